@@ -118,6 +118,27 @@ void px_client_hold(void);
 pmix_status_t px_client_finalize(enum px_role role, px_call_fn before_last,
                                  const pmix_info_t *info, size_t n_info);
 
+/* ---- ask.c: on the loop ---------------------------------------------------------- */
+
+/* A get that only the server can answer. */
+struct px_ask {
+    struct px_list link; /* while it waits for answers to others */
+    struct px_asking *about;
+    struct px_asked *request;   /* its own, under way; or NULL */
+    struct px_timer *timer;     /* PMIX_TIMEOUT */
+    const struct px_args *args; /* the key and the directives */
+    bool now;                   /* is not to be kept waiting */
+    /* Another's answer has come: whether the value is there now. */
+    pmix_status_t (*look)(struct px_ask *ask);
+    /* Once: its own answer has come, and what it brings is stored; or this is its
+     * end. */
+    void (*answered)(struct px_ask *ask, pmix_status_t status);
+    void (*done)(struct px_ask *ask, pmix_status_t status);
+};
+
+/* Of proc. */
+void px_ask(struct px_ask *ask, const pmix_proc_t *proc);
+
 /* ---- get.c: on the loop ---------------------------------------------------------- */
 
 /* KVALs of a job in a reply, its name first; as many of those as there are, each a

@@ -10,22 +10,13 @@
 
 struct get_op {
     struct px_api api;
+    struct px_ask ask;
     pmix_proc_t proc; /* no namespace: see name_proc */
     bool of_self;
     pmix_value_t *value; /* the result */
     bool in_place;       /* value is the caller's storage */
     pmix_value_cbfunc_t cb;
 };
-
-/* On its way to the server. The operation may time out first; the answer is stored all
- * the same. */
-struct asked {
-    struct get_op *op;
-    struct px_timer *timer;
-};
-
-static void on_get(struct px_api *api);
-static void ask_for_messages(struct get_op *op, const struct px_nspace *ns);
 
 static bool has_flag(const struct get_op *op, const char *key)
 {
@@ -44,12 +35,6 @@ static void name_proc(struct get_op *op)
         strcmp(op->api.args.text, PMIX_RANK) == 0)
         op->proc.rank = self->rank;
     px_proc_localize(px_process.model, &op->proc);
-}
-
-/* Zero: no limit. */
-static uint32_t timeout_s(const struct get_op *op)
-{
-    return px_info_u32(op->api.args.info.v, op->api.args.info.n, PMIX_TIMEOUT, 0);
 }
 
 /* Tables are walked in the order a lookup goes through them: the first to have a key
@@ -218,19 +203,29 @@ pmix_status_t px_client_read_values(pmix_status_t status, px_reader *reply)
     return rc;
 }
 
-static void on_reply(void *arg, pmix_status_t status, px_reader *reply)
-{
-    struct asked *a = arg;
-    struct get_op *op = a->op;
-    struct px_nspace *ns = NULL;
-    bool is_there;
+static void ask_for_messages(struct get_op *op, const struct px_nspace *ns);
 
-    px_timer_free(a->timer);
-    free(a);
-    status = px_client_read_values(status, reply);
-    is_there = !status;
-    if (!op)
-        return;
+static struct get_op *op_of(struct px_ask *ask)
+{
+    return PX_CONTAINER_OF(ask, struct get_op, ask);
+}
+
+static pmix_status_t look(struct px_ask *ask)
+{
+    return find_here(op_of(ask));
+}
+
+static void on_done(struct px_ask *ask, pmix_status_t status)
+{
+    px_api_done(&op_of(ask)->api, status);
+}
+
+static void on_answered(struct px_ask *ask, pmix_status_t status)
+{
+    struct get_op *op = op_of(ask);
+    struct px_nspace *ns = NULL;
+    bool is_there = !status;
+
     /* A NULL key returns what is known locally if the server has nothing. */
     if (!status || (status == PMIX_ERR_NOT_FOUND && !op->api.args.text))
         status = find_here(op);
@@ -242,56 +237,19 @@ static void on_reply(void *arg, pmix_status_t status, px_reader *reply)
         px_api_done(&op->api, status);
 }
 
-static void on_deadline(void *arg)
-{
-    struct asked *a = arg;
-    struct get_op *op = a->op;
-
-    a->op = NULL;
-    px_api_done(&op->api, PMIX_ERR_TIMEOUT);
-}
-
-static pmix_status_t ask(struct get_op *op, const px_infos *info)
-{
-    struct px_args args = op->api.args;
-    uint32_t seconds = timeout_s(op);
-    struct asked *a = calloc(1, sizeof *a);
-    pmix_status_t rc;
-
-    if (!a)
-        return PMIX_ERR_NOMEM;
-    a->op = op;
-    args.info = *info;
-    args.nspace = op->proc.nspace;
-    args.rank = op->proc.rank;
-    if (seconds)
-        a->timer = px_timer_create(px_process.loop, on_deadline, a);
-    if (a->timer)
-        px_timer_set(a->timer, seconds * 1000ull);
-    rc = seconds && !a->timer
-             ? PMIX_ERR_NOMEM
-             : px_channel_ask(px_process.channel, &px_request_get, &args, on_reply, a);
-    if (rc) {
-        px_timer_free(a->timer);
-        free(a);
-    }
-    return rc;
-}
-
 /* A server need not know that no process will commit a reserved key. */
-static pmix_status_t ask_server(struct get_op *op, const struct px_nspace *ns)
+static void ask_server(struct get_op *op, const struct px_nspace *ns)
 {
-    const px_infos *given = &op->api.args.info;
-    PX_AUTO(px_infos) info = {0};
-    pmix_status_t rc;
+    const char *key = op->api.args.text;
+    bool never = key && px_key_is_reserved(key) && ns && ns->complete &&
+                 op->proc.rank < PMIX_RANK_VALID;
 
-    if (!op->api.args.text || !px_key_is_reserved(op->api.args.text) || !ns ||
-        !ns->complete || op->proc.rank >= PMIX_RANK_VALID)
-        return ask(op, given);
-    rc = px_infos_add_copy(&info, given->v, given->n);
-    if (!rc)
-        rc = px_infos_add(&info, PMIX_IMMEDIATE, &(bool){true}, PMIX_BOOL);
-    return rc ? rc : ask(op, &info);
+    op->ask = (struct px_ask){.args = &op->api.args,
+                              .now = never || has_flag(op, PMIX_IMMEDIATE),
+                              .look = look,
+                              .answered = on_answered,
+                              .done = on_done};
+    px_ask(&op->ask, &op->proc);
 }
 
 /* The job information is all there is for the job as a whole and for ourselves, unless
@@ -299,13 +257,14 @@ static pmix_status_t ask_server(struct get_op *op, const struct px_nspace *ns)
 static bool knows_all(const struct get_op *op)
 {
     const pmix_proc_t *self = &px_process.model->self;
-    const char *key = op->api.args.text;
+    const struct px_args *args = &op->api.args;
 
     if (strcmp(op->proc.nspace, self->nspace) != 0)
         return false;
     return op->proc.rank == PMIX_RANK_WILDCARD ||
            (op->proc.rank == self->rank &&
-            (!key || px_key_is_reserved(key) || timeout_s(op) == 0));
+            (!args->text || px_key_is_reserved(args->text) ||
+             px_info_u32(args->info.v, args->info.n, PMIX_TIMEOUT, 0) == 0));
 }
 
 static void on_get(struct px_api *api)
@@ -345,9 +304,8 @@ static void on_get(struct px_api *api)
         return;
     }
     if (rc == PMIX_ERR_NOT_FOUND && !stays_here) {
-        rc = ask_server(op, ns);
-        if (!rc)
-            return;
+        ask_server(op, ns);
+        return;
     }
     px_api_done(api, rc);
 }

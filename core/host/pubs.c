@@ -12,7 +12,7 @@
 #include "core/rt/loop.h"
 #include "core/wire/ops.h"
 
-#define MAX_ANSWER_B PX_MAX_FRAME_B /* what has no room in a reply need not be copied */
+#define MAX_ANSWER_B PX_MAX_ANSWER_B /* what has no room in a reply need not be copied */
 
 /* A process and a range: of an entry its owner, of a lookup the process that asks. */
 struct scope {

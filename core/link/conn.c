@@ -47,7 +47,10 @@ struct px_conn {
     size_t header_len;
     struct px_frame frame;
     px_buf in;
-    int fds[MAX_FDS]; /* have come, their frames not yet; -1: was lost on the way */
+    px_buf rest;       /* of what was read before the peer was held up */
+    bool held;         /* it has too much to read: see on_room */
+    unsigned interest; /* of the watch */
+    int fds[MAX_FDS];  /* have come, their frames not yet; -1: was lost on the way */
     unsigned n_fds;
     int brought; /* by the frame that is delivered; or -1 */
     bool full;   /* the socket takes no more for now */
@@ -81,6 +84,7 @@ static void conn_free(struct px_conn *c)
         frame_free(f);
     drop_fds(c);
     px_buf_cleanup(&c->in);
+    px_buf_cleanup(&c->rest);
     free(c);
 }
 
@@ -205,9 +209,13 @@ static pmix_status_t flush(struct px_conn *c)
 
 static void set_interest(struct px_conn *c)
 {
-    if (c->watch)
-        px_watch_set(c->watch,
-                     PX_READABLE | (px_list_empty(&c->out) ? 0u : PX_WRITABLE));
+    unsigned interest = (c->held ? 0u : PX_READABLE) |
+                        (px_list_empty(&c->out) ? 0u : PX_WRITABLE);
+
+    if (!c->watch || interest == c->interest)
+        return;
+    c->interest = interest;
+    px_watch_set(c->watch, interest);
 }
 
 /* ---- descriptors that come ------------------------------------------------------- */
@@ -275,7 +283,8 @@ int px_conn_take_fd(struct px_conn *c)
 
 /* ---- frames that come ------------------------------------------------------------ */
 
-/* Consumes from [p,p+n) what belongs to the current frame; hands over whole frames. */
+/* Consumes from [p,p+n) what belongs to the current frame; hands over whole frames. A
+ * peer that is held up leaves a rest. */
 static pmix_status_t feed(struct px_conn *c, const uint8_t *p, size_t n)
 {
     while (n > 0 ||
@@ -324,6 +333,8 @@ static pmix_status_t feed(struct px_conn *c, const uint8_t *p, size_t n)
         px_buf_cleanup(&body);
         if (c->doomed || c->lost)
             return PMIX_SUCCESS;
+        if (c->held)
+            return px_buf_add(&c->rest, p, n);
     }
     return PMIX_SUCCESS;
 }
@@ -332,7 +343,7 @@ static void receive(struct px_conn *c)
 {
     uint8_t *chunk = px_loop_scratch(c->loop);
 
-    for (size_t turn = 0; turn < READ_TURN_B && !c->lost && !c->doomed;) {
+    for (size_t turn = 0; turn < READ_TURN_B && !c->lost && !c->doomed && !c->held;) {
         ssize_t n = read_some(c, chunk, PX_SCRATCH_B);
 
         if (n < 0 && errno == EINTR)
@@ -355,6 +366,25 @@ static void receive(struct px_conn *c)
     }
 }
 
+/* The peer has read most of what it had to: its requests go on. */
+static void let_go(struct px_conn *c)
+{
+    PX_AUTO(px_buf) rest = px_buf_take(&c->rest);
+    pmix_status_t rc;
+
+    c->held = false;
+    c->ops->on_room(c->arg);
+    if (c->lost || c->doomed)
+        return;
+    if (c->held) { /* again */
+        c->rest = px_buf_take(&rest);
+        return;
+    }
+    rc = feed(c, rest.data, rest.len);
+    if (rc)
+        conn_lost(c, rc);
+}
+
 static void on_ready(void *arg, int fd PX_UNUSED, unsigned events)
 {
     struct px_conn *c = arg;
@@ -364,11 +394,12 @@ static void on_ready(void *arg, int fd PX_UNUSED, unsigned events)
         c->full = false;
         if (flush(c))
             conn_lost(c, PMIX_ERR_LOST_CONNECTION);
-        else
-            set_interest(c);
+        else if (c->held && c->unsent <= PX_UNREAD_B / 4)
+            let_go(c);
     }
     if ((events & PX_READABLE) && !c->lost && !c->doomed)
         receive(c);
+    set_interest(c);
     c->dispatching = false;
     if (c->doomed && !c->report_posted)
         conn_free(c);
@@ -393,6 +424,7 @@ pmix_status_t px_conn_create(struct px_loop *loop, int fd,
         return PMIX_ERR_NOMEM;
     }
     c->fd = fd;
+    c->interest = PX_READABLE;
     *conn = c;
     return PMIX_SUCCESS;
 }
@@ -407,7 +439,7 @@ static pmix_status_t queue(struct px_conn *c, struct px_frame frame, px_buf *pay
         return PMIX_ERR_LOST_CONNECTION;
     if (body.len > PX_MAX_FRAME_B)
         return PMIX_ERR_OUT_OF_RESOURCE;
-    if (c->unsent + body.len > PX_MAX_QUEUED_B) {
+    if (c->unsent > PX_MAX_QUEUED_B) {
         px_conn_fail(c, PMIX_ERR_OUT_OF_RESOURCE);
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
@@ -419,6 +451,7 @@ static pmix_status_t queue(struct px_conn *c, struct px_frame frame, px_buf *pay
     f->payload = px_buf_take(&body);
     f->fd = fd;
     c->unsent += sizeof f->header + f->payload.len;
+    c->held |= c->ops->on_room && c->unsent > PX_UNREAD_B;
     px_list_append(&c->out, &f->link);
     return PMIX_SUCCESS;
 }
@@ -436,8 +469,8 @@ pmix_status_t px_conn_send(struct px_conn *c, int32_t pindex, uint32_t tag,
         px_conn_fail(c, rc);
         return rc;
     }
-    if (!px_list_empty(&c->out))
-        set_interest(c);
+    c->held &= c->unsent > PX_UNREAD_B;
+    set_interest(c);
     return PMIX_SUCCESS;
 }
 
@@ -455,6 +488,11 @@ pmix_status_t px_conn_enclose(struct px_conn *c, uint32_t tag, px_buf *payload, 
 size_t px_conn_unsent(const struct px_conn *c)
 {
     return c->unsent;
+}
+
+bool px_conn_is_held(const struct px_conn *c)
+{
+    return c->held;
 }
 
 void px_conn_destroy(struct px_conn *c)

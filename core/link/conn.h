@@ -16,6 +16,10 @@ struct px_conn_ops {
     /* Once: peer closed (PMIX_ERR_LOST_CONNECTION), or it broke the rules. The
      * connection is dead but still the owner's to destroy. */
     void (*on_lost)(void *arg, pmix_status_t why);
+    /* With this, nothing is read while the peer leaves PX_UNREAD_B unread; called when
+     * it has read most of that. For the side that answers: if both did so, each might
+     * wait for the other. */
+    void (*on_room)(void *arg);
     /* The frames that may bring a descriptor: on_frame takes it, or it is closed, as
      * are all that come otherwise. 0: none. */
     uint32_t fd_tag;
@@ -26,7 +30,7 @@ pmix_status_t px_conn_create(struct px_loop *loop, int fd,
                              const struct px_conn_ops *ops, void *arg,
                              struct px_conn **conn);
 /* Takes the payload's memory, also on failure. The frame goes out as the socket
- * allows; more than PX_MAX_QUEUED_B unsent is PMIX_ERR_OUT_OF_RESOURCE and ends the
+ * allows; one behind more than PX_MAX_QUEUED_B is PMIX_ERR_OUT_OF_RESOURCE and ends the
  * connection. A payload larger than PX_MAX_FRAME_B is PMIX_ERR_OUT_OF_RESOURCE, too,
  * and the connection goes on, as after PMIX_ERR_NOMEM. */
 pmix_status_t px_conn_send(struct px_conn *conn, int32_t pindex, uint32_t tag,
@@ -42,10 +46,13 @@ int px_conn_take_fd(struct px_conn *conn);
 void px_conn_fail(struct px_conn *conn, pmix_status_t why);
 /* Bytes not yet handed to the kernel. */
 size_t px_conn_unsent(const struct px_conn *conn);
+/* Nothing is read; on_room will be called. */
+bool px_conn_is_held(const struct px_conn *conn);
 /* Tries once more to send what is queued, closes. NULL is fine; safe inside a
  * callback. */
 void px_conn_destroy(struct px_conn *conn);
 
 #define PX_MAX_QUEUED_B (256u * 1024u * 1024u)
+#define PX_UNREAD_B     (4u * 1024u * 1024u)
 
 #endif

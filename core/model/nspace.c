@@ -45,6 +45,7 @@ void px_model_destroy(struct px_model *model)
     while ((ns = px_map_next(&model->nspaces, &pos, NULL, NULL)))
         nspace_free(ns);
     px_map_fini(&model->nspaces);
+    px_map_fini(&model->asking);
     px_map_fini(&model->channel.pending);
     px_writer_cleanup(&model->put_local);
     px_writer_cleanup(&model->put_remote);

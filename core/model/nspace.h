@@ -63,6 +63,7 @@ struct px_model {
         put_remote; /* put and not yet committed, as the server wants it */
     char hostname[256];
     uint32_t appnum;       /* R; of self */
+    struct px_map asking;  /* process -> gets of it that are under way: client/ask.c */
     uint64_t n_received;   /* makes the next px_nspace.received */
     struct px_iofs iofs;   /* receivers of forwarded output */
     struct px_list groups; /* struct px_group: those this process helped to construct */

@@ -77,6 +77,8 @@ struct px_server_part {
     /* It takes no part any more: it finalized, or is about to be gone. May come
      * twice. */
     void (*peer_left)(struct px_server *srv, struct px_peer *peer);
+    /* It has read most of what was sent to it: see px_conn_is_held. */
+    void (*peer_room)(struct px_server *srv, struct px_peer *peer);
     /* It is closed, and listed no more. */
     void (*peer_gone)(struct px_server *srv, struct px_peer *peer);
     /* No connection of the rank takes part any more, or none will: it finalized, was

@@ -49,7 +49,7 @@ static pmix_status_t answer_keys(struct px_server *srv, pmix_query_t *q,
 static pmix_status_t answer_queries(struct px_server *srv, struct px_args *args,
                                     px_infos *known)
 {
-    struct px_answers a = {.infos = known, .left_b = 2ull * PX_MAX_FRAME_B};
+    struct px_answers a = {.infos = known, .left_b = 2ull * PX_MAX_ANSWER_B};
     pmix_status_t rc = PMIX_SUCCESS;
     size_t kept = 0;
 

@@ -318,8 +318,17 @@ static void on_conn_lost(void *arg, pmix_status_t why)
     px_server_peer_lost(peer->server, peer, why);
 }
 
-static const struct px_conn_ops conn_ops = {.on_frame = on_conn_frame,
-                                            .on_lost = on_conn_lost};
+static void on_conn_room(void *arg)
+{
+    struct px_peer *peer = arg;
+
+    px_peer_ref(peer);
+    PX_PARTS_NOTIFY(peer->server, peer_room, peer);
+    px_peer_unref(peer);
+}
+
+static const struct px_conn_ops conn_ops = {
+    .on_frame = on_conn_frame, .on_lost = on_conn_lost, .on_room = on_conn_room};
 
 struct px_peer *px_peer_create(struct px_server *srv, int fd,
                                const struct px_ptl_peer *who,

@@ -51,6 +51,7 @@ struct px_peer {
     const struct px_module *gds; /* the datastore component it has named */
     bool reads_in_place;         /* what that component shares */
     struct px_map stores;        /* namespace -> digest of what it was told to read */
+    struct px_map told;          /* process -> values it was sent: data/reply.c */
     uid_t uid;
     gid_t gid;
     pid_t pid; /* 0: the kernel does not say */
@@ -128,6 +129,7 @@ static inline void px_peer_unref(struct px_peer *p)
 {
     if (p && --p->refs == 0) {
         px_map_fini(&p->stores);
+        px_map_fini(&p->told);
         free(p);
     }
 }

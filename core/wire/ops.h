@@ -76,7 +76,8 @@ enum px_buffer_kind { /* in the connect message and in front of a BUFFER */
 };
 
 #define PX_MAX_HANDSHAKE_B (64u * 1024u)          /* connect message after its header */
-#define PX_MAX_FRAME_B     (32u * 1024u * 1024u)  /* payload of one frame */
+#define PX_MAX_FRAME_B     (256u * 1024u * 1024u) /* payload of one frame */
+#define PX_MAX_ANSWER_B    (32u * 1024u * 1024u)  /* what is collected for a reply */
 #define PX_MAX_DEPTH       32u                    /* nesting of values while decoding */
 #define PX_MAX_INFLATED_B  (64u * 1024u * 1024u)  /* what compressed data may grow to */
 #define PX_MAX_DECODED_B   (512u * 1024u * 1024u) /* arrays unpacked from one message */

@@ -68,6 +68,9 @@ static inline px_infos px_infos_borrow(const pmix_info_t *info, size_t n)
 /* Marks a connect that is to make a namespace: the last job of its answer. */
 #define PX_CONNECT_MAKES "tenon.connect.makes"
 
+/* In a get: the client asks again for what an answer does not bring. */
+#define PX_GET_PARTS "tenon.parts"
+
 /* ---- a caller's ------------------------------------------------------------------ */
 
 /* True if what is needed is there, and no array is NULL or longer than a message can

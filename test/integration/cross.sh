@@ -69,6 +69,15 @@ aborts() { # aborts HEADERS LIBRARY
     lines 2 '^OK abort [13]$' "$OUT"
 }
 
+# Many gets at a time, and large values, at our server.
+loaded() { # loaded HEADERS LIBRARY
+    local RANKS=2
+    use_debian
+    launch pmixrun "$1" "$2" heavy "$(times 2000 100000)" "$(times 20000000 64000000)" ||
+        fail "exit status $?: $(tail -1 "$ERR")"
+    lines 2 '^OK heavy [01]$' "$OUT"
+}
+
 # A rank that fails is started again, on whichever library.
 revives() { # revives HEADERS LIBRARY
     local n
@@ -205,6 +214,7 @@ for headers in debian ours; do
         t "binding_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" bound $headers $lib
         t "abort_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" aborts $headers $lib
         t "debugger_of_${whose}_headers_on_${lib/ours/our}_library" debugs $headers $lib
+        t "load_of_clients_of_${whose}_headers_on_${lib/ours/our}_library" loaded $headers $lib
         t "restart_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" revives $headers $lib
         t "refusals_for_a_client_of_${whose}_headers_on_${lib/ours/our}_library" refusals $headers $lib
         t "refusals_for_another_user_of_${whose}_headers_on_${lib/ours/our}_library" refusals $headers $lib other

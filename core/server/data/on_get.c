@@ -5,6 +5,7 @@
  * passes, or the data can no longer come. */
 #include "core/model/jobinfo.h"
 #include "core/model/lookup.h"
+#include "core/server/data/reply.h"
 #include "core/server/upcall.h"
 
 #include <string.h>
@@ -21,7 +22,9 @@ struct waiting {
     pmix_status_t status; /* the answer to the host */
     px_buf bytes;
     struct px_timer *timer;
+    enum px_reply_extent extent;
     bool asked_host;
+    bool is_ready; /* to be answered when the client has read what it was sent */
 };
 
 /* Without an answer. */
@@ -36,79 +39,16 @@ static void waiting_free(struct waiting *w)
 
 /* ---- answers --------------------------------------------------------------------- */
 
-static pmix_status_t pack_one(void *arg, pmix_rank_t rank PX_UNUSED, const char *key,
-                              const pmix_value_t *value)
-{
-    px_writer *w = arg;
-    size_t before = w->buf.len;
-
-    px_pack_kval(w, key, value);
-    if (w->status == PMIX_ERR_UNKNOWN_DATA_TYPE) { /* in this dialect: the rest goes */
-        w->buf.len = before;
-        w->status = PMIX_SUCCESS;
-    }
-    return w->status;
-}
-
-/* KVALs: job information for rank WILDCARD, else what the rank has in the table. */
-static void pack_values(px_writer *w, struct px_peer *to, const struct px_nspace *ns,
-                        pmix_rank_t rank, enum px_gds_table table)
-{
-    if (rank == PMIX_RANK_WILDCARD)
-        px_peer_pack_job(to, ns, w, true);
-    else
-        (void)px_store_walk(&ns->store, table, rank, pack_one, w);
-}
-
-/* One BYTE_OBJECT: PROC, then KVALs. */
-static void pack_proc(px_writer *out, struct px_peer *to, const struct px_nspace *ns,
-                      pmix_rank_t rank, enum px_gds_table table)
-{
-    PX_AUTO(px_writer) body;
-    pmix_proc_t proc;
-
-    px_writer_init(&body, out->codec);
-    px_proc_set(&proc, ns->name, rank);
-    px_pack(&body, &proc, 1, PMIX_PROC);
-    pack_values(&body, to, ns, rank, table);
-    if (body.status && !out->status)
-        out->status = body.status;
-    px_pack_bytes(out, body.buf.data, body.buf.len);
-}
-
-/* The values of a rank that the reader, a process of this node, may see: those it
- * committed for its node if it lives here too, else what came from its node. */
-static enum px_gds_table table_for(struct px_server *srv, const pmix_proc_t *proc)
-{
-    return px_local_find(srv, proc) ? PX_GDS_LOCAL : PX_GDS_REMOTE;
-}
-
-/* Of what the reader finds in place no more than that it is there. */
-static void reply_found(struct px_req *req, const struct px_nspace *ns,
-                        const pmix_proc_t *proc)
-{
-    enum px_gds_table table = table_for(req->peer->server, proc);
-    bool in_place = px_peer_share(req->peer, ns) &&
-                    !px_store_keeps(&ns->store, table, proc->rank);
-    px_writer w;
-
-    px_reply_begin(req, &w, PMIX_SUCCESS);
-    if (proc->rank == PMIX_RANK_WILDCARD ||
-        strcmp(ns->name, req->peer->proc.nspace) != 0)
-        pack_proc(&w, req->peer, ns, PMIX_RANK_WILDCARD, PX_GDS_JOB);
-    if (proc->rank != PMIX_RANK_WILDCARD && !in_place)
-        pack_proc(&w, req->peer, ns, proc->rank, table);
-    px_req_reply(req, &w);
-}
-
 static bool is_here(struct px_server *srv, const struct px_nspace *ns,
                     const pmix_proc_t *proc, const char *key)
 {
     struct px_lookup l;
     pmix_value_t v;
 
+    if (px_store_has(&ns->store, px_reply_table(srv, proc), proc->rank, key))
+        return true;
     px_lookup_init(&l, key, proc->rank, NULL, 0);
-    l.want_local = table_for(srv, proc) == PX_GDS_LOCAL;
+    l.want_local = px_reply_table(srv, proc) == PX_GDS_LOCAL;
     l.want_remote = !l.want_local;
     l.skip_internal = true;
     if (px_lookup_find(px_process.model, ns, &l, &v))
@@ -135,7 +75,7 @@ static void answer_host(struct waiting *w, const struct px_nspace *ns,
 
     px_writer_init(&body, px_codec_default);
     if (!status) {
-        pack_values(&body, w->server->self, ns, w->proc.rank, PX_GDS_REMOTE);
+        px_reply_pack_remote(&body, w->server, ns, w->proc.rank);
         status = body.status;
     }
     if (!status)
@@ -157,11 +97,30 @@ static void waiting_end(struct waiting *w, pmix_status_t status)
         answer_host(w, ns, status);
         return;
     }
+    const struct px_peer *peer = w->req->peer;
+    w->is_ready = !status && peer->conn && px_conn_is_held(peer->conn);
+    if (w->is_ready) { /* answers to a peer that does not read would only pile up */
+        w->asked_host = false;
+        px_list_append(&w->server->part.waiting_gets, &w->link);
+        px_timer_free(px_take(&w->timer));
+        return;
+    }
     if (status)
         px_req_done(w->req, status);
     else
-        reply_found(w->req, ns, &w->proc);
+        px_reply_found(w->req, ns, &w->proc, w->key, w->extent);
     waiting_free(w);
+}
+
+/* With the others of its client that end now: the first answer brings it all. */
+static void waiting_end_too(struct waiting *w, const struct px_peer **told)
+{
+    const struct px_peer *peer = w->req ? w->req->peer : NULL;
+
+    if (peer && peer == *told)
+        w->extent = PX_REPLY_KEY;
+    *told = peer;
+    waiting_end(w, PMIX_SUCCESS);
 }
 
 static void on_deadline(void *arg)
@@ -190,6 +149,7 @@ static struct waiting *waiting_new(struct px_req *req, const pmix_proc_t *proc,
     }
     if (seconds)
         px_timer_set(w->timer, seconds * 1000ull);
+    w->extent = px_info_flag(info, n, PX_GET_PARTS) ? PX_REPLY_PARTS : PX_REPLY_ALL;
     px_list_append(&w->server->part.waiting_gets, &w->link);
     return w;
 }
@@ -201,17 +161,18 @@ static struct waiting *waiting_new(struct px_req *req, const pmix_proc_t *proc,
 void px_get_data_arrived(struct px_server *srv, const pmix_proc_t *proc)
 {
     struct px_nspace *ns = px_nspace_find(px_process.model, proc->nspace);
+    const struct px_peer *told = NULL;
 
     PX_LIST_EACH (&srv->part.waiting_gets, struct waiting, w, link)
-        if (!w->asked_host && px_proc_same(&w->proc, proc) &&
+        if (!w->asked_host && !w->is_ready && px_proc_same(&w->proc, proc) &&
             (!w->key || is_here(srv, ns, proc, w->key)))
-            waiting_end(w, PMIX_SUCCESS);
+            waiting_end_too(w, &told);
 }
 
 static void rank_gone(struct px_server *srv, const pmix_proc_t *proc)
 {
     PX_LIST_EACH (&srv->part.waiting_gets, struct waiting, w, link)
-        if (!w->asked_host && px_proc_same(&w->proc, proc))
+        if (!w->asked_host && !w->is_ready && px_proc_same(&w->proc, proc))
             waiting_end(w, PMIX_ERR_NOT_FOUND);
 }
 
@@ -221,6 +182,16 @@ static void nspace_gone(struct px_server *srv, const char *nspace,
     PX_LIST_EACH (&srv->part.waiting_gets, struct waiting, w, link)
         if (strcmp(w->proc.nspace, nspace) == 0)
             waiting_end(w, PMIX_ERR_NOT_FOUND);
+}
+
+static void peer_room(struct px_server *srv, struct px_peer *peer)
+{
+    PX_LIST_EACH (&srv->part.waiting_gets, struct waiting, w, link) {
+        if (!peer->conn || px_conn_is_held(peer->conn))
+            break;
+        if (w->is_ready && w->req->peer == peer)
+            waiting_end(w, PMIX_SUCCESS);
+    }
 }
 
 static void peer_gone(struct px_server *srv, struct px_peer *peer)
@@ -301,12 +272,17 @@ static void on_fetched(void *arg, const struct px_upcall *answer)
     struct fetch *f = arg;
     struct waiting *w = find_asked(f->server, &f->proc);
     pmix_status_t status = answer->status;
+    const struct px_peer *told = NULL;
 
     /* With no request left, the job may have been forgotten: nothing is stored. */
     if (!status && w)
         status = store_fetched(&f->proc, &answer->bytes);
-    for (; w; w = find_asked(f->server, &f->proc))
-        waiting_end(w, status);
+    for (; w; w = find_asked(f->server, &f->proc)) {
+        if (status)
+            waiting_end(w, status);
+        else
+            waiting_end_too(w, &told);
+    }
     free(f);
 }
 
@@ -392,7 +368,9 @@ static pmix_status_t serve_get(struct px_server *srv, struct px_req *req,
     }
     rc = judge(srv, ns, &proc, g);
     if (rc == PMIX_SUCCESS) {
-        reply_found(req, ns, &proc);
+        px_reply_found(req, ns, &proc, g->text,
+                       px_info_flag(g->info.v, g->info.n, PX_GET_PARTS) ? PX_REPLY_PARTS
+                                                                        : PX_REPLY_ALL);
         return PX_DEFERRED;
     }
     if (rc != PX_DEFERRED)
@@ -482,6 +460,7 @@ const struct px_server_part px_get_part = {
     .name = "get",
     .rpcs = rpcs,
     .stop = stop,
+    .peer_room = peer_room,
     .peer_gone = peer_gone,
     .rank_gone = rank_gone,
     .nspace_gone = nspace_gone,

@@ -164,6 +164,83 @@ JOINS(direct)
         barrier();
 }
 
+/* ---- heavy N SIZE: many gets at a time of one rank's values, and large values ---------- */
+
+static void put_bytes(const char *name, uint32_t i, size_t n)
+{
+    char key[64], *bytes = malloc(n);
+    pmix_value_t v = {.type = PMIX_BYTE_OBJECT, .data.bo = {bytes, n}};
+
+    CHECK(bytes);
+    memset(bytes, (int)(i + 1), n);
+    snprintf(key, sizeof key, "%s.%u", name, i);
+    GOOD(PMIx_Put(PMIX_GLOBAL, key, &v));
+    free(bytes);
+}
+
+static void bytes_are(pmix_rank_t r, const char *name, uint32_t i, size_t n)
+{
+    char key[64];
+
+    snprintf(key, sizeof key, "%s.%u", name, i);
+    VALUE_IS(r, key, PMIX_BYTE_OBJECT,
+             v->data.bo.size == n && v->data.bo.bytes[0] == (char)(i + 1) &&
+                 v->data.bo.bytes[n - 1] == (char)(i + 1));
+}
+
+/* More than any frame once held, as one commit. */
+static void large_values_of(pmix_rank_t r)
+{
+    const size_t size = 5000000;
+
+    for (uint32_t i = 0; me.rank == r && i < 7; i++)
+        put_bytes("large", i, size);
+    if (me.rank == r)
+        GOOD(PMIx_Commit());
+    barrier();
+    for (uint32_t i = 0; i < 7; i++)
+        bytes_are(r, "large", i, size);
+    barrier();
+}
+
+static atomic_uint n_there, n_told;
+
+static void on_bytes(pmix_status_t status, pmix_value_t *v, void *arg)
+{
+    if (status == PMIX_SUCCESS && v->type == PMIX_BYTE_OBJECT &&
+        v->data.bo.size == 1024)
+        n_there++;
+    n_told++;
+}
+
+JOINS(heavy)
+{
+    unsigned n = argc > 1 ? (unsigned)atoi(argv[1]) : 2000;
+    size_t size = argc > 2 ? (size_t)atol(argv[2]) : 20000000;
+    pmix_proc_t last = rank_of(job_size - 1);
+    char key[64];
+
+    for (uint32_t i = 0; me.rank == last.rank && i < n; i++)
+        put_bytes("many", i, 1024);
+    if (me.rank == last.rank)
+        GOOD(PMIx_Commit());
+    barrier();
+    for (uint32_t i = 0; i < n; i++) {
+        snprintf(key, sizeof key, "many.%u", i);
+        GOOD(PMIx_Get_nb(&last, key, NULL, 0, on_bytes, NULL));
+    }
+    while (n_told < n)
+        sleep_ms(1);
+    CHECK(n_there == n);
+    barrier();
+    if (me.rank == 0)
+        put_bytes("one", 0, size);
+    GOOD(PMIx_Commit());
+    barrier();
+    bytes_are(0, "one", 0, size);
+    large_values_of(last.rank);
+}
+
 /* ---- nodes: four ranks on two nodes, nodeA with 0 and 1, nodeB with 2 and 3 ----------- */
 
 static void where_everybody_is(void)
@@ -255,6 +332,8 @@ JOINS(nodes)
     CHECK(now_s() - start < 8);
     barrier();
     crossing_subsets();
+    if (strict())
+        large_values_of(job_size - 1);
 }
 
 /* ---- limits: gets that must not wait, gets and fences that may wait so long ----------- */

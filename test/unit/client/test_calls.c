@@ -239,6 +239,19 @@ static void say_keys(px_writer *w, const struct args *a)
         px_pack_str(w, a->keys[i]);
 }
 
+/* With what our servers can do for us. */
+static void say_get(px_writer *w, const struct args *a)
+{
+    PX_AUTO(px_infos) infos = {0};
+
+    px_pack_str(w, "job");
+    px_pack_rank(w, 1);
+    ok(px_infos_add_copy(&infos, a->info, N));
+    ok(px_infos_add(&infos, PX_GET_PARTS, NULL, PMIX_BOOL));
+    px_pack_infos(w, infos.v, infos.n);
+    px_pack_str(w, a->key);
+}
+
 /* clang-format off */
 #define INFOS px_pack_infos(w, a->info, N)
 #define PROCS px_pack_procs(w, a->procs, N)
@@ -263,7 +276,7 @@ CALL(withdraw, UNPUBLISH, BARE, PMIx_Unpublish(NULL, a->info, N),
 CALL(spawn, SPAWN, OTHER, NONE, PMIx_Spawn_nb(a->info, N, a->apps, N, on_spawn, D),
      INFOS; px_pack_size(w, N); px_pack(w, a->apps, N, PMIX_APP))
 CALL(get, GET, OTHER, NONE, PMIx_Get_nb(&a->procs[1], a->key, a->info, N, on_value, D),
-     px_pack_str(w, "job"); px_pack_rank(w, 1); INFOS; px_pack_str(w, a->key))
+     say_get(w, a))
 CALL(query, QUERY, SOME_INFOS, PMIx_Query_info(a->queries, N, R),
      PMIx_Query_info_nb(a->queries, N, on_info, D),
      px_pack_size(w, N); px_pack(w, a->queries, N, PMIX_QUERY))

@@ -386,6 +386,75 @@ static bool die_at_get(int fd, struct fake_req *req)
     return req->op != PX_OP_REQ;
 }
 
+/* Lets those wait that can wait, the last of them until the next commit. */
+static bool park(int fd, struct fake_req *req)
+{
+    struct fake_req late = {.op = PX_OP_GET, .tag = late_tag};
+
+    if (req->op == PX_OP_COMMIT)
+        fake_answer(fd, &late);
+    if (req->op != PX_OP_GET ||
+        px_info_flag(fake.heard.info.v, fake.heard.info.n, PMIX_IMMEDIATE))
+        return false;
+    late_tag = req->tag;
+    return true;
+}
+
+PX_TEST(a_get_that_waits_holds_up_no_other_of_its_peer)
+{
+    static const char *const keys[] = {"shape", "size"};
+    pmix_proc_t p = rank(1);
+
+    fake.add = add_value;
+    client_of_hook(park);
+    for (size_t i = 0; i < PX_COUNT(keys); i++)
+        ok(PMIx_Get_nb(&p, keys[i], NULL, 0, on_value, &done));
+    ck_assert_int_eq(get(1, "colour", NULL), 7);
+    ck_assert_int_eq(get(1, "weight", PMIX_IMMEDIATE), PMIX_ERR_NOT_FOUND);
+    /* All but the first twice: without waiting, then for themselves; but the one that
+     * has come with another. */
+    ck_assert_uint_eq(fake.n_ops[PX_OP_GET], 5);
+    client_end();
+    for (size_t i = 0; i < PX_COUNT(keys); i++)
+        ck_assert_int_lt(await_op(), 0);
+}
+
+enum { BURST = 500 };
+
+static void add_burst(px_writer *w, const struct fake_req *req)
+{
+    pmix_proc_t p = rank(1);
+    px_writer body = fake_begin();
+    char key[16];
+
+    if (req->op != PX_OP_GET)
+        return;
+    px_pack(&body, &p, 1, PMIX_PROC);
+    for (uint32_t i = 0; i < BURST; i++) {
+        snprintf(key, sizeof(key), "k%u", i);
+        fake_put_u32(&body, key, i);
+    }
+    px_pack_bytes(w, body.buf.data, body.buf.len);
+    px_writer_cleanup(&body);
+}
+
+PX_TEST(many_gets_of_a_peer_are_few_requests)
+{
+    pmix_proc_t p = rank(1);
+    char key[16];
+
+    fake.add = add_burst;
+    client_of_hook(park);
+    for (uint32_t i = 0; i < BURST; i++) {
+        snprintf(key, sizeof(key), "k%u", i);
+        ok(PMIx_Get_nb(&p, key, NULL, 0, on_value, &done));
+    }
+    ok(PMIx_Commit());
+    for (uint32_t i = 0; i < BURST; i++)
+        ok(await_op());
+    ck_assert_uint_le(fake.n_ops[PX_OP_GET], 2); /* if the answer took long */
+}
+
 PX_TEST_LOOP(a_server_that_dies_ends_whatever_waits_for_it, 3)
 {
     client_of_hook(die_at_get);

@@ -2,12 +2,14 @@
 /* Framed connections over a socket pair, bytes arriving as they please. */
 #include "core/link/conn.h"
 
+#include "core/base/fd.h"
 #include "core/rt/loop.h"
 #include "px_test.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -22,6 +24,8 @@ static uint8_t *last_payload;
 static unsigned n_frames;
 static pmix_status_t lost;
 static bool destroy_in_frame, leave_fd;
+static size_t echo_b; /* each frame is answered with so many bytes */
+static atomic_uint n_rooms;
 static ino_t brought[8]; /* by each frame; 0: none */
 
 static void on_frame(void *arg PX_UNUSED, const struct px_frame *f,
@@ -39,7 +43,17 @@ static void on_frame(void *arg PX_UNUSED, const struct px_frame *f,
     if (destroy_in_frame) {
         px_conn_destroy(px_take(&conn));
     }
+    if (echo_b) {
+        px_buf answer = {.data = calloc(1, echo_b), .len = echo_b, .cap = echo_b};
+
+        (void)px_conn_send(conn, 0, f->tag, &answer); /* unless it has gone */
+    }
     sem_post(&event);
+}
+
+static void on_room(void *arg PX_UNUSED)
+{
+    n_rooms++;
 }
 
 static void on_lost(void *arg PX_UNUSED, pmix_status_t why)
@@ -426,6 +440,48 @@ PX_TEST_LOOP(a_descriptor_goes_out_with_the_next_frame_that_is_sent, 2)
     ck_assert_uint_eq(n_fds, 2);
     ok(px_call(loop, do_send, &none)); /* what was sent is closed by now */
     ck_assert_uint_eq(count_fds(), before);
+}
+
+static void do_measure(struct px_call *call, void *args)
+{
+    *(size_t *)args = px_conn_unsent(conn);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+/* All of them come in one piece, and are answered with more than is left unread. */
+PX_TEST(a_peer_that_does_not_read_is_not_read_either)
+{
+    enum { N = 40, ANSWER_B = 1 << 20 };
+    uint8_t requests[N][PX_FRAME_HEADER_B];
+    static uint8_t bytes[PX_FRAME_HEADER_B + ANSWER_B];
+    struct px_frame f;
+    size_t unsent = 0;
+
+    ops.on_room = on_room;
+    echo_b = ANSWER_B;
+    for (uint32_t i = 0; i < N; i++)
+        px_frame_encode(requests[i], &(struct px_frame){.tag = 100 + i});
+    ck_assert_int_eq(write(peer, requests, sizeof requests), (ssize_t)sizeof requests);
+    sem_wait(&event);
+    ok(px_call(loop, do_measure, &unsent));
+    ck_assert_uint_ge(unsent, PX_UNREAD_B / 2);
+    ck_assert_uint_le(unsent, PX_UNREAD_B + sizeof bytes);
+    ck_assert_uint_lt(n_frames, N);
+    for (uint32_t i = 0; i < N; i++) {
+        ok(px_fd_read_all(peer, bytes, sizeof bytes, 0));
+        ok(px_frame_decode(bytes, &f));
+        ck_assert_uint_eq(f.tag, 100 + i);
+    }
+    ck_assert_uint_eq(n_frames, N);
+    ck_assert_uint_gt(n_rooms, 0);
+    /* Nor does its end go unnoticed. */
+    ck_assert_int_eq(write(peer, requests, sizeof requests), (ssize_t)sizeof requests);
+    ok(px_call(loop, do_measure, &unsent));
+    close(peer);
+    peer = -1;
+    while (!lost)
+        sem_wait(&event);
+    ck_assert_int_eq(lost, PMIX_ERR_LOST_CONNECTION);
 }
 
 PX_TEST_MAIN("link/conn", setup, teardown)

@@ -253,7 +253,7 @@ void raw_send(int fd, uint32_t tag, px_writer w)
 
 static bool next_frame(int fd, uint32_t *tag, px_reader *r)
 {
-    static uint8_t payload[1 << 20];
+    static uint8_t payload[8 << 20];
     uint8_t header[PX_FRAME_HEADER_B];
     struct px_frame f;
 

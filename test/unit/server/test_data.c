@@ -219,6 +219,109 @@ PX_TEST(a_job_of_another_user_is_not_read)
     ok(get(theirs, "theirs", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE));
 }
 
+/* ---- much of it ------------------------------------------------------------------- */
+
+/* Commits n values of size_b, "k0" and so on, as one commit. */
+static void commit_many(int fd, unsigned n, size_t size_b)
+{
+    PX_AUTOFREE char *bytes = calloc(1, size_b);
+    pmix_value_t v = {.type = PMIX_BYTE_OBJECT, .data.bo = {bytes, size_b}};
+    px_writer w = raw_begin(PX_OP_COMMIT);
+    PX_AUTO(px_writer) body;
+    char key[16];
+
+    px_writer_init(&body, px_codec_default);
+    for (unsigned i = 0; i < n; i++) {
+        snprintf(key, sizeof key, "k%u", i);
+        px_pack_kval(&body, key, &v);
+    }
+    px_pack_u8(&w, PMIX_LOCAL, PMIX_SCOPE);
+    px_pack_buffer(&w, &body.buf);
+    ok(raw_request(fd, w, NULL));
+}
+
+/* The numbers of the keys of rank 1 that an answer brings, as bits. */
+static unsigned keys_in(px_reader *r)
+{
+    unsigned keys = 0;
+    px_reader part;
+    pmix_proc_t p;
+
+    ok(px_unpack_view(r, &part, PMIX_BYTE_OBJECT));
+    ok(px_unpack1(&part, &p, PMIX_PROC));
+    while (!px_reader_done(&part)) {
+        struct px_kval kv = {0};
+
+        ok(px_unpack_kval(&part, &kv));
+        keys |= 1u << atoi(kv.key + 1);
+        px_kval_fini(&kv);
+    }
+    return keys;
+}
+
+/* Values of 600 KB, and two of 3 MB: "k0" and so on. */
+PX_TEST(much_of_a_rank_comes_in_parts_that_do_not_repeat)
+{
+    static const struct {
+        const char *key, *flag;
+        unsigned keys;
+    } rows[] = {
+        {"k0", PX_GET_PARTS, 0x7},  {"k1", PX_GET_PARTS, 0x3a}, /* and what follows */
+        {"k0", PX_GET_PARTS, 0xc1}, {"k2", PX_GET_PARTS, 0x4},
+        {"k7", NULL, 0xff}, /* a client that does not know of parts */
+    };
+
+    start();
+    commit_many(two, 8, 600000);
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        px_reader r;
+
+        ok(raw_request(one, raw_get("job", 1, rows[i].key, rows[i].flag), &r));
+        ck_assert_msg(keys_in(&r) == rows[i].keys, "%zu", i);
+    }
+    commit_many(two, 1, 3000000); /* it goes alone, and does not keep others back */
+    for (unsigned i = 0; i < 2; i++) {
+        int fresh = raw_client(0);
+        px_reader r;
+
+        ok(raw_request(fresh, raw_get("job", 1, i ? "k0" : "k1", PX_GET_PARTS), &r));
+        ck_assert_uint_eq(keys_in(&r), i ? 0xf : 0xe);
+        close(fresh);
+    }
+}
+
+static void measure_unsent(void *arg)
+{
+    pmix_proc_t proc = raw_proc("job", 0);
+
+    *(size_t *)arg = px_conn_unsent(px_peer_find(px_process.server, &proc)->conn);
+}
+
+/* Requests for what is there, or for what comes while they wait. */
+PX_TEST_LOOP(answers_do_not_pile_up_for_a_client_that_does_not_read, 2)
+{
+    enum { N = 30, SIZE_B = 900000 };
+    size_t unsent;
+    char key[16];
+
+    start();
+    if (_i)
+        commit_many(two, N, SIZE_B);
+    for (unsigned i = 0; i < N; i++) {
+        snprintf(key, sizeof key, "k%u", i);
+        raw_send(one, 700 + i, raw_get("job", 1, key, PX_GET_PARTS));
+    }
+    if (!_i) {
+        raw_on_loop(NULL, NULL);
+        commit_many(two, N, SIZE_B);
+    }
+    ok(raw_commit(two, "colour", 7)); /* others are served meanwhile */
+    raw_on_loop(measure_unsent, &unsent);
+    ck_assert_uint_le(unsent, PX_UNREAD_B + 3 * SIZE_B);
+    for (unsigned i = 0; i < N; i++)
+        ok(raw_status(one, 700 + i));
+}
+
 /* ---- the host is asked ------------------------------------------------------------------------- */
 
 /* The host brings what the other node's server would give for a rank. */

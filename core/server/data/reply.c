@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An answer to a get brings all that a process has committed, as more of it will be
+ * asked for. Much of it goes in parts: each answer has the value that is asked for and
+ * those that follow what earlier ones have brought; large ones go alone. */
+#include "core/server/data/reply.h"
+
+#include <string.h>
+
+#define PART_B (2u * 1024u * 1024u)
+/* The rest of a frame is left to what stands around the values. */
+#define ALL_B (PX_MAX_FRAME_B / 4 * 3)
+
+struct packing {
+    px_writer *w;
+    const char *key; /* NULL once it is packed */
+    size_t passed;   /* values the walk has passed over, or packed */
+    size_t skip;     /* those before were sent earlier */
+    size_t limit_b;
+};
+
+static pmix_status_t pack_one(void *arg, pmix_rank_t rank PX_UNUSED, const char *key,
+                              const pmix_value_t *value)
+{
+    struct packing *p = arg;
+    px_writer *w = p->w;
+    size_t before = w->buf.len;
+
+    if (p->passed < p->skip) {
+        p->passed++;
+        return PMIX_SUCCESS;
+    }
+    px_pack_kval(w, key, value);
+    if (w->status == PMIX_ERR_UNKNOWN_DATA_TYPE) { /* in this dialect: the rest goes */
+        w->buf.len = before;
+        w->status = PMIX_SUCCESS;
+    } else if (w->buf.len > p->limit_b) {
+        bool is_large = w->buf.len - before > p->limit_b / 2;
+
+        w->buf.len = before;
+        if (!is_large)
+            return PMIX_EXISTS; /* ends the walk */
+    } else if (p->key && strcmp(key, p->key) == 0) {
+        p->key = NULL;
+    }
+    p->passed++;
+    return w->status;
+}
+
+static void pack_key(px_writer *w, const struct px_nspace *ns, enum px_gds_table table,
+                     pmix_rank_t rank, const char *key)
+{
+    pmix_value_t v;
+
+    if (px_store_fetch(&ns->store, table, rank, key, NULL, 0, &v))
+        return;
+    px_pack_kval(w, key, &v);
+    px_type_destruct(PMIX_VALUE, &v);
+}
+
+static void pack_rank(px_writer *w, struct px_peer *to, const struct px_nspace *ns,
+                      const pmix_proc_t *proc, const char *key,
+                      enum px_reply_extent extent)
+{
+    enum px_gds_table table = px_reply_table(to->server, proc);
+    uintptr_t told = (uintptr_t)px_map_get(&to->told, proc, sizeof(*proc));
+    struct packing p = {
+        .w = w,
+        .key = key,
+        .skip = key && extent == PX_REPLY_PARTS ? told : 0,
+        .limit_b = key && extent == PX_REPLY_PARTS ? PART_B : ALL_B,
+    };
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (!key || extent != PX_REPLY_KEY)
+        rc = px_store_walk(&ns->store, table, proc->rank, pack_one, &p);
+    if (p.key)
+        pack_key(w, ns, table, proc->rank, p.key);
+    /* If there is no memory for that it will be sent again. */
+    if (p.passed > 0 && (rc == PMIX_EXISTS || told > 0))
+        (void)px_map_put(&to->told, proc, sizeof(*proc), (void *)(uintptr_t)p.passed,
+                         NULL);
+}
+
+/* One BYTE_OBJECT: PROC, then KVALs. */
+static void pack_proc(px_writer *out, struct px_peer *to, const struct px_nspace *ns,
+                      pmix_rank_t rank, const char *key, enum px_reply_extent extent)
+{
+    PX_AUTO(px_writer) body;
+    pmix_proc_t proc = {0}; /* with nothing behind the name: a key of a map */
+
+    px_writer_init(&body, out->codec);
+    px_proc_set(&proc, ns->name, rank);
+    px_pack(&body, &proc, 1, PMIX_PROC);
+    if (rank == PMIX_RANK_WILDCARD)
+        px_peer_pack_job(to, ns, &body, true);
+    else
+        pack_rank(&body, to, ns, &proc, key, extent);
+    if (body.status && !out->status)
+        out->status = body.status;
+    px_pack_bytes(out, body.buf.data, body.buf.len);
+}
+
+enum px_gds_table px_reply_table(struct px_server *srv, const pmix_proc_t *proc)
+{
+    return px_local_find(srv, proc) ? PX_GDS_LOCAL : PX_GDS_REMOTE;
+}
+
+/* Of what the reader finds in place no more than that it is there. */
+void px_reply_found(struct px_req *req, const struct px_nspace *ns,
+                    const pmix_proc_t *proc, const char *key,
+                    enum px_reply_extent extent)
+{
+    struct px_peer *to = req->peer;
+    bool in_place = px_peer_share(to, ns) &&
+                    !px_store_keeps(&ns->store, px_reply_table(to->server, proc),
+                                    proc->rank);
+    px_writer w;
+
+    px_reply_begin(req, &w, PMIX_SUCCESS);
+    if (proc->rank == PMIX_RANK_WILDCARD || strcmp(ns->name, to->proc.nspace) != 0)
+        pack_proc(&w, to, ns, PMIX_RANK_WILDCARD, NULL, PX_REPLY_ALL);
+    if (proc->rank != PMIX_RANK_WILDCARD && !in_place)
+        pack_proc(&w, to, ns, proc->rank, key, extent);
+    px_req_reply(req, &w);
+}
+
+void px_reply_pack_remote(px_writer *w, struct px_server *srv,
+                          const struct px_nspace *ns, pmix_rank_t rank)
+{
+    struct packing p = {.w = w, .limit_b = SIZE_MAX};
+
+    if (rank == PMIX_RANK_WILDCARD)
+        px_peer_pack_job(srv->self, ns, w, true);
+    else
+        (void)px_store_walk(&ns->store, PX_GDS_REMOTE, rank, pack_one, &p);
+}
