@@ -14,7 +14,7 @@ SLACK = 115  # of a hundred
 # with; folders of one row share a budget.
 BUDGETS = (
     (6500, "include"),
-    (1800, "core/base"),
+    (1810, "core/base"),
     (3250, "core/reclaim"),
     (7300, "core/types", "core/wire"),
     (1600, "core/rt"),

@@ -3,8 +3,6 @@
  * billion numbers, so the cap must be known to hold before anything is allocated. */
 #include "core/base/ranges.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 static bool take_number(const char **s, const char *end, uint32_t *out)
@@ -73,30 +71,39 @@ pmix_status_t px_ranges_parse(const char *s, size_t max, uint32_t **out, size_t 
     return PMIX_SUCCESS;
 }
 
-pmix_status_t px_ranges_add(px_buf *text, uint32_t first, uint32_t last)
+char *px_number_put(char *out, uint32_t number)
 {
-    char item[sizeof(",4294967295-4294967295")];
-    char before = text->len > 0 ? (char)text->data[text->len - 1] : '\0';
-    const char *comma = before >= '0' && before <= '9' ? "," : "";
-    int len = first < last ? snprintf(item, sizeof(item), "%s%" PRIu32 "-%" PRIu32,
-                                      comma, first, last)
-                           : snprintf(item, sizeof(item), "%s%" PRIu32, comma, first);
+    char digits[10];
+    size_t n = 0;
 
-    return px_buf_add(text, item, (size_t)len);
+    do
+        digits[n++] = (char)('0' + number % 10);
+    while (number /= 10);
+    while (n > 0)
+        *out++ = digits[--n];
+    return out;
+}
+
+char *px_range_put(char *out, uint32_t first, uint32_t last)
+{
+    out = px_number_put(out, first);
+    if (first < last)
+        *out++ = '-';
+    return first < last ? px_number_put(out, last) : out;
 }
 
 char *px_ranges_format(const uint32_t *v, size_t n)
 {
-    PX_AUTO(px_buf) text = {0};
-    size_t end;
+    char *text = malloc(n * sizeof(",4294967295") + 1), *at = text;
 
-    for (size_t i = 0; i < n; i = end) {
+    for (size_t i = 0, end; text && i < n; i = end) {
         for (end = i + 1; end < n && v[end] == (uint64_t)v[end - 1] + 1;)
             end++;
-        if (px_ranges_add(&text, v[i], v[end - 1]))
-            return NULL;
+        if (i > 0)
+            *at++ = ',';
+        at = px_range_put(at, v[i], v[end - 1]);
     }
-    if (px_buf_add(&text, "", 1))
-        return NULL;
-    return (char *)px_buf_take(&text).data;
+    if (text)
+        *at = '\0';
+    return text;
 }

@@ -3,7 +3,7 @@
 #ifndef PX_BASE_RANGES_H
 #define PX_BASE_RANGES_H
 
-#include "core/base/buf.h"
+#include "core/base/attr.h"
 #include "pmix_common.h"
 
 #include <stdbool.h>
@@ -17,8 +17,9 @@ bool px_ranges_next(const char **s, const char *end, uint32_t *first, uint32_t *
  * all, those that *out came with included. "" adds nothing; on failure *out and *n are
  * unchanged. */
 pmix_status_t px_ranges_parse(const char *s, size_t max, uint32_t **out, size_t *n);
-/* Adds "a" or "a-b", with a comma before it if the text ends in a number. */
-pmix_status_t px_ranges_add(px_buf *text, uint32_t first, uint32_t last);
+/* Writes "a", or "a" or "a-b", without a NUL; returns its end. */
+char *px_number_put(char *out, uint32_t number);
+char *px_range_put(char *out, uint32_t first, uint32_t last);
 /* "0-3,8" of the numbers in their order; malloc'd, "" for none. Runs of two or more
  * consecutive numbers become a-b. */
 char *px_ranges_format(const uint32_t *v, size_t n);

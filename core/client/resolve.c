@@ -14,14 +14,33 @@ struct resolve_op {
     pmix_status_t (*add)(struct resolve_op *op, const struct px_nspace *ns);
     pmix_proc_t *procs;
     size_t n_procs;
-    px_strv nodes;
+    px_buf nodes;       /* their names */
+    struct px_map seen; /* those of several jobs */
 };
 
-static pmix_status_t add_one(struct resolve_op *op)
+static void forget(struct resolve_op *op)
 {
-    const struct px_nspace *ns = px_nspace_find(px_process.model, op->nspace);
+    free(px_take(&op->procs));
+    op->n_procs = 0;
+    px_buf_cleanup(&op->nodes);
+    px_map_fini(&op->seen);
+}
 
-    return ns ? op->add(op, ns) : PMIX_ERR_NOT_FOUND;
+/* From what this process knows. A namespace that add finds nothing of adds nothing. */
+static pmix_status_t add_known(struct resolve_op *op)
+{
+    const struct px_model *m = px_process.model;
+    const struct px_nspace *ns = op->nspace ? px_nspace_find(m, op->nspace) : NULL;
+    pmix_status_t rc = ns ? op->add(op, ns) : PMIX_ERR_NOT_FOUND;
+    size_t pos = 0;
+
+    while (!op->nspace && (ns = px_map_next(&m->nspaces, &pos, NULL, NULL))) {
+        pmix_status_t one = op->add(op, ns);
+
+        if (rc == PMIX_ERR_NOT_FOUND || one == PMIX_ERR_NOMEM)
+            rc = one;
+    }
+    return rc;
 }
 
 /* The server may serve a job of which this process has not heard yet. */
@@ -31,7 +50,7 @@ static void on_job(void *arg, pmix_status_t status, px_reader *reply)
     struct resolve_op *op = PX_CONTAINER_OF(api, struct resolve_op, api);
 
     status = px_client_read_values(status, reply);
-    px_api_done(api, status ? status : add_one(op));
+    px_api_done(api, status ? status : add_known(op));
 }
 
 /* A host might wait for a job that never comes: only what the server has counts. */
@@ -46,59 +65,84 @@ static pmix_status_t ask_for_job(struct resolve_op *op)
     return px_channel_ask(px_process.channel, &px_request_get, &job, on_job, &op->api);
 }
 
-/* A namespace that add finds nothing of adds nothing. */
 static void on_resolve(struct px_api *api)
 {
     struct resolve_op *op = PX_CONTAINER_OF(api, struct resolve_op, api);
-    struct px_model *m = px_process.model;
-    struct px_nspace *ns;
-    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
-    size_t pos = 0;
+    const struct px_model *m = px_process.model;
+    const struct px_nspace *ns = op->nspace ? px_nspace_find(m, op->nspace) : NULL;
+    pmix_status_t rc = add_known(op);
 
-    if (op->nspace) {
-        ns = px_nspace_find(m, op->nspace);
-        rc = add_one(op);
-        if (rc == PMIX_ERR_NOT_FOUND && (!ns || !ns->complete) && !m->standalone &&
-            ask_for_job(op) == PMIX_SUCCESS)
-            return;
-    } else {
-        while ((ns = px_map_next(&m->nspaces, &pos, NULL, NULL))) {
-            pmix_status_t one = op->add(op, ns);
-
-            if (rc == PMIX_ERR_NOT_FOUND || one == PMIX_ERR_NOMEM)
-                rc = one;
-        }
-    }
+    if (rc == PMIX_ERR_NOT_FOUND && op->nspace && (!ns || !ns->complete) &&
+        !m->standalone && ask_for_job(op) == PMIX_SUCCESS)
+        return;
     px_api_done(api, rc);
 }
 
-static pmix_status_t add_peers(struct resolve_op *op, const struct px_nspace *ns)
+/* In the caller's thread, without a system call, if that will do. */
+static pmix_status_t resolve(struct resolve_op *op)
 {
-    PX_AUTOFREE uint32_t *ranks = NULL;
-    struct px_lookup l;
-    pmix_value_t v;
-    pmix_proc_t *grown;
-    size_t n = 0;
-    pmix_status_t rc;
+    pmix_status_t rc = px_api_check(&op->api);
+    bool done = false;
 
-    px_lookup_init(&l, PMIX_LOCAL_PEERS, PMIX_RANK_WILDCARD, NULL, 0);
-    l.realm = PX_KEY_NODE;
-    l.hostname = op->node;
-    rc = px_lookup_find(px_process.model, ns, &l, &v);
     if (rc)
         return rc;
-    rc = px_ranges_parse(px_value_string(&v) ? px_value_string(&v) : "", PX_MAX_RANKS,
-                         &ranks, &n);
-    px_type_destruct(PMIX_VALUE, &v);
-    if (rc || n == 0)
-        return rc;
-    grown = reallocarray(op->procs, op->n_procs + n, sizeof *grown);
+    if (px_gate_enter(&px_process.model_gate)) {
+        done = px_process.model && !px_process_on_loop() && !add_known(op);
+        px_gate_leave(&px_process.model_gate);
+    }
+    if (done)
+        return PMIX_SUCCESS;
+    forget(op);
+    return px_api_wait(&op->api);
+}
+
+/* ---- peers ----------------------------------------------------------------------- */
+
+static pmix_status_t add_range(struct resolve_op *op, const struct px_nspace *ns,
+                               pmix_rank_t first, size_t n)
+{
+    pmix_proc_t *grown = reallocarray(op->procs, op->n_procs + n, sizeof *grown);
+
     if (!grown)
         return PMIX_ERR_NOMEM;
     op->procs = grown;
-    for (size_t i = 0; i < n; i++)
-        px_proc_set(&op->procs[op->n_procs++], ns->name, ranks[i]);
+    grown += op->n_procs;
+    px_proc_set(&grown[0], ns->name, first);
+    for (size_t i = 1; i < n; i *= 2) /* as fast as memory is */
+        memcpy(&grown[i], grown, (n - i < i ? n - i : i) * sizeof *grown);
+    for (size_t i = 1; i < n; i++)
+        grown[i].rank = first + (pmix_rank_t)i;
+    op->n_procs += n;
     return PMIX_SUCCESS;
+}
+
+/* Peers that the host gave count; else they follow from the map. */
+static pmix_status_t add_peers(struct resolve_op *op, const struct px_nspace *ns)
+{
+    uint32_t row = op->node ? px_node_by_name(ns, op->node) : ns->this_node;
+    uint32_t first, last, n;
+    pmix_value_t v = {0};
+    pmix_status_t rc = row == UINT32_MAX
+                           ? PMIX_ERR_NOT_FOUND
+                           : px_store_fetch(&ns->store, PX_GDS_NODE, row,
+                                            PMIX_LOCAL_PEERS, NULL, 0, &v);
+    const char *at = rc ? NULL : px_value_string(&v);
+    const char *end = at ? at + strlen(at) : NULL;
+
+    if (rc == PMIX_ERR_NOT_FOUND && row != UINT32_MAX && ns->map &&
+        row < ns->map->n_nodes && ns->map->n_ranks > 0) {
+        rc = PMIX_SUCCESS;
+        for (uint32_t i = 0; !rc && (n = px_procmap_run(ns->map, row, i, &first)) > 0;
+             i += n)
+            rc = add_range(op, ns, first, n);
+    }
+    while (!rc && at < end)
+        rc = !px_ranges_next(&at, end, &first, &last) ? PMIX_ERR_BAD_PARAM
+             : last - first >= PX_MAX_RANKS
+                 ? PMIX_ERR_OUT_OF_RESOURCE
+                 : add_range(op, ns, first, last - first + 1);
+    px_type_destruct(PMIX_VALUE, &v);
+    return rc;
 }
 
 PX_EXPORT pmix_status_t PMIx_Resolve_peers(const char *nodename,
@@ -109,43 +153,61 @@ PX_EXPORT pmix_status_t PMIx_Resolve_peers(const char *nodename,
                             .node = nodename,
                             .nspace = nspace && nspace[0] ? nspace : NULL,
                             .add = add_peers};
-    pmix_status_t rc = px_api_check(&op.api);
+    pmix_status_t rc = resolve(&op);
 
-    if (rc)
+    if (!procs || !nprocs || rc == PMIX_ERR_INIT)
         return rc;
-    rc = px_api_wait(&op.api);
-    if (rc) {
-        free(px_take(&op.procs));
-        op.n_procs = 0;
-    }
+    if (rc)
+        forget(&op);
     *procs = op.procs;
     *nprocs = op.n_procs;
     return rc;
 }
 
-static pmix_status_t add_names(px_strv *all, const char *list)
-{
-    PX_AUTO(px_strv) names = px_strv_split(list, ',', false);
-    pmix_status_t rc = !names && strspn(list, ",") != strlen(list) ? PMIX_ERR_NOMEM
-                                                                   : PMIX_SUCCESS;
+/* ---- nodes ----------------------------------------------------------------------- */
 
-    for (size_t i = 0; !rc && names && names[i]; i++)
-        rc = px_strv_append_unique(all, names[i]);
+static pmix_status_t add_names(struct resolve_op *op, const char *list)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t len; !rc && *list; list += len + (list[len] == ',')) {
+        len = strcspn(list, ",");
+        if (len == 0 || px_map_get(&op->seen, list, len))
+            continue;
+        rc = px_map_put(&op->seen, list, len, op, NULL);
+        if (!rc && op->nodes.len > 0)
+            rc = px_buf_add(&op->nodes, ",", 1);
+        if (!rc)
+            rc = px_buf_add(&op->nodes, list, len);
+    }
     return rc;
 }
 
+/* A single job's are given as its map has them. */
 static pmix_status_t add_nodes(struct resolve_op *op, const struct px_nspace *ns)
 {
+    bool is_mapped = ns->map && ns->map->n_nodes > 0;
+    PX_AUTOFREE char *names = is_mapped ? px_procmap_names(ns->map) : NULL;
     struct px_lookup l;
     pmix_value_t v;
     pmix_status_t rc;
 
+    if (is_mapped && !names)
+        return PMIX_ERR_NOMEM;
+    if (is_mapped && op->nspace) {
+        size_t n = strlen(names);
+
+        op->nodes = (px_buf){
+            .data = (uint8_t *)px_take(&names), .len = n, .cap = n + 1};
+        return PMIX_SUCCESS;
+    }
+    if (is_mapped)
+        return add_names(op, names);
     px_lookup_init(&l, PMIX_NODE_LIST, PMIX_RANK_WILDCARD, NULL, 0);
     rc = px_lookup_find(px_process.model, ns, &l, &v);
     if (rc)
         return rc;
-    if (px_value_string(&v))
-        rc = add_names(&op->nodes, px_value_string(&v));
+    rc = px_value_string(&v) ? add_names(op, px_value_string(&v)) : rc;
     px_type_destruct(PMIX_VALUE, &v);
     return rc;
 }
@@ -155,12 +217,13 @@ PX_EXPORT pmix_status_t PMIx_Resolve_nodes(const pmix_nspace_t nspace, char **no
     struct resolve_op op = {.api = {.start = on_resolve, .invalid = !nodelist},
                             .nspace = nspace && nspace[0] ? nspace : NULL,
                             .add = add_nodes};
-    pmix_status_t rc = px_api_check(&op.api);
+    pmix_status_t rc = resolve(&op);
 
-    if (rc)
+    if (!nodelist || rc == PMIX_ERR_INIT)
         return rc;
-    rc = px_api_wait(&op.api);
-    *nodelist = rc ? NULL : px_strv_join(op.nodes, ',');
-    px_strv_cleanup(&op.nodes);
-    return rc || *nodelist ? rc : PMIX_ERR_NOMEM;
+    if (!rc)
+        rc = px_buf_add(&op.nodes, "", 1);
+    *nodelist = rc ? NULL : (char *)px_buf_take(&op.nodes).data;
+    forget(&op);
+    return rc;
 }

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "core/base/ranges.h"
+
 const uint32_t px_map_sizes[PX_MAP_N_PARTS] = {
     [PX_MAP_GROUPS] = sizeof(struct px_map_group),
     [PX_MAP_ORDER] = sizeof(uint32_t),
@@ -190,6 +192,39 @@ static bool next_group(const struct px_procmap *map, uint32_t i, uint32_t node,
     return true;
 }
 
+struct chunk {
+    char bytes[16];
+};
+#define SLACK sizeof(struct chunk) /* as much is copied at once */
+
+/* The n names of a group, a comma behind each. Ten of them differ in one digit. */
+static char *put_names(char *at, const struct px_map_name *name, uint32_t number,
+                       uint32_t n)
+{
+    const size_t each = name->n_prefix + name->width + name->n_suffix + 1;
+    const size_t digit = name->n_prefix + name->width - 1;
+    char text[PX_MAX_NODE_NAME + 1 + SLACK];
+    struct chunk first;
+
+    for (uint32_t end, k = 0; k < n; k = end) {
+        char unit = (char)('0' + (number + k) % 10);
+        end = name->width > 0 && n - k > (uint32_t)('9' - unit) + 1
+                  ? k + (uint32_t)('9' - unit) + 1
+                  : n;
+        *put_name(text, name, number + k) = ',';
+        memcpy(&first, text, sizeof(first));
+        for (; k < end; k++, at += each) {
+            if (each <= SLACK)
+                memcpy(at, &first, SLACK);
+            else
+                memcpy(at, text, each);
+            if (name->width > 0)
+                at[digit] = unit++;
+        }
+    }
+    return at;
+}
+
 char *px_procmap_names(const struct px_procmap *map)
 {
     struct px_map_group g;
@@ -199,16 +234,13 @@ char *px_procmap_names(const struct px_procmap *map)
 
     for (uint32_t i = 0; next_group(map, i, node, &g, &name, &n); i++, node += n)
         size += n * (name.n_prefix + name.width + name.n_suffix + 1);
-    char *text = malloc(size), *at = text;
+    char *text = malloc(size + SLACK), *at = text;
     node = 0;
     for (uint32_t i = 0; text && next_group(map, i, node, &g, &name, &n);
-         i++, node += n) {
-        size_t each = name.n_prefix + name.width + name.n_suffix + 1;
-        for (uint32_t k = 0; k < n && each < size - (size_t)(at - text); k++) {
-            at = put_name(at, &name, g.number + k);
-            *at++ = ',';
-        }
-    }
+         i++, node += n)
+        if (n * (name.n_prefix + name.width + name.n_suffix + 1) <
+            size - (size_t)(at - text)) /* else it has changed meanwhile */
+            at = put_names(at, &name, g.number, n);
     if (text)
         text[at > text ? at - text - 1 : 0] = '\0';
     return text;
@@ -329,16 +361,9 @@ uint32_t px_procmap_find_host(const struct px_procmap *map, const char *name)
 bool px_procmap_same_nodes(const struct px_procmap *a, const struct px_procmap *b)
 {
     char one[PX_MAX_NODE_NAME + 1], other[PX_MAX_NODE_NAME + 1];
-    const struct px_map_part *x = a->parts, *y = b->parts;
 
     if (a->n_nodes != b->n_nodes)
         return false;
-    if (x[PX_MAP_GROUPS].n == y[PX_MAP_GROUPS].n &&
-        x[PX_MAP_TEXT].n == y[PX_MAP_TEXT].n &&
-        memcmp(x[PX_MAP_GROUPS].at, y[PX_MAP_GROUPS].at,
-               (size_t)x[PX_MAP_GROUPS].n * x[PX_MAP_GROUPS].size) == 0 &&
-        memcmp(x[PX_MAP_TEXT].at, y[PX_MAP_TEXT].at, x[PX_MAP_TEXT].n) == 0)
-        return true;
     for (uint32_t i = 0; i < a->n_nodes; i++)
         if (px_procmap_name(a, i, one) != px_procmap_name(b, i, other) ||
             strcmp(one, other) != 0)
@@ -403,31 +428,36 @@ static uint64_t rank_in_piece(const struct px_procmap *map, uint32_t place,
     return p.run - at % p.run;
 }
 
-static uint64_t rank_in_run(const struct px_procmap *map, uint32_t place,
-                            uint64_t *rank)
+/* Length of the run; 0: there is none. */
+static uint32_t run_at(const struct px_procmap *map, uint32_t i, struct px_map_run *r)
 {
-    uint32_t i = search(map, PX_MAP_RUNS, NULL, 0, place);
-    struct px_map_run r, next;
+    uint32_t end = map->n_mapped;
 
-    if (!record(map, PX_MAP_RUNS, i, &r))
+    if (!record(map, PX_MAP_RUNS, i, r))
         return 0;
-    if (!record(map, PX_MAP_RUNS, i + 1, &next))
-        next.place = map->n_mapped;
-    *rank = (uint64_t)r.rank + (place - r.place);
-    return next.place > place ? next.place - place : 0;
+    if (i + 1 < map->parts[PX_MAP_RUNS].n)
+        end = word_at(map, PX_MAP_RUNS, NULL, i + 1, 0);
+    return end > r->place ? end - r->place : 0;
 }
 
 uint32_t px_procmap_run(const struct px_procmap *map, uint32_t node, uint32_t local,
                         uint32_t *first)
 {
+    struct px_map_run r = {0};
     uint64_t n, rank = 0;
     uint32_t place;
     uint32_t size = span(map, node, &place);
 
     if (local >= size)
         return 0;
-    n = map->parts[PX_MAP_RUNS].n > 0 ? rank_in_run(map, place + local, &rank)
-                                      : rank_in_piece(map, place + local, &rank);
+    place += local;
+    if (map->parts[PX_MAP_RUNS].n > 0) {
+        n = run_at(map, search(map, PX_MAP_RUNS, NULL, 0, place), &r);
+        rank = (uint64_t)r.rank + (place - r.place);
+        n = n > place - r.place ? n - (place - r.place) : 0;
+    } else {
+        n = rank_in_piece(map, place, &rank);
+    }
     if (rank >= map->n_ranks)
         return 0;
     *first = (uint32_t)rank;
@@ -466,14 +496,11 @@ static bool place_in_runs(const struct px_procmap *map, uint32_t rank, uint32_t 
 {
     static const enum px_map_part_id by_rank = PX_MAP_BY_RANK;
     uint32_t i = search(map, PX_MAP_RUNS, &by_rank, 1, rank);
-    struct px_map_run r, next;
+    struct px_map_run r = {0};
+    uint32_t n = record(map, PX_MAP_BY_RANK, i, &i) ? run_at(map, i, &r) : 0;
 
-    if (!record(map, PX_MAP_BY_RANK, i, &i) || !record(map, PX_MAP_RUNS, i, &r))
-        return false;
-    if (!record(map, PX_MAP_RUNS, i + 1, &next))
-        next.place = map->n_mapped;
     *place = r.place + (rank - r.rank);
-    return next.place > r.place && rank - r.rank < next.place - r.place;
+    return rank - r.rank < n;
 }
 
 uint32_t px_procmap_node_of(const struct px_procmap *map, uint32_t rank,
@@ -504,29 +531,16 @@ uint32_t px_procmap_lowest(const struct px_procmap *map, uint32_t node)
     return lowest;
 }
 
-static char *put_number(char *out, uint32_t number)
-{
-    char digits[10];
-    size_t n = 0;
-
-    do
-        digits[n++] = (char)('0' + number % 10);
-    while (number /= 10);
-    while (n > 0)
-        *out++ = digits[--n];
-    return out;
-}
-
 char *px_procmap_peers(const struct px_procmap *map, uint32_t node)
 {
     char number[10];
-    size_t width = (size_t)(put_number(number, map->n_ranks) - number) + 1;
+    size_t width = (size_t)(px_number_put(number, map->n_ranks) - number) + 1;
     uint32_t first, n, size = px_procmap_size(map, node);
     char *text = malloc(size * width + 1), *at = text;
 
     for (uint32_t i = 0; text && (n = px_procmap_run(map, node, i, &first)) > 0; i += n)
         for (uint32_t k = 0; k < n && i + k < size; k++) {
-            at = put_number(at, first + k);
+            at = px_number_put(at, first + k);
             *at++ = ',';
         }
     if (text)

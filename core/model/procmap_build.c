@@ -161,20 +161,15 @@ static pmix_status_t add_name(struct build *b, const char *text, size_t len)
     if (!last)
         return add_names(b, &whole, 0, 1);
     old = name_of(b, last);
-    if (last->width > 0) {
-        place = old.n_prefix;
-        return place < len && take_apart(text, len, place, &name, &number) &&
-                       same_parts(&old, &name) &&
-                       number == last->number + (b->head.n_rows - last->node)
-                   ? add_names(b, &name, number, 1)
-                   : add_names(b, &whole, 0, 1);
-    }
     while (place < len && place < old.n_prefix && text[place] == old.prefix[place])
         place++;
-    if (len == old.n_prefix && place < len &&
-        take_apart(text, len, place, &name, &number) &&
-        take_apart(old.prefix, len, place, &old, &old_number) &&
-        same_parts(&old, &name) && number == (uint64_t)old_number + 1) {
+    if (place == len || !take_apart(text, len, place, &name, &number))
+        return add_names(b, &whole, 0, 1);
+    if (last->width == 0) {
+        if (len != old.n_prefix ||
+            !take_apart(old.prefix, len, place, &old, &old_number) ||
+            !same_parts(&old, &name) || number != (uint64_t)old_number + 1)
+            return add_names(b, &whole, 0, 1);
         /* It was the last to be added to the text. */
         memmove((char *)b->text.data + last->text + name.n_prefix,
                 b->text.data + last->text + name.n_prefix + name.width, name.n_suffix);
@@ -183,9 +178,10 @@ static pmix_status_t add_name(struct build *b, const char *text, size_t len)
         last->suffix = (uint8_t)name.n_suffix;
         last->width = (uint8_t)name.width;
         last->number = old_number;
-        return add_names(b, &name, number, 1);
+        old = name;
     }
-    return add_names(b, &whole, 0, 1);
+    return same_parts(&old, &name) ? add_names(b, &name, number, 1)
+                                   : add_names(b, &whole, 0, 1);
 }
 
 /* The names of a range, numbers of at least so many digits between prefix and suffix.

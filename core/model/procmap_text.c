@@ -165,52 +165,54 @@ pmix_status_t px_map_pack_nodes(const char *list, char **out)
 
 /* ---- ranks ----------------------------------------------------------------------- */
 
-/* Ranges that follow each other become one. */
-static pmix_status_t pack_field(px_buf *out, const char *at, const char *end)
+/* Ranges that follow each other become one, so that the text does not get longer. Its
+ * end; NULL: that is no list of ranks. */
+static char *pack_field(char *out, const char *at, const char *end)
 {
     uint32_t first, last, next = 0, next_last = 0;
-    pmix_status_t rc = PMIX_SUCCESS;
 
     if (!px_ranges_next(&at, end, &first, &last))
-        return PMIX_ERR_BAD_PARAM;
-    for (bool open = true; !rc && open; last = next_last) {
+        return NULL;
+    for (bool open = true; open; last = next_last) {
         open = at < end;
         if (open && !px_ranges_next(&at, end, &next, &next_last))
-            return PMIX_ERR_BAD_PARAM;
+            return NULL;
         if (open && next == (uint64_t)last + 1)
             continue;
-        rc = px_ranges_add(out, first, last);
+        out = px_range_put(out, first, last);
+        if (open)
+            *out++ = ',';
         first = next;
     }
-    return rc;
+    return out;
 }
 
 pmix_status_t px_map_pack_ranks(const char *list, char **out)
 {
-    PX_AUTO(px_buf) text = {0};
-    pmix_status_t rc;
+    static const char head[] = "pmix[";
 
     if (!list || !out)
         return PMIX_ERR_BAD_PARAM;
-    rc = px_buf_add(&text, "pmix[", 5);
-    for (const char *s = list; !rc && *s;) {
-        size_t len = strcspn(s, ";");
-        rc = len > 0 ? pack_field(&text, s, s + len) : PMIX_SUCCESS;
-        s += len;
-        if (!rc && *s) {
-            rc = px_buf_add(&text, ";", 1);
-            s++;
-        }
+    const char *end = list + strlen(list), *field_end;
+    PX_AUTOFREE char *text = malloc((size_t)(end - list) + sizeof(head) + 1);
+    if (!text)
+        return PMIX_ERR_NOMEM;
+    memcpy(text, head, sizeof(head));
+    char *at = text + sizeof(head) - 1;
+    for (const char *field = list; at && field < end; field = field_end + 1) {
+        field_end = memchr(field, ';', (size_t)(end - field));
+        field_end = field_end ? field_end : end;
+        if (field < field_end)
+            at = pack_field(at, field, field_end);
+        if (at && field_end < end)
+            *at++ = ';';
     }
-    if (!rc)
-        rc = px_buf_add(&text, "]", 2);
-    if (rc == PMIX_ERR_NOMEM)
-        return rc;
     /* Anything but a list of ranks passes through as it is: the host may parse its own
      * form. */
-    if (rc || text.len - 1 > strlen(list))
+    if (!at || at + 1 - text > end - list)
         return raw(list, out);
-    *out = (char *)px_buf_take(&text).data;
+    memcpy(at, "]", sizeof("]"));
+    *out = px_take(&text);
     return PMIX_SUCCESS;
 }
 
