@@ -17,15 +17,16 @@ pmix_status_t px_jobinfo_register(struct px_model *m, struct px_nspace *ns,
                                   const pmix_info_t *info, size_t n,
                                   struct px_err *err);
 
-/* KVALs of everything a client gets (wire.md 6.1), after the caller packed the name.
- * With as_arrays, per-rank data are pmix.pdata arrays (get, spawn and connect replies)
- * instead of blobs. */
+/* KVALs of everything a client gets (wire.md 6.1) behind the name, which the caller has
+ * packed. */
 void px_jobinfo_pack(const struct px_model *m, const struct px_nspace *ns, px_writer *w,
-                     bool as_arrays);
-/* The same, not as arrays. The last answer is kept, and used again for another client
- * of that job while nothing has changed. */
-void px_jobinfo_pack_again(struct px_model *m, const struct px_nspace *ns,
-                           px_writer *w);
+                     enum px_job_form form);
+/* The key of the map's block in the compact form. */
+#define PX_JOB_MAP "tenon.map"
+/* The same. The last answer is kept, and used again for another client of that job
+ * while nothing has changed. */
+void px_jobinfo_pack_again(struct px_model *m, const struct px_nspace *ns, px_writer *w,
+                           enum px_job_form form);
 /* For a client that reads ns in place: what it does not find there. */
 void px_jobinfo_pack_in_place(const struct px_model *m, const struct px_nspace *ns,
                               px_writer *w);

@@ -425,7 +425,9 @@ pmix_status_t px_stage_apply(struct px_stage *s, const struct px_model *m,
     PX_AUTOFREE struct px_assembly *assembly = NULL;
     pmix_status_t rc = PMIX_SUCCESS;
 
-    if (s->node_map || s->proc_map)
+    if (s->map)
+        p.map = px_take(&s->map);
+    else if (s->node_map || s->proc_map)
         rc = px_procmap_create(s->node_map, s->proc_map, &p.map, s->err);
     else if (rebuild_map)
         rc = map_from_lists(s, ns, &p.map);

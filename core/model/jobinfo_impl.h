@@ -35,6 +35,7 @@ struct px_stage {
     struct px_kval *owned; /* entries borrow from it */
     size_t n_owned, cap_owned;
     char *node_map, *proc_map; /* as text; NULL: not given */
+    struct px_procmap *map;    /* as a server's block; NULL: not given */
     uint32_t this_node;        /* index into nodes; UINT32_MAX: no lone node key yet */
     uint32_t session;          /* the job's; UINT32_MAX: not given */
     bool has_session, many_apps;

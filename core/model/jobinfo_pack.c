@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The answer to a client's first request. Maps do not travel: what follows from them is
- * spelled out, since the libraries at the other end compute nothing. */
+/* The answer to a client's first request. Maps travel to clients of this library alone:
+ * for others, which compute nothing, what follows from them is spelled out. */
 #include <string.h>
 
 #include "core/base/vec.h"
@@ -21,6 +21,7 @@ struct members {
     pmix_info_t *v;
     size_t n, cap;
     const char *but; /* a key that is left out; NULL: none */
+    enum px_job_form form;
     pmix_value_t *owned;
     size_t n_owned, cap_owned;
 };
@@ -125,7 +126,8 @@ static void add_facts(struct members *l, const struct px_nspace *ns,
         bool leads = table == PX_GDS_NODE && (strcmp(*key, PMIX_HOSTNAME) == 0 ||
                                               strcmp(*key, PMIX_NODEID) == 0);
 
-        if (!leads && px_store_has(&ns->store, table, row, *key))
+        if (!leads &&
+            (l->form == PX_JOB_COMPACT || px_store_has(&ns->store, table, row, *key)))
             continue;
         pmix_status_t rc = px_fact(ns, table, row, *key, &fact);
         if (!rc)
@@ -273,9 +275,19 @@ static void pack_sessions(struct members *l, const struct px_nspace *ns)
     end_row(&rows);
 }
 
-static void pack_rank(struct members *l, const struct px_nspace *ns, pmix_rank_t rank,
-                      bool as_arrays)
+static void pack_node(struct members *l, const struct px_nspace *ns, uint32_t row)
 {
+    add_facts(l, ns, PX_GDS_NODE, row);
+    l->but = PMIX_NODEID;
+    walk(l, ns, PX_GDS_NODE, row, on_stored, l);
+    if (l->n > 0)
+        write_array(l, PMIX_NODE_INFO_ARRAY);
+    members_reset(l);
+}
+
+static void pack_rank(struct members *l, const struct px_nspace *ns, pmix_rank_t rank)
+{
+    const bool as_arrays = l->form != PX_JOB_BLOBS;
     size_t n_before;
 
     if (as_arrays)
@@ -291,70 +303,82 @@ static void pack_rank(struct members *l, const struct px_nspace *ns, pmix_rank_t
     members_reset(l);
 }
 
-/* Ranks that the map does not have, but the host gave values of. */
+/* Nodes or ranks that the host gave values of, and that have not been packed. */
 struct extras {
     struct members *l;
     const struct px_nspace *ns;
-    pmix_rank_t next; /* ranks below are done */
-    bool as_arrays;
+    enum px_gds_table table;
+    pmix_rank_t next; /* rows below are done */
 };
 
-static pmix_status_t on_extra(void *arg, pmix_rank_t rank, const char *key PX_UNUSED,
+static pmix_status_t on_extra(void *arg, pmix_rank_t row, const char *key PX_UNUSED,
                               const pmix_value_t *value PX_UNUSED)
 {
     struct extras *x = arg;
 
-    if (rank < x->next || rank >= PMIX_RANK_VALID)
+    if (row < x->next || row >= PMIX_RANK_VALID)
         return PMIX_SUCCESS;
-    pack_rank(x->l, x->ns, rank, x->as_arrays);
-    x->next = rank + 1;
+    if (x->table == PX_GDS_NODE)
+        pack_node(x->l, x->ns, row);
+    else
+        pack_rank(x->l, x->ns, row);
+    x->next = row + 1;
     return x->l->w->status;
 }
 
-void px_jobinfo_pack(const struct px_model *m, const struct px_nspace *ns, px_writer *w,
-                     bool as_arrays)
+static void pack_map(struct members *l, const struct px_procmap *map)
 {
-    __attribute__((cleanup(members_cleanup))) struct members l = {.w = w};
-    uint32_t n_ranks = ns->map ? ns->map->n_ranks : 0;
+    pmix_byte_object_t block;
+    pmix_value_t v;
+
+    block.bytes = (char *)(uintptr_t)px_procmap_bytes(map, &block.size);
+    px_value_borrow(&v, &block, PMIX_BYTE_OBJECT);
+    px_pack_kval(l->w, PX_JOB_MAP, &v);
+}
+
+void px_jobinfo_pack(const struct px_model *m, const struct px_nspace *ns, px_writer *w,
+                     enum px_job_form form)
+{
+    __attribute__((cleanup(members_cleanup))) struct members l = {.w = w, .form = form};
+    bool all = form != PX_JOB_COMPACT;
     struct rows apps = {.l = &l,
                         .array_key = PMIX_APP_INFO_ARRAY,
                         .id_key = PMIX_APPNUM,
                         .but = PMIX_RANK_INVALID};
-    struct extras x = {.l = &l, .ns = ns, .next = n_ranks, .as_arrays = as_arrays};
+    struct extras nodes = {&l, ns, PX_GDS_NODE, all ? px_node_rows(ns) : 0};
+    struct extras ranks = {&l, ns, PX_GDS_JOB, all && ns->map ? ns->map->n_ranks : 0};
 
+    if (!all && ns->map)
+        pack_map(&l, ns->map);
     add_facts(&l, ns, PX_GDS_JOB, PMIX_RANK_WILDCARD);
     walk(&l, ns, PX_GDS_JOB, PMIX_RANK_WILDCARD, on_stored, &l);
     pack_common(&l, m, ns);
     pack_sessions(&l, ns);
-    for (uint32_t node = 0; !w->status && node < px_node_rows(ns); node++) {
-        add_facts(&l, ns, PX_GDS_NODE, node);
-        l.but = PMIX_NODEID;
-        walk(&l, ns, PX_GDS_NODE, node, on_stored, &l);
-        if (l.n > 0)
-            write_array(&l, PMIX_NODE_INFO_ARRAY);
-        members_reset(&l);
-    }
+    for (uint32_t node = 0; !w->status && node < nodes.next; node++)
+        pack_node(&l, ns, node);
+    walk(&l, ns, PX_GDS_NODE, PMIX_RANK_UNDEF, on_extra, &nodes);
     walk(&l, ns, PX_GDS_APP, PMIX_RANK_UNDEF, on_row, &apps);
     end_row(&apps);
-    for (pmix_rank_t rank = 0; !w->status && rank < n_ranks; rank++)
-        pack_rank(&l, ns, rank, as_arrays);
-    walk(&l, ns, PX_GDS_JOB, PMIX_RANK_UNDEF, on_extra, &x);
+    for (pmix_rank_t rank = 0; !w->status && rank < ranks.next; rank++)
+        pack_rank(&l, ns, rank);
+    walk(&l, ns, PX_GDS_JOB, PMIX_RANK_UNDEF, on_extra, &ranks);
 }
 
-void px_jobinfo_pack_again(struct px_model *m, const struct px_nspace *ns, px_writer *w)
+void px_jobinfo_pack_again(struct px_model *m, const struct px_nspace *ns, px_writer *w,
+                           enum px_job_form form)
 {
     struct px_packed_job *last = &m->last_packed;
     const uint64_t changes = px_process.model_gate.changes;
     size_t before = w->buf.len;
 
-    if (last->ns == ns && last->changes == changes &&
+    if (last->ns == ns && last->changes == changes && last->form == form &&
         last->codec.dialect == w->codec.dialect &&
         last->codec.described == w->codec.described) {
         if (px_buf_add(&w->buf, last->bytes.data, last->bytes.len))
             fail(w, PMIX_ERR_NOMEM);
         return;
     }
-    px_jobinfo_pack(m, ns, w, false);
+    px_jobinfo_pack(m, ns, w, form);
     px_buf_cleanup(&last->bytes);
     last->ns = NULL;
     if (w->status ||
@@ -362,6 +386,7 @@ void px_jobinfo_pack_again(struct px_model *m, const struct px_nspace *ns, px_wr
         return;
     last->ns = ns;
     last->codec = w->codec;
+    last->form = form;
     last->changes = changes;
 }
 

@@ -23,6 +23,7 @@ static void stage_cleanup(struct px_stage *s)
     free(s->owned);
     free(s->entries);
     free(s->nodes);
+    px_procmap_destroy(s->map);
     free(s->node_map);
     free(s->proc_map);
 }
@@ -390,6 +391,24 @@ static pmix_status_t map_blob(struct px_stage *s, const px_reader *outer,
     return rc;
 }
 
+static pmix_status_t map_block(struct px_stage *s, const pmix_value_t *value)
+{
+    struct px_procmap *map = NULL, *own_map = NULL;
+    pmix_status_t rc = value->type != PMIX_BYTE_OBJECT
+                           ? PMIX_ERR_UNPACK_FAILURE
+                           : px_procmap_borrow(value->data.bo.bytes,
+                                               value->data.bo.size, &map);
+
+    if (!rc)
+        rc = px_procmap_extend(map, NULL, 0, &own_map);
+    px_procmap_destroy(map);
+    if (rc)
+        return rc;
+    px_procmap_destroy(s->map);
+    s->map = own_map;
+    return PMIX_SUCCESS;
+}
+
 /* Servers send the oldest clients each node's array under the name of the node. Other
  * arrays of infos, under keys that a host or a client invents, look different
  * inside. */
@@ -414,6 +433,8 @@ static pmix_status_t add_pair(struct px_stage *s, const px_reader *r,
         return proc_blob(s, r, &kv->value);
     if (strcmp(kv->key, PMIX_MAP_BLOB) == 0)
         return map_blob(s, r, &kv->value);
+    if (strcmp(kv->key, PX_JOB_MAP) == 0)
+        return map_block(s, &kv->value);
     if (strcmp(kv->key, PX_STORE_JOB) == 0) {
         s->in_place = true;
         return PMIX_SUCCESS;

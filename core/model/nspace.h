@@ -45,10 +45,15 @@ struct px_group {
     pmix_proc_t procs[];
 };
 
-/* The answer to the clients of one job when they begin, the same for all. */
+/* Data of ranks as blobs; as arrays in replies to get, spawn and connect; or, for
+ * clients of this library, the map itself and only what does not follow from it. */
+enum px_job_form { PX_JOB_BLOBS, PX_JOB_ARRAYS, PX_JOB_COMPACT };
+
+/* The answer to the clients of one job when they begin. */
 struct px_packed_job {
     const struct px_nspace *ns; /* NULL: none */
     struct px_codec codec;
+    enum px_job_form form;
     uint64_t changes; /* of model_gate */
     px_buf bytes;
 };

@@ -4,6 +4,7 @@
 #include "core/model/jobinfo.h"
 #include "core/rt/log.h"
 #include "core/server/server.h"
+#include "frameworks/gds/gds.h"
 
 #include <sys/stat.h>
 
@@ -70,13 +71,18 @@ void px_peer_pack_job(struct px_peer *peer, const struct px_nspace *ns, px_write
 {
     struct px_model *m = px_process.model;
     bool shares = px_peer_share(peer, ns);
+    /* Only this library has such a component. */
+    bool is_ours = peer->gds && px_gds_ops(peer->gds)->describe;
+    enum px_job_form form = is_ours     ? PX_JOB_COMPACT
+                            : as_arrays ? PX_JOB_ARRAYS
+                                        : PX_JOB_BLOBS;
 
     if (shares && px_store_noted(&ns->store, PX_STORE_JOB, NULL) == PMIX_SUCCESS)
         px_jobinfo_pack_in_place(m, ns, w);
     else if (as_arrays)
-        px_jobinfo_pack(m, ns, w, true);
+        px_jobinfo_pack(m, ns, w, form);
     else
-        px_jobinfo_pack_again(m, ns, w);
+        px_jobinfo_pack_again(m, ns, w, form);
 }
 
 void px_peer_pack_named(struct px_peer *peer, const struct px_nspace *ns, px_writer *w)

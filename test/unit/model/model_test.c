@@ -357,12 +357,12 @@ struct px_codec codec(const char *dialect, bool described)
                              .described = described};
 }
 
-px_buf pack_answer(struct px_codec c, bool as_arrays)
+px_buf pack_answer(struct px_codec c, enum px_job_form form)
 {
     px_writer w;
 
     px_writer_init(&w, c);
-    px_jobinfo_pack(model, ns, &w, as_arrays);
+    px_jobinfo_pack(model, ns, &w, form);
     ok(w.status);
     return px_buf_take(&w.buf);
 }
@@ -376,11 +376,11 @@ pmix_status_t read_answer(struct px_codec c, const px_buf *bytes)
 }
 
 void be_client_of(px_infos *l, const char *server_host, const char *host,
-                  pmix_rank_t rank, struct px_codec c, bool as_arrays)
+                  pmix_rank_t rank, struct px_codec c, enum px_job_form form)
 {
     serve(server_host);
     learn(l);
-    PX_AUTO(px_buf) bytes = pack_answer(c, as_arrays);
+    PX_AUTO(px_buf) bytes = pack_answer(c, form);
     be(host, rank);
     ok(read_answer(c, &bytes));
 }

@@ -58,11 +58,11 @@ void assert_none(pmix_rank_t rank, const char *key);
 
 /* The answer to a client and its way back in. */
 struct px_codec codec(const char *dialect, bool described);
-px_buf pack_answer(struct px_codec c, bool as_arrays);
+px_buf pack_answer(struct px_codec c, enum px_job_form form);
 pmix_status_t read_answer(struct px_codec c, const px_buf *bytes);
 /* Rank `rank` of JOB on `host`, told by a server that was told l. */
 void be_client_of(px_infos *l, const char *server_host, const char *host,
-                  pmix_rank_t rank, struct px_codec c, bool as_arrays);
+                  pmix_rank_t rank, struct px_codec c, enum px_job_form form);
 
 /* Pairs as some server might write them, and a client that reads them; takes w. */
 void put_str(px_writer *w, const char *key, const char *s);

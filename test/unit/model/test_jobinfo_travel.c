@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The answer to a client, what a client makes of it, what other servers send, and what a
  * hostile one could. */
+#include "core/base/str.h"
 #include "alloc_fail.h"
 #include "model_test.h"
 
+#include <malloc.h>
 #include <string.h>
 
 PX_TEST(clients_get_what_the_host_registered_in_every_dialect)
 {
     static const char *const dialects[] = {"v41", "v3", "v4", "v61", "v21"};
 
-    for (unsigned i = 0; i < PX_COUNT(dialects) * 4; i++) {
-        struct px_codec c = codec(dialects[i / 4], i & 1);
+    for (unsigned i = 0; i < PX_COUNT(dialects) * 6; i++) {
+        struct px_codec c = codec(dialects[i / 6], i & 1);
+        enum px_job_form form = i / 2 % 3;
         px_infos l = {0};
 
         mpirun_job(&l);
-        be_client_of(&l, "vm", "vm", i & 1, c, i & 2);
+        be_client_of(&l, "vm", "vm", i & 1, c, form);
         assert_mpirun_gets();
         ck_assert(ns->complete);
 
         slurm_job(&l, 1);
-        be_client_of(&l, "n1", "n1", 3, c, i & 2);
+        be_client_of(&l, "n1", "n1", 3, c, form);
         assert_slurm_gets(1);
     }
 }
@@ -94,6 +97,40 @@ PX_TEST(ranks_outside_the_map_travel_too)
     assert_str(900000, PMIX_CPUSET, "7");
 }
 
+/* And of what it keeps, a client of ours. */
+PX_TEST(a_compact_answer_does_not_grow_with_the_ranks_of_a_job)
+{
+    for (uint32_t nodes = 10; nodes <= 10000; nodes *= 10) {
+        px_infos l = {0}, node = {0};
+        PX_AUTOFREE char *names = px_strf("pmix[n[5:0-%u]]", nodes - 1);
+        PX_AUTO(px_buf) ranks = {0};
+
+        for (uint32_t i = 0; i < nodes; i++) {
+            PX_AUTOFREE char *field = px_strf("%u-%u;", i * 100, i * 100 + 99);
+            ok(px_buf_add(&ranks, field, strlen(field) + (i == nodes - 1)));
+        }
+        add_maps(&l, names, (char *)ranks.data);
+        add_str(&node, PMIX_HOSTNAME, "n00003");
+        add_num(&node, PMIX_NODE_SIZE, 7, PMIX_UINT32);
+        add_array(&l, PMIX_NODE_INFO_ARRAY, &node);
+        serve("n00002");
+        learn(&l);
+        PX_AUTO(px_buf) bytes = pack_answer(px_codec_default, PX_JOB_COMPACT);
+        ck_assert_uint_lt(bytes.len, 700);
+        be("n00004", 407);
+        size_t before = mallinfo2().uordblks;
+        ok(read_answer(px_codec_default, &bytes));
+        ck_assert_uint_lt(mallinfo2().uordblks - before, 16384);
+        assert_num(407, PMIX_LOCAL_RANK, PMIX_UINT16, 7);
+        PX_AUTOFREE char *last = px_strf("n%05u", nodes - 1);
+        assert_str(nodes * 100 - 1, PMIX_HOSTNAME, last);
+        assert_num(ALL, PMIX_JOB_SIZE, PMIX_UINT32, nodes * 100);
+        add_str(&quals, PMIX_HOSTNAME, "n00003");
+        assert_num(ALL, PMIX_NODE_SIZE, PMIX_UINT32, 7);
+        px_infos_cleanup(&quals);
+    }
+}
+
 PX_TEST(types_a_dialect_lacks_are_left_out_or_become_strings)
 {
     for (int old = 0; old < 2; old++) {
@@ -128,7 +165,7 @@ PX_TEST(packing_and_unpacking_without_memory_fail_cleanly)
     for (unsigned nth = 0; px_alloc_next(&nth);) {
         px_writer w;
         px_writer_init(&w, px_codec_default);
-        px_jobinfo_pack(model, ns, &w, true);
+        px_jobinfo_pack(model, ns, &w, PX_JOB_ARRAYS);
         rc = w.status;
         px_writer_cleanup(&w);
         px_alloc_check(rc);
@@ -155,7 +192,7 @@ static bool answers_the_same(struct px_codec c)
     px_writer_init(&w, c);
     px_pack_str(&w, "before");
     size_t n = w.buf.len;
-    px_jobinfo_pack_again(model, ns, &w);
+    px_jobinfo_pack_again(model, ns, &w, PX_JOB_BLOBS);
     ok(w.status);
     return w.buf.len - n == fresh.len &&
            memcmp(w.buf.data + n, fresh.data, fresh.len) == 0;
@@ -194,7 +231,7 @@ PX_TEST(clients_of_a_job_get_one_answer_until_something_changes)
         ok(px_store_put(&ns->store, PX_GDS_JOB, ALL, "job", &v));
         px_writer_init(&w, px_codec_default);
         px_alloc_fail_at(nth);
-        px_jobinfo_pack_again(model, ns, &w);
+        px_jobinfo_pack_again(model, ns, &w, PX_JOB_BLOBS);
         failed = px_alloc_fail_end();
         ck_assert(!w.status || w.status == PMIX_ERR_NOMEM);
         px_writer_cleanup(&w);

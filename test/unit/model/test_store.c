@@ -266,7 +266,7 @@ PX_TEST(nodes_that_are_in_no_map_have_names_in_place)
     ck_assert_uint_eq(ns->map->n_rows, 3);
     ck_assert_uint_eq(px_procmap_find(ns->map, "login"), 2);
     ck_assert(ns->map->bytes != ns->map->own); /* it is read in place */
-    ck_assert_uint_eq(ns->this_node, 1); /* where rank 2 is, not the server */
+    ck_assert_uint_eq(ns->this_node, 1);       /* where rank 2 is, not the server */
     ck_assert_uint_eq(ns->job_size, 3);
     add_str(&quals, PMIX_HOSTNAME, "login");
     assert_num(ALL, PMIX_NODE_SIZE, PMIX_UINT32, 5);
@@ -304,7 +304,7 @@ PX_TEST_LOOP(a_reader_notices_that_it_cannot_read_its_job, 5)
     ck_assert(!ns->complete);
     PX_AUTO(px_writer) w; /* so it asks, and is told all */
     px_writer_init(&w, px_codec_default);
-    px_jobinfo_pack(server, job, &w, true);
+    px_jobinfo_pack(server, job, &w, PX_JOB_ARRAYS);
     ok(read_answer(px_codec_default, &w.buf));
     ck_assert(ns->complete && !px_jobinfo_is_lost(ns));
     assert_mpirun_gets();
