@@ -118,6 +118,11 @@ void px_client_hold(void);
 pmix_status_t px_client_finalize(enum px_role role, px_call_fn before_last,
                                  const pmix_info_t *info, size_t n_info);
 
+/* ---- put.c: on the loop ---------------------------------------------------------- */
+
+/* Why an earlier commit failed, of which only the next fence or commit can tell. */
+pmix_status_t px_client_commit_status(void);
+
 /* ---- ask.c: on the loop ---------------------------------------------------------- */
 
 /* A get that only the server can answer. */

@@ -44,6 +44,8 @@ static void on_reply(void *arg, pmix_status_t status, px_reader *reply)
             if (i == 0 || strcmp(args->procs[i].nspace, args->procs[i - 1].nspace) != 0)
                 forget_all(args->procs[i].nspace);
     }
+    if (!status && op->request == &px_request_fence)
+        status = px_client_commit_status();
     px_api_done(op, status);
 }
 

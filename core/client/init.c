@@ -97,17 +97,6 @@ static void on_no_answer(void *arg)
         px_link_close(link, PMIX_ERR_TIMEOUT);
 }
 
-/* Writers for values that are put, before their form is known. */
-static void prepare_puts(struct px_codec codec)
-{
-    struct px_model *m = px_process.model;
-
-    if (m->put_local.codec.dialect)
-        return;
-    px_writer_init(&m->put_local, codec);
-    px_writer_init(&m->put_remote, codec);
-}
-
 static pmix_status_t ask_for_job(struct px_start *c, struct px_link *link)
 {
     struct px_channel *up = px_link_channel(link);
@@ -131,10 +120,8 @@ static void on_start(struct px_call *call, void *args)
     c->call = call;
     if (!rc)
         rc = px_link_open(&c->addr, &link);
-    if (!rc) {
-        prepare_puts(c->addr.codec);
-        rc = c->primary ? px_link_make_primary(link) : PMIX_SUCCESS;
-    }
+    if (!rc && c->primary)
+        rc = px_link_make_primary(link);
     if (!rc && !m->own->complete) {
         rc = ask_for_job(c, link);
         if (!rc)
@@ -160,7 +147,6 @@ static void on_start_alone(struct px_call *call, void *args)
     pmix_status_t rc = px_model_set_self(m, &c->addr.self);
 
     m->standalone = true;
-    prepare_puts(px_codec_default);
     m->channel.codec = px_codec_default;
     px_call_done(call, rc ? rc : be_job_of_one(&c->err));
 }

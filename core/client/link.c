@@ -140,15 +140,13 @@ struct px_link *px_link_find(const pmix_proc_t *server)
 /* Values that were put are packed already, in the form of the server of that time. */
 static pmix_status_t adopt_codec(struct px_model *m, struct px_codec codec)
 {
-    if (m->put_local.codec.dialect == codec.dialect &&
-        m->put_local.codec.described == codec.described)
+    if (m->put.codec.dialect == codec.dialect &&
+        m->put.codec.described == codec.described)
         return PMIX_SUCCESS;
-    if (m->put_local.buf.len || m->put_remote.buf.len)
+    if (m->put.buf.len)
         return PMIX_ERR_NOT_SUPPORTED;
-    px_writer_cleanup(&m->put_local);
-    px_writer_cleanup(&m->put_remote);
-    px_writer_init(&m->put_local, codec);
-    px_writer_init(&m->put_remote, codec);
+    px_writer_cleanup(&m->put);
+    px_writer_init(&m->put, codec);
     return PMIX_SUCCESS;
 }
 
@@ -196,7 +194,7 @@ pmix_status_t px_link_make_primary(struct px_link *link)
         return rc;
     if (client->primary) {
         client->primary->up = m->channel;
-        m->channel = (struct px_channel){.codec = m->put_local.codec};
+        m->channel = (struct px_channel){.codec = m->put.codec};
     } else if (m->channel.send) { /* a server's way to itself */
         px_channel_fail(&m->channel, PMIX_ERR_LOST_CONNECTION);
     }

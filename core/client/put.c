@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Put, commit, and values for this process alone. */
 #include "core/client/client.h"
+#include "core/rt/log.h"
+#include "core/wire/ops.h"
 
 #include <string.h>
+
+#define ON_ITS_WAY_B (16u * 1024u * 1024u)
 
 struct put_op {
     struct px_api api;
@@ -12,13 +16,20 @@ struct put_op {
     pmix_scope_t scope;
 };
 
-static pmix_status_t add_pair(px_writer *w, const struct put_op *op)
+/* A section of its own: a later value of a key counts, whatever the scopes. */
+static pmix_status_t add_section(px_writer *all, const struct put_op *op)
 {
+    PX_AUTO(px_writer) one;
     pmix_status_t rc;
 
-    px_pack_kval(w, op->key, op->value);
-    rc = w->status;
-    w->status = PMIX_SUCCESS;
+    px_writer_init(&one, all->codec);
+    px_pack_kval(&one, op->key, op->value);
+    if (all->buf.len == 0)
+        px_pack_op(all, PX_OP_COMMIT);
+    px_pack_u8(all, op->scope, PMIX_SCOPE);
+    px_pack_buffer(all, &one.buf);
+    rc = one.status ? one.status : all->status;
+    all->status = PMIX_SUCCESS;
     return rc;
 }
 
@@ -28,20 +39,15 @@ static void on_put(struct px_api *api)
 {
     struct put_op *op = PX_CONTAINER_OF(api, struct put_op, api);
     struct px_model *m = px_process.model;
-    size_t had_local = m->put_local.buf.len, had_remote = m->put_remote.buf.len;
-    pmix_status_t rc = PMIX_SUCCESS;
+    size_t before = m->put.buf.len;
+    pmix_status_t rc = op->scope == PMIX_INTERNAL ? PMIX_SUCCESS
+                                                  : add_section(&m->put, op);
 
-    if (op->scope == PMIX_LOCAL || op->scope == PMIX_GLOBAL)
-        rc = add_pair(&m->put_local, op);
-    if (!rc && (op->scope == PMIX_REMOTE || op->scope == PMIX_GLOBAL))
-        rc = add_pair(&m->put_remote, op);
     if (!rc)
         rc = px_store_put(&m->own->store, PX_GDS_INTERNAL, m->self.rank, op->key,
                           op->value);
-    if (rc) {
-        m->put_local.buf.len = had_local;
-        m->put_remote.buf.len = had_remote;
-    }
+    if (rc)
+        m->put.buf.len = before;
     px_api_done(api, rc);
 }
 
@@ -90,33 +96,55 @@ PX_EXPORT pmix_status_t PMIx_Store_internal(const pmix_proc_t *proc, const char 
         .api = {.start = on_store}, .proc = proc, .key = key, .value = val});
 }
 
-static void pack_scope(px_writer *w, pmix_scope_t scope, const px_writer *values)
+pmix_status_t px_client_commit_status(void)
 {
-    if (values->buf.len == 0)
-        return;
-    px_pack_u8(w, scope, PMIX_SCOPE);
-    px_pack_buffer(w, &values->buf);
+    struct px_model *m = px_process.model;
+    pmix_status_t rc = m->commit_failed;
+
+    m->commit_failed = PMIX_SUCCESS;
+    return rc;
 }
 
+/* To a commit that no thread waits for. */
+static void on_answer(void *arg, pmix_status_t status, px_reader *reply)
+{
+    struct px_model *m = px_process.model;
+
+    m->unanswered_b -= (uintptr_t)arg;
+    status = px_api_answer(status, reply);
+    if (!status)
+        return;
+    px_log(PX_LOG_WARN, "client", "cannot commit: %s", PMIx_Error_string(status));
+    m->commit_failed = status;
+}
+
+/* Returns before the server has it, whose later answers are to what it has. So much may
+ * be on its way; more waits. */
 static void on_commit(struct px_api *api)
 {
     struct px_model *m = px_process.model;
-    pmix_status_t rc;
-    px_writer w;
+    size_t size_b = m->put.buf.len;
+    bool waits = m->unanswered_b > ON_ITS_WAY_B;
+    pmix_status_t rc = px_client_commit_status();
 
-    if (!m->standalone) { /* alone, no process could ever ask */
-        px_channel_begin(&m->channel, &w, PX_OP_COMMIT);
-        pack_scope(&w, PMIX_LOCAL, &m->put_local);
-        pack_scope(&w, PMIX_REMOTE, &m->put_remote);
-        rc = px_channel_request(&m->channel, &w, px_api_status_reply, api);
-        if (rc) { /* not sent: the next commit may have more luck */
-            px_api_done(api, rc);
+    if (!rc && m->standalone) { /* alone, no process could ever ask */
+        m->put.buf.len = 0;
+    } else if (!rc && !m->channel.send) { /* the next commit may have more luck */
+        rc = PMIX_ERR_UNREACH;
+    } else if (!rc && size_b > PX_MAX_FRAME_B) {
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    } else if (!rc) {
+        if (size_b == 0)
+            px_pack_op(&m->put, PX_OP_COMMIT);
+        rc = px_channel_request(&m->channel, &m->put,
+                                waits ? px_api_status_reply : on_answer,
+                                waits ? (void *)api : (void *)(uintptr_t)size_b);
+        if (!rc && waits)
             return;
-        }
+        if (!rc)
+            m->unanswered_b += size_b;
     }
-    m->put_local.buf.len = m->put_remote.buf.len = 0;
-    if (m->standalone)
-        px_api_done(api, PMIX_SUCCESS);
+    px_api_done(api, rc);
 }
 
 PX_EXPORT pmix_status_t PMIx_Commit(void)

@@ -18,8 +18,7 @@ pmix_status_t px_model_create(struct px_model **model)
         return PMIX_ERR_NOMEM;
     px_proc_set(&m->self, "", PMIX_RANK_UNDEF);
     m->channel.codec = px_codec_default;
-    px_writer_init(&m->put_local, px_codec_default);
-    px_writer_init(&m->put_remote, px_codec_default);
+    px_writer_init(&m->put, px_codec_default);
     px_str_copy(m->hostname, sizeof(m->hostname), px_process.host);
     px_iofs_init(&m->iofs);
     px_list_init(&m->groups);
@@ -47,8 +46,7 @@ void px_model_destroy(struct px_model *model)
     px_map_fini(&model->nspaces);
     px_map_fini(&model->asking);
     px_map_fini(&model->channel.pending);
-    px_writer_cleanup(&model->put_local);
-    px_writer_cleanup(&model->put_remote);
+    px_writer_cleanup(&model->put);
     px_iofs_fini(&model->iofs);
     PX_LIST_EACH (&model->groups, struct px_group, g, link)
         free(g);

@@ -59,13 +59,14 @@ struct px_packed_job {
 };
 
 struct px_model {
-    struct px_map nspaces;     /* R */
-    struct px_channel channel; /* this process's way to its server */
-    pmix_proc_t self;          /* R */
-    struct px_nspace *own;     /* R; self's namespace; NULL until known */
-    bool standalone;           /* a singleton: there is no server to ask */
-    px_writer put_local,
-        put_remote; /* put and not yet committed, as the server wants it */
+    struct px_map nspaces;       /* R */
+    struct px_channel channel;   /* this process's way to its server */
+    pmix_proc_t self;            /* R */
+    struct px_nspace *own;       /* R; self's namespace; NULL until known */
+    bool standalone;             /* a singleton: there is no server to ask */
+    px_writer put;               /* put and not yet committed, as the server wants it */
+    size_t unanswered_b;         /* committed, and not yet known to have arrived */
+    pmix_status_t commit_failed; /* which no call has returned yet */
     char hostname[256];
     uint32_t appnum;       /* R; of self */
     struct px_map asking;  /* process -> gets of it that are under way: client/ask.c */

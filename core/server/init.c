@@ -89,10 +89,8 @@ static pmix_status_t speak_for_self(struct px_model *m, const pmix_proc_t *self)
     if (rc)
         return rc;
     m->standalone = false;
-    px_writer_cleanup(&m->put_local);
-    px_writer_cleanup(&m->put_remote);
-    px_writer_init(&m->put_local, px_codec_default);
-    px_writer_init(&m->put_remote, px_codec_default);
+    px_writer_cleanup(&m->put);
+    px_writer_init(&m->put, px_codec_default);
     m->channel.send = own_send;
     m->channel.ctx = px_process.server;
     m->channel.last_tag = px_process.server->last_own_tag; /* answers may still come */
