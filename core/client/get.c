@@ -125,11 +125,27 @@ static pmix_status_t find_here(struct get_op *op)
     return rc ? rc : deliver(op, &v);
 }
 
+/* The job information is all there is for the job as a whole and for ourselves, unless
+ * the caller waits for what another thread may put. */
+static bool knows_all(const struct get_op *op)
+{
+    const pmix_proc_t *self = &px_process.model->self;
+    const struct px_args *args = &op->api.args;
+
+    if (strcmp(op->proc.nspace, self->nspace) != 0)
+        return false;
+    return op->proc.rank == PMIX_RANK_WILDCARD ||
+           (op->proc.rank == self->rank &&
+            (!args->text || px_key_is_reserved(args->text) ||
+             px_info_u32(args->info.v, args->info.n, PMIX_TIMEOUT, 0) == 0));
+}
+
 /* In the caller's thread, without a system call. False: the loop has to be asked, which
  * knows more and is never in the midst of a change. */
 static bool find_at_once(struct get_op *op, pmix_status_t *status)
 {
-    bool found = false;
+    const struct px_nspace *ns;
+    bool known = false;
     pmix_value_t v;
 
     if (!op->api.args.text || has_flag(op, PMIX_GET_REFRESH_CACHE) ||
@@ -138,12 +154,19 @@ static bool find_at_once(struct get_op *op, pmix_status_t *status)
     if (px_process.model && !px_process_on_loop()) {
         name_proc(op);
         /* Only the loop walks tables, for a key of any rank. */
-        found = op->proc.rank != PMIX_RANK_UNDEF && look_up(op, &v) == PMIX_SUCCESS;
+        *status = op->proc.rank == PMIX_RANK_UNDEF ? PMIX_ERR_WOULD_BLOCK
+                                                   : look_up(op, &v);
+        known = !*status;
+        if (*status == PMIX_ERR_NOT_FOUND) {
+            ns = px_nspace_find(px_process.model, op->proc.nspace);
+            known = has_flag(op, PMIX_OPTIONAL) ||
+                    (ns && knows_all(op) && !px_jobinfo_is_lost(ns));
+        }
     }
     px_gate_leave(&px_process.model_gate);
-    if (found)
+    if (known && !*status)
         *status = deliver(op, &v);
-    return found;
+    return known;
 }
 
 pmix_status_t px_client_store_job(px_reader *r, struct px_nspace **stored)
@@ -250,21 +273,6 @@ static void ask_server(struct get_op *op, const struct px_nspace *ns)
                               .answered = on_answered,
                               .done = on_done};
     px_ask(&op->ask, &op->proc);
-}
-
-/* The job information is all there is for the job as a whole and for ourselves, unless
- * the caller waits for what another thread may put. */
-static bool knows_all(const struct get_op *op)
-{
-    const pmix_proc_t *self = &px_process.model->self;
-    const struct px_args *args = &op->api.args;
-
-    if (strcmp(op->proc.nspace, self->nspace) != 0)
-        return false;
-    return op->proc.rank == PMIX_RANK_WILDCARD ||
-           (op->proc.rank == self->rank &&
-            (!args->text || px_key_is_reserved(args->text) ||
-             px_info_u32(args->info.v, args->info.n, PMIX_TIMEOUT, 0) == 0));
 }
 
 static void on_get(struct px_api *api)

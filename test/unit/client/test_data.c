@@ -639,6 +639,32 @@ PX_TEST(what_is_not_known_takes_none_either_and_one_would_be_seen)
     ck_assert_int_eq(rc, PMIX_ERR_NOT_FOUND);
 }
 
+static sem_t held, let_go;
+
+static void hold_loop(struct px_msg *msg PX_UNUSED)
+{
+    sem_post(&held);
+    sem_wait(&let_go);
+}
+
+PX_TEST(what_is_known_or_surely_missing_does_not_wait_for_the_loop)
+{
+    struct px_msg msg = {.run = hold_loop};
+
+    begin();
+    ok(put(PMIX_GLOBAL, "put", 5));
+    sem_init(&held, 0, 0);
+    sem_init(&let_go, 0, 0);
+    ck_assert(px_process_post(&msg));
+    sem_wait(&held);
+    ck_assert_int_eq(get(0, "put", NULL), 5);
+    ck_assert_int_eq(get(0, "nothing", NULL), PMIX_ERR_NOT_FOUND);
+    ck_assert_int_eq(get(1, "nothing", PMIX_OPTIONAL), PMIX_ERR_NOT_FOUND);
+    ck_assert_int_eq(get(PMIX_RANK_WILDCARD, "nothing", NULL), PMIX_ERR_NOT_FOUND);
+    sem_post(&let_go);
+    ck_assert_int_eq(get(1, "colour", NULL), 7);
+}
+
 /* ---- while the loop changes things ----------------------------------------------- */
 
 static atomic_bool over;
