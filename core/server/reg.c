@@ -31,7 +31,8 @@ pmix_status_t px_server_add_nspace(struct px_server *srv, const char *nspace,
 
     if (rc)
         return px_err_set(err, rc, "cannot register namespace %s", nspace);
-    px_store_share(&ns->store, nspace);
+    if (!ns->hosted)
+        px_store_share(&ns->store, nspace);
     if (px_info_flag(info, n, PMIX_REGISTER_NODATA)) {
         ns->no_data = true;
     } else {
@@ -102,8 +103,9 @@ pmix_status_t px_server_add_client(struct px_server *srv, const pmix_proc_t *pro
         local = calloc(1, sizeof *local);
         if (!local)
             return PMIX_ERR_NOMEM;
+        if (!ns->hosted)
+            px_store_share(&ns->store, ns->name);
         ns->hosted = true;
-        px_store_share(&ns->store, ns->name);
         local->ns = ns;
         local->rank = proc->rank;
         px_list_append(&ns->locals, &local->link);
