@@ -476,6 +476,12 @@ pmix_status_t px_conn_send(struct px_conn *c, int32_t pindex, uint32_t tag,
 
 pmix_status_t px_conn_enclose(struct px_conn *c, uint32_t tag, px_buf *payload, int fd)
 {
+    int domain = AF_UNSPEC;
+    socklen_t len = sizeof domain;
+
+    if (c->fd < 0 || getsockopt(c->fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) < 0 ||
+        domain != AF_UNIX)
+        return PMIX_ERR_NOT_SUPPORTED;
     PX_AUTOCLOSE int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     pmix_status_t rc = own < 0 ? px_status_of_errno(errno)
                                : queue(c, (struct px_frame){.tag = tag}, payload, own);

@@ -36,7 +36,8 @@ pmix_status_t px_conn_create(struct px_loop *loop, int fd,
 pmix_status_t px_conn_send(struct px_conn *conn, int32_t pindex, uint32_t tag,
                            px_buf *payload);
 /* A frame with a descriptor, of which a duplicate is kept, over a Unix socket. It goes
- * out with the next frame that is sent. The payload's memory is taken on success. */
+ * out with the next frame that is sent. The payload's memory is taken on success.
+ * PMIX_ERR_NOT_SUPPORTED: it is another socket. */
 pmix_status_t px_conn_enclose(struct px_conn *conn, uint32_t tag, px_buf *payload,
                               int fd);
 /* Inside on_frame: the descriptor that the frame has brought, the caller's from now on;
