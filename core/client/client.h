@@ -150,7 +150,7 @@ void px_ask(struct px_ask *ask, const pmix_proc_t *proc);
  * BYTE_OBJECT. The last of them, if there is a place for it. */
 pmix_status_t px_client_store_job(px_reader *r, struct px_nspace **stored);
 pmix_status_t px_client_store_jobs(px_reader *r, struct px_nspace **last);
-/* For a job whose information is lost, see px_jobinfo_is_lost: asks for all of it, by
+/* For a job whose information is lost, see px_nspace_is_lost: asks for all of it, by
  * message; and what fn, or the reply to any get, does with the answer. */
 pmix_status_t px_client_ask_job(const struct px_nspace *ns, px_reply_fn fn, void *arg);
 pmix_status_t px_client_read_values(pmix_status_t status, px_reader *reply);

@@ -159,8 +159,8 @@ static bool find_at_once(struct get_op *op, pmix_status_t *status)
         known = !*status;
         if (*status == PMIX_ERR_NOT_FOUND) {
             ns = px_nspace_find(px_process.model, op->proc.nspace);
-            known = has_flag(op, PMIX_OPTIONAL) ||
-                    (ns && knows_all(op) && !px_jobinfo_is_lost(ns));
+            known = (has_flag(op, PMIX_OPTIONAL) || (ns && knows_all(op))) &&
+                    !(ns && px_nspace_is_lost(ns));
         }
     }
     px_gate_leave(&px_process.model_gate);
@@ -306,8 +306,7 @@ static void on_get(struct px_api *api)
     /* Everything of a peer: only the server has it. */
     if (api->args.text || stays_here)
         rc = find_here(op);
-    if (rc == PMIX_ERR_NOT_FOUND && ns && px_jobinfo_is_lost(ns) && !is_alone &&
-        !has_flag(op, PMIX_OPTIONAL)) {
+    if (rc == PMIX_ERR_NOT_FOUND && ns && px_nspace_is_lost(ns) && !is_alone) {
         ask_for_messages(op, ns);
         return;
     }

@@ -70,7 +70,7 @@ static void on_job_info(void *arg, pmix_status_t status, px_reader *reply)
     struct px_start *c = arg;
     pmix_status_t rc = status ? status : read_job_info(reply);
 
-    if (!rc && px_jobinfo_is_lost(px_process.model->own)) {
+    if (!rc && px_nspace_is_lost(px_process.model->own)) {
         rc = px_client_ask_job(px_process.model->own, on_job_info_in_messages, c);
         if (!rc)
             return;

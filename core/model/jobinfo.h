@@ -42,9 +42,6 @@ const struct px_nspace *px_jobinfo_parent(const struct px_model *m,
 pmix_status_t px_jobinfo_attach(struct px_model *m, px_reader *r, int fd);
 /* It goes on with what messages bring. */
 void px_jobinfo_detach(struct px_nspace *ns);
-/* They do not hold all of the job's information any more, and it has not come
- * otherwise. */
-bool px_jobinfo_is_lost(const struct px_nspace *ns);
 /* KVALs to the end of the reader, in every form older servers use. With
  * those of this process's own job come those of its parent's. */
 pmix_status_t px_jobinfo_unpack(struct px_model *m, struct px_nspace *ns, px_reader *r);

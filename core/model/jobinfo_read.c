@@ -468,11 +468,6 @@ static void learn_own_app(struct px_model *m, const struct px_nspace *ns)
     px_type_destruct(PMIX_VALUE, &v);
 }
 
-bool px_jobinfo_is_lost(const struct px_nspace *ns)
-{
-    return ns->in_place && px_store_noted(&ns->store, PX_STORE_JOB, NULL);
-}
-
 static pmix_status_t unpack(struct px_stage *s, struct px_model *m,
                             struct px_nspace *ns, px_reader *r)
 {
@@ -488,9 +483,11 @@ static pmix_status_t unpack(struct px_stage *s, struct px_model *m,
         rc = px_stage_apply(s, m, ns, true);
     if (rc)
         return rc;
-    learn_own_app(m, ns);
+    px_gate_close(&px_process.model_gate);
     ns->in_place = s->in_place;
-    ns->complete = !px_jobinfo_is_lost(ns);
+    ns->complete = !px_nspace_is_lost(ns);
+    px_gate_open(&px_process.model_gate);
+    learn_own_app(m, ns);
     return rc;
 }
 

@@ -159,6 +159,8 @@ static pmix_status_t rank_fact(const struct px_nspace *ns, pmix_rank_t rank,
     uint32_t node = ns->map ? px_procmap_node_of(ns->map, rank, &local) : UINT32_MAX;
     pmix_proc_t member;
 
+    if (px_nspace_is_lost(ns)) /* and with it what was given instead */
+        return PMIX_ERR_NOT_FOUND;
     if (ns->assembly && strcmp(key, PMIX_PROCID) == 0)
         return px_assembly_member(ns->assembly, rank, &member)
                    ? PMIx_Value_load(out, &member, PMIX_PROC)
@@ -185,7 +187,7 @@ static pmix_status_t node_fact(const struct px_nspace *ns, uint32_t node,
 {
     const struct px_procmap *map = ns->map;
 
-    if (node >= px_node_rows(ns))
+    if (node >= px_node_rows(ns) || px_nspace_is_lost(ns))
         return PMIX_ERR_NOT_FOUND;
     if (strcmp(key, PMIX_HOSTNAME) == 0)
         return give_name(ns, node, out);
@@ -222,6 +224,8 @@ static pmix_status_t give_members(const struct px_nspace *ns, pmix_value_t *out)
 static pmix_status_t job_fact(const struct px_nspace *ns, const char *key,
                               pmix_value_t *out)
 {
+    if (px_nspace_is_lost(ns))
+        return PMIX_ERR_NOT_FOUND;
     if (strcmp(key, PMIX_JOB_SIZE) == 0 || strcmp(key, PMIX_MAX_PROCS) == 0)
         return ns->job_size > 0 ? give_u32(out, ns->job_size) : PMIX_ERR_NOT_FOUND;
     if (ns->assembly && strcmp(key, PMIX_GROUP_MEMBERSHIP) == 0)

@@ -37,6 +37,13 @@ struct px_nspace {
     struct px_list locals; /* server: struct px_local, registered clients */
 };
 
+/* It was to be read in place, and the shared tables do not hold all of its job's
+ * information any more: the server has to be asked. Inside the gate. */
+static inline bool px_nspace_is_lost(const struct px_nspace *ns)
+{
+    return ns->in_place && px_store_noted(&ns->store, PX_STORE_JOB, NULL);
+}
+
 /* The members of a group, which servers ask for when it is destructed. */
 struct px_group {
     struct px_list link; /* in px_model.groups */

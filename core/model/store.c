@@ -20,15 +20,17 @@ static pmix_status_t create(struct px_tables *tables, const char *nspace, bool i
 {
     size_t n = 0;
     const struct px_module *m = px_modules("gds", &n);
-    pmix_status_t rc = PMIX_ERR_NOT_SUPPORTED;
+    pmix_status_t rc = PMIX_ERR_NOT_AVAILABLE;
 
-    for (size_t i = 0; rc == PMIX_ERR_NOT_SUPPORTED && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (!px_gds_ops(&m[i])->describe == in_place)
             continue;
         tables->module = &m[i];
         rc = px_gds_ops(&m[i])->create(m[i].self, nspace, &tables->ns);
+        if (rc != PMIX_ERR_NOT_SUPPORTED)
+            break;
     }
-    return rc == PMIX_ERR_NOT_SUPPORTED ? PMIX_ERR_NOT_AVAILABLE : rc;
+    return rc;
 }
 
 pmix_status_t px_store_create(struct px_stores *store, const char *nspace)

@@ -244,7 +244,7 @@ PX_TEST(a_job_is_read_in_place)
         learn_job(&l);
         ok(read_description(shared));
         ck_assert_uint_eq(n_attached, again + 1);
-        ck_assert(ns->complete && ns->in_place && !px_jobinfo_is_lost(ns));
+        ck_assert(ns->complete && ns->in_place && !px_nspace_is_lost(ns));
         assert_mpirun_gets();
         put_in(ns, PX_GDS_JOB, ALL, PMIX_JOB_SIZE, 77);
         put_in(ns, PX_GDS_INTERNAL, 1, PMIX_LOCAL_RANK, 77);
@@ -300,13 +300,13 @@ PX_TEST_LOOP(a_reader_notices_that_it_cannot_read_its_job, 5)
                          : _i == 3 ? PMIX_ERR_NO_PERMISSIONS
                          : _i == 4 ? PMIX_ERR_NOT_SUPPORTED
                                    : PMIX_SUCCESS);
-    ck_assert(px_jobinfo_is_lost(ns));
+    ck_assert(px_nspace_is_lost(ns));
     ck_assert(!ns->complete);
     PX_AUTO(px_writer) w; /* so it asks, and is told all */
     px_writer_init(&w, px_codec_default);
     px_jobinfo_pack(server, job, &w, PX_JOB_ARRAYS);
     ok(read_answer(px_codec_default, &w.buf));
-    ck_assert(ns->complete && !px_jobinfo_is_lost(ns));
+    ck_assert(ns->complete && !px_nspace_is_lost(ns));
     assert_mpirun_gets();
 }
 
