@@ -39,7 +39,10 @@ static void on_pull(struct px_api *api)
 {
     struct pull_op *op = PX_CONTAINER_OF(api, struct pull_op, api);
     struct px_iof *iof = NULL;
-    pmix_status_t rc = px_iof_add(&px_process.model->iofs, op->fn, &iof);
+    pmix_status_t rc = px_loop_need_thread(px_process.loop);
+
+    if (!rc)
+        rc = px_iof_add(&px_process.model->iofs, op->fn, &iof);
 
     if (!rc) {
         api->args.id = iof->id;

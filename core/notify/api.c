@@ -48,8 +48,11 @@ static void on_register(struct px_api *api)
     struct px_handler *h = NULL;
     size_t n_fresh;
     const struct px_args *args = &api->args;
-    pmix_status_t rc = px_handlers_add(&n->handlers, args->codes, args->n_codes,
-                                       args->info.v, args->info.n, op->fn, &h);
+    pmix_status_t rc = px_loop_need_thread(px_process.loop);
+
+    if (!rc)
+        rc = px_handlers_add(&n->handlers, args->codes, args->n_codes, args->info.v,
+                             args->info.n, op->fn, &h);
 
     if (rc) {
         px_api_done(api, rc);

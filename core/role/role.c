@@ -36,7 +36,9 @@ static const char *name_of(enum px_role role)
 static pmix_status_t start_machine(enum px_role role, const pmix_info_t *info,
                                    size_t n_info, struct px_err *err)
 {
-    const bool external = px_info_flag(info, n_info, PMIX_EXTERNAL_PROGRESS);
+    const enum px_progress progress = px_info_flag(info, n_info, PMIX_EXTERNAL_PROGRESS)
+                                          ? PX_PROGRESS_EXTERNAL
+                                          : PX_PROGRESS_LAZY;
     /* The launcher's name of this node, for tests that simulate several. */
     const char *given = secure_getenv("PMIX_HOSTNAME");
     char *host = px_process.host;
@@ -58,7 +60,7 @@ static pmix_status_t start_machine(enum px_role role, const pmix_info_t *info,
     if (rc)
         return rc;
     atomic_store(&px_process.log_level, (int)conf.verbose);
-    rc = px_process_start_loop(external);
+    rc = px_process_start_loop(progress);
     if (rc)
         return px_err_set(
             err, rc, "cannot start the event loop: out of memory, threads or files");
@@ -92,6 +94,9 @@ static pmix_status_t acquire_machine(enum px_role role, const pmix_info_t *info,
                               "%s: %.64s: the library runs already, and parameters are "
                               "read when it starts",
                               name_of(role), info[i].key);
+    if (!rc && role != PX_ROLE_CLIENT && px_loop_need_thread(px_process.loop))
+        rc = px_err_set(err, PMIX_ERR_OUT_OF_RESOURCE,
+                        "cannot start the event loop: out of threads or files");
     if (!rc)
         rc = px_selection_open(
             px_process.selection, px_process.roles | role,

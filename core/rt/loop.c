@@ -14,6 +14,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -66,14 +67,70 @@ static void wake(struct px_loop *loop)
     (void)PX_RETRY(write(loop->wake_fd, &(uint64_t){1}, sizeof(uint64_t)));
 }
 
+static void *thread_main(void *arg);
+
+/* With turn_lock. Signals are the host's: none may choose the loop's thread to run its
+ * handler in. Those that report a fault of this very thread stay, or crash handlers
+ * would not work. */
+static pmix_status_t begin_thread(struct px_loop *loop)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+    struct epoll_event none = {0};
+    sigset_t all, before;
+
+    if (loop->outer_fd < 0)
+        loop->outer_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (loop->outer_fd < 0 ||
+        epoll_ctl(loop->outer_fd, EPOLL_CTL_ADD, loop->poll.fd, &none))
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    sigfillset(&all);
+    for (size_t i = 0; i < PX_COUNT(faults); i++)
+        sigdelset(&all, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int errnum = pthread_create(&loop->thread, NULL, thread_main, loop);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    loop->has_thread = !errnum;
+    if (errnum)
+        px_drop_fd(&loop->outer_fd);
+    return errnum ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
+}
+
+pmix_status_t px_loop_need_thread(struct px_loop *loop)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (loop->has_thread)
+        return PMIX_SUCCESS;
+    pthread_mutex_lock(&loop->turn_lock);
+    if (!loop->has_thread && !loop->external)
+        rc = begin_thread(loop);
+    pthread_mutex_unlock(&loop->turn_lock);
+    return rc;
+}
+
+/* With turn_lock: something is left, and it may be long until the next call. */
+static void must_run(struct px_loop *loop)
+{
+    if (!loop->has_thread && !loop->external && begin_thread(loop))
+        atomic_store(&loop->external, true);
+}
+
 void px_post(struct px_loop *loop, struct px_msg *msg)
 {
     /* As soon as the message is in, it may run and bring about px_loop_destroy, while
      * this thread has the eventfd still to write: destroy waits for posting to reach
      * 0. The thread that has the turn looks into the mailboxes before it waits. */
     atomic_fetch_add_explicit(&loop->posting, 1, memory_order_relaxed);
-    if (push(&loop->inbox[msg->for_user], msg) && !px_loop_is_current(loop))
-        wake(loop);
+    bool was_empty = push(&loop->inbox[msg->for_user], msg);
+    if (!px_loop_is_current(loop)) {
+        if (!loop->has_thread && !loop->external) {
+            pthread_mutex_lock(&loop->turn_lock);
+            must_run(loop);
+            pthread_mutex_unlock(&loop->turn_lock);
+        }
+        if (was_empty)
+            wake(loop);
+    }
     atomic_fetch_sub_explicit(&loop->posting, 1, memory_order_release);
 }
 
@@ -172,6 +229,8 @@ static void release(struct px_loop *loop)
     pthread_mutex_lock(&loop->turn_lock);
     bool left = has_mail(loop, false) || has_mail(loop, true) ||
                 px_poll_due(&loop->poll) < loop->sleeps_until_ms;
+    if (left || loop->poll.n_writers)
+        must_run(loop);
     leave(loop);
     arm(loop, true);
     if (left)
@@ -191,6 +250,7 @@ static void *thread_main(void *arg)
     struct px_loop *loop = arg;
     struct epoll_event e;
 
+    prctl(PR_SET_NAME, PX_LOOP_THREAD_NAME);
     pthread_mutex_lock(&loop->turn_lock);
     while (!loop->stopped) {
         uint64_t due = PX_NEVER; /* a guest sees to timers, and says what it leaves */
@@ -384,26 +444,6 @@ void px_call_done(struct px_call *call, pmix_status_t status)
 
 /* ---- life ------------------------------------------------------------------------ */
 
-/* Signals are the host's: none may choose the loop's thread to run its handler in.
- * Those that report a fault of this very thread stay, or crash handlers would not
- * work. */
-static pmix_status_t start_thread(struct px_loop *loop)
-{
-    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
-    sigset_t all, before;
-
-    sigfillset(&all);
-    for (size_t i = 0; i < PX_COUNT(faults); i++)
-        sigdelset(&all, faults[i]);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int errnum = pthread_create(&loop->thread, NULL, thread_main, loop);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (errnum)
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    pthread_setname_np(loop->thread, PX_LOOP_THREAD_NAME);
-    return PMIX_SUCCESS;
-}
-
 static void free_loop(struct px_loop *loop)
 {
     px_poll_fini(&loop->poll);
@@ -414,9 +454,8 @@ static void free_loop(struct px_loop *loop)
     free(loop);
 }
 
-static pmix_status_t set_up(struct px_loop *loop)
+static pmix_status_t set_up(struct px_loop *loop, enum px_progress progress)
 {
-    struct epoll_event none = {0};
     pmix_status_t rc = px_poll_init(&loop->poll);
 
     if (rc)
@@ -425,27 +464,22 @@ static pmix_status_t set_up(struct px_loop *loop)
     if (loop->wake_fd < 0)
         return PMIX_ERR_OUT_OF_RESOURCE;
     rc = px_poll_wake_by(&loop->poll, loop->wake_fd);
-    if (rc || loop->external)
-        return rc;
-    loop->outer_fd = epoll_create1(EPOLL_CLOEXEC);
-    if (loop->outer_fd < 0 ||
-        epoll_ctl(loop->outer_fd, EPOLL_CTL_ADD, loop->poll.fd, &none))
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    return start_thread(loop);
+    return rc || progress != PX_PROGRESS_THREAD ? rc : px_loop_need_thread(loop);
 }
 
-pmix_status_t px_loop_create(bool external, struct px_loop **out)
+pmix_status_t px_loop_create(enum px_progress progress, struct px_loop **out)
 {
     struct px_loop *loop = calloc(1, sizeof(*loop));
 
     if (!loop)
         return PMIX_ERR_NOMEM;
-    loop->external = external;
+    loop->external = progress == PX_PROGRESS_EXTERNAL;
+    loop->sleeps_until_ms = PX_NEVER;
     loop->outer_fd = loop->wake_fd = loop->poll.fd = -1;
     pthread_mutex_init(&loop->turn_lock, NULL);
     pthread_cond_init(&loop->turn_over, NULL);
     px_list_init(&loop->children.list);
-    pmix_status_t rc = set_up(loop);
+    pmix_status_t rc = set_up(loop, progress);
     if (rc) {
         free_loop(loop);
         return rc;
@@ -464,20 +498,20 @@ static void on_stop(struct px_msg *msg)
     PX_CONTAINER_OF(msg, struct stop, msg)->loop->stopped = true;
 }
 
-/* Only the loop's own thread runs what is for users. */
-static void end_thread(struct px_loop *loop)
-{
-    struct stop stop = {.msg = {.run = on_stop, .for_user = true}, .loop = loop};
-
-    px_post(loop, &stop.msg);
-    pthread_join(loop->thread, NULL);
-}
-
 void px_loop_stop_thread(struct px_loop *loop)
 {
-    if (loop->external)
+    /* Only the loop's own thread runs what is for users. */
+    struct stop stop = {.msg = {.run = on_stop, .for_user = true}, .loop = loop};
+
+    pthread_mutex_lock(&loop->turn_lock);
+    bool ends = loop->has_thread && !loop->external;
+    if (!ends) /* then none starts from now on */
+        atomic_store(&loop->external, true);
+    pthread_mutex_unlock(&loop->turn_lock);
+    if (!ends)
         return;
-    end_thread(loop);
+    px_post(loop, &stop.msg);
+    pthread_join(loop->thread, NULL);
     atomic_store(&loop->external, true);
 }
 
@@ -523,8 +557,7 @@ void px_loop_destroy(struct px_loop *loop)
     if (!loop)
         return;
     assert(!px_loop_is_current(loop));
-    if (!loop->external)
-        end_thread(loop);
+    px_loop_stop_thread(loop);
     /* A thread may still have the turn, and be asleep. None takes another. */
     atomic_store(&loop->closing, true);
     wake(loop);

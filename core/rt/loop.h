@@ -14,9 +14,16 @@
 
 struct px_loop;
 
-/* external: no thread is started; progress comes from px_loop_pump (PMIx_Progress) and
- * from any thread that waits in px_call. */
-pmix_status_t px_loop_create(bool external, struct px_loop **loop);
+/* How it runs while no thread waits in px_call. */
+enum px_progress {
+    PX_PROGRESS_THREAD,   /* by a thread of its own */
+    PX_PROGRESS_LAZY,     /* by one that starts when it has something to do: adr/0021 */
+    PX_PROGRESS_EXTERNAL, /* by px_loop_pump (PMIx_Progress) */
+};
+pmix_status_t px_loop_create(enum px_progress progress, struct px_loop **loop);
+/* Starts the loop's own thread if it has not started, as something may happen from now
+ * on that must not wait for a call. PMIX_ERR_OUT_OF_RESOURCE. Any thread. */
+pmix_status_t px_loop_need_thread(struct px_loop *loop);
 /* Runs what is still in the mailbox, ends the thread, frees, as soon as it is not held.
  * Not on the loop thread. */
 void px_loop_destroy(struct px_loop *loop);

@@ -19,13 +19,15 @@ struct px_poll {
     struct px_timer **timers; /* a heap: none is due before timers[(i - 1) / 2] */
     size_t n_timers;
     size_t n_made, room; /* timers that exist, and places for them in the heap */
+    int n_writers;       /* watches of descriptors that are to be written to */
 };
 
 struct px_loop {
     struct px_poll poll;
     atomic_bool external; /* becomes true only */
-    pthread_t thread;     /* unless external */
-    bool stopped;         /* the thread is to end */
+    pthread_t thread;     /* if there is one: begun, and ended under turn_lock */
+    atomic_bool has_thread;
+    bool stopped; /* the thread is to end */
     /* The thread that runs the loop: its pthread_self(), or 0. */
     _Atomic(uintptr_t) owner;
     bool guest; /* it only waits in px_call */

@@ -58,6 +58,7 @@ static int set_events(struct px_watch *w, unsigned events)
 
     if (w->events == events)
         return 0;
+    w->loop->poll.n_writers += !!(events & PX_WRITABLE) - !!(w->events & PX_WRITABLE);
     w->events = events;
     return epoll_ctl(w->loop->poll.fd, op, w->fd, &e);
 }

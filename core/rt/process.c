@@ -117,9 +117,9 @@ void px_process_unlock(void)
 
 /* ---- loop ------------------------------------------------------------------------ */
 
-pmix_status_t px_process_start_loop(bool external)
+pmix_status_t px_process_start_loop(enum px_progress progress)
 {
-    pmix_status_t rc = px_loop_create(external, &px_process.loop);
+    pmix_status_t rc = px_loop_create(progress, &px_process.loop);
     if (!rc)
         atomic_store(&px_process.open, true);
     return rc;
@@ -148,8 +148,11 @@ bool px_process_post(struct px_msg *msg)
 
     atomic_fetch_add(&px_process.posters, 1);
     open = atomic_load(&px_process.open);
-    if (open)
+    if (open) {
+        /* It may begin something that ends at any time. */
+        (void)px_loop_need_thread(px_process.loop);
         px_post(px_process.loop, msg);
+    }
     atomic_fetch_sub(&px_process.posters, 1);
     return open;
 }

@@ -59,7 +59,7 @@ void px_process_lock(void);
 void px_process_unlock(void);
 
 /* Ends it when the calls on their way have returned. For core/role. */
-pmix_status_t px_process_start_loop(bool external);
+pmix_status_t px_process_start_loop(enum px_progress progress);
 void px_process_end_loop(void);
 
 /* False in a forked child until it starts a machine of its own: the parent's has no

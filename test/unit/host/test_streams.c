@@ -26,7 +26,7 @@ static atomic_int n_done, n_broken, n_broken_files;
 
 static void setup(void)
 {
-    ok(px_loop_create(false, &loop));
+    ok(px_loop_create(PX_PROGRESS_THREAD, &loop));
 }
 
 static void teardown(void)
@@ -633,7 +633,7 @@ static void run_at_terminal(void (*body)(int fd))
     PX_TEST_NEEDS(has_terminals(), "pseudo terminals");
     px_loop_destroy(loop);
     pid = check_fork();
-    ok(px_loop_create(false, &loop));
+    ok(px_loop_create(PX_PROGRESS_THREAD, &loop));
     if (pid == 0) {
         ck_assert_int_gt(setsid(), 0);
         master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);

@@ -82,7 +82,7 @@ static void setup(void)
 
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv), 0);
     peer = sv[1];
-    ok(px_loop_create(false, &loop));
+    ok(px_loop_create(PX_PROGRESS_THREAD, &loop));
     sem_init(&event, 0, 0);
     ck_assert_int_eq(fcntl(sv[0], F_SETFL, O_NONBLOCK), 0);
     ok(px_call(loop, do_create, &sv[0]));

@@ -74,7 +74,9 @@ PX_TEST(a_role_starts_the_machine_and_its_end_stops_it)
 
     for (int i = 0; i < 100; i++) {
         begin(PX_ROLE_CLIENT);
-        ck_assert_int_eq(rt_count_threads(), 1);
+        ck_assert_int_eq(rt_count_threads(), 0);
+        ok(px_loop_need_thread(px_process.loop));
+        rt_await_threads(1);
         ck_assert_uint_eq(count("ptl"), 1);
         ck_assert_ptr_nonnull(px_module_find("ptl", "a"));
         ck_assert_ptr_null(px_module_find("ptl", "b"));

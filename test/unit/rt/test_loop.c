@@ -313,7 +313,7 @@ PX_TEST(running_out_of_memory_is_an_error)
         struct rt_capture c = rt_capture_begin(); /* libevent says so, too */
 
         px_alloc_fail_at(nth);
-        pmix_status_t rc = px_loop_create(false, &loop);
+        pmix_status_t rc = px_loop_create(PX_PROGRESS_THREAD, &loop);
         failed = px_alloc_fail_end();
         free(rt_capture_end(&c));
         ck_assert_int_eq(rc == PMIX_SUCCESS, loop != NULL);

@@ -476,4 +476,105 @@ PX_TEST(a_child_of_this_process_is_watched_once_and_again_after_it_was_forgotten
     ck_assert_int_eq(WEXITSTATUS(status), 9);
 }
 
+/* ---- a thread that starts when there is something to do --------------------------- */
+
+static struct {
+    struct px_loop *loop;
+    struct px_timer *timer;
+    struct px_watch *watch;
+    int ends[2];
+    struct px_msg msg;
+    atomic_bool came;
+} left;
+
+static void on_come(void *arg PX_UNUSED)
+{
+    atomic_store(&left.came, true);
+}
+
+static void on_writable(void *arg PX_UNUSED, int fd PX_UNUSED,
+                        unsigned events PX_UNUSED)
+{
+    px_watch_set(left.watch, 0);
+    on_come(NULL);
+}
+
+static void on_rest(struct px_msg *msg PX_UNUSED)
+{
+    on_come(NULL);
+}
+
+static void leave_nothing(void *arg PX_UNUSED)
+{
+}
+
+static void leave_timer(void *arg PX_UNUSED)
+{
+    px_timer_set(left.timer, 1);
+}
+
+static void leave_bytes(void *arg PX_UNUSED)
+{
+    px_watch_set(left.watch, PX_WRITABLE);
+}
+
+static void leave_message(void *arg PX_UNUSED)
+{
+    left.msg.for_user = true;
+    px_post(left.loop, &left.msg);
+}
+
+static void make_left(void *arg PX_UNUSED)
+{
+    left.timer = px_timer_create(left.loop, on_come, NULL);
+    left.watch = px_watch_create(left.loop, left.ends[1], 0, on_writable, NULL);
+    left.msg.run = on_rest;
+}
+
+static void free_left(void *arg PX_UNUSED)
+{
+    px_timer_free(left.timer);
+    px_watch_free(left.watch);
+}
+
+/* A call that is done leaves nothing; else what it leaves is seen to without another. */
+PX_TEST_LOOP(a_lazy_loop_has_a_thread_when_a_call_leaves_something, 4)
+{
+    static void (*const leaves[])(void *arg) = {leave_nothing, leave_timer, leave_bytes,
+                                                leave_message};
+
+    PX_TEST_NEEDS_PROC;
+    ok(px_loop_create(PX_PROGRESS_LAZY, &left.loop));
+    ok(pipe(left.ends));
+    rt_on_loop(left.loop, make_left, NULL);
+    ck_assert_int_eq(rt_count_threads(), 0);
+
+    rt_on_loop(left.loop, leaves[_i], NULL);
+    rt_await_threads(_i > 0);
+    while (_i > 0 && !atomic_load(&left.came))
+        sched_yield();
+
+    rt_on_loop(left.loop, free_left, NULL);
+    px_loop_destroy(left.loop);
+    rt_await_threads(0);
+}
+
+PX_TEST_LOOP(a_lazy_loop_has_a_thread_for_what_other_threads_post, 2)
+{
+    PX_TEST_NEEDS_PROC;
+    ok(px_loop_create(PX_PROGRESS_LAZY, &left.loop));
+    left.msg = (struct px_msg){.run = on_rest, .for_user = _i};
+    px_post(left.loop, &left.msg);
+    rt_await_threads(1);
+    while (!atomic_load(&left.came))
+        sched_yield();
+    px_loop_destroy(left.loop);
+
+    ok(px_loop_create(PX_PROGRESS_LAZY, &left.loop));
+    px_loop_stop_thread(left.loop); /* then none starts */
+    ok(px_loop_need_thread(left.loop));
+    ck_assert_int_eq(rt_count_threads(), 0);
+    px_loop_destroy(left.loop);
+}
+
 PX_TEST_MAIN("rt/watch", setup, teardown)
