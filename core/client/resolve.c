@@ -116,32 +116,42 @@ static pmix_status_t add_range(struct resolve_op *op, const struct px_nspace *ns
     return PMIX_SUCCESS;
 }
 
+static pmix_status_t add_list(struct resolve_op *op, const struct px_nspace *ns,
+                              const char *list)
+{
+    PX_AUTOFREE uint32_t *ranks = NULL;
+    size_t n = 0;
+    pmix_status_t rc = px_ranges_parse(list ? list : "", PX_MAX_RANKS, &ranks, &n);
+
+    for (size_t i = 0, end; !rc && i < n; i = end) {
+        for (end = i + 1; end < n && ranks[end] == ranks[end - 1] + 1;)
+            end++;
+        rc = add_range(op, ns, ranks[i], end - i);
+    }
+    return rc;
+}
+
 /* Peers that the host gave count; else they follow from the map. */
 static pmix_status_t add_peers(struct resolve_op *op, const struct px_nspace *ns)
 {
     uint32_t row = op->node ? px_node_by_name(ns, op->node) : ns->this_node;
-    uint32_t first, last, n;
-    pmix_value_t v = {0};
+    uint32_t first, n;
+    pmix_value_t v;
     pmix_status_t rc = row == UINT32_MAX
                            ? PMIX_ERR_NOT_FOUND
                            : px_store_fetch(&ns->store, PX_GDS_NODE, row,
                                             PMIX_LOCAL_PEERS, NULL, 0, &v);
-    const char *at = rc ? NULL : px_value_string(&v);
-    const char *end = at ? at + strlen(at) : NULL;
 
-    if (rc == PMIX_ERR_NOT_FOUND && row != UINT32_MAX && ns->map &&
-        row < ns->map->n_nodes && ns->map->n_ranks > 0) {
+    if (!rc) {
+        rc = add_list(op, ns, px_value_string(&v));
+        px_type_destruct(PMIX_VALUE, &v);
+    } else if (rc == PMIX_ERR_NOT_FOUND && row != UINT32_MAX && ns->map &&
+               row < ns->map->n_nodes && ns->map->n_ranks > 0) {
         rc = PMIX_SUCCESS;
         for (uint32_t i = 0; !rc && (n = px_procmap_run(ns->map, row, i, &first)) > 0;
              i += n)
             rc = add_range(op, ns, first, n);
     }
-    while (!rc && at < end)
-        rc = !px_ranges_next(&at, end, &first, &last) ? PMIX_ERR_BAD_PARAM
-             : last - first >= PX_MAX_RANKS
-                 ? PMIX_ERR_OUT_OF_RESOURCE
-                 : add_range(op, ns, first, last - first + 1);
-    px_type_destruct(PMIX_VALUE, &v);
     return rc;
 }
 

@@ -332,11 +332,11 @@ static pmix_status_t plan_this(const struct px_stage *s, const struct px_model *
 static pmix_status_t plan_map(struct plan *p)
 {
     struct px_procmap *map;
-    pmix_status_t rc = p->n_more > 0
-                           ? px_procmap_extend(p->base, p->more, p->n_more, &map)
-                           : PMIX_SUCCESS;
 
-    if (rc || p->n_more == 0)
+    if (p->n_more == 0)
+        return PMIX_SUCCESS;
+    pmix_status_t rc = px_procmap_extend(p->base, p->more, p->n_more, &map);
+    if (rc)
         return rc;
     px_procmap_destroy(p->map);
     p->map = map;
@@ -356,34 +356,39 @@ static void take_plan(struct px_nspace *ns, struct plan *p)
     ns->this_node = p->this_node;
 }
 
-/* Values that the map implies are not kept once more for every rank. */
-static bool follows(const struct px_nspace *ns, const struct px_stage_entry *e)
+/* Values that the map implies are not kept once more for every rank and node. */
+static bool follows(const struct px_nspace *ns, enum px_gds_table table, uint32_t row,
+                    const struct px_stage_entry *e)
 {
     pmix_value_t fact;
     bool same;
 
-    if (px_fact(ns, PX_GDS_JOB, e->rank, e->key, &fact) != PMIX_SUCCESS)
+    if (px_store_has(&ns->store, table, row, e->key) ||
+        px_fact(ns, table, row, e->key, &fact) != PMIX_SUCCESS)
         return false;
     same = fact.type == e->value.type &&
            px_type_compare(PMIX_VALUE, &fact, &e->value) == 0;
     px_type_destruct(PMIX_VALUE, &fact);
-    return same && !px_store_has(&ns->store, PX_GDS_JOB, e->rank, e->key);
+    return same;
 }
 
 static pmix_status_t store(struct px_nspace *ns, const struct plan *p,
                            const struct px_stage_entry *e)
 {
+    uint32_t row = e->table == PX_GDS_NODE ? p->row_of[e->rank] : e->rank;
+
     switch (e->table) {
     case PX_GDS_NODE:
-        return px_store_put(&ns->store, PX_GDS_NODE, p->row_of[e->rank], e->key,
-                            &e->value);
+        if (follows(ns, PX_GDS_NODE, row, e))
+            return PMIX_SUCCESS;
+        return px_store_put(&ns->store, PX_GDS_NODE, row, e->key, &e->value);
     case PX_GDS_SESSION:
         return px_store_put(
             &ns->store, PX_GDS_SESSION,
             px_session_row(e->rank == PMIX_RANK_INVALID ? ns->session : e->rank),
             e->key, &e->value);
     case PX_GDS_JOB:
-        if (e->rank != PMIX_RANK_WILDCARD && follows(ns, e))
+        if (row != PMIX_RANK_WILDCARD && follows(ns, PX_GDS_JOB, row, e))
             return PMIX_SUCCESS;
         return px_store_put(&ns->store, PX_GDS_JOB, e->rank, e->key, &e->value);
     default:

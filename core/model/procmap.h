@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which rank runs on which node: parsed from what hosts pass, and made from lists, into
- * one block of bytes without pointers that processes can share. Regular layouts take
- * some hundred bytes, others 12 for each stretch of consecutive ranks at worst, and
- * names that are numbered in order only those of one. Immutable once built. wire.md's
- * "regex" forms are the field's own. */
+ * one block of bytes that processes can share. Regular layouts and numbered names take
+ * some hundred bytes, others 12 for each stretch of consecutive ranks. Immutable once
+ * built. wire.md's "regex" forms are the field's own. */
 #ifndef PX_MODEL_PROCMAP_H
 #define PX_MODEL_PROCMAP_H
 
@@ -52,9 +51,8 @@ pmix_status_t px_procmap_extend(const struct px_procmap *old, char *const *names
 void px_procmap_destroy(struct px_procmap *map); /* NULL is fine */
 /* The block, which lives as long as the map does. */
 const void *px_procmap_bytes(const struct px_procmap *map, size_t *n);
-/* A map in n bytes of a block, which outlive it, are not copied, and may change
- * meanwhile: what they say is checked at each access, and nonsense is answered as if it
- * were not there. PMIX_ERR_BAD_PARAM: they are no block at all. */
+/* A map in n bytes of a block, which outlive it and may change meanwhile: each access
+ * checks them, and nonsense is not there. PMIX_ERR_BAD_PARAM: they are no block. */
 pmix_status_t px_procmap_borrow(const void *bytes, size_t n, struct px_procmap **map);
 
 /* Length of the name; 0, and "", if the row has none, or is none. */
@@ -74,8 +72,8 @@ uint32_t px_procmap_node_of(const struct px_procmap *map, uint32_t rank,
                             uint16_t *local);
 /* How many ranks the node has. */
 uint32_t px_procmap_size(const struct px_procmap *map, uint32_t node);
-/* *first is the rank at a place on a node; returns how many consecutive ones follow
- * there, itself included. 0: there is none. */
+/* *first is the rank at a place on a node; returns how many consecutive ones begin
+ * there. 0: none. */
 uint32_t px_procmap_run(const struct px_procmap *map, uint32_t node, uint32_t local,
                         uint32_t *first);
 /* The lowest rank on a node; UINT32_MAX: none. */

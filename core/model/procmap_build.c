@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From text to the block of a map. A few characters can ask for billions of names or
- * ranks, and regular layouts are kept as what they follow from: nothing is expanded but
- * bits that say which ranks have been named. */
+ * ranks: nothing is expanded but bits that say which ranks have been named. */
 #include "core/model/procmap_impl.h"
 
 #include <inttypes.h>

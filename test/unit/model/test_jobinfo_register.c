@@ -195,7 +195,7 @@ static pmix_status_t count(void *arg, pmix_rank_t rank PX_UNUSED,
     return PMIX_SUCCESS;
 }
 
-PX_TEST(what_follows_from_the_maps_is_not_kept_for_every_rank)
+PX_TEST(what_follows_from_the_maps_is_not_kept_for_every_rank_and_node)
 {
     px_infos l = {0};
     int n = 0;
@@ -204,6 +204,7 @@ PX_TEST(what_follows_from_the_maps_is_not_kept_for_every_rank)
     be_client_of(&l, "n000", "n000", 5, px_codec_default, false);
 
     ok(px_store_walk(&ns->store, PX_GDS_JOB, 5, count, &n));
+    ok(px_store_walk(&ns->store, PX_GDS_NODE, PMIX_RANK_UNDEF, count, &n));
     ck_assert_int_eq(n, 0);
     assert_num(999, PMIX_LOCAL_RANK, PMIX_UINT16, 999);
     assert_str(999, PMIX_HOSTNAME, "n000");
