@@ -61,6 +61,12 @@ const struct px_param px_server_params[] = {
                       "How long a client that finalizes waits for the host to agree"),
     PX_PARAM_DURATION(struct px_server_conf, cleanup_timeout, "10s", 0, 3600000,
                       "How long a server that ends waits for registered clean-up"),
+    PX_PARAM_SIZE(struct px_server_conf, committed_per_user, "2g", 0, INT64_MAX,
+                  "How many bytes the values may take that processes of one user have "
+                  "committed"),
+    PX_PARAM_SIZE(
+        struct px_server_conf, committed_total, "8g", 0, INT64_MAX,
+        "How many bytes the values may take that all processes have committed"),
     PX_PARAM_STRING(
         struct px_server_conf, report_uri, NULL,
         "Where a server tells its address, unless PMIX_TCP_REPORT_URI says: "

@@ -2,6 +2,7 @@
 /* A client's own life: job info, commit, abort, finalize. */
 #include "core/model/jobinfo.h"
 #include "core/rt/log.h"
+#include "core/server/data/memory.h"
 #include "core/server/upcall.h"
 
 /* A debugger's wishes for one rank: libraries of clients look for them among the data
@@ -60,16 +61,20 @@ struct commit {
     struct px_nspace *ns;
     pmix_rank_t rank;
     uint8_t scope;
+    size_t size_b;
     bool store; /* else it is only checked, so that a damaged one changes nothing */
 };
 
-static pmix_status_t read_kval(px_reader *r, const struct commit *c)
+static pmix_status_t read_kval(px_reader *r, struct commit *c)
 {
     struct px_kval kv = {0};
     pmix_status_t rc = px_unpack_kval(r, &kv);
 
     if (!rc && !kv.key[0])
         rc = PMIX_ERR_BAD_PARAM;
+    if (!rc && !c->store)
+        c->size_b += px_memory_of(kv.key, &kv.value) *
+                     (c->scope == PMIX_GLOBAL ? 2 : 1);
     if (!rc && c->store && c->scope != PMIX_REMOTE)
         rc = px_store_put(&c->ns->store, PX_GDS_LOCAL, c->rank, kv.key, &kv.value);
     if (!rc && c->store && c->scope != PMIX_LOCAL)
@@ -104,6 +109,8 @@ static pmix_status_t on_commit(struct px_server *srv, struct px_req *req)
 
     if (!rc)
         rc = read_commit(req->in, &c);
+    if (!rc && req->peer != srv->self)
+        rc = px_memory_keep(srv, c.ns, req->peer->uid, c.size_b);
     if (rc)
         return rc;
     px_gate_close(&px_process.model_gate); /* readers see all of it or nothing */

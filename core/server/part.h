@@ -23,6 +23,7 @@ struct px_server_parts {
     struct px_door *door;
     struct px_joints *joints;
     struct px_launch_envs *launch_envs;
+    struct px_memory *memory;
     /* of one part each, which needs no more */
     struct px_list attributes, cached_events, psets, pulls, waiting_gets;
     size_t last_pull;

@@ -219,6 +219,34 @@ PX_TEST(a_job_of_another_user_is_not_read)
     ok(get(theirs, "theirs", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE));
 }
 
+static pmix_status_t commit_of(int fd, const char *key, size_t n)
+{
+    PX_AUTOFREE char *bytes = calloc(1, n);
+    const pmix_value_t v = {.type = PMIX_BYTE_OBJECT, .data.bo = {bytes, n}};
+
+    return raw_request(fd, raw_commit_of(PMIX_LOCAL, key, &v), NULL);
+}
+
+PX_TEST_LOOP(users_and_all_of_them_may_only_commit_so_much, 2)
+{
+    enum { SIZE_B = 300000 };
+
+    setenv(_i ? "PMIX_MCA_server_committed_total"
+              : "PMIX_MCA_server_committed_per_user",
+           "1m", 1);
+    start();
+    for (int i = 0; i < 10; i++) /* the same anew */
+        ok(commit_of(one, "a", SIZE_B));
+    fails(commit_of(two, "b", 3 * SIZE_B), OUT_OF_RESOURCE);
+    fails(get(one, "job", 1, "pmix.b"), NOT_FOUND);
+    ck_assert_uint_eq(raw_value(one, "job", 1, "b"), UINT32_MAX);
+    ok(raw_commit(two, "b", 7));
+    ck_assert_uint_eq(raw_value(one, "job", 1, "b"), 7);
+    raw_add_job("next", 1, 0, geteuid());
+    raw_drop_it(); /* and there is room again */
+    ok(commit_of(raw_client_as(geteuid(), "next", 0), "a", 3 * SIZE_B));
+}
+
 /* ---- much of it ------------------------------------------------------------------- */
 
 /* Commits n values of size_b, "k0" and so on, as one commit. */

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The memory that committed values take. */
+#ifndef PX_SERVER_DATA_MEMORY_H
+#define PX_SERVER_DATA_MEMORY_H
+
+#include "core/server/server.h"
+
+/* Of one value. */
+size_t px_memory_of(const char *key, const pmix_value_t *value);
+/* Counts what is about to be kept until ns is gone. PMIX_ERR_OUT_OF_RESOURCE: more than
+ * the user, or all of them, may have; PMIX_ERR_NOMEM. */
+pmix_status_t px_memory_keep(struct px_server *srv, const struct px_nspace *ns,
+                             uid_t uid, size_t size_b);
+
+#endif
