@@ -404,60 +404,6 @@ PX_TEST(the_first_row_of_a_name_counts_and_domains_may_be_missing)
     px_procmap_destroy(longer);
 }
 
-/* All that can be asked of it. */
-static bool ask(const struct px_procmap *map)
-{
-    char name[PX_MAX_NODE_NAME + 1];
-    uint32_t first, n;
-    uint16_t local;
-    bool sane = true;
-
-    for (uint32_t i = 0; i < 64; i++) {
-        px_procmap_name(map, i, name);
-        sane &= px_procmap_find(map, name) + 1 <= map->n_rows &&
-                px_procmap_node_of(map, i, &local) + 1 <= map->n_nodes &&
-                px_procmap_size(map, i) <= UINT16_MAX &&
-                px_procmap_lowest(map, i) + 1 <= map->n_ranks;
-        for (uint32_t k = 0; (n = px_procmap_run(map, i, k, &first)) > 0; k += n)
-            sane &= first + n <= map->n_ranks;
-        PX_AUTOFREE char *peers = px_procmap_peers(map, i);
-    }
-    PX_AUTOFREE char *names = px_procmap_names(map);
-    return sane && px_procmap_find_host(map, "n1") + 1 <= map->n_rows;
-}
-
-PX_TEST(no_spoilt_block_breaks_a_reader)
-{
-    for (unsigned round = 0; round < 2000; round++) {
-        struct naive m = make_naive(round % N_LAYOUTS, 1 + random_below(12),
-                                    1 + random_below(12), round % 2 ? "n%u" : "%u.d");
-        struct px_procmap *map = parse((char *)m.names.data, (char *)m.ranks.data);
-        struct px_procmap *spoilt = NULL;
-        size_t n;
-        const void *bytes = px_procmap_bytes(map, &n);
-        size_t len = random_below(4) ? n : random_below((uint32_t)n);
-        PX_AUTOFREE uint8_t *copy = malloc(len ? len : 1); /* for a sanitizer to see */
-
-        memcpy(copy, bytes, len);
-        for (uint32_t i = random_below(6); i > 0 && len > 0; i--)
-            copy[random_below((uint32_t)len)] = (uint8_t)random_below(4) *
-                                                (uint8_t)random_below(256);
-        if (px_procmap_borrow(copy, len, &spoilt) == PMIX_SUCCESS) {
-            struct px_procmap *own = NULL;
-            ck_assert(ask(spoilt));
-            if (px_procmap_extend(spoilt, NULL, 0, &own) == PMIX_SUCCESS)
-                ck_assert(ask(own));
-            px_procmap_destroy(own);
-            for (uint32_t i = 0; i < 8; i++) /* it changes meanwhile */
-                copy[random_below((uint32_t)len)] ^= (uint8_t)random_below(256);
-            ck_assert(ask(spoilt));
-        }
-        px_procmap_destroy(spoilt);
-        px_procmap_destroy(map);
-        naive_fini(&m);
-    }
-}
-
 /* ---- making them ---------------------------------------------------------------- */
 
 struct packing {
