@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What ranks of one node read of each other, wherever it lies. */
+#include "client.h"
+
+/* Shows in a trace of system calls where a part of the program begins. */
+static void mark(void)
+{
+    (void)getppid();
+}
+
+static void put_all(size_t size, uint32_t round)
+{
+    pmix_value_t blob = {.type = PMIX_BYTE_OBJECT};
+
+    put_u32(PMIX_GLOBAL, "n", me.rank + round);
+    put_u32(PMIX_REMOTE, "far", 1);
+    blob.data.bo.bytes = malloc(size);
+    CHECK(blob.data.bo.bytes);
+    memset(blob.data.bo.bytes, (int)(me.rank + round), size);
+    blob.data.bo.size = size;
+    GOOD(PMIx_Put(PMIX_LOCAL, "blob", &blob));
+    free(blob.data.bo.bytes);
+    GOOD(PMIx_Commit());
+}
+
+static void read_job(void)
+{
+    U32_IS(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, job_size);
+    U32_IS(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE, job_size);
+    VALUE_IS(PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS, PMIX_STRING, v->data.string[0]);
+    VALUE_IS(PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE, PMIX_UINT32, v->data.uint32 > 0);
+    for (pmix_rank_t r = 0; r < job_size; r++) {
+        VALUE_IS(r, PMIX_LOCAL_RANK, PMIX_UINT16, v->data.uint16 == r);
+        VALUE_IS(r, PMIX_HOSTNAME, PMIX_STRING, v->data.string[0]);
+        VALUE_IS(r, PMIX_APPNUM, PMIX_UINT32, v->data.uint32 == 0);
+    }
+}
+
+static void read_peers(size_t size, uint32_t round)
+{
+    pmix_info_t now = info_bool(PMIX_IMMEDIATE);
+    uint32_t n;
+
+    for (pmix_rank_t r = 0; r < job_size; r++) {
+        U32_IS(r, "n", r + round);
+        VALUE_IS(r, "blob", PMIX_BYTE_OBJECT,
+                 v->data.bo.size == size &&
+                     v->data.bo.bytes[size - 1] == (char)(r + round));
+    }
+    if (job_size > 1)
+        CHECK(get_u32(next_rank(), "far", &now, &n) != PMIX_SUCCESS);
+}
+
+static uint32_t u32_of(const pmix_proc_t *proc, const char *key)
+{
+    pmix_value_t *v;
+    uint32_t n;
+
+    GOOD(PMIx_Get(proc, key, NULL, 0, &v));
+    CHECK(v->type == PMIX_UINT32);
+    n = v->data.uint32;
+    PMIX_VALUE_RELEASE(v);
+    return n;
+}
+
+static void read_other_job(const char *nspace, uint32_t size)
+{
+    pmix_proc_t proc;
+
+    PMIX_LOAD_PROCID(&proc, nspace, PMIX_RANK_WILDCARD);
+    CHECK(u32_of(&proc, PMIX_JOB_SIZE) == size);
+    for (proc.rank = 0; proc.rank < size; proc.rank++)
+        CHECK(u32_of(&proc, "n") >= 1000);
+}
+
+/* Until the child has read all, too: it says so as the last thing it does. */
+static void spawn(const char *program, const char *size)
+{
+    pmix_nspace_t child;
+    pmix_value_t *v;
+    pmix_proc_t proc;
+    char *argv[] = {(char *)program, (char *)"shared", (char *)size, (char *)"child",
+                    NULL};
+    pmix_app_t app = {.cmd = argv[0], .argv = argv, .maxprocs = 2};
+
+    GOOD(PMIx_Spawn(NULL, 0, &app, 1, child));
+    read_other_job(child, 2);
+    for (pmix_rank_t r = 0; r < 2; r++) {
+        PMIX_LOAD_PROCID(&proc, child, r);
+        if (PMIx_Get(&proc, "done", NULL, 0, &v) == PMIX_SUCCESS)
+            PMIX_VALUE_RELEASE(v);
+    }
+}
+
+/* ---- shared SIZE [spawn PROGRAM | child]: job information, values of all ranks, in two
+ * or ROUNDS rounds, with SIZE bytes of each; and of a job that rank 0 spawns, as that of its parent's ---- */
+
+JOINS(shared)
+{
+    size_t size = (size_t)atol(argv[1]);
+    uint32_t rounds = getenv("ROUNDS") ? (uint32_t)atoi(getenv("ROUNDS")) : 2;
+    bool is_child = argc > 2 && strcmp(argv[2], "child") == 0;
+
+    for (uint32_t round = 1000; round < 1000 + rounds; round++) {
+        put_all(size, round);
+        barrier(); /* commits are answered late */
+        mark();
+        GOOD(fence_with_data());
+        mark();
+        read_job();
+        mark();
+        for (pmix_rank_t r = 0; r < job_size; r++)
+            U32_IS(r, "n", r + round);
+        mark();
+        read_peers(size, round);
+        barrier();
+    }
+    if (is_child) {
+        VALUE_IS(me.rank, PMIX_PARENT_ID, PMIX_PROC,
+                 (read_other_job(v->data.proc->nspace, 3), true));
+        put_u32(PMIX_GLOBAL, "done", 1);
+        GOOD(PMIx_Commit());
+    } else if (argc > 3 && me.rank == 0) {
+        spawn(argv[3], argv[1]);
+    }
+    if (!is_child)
+        barrier();
+}

@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Data that clients read in place: what keeps them from it costs nothing but speed, and only theirs; and
+# what there is to count when all is well.
+# shellcheck disable=SC2016
+. "$(dirname "$0")/lib.sh"
+suite_begin share "$@"
+HINDER=$PROGRAMS/libhinder.so
+INFO='is sent all data in messages'
+
+need_shm() { [ -e "$LIBDIR/pmix/pmix_mca_tenon_gds_shm.so" ] || skip "needs gds/shm"; }
+
+# A job of three, rank 1 under HOW, then another that it spawns: all is read, and one process is told otherwise.
+# job HOW... : what comes before the program; MESSAGES: how many are sent messages
+job() {
+    $NEED
+    well env PMIX_MCA_mca_base_verbose=info "${SERVER_ENV[@]}" "$PMIXRUN" -n 3 \
+        sh -c 'if [ "$PMIX_RANK" = 1 ]; then exec "$@"; fi; while [ "$1" != -- ]; do shift; done; shift; exec "$@"' \
+        sh "$@" env -- "$CLIENT" shared "$SIZE" spawn "$CLIENT"
+    lines 5 '^OK shared [0-2]$' "$OUT"
+    [ -z "$MESSAGES" ] || lines "$MESSAGES" "$INFO" "$ERR"
+}
+NEED=need_shm SERVER_ENV=(A=b) SIZE=1000 MESSAGES=0
+
+of_a_client() { # of_a_client MESSAGES HOW...: small values, and such that need more than a first window
+    MESSAGES=$1
+    for SIZE in 1000 400000; do job "${@:2}"; done
+}
+
+# The rank's limit of descriptors, from the first that lets it begin: there the store's is the one too many.
+few_descriptors() {
+    local n MESSAGES=1
+    need_shm
+    for ((n = 6; n < 40; n++)); do
+        ! (job sh -c "ulimit -n $n && exec \"\$@\"" sh) 2>/dev/null || break
+    done
+    [ $n -lt 40 ] || fail "no limit lets it begin: $(tail -1 "$ERR")"
+}
+
+of_the_server() { # of_the_server WHAT TIMES: from the first time on, and after each
+    local after
+    MESSAGES=
+    for ((after = 0; after < $2; after++)); do
+        SERVER_ENV=(LD_PRELOAD="$HINDER" HINDER="$1" HINDER_AFTER=$after)
+        for SIZE in 1000 400000; do job env -u LD_PRELOAD; done
+        [ "$1" != memfd ] || lines 2 'cannot share the data of' "$ERR" # of each job
+    done
+}
+
+little_memory() {
+    SERVER_ENV=(PMIX_MCA_gds_shm_limit=256K) MESSAGES=
+    for SIZE in 1000 60000 400000; do job env; done
+}
+
+messages_alone() {
+    NEED=true SERVER_ENV=(PMIX_MCA_gds=hash)
+    for SIZE in 1000 400000; do job env; done
+}
+
+other_mounts() {
+    unshare -m true 2>/dev/null || skip "needs the right to make a mount namespace"
+    MESSAGES=1
+    job unshare -m sh -c 'mount -t tmpfs none "$PMIX_SERVER_TMPDIR" && exec "$@"' sh
+}
+
+# Values that are put ever anew make the server begin another file, which its clients are told of.
+new_files() {
+    has strace || skip "needs strace"
+    SERVER_ENV=(ROUNDS=40 strace -f -qq -e trace=memfd_create -o "$TMP/files") SIZE=100000
+    job env
+    [ "$(grep -c ' = [0-9]' "$TMP/files")" -gt 3 ] || fail "no file was given up"
+}
+
+a_foreign_client() { # which keeps what it has read once
+    need_debian_lib
+    SERVER_ENV=(ROUNDS=1)
+    job env LD_LIBRARY_PATH="$DEBIAN_DIR"
+    loaded_libs | grep -q "^client $DEBIAN_DIR" || fail "no rank used $DEBIAN_LIB"
+}
+
+# ---- counts -------------------------------------------------------------------------------------
+
+# trace N: the system calls of each rank, in files
+trace() {
+    need_shm
+    has strace || skip "needs strace"
+    well env TRACE="$TMP/trace.$1" "$PMIXRUN" -n "$1" \
+        sh -c 'exec strace -f -o "$TRACE.$PMIX_RANK" "$@"' sh "$CLIENT" shared 1000
+    lines "$1" '^OK shared' "$OUT"
+}
+
+# calls FILE PART: those after so many marks of the program, until the next mark; of all its threads
+calls() { awk -v part="$2" '/ getppid\(/ { n++ } /getppid/ { next } n == part' "$1"; }
+# the same of the thread that calls
+own_calls() { awk -v part="$2" '/ getppid\(/ { n++; own = $1 } /getppid/ { next } n == part && $1 == own' "$1"; }
+
+received_b() { # received_b FILE: in all
+    sed -nE 's/.*recvmsg.* = ([0-9]+)$/\1/p' "$1" | awk '{ n += $1 } END { print n + 0 }'
+}
+
+counts() {
+    local n f part few=0 many
+    for n in 2 8; do
+        trace $n
+        for f in "$TMP/trace.$n".*; do
+            for part in 2 3 6 7; do # job information, values; twice
+                same "" "$(own_calls "$f" $part | head -1)" "a system call of part $part"
+            done
+            for part in 1 5; do # a fence that collects
+                calls "$f" $part >"$TMP/fence"
+                lines 1 ' sendmsg\(' "$TMP/fence"
+                lines 1 'recvmsg.* = [1-9]' "$TMP/fence"
+            done
+            many=$(received_b "$f")
+            [ $few = 0 ] || [ $((many - few)) -lt 32 ] || fail "$few bytes of 2 ranks, $many of $n"
+        done
+        [ $few != 0 ] || few=$many
+    done
+}
+
+t messages_alone messages_alone
+t no_memfd of_the_server memfd 1
+t no_space of_the_server space "$(times 4 12)"
+t little_memory little_memory
+t a_client_cannot_map of_a_client 1 env LD_PRELOAD="$HINDER" HINDER=map
+t a_client_cannot_map_more of_a_client '' env LD_PRELOAD="$HINDER" HINDER=map HINDER_AFTER=1
+t a_client_over_tcp of_a_client 1 env -u TENON_SERVER_URI
+t a_client_without_descriptors few_descriptors
+t a_client_with_other_mounts other_mounts
+t a_foreign_client a_foreign_client
+t new_files new_files
+t counts counts
+suite_end

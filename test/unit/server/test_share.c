@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which clients are told of tables to read in place, when, and what they are sent besides. */
+#include "core/base/fd.h"
+#include "core/model/jobinfo.h"
+#include "core/plugin/select.h"
+#include "fake_host.h"
+#include "raw.h"
+
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+/* How a client comes, and whether it is told. */
+enum way { BY_USOCK, BY_TCP, NAMES_HASH };
+
+static int come(pmix_rank_t rank, enum way way)
+{
+    struct px_hello h = raw_hello("job", rank);
+    const char *path = strstr(px_process.server->own_uri, "usock://");
+    struct sockaddr_un sa = {.sun_family = AF_UNIX};
+    int fd;
+
+    if (way != NAMES_HASH)
+        strcpy(h.gds, "shm");
+    if (way == BY_TCP) {
+        ok(raw_connect(&h, &fd));
+        return fd;
+    }
+    ck_assert_ptr_nonnull(path);
+    ck_assert_uint_lt(strlen(path + 8), sizeof sa.sun_path);
+    strcpy(sa.sun_path, path + 8);
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ck_assert_int_eq(connect(fd, (struct sockaddr *)&sa, sizeof sa), 0);
+    ok(raw_say_hello(fd, &h));
+    return fd;
+}
+
+/* The answer to a request, its length, and of how many namespaces it was told before. */
+struct answer {
+    uint8_t bytes[1 << 16];
+    uint32_t n;
+    unsigned n_told;
+    px_reader r;
+};
+
+static struct answer *ask(int fd, px_writer w)
+{
+    static struct answer a;
+    static uint32_t tag = 5000;
+    uint8_t header[PX_FRAME_HEADER_B];
+    struct px_frame f;
+
+    raw_send(fd, ++tag, w);
+    for (a.n_told = 0;; a.n_told++) {
+        ok(px_fd_read_all(fd, header, sizeof header, 0));
+        ok(px_frame_decode(header, &f));
+        ck_assert_uint_le(f.nbytes, sizeof a.bytes);
+        ok(px_fd_read_all(fd, a.bytes, f.nbytes, 0));
+        if (f.tag == tag)
+            break;
+        ck_assert_uint_eq(f.tag, PX_TAG_STORE);
+    }
+    a.n = f.nbytes;
+    px_reader_init(&a.r, px_codec_default, a.bytes, a.n);
+    return &a;
+}
+
+static struct answer *get(int fd, const char *nspace, pmix_rank_t rank, const char *key,
+                          const char *flag, pmix_status_t wanted)
+{
+    struct answer *a = ask(fd, raw_get(nspace, rank, key, flag));
+    pmix_status_t status;
+
+    ok(px_unpack_status(&a->r, &status));
+    ck_assert_int_eq(status, wanted);
+    return a;
+}
+
+PX_TEST(a_job_is_told_once_to_those_that_can_read_it)
+{
+    uint32_t lengths[3];
+
+    raw_server_start(NULL, 3, 300);
+    PX_TEST_NEEDS(px_module_find("gds", "shm"), "gds/shm");
+    for (enum way way = BY_USOCK; way <= NAMES_HASH; way++) {
+        int fd = come(way, way);
+
+        ck_assert_uint_eq(ask(fd, raw_begin(PX_OP_REQ))->n_told, way == BY_USOCK);
+        struct answer *a = ask(fd, raw_begin(PX_OP_REQ));
+        ck_assert_uint_eq(a->n_told, 0);
+        lengths[way] = a->n;
+        close(fd);
+    }
+    ck_assert_uint_lt(lengths[BY_USOCK], 256);
+    ck_assert_uint_gt(lengths[NAMES_HASH], 300 * 8);
+    ck_assert_uint_gt(lengths[BY_TCP], lengths[BY_USOCK]);
+}
+
+/* Of a local rank, and of one of another node that the host knows of. */
+PX_TEST_LOOP(values_that_are_there_to_be_read_are_not_sent, 2)
+{
+    const pmix_value_t number = {.type = PMIX_UINT32, .data.uint32 = 7};
+    pmix_rank_t of = _i ? 3 : 2;
+    PX_AUTO(px_writer) w;
+
+    px_writer_init(&w, px_codec_default);
+    px_pack_kval(&w, "a", &number);
+    raw_start(&host_module, 3, 1);
+    PX_TEST_NEEDS(px_module_find("gds", "shm"), "gds/shm");
+    if (_i) {
+        host.bytes = w.buf.data;
+        host.n_bytes = w.buf.len;
+    } else {
+        ok(raw_request(three, raw_commit_of(PMIX_GLOBAL, "a", &number), NULL));
+        ok(raw_request(three, raw_commit_of(PMIX_REMOTE, "far", &number), NULL));
+    }
+    int reader = come(0, BY_USOCK), other = come(1, NAMES_HASH);
+    struct answer *a = get(reader, "job", of, "a", NULL, PMIX_SUCCESS);
+    ck_assert_uint_eq(a->n_told, 1);
+    ck_assert(px_reader_done(&a->r));
+    a = get(other, "job", of, "a", NULL, PMIX_SUCCESS);
+    ck_assert_uint_eq(a->n_told, 0);
+    ck_assert_uint_eq(raw_value_in(&a->r, "a"), 7);
+    (void)get(reader, "job", of, "far", PMIX_IMMEDIATE, PMIX_ERR_NOT_FOUND);
+    /* It cannot read them after all. */
+    a = get(reader, "job", PMIX_RANK_WILDCARD, NULL, PX_STORE_MESSAGES, PMIX_SUCCESS);
+    ck_assert_uint_eq(a->n_told, 0);
+    ck_assert_uint_gt(a->n, 128);
+    a = get(reader, "job", of, "a", NULL, PMIX_SUCCESS);
+    ck_assert_uint_eq(raw_value_in(&a->r, "a"), 7);
+    close(reader);
+    close(other);
+}
+
+PX_TEST(another_job_is_told_to_its_user_alone)
+{
+    raw_server_start(NULL, 1, 0);
+    PX_TEST_NEEDS(px_module_find("gds", "shm"), "gds/shm");
+    raw_add_job("mine", 1, 0, geteuid());
+    raw_add_job("theirs", 1, 0, geteuid() + 1);
+    bool is_root = geteuid() == 0;
+    int fd = come(0, BY_USOCK);
+
+    struct answer *a = get(fd, "mine", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, NULL,
+                           PMIX_SUCCESS);
+    ck_assert_uint_eq(a->n_told,
+                      1); /* this one, not its own, which it asked nothing of */
+    a = get(fd, "theirs", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, NULL,
+            is_root ? PMIX_SUCCESS : PMIX_ERR_NO_PERMISSIONS);
+    ck_assert_uint_eq(a->n_told, is_root);
+    close(fd);
+    raw_drop_job("mine"); /* and again: its tables are others */
+    raw_add_job("mine", 1, 0, geteuid());
+    fd = come(0, BY_USOCK);
+    for (unsigned i = 0; i < 2; i++) {
+        a = get(fd, "mine", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, NULL, PMIX_SUCCESS);
+        ck_assert_uint_eq(a->n_told, 1);
+        raw_drop_job("mine");
+        raw_add_job("mine", 1, 0, geteuid());
+    }
+    close(fd);
+}
+
+PX_TEST_MAIN("server/share", NULL, host_end)
