@@ -74,6 +74,8 @@ pmix_status_t px_path_check_owner(const char *path, char **out, struct px_err *e
 {
     struct stat st;
 
+    if (stat(path, &st) < 0) /* most are not there, and this is one call */
+        return px_err_errno(err, "%s", path);
     PX_AUTOFREE char *real = realpath(path, NULL);
     if (!real || stat(real, &st) < 0)
         return px_err_errno(err, "%s", path);

@@ -92,7 +92,21 @@ many_at_once() {
     for i in 1 2 3 4 5 6 7 8; do lines 2 '^OK dirs' "$OUT.$i"; done
 }
 
+# What a client asks of the kernel, counted, between its start and its end.
+counted() {
+    has strace || skip "no strace"
+    strace -o /dev/null -e trace=none true 2>/dev/null || skip "strace is not allowed here"
+    [ -z "$SANITIZE" ] || skip "a sanitized program cannot be traced: leaks are looked for by ptrace"
+    local calls=clone,clone3,futex,socket,connect,eventfd2,epoll_create1
+    run 60 "$PMIXRUN" -n 1 strace -f -qq -o "$TMP/trace" -e trace=$calls "$CLIENT" dirs make >"$OUT" 2>"$ERR" ||
+        fail "$(tail -1 "$ERR")"
+    lines 1 '^OK dirs 0$' "$OUT"
+    same "connect epoll_create1 eventfd2 socket" \
+        "$(sed -E 's/^[0-9]+ +([a-z0-9_]+)\(.*/\1/' "$TMP/trace" | sort | tr '\n' ' ' | sed 's/ $//')" "calls, no thread"
+}
+
 build_debian
+t a_client_connects_once_and_starts_no_thread counted
 t ranks_get_directories_from_pmixrun made ours
 t ranks_with_debians_library_get_them_too made debian
 t directories_of_a_host_are_told_there_or_not told ours
