@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The contract of gds: what is stored is fetched by table, rank and key, in any thread;
  * walks keep the order; clearing takes what it should. Each rule has a namespace of its
- * own; values are numbers where nothing else is said. */
+ * own; values are numbers where nothing else is said. Where peers read in place, one does all
+ * the while, and must find the same. */
 #include "contract.h"
 
 #include "alloc_fail.h"
@@ -10,12 +11,17 @@
 #include "seccomp.h"
 #include "tenon/gds.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
 enum { MANY = 5000, READERS = 4, ROUNDS = 20 };
 
 static struct px_gds_ns *ns;
+static struct px_gds_ns *theirs; /* a peer's, of described; NULL: none */
+static const struct px_gds_ns *described;
 
 static const struct px_gds_ops *ops(void)
 {
@@ -31,15 +37,46 @@ static struct px_gds_ns *create(const char *nspace)
     return made;
 }
 
+static pmix_status_t attach_with(int *with_fd, struct px_gds_ns **made)
+{
+    pmix_proc_t reader = {.nspace = "job", .rank = 1};
+    pmix_info_t *infos = NULL;
+    size_t n = 0;
+    int fd = -1;
+
+    ok(ops()->describe(contract.self, ns, &reader, &infos, &n, &fd));
+    pmix_status_t rc = ops()->attach(contract.self, "job", infos, n,
+                                     with_fd ? *with_fd : fd, made);
+    px_type_free_array(PMIX_INFO, infos, n);
+    return rc;
+}
+
+static void detach(void)
+{
+    if (theirs)
+        ops()->destroy(contract.self, theirs);
+    theirs = NULL;
+}
+
+static void attach(void)
+{
+    detach();
+    if (ops()->describe)
+        ok(attach_with(NULL, &theirs));
+    described = ns;
+}
+
 void contract_gds_setup(void)
 {
     contract_setup();
     ns = create("job");
+    attach();
 }
 
 void contract_gds_teardown(void)
 {
     ops()->destroy(contract.self, ns);
+    detach();
     contract_teardown();
 }
 
@@ -64,10 +101,39 @@ static void discard(enum px_gds_table table, pmix_rank_t rank, const char *key)
     ok(store(table, rank, key, &none));
 }
 
+static pmix_status_t fetch_from(struct px_gds_ns *from, enum px_gds_table table,
+                                pmix_rank_t rank, const char *key, pmix_value_t *out)
+{
+    return ops()->fetch(contract.self, from, table, rank, key, NULL, 0, out);
+}
+
+/* The peer asks anew where the data are if it finds none. */
+static void expect_theirs(enum px_gds_table table, pmix_rank_t rank, const char *key,
+                          pmix_status_t rc, const pmix_value_t *value)
+{
+    pmix_value_t v;
+    pmix_status_t found = fetch_from(theirs, table, rank, key, &v);
+
+    if (found == PMIX_ERR_NOT_FOUND && rc != PMIX_ERR_NOT_FOUND) {
+        attach();
+        found = fetch_from(theirs, table, rank, key, &v);
+    }
+    ck_assert_int_eq(found, rc);
+    if (!rc) {
+        ck_assert_int_eq(v.type, value->type);
+        ck_assert_int_eq(px_type_compare(PMIX_VALUE, &v, value), 0);
+        px_type_destruct(PMIX_VALUE, &v);
+    }
+}
+
 static pmix_status_t fetch(enum px_gds_table table, pmix_rank_t rank, const char *key,
                            pmix_value_t *out)
 {
-    return ops()->fetch(contract.self, ns, table, rank, key, NULL, 0, out);
+    pmix_status_t rc = fetch_from(ns, table, rank, key, out);
+
+    if (theirs && ns == described && out)
+        expect_theirs(table, rank, key, rc, out);
+    return rc;
 }
 
 static pmix_status_t view(enum px_gds_table table, pmix_rank_t rank, const char *key,
@@ -132,9 +198,14 @@ static pmix_status_t walk(enum px_gds_table table, pmix_rank_t rank, px_gds_walk
 static void expect_walk(enum px_gds_table table, pmix_rank_t rank, const char *text)
 {
     struct account a = {.n = 0};
+    struct account same = {.n = 0};
 
     ok(walk(table, rank, note, &a));
     ck_assert_str_eq(a.text, text);
+    if (!theirs)
+        return;
+    ok(ops()->walk(contract.self, theirs, table, rank, note, &same));
+    ck_assert_str_eq(same.text, text);
 }
 
 /* ---- storing and finding --------------------------------------------------------- */
@@ -457,15 +528,21 @@ PX_TEST(running_out_of_memory_changes_nothing)
 
 /* ---- many threads ---------------------------------------------------------------- */
 
+/* Without assertions, which make system calls. */
 static void fetch_all(void *arg)
 {
+    struct px_gds_ns *const from[] = {ns, theirs};
     unsigned *n_wrong = arg;
 
-    for (uint32_t rank = 0; rank < MANY; rank += 7) {
+    for (uint32_t i = 0; i < 2 * MANY; i += 7) {
+        const uint32_t rank = i % MANY;
+        struct px_gds_ns *at = from[i / MANY];
         pmix_value_t v;
 
-        *n_wrong += fetch(PX_GDS_JOB, rank, "a", &v) || v.data.uint32 != rank;
-        *n_wrong += fetch(PX_GDS_JOB, rank, "b", NULL) != PMIX_ERR_NOT_FOUND;
+        if (!at)
+            continue;
+        *n_wrong += fetch_from(at, PX_GDS_JOB, rank, "a", &v) || v.data.uint32 != rank;
+        *n_wrong += fetch_from(at, PX_GDS_JOB, rank, "b", NULL) != PMIX_ERR_NOT_FOUND;
     }
 }
 
@@ -497,7 +574,7 @@ PX_TEST(many_threads_fetch_while_one_walks)
     }
 }
 
-PX_TEST(fetching_takes_no_system_call)
+PX_TEST(fetching_takes_no_system_call_and_no_memory)
 {
     PX_TEST_NEEDS_ALLOC;
     unsigned n_wrong = 0;
@@ -505,28 +582,121 @@ PX_TEST(fetching_takes_no_system_call)
     for (uint32_t rank = 0; rank < MANY; rank++)
         put(PX_GDS_JOB, rank, "a", rank);
     ck_assert_int_eq(px_test_first_call_of(fetch_all, &n_wrong), -1);
+    px_alloc_fail_at(0);
+    fetch_all(&n_wrong);
+    ck_assert_uint_eq(px_alloc_count(), 0); /* numbers have no memory of their own */
     ck_assert_uint_eq(n_wrong, 0);
 }
 
 /* ---- peers that read in place ---------------------------------------------------- */
 
-PX_TEST(a_peer_attaches_to_what_is_described)
+PX_TEST(to_describe_and_to_attach_go_together)
 {
+    ck_assert_int_eq(!ops()->describe, !ops()->attach);
+}
+
+PX_TEST(a_peer_sees_what_comes_and_goes)
+{
+    PX_TEST_NEEDS(theirs, "a store that peers read in place");
+    for (uint32_t i = 0; i < MANY; i++) {
+        PX_AUTOFREE char *key = px_strf("key.%u", i % 50);
+        ck_assert_int_eq(get(PX_GDS_JOB, i % 7, key), i < 350 ? -1 : (int)i - 350);
+        put(PX_GDS_JOB, i % 7, key, i);
+    }
+    ops()->clear(contract.self, ns, PX_GDS_JOB, 3);
+    for (uint32_t i = MANY - 350; i < MANY; i++) {
+        PX_AUTOFREE char *key = px_strf("key.%u", i % 50);
+        ck_assert_int_eq(get(PX_GDS_JOB, i % 7, key), i % 7 == 3 ? -1 : (int)i);
+    }
+}
+
+/* What was replaced is given back, and peers go on. */
+PX_TEST(stores_more_than_it_holds)
+{
+    static char bytes[300000];
+    const pmix_value_t large = {.type = PMIX_BYTE_OBJECT,
+                                .data.bo = {.bytes = bytes, .size = sizeof(bytes)}};
+    pmix_value_t v;
+
+    put(PX_GDS_JOB, PMIX_RANK_WILDCARD, "small", 7);
+    for (int i = 0; i < 40; i++) {
+        memset(bytes, i, sizeof(bytes));
+        ok(store(PX_GDS_JOB, 0, i % 2 ? "odd" : "even", &large));
+        ok(fetch(PX_GDS_JOB, 0, i % 2 ? "odd" : "even", &v));
+        ck_assert_mem_eq(v.data.bo.bytes, bytes, sizeof(bytes));
+        px_type_destruct(PMIX_VALUE, &v);
+        ck_assert_int_eq(get(PX_GDS_JOB, PMIX_RANK_WILDCARD, "small"), 7);
+    }
+}
+
+PX_TEST(a_peer_outlives_what_it_reads)
+{
+    const void *bytes = NULL;
+    const pmix_value_t map = {.type = PMIX_BYTE_OBJECT,
+                              .data.bo = {.bytes = (char *)"map", .size = 3}};
+    size_t n = 0;
+
+    PX_TEST_NEEDS(theirs && ops()->view, "a store that peers read in place");
+    ok(store(PX_GDS_JOB, 0, "map", &map));
+    ok(ops()->view(contract.self, theirs, PX_GDS_JOB, 0, "map", &bytes, &n));
+    ops()->destroy(contract.self, ns);
+    ns = NULL;
+    ck_assert_mem_eq(bytes, "map", n);
+    ck_assert_int_eq(fetch_from(theirs, PX_GDS_JOB, 0, "map", NULL),
+                     PMIX_ERR_NOT_FOUND);
+}
+
+PX_TEST(a_peer_attaches_to_nothing_else)
+{
+    PX_TEST_NEEDS(theirs, "a store that peers read in place");
+    const int fds[] = {-1, 99, open("/dev/null", O_RDONLY | O_CLOEXEC),
+                       memfd_create("unsealed", MFD_CLOEXEC)};
+    struct px_gds_ns *made = NULL;
     pmix_proc_t reader = {.nspace = "job", .rank = 1};
-    struct px_gds_ns *own = ns, *theirs = NULL;
     pmix_info_t *infos = NULL;
     size_t n = 0;
     int fd = -1;
 
-    ck_assert_int_eq(!ops()->describe, !ops()->attach);
-    PX_TEST_NEEDS(ops()->describe, "a store that peers read in place");
-    put(PX_GDS_JOB, 1, "a", 7);
     ok(ops()->describe(contract.self, ns, &reader, &infos, &n, &fd));
-    ok(ops()->attach(contract.self, "job", infos, n, fd, &theirs));
+    ck_assert_int_ne(ops()->attach(contract.self, "job", NULL, 0, fd, &made), 0);
     px_type_free_array(PMIX_INFO, infos, n);
-    ns = theirs;
-    ck_assert_int_eq(get(PX_GDS_JOB, 1, "a"), 7);
-    expect_walk(PX_GDS_JOB, 1, "1/a=7 ");
-    ops()->destroy(contract.self, theirs);
-    ns = own;
+    for (size_t i = 0; fd >= 0 && i < PX_COUNT(fds); i++) {
+        int other = fds[i];
+        ck_assert_int_ne(attach_with(&other, &made), 0);
+        if (i > 1)
+            close(other);
+    }
+    ck_assert_ptr_null(made);
+}
+
+PX_TEST(a_peer_can_change_nothing)
+{
+    pmix_proc_t reader = {.nspace = "job", .rank = 1};
+    const pmix_value_t v = {.type = PMIX_UINT32};
+    pmix_info_t *infos = NULL;
+    size_t n = 0;
+    int fd = -1;
+
+    PX_TEST_NEEDS(theirs, "a store that peers read in place");
+    ck_assert_int_ne(ops()->store(contract.self, theirs, PX_GDS_JOB, 0, "a", &v), 0);
+    ok(ops()->describe(contract.self, ns, &reader, &infos, &n, &fd));
+    px_type_free_array(PMIX_INFO, infos, n);
+    PX_TEST_NEEDS(fd >= 0, "a store that is a file");
+    ck_assert_int_eq(write(fd, "x", 1), -1);
+    ck_assert_int_eq(ftruncate(fd, 1 << 20), -1);
+    ck_assert_int_eq(fallocate(fd, 0, 0, 1 << 20), -1);
+    ck_assert_ptr_eq(mmap(NULL, 1, PROT_WRITE, MAP_SHARED, fd, 0), MAP_FAILED);
+    ck_assert_ptr_eq(mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0),
+                     MAP_FAILED);
+    /* nor can a peer of the same user, with what it may open: see what is sealed */
+    PX_AUTOFREE char *path = px_strf("/proc/self/fd/%d", fd);
+    PX_AUTOCLOSE int again = fchmod(fd, 0600) ? -1 : open(path, O_RDWR | O_CLOEXEC);
+    if (again < 0)
+        return;
+    ck_assert_int_eq(write(again, "x", 1), -1);
+    ck_assert_int_eq(ftruncate(again, 0), -1);
+    ck_assert_int_eq(fallocate(again, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 1),
+                     -1);
+    ck_assert_ptr_eq(mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_SHARED, again, 0),
+                     MAP_FAILED);
 }

@@ -48,7 +48,7 @@ PX_TEST(a_child_gets_exactly_what_the_protocol_asks_for)
         {"PMIX_RANK", "1"},
         {"PMIX_SECURITY_MODE", "native"},
         {"PMIX_BFROP_BUFFER_TYPE", "PMIX_BFROP_BUFFER_NON_DESC"},
-        {"PMIX_GDS_MODULE", "hash"},
+        {"PMIX_GDS_MODULE", "shm,hash"},
         {"PMIX_VERSION", "4.2.9"},
         {"PMIX_SERVER_URI41", uri},
         {"PMIX_SERVER_URI4", uri},

@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The forms of records and index, and the order in which they are published. */
+#include "table.h"
+
+#include "core/base/vec.h"
+
+#include <string.h>
+
+enum {
+    FIRST_SLOTS = 64,
+    FAR = 256,          /* no key is put so far from where it belongs */
+    TOO_FAR = 16 * FAR, /* nor is any looked for */
+};
+#define MAX_SLOTS ((uint64_t)1 << 36)
+
+struct record {
+    px_shm_word next; /* of a first: the next of its rank; of a rank: its first first */
+    uint64_t first;   /* its own offset if it is the first itself; of a rank: the rank
+                       * that came into the table before it */
+    uint32_t n_value;
+    pmix_rank_t rank;
+    pmix_data_type_t type;
+    uint16_t n_key;
+    uint8_t table;
+    char bytes[]; /* the key; at the next multiple of 8 the value */
+};
+
+/* The value of a rank: the last of its list, which only the writer looks at. */
+struct rank_end {
+    uint64_t last;
+};
+
+struct index {
+    uint64_t n_slots; /* a power of two */
+    px_shm_word slots[];
+};
+
+/* A slot: 0 if it is free, else 16 bits of the hash, and the offset. */
+#define DEAD        ((uint64_t)1)
+#define OFFSET_BITS 48
+#define OFFSET_MASK ((((uint64_t)1 << OFFSET_BITS) - 1) & ~DEAD)
+
+static bool is_live(uint64_t slot)
+{
+    return slot && !(slot & DEAD);
+}
+
+static uint64_t round_up(uint64_t n)
+{
+    return n + -n % sizeof(uint64_t);
+}
+
+static uint64_t value_at(uint64_t n_key)
+{
+    return round_up(offsetof(struct record, bytes) + n_key);
+}
+
+static uint64_t record_size(const volatile struct record *r)
+{
+    return value_at(r->n_key) + round_up(r->n_value);
+}
+
+static uint64_t mix(uint64_t h, uint64_t word)
+{
+    h = (h ^ word) * 0x9e3779b97f4a7c15u;
+    return h ^ h >> 32;
+}
+
+/* Anyone who may read could find keys that collide, whatever it is: hence FAR. */
+static uint64_t hash_of(const struct px_shm_key *key)
+{
+    uint64_t h = mix(key->table + 1u, key->rank), word = 0;
+    const char *text = key->text;
+    size_t left = key->length;
+
+    for (; left > sizeof(word); left -= sizeof(word), text += sizeof(word)) {
+        memcpy(&word, text, sizeof(word));
+        h = mix(h, word);
+    }
+    word = 0;
+    memcpy(&word, text, left);
+    return mix(mix(h, word), key->length);
+}
+
+/* ---- reading --------------------------------------------------------------------- */
+
+/* Volatile: what another process may change is read once, then checked, then used. */
+static const volatile struct record *record_at(struct px_shm_segment *s,
+                                               uint64_t offset)
+{
+    return px_shm_at(s, offset, offsetof(struct record, bytes));
+}
+
+static bool is_of(struct px_shm_segment *s, uint64_t offset,
+                  const struct px_shm_key *key)
+{
+    const volatile struct record *r = record_at(s, offset);
+
+    if (!r || r->rank != key->rank || r->table != key->table || r->n_key != key->length)
+        return false;
+    const struct record *whole = px_shm_at(s, offset, value_at(key->length));
+    return whole && memcmp(whole->bytes, key->text, key->length) == 0;
+}
+
+static struct index *index_of(struct px_shm_segment *s, uint64_t *n_slots)
+{
+    struct px_shm_header *h = px_shm_head(s);
+    uint64_t at = h ? px_shm_load(&h->index) : 0;
+    const volatile struct index *index = at ? px_shm_at(s, at, sizeof(*index)) : NULL;
+
+    *n_slots = index ? index->n_slots : 0;
+    if (*n_slots == 0 || *n_slots > MAX_SLOTS || (*n_slots & (*n_slots - 1)))
+        return NULL;
+    return px_shm_at(s, at, sizeof(*index) + *n_slots * sizeof(index->slots[0]));
+}
+
+/* The slot of the key, or where it belongs: then *has, which it has, is 0. NULL: too
+ * far, or no index. */
+static px_shm_word *find_slot(struct px_shm_segment *s, const struct px_shm_key *key,
+                              uint64_t far, uint64_t *has)
+{
+    uint64_t n_slots, hash = hash_of(key);
+    struct index *index = index_of(s, &n_slots);
+
+    for (uint64_t i = 0; index && i < n_slots && i < far; i++) {
+        px_shm_word *slot = &index->slots[(hash + i) & (n_slots - 1)];
+
+        *has = px_shm_load(slot);
+        if (!*has ||
+            ((*has ^ hash) >> OFFSET_BITS == 0 && is_of(s, *has & OFFSET_MASK, key)))
+            return slot;
+    }
+    *has = 0;
+    return NULL;
+}
+
+/* Offset of the newest record of a key; 0: there is none. */
+static uint64_t find_record(struct px_shm_segment *s, const struct px_shm_key *key)
+{
+    uint64_t has;
+
+    find_slot(s, key, TOO_FAR, &has);
+    return is_live(has) ? has & OFFSET_MASK : 0;
+}
+
+static bool read_value(struct px_shm_segment *s, uint64_t offset, uint64_t n_key,
+                       struct px_shm_value *value)
+{
+    const volatile struct record *r = record_at(s, offset);
+
+    if (!r)
+        return false;
+    value->n = r->n_value;
+    value->type = r->type;
+    const char *whole = px_shm_at(s, offset, value_at(n_key) + value->n);
+    value->bytes = whole + value_at(n_key);
+    return whole != NULL;
+}
+
+bool px_shm_find(struct px_shm_segment *s, const struct px_shm_key *key,
+                 struct px_shm_value *value)
+{
+    const struct px_shm_header *h = px_shm_head(s);
+
+    if (!h || px_shm_load(&h->retired))
+        return false;
+    uint64_t at = find_record(s, key);
+    return at && read_value(s, at, key->length, value);
+}
+
+/* ---- walking --------------------------------------------------------------------- */
+
+/* The next record in the list of a rank, after that of the rank itself or one of its
+ * own; 0 at the end. Lists that are not a writer's may go round in circles, or through
+ * each other, but not forward and in one rank. */
+static uint64_t next_of(struct px_shm_segment *s, uint64_t offset,
+                        const struct px_shm_key *of)
+{
+    const struct record *r = px_shm_at(s, offset, offsetof(struct record, bytes));
+    uint64_t at = r ? px_shm_load(&r->next) : 0;
+    const volatile struct record *next = at > offset ? record_at(s, at) : NULL;
+
+    return next && next->rank == of->rank && next->table == of->table ? at : 0;
+}
+
+static struct px_shm_key rank_key(uint8_t table, pmix_rank_t rank)
+{
+    return (struct px_shm_key){.table = table, .rank = rank, .text = ""};
+}
+
+/* The first at offset as the key that it came in for, text in room; 0: it is none, or
+ * is no more. Else the offset of its newest record. */
+static uint64_t current_of(struct px_shm_segment *s, uint64_t offset,
+                           struct px_shm_key *key, pmix_key_t room)
+{
+    const volatile struct record *r = record_at(s, offset);
+    uint16_t n = r ? r->n_key : 0;
+    const struct record *whole = n && n < sizeof(pmix_key_t)
+                                     ? px_shm_at(s, offset, value_at(n))
+                                     : NULL;
+    if (!whole)
+        return 0;
+    memcpy(room, whole->bytes, n);
+    room[n] = '\0';
+    key->text = room;
+    key->length = n;
+    uint64_t newest = find_record(s, key);
+    const volatile struct record *same = newest ? record_at(s, newest) : NULL;
+    return same && same->first == offset ? newest : 0;
+}
+
+static pmix_status_t walk_rank(struct px_shm_segment *s, struct px_shm_key key,
+                               px_shm_walk_fn fn, void *arg)
+{
+    uint64_t at = find_record(s, &key);
+    pmix_status_t rc = PMIX_SUCCESS;
+    struct px_shm_value value;
+    pmix_key_t room;
+
+    while (!rc && at && (at = next_of(s, at, &key))) {
+        uint64_t newest = current_of(s, at, &key, room);
+
+        if (newest && read_value(s, newest, key.length, &value))
+            rc = fn(arg, &key, &value);
+    }
+    return rc;
+}
+
+/* Steps to the rank that came before; 0: there is none. */
+static uint64_t rank_before(struct px_shm_segment *s, uint64_t offset,
+                            pmix_rank_t *rank)
+{
+    const volatile struct record *r = record_at(s, offset);
+    uint64_t before = r ? r->first : 0;
+
+    *rank = r ? r->rank : PMIX_RANK_UNDEF;
+    return before < offset ? before : 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const pmix_rank_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+static uint64_t last_rank(struct px_shm_segment *s, enum px_gds_table table)
+{
+    const struct px_shm_header *h = px_shm_head(s);
+
+    return h ? px_shm_load(&h->ranks[table]) : 0;
+}
+
+static pmix_status_t walk_table(struct px_shm_segment *s, enum px_gds_table table,
+                                px_shm_walk_fn fn, void *arg)
+{
+    PX_AUTOFREE pmix_rank_t *ranks = NULL;
+    pmix_status_t rc = PMIX_SUCCESS;
+    size_t n = 0, cap = 0;
+
+    for (uint64_t at = last_rank(s, table); at;) {
+        pmix_rank_t *rank = px_vec_add(&ranks, &n, &cap);
+
+        if (!rank)
+            return PMIX_ERR_NOMEM;
+        at = rank_before(s, at, rank);
+    }
+    if (n > 1)
+        qsort(ranks, n, sizeof(*ranks), by_number);
+    for (size_t i = 0; !rc && i < n; i++) {
+        if (i == 0 || ranks[i] != ranks[i - 1])
+            rc = walk_rank(s, rank_key((uint8_t)table, ranks[i]), fn, arg);
+    }
+    return rc;
+}
+
+pmix_status_t px_shm_walk(struct px_shm_segment *s, enum px_gds_table table,
+                          pmix_rank_t rank, px_shm_walk_fn fn, void *arg)
+{
+    const struct px_shm_header *h = px_shm_head(s);
+
+    if (!h || px_shm_load(&h->retired))
+        return PMIX_SUCCESS;
+    if (rank == PMIX_RANK_UNDEF)
+        return walk_table(s, table, fn, arg);
+    return walk_rank(s, rank_key((uint8_t)table, rank), fn, arg);
+}
+
+/* ---- the index grows ------------------------------------------------------------- */
+
+/* No reader knows that index yet. */
+static bool take_over(struct px_shm_segment *s, struct index *index, uint64_t slot)
+{
+    const uint64_t offset = slot & OFFSET_MASK;
+    const struct record *r = px_shm_at(s, offset, sizeof(*r));
+    const struct px_shm_key key = {
+        .rank = r->rank, .table = r->table, .length = r->n_key, .text = r->bytes};
+    uint64_t hash = hash_of(&key);
+
+    for (uint64_t i = 0; i < TOO_FAR; i++) {
+        px_shm_word *free_slot = &index->slots[(hash + i) & (index->n_slots - 1)];
+
+        if (atomic_load_explicit(free_slot, memory_order_relaxed))
+            continue;
+        atomic_store_explicit(free_slot, slot, memory_order_relaxed);
+        return true;
+    }
+    return false;
+}
+
+/* Makes room for two more: a key, and maybe its rank. At most half of it is used. */
+static bool index_reserve(struct px_shm_segment *s)
+{
+    uint64_t n_old, n_new = FIRST_SLOTS, n_used = 0;
+    struct index *old = index_of(s, &n_old);
+
+    if (old && (s->n_used + 2) * 2 <= n_old)
+        return true;
+    for (uint64_t i = 0; old && i < n_old; i++)
+        n_used += is_live(px_shm_load(&old->slots[i]));
+    while (n_new < (n_used + 2) * 3)
+        n_new *= 2;
+    const uint64_t size = sizeof(*old) + n_new * sizeof(old->slots[0]);
+    uint64_t at = px_shm_alloc(s, size);
+    struct index *larger = at ? px_shm_at(s, at, size) : NULL;
+    if (!larger)
+        return false;
+    larger->n_slots = n_new;
+    old = index_of(s, &n_old); /* may have moved */
+    n_used = 0;
+    for (uint64_t i = 0; old && i < n_old; i++) {
+        uint64_t slot = px_shm_load(&old->slots[i]);
+
+        if (!is_live(slot))
+            continue;
+        if (!take_over(s, larger, slot)) {
+            s->garbage += size;
+            return false;
+        }
+        n_used++;
+    }
+    s->garbage += old ? sizeof(*old) + n_old * sizeof(old->slots[0]) : 0;
+    s->n_used = n_used;
+    px_shm_publish(&px_shm_head(s)->index, at);
+    return true;
+}
+
+/* ---- writing --------------------------------------------------------------------- */
+
+/* Not published. 0: no memory. */
+static uint64_t record_add(struct px_shm_segment *s, const struct px_shm_key *key,
+                           struct px_shm_value value)
+{
+    const uint64_t into = value_at(key->length), size = into + round_up(value.n);
+    const uint64_t own = (uintptr_t)value.bytes - (uintptr_t)s->base;
+    const bool is_own = own < s->size; /* a view: it may move */
+    const uint64_t at = px_shm_alloc(s, size);
+    struct record *r = at ? px_shm_at(s, at, size) : NULL;
+
+    if (!r)
+        return 0;
+    if (is_own)
+        value.bytes = s->base + own;
+    r->n_value = value.n;
+    r->rank = key->rank;
+    r->type = value.type;
+    r->n_key = key->length;
+    r->table = key->table;
+    memcpy(r->bytes, key->text, key->length);
+    if (value.n)
+        memcpy((char *)r + into, value.bytes, value.n);
+    return at;
+}
+
+static void slot_publish(struct px_shm_segment *s, const struct px_shm_key *key,
+                         uint64_t at)
+{
+    uint64_t has;
+    px_shm_word *slot = find_slot(s, key, TOO_FAR, &has);
+
+    if (has)
+        s->garbage += has & DEAD ? 0 : record_size(record_at(s, has & OFFSET_MASK));
+    else
+        s->n_used++;
+    px_shm_publish(slot, (hash_of(key) >> OFFSET_BITS) << OFFSET_BITS | at);
+}
+
+/* Offset of the rank's own record, made if there is none; 0: no memory. */
+static uint64_t rank_need(struct px_shm_segment *s, const struct px_shm_key *of)
+{
+    const struct px_shm_key key = rank_key(of->table, of->rank);
+    const struct rank_end end = {0};
+    const struct px_shm_value value = {.bytes = &end, .n = sizeof(end)};
+    uint64_t at = find_record(s, &key), has;
+
+    if (at || !find_slot(s, &key, FAR, &has))
+        return at;
+    at = record_add(s, &key, value);
+    if (!at)
+        return 0;
+    struct record *r = px_shm_at(s, at, sizeof(*r));
+    px_shm_word *ranks = &px_shm_head(s)->ranks[of->table];
+    r->first = px_shm_load(ranks);
+    slot_publish(s, &key, at);
+    px_shm_publish(ranks, at);
+    return at;
+}
+
+static struct rank_end *end_of(struct px_shm_segment *s, uint64_t rank)
+{
+    return px_shm_at(s, rank + value_at(0), sizeof(struct rank_end));
+}
+
+static pmix_status_t put(struct px_shm_segment *s, const struct px_shm_key *key,
+                         struct px_shm_value value)
+{
+    uint64_t first = find_record(s, key), rank = 0, has;
+
+    if (first)
+        first = record_at(s, first)->first;
+    else if (!index_reserve(s) || !find_slot(s, key, FAR, &has) ||
+             !(rank = rank_need(s, key)))
+        return PMIX_ERR_NOMEM;
+    uint64_t at = record_add(s, key, value);
+    if (!at)
+        return PMIX_ERR_NOMEM;
+    struct record *r = px_shm_at(s, at, sizeof(*r));
+    r->first = first ? first : at;
+    slot_publish(s, key, at);
+    if (first)
+        return PMIX_SUCCESS;
+    struct rank_end *end = end_of(s, rank);
+    struct record *last = px_shm_at(s, end->last ? end->last : rank, sizeof(*last));
+    end->last = at;
+    px_shm_publish(&last->next, at);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t put_again(void *arg, const struct px_shm_key *key,
+                               const struct px_shm_value *value)
+{
+    return put(arg, key, *value);
+}
+
+/* Where there is no memory for another segment, everything stays as it is. */
+static void renew(struct px_shm_segment *s)
+{
+    struct px_shm_segment next;
+    pmix_status_t rc = px_shm_segment_create(&next, s->limit);
+
+    s->patience = 2 * s->garbage;
+    if (rc)
+        return;
+    for (uint8_t table = 0; !rc && table < PX_GDS_N_TABLES; table++)
+        rc = px_shm_walk(s, table, PMIX_RANK_UNDEF, put_again, &next);
+    px_shm_segment_close(rc ? &next : s);
+    if (!rc)
+        *s = next;
+}
+
+pmix_status_t px_shm_put(struct px_shm_segment *s, const struct px_shm_key *key,
+                         struct px_shm_value value)
+{
+    pmix_status_t rc = put(s, key, value);
+
+    if (s->garbage > px_shm_garbage && s->garbage > s->filled / 2 &&
+        s->garbage > s->patience)
+        renew(s);
+    return rc;
+}
+
+void px_shm_remove(struct px_shm_segment *s, const struct px_shm_key *key)
+{
+    uint64_t has;
+    px_shm_word *slot = find_slot(s, key, TOO_FAR, &has);
+
+    if (!is_live(has))
+        return;
+    s->garbage += record_size(record_at(s, has & OFFSET_MASK));
+    px_shm_publish(slot, has | DEAD);
+}
+
+static void clear_rank(struct px_shm_segment *s, uint8_t table, pmix_rank_t rank)
+{
+    struct px_shm_key key = rank_key(table, rank);
+    uint64_t rank_at = find_record(s, &key);
+    pmix_key_t room;
+
+    if (!rank_at)
+        return;
+    for (uint64_t at = next_of(s, rank_at, &key); at; at = next_of(s, at, &key)) {
+        if (current_of(s, at, &key, room))
+            px_shm_remove(s, &key);
+    }
+    end_of(s, rank_at)->last = 0;
+    struct record *r = px_shm_at(s, rank_at, sizeof(*r));
+    px_shm_publish(&r->next, 0);
+}
+
+void px_shm_clear(struct px_shm_segment *s, enum px_gds_table table, pmix_rank_t rank)
+{
+    if (rank != PMIX_RANK_UNDEF) {
+        clear_rank(s, (uint8_t)table, rank);
+        return;
+    }
+    for (uint64_t at = last_rank(s, table); at;) {
+        at = rank_before(s, at, &rank);
+        clear_rank(s, (uint8_t)table, rank);
+    }
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pairs of key and value, by table and rank, in a segment: published by its writer,
+ * found by readers in any thread and process meanwhile.
+ *
+ * A record never changes once it is found. The index finds the newest of a pair; it is
+ * a table of offsets, each with bits of the hash, and when it is full a larger one
+ * takes its place. A later value is another record, whose offset replaces the earlier
+ * in the index; deleting marks the offset there, which takes no memory.
+ *
+ * For walking, the record under which a key came into a rank (the first) stays in the
+ * rank's list, as long as the rank is not cleared; later records of the key name it. If
+ * the index finds none that does so, that place in the list is passed over.
+ *
+ * A reader trusts nothing: px_shm_at checks where it looks, lists only go one way, and
+ * searches give up. */
+#ifndef PX_GDS_SHM_TABLE_H
+#define PX_GDS_SHM_TABLE_H
+
+#include "segment.h"
+
+struct px_shm_key {
+    pmix_rank_t rank;
+    uint8_t table;
+    uint16_t length; /* 0: the rank itself */
+    const char *text;
+};
+
+struct px_shm_value {
+    const void *bytes; /* where they are; others may change them (a hostile server) */
+    uint32_t n;
+    pmix_data_type_t type;
+};
+
+typedef pmix_status_t (*px_shm_walk_fn)(void *arg, const struct px_shm_key *key,
+                                        const struct px_shm_value *value);
+
+/* Any thread, of any process. */
+bool px_shm_find(struct px_shm_segment *s, const struct px_shm_key *key,
+                 struct px_shm_value *value);
+
+/* As walk of px_gds_ops. */
+pmix_status_t px_shm_walk(struct px_shm_segment *s, enum px_gds_table table,
+                          pmix_rank_t rank, px_shm_walk_fn fn, void *arg);
+
+/* The writer's. PMIX_ERR_NOMEM, and no change. If most of the memory is garbage then,
+ * the rest moves to a new segment, and *s is that. */
+pmix_status_t px_shm_put(struct px_shm_segment *s, const struct px_shm_key *key,
+                         struct px_shm_value value);
+void px_shm_remove(struct px_shm_segment *s, const struct px_shm_key *key);
+/* PMIX_RANK_UNDEF: of every rank. */
+void px_shm_clear(struct px_shm_segment *s, enum px_gds_table table, pmix_rank_t rank);
+
+#endif

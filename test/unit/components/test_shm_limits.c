@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* gds/shm where memory, address space, descriptors or system calls are not to be had: one status, and
+ * all that was there still is; and what is given back. */
+#include "core/types/type.h"
+#include "alloc_fail.h"
+#include "components/gds/shm/table.h"
+#include "px_test.h"
+#include "seccomp.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+enum { LARGE = 100000 };
+
+uint64_t px_shm_garbage;
+extern const struct px_component px_gds_shm_component;
+static struct px_shm_segment writer, reader;
+static char bytes[LARGE];
+
+void px_shm_step(const px_shm_word *word PX_UNUSED, bool writes PX_UNUSED)
+{
+}
+
+static void setup(void)
+{
+    px_shm_garbage = UINT64_MAX;
+}
+
+static struct px_shm_key key_of(unsigned i, char text[16])
+{
+    struct px_shm_key key = {.table = PX_GDS_JOB, .text = text};
+
+    key.length = (uint16_t)snprintf(text, 16, "key.%u", i);
+    return key;
+}
+
+static pmix_status_t put(unsigned i, uint32_t n)
+{
+    char text[16];
+    struct px_shm_key key = key_of(i, text);
+
+    memset(bytes, (int)i, n);
+    return px_shm_put(&writer, &key, (struct px_shm_value){bytes, n, PMIX_BYTE_OBJECT});
+}
+
+/* As put has it. */
+static bool has(struct px_shm_segment *s, unsigned i)
+{
+    char text[16];
+    struct px_shm_key key = key_of(i, text);
+    struct px_shm_value v;
+
+    if (!px_shm_find(s, &key, &v))
+        return false;
+    memset(bytes, (int)i, v.n);
+    ck_assert_mem_eq(v.bytes, bytes, v.n);
+    return true;
+}
+
+static void drop(unsigned i)
+{
+    char text[16];
+    struct px_shm_key key = key_of(i, text);
+
+    px_shm_remove(&writer, &key);
+}
+
+static void begin(uint64_t limit)
+{
+    ok(px_shm_segment_create(&writer, limit));
+    ok(px_shm_segment_attach(&reader, px_shm_segment_show(&writer)));
+}
+
+/* From there on nothing goes in any more, and all the rest works. */
+static void is_full_from(unsigned n)
+{
+    fails(put(n, LARGE), NOMEM);
+    for (unsigned i = 0; i < n; i++) {
+        ck_assert(has(&writer, i));
+        ck_assert(has(&reader, i));
+    }
+    ck_assert(!has(&writer, n));
+    ck_assert(!has(&reader, n));
+    fails(put(0, LARGE), NOMEM); /* as it was */
+    ck_assert(has(&reader, 0));
+    drop(0);
+    ck_assert(!has(&reader, 0));
+    px_shm_clear(&writer, PX_GDS_JOB, PMIX_RANK_UNDEF);
+    for (unsigned i = 0; i < n; i++)
+        ck_assert(!has(&reader, i));
+}
+
+static unsigned fill(void)
+{
+    unsigned n = 0;
+
+    while (n < 1000 && !put(n, LARGE))
+        n++;
+    return n;
+}
+
+PX_TEST(takes_no_more_than_the_limit)
+{
+    struct stat st;
+
+    begin(4 * PX_SHM_FIRST);
+    is_full_from(fill());
+    ok(fstat(reader.fd, &st));
+    ck_assert_uint_le((uint64_t)st.st_size, 4 * PX_SHM_FIRST);
+    ck_assert_uint_le((uint64_t)st.st_blocks * 512, 4 * PX_SHM_FIRST);
+}
+
+/* Deleted values make room for others. */
+PX_TEST(garbage_makes_room)
+{
+    begin(4 * PX_SHM_FIRST);
+    px_shm_garbage = LARGE;
+    for (unsigned i = 0; i < 500; i++) {
+        pmix_status_t rc = put(i, LARGE / 10);
+        ck_assert_msg(!rc || !put(i, LARGE / 10), "%u does not go in", i);
+        if (i >= 10)
+            drop(i - 10);
+    }
+    for (unsigned i = 0; i < 500; i++)
+        ck_assert_int_eq(has(&writer, i), i >= 490);
+    ck_assert_uint_le(writer.taken, 4 * PX_SHM_FIRST);
+    ck_assert(!has(&reader, 499)); /* of the first segment, which was given up */
+}
+
+/* What is stored may lie in the segment itself, which moves, or right behind it. */
+PX_TEST(takes_values_from_anywhere)
+{
+    const size_t room = 64 * PX_SHM_FIRST;
+    struct px_shm_value v = {.n = PX_SHM_FIRST, .type = PMIX_BYTE_OBJECT};
+    char text[16];
+    struct px_shm_key key = key_of(0, text);
+
+    begin(PX_SHM_FIRST << 10);
+    ok(put(1, LARGE));
+    for (int i = 0; i < 2; i++) {
+        uint8_t *behind = mmap(writer.base + writer.size, room, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+                               0);
+        if (behind != MAP_FAILED) { /* else it cannot grow where it is, either */
+            memset(behind, 7, v.n);
+            v.bytes = behind;
+            ok(px_shm_put(&writer, &key, v));
+            ck_assert(px_shm_find(&reader, &key, &v));
+            ck_assert_int_eq(((const char *)v.bytes)[v.n - 1], 7);
+        }
+        for (unsigned k = 2; k < 9; k++) {
+            struct px_shm_key from = key_of(1, text), to;
+            char other[16];
+
+            ck_assert(px_shm_find(&writer, &from, &v));
+            to = key_of(k, other);
+            ok(px_shm_put(&writer, &to, v));
+            ck_assert(px_shm_find(&reader, &to, &v));
+            ck_assert_int_eq(((const char *)v.bytes)[v.n - 1], 1);
+        }
+        v.n = PX_SHM_FIRST;
+        key = key_of(0, text);
+    }
+}
+
+static void limit(int resource, rlim_t most)
+{
+    struct rlimit l;
+
+    ok(getrlimit(resource, &l));
+    l.rlim_cur = most;
+    ok(setrlimit(resource, &l));
+}
+
+static rlim_t address_space(void)
+{
+    unsigned long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "re");
+
+    ck_assert_ptr_nonnull(f);
+    ck_assert_int_eq(fscanf(f, "%lu", &pages), 1);
+    fclose(f);
+    return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+PX_TEST(a_limit_of_files_is_no_signal)
+{
+    begin(PX_SHM_FIRST << 10);
+    limit(RLIMIT_FSIZE, 2 * PX_SHM_FIRST);
+    is_full_from(fill());
+    limit(RLIMIT_FSIZE, PX_SHM_FIRST / 2);
+    fails(px_shm_segment_create(&writer, PX_SHM_FIRST), NOMEM);
+}
+
+PX_TEST(a_writer_without_address_space_goes_on)
+{
+    PX_TEST_NEEDS_PROC;
+    PX_TEST_NEEDS_ALLOC; /* sanitizers take address space */
+    begin(PX_SHM_FIRST << 10);
+    ok(put(0, LARGE));
+    limit(RLIMIT_AS, address_space() + 3 * PX_SHM_FIRST);
+    unsigned n = fill();
+    ck_assert_uint_lt(n, 10);
+    for (unsigned i = 0; i < n; i++)
+        ck_assert(has(&writer, i));
+    limit(RLIMIT_AS, RLIM_INFINITY);
+    ok(put(n, LARGE));
+    ck_assert(has(&reader, n));
+}
+
+/* It finds what is where it can look, and all once it can look anywhere. */
+PX_TEST(a_reader_without_address_space_finds_less)
+{
+    PX_TEST_NEEDS_PROC;
+    PX_TEST_NEEDS_ALLOC; /* sanitizers take address space */
+    begin(PX_SHM_FIRST << 10);
+    for (unsigned i = 0; i < 29; i++)
+        ok(put(i, LARGE));
+    limit(RLIMIT_AS, address_space() + PX_SHM_FIRST);
+    ck_assert(has(&reader, 0));
+    ck_assert(!has(&reader, 28));
+    ck_assert(has(&reader, 1));
+    limit(RLIMIT_AS, RLIM_INFINITY);
+    for (unsigned i = 0; i < 29; i++)
+        ck_assert(has(&reader, i));
+}
+
+PX_TEST(without_descriptors_there_is_none)
+{
+    struct px_shm_segment none;
+
+    PX_TEST_NEEDS_ALLOC; /* sanitizers open files at the end */
+    begin(PX_SHM_FIRST);
+    limit(RLIMIT_NOFILE, 3);
+    fails(px_shm_segment_create(&none, PX_SHM_FIRST), NOT_SUPPORTED);
+    fails(px_shm_segment_attach(&none, writer.fd), NOMEM);
+}
+
+/* Which system call fails, and what the operation is then. */
+static const struct {
+    long call;
+    int errnum;
+    pmix_status_t create, attach;
+    bool shown;
+} denied[] = {
+    {SYS_memfd_create, ENOSYS, PMIX_ERR_NOT_SUPPORTED, 0, true},
+    {SYS_memfd_create, ENOMEM, PMIX_ERR_NOMEM, 0, true},
+    {SYS_ftruncate, ENOMEM, PMIX_ERR_NOMEM, 0, true},
+    {SYS_fallocate, ENOSPC, PMIX_ERR_NOMEM, 0, true},
+    {SYS_mmap, ENOMEM, PMIX_ERR_NOMEM, PMIX_ERR_NOMEM, true},
+    {SYS_fcntl, EINVAL, PMIX_ERR_NOT_SUPPORTED, PMIX_ERR_NOT_SUPPORTED, true},
+    {SYS_openat, EACCES, 0, 0, false},
+    {SYS_fchmod, EPERM, 0, 0, false},
+};
+
+PX_TEST_LOOP(a_call_that_fails_is_an_error, (int)PX_COUNT(denied))
+{
+    struct px_shm_segment made;
+    size_t n_fds;
+
+    PX_TEST_NEEDS_ALLOC; /* sanitizers map memory */
+    ok(px_shm_segment_create(&writer, PX_SHM_FIRST << 4));
+    ok(put(0, LARGE));
+    n_fds = px_test_count_fds();
+    if (denied[_i].call == SYS_openat)
+        n_fds = 0; /* nor can they be counted then */
+    PX_TEST_NEEDS(px_test_deny(denied[_i].call, denied[_i].errnum), "seccomp");
+    pmix_status_t rc = px_shm_segment_create(&made, PX_SHM_FIRST);
+    ck_assert_int_eq(rc, denied[_i].create);
+    if (!rc)
+        px_shm_segment_close(&made);
+    rc = px_shm_segment_attach(&made, writer.fd);
+    ck_assert_int_eq(rc, denied[_i].attach);
+    if (!rc)
+        px_shm_segment_close(&made);
+    if (n_fds)
+        ck_assert_uint_eq(px_test_count_fds(), n_fds);
+    ck_assert_int_eq(px_shm_segment_show(&writer) >= 0, denied[_i].shown);
+    ck_assert(has(&writer, 0));
+    if (denied[_i].call == SYS_fallocate || denied[_i].call == SYS_ftruncate)
+        ck_assert_uint_lt(fill(), 4);
+    ck_assert(has(&writer, 0));
+}
+
+/* Not even if nothing of it can go away. */
+PX_TEST(a_file_that_is_none_of_ours_is_refused)
+{
+    static const uint64_t sizes[] = {0, 4096, PX_SHM_FIRST - 1, PX_SHM_FIRST};
+
+    for (size_t i = 0; i < PX_COUNT(sizes); i++) {
+        int fd = memfd_create("other", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+        ok(ftruncate(fd, (off_t)sizes[i]));
+        fails(px_shm_segment_attach(&reader, fd), NOT_SUPPORTED);
+        ok(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK));
+        ck_assert_int_ne(px_shm_segment_attach(&reader, fd), 0);
+        close(fd);
+    }
+}
+
+/* ---- jobs come and go ------------------------------------------------------------ */
+
+static void one_job(const struct px_gds_ops *ops, void *self)
+{
+    const pmix_value_t value = {.type = PMIX_STRING, .data.string = (char *)"text"};
+    pmix_proc_t who = {.nspace = "job"};
+    struct px_gds_ns *ns, *theirs;
+    pmix_info_t *infos;
+    size_t n;
+    int fd;
+
+    ok(ops->create(self, "job", &ns));
+    ok(ops->store(self, ns, PX_GDS_JOB, 0, "a", &value));
+    ok(ops->describe(self, ns, &who, &infos, &n, &fd));
+    ok(ops->attach(self, "job", infos, n, fd, &theirs));
+    ok(ops->fetch(self, theirs, PX_GDS_JOB, 0, "a", NULL, 0, NULL));
+    px_type_free_array(PMIX_INFO, infos, n);
+    ops->destroy(self, ns);
+    fails(ops->fetch(self, theirs, PX_GDS_JOB, 0, "a", NULL, 0, NULL), NOT_FOUND);
+    ops->destroy(self, theirs);
+}
+
+PX_TEST(a_hundred_thousand_jobs_leave_nothing)
+{
+    PX_TEST_NEEDS_PROC;
+    const uint64_t conf = PX_SHM_FIRST;
+    const struct px_gds_ops *ops = px_gds_shm_component.ops;
+    void *self;
+
+    ok(px_gds_shm_component.open(NULL, &conf, &self));
+    one_job(ops, self);
+    size_t n_fds = px_test_count_fds();
+    rlim_t space = address_space();
+    px_alloc_fail_at(0);
+    for (unsigned i = 0; i < px_test_times(1000, 100000); i++)
+        one_job(ops, self);
+    px_alloc_fail_end();
+    ck_assert_int_eq(px_alloc_balance(), 0);
+    ck_assert_uint_eq(px_test_count_fds(), n_fds);
+    ck_assert_uint_le(address_space(), space + PX_SHM_FIRST);
+}
+
+PX_TEST_MAIN("components/shm_limits", setup, NULL)
