@@ -116,7 +116,8 @@ static pmix_status_t add_names(struct build *b, const struct px_map_name *name,
     b->head.n_rows += n;
     if (alike && last->number + (node - last->node) == number)
         return PMIX_SUCCESS;
-    if (!alike && (px_buf_add(&b->text, name->prefix, name->n_prefix) ||
+    if (!alike && (px_buf_reserve(&b->text, 1) || /* for a row without a name, too */
+                   px_buf_add(&b->text, name->prefix, name->n_prefix) ||
                    px_buf_add(&b->text, name->suffix, name->n_suffix)))
         return no_memory(b);
     struct px_map_group *g = px_vec_add(&b->groups, &b->n_groups, &b->cap_groups);
@@ -623,7 +624,8 @@ static bool load(void *array, size_t *n, size_t *cap, const struct px_map_part *
 {
     if (!px_vec_reserve_of(array, 0, cap, part->n, part->size))
         return false;
-    put(*(uint8_t **)array, part->at, (size_t)part->n * part->size);
+    if (part->n > 0)
+        memcpy(*(void **)array, part->at, (size_t)part->n * part->size);
     *n = part->n;
     return true;
 }
@@ -643,6 +645,7 @@ pmix_status_t px_procmap_extend(const struct px_procmap *old, char *const *names
         if (!load(&b.groups, &b.n_groups, &b.cap_groups, &parts[PX_MAP_GROUPS]) ||
             !load(&b.counts, &b.n_counts, &b.cap_counts, &parts[PX_MAP_COUNTS]) ||
             !load(&b.runs, &b.n_runs, &b.cap_runs, &parts[PX_MAP_RUNS]) ||
+            px_buf_reserve(&b.text, 1) ||
             px_buf_add(&b.text, parts[PX_MAP_TEXT].at, parts[PX_MAP_TEXT].n))
             return PMIX_ERR_NOMEM;
         b.n_pieces = parts[PX_MAP_PIECES].n;
