@@ -177,6 +177,7 @@ void px_collective_locals(const struct px_collective *c, px_local_fn fn, void *a
 
     for (size_t i = 0; i < c->n_procs; i++) {
         struct px_nspace *ns = NULL;
+        bool all = c->procs[i].rank == PMIX_RANK_WILDCARD; /* and the only one of it */
 
         if (strcmp(c->procs[i].nspace, last) != 0)
             ns = px_nspace_find(px_process.model, c->procs[i].nspace);
@@ -184,7 +185,7 @@ void px_collective_locals(const struct px_collective *c, px_local_fn fn, void *a
         if (!ns)
             continue;
         PX_LIST_EACH (&ns->locals, struct px_local, l, link)
-            if (px_collective_has_local(c, l))
+            if (all || px_collective_has_local(c, l))
                 fn(arg, l);
     }
 }
