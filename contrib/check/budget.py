@@ -23,7 +23,7 @@ BUDGETS = (
     (1400, "core/plugin"),
     (800, "core/topo"),
     (4500, "core/model"),
-    (1200, "core/link"),
+    (1210, "core/link"),
     (1100, "core/notify"),
     (4900, "core/client", "core/tool"),
     (2450, "core/server"),

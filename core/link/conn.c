@@ -18,7 +18,9 @@
 /* One peer may not keep the loop to itself: after this many bytes the others have
  * their turn. */
 #define READ_TURN_B (1024u * 1024u)
-#define MAX_IOV     16
+#define MAX_IOV     64
+/* So much is collected from all that the loop does before it waits again. */
+#define GATHER_B (32u * 1024u)
 /* Of a well-behaved peer: those of the frame that is on its way and of the next. */
 #define MAX_FDS 4
 
@@ -57,9 +59,8 @@ struct px_conn {
     bool lost;
     bool dispatching; /* inside a callback: destroy only marks */
     bool doomed;
-    struct px_msg
-        report; /* tells of a loss noticed while sending, outside the caller */
-    bool report_posted;
+    struct px_msg later; /* sends what was queued, or tells of a loss, if failed */
+    bool posted, failed;
     pmix_status_t why;
     struct px_loop *loop;
 };
@@ -88,7 +89,7 @@ static void conn_free(struct px_conn *c)
     free(c);
 }
 
-/* The socket goes at once; the object lives until no callback and no posted report
+/* The socket goes at once; the object lives until no callback and no posted message
  * uses it. */
 static void conn_shut(struct px_conn *c)
 {
@@ -107,29 +108,22 @@ static void conn_lost(struct px_conn *c, pmix_status_t why)
         c->ops->on_lost(c->arg, why);
 }
 
-static void on_report(struct px_msg *msg)
+static void post_later(struct px_conn *c)
 {
-    struct px_conn *c = PX_CONTAINER_OF(msg, struct px_conn, report);
-
-    c->report_posted = false;
-    c->dispatching = true;
-    if (!c->doomed)
-        conn_lost(c, c->why);
-    c->dispatching = false;
-    if (c->doomed)
-        conn_free(c);
+    if (!c->posted)
+        px_post(c->loop, &c->later);
+    c->posted = true;
 }
 
 /* A loss found while the owner is sending: it must not be called back in the middle
  * of that. */
 void px_conn_fail(struct px_conn *c, pmix_status_t why)
 {
-    if (c->lost || c->doomed || c->report_posted)
+    if (c->lost || c->doomed || c->failed)
         return;
     c->why = why;
-    c->report.run = on_report;
-    c->report_posted = true;
-    px_post(c->loop, &c->report);
+    c->failed = true;
+    post_later(c);
 }
 
 static size_t fill_iov(struct px_conn *c, struct iovec iov[MAX_IOV])
@@ -401,7 +395,23 @@ static void on_ready(void *arg, int fd PX_UNUSED, unsigned events)
         receive(c);
     set_interest(c);
     c->dispatching = false;
-    if (c->doomed && !c->report_posted)
+    if (c->doomed && !c->posted)
+        conn_free(c);
+}
+
+static void on_later(struct px_msg *msg)
+{
+    struct px_conn *c = PX_CONTAINER_OF(msg, struct px_conn, later);
+
+    c->posted = false;
+    c->dispatching = true;
+    if (!c->doomed && !c->lost && !c->failed && !c->full && flush(c))
+        conn_lost(c, PMIX_ERR_LOST_CONNECTION);
+    if (!c->doomed && c->failed)
+        conn_lost(c, c->why);
+    set_interest(c);
+    c->dispatching = false;
+    if (c->doomed && !c->posted)
         conn_free(c);
 }
 
@@ -417,6 +427,7 @@ pmix_status_t px_conn_create(struct px_loop *loop, int fd,
     c->ops = ops;
     c->arg = arg;
     c->loop = loop;
+    c->later.run = on_later;
     c->fd = c->brought = -1;
     c->watch = px_watch_create(loop, fd, PX_READABLE, on_ready, c);
     if (!c->watch) {
@@ -435,7 +446,7 @@ static pmix_status_t queue(struct px_conn *c, struct px_frame frame, px_buf *pay
 {
     PX_AUTO(px_buf) body = px_buf_take(payload);
 
-    if (c->lost || c->doomed || c->report_posted)
+    if (c->lost || c->doomed || c->failed)
         return PMIX_ERR_LOST_CONNECTION;
     if (body.len > PX_MAX_FRAME_B)
         return PMIX_ERR_OUT_OF_RESOURCE;
@@ -464,14 +475,16 @@ pmix_status_t px_conn_send(struct px_conn *c, int32_t pindex, uint32_t tag,
 
     if (rc || c->full) /* on_ready goes on */
         return rc;
-    rc = flush(c);
-    if (rc) {
-        px_conn_fail(c, rc);
-        return rc;
+    if (c->unsent <= GATHER_B) {
+        post_later(c);
+        return PMIX_SUCCESS;
     }
+    rc = flush(c);
+    if (rc)
+        px_conn_fail(c, rc);
     c->held &= c->unsent > PX_UNREAD_B;
     set_interest(c);
-    return PMIX_SUCCESS;
+    return rc;
 }
 
 pmix_status_t px_conn_enclose(struct px_conn *c, uint32_t tag, px_buf *payload, int fd)
@@ -509,6 +522,6 @@ void px_conn_destroy(struct px_conn *c)
         (void)flush(c);
     c->doomed = true;
     conn_shut(c);
-    if (!c->dispatching && !c->report_posted)
+    if (!c->dispatching && !c->posted)
         conn_free(c);
 }

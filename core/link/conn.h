@@ -30,9 +30,10 @@ pmix_status_t px_conn_create(struct px_loop *loop, int fd,
                              const struct px_conn_ops *ops, void *arg,
                              struct px_conn **conn);
 /* Takes the payload's memory, also on failure. The frame goes out as the socket
- * allows; one behind more than PX_MAX_QUEUED_B is PMIX_ERR_OUT_OF_RESOURCE and ends the
- * connection. A payload larger than PX_MAX_FRAME_B is PMIX_ERR_OUT_OF_RESOURCE, too,
- * and the connection goes on, as after PMIX_ERR_NOMEM. */
+ * allows, with others of the same pass of the loop; one behind more than
+ * PX_MAX_QUEUED_B is PMIX_ERR_OUT_OF_RESOURCE and ends the connection. A payload larger
+ * than PX_MAX_FRAME_B is PMIX_ERR_OUT_OF_RESOURCE, too, and the connection goes on, as
+ * after PMIX_ERR_NOMEM. */
 pmix_status_t px_conn_send(struct px_conn *conn, int32_t pindex, uint32_t tag,
                            px_buf *payload);
 /* A frame with a descriptor, of which a duplicate is kept, over a Unix socket. It goes
