@@ -203,8 +203,7 @@ static pmix_status_t flush(struct px_conn *c)
 
 static void set_interest(struct px_conn *c)
 {
-    unsigned interest = (c->held ? 0u : PX_READABLE) |
-                        (px_list_empty(&c->out) ? 0u : PX_WRITABLE);
+    unsigned interest = (c->held ? 0u : PX_READABLE) | (c->full ? PX_WRITABLE : 0u);
 
     if (!c->watch || interest == c->interest)
         return;

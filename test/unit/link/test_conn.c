@@ -11,6 +11,7 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -71,6 +72,14 @@ ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 {
     n_messages++;
     return syscall(SYS_sendmsg, fd, msg, flags);
+}
+
+static atomic_uint n_changes;
+
+int epoll_ctl(int ep, int op, int fd, struct epoll_event *event)
+{
+    n_changes++;
+    return (int)syscall(SYS_epoll_ctl, ep, op, fd, event);
 }
 
 static struct px_conn_ops ops = {.on_frame = on_frame, .on_lost = on_lost};
@@ -207,6 +216,25 @@ PX_TEST(frames_of_one_pass_go_out_in_one_message)
         ok(px_frame_decode(bytes + at, &f));
         ck_assert_uint_eq(f.tag, tag++);
     }
+}
+
+PX_TEST(a_request_is_answered_without_a_change_of_what_is_watched)
+{
+    char answer[PX_FRAME_HEADER_B + 8];
+
+    px_loop_let_guests(loop, false);
+    ok(px_call(loop, do_send_often, &(uint32_t){1}));
+    echo_b = 8;
+    for (int i = 0; i < 20; i++)
+        ck_assert_int_eq(recv(peer, answer, sizeof answer, MSG_WAITALL),
+                         (ssize_t)sizeof answer);
+    n_changes = 0;
+    for (int i = 0; i < 5; i++) {
+        put(1, "a", 1);
+        ck_assert_int_eq(recv(peer, answer, sizeof answer, MSG_WAITALL),
+                         (ssize_t)sizeof answer);
+    }
+    ck_assert_uint_eq(n_changes, 0);
 }
 
 PX_TEST(reports_a_closed_peer_once)
