@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The turns of threads at running the loop, its mailboxes, and calls.
  *
- * Exactly one thread at a time has the turn to run it (adr/0020): the loop's own; or,
+ * Exactly one thread at a time has the turn to run it (adr/0022): the loop's own; or,
  * as a guest, one that waits in px_call, which spares both a wake-up; or, with external
  * progress, any that pumps or waits. All others reach it through the mailboxes,
  * lock-free stacks with an eventfd that is written only when the stack was empty, so

@@ -173,10 +173,8 @@ pmix_status_t px_shm_segment_attach(struct px_shm_segment *s, int fd)
 
 void px_shm_segment_close(struct px_shm_segment *s)
 {
-    if (s->base) {
-        px_shm_publish(&px_shm_head(s)->retired, 1);
+    if (s->base)
         munmap(s->base, (size_t)s->size);
-    }
     for (unsigned i = 0; !s->base && i < PX_SHM_WINDOWS; i++) {
         uint8_t *at = atomic_load_explicit(&s->windows[i], memory_order_relaxed);
         if (at)

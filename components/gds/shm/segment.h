@@ -27,7 +27,7 @@ _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "a lock would be this process's alon
 
 struct px_shm_header {
     uint64_t magic;
-    px_shm_word retired; /* given up: there is a newer file, or none */
+    px_shm_word retired; /* given up: there is a newer file */
     px_shm_word index;
     px_shm_word ranks[PX_GDS_N_TABLES]; /* the rank of each table that came last */
 };

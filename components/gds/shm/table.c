@@ -453,6 +453,8 @@ static void renew(struct px_shm_segment *s)
         return;
     for (uint8_t table = 0; !rc && table < PX_GDS_N_TABLES; table++)
         rc = px_shm_walk(s, table, PMIX_RANK_UNDEF, put_again, &next);
+    if (!rc)
+        px_shm_publish(&px_shm_head(s)->retired, 1);
     px_shm_segment_close(rc ? &next : s);
     if (!rc)
         *s = next;
