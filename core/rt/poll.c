@@ -4,7 +4,6 @@
 #include "core/base/clock.h"
 #include "core/rt/loop_impl.h"
 
-#include <assert.h>
 #include <limits.h>
 
 struct px_watch {
@@ -58,9 +57,11 @@ static int set_events(struct px_watch *w, unsigned events)
 
     if (w->events == events)
         return 0;
+    if (epoll_ctl(w->loop->poll.fd, op, w->fd, &e))
+        return -1;
     w->loop->poll.n_writers += !!(events & PX_WRITABLE) - !!(w->events & PX_WRITABLE);
     w->events = events;
-    return epoll_ctl(w->loop->poll.fd, op, w->fd, &e);
+    return 0;
 }
 
 struct px_watch *px_watch_create(struct px_loop *loop, int fd, unsigned events,
@@ -95,10 +96,9 @@ void px_watch_free(struct px_watch *w)
     for (int i = p->at; i < p->n_ready; i++)
         if (p->ready[i].data.ptr == w)
             p->ready[i].data.ptr = NULL;
-    int rc = set_events(w, 0);
-    assert(!rc);
-    (void)rc;
-    free(w);
+    w->fn = NULL;
+    if (!set_events(w, 0)) /* else the epoll has it until its descriptor is closed */
+        free(w);
 }
 
 /* An error or an end of the line is both: the one who reads or writes finds out. */
@@ -113,7 +113,7 @@ static PX_LOOP_ONLY void report(const struct epoll_event *e)
     for (size_t i = 0; i < PX_COUNT(kinds); i++) {
         const struct px_watch *w = e->data.ptr; /* NULL: it is gone by now */
 
-        if (w && e->events & kinds[i].bits && w->events & kinds[i].event)
+        if (w && w->fn && e->events & kinds[i].bits && w->events & kinds[i].event)
             w->fn(w->arg, w->fd, kinds[i].event);
     }
 }

@@ -63,7 +63,7 @@ ERRORS = {
 }
 # The same from that call on, which is what a system does that has run out of something.
 FOR_GOOD = ("openat", "mkdir", "mkdirat", "flock", "clone", "clone3", "pidfd_open", "socketpair",
-            "socket", "bind", "pipe2", "fcntl", "epoll_ctl", "fstatfs", "statx", "readlink", "getdents64",
+            "socket", "bind", "pipe2", "fcntl", "fstatfs", "statx", "readlink", "getdents64",
             "unlinkat", "unlink", "mmap", "setpgid", "close_range", "sendmsg", "recvfrom", "recvmsg",
             "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "renameat2")
 ERRORS = {call: errors + tuple(e + "+" for e in errors if call in FOR_GOOD and e != "EINTR")
@@ -75,7 +75,8 @@ REMOVING = ("openat", "newfstatat", "fstat", "statx", "fstatfs", "getdents64", "
 # What a call on such a thing never answers; in particular, what the C library need not expect, and
 # what a component was told before that the kernel can do.
 NEVER = {("read", "EINTR"): r"\.so[.\d]*>", ("pread64", "EINTR"): r"\.so[.\d]*>",
-         ("read", "EIO"): "<(anon_inode|pipe|socket)", ("clone3", "ENOSYS"): "flags=CLONE_PIDFD"}
+         ("read", "EIO"): "<(anon_inode|pipe|socket)", ("clone3", "ENOSYS"): "flags=CLONE_PIDFD",
+         ("epoll_ctl", "ENOSPC"): "EPOLL_CTL_(DEL|MOD)"}
 
 
 class Job(Place):
