@@ -153,7 +153,7 @@ static bool read_value(struct px_shm_segment *s, uint64_t offset, uint64_t n_key
     value->n = r->n_value;
     value->type = r->type;
     const char *whole = px_shm_at(s, offset, value_at(n_key) + value->n);
-    value->bytes = whole + value_at(n_key);
+    value->bytes = whole ? whole + value_at(n_key) : NULL;
     return whole != NULL;
 }
 
