@@ -333,4 +333,6 @@ PX_TEST(a_hundred_thousand_jobs_leave_nothing)
     ck_assert_uint_le(address_space(), space + PX_SHM_FIRST);
 }
 
+PX_TEST_SUITE_NEEDS(px_test_has_proc(), "/proc")
+
 PX_TEST_MAIN("components/shm_limits", setup, NULL)

@@ -452,4 +452,6 @@ PX_TEST_LOOP(threads_read_while_it_grows, 2)
     px_shm_segment_close(&many.writer);
 }
 
+PX_TEST_SUITE_NEEDS(px_test_has_proc(), "/proc")
+
 PX_TEST_MAIN("components/shm_protocol", NULL, NULL)

@@ -161,4 +161,6 @@ PX_TEST(another_job_is_told_to_its_user_alone)
     close(fd);
 }
 
+PX_TEST_SUITE_NEEDS(px_test_has_proc(), "/proc")
+
 PX_TEST_MAIN("server/share", NULL, host_end)
