@@ -10,6 +10,7 @@ import sys
 
 CHECK = re.compile(r"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)\s*$", re.M)
 CASE_SKIP = re.compile(r"^SKIP ([^:]+): (.*)$", re.M)
+CASE_FAIL = re.compile(r"^(?:[^\n:]*:-?\d+:[EFS]:[^:\n]*:|FAIL )([^:\n]+)", re.M)
 SHELL = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped\s*$", re.M)
 
 
@@ -39,6 +40,12 @@ def reasons(test):
     if not found and count(test)[2]:
         found[lines[-1] if lines else "no reason given"] = count(test)[2]
     return found
+
+
+def failed_cases(test):
+    """Their names in parentheses, as far as the output tells."""
+    names = sorted(set(CASE_FAIL.findall(test.get("stdout", ""))))
+    return " (%s)" % ", ".join(names) if names else ""
 
 
 def show_failure(test):
@@ -77,6 +84,9 @@ def self_test():
     assert reasons({"name": "x", "result": "SKIP", "stdout": "no f\n"}) == {"no f": 1}
     assert reasons({"name": "x", "result": "OK", "stdout": "fine\n"}) == {}
     assert case("OK", "0 passed, 1 failed, 0 skipped\n") == (0, 1, 0)
+    out = "a.c:7:F:core:is_so:0: no\n(null):-1:S:b:b:0: (after this point) Early exit\nFAIL c: no\n"
+    assert failed_cases({"stdout": out}) == " (b, c, is_so)"
+    assert failed_cases({"stdout": "fine\n"}) == ""
 
 
 def main(path):
@@ -93,7 +103,7 @@ def main(path):
         counted = count(test)
         if counted[1]:
             show_failure(test)
-            failed.append("%s: %s" % (test["name"], test["result"]))
+            failed.append("%s: %s%s" % (test["name"], test["result"], failed_cases(test)))
         total = [a + b for a, b in zip(total, counted)]
     show_skipped(tests)
     print(*total)

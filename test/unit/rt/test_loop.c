@@ -4,6 +4,7 @@
 #include "rt_test.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -13,6 +14,7 @@
 /* The C library's, but counted, and write is so many times interrupted. */
 static atomic_int n_interrupts, n_writes, n_changes;
 static _Thread_local int n_waits;
+static atomic_int waits_on = -1; /* the epoll set on which a thread is asleep, if any */
 
 int epoll_ctl(int ep, int op, int fd, struct epoll_event *event)
 {
@@ -23,7 +25,10 @@ int epoll_ctl(int ep, int op, int fd, struct epoll_event *event)
 int epoll_wait(int ep, struct epoll_event *events, int n, int ms)
 {
     n_waits++;
-    return (int)syscall(SYS_epoll_pwait, ep, events, n, ms, NULL, 0);
+    atomic_store(&waits_on, ms ? ep : -1);
+    n = (int)syscall(SYS_epoll_pwait, ep, events, n, ms, NULL, 0);
+    atomic_store(&waits_on, -1);
+    return n;
 }
 
 ssize_t write(int fd, const void *bytes, size_t n)
@@ -491,11 +496,22 @@ static void *wait_as_guest(void *arg PX_UNUSED)
     return (void *)(intptr_t)rc;
 }
 
+/* With nothing to wake it. */
+static bool own_thread_is_asleep(void)
+{
+    struct pollfd p = {.fd = atomic_load(&waits_on), .events = POLLIN};
+
+    return p.fd >= 0 && poll(&p, 1, 0) == 0 && atomic_load(&waits_on) == p.fd;
+}
+
+/* The loop's own thread, which starts with a turn, has had it. */
 static void begin_wait(bool guests)
 {
     guest = (struct guest){.loop = rt_loop(false), .for_user.run = on_user};
     ok(pipe(guest.ends));
     rt_on_loop(guest.loop, do_nothing, NULL);
+    while (!own_thread_is_asleep())
+        sched_yield();
     px_loop_let_guests(guest.loop, guests);
     atomic_store(&guest_waits, false);
 }
@@ -693,10 +709,29 @@ static void *take_turns(void *arg)
     return NULL;
 }
 
+static void read_left(void *left)
+{
+    *(int *)left = n_left;
+}
+
+/* Until the loop has run all timers that calls left behind. */
+static void await_left(struct px_loop *loop)
+{
+    struct turn last = {.loop = loop};
+
+    while (sem_trywait(&ran) == 0)
+        ;
+    ck_assert_int_eq(px_call(loop, on_turn, &last), 3);
+    for (int left = 1; left;) {
+        while (sem_wait(&ran) < 0)
+            ;
+        rt_on_loop(loop, read_left, &left);
+    }
+}
+
 PX_TEST(the_turn_goes_from_thread_to_thread_and_no_call_is_forgotten)
 {
     struct px_loop *loop = rt_loop(false);
-    struct turn last = {.loop = loop};
     pthread_t threads[CALLERS];
     void *failed;
 
@@ -711,17 +746,13 @@ PX_TEST(the_turn_goes_from_thread_to_thread_and_no_call_is_forgotten)
     ck_assert_int_eq(n_user, CALLERS * CALLS / 2);
     ck_assert_int_eq(n_user_astray, 0);
 
-    while (sem_trywait(&ran) == 0)
-        ;
-    ck_assert_int_eq(px_call(loop, on_turn, &last), 3);
-    while (sem_wait(&ran) < 0) /* what a guest has left wakes the loop's own thread */
-        ;
-    rt_on_loop(loop, do_nothing, NULL);
+    await_left(loop); /* what a guest has left wakes the loop's own thread */
     ck_assert(!pthread_equal(left_to, pthread_self()));
 
     n_waits = 0;
     ck_assert_ptr_null(take_turns(loop)); /* no pass but one for each that waits */
     ck_assert_int_le(n_waits, CALLS);
+    await_left(loop);
     px_loop_destroy(loop);
 }
 
