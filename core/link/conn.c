@@ -207,8 +207,11 @@ static void set_interest(struct px_conn *c)
 
     if (!c->watch || interest == c->interest)
         return;
-    c->interest = interest;
-    px_watch_set(c->watch, interest);
+    pmix_status_t rc = px_watch_set(c->watch, interest);
+    if (rc)
+        px_conn_fail(c, rc); /* it would wait for ever */
+    else
+        c->interest = interest;
 }
 
 /* ---- descriptors that come ------------------------------------------------------- */

@@ -47,6 +47,11 @@ static int service_child_pidfd(const struct px_services *services, pid_t pid, in
     return px_child_watch_pidfd(impl_of(services)->loop, pid, pidfd, fn, arg);
 }
 
+static void service_watch_set(struct px_watch *watch, unsigned events)
+{
+    (void)px_watch_set(watch, events);
+}
+
 static const struct rusage *service_child_usage(const struct px_services *services)
 {
     return px_child_usage(impl_of(services)->loop);
@@ -66,7 +71,7 @@ void px_services_init(struct px_services_impl *impl, struct px_loop *loop,
                 .size = sizeof(struct px_services),
                 .log = service_log,
                 .watch = service_watch,
-                .watch_set = px_watch_set,
+                .watch_set = service_watch_set,
                 .unwatch = px_watch_free,
                 .timer = service_timer,
                 .timer_set = px_timer_set,

@@ -90,7 +90,9 @@ void px_loop_abandon(struct px_loop *loop);
  * callback. A watch that is both readable and writable gets two calls. */
 struct px_watch *px_watch_create(struct px_loop *loop, int fd, unsigned events,
                                  px_watch_fn fn, void *arg);
-void px_watch_set(struct px_watch *watch, unsigned events);
+/* PMIX_ERR_OUT_OF_RESOURCE: the kernel has no room, and it is as it was. To watch for
+ * less succeeds. */
+pmix_status_t px_watch_set(struct px_watch *watch, unsigned events);
 void px_watch_free(struct px_watch *watch);
 
 struct px_timer *px_timer_create(struct px_loop *loop, px_timer_fn fn, void *arg);

@@ -79,10 +79,10 @@ struct px_watch *px_watch_create(struct px_loop *loop, int fd, unsigned events,
     return w;
 }
 
-void px_watch_set(struct px_watch *w, unsigned events)
+pmix_status_t px_watch_set(struct px_watch *w, unsigned events)
 {
     px_loop_assert(w->loop);
-    (void)set_events(w, events);
+    return set_events(w, events) ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
 }
 
 /* Its descriptor is still open: else a copy of that in another process would keep it in

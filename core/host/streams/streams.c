@@ -200,6 +200,13 @@ static void advance(struct px_stream *s, size_t n)
         drop_bytes(s, n);
 }
 
+static void stream_shut(struct px_stream *s)
+{
+    px_watch_free(px_take(&s->watch));
+    px_drop_fd(&s->fd);
+    s->ready = s->len; /* newline or not */
+}
+
 /* Reads what there is room for, once; when it finishes, all of what is left that finds
  * room. */
 static void stream_fill(struct px_stream *s)
@@ -216,9 +223,7 @@ static void stream_fill(struct px_stream *s)
         if (n < 0 && (errno == EINTR || errno == EAGAIN))
             return;
         if (n <= 0) {
-            px_watch_free(px_take(&s->watch));
-            px_drop_fd(&s->fd);
-            s->ready = s->len; /* newline or not */
+            stream_shut(s);
             return;
         }
         find_lines(s, (size_t)n);
@@ -250,8 +255,12 @@ static bool stream_settle(struct px_stream *s)
         fill_file(s);
     else if (s->ready + s->turn > 0 && !px_list_linked(&s->turn_link))
         px_list_append(&s->sink->queue, &s->turn_link);
-    if (s->fd >= 0)
-        px_watch_set(s->watch, s->len < PX_LINE_MAX_B ? PX_READABLE : 0);
+    if (s->fd >= 0 &&
+        px_watch_set(s->watch, s->len < PX_LINE_MAX_B ? PX_READABLE : 0)) {
+        px_log(PX_LOG_ERROR, "output", "cannot read output: the kernel has no room");
+        stream_shut(s);
+        return stream_settle(s);
+    }
     if (s->fd >= 0 || s->len + s->turn > 0)
         return false;
     stream_done(s);
@@ -294,10 +303,16 @@ static void on_writable(void *arg, int fd, unsigned events);
 
 static void sink_wait(struct px_sink *sink)
 {
-    if (sink->watch)
-        px_watch_set(sink->watch, PX_WRITABLE);
-    else if (!(sink->watch = px_watch_create(sink->output->loop, sink->fd, PX_WRITABLE,
-                                             on_writable, sink)))
+    bool waits;
+
+    if (sink->watch) {
+        waits = px_watch_set(sink->watch, PX_WRITABLE) == PMIX_SUCCESS;
+    } else {
+        sink->watch = px_watch_create(sink->output->loop, sink->fd, PX_WRITABLE,
+                                      on_writable, sink);
+        waits = sink->watch;
+    }
+    if (!waits)
         sink_break(sink, ENOMEM);
 }
 
@@ -330,7 +345,7 @@ static void on_writable(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
     struct px_sink *sink = arg;
 
     if (sink->watch)
-        px_watch_set(sink->watch, 0);
+        (void)px_watch_set(sink->watch, 0);
     while (!px_list_empty(&sink->queue) &&
            serve(sink, PX_CONTAINER_OF(sink->queue.next, struct px_stream, turn_link)))
         ;
@@ -473,8 +488,9 @@ static void on_room(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
         in->len -= (size_t)n;
         memmove(in->bytes, in->bytes + n, in->len);
     }
-    px_watch_set(in->from_watch, in->len ? 0 : PX_READABLE);
-    px_watch_set(in->to_watch, in->len ? PX_WRITABLE : 0);
+    if (px_watch_set(in->from_watch, in->len ? 0 : PX_READABLE) ||
+        px_watch_set(in->to_watch, in->len ? PX_WRITABLE : 0))
+        input_stop(in);
 }
 
 static bool in_background(int fd)
@@ -491,7 +507,7 @@ static void on_terminal(void *arg, int fd, unsigned events PX_UNUSED)
     ssize_t n = away ? -1 : read(fd, in->bytes, sizeof(in->bytes));
 
     if (away || (n < 0 && errno == EIO && in_background(fd))) {
-        px_watch_set(in->from_watch, 0);
+        (void)px_watch_set(in->from_watch, 0);
         px_timer_set(in->timer, BACKGROUND_MS);
     } else if (n > 0) {
         in->len = (size_t)n;
@@ -503,7 +519,10 @@ static void on_terminal(void *arg, int fd, unsigned events PX_UNUSED)
 
 static void on_timer(void *arg)
 {
-    px_watch_set(((struct px_input *)arg)->from_watch, PX_READABLE);
+    struct px_input *in = arg;
+
+    if (px_watch_set(in->from_watch, PX_READABLE))
+        input_stop(in);
 }
 
 static pmix_status_t relay(struct px_loop *loop, struct px_input *in, int *fd,

@@ -23,7 +23,8 @@ static void on_pause_over(void *arg)
 {
     struct px_listener *l = arg;
 
-    px_watch_set(l->watch, PX_READABLE);
+    if (px_watch_set(l->watch, PX_READABLE))
+        px_timer_set(l->pause, PAUSE_MS);
 }
 
 /* Out of descriptors: a silent stranger makes room, the others wait in the backlog.
@@ -37,7 +38,7 @@ static void pause_listening(struct px_listener *l)
     px_log_limited(l->server->part.door->rate, (uid_t)-1, PMIX_ERR_OUT_OF_RESOURCE,
                    "server", "cannot accept a connection: out of file descriptors");
     px_handshake_evict(l->server);
-    px_watch_set(l->watch, 0);
+    (void)px_watch_set(l->watch, 0);
     px_timer_set(l->pause, PAUSE_MS);
 }
 

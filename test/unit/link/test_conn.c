@@ -75,10 +75,15 @@ ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 }
 
 static atomic_uint n_changes;
+static atomic_int refused; /* of its operations; 0: none */
 
 int epoll_ctl(int ep, int op, int fd, struct epoll_event *event)
 {
     n_changes++;
+    if (op == refused) {
+        errno = ENOSPC;
+        return -1;
+    }
     return (int)syscall(SYS_epoll_ctl, ep, op, fd, event);
 }
 
@@ -281,6 +286,22 @@ PX_TEST_LOOP(a_loss_found_while_sending_is_reported_later_and_once, 2)
     sem_wait(&event);
 
     ck_assert_int_eq(lost, PMIX_ERR_LOST_CONNECTION);
+}
+
+/* More than the socket takes; in a second round the answers to a peer that sends. */
+PX_TEST_LOOP(a_connection_that_cannot_be_watched_is_lost, 2)
+{
+    struct sending s = {.tag = 55, .n = 8u << 20};
+
+    refused = EPOLL_CTL_MOD;
+    echo_b = s.n;
+    if (_i)
+        put(1, "a", 1);
+    else
+        ok(px_call(loop, do_send, &s));
+    while (!lost)
+        sem_wait(&event);
+    ck_assert_int_eq(lost, PMIX_ERR_OUT_OF_RESOURCE);
 }
 
 static void do_fail(struct px_call *call, void *and_destroy)

@@ -71,7 +71,7 @@ static void do_watch(void *arg)
     unsigned events = *(const unsigned *)arg;
 
     if (watch)
-        px_watch_set(watch, events);
+        ok(px_watch_set(watch, events));
     else
         watch = px_watch_create(loop, fds[0], events, on_ready, &watch);
     ck_assert_ptr_nonnull(watch);
@@ -495,7 +495,7 @@ static void on_come(void *arg PX_UNUSED)
 static void on_writable(void *arg PX_UNUSED, int fd PX_UNUSED,
                         unsigned events PX_UNUSED)
 {
-    px_watch_set(left.watch, 0);
+    ok(px_watch_set(left.watch, 0));
     on_come(NULL);
 }
 
@@ -515,7 +515,7 @@ static void leave_timer(void *arg PX_UNUSED)
 
 static void leave_bytes(void *arg PX_UNUSED)
 {
-    px_watch_set(left.watch, PX_WRITABLE);
+    ok(px_watch_set(left.watch, PX_WRITABLE));
 }
 
 static void leave_message(void *arg PX_UNUSED)
