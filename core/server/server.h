@@ -32,6 +32,7 @@ struct px_local {
     gid_t gid;
     void *object;     /* the host's, passed back in upcalls */
     unsigned n_peers; /* connections that have neither finalized nor gone */
+    unsigned n_meets; /* their requests that wait in collectives */
     bool connected;   /* the host was notified */
     bool finalized;   /* by the last of its connections */
     bool committed;   /* at least one commit has arrived */

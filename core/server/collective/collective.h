@@ -25,7 +25,8 @@ struct px_collective {
     px_infos infos;  /* of the first to come, or the first that wants an algorithm */
     bool needs_algo; /* a certain one, which only the host may have */
     bool collect;
-    struct px_list reqs;    /* px_req.link: participants that wait */
+    struct px_list reqs; /* px_req.link: participants that wait */
+    size_t n_awaited; /* so many must come at least before it is worth while to count */
     struct px_timer *timer; /* NULL: none has a deadline */
     uint64_t deadline_ms;
     bool handed_over; /* the host has it now; no more may join */
@@ -64,7 +65,8 @@ bool px_members_same(const pmix_proc_t *a, size_t n_a, const pmix_proc_t *b,
 struct px_census {
     const struct px_collective *c;
     size_t n_locals, n_away;
-    size_t missing; /* still awaited */
+    size_t missing;  /* still awaited */
+    size_t n_absent; /* of these, those that are registered */
     bool lost_some;
 };
 struct px_census px_collective_count(const struct px_collective *c);
@@ -72,7 +74,9 @@ struct px_census px_collective_count(const struct px_collective *c);
 bool px_collective_is_here(const struct px_collective *c);
 /* Has this server heard of each namespace? */
 bool px_collective_knows_all(const struct px_collective *c);
-bool px_collective_has_come(const struct px_collective *c, const pmix_proc_t *proc);
+/* local: where proc is registered, or NULL. */
+bool px_collective_has_come(const struct px_collective *c, const struct px_local *local,
+                            const pmix_proc_t *proc);
 bool px_collective_has_local(const struct px_collective *c,
                              const struct px_local *local);
 

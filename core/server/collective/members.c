@@ -190,12 +190,24 @@ void px_collective_locals(const struct px_collective *c, px_local_fn fn, void *a
     }
 }
 
-bool px_collective_has_come(const struct px_collective *c, const pmix_proc_t *proc)
+/* Most of the time it is in none, and nothing need be compared. */
+bool px_collective_has_come(const struct px_collective *c, const struct px_local *local,
+                            const pmix_proc_t *proc)
 {
+    if (local && local->n_meets == 0)
+        return false;
     PX_LIST_EACH (&c->reqs, struct px_req, r, link)
         if (px_proc_same(&r->peer->proc, proc))
             return true;
     return false;
+}
+
+static bool has_come(const struct px_collective *c, const struct px_local *local)
+{
+    pmix_proc_t proc;
+
+    px_proc_set(&proc, local->ns->name, local->rank);
+    return px_collective_has_come(c, local, &proc);
 }
 
 static bool is_away(const struct px_local *local)
@@ -206,24 +218,29 @@ static bool is_away(const struct px_local *local)
 static void count_local(void *arg, struct px_local *local)
 {
     struct px_census *n = arg;
-    pmix_proc_t proc;
 
     n->n_locals++;
     if (!is_away(local))
         return;
     n->n_away++;
-    px_proc_set(&proc, local->ns->name, local->rank);
-    n->lost_some |= !n->c->forgives && !px_collective_has_come(n->c, &proc);
+    n->lost_some |= !n->c->forgives && !has_come(n->c, local);
 }
 
-static void count_missing(void *arg, struct px_local *local)
+static void count_absent(void *arg, struct px_local *local)
 {
     struct px_census *n = arg;
-    pmix_proc_t proc;
 
-    px_proc_set(&proc, local->ns->name, local->rank);
-    if (!is_away(local) && !px_collective_has_come(n->c, &proc))
-        n->missing++;
+    n->n_absent += !is_away(local) && !has_come(n->c, local);
+}
+
+/* Each once, and of the set: its request would have been refused else. */
+static size_t count_come(const struct px_collective *c)
+{
+    size_t n = 0;
+
+    PX_LIST_EACH (&c->reqs, struct px_req, r, link)
+        n += r->peer->local != NULL;
+    return n;
 }
 
 /* Local ranks still awaited, those the host announced but has not registered yet
@@ -240,13 +257,12 @@ struct px_census px_collective_count(const struct px_collective *c)
             ns->n_local > px_list_length(&ns->locals))
             n.missing += ns->n_local - px_list_length(&ns->locals);
     }
-    /* Most of the time their numbers show that it is too early to compare one by
-     * one. */
     px_collective_locals(c, count_local, &n);
-    if (n.missing == 0 && px_list_length(&c->reqs) + n.n_away < n.n_locals)
-        n.missing = n.n_locals - px_list_length(&c->reqs) - n.n_away;
-    if (n.missing == 0)
-        px_collective_locals(c, count_missing, &n);
+    if (n.n_away == 0) /* else some that have come may be gone */
+        n.n_absent = n.n_locals - count_come(c);
+    else
+        px_collective_locals(c, count_absent, &n);
+    n.missing += n.n_absent;
     return n;
 }
 
@@ -296,7 +312,7 @@ static void name_one(void *arg, struct px_local *local)
     pmix_proc_t proc;
 
     px_proc_set(&proc, local->ns->name, local->rank);
-    if (px_collective_has_come(a->c, &proc) || (a->away && !is_away(local)))
+    if (has_come(a->c, local) || (a->away && !is_away(local)))
         return;
     if (++a->n <= PX_NAMES)
         snprintf(text + len, sizeof a->names->text - len, "%s%s.%u", len ? ", " : "",

@@ -76,11 +76,18 @@ static void log_missing(const struct px_collective *c, bool away, const char *ho
     px_log(PX_LOG_WARN, "server", "cannot %s: %s %s", name_of(c), names.text, how);
 }
 
+static void take_out(struct px_req *req)
+{
+    px_list_remove(&req->link);
+    if (req->peer->local)
+        req->peer->local->n_meets--;
+}
+
 /* Those that wait here; the host may still hold it. */
 static void end_waiting(struct px_collective *c, pmix_status_t status)
 {
     PX_LIST_EACH (&c->reqs, struct px_req, req, link) {
-        px_list_remove(&req->link);
+        take_out(req);
         px_req_done(req, status);
     }
 }
@@ -91,7 +98,7 @@ static void answer_all(struct px_collective *c, pmix_status_t status)
     PX_LIST_EACH (&c->reqs, struct px_req, req, link) {
         px_writer w;
 
-        px_list_remove(&req->link);
+        take_out(req);
         px_reply_begin(req, &w, status);
         if (c->op == PX_OP_CONNECT && !status)
             pack_jobs(c, req->peer, &w);
@@ -272,6 +279,7 @@ static bool check_complete(struct px_collective *c)
     if (c->handed_over)
         return false;
     n = px_collective_count(c);
+    c->n_awaited = n.n_absent;
     if (n.missing > 0 && (!n.lost_some || c->op == PX_OP_FENCE))
         return false;
     c->lost_some = n.lost_some;
@@ -386,8 +394,9 @@ static struct px_collective *find(struct px_server *srv, const struct px_req *re
     PX_LIST_EACH (&srv->part.collect->list, struct px_collective, c, link) {
         if (!is_of(c, req, m))
             continue;
-        if (px_collective_has_come(c, &req->peer->proc) ? c->op != PX_OP_FENCE
-                                                        : !c->handed_over)
+        if (px_collective_has_come(c, req->peer->local, &req->peer->proc)
+                ? c->op != PX_OP_FENCE
+                : !c->handed_over)
             return c;
     }
     return NULL;
@@ -480,7 +489,7 @@ static pmix_status_t join(struct px_server *srv, struct px_req *req, struct px_a
     bool first = !c;
     pmix_status_t rc;
 
-    if (c && px_collective_has_come(c, &req->peer->proc))
+    if (c && px_collective_has_come(c, req->peer->local, &req->peer->proc))
         return PMIX_ERR_INVALID_OPERATION; /* the last one is not done yet */
     if (first)
         c = begin(srv, req->op, a, m);
@@ -494,9 +503,14 @@ static pmix_status_t join(struct px_server *srv, struct px_req *req, struct px_a
     }
     take_infos(c, &a->info);
     px_list_append(&c->reqs, &req->link);
+    if (req->peer->local)
+        req->peer->local->n_meets++;
     if (c->op == PX_OP_CONNECT)
         announce(c, &req->peer->proc, each, request);
-    (void)check_complete(c);
+    if (c->n_awaited > 1) /* with less than one pass over all for each that comes */
+        c->n_awaited--;
+    else
+        (void)check_complete(c);
     return PX_DEFERRED;
 }
 
@@ -581,7 +595,7 @@ static void leave(struct px_collective *c, const struct px_peer *peer)
     PX_LIST_EACH (&c->reqs, struct px_req, req, link) {
         if (req->peer != peer)
             continue;
-        px_list_remove(&req->link);
+        take_out(req);
         px_req_done(req, PMIX_ERR_LOST_CONNECTION);
         c->lost_some |= !c->forgives;
     }
