@@ -23,7 +23,7 @@ BUDGETS = (
     (1400, "core/plugin"),
     (800, "core/topo"),
     (4500, "core/model"),
-    (1210, "core/link"),
+    (1290, "core/link"),
     (1100, "core/notify"),
     (4900, "core/client", "core/tool"),
     (2450, "core/server"),
@@ -100,7 +100,7 @@ def sample(root, _build):
         common.write(root, folder + "/a.c", "int a;\n" * lines)
 
     room("core/topo", 920)
-    room("core/link", 1392)
+    room("core/link", 1484)
     room("core/types", 8000)
     room("core/wire", 396)
     room("core/server/data", 1036)
@@ -108,7 +108,7 @@ def sample(root, _build):
     room("core/attic", 1)
     room("core", 9000)
     common.write(root, ALLOW, "# as it was\ncore/notify 1299\n")
-    return ["core/link: 1392 lines, limit 1391", "core/types+core/wire: 8396 lines, limit 8395",
+    return ["core/link: 1484 lines, limit 1483", "core/types+core/wire: 8396 lines, limit 8395",
             "core/server/data: 1036 lines, limit 1035", "core/notify: 1300 lines, limit 1299",
             "core/attic/a.c: in a folder"]
 

@@ -31,8 +31,7 @@ static pmix_status_t on_event(px_reader *r)
     if (!rc) {
         px_infos_drop(&e.info, SERVER_MARK);
         /* The server has chosen us: whatever the range was, we are in it. */
-        rc = px_notify_deliver(px_process.notify, e.code, e.procs, e.directive,
-                               e.info.v, e.info.n);
+        rc = px_notify_take(px_process.notify, e.code, e.procs, e.directive, &e.info);
     }
     px_args_cleanup(&e);
     return rc;

@@ -21,6 +21,9 @@
 #define MAX_IOV     64
 /* So much is collected from all that the loop does before it waits again. */
 #define GATHER_B (32u * 1024u)
+/* Shorter payloads are copied, one behind the other: that costs less than memory, and a
+ * piece of the message, for each. */
+#define COPY_B 1024u
 /* Of a well-behaved peer: those of the frame that is on its way and of the next. */
 #define MAX_FDS 4
 
@@ -30,12 +33,13 @@ union control {
     char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-struct out_frame {
+/* Frames that go out together. */
+struct out_part {
     struct px_list link;
-    int fd; /* goes with it, and is closed then; or -1 */
-    uint8_t header[PX_FRAME_HEADER_B];
-    px_buf payload;
-    size_t sent; /* of header and payload together */
+    int fd;      /* goes with the first of them, and is closed then; or -1 */
+    px_buf head; /* the frames, but for the payload of the last if that is long */
+    struct px_payload *body;
+    size_t sent; /* of both together */
 };
 
 struct px_conn {
@@ -65,12 +69,30 @@ struct px_conn {
     struct px_loop *loop;
 };
 
-static void frame_free(struct out_frame *f)
+struct px_payload *px_payload_take(px_buf *bytes)
 {
-    px_list_remove(&f->link);
-    px_drop_fd(&f->fd);
-    px_buf_cleanup(&f->payload);
-    free(f);
+    struct px_payload *p = malloc(sizeof *p);
+
+    if (p)
+        *p = (struct px_payload){.refs = 1, .bytes = px_buf_take(bytes)};
+    return p;
+}
+
+void px_payload_unref(struct px_payload *p)
+{
+    if (!p || --p->refs > 0)
+        return;
+    px_buf_cleanup(&p->bytes);
+    free(p);
+}
+
+static void part_free(struct out_part *p)
+{
+    px_list_remove(&p->link);
+    px_drop_fd(&p->fd);
+    px_buf_cleanup(&p->head);
+    px_payload_unref(p->body);
+    free(p);
 }
 
 static void drop_fds(struct px_conn *c)
@@ -81,8 +103,8 @@ static void drop_fds(struct px_conn *c)
 
 static void conn_free(struct px_conn *c)
 {
-    PX_LIST_EACH (&c->out, struct out_frame, f, link)
-        frame_free(f);
+    PX_LIST_EACH (&c->out, struct out_part, p, link)
+        part_free(p);
     drop_fds(c);
     px_buf_cleanup(&c->in);
     px_buf_cleanup(&c->rest);
@@ -130,21 +152,19 @@ static size_t fill_iov(struct px_conn *c, struct iovec iov[MAX_IOV])
 {
     size_t n = 0;
 
-    PX_LIST_EACH (&c->out, struct out_frame, f, link) {
-        size_t skip = f->sent;
+    PX_LIST_EACH (&c->out, struct out_part, p, link) {
+        const px_buf *const bufs[] = {&p->head, p->body ? &p->body->bytes : NULL};
+        size_t skip = p->sent;
 
-        if (n + 2 > MAX_IOV || (n > 0 && f->fd >= 0))
+        if (n + PX_COUNT(bufs) > MAX_IOV || (n > 0 && p->fd >= 0))
             break;
-        if (skip < sizeof f->header) {
-            iov[n].iov_base = f->header + skip;
-            iov[n++].iov_len = sizeof f->header - skip;
-            skip = 0;
-        } else {
-            skip -= sizeof f->header;
-        }
-        if (f->payload.len > skip) {
-            iov[n].iov_base = f->payload.data + skip;
-            iov[n++].iov_len = f->payload.len - skip;
+        for (size_t i = 0; i < PX_COUNT(bufs) && bufs[i]; i++) {
+            size_t done = skip < bufs[i]->len ? skip : bufs[i]->len;
+
+            skip -= done;
+            if (done < bufs[i]->len)
+                iov[n++] = (struct iovec){.iov_base = bufs[i]->data + done,
+                                          .iov_len = bufs[i]->len - done};
         }
     }
     return n;
@@ -154,15 +174,15 @@ static void account_sent(struct px_conn *c, size_t sent)
 {
     c->unsent -= sent;
     while (sent > 0) {
-        struct out_frame *f = PX_CONTAINER_OF(c->out.next, struct out_frame, link);
-        size_t left = sizeof f->header + f->payload.len - f->sent;
+        struct out_part *p = PX_CONTAINER_OF(c->out.next, struct out_part, link);
+        size_t left = p->head.len + (p->body ? p->body->bytes.len : 0) - p->sent;
 
         if (sent < left) {
-            f->sent += sent;
+            p->sent += sent;
             return;
         }
         sent -= left;
-        frame_free(f);
+        part_free(p);
     }
 }
 
@@ -182,7 +202,7 @@ static pmix_status_t flush(struct px_conn *c)
     while (!px_list_empty(&c->out)) {
         struct iovec iov[MAX_IOV];
         struct msghdr msg = {.msg_iov = iov};
-        struct out_frame *first = PX_CONTAINER_OF(c->out.next, struct out_frame, link);
+        struct out_part *first = PX_CONTAINER_OF(c->out.next, struct out_part, link);
         union control control;
 
         msg.msg_iovlen = fill_iov(c, iov);
@@ -442,41 +462,63 @@ pmix_status_t px_conn_create(struct px_loop *loop, int fd,
     return PMIX_SUCCESS;
 }
 
-/* Takes the payload's memory and, on success, fd. */
-static pmix_status_t queue(struct px_conn *c, struct px_frame frame, px_buf *payload,
-                           int fd)
+/* The part that a frame goes to with so much in one piece. */
+static struct out_part *part_for(struct px_conn *c, size_t n, int fd)
 {
-    PX_AUTO(px_buf) body = px_buf_take(payload);
+    struct out_part *p = PX_CONTAINER_OF(c->out.prev, struct out_part, link);
+
+    if (px_list_empty(&c->out) || fd >= 0 || p->body || p->head.len >= GATHER_B) {
+        p = calloc(1, sizeof *p);
+        if (!p)
+            return NULL;
+        p->fd = -1;
+        px_list_append(&c->out, &p->link);
+    }
+    if (!px_buf_reserve(&p->head, n))
+        return p;
+    if (p->head.len == 0)
+        part_free(p);
+    return NULL;
+}
+
+/* Of the bytes, which are short; or of the payload, which gets another reference. Takes
+ * fd on success. */
+static pmix_status_t queue(struct px_conn *c, struct px_frame frame,
+                           const px_buf *bytes, struct px_payload *payload, int fd)
+{
+    uint8_t header[PX_FRAME_HEADER_B];
+    size_t copied = payload ? 0 : bytes->len, n = sizeof header + bytes->len;
 
     if (c->lost || c->doomed || c->failed)
         return PMIX_ERR_LOST_CONNECTION;
-    if (body.len > PX_MAX_FRAME_B)
+    if (bytes->len > PX_MAX_FRAME_B)
         return PMIX_ERR_OUT_OF_RESOURCE;
     if (c->unsent > PX_MAX_QUEUED_B) {
         px_conn_fail(c, PMIX_ERR_OUT_OF_RESOURCE);
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    struct out_frame *f = calloc(1, sizeof *f);
-    if (!f)
+    struct out_part *p = part_for(c, sizeof header + copied, fd);
+    if (!p)
         return PMIX_ERR_NOMEM;
-    frame.nbytes = (uint32_t)body.len;
-    px_frame_encode(f->header, &frame);
-    f->payload = px_buf_take(&body);
-    f->fd = fd;
-    c->unsent += sizeof f->header + f->payload.len;
+    frame.nbytes = (uint32_t)bytes->len;
+    px_frame_encode(header, &frame);
+    (void)px_buf_add(&p->head, header, sizeof header); /* there is room */
+    (void)px_buf_add(&p->head, bytes->data, copied);
+    p->body = payload ? px_payload_ref(payload) : NULL;
+    if (fd >= 0)
+        p->fd = fd;
+    c->unsent += n;
     c->held |= c->ops->on_room && c->unsent > PX_UNREAD_B;
-    px_list_append(&c->out, &f->link);
     return PMIX_SUCCESS;
 }
 
-pmix_status_t px_conn_send(struct px_conn *c, int32_t pindex, uint32_t tag,
-                           px_buf *payload)
+/* The queue goes out at the end of the pass, or now if it is long. */
+static pmix_status_t queued(struct px_conn *c)
 {
-    const struct px_frame frame = {.pindex = pindex, .tag = tag};
-    pmix_status_t rc = queue(c, frame, payload, -1);
+    pmix_status_t rc;
 
-    if (rc || c->full) /* on_ready goes on */
-        return rc;
+    if (c->full) /* on_ready goes on */
+        return PMIX_SUCCESS;
     if (c->unsent <= GATHER_B) {
         post_later(c);
         return PMIX_SUCCESS;
@@ -489,6 +531,33 @@ pmix_status_t px_conn_send(struct px_conn *c, int32_t pindex, uint32_t tag,
     return rc;
 }
 
+pmix_status_t px_conn_send(struct px_conn *c, int32_t pindex, uint32_t tag,
+                           px_buf *bytes)
+{
+    const struct px_frame frame = {.pindex = pindex, .tag = tag};
+    PX_AUTO(px_buf) own = px_buf_take(bytes);
+    struct px_payload *payload = NULL;
+    pmix_status_t rc;
+
+    if (own.len <= COPY_B) {
+        rc = queue(c, frame, &own, NULL, -1);
+    } else {
+        payload = px_payload_take(&own);
+        rc = payload ? queue(c, frame, &payload->bytes, payload, -1) : PMIX_ERR_NOMEM;
+        px_payload_unref(payload);
+    }
+    return rc ? rc : queued(c);
+}
+
+pmix_status_t px_conn_share(struct px_conn *c, uint32_t tag, struct px_payload *payload)
+{
+    bool is_short = payload->bytes.len <= COPY_B;
+    pmix_status_t rc = queue(c, (struct px_frame){.tag = tag}, &payload->bytes,
+                             is_short ? NULL : payload, -1);
+
+    return rc ? rc : queued(c);
+}
+
 pmix_status_t px_conn_enclose(struct px_conn *c, uint32_t tag, px_buf *payload, int fd)
 {
     int domain = AF_UNSPEC;
@@ -499,10 +568,13 @@ pmix_status_t px_conn_enclose(struct px_conn *c, uint32_t tag, px_buf *payload, 
         return PMIX_ERR_NOT_SUPPORTED;
     PX_AUTOCLOSE int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     pmix_status_t rc = own < 0 ? px_status_of_errno(errno)
-                               : queue(c, (struct px_frame){.tag = tag}, payload, own);
+                               : queue(c, (struct px_frame){.tag = tag}, payload, NULL,
+                                       own);
 
-    if (!rc)
-        (void)px_take_fd(&own);
+    if (rc)
+        return rc;
+    (void)px_take_fd(&own);
+    px_buf_cleanup(payload);
     return rc;
 }
 

@@ -36,6 +36,23 @@ pmix_status_t px_conn_create(struct px_loop *loop, int fd,
  * after PMIX_ERR_NOMEM. */
 pmix_status_t px_conn_send(struct px_conn *conn, int32_t pindex, uint32_t tag,
                            px_buf *payload);
+/* A payload that frames of several connections share; its memory goes with the last of
+ * them. */
+struct px_payload {
+    unsigned refs;
+    px_buf bytes;
+};
+/* Takes the bytes, unless it is NULL: no memory. */
+struct px_payload *px_payload_take(px_buf *bytes);
+static inline struct px_payload *px_payload_ref(struct px_payload *p)
+{
+    p->refs++;
+    return p;
+}
+void px_payload_unref(struct px_payload *p); /* NULL is fine */
+/* As px_conn_send, but the payload stays the caller's. */
+pmix_status_t px_conn_share(struct px_conn *conn, uint32_t tag,
+                            struct px_payload *payload);
 /* A frame with a descriptor, of which a duplicate is kept, over a Unix socket. It goes
  * out with the next frame that is sent. The payload's memory is taken on success.
  * PMIX_ERR_NOT_SUPPORTED: it is another socket. */

@@ -3,7 +3,6 @@
  * long they take and whatever thread they answer from. */
 #include "core/notify/notify.h"
 
-#include "core/base/vec.h"
 #include "core/link/api.h"
 #include "core/model/proc_names.h"
 #include "core/notify/notify_impl.h"
@@ -14,45 +13,36 @@
 /* Events that had no handler yet, for those that register late; the oldest go first. */
 #define MAX_CACHED 64
 
+enum { CALLED, RETURNED, ANSWERED };
+
+/* An event on its way down the handlers; or kept for one. */
 struct event {
-    struct px_list link;
+    struct px_msg msg;
+    struct px_list link; /* in px_notify.running or .cached */
+    struct px_notify *owner;
     pmix_status_t code;
     pmix_proc_t source;
     pmix_data_range_t range;
     px_infos infos;
-};
-
-/* An event on its way down the handlers. */
-struct chain {
-    struct px_msg msg;
-    struct px_list link; /* in px_notify.chains */
-    struct px_notify *owner;
-    struct event *event;
-    size_t *ids; /* of the handlers that wanted it when it came, in order */
-    size_t n_ids, cap_ids, pos;
     px_infos given;   /* what the present handler was given */
     px_infos results; /* of those before */
     px_infos answer;  /* of the present one, from its thread */
     pmix_status_t status;
+    _Atomic int state; /* of the present one, which may answer before it returns */
+    size_t n_ids, pos;
+    size_t ids[]; /* of the handlers that wanted it when it came, in order */
 };
 
 static void event_free(struct event *e)
 {
     if (!e)
         return;
+    px_list_remove(&e->link);
     px_infos_cleanup(&e->infos);
+    px_infos_cleanup(&e->given);
+    px_infos_cleanup(&e->results);
+    px_infos_cleanup(&e->answer);
     free(e);
-}
-
-static void chain_free(struct chain *c)
-{
-    px_list_remove(&c->link);
-    event_free(c->event);
-    free(c->ids);
-    px_infos_cleanup(&c->given);
-    px_infos_cleanup(&c->results);
-    px_infos_cleanup(&c->answer);
-    free(c);
 }
 
 pmix_status_t px_notify_create(struct px_notify **out)
@@ -62,7 +52,7 @@ pmix_status_t px_notify_create(struct px_notify **out)
     if (!n)
         return PMIX_ERR_NOMEM;
     px_list_init(&n->handlers.list);
-    px_list_init(&n->chains);
+    px_list_init(&n->running);
     px_list_init(&n->cached);
     *out = n;
     return PMIX_SUCCESS;
@@ -72,16 +62,14 @@ void px_notify_destroy(struct px_notify *n)
 {
     if (!n)
         return;
-    /* A handler that has not answered may still hold its chain: detached, freed when
+    /* A handler that has not answered may still hold its event: detached, freed when
      * it does. */
-    PX_LIST_EACH (&n->chains, struct chain, c, link) {
-        px_list_remove(&c->link);
-        c->owner = NULL;
-    }
-    PX_LIST_EACH (&n->cached, struct event, e, link) {
+    PX_LIST_EACH (&n->running, struct event, e, link) {
         px_list_remove(&e->link);
-        event_free(e);
+        e->owner = NULL;
     }
+    PX_LIST_EACH (&n->cached, struct event, e, link)
+        event_free(e);
     px_handlers_fini(&n->handlers);
     free(n);
 }
@@ -192,86 +180,95 @@ void px_notify_retire(struct px_notify *n, struct px_handler *h)
 
 /* ---- the chain ------------------------------------------------------------------- */
 
-static void chain_step(struct chain *c);
+static void chain_step(struct event *e);
 
 static void on_answer(struct px_msg *msg)
 {
-    struct chain *c = PX_CONTAINER_OF(msg, struct chain, msg);
+    struct event *e = PX_CONTAINER_OF(msg, struct event, msg);
 
-    if (!c->owner) {
-        chain_free(c);
-        return;
-    }
-    if (px_infos_add_copy(&c->results, c->answer.v, c->answer.n))
-        px_log(PX_LOG_WARN, "event", "results of a handler dropped: out of memory");
-    px_infos_cleanup(&c->answer);
-    if (c->status == PMIX_EVENT_ACTION_COMPLETE)
-        chain_free(c);
+    if (e->owner)
+        chain_step(e);
     else
-        chain_step(c);
+        event_free(e);
 }
 
-/* From the handler, in any thread. */
+/* From the handler, in any thread; also before it returns. */
 static void handler_done(pmix_status_t status, pmix_info_t *results, size_t n,
                          pmix_op_cbfunc_t cb, void *thiscbdata,
                          void *notification_cbdata)
 {
-    struct chain *c = notification_cbdata;
-    pmix_status_t rc = px_infos_add_copy(&c->answer, results, n);
+    struct event *e = notification_cbdata;
+    pmix_status_t rc = px_infos_add_copy(&e->answer, results, n);
 
     if (cb)
         cb(rc, thiscbdata);
-    c->status = status;
-    c->msg.run = on_answer;
-    c->msg.for_user = true;
-    if (!px_process_post(&c->msg))
-        chain_free(c);
+    e->status = status;
+    if (atomic_exchange(&e->state, ANSWERED) != RETURNED)
+        return;
+    e->msg = (struct px_msg){.run = on_answer, .for_user = true};
+    if (!px_process_post(&e->msg))
+        event_free(e);
 }
 
-static pmix_status_t prepare(struct chain *c, const struct px_handler *h)
+/* The last handler is given the event's own infos. */
+static pmix_status_t prepare(struct event *e, const struct px_handler *h)
 {
-    pmix_status_t rc;
+    pmix_status_t rc = PMIX_SUCCESS;
 
-    px_infos_cleanup(&c->given);
-    rc = px_infos_add_copy(&c->given, c->event->infos.v, c->event->infos.n);
+    px_infos_cleanup(&e->given);
+    if (e->pos == e->n_ids) {
+        e->given = e->infos;
+        e->infos = (px_infos){0};
+    } else {
+        rc = px_infos_add_copy(&e->given, e->infos.v, e->infos.n);
+    }
     if (!rc && h->name)
-        rc = px_infos_add(&c->given, PMIX_EVENT_HDLR_NAME, h->name, PMIX_STRING);
+        rc = px_infos_add(&e->given, PMIX_EVENT_HDLR_NAME, h->name, PMIX_STRING);
     if (!rc && h->has_object)
-        rc = px_infos_add(&c->given, PMIX_EVENT_RETURN_OBJECT, h->object, PMIX_POINTER);
+        rc = px_infos_add(&e->given, PMIX_EVENT_RETURN_OBJECT, h->object, PMIX_POINTER);
     return rc;
 }
 
-static void chain_step(struct chain *c)
+/* Calls the next handler. False: there is none. */
+static bool call_next(struct event *e)
 {
-    while (c->pos < c->n_ids) {
-        size_t id = c->ids[c->pos++];
-        struct px_handler *h = px_handlers_find(&c->owner->handlers, id);
+    while (e->pos < e->n_ids) {
+        size_t id = e->ids[e->pos++];
+        struct px_handler *h = px_handlers_find(&e->owner->handlers, id);
 
         if (!h) /* deregistered meanwhile */
             continue;
-        if (prepare(c, h)) {
+        if (prepare(e, h)) {
             px_log(PX_LOG_ERROR, "event", "event %s not delivered: out of memory",
-                   PMIx_Error_string(c->event->code));
+                   PMIx_Error_string(e->code));
             continue;
         }
         pmix_notification_fn_t fn = h->fn;
         if (h->oneshot)
-            px_notify_retire(c->owner, h);
-        fn(id, c->event->code, &c->event->source, c->given.v, c->given.n, c->results.v,
-           c->results.n, handler_done, c);
-        return;
+            px_notify_retire(e->owner, h);
+        atomic_store(&e->state, CALLED);
+        fn(id, e->code, &e->source, e->given.v, e->given.n, e->results.v, e->results.n,
+           handler_done, e);
+        return true;
     }
-    chain_free(c);
+    return false;
 }
 
-static void on_start(struct px_msg *msg)
+/* Goes on, after an answer or at first, until a handler leaves its answer for later. */
+static void chain_step(struct event *e)
 {
-    struct chain *c = PX_CONTAINER_OF(msg, struct chain, msg);
+    int was;
 
-    if (c->owner)
-        chain_step(c);
-    else
-        chain_free(c);
+    do {
+        if (e->answer.n && px_infos_add_copy(&e->results, e->answer.v, e->answer.n))
+            px_log(PX_LOG_WARN, "event", "results of a handler dropped: out of memory");
+        px_infos_cleanup(&e->answer);
+        if (e->status == PMIX_EVENT_ACTION_COMPLETE || !call_next(e)) {
+            event_free(e);
+            return;
+        }
+        was = CALLED;
+    } while (!atomic_compare_exchange_strong(&e->state, &was, RETURNED));
 }
 
 static void cache_event(struct px_notify *n, struct event *e)
@@ -282,45 +279,45 @@ static void cache_event(struct px_notify *n, struct event *e)
     }
     px_list_append(&n->cached, &e->link);
     if (++n->n_cached > MAX_CACHED) {
-        struct event *oldest = PX_CONTAINER_OF(n->cached.next, struct event, link);
-
-        px_list_remove(&oldest->link);
-        event_free(oldest);
+        event_free(PX_CONTAINER_OF(n->cached.next, struct event, link));
         n->n_cached--;
     }
 }
 
-/* Takes e. only: the one handler asked for, or all that want it; without any the event
- * is kept. Never runs one inside the call: the caller may be a handler itself. */
-static pmix_status_t start_chain(struct px_notify *n, struct event *e,
-                                 const struct px_handler *only)
+/* Never runs one inside the call: the caller may be a handler itself. */
+static void start(struct px_notify *n, struct event *e)
 {
-    struct chain *c = calloc(1, sizeof *c);
+    px_list_append(&n->running, &e->link);
+    e->status = PMIX_SUCCESS;
+    e->msg = (struct px_msg){.run = on_answer, .for_user = true};
+    px_post(px_process.loop, &e->msg);
+}
 
-    if (!c) {
-        event_free(e);
+pmix_status_t px_notify_take(struct px_notify *n, pmix_status_t code,
+                             const pmix_proc_t *source, pmix_data_range_t range,
+                             px_infos *infos)
+{
+    size_t room = 1; /* one that is kept has a single handler later */
+    struct event *e;
+
+    PX_LIST_EACH (&n->handlers.list, struct px_handler, h, link)
+        room++;
+    e = calloc(1, sizeof *e + room * sizeof e->ids[0]);
+    if (!e)
         return PMIX_ERR_NOMEM;
-    }
-    c->owner = n;
-    c->event = e;
-    px_list_append(&n->chains, &c->link);
-    PX_LIST_EACH (&n->handlers.list, struct px_handler, h, link) {
-        if (only ? h != only : !handler_wants(h, e))
-            continue;
-        size_t *id = px_vec_add(&c->ids, &c->n_ids, &c->cap_ids);
-        if (!id) {
-            chain_free(c);
-            return PMIX_ERR_NOMEM;
-        }
-        *id = h->id;
-    }
-    if (c->n_ids == 0) {
-        cache_event(n, px_take(&c->event));
-        chain_free(c);
-        return PMIX_SUCCESS;
-    }
-    c->msg = (struct px_msg){.run = on_start, .for_user = true};
-    px_post(px_process.loop, &c->msg);
+    e->owner = n;
+    e->code = code;
+    e->source = *source;
+    e->range = range;
+    e->infos = *infos;
+    *infos = (px_infos){0};
+    PX_LIST_EACH (&n->handlers.list, struct px_handler, h, link)
+        if (handler_wants(h, e))
+            e->ids[e->n_ids++] = h->id;
+    if (e->n_ids)
+        start(n, e);
+    else
+        cache_event(n, e);
     return PMIX_SUCCESS;
 }
 
@@ -328,18 +325,10 @@ pmix_status_t px_notify_deliver(struct px_notify *n, pmix_status_t code,
                                 const pmix_proc_t *source, pmix_data_range_t range,
                                 const pmix_info_t *info, size_t n_info)
 {
-    struct event *e = calloc(1, sizeof *e);
+    PX_AUTO(px_infos) copy = {0};
+    pmix_status_t rc = n_info ? px_infos_add_copy(&copy, info, n_info) : PMIX_SUCCESS;
 
-    if (!e)
-        return PMIX_ERR_NOMEM;
-    e->code = code;
-    e->source = *source;
-    e->range = range;
-    if (px_infos_add_copy(&e->infos, info, n_info)) {
-        event_free(e);
-        return PMIX_ERR_NOMEM;
-    }
-    return start_chain(n, e, NULL);
+    return rc ? rc : px_notify_take(n, code, source, range, &copy);
 }
 
 void px_notify_replay(struct px_notify *n, const struct px_handler *h)
@@ -351,6 +340,7 @@ void px_notify_replay(struct px_notify *n, const struct px_handler *h)
             continue;
         px_list_remove(&e->link);
         n->n_cached--;
-        (void)start_chain(n, e, h);
+        e->ids[e->n_ids++] = h->id;
+        start(n, e);
     }
 }

@@ -6,18 +6,24 @@
 #define PX_NOTIFY_NOTIFY_H
 
 #include "core/rt/process.h"
+#include "core/types/type.h"
 
 struct px_notify;
 
 pmix_status_t px_notify_create(struct px_notify **n);
 void px_notify_destroy(struct px_notify *n);
 
-/* Runs the chain of handlers that want this event, one after the other, each started
+/* Runs the chain of handlers that want this event, one after the other, each called
  * on the loop when the one before has answered. Copies everything. Events without a
  * handler are kept (bounded) for handlers that register later. */
 pmix_status_t px_notify_deliver(struct px_notify *n, pmix_status_t code,
                                 const pmix_proc_t *source, pmix_data_range_t range,
                                 const pmix_info_t *info, size_t n_info);
+
+/* The same, but it takes the infos, unless there is no memory. */
+pmix_status_t px_notify_take(struct px_notify *n, pmix_status_t code,
+                             const pmix_proc_t *source, pmix_data_range_t range,
+                             px_infos *infos);
 
 /* Is proc inside the range of an event from source? info may carry a custom range.
  * host is where this process runs; procs of one node share it. */

@@ -6,7 +6,6 @@
 
 #include "core/base/list.h"
 #include "core/notify/notify.h"
-#include "core/types/type.h"
 
 #include <limits.h>
 
@@ -59,7 +58,7 @@ pmix_status_t *px_handlers_only_of(const struct px_handlers *all,
 
 struct px_notify {
     struct px_handlers handlers;
-    struct px_list chains;
+    struct px_list running; /* events whose handlers are being called */
     struct px_list cached;
     size_t n_cached;
     struct px_notify_hooks hooks;

@@ -26,7 +26,7 @@ struct px_server_parts {
     struct px_memory *memory;
     /* of one part each, which needs no more */
     struct px_list attributes, cached_events, psets, pulls, waiting_gets;
-    size_t last_pull;
+    size_t last_pull, n_cached_events;
 };
 
 struct px_server_start {

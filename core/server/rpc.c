@@ -121,13 +121,6 @@ void px_req_done(struct px_req *req, pmix_status_t status)
     px_req_reply(req, &w);
 }
 
-void px_peer_send(struct px_peer *p, uint32_t tag, px_writer *w)
-{
-    if (!w->status && p->conn)
-        (void)px_conn_send(p->conn, 0, tag, &w->buf);
-    px_writer_cleanup(w);
-}
-
 void px_peer_refuse(struct px_peer *peer, uint32_t tag, pmix_status_t why)
 {
     struct px_req req = {.peer = peer, .tag = tag};

@@ -207,8 +207,6 @@ void px_req_drop(struct px_req *req);
 void px_reply_begin(const struct px_req *req, px_writer *w, pmix_status_t status);
 /* Sends w (a packing error becomes a status reply) and ends the request. */
 void px_req_reply(struct px_req *req, px_writer *w);
-/* Unsolicited frame to a peer (events); dropped if it is gone. */
-void px_peer_send(struct px_peer *p, uint32_t tag, px_writer *w);
 /* The peer says goodbye. */
 void px_peer_finalized(struct px_server *srv, struct px_peer *peer);
 /* Connection lost or finalized and closed. why PMIX_SUCCESS: on purpose, which is not

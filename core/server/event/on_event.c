@@ -28,22 +28,33 @@ struct interest {
     size_t n_affected;
 };
 
-/* An event on its way to peers; all borrowed. */
+enum { MAX_FORMS = 4 };
+
+/* An event on its way to peers. */
 struct news {
     pmix_status_t code;
-    const pmix_proc_t *source;
-    uid_t uid; /* of the source; root's reach all */
+    const pmix_proc_t *source; /* borrowed, as the infos */
+    uid_t uid;                 /* of the source; root's reach all */
     pmix_data_range_t range;
     const pmix_info_t *info;
     size_t n;
+    /* Its message, as the codecs of the peers have it so far. */
+    struct {
+        struct px_codec codec;
+        struct px_payload *message;
+    } forms[MAX_FORMS];
+    size_t n_forms;
 };
 
 struct cached {
     struct px_list link;
     uint64_t at_ms;
-    struct news news; /* of the two below */
-    pmix_proc_t source;
+    pmix_status_t code;
+    uid_t uid;
+    pmix_data_range_t range;
     px_infos infos;
+    pmix_rank_t rank; /* of the source */
+    char nspace[];
 };
 
 static void interest_free(struct interest *i)
@@ -56,9 +67,10 @@ static void interest_free(struct interest *i)
     free(i);
 }
 
-static void cached_free(struct cached *c)
+static void cached_free(struct px_server *srv, struct cached *c)
 {
     px_list_remove(&c->link);
+    srv->part.n_cached_events--;
     px_infos_cleanup(&c->infos);
     free(c);
 }
@@ -92,75 +104,104 @@ static bool may_reach(const struct news *e, const struct px_peer *peer)
            px_range_includes(e->range, e->source, e->info, e->n, &peer->proc);
 }
 
-static void send_event(struct px_peer *peer, const struct news *e)
+/* Marked, so that it is known to have passed a server. NULL, with a line in the log. */
+static struct px_payload *pack(struct px_codec codec, const struct news *e)
 {
+    PX_AUTOFREE pmix_info_t *marked = calloc(e->n + 1, sizeof *marked);
+    struct px_payload *message = NULL;
     px_writer w;
 
-    px_writer_init(&w, peer->codec);
-    px_pack_op(&w, PX_OP_NOTIFY);
-    px_pack_status(&w, e->code);
-    px_pack(&w, e->source, 1, PMIX_PROC);
-    px_pack_infos(&w, e->info, e->n);
-    px_pack_u8(&w, e->range, PMIX_DATA_RANGE);
-    if (w.status)
-        px_log(PX_LOG_WARN, "server", "cannot send event %s to %s.%u: %s",
-               PMIx_Error_string(e->code), peer->proc.nspace, peer->proc.rank,
-               PMIx_Error_string(w.status));
-    px_peer_send(peer, PX_TAG_NOTIFY, &w);
+    px_writer_init(&w, codec);
+    if (marked) {
+        if (e->n)
+            memcpy(marked, e->info, e->n * sizeof *marked);
+        w.status = PMIx_Info_load(&marked[e->n], SERVER_MARK, NULL, PMIX_BOOL);
+        px_pack_op(&w, PX_OP_NOTIFY);
+        px_pack_status(&w, e->code);
+        px_pack(&w, e->source, 1, PMIX_PROC);
+        px_pack_infos(&w, marked, e->n + 1);
+        px_pack_u8(&w, e->range, PMIX_DATA_RANGE);
+        message = w.status ? NULL : px_payload_take(&w.buf);
+    }
+    if (!message)
+        px_log(PX_LOG_WARN, "server", "cannot pack event %s: %s",
+               PMIx_Error_string(e->code),
+               PMIx_Error_string(w.status ? w.status : PMIX_ERR_NOMEM));
+    px_writer_cleanup(&w);
+    return message;
+}
+
+/* Packed once for all peers that read the same form. */
+static void send_event(struct px_peer *peer, struct news *e)
+{
+    size_t i = 0;
+
+    while (i < e->n_forms && (e->forms[i].codec.dialect != peer->codec.dialect ||
+                              e->forms[i].codec.described != peer->codec.described))
+        i++;
+    if (i == e->n_forms) {
+        if (i < MAX_FORMS)
+            e->n_forms++;
+        else
+            px_payload_unref(e->forms[--i].message);
+        e->forms[i].codec = peer->codec;
+        e->forms[i].message = pack(peer->codec, e);
+    }
+    if (e->forms[i].message && peer->conn)
+        (void)px_conn_share(peer->conn, PX_TAG_NOTIFY, e->forms[i].message);
+}
+
+static void drop_forms(struct news *e)
+{
+    while (e->n_forms > 0)
+        px_payload_unref(e->forms[--e->n_forms].message);
 }
 
 /* Without memory only late registrants miss it. */
 static void cache(struct px_server *srv, const struct news *e)
 {
+    size_t name_b = strlen(e->source->nspace) + 1;
     struct cached *c;
 
     if (e->range == PMIX_RANGE_PROC_LOCAL ||
         px_info_flag(e->info, e->n, PMIX_EVENT_DO_NOT_CACHE))
         return;
-    c = calloc(1, sizeof *c);
+    c = calloc(1, sizeof *c + name_b);
     if (!c)
         return;
-    if (px_infos_add_copy(&c->infos, e->info, e->n)) {
-        px_infos_cleanup(&c->infos);
+    if (e->n && px_infos_add_copy(&c->infos, e->info, e->n)) {
         free(c);
         return;
     }
     c->at_ms = px_clock_ms();
-    c->source = *e->source;
-    c->news = *e;
-    c->news.source = &c->source;
-    c->news.info = c->infos.v;
+    c->code = e->code;
+    c->uid = e->uid;
+    c->range = e->range;
+    c->rank = e->source->rank;
+    memcpy(c->nspace, e->source->nspace, name_b);
     px_list_append(&srv->part.cached_events, &c->link);
-    if (px_list_length(&srv->part.cached_events) > MAX_CACHED)
-        cached_free(PX_CONTAINER_OF(srv->part.cached_events.next, struct cached, link));
+    if (++srv->part.n_cached_events > MAX_CACHED)
+        cached_free(srv,
+                    PX_CONTAINER_OF(srv->part.cached_events.next, struct cached, link));
 }
 
 /* The number of peers that it goes to. */
-static size_t spread(struct px_server *srv, const struct news *plain)
+static size_t spread(struct px_server *srv, struct news *e)
 {
-    PX_AUTO(px_infos) marked = {0};
-    struct news e = *plain;
     size_t n_told = 0;
 
-    if (px_infos_add_copy(&marked, e.info, e.n) ||
-        px_infos_add(&marked, SERVER_MARK, NULL, PMIX_BOOL)) {
-        px_log(PX_LOG_ERROR, "server", "event %s dropped: out of memory",
-               PMIx_Error_string(e.code));
-        return 0;
-    }
-    e.info = marked.v;
-    e.n = marked.n;
-    cache(srv, &e);
+    cache(srv, e);
     PX_LIST_EACH (&srv->peers, struct px_peer, p, link) {
-        if (p->finalized || !peer_wants(p, &e) || !may_reach(&e, p))
+        if (p->finalized || !peer_wants(p, e) || !may_reach(e, p))
             continue;
-        send_event(p, &e);
+        send_event(p, e);
         n_told++;
     }
-    if (px_notify_deliver(px_process.notify, e.code, e.source, e.range, plain->info,
-                          plain->n))
+    drop_forms(e);
+    if (px_notify_deliver(px_process.notify, e->code, e->source, e->range, e->info,
+                          e->n))
         px_log(PX_LOG_ERROR, "server", "event %s not delivered here: out of memory",
-               PMIx_Error_string(e.code));
+               PMIx_Error_string(e->code));
     return n_told;
 }
 
@@ -190,16 +231,25 @@ static void replay(struct px_server *srv, struct px_peer *peer,
     if (fresh->n_codes == 0)
         return;
     PX_LIST_EACH (&srv->part.cached_events, struct cached, c, link) {
+        pmix_proc_t source;
+        struct news e = {.code = c->code,
+                         .source = &source,
+                         .uid = c->uid,
+                         .range = c->range,
+                         .info = c->infos.v,
+                         .n = c->infos.n};
         bool had = false;
 
         if (now - c->at_ms > CACHE_MS) {
-            cached_free(c);
+            cached_free(srv, c);
             continue;
         }
+        px_proc_set(&source, c->nspace, c->rank);
         PX_LIST_EACH (&peer->interests, struct interest, i, link)
-            had |= i != fresh && is_wanted(i, &c->news);
-        if (!had && is_wanted(fresh, &c->news) && may_reach(&c->news, peer))
-            send_event(peer, &c->news);
+            had |= i != fresh && is_wanted(i, &e);
+        if (!had && is_wanted(fresh, &e) && may_reach(&e, peer))
+            send_event(peer, &e);
+        drop_forms(&e);
     }
 }
 
@@ -336,46 +386,44 @@ static pmix_status_t on_deregevents(struct px_server *srv PX_UNUSED, struct px_r
     return PX_DEFERRED;
 }
 
-static pmix_status_t call_notify(const pmix_server_module_t *m, struct px_upcall *u)
+/* Events that stay here do not go to the host, and are answered at once: many come
+ * together. */
+static pmix_status_t on_notify(struct px_server *srv, struct px_req *req)
 {
-    if (u->done)
-        return PMIX_OPERATION_SUCCEEDED;
-    return m->notify_event(u->args.code, &u->proc, u->args.directive, u->args.info.v,
-                           u->args.info.n, px_upcall_op_cb, u);
+    PX_AUTO(px_args) a = {0};
+    pmix_status_t rc = px_unpack_args(&req->in, &a, px_request_notify.args);
+    struct news e = {.code = a.code,
+                     .source = &req->peer->proc,
+                     .uid = req->peer->uid,
+                     .range = a.directive,
+                     .info = a.info.v,
+                     .n = a.info.n};
+    struct px_upcall *u;
+
+    if (!rc && a.directive > PMIX_RANGE_PROC_LOCAL)
+        rc = PMIX_ERR_BAD_PARAM;
+    if (rc)
+        return rc;
+    spread(srv, &e);
+    if (!srv->module.notify_event || a.directive == PMIX_RANGE_LOCAL ||
+        a.directive == PMIX_RANGE_PROC_LOCAL ||
+        px_info_flag(a.info.v, a.info.n, PMIX_EVENT_STAYS_LOCAL))
+        return PMIX_SUCCESS;
+    rc = px_infos_add(&a.info, SERVER_MARK, NULL, PMIX_BOOL);
+    u = rc ? NULL : px_upcall_for(req, px_upcall_reply_status);
+    if (!u)
+        return PMIX_ERR_NOMEM;
+    u->args = a;
+    a = (px_args){0};
+    px_upcall_returned(u, srv->module.notify_event(u->args.code, &u->proc,
+                                                   u->args.directive, u->args.info.v,
+                                                   u->args.info.n, px_upcall_op_cb, u));
+    return PX_DEFERRED;
 }
-
-/* Events that stay here do not go to the host. */
-static pmix_status_t prepare_notify(struct px_req *req, struct px_upcall *u)
-{
-    struct px_args *a = &u->args;
-    const struct news e = {.code = a->code,
-                           .source = &req->peer->proc,
-                           .uid = req->peer->uid,
-                           .range = a->directive,
-                           .info = a->info.v,
-                           .n = a->info.n};
-
-    if (a->directive > PMIX_RANGE_PROC_LOCAL)
-        return PMIX_ERR_BAD_PARAM;
-    spread(req->peer->server, &e);
-    u->done = !req->peer->server->module.notify_event ||
-              a->directive == PMIX_RANGE_LOCAL ||
-              a->directive == PMIX_RANGE_PROC_LOCAL ||
-              px_info_flag(a->info.v, a->info.n, PMIX_EVENT_STAYS_LOCAL);
-    return u->done ? PMIX_SUCCESS
-                   : px_infos_add(&a->info, SERVER_MARK, NULL, PMIX_BOOL);
-}
-
-static const struct px_forward notify = {
-    .request = &px_request_notify,
-    .prepare = prepare_notify,
-    .call = call_notify,
-    .reply = px_upcall_reply_status,
-};
 
 static const struct px_rpc rpcs[] = {
     /* It reaches processes of the sender's user. */
-    {PX_OP_NOTIFY, PX_BY_ANY, PX_OWN, .forward = &notify},
+    {PX_OP_NOTIFY, PX_BY_ANY, PX_OWN, .handler = on_notify},
     {PX_OP_REGEVENTS, PX_BY_ANY, PX_OWN, .handler = on_regevents},
     {PX_OP_DEREGEVENTS, PX_BY_ANY | PX_BY_LEAVING, PX_OWN, .handler = on_deregevents},
     {0},
@@ -398,7 +446,7 @@ static void rank_lost(struct px_server *srv, const pmix_proc_t *proc)
 static void destroy(struct px_server *srv)
 {
     PX_LIST_EACH (&srv->part.cached_events, struct cached, c, link)
-        cached_free(c);
+        cached_free(srv, c);
 }
 
 const struct px_server_part px_events_part = {

@@ -196,9 +196,11 @@ PX_TEST(sends_more_than_the_socket_takes_at_once)
     ck_assert_uint_eq(got, want);
 }
 
+enum { N_OFTEN = 400 };
+
 static void do_send_often(struct px_call *call, void *args)
 {
-    for (unsigned i = 0; i < 20; i++) {
+    for (unsigned i = 0; i < N_OFTEN; i++) {
         px_buf body = {.data = calloc(1, 8), .len = 8, .cap = 8};
 
         ok(px_conn_send(conn, 0, *(uint32_t *)args + i, &body));
@@ -208,7 +210,7 @@ static void do_send_often(struct px_call *call, void *args)
 
 PX_TEST(frames_of_one_pass_go_out_in_one_message)
 {
-    uint8_t bytes[20 * (PX_FRAME_HEADER_B + 8)];
+    uint8_t bytes[N_OFTEN * (PX_FRAME_HEADER_B + 8)];
     uint32_t tag = 100;
     struct px_frame f;
 
@@ -223,6 +225,37 @@ PX_TEST(frames_of_one_pass_go_out_in_one_message)
     }
 }
 
+static void do_share(struct px_call *call, void *args)
+{
+    struct px_payload *p = args;
+
+    for (uint32_t i = 0; i < 2; i++)
+        ok(px_conn_share(conn, 100 + i, p));
+    ck_assert_uint_eq(p->refs, p->bytes.len > 1024 ? 3 : 1); /* a short one is copied */
+    px_payload_unref(p);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+PX_TEST_LOOP(a_shared_payload_goes_out_with_each_frame, 2)
+{
+    px_buf body = {.data = malloc(3000), .len = _i ? 3000 : 30, .cap = 3000};
+    uint8_t header[PX_FRAME_HEADER_B], bytes[3000];
+    struct px_frame f;
+
+    memset(body.data, 'x', body.len);
+    n_messages = 0;
+    ok(px_call(loop, do_share, px_payload_take(&body)));
+    for (uint32_t i = 0; i < 2; i++) {
+        recv(peer, header, sizeof header, MSG_WAITALL);
+        ok(px_frame_decode(header, &f));
+        ck_assert_uint_eq(f.tag, 100 + i);
+        ck_assert_uint_eq(f.nbytes, _i ? 3000 : 30);
+        ck_assert_int_eq(recv(peer, bytes, f.nbytes, MSG_WAITALL), f.nbytes);
+        ck_assert_uint_eq(bytes[0] + bytes[f.nbytes - 1], 2 * 'x');
+    }
+    ck_assert_uint_eq(n_messages, 1);
+}
+
 PX_TEST(a_request_is_answered_without_a_change_of_what_is_watched)
 {
     char answer[PX_FRAME_HEADER_B + 8];
@@ -230,7 +263,7 @@ PX_TEST(a_request_is_answered_without_a_change_of_what_is_watched)
     px_loop_let_guests(loop, false);
     ok(px_call(loop, do_send_often, &(uint32_t){1}));
     echo_b = 8;
-    for (int i = 0; i < 20; i++)
+    for (int i = 0; i < N_OFTEN; i++)
         ck_assert_int_eq(recv(peer, answer, sizeof answer, MSG_WAITALL),
                          (ssize_t)sizeof answer);
     n_changes = 0;

@@ -6,6 +6,7 @@
 #include "pmix.h"
 #include "px_test.h"
 
+#include <pthread.h>
 #include <semaphore.h>
 #include <string.h>
 
@@ -174,6 +175,81 @@ PX_TEST(a_deregistered_handler_is_not_called)
     sem_wait(&called);
 
     ck_assert_str_eq(calls, "1");
+}
+
+/* Handlers that leave their answer to a thread, of which the first waits for it. */
+static struct late {
+    pmix_event_notification_cbfunc_fn_t cb;
+    void *cbdata;
+} late;
+
+static void *answer_late(void *unused)
+{
+    pmix_info_t result = {.key = "result", .value = {.type = PMIX_BOOL}};
+
+    late.cb(PMIX_EVENT_PARTIAL_ACTION_TAKEN, &result, 1, NULL, NULL, late.cbdata);
+    return unused;
+}
+
+static void by_thread(const char *what, pmix_event_notification_cbfunc_fn_t cb,
+                      void *cbdata, bool wait)
+{
+    pthread_t thread;
+
+    strcat(calls, what);
+    late = (struct late){cb, cbdata};
+    ck_assert_int_eq(pthread_create(&thread, NULL, answer_late, NULL), 0);
+    ck_assert_int_eq(wait ? pthread_join(thread, NULL) : pthread_detach(thread), 0);
+}
+
+PX_TEST_HANDLER(answered_meanwhile)
+{
+    ck_assert_uint_eq(n + n_results, 1);
+    by_thread("m", cb, cbdata, true);
+}
+
+PX_TEST_HANDLER(answered_afterwards)
+{
+    ck_assert_uint_eq(n + n_results, 2);
+    by_thread("a", cb, cbdata, false);
+}
+
+PX_TEST_HANDLER(answered_at_once)
+{
+    ck_assert_uint_eq(n, 1);
+    ck_assert_str_eq(info->key, "detail");
+    ck_assert_uint_eq(n_results, 2);
+    record("o", PMIX_SUCCESS, cb, cbdata);
+}
+
+/* All are given the event's infos, and the results of those before; events follow each other. */
+PX_TEST(answers_count_whenever_and_wherever_they_come_from)
+{
+    pmix_info_t info = {.key = "detail", .value = {.type = PMIX_BOOL}};
+    pmix_status_t both[] = {-930, -931};
+
+    add(both, 1, answered_meanwhile);
+    add(both, 2, answered_afterwards);
+    add(NULL, 0, answered_at_once);
+    for (int i = 0; i < 3; i++) {
+        ok(PMIx_Notify_event(-930, NULL, PMIX_RANGE_PROC_LOCAL, &info, 1, NULL, NULL));
+        sem_wait(&called);
+    }
+    ck_assert_str_eq(calls, "maomaomao");
+}
+
+/* As long as each answers at once. */
+PX_TEST(a_chain_ends_before_the_next_event_is_told)
+{
+    pmix_status_t code = -940;
+
+    add(&code, 1, first);
+    add(NULL, 0, third);
+    for (int i = 0; i < 10; i++)
+        notify(code);
+    for (int i = 0; i < 20; i++)
+        sem_wait(&called);
+    ck_assert_str_eq(calls, "13131313131313131313");
 }
 
 PX_TEST(calls_without_a_role_say_so)

@@ -3,13 +3,18 @@
  * of others. And input for the host. */
 #include "core/link/iof.h"
 
+#include "core/base/fd.h"
 #include "core/rt/process.h"
 #include "pmix_tool.h"
 #include "scene.h"
 
+#include "alloc_fail.h"
+
 #include <limits.h>
 #include <semaphore.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 
 #define CODE        (-777)
 #define SYSTEM_CODE (PMIX_EVENT_SYS_BASE - 1)
@@ -239,6 +244,90 @@ PX_TEST(an_event_of_the_server_itself_reaches_its_clients)
     ok(want_one(one, CODE));
     ok(PMIx_Notify_event(CODE, NULL, PMIX_RANGE_LOCAL, NULL, 0, NULL, NULL));
     ck_assert_int_eq(raw_next_event(one, NULL), CODE);
+}
+
+/* ---- bursts ----------------------------------------------------------------------------------------- */
+
+enum { N_BURST = 100, EVENT_B = 64 };
+
+/* The C library's, but counted. */
+static atomic_uint n_messages;
+
+ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
+{
+    n_messages++;
+    return syscall(SYS_sendmsg, fd, msg, flags);
+}
+
+/* So that the server reads all of it at once. */
+static void send_burst(void *unused PX_UNUSED)
+{
+    PX_AUTO(px_buf) burst = {0};
+
+    for (int i = 0; i < N_BURST; i++) {
+        px_args args = {.code = CODE - i, .directive = PMIX_RANGE_LOCAL};
+        px_writer w = raw_begin(PX_OP_NOTIFY);
+        uint8_t header[PX_FRAME_HEADER_B];
+
+        px_pack_args(&w, &args, px_request_notify.args);
+        px_frame_encode(header, &(struct px_frame){.tag = 1000 + (uint32_t)i,
+                                                   .nbytes = (uint32_t)w.buf.len});
+        ok(px_buf_add(&burst, header, sizeof header));
+        ok(px_buf_add(&burst, w.buf.data, w.buf.len));
+        px_writer_cleanup(&w);
+    }
+    ok(px_fd_write_all(one, burst.data, burst.len, 0));
+    n_messages = 0;
+    px_alloc_fail_at(0);
+}
+
+/* All events of a burst, as they are sent, which look alike but for their codes. */
+static void read_burst(int fd)
+{
+    static uint8_t bytes[N_BURST * EVENT_B];
+    ssize_t each = recv(fd, bytes, PX_FRAME_HEADER_B, MSG_PEEK | MSG_WAITALL);
+    struct px_frame f;
+    px_reader r;
+    uint8_t op;
+    pmix_status_t code;
+
+    ok(px_frame_decode(bytes, &f));
+    each += f.nbytes;
+    (void)!recv(fd, bytes, N_BURST * (size_t)each, MSG_WAITALL);
+    for (int i = 0; i < N_BURST; i++) {
+        px_reader_init(&r, px_codec_default, bytes + i * each + PX_FRAME_HEADER_B,
+                       f.nbytes);
+        ok(px_unpack_u8(&r, &op, PMIX_COMMAND));
+        ok(px_unpack_status(&r, &code));
+        ck_assert_int_eq(code, CODE - i);
+    }
+}
+
+/* A message to each receiver and one with the answers; a second receiver of the same
+ * dialect costs no further packing, of which each asks for memory. */
+PX_TEST(a_burst_goes_out_in_one_message_to_each_packed_once)
+{
+    unsigned n_allocs[2];
+
+    start();
+    ok(want(two, NULL, 0));
+    for (int more = 0; more < 2; more++) {
+        if (more)
+            ok(want(three, NULL, 0));
+        raw_on_loop(send_burst, NULL);
+        (void)!recv(two, &(char){0}, 1, MSG_PEEK);
+        raw_on_loop(NULL, NULL); /* the pass has ended */
+        n_allocs[more] = px_alloc_count();
+        read_burst(two);
+        if (more)
+            read_burst(three);
+        ok(raw_reply(one, 1000 + N_BURST - 1, NULL));
+        ck_assert_uint_eq(n_messages, 2 + (unsigned)more);
+    }
+    ck_assert(raw_quiet(two) && raw_quiet(three));
+    px_alloc_fail_end();
+    if (px_alloc_can_fail())
+        ck_assert_uint_lt(n_allocs[1], n_allocs[0] + N_BURST / 2);
 }
 
 /* ---- output ------------------------------------------------------------------------------------ */
