@@ -5,33 +5,6 @@
 
 #include <string.h>
 
-static bool take_number(const char **s, const char *end, uint32_t *out)
-{
-    const char *at = *s;
-    uint64_t value = 0;
-
-    for (; at < end && *at >= '0' && *at <= '9' && value <= UINT32_MAX; at++)
-        value = value * 10 + (uint64_t)(*at - '0');
-    if (at == *s || value > UINT32_MAX)
-        return false;
-    *s = at;
-    *out = (uint32_t)value;
-    return true;
-}
-
-bool px_ranges_next(const char **s, const char *end, uint32_t *first, uint32_t *last)
-{
-    if (!take_number(s, end, first))
-        return false;
-    *last = *first;
-    if (*s < end && **s == '-') {
-        (*s)++;
-        if (!take_number(s, end, last) || *last < *first)
-            return false;
-    }
-    return *s == end || (*(*s)++ == ',' && *s < end);
-}
-
 static pmix_status_t count(const char *s, const char *end, size_t max, size_t *n)
 {
     uint32_t first, last;

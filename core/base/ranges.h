@@ -9,9 +9,34 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Reads a number; returns where it ends, NULL if there is none, or too large a one. */
+static inline const char *px_number_take(const char *at, const char *end, uint32_t *out)
+{
+    const char *begin = at;
+    uint64_t value = 0;
+
+    for (; at < end && (unsigned)(*at - '0') < 10 && value <= UINT32_MAX; at++)
+        value = value * 10 + (uint64_t)(*at - '0');
+    *out = (uint32_t)value;
+    return at > begin && value <= UINT32_MAX ? at : NULL;
+}
+
 /* The next "a" or "a-b" of a list that ends before end, and the comma behind it, which
  * must have something behind it in turn; false on bad syntax, and at the end. */
-bool px_ranges_next(const char **s, const char *end, uint32_t *first, uint32_t *last);
+static inline bool px_ranges_next(const char **s, const char *end, uint32_t *first,
+                                  uint32_t *last)
+{
+    const char *at = px_number_take(*s, end, first);
+
+    *last = *first;
+    if (at && at < end && *at == '-')
+        at = px_number_take(at + 1, end, last);
+    if (!at || *last < *first || (at < end && (*at++ != ',' || at == end)))
+        return false;
+    *s = at;
+    return true;
+}
+
 /* Appends to *out (malloc'd, *n entries). PMIX_ERR_BAD_PARAM on bad syntax (a
  * descending range, junk, white space), PMIX_ERR_OUT_OF_RESOURCE beyond max entries in
  * all, those that *out came with included. "" adds nothing; on failure *out and *n are

@@ -197,7 +197,8 @@ static pmix_status_t add_names(struct resolve_op *op, const char *list)
 static pmix_status_t add_nodes(struct resolve_op *op, const struct px_nspace *ns)
 {
     bool is_mapped = ns->map && ns->map->n_nodes > 0;
-    PX_AUTOFREE char *names = is_mapped ? px_procmap_names(ns->map) : NULL;
+    size_t n = 0;
+    PX_AUTOFREE char *names = is_mapped ? px_node_list(ns, &n) : NULL;
     struct px_lookup l;
     pmix_value_t v;
     pmix_status_t rc;
@@ -205,8 +206,6 @@ static pmix_status_t add_nodes(struct resolve_op *op, const struct px_nspace *ns
     if (is_mapped && !names)
         return PMIX_ERR_NOMEM;
     if (is_mapped && op->nspace) {
-        size_t n = strlen(names);
-
         op->nodes = (px_buf){
             .data = (uint8_t *)px_take(&names), .len = n, .cap = n + 1};
         return PMIX_SUCCESS;

@@ -9,27 +9,50 @@
 #include "core/rt/log.h"
 #include "core/rt/process.h"
 
-#define MAP "map" /* its block */
+#define MAP        "map"      /* its block */
+#define MAX_LISTED (1u << 17) /* nodes whose names are there, too */
 
 /* ---- the server's side ----------------------------------------------------------- */
+
+static pmix_status_t note_bytes(struct px_nspace *ns, const char *key,
+                                const void *bytes, size_t n)
+{
+    const pmix_byte_object_t object = {.bytes = (char *)(uintptr_t)bytes, .size = n};
+    pmix_value_t v;
+
+    px_value_borrow(&v, &object, PMIX_BYTE_OBJECT);
+    return px_store_note(&ns->store, key, &v);
+}
+
+/* Where there are very many nodes, the list takes readers no less than its memory does:
+ * they make it themselves. */
+static void note_nodes(struct px_nspace *ns)
+{
+    PX_AUTOFREE char *list = NULL;
+    size_t n;
+
+    (void)px_store_note(&ns->store, PX_STORE_NODES, NULL);
+    if (ns->map->n_nodes > MAX_LISTED)
+        return;
+    list = px_procmap_names(ns->map, &n);
+    if (list)
+        (void)note_bytes(ns, PX_STORE_NODES, list, n);
+}
 
 /* Not again while it is the same. */
 static pmix_status_t note_map(struct px_nspace *ns)
 {
-    pmix_byte_object_t block = {0};
     const void *bytes, *noted;
-    size_t n;
-    pmix_value_t v;
+    size_t size, n;
 
     if (!ns->map)
         return PMIX_SUCCESS;
-    bytes = px_procmap_bytes(ns->map, &block.size);
-    block.bytes = (char *)(uintptr_t)bytes;
-    if (px_store_view(&ns->store, MAP, &noted, &n) == PMIX_SUCCESS && n == block.size &&
+    bytes = px_procmap_bytes(ns->map, &size);
+    if (px_store_view(&ns->store, MAP, &noted, &n) == PMIX_SUCCESS && n == size &&
         memcmp(noted, bytes, n) == 0)
         return PMIX_SUCCESS;
-    px_value_borrow(&v, &block, PMIX_BYTE_OBJECT);
-    return px_store_note(&ns->store, MAP, &v);
+    note_nodes(ns);
+    return note_bytes(ns, MAP, bytes, size);
 }
 
 static bool is_all_shared(const struct px_nspace *ns)
@@ -47,7 +70,6 @@ void px_jobinfo_note(struct px_nspace *ns)
 {
     PX_AUTO(px_writer) w;
     pmix_status_t rc = PMIX_SUCCESS;
-    pmix_value_t v;
 
     px_writer_init(&w, px_codec_default);
     if (!ns->store.is_writer)
@@ -60,10 +82,8 @@ void px_jobinfo_note(struct px_nspace *ns)
     px_pack_u32(&w, ns->this_node);
     px_pack_u32(&w, ns->session);
     px_pack_u32(&w, ns->many_apps);
-    const pmix_byte_object_t bytes = {.bytes = (char *)w.buf.data, .size = w.buf.len};
-    px_value_borrow(&v, &bytes, PMIX_BYTE_OBJECT);
     if (!rc)
-        rc = w.status ? w.status : px_store_note(&ns->store, PX_STORE_JOB, &v);
+        rc = w.status ? w.status : note_bytes(ns, PX_STORE_JOB, w.buf.data, w.buf.len);
     if (rc)
         px_log(PX_LOG_INFO, "gds", "cannot share the information of %s: %s", ns->name,
                PMIx_Error_string(rc));

@@ -235,7 +235,7 @@ static pmix_status_t job_fact(const struct px_nspace *ns, const char *key,
     if (strcmp(key, PMIX_NUM_NODES) == 0)
         return give_u32(out, ns->map->n_nodes);
     if (strcmp(key, PMIX_NODE_LIST) == 0)
-        return give_string(out, px_procmap_names(ns->map));
+        return give_string(out, px_node_list(ns, &(size_t){0}));
     return PMIX_ERR_NOT_FOUND;
 }
 
@@ -265,6 +265,21 @@ bool px_node_name(const struct px_nspace *ns, uint32_t row,
                   char name[PX_MAX_NODE_NAME + 1])
 {
     return ns->map && px_procmap_name(ns->map, row, name) > 0;
+}
+
+char *px_node_list(const struct px_nspace *ns, size_t *len)
+{
+    const void *shared;
+
+    if (!ns->in_place || px_nspace_is_lost(ns) ||
+        px_store_view(&ns->store, PX_STORE_NODES, &shared, len))
+        return px_procmap_names(ns->map, len);
+    char *text = malloc(*len + 1);
+    if (text) {
+        memcpy(text, shared, *len);
+        text[*len] = '\0';
+    }
+    return text;
 }
 
 struct alias {

@@ -80,6 +80,9 @@ bool px_node_name(const struct px_nspace *ns, uint32_t row,
  * gave. */
 uint32_t px_node_by_name(const struct px_nspace *ns, const char *name);
 uint32_t px_node_by_id(const struct px_nspace *ns, uint32_t id);
+/* As px_procmap_names, of a namespace that has a map: ready-made, if its server has
+ * shared it. */
+char *px_node_list(const struct px_nspace *ns, size_t *len);
 /* Where the session table keeps a session: the default one (id UINT32_MAX) has a row
  * too. */
 pmix_rank_t px_session_row(uint32_t id);

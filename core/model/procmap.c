@@ -192,40 +192,53 @@ static bool next_group(const struct px_procmap *map, uint32_t i, uint32_t node,
     return true;
 }
 
+/* As much is copied at once. */
 struct chunk {
-    char bytes[16];
+    uint64_t words[2];
 };
-#define SLACK sizeof(struct chunk) /* as much is copied at once */
+#define SLACK sizeof(struct chunk)
 
-/* The n names of a group, a comma behind each. Ten of them differ in one digit. */
+/* The next number of so many digits, in place. */
+static void count_up(char *digits, size_t width)
+{
+    while (width-- > 0 && ++digits[width] > '9')
+        digits[width] = '0';
+}
+
+/* The n names of a group, a comma behind each. Ten of them differ in their last digit,
+ * which is one byte of the word that it is in. */
 static char *put_names(char *at, const struct px_map_name *name, uint32_t number,
                        uint32_t n)
 {
     const size_t each = name->n_prefix + name->width + name->n_suffix + 1;
     const size_t digit = name->n_prefix + name->width - 1;
-    char text[PX_MAX_NODE_NAME + 1 + SLACK];
-    struct chunk first;
+    char text[PX_MAX_NODE_NAME + 1 + SLACK] = {0}, unit[SLACK] = {0};
+    struct chunk next, one;
 
-    for (uint32_t end, k = 0; k < n; k = end) {
-        char unit = (char)('0' + (number + k) % 10);
-        end = name->width > 0 && n - k > (uint32_t)('9' - unit) + 1
-                  ? k + (uint32_t)('9' - unit) + 1
-                  : n;
-        *put_name(text, name, number + k) = ',';
-        memcpy(&first, text, sizeof(first));
-        for (; k < end; k++, at += each) {
-            if (each <= SLACK)
-                memcpy(at, &first, SLACK);
-            else
-                memcpy(at, text, each);
-            if (name->width > 0)
-                at[digit] = unit++;
+    *put_name(text, name, number) = ',';
+    if (name->width > 0 && digit < SLACK)
+        unit[digit] = 1;
+    memcpy(&one, unit, sizeof(one));
+    while (n > 0 && each <= SLACK) {
+        uint32_t tens = name->width > 0 ? (uint32_t)('9' - text[digit]) : n - 1;
+        memcpy(&next, text, sizeof(next));
+        for (uint32_t k = tens < n - 1 ? tens + 1 : n; k > 0; k--, n--, at += each) {
+            memcpy(at, &next, sizeof(next));
+            next.words[0] += one.words[0];
+            next.words[1] += one.words[1];
         }
+        if (name->width > 0)
+            text[digit] = '9';
+        count_up(text + name->n_prefix, name->width);
+    }
+    for (; n > 0; n--, at += each) {
+        memcpy(at, text, each);
+        count_up(text + name->n_prefix, name->width);
     }
     return at;
 }
 
-char *px_procmap_names(const struct px_procmap *map)
+char *px_procmap_names(const struct px_procmap *map, size_t *len)
 {
     struct px_map_group g;
     struct px_map_name name;
@@ -241,8 +254,12 @@ char *px_procmap_names(const struct px_procmap *map)
         if (n * (name.n_prefix + name.width + name.n_suffix + 1) <
             size - (size_t)(at - text)) /* else it has changed meanwhile */
             at = put_names(at, &name, g.number, n);
+    if (at > text)
+        at--;
     if (text)
-        text[at > text ? at - text - 1 : 0] = '\0';
+        *at = '\0';
+    if (text && len)
+        *len = (size_t)(at - text);
     return text;
 }
 

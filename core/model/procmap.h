@@ -62,8 +62,9 @@ size_t px_procmap_name(const struct px_procmap *map, uint32_t row,
 uint32_t px_procmap_find(const struct px_procmap *map, const char *name);
 /* The same as "n1" and "n1.cluster" are one host: see px_same_host. */
 uint32_t px_procmap_find_host(const struct px_procmap *map, const char *name);
-/* All names of nodes with commas between them; malloc'd. */
-char *px_procmap_names(const struct px_procmap *map);
+/* All names of nodes with commas between them; malloc'd. *len, if not NULL, is their
+ * length. */
+char *px_procmap_names(const struct px_procmap *map, size_t *len);
 bool px_procmap_same_nodes(const struct px_procmap *a, const struct px_procmap *b);
 
 /* UINT32_MAX: nowhere. *local, if not NULL, is the rank's place among those of the

@@ -2,7 +2,7 @@
 /* Maps as text: from lists to compact forms, to the letter as other implementations
  * parse and compare them where theirs keep the order; and out of forms with a
  * length. */
-#include "core/model/procmap.h"
+#include "core/model/procmap_impl.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,6 @@
 #include "core/base/buf.h"
 #include "core/base/ranges.h"
 #include "core/base/str.h"
-#include "core/base/vec.h"
 #include "core/types/type.h"
 #include "core/wire/codec.h"
 
@@ -22,15 +21,8 @@
 /* A node name taken apart: prefix, number, suffix. */
 struct name {
     const char *text;
-    size_t len;
-    size_t prefix_len, n_digits; /* n_digits 0: has no number, stands for itself */
-    uint32_t number;
+    size_t len, prefix_len, n_digits; /* n_digits 0: stands for itself */
 };
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 static bool is_letter(char c)
 {
@@ -38,103 +30,74 @@ static bool is_letter(char c)
 }
 
 /* Only names of letters and digits alone are taken apart. */
-static struct name name_split(const char *text, size_t len)
+static struct name name_split(const char *text)
 {
-    struct name name = {.text = text, .len = len};
-    size_t i = 0;
-    size_t digits;
+    struct name name = {.text = text, .len = strcspn(text, ",")};
+    size_t digits, at = 0;
 
-    while (i < len && is_letter(text[i]))
-        i++;
-    digits = i;
-    for (; i < len && is_digit(text[i]) && i - digits < MAX_NUMBER_DIGITS; i++)
-        name.number = name.number * 10 + (uint32_t)(text[i] - '0');
-    if (i < len && is_digit(text[i]))
-        return name;
-    name.prefix_len = digits;
-    name.n_digits = i - digits;
-    for (; i < len; i++)
-        if (!is_letter(text[i]) && !is_digit(text[i]))
-            name.n_digits = 0;
+    while (is_letter(text[at]))
+        at++;
+    for (digits = at; px_map_is_digit(text[at]);)
+        at++;
+    name.n_digits = at - digits;
+    while (is_letter(text[at]) || px_map_is_digit(text[at]))
+        at++;
+    if (at < name.len || name.n_digits > MAX_NUMBER_DIGITS)
+        name.n_digits = 0;
+    name.prefix_len = name.n_digits > 0 ? digits : name.len;
     return name;
 }
 
-/* True if both differ in their number at most. */
-static bool name_alike(const struct name *a, const struct name *b)
+/* Whether the name there and this one differ in their number at most. */
+static bool is_alike(const struct name *name, const char *text, uint32_t *number)
 {
-    size_t head = a->prefix_len;
-    size_t tail = head + a->n_digits;
+    size_t i;
 
-    return a->n_digits > 0 && a->n_digits == b->n_digits &&
-           a->prefix_len == b->prefix_len && a->len == b->len &&
-           memcmp(a->text, b->text, head) == 0 &&
-           memcmp(a->text + tail, b->text + tail, a->len - tail) == 0;
-}
-
-struct packer {
-    px_buf out;
-    struct name first; /* of the group being collected */
-    uint32_t *numbers; /* of that group, in order; none: there is no group yet */
-    size_t n, cap;
-};
-
-static void packer_cleanup(struct packer *p)
-{
-    px_buf_cleanup(&p->out);
-    free(p->numbers);
-}
-
-/* Writes the group collected so far, with a comma behind it. */
-static pmix_status_t flush_group(struct packer *p)
-{
-    const struct name *f = &p->first;
-    size_t head = f->n_digits ? f->prefix_len : f->len, tail = head + f->n_digits;
-
-    if (p->n == 0)
-        return PMIX_SUCCESS;
-    PX_AUTOFREE char *ranges = px_ranges_format(p->numbers, p->n);
-    PX_AUTOFREE char *group = !ranges       ? NULL
-                              : f->n_digits ? px_strf("[%zu:%s]", f->n_digits, ranges)
-                                            : strdup("");
-    PX_AUTOFREE char *text = group ? px_strf("%.*s%s%.*s,", (int)head, f->text, group,
-                                             (int)(f->len - tail), f->text + tail)
-                                   : NULL;
-    p->n = 0;
-    return text ? px_buf_add(&p->out, text, strlen(text)) : PMIX_ERR_NOMEM;
-}
-
-/* A name may join only the group right before it: the order of nodes has a meaning. */
-static pmix_status_t add_name(struct packer *p, const struct name *name)
-{
-    pmix_status_t rc = p->n > 0 && !name_alike(&p->first, name) ? flush_group(p)
-                                                                : PMIX_SUCCESS;
-
-    if (rc)
-        return rc;
-    uint32_t *number = px_vec_add(&p->numbers, &p->n, &p->cap);
-    if (!number)
-        return PMIX_ERR_NOMEM;
-    *number = name->number;
-    if (p->n == 1)
-        p->first = *name;
-    return PMIX_SUCCESS;
-}
-
-static pmix_status_t pack_names(struct packer *p, const char *list)
-{
-    pmix_status_t rc = px_buf_add(&p->out, "pmix[", 5);
-
-    while (!rc && *list) {
-        size_t len = strcspn(list, ",");
-        struct name name = name_split(list, len);
-        if (len > 0)
-            rc = add_name(p, &name);
-        list += len + (list[len] == ',' ? 1 : 0);
+    for (*number = i = 0; i < name->len; i++) {
+        bool is_number = i - name->prefix_len < name->n_digits;
+        if (is_number ? !px_map_is_digit(text[i]) : text[i] != name->text[i])
+            return false;
+        if (is_number)
+            *number = *number * 10 + (uint32_t)(text[i] - '0');
     }
-    if (!rc)
-        rc = flush_group(p);
-    return rc ? rc : px_buf_add(&p->out, "", 1);
+    return name->n_digits > 0 && (text[i] == ',' || text[i] == '\0');
 }
+
+static char *put_text(char *at, const char *text, size_t n)
+{
+    memcpy(at, text, n);
+    return at + n;
+}
+
+/* All names from *list on that are one group: the order of nodes has a meaning. */
+static char *pack_group(char *at, const char **list)
+{
+    const struct name name = name_split(*list);
+    size_t tail = name.prefix_len + name.n_digits;
+    uint32_t first, last, next;
+
+    (void)is_alike(&name, *list, &first);
+    last = first;
+    *list += name.len;
+    at = put_text(at, name.text, name.prefix_len);
+    if (name.n_digits > 0)
+        at = put_text(at, (char[]){'[', (char)('0' + name.n_digits), ':'}, 3);
+    for (; **list && is_alike(&name, *list + 1, &next); *list += name.len + 1) {
+        if (next != last + 1) {
+            at = px_range_put(at, first, last);
+            *at++ = ',';
+            first = next;
+        }
+        last = next;
+    }
+    if (name.n_digits > 0) {
+        at = px_range_put(at, first, last);
+        *at++ = ']';
+    }
+    return put_text(at, name.text + tail, name.len - tail);
+}
+
+static const char head[] = "pmix[";
 
 static pmix_status_t raw(const char *list, char **out)
 {
@@ -148,57 +111,83 @@ static pmix_status_t raw(const char *list, char **out)
 
 pmix_status_t px_map_pack_nodes(const char *list, char **out)
 {
-    __attribute__((cleanup(packer_cleanup))) struct packer p = {0};
-
     if (!list || !out)
         return PMIX_ERR_BAD_PARAM;
-    pmix_status_t rc = pack_names(&p, list);
-    if (rc)
-        return rc;
-    char *last = (char *)p.out.data + p.out.len - 2;
-    if (*last != ',') /* there was no name at all */
+    /* A name that is a group of its own gets "[1:" and "],". */
+    PX_AUTOFREE char *text = malloc(3 * (strlen(list) + 1) + sizeof(head));
+    if (!text)
+        return PMIX_ERR_NOMEM;
+    char *at = put_text(text, head, sizeof(head) - 1);
+    for (const char *rest = list; *rest; rest += *rest == ',')
+        if (*rest != ',') {
+            at = pack_group(at, &rest);
+            *at++ = ',';
+        }
+    if (at == text + sizeof(head) - 1) /* there was no name at all */
         return raw(list, out);
-    *last = ']';
-    *out = (char *)px_buf_take(&p.out).data;
+    memcpy(at - 1, "]", sizeof("]"));
+    *out = px_take(&text);
     return PMIX_SUCCESS;
 }
 
 /* ---- ranks ----------------------------------------------------------------------- */
 
+/* Copies a number, but for leading zeros. */
+static char *put_digits(char *out, const char *at)
+{
+    while (*at == '0' && px_map_is_digit(at[1]))
+        at++;
+    do
+        *out++ = *at++;
+    while (px_map_is_digit(*at));
+    return out;
+}
+
+static char *put_range(char *out, const char *open, const char *shut)
+{
+    out = put_digits(out, open);
+    if (shut == open)
+        return out;
+    *out++ = '-';
+    return put_digits(out, shut);
+}
+
 /* Ranges that follow each other become one, so that the text does not get longer. Its
  * end; NULL: that is no list of ranks. */
 static char *pack_field(char *out, const char *at, const char *end)
 {
-    uint32_t first, last, next = 0, next_last = 0;
+    const char *open = NULL, *shut = NULL; /* where the ends of a range stand */
+    uint32_t first, last, before = 0;
 
-    if (!px_ranges_next(&at, end, &first, &last))
-        return NULL;
-    for (bool open = true; open; last = next_last) {
-        open = at < end;
-        if (open && !px_ranges_next(&at, end, &next, &next_last))
+    do {
+        const char *low = at, *high = at;
+        if (!px_ranges_next(&at, end, &first, &last))
             return NULL;
-        if (open && next == (uint64_t)last + 1)
-            continue;
-        out = px_range_put(out, first, last);
-        if (open)
-            *out++ = ',';
-        first = next;
-    }
-    return out;
+        if (first < last)
+            for (high = at < end ? at - 1 : at; px_map_is_digit(high[-1]);)
+                high--;
+        if (!open || first != (uint64_t)before + 1) {
+            if (open) {
+                out = put_range(out, open, shut);
+                *out++ = ',';
+            }
+            open = low;
+        }
+        shut = high;
+        before = last;
+    } while (at < end);
+    return put_range(out, open, shut);
 }
 
 pmix_status_t px_map_pack_ranks(const char *list, char **out)
 {
-    static const char head[] = "pmix[";
-
     if (!list || !out)
         return PMIX_ERR_BAD_PARAM;
     const char *end = list + strlen(list), *field_end;
     PX_AUTOFREE char *text = malloc((size_t)(end - list) + sizeof(head) + 1);
     if (!text)
         return PMIX_ERR_NOMEM;
-    memcpy(text, head, sizeof(head));
-    char *at = text + sizeof(head) - 1;
+    char *at = put_text(text, head, sizeof(head) - 1);
     for (const char *field = list; at && field < end; field = field_end + 1) {
         field_end = memchr(field, ';', (size_t)(end - field));
         field_end = field_end ? field_end : end;
@@ -254,7 +243,8 @@ static pmix_status_t blob_text(const char *bytes, size_t n, char **text,
         return px_err_set(err, PMIX_ERR_BAD_PARAM, "cannot read a compressed map");
     bytes += head;
     n -= head;
-    for (colon = bytes; colon < bytes + n && is_digit(*colon) && size <= n; colon++)
+    for (colon = bytes; colon < bytes + n && px_map_is_digit(*colon) && size <= n;
+         colon++)
         size = size * 10 + (uint64_t)(*colon - '0');
     if (colon == bytes || (size_t)(bytes + n - colon) < 2 || colon[0] != ':' ||
         colon[1] != '\0')

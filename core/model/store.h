@@ -92,6 +92,8 @@ pmix_status_t px_store_view(const struct px_stores *store, const char *key,
 /* The record that is there while the shared tables hold all of a job's information:
  * jobinfo_share.c. */
 #define PX_STORE_JOB "tenon.job"
+/* Meanwhile an object there may have the names of all nodes, see px_node_list. */
+#define PX_STORE_NODES "nodes"
 /* In a Get: the client reads nothing in place any more. */
 #define PX_STORE_MESSAGES "tenon.messages"
 

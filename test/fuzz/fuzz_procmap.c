@@ -22,7 +22,7 @@ static void ask(const struct px_procmap *map)
         free(px_procmap_peers(map, i));
     }
     FUZZ_MUST(px_procmap_find_host(map, "n1") + 1 <= map->n_rows);
-    free(px_procmap_names(map));
+    free(px_procmap_names(map, NULL));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

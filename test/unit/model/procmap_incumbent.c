@@ -162,7 +162,7 @@ PX_TEST(we_understand_maps_of_the_incumbent)
         struct px_procmap *map = NULL;
 
         ok(px_procmap_create(nodes, ranks, &map, NULL));
-        PX_AUTOFREE char *list = px_procmap_names(map);
+        PX_AUTOFREE char *list = px_procmap_names(map, NULL);
         ck_assert_str_eq(list, shapes[i][0]);
         for (uint32_t n = 0; n < map->n_nodes; n++) {
             PX_AUTOFREE char *peers = px_procmap_peers(map, n);

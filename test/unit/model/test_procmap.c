@@ -33,7 +33,7 @@ static struct px_procmap *parse(const char *nodes, const char *ranks)
 static void assert_nodes(const char *text, const char *expected)
 {
     struct px_procmap *map = parse(text, NULL);
-    PX_AUTOFREE char *names = px_procmap_names(map);
+    PX_AUTOFREE char *names = px_procmap_names(map, NULL);
 
     ck_assert_str_eq(names, expected);
     px_procmap_destroy(map);
@@ -273,7 +273,11 @@ static void assert_same(const struct px_procmap *map, const struct naive *m,
                         const char *name_form)
 {
     uint32_t first, n, seen = 0;
-    bool same = map->n_nodes == m->n_nodes && map->n_mapped == m->n_ranks;
+    size_t len;
+    PX_AUTOFREE char *list = px_procmap_names(map, &len);
+    bool same = map->n_nodes == m->n_nodes && map->n_mapped == m->n_ranks &&
+                len + 2 == m->names.len && memcmp(list, m->names.data, len) == 0 &&
+                strlen(list) == len;
 
     for (uint32_t rank = 0; same && rank < m->n_ranks; rank++)
         same = is_at(map, rank, m->node_of[rank], m->local_of[rank]);
@@ -294,7 +298,8 @@ static void assert_same(const struct px_procmap *map, const struct naive *m,
 
 PX_TEST(every_layout_answers_as_a_table_of_its_ranks_would)
 {
-    static const char *const forms[] = {"n%u", "rack-%03u.dom", "%u", "x%u-ib0"};
+    static const char *const forms[] = {"n%u", "rack-%03u.dom", "%u", "x%u-ib0",
+                                        "cn%u.row-7.hall.example"};
 
     for (unsigned round = 0; round < 120; round++) {
         const char *form = forms[round % PX_COUNT(forms)];
@@ -398,7 +403,7 @@ PX_TEST(the_first_row_of_a_name_counts_and_domains_may_be_missing)
             host = px_procmap_find_host(longer, rows[i].name);
         ck_assert_uint_eq(host, rows[i].host);
     }
-    PX_AUTOFREE char *names = px_procmap_names(longer);
+    PX_AUTOFREE char *names = px_procmap_names(longer, NULL);
     ck_assert_str_eq(names, "a1,a1,b2,c.dom,n9,n10,n11");
     px_procmap_destroy(map);
     px_procmap_destroy(longer);
@@ -441,6 +446,10 @@ PX_TEST(lists_pack_to_what_other_implementations_print)
         {"vm", "pmix[vm]"},
         {"", "raw:"},
         {"a1,login,a2", "pmix[a[1:1],login,a[1:2]]"}, /* keeps the order of nodes */
+        {"1", "pmix[[1:1]]"},
+        {"1,a,02,b3", "pmix[[1:1],a,[2:2],b[1:3]]"},
+        {"n1,n2,", "pmix[n[1:1-2]]"},
+        {",,", "raw:,,"},
         {"a99999999999,a99999999998", "pmix[a99999999999,a99999999998]"},
     };
     static const struct packing ranks[] = {
@@ -455,6 +464,10 @@ PX_TEST(lists_pack_to_what_other_implementations_print)
         {"10,11,12,13", "pmix[10-13]"},
         {"0,1,2,3,4,5,6;;7,8,9", "pmix[0-6;;7-9]"},
         {"", "raw:"},
+        {"00,01,2,03;007,9", "pmix[0-3;7,9]"},
+        {"0-01,2-5;08-9,10,12-12", "pmix[0-5;8-10,12]"},
+        {"0,1,2,3;5-4", "raw:0,1,2,3;5-4"},
+        {"0,1,2,3;4,", "raw:0,1,2,3;4,"},
         {"a,b", "raw:a,b"}, /* no list of ranks */
     };
 

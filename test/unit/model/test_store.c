@@ -3,6 +3,7 @@
  * component "shared", better than hash, stands for one that peers read in place. */
 #include "model_test.h"
 
+#include "core/model/lookup.h"
 #include "frameworks/gds/gds.h"
 
 #include <string.h>
@@ -250,6 +251,43 @@ PX_TEST(a_job_is_read_in_place)
         put_in(ns, PX_GDS_INTERNAL, 1, PMIX_LOCAL_RANK, 77);
         assert_num(ALL, PMIX_JOB_SIZE, PMIX_UINT32, 2);
         assert_num(1, PMIX_LOCAL_RANK, PMIX_UINT32, 77);
+    }
+}
+
+static void note_nodes(const char *list)
+{
+    const pmix_byte_object_t bytes = {(char *)(uintptr_t)list, strlen(list)};
+    pmix_value_t v = {.type = PMIX_UNDEF};
+
+    if (list[0])
+        px_value_borrow(&v, &bytes, PMIX_BYTE_OBJECT);
+    ok(hash->store(NULL, ns->store.shared.ns, PX_GDS_INTERNAL, ALL, PX_STORE_NODES,
+                   &v));
+}
+
+/* Nothing but a copy is made of a list that the server has. */
+PX_TEST(a_reader_makes_no_list_of_nodes_that_is_there)
+{
+    static const struct {
+        const char *noted; /* NULL: as the server did */
+        const char *list;
+    } rows[] = {{NULL, "n8,n9,n10,n11"}, {"a,b", "a,b"}, {"", "n8,n9,n10,n11"}};
+    px_infos l = {0};
+    const void *bytes;
+    size_t n;
+
+    add_maps(&l, "n8,n9,n10,n11", "0;1;2;3");
+    learn_job(&l);
+    ok(read_description(shared));
+    ok(px_store_view(&ns->store, PX_STORE_NODES, &bytes, &n));
+    ck_assert_uint_eq(n, strlen(rows[0].list));
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        if (rows[i].noted)
+            note_nodes(rows[i].noted);
+        PX_AUTOFREE char *list = px_node_list(ns, &n);
+        ck_assert_str_eq(list, rows[i].list);
+        ck_assert_uint_eq(n, strlen(list));
+        assert_str(ALL, PMIX_NODE_LIST, rows[i].list);
     }
 }
 
