@@ -232,7 +232,8 @@ static void release(struct px_loop *loop)
     if (left || loop->poll.n_writers)
         must_run(loop);
     leave(loop);
-    arm(loop, true);
+    if (!loop->dozes)
+        arm(loop, true);
     if (left)
         wake(loop);
     pthread_mutex_unlock(&loop->turn_lock);
@@ -240,8 +241,34 @@ static void release(struct px_loop *loop)
 
 static PX_LOOP_ONLY void pass(struct px_loop *loop, bool wait)
 {
-    px_poll_run(&loop->poll, wait && !has_mail(loop, false) &&
-                                 (loop->guest || !has_mail(loop, true)));
+    bool mail = has_mail(loop, false) || (!loop->guest && has_mail(loop, true));
+    uint64_t due = wait && !mail ? px_poll_due(&loop->poll) : 0;
+
+    px_poll_report(&loop->poll, px_poll_wait(&loop->poll, px_poll_timeout(due)));
+    run_rounds(loop);
+}
+
+/* A pass of the own thread where there are no guests: while it waits others may have
+ * the turn. Descriptors that were ready may be gone then, and are looked for again. */
+static PX_LOOP_ONLY void doze(struct px_loop *loop)
+{
+    if (has_mail(loop, false) || has_mail(loop, true)) {
+        pass(loop, false);
+        return;
+    }
+    pthread_mutex_lock(&loop->turn_lock);
+    const uint64_t due = loop->sleeps_until_ms = px_poll_due(&loop->poll);
+    loop->dozes = true;
+    loop->lent = false;
+    leave(loop);
+    pthread_mutex_unlock(&loop->turn_lock);
+    int n = px_poll_wait(&loop->poll, px_poll_timeout(due));
+    pthread_mutex_lock(&loop->turn_lock);
+    loop->dozes = false;
+    while (!take(loop, false))
+        pthread_cond_wait(&loop->turn_over, &loop->turn_lock);
+    pthread_mutex_unlock(&loop->turn_lock);
+    px_poll_report(&loop->poll, loop->lent ? 0 : n);
     run_rounds(loop);
 }
 
@@ -258,9 +285,9 @@ static void *thread_main(void *arg)
         if (take(loop, false)) {
             pthread_mutex_unlock(&loop->turn_lock);
             enter(loop);
-            do /* without guests it keeps the turn, and waits where they would */
-                pass(loop, loop->no_guests);
-            while (loop->no_guests && !loop->stopped);
+            pass(loop, false);
+            while (loop->no_guests && !loop->stopped)
+                doze(loop);
             pthread_mutex_lock(&loop->turn_lock);
             leave(loop);
             if (loop->stopped)
@@ -336,7 +363,7 @@ static bool is_done(const struct px_call *call)
  * it. */
 static bool may_be_guest(struct px_loop *loop)
 {
-    return !loop->no_guests && !loop->closing && !loop->external &&
+    return !loop->no_guests && !loop->closing && !loop->external && !loop->dozes &&
            !has_mail(loop, true);
 }
 
@@ -359,6 +386,25 @@ static bool drive(struct px_loop *loop, struct px_call *call)
     }
     while (!is_done(call) && may_be_guest(loop))
         pass(loop, true);
+    release(loop);
+    return true;
+}
+
+/* In a server whose thread waits for something to do: runs the call's function, and
+ * nothing else. If that leads to functions of the host's, they can no more take the
+ * locks of this thread, which waits, than if they ran in another. False: the call is
+ * still to be posted, behind what was posted before. */
+static bool run_here(struct px_loop *loop, struct px_call *call)
+{
+    pthread_mutex_lock(&loop->turn_lock);
+    bool mine = loop->dozes && !has_mail(loop, false) && !has_mail(loop, true) &&
+                take(loop, true);
+    loop->lent = loop->lent || mine;
+    pthread_mutex_unlock(&loop->turn_lock);
+    if (!mine)
+        return false;
+    enter(loop);
+    on_call(&call->msg);
     release(loop);
     return true;
 }
@@ -413,7 +459,7 @@ pmix_status_t px_call(struct px_loop *loop, px_call_fn fn, void *args)
         return PMIX_ERR_WOULD_BLOCK;
     /* A thread that were cancelled here would take the turn, and its stack, with it. */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    if (!drive(loop, &call))
+    if (!drive(loop, &call) && !run_here(loop, &call))
         px_post(loop, &call.msg);
     await(loop, &call);
     pthread_setcancelstate(cancel, NULL);
@@ -537,17 +583,19 @@ struct px_children *px_loop_children(struct px_loop *loop)
 static void run_rest(struct px_loop *loop)
 {
     enter(loop);
-    do {
+    for (;;) {
         while (run_mail(loop))
             ;
         /* Those who wait for a turn look whether they still need one. */
         pthread_mutex_lock(&loop->turn_lock);
         pthread_cond_broadcast(&loop->turn_over);
         pthread_mutex_unlock(&loop->turn_lock);
-        sched_yield();
-    } while (atomic_load_explicit(&loop->posting, memory_order_acquire) ||
-             has_mail(loop, false) || has_mail(loop, true) ||
-             atomic_load_explicit(&loop->held, memory_order_acquire));
+        if (!atomic_load_explicit(&loop->posting, memory_order_acquire) &&
+            !has_mail(loop, false) && !has_mail(loop, true) &&
+            !atomic_load_explicit(&loop->held, memory_order_acquire))
+            break;
+        sched_yield(); /* where others have a processor, all of them run before */
+    }
     if (loop->children.free_all)
         loop->children.free_all(loop);
 }
@@ -560,10 +608,11 @@ void px_loop_destroy(struct px_loop *loop)
     px_loop_stop_thread(loop);
     /* A thread may still have the turn, and be asleep. None takes another. */
     atomic_store(&loop->closing, true);
-    wake(loop);
     pthread_mutex_lock(&loop->turn_lock);
-    while (!take(loop, false))
+    while (!take(loop, false)) {
+        wake(loop);
         pthread_cond_wait(&loop->turn_over, &loop->turn_lock);
+    }
     pthread_mutex_unlock(&loop->turn_lock);
     run_rest(loop);
     free_loop(loop);

@@ -44,6 +44,8 @@ struct px_loop {
     pthread_mutex_t turn_lock;
     pthread_cond_t turn_over;
     bool taken;
+    bool dozes; /* the own thread waits without it, in a server */
+    bool lent;  /* and another had it meanwhile */
     /* The loop's own thread, while it has no turn, waits for this epoll, which holds
      * the other, until then. It is armed for one report at a time. */
     int outer_fd;
@@ -65,8 +67,9 @@ pmix_status_t px_poll_wake_by(struct px_poll *p, int fd);
 uint64_t px_poll_due(const struct px_poll *p);
 /* For epoll_wait: until then, or for ever. */
 int px_poll_timeout(uint64_t due_ms);
-/* Waits until a descriptor is ready or a timer due, or does not wait at all, and calls
- * those concerned. */
-void px_poll_run(struct px_poll *p, bool wait) PX_LOOP_ONLY;
+/* How many descriptors are ready, of which px_poll_report then calls those concerned,
+ * and those whose timer is due. Waits without touching anything but p->ready. */
+int px_poll_wait(struct px_poll *p, int timeout_ms);
+void px_poll_report(struct px_poll *p, int n) PX_LOOP_ONLY;
 
 #endif

@@ -242,12 +242,16 @@ int px_poll_timeout(uint64_t due_ms)
     return due_ms <= now ? 0 : due_ms - now < INT_MAX ? (int)(due_ms - now) : INT_MAX;
 }
 
-void px_poll_run(struct px_poll *p, bool wait)
+int px_poll_wait(struct px_poll *p, int timeout_ms)
 {
-    int n = epoll_wait(p->fd, p->ready, PX_COUNT(p->ready),
-                       wait ? px_poll_timeout(px_poll_due(p)) : 0);
+    int n = epoll_wait(p->fd, p->ready, PX_COUNT(p->ready), timeout_ms);
 
-    p->n_ready = n > 0 ? n : 0; /* a signal has interrupted it: another pass follows */
+    return n > 0 ? n : 0; /* a signal has interrupted it: another pass follows */
+}
+
+void px_poll_report(struct px_poll *p, int n)
+{
+    p->n_ready = n;
     for (p->at = 0; p->at < p->n_ready; p->at++)
         report(&p->ready[p->at]);
     p->n_ready = 0;

@@ -90,6 +90,7 @@ void print_row(const char *row, double value);
 
 void run_codec(void); /* codec.c */
 void run_parse(int nodes);
+void run_register(int clients);
 void run_maps(int nodes); /* datapath.c */
 /* floor.c */
 void floor_get(int x);

@@ -128,11 +128,8 @@ static void on_done(pmix_status_t status, void *arg)
     sem_post(&w->done);
 }
 
-static void finish(const char *what, struct waiter *w, pmix_status_t rc)
+static void await(const char *what, struct waiter *w)
 {
-    if (rc == PMIX_OPERATION_SUCCEEDED)
-        return;
-    must(what, rc);
     while (sem_wait(&w->done))
         ;
     must(what, w->status);
@@ -210,9 +207,9 @@ static void register_job(const char *row, const char *nspace, const char *nodes,
                          const char *ranks, int n_ranks, int n_nodes, int n_local)
 {
     struct infos infos = {0};
-    struct waiter w = {0};
     char *node_map, *rank_map, first[256];
     double start;
+    pmix_status_t rc;
 
     snprintf(first, sizeof first, "%.*s", (int)strcspn(nodes, ","), nodes);
     must("regex", PMIx_generate_regex(nodes, &node_map));
@@ -229,11 +226,9 @@ static void register_job(const char *row, const char *nspace, const char *nodes,
                (uint32_t)n_ranks, NULL);
     load_array(&infos, PMIX_SESSION_INFO_ARRAY, PMIX_SESSION_ID, PMIX_UNIV_SIZE,
                (uint32_t)n_ranks, NULL);
-    sem_init(&w.done, 0, 0);
     start = now();
-    finish(
-        "register namespace", &w,
-        PMIx_server_register_nspace(nspace, n_local, infos.info, infos.n, on_done, &w));
+    rc = PMIx_server_register_nspace(nspace, n_local, infos.info, infos.n, NULL, NULL);
+    must("register namespace", rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc);
     print_row(row, now() - start);
     for (size_t i = 0; i < infos.n; i++)
         PMIX_INFO_DESTRUCT(&infos.info[i]);
@@ -241,19 +236,33 @@ static void register_job(const char *row, const char *nspace, const char *nodes,
     free(rank_map);
 }
 
-static void register_clients(int n)
+/* How a host learns that a client is registered: when the call returns, or by callbacks. */
+enum how { BLOCKING, ONE_BY_ONE, TOGETHER };
+
+/* One more at first, which is not counted: where callbacks come from, a thread wakes. */
+static void register_clients(const char *row, const char *nspace, int n, enum how how)
 {
     struct waiter w = {0};
     double start = now();
     pmix_proc_t p;
 
     sem_init(&w.done, 0, 0);
-    for (int i = 0; i < n; i++) {
-        PMIX_LOAD_PROCID(&p, NSPACE, (pmix_rank_t)i);
-        finish("register client", &w,
-               PMIx_server_register_client(&p, getuid(), getgid(), NULL, on_done, &w));
+    for (int i = how == BLOCKING ? 0 : -1; i < n; i++) {
+        PMIX_LOAD_PROCID(&p, nspace, (pmix_rank_t)(i < 0 ? n : i));
+        pmix_status_t rc = PMIx_server_register_client(
+            &p, getuid(), getgid(), NULL, how == BLOCKING ? NULL : on_done, &w);
+
+        if (how != BLOCKING && rc == PMIX_OPERATION_SUCCEEDED)
+            sem_post(&w.done);
+        must("register client", rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc);
+        if (how == ONE_BY_ONE || i < 0)
+            await("register client", &w);
+        if (i < 0)
+            start = now();
     }
-    print_row("register.clients", now() - start);
+    for (int i = 0; i < n && how == TOGETHER; i++)
+        await("register client", &w);
+    print_row(row, now() - start);
 }
 
 /* Resident memory of the server, KiB. */
@@ -267,30 +276,48 @@ static double resident_kib(void)
     return (double)pages * (double)sysconf(_SC_PAGESIZE) / 1024;
 }
 
-static void register_scene(const struct scene *scene, int x, int clients)
+/* On this node alone. */
+static void register_here(const char *row, const char *nspace, int clients)
 {
-    char name[256] = "";
-    char *ranks, *nodes;
+    char name[256] = "", *ranks = rank_map(BLOCK, 1, clients);
+
+    gethostname(name, sizeof name - 1);
+    register_job(row, nspace, name, ranks, clients, 1, clients);
+    free(ranks);
+}
+
+static void register_many(int x)
+{
+    int n_nodes = (x + BIG_PPN - 1) / BIG_PPN;
+    char *ranks = rank_map(BLOCK, n_nodes, BIG_PPN), *nodes = node_list(n_nodes);
     double before = resident_kib();
 
-    if (scene->of_many) {
-        int n_nodes = (x + BIG_PPN - 1) / BIG_PPN;
-
-        ranks = rank_map(BLOCK, n_nodes, BIG_PPN);
-        nodes = node_list(n_nodes);
-        before = resident_kib();
-        register_job("big.register", NSPACE, nodes, ranks, x, n_nodes, BIG_PPN);
-    } else {
-        gethostname(name, sizeof name - 1);
-        ranks = rank_map(BLOCK, 1, clients);
-        nodes = strdup(name);
-        register_job("register.nspace", NSPACE, nodes, ranks, clients, 1, clients);
-    }
-    if (scene->of_many)
-        print_row("big.server", resident_kib() - before);
+    register_job("big.register", NSPACE, nodes, ranks, x, n_nodes, BIG_PPN);
+    print_row("big.server", resident_kib() - before);
     free(ranks);
     free(nodes);
-    register_clients(clients);
+}
+
+static void register_scene(const struct scene *scene, int x, int clients)
+{
+    if (scene->of_many)
+        register_many(x);
+    else
+        register_here("register.nspace", NSPACE, clients);
+    register_clients("register.clients", NSPACE, clients, BLOCKING);
+}
+
+/* A job and its clients, in each way. A server goes on with its own start after it has said that it has started: not
+ * here. */
+void run_register(int n)
+{
+    usleep(50000);
+    register_here("register.nspace", NSPACE, n);
+    register_clients("register.clients", NSPACE, n, BLOCKING);
+    register_here("register.second", "awaited", n);
+    register_clients("register.awaited", "awaited", n, ONE_BY_ONE);
+    register_here("register.third", "together", n);
+    register_clients("register.together", "together", n, TOGETHER);
 }
 
 /* What hosts of many nodes do before a job starts, for each layout; no clients. Registering is told for fewer nodes, as

@@ -599,6 +599,7 @@ const struct scene scenes[] = {
     {.name = "connect", .run = run_connect},
     {.name = "big", .n_clients = 2, .of_many = true, .inits = true, .run = run_big},
     {.name = "codec", .run = run_codec},
+    {.name = "register", .run_host = run_register},
     {.name = "maps", .run_host = run_maps},
     {.name = "parse", .run_host = run_parse},
     {.name = "floor.get", .alone = true, .run_host = floor_get},

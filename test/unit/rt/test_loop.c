@@ -587,6 +587,45 @@ PX_TEST_LOOP(what_is_for_the_user_runs_on_the_loops_thread_before_the_call_retur
     leave_wait();
 }
 
+static void on_report(void *n_reports, int fd PX_UNUSED, unsigned events PX_UNUSED)
+{
+    ++*(int *)n_reports;
+}
+
+/* The own thread learns that a descriptor is ready, which is not watched any more when
+ * it has the turn. */
+static void tell_and_forget(void *n_reports)
+{
+    struct px_watch *w = px_watch_create(guest.loop, guest.ends[0], PX_READABLE,
+                                         on_report, n_reports);
+
+    guest.watcher = pthread_self();
+    ck_assert_int_eq(write(guest.ends[1], "", 1), 1);
+    while (atomic_load(&waits_on) >= 0)
+        sched_yield();
+    px_watch_free(w);
+}
+
+PX_TEST(without_guests_a_call_runs_where_it_is_made_while_the_loops_thread_waits)
+{
+    int n_reports = 0;
+
+    begin_wait(false);
+    rt_on_loop(guest.loop, do_nothing, NULL); /* from now on it waits in the loop */
+    for (int i = 0; i < 3; i++) {
+        while (!own_thread_is_asleep())
+            sched_yield();
+        atomic_store(&n_writes, 0);
+        n_waits = 0;
+        rt_on_loop(guest.loop, tell_and_forget, &n_reports);
+        ck_assert(pthread_equal(guest.watcher, pthread_self()));
+        ck_assert_int_eq(atomic_load(&n_writes), 1); /* our own */
+        ck_assert_int_eq(n_waits, 0);
+    }
+    ck_assert_int_eq(n_reports, 0);
+    leave_wait();
+}
+
 static void on_signal(int number PX_UNUSED)
 {
 }
@@ -729,12 +768,13 @@ static void await_left(struct px_loop *loop)
     }
 }
 
-PX_TEST(the_turn_goes_from_thread_to_thread_and_no_call_is_forgotten)
+PX_TEST_LOOP(the_turn_goes_from_thread_to_thread_and_no_call_is_forgotten, 2)
 {
     struct px_loop *loop = rt_loop(false);
     pthread_t threads[CALLERS];
     void *failed;
 
+    px_loop_let_guests(loop, _i);
     sem_init(&ran, 0, 0);
     for (int t = 0; t < CALLERS; t++)
         ok(pthread_create(&threads[t], NULL, take_turns, loop));

@@ -8,9 +8,20 @@
 #include "raw.h"
 
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+
+/* The C library's, but counted: what wakes the loop. */
+static atomic_int n_writes;
+
+ssize_t write(int fd, const void *bytes, size_t n)
+{
+    atomic_fetch_add(&n_writes, 1);
+    return syscall(SYS_write, fd, bytes, n);
+}
 
 static sem_t told;
 static pmix_status_t told_status;
@@ -207,6 +218,21 @@ PX_TEST(all_four_work_with_and_without_a_callback)
     PMIx_server_deregister_client(&p, NULL, NULL);
     PMIx_server_deregister_nspace(p.nspace, NULL, NULL);
     fails(connects("more", 0), NOT_FOUND);
+}
+
+/* But now and then, when the loop has something else to do. */
+PX_TEST(registering_and_waiting_wakes_no_thread)
+{
+    enum { N = 256 };
+    pmix_proc_t p = raw_proc("more", 0);
+
+    start();
+    ok(PMIx_server_register_nspace(p.nspace, N, NULL, 0, NULL, NULL));
+    atomic_store(&n_writes, 0);
+    for (p.rank = 0; p.rank < N; p.rank++)
+        ok(PMIx_server_register_client(&p, geteuid(), getegid(), NULL, NULL, NULL));
+    ck_assert_int_lt(atomic_load(&n_writes), N / 8);
+    ok(connects("more", N - 1));
 }
 
 PX_TEST(ranks_of_no_process_are_refused_but_numbers_may_be_unknown)
