@@ -22,7 +22,7 @@ BUDGETS = (
     (1700, "core/config"),
     (1400, "core/plugin"),
     (800, "core/topo"),
-    (4500, "core/model"),
+    (4590, "core/model"),
     (1290, "core/link"),
     (1100, "core/notify"),
     (4900, "core/client", "core/tool"),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Given values come before those that follow from the maps, which is computed when
- * asked for, not stored: a million ranks cost what their map costs. */
+/* The values of the host come before those that follow from the maps, which are
+ * computed when asked for, not stored: a million ranks cost what their map costs. Those
+ * that processes commit come last. */
 #include "core/model/lookup.h"
 
 #include <string.h>
@@ -10,75 +11,108 @@
 
 /* ---- the dictionary -------------------------------------------------------------- */
 
-/* Sorted by the key's text. pmix.appnum keeps the host's type: programs are known that
- * read it as whatever their launcher has always given. */
+#define ROW(key, type, realm, means)                               \
+    {                                                              \
+        key, sizeof(key) - 1, PX_KEY_##means, PX_KEY_##realm, type \
+    }
+/* Sorted by length, then text. pmix.appnum keeps the host's type: programs are known
+ * that read it as whatever their launcher has always given. */
 const struct px_job_key px_job_keys[] = {
-    {PMIX_APPLDR, PMIX_PROC_RANK, PX_KEY_APP},
-    {PMIX_HOSTNAME_ALIASES, PMIX_STRING, PX_KEY_NODE},
-    {PMIX_APP_MAP_REGEX, PMIX_UNDEF, PX_KEY_APP},
-    {PMIX_APP_MAP_TYPE, PMIX_STRING, PX_KEY_APP},
-    {PMIX_APP_ARGV, PMIX_STRING, PX_KEY_APP},
-    {PMIX_APP_SIZE, PMIX_UINT32, PX_KEY_APP},
-    {PMIX_APPNUM, PMIX_UNDEF, PX_KEY_PROC},
-    {PMIX_APP_RANK, PMIX_PROC_RANK, PX_KEY_PROC},
-    {PMIX_CLUSTER_ID, PMIX_STRING, PX_KEY_SESSION},
-    {PMIX_FABRIC_DEVICES, PMIX_UNDEF, PX_KEY_NODE},
-    {PMIX_HOSTNAME_KEEP_FQDN, PMIX_BOOL, PX_KEY_SESSION},
-    {PMIX_GLOBAL_RANK, PMIX_PROC_RANK, PX_KEY_PROC},
-    {PMIX_HOSTNAME, PMIX_STRING, PX_KEY_NODE},
-    {PMIX_JOB_NUM_APPS, PMIX_UINT32, PX_KEY_JOB},
-    {PMIX_JOB_SIZE, PMIX_UINT32, PX_KEY_JOB},
-    {PMIX_LOCAL_CPUSETS, PMIX_UNDEF, PX_KEY_NODE},
-    {PMIX_LOCALLDR, PMIX_PROC_RANK, PX_KEY_NODE},
-    {PMIX_LOCAL_SIZE, PMIX_UINT32, PX_KEY_NODE},
-    {PMIX_LOCAL_PEERS, PMIX_STRING, PX_KEY_NODE},
-    {PMIX_LOCAL_PROCS, PMIX_UNDEF, PX_KEY_NODE},
-    {PMIX_LOCAL_RANK, PMIX_UINT16, PX_KEY_PROC},
-    {PMIX_MAX_PROCS, PMIX_UINT32, PX_KEY_JOB},
-    {PMIX_NODE_OVERSUBSCRIBED, PMIX_BOOL, PX_KEY_NODE},
-    {PMIX_NODE_SIZE, PMIX_UINT32, PX_KEY_NODE},
-    {PMIX_NODEID, PMIX_UINT32, PX_KEY_NODE},
-    {PMIX_NODE_RANK, PMIX_UINT16, PX_KEY_PROC},
-    {PMIX_NUM_ALLOCATED_NODES, PMIX_UINT32, PX_KEY_JOB},
-    {PMIX_NUM_NODES, PMIX_UINT32, PX_KEY_JOB},
-    {PMIX_NUM_SLOTS, PMIX_UINT32, PX_KEY_JOB},
-    {PMIX_NPROC_OFFSET, PMIX_PROC_RANK, PX_KEY_JOB},
-    {PMIX_PACKAGE_RANK, PMIX_UINT16, PX_KEY_PROC},
-    {PMIX_AVAIL_PHYS_MEMORY, PMIX_UINT64, PX_KEY_NODE},
-    {PMIX_PSET_NAME, PMIX_STRING, PX_KEY_APP},
-    {PMIX_PSET_NAMES, PMIX_UNDEF, PX_KEY_APP},
-    {PMIX_RANK, PMIX_PROC_RANK, PX_KEY_PROC},
-    {PMIX_REINCARNATION, PMIX_UINT32, PX_KEY_PROC},
-    {PMIX_RM_NAME, PMIX_STRING, PX_KEY_SESSION},
-    {PMIX_RM_VERSION, PMIX_STRING, PX_KEY_SESSION},
-    {PMIX_SESSION_ID, PMIX_UINT32, PX_KEY_SESSION},
-    {PMIX_SPAWNED, PMIX_BOOL, PX_KEY_JOB},
-    {PMIX_SERVER_RANK, PMIX_PROC_RANK, PX_KEY_JOB},
-    {PMIX_SERVER_TMPDIR, PMIX_STRING, PX_KEY_SESSION},
-    {PMIX_SYSTEM_TMPDIR, PMIX_STRING, PX_KEY_SESSION},
-    {PMIX_TDIR_RMCLEAN, PMIX_BOOL, PX_KEY_SESSION},
-    {PMIX_TMPDIR, PMIX_STRING, PX_KEY_SESSION},
-    {PMIX_UNIV_SIZE, PMIX_UINT32, PX_KEY_SESSION},
-    {PMIX_WDIR, PMIX_STRING, PX_KEY_APP},
+    ROW(PMIX_APPLDR, PMIX_PROC_RANK, APP, NONE),
+    ROW(PMIX_CLUSTER_ID, PMIX_STRING, SESSION, NONE),
+    ROW(PMIX_HOSTNAME_KEEP_FQDN, PMIX_BOOL, SESSION, NONE),
+    ROW(PMIX_LOCALLDR, PMIX_PROC_RANK, NODE, LOCALLDR),
+    ROW(PMIX_AVAIL_PHYS_MEMORY, PMIX_UINT64, NODE, NONE),
+    ROW(PMIX_RANK, PMIX_PROC_RANK, PROC, NONE),
+    ROW(PMIX_WDIR, PMIX_STRING, APP, NONE),
+    ROW(PMIX_HOSTNAME_ALIASES, PMIX_STRING, NODE, NONE),
+    ROW(PMIX_GLOBAL_RANK, PMIX_PROC_RANK, PROC, NONE),
+    ROW(PMIX_HOSTNAME, PMIX_STRING, NODE, HOSTNAME),
+    ROW(PMIX_LOCAL_CPUSETS, PMIX_UNDEF, NODE, NONE),
+    ROW(PMIX_LOCAL_RANK, PMIX_UINT16, PROC, LOCAL_RANK),
+    ROW(PMIX_NODE_LIST, PMIX_UNDEF, JOB, NODE_LIST),
+    ROW(PMIX_NODE_RANK, PMIX_UINT16, PROC, LOCAL_RANK),
+    ROW(PMIX_NSDIR, PMIX_UNDEF, JOB, EVERY_RANKS),
+    ROW(PMIX_REINCARNATION, PMIX_UINT32, PROC, NONE),
+    ROW(PMIX_APPNUM, PMIX_UNDEF, PROC, APPNUM),
+    ROW(PMIX_LOCAL_PEERS, PMIX_STRING, NODE, LOCAL_PEERS),
+    ROW(PMIX_LOCAL_PROCS, PMIX_UNDEF, NODE, NONE),
+    ROW(PMIX_NODE_OVERSUBSCRIBED, PMIX_BOOL, NODE, NONE),
+    ROW(PMIX_NODEID, PMIX_UINT32, NODE, NODEID),
+    ROW(PMIX_NPROC_OFFSET, PMIX_PROC_RANK, JOB, NONE),
+    ROW(PMIX_PROCID, PMIX_UNDEF, JOB, PROCID),
+    ROW(PMIX_TMPDIR, PMIX_STRING, SESSION, NONE),
+    ROW(PMIX_APP_RANK, PMIX_PROC_RANK, PROC, NONE),
+    ROW(PMIX_PACKAGE_RANK, PMIX_UINT16, PROC, NONE),
+    ROW(PMIX_PSET_NAME, PMIX_STRING, APP, NONE),
+    ROW(PMIX_RM_NAME, PMIX_STRING, SESSION, NONE),
+    ROW(PMIX_SPAWNED, PMIX_BOOL, JOB, NONE),
+    ROW(PMIX_APP_ARGV, PMIX_STRING, APP, NONE),
+    ROW(PMIX_APP_INFO, PMIX_UNDEF, JOB, APP_INFO),
+    ROW(PMIX_APP_SIZE, PMIX_UINT32, APP, NONE),
+    ROW(PMIX_FABRIC_DEVICES, PMIX_UNDEF, NODE, NONE),
+    ROW(PMIX_GROUP_MEMBERSHIP, PMIX_UNDEF, JOB, MEMBERS),
+    ROW(PMIX_JOB_SIZE, PMIX_UINT32, JOB, JOB_SIZE),
+    ROW(PMIX_MAX_PROCS, PMIX_UINT32, JOB, JOB_SIZE),
+    ROW(PMIX_PSET_NAMES, PMIX_UNDEF, APP, NONE),
+    ROW(PMIX_SERVER_RANK, PMIX_PROC_RANK, JOB, NONE),
+    ROW(PMIX_SESSION_INFO, PMIX_UNDEF, JOB, SESSION_INFO),
+    ROW(PMIX_JOB_NUM_APPS, PMIX_UINT32, JOB, NONE),
+    ROW(PMIX_NODE_INFO, PMIX_UNDEF, JOB, NODE_INFO),
+    ROW(PMIX_NODE_SIZE, PMIX_UINT32, NODE, NONE),
+    ROW(PMIX_NUM_NODES, PMIX_UINT32, JOB, NUM_NODES),
+    ROW(PMIX_NUM_SLOTS, PMIX_UINT32, JOB, NONE),
+    ROW(PMIX_UNIV_SIZE, PMIX_UINT32, SESSION, NONE),
+    ROW(PMIX_APP_MAP_TYPE, PMIX_STRING, APP, NONE),
+    ROW(PMIX_LOCAL_SIZE, PMIX_UINT32, NODE, LOCAL_SIZE),
+    ROW(PMIX_NUM_ALLOCATED_NODES, PMIX_UINT32, JOB, NONE),
+    ROW(PMIX_RM_VERSION, PMIX_STRING, SESSION, NONE),
+    ROW(PMIX_SESSION_ID, PMIX_UINT32, SESSION, SESSION_ID),
+    ROW(PMIX_SYSTEM_TMPDIR, PMIX_STRING, SESSION, NONE),
+    ROW(PMIX_APP_MAP_REGEX, PMIX_UNDEF, APP, NONE),
+    ROW(PMIX_SERVER_TMPDIR, PMIX_STRING, SESSION, NONE),
+    ROW(PMIX_LAUNCHER_RENDEZVOUS_FILE, PMIX_UNDEF, JOB, EVERY_RANKS),
+    ROW(PMIX_TDIR_RMCLEAN, PMIX_BOOL, SESSION, NONE),
 };
+#undef ROW
 const size_t px_n_job_keys = PX_COUNT(px_job_keys);
+
+struct text {
+    const char *at;
+    size_t n;
+};
 
 static int compare_key(const void *key, const void *row)
 {
-    return strcmp(key, ((const struct px_job_key *)row)->key);
+    const struct text *text = key;
+    const struct px_job_key *k = row;
+
+    return text->n == k->length ? memcmp(text->at, k->key, k->length)
+                                : (text->n > k->length) - (text->n < k->length);
 }
 
 const struct px_job_key *px_job_key_find(const char *key)
 {
-    return bsearch(key, px_job_keys, px_n_job_keys, sizeof(px_job_keys[0]),
-                   compare_key);
+    const struct text text = {key, strnlen(key, sizeof(pmix_key_t))};
+
+    return px_key_is_reserved(key) ? bsearch(&text, px_job_keys, px_n_job_keys,
+                                             sizeof(px_job_keys[0]), compare_key)
+                                   : NULL;
+}
+
+static enum px_key_realm realm_of(const struct px_job_key *known)
+{
+    return known ? (enum px_key_realm)known->realm : PX_KEY_JOB;
+}
+
+static enum px_key_means means(const struct px_job_key *known)
+{
+    return known ? (enum px_key_means)known->means : PX_KEY_NONE;
 }
 
 enum px_key_realm px_key_realm(const char *key)
 {
-    const struct px_job_key *k = px_job_key_find(key);
-
-    return k ? (enum px_key_realm)k->realm : PX_KEY_JOB;
+    return realm_of(px_job_key_find(key));
 }
 
 void px_job_value_convert(const char *key, const pmix_value_t *in, pmix_value_t *out)
@@ -129,10 +163,15 @@ static pmix_status_t give_string(pmix_value_t *out, char *s)
 static pmix_status_t give_name(const struct px_nspace *ns, uint32_t node,
                                pmix_value_t *out)
 {
-    char name[PX_MAX_NODE_NAME + 1];
+    char name[PX_MAX_NODE_NAME + 1], *copy;
+    size_t n = ns->map ? px_procmap_name(ns->map, node, name) : 0;
 
-    return px_node_name(ns, node, name) ? give_string(out, strdup(name))
-                                        : PMIX_ERR_NOT_FOUND;
+    if (n == 0)
+        return PMIX_ERR_NOT_FOUND;
+    copy = malloc(n + 1);
+    if (copy)
+        memcpy(copy, name, n + 1);
+    return give_string(out, copy);
 }
 
 /* The id the host gave a node, else its place in the map. */
@@ -153,59 +192,61 @@ static pmix_status_t give_node_id(const struct px_nspace *ns, uint32_t node,
 }
 
 static pmix_status_t rank_fact(const struct px_nspace *ns, pmix_rank_t rank,
-                               const char *key, pmix_value_t *out)
+                               enum px_key_means key, pmix_value_t *out)
 {
     uint16_t local = 0;
     uint32_t node = ns->map ? px_procmap_node_of(ns->map, rank, &local) : UINT32_MAX;
     pmix_proc_t member;
 
-    if (px_nspace_is_lost(ns)) /* and with it what was given instead */
-        return PMIX_ERR_NOT_FOUND;
-    if (ns->assembly && strcmp(key, PMIX_PROCID) == 0)
-        return px_assembly_member(ns->assembly, rank, &member)
+    if (key == PX_KEY_PROCID)
+        return ns->assembly && px_assembly_member(ns->assembly, rank, &member)
                    ? PMIx_Value_load(out, &member, PMIX_PROC)
                    : PMIX_ERR_NOT_FOUND;
-    if (strcmp(key, PMIX_APPNUM) == 0)
+    if (key == PX_KEY_APPNUM)
         return !ns->many_apps && (node != UINT32_MAX || rank < ns->job_size)
                    ? give_u32(out, 0)
                    : PMIX_ERR_NOT_FOUND;
     if (node == UINT32_MAX)
         return PMIX_ERR_NOT_FOUND;
-    if (strcmp(key, PMIX_HOSTNAME) == 0)
+    switch (key) {
+    case PX_KEY_HOSTNAME:
         return give_name(ns, node, out);
-    if (strcmp(key, PMIX_NODEID) == 0)
+    case PX_KEY_NODEID:
         return give_node_id(ns, node, out);
-    /* The rank among all jobs of the node is the host's to know; alone there, it is the
-     * same. */
-    if (strcmp(key, PMIX_LOCAL_RANK) == 0 || strcmp(key, PMIX_NODE_RANK) == 0)
+    case PX_KEY_LOCAL_RANK:
         return px_value_borrow(out, &local, PMIX_UINT16);
-    return PMIX_ERR_NOT_FOUND;
+    default:
+        return PMIX_ERR_NOT_FOUND;
+    }
 }
 
 static pmix_status_t node_fact(const struct px_nspace *ns, uint32_t node,
-                               const char *key, pmix_value_t *out)
+                               enum px_key_means key, pmix_value_t *out)
 {
     const struct px_procmap *map = ns->map;
+    pmix_rank_t lowest;
 
-    if (node >= px_node_rows(ns) || px_nspace_is_lost(ns))
+    if (node >= px_node_rows(ns))
         return PMIX_ERR_NOT_FOUND;
-    if (strcmp(key, PMIX_HOSTNAME) == 0)
+    if (key == PX_KEY_HOSTNAME)
         return give_name(ns, node, out);
-    if (strcmp(key, PMIX_NODEID) == 0)
+    if (key == PX_KEY_NODEID)
         return give_node_id(ns, node, out);
     if (!map || node >= map->n_nodes || map->n_ranks == 0)
         return PMIX_ERR_NOT_FOUND;
 
-    uint32_t n = px_procmap_size(map, node);
-    if (strcmp(key, PMIX_LOCAL_PEERS) == 0)
+    switch (key) {
+    case PX_KEY_LOCAL_PEERS:
         return give_string(out, px_procmap_peers(map, node));
-    if (strcmp(key, PMIX_LOCAL_SIZE) == 0)
-        return give_u32(out, n);
-    if (strcmp(key, PMIX_LOCALLDR) == 0 && n > 0) {
-        pmix_rank_t lowest = px_procmap_lowest(map, node);
-        return px_value_borrow(out, &lowest, PMIX_PROC_RANK);
+    case PX_KEY_LOCAL_SIZE:
+        return give_u32(out, px_procmap_size(map, node));
+    case PX_KEY_LOCALLDR:
+        lowest = px_procmap_lowest(map, node);
+        return lowest == UINT32_MAX ? PMIX_ERR_NOT_FOUND
+                                    : px_value_borrow(out, &lowest, PMIX_PROC_RANK);
+    default:
+        return PMIX_ERR_NOT_FOUND;
     }
-    return PMIX_ERR_NOT_FOUND;
 }
 
 static pmix_status_t give_members(const struct px_nspace *ns, pmix_value_t *out)
@@ -221,30 +262,40 @@ static pmix_status_t give_members(const struct px_nspace *ns, pmix_value_t *out)
     return PMIx_Value_load(out, &array, PMIX_DATA_ARRAY);
 }
 
-static pmix_status_t job_fact(const struct px_nspace *ns, const char *key,
+static pmix_status_t job_fact(const struct px_nspace *ns, enum px_key_means key,
                               pmix_value_t *out)
 {
-    if (px_nspace_is_lost(ns))
-        return PMIX_ERR_NOT_FOUND;
-    if (strcmp(key, PMIX_JOB_SIZE) == 0 || strcmp(key, PMIX_MAX_PROCS) == 0)
-        return ns->job_size > 0 ? give_u32(out, ns->job_size) : PMIX_ERR_NOT_FOUND;
-    if (ns->assembly && strcmp(key, PMIX_GROUP_MEMBERSHIP) == 0)
+    bool has_nodes = ns->map && ns->map->n_nodes > 0;
+
+    if (key == PX_KEY_JOB_SIZE && ns->job_size > 0)
+        return give_u32(out, ns->job_size);
+    if (key == PX_KEY_MEMBERS && ns->assembly)
         return give_members(ns, out);
-    if (!ns->map || ns->map->n_nodes == 0)
-        return PMIX_ERR_NOT_FOUND;
-    if (strcmp(key, PMIX_NUM_NODES) == 0)
+    if (key == PX_KEY_NUM_NODES && has_nodes)
         return give_u32(out, ns->map->n_nodes);
-    if (strcmp(key, PMIX_NODE_LIST) == 0)
+    if (key == PX_KEY_NODE_LIST && has_nodes)
         return give_string(out, px_node_list(ns, &(size_t){0}));
     return PMIX_ERR_NOT_FOUND;
+}
+
+/* Of a namespace that is lost, what was given instead is lost, too. */
+static pmix_status_t fact(const struct px_nspace *ns, enum px_gds_table table,
+                          pmix_rank_t rank, const struct px_job_key *known,
+                          pmix_value_t *out)
+{
+    const enum px_key_means key = means(known);
+
+    if (key == PX_KEY_NONE || px_nspace_is_lost(ns))
+        return PMIX_ERR_NOT_FOUND;
+    return table == PX_GDS_NODE         ? node_fact(ns, rank, key, out)
+           : rank == PMIX_RANK_WILDCARD ? job_fact(ns, key, out)
+                                        : rank_fact(ns, rank, key, out);
 }
 
 pmix_status_t px_fact(const struct px_nspace *ns, enum px_gds_table table,
                       pmix_rank_t rank, const char *key, pmix_value_t *out)
 {
-    return table == PX_GDS_NODE         ? node_fact(ns, rank, key, out)
-           : rank == PMIX_RANK_WILDCARD ? job_fact(ns, key, out)
-                                        : rank_fact(ns, rank, key, out);
+    return fact(ns, table, rank, px_job_key_find(key), out);
 }
 
 /* ---- rows ------------------------------------------------------------------------ */
@@ -338,21 +389,33 @@ pmix_rank_t px_session_row(uint32_t id)
 void px_lookup_init(struct px_lookup *l, const char *key, pmix_rank_t rank,
                     const pmix_info_t *info, size_t n)
 {
+    uint32_t ids[PX_KEY_N_MEANS];
+    bool of[PX_KEY_N_MEANS] = {false};
+
     *l = (struct px_lookup){.key = key, .rank = rank, .quals = info, .n_quals = n};
-    l->hostname = px_info_str(info, n, PMIX_HOSTNAME);
-    l->node_id = px_info_u32(info, n, PMIX_NODEID, UINT32_MAX);
-    l->app = px_info_u32(info, n, PMIX_APPNUM, UINT32_MAX);
-    l->session = px_info_u32(info, n, PMIX_SESSION_ID, UINT32_MAX);
+    l->known = px_job_key_find(key);
+    memset(ids, 0xff, sizeof(ids));
+    while (n-- > 0) { /* of two with the same key, the first counts */
+        const enum px_key_means is = means(px_job_key_find(info[n].key));
+
+        if (is == PX_KEY_HOSTNAME)
+            l->hostname = px_value_string(&info[n].value);
+        else if (!px_value_to_u32(&info[n].value, &ids[is]))
+            ids[is] = UINT32_MAX;
+        of[is] = px_value_truth(&info[n].value);
+    }
+    l->node_id = ids[PX_KEY_NODEID];
+    l->app = ids[PX_KEY_APPNUM];
+    l->session = ids[PX_KEY_SESSION_ID];
 
     /* Naming a node asks for it, whether or not the realm is named too. */
-    enum px_key_realm home = px_key_realm(key);
+    enum px_key_realm home = realm_of(l->known);
     bool named_node = l->hostname || l->node_id != UINT32_MAX;
-    if (px_info_flag(info, n, PMIX_NODE_INFO) || (named_node && home == PX_KEY_NODE))
+    if (of[PX_KEY_NODE_INFO] || (named_node && home == PX_KEY_NODE))
         l->realm = PX_KEY_NODE;
-    else if (px_info_flag(info, n, PMIX_APP_INFO) ||
-             (l->app != UINT32_MAX && home == PX_KEY_APP))
+    else if (of[PX_KEY_APP_INFO] || (l->app != UINT32_MAX && home == PX_KEY_APP))
         l->realm = PX_KEY_APP;
-    else if (px_info_flag(info, n, PMIX_SESSION_INFO) ||
+    else if (of[PX_KEY_SESSION_INFO] ||
              (l->session != UINT32_MAX && home == PX_KEY_SESSION))
         l->realm = PX_KEY_SESSION;
 }
@@ -380,15 +443,20 @@ static void choose_tables(const struct px_lookup *l, enum px_gds_table tables[5]
     tables[n] = PX_GDS_N_TABLES;
 }
 
+/* Facts before commits: they are known of every rank, which has mostly committed much
+ * else. */
 static pmix_status_t find_given(const struct px_nspace *ns, const struct px_lookup *l,
-                                pmix_value_t *out)
+                                pmix_rank_t rank, pmix_value_t *out)
 {
     enum px_gds_table tables[5];
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 
     choose_tables(l, tables);
-    for (size_t i = 0; rc == PMIX_ERR_NOT_FOUND && tables[i] != PX_GDS_N_TABLES; i++)
-        rc = fetch(ns, l, tables[i], l->rank, out);
+    for (size_t i = 0; rc == PMIX_ERR_NOT_FOUND && tables[i] != PX_GDS_N_TABLES; i++) {
+        rc = fetch(ns, l, tables[i], rank, out);
+        if (rc == PMIX_ERR_NOT_FOUND && tables[i] == PX_GDS_JOB)
+            rc = fact(ns, PX_GDS_JOB, rank, l->known, out);
+    }
     return rc;
 }
 
@@ -440,7 +508,7 @@ static pmix_status_t find_node(const struct px_nspace *ns, const struct px_looku
     if (node == UINT32_MAX)
         return PMIX_ERR_NOT_FOUND;
     pmix_status_t rc = fetch(ns, l, PX_GDS_NODE, node, out);
-    return rc == PMIX_ERR_NOT_FOUND ? node_fact(ns, node, l->key, out) : rc;
+    return rc == PMIX_ERR_NOT_FOUND ? fact(ns, PX_GDS_NODE, node, l->known, out) : rc;
 }
 
 static pmix_status_t find_app(const struct px_model *m, const struct px_nspace *ns,
@@ -464,16 +532,11 @@ static pmix_status_t find_session(const struct px_nspace *ns, const struct px_lo
 static pmix_status_t find_own_job(const struct px_model *m, const struct px_nspace *ns,
                                   const struct px_lookup *l, pmix_value_t *out)
 {
-    struct px_lookup job = *l;
-    pmix_status_t rc;
+    pmix_status_t rc = find_given(ns, l, PMIX_RANK_WILDCARD, out);
 
-    job.rank = PMIX_RANK_WILDCARD;
-    rc = find_given(ns, &job, out);
-    if (rc == PMIX_ERR_NOT_FOUND)
-        rc = job_fact(ns, l->key, out);
     if (rc != PMIX_ERR_NOT_FOUND)
         return rc;
-    switch (px_key_realm(l->key)) {
+    switch (realm_of(l->known)) {
     case PX_KEY_NODE:
         return find_node(ns, l, out);
     case PX_KEY_APP:
@@ -514,13 +577,10 @@ static pmix_status_t find_rank(const struct px_model *m, const struct px_nspace 
                                const struct px_lookup *l, pmix_value_t *out)
 {
     /* Programs ask for these by their own rank, too. */
-    bool is_every_ranks = px_key_realm(l->key) == PX_KEY_SESSION ||
-                          strcmp(l->key, PMIX_NSDIR) == 0 ||
-                          strcmp(l->key, PMIX_LAUNCHER_RENDEZVOUS_FILE) == 0;
-    pmix_status_t rc = find_given(ns, l, out);
+    bool is_every_ranks = realm_of(l->known) == PX_KEY_SESSION ||
+                          means(l->known) == PX_KEY_EVERY_RANKS;
+    pmix_status_t rc = find_given(ns, l, l->rank, out);
 
-    if (rc == PMIX_ERR_NOT_FOUND)
-        rc = rank_fact(ns, l->rank, l->key, out);
     return rc == PMIX_ERR_NOT_FOUND && is_every_ranks ? find_job(m, ns, l, out) : rc;
 }
 

@@ -13,6 +13,7 @@ enum px_key_realm { PX_KEY_JOB, PX_KEY_PROC, PX_KEY_NODE, PX_KEY_APP, PX_KEY_SES
  * default. */
 struct px_lookup {
     const char *key;
+    const struct px_job_key *known; /* NULL: any other key */
     pmix_rank_t rank;
     enum px_key_realm realm;
     const pmix_info_t *quals; /* of the question; borrowed */
@@ -39,11 +40,37 @@ bool px_job_has_value(const struct px_model *m, const struct px_nspace *ns,
 
 /* ---- the dictionary -------------------------------------------------------------- */
 
-/* A key with a place of its own. */
+/* The use a look-up has for a key: it follows from the maps, or is a directive. */
+enum px_key_means {
+    /* EVERY_RANKS: a rank is asked for its job's */
+    PX_KEY_NONE,
+    PX_KEY_EVERY_RANKS,
+    PX_KEY_APPNUM,
+    PX_KEY_APP_INFO,
+    PX_KEY_HOSTNAME,
+    PX_KEY_JOB_SIZE,
+    PX_KEY_LOCALLDR,
+    PX_KEY_LOCAL_PEERS,
+    PX_KEY_LOCAL_RANK,
+    PX_KEY_LOCAL_SIZE,
+    PX_KEY_MEMBERS,
+    PX_KEY_NODEID,
+    PX_KEY_NODE_INFO,
+    PX_KEY_NODE_LIST,
+    PX_KEY_NUM_NODES,
+    PX_KEY_PROCID,
+    PX_KEY_SESSION_ID,
+    PX_KEY_SESSION_INFO,
+    PX_KEY_N_MEANS
+};
+
+/* A key with a place of its own, or with a meaning. */
 struct px_job_key {
     const char *key;
-    pmix_data_type_t type; /* UNDEF: as the host gave it */
+    uint8_t length;
+    uint8_t means;         /* enum px_key_means */
     uint8_t realm;         /* enum px_key_realm: the one a lone key belongs to */
+    pmix_data_type_t type; /* UNDEF: as the host gave it */
 };
 
 extern const struct px_job_key px_job_keys[];

@@ -59,7 +59,8 @@ void px_model_destroy(struct px_model *model)
 
 struct px_nspace *px_nspace_find(const struct px_model *m, const char *name)
 {
-    return px_map_sget(&m->nspaces, name);
+    return m->own && strcmp(name, m->own->name) == 0 ? m->own
+                                                     : px_map_sget(&m->nspaces, name);
 }
 
 pmix_status_t px_nspace_get(struct px_model *m, const char *name,

@@ -31,10 +31,13 @@ void px_nspace_full_name(const struct px_model *m, const char *nspace,
 
 void px_proc_localize(const struct px_model *m, pmix_proc_t *proc)
 {
-    const char *colon = memchr(proc->nspace, ':', sizeof(proc->nspace));
+    const char *colon;
     pmix_nspace_t full;
 
-    if (!colon || px_nspace_find(m, proc->nspace) || !px_nspace_find(m, colon + 1))
+    if (px_nspace_find(m, proc->nspace))
+        return;
+    colon = strchr(proc->nspace, ':');
+    if (!colon || !px_nspace_find(m, colon + 1))
         return;
     px_nspace_full_name(m, colon + 1, full);
     if (strcmp(full, proc->nspace) == 0)

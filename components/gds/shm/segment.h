@@ -76,11 +76,8 @@ static inline void px_shm_publish(px_shm_word *word, uint64_t value)
 
 static inline unsigned px_shm_window(uint64_t offset)
 {
-    unsigned window = 0;
-
-    for (offset /= PX_SHM_FIRST; offset; offset /= 2)
-        window++;
-    return window;
+    offset /= PX_SHM_FIRST;
+    return offset ? 64 - (unsigned)__builtin_clzll(offset) : 0;
 }
 
 static inline uint64_t px_shm_window_start(unsigned window)

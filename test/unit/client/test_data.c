@@ -567,22 +567,23 @@ PX_TEST(strange_answers_are_errors_and_no_crash)
     }
 }
 
-/* ---- no system call -------------------------------------------------------------- */
+/* ---- no system call, no allocation but the value's --------------------------------- */
 
 static const struct question {
     pmix_rank_t rank;
     const char *key, *flag;
+    unsigned n_allocs; /* the value, and what it holds */
 } known[] = {
-    {PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, NULL},
-    {PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE, PMIX_SESSION_INFO},
-    {PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS, NULL},
-    {PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE, PMIX_NODE_INFO},
-    {PMIX_RANK_WILDCARD, PMIX_NUM_NODES, NULL}, /* follows from the map */
-    {1, PMIX_LOCAL_RANK, NULL},
-    {1, PMIX_HOSTNAME, PMIX_IMMEDIATE}, /* follows, too */
-    {0, "put", NULL},
-    {0, "committed", PMIX_OPTIONAL},
-    {1, "colour", NULL}, /* of a peer, after a fence that collects */
+    {PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, NULL, 1},
+    {PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE, PMIX_SESSION_INFO, 1},
+    {PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS, NULL, 2},
+    {PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE, PMIX_NODE_INFO, 1},
+    {PMIX_RANK_WILDCARD, PMIX_NUM_NODES, NULL, 1}, /* follows from the map */
+    {1, PMIX_LOCAL_RANK, NULL, 1},
+    {1, PMIX_HOSTNAME, PMIX_IMMEDIATE, 2}, /* follows, too */
+    {0, "put", NULL, 1},
+    {0, "committed", PMIX_OPTIONAL, 1},
+    {1, "colour", NULL, 1}, /* of a peer, after a fence that collects */
 };
 
 static void ask(void *arg)
@@ -597,7 +598,7 @@ static void ask(void *arg)
     }
 }
 
-PX_TEST_LOOP(what_is_known_takes_no_system_call, PX_COUNT(known))
+PX_TEST_LOOP(what_is_known_takes_no_system_call_and_its_own_memory, PX_COUNT(known))
 {
     PX_TEST_NEEDS_ALLOC;
     struct question q = known[_i];
@@ -610,8 +611,14 @@ PX_TEST_LOOP(what_is_known_takes_no_system_call, PX_COUNT(known))
     ok(put(PMIX_GLOBAL, "put", 5));
     ok(PMIx_Fence(NULL, 0, &collect, 1));
     ck_assert_int_eq(get(1, "colour", NULL), 7);
-    ok(get_value("job", q.rank, q.key, q.flag, &v));
+    px_alloc_fail_at(0);
+    pmix_status_t rc = get_value("job", q.rank, q.key, q.flag, &v);
+    unsigned n = px_alloc_count();
     PMIX_VALUE_RELEASE(v);
+    ck_assert_int_eq(px_alloc_balance(), 0);
+    px_alloc_fail_end();
+    ok(rc);
+    ck_assert_uint_eq(n, q.n_allocs);
     ck_assert_int_eq(px_test_first_call_of(ask, &q), -1);
 }
 
@@ -636,6 +643,10 @@ PX_TEST(what_is_not_known_takes_none_either_and_one_would_be_seen)
     begin();
     ck_assert_int_eq(px_test_first_call_of(call_kernel, NULL), SYS_getppid);
     ck_assert_int_eq(px_test_first_call_of(ask_for_nothing, &rc), -1);
+    px_alloc_fail_at(0);
+    ask_for_nothing(&rc);
+    px_alloc_fail_end();
+    ck_assert_uint_eq(px_alloc_count(), 0);
     ck_assert_int_eq(rc, PMIX_ERR_NOT_FOUND);
 }
 

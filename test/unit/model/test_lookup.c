@@ -54,13 +54,16 @@ PX_TEST(own_values_come_before_the_hosts_and_those_before_what_others_put)
     assert_found(&l, "host");
 }
 
-PX_TEST(what_a_program_put_is_found_before_what_would_follow)
+/* As OpenPMIx has it: a process cannot move another. */
+PX_TEST(what_follows_from_the_maps_is_not_what_a_process_commits)
 {
     put(PX_GDS_REMOTE, 0, PMIX_LOCALITY_STRING, "here");
     assert_str(0, PMIX_LOCALITY_STRING, "here");
     assert_str(0, PMIX_HOSTNAME, "n0");
-    put(PX_GDS_REMOTE, 0, PMIX_HOSTNAME, "as-put");
-    assert_str(0, PMIX_HOSTNAME, "as-put");
+    put(PX_GDS_REMOTE, 0, PMIX_HOSTNAME, "as-committed");
+    assert_str(0, PMIX_HOSTNAME, "n0");
+    put(PX_GDS_JOB, 0, PMIX_HOSTNAME, "as-given");
+    assert_str(0, PMIX_HOSTNAME, "as-given");
 }
 
 PX_TEST(node_keys_are_of_this_node_or_of_one_named_by_host_name_or_id)
