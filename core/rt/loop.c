@@ -515,10 +515,11 @@ static pmix_status_t set_up(struct px_loop *loop, enum px_progress progress)
 
 pmix_status_t px_loop_create(enum px_progress progress, struct px_loop **out)
 {
-    struct px_loop *loop = calloc(1, sizeof(*loop));
+    struct px_loop *loop = malloc(sizeof(*loop));
 
     if (!loop)
         return PMIX_ERR_NOMEM;
+    memset(loop, 0, offsetof(struct px_loop, scratch)); /* some pages stay unused */
     loop->external = progress == PX_PROGRESS_EXTERNAL;
     loop->sleeps_until_ms = PX_NEVER;
     loop->outer_fd = loop->wake_fd = loop->poll.fd = -1;

@@ -55,7 +55,7 @@ struct px_loop {
     atomic_bool closing;
 
     struct px_children children;
-    uint8_t scratch[PX_SCRATCH_B];
+    uint8_t scratch[PX_SCRATCH_B]; /* the last, not zeroed */
 };
 
 /* PMIX_ERR_OUT_OF_RESOURCE. */
