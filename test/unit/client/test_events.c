@@ -2,11 +2,17 @@
 /* Events between a client and its server: which codes are asked for, what reaches handlers, and what is
  * sent. */
 #include "core/client/client.h"
+#include "alloc_fail.h"
+#include "core/wire/frame.h"
 #include "fake_server.h"
 #include "px_test.h"
 
 #include <limits.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define CODE (-701)
 static pmix_status_t one_code = CODE;
@@ -147,6 +153,71 @@ PX_TEST(a_handler_for_once_is_given_up_at_the_server_too)
     ck_assert_int_eq(PMIx_Deregister_event_handler(id, NULL, NULL), PMIX_ERR_NOT_FOUND);
     reg(&one_code, 1, NULL);
     ck_assert_str_eq(heard(), "+ -701");
+}
+
+/* ---- a burst --------------------------------------------------------------------- */
+
+enum { N_BURST = 100 };
+
+static atomic_uint n_reads, n_in_order, n_allocs;
+
+/* The C library's, but counted: clients read their connections by it. */
+ssize_t recvmsg(int fd, struct msghdr *msg, int flags)
+{
+    n_reads++;
+    return syscall(SYS_recvmsg, fd, msg, flags);
+}
+
+PX_TEST_HANDLER(in_order)
+{
+    n_in_order += code == CODE - (int)n_in_order;
+    cb(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+    if (code == CODE - (N_BURST - 1)) {
+        n_allocs = px_alloc_count();
+        px_alloc_fail_end();
+        sem_post(&called);
+    }
+}
+
+/* All in one piece, ahead of the answer. */
+static bool answer_codes_then_burst(int fd, struct fake_req *req)
+{
+    PX_AUTO(px_buf) burst = {0};
+    const pmix_proc_t source = rank(1);
+    uint8_t header[PX_FRAME_HEADER_B];
+
+    for (int i = 0; i < N_BURST && req->op == PX_OP_COMMIT; i++) {
+        px_writer w = fake_begin();
+
+        px_pack_op(&w, PX_OP_NOTIFY);
+        px_pack_status(&w, CODE - i);
+        px_pack(&w, &source, 1, PMIX_PROC);
+        px_pack_infos(&w, NULL, 0);
+        px_frame_encode(header, &(struct px_frame){.tag = PX_TAG_NOTIFY,
+                                                   .nbytes = (uint32_t)w.buf.len});
+        ok(px_buf_add(&burst, header, sizeof header));
+        ok(px_buf_add(&burst, w.buf.data, w.buf.len));
+        px_writer_cleanup(&w);
+    }
+    n_reads = 0;
+    px_alloc_fail_at(0);
+    if (burst.len)
+        fake_say(fd, burst.data, burst.len);
+    return listen_to_codes(fd, req);
+}
+
+/* For the event, and its source as it is decoded. */
+PX_TEST(a_burst_is_read_at_once_with_two_allocations_for_an_event)
+{
+    start(answer_codes_then_burst);
+    ck_assert_int_ge(
+        PMIx_Register_event_handler(NULL, 0, NULL, 0, in_order, NULL, NULL), 0);
+    ok(PMIx_Commit());
+    sem_wait(&called);
+    ck_assert_uint_eq(n_in_order, N_BURST);
+    ck_assert_uint_le(n_reads, 2); /* perhaps the answer, too */
+    if (px_alloc_can_fail())
+        ck_assert_uint_le(n_allocs, 2 * N_BURST + 20);
 }
 
 static const char *damaged;
