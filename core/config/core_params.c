@@ -61,12 +61,16 @@ const struct px_param px_server_params[] = {
                       "How long a client that finalizes waits for the host to agree"),
     PX_PARAM_DURATION(struct px_server_conf, cleanup_timeout, "10s", 0, 3600000,
                       "How long a server that ends waits for registered clean-up"),
+    /* Long, as a process may stand in a debugger. */
+    PX_PARAM_DURATION(struct px_server_conf, unread_timeout, "5m", 1, 3600000,
+                      "How long a process may leave much unread of what it is sent, or "
+                      "keep room that others wait for, before it is disconnected"),
     PX_PARAM_SIZE(struct px_server_conf, committed_per_user, "2g", 0, INT64_MAX,
                   "How many bytes the values may take that processes of one user have "
-                  "committed"),
-    PX_PARAM_SIZE(
-        struct px_server_conf, committed_total, "8g", 0, INT64_MAX,
-        "How many bytes the values may take that all processes have committed"),
+                  "committed, and messages to and from them on their way"),
+    PX_PARAM_SIZE(struct px_server_conf, committed_total, "8g", 0, INT64_MAX,
+                  "How many bytes the values may take that all processes have "
+                  "committed, and messages to and from them on their way"),
     PX_PARAM_STRING(
         struct px_server_conf, report_uri, NULL,
         "Where a server tells its address, unless PMIX_TCP_REPORT_URI says: "

@@ -6,6 +6,7 @@
  * socket: so descriptors come in the order of their frames, and never late. */
 #include "core/link/conn.h"
 
+#include "core/base/clock.h"
 #include "core/base/err.h"
 #include "core/base/list.h"
 
@@ -24,6 +25,9 @@
 /* Shorter payloads are copied, one behind the other: that costs less than memory, and a
  * piece of the message, for each. */
 #define COPY_B 1024u
+/* An answer to what was let in while there was room finds some itself, however many
+ * others came with it. */
+#define BEYOND_B ((int64_t)PX_MAX_FRAME_B)
 /* Of a well-behaved peer: those of the frame that is on its way and of the next. */
 #define MAX_FDS 4
 
@@ -53,10 +57,15 @@ struct px_conn {
     size_t header_len;
     struct px_frame frame;
     px_buf in;
-    px_buf rest;       /* of what was read before the peer was held up */
-    bool held;         /* it has too much to read: see on_room */
-    unsigned interest; /* of the watch */
-    int fds[MAX_FDS];  /* have come, their frames not yet; -1: was lost on the way */
+    size_t in_b;    /* charged for the frame, which comes in pieces */
+    px_buf rest;    /* of what was read before the peer was held up */
+    bool held;      /* it has too much to read: see on_room */
+    bool starved;   /* its frame found no room */
+    bool goes_on;   /* there may be some */
+    size_t charged; /* for all of this and for what is sent */
+    uint64_t in_since_ms, out_since_ms; /* the frame has begun; the socket was full */
+    unsigned interest;                  /* of the watch */
+    int fds[MAX_FDS]; /* have come, their frames not yet; -1: was lost on the way */
     unsigned n_fds;
     int brought; /* by the frame that is delivered; or -1 */
     bool full;   /* the socket takes no more for now */
@@ -93,6 +102,27 @@ static void part_free(struct out_part *p)
     px_buf_cleanup(&p->head);
     px_payload_unref(p->body);
     free(p);
+}
+
+/* For what arrives in pieces, and what the socket has not taken at once. */
+static void charge(struct px_conn *c)
+{
+    size_t b = c->doomed ? 0 : c->in_b + c->rest.len + (c->full ? c->unsent : 0);
+
+    if (b == c->charged || !c->ops->charge)
+        return;
+    c->ops->charge(c->arg, (int64_t)b - (int64_t)c->charged);
+    c->charged = b;
+}
+
+static bool has_room(struct px_conn *c, int64_t more)
+{
+    return !c->ops->has_room || c->ops->has_room(c->arg, more);
+}
+
+static bool is_stopped(const struct px_conn *c)
+{
+    return c->held || c->starved;
 }
 
 static void drop_fds(struct px_conn *c)
@@ -213,6 +243,7 @@ static pmix_status_t flush(struct px_conn *c)
             if (errno == EINTR)
                 continue;
             c->full = errno == EAGAIN || errno == EWOULDBLOCK;
+            c->out_since_ms = px_clock_ms();
             return c->full ? PMIX_SUCCESS : PMIX_ERR_LOST_CONNECTION;
         }
         px_drop_fd(&first->fd);
@@ -223,7 +254,8 @@ static pmix_status_t flush(struct px_conn *c)
 
 static void set_interest(struct px_conn *c)
 {
-    unsigned interest = (c->held ? 0u : PX_READABLE) | (c->full ? PX_WRITABLE : 0u);
+    unsigned interest = (is_stopped(c) ? 0u : PX_READABLE) |
+                        (c->full ? PX_WRITABLE : 0u);
 
     if (!c->watch || interest == c->interest)
         return;
@@ -299,6 +331,23 @@ int px_conn_take_fd(struct px_conn *c)
 
 /* ---- frames that come ------------------------------------------------------------ */
 
+/* A frame that comes in pieces is charged as a whole when it begins: so of those that
+ * have begun, all can end. */
+static bool may_take(struct px_conn *c, size_t want, size_t n)
+{
+    bool is_last = n >= want;
+
+    if (!is_last && c->in_b > 0)
+        return true;
+    c->starved = !has_room(c, is_last ? -(int64_t)c->in_b : (int64_t)want);
+    if (c->starved || is_last)
+        return !c->starved;
+    c->in_b = want;
+    c->in_since_ms = px_clock_ms();
+    charge(c);
+    return true;
+}
+
 /* Consumes from [p,p+n) what belongs to the current frame; hands over whole frames. A
  * peer that is held up leaves a rest. */
 static pmix_status_t feed(struct px_conn *c, const uint8_t *p, size_t n)
@@ -322,6 +371,8 @@ static pmix_status_t feed(struct px_conn *c, const uint8_t *p, size_t n)
         size_t want = c->frame.nbytes - c->in.len;
         const uint8_t *payload = p;
 
+        if (!may_take(c, want, n))
+            return px_buf_add(&c->rest, p, n);
         if (c->in.len > 0 || n < want) { /* in pieces: collect */
             size_t take = want < n ? want : n;
             pmix_status_t rc = px_buf_add(&c->in, p, take);
@@ -340,6 +391,8 @@ static pmix_status_t feed(struct px_conn *c, const uint8_t *p, size_t n)
         px_buf body = px_buf_take(&c->in);
 
         c->header_len = 0;
+        c->in_b = 0;
+        charge(c);
         if (c->frame.tag == c->ops->fd_tag && c->n_fds > 0) {
             c->brought = c->fds[0];
             memmove(c->fds, c->fds + 1, --c->n_fds * sizeof c->fds[0]);
@@ -349,7 +402,7 @@ static pmix_status_t feed(struct px_conn *c, const uint8_t *p, size_t n)
         px_buf_cleanup(&body);
         if (c->doomed || c->lost)
             return PMIX_SUCCESS;
-        if (c->held)
+        if (is_stopped(c))
             return px_buf_add(&c->rest, p, n);
     }
     return PMIX_SUCCESS;
@@ -359,7 +412,8 @@ static void receive(struct px_conn *c)
 {
     uint8_t *chunk = px_loop_scratch(c->loop);
 
-    for (size_t turn = 0; turn < READ_TURN_B && !c->lost && !c->doomed && !c->held;) {
+    for (size_t turn = 0;
+         turn < READ_TURN_B && !c->lost && !c->doomed && !is_stopped(c);) {
         ssize_t n = read_some(c, chunk, PX_SCRATCH_B);
 
         if (n < 0 && errno == EINTR)
@@ -382,23 +436,35 @@ static void receive(struct px_conn *c)
     }
 }
 
-/* The peer has read most of what it had to: its requests go on. */
+/* The requests of a peer that was stopped go on, if nothing stops it any more. */
 static void let_go(struct px_conn *c)
 {
+    c->held = c->held && c->unsent > PX_UNREAD_B / 4;
+    c->starved = c->starved && !c->goes_on;
+    c->goes_on = false;
+    if (is_stopped(c))
+        return;
     PX_AUTO(px_buf) rest = px_buf_take(&c->rest);
-    pmix_status_t rc;
-
-    c->held = false;
-    c->ops->on_room(c->arg);
+    if (c->ops->on_room)
+        c->ops->on_room(c->arg);
     if (c->lost || c->doomed)
         return;
-    if (c->held) { /* again */
+    if (is_stopped(c)) { /* again */
         c->rest = px_buf_take(&rest);
         return;
     }
-    rc = feed(c, rest.data, rest.len);
+    pmix_status_t rc = feed(c, rest.data, rest.len);
     if (rc)
         conn_lost(c, rc);
+}
+
+static void settle(struct px_conn *c)
+{
+    set_interest(c);
+    charge(c);
+    c->dispatching = false;
+    if (c->doomed && !c->posted)
+        conn_free(c);
 }
 
 static void on_ready(void *arg, int fd PX_UNUSED, unsigned events)
@@ -410,15 +476,12 @@ static void on_ready(void *arg, int fd PX_UNUSED, unsigned events)
         c->full = false;
         if (flush(c))
             conn_lost(c, PMIX_ERR_LOST_CONNECTION);
-        else if (c->held && c->unsent <= PX_UNREAD_B / 4)
+        else if (c->held)
             let_go(c);
     }
     if ((events & PX_READABLE) && !c->lost && !c->doomed)
         receive(c);
-    set_interest(c);
-    c->dispatching = false;
-    if (c->doomed && !c->posted)
-        conn_free(c);
+    settle(c);
 }
 
 static void on_later(struct px_msg *msg)
@@ -429,12 +492,11 @@ static void on_later(struct px_msg *msg)
     c->dispatching = true;
     if (!c->doomed && !c->lost && !c->failed && !c->full && flush(c))
         conn_lost(c, PMIX_ERR_LOST_CONNECTION);
+    if (!c->doomed && !c->lost && !c->failed && c->goes_on)
+        let_go(c);
     if (!c->doomed && c->failed)
         conn_lost(c, c->why);
-    set_interest(c);
-    c->dispatching = false;
-    if (c->doomed && !c->posted)
-        conn_free(c);
+    settle(c);
 }
 
 pmix_status_t px_conn_create(struct px_loop *loop, int fd,
@@ -497,6 +559,9 @@ static pmix_status_t queue(struct px_conn *c, struct px_frame frame,
         px_conn_fail(c, PMIX_ERR_OUT_OF_RESOURCE);
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
+    if ((c->unsent > PX_UNREAD_B || bytes->len > GATHER_B) &&
+        !has_room(c, (int64_t)bytes->len - BEYOND_B))
+        return PMIX_ERR_OUT_OF_RESOURCE;
     struct out_part *p = part_for(c, sizeof header + copied, fd);
     if (!p)
         return PMIX_ERR_NOMEM;
@@ -509,6 +574,7 @@ static pmix_status_t queue(struct px_conn *c, struct px_frame frame,
         p->fd = fd;
     c->unsent += n;
     c->held |= c->ops->on_room && c->unsent > PX_UNREAD_B;
+    charge(c);
     return PMIX_SUCCESS;
 }
 
@@ -528,6 +594,7 @@ static pmix_status_t queued(struct px_conn *c)
         px_conn_fail(c, rc);
     c->held &= c->unsent > PX_UNREAD_B;
     set_interest(c);
+    charge(c);
     return rc;
 }
 
@@ -585,7 +652,23 @@ size_t px_conn_unsent(const struct px_conn *c)
 
 bool px_conn_is_held(const struct px_conn *c)
 {
-    return c->held;
+    return is_stopped(c);
+}
+
+void px_conn_go_on(struct px_conn *c)
+{
+    if (!c->starved || c->lost || c->doomed)
+        return;
+    c->goes_on = true;
+    post_later(c);
+}
+
+bool px_conn_is_stuck(const struct px_conn *c, uint64_t since_ms, bool room_wanted)
+{
+    bool out = c->full && (c->held || room_wanted) && c->out_since_ms <= since_ms;
+    bool in = c->in_b > 0 && !c->starved && room_wanted && c->in_since_ms <= since_ms;
+
+    return !c->lost && !c->doomed && !c->failed && (out || in);
 }
 
 void px_conn_destroy(struct px_conn *c)
@@ -595,6 +678,7 @@ void px_conn_destroy(struct px_conn *c)
     if (!c->lost && c->fd >= 0)
         (void)flush(c);
     c->doomed = true;
+    charge(c);
     conn_shut(c);
     if (!c->dispatching && !c->posted)
         conn_free(c);

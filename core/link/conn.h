@@ -20,6 +20,12 @@ struct px_conn_ops {
      * it has read most of that. For the side that answers: if both did so, each might
      * wait for the other. */
     void (*on_room)(void *arg);
+    /* With these, the bytes of frames on their way are charged as they change. A frame
+     * that finds no room is not begun to be read, or not delivered, until
+     * px_conn_go_on; to send one is PMIX_ERR_OUT_OF_RESOURCE, except if it is short or
+     * the first of those beyond. more < 0: without so many that are charged. */
+    void (*charge)(void *arg, int64_t change);
+    bool (*has_room)(void *arg, int64_t more);
     /* The frames that may bring a descriptor: on_frame takes it, or it is closed, as
      * are all that come otherwise. 0: none. */
     uint32_t fd_tag;
@@ -67,6 +73,12 @@ void px_conn_fail(struct px_conn *conn, pmix_status_t why);
 size_t px_conn_unsent(const struct px_conn *conn);
 /* Nothing is read; on_room will be called. */
 bool px_conn_is_held(const struct px_conn *conn);
+/* There may be room again. */
+void px_conn_go_on(struct px_conn *conn);
+/* Since that time (of px_clock_ms) the peer has read nothing, although it has more than
+ * PX_UNREAD_B to read; or, where room is wanted, although it has anything, or it has
+ * not sent the rest of a frame. */
+bool px_conn_is_stuck(const struct px_conn *conn, uint64_t since_ms, bool room_wanted);
 /* Tries once more to send what is queued, closes. NULL is fine; safe inside a
  * callback. */
 void px_conn_destroy(struct px_conn *conn);

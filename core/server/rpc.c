@@ -4,6 +4,7 @@
  * each part is notified. */
 #include "core/model/proc_names.h"
 #include "core/rt/log.h"
+#include "core/server/data/memory.h"
 #include "core/server/upcall.h"
 #include "core/wire/hello.h"
 #include "tenon/ptl.h"
@@ -320,8 +321,25 @@ static void on_conn_room(void *arg)
     px_peer_unref(peer);
 }
 
-static const struct px_conn_ops conn_ops = {
-    .on_frame = on_conn_frame, .on_lost = on_conn_lost, .on_room = on_conn_room};
+static void on_conn_charge(void *arg, int64_t change)
+{
+    struct px_peer *peer = arg;
+
+    px_memory_charge(peer->server, peer->user, change);
+}
+
+static bool conn_has_room(void *arg, int64_t more)
+{
+    struct px_peer *peer = arg;
+
+    return px_memory_has_room(peer->server, peer->user, more);
+}
+
+static const struct px_conn_ops conn_ops = {.on_frame = on_conn_frame,
+                                            .on_lost = on_conn_lost,
+                                            .on_room = on_conn_room,
+                                            .charge = on_conn_charge,
+                                            .has_room = conn_has_room};
 
 struct px_peer *px_peer_create(struct px_server *srv, int fd,
                                const struct px_ptl_peer *who,

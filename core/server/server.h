@@ -55,7 +55,8 @@ struct px_peer {
     struct px_map told;          /* process -> values it was sent: data/reply.c */
     uid_t uid;
     gid_t gid;
-    pid_t pid; /* 0: the kernel does not say */
+    struct px_user *user; /* data/memory.c */
+    pid_t pid;            /* 0: the kernel does not say */
     struct px_codec codec;
     struct px_version version;
     uint32_t pindex;

@@ -1,20 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Committed values stay until their namespace is gone: no user's may fill the memory.
  * Those that replace others are counted as if they came in addition, until a limit is
- * reached and all is counted anew. */
+ * reached and all is counted anew.
+ *
+ * Frames that arrive and answers that are not read yet have the rest of that, and a
+ * little that is always there. Connections that find no room wait until others of the
+ * user have given some back; those that keep it for too long are closed. */
 #include "core/server/data/memory.h"
+
+#include "core/base/clock.h"
+#include "core/rt/log.h"
 
 #include <string.h>
 
-struct kept {
+/* Of frames on their way. */
+#define ALWAYS_B (16u * 1024u * 1024u)
+
+struct px_user {
     uid_t uid;
+    size_t kept_b, flight_b;
+    bool waits; /* a connection does, for what others of the same user have */
+};
+
+struct kept {
+    struct px_user *user;
     size_t size_b;
 };
 
 struct px_memory {
-    struct px_map kept; /* namespace -> struct kept */
+    struct px_map kept;  /* namespace -> struct kept */
+    struct px_map users; /* uid -> struct px_user */
     size_t total_b;
     size_t counted_b; /* total_b, when it was last counted */
+    size_t flight_b;
+    bool waits;             /* a connection does, for what others have */
+    struct px_timer *timer; /* while frames are on their way */
+    bool runs;
 };
 
 /* One in a server's tables takes about so much besides. */
@@ -35,10 +56,14 @@ static pmix_status_t add_size(void *arg, pmix_rank_t rank PX_UNUSED, const char 
 static void count_anew(struct px_memory *m)
 {
     const void *name;
+    struct px_user *u;
     struct kept *k;
     size_t pos = 0;
 
     m->total_b = 0;
+    while ((u = px_map_next(&m->users, &pos, NULL, NULL)))
+        u->kept_b = 0;
+    pos = 0;
     while ((k = px_map_next(&m->kept, &pos, &name, NULL))) {
         const struct px_nspace *ns = px_nspace_find(px_process.model, name);
 
@@ -51,24 +76,38 @@ static void count_anew(struct px_memory *m)
             (void)px_store_walk(&ns->store, PX_GDS_REMOTE, l->rank, add_size,
                                 &k->size_b);
         m->total_b += k->size_b;
+        k->user->kept_b += k->size_b;
     }
     m->counted_b = m->total_b;
 }
 
-static bool has_room(const struct px_server *srv, uid_t uid, size_t size_b)
+static size_t beyond_always(size_t flight_b)
+{
+    return flight_b > ALWAYS_B ? flight_b - ALWAYS_B : 0;
+}
+
+static bool has_room(const struct px_server *srv, const struct px_user *u, size_t b)
 {
     const struct px_memory *m = srv->part.memory;
-    uint64_t users_b = size_b;
-    struct kept *k;
-    size_t pos = 0;
 
-    if (m->total_b + size_b > srv->conf.committed_total)
-        return false;
-    if (m->total_b + size_b <= srv->conf.committed_per_user)
-        return true;
-    while ((k = px_map_next(&m->kept, &pos, NULL, NULL)))
-        users_b += k->uid == uid ? k->size_b : 0;
-    return users_b <= srv->conf.committed_per_user;
+    return m->total_b + beyond_always(m->flight_b) + b <= srv->conf.committed_total &&
+           u->kept_b + beyond_always(u->flight_b) + b <= srv->conf.committed_per_user;
+}
+
+/* NULL: out of memory. */
+static struct px_user *user_of(struct px_memory *m, uid_t uid)
+{
+    struct px_user *u = px_map_get(&m->users, &uid, sizeof(uid));
+
+    if (u)
+        return u;
+    u = calloc(1, sizeof(*u));
+    if (!u || px_map_put(&m->users, &uid, sizeof(uid), u, NULL)) {
+        free(u);
+        return NULL;
+    }
+    u->uid = uid;
+    return u;
 }
 
 pmix_status_t px_memory_keep(struct px_server *srv, const struct px_nspace *ns,
@@ -82,21 +121,124 @@ pmix_status_t px_memory_keep(struct px_server *srv, const struct px_nspace *ns,
     struct kept *k = px_map_sget(&m->kept, ns->name);
 
     if (!k) {
-        k = calloc(1, sizeof(*k));
+        struct px_user *u = user_of(m, uid);
+
+        k = u ? calloc(1, sizeof(*k)) : NULL;
         if (!k || px_map_sput(&m->kept, ns->name, k, NULL)) {
             free(k);
             return PMIX_ERR_NOMEM;
         }
-        k->uid = uid;
+        k->user = u;
     }
     /* Not again before it may have become much less. */
-    if (!has_room(srv, uid, size_b) && m->total_b - m->counted_b >= least_b / 16)
+    if (!has_room(srv, k->user, size_b) && m->total_b - m->counted_b >= least_b / 16)
         count_anew(m);
-    if (!has_room(srv, uid, size_b))
+    if (!has_room(srv, k->user, size_b))
         return PMIX_ERR_OUT_OF_RESOURCE;
     k->size_b += size_b;
+    k->user->kept_b += size_b;
     m->total_b += size_b;
     return PMIX_SUCCESS;
+}
+
+/* ---- frames on their way --------------------------------------------------------- */
+
+static size_t left_of(uint64_t limit_b, size_t kept_b)
+{
+    return limit_b > kept_b + ALWAYS_B ? limit_b - kept_b : ALWAYS_B;
+}
+
+/* One connection may always go on, if nothing else is on its way. */
+static bool fits(size_t flight_b, int64_t more, size_t room_b)
+{
+    int64_t b = (int64_t)flight_b + more;
+
+    return b <= (int64_t)room_b || (more > 0 && flight_b == 0);
+}
+
+bool px_memory_has_room(struct px_server *srv, struct px_user *u, int64_t more)
+{
+    const struct px_server_conf *conf = &srv->conf;
+    struct px_memory *m = srv->part.memory;
+
+    if (!u || fits(m->flight_b, more, ALWAYS_B))
+        return true;
+    bool all = fits(m->flight_b, more, left_of(conf->committed_total, m->total_b)) ||
+               fits(u->flight_b, more, ALWAYS_B);
+    bool own = fits(u->flight_b, more, left_of(conf->committed_per_user, u->kept_b));
+    m->waits |= !all;
+    u->waits |= !own;
+    return all && own;
+}
+
+/* Those that wait look again. */
+static void go_on(struct px_server *srv)
+{
+    struct px_memory *m = srv->part.memory;
+    struct px_user *u;
+    size_t pos = 0;
+
+    m->waits = false;
+    while ((u = px_map_next(&m->users, &pos, NULL, NULL)))
+        u->waits = false;
+    PX_LIST_EACH (&srv->peers, struct px_peer, p, link)
+        if (p->conn)
+            px_conn_go_on(p->conn);
+}
+
+void px_memory_charge(struct px_server *srv, struct px_user *u, int64_t change)
+{
+    struct px_memory *m = srv->part.memory;
+
+    if (!u)
+        return;
+    u->flight_b += (size_t)change;
+    m->flight_b += (size_t)change;
+    if (change < 0 && (m->waits || u->waits))
+        px_timer_set(m->timer, 0);
+    else if (change > 0 && !m->runs)
+        px_timer_set(m->timer, srv->conf.unread_timeout / 4 + 1);
+    m->runs = true;
+}
+
+static void on_timer(void *arg)
+{
+    struct px_server *srv = arg;
+    struct px_memory *m = srv->part.memory;
+    uint64_t now = px_clock_ms(), patience = srv->conf.unread_timeout;
+
+    PX_LIST_EACH (&srv->peers, struct px_peer, p, link) {
+        if (!p->conn || now < patience ||
+            !px_conn_is_stuck(p->conn, now - patience,
+                              m->waits || (p->user && p->user->waits)))
+            continue;
+        px_log(
+            PX_LOG_WARN, "server",
+            "cannot wait for %s.%u: for %llu ms it has not read what it was sent, or "
+            "not finished what it sends",
+            p->proc.nspace, p->proc.rank, (unsigned long long)patience);
+        px_conn_fail(p->conn, PMIX_ERR_TIMEOUT);
+    }
+    go_on(srv);
+    m->runs = m->flight_b > 0;
+    if (m->runs)
+        px_timer_set(m->timer, patience / 4 + 1);
+}
+
+static pmix_status_t create(struct px_server *srv,
+                            const struct px_server_start *start PX_UNUSED)
+{
+    struct px_memory *m = srv->part.memory;
+
+    m->timer = px_timer_create(px_process.loop, on_timer, srv);
+    return m->timer ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+}
+
+static void peer_here(struct px_server *srv, struct px_peer *peer)
+{
+    peer->user = user_of(srv->part.memory, peer->uid);
+    if (!peer->user)
+        px_conn_fail(peer->conn, PMIX_ERR_NOMEM);
 }
 
 static void nspace_gone(struct px_server *srv, const char *nspace,
@@ -104,26 +246,35 @@ static void nspace_gone(struct px_server *srv, const char *nspace,
 {
     struct kept *k = px_map_sremove(&srv->part.memory->kept, nspace);
 
-    if (k)
+    if (k) {
         srv->part.memory->total_b -= k->size_b;
+        k->user->kept_b -= k->size_b;
+        go_on(srv);
+    }
     srv->part.memory->counted_b = 0;
     free(k);
 }
 
 static void destroy(struct px_server *srv)
 {
-    struct px_map *kept = &srv->part.memory->kept;
-    struct kept *k;
-    size_t pos = 0;
+    struct px_map *const maps[] = {&srv->part.memory->kept, &srv->part.memory->users};
 
-    while ((k = px_map_next(kept, &pos, NULL, NULL)))
-        free(k);
-    px_map_fini(kept);
+    for (size_t i = 0; i < PX_COUNT(maps); i++) {
+        size_t pos = 0;
+        void *entry;
+
+        while ((entry = px_map_next(maps[i], &pos, NULL, NULL)))
+            free(entry);
+        px_map_fini(maps[i]);
+    }
+    px_timer_free(srv->part.memory->timer);
 }
 
 const struct px_server_part px_memory_part = {
     .name = "memory",
     PX_PART_STATE(memory, struct px_memory),
+    .create = create,
     .destroy = destroy,
+    .peer_here = peer_here,
     .nspace_gone = nspace_gone,
 };

@@ -147,8 +147,12 @@ static void send_event(struct px_peer *peer, struct news *e)
         e->forms[i].codec = peer->codec;
         e->forms[i].message = pack(peer->codec, e);
     }
-    if (e->forms[i].message && peer->conn)
-        (void)px_conn_share(peer->conn, PX_TAG_NOTIFY, e->forms[i].message);
+    struct px_payload *message = e->forms[i].message;
+    if (!message || !peer->conn)
+        return;
+    pmix_status_t rc = px_conn_share(peer->conn, PX_TAG_NOTIFY, message);
+    if (rc == PMIX_ERR_OUT_OF_RESOURCE && message->bytes.len <= PX_MAX_FRAME_B)
+        px_conn_fail(peer->conn, rc); /* it does not read; no event goes missing */
 }
 
 static void drop_forms(struct news *e)

@@ -75,12 +75,13 @@ ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 }
 
 static atomic_uint n_changes;
-static atomic_int refused; /* of its operations; 0: none */
+static atomic_int refused; /* of the operations on the connection; 0: none */
+static int watched;
 
 int epoll_ctl(int ep, int op, int fd, struct epoll_event *event)
 {
     n_changes++;
-    if (op == refused) {
+    if (op == refused && fd == watched) {
         errno = ENOSPC;
         return -1;
     }
@@ -109,6 +110,7 @@ static void setup(void)
     ok(px_loop_create(PX_PROGRESS_THREAD, &loop));
     sem_init(&event, 0, 0);
     ck_assert_int_eq(fcntl(sv[0], F_SETFL, O_NONBLOCK), 0);
+    watched = sv[0];
     ok(px_call(loop, do_create, &sv[0]));
 }
 

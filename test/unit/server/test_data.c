@@ -3,6 +3,7 @@
  * distances for clients that cannot compute them. */
 #include "../rt/rt_test.h"
 
+#include "core/base/fd.h"
 #include "core/base/str.h"
 #include "core/types/handle.h"
 #include "scene.h"
@@ -348,6 +349,114 @@ PX_TEST_LOOP(answers_do_not_pile_up_for_a_client_that_does_not_read, 2)
     ck_assert_uint_le(unsent, PX_UNREAD_B + 3 * SIZE_B);
     for (unsigned i = 0; i < N; i++)
         ok(raw_status(one, 700 + i));
+}
+
+/* ---- frames on their way ---------------------------------------------------------- */
+
+/* So many bytes of a frame that is none of the requests, which is answered when it is
+ * whole. */
+static void send_part(int fd, uint32_t tag, uint32_t frame_b, size_t from, size_t to)
+{
+    PX_AUTOFREE uint8_t *bytes = calloc(1, PX_FRAME_HEADER_B + frame_b);
+    px_writer w = raw_begin(PX_OP_MAX);
+
+    px_frame_encode(bytes, &(struct px_frame){.tag = tag, .nbytes = frame_b});
+    memcpy(bytes + PX_FRAME_HEADER_B, w.buf.data, w.buf.len);
+    px_writer_cleanup(&w);
+    ok(px_fd_write_all(fd, bytes + from, to - from, 0));
+}
+
+struct load {
+    pmix_rank_t rank;
+    size_t unsent; /* of all */
+    bool stopped;
+};
+
+static void measure_load(void *arg)
+{
+    struct load *l = arg;
+
+    l->unsent = 0;
+    PX_LIST_EACH (&px_process.server->peers, struct px_peer, p, link) {
+        l->unsent += px_conn_unsent(p->conn);
+        if (p->proc.rank == l->rank && strcmp(p->proc.nspace, "job") == 0)
+            l->stopped = px_conn_is_held(p->conn);
+    }
+}
+
+static void await_stopped(pmix_rank_t rank)
+{
+    for (struct load l = {.rank = rank}; !l.stopped; sched_yield())
+        raw_on_loop(measure_load, &l);
+}
+
+/* The first finishes its frame, or is silent until its time is over. */
+PX_TEST_LOOP(a_frame_without_room_waits_for_those_of_its_user_that_have_it, 2)
+{
+    enum { FRAME_B = 12 << 20, PART_B = 100000, END = PX_FRAME_HEADER_B + FRAME_B };
+
+    setenv("PMIX_MCA_server_committed_per_user", "1m", 1);
+    setenv("PMIX_MCA_server_unread_timeout", _i ? "100ms" : "1h", 1);
+    raw_start(&host_module, 3, 0);
+    raw_add_job("theirs", 1, 0, 4711);
+    send_part(one, 300, FRAME_B, 0, PART_B);
+    ck_assert(raw_quiet(two));
+    send_part(two, 301, FRAME_B, 0, PART_B);
+    if (_i == 0) {
+        await_stopped(1);
+        ok(raw_commit(three, "a", 1)); /* what is small goes on */
+        if (geteuid() == 0) {          /* as do others */
+            int theirs = raw_client_as(4711, "theirs", 0);
+
+            send_part(theirs, 302, FRAME_B, 0, END);
+            fails(raw_status(theirs, 302), NOT_SUPPORTED);
+        }
+        send_part(one, 300, FRAME_B, PART_B, END);
+        fails(raw_status(one, 300), NOT_SUPPORTED);
+    } else {
+        ck_assert(raw_closed(one));
+    }
+    send_part(two, 301, FRAME_B, PART_B, END);
+    fails(raw_status(two, 301), NOT_SUPPORTED);
+}
+
+PX_TEST(answers_do_not_pile_up_for_one_user_however_many_connections_there_are)
+{
+    enum { N = 20, SIZE_B = 6 << 20, LIMIT_B = 24 << 20 };
+    struct load l = {0};
+    int fds[N];
+
+    setenv("PMIX_MCA_server_committed_per_user", "24m", 1);
+    start();
+    commit_many(two, 1, SIZE_B);
+    for (unsigned i = 0; i < N; i++) {
+        fds[i] = raw_client(0);
+        raw_send(fds[i], 700, raw_get("job", 1, "k0", PX_GET_PARTS));
+    }
+    raw_on_loop(NULL, NULL);
+    raw_on_loop(measure_load, &l);
+    ck_assert_uint_le(l.unsent, LIMIT_B);
+    for (unsigned i = 0; i < N; i++) {
+        ok(raw_status(fds[i], 700));
+        close(fds[i]);
+    }
+}
+
+PX_TEST(who_never_reads_is_disconnected_and_waited_for_no_longer)
+{
+    enum { N = 12, SIZE_B = 900000 };
+    const pmix_proc_t both[] = {raw_proc("job", 0), raw_proc("job", 1)};
+
+    setenv("PMIX_MCA_server_unread_timeout", "100ms", 1);
+    raw_start(&host_module, 2, 0);
+    commit_many(two, N, SIZE_B);
+    for (unsigned i = 0; i < N; i++)
+        raw_send(one, 700 + i, raw_get("job", 1, "k0", NULL));
+    raw_collect(two, 800, PX_OP_CONNECT, both, 2, NULL);
+    fails(raw_status(two, 800), LOST_CONNECTION);
+    raw_await_gone(0);
+    int again = raw_client(0);
+    ok(raw_request(again, raw_get("job", 1, "k0", PX_GET_PARTS), NULL));
 }
 
 /* ---- the host is asked ------------------------------------------------------------------------- */
