@@ -76,13 +76,3 @@ bool px_vec_reserve_of(void *v, size_t n, size_t *cap, size_t more, size_t size)
     *cap = wanted;
     return true;
 }
-
-void *px_vec_add_of(void *v, size_t *n, size_t *cap, size_t size)
-{
-    char *array;
-
-    if (!px_vec_reserve_of(v, *n, cap, 1, size))
-        return NULL;
-    memcpy(&array, v, sizeof(array));
-    return memset(array + (*n)++ * size, 0, size);
-}

@@ -21,8 +21,9 @@ static inline const char *px_number_take(const char *at, const char *end, uint32
     return at > begin && value <= UINT32_MAX ? at : NULL;
 }
 
-/* The next "a" or "a-b" of a list that ends before end, and the comma behind it, which
- * must have something behind it in turn; false on bad syntax, and at the end. */
+/* The next "a" or "a-b" of a list that ends before end, or a ';', and the comma behind
+ * it, which must have something behind it in turn; false on bad syntax, and at the
+ * end. */
 static inline bool px_ranges_next(const char **s, const char *end, uint32_t *first,
                                   uint32_t *last)
 {
@@ -31,7 +32,8 @@ static inline bool px_ranges_next(const char **s, const char *end, uint32_t *fir
     *last = *first;
     if (at && at < end && *at == '-')
         at = px_number_take(at + 1, end, last);
-    if (!at || *last < *first || (at < end && (*at++ != ',' || at == end)))
+    if (!at || *last < *first || (at < end && *at != ';' && *at++ != ',') ||
+        (at[-1] == ',' && (at == end || *at == ';')))
         return false;
     *s = at;
     return true;

@@ -7,6 +7,7 @@
 #include "core/base/attr.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 /* struct item *it = px_vec_add(&list->items, &list->n, &list->cap);
  * The new last element, zeroed and counted; NULL, and no change, when out of memory. */
@@ -20,7 +21,15 @@
 
 /* The two are made of these: v is the address of the pointer, size that of an
  * element. */
-void *px_vec_add_of(void *v, size_t *n, size_t *cap, size_t size);
 bool px_vec_reserve_of(void *v, size_t n, size_t *cap, size_t more, size_t size);
+static inline void *px_vec_add_of(void *v, size_t *n, size_t *cap, size_t size)
+{
+    char *array;
+
+    if (*n == *cap && !px_vec_reserve_of(v, *n, cap, 1, size))
+        return NULL;
+    memcpy(&array, v, sizeof(array));
+    return memset(array + (*n)++ * size, 0, size);
+}
 
 #endif

@@ -445,18 +445,19 @@ static pmix_status_t end_node(struct build *b, uint32_t node, uint32_t place)
     return add_pieces(b, place);
 }
 
-static pmix_status_t read_field(struct build *b, const char *text, const char *end)
+/* *at is behind the field then. */
+static pmix_status_t read_field(struct build *b, const char **at, const char *end)
 {
-    const char *at = text;
+    const char *text = *at;
     uint32_t first, last;
     pmix_status_t rc = PMIX_SUCCESS;
 
     b->n_node = 0;
-    while (!rc && at < end)
-        rc = px_ranges_next(&at, end, &first, &last)
+    while (!rc && *at < end && **at != ';')
+        rc = px_ranges_next(at, end, &first, &last)
                  ? add_stretch(b, first, last)
                  : px_err_set(b->err, PMIX_ERR_BAD_PARAM, "cannot use ranks '%.*s'",
-                              shown(text, end), text);
+                              shown(text, text + strcspn(text, ";]")), text);
     return rc;
 }
 
@@ -466,16 +467,14 @@ static pmix_status_t read_ranks(struct build *b, const char *text)
     uint32_t node = 0;
     pmix_status_t rc = unwrap(text, &all, b->err);
 
-    for (const char *at = all.text, *end; !rc && at < all.end; at = end + 1) {
+    for (const char *at = all.text; !rc && at < all.end; at++) {
         uint32_t place = b->head.n_mapped;
-        end = memchr(at, ';', (size_t)(all.end - at));
-        end = end ? end : all.end;
-        if (node >= b->head.n_nodes && end > at)
+        if (node >= b->head.n_nodes && *at != ';')
             return px_err_set(b->err, PMIX_ERR_BAD_PARAM,
                               "ranks for more than the %" PRIu32 " nodes given", node);
         if (node >= b->head.n_nodes)
             continue;
-        rc = read_field(b, at, end);
+        rc = read_field(b, &at, all.end);
         if (!rc)
             rc = end_node(b, node++, place);
     }

@@ -99,14 +99,14 @@ static char *pack_group(char *at, const char **list)
 
 static const char head[] = "pmix[";
 
-static pmix_status_t raw(const char *list, char **out)
+/* Packed up to there, without an end; NULL: as it is, which there is room for. */
+static char *finish(char *text, char *at, const char *list)
 {
-    char *text = px_strf("raw:%s", list);
-
-    if (!text)
-        return PMIX_ERR_NOMEM;
-    *out = text;
-    return PMIX_SUCCESS;
+    if (at)
+        memcpy(at, "]", sizeof("]"));
+    else
+        put_text(put_text(text, "raw:", 4), list, strlen(list) + 1);
+    return text;
 }
 
 pmix_status_t px_map_pack_nodes(const char *list, char **out)
@@ -123,10 +123,8 @@ pmix_status_t px_map_pack_nodes(const char *list, char **out)
             at = pack_group(at, &rest);
             *at++ = ',';
         }
-    if (at == text + sizeof(head) - 1) /* there was no name at all */
-        return raw(list, out);
-    memcpy(at - 1, "]", sizeof("]"));
-    *out = px_take(&text);
+    bool is_empty = at == text + sizeof(head) - 1;
+    *out = finish(px_take(&text), is_empty ? NULL : at - 1, list);
     return PMIX_SUCCESS;
 }
 
@@ -154,17 +152,17 @@ static char *put_range(char *out, const char *open, const char *shut)
 
 /* Ranges that follow each other become one, so that the text does not get longer. Its
  * end; NULL: that is no list of ranks. */
-static char *pack_field(char *out, const char *at, const char *end)
+static char *pack_field(char *out, const char **at, const char *end)
 {
     const char *open = NULL, *shut = NULL; /* where the ends of a range stand */
     uint32_t first, last, before = 0;
 
     do {
-        const char *low = at, *high = at;
-        if (!px_ranges_next(&at, end, &first, &last))
+        const char *low = *at, *high = *at;
+        if (!px_ranges_next(at, end, &first, &last))
             return NULL;
         if (first < last)
-            for (high = at < end ? at - 1 : at; px_map_is_digit(high[-1]);)
+            for (high = (*at)[-1] == ',' ? *at - 1 : *at; px_map_is_digit(high[-1]);)
                 high--;
         if (!open || first != (uint64_t)before + 1) {
             if (open) {
@@ -175,7 +173,7 @@ static char *pack_field(char *out, const char *at, const char *end)
         }
         shut = high;
         before = last;
-    } while (at < end);
+    } while (*at < end && **at != ';');
     return put_range(out, open, shut);
 }
 
@@ -183,25 +181,21 @@ pmix_status_t px_map_pack_ranks(const char *list, char **out)
 {
     if (!list || !out)
         return PMIX_ERR_BAD_PARAM;
-    const char *end = list + strlen(list), *field_end;
+    const char *end = list + strlen(list);
     PX_AUTOFREE char *text = malloc((size_t)(end - list) + sizeof(head) + 1);
     if (!text)
         return PMIX_ERR_NOMEM;
     char *at = put_text(text, head, sizeof(head) - 1);
-    for (const char *field = list; at && field < end; field = field_end + 1) {
-        field_end = memchr(field, ';', (size_t)(end - field));
-        field_end = field_end ? field_end : end;
-        if (field < field_end)
-            at = pack_field(at, field, field_end);
-        if (at && field_end < end)
+    for (const char *field = list; at && *field; field += *field == ';') {
+        if (*field != ';')
+            at = pack_field(at, &field, end);
+        if (at && *field == ';')
             *at++ = ';';
     }
     /* Anything but a list of ranks passes through as it is: the host may parse its own
      * form. */
-    if (!at || at + 1 - text > end - list)
-        return raw(list, out);
-    memcpy(at, "]", sizeof("]"));
-    *out = px_take(&text);
+    bool is_longer = !at || at + 1 - text > end - list;
+    *out = finish(px_take(&text), is_longer ? NULL : at, list);
     return PMIX_SUCCESS;
 }
 

@@ -117,6 +117,9 @@ PX_TEST(malformed_maps_are_refused_with_a_reason)
         {"a,b", "0,1;1"},
         {"a", "x"},
         {"a", "0-"},
+        {"a,b", "0,;1"},
+        {"a,b", "0,1 ;2"},
+        {"pmix[n[1:1;2]]", "0"},
         {"a", "pmix[0"},
         {"a", "-1"},
         {NULL, "0"},
@@ -348,6 +351,36 @@ PX_TEST(a_regular_map_takes_no_more_bytes_for_more_ranks)
     }
 }
 
+/* Allocations: one for what is returned in either form, some that grow for a map. */
+PX_TEST(making_maps_of_many_nodes_takes_few_allocations)
+{
+    PX_TEST_NEEDS_ALLOC;
+    for (enum layout layout = 0; layout < N_LAYOUTS; layout++) {
+        struct naive m = make_naive(layout, 5000, 2, "node%u");
+        char *nodes = NULL, *ranks = NULL, *list = NULL;
+        struct px_procmap *map = NULL;
+
+        px_alloc_fail_at(0);
+        pmix_status_t rc = px_map_pack_nodes((char *)m.names.data, &nodes);
+        rc = rc ? rc : px_map_pack_ranks((char *)m.ranks.data, &ranks);
+        unsigned packing = px_alloc_count();
+        rc = rc ? rc : px_procmap_create(nodes, ranks, &map, NULL);
+        unsigned making = px_alloc_count() - packing;
+        list = rc ? NULL : px_procmap_names(map, NULL);
+        unsigned listing = px_alloc_count() - packing - making;
+        (void)px_alloc_fail_end();
+        ok(rc);
+        ck_assert_uint_eq(packing, 2);
+        ck_assert_uint_le(making, 40);
+        ck_assert_uint_eq(listing, 1);
+        free(nodes);
+        free(ranks);
+        free(list);
+        px_procmap_destroy(map);
+        naive_fini(&m);
+    }
+}
+
 PX_TEST(a_map_without_memory_is_none)
 {
     static char *const more[] = {(char *)"extra"};
@@ -468,6 +501,8 @@ PX_TEST(lists_pack_to_what_other_implementations_print)
         {"0-01,2-5;08-9,10,12-12", "pmix[0-5;8-10,12]"},
         {"0,1,2,3;5-4", "raw:0,1,2,3;5-4"},
         {"0,1,2,3;4,", "raw:0,1,2,3;4,"},
+        {"0,1,2,3,;4", "raw:0,1,2,3,;4"},
+        {";;0,1,2,3,4,5;", "pmix[;;0-5;]"},
         {"a,b", "raw:a,b"}, /* no list of ranks */
     };
 
