@@ -33,7 +33,7 @@ BUDGETS = (
     (800, "core/server/nspaces"),
     (2100, "core/server/event", "core/server/iof", "core/server/monitor"),
     (1500, "core/server/launch"),
-    (2400, "core/server/cleanup"),
+    (2420, "core/server/cleanup"),
     (2600, "core/host"),
     (1200, "core/host/request"),
     (900, "core/host/streams"),

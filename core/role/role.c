@@ -16,8 +16,11 @@
 
 /* ---- the machine: below the model ------------------------------------------------ */
 
+/* The thread first: processes that components have told to end do so meanwhile. */
 static void stop_machine(void)
 {
+    if (px_process.loop)
+        px_loop_stop_thread(px_process.loop);
     px_selection_destroy(px_take(&px_process.selection));
     px_process_end_loop();
     px_params_destroy(px_take(&px_process.params));

@@ -309,9 +309,9 @@ static void on_free(struct px_call *call, void *args PX_UNUSED)
     struct px_server *srv = px_process.server;
 
     px_notify_set_hooks(px_process.notify, NULL);
-    forget_jobs(px_process.model);
-    server_free(srv);
+    server_free(srv); /* first: the component's process may take a while to end */
     px_process.server = NULL;
+    forget_jobs(px_process.model);
     px_call_done(call, PMIX_SUCCESS);
 }
 

@@ -39,6 +39,7 @@ struct janitor {
     struct px_reclaim_jobs jobs; /* first */
     char *dir;                   /* of a server that has started; else NULL */
     pid_t pid;                   /* 0: there is none for now */
+    pid_t ending;                /* one that has its last order, to be reaped; or 0 */
     int pidfd, sock;
     int dir_fd; /* a copy, as jobs.journal */
     bool journal_unsent;
@@ -237,12 +238,15 @@ static void on_event(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
     tend(arg);
 }
 
-/* Kills the janitor only, not those it may have made to go on without us. */
-static void kill_process(struct janitor *j)
+/* Has it ended in order? Else it is killed, and not one that it has made to go on. */
+static bool await_end(struct janitor *j)
 {
-    if (!j->pid)
-        return;
-    px_reclaim_end(j->pid);
+    int status = -1;
+
+    if (j->ending && !px_reclaim_reap_until(j->ending, px_clock_ms() + END_MS, &status))
+        px_reclaim_end(j->ending);
+    j->ending = 0;
+    return status == 0;
 }
 
 /* Its end is noticed by descriptor, or by looking where there is none. */
@@ -280,7 +284,8 @@ static pmix_status_t launch(struct janitor *j)
     if (!rc)
         rc = watch_process(j);
     if (rc) {
-        kill_process(j);
+        if (j->pid)
+            px_reclaim_end(j->pid);
         drop_process(j);
         return rc;
     }
@@ -376,6 +381,7 @@ static pmix_status_t pcleanup_start(void *self, const char *dir, const char *nod
 
     if (rc)
         return rc;
+    (void)await_end(j);
     j->dir = strdup(dir);
     j->timer = j->jobs.services->timer(j->jobs.services, tend, j);
     rc = j->dir && j->timer ? launch(j) : PMIX_ERR_NOMEM;
@@ -405,21 +411,6 @@ static pmix_status_t pcleanup_journal(void *self, int dir_fd, int journal_fd)
     return PMIX_SUCCESS;
 }
 
-/* It ends at once, or has another process go on. The end of the socket is for one that
- * does not take orders, which is then killed. */
-static bool end_process(struct janitor *j, bool left)
-{
-    const uint64_t deadline_ms = px_clock_ms() + END_MS;
-    int status = -1;
-
-    send_journal(j);
-    (void)send_order(j, left ? ORDER_LEFT : ORDER_END, NULL);
-    shutdown(j->sock, SHUT_WR);
-    if (!px_reclaim_reap_until(j->pid, deadline_ms, &status))
-        kill_process(j);
-    return status == 0;
-}
-
 static void pcleanup_finish(void *self, bool left)
 {
     struct janitor *j = self;
@@ -428,8 +419,17 @@ static void pcleanup_finish(void *self, bool left)
     if (j->dir && j->jobs.owner == getpid()) {
         if (left && !j->pid)
             (void)launch(j);
-        bool ended = j->pid && end_process(j, left);
-        if (left && !ended)
+        if (j->pid) {
+            /* It ends at once, or has another process go on. The end of the socket is
+             * for one that does not take orders. */
+            j->jobs.services->unwatch(px_take(&j->pid_watch)); /* wakes the loop */
+            send_journal(j);
+            (void)send_order(j, left ? ORDER_LEFT : ORDER_END, NULL);
+            shutdown(j->sock, SHUT_WR);
+            j->ending = j->pid;
+            j->pid = 0;
+        }
+        if (left && !await_end(j))
             services->log(services, PX_LOG_WARN,
                           "no janitor can be kept: what is to be cleaned up is left to "
                           "the next server");
@@ -440,9 +440,13 @@ static void pcleanup_finish(void *self, bool left)
 
 static void pcleanup_close(void *self)
 {
-    if (self)
-        pcleanup_finish(self, false);
-    free(self);
+    struct janitor *j = self;
+
+    if (j) {
+        pcleanup_finish(j, false);
+        (void)await_end(j); /* its memory is that of a copy of this process */
+    }
+    free(j);
 }
 
 static const struct px_pcleanup_ops ops = {

@@ -183,6 +183,10 @@ void px_made_remove(struct px_server *srv)
 
     if (!s)
         return;
+    s->swept = srv->cleanup->made->n_entries == 0 &&
+               (!srv->dir || px_session_is_bare(s));
+    if (s->swept)
+        return;
     items = calloc(srv->cleanup->made->n_entries + 2, sizeof *items);
     journal = srv->dir ? px_path_join(srv->dir, PX_JOURNAL_NAME) : NULL;
     if (items)

@@ -448,6 +448,37 @@ void px_session_log_kept(void *arg PX_UNUSED, const char *path, enum px_rm_why w
                errnum ? strerror(errnum) : "it is not ours");
 }
 
+/* True to go on. */
+static bool is_journal(void *all, const char *name)
+{
+    *(bool *)all = strcmp(name, PX_JOURNAL_NAME) == 0;
+    return *(bool *)all;
+}
+
+bool px_session_is_bare(const struct px_session *s)
+{
+    PX_AUTOCLOSE int fd = openat(s->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool all = true;
+
+    return fd >= 0 && !px_fd_each_name(fd, is_journal, &all) && all;
+}
+
+/* Without looking for its way there: from the folder that it is in. */
+static bool remove_bare(const struct px_session *s, const char *dir)
+{
+    const char *name = strrchr(dir, '/') + 1;
+    struct stat st;
+
+    if (!px_session_is_bare(s))
+        return false;
+    PX_AUTOCLOSE int place = openat(s->dir_fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (place < 0 || fstatat(place, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+        st.st_dev != s->device || st.st_ino != s->inode)
+        return false;
+    (void)unlinkat(s->dir_fd, PX_JOURNAL_NAME, 0);
+    return unlinkat(place, name, AT_REMOVEDIR) == 0;
+}
+
 static void remove_folder(const struct px_session *s, const char *dir, bool last)
 {
     const struct px_rm_item item = {.path = dir,
@@ -458,7 +489,7 @@ static void remove_folder(const struct px_session *s, const char *dir, bool last
     struct px_pcleanup_totals totals = {0};
     int errnum;
 
-    if (!is_still_there(s, dir))
+    if (!is_still_there(s, dir) || remove_bare(s, dir))
         return;
     errnum = px_rm_run(&item, 1, geteuid(), getegid(), px_session_log_kept, NULL,
                        &totals);

@@ -48,6 +48,8 @@ pmix_status_t px_session_create(struct px_server *srv,
 /* Removes the private folder. left: that and the journal stay, for the component that
  * outlives us or the next server. */
 void px_session_end(struct px_server *srv, bool left);
+/* There is nothing in the private folder but the journal. */
+bool px_session_is_bare(const struct px_session *s);
 
 /* For px_rm_run: a line for what cannot be removed. */
 void px_session_log_kept(void *arg, const char *path, enum px_rm_why why, int errnum);

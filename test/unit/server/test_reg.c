@@ -2,6 +2,7 @@
 /* A host and its server: the host's module is read as far as it is known to reach, and not a byte
  * further; namespaces and clients come and go, in the order hosts like, whoever waits for them. */
 #include "core/base/str.h"
+#include "core/server/cleanup/session.h"
 #include "core/server/host.h"
 #include "core/server/upcall.h"
 #include "fake_host.h"
@@ -392,6 +393,17 @@ static int call_all_in_child(void)
     PMIx_server_deregister_client(&p, NULL, NULL);
     PMIx_server_deregister_nspace(p.nspace, on_told, &told);
     return await_told() == PMIX_ERR_INIT ? 0 : 4;
+}
+
+/* The loop's thread is told to end, and its last message is. */
+PX_TEST(the_end_of_an_idle_server_wakes_its_thread_to_end_and_for_nothing_else)
+{
+    start();
+    while (px_process.server->session->n_reclaiming > 0)
+        sched_yield();
+    atomic_store(&n_writes, 0);
+    ok(PMIx_server_finalize());
+    ck_assert_int_le(atomic_load(&n_writes), 3);
 }
 
 PX_TEST(a_forked_child_of_a_server_is_none)
