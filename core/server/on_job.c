@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A client's own life: job info, commit, abort, finalize. */
+/* A client's own life: job info, abort, finalize. */
 #include "core/model/jobinfo.h"
 #include "core/rt/log.h"
 #include "core/server/data/memory.h"
@@ -55,74 +55,6 @@ static pmix_status_t on_req(struct px_server *srv PX_UNUSED, struct px_req *req)
     }
     px_req_reply(req, &w);
     return PX_DEFERRED;
-}
-
-struct commit {
-    struct px_nspace *ns;
-    pmix_rank_t rank;
-    uint8_t scope;
-    size_t size_b;
-    bool store; /* else it is only checked, so that a damaged one changes nothing */
-};
-
-static pmix_status_t read_kval(px_reader *r, struct commit *c)
-{
-    struct px_kval kv = {0};
-    pmix_status_t rc = px_unpack_kval(r, &kv);
-
-    if (!rc && !kv.key[0])
-        rc = PMIX_ERR_BAD_PARAM;
-    if (!rc && !c->store)
-        c->size_b += px_memory_of(kv.key, &kv.value) *
-                     (c->scope == PMIX_GLOBAL ? 2 : 1);
-    if (!rc && c->store && c->scope != PMIX_REMOTE)
-        rc = px_store_put(&c->ns->store, PX_GDS_LOCAL, c->rank, kv.key, &kv.value);
-    if (!rc && c->store && c->scope != PMIX_LOCAL)
-        rc = px_store_keep(&c->ns->store, PX_GDS_REMOTE, c->rank, kv.key, &kv.value);
-    px_kval_fini(&kv);
-    return rc;
-}
-
-static pmix_status_t read_commit(px_reader r, struct commit *c)
-{
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    while (!rc && !px_reader_done(&r)) {
-        px_reader values;
-
-        rc = px_unpack_u8(&r, &c->scope, PMIX_SCOPE);
-        if (!rc)
-            rc = px_unpack_view(&r, &values, PMIX_BUFFER);
-        if (!rc && c->scope != PMIX_LOCAL && c->scope != PMIX_REMOTE &&
-            c->scope != PMIX_GLOBAL)
-            rc = PMIX_ERR_BAD_PARAM;
-        while (!rc && !px_reader_done(&values))
-            rc = read_kval(&values, c);
-    }
-    return rc;
-}
-
-static pmix_status_t on_commit(struct px_server *srv, struct px_req *req)
-{
-    struct commit c = {.rank = req->peer->proc.rank};
-    pmix_status_t rc = px_nspace_get(px_process.model, req->peer->proc.nspace, &c.ns);
-
-    if (!rc)
-        rc = read_commit(req->in, &c);
-    if (!rc && req->peer != srv->self)
-        rc = px_memory_keep(srv, c.ns, req->peer->uid, c.size_b);
-    if (rc)
-        return rc;
-    px_gate_close(&px_process.model_gate); /* readers see all of it or nothing */
-    c.store = true;
-    rc = read_commit(req->in, &c);
-    px_gate_open(&px_process.model_gate);
-    if (rc)
-        return rc;
-    if (req->peer->local)
-        req->peer->local->committed = true;
-    px_get_data_arrived(srv, &req->peer->proc);
-    return PMIX_SUCCESS;
 }
 
 static pmix_status_t call_abort(const pmix_server_module_t *m, struct px_upcall *u)
@@ -210,7 +142,7 @@ static pmix_status_t on_finalize(struct px_server *srv, struct px_req *req)
 static const struct px_rpc rpcs[] = {
     {PX_OP_REQ, PX_BY_ANY, PX_OWN, .handler = on_req},
     /* A tool has no job with whose end its data could go. */
-    {PX_OP_COMMIT, PX_BY_CLIENT | PX_BY_SELF, PX_OWN, .handler = on_commit},
+    {PX_OP_COMMIT, PX_BY_CLIENT | PX_BY_SELF, PX_OWN, .handler = px_commit_request},
     {PX_OP_ABORT, PX_BY_ANY, PX_OF_USER, .forward = &aborting},
     {PX_OP_FINALIZE, PX_BY_ANY | PX_BY_LEAVING, PX_OWN, .handler = on_finalize},
     {0},

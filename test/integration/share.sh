@@ -66,7 +66,7 @@ other_mounts() {
 # Values that are put ever anew make the server begin another file, which its clients are told of.
 new_files() {
     has strace || skip "needs strace"
-    SERVER_ENV=(ROUNDS=40 strace -f -qq -e trace=memfd_create -o "$TMP/files") SIZE=100000
+    SERVER_ENV=(ROUNDS=40 strace -f -qq -e trace=memfd_create -o "$TMP/files") SIZE=800000
     job env
     [ "$(grep -c ' = [0-9]' "$TMP/files")" -gt 3 ] || fail "no file was given up"
 }

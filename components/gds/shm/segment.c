@@ -16,6 +16,10 @@
 #define MFD_NOEXEC_SEAL 0x0008u
 #endif
 
+#ifndef MADV_POPULATE_WRITE /* Linux 5.14 */
+#define MADV_POPULATE_WRITE 23
+#endif
+
 enum { LEAST_STEP = 32 * 1024 }; /* of memory that is asked for ahead */
 
 /* The window that holds it, or could. */
@@ -68,6 +72,8 @@ static bool back(struct px_shm_segment *s, uint64_t from, uint64_t to)
         if (PX_RETRY(fallocate(s->fd, 0, (off_t)from, (off_t)(ahead - from))))
             return false;
     }
+    /* One call instead of a fault for each page; what it cannot do, faults do. */
+    (void)madvise(s->base + from, (size_t)(ahead - from), MADV_POPULATE_WRITE);
     s->backed = ahead;
     return true;
 }

@@ -57,7 +57,7 @@ extern uint64_t px_shm_garbage;
 static inline void px_shm_step(const px_shm_word *word PX_UNUSED, bool writes PX_UNUSED)
 {
 }
-static const uint64_t px_shm_garbage = (uint64_t)1 << 20; /* less is left where it is */
+static const uint64_t px_shm_garbage = (uint64_t)8 << 20; /* less is left where it is */
 #endif
 
 static inline uint64_t px_shm_load(const px_shm_word *word)

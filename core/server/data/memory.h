@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The memory that committed values take, and frames on their way. */
+/* Committed values, frames on their way, and the memory that they take. */
 #ifndef PX_SERVER_DATA_MEMORY_H
 #define PX_SERVER_DATA_MEMORY_H
 
@@ -11,6 +11,8 @@ size_t px_memory_of(const char *key, const pmix_value_t *value);
  * the user, or all of them, may have; PMIX_ERR_NOMEM. */
 pmix_status_t px_memory_keep(struct px_server *srv, const struct px_nspace *ns,
                              uid_t uid, size_t size_b);
+/* Stores all values of a commit, or none if one is damaged: a handler. */
+pmix_status_t px_commit_request(struct px_server *srv, struct px_req *req);
 
 /* For connections of a user (NULL: not known yet): conn.h. */
 void px_memory_charge(struct px_server *srv, struct px_user *user, int64_t change);

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Commit: checks all values, then stores them. */
+#include "core/base/vec.h"
+#include "core/server/data/memory.h"
+
+/* Values that a client commits, decoded once: damaged ones change nothing. */
+typedef struct commit {
+    struct committed {
+        struct px_kval kv;
+        uint8_t scope;
+    } * v;
+    size_t n, cap;
+    size_t size_b; /* as it is stored */
+} commit;
+
+static void commit_cleanup(commit *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        px_kval_fini(&c->v[i].kv);
+    free(c->v);
+}
+
+static pmix_status_t read_kval(px_reader *r, uint8_t scope, struct commit *c)
+{
+    struct committed *one = px_vec_add(&c->v, &c->n, &c->cap);
+    pmix_status_t rc = one ? px_unpack_kval(r, &one->kv) : PMIX_ERR_NOMEM;
+
+    if (rc)
+        return rc;
+    if (!one->kv.key[0])
+        return PMIX_ERR_BAD_PARAM;
+    one->scope = scope;
+    c->size_b += px_memory_of(one->kv.key, &one->kv.value) *
+                 (scope == PMIX_GLOBAL ? 2 : 1);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t read_commit(px_reader r, struct commit *c)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    while (!rc && !px_reader_done(&r)) {
+        px_reader values;
+        uint8_t scope;
+
+        rc = px_unpack_u8(&r, &scope, PMIX_SCOPE);
+        if (!rc)
+            rc = px_unpack_view(&r, &values, PMIX_BUFFER);
+        if (!rc && scope != PMIX_LOCAL && scope != PMIX_REMOTE && scope != PMIX_GLOBAL)
+            rc = PMIX_ERR_BAD_PARAM;
+        while (!rc && !px_reader_done(&values))
+            rc = read_kval(&values, scope, c);
+    }
+    return rc;
+}
+
+static pmix_status_t store_commit(struct px_nspace *ns, pmix_rank_t rank,
+                                  const struct commit *c)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    px_gate_close(&px_process.model_gate); /* readers see all of it or nothing */
+    for (size_t i = 0; !rc && i < c->n; i++) {
+        const struct committed *one = &c->v[i];
+
+        if (one->scope != PMIX_REMOTE)
+            rc = px_store_put(&ns->store, PX_GDS_LOCAL, rank, one->kv.key,
+                              &one->kv.value);
+        if (!rc && one->scope != PMIX_LOCAL)
+            rc = px_store_keep(&ns->store, PX_GDS_REMOTE, rank, one->kv.key,
+                               &one->kv.value);
+    }
+    px_gate_open(&px_process.model_gate);
+    return rc;
+}
+
+pmix_status_t px_commit_request(struct px_server *srv, struct px_req *req)
+{
+    PX_AUTO(commit) c = {0};
+    struct px_nspace *ns;
+    pmix_status_t rc = px_nspace_get(px_process.model, req->peer->proc.nspace, &ns);
+
+    if (!rc)
+        rc = read_commit(req->in, &c);
+    if (!rc && req->peer != srv->self)
+        rc = px_memory_keep(srv, ns, req->peer->uid, c.size_b);
+    if (!rc)
+        rc = store_commit(ns, req->peer->proc.rank, &c);
+    if (rc)
+        return rc;
+    if (req->peer->local)
+        req->peer->local->committed = true;
+    px_get_data_arrived(srv, &req->peer->proc);
+    return PMIX_SUCCESS;
+}
