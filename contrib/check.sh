@@ -12,11 +12,12 @@ usage: contrib/check.sh [PART | --all] [--long] [--no-install]
   --clang       unit and contract suites, with clang, in build-clang/
   --sanitize    unit, contract and fuzz suites, and some of integration, with AddressSanitizer
                 and UndefinedBehaviorSanitizer, leaks included, in build-asan/
+  --threads     with ThreadSanitizer what reads while another writes, in build-tsan/
   --fuzz        every fuzz target for 20 seconds, in build-fuzz/
   --release     the unit suite of a release build (-O3) whose components are all built in,
                 in build-release/
-  --all         gcc with `kernels` and 10,000 launches, clang, sanitize and fuzz, one after the
-                other, summed up in one line
+  --all         gcc with `kernels` and 10,000 launches, clang, sanitize, threads and fuzz, one after
+                the other, summed up in one line
   --long        the long form of what has one: with gcc alone that, with other parts also all
                 suites; a minute of each fuzz target
   --no-install  do not install missing packages
@@ -29,9 +30,10 @@ while [ $# -gt 0 ]; do
         --quick) PARTS=(quick) ;;
         --clang) PARTS=(clang) ;;
         --sanitize) PARTS=(sanitize) ;;
+        --threads) PARTS=(threads) ;;
         --fuzz) PARTS=(fuzz) ;;
         --release) PARTS=(release) ;;
-        --all) PARTS=(gcc clang sanitize fuzz) ;;
+        --all) PARTS=(gcc clang sanitize threads fuzz) ;;
         --long) LONG=1 ;;
         --no-install) INSTALL=0 ;;
         -h | --help) usage; exit 0 ;;
@@ -151,6 +153,11 @@ for part in "${PARTS[@]}"; do
             ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
                 run_part sanitize build-asan "$suites" "-t 4" "${CC:-gcc}" \
                 --buildtype=debug -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false
+            ;;
+        threads)
+            TARGETS=test/unit/components/test_components_shm_protocol \
+                run_part threads build-tsan threads "-t 4" "${CC:-gcc}" \
+                --buildtype=debug -Doptimization=1 -Db_sanitize=thread -Db_lundef=false
             ;;
         fuzz)
             [ $LONG = 1 ] && seconds=60 || seconds=20

@@ -190,6 +190,15 @@ static pmix_status_t note(void *arg, pmix_rank_t rank, const char *key,
     return PMIX_SUCCESS;
 }
 
+static pmix_status_t note_any(void *arg, pmix_rank_t rank PX_UNUSED,
+                              const char *key PX_UNUSED,
+                              const pmix_value_t *value PX_UNUSED)
+{
+    struct account *a = arg;
+
+    return ++a->n == a->stop_at ? PMIX_ERR_EMPTY : PMIX_SUCCESS;
+}
+
 static pmix_status_t walk(enum px_gds_table table, pmix_rank_t rank, px_gds_walk_fn fn,
                           void *arg)
 {
@@ -646,27 +655,102 @@ PX_TEST(a_peer_outlives_what_it_reads)
     ok(fetch_from(theirs, PX_GDS_JOB, 0, "map", NULL));
 }
 
+/* A file in memory that has the first n bytes of another, and cannot shrink. */
+static int copy_of(int from, size_t n)
+{
+    PX_AUTOFREE char *bytes = calloc(1, n + 1);
+    int fd = memfd_create("copy", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    ck_assert_int_ge(pread(from, bytes, n, 0), 0);
+    ck_assert_int_eq(write(fd, bytes, n), (ssize_t)n);
+    ck_assert_int_eq(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+    return fd;
+}
+
+static unsigned count_fds(void)
+{
+    unsigned n = 0;
+
+    for (int fd = 0; fd < 1024; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
 PX_TEST(a_peer_attaches_to_nothing_else)
 {
     PX_TEST_NEEDS(theirs, "a store that peers read in place");
-    const int fds[] = {-1, 99, open("/dev/null", O_RDONLY | O_CLOEXEC),
-                       memfd_create("unsealed", MFD_CLOEXEC)};
     struct px_gds_ns *made = NULL;
     pmix_proc_t reader = {.nspace = "job", .rank = 1};
     pmix_info_t *infos = NULL;
     size_t n = 0;
-    int fd = -1;
+    int fd = -1, ends[2];
 
     ok(ops()->describe(contract.self, ns, &reader, &infos, &n, &fd));
     ck_assert_int_ne(ops()->attach(contract.self, "job", NULL, 0, fd, &made), 0);
     px_type_free_array(PMIX_INFO, infos, n);
-    for (size_t i = 0; fd >= 0 && i < PX_COUNT(fds); i++) {
+    if (fd < 0)
+        return;
+    ok(pipe2(ends, O_CLOEXEC));
+    const int fds[] = {-1,
+                       99,
+                       open("/dev/null", O_RDONLY | O_CLOEXEC),
+                       open("/", O_RDONLY | O_CLOEXEC),
+                       open("/proc/self/exe", O_RDONLY | O_CLOEXEC),
+                       ends[0],
+                       ends[1],
+                       memfd_create("unsealed", MFD_CLOEXEC),
+                       copy_of(fd, 0),
+                       copy_of(fd, 8),
+                       copy_of(fd, 4095)};
+    unsigned before = count_fds();
+    for (size_t i = 0; i < PX_COUNT(fds); i++) {
         int other = fds[i];
-        ck_assert_int_ne(attach_with(&other, &made), 0);
-        if (i > 1)
+        ck_assert_msg(attach_with(&other, &made) != 0, "%zu", i);
+        ck_assert_uint_eq(count_fds(), before);
+        if (i > 1) {
             close(other);
+            before--;
+        }
     }
     ck_assert_ptr_null(made);
+}
+
+/* A server that writes what it likes into what it has shown: to read may find nothing,
+ * or something else, and ends. */
+PX_TEST(a_peer_reads_what_changes_under_it)
+{
+    PX_TEST_NEEDS(theirs, "a store that peers read in place");
+    pmix_proc_t reader = {.nspace = "job", .rank = 1};
+    struct px_gds_ns *made = NULL;
+    pmix_info_t *infos = NULL;
+    struct account a = {.stop_at = 100};
+    struct stat st;
+    size_t n = 0;
+    int fd = -1;
+
+    for (uint32_t i = 0; i < 50; i++) {
+        PX_AUTOFREE char *key = px_strf("key.%u", i);
+        put(PX_GDS_JOB, i % 3, key, i);
+    }
+    ok(ops()->describe(contract.self, ns, &reader, &infos, &n, &fd));
+    px_type_free_array(PMIX_INFO, infos, n);
+    PX_TEST_NEEDS(fd >= 0 && !fstat(fd, &st), "a store that is a file");
+    PX_AUTOCLOSE int copy = copy_of(fd, (size_t)st.st_size);
+    ok(attach_with(&copy, &made));
+    ok(fetch_from(made, PX_GDS_JOB, 1, "key.1", NULL));
+    for (uint64_t i = 0, word = 1; i < MANY; i++) {
+        pmix_value_t v;
+
+        word = word * 6364136223846793005u + 1442695040888963407u;
+        ck_assert_int_eq(pwrite(copy, &word, 1 + i % 8, (off_t)(word >> 33) % 16384),
+                         (ssize_t)(1 + i % 8));
+        if (!fetch_from(made, PX_GDS_JOB, 1, "key.1", &v))
+            px_type_destruct(PMIX_VALUE, &v);
+        a.n = 0;
+        (void)ops()->walk(contract.self, made, PX_GDS_JOB, PMIX_RANK_UNDEF, note_any,
+                          &a);
+    }
+    ops()->destroy(contract.self, made);
 }
 
 PX_TEST(a_peer_can_change_nothing)

@@ -292,6 +292,42 @@ PX_TEST(job_information_that_is_none_is_an_error)
     }
 }
 
+static bool answer_in_part(int fd, struct fake_req *req)
+{
+    px_writer w = fake_begin();
+
+    if (req->op != PX_OP_REQ)
+        return false;
+    px_pack_str(&w, fake.nspace);
+    fake_usual_job_info(&w);
+    w.buf.len -= bad_info_len < w.buf.len ? bad_info_len : w.buf.len;
+    bad_info = w.buf.len ? "more" : NULL;
+    fake_reply(fd, req->tag, &w);
+    return true;
+}
+
+/* By any number of bytes; what ends between two pairs may be all that there is. */
+PX_TEST(job_information_that_is_cut_off_is_an_error_or_less_of_it)
+{
+    int unused = dup(0); /* the least number of a descriptor */
+    unsigned n_errors = 0;
+
+    close(unused);
+    fake.hook = answer_in_part;
+    bad_info = "more";
+    for (bad_info_len = 1; bad_info; bad_info_len++) {
+        fake_start();
+        if (init() == PMIX_SUCCESS)
+            ok(PMIx_Finalize(NULL, 0));
+        else
+            n_errors++;
+        assert_nothing_is_left();
+        fake_stop();
+    }
+    ck_assert_uint_gt(n_errors, bad_info_len / 2);
+    ck_assert_int_eq(dup(0), unused);
+}
+
 static bool strange_frames_first(int fd, struct fake_req *req)
 {
     static const uint32_t tags[] = {0, 1, 2, 50, 100, 4711};

@@ -2,6 +2,9 @@
 /* Requests as such: the authority of their senders, as tables; the host's answers, inside the upcall,
  * from a thread, late, by the return value, twice, after the end, or never; a client's goodbye; and
  * requests that no client would make. */
+#include "../rt/rt_test.h"
+#include "alloc_fail.h"
+#include "core/base/fd.h"
 #include "core/server/upcall.h"
 #include "scene.h"
 
@@ -444,6 +447,84 @@ PX_TEST(messages_that_are_no_requests_are_ignored_or_refused)
     ck_assert(raw_quiet(one));
     px_writer_init(&w, px_codec_default);
     fails(raw_request(one, w, NULL), BAD_PARAM);
+}
+
+/* All but the command, which would make it another request. */
+PX_TEST(a_commit_is_answered_whatever_byte_of_it_lies)
+{
+    static const uint8_t lies[] = {0x00, 0x7f, 0x80, 0xff};
+    const pmix_value_t v = {.type = PMIX_BYTE_OBJECT,
+                            .data.bo = {(char[]){"value"}, 5}};
+    px_writer sound = raw_commit_of(PMIX_GLOBAL, "key", &v);
+
+    raw_start(&host_module, 2, 0);
+    for (size_t i = 2; i < sound.buf.len; i++)
+        for (size_t j = 0; j < PX_COUNT(lies); j++) {
+            px_writer w = raw_commit_of(PMIX_GLOBAL, "key", &v);
+
+            w.buf.data[i] = lies[j];
+            (void)raw_request(two, w, NULL); /* it may even make sense */
+        }
+    ok(raw_commit(one, "good", 7));
+    ck_assert_uint_eq(raw_value(two, "job", 0, "good"), 7);
+    px_writer_cleanup(&sound);
+}
+
+static size_t memory_b(void)
+{
+    PX_AUTOFREE char *text = rt_read("/proc/self/statm");
+    char *resident = strchr(text, ' ');
+
+    return strtoul(resident, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+enum { N_ASKED = 10000, N_BYTES = 20000 };
+
+/* Reads no answer. */
+static void ask_much(void)
+{
+    for (uint32_t i = 0; i < N_ASKED; i++)
+        raw_send(one, 1000 + i, raw_get("job", 1, "large", NULL));
+}
+
+static void read_much(void)
+{
+    for (uint32_t i = 0; i < N_ASKED; i++)
+        ok(raw_status(one, 1000 + i));
+}
+
+/* A frame of the largest size, byte by byte, without an end. */
+static void send_slowly(void)
+{
+    uint8_t bytes[PX_FRAME_HEADER_B + 1] = {0};
+
+    px_frame_encode(bytes, &(struct px_frame){.tag = 1000, .nbytes = PX_MAX_FRAME_B});
+    ok(px_fd_write_all(one, bytes, PX_FRAME_HEADER_B, 0));
+    for (unsigned i = 0; i < N_BYTES; i++)
+        ok(px_fd_write_all(one, &bytes[PX_FRAME_HEADER_B], 1, 0));
+}
+
+PX_TEST_LOOP(a_client_that_overdoes_it_costs_little_and_keeps_no_other_waiting, 2)
+{
+    static const struct {
+        void (*begin)(void), (*end)(void);
+    } rows[] = {{ask_much, read_much}, {send_slowly, NULL}};
+    static char bytes[1000];
+    const pmix_value_t large = {.type = PMIX_BYTE_OBJECT, .data.bo = {bytes, 1000}};
+
+    PX_TEST_NEEDS(px_test_has_proc(), "/proc");
+    raw_start(&host_module, 2, 0);
+    ok(raw_request(two, raw_commit_of(PMIX_LOCAL, "large", &large), NULL));
+    size_t before = memory_b();
+    rows[_i].begin();
+    ok(raw_commit(two, "good", 7));
+    ck_assert_uint_eq(raw_value(two, "job", 1, "good"), 7);
+    PX_TEST_NEEDS_ALLOC; /* a sanitizer keeps what was freed */
+    ck_assert_uint_le(memory_b(), before + 2 * PX_UNREAD_B);
+    if (rows[_i].end)
+        rows[_i].end();
+    close(one);
+    raw_await_gone(0);
 }
 
 PX_TEST_MAIN("server/request", NULL, host_end)

@@ -6,6 +6,7 @@
 #include "fake_host.h"
 #include "raw.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -159,6 +160,57 @@ PX_TEST(another_job_is_told_to_its_user_alone)
         raw_add_job("mine", 1, 0, geteuid());
     }
     close(fd);
+}
+
+static unsigned count_fds(void)
+{
+    unsigned n = 0;
+
+    for (int fd = 0; fd < 1024; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
+/* Each byte of each request brings some, and of the last half is missing. */
+PX_TEST(descriptors_that_a_client_sends_are_closed)
+{
+    enum { N = 3, ROUNDS = 20 };
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(N * sizeof(int))];
+    } control = {.header = {.cmsg_len = CMSG_LEN(N * sizeof(int)),
+                            .cmsg_level = SOL_SOCKET,
+                            .cmsg_type = SCM_RIGHTS}};
+    px_writer w = raw_begin(PX_OP_MAX);
+    uint8_t bytes[PX_FRAME_HEADER_B + 16];
+    const size_t n = PX_FRAME_HEADER_B + w.buf.len;
+
+    raw_server_start(NULL, 1, 0);
+    int fd = come(0, BY_USOCK);
+    const int fds[N] = {0, 1, 2};
+    memcpy(CMSG_DATA(&control.header), fds, sizeof fds);
+    memcpy(bytes + PX_FRAME_HEADER_B, w.buf.data, w.buf.len);
+    const unsigned before = count_fds();
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        px_frame_encode(
+            bytes, &(struct px_frame){.tag = 5000 + i, .nbytes = (uint32_t)w.buf.len});
+        for (size_t at = 0; at < (i + 1 < ROUNDS ? n : n - 1); at++) {
+            struct iovec iov = {.iov_base = bytes + at, .iov_len = 1};
+            struct msghdr msg = {.msg_iov = &iov,
+                                 .msg_iovlen = 1,
+                                 .msg_control = &control,
+                                 .msg_controllen = control.header.cmsg_len};
+
+            ck_assert_int_eq(sendmsg(fd, &msg, 0), 1);
+        }
+        if (i + 1 < ROUNDS)
+            fails(raw_status(fd, 5000 + i), NOT_SUPPORTED);
+        ck_assert_uint_le(count_fds(), before); /* the server may still have begun */
+    }
+    px_writer_cleanup(&w);
+    close(fd);
+    raw_await_gone(0);
+    ck_assert_uint_le(count_fds(), before - 2); /* both ends */
 }
 
 PX_TEST_SUITE_NEEDS(px_test_has_proc(), "/proc")
