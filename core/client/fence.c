@@ -58,6 +58,59 @@ static pmix_status_t alone(const struct px_args *args, const pmix_proc_t *self)
     return PMIX_SUCCESS;
 }
 
+/* One that blocks. */
+struct meeting {
+    struct px_api op;
+    uint32_t id, turns; /* of the bell, when it was asked for */
+    uint32_t tag;
+};
+
+/* The server has ended a collective of the whole job: this one, as it is the only
+ * request of this process. Else its answer is a message. */
+static void on_bell(struct px_call *call, void *arg)
+{
+    struct meeting *f = arg;
+    const struct px_bell *bell = px_store_bell(&px_process.model->own->store);
+
+    if (!bell || bell->id != f->id)
+        return;
+    if (bell->turns == f->turns) {
+        (void)px_call_listen(call, &bell->turns, f->turns, on_bell);
+        return;
+    }
+    px_channel_forget(px_process.channel, f->tag);
+    px_api_done(&f->op, f->op.request == &px_request_fence ? px_client_commit_status()
+                                                           : PMIX_SUCCESS);
+}
+
+/* adr/0023. False: the server is to be asked as ever. */
+static bool sleep_by_bell(struct px_api *op, const struct px_args *args)
+{
+    struct px_channel *up = px_process.channel;
+    const struct px_stores *store = &px_process.model->own->store;
+    const struct px_bell *bell;
+    struct meeting *f = PX_CONTAINER_OF(op, struct meeting, op);
+    size_t at = 0;
+    px_writer w;
+
+    if (!op->call || args->info.n > 0 || args->n_procs != 1 ||
+        args->procs[0].rank != PMIX_RANK_WILDCARD ||
+        strcmp(args->procs[0].nspace, px_process.model->self.nspace) != 0 ||
+        px_map_next(&up->pending, &at, NULL, NULL) || store->is_writer ||
+        !(bell = px_store_bell(store)))
+        return false;
+    f->id = bell->id;
+    f->turns = bell->turns;
+    if (!px_call_listen(op->call, &bell->turns, f->turns, on_bell))
+        return false;
+    px_channel_begin(up, &w, op->request->op);
+    px_pack_args(&w, args, op->request->args);
+    px_pack_u32(&w, f->id);
+    px_api_request(op, &w, on_reply);
+    f->tag = up->last_tag;
+    return true;
+}
+
 static void on_collect(struct px_api *op)
 {
     const struct px_model *m = px_process.model;
@@ -73,7 +126,8 @@ static void on_collect(struct px_api *op)
         args.procs = &everyone;
         args.n_procs = 1;
     }
-    px_api_send_args(op, &args);
+    if (!sleep_by_bell(op, &args))
+        px_api_send_args(op, &args);
 }
 
 static struct px_api make(const struct px_request *request, const pmix_proc_t *procs,
@@ -87,10 +141,18 @@ static struct px_api make(const struct px_request *request, const pmix_proc_t *p
                                     .info = px_infos_borrow(info, n_info)}};
 }
 
+static pmix_status_t meet(const struct px_request *request, const pmix_proc_t *procs,
+                          size_t n_procs, const pmix_info_t *info, size_t n_info)
+{
+    struct meeting m = {.op = make(request, procs, n_procs, info, n_info)};
+
+    return px_api_wait(&m.op);
+}
+
 PX_EXPORT pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs,
                                    const pmix_info_t info[], size_t ninfo)
 {
-    return px_api_call(make(&px_request_fence, procs, nprocs, info, ninfo));
+    return meet(&px_request_fence, procs, nprocs, info, ninfo);
 }
 
 PX_EXPORT pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t nprocs,
@@ -104,7 +166,7 @@ PX_EXPORT pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t nprocs,
 PX_EXPORT pmix_status_t PMIx_Connect(const pmix_proc_t procs[], size_t nprocs,
                                      const pmix_info_t info[], size_t ninfo)
 {
-    return px_api_call(make(&px_request_connect, procs, nprocs, info, ninfo));
+    return meet(&px_request_connect, procs, nprocs, info, ninfo);
 }
 
 PX_EXPORT pmix_status_t PMIx_Connect_nb(const pmix_proc_t procs[], size_t nprocs,
@@ -118,7 +180,7 @@ PX_EXPORT pmix_status_t PMIx_Connect_nb(const pmix_proc_t procs[], size_t nprocs
 PX_EXPORT pmix_status_t PMIx_Disconnect(const pmix_proc_t procs[], size_t nprocs,
                                         const pmix_info_t info[], size_t ninfo)
 {
-    return px_api_call(make(&px_request_disconnect, procs, nprocs, info, ninfo));
+    return meet(&px_request_disconnect, procs, nprocs, info, ninfo);
 }
 
 PX_EXPORT pmix_status_t PMIx_Disconnect_nb(const pmix_proc_t procs[], size_t nprocs,

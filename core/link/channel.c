@@ -83,6 +83,11 @@ pmix_status_t px_channel_reply(struct px_channel *up, uint32_t tag,
     return PMIX_SUCCESS;
 }
 
+void px_channel_forget(struct px_channel *up, uint32_t tag)
+{
+    free(px_map_remove(&up->pending, &tag, sizeof tag));
+}
+
 void px_channel_fail(struct px_channel *up, pmix_status_t why)
 {
     struct px_map pending = up->pending;

@@ -42,6 +42,8 @@ pmix_status_t px_channel_signal(struct px_channel *up, uint32_t tag);
 /* A reply has come. PMIX_ERR_NOT_FOUND if no request has the tag. */
 pmix_status_t px_channel_reply(struct px_channel *up, uint32_t tag,
                                const uint8_t *payload, size_t n);
+/* No reply will come to the request of the tag. */
+void px_channel_forget(struct px_channel *up, uint32_t tag);
 /* The server is gone: fails everything pending and disconnects. */
 void px_channel_fail(struct px_channel *up, pmix_status_t why);
 

@@ -12,7 +12,12 @@
 #include "core/rt/process.h"
 #include "frameworks/gds/gds.h"
 
+#include <limits.h>
+#include <linux/futex.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* By the best component, of those that peers read in place or of the others, that does
  * not decline. */
@@ -110,6 +115,54 @@ pmix_status_t px_store_view(const struct px_stores *store, const char *key,
                ? px_gds_ops(t->module)->view(t->module->self, t->ns, PX_GDS_INTERNAL,
                                              PMIX_RANK_WILDCARD, key, bytes, n)
                : PMIX_ERR_NOT_FOUND;
+}
+
+struct px_bell *px_store_bell(const struct px_stores *store)
+{
+    const void *bytes;
+    size_t n;
+
+    return px_store_view(store, PX_STORE_BELL, &bytes, &n) == PMIX_SUCCESS &&
+                   n == sizeof(struct px_bell)
+               ? (struct px_bell *)bytes
+               : NULL;
+}
+
+/* The number of the file that readers get; it may be another since the last time. */
+static uint32_t number_of(const struct px_tables *t)
+{
+    PX_AUTO(px_infos) infos = {0};
+    const pmix_proc_t any = {.rank = PMIX_RANK_WILDCARD};
+    struct stat st;
+    int fd = -1;
+
+    return px_gds_ops(t->module)->describe(t->module->self, t->ns, &any, &infos.v,
+                                           &infos.n, &fd) ||
+                   fd < 0 || fstat(fd, &st)
+               ? 0
+               : (uint32_t)st.st_ino;
+}
+
+struct px_bell *px_store_hang_bell(struct px_stores *store)
+{
+    struct px_bell none = {0};
+    const pmix_value_t value = {.type = PMIX_BYTE_OBJECT,
+                                .data.bo = {(char *)&none, sizeof none}};
+    uint32_t id = store->is_writer ? number_of(&store->shared) : 0;
+    struct px_bell *bell;
+
+    if (!id || (!px_store_bell(store) && px_store_note(store, PX_STORE_BELL, &value)))
+        return NULL;
+    bell = px_store_bell(store);
+    if (bell)
+        atomic_store_explicit(&bell->id, id, memory_order_relaxed);
+    return bell;
+}
+
+void px_bell_ring(struct px_bell *bell)
+{
+    atomic_fetch_add_explicit(&bell->turns, 1, memory_order_release);
+    syscall(SYS_futex, &bell->turns, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 /* A job of which something stays here cannot be read in place. */

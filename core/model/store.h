@@ -89,6 +89,19 @@ pmix_status_t px_store_noted(const struct px_stores *store, const char *key,
 pmix_status_t px_store_view(const struct px_stores *store, const char *key,
                             const void **bytes, size_t *n);
 
+/* By which a server ends the fence of all ranks of a job at once: a record that changes
+ * in its place. Readers sleep until turns is another. */
+struct px_bell {
+    _Atomic uint32_t turns;
+    _Atomic uint32_t id; /* of the file that it is in */
+};
+/* Loop thread, until the next call of one of these functions; NULL: there is none. */
+struct px_bell *px_store_bell(const struct px_stores *store);
+/* A server's, which it makes if it must. */
+struct px_bell *px_store_hang_bell(struct px_stores *store);
+void px_bell_ring(struct px_bell *bell);
+#define PX_STORE_BELL "tenon.bell"
+
 /* The record that is there while the shared tables hold all of a job's information:
  * jobinfo_share.c. */
 #define PX_STORE_JOB "tenon.job"

@@ -345,6 +345,16 @@ struct px_call {
     void *args;
     pmix_status_t status;
     _Atomic int state;
+    bool over;        /* the loop is done with it */
+    bool is_at_wheel; /* its own thread runs the loop */
+
+    /* See px_call_listen. Other threads touch it while ringing only, for which this
+     * one waits. */
+    px_call_fn heard;
+    const void *word;
+    uint32_t seen;
+    struct px_msg bell;
+    _Atomic int ringing;
 };
 
 static void on_call(struct px_msg *msg)
@@ -378,13 +388,15 @@ static bool drive(struct px_loop *loop, struct px_call *call)
         return false;
     enter(loop);
     (void)push(&loop->inbox[false], &call->msg);
+    call->is_at_wheel = true;
     run_rounds(loop);
-    if (!is_done(call)) {
+    call->is_at_wheel = false;
+    if (!is_done(call) && !call->heard) {
         pthread_mutex_lock(&loop->turn_lock);
         arm(loop, false);
         pthread_mutex_unlock(&loop->turn_lock);
     }
-    while (!is_done(call) && may_be_guest(loop))
+    while (!is_done(call) && !call->heard && may_be_guest(loop))
         pass(loop, true);
     release(loop);
     return true;
@@ -406,6 +418,119 @@ static bool run_here(struct px_loop *loop, struct px_call *call)
     enter(loop);
     on_call(&call->msg);
     release(loop);
+    return true;
+}
+
+/* ---- calls that listen ----------------------------------------------------------- */
+
+static void hear(struct px_call *call)
+{
+    call->word = &call->seen; /* never rings */
+    if (!call->over)
+        call->heard(call, call->args);
+}
+
+static void on_bell(struct px_msg *msg)
+{
+    struct px_call *call = PX_CONTAINER_OF(msg, struct px_call, bell);
+
+    hear(call);
+    atomic_store(&call->ringing, 0);
+    syscall(SYS_futex, &call->ringing, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+/* A pass of the loop, if no other thread runs it; in that it may come about that the
+ * call is done. */
+static bool visit(struct px_call *call)
+{
+    struct px_loop *loop = call->loop;
+    int asleep = ASLEEP; /* no more */
+
+    pthread_mutex_lock(&loop->turn_lock);
+    bool mine = (loop->external || may_be_guest(loop)) && take(loop, !loop->external);
+    pthread_mutex_unlock(&loop->turn_lock);
+    if (!mine)
+        return false;
+    enter(loop);
+    atomic_compare_exchange_strong(&call->state, &asleep, WAITING);
+    if (!atomic_load(&call->ringing))
+        hear(call);
+    if (!call->over || atomic_load(&call->ringing))
+        pass(loop, false);
+    release(loop);
+    return true;
+}
+
+static void heed(struct px_call *call)
+{
+    static const struct timespec look_up = {.tv_sec = 1};
+
+    if (visit(call))
+        return;
+    call->bell.run = on_bell;
+    atomic_store(&call->ringing, 1);
+    px_post(call->loop, &call->bell);
+    while (atomic_load(&call->ringing) && !visit(call))
+        syscall(SYS_futex, &call->ringing, FUTEX_WAIT_PRIVATE, 1, &look_up, NULL, 0);
+}
+
+/* Until one of both words is another. The kernel alone looks at that of the call's: its
+ * memory may be gone. */
+static bool wait_for_both(struct px_call *call, unsigned ms)
+{
+#ifdef SYS_futex_waitv /* Linux 5.16 */
+    struct futex_waitv on[] = {
+        {ASLEEP, (uintptr_t)&call->state, FUTEX_32 | FUTEX_PRIVATE_FLAG, 0},
+        {call->seen, (uintptr_t)call->word, FUTEX_32, 0}};
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t ns = now.tv_nsec + (int64_t)ms * 1000000;
+    int64_t until[] = {now.tv_sec + ns / 1000000000, ns % 1000000000};
+    return syscall(SYS_futex_waitv, on, PX_COUNT(on), 0, until, CLOCK_MONOTONIC) >= 0 ||
+           errno == EAGAIN || errno == ETIMEDOUT || errno == EINTR || errno == EFAULT;
+#else
+    (void)call, (void)ms;
+    return false;
+#endif
+}
+
+static void rest(struct px_call *call, unsigned ms)
+{
+    const struct timespec t = {.tv_sec = ms / 1000,
+                               .tv_nsec = (long)(ms % 1000) * 1000000};
+
+    if (call->loop->deaf || !wait_for_both(call, ms)) {
+        call->loop->deaf = true;
+        syscall(SYS_futex, &call->state, FUTEX_WAIT_PRIVATE, ASLEEP, &t, NULL, 0);
+    }
+}
+
+/* Without a thread that reads messages meanwhile, this one does from time to time. */
+static void listen(struct px_call *call)
+{
+    enum { FIRST_MS = 8, MOST_MS = 64, WITH_THREAD_MS = 1000 };
+
+    for (unsigned ms = FIRST_MS; !is_done(call); ms = ms < MOST_MS ? 2 * ms : ms) {
+        bool has_reader = call->loop->has_thread && !call->loop->external;
+        int was = WAITING;
+
+        atomic_compare_exchange_strong(&call->state, &was, ASLEEP);
+        rest(call, has_reader ? WITH_THREAD_MS : ms);
+        if (!is_done(call))
+            heed(call);
+    }
+}
+
+bool px_call_listen(struct px_call *call, const _Atomic uint32_t *word, uint32_t seen,
+                    px_call_fn heard)
+{
+    px_loop_assert(call->loop);
+    if (!call->heard && (!call->is_at_wheel || call->loop->deaf))
+        return false;
+    call->heard = heard;
+    call->word = word;
+    call->seen = seen;
     return true;
 }
 
@@ -433,7 +558,9 @@ static void await(struct px_loop *loop, struct px_call *call)
     static const struct timespec look_up = {.tv_sec = 1};
     int was = WAITING;
 
-    if (!loop->external) /* if it is not done already */
+    if (call->heard)
+        listen(call);
+    else if (!loop->external) /* if it is not done already */
         atomic_compare_exchange_strong_explicit(
             &call->state, &was, ASLEEP, memory_order_acquire, memory_order_acquire);
     /* The loop's thread may be stopped while this one waits for it, which then takes
@@ -482,6 +609,7 @@ static void on_end(struct px_msg *msg)
 void px_call_done(struct px_call *call, pmix_status_t status)
 {
     call->status = status;
+    call->over = true;
     call->msg.run = on_end;
     /* Not before the user's functions whose time came earlier. */
     if (call->loop->n_deferred == 0 || !px_loop_defer(call->loop, &call->msg))

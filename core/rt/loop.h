@@ -74,6 +74,12 @@ typedef void (*px_call_fn)(struct px_call *call, void *args);
  * PMIX_ERR_INIT if loop is NULL. It runs the loop itself while it waits, as a guest or
  * with external progress, unless another thread does. */
 pmix_status_t px_call(struct px_loop *loop, px_call_fn fn, void *args);
+/* On the loop: a word that another process writes, beside what comes by descriptors. As
+ * soon as it is not seen any more, or some time has passed, heard(call, args) runs on
+ * the loop, and may listen again. The memory may go meanwhile. False: it cannot, as the
+ * thread that waits does not run the loop, or the kernel has no way. */
+bool px_call_listen(struct px_call *call, const _Atomic uint32_t *word, uint32_t seen,
+                    px_call_fn heard);
 /* On the loop. call and args are gone once it returns. */
 void px_call_done(struct px_call *call, pmix_status_t status);
 

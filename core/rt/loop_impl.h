@@ -53,6 +53,7 @@ struct px_loop {
     uint64_t sleeps_until_ms;
     atomic_bool no_guests; /* see px_loop_let_guests */
     atomic_bool closing;
+    atomic_bool deaf; /* the kernel cannot wait for two words */
 
     struct px_children children;
     uint8_t scratch[PX_SCRATCH_B]; /* the last, not zeroed */

@@ -118,6 +118,32 @@ counts() {
     done
 }
 
+# Fences without data: each rank sends one message and is sent none, and the server wakes all by one call.
+bell() {
+    need_shm
+    has strace || skip "needs strace"
+    export ROUNDS=200
+    well strace -f -qq -e trace=sendmsg,recvmsg,recvfrom,epoll_wait,futex -o "$TMP/all" "$PMIXRUN" -n 4 "$CLIENT" fences
+    lines 4 '^OK fences' "$OUT"
+    awk '/sendmsg\(/ { s++ } /recv(from|msg)\(.*= [1-9]|recv(from|msg) resumed.*= [1-9]/ { r++ }
+        /futex\(.*FUTEX_WAKE, 2147483647/ { w++ } END { print s + 0, r + 0, w + 0 }' "$TMP/all" >"$TMP/n"
+    read -r sent received woken <"$TMP/n"
+    [ "$sent" -ge 800 ] && [ "$sent" -le 900 ] || fail "$sent messages of 4 ranks in 200 fences"
+    [ "$received" -ge 800 ] && [ "$received" -le 900 ] || fail "$received were read"
+    [ "$woken" -ge 199 ] && [ "$woken" -le 210 ] || fail "$woken bells"
+}
+
+# The same where the kernel cannot wait for two words: messages, after the first time.
+deaf() {
+    need_shm
+    has strace || skip "needs strace"
+    export ROUNDS=5
+    well strace -f -qq -e trace=futex_waitv -e inject=futex_waitv:error=ENOSYS -o "$TMP/deaf" \
+        "$PMIXRUN" -n 2 "$CLIENT" fences
+    lines 2 '^OK fences' "$OUT"
+    lines 2 ENOSYS "$TMP/deaf" # each asks once
+}
+
 t messages_alone messages_alone
 t no_memfd of_the_server memfd 1
 t no_space of_the_server space "$(times 4 12)"
@@ -130,4 +156,6 @@ t a_client_with_other_mounts other_mounts
 t a_foreign_client a_foreign_client
 t new_files new_files
 t counts counts
+t one_bell_ends_a_fence bell
+t a_kernel_without_waitv deaf
 suite_end

@@ -92,13 +92,48 @@ static void end_waiting(struct px_collective *c, pmix_status_t status)
     }
 }
 
+/* That of all ranks of a job, each of which has come, by its only connection: so it
+ * means nothing else to those that sleep by it (adr/0023). NULL: all are sent
+ * messages. */
+static struct px_bell *bell_of(const struct px_collective *c)
+{
+    struct px_nspace *ns = NULL;
+    bool some_read = false; /* where the bell is */
+    size_t n = 0;
+
+    if (c->kind == PX_OF_SET && c->n_procs == 1 &&
+        c->procs[0].rank == PMIX_RANK_WILDCARD)
+        ns = px_nspace_find(px_process.model, c->procs[0].nspace);
+    if (!ns)
+        return NULL;
+    PX_LIST_EACH (&c->reqs, struct px_req, req, link) {
+        const struct px_local *local = req->peer->local;
+
+        if (!local || local->ns != ns || local->n_peers != 1)
+            return NULL;
+        some_read = some_read || px_map_sget(&req->peer->stores, ns->name);
+        n++;
+    }
+    return some_read && n == px_list_length(&ns->locals)
+               ? px_store_hang_bell(&ns->store)
+               : NULL;
+}
+
 static void answer_all(struct px_collective *c, pmix_status_t status)
 {
+    struct px_bell *bell = status ? NULL : bell_of(c);
+    size_t n_asleep = 0;
+
     px_list_remove(&c->link);
     PX_LIST_EACH (&c->reqs, struct px_req, req, link) {
         px_writer w;
 
         take_out(req);
+        if (bell && req->state && (uint32_t)(uintptr_t)req->state == bell->id) {
+            px_req_drop(req);
+            n_asleep++;
+            continue;
+        }
         px_reply_begin(req, &w, status);
         if (c->op == PX_OP_CONNECT && !status)
             pack_jobs(c, req->peer, &w);
@@ -106,6 +141,8 @@ static void answer_all(struct px_collective *c, pmix_status_t status)
             px_peer_pack_named(req->peer, c->made, &w);
         px_req_reply(req, &w);
     }
+    if (n_asleep > 0)
+        px_bell_ring(bell);
     collective_free(c);
 }
 
@@ -561,7 +598,11 @@ static pmix_status_t on_collective(struct px_server *srv, struct px_req *req)
     PX_AUTO(px_args) args = {0};
     PX_AUTO(meeting) m = {0};
     pmix_status_t rc = px_unpack_args(&req->in, &args, px_request_fence.args);
+    uint32_t bell_id;
 
+    if (!rc && req->peer->reads_in_place && !px_reader_done(&req->in) &&
+        !px_unpack1(&req->in, &bell_id, PMIX_UINT32))
+        req->state = (void *)(uintptr_t)bell_id;
     if (!rc)
         rc = classify(srv, req, &args, &m);
     if (!rc)

@@ -126,3 +126,11 @@ JOINS(shared)
     if (!is_child)
         barrier();
 }
+
+/* ---- fences: ROUNDS, without data ---- */
+
+JOINS(fences)
+{
+    for (int n = atoi(getenv("ROUNDS")); n > 0; n--)
+        barrier();
+}

@@ -213,6 +213,88 @@ PX_TEST(descriptors_that_a_client_sends_are_closed)
     ck_assert_uint_le(count_fds(), before - 2); /* both ends */
 }
 
+/* A collective of ranks 0 and 1, each of which sleeps by the bell of that number, if not
+ * by messages; then one of them may have another connection. All end well. */
+static const struct {
+    uint8_t op;
+    const char *bells; /* "b": the bell, "x": one that has gone, "-": none */
+    bool twice;
+    bool rings;
+    const char *told; /* by a message */
+} rings[] = {
+    {PX_OP_FENCE, "bb", false, true, "nn"},
+    {PX_OP_FENCE, "b-", false, true, "ny"},
+    {PX_OP_FENCE, "xb", false, true, "yn"},
+    {PX_OP_FENCE, "xx", false, false, "yy"},
+    {PX_OP_FENCE, "--", false, false, "yy"},
+    {PX_OP_FENCE, "bb", true, false, "yy"},
+    {PX_OP_CONNECT, "bb", false, true, "nn"},
+    {PX_OP_DISCONNECT, "bb", false, true, "nn"},
+};
+
+static struct px_bell *bell(void)
+{
+    return px_store_bell(&px_nspace_find(px_process.model, "job")->store);
+}
+
+static void collect(int fd, uint32_t tag, uint8_t op, uint32_t id)
+{
+    px_writer w = raw_begin(op);
+    const pmix_proc_t all = raw_proc("job", PMIX_RANK_WILDCARD);
+
+    px_pack_procs(&w, &all, 1);
+    px_pack_infos(&w, NULL, 0);
+    if (id)
+        px_pack_u32(&w, id);
+    raw_send(fd, tag, w);
+}
+
+PX_TEST(one_bell_ends_a_collective_of_all_that_sleep_by_it)
+{
+    int fd[2], more = -1;
+
+    raw_server_start(NULL, 2, 0);
+    PX_TEST_NEEDS(px_module_find("gds", "shm"), "gds/shm");
+    for (pmix_rank_t i = 0; i < 2; i++) {
+        fd[i] = come(i, BY_USOCK);
+        ck_assert_uint_eq(ask(fd[i], raw_begin(PX_OP_REQ))->n_told, 1);
+    }
+    ck_assert_ptr_null(bell()); /* until it is needed */
+    for (int i = 0; i < 2; i++)
+        collect(fd[i], 207, PX_OP_FENCE, 0);
+    for (int i = 0; i < 2; i++)
+        ok(raw_status(fd[i], 207));
+    for (size_t k = 0; k < PX_COUNT(rings); k++) {
+        const uint32_t before = bell()->turns, id = bell()->id;
+
+        if (rings[k].twice)
+            (void)ask(more = come(1, BY_USOCK), raw_begin(PX_OP_REQ));
+        for (int i = 0; i < 2; i++)
+            collect(fd[i], 208, rings[k].op,
+                    rings[k].bells[i] == 'b'   ? id
+                    : rings[k].bells[i] == 'x' ? id + 1
+                                               : 0);
+        for (int i = 0; i < 2; i++) /* ask() takes no other message for its answer */
+            if (rings[k].told[i] == 'y')
+                ok(raw_status(fd[i], 208));
+        for (int i = 0; i < 2; i++)
+            (void)ask(fd[i], raw_begin(PX_OP_REQ));
+        ck_assert_uint_eq(bell()->turns - before, rings[k].rings);
+        if (more >= 0)
+            ok(raw_finalize(more));
+        px_drop_fd(&more);
+    }
+    /* One leaves: no bell tells of that. */
+    const uint32_t before = bell()->turns;
+    collect(fd[0], 209, PX_OP_FENCE, bell()->id);
+    (void)ask(fd[0], raw_begin(PX_OP_REQ));
+    ok(raw_finalize(fd[1]));
+    ck_assert_int_eq(raw_status(fd[0], 209), PMIX_ERR_LOST_CONNECTION);
+    ck_assert_uint_eq(bell()->turns, before);
+    close(fd[0]);
+    close(fd[1]);
+}
+
 PX_TEST_SUITE_NEEDS(px_test_has_proc(), "/proc")
 
 PX_TEST_MAIN("server/share", NULL, host_end)
