@@ -252,12 +252,11 @@ static PX_LOOP_ONLY void pass(struct px_loop *loop, bool wait)
  * the turn. Descriptors that were ready may be gone then, and are looked for again. */
 static PX_LOOP_ONLY void doze(struct px_loop *loop)
 {
-    if (has_mail(loop, false) || has_mail(loop, true)) {
-        pass(loop, false);
-        return;
-    }
+    const bool mail = has_mail(loop, false) || has_mail(loop, true);
+    const uint64_t due = mail ? 0 : px_poll_due(&loop->poll);
+
     pthread_mutex_lock(&loop->turn_lock);
-    const uint64_t due = loop->sleeps_until_ms = px_poll_due(&loop->poll);
+    loop->sleeps_until_ms = due;
     loop->dozes = true;
     loop->lent = false;
     leave(loop);
@@ -270,6 +269,20 @@ static PX_LOOP_ONLY void doze(struct px_loop *loop)
     pthread_mutex_unlock(&loop->turn_lock);
     px_poll_report(&loop->poll, loop->lent ? 0 : n);
     run_rounds(loop);
+}
+
+/* Without guests none waits for the other epoll, which would be told of each event. */
+static PX_LOOP_ONLY void serve(struct px_loop *loop)
+{
+    struct epoll_event none = {0};
+
+    (void)epoll_ctl(loop->outer_fd, EPOLL_CTL_DEL, loop->poll.fd, &none);
+    do
+        doze(loop);
+    while (!loop->stopped &&
+           (loop->no_guests ||
+            epoll_ctl(loop->outer_fd, EPOLL_CTL_ADD, loop->poll.fd, &none)));
+    loop->armed = false;
 }
 
 static void *thread_main(void *arg)
@@ -286,8 +299,8 @@ static void *thread_main(void *arg)
             pthread_mutex_unlock(&loop->turn_lock);
             enter(loop);
             pass(loop, false);
-            while (loop->no_guests && !loop->stopped)
-                doze(loop);
+            if (loop->no_guests && !loop->stopped)
+                serve(loop);
             pthread_mutex_lock(&loop->turn_lock);
             leave(loop);
             if (loop->stopped)
@@ -402,10 +415,9 @@ static bool drive(struct px_loop *loop, struct px_call *call)
     return true;
 }
 
-/* In a server whose thread waits for something to do: runs the call's function, and
- * nothing else. If that leads to functions of the host's, they can no more take the
- * locks of this thread, which waits, than if they ran in another. False: the call is
- * still to be posted, behind what was posted before. */
+/* In a server whose thread waits: runs the call's function, and nothing else. If that
+ * leads to the host's, they can no more take the locks of this thread, which waits,
+ * than in another. False: it is still to be posted, behind what was posted before. */
 static bool run_here(struct px_loop *loop, struct px_call *call)
 {
     pthread_mutex_lock(&loop->turn_lock);
