@@ -284,6 +284,7 @@ static void on_get(struct px_api *api)
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 
     name_proc(op);
+    px_proc_set(&op->proc, op->proc.nspace, op->proc.rank); /* it is found as memory */
     ns = px_nspace_find(m, op->proc.nspace);
     /* A member has its values under its own name; the namespace knows but a few. */
     if (ns && ns->assembly && op->proc.rank < PMIX_RANK_VALID) {
@@ -379,7 +380,8 @@ static pmix_status_t check(struct get_op *op, const pmix_proc_t *proc, const cha
         return PMIX_ERR_BAD_PARAM;
     op->of_self = !proc;
     if (proc)
-        px_proc_set(&op->proc, proc->nspace, proc->rank);
+        op->proc = *proc;
+    op->proc.nspace[PMIX_MAX_NSLEN] = '\0';
     return PMIX_SUCCESS;
 }
 

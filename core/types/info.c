@@ -7,7 +7,7 @@
 const pmix_info_t *px_info_find(const pmix_info_t *info, size_t n, const char *key)
 {
     for (size_t i = 0; i < n; i++) {
-        if (PMIx_Check_key(info[i].key, key))
+        if (strncmp(info[i].key, key, PMIX_MAX_KEYLEN) == 0)
             return &info[i];
     }
     return NULL;
@@ -151,7 +151,7 @@ PX_EXPORT pmix_status_t PMIx_Info_xfer(pmix_info_t *dst, const pmix_info_t *src)
         *dst = *src;
         return PMIX_SUCCESS;
     }
-    return px_type_copy(PMIX_INFO, dst, src);
+    return px_info_copy(dst, src);
 }
 
 PX_EXPORT pmix_status_t PMIx_Info_get_size(const pmix_info_t *info, size_t *size)

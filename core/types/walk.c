@@ -125,6 +125,16 @@ static pmix_status_t copy_darray(pmix_data_array_t *dst, const pmix_data_array_t
     return rc;
 }
 
+static pmix_status_t copy_string(void *dst, const void *src)
+{
+    const char *string = px_load_ptr(src), *copy = string ? strdup(string) : NULL;
+
+    if (string && !copy)
+        return PMIX_ERR_NOMEM;
+    memcpy(dst, &copy, sizeof(copy));
+    return PMIX_SUCCESS;
+}
+
 static pmix_status_t copy_value(pmix_value_t *dst, const pmix_value_t *src)
 {
     const struct px_type *t = px_value_type(src);
@@ -133,7 +143,9 @@ static pmix_status_t copy_value(pmix_value_t *dst, const pmix_value_t *src)
     memset(dst, 0, sizeof(*dst));
     if (!t)
         return PMIX_ERR_UNKNOWN_DATA_TYPE;
-    if (t->in_value == PX_VALUE_INLINE)
+    if (t->store == PX_STRING)
+        rc = copy_string(&dst->data, &src->data);
+    else if (t->in_value == PX_VALUE_INLINE)
         rc = px_type_copy(t->id, &dst->data, &src->data);
     else if (src->data.ptr)
         rc = px_type_copy_array(t->id, &dst->data.ptr, src->data.ptr, 1);
@@ -183,7 +195,7 @@ static pmix_status_t copy_fields(const struct px_type *t, void *dst, const void 
 
 /* The most frequent of all, and large: nothing is written twice. The mark says that
  * another object owns the value; the copy owns its own. */
-static pmix_status_t copy_info(pmix_info_t *dst, const pmix_info_t *src)
+pmix_status_t px_info_copy(pmix_info_t *dst, const pmix_info_t *src)
 {
     pmix_status_t rc = copy_value(&dst->value, &src->value);
 
@@ -199,17 +211,12 @@ pmix_status_t px_type_copy(pmix_data_type_t id, void *dst, const void *src)
 {
     const struct px_type *t = px_type_find(id);
     const pmix_byte_object_t *bytes = src;
-    char *string;
 
     if (!t)
         return PMIX_ERR_UNKNOWN_DATA_TYPE;
     switch (t->store) {
     case PX_STRING:
-        string = px_load_ptr(src) ? strdup(px_load_ptr(src)) : NULL;
-        if (!string && px_load_ptr(src))
-            return PMIX_ERR_NOMEM;
-        memcpy(dst, &string, sizeof(string));
-        return PMIX_SUCCESS;
+        return copy_string(dst, src);
     case PX_NSPACE:
         return copy_chars(dst, sizeof(pmix_nspace_t), src);
     case PX_BYTES:
@@ -228,7 +235,7 @@ pmix_status_t px_type_copy(pmix_data_type_t id, void *dst, const void *src)
         return copy_opaque((enum px_store)t->store, dst, src);
     default:
         if (t->id == PMIX_INFO)
-            return copy_info(dst, src);
+            return px_info_copy(dst, src);
         if (t->store == PX_STRUCT && !t->flat)
             return copy_fields(t, dst, src);
         memcpy(dst, src, t->size);
@@ -298,11 +305,14 @@ void px_type_destruct(pmix_data_type_t id, void *obj)
         break;
     case PX_VALUE:
         held = px_value_type(v);
-        if (held && held->in_value == PX_VALUE_INLINE)
-            px_type_destruct(held->id, &v->data);
-        else if (held)
+        if (held && held->store == PX_STRING)
+            free(v->data.string);
+        else if (held && held->in_value == PX_VALUE_POINTER)
             px_type_free_array(held->id, v->data.ptr, 1);
-        break;
+        else if (held && !held->flat)
+            px_type_destruct(held->id, &v->data);
+        memset(v, 0, sizeof(*v));
+        return;
     case PX_DARRAY:
         px_type_free_array(a->type, a->array, a->size);
         break;

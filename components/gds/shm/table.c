@@ -94,12 +94,11 @@ static const volatile struct record *record_at(struct px_shm_segment *s,
 static bool is_of(struct px_shm_segment *s, uint64_t offset,
                   const struct px_shm_key *key)
 {
-    const volatile struct record *r = record_at(s, offset);
-
-    if (!r || r->rank != key->rank || r->table != key->table || r->n_key != key->length)
-        return false;
     const struct record *whole = px_shm_at(s, offset, value_at(key->length));
-    return whole && memcmp(whole->bytes, key->text, key->length) == 0;
+    const volatile struct record *r = whole;
+
+    return r && r->rank == key->rank && r->table == key->table &&
+           r->n_key == key->length && memcmp(whole->bytes, key->text, key->length) == 0;
 }
 
 static struct index *index_of(struct px_shm_segment *s, uint64_t *n_slots)
