@@ -372,7 +372,8 @@ static pmix_status_t check(struct get_op *op, const pmix_proc_t *proc, const cha
 
     op->api.request = &px_request_get;
     op->api.args.text = (char *)key;
-    op->api.args.info = px_infos_borrow(info, n_info);
+    op->api.args.info.v = (pmix_info_t *)info; /* borrowed */
+    op->api.args.info.n = n_info;
     rc = px_api_check(&op->api);
     if (rc)
         return rc;

@@ -31,6 +31,7 @@ ROWS = [
     row("get.node", "get", GET, "a value of the node", {ALL: .2}, LOOKUP),
     row("get.app", "get", GET, "a value of the application", {ALL: .2}, LOOKUP),
     row("get.session", "get", GET, "a value of the session", {ALL: .2}, LOOKUP),
+    row("get.kept", "get", GET, "a value that the process has stored for itself", {ALL: .5}, LOOKUP),
     row("get.threads", "threads", (1, 2, 4), "a peer's value in so many threads of two clients", {ALL: .2}, LOOKUP),
     row("get.first", "first", (2, 16, 128), "the first value of each peer", {ALL: .5}, LOOKUP),
     row("get.optional", "get", GET, "a missing value, PMIX_OPTIONAL", {ALL: .3}, LOOKUP),

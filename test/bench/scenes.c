@@ -147,13 +147,15 @@ static void run_get(void)
 {
     bool yes = true;
     uint32_t zero = 0;
+    pmix_value_t number = {.type = PMIX_UINT32};
     pmix_rank_t peer = publish_and_fence();
     const pmix_rank_t all = PMIX_RANK_WILDCARD;
     struct get job = get_of(all, PMIX_JOB_SIZE), own = get_of(bench.me.rank, KEY),
                other = get_of(peer, KEY), local = get_of(peer, PMIX_LOCAL_RANK),
                host = get_of(peer, PMIX_HOSTNAME), node = get_of(all, PMIX_NODE_SIZE),
                app = get_of(all, PMIX_APP_SIZE), session = get_of(all, PMIX_UNIV_SIZE),
-               optional = get_of(peer, "bench.none"), immediate = optional;
+               kept = get_of(peer, "bench.kept"), optional = get_of(peer, "bench.none"),
+               immediate = optional;
 
     with(&node, PMIX_NODE_INFO, &yes, PMIX_BOOL);
     with(&node, PMIX_NODEID, &zero, PMIX_UINT32);
@@ -172,6 +174,8 @@ static void run_get(void)
     sample("get.node", get, &node);
     sample("get.app", get, &app);
     sample("get.session", get, &session);
+    must("store", PMIx_Store_internal(&kept.proc, kept.key, &number));
+    sample("get.kept", get, &kept);
     sample("get.optional", get, &optional);
     sample("get.immediate", get, &immediate);
 }

@@ -584,9 +584,12 @@ PX_TEST(many_threads_fetch_while_one_walks)
     }
 }
 
-PX_TEST(fetching_takes_no_system_call_and_no_memory)
+PX_TEST(fetching_takes_no_system_call_and_no_memory_but_the_values)
 {
     PX_TEST_NEEDS_ALLOC;
+    struct px_gds_ns *const from[] = {ns, theirs};
+    const pmix_value_t text = {.type = PMIX_STRING, .data.string = (char *)"text"};
+    pmix_value_t v;
     unsigned n_wrong = 0;
 
     for (uint32_t rank = 0; rank < MANY; rank++)
@@ -596,6 +599,15 @@ PX_TEST(fetching_takes_no_system_call_and_no_memory)
     fetch_all(&n_wrong);
     ck_assert_uint_eq(px_alloc_count(), 0); /* numbers have no memory of their own */
     ck_assert_uint_eq(n_wrong, 0);
+    ok(store(PX_GDS_JOB, 0, "text", &text));
+    for (size_t i = 0; i < PX_COUNT(from) && from[i]; i++) {
+        px_alloc_fail_at(0);
+        pmix_status_t rc = fetch_from(from[i], PX_GDS_JOB, 0, "text", &v);
+        px_alloc_fail_end();
+        ok(rc);
+        ck_assert_uint_eq(px_alloc_count(), 1);
+        PMIX_VALUE_DESTRUCT(&v);
+    }
 }
 
 /* ---- peers that read in place ---------------------------------------------------- */

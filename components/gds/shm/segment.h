@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 
 /* "tenons", the form of all that follows, and whose sizes it has. */
-#define PX_SHM_MAGIC   (0x74656e6f6e730100u | sizeof(size_t))
+#define PX_SHM_MAGIC   (0x74656e6f6e730200u | sizeof(size_t))
 #define PX_SHM_FIRST   ((uint64_t)1 << 18)
 #define PX_SHM_WINDOWS 24u /* 2 TiB */
 

@@ -77,8 +77,12 @@ static uint64_t hash_of(const struct px_shm_key *key)
         memcpy(&word, text, sizeof(word));
         h = mix(h, word);
     }
-    word = 0;
-    memcpy(&word, text, left);
+    if (key->length >= sizeof(word)) { /* the last ones, some of them again */
+        memcpy(&word, text + left - sizeof(word), sizeof(word));
+    } else {
+        for (size_t i = 0; i < left; i++)
+            word |= (uint64_t)(uint8_t)text[i] << 8 * i;
+    }
     return mix(mix(h, word), key->length);
 }
 
@@ -89,16 +93,6 @@ static const volatile struct record *record_at(struct px_shm_segment *s,
                                                uint64_t offset)
 {
     return px_shm_at(s, offset, offsetof(struct record, bytes));
-}
-
-static bool is_of(struct px_shm_segment *s, uint64_t offset,
-                  const struct px_shm_key *key)
-{
-    const struct record *whole = px_shm_at(s, offset, value_at(key->length));
-    const volatile struct record *r = whole;
-
-    return r && r->rank == key->rank && r->table == key->table &&
-           r->n_key == key->length && memcmp(whole->bytes, key->text, key->length) == 0;
 }
 
 static struct index *index_of(struct px_shm_segment *s, uint64_t *n_slots)
@@ -125,8 +119,16 @@ static px_shm_word *find_slot(struct px_shm_segment *s, const struct px_shm_key 
         px_shm_word *slot = &index->slots[(hash + i) & (n_slots - 1)];
 
         *has = px_shm_load(slot);
-        if (!*has ||
-            ((*has ^ hash) >> OFFSET_BITS == 0 && is_of(s, *has & OFFSET_MASK, key)))
+        if (!*has)
+            return slot;
+        if ((*has ^ hash) >> OFFSET_BITS)
+            continue;
+        const struct record *whole = px_shm_at(s, *has & OFFSET_MASK,
+                                               value_at(key->length));
+        const volatile struct record *r = whole;
+        if (r && r->rank == key->rank && r->table == key->table &&
+            r->n_key == key->length &&
+            memcmp(whole->bytes, key->text, key->length) == 0)
             return slot;
     }
     *has = 0;
