@@ -390,19 +390,23 @@ static void await_stopped(pmix_rank_t rank)
         raw_on_loop(measure_load, &l);
 }
 
-/* The first finishes its frame, or is silent until its time is over. */
-PX_TEST_LOOP(a_frame_without_room_waits_for_those_of_its_user_that_have_it, 2)
+/* The first finishes its frame, or is silent until its time is over; the limit is that
+ * of the user, or of all. */
+PX_TEST_LOOP(a_frame_without_room_waits_for_those_of_its_user_that_have_it, 4)
 {
     enum { FRAME_B = 12 << 20, PART_B = 100000, END = PX_FRAME_HEADER_B + FRAME_B };
+    const bool is_silent = _i % 2;
 
-    setenv("PMIX_MCA_server_committed_per_user", "1m", 1);
-    setenv("PMIX_MCA_server_unread_timeout", _i ? "100ms" : "1h", 1);
+    setenv(_i / 2 ? "PMIX_MCA_server_committed_total"
+                  : "PMIX_MCA_server_committed_per_user",
+           "1m", 1);
+    setenv("PMIX_MCA_server_unread_timeout", is_silent ? "100ms" : "1h", 1);
     raw_start(&host_module, 3, 0);
     raw_add_job("theirs", 1, 0, 4711);
     send_part(one, 300, FRAME_B, 0, PART_B);
     ck_assert(raw_quiet(two));
     send_part(two, 301, FRAME_B, 0, PART_B);
-    if (_i == 0) {
+    if (!is_silent) {
         await_stopped(1);
         ok(raw_commit(three, "a", 1)); /* what is small goes on */
         if (geteuid() == 0) {          /* as do others */
