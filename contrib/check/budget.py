@@ -17,7 +17,7 @@ BUDGETS = (
     (1810, "core/base"),
     (3250, "core/reclaim"),
     (7300, "core/types", "core/wire"),
-    (1790, "core/rt"),
+    (1800, "core/rt"),
     (800, "core/role"),
     (1700, "core/config"),
     (1400, "core/plugin"),
