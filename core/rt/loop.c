@@ -423,7 +423,8 @@ static bool run_here(struct px_loop *loop, struct px_call *call)
     pthread_mutex_lock(&loop->turn_lock);
     bool mine = loop->dozes && !has_mail(loop, false) && !has_mail(loop, true) &&
                 take(loop, true);
-    loop->lent = loop->lent || mine;
+    if (mine)
+        loop->lent = true;
     pthread_mutex_unlock(&loop->turn_lock);
     if (!mine)
         return false;
