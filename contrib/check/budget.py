@@ -22,7 +22,7 @@ BUDGETS = (
     (1700, "core/config"),
     (1400, "core/plugin"),
     (800, "core/topo"),
-    (4640, "core/model"),
+    (4655, "core/model"),
     (1380, "core/link"),
     (1100, "core/notify"),
     (4900, "core/client", "core/tool"),

@@ -376,12 +376,16 @@ static pmix_status_t store(struct px_nspace *ns, const struct plan *p,
                            const struct px_stage_entry *e)
 {
     uint32_t row = e->table == PX_GDS_NODE ? p->row_of[e->rank] : e->rank;
+    pmix_status_t rc;
 
     switch (e->table) {
     case PX_GDS_NODE:
         if (follows(ns, PX_GDS_NODE, row, e))
             return PMIX_SUCCESS;
-        return px_store_put(&ns->store, PX_GDS_NODE, row, e->key, &e->value);
+        rc = px_store_put(&ns->store, PX_GDS_NODE, row, e->key, &e->value);
+        return rc || strcmp(e->key, PMIX_NODEID) != 0
+                   ? rc
+                   : px_node_note_id(ns, row, &e->value);
     case PX_GDS_SESSION:
         return px_store_put(
             &ns->store, PX_GDS_SESSION,

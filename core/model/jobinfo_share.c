@@ -24,17 +24,14 @@ static pmix_status_t note_bytes(struct px_nspace *ns, const char *key,
     return px_store_note(&ns->store, key, &v);
 }
 
-/* Where there are very many nodes, the list takes readers no less than its memory does:
- * they make it themselves. */
+/* A longer list takes readers as long as first use of its memory does. */
 static void note_nodes(struct px_nspace *ns)
 {
-    PX_AUTOFREE char *list = NULL;
-    size_t n;
+    bool is_large = ns->map->n_nodes > MAX_LISTED;
+    size_t n = 0;
+    PX_AUTOFREE char *list = is_large ? NULL : px_procmap_names(ns->map, &n);
 
     (void)px_store_note(&ns->store, PX_STORE_NODES, NULL);
-    if (ns->map->n_nodes > MAX_LISTED)
-        return;
-    list = px_procmap_names(ns->map, &n);
     if (list)
         (void)note_bytes(ns, PX_STORE_NODES, list, n);
 }

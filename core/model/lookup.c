@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "core/base/ranges.h"
 #include "core/base/strv.h"
 #include "core/model/assembly.h"
 
@@ -326,11 +327,9 @@ char *px_node_list(const struct px_nspace *ns, size_t *len)
         px_store_view(&ns->store, PX_STORE_NODES, &shared, len))
         return px_procmap_names(ns->map, len);
     char *text = malloc(*len + 1);
-    if (text) {
-        memcpy(text, shared, *len);
+    if (text)
         text[*len] = '\0';
-    }
-    return text;
+    return text ? memcpy(text, shared, *len) : NULL;
 }
 
 struct alias {
@@ -366,17 +365,34 @@ uint32_t px_node_by_name(const struct px_nspace *ns, const char *name)
     return row == UINT32_MAX ? px_procmap_find_host(ns->map, name) : row;
 }
 
+/* Under "id:" and the id, and no rank, the table of nodes has the row. */
+pmix_status_t px_node_note_id(struct px_nspace *ns, uint32_t row,
+                              const pmix_value_t *id)
+{
+    char key[sizeof("id:4294967295")] = "id:";
+    pmix_value_t v;
+    uint32_t n;
+
+    if (!px_value_to_u32(id, &n) || n == row)
+        return PMIX_SUCCESS;
+    px_number_put(key + 3, n);
+    px_value_borrow(&v, &row, PMIX_UINT32);
+    return px_store_put(&ns->store, PX_GDS_NODE, PMIX_RANK_WILDCARD, key, &v);
+}
+
 uint32_t px_node_by_id(const struct px_nspace *ns, uint32_t id)
 {
-    uint32_t n = px_node_rows(ns), found;
+    char key[sizeof("id:4294967295")] = "id:";
+    uint32_t n = px_node_rows(ns), row, found;
 
     /* Ids are places in nearly every job: look there first. */
     if (id < n && has_node_id(ns, id, &found) && found == id)
         return id;
-    for (uint32_t i = 0; i < n; i++)
-        if (has_node_id(ns, i, &found) && found == id)
-            return i;
-    return UINT32_MAX;
+    px_number_put(key + 3, id);
+    if (!px_store_u32(&ns->store, PX_GDS_NODE, PMIX_RANK_WILDCARD, key, &row) ||
+        row >= n || !has_node_id(ns, row, &found) || found != id)
+        return UINT32_MAX; /* a row may have got another since */
+    return row;
 }
 
 pmix_rank_t px_session_row(uint32_t id)

@@ -107,6 +107,9 @@ bool px_node_name(const struct px_nspace *ns, uint32_t row,
  * gave. */
 uint32_t px_node_by_name(const struct px_nspace *ns, const char *name);
 uint32_t px_node_by_id(const struct px_nspace *ns, uint32_t id);
+/* Keeps which row has an id that is not its place, for the function above. */
+pmix_status_t px_node_note_id(struct px_nspace *ns, uint32_t row,
+                              const pmix_value_t *id);
 /* As px_procmap_names, of a namespace that has a map: ready-made, if its server has
  * shared it. */
 char *px_node_list(const struct px_nspace *ns, size_t *len);

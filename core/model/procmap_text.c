@@ -123,8 +123,8 @@ pmix_status_t px_map_pack_nodes(const char *list, char **out)
             at = pack_group(at, &rest);
             *at++ = ',';
         }
-    bool is_empty = at == text + sizeof(head) - 1;
-    *out = finish(px_take(&text), is_empty ? NULL : at - 1, list);
+    at = at > text + sizeof(head) - 1 ? at - 1 : NULL;
+    *out = finish(px_take(&text), at, list);
     return PMIX_SUCCESS;
 }
 

@@ -75,6 +75,16 @@ static pmix_status_t attach(void *self, const char *nspace, const pmix_info_t *i
     return PMIX_SUCCESS;
 }
 
+static unsigned n_fetched; /* from shared tables */
+
+static pmix_status_t fetch(void *self, struct px_gds_ns *ns, enum px_gds_table table,
+                           pmix_rank_t rank, const char *key, const pmix_info_t *quals,
+                           size_t n_quals, pmix_value_t *out)
+{
+    n_fetched++;
+    return hash->fetch(self, ns, table, rank, key, quals, n_quals, out);
+}
+
 static struct px_component shared_component = {.name = "shared"};
 static struct px_gds_ops shared_ops;
 static const struct px_module *const shared = &model_modules[0], *const by_messages =
@@ -88,6 +98,7 @@ static void setup(void)
     shared_ops = *hash;
     shared_ops.create = create;
     shared_ops.store = store;
+    shared_ops.fetch = fetch;
     shared_ops.describe = describe;
     shared_ops.attach = attach;
     shared_component.ops = &shared_ops;
@@ -188,6 +199,53 @@ PX_TEST(a_reader_and_its_server_agree_on_a_component)
     n_model_modules = 1; /* shared alone */
     ck_assert_ptr_null(px_store_choose(NULL));
     ck_assert_ptr_null(px_store_of_peer(""));
+}
+
+/* Ids that are not places; how many look-ups one takes. */
+PX_TEST(nodes_are_found_by_any_id_at_once)
+{
+    enum { N = 200 };
+    PX_AUTO(px_buf) names = {0}, ranks = {0};
+    px_infos l = {0};
+    char name[16];
+
+    for (uint32_t i = 0; i < N; i++) {
+        px_infos node = {0};
+        ok(px_buf_add(&names, name,
+                      (size_t)snprintf(name, sizeof name, "%sn%u", i ? "," : "", i)));
+        ok(px_buf_add(&ranks, ";", i > 0));
+        ok(px_buf_add(&ranks, name, (size_t)snprintf(name, sizeof name, "%u", i)));
+        snprintf(name, sizeof name, "n%u", i);
+        add_str(&node, PMIX_HOSTNAME, name);
+        add_num(&node, PMIX_NODEID, i == 7 ? 7 : 1000 - i, PMIX_UINT32);
+        add_array(&l, PMIX_NODE_INFO_ARRAY, &node);
+    }
+    ok(px_buf_add(&names, "", 1));
+    ok(px_buf_add(&ranks, "", 1));
+    add_maps(&l, (char *)names.data, (char *)ranks.data);
+    learn_job(&l);
+    ok(read_description(shared));
+    const struct px_nspace *const both[] = {job, ns};
+    for (size_t i = 0; i < PX_COUNT(both); i++) {
+        n_fetched = 0;
+        ck_assert_uint_eq(px_node_by_id(both[i], 7), 7);
+        ck_assert_uint_eq(px_node_by_id(both[i], 1000), 0);
+        ck_assert_uint_eq(px_node_by_id(both[i], 801), 199);
+        ck_assert_uint_eq(px_node_by_id(both[i], 3), UINT32_MAX);
+        ck_assert_uint_eq(px_node_by_id(both[i], 993), UINT32_MAX);
+        ck_assert_uint_le(n_fetched, 5 * 2);
+    }
+    /* One gets another id, and one that of a third. */
+    const uint32_t ids[][3] = {{3, 997, UINT32_MAX}, {3, 2000, 3}, {0, 990, 0}};
+    for (size_t i = 0; i < PX_COUNT(ids); i++) {
+        px_infos node = {0};
+        snprintf(name, sizeof name, "n%u", ids[i][0]);
+        add_str(&node, PMIX_HOSTNAME, name);
+        add_num(&node, PMIX_NODEID, i ? ids[i][1] : 3, PMIX_UINT32);
+        add_array(&l, PMIX_NODE_INFO_ARRAY, &node);
+        learn_job(&l);
+        ck_assert_uint_eq(px_node_by_id(job, ids[i][1]), ids[i][2]);
+    }
 }
 
 /* Where values end up. */
