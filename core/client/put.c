@@ -118,6 +118,15 @@ static void on_answer(void *arg, pmix_status_t status, px_reader *reply)
     m->commit_failed = status;
 }
 
+/* To a commit of nothing, which the server answers after all that came before. */
+static void on_all_answered(void *arg, pmix_status_t status, px_reader *reply)
+{
+    pmix_status_t failed = px_client_commit_status();
+
+    status = px_api_answer(status, reply);
+    px_api_done(arg, status ? status : failed);
+}
+
 /* Returns before the server has it, whose later answers are to what it has. So much may
  * be on its way; more waits. */
 static void on_commit(struct px_api *api)
@@ -136,13 +145,16 @@ static void on_commit(struct px_api *api)
     } else if (!rc) {
         if (size_b == 0)
             px_pack_op(&m->put, PX_OP_COMMIT);
-        rc = px_channel_request(&m->channel, &m->put,
-                                waits ? px_api_status_reply : on_answer,
-                                waits ? (void *)api : (void *)(uintptr_t)size_b);
-        if (!rc && waits)
-            return;
+        rc = px_channel_request(&m->channel, &m->put, on_answer,
+                                (void *)(uintptr_t)size_b);
         if (!rc)
             m->unanswered_b += size_b;
+        if (!rc && waits) {
+            px_pack_op(&m->put, PX_OP_COMMIT);
+            rc = px_channel_request(&m->channel, &m->put, on_all_answered, api);
+            if (!rc)
+                return;
+        }
     }
     px_api_done(api, rc);
 }

@@ -625,6 +625,13 @@ pmix_status_t px_conn_share(struct px_conn *c, uint32_t tag, struct px_payload *
     return rc ? rc : queued(c);
 }
 
+pmix_status_t px_conn_append(struct px_conn *c, uint32_t tag, px_buf *bytes)
+{
+    PX_AUTO(px_buf) own = px_buf_take(bytes);
+
+    return queue(c, (struct px_frame){.tag = tag}, &own, NULL, -1);
+}
+
 pmix_status_t px_conn_enclose(struct px_conn *c, uint32_t tag, px_buf *payload, int fd)
 {
     int domain = AF_UNSPEC;

@@ -59,6 +59,8 @@ void px_payload_unref(struct px_payload *p); /* NULL is fine */
 /* As px_conn_send, but the payload stays the caller's. */
 pmix_status_t px_conn_share(struct px_conn *conn, uint32_t tag,
                             struct px_payload *payload);
+/* As px_conn_send, but with the next frame that is sent; bytes are short. */
+pmix_status_t px_conn_append(struct px_conn *conn, uint32_t tag, px_buf *bytes);
 /* A frame with a descriptor, of which a duplicate is kept, over a Unix socket. It goes
  * out with the next frame that is sent. The payload's memory is taken on success.
  * PMIX_ERR_NOT_SUPPORTED: it is another socket. */

@@ -122,6 +122,20 @@ void px_req_done(struct px_req *req, pmix_status_t status)
     px_req_reply(req, &w);
 }
 
+void px_req_done_meanwhile(struct px_req *req)
+{
+    px_writer w;
+
+    px_reply_begin(req, &w, PMIX_SUCCESS);
+    if (w.status || px_conn_append(req->peer->conn, req->tag, &w.buf)) {
+        px_writer_cleanup(&w);
+        px_req_done(req, PMIX_SUCCESS);
+        return;
+    }
+    px_writer_cleanup(&w);
+    px_req_drop(req);
+}
+
 void px_peer_refuse(struct px_peer *peer, uint32_t tag, pmix_status_t why)
 {
     struct px_req req = {.peer = peer, .tag = tag};

@@ -200,6 +200,8 @@ struct px_peer *px_peer_find(struct px_server *srv, const pmix_proc_t *proc);
 /* Replies with a status (PMIX_OPERATION_SUCCEEDED travels as 0) and ends the
  * request. */
 void px_req_done(struct px_req *req, pmix_status_t status);
+/* Success, told with the next message to the client, which does not wait for it. */
+void px_req_done_meanwhile(struct px_req *req);
 /* Replies to what was not even made a request. */
 void px_peer_refuse(struct px_peer *peer, uint32_t tag, pmix_status_t why);
 /* Ends a request that gets no answer. */

@@ -3,6 +3,8 @@
 #include "core/base/vec.h"
 #include "core/server/data/memory.h"
 
+enum { SMALL_B = 64 * 1024 };
+
 /* Values that a client commits, decoded once: damaged ones change nothing. */
 typedef struct commit {
     struct committed {
@@ -91,5 +93,11 @@ pmix_status_t px_commit_request(struct px_server *srv, struct px_req *req)
     if (req->peer->local)
         req->peer->local->committed = true;
     px_get_data_arrived(srv, &req->peer->proc);
-    return PMIX_SUCCESS;
+    /* Clients that read in place are ours, and wait for the answer to a commit without
+     * values only. Every other is told at once, so that few bytes are unanswered. */
+    if (!px_map_sget(&req->peer->stores, ns->name) || c.n == 0 || c.size_b >= SMALL_B ||
+        !req->peer->conn || px_conn_unsent(req->peer->conn) > 0)
+        return PMIX_SUCCESS;
+    px_req_done_meanwhile(req);
+    return PX_DEFERRED;
 }

@@ -140,15 +140,15 @@ PX_TEST(a_commit_does_not_wait_and_the_next_fence_or_commit_tells_why_it_failed)
 }
 
 static unsigned n_held;
-static uint32_t held_tags[3];
+static uint32_t held_tags[4];
 
-/* Answers no commit before the third. */
+/* Answers no commit before the fourth. */
 static bool hold_commits(int fd, struct fake_req *req)
 {
     if (req->op != PX_OP_COMMIT)
         return false;
     held_tags[n_held++] = req->tag;
-    for (unsigned i = 0; n_held == 3 && i < 3; i++)
+    for (unsigned i = 0; n_held == 4 && i < 4; i++)
         fake_status(fd, held_tags[i], PMIX_SUCCESS);
     return true;
 }
@@ -164,7 +164,7 @@ PX_TEST(only_so_much_of_commits_is_on_its_way)
         ok(PMIx_Put(PMIX_LOCAL, "a", &v));
         ok(PMIx_Commit());
     }
-    ck_assert_uint_eq(n_held, 3); /* the last has waited */
+    ck_assert_uint_eq(n_held, 4); /* the last has waited for an empty one */
 }
 
 PX_TEST(a_value_the_servers_dialect_lacks_fails_its_put_alone)

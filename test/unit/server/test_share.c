@@ -7,6 +7,7 @@
 #include "raw.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -131,6 +132,35 @@ PX_TEST_LOOP(values_that_are_there_to_be_read_are_not_sent, 2)
     ck_assert_uint_eq(raw_value_in(&a->r, "a"), 7);
     close(reader);
     close(other);
+}
+
+/* A commit is answered with the next message, unless it is large, empty, or another waits. */
+PX_TEST(a_client_that_reads_in_place_waits_for_no_small_commit)
+{
+    static char large[1 << 17];
+    static const struct {
+        size_t size_b;
+        bool is_told;
+    } rows[] = {{8, false}, {8, true}, {8, false}, {sizeof large, true}, {0, true}};
+
+    raw_server_start(NULL, 1, 0);
+    PX_TEST_NEEDS(px_module_find("gds", "shm"), "gds/shm");
+    int fd = come(0, BY_USOCK);
+    ck_assert_uint_eq(ask(fd, raw_begin(PX_OP_REQ))->n_told, 1);
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        const pmix_value_t v = {.type = PMIX_BYTE_OBJECT,
+                                .data.bo = {large, rows[i].size_b}};
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+
+        raw_send(fd, 300 + (uint32_t)i,
+                 rows[i].size_b ? raw_commit_of(PMIX_LOCAL, "a", &v)
+                                : raw_begin(PX_OP_COMMIT));
+        ck_assert_int_eq(poll(&p, 1, rows[i].is_told ? 10000 : 100), rows[i].is_told);
+        for (size_t k = i - !!i; rows[i].is_told && k <= i; k++)
+            if (k == i || !rows[k].is_told)
+                ok(raw_status(fd, 300 + (uint32_t)k));
+    }
+    close(fd);
 }
 
 PX_TEST(another_job_is_told_to_its_user_alone)
