@@ -27,25 +27,29 @@ static void forget_all(const char *nspace)
     forget(nspace);
 }
 
-static void on_reply(void *arg, pmix_status_t status, px_reader *reply)
+/* A fence has ended well. */
+static pmix_status_t settle_fence(const struct px_args *args)
 {
-    struct px_api *op = arg;
-    const struct px_args *args = &op->args;
-
-    status = px_api_answer(status, reply);
-    /* A fence reply may go on with what another datastore wants: not ours to read. */
-    if (!status && op->request == &px_request_connect)
-        status = px_client_store_jobs(reply, NULL);
-    if (!status && op->request == &px_request_fence &&
-        px_info_flag(args->info.v, args->info.n, PMIX_COLLECT_DATA)) {
+    if (px_info_flag(args->info.v, args->info.n, PMIX_COLLECT_DATA)) {
         if (args->n_procs == 0)
             forget(px_process.model->self.nspace);
         for (size_t i = 0; i < args->n_procs; i++)
             if (i == 0 || strcmp(args->procs[i].nspace, args->procs[i - 1].nspace) != 0)
                 forget_all(args->procs[i].nspace);
     }
+    return px_client_commit_status();
+}
+
+static void on_reply(void *arg, pmix_status_t status, px_reader *reply)
+{
+    struct px_api *op = arg;
+
+    status = px_api_answer(status, reply);
+    /* A fence reply may go on with what another datastore wants: not ours to read. */
+    if (!status && op->request == &px_request_connect)
+        status = px_client_store_jobs(reply, NULL);
     if (!status && op->request == &px_request_fence)
-        status = px_client_commit_status();
+        status = settle_fence(&op->args);
     px_api_done(op, status);
 }
 
@@ -66,7 +70,8 @@ struct meeting {
 };
 
 /* The server has ended a collective of the whole job: this one, as it is the only
- * request of this process. Else its answer is a message. */
+ * request of this process but for commits, each of which went well. Else its answer is
+ * a message. */
 static void on_bell(struct px_call *call, void *arg)
 {
     struct meeting *f = arg;
@@ -79,7 +84,7 @@ static void on_bell(struct px_call *call, void *arg)
         return;
     }
     px_channel_forget(px_process.channel, f->tag);
-    px_api_done(&f->op, f->op.request == &px_request_fence ? px_client_commit_status()
+    px_api_done(&f->op, f->op.request == &px_request_fence ? settle_fence(&f->op.args)
                                                            : PMIX_SUCCESS);
 }
 
@@ -90,13 +95,14 @@ static bool sleep_by_bell(struct px_api *op, const struct px_args *args)
     const struct px_stores *store = &px_process.model->own->store;
     const struct px_bell *bell;
     struct meeting *f = PX_CONTAINER_OF(op, struct meeting, op);
-    size_t at = 0;
     px_writer w;
 
-    if (!op->call || args->info.n > 0 || args->n_procs != 1 ||
-        args->procs[0].rank != PMIX_RANK_WILDCARD ||
+    /* Data that are collected are where the bell is. */
+    if (!op->call || args->info.n > 1 ||
+        (args->info.n && !PMIx_Check_key(args->info.v->key, PMIX_COLLECT_DATA)) ||
+        args->n_procs != 1 || args->procs[0].rank != PMIX_RANK_WILDCARD ||
         strcmp(args->procs[0].nspace, px_process.model->self.nspace) != 0 ||
-        px_map_next(&up->pending, &at, NULL, NULL) || store->is_writer ||
+        up->pending.n_used > px_process.model->n_unanswered || store->is_writer ||
         !(bell = px_store_bell(store)))
         return false;
     f->id = bell->id;

@@ -111,6 +111,7 @@ static void on_answer(void *arg, pmix_status_t status, px_reader *reply)
     struct px_model *m = px_process.model;
 
     m->unanswered_b -= (uintptr_t)arg;
+    m->n_unanswered--;
     status = px_api_answer(status, reply);
     if (!status)
         return;
@@ -147,8 +148,10 @@ static void on_commit(struct px_api *api)
             px_pack_op(&m->put, PX_OP_COMMIT);
         rc = px_channel_request(&m->channel, &m->put, on_answer,
                                 (void *)(uintptr_t)size_b);
-        if (!rc)
+        if (!rc) {
             m->unanswered_b += size_b;
+            m->n_unanswered++;
+        }
         if (!rc && waits) {
             px_pack_op(&m->put, PX_OP_COMMIT);
             rc = px_channel_request(&m->channel, &m->put, on_all_answered, api);

@@ -73,6 +73,7 @@ struct px_model {
     bool standalone;             /* a singleton: there is no server to ask */
     px_writer put;               /* put and not yet committed, as the server wants it */
     size_t unanswered_b;         /* committed, and not yet known to have arrived */
+    size_t n_unanswered;         /* so many commits */
     pmix_status_t commit_failed; /* which no call has returned yet */
     char hostname[256];
     uint32_t appnum;       /* R; of self */

@@ -60,10 +60,10 @@ struct px_peer {
     struct px_codec codec;
     struct px_version version;
     uint32_t pindex;
-    bool finalized;
-    bool gone;
-    bool tool;                       /* has no struct px_local */
-    uint64_t inode;                  /* of the socket at its end; 0: not known */
+    bool finalized, gone;
+    bool commit_failed; /* since the last collective that has answered it */
+    bool tool;          /* has no struct px_local */
+    uint64_t inode;     /* of the socket at its end; 0: not known */
     struct px_cleanup_proc *cleanup; /* the process that it is */
     struct px_list interests; /* events it has registered for: event/on_event.c */
     size_t pending_b;         /* what its unanswered requests may cost */

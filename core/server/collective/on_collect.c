@@ -109,7 +109,8 @@ static struct px_bell *bell_of(const struct px_collective *c)
     PX_LIST_EACH (&c->reqs, struct px_req, req, link) {
         const struct px_local *local = req->peer->local;
 
-        if (!local || local->ns != ns || local->n_peers != 1)
+        if (!local || local->ns != ns || local->n_peers != 1 ||
+            req->peer->commit_failed)
             return NULL;
         some_read = some_read || px_map_sget(&req->peer->stores, ns->name);
         n++;
@@ -129,6 +130,7 @@ static void answer_all(struct px_collective *c, pmix_status_t status)
         px_writer w;
 
         take_out(req);
+        req->peer->commit_failed = false;
         if (bell && req->state && (uint32_t)(uintptr_t)req->state == bell->id) {
             px_req_drop(req);
             n_asleep++;

@@ -3,7 +3,7 @@
 #include "core/base/vec.h"
 #include "core/server/data/memory.h"
 
-enum { SMALL_B = 64 * 1024 };
+enum { SMALL_B = 64 * 1024, UNSENT_B = 1024 };
 
 /* Values that a client commits, decoded once: damaged ones change nothing. */
 typedef struct commit {
@@ -76,27 +76,35 @@ static pmix_status_t store_commit(struct px_nspace *ns, pmix_rank_t rank,
     return rc;
 }
 
+static pmix_status_t accept_commit(struct px_server *srv, const struct px_req *req,
+                                   struct px_nspace **ns, struct commit *c)
+{
+    pmix_status_t rc = px_nspace_get(px_process.model, req->peer->proc.nspace, ns);
+
+    if (!rc)
+        rc = read_commit(req->in, c);
+    if (!rc && req->peer != srv->self)
+        rc = px_memory_keep(srv, *ns, req->peer->uid, c->size_b);
+    return rc ? rc : store_commit(*ns, req->peer->proc.rank, c);
+}
+
 pmix_status_t px_commit_request(struct px_server *srv, struct px_req *req)
 {
     PX_AUTO(commit) c = {0};
     struct px_nspace *ns;
-    pmix_status_t rc = px_nspace_get(px_process.model, req->peer->proc.nspace, &ns);
+    pmix_status_t rc = accept_commit(srv, req, &ns, &c);
 
-    if (!rc)
-        rc = read_commit(req->in, &c);
-    if (!rc && req->peer != srv->self)
-        rc = px_memory_keep(srv, ns, req->peer->uid, c.size_b);
-    if (!rc)
-        rc = store_commit(ns, req->peer->proc.rank, &c);
+    req->peer->commit_failed |= rc != PMIX_SUCCESS;
     if (rc)
         return rc;
     if (req->peer->local)
         req->peer->local->committed = true;
     px_get_data_arrived(srv, &req->peer->proc);
-    /* Clients that read in place are ours, and wait for the answer to a commit without
-     * values only. Every other is told at once, so that few bytes are unanswered. */
+    /* Clients that read in place are ours, and wait for a commit without values only.
+     * Every other is answered at once, so that few bytes are unanswered; and these if
+     * many bytes wait, as a bell (adr/0023) sends none. */
     if (!px_map_sget(&req->peer->stores, ns->name) || c.n == 0 || c.size_b >= SMALL_B ||
-        !req->peer->conn || px_conn_unsent(req->peer->conn) > 0)
+        !req->peer->conn || px_conn_unsent(req->peer->conn) >= UNSENT_B)
         return PMIX_SUCCESS;
     px_req_done_meanwhile(req);
     return PX_DEFERRED;
