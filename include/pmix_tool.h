@@ -59,8 +59,8 @@ pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
  * @param iofhdlr     the number of the request
  * @param directives  for the host
  * @param cbfunc      gets the status; may be NULL
- * @return PMIX_SUCCESS; PMIX_ERR_NOT_FOUND if there is no such request;
- *         PMIX_ERR_UNREACH; PMIX_ERR_INIT; PMIX_ERR_WOULD_BLOCK; PMIX_ERR_BAD_PARAM
+ * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM, also if there is no such request;
+ *         PMIX_ERR_UNREACH; PMIX_ERR_INIT; PMIX_ERR_WOULD_BLOCK
  */
 pmix_status_t PMIx_IOF_deregister(size_t iofhdlr, const pmix_info_t directives[],
                                   size_t ndirs, pmix_op_cbfunc_t cbfunc, void *cbdata);

@@ -99,7 +99,7 @@ static void on_deregister(struct px_api *api)
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (!iof || !iof->registered) {
-        px_api_done(api, PMIX_ERR_NOT_FOUND);
+        px_api_done(api, PMIX_ERR_BAD_PARAM);
         return;
     }
     if (!px_proc_same(&up->server, &iof->server)) {

@@ -176,7 +176,7 @@ static pmix_status_t on_dereg(struct px_server *srv, struct px_req *req)
         return rc;
     p = find_pull(srv, req->peer, args.id);
     if (!p)
-        return PMIX_ERR_NOT_FOUND;
+        return PMIX_ERR_BAD_PARAM;
     u = make_stop(p, req, &args.info);
     if (!u)
         return PMIX_ERR_NOMEM;

@@ -372,7 +372,7 @@ PX_TEST(the_host_is_told_who_wants_what)
     ck_assert_uint_eq(host.procs[0].rank, 2);
     ck_assert_uint_eq(given_u32(PMIX_USERID), geteuid());
     ck_assert_uint_eq(given_u32(PMIX_GRPID), getegid());
-    fails(stop_pull(two, id), NOT_FOUND); /* it is another's */
+    fails(stop_pull(two, id), BAD_PARAM); /* it is another's */
     ok(scene_write(2, OUT, "out"));
     scene_read(one, 2, OUT, 1, "out");
     ok(stop_pull(one, id));
@@ -380,7 +380,7 @@ PX_TEST(the_host_is_told_who_wants_what)
     ck_assert_int_eq(host.code, PMIX_FWD_NO_CHANNELS);
     ck_assert_uint_eq(host.procs[0].rank, 2);
     ck_assert(px_info_flag(host.given.v, host.given.n, PMIX_IOF_STOP));
-    fails(stop_pull(one, id), NOT_FOUND);
+    fails(stop_pull(one, id), BAD_PARAM);
     id = pull(one, 2, ERR, 0); /* old clients know a request by the server's number */
     ok(scene_write(2, OUT, "late"));
     ok(scene_write(2, ERR, "err"));
