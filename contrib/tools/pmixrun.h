@@ -25,8 +25,9 @@ struct options {
     const char *dir;    /* NULL: where we are */
     pmix_info_t *asked; /* attributes of the job, all required */
     size_t n_asked;
-    int timeout_s; /* 0: none */
-    bool reports;  /* the library ends the job then, after reports on it */
+    const char *stdin_to; /* NULL: not said */
+    int timeout_s;        /* 0: none */
+    bool reports;         /* the library ends the job then, after reports on it */
     bool verbose;
     bool runs; /* an option that has a meaning for programs only was given */
     bool clean;

@@ -41,6 +41,7 @@ static const char help[] =
     "  --nooversubscribe  no more processes than cores\n"
     "  --display-map      print where processes go\n"
     "  --report-bindings  the same, on stderr\n"
+    "  --stdin TO         who gets the input: all, none, or a rank; default 0\n"
     "  --recoverable      a process that fails does not end the others\n"
     "  --restarts N       start a process that fails again, up to N times\n"
     "  --tag-output       begin each line of output with [JOB,RANK]<CHANNEL>:\n"
@@ -60,11 +61,11 @@ static const char help[] =
     "  --help             print this\n"
     "  --version          print the version\n"
     "\n"
-    "Output appears in whole lines. Input goes to rank 0. SIGINT, SIGTERM and SIGHUP\n"
-    "go to all processes and end the job; a second one kills it. When a process\n"
-    "fails, the others are ended, too, and so are jobs that it has spawned or that have\n"
-    "spawned it, unless they are apart. The exit status is that of the first process\n"
-    "that failed, 128 plus the number of the signal if it was killed, the low eight\n"
+    "Output appears in whole lines. SIGINT, SIGTERM and SIGHUP go to all processes and\n"
+    "end the job; a second one kills it. When a process fails, the others are ended,\n"
+    "too, and so are jobs that it has spawned or that have spawned it, unless they are\n"
+    "apart. The exit status is that of the first process that failed, 128 plus the\n"
+    "number of the signal if it was killed, the low eight\n"
     "bits of the status if it called PMIx_Abort (1 if they are 0), 126 if the program\n"
     "cannot be run, 127 if it was not found, 2 if the command line is wrong.\n";
 
@@ -175,6 +176,25 @@ static char *files_only(struct options *o, char *name)
     return name;
 }
 
+/* Our input goes there. */
+static void take_stdin(struct options *o, const char *to)
+{
+    const bool any = strcmp(to, "none") != 0;
+    pmix_rank_t rank = PMIX_RANK_WILDCARD;
+    char *end;
+
+    if (any && strcmp(to, "all") != 0) {
+        unsigned long value = strtoul(to, &end, 10);
+
+        if (*to < '0' || *to > '9' || *end || value > INT_MAX)
+            usage("--stdin \"%s\": all, none, or a rank is needed", to);
+        rank = (pmix_rank_t)value;
+    }
+    ask(o, PMIX_FWD_STDIN, &any, PMIX_BOOL);
+    if (any)
+        ask(o, PMIX_STDIN_TGT, &rank, PMIX_PROC_RANK);
+}
+
 /* The option at *at; false if it is none of these. */
 static bool take_attribute(struct options *o, char ***at)
 {
@@ -229,6 +249,9 @@ static void parse_general(struct options *o, char ***at)
         o->runs = true;
     } else if (strcmp(option, "--wdir") == 0) {
         o->dir = argument(at);
+        o->runs = true;
+    } else if (strcmp(option, "--stdin") == 0) {
+        o->stdin_to = argument(at);
         o->runs = true;
     } else if (strcmp(option, "--cluster-id") == 0) {
         set_parameter(o, "embedded_cluster_id", argument(at));
@@ -330,6 +353,8 @@ void options_parse(struct options *o, int argc, char **argv)
             break;
         *at++ = NULL; /* ends the argv before the colon */
     }
+    if (o->stdin_to)
+        take_stdin(o, o->stdin_to);
     if (o->reports && !o->timeout_s)
         usage("reports on a timeout need --timeout");
     if (o->reports)

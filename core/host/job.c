@@ -130,7 +130,8 @@ static void job_free(struct px_launch_job *job)
             px_pfexec_ops(m)->forget(m->self, job->tasks[r].pid);
     }
     px_list_remove(&job->link);
-    px_input_close(job->input);
+    px_job_close_input(job);
+    free(job->feeds);
     px_timer_free(job->timer);
     px_timer_free(job->limit);
     px_job_drop_traces(job);
@@ -627,7 +628,7 @@ static struct px_failure judge(const struct px_task *task)
 
 static void last_task_ended(struct px_launch_job *job)
 {
-    px_input_close(px_take(&job->input));
+    px_job_close_input(job);
     if (job->launch_status) {
         px_job_abandon(job, job->launch_status);
         return;
@@ -659,6 +660,8 @@ void px_job_task_ended(void *arg, pid_t pid, int wait_status,
     task->wait_status = wait_status;
     job->n_running--;
     px_timer_free(px_take(&task->timer));
+    if (px_task_feed(task))
+        px_feed_shut(px_task_feed(task));
     const struct px_failure failure = judge(task);
     px_log(PX_LOG_INFO, "spawn", "rank %u of %s, pid %ld, %s", task->rank, proc.nspace,
            (long)pid, failure.status ? failure.text : "has ended");

@@ -9,6 +9,7 @@
 #include "core/host/files/files.h"
 #include "core/host/pubs.h"
 #include "core/host/request/plan.h"
+#include "core/host/streams/input.h"
 #include "core/host/streams/streams.h"
 #include "core/rt/process.h"
 #include "pmix_server.h"
@@ -119,9 +120,11 @@ struct px_launch_job {
     bool announced; /* one of them has started */
     uint32_t n_running, n_streams;    /* running: or starting */
     struct px_task_output notices[2]; /* what is told of its seats, as outputs are */
-    struct px_input *input;
-    struct px_files files; /* made before it starts */
-    char *dir;             /* for scratch files; NULL: none */
+    struct px_feed *feeds; /* of all processes, or of the only one that has one */
+    size_t n_feeds;
+    struct px_input *input; /* our stdin for them; NULL: it is not read here */
+    struct px_files files;  /* made before it starts */
+    char *dir;              /* for scratch files; NULL: none */
     struct stat dir_is;
     enum px_job_stage stage;
     struct px_timer *timer;    /* of the stage */
@@ -166,6 +169,19 @@ void px_task_mark_output(struct px_task *task); /* its pid is known now */
 /* Shows where the processes of a job go, if that is asked for: on stdout the map, on
  * stderr the bindings. */
 pmix_status_t px_job_show_seats(struct px_launch_job *job, struct px_err *err);
+
+/* Where the input of a process comes from (input.c). *fd is what it gets as stdin, and
+ * stays ours if that is our own; -1: nothing. */
+pmix_status_t px_job_open_input(struct px_launch_job *job, struct px_err *err);
+pmix_status_t px_task_open_input(struct px_task *task, int *fd, struct px_err *err);
+void px_job_close_input(struct px_launch_job *job);       /* none reads any more */
+struct px_feed *px_task_feed(const struct px_task *task); /* NULL: none */
+
+/* The streams of processes for others, as the host module's functions (forward.c). */
+pmix_status_t px_iof_push(const pmix_proc_t *source, const pmix_proc_t targets[],
+                          size_t n_targets, const pmix_info_t directives[],
+                          size_t n_directives, const pmix_byte_object_t *bytes,
+                          pmix_op_cbfunc_t cb, void *cbdata);
 
 /* When a limit of its time is over (debug/timeout.c): reports on its processes as the
  * job has asked for, which may take some seconds, then calls then. */

@@ -310,8 +310,8 @@ pmix_status_t px_task_start(struct px_task *task, struct px_err *err)
         px_err_set(err, rc, "cannot make an environment: %s", PMIx_Error_string(rc));
     if (!rc)
         rc = px_task_open_output(task, spec.fds + 1, err);
-    if (!rc && task->rank == job->plan.stdin_rank)
-        rc = px_input_open(px_process.loop, &job->input, &spec.fds[0], err);
+    if (!rc)
+        rc = px_task_open_input(task, &spec.fds[0], err);
     spec.env = env;
     if (rc)
         px_err_prefix(err, "cannot run %s", app->program);
@@ -354,6 +354,8 @@ static void start_more(struct px_launch_job *job)
 
     if (job->stage != PX_JOB_LAUNCHING)
         return;
+    if (job->n_begun == 0)
+        rc = px_job_open_input(job, &err);
     while (!rc && job->n_begun < job->n_tasks && job->n_starting < STARTS_AT_ONCE)
         rc = px_task_start(&job->tasks[job->n_begun++], &err);
     if (rc) {

@@ -54,8 +54,6 @@ static void go_on(struct px_task *task)
     r->pending = r->due = false;
     r->n++;
     task->connected = task->finalized = false;
-    if (task->rank == job->plan.stdin_rank)
-        px_input_close(px_take(&job->input));
     pmix_status_t rc = px_server_restart_client(srv, &proc, r->n);
     if (rc)
         px_err_set(&err, rc, "%s", PMIx_Error_string(rc));

@@ -60,6 +60,42 @@ stdin_file() { input; check_stdin <"$TMP/input"; }
 stdin_pipe() { input; (sleep 0.2; cat "$TMP/input") | check_stdin; }
 stdin_null() { pr -n 2 "$CLIENT" stdin </dev/null >"$OUT"; lines 2 'read 0 bytes, sum 0$' "$OUT"; }
 stdin_closed() { pr -n 2 true <&-; }
+stdin_all() { # of each kind
+    local sum
+    input
+    sum=$(PMIX_RANK= "$CLIENT" stdin <"$TMP/input" | sed 's/^rank *//')
+    pr -n 3 --stdin all "$CLIENT" stdin <"$TMP/input" >"$OUT"
+    (sleep 0.2; cat "$TMP/input") | pr -n 3 --stdin all "$CLIENT" stdin >>"$OUT"
+    same 6 "$(grep -Fc "$sum" "$OUT")" "lines that tell of all the input"
+    lines 2 '^rank 2 ' "$OUT"
+    pr -n 2 --stdin all "$CLIENT" stdin </dev/null >"$OUT"
+    lines 2 'read 0 bytes, sum 0$' "$OUT"
+}
+stdin_one() {
+    local sum
+    input
+    sum=$(PMIX_RANK=2 "$CLIENT" stdin <"$TMP/input")
+    pr -n 3 --stdin 2 "$CLIENT" stdin <"$TMP/input" >"$OUT"
+    same 1 "$(grep -Fxc "$sum" "$OUT")" "lines that tell of all the input"
+    lines 2 '^rank [01] read 0 bytes, sum 0$' "$OUT"
+    pr -n 2 --stdin 1 --stdin none "$CLIENT" stdin <"$TMP/input" >"$OUT"
+    lines 2 '^rank [01] read 0 bytes, sum 0$' "$OUT"
+    rc_of 2 pr --stdin some true 2>"$ERR"
+    lines 1 '^pmixrun: --stdin "some": all, none, or a rank' "$ERR"
+    rc_of 1 pr --stdin 1 true 2>"$ERR"
+    lines 1 'rank 1, which is to get standard input, is not there$' "$ERR"
+}
+stdin_big() { # to all, of whom one stalls, one stops reading and one ends
+    local n sum
+    n=$(times 64 1024)
+    head -c "${n}M" /dev/urandom >"$TMPDIR/in"
+    cat "$TMPDIR/in" | pr -n 5 --stdin all sh -c 'case $PMIX_RANK in 2) exec <&-; exit 0 ;; 3) exit 0 ;;
+        1) head -c 1000000 | sha256sum; sleep 0.3 ;; esac; sha256sum' >"$OUT"
+    sum=$(sha256sum <"$TMPDIR/in")
+    lines 2 "^$sum\$" "$OUT"
+    lines 1 "^$(tail -c +1000001 "$TMPDIR/in" | sha256sum)\$" "$OUT"
+    rm "$TMPDIR/in"
+}
 stdin_unread() { # nobody reads it, and it does not end: no reason to wait
     local started=$SECONDS
     input
@@ -426,7 +462,7 @@ unprivileged() {
 help_and_version() {
     pr --help >"$OUT"
     local option
-    for option in -n --mca -x --wdir --host --hostfile --cluster-id --map-by --rank-by --bind-to --cpu-list --cpus-per-proc --nooversubscribe --display-map --report-bindings --recoverable --restarts --tag-output --timestamp-output --merge-stderr-to-stdout --output-dir --output-filename --output-file --preload --preload-files PMIx_Abort --timeout --report-state-on-timeout --get-stack-traces --clean --verbose --help --version; do
+    for option in -n --mca -x --wdir --host --hostfile --cluster-id --stdin --map-by --rank-by --bind-to --cpu-list --cpus-per-proc --nooversubscribe --display-map --report-bindings --recoverable --restarts --tag-output --timestamp-output --merge-stderr-to-stdout --output-dir --output-filename --output-file --preload --preload-files PMIx_Abort --timeout --report-state-on-timeout --get-stack-traces --clean --verbose --help --version; do
         grep -q -e "$option" "$OUT" || fail "--help does not tell of $option"
     done
     pr --version >"$OUT"
@@ -534,6 +570,9 @@ t stdin_of_300_kB_from_a_pipe_to_rank_0 stdin_pipe
 t stdin_empty stdin_null
 t stdin_closed stdin_closed
 t stdin_that_nobody_reads stdin_unread
+t stdin_to_all stdin_all
+t stdin_to_one_or_none stdin_one
+t stdin_of_64_MB_to_all_of_whom_some_stall stdin_big
 t stdout_of_80000_lines_is_whole stdout_whole
 t stdout_to_a_slow_reader slow_reader
 t stdout_without_a_newline_at_the_end no_newline_at_the_end

@@ -251,8 +251,6 @@ static pmix_status_t set_input(const struct reading *r, const pmix_info_t *info)
 {
     bool wanted = px_value_truth(&info->value);
 
-    if (wanted && !r->request->own)
-        return cannot(r, not_ours);
     r->app->input = !wanted ? PX_INPUT_NONE : r->asked ? PX_INPUT_OWN : PX_INPUT_OF_JOB;
     return PMIX_SUCCESS;
 }
@@ -261,8 +259,6 @@ static pmix_status_t set_target(const struct reading *r, const pmix_info_t *info
 {
     const pmix_value_t *v = &info->value;
 
-    if (!r->request->own)
-        return cannot(r, not_ours);
     if (v->type == PMIX_PROC)
         r->plan->stdin_rank = v->data.proc->rank;
     else

@@ -135,9 +135,10 @@ static pmix_status_t plan_app(px_plan *job, struct px_app_plan *plan,
 
 /* ---- the job -------------------------------------------------------------------- */
 
-/* To the rank that is named; or else to the first of the application that asks for it,
- * or of the first if the job does. */
-static pmix_status_t choose_stdin(px_plan *plan, struct px_err *err)
+/* To the rank that is named, or all; or else to the first of the application that asks
+ * for it, or of the first if the job does. */
+static pmix_status_t choose_stdin(px_plan *plan, const struct px_spawn_request *req,
+                                  struct px_err *err)
 {
     const struct px_app_plan *reader = NULL;
     bool several = false;
@@ -152,10 +153,17 @@ static pmix_status_t choose_stdin(px_plan *plan, struct px_err *err)
     }
     if (!plan->has_target)
         plan->stdin_rank = reader ? reader->first : PMIX_RANK_UNDEF;
-    if ((several || plan->stdin_rank >= plan->n_tasks) && (plan->has_target || reader))
-        return px_err_set(
-            err, PMIX_ERR_NOT_SUPPORTED,
-            "cannot spawn: standard input cannot go to more than one process");
+    plan->stdin_pushed = !req->own;
+    if (several)
+        return px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
+                          "cannot spawn: standard input cannot go to the first of "
+                          "more than one application");
+    if (plan->has_target && plan->stdin_rank != PMIX_RANK_WILDCARD &&
+        plan->stdin_rank >= plan->n_tasks)
+        return px_err_set(err, PMIX_ERR_BAD_PARAM,
+                          "cannot spawn: rank %u, which is to get standard input, is "
+                          "not there",
+                          plan->stdin_rank);
     return PMIX_SUCCESS;
 }
 
@@ -213,7 +221,7 @@ pmix_status_t px_plan_make(px_plan *out, const struct px_spawn_request *req,
     if (!rc)
         rc = plan_apps(&plan, req, err);
     if (!rc)
-        rc = choose_stdin(&plan, err);
+        rc = choose_stdin(&plan, req, err);
     if (!rc)
         rc = px_plan_seats(&plan, req, err);
     if (!rc)

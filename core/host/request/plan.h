@@ -77,8 +77,9 @@ typedef struct px_plan {
     bool binds;            /* processes are bound as the seats say */
     bool shows_map, shows_bindings;
     char **preload;         /* all files and programs to copy, each once; NULL: none */
-    pmix_rank_t stdin_rank; /* PMIX_RANK_UNDEF: none has it */
+    pmix_rank_t stdin_rank; /* PMIX_RANK_UNDEF: none has it; WILDCARD: all have */
     bool has_target;        /* that rank was asked for */
+    bool stdin_pushed;      /* by others; else it is our own */
     bool detached;          /* outlives its parent */
     bool notify;            /* the parent wants an event at the end */
     bool job_events;        /* and at the beginning */

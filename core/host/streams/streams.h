@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The standard streams of processes: their output goes on to this process's stdout and
- * stderr in whole lines, its stdin to one of them. Nothing is lost, and the loop never
- * blocks. Loop thread only. */
+/* The output of processes: it goes on to this process's stdout and stderr in whole
+ * lines. Nothing is lost, and the loop never blocks. Loop thread only. */
 #ifndef PX_HOST_STREAMS_H
 #define PX_HOST_STREAMS_H
 
@@ -9,8 +8,6 @@
 #include "core/base/list.h"
 #include "core/host/streams/marks.h"
 #include "core/rt/loop.h"
-
-/* ---- output ---------------------------------------------------------------------- */
 
 /* A longer line goes on in pieces, between which lines of others may come. */
 #define PX_LINE_MAX_B 65536u
@@ -81,16 +78,5 @@ void px_stream_set_marks(struct px_stream *s, const struct px_marks *marks);
 void px_stream_finish(struct px_stream *s);
 /* Ends it at once, with what it holds; done is not called. NULL is fine. */
 void px_stream_close(struct px_stream *s);
-
-/* ---- input ----------------------------------------------------------------------- */
-
-struct px_input;
-
-/* *fd is what the new process gets as its stdin; *input, which may be NULL, what keeps
- * it going meanwhile. The caller closes *fd after the start unless it is 0. */
-pmix_status_t px_input_open(struct px_loop *loop, struct px_input **input, int *fd,
-                            struct px_err *err);
-/* The process has ended, or was never started. NULL is fine. */
-void px_input_close(struct px_input *input);
 
 #endif

@@ -323,10 +323,8 @@ PX_TEST(values_that_cannot_be_honoured_are_refused)
         {PMIX_APPEND_ENVAR, &empty, PMIX_ENVAR, PMIX_ERR_BAD_PARAM, PMIX_ERR_BAD_PARAM},
         {PMIX_UNSET_ENVAR, "A=B", PMIX_STRING, PMIX_ERR_BAD_PARAM, PMIX_ERR_BAD_PARAM},
         {PMIX_UNSET_ENVAR, "", PMIX_STRING, PMIX_ERR_BAD_PARAM, PMIX_ERR_BAD_PARAM},
-        {PMIX_STDIN_TGT, &all, PMIX_PROC, PMIX_ERR_NOT_SUPPORTED,
-         PMIX_ERR_NOT_SUPPORTED},
-        {PMIX_STDIN_TGT, &one, PMIX_UINT32, PMIX_ERR_NOT_SUPPORTED,
-         PMIX_ERR_NOT_SUPPORTED},
+        {PMIX_STDIN_TGT, &all, PMIX_PROC, PMIX_SUCCESS, PMIX_SUCCESS},
+        {PMIX_STDIN_TGT, &one, PMIX_UINT32, PMIX_ERR_BAD_PARAM, PMIX_ERR_BAD_PARAM},
         {PMIX_FWD_STDIN, &no, PMIX_BOOL, PMIX_SUCCESS, PMIX_SUCCESS},
         {PMIX_FWD_STDOUT, &no, PMIX_BOOL, PMIX_SUCCESS, PMIX_ERR_NOT_SUPPORTED},
         {PMIX_FWD_STDERR, &no, PMIX_BOOL, PMIX_SUCCESS, PMIX_ERR_NOT_SUPPORTED},
@@ -473,7 +471,7 @@ PX_TEST(attributes_of_the_job_may_stand_at_an_application)
 /* Streams and environment of that process are not those of this program. */
 PX_TEST(a_client_may_not_require_what_only_this_program_gets)
 {
-    static const char *const keys[] = {PMIX_FWD_STDIN, PMIX_FWD_STDOUT, PMIX_FWD_STDERR,
+    static const char *const keys[] = {PMIX_FWD_STDOUT, PMIX_FWD_STDERR,
                                        PMIX_FWD_STDDIAG, PMIX_FWD_ENVIRONMENT};
     char name[] = "true";
     pmix_app_t app = {.cmd = name, .maxprocs = 1};

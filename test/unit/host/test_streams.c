@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From pipes to stdout and stderr: nothing torn, nothing lost, nobody blocked. Our stdin
- * for another process: handed over as it is, except a terminal, which is read for it. */
+/* From pipes to stdout and stderr: nothing torn, nothing lost, nobody blocked. */
 #include "core/host/streams/streams.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 
 #include "core/base/clock.h"
 #include "core/base/fd.h"
@@ -508,162 +504,6 @@ PX_TEST_LOOP(a_file_on_a_full_disk_is_a_failure, 2)
     ck_assert_int_eq(n_broken_files, 1);
     close(a.file);
     on_loop(FINI, NULL);
-}
-
-/* ---- input ----------------------------------------------------------------------- */
-
-static struct px_input *input;
-static int master; /* the user's end of the terminal */
-
-static void do_open(struct px_call *call, void *args)
-{
-    struct px_err err = {0};
-
-    px_call_done(call, px_input_open(loop, &input, args, &err));
-}
-
-static void do_close(struct px_call *call, void *args PX_UNUSED)
-{
-    px_input_close(input);
-    px_call_done(call, PMIX_SUCCESS);
-}
-
-static int open_input(void)
-{
-    int fd = -2;
-
-    ok(px_call(loop, do_open, &fd));
-    return fd;
-}
-
-PX_TEST(a_file_is_handed_over_itself_and_no_stdin_is_none)
-{
-    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-
-    ck_assert_int_eq(dup2(null, STDIN_FILENO), STDIN_FILENO);
-    ck_assert_int_eq(open_input(), STDIN_FILENO);
-    ck_assert_ptr_null(input);
-    close(STDIN_FILENO);
-    ck_assert_int_eq(open_input(), -1);
-    ck_assert_ptr_null(input);
-    ok(px_call(loop, do_close, NULL));
-    close(null);
-}
-
-static bool has_terminals(void)
-{
-    int fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-
-    return fd >= 0 && close(fd) == 0;
-}
-
-static void type(const char *text)
-{
-    ok(px_fd_write_all(master, text, strlen(text), 0));
-}
-
-static bool is_silent(int fd, int ms)
-{
-    struct pollfd p = {.fd = fd, .events = POLLIN};
-
-    return poll(&p, 1, ms) == 0;
-}
-
-static void typing(int fd)
-{
-    char c;
-
-    ck_assert_int_gt(fd, STDERR_FILENO);
-    type("hello\n");
-    assert_in(fd, "hello\n");
-    ck_assert_int_eq(fcntl(STDIN_FILENO, F_GETFL) & O_NONBLOCK, 0);
-    type("last\n\x04");
-    assert_in(fd, "last\n");
-    ck_assert_int_eq(px_fd_read_all(fd, &c, 1, px_clock_ms() + 5000), PMIX_ERR_UNREACH);
-}
-
-static void not_reading(int fd)
-{
-    char line[201];
-
-    snprintf(line, sizeof(line), "%199d\n", 0);
-    for (int i = 0; i < 10; i++)
-        type(line);
-    ck_assert(!is_silent(fd, 5000));
-    close(fd);
-    type(line); /* finds nobody: not a reason to die of SIGPIPE */
-    usleep(50000);
-}
-
-/* A process in a group of its own, which has the foreground. */
-static pid_t take_foreground(void)
-{
-    pid_t pid = fork();
-
-    if (pid == 0) {
-        setpgid(0, 0);
-        pause();
-        _exit(0);
-    }
-    ok(setpgid(pid, pid));
-    signal(SIGTTOU, SIG_IGN);
-    ok(tcsetpgrp(STDIN_FILENO, pid));
-    return pid;
-}
-
-static void background(int fd)
-{
-    pid_t other = take_foreground();
-
-    type("for the other\n");
-    ck_assert(is_silent(fd, 100));
-    ok(tcsetpgrp(STDIN_FILENO, getpgrp()));
-    assert_in(fd, "for the other\n");
-    kill(other, SIGKILL);
-    waitpid(other, NULL, 0);
-}
-
-/* A terminal of which this process is in the foreground is its stdin. Not the test's own
- * process, which leads a group and so cannot begin a session. */
-static void run_at_terminal(void (*body)(int fd))
-{
-    pid_t pid;
-    int slave;
-
-    PX_TEST_NEEDS(has_terminals(), "pseudo terminals");
-    px_loop_destroy(loop);
-    pid = check_fork();
-    ok(px_loop_create(PX_PROGRESS_THREAD, &loop));
-    if (pid == 0) {
-        ck_assert_int_gt(setsid(), 0);
-        master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-        ck_assert_int_ge(master, 0);
-        ok(grantpt(master));
-        ok(unlockpt(master));
-        slave = open(ptsname(master), O_RDWR | O_CLOEXEC); /* the first becomes ours */
-        ck_assert_int_ge(slave, 0);
-        ck_assert_int_eq(dup2(slave, STDIN_FILENO), STDIN_FILENO);
-        close(slave);
-        body(open_input());
-        ok(px_call(loop, do_close, NULL));
-        px_loop_destroy(loop);
-    }
-    check_waitpid_and_exit(pid);
-}
-
-PX_TEST(what_is_typed_comes_through_the_pipe_and_so_does_its_end)
-{
-    run_at_terminal(typing);
-}
-
-PX_TEST(a_process_that_does_not_read_ends_nothing)
-{
-    run_at_terminal(not_reading);
-}
-
-PX_TEST(in_the_background_nothing_is_read)
-{
-    run_at_terminal(background);
 }
 
 PX_TEST_MAIN("host/streams", setup, teardown)

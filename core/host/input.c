@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The input of a job's processes: this program's own stdin, for one of them as it is,
+ * or read here for all; or bytes that others push. */
+#include "core/host/job.h"
+
+#include <stdlib.h>
+
+struct px_feed *px_task_feed(const struct px_task *task)
+{
+    const struct px_launch_job *job = task->job;
+    bool has = job->plan.stdin_rank == PMIX_RANK_WILDCARD ||
+               job->plan.stdin_rank == task->rank;
+
+    return has && job->n_feeds > 0 ? &job->feeds[job->n_feeds > 1 ? task->rank : 0]
+                                   : NULL;
+}
+
+static pmix_status_t read_own(struct px_launch_job *job, struct px_err *err)
+{
+    struct px_feed **feeds = calloc(job->n_feeds, sizeof(struct px_feed *));
+
+    for (size_t i = 0; feeds && i < job->n_feeds; i++)
+        feeds[i] = &job->feeds[i];
+    pmix_status_t rc = feeds ? px_input_open(px_process.loop, feeds, job->n_feeds,
+                                             &job->input, err)
+                             : px_err_nomem(err, "pass on stdin");
+    if (rc)
+        free(feeds);
+    return rc;
+}
+
+pmix_status_t px_job_open_input(struct px_launch_job *job, struct px_err *err)
+{
+    bool to_all = job->plan.stdin_rank == PMIX_RANK_WILDCARD;
+    size_t n = to_all ? job->n_tasks : 1;
+    int fd;
+
+    if (job->plan.stdin_rank == PMIX_RANK_UNDEF ||
+        (!job->plan.stdin_pushed && !to_all && px_input_is_shared(&fd)))
+        return PMIX_SUCCESS;
+    job->feeds = calloc(n, sizeof(*job->feeds));
+    if (!job->feeds)
+        return px_err_nomem(err, "pass on stdin");
+    job->n_feeds = n;
+    for (size_t i = 0; i < n; i++)
+        px_feed_init(&job->feeds[i], px_process.loop);
+    return job->plan.stdin_pushed ? PMIX_SUCCESS : read_own(job, err);
+}
+
+void px_job_close_input(struct px_launch_job *job)
+{
+    px_input_close(px_take(&job->input));
+    for (size_t i = 0; i < job->n_feeds; i++)
+        px_feed_shut(&job->feeds[i]);
+}
+
+pmix_status_t px_task_open_input(struct px_task *task, int *fd, struct px_err *err)
+{
+    struct px_feed *feed = px_task_feed(task);
+    struct px_launch_job *job = task->job;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (feed)
+        rc = px_feed_open(feed, fd, err);
+    else if (task->rank == job->plan.stdin_rank)
+        (void)px_input_is_shared(fd);
+    if (feed && job->input) /* it may be the only one that reads, and come again */
+        px_input_go_on(job->input);
+    return rc;
+}

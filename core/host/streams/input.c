@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/host/streams/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/fd.h"
+#include "core/rt/log.h"
+
+/* ---- pushes ---------------------------------------------------------------------- */
+
+/* A part of a push: its place in the queue of one process. */
+struct px_feed_item {
+    struct px_list link;
+    struct push *push;
+    size_t at;       /* of its bytes so many have been written */
+    uint64_t upto_b; /* of all that is pushed to this process */
+};
+
+/* All processes of a push share its bytes. */
+struct push {
+    size_t refs;    /* items that are queued */
+    size_t n_waits; /* of them, those that are not within the bound */
+    pmix_op_cbfunc_t done;
+    void *arg;
+    bool ends;
+    size_t n;
+    uint8_t *bytes; /* behind the items */
+    struct px_feed_item items[];
+};
+
+static void leave_push(struct push *p)
+{
+    if (--p->refs == 0)
+        free(p);
+}
+
+/* Tells the pushes that wait for room. */
+static void admit_more(struct px_feed *f, bool all)
+{
+    while (f->outside && (all || f->outside->upto_b - f->written_b <= PX_FEED_MAX_B)) {
+        struct push *p = f->outside->push;
+        struct px_list *next = f->outside->link.next;
+
+        f->outside = next == &f->queue
+                         ? NULL
+                         : PX_CONTAINER_OF(next, struct px_feed_item, link);
+        if (--p->n_waits == 0 && p->done)
+            p->done(PMIX_SUCCESS, p->arg);
+    }
+}
+
+static void drop_item(struct px_feed *f, struct px_feed_item *item)
+{
+    f->written_b = item->upto_b;
+    admit_more(f, false);
+    px_list_remove(&item->link);
+    leave_push(item->push);
+}
+
+/* ---- one process ----------------------------------------------------------------- */
+
+void px_feed_init(struct px_feed *f, struct px_loop *loop)
+{
+    *f = (struct px_feed){.loop = loop, .fd = -1};
+    px_list_init(&f->queue);
+}
+
+static void close_pipe(struct px_feed *f)
+{
+    px_watch_free(px_take(&f->watch));
+    px_drop_fd(&f->fd);
+}
+
+void px_feed_shut(struct px_feed *f)
+{
+    close_pipe(f);
+    f->shut = true;
+    admit_more(f, true);
+    while (!px_list_empty(&f->queue))
+        drop_item(f, PX_CONTAINER_OF(f->queue.next, struct px_feed_item, link));
+}
+
+/* False if the pipe takes no more for now, or is closed. */
+static bool write_item(struct px_feed *f, struct px_feed_item *item)
+{
+    const struct push *p = item->push;
+    ssize_t n = p->n > item->at
+                    ? px_fd_write(f->fd, p->bytes + item->at, p->n - item->at)
+                    : 0;
+
+    if (n < 0 && errno == EAGAIN)
+        return false;
+    if (n < 0) { /* the process has closed its stdin */
+        px_feed_shut(f);
+        return false;
+    }
+    item->at += (size_t)n;
+    f->written_b += (uint64_t)n;
+    if (item->at < p->n)
+        return true;
+    if (p->ends)
+        close_pipe(f);
+    drop_item(f, item);
+    return f->fd >= 0;
+}
+
+static void feed(struct px_feed *f)
+{
+    while (f->fd >= 0 && !px_list_empty(&f->queue) &&
+           write_item(f, PX_CONTAINER_OF(f->queue.next, struct px_feed_item, link)))
+        ;
+    if (f->fd >= 0 &&
+        px_watch_set(f->watch, px_list_empty(&f->queue) ? 0 : PX_WRITABLE)) {
+        px_log(PX_LOG_ERROR, "input", "cannot pass on stdin: the kernel has no room");
+        px_feed_shut(f);
+    }
+    admit_more(f, false);
+}
+
+static void on_room(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
+{
+    feed(arg);
+}
+
+pmix_status_t px_feed_open(struct px_feed *f, int *fd, struct px_err *err)
+{
+    int ends[2];
+
+    close_pipe(f);
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return px_err_errno(err, "cannot make a pipe");
+    PX_AUTOCLOSE int read_end = ends[0];
+    PX_AUTOCLOSE int write_end = ends[1];
+    if (!f->ended || !px_list_empty(&f->queue)) {
+        f->watch = px_watch_create(f->loop, write_end, 0, on_room, f);
+        if (!f->watch || px_fd_nonblock(write_end)) {
+            px_watch_free(px_take(&f->watch));
+            return px_err_nomem(err, "pass on stdin");
+        }
+        f->fd = px_take_fd(&write_end);
+        f->shut = false;
+    }
+    *fd = px_take_fd(&read_end);
+    feed(f);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_feed_push(struct px_feed *const feeds[], size_t n_feeds,
+                           const void *bytes, size_t n, bool ends,
+                           pmix_op_cbfunc_t done, void *arg)
+{
+    size_t items_b = n_feeds * sizeof(struct px_feed_item);
+    struct push *p = n > SIZE_MAX / 2 ? NULL : malloc(sizeof(*p) + items_b + n);
+
+    if (!p)
+        return PMIX_ERR_NOMEM;
+    *p = (struct push){.refs = 1, .ends = ends, .n = n};
+    p->bytes = (uint8_t *)(p->items + n_feeds);
+    if (n > 0)
+        memcpy(p->bytes, bytes, n);
+    for (size_t i = 0; i < n_feeds; i++) {
+        struct px_feed *f = feeds[i];
+        struct px_feed_item *item = &p->items[i];
+
+        bool takes = !f->shut && !f->ended;
+
+        f->ended |= ends;
+        if (!takes)
+            continue;
+        f->pushed_b += n + sizeof(*item); /* the bytes may be few */
+        *item = (struct px_feed_item){.push = p, .upto_b = f->pushed_b};
+        px_list_append(&f->queue, &item->link);
+        f->outside = f->outside ? f->outside : item;
+        p->refs++;
+        p->n_waits++;
+        feed(f);
+    }
+    bool waits = p->n_waits > 0;
+    if (waits) {
+        p->done = done;
+        p->arg = arg;
+    }
+    leave_push(p);
+    return waits ? PMIX_SUCCESS : PMIX_OPERATION_SUCCEEDED;
+}
+
+/* ---- our own --------------------------------------------------------------------- */
+
+/* A file, pipe, socket or device as stdin is handed to a single process itself: nothing
+ * is read that it does not read, and its end is seen where it is. A terminal cannot
+ * be shared so: processes are in groups of their own, and a read from a group in the
+ * background stops it. From a terminal, therefore, this process reads while it is in
+ * the foreground; and from anything, if more than one process is to get all of it. */
+
+enum {
+    CHUNK_B = 65536,
+    BACKGROUND_MS = 250, /* between looking whether we have come to the foreground */
+};
+
+struct px_input {
+    int from;
+    bool is_terminal;
+    struct px_watch *watch; /* NULL: what is always ready */
+    struct px_timer *timer; /* for the next look while in the background; for a file,
+                             * for the next piece of it */
+    struct px_feed **feeds;
+    size_t n_feeds;
+    uint8_t bytes[CHUNK_B];
+};
+
+bool px_input_is_shared(int *fd)
+{
+    *fd = fcntl(STDIN_FILENO, F_GETFD) < 0 ? -1 : STDIN_FILENO;
+    return !isatty(STDIN_FILENO);
+}
+
+static void input_stop(struct px_input *in)
+{
+    px_watch_free(px_take(&in->watch));
+    px_timer_free(px_take(&in->timer));
+    px_drop_fd(&in->from);
+}
+
+static bool is_wanted(const struct px_input *in)
+{
+    for (size_t i = 0; i < in->n_feeds; i++)
+        if (!in->feeds[i]->shut)
+            return true;
+    return false;
+}
+
+void px_input_go_on(struct px_input *in)
+{
+    bool reads = in->from >= 0 && is_wanted(in);
+
+    if (!in->watch && reads)
+        px_timer_set(in->timer, 0);
+    else if (in->watch && px_watch_set(in->watch, reads ? PX_READABLE : 0))
+        input_stop(in);
+}
+
+static bool in_background(int fd)
+{
+    pid_t group = tcgetpgrp(fd);
+
+    return group >= 0 && group != getpgrp();
+}
+
+static void on_pushed(pmix_status_t status PX_UNUSED, void *arg)
+{
+    px_input_go_on(arg);
+}
+
+/* n: as of read(2). */
+static void pass_on(struct px_input *in, ssize_t n)
+{
+    pmix_status_t rc = px_feed_push(in->feeds, in->n_feeds, in->bytes,
+                                    n > 0 ? (size_t)n : 0, n <= 0, on_pushed, in);
+
+    if (rc && rc != PMIX_OPERATION_SUCCEEDED)
+        px_log(PX_LOG_ERROR, "input", "cannot pass on stdin: %s",
+               PMIx_Error_string(rc));
+    if (n <= 0 || (rc && rc != PMIX_OPERATION_SUCCEEDED))
+        input_stop(in);
+    else if (rc)
+        px_input_go_on(in);
+    else if (in->watch)
+        (void)px_watch_set(in->watch, 0);
+}
+
+static void on_input(void *arg, int fd, unsigned events PX_UNUSED)
+{
+    struct px_input *in = arg;
+    bool away = in->is_terminal && in_background(fd);
+
+    if (!is_wanted(in)) {
+        px_input_go_on(in);
+        return;
+    }
+    ssize_t n = away ? -1 : PX_RETRY(read(fd, in->bytes, sizeof(in->bytes)));
+
+    if (away || (n < 0 && errno == EIO && in->is_terminal && in_background(fd))) {
+        (void)px_watch_set(in->watch, 0);
+        px_timer_set(in->timer, BACKGROUND_MS);
+        return;
+    }
+    if (n < 0 && errno == EAGAIN) {
+        px_input_go_on(in);
+        return;
+    }
+    if (n < 0 && !in->is_terminal)
+        px_log(PX_LOG_ERROR, "input", "cannot read standard input: %m");
+    pass_on(in, n); /* a terminal fails when it was hung up */
+}
+
+static void on_timer(void *arg)
+{
+    struct px_input *in = arg;
+
+    if (in->watch)
+        px_input_go_on(in);
+    else
+        on_input(in, in->from, PX_READABLE);
+}
+
+pmix_status_t px_input_open(struct px_loop *loop, struct px_feed **feeds, size_t n,
+                            struct px_input **input, struct px_err *err)
+{
+    struct px_input *in = calloc(1, sizeof(*in));
+    struct stat st;
+
+    if (!in)
+        return px_err_nomem(err, "pass on stdin");
+    /* A description of our own, since this one is shared with the shell; but that of a
+     * file has the offset to begin at. */
+    in->from = -1;
+    if (fstat(STDIN_FILENO, &st) == 0 && !S_ISREG(st.st_mode))
+        in->from = open("/proc/self/fd/0",
+                        O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (in->from < 0)
+        in->from = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+    in->is_terminal = isatty(STDIN_FILENO);
+    in->timer = px_timer_create(loop, on_timer, in);
+    if (in->from >= 0)
+        in->watch = px_watch_create(loop, in->from, PX_READABLE, on_input, in);
+    /* Files, and devices such as /dev/null, cannot be watched, and are always ready. */
+    if (!in->timer ||
+        (in->from >= 0 && !in->watch &&
+         (in->is_terminal || !(S_ISREG(st.st_mode) || S_ISCHR(st.st_mode))))) {
+        px_input_close(in);
+        return px_err_nomem(err, "pass on stdin");
+    }
+    in->feeds = feeds;
+    in->n_feeds = n;
+    *input = in;
+    if (in->from < 0)
+        pass_on(in, 0);
+    else
+        px_input_go_on(in);
+    return PMIX_SUCCESS;
+}
+
+void px_input_close(struct px_input *in)
+{
+    if (!in)
+        return;
+    input_stop(in);
+    free(in->feeds);
+    free(in);
+}
