@@ -325,6 +325,10 @@ pmix_status_t PMIx_Unpublish(char **keys, const pmix_info_t info[], size_t ninfo
 pmix_status_t PMIx_Unpublish_nb(char **keys, const pmix_info_t info[], size_t ninfo,
                                 pmix_op_cbfunc_t cbfunc, void *cbdata);
 
+/** bool: write forwarded output as JSON, one object a line. Of PMIx_Spawn and
+ * PMIx_IOF_pull of this library; the formats are in docs/output.md. */
+#define TENON_IOF_JSON_OUTPUT "tenon.iof.json"
+
 /* -- Spawn, connect, disconnect --------------------------------------------------- */
 
 /**

@@ -25,6 +25,7 @@ BUDGETS = (
     (4655, "core/model"),
     (1390, "core/link"),
     (1100, "core/notify"),
+    (1500, "core/iof"),
     (4900, "core/client", "core/tool"),
     (2410, "core/server"),
     (1500, "core/server/door"),

@@ -21,9 +21,10 @@ LINK = RT | WIRE | {"core/link"}
 MODEL = LINK | PLUGIN | TOPO | {"core/model"}
 NOTIFY = MODEL | {"core/notify"}
 ROLE = NOTIFY | {"core/role"}
-CLIENT = ROLE | {"core/client"}
+IOF = PLUGIN | TYPES | {"core/iof"}
+CLIENT = ROLE | IOF | {"core/client"}
 SERVER = ROLE | RECLAIM | {"core/server"}
-HOST = NOTIFY | {"core/host", "core/server/host.h", "core/reclaim/process.h"}
+HOST = NOTIFY | IOF | {"core/host", "core/server/host.h", "core/reclaim/process.h"}
 TOOL = CLIENT | SERVER | {"core/tool"}
 
 # Room -> the rooms its files may include, or a file of one. A component's room is its own folder.
@@ -43,6 +44,7 @@ ALLOWED = {
     "core/model": MODEL,
     "core/notify": NOTIFY,
     "core/role": ROLE,
+    "core/iof": IOF,
     "core/client": CLIENT,
     "core/server": SERVER,
     "core/host": HOST,

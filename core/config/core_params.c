@@ -93,10 +93,18 @@ const struct px_param px_host_builtin_params[] = {
     PX_PARAM_END,
 };
 
+const struct px_param px_iof_params[] = {
+    /* Long enough for a writer that the kernel stops in the middle of a line, short
+     * enough for a person who waits for a prompt. */
+    PX_PARAM_DURATION(struct px_iof_conf, gather_time, "250ms", 0, 3600000,
+                      "How long a line of forwarded output that has no end yet is kept "
+                      "back, so that no line of another process comes into it",
+                      .level = 1),
+    PX_PARAM_END,
+};
+
 const struct px_param_set px_core_params[] = {
-    {"mca_base_", px_base_params},
-    {"client_", px_client_params},
-    {"server_", px_server_params},
-    {"embedded_", px_host_builtin_params},
-    {NULL, NULL},
+    {"mca_base_", px_base_params}, {"client_", px_client_params},
+    {"server_", px_server_params}, {"embedded_", px_host_builtin_params},
+    {"iof_", px_iof_params},       {NULL, NULL},
 };

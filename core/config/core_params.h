@@ -35,10 +35,15 @@ struct px_host_builtin_conf {
     const char *cluster_id;
 };
 
+struct px_iof_conf {
+    uint64_t gather_time; /* ms */
+};
+
 extern const struct px_param px_base_params[];         /* mca_base_* */
 extern const struct px_param px_client_params[];       /* client_* */
 extern const struct px_param px_server_params[];       /* server_* */
 extern const struct px_param px_host_builtin_params[]; /* embedded_* */
+extern const struct px_param px_iof_params[];          /* iof_* */
 
 /* All of them; the last has no prefix. */
 struct px_param_set {

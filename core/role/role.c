@@ -46,6 +46,7 @@ static pmix_status_t start_machine(enum px_role role, const pmix_info_t *info,
     const char *given = secure_getenv("PMIX_HOSTNAME");
     char *host = px_process.host;
     struct px_base_conf conf = {0};
+    struct px_iof_conf iof = {0};
     struct px_params *params;
 
     if (given && *given)
@@ -60,8 +61,11 @@ static pmix_status_t start_machine(enum px_role role, const pmix_info_t *info,
     rc = px_params_check_core(params, err);
     if (!rc)
         rc = px_params_parse(params, "mca_base_", px_base_params, &conf, err);
+    if (!rc)
+        rc = px_params_parse(params, "iof_", px_iof_params, &iof, err);
     if (rc)
         return rc;
+    px_process.iof_gather_ms = iof.gather_time;
     atomic_store(&px_process.log_level, (int)conf.verbose);
     rc = px_process_start_loop(progress);
     if (rc)

@@ -88,7 +88,7 @@ def wrong(told):
     names |= {"%s_%s" % (c["framework"], c["name"]) for c in told["components"]}
     for kind in sorted({p["type"] for p in told["parameters"]} - {k for k in re.findall(r"\w+", page)}):
         yield "docs/man/pmix-mca-params.conf.5: no word of type %s" % kind
-    for name in re.findall(r"\b(?:mca_base|client|server|embedded|tool|ptl|gds|psec|pcleanup|pfexec)_\w+(?![\w*])", page + text):
+    for name in re.findall(r"\b(?:mca_base|client|server|embedded|tool|ptl|gds|psec|pcleanup|pfexec|piof|iof)_\w+(?![\w*])", page + text):
         if name not in names and not any(s["name"].rstrip("*") in name for s in told["synonyms"]) and \
                 not name.startswith("mca_base_verbos"):
             yield "documentation: there is no parameter %s" % name
