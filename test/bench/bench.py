@@ -170,6 +170,11 @@ def spread(values):
     return statistics.median(abs(v - middle) for v in values) / middle if middle else 0
 
 
+def lower_quarter(values):
+    """Which a quarter of them do not exceed."""
+    return sorted(values)[(len(values) - 1) // 4] if values else None
+
+
 def measure_all(units, libraries, program, options):
     """Round by round, so that what else this machine does hits all; those that are known drop out."""
     names = [library.name for library in libraries[:2]]
@@ -225,7 +230,7 @@ def result_of(unit, row, libraries, base):
         result["libraries"][library.name] = {
             "calls": unit.calls.get(library.name, {}).get(row.name), "value": middle(samples), "p99": middle(samples, 1), "switches": middle(samples, 2),
             "cpu": middle(samples, 3), "spread": spread([s[0] for s in samples if s]),
-            "ratio": statistics.median(ratios) if ratios else None, "rounds": len([s for s in samples if s]),
+            "ratio": statistics.median(ratios) if ratios else None, "best": lower_quarter(ratios), "rounds": len([s for s in samples if s]),
             "failed": unit.failed.get((library.name, row.name))}
     return result
 
@@ -242,8 +247,8 @@ def judge(results, first, base):
         worst = own["p99"] or 0 if row.p99 and r["target"] else 0
         r["met"] = None if r["target"] is None else (
             not own["failed"] and own["value"] <= r["target"] * 1.0001 and worst <= (row.p99 or 0))
-        # by more than half of the runs differ
-        r["slower"] = bool(own["ratio"] and own["ratio"] > 1 + own["spread"] and first != base)
+        # by more than half of the runs differ, and in three rounds of four
+        r["slower"] = bool(own["ratio"] and own["ratio"] > 1 + own["spread"] and own["best"] > 1 and first != base)
 
 
 # ---- programs and libraries -----------------------------------------------------------------------------
