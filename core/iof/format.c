@@ -185,7 +185,7 @@ static const char *escape_of(int form, uint32_t c, char own[8])
         return json[c];
     if (c >= 0x20 && c != 0x7f)
         return NULL;
-    snprintf(own, 8, "\\u%04x", c & 0xffu);
+    snprintf(own, 8, "\\u00%02x", (uint8_t)c);
     return own;
 }
 
