@@ -5,10 +5,10 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/fd.h"
+#include "core/iof/input.h"
 #include "core/rt/log.h"
 
 /* ---- pushes ---------------------------------------------------------------------- */
@@ -197,20 +197,10 @@ pmix_status_t px_feed_push(struct px_feed *const feeds[], size_t n_feeds,
  * background stops it. From a terminal, therefore, this process reads while it is in
  * the foreground; and from anything, if more than one process is to get all of it. */
 
-enum {
-    CHUNK_B = 65536,
-    BACKGROUND_MS = 250, /* between looking whether we have come to the foreground */
-};
-
 struct px_input {
-    int from;
-    bool is_terminal;
-    struct px_watch *watch; /* NULL: what is always ready */
-    struct px_timer *timer; /* for the next look while in the background; for a file,
-                             * for the next piece of it */
+    struct px_iof_input *from;
     struct px_feed **feeds;
     size_t n_feeds;
-    uint8_t bytes[CHUNK_B];
 };
 
 bool px_input_is_shared(int *fd)
@@ -219,15 +209,10 @@ bool px_input_is_shared(int *fd)
     return !isatty(STDIN_FILENO);
 }
 
-static void input_stop(struct px_input *in)
+static bool is_wanted(void *arg)
 {
-    px_watch_free(px_take(&in->watch));
-    px_timer_free(px_take(&in->timer));
-    px_drop_fd(&in->from);
-}
+    const struct px_input *in = arg;
 
-static bool is_wanted(const struct px_input *in)
-{
     for (size_t i = 0; i < in->n_feeds; i++)
         if (!in->feeds[i]->shut)
             return true;
@@ -236,19 +221,8 @@ static bool is_wanted(const struct px_input *in)
 
 void px_input_go_on(struct px_input *in)
 {
-    bool reads = in->from >= 0 && is_wanted(in);
-
-    if (!in->watch && reads)
-        px_timer_set(in->timer, 0);
-    else if (in->watch && px_watch_set(in->watch, reads ? PX_READABLE : 0))
-        input_stop(in);
-}
-
-static bool in_background(int fd)
-{
-    pid_t group = tcgetpgrp(fd);
-
-    return group >= 0 && group != getpgrp();
+    if (in->from)
+        px_iof_input_go_on(in->from);
 }
 
 static void on_pushed(pmix_status_t status PX_UNUSED, void *arg)
@@ -256,92 +230,39 @@ static void on_pushed(pmix_status_t status PX_UNUSED, void *arg)
     px_input_go_on(arg);
 }
 
-/* n: as of read(2). */
-static void pass_on(struct px_input *in, ssize_t n)
+static void pass_on(void *arg, const uint8_t *bytes, size_t n)
 {
-    pmix_status_t rc = px_feed_push(in->feeds, in->n_feeds, in->bytes,
-                                    n > 0 ? (size_t)n : 0, n <= 0, on_pushed, in);
+    struct px_input *in = arg;
+    pmix_status_t rc = px_feed_push(in->feeds, in->n_feeds, bytes, n, n == 0, on_pushed,
+                                    in);
 
-    if (rc && rc != PMIX_OPERATION_SUCCEEDED)
+    if (rc == PMIX_OPERATION_SUCCEEDED) {
+        px_input_go_on(in);
+    } else if (rc) {
         px_log(PX_LOG_ERROR, "input", "cannot pass on stdin: %s",
                PMIx_Error_string(rc));
-    if (n <= 0 || (rc && rc != PMIX_OPERATION_SUCCEEDED))
-        input_stop(in);
-    else if (rc)
-        px_input_go_on(in);
-    else if (in->watch)
-        (void)px_watch_set(in->watch, 0);
-}
-
-static void on_input(void *arg, int fd, unsigned events PX_UNUSED)
-{
-    struct px_input *in = arg;
-    bool away = in->is_terminal && in_background(fd);
-
-    if (!is_wanted(in)) {
-        px_input_go_on(in);
-        return;
+        px_iof_input_close(px_take(&in->from));
     }
-    ssize_t n = away ? -1 : PX_RETRY(read(fd, in->bytes, sizeof(in->bytes)));
-
-    if (away || (n < 0 && errno == EIO && in->is_terminal && in_background(fd))) {
-        (void)px_watch_set(in->watch, 0);
-        px_timer_set(in->timer, BACKGROUND_MS);
-        return;
-    }
-    if (n < 0 && errno == EAGAIN) {
-        px_input_go_on(in);
-        return;
-    }
-    if (n < 0 && !in->is_terminal)
-        px_log(PX_LOG_ERROR, "input", "cannot read standard input: %m");
-    pass_on(in, n); /* a terminal fails when it was hung up */
-}
-
-static void on_timer(void *arg)
-{
-    struct px_input *in = arg;
-
-    if (in->watch)
-        px_input_go_on(in);
-    else
-        on_input(in, in->from, PX_READABLE);
 }
 
 pmix_status_t px_input_open(struct px_loop *loop, struct px_feed **feeds, size_t n,
                             struct px_input **input, struct px_err *err)
 {
     struct px_input *in = calloc(1, sizeof(*in));
-    struct stat st;
+    const struct px_iof_input_user user = {
+        .take = pass_on, .wants = is_wanted, .arg = in};
 
     if (!in)
         return px_err_nomem(err, "pass on stdin");
-    /* A description of our own, since this one is shared with the shell; but that of a
-     * file has the offset to begin at. */
-    in->from = -1;
-    if (fstat(STDIN_FILENO, &st) == 0 && !S_ISREG(st.st_mode))
-        in->from = open("/proc/self/fd/0",
-                        O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (in->from < 0)
-        in->from = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
-    in->is_terminal = isatty(STDIN_FILENO);
-    in->timer = px_timer_create(loop, on_timer, in);
-    if (in->from >= 0)
-        in->watch = px_watch_create(loop, in->from, PX_READABLE, on_input, in);
-    /* Files, and devices such as /dev/null, cannot be watched, and are always ready. */
-    if (!in->timer ||
-        (in->from >= 0 && !in->watch &&
-         (in->is_terminal || !(S_ISREG(st.st_mode) || S_ISCHR(st.st_mode))))) {
-        px_input_close(in);
-        return px_err_nomem(err, "pass on stdin");
+    pmix_status_t rc = px_iof_input_open(loop, &user, &in->from, err);
+    if (rc) {
+        free(in);
+        return rc;
     }
     in->feeds = feeds;
     in->n_feeds = n;
     *input = in;
-    if (in->from < 0)
-        pass_on(in, 0);
-    else
-        px_input_go_on(in);
+    px_input_go_on(in);
     return PMIX_SUCCESS;
 }
 
@@ -349,7 +270,7 @@ void px_input_close(struct px_input *in)
 {
     if (!in)
         return;
-    input_stop(in);
+    px_iof_input_close(in->from);
     free(in->feeds);
     free(in);
 }
