@@ -5,6 +5,7 @@
 #include "tenon/gds.h"
 #include "tenon/pcleanup.h"
 #include "tenon/pfexec.h"
+#include "tenon/piof.h"
 #include "tenon/pnet.h"
 #include "tenon/psec.h"
 #include "tenon/ptl.h"
@@ -31,6 +32,9 @@ const struct px_framework px_frameworks[PX_FW_COUNT] = {
                         sizeof(struct px_pcleanup_ops), .many = false,
                         .ops_needed = offsetof(struct px_pcleanup_ops, flags),
                         .required = false},
+    [PX_FW_PIOF] = {"piof", PX_PIOF_ABI, EVERY_ROLE, sizeof(struct px_piof_ops),
+                    .many = true, .required = false, .deferred = true,
+                    .ops_needed = offsetof(struct px_piof_ops, writev)},
 };
 
 enum px_framework_id px_framework_find(const char *s, size_t len)

@@ -15,6 +15,7 @@ enum px_framework_id {
     PX_FW_PFEXEC,
     PX_FW_PNET,
     PX_FW_PCLEANUP,
+    PX_FW_PIOF,
     PX_FW_COUNT
 };
 
@@ -25,6 +26,7 @@ struct px_framework {
     uint32_t ops_size;   /* of struct px_<framework>_ops */
     bool many;           /* keeps every component that answers, not only the best */
     bool required;       /* no role can start without one */
+    bool deferred;       /* a client opens it with px_modules_open_deferred alone */
     uint32_t ops_needed; /* of ops_size, what no component leaves NULL; 0: all */
 };
 

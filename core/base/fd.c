@@ -79,7 +79,7 @@ static pmix_status_t await(int fd, short events, uint64_t deadline_ms)
 /* A pipe has no MSG_NOSIGNAL, nor has a file at its limit (RLIMIT_FSIZE), and a library
  * may not touch its host's handlers: hold the signals back in this thread, and swallow
  * the one we have raised. */
-ssize_t px_fd_write(int fd, const void *bytes, size_t n)
+ssize_t px_fd_writev(int fd, const struct iovec *v, int n)
 {
     sigset_t ours;
     sigset_t mask_was;
@@ -91,7 +91,7 @@ ssize_t px_fd_write(int fd, const void *bytes, size_t n)
     sigpending(&pending_was);
     pthread_sigmask(SIG_BLOCK, &ours, &mask_was);
 
-    ssize_t done = PX_RETRY(write(fd, bytes, n));
+    ssize_t done = PX_RETRY(writev(fd, v, n));
     int errnum = errno;
     int raised = errnum == EPIPE ? SIGPIPE : errnum == EFBIG ? SIGXFSZ : 0;
     if (done < 0 && raised && !sigismember(&pending_was, raised)) {
@@ -102,6 +102,11 @@ ssize_t px_fd_write(int fd, const void *bytes, size_t n)
     pthread_sigmask(SIG_SETMASK, &mask_was, NULL);
     errno = errnum;
     return done;
+}
+
+ssize_t px_fd_write(int fd, const void *bytes, size_t n)
+{
+    return px_fd_writev(fd, &(struct iovec){(void *)bytes, n}, 1);
 }
 
 static bool is_transient(int errnum)

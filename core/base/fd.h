@@ -8,13 +8,14 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
+#include <sys/uio.h>
 
 pmix_status_t px_fd_nonblock(int fd);
 pmix_status_t px_fd_cloexec(int fd);
 /* As write(2), but begun again when it is interrupted; and a reader that has gone is
  * EPIPE alone, without a SIGPIPE, the limit of a file EFBIG without a SIGXFSZ. */
 ssize_t px_fd_write(int fd, const void *bytes, size_t n);
+ssize_t px_fd_writev(int fd, const struct iovec *v, int n); /* so with writev(2) */
 /* Whole transfers on a blocking or non-blocking fd, until deadline_ms of px_clock_ms()
  * (0: no deadline); what is ready is moved even after it. PMIX_ERR_TIMEOUT;
  * PMIX_ERR_UNREACH at EOF or when the reader is gone, without a SIGPIPE; or errno's

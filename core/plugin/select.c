@@ -390,6 +390,7 @@ pmix_status_t px_selection_open(struct px_selection *s, unsigned roles,
 
     for (int id = 0; id < PX_FW_COUNT && !rc; id++) {
         r.chosen[id] = (!s->slots[id].in_use || (s->slots[id].partial && !address)) &&
+                       (!px_frameworks[id].deferred || !address) &&
                        (px_frameworks[id].roles & roles);
         if (r.chosen[id])
             rc = load_framework(s, id, address, err);

@@ -23,7 +23,7 @@ void px_selection_destroy(struct px_selection *s);
  * that were open before stay open, and no other. address is what a client wants to
  * reach, NULL if anything, "" if nothing: of the transports only those whose names say
  * that they serve it are opened, if there are such and no others were asked for; the
- * rest waits for a call with NULL. */
+ * rest waits for a call with NULL, and so do frameworks that few clients need. */
 pmix_status_t px_selection_open(struct px_selection *s, unsigned roles,
                                 const char *address, struct px_err *err);
 /* For settings of components that are not in use: finds out whether there are such

@@ -22,14 +22,14 @@
 /* The C library's, but so many times it is interrupted. */
 static int n_interrupts;
 
-ssize_t write(int fd, const void *bytes, size_t n)
+ssize_t writev(int fd, const struct iovec *v, int n)
 {
     if (n_interrupts > 0) {
         n_interrupts--;
         errno = EINTR;
         return -1;
     }
-    return syscall(SYS_write, fd, bytes, n);
+    return syscall(SYS_writev, fd, v, n);
 }
 
 enum { BIG = 1 << 20 }; /* more than any pipe or socket buffers by default */
