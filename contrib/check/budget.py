@@ -27,7 +27,7 @@ BUDGETS = (
     (1100, "core/notify"),
     (1500, "core/iof"),
     (4900, "core/client", "core/tool"),
-    (2410, "core/server"),
+    (2450, "core/server"),
     (1500, "core/server/door"),
     (1090, "core/server/data"),
     (1220, "core/server/collective"),

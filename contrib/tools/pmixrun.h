@@ -19,7 +19,7 @@ struct options {
     struct program *programs;
     size_t n_programs;
     char **env;          /* "NAME=VALUE" of -x, NULL-terminated */
-    pmix_info_t *params; /* of --mca and --tune, for PMIx_server_init */
+    pmix_info_t *params; /* for PMIx_server_init: --mca, --tune, --tools */
     size_t n_params;
     char *tune_files;   /* of --tune so far, separated by colons; or NULL */
     const char *dir;    /* NULL: where we are */

@@ -42,6 +42,7 @@ static const char help[] =
     "  --display-map      print where processes go\n"
     "  --report-bindings  the same, on stderr\n"
     "  --stdin TO         who gets the input: all, none, or a rank; default 0\n"
+    "  --tools            let tools of this user find the job and attach to it\n"
     "  --recoverable      a process that fails does not end the others\n"
     "  --restarts N       start a process that fails again, up to N times\n"
     "  --tag-output       begin each line of output with [JOB,RANK]<CHANNEL>:\n"
@@ -88,6 +89,15 @@ static void add_variable(struct options *o, char *text)
     o->env[n + 1] = NULL;
 }
 
+static void add_param(struct options *o, const char *key, const void *value,
+                      pmix_data_type_t type)
+{
+    o->params = grow(o->params, o->n_params + 1, sizeof(*o->params));
+    if (PMIx_Info_load(&o->params[o->n_params], key, value, type))
+        need(NULL);
+    o->n_params++;
+}
+
 static void set_parameter(struct options *o, const char *name, const char *value)
 {
     char key[256];
@@ -96,10 +106,7 @@ static void set_parameter(struct options *o, const char *name, const char *value
         usage("--mca \"%s\" is not the name of a parameter", name);
     if (snprintf(key, sizeof(key), "PMIX_MCA_%s", name) >= (int)sizeof(key))
         usage("--mca \"%s\": too long a name", name);
-    o->params = grow(o->params, o->n_params + 1, sizeof(*o->params));
-    if (PMIx_Info_load(&o->params[o->n_params], key, value, PMIX_STRING))
-        need(NULL);
-    o->n_params++;
+    add_param(o, key, value, PMIX_STRING);
     add_variable(o, need_text("%s=%s", key, value));
 }
 
@@ -258,6 +265,9 @@ static void parse_general(struct options *o, char ***at)
         o->runs = true;
     } else if (strcmp(option, "--timeout") == 0) {
         o->timeout_s = number(option, argument(at), MAX_TIMEOUT_S);
+    } else if (strcmp(option, "--tools") == 0) {
+        add_param(o, PMIX_SERVER_TOOL_SUPPORT, &(const bool){true}, PMIX_BOOL);
+        o->runs = true;
     } else if (strcmp(option, "--clean") == 0) {
         o->clean = true;
     } else if (strcmp(option, "--verbose") == 0) {

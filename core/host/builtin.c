@@ -312,6 +312,7 @@ static const pmix_server_module_t functions = {
     .query = host_query,
     .job_control = host_control,
     .tool_connected2 = host_tool_connected,
+    .iof_pull = px_iof_pull,
     .push_stdin = px_iof_push,
 };
 

@@ -6,6 +6,25 @@
 
 #include "core/server/host.h"
 
+static bool has_proc(const struct px_launch_job *job, pmix_rank_t rank)
+{
+    return job && (rank == PMIX_RANK_WILDCARD || rank < job->n_tasks);
+}
+
+/* That a process is pulled each stream learns from the server. */
+pmix_status_t px_iof_pull(const pmix_proc_t procs[], size_t n_procs,
+                          const pmix_info_t directives[] PX_UNUSED, size_t n PX_UNUSED,
+                          pmix_iof_channel_t channels, pmix_op_cbfunc_t cb PX_UNUSED,
+                          void *cbdata PX_UNUSED)
+{
+    const struct px_launcher *l = px_server_builtin_self();
+
+    for (size_t i = 0; channels && i < n_procs; i++)
+        if (!has_proc(px_job_find(l, procs[i].nspace), procs[i].rank))
+            return PMIX_ERR_NOT_FOUND;
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
 /* Those that a target means, each once in a push. */
 static size_t list_feeds(const struct px_launch_job *job, pmix_rank_t rank,
                          struct px_feed **feeds)
@@ -41,7 +60,7 @@ pmix_status_t px_iof_push(const pmix_proc_t *source PX_UNUSED,
         const struct px_launch_job *job = px_job_find(l, targets[i].nspace);
         pmix_rank_t rank = targets[i].rank;
 
-        if (!job || (rank != PMIX_RANK_WILDCARD && rank >= job->n_tasks))
+        if (!has_proc(job, rank))
             return PMIX_ERR_NOT_FOUND;
         /* Else its stdin is something else. */
         if (rank == PMIX_RANK_WILDCARD ? !job->n_feeds

@@ -109,11 +109,10 @@ static struct px_task_output *output_of(struct px_launch_job *job, uint32_t i)
 /* Further output of the job is not written. */
 static void silence(struct px_launch_job *job)
 {
-    for (uint32_t i = 0; i < 2 * job->n_tasks; i++) {
-        px_stream_close(px_take(&output_of(job, i)->stream));
-    }
+    for (uint32_t i = 0; i < 2 * job->n_tasks; i++)
+        px_task_output_drop(output_of(job, i));
     for (int i = 0; i < 2; i++)
-        px_stream_close(px_take(&job->notices[i].stream));
+        px_task_output_drop(&job->notices[i]);
     job->n_streams = 0;
 }
 
@@ -680,6 +679,7 @@ void px_job_stream_ended(void *arg)
     struct px_task_output *o = arg;
 
     o->stream = NULL;
+    px_task_output_drop(o);
     o->task->job->n_streams--;
     o->task->job->launcher->restart->go_on(o->task);
     check_finished(o->task->job);

@@ -44,6 +44,7 @@ struct px_launcher {
 struct px_task_output {
     struct px_task *task;
     struct px_stream *stream;   /* NULL: ended */
+    struct px_output_tap *tap;  /* for those that pull it; NULL: none */
     const struct px_file *file; /* gets it, too, or alone; NULL: none */
 };
 
@@ -165,6 +166,8 @@ pmix_status_t px_job_list_files(struct px_launch_job *job, struct px_err *err);
 /* Where the output of a process goes (output.c). fds[0..2) are what the process gets as
  * stdout and stderr, which may be one; the caller closes them. */
 pmix_status_t px_task_open_output(struct px_task *task, int fds[2], struct px_err *err);
+/* Ends it at once, with what is on its way. Idempotent. */
+void px_task_output_drop(struct px_task_output *o);
 void px_task_mark_output(struct px_task *task); /* its pid is known now */
 /* Shows where the processes of a job go, if that is asked for: on stdout the map, on
  * stderr the bindings. */
@@ -178,6 +181,10 @@ void px_job_close_input(struct px_launch_job *job);       /* none reads any more
 struct px_feed *px_task_feed(const struct px_task *task); /* NULL: none */
 
 /* The streams of processes for others, as the host module's functions (forward.c). */
+pmix_status_t px_iof_pull(const pmix_proc_t procs[], size_t n_procs,
+                          const pmix_info_t directives[], size_t n,
+                          pmix_iof_channel_t channels, pmix_op_cbfunc_t cb,
+                          void *cbdata);
 pmix_status_t px_iof_push(const pmix_proc_t *source, const pmix_proc_t targets[],
                           size_t n_targets, const pmix_info_t directives[],
                           size_t n_directives, const pmix_byte_object_t *bytes,

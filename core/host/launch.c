@@ -201,6 +201,14 @@ static pmix_status_t register_job(struct px_launch_job *job, struct px_err *err)
             px_err_set(err, rc, "cannot register rank %u: %s", r,
                        PMIx_Error_string(rc));
     }
+    /* Before it can write. One that asks, and is gone already, needs nothing. */
+    if (!rc && job->plan.forwards) {
+        rc = px_server_iof_forward(srv, &job->parent, job->proc.nspace,
+                                   job->plan.forwards);
+        rc = rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
+        if (rc)
+            px_err_nomem(err, "forward output");
+    }
     if (!rc && parent_of(job)) {
         rc = px_server_connect(srv, &job->parent, job->proc.nspace, job->plan.detached);
         if (rc)

@@ -7,9 +7,10 @@
 #include <stdio.h>
 
 #include "core/base/fd.h"
-#include "core/model/nspace.h"
 #include "core/base/str.h"
 #include "core/model/nspace.h"
+#include "core/rt/log.h"
+#include "core/server/host.h"
 #include "core/topo/topo.h"
 
 /* Output that cannot be written is a failure of the processes that wrote it. */
@@ -54,17 +55,105 @@ static bool make_marks(const struct px_task *task, int which, struct px_marks *m
     return plan->timed || *id;
 }
 
+static const pmix_iof_channel_t channels[2] = {PMIX_FWD_STDOUT_CHANNEL,
+                                               PMIX_FWD_STDERR_CHANNEL};
+
+/* ---- for those that pull it ------------------------------------------------------ */
+
+/* Outlives the output while the server has something of it. */
+struct px_output_tap {
+    struct px_task_output *output; /* NULL: that has ended */
+    pmix_proc_t source;
+    pmix_iof_channel_t channel;
+    unsigned n_held; /* deliveries that wait for room */
+    bool fails;      /* the server has not taken all, which was said */
+};
+
+static void on_room(pmix_status_t status PX_UNUSED, void *cbdata)
+{
+    struct px_output_tap *tap = cbdata;
+
+    if (--tap->n_held > 0)
+        return;
+    if (tap->output)
+        px_stream_resume(tap->output->stream);
+    else
+        free(tap);
+}
+
+void px_task_output_drop(struct px_task_output *o)
+{
+    struct px_output_tap *tap = px_take(&o->tap);
+
+    px_stream_close(px_take(&o->stream));
+    if (!tap)
+        return;
+    tap->output = NULL;
+    if (tap->n_held == 0)
+        free(tap);
+}
+
+/* Before the first tool has come the last of it is kept, and so it is of a job that
+ * some process has spawned, which may pull it then. */
+static unsigned deliver(void *arg, const uint8_t *bytes, size_t n)
+{
+    const struct px_task_output *o = arg;
+    const struct px_launch_job *job = o->task->job;
+    struct px_server *srv = job->launcher->server;
+    struct px_output_tap *tap = o->tap;
+    const pmix_byte_object_t piece = {(char *)bytes, n};
+    enum px_iof_interest who = px_server_iof_interest(srv, &tap->source, tap->channel);
+    bool pulled = who >= PX_IOF_COPIED;
+    pmix_info_t drop = {.key = PMIX_IOF_DROP_OLDEST, .value.type = PMIX_BOOL};
+    pmix_status_t rc;
+
+    if (n == 0 && job->plan.apps[o->task->app].max_restarts > 0)
+        return tap->n_held > 0 ? PX_TAP_HOLDS : 0u; /* there may be more */
+    if (who == PX_IOF_NOBODY && px_proc_same(&job->parent, px_server_name(srv)))
+        return 0;
+    drop.value.data.flag = true;
+    rc = px_server_iof_deliver(srv, &tap->source, tap->channel, &piece, &drop,
+                               pulled ? 0 : 1, on_room, tap);
+    tap->n_held += rc == PMIX_SUCCESS;
+    if (rc && rc != PMIX_OPERATION_SUCCEEDED && pulled && !tap->fails)
+        px_log(PX_LOG_ERROR, "output",
+               "%zu bytes of rank %u of %s are not forwarded: %s", n, tap->source.rank,
+               tap->source.nspace, PMIx_Error_string(rc));
+    tap->fails |= pulled && rc && rc != PMIX_OPERATION_SUCCEEDED;
+    return (pulled ? PX_TAP_TAKES : 0u) |
+           (who == PX_IOF_REDIRECTED ? PX_TAP_ALONE : 0u) |
+           (tap->n_held > 0 ? PX_TAP_HOLDS : 0u);
+}
+
+static pmix_status_t make_tap(struct px_task_output *o, int which)
+{
+    px_task_output_drop(o); /* of an earlier life that had no stream */
+    o->tap = calloc(1, sizeof(*o->tap));
+    if (!o->tap)
+        return PMIX_ERR_NOMEM;
+    o->tap->output = o;
+    o->tap->source = px_task_name(o->task);
+    o->tap->channel = channels[which];
+    return PMIX_SUCCESS;
+}
+
+/* ---- where it goes --------------------------------------------------------------- */
+
 static pmix_status_t open_stream(struct px_task *task, int which, int *write_end,
                                  struct px_err *err)
 {
     struct px_task_output *output = &task->outputs[which];
     const struct px_file *file = output->file;
+    const pmix_proc_t proc = px_task_name(task);
     struct px_marks marks;
     const struct px_stream_way way = {
         .which = file && task->job->plan.apps[task->app].output.files_only ? -1 : which,
         .marks = make_marks(task, which, &marks) ? &marks : NULL,
         .file = file ? file->fd : -1,
         .file_name = file ? file->to : NULL,
+        .tap = deliver,
+        .is_tapped = px_server_iof_interest(task->job->launcher->server, &proc,
+                                            channels[which]) >= PX_IOF_COPIED,
         .done = px_job_stream_ended,
         .on_broken_file = on_broken_file,
         .arg = output};
@@ -74,7 +163,9 @@ static pmix_status_t open_stream(struct px_task *task, int which, int *write_end
         return px_err_errno(err, "cannot make a pipe");
     PX_AUTOCLOSE int read_end = ends[0];
     *write_end = ends[1];
-    pmix_status_t rc = px_fd_nonblock(read_end); /* which is ours alone */
+    pmix_status_t rc = make_tap(output, which);
+    if (!rc)
+        rc = px_fd_nonblock(read_end); /* which is ours alone */
     if (!rc)
         rc = px_stream_open(&task->job->launcher->output, &way, read_end,
                             &output->stream);

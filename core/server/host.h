@@ -94,4 +94,27 @@ size_t px_server_event(struct px_server *srv, pmix_status_t code,
                        const pmix_proc_t *source, pmix_data_range_t range,
                        const pmix_info_t *info, size_t n);
 
+/* Output of a process for those that pull it (iof/on_iof.c). No bytes are the end of
+ * the channel. PMIX_OPERATION_SUCCEEDED: it is taken. PMIX_SUCCESS: it is, and cb comes
+ * once, from the loop and never within, when there is room for more. Else nothing was
+ * taken. */
+pmix_status_t px_server_iof_deliver(struct px_server *srv, const pmix_proc_t *source,
+                                    pmix_iof_channel_t channel,
+                                    const pmix_byte_object_t *bytes,
+                                    const pmix_info_t *info, size_t n,
+                                    pmix_op_cbfunc_t cb, void *cbdata);
+enum px_iof_interest {
+    PX_IOF_NOBODY,     /* and no tool can come */
+    PX_IOF_LATER,      /* none now */
+    PX_IOF_COPIED,     /* pulled */
+    PX_IOF_REDIRECTED, /* and is to go nowhere else: PMIX_IOF_REDIRECT */
+};
+enum px_iof_interest px_server_iof_interest(const struct px_server *srv,
+                                            const pmix_proc_t *source,
+                                            pmix_iof_channel_t channel);
+/* These channels of a namespace go to a process that is connected, for its own stdout
+ * and stderr, as long as both are there. PMIX_ERR_NOT_FOUND: it is not. */
+pmix_status_t px_server_iof_forward(struct px_server *srv, const pmix_proc_t *to,
+                                    const char *nspace, pmix_iof_channel_t channels);
+
 #endif

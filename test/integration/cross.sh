@@ -100,6 +100,32 @@ debugs() { # debugs HEADERS LIBRARY
     lines 2 '^OK debugged [01]$' "$OUT"
 }
 
+# A tool finds a running job, says something to its ranks, and hears from them; then a job of its own has its streams.
+streams() { # streams HEADERS LIBRARY
+    local in
+    use_debian
+    mkfifo "$TMPDIR/in"
+    exec {in}<>"$TMPDIR/in"
+    IN=$TMPDIR/in start "$PMIXRUN" --tools --stdin all -n 2 sh -c \
+        'echo up; read -r x; echo "$PMIX_RANK: $x"; echo error >&2; exec >&- 2>&-; while ! test -f "$0"; do sleep 0.05; done' "$TMPDIR/go"
+    said 2 '^up$'
+    # Ours does not write what comes unasked to its own streams yet.
+    [ "$2" = ours ] || export TOOL_SPAWNS=1
+    TOOL_PULLS=2 LD_LIBRARY_PATH=$(folder "$2") run 60 "$(program "$1" client)" tool pid "$PID" \
+        >"$OUT.tool" 2>"$ERR.tool" || fail "exit status $?: $(tail -1 "$ERR.tool")"
+    touch "$TMPDIR/go"
+    await "$PID" 20
+    same 0 "$RC" "exit status of pmixrun"
+    lines 2 '^[01]: hello$' "$OUT" # it gets a copy
+    lines 2 '^PULLED [01] stdout [01]: hello$' "$OUT.tool"
+    lines 2 '^PULLED [01] stderr error$' "$OUT.tool"
+    if [ -n "${TOOL_SPAWNS:-}" ]; then
+        lines 1 '^to the cat$' "$OUT.tool"
+        lines 1 '^in the end$' "$ERR.tool"
+    fi
+    rm "$TMPDIR/in" "$TMPDIR/go"
+}
+
 # A rank starts a second job, with which it connects; the one names ranks, the other the wildcard.
 spawns() { # spawns HEADERS LIBRARY
     local RANKS=2
@@ -216,6 +242,7 @@ for headers in debian ours; do
         t "debugger_of_${whose}_headers_on_${lib/ours/our}_library" debugs $headers $lib
         t "load_of_clients_of_${whose}_headers_on_${lib/ours/our}_library" loaded $headers $lib
         t "restart_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" revives $headers $lib
+        t "streams_of_a_job_for_a_tool_of_${whose}_headers_on_${lib/ours/our}_library" streams $headers $lib
         t "refusals_for_a_client_of_${whose}_headers_on_${lib/ours/our}_library" refusals $headers $lib
         t "refusals_for_another_user_of_${whose}_headers_on_${lib/ours/our}_library" refusals $headers $lib other
     done

@@ -462,7 +462,7 @@ unprivileged() {
 help_and_version() {
     pr --help >"$OUT"
     local option
-    for option in -n --mca -x --wdir --host --hostfile --cluster-id --stdin --map-by --rank-by --bind-to --cpu-list --cpus-per-proc --nooversubscribe --display-map --report-bindings --recoverable --restarts --tag-output --timestamp-output --merge-stderr-to-stdout --output-dir --output-filename --output-file --preload --preload-files PMIx_Abort --timeout --report-state-on-timeout --get-stack-traces --clean --verbose --help --version; do
+    for option in -n --mca -x --wdir --host --hostfile --cluster-id --stdin --tools --map-by --rank-by --bind-to --cpu-list --cpus-per-proc --nooversubscribe --display-map --report-bindings --recoverable --restarts --tag-output --timestamp-output --merge-stderr-to-stdout --output-dir --output-filename --output-file --preload --preload-files PMIx_Abort --timeout --report-state-on-timeout --get-stack-traces --clean --verbose --help --version; do
         grep -q -e "$option" "$OUT" || fail "--help does not tell of $option"
     done
     pr --version >"$OUT"

@@ -243,10 +243,6 @@ static pmix_status_t set_session_cwd(const struct reading *r, const pmix_info_t 
 
 /* ---- standard streams ------------------------------------------------------------ */
 
-static const char not_ours[] =
-    "standard streams are those of the program that has this "
-    "host, and are not forwarded to the process that asks";
-
 static pmix_status_t set_input(const struct reading *r, const pmix_info_t *info)
 {
     bool wanted = px_value_truth(&info->value);
@@ -271,9 +267,15 @@ static pmix_status_t forward_output(const struct reading *r, const pmix_info_t *
 {
     bool wanted = px_value_truth(&info->value);
 
-    if (wanted == r->request->own)
-        return PMIX_SUCCESS;
-    return cannot(r, wanted ? not_ours : "the output of a job comes out here");
+    if (!wanted && r->request->own)
+        return cannot(r, "the output of a job comes out here");
+    if (wanted && !r->request->own)
+        r->plan->forwards |= strcmp(info->key, PMIX_FWD_STDOUT) == 0
+                                 ? PMIX_FWD_STDOUT_CHANNEL
+                             : strcmp(info->key, PMIX_FWD_STDERR) == 0
+                                 ? PMIX_FWD_STDERR_CHANNEL
+                                 : PMIX_FWD_STDDIAG_CHANNEL;
+    return PMIX_SUCCESS;
 }
 
 /* ---- places ---------------------------------------------------------------------- */
@@ -377,9 +379,10 @@ static const struct attribute attributes[] = {
     {PMIX_APPEND_ENVAR, OF_APP(set_env)},
     {PMIX_FWD_ENVIRONMENT, OF_APP(forward_env)},
     {PMIX_FWD_STDIN, OF_APP(set_input)},
-    {PMIX_FWD_STDOUT, OF_APP(forward_output)},
-    {PMIX_FWD_STDERR, OF_APP(forward_output)},
-    {PMIX_FWD_STDDIAG, OF_APP(forward_output)}, /* which processes write to stderr */
+    {PMIX_FWD_STDOUT, APPLIED, false, 0, forward_output},
+    {PMIX_FWD_STDERR, APPLIED, false, 0, forward_output},
+    {PMIX_FWD_STDDIAG, APPLIED, false, 0,
+     forward_output}, /* which processes write to stderr */
     {PMIX_TAG_OUTPUT, APP_FLAG(output.tag)},
     {PMIX_IOF_TAG_OUTPUT, APP_FLAG(output.tag)},
     {PMIX_IOF_TAG_FULLNAME_OUTPUT, APP_FLAG(output.tag_full)},

@@ -79,10 +79,11 @@ typedef struct px_plan {
     char **preload;         /* all files and programs to copy, each once; NULL: none */
     pmix_rank_t stdin_rank; /* PMIX_RANK_UNDEF: none has it; WILDCARD: all have */
     bool has_target;        /* that rank was asked for */
-    bool stdin_pushed;      /* by others; else it is our own */
-    bool detached;          /* outlives its parent */
-    bool notify;            /* the parent wants an event at the end */
-    bool job_events;        /* and at the beginning */
+    pmix_iof_channel_t forwards; /* channels that go to the process that asks */
+    bool stdin_pushed;           /* by others; else it is our own */
+    bool detached;               /* outlives its parent */
+    bool notify;                 /* the parent wants an event at the end */
+    bool job_events;             /* and at the beginning */
     /* Either way it goes on without processes that fail. */
     bool recoverable, continuous;
     /* seconds; 0: no limit */

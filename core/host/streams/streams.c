@@ -40,6 +40,8 @@ struct px_stream {
     size_t ready; /* the first so many bytes may go on */
     size_t turn;  /* bytes it may still write before it is the next one's turn */
     size_t left;  /* bytes it may still read; SIZE_MAX: until the end */
+    bool held;    /* by the tap */
+    bool muted;   /* the sink gets nothing, at the tap's word */
     /* The lines of its turn with their marks; NULL: it has none, and bytes go on as
      * they are. */
     uint8_t *marked;
@@ -200,8 +202,19 @@ static void advance(struct px_stream *s, size_t n)
         drop_bytes(s, n);
 }
 
+static void tap(struct px_stream *s, const uint8_t *bytes, size_t n)
+{
+    if (!s->way.tap)
+        return;
+    unsigned says = s->way.tap(s->way.arg, bytes, n);
+    s->way.is_tapped = says & PX_TAP_TAKES;
+    s->held = says & PX_TAP_HOLDS;
+    s->muted = says & PX_TAP_ALONE;
+}
+
 static void stream_shut(struct px_stream *s)
 {
+    tap(s, NULL, 0);
     px_watch_free(px_take(&s->watch));
     px_drop_fd(&s->fd);
     s->ready = s->len; /* newline or not */
@@ -226,9 +239,10 @@ static void stream_fill(struct px_stream *s)
             stream_shut(s);
             return;
         }
+        tap(s, s->bytes + s->len, (size_t)n);
         find_lines(s, (size_t)n);
         s->left -= finishes ? (size_t)n : 0;
-    } while (finishes);
+    } while (finishes && !s->held);
 }
 
 /* Without a sink, no line waits. */
@@ -237,10 +251,10 @@ static void fill_file(struct px_stream *s)
     while (s->ready > 0) {
         begin_turn(s);
         advance(s, s->turn);
-        if (s->left != SIZE_MAX && s->fd >= 0)
+        if (s->left != SIZE_MAX && s->fd >= 0 && !s->held)
             stream_fill(s);
     }
-    if (s->way.file < 0) { /* the writer learns it */
+    if (!s->sink && s->way.file < 0 && !s->way.is_tapped) { /* the writer learns it */
         px_watch_free(px_take(&s->watch));
         px_drop_fd(&s->fd);
         s->len = s->ready = 0;
@@ -251,17 +265,17 @@ static void fill_file(struct px_stream *s)
  * stream has come to its end and is gone: the owner then knows. */
 static bool stream_settle(struct px_stream *s)
 {
-    if (!s->sink)
+    if (!s->sink || (s->muted && s->turn == 0))
         fill_file(s);
     else if (s->ready + s->turn > 0 && !px_list_linked(&s->turn_link))
         px_list_append(&s->sink->queue, &s->turn_link);
     if (s->fd >= 0 &&
-        px_watch_set(s->watch, s->len < PX_LINE_MAX_B ? PX_READABLE : 0)) {
+        px_watch_set(s->watch, s->len < PX_LINE_MAX_B && !s->held ? PX_READABLE : 0)) {
         px_log(PX_LOG_ERROR, "output", "cannot read output: the kernel has no room");
         stream_shut(s);
         return stream_settle(s);
     }
-    if (s->fd >= 0 || s->len + s->turn > 0)
+    if (s->fd >= 0 || s->len + s->turn > 0 || s->held)
         return false;
     stream_done(s);
     return true;
@@ -274,7 +288,7 @@ static void lose_sink(struct px_stream *s)
     px_list_remove(&s->turn_link);
     s->sink = NULL;
     advance(s, s->turn);
-    if (s->way.file >= 0)
+    if (s->way.file >= 0 || s->way.is_tapped)
         (void)stream_settle(s);
     else
         stream_done(s);
@@ -334,7 +348,7 @@ static bool serve(struct px_sink *sink, struct px_stream *s)
     advance(s, (size_t)n);
     if (s->turn == 0)
         px_list_remove(&s->turn_link); /* settling puts it last if it has more */
-    if (s->left != SIZE_MAX && s->fd >= 0)
+    if (s->left != SIZE_MAX && s->fd >= 0 && !s->held)
         stream_fill(s);
     (void)stream_settle(s);
     return true;
@@ -370,7 +384,7 @@ pmix_status_t px_stream_open(struct px_output *o, const struct px_stream_way *wa
 
     if (sink && sink->kind == PX_SINK_BROKEN)
         sink = NULL;
-    if (!sink && way->file < 0) {
+    if (!sink && way->file < 0 && !way->is_tapped) {
         close(fd);
         *out = NULL;
         return PMIX_SUCCESS;
@@ -430,6 +444,17 @@ void px_stream_set_marks(struct px_stream *s, const struct px_marks *marks)
 {
     if (s)
         s->marks = *marks;
+}
+
+void px_stream_resume(struct px_stream *s)
+{
+    if (!s || !s->held)
+        return;
+    s->held = false;
+    if (s->left != SIZE_MAX && s->fd >= 0)
+        on_readable(s, s->fd, PX_READABLE);
+    else
+        (void)stream_settle(s);
 }
 
 void px_stream_finish(struct px_stream *s)

@@ -41,12 +41,22 @@ struct px_output {
 
 struct px_stream;
 
+enum px_tap {
+    PX_TAP_TAKES = 1, /* the stream is of use, even if it has nowhere else to go */
+    PX_TAP_ALONE = 2, /* the sink does not get it */
+    PX_TAP_HOLDS = 4, /* no more is read before px_stream_resume() */
+};
+
 /* How the output of one process goes on. All is borrowed, but marks, which are
  * copied. */
 struct px_stream_way {
     int which; /* the sink: 0 stdout, 1 stderr; -1: none, but the file */
     const struct px_marks *marks; /* NULL: lines go on as they come */
-    int file;                     /* gets the same bytes; -1: none */
+    /* Gets all bytes, as they come, before anything else does; n 0: the end. Returns
+     * bits of enum px_tap. NULL: there is none. */
+    unsigned (*tap)(void *arg, const uint8_t *bytes, size_t n);
+    bool is_tapped; /* PX_TAP_TAKES, for now */
+    int file;       /* gets the same bytes; -1: none */
     const char *file_name;
     /* Once the end has come and all before it has been written; the stream is gone
      * then. From the loop, once. */
@@ -73,6 +83,8 @@ pmix_status_t px_stream_say(struct px_output *o, int which, char *text,
                             struct px_stream **stream);
 /* Changes its marks, if it has any, for lines to come. NULL is fine. */
 void px_stream_set_marks(struct px_stream *s, const struct px_marks *marks);
+/* There is room behind the tap. done may be called within. NULL is fine. */
+void px_stream_resume(struct px_stream *s);
 /* The writer we know of is gone: what is in the pipe now is all that is read, even if
  * others hold it open. done may be called within. */
 void px_stream_finish(struct px_stream *s);

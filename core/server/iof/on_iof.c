@@ -3,7 +3,11 @@
  * them, and input on its way to the host. */
 #include "core/link/iof.h"
 #include "core/rt/log.h"
+#include "core/server/door/door.h"
+#include "core/server/host.h"
 #include "core/server/upcall.h"
+
+#include <string.h>
 
 #define MAX_PULLS 1024 /* of one peer */
 /* A reader so far behind gets no more until it has caught up. */
@@ -18,6 +22,8 @@ struct pull {
     pmix_proc_t *procs;
     size_t n_procs;
     pmix_iof_channel_t channels;
+    bool redirects; /* nothing goes where it went without */
+    bool forwards;  /* the output of a job to the process that spawned it */
 };
 
 static void pull_free(struct pull *p)
@@ -87,7 +93,38 @@ static struct pull *make_pull(struct px_req *req, const struct px_args *a, size_
     p->peer_id = a->id;
     p->n_procs = a->n_procs;
     p->channels = a->channels;
+    p->redirects = px_info_flag(a->info.v, a->info.n, PMIX_IOF_REDIRECT);
     return p;
+}
+
+/* It is what the process that spawns it asks for: OpenPMIx gives that number 0. */
+pmix_status_t px_server_iof_forward(struct px_server *srv, const pmix_proc_t *to,
+                                    const char *nspace, pmix_iof_channel_t channels)
+{
+    struct px_req req = {.peer = px_peer_find(srv, to)};
+    struct px_args args = {.n_procs = 1, .channels = channels};
+    pmix_proc_t all;
+    struct pull *p;
+
+    if (!req.peer)
+        return PMIX_ERR_NOT_FOUND;
+    px_proc_set(&all, nspace, PMIX_RANK_WILDCARD);
+    args.procs = &all;
+    p = make_pull(&req, &args, ++srv->part.last_pull);
+    if (!p)
+        return PMIX_ERR_NOMEM;
+    p->redirects = true;
+    p->forwards = true;
+    px_list_append(&srv->part.pulls, &p->link);
+    return PMIX_SUCCESS;
+}
+
+static void nspace_gone(struct px_server *srv, const char *nspace,
+                        struct px_nspace *ns PX_UNUSED)
+{
+    PX_LIST_EACH (&srv->part.pulls, struct pull, p, link)
+        if (p->forwards && strcmp(p->procs->nspace, nspace) == 0)
+            pull_free(p);
 }
 
 /* Listed before the host is asked: bytes may come before its answer. */
@@ -205,7 +242,7 @@ static void peer_left(struct px_server *srv, struct px_peer *peer)
 
         if (p->peer != peer)
             continue;
-        if (srv->stopping)
+        if (srv->stopping || p->forwards)
             pull_free(p);
         else
             u = make_stop(p, NULL, &none);
@@ -242,19 +279,20 @@ const struct px_server_part px_iof_part = {
     .name = "iof",
     .rpcs = rpcs,
     .peer_left = peer_left,
+    .nspace_gone = nspace_gone,
 };
 
 /* ---- deliver --------------------------------------------------------------------- */
 
 /* A namespace that was asked for before it was registered is checked now. */
-static bool is_wanted(const struct pull *p, const struct px_args *piece)
+static bool is_wanted(const struct pull *p, const pmix_proc_t *source,
+                      pmix_iof_channel_t channel)
 {
-    if (!(p->channels & piece->channels) || p->peer->finalized ||
-        px_proc_same(&p->peer->proc, piece->procs) ||
-        !px_peer_may(p->peer, piece->procs->nspace))
+    if (!(p->channels & channel) || p->peer->finalized ||
+        px_proc_same(&p->peer->proc, source) || !px_peer_may(p->peer, source->nspace))
         return false;
     for (size_t i = 0; i < p->n_procs; i++)
-        if (px_proc_match(&p->procs[i], piece->procs))
+        if (px_proc_match(&p->procs[i], source))
             return true;
     return false;
 }
@@ -311,18 +349,58 @@ static pmix_status_t send_piece(const struct pull *p, const struct px_args *piec
 }
 
 /* A pull that cannot be served keeps no other from being served. */
-static pmix_status_t deliver(struct px_server *srv, const struct px_server_op *op)
+static pmix_status_t hand_out(struct px_server *srv, const struct px_args *piece)
 {
-    const struct px_args *piece = &op->api.args;
     pmix_status_t first = PMIX_SUCCESS;
 
     PX_LIST_EACH (&srv->part.pulls, struct pull, p, link) {
-        pmix_status_t rc = is_wanted(p, piece) ? send_piece(p, piece) : PMIX_SUCCESS;
+        pmix_status_t rc = is_wanted(p, piece->procs, piece->channels)
+                               ? send_piece(p, piece)
+                               : PMIX_SUCCESS;
 
         if (rc && !first)
             first = rc;
     }
     return first;
+}
+
+static pmix_status_t deliver(struct px_server *srv, const struct px_server_op *op)
+{
+    return hand_out(srv, &op->api.args);
+}
+
+pmix_status_t px_server_iof_deliver(struct px_server *srv, const pmix_proc_t *source,
+                                    pmix_iof_channel_t channel,
+                                    const pmix_byte_object_t *bytes,
+                                    const pmix_info_t *info, size_t n,
+                                    pmix_op_cbfunc_t cb PX_UNUSED,
+                                    void *cbdata PX_UNUSED)
+{
+    const struct px_args piece = {.procs = (pmix_proc_t *)source,
+                                  .n_procs = 1,
+                                  .channels = channel,
+                                  .bytes = *bytes,
+                                  .info = px_infos_borrow(info, n)};
+    pmix_status_t rc = hand_out(srv, &piece);
+
+    return rc ? rc : PMIX_OPERATION_SUCCEEDED;
+}
+
+enum px_iof_interest px_server_iof_interest(const struct px_server *srv,
+                                            const pmix_proc_t *source,
+                                            pmix_iof_channel_t channel)
+{
+    enum px_iof_interest interest = srv->part.door->tools ? PX_IOF_LATER
+                                                          : PX_IOF_NOBODY;
+
+    PX_LIST_EACH (&srv->part.pulls, struct pull, p, link) {
+        if (!is_wanted(p, source, channel))
+            continue;
+        if (p->redirects)
+            return PX_IOF_REDIRECTED;
+        interest = PX_IOF_COPIED;
+    }
+    return interest;
 }
 
 PX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source,

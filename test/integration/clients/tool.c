@@ -101,6 +101,86 @@ static void hear(void)
     CHECK(wait_for(&heard, 20));
 }
 
+/* ---- streams of others ---------------------------------------------------------------- */
+
+enum { MAX_RANKS = 4 };
+static char pulled[MAX_RANKS][2][256]; /* stdout, stderr */
+static atomic_int n_ends, is_pulled;
+
+static void on_bytes(size_t id, pmix_iof_channel_t channel, pmix_proc_t *source,
+                     pmix_byte_object_t *bytes, pmix_info_t info[], size_t n)
+{
+    (void)id;
+    (void)info;
+    (void)n;
+    CHECK(source->rank < MAX_RANKS);
+    strncat(pulled[source->rank][channel == PMIX_FWD_STDERR_CHANNEL],
+            bytes->bytes ? bytes->bytes : "", bytes->size);
+    n_ends += bytes->size == 0;
+}
+
+static void on_pulled(pmix_status_t status, size_t id, void *arg)
+{
+    (void)id;
+    (void)arg;
+    GOOD(status);
+    is_pulled = 1;
+}
+
+static void push(const pmix_proc_t *to, const char *text)
+{
+    pmix_byte_object_t bytes = {(char *)text, strlen(text)};
+
+    GOOD(result(PMIx_IOF_push(to, 1, &bytes, NULL, 0, on_done, NULL)));
+}
+
+/* Says "hello" to all of the job, and tells what comes of it. */
+static void pull(const char *job, int n)
+{
+    pmix_proc_t all;
+
+    PMIX_LOAD_PROCID(&all, job, PMIX_RANK_WILDCARD);
+    GOOD(PMIx_IOF_pull(&all, 1, NULL, 0,
+                       PMIX_FWD_STDOUT_CHANNEL | PMIX_FWD_STDERR_CHANNEL, on_bytes,
+                       on_pulled, NULL));
+    CHECK(wait_for(&is_pulled, 20));
+    push(&all, "hello\n");
+    push(&all, "");
+    for (double end = now_s() + 20; n_ends < 2 * n && now_s() < end;)
+        sleep_ms(5);
+    for (int i = 0; i < 2 * n; i++) {
+        char *text = pulled[i / 2][i % 2], *line;
+
+        while ((line = strsep(&text, "\n")) && (*line || text))
+            printf("PULLED %d %s %s\n", i / 2, i % 2 ? "stderr" : "stdout", line);
+    }
+}
+
+/* A job whose streams are ours. */
+static void spawn_cat(void)
+{
+    char nspace[PMIX_MAX_NSLEN + 1] = "";
+    pmix_info_t info[] = {info_bool(PMIX_FWD_STDIN), info_bool(PMIX_FWD_STDOUT),
+                          info_bool(PMIX_FWD_STDERR)};
+    pmix_proc_t job;
+    pmix_app_t *app;
+    pmix_status_t rc;
+
+    PMIX_APP_CREATE(app, 1);
+    app->cmd = strdup("sh");
+    PMIX_ARGV_APPEND(rc, app->argv, "sh");
+    PMIX_ARGV_APPEND(rc, app->argv, "-c");
+    PMIX_ARGV_APPEND(rc, app->argv, "cat; echo in the end >&2");
+    GOOD(rc);
+    app->maxprocs = 1;
+    GOOD(PMIx_Spawn(info, 3, app, 1, nspace));
+    PMIX_APP_FREE(app, 1);
+    PMIX_LOAD_PROCID(&job, nspace, 0);
+    push(&job, "to the cat\n");
+    push(&job, "");
+    sleep_ms(1000);
+}
+
 /* How many there are, and the first two. */
 static size_t servers(pmix_status_t *rc, pmix_proc_t first[2])
 {
@@ -180,6 +260,13 @@ ALONE(tool)
         act();
     if (getenv("TOOL_SECOND"))
         second();
+    if (getenv("TOOL_PULLS")) {
+        CHECK(servers(&rc, list) == 1);
+        strcat(list[0].nspace, "-1"); /* its first job */
+        pull(list[0].nspace, atoi(getenv("TOOL_PULLS")));
+    }
+    if (getenv("TOOL_SPAWNS"))
+        spawn_cat();
     if (getenv("TOOL_WAITS"))
         hear();
     if (attaches) {

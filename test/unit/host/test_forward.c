@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The streams of jobs for others: what they push to the stdin of processes. */
+/* The streams of jobs for others: what they push to the stdin of processes, and pull of
+ * their output. */
 #include "jobs.h"
 
 #include <fcntl.h>
@@ -127,6 +128,124 @@ PX_TEST(pushes_that_nobody_reads_end_with_the_job)
             text)); /* more than has room: until the last has ended */
     await_end(PMIX_SUCCESS);
     remove_file("go");
+}
+
+/* ---- pulls ------------------------------------------------------------------------ */
+
+static char pulled[2][4096]; /* of stdout, stderr */
+static atomic_int n_ended;   /* channels, of all processes */
+
+static void on_bytes(size_t id PX_UNUSED, pmix_iof_channel_t channel,
+                     pmix_proc_t *source PX_UNUSED, pmix_byte_object_t *bytes,
+                     pmix_info_t info[] PX_UNUSED, size_t n PX_UNUSED)
+{
+    char *to = pulled[channel == PMIX_FWD_STDERR_CHANNEL];
+
+    strncat(to, bytes->bytes ? bytes->bytes : "", bytes->size);
+    n_ended += bytes->size == 0;
+}
+
+static pmix_status_t pull(pmix_rank_t rank, pmix_iof_channel_t channels,
+                          const char *directive)
+{
+    const pmix_proc_t source = rank_of_job(rank);
+    pmix_info_t info;
+
+    if (directive)
+        ok(PMIx_Info_load(&info, directive, &(const bool){true}, PMIX_BOOL));
+    return PMIx_IOF_pull(&source, 1, directive ? &info : NULL, directive ? 1 : 0,
+                         channels, on_bytes, NULL, NULL);
+}
+
+static void await_ends(int n)
+{
+    for (int i = 0; i < 5000 && n_ended < n; i++)
+        usleep(1000);
+    ck_assert_int_eq(n_ended, n);
+}
+
+/* Of two processes, that say who they are when they may, and once more after that. */
+static void spawn_talkers(void)
+{
+    spawn(2, "while ! test -f go; do sleep 0.01; done; printf $PMIX_RANK; echo e >&2;"
+             "while ! test -f on; do sleep 0.01; done; echo more");
+}
+
+PX_TEST(output_is_pulled_as_asked_for_and_goes_on_as_it_did_unless_redirected)
+{
+    static const struct {
+        pmix_rank_t rank;
+        pmix_iof_channel_t channels;
+        const char *directive;
+        const char *out, *errors, *own; /* own: from both */
+        int n_ends;
+    } rows[] = {{1, PMIX_FWD_STDOUT_CHANNEL, NULL, "1more\n", "", "0more\n1more\n", 1},
+                {0, PMIX_FWD_STDOUT_CHANNEL | PMIX_FWD_STDERR_CHANNEL, PMIX_IOF_COPY,
+                 "0more\n", "e\n", "0more\n1more\n", 2},
+                {0, PMIX_FWD_ALL_CHANNELS & ~PMIX_FWD_STDIN_CHANNEL, PMIX_IOF_REDIRECT,
+                 "0more\n", "e\n", "1more\n", 2},
+                {PMIX_RANK_WILDCARD, PMIX_FWD_STDERR_CHANNEL, NULL, "", "e\ne\n",
+                 "0more\n1more\n", 2}};
+    const char *name = px_test_path("stdout");
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        int out = open(name, O_CREAT | O_RDWR | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+        char own[64] = "";
+
+        if (i == 0)
+            ck_assert_int_eq(dup2(out, STDOUT_FILENO), STDOUT_FILENO);
+        memset(pulled, 0, sizeof(pulled));
+        n_ended = 0;
+        spawn_talkers();
+        pmix_status_t id = pull(rows[i].rank, rows[i].channels, rows[i].directive);
+        ck_assert_int_gt(id, 0);
+        make_file("go");
+        make_file("on");
+        await_end(PMIX_SUCCESS);
+        await_ends(rows[i].n_ends);
+        ck_assert_str_eq(pulled[0], rows[i].out);
+        ck_assert_str_eq(pulled[1], rows[i].errors);
+        ck_assert_int_ge(pread(out, own, sizeof(own) - 1, 0), 0);
+        if (own[0] == '1' && strlen(own) > 6) /* whichever was first */
+            ck_assert_str_eq(own, "1more\n0more\n");
+        else
+            ck_assert_str_eq(own, rows[i].own);
+        ok(PMIx_IOF_deregister((size_t)id, NULL, 0, NULL, NULL));
+        remove_file("go");
+        remove_file("on");
+        close(out);
+    }
+}
+
+PX_TEST(what_is_redirected_comes_out_here_again_when_none_pulls_it)
+{
+    int ends[2];
+    char own[6] = "";
+
+    ok(pipe2(ends, O_CLOEXEC));
+    ck_assert_int_eq(dup2(ends[1], STDOUT_FILENO), STDOUT_FILENO);
+    spawn_talkers();
+    pmix_status_t id = pull(0, PMIX_FWD_STDOUT_CHANNEL, PMIX_IOF_REDIRECT);
+    pmix_status_t other_id = pull(1, PMIX_FWD_STDOUT_CHANNEL, PMIX_IOF_REDIRECT);
+    ck_assert(id > 0 && other_id > 0);
+    make_file("go");
+    while (!pulled[0][0])
+        usleep(1000);
+    ok(PMIx_IOF_deregister((size_t)id, NULL, 0, NULL, NULL));
+    make_file("on");
+    await_end(PMIX_SUCCESS);
+    ok(px_fd_read_all(ends[0], own, 5, 0));
+    ck_assert_str_eq(own + (own[0] == '0'), own[0] == '0' ? "more" : "more\n");
+    remove_file("go");
+    remove_file("on");
+}
+
+PX_TEST(a_pull_of_none_is_an_error)
+{
+    spawn_sleepers(1);
+    fails(pull(1, PMIX_FWD_STDOUT_CHANNEL, NULL), NOT_FOUND);
+    strcat(job_name, "x");
+    fails(pull(0, PMIX_FWD_STDOUT_CHANNEL, NULL), NOT_FOUND);
 }
 
 PX_TEST_MAIN("host/forward", jobs_setup, jobs_teardown)
