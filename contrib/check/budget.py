@@ -37,7 +37,7 @@ BUDGETS = (
     (2420, "core/server/cleanup"),
     (2900, "core/host"),
     (1200, "core/host/request"),
-    (1000, "core/host/streams"),
+    (400, "core/host/streams"),
     (300, "core/host/debug"),
     (500, "core/host/files"),
     (850, "core/host/place"),

@@ -749,6 +749,8 @@ void px_launcher_fini(struct px_launcher *l)
 {
     PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
         job_free(job);
-    px_output_fini(&l->output);
+    if (l->std)
+        px_iof_std_put();
+    l->std = NULL;
     px_pubs_fini(&l->pubs);
 }

@@ -10,7 +10,7 @@
 #include "core/host/pubs.h"
 #include "core/host/request/plan.h"
 #include "core/host/streams/input.h"
-#include "core/host/streams/streams.h"
+#include "core/iof/stream.h"
 #include "core/rt/process.h"
 #include "pmix_server.h"
 #include "tenon/pfexec.h"
@@ -28,9 +28,9 @@ struct px_launcher {
     const struct px_module *pfexec; /* NULL: nothing can be started */
     const struct px_restart_ops *restart;
     struct px_pubs pubs;
-    struct px_list jobs;     /* px_launch_job.link, in the order started */
-    struct px_output output; /* opened for the first job */
-    uint64_t grace_ms;       /* between TERM and KILL */
+    struct px_list jobs;          /* px_launch_job.link, in the order started */
+    const struct px_iof_std *std; /* our own streams, from the first job on */
+    uint64_t grace_ms;            /* between TERM and KILL */
     uint64_t preload_limit_b;
     struct px_pfexec_limit mark; /* px_proc_mark; 0: none */
     unsigned n_jobs;             /* started so far: makes the name of the next */
@@ -43,9 +43,9 @@ struct px_launcher {
 
 struct px_task_output {
     struct px_task *task;
-    struct px_stream *stream;   /* NULL: ended */
-    struct px_output_tap *tap;  /* for those that pull it; NULL: none */
-    const struct px_file *file; /* gets it, too, or alone; NULL: none */
+    struct px_stream *stream;  /* NULL: ended */
+    struct px_output_tap *tap; /* for those that pull it; NULL: none */
+    struct px_file *file;      /* gets it, too, or alone; NULL: none */
 };
 
 /* The failure of a job, and of which of its processes. */
@@ -131,6 +131,7 @@ struct px_launch_job {
     struct px_timer *timer;    /* of the stage */
     struct px_timer *limit;    /* of its time; NULL: it may run for ever */
     struct px_traces *traces;  /* while they are made */
+    bool unwritten;            /* output of it, which was told */
     bool failing;              /* it ends with the one that fails; see px_family_find */
     struct px_failure failure; /* the first */
     struct px_failure suspicion; /* perhaps the first; see px_job_fail */

@@ -3,10 +3,9 @@
  * of the job before. */
 #include "core/host/job.h"
 
-#include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "core/base/fd.h"
 #include "core/base/str.h"
 #include "core/model/nspace.h"
 #include "core/rt/log.h"
@@ -20,39 +19,27 @@ static const struct px_failure not_written = {.status = PMIX_ERR_IOF_FAILURE,
                                               .exit_code = 1,
                                               .text = "its output cannot be written"};
 
-static void on_output_broken(void *arg)
+/* Once, of all the streams of the job that this befalls. */
+static void on_broken(void *arg)
 {
-    struct px_launcher *l = arg;
+    struct px_launch_job *job = ((struct px_task_output *)arg)->task->job;
 
-    PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
+    if (!job->unwritten)
         px_job_fail(job, &not_written);
+    job->unwritten = true;
 }
 
-static void on_broken_file(void *arg)
+/* number: room for the job's number. The pid is known once there is a process. */
+static struct px_iof_origin origin_of(const struct px_task *task, int which,
+                                      char number[16])
 {
-    px_job_fail(((struct px_task_output *)arg)->task->job, &not_written);
-}
-
-/* False if its lines are not marked. The pid is known once there is a process. */
-static bool make_marks(const struct px_task *task, int which, struct px_marks *marks)
-{
-    const struct px_launch_job *job = task->job;
-    const struct px_output_plan *plan = &job->plan.apps[task->app].output;
-    char id[PMIX_MAX_NSLEN + 32] = "", details[300] = "";
-
-    if (plan->tag_full)
-        snprintf(id, sizeof(id), "[%s,%u]", job->proc.nspace, task->rank);
-    else if (plan->tag || plan->tag_detailed)
-        snprintf(id, sizeof(id), "[%u,%u]", job->number, task->rank);
-    else if (plan->tag_rank)
-        snprintf(id, sizeof(id), "[%u]", task->rank);
-    if (plan->tag_detailed)
-        snprintf(details, sizeof(details), "[%s:%ld]", px_process.model->hostname,
-                 (long)task->pid);
-    *marks = (struct px_marks){.timed = plan->timed};
-    snprintf(marks->source, sizeof(marks->source), "%s%s<%s>:", id, details,
-             px_channel_names[which]);
-    return plan->timed || *id;
+    snprintf(number, 16, "%u", task->job->number);
+    return (struct px_iof_origin){.nspace = task->job->proc.nspace,
+                                  .job = number,
+                                  .rank = task->rank,
+                                  .channel = px_channel_names[which],
+                                  .host = px_process.model->hostname,
+                                  .pid = task->pid};
 }
 
 static const pmix_iof_channel_t channels[2] = {PMIX_FWD_STDOUT_CHANNEL,
@@ -139,61 +126,72 @@ static pmix_status_t make_tap(struct px_task_output *o, int which)
 
 /* ---- where it goes --------------------------------------------------------------- */
 
-static pmix_status_t open_stream(struct px_task *task, int which, int *write_end,
+/* Takes fd on success. */
+static pmix_status_t open_stream(struct px_task *task, int which, int *fd,
                                  struct px_err *err)
 {
     struct px_task_output *output = &task->outputs[which];
-    const struct px_file *file = output->file;
-    const pmix_proc_t proc = px_task_name(task);
-    struct px_marks marks;
-    const struct px_stream_way way = {
-        .which = file && task->job->plan.apps[task->app].output.files_only ? -1 : which,
-        .marks = make_marks(task, which, &marks) ? &marks : NULL,
-        .file = file ? file->fd : -1,
-        .file_name = file ? file->to : NULL,
-        .tap = deliver,
-        .is_tapped = px_server_iof_interest(task->job->launcher->server, &proc,
-                                            channels[which]) >= PX_IOF_COPIED,
-        .done = px_job_stream_ended,
-        .on_broken_file = on_broken_file,
-        .arg = output};
-    int ends[2];
+    struct px_launch_job *job = task->job;
+    const struct px_output_plan *plan = &job->plan.apps[task->app].output;
+    struct px_file *file = output->file;
+    struct px_piof_target target = {.size = sizeof(target), .fd = file ? file->fd : -1};
+    pmix_status_t rc = PMIX_SUCCESS;
+    char number[16];
 
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return px_err_errno(err, "cannot make a pipe");
-    PX_AUTOCLOSE int read_end = ends[0];
-    *write_end = ends[1];
-    pmix_status_t rc = make_tap(output, which);
-    if (!rc)
-        rc = px_fd_nonblock(read_end); /* which is ours alone */
-    if (!rc)
-        rc = px_stream_open(&task->job->launcher->output, &way, read_end,
-                            &output->stream);
+    if (file && !file->sink)
+        rc = px_iof_sink_open(&target, file->to, &file->sink, err);
+    if (!rc && make_tap(output, which))
+        rc = px_err_nomem(err, "forward output");
     if (rc)
-        return px_err_set(err, rc, "cannot read from a pipe: %s",
+        return rc;
+    rc = px_stream_open(
+        &(struct px_stream_way){
+            .how = plan->way,
+            .origin = origin_of(task, which, number),
+            .sink = file && plan->files_only ? NULL : job->launcher->std->of[which],
+            .copy = file ? file->sink : NULL,
+            .tap = deliver,
+            .is_tapped = px_server_iof_interest(job->launcher->server,
+                                                &output->tap->source,
+                                                channels[which]) >= PX_IOF_COPIED,
+            .done = px_job_stream_ended,
+            .on_broken = on_broken,
+            .arg = output},
+        *fd, &output->stream);
+    if (rc)
+        return px_err_set(err, rc, "cannot read from a process: %s",
                           PMIx_Error_string(rc));
-    (void)px_take_fd(&read_end);
-    task->job->n_streams += output->stream != NULL;
+    (void)px_take_fd(fd);
+    job->n_streams += output->stream != NULL;
     return PMIX_SUCCESS;
 }
 
 /* A host that starts nothing leaves its stdout and stderr alone. */
-static struct px_output *begin(struct px_launcher *l)
+static pmix_status_t begin(struct px_launcher *l, struct px_err *err)
 {
-    if (!l->output.loop)
-        px_output_init(&l->output, px_process.loop, on_output_broken, l);
-    return &l->output;
+    return !l->std && px_iof_std_get(&l->std) ? px_err_nomem(err, "write output")
+                                              : PMIX_SUCCESS;
 }
 
 pmix_status_t px_task_open_output(struct px_task *task, int fds[2], struct px_err *err)
 {
-    (void)begin(task->job->launcher);
-    pmix_status_t rc = open_stream(task, 0, &fds[0], err);
-    /* One pipe for both keeps the order in which they are written. */
-    if (!rc && task->job->plan.apps[task->app].output.merged)
-        fds[1] = fds[0];
-    else if (!rc)
-        rc = open_stream(task, 1, &fds[1], err);
+    const struct px_output_plan *plan = &task->job->plan.apps[task->app].output;
+    const struct px_piof_source wanted = {
+        .size = sizeof(wanted), .kind = PX_PIOF_PIPES, .merged = plan->way.merged};
+    struct px_piof_ends ends;
+    pmix_status_t rc = begin(task->job->launcher, err);
+
+    if (!rc)
+        rc = px_iof_source_open(&wanted, &ends, err);
+    if (rc)
+        return rc;
+    memcpy(fds, ends.child + 1, 2 * sizeof(int));
+    for (int i = 0; i < 2; i++) {
+        PX_AUTOCLOSE int fd = ends.ours[i + 1];
+
+        if (!rc && fd >= 0)
+            rc = open_stream(task, i, &fd, err);
+    }
     return rc;
 }
 
@@ -217,9 +215,10 @@ pmix_status_t px_job_show_seats(struct px_launch_job *job, struct px_err *err)
 
         to->task = job->tasks;
         job->n_streams++;
-        rc = text ? px_stream_say(begin(job->launcher), i, text, px_job_stream_ended,
-                                  to, &to->stream)
-                  : PMIX_ERR_NOMEM;
+        rc = text ? begin(job->launcher, NULL) : PMIX_ERR_NOMEM;
+        if (!rc)
+            rc = px_stream_say(job->launcher->std->of[i], text, px_job_stream_ended, to,
+                               &to->stream);
         if (rc) {
             job->n_streams--;
             free(text);
@@ -231,9 +230,10 @@ pmix_status_t px_job_show_seats(struct px_launch_job *job, struct px_err *err)
 
 void px_task_mark_output(struct px_task *task)
 {
-    struct px_marks marks;
+    for (int i = 0; i < 2; i++) {
+        char number[16];
+        const struct px_iof_origin origin = origin_of(task, i, number);
 
-    for (int i = 0; i < 2; i++)
-        if (make_marks(task, i, &marks))
-            px_stream_set_marks(task->outputs[i].stream, &marks);
+        px_stream_set_origin(task->outputs[i].stream, &origin);
+    }
 }

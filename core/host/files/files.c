@@ -11,6 +11,7 @@
 #include <sys/uio.h>
 
 #include "core/base/fd.h"
+#include "core/iof/ends.h"
 #include "core/reclaim/process.h"
 #include "core/rt/child.h"
 #include "core/rt/process.h"
@@ -315,6 +316,7 @@ void px_files_free(struct px_files *files)
     for (size_t i = 0; i < files->n; i++) {
         free(files->v[i].from);
         free(files->v[i].to);
+        px_iof_sink_close(files->v[i].sink);
         px_drop_fd(&files->v[i].fd);
     }
     free(px_take(&files->v));

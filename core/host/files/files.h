@@ -17,6 +17,7 @@ struct px_file {
     /* Of a file for output: folders that are missing are made, a file that is there is
      * emptied. Links may lead there in the first so many bytes of the path alone. */
     size_t n_given;
+    struct px_iof_sink *sink; /* of a file for output; made when first needed */
     int fd;      /* of a file for output, once it is made, for appending; else -1 */
     bool is_new; /* for the child: there was none */
 };

@@ -107,7 +107,7 @@ static pmix_status_t list_output(struct px_task *task, int which, struct px_err 
     struct px_files *files = &task->job->files;
     struct px_file *file = &files->v[files->n];
 
-    if (plan->files == PX_FILES_NONE || (which == 1 && plan->merged))
+    if (plan->files == PX_FILES_NONE || (which == 1 && plan->way.merged))
         return PMIX_SUCCESS;
     if (which == 1 && plan->files == PX_FILES_RANK && !plan->is_pattern) {
         task->outputs[1].file = task->outputs[0].file;

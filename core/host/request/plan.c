@@ -196,6 +196,7 @@ static pmix_status_t plan_apps(px_plan *plan, const struct px_spawn_request *req
     plan->n_apps = req->n_apps;
     for (size_t i = 0; i < req->n_apps; i++) {
         struct px_app_plan *app = &plan->apps[i];
+        app->output.way = px_iof_way_default();
         pmix_status_t rc = plan_app(plan, app, &req->apps[i], req, err);
 
         if (rc)

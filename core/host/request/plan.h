@@ -7,20 +7,15 @@
 #include "core/base/err.h"
 #include "core/host/place/place.h"
 #include "core/host/request/stops.h"
+#include "core/iof/format.h"
 #include "pmix_types.h"
 
 /* Processes of one job: a typing error must not bring the node down. */
 #define PX_MAX_TASKS 16384u
 
-/* The way of the output of an application's processes. Lines are marked by the
- * first of these that is set. */
+/* The way of the output of an application's processes. */
 struct px_output_plan {
-    bool tag_detailed; /* one of these two with [host:pid] behind it */
-    bool tag_full;     /* [namespace,rank]<channel>: */
-    bool tag;          /* [number of the job,rank]<channel>: */
-    bool tag_rank;     /* [rank]<channel>: */
-    bool timed;        /* and the time stands before that */
-    bool merged;       /* stderr is stdout */
+    struct px_iof_way way;
     enum {
         PX_FILES_NONE,
         PX_FILES_DIR,     /* path/namespace/rank.N/stdout, stderr */

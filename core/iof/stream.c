@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/iof/stream.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "core/base/clock.h"
+#include "core/rt/log.h"
+#include "core/rt/process.h"
+
+/* Lines as they are shown. Without it bytes go on as they are. */
+struct shown {
+    struct px_iof_format format;
+    size_t at;   /* what is left of the turn begins here */
+    size_t size; /* of bytes */
+    uint8_t bytes[];
+};
+
+struct px_stream {
+    struct px_list link;      /* in px_iof_sink.streams */
+    struct px_list turn_link; /* in px_iof_sink.queue */
+    struct px_stream_way way; /* sink, copy: NULL once they are broken */
+    int fd;                   /* -1: bytes are handed over, or the end has come */
+    struct px_watch *watch;
+    /* The bytes that came, from start to end, cut where lines end: no line may be torn
+     * by another stream's. A buffer that is full of what the sink has not taken takes
+     * no more, which is all the back-pressure that is needed. Pages of it that are not
+     * written cost nothing. */
+    uint8_t *bytes;
+    size_t size, start, end;
+    size_t lines; /* the last line ends here */
+    size_t ready; /* bytes before may go on */
+    size_t turn;  /* bytes it may still write before it is the next one's turn */
+    size_t left;  /* bytes it may still read; SIZE_MAX: until the end */
+    struct px_timer *timer; /* when bytes behind ready have waited long enough */
+    uint64_t since_ms;      /* the first of these has waited */
+    bool timing;            /* the timer runs */
+    bool ended;
+    bool held;    /* by the tap */
+    bool muted;   /* the sink gets nothing, at the tap's word */
+    bool refused; /* some bytes that were handed over */
+    bool *gone;   /* to be set when it is freed; may be NULL */
+    struct shown *shown;
+};
+
+/* ---- what came ------------------------------------------------------------------- */
+
+/* Bytes have come behind the first `from`. */
+static void find_ready(struct px_stream *s, size_t from)
+{
+    const struct px_iof_way *how = &s->way.how;
+    const uint8_t *newline = memrchr(s->bytes + from, '\n', s->end - from);
+    size_t ready = s->ready;
+
+    if (how->raw || how->gather_ms == 0)
+        s->lines = s->end;
+    else if (newline)
+        s->lines = (size_t)(newline - s->bytes) + 1;
+    if (s->end - ready >= how->gather_b && s->lines > ready)
+        ready = s->lines;
+    if (ready == s->start && s->end - s->start == s->size)
+        ready = s->end;
+    if (ready == s->end || how->gather_ms == PX_IOF_FOR_EVER) {
+        s->ready = ready;
+        return;
+    }
+    if (ready != s->ready || from == s->ready)
+        s->since_ms = px_clock_ms();
+    s->ready = ready;
+    if (!s->timing)
+        px_timer_set(s->timer, how->gather_ms);
+    s->timing = true;
+}
+
+static void tap(struct px_stream *s, const uint8_t *bytes, size_t n)
+{
+    if (!s->way.tap)
+        return;
+    unsigned says = s->way.tap(s->way.arg, bytes, n);
+    s->way.is_tapped = says & PX_TAP_TAKES;
+    s->held = says & PX_TAP_HOLDS;
+    s->muted = says & PX_TAP_ALONE;
+}
+
+/* n bytes stand behind the others. */
+static void take_bytes(struct px_stream *s, size_t n)
+{
+    tap(s, s->bytes + s->end, n);
+    s->end += n;
+    find_ready(s, s->end - n);
+}
+
+/* How many bytes may come. Moves what is left to the front when that is little, or
+ * nothing would find room. */
+static size_t make_room(struct px_stream *s)
+{
+    size_t len = s->end - s->start;
+
+    if (s->start > 0 && (len <= s->start || s->end == s->size)) {
+        memmove(s->bytes, s->bytes + s->start, len);
+        s->ready -= s->start;
+        s->lines = s->lines > s->start ? s->lines - s->start : 0;
+        s->end = len;
+        s->start = 0;
+    }
+    return s->size - s->end;
+}
+
+static void stream_shut(struct px_stream *s)
+{
+    px_watch_free(px_take(&s->watch));
+    px_drop_fd(&s->fd);
+    s->ready = s->end; /* newline or not */
+    if (!s->ended)
+        tap(s, NULL, 0);
+    s->ended = true;
+}
+
+/* Reads what finds room, once; when it finishes, all of what is left that does. */
+static void stream_fill(struct px_stream *s)
+{
+    const bool finishes = s->left != SIZE_MAX;
+
+    do {
+        size_t room = make_room(s);
+        size_t wanted = room < s->left ? room : s->left;
+
+        if (s->held || (wanted == 0 && s->left > 0))
+            return;
+        ssize_t n = wanted > 0 ? PX_RETRY(read(s->fd, s->bytes + s->end, wanted)) : 0;
+        if (n < 0 && errno == EAGAIN && !finishes)
+            return;
+        if (n <= 0) { /* EIO is how a terminal ends */
+            stream_shut(s);
+            return;
+        }
+        take_bytes(s, (size_t)n);
+        s->left -= finishes ? (size_t)n : 0;
+    } while (finishes);
+}
+
+/* ---- where it goes --------------------------------------------------------------- */
+
+static void stream_done(struct px_stream *s)
+{
+    void (*done)(void *arg) = s->way.done;
+    void *arg = s->way.arg;
+
+    px_stream_close(s);
+    done(arg);
+}
+
+static void tell_broken(const struct px_stream *s)
+{
+    if (s->way.on_broken)
+        s->way.on_broken(s->way.arg);
+}
+
+static void write_copy(struct px_stream *s, const uint8_t *bytes, size_t n)
+{
+    struct px_iof_sink *copy = s->way.copy;
+
+    while (n > 0 && copy && !copy->broken) {
+        ssize_t put = px_iof_sink_write(copy, bytes, n);
+
+        if (put > 0) {
+            bytes += put;
+            n -= (size_t)put;
+        } else if (put == 0 || errno != EINTR) {
+            px_log(PX_LOG_ERROR, "output", "cannot write to %s: %m", copy->name);
+            copy->broken = true;
+        }
+    }
+    if (!copy || !copy->broken)
+        return;
+    s->way.copy = NULL;
+    tell_broken(s);
+}
+
+/* Begins a turn with the bytes that are ready, or as many as there is room to show. The
+ * copy has them first. */
+static void begin_turn(struct px_stream *s)
+{
+    struct shown *shown = s->shown;
+    size_t used;
+
+    if (shown) {
+        shown->at = 0;
+        s->turn = px_iof_format_apply(&shown->format, s->bytes + s->start,
+                                      s->ready - s->start, &used, shown->bytes,
+                                      shown->size);
+        s->start += used;
+    } else {
+        s->turn = s->ready - s->start;
+    }
+    write_copy(s, shown ? shown->bytes : s->bytes + s->start, s->turn);
+}
+
+/* So much of the turn has been written. */
+static void advance(struct px_stream *s, size_t n)
+{
+    s->turn -= n;
+    if (s->shown)
+        s->shown->at += n;
+    else
+        s->start += n;
+}
+
+/* Without a sink, no line waits. */
+static void drain(struct px_stream *s)
+{
+    while (s->ready > s->start) {
+        begin_turn(s);
+        advance(s, s->turn);
+        if (s->left != SIZE_MAX && s->fd >= 0)
+            stream_fill(s);
+    }
+    if (s->way.copy || s->way.is_tapped || s->way.sink)
+        return;
+    stream_shut(s); /* the writer learns it */
+    s->start = s->end;
+}
+
+/* Lines that are ready wait for their turn, a full buffer is not read into. True if the
+ * stream has come to its end and is gone: the owner then knows. */
+static bool stream_settle(struct px_stream *s)
+{
+    bool reads;
+
+    if (!s->way.sink || (s->muted && s->turn == 0))
+        drain(s);
+    else if (s->ready - s->start + s->turn > 0 && !px_list_linked(&s->turn_link))
+        px_list_append(&s->way.sink->queue, &s->turn_link);
+    reads = !s->held && s->end - s->start < s->size;
+    if (s->watch && px_watch_set(s->watch, reads ? PX_READABLE : 0)) {
+        px_log(PX_LOG_ERROR, "output", "cannot read output: the kernel has no room");
+        stream_shut(s);
+        return stream_settle(s);
+    }
+    if (!s->ended || s->held || s->end - s->start + s->turn > 0)
+        return false;
+    stream_done(s);
+    return true;
+}
+
+/* Copy and tap, if there are such, get what the sink cannot take. */
+static void lose_sink(struct px_stream *s)
+{
+    px_list_remove(&s->link);
+    px_list_remove(&s->turn_link);
+    s->way.sink = NULL;
+    advance(s, s->turn);
+    if (s->way.copy || s->way.is_tapped)
+        (void)stream_settle(s);
+    else
+        stream_done(s);
+}
+
+/* The reader has gone, or the disk is full. The writers learn it as they would without
+ * us between: by SIGPIPE. */
+static void sink_break(struct px_iof_sink *sink, int errnum)
+{
+    sink->broken = true;
+    if (errnum != EPIPE) {
+        errno = errnum;
+        px_log(PX_LOG_ERROR, "output", "cannot write to %s: %m", sink->name);
+        /* Before the streams end, which must not pass for complete. */
+        PX_LIST_EACH (&sink->streams, struct px_stream, s, link)
+            tell_broken(s);
+    }
+    while (!px_list_empty(&sink->streams))
+        lose_sink(PX_CONTAINER_OF(sink->streams.next, struct px_stream, link));
+}
+
+/* The stream may be gone then. */
+static void tell_room(struct px_stream *s)
+{
+    if (!s->refused || s->held || s->end - s->start == s->size)
+        return;
+    s->refused = false;
+    s->way.on_room(s->way.arg);
+}
+
+/* One write of the stream whose turn it is; false if the sink takes no more for now. */
+static bool serve(struct px_iof_sink *sink, struct px_stream *s)
+{
+    if (s->turn == 0 && s->muted) {
+        px_list_remove(&s->turn_link);
+        (void)stream_settle(s);
+        return true;
+    }
+    if (s->turn == 0)
+        begin_turn(s);
+    ssize_t n = px_iof_sink_write(
+        sink, s->shown ? s->shown->bytes + s->shown->at : s->bytes + s->start, s->turn);
+    if (n < 0 && errno == EINTR)
+        return true;
+    if (n < 0) {
+        if (errno != EAGAIN)
+            sink_break(sink, errno);
+        return false;
+    }
+    advance(s, (size_t)n);
+    if (s->turn == 0)
+        px_list_remove(&s->turn_link); /* settling puts it last if it has more */
+    if (s->left != SIZE_MAX && s->fd >= 0)
+        stream_fill(s);
+    if (!stream_settle(s))
+        tell_room(s);
+    return true;
+}
+
+/* Writes all that finds room; not from within itself. */
+static void sink_serve(struct px_iof_sink *sink)
+{
+    if (sink->busy || sink->waits)
+        return;
+    sink->busy = true;
+    while (!sink->closed && !px_list_empty(&sink->queue) &&
+           serve(sink, PX_CONTAINER_OF(sink->queue.next, struct px_stream, turn_link)))
+        ;
+    sink->busy = false;
+    if (sink->closed)
+        px_iof_sink_close(sink);
+}
+
+/* After something has come: true if the stream is gone. */
+static bool stream_go(struct px_stream *s)
+{
+    struct px_iof_sink *sink = s->way.sink;
+    bool gone = false, *outer = s->gone;
+
+    s->gone = &gone;
+    if (!stream_settle(s) && sink)
+        sink_serve(sink);
+    if (!gone)
+        s->gone = outer;
+    else if (outer)
+        *outer = true;
+    return gone;
+}
+
+static void on_readable(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
+{
+    stream_fill(arg);
+    (void)stream_go(arg);
+}
+
+static void on_timer(void *arg)
+{
+    struct px_stream *s = arg;
+    uint64_t age_ms = px_clock_ms() - s->since_ms;
+
+    s->timing = s->ready < s->end && age_ms < s->way.how.gather_ms;
+    if (s->timing)
+        px_timer_set(s->timer, s->way.how.gather_ms - age_ms);
+    else
+        px_stream_flush(s);
+}
+
+/* ---- for its owner --------------------------------------------------------------- */
+
+void px_stream_close(struct px_stream *s)
+{
+    if (!s)
+        return;
+    if (s->gone)
+        *s->gone = true;
+    px_list_remove(&s->link);
+    px_list_remove(&s->turn_link);
+    px_watch_free(s->watch);
+    px_timer_free(s->timer);
+    px_drop_fd(&s->fd);
+    free(s->shown);
+    free(s->bytes);
+    free(s);
+}
+
+/* Sinks that are broken are none. */
+static struct px_stream *make_stream(const struct px_stream_way *way)
+{
+    struct px_stream *s = malloc(sizeof(*s));
+
+    if (!s)
+        return NULL;
+    *s = (struct px_stream){.way = *way, .fd = -1, .left = SIZE_MAX};
+    if (s->way.sink && s->way.sink->broken)
+        s->way.sink = NULL;
+    if (s->way.copy && s->way.copy->broken)
+        s->way.copy = NULL;
+    s->way.origin = (struct px_iof_origin){0};
+    if (s->way.sink) {
+        s->way.sink->on_room = sink_serve;
+        px_list_append(&s->way.sink->streams, &s->link);
+    }
+    return s;
+}
+
+static bool get_buffers(struct px_stream *s, const struct px_iof_origin *origin)
+{
+    const struct px_iof_way *how = &s->way.how;
+    struct px_iof_format format;
+
+    s->size = how->gather_b <= PX_LINE_MAX_B     ? PX_LINE_MAX_B
+              : how->gather_b <= PX_STREAM_MAX_B ? how->gather_b
+                                                 : PX_STREAM_MAX_B;
+    s->bytes = malloc(s->size);
+    s->timer = px_timer_create(px_process.loop, on_timer, s);
+    if (!s->bytes || !s->timer)
+        return false;
+    if (!px_iof_format_make(&format, how, origin))
+        return true;
+    s->shown = malloc(sizeof(*s->shown) + s->size + PX_IOF_MARK_MAX_B);
+    if (!s->shown)
+        return false;
+    s->shown->format = format;
+    s->shown->size = s->size + PX_IOF_MARK_MAX_B;
+    return true;
+}
+
+pmix_status_t px_stream_open(const struct px_stream_way *way, int fd,
+                             struct px_stream **out)
+{
+    struct px_stream *s = make_stream(way);
+
+    if (!s)
+        return PMIX_ERR_NOMEM;
+    if (!s->way.sink && !s->way.copy && !s->way.is_tapped) {
+        s->fd = fd;
+        px_stream_close(s);
+        *out = NULL;
+        return PMIX_SUCCESS;
+    }
+    if (fd >= 0)
+        s->watch = px_watch_create(px_process.loop, fd, PX_READABLE, on_readable, s);
+    if (!get_buffers(s, &way->origin) || (fd >= 0 && !s->watch)) {
+        px_stream_close(s);
+        return PMIX_ERR_NOMEM;
+    }
+    s->fd = fd;
+    *out = s;
+    return PMIX_SUCCESS;
+}
+
+size_t px_stream_put(struct px_stream *s, const uint8_t *bytes, size_t n)
+{
+    for (size_t taken = 0; taken < n;) {
+        size_t room = s->held ? 0 : make_room(s);
+        size_t len = n - taken < room ? n - taken : room;
+
+        if (len == 0) {
+            s->refused = true;
+            return taken;
+        }
+        memcpy(s->bytes + s->end, bytes + taken, len);
+        taken += len;
+        take_bytes(s, len);
+        if (stream_go(s))
+            break;
+    }
+    return n;
+}
+
+void px_stream_flush(struct px_stream *s)
+{
+    s->lines = s->ready = s->end;
+    (void)stream_go(s);
+}
+
+void px_stream_finish(struct px_stream *s)
+{
+    int n = 0;
+
+    if (s->ended || s->left != SIZE_MAX)
+        return;
+    if (s->fd < 0) {
+        stream_shut(s);
+        (void)stream_go(s);
+        return;
+    }
+    s->left = ioctl(s->fd, FIONREAD, &n) < 0 ? 0 : (size_t)n;
+    on_readable(s, s->fd, PX_READABLE);
+}
+
+pmix_status_t px_stream_say(struct px_iof_sink *sink, char *text,
+                            void (*done)(void *arg), void *arg, struct px_stream **out)
+{
+    struct px_stream *s = make_stream(
+        &(struct px_stream_way){.sink = sink, .done = done, .arg = arg});
+
+    if (!s)
+        return PMIX_ERR_NOMEM;
+    s->bytes = (uint8_t *)text;
+    s->size = s->end = s->ready = strlen(text);
+    s->ended = true;
+    *out = s;
+    (void)stream_go(s);
+    return PMIX_SUCCESS;
+}
+
+void px_stream_set_origin(struct px_stream *s, const struct px_iof_origin *origin)
+{
+    if (s && s->shown)
+        (void)px_iof_format_make(&s->shown->format, &s->way.how, origin);
+}
+
+void px_stream_resume(struct px_stream *s)
+{
+    if (!s || !s->held)
+        return;
+    s->held = false;
+    if (s->fd >= 0 && s->left != SIZE_MAX)
+        stream_fill(s);
+    if (!stream_go(s))
+        tell_room(s);
+}

@@ -1,0 +1,738 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From pipes, and from hand to hand, to sinks: nothing torn, nothing lost, nobody
+ * blocked. */
+#include "core/iof/stream.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "core/base/clock.h"
+#include "core/base/fd.h"
+#include "core/role/role.h"
+#include "px_test.h"
+
+static const struct px_iof_std *std;
+static int reader; /* of all that comes out */
+static atomic_int n_done, n_broken, n_rooms;
+
+static void setup(void)
+{
+    struct px_err err = {0};
+
+    px_process_lock();
+    ck_assert_msg(px_role_begin(PX_ROLE_TOOL, NULL, 0, &err) == PMIX_SUCCESS, "%s",
+                  err.text);
+    ok(px_loop_need_thread(px_process.loop));
+    px_process_unlock();
+}
+
+static void teardown(void)
+{
+    px_process_lock();
+    px_role_end(PX_ROLE_TOOL);
+    px_process_unlock();
+}
+
+/* ---- from pipes ------------------------------------------------------------------ */
+
+static void on_broken(void *arg PX_UNUSED)
+{
+    n_broken++;
+}
+
+static void on_done(void *arg PX_UNUSED)
+{
+    n_done++;
+}
+
+static void on_room(void *arg PX_UNUSED)
+{
+    n_rooms++;
+}
+
+enum action { NOTHING, INIT, FINI, OPEN, FINISH, CLOSE, PUT, FLUSH, RESUME };
+
+struct source {
+    enum action action;
+    int which; /* 0 stdout, 1 stderr; -1: neither */
+    struct px_iof_way how;
+    struct px_iof_sink *sink, *copy; /* sink: instead of these two */
+    int file;                        /* a copy goes there; 0: none */
+    enum px_piof_kind kind;
+    bool by_hand;
+    unsigned (*tap)(void *arg, const uint8_t *bytes, size_t n);
+    int fd; /* write end */
+    struct px_stream *stream;
+    const void *bytes; /* of PUT */
+    size_t n, taken;
+};
+
+static pmix_status_t do_open(struct source *s)
+{
+    const struct px_piof_source wanted = {
+        .size = sizeof(wanted), .kind = s->kind, .merged = true};
+    const struct px_piof_target file = {.size = sizeof(file), .fd = s->file};
+    const struct px_stream_way way = {
+        .how = s->how,
+        .origin = {.nspace = "job", .rank = 1, .channel = "stdout"},
+        .sink = s->sink        ? s->sink
+                : s->which < 0 ? NULL
+                               : std->of[s->which],
+        .copy = s->copy,
+        .tap = s->tap,
+        .is_tapped = s->tap != NULL,
+        .done = on_done,
+        .on_broken = on_broken,
+        .on_room = on_room};
+    struct px_stream_way with_file = way;
+    struct px_piof_ends ends = {{-1, -1, -1}, {-1, -1, -1}};
+
+    if (s->file)
+        ok(px_iof_sink_open(&file, "out", &s->copy, NULL));
+    with_file.copy = s->copy;
+    if (!s->by_hand)
+        ok(px_iof_source_open(&wanted, &ends, NULL));
+    s->fd = ends.child[1];
+    return px_stream_open(&with_file, ends.ours[1], &s->stream);
+}
+
+static void do_action(struct px_call *call, void *args)
+{
+    struct source *s = args;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    switch (s->action) {
+    case NOTHING:
+        break;
+    case INIT:
+        rc = px_iof_std_get(&std);
+        break;
+    case FINI:
+        px_iof_std_put();
+        break;
+    case OPEN:
+        rc = do_open(s);
+        break;
+    case FINISH:
+        px_stream_finish(s->stream);
+        break;
+    case CLOSE:
+        px_stream_close(s->stream);
+        px_iof_sink_close(s->copy);
+        break;
+    case PUT:
+        s->taken = px_stream_put(s->stream, s->bytes, s->n);
+        break;
+    case FLUSH:
+        px_stream_flush(s->stream);
+        break;
+    case RESUME:
+        px_stream_resume(s->stream);
+    }
+    px_call_done(call, rc);
+}
+
+/* s: from OPEN on; else NULL. */
+static void on_loop(enum action action, struct source *s)
+{
+    struct source none;
+
+    s = s ? s : &none;
+    s->action = action;
+    ok(px_call(px_process.loop, do_action, s));
+}
+
+/* fd becomes our stdout, and stderr too. */
+static void start_with(int fd)
+{
+    ck_assert_int_eq(dup2(fd, STDOUT_FILENO), STDOUT_FILENO);
+    ck_assert_int_eq(dup2(fd, STDERR_FILENO), STDERR_FILENO);
+    close(fd);
+    on_loop(INIT, NULL);
+}
+
+static void start_with_pipe(void)
+{
+    int ends[2];
+
+    ok(pipe2(ends, O_CLOEXEC));
+    reader = ends[0];
+    start_with(ends[1]);
+}
+
+static struct source open_source(int which)
+{
+    struct source s = {.which = which, .how.gather_ms = PX_IOF_FOR_EVER};
+
+    on_loop(OPEN, &s);
+    return s;
+}
+
+static void say(const struct source *s, const char *text)
+{
+    ok(px_fd_write_all(s->fd, text, strlen(text), 0));
+}
+
+static void await_done(int wanted)
+{
+    while (n_done < wanted)
+        usleep(100);
+}
+
+/* That the writing end has no reader any more. */
+static void assert_broken(const struct source *s)
+{
+    ck_assert_int_lt(px_fd_write(s->fd, "x", 1), 0);
+    ck_assert_int_eq(errno, EPIPE);
+    close(s->fd);
+}
+
+static void assert_in(int fd, const char *text)
+{
+    char got[4096] = "";
+
+    ok(px_fd_read_all(fd, got, strlen(text), px_clock_ms() + 5000));
+    ck_assert_str_eq(got, text);
+}
+
+static void assert_nothing_out(void)
+{
+    char c;
+
+    on_loop(NOTHING, NULL);
+    ck_assert_int_eq(px_fd_read_all(reader, &c, 1, px_clock_ms() + 50),
+                     PMIX_ERR_TIMEOUT);
+}
+
+PX_TEST(whole_lines_go_on_and_those_of_two_are_not_mixed)
+{
+    struct source a, b;
+
+    start_with_pipe();
+    a = open_source(0);
+    b = open_source(1);
+    say(&a, "1\n2\none half, ");
+    assert_in(reader, "1\n2\n");
+    say(&b, "of ");
+    assert_nothing_out();
+    say(&b, "another\n");
+    assert_in(reader, "of another\n");
+    say(&a, "other half\n\nrest");
+    assert_in(reader, "one half, other half\n\n");
+    assert_nothing_out();
+    close(b.fd);
+    await_done(1);
+    close(a.fd);
+    await_done(2);
+    assert_in(reader, "rest"); /* newline or not */
+    on_loop(FINI, NULL);
+}
+
+/* More than all buffers on the way hold; each line tells its number. */
+#define N_LINES 6000
+#define LINE_B  100
+
+static void *write_lines(void *arg)
+{
+    const struct source *s = arg;
+    char line[LINE_B + 1];
+
+    for (int i = 0; i < N_LINES; i++) {
+        snprintf(line, sizeof(line), "%d line %-*d\n", s->which, LINE_B - 8, i);
+        say(s, line);
+    }
+    close(s->fd);
+    return NULL;
+}
+
+static void check_lines(void)
+{
+    int next[2] = {0}, which, number;
+    FILE *in = fdopen(reader, "r");
+
+    for (int i = 0; i < 2 * N_LINES; i++) {
+        ck_assert_int_eq(fscanf(in, "%d line %d", &which, &number), 2);
+        ck_assert(which == 0 || which == 1);
+        ck_assert_int_eq(number, next[which]++);
+    }
+    await_done(2);
+    fclose(in);
+}
+
+/* A slow reader gets its lines while they are written, another one all of them
+ * afterwards. */
+static void run_writers(bool slow)
+{
+    struct source sources[2] = {open_source(0), open_source(1)};
+    pthread_t threads[2];
+
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, write_lines, &sources[i]);
+    if (slow) {
+        usleep(200000);
+        ck_assert_int_eq(n_done, 0);
+        on_loop(NOTHING, NULL); /* the loop has time for others */
+        check_lines();
+    }
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    await_done(2);
+    if (!slow)
+        check_lines();
+    on_loop(FINI, NULL);
+}
+
+/* A pipe, the same where it cannot be opened anew, a socket, a file. */
+PX_TEST_LOOP(a_slow_reader_loses_nothing_and_blocks_nobody, 4)
+{
+    enum { PIPE, SHARED, SOCKET, PLAIN };
+    int ends[2];
+
+    if (_i == SHARED) {
+        teardown();
+        setenv("PMIX_MCA_piof_stdio_own", "false", 1);
+        setup();
+    }
+    if (_i == SOCKET) {
+        ok(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));
+    } else if (_i == PLAIN) {
+        ends[1] = open(px_test_path("out"), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+        ends[0] = open(px_test_path("out"), O_RDONLY | O_CLOEXEC);
+    } else {
+        ok(pipe2(ends, O_CLOEXEC));
+    }
+    reader = ends[0];
+    start_with(ends[1]);
+    run_writers(_i != PLAIN);
+    ck_assert_int_eq(fcntl(STDOUT_FILENO, F_GETFL) & O_NONBLOCK, 0);
+}
+
+/* A line that fills the buffer goes on in pieces; behind a shorter one it is not
+ * cut. */
+PX_TEST(long_lines_go_on_in_pieces)
+{
+    static const char starts[][6] = {"", "line\n", {'a', '\0', 'b', '\n', '\0'}};
+    static char big[3 * PX_LINE_MAX_B + 1], got[sizeof(big)];
+    struct source a;
+
+    start_with_pipe();
+    a = open_source(0);
+    ck_assert_int_gt(fcntl(reader, F_SETPIPE_SZ, (int)sizeof(big)), 0);
+    for (size_t i = 0; i < 3; i++) {
+        memset(big, 'x', sizeof(big) - 1);
+        memcpy(big, starts[i], i == 0 ? 0 : 5);
+        big[sizeof(big) - 1] = '\n';
+        ok(px_fd_write_all(a.fd, big, sizeof(big), 0));
+        ok(px_fd_read_all(reader, got, sizeof(got), px_clock_ms() + 5000));
+        ck_assert_mem_eq(big, got, sizeof(big));
+    }
+    close(a.fd);
+    await_done(1);
+    on_loop(FINI, NULL);
+}
+
+/* Of a short rest, and of one that a slow reader has not read yet. */
+PX_TEST(finish_takes_what_is_there_and_waits_for_no_more)
+{
+    static char big[8 * PX_LINE_MAX_B], got[sizeof(big)];
+    struct source a;
+
+    start_with_pipe();
+    a = open_source(0);
+    say(&a, "line\nrest");
+    on_loop(FINISH, &a);
+    assert_in(reader, "line\nrest");
+    await_done(1);
+    assert_broken(&a);
+    a = open_source(0);
+    memset(big, 'x', sizeof(big));
+    ck_assert_int_gt(fcntl(a.fd, F_SETPIPE_SZ, (int)sizeof(big)), 0);
+    ok(px_fd_write_all(a.fd, big, sizeof(big), 0));
+    on_loop(FINISH, &a);
+    ck_assert_int_eq(n_done, 1);
+    ok(px_fd_read_all(reader, got, sizeof(got), px_clock_ms() + 5000));
+    await_done(2);
+    assert_broken(&a);
+    on_loop(FINI, NULL);
+}
+
+PX_TEST(a_writer_to_a_reader_that_has_gone_gets_sigpipe)
+{
+    struct source a;
+
+    start_with_pipe();
+    a = open_source(0);
+    close(reader);
+    say(&a, "line\n");
+    await_done(1);
+    assert_broken(&a);
+    ck_assert_int_eq(n_broken, 0);
+    a = open_source(1); /* later ones, too */
+    ck_assert_ptr_null(a.stream);
+    assert_broken(&a);
+    on_loop(FINI, NULL);
+}
+
+PX_TEST(a_full_disk_is_a_failure)
+{
+    int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    struct source a;
+
+    PX_TEST_NEEDS(fd >= 0, "/dev/full");
+    start_with(fd);
+    a = open_source(0);
+    say(&a, "line\n");
+    await_done(1);
+    ck_assert_int_eq(n_broken, 1);
+    close(a.fd);
+    on_loop(FINI, NULL);
+}
+
+PX_TEST(a_closed_stream_is_silent)
+{
+    struct source a;
+
+    start_with_pipe();
+    a = open_source(0);
+    say(&a, "rest");
+    on_loop(NOTHING, NULL);
+    on_loop(CLOSE, &a);
+    assert_nothing_out();
+    ck_assert_int_eq(n_done, 0);
+    close(a.fd);
+    on_loop(FINI, NULL);
+}
+
+/* ---- marks and files ------------------------------------------------------------- */
+
+#define MARK "[1]<stdout>:"
+
+static const struct px_iof_way marks = {.tag_rank = true, .gather_ms = PX_IOF_FOR_EVER};
+static const struct px_iof_way lines = {.gather_ms = PX_IOF_FOR_EVER};
+
+static int open_file(void)
+{
+    int fd = open(px_test_path("out"), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600);
+
+    ck_assert_int_ge(fd, 0);
+    return fd;
+}
+
+static void assert_in_file(int fd, const char *text)
+{
+    ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
+    assert_in(fd, text);
+    ck_assert_int_eq(lseek(fd, 0, SEEK_END), (int)strlen(text));
+    close(fd);
+}
+
+PX_TEST(marked_lines_are_the_same_in_the_file)
+{
+    struct source a = {.how = marks, .file = open_file()};
+    static const char all[] = MARK "1\n" MARK "one, two\n" MARK "rest\n";
+
+    start_with_pipe();
+    on_loop(OPEN, &a);
+    say(&a, "1\none, ");
+    assert_in(reader, MARK "1\n");
+    say(&a, "two\nrest");
+    close(a.fd);
+    assert_in(reader, all + sizeof(MARK) + 1);
+    await_done(1);
+    assert_in_file(a.file, all);
+    on_loop(FINI, NULL);
+}
+
+/* A long line is cut, and marked again; what is short of a line waits. */
+PX_TEST(marked_lines_to_a_slow_reader_lose_nothing)
+{
+    static char big[3 * PX_LINE_MAX_B], line[PX_LINE_MAX_B + sizeof(MARK) + 1];
+    struct source a = {.how = marks, .file = open_file()};
+
+    start_with_pipe();
+    on_loop(OPEN, &a);
+    memset(big, 'x', sizeof(big));
+    ck_assert_int_gt(fcntl(a.fd, F_SETPIPE_SZ, (int)sizeof(big)), 0);
+    ok(px_fd_write_all(a.fd, big, sizeof(big), 0));
+    on_loop(FINISH, &a);
+    ck_assert_int_eq(n_done, 0);
+    for (int i = 0; i < 3; i++) {
+        ok(px_fd_read_all(reader, line, sizeof(line) - 1, px_clock_ms() + 5000));
+        ck_assert_int_eq(strncmp(line, MARK "xx", sizeof(MARK) + 1), 0);
+        ck_assert_str_eq(line + sizeof(line) - 3, "x\n");
+    }
+    await_done(1);
+    ck_assert_int_eq(lseek(a.file, 0, SEEK_END), 3 * (int)(sizeof(line) - 1));
+    close(a.file);
+    assert_broken(&a);
+    on_loop(FINI, NULL);
+}
+
+/* Nothing comes out; all is in the file, even if the reader has gone. */
+PX_TEST_LOOP(a_file_alone_gets_all, 3)
+{
+    struct source a = {.which = -1, .how = lines, .file = open_file()};
+
+    start_with_pipe();
+    a.which = _i == 0 ? -1 : 0;
+    if (_i > 0)
+        close(reader);
+    on_loop(OPEN, &a);
+    say(&a, "line\nre");
+    on_loop(NOTHING, NULL);
+    say(&a, "st\nof it");
+    if (_i == 2)
+        on_loop(FINISH, &a);
+    else
+        close(a.fd);
+    await_done(1);
+    assert_in_file(a.file, "line\nrest\nof it");
+    ck_assert_int_eq(n_broken, 0);
+    on_loop(FINI, NULL);
+}
+
+/* It is told once. Alone it ends the stream; else the reader gets the rest. */
+PX_TEST_LOOP(a_file_on_a_full_disk_is_a_failure, 2)
+{
+    struct source a = {
+        .which = _i - 1, .how = lines, .file = open("/dev/full", O_WRONLY | O_CLOEXEC)};
+
+    PX_TEST_NEEDS(a.file >= 0, "/dev/full");
+    start_with_pipe();
+    ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
+    on_loop(OPEN, &a);
+    say(&a, "line\n");
+    if (_i == 0) {
+        await_done(1);
+        assert_broken(&a);
+    } else {
+        assert_in(reader, "line\n");
+        say(&a, "more\n");
+        assert_in(reader, "more\n");
+        close(a.fd);
+        await_done(1);
+    }
+    ck_assert_int_eq(n_broken, 1);
+    close(a.file);
+    on_loop(FINI, NULL);
+}
+
+/* ---- what is kept back ------------------------------------------------------------ */
+
+/* A prompt is seen, though no line: but not before its time, and not in pieces. */
+PX_TEST(a_line_without_end_goes_on_when_it_has_waited)
+{
+    struct source a = {.how.gather_ms = 100};
+    uint64_t begin;
+
+    start_with_pipe();
+    on_loop(OPEN, &a);
+    for (int i = 0; i < 2; i++) {
+        begin = px_clock_ms();
+        say(&a, "line\nna");
+        say(&a, "me: ");
+        assert_in(reader, "line\nname: ");
+        ck_assert_uint_ge(px_clock_ms() - begin, 100);
+    }
+    close(a.fd);
+    await_done(1);
+    on_loop(FINI, NULL);
+}
+
+PX_TEST(bytes_are_gathered_as_asked_for)
+{
+    static const struct {
+        struct px_iof_way how;
+        const char *says[4], *outs[4]; /* "": nothing comes of it */
+        const char *flushed;
+    } rows[] = {{{.raw = true}, {"a", "\nb"}, {"a", "\nb"}, ""},
+                {{.raw = true, .gather_b = 4, .gather_ms = PX_IOF_FOR_EVER},
+                 {"a", "\nb", "cd", "e"},
+                 {"", "", "a\nbcd", ""},
+                 "e"},
+                {{.gather_b = 4, .gather_ms = PX_IOF_FOR_EVER},
+                 {"a\n", "bc", "d\n", "\n\n\ne"},
+                 {"", "a\n", "", "bcd\n\n\n\n"},
+                 "e"},
+                {{.gather_ms = PX_IOF_FOR_EVER}, {"a", "b\nc"}, {"", "ab\n"}, "c"},
+                {{0}, {"a", "b\nc"}, {"a", "b\nc"}, ""}};
+
+    start_with_pipe();
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        struct source a = {.how = rows[i].how, .by_hand = true};
+
+        on_loop(OPEN, &a);
+        for (int k = 0; k < 4 && rows[i].says[k]; k++) {
+            a.bytes = rows[i].says[k];
+            a.n = strlen(rows[i].says[k]);
+            on_loop(PUT, &a);
+            ck_assert_uint_eq(a.taken, a.n);
+            assert_in(reader, rows[i].outs[k]);
+        }
+        if (!*rows[i].flushed)
+            assert_nothing_out();
+        on_loop(FLUSH, &a);
+        assert_in(reader, rows[i].flushed);
+        on_loop(FINISH, &a);
+        ck_assert_int_eq(n_done, (int)i + 1);
+    }
+    on_loop(FINI, NULL);
+}
+
+/* ---- by hand, to functions, by taps ----------------------------------------------- */
+
+static atomic_size_t n_got, room; /* of a function as sink */
+static uint8_t got[8 * PX_LINE_MAX_B];
+
+static ssize_t take_some(void *arg PX_UNUSED, const struct iovec *v, int n PX_UNUSED)
+{
+    size_t len = v->iov_len < room ? v->iov_len : room;
+
+    if (len == 0) {
+        errno = EAGAIN;
+        return -1;
+    }
+    memcpy(got + n_got, v->iov_base, len);
+    n_got += len;
+    room -= len;
+    return (ssize_t)len;
+}
+
+static void give_room(struct px_call *call, void *sink)
+{
+    room = 5000;
+    px_iof_sink_has_room(sink);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+/* No more is taken than there is room for, and then it is asked for. */
+PX_TEST(bytes_that_are_handed_over_wait_for_room)
+{
+    static uint8_t all[sizeof(got)];
+    struct source a = {.how = {.raw = true}, .by_hand = true};
+    size_t at = 0;
+    int rooms = 0;
+
+    for (size_t i = 0; i < sizeof(all); i++)
+        all[i] = (uint8_t)(i * 31 >> 3);
+    ok(px_iof_sink_create(take_some, NULL, "a function", &a.sink));
+    on_loop(OPEN, &a);
+    for (int turns = 0; at < sizeof(all); turns++) {
+        rooms = n_rooms;
+        a.bytes = all + at;
+        a.n = sizeof(all) - at;
+        on_loop(PUT, &a);
+        at += a.taken;
+        ck_assert_uint_le(at - n_got, PX_LINE_MAX_B);
+        while (a.taken < a.n && n_rooms == rooms)
+            ok(px_call(px_process.loop, give_room, a.sink));
+        ck_assert_int_lt(turns, 1000);
+    }
+    on_loop(FINISH, &a);
+    while (n_done == 0)
+        ok(px_call(px_process.loop, give_room, a.sink));
+    ck_assert_uint_eq(n_got, sizeof(all));
+    ck_assert_mem_eq(got, all, sizeof(all));
+    px_iof_sink_close(a.sink);
+}
+
+/* What a sink that breaks within cannot take is taken all the same. */
+PX_TEST(a_reader_that_has_gone_takes_all)
+{
+    struct source a = {.how = lines, .by_hand = true, .bytes = "a\nb\n", .n = 4};
+
+    start_with_pipe();
+    on_loop(OPEN, &a);
+    close(reader);
+    on_loop(PUT, &a);
+    ck_assert_uint_eq(a.taken, 4);
+    ck_assert_int_eq(n_done, 1);
+    ck_assert_int_eq(n_broken, 0);
+    on_loop(FINI, NULL);
+}
+
+static atomic_uint tap_says, n_ends;
+
+static unsigned tap(void *arg PX_UNUSED, const uint8_t *bytes, size_t n)
+{
+    n_ends += n == 0;
+    memcpy(got + n_got, bytes, n);
+    n_got += n;
+    return tap_says;
+}
+
+/* All bytes as they come; and as it says, the sink gets them too, or not. */
+PX_TEST(a_tap_holds_up_its_writer_and_may_have_all_alone)
+{
+    struct source a = {.how = lines, .tap = tap};
+
+    start_with_pipe();
+    on_loop(OPEN, &a);
+    tap_says = PX_TAP_TAKES;
+    say(&a, "1\n2");
+    assert_in(reader, "1\n");
+    tap_says = PX_TAP_TAKES | PX_TAP_HOLDS;
+    say(&a, "\n3\n");
+    assert_in(reader, "2\n3\n");
+    say(&a, "4\n");
+    assert_nothing_out();
+    ck_assert_uint_eq(n_got, 6);
+    tap_says = PX_TAP_TAKES | PX_TAP_ALONE;
+    on_loop(RESUME, &a);
+    assert_nothing_out();
+    ck_assert_mem_eq(got, "1\n2\n3\n4\n", 8);
+    tap_says = PX_TAP_TAKES | PX_TAP_HOLDS;
+    say(&a, "5\n");
+    assert_in(reader, "5\n");
+    on_loop(FINISH, &a);
+    ck_assert_int_eq(n_done, 0); /* not while it is held */
+    on_loop(RESUME, &a);
+    ck_assert_uint_eq(n_ends, 1);
+    on_loop(RESUME, &a);
+    ck_assert_int_eq(n_done, 1);
+    assert_broken(&a);
+    on_loop(FINI, NULL);
+}
+
+/* Where the reader goes, it goes on; then it does not want it any more, either. */
+PX_TEST(a_tap_keeps_a_stream_without_a_reader)
+{
+    struct source a = {.how = lines, .tap = tap};
+
+    start_with_pipe();
+    on_loop(OPEN, &a);
+    close(reader);
+    tap_says = PX_TAP_TAKES;
+    say(&a, "1\n");
+    say(&a, "2\n");
+    while (n_got < 4)
+        usleep(100);
+    ck_assert_int_eq(n_done, 0);
+    tap_says = 0;
+    say(&a, "3\n");
+    await_done(1);
+    assert_broken(&a);
+    on_loop(FINI, NULL);
+}
+
+/* All that a terminal's last user has written comes before its end. */
+PX_TEST(a_terminal_ends_with_its_last_user)
+{
+    struct source a = {.how = lines, .kind = PX_PIOF_TERMINAL};
+
+    start_with_pipe();
+    PX_TEST_NEEDS(access("/dev/ptmx", R_OK | W_OK) == 0, "pseudo terminals");
+    on_loop(OPEN, &a);
+    say(&a, "line\nrest");
+    close(a.fd);
+    await_done(1);
+    assert_in(reader, "line\nrest");
+    on_loop(FINI, NULL);
+}
+
+PX_TEST_MAIN("iof/stream", setup, teardown)
