@@ -78,12 +78,10 @@ static pmix_status_t await(int fd, short events, uint64_t deadline_ms)
 
 /* A pipe has no MSG_NOSIGNAL, nor has a file at its limit (RLIMIT_FSIZE), and a library
  * may not touch its host's handlers: hold the signals back in this thread, and swallow
- * the one we have raised. */
+ * the one we have raised, also if some of it was written before. */
 ssize_t px_fd_writev(int fd, const struct iovec *v, int n)
 {
-    sigset_t ours;
-    sigset_t mask_was;
-    sigset_t pending_was;
+    sigset_t ours, mask_was, pending_was;
 
     sigemptyset(&ours);
     sigaddset(&ours, SIGPIPE);
@@ -93,8 +91,9 @@ ssize_t px_fd_writev(int fd, const struct iovec *v, int n)
 
     ssize_t done = PX_RETRY(writev(fd, v, n));
     int errnum = errno;
-    int raised = errnum == EPIPE ? SIGPIPE : errnum == EFBIG ? SIGXFSZ : 0;
-    if (done < 0 && raised && !sigismember(&pending_was, raised)) {
+    bool is_cut = done < 0 ? errnum == EPIPE : (size_t)done < v->iov_len;
+    int raised = is_cut ? SIGPIPE : done < 0 && errnum == EFBIG ? SIGXFSZ : 0;
+    if (raised && !sigismember(&pending_was, raised)) {
         sigemptyset(&ours);
         sigaddset(&ours, raised);
         (void)PX_RETRY(sigtimedwait(&ours, NULL, &(struct timespec){0}));

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -204,6 +205,29 @@ PX_TEST(writing_to_a_closed_end_is_unreach_and_raises_no_signal)
     ck_assert_int_eq(sigismember(&pending, SIGPIPE), 0);
     ck_assert_int_eq(pthread_sigmask(SIG_BLOCK, NULL, &mask), 0);
     ck_assert_int_eq(sigismember(&mask, SIGPIPE), 0);
+}
+
+/* As soon as the pipe is full. */
+static void *close_full(void *arg PX_UNUSED)
+{
+    int left = 0;
+
+    while (left < 65536)
+        ck_assert_int_eq(ioctl(ends[0], FIONREAD, &left), 0);
+    close(ends[0]);
+    return NULL;
+}
+
+PX_TEST(a_reader_that_goes_while_a_write_waits_raises_no_signal)
+{
+    static char bytes[65537];
+    pthread_t reader;
+
+    make_pipe();
+    ck_assert_int_eq(pthread_create(&reader, NULL, close_full, NULL), 0);
+    ck_assert_int_eq(px_fd_write(ends[1], bytes, sizeof(bytes)), 65536);
+    pthread_join(reader, NULL);
+    close(ends[1]);
 }
 
 PX_TEST(a_sigpipe_that_was_pending_before_stays_pending)
