@@ -37,7 +37,8 @@ typedef void (*pmix_iof_cbfunc_t)(size_t iofhdlr, pmix_iof_channel_t channel,
  *
  * @param procs       whose output; ranks may be PMIX_RANK_WILDCARD. At least one
  * @param directives  PMIX_IOF_COPY, PMIX_IOF_CACHE_SIZE and others, for the host
- * @param channel     the streams, or-ed: PMIX_FWD_STDOUT_CHANNEL and its like
+ * @param channel     the streams, or-ed: PMIX_FWD_STDOUT_CHANNEL and its like;
+ *                    PMIX_FWD_ALL_CHANNELS: all but the input
  * @param cbfunc      receives the bytes as they come, on the library's thread
  * @param regcbfunc   gets the status, the number of this request and @p regcbdata; may
  *                    be NULL
@@ -53,8 +54,9 @@ pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
                             pmix_hdlr_reg_cbfunc_t regcbfunc, void *regcbdata);
 
 /**
- * Ask for no more output. With @p cbfunc NULL it blocks until the server has answered;
- * what arrives meanwhile is thrown away.
+ * Ask for no more output. All that has come before still goes on; the rest is thrown
+ * away. With @p cbfunc NULL it blocks until the server has answered, and the function
+ * of the request has had all it gets.
  *
  * @param iofhdlr     the number of the request
  * @param directives  for the host
@@ -69,13 +71,20 @@ pmix_status_t PMIx_IOF_deregister(size_t iofhdlr, const pmix_info_t directives[]
  * Send bytes to the standard input of processes. With @p cbfunc NULL it blocks until
  * the host has taken them.
  *
- * @param targets     who shall read them; the host may allow none, or just one
+ * With the directive PMIX_IOF_PUSH_STDIN the library reads the caller's own standard
+ * input instead, to its end, and sends it as fast as the host takes it, one piece after
+ * the other; a terminal is read while this process is in its foreground. The call ends
+ * when that has begun. Problems on the way are logged, and end it.
+ *
+ * @param targets     who shall read them. None, with PMIX_IOF_COMPLETE: those that get
+ *                    the caller's own input
  * @param bo          the bytes, copied; none at the end of the input. NULL with the
- *                    directive PMIX_IOF_COMPLETE says that, too
- * @param directives  for the host. PMIX_IOF_PUSH_STDIN, by which the library would read
- *                    the caller's own input, is not supported yet
+ *                    directive PMIX_IOF_COMPLETE says that, too; and with
+ *                    PMIX_IOF_PUSH_STDIN
+ * @param directives  for the host, but PMIX_IOF_PUSH_STDIN
  * @param cbfunc      gets the status; may be NULL
  * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_NO_PERMISSIONS;
+ *         PMIX_ERR_RESOURCE_BUSY: the own input is being sent already;
  *         PMIX_ERR_UNREACH; PMIX_ERR_INIT; PMIX_ERR_WOULD_BLOCK; PMIX_ERR_BAD_PARAM
  */
 pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets,

@@ -23,7 +23,7 @@ BUDGETS = (
     (1400, "core/plugin"),
     (800, "core/topo"),
     (4655, "core/model"),
-    (1390, "core/link"),
+    (1600, "core/link"),
     (1100, "core/notify"),
     (1500, "core/iof"),
     (4900, "core/client", "core/tool"),

@@ -71,6 +71,10 @@ pmix_status_t px_link_make_primary(struct px_link *link);
 /* rank WILDCARD: any of the namespace. NULL. */
 struct px_link *px_link_find(const pmix_proc_t *server);
 struct px_channel *px_link_channel(struct px_link *link);
+/* In any role; NULL: this server has gone. */
+struct px_channel *px_link_way_to(const pmix_proc_t *server);
+/* Reads those that forwarded output has stopped, if nothing stops it any more. */
+void px_links_go_on(struct px_iofs *iofs);
 
 /* Any thread that holds the process lock: tells the server that we leave, waits for
  * its answer as long as conf.finalize_timeout, closes. PMIX_ERR_NOT_FOUND: there is

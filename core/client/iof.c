@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Forwarding of standard streams: output of others to here, input to them. */
+/* Forwarded output of others: asked for, and not wanted any more. */
 #include "core/client/client.h"
-#include "core/link/iof.h"
+#include "core/client/pull.h"
+
+/* ---- pull ------------------------------------------------------------------------ */
 
 struct pull_op {
     struct px_api api;
-    pmix_iof_cbfunc_t fn;
+    struct px_iof *iof; /* until it is among the others */
     pmix_hdlr_reg_cbfunc_t reg_cb;
 };
-
-/* ---- pull ------------------------------------------------------------------------ */
 
 static void on_pulled(void *arg, pmix_status_t status, px_reader *reply)
 {
@@ -17,12 +17,16 @@ static void on_pulled(void *arg, pmix_status_t status, px_reader *reply)
     struct px_iof *iof = px_iof_find(&px_process.model->iofs, op->api.args.id);
 
     status = px_api_answer(status, reply);
+    if (!iof) { /* this process ends */
+        px_api_done(&op->api, PMIX_ERR_INIT);
+        return;
+    }
     iof->server_id = iof->id; /* of a server that does not tell its own */
     iof->registered = true;
     if (!status && !px_reader_done(reply))
         status = px_unpack_size(reply, &iof->server_id);
     if (status)
-        px_iof_remove(iof);
+        px_iof_end(iof);
     px_api_done(&op->api, status);
 }
 
@@ -30,6 +34,7 @@ static void finish_pull(struct px_api *api)
 {
     struct pull_op *op = PX_CONTAINER_OF(api, struct pull_op, api);
 
+    px_pull_destroy(op->iof);
     op->reg_cb(api->status, op->api.args.id, api->cbdata);
 }
 
@@ -38,19 +43,18 @@ static void finish_pull(struct px_api *api)
 static void on_pull(struct px_api *api)
 {
     struct pull_op *op = PX_CONTAINER_OF(api, struct pull_op, api);
-    struct px_iof *iof = NULL;
     pmix_status_t rc = px_loop_need_thread(px_process.loop);
 
-    if (!rc)
-        rc = px_iof_add(&px_process.model->iofs, op->fn, &iof);
-
     if (!rc) {
+        struct px_iof *iof = px_take(&op->iof);
+
+        px_iof_add(&px_process.model->iofs, iof);
         api->args.id = iof->id;
         iof->server = px_process.channel->server;
         rc = px_channel_ask(px_process.channel, api->request, &api->args, on_pulled,
                             op);
         if (rc)
-            px_iof_remove(iof);
+            px_iof_end(iof);
     }
     if (rc)
         px_api_done(api, rc);
@@ -62,62 +66,85 @@ PX_EXPORT pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
                                       pmix_iof_cbfunc_t cbfunc,
                                       pmix_hdlr_reg_cbfunc_t regcbfunc, void *regcbdata)
 {
+    /* Input is pushed; those who want all channels mean those that can be pulled. */
+    if (channel == PMIX_FWD_ALL_CHANNELS)
+        channel &= (pmix_iof_channel_t)~PMIX_FWD_STDIN_CHANNEL;
     struct pull_op op = {
         .api = {.start = on_pull,
                 .finish = finish_pull,
                 .request = &px_request_iof_pull,
                 .args = {.procs = (pmix_proc_t *)procs,
                          .n_procs = nprocs,
-                         .info = px_infos_borrow(directives, ndirs),
-                         .channels = channel},
+                         .channels = channel,
+                         .info = px_infos_borrow(directives, ndirs)},
                 .invalid = nprocs == 0 || channel == PMIX_FWD_NO_CHANNELS,
                 .cbdata = regcbdata},
-        .fn = cbfunc,
         .reg_cb = regcbfunc};
     pmix_status_t rc = px_api_check(&op.api);
 
-    /* Input is pushed; and nothing here writes to this process's own streams yet. */
+    /* Nothing here writes to this process's own streams yet. */
     if (!rc && ((channel & PMIX_FWD_STDIN_CHANNEL) || !cbfunc))
         rc = PMIX_ERR_NOT_SUPPORTED;
+    if (!rc)
+        rc = px_pull_create(cbfunc, &op.iof);
     if (rc)
         return rc;
-    if (regcbfunc)
-        return px_api_post(&op.api, sizeof op);
-    rc = px_api_wait(&op.api);
-    return rc ? rc : (pmix_status_t)op.api.args.id;
+    rc = regcbfunc ? px_api_post(&op.api, sizeof op) : px_api_wait(&op.api);
+    if (rc || !regcbfunc)
+        px_pull_destroy(op.iof);
+    return rc || regcbfunc ? rc : (pmix_status_t)op.api.args.id;
 }
 
 /* ---- deregister ------------------------------------------------------------------ */
 
+struct dereg_op {
+    struct px_api api;
+    unsigned waits_for; /* the server's answer, the last that its receiver passes on */
+    pmix_status_t status;
+};
+
+static void step(struct dereg_op *op)
+{
+    if (--op->waits_for == 0)
+        px_api_done(&op->api, op->status);
+}
+
+static void on_deregistered(void *arg, pmix_status_t status, px_reader *reply)
+{
+    struct dereg_op *op = arg;
+
+    op->status = px_api_answer(status, reply);
+    step(op);
+}
+
+static void on_gone(void *arg)
+{
+    step(arg);
+}
+
 /* Output that still arrives is thrown away from now on. */
 static void on_deregister(struct px_api *api)
 {
+    struct dereg_op *op = PX_CONTAINER_OF(api, struct dereg_op, api);
     struct px_iof *iof = px_iof_find(&px_process.model->iofs, api->args.id);
-    struct px_channel *up = px_process.channel;
     struct px_args args = api->args;
-    struct px_link *link;
-    pmix_status_t rc = PMIX_SUCCESS;
+    struct px_channel *up;
 
     if (!iof || !iof->registered) {
         px_api_done(api, PMIX_ERR_BAD_PARAM);
         return;
     }
-    if (!px_proc_same(&up->server, &iof->server)) {
-        link = px_process.client ? px_link_find(&iof->server) : NULL;
-        up = link ? px_link_channel(link) : NULL;
-    }
     args.id = iof->server_id;
-    px_iof_remove(iof);
-    if (up)
-        rc = px_channel_ask(up, api->request, &args, px_api_status_reply, api);
+    up = px_link_way_to(&iof->server);
+    op->waits_for = 2;
+    iof->gone = on_gone;
+    iof->gone_arg = op;
+    px_iof_end(iof);
     /* A server that has gone took with it what was asked of it. */
-    if (rc || !up)
-        px_api_done(api, rc);
-}
-
-static pmix_status_t wait_or_post(struct px_api *op)
-{
-    return op->cb ? px_api_post(op, sizeof *op) : px_api_wait(op);
+    if (up)
+        op->status = px_channel_ask(up, api->request, &args, on_deregistered, op);
+    if (op->status || !up)
+        step(op);
 }
 
 PX_EXPORT pmix_status_t PMIx_IOF_deregister(size_t iofhdlr,
@@ -125,38 +152,12 @@ PX_EXPORT pmix_status_t PMIx_IOF_deregister(size_t iofhdlr,
                                             size_t ndirs, pmix_op_cbfunc_t cbfunc,
                                             void *cbdata)
 {
-    struct px_api op = {
-        .start = on_deregister,
-        .request = &px_request_iof_dereg,
-        .args = {.id = iofhdlr, .info = px_infos_borrow(directives, ndirs)},
-        .cb = cbfunc,
-        .cbdata = cbdata};
+    struct dereg_op op = {
+        .api = {.start = on_deregister,
+                .request = &px_request_iof_dereg,
+                .args = {.id = iofhdlr, .info = px_infos_borrow(directives, ndirs)},
+                .cb = cbfunc,
+                .cbdata = cbdata}};
 
-    return wait_or_post(&op);
-}
-
-/* ---- push ------------------------------------------------------------------------ */
-
-PX_EXPORT pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets,
-                                      pmix_byte_object_t *bo,
-                                      const pmix_info_t directives[], size_t ndirs,
-                                      pmix_op_cbfunc_t cbfunc, void *cbdata)
-{
-    struct px_api op = {.request = &px_request_iof_push,
-                        .args = {.procs = (pmix_proc_t *)targets,
-                                 .n_procs = ntargets,
-                                 .info = px_infos_borrow(directives, ndirs),
-                                 .bytes = bo ? *bo : (pmix_byte_object_t){0}},
-                        .cb = cbfunc,
-                        .cbdata = cbdata};
-    pmix_status_t rc = px_api_check(&op);
-
-    if (rc)
-        return rc;
-    /* Nothing here reads this process's own input yet. */
-    if (px_info_flag(directives, ndirs, PMIX_IOF_PUSH_STDIN))
-        return PMIX_ERR_NOT_SUPPORTED;
-    if (!bo && !px_info_flag(directives, ndirs, PMIX_IOF_COMPLETE))
-        return PMIX_ERR_BAD_PARAM;
-    return wait_or_post(&op);
+    return cbfunc ? px_api_post(&op.api, sizeof op) : px_api_wait(&op.api);
 }

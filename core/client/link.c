@@ -55,6 +55,8 @@ static void on_frame(void *arg, const struct px_frame *frame, const uint8_t *pay
         if (rc)
             px_log(rc == PMIX_ERR_NOT_FOUND ? PX_LOG_DEBUG : PX_LOG_WARN, "client",
                    "forwarded output dropped: %s", PMIx_Error_string(rc));
+        if (px_iofs_full(&px_process.model->iofs, &link->server))
+            px_conn_pause(link->conn, true);
     } else if (frame->tag == PX_TAG_STORE) {
         PX_AUTOCLOSE int fd = px_conn_take_fd(link->conn);
         (void)px_jobinfo_attach(px_process.model, &r, fd);
@@ -85,6 +87,13 @@ static pmix_status_t send_frame(void *ctx, uint32_t tag, px_buf *payload)
     return px_conn_send(link->conn, (int32_t)link->pindex, tag, payload);
 }
 
+void px_links_go_on(struct px_iofs *iofs)
+{
+    PX_LIST_EACH (&px_process.client->links, struct px_link, l, link)
+        if (!px_iofs_full(iofs, &l->server))
+            px_conn_pause(l->conn, false);
+}
+
 /* ---- life ------------------------------------------------------------------------ */
 
 pmix_status_t px_link_open(struct px_server_addr *c, struct px_link **out)
@@ -109,6 +118,7 @@ pmix_status_t px_link_open(struct px_server_addr *c, struct px_link **out)
                                    .server = c->uri.server,
                                    .server_version = c->version};
     px_list_append(&px_process.client->links, &link->link);
+    px_process.model->iofs.client_goes_on = px_links_go_on;
     *out = link;
     return PMIX_SUCCESS;
 }
@@ -119,6 +129,7 @@ void px_link_close(struct px_link *link, pmix_status_t why)
     struct px_channel up;
 
     px_conn_destroy(link->conn);
+    px_iofs_flush(&px_process.model->iofs, &link->server);
     if (client->primary == link)
         (void)px_link_make_primary(NULL);
     px_list_remove(&link->link);
@@ -126,6 +137,16 @@ void px_link_close(struct px_link *link, pmix_status_t why)
     up = link->up;
     free(link);
     px_channel_fail(&up, why);
+}
+
+struct px_channel *px_link_way_to(const pmix_proc_t *server)
+{
+    struct px_link *link;
+
+    if (px_proc_same(&px_process.channel->server, server))
+        return px_process.channel;
+    link = px_process.client ? px_link_find(server) : NULL;
+    return link ? px_link_channel(link) : NULL;
 }
 
 struct px_link *px_link_find(const pmix_proc_t *server)

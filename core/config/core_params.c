@@ -100,6 +100,10 @@ const struct px_param px_iof_params[] = {
                       "How long a line of forwarded output that has no end yet is kept "
                       "back, so that no line of another process comes into it",
                       .level = 1),
+    /* Finite, because nothing hangs. */
+    PX_PARAM_DURATION(struct px_iof_conf, drain_timeout, "30s", 0, 3600000,
+                      "How long a process that finalizes waits for a reader of its own "
+                      "standard output that takes nothing of what was forwarded to it"),
     PX_PARAM_END,
 };
 

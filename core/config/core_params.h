@@ -36,7 +36,7 @@ struct px_host_builtin_conf {
 };
 
 struct px_iof_conf {
-    uint64_t gather_time; /* ms */
+    uint64_t gather_time, drain_timeout; /* ms */
 };
 
 extern const struct px_param px_base_params[];         /* mca_base_* */

@@ -120,10 +120,12 @@ pmix_status_t px_iof_input_open(struct px_loop *loop,
     /* A description of our own, since this one is shared with the shell; but that of a
      * file has the offset to begin at. */
     in->from = -1;
-    if (fstat(STDIN_FILENO, &st) == 0 && !S_ISREG(st.st_mode))
+    /* One without a type is of this process's own making, and not given to it. */
+    bool given = fstat(STDIN_FILENO, &st) == 0 && (st.st_mode & S_IFMT) != 0;
+    if (given && !S_ISREG(st.st_mode))
         in->from = open("/proc/self/fd/0",
                         O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (in->from < 0)
+    if (given && in->from < 0)
         in->from = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
     in->is_terminal = isatty(STDIN_FILENO);
     in->timer = px_timer_create(loop, on_timer, in);

@@ -62,6 +62,8 @@ struct px_conn {
     bool held;      /* it has too much to read: see on_room */
     bool starved;   /* its frame found no room */
     bool goes_on;   /* there may be some */
+    bool paused;    /* by its owner */
+    bool resumed;   /* who takes that back */
     size_t charged; /* for all of this and for what is sent */
     uint64_t in_since_ms, out_since_ms; /* the frame has begun; the socket was full */
     unsigned interest;                  /* of the watch */
@@ -122,7 +124,7 @@ static bool has_room(struct px_conn *c, int64_t more)
 
 static bool is_stopped(const struct px_conn *c)
 {
-    return c->held || c->starved;
+    return c->held || c->starved || c->paused;
 }
 
 static void drop_fds(struct px_conn *c)
@@ -442,6 +444,8 @@ static void let_go(struct px_conn *c)
     c->held = c->held && c->unsent > PX_UNREAD_B / 4;
     c->starved = c->starved && !c->goes_on;
     c->goes_on = false;
+    c->paused = c->paused && !c->resumed;
+    c->resumed = false;
     if (is_stopped(c))
         return;
     PX_AUTO(px_buf) rest = px_buf_take(&c->rest);
@@ -492,7 +496,7 @@ static void on_later(struct px_msg *msg)
     c->dispatching = true;
     if (!c->doomed && !c->lost && !c->failed && !c->full && flush(c))
         conn_lost(c, PMIX_ERR_LOST_CONNECTION);
-    if (!c->doomed && !c->lost && !c->failed && c->goes_on)
+    if (!c->doomed && !c->lost && !c->failed && (c->goes_on || c->resumed))
         let_go(c);
     if (!c->doomed && c->failed)
         conn_lost(c, c->why);
@@ -668,6 +672,18 @@ void px_conn_go_on(struct px_conn *c)
         return;
     c->goes_on = true;
     post_later(c);
+}
+
+void px_conn_pause(struct px_conn *c, bool pause)
+{
+    if (c->lost || c->doomed)
+        return;
+    c->resumed = c->paused && !pause;
+    c->paused |= pause;
+    if (c->resumed)
+        post_later(c);
+    else
+        set_interest(c);
 }
 
 bool px_conn_is_stuck(const struct px_conn *c, uint64_t since_ms, bool room_wanted)

@@ -77,6 +77,8 @@ size_t px_conn_unsent(const struct px_conn *conn);
 bool px_conn_is_held(const struct px_conn *conn);
 /* There may be room again. */
 void px_conn_go_on(struct px_conn *conn);
+/* While the owner has no use for them, no frames are delivered, and nothing is read. */
+void px_conn_pause(struct px_conn *conn, bool pause);
 /* Since that time (of px_clock_ms) the peer has read nothing, although it has more than
  * PX_UNREAD_B to read; or, where room is wanted, although it has anything, or it has
  * not sent the rest of a frame. */

@@ -1,90 +1,216 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/link/iof.h"
 
+#include "core/rt/log.h"
 #include "core/rt/process.h"
-#include "core/wire/requests.h"
+
+/* ---- receivers ------------------------------------------------------------------- */
 
 void px_iofs_init(struct px_iofs *iofs)
 {
+    *iofs = (struct px_iofs){0};
     px_list_init(&iofs->list);
-    px_list_init(&iofs->pieces);
-    iofs->last_id = 0;
 }
 
-pmix_status_t px_iof_add(struct px_iofs *iofs, pmix_iof_cbfunc_t fn,
-                         struct px_iof **iof)
+void px_iof_add(struct px_iofs *iofs, struct px_iof *iof)
 {
-    struct px_iof *i = calloc(1, sizeof *i);
-
-    if (!i)
-        return PMIX_ERR_NOMEM;
-    i->id = ++iofs->last_id;
-    i->fn = fn;
-    px_list_append(&iofs->list, &i->link);
-    *iof = i;
-    return PMIX_SUCCESS;
+    if (iof->id == 0)
+        iof->id = ++iofs->last_id;
+    iof->in = iofs;
+    px_list_append(&iofs->list, &iof->link);
 }
 
 struct px_iof *px_iof_find(const struct px_iofs *iofs, size_t id)
 {
     PX_LIST_EACH (&iofs->list, struct px_iof, i, link)
-        if (i->id == id)
+        if (i->id == id && !i->ending)
             return i;
     return NULL;
 }
 
-void px_iof_remove(struct px_iof *iof)
+static void destroy(struct px_iof *iof)
 {
-    px_list_remove(&iof->link);
-    free(iof);
-}
+    void (*gone)(void *) = iof->gone;
+    void *arg = iof->gone_arg;
 
-/* Bytes on their way to a receiver, which may go before they arrive. */
-struct piece {
-    struct px_msg msg;
-    struct px_list link; /* in px_iofs.pieces */
-    const struct px_iofs *iofs;
-    struct px_args args;
-};
+    px_list_remove(&iof->link);
+    iof->ops->destroy(iof);
+    if (gone)
+        gone(arg);
+}
 
 void px_iofs_fini(struct px_iofs *iofs)
 {
+    if (iofs->input_end)
+        iofs->input_end(iofs);
+    px_timer_free(px_take(&iofs->timer));
     PX_LIST_EACH (&iofs->list, struct px_iof, i, link)
-        px_iof_remove(i);
-    PX_LIST_EACH (&iofs->pieces, struct piece, p, link) {
-        px_list_remove(&p->link);
-        p->iofs = NULL;
-    }
+        destroy(i);
 }
 
-static void on_piece(struct px_msg *msg)
-{
-    struct piece *p = PX_CONTAINER_OF(msg, struct piece, msg);
-    struct px_args *a = &p->args;
-    const struct px_iof *iof = p->iofs ? px_iof_find(p->iofs, a->id) : NULL;
+/* ---- room ------------------------------------------------------------------------ */
 
-    if (iof)
-        iof->fn(iof->id, a->channels, a->procs, &a->bytes, a->info.v, a->info.n);
-    px_list_remove(&p->link);
-    px_args_cleanup(a);
-    free(p);
+/* Those of spawned processes come from any server. */
+static bool is_from(const struct px_iof *iof, const pmix_proc_t *server)
+{
+    return iof->id == PX_IOF_UNASKED || px_proc_same(&iof->server, server);
+}
+
+bool px_iofs_full(const struct px_iofs *iofs, const pmix_proc_t *server)
+{
+    PX_LIST_EACH (&iofs->list, struct px_iof, i, link)
+        if (i->held_b > i->limit_b && !i->ending && is_from(i, server))
+            return true;
+    return false;
+}
+
+static void go_on(struct px_iofs *iofs)
+{
+    if (iofs->client_goes_on)
+        iofs->client_goes_on(iofs);
+    if (iofs->server_goes_on)
+        iofs->server_goes_on(iofs);
+}
+
+void px_iof_hold(struct px_iof *iof, ssize_t change)
+{
+    bool was_full = iof->held_b > iof->limit_b;
+
+    iof->held_b += (size_t)change;
+    if (was_full && iof->held_b <= iof->limit_b && !iof->ending)
+        go_on(iof->in);
+}
+
+/* ---- ends ------------------------------------------------------------------------ */
+
+void px_iofs_flush(struct px_iofs *iofs, const pmix_proc_t *server)
+{
+    PX_LIST_EACH (&iofs->list, struct px_iof, i, link)
+        if (!i->ending && is_from(i, server))
+            i->ops->flush(i);
+}
+
+void px_iof_end(struct px_iof *iof)
+{
+    bool was_full = iof->held_b > iof->limit_b;
+
+    iof->ending = true;
+    iof->ops->end(iof);
+    if (was_full)
+        go_on(iof->in);
+}
+
+static bool is_over(struct px_iofs *iofs)
+{
+    void (*over)(void *) = iofs->over;
+
+    if (!over || !px_list_empty(&iofs->list))
+        return false;
+    px_timer_free(px_take(&iofs->timer));
+    iofs->over = NULL;
+    over(iofs->over_arg);
+    return true;
+}
+
+/* Destroyed at once, they would be gone under the feet of what has called them. */
+static void on_gone(struct px_msg *msg)
+{
+    struct px_iofs *iofs = PX_CONTAINER_OF(msg, struct px_iofs, msg);
+
+    iofs->msg.run = NULL;
+    PX_LIST_EACH (&iofs->list, struct px_iof, i, link)
+        if (i->finished)
+            destroy(i);
+    (void)is_over(iofs);
+}
+
+void px_iof_gone(struct px_iof *iof)
+{
+    struct px_iofs *iofs = iof->in;
+
+    iof->finished = true;
+    if (iofs->msg.run)
+        return;
+    iofs->msg.run = on_gone;
+    px_post(px_process.loop, &iofs->msg);
+}
+
+static size_t held_b(const struct px_iofs *iofs)
+{
+    size_t sum = 0;
+
+    PX_LIST_EACH (&iofs->list, struct px_iof, i, link)
+        sum += i->held_b;
+    return sum;
+}
+
+/* The reader of this process's output has stopped reading, maybe for ever. */
+static void on_stalled(void *arg)
+{
+    struct px_iofs *iofs = arg;
+    size_t held = held_b(iofs);
+
+    if (held != iofs->ending_b) {
+        iofs->ending_b = held;
+        px_timer_set(iofs->timer, px_process.iof_drain_ms);
+        return;
+    }
+    px_log(PX_LOG_ERROR, "iof",
+           "cannot write all of the forwarded output: it is not taken");
+    PX_LIST_EACH (&iofs->list, struct px_iof, i, link)
+        if (!i->finished)
+            destroy(i);
+    if (!iofs->msg.run) /* which sees to the others */
+        (void)is_over(iofs);
+}
+
+void px_iofs_end(struct px_iofs *iofs, void (*over)(void *arg), void *arg)
+{
+    if (iofs->input_end)
+        iofs->input_end(iofs);
+    PX_LIST_EACH (&iofs->list, struct px_iof, i, link)
+        if (!i->ending)
+            px_iof_end(i);
+    iofs->over = over;
+    iofs->over_arg = arg;
+    if (is_over(iofs))
+        return;
+    iofs->ending_b = held_b(iofs);
+    iofs->timer = px_timer_create(px_process.loop, on_stalled, iofs);
+    if (iofs->timer)
+        px_timer_set(iofs->timer, px_process.iof_drain_ms);
+    else
+        on_stalled(iofs);
+}
+
+/* ---- pieces ---------------------------------------------------------------------- */
+
+/* A server numbers output of spawned processes 0, or in a way of its own. */
+static struct px_iof *receiver_of(struct px_iofs *iofs, size_t id)
+{
+    struct px_iof *iof = px_iof_find(iofs, id);
+
+    if (iof || (id > 0 && id <= iofs->last_id))
+        return iof;
+    iof = px_iof_find(iofs, PX_IOF_UNASKED);
+    if (iof || !iofs->make_unasked || iofs->over)
+        return iof;
+    iof = iofs->make_unasked();
+    if (iof) {
+        iof->id = PX_IOF_UNASKED;
+        px_iof_add(iofs, iof);
+    }
+    return iof;
 }
 
 pmix_status_t px_iof_receive(struct px_iofs *iofs, px_reader *r)
 {
-    struct piece *p = calloc(1, sizeof *p);
-    pmix_status_t rc;
+    PX_AUTO(px_args) piece = {0};
+    pmix_status_t rc = px_unpack_args(r, &piece, px_request_piece.args);
+    struct px_iof *iof = rc ? NULL : receiver_of(iofs, piece.id);
 
-    if (!p)
-        return PMIX_ERR_NOMEM;
-    p->msg.run = on_piece;
-    px_list_append(&iofs->pieces, &p->link);
-    rc = px_unpack_args(r, &p->args, px_request_piece.args);
-    if (!rc && px_iof_find(iofs, p->args.id))
-        p->iofs = iofs;
-    else if (!rc)
-        rc = PMIX_ERR_NOT_FOUND;
-    if (rc || !px_loop_defer(px_process.loop, &p->msg))
-        on_piece(&p->msg);
-    return rc;
+    if (!iof)
+        return rc ? rc : PMIX_ERR_NOT_FOUND;
+    iof->ops->take(iof, &piece);
+    return PMIX_SUCCESS;
 }

@@ -66,6 +66,7 @@ static pmix_status_t start_machine(enum px_role role, const pmix_info_t *info,
     if (rc)
         return rc;
     px_process.iof_gather_ms = iof.gather_time;
+    px_process.iof_drain_ms = iof.drain_timeout;
     atomic_store(&px_process.log_level, (int)conf.verbose);
     rc = px_process_start_loop(progress);
     if (rc)
@@ -181,10 +182,15 @@ static void on_begin(struct px_call *call, void *args PX_UNUSED)
     px_call_done(call, rc);
 }
 
-static void on_end(struct px_call *call, void *args PX_UNUSED)
+static void on_forwarded(void *call)
 {
     end();
     px_call_done(call, PMIX_SUCCESS);
+}
+
+static void on_end(struct px_call *call, void *args PX_UNUSED)
+{
+    px_iofs_end(&px_process.model->iofs, on_forwarded, call);
 }
 
 pmix_status_t px_role_begin(enum px_role role, const pmix_info_t *info, size_t n_info,

@@ -45,7 +45,7 @@ struct px_process {
     pthread_mutex_t topology_lock; /* for the member below, and for making it */
     void *topology;                /* the node's, for topo.h; NULL until asked for */
     void *iof; /* its own stdout and stderr as sinks, for ends.h; NULL until used */
-    uint64_t iof_gather_ms;     /* parameter iof_gather_time */
+    uint64_t iof_gather_ms, iof_drain_ms; /* parameters: core_params.h */
     unsigned nested_inits;      /* of PMIx_Init and PMIx_tool_init in a mere server */
     struct px_process *parents; /* left behind by a forked child; for leak checkers */
 };

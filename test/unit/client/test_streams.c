@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Output that a server forwards, and input that it is given. */
+#include "core/base/fd.h"
 #include "core/client/client.h"
 #include "fake_server.h"
 #include "px_test.h"
 
+#include <fcntl.h>
+#include <pthread.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #define SERVER_ID 4711
 
@@ -182,6 +187,209 @@ PX_TEST(input_goes_to_the_server_and_so_does_its_end)
     fake.answer = PMIX_ERR_NOT_SUPPORTED;
     ck_assert_int_eq(PMIx_IOF_push(&p, 1, &bo, NULL, 0, NULL, NULL),
                      PMIX_ERR_NOT_SUPPORTED);
+}
+
+/* ---- what makes no sense --------------------------------------------------------- */
+
+PX_TEST(bad_pulls_and_pushes_are_refused_before_anything_is_sent)
+{
+    pmix_proc_t p = rank(1);
+    pmix_byte_object_t bo = {.bytes = (char *)"hello", .size = 5}, none = {0};
+    pmix_info_t own[] = {flag(PMIX_IOF_PUSH_STDIN), flag(PMIX_IOF_COMPLETE)};
+    pmix_info_t drop[] = {flag(PMIX_IOF_DROP_OLDEST), flag(PMIX_IOF_DROP_NEWEST)};
+
+    start_streams();
+    fails(PMIx_IOF_push(NULL, 0, &bo, NULL, 0, NULL, NULL), BAD_PARAM);
+    fails(PMIx_IOF_push(NULL, 0, NULL, own, 1, NULL, NULL), BAD_PARAM);
+    fails(PMIx_IOF_push(&p, 1, &bo, own, 1, NULL, NULL), BAD_PARAM);
+    fails(PMIx_IOF_push(&p, 1, &none, own, 2, on_op, &done), BAD_PARAM);
+    fails(PMIx_IOF_push(&p, 1, &bo, drop, 2, NULL, NULL), BAD_PARAM);
+    fails(PMIx_IOF_push(&p, 1, NULL, drop, 1, NULL, NULL), BAD_PARAM);
+    fails(PMIx_IOF_pull(&p, 1, NULL, 0, PMIX_FWD_STDIN_CHANNEL, on_bytes, NULL, NULL),
+          NOT_SUPPORTED);
+    ck_assert_uint_eq(fake.n_ops[PX_OP_IOF_PUSH] + fake.n_ops[PX_OP_IOF_PULL], 0);
+    /* All channels are those that can be pulled. */
+    ck_assert_int_gt(
+        PMIx_IOF_pull(&p, 1, NULL, 0, PMIX_FWD_ALL_CHANNELS, on_bytes, NULL, NULL), 0);
+    ck_assert_uint_eq(fake.heard.channels,
+                      PMIX_FWD_ALL_CHANNELS & ~PMIX_FWD_STDIN_CHANNEL);
+}
+
+/* What a host has done at once is done. */
+PX_TEST(a_host_that_is_done_at_once_is_a_success)
+{
+    pmix_proc_t p = rank(1);
+    pmix_byte_object_t bo = {.bytes = (char *)"hello", .size = 5};
+    pmix_status_t id;
+
+    fake.answer = PMIX_OPERATION_SUCCEEDED;
+    tells_no_id = true;
+    start_streams();
+    id = pull();
+    ck_assert_int_gt(id, 0);
+    ok(PMIx_IOF_push(&p, 1, &bo, NULL, 0, NULL, NULL));
+    finished(PMIx_IOF_push(&p, 1, &bo, NULL, 0, on_op, &done), PMIX_SUCCESS);
+    ok(deregister(id));
+}
+
+/* ---- our own stdin --------------------------------------------------------------- */
+
+enum { INPUT_B = 64 * 1024 * 1024, INPUT_SHORT_B = 3 * 1024 * 1024 + 17 };
+
+static size_t input_b, arrived_b, chunks, refuse_at;
+static bool holds;    /* the answers */
+static sem_t arrived; /* a chunk that is not answered; the end */
+
+static uint8_t byte_at(size_t i)
+{
+    return (uint8_t)(i * 2654435761u >> 24);
+}
+
+static bool take_input(int fd, struct fake_req *req)
+{
+    struct px_args a = {0};
+    px_reader in = req->in;
+
+    if (req->op != PX_OP_IOF_PUSH)
+        return false;
+    ok(px_unpack_args(&in, &a, px_request_iof_push.args));
+    ck_assert_uint_le(a.bytes.size, 65536);
+    ck_assert_uint_eq(a.info.n, 1);
+    ck_assert(px_info_find(a.info.v, a.info.n, PMIX_IOF_DROP_OLDEST));
+    for (size_t i = 0; i < a.bytes.size; i++)
+        if ((uint8_t)a.bytes.bytes[i] != byte_at(arrived_b + i))
+            ck_abort_msg("byte %zu", arrived_b + i);
+    arrived_b += a.bytes.size;
+    chunks++;
+    if (chunks == refuse_at)
+        fake_status(fd, req->tag, PMIX_ERR_NO_PERMISSIONS);
+    else if (!holds)
+        fake_status(fd, req->tag, PMIX_SUCCESS);
+    if (holds || chunks == refuse_at || a.bytes.size == 0)
+        sem_post(&arrived);
+    px_args_cleanup(&a);
+    return true;
+}
+
+static void *write_input(void *fd)
+{
+    static uint8_t block[100003];
+    int to = *(int *)fd;
+
+    for (size_t at = 0, n; at < input_b; at += n) {
+        n = input_b - at < sizeof block ? input_b - at : sizeof block;
+        for (size_t i = 0; i < n; i++)
+            block[i] = byte_at(at + i);
+        if (px_fd_write_all(to, block, n, 0))
+            break; /* it is not read any more */
+    }
+    close(to);
+    return NULL;
+}
+
+enum kind { PIPE, SOCKET, WHOLE_FILE, CLOSED, N_KINDS };
+
+static int input_to;
+
+/* Our stdin is of this kind from now on, and gets input_b bytes. */
+static void have_stdin(enum kind kind, pthread_t *writer)
+{
+    int ends[2] = {-1, -1};
+
+    if (kind == PIPE) {
+        ok(pipe(ends));
+    } else if (kind == SOCKET) {
+        ok(socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
+    } else if (kind == WHOLE_FILE) {
+        ends[0] = open(px_test_path("input"), O_RDWR | O_CREAT, 0600);
+        ck_assert_int_eq(write(ends[0], "before", 6), 6); /* what is read counts not */
+        ends[1] = dup(ends[0]);
+    }
+    input_to = ends[1];
+    if (kind == CLOSED) {
+        input_b = 0;
+        close(0);
+        return;
+    }
+    ck_assert_int_eq(dup2(ends[0], 0), 0);
+    close(ends[0]);
+    ck_assert_int_eq(pthread_create(writer, NULL, write_input, &input_to), 0);
+    if (kind == WHOLE_FILE) {
+        pthread_join(*writer, NULL);
+        ck_assert_int_eq(lseek(0, 6, SEEK_SET), 6);
+    }
+}
+
+static pmix_status_t push_stdin(pmix_op_cbfunc_t cb)
+{
+    pmix_proc_t p = rank(PMIX_RANK_WILDCARD);
+    pmix_info_t how[] = {flag(PMIX_IOF_PUSH_STDIN), flag(PMIX_IOF_DROP_OLDEST)};
+
+    return PMIx_IOF_push(&p, 1, NULL, how, 2, cb, &done);
+}
+
+static void start_input(enum kind kind, pthread_t *writer)
+{
+    sem_init(&arrived, 0, 0);
+    client_of_hook(take_input);
+    have_stdin(kind, writer);
+}
+
+PX_TEST_LOOP(our_own_stdin_is_pushed_to_its_end, N_KINDS)
+{
+    pthread_t writer;
+
+    input_b = _i == PIPE ? INPUT_B : INPUT_SHORT_B;
+    start_input((enum kind)_i, &writer);
+    if (_i == PIPE)
+        finished(push_stdin(on_op), PMIX_SUCCESS);
+    else
+        ok(push_stdin(NULL));
+    sem_wait(&arrived);
+    ck_assert_uint_eq(arrived_b, input_b);
+    if (_i == PIPE || _i == SOCKET)
+        pthread_join(writer, NULL);
+    client_end();
+}
+
+/* One chunk is on its way, what waits is not read; as the end of the client
+ * shows. */
+PX_TEST(our_own_stdin_is_pushed_once_and_a_chunk_at_a_time)
+{
+    pthread_t writer;
+    int left = 0;
+
+    input_b = INPUT_SHORT_B;
+    holds = true;
+    start_input(PIPE, &writer);
+    ok(push_stdin(NULL));
+    sem_wait(&arrived);
+    fails(push_stdin(NULL), RESOURCE_BUSY);
+    finished(push_stdin(on_op), PMIX_ERR_RESOURCE_BUSY);
+    ck_assert_uint_eq(chunks, 1);
+    while (left < 32768) /* more comes before long */
+        ck_assert_int_eq(ioctl(0, FIONREAD, &left), 0);
+    ck_assert_uint_eq(chunks, 1);
+    client_end();
+    close(0);
+    pthread_join(writer, NULL);
+}
+
+PX_TEST(a_server_that_takes_no_input_ends_it)
+{
+    pthread_t writer;
+
+    input_b = INPUT_SHORT_B;
+    refuse_at = 2;
+    start_input(PIPE, &writer);
+    ok(push_stdin(NULL));
+    sem_wait(&arrived);
+    /* The next one begins where this one has stopped. */
+    while (push_stdin(NULL) == PMIX_ERR_RESOURCE_BUSY)
+        ;
+    sem_wait(&arrived);
+    ck_assert_uint_eq(arrived_b, input_b);
+    pthread_join(writer, NULL);
 }
 
 PX_TEST_MAIN("client/streams", NULL, client_end)

@@ -143,20 +143,53 @@ static size_t got_id, got_n, n_calls, got_infos;
 static pmix_iof_channel_t got_channel;
 static pmix_proc_t got_source;
 static char got_bytes[64];
+static unsigned n_room;
 
-static void on_bytes(size_t id, pmix_iof_channel_t channel, pmix_proc_t *source,
-                     pmix_byte_object_t *payload, pmix_info_t info[] PX_UNUSED,
-                     size_t n_info)
+static void take(struct px_iof *iof, struct px_args *piece)
 {
     n_calls++;
-    got_id = id;
-    got_channel = channel;
-    got_source = *source;
-    got_n = payload->size;
-    got_infos = n_info;
-    ck_assert_uint_le(payload->size, sizeof got_bytes);
-    if (payload->size)
-        memcpy(got_bytes, payload->bytes, payload->size);
+    got_id = iof->id;
+    got_channel = piece->channels;
+    got_source = *piece->procs;
+    got_n = piece->bytes.size;
+    got_infos = piece->info.n;
+    ck_assert_uint_le(piece->bytes.size, sizeof got_bytes);
+    if (piece->bytes.size)
+        memcpy(got_bytes, piece->bytes.bytes, piece->bytes.size);
+}
+
+static void ignore(struct px_iof *iof PX_UNUSED)
+{
+}
+
+static void destroy(struct px_iof *iof)
+{
+    free(iof);
+}
+
+static struct px_iof *make(void)
+{
+    static const struct px_iof_ops ops = {
+        .take = take, .flush = ignore, .end = ignore, .destroy = destroy};
+    struct px_iof *iof = calloc(1, sizeof *iof);
+
+    iof->ops = &ops;
+    iof->limit_b = 10;
+    return iof;
+}
+
+static struct px_iof *add(void)
+{
+    struct px_iof *iof = make();
+
+    px_iof_add(&iofs, iof);
+    return iof;
+}
+
+static void on_room(struct px_iofs *of)
+{
+    ck_assert_ptr_eq(of, &iofs);
+    n_room++;
 }
 
 static px_buf message(struct px_codec c, size_t id, const void *bytes, size_t n)
@@ -189,10 +222,8 @@ static pmix_status_t receive(struct px_codec c, const void *bytes, size_t n)
 PX_TEST(bytes_reach_the_one_who_asked_for_them_in_every_dialect)
 {
     static const char *const dialects[] = {"v3", "v41", "v61"};
-    struct px_iof *first, *second;
+    struct px_iof *first = add(), *second = add();
 
-    ok(px_iof_add(&iofs, on_bytes, &first));
-    ok(px_iof_add(&iofs, on_bytes, &second));
     ck_assert_uint_ne(first->id, second->id);
     for (size_t i = 0; i < PX_COUNT(dialects); i++) {
         struct px_codec c = {.dialect = px_dialect_find(dialects[i])};
@@ -217,43 +248,70 @@ PX_TEST(bytes_reach_the_one_who_asked_for_them_in_every_dialect)
 PX_TEST(one_who_has_gone_gets_nothing_and_his_number_is_not_used_again)
 {
     PX_AUTO(px_buf) b = {0};
-    struct px_iof *iof;
-    size_t id;
+    struct px_iof *iof = add();
+    size_t id = iof->id;
 
-    ok(px_iof_add(&iofs, on_bytes, &iof));
-    id = iof->id;
     b = message(px_codec_default, id, "x", 1);
     ck_assert_ptr_eq(px_iof_find(&iofs, id), iof);
-    px_iof_remove(iof);
+    px_iof_end(iof);
     ck_assert_ptr_null(px_iof_find(&iofs, id));
-    ok(px_iof_add(&iofs, on_bytes, &iof));
-    ck_assert_uint_ne(iof->id, id);
-    n_calls = 0;
+    ck_assert_uint_ne(add()->id, id);
+    iofs.make_unasked = make;
     ck_assert_int_eq(receive(px_codec_default, b.data, b.len), PMIX_ERR_NOT_FOUND);
     ck_assert_uint_eq(n_calls, 0);
 }
 
+/* Servers number output of spawned processes as they please. */
+PX_TEST(output_that_no_pull_asked_for_has_one_receiver)
+{
+    static const size_t ids[] = {0, 7, SIZE_MAX};
+
+    add();
+    for (size_t i = 0; i < PX_COUNT(ids); i++) {
+        PX_AUTO(px_buf) b = message(px_codec_default, ids[i], "x", 1);
+
+        iofs.make_unasked = NULL;
+        if (i == 0)
+            ck_assert_int_eq(receive(px_codec_default, b.data, b.len),
+                             PMIX_ERR_NOT_FOUND);
+        iofs.make_unasked = make;
+        ok(receive(px_codec_default, b.data, b.len));
+        ck_assert_uint_eq(got_id, PX_IOF_UNASKED);
+        ck_assert_uint_eq(n_calls, i + 1);
+    }
+}
+
+PX_TEST(a_receiver_without_room_stops_its_server_and_no_other)
+{
+    struct px_iof *iof = add();
+    pmix_proc_t other;
+
+    px_proc_set(&iof->server, "server", 0);
+    px_proc_set(&other, "server", 1);
+    iofs.client_goes_on = on_room;
+    px_iof_hold(iof, 10);
+    ck_assert(!px_iofs_full(&iofs, &iof->server));
+    px_iof_hold(iof, 2);
+    ck_assert(px_iofs_full(&iofs, &iof->server));
+    ck_assert(!px_iofs_full(&iofs, &other));
+    px_iof_hold(iof, -1);
+    ck_assert_uint_eq(n_room, 0);
+    px_iof_hold(iof, -1);
+    ck_assert_uint_eq(n_room, 1);
+    ck_assert(!px_iofs_full(&iofs, &iof->server));
+    px_iof_hold(iof, 1);
+    px_iof_end(iof); /* and what comes for it is thrown away */
+    ck_assert_uint_eq(n_room, 2);
+    ck_assert(!px_iofs_full(&iofs, &iof->server));
+}
+
 PX_TEST(a_damaged_message_reaches_nobody)
 {
-    PX_AUTO(px_buf) b = {0};
-    struct px_iof *iof;
+    PX_AUTO(px_buf) b = message(px_codec_default, add()->id, "hello", 5);
 
-    ok(px_iof_add(&iofs, on_bytes, &iof));
-    b = message(px_codec_default, iof->id, "hello", 5);
-    n_calls = 0;
     for (size_t n = 0; n < b.len; n++)
         ck_assert_int_lt(receive(px_codec_default, b.data, n), 0);
     ck_assert_uint_eq(n_calls, 0);
-}
-
-PX_TEST(out_of_memory_adds_nobody)
-{
-    PX_TEST_NEEDS_ALLOC;
-    struct px_iof *iof = NULL;
-
-    for (unsigned nth = 0; px_alloc_next(&nth);)
-        if (px_alloc_check(px_iof_add(&iofs, on_bytes, &iof)))
-            ck_assert(!iof && px_list_empty(&iofs.list));
 }
 
 PX_TEST_MAIN("link/channel", setup, teardown)

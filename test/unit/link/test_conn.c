@@ -25,7 +25,7 @@ static struct px_frame last;
 static uint8_t *last_payload;
 static unsigned n_frames;
 static pmix_status_t lost;
-static bool destroy_in_frame, leave_fd;
+static bool destroy_in_frame, leave_fd, pause_in_frame;
 static size_t echo_b; /* each frame is answered with so many bytes */
 static atomic_uint n_rooms;
 static ino_t brought[8]; /* by each frame; 0: none */
@@ -45,6 +45,8 @@ static void on_frame(void *arg PX_UNUSED, const struct px_frame *f,
     if (destroy_in_frame) {
         px_conn_destroy(px_take(&conn));
     }
+    if (pause_in_frame)
+        px_conn_pause(conn, true);
     if (echo_b) {
         px_buf answer = {.data = calloc(1, echo_b), .len = echo_b, .cap = echo_b};
 
@@ -572,6 +574,40 @@ static void do_measure(struct px_call *call, void *args)
 }
 
 /* All of them come in one piece, and are answered with more than is left unread. */
+static void do_pause(struct px_call *call, void *pause)
+{
+    px_conn_pause(conn, *(bool *)pause);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+/* In the second round, by what is delivered, when the others have been read already. */
+PX_TEST_LOOP(what_comes_to_one_that_is_paused_is_delivered_later_in_order, 2)
+{
+    bool yes = true, no = false;
+
+    pause_in_frame = _i == 1;
+    if (_i == 0)
+        ok(px_call(loop, do_pause, &yes));
+    for (uint32_t i = 0; i < 3; i++)
+        put(200 + i, "abc", 3);
+    for (uint32_t n = 0; n < 3; n++) {
+        if (_i == 1)
+            sem_wait(&event);
+        ok(px_call(loop, do_pause, &yes));
+        ck_assert_uint_eq(n_frames, _i == 1 ? n + 1 : 0);
+        ok(px_call(loop, do_pause, &no));
+        for (int i = 0; _i == 0 && i < 3; i++)
+            sem_wait(&event);
+        if (_i == 0)
+            break;
+    }
+    ck_assert_uint_eq(n_frames, 3);
+    ck_assert_uint_eq(last.tag, 202);
+    shutdown(peer, SHUT_RDWR); /* is seen, too */
+    sem_wait(&event);
+    ck_assert_int_eq(lost, PMIX_ERR_LOST_CONNECTION);
+}
+
 PX_TEST(a_peer_that_does_not_read_is_not_read_either)
 {
     enum { N = 40, ANSWER_B = 1 << 20 };

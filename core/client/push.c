@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Input for others: bytes that the program brings, and this process's own stdin. */
+#include "core/client/client.h"
+#include "core/iof/input.h"
+#include "core/link/iof.h"
+#include "core/rt/log.h"
+
+/* ---- our own stdin --------------------------------------------------------------- */
+
+/* px_iofs.input: one chunk is on its way while the next waits in the kernel. */
+struct pusher {
+    struct px_iof_input *input; /* NULL: it has been read to its end, or enough */
+    struct px_args args;        /* for whom, and how */
+    pmix_proc_t server;
+    bool under_way;
+};
+
+static void pusher_free(struct px_iofs *iofs)
+{
+    struct pusher *p = px_take(&iofs->input);
+
+    if (!p)
+        return;
+    px_iof_input_close(p->input);
+    px_args_free(&p->args, px_request_iof_push.args);
+    free(p);
+}
+
+/* Nothing more is read. */
+static void stop(struct pusher *p)
+{
+    px_iof_input_close(px_take(&p->input));
+    if (!p->under_way)
+        pusher_free(&px_process.model->iofs);
+}
+
+static void on_chunk_pushed(void *arg, pmix_status_t status, px_reader *reply)
+{
+    struct pusher *p = arg;
+
+    status = px_api_answer(status, reply);
+    p->under_way = false;
+    if (status) {
+        if (p->input || status != PMIX_ERR_LOST_CONNECTION)
+            px_log(PX_LOG_ERROR, "iof", "cannot push standard input: %s",
+                   PMIx_Error_string(status));
+        stop(p);
+    } else if (p->input) {
+        px_iof_input_go_on(p->input);
+    } else {
+        stop(p);
+    }
+}
+
+/* No bytes say that no more will come. */
+static void on_chunk(void *arg, const uint8_t *bytes, size_t n)
+{
+    struct pusher *p = arg;
+    struct px_channel *up = px_link_way_to(&p->server);
+    struct px_args args = p->args;
+    pmix_status_t rc;
+
+    args.bytes = (pmix_byte_object_t){.bytes = (char *)(uintptr_t)bytes, .size = n};
+    rc = up ? px_channel_ask(up, &px_request_iof_push, &args, on_chunk_pushed, p)
+            : PMIX_ERR_LOST_CONNECTION;
+    p->under_way = !rc;
+    if (rc)
+        px_log(PX_LOG_ERROR, "iof", "cannot push standard input: %s",
+               PMIx_Error_string(rc));
+    if (rc || n == 0)
+        stop(p);
+}
+
+static void on_push_stdin(struct px_api *api)
+{
+    struct px_iofs *iofs = &px_process.model->iofs;
+    struct pusher *p = iofs->input ? NULL : calloc(1, sizeof(*p));
+    const struct px_iof_input_user user = {.take = on_chunk, .arg = p};
+    struct px_err err = {0};
+    pmix_status_t rc = iofs->input ? PMIX_ERR_RESOURCE_BUSY
+                       : p         ? px_loop_need_thread(px_process.loop)
+                                   : PMIX_ERR_NOMEM;
+
+    if (!rc) {
+        p->args = api->args;
+        rc = px_args_copy(&p->args, px_request_iof_push.args);
+    }
+    if (rc) {
+        free(p);
+        px_api_done(api, rc);
+        return;
+    }
+    px_infos_drop(&p->args.info, PMIX_IOF_PUSH_STDIN);
+    p->server = px_process.channel->server;
+    iofs->input = p;
+    iofs->input_end = pusher_free;
+    rc = px_iof_input_open(px_process.loop, &user, &p->input, &err);
+    if (rc) {
+        px_log(PX_LOG_ERROR, "iof", "cannot push standard input: %s", err.text);
+        pusher_free(iofs);
+    } else {
+        px_iof_input_go_on(p->input);
+    }
+    px_api_done(api, rc);
+}
+
+/* The end of what was pushed, to all of them if none is named. */
+static void on_push_end(struct px_api *api)
+{
+    struct pusher *p = px_process.model->iofs.input;
+    struct px_args args = api->args;
+
+    if (p && args.n_procs == 0) {
+        args.procs = p->args.procs;
+        args.n_procs = p->args.n_procs;
+    }
+    px_api_send_args(api, &args);
+    if (p && p->input && args.procs == p->args.procs)
+        stop(p);
+}
+
+/* ---- push ------------------------------------------------------------------------ */
+
+static pmix_status_t check(const struct px_args *args, bool of_stdin, bool ends)
+{
+    const px_infos *info = &args->info;
+    bool none = args->n_procs == 0;
+
+    if (px_info_flag(info->v, info->n, PMIX_IOF_DROP_OLDEST) &&
+        px_info_flag(info->v, info->n, PMIX_IOF_DROP_NEWEST))
+        return PMIX_ERR_BAD_PARAM;
+    if (of_stdin)
+        return none || ends || args->bytes.size > 0 ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS;
+    return none && !ends ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS;
+}
+
+PX_EXPORT pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets,
+                                      pmix_byte_object_t *bo,
+                                      const pmix_info_t directives[], size_t ndirs,
+                                      pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    struct px_api op = {.request = &px_request_iof_push,
+                        .args = {.procs = (pmix_proc_t *)targets,
+                                 .n_procs = ntargets,
+                                 .info = px_infos_borrow(directives, ndirs),
+                                 .bytes = bo ? *bo : (pmix_byte_object_t){0}},
+                        .cb = cbfunc,
+                        .cbdata = cbdata};
+    pmix_status_t rc = px_api_check(&op);
+
+    if (rc)
+        return rc;
+    bool of_stdin = px_info_flag(directives, ndirs, PMIX_IOF_PUSH_STDIN);
+    bool ends = px_info_flag(directives, ndirs, PMIX_IOF_COMPLETE);
+    if (!bo && !of_stdin && !ends)
+        return PMIX_ERR_BAD_PARAM;
+    rc = check(&op.args, of_stdin, ends);
+    if (rc)
+        return rc;
+    op.start = of_stdin ? on_push_stdin : ends ? on_push_end : NULL;
+    return cbfunc ? px_api_post(&op, sizeof op) : px_api_wait(&op);
+}
