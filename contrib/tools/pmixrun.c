@@ -440,6 +440,7 @@ static void wait_or_kill(struct run *run)
 {
     struct pollfd fds[] = {{.fd = run->signal_fd, .events = POLLIN},
                            {.fd = news_fds[0], .events = POLLIN}};
+    int64_t next_look_ms = 0;
 
     if (run->options->timeout_s)
         run->deadline_ms = now_ms() + run->options->timeout_s * INT64_C(1000) +
@@ -448,10 +449,16 @@ static void wait_or_kill(struct run *run)
         int64_t left = run->deadline_ms - now_ms();
         int wait = run->deadline_ms == INT64_MAX ? -1 : left > 0 ? (int)left : 0;
 
+        if (run->options->progress && (wait < 0 || wait > PROGRESS_MS))
+            wait = PROGRESS_MS;
         if (poll(fds, 2, wait) < 0 && errno != EINTR)
             break;
         on_signals(run);
         on_news(run);
+        if (run->options->progress && now_ms() >= next_look_ms) {
+            progress_look(run->job);
+            next_look_ms = now_ms() + PROGRESS_MS;
+        }
         if (!run->finished && now_ms() >= run->deadline_ms)
             on_deadline(run);
     }
@@ -508,7 +515,10 @@ int main(int argc, char **argv)
      * not know, unless its component that does so is left out. */
     (void)setenv("OMPI_MCA_schizo", "^orte", 0);
     orphans_adopt();
+    if (options.progress)
+        progress_begin();
     status = launch(&options);
+    progress_end();
     orphans_end();
     return status;
 }

@@ -25,10 +25,12 @@ struct options {
     const char *dir;    /* NULL: where we are */
     pmix_info_t *asked; /* attributes of the job, all required */
     size_t n_asked;
+    int output;           /* what --output says: bits of its words */
     const char *stdin_to; /* NULL: not said */
     int timeout_s;        /* 0: none */
     bool reports;         /* the library ends the job then, after reports on it */
     bool verbose;
+    bool progress;
     bool runs; /* an option that has a meaning for programs only was given */
     bool clean;
     char **dirs; /* of --clean, absolute, NULL-terminated; NULL: a job is to be run */
@@ -37,6 +39,17 @@ struct options {
 /* Ends the program with one line if something is wrong, and for --help and --version.
  * Nothing of it is ever freed. */
 void options_parse(struct options *o, int argc, char **argv);
+
+/* ---- progress (pmixrun_progress.c) ----------------------------------------------- */
+
+enum { PROGRESS_MS = 100 }; /* the line changes no more often */
+
+/* On a terminal; else nothing of this has any effect. Before the library begins, and
+ * after its end. */
+void progress_begin(void);
+void progress_end(void);
+/* Asks how far the job has come, for the line. */
+void progress_look(const char *job);
 
 /* ---- leftovers of dead servers (pmixrun_clean.c) --------------------------------- */
 

@@ -45,6 +45,10 @@ static const char help[] =
     "  --tools            let tools of this user find the job and attach to it\n"
     "  --recoverable      a process that fails does not end the others\n"
     "  --restarts N       start a process that fails again, up to N times\n"
+    "  --output HOW,...   tag, timestamp, rank: begin lines with that; xml, json: write\n"
+    "                     them so; raw: as it comes, not by lines; merge: stderr goes\n"
+    "                     where stdout goes; dir=DIR, file=PATTERN: to files, too (%n\n"
+    "                     namespace, %r rank, %h host); only: to these alone\n"
     "  --tag-output       begin each line of output with [JOB,RANK]<CHANNEL>:\n"
     "  --output-dir DIR   output goes to DIR/JOB/rank.N/stdout and stderr, too; only\n"
     "                     there with DIR:nocopy. --output-filename is the same\n"
@@ -58,6 +62,8 @@ static const char help[] =
     "  --get-stack-traces  then show their stacks, by a debugger of the system\n"
     "  --clean            run nothing: remove the files that dead servers of yours left\n"
     "                     in the folders for temporary files, or in each DIR\n"
+    "  --progress         on a terminal, show how many ranks have started, initialised\n"
+    "                     and ended\n"
     "  --verbose          report each step\n"
     "  --help             print this\n"
     "  --version          print the version\n"
@@ -183,6 +189,75 @@ static char *files_only(struct options *o, char *name)
     return name;
 }
 
+/* ---- the words of --output ------------------------------------------------------- */
+
+enum {
+    TAG = 1,
+    TIME = 2,
+    RANK = 4,
+    XML = 8,
+    JSON = 16,
+    RAW = 32,
+    DIR = 64,
+    PATTERN = 128,
+    ONLY = 256,
+    MERGE = 512,
+};
+
+static const struct word {
+    const char *word, *key;
+    bool is_named; /* "word=NAME" */
+    int bit, against;
+} words[] = {
+    {"tag", PMIX_IOF_TAG_OUTPUT, false, TAG, RAW},
+    {"timestamp", PMIX_IOF_TIMESTAMP_OUTPUT, false, TIME, RAW},
+    {"rank", PMIX_IOF_RANK_OUTPUT, false, RANK, RAW},
+    {"xml", PMIX_IOF_XML_OUTPUT, false, XML, RAW | JSON},
+    {"json", TENON_IOF_JSON_OUTPUT, false, JSON, RAW | XML},
+    {"raw", PMIX_IOF_OUTPUT_RAW, false, RAW, TAG | TIME | RANK | XML | JSON},
+    {"dir", PMIX_IOF_OUTPUT_TO_DIRECTORY, true, DIR, PATTERN},
+    {"file", PMIX_IOF_OUTPUT_TO_FILE, true, PATTERN, DIR},
+    {"only", PMIX_IOF_FILE_ONLY, false, ONLY, 0},
+    {"merge", PMIX_IOF_MERGE_STDERR_STDOUT, false, MERGE, 0},
+    {NULL, NULL, false, 0, 0},
+};
+
+/* Of all --output together, as bits. */
+static void take_word(struct options *o, const char *text, int *said)
+{
+    const bool yes = true;
+    size_t len = strcspn(text, "=");
+    const struct word *w = words, *other = words;
+
+    while (w->word && (strlen(w->word) != len || strncmp(w->word, text, len) != 0))
+        w++;
+    if (!w->word)
+        usage("--output \"%s\" is not known", text);
+    if (w->is_named ? !text[len] || !text[len + 1] : text[len] != '\0')
+        usage("--output %s: %s", w->word,
+              w->is_named ? "a name is needed" : "it has no value");
+    while (other->word && !(other->bit & w->against & *said))
+        other++;
+    if (other->word)
+        usage("--output: %s contradicts %s", w->word, other->word);
+    if (w->bit == PATTERN)
+        ask(o, PMIX_IOF_FILE_PATTERN, &yes, PMIX_BOOL);
+    ask(o, w->key, w->is_named ? (const void *)(text + len + 1) : &yes,
+        w->is_named ? PMIX_STRING : PMIX_BOOL);
+    *said |= w->bit;
+}
+
+static void take_output(struct options *o, const char *list)
+{
+    char *copy = need_text("%s", list), *rest = copy, *word;
+
+    if (!*list)
+        usage("--output needs words");
+    while ((word = strsep(&rest, ",")))
+        take_word(o, word, &o->output);
+    free(copy);
+}
+
 /* Our input goes there. */
 static void take_stdin(struct options *o, const char *to)
 {
@@ -272,6 +347,11 @@ static void parse_general(struct options *o, char ***at)
         o->clean = true;
     } else if (strcmp(option, "--verbose") == 0) {
         o->verbose = true;
+    } else if (strcmp(option, "--progress") == 0) {
+        o->progress = o->runs = true;
+    } else if (strcmp(option, "--output") == 0) {
+        take_output(o, argument(at));
+        o->runs = true;
     } else if (strcmp(option, "--help") == 0) {
         print_and_exit(help);
     } else if (strcmp(option, "--version") == 0) {
@@ -363,6 +443,8 @@ void options_parse(struct options *o, int argc, char **argv)
             break;
         *at++ = NULL; /* ends the argv before the colon */
     }
+    if ((o->output & ONLY) && !(o->output & (DIR | PATTERN)))
+        usage("--output only: dir or file is needed");
     if (o->stdin_to)
         take_stdin(o, o->stdin_to);
     if (o->reports && !o->timeout_s)

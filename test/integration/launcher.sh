@@ -159,12 +159,70 @@ marked() { # as Debian's mpirun does it
 
 marked_lines() { # none is torn, cut or lost, with partial ones at the end
     local r n=20000
-    pr -n 4 --tag-output --timestamp-output sh -c '"$0" lines 20000 2>/dev/null; printf rest' "$CLIENT" >"$OUT"
+    pr -n 4 --output --tag-output --timestamp-output sh -c '"$0" lines 20000 2>/dev/null; printf rest' "$CLIENT" >"$OUT"
     same 0 "$(grep -cvE '^20[-0-9]{8}T[0-9:]{8}\.[0-9]{6}[+-][0-9:]{5}\[1,[0-3]\]<stdout>:(rank|rest$)' "$OUT" || true)" "lines without a mark"
     for r in 0 1 2 3; do
         sed -n "s/^.*\[1,$r\]<stdout>://p" "$OUT" | cmp -s - <(PMIX_RANK=$r "$CLIENT" lines $n 2>/dev/null; echo rest) ||
             fail "the lines of rank $r are not as it wrote them"
     done
+}
+
+words() {
+    local talk='echo "<a>"; echo b >&2'
+    pr -n 1 --output tag,rank sh -c "$talk" >"$OUT" 2>"$ERR"
+    lines 1 '^\[1,0\]<stdout>:<a>$' "$OUT"
+    pr -n 1 --output merge --output rank sh -c "$talk" >"$OUT" 2>"$ERR"
+    lines 2 '^\[0\]<std(out|err)>:(<a>|b)$' "$OUT"
+    pr -n 1 --output json,timestamp sh -c "$talk" 2>"$ERR" | python3 -c '
+import json, sys
+line = json.loads(sys.stdin.read())
+assert line["data"] == "<a>\n" and line["rank"] == 0 and "T" in line["time"], line'
+    pr -n 1 --output xml,merge sh -c "$talk" | python3 -c '
+import sys, xml.etree.ElementTree as tree
+root = tree.fromstring("<all>" + sys.stdin.read() + "</all>")
+assert "<a>" in "".join(root.itertext()), root'
+    pr -n 2 --output "only,file=$TMPDIR/%r-%%" sh -c "$talk" >"$OUT" 2>&1
+    lines 0 . "$OUT"
+    same 2 "$(cat "$TMPDIR"/[01]-%.stdout | grep -c '<a>')" "lines in files"
+    pr -n 1 --output "dir=$TMPDIR/d" sh -c "$talk" >"$OUT" 2>&1
+    same 2 "$(listing "$TMPDIR/d" | wc -l)" "lines in files"
+    rm -r "$TMPDIR"/*
+    for talk in '' some tag=1 dir dir= raw,tag json,xml dir=a,file=b only; do
+        rc_of 2 pr --output "$talk" true 2>"$ERR"
+        lines 1 '^pmixrun: --output' "$ERR"
+        lines 1 . "$ERR"
+    done
+    rc_of 1 pr --output raw --tag-output true 2>"$ERR"
+    lines 1 'PMIX_IOF_OUTPUT_RAW' "$ERR"
+}
+
+progress() { # on a terminal, and taken away before output and at the end
+    # What comes out of it, a line of the terminal each, as it stands in the end.
+    cat >"$TMPDIR/terminal.py" <<'END'
+import os, pty, sys
+text = []
+def take(fd):
+    text.append(os.read(fd, 65536))
+    return text[-1]
+status = pty.spawn(sys.argv[1:], take)
+raw = b"".join(text).decode()
+print()
+print("MOST", "of 1 ranks 1 started" in raw, "1 initialised" in raw)
+for line in raw.replace("\r\n", "\n").split("\n"):
+    print("LINE", line.rsplit("\033[K", 1)[-1])
+sys.exit(os.waitstatus_to_exitcode(status))
+END
+    TERM=vt100 run 60 python3 "$TMPDIR/terminal.py" "$PMIXRUN" --progress --timeout 2 sh -c \
+        'echo "out $PMIX_RANK"; printf "part "; sleep 0.5; echo whole; exec "$0" stay' "$CLIENT" </dev/null >"$OUT" || true
+    rm "$TMPDIR/terminal.py"
+    lines 1 '^LINE out 0$' "$OUT"
+    lines 1 '^LINE part whole$' "$OUT"
+    lines 1 '^LINE pmixrun: job ended after 2 seconds' "$OUT"
+    lines 0 '^LINE pmixrun: of ' "$OUT"
+    lines 1 '^MOST True True' "$OUT"
+    pr --progress -n 2 echo out >"$OUT" 2>"$ERR"
+    lines 2 '^out$' "$OUT"
+    same 0 "$(wc -c <"$ERR")" "bytes on stderr"
 }
 
 merged() { # in the order in which they were written
@@ -462,7 +520,7 @@ unprivileged() {
 help_and_version() {
     pr --help >"$OUT"
     local option
-    for option in -n --mca -x --wdir --host --hostfile --cluster-id --stdin --tools --map-by --rank-by --bind-to --cpu-list --cpus-per-proc --nooversubscribe --display-map --report-bindings --recoverable --restarts --tag-output --timestamp-output --merge-stderr-to-stdout --output-dir --output-filename --output-file --preload --preload-files PMIx_Abort --timeout --report-state-on-timeout --get-stack-traces --clean --verbose --help --version; do
+    for option in -n --mca -x --wdir --host --hostfile --cluster-id --stdin --tools --map-by --rank-by --bind-to --cpu-list --cpus-per-proc --nooversubscribe --display-map --report-bindings --recoverable --restarts --tag-output --timestamp-output --merge-stderr-to-stdout --output-dir --output-filename --output-file --preload --preload-files PMIx_Abort --timeout --report-state-on-timeout --get-stack-traces --clean --progress --verbose --help --version; do
         grep -q -e "$option" "$OUT" || fail "--help does not tell of $option"
     done
     pr --version >"$OUT"
@@ -581,6 +639,8 @@ t stdout_whose_reader_goes_away reader_goes_away
 t stdout_with_tags_as_of_mpirun marked
 t stdout_with_tags_and_times_is_whole marked_lines
 t stderr_merged_into_stdout merged
+t output_in_words words
+t progress_on_a_terminal progress
 t output_in_files_as_of_mpirun output_dir
 t output_that_cannot_go_to_files output_refused
 t output_to_a_full_disk output_dir_full

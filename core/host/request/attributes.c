@@ -278,6 +278,13 @@ static pmix_status_t forward_output(const struct reading *r, const pmix_info_t *
     return PMIX_SUCCESS;
 }
 
+static pmix_status_t set_way(const struct reading *r, const pmix_info_t *info)
+{
+    pmix_status_t rc = px_iof_way_read(&r->app->output.way, info, 1, r->err);
+
+    return rc ? px_err_prefix(r->err, "cannot spawn") : PMIX_SUCCESS;
+}
+
 /* ---- places ---------------------------------------------------------------------- */
 
 static pmix_status_t set_place(const struct reading *r, const pmix_info_t *info)
@@ -390,6 +397,11 @@ static const struct attribute attributes[] = {
     {PMIX_IOF_RANK_OUTPUT, APP_FLAG(output.way.tag_rank)},
     {PMIX_TIMESTAMP_OUTPUT, APP_FLAG(output.way.timed)},
     {PMIX_IOF_TIMESTAMP_OUTPUT, APP_FLAG(output.way.timed)},
+    {PMIX_IOF_XML_OUTPUT, OF_APP(set_way)},
+    {TENON_IOF_JSON_OUTPUT, OF_APP(set_way)},
+    {PMIX_IOF_OUTPUT_RAW, OF_APP(set_way)},
+    {PMIX_IOF_BUFFERING_SIZE, OF_APP(set_way)},
+    {PMIX_IOF_BUFFERING_TIME, OF_APP(set_way)},
     {PMIX_MERGE_STDERR_STDOUT, APP_FLAG(output.way.merged)},
     {PMIX_IOF_MERGE_STDERR_STDOUT, APP_FLAG(output.way.merged)},
     {PMIX_MAPBY, OF_APP(set_place)},

@@ -119,6 +119,8 @@ static pmix_status_t plan_app(px_plan *job, struct px_app_plan *plan,
     pmix_status_t rc = make_env(plan, app, req, err);
     if (!rc)
         rc = px_attributes_of_app(job, plan, app, req, err);
+    if (!rc && px_iof_way_check(&plan->output.way, err))
+        rc = px_err_prefix(err, "cannot run %s", name);
     if (!rc)
         rc = count_daemons(plan, name, err);
     if (!rc && plan->n == 0) {

@@ -80,6 +80,10 @@ PX_TEST(output_is_marked_and_merged_as_asked_for)
         {PMIX_IOF_TAG_OUTPUT, "echo a", "[@,1]<stdout>:a\n", ""},
         {PMIX_IOF_TAG_FULLNAME_OUTPUT, "echo a", "[%,1]<stdout>:a\n", ""},
         {PMIX_IOF_RANK_OUTPUT, "echo a >&2", "", "[1]<stderr>:a\n"},
+        {TENON_IOF_JSON_OUTPUT, "echo 'a\"'",
+         "{\"nspace\":\"%\",\"rank\":1,\"channel\":\"stdout\",\"data\":\"a\\\"\\n\"}\n",
+         ""},
+        {PMIX_IOF_OUTPUT_RAW, "printf a", "a", ""},
         {PMIX_MERGE_STDERR_STDOUT, "echo a; echo b >&2; echo c", "a\nb\nc\n", ""},
         {PMIX_IOF_MERGE_STDERR_STDOUT, "printf a; printf b >&2; echo c", "abc\n", ""}};
 
@@ -94,6 +98,25 @@ PX_TEST(output_is_marked_and_merged_as_asked_for)
             assert_text(captured[1], rows[i].errors, rows[i].key);
         }
     }
+}
+
+PX_TEST(ways_that_contradict_each_other_are_an_error)
+{
+    static const char *const pairs[][2] = {
+        {PMIX_IOF_XML_OUTPUT, TENON_IOF_JSON_OUTPUT},
+        {PMIX_IOF_OUTPUT_RAW, PMIX_TAG_OUTPUT},
+        {PMIX_IOF_TIMESTAMP_OUTPUT, PMIX_IOF_OUTPUT_RAW}};
+
+    for (size_t i = 0; i < PX_COUNT(pairs); i++)
+        for (int together = 0; together < 2; together++) {
+            PX_AUTO(px_infos) job = {0};
+            PX_AUTO(px_infos) app = {0};
+
+            ok(px_infos_add(&job, pairs[i][0], NULL, PMIX_BOOL));
+            ok(px_infos_add(together ? &job : &app, pairs[i][1], NULL, PMIX_BOOL));
+            fails(spawn_as(&job, &app, 1, "touch ran"), BAD_PARAM);
+        }
+    ck_assert(!exists("ran"));
 }
 
 PX_TEST(output_is_marked_with_host_and_process)

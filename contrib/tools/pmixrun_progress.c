@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* --progress: a line at the end of the terminal that says how far the job has come. The
+ * output that goes to the same terminal is led through here, so that the line can be
+ * taken away before it. */
+#include "pmixrun.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { MAX_LINE = 256 };
+
+static const char take_away[] = "\r\033[K";
+
+/* Stdout and stderr, as far as they are terminals; and, last, the end. */
+enum { N_STREAMS = 2, STOP = N_STREAMS, N_FDS };
+static int terminals[N_STREAMS] = {-1, -1}; /* where they have gone */
+static struct pollfd fds[N_FDS];            /* where they come out; of the pump */
+static int stop_fd = -1;
+static pthread_t pump_thread;
+static bool pumps;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char wanted[MAX_LINE]; /* with lock */
+
+/* ---- the terminal: by one thread ------------------------------------------------- */
+
+static char shown[MAX_LINE]; /* "": nothing is */
+static bool in_line;         /* output has begun one, and not ended it */
+
+/* A terminal may be stopped, and then this thread waits, and no other. */
+static void put(int fd, const char *bytes, size_t n)
+{
+    while (n > 0) {
+        ssize_t put = write(fd, bytes, n);
+
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return;
+        bytes += put;
+        n -= (size_t)put;
+    }
+}
+
+static void hide(void)
+{
+    if (*shown)
+        put(terminals[1], take_away, sizeof(take_away) - 1);
+    *shown = '\0';
+}
+
+/* No longer than the terminal is wide, as it could not be taken away then. */
+static void show(void)
+{
+    char line[MAX_LINE];
+    struct winsize size;
+
+    pthread_mutex_lock(&lock);
+    memcpy(line, wanted, sizeof(line));
+    pthread_mutex_unlock(&lock);
+    if (ioctl(terminals[1], TIOCGWINSZ, &size) == 0 && size.ws_col > 0 &&
+        size.ws_col <= strlen(line))
+        line[size.ws_col - 1] = '\0';
+    if (in_line || strcmp(line, shown) == 0)
+        return;
+    hide();
+    put(terminals[1], line, strlen(line));
+    memcpy(shown, line, sizeof(shown));
+}
+
+/* False if there was nothing. */
+static bool pass_on(int which)
+{
+    char bytes[65536];
+    ssize_t n = read(fds[which].fd, bytes, sizeof(bytes));
+
+    if (n <= 0)
+        return false;
+    hide();
+    put(terminals[which], bytes, (size_t)n);
+    in_line = bytes[n - 1] != '\n';
+    return true;
+}
+
+static void *pump(void *arg)
+{
+    int64_t next_ms = 0;
+
+    while (!fds[STOP].revents) {
+        int64_t left = next_ms - now_ms();
+
+        if (left <= 0) {
+            show();
+            next_ms = now_ms() + PROGRESS_MS;
+            left = PROGRESS_MS;
+        }
+        if (poll(fds, N_FDS, (int)left) <= 0)
+            continue;
+        for (int i = 0; i < N_STREAMS; i++)
+            if (fds[i].revents)
+                (void)pass_on(i);
+    }
+    for (int i = 0; i < N_STREAMS; i++)
+        while (fds[i].fd >= 0 && pass_on(i))
+            ;
+    hide();
+    return arg;
+}
+
+/* ---- beginning and end ----------------------------------------------------------- */
+
+/* The stream goes into a pipe from now on. */
+static bool lead(int which)
+{
+    int ends[2], fd = STDOUT_FILENO + which;
+
+    terminals[which] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    if (terminals[which] < 0 || pipe2(ends, O_CLOEXEC) < 0)
+        return false;
+    fds[which] = (struct pollfd){.fd = ends[0], .events = POLLIN};
+    bool led = fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 && dup2(ends[1], fd) == fd;
+    close(ends[1]);
+    return led;
+}
+
+void progress_begin(void)
+{
+    const char *kind = getenv("TERM");
+    int ends[2];
+
+    fds[0].fd = fds[1].fd = -1;
+    if (!isatty(STDERR_FILENO) || !kind || !*kind || strcmp(kind, "dumb") == 0)
+        return;
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        fail("cannot show progress: %s", strerror(errno));
+    fds[STOP] = (struct pollfd){.fd = ends[0], .events = POLLIN};
+    stop_fd = ends[1];
+    if ((isatty(STDOUT_FILENO) && !lead(0)) || !lead(1) ||
+        pthread_create(&pump_thread, NULL, pump, NULL))
+        fail("cannot show progress: %s", strerror(errno));
+    pumps = true;
+}
+
+void progress_end(void)
+{
+    if (!pumps)
+        return;
+    pumps = false;
+    fflush(NULL);
+    close(stop_fd);
+    pthread_join(pump_thread, NULL);
+    for (int i = 0; i < N_STREAMS; i++)
+        if (terminals[i] >= 0)
+            (void)dup2(terminals[i], STDOUT_FILENO + i);
+}
+
+/* ---- the job --------------------------------------------------------------------- */
+
+/* Whether ranks have ever been initialised: those that have ended do not tell. */
+static bool *initialised;
+static size_t n_ranks;
+
+static void count(const pmix_proc_info_t *ranks, size_t n)
+{
+    size_t n_started = 0, n_initialised = 0, n_ended = 0;
+
+    if (n > n_ranks) {
+        initialised = grow(initialised, n, sizeof(*initialised));
+        memset(initialised + n_ranks, 0, (n - n_ranks) * sizeof(*initialised));
+        n_ranks = n;
+    }
+    for (size_t i = 0; i < n; i++) {
+        n_started += ranks[i].pid != 0;
+        initialised[i] |= ranks[i].state == PMIX_PROC_STATE_CONNECTED;
+        n_initialised += initialised[i];
+        n_ended += ranks[i].state == PMIX_PROC_STATE_TERMINATED ||
+                   ranks[i].state == PMIX_PROC_STATE_ABORTED;
+    }
+    pthread_mutex_lock(&lock);
+    snprintf(wanted, sizeof(wanted),
+             "pmixrun: of %zu ranks %zu started, %zu initialised, %zu ended", n,
+             n_started, n_initialised, n_ended);
+    pthread_mutex_unlock(&lock);
+}
+
+void progress_look(const char *job)
+{
+    char key[] = PMIX_QUERY_PROC_TABLE, *keys[] = {key, NULL};
+    pmix_info_t *found = NULL, of_job;
+    pmix_query_t query = {.keys = keys, .qualifiers = &of_job, .nqual = 1};
+    size_t n = 0;
+
+    if (!pumps || !*job || PMIx_Info_load(&of_job, PMIX_NSPACE, job, PMIX_STRING))
+        return;
+    if (PMIx_Query_info(&query, 1, &found, &n) == PMIX_SUCCESS && n == 1 &&
+        found[0].value.type == PMIX_DATA_ARRAY && found[0].value.data.darray &&
+        found[0].value.data.darray->type == PMIX_PROC_INFO)
+        count(found[0].value.data.darray->array, found[0].value.data.darray->size);
+    PMIx_Info_free(found, n);
+    PMIx_Info_destruct(&of_job);
+}
