@@ -83,7 +83,7 @@ pmix_status_t px_iof_way_read(struct px_iof_way *way, const pmix_info_t *info, s
             sized |= rows[r].kind == BYTES;
             timed |= rows[r].kind == SECONDS;
         }
-    if (!rc && sized && !timed)
+    if (!rc && sized && !timed && now.gather_ms == px_process.iof_gather_ms)
         now.gather_ms = PX_IOF_FOR_EVER;
     if (!rc)
         rc = px_iof_way_check(&now, err);

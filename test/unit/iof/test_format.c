@@ -55,6 +55,30 @@ PX_TEST(directives_are_read_by_one_table)
     }
 }
 
+/* A size alone waits for ever, as the Standard has it, whatever the parameter says; in
+ * either order, and in infos of two levels. */
+PX_TEST(a_time_counts_beside_a_size)
+{
+    static const uint32_t seven = 7;
+    static const char *const keys[] = {PMIX_IOF_BUFFERING_TIME,
+                                       PMIX_IOF_BUFFERING_SIZE};
+
+    for (int first = 0; first < 2; first++) {
+        struct px_iof_way way = px_iof_way_default();
+
+        for (int i = 0; i < 2; i++) {
+            PX_AUTO(px_infos) infos = {0};
+
+            ok(px_infos_add(&infos, keys[first ^ i], &seven, PMIX_UINT32));
+            ok(px_iof_way_read(&way, infos.v, infos.n, NULL));
+            if (i == 0 && first == 1)
+                ck_assert_uint_eq(way.gather_ms, PX_IOF_FOR_EVER);
+        }
+        ck_assert_uint_eq(way.gather_ms, 7000);
+        ck_assert_uint_eq(way.gather_b, 7);
+    }
+}
+
 PX_TEST(what_contradicts_or_makes_no_sense_is_named_and_changes_nothing)
 {
     static const struct {

@@ -17,7 +17,8 @@
 #include "px_test.h"
 
 static const struct px_iof_std *std;
-static int reader; /* of all that comes out */
+static struct px_iof_sink *copy; /* of the stream that has one */
+static int reader;               /* of all that comes out */
 static atomic_int n_done, n_broken, n_rooms;
 
 static void setup(void)
@@ -61,8 +62,8 @@ struct source {
     enum action action;
     int which; /* 0 stdout, 1 stderr; -1: neither */
     struct px_iof_way how;
-    struct px_iof_sink *sink, *copy; /* sink: instead of these two */
-    int file;                        /* a copy goes there; 0: none */
+    struct px_iof_sink *sink; /* instead of these two */
+    int file;                 /* a copy goes there; 0: none */
     enum px_piof_kind kind;
     bool by_hand;
     unsigned (*tap)(void *arg, const uint8_t *bytes, size_t n);
@@ -77,28 +78,26 @@ static pmix_status_t do_open(struct source *s)
     const struct px_piof_source wanted = {
         .size = sizeof(wanted), .kind = s->kind, .merged = true};
     const struct px_piof_target file = {.size = sizeof(file), .fd = s->file};
-    const struct px_stream_way way = {
+    struct px_stream_way way = {
         .how = s->how,
         .origin = {.nspace = "job", .rank = 1, .channel = "stdout"},
         .sink = s->sink        ? s->sink
                 : s->which < 0 ? NULL
                                : std->of[s->which],
-        .copy = s->copy,
         .tap = s->tap,
         .is_tapped = s->tap != NULL,
         .done = on_done,
         .on_broken = on_broken,
         .on_room = on_room};
-    struct px_stream_way with_file = way;
     struct px_piof_ends ends = {{-1, -1, -1}, {-1, -1, -1}};
 
     if (s->file)
-        ok(px_iof_sink_open(&file, "out", &s->copy, NULL));
-    with_file.copy = s->copy;
+        ok(px_iof_sink_open(&file, "out", &copy, NULL));
+    way.copy = copy;
     if (!s->by_hand)
         ok(px_iof_source_open(&wanted, &ends, NULL));
     s->fd = ends.child[1];
-    return px_stream_open(&with_file, ends.ours[1], &s->stream);
+    return px_stream_open(&way, ends.ours[1], &s->stream);
 }
 
 static void do_action(struct px_call *call, void *args)
@@ -113,6 +112,7 @@ static void do_action(struct px_call *call, void *args)
         rc = px_iof_std_get(&std);
         break;
     case FINI:
+        px_iof_sink_close(px_take(&copy));
         px_iof_std_put();
         break;
     case OPEN:
@@ -123,7 +123,6 @@ static void do_action(struct px_call *call, void *args)
         break;
     case CLOSE:
         px_stream_close(s->stream);
-        px_iof_sink_close(s->copy);
         break;
     case PUT:
         s->taken = px_stream_put(s->stream, s->bytes, s->n);
