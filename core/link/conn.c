@@ -64,6 +64,7 @@ struct px_conn {
     bool goes_on;   /* there may be some */
     bool paused;    /* by its owner */
     bool resumed;   /* who takes that back */
+    bool awaited;   /* room to send, by the owner */
     size_t charged; /* for all of this and for what is sent */
     uint64_t in_since_ms, out_since_ms; /* the frame has begun; the socket was full */
     unsigned interest;                  /* of the watch */
@@ -438,16 +439,23 @@ static void receive(struct px_conn *c)
     }
 }
 
-/* The requests of a peer that was stopped go on, if nothing stops it any more. */
+/* The requests of a peer that was stopped go on, if nothing stops it any more; and so
+ * does what its owner has for it. */
 static void let_go(struct px_conn *c)
 {
+    bool was_stopped = is_stopped(c), drained = c->awaited && c->unsent <= PX_DRAINED_B;
+
     c->held = c->held && c->unsent > PX_UNREAD_B / 4;
     c->starved = c->starved && !c->goes_on;
     c->goes_on = false;
     c->paused = c->paused && !c->resumed;
     c->resumed = false;
-    if (is_stopped(c))
+    c->awaited = c->awaited && !drained;
+    if (is_stopped(c) || !was_stopped) {
+        if (drained)
+            c->ops->on_room(c->arg);
         return;
+    }
     PX_AUTO(px_buf) rest = px_buf_take(&c->rest);
     if (c->ops->on_room)
         c->ops->on_room(c->arg);
@@ -480,7 +488,7 @@ static void on_ready(void *arg, int fd PX_UNUSED, unsigned events)
         c->full = false;
         if (flush(c))
             conn_lost(c, PMIX_ERR_LOST_CONNECTION);
-        else if (c->held)
+        else if (c->held || c->awaited)
             let_go(c);
     }
     if ((events & PX_READABLE) && !c->lost && !c->doomed)
@@ -496,7 +504,8 @@ static void on_later(struct px_msg *msg)
     c->dispatching = true;
     if (!c->doomed && !c->lost && !c->failed && !c->full && flush(c))
         conn_lost(c, PMIX_ERR_LOST_CONNECTION);
-    if (!c->doomed && !c->lost && !c->failed && (c->goes_on || c->resumed))
+    if (!c->doomed && !c->lost && !c->failed &&
+        (c->goes_on || c->resumed || c->awaited))
         let_go(c);
     if (!c->doomed && c->failed)
         conn_lost(c, c->why);
@@ -547,36 +556,44 @@ static struct out_part *part_for(struct px_conn *c, size_t n, int fd)
     return NULL;
 }
 
-/* Of the bytes, which are short; or of the payload, which gets another reference. Takes
- * fd on success. */
+/* Of the bytes, which are short, and then of the body, which gets another reference if
+ * it is long. Either may be NULL. Takes fd on success. */
 static pmix_status_t queue(struct px_conn *c, struct px_frame frame,
-                           const px_buf *bytes, struct px_payload *payload, int fd)
+                           const px_buf *bytes, struct px_payload *body, int fd)
 {
     uint8_t header[PX_FRAME_HEADER_B];
-    size_t copied = payload ? 0 : bytes->len, n = sizeof header + bytes->len;
+    const px_buf none = {0}, *tail = body ? &body->bytes : &none;
+    bool is_long = tail->len > COPY_B;
+    size_t len, copied;
 
+    bytes = bytes ? bytes : &none;
+    len = bytes->len + tail->len;
+    copied = sizeof header + bytes->len + (is_long ? 0 : tail->len);
     if (c->lost || c->doomed || c->failed)
         return PMIX_ERR_LOST_CONNECTION;
-    if (bytes->len > PX_MAX_FRAME_B)
+    if (len > PX_MAX_FRAME_B)
         return PMIX_ERR_OUT_OF_RESOURCE;
     if (c->unsent > PX_MAX_QUEUED_B) {
         px_conn_fail(c, PMIX_ERR_OUT_OF_RESOURCE);
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    if ((c->unsent > PX_UNREAD_B || bytes->len > GATHER_B) &&
-        !has_room(c, (int64_t)bytes->len - BEYOND_B))
+    if ((c->unsent > PX_UNREAD_B || len > GATHER_B) &&
+        !has_room(c, (int64_t)len - BEYOND_B))
         return PMIX_ERR_OUT_OF_RESOURCE;
-    struct out_part *p = part_for(c, sizeof header + copied, fd);
+    struct out_part *p = part_for(c, copied, fd);
     if (!p)
         return PMIX_ERR_NOMEM;
-    frame.nbytes = (uint32_t)bytes->len;
+    frame.nbytes = (uint32_t)len;
     px_frame_encode(header, &frame);
     (void)px_buf_add(&p->head, header, sizeof header); /* there is room */
-    (void)px_buf_add(&p->head, bytes->data, copied);
-    p->body = payload ? px_payload_ref(payload) : NULL;
+    (void)px_buf_add(&p->head, bytes->data, bytes->len);
+    if (is_long)
+        p->body = px_payload_ref(body);
+    else
+        (void)px_buf_add(&p->head, tail->data, tail->len);
     if (fd >= 0)
         p->fd = fd;
-    c->unsent += n;
+    c->unsent += sizeof header + len;
     c->held |= c->ops->on_room && c->unsent > PX_UNREAD_B;
     charge(c);
     return PMIX_SUCCESS;
@@ -614,17 +631,16 @@ pmix_status_t px_conn_send(struct px_conn *c, int32_t pindex, uint32_t tag,
         rc = queue(c, frame, &own, NULL, -1);
     } else {
         payload = px_payload_take(&own);
-        rc = payload ? queue(c, frame, &payload->bytes, payload, -1) : PMIX_ERR_NOMEM;
+        rc = payload ? queue(c, frame, NULL, payload, -1) : PMIX_ERR_NOMEM;
         px_payload_unref(payload);
     }
     return rc ? rc : queued(c);
 }
 
-pmix_status_t px_conn_share(struct px_conn *c, uint32_t tag, struct px_payload *payload)
+pmix_status_t px_conn_share(struct px_conn *c, uint32_t tag, const px_buf *head,
+                            struct px_payload *payload)
 {
-    bool is_short = payload->bytes.len <= COPY_B;
-    pmix_status_t rc = queue(c, (struct px_frame){.tag = tag}, &payload->bytes,
-                             is_short ? NULL : payload, -1);
+    pmix_status_t rc = queue(c, (struct px_frame){.tag = tag}, head, payload, -1);
 
     return rc ? rc : queued(c);
 }
@@ -668,7 +684,7 @@ bool px_conn_is_held(const struct px_conn *c)
 
 void px_conn_go_on(struct px_conn *c)
 {
-    if (!c->starved || c->lost || c->doomed)
+    if (!(c->starved || c->awaited) || c->lost || c->doomed)
         return;
     c->goes_on = true;
     post_later(c);
@@ -686,9 +702,15 @@ void px_conn_pause(struct px_conn *c, bool pause)
         set_interest(c);
 }
 
+void px_conn_await_room(struct px_conn *c)
+{
+    c->awaited = true;
+}
+
 bool px_conn_is_stuck(const struct px_conn *c, uint64_t since_ms, bool room_wanted)
 {
-    bool out = c->full && (c->held || room_wanted) && c->out_since_ms <= since_ms;
+    bool out = c->full && (c->held || c->awaited || room_wanted) &&
+               c->out_since_ms <= since_ms;
     bool in = c->in_b > 0 && !c->starved && room_wanted && c->in_since_ms <= since_ms;
 
     return !c->lost && !c->doomed && !c->failed && (out || in);

@@ -17,8 +17,8 @@ struct px_conn_ops {
      * connection is dead but still the owner's to destroy. */
     void (*on_lost)(void *arg, pmix_status_t why);
     /* With this, nothing is read while the peer leaves PX_UNREAD_B unread; called when
-     * it has read most of that. For the side that answers: if both did so, each might
-     * wait for the other. */
+     * it has read most of that, and as px_conn_await_room says. For the side that
+     * answers: if both did so, each might wait for the other. */
     void (*on_room)(void *arg);
     /* With these, the bytes of frames on their way are charged as they change. A frame
      * that finds no room is not begun to be read, or not delivered, until
@@ -56,8 +56,10 @@ static inline struct px_payload *px_payload_ref(struct px_payload *p)
     return p;
 }
 void px_payload_unref(struct px_payload *p); /* NULL is fine */
-/* As px_conn_send, but the payload stays the caller's. */
-pmix_status_t px_conn_share(struct px_conn *conn, uint32_t tag,
+/* As px_conn_send, but the payload stays the caller's, and is sent behind a head, which
+ * is short (NULL: none). PMIX_ERR_OUT_OF_RESOURCE may also mean that there is no room
+ * for now. */
+pmix_status_t px_conn_share(struct px_conn *conn, uint32_t tag, const px_buf *head,
                             struct px_payload *payload);
 /* As px_conn_send, but with the next frame that is sent; bytes are short. */
 pmix_status_t px_conn_append(struct px_conn *conn, uint32_t tag, px_buf *bytes);
@@ -79,9 +81,12 @@ bool px_conn_is_held(const struct px_conn *conn);
 void px_conn_go_on(struct px_conn *conn);
 /* While the owner has no use for them, no frames are delivered, and nothing is read. */
 void px_conn_pause(struct px_conn *conn, bool pause);
+/* The owner has more to send: on_room is called once when most of what is unsent has
+ * gone, or where there was no room, there may be some. */
+void px_conn_await_room(struct px_conn *conn);
 /* Since that time (of px_clock_ms) the peer has read nothing, although it has more than
- * PX_UNREAD_B to read; or, where room is wanted, although it has anything, or it has
- * not sent the rest of a frame. */
+ * PX_UNREAD_B to read, or its owner has more for it; or, where room is wanted, although
+ * it has anything, or it has not sent the rest of a frame. */
 bool px_conn_is_stuck(const struct px_conn *conn, uint64_t since_ms, bool room_wanted);
 /* Tries once more to send what is queued, closes. NULL is fine; safe inside a
  * callback. */
@@ -89,5 +94,7 @@ void px_conn_destroy(struct px_conn *conn);
 
 #define PX_MAX_QUEUED_B (256u * 1024u * 1024u)
 #define PX_UNREAD_B     (4u * 1024u * 1024u)
+/* So much is unsent at most when most of it has gone. */
+#define PX_DRAINED_B (64u * 1024u)
 
 #endif

@@ -65,6 +65,7 @@ void px_pack_size(px_writer *w, size_t v);
 void px_pack_status(px_writer *w, pmix_status_t v);
 void px_pack_str(px_writer *w, const char *v);
 void px_pack_bytes(px_writer *w, const void *bytes, size_t n); /* BYTE_OBJECT */
+void px_pack_bytes_head(px_writer *w, size_t n); /* of one whose n bytes follow */
 /* BUFFER (26): type byte, size, bytes; body was packed with the same codec. */
 void px_pack_buffer(px_writer *w, const px_buf *body);
 void px_pack_kval(px_writer *w, const char *key, const pmix_value_t *value);

@@ -28,6 +28,12 @@ void px_pack_bytes(px_writer *w, const void *bytes, size_t n)
     px_put_blob(w, bytes, n);
 }
 
+void px_pack_bytes_head(px_writer *w, size_t n)
+{
+    px_put_head(w, 1, PMIX_BYTE_OBJECT);
+    px_put_size(w, n);
+}
+
 void px_pack_buffer(px_writer *w, const px_buf *body)
 {
     px_put_head(w, 1, PMIX_BUFFER);

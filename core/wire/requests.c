@@ -290,6 +290,14 @@ REQUEST(get, PX_OP_GET, ONE(nspace, STRING), ONE(rank, PROC_RANK), INFOS,
 /* Of a server; releases before 4.2.1 tell no range. */
 REQUEST(event, PX_OP_NOTIFY, ONE(code, STATUS), SOLE(procs, n_procs, PROC), INFOS,
         LATE(directive, DATA_RANGE));
-REQUEST(piece, PX_OP_MAX, SOLE(procs, n_procs, PROC), ONE(channels, IOF_CHANNEL),
-        ONE(id, SIZE), INFOS, ONE(bytes, BYTE_OBJECT));
+#define PIECE_HEAD \
+    SOLE(procs, n_procs, PROC), ONE(channels, IOF_CHANNEL), ONE(id, SIZE), INFOS
+static const struct px_arg piece_head[] = {PIECE_HEAD, {0}};
+REQUEST(piece, PX_OP_MAX, PIECE_HEAD, ONE(bytes, BYTE_OBJECT));
 REQUEST(infos, PX_OP_MAX, INFOS);
+
+void px_pack_piece_head(px_writer *w, const struct px_args *args)
+{
+    px_pack_args(w, args, piece_head);
+    px_pack_bytes_head(w, args->bytes.size);
+}

@@ -118,6 +118,8 @@ extern const struct px_request px_request_abort, px_request_fence, px_request_co
 /* Messages of a server that no request asks for: an event; a piece of output, which
  * has no command. */
 extern const struct px_request px_request_event, px_request_piece;
+/* A piece but for its bytes, which follow and may be shared by several messages. */
+void px_pack_piece_head(px_writer *w, const struct px_args *args);
 /* For calls that are no message, or one written by hand, and borrow infos. */
 extern const struct px_request px_request_infos;
 

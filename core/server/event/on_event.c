@@ -150,7 +150,7 @@ static void send_event(struct px_peer *peer, struct news *e)
     struct px_payload *message = e->forms[i].message;
     if (!message || !peer->conn)
         return;
-    pmix_status_t rc = px_conn_share(peer->conn, PX_TAG_NOTIFY, message);
+    pmix_status_t rc = px_conn_share(peer->conn, PX_TAG_NOTIFY, NULL, message);
     if (rc == PMIX_ERR_OUT_OF_RESOURCE && message->bytes.len <= PX_MAX_FRAME_B)
         px_conn_fail(peer->conn, rc); /* it does not read; no event goes missing */
 }

@@ -28,6 +28,7 @@ static pmix_status_t lost;
 static bool destroy_in_frame, leave_fd, pause_in_frame;
 static size_t echo_b; /* each frame is answered with so many bytes */
 static atomic_uint n_rooms;
+static struct px_payload *shared;
 static ino_t brought[8]; /* by each frame; 0: none */
 
 static void on_frame(void *arg PX_UNUSED, const struct px_frame *f,
@@ -234,7 +235,7 @@ static void do_share(struct px_call *call, void *args)
     struct px_payload *p = args;
 
     for (uint32_t i = 0; i < 2; i++)
-        ok(px_conn_share(conn, 100 + i, p));
+        ok(px_conn_share(conn, 100 + i, NULL, p));
     ck_assert_uint_eq(p->refs, p->bytes.len > 1024 ? 3 : 1); /* a short one is copied */
     px_payload_unref(p);
     px_call_done(call, PMIX_SUCCESS);
@@ -641,6 +642,56 @@ PX_TEST(a_peer_that_does_not_read_is_not_read_either)
     while (!lost)
         sem_wait(&event);
     ck_assert_int_eq(lost, PMIX_ERR_LOST_CONNECTION);
+}
+
+static void do_share_behind(struct px_call *call, void *args)
+{
+    px_buf head = {.data = (uint8_t *)(uintptr_t) "head", .len = 4};
+    unsigned *n = args;
+
+    for (; *n > 0; --*n)
+        ok(px_conn_share(conn, 7, *n % 2 ? &head : NULL, shared));
+    px_conn_await_room(conn);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+/* Short and long ones, which are copied and not, with a head of their own and without. */
+PX_TEST(payloads_are_shared_behind_heads_and_room_for_more_is_told)
+{
+    static const size_t sizes[] = {3, 1024 * 1024};
+    static uint8_t got[PX_FRAME_HEADER_B + 4 + 1024 * 1024];
+
+    ops.on_room = on_room;
+    for (size_t i = 0; i < PX_COUNT(sizes); i++) {
+        px_buf bytes = {.data = malloc(sizes[i]), .len = sizes[i], .cap = sizes[i]};
+        unsigned n = 4;
+        struct px_frame f;
+        size_t unsent = 0;
+
+        memset(bytes.data, 'b', sizes[i]);
+        shared = px_payload_take(&bytes);
+        n_rooms = 0;
+        ok(px_call(loop, do_share_behind, &n));
+        ok(px_call(loop, do_measure, &unsent));
+        ck_assert_uint_eq(n_rooms > 0, unsent <= PX_DRAINED_B);
+        for (n = 4; n > 0; n--) {
+            size_t head_b = n % 2 ? 4 : 0;
+
+            ok(px_fd_read_all(peer, got, PX_FRAME_HEADER_B, 0));
+            ok(px_frame_decode(got, &f));
+            ck_assert_uint_eq(f.nbytes, head_b + sizes[i]);
+            ok(px_fd_read_all(peer, got, f.nbytes, 0));
+            ck_assert_mem_eq(got, "head", head_b);
+            ck_assert_uint_eq(got[head_b], 'b');
+            ck_assert_uint_eq(got[f.nbytes - 1], 'b');
+        }
+        while (n_rooms == 0)
+            ok(px_call(loop, do_measure, &unsent));
+        ok(px_call(loop, do_measure, &unsent));
+        ck_assert_uint_eq(n_rooms, 1);
+        ck_assert_uint_eq(shared->refs, 1);
+        px_payload_unref(shared);
+    }
 }
 
 PX_TEST_MAIN("link/conn", setup, teardown)
