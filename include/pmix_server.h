@@ -308,17 +308,30 @@ pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size_t ninfo,
 
 /**
  * Pass on what a process has written to those here who asked for it with PMIx_IOF_pull.
- * Bytes that no process has asked for are thrown away. With @p cbfunc NULL it blocks
- * until the bytes are on their way.
+ *
+ * Nothing is lost: while one of them reads so slowly that this server has to keep as
+ * much of the stream as it may (parameters server_output_per_stream and
+ * server_output_total), the callback comes when there is room for more, and with
+ * @p cbfunc NULL the call blocks until then. A host that waits for it, or that gets
+ * PMIX_ERR_OUT_OF_RESOURCE and brings the bytes again later, need not look after more.
+ * Only PMIX_IOF_DROP_OLDEST or PMIX_IOF_DROP_NEWEST of a request has bytes dropped for
+ * that one, which is told how many. Bytes that no process has asked for yet are kept
+ * for the first one that does, as many as may be. Any thread, callbacks too: there,
+ * with @p cbfunc NULL, it does not block but is refused if there is no room.
  *
  * @param source   who wrote
  * @param channel  the stream
  * @param bo       the bytes, the caller's; none at the end of the stream
- * @param info     about the bytes; goes with them
+ * @param info     about the bytes; goes with them. PMIX_IOF_DROP_OLDEST: of bytes that
+ *                 no process has asked for, the last ones are kept, not the first
  * @param cbfunc   gets the status; may be NULL
- * @return PMIX_SUCCESS, also if no process wanted it; PMIX_ERR_OUT_OF_RESOURCE if a
- *         process reads too slowly, or the piece is too large for one message: that
- *         process did not get it, all others did
+ * @return PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS: the bytes were taken, but some, or
+ *         earlier ones, were dropped as a directive says; otherwise none was taken:
+ *         PMIX_ERR_OUT_OF_RESOURCE if there is no room, or no message holds so many;
+ *         PMIX_ERR_NOT_FOUND if no process has asked for them and their namespace is
+ *         not registered; PMIX_ERR_BAD_PARAM, also for both of PMIX_IOF_DROP_OLDEST and
+ *         _NEWEST; PMIX_ERR_NOMEM; PMIX_ERR_INIT; PMIX_ERR_LOST_CONNECTION: the server
+ *         ended while it waited
  */
 pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source,
                                       pmix_iof_channel_t channel,
@@ -329,10 +342,16 @@ pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source,
 /**
  * Make those who feed input to this server pause, or go on.
  *
+ * While they pause, the host is given no more of what they push, and their pushes end
+ * when they go on; each may have as much waiting as a stream may have.
+ *
  * @param source   whom; NULL for all
  * @param channel  PMIX_FWD_STDIN_CHANNEL
  * @param xoff     whether to pause
- * @return PMIX_ERR_NOT_SUPPORTED: no process can be told yet; @p cbfunc is not called
+ * @param cbfunc   gets the status; NULL: it blocks
+ * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED for another channel: output pauses when
+ *         the host does not deliver it; @p cbfunc is not called then; PMIX_ERR_INIT;
+ *         PMIX_ERR_BAD_PARAM; PMIX_ERR_WOULD_BLOCK; PMIX_ERR_NOMEM
  *
  * Not in the Standard; the field's development version has it.
  */

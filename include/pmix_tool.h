@@ -27,6 +27,10 @@ typedef void (*pmix_iof_cbfunc_t)(size_t iofhdlr, pmix_iof_channel_t channel,
                                   pmix_proc_t *source, pmix_byte_object_t *payload,
                                   pmix_info_t info[], size_t ninfo);
 
+/** uint64_t, with a payload: so many bytes of the stream were dropped before it, as
+ * PMIX_IOF_DROP_OLDEST or PMIX_IOF_DROP_NEWEST had asked for. */
+#define TENON_IOF_DROPPED "tenon.iof.dropped"
+
 /* -- Forwarding of standard streams ------------------------------------------------ */
 
 /**

@@ -71,6 +71,12 @@ const struct px_param px_server_params[] = {
     PX_PARAM_SIZE(struct px_server_conf, committed_total, "8g", 0, INT64_MAX,
                   "How many bytes the values may take that all processes have "
                   "committed, and messages to and from them on their way"),
+    PX_PARAM_SIZE(struct px_server_conf, output_per_stream, "1m", 4096, INT64_MAX / 4,
+                  "How many bytes a server keeps of what a process has written to one "
+                  "stream, and of input for it, for those that have not read it yet"),
+    PX_PARAM_SIZE(struct px_server_conf, output_total, "256m", 4096, INT64_MAX / 4,
+                  "How many bytes a server keeps of all streams; a writer may have one "
+                  "piece on its way beyond that"),
     PX_PARAM_STRING(
         struct px_server_conf, report_uri, NULL,
         "Where a server tells its address, unless PMIX_TCP_REPORT_URI says: "

@@ -94,10 +94,10 @@ size_t px_server_event(struct px_server *srv, pmix_status_t code,
                        const pmix_proc_t *source, pmix_data_range_t range,
                        const pmix_info_t *info, size_t n);
 
-/* Output of a process for those that pull it (iof/on_iof.c). No bytes are the end of
+/* Output of a process for those that pull it (iof/deliver.c). No bytes are the end of
  * the channel. PMIX_OPERATION_SUCCEEDED: it is taken. PMIX_SUCCESS: it is, and cb comes
  * once, from the loop and never within, when there is room for more. Else nothing was
- * taken. */
+ * taken. Those that pull are told of bytes that directives have dropped. */
 pmix_status_t px_server_iof_deliver(struct px_server *srv, const pmix_proc_t *source,
                                     pmix_iof_channel_t channel,
                                     const pmix_byte_object_t *bytes,

@@ -21,12 +21,13 @@ struct px_server_parts {
     struct px_collect *collect;
     struct px_connected *connected;
     struct px_door *door;
+    struct px_relay *relay;
     struct px_joints *joints;
     struct px_launch_envs *launch_envs;
     struct px_memory *memory;
     /* of one part each, which needs no more */
-    struct px_list attributes, cached_events, psets, pulls, waiting_gets;
-    size_t last_pull, n_cached_events;
+    struct px_list attributes, cached_events, psets, waiting_gets;
+    size_t n_cached_events;
 };
 
 struct px_server_start {

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Output that the host brings: taken for those who have asked for it, or kept for the
+ * next one that does. A delivery ends when there is room for another of its stream. */
+#include "core/server/host.h"
+#include "core/server/iof/iof.h"
+
+#include <string.h>
+
+/* For what stands around the bytes in a message. */
+#define MAX_INFO_B (1024u * 1024u)
+
+/* Directives for this library go no further. */
+static const char *const ours[] = {PMIX_IOF_DROP_OLDEST, PMIX_IOF_DROP_NEWEST,
+                                   PMIX_IOF_CACHE_SIZE};
+
+static pmix_status_t check(const struct px_args *a, bool *may_drop)
+{
+    struct px_cache cache;
+    pmix_status_t rc = px_cache_read(&cache, a->info.v, a->info.n, 0);
+    size_t info_b = 0;
+
+    for (size_t i = 0; !rc && i < a->info.n; i++)
+        info_b += px_type_size(PMIX_INFO, &a->info.v[i]);
+    if (!rc && (a->bytes.size > PX_MAX_FRAME_B - MAX_INFO_B || info_b > MAX_INFO_B / 2))
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    *may_drop = !rc && cache.drop == PX_DROP_OLDEST;
+    return rc;
+}
+
+/* For one that asks later, of a job that is known. */
+static pmix_status_t keep(struct px_relay *relay, const struct px_args *a,
+                          bool may_drop, struct px_payload *bytes, px_infos *info)
+{
+    size_t size_b = bytes->bytes.len, dropped = 0;
+    struct px_log *log;
+    struct px_piece *piece = NULL;
+    pmix_status_t rc;
+
+    if (!px_nspace_find(px_process.model, a->procs->nspace))
+        return PMIX_ERR_NOT_FOUND;
+    log = px_log_get(&relay->logs, a->procs);
+    if (!log)
+        return PMIX_ERR_NOMEM;
+    rc = px_log_make_room(log, px_stream_of(a->channels), size_b, may_drop, &dropped);
+    if (!rc) {
+        piece = px_log_add(log, a->channels, bytes, info);
+        rc = piece ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+    }
+    px_log_settle(log);
+    return !rc && dropped ? PMIX_ERR_PARTIAL_SUCCESS : rc;
+}
+
+/* The caller's bytes, or those that were copied for it. */
+static struct px_payload *take_bytes(struct px_args *a, bool owned)
+{
+    PX_AUTO(px_buf) buf = {0};
+
+    if (owned)
+        buf = (px_buf){.data = (uint8_t *)px_take(&a->bytes.bytes),
+                       .len = a->bytes.size,
+                       .cap = a->bytes.size};
+    else if (px_buf_add(&buf, a->bytes.bytes, a->bytes.size))
+        return NULL;
+    return px_payload_take(&buf);
+}
+
+/* waits: if there is no room behind it the caller will. *log is then where. */
+static pmix_status_t take(struct px_server *srv, struct px_args *a, bool owned,
+                          bool waits, struct px_log **log)
+{
+    struct px_relay *relay = srv->part.relay;
+    unsigned stream = px_stream_of(a->channels);
+    PX_AUTO(px_infos) info = {0};
+    struct px_payload *bytes;
+    bool may_drop, wanted;
+    pmix_status_t rc = check(a, &may_drop);
+
+    *log = NULL;
+    if (rc)
+        return rc;
+    wanted = px_pulls_want(srv, a->procs, a->channels);
+    *log = wanted ? px_log_find(&relay->logs, a->procs) : NULL;
+    if (*log && (waits ? px_log_refuses(*log, stream, a->bytes.size)
+                       : px_log_is_full(*log, stream))) {
+        *log = NULL;
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    bytes = px_infos_add_copy(&info, a->info.v, a->info.n) ? NULL
+                                                           : take_bytes(a, owned);
+    if (!bytes)
+        return PMIX_ERR_NOMEM;
+    for (size_t i = 0; i < PX_COUNT(ours); i++)
+        px_infos_drop(&info, ours[i]);
+    rc = wanted ? px_pulls_give(srv, a->procs, a->channels, bytes, &info)
+                : keep(relay, a, may_drop, bytes, &info);
+    px_payload_unref(bytes);
+    *log = wanted ? px_log_find(&relay->logs, a->procs) : NULL;
+    if (*log && !px_log_is_full(*log, stream))
+        *log = NULL;
+    return rc;
+}
+
+static void on_deliver(struct px_api *api)
+{
+    struct px_delivery *d = PX_CONTAINER_OF(api, struct px_delivery, api);
+    struct px_server *srv = px_process.server;
+    struct px_log *log;
+    pmix_status_t rc;
+
+    if (!srv || srv->stopping) {
+        px_api_done(api, PMIX_ERR_INIT);
+        return;
+    }
+    rc = take(srv, &api->args, !api->call, true, &log);
+    if (!log) {
+        px_api_done(api, rc);
+        return;
+    }
+    d->status = rc;
+    d->stream = px_stream_of(api->args.channels);
+    px_list_append(&log->waiting, &d->link);
+}
+
+pmix_status_t px_server_iof_deliver(struct px_server *srv, const pmix_proc_t *source,
+                                    pmix_iof_channel_t channel,
+                                    const pmix_byte_object_t *bytes,
+                                    const pmix_info_t *info, size_t n,
+                                    pmix_op_cbfunc_t cb, void *cbdata)
+{
+    struct px_args args = {.procs = (pmix_proc_t *)source,
+                           .n_procs = 1,
+                           .channels = channel,
+                           .bytes = *bytes,
+                           .info = px_infos_borrow(info, n)};
+    struct px_delivery *d = calloc(1, sizeof(*d));
+    struct px_log *log;
+    pmix_status_t rc = d ? take(srv, &args, false, true, &log) : PMIX_ERR_NOMEM;
+
+    if (rc == PMIX_ERR_PARTIAL_SUCCESS)
+        rc = PMIX_SUCCESS;
+    if (rc || !log) {
+        free(d);
+        return rc ? rc : PMIX_OPERATION_SUCCEEDED;
+    }
+    d->api.cb = cb;
+    d->api.cbdata = cbdata;
+    d->stream = px_stream_of(channel);
+    px_list_append(&log->waiting, &d->link);
+    return PMIX_SUCCESS;
+}
+
+PX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source,
+                                                pmix_iof_channel_t channel,
+                                                const pmix_byte_object_t *bo,
+                                                const pmix_info_t info[], size_t ninfo,
+                                                pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    struct px_delivery d = {
+        .api = {.start = on_deliver,
+                .request = &px_request_piece,
+                .args = {.procs = (pmix_proc_t *)source,
+                         .n_procs = 1,
+                         .channels = channel,
+                         .bytes = bo ? *bo : (pmix_byte_object_t){0},
+                         .info = px_infos_borrow(info, ninfo)},
+                .invalid = channel == PMIX_FWD_NO_CHANNELS || !bo,
+                .cb = cbfunc,
+                .cbdata = cbdata}};
+    struct px_log *log;
+    pmix_status_t rc;
+
+    if (!px_server_here())
+        return PMIX_ERR_INIT;
+    if (cbfunc)
+        return px_api_post(&d.api, sizeof(d));
+    if (!px_process_on_loop())
+        return px_api_wait(&d.api);
+    rc = px_api_check(&d.api); /* in a callback, which cannot wait */
+    return rc ? rc : take(px_process.server, &d.api.args, false, false, &log);
+}

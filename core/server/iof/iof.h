@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Forwarded output and input in a server: what its files have of each other. */
+#ifndef PX_SERVER_IOF_IOF_H
+#define PX_SERVER_IOF_IOF_H
+
+#include "core/server/iof/log.h"
+#include "core/server/upcall.h"
+
+struct px_relay {
+    struct px_logs logs;
+    struct px_list readers; /* on_pull.c: peers that have asked for output */
+    size_t last_pull;
+    struct px_list ready; /* wait.c: deliveries that need wait no longer */
+    struct px_msg go_on;
+    bool goes_on;
+    struct px_list queues; /* on_push.c: input for the host */
+    struct px_list paused; /* those who push it */
+    bool all_paused;
+};
+
+/* ---- on_pull.c ------------------------------------------------------------------- */
+
+/* Handlers. */
+pmix_status_t px_pull_request(struct px_server *srv, struct px_req *req);
+pmix_status_t px_dereg_request(struct px_server *srv, struct px_req *req);
+/* Hooks of the part. */
+void px_pulls_peer_left(struct px_server *srv, struct px_peer *peer);
+void px_pulls_peer_room(struct px_server *srv, struct px_peer *peer);
+/* Output of a job for the process that spawned it ends. */
+void px_pulls_nspace_gone(struct px_server *srv, const char *nspace);
+/* Does any pull want what this process writes there? px_pulls_give may follow. */
+bool px_pulls_want(struct px_server *srv, const pmix_proc_t *source,
+                   pmix_iof_channel_t channels);
+/* Gives it to those: sends it, or puts it into a log for those that are behind.
+ * PMIX_ERR_PARTIAL_SUCCESS if one of them has asked to have something dropped, and that
+ * was done; else why one could not be served, all others were. Takes the infos. */
+pmix_status_t px_pulls_give(struct px_server *srv, const pmix_proc_t *source,
+                            pmix_iof_channel_t channel, struct px_payload *bytes,
+                            px_infos *info);
+
+/* ---- wait.c ---------------------------------------------------------------------- */
+
+/* Output that the host brings. */
+struct px_delivery {
+    struct px_api api;
+    struct px_list link; /* in px_log.waiting, px_relay.ready */
+    unsigned stream;
+    pmix_status_t status;
+};
+
+/* There may be room in the log; px_log_settle may follow. */
+void px_deliveries_look(struct px_relay *relay, struct px_log *log);
+void px_deliveries_stop(struct px_relay *relay);
+
+/* ---- on_push.c ------------------------------------------------------------------- */
+
+extern const struct px_forward px_push_forward;
+void px_push_cleanup(struct px_relay *relay);
+
+#endif

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Logs of output, and cursors in them. A cursor holds a list of steps for each stream,
+ * so that what is dropped for one is not dropped for others; the numbers of pieces keep
+ * the order among streams. A piece goes when the last cursor has passed it. */
+#include "core/server/iof/log.h"
+
+#include <stdlib.h>
+
+struct step {
+    struct px_list link; /* in px_backlog.steps */
+    struct px_piece *piece;
+    uint64_t dropped; /* bytes before it */
+};
+
+unsigned px_stream_of(pmix_iof_channel_t channel)
+{
+    switch (channel) {
+    case PMIX_FWD_STDOUT_CHANNEL:
+        return 0;
+    case PMIX_FWD_STDERR_CHANNEL:
+        return 1;
+    case PMIX_FWD_STDDIAG_CHANNEL:
+        return 2;
+    default:
+        return 3;
+    }
+}
+
+static size_t cost_of(size_t bytes)
+{
+    return bytes < PX_PIECE_B ? PX_PIECE_B : bytes;
+}
+
+pmix_status_t px_cache_read(struct px_cache *cache, const pmix_info_t *info, size_t n,
+                            size_t limit_b)
+{
+    const pmix_info_t *size = px_info_find(info, n, PMIX_IOF_CACHE_SIZE);
+    bool oldest = px_info_flag(info, n, PMIX_IOF_DROP_OLDEST);
+    bool newest = px_info_flag(info, n, PMIX_IOF_DROP_NEWEST);
+    uint64_t b = limit_b;
+
+    if ((oldest && newest) || (size && !px_value_to_u64(&size->value, &b)))
+        return PMIX_ERR_BAD_PARAM;
+    *cache = (struct px_cache){.size_b = b < limit_b ? (size_t)b : limit_b,
+                               .drop = oldest   ? PX_DROP_OLDEST
+                                       : newest ? PX_DROP_NEWEST
+                                                : PX_DROP_NONE};
+    return PMIX_SUCCESS;
+}
+
+/* ---- logs ------------------------------------------------------------------------ */
+
+void px_logs_init(struct px_logs *logs, size_t stream_b, size_t total_b)
+{
+    *logs = (struct px_logs){.stream_b = stream_b, .total_b = total_b};
+}
+
+struct px_log *px_log_find(const struct px_logs *logs, const pmix_proc_t *source)
+{
+    pmix_proc_t key;
+
+    px_proc_set(&key, source->nspace, source->rank); /* no rubbish behind the name */
+    return px_map_get(&logs->map, &key, sizeof(key));
+}
+
+struct px_log *px_log_get(struct px_logs *logs, const pmix_proc_t *source)
+{
+    struct px_log *log = px_log_find(logs, source);
+
+    if (log)
+        return log;
+    log = calloc(1, sizeof(*log));
+    if (!log)
+        return NULL;
+    px_proc_set(&log->source, source->nspace, source->rank);
+    log->all = logs;
+    px_list_init(&log->cursors);
+    px_list_init(&log->waiting);
+    for (size_t i = 0; i < PX_STREAMS; i++)
+        px_list_init(&log->pieces[i]);
+    if (!px_map_put(&logs->map, &log->source, sizeof(log->source), log, NULL))
+        return log;
+    free(log);
+    return NULL;
+}
+
+void px_log_settle(struct px_log *log)
+{
+    if (!px_list_empty(&log->cursors) || !px_list_empty(&log->waiting))
+        return;
+    for (size_t i = 0; i < PX_STREAMS; i++)
+        if (!px_list_empty(&log->pieces[i]))
+            return;
+    (void)px_map_remove(&log->all->map, &log->source, sizeof(log->source));
+    free(log);
+}
+
+void px_logs_fini(struct px_logs *logs)
+{
+    struct px_log *log;
+    size_t pos = 0;
+
+    while ((log = px_map_next(&logs->map, &pos, NULL, NULL))) {
+        PX_LIST_EACH (&log->cursors, struct px_cursor, c, link)
+            px_cursor_free(c, false);
+        px_log_drop_unasked(log);
+        px_log_settle(log);
+    }
+    px_map_fini(&logs->map);
+}
+
+/* ---- pieces ---------------------------------------------------------------------- */
+
+struct px_piece *px_log_add(struct px_log *log, pmix_iof_channel_t channel,
+                            struct px_payload *bytes, px_infos *info)
+{
+    struct px_piece *p = calloc(1, sizeof(*p));
+    unsigned s = px_stream_of(channel);
+
+    if (!p)
+        return NULL;
+    *p = (struct px_piece){.log = log,
+                           .number = ++log->all->last,
+                           .channel = channel,
+                           .bytes = px_payload_ref(bytes),
+                           .info = *info,
+                           .dropped = log->dropped[s]};
+    *info = (px_infos){0};
+    log->dropped[s] = 0;
+    px_list_append(&log->pieces[s], &p->link);
+    log->all->kept_b += cost_of(bytes->bytes.len);
+    log->unasked_b[s] += cost_of(bytes->bytes.len);
+    return p;
+}
+
+void px_piece_settle(struct px_piece *p, bool keep)
+{
+    size_t cost = cost_of(p->bytes->bytes.len);
+
+    if (p->n_ahead > 0 || keep)
+        return;
+    p->log->unasked_b[px_stream_of(p->channel)] -= cost;
+    p->log->all->kept_b -= cost;
+    px_list_remove(&p->link);
+    px_payload_unref(p->bytes);
+    px_infos_cleanup(&p->info);
+    free(p);
+}
+
+void px_log_drop_unasked(struct px_log *log)
+{
+    for (size_t i = 0; i < PX_STREAMS; i++)
+        PX_LIST_EACH (&log->pieces[i], struct px_piece, p, link)
+            px_piece_settle(p, false);
+}
+
+/* The next piece of the stream tells of it, or the one that comes. */
+static void drop_unasked(struct px_piece *p, unsigned stream, size_t *dropped)
+{
+    struct px_log *log = p->log;
+    bool is_last = p->link.next == &log->pieces[stream];
+    struct px_piece *next = PX_CONTAINER_OF(p->link.next, struct px_piece, link);
+    uint64_t *told = is_last ? &log->dropped[stream] : &next->dropped;
+
+    *told += p->dropped + p->bytes->bytes.len;
+    *dropped += p->bytes->bytes.len;
+    px_piece_settle(p, false);
+}
+
+pmix_status_t px_log_make_room(struct px_log *log, unsigned stream, size_t bytes,
+                               bool may_drop, size_t *dropped)
+{
+    const struct px_logs *all = log->all;
+    size_t cost = cost_of(bytes), own = log->unasked_b[stream];
+    /* The end of a stream finds room if anything does. */
+    size_t stream_b = bytes > 0 ? all->stream_b : 2 * all->stream_b;
+    size_t total_b = bytes > 0 ? all->total_b : 2 * all->total_b;
+
+    *dropped = 0;
+    if (own + cost <= stream_b && all->kept_b + cost <= total_b)
+        return PMIX_SUCCESS;
+    if (!may_drop || cost > stream_b || all->kept_b - own + cost > total_b)
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    PX_LIST_EACH (&log->pieces[stream], struct px_piece, p, link) {
+        if (log->unasked_b[stream] + cost <= stream_b && all->kept_b + cost <= total_b)
+            break;
+        if (p->n_ahead == 0)
+            drop_unasked(p, stream, dropped);
+    }
+    return PMIX_SUCCESS;
+}
+
+/* ---- limits ---------------------------------------------------------------------- */
+
+/* When all logs together hold too much each stream has one piece, so that none stops
+ * for ever. */
+static bool is_tight(const struct px_logs *all)
+{
+    return all->kept_b > all->total_b;
+}
+
+/* Would it be with so much more? */
+static bool is_beyond(const struct px_cursor *c, const struct px_backlog *b,
+                      size_t bytes, size_t cost)
+{
+    if (is_tight(c->log->all))
+        return b->cost > 0;
+    return b->bytes + bytes > c->cache->size_b ||
+           b->cost + cost > c->log->all->stream_b;
+}
+
+bool px_log_is_full(const struct px_log *log, unsigned stream)
+{
+    PX_LIST_EACH (&log->cursors, const struct px_cursor, c, link)
+        if (c->cache->drop == PX_DROP_NONE && c->streams[stream].cost > 0 &&
+            is_beyond(c, &c->streams[stream], 0, 0))
+            return true;
+    return false;
+}
+
+bool px_log_refuses(const struct px_log *log, unsigned stream, size_t bytes)
+{
+    if (!px_log_is_full(log, stream))
+        return false;
+    PX_LIST_EACH (&log->cursors, const struct px_cursor, c, link)
+        if (c->cache->drop == PX_DROP_NONE &&
+            c->streams[stream].cost + cost_of(bytes) > 2 * log->all->stream_b)
+            return true;
+    return is_tight(log->all);
+}
+
+/* ---- cursors --------------------------------------------------------------------- */
+
+struct px_cursor *px_cursor_create(struct px_log *log, const struct px_cache *cache,
+                                   void *owner)
+{
+    struct px_cursor *c = calloc(1, sizeof(*c));
+
+    if (!c)
+        return NULL;
+    c->log = log;
+    c->cache = cache;
+    c->owner = owner;
+    for (size_t i = 0; i < PX_STREAMS; i++)
+        px_list_init(&c->streams[i].steps);
+    px_list_append(&log->cursors, &c->link);
+    return c;
+}
+
+static struct step *first_of(const struct px_backlog *b)
+{
+    return px_list_empty(&b->steps) ? NULL
+                                    : PX_CONTAINER_OF(b->steps.next, struct step, link);
+}
+
+static void take_step(struct px_backlog *b, struct step *s, bool keep)
+{
+    struct px_piece *p = s->piece;
+    size_t bytes = p->bytes->bytes.len;
+
+    b->bytes -= bytes;
+    b->cost -= cost_of(bytes);
+    px_list_remove(&s->link);
+    free(s);
+    if (--p->n_ahead > 0)
+        return;
+    p->log->unasked_b[px_stream_of(p->channel)] += cost_of(bytes);
+    px_piece_settle(p, keep);
+}
+
+/* The next piece tells of it, or the one that comes. */
+static void drop_first(struct px_backlog *b)
+{
+    struct step *s = first_of(b);
+    uint64_t dropped = s->dropped + s->piece->bytes->bytes.len;
+
+    take_step(b, s, false);
+    s = first_of(b);
+    *(s ? &s->dropped : &b->dropped) += dropped;
+}
+
+pmix_status_t px_cursor_add(struct px_cursor *c, struct px_piece *piece)
+{
+    unsigned stream = px_stream_of(piece->channel);
+    struct px_backlog *b = &c->streams[stream];
+    size_t bytes = piece->bytes->bytes.len, cost = cost_of(bytes);
+    enum px_drop drop = bytes > 0 ? c->cache->drop : PX_DROP_NONE;
+    pmix_status_t rc = PMIX_SUCCESS;
+    struct step *s;
+
+    if (drop == PX_DROP_NEWEST && b->cost > 0 && is_beyond(c, b, bytes, cost)) {
+        b->dropped += bytes;
+        return PMIX_ERR_PARTIAL_SUCCESS;
+    }
+    s = calloc(1, sizeof(*s));
+    if (!s)
+        return PMIX_ERR_NOMEM;
+    if (piece->n_ahead++ == 0)
+        c->log->unasked_b[stream] -= cost;
+    while (drop == PX_DROP_OLDEST && b->cost > 0 && is_beyond(c, b, bytes, cost)) {
+        drop_first(b);
+        rc = PMIX_ERR_PARTIAL_SUCCESS;
+    }
+    *s = (struct step){.piece = piece, .dropped = piece->dropped + b->dropped};
+    b->dropped = 0;
+    b->bytes += bytes;
+    b->cost += cost;
+    px_list_append(&b->steps, &s->link);
+    return rc;
+}
+
+pmix_status_t px_cursor_add_all(struct px_cursor *c, pmix_iof_channel_t channels)
+{
+    for (size_t i = 0; i < PX_STREAMS; i++)
+        PX_LIST_EACH (&c->log->pieces[i], struct px_piece, p, link) {
+            pmix_status_t rc = p->channel & channels ? px_cursor_add(c, p)
+                                                     : PMIX_SUCCESS;
+
+            if (rc == PMIX_ERR_NOMEM)
+                return rc;
+        }
+    return PMIX_SUCCESS;
+}
+
+/* Of the stream whose piece is the oldest. */
+static struct px_backlog *next_stream(const struct px_cursor *c)
+{
+    const struct px_backlog *found = NULL;
+
+    for (size_t i = 0; i < PX_STREAMS; i++) {
+        const struct step *s = first_of(&c->streams[i]);
+
+        if (s && (!found || s->piece->number < first_of(found)->piece->number))
+            found = &c->streams[i];
+    }
+    return (struct px_backlog *)(uintptr_t)found;
+}
+
+struct px_piece *px_cursor_next(const struct px_cursor *c, uint64_t *dropped)
+{
+    const struct px_backlog *b = next_stream(c);
+
+    if (!b)
+        return NULL;
+    if (dropped)
+        *dropped = first_of(b)->dropped;
+    return first_of(b)->piece;
+}
+
+void px_cursor_pass(struct px_cursor *c)
+{
+    struct px_backlog *b = next_stream(c);
+
+    take_step(b, first_of(b), false);
+}
+
+bool px_cursor_is_done(const struct px_cursor *c)
+{
+    for (size_t i = 0; i < PX_STREAMS; i++)
+        if (c->streams[i].cost > 0 || c->streams[i].dropped > 0)
+            return false;
+    return true;
+}
+
+void px_cursor_free(struct px_cursor *c, bool keep)
+{
+    for (size_t i = 0; i < PX_STREAMS; i++) {
+        struct px_backlog *b = &c->streams[i];
+
+        while (!px_list_empty(&b->steps))
+            take_step(b, first_of(b), keep);
+    }
+    px_list_remove(&c->link);
+    px_list_remove(&c->of_owner);
+    px_list_remove(&c->turn);
+    free(c);
+}

@@ -1,0 +1,708 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests for output, and how it gets to those who made them. A piece is sent at once
+ * to a reader that keeps up; one that does not has a cursor in the log of the process,
+ * and goes on from there when its connection has drained: one piece of each process in
+ * turn. */
+#include "core/link/iof.h"
+#include "core/rt/log.h"
+#include "core/server/door/door.h"
+#include "core/server/host.h"
+#include "core/server/iof/iof.h"
+
+#include <string.h>
+
+#define MAX_PULLS 1024 /* of one peer */
+/* A reader is behind when it leaves more than that unread. */
+#define AHEAD_B (256u * 1024u)
+
+/* A peer that has made requests; in px_relay.readers. */
+struct reader {
+    struct px_list link;
+    struct px_peer *peer; /* borrowed: the reader goes when the peer does */
+    struct px_list pulls, ending;
+    size_t n_pulls;        /* of both */
+    struct px_list behind; /* cursors with something to send, each in its turn */
+    size_t own_b;          /* on its way to a receiver of this process */
+    bool due;              /* there is more behind */
+};
+
+/* One request to be sent output. */
+struct pull {
+    struct px_list link; /* in reader.pulls; in reader.ending, when it gets no more */
+    struct reader *reader;
+    size_t id;          /* ours */
+    size_t peer_id;     /* what the peer calls it */
+    pmix_proc_t *procs; /* in order */
+    size_t n_procs;
+    pmix_iof_channel_t channels;
+    struct px_cache cache;
+    bool agreed;            /* by the host */
+    bool wants;             /* what is being delivered */
+    struct px_cursor *here; /* in the log of its source; NULL: none */
+    struct px_list cursors; /* all of them */
+    bool redirects;         /* nothing goes where it went without */
+    bool forwards;          /* the output of a job to the process that spawned it */
+    bool ends;              /* gets no more than there is */
+    struct px_req *req;     /* that ends it; NULL: none */
+    px_infos info;          /* of that */
+};
+
+static struct reader *find_reader(const struct px_server *srv,
+                                  const struct px_peer *peer)
+{
+    PX_LIST_EACH (&srv->part.relay->readers, struct reader, r, link)
+        if (r->peer == peer)
+            return r;
+    return NULL;
+}
+
+static struct reader *get_reader(struct px_server *srv, struct px_peer *peer)
+{
+    struct reader *r = find_reader(srv, peer);
+
+    if (!r)
+        r = calloc(1, sizeof(*r));
+    if (!r || r->peer)
+        return r;
+    r->peer = peer;
+    px_list_init(&r->pulls);
+    px_list_init(&r->ending);
+    px_list_init(&r->behind);
+    px_list_append(&srv->part.relay->readers, &r->link);
+    return r;
+}
+
+static void settle_reader(struct reader *r)
+{
+    if (r->n_pulls > 0)
+        return;
+    px_list_remove(&r->link);
+    free(r);
+}
+
+static struct pull *find_pull(const struct reader *r, size_t id)
+{
+    if (r)
+        PX_LIST_EACH (&r->pulls, struct pull, p, link)
+            if (p->id == id)
+                return p;
+    return NULL;
+}
+
+static void end_cursor(struct px_relay *relay, struct px_cursor *c, bool keep)
+{
+    struct px_log *log = c->log;
+
+    px_cursor_free(c, keep && px_nspace_find(px_process.model, log->source.nspace));
+    px_deliveries_look(relay, log);
+    px_log_settle(log);
+}
+
+/* keep: the next one that asks gets what this one would have got. */
+static void pull_free(struct px_relay *relay, struct pull *p, bool keep)
+{
+    if (!p)
+        return;
+    PX_LIST_EACH (&p->cursors, struct px_cursor, c, of_owner)
+        end_cursor(relay, c, keep);
+    px_list_remove(&p->link);
+    p->reader->n_pulls--;
+    px_infos_cleanup(&p->info);
+    free(p->procs);
+    free(p);
+}
+
+/* ---- the end of a request -------------------------------------------------------- */
+
+/* Nothing is sent any more, whatever the host answers. */
+static void on_host_stopped(void *arg, const struct px_upcall *answer PX_UNUSED)
+{
+    if (arg)
+        px_req_done(arg, PMIX_SUCCESS);
+}
+
+static void on_stop(struct px_msg *msg)
+{
+    struct px_upcall *u = PX_CONTAINER_OF(msg, struct px_upcall, msg);
+    const pmix_server_module_t *m;
+
+    if (u->orphan || !px_process.server) {
+        px_upcall_drop(u);
+        return;
+    }
+    m = &px_process.server->module;
+    px_upcall_returned(u, m->iof_pull(u->args.procs, u->args.n_procs, u->args.info.v,
+                                      u->args.info.n, PMIX_FWD_NO_CHANNELS,
+                                      px_upcall_op_cb, u));
+}
+
+/* Takes p. The host is called later: the caller is in the middle of lists that the host
+ * may change. One that ends its server need not be called. */
+static void end_pull(struct px_server *srv, struct pull *p)
+{
+    struct px_req *req = p->req;
+    bool tells = !srv->stopping && !p->forwards;
+    struct px_upcall *u = tells ? px_upcall_new(on_host_stopped, req) : NULL;
+
+    if (u && px_infos_add(&p->info, PMIX_IOF_STOP, NULL, PMIX_BOOL)) {
+        px_upcall_drop(u);
+        u = NULL;
+    }
+    if (u) {
+        u->args.info = p->info;
+        p->info = (px_infos){0};
+        u->args.procs = px_take(&p->procs);
+        u->args.n_procs = p->n_procs;
+        u->msg.run = on_stop;
+        px_post(px_process.loop, &u->msg);
+    } else if (req) {
+        px_req_done(req, srv->stopping ? PMIX_ERR_LOST_CONNECTION : PMIX_ERR_NOMEM);
+    }
+    pull_free(srv->part.relay, p, false);
+}
+
+/* ---- sending --------------------------------------------------------------------- */
+
+static bool has_room(const struct reader *r)
+{
+    const struct px_peer *peer = r->peer;
+
+    if (peer == peer->server->self)
+        return r->own_b <= AHEAD_B &&
+               !px_iofs_full(&px_process.model->iofs, &peer->proc);
+    return peer->conn && px_conn_unsent(peer->conn) <= AHEAD_B;
+}
+
+struct own_piece {
+    struct px_msg msg;
+    px_buf payload;
+};
+
+static void on_own_piece(struct px_msg *msg)
+{
+    struct own_piece *own = PX_CONTAINER_OF(msg, struct own_piece, msg);
+    struct px_server *srv = px_process.server;
+    struct reader *reader = srv ? find_reader(srv, srv->self) : NULL;
+    px_reader r;
+
+    px_reader_init(&r, px_codec_default, own->payload.data, own->payload.len);
+    if (reader)
+        reader->own_b -= own->payload.len < reader->own_b ? own->payload.len
+                                                          : reader->own_b;
+    if (px_process.model)
+        (void)px_iof_receive(&px_process.model->iofs, &r);
+    px_buf_cleanup(&own->payload);
+    free(own);
+    if (px_process.server)
+        px_pulls_peer_room(px_process.server, px_process.server->self);
+}
+
+/* For this process itself; its function must not run in the middle of our lists. */
+static pmix_status_t send_to_self(struct reader *r, px_writer *w)
+{
+    struct own_piece *own = calloc(1, sizeof(*own));
+
+    if (!own)
+        return PMIX_ERR_NOMEM;
+    own->payload = px_buf_take(&w->buf);
+    own->msg.run = on_own_piece;
+    r->own_b += own->payload.len;
+    px_post(px_process.loop, &own->msg);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t send_piece(const struct pull *p, struct px_args *args,
+                                struct px_payload *bytes)
+{
+    struct px_peer *peer = p->reader->peer;
+    pmix_status_t rc;
+    px_writer w;
+
+    args->id = p->peer_id;
+    args->n_procs = 1;
+    args->bytes = (pmix_byte_object_t){.bytes = (char *)bytes->bytes.data,
+                                       .size = bytes->bytes.len};
+    px_writer_init(&w, peer->codec);
+    if (peer == peer->server->self)
+        px_pack_args(&w, args, px_request_piece.args);
+    else
+        px_pack_piece_head(&w, args);
+    rc = w.status;
+    if (!rc && peer == peer->server->self)
+        rc = send_to_self(p->reader, &w);
+    else if (!rc)
+        rc = peer->conn ? px_conn_share(peer->conn, PX_TAG_IOF, &w.buf, bytes)
+                        : PMIX_ERR_LOST_CONNECTION;
+    px_writer_cleanup(&w);
+    /* One that misses a piece for want of memory must not take what follows for all. */
+    if (rc == PMIX_ERR_NOMEM && peer->conn)
+        px_conn_fail(peer->conn, rc);
+    return rc;
+}
+
+/* PMIX_ERR_OUT_OF_RESOURCE: there is no room for now, and it is still the next one. */
+static pmix_status_t send_next(struct px_cursor *c)
+{
+    const struct pull *p = c->owner;
+    PX_AUTO(px_infos) told = {0};
+    uint64_t dropped = 0;
+    const struct px_piece *piece = px_cursor_next(c, &dropped);
+    struct px_args args = {
+        .procs = &c->log->source, .channels = piece->channel, .info = piece->info};
+    const pmix_proc_t *reader = &p->reader->peer->proc;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (dropped) {
+        rc = px_infos_add_copy(&told, piece->info.v, piece->info.n);
+        if (!rc)
+            rc = px_infos_add(&told, TENON_IOF_DROPPED, &dropped, PMIX_UINT64);
+        args.info = told;
+    }
+    if (!rc)
+        rc = send_piece(p, &args, piece->bytes);
+    if (rc == PMIX_ERR_OUT_OF_RESOURCE)
+        return rc;
+    if (rc && rc != PMIX_ERR_LOST_CONNECTION)
+        px_log(PX_LOG_WARN, "server", "cannot send output of %s.%u to %s.%u: %s",
+               c->log->source.nspace, c->log->source.rank, reader->nspace, reader->rank,
+               PMIx_Error_string(rc));
+    else if (!rc && dropped)
+        px_log(PX_LOG_INFO, "server",
+               "%llu bytes of output of %s.%u dropped: %s.%u reads too slowly",
+               (unsigned long long)dropped, c->log->source.nspace, c->log->source.rank,
+               reader->nspace, reader->rank);
+    px_cursor_pass(c);
+    return rc;
+}
+
+/* One that ends does so when it has been sent what was there. */
+static void pass_on(struct px_server *srv, struct px_cursor *c)
+{
+    struct pull *p = c->owner;
+    struct reader *r = p->reader;
+
+    px_list_remove(&c->turn);
+    if (px_cursor_next(c, NULL)) {
+        px_list_append(&r->behind, &c->turn);
+        px_deliveries_look(srv->part.relay, c->log);
+        return;
+    }
+    if (px_cursor_is_done(c) || p->ends)
+        end_cursor(srv->part.relay, c, false);
+    else
+        px_deliveries_look(srv->part.relay, c->log);
+    if (p->ends && px_list_empty(&p->cursors))
+        end_pull(srv, p);
+}
+
+/* May free it. */
+static void go_on(struct px_server *srv, struct reader *r)
+{
+    r->due = false;
+    while (!px_list_empty(&r->behind) && has_room(r)) {
+        struct px_cursor *c = PX_CONTAINER_OF(r->behind.next, struct px_cursor, turn);
+
+        if (send_next(c) == PMIX_ERR_OUT_OF_RESOURCE)
+            break;
+        pass_on(srv, c);
+    }
+    if (!px_list_empty(&r->behind) && r->peer->conn)
+        px_conn_await_room(r->peer->conn);
+    settle_reader(r);
+}
+
+void px_pulls_peer_room(struct px_server *srv, struct px_peer *peer)
+{
+    struct reader *r = find_reader(srv, peer);
+
+    if (r)
+        go_on(srv, r);
+}
+
+/* ---- pull ------------------------------------------------------------------------ */
+
+/* Earlier than 4.1 a peer does not say what it calls its request; ours will do then. */
+static pmix_status_t read_pull(struct px_req *req, struct px_args *a,
+                               struct px_cache *cache, size_t id)
+{
+    pmix_status_t rc;
+
+    a->id = id;
+    rc = px_unpack_args(&req->in, a, px_request_iof_pull.args);
+    if (rc)
+        return rc;
+    if (a->channels == PMIX_FWD_NO_CHANNELS)
+        return PMIX_ERR_BAD_PARAM;
+    if (a->channels & PMIX_FWD_STDIN_CHANNEL)
+        return PMIX_ERR_NOT_SUPPORTED; /* input is pushed */
+    rc = px_cache_read(cache, a->info.v, a->info.n,
+                       req->peer->server->conf.output_per_stream);
+    if (!rc)
+        rc = px_req_may(req, a->procs, a->n_procs);
+    return rc ? rc : px_infos_set_user(&a->info, req->peer);
+}
+
+static int compare(const void *a, const void *b)
+{
+    return px_type_compare(PMIX_PROC, a, b);
+}
+
+static bool names(const struct pull *p, const pmix_proc_t *source)
+{
+    pmix_proc_t all = *source;
+
+    all.rank = PMIX_RANK_WILDCARD;
+    if (bsearch(source, p->procs, p->n_procs, sizeof(*source), compare) ||
+        bsearch(&all, p->procs, p->n_procs, sizeof(all), compare))
+        return true;
+    /* Output of all of a job is that of each. */
+    for (size_t i = 0; source->rank == PMIX_RANK_WILDCARD && i < p->n_procs; i++)
+        if (strcmp(p->procs[i].nspace, source->nspace) == 0)
+            return true;
+    return false;
+}
+
+/* A namespace that was asked for before it was registered is checked now. */
+static bool may_read(const struct reader *r, const pmix_proc_t *source)
+{
+    return !r->peer->finalized && !px_proc_same(&r->peer->proc, source) &&
+           px_peer_may(r->peer, source->nspace);
+}
+
+static struct px_cursor *make_cursor(struct px_log *log, struct pull *p)
+{
+    struct px_cursor *c = px_cursor_create(log, &p->cache, p);
+
+    if (c)
+        px_list_append(&p->cursors, &c->of_owner);
+    return c;
+}
+
+/* All that the logs have for it. */
+static pmix_status_t look_back(struct px_relay *relay, struct pull *p)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+    struct px_log *log;
+    size_t pos = 0;
+
+    while (!rc && (log = px_map_next(&relay->logs.map, &pos, NULL, NULL))) {
+        struct px_cursor *c;
+
+        if (!names(p, &log->source) || !may_read(p->reader, &log->source))
+            continue;
+        c = make_cursor(log, p);
+        rc = c ? px_cursor_add_all(c, p->channels) : PMIX_ERR_NOMEM;
+        if (c && px_cursor_is_done(c))
+            end_cursor(relay, c, true);
+    }
+    return rc;
+}
+
+static pmix_status_t make_pull(struct px_server *srv, struct px_req *req,
+                               const struct px_args *a, const struct px_cache *cache,
+                               size_t id)
+{
+    struct reader *r = get_reader(srv, req->peer);
+    struct pull *p = r && r->n_pulls < MAX_PULLS ? calloc(1, sizeof(*p)) : NULL;
+    pmix_status_t rc;
+
+    if (!p)
+        return r && r->n_pulls >= MAX_PULLS ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_ERR_NOMEM;
+    *p = (struct pull){
+        .reader = r,
+        .id = id,
+        .peer_id = a->id,
+        .n_procs = a->n_procs,
+        .channels = a->channels,
+        .cache = *cache,
+        .redirects = px_info_flag(a->info.v, a->info.n, PMIX_IOF_REDIRECT)};
+    px_list_init(&p->cursors);
+    px_list_append(&r->pulls, &p->link);
+    r->n_pulls++;
+    rc = px_type_copy_array(PMIX_PROC, (void **)&p->procs, a->procs, a->n_procs);
+    if (!rc) {
+        qsort(p->procs, p->n_procs, sizeof(*p->procs), compare);
+        rc = look_back(srv->part.relay, p);
+    }
+    if (rc) {
+        pull_free(srv->part.relay, p, true);
+        settle_reader(r);
+    }
+    return rc;
+}
+
+static void begin_pull(struct px_server *srv, struct pull *p)
+{
+    p->agreed = true;
+    PX_LIST_EACH (&p->cursors, struct px_cursor, c, of_owner)
+        if (px_cursor_next(c, NULL))
+            px_list_append(&p->reader->behind, &c->turn);
+    go_on(srv, p->reader);
+}
+
+/* Output that was there before goes out first; but not to one that the host refuses. */
+static void on_host_pulled(void *arg, const struct px_upcall *answer)
+{
+    struct px_req *req = arg;
+    struct px_server *srv = req->peer->server;
+    struct reader *r = find_reader(srv, req->peer);
+    size_t id = (size_t)(uintptr_t)req->state;
+    struct pull *p = find_pull(r, id);
+    px_writer w;
+
+    if (answer->status)
+        pull_free(srv->part.relay, p, true);
+    px_reply_begin(req, &w, answer->status);
+    if (!answer->status)
+        px_pack_size(&w, id);
+    px_req_reply(req, &w);
+    if (p && !answer->status)
+        begin_pull(srv, p);
+    else if (r)
+        settle_reader(r);
+}
+
+/* Listed before the host is asked: bytes may come before its answer. */
+pmix_status_t px_pull_request(struct px_server *srv, struct px_req *req)
+{
+    size_t id = srv->part.relay->last_pull + 1;
+    struct px_cache cache;
+    struct px_upcall *u;
+    pmix_status_t rc;
+
+    if (!srv->module.iof_pull)
+        return PMIX_ERR_NOT_SUPPORTED;
+    u = px_upcall_for(req, on_host_pulled);
+    if (!u)
+        return PMIX_ERR_NOMEM;
+    rc = read_pull(req, &u->args, &cache, id);
+    if (!rc)
+        rc = make_pull(srv, req, &u->args, &cache, id);
+    if (rc) {
+        px_upcall_drop(u);
+        return rc;
+    }
+    srv->part.relay->last_pull = id;
+    req->state = (void *)(uintptr_t)id;
+    px_upcall_returned(u, srv->module.iof_pull(u->args.procs, u->args.n_procs,
+                                               u->args.info.v, u->args.info.n,
+                                               u->args.channels, px_upcall_op_cb, u));
+    return PX_DEFERRED;
+}
+
+/* ---- deregister ------------------------------------------------------------------ */
+
+static void finish_pull(struct px_server *srv, struct pull *p)
+{
+    struct reader *r = p->reader;
+
+    p->ends = true;
+    px_list_remove(&p->link);
+    px_list_append(&r->ending, &p->link);
+    PX_LIST_EACH (&p->cursors, struct px_cursor, c, of_owner)
+        if (!p->agreed || !px_cursor_next(c, NULL))
+            end_cursor(srv->part.relay, c, !p->agreed);
+    if (px_list_empty(&p->cursors))
+        end_pull(srv, p);
+    go_on(srv, r);
+}
+
+/* Gets what is there, and then an answer. */
+pmix_status_t px_dereg_request(struct px_server *srv, struct px_req *req)
+{
+    struct reader *r = find_reader(srv, req->peer);
+    PX_AUTO(px_args) args = {0};
+    struct pull *p;
+    pmix_status_t rc;
+
+    if (!srv->module.iof_pull)
+        return PMIX_ERR_NOT_SUPPORTED;
+    rc = px_unpack_args(&req->in, &args, px_request_iof_dereg.args);
+    if (!rc)
+        rc = px_infos_set_user(&args.info, req->peer);
+    if (rc)
+        return rc;
+    p = find_pull(r, args.id);
+    if (!p)
+        return PMIX_ERR_BAD_PARAM;
+    p->req = req;
+    p->info = args.info;
+    args.info = (px_infos){0};
+    finish_pull(srv, p);
+    return PX_DEFERRED;
+}
+
+void px_pulls_peer_left(struct px_server *srv, struct px_peer *peer)
+{
+    struct reader *r = find_reader(srv, peer);
+
+    if (!r)
+        return;
+    struct px_list *const lists[] = {&r->pulls, &r->ending};
+    for (size_t i = 0; i < PX_COUNT(lists); i++)
+        PX_LIST_EACH (lists[i], struct pull, p, link)
+            end_pull(srv, p);
+    settle_reader(r);
+}
+
+/* ---- the output of a spawned job ------------------------------------------------- */
+
+/* It is what the process that spawns it asks for: OpenPMIx gives that number 0. */
+pmix_status_t px_server_iof_forward(struct px_server *srv, const pmix_proc_t *to,
+                                    const char *nspace, pmix_iof_channel_t channels)
+{
+    struct px_req req = {.peer = px_peer_find(srv, to)};
+    struct px_args args = {.n_procs = 1, .channels = channels};
+    struct px_relay *relay = srv->part.relay;
+    const struct px_cache cache = {.size_b = relay->logs.stream_b};
+    pmix_status_t rc;
+    struct pull *p;
+    pmix_proc_t all;
+
+    if (!req.peer)
+        return PMIX_ERR_NOT_FOUND;
+    px_proc_set(&all, nspace, PMIX_RANK_WILDCARD);
+    args.procs = &all;
+    rc = make_pull(srv, &req, &args, &cache, ++relay->last_pull);
+    if (rc)
+        return rc;
+    p = find_pull(find_reader(srv, req.peer), relay->last_pull);
+    p->redirects = p->forwards = true;
+    begin_pull(srv, p);
+    return PMIX_SUCCESS;
+}
+
+void px_pulls_nspace_gone(struct px_server *srv, const char *nspace)
+{
+    PX_LIST_EACH (&srv->part.relay->readers, struct reader, r, link) {
+        struct pull *found = NULL;
+
+        PX_LIST_EACH (&r->pulls, struct pull, p, link)
+            if (p->forwards && strcmp(p->procs->nspace, nspace) == 0)
+                found = p;
+        if (found)
+            finish_pull(srv, found);
+    }
+}
+
+enum px_iof_interest px_server_iof_interest(const struct px_server *srv,
+                                            const pmix_proc_t *source,
+                                            pmix_iof_channel_t channel)
+{
+    enum px_iof_interest interest = srv->part.door->tools ? PX_IOF_LATER
+                                                          : PX_IOF_NOBODY;
+
+    PX_LIST_EACH (&srv->part.relay->readers, const struct reader, r, link) {
+        bool may = may_read(r, source);
+
+        PX_LIST_EACH (&r->pulls, const struct pull, p, link) {
+            if (!may || !(p->channels & channel) || !names(p, source))
+                continue;
+            if (p->redirects)
+                return PX_IOF_REDIRECTED;
+            interest = PX_IOF_COPIED;
+        }
+    }
+    return interest;
+}
+
+/* ---- what is delivered ----------------------------------------------------------- */
+
+bool px_pulls_want(struct px_server *srv, const pmix_proc_t *source,
+                   pmix_iof_channel_t channels)
+{
+    const struct px_log *log = px_log_find(&srv->part.relay->logs, source);
+    bool any = false;
+
+    PX_LIST_EACH (&srv->part.relay->readers, struct reader, r, link) {
+        bool may = may_read(r, source);
+
+        PX_LIST_EACH (&r->pulls, struct pull, p, link) {
+            p->wants = may && (p->channels & channels) && names(p, source);
+            p->here = NULL;
+            any |= p->wants;
+        }
+    }
+    if (any && log)
+        PX_LIST_EACH (&log->cursors, struct px_cursor, c, link)
+            ((struct pull *)c->owner)->here = c;
+    return any;
+}
+
+struct gift {
+    struct px_relay *relay;
+    const pmix_proc_t *source;
+    struct px_payload *bytes;
+    struct px_args args; /* but for what each receiver calls it */
+    px_infos *info;
+    struct px_piece *piece; /* NULL: all keep up so far */
+};
+
+/* For one that is behind. */
+static pmix_status_t put_off(struct gift *g, struct pull *p)
+{
+    struct px_log *log = px_log_get(&g->relay->logs, g->source);
+    pmix_status_t rc;
+
+    if (!log)
+        return PMIX_ERR_NOMEM;
+    if (!g->piece)
+        g->piece = px_log_add(log, g->args.channels, g->bytes, g->info);
+    if (g->piece && !p->here)
+        p->here = make_cursor(log, p);
+    rc = g->piece && p->here ? px_cursor_add(p->here, g->piece) : PMIX_ERR_NOMEM;
+    if (!g->piece)
+        px_log_settle(log);
+    if (p->here && p->agreed && !px_list_linked(&p->here->turn) &&
+        px_cursor_next(p->here, NULL))
+        px_list_append(&p->reader->behind, &p->here->turn);
+    p->reader->due = true;
+    if (rc == PMIX_ERR_NOMEM && p->reader->peer->conn)
+        px_conn_fail(p->reader->peer->conn, rc);
+    return rc;
+}
+
+static pmix_status_t give(struct gift *g, struct pull *p)
+{
+    pmix_status_t rc = PMIX_ERR_OUT_OF_RESOURCE;
+
+    if (!p->here && px_list_empty(&p->reader->behind) && has_room(p->reader)) {
+        g->args.info = g->piece ? g->piece->info : *g->info;
+        rc = send_piece(p, &g->args, g->bytes);
+    }
+    if (rc == PMIX_ERR_LOST_CONNECTION)
+        return PMIX_SUCCESS; /* it is about to go */
+    return rc == PMIX_ERR_OUT_OF_RESOURCE ? put_off(g, p) : rc;
+}
+
+/* A pull that cannot be served keeps no other from being served. */
+pmix_status_t px_pulls_give(struct px_server *srv, const pmix_proc_t *source,
+                            pmix_iof_channel_t channel, struct px_payload *bytes,
+                            px_infos *info)
+{
+    struct gift g = {.relay = srv->part.relay,
+                     .source = source,
+                     .bytes = bytes,
+                     .args = {.procs = (pmix_proc_t *)source, .channels = channel},
+                     .info = info};
+    pmix_status_t first = PMIX_SUCCESS;
+
+    PX_LIST_EACH (&g.relay->readers, struct reader, r, link)
+        PX_LIST_EACH (&r->pulls, struct pull, p, link) {
+            pmix_status_t rc = p->wants ? give(&g, p) : PMIX_SUCCESS;
+
+            if (rc && (!first || first == PMIX_ERR_PARTIAL_SUCCESS))
+                first = rc;
+        }
+    if (g.piece) {
+        struct px_log *log = g.piece->log;
+
+        px_piece_settle(g.piece, false);
+        px_log_settle(log);
+    }
+    PX_LIST_EACH (&g.relay->readers, struct reader, r, link)
+        if (r->due)
+            go_on(srv, r);
+    px_infos_cleanup(info);
+    return first;
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Input on its way to the host, which gets that of one process for the same targets
+ * piece by piece: the next when it has taken the one before. Its answer is the
+ * process's, whose buffer is its own again. */
+#include "core/server/iof/iof.h"
+
+#include <string.h>
+
+/* Of one process for the same targets; in px_relay.queues. */
+struct queue {
+    struct px_list link;
+    struct px_peer *peer; /* referenced: what it pushed goes on when it has gone */
+    pmix_proc_t *procs;
+    size_t n_procs;
+    struct px_list waiting;    /* struct px_req, whose state is its upcall */
+    struct px_upcall *current; /* at the host; NULL: none */
+    size_t waiting_b;
+};
+
+struct paused {
+    struct px_list link; /* in px_relay.paused */
+    pmix_proc_t proc;
+};
+
+static bool is_for(const struct queue *q, const struct px_upcall *u)
+{
+    const struct px_req *req = u->arg;
+
+    if (q->peer != req->peer || q->n_procs != u->args.n_procs)
+        return false;
+    for (size_t i = 0; i < q->n_procs; i++)
+        if (!px_proc_same(&q->procs[i], &u->args.procs[i]))
+            return false;
+    return true;
+}
+
+static struct queue *find_queue(struct px_relay *relay, const struct px_upcall *u)
+{
+    PX_LIST_EACH (&relay->queues, struct queue, q, link)
+        if (is_for(q, u))
+            return q;
+    return NULL;
+}
+
+static struct queue *get_queue(struct px_relay *relay, const struct px_upcall *u)
+{
+    const struct px_req *req = u->arg;
+    struct queue *q = find_queue(relay, u);
+
+    if (q)
+        return q;
+    q = calloc(1, sizeof(*q));
+    if (!q || px_type_copy_array(PMIX_PROC, (void **)&q->procs, u->args.procs,
+                                 u->args.n_procs)) {
+        free(q);
+        return NULL;
+    }
+    q->n_procs = u->args.n_procs;
+    q->peer = req->peer;
+    px_peer_ref(q->peer);
+    px_list_init(&q->waiting);
+    px_list_append(&relay->queues, &q->link);
+    return q;
+}
+
+static void settle(struct queue *q)
+{
+    if (q->current || !px_list_empty(&q->waiting))
+        return;
+    px_list_remove(&q->link);
+    px_peer_unref(q->peer);
+    free(q->procs);
+    free(q);
+}
+
+/* Its upcall is not handed out yet. */
+static struct px_upcall *take_first(struct queue *q)
+{
+    struct px_req *req = PX_CONTAINER_OF(q->waiting.next, struct px_req, link);
+    struct px_upcall *u = req->state;
+
+    px_list_remove(&req->link);
+    q->waiting_b -= u->args.bytes.size;
+    return u;
+}
+
+/* The host may do anything meanwhile, and even answer. */
+static void call_next(struct px_server *srv, struct queue *q)
+{
+    const struct px_relay *relay = srv->part.relay;
+    struct px_upcall *u;
+
+    if (q->current || px_list_empty(&q->waiting) || srv->stopping || relay->all_paused)
+        return;
+    PX_LIST_EACH (&relay->paused, const struct paused, p, link)
+        if (px_proc_match(&p->proc, &q->peer->proc))
+            return;
+    u = q->current = take_first(q);
+    px_upcall_returned(u, srv->module.push_stdin(
+                              &u->proc, u->args.procs, u->args.n_procs, u->args.info.v,
+                              u->args.info.n, &u->args.bytes, px_upcall_op_cb, u));
+}
+
+/* One that the host never had: refused, or the server ends. */
+static void end_unasked(struct px_upcall *u, pmix_status_t why)
+{
+    px_req_done(u->arg, why);
+    px_upcall_drop(u);
+}
+
+static void on_pushed(void *arg, const struct px_upcall *answer)
+{
+    struct px_req *req = arg;
+    struct px_server *srv = req->peer->server;
+    struct px_upcall *u = req->state;
+    struct queue *q = u ? find_queue(srv->part.relay, u) : NULL;
+
+    if (q && px_list_linked(&req->link)) {
+        px_list_remove(&req->link);
+        end_unasked(u, answer->status);
+    } else {
+        if (q)
+            q->current = NULL;
+        px_req_done(req, answer->status);
+    }
+    if (!q)
+        return;
+    call_next(srv, q);
+    settle(q);
+}
+
+/* Makes room for what comes. The end of the input finds it always. */
+static pmix_status_t make_room(struct queue *q, const struct px_cache *cache, size_t n)
+{
+    if (n == 0 || q->waiting_b + n <= cache->size_b || q->waiting_b == 0)
+        return PMIX_SUCCESS;
+    if (cache->drop == PX_DROP_NEWEST ||
+        (cache->drop == PX_DROP_NONE && q->waiting_b + n > 2 * cache->size_b))
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    if (cache->drop == PX_DROP_NONE)
+        return PMIX_SUCCESS;
+    PX_LIST_EACH (&q->waiting, struct px_req, req, link) {
+        struct px_upcall *u = req->state;
+
+        if (q->waiting_b + n <= cache->size_b)
+            break;
+        if (u->args.bytes.size == 0)
+            continue;
+        px_list_remove(&req->link);
+        q->waiting_b -= u->args.bytes.size;
+        end_unasked(u, PMIX_ERR_OUT_OF_RESOURCE);
+    }
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t prepare(struct px_req *req, struct px_upcall *u)
+{
+    struct px_cache cache;
+    pmix_status_t rc = px_cache_read(&cache, u->args.info.v, u->args.info.n,
+                                     req->peer->server->conf.output_per_stream);
+
+    return rc ? rc : px_forward_user(req, u);
+}
+
+/* An error is the answer. */
+static pmix_status_t enqueue(const pmix_server_module_t *m PX_UNUSED,
+                             struct px_upcall *u)
+{
+    struct px_req *req = u->arg;
+    struct px_server *srv = req->peer->server;
+    struct queue *q = get_queue(srv->part.relay, u);
+    struct px_cache cache;
+    pmix_status_t rc;
+
+    if (!q)
+        return PMIX_ERR_NOMEM;
+    (void)px_cache_read(&cache, u->args.info.v, u->args.info.n,
+                        srv->conf.output_per_stream); /* checked */
+    rc = make_room(q, &cache, u->args.bytes.size);
+    if (rc)
+        return rc;
+    req->state = u;
+    px_list_append(&q->waiting, &req->link);
+    q->waiting_b += u->args.bytes.size;
+    call_next(srv, q);
+    return PMIX_SUCCESS;
+}
+
+const struct px_forward px_push_forward = {
+    .request = &px_request_iof_push,
+    .slot = PX_SLOT(push_stdin),
+    .prepare = prepare,
+    .call = enqueue,
+    .reply = on_pushed,
+};
+
+/* ---- flow control ---------------------------------------------------------------- */
+
+struct flow {
+    struct px_server_op op;
+    struct paused paused;
+    bool all, xoff;
+};
+
+static pmix_status_t pause_one(struct px_relay *relay, const pmix_proc_t *proc,
+                               bool xoff)
+{
+    struct paused *p;
+
+    PX_LIST_EACH (&relay->paused, struct paused, old, link)
+        if (px_proc_same(&old->proc, proc)) {
+            px_list_remove(&old->link);
+            free(old);
+        }
+    if (!xoff)
+        return PMIX_SUCCESS;
+    p = calloc(1, sizeof(*p));
+    if (!p)
+        return PMIX_ERR_NOMEM;
+    p->proc = *proc;
+    px_list_append(&relay->paused, &p->link);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t run_flow(struct px_server *srv, const struct px_server_op *op)
+{
+    const struct flow *f = PX_CONTAINER_OF(op, struct flow, op);
+    struct px_relay *relay = srv->part.relay;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (f->all)
+        relay->all_paused = f->xoff;
+    else
+        rc = pause_one(relay, &f->paused.proc, f->xoff);
+    PX_LIST_EACH (&relay->queues, struct queue, q, link)
+        call_next(srv, q);
+    return rc;
+}
+
+PX_EXPORT pmix_status_t PMIx_server_IOF_flow_control(
+    const pmix_proc_t *source, pmix_iof_channel_t channel, bool xoff,
+    const pmix_info_t directives[], size_t ndirs, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    struct flow f = {.op = {.run = run_flow,
+                            .api = {.request = &px_request_infos,
+                                    .args.info = px_infos_borrow(directives, ndirs),
+                                    .cb = cbfunc,
+                                    .cbdata = cbdata}},
+                     .all = !source,
+                     .xoff = xoff};
+
+    if (px_server_here() && px_api_check(&f.op.api) == PMIX_SUCCESS &&
+        channel != PMIX_FWD_STDIN_CHANNEL)
+        return PMIX_ERR_NOT_SUPPORTED; /* output pauses when its writer does */
+    if (source)
+        px_proc_set(&f.paused.proc, source->nspace, source->rank);
+    return px_server_submit(&f.op, sizeof(f), true);
+}
+
+void px_push_cleanup(struct px_relay *relay)
+{
+    PX_LIST_EACH (&relay->paused, struct paused, p, link) {
+        px_list_remove(&p->link);
+        free(p);
+    }
+}

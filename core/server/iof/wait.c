@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Deliveries that wait for room. */
+#include "core/server/iof/iof.h"
+
+/* The callbacks of hosts, which must not run in the middle of our lists. */
+static void on_ready(struct px_msg *msg)
+{
+    struct px_relay *relay = PX_CONTAINER_OF(msg, struct px_relay, go_on);
+    struct px_list ready;
+
+    relay->goes_on = false;
+    px_list_init(&ready);
+    PX_LIST_EACH (&relay->ready, struct px_delivery, d, link) {
+        px_list_remove(&d->link);
+        px_list_append(&ready, &d->link);
+    }
+    while (!px_list_empty(&ready)) {
+        struct px_delivery *d = PX_CONTAINER_OF(ready.next, struct px_delivery, link);
+
+        px_list_remove(&d->link);
+        px_api_done(&d->api, d->status);
+    }
+}
+
+void px_deliveries_look(struct px_relay *relay, struct px_log *log)
+{
+    PX_LIST_EACH (&log->waiting, struct px_delivery, d, link) {
+        if (px_log_is_full(log, d->stream))
+            continue;
+        px_list_remove(&d->link);
+        px_list_append(&relay->ready, &d->link);
+    }
+    if (px_list_empty(&relay->ready) || relay->goes_on)
+        return;
+    relay->goes_on = true;
+    relay->go_on.run = on_ready;
+    px_post(px_process.loop, &relay->go_on);
+}
+
+void px_deliveries_stop(struct px_relay *relay)
+{
+    struct px_log *log;
+    size_t pos = 0;
+
+    while ((log = px_map_next(&relay->logs.map, &pos, NULL, NULL)))
+        PX_LIST_EACH (&log->waiting, struct px_delivery, d, link) {
+            d->status = PMIX_ERR_LOST_CONNECTION;
+            px_list_remove(&d->link);
+            px_list_append(&relay->ready, &d->link);
+        }
+    on_ready(&relay->go_on);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "iof_scene.h"
+
+#include "core/base/str.h"
+
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+char iof_chunk[2 * IOF_STREAM_B];
+
+/* A Unix socket holds little itself, so that little is enough to fall behind. */
+static int near_client(pmix_rank_t rank)
+{
+    static const char scheme[] = "usock://";
+    struct px_hello hello = raw_hello("job", rank);
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    const char *at = strstr(px_process.server->own_uri, scheme);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    ck_assert_ptr_nonnull(at);
+    ck_assert(px_str_copy(a.sun_path, sizeof(a.sun_path), at + strlen(scheme)));
+    ok(connect(fd, (struct sockaddr *)&a, sizeof(a)));
+    ok(raw_say_hello(fd, &hello));
+    return fd;
+}
+
+void iof_start(void)
+{
+    int *const fds[] = {&one, &two, &three};
+
+    raw_server_start(&host_module, 3, 0);
+    for (pmix_rank_t r = 0; r < PX_COUNT(fds); r++)
+        *fds[r] = near_client(r);
+}
+
+/* ---- requests ------------------------------------------------------------------------------- */
+
+px_writer iof_make_pull(pmix_rank_t rank, pmix_iof_channel_t channels, size_t id,
+                        const px_infos *infos)
+{
+    pmix_proc_t p = raw_proc("job", rank);
+    px_writer w = raw_begin(PX_OP_IOF_PULL);
+
+    px_pack_procs(&w, &p, 1);
+    px_pack_infos(&w, infos->v, infos->n);
+    px_pack(&w, &channels, 1, PMIX_IOF_CHANNEL);
+    if (id)
+        px_pack_size(&w, id);
+    return w;
+}
+
+px_infos iof_cache(const char *drop, uint32_t size_b)
+{
+    px_infos infos = {0};
+
+    if (drop)
+        ok(px_infos_add(&infos, drop, NULL, PMIX_BOOL));
+    if (size_b)
+        ok(px_infos_add(&infos, PMIX_IOF_CACHE_SIZE, &size_b, PMIX_UINT32));
+    return infos;
+}
+
+/* The server's number of the request; id is the client's. */
+size_t iof_pull_cached(int fd, pmix_rank_t rank, pmix_iof_channel_t channels, size_t id,
+                       const char *drop, uint32_t size_b)
+{
+    PX_AUTO(px_infos) infos = iof_cache(drop, size_b);
+    size_t server_id = SIZE_MAX;
+    px_reader r;
+
+    ok(raw_request(fd, iof_make_pull(rank, channels, id, &infos), &r));
+    ok(px_unpack_size(&r, &server_id));
+    return server_id;
+}
+
+size_t iof_pull(int fd, pmix_rank_t rank, pmix_iof_channel_t channels, size_t id)
+{
+    return iof_pull_cached(fd, rank, channels, id, NULL, 0);
+}
+
+pmix_status_t iof_pull_status(int fd, pmix_rank_t rank, pmix_iof_channel_t channels)
+{
+    return raw_request(fd, scene_pull(rank, channels, 0), NULL);
+}
+
+px_writer iof_make_stop(size_t server_id)
+{
+    px_writer w = raw_begin(PX_OP_IOF_DEREG);
+
+    px_pack_infos(&w, NULL, 0);
+    px_pack_size(&w, server_id);
+    return w;
+}
+
+pmix_status_t iof_stop(int fd, size_t server_id)
+{
+    return raw_request(fd, iof_make_stop(server_id), NULL);
+}
+
+pmix_status_t iof_deliver(pmix_rank_t rank, pmix_iof_channel_t channel, size_t n,
+                          const char *drop, pmix_op_cbfunc_t cb, void *cbdata)
+{
+    pmix_proc_t source = raw_proc("job", rank);
+    pmix_byte_object_t bo = {.bytes = iof_chunk, .size = n};
+    PX_AUTO(px_infos) infos = iof_cache(drop, 0);
+
+    return PMIx_server_IOF_deliver(&source, channel, &bo, infos.v, infos.n, cb, cbdata);
+}
+
+px_writer iof_make_push(pmix_rank_t target, const char *text, size_t n,
+                        const px_infos *infos)
+{
+    pmix_proc_t p = raw_proc("job", target);
+    px_writer w = raw_begin(PX_OP_IOF_PUSH);
+
+    px_pack_procs(&w, &p, 1);
+    px_pack_infos(&w, infos->v, infos->n);
+    if (text)
+        px_pack_bytes(&w, text, n);
+    return w;
+}
+
+pmix_status_t iof_push(int fd, const char *text, const px_infos *infos)
+{
+    return raw_request(fd, iof_make_push(2, text, text ? strlen(text) : 0, infos),
+                       NULL);
+}

@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Forwarded output and input, to and from clients that speak in bytes: whatever the pace of those
+ * who write and those who read, each byte arrives once and in order, or it is said how many did
+ * not. */
+#include "core/server/iof/iof.h"
+#include "iof_scene.h"
+
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#define OUT PMIX_FWD_STDOUT_CHANNEL
+#define ERR PMIX_FWD_STDERR_CHANNEL
+
+#define K 1024
+
+/* ---- pieces that come -------------------------------------------------------------------------- */
+
+struct piece {
+    pmix_proc_t source;
+    pmix_iof_channel_t channel;
+    size_t id;
+    uint64_t dropped;
+    px_reader bytes;
+    size_t n;
+};
+
+static struct piece piece_in(px_reader *r)
+{
+    struct piece p = {0};
+    pmix_info_t *info = NULL;
+    const pmix_info_t *dropped;
+    size_t n = 0;
+
+    ok(px_unpack1(r, &p.source, PMIX_PROC));
+    ok(px_unpack1(r, &p.channel, PMIX_IOF_CHANNEL));
+    ok(px_unpack_size(r, &p.id));
+    ok(px_unpack_infos(r, &info, &n));
+    dropped = px_info_find(info, n, TENON_IOF_DROPPED);
+    if (dropped)
+        p.dropped = dropped->value.data.uint64;
+    px_type_free_array(PMIX_INFO, info, n);
+    ok(px_unpack_view(r, &p.bytes, PMIX_BYTE_OBJECT));
+    p.n = (size_t)(p.bytes.end - p.bytes.pos);
+    ck_assert(px_reader_done(r));
+    return p;
+}
+
+static struct piece next_piece(int fd)
+{
+    px_reader r;
+
+    ck_assert(raw_recv(fd, PX_TAG_IOF, &r));
+    return piece_in(&r);
+}
+
+/* ---- bytes that tell their place -------------------------------------------------------------------- */
+
+/* Each word of a stream is its number: no byte can go missing, come twice or change places. */
+static void number(size_t n, uint64_t *next)
+{
+    for (size_t at = 0; at < n; at += sizeof(*next), ++*next)
+        memcpy(iof_chunk + at, next, sizeof(*next));
+}
+
+static void check_numbers(const struct piece *p, uint64_t *next)
+{
+    *next += p->dropped / sizeof(*next);
+    for (const uint8_t *at = p->bytes.pos; at < p->bytes.end; at += sizeof(*next)) {
+        uint64_t word;
+
+        memcpy(&word, at, sizeof(word));
+        if (word != *next) /* each check that Check does is a system call */
+            ck_abort_msg("word %llu at %llu", (unsigned long long)word,
+                         (unsigned long long)*next);
+        ++*next;
+    }
+}
+
+static void read_numbers(int fd, uint64_t until, uint64_t *next)
+{
+    while (*next < until) {
+        struct piece p = next_piece(fd);
+
+        check_numbers(&p, next);
+    }
+}
+
+/* ---- a host that writes in a thread of its own --------------------------------------------------------- */
+
+static struct writer {
+    pmix_rank_t rank;
+    bool waits; /* in the call, else for its callback */
+    uint64_t next;
+    atomic_uint n, n_done; /* pieces */
+    pmix_status_t status;
+    pthread_t thread;
+    sem_t answered;
+} writer;
+
+static void on_answered(pmix_status_t status, void *cbdata)
+{
+    struct writer *w = cbdata;
+
+    w->status = status;
+    sem_post(&w->answered);
+}
+
+static void *write_all(void *arg)
+{
+    struct writer *w = arg;
+
+    for (; w->n_done < w->n && !w->status; w->n_done++) {
+        pmix_status_t rc;
+
+        number(IOF_CHUNK_B, &w->next);
+        rc = iof_deliver(w->rank, OUT, IOF_CHUNK_B, NULL, w->waits ? NULL : on_answered,
+                         w);
+        if (w->waits || rc)
+            w->status = rc;
+        else
+            sem_wait(&w->answered);
+    }
+    return NULL;
+}
+
+static void start_writer(pmix_rank_t rank, unsigned n, bool waits)
+{
+    writer = (struct writer){.rank = rank, .n = n, .waits = waits};
+    sem_init(&writer.answered, 0, 0);
+    ok(pthread_create(&writer.thread, NULL, write_all, &writer));
+}
+
+static pmix_status_t end_writer(void)
+{
+    pthread_join(writer.thread, NULL);
+    return writer.status;
+}
+
+static void look_full(void *arg)
+{
+    struct px_relay *relay = px_process.server->part.relay;
+    pmix_proc_t source = raw_proc("job", writer.rank);
+    const struct px_log *log = px_log_find(&relay->logs, &source);
+
+    *(bool *)arg = log && !px_list_empty(&log->waiting);
+}
+
+/* It has no more room. */
+static void await_full(void)
+{
+    bool full = false;
+
+    for (; !full; sched_yield())
+        raw_on_loop(look_full, &full);
+}
+
+static void look_kept(void *arg)
+{
+    const struct px_logs *logs = &px_process.server->part.relay->logs;
+
+    ck_assert_uint_eq(logs->kept_b > 0, logs->map.n_used > 0);
+    *(size_t *)arg = logs->kept_b;
+}
+
+static size_t kept_b(void)
+{
+    size_t b = 0;
+
+    raw_on_loop(look_kept, &b);
+    return b;
+}
+
+/* ---- nothing is lost -------------------------------------------------------------------------------- */
+
+PX_TEST_LOOP(a_host_that_is_faster_than_the_reader_loses_nothing, 2)
+{
+    unsigned n = px_test_times(512, 4096);
+    uint64_t next = 0;
+
+    iof_start();
+    (void)iof_pull(one, 2, OUT, 1);
+    start_writer(2, n, _i);
+    await_full();
+    ck_assert_uint_le(kept_b(), IOF_STREAM_B + IOF_CHUNK_B);
+    read_numbers(one, (uint64_t)n * IOF_CHUNK_B / 8, &next);
+    ok(end_writer());
+    ck_assert(raw_quiet(one));
+    ck_assert_uint_eq(kept_b(), 0);
+}
+
+PX_TEST(one_that_does_not_read_holds_up_neither_other_streams_nor_the_server)
+{
+    uint64_t next = 0, taken;
+
+    iof_start();
+    (void)iof_pull(one, 2, OUT, 1);
+    (void)iof_pull(one, 1, OUT, 2);
+    (void)iof_pull(two, 0, OUT, 3);
+    start_writer(2, 128, true);
+    await_full();
+    number(8, &next);
+    for (int i = 0; i < 100; i++)
+        ok(iof_deliver(0, OUT, 8, NULL, NULL, NULL));
+    for (int i = 0; i < 100; i++)
+        ck_assert_uint_eq(next_piece(two).n, 8);
+    /* The other stream of the one that is behind has its turn after each piece of the first. */
+    taken = (uint64_t)writer.n_done * IOF_CHUNK_B / 8;
+    ok(iof_deliver(1, OUT, 8, NULL, NULL, NULL));
+    next = 0;
+    for (bool seen = false; !seen || next < 128u * IOF_CHUNK_B / 8;) {
+        struct piece p = next_piece(one);
+
+        if (p.source.rank == 1)
+            seen = true;
+        else
+            check_numbers(&p, &next);
+        ck_assert(seen || next < taken - IOF_STREAM_B / 8 / 2);
+    }
+    ok(end_writer());
+}
+
+static pmix_status_t statuses[64];
+static atomic_uint n_answers;
+
+static void on_status(pmix_status_t status, void *cbdata)
+{
+    *(pmix_status_t *)cbdata = status;
+    n_answers++;
+}
+
+/* A host that waits for no callback is refused after twice what may be kept, and has not lost what
+ * was refused: it may bring it again. */
+PX_TEST(a_host_that_does_not_wait_is_refused_and_told_so)
+{
+    uint64_t next = 0, got = 0;
+    unsigned n_refused = 0, n_held, n = PX_COUNT(statuses);
+
+    iof_start();
+    (void)iof_pull(one, 2, OUT, 1);
+    for (unsigned i = 0; i < n; i++) {
+        statuses[i] = 1;
+        number(IOF_CHUNK_B, &next);
+        ok(iof_deliver(2, OUT, IOF_CHUNK_B, NULL, on_status, &statuses[i]));
+    }
+    raw_on_loop(NULL, NULL);
+    n_held = n - n_answers;
+    for (unsigned i = 0; i < n; i++)
+        n_refused += statuses[i] == PMIX_ERR_OUT_OF_RESOURCE;
+    ck_assert_uint_eq(n_held, IOF_STREAM_B / IOF_CHUNK_B);
+    ck_assert_uint_gt(n_refused, 0);
+    read_numbers(one, (uint64_t)(n - n_refused) * IOF_CHUNK_B / 8, &got);
+    raw_on_loop(NULL, NULL);
+    ck_assert_uint_eq(n_answers, n);
+    for (unsigned i = 0; i < n - n_refused; i++)
+        ok(statuses[i]);
+    ck_assert(raw_quiet(one));
+}
+
+static struct { /* in a callback */
+    pmix_status_t status;
+    unsigned n;
+} inside;
+
+static void fill(void *arg PX_UNUSED)
+{
+    do
+        inside.status = iof_deliver(2, OUT, IOF_CHUNK_B, NULL, NULL, NULL);
+    while (!inside.status && ++inside.n < 1000);
+}
+
+PX_TEST(a_callback_that_cannot_wait_is_refused_when_there_is_no_room)
+{
+    iof_start();
+    (void)iof_pull(one, 2, OUT, 1);
+    raw_on_loop(fill, NULL);
+    fails(inside.status, OUT_OF_RESOURCE);
+    ck_assert_uint_ge(inside.n, IOF_STREAM_B / IOF_CHUNK_B);
+    for (unsigned i = 0; i < inside.n; i++)
+        ck_assert_uint_eq(next_piece(one).n, IOF_CHUNK_B);
+    ck_assert(raw_quiet(one));
+    ok(iof_deliver(2, OUT, 8, NULL, NULL, NULL));
+}
+
+/* ---- the end of waiting ------------------------------------------------------------------------------- */
+
+static void shut_one(void)
+{
+    close(one);
+    raw_await_gone(0);
+}
+
+static void stay(void)
+{
+}
+
+static const struct {
+    const char *name, *patience;
+    void (*act)(void);
+    pmix_status_t status;
+} ends[] = {
+    {"its reader goes", "1h", shut_one, PMIX_SUCCESS},
+    {"its reader is cut off, as it never reads", "100ms", stay, PMIX_SUCCESS},
+    {"the server ends", "1h", raw_server_stop, PMIX_ERR_LOST_CONNECTION},
+};
+
+PX_TEST_LOOP(a_delivery_that_waits_ends_when, 3)
+{
+    setenv("PMIX_MCA_server_unread_timeout", ends[_i].patience, 1);
+    iof_start();
+    (void)iof_pull(one, 2, OUT, 1);
+    writer = (struct writer){0};
+    start_writer(2, 400, true);
+    await_full();
+    writer.n = writer.n_done + 1;
+    ends[_i].act();
+    ck_assert_int_eq(end_writer(), ends[_i].status);
+    unsetenv("PMIX_MCA_server_unread_timeout");
+}
+
+PX_TEST(a_job_that_goes_leaves_its_readers_what_it_wrote)
+{
+    pmix_proc_t theirs = raw_proc("other", 0);
+    px_writer w = raw_begin(PX_OP_IOF_PULL);
+    pmix_byte_object_t bo = {.bytes = iof_chunk, .size = IOF_CHUNK_B};
+    uint64_t next = 0, got = 0;
+    px_infos none = {0};
+    unsigned n = 0;
+
+    iof_start();
+    raw_add_job("other", 1, 0, geteuid());
+    ok(iof_deliver(1, OUT, 100, NULL, NULL, NULL)); /* no process asks for that */
+    px_pack_procs(&w, &theirs, 1);
+    px_pack_infos(&w, none.v, 0);
+    px_pack(&w, &(pmix_iof_channel_t){OUT}, 1, PMIX_IOF_CHANNEL);
+    px_pack_size(&w, 1);
+    ok(raw_request(one, w, NULL));
+    for (; kept_b() < IOF_STREAM_B; n++) {
+        number(IOF_CHUNK_B, &next);
+        ok(PMIx_server_IOF_deliver(&theirs, OUT, &bo, NULL, 0, NULL, NULL));
+    }
+    raw_drop_job("other");
+    ck_assert_uint_ge(kept_b(), IOF_STREAM_B);
+    read_numbers(one, next, &got);
+    ck_assert(raw_quiet(one));
+    raw_drop_job("job");
+    ck_assert_uint_eq(kept_b(), 0);
+    ck_assert(raw_closed(one));
+    fails(iof_deliver(1, OUT, 8, NULL, NULL, NULL), NOT_FOUND);
+}
+
+PX_TEST(a_request_that_is_given_up_gets_first_what_there_is)
+{
+    uint64_t next = 0, got = 0;
+    px_reader r;
+    pmix_status_t rc;
+
+    iof_start();
+    size_t id = iof_pull(one, 2, OUT, 1);
+    while (kept_b() < IOF_STREAM_B) {
+        number(IOF_CHUNK_B, &next);
+        ok(iof_deliver(2, OUT, IOF_CHUNK_B, NULL, NULL, NULL));
+    }
+    raw_send(one, 777, iof_make_stop(id));
+    raw_on_loop(NULL, NULL);
+    ck_assert_uint_eq(host_calls("iof_pull"), 1);
+    read_numbers(one, next, &got);
+    ck_assert(raw_recv(one, 777, &r));
+    ok(px_unpack_status(&r, &rc));
+    ok(rc);
+    ck_assert_uint_eq(host_calls("iof_pull"), 2);
+    fails(iof_stop(one, id), BAD_PARAM);
+}
+
+/* ---- before anybody asks ------------------------------------------------------------------------------- */
+
+PX_TEST(what_comes_before_a_tool_is_kept_for_it_and_for_none_after)
+{
+    uint64_t next = 0, got = 0;
+
+    iof_start();
+    for (size_t i = 0; i < IOF_STREAM_B / IOF_CHUNK_B; i++) {
+        number(IOF_CHUNK_B, &next);
+        ok(iof_deliver(2, OUT, IOF_CHUNK_B, NULL, NULL, NULL));
+    }
+    fails(iof_deliver(2, OUT, 8, NULL, NULL, NULL), OUT_OF_RESOURCE);
+    ok(iof_deliver(2, OUT, 0, NULL, NULL, NULL)); /* the end finds room */
+    ok(iof_deliver(2, ERR, 8, NULL, NULL, NULL)); /* each stream has its own */
+    (void)iof_pull(one, PMIX_RANK_WILDCARD, OUT, 1);
+    read_numbers(one, next, &got);
+    ck_assert_uint_eq(next_piece(one).n, 0);
+    (void)iof_pull(two, 2, OUT, 2);
+    ck_assert(raw_quiet(one) && raw_quiet(two));
+    ck_assert_uint_gt(kept_b(), 0);
+    (void)iof_pull(two, 2, ERR, 3);
+    ck_assert_uint_eq(next_piece(two).channel, ERR);
+    ck_assert_uint_eq(kept_b(), 0);
+}
+
+PX_TEST(the_last_bytes_are_kept_if_the_host_says_so)
+{
+    enum { N = 40 };
+    uint64_t next = 0, got = 0;
+
+    iof_start();
+    for (size_t i = 0; i < N; i++) {
+        number(IOF_CHUNK_B, &next);
+        ck_assert_int_eq(
+            iof_deliver(2, OUT, IOF_CHUNK_B, PMIX_IOF_DROP_OLDEST, NULL, NULL),
+            i < IOF_STREAM_B / IOF_CHUNK_B ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS);
+        ck_assert_uint_le(kept_b(), IOF_STREAM_B);
+    }
+    fails(iof_deliver(2, OUT, IOF_STREAM_B + 1, PMIX_IOF_DROP_OLDEST, NULL, NULL),
+          OUT_OF_RESOURCE);
+    (void)iof_pull(one, 2, OUT, 1);
+    struct piece p = next_piece(one);
+    ck_assert_uint_eq(p.dropped, N * IOF_CHUNK_B - IOF_STREAM_B);
+    check_numbers(&p, &got);
+    read_numbers(one, next, &got);
+    ck_assert(raw_quiet(one));
+}
+
+/* What a host refuses to forward is still there for the next one. */
+PX_TEST(a_request_that_is_refused_takes_nothing)
+{
+    iof_start();
+    for (int i = 0; i < 3; i++) /* the order among streams is that of writing */
+        ok(iof_deliver(2, i % 2 ? ERR : OUT, 8, NULL, NULL, NULL));
+    host.how = HOST_ERROR;
+    host.status = PMIX_ERR_NO_PERMISSIONS;
+    fails(iof_pull_status(one, 2, OUT | ERR), NO_PERMISSIONS);
+    host.how = HOST_INSIDE;
+    host.status = PMIX_SUCCESS;
+    (void)iof_pull(two, 2, OUT | ERR, 1);
+    for (int i = 0; i < 3; i++)
+        ck_assert_uint_eq(next_piece(two).channel, i % 2 ? ERR : OUT);
+    ck_assert(raw_quiet(one) && raw_quiet(two));
+}
+
+PX_TEST(memory_does_not_grow_with_the_streams_there_were)
+{
+    enum { N = 10000 };
+    struct px_logs *logs;
+
+    raw_server_start(&host_module, 1, N);
+    one = raw_client(0);
+    logs = &px_process.server->part.relay->logs;
+    for (pmix_rank_t r = 1; r <= N; r++)
+        ok(iof_deliver(r, OUT, 8, NULL, NULL, NULL));
+    ck_assert_uint_eq(logs->map.n_used, N);
+    (void)iof_pull(one, PMIX_RANK_WILDCARD, OUT, 1);
+    for (pmix_rank_t r = 1; r <= N; r++)
+        (void)next_piece(one);
+    for (pmix_rank_t r = 1; r <= N; r++) {
+        ok(iof_deliver(r, OUT, 8, NULL, NULL, NULL));
+        ck_assert_uint_eq(next_piece(one).source.rank, r);
+    }
+    ck_assert_uint_eq(kept_b(), 0);
+}
+
+/* ---- directives ---------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *drop;
+    uint32_t size_b;
+    size_t piece_b;
+} caches[] = {
+    {PMIX_IOF_DROP_OLDEST, 256 * K, IOF_CHUNK_B},
+    {PMIX_IOF_DROP_NEWEST, 256 * K, IOF_CHUNK_B},
+    {PMIX_IOF_DROP_OLDEST, 2000, 24},
+    {PMIX_IOF_DROP_NEWEST, 2000, 24},
+    {PMIX_IOF_DROP_OLDEST, 0, IOF_CHUNK_B},
+    {PMIX_IOF_DROP_NEWEST, UINT32_MAX, IOF_CHUNK_B},
+    {PMIX_IOF_DROP_OLDEST, 1, IOF_CHUNK_B},
+    {PMIX_IOF_DROP_NEWEST, 1, IOF_CHUNK_B},
+};
+
+/* All of it is what came and what is said to have been dropped. Another process, which reads, has
+ * it all. */
+PX_TEST_LOOP(what_is_dropped_for_one_is_counted_and_told, PX_COUNT(caches))
+{
+    size_t n = 3 * IOF_STREAM_B / IOF_CHUNK_B, piece_b = caches[_i].piece_b, most_b;
+    bool oldest = strcmp(caches[_i].drop, PMIX_IOF_DROP_OLDEST) == 0;
+    uint64_t next = 0, fast = 0, slow = 0, dropped = 0, seen;
+    size_t n_partial = 0;
+
+    iof_start();
+    (void)iof_pull_cached(one, 2, OUT, 1, caches[_i].drop, caches[_i].size_b);
+    (void)iof_pull(two, 2, OUT, 2);
+    if (piece_b < IOF_CHUNK_B) /* falls behind */
+        while (kept_b() == 0) {
+            number(IOF_CHUNK_B, &next);
+            ok(iof_deliver(2, OUT, IOF_CHUNK_B, NULL, NULL, NULL));
+            read_numbers(two, next, &fast);
+        }
+    n = piece_b < IOF_CHUNK_B ? 1000 : n;
+    for (size_t i = 0; i < n; i++) {
+        pmix_status_t rc;
+
+        number(piece_b, &next);
+        rc = iof_deliver(2, OUT, piece_b, NULL, NULL, NULL);
+        ck_assert(rc == PMIX_SUCCESS || rc == PMIX_ERR_PARTIAL_SUCCESS);
+        n_partial += rc == PMIX_ERR_PARTIAL_SUCCESS;
+        read_numbers(two, next, &fast);
+    }
+    most_b = caches[_i].size_b && caches[_i].size_b < IOF_STREAM_B ? caches[_i].size_b
+                                                                   : IOF_STREAM_B;
+    ck_assert_uint_gt(n_partial, 0);
+    ck_assert_uint_le(kept_b(), most_b < IOF_CHUNK_B ? IOF_STREAM_B : most_b);
+    /* With the newest, the next piece tells; the end of the stream always finds room. */
+    ok(iof_deliver(2, OUT, 0, NULL, NULL, NULL));
+    do {
+        struct piece p = next_piece(one);
+
+        seen = slow;
+        check_numbers(&p, &slow);
+        dropped += p.dropped;
+        ck_assert(oldest || !p.dropped || p.n == 0);
+    } while (slow < next);
+    ck_assert_uint_eq(slow, next);
+    ck_assert_uint_gt(dropped, 0);
+    if (piece_b == IOF_CHUNK_B)
+        ck_assert_uint_eq(dropped % IOF_CHUNK_B, 0);
+    if (piece_b == IOF_CHUNK_B && !oldest)
+        ck_assert_uint_eq(dropped, n_partial * IOF_CHUNK_B);
+    (void)seen;
+}
+
+PX_TEST(directives_that_contradict_or_make_no_sense_are_refused)
+{
+    static const char *const keys[][2] = {
+        {PMIX_IOF_DROP_OLDEST, PMIX_IOF_DROP_NEWEST},
+        {PMIX_IOF_CACHE_SIZE, NULL},
+    };
+    pmix_proc_t source = raw_proc("job", 2);
+    pmix_byte_object_t bo = {.bytes = iof_chunk, .size = 8};
+
+    iof_start();
+    for (size_t i = 0; i < PX_COUNT(keys); i++) {
+        PX_AUTO(px_infos) infos = {0};
+
+        if (keys[i][1])
+            for (size_t k = 0; k < 2; k++)
+                ok(px_infos_add(&infos, keys[i][k], NULL, PMIX_BOOL));
+        else
+            ok(px_infos_add(&infos, keys[i][0], "much", PMIX_STRING));
+        fails(raw_request(one, iof_make_pull(2, OUT, 1, &infos), NULL), BAD_PARAM);
+        fails(iof_push(one, "x", &infos), BAD_PARAM);
+        fails(PMIx_server_IOF_deliver(&source, OUT, &bo, infos.v, infos.n, NULL, NULL),
+              BAD_PARAM);
+    }
+    ck_assert_uint_eq(host_calls("iof_pull") + host_calls("push_stdin"), 0);
+    ck_assert_uint_eq(kept_b(), 0);
+}
+
+PX_TEST_MAIN("server/iof", NULL, host_end)

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Logs of output without a server: random writers and readers, beside a model that holds all that
+ * was ever written. */
+#include "core/server/iof/log.h"
+
+#include "px_test.h"
+
+#include <string.h>
+
+enum { STREAM_B = 4096, TOTAL_B = 3 * STREAM_B, N_CURSORS = 4, N_PIECES = 5000 };
+
+static struct px_logs logs;
+static pmix_proc_t source = {"job", 3};
+
+static void setup(void)
+{
+    px_logs_init(&logs, STREAM_B, TOTAL_B);
+}
+
+static void teardown(void)
+{
+    px_logs_fini(&logs);
+}
+
+static struct px_payload *payload(size_t n)
+{
+    px_buf b = {.data = calloc(1, n + 1), .len = n, .cap = n + 1};
+
+    return px_payload_take(&b);
+}
+
+static struct px_piece *add(struct px_log *log, pmix_iof_channel_t channel, size_t n)
+{
+    struct px_payload *bytes = payload(n);
+    px_infos info = {0};
+    struct px_piece *p = px_log_add(log, channel, bytes, &info);
+
+    px_payload_unref(bytes);
+    ck_assert_ptr_nonnull(p);
+    return p;
+}
+
+/* How far each has come in each stream, and how far the writer. */
+static struct {
+    struct px_cursor *cursor;
+    struct px_cache cache;
+    uint64_t got[PX_STREAMS], last;
+} readers[N_CURSORS];
+static uint64_t written[PX_STREAMS];
+
+static void read_one(unsigned i)
+{
+    struct px_cursor *c = readers[i].cursor;
+    uint64_t dropped = 0;
+    const struct px_piece *p = px_cursor_next(c, &dropped);
+
+    if (!p)
+        return;
+    ck_assert_uint_gt(p->number,
+                      readers[i].last); /* the order of writing, of all streams */
+    readers[i].last = p->number;
+    readers[i].got[px_stream_of(p->channel)] += dropped + p->bytes->bytes.len;
+    px_cursor_pass(c);
+}
+
+static void write_one(struct px_log *log, pmix_iof_channel_t channel, size_t n)
+{
+    unsigned s = px_stream_of(channel);
+    struct px_piece *p;
+
+    if (px_log_is_full(log, s))
+        return; /* the writer waits */
+    p = add(log, channel, n);
+    written[s] += n;
+    for (unsigned i = 0; i < N_CURSORS; i++) {
+        pmix_status_t rc = px_cursor_add(readers[i].cursor, p);
+
+        ck_assert(!rc || (rc == PMIX_ERR_PARTIAL_SUCCESS &&
+                          readers[i].cache.drop != PX_DROP_NONE));
+    }
+    px_piece_settle(p, false);
+}
+
+PX_TEST(each_reader_gets_all_or_is_told_how_much_it_missed)
+{
+    static const pmix_iof_channel_t channels[] = {
+        PMIX_FWD_STDOUT_CHANNEL, PMIX_FWD_STDERR_CHANNEL, PMIX_FWD_STDDIAG_CHANNEL};
+    struct px_log *log = px_log_get(&logs, &source);
+    const char *seed = getenv("PX_TEST_SEED");
+
+    srand(seed ? (unsigned)atoi(seed) : 1);
+    for (unsigned i = 0; i < N_CURSORS; i++) {
+        readers[i].cache = (struct px_cache){.size_b = i ? STREAM_B / i : STREAM_B,
+                                             .drop = (enum px_drop)(i % 3)};
+        readers[i].cursor = px_cursor_create(log, &readers[i].cache, NULL);
+    }
+    for (unsigned n = 0; n < N_PIECES; n++) {
+        write_one(log, channels[(unsigned)rand() % 3], (unsigned)rand() % 700);
+        for (unsigned i = 0; i < N_CURSORS; i++)
+            if ((unsigned)rand() % (i + 2) == 0)
+                read_one(i);
+        /* One piece beyond the limit that full means, in each stream. */
+        ck_assert_uint_le(logs.kept_b, 3u * (STREAM_B + 700));
+    }
+    for (unsigned i = 0; i < N_CURSORS; i++) {
+        struct px_cursor *c = readers[i].cursor;
+
+        while (px_cursor_next(c, NULL))
+            read_one(i);
+        for (unsigned s = 0; s < 3; s++)
+            ck_assert_uint_eq(readers[i].got[s] + c->streams[s].dropped, written[s]);
+        ck_assert(readers[i].cache.drop != PX_DROP_NONE || px_cursor_is_done(c));
+        px_cursor_free(c, false);
+    }
+    px_log_drop_unasked(log);
+    px_log_settle(log);
+    ck_assert_uint_eq(logs.kept_b, 0);
+    ck_assert_ptr_null(px_log_find(&logs, &source));
+}
+
+PX_TEST(all_streams_together_are_bounded_and_none_stops_for_ever)
+{
+    struct px_cache cache = {.size_b = STREAM_B};
+    struct px_log *some[8];
+    struct px_cursor *c[8];
+    pmix_proc_t p = source;
+    size_t dropped;
+
+    for (p.rank = 0; p.rank < PX_COUNT(some); p.rank++) {
+        some[p.rank] = px_log_get(&logs, &p);
+        c[p.rank] = px_cursor_create(some[p.rank], &cache, NULL);
+        while (!px_log_is_full(some[p.rank], 0))
+            ok(px_cursor_add(c[p.rank],
+                             add(some[p.rank], PMIX_FWD_STDOUT_CHANNEL, 1024)));
+        ck_assert_uint_le(logs.kept_b, TOTAL_B + (p.rank + 1) * 1024);
+    }
+    p.rank = 99;
+    fails(px_log_make_room(px_log_get(&logs, &p), 0, 1, true, &dropped),
+          OUT_OF_RESOURCE);
+    ck_assert(px_log_refuses(some[0], 0, 1));
+    for (size_t i = 0; i < PX_COUNT(some); i++) {
+        while (px_cursor_next(c[i], NULL))
+            px_cursor_pass(c[i]);
+        ck_assert(!px_log_is_full(some[i], 0) && !px_log_refuses(some[i], 0, STREAM_B));
+    }
+    ck_assert_uint_eq(logs.kept_b, 0);
+    ok(px_log_make_room(px_log_get(&logs, &p), 0, 1, false, &dropped));
+}
+
+static const struct {
+    const char *keys[3];
+    uint64_t size_b;
+    pmix_status_t status;
+    struct px_cache cache;
+} caches[] = {
+    {{NULL}, 0, PMIX_SUCCESS, {STREAM_B, PX_DROP_NONE}},
+    {{PMIX_IOF_CACHE_SIZE}, 10, PMIX_SUCCESS, {10, PX_DROP_NONE}},
+    {{PMIX_IOF_CACHE_SIZE, PMIX_IOF_DROP_OLDEST},
+     UINT64_MAX,
+     PMIX_SUCCESS,
+     {STREAM_B, PX_DROP_OLDEST}},
+    {{PMIX_IOF_DROP_NEWEST}, 0, PMIX_SUCCESS, {STREAM_B, PX_DROP_NEWEST}},
+    {{PMIX_IOF_DROP_NEWEST, PMIX_IOF_DROP_OLDEST}, 0, PMIX_ERR_BAD_PARAM, {0}},
+};
+
+PX_TEST(a_cache_is_as_the_directives_say_and_never_larger_than_a_stream)
+{
+    for (size_t i = 0; i < PX_COUNT(caches); i++) {
+        PX_AUTO(px_infos) infos = {0};
+        struct px_cache cache = {0};
+
+        for (size_t k = 0; caches[i].keys[k]; k++)
+            if (strcmp(caches[i].keys[k], PMIX_IOF_CACHE_SIZE) == 0)
+                ok(px_infos_add(&infos, PMIX_IOF_CACHE_SIZE, &caches[i].size_b,
+                                PMIX_UINT64));
+            else
+                ok(px_infos_add(&infos, caches[i].keys[k], NULL, PMIX_BOOL));
+        ck_assert_int_eq(px_cache_read(&cache, infos.v, infos.n, STREAM_B),
+                         caches[i].status);
+        ck_assert_uint_eq(cache.size_b, caches[i].cache.size_b);
+        ck_assert_int_eq(cache.drop, caches[i].cache.drop);
+    }
+}
+
+PX_TEST_MAIN("server/iof_log", setup, teardown)
