@@ -126,6 +126,25 @@ streams() { # streams HEADERS LIBRARY
     rm "$TMPDIR/in" "$TMPDIR/go"
 }
 
+# More than any of them keeps: the tool gets each byte, also those of before it came.
+volume() { # volume HEADERS LIBRARY
+    local in r
+    use_debian
+    head -c "$(times 16 256)M" /dev/urandom >"$TMPDIR/bytes"
+    mkfifo "$TMPDIR/in"
+    exec {in}<>"$TMPDIR/in"
+    IN=$TMPDIR/in start "$PMIXRUN" --tools --stdin all -n 2 sh -c 'echo up; read -r x; cat "$0"' "$TMPDIR/bytes"
+    said 2 '^up$'
+    TOOL_SAVES=$TMPDIR/saved TOOL_PULLS=2 LD_LIBRARY_PATH=$(folder "$2") run 60 "$(program "$1" client)" tool pid "$PID" \
+        >"$OUT.tool" 2>"$ERR.tool" || fail "exit status $?: $(tail -1 "$ERR.tool")"
+    await "$PID" 20
+    same 0 "$RC" "exit status of pmixrun"
+    for r in 0 1; do
+        { echo up && cat "$TMPDIR/bytes"; } | cmp - "$TMPDIR/saved.$r.2" || fail "output of rank $r"
+    done
+    rm "$TMPDIR"/{in,bytes,saved.*}
+}
+
 # A rank starts a second job, with which it connects; the one names ranks, the other the wildcard.
 spawns() { # spawns HEADERS LIBRARY
     local RANKS=2
@@ -243,6 +262,7 @@ for headers in debian ours; do
         t "load_of_clients_of_${whose}_headers_on_${lib/ours/our}_library" loaded $headers $lib
         t "restart_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" revives $headers $lib
         t "streams_of_a_job_for_a_tool_of_${whose}_headers_on_${lib/ours/our}_library" streams $headers $lib
+        t "each_byte_of_a_job_for_a_tool_of_${whose}_headers_on_${lib/ours/our}_library" volume $headers $lib
         t "refusals_for_a_client_of_${whose}_headers_on_${lib/ours/our}_library" refusals $headers $lib
         t "refusals_for_another_user_of_${whose}_headers_on_${lib/ours/our}_library" refusals $headers $lib other
     done

@@ -107,6 +107,20 @@ enum { MAX_RANKS = 4 };
 static char pulled[MAX_RANKS][2][256]; /* stdout, stderr */
 static atomic_int n_ends, is_pulled;
 
+/* Into a file for each stream, whose names begin with TOOL_SAVES. */
+static void save(unsigned rank, pmix_iof_channel_t channel,
+                 const pmix_byte_object_t *bytes)
+{
+    char path[512];
+    FILE *f;
+
+    snprintf(path, sizeof path, "%s.%u.%u", getenv("TOOL_SAVES"), rank,
+             (unsigned)channel);
+    f = fopen(path, "a");
+    CHECK(f && fwrite(bytes->bytes, 1, bytes->size, f) == bytes->size);
+    fclose(f);
+}
+
 static void on_bytes(size_t id, pmix_iof_channel_t channel, pmix_proc_t *source,
                      pmix_byte_object_t *bytes, pmix_info_t info[], size_t n)
 {
@@ -114,8 +128,11 @@ static void on_bytes(size_t id, pmix_iof_channel_t channel, pmix_proc_t *source,
     (void)info;
     (void)n;
     CHECK(source->rank < MAX_RANKS);
-    strncat(pulled[source->rank][channel == PMIX_FWD_STDERR_CHANNEL],
-            bytes->bytes ? bytes->bytes : "", bytes->size);
+    if (getenv("TOOL_SAVES"))
+        save(source->rank, channel, bytes);
+    else
+        strncat(pulled[source->rank][channel == PMIX_FWD_STDERR_CHANNEL],
+                bytes->bytes ? bytes->bytes : "", bytes->size);
     n_ends += bytes->size == 0;
 }
 
