@@ -47,6 +47,9 @@ static const struct px_support server[] = {
     {"PMIx_Job_control",
      "PMIX_REGISTER_CLEANUP,PMIX_REGISTER_CLEANUP_DIR,PMIX_CLEANUP_RECURSIVE,"
      "PMIX_CLEANUP_EMPTY,PMIX_CLEANUP_IGNORE,PMIX_CLEANUP_LEAVE_TOPDIR"},
+    {"PMIx_IOF_pull", "PMIX_IOF_CACHE_SIZE,PMIX_IOF_DROP_OLDEST,PMIX_IOF_DROP_NEWEST"},
+    {"PMIx_IOF_push", "PMIX_IOF_CACHE_SIZE,PMIX_IOF_DROP_OLDEST,PMIX_IOF_DROP_NEWEST"},
+    {"PMIx_server_IOF_deliver", "PMIX_IOF_DROP_OLDEST"},
 };
 
 void px_support_library(struct px_support_table tables[PX_N_LEVELS])
