@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
@@ -87,6 +88,13 @@ static bool place_streams(struct px_pfexec_plan *plan)
     plan->line = LINE;
     px_fd_close_from(LINE + 1);
     return true;
+}
+
+/* As stdin may be something else. */
+static bool take_terminal(struct px_pfexec_plan *plan)
+{
+    return !(plan->spec->flags & PX_PFEXEC_TERMINAL) ||
+           ioctl(STDOUT_FILENO, TIOCSCTTY, 0) == 0;
 }
 
 static bool bind_to_cpus(struct px_pfexec_plan *plan)
@@ -194,6 +202,7 @@ static const struct {
     {await_go, "cannot wait with " PX_PFEXEC_NAME, SYSTEM},
     {join_group, "cannot put " PX_PFEXEC_NAME " into its control group", SYSTEM},
     {place_streams, "cannot give " PX_PFEXEC_NAME " its standard streams", 0},
+    {take_terminal, "cannot give " PX_PFEXEC_NAME " a terminal", SYSTEM},
     {bind_to_cpus, "cannot bind " PX_PFEXEC_NAME " to its CPUs", SYSTEM},
     {set_limits, "cannot set limits of " PX_PFEXEC_NAME, SYSTEM},
     {set_umask, "cannot set the umask of " PX_PFEXEC_NAME, SYSTEM},

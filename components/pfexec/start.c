@@ -423,7 +423,8 @@ static bool read_spec(struct px_pfexec_spec *known, const struct px_pfexec_spec 
     for (size_t i = sizeof(*known); i < given->size; i++)
         if (bytes[i])
             return false;
-    return !(known->flags & ~(uint32_t)(PX_PFEXEC_SESSION | PX_PFEXEC_STOP_AT_EXEC));
+    return !(known->flags & ~(uint32_t)(PX_PFEXEC_SESSION | PX_PFEXEC_STOP_AT_EXEC |
+                                        PX_PFEXEC_TERMINAL));
 }
 
 static pmix_status_t pfexec_spawn(void *self, const struct px_pfexec_spec *given,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 #include <pmix.h>
@@ -42,6 +43,7 @@ static const char help[] =
     "  --display-map      print where processes go\n"
     "  --report-bindings  the same, on stderr\n"
     "  --stdin TO         who gets the input: all, none, or a rank; default 0\n"
+    "  --pty              give the processes a terminal\n"
     "  --tools            let tools of this user find the job and attach to it\n"
     "  --recoverable      a process that fails does not end the others\n"
     "  --restarts N       start a process that fails again, up to N times\n"
@@ -258,6 +260,20 @@ static void take_output(struct options *o, const char *list)
     free(copy);
 }
 
+/* As large as ours, if there is one. */
+static void take_terminal(struct options *o)
+{
+    struct winsize size;
+    pmix_byte_object_t bytes = {(char *)&size, sizeof(size)};
+
+    ask(o, PMIX_SPAWN_PTY, &(const bool){true}, PMIX_BOOL);
+    for (int fd = 0; fd < 3; fd++)
+        if (ioctl(fd, TIOCGWINSZ, &size) == 0) {
+            ask(o, PMIX_PTY_WSIZE, &bytes, PMIX_BYTE_OBJECT);
+            break;
+        }
+}
+
 /* Our input goes there. */
 static void take_stdin(struct options *o, const char *to)
 {
@@ -347,6 +363,9 @@ static void parse_general(struct options *o, char ***at)
         o->clean = true;
     } else if (strcmp(option, "--verbose") == 0) {
         o->verbose = true;
+    } else if (strcmp(option, "--pty") == 0) {
+        take_terminal(o);
+        o->runs = true;
     } else if (strcmp(option, "--progress") == 0) {
         o->progress = o->runs = true;
     } else if (strcmp(option, "--output") == 0) {

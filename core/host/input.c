@@ -3,6 +3,7 @@
  * or read here for all; or bytes that others push. */
 #include "core/host/job.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 
 struct px_feed *px_task_feed(const struct px_task *task)
@@ -31,12 +32,14 @@ static pmix_status_t read_own(struct px_launch_job *job, struct px_err *err)
 
 pmix_status_t px_job_open_input(struct px_launch_job *job, struct px_err *err)
 {
-    bool to_all = job->plan.stdin_rank == PMIX_RANK_WILDCARD;
+    const px_plan *plan = &job->plan;
+    bool to_all = plan->stdin_rank == PMIX_RANK_WILDCARD;
     size_t n = to_all ? job->n_tasks : 1;
     int fd;
 
-    if (job->plan.stdin_rank == PMIX_RANK_UNDEF ||
-        (!job->plan.stdin_pushed && !to_all && px_input_is_shared(&fd)))
+    if (plan->stdin_rank == PMIX_RANK_UNDEF ||
+        (!plan->stdin_pushed && !to_all &&
+         !plan->apps[job->tasks[plan->stdin_rank].app].pty && px_input_is_shared(&fd)))
         return PMIX_SUCCESS;
     job->feeds = calloc(n, sizeof(*job->feeds));
     if (!job->feeds)
@@ -44,7 +47,7 @@ pmix_status_t px_job_open_input(struct px_launch_job *job, struct px_err *err)
     job->n_feeds = n;
     for (size_t i = 0; i < n; i++)
         px_feed_init(&job->feeds[i], px_process.loop);
-    return job->plan.stdin_pushed ? PMIX_SUCCESS : read_own(job, err);
+    return plan->stdin_pushed ? PMIX_SUCCESS : read_own(job, err);
 }
 
 void px_job_close_input(struct px_launch_job *job)
@@ -54,15 +57,23 @@ void px_job_close_input(struct px_launch_job *job)
         px_feed_shut(&job->feeds[i]);
 }
 
-pmix_status_t px_task_open_input(struct px_task *task, int *fd, struct px_err *err)
+pmix_status_t px_task_open_input(struct px_task *task, int *fd, int terminal,
+                                 struct px_err *err)
 {
     struct px_feed *feed = px_task_feed(task);
     struct px_launch_job *job = task->job;
     pmix_status_t rc = PMIX_SUCCESS;
 
-    if (feed)
+    if (feed && terminal >= 0) {
+        terminal = fcntl(terminal, F_DUPFD_CLOEXEC, 3);
+        rc = terminal < 0 ? px_err_errno(err, "cannot write to a terminal")
+                          : px_feed_open_terminal(feed, terminal, err);
+    } else if (feed) {
         rc = px_feed_open(feed, fd, err);
-    else if (task->rank == job->plan.stdin_rank)
+    } else {
+        *fd = -1;
+    }
+    if (!feed && task->rank == job->plan.stdin_rank)
         (void)px_input_is_shared(fd);
     if (feed && job->input) /* it may be the only one that reads, and come again */
         px_input_go_on(job->input);

@@ -164,9 +164,11 @@ void px_job_stream_ended(void *arg);
 extern const char *const px_channel_names[2]; /* stdout, stderr */
 /* Lists the files that the job needs (files/list.c). */
 pmix_status_t px_job_list_files(struct px_launch_job *job, struct px_err *err);
-/* Where the output of a process goes (output.c). fds[0..2) are what the process gets as
- * stdout and stderr, which may be one; the caller closes them. */
-pmix_status_t px_task_open_output(struct px_task *task, int fds[2], struct px_err *err);
+/* Where the output of a process goes (output.c), and its input comes from. fds are what
+ * it gets as its streams, of which two may be one; the caller closes them, but not its
+ * own stdin. -1: nothing. */
+pmix_status_t px_task_open_streams(struct px_task *task, int fds[3],
+                                   struct px_err *err);
 /* Ends it at once, with what is on its way. Idempotent. */
 void px_task_output_drop(struct px_task_output *o);
 void px_task_mark_output(struct px_task *task); /* its pid is known now */
@@ -174,10 +176,11 @@ void px_task_mark_output(struct px_task *task); /* its pid is known now */
  * stderr the bindings. */
 pmix_status_t px_job_show_seats(struct px_launch_job *job, struct px_err *err);
 
-/* Where the input of a process comes from (input.c). *fd is what it gets as stdin, and
- * stays ours if that is our own; -1: nothing. */
+/* Where the input of a process comes from (input.c). *fd is what it gets as stdin; with
+ * a terminal, of which our end is given, it has that already. */
 pmix_status_t px_job_open_input(struct px_launch_job *job, struct px_err *err);
-pmix_status_t px_task_open_input(struct px_task *task, int *fd, struct px_err *err);
+pmix_status_t px_task_open_input(struct px_task *task, int *fd, int terminal,
+                                 struct px_err *err);
 void px_job_close_input(struct px_launch_job *job);       /* none reads any more */
 struct px_feed *px_task_feed(const struct px_task *task); /* NULL: none */
 

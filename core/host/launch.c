@@ -316,10 +316,10 @@ pmix_status_t px_task_start(struct px_task *task, struct px_err *err)
     spec.cpus = cpus;
     if (rc)
         px_err_set(err, rc, "cannot make an environment: %s", PMIx_Error_string(rc));
+    if (app->pty)
+        spec.flags |= PX_PFEXEC_SESSION | PX_PFEXEC_TERMINAL;
     if (!rc)
-        rc = px_task_open_output(task, spec.fds + 1, err);
-    if (!rc)
-        rc = px_task_open_input(task, &spec.fds[0], err);
+        rc = px_task_open_streams(task, spec.fds, err);
     spec.env = env;
     if (rc)
         px_err_prefix(err, "cannot run %s", app->program);
@@ -327,7 +327,7 @@ pmix_status_t px_task_start(struct px_task *task, struct px_err *err)
         rc = exec_task(task, &spec, err);
     for (int i = 0; i < 3; i++)
         if ((i > 0 || spec.fds[0] != STDIN_FILENO) && /* else it is not ours to close */
-            (i < 2 || spec.fds[2] != spec.fds[1]))
+            (i == 2 || spec.fds[i] != spec.fds[i + 1]))
             px_autoclose(&spec.fds[i]);
     return rc;
 }

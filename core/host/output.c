@@ -173,11 +173,15 @@ static pmix_status_t begin(struct px_launcher *l, struct px_err *err)
                                               : PMIX_SUCCESS;
 }
 
-pmix_status_t px_task_open_output(struct px_task *task, int fds[2], struct px_err *err)
+pmix_status_t px_task_open_streams(struct px_task *task, int fds[3], struct px_err *err)
 {
-    const struct px_output_plan *plan = &task->job->plan.apps[task->app].output;
-    const struct px_piof_source wanted = {
-        .size = sizeof(wanted), .kind = PX_PIOF_PIPES, .merged = plan->way.merged};
+    const struct px_app_plan *app = &task->job->plan.apps[task->app];
+    const struct px_piof_source wanted = {.size = sizeof(wanted),
+                                          .kind = app->pty ? PX_PIOF_TERMINAL
+                                                           : PX_PIOF_PIPES,
+                                          .merged = app->output.way.merged,
+                                          .termios = app->termios,
+                                          .winsize = app->winsize};
     struct px_piof_ends ends;
     pmix_status_t rc = begin(task->job->launcher, err);
 
@@ -185,7 +189,8 @@ pmix_status_t px_task_open_output(struct px_task *task, int fds[2], struct px_er
         rc = px_iof_source_open(&wanted, &ends, err);
     if (rc)
         return rc;
-    memcpy(fds, ends.child + 1, 2 * sizeof(int));
+    memcpy(fds, ends.child, 3 * sizeof(int));
+    rc = px_task_open_input(task, &fds[0], app->pty ? ends.ours[0] : -1, err);
     for (int i = 0; i < 2; i++) {
         PX_AUTOCLOSE int fd = ends.ours[i + 1];
 

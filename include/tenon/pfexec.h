@@ -29,6 +29,7 @@ enum px_pfexec_flag {
     PX_PFEXEC_SESSION = 1,      /* leads a session of its own */
     PX_PFEXEC_STOP_AT_EXEC = 2, /* is stopped at its program's first instruction, as if
                                  * by SIGSTOP, before on_start comes */
+    PX_PFEXEC_TERMINAL = 4,     /* its stdout, a terminal, controls its session */
 };
 
 struct px_pfexec_spec {

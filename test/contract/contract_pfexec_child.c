@@ -61,6 +61,25 @@ PX_TEST(leads_a_session_if_asked_to)
     ok(job_wait(&job));
 }
 
+/* Its stdout; stdin may be something else. */
+PX_TEST(has_a_terminal_that_controls_its_session)
+{
+    struct job job = job_of_script("test -t 1 && exec 3<>/dev/tty && echo here >&3");
+    char text[8] = "";
+
+    PX_AUTOCLOSE int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    PX_TEST_NEEDS(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0,
+                  "pseudo terminals");
+    PX_AUTOCLOSE int slave = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    PX_TEST_NEEDS(slave >= 0, "pseudo terminals");
+    job.spec.flags = PX_PFEXEC_SESSION | PX_PFEXEC_TERMINAL;
+    job.spec.fds[1] = slave;
+    job_spawn(&job);
+    ok(job_wait(&job));
+    ck_assert_int_eq(read(master, text, 4), 4);
+    ck_assert_str_eq(text, "here");
+}
+
 static const gid_t other_groups[] = {OTHER_UID - 1, OTHER_UID - 2};
 static const struct px_pfexec_user other = {OTHER_UID, OTHER_UID - 3, other_groups, 2},
                                    alone = {OTHER_UID, OTHER_UID - 3, NULL, 0};

@@ -196,7 +196,22 @@ assert "<a>" in "".join(root.itertext()), root'
     lines 1 'PMIX_IOF_OUTPUT_RAW' "$ERR"
 }
 
+terminal() {
+    need_terminal
+    local talk='test -t 1 && test ! -t 2 && exec 3<>/dev/tty && printf "a\nb\n" && stty size <&3; test -t 0 && cat'
+    COLUMNS= pr -n 2 --pty sh -c "$talk" </dev/null >"$OUT" 2>"$ERR" || true
+    lines 2 '^a$' "$OUT"
+    lines 2 '^0 0$' "$OUT"
+    printf 'line\nrest' | pr --pty sh -c "$talk" >"$OUT" 2>"$ERR"
+    same "a b 0 0 line rest" "$(tr '\n' ' ' <"$OUT")" "output"
+    seq 20000 | pr -n 2 --pty --stdin all --output merge sh -c 'test -t 2 || exit 1; sed "s/^/$PMIX_RANK /"' >"$OUT"
+    for r in 0 1; do seq 20000 | sed "s/^/$r /" | cmp - <(grep "^$r" "$OUT") || fail "lines of rank $r are lost"; done
+    rc_of 129 pr --pty sh -c 'kill -HUP $$' 2>"$ERR"
+}
+need_terminal() { python3 -c 'import os; os.openpty()' 2>/dev/null || skip "needs pseudo terminals"; }
+
 progress() { # on a terminal, and taken away before output and at the end
+    need_terminal
     # What comes out of it, a line of the terminal each, as it stands in the end.
     cat >"$TMPDIR/terminal.py" <<'END'
 import os, pty, sys
@@ -520,7 +535,7 @@ unprivileged() {
 help_and_version() {
     pr --help >"$OUT"
     local option
-    for option in -n --mca -x --wdir --host --hostfile --cluster-id --stdin --tools --map-by --rank-by --bind-to --cpu-list --cpus-per-proc --nooversubscribe --display-map --report-bindings --recoverable --restarts --tag-output --timestamp-output --merge-stderr-to-stdout --output-dir --output-filename --output-file --preload --preload-files PMIx_Abort --timeout --report-state-on-timeout --get-stack-traces --clean --progress --verbose --help --version; do
+    for option in -n --mca -x --wdir --host --hostfile --cluster-id --stdin --pty --tools --map-by --rank-by --bind-to --cpu-list --cpus-per-proc --nooversubscribe --display-map --report-bindings --recoverable --restarts --tag-output --timestamp-output --merge-stderr-to-stdout --output-dir --output-filename --output-file --preload --preload-files PMIx_Abort --timeout --report-state-on-timeout --get-stack-traces --clean --progress --verbose --help --version; do
         grep -q -e "$option" "$OUT" || fail "--help does not tell of $option"
     done
     pr --version >"$OUT"
@@ -641,6 +656,7 @@ t stdout_with_tags_and_times_is_whole marked_lines
 t stderr_merged_into_stdout merged
 t output_in_words words
 t progress_on_a_terminal progress
+t ranks_have_a_terminal terminal
 t output_in_files_as_of_mpirun output_dir
 t output_that_cannot_go_to_files output_refused
 t output_to_a_full_disk output_dir_full

@@ -285,6 +285,27 @@ static pmix_status_t set_way(const struct reading *r, const pmix_info_t *info)
     return rc ? px_err_prefix(r->err, "cannot spawn") : PMIX_SUCCESS;
 }
 
+/* They ask for a terminal, too. */
+static pmix_status_t set_terminal(const struct reading *r, const pmix_info_t *info)
+{
+    const pmix_byte_object_t *bytes = &info->value.data.bo;
+    bool is_size = strcmp(info->key, PMIX_PTY_WSIZE) == 0;
+    size_t n = is_size ? sizeof(struct winsize) : sizeof(struct termios);
+    void **to = is_size ? (void **)&r->app->winsize : (void **)&r->app->termios;
+
+    if (!bytes->bytes || bytes->size != n)
+        return px_err_set(r->err, PMIX_ERR_BAD_PARAM,
+                          "cannot spawn: attribute %s: %zu bytes, %zu expected",
+                          name_of(info), bytes->size, n);
+    if (!*to)
+        *to = malloc(n);
+    if (!*to)
+        return no_memory(r);
+    memcpy(*to, bytes->bytes, n);
+    r->app->pty = true;
+    return PMIX_SUCCESS;
+}
+
 /* ---- places ---------------------------------------------------------------------- */
 
 static pmix_status_t set_place(const struct reading *r, const pmix_info_t *info)
@@ -404,6 +425,9 @@ static const struct attribute attributes[] = {
     {PMIX_IOF_BUFFERING_TIME, OF_APP(set_way)},
     {PMIX_MERGE_STDERR_STDOUT, APP_FLAG(output.way.merged)},
     {PMIX_IOF_MERGE_STDERR_STDOUT, APP_FLAG(output.way.merged)},
+    {PMIX_SPAWN_PTY, APP_FLAG(pty)},
+    {PMIX_PTY_TERMIO, OF_APP(set_terminal)},
+    {PMIX_PTY_WSIZE, OF_APP(set_terminal)},
     {PMIX_MAPBY, OF_APP(set_place)},
     {PMIX_RANKBY, OF_APP(set_place)},
     {PMIX_BINDTO, OF_APP(set_place)},
@@ -486,7 +510,8 @@ static bool is_sound(const struct attribute *a, const pmix_value_t *v)
     case PMIX_STRING:
         return px_value_string(v) != NULL;
     case PMIX_ENVAR:
-        return v->type == PMIX_ENVAR;
+    case PMIX_BYTE_OBJECT:
+        return v->type == key->type;
     case PMIX_PROC:
         return v->type == PMIX_PROC ? v->data.proc != NULL
                                     : a->how == APPLIED && px_value_to_u32(v, &number);

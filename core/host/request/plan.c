@@ -247,6 +247,8 @@ void px_plan_cleanup(px_plan *plan)
         px_strv_free(plan->apps[i].env);
         free(plan->apps[i].cwd);
         free(plan->apps[i].output.path);
+        free(plan->apps[i].termios);
+        free(plan->apps[i].winsize);
         px_strv_free(plan->apps[i].preload);
         for (int k = 0; k < PX_N_STOPS; k++)
             free(plan->apps[i].stops[k].ranks);

@@ -10,6 +10,9 @@
 #include "core/iof/format.h"
 #include "pmix_types.h"
 
+#include <sys/ioctl.h>
+#include <termios.h>
+
 /* Processes of one job: a typing error must not bring the node down. */
 #define PX_MAX_TASKS 16384u
 
@@ -43,6 +46,9 @@ struct px_app_plan {
     bool non_pmi;          /* is told nothing of its server */
     uint32_t max_restarts; /* of each process that fails */
     struct px_output_plan output;
+    bool pty;                /* its processes have a terminal */
+    struct termios *termios; /* of it; NULL: as the library has it */
+    struct winsize *winsize;
     struct px_wish wish; /* where its processes go */
     struct px_stops stops[PX_N_STOPS];
     bool daemons;                /* of a debugger: no part of the applications here */

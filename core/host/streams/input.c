@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "core/base/fd.h"
@@ -85,6 +86,18 @@ void px_feed_shut(struct px_feed *f)
         drop_item(f, PX_CONTAINER_OF(f->queue.next, struct px_feed_item, link));
 }
 
+/* The first such character ends a line that has begun, the next one is the end. In
+ * another mode than by lines a terminal has none. False: there is no room. */
+static bool end_terminal(const struct px_feed *f)
+{
+    struct termios t;
+
+    if (tcgetattr(f->fd, &t) < 0 || !(t.c_lflag & ICANON))
+        return true;
+    const uint8_t ends[] = {t.c_cc[VEOF], t.c_cc[VEOF]};
+    return px_fd_write(f->fd, ends, f->in_line ? 2 : 1) > 0 || errno != EAGAIN;
+}
+
 /* False if the pipe takes no more for now, or is closed. */
 static bool write_item(struct px_feed *f, struct px_feed_item *item)
 {
@@ -101,8 +114,12 @@ static bool write_item(struct px_feed *f, struct px_feed_item *item)
     }
     item->at += (size_t)n;
     f->written_b += (uint64_t)n;
+    if (n > 0)
+        f->in_line = p->bytes[item->at - 1] != '\n';
     if (item->at < p->n)
         return true;
+    if (p->ends && f->is_terminal && !end_terminal(f))
+        return false;
     if (p->ends)
         close_pipe(f);
     drop_item(f, item);
@@ -127,27 +144,46 @@ static void on_room(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
     feed(arg);
 }
 
+/* Takes fd. One that has ended is closed at once. */
+static pmix_status_t open_to(struct px_feed *f, int fd, bool is_terminal,
+                             struct px_err *err)
+{
+    close_pipe(f);
+    f->watch = px_watch_create(f->loop, fd, 0, on_room, f);
+    f->fd = fd;
+    f->is_terminal = is_terminal;
+    f->in_line = f->shut = false;
+    if (!f->watch) {
+        close_pipe(f);
+        return px_err_nomem(err, "pass on stdin");
+    }
+    if (f->ended && px_list_empty(&f->queue)) {
+        (void)(is_terminal && end_terminal(f)); /* nothing is in its way yet */
+        close_pipe(f);
+    }
+    feed(f);
+    return PMIX_SUCCESS;
+}
+
 pmix_status_t px_feed_open(struct px_feed *f, int *fd, struct px_err *err)
 {
     int ends[2];
 
-    close_pipe(f);
     if (pipe2(ends, O_CLOEXEC) < 0)
         return px_err_errno(err, "cannot make a pipe");
     PX_AUTOCLOSE int read_end = ends[0];
     PX_AUTOCLOSE int write_end = ends[1];
-    if (!f->ended || !px_list_empty(&f->queue)) {
-        f->watch = px_watch_create(f->loop, write_end, 0, on_room, f);
-        if (!f->watch || px_fd_nonblock(write_end)) {
-            px_watch_free(px_take(&f->watch));
-            return px_err_nomem(err, "pass on stdin");
-        }
-        f->fd = px_take_fd(&write_end);
-        f->shut = false;
-    }
-    *fd = px_take_fd(&read_end);
-    feed(f);
-    return PMIX_SUCCESS;
+    if (px_fd_nonblock(write_end))
+        return px_err_errno(err, "cannot make a pipe");
+    pmix_status_t rc = open_to(f, px_take_fd(&write_end), false, err);
+    if (!rc)
+        *fd = px_take_fd(&read_end);
+    return rc;
+}
+
+pmix_status_t px_feed_open_terminal(struct px_feed *f, int fd, struct px_err *err)
+{
+    return open_to(f, fd, true, err);
 }
 
 pmix_status_t px_feed_push(struct px_feed *const feeds[], size_t n_feeds,

@@ -19,7 +19,9 @@
 struct px_feed {
     struct px_loop *loop;
     struct px_watch *watch;
-    int fd;      /* -1: not open */
+    int fd;           /* -1: not open */
+    bool is_terminal; /* its end is told by a character, in lines */
+    bool in_line;     /* one has begun, and not ended */
     bool shut;   /* the process has closed it, or ended: what is pushed is dropped */
     bool ended;  /* the last byte has been pushed */
     bool marked; /* of the push that is being made */
@@ -31,6 +33,8 @@ struct px_feed {
 void px_feed_init(struct px_feed *f, struct px_loop *loop);
 /* *fd, which the caller closes, is what the process gets. Also for its next life. */
 pmix_status_t px_feed_open(struct px_feed *f, int *fd, struct px_err *err);
+/* The same to our end of a terminal, non-blocking, which is taken. */
+pmix_status_t px_feed_open_terminal(struct px_feed *f, int fd, struct px_err *err);
 /* Drops what waits; pushes go on without it. Idempotent. */
 void px_feed_shut(struct px_feed *f);
 

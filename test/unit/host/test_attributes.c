@@ -10,7 +10,9 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <termios.h>
 
 #include "core/base/clock.h"
 #include "core/model/nspace.h"
@@ -181,6 +183,10 @@ PX_TEST(each_attribute_is_honoured_or_refused)
     const char *hosts = write_file("hosts", "# here\n\n localhost slots=2 # it is\n",
                                    0600);
     const char *out = px_test_path("out");
+    struct termios terminal = {.c_cflag = CS8 | CREAD | B38400, .c_cc[VINTR] = 4};
+    struct winsize size = {.ws_row = 7, .ws_col = 9};
+    const pmix_byte_object_t settings = {(char *)&terminal, sizeof(terminal)},
+                             window = {(char *)&size, sizeof(size)};
     const struct row rows[] = {
         {PMIX_WDIR, "/usr", PMIX_STRING, "test $(pwd) = /usr"},
         {PMIX_SET_SESSION_CWD, &yes, PMIX_BOOL,
@@ -237,6 +243,11 @@ PX_TEST(each_attribute_is_honoured_or_refused)
         {PMIX_IOF_TIMESTAMP_OUTPUT, &yes, PMIX_BOOL, "true"},
         {PMIX_MERGE_STDERR_STDOUT, &yes, PMIX_BOOL, "true"},
         {PMIX_IOF_MERGE_STDERR_STDOUT, &yes, PMIX_BOOL, "true"},
+        {PMIX_SPAWN_PTY, &yes, PMIX_BOOL, "test -t 1 -a ! -t 0 -a ! -t 2"},
+        {PMIX_PTY_TERMIO, &settings, PMIX_BYTE_OBJECT,
+         "stty -a </dev/tty | grep -q 'intr = ^D'"},
+        {PMIX_PTY_WSIZE, &window, PMIX_BYTE_OBJECT,
+         "test \"$(stty size </dev/tty)\" = '7 9'"},
         {PMIX_IOF_XML_OUTPUT, &yes, PMIX_BOOL, "true"},
         {TENON_IOF_JSON_OUTPUT, &yes, PMIX_BOOL, "true"},
         {PMIX_IOF_OUTPUT_RAW, &yes, PMIX_BOOL, "true"},
@@ -296,6 +307,7 @@ PX_TEST(values_that_cannot_be_honoured_are_refused)
     char name[] = "NAME", value[] = "value";
     const pmix_envar_t nameless = {NULL, value, ':'}, empty = {name, NULL, ':'};
     const uint32_t one = 1, minute = 60;
+    const pmix_byte_object_t window = {name, sizeof(name)};
     const bool no = false;
     pmix_proc_t all;
     const char *here = px_process.model->hostname;
@@ -333,6 +345,8 @@ PX_TEST(values_that_cannot_be_honoured_are_refused)
         {PMIX_UNSET_ENVAR, "", PMIX_STRING, PMIX_ERR_BAD_PARAM, PMIX_ERR_BAD_PARAM},
         {PMIX_STDIN_TGT, &all, PMIX_PROC, PMIX_SUCCESS, PMIX_SUCCESS},
         {PMIX_STDIN_TGT, &one, PMIX_UINT32, PMIX_ERR_BAD_PARAM, PMIX_ERR_BAD_PARAM},
+        {PMIX_PTY_WSIZE, &window, PMIX_BYTE_OBJECT, PMIX_ERR_BAD_PARAM,
+         PMIX_ERR_BAD_PARAM},
         {PMIX_FWD_STDIN, &no, PMIX_BOOL, PMIX_SUCCESS, PMIX_SUCCESS},
         {PMIX_FWD_STDOUT, &no, PMIX_BOOL, PMIX_SUCCESS, PMIX_ERR_NOT_SUPPORTED},
         {PMIX_FWD_STDERR, &no, PMIX_BOOL, PMIX_SUCCESS, PMIX_ERR_NOT_SUPPORTED},

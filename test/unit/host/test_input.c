@@ -48,7 +48,7 @@ static void on_done(pmix_status_t status, void *arg PX_UNUSED)
     n_done++;
 }
 
-enum action { NOTHING, INIT, OPEN, SHUT, PUSH, OWN, CLOSE };
+enum action { NOTHING, INIT, OPEN, TERMINAL, SHUT, PUSH, OWN, CLOSE };
 
 struct order {
     enum action action;
@@ -72,6 +72,8 @@ static pmix_status_t obey(const struct order *o)
         rc = px_feed_open(all[o->which], &feeds[o->which].out, &err);
     if (o->action == OPEN && input)
         px_input_go_on(input);
+    if (o->action == TERMINAL)
+        rc = px_feed_open_terminal(all[o->which], dup(master), &err);
     if (o->action == SHUT)
         px_feed_shut(all[o->which]);
     if (o->action == PUSH)
@@ -146,6 +148,13 @@ static bool is_silent(int fd, int ms)
     struct pollfd p = {.fd = fd, .events = POLLIN};
 
     return poll(&p, 1, ms) == 0;
+}
+
+static bool has_terminals(void)
+{
+    int fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+    return fd >= 0 && close(fd) == 0;
 }
 
 /* ---- pushes ---------------------------------------------------------------------- */
@@ -261,6 +270,26 @@ PX_TEST(a_push_without_memory_adds_nothing)
     on_loop(CLOSE, NULL);
 }
 
+/* A line that has begun is ended first. */
+PX_TEST_LOOP(a_terminal_is_told_the_end_by_its_character, 2)
+{
+    char line[16];
+
+    PX_TEST_NEEDS(has_terminals(), "pseudo terminals");
+    master = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    ok(grantpt(master));
+    ok(unlockpt(master));
+    PX_AUTOCLOSE int slave = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    n_feeds = 1;
+    ok(on_loop(INIT, NULL));
+    ok(on_loop(TERMINAL, NULL));
+    ck_assert_int_eq(push(_i ? "line" : "line\n", true), PMIX_OPERATION_SUCCEEDED);
+    ck_assert_int_eq(read(slave, line, sizeof(line)), _i ? 4 : 5);
+    ck_assert_int_eq(read(slave, line, sizeof(line)), 0);
+    on_loop(CLOSE, NULL);
+    close(master);
+}
+
 /* ---- our own --------------------------------------------------------------------- */
 
 PX_TEST(a_file_can_be_handed_over_itself_and_no_stdin_is_none)
@@ -371,13 +400,6 @@ PX_TEST(input_that_nobody_wants_stays_where_it_is)
 }
 
 /* ---- terminals ------------------------------------------------------------------- */
-
-static bool has_terminals(void)
-{
-    int fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-
-    return fd >= 0 && close(fd) == 0;
-}
 
 static void type(const char *text)
 {
