@@ -40,17 +40,22 @@ typedef void (*pmix_iof_cbfunc_t)(size_t iofhdlr, pmix_iof_channel_t channel,
  * it, not only a tool.
  *
  * @param procs       whose output; ranks may be PMIX_RANK_WILDCARD. At least one
- * @param directives  PMIX_IOF_COPY, PMIX_IOF_CACHE_SIZE and others, for the host
+ * @param directives  how it is shown and gathered, and files for it: docs/output.md.
+ *                    PMIX_IOF_CACHE_SIZE, PMIX_IOF_DROP_OLDEST, PMIX_IOF_COPY and
+ *                    others go to the server
  * @param channel     the streams, or-ed: PMIX_FWD_STDOUT_CHANNEL and its like;
  *                    PMIX_FWD_ALL_CHANNELS: all but the input
- * @param cbfunc      receives the bytes as they come, on the library's thread
+ * @param cbfunc      receives the bytes, on the library's thread: as they come, or as
+ *                    the directives shape them. NULL: they go to the standard output
+ *                    and error of this process, in whole lines; while these take
+ *                    nothing, no more is read from the server
  * @param regcbfunc   gets the status, the number of this request and @p regcbdata; may
  *                    be NULL
  * @return with @p regcbfunc: PMIX_SUCCESS, and it will be called; or an error. Without:
  *         the number (> 0), or an error (< 0): PMIX_ERR_NOT_SUPPORTED if @p channel
- *         names the input, @p cbfunc is NULL (output to the own streams is not there
- *         yet) or the host does not forward; PMIX_ERR_NO_PERMISSIONS; PMIX_ERR_UNREACH;
- *         PMIX_ERR_INIT; PMIX_ERR_WOULD_BLOCK; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOMEM
+ *         names the input or the host does not forward; PMIX_ERR_NO_PERMISSIONS;
+ *         PMIX_ERR_UNREACH; PMIX_ERR_INIT; PMIX_ERR_WOULD_BLOCK; PMIX_ERR_NOMEM;
+ *         PMIX_ERR_BAD_PARAM, also if directives contradict each other
  */
 pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
                             const pmix_info_t directives[], size_t ndirs,

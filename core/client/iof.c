@@ -2,6 +2,7 @@
 /* Forwarded output of others: asked for, and not wanted any more. */
 #include "core/client/client.h"
 #include "core/client/pull.h"
+#include "core/rt/log.h"
 
 /* ---- pull ------------------------------------------------------------------------ */
 
@@ -45,6 +46,8 @@ static void on_pull(struct px_api *api)
     struct pull_op *op = PX_CONTAINER_OF(api, struct pull_op, api);
     pmix_status_t rc = px_loop_need_thread(px_process.loop);
 
+    if (!rc)
+        rc = px_pull_start(op->iof);
     if (!rc) {
         struct px_iof *iof = px_take(&op->iof);
 
@@ -82,13 +85,18 @@ PX_EXPORT pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
         .reg_cb = regcbfunc};
     pmix_status_t rc = px_api_check(&op.api);
 
-    /* Nothing here writes to this process's own streams yet. */
-    if (!rc && ((channel & PMIX_FWD_STDIN_CHANNEL) || !cbfunc))
+    struct px_err err = {0};
+
+    if (!rc && (channel & PMIX_FWD_STDIN_CHANNEL))
         rc = PMIX_ERR_NOT_SUPPORTED;
     if (!rc)
-        rc = px_pull_create(cbfunc, &op.iof);
+        rc = px_pull_create(cbfunc, directives, ndirs, &op.api.args.info, &op.iof,
+                            &err);
+    if (err.text[0])
+        px_log(PX_LOG_ERROR, "iof", "PMIx_IOF_pull: %s", err.text);
     if (rc)
         return rc;
+    PX_AUTOFREE pmix_info_t *rest = op.api.args.info.v; /* the members are borrowed */
     rc = regcbfunc ? px_api_post(&op.api, sizeof op) : px_api_wait(&op.api);
     if (rc || !regcbfunc)
         px_pull_destroy(op.iof);

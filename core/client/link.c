@@ -2,6 +2,7 @@
 /* Connections to servers, and which of them the API speaks to. */
 #include "core/base/str.h"
 #include "core/client/client.h"
+#include "core/client/pull.h"
 #include "core/link/iof.h"
 #include "core/notify/notify.h"
 #include "core/rt/log.h"
@@ -119,6 +120,7 @@ pmix_status_t px_link_open(struct px_server_addr *c, struct px_link **out)
                                    .server_version = c->version};
     px_list_append(&px_process.client->links, &link->link);
     px_process.model->iofs.client_goes_on = px_links_go_on;
+    px_process.model->iofs.make_unasked = px_pull_unasked;
     *out = link;
     return PMIX_SUCCESS;
 }

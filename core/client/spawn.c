@@ -2,6 +2,8 @@
 /* Spawn and abort: the calls that make and end processes. */
 #include "core/base/str.h"
 #include "core/client/client.h"
+#include "core/client/pull.h"
+#include "core/rt/log.h"
 
 struct spawn_op {
     struct px_api api;
@@ -54,12 +56,30 @@ static struct spawn_op make(const pmix_info_t *info, size_t n_info,
     return op;
 }
 
+/* Output of the new processes may come here. */
+static pmix_status_t prepare(const struct px_api *op)
+{
+    static const char *const keys[] = {PMIX_FWD_STDOUT, PMIX_FWD_STDERR,
+                                       PMIX_FWD_STDDIAG};
+    struct px_err err = {0};
+    pmix_status_t rc = px_api_check(op);
+    bool is_wanted = false;
+
+    for (size_t i = 0; !rc && i < PX_COUNT(keys); i++)
+        is_wanted |= px_info_flag(op->args.info.v, op->args.info.n, keys[i]);
+    if (is_wanted && !px_process_on_loop())
+        rc = px_pull_prepare(&err);
+    if (err.text[0])
+        px_log(PX_LOG_ERROR, "client", "PMIx_Spawn: %s", err.text);
+    return rc;
+}
+
 PX_EXPORT pmix_status_t PMIx_Spawn(const pmix_info_t job_info[], size_t ninfo,
                                    const pmix_app_t apps[], size_t napps,
                                    pmix_nspace_t nspace)
 {
     struct spawn_op op = make(job_info, ninfo, apps, napps);
-    pmix_status_t rc = px_api_check(&op.api);
+    pmix_status_t rc = prepare(&op.api);
 
     if (rc)
         return rc;
@@ -74,10 +94,11 @@ PX_EXPORT pmix_status_t PMIx_Spawn_nb(const pmix_info_t job_info[], size_t ninfo
                                       pmix_spawn_cbfunc_t cbfunc, void *cbdata)
 {
     struct spawn_op op = make(job_info, ninfo, apps, napps);
+    pmix_status_t rc = prepare(&op.api);
 
     op.cb = cbfunc;
     op.api.cbdata = cbdata;
-    return px_api_post(&op.api, sizeof op);
+    return rc ? rc : px_api_post(&op.api, sizeof op);
 }
 
 PX_EXPORT pmix_status_t PMIx_Abort(int status, const char msg[], pmix_proc_t procs[],

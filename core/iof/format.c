@@ -43,6 +43,14 @@ static const struct row {
     ROW(PMIX_MERGE_STDERR_STDOUT, merged, FLAG),
 };
 
+bool px_iof_way_has(const char *key)
+{
+    for (size_t r = 0; r < PX_COUNT(rows); r++)
+        if (strncmp(key, rows[r].key, PMIX_MAX_KEYLEN) == 0)
+            return true;
+    return false;
+}
+
 struct px_iof_way px_iof_way_default(void)
 {
     return (struct px_iof_way){.gather_ms = px_process.iof_gather_ms};

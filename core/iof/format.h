@@ -37,6 +37,8 @@ struct px_iof_way px_iof_way_default(void);
  * as it was. PMIX_ERR_BAD_PARAM: a value of the wrong type, or px_iof_way_check. */
 pmix_status_t px_iof_way_read(struct px_iof_way *way, const pmix_info_t *info, size_t n,
                               struct px_err *err);
+/* Whether an attribute is one of those. */
+bool px_iof_way_has(const char *key);
 /* PMIX_ERR_BAD_PARAM: two attributes contradict each other, which err names. */
 pmix_status_t px_iof_way_check(const struct px_iof_way *way, struct px_err *err);
 

@@ -71,9 +71,6 @@ static inline px_infos px_infos_borrow(const pmix_info_t *info, size_t n)
 /* In a get: the client asks again for what an answer does not bring. */
 #define PX_GET_PARTS "tenon.parts"
 
-/* With a piece of output: how many bytes before it were dropped; PMIX_UINT64. */
-#define PX_IOF_DROPPED "tenon.iof.dropped"
-
 /* ---- a caller's ------------------------------------------------------------------ */
 
 /* True if what is needed is there, and no array is NULL or longer than a message can

@@ -8,6 +8,7 @@
 #include "core/base/path.h"
 #include "core/base/str.h"
 #include "core/base/strv.h"
+#include "core/iof/name.h"
 #include "core/model/nspace.h"
 
 const char *const px_channel_names[2] = {"stdout", "stderr"};
@@ -20,74 +21,23 @@ static int rank_width(const struct px_launch_job *job)
     return snprintf(last, sizeof(last), "%u", job->n_tasks - 1);
 }
 
-/* The name of the namespace as part of a path; malloc'd. */
-static char *job_name(const struct px_launch_job *job)
-{
-    char *name = strdup(job->proc.nspace);
-
-    for (char *c = name; c && *c; c++)
-        *c = *c == '/' ? '_' : *c;
-    return name;
-}
-
-/* *out is malloc'd. */
-static pmix_status_t fill_pattern(const char *pattern, const char *job,
-                                  const char *rank, char **out, struct px_err *err)
-{
-    PX_AUTOFREE char *text = NULL;
-    size_t n;
-
-    for (const char *at = pattern; *at || !text; at += n) {
-        n = strcspn(at, "%");
-        char letter = at[n] ? at[n + 1] : '\0';
-        const char *value = !at[n]          ? ""
-                            : letter == 'n' ? job
-                            : letter == 'r' ? rank
-                            : letter == 'h' ? px_process.model->hostname
-                            : letter == '%' ? "%"
-                                            : NULL;
-
-        if (!value)
-            return px_err_set(
-                err, PMIX_ERR_BAD_PARAM,
-                "cannot write to %.300s: only %%n, %%r, %%h and %%%% have "
-                "a meaning",
-                pattern);
-        char *longer = px_strf("%s%.*s%s", text ? text : "", (int)n, at, value);
-        free(text);
-        text = longer;
-        if (!text)
-            return px_err_nomem(err, "spawn");
-        n += at[n] ? 2 : 0;
-    }
-    *out = px_take(&text);
-    return PMIX_SUCCESS;
-}
-
 static pmix_status_t name_output(const struct px_task *task, int which, char **name,
                                  struct px_err *err)
 {
     const struct px_output_plan *plan = &task->job->plan.apps[task->app].output;
     PX_AUTOFREE char *rank = px_strf("%0*u", rank_width(task->job), task->rank);
-    PX_AUTOFREE char *job = job_name(task->job);
-    PX_AUTOFREE char *filled = NULL;
+    const struct px_iof_of of = {.nspace = task->job->proc.nspace,
+                                 .rank = rank,
+                                 .channel = px_channel_names[which]};
 
-    if (!rank || !job)
+    if (!rank)
         return px_err_nomem(err, "spawn");
-    if (plan->files == PX_FILES_DIR) {
-        *name = px_strf("%s/%s/rank.%s/%s", plan->path, job, rank,
-                        px_channel_names[which]);
-    } else if (plan->is_pattern) {
-        pmix_status_t rc = fill_pattern(plan->path, job, rank, &filled, err);
-
-        if (rc)
-            return rc;
-        *name = px_strf("%s.%s", filled, px_channel_names[which]);
-    } else if (plan->files == PX_FILES_RANK) {
-        *name = px_strf("%s.%s", plan->path, rank);
-    } else {
-        *name = px_strf("%s.%s.%s.%s", plan->path, job, rank, px_channel_names[which]);
-    }
+    if (plan->is_pattern || plan->files != PX_FILES_RANK)
+        return px_iof_file_name(plan->files == PX_FILES_DIR ? PX_IOF_DIR
+                                : plan->is_pattern          ? PX_IOF_PATTERN
+                                                            : PX_IOF_FILE,
+                                plan->path, &of, name, err);
+    *name = px_strf("%s.%s", plan->path, rank);
     return *name ? PMIX_SUCCESS : px_err_nomem(err, "spawn");
 }
 

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a pull does with the output that comes: its ways, its ends, and readers that do
+ * not read. */
+#include "core/client/client.h"
+#include "core/iof/format.h"
+#include "fake_server.h"
+#include "px_test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define OUT PMIX_FWD_STDOUT_CHANNEL
+#define ERR PMIX_FWD_STDERR_CHANNEL
+
+struct piece {
+    pmix_rank_t rank; /* 0: there is no more */
+    pmix_iof_channel_t channel;
+    const char *text;
+    uint64_t dropped_b;
+};
+
+/* A fence is how a test makes the server send these, before it answers. */
+static const struct piece *pieces;
+static size_t flood_b; /* and so many bytes of rank 1 */
+static size_t piece_id;
+static bool dies; /* in place of the answer */
+static int out;   /* what this process writes to its stdout comes out here */
+static char got[1024];
+static uint64_t got_dropped;
+
+static char byte_at(size_t i)
+{
+    return i % 61 == 60 ? '\n' : (char)('a' + i * 7 % 26);
+}
+
+static void send_bytes(int fd, const struct piece *p, const char *bytes, size_t n)
+{
+    pmix_proc_t source = rank(p->rank);
+    PX_AUTO(px_infos) infos = {0};
+    px_writer w = fake_begin();
+
+    if (p->dropped_b)
+        ok(px_infos_add(&infos, TENON_IOF_DROPPED, &p->dropped_b, PMIX_UINT64));
+    const struct px_args piece = {
+        .procs = &source,
+        .channels = p->channel,
+        .id = piece_id,
+        .info = infos,
+        .bytes = {.bytes = (char *)(uintptr_t)bytes, .size = n}};
+    px_pack_args(&w, &piece, px_request_piece.args);
+    fake_reply(fd, PX_TAG_IOF, &w);
+}
+
+static bool serve(int fd, struct fake_req *req)
+{
+    static char block[50021];
+    const struct piece flood = {.rank = 1, .channel = OUT};
+
+    if (req->op == PX_OP_IOF_PULL)
+        piece_id = fake.heard.id;
+    if (req->op != PX_OP_FENCE)
+        return false;
+    for (const struct piece *p = pieces; p && p->rank; p++)
+        send_bytes(fd, p, p->text, strlen(p->text));
+    for (size_t at = 0, n; at < flood_b; at += n) {
+        n = flood_b - at < sizeof(block) ? flood_b - at : sizeof(block);
+        for (size_t i = 0; i < n; i++)
+            block[i] = byte_at(at + i);
+        send_bytes(fd, &flood, block, n);
+    }
+    if (dies)
+        shutdown(fd, SHUT_RDWR);
+    return dies;
+}
+
+static pmix_status_t let_send(const struct piece *p)
+{
+    pieces = p;
+    return PMIx_Fence(NULL, 0, NULL, 0);
+}
+
+static void setup(void)
+{
+    int ends[2];
+
+    setenv("PMIX_MCA_iof_gather_time", "1h", 1); /* no line goes on by itself */
+    setenv("PMIX_MCA_iof_drain_timeout", "200ms", 1);
+    ok(pipe(ends));
+    ck_assert_int_eq(dup2(ends[1], STDOUT_FILENO), STDOUT_FILENO);
+    close(ends[1]);
+    out = ends[0];
+    client_of_hook(serve);
+}
+
+static void on_bytes(size_t id PX_UNUSED, pmix_iof_channel_t channel,
+                     pmix_proc_t *source PX_UNUSED, pmix_byte_object_t *payload,
+                     pmix_info_t info[], size_t n_info)
+{
+    const pmix_info_t *dropped = px_info_find(info, n_info, TENON_IOF_DROPPED);
+    size_t n = strlen(got);
+
+    if (dropped)
+        got_dropped += dropped->value.data.uint64;
+    ck_assert_uint_le(n + payload->size + 3, sizeof(got));
+    sprintf(got + n, "%s%.*s|", channel == OUT ? "" : "!", (int)payload->size,
+            payload->size ? payload->bytes : "");
+}
+
+/* ---- ways ------------------------------------------------------------------------ */
+
+/* A text, a number, or true. */
+struct how {
+    const char *key;
+    const char *text;
+    uint32_t n;
+};
+
+static pmix_status_t pull(const struct how *how, pmix_iof_cbfunc_t fn)
+{
+    pmix_proc_t p = rank(PMIX_RANK_WILDCARD);
+    PX_AUTO(px_infos) infos = {0};
+
+    for (; how && how->key; how++)
+        ok(px_infos_add(&infos, how->key,
+                        how->text ? (const void *)how->text
+                        : how->n  ? &how->n
+                                  : NULL,
+                        how->text ? PMIX_STRING
+                        : how->n  ? PMIX_UINT32
+                                  : PMIX_BOOL));
+    return PMIx_IOF_pull(&p, 1, infos.v, infos.n, OUT | ERR, fn, NULL, NULL);
+}
+
+static const struct piece usual[] = {
+    {1, OUT, "ab", 0}, {2, OUT, "x\n", 0}, {1, OUT, "c\nd", 0}, {0}};
+static const struct piece torn[] = {
+    {1, OUT, "ab", 0}, {1, OUT, "c", 0}, {1, OUT, "def", 0}, {1, OUT, "g", 0}, {0}};
+static const struct piece gathered[] = {
+    {1, OUT, "ab", 0}, {2, OUT, "x\n", 0}, {1, OUT, "c\n", 0}, {0}};
+static const struct piece both[] = {{1, OUT, "a\n", 0}, {1, ERR, "b\n", 0}, {0}};
+static const struct piece gone[] = {{1, OUT, "a\n", 700}, {1, OUT, "b\n", 1}, {0}};
+static const struct piece ended[] = {
+    {1, OUT, "ab", 0}, {2, OUT, "c\n", 0}, {1, OUT, "", 0}, {1, OUT, "d", 0}, {0}};
+
+static const struct row {
+    struct how how[4];
+    bool fn;
+    const struct piece *pieces;
+    const char *expected; /* '|' behind what the function gets at once */
+    uint64_t dropped_b;
+} rows[] = {
+    {{{0}}, false, usual, "x\nabc\nd", 0},
+    {{{0}}, false, ended, "c\nabd", 0},
+    {{{PMIX_IOF_OUTPUT_RAW, NULL, 0}}, false, usual, "abx\nc\nd", 0},
+    {{{PMIX_IOF_RANK_OUTPUT, NULL, 0}},
+     false,
+     usual,
+     "[2]<stdout>:x\n[1]<stdout>:abc\n[1]<stdout>:d\n",
+     0},
+    {{{PMIX_IOF_TAG_OUTPUT, NULL, 0}}, false, both + 1, "", 0},
+    {{{PMIX_IOF_TAG_OUTPUT, NULL, 0}, {PMIX_IOF_MERGE_STDERR_STDOUT, NULL, 0}},
+     false,
+     both,
+     "[job,1]<stdout>:a\n[job,1]<stdout>:b\n",
+     0},
+    {{{TENON_IOF_JSON_OUTPUT, NULL, 0}},
+     false,
+     both,
+     "{\"nspace\":\"job\",\"rank\":1,\"channel\":\"stdout\",\"data\":\"a\\n\"}\n",
+     0},
+    {{{PMIX_IOF_XML_OUTPUT, NULL, 0}},
+     false,
+     both,
+     "<stdout nspace=\"job\" rank=\"1\">a&#10;</stdout>\n",
+     0},
+    {{{PMIX_IOF_BUFFERING_SIZE, NULL, 4}}, false, gathered, "abc\nx\n", 0},
+    {{{0}}, true, usual, "ab|x\n|c\nd|", 0},
+    {{{0}}, true, ended, "ab|c\n||d|", 0},
+    {{{PMIX_IOF_OUTPUT_RAW, NULL, 0}}, true, both, "a\n|!b\n|", 0},
+    {{{PMIX_IOF_MERGE_STDERR_STDOUT, NULL, 0}}, true, both, "a\n|b\n|", 0},
+    {{{PMIX_IOF_BUFFERING_SIZE, NULL, 4}}, true, torn, "abcdef|g|", 0},
+    {{{PMIX_IOF_BUFFERING_SIZE, NULL, 4}}, true, ended + 2, "|d|", 0},
+    {{{PMIX_IOF_RANK_OUTPUT, NULL, 0}, {PMIX_IOF_CACHE_SIZE, NULL, 70000}},
+     true,
+     usual,
+     "[2]<stdout>:x\n|[1]<stdout>:abc\n|[1]<stdout>:d\n|",
+     0},
+    {{{0}}, true, gone, "a\n|b\n|", 701},
+    {{{PMIX_IOF_RANK_OUTPUT, NULL, 0}},
+     true,
+     gone,
+     "[1]<stdout>:a\n|[1]<stdout>:b\n|",
+     701},
+    {{{0}}, false, gone, "a\nb\n", 0},
+};
+
+/* What has come to our stdout, no more and no less. */
+static void expect_out(const char *expected)
+{
+    char text[1024] = "";
+    size_t n = 0;
+    int more = 0;
+
+    while (n < strlen(expected)) {
+        ssize_t some = read(out, text + n, sizeof(text) - 1 - n);
+
+        ck_assert_int_gt(some, 0);
+        n += (size_t)some;
+    }
+    ck_assert_str_eq(text, expected);
+    ok(ioctl(out, FIONREAD, &more));
+    ck_assert_int_eq(more, 0);
+}
+
+/* The end of a pull, too, is an end of lines. */
+PX_TEST_LOOP(output_goes_on_in_the_way_that_was_asked_for, PX_COUNT(rows))
+{
+    const struct row *row = &rows[_i];
+    pmix_status_t id = pull(row->how, row->fn ? on_bytes : NULL);
+
+    ck_assert_int_gt(id, 0);
+    /* The server gets what is its work. */
+    ck_assert_uint_eq(fake.heard.info.n, row->how[1].n == 70000);
+    ok(let_send(row->pieces));
+    ok(PMIx_IOF_deregister((size_t)id, NULL, 0, NULL, NULL));
+    if (row->fn)
+        ck_assert_str_eq(got, row->expected);
+    else
+        expect_out(row->expected);
+    ck_assert_uint_eq(got_dropped, row->dropped_b);
+}
+
+static const struct {
+    struct how how[2];
+    const char *name, *expected; /* below the test's folder */
+    bool only;
+} files[] = {
+    {{{PMIX_IOF_OUTPUT_TO_FILE, "f", 0}}, "f.job.1.stdout", "abc\nd", false},
+    {{{PMIX_IOF_OUTPUT_TO_FILE, "a/f", 0}}, "a/f.job.1.stdout", "abc\nd", true},
+    {{{PMIX_IOF_OUTPUT_TO_DIRECTORY, "d/e", 0}},
+     "d/e/job/rank.1/stdout",
+     "abc\nd",
+     true},
+    {{{PMIX_IOF_OUTPUT_TO_FILE, "p-%n-%r", 0}, {PMIX_IOF_FILE_PATTERN, NULL, 0}},
+     "p-job-1.stdout",
+     "abc\nd",
+     false},
+};
+
+PX_TEST_LOOP(output_goes_to_files_beside_or_alone, PX_COUNT(files))
+{
+    char path[512], text[64] = "";
+    struct how how[4] = {files[_i].how[0], files[_i].how[1]};
+    pmix_status_t id;
+
+    snprintf(path, sizeof(path), "%s", px_test_path(how[0].text));
+    how[0].text = path;
+    if (files[_i].only)
+        how[how[1].key ? 2 : 1] = (struct how){.key = PMIX_IOF_FILE_ONLY};
+    id = pull(how, NULL);
+    ck_assert_int_gt(id, 0);
+    ok(let_send(usual));
+    ok(PMIx_IOF_deregister((size_t)id, NULL, 0, NULL, NULL));
+    expect_out(files[_i].only ? "" : "x\nabc\nd");
+    PX_AUTOCLOSE int fd = open(px_test_path(files[_i].name), O_RDONLY);
+    ck_assert_int_ge(read(fd, text, sizeof(text) - 1), 0);
+    ck_assert_str_eq(text, files[_i].expected);
+}
+
+PX_TEST(what_contradicts_itself_is_never_sent)
+{
+    static const struct how bad[][4] = {
+        {{PMIX_IOF_OUTPUT_RAW, NULL, 0}, {PMIX_IOF_TAG_OUTPUT, NULL, 0}},
+        {{PMIX_IOF_XML_OUTPUT, NULL, 0}, {TENON_IOF_JSON_OUTPUT, NULL, 0}},
+        {{PMIX_IOF_DROP_OLDEST, NULL, 0}, {PMIX_IOF_DROP_NEWEST, NULL, 0}},
+        {{PMIX_IOF_COPY, NULL, 0}, {PMIX_IOF_REDIRECT, NULL, 0}},
+        {{PMIX_IOF_OUTPUT_TO_FILE, "f", 0}, {PMIX_IOF_OUTPUT_TO_DIRECTORY, "d", 0}},
+        {{PMIX_IOF_OUTPUT_TO_FILE, NULL, 0}},
+        {{PMIX_IOF_OUTPUT_TO_FILE, "%x", 0}, {PMIX_IOF_FILE_PATTERN, NULL, 0}},
+        {{PMIX_IOF_FILE_PATTERN, NULL, 0}},
+        {{PMIX_IOF_FILE_ONLY, NULL, 0}},
+        {{PMIX_IOF_CACHE_SIZE, "many", 0}},
+        {{PMIX_IOF_BUFFERING_SIZE, "many", 0}},
+    };
+
+    for (size_t i = 0; i < PX_COUNT(bad); i++)
+        ck_assert_msg(pull(bad[i], i % 2 ? NULL : on_bytes) == PMIX_ERR_BAD_PARAM,
+                      "row %zu", i);
+    ck_assert_uint_eq(fake.n_ops[PX_OP_IOF_PULL], 0);
+}
+
+/* Of processes that this one has spawned. */
+PX_TEST(output_that_no_pull_asked_for_comes_to_our_own)
+{
+    static const struct piece line[] = {{1, OUT, "hello\n", 0}, {0}};
+
+    ck_assert_int_gt(pull(NULL, on_bytes), 0); /* which opens what is needed */
+    ck_assert_int_gt(pull(NULL, NULL), 0);
+    piece_id = 0;
+    ok(let_send(line));
+    expect_out("hello\n");
+    ck_assert_str_eq(got, "");
+}
+
+/* ---- ends ------------------------------------------------------------------------ */
+
+/* And neither is the program's, who reads what it writes. */
+PX_TEST_LOOP(a_line_without_an_end_is_not_lost, 2)
+{
+    static const struct piece tail[] = {{1, OUT, "tail", 0}, {0}};
+
+    ck_assert_int_gt(pull(NULL, NULL), 0);
+    dies = _i == 0;
+    ck_assert_int_eq(let_send(tail), dies ? PMIX_ERR_LOST_CONNECTION : PMIX_SUCCESS);
+    if (!dies)
+        ok(PMIx_Finalize(NULL, 0));
+    expect_out("tail");
+}
+
+static void do_look(struct px_call *call, void *held)
+{
+    struct px_link *link = px_process.client->primary;
+
+    *(bool *)held = link && px_conn_is_held(link->conn);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+static bool is_held(void)
+{
+    bool held = false;
+
+    ok(px_call(px_process.loop, do_look, &held));
+    return held;
+}
+
+static void *read_slowly(void *n)
+{
+    static char block[65536];
+    size_t at = 0;
+
+    while (!is_held()) /* then nothing is read, until this is */
+        ;
+    while (at < flood_b) {
+        ssize_t some = read(out, block, sizeof(block));
+
+        ck_assert_int_gt(some, 0);
+        for (ssize_t i = 0; i < some; i++, at++)
+            if (block[i] != byte_at(at))
+                ck_abort_msg("byte %zu", at);
+    }
+    *(size_t *)n = at;
+    return NULL;
+}
+
+PX_TEST(a_reader_that_does_not_read_holds_up_the_server_and_loses_nothing)
+{
+    pthread_t reader;
+    size_t n = 0;
+    pmix_status_t id = pull(NULL, NULL);
+
+    flood_b = 8 * 1024 * 1024 + 11;
+    ck_assert_int_gt(id, 0);
+    ck_assert_int_eq(pthread_create(&reader, NULL, read_slowly, &n), 0);
+    ok(let_send(NULL));
+    ok(PMIx_IOF_deregister((size_t)id, NULL, 0, NULL, NULL));
+    pthread_join(reader, NULL);
+    ck_assert_uint_eq(n, flood_b);
+    ck_assert(!is_held());
+}
+
+/* One that is gone, and one that will never read. */
+PX_TEST_LOOP(a_reader_that_is_not_there_keeps_nobody, 2)
+{
+    pmix_status_t id = pull(NULL, NULL);
+
+    flood_b = _i == 0 ? 2 * 1024 * 1024 : 200 * 1024;
+    if (_i == 0)
+        close(out);
+    ck_assert_int_gt(id, 0);
+    ok(let_send(NULL));
+    if (_i == 0)
+        ok(PMIx_IOF_deregister((size_t)id, NULL, 0, NULL, NULL));
+    ok(PMIx_Finalize(NULL, 0));
+}
+
+PX_TEST_MAIN("client/pull", setup, client_end)
