@@ -163,11 +163,26 @@ static bool is_showable(int form, uint32_t c)
                                      c != 0xfffe && c != 0xffff;
 }
 
+/* So many characters from s on are one byte that every form writes as it is: nearly all
+ * of most lines. */
+static size_t plain_run(const uint8_t *s, size_t n)
+{
+    size_t i = 0;
+
+    while (i < n && s[i] >= 0x20 && s[i] < 0x7f && s[i] != '"' && s[i] != '&' &&
+           s[i] != '<' && s[i] != '>' && s[i] != '\\')
+        i++;
+    return i;
+}
+
 static bool is_text(int form, const uint8_t *s, size_t n)
 {
     uint32_t c = 0;
 
     for (size_t len; n > 0; s += len, n -= len) {
+        len = plain_run(s, n);
+        if (len > 0)
+            continue;
         len = utf8_char(s, n, &c);
         if (len == 0 || !is_showable(form, c))
             return false;
@@ -205,7 +220,15 @@ static size_t put_text(struct text *to, int form, const uint8_t *s, size_t n)
     char own[8];
 
     while (used < n) {
+        size_t run = plain_run(s + used, n - used), room = (size_t)(to->end - to->at);
         uint32_t c = 0;
+
+        run = run < room ? run : room;
+        if (run > 0) {
+            put(to, s + used, run);
+            used += run;
+            continue;
+        }
         size_t len = utf8_char(s + used, n - used, &c);
         bool shown = len > 0 && is_showable(form, c);
         const char *other = shown ? escape_of(form, c, own) : "\xef\xbf\xbd";

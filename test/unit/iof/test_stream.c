@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "alloc_fail.h"
 #include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "core/role/role.h"
@@ -683,6 +684,8 @@ PX_TEST(a_tap_holds_up_its_writer_and_may_have_all_alone)
     ck_assert_uint_eq(n_got, 6);
     tap_says = PX_TAP_TAKES | PX_TAP_ALONE;
     on_loop(RESUME, &a);
+    while (n_got < 8)
+        usleep(100);
     assert_nothing_out();
     ck_assert_mem_eq(got, "1\n2\n3\n4\n", 8);
     tap_says = PX_TAP_TAKES | PX_TAP_HOLDS;
@@ -732,6 +735,53 @@ PX_TEST(a_terminal_ends_with_its_last_user)
     await_done(1);
     assert_in(reader, "line\nrest");
     on_loop(FINI, NULL);
+}
+
+/* All that there is to open, one in the other. */
+static void open_all(struct px_call *call, void *path)
+{
+    const struct px_piof_target target = {
+        .size = sizeof(target), .fd = -1, .path = path, .mode = 0600};
+    struct px_stream_way way = {.how = marks, .done = on_done};
+    const struct px_iof_std *own = NULL;
+    struct px_iof_sink *file = NULL;
+    struct px_stream *s = NULL;
+    pmix_status_t rc = px_iof_std_get(&own);
+
+    way.origin.channel = "stdout";
+    if (!rc)
+        rc = px_iof_sink_open(&target, "out", &file, NULL);
+    if (!rc)
+        rc = px_iof_sink_create(take_some, NULL, "a function", &way.sink);
+    way.copy = file;
+    if (!rc)
+        rc = px_stream_open(&way, -1, &s);
+    px_stream_close(s);
+    px_iof_sink_close(way.sink);
+    px_iof_sink_close(file);
+    if (own)
+        px_iof_std_put();
+    px_call_done(call, rc);
+}
+
+PX_TEST(without_memory_nothing_stays_open)
+{
+    char *path = strdup(px_test_path("out"));
+    size_t n_fds;
+
+    PX_TEST_NEEDS_ALLOC;
+    start_with_pipe();
+    on_loop(FINI, NULL);
+    ok(px_call(px_process.loop, open_all,
+               path)); /* the loop has room for timers then */
+    n_fds = px_test_count_fds();
+    for (unsigned nth = 0; px_alloc_next(&nth);) {
+        pmix_status_t rc = px_call(px_process.loop, open_all, path);
+
+        (void)px_alloc_check(rc);
+        ck_assert_uint_eq(px_test_count_fds(), n_fds);
+    }
+    free(path);
 }
 
 PX_TEST_MAIN("iof/stream", setup, teardown)
