@@ -74,9 +74,11 @@ const struct px_param px_server_params[] = {
     PX_PARAM_SIZE(struct px_server_conf, output_per_stream, "1m", 4096, INT64_MAX / 4,
                   "How many bytes a server keeps of what a process has written to one "
                   "stream, and of input for it, for those that have not read it yet"),
-    PX_PARAM_SIZE(struct px_server_conf, output_total, "256m", 4096, INT64_MAX / 4,
-                  "How many bytes a server keeps of all streams; a writer may have one "
-                  "piece on its way beyond that"),
+    PX_PARAM_SIZE(
+        struct px_server_conf, output_total, "256m", 4096, INT64_MAX / 4,
+        "How many bytes a server keeps of all streams, half of them for output "
+        "that no process has asked for; a writer may have one piece on its way "
+        "beyond that"),
     PX_PARAM_STRING(
         struct px_server_conf, report_uri, NULL,
         "Where a server tells its address, unless PMIX_TCP_REPORT_URI says: "
@@ -109,7 +111,8 @@ const struct px_param px_iof_params[] = {
     /* Finite, because nothing hangs. */
     PX_PARAM_DURATION(struct px_iof_conf, drain_timeout, "30s", 0, 3600000,
                       "How long a process that finalizes waits for a reader of its own "
-                      "standard output that takes nothing of what was forwarded to it"),
+                      "standard output that takes nothing of what was forwarded to it, "
+                      "and a server for those that take nothing of what it forwards"),
     PX_PARAM_END,
 };
 

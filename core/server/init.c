@@ -11,6 +11,7 @@
 #include "core/server/host.h"
 #include "core/server/cleanup/cleanup.h"
 #include "core/server/cleanup/session.h"
+#include "core/server/iof/iof.h"
 #include "core/server/upcall.h"
 
 #include <stdio.h>
@@ -260,9 +261,14 @@ static void on_clean(void *arg, bool left)
     px_call_done(arg, PMIX_SUCCESS);
 }
 
+static void on_drained(void *arg)
+{
+    px_cleanup_finish(px_process.server, on_clean, arg);
+}
+
 static void on_clean_up(struct px_call *call, void *args PX_UNUSED)
 {
-    px_cleanup_finish(px_process.server, on_clean, call);
+    px_relay_drain(px_process.server, on_drained, call);
 }
 
 static void on_stop(struct px_call *call, void *args PX_UNUSED)

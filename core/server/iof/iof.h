@@ -38,6 +38,14 @@ pmix_status_t px_pulls_give(struct px_server *srv, const pmix_proc_t *source,
                             pmix_iof_channel_t channel, struct px_payload *bytes,
                             px_infos *info);
 
+/* Bytes that are on their way to those who have asked for them. */
+size_t px_pulls_left(const struct px_relay *relay);
+
+/* ---- drain.c --------------------------------------------------------------------- */
+
+/* done, perhaps within, when those have been sent, or none of them for a while. */
+void px_relay_drain(struct px_server *srv, void (*done)(void *arg), void *arg);
+
 /* ---- wait.c ---------------------------------------------------------------------- */
 
 /* Output that the host brings. */

@@ -111,6 +111,12 @@ void px_logs_fini(struct px_logs *logs)
 
 /* ---- pieces ---------------------------------------------------------------------- */
 
+static void count_unasked(struct px_log *log, unsigned stream, int64_t change)
+{
+    log->unasked_b[stream] += (size_t)change;
+    log->all->unasked_b += (size_t)change;
+}
+
 struct px_piece *px_log_add(struct px_log *log, pmix_iof_channel_t channel,
                             struct px_payload *bytes, px_infos *info)
 {
@@ -129,7 +135,7 @@ struct px_piece *px_log_add(struct px_log *log, pmix_iof_channel_t channel,
     log->dropped[s] = 0;
     px_list_append(&log->pieces[s], &p->link);
     log->all->kept_b += cost_of(bytes->bytes.len);
-    log->unasked_b[s] += cost_of(bytes->bytes.len);
+    count_unasked(log, s, (int64_t)cost_of(bytes->bytes.len));
     return p;
 }
 
@@ -139,7 +145,7 @@ void px_piece_settle(struct px_piece *p, bool keep)
 
     if (p->n_ahead > 0 || keep)
         return;
-    p->log->unasked_b[px_stream_of(p->channel)] -= cost;
+    count_unasked(p->log, px_stream_of(p->channel), -(int64_t)cost);
     p->log->all->kept_b -= cost;
     px_list_remove(&p->link);
     px_payload_unref(p->bytes);
@@ -174,15 +180,16 @@ pmix_status_t px_log_make_room(struct px_log *log, unsigned stream, size_t bytes
     size_t cost = cost_of(bytes), own = log->unasked_b[stream];
     /* The end of a stream finds room if anything does. */
     size_t stream_b = bytes > 0 ? all->stream_b : 2 * all->stream_b;
-    size_t total_b = bytes > 0 ? all->total_b : 2 * all->total_b;
+    size_t total_b = bytes > 0 ? all->total_b / 2 : all->total_b;
 
     *dropped = 0;
-    if (own + cost <= stream_b && all->kept_b + cost <= total_b)
+    if (own + cost <= stream_b && all->unasked_b + cost <= total_b)
         return PMIX_SUCCESS;
-    if (!may_drop || cost > stream_b || all->kept_b - own + cost > total_b)
+    if (!may_drop || cost > stream_b || all->unasked_b - own + cost > total_b)
         return PMIX_ERR_OUT_OF_RESOURCE;
     PX_LIST_EACH (&log->pieces[stream], struct px_piece, p, link) {
-        if (log->unasked_b[stream] + cost <= stream_b && all->kept_b + cost <= total_b)
+        if (log->unasked_b[stream] + cost <= stream_b &&
+            all->unasked_b + cost <= total_b)
             break;
         if (p->n_ahead == 0)
             drop_unasked(p, stream, dropped);
@@ -192,11 +199,11 @@ pmix_status_t px_log_make_room(struct px_log *log, unsigned stream, size_t bytes
 
 /* ---- limits ---------------------------------------------------------------------- */
 
-/* When all logs together hold too much each stream has one piece, so that none stops
- * for ever. */
+/* When all cursors together have too much before them each stream has one piece, so
+ * that none stops for ever. */
 static bool is_tight(const struct px_logs *all)
 {
-    return all->kept_b > all->total_b;
+    return all->kept_b - all->unasked_b > all->total_b / 2;
 }
 
 /* Would it be with so much more? */
@@ -264,7 +271,7 @@ static void take_step(struct px_backlog *b, struct step *s, bool keep)
     free(s);
     if (--p->n_ahead > 0)
         return;
-    p->log->unasked_b[px_stream_of(p->channel)] += cost_of(bytes);
+    count_unasked(p->log, px_stream_of(p->channel), (int64_t)cost_of(bytes));
     px_piece_settle(p, keep);
 }
 
@@ -296,7 +303,7 @@ pmix_status_t px_cursor_add(struct px_cursor *c, struct px_piece *piece)
     if (!s)
         return PMIX_ERR_NOMEM;
     if (piece->n_ahead++ == 0)
-        c->log->unasked_b[stream] -= cost;
+        count_unasked(c->log, stream, -(int64_t)cost);
     while (drop == PX_DROP_OLDEST && b->cost > 0 && is_beyond(c, b, bytes, cost)) {
         drop_first(b);
         rc = PMIX_ERR_PARTIAL_SUCCESS;

@@ -21,7 +21,7 @@ unsigned px_stream_of(pmix_iof_channel_t channel);
 struct px_logs {
     struct px_map map;        /* pmix_proc_t -> struct px_log */
     size_t stream_b, total_b; /* limits: of a stream's pieces, and of all */
-    size_t kept_b;            /* of all pieces */
+    size_t kept_b, unasked_b; /* of all pieces; of those below */
     uint64_t last;            /* number of a piece */
 };
 

@@ -15,7 +15,7 @@
 /* A reader is behind when it leaves more than that unread. */
 #define AHEAD_B (256u * 1024u)
 
-/* A peer that has made requests; in px_relay.readers. */
+/* A peer that has ever made requests; in px_relay.readers. */
 struct reader {
     struct px_list link;
     struct px_peer *peer; /* borrowed: the reader goes when the peer does */
@@ -56,6 +56,15 @@ static struct reader *find_reader(const struct px_server *srv,
     return NULL;
 }
 
+size_t px_pulls_left(const struct px_relay *relay)
+{
+    size_t b = relay->logs.kept_b - relay->logs.unasked_b;
+
+    PX_LIST_EACH (&relay->readers, const struct reader, r, link)
+        b += r->own_b + (r->peer->conn ? px_conn_unsent(r->peer->conn) : 0);
+    return b;
+}
+
 static struct reader *get_reader(struct px_server *srv, struct px_peer *peer)
 {
     struct reader *r = find_reader(srv, peer);
@@ -70,14 +79,6 @@ static struct reader *get_reader(struct px_server *srv, struct px_peer *peer)
     px_list_init(&r->behind);
     px_list_append(&srv->part.relay->readers, &r->link);
     return r;
-}
-
-static void settle_reader(struct reader *r)
-{
-    if (r->n_pulls > 0)
-        return;
-    px_list_remove(&r->link);
-    free(r);
 }
 
 static struct pull *find_pull(const struct reader *r, size_t id)
@@ -295,7 +296,6 @@ static void pass_on(struct px_server *srv, struct px_cursor *c)
         end_pull(srv, p);
 }
 
-/* May free it. */
 static void go_on(struct px_server *srv, struct reader *r)
 {
     r->due = false;
@@ -308,7 +308,6 @@ static void go_on(struct px_server *srv, struct reader *r)
     }
     if (!px_list_empty(&r->behind) && r->peer->conn)
         px_conn_await_room(r->peer->conn);
-    settle_reader(r);
 }
 
 void px_pulls_peer_room(struct px_server *srv, struct px_peer *peer)
@@ -424,10 +423,8 @@ static pmix_status_t make_pull(struct px_server *srv, struct px_req *req,
         qsort(p->procs, p->n_procs, sizeof(*p->procs), compare);
         rc = look_back(srv->part.relay, p);
     }
-    if (rc) {
+    if (rc)
         pull_free(srv->part.relay, p, true);
-        settle_reader(r);
-    }
     return rc;
 }
 
@@ -458,8 +455,6 @@ static void on_host_pulled(void *arg, const struct px_upcall *answer)
     px_req_reply(req, &w);
     if (p && !answer->status)
         begin_pull(srv, p);
-    else if (r)
-        settle_reader(r);
 }
 
 /* Listed before the host is asked: bytes may come before its answer. */
@@ -542,7 +537,8 @@ void px_pulls_peer_left(struct px_server *srv, struct px_peer *peer)
     for (size_t i = 0; i < PX_COUNT(lists); i++)
         PX_LIST_EACH (lists[i], struct pull, p, link)
             end_pull(srv, p);
-    settle_reader(r);
+    px_list_remove(&r->link);
+    free(r);
 }
 
 /* ---- the output of a spawned job ------------------------------------------------- */

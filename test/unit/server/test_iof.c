@@ -307,6 +307,7 @@ static const struct {
 PX_TEST_LOOP(a_delivery_that_waits_ends_when, 3)
 {
     setenv("PMIX_MCA_server_unread_timeout", ends[_i].patience, 1);
+    setenv("PMIX_MCA_iof_drain_timeout", "20ms", 1);
     iof_start();
     (void)iof_pull(one, 2, OUT, 1);
     writer = (struct writer){0};
@@ -315,7 +316,30 @@ PX_TEST_LOOP(a_delivery_that_waits_ends_when, 3)
     writer.n = writer.n_done + 1;
     ends[_i].act();
     ck_assert_int_eq(end_writer(), ends[_i].status);
-    unsetenv("PMIX_MCA_server_unread_timeout");
+}
+
+static void *stop_server(void *arg)
+{
+    raw_server_stop();
+    return arg;
+}
+
+/* But all that was taken is sent before the server ends. */
+PX_TEST(a_server_that_ends_has_sent_what_it_took)
+{
+    uint64_t next = 0, got = 0;
+    pthread_t thread;
+
+    iof_start();
+    (void)iof_pull(one, 2, OUT, 1);
+    while (kept_b() < IOF_STREAM_B) {
+        number(IOF_CHUNK_B, &next);
+        ok(iof_deliver(2, OUT, IOF_CHUNK_B, NULL, NULL, NULL));
+    }
+    ok(pthread_create(&thread, NULL, stop_server, NULL));
+    read_numbers(one, next, &got);
+    pthread_join(thread, NULL);
+    ck_assert(raw_closed(one));
 }
 
 PX_TEST(a_job_that_goes_leaves_its_readers_what_it_wrote)

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { STREAM_B = 4096, TOTAL_B = 3 * STREAM_B, N_CURSORS = 4, N_PIECES = 5000 };
+enum { STREAM_B = 4096, TOTAL_B = 6 * STREAM_B, N_CURSORS = 4, N_PIECES = 5000 };
 
 static struct px_logs logs;
 static pmix_proc_t source = {"job", 3};
@@ -124,7 +124,6 @@ PX_TEST(all_streams_together_are_bounded_and_none_stops_for_ever)
     struct px_log *some[8];
     struct px_cursor *c[8];
     pmix_proc_t p = source;
-    size_t dropped;
 
     for (p.rank = 0; p.rank < PX_COUNT(some); p.rank++) {
         some[p.rank] = px_log_get(&logs, &p);
@@ -132,11 +131,8 @@ PX_TEST(all_streams_together_are_bounded_and_none_stops_for_ever)
         while (!px_log_is_full(some[p.rank], 0))
             ok(px_cursor_add(c[p.rank],
                              add(some[p.rank], PMIX_FWD_STDOUT_CHANNEL, 1024)));
-        ck_assert_uint_le(logs.kept_b, TOTAL_B + (p.rank + 1) * 1024);
+        ck_assert_uint_le(logs.kept_b, TOTAL_B / 2 + (p.rank + 1) * 1024);
     }
-    p.rank = 99;
-    fails(px_log_make_room(px_log_get(&logs, &p), 0, 1, true, &dropped),
-          OUT_OF_RESOURCE);
     ck_assert(px_log_refuses(some[0], 0, 1));
     for (size_t i = 0; i < PX_COUNT(some); i++) {
         while (px_cursor_next(c[i], NULL))
@@ -144,7 +140,29 @@ PX_TEST(all_streams_together_are_bounded_and_none_stops_for_ever)
         ck_assert(!px_log_is_full(some[i], 0) && !px_log_refuses(some[i], 0, STREAM_B));
     }
     ck_assert_uint_eq(logs.kept_b, 0);
-    ok(px_log_make_room(px_log_get(&logs, &p), 0, 1, false, &dropped));
+}
+
+PX_TEST(as_much_is_kept_for_those_who_have_not_asked_yet)
+{
+    pmix_proc_t p = source;
+    size_t dropped, n = 0;
+
+    for (p.rank = 0; !px_log_make_room(px_log_get(&logs, &p), 0, 1024, false, &dropped);
+         p.rank = (pmix_rank_t)(++n / 4))
+        px_piece_settle(add(px_log_get(&logs, &p), PMIX_FWD_STDOUT_CHANNEL, 1024),
+                        true);
+    px_log_settle(px_log_get(&logs, &p));
+    ck_assert_uint_eq(logs.kept_b, TOTAL_B / 2);
+    ck_assert_uint_eq(logs.unasked_b, TOTAL_B / 2);
+    /* One that has some can drop them for others; a new one finds nothing to drop. */
+    p.rank = 0;
+    ok(px_log_make_room(px_log_get(&logs, &p), 0, 2048, true, &dropped));
+    ck_assert_uint_eq(dropped, 2048);
+    p.rank = 99;
+    ok(px_log_make_room(px_log_get(&logs, &p), 0, 2048, true, &dropped));
+    fails(px_log_make_room(px_log_get(&logs, &p), 0, 4096, true, &dropped),
+          OUT_OF_RESOURCE);
+    px_log_settle(px_log_get(&logs, &p));
 }
 
 static const struct {
