@@ -159,7 +159,7 @@ marked() { # as Debian's mpirun does it
 
 marked_lines() { # none is torn, cut or lost, with partial ones at the end
     local r n=20000
-    pr -n 4 --output --tag-output --timestamp-output sh -c '"$0" lines 20000 2>/dev/null; printf rest' "$CLIENT" >"$OUT"
+    pr -n 4 --tag-output --timestamp-output sh -c '"$0" lines 20000 2>/dev/null; printf rest' "$CLIENT" >"$OUT"
     same 0 "$(grep -cvE '^20[-0-9]{8}T[0-9:]{8}\.[0-9]{6}[+-][0-9:]{5}\[1,[0-3]\]<stdout>:(rank|rest$)' "$OUT" || true)" "lines without a mark"
     for r in 0 1 2 3; do
         sed -n "s/^.*\[1,$r\]<stdout>://p" "$OUT" | cmp -s - <(PMIX_RANK=$r "$CLIENT" lines $n 2>/dev/null; echo rest) ||
@@ -535,7 +535,7 @@ unprivileged() {
 help_and_version() {
     pr --help >"$OUT"
     local option
-    for option in -n --mca -x --wdir --host --hostfile --cluster-id --stdin --pty --tools --map-by --rank-by --bind-to --cpu-list --cpus-per-proc --nooversubscribe --display-map --report-bindings --recoverable --restarts --tag-output --timestamp-output --merge-stderr-to-stdout --output-dir --output-filename --output-file --preload --preload-files PMIx_Abort --timeout --report-state-on-timeout --get-stack-traces --clean --progress --verbose --help --version; do
+    for option in -n --mca -x --wdir --host --hostfile --cluster-id --stdin --pty --tools --map-by --rank-by --bind-to --cpu-list --cpus-per-proc --nooversubscribe --display-map --report-bindings --recoverable --restarts --output --tag-output --timestamp-output --merge-stderr-to-stdout --output-dir --output-filename --output-file --preload --preload-files PMIx_Abort --timeout --report-state-on-timeout --get-stack-traces --clean --progress --verbose --help --version; do
         grep -q -e "$option" "$OUT" || fail "--help does not tell of $option"
     done
     pr --version >"$OUT"

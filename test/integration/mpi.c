@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpi hello|ring|coll|accept|spawn|multiple|rendezvous|stay|abort|orphan|widow [SIZE]: an MPI program of which each
+/* mpi hello|ring|coll|echo|accept|spawn|multiple|rendezvous|stay|abort|orphan|widow [SIZE]: an MPI program of which each
  * rank prints "OK NAME rank/size" when all it checked was right. SIZE: how many ranks there must be. */
 #include <mpi.h>
 #include <signal.h>
@@ -235,6 +235,24 @@ static void rendezvous(void)
     CHECK(MPI_Comm_disconnect(&servers) == MPI_SUCCESS);
 }
 
+/* ---- echo: rank 0 reads, all write what it has read -------------------------------- */
+
+static void echo(void)
+{
+    static char bytes[BIG / 8];
+    long n = 1;
+
+    while (n > 0) {
+        if (rank == 0)
+            n = read(STDIN_FILENO, bytes, sizeof bytes);
+        MPI_Bcast(&n, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+        CHECK(n >= 0);
+        MPI_Bcast(bytes, (int)n, MPI_CHAR, 0, MPI_COMM_WORLD);
+        fwrite(bytes, 1, (size_t)n, stdout);
+    }
+    CHECK(fflush(stdout) == 0);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm others;
@@ -250,6 +268,8 @@ int main(int argc, char **argv)
         hello();
     } else if (strcmp(name, "ring") == 0) {
         ring();
+    } else if (strcmp(name, "echo") == 0) {
+        echo();
     } else if (strcmp(name, "coll") == 0) {
         reductions();
         all_to_all();

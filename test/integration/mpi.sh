@@ -61,6 +61,23 @@ preloaded() { # preloaded LIBRARY: from a copy, and with output in files
     rm -r "$TMPDIR/o"
 }
 
+# What rank 0 reads comes out of each rank, whole, line by line.
+echoes() { # echoes LIBRARY
+    local r
+    need_mpi "$1"
+    seq -f %029.0f "$(times 20000 200000)" >"$TMPDIR/in"
+    for how in 0 all; do
+        cat "$TMPDIR/in" | run 90 "$PMIXRUN" -n 4 --stdin $how --output rank -x "LD_LIBRARY_PATH=$(folder "$1")" \
+            "$MPI" echo 4 >"$OUT" 2>"$ERR" || fail "exit status $?: $(tail -1 "$ERR")"
+        for r in 0 1 2 3; do
+            sed -n "s/^\[$r\]<stdout>://p" "$OUT" | grep -v '^OK' | cmp - "$TMPDIR/in" || fail "rank $r: other lines"
+        done
+        lines 4 '>:OK echo [0-3]/4$' "$OUT"
+    done
+    used 2 pmixrun "$OUR_LIB" 8 mpi "$(library "$1")"
+    rm "$TMPDIR/in"
+}
+
 aborted() { # aborted LIBRARY
     need_mpi "$1"
     rc_of 7 run 60 "$PMIXRUN" -n 4 -x "LD_LIBRARY_PATH=$(folder "$1")" "$MPI" abort >"$OUT" 2>"$ERR"
@@ -156,6 +173,7 @@ done
 for lib in debian ours; do
     t "jobs_that_MPI_starts_on_${lib}_library" dynamic $lib
     t "program_with_${lib}_library_is_preloaded" preloaded $lib
+    t "input_of_ranks_of_${lib}_library_comes_out_of_all" echoes $lib
     t "MPI_Abort_of_${lib}_library_ends_the_job_with_its_status" aborted $lib
     t "ranks_of_${lib}_library_know_what_they_are_bound_to" bound $lib
     t "killed_rank_of_${lib}_library_leaves_nothing" killed $lib RANK
