@@ -5,6 +5,8 @@
 #include "core/server/iof/iof.h"
 #include "iof_scene.h"
 
+#include "alloc_fail.h"
+
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -459,6 +461,54 @@ PX_TEST(a_request_that_is_refused_takes_nothing)
     for (int i = 0; i < 3; i++)
         ck_assert_uint_eq(next_piece(two).channel, i % 2 ? ERR : OUT);
     ck_assert(raw_quiet(one) && raw_quiet(two));
+}
+
+static struct {
+    unsigned nth;
+    pmix_status_t status;
+    bool failed;
+} scarce;
+
+static void deliver_scarcely(void *arg PX_UNUSED)
+{
+    px_alloc_fail_at(++scarce.nth);
+    scarce.status = iof_deliver(2, OUT, 8, NULL, NULL, NULL);
+    scarce.failed = px_alloc_fail_end();
+}
+
+/* A piece is taken or refused, whatever cannot be had; one that finds a reader and no memory costs
+ * that its connection, so that it does not take what follows for all. */
+PX_TEST_LOOP(without_memory_no_piece_goes_missing_unseen, 2)
+{
+    unsigned n_taken = 0;
+
+    PX_TEST_NEEDS_ALLOC;
+    iof_start();
+    if (_i)
+        (void)iof_pull(one, 2, OUT, 1);
+    do {
+        raw_on_loop(deliver_scarcely, NULL);
+        ck_assert(scarce.status == PMIX_SUCCESS || scarce.status == PMIX_ERR_NOMEM);
+        n_taken += !scarce.status;
+        if (!_i)
+            continue;
+        raw_on_loop(NULL, NULL);
+        if (!px_peer_find(px_process.server, &(pmix_proc_t){"job", 0})) {
+            close(one);
+            one = raw_client(0);
+            (void)iof_pull(one, 2, OUT, 1);
+        } else if (!scarce.status) {
+            ck_assert_uint_eq(next_piece(one).n, 8);
+        } else {
+            ck_assert(raw_quiet(one));
+        }
+    } while (scarce.failed);
+    if (!_i) {
+        (void)iof_pull(one, 2, OUT, 1);
+        for (; n_taken > 0; n_taken--)
+            ck_assert_uint_eq(next_piece(one).n, 8);
+        ck_assert(raw_quiet(one));
+    }
 }
 
 PX_TEST(memory_does_not_grow_with_the_streams_there_were)

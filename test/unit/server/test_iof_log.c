@@ -3,6 +3,7 @@
  * was ever written. */
 #include "core/server/iof/log.h"
 
+#include "alloc_fail.h"
 #include "px_test.h"
 
 #include <string.h>
@@ -163,6 +164,40 @@ PX_TEST(as_much_is_kept_for_those_who_have_not_asked_yet)
     fails(px_log_make_room(px_log_get(&logs, &p), 0, 4096, true, &dropped),
           OUT_OF_RESOURCE);
     px_log_settle(px_log_get(&logs, &p));
+}
+
+static struct px_cache all = {.size_b = STREAM_B};
+
+/* Of a log, from the first piece to the last cursor. */
+static pmix_status_t life(struct px_payload *bytes)
+{
+    struct px_log *log = px_log_get(&logs, &source);
+    struct px_cursor *c = log ? px_cursor_create(log, &all, NULL) : NULL;
+    px_infos info = {0};
+    struct px_piece *p = c ? px_log_add(log, PMIX_FWD_STDERR_CHANNEL, bytes, &info)
+                           : NULL;
+    pmix_status_t rc = p ? px_cursor_add(c, p) : PMIX_ERR_NOMEM;
+
+    if (p)
+        px_piece_settle(p, false);
+    if (c)
+        px_cursor_free(c, false);
+    if (log)
+        px_log_settle(log);
+    return rc;
+}
+
+PX_TEST(without_memory_nothing_is_left)
+{
+    struct px_payload *bytes = payload(100);
+
+    PX_TEST_NEEDS_ALLOC;
+    ok(life(bytes)); /* the map has its slots */
+    for (unsigned nth = 0; px_alloc_next(&nth);)
+        px_alloc_check(life(bytes));
+    ck_assert_uint_eq(logs.kept_b + logs.unasked_b + logs.map.n_used, 0);
+    ck_assert_uint_eq(bytes->refs, 1);
+    px_payload_unref(bytes);
 }
 
 static const struct {
