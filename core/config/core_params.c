@@ -102,12 +102,14 @@ const struct px_param px_host_builtin_params[] = {
 };
 
 const struct px_param px_iof_params[] = {
-    /* Long enough for a writer that the kernel stops in the middle of a line, short
-     * enough for a person who waits for a prompt. */
-    PX_PARAM_DURATION(struct px_iof_conf, gather_time, "250ms", 0, 3600000,
-                      "How long a line of forwarded output that has no end yet is kept "
-                      "back, so that no line of another process comes into it",
-                      .level = 1),
+    /* Most programs write to pipes by blocks, which end anywhere, and the next may take
+     * its time: whatever time were set, lines of processes would be mixed. */
+    PX_PARAM_DURATION(
+        struct px_iof_conf, gather_time, "0", 0, 3600000,
+        "How long a line of forwarded output that has no end yet is kept "
+        "back, so that no line of another process comes into it; 0: until "
+        "its end comes, but not at a terminal",
+        .level = 1),
     /* Finite, because nothing hangs. */
     PX_PARAM_DURATION(struct px_iof_conf, drain_timeout, "30s", 0, 3600000,
                       "How long a process that finalizes waits for a reader of its own "

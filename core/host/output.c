@@ -132,7 +132,9 @@ static pmix_status_t open_stream(struct px_task *task, int which, int *fd,
 {
     struct px_task_output *output = &task->outputs[which];
     struct px_launch_job *job = task->job;
-    const struct px_output_plan *plan = &job->plan.apps[task->app].output;
+    const struct px_app_plan *app = &job->plan.apps[task->app];
+    const struct px_output_plan *plan = &app->output;
+    struct px_iof_way how = plan->way;
     struct px_file *file = output->file;
     struct px_piof_target target = {.size = sizeof(target), .fd = file ? file->fd : -1};
     pmix_status_t rc = PMIX_SUCCESS;
@@ -144,9 +146,11 @@ static pmix_status_t open_stream(struct px_task *task, int which, int *fd,
         rc = px_err_nomem(err, "forward output");
     if (rc)
         return rc;
+    if (app->pty && how.gather_b == 0 && how.gather_ms == PX_IOF_FOR_EVER)
+        how.gather_ms = PX_IOF_TERMINAL_MS;
     rc = px_stream_open(
         &(struct px_stream_way){
-            .how = plan->way,
+            .how = how,
             .origin = origin_of(task, which, number),
             .sink = file && plan->files_only ? NULL : job->launcher->std->of[which],
             .copy = file ? file->sink : NULL,

@@ -53,7 +53,9 @@ bool px_iof_way_has(const char *key)
 
 struct px_iof_way px_iof_way_default(void)
 {
-    return (struct px_iof_way){.gather_ms = px_process.iof_gather_ms};
+    return (struct px_iof_way){.gather_ms = px_process.iof_gather_ms
+                                                ? px_process.iof_gather_ms
+                                                : PX_IOF_FOR_EVER};
 }
 
 static pmix_status_t set(const struct row *row, struct px_iof_way *way,
@@ -91,7 +93,7 @@ pmix_status_t px_iof_way_read(struct px_iof_way *way, const pmix_info_t *info, s
             sized |= rows[r].kind == BYTES;
             timed |= rows[r].kind == SECONDS;
         }
-    if (!rc && sized && !timed && now.gather_ms == px_process.iof_gather_ms)
+    if (!rc && sized && !timed && now.gather_ms == px_iof_way_default().gather_ms)
         now.gather_ms = PX_IOF_FOR_EVER;
     if (!rc)
         rc = px_iof_way_check(&now, err);

@@ -13,6 +13,8 @@
 /* ---- the way that was asked for -------------------------------------------------- */
 
 #define PX_IOF_FOR_EVER UINT64_MAX
+/* At a terminal programs write by lines, and people wait for prompts. */
+#define PX_IOF_TERMINAL_MS 100u
 
 struct px_iof_way {
     bool raw; /* bytes go on as they come: no lines, no marks */

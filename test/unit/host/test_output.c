@@ -159,6 +159,23 @@ PX_TEST(output_is_stamped)
     }
 }
 
+/* Not at its end only: it waits for an answer. */
+PX_TEST(a_prompt_at_a_terminal_is_seen)
+{
+    PX_AUTO(px_infos) infos = {0};
+
+    PX_TEST_NEEDS(access("/dev/ptmx", R_OK | W_OK) == 0, "pseudo terminals");
+    ok(px_infos_add(&infos, PMIX_SPAWN_PTY, NULL, PMIX_BOOL));
+    ok(spawn_as(&infos, NULL, 1,
+                "printf 'name? '; until test -e go; do sleep 0.1; done"));
+    while (strcmp(text_in(captured[0]), "name? ") != 0)
+        usleep(1000);
+    make_file("go");
+    await_end(PMIX_SUCCESS);
+    assert_text(captured[0], "name? ", "output");
+    remove_file("go");
+}
+
 /* ---- files ----------------------------------------------------------------------- */
 
 static const bool yes = true;

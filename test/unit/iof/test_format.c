@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/str.h"
+#include "core/rt/process.h"
 #include "core/types/type.h"
 #include "pmix.h"
 #include "px_test.h"
@@ -63,8 +64,12 @@ PX_TEST(a_time_counts_beside_a_size)
     static const char *const keys[] = {PMIX_IOF_BUFFERING_TIME,
                                        PMIX_IOF_BUFFERING_SIZE};
 
+    ck_assert_uint_eq(px_iof_way_default().gather_ms, PX_IOF_FOR_EVER);
     for (int first = 0; first < 2; first++) {
+        px_process.iof_gather_ms = 250;
         struct px_iof_way way = px_iof_way_default();
+
+        ck_assert_uint_eq(way.gather_ms, 250);
 
         for (int i = 0; i < 2; i++) {
             PX_AUTO(px_infos) infos = {0};
