@@ -41,8 +41,11 @@ typedef void (*pmix_iof_cbfunc_t)(size_t iofhdlr, pmix_iof_channel_t channel,
  *
  * @param procs       whose output; ranks may be PMIX_RANK_WILDCARD. At least one
  * @param directives  how it is shown and gathered, and files for it: docs/output.md.
- *                    PMIX_IOF_CACHE_SIZE, PMIX_IOF_DROP_OLDEST, PMIX_IOF_COPY and
- *                    others go to the server
+ *                    PMIX_IOF_CACHE_SIZE: so many bytes of a stream may wait at the
+ *                    server, at most as many as it keeps. Beyond that the writer waits;
+ *                    or, with PMIX_IOF_DROP_OLDEST or _NEWEST, bytes are dropped, and
+ *                    TENON_IOF_DROPPED tells how many. PMIX_IOF_COPY and others go to
+ *                    the server, too
  * @param channel     the streams, or-ed: PMIX_FWD_STDOUT_CHANNEL and its like;
  *                    PMIX_FWD_ALL_CHANNELS: all but the input
  * @param cbfunc      receives the bytes, on the library's thread: as they come, or as
@@ -90,9 +93,13 @@ pmix_status_t PMIx_IOF_deregister(size_t iofhdlr, const pmix_info_t directives[]
  * @param bo          the bytes, copied; none at the end of the input. NULL with the
  *                    directive PMIX_IOF_COMPLETE says that, too; and with
  *                    PMIX_IOF_PUSH_STDIN
- * @param directives  for the host, but PMIX_IOF_PUSH_STDIN
+ * @param directives  for the host, but PMIX_IOF_PUSH_STDIN. PMIX_IOF_CACHE_SIZE: so
+ *                    many bytes may wait at the server until the host has taken those
+ *                    before them; PMIX_IOF_DROP_OLDEST, PMIX_IOF_DROP_NEWEST: which are
+ *                    dropped beyond that
  * @param cbfunc      gets the status; may be NULL
- * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_NO_PERMISSIONS;
+ * @return PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE: these bytes were dropped, or too many
+ *         wait already; PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_NO_PERMISSIONS;
  *         PMIX_ERR_RESOURCE_BUSY: the own input is being sent already;
  *         PMIX_ERR_UNREACH; PMIX_ERR_INIT; PMIX_ERR_WOULD_BLOCK; PMIX_ERR_BAD_PARAM
  */

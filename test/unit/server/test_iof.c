@@ -112,7 +112,8 @@ static void *write_all(void *arg)
 {
     struct writer *w = arg;
 
-    for (; w->n_done < w->n && !w->status; w->n_done++) {
+    for (; w->n_done < w->n && (!w->status || w->status == PMIX_ERR_PARTIAL_SUCCESS);
+         w->n_done++) {
         pmix_status_t rc;
 
         number(IOF_CHUNK_B, &w->next);
@@ -229,6 +230,40 @@ static void on_status(pmix_status_t status, void *cbdata)
 {
     *(pmix_status_t *)cbdata = status;
     n_answers++;
+}
+
+/* Each request has all of it, in order, also those of one process that name the same output, and
+ * one of a job that was not known when it was made. */
+PX_TEST(requests_that_overlap_get_all_they_ask_for_each)
+{
+    enum { N = 40 };
+    uint64_t got[3] = {0}, by_two = 0;
+
+    iof_start();
+    raw_drop_job("job"); /* and all that is connected */
+    raw_add_job("tools", 2, 0, geteuid());
+    for (int i = 0; i < 2; i++)
+        *(i ? &two : &one) = raw_client_of("tools", (pmix_rank_t)i);
+    (void)iof_pull(one, 2, OUT, 1);
+    (void)iof_pull(one, PMIX_RANK_WILDCARD, OUT | ERR, 2);
+    raw_add_job("job", 3, 0, geteuid());
+    (void)iof_pull_cached(two, PMIX_RANK_WILDCARD, OUT, 3, PMIX_IOF_DROP_OLDEST, 1);
+    writer = (struct writer){0};
+    start_writer(2, N, true);
+    while (got[1] < N * IOF_CHUNK_B / 8 || got[2] < N * IOF_CHUNK_B / 8) {
+        struct piece p = next_piece(one);
+
+        ck_assert(p.id == 1 || p.id == 2);
+        check_numbers(&p, &got[p.id]);
+    }
+    ck_assert(end_writer() == PMIX_SUCCESS ||
+              writer.status == PMIX_ERR_PARTIAL_SUCCESS);
+    ok(iof_deliver(2, OUT, 0, NULL, NULL, NULL));
+    for (struct piece p = {.n = 1}; p.n > 0;) {
+        p = next_piece(two);
+        check_numbers(&p, &by_two);
+    }
+    ck_assert_uint_eq(by_two, N * IOF_CHUNK_B / 8);
 }
 
 /* A host that waits for no callback is refused after twice what may be kept, and has not lost what

@@ -189,9 +189,10 @@ static pmix_status_t life(struct px_payload *bytes)
 
 PX_TEST(without_memory_nothing_is_left)
 {
-    struct px_payload *bytes = payload(100);
+    struct px_payload *bytes;
 
     PX_TEST_NEEDS_ALLOC;
+    bytes = payload(100);
     ok(life(bytes)); /* the map has its slots */
     for (unsigned nth = 0; px_alloc_next(&nth);)
         px_alloc_check(life(bytes));
