@@ -16,6 +16,7 @@ serve() {
     SERVER_OUT=$TMPDIR/$name.out
     mkfifo -m 666 "$TMPDIR/$name.in"
     (LD_LIBRARY_PATH=$(folder "$headers") TOOL_HOST_JOBS=jobs-of-$name \
+        TOOL_HOST_OUTPUT=$TMP/log/sent.bin TOOL_HOST_INPUT=$TMP/log/got.bin \
         in_case "${AS[@]}" "$(program "$headers" tool_host)" "$@") <"$TMPDIR/$name.in" >"$SERVER_OUT" 2>&1 &
     SERVER_PID=$!
     exec {SERVER_FD}>"$TMPDIR/$name.in"
@@ -96,6 +97,70 @@ hears() {
 events() {
     hears '-145 ' event
     end_server
+}
+
+# A file of such bytes that a loss, or an exchange, of any would show; NAME SIZE.
+make_bytes() {
+    python3 -c '
+import random, sys
+random.seed(12)
+open(sys.argv[1], "wb").write(random.randbytes(int(sys.argv[2])))' "$1" "$2"
+}
+
+# stream TOOL'S_HEADERS: a tool in the background that waits for the event; its variables are exported. Its
+# standard streams: IN, TMPDIR/tool.out, TMPDIR/tool.err
+stream() {
+    OUT=$TMPDIR/tool.out ERR=$TMPDIR/tool.err LD_LIBRARY_PATH=$(folder "$1") TOOL_WAITS=${2:--145} \
+        start "${AS[@]}" "$(program "$1" client)" tool any
+    said 1 LISTENING "$TMPDIR/tool.out"
+}
+
+# Of several MiB, each byte: for a function, or on the tool's own stderr.
+output() { # TOOL'S HEADERS; OWN
+    local sent=$TMP/log/sent.bin got=$TMP/log/got.bin size=5000011
+    make_bytes "$sent" $size
+    TOOL_COPIES=${OWN:-$got} stream "$1"
+    echo deliver >&"$SERVER_FD"
+    said 1 "^delivered job $size\$" "$SERVER_OUT"
+    echo event >&"$SERVER_FD"
+    await "$PID" 60
+    same 0 "$RC" "exit status of the tool: $(tail -1 "$TMPDIR/tool.out")"
+    [ -z "${OWN:-}" ] || mv "$TMPDIR/tool.err" "$got"
+    cmp "$sent" "$got" || fail "bytes differ"
+    rm -f "$sent" "$got" "$TMPDIR"/tool.out "$TMPDIR"/tool.err
+    end_server
+}
+own_output() { OWN=- output "$1"; }
+
+# The tool's own stdin.
+input() { # TOOL'S HEADERS SIZE
+    local sent=$TMP/log/sent.bin got=$TMP/log/got.bin
+    make_bytes "$sent" "$2"
+    IN=$sent TOOL_STDIN=1 stream "$1"
+    said 1 "^pushed job $2\$" "$SERVER_OUT"
+    echo event >&"$SERVER_FD"
+    await "$PID" 60
+    same 0 "$RC" "exit status of the tool: $(tail -1 "$TMPDIR/tool.out")"
+    same "$(sha256sum <"$sent")" "$(sha256sum <"$got")" "what arrived"
+    rm -f "$sent" "$got" "$TMPDIR"/tool.out "$TMPDIR"/tool.err
+    end_server
+}
+much_input() { input "$1" "$(times 67108864 1073741824)"; }
+some_input() { input "$1" 40000; }
+
+# A server that dies has sent no more, and the tool writes that to the end.
+cut_output() {
+    local sent=$TMP/log/sent.bin n
+    make_bytes "$sent" 1000003
+    TOOL_COPIES=- stream "$1" -61
+    printf 'deliver\ndie\n' >&"$SERVER_FD"
+    await "$PID" 30
+    same 0 "$RC" "exit status of the tool: $(tail -1 "$TMPDIR/tool.out")"
+    n=$(stat -c %s "$TMPDIR/tool.err")
+    cmp -n "$n" "$sent" "$TMPDIR/tool.err" || fail "bytes differ"
+    await "$SERVER_PID" 5
+    eval "exec $SERVER_FD>&-"
+    rm -rf "$sent" "${TMPDIR:?}"/*
 }
 
 lost() {
@@ -309,6 +374,15 @@ build_debian
 t every-way-of-debian between every_way debian debian tool system session
 t every-way-at-debian between every_way ours debian tool system session
 t events-at-debian between events ours debian tool
+t output-of-debian between output ours debian tool
+t own-output-of-debian between own_output ours debian tool
+t output-of-ours between output ours ours tool
+t own-output-of-ours between own_output ours ours tool
+t output-of-ours-for-debian between output debian ours tool
+t output-of-ours-that-dies between cut_output ours ours tool
+t input-for-debian between much_input ours debian tool
+t input-for-ours between much_input ours ours tool
+t input-for-ours-of-debian between some_input debian ours tool
 t loss-of-debian between lost ours debian tool
 t two-debian two ours debian debian
 t unprivileged-at-debian unprivileged debian

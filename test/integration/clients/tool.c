@@ -198,6 +198,53 @@ static void spawn_cat(void)
     sleep_ms(1000);
 }
 
+static FILE *copy;
+
+static void on_copied(size_t id, pmix_iof_channel_t channel, pmix_proc_t *from,
+                      pmix_byte_object_t *bytes, pmix_info_t info[], size_t n)
+{
+    CHECK(channel == PMIX_FWD_STDERR_CHANNEL);
+    CHECK(strcmp(from->nspace, "job") == 0);
+    if (bytes->size)
+        CHECK(fwrite(bytes->bytes, 1, bytes->size, copy) == bytes->size);
+}
+
+/* TOOL_COPIES: a file for the output of "job", or "-" for our own streams. */
+static size_t copy_output(const char *name)
+{
+    bool own = strcmp(name, "-") == 0;
+    pmix_proc_t job;
+
+    PMIX_LOAD_PROCID(&job, "job", PMIX_RANK_WILDCARD);
+    copy = own ? NULL : fopen(name, "w");
+    return registered(PMIx_IOF_pull(&job, 1, NULL, 0,
+                                    PMIX_FWD_STDOUT_CHANNEL | PMIX_FWD_STDERR_CHANNEL,
+                                    own ? NULL : on_copied, on_registered, NULL));
+}
+
+static void end_copy(size_t id)
+{
+    pmix_status_t rc = PMIx_IOF_deregister(id, NULL, 0, on_done, NULL);
+
+    if (rc == PMIX_SUCCESS)
+        (void)result(rc); /* which 4.2.2 leaves to chance */
+    if (copy)
+        CHECK(fclose(copy) == 0);
+}
+
+/* TOOL_STDIN: our stdin, to "job". */
+static void push_stdin(void)
+{
+    pmix_info_t own = info_bool(PMIX_IOF_PUSH_STDIN);
+    pmix_proc_t target;
+    pmix_status_t rc;
+
+    PMIX_LOAD_PROCID(&target, "job", 0);
+    rc = PMIx_IOF_push(&target, 1, NULL, &own, 1, on_done, NULL);
+    if (rc != PMIX_OPERATION_SUCCEEDED)
+        GOOD(result(rc));
+}
+
 /* How many there are, and the first two. */
 static size_t servers(pmix_status_t *rc, pmix_proc_t first[2])
 {
@@ -260,7 +307,7 @@ ALONE(tool)
     pmix_proc_t server, list[2];
     pmix_info_t info[1];
     pmix_status_t rc;
-    size_t n;
+    size_t n, id = 0;
 
     CHECK(argc > 1);
     n = way(argv[1], argv[2], info);
@@ -284,8 +331,14 @@ ALONE(tool)
     }
     if (getenv("TOOL_SPAWNS"))
         spawn_cat();
+    if (getenv("TOOL_COPIES"))
+        id = copy_output(getenv("TOOL_COPIES"));
+    if (getenv("TOOL_STDIN"))
+        push_stdin();
     if (getenv("TOOL_WAITS"))
         hear();
+    if (getenv("TOOL_COPIES"))
+        end_copy(id);
     if (attaches) {
         GOOD(PMIx_tool_disconnect(&server));
         CHECK(servers(&rc, list) == 0);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tool_host NSPACE [ATTRIBUTE...]: a server that tools may connect to, for any release's headers.
  * ATTRIBUTES: see below, and refuse (the host refuses every tool). Says "ready", then obeys its standard input,
- * a word a line: "event" sends PMIX_EVENT_JOB_END to whoever wants it; "die" ends it without any cleaning up; end
- * of file ends it well. */
+ * a word a line: "event" sends PMIX_EVENT_JOB_END to whoever wants it; "deliver" the file TOOL_HOST_OUTPUT as
+ * stderr of job.0; "die" ends it without any cleaning up; end of file ends it well. Input that is pushed goes to the
+ * file TOOL_HOST_INPUT. */
 #include <pmix.h>
 #include <pmix_server.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +113,74 @@ static pmix_status_t register_events(pmix_status_t *codes, size_t n_codes,
     return PMIX_OPERATION_SUCCEEDED;
 }
 
+static pmix_status_t pull(const pmix_proc_t procs[], size_t n_procs,
+                          const pmix_info_t directives[], size_t n,
+                          pmix_iof_channel_t channels, pmix_op_cbfunc_t cb,
+                          void *cbdata)
+{
+    tell("pull", n_procs ? procs[0].nspace : "", (long)channels);
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+/* No bytes are the end of it, which 4.2.2 may tell again and again. */
+static pmix_status_t push(const pmix_proc_t *source, const pmix_proc_t targets[],
+                          size_t n_targets, const pmix_info_t directives[], size_t n,
+                          const pmix_byte_object_t *bo, pmix_op_cbfunc_t cb,
+                          void *cbdata)
+{
+    static FILE *to;
+    static long sum;
+    static bool ended;
+
+    if (!to && !ended)
+        to = fopen(getenv("TOOL_HOST_INPUT"), "w");
+    if (bo && bo->size > 0) {
+        sum += (long)bo->size;
+        if (fwrite(bo->bytes, 1, bo->size, to) != bo->size)
+            sum = -1;
+    } else if (!ended) {
+        ended = fclose(to) == 0;
+        tell("pushed", n_targets ? targets[0].nspace : "", sum);
+    }
+    cb(PMIX_SUCCESS, cbdata);
+    return PMIX_SUCCESS;
+}
+
+static void on_delivered(pmix_status_t status, void *sem)
+{
+    if (status)
+        tell("undelivered", PMIx_Error_string(status), status);
+    sem_post(sem);
+}
+
+/* The next piece when the one before is the library's. */
+static void deliver(void)
+{
+    FILE *from = fopen(getenv("TOOL_HOST_OUTPUT"), "r");
+    char block[50000];
+    pmix_proc_t source;
+    long sum = 0;
+    sem_t sem;
+
+    sem_init(&sem, 0, 0);
+    PMIX_LOAD_PROCID(&source, "job", 0);
+    if (PMIx_server_register_nspace(source.nspace, 1, NULL, 0, on_delivered, &sem) ==
+        PMIX_SUCCESS)
+        sem_wait(&sem);
+    for (size_t n; (n = fread(block, 1, sizeof(block), from)) > 0; sum += (long)n) {
+        pmix_byte_object_t bo = {.bytes = block, .size = n};
+        pmix_status_t rc = PMIx_server_IOF_deliver(&source, PMIX_FWD_STDERR_CHANNEL,
+                                                   &bo, NULL, 0, on_delivered, &sem);
+
+        if (rc == PMIX_SUCCESS)
+            sem_wait(&sem);
+        else if (rc != PMIX_OPERATION_SUCCEEDED)
+            tell("undelivered", PMIx_Error_string(rc), rc);
+    }
+    fclose(from);
+    tell("delivered", "job", sum);
+}
+
 static void add(pmix_info_t *info, size_t *n, const char *key, const void *value,
                 pmix_data_type_t type)
 {
@@ -120,8 +190,10 @@ static void add(pmix_info_t *info, size_t *n, const char *key, const void *value
 
 static size_t directives(char **argv, pmix_info_t *info)
 {
+    const bool no = false;
     size_t n = 0;
 
+    add(info, &n, PMIX_IOF_LOCAL_OUTPUT, &no, PMIX_BOOL);
     add(info, &n, PMIX_SERVER_NSPACE, argv[1], PMIX_STRING);
     add(info, &n, PMIX_SYSTEM_TMPDIR, getenv("TOOL_HOST_SYSTEM_DIR"), PMIX_STRING);
     add(info, &n, "pmix.tool.lncrnd", getenv("TOOL_HOST_LAUNCHER_FILE"), PMIX_STRING);
@@ -139,6 +211,8 @@ static void obey(const char *word)
 {
     if (strcmp(word, "die\n") == 0)
         _exit(0);
+    if (strcmp(word, "deliver\n") == 0)
+        deliver();
     if (strcmp(word, "event\n") == 0)
         tell("notify", "job-end",
              PMIx_Notify_event(PMIX_EVENT_JOB_END, NULL, PMIX_RANGE_SESSION, NULL, 0,
@@ -151,6 +225,8 @@ int main(int argc, char **argv)
                                           .query = query,
                                           .job_control = job_control,
                                           .spawn = spawn,
+                                          .iof_pull = pull,
+                                          .push_stdin = push,
                                           .notify_event = notified,
                                           .register_events = register_events};
     pmix_info_t info[16];
