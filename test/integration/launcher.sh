@@ -167,6 +167,29 @@ marked_lines() { # none is torn, cut or lost, with partial ones at the end
     done
 }
 
+oracle() { # each byte of each rank and channel, many at once
+    local n
+    n=$(times 128 1024)
+    pr -n "$n" --output json "$CLIENT" talk 1000 >"$OUT" 2>"$ERR"
+    python3 - "$n" "$CLIENT" "$OUT" "$ERR" <<'END'
+import base64, json, os, subprocess, sys
+n, client, got = int(sys.argv[1]), sys.argv[2], {}
+for channel, path in zip(("stdout", "stderr"), sys.argv[3:]):
+    for line in open(path, "rb"):
+        o = json.loads(line.decode())
+        assert o["channel"] == channel, line
+        got.setdefault((o["rank"], channel), []).append(
+            base64.b64decode(o["data64"]) if "data64" in o else o["data"].encode())
+for rank in range(n):
+    wanted = subprocess.run([client, "talk", "1000"], env=dict(os.environ, PMIX_RANK=str(rank)),
+                            capture_output=True, check=True)
+    for channel in ("stdout", "stderr"):
+        lines = got.get((rank, channel), [])
+        assert b"".join(lines) == getattr(wanted, channel), (rank, channel)
+        assert all(line.endswith(b"\n") for line in lines[:-1]), (rank, channel)
+END
+}
+
 words() {
     local talk='echo "<a>"; echo b >&2'
     pr -n 1 --output tag,rank sh -c "$talk" >"$OUT" 2>"$ERR"
@@ -653,6 +676,7 @@ t stdout_with_a_line_of_a_million_bytes long_line
 t stdout_whose_reader_goes_away reader_goes_away
 t stdout_with_tags_as_of_mpirun marked
 t stdout_with_tags_and_times_is_whole marked_lines
+t output_of_many_ranks_to_the_byte oracle
 t stderr_merged_into_stdout merged
 t output_in_words words
 t progress_on_a_terminal progress

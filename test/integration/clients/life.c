@@ -508,3 +508,42 @@ ALONE(lines)
     for (int i = 0; i < 3; i++)
         fprintf(stderr, "rank %s error %d\n", rank, i);
 }
+
+/* ---- talk N: N lines of any bytes on stdout and, some of them, on stderr, in pieces that
+ * know nothing of lines and at times of their own; the rank says which. It ends at once
+ * after the last one, which may lack its end; stdout may be closed before. No PMIx. -------- */
+
+ALONE(talk)
+{
+    const char *rank = getenv("PMIX_RANK");
+    int n = argc > 1 ? atoi(argv[1]) : 10;
+    unsigned r = rank ? (unsigned)atoi(rank) : 0, x = r * 2654435761u + 1;
+    char line[400], piece[2][4096];
+    size_t len[2] = {0};
+
+    for (int i = 0; i < n; i++) {
+        int to = (x >> 16) % 8 == 0, last = i + 1 >= n - to;
+        size_t size = (size_t)sprintf(line, "rank %u line %d ", r, i);
+
+        if (r % 4 == 1 && i == n / 2)
+            close(STDOUT_FILENO);
+        if (r % 4 == 1 && i >= n / 2)
+            to = 1;
+        for (size_t more = (x >> 8) % 200; more > 0; more--, size++) {
+            x = x * 1664525 + 1013904223;
+            line[size] = (char)(x >> 24 == '\n' ? 0 : x >> 24);
+        }
+        line[size++] = '\n';
+        memcpy(piece[to] + len[to], line, size);
+        len[to] += size - (last && r % 3 == 0);
+        for (size_t k = 1 + (x >> 10) % 500; last ? len[to] > 0 : len[to] > 1000;) {
+            k = k < len[to] ? k : len[to];
+            CHECK(write(STDOUT_FILENO + to, piece[to], k) == (ssize_t)k);
+            len[to] -= k;
+            memmove(piece[to], piece[to] + k, len[to]);
+            if ((x >> 12) % 64 == 0)
+                usleep(x >> 22);
+        }
+    }
+    _exit(0);
+}
