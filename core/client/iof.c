@@ -96,8 +96,8 @@ PX_EXPORT pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
         px_log(PX_LOG_ERROR, "iof", "PMIx_IOF_pull: %s", err.text);
     if (rc)
         return rc;
-    PX_AUTOFREE pmix_info_t *rest = op.api.args.info.v; /* the members are borrowed */
     rc = regcbfunc ? px_api_post(&op.api, sizeof op) : px_api_wait(&op.api);
+    free(op.api.args.info.v); /* the members are borrowed */
     if (rc || !regcbfunc)
         px_pull_destroy(op.iof);
     return rc || regcbfunc ? rc : (pmix_status_t)op.api.args.id;

@@ -259,6 +259,11 @@ static void drop_rest(struct outlet *o)
 
 static void keep(struct outlet *o, const uint8_t *bytes, size_t n)
 {
+    if (o->at > left(o)) { /* else what has been read would stay for ever */
+        o->rest.len = left(o);
+        memmove(o->rest.data, o->rest.data + o->at, o->rest.len);
+        o->at = 0;
+    }
     if (px_buf_add(&o->rest, bytes, n))
         px_log(PX_LOG_ERROR, "iof", "forwarded output lost: no memory");
     else
