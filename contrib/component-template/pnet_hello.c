@@ -133,7 +133,8 @@ static void hello_close(void *self)
     free(h);
 }
 
-static const struct px_pnet_ops ops = {contribute, apply, envars, forget};
+static const struct px_pnet_ops ops = {
+    .contribute = contribute, .apply = apply, .envars = envars, .forget = forget};
 
 PX_COMPONENT(pnet, hello) = {
     PX_COMPONENT_HEAD(pnet, PNET, hello),

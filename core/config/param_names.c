@@ -11,8 +11,7 @@ static const char verbosity[] = "messages are chosen with mca_base_verbose";
 static const char no_such_part[] = "nothing here corresponds to it";
 static const char fixed_files[] =
     "files are listed in mca_base_param_files or included by others";
-static const char no_forwarding[] =
-    "variables are not forwarded: the launcher passes the environment";
+static const char forwards_for_all[] = "forward_envars is for all components";
 static const char no_store[] = "the datastore needs no tuning of that kind";
 
 /* The first that matches counts. */
@@ -27,6 +26,8 @@ static const struct px_param_foreign names[] = {
     {"ptl_tcp_connection_wait_time", .ours = "client_connect_timeout"},
     {"ptl_base_report_uri", .ours = "server_report_uri"},
     {"ptl_tcp_report_uri", .ours = "server_report_uri"},
+    {"forward_envars", .ours = "pnet_envar_patterns"},
+    {"forward_envars_exclude", .ours = "pnet_envar_exclude"},
     {"pmix_debug", .ours = "pcleanup_janitor_verbose"}, /* also from PMIX_DEBUG */
     {"pmix_debug", .ours = "pcleanup_inproc_verbose"},
 
@@ -42,8 +43,7 @@ static const struct px_param_foreign names[] = {
     {"mca_base_param_file_*", .why = fixed_files},
     {"mca_base_var_*", .why = no_such_part},
     /* set on purpose wherever they are set: processes lack something without them */
-    {"forward_envars", .why = no_forwarding, .missed = true},
-    {"*_forward_envars", .why = no_forwarding, .missed = true},
+    {"*_forward_envars", .why = forwards_for_all, .missed = true},
     {"ptl_base_if_include", .why = tcp_is_local},
     {"ptl_base_if_exclude", .why = tcp_is_local},
     {"ptl_base_disable_ipv*", .why = tcp_is_local},

@@ -31,6 +31,7 @@ static const struct px_support server[] = {
      "PMIX_SERVER_SYS_CONTROLLER,PMIX_LAUNCHER_RENDEZVOUS_FILE,PMIX_TCP_REPORT_URI,"
      "PMIX_EXTERNAL_PROGRESS"},
     {"PMIx_server_register_nspace", "PMIX_REGISTER_NODATA,PMIX_CONNECT_NSPACE"},
+    {"PMIx_Forward_envars", "PMIX_FORWARD_ENVARS_EXCLUDE"},
     {"PMIx_Get", "PMIX_TIMEOUT,PMIX_IMMEDIATE"},
     {"PMIx_Fence", "PMIX_TIMEOUT,PMIX_COLLECT_DATA"},
     {"PMIx_Connect",

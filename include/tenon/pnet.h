@@ -19,7 +19,7 @@ typedef pmix_status_t (*px_pnet_add_fn)(void *arg, const pmix_info_t *info);
 typedef pmix_status_t (*px_pnet_set_fn)(void *arg, pmix_rank_t rank, const char *name,
                                         const char *value);
 
-/* All on the loop thread; none blocks. Every operation must be there. */
+/* All on the loop thread; none blocks. Those before forward must be there. */
 struct px_pnet_ops {
     /* Where the job is launched from: what the component of this name shall get on each
      * node. info is what the host knows of the job. Adding nothing is fine. */
@@ -36,6 +36,14 @@ struct px_pnet_ops {
                             void *arg);
     /* The job is over, or its launch has failed. Also for jobs never heard of. */
     void (*forget)(void *self, const char *nspace);
+
+    /* Where the job will be launched from: its contribution shall hold the variables of
+     * this process's environment that these patterns name, beside those named before,
+     * but not those of exclude (may be NULL). Both as for PMIx_Forward_envars.
+     * PMIX_ERR_BAD_PARAM, with a line in the log: one is no pattern; nothing has
+     * changed. NULL: the component forwards none. */
+    pmix_status_t (*forward)(void *self, const char *nspace, const char *patterns,
+                             const char *exclude);
 };
 
 #endif

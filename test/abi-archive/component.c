@@ -118,7 +118,8 @@ static void archived_close(void *self)
     free(a);
 }
 
-static const struct px_pnet_ops ops = {contribute, apply, envars, forget};
+static const struct px_pnet_ops ops = {
+    .contribute = contribute, .apply = apply, .envars = envars, .forget = forget};
 
 PX_COMPONENT(pnet, archived) = {
     PX_COMPONENT_HEAD(pnet, PNET, archived),

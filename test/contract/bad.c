@@ -95,8 +95,10 @@ static void bad_close(void *self)
         free(self);
 }
 
-static const struct px_pnet_ops ops = {contribute, apply, envars,
-                                       BAD == NULL_OP ? NULL : forget};
+static const struct px_pnet_ops ops = {.contribute = contribute,
+                                       .apply = apply,
+                                       .envars = envars,
+                                       .forget = BAD == NULL_OP ? NULL : forget};
 
 PX_COMPONENT(pnet, bad) = {
     .abi = BAD == ABI ? 99u : PX_COMPONENT_ABI,

@@ -293,7 +293,7 @@ class Check(Case):
                 (re.escape(file) + ":3: ptl_base_if_include does not apply", {}),
                 ('environment: PMIX_MCA_mca_base_verbose = "loud": expected one of', {"mca_base_verbose": "loud"}),
                 ('PMIX_MCA_ptl_a_level = "10": expected an integer from 1 to 9', {"ptl_a_level": "10"}),
-                ("environment: forward_envars does not apply", {"forward_envars": "LD_*"}),
+                ("environment: opal_forward_envars does not apply", {"opal_forward_envars": "LD_*"}),
                 ("unknown component nix for framework ptl", {"ptl": "nix"}),
                 ('"here": expected absolute paths', {"mca_base_component_path": "here"}),
                 ("/nix is not used: No such file", {"mca_base_component_path": self.top + "/nix"}),

@@ -148,18 +148,21 @@ static void destroy(struct px_server *srv)
         take_out(envs, e->nspace, &envs->first);
 }
 
-/* Those of all ranks first, which those of this one then replace. */
+/* Those of this rank first, which those of all ranks then do not replace; and neither
+ * what is not this process's own: it has been set for the application. */
 static pmix_status_t apply(const struct px_launch_env *e, pmix_rank_t rank, char ***env)
 {
-    const pmix_rank_t order[] = {PMIX_RANK_WILDCARD, rank};
+    const pmix_rank_t order[] = {rank, PMIX_RANK_WILDCARD};
     pmix_status_t rc = PMIX_SUCCESS;
 
-    for (size_t k = 0; k < PX_COUNT(order); k++) {
+    for (size_t k = 0; k < PX_COUNT(order); k++)
         for (size_t i = 0; !rc && i < e->n; i++) {
-            if (e->v[i].rank == order[k])
-                rc = px_env_set(env, e->v[i].name, e->v[i].value, true);
+            const struct var *v = &e->v[i];
+            const char *there = px_env_get(*env, v->name), *own = getenv(v->name);
+
+            if (v->rank == order[k] && (!there || (own && strcmp(there, own) == 0)))
+                rc = px_env_set(env, v->name, v->value, true);
         }
-    }
     return rc;
 }
 

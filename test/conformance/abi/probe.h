@@ -17,6 +17,7 @@
 #include <pmix_server.h>
 #include <pmix_tool.h>
 #include <pmix_connect.h>
+#include <pmix_envars.h>
 #include <pmix_version.h>
 
 struct probe {

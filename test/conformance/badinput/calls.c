@@ -147,6 +147,7 @@ static pmix_status_t clean_up(const char *key, const void *data, pmix_data_type_
     X(PMIx_server_setup_fork(&proc, &env))                                                \
     X(PMIx_server_dmodex_request(&proc, on_dmodex, NULL))                                 \
     X(PMIx_server_setup_application(nspace, NULL, 0, on_setup, NULL))                     \
+    X(PMIx_Forward_envars(nspace, "A", NULL, 0))                                          \
     X(PMIx_server_setup_local_support(nspace, NULL, 0, on_op, NULL))                      \
     X(PMIx_server_setup_local_support(nspace, NULL, 0, NULL, NULL))
 
@@ -265,6 +266,10 @@ static pmix_status_t clean_up(const char *key, const void *data, pmix_data_type_
     X(PMIx_server_setup_application(NULL, NULL, 0, on_setup, NULL))                       \
     X(PMIx_server_setup_application(nspace, NULL, 0, NULL, NULL))                         \
     X(PMIx_server_setup_application(nspace, NULL, 1, on_setup, NULL))                     \
+    X(PMIx_Forward_envars(NULL, "A", NULL, 0))                                            \
+    X(PMIx_Forward_envars("", "A", NULL, 0))                                              \
+    X(PMIx_Forward_envars(nspace, NULL, NULL, 0))                                         \
+    X(PMIx_Forward_envars(nspace, "A", NULL, 1))                                          \
     X(PMIx_server_setup_local_support(NULL, NULL, 0, on_op, NULL))                        \
     X(PMIx_server_setup_local_support(nspace, NULL, 1, on_op, NULL))
 

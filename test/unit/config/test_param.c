@@ -323,7 +323,7 @@ PX_TEST(names_of_other_implementations_work_or_are_told_not_to_apply)
     char *env[] = {(char *)"PMIX_MCA_pcompress_base_silence_warning=1",
                    (char *)"PMIX_MCA_gds_base_verbose=10",
                    (char *)"PMIX_MCA_ptl_y_own=1", /* of a component not opened here */
-                   (char *)"PMIX_MCA_forward_envars=LD_*", /* would be missed */
+                   (char *)"PMIX_MCA_opal_forward_envars=LD_*", /* would be missed */
                    (char *)"PMIX_MCA_mca_verbose=debug",
                    NULL};
     pmix_status_t rc;
@@ -336,7 +336,7 @@ PX_TEST(names_of_other_implementations_work_or_are_told_not_to_apply)
     ok(rc);
     ck_assert_int_eq(rt_count(text, "\n"), 2);
     rt_assert_has(text, "pmix-mca-params.conf:1: ptl_base_if_include does not apply: ");
-    rt_assert_has(text, "environment: forward_envars does not apply: ");
+    rt_assert_has(text, "environment: opal_forward_envars does not apply: ");
     ck_assert_str_eq(px_params_text(params, "mca_base_verbose", NULL, NULL), "debug");
     free(text);
 }

@@ -3,6 +3,7 @@
 #include "core/base/str.h"
 #include "core/base/strv.h"
 #include "fake_host.h"
+#include "pmix_envars.h"
 #include "raw.h"
 
 #include <semaphore.h>
@@ -207,6 +208,183 @@ PX_TEST(a_blob_that_is_none_is_refused)
                       "%zu bytes: %d", n, rc);
     }
     fails(support_with("x", PMIX_STRING), BAD_PARAM);
+}
+
+/* ---- variables that are forwarded ------------------------------------------------------------- */
+
+static px_infos gathered; /* by the last setup_application */
+
+static void on_gathered(pmix_status_t status, pmix_info_t l[], size_t n, void *cbdata,
+                        pmix_op_cbfunc_t cb, void *their_cbdata)
+{
+    px_infos_cleanup(&gathered);
+    ok(px_infos_add_copy(&gathered, l, n));
+    if (cb)
+        cb(PMIX_SUCCESS, their_cbdata);
+    on_told(status, cbdata);
+}
+
+static void launch(const char *nspace)
+{
+    pmix_proc_t p = raw_proc(nspace, 0);
+
+    sem_init(&told, 0, 0);
+    ok(PMIx_server_setup_application(p.nspace, NULL, 0, on_gathered, &told));
+    ok(await_told());
+    ok(PMIx_server_setup_local_support(p.nspace, gathered.v, gathered.n, NULL, NULL));
+}
+
+/* The environment of a process of the job, in which one variable is set already. */
+static char **child_env(const char *nspace, const char *entry)
+{
+    pmix_proc_t p = raw_proc(nspace, 0);
+    char **env = NULL;
+
+    if (entry)
+        ok(px_strv_append(&env, entry));
+    ok(PMIx_server_setup_fork(&p, &env));
+    return env;
+}
+
+static const char *const named[] = {"FW_A", "FW_B",  "FW_AB",  "FW_ABC",
+                                    "FWX",  "LD_FW", "PMIX_FW"};
+
+/* Those of the variables above that the job gets, by name. */
+static void got(const char *nspace, const char *wanted, const char *why)
+{
+    launch(nspace);
+    PX_AUTO(px_strv) env = child_env(nspace, NULL);
+    char names[128] = "";
+
+    for (size_t i = 0; i < PX_COUNT(named); i++) {
+        const char *v = value(env, named[i]);
+
+        if (v)
+            ck_assert_str_eq(v, getenv(named[i]));
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
+                 v && names[0] ? " " : "", v ? named[i] : "");
+    }
+    ck_assert_msg(strcmp(names, wanted) == 0, "%s: %s, not %s", why, names, wanted);
+}
+
+static const struct {
+    const char *pattern, *exclude;
+    const char *wanted; /* NULL: it is refused */
+} patterns[] = {
+    {"FW_A", NULL, "FW_A"},
+    {"FW_A;FW_B", NULL, "FW_A FW_B"},
+    {";FW_A;;", NULL, "FW_A"},
+    {"FW_?", NULL, "FW_A FW_B"},
+    {"FW_A*", NULL, "FW_A FW_AB FW_ABC"},
+    {"FW_*", NULL, "FW_A FW_B FW_AB FW_ABC"},
+    {"FW*", NULL, "FW_A FW_B FW_AB FW_ABC FWX"},
+    {"FW??", NULL, "FW_A FW_B"},
+    {"?W?", NULL, "FWX"},
+    {"FW_?*", NULL, "FW_A FW_B FW_AB FW_ABC"},
+    {"FW_AB?*", NULL, "FW_ABC"},
+    {"fw_a", NULL, ""},
+    {"FW_", NULL, ""},
+    {"one", NULL, ""}, /* a value */
+    {"FW_*;!FW_A*", NULL, "FW_B"},
+    {"^FW_B;FW_?", NULL, "FW_A"},
+    {"FW_*", "FW_A?*;FW_B", "FW_A"},
+    {"*", "A*;B*;H*;P*;T*", "FW_A FW_B FW_AB FW_ABC FWX"},
+    {"LD_*", NULL, ""},
+    {"LD_FW", NULL, "LD_FW"},
+    {"PMIX_FW;PMIX_*", NULL, ""},
+    {"FW*B", NULL, NULL},
+    {"FW_A=one", NULL, NULL},
+    {"FW_A;=", NULL, NULL},
+    {"FW_[AB]", NULL, NULL},
+    {"FW_A B", NULL, NULL},
+    {"!", NULL, NULL},
+    {"", NULL, NULL},
+    {";", NULL, NULL},
+    {"FW_A", "*A", NULL},
+};
+
+PX_TEST_LOOP(variables_whose_names_fit_are_forwarded, PX_COUNT(patterns))
+{
+    const char *exclude = patterns[_i].exclude, *wanted = patterns[_i].wanted;
+    pmix_info_t without = {
+        .key = PMIX_FORWARD_ENVARS_EXCLUDE,
+        .value = {.type = PMIX_STRING, .data.string = (char *)exclude}};
+
+    for (size_t i = 0; i < PX_COUNT(named); i++)
+        setenv(named[i], i % 2 ? "two" : "one", 1);
+    start();
+    pmix_status_t rc = PMIx_Forward_envars(job, patterns[_i].pattern, &without,
+                                           !!exclude);
+    ck_assert_int_eq(rc, wanted ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM);
+    got("job", wanted ? wanted : "", patterns[_i].pattern);
+    got("other", "", "another job");
+}
+
+PX_TEST(what_is_forwarded_adds_up_and_ends_with_the_job)
+{
+    pmix_info_t unknown = {.key = "unknown", .flags = PMIX_INFO_REQD};
+
+    setenv("FW_A", "one", 1);
+    setenv("PMIX_MCA_forward_envars", "FWX", 1);
+    setenv("PMIX_MCA_forward_envars_exclude", "FW_B", 1);
+    start();
+    unsetenv("FW_ABC");
+    ok(PMIx_Forward_envars(job, "FW_A", NULL, 0));
+    ok(PMIx_Forward_envars(job, "FW_?;FW_ABC", NULL, 0));
+    setenv("FW_ABC", "late", 1); /* what counts is when it is gathered */
+    setenv("FWX", "by parameter", 1);
+    got("job", "FW_A FW_ABC FWX", "three patterns");
+    got("other", "FWX", "another job");
+    fails(PMIx_Forward_envars(job, "FW_B;*B", NULL, 0), BAD_PARAM);
+    fails(PMIx_Forward_envars(job, "FW_B", &unknown, 1), NOT_SUPPORTED);
+    unknown.flags = 0;
+    ok(PMIx_Forward_envars(job, "FW_ABC", &unknown, 1));
+    raw_drop_job("job");
+    raw_add_job("job", 3, 0, geteuid());
+    got("job", "FWX", "another job of that name");
+}
+
+/* What is in the environment, of this process's own value or not, and what is forwarded. */
+PX_TEST(what_is_set_for_the_application_stays)
+{
+    static const struct {
+        const char *entry, *wanted;
+    } rows[] = {
+        {NULL, "theirs"}, {"FW_A=ours", "theirs"}, {"FW_A=set", "set"}, {"FW_A=", ""}};
+
+    setenv("FW_A", "theirs", 1);
+    start();
+    ok(PMIx_Forward_envars(job, "FW_A", NULL, 0));
+    launch("job");
+    setenv("FW_A", "ours", 1); /* this node's */
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        char **env = child_env("job", rows[i].entry);
+
+        ck_assert_str_eq(value(env, "FW_A"), rows[i].wanted);
+        px_strv_free(env);
+    }
+}
+
+PX_TEST(ten_thousand_variables_and_a_long_one_are_forwarded)
+{
+    enum { MANY = 10000, LONG_B = 1 << 20 };
+    PX_AUTOFREE char *text = malloc(LONG_B + 1);
+    char name[32];
+
+    memset(text, 'x', LONG_B);
+    text[LONG_B] = '\0';
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "FW_%d", i);
+        setenv(name, name, 1);
+    }
+    setenv("FW_LONG", text, 1);
+    start();
+    ok(PMIx_Forward_envars(job, "FW_*", NULL, 0));
+    launch("job");
+    PX_AUTO(px_strv) env = child_env("job", NULL);
+    ck_assert_str_eq(value(env, "FW_LONG"), text);
+    ck_assert_uint_gt(px_strv_count(env), MANY + 1);
+    ck_assert_str_eq(value(env, "FW_9999"), "FW_9999");
 }
 
 PX_TEST_MAIN("server/environment", NULL, host_end)

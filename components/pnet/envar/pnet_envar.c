@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pnet/envar: variables of where a job is launched from, for its processes (RFC 0029).
+ * Which: by patterns of their names, from PMIx_Forward_envars and from parameters. */
+#include "tenon/pnet.h"
+
+#include "core/base/err.h"
+#include "core/base/list.h"
+#include "core/base/vec.h"
+#include "core/types/type.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+enum { PRIORITY = 30 };
+
+extern char **environ;
+
+struct conf {
+    const char *patterns, *exclude;
+};
+
+static const struct px_param params[] = {
+    PX_PARAM_STRING(struct conf, patterns, "",
+                    "Variables to forward to every job: names that may end with * and "
+                    "hold ?, separated by ';'; !NAME: not this"),
+    PX_PARAM_STRING(struct conf, exclude, "",
+                    "Variables never to forward, whatever asks for it"),
+    PX_PARAM_END,
+};
+
+/* ---- patterns -------------------------------------------------------------------- */
+
+struct pattern {
+    char *text; /* without the mark of an exclusion */
+    bool excludes, exact;
+};
+
+struct rule {
+    pmix_nspace_t nspace; /* "": every job */
+    struct pattern *v;
+    size_t n, cap;
+};
+
+static void rule_cleanup(struct rule *r)
+{
+    for (size_t i = 0; i < r->n; i++)
+        free(r->v[i].text);
+    free(r->v);
+}
+
+/* NULL: it is a pattern; else what is wrong, and at which byte. */
+static const char *mistake_in(const char *text, size_t *at)
+{
+    for (*at = 0; text[*at]; ++*at) {
+        unsigned char c = (unsigned char)text[*at];
+
+        if (c == '=')
+            return "no name has a '='";
+        if (c == '*' && text[*at + 1])
+            return "'*' stands for the rest of a name";
+        if (!isalnum(c) && !strchr("_*?.%-+:@()", c))
+            return "this is no part of a pattern";
+    }
+    return *at ? NULL : "there is no name";
+}
+
+/* Adds the patterns of a list. On failure r is as it was. */
+static pmix_status_t add_patterns(struct rule *r, const char *list, bool excludes,
+                                  struct px_err *err)
+{
+    const size_t before = r->n;
+    pmix_status_t rc = PMIX_SUCCESS;
+    const char *next = list;
+
+    while (!rc && *next) {
+        const char *item = next;
+        const size_t len = strcspn(item, ";");
+        const bool negated = *item == '!' || *item == '^';
+        size_t at;
+
+        next += len + (item[len] == ';');
+        if (len == 0)
+            continue;
+        struct pattern *p = px_vec_add(&r->v, &r->n, &r->cap);
+        if (!p || !(p->text = strndup(item + negated, len - negated))) {
+            rc = px_err_nomem(err, "forward variables");
+            break;
+        }
+        p->excludes = excludes || negated;
+        p->exact = !strpbrk(p->text, "*?");
+        const char *mistake = mistake_in(p->text, &at);
+        if (mistake)
+            rc = px_err_set(err, PMIX_ERR_BAD_PARAM,
+                            "cannot forward variables by \"%.200s\": %s, at byte %zu",
+                            list, mistake, (size_t)(item - list) + negated + at);
+    }
+    while (rc && r->n > before)
+        free(r->v[--r->n].text);
+    return rc;
+}
+
+static bool fits(const char *pattern, const char *name, size_t len)
+{
+    size_t i = 0;
+
+    for (; pattern[i] && pattern[i] != '*'; i++)
+        if (i >= len || (pattern[i] != '?' && pattern[i] != name[i]))
+            return false;
+    return pattern[i] == '*' || i == len;
+}
+
+/* ---- which variables ------------------------------------------------------------- */
+
+/* They lead a program elsewhere before it begins: forwarded by the whole name alone. */
+static const char *const hooks[] = {"LD_*",     "GCONV_PATH", "GLIBC_TUNABLES",
+                                    "MALLOC_*", "BASH_ENV",   "BASH_FUNC_*",
+                                    "ENV",      "SHELLOPTS",  "PYTHONSTARTUP"};
+
+/* The identity of this process, and where its servers are. */
+static bool is_ours(const char *name, size_t len)
+{
+    return fits("PMIX_*", name, len) || fits("TENON_*", name, len);
+}
+
+struct envar {
+    const struct px_services *services;
+    struct rule *rules; /* the first is that of the parameters */
+    size_t n, cap;
+    struct px_list jobs;
+};
+
+static bool is_wanted(const struct envar *e, const char *nspace, const char *name,
+                      size_t len)
+{
+    bool hook = false, wanted = false;
+
+    if (is_ours(name, len))
+        return false;
+    for (size_t i = 0; i < PX_COUNT(hooks); i++)
+        hook |= fits(hooks[i], name, len);
+    for (size_t i = 0; i < e->n; i++) {
+        const struct rule *r = &e->rules[i];
+
+        if (r->nspace[0] && strcmp(r->nspace, nspace) != 0)
+            continue;
+        for (size_t k = 0; k < r->n; k++) {
+            if (!fits(r->v[k].text, name, len))
+                continue;
+            if (r->v[k].excludes)
+                return false;
+            wanted |= !hook || r->v[k].exact;
+        }
+    }
+    return wanted;
+}
+
+static pmix_status_t contribute(void *self, const char *nspace,
+                                const pmix_info_t *info PX_UNUSED, size_t n PX_UNUSED,
+                                px_pnet_add_fn add, void *arg)
+{
+    const struct envar *e = self;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (char **v = environ; !rc && v && *v; v++) {
+        const size_t len = strcspn(*v, "=");
+
+        if (!(*v)[len] || !is_wanted(e, nspace, *v, len))
+            continue;
+        PX_AUTOFREE char *name = strndup(*v, len);
+        const pmix_info_t one = {
+            .key = PMIX_SET_ENVAR,
+            .value = {.type = PMIX_ENVAR, .data.envar = {name, *v + len + 1, ':'}}};
+
+        rc = name ? add(arg, &one) : PMIX_ERR_NOMEM;
+    }
+    return rc;
+}
+
+static pmix_status_t forward(void *self, const char *nspace, const char *patterns,
+                             const char *exclude)
+{
+    struct envar *e = self;
+    struct px_err err = {0};
+    struct rule *r = px_vec_add(&e->rules, &e->n, &e->cap);
+    pmix_status_t rc = r ? add_patterns(r, patterns, false, &err)
+                         : px_err_nomem(&err, "forward variables");
+
+    if (!rc && exclude)
+        rc = add_patterns(r, exclude, true, &err);
+    if (!rc) {
+        strncpy(r->nspace, nspace, PMIX_MAX_NSLEN);
+        return PMIX_SUCCESS;
+    }
+    e->services->log(e->services, PX_LOG_ERROR, "%s", err.text);
+    if (r)
+        rule_cleanup(&e->rules[--e->n]);
+    return rc;
+}
+
+/* ---- on each node ---------------------------------------------------------------- */
+
+struct job {
+    struct px_list link;
+    pmix_nspace_t nspace;
+    px_infos vars;
+};
+
+static void job_free(struct job *job)
+{
+    if (!job)
+        return;
+    px_list_remove(&job->link);
+    px_infos_cleanup(&job->vars);
+    free(job);
+}
+
+static struct job *find_job(const struct envar *e, const char *nspace)
+{
+    PX_LIST_EACH (&e->jobs, struct job, job, link)
+        if (strcmp(job->nspace, nspace) == 0)
+            return job;
+    return NULL;
+}
+
+static void forget(void *self, const char *nspace)
+{
+    struct envar *e = self;
+    size_t kept = 0;
+
+    job_free(find_job(e, nspace));
+    for (size_t i = 0; i < e->n; i++) {
+        if (e->rules[i].nspace[0] && strcmp(e->rules[i].nspace, nspace) == 0)
+            rule_cleanup(&e->rules[i]);
+        else
+            e->rules[kept++] = e->rules[i];
+    }
+    e->n = kept;
+}
+
+static pmix_status_t apply(void *self, const char *nspace, const pmix_info_t *info,
+                           size_t n)
+{
+    struct envar *e = self;
+    struct job *job = calloc(1, sizeof *job);
+    pmix_status_t rc = job ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+
+    for (size_t i = 0; !rc && i < n; i++) {
+        const pmix_envar_t *v = &info[i].value.data.envar;
+
+        if (!PMIx_Check_key(info[i].key, PMIX_SET_ENVAR) ||
+            info[i].value.type != PMIX_ENVAR || !v->envar || !v->value ||
+            !v->envar[0] || strchr(v->envar, '=') ||
+            is_ours(v->envar, strlen(v->envar)))
+            rc = PMIX_ERR_BAD_PARAM;
+    }
+    if (!rc)
+        rc = px_infos_add_copy(&job->vars, info, n);
+    if (rc) {
+        free(job);
+        return rc;
+    }
+    job_free(find_job(e, nspace));
+    strncpy(job->nspace, nspace, PMIX_MAX_NSLEN);
+    px_list_append(&e->jobs, &job->link);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t envars(void *self, const char *nspace, px_pnet_set_fn set,
+                            void *arg)
+{
+    const struct job *job = find_job(self, nspace);
+    pmix_status_t rc = job ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
+
+    for (size_t i = 0; !rc && i < job->vars.n; i++) {
+        const pmix_envar_t *v = &job->vars.v[i].value.data.envar;
+
+        rc = set(arg, PMIX_RANK_WILDCARD, v->envar, v->value);
+    }
+    return rc;
+}
+
+/* ---- life ------------------------------------------------------------------------ */
+
+static void envar_close(void *self)
+{
+    struct envar *e = self;
+
+    PX_LIST_EACH (&e->jobs, struct job, job, link)
+        job_free(job);
+    for (size_t i = 0; i < e->n; i++)
+        rule_cleanup(&e->rules[i]);
+    free(e->rules);
+    free(e);
+}
+
+/* A pattern that is none is said, and no variable is forwarded by any. */
+static pmix_status_t envar_open(const struct px_services *services, const void *conf,
+                                void **self)
+{
+    const struct conf *c = conf;
+    struct envar *e = calloc(1, sizeof *e);
+
+    if (!e)
+        return PMIX_ERR_NOMEM;
+    e->services = services;
+    px_list_init(&e->jobs);
+    pmix_status_t rc = forward(e, "", c->patterns, c->exclude);
+    if (rc)
+        envar_close(e);
+    else
+        *self = e;
+    return rc;
+}
+
+static pmix_status_t envar_query(void *self PX_UNUSED, struct px_query *answer)
+{
+    answer->priority = PRIORITY;
+    return PMIX_SUCCESS;
+}
+
+static const struct px_pnet_ops ops = {contribute, apply, envars, forget, forward};
+
+PX_COMPONENT(pnet, envar) = {
+    PX_COMPONENT_HEAD(pnet, PNET, envar),
+    .version = "1.0",
+    .params = params,
+    .conf_size = sizeof(struct conf),
+    .open = envar_open,
+    .query = envar_query,
+    .close = envar_close,
+    .ops = &ops,
+};
