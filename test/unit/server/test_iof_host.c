@@ -40,6 +40,29 @@ PX_TEST(the_host_is_told_who_wants_what)
     scene_read(one, 2, ERR, id, "err");
 }
 
+PX_TEST(processes_may_be_named_in_any_order_and_twice)
+{
+    const pmix_proc_t names[] = {raw_proc("zz", 0), raw_proc("job", 2),
+                                 raw_proc("aa", 7), raw_proc("job", 2),
+                                 raw_proc("job", 1)};
+    px_writer w = raw_begin(PX_OP_IOF_PULL);
+    px_infos none = {0};
+
+    iof_start();
+    px_pack_procs(&w, names, PX_COUNT(names));
+    px_pack_infos(&w, none.v, 0);
+    px_pack(&w, &(pmix_iof_channel_t){OUT}, 1, PMIX_IOF_CHANNEL);
+    px_pack_size(&w, 5);
+    ok(raw_request(one, w, NULL));
+    for (pmix_rank_t r = 1; r <= 2; r++) {
+        ok(scene_write(r, OUT, "x"));
+        scene_read(one, r, OUT, 5, "x");
+    }
+    ok(scene_write(PMIX_RANK_WILDCARD, OUT, "of all"));
+    scene_read(one, PMIX_RANK_WILDCARD, OUT, 5, "of all");
+    ck_assert(raw_quiet(one));
+}
+
 PX_TEST(a_host_may_drop_the_job_while_it_is_told_of_the_end)
 {
     iof_start();
