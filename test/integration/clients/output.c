@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Output whose every byte says where it comes from: records, one to a line but for the last of a stream, that a checker
+ * (output.py) can tell apart wherever others are put between, but not if one is torn. */
+#include "client.h"
+
+#include <sched.h>
+#include <signal.h>
+
+static uint64_t state = 1; /* of the generator (xorshift) */
+
+static uint32_t any(uint32_t below)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (uint32_t)(state >> 33) % below;
+}
+
+static uint32_t checksum(const char *text, size_t n)
+{
+    uint32_t sum = 2166136261u; /* FNV-1a */
+
+    for (size_t i = 0; i < n; i++)
+        sum = (sum ^ (uint8_t)text[i]) * 16777619u;
+    return sum;
+}
+
+/* In up to four writes, so that a line comes in fragments. */
+static void put(int fd, const char *bytes, size_t n)
+{
+    while (n > 0) {
+        size_t part = any(4) ? n : 1 + any((uint32_t)n);
+        ssize_t put = write(fd, bytes, part);
+
+        CHECK(put > 0);
+        bytes += put;
+        n -= (size_t)put;
+        if (n > 0 && any(2))
+            sched_yield();
+    }
+}
+
+/* "<RANK CHANNEL NUMBER TEXT SUM>"; the last of a stream has the text "end". */
+static void put_record(int rank, int fd, unsigned number, bool last)
+{
+    static char line[8192 + 64];
+    size_t n_text = last ? 0 : any(8) ? any(160) : any(8192);
+    int n = snprintf(line, sizeof line, "<%d %d %u %s", rank, fd, number,
+                     last ? "end" : "");
+
+    for (size_t i = 0; i < n_text; i++)
+        line[n++] = (char)('!' + any(26)); /* neither '<' nor '>' */
+    n += snprintf(line + n, sizeof line - (size_t)n, " %08x>%s",
+                  checksum(line + 1, (size_t)n - 1), last ? "" : "\n");
+    put(fd, line, (size_t)n);
+}
+
+/* writer SEED LINES END: so many lines to each of stdout and stderr, in any order, perhaps fewer and closed then; and the
+ * process ends by exit, _exit, abort or a signal. */
+ALONE(writer)
+{
+    const char *rank = getenv("PMIX_RANK");
+    unsigned left[3] = {0}, number[3] = {0};
+
+    CHECK(argc == 4 && rank);
+    state = strtoull(argv[1], NULL, 10) * 2654435761u + strtoul(rank, NULL, 10) + 1;
+    for (int fd = 1; fd <= 2; fd++)
+        left[fd] = any(8) ? (unsigned)atoi(argv[2]) : any((unsigned)atoi(argv[2])) + 1;
+    while (left[1] + left[2] > 0) {
+        int fd = left[1] == 0 ? 2 : left[2] == 0 ? 1 : any(4) ? 1 : 2;
+        bool last = --left[fd] == 0;
+
+        put_record(atoi(rank), fd, number[fd]++, last);
+        if (last && any(2))
+            close(fd);
+    }
+    if (strcmp(argv[3], "_exit") == 0)
+        _exit(0);
+    if (strcmp(argv[3], "exit") != 0)
+        raise(strcmp(argv[3], "abort") == 0 ? SIGABRT : SIGKILL);
+}
+
+/* bytes: each byte value in lines of its own, with what XML and JSON must escape, text in UTF-8, and what is none. */
+ALONE(bytes)
+{
+    static const char *const lines[] = {"plain",
+                                        "",
+                                        "<a href=\"x\">&amp;</a>]]>",
+                                        "back\\slash \"quoted\"",
+                                        "caf\xc3\xa9 \xe2\x82\xac",
+                                        "half \xe2\x82",
+                                        "over \xc0\xaf",
+                                        "end\r"};
+
+    for (int c = 0; c < 256; c++) {
+        char line[] = {'0', (char)c, '1', '\n'};
+
+        if (c != '\n')
+            put(1, line, sizeof line);
+    }
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        put(1, lines[i], strlen(lines[i]));
+        put(1, "\n", 1);
+    }
+    put(1, "no end", 6);
+}
