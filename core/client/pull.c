@@ -14,11 +14,9 @@
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
 
-/* The function runs in the loop's own thread, which may wait for a lock that a thread
- * holds which waits in one of our calls: its answer may be behind that many bytes. */
-#define HANDED_MAX_B ((size_t)16 * 1024 * 1024)
-/* So much may wait for our own streams, beside all that is in each px_stream. */
-#define WAITING_MAX_B ((size_t)256 * 1024)
+/* So much may wait, for a function that the loop's own thread is to call, or for sinks,
+ * beside what is in each px_stream. */
+#define WAITING_MAX_B ((size_t)1024 * 1024)
 
 struct pull {
     struct px_iof iof;
@@ -544,7 +542,7 @@ static void choose(struct pull *p)
                  w->tag_rank || w->tag_detailed;
     bool gathers = w->gather_b > 0 || w->gather_ms != usual.gather_ms;
 
-    p->iof.limit_b = p->fn ? HANDED_MAX_B : WAITING_MAX_B;
+    p->iof.limit_b = WAITING_MAX_B;
     p->plain = p->fn && !shows && !gathers && p->files == PX_IOF_NO_FILES;
     if (p->fn && !shows && gathers && p->files == PX_IOF_NO_FILES)
         p->way.raw = true;

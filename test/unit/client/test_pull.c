@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -372,6 +371,31 @@ PX_TEST(a_reader_that_does_not_read_holds_up_the_server_and_loses_nothing)
     pthread_join(reader, NULL);
     ck_assert_uint_eq(n, flood_b);
     ck_assert(!is_held());
+}
+
+static size_t come_b;
+
+static void on_flood(size_t id PX_UNUSED, pmix_iof_channel_t channel PX_UNUSED,
+                     pmix_proc_t *source PX_UNUSED, pmix_byte_object_t *payload,
+                     pmix_info_t info[] PX_UNUSED, size_t n PX_UNUSED)
+{
+    for (size_t i = 0; i < payload->size; i++, come_b++)
+        if (payload->bytes[i] != byte_at(come_b))
+            ck_abort_msg("byte %zu", come_b);
+}
+
+/* The thread that waits for the fence may run the loop, but not the function: in the
+ * second round as a sink that lines are gathered for. */
+PX_TEST_LOOP(a_function_gets_all_in_order, 2)
+{
+    static const struct how gathers[] = {{PMIX_IOF_BUFFERING_SIZE, NULL, 3000}, {0}};
+    pmix_status_t id = pull(_i == 0 ? NULL : gathers, on_flood);
+
+    flood_b = 8 * 1024 * 1024 + 11;
+    ck_assert_int_gt(id, 0);
+    ok(let_send(NULL));
+    ok(PMIx_IOF_deregister((size_t)id, NULL, 0, NULL, NULL));
+    ck_assert_uint_eq(come_b, flood_b);
 }
 
 /* One that is gone, and one that will never read. */

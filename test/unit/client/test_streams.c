@@ -237,8 +237,10 @@ PX_TEST(a_host_that_is_done_at_once_is_a_success)
 enum { INPUT_B = 64 * 1024 * 1024, INPUT_SHORT_B = 3 * 1024 * 1024 + 17 };
 
 static size_t input_b, arrived_b, chunks, refuse_at;
-static bool holds;    /* the answers */
-static sem_t arrived; /* a chunk that is not answered; the end */
+static bool holds; /* the answers */
+static uint32_t held_tag;
+static size_t n_completed; /* for so many targets */
+static sem_t arrived;      /* a chunk that is not answered; the end */
 
 static uint8_t byte_at(size_t i)
 {
@@ -254,6 +256,15 @@ static bool take_input(int fd, struct fake_req *req)
         return false;
     ok(px_unpack_args(&in, &a, px_request_iof_push.args));
     ck_assert_uint_le(a.bytes.size, 65536);
+    if (px_info_flag(a.info.v, a.info.n, PMIX_IOF_COMPLETE)) {
+        ck_assert_uint_eq(a.bytes.size, 0);
+        n_completed = a.n_procs;
+        fake_status(fd, held_tag, PMIX_SUCCESS);
+        fake_status(fd, req->tag, PMIX_SUCCESS);
+        px_args_cleanup(&a);
+        return true;
+    }
+    held_tag = req->tag;
     ck_assert_uint_eq(a.info.n, 1);
     ck_assert(px_info_find(a.info.v, a.info.n, PMIX_IOF_DROP_OLDEST));
     for (size_t i = 0; i < a.bytes.size; i++)
@@ -372,6 +383,26 @@ PX_TEST(our_own_stdin_is_pushed_once_and_a_chunk_at_a_time)
     ck_assert_uint_eq(chunks, 1);
     client_end();
     close(0);
+    pthread_join(writer, NULL);
+}
+
+PX_TEST(our_own_stdin_ends_at_a_word)
+{
+    pmix_info_t complete = flag(PMIX_IOF_COMPLETE);
+    pthread_t writer;
+
+    input_b = INPUT_SHORT_B;
+    holds = true;
+    start_input(PIPE, &writer);
+    ok(push_stdin(NULL));
+    sem_wait(&arrived);
+    ok(PMIx_IOF_push(NULL, 0, NULL, &complete, 1, NULL, NULL));
+    ck_assert_uint_eq(n_completed, 1); /* that of the input */
+    ck_assert_uint_eq(chunks, 1);
+    holds = false;
+    ok(push_stdin(NULL)); /* the rest */
+    sem_wait(&arrived);
+    ck_assert_uint_eq(arrived_b, input_b);
     pthread_join(writer, NULL);
 }
 
