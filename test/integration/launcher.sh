@@ -221,8 +221,8 @@ assert "<a>" in "".join(root.itertext()), root'
 
 terminal() {
     need_terminal
-    local talk='test -t 1 && test ! -t 2 && exec 3<>/dev/tty && printf "a\nb\n" && stty size <&3; test -t 0 && cat'
-    COLUMNS= pr -n 2 --pty sh -c "$talk" </dev/null >"$OUT" 2>"$ERR" || true
+    local talk='test -t 1 && test ! -t 2 && exec 3<>/dev/tty && printf "a\nb\n" && stty size <&3; test ! -t 0 || cat'
+    COLUMNS= pr -n 2 --pty sh -c "$talk" </dev/null >"$OUT" 2>"$ERR"
     lines 2 '^a$' "$OUT"
     lines 2 '^0 0$' "$OUT"
     printf 'line\nrest' | pr --pty sh -c "$talk" >"$OUT" 2>"$ERR"
