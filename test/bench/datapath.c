@@ -180,15 +180,16 @@ static char *rank_map(enum layout layout, int nodes, int ppn)
     for (int node = 0; node < nodes; node++) {
         int n = layout == IRREGULAR ? (node * 7919 % (2 * ppn - 1)) + 1 : ppn;
 
+        if (node > 0)
+            *at++ = ';';
         for (int i = 0; i < n && next < ranks; i++) {
             int rank = layout == CYCLIC ? node + i * nodes : next;
 
             at += sprintf(at, "%s%d", i ? "," : "", rank);
             next++;
         }
-        *at++ = ';';
     }
-    at[-1] = '\0';
+    *at = '\0';
     return text;
 }
 
