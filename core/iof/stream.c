@@ -226,14 +226,17 @@ static void drain(struct px_stream *s)
  * stream has come to its end and is gone: the owner then knows. */
 static bool stream_settle(struct px_stream *s)
 {
-    bool reads;
+    const struct px_iof_sink *sink = s->way.sink;
+    bool reads, soon;
 
     if (!s->way.sink || (s->muted && s->turn == 0))
         drain(s);
     else if (s->ready - s->start + s->turn > 0 && !px_list_linked(&s->turn_link))
         px_list_append(&s->way.sink->queue, &s->turn_link);
     reads = !s->held && s->end - s->start < s->size;
-    if (s->watch && px_watch_set(s->watch, reads ? PX_READABLE : 0)) {
+    /* Most sinks take all at once: then the watch has not changed. */
+    soon = px_list_linked(&s->turn_link) && !sink->busy && !sink->waits;
+    if (s->watch && !soon && px_watch_set(s->watch, reads ? PX_READABLE : 0)) {
         px_log(PX_LOG_ERROR, "output", "cannot read output: the kernel has no room");
         stream_shut(s);
         return stream_settle(s);
@@ -334,6 +337,8 @@ static bool stream_go(struct px_stream *s)
     s->gone = &gone;
     if (!stream_settle(s) && sink)
         sink_serve(sink);
+    if (!gone && sink)
+        (void)stream_settle(s);
     if (!gone)
         s->gone = outer;
     else if (outer)

@@ -92,11 +92,15 @@ many_at_once() {
     for i in 1 2 3 4 5 6 7 8; do lines 2 '^OK dirs' "$OUT.$i"; done
 }
 
-# What a client asks of the kernel, counted, between its start and its end.
-counted() {
+need_strace() {
     has strace || skip "no strace"
     strace -o /dev/null -e trace=none true 2>/dev/null || skip "strace is not allowed here"
     [ -z "$SANITIZE" ] || skip "a sanitized program cannot be traced: leaks are looked for by ptrace"
+}
+
+# What a client asks of the kernel, counted, between its start and its end.
+counted() {
+    need_strace
     local calls=clone,clone3,futex,socket,connect,eventfd2,epoll_create1
     run 60 "$PMIXRUN" -n 1 strace -f -qq -o "$TMP/trace" -e trace=$calls "$CLIENT" dirs make >"$OUT" 2>"$ERR" ||
         fail "$(tail -1 "$ERR")"
@@ -105,7 +109,19 @@ counted() {
         "$(sed -E 's/^[0-9]+ +([a-z0-9_]+)\(.*/\1/' "$TMP/trace" | sort | tr '\n' ' ' | sed 's/ $//')" "calls, no thread"
 }
 
+# A file takes at once what fills a buffer, 64 times; the rest begins and ends the job.
+counted_output() {
+    need_strace
+    run 60 strace -f -qq -o "$TMP/trace" -e trace=epoll_ctl "$PMIXRUN" -n 1 head -c 4M /dev/zero >"$OUT" 2>"$ERR" ||
+        fail "$(tail -1 "$ERR")"
+    same 4194304 "$(stat -c %s "$OUT")" "bytes"
+    local n
+    n=$(grep -c epoll_ctl "$TMP/trace")
+    [ "$n" -lt 64 ] || fail "$n calls of epoll_ctl"
+}
+
 build_debian
+t output_that_is_taken_at_once_changes_no_watch counted_output
 t a_client_connects_once_and_starts_no_thread counted
 t ranks_get_directories_from_pmixrun made ours
 t ranks_with_debians_library_get_them_too made debian
