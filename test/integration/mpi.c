@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpi hello|ring|coll|echo|accept|spawn|multiple|rendezvous|stay|abort|orphan|widow [SIZE]: an MPI program of which each
+/* mpi hello|ring|coll|echo|shout|accept|spawn|multiple|rendezvous|stay|abort|orphan|widow [SIZE]: an MPI program of which each
  * rank prints "OK NAME rank/size" when all it checked was right. SIZE: how many ranks there must be. */
 #include <mpi.h>
 #include <signal.h>
@@ -253,6 +253,20 @@ static void echo(void)
     CHECK(fflush(stdout) == 0);
 }
 
+/* ---- shout: all write to both streams, of which one is cut anywhere by its buffer ------ */
+
+static void shout(long n)
+{
+    static const char tail[] =
+        "................................................................";
+
+    for (long i = 0; i < n; i++)
+        for (int k = 0; k < 2; k++)
+            CHECK(fprintf(k ? stderr : stdout, "%d %ld .%.*s\n", rank, i,
+                          (int)(i % (long)sizeof tail), tail) > 0);
+    CHECK(fflush(stdout) == 0);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm others;
@@ -270,6 +284,8 @@ int main(int argc, char **argv)
         ring();
     } else if (strcmp(name, "echo") == 0) {
         echo();
+    } else if (strcmp(name, "shout") == 0) {
+        shout(argc > 3 ? atol(argv[3]) : 1);
     } else if (strcmp(name, "coll") == 0) {
         reductions();
         all_to_all();

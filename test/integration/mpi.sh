@@ -78,6 +78,22 @@ echoes() { # echoes LIBRARY
     rm "$TMPDIR/in"
 }
 
+# Of each rank each line of both streams comes whole, once and in order.
+shouted() { # shouted LIBRARY
+    local n f
+    need_mpi "$1"
+    n=$(times 20000 200000)
+    well "$PMIXRUN" -n 4 -x "LD_LIBRARY_PATH=$(folder "$1")" "$MPI" shout 4 "$n"
+    for f in "$OUT" "$ERR"; do
+        grep -v '^OK shout' "$f" | awk -v n="$n" 'NF != 3 || $2 != seen[$1]++ || length($3) != 1 + $2 % 65 { print; exit }
+            END { print NR == 4 * n ? "whole" : NR " lines" }' >"$TMPDIR/said"
+        same whole "$(cat "$TMPDIR/said")" "lines of ${f##*.}"
+    done
+    lines 4 '^OK shout [0-3]/4$' "$OUT"
+    used 1 pmixrun "$OUR_LIB" 4 mpi "$(library "$1")"
+    rm "$TMPDIR/said"
+}
+
 aborted() { # aborted LIBRARY
     need_mpi "$1"
     rc_of 7 run 60 "$PMIXRUN" -n 4 -x "LD_LIBRARY_PATH=$(folder "$1")" "$MPI" abort >"$OUT" 2>"$ERR"
@@ -174,6 +190,7 @@ for lib in debian ours; do
     t "jobs_that_MPI_starts_on_${lib}_library" dynamic $lib
     t "program_with_${lib}_library_is_preloaded" preloaded $lib
     t "input_of_ranks_of_${lib}_library_comes_out_of_all" echoes $lib
+    t "output_of_ranks_of_${lib}_library_is_whole" shouted $lib
     t "MPI_Abort_of_${lib}_library_ends_the_job_with_its_status" aborted $lib
     t "ranks_of_${lib}_library_know_what_they_are_bound_to" bound $lib
     t "killed_rank_of_${lib}_library_leaves_nothing" killed $lib RANK
