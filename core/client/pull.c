@@ -434,6 +434,17 @@ static void pull_end(struct px_iof *iof)
     settle(p);
 }
 
+static size_t pull_has(const struct px_iof *iof)
+{
+    const struct pull *p = PX_CONTAINER_OF(iof, struct pull, iof);
+    const struct outlet *o;
+    size_t pos = 0, sum = 0;
+
+    while ((o = px_map_next(&p->outlets, &pos, NULL, NULL)))
+        sum += o->stream ? px_stream_held(o->stream) : 0;
+    return sum;
+}
+
 static void outlet_free(struct outlet *o)
 {
     px_stream_close(o->stream);
@@ -558,8 +569,11 @@ pmix_status_t px_pull_prepare(struct px_err *err)
     return rc;
 }
 
-static const struct px_iof_ops ops = {
-    .take = pull_take, .flush = pull_flush, .end = pull_end, .destroy = pull_destroy};
+static const struct px_iof_ops ops = {.take = pull_take,
+                                      .flush = pull_flush,
+                                      .end = pull_end,
+                                      .has = pull_has,
+                                      .destroy = pull_destroy};
 
 static struct pull *make_pull(pmix_iof_cbfunc_t fn)
 {

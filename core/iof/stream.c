@@ -382,6 +382,11 @@ void px_stream_close(struct px_stream *s)
     free(s);
 }
 
+size_t px_stream_held(const struct px_stream *s)
+{
+    return s->end - s->start + s->turn;
+}
+
 /* Sinks that are broken are none. */
 static struct px_stream *make_stream(const struct px_stream_way *way)
 {

@@ -67,6 +67,8 @@ pmix_status_t px_stream_say(struct px_iof_sink *sink, char *text,
 void px_stream_set_origin(struct px_stream *s, const struct px_iof_origin *origin);
 /* There is room behind the tap. done may be called within. NULL is fine. */
 void px_stream_resume(struct px_stream *s);
+/* Bytes that have not been written. */
+size_t px_stream_held(const struct px_stream *s);
 /* Ends it at once, with what it holds; done is not called. NULL is fine. */
 void px_stream_close(struct px_stream *s);
 

@@ -140,7 +140,7 @@ static size_t held_b(const struct px_iofs *iofs)
     size_t sum = 0;
 
     PX_LIST_EACH (&iofs->list, struct px_iof, i, link)
-        sum += i->held_b;
+        sum += i->held_b + i->ops->has(i);
     return sum;
 }
 

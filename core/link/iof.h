@@ -19,6 +19,8 @@ struct px_iof_ops {
     /* Nothing more comes: when all that it has taken has gone on it calls px_iof_gone,
      * perhaps within. */
     void (*end)(struct px_iof *iof);
+    /* Bytes it has, beside held_b. */
+    size_t (*has)(const struct px_iof *iof);
     void (*destroy)(struct px_iof *iof);
 };
 
