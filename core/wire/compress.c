@@ -10,6 +10,11 @@
 #define ZLIB_RATIO   1032u /* deflate's best case */
 #define ZLIB_SLACK_B 64u
 
+uint32_t px_crc32(uint32_t before, const void *bytes, size_t n)
+{
+    return (uint32_t)crc32_z(before, bytes, n);
+}
+
 pmix_status_t px_deflate(const void *bytes, size_t n, uint8_t **out, size_t *out_n)
 {
     uLongf len;

@@ -5,6 +5,7 @@
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
 #include "core/server/host.h"
+#include "core/server/launch/blob.h"
 #include "core/server/launch/environment.h"
 #include "core/server/launch/pnet.h"
 #include "core/server/server.h"
@@ -13,8 +14,7 @@
 
 #include <string.h>
 
-#define BLOB_KEY    "tenon.pnet"
-#define BLOB_LAYOUT 1u
+#define BLOB_KEY "tenon.pnet"
 
 /* ---- components ------------------------------------------------------------------ */
 
@@ -59,25 +59,18 @@ static pmix_status_t add(void *arg, const pmix_info_t *info)
 }
 
 static pmix_status_t gather(const struct px_module *m, const char *nspace,
-                            const pmix_info_t *info, size_t n, px_writer *w,
+                            const pmix_info_t *info, size_t n, px_writer *body,
                             struct px_err *err)
 {
     PX_AUTO(px_infos) share = {0};
-    PX_AUTO(px_writer) inside;
-    pmix_status_t rc;
+    pmix_status_t rc = px_pnet_ops(m)->contribute(m->self, nspace, info, n, add,
+                                                  &share);
 
-    px_writer_init(&inside, px_codec_default);
-    rc = px_pnet_ops(m)->contribute(m->self, nspace, info, n, add, &share);
-    if (rc)
-        return failed(m, "contribute to", nspace, rc, err);
-    if (!share.n)
-        return PMIX_SUCCESS;
-    px_pack_infos(&inside, share.v, share.n);
-    if (inside.status && !w->status)
-        w->status = inside.status;
-    px_pack_str(w, m->component->name);
-    px_pack_bytes(w, inside.buf.data, inside.buf.len);
-    return PMIX_SUCCESS;
+    if (!rc && share.n) {
+        px_blob_add(body, m->component->name, m->component->version, &share);
+        rc = body->status;
+    }
+    return rc ? failed(m, "contribute to", nspace, rc, err) : PMIX_SUCCESS;
 }
 
 pmix_status_t px_pnet_contribute(struct px_server *srv, const char *nspace,
@@ -86,22 +79,22 @@ pmix_status_t px_pnet_contribute(struct px_server *srv, const char *nspace,
 {
     size_t n_modules;
     const struct px_module *m = modules(&n_modules);
-    PX_AUTO(px_writer) w;
+    PX_AUTO(px_writer) body, sealed;
     pmix_status_t rc = PMIX_SUCCESS;
 
-    px_writer_init(&w, px_codec_default);
-    px_pack_u32(&w, BLOB_LAYOUT);
-    const size_t empty = w.buf.len;
+    px_writer_init(&body, px_codec_default);
+    px_writer_init(&sealed, px_codec_default);
     for (size_t i = 0; !rc && i < n_modules; i++)
-        rc = gather(&m[i], nspace, info, n, &w, err);
-    if (!rc && w.status)
-        rc = px_err_set(err, w.status, "cannot pack what is added to job %s", nspace);
-    if (!rc && w.buf.len > empty) {
-        const pmix_byte_object_t blob = {(char *)w.buf.data, w.buf.len};
+        rc = gather(&m[i], nspace, info, n, &body, err);
+    if (!rc && body.buf.len > 0) {
+        rc = px_blob_seal(&body, &sealed);
+        const pmix_byte_object_t blob = {(char *)sealed.buf.data, sealed.buf.len};
 
-        rc = px_infos_add(out, BLOB_KEY, &blob, PMIX_BYTE_OBJECT);
+        if (!rc)
+            rc = px_infos_add(out, BLOB_KEY, &blob, PMIX_BYTE_OBJECT);
         if (rc)
-            px_err_set(err, rc, "cannot add to job %s: out of memory", nspace);
+            px_err_set(err, rc, "cannot pack what is added to job %s: %s", nspace,
+                       PMIx_Error_string(rc));
     }
     if (rc)
         forget(srv, nspace);
@@ -116,49 +109,53 @@ struct share { /* of one module */
     bool present;
 };
 
-static pmix_status_t read_share(px_reader *r, const struct px_module *m, size_t n,
-                                struct share *shares)
+/* Where the contribution belongs; n: to none, which is said. */
+static size_t module_of(const struct px_blob_share *from, const char *nspace,
+                        const struct px_module *m, size_t n)
 {
-    PX_AUTOFREE char *name = NULL;
-    px_reader inside;
-    pmix_status_t rc = px_unpack_str(r, &name);
-
-    if (!rc)
-        rc = px_unpack_view(r, &inside, PMIX_BYTE_OBJECT);
-    if (rc)
-        return rc;
     size_t i = 0;
-    while (i < n && strcmp(m[i].component->name, name ? name : "") != 0)
+
+    while (i < n && strcmp(m[i].component->name, from->component) != 0)
         i++;
-    if (i == n) {
+    if (i == n)
         px_log(PX_LOG_WARN, "pnet",
-               "this node has no component pnet/%.64s: what it adds is left out",
-               name ? name : "?");
-        return PMIX_SUCCESS;
-    }
-    if (shares[i].present)
-        return PMIX_ERR_UNPACK_FAILURE;
-    shares[i].present = true;
-    rc = px_unpack_infos(&inside, &shares[i].info, &shares[i].n);
-    return rc || px_reader_done(&inside) ? rc : PMIX_ERR_UNPACK_FAILURE;
+               "this node has no component pnet/%.64s (%.32s): what it adds to job %s "
+               "is left out",
+               from->component, from->version, nspace);
+    return i;
 }
 
-static pmix_status_t read_blob(const pmix_value_t *v, const struct px_module *m,
-                               size_t n, struct share *shares)
+static pmix_status_t read_shares(const pmix_value_t *v, const char *nspace,
+                                 const struct px_module *m, size_t n,
+                                 struct share *shares, struct px_err *err)
 {
-    uint32_t layout;
-    px_reader r;
+    PX_AUTOFREE uint8_t *plain = NULL;
+    px_reader body;
 
     if (v->type != PMIX_BYTE_OBJECT)
-        return PMIX_ERR_BAD_PARAM;
-    px_reader_init(&r, px_codec_default, (const uint8_t *)v->data.bo.bytes,
-                   v->data.bo.bytes ? v->data.bo.size : 0);
-    pmix_status_t rc = px_unpack1(&r, &layout, PMIX_UINT32);
-    if (!rc && layout != BLOB_LAYOUT)
-        rc = PMIX_ERR_UNPACK_FAILURE;
-    while (!rc && !px_reader_done(&r))
-        rc = read_share(&r, m, n, shares);
-    return rc;
+        return px_err_set(err, PMIX_ERR_BAD_PARAM, "it is no byte object");
+    pmix_status_t rc = px_blob_open(v->data.bo.bytes, v->data.bo.size, &body, &plain,
+                                    err);
+    if (rc)
+        return rc;
+    while (!rc && !px_reader_done(&body)) {
+        struct px_blob_share from;
+
+        rc = px_blob_next(&body, &from);
+        if (rc)
+            break;
+        const size_t i = module_of(&from, nspace, m, n);
+        if (i < n && shares[i].present)
+            rc = PMIX_ERR_UNPACK_FAILURE;
+        else if (i < n) {
+            shares[i].present = true;
+            rc = px_unpack_infos(&from.infos, &shares[i].info, &shares[i].n);
+            if (!rc && !px_reader_done(&from.infos))
+                rc = PMIX_ERR_UNPACK_FAILURE;
+        }
+        px_blob_share_fini(&from);
+    }
+    return rc ? px_err_set(err, rc, "%s", PMIx_Error_string(rc)) : PMIX_SUCCESS;
 }
 
 static pmix_status_t set(void *arg, pmix_rank_t rank, const char *name,
@@ -207,10 +204,9 @@ pmix_status_t px_pnet_apply(struct px_server *srv, const char *nspace,
     if (!shares)
         return px_err_set(err, PMIX_ERR_NOMEM, "cannot prepare job %s: out of memory",
                           nspace);
-    pmix_status_t rc = read_blob(&blob->value, m, n_modules, shares);
+    pmix_status_t rc = read_shares(&blob->value, nspace, m, n_modules, shares, err);
     if (rc) {
-        px_err_set(err, rc, "cannot read what was added to job %s: %s", nspace,
-                   PMIx_Error_string(rc));
+        px_err_prefix(err, "cannot read what was added to job %s", nspace);
     } else {
         rc = apply_shares(srv, nspace, m, n_modules, shares, err);
         if (rc)

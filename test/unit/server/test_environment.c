@@ -2,6 +2,7 @@
 /* What a child is given to find its server, and what goes along with a launch. */
 #include "core/base/str.h"
 #include "core/base/strv.h"
+#include "core/server/launch/blob.h"
 #include "fake_host.h"
 #include "pmix_envars.h"
 #include "raw.h"
@@ -188,26 +189,69 @@ static pmix_status_t support_with_bytes(const px_writer *w, size_t n)
     return support_with(&bo, PMIX_BYTE_OBJECT);
 }
 
+/* From a component that is not here: read, and skipped. */
+static void blob_of(px_writer *blob, const char *text, unsigned n_shares)
+{
+    PX_AUTO(px_writer) body;
+    PX_AUTO(px_infos) share = {0};
+
+    px_writer_init(&body, px_codec_default);
+    px_writer_init(blob, px_codec_default);
+    ok(px_infos_add(&share, "key", text, PMIX_STRING));
+    for (unsigned i = 0; i < n_shares; i++)
+        px_blob_add(&body, i ? "envar" : "unknown", "1.0", &share);
+    ok(px_blob_seal(&body, blob));
+}
+
+PX_TEST_LOOP(a_blob_that_is_cut_or_damaged_is_refused, 2)
+{
+    PX_AUTO(px_writer) w;
+    PX_AUTOFREE char *text = calloc(1, 10001);
+
+    memset(text, 'x', _i ? 10000 : 10);
+    start();
+    blob_of(&w, text, 1);
+    ck_assert_uint_lt(w.buf.len, 200); /* the longer one by compression */
+    ok(support_with_bytes(&w, w.buf.len));
+    for (size_t n = 0; n < w.buf.len; n++)
+        fails(support_with_bytes(&w, n), UNPACK_FAILURE);
+    for (size_t bit = 0; bit < 8 * w.buf.len; bit++) {
+        w.buf.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        pmix_status_t rc = support_with_bytes(&w, w.buf.len);
+        ck_assert_msg(rc == PMIX_ERR_UNPACK_FAILURE, "bit %zu: %d", bit, rc);
+        w.buf.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    ok(support_with_bytes(&w, w.buf.len));
+}
+
 PX_TEST(a_blob_that_is_none_is_refused)
 {
-    PX_AUTO(px_writer) later, w;
+    PX_AUTO(px_writer) later, twice;
 
     start();
     px_writer_init(&later, px_codec_default);
     px_pack_u32(&later, 9);
     fails(support_with_bytes(&later, later.buf.len), UNPACK_FAILURE);
-    px_writer_init(&w, px_codec_default);
-    px_pack_u32(&w, 1);
-    const size_t layout = w.buf.len;
-    px_pack_str(&w, "unknown");
-    px_pack_bytes(&w, "!", 1); /* what its component would refuse */
-    for (size_t n = 0; n <= w.buf.len; n++) {
-        pmix_status_t rc = support_with_bytes(&w, n);
-
-        ck_assert_msg(n == layout || n == w.buf.len ? rc == PMIX_SUCCESS : rc < 0,
-                      "%zu bytes: %d", n, rc);
-    }
     fails(support_with("x", PMIX_STRING), BAD_PARAM);
+    blob_of(&twice, "", 3);
+    fails(support_with_bytes(&twice, twice.buf.len), UNPACK_FAILURE);
+}
+
+PX_TEST(a_blob_has_a_bound)
+{
+    PX_AUTO(px_writer) body, blob;
+    PX_AUTO(px_infos) share = {0};
+    const pmix_byte_object_t large = {calloc(1, 33u << 20), 33u << 20};
+
+    px_writer_init(&body, px_codec_default);
+    px_writer_init(&blob, px_codec_default);
+    ok(px_infos_add(&share, "key", &large, PMIX_BYTE_OBJECT));
+    px_blob_add(&body, "one", "1.0", &share);
+    ok(body.status);
+    px_blob_add(&body, "two", "1.0", &share);
+    ck_assert_int_eq(body.status, PMIX_ERR_OUT_OF_RESOURCE);
+    fails(px_blob_seal(&body, &blob), OUT_OF_RESOURCE);
+    free(large.bytes);
 }
 
 /* ---- variables that are forwarded ------------------------------------------------------------- */
