@@ -92,6 +92,9 @@ const struct px_param px_host_builtin_params[] = {
         struct px_host_builtin_conf, grace, "2s", 0, 3600000,
         "How long processes of a job that has to end may take over it before "
         "they are killed"),
+    PX_PARAM_BOOL(struct px_host_builtin_conf, output_required, "true",
+                  "A job whose output cannot be written, such as to a full disk, ends; "
+                  "else it goes on, and what it writes from then on is lost"),
     PX_PARAM_SIZE(struct px_host_builtin_conf, preload_limit, "1g", 0, INT64_MAX,
                   "How many bytes of programs and files are copied for a job that asks "
                   "for that"),

@@ -374,6 +374,7 @@ static pmix_status_t builtin_create(struct px_server *srv, pmix_server_module_t 
                               .restart = &px_restart_ops,
                               .grace_ms = conf.grace,
                               .preload_limit_b = conf.preload_limit,
+                              .output_required = conf.output_required,
                               .mark = make_mark()};
     px_list_init(&l->jobs);
     px_pubs_init(&l->pubs, px_process.loop);

@@ -31,6 +31,7 @@ struct px_launcher {
     struct px_list jobs;          /* px_launch_job.link, in the order started */
     const struct px_iof_std *std; /* our own streams, from the first job on */
     uint64_t grace_ms;            /* between TERM and KILL */
+    bool output_required;         /* a job ends that cannot write */
     uint64_t preload_limit_b;
     struct px_pfexec_limit mark; /* px_proc_mark; 0: none */
     unsigned n_jobs;             /* started so far: makes the name of the next */

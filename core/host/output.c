@@ -20,13 +20,15 @@ static const struct px_failure not_written = {.status = PMIX_ERR_IOF_FAILURE,
                                               .text = "its output cannot be written"};
 
 /* Once, of all the streams of the job that this befalls. */
-static void on_broken(void *arg)
+static bool on_broken(void *arg)
 {
     struct px_launch_job *job = ((struct px_task_output *)arg)->task->job;
+    const bool goes_on = !job->launcher->output_required;
 
-    if (!job->unwritten)
+    if (!job->unwritten && !goes_on)
         px_job_fail(job, &not_written);
     job->unwritten = true;
+    return goes_on;
 }
 
 /* number: room for the job's number. The pid is known once there is a process. */

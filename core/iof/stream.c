@@ -37,10 +37,11 @@ struct px_stream {
     uint64_t since_ms;      /* the first of these has waited */
     bool timing;            /* the timer runs */
     bool ended;
-    bool held;    /* by the tap */
-    bool muted;   /* the sink gets nothing, at the tap's word */
-    bool refused; /* some bytes that were handed over */
-    bool *gone;   /* to be set when it is freed; may be NULL */
+    bool held;     /* by the tap */
+    bool muted;    /* the sink gets nothing, at the tap's word */
+    bool refused;  /* some bytes that were handed over */
+    bool discards; /* bytes that find neither sink nor copy, for they have failed */
+    bool *gone;    /* to be set when it is freed; may be NULL */
     struct shown *shown;
 };
 
@@ -151,10 +152,15 @@ static void stream_done(struct px_stream *s)
     done(arg);
 }
 
-static void tell_broken(const struct px_stream *s)
+static void tell_broken(struct px_stream *s)
 {
-    if (s->way.on_broken)
-        s->way.on_broken(s->way.arg);
+    if (s->way.on_broken && s->way.on_broken(s->way.arg))
+        s->discards = true;
+}
+
+static bool has_reader(const struct px_stream *s)
+{
+    return s->way.copy || s->way.is_tapped || s->discards;
 }
 
 static void write_copy(struct px_stream *s, const uint8_t *bytes, size_t n)
@@ -216,7 +222,7 @@ static void drain(struct px_stream *s)
         if (s->left != SIZE_MAX && s->fd >= 0)
             stream_fill(s);
     }
-    if (s->way.copy || s->way.is_tapped || s->way.sink)
+    if (has_reader(s) || s->way.sink)
         return;
     stream_shut(s); /* the writer learns it */
     s->start = s->end;
@@ -254,7 +260,7 @@ static void lose_sink(struct px_stream *s)
     px_list_remove(&s->turn_link);
     s->way.sink = NULL;
     advance(s, s->turn);
-    if (s->way.copy || s->way.is_tapped)
+    if (has_reader(s))
         (void)stream_settle(s);
     else
         stream_done(s);

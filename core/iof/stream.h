@@ -36,8 +36,9 @@ struct px_stream_way {
      * stream is gone then. From the loop, once. */
     void (*done)(void *arg);
     /* The sink, or the copy, has failed for a reason that is not its reader's, and gets
-     * nothing any more; the log says so already. May be NULL. */
-    void (*on_broken)(void *arg);
+     * nothing any more; the log says so already. True: bytes without a reader are
+     * discarded from now on; else the writer learns it. May be NULL. */
+    bool (*on_broken)(void *arg);
     /* There is room again after px_stream_put took less than it was given. */
     void (*on_room)(void *arg);
     void *arg;

@@ -339,6 +339,11 @@ stdout_full() { # a full disk is told, not ignored
     pr -n 2 "$CLIENT" lines 100 >/dev/full 2>"$ERR" || rc=$?
     [[ $rc != @(0|124) ]] || fail "exit status $rc"
     grep -q 'No space left' "$ERR" || fail "no line says why"
+    # unless it need not be written: all ranks come to their end then
+    pr --mca embedded_output_required false -n 2 sh -c "head -c 300000 /dev/zero; echo \$PMIX_RANK >>$TMP/ended" \
+        >/dev/full 2>"$ERR"
+    same 2 "$(wc -l <"$TMP/ended")" "ranks that go on"
+    lines 1 'No space left' "$ERR"
 }
 
 # ---- environment --------------------------------------------------------------------------------

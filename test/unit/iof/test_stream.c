@@ -42,9 +42,10 @@ static void teardown(void)
 
 /* ---- from pipes ------------------------------------------------------------------ */
 
-static void on_broken(void *arg PX_UNUSED)
+static bool on_broken(void *arg PX_UNUSED)
 {
     n_broken++;
+    return false;
 }
 
 static void on_done(void *arg PX_UNUSED)
