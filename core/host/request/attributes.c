@@ -152,24 +152,6 @@ static pmix_status_t add_hosts(const struct reading *r, const pmix_info_t *info)
 
 /* ---- environment ----------------------------------------------------------------- */
 
-static pmix_status_t change_env(char ***env, const pmix_envar_t *e, const char *key)
-{
-    const char *was = e->envar ? px_env_get(*env, e->envar) : NULL;
-    const char separator[] = {e->separator, '\0'};
-    PX_AUTOFREE char *joined = NULL;
-
-    if (!e->envar || !e->value)
-        return PMIX_ERR_BAD_PARAM;
-    if (!was || strcmp(key, PMIX_SET_ENVAR) == 0)
-        return px_env_set(env, e->envar, e->value, true);
-    if (strcmp(key, PMIX_ADD_ENVAR) == 0)
-        return PMIX_SUCCESS;
-    joined = strcmp(key, PMIX_PREPEND_ENVAR) == 0
-                 ? px_strf("%s%s%s", e->value, separator, was)
-                 : px_strf("%s%s%s", was, separator, e->value);
-    return joined ? px_env_set(env, e->envar, joined, true) : PMIX_ERR_NOMEM;
-}
-
 static pmix_status_t set_env(const struct reading *r, const pmix_info_t *info)
 {
     const pmix_value_t *v = &info->value;
@@ -177,7 +159,7 @@ static pmix_status_t set_env(const struct reading *r, const pmix_info_t *info)
     pmix_status_t rc = PMIX_ERR_BAD_PARAM;
 
     if (strcmp(info->key, PMIX_UNSET_ENVAR) != 0) {
-        rc = change_env(&r->app->env, &v->data.envar, info->key);
+        rc = px_env_change(&r->app->env, info->key, &v->data.envar);
     } else if (*name && !strchr(name, '=')) {
         px_env_unset(r->app->env, name);
         rc = PMIX_SUCCESS;
@@ -204,8 +186,8 @@ static pmix_status_t set_prefix(const struct reading *r, const pmix_info_t *info
                           "cannot spawn: %s \"%s\" is not the path of a folder",
                           name_of(info), prefix);
     for (size_t i = 0; !rc && i < PX_COUNT(changes); i++)
-        rc = change_env(&r->app->env, &changes[i],
-                        i == 0 ? PMIX_ADD_ENVAR : PMIX_PREPEND_ENVAR);
+        rc = px_env_change(&r->app->env, i == 0 ? PMIX_ADD_ENVAR : PMIX_PREPEND_ENVAR,
+                           &changes[i]);
     return rc ? no_memory(r) : rc;
 }
 

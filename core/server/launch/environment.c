@@ -6,6 +6,7 @@
 #include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/plugin/select.h"
+#include "core/rt/log.h"
 #include "core/server/host.h"
 
 #include <stdatomic.h>
@@ -20,7 +21,8 @@
  * freed once there is no reader. */
 struct var {
     pmix_rank_t rank;
-    char *name, *value;
+    const char *how; /* a key; PMIX_SET_ENVAR is for those of components */
+    char *name, *value, separator;
 };
 
 struct px_launch_env {
@@ -60,42 +62,101 @@ void px_launch_env_free(struct px_launch_env *e)
 static struct var *find(struct px_launch_env *e, pmix_rank_t rank, const char *name)
 {
     for (size_t i = 0; i < e->n; i++) {
-        if (e->v[i].rank == rank && strcmp(e->v[i].name, name) == 0)
+        if (e->v[i].rank == rank && strcmp(e->v[i].how, PMIX_SET_ENVAR) == 0 &&
+            strcmp(e->v[i].name, name) == 0)
             return &e->v[i];
     }
     return NULL;
 }
 
-/* A component that set those of the core would lead the process elsewhere. */
-static bool may_be_set(const char *name)
+static bool is_name(const char *name)
 {
-    return name && *name && !strchr(name, '=') && !px_str_starts(name, "PMIX_") &&
-           !px_str_starts(name, "TENON_");
+    return name && *name && !strchr(name, '=');
+}
+
+/* Those of the core, which would lead the process elsewhere. */
+static bool is_ours(const char *name)
+{
+    return px_str_starts(name, "PMIX_") || px_str_starts(name, "TENON_");
+}
+
+static pmix_status_t append(struct px_launch_env *e, pmix_rank_t rank, const char *how,
+                            const pmix_envar_t *envar)
+{
+    struct var *v = reallocarray(e->v, e->n + 1, sizeof *v);
+    struct var made = {rank, how, strdup(envar->envar), strdup(envar->value),
+                       envar->separator};
+
+    if (v)
+        e->v = v;
+    if (!v || !made.name || !made.value) {
+        free(made.name);
+        free(made.value);
+        return PMIX_ERR_NOMEM;
+    }
+    v[e->n++] = made;
+    return PMIX_SUCCESS;
 }
 
 pmix_status_t px_launch_env_set(struct px_launch_env *e, pmix_rank_t rank,
                                 const char *name, const char *value)
 {
-    if (!may_be_set(name) || !value ||
+    if (!is_name(name) || is_ours(name) || !value ||
         (rank >= PMIX_RANK_VALID && rank != PMIX_RANK_WILDCARD))
         return PMIX_ERR_BAD_PARAM;
-    PX_AUTOFREE char *copy = strdup(value);
-    PX_AUTOFREE char *name_copy = strdup(name);
     struct var *old = find(e, rank, name);
+    if (!old) {
+        const pmix_envar_t envar = {(char *)name, (char *)value, '\0'};
 
-    if (!copy || !name_copy)
+        return append(e, rank, PMIX_SET_ENVAR, &envar);
+    }
+    char *copy = strdup(value);
+    if (!copy)
         return PMIX_ERR_NOMEM;
-    if (old) {
-        free(old->value);
-        old->value = px_take(&copy);
+    free(old->value);
+    old->value = copy;
+    return PMIX_SUCCESS;
+}
+
+static const char *directive_of(const pmix_info_t *info)
+{
+    static const char *const keys[] = {PMIX_SET_ENVAR, PMIX_ADD_ENVAR, PMIX_UNSET_ENVAR,
+                                       PMIX_PREPEND_ENVAR, PMIX_APPEND_ENVAR};
+
+    for (size_t i = 0; i < PX_COUNT(keys); i++)
+        if (PMIx_Check_key(info->key, keys[i]))
+            return keys[i];
+    return NULL;
+}
+
+bool px_launch_env_is_change(const pmix_info_t *info)
+{
+    return directive_of(info);
+}
+
+pmix_status_t px_launch_env_change(struct px_launch_env *e, const pmix_info_t *info)
+{
+    const char *how = directive_of(info);
+    const bool unset = how && strcmp(how, PMIX_UNSET_ENVAR) == 0;
+    const pmix_value_t *v = &info->value;
+    char empty[] = "";
+
+    if (!how)
+        return PMIX_SUCCESS;
+    if (v->type != (unset ? PMIX_STRING : PMIX_ENVAR))
+        return PMIX_ERR_BAD_PARAM;
+    const pmix_envar_t named = {v->data.string, empty, '\0'};
+    const pmix_envar_t *envar = unset ? &named : &v->data.envar;
+    if (!is_name(envar->envar) || !envar->value)
+        return PMIX_ERR_BAD_PARAM;
+    if (is_ours(envar->envar)) {
+        px_log(PX_LOG_WARN, "server", "job %s: %s is not the host's to set: left out",
+               e->nspace, envar->envar);
         return PMIX_SUCCESS;
     }
-    struct var *v = reallocarray(e->v, e->n + 1, sizeof *v);
-    if (!v)
-        return PMIX_ERR_NOMEM;
-    e->v = v;
-    e->v[e->n++] = (struct var){rank, px_take(&name_copy), px_take(&copy)};
-    return PMIX_SUCCESS;
+    if (strcmp(how, PMIX_SET_ENVAR) == 0)
+        return px_launch_env_set(e, PMIX_RANK_WILDCARD, envar->envar, envar->value);
+    return append(e, PMIX_RANK_WILDCARD, how, envar);
 }
 
 /* A reader that began before it was taken out may still be there; one that begins later
@@ -148,8 +209,17 @@ static void destroy(struct px_server *srv)
         take_out(envs, e->nspace, &envs->first);
 }
 
-/* Those of this rank first, which those of all ranks then do not replace; and neither
- * what is not this process's own: it has been set for the application. */
+/* There is none, or it is this process's own: not what has been set for the
+ * application. */
+static bool may_replace(char **env, const char *name)
+{
+    const char *there = px_env_get(env, name), *own = getenv(name);
+
+    return !there || (own && strcmp(there, own) == 0);
+}
+
+/* Those of this rank first, which those of all ranks then do not replace; then, in
+ * their order, the changes that the host asks for. */
 static pmix_status_t apply(const struct px_launch_env *e, pmix_rank_t rank, char ***env)
 {
     const pmix_rank_t order[] = {rank, PMIX_RANK_WILDCARD};
@@ -158,11 +228,22 @@ static pmix_status_t apply(const struct px_launch_env *e, pmix_rank_t rank, char
     for (size_t k = 0; k < PX_COUNT(order); k++)
         for (size_t i = 0; !rc && i < e->n; i++) {
             const struct var *v = &e->v[i];
-            const char *there = px_env_get(*env, v->name), *own = getenv(v->name);
 
-            if (v->rank == order[k] && (!there || (own && strcmp(there, own) == 0)))
+            if (v->rank == order[k] && strcmp(v->how, PMIX_SET_ENVAR) == 0 &&
+                may_replace(*env, v->name))
                 rc = px_env_set(env, v->name, v->value, true);
         }
+    for (size_t i = 0; !rc && i < e->n; i++) {
+        const struct var *v = &e->v[i];
+        const pmix_envar_t envar = {v->name, v->value, v->separator};
+
+        if (strcmp(v->how, PMIX_SET_ENVAR) == 0)
+            continue;
+        if (strcmp(v->how, PMIX_UNSET_ENVAR) != 0)
+            rc = px_env_change(env, v->how, &envar);
+        else if (may_replace(*env, v->name))
+            px_env_unset(*env, v->name);
+    }
     return rc;
 }
 

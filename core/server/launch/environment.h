@@ -14,6 +14,12 @@ void px_launch_env_free(struct px_launch_env *e);
  * replaces the earlier. PMIX_ERR_BAD_PARAM: not for a component to set. */
 pmix_status_t px_launch_env_set(struct px_launch_env *e, pmix_rank_t rank,
                                 const char *name, const char *value);
+/* A directive of the host: PMIX_SET_ENVAR, PMIX_ADD_ENVAR and the like. */
+bool px_launch_env_is_change(const pmix_info_t *info);
+/* For all ranks. In order; those that set come first, and replace a component's. Any
+ * other info is passed over, and variables of the core are, with a line in the log.
+ * PMIX_ERR_BAD_PARAM: a value of another type, no name, no value. */
+pmix_status_t px_launch_env_change(struct px_launch_env *e, const pmix_info_t *info);
 /* Takes e over, in place of what the job had. From now on px_server_child_env() adds
  * it. */
 void px_launch_env_publish(struct px_server *srv, struct px_launch_env *e);

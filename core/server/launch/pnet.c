@@ -42,11 +42,44 @@ static pmix_status_t failed(const struct px_module *m, const char *what,
 
 /* ---- where the job is launched from ---------------------------------------------- */
 
+/* Directives of the host: variables, and all else. */
+struct wanted {
+    bool envars, others;
+};
+
+struct gathering {
+    px_infos share;
+    struct wanted wanted;
+};
+
+/* All, unless one is asked for. */
+static struct wanted read_wanted(const pmix_info_t *info, size_t n)
+{
+    struct wanted w = {px_info_flag(info, n, PMIX_SETUP_APP_ENVARS),
+                       px_info_flag(info, n, PMIX_SETUP_APP_NONENVARS)};
+
+    if (w.envars == w.others || px_info_flag(info, n, PMIX_SETUP_APP_ALL))
+        w = (struct wanted){true, true};
+    return w;
+}
+
+/* Variables alone were asked for: a launch without them would go on as if there were
+ * none to forward. */
+static bool may_serve(struct wanted w)
+{
+    size_t n, i = 0;
+    const struct px_module *m = modules(&n);
+
+    while (i < n && !px_pnet_ops(&m[i])->forward)
+        i++;
+    return w.others || i < n;
+}
+
 /* Packs it for a try: a value that cannot travel is the component's mistake, and
  * refused. */
 static pmix_status_t add(void *arg, const pmix_info_t *info)
 {
-    px_infos *share = arg;
+    struct gathering *g = arg;
     PX_AUTO(px_writer) trial;
 
     px_writer_init(&trial, px_codec_default);
@@ -55,21 +88,23 @@ static pmix_status_t add(void *arg, const pmix_info_t *info)
     px_pack_infos(&trial, info, 1);
     if (trial.status)
         return trial.status == PMIX_ERR_NOMEM ? PMIX_ERR_NOMEM : PMIX_ERR_BAD_PARAM;
-    return px_infos_add_copy(share, info, 1);
+    if (px_launch_env_is_change(info) ? !g->wanted.envars : !g->wanted.others)
+        return PMIX_SUCCESS;
+    return px_infos_add_copy(&g->share, info, 1);
 }
 
 static pmix_status_t gather(const struct px_module *m, const char *nspace,
                             const pmix_info_t *info, size_t n, px_writer *body,
                             struct px_err *err)
 {
-    PX_AUTO(px_infos) share = {0};
-    pmix_status_t rc = px_pnet_ops(m)->contribute(m->self, nspace, info, n, add,
-                                                  &share);
+    struct gathering g = {.wanted = read_wanted(info, n)};
+    pmix_status_t rc = px_pnet_ops(m)->contribute(m->self, nspace, info, n, add, &g);
 
-    if (!rc && share.n) {
-        px_blob_add(body, m->component->name, m->component->version, &share);
+    if (!rc && g.share.n) {
+        px_blob_add(body, m->component->name, m->component->version, &g.share);
         rc = body->status;
     }
+    px_infos_cleanup(&g.share);
     return rc ? failed(m, "contribute to", nspace, rc, err) : PMIX_SUCCESS;
 }
 
@@ -84,6 +119,10 @@ pmix_status_t px_pnet_contribute(struct px_server *srv, const char *nspace,
 
     px_writer_init(&body, px_codec_default);
     px_writer_init(&sealed, px_codec_default);
+    if (!may_serve(read_wanted(info, n)))
+        rc = px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
+                        "cannot gather variables for job %s: no component forwards any",
+                        nspace);
     for (size_t i = 0; !rc && i < n_modules; i++)
         rc = gather(&m[i], nspace, info, n, &body, err);
     if (!rc && body.buf.len > 0) {
@@ -164,11 +203,13 @@ static pmix_status_t set(void *arg, pmix_rank_t rank, const char *name,
     return px_launch_env_set(arg, rank, name, value);
 }
 
-/* Worst first: the last word is the best one's. */
+/* Worst first: the last word is the best one's, and after it the host's. */
 static pmix_status_t apply_shares(struct px_server *srv, const char *nspace,
-                                  const struct px_module *m, size_t n,
-                                  const struct share *shares, struct px_err *err)
+                                  const struct share *shares, const px_infos *host,
+                                  struct px_err *err)
 {
+    size_t n;
+    const struct px_module *m = modules(&n);
     struct px_launch_env *env = px_launch_env_create(nspace);
     pmix_status_t rc = PMIX_SUCCESS;
 
@@ -184,6 +225,12 @@ static pmix_status_t apply_shares(struct px_server *srv, const char *nspace,
         if (rc)
             failed(&m[i], "prepare this node for", nspace, rc, err);
     }
+    for (size_t i = 0; !rc && i < host->n; i++) {
+        rc = px_launch_env_change(env, &host->v[i]);
+        if (rc)
+            px_err_set(err, rc, "cannot prepare job %s: bad value of %.64s: %s", nspace,
+                       host->v[i].key, PMIx_Error_string(rc));
+    }
     if (rc)
         px_launch_env_free(env);
     else
@@ -195,20 +242,25 @@ pmix_status_t px_pnet_apply(struct px_server *srv, const char *nspace,
                             const pmix_info_t *info, size_t n, struct px_err *err)
 {
     const pmix_info_t *blob = px_info_find(info, n, BLOB_KEY);
+    const px_infos host = {.v = (pmix_info_t *)info, .n = n};
+    pmix_status_t rc = PMIX_SUCCESS;
+    bool given = blob;
     size_t n_modules;
     const struct px_module *m = modules(&n_modules);
 
-    if (!blob)
+    for (size_t i = 0; i < n; i++)
+        given |= px_launch_env_is_change(&info[i]);
+    if (!given)
         return PMIX_SUCCESS;
     struct share *shares = calloc(n_modules + 1, sizeof *shares);
     if (!shares)
-        return px_err_set(err, PMIX_ERR_NOMEM, "cannot prepare job %s: out of memory",
-                          nspace);
-    pmix_status_t rc = read_shares(&blob->value, nspace, m, n_modules, shares, err);
+        return px_err_nomem(err, "prepare job %s", nspace);
+    if (blob)
+        rc = read_shares(&blob->value, nspace, m, n_modules, shares, err);
     if (rc) {
         px_err_prefix(err, "cannot read what was added to job %s", nspace);
     } else {
-        rc = apply_shares(srv, nspace, m, n_modules, shares, err);
+        rc = apply_shares(srv, nspace, shares, &host, err);
         if (rc)
             forget(srv, nspace);
     }

@@ -163,7 +163,10 @@ PX_TEST(nothing_need_go_along_with_a_launch)
     fails(PMIx_server_setup_application(job, NULL, 0, NULL, NULL), BAD_PARAM);
     fails(PMIx_server_setup_application(empty, NULL, 0, on_application, &told),
           BAD_PARAM);
-    fails(PMIx_server_setup_local_support(job, NULL, 1, NULL, NULL), BAD_PARAM);
+    fails(PMIx_server_setup_local_support(job, NULL, 1, on_told, &told), BAD_PARAM);
+    fails(PMIx_server_setup_application(job, NULL, 1, on_application, &told),
+          BAD_PARAM);
+    ck_assert_int_eq(sem_trywait(&told), -1); /* an error is told once */
     raw_server_stop();
     fails(PMIx_server_setup_fork(&p, &env), INIT);
     fails(PMIx_server_setup_application(job, NULL, 0, on_application, &told), INIT);
@@ -407,6 +410,114 @@ PX_TEST(what_is_set_for_the_application_stays)
         ck_assert_str_eq(value(env, "FW_A"), rows[i].wanted);
         px_strv_free(env);
     }
+}
+
+/* ---- directives of hosts ---------------------------------------------------------------------- */
+
+PX_TEST(what_the_host_asks_for_is_gathered)
+{
+    static const struct {
+        const char *keys[2];
+        bool envars;
+    } rows[] = {{{PMIX_SETUP_APP_ENVARS}, true},
+                {{PMIX_SETUP_APP_NONENVARS}, false},
+                {{PMIX_SETUP_APP_ALL}, true},
+                {{PMIX_SETUP_APP_NONENVARS, PMIX_SETUP_APP_ALL}, true},
+                {{PMIX_SETUP_APP_NONENVARS, PMIX_SETUP_APP_ENVARS}, true}};
+
+    sem_init(&told, 0, 0);
+    setenv("FW_A", "theirs", 1);
+    start();
+    ok(PMIx_Forward_envars(job, "FW_A", NULL, 0));
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        pmix_info_t info[2] = {0};
+        size_t n = rows[i].keys[1] ? 2 : 1;
+
+        for (size_t k = 0; k < n; k++)
+            ok(PMIx_Info_load(&info[k], rows[i].keys[k], NULL, PMIX_BOOL));
+        ok(PMIx_server_setup_application(job, info, n, on_gathered, &told));
+        ok(await_told());
+        ck_assert_msg((gathered.n == 1) == rows[i].envars, "row %zu", i);
+    }
+}
+
+PX_TEST(variables_that_no_component_forwards_are_an_error)
+{
+    pmix_info_t envars = {.key = PMIX_SETUP_APP_ENVARS,
+                          .value = {.type = PMIX_BOOL, .data.flag = true}};
+
+    sem_init(&told, 0, 0);
+    setenv("PMIX_MCA_pnet", "^envar", 1);
+    start();
+    ok(PMIx_server_setup_application(job, &envars, 1, on_application, &told));
+    ck_assert_int_eq(await_told(), PMIX_ERR_NOT_SUPPORTED);
+    ok(PMIx_server_setup_application(job, NULL, 0, on_application, &told));
+    ok(await_told());
+}
+
+static const struct {
+    const char *key, *value; /* a directive about H */
+    const char *entry, *wanted;
+} changes[] = {
+    {PMIX_SET_ENVAR, "new", NULL, "new"},
+    {PMIX_SET_ENVAR, "new", "H=own", "new"},
+    {PMIX_SET_ENVAR, "new", "H=set", "set"},
+    {PMIX_ADD_ENVAR, "new", NULL, "new"},
+    {PMIX_ADD_ENVAR, "new", "H=own", "own"},
+    {PMIX_UNSET_ENVAR, NULL, "H=own", NULL},
+    {PMIX_UNSET_ENVAR, NULL, "H=set", "set"},
+    {PMIX_PREPEND_ENVAR, "new", NULL, "new"},
+    {PMIX_PREPEND_ENVAR, "new", "H=own", "new:own"},
+    {PMIX_PREPEND_ENVAR, "new", "H=set", "new:set"},
+    {PMIX_APPEND_ENVAR, "new", "H=own", "own:new"},
+};
+
+/* As other implementations send them, too, in place of a blob. */
+PX_TEST_LOOP(variables_of_the_host_are_honoured, PX_COUNT(changes))
+{
+    const char *value_of = changes[_i].value;
+    pmix_info_t info[2] = {0};
+    pmix_envar_t envar = {(char *)"H", (char *)value_of, ':'};
+    pmix_envar_t ours = {(char *)"PMIX_H", (char *)"x", ':'};
+
+    setenv("H", "own", 1);
+    start();
+    ok(PMIx_Info_load(&info[0], changes[_i].key,
+                      value_of ? (void *)&envar : (void *)"H",
+                      value_of ? PMIX_ENVAR : PMIX_STRING));
+    ok(PMIx_Info_load(&info[1], PMIX_SET_ENVAR, &ours, PMIX_ENVAR));
+    ok(PMIx_server_setup_local_support(job, info, 2, NULL, NULL));
+    PX_AUTO(px_strv) env = child_env("job", changes[_i].entry);
+    ck_assert_pstr_eq(value(env, "H"), changes[_i].wanted);
+    ck_assert_ptr_null(value(env, "PMIX_H"));
+    PX_AUTO(px_strv) other = child_env("other", changes[_i].entry);
+    ck_assert_pstr_eq(value(other, "H"),
+                      changes[_i].entry ? changes[_i].entry + 2 : NULL);
+    PMIx_Info_destruct(&info[0]);
+    PMIx_Info_destruct(&info[1]);
+}
+
+PX_TEST(a_bad_variable_of_the_host_changes_nothing)
+{
+    static const char *const keys[] = {PMIX_SET_ENVAR, PMIX_ADD_ENVAR, PMIX_UNSET_ENVAR,
+                                       PMIX_PREPEND_ENVAR, PMIX_APPEND_ENVAR};
+
+    start();
+    for (size_t i = 0; i < 2 * PX_COUNT(keys); i++) {
+        pmix_envar_t bad = {(char *)(i % 2 ? "" : "A=B"), (char *)"x", ':'};
+        bool unset = strcmp(keys[i / 2], PMIX_UNSET_ENVAR) == 0;
+        pmix_info_t info;
+
+        ok(PMIx_Info_load(&info, keys[i / 2], unset ? (void *)bad.envar : (void *)&bad,
+                          unset ? PMIX_STRING : PMIX_ENVAR));
+        fails(PMIx_server_setup_local_support(job, &info, 1, NULL, NULL), BAD_PARAM);
+        info.value.type = PMIX_SIZE;
+        fails(PMIx_server_setup_local_support(job, &info, 1, NULL, NULL), BAD_PARAM);
+        info.value.type = unset ? PMIX_STRING : PMIX_ENVAR;
+        PMIx_Info_destruct(&info);
+    }
+    PX_AUTO(px_strv) env = child_env("job", NULL);
+    ck_assert_ptr_null(value(env, "A"));
 }
 
 PX_TEST(ten_thousand_variables_and_a_long_one_are_forwarded)
