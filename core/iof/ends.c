@@ -190,10 +190,13 @@ pmix_status_t px_iof_source_open(const struct px_piof_source *wanted,
     size_t n;
     const struct px_module *m = px_modules("piof", &n);
 
-    for (size_t i = 0; i < n && rc == PMIX_ERR_NOT_SUPPORTED; i++)
+    for (size_t i = 0; i < n && rc == PMIX_ERR_NOT_SUPPORTED; i++) {
+        errno = 0;
         rc = px_piof_ops(&m[i])->open_source(m[i].self, wanted, ends);
+    }
     return rc ? px_err_set(err, rc, "cannot make a %s: %s", what,
                            rc == PMIX_ERR_NOT_SUPPORTED ? "no component of piof does"
+                           : errno                      ? strerror(errno)
                                                         : PMIx_Error_string(rc))
               : PMIX_SUCCESS;
 }

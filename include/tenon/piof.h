@@ -58,7 +58,8 @@ struct px_piof_ops {
     pmix_status_t (*open_sink)(void *self, const struct px_piof_target *target,
                                void **sink);
     /* PMIX_ERR_NOT_SUPPORTED: another's kind; PMIX_ERR_OUT_OF_RESOURCE: no descriptor
-     * or terminal is left. On failure *ends is unchanged and nothing is open. */
+     * or terminal is left; errno may say why. On failure *ends is unchanged and nothing
+     * is open. */
     pmix_status_t (*open_source)(void *self, const struct px_piof_source *wanted,
                                  struct px_piof_ends *ends);
 
