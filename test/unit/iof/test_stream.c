@@ -662,7 +662,8 @@ static atomic_uint tap_says, n_ends;
 static unsigned tap(void *arg PX_UNUSED, const uint8_t *bytes, size_t n)
 {
     n_ends += n == 0;
-    memcpy(got + n_got, bytes, n);
+    if (n > 0)
+        memcpy(got + n_got, bytes, n);
     n_got += n;
     return tap_says;
 }
