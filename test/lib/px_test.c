@@ -7,7 +7,9 @@
 #include <limits.h>
 #include <linux/capability.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/syscall.h>
@@ -62,6 +64,16 @@ bool px_test_may(int capability)
 bool px_test_has_proc(void)
 {
     return access("/proc/self/stat", R_OK) == 0;
+}
+
+bool px_test_has_terminals(void)
+{
+    int fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    int other = fd >= 0 && unlockpt(fd) == 0 ? ioctl(fd, TIOCGPTPEER, O_RDWR | O_NOCTTY)
+                                             : -1;
+
+    close(fd);
+    return other >= 0 && close(other) == 0;
 }
 
 static size_t count_entries(const char *path)

@@ -62,6 +62,7 @@ const char *px_test_missing(void);
 void px_test_skip(const char *why);
 bool px_test_is_root(void);
 bool px_test_has_proc(void);
+bool px_test_has_terminals(void); /* pseudo terminals can be made */
 /* Whether this process has the capability in effect (CAP_* of linux/capability.h). */
 bool px_test_may(int capability);
 

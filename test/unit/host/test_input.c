@@ -150,13 +150,6 @@ static bool is_silent(int fd, int ms)
     return poll(&p, 1, ms) == 0;
 }
 
-static bool has_terminals(void)
-{
-    int fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-
-    return fd >= 0 && close(fd) == 0;
-}
-
 /* ---- pushes ---------------------------------------------------------------------- */
 
 /* Number i at place 4 i. */
@@ -275,7 +268,7 @@ PX_TEST_LOOP(a_terminal_is_told_the_end_by_its_character, 2)
 {
     char line[16];
 
-    PX_TEST_NEEDS(has_terminals(), "pseudo terminals");
+    PX_TEST_NEEDS(px_test_has_terminals(), "pseudo terminals");
     master = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
     ok(grantpt(master));
     ok(unlockpt(master));
@@ -467,7 +460,7 @@ static void run_at_terminal(void (*body)(int fd))
     pid_t pid;
     int slave;
 
-    PX_TEST_NEEDS(has_terminals(), "pseudo terminals");
+    PX_TEST_NEEDS(px_test_has_terminals(), "pseudo terminals");
     px_loop_destroy(loop);
     pid = check_fork();
     ok(px_loop_create(PX_PROGRESS_THREAD, &loop));

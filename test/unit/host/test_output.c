@@ -164,7 +164,7 @@ PX_TEST(a_prompt_at_a_terminal_is_seen)
 {
     PX_AUTO(px_infos) infos = {0};
 
-    PX_TEST_NEEDS(access("/dev/ptmx", R_OK | W_OK) == 0, "pseudo terminals");
+    PX_TEST_NEEDS(px_test_has_terminals(), "pseudo terminals");
     ok(px_infos_add(&infos, PMIX_SPAWN_PTY, NULL, PMIX_BOOL));
     ok(spawn_as(&infos, NULL, 1,
                 "printf 'name? '; until test -e go; do sleep 0.1; done"));

@@ -730,7 +730,7 @@ PX_TEST(a_terminal_ends_with_its_last_user)
     struct source a = {.how = lines, .kind = PX_PIOF_TERMINAL};
 
     start_with_pipe();
-    PX_TEST_NEEDS(access("/dev/ptmx", R_OK | W_OK) == 0, "pseudo terminals");
+    PX_TEST_NEEDS(px_test_has_terminals(), "pseudo terminals");
     on_loop(OPEN, &a);
     say(&a, "line\nrest");
     close(a.fd);
