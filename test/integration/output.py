@@ -275,6 +275,9 @@ CASES = (the_checker_fails, many_writers, many_merged, last_words, slow_reader, 
 
 
 def main():
+    if not os.path.exists("/proc/self/exe"):  # programs of the build folder find the library by it
+        print("SKIP output: needs /proc")
+        return 77
     wanted, failed = sys.argv[1:], 0
     cases = [case for case in CASES if not wanted or case.__name__ in wanted]
     for case in cases:
