@@ -368,8 +368,8 @@ int px_rm_open_way(struct px_rm_sys *sys, const char *path, uid_t client)
 
 /* ---- the way, before it is gone ------------------------------------------------- */
 
-/* Of the mount that fd is in, by the system's list of them: it may be one whose file
- * system does not answer. */
+/* By the system's list of mounts: that of fd may be of a file system that does not
+ * answer. In a chroot, the one that is not listed holds the root itself. */
 static bool may_wait(int fd)
 {
     static const char *const local[] = {"ext2",  "ext3",  "ext4",     "xfs",
@@ -378,22 +378,22 @@ static bool may_wait(int fd)
     const int64_t mount = mount_of(fd);
     PX_AUTOFREE char *line = NULL;
     size_t size = 0;
-    bool found = false;
-
     FILE *f = mount < 0 ? NULL : fopen("/proc/self/mountinfo", "re");
-    while (f && !found && getline(&line, &size, f) > 0) {
+    bool wait = !f;
+    while (f && getline(&line, &size, f) > 0) {
         const char *type = strstr(line, " - ");
 
         if (!type || strtoll(line, NULL, 10) != mount)
             continue;
-        for (size_t i = 0; i < PX_COUNT(local) && !found; i++)
-            found = strncmp(type + 3, local[i], strlen(local[i])) == 0 &&
-                    type[3 + strlen(local[i])] == ' ';
+        wait = true;
+        for (size_t i = 0; i < PX_COUNT(local) && wait; i++)
+            wait = strncmp(type + 3, local[i], strlen(local[i])) != 0 ||
+                   type[3 + strlen(local[i])] != ' ';
         break;
     }
     if (f)
         fclose(f);
-    return mount >= 0 && !found;
+    return mount >= 0 && wait;
 }
 
 /* Whether what is in the folder reached is for the client to see, and can be seen at
