@@ -27,7 +27,7 @@ const struct px_framework px_frameworks[PX_FW_COUNT] = {
     [PX_FW_PFEXEC] = {"pfexec", PX_PFEXEC_ABI, PX_ROLE_SERVER,
                       sizeof(struct px_pfexec_ops), .many = false, .required = false},
     [PX_FW_PNET] = {"pnet", PX_PNET_ABI, PX_ROLE_SERVER, sizeof(struct px_pnet_ops),
-                    .many = true, .required = false,
+                    .many = true, .required = false, .may_require = true,
                     .ops_needed = offsetof(struct px_pnet_ops, forward)},
     [PX_FW_PCLEANUP] = {"pcleanup", PX_PCLEANUP_ABI, PX_ROLE_SERVER,
                         sizeof(struct px_pcleanup_ops), .many = false,

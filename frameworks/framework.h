@@ -26,6 +26,7 @@ struct px_framework {
     uint32_t ops_size;   /* of struct px_<framework>_ops */
     bool many;           /* keeps every component that answers, not only the best */
     bool required;       /* no role can start without one */
+    bool may_require;    /* parameters <name>_<component>_required: no job without */
     bool deferred;       /* a client opens it with px_modules_open_deferred alone */
     uint32_t ops_needed; /* of ops_size, what no component leaves NULL; 0: all */
 };

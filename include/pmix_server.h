@@ -169,12 +169,19 @@ pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t *proc,
  *
  * Never blocks. The result holds what the fabric components of this server contribute
  * to the launch; it is empty if there are none, or they have nothing to say. A
- * component that cannot do its part fails the launch with its status.
+ * component that cannot do its part fails the launch with its status; one that crashes
+ * or takes longer than server_fabric_timeout is left out, unless
+ * pnet_<name>_required is set.
  *
- * @param info    the job's maps, PMIX_SETUP_APP_ENVARS, PMIX_ALLOC_FABRIC and others;
- *                copied
+ * @param info    PMIX_NODE_MAP and PMIX_PROC_MAP; PMIX_PARENT_ID, one or several
+ *                processes or namespaces (PMIX_PROC, PMIX_STRING, PMIX_PROC_NSPACE, or
+ *                an array of one of these), whose forwarded variables the job gets;
+ *                PMIX_SETUP_APP_ENVARS, PMIX_ALLOC_FABRIC and others; copied
  * @param cbfunc  must not be NULL; receives what each node passes to
- *                PMIx_server_setup_local_support
+ *                PMIx_server_setup_local_support. PMIX_ERR_NOT_AVAILABLE: a required
+ *                component cannot do its part; PMIX_ERR_JOB_CANCELED: the job was
+ *                deregistered, or the server ends; PMIX_ERR_BAD_PARAM for maps or
+ *                parents that cannot be read
  * @return PMIX_SUCCESS, and the callback will come; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOMEM;
  *         PMIX_ERR_INIT if there is no server
  */

@@ -65,6 +65,9 @@ const struct px_param px_server_params[] = {
     PX_PARAM_DURATION(struct px_server_conf, unread_timeout, "5m", 1, 3600000,
                       "How long a process may leave much unread of what it is sent, or "
                       "keep room that others wait for, before it is disconnected"),
+    PX_PARAM_DURATION(struct px_server_conf, fabric_timeout, "30s", 1, 3600000,
+                      "How long the fabric components that wait may take over their "
+                      "part in the launch of a job"),
     PX_PARAM_SIZE(struct px_server_conf, committed_per_user, "2g", 0, INT64_MAX,
                   "How many bytes the values may take that processes of one user have "
                   "committed, and messages to and from them on their way"),

@@ -134,6 +134,7 @@ static void job_free(struct px_launch_job *job)
     px_timer_free(job->timer);
     px_timer_free(job->limit);
     px_job_drop_traces(job);
+    px_server_setup_cancel(job->setup);
     px_timer_free(job->suspicion_timer);
     px_files_free(&job->files);
     px_plan_cleanup(&job->plan);
@@ -384,6 +385,7 @@ void px_job_abandon(struct px_launch_job *job, pmix_status_t status)
     void *cbdata = job->launch_cbdata;
 
     job->launch_status = status;
+    px_server_setup_cancel(px_take(&job->setup));
     silence(job);
     px_job_end(job, SIGKILL, status);
     if (job->n_running > 0)

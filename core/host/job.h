@@ -124,9 +124,10 @@ struct px_launch_job {
     struct px_task_output notices[2]; /* what is told of its seats, as outputs are */
     struct px_feed *feeds; /* of all processes, or of the only one that has one */
     size_t n_feeds;
-    struct px_input *input; /* our stdin for them; NULL: it is not read here */
-    struct px_files files;  /* made before it starts */
-    char *dir;              /* for scratch files; NULL: none */
+    struct px_input *input;        /* our stdin for them; NULL: it is not read here */
+    struct px_server_setup *setup; /* under way before that; NULL: none */
+    struct px_files files;         /* made before it starts */
+    char *dir;                     /* for scratch files; NULL: none */
     struct stat dir_is;
     enum px_job_stage stage;
     struct px_timer *timer;    /* of the stage */

@@ -180,19 +180,11 @@ static pmix_status_t describe(px_infos *out, const struct px_launch_job *job)
 
 /* ---- registration --------------------------------------------------------------- */
 
-static pmix_status_t register_job(struct px_launch_job *job, struct px_err *err)
+static pmix_status_t register_ranks(struct px_launch_job *job, struct px_err *err)
 {
     struct px_server *srv = job->launcher->server;
-    PX_AUTO(px_infos) infos = {0};
-    pmix_status_t rc = describe(&infos, job);
+    pmix_status_t rc = PMIX_SUCCESS;
 
-    if (rc)
-        return px_err_set(err, rc, "cannot describe the job: %s",
-                          PMIx_Error_string(rc));
-    rc = px_server_add_nspace(srv, job->proc.nspace, job->n_tasks, infos.v, infos.n,
-                              err);
-    if (!rc)
-        rc = px_server_setup_fabric(srv, job->proc.nspace, infos.v, infos.n, err);
     for (uint32_t r = 0; !rc && r < job->n_tasks; r++) {
         const pmix_proc_t proc = px_task_name(&job->tasks[r]);
 
@@ -215,6 +207,51 @@ static pmix_status_t register_job(struct px_launch_job *job, struct px_err *err)
             px_err_set(err, rc, "cannot connect the job with its parent: %s",
                        PMIx_Error_string(rc));
     }
+    return rc;
+}
+
+/* The additions of fabric components are there, or cannot be. */
+static void on_fabric(void *arg, pmix_status_t status, const char *why)
+{
+    struct px_launch_job *job = arg;
+    struct px_err err = {0};
+    pmix_status_t rc = status;
+
+    job->setup = NULL;
+    if (rc)
+        px_err_set(&err, rc, "%s", why);
+    else
+        rc = register_ranks(job, &err);
+    if (!rc)
+        rc = px_job_list_files(job, &err);
+    if (!rc)
+        rc = px_job_show_seats(job, &err);
+    if (!rc)
+        rc = px_files_make(&job->files, &err);
+    if (!rc)
+        return;
+    px_log(PX_LOG_ERROR, "spawn", "%s", err.text);
+    px_job_abandon(job, rc);
+}
+
+/* The job may be gone then. */
+static pmix_status_t register_job(struct px_launch_job *job, struct px_err *err)
+{
+    struct px_server *srv = job->launcher->server;
+    PX_AUTO(px_infos) infos = {0};
+    struct px_server_setup *setup;
+    pmix_status_t rc = describe(&infos, job);
+
+    if (rc)
+        return px_err_set(err, rc, "cannot describe the job: %s",
+                          PMIx_Error_string(rc));
+    rc = px_server_add_nspace(srv, job->proc.nspace, job->n_tasks, infos.v, infos.n,
+                              err);
+    if (!rc)
+        rc = px_server_setup_fabric(srv, job->proc.nspace, infos.v, infos.n, on_fabric,
+                                    job, &setup, err);
+    if (!rc && setup)
+        job->setup = setup;
     return rc;
 }
 
@@ -433,12 +470,6 @@ pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
     }
     if (!rc)
         rc = register_job(job, &err);
-    if (!rc)
-        rc = px_job_list_files(job, &err);
-    if (!rc)
-        rc = px_job_show_seats(job, &err);
-    if (!rc)
-        rc = px_files_make(&job->files, &err);
     if (rc)
         px_log(PX_LOG_ERROR, "spawn", "%s", err.text);
     if (!job)

@@ -241,20 +241,12 @@ static pmix_status_t lone_node_key(struct px_stage *s, const char *key,
 static pmix_status_t map_text(struct px_stage *s, const char *key,
                               const pmix_value_t *value, char **text)
 {
-    const char *string = px_value_string(value);
-    char *made = NULL;
-    pmix_status_t rc;
+    char *made;
+    pmix_status_t rc = px_map_of_value(value, &made, s->err);
 
-    if (string)
-        rc = px_map_text(string, strlen(string), &made, s->err);
-    else if ((value->type == PMIX_REGEX || value->type == PMIX_BYTE_OBJECT) &&
-             (value->data.bo.bytes || value->data.bo.size == 0))
-        rc = px_map_text(value->data.bo.bytes, value->data.bo.size, &made, s->err);
-    else if (value->type == PMIX_REGEX2)
-        rc = px_regex2_text(value->data.regex2, &made, s->err);
-    else
-        rc = bad(s, key, "is neither a string nor a regex");
-    if (!rc) {
+    if (rc) {
+        px_err_prefix(s->err, "%s", key);
+    } else {
         free(*text);
         *text = made;
     }

@@ -93,5 +93,8 @@ pmix_status_t px_map_text(const void *bytes, size_t n, char **text, struct px_er
  * PMIX_ERR_NOT_SUPPORTED if its type is not known. */
 pmix_status_t px_regex2_text(const pmix_regex2_t *regex, char **text,
                              struct px_err *err);
+/* The same of a value in any of these forms. PMIX_ERR_BAD_PARAM: it is none. */
+pmix_status_t px_map_of_value(const pmix_value_t *value, char **text,
+                              struct px_err *err);
 
 #endif

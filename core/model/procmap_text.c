@@ -283,3 +283,16 @@ pmix_status_t px_regex2_text(const pmix_regex2_t *regex, char **text,
         return px_err_set(err, PMIX_ERR_BAD_PARAM, "a map has bytes behind its end");
     return copy_text(regex->bytes, regex->len, text, err);
 }
+
+pmix_status_t px_map_of_value(const pmix_value_t *value, char **text,
+                              struct px_err *err)
+{
+    if (px_value_string(value))
+        return px_map_text(value->data.string, strlen(value->data.string), text, err);
+    if ((value->type == PMIX_REGEX || value->type == PMIX_BYTE_OBJECT) &&
+        (value->data.bo.bytes || value->data.bo.size == 0))
+        return px_map_text(value->data.bo.bytes, value->data.bo.size, text, err);
+    if (value->type == PMIX_REGEX2)
+        return px_regex2_text(value->data.regex2, text, err);
+    return px_err_set(err, PMIX_ERR_BAD_PARAM, "it is neither a string nor a regex");
+}

@@ -161,6 +161,55 @@ pmix_status_t px_choice_declare(struct px_params *params)
     return rc;
 }
 
+/* ---- components that no job goes without ----------------------------------------- */
+
+struct required_conf {
+    bool required;
+};
+
+static const struct px_param required_params[] = {
+    PX_PARAM_BOOL(struct required_conf, required, "false",
+                  "No job is launched without this component: where it cannot be used, "
+                  "crashes, or takes too long, the launch fails"),
+    PX_PARAM_END,
+};
+
+/* "hello" of "pnet_hello_required"; malloc'd. NULL: it is no such name. */
+static char *required_name(const char *framework, const char *name)
+{
+    const char suffix[] = "_required";
+    const size_t before = strlen(framework) + 1, len = strlen(name);
+
+    if (len <= before + sizeof suffix - 1 || !px_str_starts(name, framework) ||
+        name[before - 1] != '_' ||
+        strcmp(name + len - (sizeof suffix - 1), suffix) != 0)
+        return NULL;
+    return strndup(name + before, len - before - (sizeof suffix - 1));
+}
+
+pmix_status_t px_choice_required(struct px_params *params,
+                                 enum px_framework_id framework, px_strv *names)
+{
+    const char *fw = px_frameworks[framework].name;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (!px_frameworks[framework].may_require)
+        return PMIX_SUCCESS;
+    for (const struct px_setting *s = params->first; s && !rc; s = s->next) {
+        struct required_conf conf = {false};
+        PX_AUTOFREE char *name = required_name(fw, s->name);
+        PX_AUTOFREE char *prefix = name ? px_strf("%s_%s_", fw, name) : NULL;
+
+        if (!name || px_strv_has(*names, name))
+            continue;
+        rc = prefix ? px_params_parse(params, prefix, required_params, &conf, NULL)
+                    : PMIX_ERR_NOMEM;
+        if (!rc && conf.required)
+            rc = px_strv_append(names, name);
+    }
+    return rc;
+}
+
 pmix_status_t px_choice_declare_of(struct px_params *params,
                                    const struct px_found *found,
                                    const struct px_param *table)

@@ -48,4 +48,9 @@ pmix_status_t px_choice_declare_of(struct px_params *params,
                                    const struct px_found *found,
                                    const struct px_param *table);
 
+/* Those of a framework without which no job is to be launched, by parameters such as
+ * pnet_<name>_required, which become known. PMIX_ERR_NOMEM. */
+pmix_status_t px_choice_required(struct px_params *params,
+                                 enum px_framework_id framework, px_strv *names);
+
 #endif

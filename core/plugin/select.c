@@ -46,6 +46,7 @@ struct px_selection {
     px_catalog catalog;
     unsigned roles;
     struct px_slot slots[PX_FW_COUNT];
+    px_strv required[PX_FW_COUNT];
 };
 
 /* ---- loading: on the thread that holds the process lock -------------------------- */
@@ -418,6 +419,8 @@ void px_selection_close(struct px_selection *s, unsigned roles)
 
 static void free_selection(struct px_selection *s)
 {
+    for (int id = 0; id < PX_FW_COUNT; id++)
+        px_strv_free(s->required[id]);
     px_choice_cleanup(&s->report);
     px_catalog_cleanup(&s->catalog);
     free(s);
@@ -438,6 +441,8 @@ pmix_status_t px_selection_create(struct px_params *params, struct px_loop *loop
                                             &s->report);
     if (!rc)
         rc = px_choice_declare(params);
+    for (int id = 0; id < PX_FW_COUNT && !rc; id++)
+        rc = px_choice_required(params, id, &s->required[id]);
     if (rc)
         px_err_nomem(err, "select components");
     else
@@ -554,4 +559,17 @@ const struct px_module *px_module_find(const char *framework, const char *name)
         if (strcmp(m[i].component->name, name) == 0)
             return &m[i];
     return NULL;
+}
+
+char *const *px_required_components(const char *framework)
+{
+    enum px_framework_id id = px_framework_find(framework, strlen(framework));
+
+    return px_process.selection && id < PX_FW_COUNT ? px_process.selection->required[id]
+                                                    : NULL;
+}
+
+bool px_component_is_required(const char *framework, const char *name)
+{
+    return px_strv_has(px_required_components(framework), name);
 }

@@ -48,5 +48,9 @@ pmix_status_t px_modules_open_deferred(struct px_err *err);
 char *px_module_names(const char *framework);
 /* By component name; NULL if it is not selected. */
 const struct px_module *px_module_find(const char *framework, const char *name);
+/* Names of components without which no job is to be launched, whether they can be used
+ * or not; NULL at the end, or NULL. Any thread. */
+char *const *px_required_components(const char *framework);
+bool px_component_is_required(const char *framework, const char *name);
 
 #endif

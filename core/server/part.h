@@ -26,7 +26,7 @@ struct px_server_parts {
     struct px_launch_envs *launch_envs;
     struct px_memory *memory;
     /* of one part each, which needs no more */
-    struct px_list attributes, cached_events, psets, waiting_gets;
+    struct px_list attributes, cached_events, gathers, psets, waiting_gets;
     size_t n_cached_events;
 };
 

@@ -207,8 +207,11 @@ static void on_op(struct px_api *api)
 {
     const struct px_server_op *op = PX_CONTAINER_OF(api, struct px_server_op, api);
 
-    px_api_done(api,
-                px_process.server ? op->run(px_process.server, op) : PMIX_ERR_INIT);
+    pmix_status_t rc = px_process.server ? op->run(px_process.server, op)
+                                         : PMIX_ERR_INIT;
+
+    if (rc != PX_DEFERRED) /* else op may be gone */
+        px_api_done(api, rc);
 }
 
 pmix_status_t px_server_submit(struct px_server_op *op, size_t size, bool sound)

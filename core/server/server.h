@@ -243,6 +243,8 @@ void px_peer_pack_named(struct px_peer *peer, const struct px_nspace *ns, px_wri
 /* A call that works on the loop; the first member of each call's own structure. */
 struct px_server_op {
     struct px_api api;
+    /* Its status ends the call, but for PX_DEFERRED: then px_api_done does, now or
+     * later. */
     pmix_status_t (*run)(struct px_server *srv, const struct px_server_op *op);
 };
 /* With the user's callback it is posted, else it waits. PMIX_ERR_INIT without a server;

@@ -49,12 +49,12 @@ enum px_pnet_flags {
 };
 
 /* On the loop thread, where none waits, but for contribute and gather. Those before
- * forward must be there; contribute only where there is no gather. */
+ * forward must be there. */
 struct px_pnet_ops {
     /* Where the job is launched from: what the component of this name shall get on each
      * node. info is what the host knows of the job. Adding nothing is fine. Runs in a
      * child process of its own, unless flags say otherwise: it may wait, at most for
-     * pnet_timeout, and what it changes in self is lost. */
+     * server_fabric_timeout, and what it changes in self is lost. */
     pmix_status_t (*contribute)(void *self, const char *nspace, const pmix_info_t *info,
                                 size_t n, px_pnet_add_fn add, void *arg);
     /* On each node, if there was a contribution and before the first process: prepares
@@ -80,7 +80,7 @@ struct px_pnet_ops {
     /* All that follow may be NULL. */
 
     uint32_t flags; /* enum px_pnet_flags */
-    /* In place of contribute, with the maps of the job decoded. */
+    /* In place of contribute, which an older library calls: with the maps decoded. */
     pmix_status_t (*gather)(void *self, const struct px_pnet_job *job,
                             px_pnet_add_fn add, void *arg);
     /* On each node that has applied a contribution and knows the job, before its first
@@ -91,8 +91,8 @@ struct px_pnet_ops {
      * job may begin others. */
     void (*child_finalized)(void *self, const pmix_proc_t *proc);
     void (*local_app_finalized)(void *self, const char *nspace);
-    /* What this node has of the component's fabric, and the same of other nodes, where
-     * the host has brought it. info came over the wire. */
+    /* The devices of the component's fabric on this node; and the same of other nodes,
+     * where the host has brought it. info came over the wire. */
     pmix_status_t (*collect_inventory)(void *self, const pmix_info_t *directives,
                                        size_t n, px_pnet_add_fn add, void *arg);
     pmix_status_t (*deliver_inventory)(void *self, const pmix_info_t *info, size_t n,

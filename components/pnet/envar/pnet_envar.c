@@ -129,8 +129,18 @@ struct envar {
     struct px_list jobs;
 };
 
-static bool is_wanted(const struct envar *e, const char *nspace, const char *name,
-                      size_t len)
+/* A job gets those of its parents as well. */
+static bool applies(const struct rule *r, const struct px_pnet_job *job)
+{
+    size_t i = 0;
+
+    while (i < job->n_parents && strcmp(r->nspace, job->parents[i]) != 0)
+        i++;
+    return !r->nspace[0] || strcmp(r->nspace, job->nspace) == 0 || i < job->n_parents;
+}
+
+static bool is_wanted(const struct envar *e, const struct px_pnet_job *job,
+                      const char *name, size_t len)
 {
     bool hook = false, wanted = false;
 
@@ -141,7 +151,7 @@ static bool is_wanted(const struct envar *e, const char *nspace, const char *nam
     for (size_t i = 0; i < e->n; i++) {
         const struct rule *r = &e->rules[i];
 
-        if (r->nspace[0] && strcmp(r->nspace, nspace) != 0)
+        if (!applies(r, job))
             continue;
         for (size_t k = 0; k < r->n; k++) {
             if (!fits(r->v[k].text, name, len))
@@ -154,9 +164,8 @@ static bool is_wanted(const struct envar *e, const char *nspace, const char *nam
     return wanted;
 }
 
-static pmix_status_t contribute(void *self, const char *nspace,
-                                const pmix_info_t *info PX_UNUSED, size_t n PX_UNUSED,
-                                px_pnet_add_fn add, void *arg)
+static pmix_status_t gather(void *self, const struct px_pnet_job *job,
+                            px_pnet_add_fn add, void *arg)
 {
     const struct envar *e = self;
     pmix_status_t rc = PMIX_SUCCESS;
@@ -164,7 +173,7 @@ static pmix_status_t contribute(void *self, const char *nspace,
     for (char **v = environ; !rc && v && *v; v++) {
         const size_t len = strcspn(*v, "=");
 
-        if (!(*v)[len] || !is_wanted(e, nspace, *v, len))
+        if (!(*v)[len] || !is_wanted(e, job, *v, len))
             continue;
         PX_AUTOFREE char *name = strndup(*v, len);
         const pmix_info_t one = {
@@ -174,6 +183,15 @@ static pmix_status_t contribute(void *self, const char *nspace,
         rc = name ? add(arg, &one) : PMIX_ERR_NOMEM;
     }
     return rc;
+}
+
+static pmix_status_t contribute(void *self, const char *nspace, const pmix_info_t *info,
+                                size_t n, px_pnet_add_fn add, void *arg)
+{
+    const struct px_pnet_job job = {
+        .size = sizeof job, .nspace = nspace, .info = info, .n_info = n};
+
+    return gather(self, &job, add, arg);
 }
 
 static pmix_status_t forward(void *self, const char *nspace, const char *patterns,
@@ -318,7 +336,13 @@ static pmix_status_t envar_query(void *self PX_UNUSED, struct px_query *answer)
     return PMIX_SUCCESS;
 }
 
-static const struct px_pnet_ops ops = {contribute, apply, envars, forget, forward};
+static const struct px_pnet_ops ops = {.contribute = contribute,
+                                       .apply = apply,
+                                       .envars = envars,
+                                       .forget = forget,
+                                       .forward = forward,
+                                       .flags = PX_PNET_IN_PLACE,
+                                       .gather = gather};
 
 PX_COMPONENT(pnet, envar) = {
     PX_COMPONENT_HEAD(pnet, PNET, envar),

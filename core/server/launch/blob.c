@@ -7,7 +7,6 @@
 #include "core/wire/walk.h"
 
 #define LAYOUT         2u
-#define MAX_B          PX_MAX_INFLATED_B
 #define DEFLATE_FROM_B 4096u
 
 static uint32_t sum_of(uint8_t deflated, const void *bytes, size_t n)
@@ -27,7 +26,7 @@ void px_blob_add(px_writer *body, const char *component, const char *version,
     px_pack_bytes(body, inside.buf.data, inside.buf.len);
     if (inside.status && !body->status)
         body->status = inside.status;
-    if (body->buf.len > MAX_B && !body->status)
+    if (body->buf.len > PX_BLOB_MAX_B && !body->status)
         body->status = PMIX_ERR_OUT_OF_RESOURCE;
 }
 
@@ -77,7 +76,7 @@ pmix_status_t px_blob_open(const void *bytes, size_t n, px_reader *body,
                           LAYOUT);
     if (px_unpack_u8(&r, &deflated, PMIX_UINT8) || px_unpack1(&r, &sum, PMIX_UINT32) ||
         px_unpack_view(&r, body, PMIX_BYTE_OBJECT) || !px_reader_done(&r) ||
-        (size_t)(body->end - body->pos) > MAX_B ||
+        (size_t)(body->end - body->pos) > PX_BLOB_MAX_B ||
         sum_of(deflated, body->pos, (size_t)(body->end - body->pos)) != sum)
         return damaged(err);
     if (!deflated)

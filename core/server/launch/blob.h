@@ -7,6 +7,9 @@
 #include "core/base/err.h"
 #include "core/wire/codec.h"
 
+#define PX_BLOB_KEY   "tenon.pnet"
+#define PX_BLOB_MAX_B PX_MAX_INFLATED_B
+
 /* Appends the contribution of a component. body's status tells of one that does not
  * pack, and by PMIX_ERR_OUT_OF_RESOURCE of one that is beyond the bound of a blob. */
 void px_blob_add(px_writer *body, const char *component, const char *version,

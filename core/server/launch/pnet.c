@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Contributions of fabric components to a launch: gathered into one byte object where
- * the job is launched from, and taken apart again on each node. Nothing of it is
+/* Contributions of fabric components to a launch, taken apart on each node. Nothing is
  * applied before all of it was read. */
+#include "core/base/str.h"
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
 #include "core/server/host.h"
 #include "core/server/launch/blob.h"
 #include "core/server/launch/environment.h"
+#include "core/server/launch/gather.h"
 #include "core/server/launch/pnet.h"
 #include "core/server/server.h"
 #include "core/wire/codec.h"
 #include "frameworks/pnet/pnet.h"
 
 #include <string.h>
-
-#define BLOB_KEY "tenon.pnet"
 
 /* ---- components ------------------------------------------------------------------ */
 
@@ -23,121 +22,11 @@ static const struct px_module *modules(size_t *n)
     return px_modules("pnet", n);
 }
 
-static void forget(struct px_server *srv, const char *nspace)
-{
-    size_t n;
-    const struct px_module *m = modules(&n);
-
-    px_launch_env_drop(srv, nspace);
-    for (size_t i = 0; i < n; i++)
-        px_pnet_ops(&m[i])->forget(m[i].self, nspace);
-}
-
 static pmix_status_t failed(const struct px_module *m, const char *what,
                             const char *nspace, pmix_status_t rc, struct px_err *err)
 {
     return px_err_set(err, rc, "component pnet/%s cannot %s job %s: %s",
                       m->component->name, what, nspace, PMIx_Error_string(rc));
-}
-
-/* ---- where the job is launched from ---------------------------------------------- */
-
-/* Directives of the host: variables, and all else. */
-struct wanted {
-    bool envars, others;
-};
-
-struct gathering {
-    px_infos share;
-    struct wanted wanted;
-};
-
-/* All, unless one is asked for. */
-static struct wanted read_wanted(const pmix_info_t *info, size_t n)
-{
-    struct wanted w = {px_info_flag(info, n, PMIX_SETUP_APP_ENVARS),
-                       px_info_flag(info, n, PMIX_SETUP_APP_NONENVARS)};
-
-    if (w.envars == w.others || px_info_flag(info, n, PMIX_SETUP_APP_ALL))
-        w = (struct wanted){true, true};
-    return w;
-}
-
-/* Variables alone were asked for: a launch without them would go on as if there were
- * none to forward. */
-static bool may_serve(struct wanted w)
-{
-    size_t n, i = 0;
-    const struct px_module *m = modules(&n);
-
-    while (i < n && !px_pnet_ops(&m[i])->forward)
-        i++;
-    return w.others || i < n;
-}
-
-/* Packs it for a try: a value that cannot travel is the component's mistake, and
- * refused. */
-static pmix_status_t add(void *arg, const pmix_info_t *info)
-{
-    struct gathering *g = arg;
-    PX_AUTO(px_writer) trial;
-
-    px_writer_init(&trial, px_codec_default);
-    if (!info || !info->key[0])
-        return PMIX_ERR_BAD_PARAM;
-    px_pack_infos(&trial, info, 1);
-    if (trial.status)
-        return trial.status == PMIX_ERR_NOMEM ? PMIX_ERR_NOMEM : PMIX_ERR_BAD_PARAM;
-    if (px_launch_env_is_change(info) ? !g->wanted.envars : !g->wanted.others)
-        return PMIX_SUCCESS;
-    return px_infos_add_copy(&g->share, info, 1);
-}
-
-static pmix_status_t gather(const struct px_module *m, const char *nspace,
-                            const pmix_info_t *info, size_t n, px_writer *body,
-                            struct px_err *err)
-{
-    struct gathering g = {.wanted = read_wanted(info, n)};
-    pmix_status_t rc = px_pnet_ops(m)->contribute(m->self, nspace, info, n, add, &g);
-
-    if (!rc && g.share.n) {
-        px_blob_add(body, m->component->name, m->component->version, &g.share);
-        rc = body->status;
-    }
-    px_infos_cleanup(&g.share);
-    return rc ? failed(m, "contribute to", nspace, rc, err) : PMIX_SUCCESS;
-}
-
-pmix_status_t px_pnet_contribute(struct px_server *srv, const char *nspace,
-                                 const pmix_info_t *info, size_t n, px_infos *out,
-                                 struct px_err *err)
-{
-    size_t n_modules;
-    const struct px_module *m = modules(&n_modules);
-    PX_AUTO(px_writer) body, sealed;
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    px_writer_init(&body, px_codec_default);
-    px_writer_init(&sealed, px_codec_default);
-    if (!may_serve(read_wanted(info, n)))
-        rc = px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
-                        "cannot gather variables for job %s: no component forwards any",
-                        nspace);
-    for (size_t i = 0; !rc && i < n_modules; i++)
-        rc = gather(&m[i], nspace, info, n, &body, err);
-    if (!rc && body.buf.len > 0) {
-        rc = px_blob_seal(&body, &sealed);
-        const pmix_byte_object_t blob = {(char *)sealed.buf.data, sealed.buf.len};
-
-        if (!rc)
-            rc = px_infos_add(out, BLOB_KEY, &blob, PMIX_BYTE_OBJECT);
-        if (rc)
-            px_err_set(err, rc, "cannot pack what is added to job %s: %s", nspace,
-                       PMIx_Error_string(rc));
-    }
-    if (rc)
-        forget(srv, nspace);
-    return rc;
 }
 
 /* ---- on each node ---------------------------------------------------------------- */
@@ -241,7 +130,7 @@ static pmix_status_t apply_shares(struct px_server *srv, const char *nspace,
 pmix_status_t px_pnet_apply(struct px_server *srv, const char *nspace,
                             const pmix_info_t *info, size_t n, struct px_err *err)
 {
-    const pmix_info_t *blob = px_info_find(info, n, BLOB_KEY);
+    const pmix_info_t *blob = px_info_find(info, n, PX_BLOB_KEY);
     const px_infos host = {.v = (pmix_info_t *)info, .n = n};
     pmix_status_t rc = PMIX_SUCCESS;
     bool given = blob;
@@ -252,6 +141,8 @@ pmix_status_t px_pnet_apply(struct px_server *srv, const char *nspace,
         given |= px_launch_env_is_change(&info[i]);
     if (!given)
         return PMIX_SUCCESS;
+    if (px_pnet_check_required(nspace, err))
+        return err->status;
     struct share *shares = calloc(n_modules + 1, sizeof *shares);
     if (!shares)
         return px_err_nomem(err, "prepare job %s", nspace);
@@ -262,7 +153,7 @@ pmix_status_t px_pnet_apply(struct px_server *srv, const char *nspace,
     } else {
         rc = apply_shares(srv, nspace, shares, &host, err);
         if (rc)
-            forget(srv, nspace);
+            px_pnet_forget(srv, nspace);
     }
     for (size_t i = 0; i < n_modules; i++)
         PMIx_Info_free(shares[i].info, shares[i].n);
@@ -270,23 +161,75 @@ pmix_status_t px_pnet_apply(struct px_server *srv, const char *nspace,
     return rc;
 }
 
+/* ---- both, for the host inside the library --------------------------------------- */
+
+struct px_server_setup {
+    struct px_server *server;
+    struct px_gather *gather;
+    px_server_setup_fn fn;
+    void *arg;
+    pmix_nspace_t nspace;
+};
+
+static void on_gathered(void *arg, pmix_status_t status, px_infos *out,
+                        const struct px_err *gathered)
+{
+    struct px_server_setup s = *(struct px_server_setup *)arg;
+    struct px_err err = *gathered;
+
+    free(arg);
+    if (!status)
+        status = px_pnet_apply(s.server, s.nspace, out->v, out->n, &err);
+    px_infos_cleanup(out);
+    s.fn(s.arg, status, err.text);
+}
+
 pmix_status_t px_server_setup_fabric(struct px_server *srv, const char *nspace,
                                      const pmix_info_t *info, size_t n,
-                                     struct px_err *err)
+                                     px_server_setup_fn fn, void *arg,
+                                     struct px_server_setup **out, struct px_err *err)
 {
-    PX_AUTO(px_infos) blob = {0};
-    pmix_status_t rc = px_pnet_contribute(srv, nspace, info, n, &blob, err);
+    struct px_server_setup *s = calloc(1, sizeof *s);
+    struct px_gather *g;
 
-    return rc ? rc : px_pnet_apply(srv, nspace, blob.v, blob.n, err);
+    *out = NULL;
+    if (!s)
+        return px_err_nomem(err, "prepare job %s", nspace);
+    *s = (struct px_server_setup){.server = srv, .fn = fn, .arg = arg};
+    px_str_copy(s->nspace, sizeof s->nspace, nspace);
+    pmix_status_t rc = px_gather_start(srv, nspace, info, n, on_gathered, s, &g, err);
+    if (rc) {
+        free(s);
+    } else if (g) {
+        s->gather = g;
+        *out = s;
+    }
+    return rc;
+}
+
+void px_server_setup_cancel(struct px_server_setup *s)
+{
+    if (s)
+        px_gather_cancel(s->gather);
+    free(s);
+}
+
+/* ---- the part -------------------------------------------------------------------- */
+
+static void stop(struct px_server *srv)
+{
+    px_gather_drop(srv, NULL);
 }
 
 static void nspace_gone(struct px_server *srv, const char *nspace,
                         struct px_nspace *ns PX_UNUSED)
 {
-    forget(srv, nspace);
+    px_gather_drop(srv, nspace);
+    px_pnet_forget(srv, nspace);
 }
 
 const struct px_server_part px_pnet_part = {
     .name = "pnet",
+    .stop = stop,
     .nspace_gone = nspace_gone,
 };

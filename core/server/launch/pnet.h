@@ -6,12 +6,7 @@
 
 #include "core/server/server.h"
 
-/* Appends to out what every node of the job has to be given, if there is anything. */
-pmix_status_t px_pnet_contribute(struct px_server *srv, const char *nspace,
-                                 const pmix_info_t *info, size_t n, px_infos *out,
-                                 struct px_err *err);
-/* info is of px_pnet_contribute on the launching node, among others. */
+/* info is of px_gather_start on the launching node, among others. */
 pmix_status_t px_pnet_apply(struct px_server *srv, const char *nspace,
                             const pmix_info_t *info, size_t n, struct px_err *err);
-
 #endif

@@ -2,7 +2,8 @@
 /* The host gathers the data that a launch needs, where the launch begins. */
 #include "core/base/str.h"
 #include "core/rt/log.h"
-#include "core/server/launch/pnet.h"
+#include "core/server/launch/gather.h"
+#include "core/server/server.h"
 
 struct setup {
     struct px_server_op op;
@@ -11,17 +12,29 @@ struct setup {
     pmix_setup_application_cbfunc_t cb;
 };
 
-static pmix_status_t contribute(struct px_server *srv, const struct px_server_op *op)
+static void on_gathered(void *arg, pmix_status_t status, px_infos *out,
+                        const struct px_err *err)
+{
+    struct setup *s = arg;
+
+    if (status)
+        px_log(PX_LOG_ERROR, "server", "%s", err->text);
+    s->answer = *out;
+    px_api_done(&s->op.api, status);
+}
+
+static pmix_status_t gather(struct px_server *srv, const struct px_server_op *op)
 {
     struct setup *s = PX_CONTAINER_OF(op, struct setup, op);
     const px_infos *info = &op->api.args.info;
+    struct px_gather *g;
     struct px_err err = {0};
-    pmix_status_t rc = px_pnet_contribute(srv, s->nspace, info->v, info->n, &s->answer,
-                                          &err);
+    pmix_status_t rc = px_gather_start(srv, s->nspace, info->v, info->n, on_gathered, s,
+                                       &g, &err);
 
-    if (err.text[0])
+    if (rc)
         px_log(PX_LOG_ERROR, "server", "%s", err.text);
-    return rc;
+    return rc ? rc : PX_DEFERRED;
 }
 
 /* The host has read the answer. In any thread. */
@@ -51,7 +64,7 @@ PX_EXPORT pmix_status_t PMIx_server_setup_application(
     const pmix_nspace_t nspace, pmix_info_t info[], size_t ninfo,
     pmix_setup_application_cbfunc_t cbfunc, void *cbdata)
 {
-    struct setup s = {.op = {.run = contribute,
+    struct setup s = {.op = {.run = gather,
                              .api = {.finish = finish_setup,
                                      .request = &px_request_infos,
                                      .args.info = px_infos_borrow(info, ninfo),

@@ -3,6 +3,7 @@
 #include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/server/launch/blob.h"
+#include "core/server/launch/job.h"
 #include "fake_host.h"
 #include "pmix_envars.h"
 #include "raw.h"
@@ -260,6 +261,7 @@ PX_TEST(a_blob_has_a_bound)
 /* ---- variables that are forwarded ------------------------------------------------------------- */
 
 static px_infos gathered; /* by the last setup_application */
+static px_infos of_host;  /* with the next */
 
 static void on_gathered(pmix_status_t status, pmix_info_t l[], size_t n, void *cbdata,
                         pmix_op_cbfunc_t cb, void *their_cbdata)
@@ -276,7 +278,8 @@ static void launch(const char *nspace)
     pmix_proc_t p = raw_proc(nspace, 0);
 
     sem_init(&told, 0, 0);
-    ok(PMIx_server_setup_application(p.nspace, NULL, 0, on_gathered, &told));
+    ok(PMIx_server_setup_application(p.nspace, of_host.v, of_host.n, on_gathered,
+                                     &told));
     ok(await_told());
     ok(PMIx_server_setup_local_support(p.nspace, gathered.v, gathered.n, NULL, NULL));
 }
@@ -409,6 +412,119 @@ PX_TEST(what_is_set_for_the_application_stays)
 
         ck_assert_str_eq(value(env, "FW_A"), rows[i].wanted);
         px_strv_free(env);
+    }
+}
+
+/* ---- the job as components see it -------------------------------------------------------------- */
+
+static px_infos describe(const char *nodes, const char *ranks)
+{
+    px_infos infos = {0};
+
+    if (nodes)
+        ok(px_infos_add(&infos, PMIX_NODE_MAP, nodes, PMIX_STRING));
+    if (ranks)
+        ok(px_infos_add(&infos, PMIX_PROC_MAP, ranks, PMIX_STRING));
+    return infos;
+}
+
+PX_TEST(components_are_told_where_ranks_run)
+{
+    static const uint32_t node_of[] = {0, 1, 0, UINT32_MAX, 2},
+                          local_of[] = {0, 0, 1, 0, 0};
+    PX_AUTO(px_infos) infos = describe("a,b,here", "0,2;1;4");
+    PX_AUTO(px_job_view) view = {0};
+    struct px_err err;
+
+    start();
+    strcpy(px_process.model->hostname, "here.cluster");
+    ok(px_job_view_of_infos(&view, "job", infos.v, infos.n, &err));
+    ck_assert_uint_eq(view.job.n_nodes, 3);
+    ck_assert_uint_eq(view.job.n_procs, PX_COUNT(node_of));
+    ck_assert_uint_eq(view.job.most_on_a_node, 2);
+    ck_assert_uint_eq(view.job.this_node, 2);
+    ck_assert_uint_eq(view.job.n_info, 2);
+    ck_assert_str_eq(view.job.nodes[1], "b");
+    for (size_t r = 0; r < PX_COUNT(node_of); r++) {
+        ck_assert_uint_eq(view.job.node_of[r], node_of[r]);
+        if (node_of[r] != UINT32_MAX)
+            ck_assert_uint_eq(view.job.local_of[r], local_of[r]);
+    }
+}
+
+PX_TEST(a_job_without_maps_has_none)
+{
+    const char *const maps[][2] = {{NULL, NULL}, {"a,b", NULL}, {NULL, "0;1"}};
+
+    start();
+    for (size_t i = 0; i < PX_COUNT(maps); i++) {
+        PX_AUTO(px_infos) infos = describe(maps[i][0], maps[i][1]);
+        PX_AUTO(px_job_view) view = {0};
+        struct px_err err;
+
+        ok(px_job_view_of_infos(&view, "job", infos.v, infos.n, &err));
+        ck_assert(view.job.n_nodes == 0 && !view.job.nodes && !view.job.node_of);
+        ck_assert_uint_eq(view.job.this_node, UINT32_MAX);
+    }
+}
+
+PX_TEST(a_spawned_job_gets_what_was_to_go_to_its_parents)
+{
+    pmix_proc_t procs[] = {raw_proc("mother", 3), raw_proc("father", 0)};
+    char *names[] = {(char *)"mother", (char *)"father"};
+    pmix_data_array_t arrays[] = {{PMIX_PROC, 2, procs}, {PMIX_STRING, 2, names}};
+    const struct {
+        pmix_data_type_t type;
+        const void *data;
+        const char *wanted;
+    } rows[] = {{PMIX_PROC, &procs[0], "FW_A"},
+                {PMIX_STRING, "father", "FW_B"},
+                {PMIX_PROC_NSPACE, procs[0].nspace, "FW_A"},
+                {PMIX_DATA_ARRAY, &arrays[0], "FW_A FW_B"},
+                {PMIX_DATA_ARRAY, &arrays[1], "FW_A FW_B"}};
+
+    for (size_t i = 0; i < PX_COUNT(named); i++)
+        setenv(named[i], "one", 1);
+    start();
+    ok(PMIx_Forward_envars("mother", "FW_A", NULL, 0));
+    ok(PMIx_Forward_envars("father", "FW_B", NULL, 0));
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        px_infos_cleanup(&of_host);
+        ok(px_infos_add(&of_host, PMIX_PARENT_ID, rows[i].data, rows[i].type));
+        got("child", rows[i].wanted, PMIx_Data_type_string(rows[i].type));
+    }
+    px_infos_cleanup(&of_host);
+    got("orphan", "", "no parent");
+}
+
+PX_TEST(what_describes_no_job_is_refused)
+{
+    uint32_t number = 7;
+    char longer[PMIX_MAX_NSLEN + 2];
+    pmix_data_array_t numbers = {PMIX_UINT32, 1, &number};
+    const struct {
+        const char *key;
+        pmix_data_type_t type;
+        const void *data;
+    } rows[] = {{PMIX_PARENT_ID, PMIX_UINT32, &number},
+                {PMIX_PARENT_ID, PMIX_STRING, ""},
+                {PMIX_PARENT_ID, PMIX_STRING, longer},
+                {PMIX_PARENT_ID, PMIX_DATA_ARRAY, &numbers},
+                {PMIX_NODE_MAP, PMIX_UINT32, &number},
+                {PMIX_PROC_MAP, PMIX_UINT32, &number},
+                {PMIX_PROC_MAP, PMIX_STRING, "0;0"}};
+
+    memset(longer, 'n', sizeof longer);
+    longer[sizeof longer - 1] = '\0';
+    sem_init(&told, 0, 0);
+    start();
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        PX_AUTO(px_infos) infos = describe("a,b", NULL);
+
+        ok(px_infos_add(&infos, rows[i].key, rows[i].data, rows[i].type));
+        pmix_status_t rc = PMIx_server_setup_application(job, infos.v, infos.n,
+                                                         on_application, &told);
+        ck_assert_msg((rc ? rc : await_told()) == PMIX_ERR_BAD_PARAM, "row %zu", i);
     }
 }
 

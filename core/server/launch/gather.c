@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A component of a vendor may ask a fabric manager, wait, or crash. It does so in a
+ * child process: the loop goes on, a deadline ends the child, and how it ended is
+ * told. */
+#include "core/server/launch/gather.h"
+
+#include "core/base/fd.h"
+#include "core/plugin/select.h"
+#include "core/reclaim/process.h"
+#include "core/rt/child.h"
+#include "core/rt/log.h"
+#include "core/server/launch/blob.h"
+#include "core/server/launch/environment.h"
+#include "core/server/launch/job.h"
+#include "core/server/server.h"
+#include "frameworks/pnet/pnet.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+struct wanted {
+    bool envars, others;
+};
+
+/* Of one component. */
+struct part {
+    struct px_gather *gather;
+    const struct px_module *module;
+    px_infos share;
+    size_t share_b; /* packed */
+    bool oversize;  /* or it would be */
+    pid_t pid;      /* 0: it needs no child, or that has ended */
+    int fd;
+    struct px_watch *watch;
+    px_buf answer; /* of the child */
+};
+
+struct px_gather {
+    struct px_list link; /* in px_server_parts.gathers */
+    struct px_server *server;
+    px_job_view view;
+    struct wanted wanted;
+    struct part *parts;
+    size_t n_parts, n_waiting;
+    struct px_timer *timer;
+    struct px_err err; /* the first failure */
+    px_gather_fn fn;
+    void *arg;
+};
+
+/* ---- components ------------------------------------------------------------------ */
+
+void px_pnet_forget(struct px_server *srv, const char *nspace)
+{
+    size_t n;
+    const struct px_module *m = px_modules("pnet", &n);
+
+    px_launch_env_drop(srv, nspace);
+    for (size_t i = 0; i < n; i++)
+        px_pnet_ops(&m[i])->forget(m[i].self, nspace);
+}
+
+pmix_status_t px_pnet_check_required(const char *nspace, struct px_err *err)
+{
+    char *const *name = px_required_components("pnet");
+
+    for (; name && *name; name++)
+        if (!px_module_find("pnet", *name))
+            return px_err_set(
+                err, PMIX_ERR_NOT_AVAILABLE,
+                "cannot launch job %s: component pnet/%.64s cannot be used "
+                "here, and pnet_%.64s_required is set",
+                nspace, *name, *name);
+    return PMIX_SUCCESS;
+}
+
+/* ---- what is wanted -------------------------------------------------------------- */
+
+/* All, unless one is asked for. */
+static struct wanted read_wanted(const pmix_info_t *info, size_t n)
+{
+    struct wanted w = {px_info_flag(info, n, PMIX_SETUP_APP_ENVARS),
+                       px_info_flag(info, n, PMIX_SETUP_APP_NONENVARS)};
+
+    if (w.envars == w.others || px_info_flag(info, n, PMIX_SETUP_APP_ALL))
+        w = (struct wanted){true, true};
+    return w;
+}
+
+/* Variables alone were asked for: a launch without them would go on as if there were
+ * none to forward. */
+static bool may_serve(struct wanted w)
+{
+    size_t n, i = 0;
+    const struct px_module *m = px_modules("pnet", &n);
+
+    while (i < n && !px_pnet_ops(&m[i])->forward)
+        i++;
+    return w.others || i < n;
+}
+
+/* Packs it for a try: a value that cannot travel is the component's mistake, and
+ * refused. */
+static pmix_status_t add(void *arg, const pmix_info_t *info)
+{
+    struct part *p = arg;
+    const struct wanted *w = &p->gather->wanted;
+    PX_AUTO(px_writer) trial;
+
+    px_writer_init(&trial, px_codec_default);
+    if (!info || !info->key[0])
+        return PMIX_ERR_BAD_PARAM;
+    px_pack_infos(&trial, info, 1);
+    if (trial.status)
+        return trial.status == PMIX_ERR_NOMEM ? PMIX_ERR_NOMEM : PMIX_ERR_BAD_PARAM;
+    if (px_launch_env_is_change(info) ? !w->envars : !w->others)
+        return PMIX_SUCCESS;
+    p->share_b += trial.buf.len;
+    p->oversize |= p->share_b > PX_BLOB_MAX_B;
+    return p->oversize ? PMIX_ERR_OUT_OF_RESOURCE
+                       : px_infos_add_copy(&p->share, info, 1);
+}
+
+static pmix_status_t call(struct part *p)
+{
+    const struct px_pnet_ops *ops = px_pnet_ops(p->module);
+    const struct px_pnet_job *job = &p->gather->view.job;
+    void *self = p->module->self;
+
+    return ops->gather
+               ? ops->gather(self, job, add, p)
+               : ops->contribute(self, job->nspace, job->info, job->n_info, add, p);
+}
+
+/* ---- the child ------------------------------------------------------------------- */
+
+/* Made by the C library's fork, for the component allocates. */
+_Noreturn static void run_child(struct part *p, int fd, pid_t parent)
+{
+    const int keep[] = {STDOUT_FILENO, STDERR_FILENO, fd};
+    PX_AUTO(px_writer) w;
+    sigset_t none;
+
+    px_reclaim_detach("tenon-fabric", keep, PX_COUNT(keep));
+    px_reclaim_bind(parent);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    px_writer_init(&w, px_codec_default);
+    pmix_status_t rc = call(p);
+    px_pack_u32(&w, (uint32_t)rc);
+    px_pack_u8(&w, p->oversize, PMIX_UINT8);
+    px_pack_infos(&w, p->share.v, rc ? 0 : p->share.n);
+    _exit(w.status || px_fd_write_all(fd, w.buf.data, w.buf.len, 0) ? EXIT_FAILURE
+                                                                    : EXIT_SUCCESS);
+}
+
+static void stop_child(struct part *p)
+{
+    px_watch_free(px_take(&p->watch));
+    px_drop_fd(&p->fd);
+    px_buf_cleanup(&p->answer);
+    if (p->pid > 0) {
+        kill(p->pid, SIGKILL);
+        px_child_forget(px_process.loop, p->pid);
+    }
+    p->pid = 0;
+}
+
+/* ---- the end of all -------------------------------------------------------------- */
+
+static void gather_free(struct px_gather *g)
+{
+    for (size_t i = 0; i < g->n_parts; i++) {
+        stop_child(&g->parts[i]);
+        px_infos_cleanup(&g->parts[i].share);
+    }
+    px_list_remove(&g->link);
+    px_timer_free(g->timer);
+    px_job_view_cleanup(&g->view);
+    free(g->parts);
+    free(g);
+}
+
+static pmix_status_t seal(const struct px_gather *g, px_infos *out)
+{
+    PX_AUTO(px_writer) body, sealed;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    px_writer_init(&body, px_codec_default);
+    px_writer_init(&sealed, px_codec_default);
+    for (size_t i = 0; i < g->n_parts; i++) {
+        const struct px_component *c = g->parts[i].module->component;
+
+        if (g->parts[i].share.n)
+            px_blob_add(&body, c->name, c->version, &g->parts[i].share);
+    }
+    rc = body.status;
+    if (rc || body.buf.len == 0)
+        return rc;
+    rc = px_blob_seal(&body, &sealed);
+    const pmix_byte_object_t blob = {(char *)sealed.buf.data, sealed.buf.len};
+    return rc ? rc : px_infos_add(out, PX_BLOB_KEY, &blob, PMIX_BYTE_OBJECT);
+}
+
+static void finish(struct px_gather *g)
+{
+    const px_gather_fn fn = g->fn;
+    void *arg = g->arg;
+    struct px_err err = g->err;
+    px_infos out = {0};
+
+    if (!err.status && seal(g, &out))
+        px_err_set(&err, PMIX_ERR_OUT_OF_RESOURCE,
+                   "cannot pack what is added to job %s", g->view.nspace);
+    if (err.status)
+        px_pnet_forget(g->server, g->view.nspace);
+    gather_free(g);
+    fn(arg, err.status, &out, &err);
+}
+
+static void fail(struct px_gather *g, pmix_status_t rc, const char *text)
+{
+    if (!g->err.status)
+        px_err_set(&g->err, rc, "%s", text);
+}
+
+/* For what the component has not decided itself: without one that is not required, the
+ * job goes on. */
+static void PX_PRINTF(2, 3) leave_out(struct part *p, const char *fmt, ...)
+{
+    const char *name = p->module->component->name, *job = p->gather->view.nspace;
+    char what[128];
+    struct px_err err;
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(what, sizeof what, fmt, args);
+    va_end(args);
+    px_infos_cleanup(&p->share);
+    if (px_component_is_required("pnet", name)) {
+        px_err_set(&err, PMIX_ERR_NOT_AVAILABLE,
+                   "cannot launch job %s: component pnet/%.64s %s, and "
+                   "pnet_%.64s_required is set",
+                   job, name, what, name);
+        fail(p->gather, err.status, err.text);
+    } else {
+        px_log(PX_LOG_ERROR, "pnet", "component pnet/%s %s: job %s goes on without it",
+               name, what, job);
+    }
+}
+
+/* It has answered. */
+static void settle(struct part *p, pmix_status_t rc)
+{
+    struct px_err err;
+
+    if (p->oversize) {
+        leave_out(p, "contributes more than %u MiB", PX_BLOB_MAX_B >> 20);
+    } else if (rc) {
+        px_err_set(&err, rc, "component pnet/%s cannot contribute to job %s: %s",
+                   p->module->component->name, p->gather->view.nspace,
+                   PMIx_Error_string(rc));
+        fail(p->gather, rc, err.text);
+    }
+}
+
+static void part_done(struct part *p)
+{
+    stop_child(p);
+    if (--p->gather->n_waiting == 0)
+        finish(p->gather);
+}
+
+/* ---- children that are waited for ------------------------------------------------ */
+
+/* False: it writes without an end, or there is no memory. */
+static bool read_some(struct part *p)
+{
+    char bytes[65536];
+    ssize_t n;
+
+    while ((n = PX_RETRY(read(p->fd, bytes, sizeof bytes))) > 0)
+        if (p->answer.len > 2 * (size_t)PX_BLOB_MAX_B ||
+            px_buf_add(&p->answer, bytes, (size_t)n))
+            return false;
+    if (n == 0)
+        px_watch_free(px_take(&p->watch));
+    return true;
+}
+
+static void on_bytes(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
+{
+    struct part *p = arg;
+
+    if (read_some(p))
+        return;
+    leave_out(p, "contributes too much");
+    part_done(p);
+}
+
+static pmix_status_t read_answer(struct part *p, pmix_status_t *rc)
+{
+    px_reader r;
+    uint32_t status;
+    uint8_t oversize;
+
+    px_reader_init(&r, px_codec_default, p->answer.data, p->answer.len);
+    if (!read_some(p) || px_unpack1(&r, &status, PMIX_UINT32) ||
+        px_unpack_u8(&r, &oversize, PMIX_UINT8) ||
+        px_unpack_infos(&r, &p->share.v, &p->share.n) || !px_reader_done(&r))
+        return PMIX_ERR_UNPACK_FAILURE;
+    p->share.cap = p->share.n;
+    p->oversize = oversize;
+    *rc = (pmix_status_t)status;
+    return PMIX_SUCCESS;
+}
+
+static void on_end(void *arg, pid_t pid PX_UNUSED, int status)
+{
+    struct part *p = arg;
+    pmix_status_t rc;
+
+    p->pid = 0;
+    if (WIFSIGNALED(status))
+        leave_out(p, "crashed (%s)", strsignal(WTERMSIG(status)));
+    else if (read_answer(p, &rc))
+        leave_out(p, "ended (status %d) before it contributed", WEXITSTATUS(status));
+    else
+        settle(p, rc);
+    part_done(p);
+}
+
+static void on_deadline(void *arg)
+{
+    struct px_gather *g = arg;
+
+    g->n_waiting++; /* for g, which ends below */
+    for (size_t i = 0; i < g->n_parts; i++) {
+        if (g->parts[i].pid == 0)
+            continue;
+        leave_out(&g->parts[i], "has not contributed within %g s, its time limit",
+                  (double)g->server->conf.fabric_timeout / 1000);
+        part_done(&g->parts[i]);
+    }
+    g->n_waiting--;
+    finish(g);
+}
+
+static pmix_status_t start_child(struct part *p, struct px_err *err)
+{
+    const pid_t parent = getpid();
+    sigset_t all, was;
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return px_err_errno(err, "cannot make a pipe");
+    PX_AUTOCLOSE int far_end = ends[1];
+    p->fd = ends[0];
+    if (px_fd_nonblock(p->fd) ||
+        !(p->watch = px_watch_create(px_process.loop, p->fd, PX_READABLE, on_bytes, p)))
+        return px_err_nomem(err, "watch a process");
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &was);
+    p->pid = fork();
+    if (p->pid == 0)
+        run_child(p, far_end, parent);
+    const int errnum = errno;
+    pthread_sigmask(SIG_SETMASK, &was, NULL);
+    errno = errnum;
+    if (p->pid < 0)
+        return px_err_errno(err, "cannot fork");
+    p->gather->n_waiting++;
+    return px_child_watch(px_process.loop, p->pid, on_end, p)
+               ? px_err_nomem(err, "watch a process")
+               : PMIX_SUCCESS;
+}
+
+/* ---- the beginning --------------------------------------------------------------- */
+
+static pmix_status_t prepare(struct px_gather *g, const char *nspace,
+                             const pmix_info_t *info, size_t n, struct px_err *err)
+{
+    const struct px_module *m = px_modules("pnet", &g->n_parts);
+
+    g->parts = calloc(g->n_parts + 1, sizeof *g->parts);
+    g->timer = px_timer_create(px_process.loop, on_deadline, g);
+    if (!g->parts || !g->timer) {
+        g->n_parts = 0;
+        return px_err_nomem(err, "prepare job %s", nspace);
+    }
+    for (size_t i = 0; i < g->n_parts; i++)
+        g->parts[i] = (struct part){.gather = g, .module = &m[i], .fd = -1};
+    if (!may_serve(g->wanted))
+        return px_err_set(
+            err, PMIX_ERR_NOT_SUPPORTED,
+            "cannot gather variables for job %s: no component forwards any", nspace);
+    pmix_status_t rc = px_pnet_check_required(nspace, err);
+    return rc ? rc : px_job_view_of_infos(&g->view, nspace, info, n, err);
+}
+
+pmix_status_t px_gather_start(struct px_server *srv, const char *nspace,
+                              const pmix_info_t *info, size_t n, px_gather_fn fn,
+                              void *arg, struct px_gather **out, struct px_err *err)
+{
+    struct px_gather *g = calloc(1, sizeof *g);
+
+    *out = NULL;
+    if (!g)
+        return px_err_nomem(err, "prepare job %s", nspace);
+    g->server = srv;
+    g->fn = fn;
+    g->arg = arg;
+    g->wanted = read_wanted(info, n);
+    px_list_append(&srv->part.gathers, &g->link);
+    pmix_status_t rc = prepare(g, nspace, info, n, err);
+    if (rc) {
+        gather_free(g);
+        return rc;
+    }
+    g->n_waiting = 1;
+    for (size_t i = 0; !g->err.status && i < g->n_parts; i++) {
+        struct part *p = &g->parts[i];
+
+        if (px_pnet_ops(p->module)->flags & PX_PNET_IN_PLACE)
+            settle(p, call(p));
+        else if (start_child(p, err))
+            fail(g, err->status, err->text);
+    }
+    if (--g->n_waiting == 0 || g->err.status) {
+        finish(g);
+        return PMIX_SUCCESS;
+    }
+    px_timer_set(g->timer, srv->conf.fabric_timeout);
+    *out = g;
+    return PMIX_SUCCESS;
+}
+
+void px_gather_cancel(struct px_gather *g)
+{
+    if (g)
+        gather_free(g);
+}
+
+void px_gather_drop(struct px_server *srv, const char *nspace)
+{
+    PX_LIST_EACH (&srv->part.gathers, struct px_gather, g, link) {
+        struct px_err err;
+
+        if (nspace && strcmp(g->view.nspace, nspace) != 0)
+            continue;
+        px_err_set(&err, PMIX_ERR_JOB_CANCELED, "job %s ends before it was launched",
+                   g->view.nspace);
+        fail(g, err.status, err.text);
+        finish(g);
+    }
+}
