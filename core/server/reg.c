@@ -7,6 +7,7 @@
 #include "core/rt/log.h"
 #include "core/server/host.h"
 #include "core/server/launch/pnet.h"
+#include "core/server/launch/values.h"
 
 #include <string.h>
 
@@ -37,6 +38,8 @@ pmix_status_t px_server_add_nspace(struct px_server *srv, const char *nspace,
         ns->no_data = true;
     } else {
         rc = px_jobinfo_register(px_process.model, ns, info, n, err);
+        if (!rc)
+            rc = px_values_registered(srv, ns, err);
         if (rc) {
             if (is_new)
                 px_nspace_remove(px_process.model, ns);
@@ -45,7 +48,6 @@ pmix_status_t px_server_add_nspace(struct px_server *srv, const char *nspace,
     }
     ns->n_local = n_local;
     ns->complete = ns->hosted = true;
-    (void)srv;
     return PMIX_SUCCESS;
 }
 

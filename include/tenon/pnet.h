@@ -98,13 +98,16 @@ struct px_pnet_ops {
     pmix_status_t (*deliver_inventory)(void *self, const pmix_info_t *info, size_t n,
                                        const pmix_info_t *directives,
                                        size_t n_directives);
-    /* Describes a fabric: PMIX_FABRIC_INDEX, PMIX_FABRIC_COST_MATRIX and others.
+    /* Describes a fabric: PMIX_FABRIC_INDEX, the component's own number of it, 0 if it
+     * is not there; PMIX_FABRIC_COST_MATRIX and others. The matrix stays the
+     * component's, until update or deregister. The same fabric may be asked for again.
      * PMIX_ERR_NOT_FOUND: the directives name none of the component's. */
     pmix_status_t (*register_fabric)(void *self, const pmix_info_t *directives,
                                      size_t n, px_pnet_add_fn add, void *arg);
-    /* The same as it is now, by the index that it was given. */
+    /* The same as it is now, by the component's own number. */
     pmix_status_t (*update_fabric)(void *self, size_t index, px_pnet_add_fn add,
                                    void *arg);
+    /* No process uses the description any more. */
     void (*deregister_fabric)(void *self, size_t index);
 };
 

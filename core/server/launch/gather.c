@@ -12,6 +12,7 @@
 #include "core/server/launch/blob.h"
 #include "core/server/launch/environment.h"
 #include "core/server/launch/job.h"
+#include "core/server/launch/values.h"
 #include "core/server/server.h"
 #include "frameworks/pnet/pnet.h"
 
@@ -60,6 +61,7 @@ void px_pnet_forget(struct px_server *srv, const char *nspace)
     const struct px_module *m = px_modules("pnet", &n);
 
     px_launch_env_drop(srv, nspace);
+    px_values_drop(srv, nspace);
     for (size_t i = 0; i < n; i++)
         px_pnet_ops(&m[i])->forget(m[i].self, nspace);
 }

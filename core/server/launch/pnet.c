@@ -9,82 +9,15 @@
 #include "core/server/launch/environment.h"
 #include "core/server/launch/gather.h"
 #include "core/server/launch/pnet.h"
+#include "core/server/launch/shares.h"
+#include "core/server/launch/values.h"
 #include "core/server/server.h"
 #include "core/wire/codec.h"
 #include "frameworks/pnet/pnet.h"
 
 #include <string.h>
 
-/* ---- components ------------------------------------------------------------------ */
-
-static const struct px_module *modules(size_t *n)
-{
-    return px_modules("pnet", n);
-}
-
-static pmix_status_t failed(const struct px_module *m, const char *what,
-                            const char *nspace, pmix_status_t rc, struct px_err *err)
-{
-    return px_err_set(err, rc, "component pnet/%s cannot %s job %s: %s",
-                      m->component->name, what, nspace, PMIx_Error_string(rc));
-}
-
 /* ---- on each node ---------------------------------------------------------------- */
-
-struct share { /* of one module */
-    pmix_info_t *info;
-    size_t n;
-    bool present;
-};
-
-/* Where the contribution belongs; n: to none, which is said. */
-static size_t module_of(const struct px_blob_share *from, const char *nspace,
-                        const struct px_module *m, size_t n)
-{
-    size_t i = 0;
-
-    while (i < n && strcmp(m[i].component->name, from->component) != 0)
-        i++;
-    if (i == n)
-        px_log(PX_LOG_WARN, "pnet",
-               "this node has no component pnet/%.64s (%.32s): what it adds to job %s "
-               "is left out",
-               from->component, from->version, nspace);
-    return i;
-}
-
-static pmix_status_t read_shares(const pmix_value_t *v, const char *nspace,
-                                 const struct px_module *m, size_t n,
-                                 struct share *shares, struct px_err *err)
-{
-    PX_AUTOFREE uint8_t *plain = NULL;
-    px_reader body;
-
-    if (v->type != PMIX_BYTE_OBJECT)
-        return px_err_set(err, PMIX_ERR_BAD_PARAM, "it is no byte object");
-    pmix_status_t rc = px_blob_open(v->data.bo.bytes, v->data.bo.size, &body, &plain,
-                                    err);
-    if (rc)
-        return rc;
-    while (!rc && !px_reader_done(&body)) {
-        struct px_blob_share from;
-
-        rc = px_blob_next(&body, &from);
-        if (rc)
-            break;
-        const size_t i = module_of(&from, nspace, m, n);
-        if (i < n && shares[i].present)
-            rc = PMIX_ERR_UNPACK_FAILURE;
-        else if (i < n) {
-            shares[i].present = true;
-            rc = px_unpack_infos(&from.infos, &shares[i].info, &shares[i].n);
-            if (!rc && !px_reader_done(&from.infos))
-                rc = PMIX_ERR_UNPACK_FAILURE;
-        }
-        px_blob_share_fini(&from);
-    }
-    return rc ? px_err_set(err, rc, "%s", PMIx_Error_string(rc)) : PMIX_SUCCESS;
-}
 
 static pmix_status_t set(void *arg, pmix_rank_t rank, const char *name,
                          const char *value)
@@ -94,11 +27,11 @@ static pmix_status_t set(void *arg, pmix_rank_t rank, const char *name,
 
 /* Worst first: the last word is the best one's, and after it the host's. */
 static pmix_status_t apply_shares(struct px_server *srv, const char *nspace,
-                                  const struct share *shares, const px_infos *host,
+                                  const struct px_share *shares, const px_infos *host,
                                   struct px_err *err)
 {
     size_t n;
-    const struct px_module *m = modules(&n);
+    const struct px_module *m = px_modules("pnet", &n);
     struct px_launch_env *env = px_launch_env_create(nspace);
     pmix_status_t rc = PMIX_SUCCESS;
 
@@ -112,7 +45,9 @@ static pmix_status_t apply_shares(struct px_server *srv, const char *nspace,
         if (!rc)
             rc = px_pnet_ops(&m[i])->envars(m[i].self, nspace, set, env);
         if (rc)
-            failed(&m[i], "prepare this node for", nspace, rc, err);
+            px_err_set(err, rc,
+                       "component pnet/%s cannot prepare this node for job %s: %s",
+                       m[i].component->name, nspace, PMIx_Error_string(rc));
     }
     for (size_t i = 0; !rc && i < host->n; i++) {
         rc = px_launch_env_change(env, &host->v[i]);
@@ -120,6 +55,8 @@ static pmix_status_t apply_shares(struct px_server *srv, const char *nspace,
             px_err_set(err, rc, "cannot prepare job %s: bad value of %.64s: %s", nspace,
                        host->v[i].key, PMIx_Error_string(rc));
     }
+    if (!rc)
+        rc = px_values_applied(srv, nspace, shares, err);
     if (rc)
         px_launch_env_free(env);
     else
@@ -134,8 +71,6 @@ pmix_status_t px_pnet_apply(struct px_server *srv, const char *nspace,
     const px_infos host = {.v = (pmix_info_t *)info, .n = n};
     pmix_status_t rc = PMIX_SUCCESS;
     bool given = blob;
-    size_t n_modules;
-    const struct px_module *m = modules(&n_modules);
 
     for (size_t i = 0; i < n; i++)
         given |= px_launch_env_is_change(&info[i]);
@@ -143,11 +78,11 @@ pmix_status_t px_pnet_apply(struct px_server *srv, const char *nspace,
         return PMIX_SUCCESS;
     if (px_pnet_check_required(nspace, err))
         return err->status;
-    struct share *shares = calloc(n_modules + 1, sizeof *shares);
+    struct px_share *shares = px_shares_create();
     if (!shares)
         return px_err_nomem(err, "prepare job %s", nspace);
     if (blob)
-        rc = read_shares(&blob->value, nspace, m, n_modules, shares, err);
+        rc = px_shares_read(shares, &blob->value, nspace, err);
     if (rc) {
         px_err_prefix(err, "cannot read what was added to job %s", nspace);
     } else {
@@ -155,9 +90,7 @@ pmix_status_t px_pnet_apply(struct px_server *srv, const char *nspace,
         if (rc)
             px_pnet_forget(srv, nspace);
     }
-    for (size_t i = 0; i < n_modules; i++)
-        PMIx_Info_free(shares[i].info, shares[i].n);
-    free(shares);
+    px_shares_free(shares);
     return rc;
 }
 

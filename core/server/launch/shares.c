@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/server/launch/shares.h"
+
+#include "core/plugin/select.h"
+#include "core/rt/log.h"
+#include "core/server/launch/blob.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct px_share *px_shares_create(void)
+{
+    size_t n;
+
+    (void)px_modules("pnet", &n);
+    return calloc(n + 1, sizeof(struct px_share));
+}
+
+void px_shares_free(struct px_share *shares)
+{
+    size_t n;
+
+    (void)px_modules("pnet", &n);
+    for (size_t i = 0; shares && i < n; i++)
+        px_type_free_array(PMIX_INFO, shares[i].info, shares[i].n);
+    free(shares);
+}
+
+/* NULL: it is for none, which is said. */
+static struct px_share *find(struct px_share *shares, const struct px_blob_share *from,
+                             const char *job)
+{
+    size_t n;
+    const struct px_module *m = px_modules("pnet", &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(m[i].component->name, from->component) == 0)
+            return &shares[i];
+    px_log(
+        PX_LOG_WARN, "pnet",
+        "this node has no component pnet/%.64s (%.32s): what it adds to %s%s is left "
+        "out",
+        from->component, from->version, job ? "job " : "an inventory", job ? job : "");
+    return NULL;
+}
+
+pmix_status_t px_shares_read(struct px_share *shares, const pmix_value_t *blob,
+                             const char *job, struct px_err *err)
+{
+    PX_AUTOFREE uint8_t *plain = NULL;
+    px_reader body;
+
+    if (blob->type != PMIX_BYTE_OBJECT)
+        return px_err_set(err, PMIX_ERR_BAD_PARAM, "it is no byte object");
+    pmix_status_t rc = px_blob_open(blob->data.bo.bytes, blob->data.bo.size, &body,
+                                    &plain, err);
+    if (rc)
+        return rc;
+    while (!rc && !px_reader_done(&body)) {
+        struct px_blob_share from;
+
+        rc = px_blob_next(&body, &from);
+        if (rc)
+            break;
+        struct px_share *to = find(shares, &from, job);
+        if (to && to->present)
+            rc = PMIX_ERR_UNPACK_FAILURE;
+        else if (to)
+            rc = px_unpack_infos(&from.infos, &to->info, &to->n);
+        if (!rc && to && !px_reader_done(&from.infos))
+            rc = PMIX_ERR_UNPACK_FAILURE;
+        if (to)
+            to->present = true;
+        px_blob_share_fini(&from);
+    }
+    return rc ? px_err_set(err, rc, "%s", PMIx_Error_string(rc)) : PMIX_SUCCESS;
+}

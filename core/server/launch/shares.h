@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Blobs that other nodes have made, by component of this one. */
+#ifndef PX_SERVER_LAUNCH_SHARES_H
+#define PX_SERVER_LAUNCH_SHARES_H
+
+#include "core/base/err.h"
+#include "core/types/type.h"
+
+struct px_share {
+    pmix_info_t *info;
+    size_t n;
+    bool present; /* it may be empty */
+};
+
+/* One of each component in use, in their order; empty. NULL: out of memory. */
+struct px_share *px_shares_create(void);
+void px_shares_free(struct px_share *shares); /* NULL is fine */
+/* Reads all of a blob of a job, or of an inventory (NULL), into shares that are empty.
+ * A share for a component that is not in use is left out with a line, which names it.
+ * err has the reason why the blob cannot be read. */
+pmix_status_t px_shares_read(struct px_share *shares, const pmix_value_t *blob,
+                             const char *job, struct px_err *err);
+
+#endif
