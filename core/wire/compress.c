@@ -51,26 +51,35 @@ static bool inflate_into(uint8_t *to, size_t n, const uint8_t *from, size_t from
     return rc == Z_STREAM_END && z.avail_out == 0;
 }
 
-pmix_status_t px_inflate(const void *bytes, size_t n, uint8_t **out, size_t *out_n)
+pmix_status_t px_inflate_to(const void *stream, size_t n, uint32_t plain, uint8_t **out)
 {
-    uint32_t plain;
     PX_AUTOFREE uint8_t *to = NULL;
 
-    if (!bytes || n < HEAD_B || n - HEAD_B > UINT32_MAX)
-        return PMIX_ERR_UNPACK_FAILURE;
-    memcpy(&plain, bytes, HEAD_B);
-    n -= HEAD_B;
-    if (plain > PX_MAX_INFLATED_B || plain / ZLIB_RATIO > n + ZLIB_SLACK_B)
+    if (n > UINT32_MAX || plain > PX_MAX_INFLATED_B ||
+        plain / ZLIB_RATIO > n + ZLIB_SLACK_B)
         return PMIX_ERR_UNPACK_FAILURE;
     to = malloc((size_t)plain + 1);
     if (!to)
         return PMIX_ERR_NOMEM;
-    if (!inflate_into(to, plain, (const uint8_t *)bytes + HEAD_B, n))
+    if (!inflate_into(to, plain, stream, n))
         return PMIX_ERR_UNPACK_FAILURE;
     to[plain] = '\0';
-    *out_n = plain;
     *out = px_take(&to);
     return PMIX_SUCCESS;
+}
+
+pmix_status_t px_inflate(const void *bytes, size_t n, uint8_t **out, size_t *out_n)
+{
+    uint32_t plain;
+
+    if (!bytes || n < HEAD_B)
+        return PMIX_ERR_UNPACK_FAILURE;
+    memcpy(&plain, bytes, HEAD_B);
+    pmix_status_t rc = px_inflate_to((const uint8_t *)bytes + HEAD_B, n - HEAD_B, plain,
+                                     out);
+    if (!rc)
+        *out_n = plain;
+    return rc;
 }
 
 pmix_status_t px_inflate_value(const pmix_value_t *v, pmix_value_t *out)

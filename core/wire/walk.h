@@ -84,6 +84,9 @@ pmix_status_t px_inflate_value(const pmix_value_t *v, pmix_value_t *out);
  * inflated. */
 pmix_status_t px_deflate(const void *bytes, size_t n, uint8_t **out, size_t *out_n);
 pmix_status_t px_inflate(const void *bytes, size_t n, uint8_t **out, size_t *out_n);
+/* The same of a stream without a head, of this plain length. */
+pmix_status_t px_inflate_to(const void *stream, size_t n, uint32_t plain,
+                            uint8_t **out);
 /* CRC-32 of bytes that follow those whose sum is before; 0: the first ones. */
 uint32_t px_crc32(uint32_t before, const void *bytes, size_t n);
 

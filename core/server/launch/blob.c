@@ -6,7 +6,10 @@
 #include "core/wire/ops.h"
 #include "core/wire/walk.h"
 
-#define LAYOUT         2u
+#include <endian.h>
+#include <string.h>
+
+#define LAYOUT         3u
 #define DEFLATE_FROM_B 4096u
 
 static uint32_t sum_of(uint8_t deflated, const void *bytes, size_t n)
@@ -39,10 +42,12 @@ pmix_status_t px_blob_seal(const px_writer *body, px_writer *blob)
     if (body->status)
         return body->status;
     if (n >= DEFLATE_FROM_B) {
+        const uint32_t plain = htobe32((uint32_t)n);
         pmix_status_t rc = px_deflate(bytes, n, &small, &small_n);
 
         if (rc)
             return rc;
+        memcpy(small, &plain, sizeof plain); /* nodes may order bytes otherwise */
         if (small_n < n)
             bytes = small, n = small_n;
     }
@@ -81,11 +86,17 @@ pmix_status_t px_blob_open(const void *bytes, size_t n, px_reader *body,
         return damaged(err);
     if (!deflated)
         return PMIX_SUCCESS;
-    pmix_status_t rc = px_inflate(body->pos, (size_t)(body->end - body->pos), plain,
-                                  &n);
+    uint32_t length;
+    const size_t left = (size_t)(body->end - body->pos);
+    if (left < sizeof length)
+        return damaged(err);
+    memcpy(&length, body->pos, sizeof length);
+    length = be32toh(length);
+    pmix_status_t rc = px_inflate_to(body->pos + sizeof length, left - sizeof length,
+                                     length, plain);
     if (rc)
         return rc == PMIX_ERR_NOMEM ? px_err_nomem(err, "inflate them") : damaged(err);
-    px_reader_init(body, px_codec_default, *plain, n);
+    px_reader_init(body, px_codec_default, *plain, length);
     return PMIX_SUCCESS;
 }
 

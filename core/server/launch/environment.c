@@ -3,8 +3,10 @@
  * components give the processes of a job. */
 #include "core/server/launch/environment.h"
 
+#include "core/base/map.h"
 #include "core/base/str.h"
 #include "core/base/strv.h"
+#include "core/base/vec.h"
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
 #include "core/server/host.h"
@@ -12,6 +14,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+
+extern char **environ;
 
 /* ---- variables of jobs ----------------------------------------------------------- */
 
@@ -21,7 +25,7 @@
  * freed once there is no reader. */
 struct var {
     pmix_rank_t rank;
-    const char *how; /* a key; PMIX_SET_ENVAR is for those of components */
+    const char *how; /* a key of the host; NULL: a component has set it */
     char *name, *value, separator;
 };
 
@@ -30,7 +34,8 @@ struct px_launch_env {
     struct px_launch_env *next_retired;
     pmix_nspace_t nspace;
     struct var *v;
-    size_t n;
+    size_t n, cap;
+    struct px_map at; /* rank and name -> place from 1, of those of components */
 };
 
 struct px_launch_envs { /* all zero is empty */
@@ -54,19 +59,11 @@ void px_launch_env_free(struct px_launch_env *e)
         free(e->v[i].name);
         free(e->v[i].value);
     }
-    if (e)
-        free(e->v);
+    if (!e)
+        return;
+    px_map_fini(&e->at);
+    free(e->v);
     free(e);
-}
-
-static struct var *find(struct px_launch_env *e, pmix_rank_t rank, const char *name)
-{
-    for (size_t i = 0; i < e->n; i++) {
-        if (e->v[i].rank == rank && strcmp(e->v[i].how, PMIX_SET_ENVAR) == 0 &&
-            strcmp(e->v[i].name, name) == 0)
-            return &e->v[i];
-    }
-    return NULL;
 }
 
 static bool is_name(const char *name)
@@ -83,38 +80,39 @@ static bool is_ours(const char *name)
 static pmix_status_t append(struct px_launch_env *e, pmix_rank_t rank, const char *how,
                             const pmix_envar_t *envar)
 {
-    struct var *v = reallocarray(e->v, e->n + 1, sizeof *v);
     struct var made = {rank, how, strdup(envar->envar), strdup(envar->value),
                        envar->separator};
+    struct var *v = made.name && made.value ? px_vec_add(&e->v, &e->n, &e->cap) : NULL;
 
-    if (v)
-        e->v = v;
-    if (!v || !made.name || !made.value) {
+    if (!v) {
         free(made.name);
         free(made.value);
         return PMIX_ERR_NOMEM;
     }
-    v[e->n++] = made;
+    *v = made;
     return PMIX_SUCCESS;
 }
 
 pmix_status_t px_launch_env_set(struct px_launch_env *e, pmix_rank_t rank,
                                 const char *name, const char *value)
 {
+    const pmix_envar_t envar = {(char *)name, (char *)value, '\0'};
+
     if (!is_name(name) || is_ours(name) || !value ||
         (rank >= PMIX_RANK_VALID && rank != PMIX_RANK_WILDCARD))
         return PMIX_ERR_BAD_PARAM;
-    struct var *old = find(e, rank, name);
-    if (!old) {
-        const pmix_envar_t envar = {(char *)name, (char *)value, '\0'};
+    PX_AUTOFREE char *key = px_strf("%u %s", rank, name);
+    const uintptr_t at = key ? (uintptr_t)px_map_sget(&e->at, key) : 0;
+    if (!at) {
+        pmix_status_t rc = key ? append(e, rank, NULL, &envar) : PMIX_ERR_NOMEM;
 
-        return append(e, rank, PMIX_SET_ENVAR, &envar);
+        return rc ? rc : px_map_sput(&e->at, key, (void *)e->n, NULL);
     }
     char *copy = strdup(value);
     if (!copy)
         return PMIX_ERR_NOMEM;
-    free(old->value);
-    old->value = copy;
+    free(e->v[at - 1].value);
+    e->v[at - 1].value = copy;
     return PMIX_SUCCESS;
 }
 
@@ -154,8 +152,6 @@ pmix_status_t px_launch_env_change(struct px_launch_env *e, const pmix_info_t *i
                e->nspace, envar->envar);
         return PMIX_SUCCESS;
     }
-    if (strcmp(how, PMIX_SET_ENVAR) == 0)
-        return px_launch_env_set(e, PMIX_RANK_WILDCARD, envar->envar, envar->value);
     return append(e, PMIX_RANK_WILDCARD, how, envar);
 }
 
@@ -209,42 +205,186 @@ static void destroy(struct px_server *srv)
         take_out(envs, e->nspace, &envs->first);
 }
 
-/* There is none, or it is this process's own: not what has been set for the
- * application. */
-static bool may_replace(char **env, const char *name)
-{
-    const char *there = px_env_get(env, name), *own = getenv(name);
+/* ---- changes of the environment of a process ------------------------------------- */
 
-    return !there || (own && strcmp(there, own) == 0);
+struct entry {
+    char *was;          /* in the environment; NULL: it is new */
+    char *text;         /* NULL: it goes */
+    char *front, *back; /* joined to it in the end, with the separators; or NULL */
+    bool fixed; /* set for the application: it differs from this process's own */
+};
+
+typedef struct edit {
+    struct entry *v;
+    size_t n, cap;
+    struct px_map at; /* name -> place from 1 */
+} edit;
+
+static void edit_cleanup(struct edit *d)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        if (d->v[i].text != d->v[i].was)
+            free(d->v[i].text);
+        free(d->v[i].front);
+        free(d->v[i].back);
+    }
+    free(d->v);
+    px_map_fini(&d->at);
 }
 
-/* Those of this rank first, which those of all ranks then do not replace; then, in
- * their order, the changes that the host asks for. */
-static pmix_status_t apply(const struct px_launch_env *e, pmix_rank_t rank, char ***env)
+static pmix_status_t edit_begin(struct edit *d, char **env)
 {
-    const pmix_rank_t order[] = {rank, PMIX_RANK_WILDCARD};
+    struct px_map own = {0};
     pmix_status_t rc = PMIX_SUCCESS;
 
-    for (size_t k = 0; k < PX_COUNT(order); k++)
+    for (char **v = environ; !rc && v && *v; v++)
+        if (!px_map_get(&own, *v, strcspn(*v, "=")))
+            rc = px_map_put(&own, *v, strcspn(*v, "="), *v, NULL);
+    for (; !rc && env && *env; env++) {
+        const size_t len = strcspn(*env, "=");
+        const char *theirs = px_map_get(&own, *env, len);
+        struct entry *e = px_vec_add(&d->v, &d->n, &d->cap);
+
+        if (e)
+            *e = (struct entry){.was = *env,
+                                .text = *env,
+                                .fixed = !theirs || strcmp(theirs, *env) != 0};
+        rc = !e ? PMIX_ERR_NOMEM
+             : px_map_get(&d->at, *env, len)
+                 ? PMIX_SUCCESS
+                 : px_map_put(&d->at, *env, len, (void *)d->n, NULL);
+    }
+    px_map_fini(&own);
+    return rc;
+}
+
+/* Replaces the text, which is taken; NULL: out of memory. */
+static pmix_status_t put_text(struct entry *e, char *text)
+{
+    if (!text)
+        return PMIX_ERR_NOMEM;
+    if (e->text != e->was)
+        free(e->text);
+    e->text = text;
+    return PMIX_SUCCESS;
+}
+
+/* Text that is at its end already is not joined again: a host may ask twice for one
+ * environment. */
+static pmix_status_t join(struct entry *e)
+{
+    const size_t name = strcspn(e->text, "="), front = e->front ? strlen(e->front) : 0,
+                 back = e->back ? strlen(e->back) : 0;
+    const char *value = e->text[name] ? e->text + name + 1 : "";
+    const size_t n = strlen(value);
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (front && (n + 1 < front || memcmp(value, e->front, front - 1) != 0 ||
+                  (n >= front && value[front - 1] != e->front[front - 1])))
+        rc = put_text(e, px_strf("%.*s=%s%s", (int)name, e->text, e->front, value));
+    value = e->text[name] ? e->text + name + 1 : "";
+    if (!rc && back &&
+        (n + 1 < back ||
+         memcmp(value + strlen(value) - back + 1, e->back + 1, back - 1) ||
+         (n >= back && value[strlen(value) - back] != e->back[0])))
+        rc = put_text(e, px_strf("%.*s=%s%s", (int)name, e->text, value, e->back));
+    return rc;
+}
+
+/* Only then the environment changes. */
+static pmix_status_t edit_end(struct edit *d, char ***env)
+{
+    PX_AUTOFREE char **out = calloc(d->n + 1, sizeof *out);
+    pmix_status_t rc = out ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+    size_t n = 0;
+
+    for (size_t i = 0; !rc && i < d->n; i++)
+        if (d->v[i].text && (d->v[i].front || d->v[i].back))
+            rc = join(&d->v[i]);
+    for (size_t i = 0; !rc && i < d->n; i++) {
+        struct entry *e = &d->v[i];
+
+        if (e->was != e->text)
+            free(e->was);
+        if (e->text)
+            out[n++] = e->text;
+        e->was = e->text;
+    }
+    if (rc)
+        return rc;
+    free(*env);
+    *env = px_take(&out);
+    return PMIX_SUCCESS;
+}
+
+/* Finds or makes; NULL: out of memory. */
+static struct entry *entry_of(struct edit *d, const char *name)
+{
+    const uintptr_t at = (uintptr_t)px_map_sget(&d->at, name);
+    struct entry *e = at ? &d->v[at - 1] : px_vec_add(&d->v, &d->n, &d->cap);
+
+    if (at || !e)
+        return e;
+    if (!px_map_sput(&d->at, name, (void *)d->n, NULL))
+        return e;
+    d->n--;
+    return NULL;
+}
+
+static pmix_status_t extend(struct entry *e, const struct var *v)
+{
+    const bool first = strcmp(v->how, PMIX_PREPEND_ENVAR) == 0;
+    char **to = first ? &e->front : &e->back;
+    const char *was = *to ? *to : "";
+    char *text = first ? px_strf("%s%c%s", v->value, v->separator, was)
+                       : px_strf("%s%c%s", was, v->separator, v->value);
+
+    if (!text)
+        return PMIX_ERR_NOMEM;
+    free(*to);
+    *to = text;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t edit_change(struct edit *d, const struct var *v)
+{
+    const char *how = v->how ? v->how : PMIX_SET_ENVAR;
+    struct entry *e = entry_of(d, v->name);
+    const bool sets = strcmp(how, PMIX_SET_ENVAR) == 0;
+    const bool unsets = strcmp(how, PMIX_UNSET_ENVAR) == 0;
+
+    if (!e)
+        return PMIX_ERR_NOMEM;
+    if (e->text && !sets && !unsets)
+        return strcmp(how, PMIX_ADD_ENVAR) == 0 ? PMIX_SUCCESS : extend(e, v);
+    if (e->text && e->fixed)
+        return PMIX_SUCCESS;
+    free(px_take(&e->front));
+    free(px_take(&e->back));
+    if (!unsets)
+        return put_text(e, px_strf("%s=%s", v->name, v->value));
+    if (e->text != e->was)
+        free(e->text);
+    e->text = NULL;
+    return PMIX_SUCCESS;
+}
+
+/* Variables of all ranks, over them those of this rank, then the changes that the host
+ * asks for, in their order. */
+static pmix_status_t apply(const struct px_launch_env *e, pmix_rank_t rank, char ***env)
+{
+    PX_AUTO(edit) d = {0};
+    pmix_status_t rc = edit_begin(&d, *env);
+
+    for (int pass = 0; pass < 3; pass++)
         for (size_t i = 0; !rc && i < e->n; i++) {
             const struct var *v = &e->v[i];
 
-            if (v->rank == order[k] && strcmp(v->how, PMIX_SET_ENVAR) == 0 &&
-                may_replace(*env, v->name))
-                rc = px_env_set(env, v->name, v->value, true);
+            if (pass == 2 ? v->how != NULL
+                          : !v->how && v->rank == (pass ? rank : PMIX_RANK_WILDCARD))
+                rc = edit_change(&d, v);
         }
-    for (size_t i = 0; !rc && i < e->n; i++) {
-        const struct var *v = &e->v[i];
-        const pmix_envar_t envar = {v->name, v->value, v->separator};
-
-        if (strcmp(v->how, PMIX_SET_ENVAR) == 0)
-            continue;
-        if (strcmp(v->how, PMIX_UNSET_ENVAR) != 0)
-            rc = px_env_change(env, v->how, &envar);
-        else if (may_replace(*env, v->name))
-            px_env_unset(*env, v->name);
-    }
-    return rc;
+    return rc ? rc : edit_end(&d, env);
 }
 
 static pmix_status_t read_published(struct px_launch_envs *envs,
