@@ -315,6 +315,15 @@ static void crossing_subsets(void)
         barrier();
 }
 
+/* WANT_LAUNCHED: to these nodes, by number, the launch brings a variable of the first. */
+static void launched(void)
+{
+    const char *nodes = getenv("WANT_LAUNCHED"), *value = getenv("OMPI_MCA_two_nodes");
+
+    if (nodes && strchr(nodes, '0' + (int)me.rank / 2))
+        CHECK(value && strcmp(value, "from node 0") == 0);
+}
+
 JOINS(nodes)
 {
     pmix_info_t timeout = info_timeout(1);
@@ -323,6 +332,7 @@ JOINS(nodes)
 
     CHECK(job_size == 4);
     before_the_put();
+    launched();
     where_everybody_is();
     collected();
     on_demand();

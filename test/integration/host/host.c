@@ -115,11 +115,68 @@ void host_deregister_client(const char *nspace, pmix_rank_t rank)
     (void)finish(&w, PMIX_SUCCESS);
 }
 
-pmix_status_t host_setup_local_support(const char *nspace)
+pmix_byte_object_t host_pack_infos(pmix_info_t *info, size_t n)
+{
+    pmix_data_buffer_t buffer;
+    pmix_byte_object_t bytes;
+
+    PMIX_DATA_BUFFER_CONSTRUCT(&buffer);
+    HOST_GOOD(PMIx_Data_pack(NULL, &buffer, &n, 1, PMIX_SIZE));
+    if (n)
+        HOST_GOOD(PMIx_Data_pack(NULL, &buffer, info, (int32_t)n, PMIX_INFO));
+    HOST_GOOD(PMIx_Data_unload(&buffer, &bytes));
+    return bytes;
+}
+
+pmix_info_t *host_unpack_infos(pmix_byte_object_t bytes, size_t *n)
+{
+    pmix_data_buffer_t buffer;
+    pmix_info_t *info = NULL;
+    int32_t one = 1, many;
+
+    PMIX_DATA_BUFFER_CONSTRUCT(&buffer);
+    HOST_GOOD(PMIx_Data_load(&buffer, &bytes)); /* takes them */
+    HOST_GOOD(PMIx_Data_unpack(NULL, &buffer, n, &one, PMIX_SIZE));
+    if (*n)
+        PMIX_INFO_CREATE(info, *n);
+    many = (int32_t)*n;
+    if (*n)
+        HOST_GOOD(PMIx_Data_unpack(NULL, &buffer, info, &many, PMIX_INFO));
+    PMIX_DATA_BUFFER_DESTRUCT(&buffer);
+    return info;
+}
+
+struct launch_info {
+    struct waiter w;
+    pmix_byte_object_t bytes;
+};
+
+static void on_launch_info(pmix_status_t status, pmix_info_t info[], size_t n,
+                           void *arg, pmix_op_cbfunc_t cb, void *cbdata)
+{
+    struct launch_info *l = arg;
+
+    l->bytes = host_pack_infos(info, n);
+    if (cb)
+        cb(PMIX_SUCCESS, cbdata);
+    on_done(status, &l->w);
+}
+
+pmix_byte_object_t host_setup_application(const char *nspace, pmix_info_t *info,
+                                          size_t n)
+{
+    struct launch_info l = {.w.done = 0};
+
+    HOST_GOOD(finish(
+        &l.w, PMIx_server_setup_application(nspace, info, n, on_launch_info, &l)));
+    return l.bytes;
+}
+
+pmix_status_t host_setup_local_support(const char *nspace, pmix_info_t *info, size_t n)
 {
     struct waiter w = {0};
 
-    return finish(&w, PMIx_server_setup_local_support(nspace, NULL, 0, on_done, &w));
+    return finish(&w, PMIx_server_setup_local_support(nspace, info, n, on_done, &w));
 }
 
 pmix_status_t host_register_resources(pmix_info_t *info, size_t n)
@@ -218,7 +275,7 @@ void host_register_job_of(struct host_job *job, const char *nspace, int n, void 
     for (int r = 0; r < n; r++)
         sprintf(ranks + strlen(ranks), "%s%d", r ? "," : "", r);
     host_register_map(job, nspace, n, &(struct host_map){name, ranks, ranks, 1, n, 0});
-    HOST_GOOD(host_setup_local_support(nspace));
+    HOST_GOOD(host_setup_local_support(nspace, NULL, 0));
     for (int r = 0; r < n; r++)
         HOST_GOOD(host_register_client(nspace, (pmix_rank_t)r, object));
 }

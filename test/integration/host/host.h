@@ -93,8 +93,15 @@ pmix_status_t host_init(pmix_server_module_t *module);
 pmix_status_t host_register_client(const char *nspace, pmix_rank_t rank, void *object);
 void host_deregister_nspace(const char *nspace);
 void host_deregister_client(const char *nspace, pmix_rank_t rank);
-pmix_status_t host_setup_local_support(const char *nspace);
+/* What goes along with the launch of a job, as bytes for its nodes; malloc'd. */
+pmix_byte_object_t host_setup_application(const char *nspace, pmix_info_t *info,
+                                          size_t n);
+pmix_status_t host_setup_local_support(const char *nspace, pmix_info_t *info, size_t n);
 pmix_status_t host_register_resources(pmix_info_t *info, size_t n);
+
+/* Infos as bytes, malloc'd, and back; these are taken. */
+pmix_byte_object_t host_pack_infos(pmix_info_t *info, size_t n);
+pmix_info_t *host_unpack_infos(pmix_byte_object_t bytes, size_t *n);
 
 /* Clients that are registered from now on are this user's, and ranks that are started become
  * him, which only a host of root's can do for others. */

@@ -153,7 +153,7 @@ SCENARIO(registration_in_any_order_works, SERVED)
 
     for (pmix_rank_t r = 0; r < 3; r++)
         HOST_GOOD(host_register_client("odd", r, NULL)); /* before its namespace */
-    HOST_GOOD(host_setup_local_support("odd"));
+    HOST_GOOD(host_setup_local_support("odd", NULL, 0));
     host_register_job(&job, "odd", 3);
     start_job(&job, "odd", 3, "exchange"); /* registered twice */
     HOST_CHECK(host_wait(&job, 60) == 0);

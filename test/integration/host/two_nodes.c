@@ -3,22 +3,26 @@
  * on this machine, which exchange the contributions to fences and the data for
  * direct modex over a pair of sockets, as resource managers do over a network.
  * NODE_LIBRARY_0, NODE_LIBRARY_1: the folder of libpmix for each node's server and
- * ranks. With TWO_CLUSTERS in the environment the nodes are of clusters "west" and
+ * ranks. With TWO_NETWORKS each node has a network namespace of its own. With TWO_CLUSTERS in the environment the nodes are of clusters "west" and
  * "east", each with a job of two ranks; both jobs have the same name. */
 #include "host.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#define NSPACE  "two-nodes"
-#define RANKS   4
-#define BIGGEST (64u << 20)
-#define WAIT_S  60
+#define NSPACE    "two-nodes"
+#define FORWARDED "OMPI_MCA_two_nodes"
+#define RANKS     4
+#define BIGGEST   (64u << 20)
+#define WAIT_S    60
 
-enum kind { FENCE = 1, ASK, TELL, PUBLISH, EVENT, DONE };
+enum kind { FENCE = 1, ASK, TELL, PUBLISH, EVENT, LAUNCH, DONE };
 
 struct head {
     uint32_t kind;
@@ -284,13 +288,8 @@ static pmix_status_t on_event(pmix_status_t code, const pmix_proc_t *source,
                               pmix_op_cbfunc_t cb, void *cbdata)
 {
     struct head h = {.kind = EVENT, .status = code, .proc = *source};
-    pmix_data_buffer_t buffer;
-    pmix_byte_object_t bytes;
+    pmix_byte_object_t bytes = host_pack_infos(info, n);
 
-    PMIX_DATA_BUFFER_CONSTRUCT(&buffer);
-    HOST_GOOD(PMIx_Data_pack(NULL, &buffer, &n, 1, PMIX_SIZE));
-    HOST_GOOD(PMIx_Data_pack(NULL, &buffer, info, (int32_t)n, PMIX_INFO));
-    HOST_GOOD(PMIx_Data_unload(&buffer, &bytes));
     h.n = (uint32_t)bytes.size;
     tell_other(&h, bytes.bytes);
     free(bytes.bytes);
@@ -299,22 +298,12 @@ static pmix_status_t on_event(pmix_status_t code, const pmix_proc_t *source,
 
 static void raise_event(const struct head *h, char *data)
 {
-    pmix_byte_object_t bytes = {.bytes = data, .size = h->n};
-    pmix_data_buffer_t buffer;
-    pmix_info_t *info;
-    size_t n = 0;
-    int32_t one = 1, many;
+    size_t n;
+    pmix_info_t *info = host_unpack_infos((pmix_byte_object_t){data, h->n}, &n);
 
-    PMIX_DATA_BUFFER_CONSTRUCT(&buffer);
-    HOST_GOOD(PMIx_Data_load(&buffer, &bytes)); /* takes them */
-    HOST_GOOD(PMIx_Data_unpack(NULL, &buffer, &n, &one, PMIX_SIZE));
-    PMIX_INFO_CREATE(info, n);
-    many = (int32_t)n;
-    HOST_GOOD(PMIx_Data_unpack(NULL, &buffer, info, &many, PMIX_INFO));
     HOST_GOOD(
         PMIx_Notify_event(h->status, &h->proc, PMIX_RANGE_CUSTOM, info, n, NULL, NULL));
     PMIX_INFO_FREE(info, n);
-    PMIX_DATA_BUFFER_DESTRUCT(&buffer);
 }
 
 /* The jobs of both clusters, and what only such hosts need. */
@@ -424,7 +413,70 @@ static void *listen_to_other(void *unused)
     return NULL;
 }
 
+/* ---- launch information (RFC 0029) ----------------------------------------------- */
+
+/* Node 0 is where the job is launched from. Its environment has a variable that is to be forwarded,
+ * which no rank has from elsewhere. In another name: release 4.2.2 wants to be told more of a job that
+ * it has gathered for. */
+static pmix_byte_object_t gather(const struct host_map *map)
+{
+    const bool yes = true;
+    pmix_info_t info[5];
+    char *nodes, *ranks;
+
+    HOST_GOOD(PMIx_generate_regex(map->nodes, &nodes));
+    HOST_GOOD(PMIx_generate_ppn(map->ranks, &ranks));
+    PMIX_INFO_LOAD(&info[0], PMIX_NODE_MAP, nodes, PMIX_REGEX);
+    PMIX_INFO_LOAD(&info[1], PMIX_PROC_MAP, ranks, PMIX_REGEX);
+    PMIX_INFO_LOAD(&info[2], PMIX_SETUP_APP_NONENVARS, &yes, PMIX_BOOL);
+    PMIX_INFO_LOAD(&info[3], PMIX_SETUP_APP_ENVARS, &yes, PMIX_BOOL);
+    PMIX_INFO_LOAD(&info[4], PMIX_PERSONALITY, "ompi", PMIX_STRING); /* for 4.2.2 */
+    setenv(FORWARDED, "from node 0", 1);
+    pmix_byte_object_t bytes = host_setup_application("launched", info, 5);
+    unsetenv(FORWARDED);
+    for (int i = 0; i < 5; i++)
+        PMIX_INFO_DESTRUCT(&info[i]);
+    free(nodes);
+    free(ranks);
+    return bytes;
+}
+
+/* As the launch message of a resource manager brings it to each node. */
+static void bring_launch_info(const struct host_map *map)
+{
+    struct head h = {.kind = LAUNCH};
+    pmix_byte_object_t bytes = {NULL, 0};
+    pmix_info_t *info;
+    size_t n;
+
+    if (node.id == 0) {
+        bytes = gather(map);
+        h.n = (uint32_t)bytes.size;
+        tell_other(&h, bytes.bytes);
+    } else { /* nothing else comes before */
+        HOST_CHECK(read_all(&h, sizeof h) && h.kind == LAUNCH && h.n < BIGGEST);
+        bytes = (pmix_byte_object_t){host_alloc(h.n + 1u), h.n};
+        HOST_CHECK(read_all(bytes.bytes, bytes.size));
+    }
+    info = host_unpack_infos(bytes, &n);
+    HOST_GOOD(host_setup_local_support(NSPACE, info, n));
+    if (n)
+        PMIX_INFO_FREE(info, n);
+}
+
 /* ---- a node ---------------------------------------------------------------------- */
+
+/* A network of its own, with nothing but a loopback. */
+static void leave_network(void)
+{
+    struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP};
+    int fd;
+
+    HOST_CHECK(unshare(CLONE_NEWNET) == 0);
+    fd = socket(AF_INET, SOCK_DGRAM, 0);
+    HOST_CHECK(fd >= 0 && ioctl(fd, SIOCSIFFLAGS, &lo) == 0);
+    close(fd);
+}
 
 static int run_node(int id, int fd, char *const argv[])
 {
@@ -443,12 +495,15 @@ static int run_node(int id, int fd, char *const argv[])
     if (node.of_clusters)
         register_clusters(NULL, &module);
     HOST_GOOD(host_init(&module));
-    if (node.of_clusters)
+    if (node.of_clusters) {
         register_clusters(&job, NULL);
-    else
-        host_register_map(
-            &job, NSPACE, RANKS,
-            &(struct host_map){"nodeA,nodeB", "0,1;2,3", id ? "2,3" : "0,1", 2, 2, id});
+    } else {
+        const struct host_map map = {
+            "nodeA,nodeB", "0,1;2,3", id ? "2,3" : "0,1", 2, 2, id};
+
+        bring_launch_info(&map);
+        host_register_map(&job, NSPACE, RANKS, &map);
+    }
     first = node.of_clusters ? 0 : id * 2;
     for (int r = 0; r < 2; r++)
         HOST_GOOD(host_register_client(NSPACE, (pmix_rank_t)(first + r), NULL));
@@ -483,6 +538,8 @@ static pid_t start_node(int id, const int fds[2], char *argv[])
     if (library)
         setenv("LD_LIBRARY_PATH", library, 1);
     setenv("PMIX_HOSTNAME", id ? "nodeB" : "nodeA", 1);
+    if (getenv("TWO_NETWORKS"))
+        leave_network();
     snprintf(number, sizeof number, "%d", id);
     snprintf(descriptor, sizeof descriptor, "%d", fds[id]);
     for (int i = 1; argv[i] && i < 50; i++)
