@@ -260,18 +260,25 @@ void PMIx_Heartbeat(void);
  * register and _update put an array of infos into it, which is the library's until
  * PMIx_Fabric_deregister; they do so on the library's thread, before they return or
  * call back. One of these functions at a time may work on one fabric.
+ *
+ * The host of the server describes fabrics; where it has no function for that, fabric
+ * components of the server do. PMIX_FABRIC_COST_MATRIX is an address: it is there in
+ * the server's own process alone, for a component's fabric until the next update or
+ * PMIx_Fabric_deregister.
  */
 
 /**
  * Ask for information about a fabric, and to be told by events when it changes.
  *
- * Blocks until the host has answered.
+ * Blocks until the host has answered, if that is asked.
  *
  * @param fabric  constructed, and not registered. Receives info, ninfo and, where the
  *                host told it, index; unchanged on error
  * @param info    what identifies the fabric: PMIX_FABRIC_PLANE, PMIX_FABRIC_IDENTIFIER
  *                and others
- * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED if the host knows of no fabrics
+ * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED if neither the host nor a component
+ *         knows of fabrics; PMIX_ERR_NOT_FOUND if no component knows this one; a status
+ *         of the host or of the component that has it
  *
  * PMIx Standard 5.0, ch. Fabric Support.
  */
@@ -287,9 +294,12 @@ pmix_status_t PMIx_Fabric_register_nb(pmix_fabric_t *fabric, const pmix_info_t i
 /**
  * Replace what is known of a registered fabric by what is true now.
  *
- * Blocks until the host has answered. On error the fabric is unchanged.
+ * Blocks until the host has answered, if that is asked. On error the fabric is
+ * unchanged.
  *
- * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED if the host knows of no fabrics
+ * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED if neither the host nor the component of
+ *         the fabric can; PMIX_ERR_NOT_FOUND if no component has a fabric of its index;
+ *         a status of the host or of the component
  *
  * PMIx Standard 5.0, ch. Fabric Support.
  */
@@ -301,12 +311,13 @@ pmix_status_t PMIx_Fabric_update_nb(pmix_fabric_t *fabric, pmix_op_cbfunc_t cbfu
                                     void *cbdata);
 
 /**
- * Free what the library has put into a fabric. Never blocks: no server is told, the
- * protocol has no message for it.
+ * Free what the library has put into a fabric. Never blocks. No other process is told,
+ * the protocol has no message for it; of a server's own process the component of the
+ * fabric hears when no description of it is left.
  *
  * @param fabric  is as after PMIx_Fabric_construct, but for its name, which is the
  *                caller's
- * @return PMIX_SUCCESS
+ * @return PMIX_SUCCESS; in a server, PMIX_ERR_NOMEM, and the fabric is unchanged
  *
  * PMIx Standard 5.0, ch. Fabric Support.
  */

@@ -405,6 +405,26 @@ static void drop_infos(pmix_fabric_t *f)
     f->ninfo = 0;
 }
 
+/* The server that answers is of this process. */
+static bool is_own_server(void)
+{
+    return px_process.server && px_process.channel->ctx == px_process.server;
+}
+
+/* Messages have no addresses: it came as a number. */
+static void restore_matrix(pmix_fabric_t *f)
+{
+    for (size_t i = 0; i < f->ninfo; i++) {
+        pmix_value_t *v = &f->info[i].value;
+
+        if (!PMIx_Check_key(f->info[i].key, PMIX_FABRIC_COST_MATRIX) ||
+            v->type != PMIX_UINT64)
+            continue;
+        v->data.ptr = (void *)(uintptr_t)v->data.uint64;
+        v->type = PMIX_POINTER;
+    }
+}
+
 static void on_fabric_reply(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct fabric_op *op = arg;
@@ -423,6 +443,8 @@ static void on_fabric_reply(void *arg, pmix_status_t status, px_reader *reply)
             drop_infos(f);
         f->info = px_take(&api->results);
         f->ninfo = api->n_results;
+        if (is_own_server())
+            restore_matrix(f);
         index = px_info_find(f->info, f->ninfo, PMIX_FABRIC_INDEX);
         if (index && px_value_to_u64(&index->value, &n))
             f->index = n;
@@ -495,10 +517,28 @@ PX_EXPORT pmix_status_t PMIx_Fabric_update_nb(pmix_fabric_t *fabric,
                        cbdata);
 }
 
+/* No server of another process can be told: the protocol has no message for it. */
+static void on_deregister(struct px_api *api)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+    px_writer w;
+
+    if (is_own_server()) {
+        px_channel_begin(px_process.channel, &w, PX_OP_FABRIC_DEREGISTER);
+        px_pack_size(&w, api->args.id);
+        rc = px_channel_request(px_process.channel, &w, NULL, NULL);
+    }
+    px_api_done(api, rc);
+}
+
 PX_EXPORT pmix_status_t PMIx_Fabric_deregister(pmix_fabric_t *fabric)
 {
-    const struct px_api op = {.invalid = !fabric};
-    pmix_status_t rc = px_api_check(&op);
+    const struct px_api op = {.start = on_deregister,
+                              .args.id = fabric ? fabric->index : SIZE_MAX,
+                              .invalid = !fabric};
+    pmix_status_t rc = px_process.server && op.args.id != SIZE_MAX
+                           ? px_api_post(&op, sizeof op)
+                           : px_api_check(&op);
 
     if (rc)
         return rc;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests that only the host can serve: for jobs (spawn, job control, log,
  * monitoring), with the system around them (allocations, resource blocks, sessions,
- * credentials, fabrics), and what processes publish. */
+ * credentials), and what processes publish. */
 #include "core/model/jobinfo.h"
 #include "core/server/cleanup/cleanup.h"
 #include "core/server/cleanup/request.h"
@@ -180,28 +180,6 @@ static pmix_status_t call_validate(const pmix_server_module_t *m, struct px_upca
                                   u->args.info.n, px_upcall_validation_cb, u);
 }
 
-/* ---- fabrics --------------------------------------------------------------------- */
-
-static pmix_status_t call_register(const pmix_server_module_t *m, struct px_upcall *u)
-{
-    return m->fabric(&u->proc, PMIX_FABRIC_REQUEST_INFO, u->args.info.v, u->args.info.n,
-                     px_upcall_info_cb, u);
-}
-
-static pmix_status_t prepare_update(struct px_req *req, struct px_upcall *u)
-{
-    pmix_status_t rc = px_infos_add(&u->args.info, PMIX_FABRIC_INDEX, &u->args.id,
-                                    PMIX_SIZE);
-
-    return rc ? rc : px_forward_user(req, u);
-}
-
-static pmix_status_t call_update(const pmix_server_module_t *m, struct px_upcall *u)
-{
-    return m->fabric(&u->proc, PMIX_FABRIC_UPDATE_INFO, u->args.info.v, u->args.info.n,
-                     px_upcall_info_cb, u);
-}
-
 /* ---- publish, lookup, unpublish -------------------------------------------------- */
 
 static pmix_status_t call_publish(const pmix_server_module_t *m, struct px_upcall *u)
@@ -258,9 +236,6 @@ FORWARD(get_cred, .slot = PX_SLOT(get_credential), .call = call_get_cred,
         .reply = reply_cred);
 FORWARD(validate_cred, .slot = PX_SLOT(validate_credential), .call = call_validate,
         INFOS);
-FORWARD(fabric_register, .slot = PX_SLOT(fabric), .call = call_register, INFOS);
-FORWARD(fabric_update, .slot = PX_SLOT(fabric), .prepare = prepare_update,
-        .call = call_update, INFOS);
 FORWARD(publish, .slot = PX_SLOT(publish), .call = call_publish, PLAIN);
 FORWARD(lookup, .slot = PX_SLOT(lookup), .call = call_lookup, .reply = reply_found);
 FORWARD(unpublish, .slot = PX_SLOT(unpublish), .call = call_unpublish, PLAIN);
@@ -278,8 +253,6 @@ static const struct px_rpc rpcs[] = {
     {PX_OP_SESSION_CTRL, PX_BY_ANY, PX_BY_HOST, .forward = &session},
     {PX_OP_GET_CREDENTIAL, PX_BY_ANY, PX_BY_HOST, .forward = &get_cred},
     {PX_OP_VALIDATE_CRED, PX_BY_ANY, PX_BY_HOST, .forward = &validate_cred},
-    {PX_OP_FABRIC_REGISTER, PX_BY_ANY, PX_BY_HOST, .forward = &fabric_register},
-    {PX_OP_FABRIC_UPDATE, PX_BY_ANY, PX_BY_HOST, .forward = &fabric_update},
     {0},
 };
 

@@ -21,6 +21,7 @@ struct px_server_parts {
     struct px_collect *collect;
     struct px_connected *connected;
     struct px_door *door;
+    struct px_fabrics *fabrics;
     struct px_relay *relay;
     struct px_joints *joints;
     struct px_launch_envs *launch_envs;

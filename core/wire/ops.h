@@ -45,6 +45,7 @@ enum px_op {
     PX_OP_RESOLVE_NODE = 38,
     PX_OP_GDS_FALLBACK = 39,
     PX_OP_MAX = 40,
+    PX_OP_FABRIC_DEREGISTER = 255, /* ours, and never leaves a process */
 };
 
 enum px_tag {

@@ -12,6 +12,7 @@
 #include "core/server/launch/blob.h"
 #include "core/server/launch/environment.h"
 #include "core/server/launch/job.h"
+#include "core/server/launch/shares.h"
 #include "core/server/launch/values.h"
 #include "core/server/server.h"
 #include "frameworks/pnet/pnet.h"
@@ -105,23 +106,16 @@ static bool may_serve(struct wanted w)
     return w.others || i < n;
 }
 
-/* Packs it for a try: a value that cannot travel is the component's mistake, and
- * refused. */
 static pmix_status_t add(void *arg, const pmix_info_t *info)
 {
     struct part *p = arg;
     const struct wanted *w = &p->gather->wanted;
-    PX_AUTO(px_writer) trial;
+    size_t packed_b = 0;
+    pmix_status_t rc = px_share_try(info, &packed_b);
 
-    px_writer_init(&trial, px_codec_default);
-    if (!info || !info->key[0])
-        return PMIX_ERR_BAD_PARAM;
-    px_pack_infos(&trial, info, 1);
-    if (trial.status)
-        return trial.status == PMIX_ERR_NOMEM ? PMIX_ERR_NOMEM : PMIX_ERR_BAD_PARAM;
-    if (px_launch_env_is_change(info) ? !w->envars : !w->others)
-        return PMIX_SUCCESS;
-    p->share_b += trial.buf.len;
+    if (rc || (px_launch_env_is_change(info) ? !w->envars : !w->others))
+        return rc;
+    p->share_b += packed_b;
     p->oversize |= p->share_b > PX_BLOB_MAX_B;
     return p->oversize ? PMIX_ERR_OUT_OF_RESOURCE
                        : px_infos_add_copy(&p->share, info, 1);

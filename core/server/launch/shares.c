@@ -75,3 +75,17 @@ pmix_status_t px_shares_read(struct px_share *shares, const pmix_value_t *blob,
     }
     return rc ? px_err_set(err, rc, "%s", PMIx_Error_string(rc)) : PMIX_SUCCESS;
 }
+
+pmix_status_t px_share_try(const pmix_info_t *info, size_t *packed_b)
+{
+    PX_AUTO(px_writer) trial;
+
+    px_writer_init(&trial, px_codec_default);
+    if (!info || !info->key[0] || info->value.type == PMIX_POINTER)
+        return PMIX_ERR_BAD_PARAM;
+    px_pack_infos(&trial, info, 1);
+    if (packed_b)
+        *packed_b = trial.buf.len;
+    return !trial.status || trial.status == PMIX_ERR_NOMEM ? trial.status
+                                                           : PMIX_ERR_BAD_PARAM;
+}

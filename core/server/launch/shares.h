@@ -21,4 +21,8 @@ void px_shares_free(struct px_share *shares); /* NULL is fine */
 pmix_status_t px_shares_read(struct px_share *shares, const pmix_value_t *blob,
                              const char *job, struct px_err *err);
 
+/* Whether an info of a component can travel, and in how many bytes; packed_b may be
+ * NULL. PMIX_ERR_BAD_PARAM, which is the component's mistake; PMIX_ERR_NOMEM. */
+pmix_status_t px_share_try(const pmix_info_t *info, size_t *packed_b);
+
 #endif

@@ -17,6 +17,9 @@ static struct fake {
     pmix_status_t status; /* of its operations */
     pmix_status_t (*values)(struct fake *f, const struct px_pnet_job *job,
                             px_pnet_put_fn put, void *arg);
+    const char *plane;           /* of its fabric; NULL: it has none */
+    pmix_data_type_t index_type; /* of its number, which is 3; UNDEF: it gives none */
+    uint16_t *matrix;            /* while that is registered */
 } fakes[] = {{.name = "best", .priority = 900}, {.name = "good", .priority = 800}};
 
 static char calls[4096]; /* of their operations, "name.operation what\n" each */
@@ -39,6 +42,7 @@ note(const struct fake *f, const char *fmt, ...)
 static void called(const char *wanted)
 {
     raw_on_loop(NULL, NULL);
+    raw_on_loop(NULL, NULL); /* also of a call that makes a request */
     ck_assert_str_eq(calls, wanted);
     calls[0] = '\0';
 }
@@ -76,6 +80,57 @@ static pmix_status_t values(void *self, const struct px_pnet_job *job,
     return f->values ? f->values(f, job, put, arg) : f->status;
 }
 
+/* A matrix of its own, which counts how often it was told of. */
+static pmix_status_t describe(struct fake *f, px_pnet_add_fn add, void *arg)
+{
+    const size_t number = 3;
+    PX_AUTO(px_infos) l = {0};
+
+    if (f->status)
+        return f->status;
+    if (!f->matrix)
+        f->matrix = calloc(4, sizeof *f->matrix);
+    f->matrix[1]++;
+    ok(px_infos_add(&l, PMIX_FABRIC_VENDOR, f->name, PMIX_STRING));
+    ok(px_infos_add(&l, PMIX_FABRIC_COST_MATRIX, f->matrix, PMIX_POINTER));
+    if (f->index_type != PMIX_UNDEF)
+        ok(px_infos_add(&l, PMIX_FABRIC_INDEX,
+                        f->index_type == PMIX_STRING ? (const void *)"3" : &number,
+                        f->index_type));
+    fails(add(arg, NULL), BAD_PARAM);
+    for (size_t i = 0; i < l.n; i++)
+        ok(add(arg, &l.v[i]));
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t register_fabric(void *self, const pmix_info_t *directives,
+                                     size_t n, px_pnet_add_fn add, void *arg)
+{
+    struct fake *f = self;
+    const char *plane = px_info_str(directives, n, PMIX_FABRIC_PLANE);
+
+    if (!f->plane || !plane || strcmp(plane, f->plane) != 0)
+        return PMIX_ERR_NOT_FOUND;
+    note(f, "register");
+    return describe(f, add, arg);
+}
+
+static pmix_status_t update_fabric(void *self, size_t index, px_pnet_add_fn add,
+                                   void *arg)
+{
+    note(self, "update %zu", index);
+    return describe(self, add, arg);
+}
+
+static void deregister_fabric(void *self, size_t index)
+{
+    struct fake *f = self;
+
+    note(f, "deregister %zu", index);
+    ck_assert_ptr_nonnull(f->matrix);
+    free(px_take(&f->matrix));
+}
+
 static pmix_status_t query(void *self, struct px_query *answer)
 {
     answer->priority = ((struct fake *)self)->priority;
@@ -93,7 +148,10 @@ static const struct px_pnet_ops ops = {.contribute = contribute,
                                        .envars = envars,
                                        .forget = forget,
                                        .flags = PX_PNET_IN_PLACE,
-                                       .values = values};
+                                       .values = values,
+                                       .register_fabric = register_fabric,
+                                       .update_fabric = update_fabric,
+                                       .deregister_fabric = deregister_fabric};
 
 #define FAKE(n, text)                                                              \
     static pmix_status_t open_##text(const struct px_services *services PX_UNUSED, \
@@ -114,6 +172,12 @@ FAKE(1, good);
 
 extern const struct px_component *const px_builtin_components[];
 const struct px_component *const px_builtin_components[] = {&best, &good, NULL};
+
+static void start(void)
+{
+    setenv("PMIX_MCA_pnet", "best,good", 1);
+    ok(PMIx_server_init((pmix_server_module_t *)(uintptr_t)&host_module, NULL, 0));
+}
 
 /* ---- values of processes ------------------------------------------------------------------------ */
 
@@ -223,12 +287,6 @@ static void is_all_in_place(void *arg PX_UNUSED)
     ok(px_store_noted(&ns->store, PX_STORE_JOB, NULL));
     ck_assert(px_store_has(&ns->store, PX_GDS_JOB, 4, PMIX_FABRIC_ENDPT));
     ck_assert(!px_store_keeps(&ns->store, PX_GDS_JOB, PMIX_RANK_UNDEF));
-}
-
-static void start(void)
-{
-    setenv("PMIX_MCA_pnet", "best,good", 1);
-    ok(PMIx_server_init((pmix_server_module_t *)(uintptr_t)&host_module, NULL, 0));
 }
 
 static void register_job(void)
@@ -382,6 +440,174 @@ PX_TEST_LOOP(values_that_cannot_be_are_refused, 2)
     calls[0] = '\0';
     register_job(); /* the failure has forgotten the contribution */
     called("");
+}
+
+/* ---- fabrics ------------------------------------------------------------------------------------ */
+
+/* Under a host that knows of none: "best" has plane a, "good" b. */
+static void start_fabrics(void)
+{
+    pmix_server_module_t module = host_module;
+
+    module.fabric = NULL;
+    setenv("PMIX_MCA_pnet", "best,good", 1);
+    raw_start(&module, 1, 0);
+    fakes[0].plane = "a";
+    fakes[1].plane = "b";
+    fakes[0].index_type = PMIX_SIZE;
+}
+
+static pmix_status_t try_register(pmix_fabric_t *f, const char *plane)
+{
+    pmix_info_t info;
+
+    PMIx_Fabric_construct(f);
+    ok(PMIx_Info_load(&info, PMIX_FABRIC_PLANE, plane, PMIX_STRING));
+    pmix_status_t rc = PMIx_Fabric_register(f, &info, 1);
+    PMIx_Info_destruct(&info);
+    return rc;
+}
+
+static void is_of(const pmix_fabric_t *f, const struct fake *fake, size_t index,
+                  unsigned times)
+{
+    const pmix_info_t *l = px_info_find(f->info, f->ninfo, PMIX_FABRIC_INDEX),
+                      *m = px_info_find(f->info, f->ninfo, PMIX_FABRIC_COST_MATRIX);
+
+    ck_assert_uint_eq(f->index, index);
+    ck_assert_uint_eq(f->ninfo, 3);
+    ck_assert_int_eq(l->value.type, PMIX_SIZE);
+    ck_assert_uint_eq(l->value.data.size, index);
+    ck_assert_str_eq(px_info_str(f->info, f->ninfo, PMIX_FABRIC_VENDOR), fake->name);
+    ck_assert_int_eq(m->value.type, PMIX_POINTER);
+    ck_assert_ptr_eq(m->value.data.ptr, fake->matrix);
+    ck_assert_uint_eq(((uint16_t *)m->value.data.ptr)[1], times);
+}
+
+PX_TEST(a_fabric_of_a_component_is_described_until_it_is_deregistered)
+{
+    pmix_fabric_t a, b, again;
+
+    start_fabrics();
+    ok(try_register(&a, "a"));
+    is_of(&a, &fakes[0], 0, 1);
+    ok(try_register(&b, "b"));
+    is_of(&b, &fakes[1], 1, 1);
+    ok(try_register(&again, "a"));
+    is_of(&again, &fakes[0], 0, 2);
+    called("best.register\ngood.register\nbest.register\n");
+    ok(PMIx_Fabric_update(&a));
+    is_of(&a, &fakes[0], 0, 3);
+    ok(PMIx_Fabric_update(&b));
+    called("best.update 3\ngood.update 0\n");
+    ok(PMIx_Fabric_deregister(&again));
+    called("");
+    ok(PMIx_Fabric_deregister(&a));
+    ok(PMIx_Fabric_deregister(&a)); /* which it is not */
+    called("best.deregister 3\n");
+    a.index = 0;
+    fails(PMIx_Fabric_update(&a), NOT_FOUND);
+    ok(PMIx_Fabric_deregister(&a));
+    a.index = 77;
+    fails(PMIx_Fabric_update(&a), NOT_FOUND);
+    called("");
+    ok(try_register(&a, "a"));
+    is_of(&a, &fakes[0], 0, 1);
+    ok(PMIx_Fabric_deregister(&a));
+    called("best.register\nbest.deregister 3\n");
+    raw_server_stop();
+    ck_assert_str_eq(calls, "good.deregister 0\n");
+    px_type_free_array(PMIX_INFO, b.info, b.ninfo);
+}
+
+/* STATUS, infos. */
+static pmix_status_t ask(uint8_t op, const char *plane, size_t index, px_infos *l)
+{
+    px_writer w = raw_begin(op);
+    pmix_info_t info;
+    px_reader r;
+
+    px_infos_cleanup(l);
+    ok(PMIx_Info_load(&info, PMIX_FABRIC_PLANE, plane, PMIX_STRING));
+    if (op == PX_OP_FABRIC_REGISTER)
+        px_pack_infos(&w, &info, 1);
+    else
+        px_pack_size(&w, index);
+    PMIx_Info_destruct(&info);
+    pmix_status_t rc = raw_request(one, w, &r);
+    if (!px_reader_done(&r))
+        ok(px_unpack_infos(&r, &l->v, &l->n));
+    return rc;
+}
+
+PX_TEST(a_client_sees_no_address_and_holds_a_fabric_until_the_server_ends)
+{
+    PX_AUTO(px_infos) l = {0};
+    pmix_fabric_t b;
+
+    start_fabrics();
+    for (unsigned op = PX_OP_FABRIC_REGISTER; op <= PX_OP_FABRIC_UPDATE; op++) {
+        ok(ask((uint8_t)op, "b", 0, &l));
+        ck_assert_uint_eq(l.n, 2);
+        ck_assert_str_eq(px_info_str(l.v, l.n, PMIX_FABRIC_VENDOR), "good");
+        ck_assert_uint_eq(px_info_u32(l.v, l.n, PMIX_FABRIC_INDEX, 99), 0);
+    }
+    fails(ask(PX_OP_FABRIC_UPDATE, NULL, 1, &l), NOT_FOUND);
+    fails(ask(PX_OP_FABRIC_REGISTER, "c", 0, &l), NOT_FOUND);
+    ok(try_register(&b, "b"));
+    ok(PMIx_Fabric_deregister(&b));
+    called("good.register\ngood.update 0\ngood.register\n");
+    raw_server_stop();
+    ck_assert_str_eq(calls, "good.deregister 0\n");
+}
+
+PX_TEST(a_host_that_knows_fabrics_is_asked_alone)
+{
+    uint16_t matrix[4];
+    const size_t index = 5;
+    PX_AUTO(px_infos) l = {0};
+    pmix_fabric_t f;
+
+    setenv("PMIX_MCA_pnet", "best,good", 1);
+    raw_start(&host_module, 1, 0);
+    fakes[0].plane = "a";
+    ok(px_infos_add(&host.infos, PMIX_FABRIC_INDEX, &index, PMIX_SIZE));
+    ok(px_infos_add(&host.infos, PMIX_FABRIC_COST_MATRIX, matrix, PMIX_POINTER));
+    ok(try_register(&f, "a"));
+    ck_assert_uint_eq(f.index, 5);
+    ck_assert_ptr_eq(f.info[1].value.data.ptr, matrix);
+    ck_assert_int_eq(f.info[1].value.type, PMIX_POINTER);
+    ok(ask(PX_OP_FABRIC_REGISTER, "a", 0, &l));
+    ck_assert_uint_eq(l.n, 1);
+    ok(PMIx_Fabric_deregister(&f));
+    called("");
+    ck_assert_uint_eq(host_calls("fabric"), 2);
+}
+
+PX_TEST(a_fabric_that_fails_leaves_nothing)
+{
+    pmix_fabric_t f, known;
+
+    start_fabrics();
+    fails(try_register(&f, "c"), NOT_FOUND);
+    called("");
+    fakes[0].index_type = PMIX_STRING; /* which is no number */
+    fails(try_register(&f, "a"), BAD_PARAM);
+    fakes[0].index_type = PMIX_SIZE;
+    fakes[0].status = PMIX_ERR_UNREACH;
+    fails(try_register(&f, "a"), UNREACH);
+    ck_assert_uint_eq(f.index, SIZE_MAX);
+    ck_assert_ptr_null(f.info);
+    ok(try_register(&known, "b"));
+    fakes[1].status = PMIX_ERR_UNREACH;
+    fails(PMIx_Fabric_update(&known), UNREACH);
+    is_of(&known, &fakes[1], 0, 1);
+    ok(PMIx_Fabric_deregister(&known));
+    free(px_take(&fakes[0].matrix));
+    raw_server_stop();
+    setenv("PMIX_MCA_pnet", "envar", 1);
+    ok(PMIx_server_init(&(pmix_server_module_t){0}, NULL, 0));
+    fails(try_register(&f, "a"), NOT_SUPPORTED);
 }
 
 PX_TEST_MAIN("server/fabric", NULL, host_end)
