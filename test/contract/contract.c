@@ -144,7 +144,7 @@ static void fill_conf(void)
 
         ck_assert_ptr_nonnull(value);
         *value = '\0';
-        set_param(name, value + 1);
+        set_param(name, *setting + (value + 1 - name)); /* texts stay */
     }
 }
 
