@@ -40,6 +40,8 @@ pmix_status_t px_server_add_nspace(struct px_server *srv, const char *nspace,
         rc = px_jobinfo_register(px_process.model, ns, info, n, err);
         if (!rc)
             rc = px_values_registered(srv, ns, err);
+        if (!rc)
+            rc = px_pnet_registered(srv, nspace, err);
         if (rc) {
             if (is_new)
                 px_nspace_remove(px_process.model, ns);

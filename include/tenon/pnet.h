@@ -63,7 +63,9 @@ struct px_pnet_ops {
      * stays. */
     pmix_status_t (*apply)(void *self, const char *nspace, const pmix_info_t *info,
                            size_t n);
-    /* Once after apply: the variables of the job's processes on this node. */
+    /* The variables of the job's processes on this node: after apply, and after values,
+     * if the job is known by then; else once more when it gets known, for variables
+     * that depend on it. PMIX_ERR_NOT_FOUND: nothing was applied for the job. */
     pmix_status_t (*envars)(void *self, const char *nspace, px_pnet_set_fn set,
                             void *arg);
     /* The job is over, or its launch has failed. Also for jobs never heard of. */

@@ -192,6 +192,32 @@ void px_launch_env_publish(struct px_server *srv, struct px_launch_env *e)
     take_out(envs, e->nspace, &e->next);
 }
 
+/* On the loop, which alone takes any out. */
+pmix_status_t px_launch_env_dup(struct px_server *srv, const char *nspace,
+                                struct px_launch_env **out)
+{
+    const struct px_launch_env *e = atomic_load(&srv->part.launch_envs->first);
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    while (e && strcmp(e->nspace, nspace) != 0)
+        e = atomic_load(&e->next);
+    struct px_launch_env *copy = e ? px_launch_env_create(nspace) : NULL;
+    if (e && !copy)
+        return PMIX_ERR_NOMEM;
+    for (size_t i = 0; e && !rc && i < e->n; i++) {
+        const struct var *v = &e->v[i];
+        const pmix_envar_t envar = {v->name, v->value, v->separator};
+
+        rc = v->how ? append(copy, v->rank, v->how, &envar)
+                    : px_launch_env_set(copy, v->rank, v->name, v->value);
+    }
+    if (rc)
+        px_launch_env_free(copy);
+    else
+        *out = copy;
+    return rc;
+}
+
 void px_launch_env_drop(struct px_server *srv, const char *nspace)
 {
     take_out(srv->part.launch_envs, nspace, &srv->part.launch_envs->first);

@@ -23,6 +23,9 @@ pmix_status_t px_launch_env_change(struct px_launch_env *e, const pmix_info_t *i
 /* Takes e over, in place of what the job had. From now on px_server_child_env() adds
  * it. */
 void px_launch_env_publish(struct px_server *srv, struct px_launch_env *e);
+/* A copy of what the job has; NULL if that is nothing. PMIX_ERR_NOMEM. */
+pmix_status_t px_launch_env_dup(struct px_server *srv, const char *nspace,
+                                struct px_launch_env **out);
 void px_launch_env_drop(struct px_server *srv, const char *nspace);
 
 #endif

@@ -25,6 +25,15 @@ static pmix_status_t set(void *arg, pmix_rank_t rank, const char *name,
     return px_launch_env_set(arg, rank, name, value);
 }
 
+static pmix_status_t failed(const struct px_module *m, const char *nspace,
+                            pmix_status_t rc, struct px_err *err)
+{
+    return rc ? px_err_set(err, rc,
+                           "component pnet/%s cannot prepare this node for job %s: %s",
+                           m->component->name, nspace, PMIx_Error_string(rc))
+              : PMIX_SUCCESS;
+}
+
 /* Worst first: the last word is the best one's, and after it the host's. */
 static pmix_status_t apply_shares(struct px_server *srv, const char *nspace,
                                   const struct px_share *shares, const px_infos *host,
@@ -38,25 +47,24 @@ static pmix_status_t apply_shares(struct px_server *srv, const char *nspace,
     if (!env)
         return px_err_set(err, PMIX_ERR_NOMEM, "cannot prepare job %s: out of memory",
                           nspace);
-    for (size_t i = n; !rc && i-- > 0;) {
-        if (!shares[i].present)
-            continue;
-        rc = px_pnet_ops(&m[i])->apply(m[i].self, nspace, shares[i].info, shares[i].n);
-        if (!rc)
-            rc = px_pnet_ops(&m[i])->envars(m[i].self, nspace, set, env);
-        if (rc)
-            px_err_set(err, rc,
-                       "component pnet/%s cannot prepare this node for job %s: %s",
-                       m[i].component->name, nspace, PMIx_Error_string(rc));
-    }
+    for (size_t i = n; !rc && i-- > 0;)
+        if (shares[i].present)
+            rc = failed(&m[i], nspace,
+                        px_pnet_ops(&m[i])->apply(m[i].self, nspace, shares[i].info,
+                                                  shares[i].n),
+                        err);
+    if (!rc) /* from which they learn where its processes are */
+        rc = px_values_applied(srv, nspace, shares, err);
+    for (size_t i = n; !rc && i-- > 0;)
+        if (shares[i].present)
+            rc = failed(&m[i], nspace,
+                        px_pnet_ops(&m[i])->envars(m[i].self, nspace, set, env), err);
     for (size_t i = 0; !rc && i < host->n; i++) {
         rc = px_launch_env_change(env, &host->v[i]);
         if (rc)
             px_err_set(err, rc, "cannot prepare job %s: bad value of %.64s: %s", nspace,
                        host->v[i].key, PMIx_Error_string(rc));
     }
-    if (!rc)
-        rc = px_values_applied(srv, nspace, shares, err);
     if (rc)
         px_launch_env_free(env);
     else
@@ -91,6 +99,28 @@ pmix_status_t px_pnet_apply(struct px_server *srv, const char *nspace,
             px_pnet_forget(srv, nspace);
     }
     px_shares_free(shares);
+    return rc;
+}
+
+/* Worst first, as before. Of jobs of others a component knows nothing. */
+pmix_status_t px_pnet_registered(struct px_server *srv, const char *nspace,
+                                 struct px_err *err)
+{
+    size_t n;
+    const struct px_module *m = px_modules("pnet", &n);
+    struct px_launch_env *env = NULL;
+    pmix_status_t rc = px_launch_env_dup(srv, nspace, &env);
+
+    if (rc)
+        return px_err_nomem(err, "prepare job %s", nspace);
+    for (size_t i = n; env && !rc && i-- > 0;) {
+        rc = px_pnet_ops(&m[i])->envars(m[i].self, nspace, set, env);
+        rc = failed(&m[i], nspace, rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc, err);
+    }
+    if (rc)
+        px_launch_env_free(env);
+    else if (env)
+        px_launch_env_publish(srv, env);
     return rc;
 }
 
