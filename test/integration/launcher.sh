@@ -355,6 +355,47 @@ export_variable() {
     lines 2 '^1=2//$' "$OUT"
 }
 
+ports() { # as docs/admin.md has it
+    export PMIX_MCA_pnet_ports_tcp=32000-32100,33005 PMIX_MCA_pnet_ports_per_process=2
+    pr -n 3 sh -c 'echo "$PMIX_RANK $PNET_TCP_PORTS $PNET_JOB_TCP_PORTS ${PNET_UDP_PORTS-none}"' >"$OUT"
+    same "$(printf '%s 32000-32005 none\n' '0 32000-32001' '1 32002-32003' '2 32004-32005')" "$(sort "$OUT")" "ports"
+    # Two jobs at once, and processes that ask for theirs.
+    well "$PMIXRUN" -n 2 "$CLIENT" allocated tenon.ports.tcp 3
+    same "$(printf 'rank %s\n' '0 has 32000-32001 of 32000-32003' '0 has 32004-32005 of 32004-32009' '1 has 32002-32003 of 32000-32003' \
+        '1 has 32006-32007 of 32004-32009' '2 has 32008-32009 of 32004-32009')" "$(grep '^rank' "$OUT" | sort)" "ports of two jobs"
+    if [ -f "$DEBIAN_LIB" ] && [ -z "$SANITIZE" ]; then
+        pr -n 2 env LD_LIBRARY_PATH="$DEBIAN_DIR" "$CLIENT" allocated tenon.ports.tcp >"$OUT"
+        lines 2 '^rank [01] has 3200[02]-3200[13] of 32000-32003$' "$OUT"
+    fi
+    rc_of 1 pr -n 52 true 2>"$ERR"
+    lines 1 'cannot give job .* 104 ports of tcp: of 102 in pnet_ports_tcp, 102 are left$' "$ERR"
+    rc_of 1 pr --mca pnet_ports_per_job 4 -n 3 true 2>"$ERR"
+    lines 1 'cannot give job .* 6 ports of tcp: it may have 4 .pnet_ports_per_job.$' "$ERR"
+    pr --mca pnet_ports_tcp 32000-32100,x true 2>"$ERR" || true
+    lines 1 'cannot use pnet_ports_tcp "32000-32100,x": at byte 12 ' "$ERR"
+}
+
+transport_keys() { # one for a job, and none twice
+    local key='^[0-9a-f]{32}$' show='echo $FI_OPX_UUID'
+    pr -n 2 sh -c "$show" >"$OUT"
+    lines 2 '^$' "$OUT"
+    export PMIX_MCA_pnet_opx_enabled=true
+    pr -n 2 sh -c "$show" >"$OUT"
+    pr -n 2 --mca mca_base_verbose debug sh -c "$show" >>"$OUT" 2>"$ERR"
+    lines 4 "$key" "$OUT"
+    same 2 "$(sort -u "$OUT" | wc -l)" "keys"
+    lines 0 "$(tail -n 1 "$OUT")" "$ERR"
+    FI_OPX_UUID=outer pr --mca pnet_opx_variables opx,ompi sh -c 'echo $FI_OPX_UUID; echo $OMPI_MCA_orte_precondition_transports; env | grep -c PSM || true' >"$OUT"
+    lines 1 "$key" "$OUT"
+    same "$(sed -n '1s/^.\{16\}/&-/p' "$OUT")" "$(sed -n 2p "$OUT")" "key of Open MPI"
+    same 0 "$(sed -n 3p "$OUT")" "other variables"
+    pr -x FI_OPX_UUID=mine sh -c "$show" >"$OUT"
+    FI_OPX_UUID=forwarded pr --mca forward_envars FI_OPX_UUID sh -c "$show" >>"$OUT"
+    same "mine forwarded" "$(tr '\n' ' ' <"$OUT" | sed 's/ $//')" "keys that are set"
+    well "$PMIXRUN" -n 1 "$CLIENT" allocated tenon.opx 1
+    lines 2 '^rank 0 has none of FI_OPX_UUID,FI_PSM2_UUID,' "$OUT"
+}
+
 wdir() {
     mkdir "$TMPDIR/d"
     pr -n 2 --wdir "$TMPDIR/d" pwd >"$OUT"
@@ -692,6 +733,8 @@ t output_to_a_full_disk output_dir_full
 t program_and_files_are_preloaded preload
 t stdout_on_a_full_disk stdout_full
 t variables_are_exported export_variable
+t jobs_have_ports_of_their_own ports
+t jobs_have_transport_keys transport_keys
 t working_directory wdir
 t hosts_are_this_node hosts
 t cluster_has_a_name cluster

@@ -301,6 +301,38 @@ JOINS(spawn)
     PMIX_VALUE_RELEASE(children);
 }
 
+/* ---- allocated KEY [N]: each rank tells what has been allocated to it and to its job under that
+ * key. With N, another job of so many does the same while this one is there. ------------------- */
+
+/* The text that is first in the array, found without a message. */
+static const char *allocation(pmix_rank_t rank, const char *key)
+{
+    const pmix_proc_t proc = rank_of(rank);
+    pmix_info_t optional = info_bool(PMIX_OPTIONAL);
+    pmix_value_t *v;
+    pmix_status_t rc = PMIx_Get(&proc, key, &optional, 1, &v);
+
+    if (rc == PMIX_ERR_NOT_FOUND)
+        return "none";
+    GOOD(rc);
+    CHECK(v->type == PMIX_DATA_ARRAY && v->data.darray->type == PMIX_INFO);
+    const pmix_info_t *first = v->data.darray->array;
+    CHECK(v->data.darray->size > 1 && PMIX_CHECK_KEY(first, key));
+    CHECK(first->value.type == PMIX_STRING);
+    return first->value.data.string; /* stays until the end */
+}
+
+JOINS(allocated)
+{
+    pmix_nspace_t job;
+
+    printf("rank %u has %s of %s\n", me.rank, allocation(me.rank, argv[1]),
+           allocation(PMIX_RANK_WILDCARD, argv[1]));
+    fflush(stdout);
+    if (argc > 2 && me.rank == 0)
+        GOOD(start(NULL, "allocated", atoi(argv[2]), argv[1], job));
+}
+
 /* ---- cycles N: a job of one starts another N times, and they connect, exchange data and
  * disconnect; its launcher has as many descriptors after the last as after the first ones,
  * and has not grown. ------------------------------------------------------------------ */

@@ -544,6 +544,46 @@ PX_TEST(what_describes_no_job_is_refused)
     }
 }
 
+/* ---- variables of single ranks ----------------------------------------------------------------- */
+
+/* Three ranks here and two elsewhere; the job is registered before the node is prepared, or after. */
+PX_TEST_LOOP(each_rank_has_the_ports_that_the_host_asked_for, 2)
+{
+    static const char *const own[] = {"7000-7001", "7002-7003", "7004-7005", NULL};
+    const size_t per_proc = 2, per_node = 1;
+    PX_AUTO(px_infos) request = {0};
+
+    setenv("PMIX_MCA_pnet_ports_tcp", "7000-7099", 1);
+    start();
+    PX_AUTOFREE char *nodes = px_strf("%s,other", px_process.host);
+    of_host = describe(nodes, "0-2;3-4");
+    ok(px_infos_add(&request, PMIX_ALLOC_FABRIC_ID, "net", PMIX_STRING));
+    ok(px_infos_add(&request, PMIX_ALLOC_FABRIC_TYPE, "tcp", PMIX_STRING));
+    ok(px_infos_add(&request, PMIX_ALLOC_FABRIC_ENDPTS, &per_proc, PMIX_SIZE));
+    ok(px_infos_add(&request, PMIX_ALLOC_FABRIC_ENDPTS_NODE, &per_node, PMIX_SIZE));
+    ok(px_infos_add_array(&of_host, PMIX_ALLOC_FABRIC, &request));
+    if (_i == 0)
+        raw_add_job("net", 3, 2, geteuid());
+    launch("net");
+    if (_i == 1)
+        raw_add_job("net", 3, 2, geteuid());
+    raw_on_loop(NULL, NULL);
+    for (pmix_rank_t r = 0; r < PX_COUNT(own); r++) {
+        pmix_proc_t p = raw_proc("net", r);
+        PX_AUTO(px_strv) env = NULL;
+
+        ok(PMIx_server_setup_fork(&p, &env));
+        ck_assert_pstr_eq(value(env, "PNET_TCP_PORTS"), own[r]);
+        ck_assert_pstr_eq(value(env, "PNET_JOB_TCP_PORTS"), "7000-7006");
+    }
+    raw_drop_job("net");
+    raw_add_job("net", 3, 2, geteuid());
+    launch("net");
+    PX_AUTO(px_strv) env = child_env("net", NULL);
+    ck_assert_pstr_eq(value(env, "PNET_JOB_TCP_PORTS"), "7007-7013");
+    px_infos_cleanup(&of_host);
+}
+
 /* ---- directives of hosts ---------------------------------------------------------------------- */
 
 PX_TEST(what_the_host_asks_for_is_gathered)
