@@ -78,9 +78,103 @@ installed_component_is_found() {
     lines 1 '^token [0-9a-f]{16}$' "$OUT"
 }
 
+# Its commands, word for word, of the sections that a newcomer begins with.
+the_page_says_the_truth() {
+    mkdir "$TMPDIR/vendor"
+    awk '/^## 3/ { exit } /^```/ { on = !on; next } on' "$(variable docdir)/writing-a-component.md" >"$TMPDIR/vendor/page.sh"
+    same 9 "$(wc -l <"$TMPDIR/vendor/page.sh")" "commands of the page"
+    unset PKG_CONFIG_PATH
+    (cd "$TMPDIR/vendor" && prefix=$TREE CC=${CC:-cc} run 120 sh -eu page.sh) >"$OUT" 2>"$ERR" || fail "$(tail -1 "$ERR")"
+    lines 4 '^[0-9a-f]{16}$' "$OUT"
+    for contract in ptl gds psec pfexec pnet pcleanup piof; do
+        [ -s "$TREE/share/doc/tenon/frameworks/$contract.md" ] || fail "the contract of $contract is not installed"
+    done
+}
+
+# ---- a component of a vendor does something wrong -------------------------------------------------
+
+rogue() { # rogue FLAG...: built with what is installed, and put where users have theirs
+    export HOME=$TMPDIR/vendor
+    mkdir -p "$HOME/.pmix/components"
+    # shellcheck disable=SC2046
+    "${COMPILER[@]}" -std=gnu11 -Wall -Wextra -Werror -shared -fPIC -fvisibility=hidden "$@" $(pkg-config --cflags tenon-component) \
+        -o "$HOME/.pmix/components/pmix_mca_tenon_pnet_rogue.so" "$HERE/host/pnet_rogue.c" || fail "cannot compile pnet_rogue.c"
+}
+
+# rogue_job HOW REQUIRED: its exit status in RC
+rogue_job() {
+    RC=0
+    run 60 "$TREE/bin/pmixrun" --mca pnet_rogue_how "$1" --mca pnet_rogue_required "$2" --mca server_fabric_timeout 300ms -n 2 \
+        sh -c 'echo "key $ROGUE_KEY"' >"$OUT" 2>"$ERR" || RC=$?
+}
+
+# What it does, and what is said; without a need for it the job runs all the same, unless it says itself
+# that the job cannot.
+BAD_WAYS=('crash|crashed \(Aborted\)' 'hang|has not contributed within 0.3 s' 'exit|ended \(status 3\)'
+    'big|contributes more than 64 MiB')
+
+bad_component() {
+    local way how line
+    rogue
+    rogue_job well true
+    same 0 $RC "exit status"
+    lines 2 '^key secret$' "$OUT"
+    for way in "${BAD_WAYS[@]}"; do
+        how=${way%%|*} line="component pnet/rogue ${way#*|}"
+        rogue_job "$how" false
+        same 0 $RC "exit status, $how"
+        lines 2 '^key $' "$OUT"
+        lines 1 "$line.*: job .* goes on without it$" "$ERR"
+        rogue_job "$how" true
+        same 1 $RC "exit status, $how and required"
+        lines 0 . "$OUT"
+        lines 1 "cannot launch job .*: $line.*, and pnet_rogue_required is set$" "$ERR"
+    done
+    for required in true false; do
+        rogue_job fail $required
+        same 1 $RC "exit status, fail"
+        lines 1 'component pnet/rogue cannot contribute to job .*: NOT-FOUND$' "$ERR"
+    done
+}
+
+# What cannot be loaded, and what is not there.
+missing_component() {
+    local refused='component pnet/rogue cannot be used here, and pnet_rogue_required is set$'
+    rogue -DABI=99
+    rogue_job well false
+    same 0 $RC "exit status, another ABI"
+    run 20 "$TREE/bin/pmixrun" --mca mca_base_component_show_load_errors pnet true 2>"$ERR"
+    lines 1 'pnet ABI 99, .*1' "$ERR"
+    rogue_job well true
+    same 1 $RC "exit status, another ABI and required"
+    lines 1 "$refused" "$ERR"
+    rm -r "$HOME/.pmix"
+    rogue_job well false
+    same 0 $RC "exit status, not there"
+    rogue_job well true
+    same 1 $RC "exit status, not there and required"
+    lines 1 "$refused" "$ERR"
+}
+
+# The launcher serves its user while a component does not answer.
+hanging_component() {
+    rogue
+    rc_of 124 run 60 "$TREE/bin/pmixrun" --mca pnet_rogue_how hang --timeout 1 -n 2 true 2>"$ERR"
+    lines 1 'job ended after 1 seconds, its time limit' "$ERR"
+    start "$TREE/bin/pmixrun" --mca pnet_rogue_how hang -n 2 true
+    until_true 20 pgrep -P "$PID" -x tenon-fabric >/dev/null || fail "no child gathers"
+    kill -TERM "$PID"
+    await "$PID" 20
+    same 143 "$RC" "exit status"
+}
+
 t the_pkg_config_file_follows_the_tree with_tree flags_are_of_the_moved_tree
 t each_installed_header_stands_alone with_tree each_header_stands_alone
 t the_template_passes_its_own_test with_tree template_passes_its_own_test
 t the_template_has_an_effect with_tree template_has_an_effect
 t a_component_that_is_installed_is_found with_tree installed_component_is_found
+t the_page_for_vendors_does_what_it_says with_tree the_page_says_the_truth
+t a_component_that_fails_is_named with_tree bad_component
+t a_component_that_is_missing_is_named with_tree missing_component
+t a_component_that_hangs_does_not_stop_the_launcher with_tree hanging_component
 suite_end

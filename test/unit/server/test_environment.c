@@ -257,6 +257,20 @@ PX_TEST(a_blob_that_is_none_is_refused)
     fails(support_with_bytes(&twice, twice.buf.len), UNPACK_FAILURE);
 }
 
+PX_TEST(a_node_without_a_required_component_refuses_the_job)
+{
+    PX_AUTO(px_writer) w;
+
+    setenv("PMIX_MCA_pnet_unknown_required", "true", 1);
+    start();
+    blob_of(&w, "", 1);
+    fails(support_with_bytes(&w, w.buf.len), NOT_AVAILABLE);
+    raw_server_stop();
+    setenv("PMIX_MCA_pnet_unknown_required", "false", 1);
+    start();
+    ok(support_with_bytes(&w, w.buf.len));
+}
+
 PX_TEST(a_blob_has_a_bound)
 {
     PX_AUTO(px_writer) body, blob;
