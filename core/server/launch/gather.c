@@ -202,12 +202,54 @@ static pmix_status_t seal(const struct px_gather *g, px_infos *out)
     return rc ? rc : px_infos_add(out, PX_BLOB_KEY, &blob, PMIX_BYTE_OBJECT);
 }
 
+static bool has_share(const struct px_gather *g, const char *key)
+{
+    size_t i = 0;
+
+    while (i < g->n_parts &&
+           !px_info_find(g->parts[i].share.v, g->parts[i].share.n, key))
+        i++;
+    return i < g->n_parts;
+}
+
+/* Components answer requests under the key that these give. */
+static void check_requests(struct px_gather *g)
+{
+    const struct px_pnet_job *job = &g->view.job;
+    const pmix_info_t *parts;
+    size_t n;
+
+    for (size_t i = 0; g->wanted.others && !g->err.status && i < job->n_info; i++) {
+        const pmix_info_t *request = &job->info[i];
+        const char *id = PMIx_Check_key(request->key, PMIX_ALLOC_FABRIC) &&
+                                 px_value_infos(&request->value, &parts, &n)
+                             ? px_info_str(parts, n, PMIX_ALLOC_FABRIC_ID)
+                             : NULL;
+        const char *type = id ? px_info_str(parts, n, PMIX_ALLOC_FABRIC_TYPE) : NULL;
+
+        if (!id || has_share(g, id))
+            continue;
+        if (PMIx_Info_is_required(request))
+            px_err_set(
+                &g->err, PMIX_ERR_NOT_SUPPORTED,
+                "cannot allocate %.64s of type %.64s for job %s: no component has "
+                "any",
+                id, type ? type : "any", job->nspace);
+        else
+            px_log(PX_LOG_WARN, "pnet",
+                   "job %s gets no %.64s of type %.64s: no component has any",
+                   job->nspace, id, type ? type : "any");
+    }
+}
+
 static void finish(struct px_gather *g)
 {
     const px_gather_fn fn = g->fn;
     void *arg = g->arg;
-    struct px_err err = g->err;
     px_infos out = {0};
+
+    check_requests(g);
+    struct px_err err = g->err;
 
     if (!err.status && seal(g, &out))
         px_err_set(&err, PMIX_ERR_OUT_OF_RESOURCE,

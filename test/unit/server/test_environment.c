@@ -627,6 +627,32 @@ PX_TEST(what_the_host_asks_for_is_gathered)
     }
 }
 
+/* Of a type that no component has, or is not given. */
+PX_TEST(fabric_resources_that_no_component_has_are_told)
+{
+    static const struct {
+        const char *type;
+        bool required;
+        pmix_status_t rc;
+    } rows[] = {
+        {"ib", true, PMIX_ERR_NOT_SUPPORTED}, {"ib", false, 0}, {NULL, true, 0}};
+
+    sem_init(&told, 0, 0);
+    start();
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        PX_AUTO(px_infos) infos = {0}, request = {0};
+
+        ok(px_infos_add(&request, PMIX_ALLOC_FABRIC_ID, "net", PMIX_STRING));
+        ok(px_infos_add(
+            &request, rows[i].type ? PMIX_ALLOC_FABRIC_TYPE : PMIX_ALLOC_FABRIC_SEC_KEY,
+            rows[i].type ? rows[i].type : "yes", PMIX_STRING));
+        ok(px_infos_add_array(&infos, PMIX_ALLOC_FABRIC, &request));
+        infos.v[0].flags = rows[i].required ? PMIX_INFO_REQD : 0;
+        ok(PMIx_server_setup_application(job, infos.v, infos.n, on_gathered, &told));
+        ck_assert_msg(await_told() == rows[i].rc, "row %zu", i);
+    }
+}
+
 PX_TEST(variables_that_no_component_forwards_are_an_error)
 {
     pmix_info_t envars = {.key = PMIX_SETUP_APP_ENVARS,
