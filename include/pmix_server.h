@@ -293,21 +293,34 @@ pmix_status_t PMIx_server_collect_job_info(pmix_proc_t *procs, size_t nprocs,
                                            pmix_data_buffer_t *dbuf);
 
 /**
- * Take an inventory of this node.
+ * Take an inventory of this node: what its fabric components know of it.
  *
- * @param cbfunc  must not be NULL
- * @return PMIX_ERR_NOT_SUPPORTED: there are no components yet that know of resources;
- *         @p cbfunc is not called
+ * Never blocks. A component that cannot take its part fails the inventory with its
+ * status.
+ *
+ * @param directives  for the components; copied
+ * @param cbfunc      must not be NULL; receives one info for PMIx_server_deliver_
+ *                    inventory of other servers, given back by the release function
+ * @return PMIX_SUCCESS, and the callback will come; PMIX_ERR_NOT_SUPPORTED if no
+ *         component takes inventories: @p cbfunc is not called
  */
 pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[], size_t ndirs,
                                             pmix_info_cbfunc_t cbfunc, void *cbdata);
 
 /**
- * Hand in the inventory of a node.
+ * Hand in the inventories of nodes: each fabric component gets those of its own name.
+ * Those that no component here understands are left out with a line in the log. With
+ * @p cbfunc NULL it blocks.
  *
- * @param info  the inventory, not empty
- * @return PMIX_ERR_NOT_SUPPORTED, as PMIx_server_collect_inventory; @p cbfunc is not
- *         called
+ * @param info        of one call of PMIx_server_collect_inventory or of several, in any
+ *                    order, perhaps among other things; not empty
+ * @param directives  for the components
+ * @param cbfunc      gets PMIX_SUCCESS; PMIX_ERR_BAD_PARAM if there is no inventory, or
+ *                    PMIX_ERR_UNPACK_FAILURE if one is damaged, of which no component
+ *                    has seen anything; the status of the first component that fails,
+ *                    while the others have theirs
+ * @return PMIX_SUCCESS, and the callback will come; PMIX_ERR_NOT_SUPPORTED if no
+ *         component wants inventories: @p cbfunc is not called
  */
 pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size_t ninfo,
                                             pmix_info_t directives[], size_t ndirs,

@@ -33,7 +33,7 @@ BUDGETS = (
     (1220, "core/server/collective"),
     (800, "core/server/nspaces"),
     (2100, "core/server/event", "core/server/iof", "core/server/monitor"),
-    (2640, "core/server/launch"),
+    (2850, "core/server/launch"),
     (2420, "core/server/cleanup"),
     (2900, "core/host"),
     (1200, "core/host/request"),

@@ -294,7 +294,7 @@ REQUEST(event, PX_OP_NOTIFY, ONE(code, STATUS), SOLE(procs, n_procs, PROC), INFO
     SOLE(procs, n_procs, PROC), ONE(channels, IOF_CHANNEL), ONE(id, SIZE), INFOS
 static const struct px_arg piece_head[] = {PIECE_HEAD, {0}};
 REQUEST(piece, PX_OP_MAX, PIECE_HEAD, ONE(bytes, BYTE_OBJECT));
-REQUEST(infos, PX_OP_MAX, INFOS);
+REQUEST(infos, PX_OP_MAX, INFOS, MORE);
 
 void px_pack_piece_head(px_writer *w, const struct px_args *args)
 {

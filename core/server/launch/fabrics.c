@@ -112,22 +112,14 @@ static pmix_status_t describe(struct px_fabrics *all, bool own,
     return rc;
 }
 
-static bool is_served(void)
-{
-    size_t n, i = 0;
-    const struct px_module *m = px_modules("pnet", &n);
-
-    while (i < n && !px_pnet_ops(&m[i])->register_fabric)
-        i++;
-    return i < n;
-}
-
 static pmix_status_t update(const struct px_fabrics *all, size_t index, px_infos *out)
 {
     const struct fabric *f = index < all->n ? &all->v[index] : NULL;
 
     if (!f || !is_used(f))
-        return is_served() ? PMIX_ERR_NOT_FOUND : PMIX_ERR_NOT_SUPPORTED;
+        return px_served_at(offsetof(struct px_pnet_ops, register_fabric))
+                   ? PMIX_ERR_NOT_FOUND
+                   : PMIX_ERR_NOT_SUPPORTED;
     const struct px_module *m = f->module;
     if (!px_pnet_ops(m)->update_fabric)
         return PMIX_ERR_NOT_SUPPORTED;

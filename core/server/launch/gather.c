@@ -94,18 +94,6 @@ static struct wanted read_wanted(const pmix_info_t *info, size_t n)
     return w;
 }
 
-/* Variables alone were asked for: a launch without them would go on as if there were
- * none to forward. */
-static bool may_serve(struct wanted w)
-{
-    size_t n, i = 0;
-    const struct px_module *m = px_modules("pnet", &n);
-
-    while (i < n && !px_pnet_ops(&m[i])->forward)
-        i++;
-    return w.others || i < n;
-}
-
 static pmix_status_t add(void *arg, const pmix_info_t *info)
 {
     struct part *p = arg;
@@ -183,23 +171,17 @@ static void gather_free(struct px_gather *g)
 
 static pmix_status_t seal(const struct px_gather *g, px_infos *out)
 {
-    PX_AUTO(px_writer) body, sealed;
-    pmix_status_t rc = PMIX_SUCCESS;
+    PX_AUTO(px_writer) body;
 
     px_writer_init(&body, px_codec_default);
-    px_writer_init(&sealed, px_codec_default);
     for (size_t i = 0; i < g->n_parts; i++) {
         const struct px_component *c = g->parts[i].module->component;
 
         if (g->parts[i].share.n)
             px_blob_add(&body, c->name, c->version, &g->parts[i].share);
     }
-    rc = body.status;
-    if (rc || body.buf.len == 0)
-        return rc;
-    rc = px_blob_seal(&body, &sealed);
-    const pmix_byte_object_t blob = {(char *)sealed.buf.data, sealed.buf.len};
-    return rc ? rc : px_infos_add(out, PX_BLOB_KEY, &blob, PMIX_BYTE_OBJECT);
+    return body.status || body.buf.len == 0 ? body.status
+                                            : px_shares_seal(&body, PX_BLOB_KEY, out);
 }
 
 static bool has_share(const struct px_gather *g, const char *key)
@@ -432,7 +414,8 @@ static pmix_status_t prepare(struct px_gather *g, const char *nspace,
     }
     for (size_t i = 0; i < g->n_parts; i++)
         g->parts[i] = (struct part){.gather = g, .module = &m[i], .fd = -1};
-    if (!may_serve(g->wanted))
+    /* A launch without them would go on as if there were none to forward. */
+    if (!g->wanted.others && !px_served_at(offsetof(struct px_pnet_ops, forward)))
         return px_err_set(
             err, PMIX_ERR_NOT_SUPPORTED,
             "cannot gather variables for job %s: no component forwards any", nspace);

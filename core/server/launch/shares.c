@@ -4,6 +4,7 @@
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
 #include "core/server/launch/blob.h"
+#include "frameworks/pnet/pnet.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,4 +89,25 @@ pmix_status_t px_share_try(const pmix_info_t *info, size_t *packed_b)
         *packed_b = trial.buf.len;
     return !trial.status || trial.status == PMIX_ERR_NOMEM ? trial.status
                                                            : PMIX_ERR_BAD_PARAM;
+}
+
+pmix_status_t px_shares_seal(const px_writer *body, const char *key, px_infos *out)
+{
+    PX_AUTO(px_writer) sealed;
+
+    px_writer_init(&sealed, px_codec_default);
+    pmix_status_t rc = px_blob_seal(body, &sealed);
+    const pmix_byte_object_t blob = {(char *)sealed.buf.data, sealed.buf.len};
+    return rc ? rc : px_infos_add(out, key, &blob, PMIX_BYTE_OBJECT);
+}
+
+bool px_served_at(size_t op)
+{
+    size_t n;
+    const struct px_module *m = px_modules("pnet", &n);
+    void (*function)(void) = NULL;
+
+    for (size_t i = 0; !function && i < n; i++)
+        memcpy(&function, (const char *)px_pnet_ops(&m[i]) + op, sizeof function);
+    return function;
 }

@@ -4,7 +4,7 @@
 #define PX_SERVER_LAUNCH_SHARES_H
 
 #include "core/base/err.h"
-#include "core/types/type.h"
+#include "core/wire/codec.h"
 
 struct px_share {
     pmix_info_t *info;
@@ -21,8 +21,13 @@ void px_shares_free(struct px_share *shares); /* NULL is fine */
 pmix_status_t px_shares_read(struct px_share *shares, const pmix_value_t *blob,
                              const char *job, struct px_err *err);
 
+/* The other way round: adds what px_blob_add has put into body to out. */
+pmix_status_t px_shares_seal(const px_writer *body, const char *key, px_infos *out);
+
 /* Whether an info of a component can travel, and in how many bytes; packed_b may be
  * NULL. PMIX_ERR_BAD_PARAM, which is the component's mistake; PMIX_ERR_NOMEM. */
 pmix_status_t px_share_try(const pmix_info_t *info, size_t *packed_b);
+/* Whether a component in use has the operation at that offset of struct px_pnet_ops. */
+bool px_served_at(size_t op);
 
 #endif

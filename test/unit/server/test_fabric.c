@@ -6,6 +6,7 @@
 #include "raw.h"
 #include "tenon/pnet.h"
 
+#include <semaphore.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -80,6 +81,37 @@ static pmix_status_t values(void *self, const struct px_pnet_job *job,
     return f->values ? f->values(f, job, put, arg) : f->status;
 }
 
+/* As many devices as the directive says; the first component alone has any. */
+static pmix_status_t collect_inventory(void *self, const pmix_info_t *directives,
+                                       size_t n, px_pnet_add_fn add, void *arg)
+{
+    struct fake *f = self;
+    const pmix_info_t device = {
+        .key = PMIX_FABRIC_DEVICE_NAME,
+        .value = {.type = PMIX_STRING, .data.string = (char *)"nic"}};
+    const pmix_info_t address = {.key = "bad", .value = {.type = PMIX_POINTER}};
+    const uint32_t wanted = px_info_u32(directives, n, PMIX_FABRIC_NUM_DEVICES, 0);
+
+    note(f, "collect");
+    fails(add(arg, &address), BAD_PARAM);
+    for (uint32_t i = 0; f == fakes && i < wanted; i++)
+        ok(add(arg, &device));
+    return f->status;
+}
+
+static pmix_status_t deliver_inventory(void *self, const pmix_info_t *info, size_t n,
+                                       const pmix_info_t *directives,
+                                       size_t n_directives)
+{
+    const struct fake *f = self;
+
+    for (size_t i = 0; i < n; i++)
+        ck_assert_str_eq(info[i].value.data.string, "nic");
+    note(f, "deliver %zu for %u", n,
+         px_info_u32(directives, n_directives, PMIX_TIMEOUT, 0));
+    return f->status;
+}
+
 /* A matrix of its own, which counts how often it was told of. */
 static pmix_status_t describe(struct fake *f, px_pnet_add_fn add, void *arg)
 {
@@ -149,6 +181,8 @@ static const struct px_pnet_ops ops = {.contribute = contribute,
                                        .forget = forget,
                                        .flags = PX_PNET_IN_PLACE,
                                        .values = values,
+                                       .collect_inventory = collect_inventory,
+                                       .deliver_inventory = deliver_inventory,
                                        .register_fabric = register_fabric,
                                        .update_fabric = update_fabric,
                                        .deregister_fabric = deregister_fabric};
@@ -608,6 +642,120 @@ PX_TEST(a_fabric_that_fails_leaves_nothing)
     setenv("PMIX_MCA_pnet", "envar", 1);
     ok(PMIx_server_init(&(pmix_server_module_t){0}, NULL, 0));
     fails(try_register(&f, "a"), NOT_SUPPORTED);
+}
+
+/* ---- inventories -------------------------------------------------------------------------------- */
+
+static sem_t told;
+static px_infos told_infos;
+static pmix_status_t told_status;
+
+static void on_inventory(pmix_status_t status, pmix_info_t *info, size_t n,
+                         void *cbdata, pmix_release_cbfunc_t release,
+                         void *release_data)
+{
+    ck_assert_ptr_eq(cbdata, &told);
+    told_status = status;
+    ok(px_infos_add_copy(&told_infos, info, n));
+    release(release_data);
+    sem_post(&told);
+}
+
+static void on_delivered(pmix_status_t status, void *cbdata)
+{
+    ck_assert_ptr_eq(cbdata, &told);
+    told_status = status;
+    sem_post(&told);
+}
+
+/* Into told_infos, behind those of nodes before. */
+static pmix_status_t collect(uint32_t devices)
+{
+    pmix_info_t n;
+
+    ok(PMIx_Info_load(&n, PMIX_FABRIC_NUM_DEVICES, &devices, PMIX_UINT32));
+    ok(PMIx_server_collect_inventory(&n, 1, on_inventory, &told));
+    sem_wait(&told);
+    return told_status;
+}
+
+/* With a callback, or without. */
+static pmix_status_t deliver(bool waits)
+{
+    const int seconds = 9;
+    pmix_info_t d;
+
+    ok(PMIx_Info_load(&d, PMIX_TIMEOUT, &seconds, PMIX_INT));
+    pmix_status_t rc = PMIx_server_deliver_inventory(
+        told_infos.v, told_infos.n, &d, 1, waits ? NULL : on_delivered, &told);
+    if (rc || waits)
+        return rc;
+    sem_wait(&told);
+    return told_status;
+}
+
+static void start_inventory(void)
+{
+    sem_init(&told, 0, 0);
+    start();
+}
+
+PX_TEST_LOOP(each_component_gets_the_inventory_of_its_own, 2)
+{
+    start_inventory();
+    ok(collect(2));
+    called("best.collect\ngood.collect\n");
+    ck_assert_uint_eq(told_infos.n, 1);
+    ok(collect(5)); /* another node */
+    ok(px_infos_add(&told_infos, "of the host", NULL, PMIX_BOOL));
+    calls[0] = '\0';
+    ok(deliver(_i));
+    called("best.deliver 2 for 9\ngood.deliver 0 for 9\n"
+           "best.deliver 5 for 9\ngood.deliver 0 for 9\n");
+}
+
+PX_TEST(an_inventory_that_is_damaged_or_none_is_refused_before_any_component_sees_it)
+{
+    start_inventory();
+    ok(collect(2));
+    ok(collect(5));
+    pmix_byte_object_t *second = &told_infos.v[1].value.data.bo;
+    const size_t whole = second->size;
+
+    calls[0] = '\0';
+    for (size_t n = 0; n < whole; n++) {
+        second->size = n;
+        fails(deliver(n % 2), UNPACK_FAILURE);
+    }
+    second->size = whole;
+    second->bytes[whole / 2] ^= 1;
+    fails(deliver(true), UNPACK_FAILURE);
+    second->bytes[whole / 2] ^= 1;
+    strcpy(told_infos.v[0].key, "another");
+    strcpy(told_infos.v[1].key, "another");
+    fails(deliver(true), BAD_PARAM);
+    called("");
+}
+
+PX_TEST(the_inventory_of_an_unknown_component_is_skipped_and_failures_are_told)
+{
+    start_inventory();
+    fakes[1].status = PMIX_ERR_UNREACH;
+    fails(collect(1), UNREACH);
+    ck_assert_uint_eq(told_infos.n, 0);
+    fakes[1].status = PMIX_SUCCESS;
+    ok(collect(1));
+    raw_server_stop();
+    setenv("PMIX_MCA_pnet", "good", 1);
+    ok(PMIx_server_init(&(pmix_server_module_t){0}, NULL, 0));
+    calls[0] = '\0';
+    ok(deliver(true));
+    called("good.deliver 0 for 9\n");
+    raw_server_stop();
+    start();
+    fakes[0].status = PMIX_ERR_UNREACH;
+    fails(deliver(true), UNREACH);
+    called("best.deliver 1 for 9\ngood.deliver 0 for 9\n"); /* no less */
 }
 
 PX_TEST_MAIN("server/fabric", NULL, host_end)

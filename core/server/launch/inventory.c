@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Inventories: what fabric components know of a node, for the host to carry to other
+ * servers. They travel as contributions to a launch do. */
+#include "core/plugin/select.h"
+#include "core/rt/log.h"
+#include "core/server/launch/blob.h"
+#include "core/server/launch/shares.h"
+#include "core/server/server.h"
+#include "frameworks/pnet/pnet.h"
+
+#define INVENTORY_KEY "tenon.pnet.inventory"
+
+static void failed(const struct px_module *m, const char *what, pmix_status_t rc)
+{
+    px_log(PX_LOG_ERROR, "pnet", "component pnet/%s cannot %s an inventory: %s",
+           m->component->name, what, PMIx_Error_string(rc));
+}
+
+/* Refused at once if no component serves it: then no callback comes. */
+static pmix_status_t submit(struct px_server_op *op, bool sound, size_t served_by)
+{
+    op->api.invalid = !sound;
+    pmix_status_t rc = px_server_here() ? px_api_check(&op->api) : PMIX_ERR_INIT;
+
+    if (!rc && !px_served_at(served_by))
+        rc = PMIX_ERR_NOT_SUPPORTED;
+    return rc ? rc : px_server_submit(op, sizeof *op, sound);
+}
+
+/* ---- of this node ---------------------------------------------------------------- */
+
+static pmix_status_t add(void *arg, const pmix_info_t *info)
+{
+    pmix_status_t rc = px_share_try(info, NULL);
+
+    return rc ? rc : px_infos_add_copy(arg, info, 1);
+}
+
+/* Also of a component that has nothing here, which is something to know. */
+static pmix_status_t collect_from(const struct px_module *m, const px_infos *directives,
+                                  px_writer *body)
+{
+    px_infos share = {0};
+    pmix_status_t rc = px_pnet_ops(m)->collect_inventory(m->self, directives->v,
+                                                         directives->n, add, &share);
+
+    if (!rc) {
+        px_blob_add(body, m->component->name, m->component->version, &share);
+        rc = body->status;
+    }
+    px_infos_cleanup(&share);
+    if (rc)
+        failed(m, "collect", rc);
+    return rc;
+}
+
+static pmix_status_t collect(struct px_server *srv PX_UNUSED,
+                             const struct px_server_op *op)
+{
+    struct px_api *api = (struct px_api *)&op->api;
+    PX_AUTO(px_infos) found = {0};
+    PX_AUTO(px_writer) body;
+    pmix_status_t rc = PMIX_SUCCESS;
+    size_t n;
+    const struct px_module *m = px_modules("pnet", &n);
+
+    px_writer_init(&body, px_codec_default);
+    for (size_t i = 0; !rc && i < n; i++)
+        if (px_pnet_ops(&m[i])->collect_inventory)
+            rc = collect_from(&m[i], &api->args.info, &body);
+    if (!rc)
+        rc = px_shares_seal(&body, INVENTORY_KEY, &found);
+    if (rc)
+        return rc;
+    api->results = found.v;
+    api->n_results = found.n;
+    found = (px_infos){0};
+    return PMIX_SUCCESS;
+}
+
+/* The host frees it by the release function. */
+static void finish_collect(struct px_api *api)
+{
+    api->info_cb(api->status, api->results, api->n_results, api->cbdata, px_api_free,
+                 api);
+}
+
+PX_EXPORT pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[],
+                                                      size_t ndirs,
+                                                      pmix_info_cbfunc_t cbfunc,
+                                                      void *cbdata)
+{
+    struct px_server_op op = {.run = collect,
+                              .api = {.finish = finish_collect,
+                                      .kept = true,
+                                      .request = &px_request_infos,
+                                      .args.info = px_infos_borrow(directives, ndirs),
+                                      .info_cb = cbfunc,
+                                      .cbdata = cbdata}};
+
+    return submit(&op, cbfunc, offsetof(struct px_pnet_ops, collect_inventory));
+}
+
+/* ---- of any node ----------------------------------------------------------------- */
+
+/* Of several nodes, perhaps: the shares of each. */
+typedef struct read_all {
+    struct px_share **v;
+    size_t n;
+} read_all;
+
+static void read_all_cleanup(struct read_all *all)
+{
+    for (size_t i = 0; i < all->n; i++)
+        px_shares_free(all->v[i]);
+    free(all->v);
+}
+
+static pmix_status_t read_inventories(const px_infos *infos, struct read_all *all,
+                                      struct px_err *err)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    all->v = calloc(infos->n, sizeof(*all->v));
+    for (size_t i = 0; all->v && !rc && i < infos->n; i++) {
+        if (!PMIx_Check_key(infos->v[i].key, INVENTORY_KEY))
+            continue;
+        all->v[all->n] = px_shares_create();
+        rc = all->v[all->n]
+                 ? px_shares_read(all->v[all->n], &infos->v[i].value, NULL, err)
+                 : px_err_nomem(err, "keep it");
+        all->n++;
+    }
+    if (!all->v)
+        return px_err_nomem(err, "keep it");
+    return rc || all->n > 0
+               ? rc
+               : px_err_set(err, PMIX_ERR_BAD_PARAM, "there is no %s", INVENTORY_KEY);
+}
+
+/* All hear of it, and the first failure is told. */
+static pmix_status_t deliver_to(const struct px_module *m, const struct px_share *share,
+                                const px_infos *directives)
+{
+    if (!share->present || !px_pnet_ops(m)->deliver_inventory)
+        return PMIX_SUCCESS;
+    pmix_status_t rc = px_pnet_ops(m)->deliver_inventory(m->self, share->info, share->n,
+                                                         directives->v, directives->n);
+    if (rc)
+        failed(m, "take", rc);
+    return rc;
+}
+
+static pmix_status_t deliver(struct px_server *srv PX_UNUSED,
+                             const struct px_server_op *op)
+{
+    PX_AUTO(read_all) all = {0};
+    struct px_err err = {0};
+    pmix_status_t rc = read_inventories(&op->api.args.info, &all, &err);
+    size_t n;
+    const struct px_module *m = px_modules("pnet", &n);
+
+    if (rc) {
+        px_log(PX_LOG_ERROR, "pnet", "cannot read an inventory: %s", err.text);
+        return rc;
+    }
+    for (size_t i = 0; i < all.n * n; i++) {
+        pmix_status_t one = deliver_to(&m[i % n], &all.v[i / n][i % n],
+                                       &op->api.args.more);
+        rc = rc ? rc : one;
+    }
+    return rc;
+}
+
+PX_EXPORT pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size_t ninfo,
+                                                      pmix_info_t directives[],
+                                                      size_t ndirs,
+                                                      pmix_op_cbfunc_t cbfunc,
+                                                      void *cbdata)
+{
+    struct px_server_op op = {
+        .run = deliver,
+        .api = {.request = &px_request_infos,
+                .args = {.info = px_infos_borrow(info, ninfo),
+                         .more = px_infos_borrow(directives, ndirs)},
+                .cb = cbfunc,
+                .cbdata = cbdata}};
+
+    return submit(&op, ninfo > 0, offsetof(struct px_pnet_ops, deliver_inventory));
+}
