@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <pmix_envars.h>
 #include <pmix_server.h>
 
 #include "pmixrun.h"
@@ -473,7 +474,10 @@ static int run_job(const struct options *o, int signal_fd)
         complain("cannot watch the job: %s", PMIx_Error_string(rc));
         return EXIT_TROUBLE;
     }
-    rc = spawn(o);
+    if (o->forwards) /* a bad pattern has its line in the log */
+        rc = PMIx_Forward_envars(o->self, o->forwards, NULL, 0);
+    if (!rc)
+        rc = spawn(o);
     if (rc)
         return status_of_refusal(rc);
     wait_or_kill(&run);

@@ -19,6 +19,8 @@ struct options {
     struct program *programs;
     size_t n_programs;
     char **env;          /* "NAME=VALUE" of -x, NULL-terminated */
+    char *forwards;      /* patterns of -x, for PMIx_Forward_envars; NULL: none */
+    char self[32];       /* name of the launcher's namespace, if there are any */
     pmix_info_t *params; /* for PMIx_server_init: --mca, --tune, --tools */
     size_t n_params;
     char *tune_files;   /* of --tune so far, separated by colons; or NULL */

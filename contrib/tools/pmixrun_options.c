@@ -11,6 +11,7 @@
 #include <strings.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <pmix.h>
 
@@ -25,7 +26,8 @@ static const char help[] =
     "                     --map-by ppr makes\n"
     "  --mca NAME VALUE   set a parameter of the library, here and in the processes\n"
     "  --tune FILE        read parameters from FILE, here and in the processes\n"
-    "  -x VAR[=VALUE]     set an environment variable, or require that it is set\n"
+    "  -x VAR[=VALUE]     set an environment variable for the processes, or forward ours,\n"
+    "                     which must be set, or those whose names fit a pattern: 'VAR_*'\n"
     "  --wdir DIR         run in this folder\n"
     "  --host A,B         hosts to run on: only this one can be named\n"
     "  --hostfile FILE    the same, from a file with a host in each line\n"
@@ -95,6 +97,26 @@ static void add_variable(struct options *o, char *text)
     o->env = grow(o->env, n + 2, sizeof(*o->env));
     o->env[n] = text;
     o->env[n + 1] = NULL;
+}
+
+/* "NAME=VALUE", a name that is set, or patterns, which may fit none. */
+static void export_variable(struct options *o, char *text)
+{
+    char *all;
+
+    if (!*text || *text == '=')
+        usage("-x \"%s\" is not a variable", text);
+    if (strchr(text, '=')) {
+        add_variable(o, text);
+        return;
+    }
+    if (!strpbrk(text, "*?;!^") && !getenv(text))
+        usage("-x %s: no such variable is set", text);
+    if (asprintf(&all, "%s%s%s", o->forwards ? o->forwards : "", o->forwards ? ";" : "",
+                 text) < 0)
+        need(NULL);
+    free(o->forwards);
+    o->forwards = all;
 }
 
 static void add_param(struct options *o, const char *key, const void *value,
@@ -336,14 +358,7 @@ static void parse_general(struct options *o, char ***at)
     } else if (strcmp(option, "--tune") == 0) {
         add_tune_file(o, argument(at));
     } else if (strcmp(option, "-x") == 0) {
-        char *text = argument(at);
-
-        if (!*text || *text == '=')
-            usage("-x \"%s\" is not a variable", text);
-        if (strchr(text, '='))
-            add_variable(o, text);
-        else if (!getenv(text)) /* the processes have all of our environment */
-            usage("-x %s: no such variable is set", text);
+        export_variable(o, argument(at));
         o->runs = true;
     } else if (strcmp(option, "--wdir") == 0) {
         o->dir = argument(at);
@@ -466,6 +481,10 @@ void options_parse(struct options *o, int argc, char **argv)
         usage("--output only: dir or file is needed");
     if (o->stdin_to)
         take_stdin(o, o->stdin_to);
+    if (o->forwards) {
+        snprintf(o->self, sizeof(o->self), "tenon-%ld", (long)getpid());
+        add_param(o, PMIX_SERVER_NSPACE, o->self, PMIX_STRING);
+    }
     if (o->reports && !o->timeout_s)
         usage("reports on a timeout need --timeout");
     if (o->reports)

@@ -247,6 +247,9 @@ static pmix_status_t register_job(struct px_launch_job *job, struct px_err *err)
                           PMIx_Error_string(rc));
     rc = px_server_add_nspace(srv, job->proc.nspace, job->n_tasks, infos.v, infos.n,
                               err);
+    /* Variables that this program forwards in its own name are for all its jobs. */
+    if (!rc && px_infos_add(&infos, PMIX_PARENT_ID, px_server_name(srv), PMIX_PROC))
+        rc = px_err_nomem(err, "describe the job");
     if (!rc)
         rc = px_server_setup_fabric(srv, job->proc.nspace, infos.v, infos.n, on_fabric,
                                     job, &setup, err);

@@ -355,6 +355,27 @@ export_variable() {
     lines 2 '^1=2//$' "$OUT"
 }
 
+# How many of ours the launch carries: the processes here have all of them anyway. Three jobs: one
+# spawns two, of which one has no program.
+forward_variables() { # forward_variables COUNT OPTION...
+    local count=$1
+    shift
+    FW_A=1 FW_B=2 FW_AB=3 pr --mca mca_base_verbose debug "$@" "$CLIENT" spawn 1 >"$OUT" 2>"$ERR"
+    lines $((count > 0 ? 3 : 0)) "pnet/envar: job .*: $count variables forwarded\$" "$ERR"
+}
+forward_all() {
+    forward_variables 1 -x FW_A
+    forward_variables 3 -x 'FW_*'
+    forward_variables 2 -x 'FW_?'
+    forward_variables 2 -x FW_A -x FW_B
+    forward_variables 2 -x 'FW_*;!FW_AB'
+    forward_variables 2 -x 'FW_*' --mca forward_envars_exclude FW_A
+    forward_variables 0 -x 'FX_*'
+    rc_of 1 pr -x 'FW_*B' touch "$TMPDIR/began" 2>"$ERR"
+    lines 1 "cannot forward variables by \"FW_\*B\": '\*' stands for the rest of a name, at byte 3\$" "$ERR"
+    [ ! -e "$TMPDIR/began" ] || fail "a process was started"
+}
+
 ports() { # as docs/admin.md has it
     export PMIX_MCA_pnet_ports_tcp=32000-32100,33005 PMIX_MCA_pnet_ports_per_process=2
     pr -n 3 sh -c 'echo "$PMIX_RANK $PNET_TCP_PORTS $PNET_JOB_TCP_PORTS ${PNET_UDP_PORTS-none}"' >"$OUT"
@@ -733,6 +754,7 @@ t output_to_a_full_disk output_dir_full
 t program_and_files_are_preloaded preload
 t stdout_on_a_full_disk stdout_full
 t variables_are_exported export_variable
+t variables_are_forwarded forward_all
 t jobs_have_ports_of_their_own ports
 t jobs_have_transport_keys transport_keys
 t working_directory wdir

@@ -169,6 +169,7 @@ static pmix_status_t gather(void *self, const struct px_pnet_job *job,
 {
     const struct envar *e = self;
     pmix_status_t rc = PMIX_SUCCESS;
+    size_t n = 0;
 
     for (char **v = environ; !rc && v && *v; v++) {
         const size_t len = strcspn(*v, "=");
@@ -181,7 +182,11 @@ static pmix_status_t gather(void *self, const struct px_pnet_job *job,
             .value = {.type = PMIX_ENVAR, .data.envar = {name, *v + len + 1, ':'}}};
 
         rc = name ? add(arg, &one) : PMIX_ERR_NOMEM;
+        n++;
     }
+    if (n)
+        e->services->log(e->services, PX_LOG_DEBUG, "job %s: %zu variables forwarded",
+                         job->nspace, n);
     return rc;
 }
 
