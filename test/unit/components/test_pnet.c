@@ -561,6 +561,59 @@ PX_TEST_LOOP(out_of_memory_lends_nothing, 2)
     }
 }
 
+/* ---- what came over the wire ---------------------------------------------------------------- */
+
+static const struct {
+    bool opx;
+    const char *text, *type;
+    uint64_t per_node;
+    size_t key_b;      /* 0: none */
+    const char *twice; /* and another of this key */
+    bool fits;
+} strange[] = {
+    {false, "1000-1003,1", "tcp", 1, 0, "other", true},
+    {false, "", "udp", 0, 16, NULL, true},
+    {false, "0", "tcp", 0, 0, NULL, false},
+    {false, "65536", "tcp", 0, 0, NULL, false},
+    {false, "1-65535,1-65535", "tcp", 0, 0, NULL, false},
+    {false, "1000-999", "tcp", 0, 0, NULL, false},
+    {false, "1000", "ib", 0, 0, NULL, false},
+    {false, "1000", NULL, 0, 0, NULL, false},
+    {false, "1000-1001", "tcp", 3, 0, NULL, false},
+    {false, "1000", "tcp", 0, 0, "net", false},
+    {true, "any", "opx", 0, 16, "other", true},
+    {true, "any", "opx", 0, 15, NULL, false},
+    {true, "any", "opx", 0, 0, NULL, false},
+};
+
+PX_TEST_LOOP(allocations_of_strangers_are_checked, PX_COUNT(strange))
+{
+    const pmix_byte_object_t key = {(char *)calloc(1, 16), strange[_i].key_b};
+    const uint64_t per_node = strange[_i].per_node;
+    PX_AUTO(px_infos) parts = {0}, blob = {0};
+    struct told t = {0};
+
+    if (strange[_i].opx)
+        begin(&px_pnet_opx_component, (const char *const[]){NULL});
+    else
+        PORTS("tcp=1000-1009");
+    for (const char *id = "net"; id; id = blob.n < 2 ? strange[_i].twice : NULL) {
+        ok(px_infos_add(&parts, id, strange[_i].text, PMIX_STRING));
+        if (strange[_i].type)
+            ok(px_infos_add(&parts, PMIX_ALLOC_FABRIC_TYPE, strange[_i].type,
+                            PMIX_STRING));
+        ok(px_infos_add(&parts, PMIX_ALLOC_FABRIC_ENDPTS_NODE, &per_node, PMIX_UINT64));
+        if (key.size)
+            ok(px_infos_add(&parts, PMIX_ALLOC_FABRIC_SEC_KEY, &key, PMIX_BYTE_OBJECT));
+        ok(px_infos_add_array(&blob, id, &parts));
+    }
+    const pmix_status_t rc = ops()->apply(modules[0].self, "job", blob.v, blob.n);
+    ck_assert_int_eq(rc, strange[_i].fits ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM);
+    if (rc) /* nothing has stayed */
+        fails(ops()->envars(modules[0].self, "job", on_set, &t), NOT_FOUND);
+    free(key.bytes);
+}
+
 /* ---- keys --------------------------------------------------------------------------------- */
 
 #define OPX(...) begin(&px_pnet_opx_component, (const char *const[]){__VA_ARGS__, NULL})
