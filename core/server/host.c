@@ -74,6 +74,7 @@ pmix_status_t px_server_restart_client(struct px_server *srv, const pmix_proc_t 
         if (p->local == local)
             px_server_peer_lost(srv, p, PMIX_SUCCESS);
     local->connected = local->finalized = local->lost = local->committed = false;
+    local->is_told = false;
     px_store_clear(&local->ns->store, PX_GDS_LOCAL, proc->rank);
     px_store_clear(&local->ns->store, PX_GDS_REMOTE, proc->rank);
     return px_store_put(&local->ns->store, PX_GDS_JOB, proc->rank, PMIX_REINCARNATION,

@@ -38,6 +38,7 @@ struct px_local {
     bool committed;   /* at least one commit has arrived */
     bool lost;        /* its last connection broke before it finalized */
     bool left_sets;   /* and those it is connected with have heard of its end */
+    bool is_told;     /* and fabric components have: launch/ends.c */
 };
 
 /* One connection. A rank may hold several (fork, re-init). The server's own API calls
