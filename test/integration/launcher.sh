@@ -371,6 +371,15 @@ forward_all() {
     forward_variables 2 -x 'FW_*;!FW_AB'
     forward_variables 2 -x 'FW_*' --mca forward_envars_exclude FW_A
     forward_variables 0 -x 'FX_*'
+    # for a starter that knows nothing of it: by parameter, from each source
+    forward_variables 2 --mca forward_envars 'FW_?'
+    PMIX_MCA_forward_envars='FW_A*' forward_variables 2
+    local dir=$TMPDIR/params
+    mkdir "$dir"
+    echo "forward_envars = FW_*" >"$dir/x.conf"
+    forward_variables 3 --tune "$dir/x.conf"
+    PMIX_MCA_mca_base_param_files=$dir/x.conf forward_variables 3
+    rm -r "$dir"
     rc_of 1 pr -x 'FW_*B' touch "$TMPDIR/began" 2>"$ERR"
     lines 1 "cannot forward variables by \"FW_\*B\": '\*' stands for the rest of a name, at byte 3\$" "$ERR"
     [ ! -e "$TMPDIR/began" ] || fail "a process was started"
