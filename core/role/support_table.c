@@ -32,6 +32,12 @@ static const struct px_support server[] = {
      "PMIX_EXTERNAL_PROGRESS"},
     {"PMIx_server_register_nspace", "PMIX_REGISTER_NODATA,PMIX_CONNECT_NSPACE"},
     {"PMIx_Forward_envars", "PMIX_FORWARD_ENVARS_EXCLUDE"},
+    {"PMIx_server_setup_application",
+     "PMIX_NODE_MAP,PMIX_PROC_MAP,PMIX_PARENT_ID,PMIX_SETUP_APP_ENVARS,"
+     "PMIX_SETUP_APP_NONENVARS,PMIX_SETUP_APP_ALL"},
+    {"PMIx_server_setup_local_support",
+     "PMIX_SET_ENVAR,PMIX_ADD_ENVAR,PMIX_UNSET_ENVAR,PMIX_PREPEND_ENVAR,"
+     "PMIX_APPEND_ENVAR"},
     {"PMIx_Get", "PMIX_TIMEOUT,PMIX_IMMEDIATE"},
     {"PMIx_Fence", "PMIX_TIMEOUT,PMIX_COLLECT_DATA"},
     {"PMIx_Connect",
