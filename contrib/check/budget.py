@@ -22,7 +22,7 @@ BUDGETS = (
     (1700, "core/config"),
     (1400, "core/plugin"),
     (800, "core/topo"),
-    (4655, "core/model"),
+    (4656, "core/model"),
     (1600, "core/link"),
     (1100, "core/notify"),
     (1500, "core/iof"),
@@ -41,7 +41,7 @@ BUDGETS = (
     (300, "core/host/debug"),
     (500, "core/host/files"),
     (850, "core/host/place"),
-    (6000, "components"),
+    (6900, "components"),
     (4000, "contrib/tools"),
 )
 TREES = ("core", "components", "include", "contrib/tools")

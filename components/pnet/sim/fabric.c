@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric.h"
+
+#include "core/base/ranges.h"
+#include "core/base/str.h"
+#include "core/base/vec.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- names ----------------------------------------------------------------------- */
+
+static bool parse_ranges(struct sim_names *names, const char *at, const char *end)
+{
+    while (at < end) {
+        const char *digits = at;
+        uint32_t first, last;
+
+        if (names->n == SIM_MAX_RANGES || !px_ranges_next(&at, end, &first, &last) ||
+            (names->n > 0 && first <= names->v[names->n - 1].last) ||
+            last - first >= SIM_MAX_DEVICES)
+            return false;
+        if (names->n == 0 && *digits == '0')
+            names->width = (uint32_t)strspn(digits, "0123456789");
+        names->v[names->n].first = first;
+        names->v[names->n++].last = last;
+        names->count += last - first + 1;
+        if (names->count > SIM_MAX_DEVICES)
+            return false;
+    }
+    return names->n > 0;
+}
+
+static bool parse_names(const char *text, struct sim_names *names)
+{
+    const char *open = strchr(text, '[');
+    const size_t before = strcspn(text, "[");
+
+    *names = (struct sim_names){.count = !open};
+    memcpy(names->prefix, text, before);
+    if (!open)
+        return !strchr(text, ']');
+    const char *close = strchr(open, ']');
+    if (!close || strpbrk(close + 1, "[]") || isdigit((unsigned char)close[1]))
+        return false;
+    px_str_copy(names->suffix, sizeof names->suffix, close + 1);
+    return parse_ranges(names, open + 1, close) &&
+           before + strlen(close + 1) + (names->width > 10 ? names->width : 10) <=
+               SIM_MAX_NAME;
+}
+
+void sim_names_put(const struct sim_names *names, uint32_t i,
+                   char out[SIM_MAX_NAME + 1])
+{
+    char number[10];
+    uint32_t r = 0;
+
+    px_str_copy(out, SIM_MAX_NAME + 1, names->prefix);
+    if (names->n == 0)
+        return;
+    for (; i > names->v[r].last - names->v[r].first; r++)
+        i -= names->v[r].last - names->v[r].first + 1;
+    const size_t len = (size_t)(px_number_put(number, names->v[r].first + i) - number);
+    char *at = out + strlen(out); /* parse_names has seen that all fits */
+    for (size_t k = len; k < names->width; k++)
+        *at++ = '0';
+    memcpy(at, number, len);
+    px_str_copy(at + len, (size_t)(out + SIM_MAX_NAME + 1 - at - len), names->suffix);
+}
+
+static bool find_name(const struct sim_names *names, const char *name, uint32_t *out)
+{
+    const size_t before = strlen(names->prefix);
+    char again[SIM_MAX_NAME + 1];
+    uint32_t number, i = 0;
+
+    *out = 0;
+    if (names->n == 0)
+        return strcmp(name, names->prefix) == 0;
+    if (strncmp(name, names->prefix, before) != 0 ||
+        !px_number_take(name + before, name + strlen(name), &number))
+        return false;
+    for (uint32_t r = 0; r < names->n; r++) {
+        if (number >= names->v[r].first && number <= names->v[r].last) {
+            *out = i + number - names->v[r].first;
+            sim_names_put(names, *out, again);
+            return strcmp(name, again) == 0;
+        }
+        i += names->v[r].last - names->v[r].first + 1;
+    }
+    return false;
+}
+
+struct sim_node sim_fabric_find(const struct sim_fabric *f, const char *host)
+{
+    struct sim_node node = {0};
+
+    for (size_t g = 0; g < f->n_groups; g++) {
+        if (!find_name(&f->groups[g].names, host, &node.i))
+            continue;
+        node.group = &f->groups[g];
+        break;
+    }
+    return node;
+}
+
+/* ---- reading one object ---------------------------------------------------------- */
+
+struct object {
+    const json_t *json;
+    char where[96]; /* "nodes[3].nics[0]."; "" for the whole */
+    struct px_err *err;
+};
+
+static pmix_status_t PX_PRINTF(3, 4)
+    wants(const struct object *o, const char *member, const char *fmt, ...)
+{
+    char text[160];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    return px_err_set(o->err, PMIX_ERR_BAD_PARAM, "%s%.40s: expected %s", o->where,
+                      member, text);
+}
+
+/* Looks at an element of a list, whose members may have these names and no others. */
+static pmix_status_t enter(struct object *o, const struct object *parent,
+                           const char *list, size_t i, const json_t *json,
+                           const char *const *known)
+{
+    const char *key;
+    json_t *member;
+
+    *o = (struct object){.json = json, .err = parent->err};
+    if (list[0])
+        snprintf(o->where, sizeof o->where - 1, "%.40s%s[%zu]", parent->where, list, i);
+    if (!json_is_object(json))
+        return px_err_set(o->err, PMIX_ERR_BAD_PARAM, "%s: expected an object",
+                          list[0] ? o->where : "the whole");
+    if (list[0])
+        o->where[strlen(o->where)] = '.';
+    json_object_foreach((json_t *)json, key, member)
+    {
+        size_t k = 0;
+
+        while (known[k] && strcmp(known[k], key) != 0)
+            k++;
+        if (!known[k])
+            return wants(o, key, "no member of that name");
+    }
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t get_text(const struct object *o, const char *key, const char **out)
+{
+    const char *text = json_string_value(json_object_get(o->json, key));
+    size_t len = text ? strlen(text) : 0;
+
+    for (size_t i = 0; i < len; i++)
+        if ((unsigned char)text[i] <= ' ' || text[i] == 0x7f)
+            len = 0;
+    if (len == 0 || len > SIM_MAX_NAME)
+        return wants(o, key, "a text of at most %d bytes without spaces", SIM_MAX_NAME);
+    *out = text;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t get_names(const struct object *o, const char *key,
+                               struct sim_names *out)
+{
+    const char *text = "";
+    pmix_status_t rc = get_text(o, key, &text);
+
+    return rc || parse_names(text, out)
+               ? rc
+               : wants(o, key, "a name or names like n[0-9,20-29]");
+}
+
+/* One that is not there is as it was. */
+static pmix_status_t get_number(const struct object *o, const char *key, uint32_t min,
+                                uint32_t max, uint32_t *out)
+{
+    const json_t *v = json_object_get(o->json, key);
+    const json_int_t n = json_integer_value(v);
+
+    if (v && (!json_is_integer(v) || n < min || n > max))
+        return wants(o, key, "a number from %u to %u", min, max);
+    if (v)
+        *out = (uint32_t)n;
+    return PMIX_SUCCESS;
+}
+
+/* NULL is a list without elements. */
+static pmix_status_t get_list(const struct object *o, const char *key, size_t min,
+                              size_t max, const json_t **out)
+{
+    *out = json_object_get(o->json, key);
+    if ((*out && !json_is_array(*out)) || json_array_size(*out) < min ||
+        json_array_size(*out) > max)
+        return wants(o, key, "a list of %zu to %zu", min, max);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t get_numbers(const struct object *o, const char *key, size_t min,
+                                 size_t max, uint32_t out[SIM_MAX_DIMS], uint32_t *n)
+{
+    const json_t *list;
+    pmix_status_t rc = get_list(o, key, min, max, &list);
+
+    *n = (uint32_t)json_array_size(list);
+    for (size_t i = 0; !rc && i < *n; i++) {
+        const json_t *v = json_array_get(list, i);
+        const json_int_t number = json_integer_value(v);
+
+        if (!json_is_integer(v) || number < 0 || number > SIM_MAX_DEVICES)
+            rc = wants(o, key, "numbers from 0 to %d", SIM_MAX_DEVICES);
+        out[i] = (uint32_t)number;
+    }
+    return rc;
+}
+
+/* ---- planes and switches --------------------------------------------------------- */
+
+#define KNOWN(...)        \
+    (const char *const[]) \
+    {                     \
+        __VA_ARGS__, NULL \
+    }
+
+static pmix_status_t read_planes(struct sim_fabric *f, const struct object *whole)
+{
+    struct object o;
+    const json_t *list;
+    pmix_status_t rc = get_list(whole, "planes", 1, SIM_MAX_PLANES, &list);
+
+    for (size_t i = 0; !rc && i < json_array_size(list); i++) {
+        struct sim_plane *p = &f->planes[f->n_planes++];
+
+        *p = (struct sim_plane){.speed = 100000, .mtu = 4096};
+        rc = enter(&o, whole, "planes", i, json_array_get(list, i),
+                   KNOWN("name", "speed", "mtu"));
+        if (!rc)
+            rc = get_text(&o, "name", &p->name);
+        for (size_t k = 0; !rc && k < i; k++)
+            if (strcmp(f->planes[k].name, p->name) == 0)
+                rc = wants(&o, "name", "one that no other plane has");
+        if (!rc)
+            rc = get_number(&o, "speed", 1, UINT32_MAX, &p->speed);
+        if (!rc)
+            rc = get_number(&o, "mtu", 1, UINT32_MAX, &p->mtu);
+    }
+    return rc;
+}
+
+/* Which switches are meant: all those names, which must follow each other in one
+ * row. */
+static pmix_status_t get_switches(const struct sim_fabric *f, const struct object *o,
+                                  const char *key, uint32_t *first, uint32_t *n)
+{
+    struct sim_names names;
+    char from[SIM_MAX_NAME + 1], to[SIM_MAX_NAME + 1];
+    pmix_status_t rc = get_names(o, key, &names);
+    uint32_t a, b;
+
+    if (rc)
+        return rc;
+    sim_names_put(&names, 0, from);
+    sim_names_put(&names, names.count - 1, to);
+    for (size_t i = 0; i < f->n_switch_rows; i++) {
+        const struct sim_switches *s = &f->switches[i];
+
+        if (!find_name(&s->names, from, &a) || !find_name(&s->names, to, &b) ||
+            b - a + 1 != names.count)
+            continue;
+        *first = s->first + a;
+        *n = names.count;
+        return PMIX_SUCCESS;
+    }
+    return wants(o, key, "switches that one row of \"switches\" names");
+}
+
+static pmix_status_t add_links(struct sim_fabric *f, const struct object *o,
+                               const struct sim_switches *from)
+{
+    uint32_t first, n, speed = f->planes[0].speed;
+    pmix_status_t rc = get_switches(f, o, "to", &first, &n);
+
+    if (!rc)
+        rc = get_number(o, "speed", 1, UINT32_MAX, &speed);
+    if (rc)
+        return rc;
+    if ((size_t)from->names.count * n > SIM_MAX_LINKS - f->n_links)
+        return wants(o, "to", "at most %d links in all", SIM_MAX_LINKS);
+    if (!px_vec_reserve(&f->links, f->n_links, &f->links_cap,
+                        (size_t)from->names.count * n))
+        return px_err_nomem(o->err, "read a fabric");
+    for (uint32_t a = 0; a < from->names.count; a++)
+        for (uint32_t b = 0; b < n; b++)
+            f->links[f->n_links++] = (struct sim_link){{from->first + a, first + b},
+                                                       speed};
+    return PMIX_SUCCESS;
+}
+
+static const char *const switch_members[] = {"names", "links", NULL};
+
+static pmix_status_t read_links(struct sim_fabric *f, const struct object *whole,
+                                const json_t *rows)
+{
+    struct object row, link;
+    const json_t *list;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; !rc && i < f->n_switch_rows; i++) {
+        rc = enter(&row, whole, "switches", i, json_array_get(rows, i), switch_members);
+        if (!rc)
+            rc = get_list(&row, "links", 0, SIM_MAX_SWITCHES, &list);
+        for (size_t k = 0; !rc && k < json_array_size(list); k++) {
+            rc = enter(&link, &row, "links", k, json_array_get(list, k),
+                       KNOWN("to", "speed"));
+            if (!rc)
+                rc = add_links(f, &link, &f->switches[i]);
+        }
+    }
+    return rc;
+}
+
+static pmix_status_t read_switches(struct sim_fabric *f, const struct object *whole)
+{
+    struct object o;
+    const json_t *rows;
+    pmix_status_t rc = get_list(whole, "switches", 0, SIM_MAX_SWITCHES, &rows);
+
+    for (size_t i = 0; !rc && i < json_array_size(rows); i++) {
+        struct sim_switches *s = px_vec_add(&f->switches, &f->n_switch_rows,
+                                            &f->switches_cap);
+        if (!s)
+            return px_err_nomem(whole->err, "read a fabric");
+        s->first = f->n_switches;
+        rc = enter(&o, whole, "switches", i, json_array_get(rows, i), switch_members);
+        if (!rc)
+            rc = get_names(&o, "names", &s->names);
+        if (!rc && s->names.count > SIM_MAX_SWITCHES - f->n_switches)
+            rc = wants(&o, "names", "at most %d switches in all", SIM_MAX_SWITCHES);
+        f->n_switches += s->names.count;
+    }
+    return rc ? rc : read_links(f, whole, rows);
+}
+
+/* ---- nodes ----------------------------------------------------------------------- */
+
+/* The nodes of a group fill the shape from there, the last dimension first. */
+static pmix_status_t get_place(const struct sim_fabric *f, const struct object *o,
+                               uint32_t n_nodes, uint32_t *out)
+{
+    uint32_t at[SIM_MAX_DIMS], n;
+    uint64_t place = 0, room = f->n_dims > 0;
+    pmix_status_t rc = json_object_get(o->json, "at")
+                           ? get_numbers(o, "at", f->n_dims, f->n_dims, at, &n)
+                           : PMIX_SUCCESS;
+
+    if (rc)
+        return rc;
+    for (uint32_t d = 0; d < f->n_dims; d++) {
+        const uint32_t x = json_object_get(o->json, "at") ? at[d] : 0;
+
+        if (x >= f->shape[d])
+            return wants(o, "at", "a place in the fabric's shape");
+        place = place * f->shape[d] + x;
+        room *= f->shape[d];
+    }
+    if (f->n_dims > 0 && n_nodes > room - place)
+        return wants(o, "at", "a place from where all %u nodes are in the shape",
+                     n_nodes);
+    *out = (uint32_t)place;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t read_nic(const struct sim_fabric *f, const struct object *o,
+                              uint32_t n_nodes, struct sim_nic *nic)
+{
+    const char *plane = "";
+    pmix_status_t rc = get_text(o, "name", &nic->name);
+
+    if (!rc)
+        rc = get_text(o, "plane", &plane);
+    if (rc)
+        return rc;
+    while (nic->plane < f->n_planes && strcmp(f->planes[nic->plane].name, plane) != 0)
+        nic->plane++;
+    if (nic->plane == f->n_planes)
+        return wants(o, "plane", "the name of a plane");
+    nic->speed = f->planes[nic->plane].speed;
+    rc = get_number(o, "speed", 1, UINT32_MAX, &nic->speed);
+    if (!rc && json_object_get(o->json, "switch"))
+        rc = get_switches(f, o, "switch", &nic->first_switch, &nic->n_switches);
+    return rc ? rc : get_place(f, o, n_nodes, &nic->at);
+}
+
+static pmix_status_t read_nics(struct sim_group *g, const struct sim_fabric *f,
+                               const struct object *node)
+{
+    struct object o;
+    const json_t *list;
+    pmix_status_t rc = get_list(node, "nics", 1, SIM_MAX_NICS, &list);
+
+    for (size_t i = 0; !rc && i < json_array_size(list); i++) {
+        struct sim_nic *nic = &g->nics[g->n_nics++];
+
+        rc = enter(&o, node, "nics", i, json_array_get(list, i),
+                   KNOWN("name", "plane", "speed", "switch", "at"));
+        if (!rc)
+            rc = read_nic(f, &o, g->names.count, nic);
+        for (size_t k = 0; !rc && k < i; k++)
+            if (strcmp(g->nics[k].name, nic->name) == 0)
+                rc = wants(&o, "name", "one that no other of the node has");
+    }
+    return rc;
+}
+
+static pmix_status_t read_nodes(struct sim_fabric *f, const struct object *whole)
+{
+    struct object o;
+    uint32_t next = 0;
+    const json_t *list;
+    pmix_status_t rc = get_list(whole, "nodes", 1, SIM_MAX_DEVICES, &list);
+
+    for (size_t i = 0; !rc && i < json_array_size(list); i++) {
+        struct sim_group *g = px_vec_add(&f->groups, &f->n_groups, &f->groups_cap);
+
+        if (!g)
+            return px_err_nomem(whole->err, "read a fabric");
+        g->first = next;
+        g->first_device = f->n_devices;
+        g->json = json_array_get(list, i);
+        rc = enter(&o, whole, "nodes", i, g->json, KNOWN("names", "first", "nics"));
+        if (!rc)
+            rc = get_names(&o, "names", &g->names);
+        if (!rc) /* what is left of a fabric for a job has gaps */
+            rc = get_number(&o, "first", next, UINT32_MAX - SIM_MAX_DEVICES, &g->first);
+        if (!rc)
+            rc = read_nics(g, f, &o);
+        if (!rc &&
+            (uint64_t)g->names.count * g->n_nics > SIM_MAX_DEVICES - f->n_devices)
+            rc = wants(&o, "names", "at most %d devices in all", SIM_MAX_DEVICES);
+        next = g->first + g->names.count;
+        f->n_devices += g->names.count * g->n_nics;
+    }
+    return rc;
+}
+
+/* ---- what travels ---------------------------------------------------------------- */
+
+/* Switches are not looked for on other nodes, and groups may be left out: what is left
+ * of the description says where each begins. */
+static pmix_status_t strip(struct sim_fabric *f, struct px_err *err)
+{
+    json_object_del(f->json, "switches");
+    for (size_t i = 0; i < f->n_groups; i++) {
+        const struct sim_group *g = &f->groups[i];
+        json_t *nics = json_object_get(g->json, "nics");
+
+        for (size_t k = 0; k < json_array_size(nics); k++)
+            json_object_del(json_array_get(nics, k), "switch");
+        if (json_object_set_new(g->json, "first", json_integer(g->first)))
+            return px_err_nomem(err, "read a fabric");
+    }
+    return PMIX_SUCCESS;
+}
+
+char *sim_fabric_text(const struct sim_fabric *f, const bool *used)
+{
+    json_t *out = json_object(), *nodes = json_array(), *member;
+    const char *key;
+    char *text = NULL;
+    bool whole = out && nodes;
+
+    for (size_t i = 0; whole && i < f->n_groups; i++)
+        whole = (used && !used[i]) || !json_array_append(nodes, f->groups[i].json);
+    json_object_foreach(f->json, key, member)
+        whole = whole &&
+                !json_object_set(out, key, strcmp(key, "nodes") ? member : nodes);
+    const size_t n = whole ? json_dumpb(out, NULL, 0, JSON_COMPACT) : 0;
+    if (n > 0)
+        text = calloc(n + 1, 1);
+    if (text && json_dumpb(out, text, n, JSON_COMPACT) != n)
+        free(px_take(&text));
+    json_decref(nodes);
+    json_decref(out);
+    return text;
+}
+
+/* ---- the whole ------------------------------------------------------------------- */
+
+static pmix_status_t read_fabric(struct sim_fabric *f, struct px_err *err)
+{
+    const struct object above = {.err = err};
+    struct object o;
+    uint64_t room = 1;
+    pmix_status_t rc = enter(
+        &o, &above, "", 0, f->json,
+        KNOWN("name", "vendor", "shape", "planes", "switches", "nodes"));
+
+    f->vendor = "tenon.sim";
+    if (!rc)
+        rc = get_text(&o, "name", &f->name);
+    if (!rc && json_object_get(f->json, "vendor"))
+        rc = get_text(&o, "vendor", &f->vendor);
+    if (!rc)
+        rc = get_numbers(&o, "shape", 0, SIM_MAX_DIMS, f->shape, &f->n_dims);
+    for (uint32_t d = 0; !rc && d < f->n_dims; d++) {
+        room *= f->shape[d];
+        if (room == 0 || room > UINT32_MAX)
+            rc = wants(&o, "shape", "numbers from 1, whose product is below 2^32");
+    }
+    if (!rc)
+        rc = read_planes(f, &o);
+    if (!rc)
+        rc = read_switches(f, &o);
+    if (!rc)
+        rc = read_nodes(f, &o);
+    return rc ? rc : strip(f, err);
+}
+
+/* The library tells some lacks of memory as bad syntax: what is that is it again. */
+static pmix_status_t read_json(const char *text, size_t len, json_t **out,
+                               struct px_err *err)
+{
+    json_error_t bad = {0}, again = {0};
+
+    *out = json_loadb(text, len, JSON_REJECT_DUPLICATES, &bad);
+    if (*out)
+        return PMIX_SUCCESS;
+    json_decref(json_loadb(text, len, JSON_REJECT_DUPLICATES, &again));
+    return json_error_code(&bad) == json_error_out_of_memory || !bad.text[0] ||
+                   strcmp(bad.text, again.text) != 0
+               ? px_err_nomem(err, "read a fabric")
+               : px_err_set(err, PMIX_ERR_BAD_PARAM, "line %d, column %d: %s", bad.line,
+                            bad.column, bad.text);
+}
+
+pmix_status_t sim_fabric_parse(const char *text, size_t len, struct sim_fabric **out,
+                               struct px_err *err)
+{
+    struct sim_fabric *f = calloc(1, sizeof *f);
+    pmix_status_t rc;
+
+    if (!f)
+        return px_err_nomem(err, "read a fabric");
+    if (len > SIM_MAX_TEXT_B)
+        rc = px_err_set(err, PMIX_ERR_BAD_PARAM, "expected at most %d KiB",
+                        SIM_MAX_TEXT_B >> 10);
+    else
+        rc = read_json(text, len, &f->json, err);
+    if (!rc)
+        rc = read_fabric(f, err);
+    if (rc)
+        sim_fabric_free(f);
+    else
+        *out = f;
+    return rc;
+}
+
+void sim_fabric_free(struct sim_fabric *f)
+{
+    if (!f)
+        return;
+    json_decref(f->json);
+    free(f->switches);
+    free(f->links);
+    free(f->groups);
+    free(f->states);
+    free(f);
+}
