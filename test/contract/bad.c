@@ -12,15 +12,22 @@
 #define ABI     2
 #define REASON  3 /* declines without one */
 #define NULL_OP 4
-#define THREAD  5 /* calls the host from a thread of its own */
-#define CRASH   6 /* believes what comes over the network */
-#define NAME    7 /* sets what belongs to the core */
-#define TIMER   8 /* is not given back */
-#define NOMEM   9 /* takes it for success */
+#define THREAD  5  /* calls the host from a thread of its own */
+#define CRASH   6  /* believes what comes over the network */
+#define NAME    7  /* sets what belongs to the core */
+#define TIMER   8  /* is not given back */
+#define NOMEM   9  /* takes it for success */
+#define VALUE   10 /* puts one for a rank that the job has not */
+#define ENDS    11 /* is another one after the end of a process */
+#define LISTS   12 /* collects what it does not take */
+#define NUMBER  13 /* gives a fabric another number each time */
+#define MATRIX  14 /* is not freed */
 
 struct bad {
     const struct px_services *services;
     struct px_timer *timer;
+    size_t n_ended, n_fabrics;
+    void *matrix;
 };
 
 static pmix_status_t contribute(void *self, const char *nspace, const pmix_info_t *info,
@@ -47,13 +54,84 @@ static pmix_status_t apply(void *self, const char *nspace, const pmix_info_t *in
 static pmix_status_t envars(void *self, const char *nspace, px_pnet_set_fn set,
                             void *arg)
 {
-    (void)self, (void)nspace;
-    return set(arg, PMIX_RANK_WILDCARD, BAD == NAME ? "PMIX_RANK" : "BAD", "x");
+    const struct bad *b = self;
+
+    (void)nspace;
+    return set(arg, PMIX_RANK_WILDCARD, BAD == NAME ? "PMIX_RANK" : "BAD",
+               BAD == ENDS && b->n_ended ? "y" : "x");
 }
 
 static void forget(void *self, const char *nspace)
 {
     (void)self, (void)nspace;
+}
+
+static pmix_status_t values(void *self, const struct px_pnet_job *job,
+                            px_pnet_put_fn put, void *arg)
+{
+    const pmix_info_t mine = {.key = "bad.number", .value = {.type = PMIX_UINT32}};
+
+    (void)self;
+    return put(arg, BAD == VALUE ? job->n_procs : PMIX_RANK_WILDCARD, &mine);
+}
+
+static void child_finalized(void *self, const pmix_proc_t *proc)
+{
+    struct bad *b = self;
+
+    (void)proc;
+    b->n_ended++;
+}
+
+static pmix_status_t collect(void *self, const pmix_info_t *directives, size_t n,
+                             px_pnet_add_fn add, void *arg)
+{
+    return contribute(self, NULL, directives, n, add, arg);
+}
+
+static pmix_status_t deliver(void *self, const pmix_info_t *info, size_t n,
+                             const pmix_info_t *directives, size_t n_directives)
+{
+    (void)self, (void)info, (void)directives, (void)n_directives;
+    return n == (BAD == LISTS ? 2 : 1) ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+}
+
+static pmix_status_t describe(void *self, size_t number, px_pnet_add_fn add, void *arg)
+{
+    struct bad *b = self;
+    const pmix_info_t index = {.key = PMIX_FABRIC_INDEX,
+                               .value = {.type = PMIX_SIZE, .data.size = number}};
+
+    if (number > b->n_fabrics)
+        return PMIX_ERR_NOT_FOUND;
+    if (!b->matrix)
+        b->matrix = malloc(8);
+    return b->matrix ? add(arg, &index) : PMIX_ERR_NOMEM;
+}
+
+static void deregister_fabric(void *self, size_t number)
+{
+    struct bad *b = self;
+
+    if (number > b->n_fabrics)
+        return;
+    if (BAD != MATRIX)
+        free(b->matrix);
+    b->matrix = NULL;
+}
+
+static pmix_status_t register_fabric(void *self, const pmix_info_t *directives,
+                                     size_t n, px_pnet_add_fn add, void *arg)
+{
+    struct bad *b = self;
+    const int had = b->matrix != NULL;
+
+    (void)directives, (void)n;
+    b->n_fabrics += BAD == NUMBER;
+    pmix_status_t rc = describe(self, b->n_fabrics, add, arg);
+    if (rc && !had)
+        deregister_fabric(self, b->n_fabrics);
+    return rc;
 }
 
 static void *call_host(void *arg)
@@ -67,7 +145,7 @@ static void *call_host(void *arg)
 static pmix_status_t bad_open(const struct px_services *services, const void *conf,
                               void **self)
 {
-    struct bad *b = malloc(sizeof(*b));
+    struct bad *b = calloc(1, sizeof(*b));
     pthread_t thread;
 
     (void)conf;
@@ -91,14 +169,24 @@ static pmix_status_t bad_query(void *self, struct px_query *answer)
 
 static void bad_close(void *self)
 {
-    if (BAD != LEAK)
-        free(self);
+    if (BAD == LEAK)
+        return;
+    deregister_fabric(self, 0);
+    free(self);
 }
 
 static const struct px_pnet_ops ops = {.contribute = contribute,
                                        .apply = apply,
                                        .envars = envars,
-                                       .forget = BAD == NULL_OP ? NULL : forget};
+                                       .forget = BAD == NULL_OP ? NULL : forget,
+                                       .flags = PX_PNET_IN_PLACE,
+                                       .values = values,
+                                       .child_finalized = child_finalized,
+                                       .collect_inventory = collect,
+                                       .deliver_inventory = deliver,
+                                       .register_fabric = register_fabric,
+                                       .update_fabric = describe,
+                                       .deregister_fabric = deregister_fabric};
 
 PX_COMPONENT(pnet, bad) = {
     .abi = BAD == ABI ? 99u : PX_COMPONENT_ABI,

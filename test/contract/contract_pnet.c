@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contract of pnet: what is contributed to a launch, applied on a node, and gone after the
- * job. */
+/* The contract of pnet: what is contributed to a launch, applied on a node, told to processes, and
+ * gone after the job; inventories and fabrics. */
 #include "alloc_fail.h"
 #include "contract.h"
 #include "core/base/attr.h"
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { N_JOBS = 50 };
+enum { N_JOBS = 50, N_PROCS = 4 };
 
 static const struct px_pnet_ops *ops(void)
 {
@@ -23,9 +23,10 @@ static const struct px_pnet_ops *ops(void)
  * ck_assert. */
 typedef struct sink {
     px_infos infos;
-    char text[4096]; /* "rank NAME=VALUE\n" of each variable */
+    char text[4096]; /* "rank NAME=VALUE\n" of each value and variable */
     size_t n;
     size_t refuse_at; /* the how manieth is answered with NOMEM; 0: none */
+    uint32_t n_procs; /* of the job */
 } sink;
 
 static void sink_cleanup(struct sink *s)
@@ -62,6 +63,54 @@ static pmix_status_t on_set(void *arg, pmix_rank_t rank, const char *name,
     return PMIX_SUCCESS;
 }
 
+/* Values travel, too, to clients that do not read them in place. */
+static pmix_status_t on_put(void *arg, pmix_rank_t rank, const pmix_info_t *info)
+{
+    struct sink *s = arg;
+    size_t len = strlen(s->text);
+    px_writer w;
+
+    if (!info || !info->key[0])
+        ck_abort_msg("puts a value without a key");
+    if (rank >= s->n_procs && rank != PMIX_RANK_WILDCARD)
+        ck_abort_msg("puts %s for a rank that the job has not", info->key);
+    if (info->value.type == PMIX_POINTER || info->value.type == PMIX_UNDEF)
+        ck_abort_msg("puts nothing that others can read as %s", info->key);
+    if (++s->n == s->refuse_at)
+        return PMIX_ERR_NOMEM;
+    px_writer_init(&w, px_codec_default);
+    px_pack_bare(&w, &info->value, PMIX_VALUE);
+    pmix_status_t rc = w.status;
+    px_writer_cleanup(&w);
+    PX_AUTOFREE char *text = px_type_print(PMIX_VALUE, &info->value);
+    if (rc == PMIX_ERR_NOMEM || !text)
+        return PMIX_ERR_NOMEM;
+    if (rc)
+        ck_abort_msg("puts what does not pack: %s, status %d", info->key, rc);
+    snprintf(s->text + len, sizeof(s->text) - len, "%u %s=%s\n", rank, info->key, text);
+    return PMIX_SUCCESS;
+}
+
+/* Two nodes of two processes each. */
+static struct px_pnet_job job_of(const char *nspace, const pmix_info_t *info, size_t n)
+{
+    static const char *const nodes[] = {"a", "b"};
+    static const uint32_t node_of[N_PROCS] = {0, 0, 1, 1},
+                          local_of[N_PROCS] = {0, 1, 0, 1};
+
+    return (struct px_pnet_job){.size = sizeof(struct px_pnet_job),
+                                .nspace = nspace,
+                                .info = info,
+                                .n_info = n,
+                                .n_nodes = 2,
+                                .n_procs = N_PROCS,
+                                .nodes = nodes,
+                                .node_of = node_of,
+                                .local_of = local_of,
+                                .most_on_a_node = 2};
+}
+
+/* In place of contribute, where it is there. */
 static pmix_status_t contribute(const char *nspace, struct sink *s)
 {
     pmix_info_t info[2] = {0};
@@ -69,7 +118,10 @@ static pmix_status_t contribute(const char *nspace, struct sink *s)
 
     ok(PMIx_Info_load(&info[0], PMIX_JOB_SIZE, &size, PMIX_UINT32));
     ok(PMIx_Info_load(&info[1], PMIX_NODE_MAP, "a,b", PMIX_STRING));
-    pmix_status_t rc = ops()->contribute(contract.self, nspace, info, 2, on_add, s);
+    const struct px_pnet_job job = job_of(nspace, info, 2);
+    pmix_status_t rc = ops()->gather ? ops()->gather(contract.self, &job, on_add, s)
+                                     : ops()->contribute(contract.self, nspace, info, 2,
+                                                         on_add, s);
     PMIx_Info_destruct(&info[1]);
     return rc;
 }
@@ -103,11 +155,17 @@ static pmix_status_t apply(const char *nspace, const struct sink *s)
     return ops()->apply(contract.self, nspace, s->infos.v, s->infos.n);
 }
 
+/* Values come before variables. */
 static pmix_status_t envars(const char *nspace, struct sink *s)
 {
+    const struct px_pnet_job job = job_of(nspace, NULL, 0);
+
     s->n = 0;
     s->text[0] = '\0';
-    return ops()->envars(contract.self, nspace, on_set, s);
+    s->n_procs = job.n_procs;
+    pmix_status_t rc = ops()->values ? ops()->values(contract.self, &job, on_put, s)
+                                     : PMIX_SUCCESS;
+    return rc ? rc : ops()->envars(contract.self, nspace, on_set, s);
 }
 
 static void forget(const char *nspace)
@@ -147,7 +205,7 @@ PX_TEST(another_server_than_the_contributing_one_applies_it)
     ck_assert_str_eq(s.text, here);
 }
 
-PX_TEST(variables_stay_what_they_are)
+PX_TEST(values_and_variables_stay_what_they_are)
 {
     PX_AUTO(sink) s = {0};
     char first[sizeof(s.text)];
@@ -247,10 +305,56 @@ PX_TEST(what_the_core_refuses_is_passed_on)
         ck_assert_int_eq(contribute("job", &refusing), PMIX_ERR_NOMEM);
     ok(apply("job", &s));
     ok(envars("job", &s));
-    s.refuse_at = s.n ? 1 : 0;
-    if (s.n)
+    for (size_t i = 1, n = s.n; i <= n;
+         i += n > 1 ? n - 1 : 1) { /* the first, the last */
+        s.refuse_at = i;
         ck_assert_int_eq(envars("job", &s), PMIX_ERR_NOMEM);
+    }
     forget("job");
+}
+
+PX_TEST(a_job_whose_places_are_unknown_is_survived)
+{
+    const struct px_pnet_job job = {
+        .size = sizeof(job), .nspace = "job", .this_node = UINT32_MAX};
+    PX_AUTO(sink) s = {0};
+
+    PX_TEST_NEEDS(ops()->values, "values");
+    launch("job", &s);
+    s.n_procs = 0;
+    ck_assert_int_le(ops()->values(contract.self, &job, on_put, &s), PMIX_SUCCESS);
+    forget("job");
+}
+
+/* Of a process, and perhaps the last one. */
+static void end(const char *nspace, pmix_rank_t rank, bool is_last)
+{
+    pmix_proc_t p;
+
+    px_proc_set(&p, nspace, rank);
+    if (ops()->child_finalized)
+        ops()->child_finalized(contract.self, &p);
+    if (is_last && ops()->local_app_finalized)
+        ops()->local_app_finalized(contract.self, nspace);
+}
+
+/* It may start others. */
+PX_TEST(a_job_whose_processes_end_is_as_it_was)
+{
+    PX_AUTO(sink) s = {0};
+    char first[sizeof(s.text)];
+
+    PX_TEST_NEEDS(ops()->child_finalized || ops()->local_app_finalized, "ends");
+    launch("job", &s);
+    strcpy(first, s.text);
+    for (pmix_rank_t r = 0; r < N_PROCS; r++) {
+        end("job", r, r == N_PROCS - 1);
+        end("never", r, true);
+        ok(envars("job", &s));
+        ck_assert_str_eq(s.text, first);
+    }
+    forget("job");
+    end("job", 0, true);
 }
 
 static void live_through_jobs(void)
@@ -261,6 +365,8 @@ static void live_through_jobs(void)
 
         snprintf(nspace, sizeof(nspace), "job-%d", i);
         launch(nspace, &s);
+        end(nspace, 0, false);
+        end(nspace, 1, true);
         forget(nspace);
     }
 }
@@ -307,9 +413,185 @@ PX_TEST(out_of_memory_is_told_and_leaves_nothing)
         if (!rc)
             rc = apply("job", &good);
         if (!rc)
-            rc = ops()->envars(contract.self, "job", on_set, &s);
+            rc = envars("job", &s);
         sink_cleanup(&s);
         forget("job");
+        px_alloc_check(rc);
+    }
+}
+
+/* ---- inventories ----------------------------------------------------------------------- */
+
+static pmix_status_t collect(struct sink *s)
+{
+    return ops()->collect_inventory(contract.self, NULL, 0, on_add, s);
+}
+
+static pmix_status_t deliver(const struct sink *s)
+{
+    return ops()->deliver_inventory(contract.self, s->infos.v, s->infos.n, NULL, 0);
+}
+
+static void inventory(struct sink *s)
+{
+    ok(collect(s));
+    travel(s);
+    ok(deliver(s));
+}
+
+PX_TEST(an_inventory_travels_and_is_taken)
+{
+    PX_AUTO(sink) s = {0}, again = {0};
+
+    PX_TEST_NEEDS(ops()->collect_inventory && ops()->deliver_inventory, "inventories");
+    inventory(&s);
+    ok(deliver(&s)); /* of the same node */
+    inventory(&again);
+    ck_assert_uint_eq(again.n, s.n);
+    contract_close();
+    ok(contract_open()); /* another server */
+    ok(deliver(&s));
+    again.refuse_at = again.n ? 1 : 0;
+    again.n = 0;
+    if (again.refuse_at)
+        ck_assert_int_eq(collect(&again), PMIX_ERR_NOMEM);
+}
+
+PX_TEST(an_inventory_of_a_stranger_is_survived)
+{
+    PX_AUTO(sink) good = {0};
+
+    PX_TEST_NEEDS(ops()->collect_inventory && ops()->deliver_inventory, "inventories");
+    inventory(&good);
+    for (unsigned how = 0; how < 6; how++) {
+        for (size_t i = 0; i < good.infos.n; i++) {
+            PX_AUTO(sink) bad = {0};
+
+            ok(px_infos_add_copy(&bad.infos, good.infos.v, good.infos.n));
+            distort(&bad.infos.v[i], how);
+            ck_assert_int_le(deliver(&bad), PMIX_SUCCESS);
+        }
+    }
+    ck_assert_int_le(ops()->deliver_inventory(contract.self, NULL, 0, NULL, 0),
+                     PMIX_SUCCESS);
+    ok(deliver(&good));
+}
+
+PX_TEST(inventories_go_when_it_closes)
+{
+    struct sink s = {0};
+
+    PX_TEST_NEEDS(ops()->collect_inventory && ops()->deliver_inventory, "inventories");
+    contract_close();
+    px_alloc_fail_at(0);
+    ok(contract_open());
+    inventory(&s);
+    sink_cleanup(&s);
+    contract_close();
+    px_alloc_fail_end();
+    ck_assert_int_eq(px_alloc_balance(), 0);
+}
+
+/* ---- fabrics ----------------------------------------------------------------------------- */
+
+/* Any that it has; the component's own number of it. */
+static pmix_status_t describe(struct sink *s, size_t *number)
+{
+    const pmix_info_t *index;
+    uint64_t n = 0;
+
+    sink_cleanup(s);
+    pmix_status_t rc = ops()->register_fabric(contract.self, NULL, 0, on_add, s);
+    index = px_info_find(s->infos.v, s->infos.n, PMIX_FABRIC_INDEX);
+    if (!rc && index && !px_value_to_u64(&index->value, &n))
+        ck_abort_msg("a fabric's number is none");
+    *number = (size_t)n;
+    return rc;
+}
+
+PX_TEST(a_fabric_keeps_its_number_until_it_is_deregistered)
+{
+    PX_AUTO(sink) s = {0};
+    size_t number, again;
+
+    PX_TEST_NEEDS(ops()->register_fabric, "fabrics");
+    ck_assert_msg(ops()->deregister_fabric, "fabrics are never deregistered");
+    pmix_status_t rc = describe(&s, &number);
+    PX_TEST_NEEDS(rc != PMIX_ERR_NOT_FOUND, "a fabric");
+    ok(rc);
+    ok(describe(&s, &again));
+    ck_assert_uint_eq(again, number);
+    if (ops()->update_fabric) {
+        s.n = 0;
+        ok(ops()->update_fabric(contract.self, number, on_add, &s));
+        ck_assert_uint_gt(s.n, 0);
+        ck_assert_int_ne(ops()->update_fabric(contract.self, SIZE_MAX - 1, on_add, &s),
+                         PMIX_SUCCESS);
+    }
+    ops()->deregister_fabric(contract.self, number);
+    ops()->deregister_fabric(contract.self, SIZE_MAX - 1); /* which it has not */
+    ok(describe(&s, &again));
+    ck_assert_uint_eq(again, number);
+    s.n = 0;
+    s.refuse_at = 1;
+    ck_assert_int_eq(describe(&s, &again), PMIX_ERR_NOMEM);
+}
+
+PX_TEST(fabrics_go_when_they_are_deregistered_or_it_closes)
+{
+    struct sink s = {0};
+    size_t number;
+
+    PX_TEST_NEEDS(ops()->register_fabric, "fabrics");
+    contract_close();
+    px_alloc_fail_at(0);
+    ok(contract_open());
+    for (int i = 0; i < N_JOBS; i++) {
+        if (describe(&s, &number) == PMIX_SUCCESS && i % 2)
+            ops()->deregister_fabric(contract.self, number);
+    }
+    (void)describe(&s, &number);
+    sink_cleanup(&s);
+    contract_close();
+    px_alloc_fail_end();
+    ck_assert_int_eq(px_alloc_balance(), 0);
+    ck_assert_uint_eq(fake_host_held(&contract.host), 0);
+}
+
+static pmix_status_t describe_all(struct sink *s)
+{
+    size_t number;
+    pmix_status_t rc = describe(s, &number);
+
+    if (rc)
+        return rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
+    if (ops()->update_fabric)
+        rc = ops()->update_fabric(contract.self, number, on_add, s);
+    ops()->deregister_fabric(contract.self, number);
+    return rc;
+}
+
+/* What it has delivered it may keep, until it closes. */
+PX_TEST(calls_without_memory_fail_and_leave_nothing)
+{
+    struct sink s = {0};
+
+    PX_TEST_NEEDS_ALLOC;
+    PX_TEST_NEEDS(ops()->collect_inventory || ops()->register_fabric,
+                  "inventories or fabrics");
+    for (unsigned nth = 0; ops()->collect_inventory && px_alloc_next(&nth);) {
+        pmix_status_t rc = collect(&s);
+
+        sink_cleanup(&s);
+        px_alloc_check(rc);
+    }
+    if (ops()->register_fabric)
+        ok(describe_all(&s)); /* a table may grow, once */
+    sink_cleanup(&s);
+    for (unsigned nth = 0; ops()->register_fabric && px_alloc_next(&nth);) {
+        pmix_status_t rc = describe_all(&s);
+
+        sink_cleanup(&s);
         px_alloc_check(rc);
     }
 }
