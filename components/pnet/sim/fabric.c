@@ -95,14 +95,11 @@ static bool find_name(const struct sim_names *names, const char *name, uint32_t 
 
 struct sim_node sim_fabric_find(const struct sim_fabric *f, const char *host)
 {
-    struct sim_node node = {0};
+    struct sim_node node = {px_map_sget(&f->single, host), 0};
 
-    for (size_t g = 0; g < f->n_groups; g++) {
-        if (!find_name(&f->groups[g].names, host, &node.i))
-            continue;
-        node.group = &f->groups[g];
-        break;
-    }
+    for (size_t g = 0; !node.group && g < f->n_groups; g++)
+        if (f->groups[g].names.n > 0 && find_name(&f->groups[g].names, host, &node.i))
+            node.group = &f->groups[g];
     return node;
 }
 
@@ -493,6 +490,24 @@ char *sim_fabric_text(const struct sim_fabric *f, const bool *used)
     return text;
 }
 
+/* Names are looked up once the groups stay where they are. */
+static pmix_status_t note_names(struct sim_fabric *f, struct px_err *err)
+{
+    for (size_t i = 0; i < f->n_groups; i++) {
+        struct sim_group *g = &f->groups[i];
+
+        if (g->names.n > 0)
+            continue;
+        if (px_map_sget(&f->single, g->names.prefix))
+            return px_err_set(err, PMIX_ERR_BAD_PARAM,
+                              "nodes[%zu].names: expected one that no other node has",
+                              i);
+        if (px_map_sput(&f->single, g->names.prefix, g, NULL))
+            return px_err_nomem(err, "read a fabric");
+    }
+    return PMIX_SUCCESS;
+}
+
 /* ---- the whole ------------------------------------------------------------------- */
 
 static pmix_status_t read_fabric(struct sim_fabric *f, struct px_err *err)
@@ -522,6 +537,8 @@ static pmix_status_t read_fabric(struct sim_fabric *f, struct px_err *err)
         rc = read_switches(f, &o);
     if (!rc)
         rc = read_nodes(f, &o);
+    if (!rc)
+        rc = note_names(f, err);
     return rc ? rc : strip(f, err);
 }
 
@@ -572,6 +589,7 @@ void sim_fabric_free(struct sim_fabric *f)
     free(f->switches);
     free(f->links);
     free(f->groups);
+    px_map_fini(&f->single);
     free(f->states);
     free(f);
 }

@@ -6,6 +6,7 @@
 #define PX_PNET_SIM_FABRIC_H
 
 #include "core/base/err.h"
+#include "core/base/map.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -21,7 +22,7 @@ enum {
     SIM_MAX_DEVICES = 1 << 20,
     SIM_MAX_SWITCHES = 1024,
     SIM_MAX_LINKS = 1 << 16,
-    SIM_MAX_COSTED = 2048, /* devices in a matrix of costs: 8 MiB */
+    SIM_MAX_COSTED = 1024, /* devices in a matrix of costs: 2 MiB */
 };
 
 /* "n[0-9,20-29].x", or a name without brackets. */
@@ -79,7 +80,8 @@ struct sim_fabric {
     size_t n_links, links_cap;
     struct sim_group *groups;
     size_t n_groups, groups_cap;
-    uint8_t *states; /* pmix_link_state_t by device; NULL: none is known */
+    struct px_map single; /* groups of one name without brackets, by that */
+    uint8_t *states;      /* pmix_link_state_t by device; NULL: none is known */
 };
 
 /* A node of a fabric, or of none: group is NULL. */

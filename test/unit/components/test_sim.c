@@ -120,6 +120,9 @@ static const struct {
      "nodes[0].names: expected a name or names like n[0-9,20-29]"},
     {"{" PLANE ",\"nodes\":[{\"names\":\"n[0-1]2\",\"nics\":[" NIC "]}]}",
      "nodes[0].names: expected a name or names like n[0-9,20-29]"},
+    {"{" PLANE ",\"nodes\":[{\"names\":\"n\",\"nics\":[" NIC "]},"
+     "{\"names\":\"n\",\"nics\":[" NIC "]}]}",
+     "nodes[1].names: expected one that no other node has"},
     {"{" PLANE ",\"nodes\":[{\"names\":\"n\",\"nics\":[]}]}",
      "nodes[0].nics: expected a list of 1 to 16"},
     {"{" PLANE ",\"nodes\":[{\"names\":\"n\",\"nics\":[" NIC "," NIC "]}]}",
@@ -303,7 +306,7 @@ PX_TEST_LOOP(costs_are_links_by_their_speed, PX_COUNT(matrices))
 PX_TEST(a_matrix_that_is_too_large_is_refused)
 {
     struct sim_fabric *f = parse("{" PLANE
-                                 ",\"nodes\":[" NODE("n[0-2048]", "p", "") "]}");
+                                 ",\"nodes\":[" NODE("n[0-1024]", "p", "") "]}");
     uint16_t *costs;
     uint32_t n;
 
