@@ -95,13 +95,14 @@ static void end_impostors(struct px_server *srv, const pmix_proc_t *proc, uid_t 
 pmix_status_t px_server_add_client(struct px_server *srv, const pmix_proc_t *proc,
                                    uid_t uid, gid_t gid, void *object)
 {
-    struct px_nspace *ns;
-    struct px_local *local = px_local_find(srv, proc);
-    pmix_status_t rc;
+    struct px_nspace *ns = px_nspace_find(px_process.model, proc->nspace);
+    struct px_local *before = ns ? px_local_before(ns, proc->rank) : NULL;
+    struct px_local *local = before && before->rank == proc->rank ? before : NULL;
 
     if (!local) {
         /* Hosts register clients before their namespace, too. */
-        rc = px_nspace_get(px_process.model, proc->nspace, &ns);
+        pmix_status_t rc = ns ? PMIX_SUCCESS
+                              : px_nspace_get(px_process.model, proc->nspace, &ns);
         if (rc)
             return rc;
         local = calloc(1, sizeof *local);
@@ -112,7 +113,8 @@ pmix_status_t px_server_add_client(struct px_server *srv, const pmix_proc_t *pro
         ns->hosted = true;
         local->ns = ns;
         local->rank = proc->rank;
-        px_list_append(&ns->locals, &local->link);
+        px_list_insert_before(before ? before->link.next : ns->locals.next,
+                              &local->link);
     }
     local->uid = uid;
     local->gid = gid;
@@ -234,7 +236,7 @@ static struct reg reg_of(pmix_status_t (*run)(struct px_server *srv,
                          void *cbdata)
 {
     return (struct reg){.op = {.run = run,
-                               .api = {.request = &px_request_infos,
+                               .api = {.request = info || n ? &px_request_infos : NULL,
                                        .args.info = px_infos_borrow(info, n),
                                        .cb = cb,
                                        .cbdata = cbdata}}};

@@ -16,16 +16,21 @@
 #define MAX_PENDING_B (256u * 1024u * 1024u)
 #define REQUEST_B     1024u
 
+struct px_local *px_local_before(const struct px_nspace *ns, pmix_rank_t rank)
+{
+    const struct px_list *l = ns->locals.prev;
+
+    while (l != &ns->locals && PX_CONTAINER_OF(l, struct px_local, link)->rank > rank)
+        l = l->prev;
+    return l == &ns->locals ? NULL : PX_CONTAINER_OF(l, struct px_local, link);
+}
+
 struct px_local *px_local_find(struct px_server *srv PX_UNUSED, const pmix_proc_t *proc)
 {
     struct px_nspace *ns = px_nspace_find(px_process.model, proc->nspace);
+    struct px_local *local = ns ? px_local_before(ns, proc->rank) : NULL;
 
-    if (!ns)
-        return NULL;
-    PX_LIST_EACH (&ns->locals, struct px_local, l, link)
-        if (l->rank == proc->rank)
-            return l;
-    return NULL;
+    return local && local->rank == proc->rank ? local : NULL;
 }
 
 struct px_peer *px_peer_find(struct px_server *srv, const pmix_proc_t *proc)

@@ -23,7 +23,7 @@ struct px_ptl_peer;
 
 #define PX_IMITATED_VERSION "4.2.9" /* what peers adapt to */
 
-/* A client the host has announced. Lives in px_nspace.locals. */
+/* A client the host has announced. Lives in px_nspace.locals, in the order of ranks. */
 struct px_local {
     struct px_list link;
     struct px_nspace *ns;
@@ -196,6 +196,8 @@ pmix_status_t px_infos_set_user(px_infos *infos, const struct px_peer *peer);
 /* ---- rpc.c ----------------------------------------------------------------------- */
 
 struct px_local *px_local_find(struct px_server *srv, const pmix_proc_t *proc);
+/* The registered client of the greatest rank that is not above this one; NULL. */
+struct px_local *px_local_before(const struct px_nspace *ns, pmix_rank_t rank);
 /* First live connection of a proc; NULL. */
 struct px_peer *px_peer_find(struct px_server *srv, const pmix_proc_t *proc);
 /* Replies with a status (PMIX_OPERATION_SUCCEEDED travels as 0) and ends the
