@@ -54,6 +54,18 @@ two_clusters() { # the example of RFC 0003
     lines 4 '^OK clusters [01]$' "$OUT"
 }
 
+# Addresses in a fabric that node 0 describes: each rank knows those of all from PMIx_Init on.
+fabric_of_two_networks() {
+    [ -e "$LIBDIR/pmix/pmix_mca_tenon_pnet_sim.so" ] || skip "needs pnet/sim"
+    unshare -n true 2>/dev/null || skip "needs the right to make a network namespace"
+    sed 's/"a"/"nodeA"/; s/"b"/"nodeB"/' "$SOURCE/contrib/examples/fabric.json" >"$TMP/fabric.json"
+    TWO_NETWORKS=yes PMIX_MCA_pnet_sim_file=$TMP/fabric.json \
+        well "$PROGRAMS/two_nodes" "$BUILD/contrib/examples/instant-on"
+    lines 8 '^[0-3]: rank [01] on nodeA at 2,0  sim://nodeA::sim0 0{7}80{15}[01]$' "$OUT"
+    lines 8 '^[0-3]: rank [23] on nodeB at 3,3  sim://nodeB::sim0 0{7}90{15}[01]$' "$OUT"
+    same 16 "$(grep ': rank' "$OUT" | sort -u | wc -l)" "different lines"
+}
+
 foreign_server() { # which gives no namespace
     use_debian
     export HOST_CLIENT_LIBRARY
@@ -69,6 +81,7 @@ while read -r scenario; do
 done < <("$PROGRAMS/scenario" api)
 t two_nodes_exchange_data two_nodes ours ours ours
 t two_nodes_without_a_common_network two_networks ours ours ours
+t addresses_of_two_networks fabric_of_two_networks
 t two_clusters_are_connected two_clusters
 t debian_server_gives_no_namespace foreign_server
 t two_nodes_with_debian_clients two_nodes debian ours ours debian
