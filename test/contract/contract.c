@@ -121,11 +121,15 @@ bool contract_has_param(const char *name)
 static void set_param(const char *name, const char *value)
 {
     const struct px_param *p = find_param(name);
+    size_t at = 0;
 
     if (!p)
         ck_abort_msg("there is no parameter %s", name);
     ck_assert_msg(px_param_from_text(p, value, (char *)contract.conf + p->offset),
                   "%s does not take \"%s\"", name, value);
+    const char *why = p->check ? p->check(value, &at) : NULL;
+    ck_assert_msg(!why, "%s does not take \"%s\": %s, at byte %zu", name, value, why,
+                  at);
 }
 
 /* As the core does: all zero, then the defaults, then what was asked for. */

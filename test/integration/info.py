@@ -301,6 +301,22 @@ class Check(Case):
             with self.subTest(pattern):
                 self.check_finds(pattern, **{"PMIX_MCA_" + k: v for k, v in env.items()})
 
+    def test_texts_that_components_refuse(self):
+        file = self.write("etc/pmix-mca-params.conf", "pnet_ports_udp = 1-\n")
+        stars, none = r"'\*' stands for the rest of a name, at byte ", "this is no port.*, at byte "
+        for name, value, why in (
+                ("forward_envars", "FW_*B", stars + "3"), ("pnet_envar_patterns", "FW_A;F*W", stars + "6"),
+                ("forward_envars", "A;B=C", "no name has a '=', at byte 3"), ("forward_envars", ";!", "there is no name, at byte 2"),
+                ("forward_envars_exclude", "FW_[AB]", "this is no part of a pattern, at byte 3"),
+                ("pnet_ports_tcp", "32000-32100,x", none + "12"), ("pnet_ports_tcp", "0", none + "0")):
+            with self.subTest(value):
+                out = self.check_finds("environment: PMIX_MCA_%s = \"%s\": %s$" % (name, re.escape(value), why),
+                                       **{"PMIX_MCA_" + name: value})
+                self.assertRegex(out, "%s:1: pnet_ports_udp = \"1-\": %s0\n" % (re.escape(file), none))
+                self.assertEqual(len(out.splitlines()), 2)
+        right = {"forward_envars": "FW_*;!FW_?;;^A", "forward_envars_exclude": "B", "pnet_ports_udp": "1,7-8"}
+        self.assertEqual(self.run_info("--check", **{"PMIX_MCA_" + k: v for k, v in right.items()}), WELL)
+
     def test_wrong_abi(self):
         self.folder("ptl_oldabi", "ptl_oldfw", "ptl_a")
         out = self.check_finds("has component ABI 99, wanted 1")

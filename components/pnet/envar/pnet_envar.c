@@ -19,15 +19,6 @@ struct conf {
     const char *patterns, *exclude;
 };
 
-static const struct px_param params[] = {
-    PX_PARAM_STRING(struct conf, patterns, "",
-                    "Variables to forward to every job: names that may end with * and "
-                    "hold ?, separated by ';'; !NAME: not this"),
-    PX_PARAM_STRING(struct conf, exclude, "",
-                    "Variables never to forward, whatever asks for it"),
-    PX_PARAM_END,
-};
-
 /* ---- patterns -------------------------------------------------------------------- */
 
 struct pattern {
@@ -48,55 +39,68 @@ static void rule_cleanup(struct rule *r)
     free(r->v);
 }
 
-/* NULL: it is a pattern; else what is wrong, and at which byte. */
-static const char *mistake_in(const char *text, size_t *at)
+/* NULL: the list is one of patterns; else what is wrong, and at which byte. */
+static const char *mistake_in(const char *list, size_t *at)
 {
-    for (*at = 0; text[*at]; ++*at) {
-        unsigned char c = (unsigned char)text[*at];
+    for (const char *item = list, *end; *item; item = end + (*end == ';')) {
+        const bool marked = *item == '!' || *item == '^';
 
-        if (c == '=')
-            return "no name has a '='";
-        if (c == '*' && text[*at + 1])
-            return "'*' stands for the rest of a name";
-        if (!isalnum(c) && !strchr("_*?.%-+:@()", c))
-            return "this is no part of a pattern";
+        end = item + strcspn(item, ";");
+        *at = (size_t)(item - list) + marked;
+        if (marked && list + *at == end)
+            return "there is no name";
+        for (; list + *at < end; ++*at) {
+            const unsigned char c = (unsigned char)list[*at];
+
+            if (c == '=')
+                return "no name has a '='";
+            if (c == '*' && list + *at + 1 < end)
+                return "'*' stands for the rest of a name";
+            if (!isalnum(c) && !strchr("_*?.%-+:@()", c))
+                return "this is no part of a pattern";
+        }
     }
-    return *at ? NULL : "there is no name";
+    return NULL;
 }
 
-/* Adds the patterns of a list. On failure r is as it was. */
+static const struct px_param params[] = {
+    PX_PARAM_STRING(struct conf, patterns, "",
+                    "Variables to forward to every job: names that may end with * and "
+                    "hold ?, separated by ';'; !NAME: not this",
+                    .check = mistake_in),
+    PX_PARAM_STRING(struct conf, exclude, "",
+                    "Variables never to forward, whatever asks for it",
+                    .check = mistake_in),
+    PX_PARAM_END,
+};
+
+/* Adds the patterns of a list; on failure, perhaps some. */
 static pmix_status_t add_patterns(struct rule *r, const char *list, bool excludes,
                                   struct px_err *err)
 {
-    const size_t before = r->n;
-    pmix_status_t rc = PMIX_SUCCESS;
-    const char *next = list;
+    size_t at, len;
+    const char *mistake = mistake_in(list, &at);
 
-    while (!rc && *next) {
-        const char *item = next;
-        const size_t len = strcspn(item, ";");
+    if (mistake)
+        return px_err_set(err, PMIX_ERR_BAD_PARAM,
+                          "cannot forward variables by \"%.200s\": %s, at byte %zu",
+                          list, mistake, at);
+    for (const char *item = list; *item; item += len + (item[len] == ';')) {
         const bool negated = *item == '!' || *item == '^';
-        size_t at;
 
-        next += len + (item[len] == ';');
+        len = strcspn(item, ";");
         if (len == 0)
             continue;
         struct pattern *p = px_vec_add(&r->v, &r->n, &r->cap);
-        if (!p || !(p->text = strndup(item + negated, len - negated))) {
-            rc = px_err_nomem(err, "forward variables");
-            break;
-        }
+        if (!p)
+            return px_err_nomem(err, "forward variables");
+        p->text = strndup(item + negated, len - negated);
+        if (!p->text)
+            return px_err_nomem(err, "forward variables");
         p->excludes = excludes || negated;
         p->exact = !strpbrk(p->text, "*?");
-        const char *mistake = mistake_in(p->text, &at);
-        if (mistake)
-            rc = px_err_set(err, PMIX_ERR_BAD_PARAM,
-                            "cannot forward variables by \"%.200s\": %s, at byte %zu",
-                            list, mistake, (size_t)(item - list) + negated + at);
     }
-    while (rc && r->n > before)
-        free(r->v[--r->n].text);
-    return rc;
+    return PMIX_SUCCESS;
 }
 
 static bool fits(const char *pattern, const char *name, size_t len)

@@ -18,11 +18,33 @@ struct conf {
     uint64_t per_process, per_job;
 };
 
+static bool next_ports(const char **at, const char *end, uint32_t *first,
+                       uint32_t *last)
+{
+    return px_ranges_next(at, end, first, last) && *first > 0 && *last < N_PORTS;
+}
+
+/* NULL: the list is one of ports; else what is wrong, and at which byte. */
+static const char *mistake_in(const char *list, size_t *at)
+{
+    const char *next = list, *end = list + strlen(list);
+    uint32_t first, last;
+
+    while (next < end) {
+        *at = (size_t)(next - list);
+        if (!next_ports(&next, end, &first, &last))
+            return "this is no port, 1 to 65535, nor a range such as 32000-32100";
+    }
+    return NULL;
+}
+
 static const struct px_param params[] = {
     PX_PARAM_STRING(struct conf, tcp, "",
                     "Ports of TCP for jobs, on each node: \"32000-32100,33005\". "
-                    "Launchers that may run jobs on one node need different ones"),
-    PX_PARAM_STRING(struct conf, udp, "", "Ports of UDP for jobs, likewise"),
+                    "Launchers that may run jobs on one node need different ones",
+                    .check = mistake_in),
+    PX_PARAM_STRING(struct conf, udp, "", "Ports of UDP for jobs, likewise",
+                    .check = mistake_in),
     PX_PARAM_UINT(struct conf, per_process, "0", 0, N_PORTS - 1,
                   "Ports of each protocol that each process of a job gets; 0: jobs "
                   "that ask for ports get them"),
@@ -118,21 +140,19 @@ static void take(struct pool *pool, uint32_t *port, size_t n)
 /* Ports that are there twice count once. */
 static pmix_status_t fill(struct pool *pool, const char *text, struct px_err *err)
 {
-    const char *at = text, *end = text + strlen(text);
+    const char *next = text, *end = text + strlen(text);
     uint32_t first, last;
+    size_t at;
+    const char *mistake = mistake_in(text, &at);
 
-    while (at < end) {
-        const char *item = at;
-
-        if (!px_ranges_next(&at, end, &first, &last) || first == 0 || last >= N_PORTS)
-            return px_err_set(err, PMIX_ERR_BAD_PARAM,
-                              "cannot use pnet_ports_%s \"%.200s\": at byte %zu should "
-                              "be a port, 1 to 65535, or a range such as 32000-32100",
-                              pool->type, text, (size_t)(item - text));
+    if (mistake)
+        return px_err_set(err, PMIX_ERR_BAD_PARAM,
+                          "cannot use pnet_ports_%s \"%.200s\": %s, at byte %zu",
+                          pool->type, text, mistake, at);
+    while (next < end && next_ports(&next, end, &first, &last))
         for (uint32_t port = first; port <= last; port++)
             if (!is_unlent(pool, port))
                 give_back(pool, &port, 1);
-    }
     pool->n = pool->n_unlent;
     return PMIX_SUCCESS;
 }

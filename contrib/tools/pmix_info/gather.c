@@ -131,6 +131,9 @@ static void look_at_component(struct info *info, struct component *c)
     if (px_params_parse(info->params, prefix, c->probe.params, NULL, &err))
         px_params_complain(info->params, PX_PARAM_WRONG, "%s: %s",
                            c->found->file ? c->found->file : c->found->name, err.text);
+    for (size_t i = 0; c->probe.params[i].kind != PX_PARAM_KIND_END; i++)
+        if (c->probe.refused[i])
+            px_params_complain(info->params, PX_PARAM_WRONG, "%s", c->probe.refused[i]);
 }
 
 /* Those of folders that can be used, if one of the list cannot. */
@@ -174,7 +177,7 @@ static void look_at_components(struct info *info)
     info->components = need(calloc(info->catalog.n + 1, sizeof(*info->components)));
     for (size_t i = 0; i < info->n_components; i++) {
         info->components[i].found = &info->catalog.v[i];
-        probe_start(&info->catalog.v[i], &info->components[i].probe);
+        probe_start(&info->catalog.v[i], info->params, &info->components[i].probe);
     }
     for (size_t i = 0; i < info->n_components; i++)
         look_at_component(info, &info->components[i]);

@@ -71,12 +71,14 @@ struct probe {
     const char *why; /* it does not load; NULL: it does */
     const char *version;
     struct px_param *params; /* a copy of its table; NULL if it does not load */
+    const char **refused;    /* by parameter: a line on the value in use; NULL: none */
     pid_t pid;               /* of the process that loads it */
     int fd;                  /* it answers here; -1: it has */
 };
 
 /* Several may be started before the first is finished. */
-void probe_start(const struct px_found *found, struct probe *out);
+void probe_start(const struct px_found *found, const struct px_params *settings,
+                 struct probe *out);
 void probe_finish(struct probe *p); /* waits for it */
 
 /* ---- the whole (gather.c) ------------------------------------------------------- */

@@ -36,8 +36,28 @@ static void put_number(FILE *f, int64_t n)
     fprintf(f, "+%" PRId64 "%c", n, '\0');
 }
 
-static void put_param(FILE *f, const struct px_param *p)
+/* A line on the value in use, if the component itself would refuse it. */
+static char *refusal(const struct px_param *p, const char *prefix,
+                     const struct px_params *settings)
 {
+    PX_AUTO(px_param_candidates) h = {0};
+    PX_AUTOFREE char *name = need_text("%s%s", prefix, p->name);
+    size_t at = 0;
+
+    if (!p->check || px_params_candidates(settings, name, &h) || !h.n)
+        return NULL;
+    const struct px_setting *s = h.v[0].setting;
+    const char *why = p->check(s->value, &at);
+    return why ? need_text("%s: %s%s = \"%.80s\": %s, at byte %zu", s->where,
+                           s->source == PX_SOURCE_ENV ? "PMIX_MCA_" : "", s->name,
+                           s->value, why, at)
+               : NULL;
+}
+
+static void put_param(FILE *f, const struct px_param *p, const char *prefix,
+                      const struct px_params *settings)
+{
+    PX_AUTOFREE char *refused = refusal(p, prefix, settings);
     int64_t n = 0;
 
     put(f, p->name);
@@ -48,6 +68,7 @@ static void put_param(FILE *f, const struct px_param *p)
     put(f, p->help);
     put(f, p->old_names);
     put_number(f, p->level);
+    put(f, refused);
     while (p->names && p->names[n].name)
         n++;
     put_number(f, n);
@@ -57,8 +78,10 @@ static void put_param(FILE *f, const struct px_param *p)
     }
 }
 
-static void put_component(FILE *f, const struct px_component *c)
+static void put_component(FILE *f, const struct px_component *c,
+                          const struct px_params *settings)
 {
+    PX_AUTOFREE char *prefix = need_text("%s_%s_", c->framework, c->name);
     int64_t n = 0;
 
     put(f, ok);
@@ -67,10 +90,11 @@ static void put_component(FILE *f, const struct px_component *c)
         n++;
     put_number(f, n);
     for (int64_t i = 0; i < n; i++)
-        put_param(f, &c->params[i]);
+        put_param(f, &c->params[i], prefix, settings);
 }
 
-static void PX_NORETURN run_child(const struct px_found *found, int fd)
+static void PX_NORETURN run_child(const struct px_found *found,
+                                  const struct px_params *settings, int fd)
 {
     const struct rlimit none = {0, 0};
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -89,7 +113,7 @@ static void PX_NORETURN run_child(const struct px_found *found, int fd)
     if (px_loader_load(found, &loaded, &err))
         put(f, err.text);
     else
-        put_component(f, &loaded.component);
+        put_component(f, &loaded.component, settings);
     _exit(fclose(f) || px_fd_write_all(fd, &size, sizeof(size), 0) ||
           px_fd_write_all(fd, bytes, size, 0));
 }
@@ -126,7 +150,7 @@ static int64_t get_number(struct answer *a, int64_t min, int64_t max)
     return n;
 }
 
-static void get_param(struct answer *a, struct px_param *p)
+static void get_param(struct answer *a, struct px_param *p, const char **refused)
 {
     p->name = get(a);
     p->kind = (enum px_param_kind)get_number(a, PX_PARAM_KIND_END + 1, INT16_MAX);
@@ -136,6 +160,7 @@ static void get_param(struct answer *a, struct px_param *p)
     p->help = get(a);
     p->old_names = get(a);
     p->level = (int)get_number(a, INT32_MIN, INT32_MAX);
+    *refused = get(a);
     size_t n = (size_t)get_number(a, 0, MAX_ROWS);
     struct px_param_name *names = need(calloc(n + 1, sizeof(*names)));
     p->names = names;
@@ -157,8 +182,9 @@ static bool read_answer(struct answer *a, struct probe *out)
     out->version = get(a);
     size_t n = (size_t)get_number(a, 0, MAX_ROWS);
     out->params = need(calloc(n + 1, sizeof(*out->params)));
+    out->refused = need(calloc(n + 1, sizeof(*out->refused)));
     for (size_t i = 0; i < n && !a->broken; i++)
-        get_param(a, &out->params[i]);
+        get_param(a, &out->params[i], &out->refused[i]);
     return !a->broken;
 }
 
@@ -174,7 +200,8 @@ static const char *last_words(int status, bool in_time)
                      WEXITSTATUS(status));
 }
 
-void probe_start(const struct px_found *found, struct probe *out)
+void probe_start(const struct px_found *found, const struct px_params *settings,
+                 struct probe *out)
 {
     int fds[2];
 
@@ -187,7 +214,7 @@ void probe_start(const struct px_found *found, struct probe *out)
     out->pid = fork();
     if (out->pid == 0) {
         close(fds[0]);
-        run_child(found, fds[1]);
+        run_child(found, settings, fds[1]);
     }
     if (out->pid < 0)
         out->why = need_text("it was not loaded: fork: %s", strerror(errno));
