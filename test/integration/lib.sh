@@ -52,7 +52,7 @@ has() { command -v "$1" >/dev/null 2>&1; }
 
 need_cores() { # need_cores N: to bind ranks to
     local n
-    n=$(sort -u /sys/devices/system/cpu/cpu*/topology/thread_siblings_list 2>/dev/null | wc -l)
+    n=$(sort -u /sys/devices/system/cpu/cpu*/topology/thread_siblings_list 2>/dev/null | wc -l) || n=0
     [ "$n" -ge "$1" ] && [ "$(nproc)" -ge "$1" ] || skip "needs $1 cores"
 }
 

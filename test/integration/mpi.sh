@@ -85,7 +85,8 @@ shouted() { # shouted LIBRARY
     n=$(times 20000 200000)
     well "$PMIXRUN" -n 4 -x "LD_LIBRARY_PATH=$(folder "$1")" "$MPI" shout 4 "$n"
     for f in "$OUT" "$ERR"; do
-        grep -v '^OK shout' "$f" | awk -v n="$n" 'NF != 3 || $2 != seen[$1]++ || length($3) != 1 + $2 % 65 { print; exit }
+        # without /sys the hwloc of Open MPI says so
+        grep -v -e '^OK shout' -e '^\[hwloc/linux\] failed to find sysfs' "$f" | awk -v n="$n" 'NF != 3 || $2 != seen[$1]++ || length($3) != 1 + $2 % 65 { print; exit }
             END { print NR == 4 * n ? "whole" : NR " lines" }' >"$TMPDIR/said"
         same whole "$(cat "$TMPDIR/said")" "lines of ${f##*.}"
     done

@@ -136,6 +136,13 @@ PX_TEST(the_server_does_not_look_at_the_path_of_a_program)
     }
 }
 
+static bool needs_terminal(const struct row *row)
+{
+    return strcmp(row->key, PMIX_SPAWN_PTY) == 0 ||
+           strcmp(row->key, PMIX_PTY_TERMIO) == 0 ||
+           strcmp(row->key, PMIX_PTY_WSIZE) == 0;
+}
+
 /* For the job and for the application: optional, required, and of a wrong type. */
 static void try_row(const struct row *row)
 {
@@ -296,7 +303,7 @@ PX_TEST(each_attribute_is_honoured_or_refused)
         if (proof == on_first                          ? first_may_be_used
             : proof == one_cpu || proof == on_topology ? px_topo_possible()
                                                        : true)
-            if (strcmp(rows[i].key, PMIX_SPAWN_PTY) != 0 || px_test_has_terminals())
+            if (!needs_terminal(&rows[i]) || px_test_has_terminals())
                 try_row(&rows[i]);
     }
     ck_assert_uint_eq(n_known, PX_COUNT(rows)); /* and the host knows each */
