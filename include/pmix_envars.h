@@ -21,10 +21,10 @@ extern "C" {
  * Forward variables of this process's environment to the processes of a job.
  *
  * PMIx_server_setup_application gathers for the job those variables that are set at
- * that time and whose names fit; further calls add to them. Each node's
- * PMIx_server_setup_fork gives them to the processes, but for those that the
- * environment there has with another value than its server's own: these the user has
- * set.
+ * that time and whose names fit; further calls add to them. They end with the job, and
+ * with a launch of it that fails. Each node's PMIx_server_setup_fork gives them to the
+ * processes, but for those that the environment there has with another value than its
+ * server's own: these the user has set.
  *
  * A pattern is a name, in which '?' is any one character, and '*' at the end any rest.
  * With '!' or '^' before it, it names variables that no pattern forwards. Variables

@@ -233,9 +233,9 @@ static void finish(struct px_gather *g)
     check_requests(g);
     struct px_err err = g->err;
 
-    if (!err.status && seal(g, &out))
-        px_err_set(&err, PMIX_ERR_OUT_OF_RESOURCE,
-                   "cannot pack what is added to job %s", g->view.nspace);
+    pmix_status_t rc = err.status ? PMIX_SUCCESS : seal(g, &out);
+    if (rc)
+        px_err_set(&err, rc, "cannot pack what is added to job %s", g->view.nspace);
     if (err.status)
         px_pnet_forget(g->server, g->view.nspace);
     gather_free(g);

@@ -2,13 +2,11 @@
 /* What a child is given to find its server, and what goes along with a launch. */
 #include "core/base/str.h"
 #include "core/base/strv.h"
-#include "core/server/launch/blob.h"
 #include "core/server/launch/job.h"
 #include "fake_host.h"
 #include "pmix_envars.h"
 #include "raw.h"
 
-#include <endian.h>
 #include <semaphore.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -174,118 +172,6 @@ PX_TEST(nothing_need_go_along_with_a_launch)
     fails(PMIx_server_setup_application(job, NULL, 0, on_application, &told), INIT);
     fails(PMIx_server_setup_local_support(job, NULL, 0, NULL, NULL), INIT);
     ck_assert_ptr_null(env);
-}
-
-/* In place of what a component has contributed. */
-static pmix_status_t support_with(const void *data, pmix_data_type_t type)
-{
-    pmix_info_t i;
-
-    ok(PMIx_Info_load(&i, "tenon.pnet", data, type));
-    pmix_status_t rc = PMIx_server_setup_local_support(job, &i, 1, NULL, NULL);
-    PMIx_Info_destruct(&i);
-    return rc;
-}
-
-static pmix_status_t support_with_bytes(const px_writer *w, size_t n)
-{
-    const pmix_byte_object_t bo = {(char *)w->buf.data, n};
-
-    return support_with(&bo, PMIX_BYTE_OBJECT);
-}
-
-/* From a component that is not here: read, and skipped. */
-static void blob_of(px_writer *blob, const char *text, unsigned n_shares)
-{
-    PX_AUTO(px_writer) body;
-    PX_AUTO(px_infos) share = {0};
-
-    px_writer_init(&body, px_codec_default);
-    px_writer_init(blob, px_codec_default);
-    ok(px_infos_add(&share, "key", text, PMIX_STRING));
-    for (unsigned i = 0; i < n_shares; i++)
-        px_blob_add(&body, i ? "envar" : "unknown", "1.0", &share);
-    ok(px_blob_seal(&body, blob));
-}
-
-PX_TEST_LOOP(a_blob_that_is_cut_or_damaged_is_refused, 2)
-{
-    PX_AUTO(px_writer) w;
-    PX_AUTOFREE char *text = calloc(1, 10001);
-
-    memset(text, 'x', _i ? 10000 : 10);
-    start();
-    blob_of(&w, text, 1);
-    ck_assert_uint_lt(w.buf.len, 200); /* the longer one by compression */
-    ok(support_with_bytes(&w, w.buf.len));
-    for (size_t n = 0; n < w.buf.len; n++)
-        fails(support_with_bytes(&w, n), UNPACK_FAILURE);
-    for (size_t bit = 0; bit < 8 * w.buf.len; bit++) {
-        w.buf.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        pmix_status_t rc = support_with_bytes(&w, w.buf.len);
-        ck_assert_msg(rc == PMIX_ERR_UNPACK_FAILURE, "bit %zu: %d", bit, rc);
-        w.buf.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
-    }
-    ok(support_with_bytes(&w, w.buf.len));
-}
-
-PX_TEST(a_compressed_blob_tells_its_length_in_network_order)
-{
-    PX_AUTO(px_writer) w;
-    PX_AUTOFREE uint8_t *plain = NULL;
-    char text[10001] = "";
-    struct px_err err;
-    px_reader body;
-
-    memset(text, 'x', sizeof text - 1);
-    blob_of(&w, text, 1);
-    ok(px_blob_open(w.buf.data, w.buf.len, &body, &plain, &err));
-    const uint32_t length = htobe32((uint32_t)(body.end - body.pos));
-    ck_assert_ptr_nonnull(memmem(w.buf.data, w.buf.len, &length, sizeof length));
-}
-
-PX_TEST(a_blob_that_is_none_is_refused)
-{
-    PX_AUTO(px_writer) later, twice;
-
-    start();
-    px_writer_init(&later, px_codec_default);
-    px_pack_u32(&later, 9);
-    fails(support_with_bytes(&later, later.buf.len), UNPACK_FAILURE);
-    fails(support_with("x", PMIX_STRING), BAD_PARAM);
-    blob_of(&twice, "", 3);
-    fails(support_with_bytes(&twice, twice.buf.len), UNPACK_FAILURE);
-}
-
-PX_TEST(a_node_without_a_required_component_refuses_the_job)
-{
-    PX_AUTO(px_writer) w;
-
-    setenv("PMIX_MCA_pnet_unknown_required", "true", 1);
-    start();
-    blob_of(&w, "", 1);
-    fails(support_with_bytes(&w, w.buf.len), NOT_AVAILABLE);
-    raw_server_stop();
-    setenv("PMIX_MCA_pnet_unknown_required", "false", 1);
-    start();
-    ok(support_with_bytes(&w, w.buf.len));
-}
-
-PX_TEST(a_blob_has_a_bound)
-{
-    PX_AUTO(px_writer) body, blob;
-    PX_AUTO(px_infos) share = {0};
-    const pmix_byte_object_t large = {calloc(1, 33u << 20), 33u << 20};
-
-    px_writer_init(&body, px_codec_default);
-    px_writer_init(&blob, px_codec_default);
-    ok(px_infos_add(&share, "key", &large, PMIX_BYTE_OBJECT));
-    px_blob_add(&body, "one", "1.0", &share);
-    ok(body.status);
-    px_blob_add(&body, "two", "1.0", &share);
-    ck_assert_int_eq(body.status, PMIX_ERR_OUT_OF_RESOURCE);
-    fails(px_blob_seal(&body, &blob), OUT_OF_RESOURCE);
-    free(large.bytes);
 }
 
 /* ---- variables that are forwarded ------------------------------------------------------------- */
@@ -663,6 +549,7 @@ PX_TEST(variables_that_no_component_forwards_are_an_error)
     sem_init(&told, 0, 0);
     setenv("PMIX_MCA_pnet", "^envar", 1);
     start();
+    fails(PMIx_Forward_envars(job, "FW_A", NULL, 0), NOT_SUPPORTED);
     ok(PMIx_server_setup_application(job, &envars, 1, on_application, &told));
     ck_assert_int_eq(await_told(), PMIX_ERR_NOT_SUPPORTED);
     ok(PMIx_server_setup_application(job, NULL, 0, on_application, &told));
