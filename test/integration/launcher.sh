@@ -379,6 +379,11 @@ forward_all() {
     echo "forward_envars = FW_*" >"$dir/x.conf"
     forward_variables 3 --tune "$dir/x.conf"
     PMIX_MCA_mca_base_param_files=$dir/x.conf forward_variables 3
+    # and as docs/admin.md has it, line by line
+    eval "$(sed -n "s/ srun .*//; /^PMIX_MCA_forward_envars=/p" "$SOURCE/docs/admin.md") forward_variables 1"
+    sed -n '/^forward_envars.* = /p' "$SOURCE/docs/admin.md" >"$dir/x.conf"
+    same 2 "$(wc -l <"$dir/x.conf")" "lines of the example"
+    forward_variables 1 --tune "$dir/x.conf"
     rm -r "$dir"
     rc_of 1 pr -x 'FW_*B' touch "$TMPDIR/began" 2>"$ERR"
     lines 1 "cannot forward variables by \"FW_\*B\": '\*' stands for the rest of a name, at byte 3\$" "$ERR"
