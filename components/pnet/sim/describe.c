@@ -38,7 +38,10 @@ static void set_context(struct scratch *s, uint32_t n_nics, uint32_t context)
 static void describe_node(struct scratch *s, const struct sim_fabric *f,
                           struct sim_node node)
 {
-    sim_names_put(&node.group->names, node.i, s->host);
+    char host[SIM_MAX_NAME + 1]; /* gcc takes the one in s for what is written below */
+
+    sim_names_put(&node.group->names, node.i, host);
+    memcpy(s->host, host, sizeof host);
     for (uint32_t k = 0; k < node.group->n_nics; k++) {
         const struct sim_nic *nic = &node.group->nics[k];
         char *name = (char *)nic->name; /* it is only read */
@@ -46,7 +49,7 @@ static void describe_node(struct scratch *s, const struct sim_fabric *f,
 
         for (uint32_t d = f->n_dims; d-- > 0; place /= f->shape[d])
             s->at[k][d] = place % f->shape[d];
-        snprintf(s->uuid[k], UUID_B, SIM_DEVICE_TYPE "://%s::%s", s->host, nic->name);
+        snprintf(s->uuid[k], UUID_B, SIM_DEVICE_TYPE "://%s::%s", host, nic->name);
         put_number(s->bytes[k], 4, node.group->first + node.i);
         put_number(s->bytes[k] + 4, 2, nic->plane);
         put_number(s->bytes[k] + 6, 2, k);
