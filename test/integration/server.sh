@@ -46,7 +46,8 @@ two_nodes() { # two_nodes HEADERS LIBRARY LIBRARY [LIBRARY of all ranks]
 
 two_networks() { # the same nodes, each in a network namespace of its own
     unshare -n true 2>/dev/null || skip "needs the right to make a network namespace"
-    TWO_NETWORKS=yes two_nodes "$@"
+    PMIX_MCA_pnet_ports_tcp=32000-32100 PMIX_MCA_pnet_ports_per_process=1 WANT_PORTS=32000-32001 \
+        TWO_NETWORKS=yes two_nodes "$@"
 }
 
 two_clusters() { # the example of RFC 0003

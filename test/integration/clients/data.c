@@ -315,13 +315,16 @@ static void crossing_subsets(void)
         barrier();
 }
 
-/* WANT_LAUNCHED: to these nodes, by number, the launch brings a variable of the first. */
+/* WANT_LAUNCHED: to these nodes, by number, the launch brings a variable of the first;
+ * WANT_PORTS: to all, these ports. */
 static void launched(void)
 {
     const char *nodes = getenv("WANT_LAUNCHED"), *value = getenv("OMPI_MCA_two_nodes");
+    const char *wanted = getenv("WANT_PORTS"), *ports = getenv("PNET_JOB_TCP_PORTS");
 
     if (nodes && strchr(nodes, '0' + (int)me.rank / 2))
         CHECK(value && strcmp(value, "from node 0") == 0);
+    CHECK(!wanted || (ports && strcmp(ports, wanted) == 0));
 }
 
 JOINS(nodes)
