@@ -185,12 +185,14 @@ static void describe_fabric(const char *path)
 int main(void)
 {
     static pmix_server_module_t module;
-    char path[] = "/tmp/bench.XXXXXX";
+    const char *dir = getenv("TMPDIR");
+    char path[512];
     struct round r = {0};
     size_t least = 0;
     int wrong = 0;
 
     gethostname(host, sizeof host - 1);
+    snprintf(path, sizeof path, "%s/bench.XXXXXX", dir ? dir : "/tmp");
     must_do("mkstemp", close(mkstemp(path)));
     describe_fabric(path);
     setenv("PMIX_MCA_pnet_sim_file", path, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pnet/envar: variables of where a job is launched from, for its processes (RFC 0029).
  * Which: by patterns of their names, from PMIx_Forward_envars and from parameters. */
-#include "tenon/pnet.h"
+#include "components/pnet/jobs.h"
 
 #include "core/base/err.h"
 #include "core/base/list.h"
@@ -194,14 +194,7 @@ static pmix_status_t gather(void *self, const struct px_pnet_job *job,
     return rc;
 }
 
-static pmix_status_t contribute(void *self, const char *nspace, const pmix_info_t *info,
-                                size_t n, px_pnet_add_fn add, void *arg)
-{
-    const struct px_pnet_job job = {
-        .size = sizeof job, .nspace = nspace, .info = info, .n_info = n};
-
-    return gather(self, &job, add, arg);
-}
+PX_FABRIC_CONTRIBUTE(gather);
 
 static pmix_status_t forward(void *self, const char *nspace, const char *patterns,
                              const char *exclude)
@@ -227,8 +220,7 @@ static pmix_status_t forward(void *self, const char *nspace, const char *pattern
 /* ---- on each node ---------------------------------------------------------------- */
 
 struct job {
-    struct px_list link;
-    pmix_nspace_t nspace;
+    struct px_fabric_job is;
     px_infos vars;
 };
 
@@ -236,17 +228,14 @@ static void job_free(struct job *job)
 {
     if (!job)
         return;
-    px_list_remove(&job->link);
+    px_list_remove(&job->is.link);
     px_infos_cleanup(&job->vars);
     free(job);
 }
 
 static struct job *find_job(const struct envar *e, const char *nspace)
 {
-    PX_LIST_EACH (&e->jobs, struct job, job, link)
-        if (strcmp(job->nspace, nspace) == 0)
-            return job;
-    return NULL;
+    return px_fabric_job_find(&e->jobs, nspace);
 }
 
 static void forget(void *self, const char *nspace)
@@ -287,8 +276,7 @@ static pmix_status_t apply(void *self, const char *nspace, const pmix_info_t *in
         return rc;
     }
     job_free(find_job(e, nspace));
-    strncpy(job->nspace, nspace, PMIX_MAX_NSLEN);
-    px_list_append(&e->jobs, &job->link);
+    px_fabric_job_add(&e->jobs, &job->is, nspace);
     return PMIX_SUCCESS;
 }
 
@@ -312,7 +300,7 @@ static void envar_close(void *self)
 {
     struct envar *e = self;
 
-    PX_LIST_EACH (&e->jobs, struct job, job, link)
+    PX_LIST_EACH (&e->jobs, struct job, job, is.link)
         job_free(job);
     for (size_t i = 0; i < e->n; i++)
         rule_cleanup(&e->rules[i]);

@@ -2,6 +2,7 @@
 /* pnet/opx: a key of 128 bits for each job, by which transports tell its traffic from
  * that of others, in the variables that libfabric's providers for Omni-Path and PSM,
  * and Open MPI, read. It is made where the job is launched from, and is in no log. */
+#include "components/pnet/jobs.h"
 #include "components/pnet/request.h"
 #include "core/base/list.h"
 #include "core/base/str.h"
@@ -53,8 +54,7 @@ static const struct form {
 enum { FORM_B = 2 * PX_FABRIC_KEY_B + 4 + 1 };
 
 struct job {
-    struct px_list link;
-    pmix_nspace_t nspace;
+    struct px_fabric_job is;
     uint8_t key[PX_FABRIC_KEY_B];
     bool has_key;
     px_infos answers; /* as they came to this node */
@@ -70,21 +70,7 @@ struct opx {
 
 static struct job *find_job(const struct opx *o, const char *nspace)
 {
-    PX_LIST_EACH (&o->jobs, struct job, job, link)
-        if (strcmp(job->nspace, nspace) == 0)
-            return job;
-    return NULL;
-}
-
-static struct job *find_or_add_job(struct opx *o, const char *nspace)
-{
-    struct job *job = find_job(o, nspace);
-
-    if (job || !(job = calloc(1, sizeof *job)))
-        return job;
-    px_str_copy(job->nspace, sizeof job->nspace, nspace);
-    px_list_append(&o->jobs, &job->link);
-    return job;
+    return px_fabric_job_find(&o->jobs, nspace);
 }
 
 static void set_key(struct job *job, const uint8_t *key)
@@ -115,7 +101,7 @@ static void forget(void *self, const char *nspace)
     if (!job)
         return;
     drop_answers(&job->answers);
-    px_list_remove(&job->link);
+    px_list_remove(&job->is.link);
     explicit_bzero(job->key, sizeof job->key);
     free(job);
 }
@@ -197,7 +183,7 @@ static pmix_status_t gather(void *self, const struct px_pnet_job *job,
     for (size_t i = 0; !rc && i < out.n; i++)
         rc = add(arg, &out.v[i]);
     if (!rc && out.n) { /* for those that it spawns */
-        struct job *mine = find_or_add_job(o, job->nspace);
+        struct job *mine = px_fabric_job_get(&o->jobs, job->nspace, sizeof(struct job));
 
         rc = mine ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
         if (mine)
@@ -208,14 +194,7 @@ static pmix_status_t gather(void *self, const struct px_pnet_job *job,
     return rc;
 }
 
-static pmix_status_t contribute(void *self, const char *nspace, const pmix_info_t *info,
-                                size_t n, px_pnet_add_fn add, void *arg)
-{
-    const struct px_pnet_job job = {
-        .size = sizeof job, .nspace = nspace, .info = info, .n_info = n};
-
-    return gather(self, &job, add, arg);
-}
+PX_FABRIC_CONTRIBUTE(gather);
 
 /* ---- on each node ---------------------------------------------------------------- */
 
@@ -250,7 +229,8 @@ static pmix_status_t apply(void *self, const char *nspace, const pmix_info_t *in
     if (!key && n)
         return PMIX_ERR_BAD_PARAM;
     pmix_status_t rc = px_infos_add_copy(&answers, info, n);
-    struct job *job = rc ? NULL : find_or_add_job(o, nspace);
+    struct job *job = rc ? NULL
+                         : px_fabric_job_get(&o->jobs, nspace, sizeof(struct job));
     if (!job) {
         drop_answers(&answers);
         return PMIX_ERR_NOMEM;
@@ -309,8 +289,8 @@ static void opx_close(void *self)
 {
     struct opx *o = self;
 
-    PX_LIST_EACH (&o->jobs, struct job, job, link)
-        forget(o, job->nspace);
+    PX_LIST_EACH (&o->jobs, struct job, job, is.link)
+        forget(o, job->is.nspace);
     free(o);
 }
 

@@ -2,6 +2,7 @@
 /* pnet/ports: ports of TCP and UDP for the processes of a job, the same on each of its
  * nodes, and no other job's that this server launches. The launching server lends them,
  * and takes them back when the job is over; each node tells the processes. */
+#include "components/pnet/jobs.h"
 #include "components/pnet/request.h"
 #include "core/base/list.h"
 #include "core/base/ranges.h"
@@ -79,8 +80,7 @@ struct place { /* of a process of this node */
 };
 
 struct job {
-    struct px_list link;
-    pmix_nspace_t nspace;
+    struct px_fabric_job is;
     struct stretch *lent; /* by this server */
     size_t n_lent, cap_lent;
     px_infos answers; /* as they came to this node, and what they say */
@@ -161,21 +161,7 @@ static pmix_status_t fill(struct pool *pool, const char *text, struct px_err *er
 
 static struct job *find_job(const struct ports *p, const char *nspace)
 {
-    PX_LIST_EACH (&p->jobs, struct job, job, link)
-        if (strcmp(job->nspace, nspace) == 0)
-            return job;
-    return NULL;
-}
-
-static struct job *find_or_add_job(struct ports *p, const char *nspace)
-{
-    struct job *job = find_job(p, nspace);
-
-    if (job || !(job = calloc(1, sizeof *job)))
-        return job;
-    px_str_copy(job->nspace, sizeof job->nspace, nspace);
-    px_list_append(&p->jobs, &job->link);
-    return job;
+    return px_fabric_job_find(&p->jobs, nspace);
 }
 
 /* All but the first so many. */
@@ -207,7 +193,7 @@ static void forget(void *self, const char *nspace)
     untell(job->told, &job->answers);
     free(job->lent);
     free(job->places);
-    px_list_remove(&job->link);
+    px_list_remove(&job->is.link);
     free(job);
 }
 
@@ -232,12 +218,12 @@ static pmix_status_t may_lend(const struct ports *p, const struct job *job,
         return px_err_set(err, PMIX_ERR_OUT_OF_RESOURCE,
                           "cannot give job %s %" PRIu64 " ports of %s: it may have "
                           "%" PRIu64 " (pnet_ports_per_job)",
-                          job->nspace, n, pool->type, most);
+                          job->is.nspace, n, pool->type, most);
     if (n > pool->n_unlent)
         return px_err_set(err, PMIX_ERR_OUT_OF_RESOURCE,
                           "cannot give job %s %" PRIu64 " ports of %s: of %u in "
                           "pnet_ports_%s, %u are left",
-                          job->nspace, n, pool->type, pool->n, pool->type,
+                          job->is.nspace, n, pool->type, pool->n, pool->type,
                           pool->n_unlent);
     return PMIX_SUCCESS;
 }
@@ -261,14 +247,14 @@ static pmix_status_t lend(struct ports *p, struct job *job, unsigned number,
                              : NULL;
     if (!s) {
         free(port);
-        return px_err_nomem(err, "give ports to job %s", job->nspace);
+        return px_err_nomem(err, "give ports to job %s", job->is.nspace);
     }
     take(pool, port, n);
     *s = (struct stretch){.port = port, .n = n, .pool = number};
     PX_AUTOFREE char *text = px_ranges_format(port, n);
     rc = text ? px_fabric_answer(out, r->id ? r->id : pool->id, pool->type, text, r,
                                  r->with_key ? key : NULL, err)
-              : px_err_nomem(err, "give ports to job %s", job->nspace);
+              : px_err_nomem(err, "give ports to job %s", job->is.nspace);
     explicit_bzero(key, sizeof key);
     return rc;
 }
@@ -348,7 +334,7 @@ static pmix_status_t gather(void *self, const struct px_pnet_job *job,
 
     if (!px_fabric_is_wanted(job))
         return PMIX_SUCCESS;
-    mine = find_or_add_job(p, job->nspace);
+    mine = px_fabric_job_get(&p->jobs, job->nspace, sizeof(struct job));
     if (!mine)
         return PMIX_ERR_NOMEM;
     const size_t before = mine->n_lent;
@@ -364,14 +350,7 @@ static pmix_status_t gather(void *self, const struct px_pnet_job *job,
     return rc;
 }
 
-static pmix_status_t contribute(void *self, const char *nspace, const pmix_info_t *info,
-                                size_t n, px_pnet_add_fn add, void *arg)
-{
-    const struct px_pnet_job job = {
-        .size = sizeof job, .nspace = nspace, .info = info, .n_info = n};
-
-    return gather(self, &job, add, arg);
-}
+PX_FABRIC_CONTRIBUTE(gather);
 
 /* ---- on each node ---------------------------------------------------------------- */
 
@@ -407,7 +386,8 @@ static pmix_status_t apply(void *self, const char *nspace, const pmix_info_t *in
     for (size_t i = 0; !rc && i < n; i++)
         rc = px_info_find(info, i, info[i].key) ? PMIX_ERR_BAD_PARAM
                                                 : read_answer(p, &info[i], &told[i]);
-    struct job *job = rc ? NULL : find_or_add_job(p, nspace);
+    struct job *job = rc ? NULL
+                         : px_fabric_job_get(&p->jobs, nspace, sizeof(struct job));
     if (!job) {
         untell(told, &answers);
         return rc ? rc : PMIX_ERR_NOMEM;
@@ -542,8 +522,8 @@ static void ports_close(void *self)
 {
     struct ports *p = self;
 
-    PX_LIST_EACH (&p->jobs, struct job, job, link)
-        forget(p, job->nspace);
+    PX_LIST_EACH (&p->jobs, struct job, job, is.link)
+        forget(p, job->is.nspace);
     free(p);
 }
 

@@ -3,7 +3,7 @@
  * description, less what the job does not need; on each node the addresses of all
  * processes follow from it and from the maps, so what travels does not grow with them.
  * The example of a component for a fabric. */
-#include "tenon/pnet.h"
+#include "components/pnet/jobs.h"
 
 #include "core/base/fd.h"
 #include "core/base/list.h"
@@ -48,8 +48,7 @@ struct registration {
 };
 
 struct job {
-    struct px_list link;
-    pmix_nspace_t nspace;
+    struct px_fabric_job is;
     struct sim_fabric *fabric; /* as it was told; NULL: it has none */
 };
 
@@ -163,17 +162,14 @@ static void job_free(struct job *job)
 {
     if (!job)
         return;
-    px_list_remove(&job->link);
+    px_list_remove(&job->is.link);
     sim_fabric_free(job->fabric);
     free(job);
 }
 
 static struct job *find_job(const struct sim *s, const char *nspace)
 {
-    PX_LIST_EACH (&s->jobs, struct job, job, link)
-        if (strcmp(job->nspace, nspace) == 0)
-            return job;
-    return NULL;
+    return px_fabric_job_find(&s->jobs, nspace);
 }
 
 static void forget(void *self, const char *nspace)
@@ -203,8 +199,7 @@ static pmix_status_t apply(void *self, const char *nspace, const pmix_info_t *in
         return rc;
     }
     forget(s, nspace);
-    strncpy(job->nspace, nspace, PMIX_MAX_NSLEN);
-    px_list_append(&s->jobs, &job->link);
+    px_fabric_job_add(&s->jobs, &job->is, nspace);
     return PMIX_SUCCESS;
 }
 
@@ -472,7 +467,7 @@ static void sim_close(void *self)
 {
     struct sim *s = self;
 
-    PX_LIST_EACH (&s->jobs, struct job, job, link)
+    PX_LIST_EACH (&s->jobs, struct job, job, is.link)
         job_free(job);
     PX_LIST_EACH (&s->registrations, struct registration, r, link)
         registration_free(r);

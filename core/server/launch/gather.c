@@ -242,10 +242,10 @@ static void finish(struct px_gather *g)
     fn(arg, err.status, &out, &err);
 }
 
-static void fail(struct px_gather *g, pmix_status_t rc, const char *text)
+/* NULL, which px_err_set takes: there was a failure before. */
+static struct px_err *first_of(struct px_gather *g)
 {
-    if (!g->err.status)
-        px_err_set(&g->err, rc, "%s", text);
+    return g->err.status ? NULL : &g->err;
 }
 
 /* For what the component has not decided itself: without one that is not required, the
@@ -254,45 +254,42 @@ static void PX_PRINTF(2, 3) leave_out(struct part *p, const char *fmt, ...)
 {
     const char *name = p->module->component->name, *job = p->gather->view.nspace;
     char what[128];
-    struct px_err err;
     va_list args;
 
     va_start(args, fmt);
     vsnprintf(what, sizeof what, fmt, args);
     va_end(args);
     px_infos_cleanup(&p->share);
-    if (px_component_is_required("pnet", name)) {
-        px_err_set(&err, PMIX_ERR_NOT_AVAILABLE,
+    if (px_component_is_required("pnet", name))
+        px_err_set(first_of(p->gather), PMIX_ERR_NOT_AVAILABLE,
                    "cannot launch job %s: component pnet/%.64s %s, and "
                    "pnet_%.64s_required is set",
                    job, name, what, name);
-        fail(p->gather, err.status, err.text);
-    } else {
+    else
         px_log(PX_LOG_ERROR, "pnet", "component pnet/%s %s: job %s goes on without it",
                name, what, job);
-    }
 }
 
 /* It has answered. */
 static void settle(struct part *p, pmix_status_t rc)
 {
-    struct px_err err;
-
-    if (p->oversize) {
+    if (p->oversize)
         leave_out(p, "contributes more than %u MiB", PX_BLOB_MAX_B >> 20);
-    } else if (rc) {
-        px_err_set(&err, rc, "component pnet/%s cannot contribute to job %s: %s",
+    else if (rc)
+        px_err_set(first_of(p->gather), rc,
+                   "component pnet/%s cannot contribute to job %s: %s",
                    p->module->component->name, p->gather->view.nspace,
                    PMIx_Error_string(rc));
-        fail(p->gather, rc, err.text);
-    }
 }
 
+/* A failure need not wait for the others. */
 static void part_done(struct part *p)
 {
+    struct px_gather *g = p->gather;
+
     stop_child(p);
-    if (--p->gather->n_waiting == 0)
-        finish(p->gather);
+    if (--g->n_waiting == 0 || g->err.status)
+        finish(g);
 }
 
 /* ---- children that are waited for ------------------------------------------------ */
@@ -358,31 +355,31 @@ static void on_deadline(void *arg)
 {
     struct px_gather *g = arg;
 
-    g->n_waiting++; /* for g, which ends below */
-    for (size_t i = 0; i < g->n_parts; i++) {
-        if (g->parts[i].pid == 0)
-            continue;
-        leave_out(&g->parts[i], "has not contributed within %g s, its time limit",
-                  (double)g->server->conf.fabric_timeout / 1000);
-        part_done(&g->parts[i]);
-    }
-    g->n_waiting--;
+    for (size_t i = 0; i < g->n_parts; i++)
+        if (g->parts[i].pid > 0)
+            leave_out(&g->parts[i], "has not contributed within %g s, its time limit",
+                      (double)g->server->conf.fabric_timeout / 1000);
     finish(g);
 }
 
-static pmix_status_t start_child(struct part *p, struct px_err *err)
+static void start_child(struct part *p, struct px_err *err)
 {
     const pid_t parent = getpid();
     sigset_t all, was;
     int ends[2];
 
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return px_err_errno(err, "cannot make a pipe");
+    if (pipe2(ends, O_CLOEXEC) < 0) {
+        px_err_errno(err, "cannot make a pipe");
+        return;
+    }
     PX_AUTOCLOSE int far_end = ends[1];
     p->fd = ends[0];
     if (px_fd_nonblock(p->fd) ||
-        !(p->watch = px_watch_create(px_process.loop, p->fd, PX_READABLE, on_bytes, p)))
-        return px_err_nomem(err, "watch a process");
+        !(p->watch = px_watch_create(px_process.loop, p->fd, PX_READABLE, on_bytes,
+                                     p))) {
+        px_err_nomem(err, "watch a process");
+        return;
+    }
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &was);
     p->pid = fork();
@@ -391,12 +388,11 @@ static pmix_status_t start_child(struct part *p, struct px_err *err)
     const int errnum = errno;
     pthread_sigmask(SIG_SETMASK, &was, NULL);
     errno = errnum;
-    if (p->pid < 0)
-        return px_err_errno(err, "cannot fork");
     p->gather->n_waiting++;
-    return px_child_watch(px_process.loop, p->pid, on_end, p)
-               ? px_err_nomem(err, "watch a process")
-               : PMIX_SUCCESS;
+    if (p->pid < 0)
+        px_err_errno(err, "cannot fork");
+    else if (px_child_watch(px_process.loop, p->pid, on_end, p))
+        px_err_nomem(err, "watch a process");
 }
 
 /* ---- the beginning --------------------------------------------------------------- */
@@ -442,16 +438,15 @@ pmix_status_t px_gather_start(struct px_server *srv, const char *nspace,
         gather_free(g);
         return rc;
     }
-    g->n_waiting = 1;
     for (size_t i = 0; !g->err.status && i < g->n_parts; i++) {
         struct part *p = &g->parts[i];
 
         if (px_pnet_ops(p->module)->flags & PX_PNET_IN_PLACE)
             settle(p, call(p));
-        else if (start_child(p, err))
-            fail(g, err->status, err->text);
+        else
+            start_child(p, &g->err);
     }
-    if (--g->n_waiting == 0 || g->err.status) {
+    if (g->n_waiting == 0 || g->err.status) {
         finish(g);
         return PMIX_SUCCESS;
     }
@@ -469,13 +464,10 @@ void px_gather_cancel(struct px_gather *g)
 void px_gather_drop(struct px_server *srv, const char *nspace)
 {
     PX_LIST_EACH (&srv->part.gathers, struct px_gather, g, link) {
-        struct px_err err;
-
         if (nspace && strcmp(g->view.nspace, nspace) != 0)
             continue;
-        px_err_set(&err, PMIX_ERR_JOB_CANCELED, "job %s ends before it was launched",
-                   g->view.nspace);
-        fail(g, err.status, err.text);
+        px_err_set(first_of(g), PMIX_ERR_JOB_CANCELED,
+                   "job %s ends before it was launched", g->view.nspace);
         finish(g);
     }
 }
