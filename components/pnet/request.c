@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "components/pnet/request.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 /* ---- requests -------------------------------------------------------------------- */
 
@@ -78,12 +81,24 @@ bool px_fabric_request_next(const struct px_pnet_job *job, size_t *at,
     return !*rc;
 }
 
+/* For kernels before Linux 3.17, and where a filter allows no getrandom. */
+static bool read_device(uint8_t key[PX_FABRIC_KEY_B])
+{
+    const int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+    const bool whole = fd >= 0 && read(fd, key, PX_FABRIC_KEY_B) == PX_FABRIC_KEY_B;
+
+    if (fd >= 0)
+        (void)close(fd);
+    return whole;
+}
+
 pmix_status_t px_fabric_key_make(uint8_t key[PX_FABRIC_KEY_B], struct px_err *err)
 {
-    return getrandom(key, PX_FABRIC_KEY_B, GRND_NONBLOCK) == PX_FABRIC_KEY_B
-               ? PMIX_SUCCESS
-               : px_err_set(err, PMIX_ERR_NOT_AVAILABLE,
-                            "cannot make a key: the system has no randomness yet");
+    if (getrandom(key, PX_FABRIC_KEY_B, GRND_NONBLOCK) == PX_FABRIC_KEY_B ||
+        (errno == ENOSYS && read_device(key)))
+        return PMIX_SUCCESS;
+    return px_err_set(err, PMIX_ERR_NOT_AVAILABLE,
+                      "cannot make a key: the system has no randomness yet");
 }
 
 /* ---- allocations ----------------------------------------------------------------- */
