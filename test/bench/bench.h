@@ -48,7 +48,6 @@ struct client {
     struct board *board;
     int x, index, n; /* the scene's argument; which client of how many */
     int n_cells;
-    double clock_us; /* what reading the clock costs */
     pmix_proc_t me, job;
 };
 
@@ -69,6 +68,18 @@ extern const struct scene scenes[];
 /* ---- writing rows (sample.c) ------------------------------------------------------------------------- */
 
 typedef pmix_status_t call_fn(void *arg);
+
+enum { MAX_SAMPLES = 5000 };
+
+/* How long each of some calls takes, and beside it reading the clock, right before: where
+ * other processes slow this one down, they do so to both. */
+struct times {
+    double us[MAX_SAMPLES], clock_us[MAX_SAMPLES];
+    size_t n;
+};
+
+pmix_status_t time_one(struct times *t, call_fn *call, void *arg);
+double middle_of(struct times *t);
 
 /* A row: how long each of many calls takes, of all clients at once. */
 void sample(const char *row, call_fn *call, void *arg);

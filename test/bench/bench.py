@@ -218,6 +218,8 @@ def target_of(row, x, values):
     if isinstance(most, str):
         factor, of = most.split()
         return values.get(of) and float(factor) * values[of]
+    if isinstance(most, tuple):
+        return max(most[0], most[0] / most[1] * (values["base"] or 0))
     return most
 
 

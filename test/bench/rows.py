@@ -4,12 +4,13 @@ what they shall take."""
 import collections
 
 # target: {x: most}, by ALL for every x. most is a number, or "1.2 floor", "1.2 base" or "1.2 ROW/X": so often what that
-# takes. p99: what the 99th percentile shall not exceed, either.
+# takes. A pair (number, what OpenPMIx took where it was set): that part of what OpenPMIx takes now, where that is more, as machines
+# differ. p99: what the 99th percentile shall not exceed, either.
 # floor: (scene of floor.c, its row, whether it is measured at the row's x).
 Row = collections.namedtuple("Row", "name scene xs unit what target floor each p99")
 ALL = None
 ALONE = {"threads", "flood", "big"}  # scenes in which x is not the number of clients
-LOOKUP, TRIP, COPY = ("get", "lookup", False), ("trip", "trip", False), ("copy", "memcpy64k", False)
+LOOKUP, TRIP, COPY = ("get", "lookup", True), ("trip", "trip", False), ("copy", "memcpy64k", False)
 CONNECT, EPOLL = ("connect", "connect", False), ("fence", "epoll", True)
 FUTEX = ("futex", "futex", True)  # of what clients on one node can do by shared memory
 SPAWN = ("spawn", "spawn", True)
@@ -41,24 +42,25 @@ ROWS = [
     row("put.64k", "put", (1, 16, 128), "PMIx_Put of 64 KiB", {}, COPY),
     row("commit.64", "put", (1, 16, 128), "PMIx_Commit of 64 bytes", {1: 10}, TRIP),
     row("commit.64k", "put", (1, 16, 128), "PMIx_Commit of 64 KiB", {1: 30}, COPY),
-    row("init", "start", NP, "PMIx_Init of each of so many", {1: 600}, CONNECT),
-    row("start", "start", NP, "from spawn to all initialised, per process", {ALL: 1000}, SPAWN, each=True),
-    row("finalize", "start", NP, "PMIx_Finalize of all at once", {32: 2000, 128: 15000}),
-    row("cycle", "cycle", (1,), "PMIx_Init and PMIx_Finalize again", {ALL: 400}, CONNECT),
+    row("init", "start", NP, "PMIx_Init of each of so many", {1: (600, 15700)}, CONNECT),
+    row("start", "start", NP, "from spawn to all initialised, per process",
+        {ALL: 1000, 16: (1000, 3300), 64: (1000, 2400), 128: (1000, 2300)}, SPAWN, each=True),
+    row("finalize", "start", NP, "PMIx_Finalize of all at once", {32: (2000, 4000), 128: (15000, 33000)}),
+    row("cycle", "cycle", (1,), "PMIx_Init and PMIx_Finalize again", {ALL: (400, 3000)}, CONNECT),
     row("memory", "start", NP, "private memory that PMIx_Init adds", {ALL: 100}, unit="KiB"),
     row("register.nspace", "register", NP, "PMIx_server_register_nspace", {128: 300}),
     row("register.clients", "register", NP, "PMIx_server_register_client of all", {128: 100}),
     row("register.awaited", "register", NP, "the same with callbacks, each awaited before the next"),
     row("register.together", "register", NP, "the same with callbacks, awaited together"),
     row("server.init", "start", (1,), "PMIx_server_init"),
-    row("server.finalize", "start", (1, 16, 128), "PMIx_server_finalize", {ALL: 400}),
+    row("server.finalize", "start", (1, 16, 128), "PMIx_server_finalize", {ALL: (400, 550)}),
     row("fence.empty", "fence", NP[1:], "PMIx_Fence without data", {ALL: "1.2 floor"}, EPOLL),
     row("fence.16k", "fence16k", NP[2:], "PMIx_Fence that collects 16 KiB of each",
-        {16: 500, 64: 2500}, FUTEX),
+        {16: (500, 2300), 64: (2500, 14000)}, FUTEX),
     row("modex.collect", "modex", NP[1:], "put 1 KiB, commit, fence that collects, get of all",
-        {16: 700, 64: 4000, 128: 10000}, FUTEX),
+        {16: (700, 4300), 64: (4000, 30000), 128: (10000, 174000)}, FUTEX),
     row("modex.direct", "direct", NP[1:], "put 1 KiB, commit, fence, get of all",
-        {16: 2000, 128: 30000}, FUTEX),
+        {16: (2000, 6200), 128: (30000, 287000)}, FUTEX),
     row("event.burst", "event", (2, 16, 128), "a burst of 200 events, per delivery; the median of seven bursts", {2: 4, 16: 2}),
     row("trip.publish", "trip", (1, 16, 128), "PMIx_Publish", {1: "2.1 floor"}, TRIP),
     row("trip.lookup", "trip", (1, 16, 128), "PMIx_Lookup", {1: "2.1 floor"}, TRIP),
@@ -80,8 +82,8 @@ ROWS = [
       for layout in ("block", "cyclic", "irregular")),
     *(row("maps.register." + layout, "parse", (1000, 10000), "PMIx_server_register_nspace, " + layout, {10000: 1000})
       for layout in ("block", "cyclic", "irregular")),
-    row("codec.bo64k", "codec", (1,), "unpack a byte object of 64 KiB", {ALL: 1.3}, COPY),
-    row("codec.xfer", "codec", (1,), "PMIx_Info_xfer", {ALL: .04}),
+    row("codec.bo64k", "codec", (1,), "unpack a byte object of 64 KiB", {ALL: (1.3, 1.6)}, COPY),
+    row("codec.xfer", "codec", (1,), "PMIx_Info_xfer", {ALL: (.04, .065)}),
     *(row("codec.%s.%s" % (call, how), "codec", (1,), "%s 100,000 infos, %s" % (call, text))
       for call in ("pack", "unpack") for how, text in (("one", "one call"), ("each", "a call each"))),
     row("codec.bytes.one", "codec", (1,), "their size", {ALL: "1 base"}, unit="KiB"),

@@ -4,7 +4,7 @@
 
 #include <sys/resource.h>
 
-enum { MAX_SAMPLES = 5000, SAMPLE_US = 50000, FEWEST = 50 };
+enum { SAMPLE_US = 50000, FEWEST = 50 };
 
 static int compare(const void *a, const void *b)
 {
@@ -17,6 +17,25 @@ double median(double *values, size_t n)
 {
     qsort(values, n, sizeof *values, compare);
     return n ? values[n / 2] : 0;
+}
+
+pmix_status_t time_one(struct times *t, call_fn *call, void *arg)
+{
+    const double before = now(), start = now();
+    const pmix_status_t rc = call(arg);
+
+    t->us[t->n] = now() - start;
+    t->clock_us[t->n++] = start - before;
+    return rc;
+}
+
+double middle_of(struct times *t)
+{
+    const double clock = median(t->clock_us, t->n);
+
+    for (size_t i = 0; i < t->n; i++)
+        t->us[i] -= clock;
+    return median(t->us, t->n);
 }
 
 void print_row(const char *row, double value)
@@ -67,28 +86,24 @@ static void count_per_call(struct cell *cell, int n)
 
 void sample(const char *row, call_fn *call, void *arg)
 {
-    static double us[MAX_SAMPLES];
+    static struct times t;
     struct cell *cell = add_row(row, false);
     double end;
-    int n = 0;
 
     meet();
     cell->status = call(arg); /* the first may ask the server */
     if (cell->status)
         return;
+    t.n = 0;
     end = now() + SAMPLE_US;
     read_usage(cell, -1);
     mark(row, 0);
-    while (n < MAX_SAMPLES && !cell->status && (n < FEWEST || now() < end)) {
-        double start = now();
-
-        cell->status = call(arg);
-        us[n++] = now() - start - bench.clock_us;
-    }
-    mark(row, n);
-    count_per_call(cell, n);
-    cell->value = median(us, (size_t)n);
-    cell->p99 = us[n * 99 / 100];
+    while (t.n < MAX_SAMPLES && !cell->status && (t.n < FEWEST || now() < end))
+        cell->status = time_one(&t, call, arg);
+    mark(row, (int)t.n);
+    count_per_call(cell, (int)t.n);
+    cell->value = middle_of(&t);
+    cell->p99 = t.us[t.n * 99 / 100];
 }
 
 void time_all(const char *row, int n, call_fn *call, void *arg)

@@ -123,9 +123,8 @@ static pmix_rank_t publish_and_fence(void)
 
 static void run_get_first(void)
 {
+    static struct times t;
     struct cell *cell;
-    double us[MAX_CLIENTS];
-    size_t n = 0;
 
     publish_and_fence();
     cell = add_row("get.first", false);
@@ -133,13 +132,10 @@ static void run_get_first(void)
     for (int i = 1; i < bench.n && !cell->status; i++) {
         struct get g = get_of((pmix_rank_t)((bench.index + i) % bench.n), KEY);
 
-        us[n] = now();
-        cell->status = get(&g);
-        us[n] = now() - us[n] - bench.clock_us;
-        n++;
+        cell->status = time_one(&t, get, &g);
     }
-    cell->value = median(us, n);
-    cell->p99 = n ? us[n - 1] : 0;
+    cell->value = middle_of(&t);
+    cell->p99 = t.n ? t.us[t.n - 1] : 0;
     meet();
 }
 
@@ -190,18 +186,13 @@ struct reader {
 static void *read_often(void *arg)
 {
     enum { N = 2000 };
-    static _Thread_local double us[N];
+    static _Thread_local struct times t;
     struct reader *r = arg;
     double end = now() + 200000;
-    size_t n = 0;
 
-    while (n < N && !r->status && (n < 50 || now() < end)) {
-        double start = now();
-
-        r->status = get(&r->get);
-        us[n++] = now() - start - bench.clock_us;
-    }
-    r->us = median(us, n);
+    while (t.n < N && !r->status && (t.n < 50 || now() < end))
+        r->status = time_one(&t, get, &r->get);
+    r->us = middle_of(&t);
     return NULL;
 }
 
