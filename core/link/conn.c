@@ -543,10 +543,10 @@ static struct out_part *part_for(struct px_conn *c, size_t n, int fd)
     struct out_part *p = PX_CONTAINER_OF(c->out.prev, struct out_part, link);
 
     if (px_list_empty(&c->out) || fd >= 0 || p->body || p->head.len >= GATHER_B) {
-        p = calloc(1, sizeof *p);
+        p = malloc(sizeof *p);
         if (!p)
             return NULL;
-        p->fd = -1;
+        *p = (struct out_part){.fd = -1};
         px_list_append(&c->out, &p->link);
     }
     if (!px_buf_reserve(&p->head, n))

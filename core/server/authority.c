@@ -2,6 +2,7 @@
 /* Authority. A server may serve several users: a client reads of, acts on and sends
  * events to processes of its own user only, unless it is root's. Beyond that the host
  * decides. */
+#include "core/base/vec.h"
 #include "core/server/server.h"
 
 #include <string.h>
@@ -72,8 +73,9 @@ pmix_status_t px_req_admit(const struct px_req *req)
 
 pmix_status_t px_infos_set_user(px_infos *infos, const struct px_peer *peer)
 {
+    if (!px_vec_reserve(&infos->v, infos->n, &infos->cap, 2))
+        return PMIX_ERR_NOMEM;
     pmix_status_t rc = px_infos_set(infos, PMIX_USERID, &peer->uid, PMIX_UINT32);
-
     if (rc)
         return rc;
     if (peer->gid != (gid_t)-1)

@@ -99,14 +99,19 @@ static pmix_status_t call_query(const pmix_server_module_t *m, struct px_upcall 
 static void reply_query(void *arg, const struct px_upcall *answer)
 {
     struct px_upcall both = {.status = answer->status};
+
+    if (answer->known.n == 0) {
+        px_upcall_reply_infos(arg, answer);
+        return;
+    }
     pmix_status_t rc = px_infos_add_copy(&both.infos, answer->known.v, answer->known.n);
 
     if (!rc)
         rc = px_infos_add_copy(&both.infos, answer->infos.v, answer->infos.n);
     if (rc)
         both.status = rc;
-    else if (answer->known.n > 0 && (answer->status == PMIX_ERR_NOT_SUPPORTED ||
-                                     answer->status == PMIX_ERR_NOT_FOUND))
+    else if (answer->status == PMIX_ERR_NOT_SUPPORTED ||
+             answer->status == PMIX_ERR_NOT_FOUND)
         both.status = PMIX_ERR_PARTIAL_SUCCESS;
     px_upcall_reply_infos(arg, &both);
     px_infos_cleanup(&both.infos);

@@ -296,15 +296,13 @@ void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t ta
         px_peer_refuse(peer, tag, PMIX_ERR_OUT_OF_RESOURCE);
         return;
     }
-    req = calloc(1, sizeof *req);
+    req = malloc(sizeof *req);
     if (!req) {
         px_peer_refuse(peer, tag, PMIX_ERR_NOMEM);
         return;
     }
+    *req = (struct px_req){.peer = peer, .tag = tag, .weight_b = weight_b};
     px_peer_ref(peer);
-    req->peer = peer;
-    req->tag = tag;
-    req->weight_b = weight_b;
     peer->pending_b += weight_b;
     px_reader_init(&req->in, peer->codec, payload, n);
     pmix_status_t rc = handle(srv, req);

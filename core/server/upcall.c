@@ -8,12 +8,11 @@
 
 struct px_upcall *px_upcall_new(px_upcall_fn fn, void *arg)
 {
-    struct px_upcall *u = calloc(1, sizeof *u);
+    struct px_upcall *u = malloc(sizeof *u);
 
     if (!u)
         return NULL;
-    u->fn = fn;
-    u->arg = arg;
+    *u = (struct px_upcall){.fn = fn, .arg = arg};
     px_list_append(&px_process.server->upcalls, &u->link);
     return u;
 }

@@ -42,13 +42,10 @@ const char *px_info_str(const pmix_info_t *info, size_t n, const char *key)
 pmix_status_t px_infos_add(px_infos *l, const char *key, const void *data,
                            pmix_data_type_t type)
 {
-    pmix_info_t *info = px_vec_add(&l->v, &l->n, &l->cap);
-
-    if (!info)
+    if (!px_vec_reserve(&l->v, l->n, &l->cap, 1))
         return PMIX_ERR_NOMEM;
-    pmix_status_t rc = PMIx_Info_load(info, key, data, type);
-    if (rc)
-        l->n--;
+    pmix_status_t rc = PMIx_Info_load(&l->v[l->n], key, data, type);
+    l->n += !rc;
     return rc;
 }
 

@@ -283,15 +283,14 @@ static void destruct_fields(const struct px_type *t, void *obj)
     }
 }
 
-void px_type_destruct(pmix_data_type_t id, void *obj)
+/* Its own bytes stay as they are. */
+static void give_back(const struct px_type *t, void *obj)
 {
-    const struct px_type *t = px_type_find(id), *held;
     pmix_data_array_t *a = obj;
     pmix_value_t *v = obj;
+    const struct px_type *held;
     struct px_opaque o;
 
-    if (!t || !obj)
-        return;
     switch (t->store) {
     case PX_STRING:
         free(px_load_ptr(obj));
@@ -310,9 +309,8 @@ void px_type_destruct(pmix_data_type_t id, void *obj)
         else if (held && held->in_value == PX_VALUE_POINTER)
             px_type_free_array(held->id, v->data.ptr, 1);
         else if (held && !held->flat)
-            px_type_destruct(held->id, &v->data);
-        memset(v, 0, sizeof(*v));
-        return;
+            give_back(held, &v->data);
+        break;
     case PX_DARRAY:
         px_type_free_array(a->type, a->array, a->size);
         break;
@@ -329,15 +327,24 @@ void px_type_destruct(pmix_data_type_t id, void *obj)
     default:
         break;
     }
+}
+
+void px_type_destruct(pmix_data_type_t id, void *obj)
+{
+    const struct px_type *t = px_type_find(id);
+
+    if (!t || !obj)
+        return;
+    give_back(t, obj);
     memset(obj, 0, t->size);
 }
 
 void px_type_free_array(pmix_data_type_t id, void *array, size_t n)
 {
-    const struct px_type *t = px_type_find(id);
+    const struct px_type *t = array ? px_type_find(id) : NULL;
 
-    for (size_t i = 0; array && t && !t->flat && i < n; i++)
-        px_type_destruct(id, element(array, i, t));
+    for (size_t i = 0; t && !t->flat && i < n; i++)
+        give_back(t, element(array, i, t));
     free(array);
 }
 
