@@ -41,7 +41,7 @@ BUDGETS = (
     (300, "core/host/debug"),
     (500, "core/host/files"),
     (850, "core/host/place"),
-    (6900, "components"),
+    (7010, "components"),
     (4000, "contrib/tools"),
 )
 TREES = ("core", "components", "include", "contrib/tools")

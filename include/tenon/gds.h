@@ -67,7 +67,8 @@ struct px_gds_ops {
 
     /* The bytes of a PMIX_BYTE_OBJECT where they are; where and when as fetch. They
      * stay while ns does if it was attached, else until it changes.
-     * PMIX_ERR_NOT_FOUND, also for a value of another type. NULL: fetch it. */
+     * PMIX_ERR_NOT_FOUND, also for a value of another type, and for what is committed
+     * (PX_GDS_LOCAL, REMOTE) if that may move. NULL: fetch it. */
     pmix_status_t (*view)(void *self, struct px_gds_ns *ns, enum px_gds_table table,
                           pmix_rank_t rank, const char *key, const void **bytes,
                           size_t *n_bytes);

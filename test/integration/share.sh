@@ -63,12 +63,18 @@ other_mounts() {
     job unshare -m sh -c 'mount -t tmpfs none "$PMIX_SERVER_TMPDIR" && exec "$@"' sh
 }
 
-# Values that are put ever anew make the server begin another file, which its clients are told of.
+# Values that are put ever anew, and larger, make the server begin another file, which its clients are told
+# of; those that are as large as before do not.
 new_files() {
     has strace || skip "needs strace"
-    SERVER_ENV=(ROUNDS=40 strace -f -qq -e trace=memfd_create -o "$TMP/files") SIZE=800000
-    job env
-    [ "$(grep -c ' = [0-9]' "$TMP/files")" -gt 3 ] || fail "no file was given up"
+    local growth n
+    for growth in 100000 0; do
+        SERVER_ENV=(ROUNDS=20 GROWTH=$growth strace -f -qq -e trace=memfd_create -o "$TMP/files") SIZE=800000
+        job env
+        n=$(grep -c ' = [0-9]' "$TMP/files")
+        [ "$growth" = 0 ] || [ "$n" -gt 3 ] || fail "no file was given up"
+        [ "$growth" != 0 ] || [ "$n" -le 3 ] || fail "$n files for three jobs"
+    done
 }
 
 a_foreign_client() { # which keeps what it has read once

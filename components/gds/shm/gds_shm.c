@@ -214,33 +214,38 @@ static pmix_status_t shm_store(void *self PX_UNUSED, struct px_gds_ns *ns,
     return rc ? rc : px_shm_put(&ns->segment, &key, bytes);
 }
 
-static bool find(struct px_gds_ns *ns, enum px_gds_table table, pmix_rank_t rank,
-                 const char *text, struct px_shm_value *value)
-{
-    struct px_shm_key key;
-
-    return to_key(table, rank, text, &key) && px_shm_find(&ns->segment, &key, value);
-}
-
 static pmix_status_t shm_fetch(void *self PX_UNUSED, struct px_gds_ns *ns,
                                enum px_gds_table table, pmix_rank_t rank,
                                const char *key, const pmix_info_t *quals PX_UNUSED,
                                size_t n_quals PX_UNUSED, pmix_value_t *out)
 {
+    struct px_shm_key name;
     struct px_shm_value value;
 
-    if (!find(ns, table, rank, key, &value))
+    if (!to_key(table, rank, key, &name))
         return PMIX_ERR_NOT_FOUND;
-    return out ? from_bytes(&value, out) : PMIX_SUCCESS;
+    for (unsigned i = 0; i < PX_SHM_TRIES; i++) {
+        pmix_status_t rc = !px_shm_find(&ns->segment, &name, &value)
+                               ? PMIX_ERR_NOT_FOUND
+                           : out ? from_bytes(&value, out)
+                                 : PMIX_SUCCESS;
+        if (px_shm_holds(&ns->segment, &value))
+            return rc;
+        if (!rc && out)
+            px_type_destruct(PMIX_VALUE, out);
+    }
+    return PMIX_ERR_NOT_FOUND;
 }
 
 static pmix_status_t shm_view(void *self PX_UNUSED, struct px_gds_ns *ns,
                               enum px_gds_table table, pmix_rank_t rank,
                               const char *key, const void **bytes, size_t *n_bytes)
 {
+    struct px_shm_key name;
     struct px_shm_value value;
 
-    if (!find(ns, table, rank, key, &value) || value.type != PMIX_BYTE_OBJECT)
+    if (!to_key(table, rank, key, &name) || !px_shm_stays(table) ||
+        !px_shm_find(&ns->segment, &name, &value) || value.type != PMIX_BYTE_OBJECT)
         return PMIX_ERR_NOT_FOUND;
     *bytes = value.bytes;
     *n_bytes = value.n;
@@ -248,6 +253,7 @@ static pmix_status_t shm_view(void *self PX_UNUSED, struct px_gds_ns *ns,
 }
 
 struct walker {
+    struct px_shm_segment *segment;
     px_gds_walk_fn fn;
     void *arg;
 };
@@ -258,10 +264,13 @@ static pmix_status_t show(void *arg, const struct px_shm_key *key,
     const struct walker *w = arg;
     pmix_value_t value;
     pmix_status_t rc = from_bytes(in, &value);
+    bool holds = px_shm_holds(w->segment, in);
 
-    if (rc)
+    if (rc && holds)
         return rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
-    rc = w->fn(w->arg, key->rank, key->text, &value);
+    if (rc)
+        return PX_SHM_AGAIN;
+    rc = holds ? w->fn(w->arg, key->rank, key->text, &value) : PX_SHM_AGAIN;
     px_type_destruct(PMIX_VALUE, &value);
     return rc;
 }
@@ -270,7 +279,7 @@ static pmix_status_t shm_walk(void *self PX_UNUSED, struct px_gds_ns *ns,
                               enum px_gds_table table, pmix_rank_t rank,
                               px_gds_walk_fn fn, void *arg)
 {
-    struct walker w = {.fn = fn, .arg = arg};
+    struct walker w = {.segment = &ns->segment, .fn = fn, .arg = arg};
 
     if (table >= PX_GDS_N_TABLES)
         return PMIX_ERR_BAD_PARAM;

@@ -17,9 +17,10 @@
 #include <stdatomic.h>
 
 /* "tenons", the form of all that follows, and whose sizes it has. */
-#define PX_SHM_MAGIC   (0x74656e6f6e730200u | sizeof(size_t))
+#define PX_SHM_MAGIC   (0x74656e6f6e730300u | sizeof(size_t))
 #define PX_SHM_FIRST   ((uint64_t)1 << 18)
 #define PX_SHM_WINDOWS 24u /* 2 TiB */
+#define PX_SHM_STEPS   8u  /* sizes of records between two powers of two */
 
 /* A word that one process writes and others read meanwhile. */
 typedef _Atomic uint64_t px_shm_word;
@@ -28,6 +29,7 @@ _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "a lock would be this process's alon
 struct px_shm_header {
     uint64_t magic;
     px_shm_word retired; /* given up: there is a newer file */
+    px_shm_word reused;  /* how often memory of former values went to new ones */
     px_shm_word index;
     px_shm_word ranks[PX_GDS_N_TABLES]; /* the rank of each table that came last */
 };
@@ -47,17 +49,24 @@ struct px_shm_segment {
     uint64_t garbage;
     uint64_t patience; /* garbage that is put up with, after it could not be removed */
     uint64_t n_used;   /* slots of the index */
+
+    /* Records of replaced values: those of `left` may be looked at, the others, by
+     * size, are free. */
+    uint64_t left, left_b;
+    uint64_t spare[36][PX_SHM_STEPS];
+    uint64_t largest; /* that a reader may copy at once */
 };
 
 /* The test of the protocol stops at every step of it. */
 #ifdef PX_SHM_TEST
 void px_shm_step(const px_shm_word *word, bool writes);
-extern uint64_t px_shm_garbage;
+extern uint64_t px_shm_garbage, px_shm_spare;
 #else
 static inline void px_shm_step(const px_shm_word *word PX_UNUSED, bool writes PX_UNUSED)
 {
 }
 static const uint64_t px_shm_garbage = (uint64_t)8 << 20; /* less is left where it is */
+static const uint64_t px_shm_spare = (uint64_t)64 << 10;  /* less is not used again */
 #endif
 
 static inline uint64_t px_shm_load(const px_shm_word *word)
@@ -72,6 +81,16 @@ static inline void px_shm_publish(px_shm_word *word, uint64_t value)
     px_shm_step(word, true);
     atomic_store_explicit(word, value, memory_order_release);
     px_shm_step(word, true);
+}
+
+/* All before it, plain reading and writing, too, happens before all that follows. */
+static inline void px_shm_fence(void)
+{
+#ifdef __SANITIZE_THREAD__ /* it knows none */
+    atomic_signal_fence(memory_order_acq_rel);
+#else
+    atomic_thread_fence(memory_order_acq_rel);
+#endif
 }
 
 static inline unsigned px_shm_window(uint64_t offset)

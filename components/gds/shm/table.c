@@ -8,13 +8,15 @@
 
 enum {
     FIRST_SLOTS = 64,
+    APART = 256,        /* so large a value is no part of its first */
     FAR = 256,          /* no key is put so far from where it belongs */
     TOO_FAR = 16 * FAR, /* nor is any looked for */
 };
 #define MAX_SLOTS ((uint64_t)1 << 36)
 
 struct record {
-    px_shm_word next; /* of a first: the next of its rank; of a rank: its first first */
+    px_shm_word next; /* of a first: the next of its rank; of a rank: its first first;
+                       * of one that is not in use: the next such */
     uint64_t first;   /* its own offset if it is the first itself; of a rank: the rank
                        * that came into the table before it */
     uint32_t n_value;
@@ -55,9 +57,19 @@ static uint64_t value_at(uint64_t n_key)
     return round_up(offsetof(struct record, bytes) + n_key);
 }
 
+/* Records that are used again have one of few sizes: a value takes the place of one
+ * that is a little shorter or longer. */
+static uint64_t size_of(uint8_t table, uint64_t n_key, uint64_t n_value)
+{
+    const uint64_t size = value_at(n_key) + round_up(n_value);
+    const uint64_t step = ((uint64_t)1 << (63 - __builtin_clzll(size))) / PX_SHM_STEPS;
+
+    return px_shm_stays(table) ? size : size + -size % step;
+}
+
 static uint64_t record_size(const volatile struct record *r)
 {
-    return value_at(r->n_key) + round_up(r->n_value);
+    return size_of(r->table, r->n_key, r->n_value);
 }
 
 static uint64_t mix(uint64_t h, uint64_t word)
@@ -123,6 +135,7 @@ static px_shm_word *find_slot(struct px_shm_segment *s, const struct px_shm_key 
             return slot;
         if ((*has ^ hash) >> OFFSET_BITS)
             continue;
+        px_shm_step(NULL, false); /* it may be used again from here on */
         const struct record *whole = px_shm_at(s, *has & OFFSET_MASK,
                                                value_at(key->length));
         const volatile struct record *r = whole;
@@ -158,11 +171,25 @@ static bool read_value(struct px_shm_segment *s, uint64_t offset, uint64_t n_key
     return whole != NULL;
 }
 
+static uint64_t turn_of(struct px_shm_segment *s)
+{
+    const struct px_shm_header *h = px_shm_head(s);
+
+    return h ? px_shm_load(&h->reused) : 0;
+}
+
+bool px_shm_holds(struct px_shm_segment *s, const struct px_shm_value *value)
+{
+    px_shm_fence(); /* what was read is not read later */
+    return turn_of(s) == value->turn;
+}
+
 bool px_shm_find(struct px_shm_segment *s, const struct px_shm_key *key,
                  struct px_shm_value *value)
 {
     const struct px_shm_header *h = px_shm_head(s);
 
+    value->turn = turn_of(s);
     if (!h || px_shm_load(&h->retired))
         return false;
     uint64_t at = find_record(s, key);
@@ -210,20 +237,39 @@ static uint64_t current_of(struct px_shm_segment *s, uint64_t offset,
     return same && same->first == offset ? newest : 0;
 }
 
-static pmix_status_t walk_rank(struct px_shm_segment *s, struct px_shm_key key,
-                               px_shm_walk_fn fn, void *arg)
+static pmix_status_t walk_first(struct px_shm_segment *s, uint64_t at,
+                                struct px_shm_key key, px_shm_walk_fn fn, void *arg)
 {
-    uint64_t at = find_record(s, &key);
-    pmix_status_t rc = PMIX_SUCCESS;
     struct px_shm_value value;
     pmix_key_t room;
 
-    while (!rc && at && (at = next_of(s, at, &key))) {
+    for (unsigned i = 0; i < PX_SHM_TRIES; i++) {
+        value.turn = turn_of(s);
         uint64_t newest = current_of(s, at, &key, room);
-
-        if (newest && read_value(s, newest, key.length, &value))
-            rc = fn(arg, &key, &value);
+        bool found = newest && read_value(s, newest, key.length, &value);
+        pmix_status_t rc = found                     ? fn(arg, &key, &value)
+                           : px_shm_holds(s, &value) ? PMIX_SUCCESS
+                                                     : PX_SHM_AGAIN;
+        if (rc != PX_SHM_AGAIN)
+            return rc;
     }
+    return PMIX_SUCCESS;
+}
+
+/* Neither the records of ranks nor firsts are used again. */
+static pmix_status_t walk_rank(struct px_shm_segment *s, struct px_shm_key key,
+                               px_shm_walk_fn fn, void *arg)
+{
+    struct px_shm_value value = {.turn = turn_of(s)};
+    uint64_t at = find_record(s, &key);
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (unsigned i = 1; !px_shm_holds(s, &value) && i < PX_SHM_TRIES; i++) {
+        value.turn = turn_of(s);
+        at = find_record(s, &key);
+    }
+    while (!rc && at && (at = next_of(s, at, &key)))
+        rc = walk_first(s, at, key, fn, arg);
     return rc;
 }
 
@@ -346,22 +392,84 @@ static bool index_reserve(struct px_shm_segment *s)
     return true;
 }
 
+/* ---- memory that is used again --------------------------------------------------- */
+
+/* Records are used again by size. */
+static uint64_t *spare_of(struct px_shm_segment *s, uint64_t size)
+{
+    unsigned n = 63 - (unsigned)__builtin_clzll(size);
+
+    return &s->spare[n][(size >> (n - 3)) % PX_SHM_STEPS];
+}
+
+/* Readers that have begun before this read in vain. */
+static void release_left(struct px_shm_segment *s)
+{
+    px_shm_publish(&px_shm_head(s)->reused, turn_of(s) + 1);
+    px_shm_fence(); /* what is written there comes later */
+    for (uint64_t at = s->left; at;) {
+        struct record *r = px_shm_at(s, at, sizeof(*r));
+        uint64_t *list = spare_of(s, record_size(r)), next = r->next;
+
+        r->next = *list;
+        *list = at;
+        at = next;
+    }
+    s->left = s->left_b = 0;
+}
+
+static uint64_t take_spare(struct px_shm_segment *s, uint64_t size)
+{
+    uint64_t *list = spare_of(s, size), at = *list;
+
+    /* More than a reader copies meanwhile, so it seldom looks again. */
+    if (!at && s->left_b > px_shm_spare && s->left_b > 4 * s->largest) {
+        release_left(s);
+        at = *list;
+    }
+    if (at) {
+        *list = ((struct record *)px_shm_at(s, at, sizeof(struct record)))->next;
+        s->garbage -= size;
+    }
+    return at;
+}
+
+/* There is a newer one. */
+static void give_up(struct px_shm_segment *s, uint64_t at)
+{
+    struct record *r = px_shm_at(s, at, sizeof(*r));
+
+    s->garbage += record_size(r);
+    if (px_shm_stays(r->table) || r->first == at) /* it is in a list */
+        return;
+    r->next = s->left;
+    s->left = at;
+    s->left_b += record_size(r);
+}
+
 /* ---- writing --------------------------------------------------------------------- */
 
 /* Not published. 0: no memory. */
 static uint64_t record_add(struct px_shm_segment *s, const struct px_shm_key *key,
                            struct px_shm_value value)
 {
-    const uint64_t into = value_at(key->length), size = into + round_up(value.n);
+    const uint64_t into = value_at(key->length);
+    const uint64_t size = size_of(key->table, key->length, value.n);
     const uint64_t own = (uintptr_t)value.bytes - (uintptr_t)s->base;
     const bool is_own = own < s->size; /* a view: it may move */
-    const uint64_t at = px_shm_alloc(s, size);
+    const bool stays = px_shm_stays(key->table);
+    uint64_t at = stays ? 0 : take_spare(s, size);
+    at = at ? at : px_shm_alloc(s, size);
     struct record *r = at ? px_shm_at(s, at, size) : NULL;
 
     if (!r)
         return 0;
     if (is_own)
         value.bytes = s->base + own;
+    if (value.n > s->largest && !stays)
+        s->largest = value.n;
+    r->next = 0;
+    r->first = 0;
     r->n_value = value.n;
     r->rank = key->rank;
     r->type = value.type;
@@ -379,11 +487,10 @@ static void slot_publish(struct px_shm_segment *s, const struct px_shm_key *key,
     uint64_t has;
     px_shm_word *slot = find_slot(s, key, TOO_FAR, &has);
 
-    if (has)
-        s->garbage += has & DEAD ? 0 : record_size(record_at(s, has & OFFSET_MASK));
-    else
-        s->n_used++;
+    s->n_used += !has;
     px_shm_publish(slot, (hash_of(key) >> OFFSET_BITS) << OFFSET_BITS | at);
+    if (is_live(has))
+        give_up(s, has & OFFSET_MASK);
 }
 
 /* Offset of the rank's own record, made if there is none; 0: no memory. */
@@ -422,18 +529,23 @@ static pmix_status_t put(struct px_shm_segment *s, const struct px_shm_key *key,
     else if (!index_reserve(s) || !find_slot(s, key, FAR, &has) ||
              !(rank = rank_need(s, key)))
         return PMIX_ERR_NOMEM;
-    uint64_t at = record_add(s, key, value);
-    if (!at)
+    bool apart = !first && value.n >= APART && !px_shm_stays(key->table);
+    if (apart && !(first = record_add(s, key, (struct px_shm_value){.n = 0})))
         return PMIX_ERR_NOMEM;
+    uint64_t at = record_add(s, key, value);
+    if (!at) {
+        s->garbage += apart ? size_of(key->table, key->length, 0) : 0;
+        return PMIX_ERR_NOMEM;
+    }
     struct record *r = px_shm_at(s, at, sizeof(*r));
     r->first = first ? first : at;
     slot_publish(s, key, at);
-    if (first)
+    if (!rank)
         return PMIX_SUCCESS;
     struct rank_end *end = end_of(s, rank);
     struct record *last = px_shm_at(s, end->last ? end->last : rank, sizeof(*last));
-    end->last = at;
-    px_shm_publish(&last->next, at);
+    end->last = r->first;
+    px_shm_publish(&last->next, r->first);
     return PMIX_SUCCESS;
 }
 
@@ -464,10 +576,12 @@ static void renew(struct px_shm_segment *s)
 pmix_status_t px_shm_put(struct px_shm_segment *s, const struct px_shm_key *key,
                          struct px_shm_value value)
 {
+    const uint64_t taken = s->taken;
     pmix_status_t rc = put(s, key, value);
 
-    if (s->garbage > px_shm_garbage && s->garbage > s->filled / 2 &&
-        s->garbage > s->patience)
+    /* Garbage that serves again is none. */
+    if ((rc || s->taken > taken) && s->garbage > px_shm_garbage &&
+        s->garbage > s->filled / 2 && s->garbage > s->patience)
         renew(s);
     return rc;
 }

@@ -2,10 +2,14 @@
 /* Pairs of key and value, by table and rank, in a segment: published by its writer,
  * found by readers in any thread and process meanwhile.
  *
- * A record never changes once it is found. The index finds the newest of a pair; it is
- * a table of offsets, each with bits of the hash, and when it is full a larger one
- * takes its place. A later value is another record, whose offset replaces the earlier
- * in the index; deleting marks the offset there, which takes no memory.
+ * A record does not change while the index has it. The index finds the newest of a
+ * pair; it is a table of offsets, each with bits of the hash, and when it is full a
+ * larger one takes its place. A later value is another record, whose offset replaces
+ * the earlier in the index; deleting marks the offset there, which takes no memory.
+ *
+ * Committed values are replaced again and again, so their records are used again, under
+ * readers that still look: before the writer does so it counts that, and all that a
+ * reader found, or did not find, is true only if px_shm_holds afterwards.
  *
  * For walking, the record under which a key came into a rank (the first) stays in the
  * rank's list, as long as the rank is not cleared; later records of the key name it. If
@@ -18,6 +22,8 @@
 
 #include "segment.h"
 
+#include <limits.h>
+
 struct px_shm_key {
     pmix_rank_t rank;
     uint8_t table;
@@ -29,14 +35,30 @@ struct px_shm_value {
     const void *bytes; /* where they are; others may change them (a hostile server) */
     uint32_t n;
     pmix_data_type_t type;
+    uint64_t turn; /* for px_shm_holds */
 };
 
+enum {
+    PX_SHM_TRIES = 64,
+    PX_SHM_AGAIN = INT_MAX, /* no status */
+};
+
+/* PX_SHM_AGAIN: what was copied does not hold. */
 typedef pmix_status_t (*px_shm_walk_fn)(void *arg, const struct px_shm_key *key,
                                         const struct px_shm_value *value);
 
-/* Any thread, of any process. */
+/* Any thread, of any process. Sets value->turn, whatever it returns. */
 bool px_shm_find(struct px_shm_segment *s, const struct px_shm_key *key,
                  struct px_shm_value *value);
+
+/* No memory has been used again since value->turn: what was read since is true. */
+bool px_shm_holds(struct px_shm_segment *s, const struct px_shm_value *value);
+
+/* Its values may be viewed where they are: no record of it is used again. */
+static inline bool px_shm_stays(enum px_gds_table table)
+{
+    return table != PX_GDS_LOCAL && table != PX_GDS_REMOTE;
+}
 
 /* As walk of px_gds_ops. */
 pmix_status_t px_shm_walk(struct px_shm_segment *s, enum px_gds_table table,

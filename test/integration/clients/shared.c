@@ -93,12 +93,14 @@ static void spawn(const char *program, const char *size)
 }
 
 /* ---- shared SIZE [spawn PROGRAM | child]: job information, values of all ranks, in two
- * or ROUNDS rounds, with SIZE bytes of each; and of a job that rank 0 spawns, as that of its parent's ---- */
+ * or ROUNDS rounds, with SIZE bytes of each, GROWTH more in each round; and of a job that rank 0
+ * spawns, as that of its parent's ---- */
 
 JOINS(shared)
 {
     size_t size = (size_t)atol(argv[1]);
     uint32_t rounds = getenv("ROUNDS") ? (uint32_t)atoi(getenv("ROUNDS")) : 2;
+    size_t growth = getenv("GROWTH") ? (size_t)atol(getenv("GROWTH")) : 0;
     bool is_child = argc > 2 && strcmp(argv[2], "child") == 0;
 
     for (uint32_t round = 1000; round < 1000 + rounds; round++) {
@@ -114,6 +116,7 @@ JOINS(shared)
         mark();
         read_peers(size, round);
         barrier();
+        size += growth;
     }
     if (is_child) {
         VALUE_IS(me.rank, PMIX_PARENT_ID, PMIX_PROC,

@@ -16,7 +16,7 @@
 
 enum { LARGE = 100000 };
 
-uint64_t px_shm_garbage;
+uint64_t px_shm_garbage, px_shm_spare;
 extern const struct px_component px_gds_shm_component;
 static struct px_shm_segment writer, reader;
 static char bytes[LARGE];
@@ -28,6 +28,7 @@ void px_shm_step(const px_shm_word *word PX_UNUSED, bool writes PX_UNUSED)
 static void setup(void)
 {
     px_shm_garbage = UINT64_MAX;
+    px_shm_spare = LARGE;
 }
 
 static struct px_shm_key key_of(unsigned i, char text[16])
@@ -44,7 +45,9 @@ static pmix_status_t put(unsigned i, uint32_t n)
     struct px_shm_key key = key_of(i, text);
 
     memset(bytes, (int)i, n);
-    return px_shm_put(&writer, &key, (struct px_shm_value){bytes, n, PMIX_BYTE_OBJECT});
+    return px_shm_put(
+        &writer, &key,
+        (struct px_shm_value){.bytes = bytes, .n = n, .type = PMIX_BYTE_OBJECT});
 }
 
 /* As put has it. */
@@ -129,6 +132,33 @@ PX_TEST(garbage_makes_room)
         ck_assert_int_eq(has(&writer, i), i >= 490);
     ck_assert_uint_le(writer.taken, 4 * PX_SHM_FIRST);
     ck_assert(!has(&reader, 499)); /* of the first segment, which was given up */
+}
+
+/* Those that are replaced do, too, in the file that readers have, and it does not grow: of one size
+ * there are no more than wait for readers, of many sizes somewhat more. */
+PX_TEST_LOOP(values_that_are_replaced_make_room, 2)
+{
+    enum { KEYS = 8, ROUNDS = 300 };
+    struct px_shm_key key = {.table = PX_GDS_LOCAL, .length = 1, .text = "k"};
+    uint64_t backed = 0;
+
+    begin(64 * PX_SHM_FIRST);
+    for (unsigned i = 0; i < KEYS * ROUNDS; i++) {
+        struct px_shm_value found,
+            v = {.bytes = bytes, .n = LARGE / 2, .type = PMIX_BYTE_OBJECT};
+
+        key.rank = i % KEYS;
+        v.n -= _i ? i * 7919 % (LARGE / 4) : 0;
+        memset(bytes, (int)i, v.n);
+        ok(px_shm_put(&writer, &key, v));
+        ck_assert(px_shm_find(&reader, &key, &found));
+        ck_assert_uint_eq(found.n, v.n);
+        ck_assert_mem_eq(found.bytes, bytes, v.n);
+        ck_assert(px_shm_holds(&reader, &found));
+        if (i == 3 * KEYS)
+            backed = writer.backed;
+    }
+    ck_assert_uint_le(writer.backed, _i ? 3 * KEYS * LARGE / 2 : backed);
 }
 
 /* What is stored may lie in the segment itself, which moves, or right behind it: mappings
