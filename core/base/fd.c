@@ -28,8 +28,9 @@ static pmix_status_t add_flag(int fd, int get, int set, int flag)
 {
     int flags = fcntl(fd, get);
 
-    return flags < 0 || fcntl(fd, set, flags | flag) < 0 ? px_status_of_errno(errno)
-                                                         : PMIX_SUCCESS;
+    if (flags < 0 || ((flags & flag) != flag && fcntl(fd, set, flags | flag) < 0))
+        return px_status_of_errno(errno);
+    return PMIX_SUCCESS;
 }
 
 pmix_status_t px_fd_nonblock(int fd)
@@ -116,27 +117,25 @@ static bool is_transient(int errnum)
 pmix_status_t px_fd_write_all(int fd, const void *bytes, size_t n, uint64_t deadline_ms)
 {
     const uint8_t *from = bytes;
-    struct stat st;
-    bool is_socket = fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
+    pmix_status_t rc = PMIX_SUCCESS;
 
-    while (n > 0) {
-        pmix_status_t rc = await(fd, POLLOUT, deadline_ms);
-        if (rc)
-            return rc;
+    for (bool is_pipe = false; n > 0 && !rc;) {
         /* Against a deadline no more than a ready pipe is sure to take: a blocking
          * write would wait until all fits. */
-        ssize_t done = is_socket
-                           ? send(fd, from, n, MSG_NOSIGNAL | MSG_DONTWAIT)
-                           : px_fd_write(fd, from,
-                                         deadline_ms && n > PIPE_BUF ? PIPE_BUF : n);
-        if (done < 0 && !is_transient(errno))
-            return px_status_of_errno(errno);
+        ssize_t done = is_pipe ? px_fd_write(fd, from,
+                                             deadline_ms && n > PIPE_BUF ? PIPE_BUF : n)
+                               : send(fd, from, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+        is_pipe |= done < 0 && errno == ENOTSOCK;
         if (done > 0) {
             from += done;
             n -= (size_t)done;
+        } else if (done < 0 && errno != ENOTSOCK && !is_transient(errno)) {
+            return px_status_of_errno(errno);
         }
+        if (n > 0 && (done < 0 || is_pipe))
+            rc = await(fd, POLLOUT, deadline_ms);
     }
-    return PMIX_SUCCESS;
+    return rc;
 }
 
 pmix_status_t px_fd_read_all(int fd, void *bytes, size_t n, uint64_t deadline_ms)

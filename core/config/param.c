@@ -108,11 +108,13 @@ static pmix_status_t add_candidates(px_param_candidates *h, const struct px_para
 pmix_status_t px_params_candidates(const struct px_params *p, const char *name,
                                    px_param_candidates *out)
 {
-    const struct px_declared *d = px_map_sget(&p->declared, name);
     const struct px_param_foreign *foreign;
     PX_AUTO(px_param_candidates) h = {0};
 
+    if (!p->first) /* then no name needs to be looked up */
+        return PMIX_SUCCESS;
     pmix_status_t rc = add_candidates(&h, p, name, false);
+    const struct px_declared *d = px_map_sget(&p->declared, name);
     for (char **old = d ? d->old_names : NULL; !rc && old && *old; old++)
         rc = add_candidates(&h, p, *old, true);
     for (size_t i = 0; !rc && (foreign = px_param_foreign_at(i)); i++) {
@@ -175,18 +177,19 @@ static pmix_status_t split_words(const char *text, char ***list)
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t declare_one(struct px_params *p, const char *owner,
-                                 const char *prefix, const struct px_param *param)
+/* NULL: out of memory. */
+static const struct px_declared *declare_one(struct px_params *p, const char *owner,
+                                             const char *prefix,
+                                             const struct px_param *param)
 {
     PX_AUTOFREE char *name = px_strf("%s%s", prefix, param->name);
+    struct px_declared *d = name ? px_map_sget(&p->declared, name) : NULL;
 
-    if (!name)
-        return PMIX_ERR_NOMEM;
-    if (px_map_sget(&p->declared, name))
-        return PMIX_SUCCESS;
-    struct px_declared *d = calloc(1, sizeof(*d));
+    if (!name || d)
+        return d;
+    d = calloc(1, sizeof(*d));
     if (!d)
-        return PMIX_ERR_NOMEM;
+        return NULL;
     d->param = *param;
     d->owner = strdup(owner);
     d->name = px_take(&name);
@@ -194,22 +197,21 @@ static pmix_status_t declare_one(struct px_params *p, const char *owner,
         (param->old_names && split_words(param->old_names, &d->old_names)) ||
         px_map_sput(&p->declared, d->name, d, NULL)) {
         free_declared(d);
-        return PMIX_ERR_NOMEM;
+        return NULL;
     }
-    pmix_status_t rc = PMIX_SUCCESS;
-    for (char **old = d->old_names; !rc && old && *old; old++)
-        rc = px_map_sput(&p->old, *old, d, NULL);
-    return rc;
+    for (char **old = d->old_names; old && *old; old++)
+        if (px_map_sput(&p->old, *old, d, NULL))
+            return NULL;
+    return d;
 }
 
 pmix_status_t px_params_declare(struct px_params *p, const char *owner,
                                 const char *prefix, const struct px_param *table)
 {
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    for (; table && table->kind != PX_PARAM_KIND_END && !rc; table++)
-        rc = declare_one(p, owner, prefix, table);
-    return rc;
+    for (; table && table->kind != PX_PARAM_KIND_END; table++)
+        if (!declare_one(p, owner, prefix, table))
+            return PMIX_ERR_NOMEM;
+    return PMIX_SUCCESS;
 }
 
 /* Keeps what a configuration borrows. */
@@ -260,14 +262,35 @@ static pmix_status_t store(struct px_params *p, const struct px_param *param,
     return px_param_from_text(param, text, member) ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
 }
 
+/* Of the values of a parameter those that do not fit; used: the strongest that does. */
+static void complain(struct px_params *p, const struct px_param *param,
+                     const px_param_candidates *h, size_t used)
+{
+    char instead[160] = "", expected[256];
+
+    if (used < h->n)
+        snprintf(instead, sizeof(instead), "; using \"%.40s\" of %.80s",
+                 h->v[used].setting->value, h->v[used].setting->where);
+    else if (param->def)
+        snprintf(instead, sizeof(instead), "; using the default, %.80s", param->def);
+    px_param_expected(param, expected, sizeof(expected));
+    for (size_t i = 0; i < h->n; i++) {
+        const struct px_setting *s = h->v[i].setting;
+        if (!h->v[i].fits)
+            px_params_complain(p, PX_PARAM_WRONG, "%s: %s%s = \"%.80s\": expected %s%s",
+                               s->where, s->source == PX_SOURCE_ENV ? "PMIX_MCA_" : "",
+                               s->name, s->value, expected, i < used ? instead : "");
+    }
+}
+
 /* The strongest value that fits, in the end the default; the others are problems. */
 static pmix_status_t parse_one(struct px_params *p, const struct px_param *param,
                                const char *name, void *member, struct px_err *err)
 {
     PX_AUTO(px_param_candidates) h = {0};
     pmix_status_t rc = px_params_candidates(p, name, &h);
-    char instead[160] = "", expected[256];
     size_t used = h.n;
+    bool all_fit = true;
 
     /* Weakest first: what is there in the end is the strongest. */
     if (!rc && param->def)
@@ -282,20 +305,10 @@ static pmix_status_t parse_one(struct px_params *p, const struct px_param *param
             return px_err_nomem(err, "read parameter %s", name);
         h.v[i].fits = !rc;
         used = rc ? used : i;
+        all_fit &= !rc;
     }
-    if (used < h.n)
-        snprintf(instead, sizeof(instead), "; using \"%.40s\" of %.80s",
-                 h.v[used].setting->value, h.v[used].setting->where);
-    else if (param->def)
-        snprintf(instead, sizeof(instead), "; using the default, %.80s", param->def);
-    px_param_expected(param, expected, sizeof(expected));
-    for (size_t i = 0; i < h.n; i++) {
-        const struct px_setting *s = h.v[i].setting;
-        if (!h.v[i].fits)
-            px_params_complain(p, PX_PARAM_WRONG, "%s: %s%s = \"%.80s\": expected %s%s",
-                               s->where, s->source == PX_SOURCE_ENV ? "PMIX_MCA_" : "",
-                               s->name, s->value, expected, i < used ? instead : "");
-    }
+    if (!all_fit)
+        complain(p, param, &h, used);
     return PMIX_SUCCESS;
 }
 
@@ -311,13 +324,11 @@ pmix_status_t px_params_parse(struct px_params *p, const char *prefix,
 {
     union any_value unused;
 
-    if (px_params_declare(p, "core", prefix, table))
-        return px_err_nomem(err, "read parameters");
     for (; table->kind != PX_PARAM_KIND_END; table++) {
         void *member = conf ? (char *)conf + table->offset : (void *)&unused;
-        PX_AUTOFREE char *name = px_strf("%s%s", prefix, table->name);
-        pmix_status_t rc = name ? parse_one(p, table, name, member, err)
-                                : px_err_nomem(err, "read parameters");
+        const struct px_declared *d = declare_one(p, "core", prefix, table);
+        pmix_status_t rc = d ? parse_one(p, table, d->name, member, err)
+                             : px_err_nomem(err, "read parameters");
         if (rc)
             return rc;
     }

@@ -107,9 +107,35 @@ static pmix_status_t add_builtin(struct px_catalog *c,
     return PMIX_SUCCESS;
 }
 
+/* A folder that is listed. */
+struct folder {
+    const char *path;
+    char *real; /* NULL: it was not looked at yet whether it can be trusted */
+};
+
+/* A process with more rights than its user takes no files that strangers can change.
+ * Most folders have none of ours, and are not looked at. PMIX_ERR_NO_PERMISSIONS: the
+ * catalog has the reason. */
+static pmix_status_t trust(struct px_catalog *c, struct folder *folder)
+{
+    struct px_err why = {0};
+
+    if (folder->real)
+        return PMIX_SUCCESS;
+    if (!px_is_privileged()) {
+        folder->real = strdup(folder->path);
+        return folder->real ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+    }
+    pmix_status_t rc = px_path_check_owner(folder->path, &folder->real, &why);
+    if (!rc || rc == PMIX_ERR_NOMEM)
+        return rc;
+    rc = leave_out(c, PX_LOG_WARN, folder->path, why.text);
+    return rc ? rc : PMIX_ERR_NO_PERMISSIONS;
+}
+
 /* Files with other names are none of ours. The prefix is one that OpenPMIx passes over
  * in silence, should its components share the folder. */
-static pmix_status_t add_file(struct px_catalog *c, const char *dir,
+static pmix_status_t add_file(struct px_catalog *c, struct folder *folder,
                               const char *file_name)
 {
     const size_t suffix = strlen(FILE_SUFFIX);
@@ -127,25 +153,12 @@ static pmix_status_t add_file(struct px_catalog *c, const char *dir,
     f.framework = px_framework_find(framework, (size_t)(bar - framework));
     if (f.framework == PX_FW_COUNT)
         return PMIX_SUCCESS;
+    pmix_status_t rc = trust(c, folder);
+    if (rc)
+        return rc;
     f.name = strndup(bar + 1, (size_t)(file_name + len - suffix - (bar + 1)));
-    f.file = px_strf("%s/%s", dir, file_name);
+    f.file = px_strf("%s/%s", folder->real, file_name);
     return f.name && f.file ? add(c, &f) : PMIX_ERR_NOMEM;
-}
-
-static pmix_status_t list_folder(struct px_catalog *c, const char *dir)
-{
-    pmix_status_t rc = PMIX_SUCCESS;
-    const struct dirent *entry;
-    DIR *d = opendir(dir);
-
-    if (!d && errno == ENOMEM)
-        return PMIX_ERR_NOMEM;
-    if (!d)
-        return leave_out(c, PX_LOG_WARN, dir, strerror(errno));
-    while (!rc && (entry = readdir(d)))
-        rc = add_file(c, dir, entry->d_name);
-    closedir(d);
-    return rc;
 }
 
 static bool is_there(const char *path)
@@ -155,21 +168,22 @@ static bool is_there(const char *path)
     return stat(path, &st) == 0;
 }
 
-static pmix_status_t add_folder(struct px_catalog *c, const char *dir)
+static pmix_status_t add_folder(struct px_catalog *c, const char *path)
 {
-    PX_AUTOFREE char *real = NULL;
-    struct px_err why = {0};
+    struct folder folder = {path, NULL};
+    pmix_status_t rc = PMIX_SUCCESS;
+    const struct dirent *entry;
+    DIR *d = opendir(path);
 
-    if (!is_there(dir))
-        return leave_out(c, PX_LOG_WARN, dir, strerror(errno));
-    if (!px_is_privileged())
-        return list_folder(c, dir);
-    pmix_status_t rc = px_path_check_owner(dir, &real, &why);
-    if (rc == PMIX_ERR_NOMEM)
-        return rc;
-    if (!rc)
-        return list_folder(c, real);
-    return leave_out(c, PX_LOG_WARN, dir, why.text);
+    if (!d && errno == ENOMEM)
+        return PMIX_ERR_NOMEM;
+    if (!d)
+        return leave_out(c, PX_LOG_WARN, path, strerror(errno));
+    while (!rc && (entry = readdir(d)))
+        rc = add_file(c, &folder, entry->d_name);
+    closedir(d);
+    free(folder.real);
+    return rc == PMIX_ERR_NO_PERMISSIONS ? PMIX_SUCCESS : rc;
 }
 
 /* Folders that need not be there: the user's own, and the one beside the library. */

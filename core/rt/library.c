@@ -4,13 +4,27 @@
 #include "core/rt/process.h"
 #include "core/rt/owner.h"
 
-#include <dlfcn.h>
+#include <link.h>
+
+/* Stops at the file that has px_process. Not dladdr, which also looks for the nearest
+ * of all symbols. */
+static int find(struct dl_phdr_info *file, size_t size PX_UNUSED, void *name)
+{
+    const uintptr_t at = (uintptr_t)&px_process - file->dlpi_addr;
+    bool found = false;
+
+    for (size_t i = 0; i < file->dlpi_phnum; i++)
+        found |= file->dlpi_phdr[i].p_type == PT_LOAD &&
+                 at - file->dlpi_phdr[i].p_vaddr < file->dlpi_phdr[i].p_memsz;
+    *(const char **)name = file->dlpi_name;
+    return found;
+}
 
 char *px_library_file(void)
 {
-    Dl_info info;
+    const char *name;
 
-    if (!dladdr(&px_process, &info) || !info.dli_fname)
+    if (!dl_iterate_phdr(find, &name))
         return NULL;
-    return realpath(info.dli_fname, NULL);
+    return realpath(*name ? name : "/proc/self/exe", NULL); /* the program has none */
 }

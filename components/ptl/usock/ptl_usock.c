@@ -181,23 +181,17 @@ static pmix_status_t usock_accept(void *self PX_UNUSED, int listen_fd, int *fd,
 
 /* ---- the client's end ------------------------------------------------------------ */
 
-static bool set_send_timeout(int fd, uint64_t ms)
-{
-    struct timeval tv = {.tv_sec = (time_t)(ms / 1000),
-                         .tv_usec = (suseconds_t)(ms % 1000 * 1000)};
-
-    return setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv)) == 0;
-}
-
 /* A full backlog makes a non-blocking connect fail with EAGAIN, and there is nothing to
  * poll for; a blocking one waits in line, for as long as SO_SNDTIMEO says. */
 static pmix_status_t connect_until(int fd, const struct sockaddr_un *sa,
                                    uint64_t deadline_ms)
 {
     for (;;) {
-        uint64_t now = px_clock_ms();
+        uint64_t now = px_clock_ms(), left = deadline_ms > now ? deadline_ms - now : 1;
+        struct timeval tv = {.tv_sec = (time_t)(left / 1000),
+                             .tv_usec = (suseconds_t)(left % 1000 * 1000)};
 
-        if (!set_send_timeout(fd, deadline_ms > now ? deadline_ms - now : 1))
+        if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv)) < 0)
             return px_status_of_errno(errno);
         if (connect(fd, (const struct sockaddr *)sa, sizeof(*sa)) == 0)
             break;
@@ -206,7 +200,7 @@ static pmix_status_t connect_until(int fd, const struct sockaddr_un *sa,
         if (errno != EINTR)
             return px_status_of_errno(errno);
     }
-    return set_send_timeout(fd, 0) ? px_fd_nonblock(fd) : px_status_of_errno(errno);
+    return px_fd_nonblock(fd); /* so that the timeout has no meaning any more */
 }
 
 static pmix_status_t usock_connect(void *self PX_UNUSED, const char *address,

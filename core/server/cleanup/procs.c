@@ -81,14 +81,6 @@ bool px_cleanup_proc_lives(const struct px_cleanup_proc *p)
     return p->pid && !px_proc_ended(p->pid, p->start);
 }
 
-static struct px_cleanup_proc *proc_of_pid(struct px_cleanup_rank *r, pid_t pid)
-{
-    PX_LIST_EACH (&r->procs, struct px_cleanup_proc, p, link)
-        if (p->pid == pid && px_cleanup_proc_lives(p))
-            return p;
-    return NULL;
-}
-
 /* ---- their end ------------------------------------------------------------------- */
 
 static void on_pidfd(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
@@ -193,10 +185,10 @@ static void join_scopes(struct px_cleanup_proc *p)
 
 static void found(struct px_cleanup_proc *p, const struct px_pidof *answer)
 {
-    struct px_cleanup_proc *known = proc_of_pid(p->rank, answer->pid);
-
     p->rank->seen = true;
-    if (known) {
+    PX_LIST_EACH (&p->rank->procs, struct px_cleanup_proc, known, link) {
+        if (known->pid != answer->pid || !px_cleanup_proc_lives(known))
+            continue;
         move_peers(p, known);
         px_cleanup_proc_free(p);
         return;
@@ -260,14 +252,18 @@ static struct px_cleanup_rank *rank_get(struct px_cleanup *c, const pmix_proc_t 
 static struct px_cleanup_proc *proc_of_peer(struct px_cleanup_rank *r,
                                             const struct px_peer *peer)
 {
-    struct px_cleanup_proc *p;
+    struct px_cleanup_proc *p = NULL;
 
-    /* Programs that came and went while nothing waited for their end. */
-    PX_LIST_EACH (&r->procs, struct px_cleanup_proc, old, link)
-        if (old->pid && !old->ours && !old->watch && !old->polled &&
-            !px_cleanup_proc_lives(old))
+    PX_LIST_EACH (&r->procs, struct px_cleanup_proc, old, link) {
+        const bool is_peer = old->pid && old->pid == peer->pid;
+        const bool unwatched = old->pid && !old->ours && !old->watch && !old->polled;
+        const bool lives = (!is_peer && !unwatched) || px_cleanup_proc_lives(old);
+
+        if (unwatched && !lives) /* it came and went while nothing waited for its end */
             px_cleanup_proc_free(old);
-    p = peer->pid ? proc_of_pid(r, peer->pid) : NULL;
+        else if (is_peer && lives)
+            p = old;
+    }
     if (!p)
         p = proc_new(r, peer->pid);
     if (p && !peer->pid) {

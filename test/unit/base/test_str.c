@@ -33,14 +33,27 @@ PX_TEST(a_copy_is_whole_or_cut_and_ends)
 
 PX_TEST(strf_formats_into_its_own_memory_or_is_null)
 {
-    PX_AUTOFREE char *s = px_strf("%s-%d", "abc", 42);
+    const char *volatile missing = NULL;
+    char *made[] = {
+        px_strf("%s-%d", "abc", 42), px_strf("%s/%s_", "a", "bc"),
+        px_strf("%s", ""),           px_strf("only text"),
+        px_strf("%s%%", "100"),      px_strf("%.2s", "abc"),
+        px_strf("<%s>", missing),
+    };
+    const char *expected[] = {"abc-42", "a/bc_", "",        "only text",
+                              "100%",   "ab",    "<(null)>"};
 
-    ck_assert_str_eq(s, "abc-42");
+    for (size_t i = 0; i < PX_COUNT(made); i++) {
+        ck_assert_str_eq(made[i], expected[i]);
+        free(made[i]);
+    }
     PX_TEST_NEEDS_ALLOC;
-    px_alloc_fail_at(1);
-    const char *none = px_strf("%s-%d", "abc", 42);
-    ck_assert(px_alloc_fail_end());
-    ck_assert_ptr_null(none);
+    for (int i = 0; i < 2; i++) {
+        px_alloc_fail_at(1);
+        const char *none = i ? px_strf("%s-%d", "abc", 42) : px_strf("%s-%s", "a", "b");
+        ck_assert(px_alloc_fail_end());
+        ck_assert_ptr_null(none);
+    }
 }
 
 PX_TEST(starts_compares_the_whole_prefix)
