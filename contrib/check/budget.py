@@ -22,11 +22,11 @@ BUDGETS = (
     (1700, "core/config"),
     (1400, "core/plugin"),
     (800, "core/topo"),
-    (4656, "core/model"),
+    (4661, "core/model"),
     (1600, "core/link"),
     (1100, "core/notify"),
     (1500, "core/iof"),
-    (5350, "core/client", "core/tool"),
+    (5359, "core/client", "core/tool"),
     (2450, "core/server"),
     (1500, "core/server/door"),
     (1090, "core/server/data"),
@@ -41,7 +41,7 @@ BUDGETS = (
     (300, "core/host/debug"),
     (500, "core/host/files"),
     (850, "core/host/place"),
-    (7010, "components"),
+    (7012, "components"),
     (4000, "contrib/tools"),
 )
 TREES = ("core", "components", "include", "contrib/tools")

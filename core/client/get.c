@@ -13,8 +13,7 @@ struct get_op {
     struct px_ask ask;
     pmix_proc_t proc; /* no namespace: see name_proc */
     bool of_self;
-    pmix_value_t *value; /* the result */
-    bool in_place;       /* value is the caller's storage */
+    pmix_value_t *value; /* the result; not NULL before: the caller's storage */
     pmix_value_cbfunc_t cb;
 };
 
@@ -23,18 +22,18 @@ static bool has_flag(const struct get_op *op, const char *key)
     return px_info_flag(op->api.args.info.v, op->api.args.info.n, key);
 }
 
-/* proc NULL is this process; an empty namespace is our own. Of no rank at all a program
- * asks for the rank that it has itself. */
-static void name_proc(struct get_op *op)
+/* An empty namespace is our own. Of no rank at all a program asks for the rank that it
+ * has itself. */
+static void name_proc(pmix_proc_t *proc, bool of_self, const char *key)
 {
     const pmix_proc_t *self = &px_process.model->self;
 
-    if (!op->proc.nspace[0])
-        px_proc_set(&op->proc, self->nspace, op->of_self ? self->rank : op->proc.rank);
-    if (op->proc.rank == PMIX_RANK_INVALID && op->api.args.text &&
-        strcmp(op->api.args.text, PMIX_RANK) == 0)
-        op->proc.rank = self->rank;
-    px_proc_localize(px_process.model, &op->proc);
+    proc->nspace[PMIX_MAX_NSLEN] = '\0';
+    if (!proc->nspace[0])
+        px_proc_set(proc, self->nspace, of_self ? self->rank : proc->rank);
+    if (proc->rank == PMIX_RANK_INVALID && key && strcmp(key, PMIX_RANK) == 0)
+        proc->rank = self->rank;
+    px_proc_localize(px_process.model, proc);
 }
 
 /* Tables are walked in the order a lookup goes through them: the first to have a key
@@ -77,95 +76,104 @@ static pmix_status_t get_all(const struct px_nspace *ns, pmix_rank_t rank,
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t look_up(const struct get_op *op, pmix_value_t *v)
+static pmix_status_t look_up(const struct px_nspace *ns, struct px_lookup *l,
+                             pmix_value_t *v)
 {
-    struct px_nspace *ns = px_nspace_find(px_process.model, op->proc.nspace);
-    struct px_lookup l;
     pmix_proc_t member;
     pmix_status_t rc;
 
-    if (!ns)
-        return PMIX_ERR_NOT_FOUND;
-    if (!op->api.args.text)
-        return get_all(ns, op->proc.rank, v);
-    px_lookup_init(&l, op->api.args.text, op->proc.rank, op->api.args.info.v,
-                   op->api.args.info.n);
-    l.want_local = l.want_remote = true;
-    rc = px_lookup_find(px_process.model, ns, &l, v);
-    if (rc != PMIX_ERR_NOT_FOUND ||
-        !px_assembly_member(ns->assembly, op->proc.rank, &member))
+    l->want_local = l->want_remote = true;
+    rc = px_lookup_find(px_process.model, ns, l, v);
+    if (rc != PMIX_ERR_NOT_FOUND || !ns->assembly ||
+        !px_assembly_member(ns->assembly, l->rank, &member))
         return rc;
-    l.rank = member.rank;
+    l->rank = member.rank;
     ns = px_nspace_find(px_process.model, member.nspace);
-    return ns ? px_lookup_find(px_process.model, ns, &l, v) : rc;
+    return ns ? px_lookup_find(px_process.model, ns, l, v) : rc;
 }
 
-/* Takes *v. */
-static pmix_status_t deliver(struct get_op *op, pmix_value_t *v)
+/* Takes *v, which comes to *to; NULL: to fresh memory. */
+static pmix_status_t deliver(pmix_value_t *v, pmix_value_t **to)
 {
-    pmix_status_t rc = px_value_inflate(v);
+    pmix_status_t rc = px_value_is_compressed(v) ? px_value_inflate(v) : PMIX_SUCCESS;
 
-    if (!rc && !op->in_place) {
-        op->value = malloc(sizeof *op->value);
-        if (!op->value)
-            rc = PMIX_ERR_NOMEM;
-    }
+    if (!rc && !*to && !(*to = malloc(sizeof **to)))
+        rc = PMIX_ERR_NOMEM;
     if (rc)
         px_type_destruct(PMIX_VALUE, v);
     else
-        *op->value = *v;
+        **to = *v;
     return rc;
 }
 
 static pmix_status_t find_here(struct get_op *op)
 {
+    const struct px_nspace *ns = px_nspace_find(px_process.model, op->proc.nspace);
+    const struct px_args *args = &op->api.args;
+    struct px_lookup l;
     pmix_value_t v;
-    pmix_status_t rc = look_up(op, &v);
+    pmix_status_t rc;
 
-    return rc ? rc : deliver(op, &v);
+    if (!ns)
+        return PMIX_ERR_NOT_FOUND;
+    px_lookup_init(&l, args->text, op->proc.rank, args->info.v, args->info.n);
+    rc = args->text ? look_up(ns, &l, &v) : get_all(ns, op->proc.rank, &v);
+    return rc ? rc : deliver(&v, &op->value);
 }
 
 /* The job information is all there is for the job as a whole and for ourselves, unless
  * the caller waits for what another thread may put. */
-static bool knows_all(const struct get_op *op)
+static bool knows_all(const char *nspace, pmix_rank_t rank, const char *key,
+                      const pmix_info_t *info, size_t n)
 {
     const pmix_proc_t *self = &px_process.model->self;
-    const struct px_args *args = &op->api.args;
 
-    if (strcmp(op->proc.nspace, self->nspace) != 0)
+    if (strcmp(nspace, self->nspace) != 0)
         return false;
-    return op->proc.rank == PMIX_RANK_WILDCARD ||
-           (op->proc.rank == self->rank &&
-            (!args->text || px_key_is_reserved(args->text) ||
-             px_info_u32(args->info.v, args->info.n, PMIX_TIMEOUT, 0) == 0));
+    return rank == PMIX_RANK_WILDCARD ||
+           (rank == self->rank && (!key || px_key_is_reserved(key) ||
+                                   px_info_u32(info, n, PMIX_TIMEOUT, 0) == 0));
+}
+
+/* The namespace that the caller means, and its rank in l. */
+static const struct px_nspace *named(const pmix_proc_t *proc, struct px_lookup *l)
+{
+    const struct px_model *m = px_process.model;
+    pmix_proc_t full;
+
+    if (m->own && proc && proc->rank != PMIX_RANK_INVALID &&
+        strcmp(proc->nspace, m->own->name) == 0) /* which has an end */
+        return m->own;
+    full = proc ? *proc : m->self;
+    name_proc(&full, !proc, l->key);
+    l->rank = full.rank;
+    return px_nspace_find(m, full.nspace);
 }
 
 /* In the caller's thread, without a system call. False: the loop has to be asked, which
  * knows more and is never in the midst of a change. */
-static bool find_at_once(struct get_op *op, pmix_status_t *status)
+static bool find_at_once(const pmix_proc_t *proc, struct px_lookup *l, pmix_value_t *v,
+                         pmix_status_t *status)
 {
     const struct px_nspace *ns;
     bool known = false;
-    pmix_value_t v;
 
-    if (!op->api.args.text || has_flag(op, PMIX_GET_REFRESH_CACHE) ||
-        !px_gate_enter(&px_process.model_gate))
+    if (!l->key || l->is[PX_KEY_REFRESH] || !px_gate_enter(&px_process.model_gate))
         return false;
     if (px_process.model && !px_process_on_loop()) {
-        name_proc(op);
+        ns = named(proc, l);
+        const pmix_rank_t rank = l->rank;
         /* Only the loop walks tables, for a key of any rank. */
-        *status = op->proc.rank == PMIX_RANK_UNDEF ? PMIX_ERR_WOULD_BLOCK
-                                                   : look_up(op, &v);
+        *status = rank == PMIX_RANK_UNDEF ? PMIX_ERR_WOULD_BLOCK
+                  : ns                    ? look_up(ns, l, v)
+                                          : PMIX_ERR_NOT_FOUND;
         known = !*status;
-        if (*status == PMIX_ERR_NOT_FOUND) {
-            ns = px_nspace_find(px_process.model, op->proc.nspace);
-            known = (has_flag(op, PMIX_OPTIONAL) || (ns && knows_all(op))) &&
+        if (*status == PMIX_ERR_NOT_FOUND)
+            known = (l->is[PX_KEY_OPTIONAL] ||
+                     (ns && knows_all(ns->name, rank, l->key, l->quals, l->n_quals))) &&
                     !(ns && px_nspace_is_lost(ns));
-        }
     }
     px_gate_leave(&px_process.model_gate);
-    if (known && !*status)
-        *status = deliver(op, &v);
     return known;
 }
 
@@ -283,7 +291,7 @@ static void on_get(struct px_api *api)
     struct px_nspace *ns;
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 
-    name_proc(op);
+    name_proc(&op->proc, op->of_self, api->args.text);
     px_proc_set(&op->proc, op->proc.nspace, op->proc.rank); /* it is found as memory */
     ns = px_nspace_find(m, op->proc.nspace);
     /* A member has its values under its own name; the namespace knows but a few. */
@@ -300,7 +308,9 @@ static void on_get(struct px_api *api)
     /* A server would only ask itself, and through its host perhaps the very caller that
      * waits here. */
     is_alone = m->standalone || px_proc_same(&m->channel.server, &m->self);
-    stays_here = is_alone || knows_all(op) || (ns && ns->hosted) ||
+    stays_here = is_alone || (ns && ns->hosted) ||
+                 knows_all(op->proc.nspace, op->proc.rank, api->args.text,
+                           api->args.info.v, api->args.info.n) ||
                  has_flag(op, PMIX_OPTIONAL);
     if (ns && !stays_here && has_flag(op, PMIX_GET_REFRESH_CACHE))
         px_store_clear(&ns->store, PX_GDS_REMOTE, op->proc.rank);
@@ -365,50 +375,51 @@ static void finish_get(struct px_api *api)
         px_type_free_array(PMIX_VALUE, op->value, 1);
 }
 
-static pmix_status_t check(struct get_op *op, const pmix_proc_t *proc, const char *key,
-                           const pmix_info_t *info, size_t n_info)
+static pmix_status_t check(const char *key, const pmix_info_t *info, size_t n_info)
 {
-    pmix_status_t rc;
-
-    op->api.request = &px_request_get;
-    op->api.args.text = (char *)key;
-    op->api.args.info.v = (pmix_info_t *)info; /* borrowed */
-    op->api.args.info.n = n_info;
-    rc = px_api_check(&op->api);
-    if (rc)
-        return rc;
-    if (key && (strnlen(key, PMIX_MAX_KEYLEN + 1) > PMIX_MAX_KEYLEN || !key[0]))
+    if (!px_initialized())
+        return PMIX_ERR_INIT;
+    if ((n_info > 0 && (!info || n_info > INT32_MAX)) ||
+        (key && (strnlen(key, PMIX_MAX_KEYLEN + 1) > PMIX_MAX_KEYLEN || !key[0])))
         return PMIX_ERR_BAD_PARAM;
-    op->of_self = !proc;
-    if (proc)
-        op->proc = *proc;
-    op->proc.nspace[PMIX_MAX_NSLEN] = '\0';
     return PMIX_SUCCESS;
+}
+
+static struct get_op make_get(const pmix_proc_t *proc, const char *key,
+                              const pmix_info_t *info, size_t n_info)
+{
+    struct get_op op = {
+        .api = {.start = on_get,
+                .request = &px_request_get,
+                .args = {.text = (char *)key, .info = px_infos_borrow(info, n_info)}},
+        .of_self = !proc};
+
+    if (proc)
+        op.proc = *proc;
+    return op;
 }
 
 PX_EXPORT pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char key[],
                                  const pmix_info_t info[], size_t ninfo,
                                  pmix_value_t **val)
 {
-    struct get_op op = {.api = {.start = on_get}};
-    pmix_status_t rc = check(&op, proc, key, info, ninfo);
+    pmix_status_t rc = check(key, info, ninfo);
+    struct px_lookup l;
+    pmix_value_t v;
 
     if (rc)
         return rc;
-    if (!val)
+    px_lookup_init(&l, key, proc ? proc->rank : PMIX_RANK_UNDEF, info, ninfo);
+    if (!val || (l.is[PX_KEY_STATIC] && !*val))
         return PMIX_ERR_BAD_PARAM;
-    if (px_info_flag(info, ninfo, PMIX_GET_STATIC_VALUES)) {
-        if (!*val)
-            return PMIX_ERR_BAD_PARAM;
-        op.in_place = true;
-        op.value = *val;
-    }
-    if (!find_at_once(&op, &rc))
-        rc = px_api_wait(&op.api);
-    if (!rc)
-        *val = op.value;
-    else if (!op.in_place)
+    if (!l.is[PX_KEY_STATIC])
         *val = NULL;
+    if (find_at_once(proc, &l, &v, &rc))
+        return rc ? rc : deliver(&v, val);
+    struct get_op op = make_get(proc, key, info, ninfo);
+    op.value = *val;
+    rc = px_api_wait(&op.api);
+    *val = op.value;
     return rc;
 }
 
@@ -416,13 +427,15 @@ PX_EXPORT pmix_status_t PMIx_Get_nb(const pmix_proc_t *proc, const char key[],
                                     const pmix_info_t info[], size_t ninfo,
                                     pmix_value_cbfunc_t cbfunc, void *cbdata)
 {
-    struct get_op op = {
-        .api = {.start = on_get, .finish = finish_get, .cbdata = cbdata}, .cb = cbfunc};
-    pmix_status_t rc = check(&op, proc, key, info, ninfo);
+    struct get_op op = make_get(proc, key, info, ninfo);
+    pmix_status_t rc = check(key, info, ninfo);
 
     if (rc)
         return rc;
     if (!cbfunc)
         return PMIX_ERR_BAD_PARAM;
+    op.api.finish = finish_get;
+    op.api.cbdata = cbdata;
+    op.cb = cbfunc;
     return px_api_post(&op.api, sizeof op);
 }

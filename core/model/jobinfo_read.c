@@ -104,8 +104,7 @@ static pmix_status_t put(struct px_stage *s, enum px_gds_table table, pmix_rank_
     if (px_value_to_u32(value, &n) && ((strcmp(key, PMIX_APPNUM) == 0 && n > 0) ||
                                        (strcmp(key, PMIX_JOB_NUM_APPS) == 0 && n > 1)))
         s->many_apps = true;
-    if (value->type == PMIX_COMPRESSED_STRING ||
-        value->type == PMIX_COMPRESSED_BYTE_OBJECT)
+    if (px_value_is_compressed(value))
         return put_inflated(s, table, rank, key, value);
     return put_entry(s, table, rank, key, value);
 }

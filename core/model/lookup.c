@@ -16,30 +16,30 @@
     {                                                              \
         key, sizeof(key) - 1, PX_KEY_##means, PX_KEY_##realm, type \
     }
-/* Sorted by length, then text. pmix.appnum keeps the host's type: programs are known
- * that read it as whatever their launcher has always given. */
+/* Sorted by length, the most frequent of each first. pmix.appnum keeps the host's type:
+ * programs are known that read it as whatever their launcher has always given. */
 const struct px_job_key px_job_keys[] = {
+    ROW(PMIX_RANK, PMIX_PROC_RANK, PROC, NONE),
+    ROW(PMIX_LOCALLDR, PMIX_PROC_RANK, NODE, LOCALLDR),
     ROW(PMIX_APPLDR, PMIX_PROC_RANK, APP, NONE),
     ROW(PMIX_CLUSTER_ID, PMIX_STRING, SESSION, NONE),
     ROW(PMIX_HOSTNAME_KEEP_FQDN, PMIX_BOOL, SESSION, NONE),
-    ROW(PMIX_LOCALLDR, PMIX_PROC_RANK, NODE, LOCALLDR),
     ROW(PMIX_AVAIL_PHYS_MEMORY, PMIX_UINT64, NODE, NONE),
-    ROW(PMIX_RANK, PMIX_PROC_RANK, PROC, NONE),
     ROW(PMIX_WDIR, PMIX_STRING, APP, NONE),
+    ROW(PMIX_HOSTNAME, PMIX_STRING, NODE, HOSTNAME),
+    ROW(PMIX_LOCAL_RANK, PMIX_UINT16, PROC, LOCAL_RANK),
+    ROW(PMIX_NODE_RANK, PMIX_UINT16, PROC, LOCAL_RANK),
     ROW(PMIX_HOSTNAME_ALIASES, PMIX_STRING, NODE, NONE),
     ROW(PMIX_GLOBAL_RANK, PMIX_PROC_RANK, PROC, NONE),
-    ROW(PMIX_HOSTNAME, PMIX_STRING, NODE, HOSTNAME),
     ROW(PMIX_LOCAL_CPUSETS, PMIX_UNDEF, NODE, NONE),
-    ROW(PMIX_LOCAL_RANK, PMIX_UINT16, PROC, LOCAL_RANK),
     ROW(PMIX_NODE_LIST, PMIX_UNDEF, JOB, NODE_LIST),
-    ROW(PMIX_NODE_RANK, PMIX_UINT16, PROC, LOCAL_RANK),
     ROW(PMIX_NSDIR, PMIX_UNDEF, JOB, EVERY_RANKS),
     ROW(PMIX_REINCARNATION, PMIX_UINT32, PROC, NONE),
+    ROW(PMIX_NODEID, PMIX_UINT32, NODE, NODEID),
     ROW(PMIX_APPNUM, PMIX_UNDEF, PROC, APPNUM),
     ROW(PMIX_LOCAL_PEERS, PMIX_STRING, NODE, LOCAL_PEERS),
     ROW(PMIX_LOCAL_PROCS, PMIX_UNDEF, NODE, NONE),
     ROW(PMIX_NODE_OVERSUBSCRIBED, PMIX_BOOL, NODE, NONE),
-    ROW(PMIX_NODEID, PMIX_UINT32, NODE, NODEID),
     ROW(PMIX_NPROC_OFFSET, PMIX_PROC_RANK, JOB, NONE),
     ROW(PMIX_PROCID, PMIX_UNDEF, JOB, PROCID),
     ROW(PMIX_TMPDIR, PMIX_STRING, SESSION, NONE),
@@ -48,8 +48,10 @@ const struct px_job_key px_job_keys[] = {
     ROW(PMIX_PSET_NAME, PMIX_STRING, APP, NONE),
     ROW(PMIX_RM_NAME, PMIX_STRING, SESSION, NONE),
     ROW(PMIX_SPAWNED, PMIX_BOOL, JOB, NONE),
-    ROW(PMIX_APP_ARGV, PMIX_STRING, APP, NONE),
+    ROW(PMIX_OPTIONAL, PMIX_UNDEF, JOB, OPTIONAL),
     ROW(PMIX_APP_INFO, PMIX_UNDEF, JOB, APP_INFO),
+    ROW(PMIX_SESSION_INFO, PMIX_UNDEF, JOB, SESSION_INFO),
+    ROW(PMIX_APP_ARGV, PMIX_STRING, APP, NONE),
     ROW(PMIX_APP_SIZE, PMIX_UINT32, APP, NONE),
     ROW(PMIX_FABRIC_DEVICES, PMIX_UNDEF, NODE, NONE),
     ROW(PMIX_GROUP_MEMBERSHIP, PMIX_UNDEF, JOB, MEMBERS),
@@ -57,20 +59,21 @@ const struct px_job_key px_job_keys[] = {
     ROW(PMIX_MAX_PROCS, PMIX_UINT32, JOB, JOB_SIZE),
     ROW(PMIX_PSET_NAMES, PMIX_UNDEF, APP, NONE),
     ROW(PMIX_SERVER_RANK, PMIX_PROC_RANK, JOB, NONE),
-    ROW(PMIX_SESSION_INFO, PMIX_UNDEF, JOB, SESSION_INFO),
+    ROW(PMIX_NODE_INFO, PMIX_UNDEF, JOB, NODE_INFO),
+    ROW(PMIX_UNIV_SIZE, PMIX_UINT32, SESSION, NONE),
     ROW(PMIX_FABRIC_COORDINATES, PMIX_UNDEF, NODE, NONE),
     ROW(PMIX_JOB_NUM_APPS, PMIX_UINT32, JOB, NONE),
-    ROW(PMIX_NODE_INFO, PMIX_UNDEF, JOB, NODE_INFO),
     ROW(PMIX_NODE_SIZE, PMIX_UINT32, NODE, NONE),
     ROW(PMIX_NUM_NODES, PMIX_UINT32, JOB, NUM_NODES),
     ROW(PMIX_NUM_SLOTS, PMIX_UINT32, JOB, NONE),
-    ROW(PMIX_UNIV_SIZE, PMIX_UINT32, SESSION, NONE),
-    ROW(PMIX_APP_MAP_TYPE, PMIX_STRING, APP, NONE),
+    ROW(PMIX_SESSION_ID, PMIX_UINT32, SESSION, SESSION_ID),
     ROW(PMIX_LOCAL_SIZE, PMIX_UINT32, NODE, LOCAL_SIZE),
+    ROW(PMIX_APP_MAP_TYPE, PMIX_STRING, APP, NONE),
     ROW(PMIX_NUM_ALLOCATED_NODES, PMIX_UINT32, JOB, NONE),
     ROW(PMIX_RM_VERSION, PMIX_STRING, SESSION, NONE),
-    ROW(PMIX_SESSION_ID, PMIX_UINT32, SESSION, SESSION_ID),
+    ROW(PMIX_GET_STATIC_VALUES, PMIX_UNDEF, JOB, STATIC),
     ROW(PMIX_SYSTEM_TMPDIR, PMIX_STRING, SESSION, NONE),
+    ROW(PMIX_GET_REFRESH_CACHE, PMIX_UNDEF, JOB, REFRESH),
     ROW(PMIX_APP_MAP_REGEX, PMIX_UNDEF, APP, NONE),
     ROW(PMIX_SERVER_TMPDIR, PMIX_STRING, SESSION, NONE),
     ROW(PMIX_LAUNCHER_RENDEZVOUS_FILE, PMIX_UNDEF, JOB, EVERY_RANKS),
@@ -79,27 +82,22 @@ const struct px_job_key px_job_keys[] = {
 #undef ROW
 const size_t px_n_job_keys = PX_COUNT(px_job_keys);
 
-struct text {
-    const char *at;
-    size_t n;
-};
-
-static int compare_key(const void *key, const void *row)
-{
-    const struct text *text = key;
-    const struct px_job_key *k = row;
-
-    return text->n == k->length ? memcmp(text->at, k->key, k->length)
-                                : (text->n > k->length) - (text->n < k->length);
-}
+/* The first of each length. */
+static const uint8_t first_keys[] = {
+    [9] = 0,   [10] = 7,  [11] = 16, [12] = 24, [13] = 29,
+    [14] = 40, [15] = 47, [16] = 54, [17] = 58};
 
 const struct px_job_key *px_job_key_find(const char *key)
 {
-    const struct text text = {key, strnlen(key, sizeof(pmix_key_t))};
+    const size_t n = px_key_is_reserved(key) ? strnlen(key, PX_COUNT(first_keys)) : 0;
+    const struct px_job_key *k = px_job_keys;
 
-    return px_key_is_reserved(key) ? bsearch(&text, px_job_keys, px_n_job_keys,
-                                             sizeof(px_job_keys[0]), compare_key)
-                                   : NULL;
+    if (n >= PX_COUNT(first_keys))
+        return NULL;
+    for (k += first_keys[n]; k < px_job_keys + px_n_job_keys && k->length == n; k++)
+        if (k->key[n - 1] == key[n - 1] && memcmp(k->key, key, n) == 0)
+            return k;
+    return NULL;
 }
 
 static enum px_key_realm realm_of(const struct px_job_key *known)
@@ -281,23 +279,16 @@ static pmix_status_t job_fact(const struct px_nspace *ns, enum px_key_means key,
 }
 
 /* Of a namespace that is lost, what was given instead is lost, too. */
-static pmix_status_t fact(const struct px_nspace *ns, enum px_gds_table table,
-                          pmix_rank_t rank, const struct px_job_key *known,
-                          pmix_value_t *out)
+pmix_status_t px_fact(const struct px_nspace *ns, enum px_gds_table table,
+                      pmix_rank_t rank, const char *text, pmix_value_t *out)
 {
-    const enum px_key_means key = means(known);
+    const enum px_key_means key = means(px_job_key_find(text));
 
     if (key == PX_KEY_NONE || px_nspace_is_lost(ns))
         return PMIX_ERR_NOT_FOUND;
     return table == PX_GDS_NODE         ? node_fact(ns, rank, key, out)
            : rank == PMIX_RANK_WILDCARD ? job_fact(ns, key, out)
                                         : rank_fact(ns, rank, key, out);
-}
-
-pmix_status_t px_fact(const struct px_nspace *ns, enum px_gds_table table,
-                      pmix_rank_t rank, const char *key, pmix_value_t *out)
-{
-    return fact(ns, table, rank, px_job_key_find(key), out);
 }
 
 /* ---- rows ------------------------------------------------------------------------ */
@@ -403,37 +394,53 @@ pmix_rank_t px_session_row(uint32_t id)
 
 /* ---- questions ------------------------------------------------------------------- */
 
+/* Of two with the same key, the first counts. */
+static void read_qualifiers(struct px_lookup *l)
+{
+    for (size_t n = l->n_quals; n-- > 0;) {
+        const enum px_key_means is = means(px_job_key_find(l->quals[n].key));
+        const pmix_value_t *v = &l->quals[n].value;
+        uint32_t *number = is == PX_KEY_NODEID       ? &l->node_id
+                           : is == PX_KEY_APPNUM     ? &l->app
+                           : is == PX_KEY_SESSION_ID ? &l->session
+                                                     : NULL;
+
+        if (is == PX_KEY_HOSTNAME)
+            l->hostname = px_value_string(v);
+        else if (!number)
+            l->is[is] = px_value_truth(v);
+        else if (!px_value_to_u32(v, number))
+            *number = UINT32_MAX;
+    }
+}
+
+static bool is_of(const char *key, enum px_key_realm realm)
+{
+    return key && px_key_realm(key) == realm;
+}
+
 void px_lookup_init(struct px_lookup *l, const char *key, pmix_rank_t rank,
                     const pmix_info_t *info, size_t n)
 {
-    uint32_t ids[PX_KEY_N_MEANS];
-    bool of[PX_KEY_N_MEANS] = {false};
-
-    *l = (struct px_lookup){.key = key, .rank = rank, .quals = info, .n_quals = n};
-    l->known = px_job_key_find(key);
-    memset(ids, 0xff, sizeof(ids));
-    while (n-- > 0) { /* of two with the same key, the first counts */
-        const enum px_key_means is = means(px_job_key_find(info[n].key));
-
-        if (is == PX_KEY_HOSTNAME)
-            l->hostname = px_value_string(&info[n].value);
-        else if (!px_value_to_u32(&info[n].value, &ids[is]))
-            ids[is] = UINT32_MAX;
-        of[is] = px_value_truth(&info[n].value);
-    }
-    l->node_id = ids[PX_KEY_NODEID];
-    l->app = ids[PX_KEY_APPNUM];
-    l->session = ids[PX_KEY_SESSION_ID];
+    *l = (struct px_lookup){.key = key,
+                            .rank = rank,
+                            .quals = info,
+                            .n_quals = n,
+                            .node_id = UINT32_MAX,
+                            .app = UINT32_MAX,
+                            .session = UINT32_MAX};
+    if (n == 0)
+        return;
+    read_qualifiers(l);
 
     /* Naming a node asks for it, whether or not the realm is named too. */
-    enum px_key_realm home = realm_of(l->known);
     bool named_node = l->hostname || l->node_id != UINT32_MAX;
-    if (of[PX_KEY_NODE_INFO] || (named_node && home == PX_KEY_NODE))
+    if (l->is[PX_KEY_NODE_INFO] || (named_node && is_of(key, PX_KEY_NODE)))
         l->realm = PX_KEY_NODE;
-    else if (of[PX_KEY_APP_INFO] || (l->app != UINT32_MAX && home == PX_KEY_APP))
+    else if (l->is[PX_KEY_APP_INFO] || (l->app != UINT32_MAX && is_of(key, PX_KEY_APP)))
         l->realm = PX_KEY_APP;
-    else if (of[PX_KEY_SESSION_INFO] ||
-             (l->session != UINT32_MAX && home == PX_KEY_SESSION))
+    else if (l->is[PX_KEY_SESSION_INFO] ||
+             (l->session != UINT32_MAX && is_of(key, PX_KEY_SESSION)))
         l->realm = PX_KEY_SESSION;
 }
 
@@ -445,19 +452,12 @@ static pmix_status_t fetch(const struct px_nspace *ns, const struct px_lookup *l
     return px_store_fetch(&ns->store, table, row, l->key, l->quals, l->n_quals, out);
 }
 
-/* The tables that hold values of ranks, first choice first; ends in PX_GDS_N_TABLES. */
-static void choose_tables(const struct px_lookup *l, enum px_gds_table tables[5])
+/* Of the tables that hold values of ranks, which stand in order, first choice first. */
+static inline bool is_wanted(const struct px_lookup *l, enum px_gds_table t)
 {
-    size_t n = 0;
-
-    if (!l->skip_internal)
-        tables[n++] = PX_GDS_INTERNAL;
-    tables[n++] = PX_GDS_JOB;
-    if (l->want_local)
-        tables[n++] = PX_GDS_LOCAL;
-    if (l->want_remote)
-        tables[n++] = PX_GDS_REMOTE;
-    tables[n] = PX_GDS_N_TABLES;
+    return t == PX_GDS_INTERNAL ? !l->skip_internal
+           : t == PX_GDS_LOCAL  ? l->want_local
+                                : t == PX_GDS_JOB || l->want_remote;
 }
 
 /* Facts before commits: they are known of every rank, which has mostly committed much
@@ -465,14 +465,14 @@ static void choose_tables(const struct px_lookup *l, enum px_gds_table tables[5]
 static pmix_status_t find_given(const struct px_nspace *ns, const struct px_lookup *l,
                                 pmix_rank_t rank, pmix_value_t *out)
 {
-    enum px_gds_table tables[5];
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 
-    choose_tables(l, tables);
-    for (size_t i = 0; rc == PMIX_ERR_NOT_FOUND && tables[i] != PX_GDS_N_TABLES; i++) {
-        rc = fetch(ns, l, tables[i], rank, out);
-        if (rc == PMIX_ERR_NOT_FOUND && tables[i] == PX_GDS_JOB)
-            rc = fact(ns, PX_GDS_JOB, rank, l->known, out);
+    for (enum px_gds_table t = PX_GDS_INTERNAL;
+         rc == PMIX_ERR_NOT_FOUND && t <= PX_GDS_REMOTE; t++) {
+        if (is_wanted(l, t))
+            rc = fetch(ns, l, t, rank, out);
+        if (rc == PMIX_ERR_NOT_FOUND && t == PX_GDS_JOB)
+            rc = px_fact(ns, t, rank, l->key, out);
     }
     return rc;
 }
@@ -499,18 +499,14 @@ static pmix_status_t find_any_rank(const struct px_nspace *ns,
                                    const struct px_lookup *l, pmix_value_t *out)
 {
     struct any_rank any = {.key = l->key, .out = out};
-    enum px_gds_table tables[5];
+    pmix_status_t rc = PMIX_SUCCESS;
 
-    choose_tables(l, tables);
-    for (size_t i = 0; tables[i] != PX_GDS_N_TABLES; i++) {
-        pmix_status_t rc = px_store_walk(&ns->store, tables[i], PMIX_RANK_UNDEF,
-                                         match_key, &any);
-        if (any.found)
-            return rc == PMIX_EXISTS ? PMIX_SUCCESS : rc;
-        if (rc)
-            return rc;
-    }
-    return PMIX_ERR_NOT_FOUND;
+    for (enum px_gds_table t = PX_GDS_INTERNAL; !rc && t <= PX_GDS_REMOTE; t++)
+        if (is_wanted(l, t))
+            rc = px_store_walk(&ns->store, t, PMIX_RANK_UNDEF, match_key, &any);
+    if (any.found)
+        return rc == PMIX_EXISTS ? PMIX_SUCCESS : rc;
+    return rc ? rc : PMIX_ERR_NOT_FOUND;
 }
 
 /* ---- realms ---------------------------------------------------------------------- */
@@ -525,7 +521,7 @@ static pmix_status_t find_node(const struct px_nspace *ns, const struct px_looku
     if (node == UINT32_MAX)
         return PMIX_ERR_NOT_FOUND;
     pmix_status_t rc = fetch(ns, l, PX_GDS_NODE, node, out);
-    return rc == PMIX_ERR_NOT_FOUND ? fact(ns, PX_GDS_NODE, node, l->known, out) : rc;
+    return rc == PMIX_ERR_NOT_FOUND ? px_fact(ns, PX_GDS_NODE, node, l->key, out) : rc;
 }
 
 static pmix_status_t find_app(const struct px_model *m, const struct px_nspace *ns,
@@ -553,7 +549,7 @@ static pmix_status_t find_own_job(const struct px_model *m, const struct px_nspa
 
     if (rc != PMIX_ERR_NOT_FOUND)
         return rc;
-    switch (realm_of(l->known)) {
+    switch (px_key_realm(l->key)) {
     case PX_KEY_NODE:
         return find_node(ns, l, out);
     case PX_KEY_APP:
@@ -593,10 +589,12 @@ bool px_job_has_value(const struct px_model *m, const struct px_nspace *ns,
 static pmix_status_t find_rank(const struct px_model *m, const struct px_nspace *ns,
                                const struct px_lookup *l, pmix_value_t *out)
 {
-    /* Programs ask for these by their own rank, too. */
-    bool is_every_ranks = realm_of(l->known) == PX_KEY_SESSION ||
-                          means(l->known) == PX_KEY_EVERY_RANKS;
     pmix_status_t rc = find_given(ns, l, l->rank, out);
+
+    const struct px_job_key *known = rc ? px_job_key_find(l->key) : NULL;
+    /* Programs ask for these by their own rank, too. */
+    bool is_every_ranks = realm_of(known) == PX_KEY_SESSION ||
+                          means(known) == PX_KEY_EVERY_RANKS;
 
     return rc == PMIX_ERR_NOT_FOUND && is_every_ranks ? find_job(m, ns, l, out) : rc;
 }

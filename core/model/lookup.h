@@ -9,41 +9,13 @@
 
 enum px_key_realm { PX_KEY_JOB, PX_KEY_PROC, PX_KEY_NODE, PX_KEY_APP, PX_KEY_SESSION };
 
-/* A question. Realms come from the qualifiers of a Get; PX_KEY_JOB is the
- * default. */
-struct px_lookup {
-    const char *key;
-    const struct px_job_key *known; /* NULL: any other key */
-    pmix_rank_t rank;
-    enum px_key_realm realm;
-    const pmix_info_t *quals; /* of the question; borrowed */
-    size_t n_quals;
-    const char *hostname;         /* node realm; NULL: see node_id */
-    uint32_t node_id;             /* UINT32_MAX: this node */
-    uint32_t app, session;        /* UINT32_MAX: own */
-    bool want_local, want_remote; /* which committed tables to look in */
-    bool skip_internal;
-};
-
-/* Fills realm, hostname, ... from info; defaults otherwise: rank WILDCARD keys that
- * belong to the node or app realm by the dictionary (pmix.local.size, pmix.lpeers, ...)
- * find this node's. */
-void px_lookup_init(struct px_lookup *l, const char *key, pmix_rank_t rank,
-                    const pmix_info_t *info, size_t n);
-/* Copy of the value into *out. PMIX_ERR_NOT_FOUND. Derived facts are computed here. Any
- * thread that is inside px_process.model_gate. */
-pmix_status_t px_lookup_find(const struct px_model *m, const struct px_nspace *ns,
-                             const struct px_lookup *l, pmix_value_t *out);
-/* Whether the job itself has a value of a job-level key. */
-bool px_job_has_value(const struct px_model *m, const struct px_nspace *ns,
-                      const char *key);
-
-/* ---- the dictionary -------------------------------------------------------------- */
-
 /* The use a look-up has for a key: it follows from the maps, or is a directive. */
 enum px_key_means {
     /* EVERY_RANKS: a rank is asked for its job's */
     PX_KEY_NONE,
+    PX_KEY_OPTIONAL,
+    PX_KEY_REFRESH,
+    PX_KEY_STATIC,
     PX_KEY_EVERY_RANKS,
     PX_KEY_APPNUM,
     PX_KEY_APP_INFO,
@@ -64,6 +36,37 @@ enum px_key_means {
     PX_KEY_N_MEANS
 };
 
+/* A question. Realms come from the qualifiers of a Get; PX_KEY_JOB is the
+ * default. */
+struct px_lookup {
+    const char *key;
+    pmix_rank_t rank;
+    enum px_key_realm realm;
+    const pmix_info_t *quals; /* of the question; borrowed */
+    size_t n_quals;
+    const char *hostname;         /* node realm; NULL: see node_id */
+    uint32_t node_id;             /* UINT32_MAX: this node */
+    uint32_t app, session;        /* UINT32_MAX: own */
+    bool is[PX_KEY_N_MEANS];      /* some qualifier of that meaning is true */
+    bool want_local, want_remote; /* which committed tables to look in */
+    bool skip_internal;
+};
+
+/* Fills realm, hostname, ... from info; defaults otherwise: rank WILDCARD keys that
+ * belong to the node or app realm by the dictionary (pmix.local.size, pmix.lpeers, ...)
+ * find this node's. */
+void px_lookup_init(struct px_lookup *l, const char *key, pmix_rank_t rank,
+                    const pmix_info_t *info, size_t n);
+/* Copy of the value into *out. PMIX_ERR_NOT_FOUND. Derived facts are computed here. Any
+ * thread that is inside px_process.model_gate. */
+pmix_status_t px_lookup_find(const struct px_model *m, const struct px_nspace *ns,
+                             const struct px_lookup *l, pmix_value_t *out);
+/* Whether the job itself has a value of a job-level key. */
+bool px_job_has_value(const struct px_model *m, const struct px_nspace *ns,
+                      const char *key);
+
+/* ---- the dictionary -------------------------------------------------------------- */
+
 /* A key with a place of its own, or with a meaning. */
 struct px_job_key {
     const char *key;
@@ -79,7 +82,8 @@ extern const size_t px_n_job_keys;
 /* Known when a job is registered, or never: no process commits such a key. */
 static inline bool px_key_is_reserved(const char *key)
 {
-    return strncmp(key, "pmix.", 5) == 0;
+    return key[0] == 'p' && key[1] == 'm' && key[2] == 'i' && key[3] == 'x' &&
+           key[4] == '.';
 }
 /* NULL: any other key. */
 const struct px_job_key *px_job_key_find(const char *key);

@@ -73,14 +73,16 @@ void px_procmap_destroy(struct px_procmap *map)
     free(map);
 }
 
-static bool record(const struct px_procmap *map, enum px_map_part_id id, uint32_t i,
-                   void *out)
+/* Inline, as the size is known where the part is. */
+static inline bool record(const struct px_procmap *map, enum px_map_part_id id,
+                          uint32_t i, void *out)
 {
     const struct px_map_part *p = &map->parts[id];
+    const uint32_t size = px_map_sizes[id];
 
     if (i >= p->n)
         return false;
-    memcpy(out, p->at + (size_t)i * p->size, p->size);
+    memcpy(out, p->at + (size_t)i * size, size);
     return true;
 }
 

@@ -77,11 +77,21 @@ void px_store_destroy(struct px_stores *store)
 
 /* ---- tables ---------------------------------------------------------------------- */
 
-static pmix_status_t put(const struct px_tables *t, enum px_gds_table table,
-                         pmix_rank_t rank, const char *key, const pmix_value_t *value)
+static pmix_status_t put(struct px_tables *t, enum px_gds_table table, pmix_rank_t rank,
+                         const char *key, const pmix_value_t *value)
 {
+    t->touched |= (uint8_t)(1u << table);
     return px_gds_ops(t->module)->store(t->module->self, t->ns, table, rank, key,
                                         value);
+}
+
+static inline pmix_status_t fetch(const struct px_tables *t, enum px_gds_table table,
+                                  pmix_rank_t rank, const char *key,
+                                  const pmix_info_t *quals, size_t n_quals,
+                                  pmix_value_t *out)
+{
+    return px_gds_ops(t->module)->fetch(t->module->self, t->ns, table, rank, key, quals,
+                                        n_quals, out);
 }
 
 static const pmix_value_t nothing = {.type = PMIX_UNDEF};
@@ -101,8 +111,7 @@ pmix_status_t px_store_noted(const struct px_stores *store, const char *key,
 {
     const struct px_tables *t = &store->shared;
 
-    return t->ns ? px_gds_ops(t->module)->fetch(t->module->self, t->ns, PX_GDS_INTERNAL,
-                                                PMIX_RANK_WILDCARD, key, NULL, 0, out)
+    return t->ns ? fetch(t, PX_GDS_INTERNAL, PMIX_RANK_WILDCARD, key, NULL, 0, out)
                  : PMIX_ERR_NOT_FOUND;
 }
 
@@ -217,30 +226,27 @@ void px_store_clear(struct px_stores *store, enum px_gds_table table, pmix_rank_
     px_gate_open(&px_process.model_gate);
 }
 
-/* In the order in which they count: what a client was sent may be older than what it
- * reads in place, but it knows best what it has noted itself. */
-static size_t choose(const struct px_stores *store, enum px_gds_table table,
-                     const struct px_tables *chosen[2])
+/* Shared tables count first: what a client was sent may be older than what it reads in
+ * place. But it knows best what it has noted itself. */
+static bool has_shared(const struct px_stores *store, enum px_gds_table table)
 {
-    size_t n = 0;
+    return store->shared.ns && table != PX_GDS_INTERNAL;
+}
 
-    if (store->shared.ns && table != PX_GDS_INTERNAL)
-        chosen[n++] = &store->shared;
-    chosen[n++] = &store->own;
-    return n;
+static pmix_status_t walk(const struct px_tables *t, enum px_gds_table table,
+                          pmix_rank_t rank, px_gds_walk_fn fn, void *arg)
+{
+    return px_gds_ops(t->module)->walk(t->module->self, t->ns, table, rank, fn, arg);
 }
 
 pmix_status_t px_store_walk(const struct px_stores *store, enum px_gds_table table,
                             pmix_rank_t rank, px_gds_walk_fn fn, void *arg)
 {
-    const struct px_tables *t[2];
-    size_t n = choose(store, table, t);
-    pmix_status_t rc = PMIX_SUCCESS;
+    pmix_status_t rc = has_shared(store, table)
+                           ? walk(&store->shared, table, rank, fn, arg)
+                           : PMIX_SUCCESS;
 
-    for (size_t i = 0; !rc && i < n; i++)
-        rc = px_gds_ops(t[i]->module)
-                 ->walk(t[i]->module->self, t[i]->ns, table, rank, fn, arg);
-    return rc;
+    return rc ? rc : walk(&store->own, table, rank, fn, arg);
 }
 
 pmix_status_t px_store_fetch(const struct px_stores *store, enum px_gds_table table,
@@ -248,14 +254,12 @@ pmix_status_t px_store_fetch(const struct px_stores *store, enum px_gds_table ta
                              const pmix_info_t *quals, size_t n_quals,
                              pmix_value_t *out)
 {
-    const struct px_tables *t[2];
-    size_t n = choose(store, table, t);
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 
-    for (size_t i = 0; rc == PMIX_ERR_NOT_FOUND && i < n; i++)
-        rc = px_gds_ops(t[i]->module)
-                 ->fetch(t[i]->module->self, t[i]->ns, table, rank, key, quals, n_quals,
-                         out);
+    if (has_shared(store, table))
+        rc = fetch(&store->shared, table, rank, key, quals, n_quals, out);
+    if (rc == PMIX_ERR_NOT_FOUND && store->own.touched >> table & 1)
+        rc = fetch(&store->own, table, rank, key, quals, n_quals, out);
     return rc;
 }
 
@@ -269,10 +273,7 @@ static pmix_status_t stop_there(void *arg PX_UNUSED, pmix_rank_t rank PX_UNUSED,
 bool px_store_keeps(const struct px_stores *store, enum px_gds_table table,
                     pmix_rank_t rank)
 {
-    const struct px_module *m = store->own.module;
-
-    return px_gds_ops(m)->walk(m->self, store->own.ns, table, rank, stop_there, NULL) ==
-           PMIX_EXISTS;
+    return walk(&store->own, table, rank, stop_there, NULL) == PMIX_EXISTS;
 }
 
 bool px_store_has(const struct px_stores *store, enum px_gds_table table,

@@ -10,6 +10,7 @@
 struct px_tables {
     const struct px_module *module;
     struct px_gds_ns *ns; /* NULL: there is none */
+    uint8_t touched;      /* a bit for each table that this process has put into */
 };
 
 struct px_stores {

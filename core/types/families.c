@@ -2,20 +2,15 @@
 /* The public life of structures, PMIx_<Type>_construct/create/destruct/free: for every
  * type the same four names of what the table does, and a few conveniences that only
  * some have; data arrays, and data buffers. */
-#include "core/types/type.h"
+#include "core/types/walk.h"
 #include "pmix_common.h"
 
 #include <string.h>
 
 /* free and release give back the contents and the container. */
-#define FAMILY_WITHOUT_CREATE(Type, c_type, ID)                \
+#define CONSTRUCT_AND_FREE(Type, c_type, ID)                   \
     PX_EXPORT void PMIx_##Type##_construct(c_type *obj)        \
     {                                                          \
-        px_type_construct(PMIX_##ID, obj);                     \
-    }                                                          \
-    PX_EXPORT void PMIx_##Type##_destruct(c_type *obj)         \
-    {                                                          \
-        px_type_destruct(PMIX_##ID, obj);                      \
         px_type_construct(PMIX_##ID, obj);                     \
     }                                                          \
     PX_EXPORT void PMIx_##Type##_free(c_type *array, size_t n) \
@@ -23,16 +18,37 @@
         px_type_free_array(PMIX_##ID, array, n);               \
     }
 
-#define FAMILY(Type, c_type, ID)                     \
-    FAMILY_WITHOUT_CREATE(Type, c_type, ID)          \
+#define DESTRUCT(Type, c_type, ID)                     \
+    PX_EXPORT void PMIx_##Type##_destruct(c_type *obj) \
+    {                                                  \
+        px_type_destruct(PMIX_##ID, obj);              \
+        px_type_construct(PMIX_##ID, obj);             \
+    }
+
+#define CREATE(Type, c_type, ID)                     \
     PX_EXPORT c_type *PMIx_##Type##_create(size_t n) \
     {                                                \
         return px_type_create_array(PMIX_##ID, n);   \
     }
 
+#define FAMILY(Type, c_type, ID)         \
+    CONSTRUCT_AND_FREE(Type, c_type, ID) \
+    DESTRUCT(Type, c_type, ID)           \
+    CREATE(Type, c_type, ID)
+
+/* All zero is its empty form. */
+CONSTRUCT_AND_FREE(Value, pmix_value_t, VALUE)
+CREATE(Value, pmix_value_t, VALUE)
+PX_EXPORT void PMIx_Value_destruct(pmix_value_t *v)
+{
+    if (v)
+        px_value_destruct(v);
+}
+
 FAMILY(App, pmix_app_t, APP)
 FAMILY(Byte_object, pmix_byte_object_t, BYTE_OBJECT)
-FAMILY_WITHOUT_CREATE(Coord, pmix_coord_t, COORD)
+CONSTRUCT_AND_FREE(Coord, pmix_coord_t, COORD)
+DESTRUCT(Coord, pmix_coord_t, COORD)
 FAMILY(Cpuset, pmix_cpuset_t, PROC_CPUSET)
 FAMILY(Device, pmix_device_t, DEVICE)
 FAMILY(Device_distance, pmix_device_distance_t, DEVICE_DIST)
@@ -53,7 +69,6 @@ FAMILY(Regattr, pmix_regattr_t, REGATTR)
 FAMILY(Regex2, pmix_regex2_t, REGEX2)
 FAMILY(Resource_unit, pmix_resource_unit_t, RESOURCE_UNIT)
 FAMILY(Topology, pmix_topology_t, TOPO)
-FAMILY(Value, pmix_value_t, VALUE)
 
 PX_EXPORT void PMIx_App_release(pmix_app_t *app)
 {

@@ -51,6 +51,10 @@ bool px_value_to_u64(const pmix_value_t *v, uint64_t *out)
 
 bool px_value_to_u32(const pmix_value_t *v, uint32_t *out)
 {
+    if (v->type == PMIX_UINT32) { /* the most frequent by far */
+        *out = v->data.uint32;
+        return true;
+    }
     return to_integer(v, PMIX_UINT32, out);
 }
 
@@ -80,6 +84,8 @@ bool px_value_truth(const pmix_value_t *v)
     static const struct px_number zero = {.kind = PX_UNSIGNED};
     struct px_number n;
 
+    if (v->type == PMIX_BOOL)
+        return v->data.flag;
     if (read_number(v, &n))
         return px_number_compare(&n, &zero) != 0;
     return PMIx_Value_true(v) == PMIX_BOOL_TRUE;

@@ -283,12 +283,24 @@ static void destruct_fields(const struct px_type *t, void *obj)
     }
 }
 
+static void give_back(const struct px_type *t, void *obj);
+
+static void give_back_held(pmix_value_t *v)
+{
+    const struct px_type *held = px_value_type(v);
+
+    if (held && held->store == PX_STRING)
+        free(v->data.string);
+    else if (held && held->in_value == PX_VALUE_POINTER)
+        px_type_free_array(held->id, v->data.ptr, 1);
+    else if (held && !held->flat)
+        give_back(held, &v->data);
+}
+
 /* Its own bytes stay as they are. */
 static void give_back(const struct px_type *t, void *obj)
 {
     pmix_data_array_t *a = obj;
-    pmix_value_t *v = obj;
-    const struct px_type *held;
     struct px_opaque o;
 
     switch (t->store) {
@@ -303,13 +315,7 @@ static void give_back(const struct px_type *t, void *obj)
         free(((pmix_data_buffer_t *)obj)->base_ptr);
         break;
     case PX_VALUE:
-        held = px_value_type(v);
-        if (held && held->store == PX_STRING)
-            free(v->data.string);
-        else if (held && held->in_value == PX_VALUE_POINTER)
-            px_type_free_array(held->id, v->data.ptr, 1);
-        else if (held && !held->flat)
-            give_back(held, &v->data);
+        give_back_held(obj);
         break;
     case PX_DARRAY:
         px_type_free_array(a->type, a->array, a->size);
@@ -337,6 +343,12 @@ void px_type_destruct(pmix_data_type_t id, void *obj)
         return;
     give_back(t, obj);
     memset(obj, 0, t->size);
+}
+
+void px_value_destruct(pmix_value_t *v)
+{
+    give_back_held(v);
+    memset(v, 0, sizeof(*v));
 }
 
 void px_type_free_array(pmix_data_type_t id, void *array, size_t n)

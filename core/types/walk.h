@@ -68,8 +68,9 @@ static inline size_t px_darray_len(const pmix_data_array_t *a)
     return a->array && a->type != PMIX_UNDEF ? a->size : 0;
 }
 
-/* px_type_copy of an info. */
+/* px_type_copy of an info, px_type_destruct of a value. */
 pmix_status_t px_info_copy(pmix_info_t *dst, const pmix_info_t *src);
+void px_value_destruct(pmix_value_t *v);
 
 /* The type of what a value holds; NULL if a value may not hold it. */
 static inline const struct px_type *px_value_type(const pmix_value_t *v)

@@ -122,6 +122,11 @@ struct px_kval { /* key is malloc'd */
 pmix_status_t px_unpack_kval(px_reader *r, struct px_kval *kv);
 void px_kval_fini(struct px_kval *kv);
 
+static inline bool px_value_is_compressed(const pmix_value_t *v)
+{
+    return v->type == PMIX_COMPRESSED_STRING || v->type == PMIX_COMPRESSED_BYTE_OBJECT;
+}
+
 /* Compressed strings and byte objects become plain ones; other values stay as they
  * are. */
 pmix_status_t px_value_inflate(pmix_value_t *v);

@@ -107,7 +107,7 @@ pmix_status_t px_value_inflate(pmix_value_t *v)
     pmix_value_t plain;
     pmix_status_t rc;
 
-    if (v->type != PMIX_COMPRESSED_STRING && v->type != PMIX_COMPRESSED_BYTE_OBJECT)
+    if (!px_value_is_compressed(v))
         return PMIX_SUCCESS;
     rc = px_inflate_value(v, &plain);
     if (rc)

@@ -64,10 +64,8 @@ enum form {
     FORM_PACKED, /* as in messages, type and all */
 };
 
-static enum form form_of(pmix_data_type_t type)
+static inline enum form form_of(pmix_data_type_t type, const struct px_type *t)
 {
-    const struct px_type *t = px_type_find(type);
-
     if (!t || t->in_value == PX_VALUE_NO || t->store == PX_POINTER ||
         t->store == PX_TOPO)
         return FORM_NONE;
@@ -89,7 +87,8 @@ static struct px_codec codec(void)
 static pmix_status_t to_bytes(const pmix_value_t *value, px_writer *w,
                               struct px_shm_value *out)
 {
-    enum form form = form_of(value->type);
+    const struct px_type *t = px_type_find(value->type);
+    enum form form = form_of(value->type, t);
     size_t n = 0;
 
     *out = (struct px_shm_value){.type = value->type};
@@ -98,7 +97,7 @@ static pmix_status_t to_bytes(const pmix_value_t *value, px_writer *w,
                                        : PMIX_ERR_UNKNOWN_DATA_TYPE;
     if (form == FORM_NUMBER) {
         out->bytes = &value->data;
-        n = px_type_find(value->type)->size;
+        n = t->size;
     } else if (form == FORM_STRING) {
         out->bytes = value->data.string;
         n = out->bytes ? strlen(out->bytes) + 1 : 0;
@@ -149,8 +148,9 @@ static pmix_status_t copy(const struct px_shm_value *in, void *out)
 /* Bytes that cannot be a value of the type are none. */
 static pmix_status_t from_bytes(const struct px_shm_value *in, pmix_value_t *out)
 {
-    const enum form form = form_of(in->type);
-    const size_t size = form == FORM_NUMBER ? px_type_find(in->type)->size
+    const struct px_type *t = px_type_find(in->type);
+    const enum form form = form_of(in->type, t);
+    const size_t size = form == FORM_NUMBER ? t->size
                         : form == FORM_PROC ? sizeof(pmix_proc_t)
                                             : in->n;
     pmix_status_t rc = PMIX_SUCCESS;

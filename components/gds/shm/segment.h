@@ -112,20 +112,29 @@ static inline uint64_t px_shm_window_size(unsigned window)
 /* A reader's: maps it, once. NULL if it is not there, or cannot be mapped. */
 uint8_t *px_shm_map_window(struct px_shm_segment *s, unsigned window);
 
-/* n bytes at that offset; NULL if they cannot be there. Any thread. */
-static inline void *px_shm_at(struct px_shm_segment *s, uint64_t offset, uint64_t n)
+/* The bytes at that offset, and how many; NULL if none can be there. Any thread. */
+static inline void *px_shm_span(struct px_shm_segment *s, uint64_t offset,
+                                uint64_t *room)
 {
     unsigned window = px_shm_window(offset);
 
     if (window >= PX_SHM_WINDOWS || offset % sizeof(uint64_t))
         return NULL;
     uint64_t within = offset - px_shm_window_start(window);
-    if (n > px_shm_window_size(window) - within)
-        return NULL;
     uint8_t *start = atomic_load_explicit(&s->windows[window], memory_order_acquire);
     if (!start && !(start = px_shm_map_window(s, window)))
         return NULL;
+    *room = px_shm_window_size(window) - within;
     return start + within;
+}
+
+/* n bytes at that offset; NULL if they cannot be there. */
+static inline void *px_shm_at(struct px_shm_segment *s, uint64_t offset, uint64_t n)
+{
+    uint64_t room;
+    void *at = px_shm_span(s, offset, &room);
+
+    return at && n <= room ? at : NULL;
 }
 
 static inline struct px_shm_header *px_shm_head(struct px_shm_segment *s)

@@ -12,7 +12,6 @@ enum {
     FAR = 256,          /* no key is put so far from where it belongs */
     TOO_FAR = 16 * FAR, /* nor is any looked for */
 };
-#define MAX_SLOTS ((uint64_t)1 << 36)
 
 struct record {
     px_shm_word next; /* of a first: the next of its rank; of a rank: its first first;
@@ -107,22 +106,24 @@ static const volatile struct record *record_at(struct px_shm_segment *s,
     return px_shm_at(s, offset, offsetof(struct record, bytes));
 }
 
-static struct index *index_of(struct px_shm_segment *s, uint64_t *n_slots)
+static inline struct index *index_of(struct px_shm_segment *s, uint64_t *n_slots)
 {
     struct px_shm_header *h = px_shm_head(s);
-    uint64_t at = h ? px_shm_load(&h->index) : 0;
-    const volatile struct index *index = at ? px_shm_at(s, at, sizeof(*index)) : NULL;
+    uint64_t at = h ? px_shm_load(&h->index) : 0, room = 0;
+    struct index *index = at ? px_shm_span(s, at, &room) : NULL;
 
-    *n_slots = index ? index->n_slots : 0;
-    if (*n_slots == 0 || *n_slots > MAX_SLOTS || (*n_slots & (*n_slots - 1)))
+    *n_slots = room > sizeof(*index) ? *(volatile uint64_t *)&index->n_slots : 0;
+    if (*n_slots == 0 || (*n_slots & (*n_slots - 1)) ||
+        *n_slots > (room - sizeof(*index)) / sizeof(index->slots[0]))
         return NULL;
-    return px_shm_at(s, at, sizeof(*index) + *n_slots * sizeof(index->slots[0]));
+    return index;
 }
 
 /* The slot of the key, or where it belongs: then *has, which it has, is 0. NULL: too
  * far, or no index. */
-static px_shm_word *find_slot(struct px_shm_segment *s, const struct px_shm_key *key,
-                              uint64_t far, uint64_t *has)
+static inline px_shm_word *find_slot(struct px_shm_segment *s,
+                                     const struct px_shm_key *key, uint64_t far,
+                                     uint64_t *has)
 {
     uint64_t n_slots, hash = hash_of(key);
     struct index *index = index_of(s, &n_slots);
@@ -149,7 +150,8 @@ static px_shm_word *find_slot(struct px_shm_segment *s, const struct px_shm_key 
 }
 
 /* Offset of the newest record of a key; 0: there is none. */
-static uint64_t find_record(struct px_shm_segment *s, const struct px_shm_key *key)
+static inline uint64_t find_record(struct px_shm_segment *s,
+                                   const struct px_shm_key *key)
 {
     uint64_t has;
 
@@ -157,21 +159,22 @@ static uint64_t find_record(struct px_shm_segment *s, const struct px_shm_key *k
     return is_live(has) ? has & OFFSET_MASK : 0;
 }
 
-static bool read_value(struct px_shm_segment *s, uint64_t offset, uint64_t n_key,
-                       struct px_shm_value *value)
+static inline bool read_value(struct px_shm_segment *s, uint64_t offset, uint64_t n_key,
+                              struct px_shm_value *value)
 {
-    const volatile struct record *r = record_at(s, offset);
+    const uint64_t at = value_at(n_key);
+    uint64_t room = 0;
+    const volatile struct record *r = px_shm_span(s, offset, &room);
 
-    if (!r)
+    if (at > room)
         return false;
     value->n = r->n_value;
     value->type = r->type;
-    const char *whole = px_shm_at(s, offset, value_at(n_key) + value->n);
-    value->bytes = whole ? whole + value_at(n_key) : NULL;
-    return whole != NULL;
+    value->bytes = (const char *)r + at;
+    return value->n <= room - at;
 }
 
-static uint64_t turn_of(struct px_shm_segment *s)
+static inline uint64_t turn_of(struct px_shm_segment *s)
 {
     const struct px_shm_header *h = px_shm_head(s);
 
@@ -190,7 +193,8 @@ bool px_shm_find(struct px_shm_segment *s, const struct px_shm_key *key,
     const struct px_shm_header *h = px_shm_head(s);
 
     value->turn = turn_of(s);
-    if (!h || px_shm_load(&h->retired))
+    /* A rank comes into its table before its first key: without any, there is none. */
+    if (!h || px_shm_load(&h->retired) || !px_shm_load(&h->ranks[key->table]))
         return false;
     uint64_t at = find_record(s, key);
     return at && read_value(s, at, key->length, value);

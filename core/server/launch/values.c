@@ -72,8 +72,7 @@ static bool is_refused(const char *key, const struct px_job_key *known)
 /* As it will go to clients that do not read in place; some inflate nothing. */
 static pmix_status_t try_value(px_writer *trial, const pmix_value_t *v)
 {
-    if (v->type == PMIX_UNDEF || v->type == PMIX_POINTER ||
-        v->type == PMIX_COMPRESSED_STRING || v->type == PMIX_COMPRESSED_BYTE_OBJECT)
+    if (v->type == PMIX_UNDEF || v->type == PMIX_POINTER || px_value_is_compressed(v))
         return PMIX_ERR_BAD_PARAM;
     trial->buf.len = 0;
     trial->status = PMIX_SUCCESS;
