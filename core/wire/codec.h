@@ -120,6 +120,10 @@ struct px_kval { /* key is malloc'd */
 };
 
 pmix_status_t px_unpack_kval(px_reader *r, struct px_kval *kv);
+/* The same, but for text and bytes, which like the key stay in r's own bytes. The
+ * caller destructs the value if not *is_view. */
+pmix_status_t px_view_kval(px_reader *r, const char **key, pmix_value_t *value,
+                           bool *is_view);
 void px_kval_fini(struct px_kval *kv);
 
 static inline bool px_value_is_compressed(const pmix_value_t *v)

@@ -147,16 +147,25 @@ static pmix_status_t unpack_list(px_reader *r, void **array, size_t *n,
 UNPACKS_LIST(infos, pmix_info_t, INFO)
 UNPACKS_LIST(procs, pmix_proc_t, PROC)
 
+static pmix_status_t view_key(px_reader *r, const char **key)
+{
+    size_t len;
+    pmix_status_t rc = px_get_head1(r, PMIX_KVAL);
+
+    if (!rc)
+        rc = px_get_text(r, key, &len);
+    return !rc && (!*key || len > PMIX_MAX_KEYLEN) ? PMIX_ERR_UNPACK_FAILURE : rc;
+}
+
 pmix_status_t px_unpack_kval(px_reader *r, struct px_kval *kv)
 {
     const uint8_t *start = r->pos;
     PX_AUTOFREE char *key = NULL;
-    pmix_status_t rc = px_get_head1(r, PMIX_KVAL);
+    const char *text;
+    pmix_status_t rc = view_key(r, &text);
 
-    if (!rc)
-        rc = px_get_string(r, &key);
-    if (!rc && (!key || strlen(key) > PMIX_MAX_KEYLEN))
-        rc = PMIX_ERR_UNPACK_FAILURE;
+    if (!rc && !(key = strdup(text)))
+        rc = PMIX_ERR_NOMEM;
     if (!rc)
         rc = px_unpack_bare(r, &kv->value, PMIX_VALUE);
     if (rc) {
@@ -166,6 +175,44 @@ pmix_status_t px_unpack_kval(px_reader *r, struct px_kval *kv)
     }
     kv->key = px_take(&key);
     return PMIX_SUCCESS;
+}
+
+static pmix_status_t view_value(px_reader *r, pmix_value_t *v, bool *is_view)
+{
+    px_reader inside = *r;
+    const uint8_t *bytes = NULL;
+    pmix_value_t seen = {0};
+    const char *text = NULL;
+    size_t n;
+    pmix_status_t rc = px_get_type(&inside, &seen.type);
+
+    *is_view = !rc && (seen.type == PMIX_STRING || seen.type == PMIX_BYTE_OBJECT);
+    if (!*is_view)
+        return px_unpack_bare(r, v, PMIX_VALUE);
+    rc = seen.type == PMIX_STRING ? px_get_text(&inside, &text, &n)
+                                  : px_get_view(&inside, &bytes, &n);
+    if (rc)
+        return rc;
+    if (seen.type == PMIX_STRING)
+        seen.data.string = (char *)text;
+    else
+        seen.data.bo = (pmix_byte_object_t){n ? (char *)bytes : NULL, n};
+    *v = seen;
+    r->pos = inside.pos;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_view_kval(px_reader *r, const char **key, pmix_value_t *value,
+                           bool *is_view)
+{
+    const uint8_t *start = r->pos;
+    pmix_status_t rc = view_key(r, key);
+
+    if (!rc)
+        rc = view_value(r, value, is_view);
+    if (rc)
+        r->pos = start;
+    return rc;
 }
 
 void px_kval_fini(struct px_kval *kv)

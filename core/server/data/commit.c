@@ -5,10 +5,13 @@
 
 enum { SMALL_B = 64 * 1024, UNSENT_B = 1024 };
 
-/* Values that a client commits, decoded once: damaged ones change nothing. */
+/* Values that a client commits, decoded once, text and bytes where they are: damaged
+ * ones change nothing. */
 typedef struct commit {
     struct committed {
-        struct px_kval kv;
+        const char *key;
+        pmix_value_t value;
+        bool is_view;
         uint8_t scope;
     } * v;
     size_t n, cap;
@@ -18,22 +21,25 @@ typedef struct commit {
 static void commit_cleanup(commit *c)
 {
     for (size_t i = 0; i < c->n; i++)
-        px_kval_fini(&c->v[i].kv);
+        if (!c->v[i].is_view)
+            px_type_destruct(PMIX_VALUE, &c->v[i].value);
     free(c->v);
 }
 
 static pmix_status_t read_kval(px_reader *r, uint8_t scope, struct commit *c)
 {
     struct committed *one = px_vec_add(&c->v, &c->n, &c->cap);
-    pmix_status_t rc = one ? px_unpack_kval(r, &one->kv) : PMIX_ERR_NOMEM;
+    pmix_status_t rc = one ? px_view_kval(r, &one->key, &one->value, &one->is_view)
+                           : PMIX_ERR_NOMEM;
 
-    if (rc)
+    if (rc) {
+        c->n -= one != NULL;
         return rc;
-    if (!one->kv.key[0])
+    }
+    if (!one->key[0])
         return PMIX_ERR_BAD_PARAM;
     one->scope = scope;
-    c->size_b += px_memory_of(one->kv.key, &one->kv.value) *
-                 (scope == PMIX_GLOBAL ? 2 : 1);
+    c->size_b += px_memory_of(one->key, &one->value) * (scope == PMIX_GLOBAL ? 2 : 1);
     return PMIX_SUCCESS;
 }
 
@@ -66,11 +72,9 @@ static pmix_status_t store_commit(struct px_nspace *ns, pmix_rank_t rank,
         const struct committed *one = &c->v[i];
 
         if (one->scope != PMIX_REMOTE)
-            rc = px_store_put(&ns->store, PX_GDS_LOCAL, rank, one->kv.key,
-                              &one->kv.value);
+            rc = px_store_put(&ns->store, PX_GDS_LOCAL, rank, one->key, &one->value);
         if (!rc && one->scope != PMIX_LOCAL)
-            rc = px_store_keep(&ns->store, PX_GDS_REMOTE, rank, one->kv.key,
-                               &one->kv.value);
+            rc = px_store_keep(&ns->store, PX_GDS_REMOTE, rank, one->key, &one->value);
     }
     px_gate_open(&px_process.model_gate);
     return rc;

@@ -199,10 +199,17 @@ PX_TEST(a_key_value_pair_has_the_recorded_forms)
          "pmix.job.size",
          {.type = PMIX_UINT32, .data.uint32 = 2},
          "02 1c \"pmix.job.size\" 00 0e 02"},
+        {"v41",
+         "b",
+         {.type = PMIX_BYTE_OBJECT, .data.bo = {(char *)"\0\1\2", 3}},
+         "02 04 62 00 1b 03 00 01 02"},
     };
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         struct px_kval kv;
+        pmix_value_t value;
+        const char *key;
+        bool is_view;
 
         begin_writing(rows[i].dialect, false);
         px_pack_kval(&w, rows[i].key, &rows[i].value);
@@ -213,6 +220,15 @@ PX_TEST(a_key_value_pair_has_the_recorded_forms)
         ck_assert_int_eq(px_type_compare(PMIX_VALUE, &kv.value, &rows[i].value), 0);
         px_kval_fini(&kv);
         ck_assert_ptr_null(kv.key);
+
+        begin_reading(rows[i].dialect, false, rows[i].bytes);
+        ok(px_view_kval(&r, &key, &value, &is_view));
+        ck_assert(px_reader_done(&r));
+        ck_assert(key > (char *)message.data &&
+                  key < (char *)message.data + message.len);
+        ck_assert_str_eq(key, rows[i].key);
+        ck_assert_int_eq(px_type_compare(PMIX_VALUE, &value, &rows[i].value), 0);
+        ck_assert_int_eq(is_view, value.type != PMIX_UINT32); /* nothing to destruct */
     }
 }
 
@@ -236,9 +252,15 @@ PX_TEST(a_pair_without_a_usable_key_is_refused)
     struct px_kval kv;
     char key[PMIX_MAX_KEYLEN + 2];
     pmix_value_t value = {.type = PMIX_BOOL};
+    const char *text;
+    bool is_view;
 
     begin_reading("v41", false, "02 00 0e 07");
     fails(px_unpack_kval(&r, &kv), UNPACK_FAILURE);
+    fails(px_view_kval(&r, &text, &value, &is_view), UNPACK_FAILURE);
+    ck_assert_ptr_eq(r.pos, message.data);
+    begin_reading("v41", false, "02 04 62 00 1b 03 00 01"); /* one byte is missing */
+    fails(px_view_kval(&r, &text, &value, &is_view), UNPACK_READ_PAST_END_OF_BUFFER);
     ck_assert_ptr_eq(r.pos, message.data);
 
     memset(key, 'k', sizeof(key));
