@@ -26,7 +26,7 @@ BUDGETS = (
     (1600, "core/link"),
     (1100, "core/notify"),
     (1500, "core/iof"),
-    (5359, "core/client", "core/tool"),
+    (5386, "core/client", "core/tool"),
     (2450, "core/server"),
     (1500, "core/server/door"),
     (1090, "core/server/data"),

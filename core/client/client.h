@@ -34,7 +34,8 @@ struct px_server_addr {
     bool from_environment;     /* its variables tell what the server can do */
     bool has_owner;            /* the kernel must say that the server is owner's */
     uid_t owner;
-    uint8_t flag;     /* enum px_role_flag: what we are to it */
+    bool asked;   /* the connect message has brought that request to a server of ours */
+    uint8_t flag; /* enum px_role_flag: what we are to it */
     pmix_proc_t self; /* our name; the server's gift for PX_FLAG_..._NEEDS_ID */
     int fd;           /* connected and non-blocking, or -1 */
     uint32_t pindex;  /* what the server calls us */
@@ -58,6 +59,7 @@ struct px_link {
     pmix_proc_t server;
     char address[sizeof((struct px_uri){0}.address)];
     uint32_t pindex;
+    bool asked;           /* its first request has been sent */
     struct px_channel up; /* unless it is primary: then the model's is its own */
 };
 

@@ -7,7 +7,9 @@
 #include "core/client/client.h"
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
+#include "core/wire/frame.h"
 #include "core/wire/hello.h"
+#include "core/wire/ops.h"
 #include "tenon/psec.h"
 
 #include <arpa/inet.h>
@@ -177,6 +179,24 @@ static pmix_status_t make_hello(const struct px_server_addr *c, px_buf *out,
               : PMIX_SUCCESS;
 }
 
+/* The first request of the channel to be. A server of ours reads no more than the
+ * connect message before it answers that, and does not look at the number of a frame's
+ * sender, which is not known yet. */
+static pmix_status_t add_question(const struct px_server_addr *c, px_buf *out)
+{
+    uint8_t header[PX_FRAME_HEADER_B];
+    PX_AUTO(px_writer) w;
+
+    px_writer_init(&w, c->codec);
+    px_pack_op(&w, PX_OP_REQ);
+    if (w.status)
+        return w.status;
+    px_frame_encode(
+        header, &(struct px_frame){.tag = PX_TAG_FIRST, .nbytes = (uint32_t)w.buf.len});
+    pmix_status_t rc = px_buf_add(out, header, sizeof header);
+    return rc ? rc : px_buf_add(out, w.buf.data, w.buf.len);
+}
+
 static pmix_status_t no_server(struct px_err *err)
 {
     return px_err_set(err, PMIX_ERR_UNREACH, "what answers there is no PMIx server");
@@ -319,6 +339,9 @@ pmix_status_t px_server_addr_connect(struct px_server_addr *c, uint64_t timeout_
     /* The faster one may be out of our sight, in a container for example. */
     if (!rc && c->faster && reach(c->faster, timeout_ms, &conn, err))
         px_log(PX_LOG_INFO, "client", "%s", err->text);
+    c->asked = conn >= 0 && c->flag == PX_FLAG_CLIENT;
+    if (c->asked)
+        rc = add_question(c, &hello);
     if (!rc && conn < 0)
         rc = reach(c->uri.address, timeout_ms, &conn, err);
     if (!rc && c->has_owner) /* then there is no faster one */

@@ -85,6 +85,11 @@ static pmix_status_t send_frame(void *ctx, uint32_t tag, px_buf *payload)
 {
     struct px_link *link = ctx;
 
+    if (link->asked) {
+        link->asked = false;
+        px_buf_cleanup(payload);
+        return PMIX_SUCCESS;
+    }
     return px_conn_send(link->conn, (int32_t)link->pindex, tag, payload);
 }
 
@@ -113,6 +118,7 @@ pmix_status_t px_link_open(struct px_server_addr *c, struct px_link **out)
     link->server = c->uri.server;
     memcpy(link->address, c->uri.address, sizeof(link->address));
     link->pindex = c->pindex;
+    link->asked = c->asked;
     link->up = (struct px_channel){.send = send_frame,
                                    .ctx = link,
                                    .codec = c->codec,

@@ -54,6 +54,7 @@ enum px_tag {
     PX_TAG_IOF = 2,
     PX_TAG_STORE = 99,    /* ours: a store to read in place; brings a descriptor */
     PX_TAG_DYNAMIC = 100, /* requests start one above */
+    PX_TAG_FIRST = PX_TAG_DYNAMIC + 1,
 };
 
 enum px_role_flag { /* in the connect message */

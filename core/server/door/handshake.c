@@ -474,35 +474,39 @@ static bool handshake_header(struct handshake *h)
     return h->body != NULL;
 }
 
-static void on_bytes(void *arg, int fd, unsigned events PX_UNUSED)
+/* Reads what there is. True: there is more to come; else the handshake is over. */
+static bool read_on(struct handshake *h)
 {
-    struct handshake *h = arg;
-
     for (;;) {
         uint8_t *to = (h->in_body ? h->body : h->header) + h->have;
         size_t want = (h->in_body ? h->body_len : sizeof h->header) - h->have;
-        ssize_t n = recv(fd, to, want, 0);
+        ssize_t n = recv(h->fd, to, want, 0);
 
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-            return;
+            return true;
         if (n <= 0) {
             handshake_end(h);
-            return;
+            return false;
         }
         h->have += (size_t)n;
         if ((size_t)n < want)
             continue;
         if (h->in_body) {
             handshake_whole(h);
-            return;
+            return false;
         }
         if (!handshake_header(h)) {
             handshake_end(h);
-            return;
+            return false;
         }
     }
+}
+
+static void on_bytes(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
+{
+    (void)read_on(arg);
 }
 
 static void on_slow(void *arg)
@@ -529,6 +533,8 @@ void px_handshake_start(struct px_server *srv, int fd, const struct px_ptl_peer 
     h->who = *who;
     px_list_append(&srv->part.door->handshakes, &h->link);
     srv->part.door->n_handshakes++;
+    if (!read_on(h)) /* most have sent all of it by now */
+        return;
     h->watch = px_watch_create(px_process.loop, fd, PX_READABLE, on_bytes, h);
     h->timer = px_timer_create(px_process.loop, on_slow, h);
     if (!h->watch || !h->timer) {

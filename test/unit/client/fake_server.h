@@ -23,7 +23,8 @@ struct fake {
     const char *uri_variable; /* "PMIX_SERVER_URI41" unless set */
     const char *nspace;       /* "job" unless set */
     const char *version;      /* "4.2.9" unless set */
-    bool no_members;          /* groups are destructed without, as before 4.2.4 */
+    bool unasked;    /* a request has come with the connect message, and is next */
+    bool no_members; /* groups are destructed without, as before 4.2.4 */
     /* What to do instead of serving. */
     void (*script)(void);
     /* Sees each request first; true: has dealt with it. */

@@ -448,6 +448,42 @@ PX_TEST(an_environment_that_makes_no_sense_is_refused_before_anything_is_done)
     free(longer);
 }
 
+/* Only a server of ours, which is the one with another address. */
+static void serve_at_once(void)
+{
+    struct fake_req req = {0};
+    int fd = fake_accept();
+    char byte;
+    fake.unasked = getenv("TENON_SERVER_URI");
+    if (fake.unasked) { /* nothing is answered before it */
+        ck_assert(fake_next(fd, &req));
+        ck_assert_uint_eq(req.op, PX_OP_REQ);
+        fake.unasked = false;
+    } else {
+        ck_assert_int_eq(recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT), -1);
+    }
+    fake_words(fd, PMIX_SUCCESS, 7);
+    if (req.payload.len)
+        fake_answer(fd, &req);
+    px_buf_cleanup(&req.payload);
+    fake_serve_on(fd);
+}
+
+PX_TEST(a_server_of_ours_is_asked_for_the_job_with_the_connect_message)
+{
+    fake.script = serve_at_once;
+    for (int ours = 0; ours < 2; ours++) {
+        fake_start();
+        PX_AUTOFREE char *own = px_strf("%s;%s", getenv("PMIX_SERVER_URI41"),
+                                        strchr(getenv("PMIX_SERVER_URI41"), ';') + 1);
+        if (ours)
+            setenv("TENON_SERVER_URI", own, 1);
+        ok(init());
+        client_end();
+        ck_assert_uint_eq(fake.n_ops[PX_OP_REQ], ours + 1);
+    }
+}
+
 PX_TEST(a_faster_address_is_no_obstacle)
 {
     fake_start();

@@ -245,6 +245,39 @@ PX_TEST(who_is_not_registered_not_attested_or_not_understood_is_refused)
     }
 }
 
+PX_TEST(what_comes_with_the_connect_message_is_answered_after_it)
+{
+    static const struct {
+        const char *nspace;
+        pmix_status_t status;
+    } rows[] = {{"job", PMIX_SUCCESS}, {"nojob", PMIX_ERR_NOT_FOUND}};
+
+    start();
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        struct px_hello h = raw_hello(rows[i].nspace, 0);
+        PX_AUTO(px_buf) bytes = {0};
+        uint8_t header[PX_FRAME_HEADER_B];
+        px_writer w = raw_begin(PX_OP_REQ);
+        PX_AUTOCLOSE int fd = raw_socket();
+        px_reader reply;
+        uint32_t word;
+
+        px_frame_encode(header, &(struct px_frame){.tag = PX_TAG_FIRST,
+                                                   .nbytes = (uint32_t)w.buf.len});
+        ok(px_hello_encode(&h, &bytes));
+        ok(px_buf_add(&bytes, header, sizeof header));
+        ok(px_buf_add(&bytes, w.buf.data, w.buf.len));
+        px_writer_cleanup(&w);
+        ok(px_fd_write_all(fd, bytes.data, bytes.len, 0));
+        ok(px_fd_read_all(fd, &word, sizeof word, 0));
+        ck_assert_int_eq((pmix_status_t)ntohl(word), rows[i].status);
+        if (rows[i].status)
+            continue;
+        ok(px_fd_read_all(fd, &word, sizeof word, 0));
+        ck_assert(raw_recv(fd, PX_TAG_FIRST, &reply));
+    }
+}
+
 PX_TEST(who_cannot_be_answered_finds_the_connection_closed)
 {
     struct px_hello h = raw_hello("job", 0);
