@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Sourced by quickstart.sh and check.sh: install Debian packages, only those that are missing.
 
-BUILD_PACKAGES="gcc libc6-dev meson ninja-build pkg-config libltdl-dev
+BUILD_PACKAGES="gcc libc6-dev meson ninja-build pkg-config
     libhwloc-dev libjansson-dev zlib1g-dev python3"
 TEST_PACKAGES="check g++ clang libclang-rt-14-dev binutils abigail-tools python3-pmix
     openmpi-bin libopenmpi-dev libpmix-dev libpmix2 slurm-wlm-basic-plugins strace iproute2 procps"

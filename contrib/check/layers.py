@@ -58,7 +58,6 @@ ALLOWED = {
 # Libraries that stay inside some rooms; all others may use what the system has.
 LIBRARIES = {
     r"sys/epoll\.h": {"core/rt"},
-    r"ltdl\.h": {"core/plugin"},
     r"zlib\.h": {"core/wire"},
     r"hwloc(\.h|/)": {"core/types", "core/topo"},
     r"check\.h": set(),

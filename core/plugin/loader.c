@@ -13,7 +13,6 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <ltdl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -276,35 +275,8 @@ void px_catalog_list(const px_catalog *catalog, enum px_framework_id id, char *t
 
 /* ---- into memory ----------------------------------------------------------------- */
 
-/* libltdl forgets why something failed, and binds symbols when they are first called,
- * which is late to learn that one is missing. So first the way that tells, once; then
- * it is there already. */
-static lt_dlhandle open_file(const char *file, struct px_err *err)
-{
-    void *first = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-    lt_dlhandle handle = NULL;
-    lt_dladvise advise;
-
-    if (!first) {
-        const char *text = dlerror();
-
-        px_err_set(err, PMIX_ERR_NOT_FOUND, "component cannot be loaded: %s",
-                   text ? text : file);
-        return NULL;
-    }
-    if (!lt_dladvise_init(&advise)) {
-        if (!lt_dladvise_local(&advise))
-            handle = lt_dlopenadvise(file, advise);
-        lt_dladvise_destroy(&advise);
-    }
-    dlclose(first);
-    if (!handle)
-        px_err_nomem(err, "load %s", file);
-    return handle;
-}
-
 /* Its descriptor has one name only, made of those in the file's name. */
-static pmix_status_t find_descriptor(const struct px_found *f, lt_dlhandle handle,
+static pmix_status_t find_descriptor(const struct px_found *f, void *handle,
                                      const struct px_component **out,
                                      struct px_err *err)
 {
@@ -313,7 +285,7 @@ static pmix_status_t find_descriptor(const struct px_found *f, lt_dlhandle handl
 
     if (!symbol)
         return px_err_nomem(err, "load %s", f->file);
-    *out = lt_dlsym(handle, symbol);
+    *out = dlsym(handle, symbol);
     if (!*out)
         return px_err_set(err, PMIX_ERR_NOT_SUPPORTED, "component %s has no symbol %s",
                           f->file, symbol);
@@ -332,21 +304,20 @@ static pmix_status_t load_file(const struct px_found *f, struct px_loaded *out,
         return rc == PMIX_ERR_NO_PERMISSIONS
                    ? px_err_prefix(err, "component not loaded")
                    : rc;
-    if (lt_dlinit()) {
-        lt_dlexit(); /* it has counted this attempt, and would crash on the next one */
-        return px_err_nomem(err, "load components");
+    /* Not when a symbol is first called, which is late to learn that one is missing. */
+    out->handle = dlopen(real ? real : f->file, RTLD_NOW | RTLD_LOCAL);
+    if (!out->handle) {
+        const char *why = dlerror();
+
+        return px_err_set(err, PMIX_ERR_NOT_FOUND, "component cannot be loaded: %s",
+                          why ? why : f->file);
     }
-    struct px_err why = {.status = PMIX_ERR_NOT_FOUND};
-    out->handle = open_file(real ? real : f->file, &why);
-    rc = out->handle ? find_descriptor(f, out->handle, &descriptor, err)
-                     : px_err_set(err, why.status, "%s", why.text);
+    rc = find_descriptor(f, out->handle, &descriptor, err);
     if (!rc)
         rc = px_descriptor_take(f, descriptor, out, err);
     if (!rc)
         return PMIX_SUCCESS;
-    if (out->handle)
-        lt_dlclose(out->handle);
-    lt_dlexit();
+    (void)dlclose(out->handle);
     out->handle = NULL;
     return rc;
 }
@@ -373,7 +344,6 @@ void px_loader_unload(struct px_loaded *loaded)
     px_descriptor_release(loaded);
     if (!loaded->handle)
         return;
-    lt_dlclose(loaded->handle);
-    lt_dlexit(); /* each load has begun with lt_dlinit, which counts */
+    (void)dlclose(loaded->handle);
     loaded->handle = NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds components, in folders and in the library itself, and loads them through
- * libltdl. Only under the process lock: libltdl is not made for threads. */
+/* Finds components, in folders and in the library itself, and loads them. Only under
+ * the process lock. */
 #ifndef PX_PLUGIN_LOADER_H
 #define PX_PLUGIN_LOADER_H
 
