@@ -260,7 +260,7 @@ def make_release(folder):
     """The library of this tree, in a build of its own."""
     if not os.path.exists(os.path.join(folder, "build.ninja")):
         subprocess.run(["meson", "setup", folder, TOP, "--buildtype=release", "-Dtests=disabled", "-Ddocs=false",
-                        "-Dbuiltin=all"], check=True, stdout=subprocess.DEVNULL)
+                        "-Dbuiltin=all", "-Dcomponents="], check=True, stdout=subprocess.DEVNULL)
     subprocess.run(["nice", "ninja", "-C", folder, "core/libpmix.so.2.0.0"], check=True, stdout=subprocess.DEVNULL)
     return os.path.join(folder, "core")
 
