@@ -81,6 +81,8 @@ static void sort(pmix_proc_t *v, size_t *n, bool known)
 {
     size_t kept = 0;
 
+    if (*n == 1 && v->rank == PMIX_RANK_WILDCARD)
+        return;
     qsort(v, *n, sizeof *v, by_proc);
     for (size_t i = 0, first; i < *n;) {
         const struct px_nspace *ns = px_nspace_find(px_process.model, v[i].nspace);
@@ -105,7 +107,7 @@ static void sort(pmix_proc_t *v, size_t *n, bool known)
 
 static pmix_proc_t *copy(const pmix_proc_t *v, size_t n)
 {
-    pmix_proc_t *new = calloc(n, sizeof *new);
+    pmix_proc_t *new = malloc(n * sizeof *new);
 
     if (new)
         memcpy(new, v, n * sizeof *v);
@@ -133,7 +135,8 @@ pmix_status_t px_members_settle(const struct px_server *srv, struct px_args *a,
     if (rc)
         return rc;
     px_members_sort(set->v, &set->n);
-    if (strcmp(set->v[0].nspace, set->v[set->n - 1].nspace) != 0)
+    if (strcmp(set->v[0].nspace, set->v[set->n - 1].nspace) != 0 ||
+        px_members_same(a->procs, a->n_procs, set->v, set->n))
         return PMIX_SUCCESS;
     free(a->procs);
     a->n_procs = set->n;
