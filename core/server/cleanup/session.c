@@ -469,7 +469,7 @@ static bool remove_bare(const struct px_session *s, const char *dir)
     const char *name = strrchr(dir, '/') + 1;
     struct stat st;
 
-    if (!px_session_is_bare(s))
+    if (!s->swept && !px_session_is_bare(s))
         return false;
     PX_AUTOCLOSE int place = openat(s->dir_fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (place < 0 || fstatat(place, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
@@ -479,7 +479,8 @@ static bool remove_bare(const struct px_session *s, const char *dir)
     return unlinkat(place, name, AT_REMOVEDIR) == 0;
 }
 
-static void remove_folder(const struct px_session *s, const char *dir, bool last)
+/* True if it is gone. */
+static bool remove_folder(const struct px_session *s, const char *dir, bool last)
 {
     const struct px_rm_item item = {.path = dir,
                                     .kind = PX_RM_DIR,
@@ -489,13 +490,14 @@ static void remove_folder(const struct px_session *s, const char *dir, bool last
     struct px_pcleanup_totals totals = {0};
     int errnum;
 
-    if (!is_still_there(s, dir) || remove_bare(s, dir))
-        return;
+    if (remove_bare(s, dir) || !is_still_there(s, dir))
+        return true;
     errnum = px_rm_run(&item, 1, geteuid(), getegid(), px_session_log_kept, NULL,
                        &totals);
     if (last && (errnum || is_still_there(s, dir)))
         px_log(PX_LOG_WARN, "server", "cannot remove %s: %s", dir,
                errnum ? strerror(errnum) : "it is not empty");
+    return false;
 }
 
 void px_session_end(struct px_server *srv, bool left)
@@ -505,13 +507,12 @@ void px_session_end(struct px_server *srv, bool left)
     if (!s)
         return;
     left = left && s->journal_fd >= 0;
-    if (srv->dir && !left)
-        remove_folder(s, srv->dir, false);
+    bool gone = !srv->dir || left || remove_folder(s, srv->dir, false);
     finish_cleaner(s, left);
     px_drop_fd(&s->journal_fd);
     /* NFS has kept a journal that was open, and with it the folder. */
-    if (srv->dir && !left)
-        remove_folder(s, srv->dir, true);
+    if (!gone)
+        (void)remove_folder(s, srv->dir, true);
     px_drop_fd(&s->dir_fd);
     free(s->own_tmpdir);
     free(s);
