@@ -430,10 +430,8 @@ PX_EXPORT pmix_status_t PMIx_Get_nb(const pmix_proc_t *proc, const char key[],
     struct get_op op = make_get(proc, key, info, ninfo);
     pmix_status_t rc = check(key, info, ninfo);
 
-    if (rc)
-        return rc;
-    if (!cbfunc)
-        return PMIX_ERR_BAD_PARAM;
+    if (rc || !cbfunc)
+        return rc ? rc : PMIX_ERR_BAD_PARAM;
     op.api.finish = finish_get;
     op.api.cbdata = cbdata;
     op.cb = cbfunc;

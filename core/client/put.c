@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define ON_ITS_WAY_B (16u * 1024u * 1024u)
+#define KEPT_B       (4u * 1024u) /* of the section */
 
 struct put_op {
     struct px_api api;
@@ -17,19 +18,21 @@ struct put_op {
 };
 
 /* A section of its own: a later value of a key counts, whatever the scopes. */
-static pmix_status_t add_section(px_writer *all, const struct put_op *op)
+static pmix_status_t add_section(struct px_model *m, const struct put_op *op)
 {
-    PX_AUTO(px_writer) one;
-    pmix_status_t rc;
+    px_writer *all = &m->put, *one = &m->section;
 
-    px_writer_init(&one, all->codec);
-    px_pack_kval(&one, op->key, op->value);
+    one->codec = all->codec;
+    px_pack_kval(one, op->key, op->value);
     if (all->buf.len == 0)
         px_pack_op(all, PX_OP_COMMIT);
     px_pack_u8(all, op->scope, PMIX_SCOPE);
-    px_pack_buffer(all, &one.buf);
-    rc = one.status ? one.status : all->status;
-    all->status = PMIX_SUCCESS;
+    px_pack_buffer(all, &one->buf);
+    pmix_status_t rc = one->status ? one->status : all->status;
+    all->status = one->status = PMIX_SUCCESS;
+    one->buf.len = 0;
+    if (one->buf.cap > KEPT_B)
+        px_buf_cleanup(&one->buf);
     return rc;
 }
 
@@ -40,8 +43,7 @@ static void on_put(struct px_api *api)
     struct put_op *op = PX_CONTAINER_OF(api, struct put_op, api);
     struct px_model *m = px_process.model;
     size_t before = m->put.buf.len;
-    pmix_status_t rc = op->scope == PMIX_INTERNAL ? PMIX_SUCCESS
-                                                  : add_section(&m->put, op);
+    pmix_status_t rc = op->scope == PMIX_INTERNAL ? PMIX_SUCCESS : add_section(m, op);
 
     if (!rc)
         rc = px_store_put(&m->own->store, PX_GDS_INTERNAL, m->self.rank, op->key,

@@ -47,6 +47,7 @@ void px_model_destroy(struct px_model *model)
     px_map_fini(&model->asking);
     px_map_fini(&model->channel.pending);
     px_writer_cleanup(&model->put);
+    px_writer_cleanup(&model->section);
     px_iofs_fini(&model->iofs);
     PX_LIST_EACH (&model->groups, struct px_group, g, link)
         free(g);

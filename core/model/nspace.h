@@ -71,7 +71,7 @@ struct px_model {
     pmix_proc_t self;            /* R */
     struct px_nspace *own;       /* R; self's namespace; NULL until known */
     bool standalone;             /* a singleton: there is no server to ask */
-    px_writer put;               /* put and not yet committed, as the server wants it */
+    px_writer put, section;      /* put and not yet committed; to pack one of it in */
     size_t unanswered_b;         /* committed, and not yet known to have arrived */
     size_t n_unanswered;         /* so many commits */
     pmix_status_t commit_failed; /* which no call has returned yet */

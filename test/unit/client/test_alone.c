@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A process without a server: everything it can do alone, it can; topology, binding, locality and
  * distances among it. */
+#include "alloc_fail.h"
 #include "core/base/str.h"
 #include "core/client/client.h"
 #include "core/topo/topo.h"
@@ -199,6 +200,23 @@ static void on_value(pmix_status_t status PX_UNUSED, pmix_value_t *value PX_UNUS
     got[3] = PMIx_Finalize(NULL, 0);
     got[4] = PMIx_server_init(NULL, NULL, 0);
     sem_post(&done);
+}
+
+/* What waits for the commit grows now and then. */
+PX_TEST(puts_pack_into_memory_that_is_there)
+{
+    PX_TEST_NEEDS_ALLOC;
+    enum { PUTS = 100 };
+    pmix_value_t v = {.type = PMIX_UINT32};
+    pmix_status_t rc = PMIx_Put(PMIX_GLOBAL, "key", &v);
+
+    px_alloc_fail_at(0);
+    for (int i = 0; !rc && i < PUTS; i++)
+        rc = PMIx_Put(PMIX_GLOBAL, "key", &v);
+    unsigned n = px_alloc_count();
+    px_alloc_fail_end();
+    ok(rc);
+    ck_assert_uint_lt(n, PUTS / 2);
 }
 
 PX_TEST(a_callback_must_not_block)
