@@ -78,7 +78,8 @@ typedef struct px_reader {
     struct px_codec codec;
     const uint8_t *pos, *end; /* borrowed */
     unsigned depth; /* of values and data arrays, each counts one of PX_MAX_DEPTH */
-    /* Bytes of arrays it may still allocate, at first PX_MAX_DECODED_B. */
+    /* Bytes it may still allocate, of strings a constant each, at first
+     * PX_MAX_DECODED_B. */
     size_t budget;
     /* It may hold topologies (core/types/handle.h says why that takes trust). Not so at
      * first: they are PMIX_ERR_NOT_SUPPORTED then. */

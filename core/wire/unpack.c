@@ -3,7 +3,7 @@
  * the values; and a walk over the type table that believes nothing. The rules:
  *   - an operation that fails leaves the reader where it stood;
  *   - a count is checked against the bytes that are left before anything is allocated,
- *     arrays grow as their elements arrive, and all arrays of a message share one
+ *     arrays grow as their elements arrive, and all memory of a message shares one
  *     budget;
  *   - memory is zeroed before objects are read into it, and a function that fails
  *     midway destructs what it filled, so an error leaves nothing behind;
@@ -14,6 +14,7 @@
 #include "core/base/vec.h"
 
 #define GROW_FIRST_B 4096 /* first allocation for an array of unproven length */
+#define LEAST_B      32   /* what the smallest piece of memory takes */
 
 static pmix_status_t get_object(px_reader *r, void *dst, const struct px_type *t,
                                 enum px_store store);
@@ -23,6 +24,15 @@ static pmix_status_t get_known(const px_reader *r, pmix_data_type_t id,
 {
     *t = px_dialect_knows(r->codec.dialect, id) ? px_type_find(id) : NULL;
     return *t ? PMIX_SUCCESS : PMIX_ERR_UNKNOWN_DATA_TYPE;
+}
+
+/* Counts memory that a few bytes can ask for. */
+static pmix_status_t spend(px_reader *r, size_t b)
+{
+    if (b > r->budget)
+        return PMIX_ERR_UNPACK_FAILURE;
+    r->budget -= b;
+    return PMIX_SUCCESS;
 }
 
 /* Can n elements be in what is left? Bounds n times their size in memory, too. */
@@ -44,6 +54,8 @@ pmix_status_t px_get_string(px_reader *r, char **s)
     pmix_status_t rc = px_get_text(r, &text, &len);
 
     *s = NULL;
+    if (!rc && text)
+        rc = spend(r, LEAST_B);
     if (!rc && text)
         rc = px_dup_bytes((const uint8_t *)text, len + 1, s);
     return rc;
@@ -80,6 +92,8 @@ static pmix_status_t get_blob(px_reader *r, char **bytes, size_t *size)
     size_t n;
     pmix_status_t rc = px_get_view(r, &view, &n);
 
+    if (!rc)
+        rc = spend(r, LEAST_B);
     if (!rc)
         rc = px_dup_bytes(view, n, bytes);
     if (!rc)
@@ -185,14 +199,13 @@ pmix_status_t px_get_elements(px_reader *r, void *array, size_t n,
 static pmix_status_t grow(px_reader *r, char **array, size_t had, size_t cap,
                           size_t size)
 {
-    size_t more = (cap - had) * size;
+    pmix_status_t rc = spend(r, (cap - had) * size);
 
-    if (more > r->budget)
-        return PMIX_ERR_UNPACK_FAILURE;
+    if (rc)
+        return rc;
     char *bigger = realloc(*array, cap * size);
     if (!bigger)
         return PMIX_ERR_NOMEM;
-    r->budget -= more;
     *array = bigger;
     return PMIX_SUCCESS;
 }
@@ -305,6 +318,9 @@ static pmix_status_t get_payload(px_reader *r, pmix_value_t *v, const struct px_
 
     if (t->in_value == PX_VALUE_INLINE)
         return get_object(r, &v->data, t, (enum px_store)t->store);
+    rc = spend(r, t->size);
+    if (rc)
+        return rc;
     object = calloc(1, t->size);
     if (!object)
         return PMIX_ERR_NOMEM;

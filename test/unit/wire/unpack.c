@@ -521,26 +521,35 @@ PX_TEST(a_count_of_2_to_the_40_allocates_nothing)
     }
 }
 
+/* Some bytes each, and much more in memory; of a string its pointer and its text. */
 PX_TEST(a_message_of_many_tiny_objects_is_refused_in_time)
 {
-    /* nothing but empty infos: three bytes each, and half a kilobyte in memory */
-    enum { N = 4000, BUDGET_B = N * sizeof(pmix_info_t) };
-    PX_AUTO(px_writer) w;
-    pmix_info_t *info = calloc(N, sizeof(*info));
-    void *array;
+    enum { N = 4000, TEXT_B = 32 };
+    static const struct {
+        pmix_data_type_t type;
+        size_t size_b, budget_b;
+    } rows[] = {{PMIX_INFO, sizeof(pmix_info_t), sizeof(pmix_info_t)},
+                {PMIX_STRING, sizeof(char *), sizeof(char *) + TEXT_B}};
 
-    px_writer_init(&w, px_codec_default);
-    px_pack(&w, info, N, PMIX_INFO);
-    free(info);
-    for (size_t over = 0; over < 2; over++) {
+    for (size_t i = 0; i < 2 * PX_COUNT(rows); i++) {
+        size_t size_b = rows[i / 2].size_b, over = i % 2;
+        pmix_data_type_t type = rows[i / 2].type;
+        PX_AUTOFREE char *objects = calloc(N, size_b);
+        PX_AUTO(px_writer) w;
+        void *array;
         px_reader r;
 
+        for (size_t at = 0; type == PMIX_STRING && at < N; at++)
+            ((const char **)(void *)objects)[at] = "";
+        px_writer_init(&w, px_codec_default);
+        px_pack(&w, objects, N, type);
         px_reader_init(&r, w.codec, w.buf.data, w.buf.len);
         ck_assert_uint_eq(r.budget, PX_MAX_DECODED_B);
-        r.budget = BUDGET_B - over;
-        ck_assert_int_eq(px_unpack_array(&r, &array, N, PMIX_INFO),
+        r.budget = N * rows[i / 2].budget_b - over;
+        ck_assert_int_eq(px_unpack_array(&r, &array, N, type),
                          over ? PMIX_ERR_UNPACK_FAILURE : PMIX_SUCCESS);
-        px_type_free_array(PMIX_INFO, array, N);
+        if (!over)
+            px_type_free_array(type, array, N);
     }
 }
 
