@@ -70,10 +70,12 @@ const struct px_param px_server_params[] = {
                       "part in the launch of a job"),
     PX_PARAM_SIZE(struct px_server_conf, committed_per_user, "2g", 0, INT64_MAX,
                   "How many bytes the values may take that processes of one user have "
-                  "committed, and messages to and from them on their way"),
+                  "committed, messages to and from them on their way, and requests of "
+                  "theirs that wait"),
     PX_PARAM_SIZE(struct px_server_conf, committed_total, "8g", 0, INT64_MAX,
                   "How many bytes the values may take that all processes have "
-                  "committed, and messages to and from them on their way"),
+                  "committed, messages to and from them on their way, and requests of "
+                  "theirs that wait"),
     PX_PARAM_SIZE(struct px_server_conf, output_per_stream, "1m", 4096, INT64_MAX / 4,
                   "How many bytes a server keeps of what a process has written to one "
                   "stream, and of input for it, for those that have not read it yet"),

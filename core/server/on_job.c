@@ -142,9 +142,11 @@ static pmix_status_t on_finalize(struct px_server *srv, struct px_req *req)
 static const struct px_rpc rpcs[] = {
     {PX_OP_REQ, PX_BY_ANY, PX_OWN, .handler = on_req},
     /* A tool has no job with whose end its data could go. */
-    {PX_OP_COMMIT, PX_BY_CLIENT | PX_BY_SELF, PX_OWN, .handler = px_commit_request},
+    {PX_OP_COMMIT, PX_BY_CLIENT | PX_BY_SELF, PX_OWN, .passing = true,
+     .handler = px_commit_request},
     {PX_OP_ABORT, PX_BY_ANY, PX_OF_USER, .forward = &aborting},
-    {PX_OP_FINALIZE, PX_BY_ANY | PX_BY_LEAVING, PX_OWN, .handler = on_finalize},
+    {PX_OP_FINALIZE, PX_BY_ANY | PX_BY_LEAVING, PX_OWN, .passing = true,
+     .handler = on_finalize},
     {0},
 };
 

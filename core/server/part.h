@@ -29,7 +29,7 @@ struct px_server_parts {
     struct px_values *values;
     /* of one part each, which needs no more */
     struct px_list attributes, cached_events, gathers, psets, waiting_gets;
-    size_t n_cached_events;
+    size_t n_cached_events, cached_events_b;
 };
 
 struct px_server_start {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PMIx_Query_info: the parts answer the keys they know, the host gets what is left. */
+#include "core/server/data/memory.h"
 #include "core/server/upcall.h"
 
 #include <string.h>
@@ -74,7 +75,12 @@ static pmix_status_t answer_queries(struct px_server *srv, struct px_args *args,
 static pmix_status_t prepare_query(struct px_req *req, struct px_upcall *u)
 {
     pmix_status_t rc = answer_queries(req->peer->server, &u->args, &u->known);
+    size_t known_b = 0;
 
+    for (size_t i = 0; u->args.n_queries > 0 && i < u->known.n; i++)
+        known_b += px_type_size(PMIX_INFO, &u->known.v[i]);
+    if (!rc) /* they wait for the host's */
+        rc = px_charge(&req->charge, req->peer, known_b);
     for (size_t i = 0; !rc && i < u->args.n_queries; i++) {
         pmix_query_t *q = &u->args.queries[i];
         px_infos l = {.v = q->qualifiers, .n = q->nqual, .cap = q->nqual};

@@ -11,10 +11,7 @@
 
 #include <string.h>
 
-/* Requests that wait for others, or for a host that is slow, cost memory that their
- * client chooses: what it sends, and about REQUEST_B for each. */
-#define MAX_PENDING_B (256u * 1024u * 1024u)
-#define REQUEST_B     1024u
+#define REQUEST_B 1024u /* of a request, beside what its client sends */
 
 struct px_local *px_local_before(const struct px_nspace *ns, pmix_rank_t rank)
 {
@@ -46,7 +43,7 @@ struct px_peer *px_peer_find(struct px_server *srv, const pmix_proc_t *proc)
 void px_req_drop(struct px_req *req)
 {
     px_buf_cleanup(&req->reply);
-    req->peer->pending_b -= req->weight_b;
+    px_charge_end(&req->charge);
     px_peer_unref(req->peer);
     free(req);
 }
@@ -204,6 +201,26 @@ void px_server_peer_lost(struct px_server *srv, struct px_peer *peer, pmix_statu
 
 /* ---- requests that go to the host ------------------------------------------------ */
 
+pmix_status_t px_req_unpack(struct px_req *req, struct px_args *args,
+                            const struct px_arg *table)
+{
+    pmix_status_t rc = px_unpack_args(&req->in, args, table);
+
+    return rc ? rc
+              : px_charge(&req->charge, req->peer, PX_MAX_DECODED_B - req->in.budget);
+}
+
+pmix_status_t px_req_expand(struct px_req *req, struct px_args *args)
+{
+    size_t named = args->n_procs;
+    pmix_status_t rc = px_procs_expand(px_process.model, &args->procs, &args->n_procs);
+
+    if (rc || args->n_procs <= named)
+        return rc;
+    return px_charge(&req->charge, req->peer,
+                     (args->n_procs - named) * sizeof(*args->procs));
+}
+
 pmix_status_t px_forward_user(struct px_req *req, struct px_upcall *u)
 {
     return px_infos_set_user(&u->args.info, req->peer);
@@ -226,9 +243,9 @@ pmix_status_t px_forward(struct px_server *srv, struct px_req *req)
         return PMIX_ERR_NOMEM;
     if (f->newest)
         req->in.codec = px_codec_newest(req->in.codec);
-    rc = px_unpack_args(&req->in, &u->args, f->request->args);
+    rc = px_req_unpack(req, &u->args, f->request->args);
     if (!rc)
-        rc = px_procs_expand(px_process.model, &u->args.procs, &u->args.n_procs);
+        rc = px_req_expand(req, &u->args);
     if (!rc)
         rc = px_req_may(req, u->args.procs, u->args.n_procs);
     if (!rc)
@@ -279,6 +296,9 @@ static pmix_status_t handle(struct px_server *srv, struct px_req *req)
     }
     req->rpc = find_rpc(srv, req->op);
     rc = px_req_admit(req);
+    if (!rc && !req->rpc->passing)
+        rc = px_charge(&req->charge, req->peer,
+                       REQUEST_B + (size_t)(req->in.end - req->in.pos));
     if (rc)
         return rc;
     return req->rpc->forward ? px_forward(srv, req) : req->rpc->handler(srv, req);
@@ -287,23 +307,17 @@ static pmix_status_t handle(struct px_server *srv, struct px_req *req)
 void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t tag,
                         const uint8_t *payload, size_t n)
 {
-    size_t weight_b = n + REQUEST_B;
     struct px_req *req;
 
     if (tag < PX_TAG_DYNAMIC) /* heartbeats and the like ask for nothing */
         return;
-    if (peer->pending_b + weight_b > MAX_PENDING_B && peer != srv->self) {
-        px_peer_refuse(peer, tag, PMIX_ERR_OUT_OF_RESOURCE);
-        return;
-    }
     req = malloc(sizeof *req);
     if (!req) {
         px_peer_refuse(peer, tag, PMIX_ERR_NOMEM);
         return;
     }
-    *req = (struct px_req){.peer = peer, .tag = tag, .weight_b = weight_b};
+    *req = (struct px_req){.peer = peer, .tag = tag};
     px_peer_ref(peer);
-    peer->pending_b += weight_b;
     px_reader_init(&req->in, peer->codec, payload, n);
     pmix_status_t rc = handle(srv, req);
     if (rc != PX_DEFERRED)

@@ -67,7 +67,14 @@ struct px_peer {
     uint64_t inode;     /* of the socket at its end; 0: not known */
     struct px_cleanup_proc *cleanup; /* the process that it is */
     struct px_list interests; /* events it has registered for: event/on_event.c */
-    size_t pending_b;         /* what its unanswered requests may cost */
+    size_t pending_b;         /* of its charges */
+};
+
+/* Memory that a message of a peer makes the server keep, for which the peer's user is
+ * charged until it is given back: data/memory.h. Zeroed: none. */
+struct px_charge {
+    struct px_peer *peer; /* referenced */
+    size_t size_b;
 };
 
 /* One request of a peer. Handlers return a status, which is then the reply, or
@@ -78,11 +85,11 @@ struct px_req {
     uint32_t tag;
     uint8_t op;
     const struct px_rpc *rpc;
-    size_t weight_b;     /* its share of the peer's pending_b */
-    px_reader in;        /* after the command byte; valid during the handler only */
-    struct px_list link; /* free for the handler's queue */
-    void *state;         /* free for the handler */
-    struct px_msg msg;   /* carries the reply to a request of our own */
+    struct px_charge charge; /* from before the handler to the reply */
+    px_reader in;            /* after the command byte; valid during the handler only */
+    struct px_list link;     /* free for the handler's queue */
+    void *state;             /* free for the handler */
+    struct px_msg msg;       /* carries the reply to a request of our own */
     px_buf reply;
 };
 #define PX_DEFERRED ((pmix_status_t)1)
@@ -110,6 +117,7 @@ enum px_reach {
 struct px_rpc {
     uint8_t op;
     uint8_t senders, reach;
+    bool passing; /* keeps nothing that is not counted elsewhere: not charged */
     pmix_status_t (*handler)(struct px_server *srv, struct px_req *req);
     const struct px_forward *forward; /* upcall.h */
 };
@@ -200,6 +208,12 @@ struct px_local *px_local_find(struct px_server *srv, const pmix_proc_t *proc);
 struct px_local *px_local_before(const struct px_nspace *ns, pmix_rank_t rank);
 /* First live connection of a proc; NULL. */
 struct px_peer *px_peer_find(struct px_server *srv, const pmix_proc_t *proc);
+/* Reads what the table lists, as px_unpack_args, and charges the memory that it takes:
+ * also PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t px_req_unpack(struct px_req *req, struct px_args *args,
+                            const struct px_arg *table);
+/* px_procs_expand, charged likewise. */
+pmix_status_t px_req_expand(struct px_req *req, struct px_args *args);
 /* Replies with a status (PMIX_OPERATION_SUCCEEDED travels as 0) and ends the
  * request. */
 void px_req_done(struct px_req *req, pmix_status_t status);

@@ -32,7 +32,8 @@ struct px_collective {
     bool handed_over; /* the host has it now; no more may join */
     bool lost_some; /* a participant that had come, or was to come, will not be back */
     bool forgives;  /* that does not matter */
-    bool requested; /* the others have been asked to come */
+    struct px_charge charge; /* of those of its requests that it keeps something of */
+    bool requested;          /* the others have been asked to come */
     const struct px_nspace *made; /* by PX_MAKES, in the end */
 };
 

@@ -9,6 +9,7 @@
 #include "core/model/jobinfo.h"
 #include "core/model/proc_names.h"
 #include "core/rt/log.h"
+#include "core/server/data/memory.h"
 #include "pmix_connect.h"
 
 #include <string.h>
@@ -35,6 +36,7 @@ static void collective_free(struct px_collective *c)
 {
     px_list_remove(&c->link);
     px_timer_free(c->timer);
+    px_charge_end(&c->charge);
     free(c->procs);
     free(c->told);
     px_infos_cleanup(&c->infos);
@@ -284,6 +286,8 @@ static void hand_over(struct px_collective *c)
         rc = name_nspace(c, &u->args.info);
     if (!rc && c->op == PX_OP_FENCE && c->collect)
         rc = px_modex_pack(c, &u->blob);
+    if (!rc && c->charge.peer) /* the host keeps them until it answers */
+        rc = px_charge(&c->charge, NULL, u->blob.len);
     if (rc) {
         px_upcall_drop(u);
         answer_all(c, rc);
@@ -492,17 +496,24 @@ static bool wants_algo(const px_infos *l)
                     px_info_flag(l->v, l->n, PMIX_COLLECTIVE_ALGO_REQD));
 }
 
-/* Its infos, if they are the first that count. */
-static void take_infos(struct px_collective *c, px_infos *infos)
+/* Those of a request, if they are the first that count; they may outlive it. */
+static pmix_status_t take_infos(struct px_collective *c, const struct px_req *req,
+                                px_infos *infos)
 {
     bool needs_algo = wants_algo(infos);
+    pmix_status_t rc;
 
-    if (c->infos.v && (c->needs_algo || !needs_algo))
-        return;
+    if (!px_list_empty(&c->reqs) &&
+        (infos->n == 0 || (c->infos.v && (c->needs_algo || !needs_algo))))
+        return PMIX_SUCCESS;
+    rc = px_charge(&c->charge, req->peer, req->charge.size_b);
+    if (rc)
+        return rc;
     px_infos_cleanup(&c->infos);
     c->infos = *infos;
     *infos = (px_infos){0};
     c->needs_algo = needs_algo;
+    return PMIX_SUCCESS;
 }
 
 /* One has come to a connect, and perhaps asks the others to come too. */
@@ -533,14 +544,18 @@ static pmix_status_t join(struct px_server *srv, struct px_req *req, struct px_a
     if (first)
         c = begin(srv, req->op, a, m);
     rc = c ? limit(c, &a->info) : PMIX_ERR_NOMEM;
+    if (!rc && first)
+        rc = px_charge(&c->charge, req->peer,
+                       sizeof *c + (c->n_procs + c->n_told) * sizeof *c->procs);
     if (!rc && first && c->op != PX_OP_FENCE && px_collective_count(c).lost_some)
         rc = settle_lost(c);
+    if (!rc)
+        rc = take_infos(c, req, &a->info);
     if (rc) {
         if (first && c)
             collective_free(c);
         return rc;
     }
-    take_infos(c, &a->info);
     px_list_append(&c->reqs, &req->link);
     if (req->peer->local)
         req->peer->local->n_meets++;
@@ -599,7 +614,7 @@ static pmix_status_t on_collective(struct px_server *srv, struct px_req *req)
 {
     PX_AUTO(px_args) args = {0};
     PX_AUTO(meeting) m = {0};
-    pmix_status_t rc = px_unpack_args(&req->in, &args, px_request_fence.args);
+    pmix_status_t rc = px_req_unpack(req, &args, px_request_fence.args);
     uint32_t bell_id;
 
     if (!rc && req->peer->reads_in_place && !px_reader_done(&req->in) &&
@@ -608,7 +623,7 @@ static pmix_status_t on_collective(struct px_server *srv, struct px_req *req)
     if (!rc)
         rc = classify(srv, req, &args, &m);
     if (!rc)
-        rc = px_procs_expand(px_process.model, &args.procs, &args.n_procs);
+        rc = px_req_expand(req, &args);
     if (!rc)
         rc = px_req_may(req, args.procs, args.n_procs);
     if (!rc)

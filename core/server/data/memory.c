@@ -3,6 +3,10 @@
  * Those that replace others are counted as if they came in addition, until a limit is
  * reached and all is counted anew.
  *
+ * Memory that a message makes the server keep is charged to its user until it is given
+ * back: requests that wait for others, for data or for the host, registrations, and the
+ * data of a fence. A connection always has room for a little of that.
+ *
  * Frames that arrive and answers that are not read yet have the rest of that, and a
  * little that is always there. Connections that find no room wait until others of the
  * user have given some back; those that keep it for too long are closed. */
@@ -10,15 +14,18 @@
 
 #include "core/base/clock.h"
 #include "core/rt/log.h"
+#include "core/server/door/door.h"
 
 #include <string.h>
 
 /* Of frames on their way. */
 #define ALWAYS_B (16u * 1024u * 1024u)
+/* Of the charges of one connection. */
+#define SHARE_B (256u * 1024u)
 
 struct px_user {
     uid_t uid;
-    size_t kept_b, flight_b;
+    size_t kept_b, held_b, flight_b; /* values; charges; frames on their way */
     bool waits; /* a connection does, for what others of the same user have */
 };
 
@@ -32,7 +39,7 @@ struct px_memory {
     struct px_map users; /* uid -> struct px_user */
     size_t total_b;
     size_t counted_b; /* total_b, when it was last counted */
-    size_t flight_b;
+    size_t held_b, flight_b;
     bool waits;             /* a connection does, for what others have */
     struct px_timer *timer; /* while frames are on their way */
     bool runs;
@@ -90,8 +97,24 @@ static bool has_room(const struct px_server *srv, const struct px_user *u, size_
 {
     const struct px_memory *m = srv->part.memory;
 
-    return m->total_b + beyond_always(m->flight_b) + b <= srv->conf.committed_total &&
-           u->kept_b + beyond_always(u->flight_b) + b <= srv->conf.committed_per_user;
+    return m->total_b + m->held_b + beyond_always(m->flight_b) + b <=
+               srv->conf.committed_total &&
+           u->kept_b + u->held_b + beyond_always(u->flight_b) + b <=
+               srv->conf.committed_per_user;
+}
+
+/* All is counted anew for it, but not again before it may have become much less. */
+static bool finds_room(const struct px_server *srv, const struct px_user *u, size_t b)
+{
+    uint64_t total_b = srv->conf.committed_total, own_b = srv->conf.committed_per_user;
+    struct px_memory *m = srv->part.memory;
+
+    if (has_room(srv, u, b))
+        return true;
+    if (m->total_b - m->counted_b < (total_b < own_b ? total_b : own_b) / 16)
+        return false;
+    count_anew(m);
+    return has_room(srv, u, b);
 }
 
 /* NULL: out of memory. */
@@ -113,10 +136,6 @@ static struct px_user *user_of(struct px_memory *m, uid_t uid)
 pmix_status_t px_memory_keep(struct px_server *srv, const struct px_nspace *ns,
                              uid_t uid, size_t size_b)
 {
-    const struct px_server_conf *conf = &srv->conf;
-    uint64_t least_b = conf->committed_total < conf->committed_per_user
-                           ? conf->committed_total
-                           : conf->committed_per_user;
     struct px_memory *m = srv->part.memory;
     struct kept *k = px_map_sget(&m->kept, ns->name);
 
@@ -130,10 +149,7 @@ pmix_status_t px_memory_keep(struct px_server *srv, const struct px_nspace *ns,
         }
         k->user = u;
     }
-    /* Not again before it may have become much less. */
-    if (!has_room(srv, k->user, size_b) && m->total_b - m->counted_b >= least_b / 16)
-        count_anew(m);
-    if (!has_room(srv, k->user, size_b))
+    if (!finds_room(srv, k->user, size_b))
         return PMIX_ERR_OUT_OF_RESOURCE;
     k->size_b += size_b;
     k->user->kept_b += size_b;
@@ -163,9 +179,11 @@ bool px_memory_has_room(struct px_server *srv, struct px_user *u, int64_t more)
 
     if (!u || fits(m->flight_b, more, ALWAYS_B))
         return true;
-    bool all = fits(m->flight_b, more, left_of(conf->committed_total, m->total_b)) ||
+    bool all = fits(m->flight_b, more,
+                    left_of(conf->committed_total, m->total_b + m->held_b)) ||
                fits(u->flight_b, more, ALWAYS_B);
-    bool own = fits(u->flight_b, more, left_of(conf->committed_per_user, u->kept_b));
+    bool own = fits(u->flight_b, more,
+                    left_of(conf->committed_per_user, u->kept_b + u->held_b));
     m->waits |= !all;
     u->waits |= !own;
     return all && own;
@@ -186,6 +204,13 @@ static void go_on(struct px_server *srv)
             px_conn_go_on(p->conn);
 }
 
+/* Those that wait for room look again, soon. */
+static void given_back(struct px_memory *m, const struct px_user *u)
+{
+    if (m->waits || u->waits)
+        px_timer_set(m->timer, 0);
+}
+
 void px_memory_charge(struct px_server *srv, struct px_user *u, int64_t change)
 {
     struct px_memory *m = srv->part.memory;
@@ -194,11 +219,53 @@ void px_memory_charge(struct px_server *srv, struct px_user *u, int64_t change)
         return;
     u->flight_b += (size_t)change;
     m->flight_b += (size_t)change;
-    if (change < 0 && (m->waits || u->waits))
-        px_timer_set(m->timer, 0);
+    if (change < 0)
+        given_back(m, u);
     else if (change > 0 && !m->runs)
         px_timer_set(m->timer, srv->conf.unread_timeout / 4 + 1);
     m->runs = true;
+}
+
+/* ---- charges --------------------------------------------------------------------- */
+
+pmix_status_t px_charge(struct px_charge *c, struct px_peer *peer, size_t more_b)
+{
+    struct px_peer *p = c->peer ? c->peer : peer;
+    struct px_memory *m = p->server->part.memory;
+    struct px_user *u = p->user;
+
+    if (!u)
+        return PMIX_SUCCESS;
+    /* The last one may be larger than the room that is left. */
+    if (p->pending_b + more_b > SHARE_B && !finds_room(p->server, u, 1)) {
+        px_log_limited(p->server->part.door->rate, u->uid, PMIX_ERR_OUT_OF_RESOURCE,
+                       "server",
+                       "cannot keep more for %s.%u: its requests take %zu bytes, and "
+                       "there is no room left for user %u",
+                       p->proc.nspace, p->proc.rank, p->pending_b, (unsigned)u->uid);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (!c->peer)
+        px_peer_ref(c->peer = p);
+    c->size_b += more_b;
+    p->pending_b += more_b;
+    u->held_b += more_b;
+    m->held_b += more_b;
+    return PMIX_SUCCESS;
+}
+
+void px_charge_end(struct px_charge *c)
+{
+    struct px_peer *p = c->peer;
+
+    if (!p)
+        return;
+    p->pending_b -= c->size_b;
+    p->user->held_b -= c->size_b;
+    p->server->part.memory->held_b -= c->size_b;
+    given_back(p->server->part.memory, p->user);
+    *c = (struct px_charge){0};
+    px_peer_unref(p);
 }
 
 static void on_timer(void *arg)

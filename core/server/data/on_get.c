@@ -5,6 +5,7 @@
  * passes, or the data can no longer come. */
 #include "core/model/jobinfo.h"
 #include "core/model/lookup.h"
+#include "core/server/data/memory.h"
 #include "core/server/data/reply.h"
 #include "core/server/upcall.h"
 
@@ -244,6 +245,7 @@ static pmix_rank_t find_owner(const struct px_nspace *ns, const char *key)
 struct fetch {
     struct px_server *server;
     pmix_proc_t proc;
+    struct px_charge charge; /* the host may keep it when its request has ended */
 };
 
 static pmix_status_t store_fetched(const pmix_proc_t *proc, const px_buf *bytes)
@@ -283,6 +285,7 @@ static void on_fetched(void *arg, const struct px_upcall *answer)
         else
             waiting_end_too(w, &told);
     }
+    px_charge_end(&f->charge);
     free(f);
 }
 
@@ -301,11 +304,17 @@ static pmix_status_t ask_host(struct px_server *srv, struct waiting *pending)
         return PMIX_SUCCESS;
     f = calloc(1, sizeof *f);
     u = f ? px_upcall_new(on_fetched, f) : NULL;
-    if (!u || (pending->key && px_infos_add(&u->args.info, PMIX_REQUIRED_KEY,
-                                            pending->key, PMIX_STRING))) {
+    pmix_status_t rc = u ? px_charge(&f->charge, pending->req->peer,
+                                     sizeof *f + sizeof *u)
+                         : PMIX_ERR_NOMEM;
+    if (!rc && pending->key)
+        rc = px_infos_add(&u->args.info, PMIX_REQUIRED_KEY, pending->key, PMIX_STRING);
+    if (rc) {
         px_upcall_drop(u);
+        if (f)
+            px_charge_end(&f->charge);
         free(f);
-        return PMIX_ERR_NOMEM;
+        return rc;
     }
     f->server = srv;
     f->proc = u->proc = pending->proc;
@@ -390,7 +399,7 @@ static pmix_status_t serve_get(struct px_server *srv, struct px_req *req,
 static pmix_status_t on_get(struct px_server *srv, struct px_req *req)
 {
     struct px_args g = {0};
-    pmix_status_t rc = px_unpack_args(&req->in, &g, px_request_get.args);
+    pmix_status_t rc = px_req_unpack(req, &g, px_request_get.args);
 
     if (!rc && (!g.nspace || strlen(g.nspace) > PMIX_MAX_NSLEN || !has_owner(g.rank)))
         rc = PMIX_ERR_BAD_PARAM;

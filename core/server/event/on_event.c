@@ -4,6 +4,7 @@
 #include "core/base/clock.h"
 #include "core/notify/notify.h"
 #include "core/rt/log.h"
+#include "core/server/data/memory.h"
 #include "core/server/host.h"
 #include "core/server/upcall.h"
 
@@ -12,6 +13,7 @@
 
 #define MAX_CACHED    256   /* events kept, the oldest go first */
 #define CACHE_MS      60000 /* and not longer than this */
+#define MAX_CACHED_B  (16u * 1024u * 1024u)
 #define MAX_CODES     4096
 #define MAX_INTERESTS 4096 /* registrations of one peer */
 #define MAX_AFFECTED  1024 /* processes that one of them names */
@@ -26,6 +28,7 @@ struct interest {
     size_t n_codes; /* 0: default handlers */
     pmix_proc_t *affected;
     size_t n_affected;
+    struct px_charge charge;
 };
 
 enum { MAX_FORMS = 4 };
@@ -50,6 +53,7 @@ struct cached {
     struct px_list link;
     uint64_t at_ms;
     pmix_status_t code;
+    size_t size_b;
     uid_t uid;
     pmix_data_range_t range;
     px_infos infos;
@@ -62,6 +66,7 @@ static void interest_free(struct interest *i)
     if (!i)
         return;
     px_list_remove(&i->link);
+    px_charge_end(&i->charge);
     free(i->codes);
     free(i->affected);
     free(i);
@@ -71,6 +76,7 @@ static void cached_free(struct px_server *srv, struct cached *c)
 {
     px_list_remove(&c->link);
     srv->part.n_cached_events--;
+    srv->part.cached_events_b -= c->size_b;
     px_infos_cleanup(&c->infos);
     free(c);
 }
@@ -164,13 +170,16 @@ static void drop_forms(struct news *e)
 /* Without memory only late registrants miss it. */
 static void cache(struct px_server *srv, const struct news *e)
 {
-    size_t name_b = strlen(e->source->nspace) + 1;
+    size_t name_b = strlen(e->source->nspace) + 1, size_b;
     struct cached *c;
 
     if (e->range == PMIX_RANGE_PROC_LOCAL ||
         px_info_flag(e->info, e->n, PMIX_EVENT_DO_NOT_CACHE))
         return;
-    c = calloc(1, sizeof *c + name_b);
+    size_b = sizeof *c + name_b;
+    for (size_t i = 0; i < e->n; i++)
+        size_b += px_type_size(PMIX_INFO, &e->info[i]);
+    c = size_b <= MAX_CACHED_B ? calloc(1, sizeof *c + name_b) : NULL;
     if (!c)
         return;
     if (e->n && px_infos_add_copy(&c->infos, e->info, e->n)) {
@@ -178,13 +187,17 @@ static void cache(struct px_server *srv, const struct news *e)
         return;
     }
     c->at_ms = px_clock_ms();
+    c->size_b = size_b;
     c->code = e->code;
     c->uid = e->uid;
     c->range = e->range;
     c->rank = e->source->rank;
     memcpy(c->nspace, e->source->nspace, name_b);
     px_list_append(&srv->part.cached_events, &c->link);
-    if (++srv->part.n_cached_events > MAX_CACHED)
+    srv->part.n_cached_events++;
+    srv->part.cached_events_b += size_b;
+    while (srv->part.n_cached_events > MAX_CACHED ||
+           srv->part.cached_events_b > MAX_CACHED_B)
         cached_free(srv,
                     PX_CONTAINER_OF(srv->part.cached_events.next, struct cached, link));
 }
@@ -340,6 +353,10 @@ static pmix_status_t add_and_notify(struct px_server *srv, struct px_req *req,
 
     if (!rc && px_list_length(&req->peer->interests) >= MAX_INTERESTS)
         rc = PMIX_ERR_OUT_OF_RESOURCE;
+    if (!rc)
+        rc = px_charge(&i->charge, req->peer,
+                       sizeof *i + i->n_codes * sizeof *i->codes +
+                           i->n_affected * sizeof *i->affected);
     if (!rc) {
         px_list_append(&req->peer->interests, &i->link);
         req->state = i;
@@ -358,7 +375,7 @@ static pmix_status_t add_and_notify(struct px_server *srv, struct px_req *req,
 static pmix_status_t on_regevents(struct px_server *srv, struct px_req *req)
 {
     PX_AUTO(px_args) args = {0};
-    pmix_status_t rc = px_unpack_args(&req->in, &args, px_request_regevents.args);
+    pmix_status_t rc = px_req_unpack(req, &args, px_request_regevents.args);
 
     return rc ? rc : add_and_notify(srv, req, &args);
 }
@@ -395,7 +412,7 @@ static pmix_status_t on_deregevents(struct px_server *srv PX_UNUSED, struct px_r
 static pmix_status_t on_notify(struct px_server *srv, struct px_req *req)
 {
     PX_AUTO(px_args) a = {0};
-    pmix_status_t rc = px_unpack_args(&req->in, &a, px_request_notify.args);
+    pmix_status_t rc = px_req_unpack(req, &a, px_request_notify.args);
     struct news e = {.code = a.code,
                      .source = &req->peer->proc,
                      .uid = req->peer->uid,
@@ -429,7 +446,8 @@ static const struct px_rpc rpcs[] = {
     /* It reaches processes of the sender's user. */
     {PX_OP_NOTIFY, PX_BY_ANY, PX_OWN, .handler = on_notify},
     {PX_OP_REGEVENTS, PX_BY_ANY, PX_OWN, .handler = on_regevents},
-    {PX_OP_DEREGEVENTS, PX_BY_ANY | PX_BY_LEAVING, PX_OWN, .handler = on_deregevents},
+    {PX_OP_DEREGEVENTS, PX_BY_ANY | PX_BY_LEAVING, PX_OWN, .passing = true,
+     .handler = on_deregevents},
     {0},
 };
 

@@ -5,6 +5,7 @@
  * turn. */
 #include "core/link/iof.h"
 #include "core/rt/log.h"
+#include "core/server/data/memory.h"
 #include "core/server/door/door.h"
 #include "core/server/host.h"
 #include "core/server/iof/iof.h"
@@ -45,6 +46,7 @@ struct pull {
     bool ends;              /* gets no more than there is */
     struct px_req *req;     /* that ends it; NULL: none */
     px_infos info;          /* of that */
+    struct px_charge charge;
 };
 
 static struct reader *find_reader(const struct px_server *srv,
@@ -109,6 +111,7 @@ static void pull_free(struct px_relay *relay, struct pull *p, bool keep)
     px_list_remove(&p->link);
     p->reader->n_pulls--;
     px_infos_cleanup(&p->info);
+    px_charge_end(&p->charge);
     free(p->procs);
     free(p);
 }
@@ -327,7 +330,7 @@ static pmix_status_t read_pull(struct px_req *req, struct px_args *a,
     pmix_status_t rc;
 
     a->id = id;
-    rc = px_unpack_args(&req->in, a, px_request_iof_pull.args);
+    rc = px_req_unpack(req, a, px_request_iof_pull.args);
     if (rc)
         return rc;
     if (a->channels == PMIX_FWD_NO_CHANNELS)
@@ -418,7 +421,9 @@ static pmix_status_t make_pull(struct px_server *srv, struct px_req *req,
     px_list_init(&p->cursors);
     px_list_append(&r->pulls, &p->link);
     r->n_pulls++;
-    rc = px_type_copy_array(PMIX_PROC, (void **)&p->procs, a->procs, a->n_procs);
+    rc = px_charge(&p->charge, req->peer, sizeof(*p) + a->n_procs * sizeof(*p->procs));
+    if (!rc)
+        rc = px_type_copy_array(PMIX_PROC, (void **)&p->procs, a->procs, a->n_procs);
     if (!rc) {
         qsort(p->procs, p->n_procs, sizeof(*p->procs), compare);
         rc = look_back(srv->part.relay, p);
@@ -512,7 +517,7 @@ pmix_status_t px_dereg_request(struct px_server *srv, struct px_req *req)
 
     if (!srv->module.iof_pull)
         return PMIX_ERR_NOT_SUPPORTED;
-    rc = px_unpack_args(&req->in, &args, px_request_iof_dereg.args);
+    rc = px_req_unpack(req, &args, px_request_iof_dereg.args);
     if (!rc)
         rc = px_infos_set_user(&args.info, req->peer);
     if (rc)

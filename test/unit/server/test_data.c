@@ -112,39 +112,6 @@ PX_TEST(what_nobody_can_tell_is_not_found)
     fails(get(one, "job", 1, "colour"), NOT_FOUND); /* elsewhere */
 }
 
-/* One that costs the server what the filler does. */
-static px_writer get_colour(const char *filler)
-{
-    px_writer w = raw_begin(PX_OP_GET);
-    pmix_info_t info;
-
-    px_pack_str(&w, "job");
-    px_pack_rank(&w, 1);
-    PMIx_Info_load(&info, "filler", filler, PMIX_STRING);
-    px_pack_infos(&w, &info, 1);
-    px_pack_str(&w, "colour");
-    PMIx_Info_destruct(&info);
-    return w;
-}
-
-PX_TEST(what_one_client_waits_for_is_bounded)
-{
-    enum { BEFORE_B = 255 << 20, EACH_B = 400 << 10, N = 2 };
-    PX_AUTOFREE char *filler = px_strf("%0*d", EACH_B, 1);
-    pmix_proc_t proc = raw_proc("job", 0);
-
-    start();
-    px_peer_find(px_process.server, &proc)->pending_b += BEFORE_B;
-    for (unsigned i = 0; i <= N; i++)
-        raw_send(one, 600 + i, get_colour(filler));
-    fails(raw_status(one, 600 + N), OUT_OF_RESOURCE);
-    ck_assert(raw_quiet(one)); /* there is room for small ones */
-    ok(raw_commit(two, "colour", 7));
-    for (unsigned i = 0; i < N; i++)
-        ok(raw_status(one, 600 + i));
-    ok(raw_request(one, get_colour(filler), NULL));
-}
-
 PX_TEST(a_get_may_wait_with_a_deadline)
 {
     px_writer w = raw_begin(PX_OP_GET);

@@ -237,6 +237,28 @@ PX_TEST(only_so_many_events_are_kept_and_some_not_at_all)
     ck_assert(raw_quiet(two));
 }
 
+PX_TEST(only_so_many_bytes_of_events_are_kept)
+{
+    static const size_t sizes_b[] = {1, 7 << 20, 7 << 20, 17 << 20, 3 << 20};
+
+    start();
+    for (size_t i = 0; i < PX_COUNT(sizes_b); i++) {
+        PX_AUTOFREE char *bytes = calloc(1, sizes_b[i]);
+        pmix_byte_object_t bo = {bytes, sizes_b[i]};
+        PX_AUTO(px_infos) infos = {0};
+
+        ok(px_infos_add(&infos, "pmix.much", &bo, PMIX_BYTE_OBJECT));
+        ok(scene_notify(one, CODE - (int)i, PMIX_RANGE_LOCAL, &infos));
+    }
+    for (size_t i = 0; i < PX_COUNT(sizes_b); i++) {
+        ok(want_one(two, CODE - (int)i));
+        if (i == 2 || i == 4) /* the last ones that fit */
+            ck_assert_int_eq(raw_next_event(two, NULL), CODE - (int)i);
+        else
+            ck_assert(raw_quiet(two));
+    }
+}
+
 PX_TEST(an_event_of_the_server_itself_reaches_its_clients)
 {
     start();

@@ -293,6 +293,172 @@ PX_TEST(processes_of_another_user_are_not_named)
                       0);
 }
 
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+enum {
+    LIMIT_B = 320 << 10,
+    N_REMOTE = 400,
+    FIRST_ANSWERED = PX_COUNT(rows) + 6, /* what they ask for is kept */
+    N_KINDS = FIRST_ANSWERED + 2
+};
+
+static px_writer collect_with(uint8_t op, pmix_rank_t rank)
+{
+    pmix_info_t all;
+
+    const pmix_proc_t procs[] = {raw_proc("job", 0), raw_proc("job", rank)};
+    px_writer w = raw_begin(op);
+
+    PMIx_Info_load(&all, PMIX_COLLECT_DATA, NULL, PMIX_BOOL);
+    px_pack_procs(&w, procs, 2);
+    px_pack_infos(&w, &all, op == PX_OP_FENCE);
+    return w;
+}
+
+static px_writer pull_of(unsigned n)
+{
+    pmix_iof_channel_t out = PMIX_FWD_STDOUT_CHANNEL;
+    px_writer w = raw_begin(PX_OP_IOF_PULL);
+    pmix_proc_t procs[16];
+
+    for (unsigned i = 0; i < PX_COUNT(procs); i++)
+        procs[i] = raw_proc("job", n + i);
+    px_pack_procs(&w, procs, PX_COUNT(procs));
+    px_pack_infos(&w, NULL, 0);
+    px_pack(&w, &out, 1, PMIX_IOF_CHANNEL);
+    return w;
+}
+
+/* The nth message of a kind: each makes the server keep something. */
+static px_writer keep_one(size_t kind, unsigned n)
+{
+    static pmix_status_t codes[1000];
+    px_writer w;
+
+    if (kind < PX_COUNT(rows))
+        return sound(rows[kind].op);
+    switch (kind - PX_COUNT(rows)) {
+    case 0:
+        return raw_get("job", 1, "colour", NULL); /* until it commits */
+    case 1:
+        return raw_get("job", 2 + n, "colour", NULL);
+    case 2:
+        return collect_with(PX_OP_FENCE, 1);
+    case 3:
+        return collect_with(PX_OP_FENCE, 2);
+    case 4:
+        return collect_with(PX_OP_CONNECT, 2 + n);
+    case 5:
+        w = raw_begin(PX_OP_NOTIFY);
+        px_pack_status(&w, PMIX_ERR_NODE_DOWN);
+        px_pack_u8(&w, PMIX_RANGE_GLOBAL, PMIX_DATA_RANGE);
+        pack_claims(&w);
+        return w;
+    case 6:
+        host.how = HOST_INSIDE;
+        return raw_want(codes, PX_COUNT(codes), NULL);
+    default:
+        host.how = HOST_INSIDE;
+        return pull_of(2);
+    }
+}
+
+static void measure(void *arg)
+{
+    const pmix_proc_t proc = raw_proc("job", 0);
+
+    *(size_t *)arg = px_peer_find(px_process.server, &proc)->pending_b;
+}
+
+/* What one client, from nothing, comes to when it is refused more. */
+static size_t fill(size_t kind)
+{
+    enum { N = N_REMOTE - 2 };
+    pmix_status_t rc = PMIX_SUCCESS;
+    size_t kept_b;
+
+    for (unsigned n = 0; kind < FIRST_ANSWERED && n < N; n++)
+        raw_send(one, 5000 + n, keep_one(kind, n));
+    if (kind < FIRST_ANSWERED)
+        rc = raw_status(one, 5000 + N - 1);
+    for (unsigned n = 0; !rc && n < N; n++)
+        rc = raw_request(one, keep_one(kind, n), NULL);
+    fails(rc, OUT_OF_RESOURCE);
+    raw_on_loop(measure, &kept_b);
+    return kept_b;
+}
+
+static void end_one(void)
+{
+    close(one);
+    raw_await_gone(0);
+    while (host_answer(PMIX_SUCCESS))
+        raw_on_loop(NULL, NULL);
+}
+
+static void limit(void)
+{
+    setenv("PMIX_MCA_server_committed_per_user", "320k", 1);
+    raw_server_stop();
+    raw_start(&host_module, 2, N_REMOTE);
+    host.how = HOST_HELD;
+}
+
+PX_TEST_LOOP(what_requests_make_a_server_keep_is_charged_to_their_user, N_KINDS)
+{
+    limit();
+    size_t kept_b = fill((size_t)_i);
+    ck_assert_uint_ge(kept_b, LIMIT_B - LIMIT_B / 16); /* but for the last one */
+    ck_assert_uint_lt(kept_b, LIMIT_B + LIMIT_B / 16);
+    ok(raw_request(two, raw_get("job", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, NULL), NULL));
+    if (geteuid() == 0) {
+        raw_add_job("theirs", 1, 0, 4711);
+        ok(raw_commit(raw_client_as(4711, "theirs", 0), "colour", 7));
+    }
+    end_one();
+    one = raw_client(0);
+    ck_assert_uint_eq(fill((size_t)_i), kept_b);
+    host.how = HOST_INSIDE;
+    ok(raw_finalize(one)); /* that it may always */
+    end_one();
+    ok(raw_commit(two, "colour", 7));
+}
+
+PX_TEST(so_is_what_the_host_has_of_fences)
+{
+    enum { SIZE_B = LIMIT_B / 20 };
+    PX_AUTOFREE char *bytes = calloc(1, SIZE_B);
+    const pmix_value_t v = {.type = PMIX_BYTE_OBJECT, .data.bo = {bytes, SIZE_B}};
+
+    limit();
+    ok(raw_request(one, raw_commit_of(PMIX_REMOTE, "much", &v), NULL));
+    fill(PX_COUNT(rows) + 3);
+    ck_assert_uint_le(host_calls("fence_nb"), 20);
+    ck_assert_uint_gt(host_calls("fence_nb"), 10);
+}
+
+/* Empty infos: some bytes each in the message, and half a kilobyte in memory. */
+PX_TEST(a_request_is_charged_as_it_is_decoded)
+{
+    enum { N = 1000 };
+    PX_AUTOFREE pmix_info_t *empty = calloc(N, sizeof *empty);
+    px_writer w = raw_begin(PX_OP_GET);
+    size_t kept_b;
+
+    px_pack_str(&w, "job");
+    px_pack_rank(&w, 1);
+    px_pack_infos(&w, empty, N);
+    px_pack_str(&w, "colour");
+    raw_send(one, 600, w);
+    ck_assert(raw_quiet(one));
+    raw_on_loop(measure, &kept_b);
+    ck_assert_uint_ge(kept_b, N * sizeof *empty);
+    ok(raw_commit(two, "colour", 7));
+    ok(raw_status(one, 600));
+    raw_on_loop(measure, &kept_b);
+    ck_assert_uint_eq(kept_b, 0);
+}
+
 /* ---- groups ---------------------------------------------------------------------------------- */
 
 PX_TEST(a_group_that_is_not_known_is_not_claimed_either)
