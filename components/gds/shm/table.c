@@ -174,25 +174,12 @@ static inline bool read_value(struct px_shm_segment *s, uint64_t offset, uint64_
     return value->n <= room - at;
 }
 
-static inline uint64_t turn_of(struct px_shm_segment *s)
-{
-    const struct px_shm_header *h = px_shm_head(s);
-
-    return h ? px_shm_load(&h->reused) : 0;
-}
-
-bool px_shm_holds(struct px_shm_segment *s, const struct px_shm_value *value)
-{
-    px_shm_fence(); /* what was read is not read later */
-    return turn_of(s) == value->turn;
-}
-
 bool px_shm_find(struct px_shm_segment *s, const struct px_shm_key *key,
                  struct px_shm_value *value)
 {
     const struct px_shm_header *h = px_shm_head(s);
 
-    value->turn = turn_of(s);
+    value->turn = px_shm_turn(s);
     /* A rank comes into its table before its first key: without any, there is none. */
     if (!h || px_shm_load(&h->retired) || !px_shm_load(&h->ranks[key->table]))
         return false;
@@ -248,7 +235,7 @@ static pmix_status_t walk_first(struct px_shm_segment *s, uint64_t at,
     pmix_key_t room;
 
     for (unsigned i = 0; i < PX_SHM_TRIES; i++) {
-        value.turn = turn_of(s);
+        value.turn = px_shm_turn(s);
         uint64_t newest = current_of(s, at, &key, room);
         bool found = newest && read_value(s, newest, key.length, &value);
         pmix_status_t rc = found                     ? fn(arg, &key, &value)
@@ -264,12 +251,12 @@ static pmix_status_t walk_first(struct px_shm_segment *s, uint64_t at,
 static pmix_status_t walk_rank(struct px_shm_segment *s, struct px_shm_key key,
                                px_shm_walk_fn fn, void *arg)
 {
-    struct px_shm_value value = {.turn = turn_of(s)};
+    struct px_shm_value value = {.turn = px_shm_turn(s)};
     uint64_t at = find_record(s, &key);
     pmix_status_t rc = PMIX_SUCCESS;
 
     for (unsigned i = 1; !px_shm_holds(s, &value) && i < PX_SHM_TRIES; i++) {
-        value.turn = turn_of(s);
+        value.turn = px_shm_turn(s);
         at = find_record(s, &key);
     }
     while (!rc && at && (at = next_of(s, at, &key)))
@@ -409,7 +396,7 @@ static uint64_t *spare_of(struct px_shm_segment *s, uint64_t size)
 /* Readers that have begun before this read in vain. */
 static void release_left(struct px_shm_segment *s)
 {
-    px_shm_publish(&px_shm_head(s)->reused, turn_of(s) + 1);
+    px_shm_publish(&px_shm_head(s)->reused, px_shm_turn(s) + 1);
     px_shm_fence(); /* what is written there comes later */
     for (uint64_t at = s->left; at;) {
         struct record *r = px_shm_at(s, at, sizeof(*r));

@@ -51,8 +51,20 @@ typedef pmix_status_t (*px_shm_walk_fn)(void *arg, const struct px_shm_key *key,
 bool px_shm_find(struct px_shm_segment *s, const struct px_shm_key *key,
                  struct px_shm_value *value);
 
+static inline uint64_t px_shm_turn(struct px_shm_segment *s)
+{
+    const struct px_shm_header *h = px_shm_head(s);
+
+    return h ? px_shm_load(&h->reused) : 0;
+}
+
 /* No memory has been used again since value->turn: what was read since is true. */
-bool px_shm_holds(struct px_shm_segment *s, const struct px_shm_value *value);
+static inline bool px_shm_holds(struct px_shm_segment *s,
+                                const struct px_shm_value *value)
+{
+    px_shm_fence(); /* what was read is not read later */
+    return px_shm_turn(s) == value->turn;
+}
 
 /* Its values may be viewed where they are: no record of it is used again. */
 static inline bool px_shm_stays(enum px_gds_table table)
