@@ -22,7 +22,7 @@ BUDGETS = (
     (1700, "core/config"),
     (1400, "core/plugin"),
     (800, "core/topo"),
-    (4661, "core/model"),
+    (4672, "core/model"),
     (1600, "core/link"),
     (1100, "core/notify"),
     (1500, "core/iof"),

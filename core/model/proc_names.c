@@ -49,6 +49,8 @@ void px_proc_localize(const struct px_model *m, pmix_proc_t *proc)
 struct procs {
     pmix_proc_t *v;
     size_t n, cap;
+    const struct px_assembly **whole; /* all of these are there */
+    size_t n_whole, cap_whole;
 };
 
 static pmix_status_t add(struct procs *l, const char *nspace, pmix_rank_t rank)
@@ -100,6 +102,15 @@ static pmix_status_t add_named(const struct px_model *m, const pmix_proc_t *name
         return px_assembly_member(a, named->rank, &member) && !has_left(a, named->rank)
                    ? add(l, member.nspace, member.rank)
                    : PMIX_ERR_NOT_FOUND;
+    /* Once, however often a message has room for the name. */
+    for (size_t i = 0; i < l->n_whole; i++)
+        if (l->whole[i] == a)
+            return PMIX_SUCCESS;
+    const struct px_assembly **place = px_vec_add(&l->whole, &l->n_whole,
+                                                  &l->cap_whole);
+    if (!place)
+        return PMIX_ERR_NOMEM;
+    *place = a;
     for (size_t i = 0; !rc && i < a->n_runs; rank += a->runs[i++].n)
         rc = add_run(m, a, &a->runs[i], rank, l);
     return rc;
@@ -124,6 +135,7 @@ pmix_status_t px_procs_expand(const struct px_model *m, pmix_proc_t **procs, siz
         rc = add_named(m, &(*procs)[i], &l);
     if (!rc && l.n == 0)
         rc = PMIX_ERR_NOT_FOUND; /* all have left */
+    free(l.whole);
     if (rc) {
         free(l.v);
         return rc;

@@ -111,6 +111,7 @@ PX_TEST(names_of_members_become_those_of_processes)
     } rows[] = {
         {"*", "", PMIX_SUCCESS, 3, {"other", 1}, {JOB, ALL}},
         {"*", "4", PMIX_SUCCESS, 5, {"other", 1}, {JOB, 3}},
+        {"***", "4", PMIX_SUCCESS, 5, {"other", 1}, {JOB, 3}},
         {"*", "01", PMIX_SUCCESS, 1, {JOB, ALL}, {JOB, ALL}},
         {"o2", "", PMIX_SUCCESS, 2, {"other", 5}, {JOB, 0}},
         {"w", "", PMIX_SUCCESS, 1, {JOB, ALL}, {JOB, ALL}},
