@@ -54,6 +54,7 @@ struct scene {
     const char *missing; /* the machine has not what the case needs */
     bool failed;
     unsigned timeout_s; /* what removing may take */
+    bool patient;       /* servers cut it off no sooner */
     double begun;
     unsigned n_cases, n_failed, n_left_out;
     uint64_t n_swaps, n_sweeps, n_removed;

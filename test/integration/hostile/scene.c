@@ -442,6 +442,7 @@ bool case_begin(struct scene *s, const char *name)
     s->recurse = true;
     s->leave_top = false;
     s->timeout_s = 60;
+    s->patient = false;
     s->begun = now_s();
     wipe(s, s->home);
     if (mkdir(s->home, 0755) || lchown(s->home, USER, USER))

@@ -23,6 +23,7 @@
 /* After so long a walk is given up. */
 #define WALK_LIMIT "5s"
 #define OWN_LIMIT  "3s"
+#define TIMEOUT    "PMIX_MCA_pcleanup_janitor_timeout" /* whose default is minutes */
 #define SKIPPED    77
 #define IDLE_S     60
 #define LEFT_S     10   /* how long processes may take to end */
@@ -177,6 +178,8 @@ static void begin_here(const struct scene *s, uid_t uid, const char *tmp)
     module = host_module;
     if (tmp)
         setenv("TMPDIR", tmp, 1);
+    if (s->patient)
+        unsetenv(TIMEOUT);
     if (s->level->contained && !enter_container())
         _exit(SKIPPED);
     if (uid && !s->level->contained)
@@ -355,7 +358,7 @@ int main(int argc, char **argv)
     if (mkdir(tmp, 0755) || chmod(tmp, 01777) || setenv("TMPDIR", tmp, 1))
         die("cannot make %s", tmp);
     setenv("HOME", "/nonexistent", 1); /* the attacker may not look into root's */
-    setenv("PMIX_MCA_pcleanup_janitor_timeout", level.own ? OWN_LIMIT : WALK_LIMIT, 1);
+    setenv(TIMEOUT, level.own ? OWN_LIMIT : WALK_LIMIT, 1);
     setenv("PMIX_MCA_pcleanup_inproc_timeout", OWN_LIMIT, 1);
     if (level.contained && !may_be_contained()) {
         wipe(&s, s.base);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define DEPTH    10000
+#define MAX_DUG  100000
 #define MAX_LAST 5 /* he may have left more than one walk has time for */
 
 /* ---- depth ---------------------------------------------------------------------------------- */
@@ -77,17 +78,18 @@ static void keep_creating(void *arg)
     }
 }
 
-/* Always one folder deeper than who comes after. */
+/* Always one folder deeper than who comes after, up to what rm takes away in seconds. */
 static void keep_digging(void *arg)
 {
     int fd = open((const char *)arg, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-    for (;;) {
+    for (unsigned depth = 0;; depth++) {
         int below = -1;
 
-        if (mkdirat(fd, "d", 0755) == 0)
+        if (depth < MAX_DUG && mkdirat(fd, "d", 0755) == 0)
             below = openat(fd, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (below < 0) {
+            depth = 0;
             below = open((const char *)arg, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
             usleep(100);
         }
@@ -147,6 +149,7 @@ static void pressed(struct scene *s, const struct pressing *p)
     stays(s, "side/f0 side/sub/f0");
     chmod(at(s, "top"), 0755);
     chmod(at(s, "top/sub"), 0755);
+    s->patient = true; /* it may be deeper than a walk of seconds gets */
     for (int i = 0; i < MAX_LAST && access(at(s, "top"), F_OK) == 0; i++)
         sweep(s);
     gone(s, "top");
