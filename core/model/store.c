@@ -46,11 +46,10 @@ pmix_status_t px_store_create(struct px_stores *store, const char *nspace)
 void px_store_share(struct px_stores *store, const char *nspace)
 {
     struct px_tables shared = {0};
-    pmix_status_t rc;
 
     if (store->shared.ns)
         return;
-    rc = create(&shared, nspace, true);
+    pmix_status_t rc = create(&shared, nspace, true);
     if (rc && rc != PMIX_ERR_NOT_AVAILABLE)
         px_log(PX_LOG_INFO, "gds", "cannot share the data of %s: %s", nspace,
                PMIx_Error_string(rc));
@@ -81,6 +80,7 @@ static pmix_status_t put(struct px_tables *t, enum px_gds_table table, pmix_rank
                          const char *key, const pmix_value_t *value)
 {
     t->touched |= (uint8_t)(1u << table);
+    t->file = 0;
     return px_gds_ops(t->module)->store(t->module->self, t->ns, table, rank, key,
                                         value);
 }
@@ -131,25 +131,25 @@ struct px_bell *px_store_bell(const struct px_stores *store)
     const void *bytes;
     size_t n;
 
-    return px_store_view(store, PX_STORE_BELL, &bytes, &n) == PMIX_SUCCESS &&
-                   n == sizeof(struct px_bell)
-               ? (struct px_bell *)bytes
-               : NULL;
+    bool hangs = !px_store_view(store, PX_STORE_BELL, &bytes, &n) &&
+                 n == sizeof(struct px_bell);
+    return hangs ? (struct px_bell *)bytes : NULL;
 }
 
-/* The number of the file that readers get; it may be another since the last time. */
-static uint32_t number_of(const struct px_tables *t)
+/* Which file readers get; a change may have made it another. 0: none. */
+static uint32_t number_of(struct px_tables *t)
 {
     PX_AUTO(px_infos) infos = {0};
     const pmix_proc_t any = {.rank = PMIX_RANK_WILDCARD};
     struct stat st;
     int fd = -1;
 
-    return px_gds_ops(t->module)->describe(t->module->self, t->ns, &any, &infos.v,
-                                           &infos.n, &fd) ||
-                   fd < 0 || fstat(fd, &st)
-               ? 0
-               : (uint32_t)st.st_ino;
+    if (!t->file &&
+        !px_gds_ops(t->module)->describe(t->module->self, t->ns, &any, &infos.v,
+                                         &infos.n, &fd) &&
+        fd >= 0 && fstat(fd, &st) == 0)
+        t->file = (uint32_t)st.st_ino;
+    return t->file;
 }
 
 struct px_bell *px_store_hang_bell(struct px_stores *store)
@@ -157,14 +157,13 @@ struct px_bell *px_store_hang_bell(struct px_stores *store)
     struct px_bell none = {0};
     const pmix_value_t value = {.type = PMIX_BYTE_OBJECT,
                                 .data.bo = {(char *)&none, sizeof none}};
-    uint32_t id = store->is_writer ? number_of(&store->shared) : 0;
-    struct px_bell *bell;
 
-    if (!id || (!px_store_bell(store) && px_store_note(store, PX_STORE_BELL, &value)))
+    if (!store->is_writer || !number_of(&store->shared) ||
+        (!px_store_bell(store) && px_store_note(store, PX_STORE_BELL, &value)))
         return NULL;
-    bell = px_store_bell(store);
+    struct px_bell *bell = px_store_bell(store);
     if (bell)
-        atomic_store_explicit(&bell->id, id, memory_order_relaxed);
+        bell->id = number_of(&store->shared);
     return bell;
 }
 
@@ -190,10 +189,10 @@ pmix_status_t px_store_put(struct px_stores *store, enum px_gds_table table,
                            pmix_rank_t rank, const char *key, const pmix_value_t *value)
 {
     bool shares = store->is_writer && table != PX_GDS_INTERNAL;
-    pmix_status_t rc;
 
     px_gate_close(&px_process.model_gate);
-    rc = put(shares ? &store->shared : &store->own, table, rank, key, value);
+    pmix_status_t rc = put(shares ? &store->shared : &store->own, table, rank, key,
+                           value);
     if (shares && rc && rc != PMIX_ERR_BAD_PARAM)
         rc = put_spilled(store, table, rank, key, value);
     else if (shares && !rc && store->spilled)
@@ -212,8 +211,9 @@ pmix_status_t px_store_keep(struct px_stores *store, enum px_gds_table table,
     return rc;
 }
 
-static void clear(const struct px_tables *t, enum px_gds_table table, pmix_rank_t rank)
+static void clear(struct px_tables *t, enum px_gds_table table, pmix_rank_t rank)
 {
+    t->file = 0;
     px_gds_ops(t->module)->clear(t->module->self, t->ns, table, rank);
 }
 
@@ -286,11 +286,10 @@ bool px_store_u32(const struct px_stores *store, enum px_gds_table table,
                   pmix_rank_t rank, const char *key, uint32_t *n)
 {
     pmix_value_t v;
-    bool is_number;
 
     if (px_store_fetch(store, table, rank, key, NULL, 0, &v))
         return false;
-    is_number = px_value_to_u32(&v, n);
+    bool is_number = px_value_to_u32(&v, n);
     px_type_destruct(PMIX_VALUE, &v);
     return is_number;
 }

@@ -11,6 +11,7 @@ struct px_tables {
     const struct px_module *module;
     struct px_gds_ns *ns; /* NULL: there is none */
     uint8_t touched;      /* a bit for each table that this process has put into */
+    uint32_t file; /* the number of what readers get; 0: not asked since a change */
 };
 
 struct px_stores {

@@ -129,14 +129,17 @@ bell() {
     need_shm
     has strace || skip "needs strace"
     export ROUNDS=200
-    well strace -f -qq -e trace=sendmsg,recvmsg,recvfrom,epoll_wait,futex -o "$TMP/all" "$PMIXRUN" -n 4 "$CLIENT" fences
+    well strace -f -qq -e trace=sendmsg,recvmsg,recvfrom,epoll_wait,futex,fstat,newfstatat -o "$TMP/all" \
+        "$PMIXRUN" -n 4 "$CLIENT" fences
     lines 4 '^OK fences' "$OUT"
     awk '/sendmsg\(/ { s++ } /recv(from|msg)\(.*= [1-9]|recv(from|msg) resumed.*= [1-9]/ { r++ }
-        /futex\(.*FUTEX_WAKE, 2147483647/ { w++ } END { print s + 0, r + 0, w + 0 }' "$TMP/all" >"$TMP/n"
-    read -r sent received woken <"$TMP/n"
+        /futex\(.*FUTEX_WAKE, 2147483647/ { w++; looked += more; more = 0 } w && /fstat/ { more++ }
+        END { print s + 0, r + 0, w + 0, looked + 0 }' "$TMP/all" >"$TMP/n"
+    read -r sent received woken looked <"$TMP/n"
     [ "$sent" -ge 800 ] && [ "$sent" -le 900 ] || fail "$sent messages of 4 ranks in 200 fences"
     [ "$received" -ge 800 ] && [ "$received" -le 900 ] || fail "$received were read"
     [ "$woken" -ge 199 ] && [ "$woken" -le 210 ] || fail "$woken bells"
+    [ "$looked" -le 10 ] || fail "$looked looks at a file that is the same"
 }
 
 # The same where the kernel cannot wait for two words: messages, after the first time.
