@@ -93,7 +93,7 @@ void mark(const char *row, int n);
 /* Waits for all clients. */
 void meet(void);
 double median(double *values, size_t n);
-/* Memory of this process alone, KiB. */
+/* What this process has written to, KiB: pages of files are the system's, whoever looks at them. */
 double private_kib(void);
 
 /* A row of what has no clients. */

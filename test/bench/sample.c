@@ -151,8 +151,7 @@ double private_kib(void)
 
     must_do("smaps_rollup", f ? 0 : -1);
     while (fgets(line, sizeof line, f))
-        if (sscanf(line, "Private_Clean: %lf", &kib) == 1 ||
-            sscanf(line, "Private_Dirty: %lf", &kib) == 1)
+        if (sscanf(line, "Private_Dirty: %lf", &kib) == 1)
             sum += kib;
     fclose(f);
     return sum;
