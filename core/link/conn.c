@@ -57,15 +57,15 @@ struct px_conn {
     size_t header_len;
     struct px_frame frame;
     px_buf in;
-    size_t in_b;    /* charged for the frame, which comes in pieces */
-    px_buf rest;    /* of what was read before the peer was held up */
-    bool held;      /* it has too much to read: see on_room */
-    bool starved;   /* its frame found no room */
-    bool goes_on;   /* there may be some */
-    bool paused;    /* by its owner */
-    bool resumed;   /* who takes that back */
-    bool awaited;   /* room to send, by the owner */
-    size_t charged; /* for all of this and for what is sent */
+    size_t in_b;                 /* charged for the frame, which comes in pieces */
+    px_buf rest;                 /* of one read, before the peer was held up */
+    bool held;                   /* it has too much to read: see on_room */
+    bool starved;                /* its frame found no room */
+    bool goes_on;                /* there may be some */
+    bool paused;                 /* by its owner */
+    bool resumed;                /* who takes that back */
+    bool awaited;                /* room to send, by the owner */
+    size_t charged, charged_out; /* for all of in and for what is sent; for that */
     uint64_t in_since_ms, out_since_ms; /* the frame has begun; the socket was full */
     unsigned interest;                  /* of the watch */
     int fds[MAX_FDS]; /* have come, their frames not yet; -1: was lost on the way */
@@ -107,15 +107,19 @@ static void part_free(struct out_part *p)
     free(p);
 }
 
-/* For what arrives in pieces, and what the socket has not taken at once. */
+/* For what arrives in pieces, and what the socket has not taken at once. Not for a
+ * rest: who finds no room has one, so that would be less for all that wait for some. */
 static void charge(struct px_conn *c)
 {
-    size_t b = c->doomed ? 0 : c->in_b + c->rest.len + (c->full ? c->unsent : 0);
+    size_t out = c->doomed || !c->full ? 0 : c->unsent;
+    size_t b = c->doomed ? 0 : c->in_b + out;
 
-    if (b == c->charged || !c->ops->charge)
+    if ((b == c->charged && out == c->charged_out) || !c->ops->charge)
         return;
-    c->ops->charge(c->arg, (int64_t)b - (int64_t)c->charged);
+    c->ops->charge(c->arg, (int64_t)b - (int64_t)c->charged,
+                   (int64_t)out - (int64_t)c->charged_out);
     c->charged = b;
+    c->charged_out = out;
 }
 
 static bool has_room(struct px_conn *c, int64_t more)
@@ -334,8 +338,8 @@ int px_conn_take_fd(struct px_conn *c)
 
 /* ---- frames that come ------------------------------------------------------------ */
 
-/* A frame that comes in pieces is charged as a whole when it begins: so of those that
- * have begun, all can end. */
+/* A frame that comes in pieces is charged as a whole when it begins; and of those that
+ * have begun, one after the other can end, even if there has come to be less room. */
 static bool may_take(struct px_conn *c, size_t want, size_t n)
 {
     bool is_last = n >= want;

@@ -352,11 +352,11 @@ static void on_conn_room(void *arg)
     px_peer_unref(peer);
 }
 
-static void on_conn_charge(void *arg, int64_t change)
+static void on_conn_charge(void *arg, int64_t change, int64_t unread)
 {
     struct px_peer *peer = arg;
 
-    px_memory_charge(peer->server, peer->user, change);
+    px_memory_charge(peer->server, peer->user, change, unread);
 }
 
 static bool conn_has_room(void *arg, int64_t more)

@@ -23,10 +23,12 @@
 /* Of the charges of one connection. */
 #define SHARE_B (256u * 1024u)
 
+/* Of one user, or of all. */
 struct px_user {
     uid_t uid;
-    size_t kept_b, held_b, flight_b; /* values; charges; frames on their way */
-    bool waits; /* a connection does, for what others of the same user have */
+    size_t kept_b, held_b;     /* values; charges */
+    size_t flight_b, unread_b; /* frames on their way; that have to be read */
+    bool waits;                /* a connection does, for what others have */
 };
 
 struct kept {
@@ -37,10 +39,8 @@ struct kept {
 struct px_memory {
     struct px_map kept;  /* namespace -> struct kept */
     struct px_map users; /* uid -> struct px_user */
-    size_t total_b;
-    size_t counted_b; /* total_b, when it was last counted */
-    size_t held_b, flight_b;
-    bool waits;             /* a connection does, for what others have */
+    struct px_user all;
+    size_t counted_b;       /* kept, when it was last counted */
     struct px_timer *timer; /* while frames are on their way */
     bool runs;
 };
@@ -67,7 +67,7 @@ static void count_anew(struct px_memory *m)
     struct kept *k;
     size_t pos = 0;
 
-    m->total_b = 0;
+    m->all.kept_b = 0;
     while ((u = px_map_next(&m->users, &pos, NULL, NULL)))
         u->kept_b = 0;
     pos = 0;
@@ -82,25 +82,23 @@ static void count_anew(struct px_memory *m)
         PX_LIST_EACH (&ns->locals, struct px_local, l, link)
             (void)px_store_walk(&ns->store, PX_GDS_REMOTE, l->rank, add_size,
                                 &k->size_b);
-        m->total_b += k->size_b;
+        m->all.kept_b += k->size_b;
         k->user->kept_b += k->size_b;
     }
-    m->counted_b = m->total_b;
+    m->counted_b = m->all.kept_b;
 }
 
-static size_t beyond_always(size_t flight_b)
+static bool has_in(const struct px_user *u, uint64_t limit_b, size_t b)
 {
-    return flight_b > ALWAYS_B ? flight_b - ALWAYS_B : 0;
+    size_t beyond_b = u->flight_b > ALWAYS_B ? u->flight_b - ALWAYS_B : 0;
+
+    return u->kept_b + u->held_b + beyond_b + b <= limit_b;
 }
 
 static bool has_room(const struct px_server *srv, const struct px_user *u, size_t b)
 {
-    const struct px_memory *m = srv->part.memory;
-
-    return m->total_b + m->held_b + beyond_always(m->flight_b) + b <=
-               srv->conf.committed_total &&
-           u->kept_b + u->held_b + beyond_always(u->flight_b) + b <=
-               srv->conf.committed_per_user;
+    return has_in(&srv->part.memory->all, srv->conf.committed_total, b) &&
+           has_in(u, srv->conf.committed_per_user, b);
 }
 
 /* All is counted anew for it, but not again before it may have become much less. */
@@ -111,7 +109,7 @@ static bool finds_room(const struct px_server *srv, const struct px_user *u, siz
 
     if (has_room(srv, u, b))
         return true;
-    if (m->total_b - m->counted_b < (total_b < own_b ? total_b : own_b) / 16)
+    if (m->all.kept_b - m->counted_b < (total_b < own_b ? total_b : own_b) / 16)
         return false;
     count_anew(m);
     return has_room(srv, u, b);
@@ -153,23 +151,22 @@ pmix_status_t px_memory_keep(struct px_server *srv, const struct px_nspace *ns,
         return PMIX_ERR_OUT_OF_RESOURCE;
     k->size_b += size_b;
     k->user->kept_b += size_b;
-    m->total_b += size_b;
+    m->all.kept_b += size_b;
     return PMIX_SUCCESS;
 }
 
 /* ---- frames on their way --------------------------------------------------------- */
 
-static size_t left_of(uint64_t limit_b, size_t kept_b)
+/* One connection may always begin, if nothing else is on its way, and one that has
+ * begun may end, if nothing has to be read: so each waits for what will end, as neither
+ * who sends nor who reads is waited for for ever. */
+static bool fits(const struct px_user *u, int64_t more, uint64_t limit_b)
 {
-    return limit_b > kept_b + ALWAYS_B ? limit_b - kept_b : ALWAYS_B;
-}
+    size_t used_b = u->kept_b + u->held_b;
+    size_t room_b = limit_b > used_b + ALWAYS_B ? limit_b - used_b : ALWAYS_B;
 
-/* One connection may always go on, if nothing else is on its way. */
-static bool fits(size_t flight_b, int64_t more, size_t room_b)
-{
-    int64_t b = (int64_t)flight_b + more;
-
-    return b <= (int64_t)room_b || (more > 0 && flight_b == 0);
+    return (int64_t)u->flight_b + more <= (int64_t)room_b ||
+           (more > 0 ? u->flight_b : u->unread_b) == 0;
 }
 
 bool px_memory_has_room(struct px_server *srv, struct px_user *u, int64_t more)
@@ -177,14 +174,11 @@ bool px_memory_has_room(struct px_server *srv, struct px_user *u, int64_t more)
     const struct px_server_conf *conf = &srv->conf;
     struct px_memory *m = srv->part.memory;
 
-    if (!u || fits(m->flight_b, more, ALWAYS_B))
+    if (!u || fits(&m->all, more, 0))
         return true;
-    bool all = fits(m->flight_b, more,
-                    left_of(conf->committed_total, m->total_b + m->held_b)) ||
-               fits(u->flight_b, more, ALWAYS_B);
-    bool own = fits(u->flight_b, more,
-                    left_of(conf->committed_per_user, u->kept_b + u->held_b));
-    m->waits |= !all;
+    bool all = fits(&m->all, more, conf->committed_total) || fits(u, more, 0);
+    bool own = fits(u, more, conf->committed_per_user);
+    m->all.waits |= !all;
     u->waits |= !own;
     return all && own;
 }
@@ -196,7 +190,7 @@ static void go_on(struct px_server *srv)
     struct px_user *u;
     size_t pos = 0;
 
-    m->waits = false;
+    m->all.waits = false;
     while ((u = px_map_next(&m->users, &pos, NULL, NULL)))
         u->waits = false;
     PX_LIST_EACH (&srv->peers, struct px_peer, p, link)
@@ -207,19 +201,23 @@ static void go_on(struct px_server *srv)
 /* Those that wait for room look again, soon. */
 static void given_back(struct px_memory *m, const struct px_user *u)
 {
-    if (m->waits || u->waits)
+    if (m->all.waits || u->waits)
         px_timer_set(m->timer, 0);
 }
 
-void px_memory_charge(struct px_server *srv, struct px_user *u, int64_t change)
+void px_memory_charge(struct px_server *srv, struct px_user *u, int64_t change,
+                      int64_t unread)
 {
     struct px_memory *m = srv->part.memory;
+    struct px_user *const both[] = {u, &m->all};
 
     if (!u)
         return;
-    u->flight_b += (size_t)change;
-    m->flight_b += (size_t)change;
-    if (change < 0)
+    for (size_t i = 0; i < PX_COUNT(both); i++) {
+        both[i]->flight_b += (size_t)change;
+        both[i]->unread_b += (size_t)unread;
+    }
+    if (change < 0 || unread < 0)
         given_back(m, u);
     else if (change > 0 && !m->runs)
         px_timer_set(m->timer, srv->conf.unread_timeout / 4 + 1);
@@ -250,7 +248,7 @@ pmix_status_t px_charge(struct px_charge *c, struct px_peer *peer, size_t more_b
     c->size_b += more_b;
     p->pending_b += more_b;
     u->held_b += more_b;
-    m->held_b += more_b;
+    m->all.held_b += more_b;
     return PMIX_SUCCESS;
 }
 
@@ -262,7 +260,7 @@ void px_charge_end(struct px_charge *c)
         return;
     p->pending_b -= c->size_b;
     p->user->held_b -= c->size_b;
-    p->server->part.memory->held_b -= c->size_b;
+    p->server->part.memory->all.held_b -= c->size_b;
     given_back(p->server->part.memory, p->user);
     *c = (struct px_charge){0};
     px_peer_unref(p);
@@ -277,7 +275,7 @@ static void on_timer(void *arg)
     PX_LIST_EACH (&srv->peers, struct px_peer, p, link) {
         if (!p->conn || now < patience ||
             !px_conn_is_stuck(p->conn, now - patience,
-                              m->waits || (p->user && p->user->waits)))
+                              m->all.waits || (p->user && p->user->waits)))
             continue;
         px_log(
             PX_LOG_WARN, "server",
@@ -287,7 +285,7 @@ static void on_timer(void *arg)
         px_conn_fail(p->conn, PMIX_ERR_TIMEOUT);
     }
     go_on(srv);
-    m->runs = m->flight_b > 0;
+    m->runs = m->all.flight_b > 0;
     if (m->runs)
         px_timer_set(m->timer, patience / 4 + 1);
 }
@@ -314,7 +312,7 @@ static void nspace_gone(struct px_server *srv, const char *nspace,
     struct kept *k = px_map_sremove(&srv->part.memory->kept, nspace);
 
     if (k) {
-        srv->part.memory->total_b -= k->size_b;
+        srv->part.memory->all.kept_b -= k->size_b;
         k->user->kept_b -= k->size_b;
         go_on(srv);
     }

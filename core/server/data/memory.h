@@ -24,7 +24,8 @@ pmix_status_t px_charge(struct px_charge *c, struct px_peer *peer, size_t more_b
 void px_charge_end(struct px_charge *c);
 
 /* For connections of a user (NULL: not known yet): conn.h. */
-void px_memory_charge(struct px_server *srv, struct px_user *user, int64_t change);
+void px_memory_charge(struct px_server *srv, struct px_user *user, int64_t change,
+                      int64_t unread);
 bool px_memory_has_room(struct px_server *srv, struct px_user *user, int64_t more);
 
 #endif

@@ -391,6 +391,25 @@ PX_TEST_LOOP(a_frame_without_room_waits_for_those_of_its_user_that_have_it, 4)
     fails(raw_status(two, 301), NOT_SUPPORTED);
 }
 
+/* Values may take more than they did on their way. */
+PX_TEST(frames_that_have_begun_can_end_in_less_room)
+{
+    enum { FRAME_B = 12 << 20, PART_B = 100000, END = PX_FRAME_HEADER_B + FRAME_B };
+    enum { VALUES = 240000 };
+
+    setenv("PMIX_MCA_server_committed_per_user", "45m", 1);
+    raw_start(&host_module, 4, 0);
+    const int fds[] = {one, two, three};
+    for (unsigned i = 0; i < 3; i++)
+        send_part(fds[i], 300, FRAME_B, 0, PART_B);
+    raw_on_loop(NULL, NULL);
+    commit_many(raw_client(3), VALUES, 1);
+    for (unsigned i = 0; i < 3; i++) {
+        send_part(fds[i], 300, FRAME_B, PART_B, END);
+        fails(raw_status(fds[i], 300), NOT_SUPPORTED);
+    }
+}
+
 PX_TEST(answers_do_not_pile_up_for_one_user_however_many_connections_there_are)
 {
     enum { N = 20, SIZE_B = 6 << 20, LIMIT_B = 24 << 20 };
