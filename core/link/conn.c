@@ -65,7 +65,7 @@ struct px_conn {
     bool paused;                 /* by its owner */
     bool resumed;                /* who takes that back */
     bool awaited;                /* room to send, by the owner */
-    size_t charged, charged_out; /* for all of in and for what is sent; for that */
+    size_t charged, charged_out; /* for both directions; for what is sent alone */
     uint64_t in_since_ms, out_since_ms; /* the frame has begun; the socket was full */
     unsigned interest;                  /* of the watch */
     int fds[MAX_FDS]; /* have come, their frames not yet; -1: was lost on the way */

@@ -20,9 +20,9 @@ struct px_conn_ops {
      * it has read most of that, and as px_conn_await_room says. For the side that
      * answers: if both did so, each might wait for the other. */
     void (*on_room)(void *arg);
-    /* With these, the bytes of frames on their way are charged as they change, those of
-     * them that the peer has to read twice. A frame that finds no room is not begun to
-     * be read, or not delivered, until px_conn_go_on; to send one is
+    /* With these, the bytes of frames on their way are charged as they change; unread
+     * is for those among them that the peer has to read. A frame that finds no room is
+     * not begun to be read, or not delivered, until px_conn_go_on; to send one is
      * PMIX_ERR_OUT_OF_RESOURCE, except if it is short or the first of those beyond.
      * more > 0: to begin; less: without so many that are charged. */
     void (*charge)(void *arg, int64_t change, int64_t unread);

@@ -130,9 +130,9 @@ struct px_bell *px_store_bell(const struct px_stores *store)
 {
     const void *bytes;
     size_t n;
-
     bool hangs = !px_store_view(store, PX_STORE_BELL, &bytes, &n) &&
                  n == sizeof(struct px_bell);
+
     return hangs ? (struct px_bell *)bytes : NULL;
 }
 

@@ -159,7 +159,7 @@ pmix_status_t px_memory_keep(struct px_server *srv, const struct px_nspace *ns,
 
 /* One connection may always begin, if nothing else is on its way, and one that has
  * begun may end, if nothing has to be read: so each waits for what will end, as neither
- * who sends nor who reads is waited for for ever. */
+ * who sends nor who reads is waited for for ever. Limit 0: in what is always there. */
 static bool fits(const struct px_user *u, int64_t more, uint64_t limit_b)
 {
     size_t used_b = u->kept_b + u->held_b;
