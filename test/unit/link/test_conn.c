@@ -399,15 +399,6 @@ static void open_files(void)
     }
 }
 
-static unsigned count_fds(void)
-{
-    unsigned n = 0;
-
-    for (int fd = 0; fd < 256; fd++)
-        n += fcntl(fd, F_GETFD) >= 0;
-    return n;
-}
-
 /* One message of the socket. */
 static void put_fds(const void *bytes, size_t n, const int *fds, size_t n_fds)
 {
@@ -470,7 +461,7 @@ PX_TEST_LOOP(descriptors_come_with_their_frames_and_strays_are_closed,
     ops.fd_tag = scenes[i].fd_tag;
     leave_fd = scenes[i].leave;
     ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &rl), 0);
-    const unsigned before = count_fds();
+    const size_t before = px_test_count_fds();
     for (unsigned t = 0, sent = 0; t < PX_COUNT(tags); t++) {
         const int all[] = {files[0].fd, files[2].fd, files[2].fd};
         bool first = tags[t] == scenes[i].carrier && sent == 0;
@@ -494,7 +485,7 @@ PX_TEST_LOOP(descriptors_come_with_their_frames_and_strays_are_closed,
                       "%s: frame %u", scenes[i].what, t);
     put(60, "", 0); /* the end of what was done with the last one */
     sem_wait(&event);
-    ck_assert_uint_eq(count_fds(), before);
+    ck_assert_uint_eq(px_test_count_fds(), before);
 }
 
 static void do_enclose(struct px_call *call, void *args)
@@ -543,7 +534,7 @@ PX_TEST_LOOP(a_descriptor_goes_out_with_the_next_frame_that_is_sent, 2)
     ino_t inode;
 
     open_files();
-    const unsigned before = count_fds();
+    const size_t before = px_test_count_fds();
     if (_i)
         ok(px_call(loop, do_send, &bulk));
     ok(px_call(loop, do_enclose, &first));
@@ -565,7 +556,7 @@ PX_TEST_LOOP(a_descriptor_goes_out_with_the_next_frame_that_is_sent, 2)
     }
     ck_assert_uint_eq(n_fds, 2);
     ok(px_call(loop, do_send, &none)); /* what was sent is closed by now */
-    ck_assert_uint_eq(count_fds(), before);
+    ck_assert_uint_eq(px_test_count_fds(), before);
 }
 
 static void do_measure(struct px_call *call, void *args)
