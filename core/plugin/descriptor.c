@@ -73,6 +73,17 @@ static pmix_status_t take_ops(const char *file, const struct px_framework *fw,
     return PMIX_SUCCESS;
 }
 
+static pmix_status_t keep_conf(const struct px_services *services PX_UNUSED,
+                               const void *conf, void **self)
+{
+    *self = (void *)(uintptr_t)conf;
+    return PMIX_SUCCESS;
+}
+
+static void close_nothing(void *self PX_UNUSED)
+{
+}
+
 /* Reads no member before those in front of it have said that it is there. */
 static pmix_status_t check(const char *file, const struct px_framework *fw,
                            const char *name, const struct px_component *c,
@@ -98,8 +109,10 @@ static pmix_status_t check(const char *file, const struct px_framework *fw,
     if (copy->framework_abi != fw->abi)
         return px_err_set(err, no, "component %s has %s ABI %u, wanted %u", file,
                           fw->name, copy->framework_abi, fw->abi);
-    if (!copy->open || !copy->query || !copy->ops)
-        return px_err_set(err, no, "component %s lacks open, query or ops", file);
+    if (!copy->query || !copy->ops)
+        return px_err_set(err, no, "component %s lacks query or ops", file);
+    copy->open = copy->open ? copy->open : keep_conf;
+    copy->close = copy->close ? copy->close : close_nothing;
     return PMIX_SUCCESS;
 }
 

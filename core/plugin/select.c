@@ -224,7 +224,7 @@ struct request {
 
 static PX_LOOP_ONLY void close_component(struct px_loaded_component *p)
 {
-    if (p->is_open && p->loaded.component.close)
+    if (p->is_open)
         p->loaded.component.close(p->self);
     p->is_open = false;
 }

@@ -33,11 +33,11 @@ struct px_component {
     const char *version;
     const struct px_param *params; /* may be NULL */
     size_t conf_size;
-    /* conf stays valid until close. On failure *self is ignored. */
+    /* conf stays valid until close. On failure *self is ignored. NULL: self is conf. */
     pmix_status_t (*open)(const struct px_services *services, const void *conf,
                           void **self);
     pmix_status_t (*query)(void *self, struct px_query *answer);
-    void (*close)(void *self);
+    void (*close)(void *self); /* NULL: there is nothing to close */
     const void *ops;   /* struct px_<framework>_ops */
     uint32_t ops_size; /* sizeof of that, and of struct px_param, when it was built */
     uint32_t param_size;

@@ -37,21 +37,10 @@ struct px_gds_ns {
 
 /* ---- life ------------------------------------------------------------------------ */
 
-static pmix_status_t hash_open(const struct px_services *services PX_UNUSED,
-                               const void *conf PX_UNUSED, void **self)
-{
-    *self = NULL; /* all state is the namespaces' */
-    return PMIX_SUCCESS;
-}
-
 static pmix_status_t hash_query(void *self PX_UNUSED, struct px_query *answer)
 {
     answer->priority = PRIORITY;
     return PMIX_SUCCESS;
-}
-
-static void hash_close(void *self PX_UNUSED)
-{
 }
 
 /* ---- entries --------------------------------------------------------------------- */
@@ -299,8 +288,6 @@ static const struct px_gds_ops ops = {
 PX_COMPONENT(gds, hash) = {
     PX_COMPONENT_HEAD(gds, GDS, hash),
     .version = "1.0",
-    .open = hash_open,
     .query = hash_query,
-    .close = hash_close,
     .ops = &ops,
 };

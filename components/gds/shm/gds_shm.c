@@ -30,13 +30,6 @@ struct px_gds_ns {
 
 /* ---- life ------------------------------------------------------------------------ */
 
-static pmix_status_t shm_open_component(const struct px_services *services PX_UNUSED,
-                                        const void *conf, void **self)
-{
-    *self = (void *)(uintptr_t)conf;
-    return PMIX_SUCCESS;
-}
-
 static pmix_status_t shm_query(void *self, struct px_query *answer)
 {
     const struct conf *conf = self;
@@ -46,10 +39,6 @@ static pmix_status_t shm_query(void *self, struct px_query *answer)
         return PMIX_SUCCESS;
     strcpy(answer->reason, "gds_shm_limit allows less than 256K");
     return PMIX_ERR_NOT_SUPPORTED;
-}
-
-static void shm_close(void *self PX_UNUSED)
-{
 }
 
 /* ---- values ---------------------------------------------------------------------- */
@@ -379,9 +368,7 @@ PX_COMPONENT(gds, shm) = {
     PX_COMPONENT_HEAD(gds, GDS, shm),
     .version = "1.0",
     .params = params,
-    .conf_size = sizeof(struct conf),
-    .open = shm_open_component,
+    .conf_size = sizeof(struct conf), /* self is that */
     .query = shm_query,
-    .close = shm_close,
     .ops = &ops,
 };

@@ -17,21 +17,10 @@ struct sink {
     int fd, own; /* own: to be closed, or -1 */
 };
 
-static pmix_status_t file_open(const struct px_services *services PX_UNUSED,
-                               const void *conf PX_UNUSED, void **self)
-{
-    *self = NULL;
-    return PMIX_SUCCESS;
-}
-
 static pmix_status_t file_query(void *self PX_UNUSED, struct px_query *answer)
 {
     answer->priority = PRIORITY;
     return PMIX_SUCCESS;
-}
-
-static void file_close(void *self PX_UNUSED)
-{
 }
 
 /* Non-blocking, as a pipe of that name must not hold us up. */
@@ -126,8 +115,6 @@ static const struct px_piof_ops ops = {
 PX_COMPONENT(piof, file) = {
     PX_COMPONENT_HEAD(piof, PIOF, file),
     .version = "1.0",
-    .open = file_open,
     .query = file_query,
-    .close = file_close,
     .ops = &ops,
 };

@@ -12,21 +12,10 @@
 
 enum { PRIORITY = 40 };
 
-static pmix_status_t pty_open(const struct px_services *services PX_UNUSED,
-                              const void *conf PX_UNUSED, void **self)
-{
-    *self = NULL;
-    return PMIX_SUCCESS;
-}
-
 static pmix_status_t pty_query(void *self PX_UNUSED, struct px_query *answer)
 {
     answer->priority = PRIORITY;
     return PMIX_SUCCESS;
-}
-
-static void pty_close(void *self PX_UNUSED)
-{
 }
 
 static pmix_status_t pty_open_sink(void *self PX_UNUSED,
@@ -104,8 +93,6 @@ static const struct px_piof_ops ops = {
 PX_COMPONENT(piof, pty) = {
     PX_COMPONENT_HEAD(piof, PIOF, pty),
     .version = "1.0",
-    .open = pty_open,
     .query = pty_query,
-    .close = pty_close,
     .ops = &ops,
 };

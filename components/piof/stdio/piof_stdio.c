@@ -43,21 +43,10 @@ struct sink {
     size_t sure_b; /* SHARED: so much fits where there is room */
 };
 
-static pmix_status_t stdio_open(const struct px_services *services PX_UNUSED,
-                                const void *conf, void **self)
-{
-    *self = (void *)conf; /* which is all there is to remember */
-    return PMIX_SUCCESS;
-}
-
 static pmix_status_t stdio_query(void *self PX_UNUSED, struct px_query *answer)
 {
     answer->priority = PRIORITY;
     return PMIX_SUCCESS;
-}
-
-static void stdio_close(void *self PX_UNUSED)
-{
 }
 
 /* ---- sinks ----------------------------------------------------------------------- */
@@ -192,9 +181,7 @@ PX_COMPONENT(piof, stdio) = {
     PX_COMPONENT_HEAD(piof, PIOF, stdio),
     .version = "1.0",
     .params = params,
-    .conf_size = sizeof(struct conf),
-    .open = stdio_open,
+    .conf_size = sizeof(struct conf), /* self is that */
     .query = stdio_query,
-    .close = stdio_close,
     .ops = &ops,
 };

@@ -17,21 +17,10 @@ struct claim {
 
 _Static_assert(sizeof(struct claim) == 8, "this structure is what travels");
 
-static pmix_status_t native_open(const struct px_services *services PX_UNUSED,
-                                 const void *conf PX_UNUSED, void **self)
-{
-    *self = NULL;
-    return PMIX_SUCCESS;
-}
-
 static pmix_status_t native_query(void *self PX_UNUSED, struct px_query *answer)
 {
     answer->priority = PRIORITY;
     return PMIX_SUCCESS;
-}
-
-static void native_close(void *self PX_UNUSED)
-{
 }
 
 static pmix_status_t native_create(void *self PX_UNUSED, uint8_t **cred, size_t *n)
@@ -74,8 +63,6 @@ static const struct px_psec_ops ops = {
 PX_COMPONENT(psec, native) = {
     PX_COMPONENT_HEAD(psec, PSEC, native),
     .version = "1.0",
-    .open = native_open,
     .query = native_query,
-    .close = native_close,
     .ops = &ops,
 };

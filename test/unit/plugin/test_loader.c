@@ -200,7 +200,7 @@ PX_TEST(what_does_not_fit_is_refused_naming_file_found_and_wanted)
         {"ptl_alias", "ptl_alias",
          "pmix_mca_tenon_ptl_alias.so calls itself ptl/other, wanted ptl/alias"},
         {"ptl_noops", "ptl_noops",
-         "pmix_mca_tenon_ptl_noops.so lacks open, query or ops"},
+         "pmix_mca_tenon_ptl_noops.so lacks query or ops"},
         {"ptl_overrun", "ptl_overrun",
          "pmix_mca_tenon_ptl_overrun.so has parameters outside"},
         {"ptl_norows", "ptl_norows",
