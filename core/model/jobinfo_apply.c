@@ -65,10 +65,10 @@ static uint32_t given_job_size(const struct px_stage *s, const struct px_nspace 
     const pmix_value_t *v = staged(s, PMIX_JOB_SIZE);
     uint32_t n = 0;
 
-    if (v ? px_value_to_u32(v, &n)
-          : px_store_u32(&ns->store, PX_GDS_JOB, PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, &n))
-        return n;
-    return 0;
+    bool known = v ? px_value_to_u32(v, &n)
+                   : px_store_u32(&ns->store, PX_GDS_JOB, PMIX_RANK_WILDCARD,
+                                  PMIX_JOB_SIZE, &n);
+    return known ? n : 0;
 }
 
 /* Two lists of which the nth fields belong together. */
@@ -164,17 +164,17 @@ static uint32_t n_rows(const struct plan *p)
     return (p->base ? p->base->n_rows : 0) + (uint32_t)p->n_more;
 }
 
-static pmix_status_t add_row(struct plan *p, const char *name)
+static pmix_status_t add_row(struct plan *p, const char *name, uint32_t *row)
 {
-    char **row = px_vec_add(&p->more, &p->n_more, &p->cap_more);
+    char **more = px_vec_add(&p->more, &p->n_more, &p->cap_more);
 
-    if (!row)
+    if (!more)
         return PMIX_ERR_NOMEM;
-    *row = name ? strdup(name) : NULL;
+    *row = n_rows(p) - 1;
+    *more = name ? strdup(name) : NULL;
     if (!name)
         return PMIX_SUCCESS;
-    return *row ? index_row(&p->by_name, name, strlen(name), n_rows(p) - 1)
-                : PMIX_ERR_NOMEM;
+    return *more ? index_row(&p->by_name, name, strlen(name), *row) : PMIX_ERR_NOMEM;
 }
 
 /* The rows that are there before the staged nodes come. */
@@ -186,7 +186,7 @@ static pmix_status_t plan_rows(struct px_nspace *ns, struct plan *p)
     p->base = p->map ? p->map : ns->map;
     p->same_rows = !p->map || (ns->map && px_procmap_same_nodes(ns->map, p->map));
     for (uint32_t i = n_rows(p); !rc && p->same_rows && i < px_node_rows(ns); i++)
-        rc = add_row(p, px_node_name(ns, i, name) ? name : NULL);
+        rc = add_row(p, px_node_name(ns, i, name) ? name : NULL, &(uint32_t){0});
     return rc;
 }
 
@@ -225,11 +225,8 @@ static pmix_status_t plan_nodes(const struct px_stage *s, const struct px_nspace
         if (!node->name)
             continue;
         p->row_of[i] = row_of_name(p, node->name);
-        if (p->row_of[i] == UINT32_MAX) {
-            p->row_of[i] = n_rows(p);
-            if (add_row(p, node->name))
-                return PMIX_ERR_NOMEM;
-        }
+        if (p->row_of[i] == UINT32_MAX && add_row(p, node->name, &p->row_of[i]))
+            return PMIX_ERR_NOMEM;
         if (node->id != UINT32_MAX &&
             index_row(&p->by_id, &node->id, sizeof(node->id), p->row_of[i]))
             return PMIX_ERR_NOMEM;
@@ -239,12 +236,10 @@ static pmix_status_t plan_nodes(const struct px_stage *s, const struct px_nspace
         if (node->name || node->is_this || node->id == UINT32_MAX)
             continue;
         p->row_of[i] = row_of_id(ns, p, node->id);
-        if (p->row_of[i] == UINT32_MAX) {
-            p->row_of[i] = n_rows(p);
-            if (add_row(p, NULL) ||
-                index_row(&p->by_id, &node->id, sizeof(node->id), p->row_of[i]))
-                return PMIX_ERR_NOMEM;
-        }
+        if (p->row_of[i] == UINT32_MAX &&
+            (add_row(p, NULL, &p->row_of[i]) ||
+             index_row(&p->by_id, &node->id, sizeof(node->id), p->row_of[i])))
+            return PMIX_ERR_NOMEM;
     }
     return PMIX_SUCCESS;
 }
@@ -317,12 +312,10 @@ static pmix_status_t plan_this(const struct px_stage *s, const struct px_model *
     for (size_t i = 0; i < s->n_nodes; i++) {
         if (!s->nodes[i].is_this || p->row_of[i] != UINT32_MAX)
             continue;
-        if (p->this_node ==
-            UINT32_MAX) { /* not among the job's nodes, yet it has values */
-            p->this_node = n_rows(p);
-            if (add_row(p, m->hostname[0] ? m->hostname : NULL))
-                return PMIX_ERR_NOMEM;
-        }
+        /* It is not among the job's nodes, yet has values. */
+        if (p->this_node == UINT32_MAX &&
+            add_row(p, m->hostname[0] ? m->hostname : NULL, &p->this_node))
+            return PMIX_ERR_NOMEM;
         p->row_of[i] = p->this_node;
     }
     return PMIX_SUCCESS;
@@ -375,29 +368,18 @@ static bool follows(const struct px_nspace *ns, enum px_gds_table table, uint32_
 static pmix_status_t store(struct px_nspace *ns, const struct plan *p,
                            const struct px_stage_entry *e)
 {
-    uint32_t row = e->table == PX_GDS_NODE ? p->row_of[e->rank] : e->rank;
-    pmix_status_t rc;
+    const bool is_node = e->table == PX_GDS_NODE;
+    uint32_t row = is_node ? p->row_of[e->rank] : e->rank;
 
-    switch (e->table) {
-    case PX_GDS_NODE:
-        if (follows(ns, PX_GDS_NODE, row, e))
-            return PMIX_SUCCESS;
-        rc = px_store_put(&ns->store, PX_GDS_NODE, row, e->key, &e->value);
-        return rc || strcmp(e->key, PMIX_NODEID) != 0
-                   ? rc
-                   : px_node_note_id(ns, row, &e->value);
-    case PX_GDS_SESSION:
-        return px_store_put(
-            &ns->store, PX_GDS_SESSION,
-            px_session_row(e->rank == PMIX_RANK_INVALID ? ns->session : e->rank),
-            e->key, &e->value);
-    case PX_GDS_JOB:
-        if (row != PMIX_RANK_WILDCARD && follows(ns, PX_GDS_JOB, row, e))
-            return PMIX_SUCCESS;
-        return px_store_put(&ns->store, PX_GDS_JOB, e->rank, e->key, &e->value);
-    default:
-        return px_store_put(&ns->store, e->table, e->rank, e->key, &e->value);
-    }
+    if (e->table == PX_GDS_SESSION)
+        row = px_session_row(row == PMIX_RANK_INVALID ? ns->session : row);
+    if ((is_node || (e->table == PX_GDS_JOB && row != PMIX_RANK_WILDCARD)) &&
+        follows(ns, e->table, row, e))
+        return PMIX_SUCCESS;
+    pmix_status_t rc = px_store_put(&ns->store, e->table, row, e->key, &e->value);
+    return rc || !is_node || strcmp(e->key, PMIX_NODEID) != 0
+               ? rc
+               : px_node_note_id(ns, row, &e->value);
 }
 
 /* Ranks last: what follows for them depends on the rest. */
@@ -440,21 +422,13 @@ pmix_status_t px_stage_apply(struct px_stage *s, const struct px_model *m,
         rc = px_procmap_create(s->node_map, s->proc_map, &p.map, s->err);
     else if (rebuild_map)
         rc = map_from_lists(s, ns, &p.map);
-    if (rc)
-        return rc;
-    rc = make_assembly(s, ns, &assembly);
+    if (!rc)
+        rc = make_assembly(s, ns, &assembly);
     if (rc)
         return rc;
     bool same_nodes = s->in_place && !p.map && s->n_nodes == 0;
-    if (!same_nodes)
-        rc = plan_rows(ns, &p);
-    if (!rc && !same_nodes)
-        rc = plan_nodes(s, ns, &p);
-    if (!rc && !same_nodes)
-        rc = plan_this(s, m, ns, &p);
-    if (!rc)
-        rc = plan_map(&p);
-    if (rc)
+    if (!same_nodes && (plan_rows(ns, &p) || plan_nodes(s, ns, &p) ||
+                        plan_this(s, m, ns, &p) || plan_map(&p)))
         return no_memory(s);
 
     px_gate_close(&px_process.model_gate);

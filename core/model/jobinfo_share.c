@@ -92,6 +92,7 @@ void px_jobinfo_note(struct px_nspace *ns)
 typedef struct record {
     struct px_procmap *map;
     uint32_t job_size, this_node, session, many_apps;
+    uint64_t changes;
 } record;
 
 static void record_cleanup(struct record *r)
@@ -136,6 +137,7 @@ static void take_record(const struct px_model *m, struct px_nspace *ns,
     ns->job_size = r->job_size;
     ns->session = r->session;
     ns->many_apps = r->many_apps;
+    ns->store.shared.changes = r->changes;
     px_gate_open(&px_process.model_gate);
     r->map = old;
 }
@@ -170,6 +172,7 @@ static pmix_status_t attach(struct px_model *m, struct px_nspace *ns,
 
     if (rc)
         return rc;
+    r.changes = px_store_changes(&ns->store);
     rc = read_record(&ns->store, &r);
     if (!rc)
         take_record(m, ns, &r);

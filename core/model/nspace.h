@@ -41,7 +41,7 @@ struct px_nspace {
  * information any more: the server has to be asked. Inside the gate. */
 static inline bool px_nspace_is_lost(const struct px_nspace *ns)
 {
-    return ns->in_place && px_store_noted(&ns->store, PX_STORE_JOB, NULL);
+    return ns->in_place && !px_store_has_job(&ns->store);
 }
 
 /* The members of a group, which servers ask for when it is destructed. */

@@ -79,7 +79,7 @@ void px_store_destroy(struct px_stores *store)
 static pmix_status_t put(struct px_tables *t, enum px_gds_table table, pmix_rank_t rank,
                          const char *key, const pmix_value_t *value)
 {
-    t->touched |= (uint8_t)(1u << table);
+    t->keys[table] |= px_gds_key_bit(key, strlen(key));
     t->file = 0;
     return px_gds_ops(t->module)->store(t->module->self, t->ns, table, rank, key,
                                         value);
@@ -113,6 +113,22 @@ pmix_status_t px_store_noted(const struct px_stores *store, const char *key,
 
     return t->ns ? fetch(t, PX_GDS_INTERNAL, PMIX_RANK_WILDCARD, key, NULL, 0, out)
                  : PMIX_ERR_NOT_FOUND;
+}
+
+uint64_t px_store_changes(const struct px_stores *store)
+{
+    const struct px_tables *t = &store->shared;
+
+    return t->ns && px_gds_ops(t->module)->changes
+               ? px_gds_ops(t->module)->changes(t->module->self, t->ns)
+               : 0;
+}
+
+bool px_store_has_job(const struct px_stores *store)
+{
+    return (store->shared.changes &&
+            store->shared.changes == px_store_changes(store)) ||
+           px_store_noted(store, PX_STORE_JOB, NULL) == PMIX_SUCCESS;
 }
 
 pmix_status_t px_store_view(const struct px_stores *store, const char *key,
@@ -258,7 +274,8 @@ pmix_status_t px_store_fetch(const struct px_stores *store, enum px_gds_table ta
 
     if (has_shared(store, table))
         rc = fetch(&store->shared, table, rank, key, quals, n_quals, out);
-    if (rc == PMIX_ERR_NOT_FOUND && store->own.touched >> table & 1)
+    if (rc == PMIX_ERR_NOT_FOUND &&
+        store->own.keys[table] & px_gds_key_bit(key, strlen(key)))
         rc = fetch(&store->own, table, rank, key, quals, n_quals, out);
     return rc;
 }

@@ -9,9 +9,10 @@
 
 struct px_tables {
     const struct px_module *module;
-    struct px_gds_ns *ns; /* NULL: there is none */
-    uint8_t touched;      /* a bit for each table that this process has put into */
-    uint32_t file; /* the number of what readers get; 0: not asked since a change */
+    struct px_gds_ns *ns;           /* NULL: there is none */
+    uint64_t keys[PX_GDS_N_TABLES]; /* bits of those that this process has put */
+    uint32_t file;    /* the number of what readers get; 0: not asked since a change */
+    uint64_t changes; /* px_store_changes before its job was read; 0: never */
 };
 
 struct px_stores {
@@ -86,6 +87,11 @@ pmix_status_t px_store_note(struct px_stores *store, const char *key,
 /* As px_store_fetch. */
 pmix_status_t px_store_noted(const struct px_stores *store, const char *key,
                              pmix_value_t *out);
+
+/* See changes of px_gds_ops; 0: nothing is known of the shared tables. */
+uint64_t px_store_changes(const struct px_stores *store);
+/* PX_STORE_JOB is there: any thread inside the gate. */
+bool px_store_has_job(const struct px_stores *store);
 
 /* The bytes of an object in place, as long as the tables are attached. */
 pmix_status_t px_store_view(const struct px_stores *store, const char *key,

@@ -23,12 +23,19 @@ enum px_gds_table {
     PX_GDS_N_TABLES,
 };
 
+/* One of 64, by length and end of a key of n characters; 0 without any. A bit that none
+ * of a table's keys has tells without a search that a key is not there. */
+static inline uint64_t px_gds_key_bit(const char *key, size_t n)
+{
+    return n ? (uint64_t)1 << ((n * 8 + (uint8_t)key[n - 1]) % 64) : 0;
+}
+
 /* Return anything but PMIX_SUCCESS to stop; the walk then returns that. value is
  * borrowed. */
 typedef pmix_status_t (*px_gds_walk_fn)(void *arg, pmix_rank_t rank, const char *key,
                                         const pmix_value_t *value);
 
-/* All but fetch: the loop thread alone. */
+/* All but fetch, view and changes: the loop thread alone. */
 struct px_gds_ops {
     pmix_status_t (*create)(void *self, const char *nspace, struct px_gds_ns **ns);
     void (*destroy)(void *self, struct px_gds_ns *ns);
@@ -60,8 +67,8 @@ struct px_gds_ops {
     pmix_status_t (*describe)(void *self, struct px_gds_ns *ns,
                               const pmix_proc_t *reader, pmix_info_t **infos,
                               size_t *n_infos, int *fd);
-    /* In that client: *ns for the description, for fetch, walk, view and destroy alone.
-     * fd stays the caller's; -1: none came. */
+    /* In that client: *ns for the description, for fetch, walk, view, changes and
+     * destroy alone. fd stays the caller's; -1: none came. */
     pmix_status_t (*attach)(void *self, const char *nspace, const pmix_info_t *infos,
                             size_t n_infos, int fd, struct px_gds_ns **ns);
 
@@ -72,6 +79,11 @@ struct px_gds_ops {
     pmix_status_t (*view)(void *self, struct px_gds_ns *ns, enum px_gds_table table,
                           pmix_rank_t rank, const char *key, const void **bytes,
                           size_t *n_bytes);
+
+    /* Of an attached ns, in any thread: another number once something of
+     * PX_GDS_INTERNAL has gone or another value has come in its place; 0 if ns was
+     * given up. NULL: it cannot be told. */
+    uint64_t (*changes)(void *self, struct px_gds_ns *ns);
 };
 
 #endif

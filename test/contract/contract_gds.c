@@ -207,8 +207,7 @@ static pmix_status_t walk(enum px_gds_table table, pmix_rank_t rank, px_gds_walk
 
 static void expect_walk(enum px_gds_table table, pmix_rank_t rank, const char *text)
 {
-    struct account a = {.n = 0};
-    struct account same = {.n = 0};
+    struct account a = {.n = 0}, same = a;
 
     ok(walk(table, rank, note, &a));
     ck_assert_str_eq(a.text, text);
@@ -222,13 +221,13 @@ static void expect_walk(enum px_gds_table table, pmix_rank_t rank, const char *t
 
 PX_TEST(finds_what_was_stored_and_nothing_else)
 {
+    static const char *const others[] = {"b", "A", "aa"};
+
     ck_assert_int_eq(get(PX_GDS_JOB, 3, "a"), -1);
     put(PX_GDS_JOB, 3, "a", 7);
-
     ck_assert_int_eq(get(PX_GDS_JOB, 3, "a"), 7);
-    ck_assert_int_eq(get(PX_GDS_JOB, 3, "b"), -1);
-    ck_assert_int_eq(get(PX_GDS_JOB, 3, "A"), -1);
-    ck_assert_int_eq(get(PX_GDS_JOB, 3, "aa"), -1);
+    for (size_t i = 0; i < PX_COUNT(others); i++)
+        ck_assert_int_eq(get(PX_GDS_JOB, 3, others[i]), -1);
     ck_assert_int_eq(get(PX_GDS_JOB, 4, "a"), -1);
     ck_assert_int_eq(get(PX_GDS_JOB, PMIX_RANK_WILDCARD, "a"), -1);
 }
@@ -249,9 +248,7 @@ PX_TEST(undef_deletes)
     discard(PX_GDS_LOCAL, 0, "never there");
     put(PX_GDS_LOCAL, 0, "a", 1);
     put(PX_GDS_LOCAL, 0, "b", 2);
-
     discard(PX_GDS_LOCAL, 0, "a");
-
     ck_assert_int_eq(get(PX_GDS_LOCAL, 0, "a"), -1);
     ck_assert_int_eq(get(PX_GDS_LOCAL, 0, "b"), 2);
     discard(PX_GDS_LOCAL, 0, "b");
@@ -270,7 +267,6 @@ PX_TEST(tables_ranks_and_namespaces_are_apart)
     }
     ns = second;
     put(PX_GDS_JOB, 1, "a", 99);
-
     ck_assert_int_eq(get(PX_GDS_LOCAL, 1, "a"), -1);
     ops()->destroy(contract.self, second);
     ops()->destroy(contract.self, NULL);
@@ -287,17 +283,16 @@ PX_TEST(nonsense_is_refused_and_stores_nothing)
     const pmix_value_t value = {.type = PMIX_UINT32};
     const pmix_value_t unknown = {.type = 0x7fff};
 
-    ck_assert_int_eq(store(PX_GDS_N_TABLES, 0, "a", &value), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(store(PX_GDS_JOB, PMIX_RANK_UNDEF, "a", &value),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(store(PX_GDS_JOB, 0, "", &value), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(store(PX_GDS_JOB, 0, NULL, &value), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(store(PX_GDS_JOB, 0, "a", NULL), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(store(PX_GDS_JOB, 0, "a", &unknown), PMIX_ERR_UNKNOWN_DATA_TYPE);
+    fails(store(PX_GDS_N_TABLES, 0, "a", &value), BAD_PARAM);
+    fails(store(PX_GDS_JOB, PMIX_RANK_UNDEF, "a", &value), BAD_PARAM);
+    fails(store(PX_GDS_JOB, 0, "", &value), BAD_PARAM);
+    fails(store(PX_GDS_JOB, 0, NULL, &value), BAD_PARAM);
+    fails(store(PX_GDS_JOB, 0, "a", NULL), BAD_PARAM);
+    fails(store(PX_GDS_JOB, 0, "a", &unknown), UNKNOWN_DATA_TYPE);
     expect_walk(PX_GDS_JOB, PMIX_RANK_UNDEF, "");
 
     put(PX_GDS_JOB, 0, "a", 1);
-    ck_assert_int_eq(store(PX_GDS_JOB, 0, "a", &unknown), PMIX_ERR_UNKNOWN_DATA_TYPE);
+    fails(store(PX_GDS_JOB, 0, "a", &unknown), UNKNOWN_DATA_TYPE);
     ck_assert_int_eq(get(PX_GDS_JOB, 0, "a"), 1);
 }
 
@@ -356,10 +351,10 @@ PX_TEST(shows_byte_objects_in_place)
         ck_assert_uint_eq(n, 3);
     }
     ck_assert_ptr_eq(bytes, again);
-    ck_assert_int_eq(view(PX_GDS_JOB, 0, "number", &bytes, &n), PMIX_ERR_NOT_FOUND);
-    ck_assert_int_eq(view(PX_GDS_JOB, 0, "none", &bytes, &n), PMIX_ERR_NOT_FOUND);
-    ck_assert_int_eq(view(PX_GDS_JOB, 1, "map", &bytes, &n), PMIX_ERR_NOT_FOUND);
-    ck_assert_int_eq(view(PX_GDS_N_TABLES, 0, "map", &bytes, &n), PMIX_ERR_NOT_FOUND);
+    fails(view(PX_GDS_JOB, 0, "number", &bytes, &n), NOT_FOUND);
+    fails(view(PX_GDS_JOB, 0, "none", &bytes, &n), NOT_FOUND);
+    fails(view(PX_GDS_JOB, 1, "map", &bytes, &n), NOT_FOUND);
+    fails(view(PX_GDS_N_TABLES, 0, "map", &bytes, &n), NOT_FOUND);
 }
 
 /* ---- walking --------------------------------------------------------------------- */
@@ -384,7 +379,6 @@ PX_TEST(deleted_and_stored_again_comes_last)
     put(PX_GDS_JOB, 0, "b", 2);
     discard(PX_GDS_JOB, 0, "a");
     put(PX_GDS_JOB, 0, "a", 3);
-
     expect_walk(PX_GDS_JOB, 0, "0/b=2 0/a=3 ");
 }
 
@@ -405,15 +399,13 @@ PX_TEST(walks_all_ranks_ascending_and_wildcard_last)
 
 PX_TEST(a_walk_stops_when_it_is_told_to)
 {
-    struct account one = {.stop_at = 2};
-    struct account all = {.stop_at = 3};
+    struct account one = {.stop_at = 2}, all = {.stop_at = 3};
 
-    for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < 4; i++)
         put(PX_GDS_JOB, i / 2, i % 2 ? "odd" : "even", i);
-    }
-    ck_assert_int_eq(walk(PX_GDS_JOB, 0, note, &one), PMIX_ERR_EMPTY);
+    fails(walk(PX_GDS_JOB, 0, note, &one), EMPTY);
     ck_assert_str_eq(one.text, "0/even=0 ");
-    ck_assert_int_eq(walk(PX_GDS_JOB, PMIX_RANK_UNDEF, note, &all), PMIX_ERR_EMPTY);
+    fails(walk(PX_GDS_JOB, PMIX_RANK_UNDEF, note, &all), EMPTY);
     ck_assert_str_eq(all.text, "0/even=0 0/odd=1 ");
     ck_assert_uint_eq(all.n, 3);
 }
@@ -667,6 +659,25 @@ PX_TEST(a_peer_outlives_what_it_reads)
     ok(fetch_from(theirs, PX_GDS_JOB, 0, "map", NULL));
 }
 
+/* By it a peer knows, without a look, that all it found in that table is still so. */
+PX_TEST(a_peer_knows_of_changes)
+{
+    PX_TEST_NEEDS(theirs && ops()->changes, "a store that peers read in place");
+    put(PX_GDS_INTERNAL, 0, "a", 1);
+    put(PX_GDS_INTERNAL, 0, "b", 1);
+    const uint64_t first = ops()->changes(contract.self, theirs);
+    ck_assert_uint_ne(first, 0);
+    put(PX_GDS_INTERNAL, 0, "c", 1);
+    put(PX_GDS_JOB, 0, "a", 1);
+    discard(PX_GDS_JOB, 0, "a");
+    ck_assert_uint_eq(ops()->changes(contract.self, theirs), first);
+    put(PX_GDS_INTERNAL, 0, "a", 2);
+    const uint64_t second = ops()->changes(contract.self, theirs);
+    ck_assert_uint_ne(second, first);
+    discard(PX_GDS_INTERNAL, 0, "b");
+    ck_assert_uint_ne(ops()->changes(contract.self, theirs), second);
+}
+
 /* A file in memory that has the first n bytes of another, and cannot shrink. */
 static int copy_of(int from, size_t n)
 {
@@ -677,15 +688,6 @@ static int copy_of(int from, size_t n)
     ck_assert_int_eq(write(fd, bytes, n), (ssize_t)n);
     ck_assert_int_eq(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
     return fd;
-}
-
-static unsigned count_fds(void)
-{
-    unsigned n = 0;
-
-    for (int fd = 0; fd < 1024; fd++)
-        n += fcntl(fd, F_GETFD) >= 0;
-    return n;
 }
 
 PX_TEST(a_peer_attaches_to_nothing_else)
@@ -714,11 +716,11 @@ PX_TEST(a_peer_attaches_to_nothing_else)
                        copy_of(fd, 0),
                        copy_of(fd, 8),
                        copy_of(fd, 4095)};
-    unsigned before = count_fds();
+    size_t before = px_test_count_fds();
     for (size_t i = 0; i < PX_COUNT(fds); i++) {
         int other = fds[i];
         ck_assert_msg(attach_with(&other, &made) != 0, "%zu", i);
-        ck_assert_uint_eq(count_fds(), before);
+        ck_assert_uint_eq(px_test_count_fds(), before);
         if (i > 1) {
             close(other);
             before--;

@@ -211,7 +211,7 @@ static pmix_status_t shm_fetch(void *self PX_UNUSED, struct px_gds_ns *ns,
     struct px_shm_key name;
     struct px_shm_value value;
 
-    if (!to_key(table, rank, key, &name))
+    if (!to_key(table, rank, key, &name) || !px_shm_may_have(&ns->segment, &name))
         return PMIX_ERR_NOT_FOUND;
     for (unsigned i = 0; i < PX_SHM_TRIES; i++) {
         pmix_status_t rc = !px_shm_find(&ns->segment, &name, &value)
@@ -239,6 +239,13 @@ static pmix_status_t shm_view(void *self PX_UNUSED, struct px_gds_ns *ns,
     *bytes = value.bytes;
     *n_bytes = value.n;
     return PMIX_SUCCESS;
+}
+
+static uint64_t shm_changes(void *self PX_UNUSED, struct px_gds_ns *ns)
+{
+    const struct px_shm_header *h = px_shm_head(&ns->segment);
+
+    return h && !px_shm_load(&h->retired) ? px_shm_load(&h->lost) + 1 : 0;
 }
 
 struct walker {
@@ -362,6 +369,7 @@ static const struct px_gds_ops ops = {
     .describe = shm_describe,
     .attach = shm_attach,
     .view = shm_view,
+    .changes = shm_changes,
 };
 
 PX_COMPONENT(gds, shm) = {

@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 
 /* "tenons", the form of all that follows, and whose sizes it has. */
-#define PX_SHM_MAGIC   (0x74656e6f6e730300u | sizeof(size_t))
+#define PX_SHM_MAGIC   (0x74656e6f6e730400u | sizeof(size_t))
 #define PX_SHM_FIRST   ((uint64_t)1 << 18)
 #define PX_SHM_WINDOWS 24u /* 2 TiB */
 #define PX_SHM_STEPS   8u  /* sizes of records between two powers of two */
@@ -30,8 +30,11 @@ struct px_shm_header {
     uint64_t magic;
     px_shm_word retired; /* given up: there is a newer file */
     px_shm_word reused;  /* how often memory of former values went to new ones */
+    px_shm_word lost; /* how often something of PX_GDS_INTERNAL went or was replaced */
     px_shm_word index;
     px_shm_word ranks[PX_GDS_N_TABLES]; /* the rank of each table that came last */
+    /* Bits of the keys of each table: of true ranks, and of the job as a whole. */
+    px_shm_word keys[2][PX_GDS_N_TABLES];
 };
 
 struct px_shm_segment {

@@ -180,8 +180,7 @@ bool px_shm_find(struct px_shm_segment *s, const struct px_shm_key *key,
     const struct px_shm_header *h = px_shm_head(s);
 
     value->turn = px_shm_turn(s);
-    /* A rank comes into its table before its first key: without any, there is none. */
-    if (!h || px_shm_load(&h->retired) || !px_shm_load(&h->ranks[key->table]))
+    if (!h || px_shm_load(&h->retired))
         return false;
     uint64_t at = find_record(s, key);
     return at && read_value(s, at, key->length, value);
@@ -472,6 +471,14 @@ static uint64_t record_add(struct px_shm_segment *s, const struct px_shm_key *ke
     return at;
 }
 
+static void count_lost(struct px_shm_segment *s, const struct px_shm_key *key)
+{
+    px_shm_word *lost = &px_shm_head(s)->lost;
+
+    if (key->table == PX_GDS_INTERNAL)
+        px_shm_publish(lost, px_shm_load(lost) + 1);
+}
+
 static void slot_publish(struct px_shm_segment *s, const struct px_shm_key *key,
                          uint64_t at)
 {
@@ -480,8 +487,10 @@ static void slot_publish(struct px_shm_segment *s, const struct px_shm_key *key,
 
     s->n_used += !has;
     px_shm_publish(slot, (hash_of(key) >> OFFSET_BITS) << OFFSET_BITS | at);
-    if (is_live(has))
-        give_up(s, has & OFFSET_MASK);
+    if (!is_live(has))
+        return;
+    count_lost(s, key);
+    give_up(s, has & OFFSET_MASK);
 }
 
 /* Offset of the rank's own record, made if there is none; 0: no memory. */
@@ -528,6 +537,9 @@ static pmix_status_t put(struct px_shm_segment *s, const struct px_shm_key *key,
         s->garbage += apart ? size_of(key->table, key->length, 0) : 0;
         return PMIX_ERR_NOMEM;
     }
+    px_shm_word *keys = px_shm_keys(px_shm_head(s), key);
+    if (rank && !px_shm_may_have(s, key))
+        px_shm_publish(keys, px_shm_load(keys) | px_shm_key_bit(key));
     struct record *r = px_shm_at(s, at, sizeof(*r));
     r->first = first ? first : at;
     slot_publish(s, key, at);
@@ -586,6 +598,7 @@ void px_shm_remove(struct px_shm_segment *s, const struct px_shm_key *key)
         return;
     s->garbage += record_size(record_at(s, has & OFFSET_MASK));
     px_shm_publish(slot, has | DEAD);
+    count_lost(s, key);
 }
 
 static void clear_rank(struct px_shm_segment *s, uint8_t table, pmix_rank_t rank)

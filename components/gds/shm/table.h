@@ -11,6 +11,9 @@
  * readers that still look: before the writer does so it counts that, and all that a
  * reader found, or did not find, is true only if px_shm_holds afterwards.
  *
+ * Each table has bits of all keys that it ever had (px_gds_key_bit): most keys that it
+ * has not are not looked for.
+ *
  * For walking, the record under which a key came into a rank (the first) stays in the
  * rank's list, as long as the rank is not cleared; later records of the key name it. If
  * the index finds none that does so, that place in the list is passed over.
@@ -50,6 +53,26 @@ typedef pmix_status_t (*px_shm_walk_fn)(void *arg, const struct px_shm_key *key,
 /* Any thread, of any process. Sets value->turn, whatever it returns. */
 bool px_shm_find(struct px_shm_segment *s, const struct px_shm_key *key,
                  struct px_shm_value *value);
+
+static inline uint64_t px_shm_key_bit(const struct px_shm_key *key)
+{
+    return px_gds_key_bit(key->text, key->length);
+}
+
+static inline px_shm_word *px_shm_keys(struct px_shm_header *h,
+                                       const struct px_shm_key *key)
+{
+    return &h->keys[key->rank == PMIX_RANK_WILDCARD][key->table];
+}
+
+/* Whether a search can find it: its bit comes into the table before it. */
+static inline bool px_shm_may_have(struct px_shm_segment *s,
+                                   const struct px_shm_key *key)
+{
+    struct px_shm_header *h = px_shm_head(s);
+
+    return h && (px_shm_load(px_shm_keys(h, key)) & px_shm_key_bit(key));
+}
 
 static inline uint64_t px_shm_turn(struct px_shm_segment *s)
 {

@@ -59,6 +59,7 @@ static bool has(struct px_shm_segment *s, unsigned i)
 
     if (!px_shm_find(s, &key, &v))
         return false;
+    ck_assert(px_shm_may_have(s, &key));
     memset(bytes, (int)i, v.n);
     ck_assert_mem_eq(v.bytes, bytes, v.n);
     return true;
@@ -104,6 +105,27 @@ static unsigned fill(void)
     while (n < 1000 && !put(n, LARGE))
         n++;
     return n;
+}
+
+/* Nothing is looked for that has another end or length than all keys there. */
+PX_TEST(keys_that_it_never_had_are_not_looked_for)
+{
+    struct px_shm_key key = {.table = PX_GDS_JOB, .text = "key.2", .length = 5};
+
+    begin(UINT64_MAX);
+    ok(put(1, 1));
+    ck_assert(!px_shm_may_have(&reader, &key));
+    ok(put(2, 1));
+    ck_assert(px_shm_may_have(&reader, &key));
+    key.length--;
+    ck_assert(!px_shm_may_have(&reader, &key));
+    key.length++;
+    key.rank = PMIX_RANK_WILDCARD;
+    ck_assert(!px_shm_may_have(&reader, &key));
+    key.table = PX_GDS_LOCAL; /* where a large value lies apart */
+    ck_assert(!px_shm_may_have(&reader, &key));
+    ok(px_shm_put(&writer, &key, (struct px_shm_value){.bytes = bytes, .n = LARGE}));
+    ck_assert(px_shm_may_have(&reader, &key));
 }
 
 PX_TEST(takes_no_more_than_the_limit)

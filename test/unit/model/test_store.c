@@ -85,6 +85,13 @@ static pmix_status_t fetch(void *self, struct px_gds_ns *ns, enum px_gds_table t
     return hash->fetch(self, ns, table, rank, key, quals, n_quals, out);
 }
 
+static uint64_t n_changes;
+
+static uint64_t changes(void *self PX_UNUSED, struct px_gds_ns *ns PX_UNUSED)
+{
+    return n_changes;
+}
+
 static struct px_component shared_component = {.name = "shared"};
 static struct px_gds_ops shared_ops;
 static const struct px_module *const shared = &model_modules[0], *const by_messages =
@@ -310,6 +317,27 @@ PX_TEST(a_job_is_read_in_place)
         assert_num(ALL, PMIX_JOB_SIZE, PMIX_UINT32, 2);
         assert_num(1, PMIX_LOCAL_RANK, PMIX_UINT32, 77);
     }
+}
+
+/* Without a look as long as nothing has changed, if that can be told: 0, it cannot. */
+PX_TEST_LOOP(a_reader_notices_that_its_job_has_gone, 3)
+{
+    const pmix_value_t none = {.type = PMIX_UNDEF};
+    px_infos l = {0};
+
+    shared_ops.changes = _i > 0 ? changes : NULL;
+    n_changes = _i > 1;
+    mpirun_job(&l);
+    learn_job(&l);
+    ok(read_description(shared));
+    n_fetched = 0;
+    ck_assert(!px_nspace_is_lost(ns));
+    ck_assert_uint_eq(n_fetched, _i < 2);
+    ok(hash->store(NULL, ns->store.shared.ns, PX_GDS_INTERNAL, ALL, PX_STORE_JOB,
+                   &none));
+    n_changes *= 2;
+    ck_assert(px_nspace_is_lost(ns));
+    assert_none(1, PMIX_HOSTNAME);
 }
 
 static void note_nodes(const char *list)
