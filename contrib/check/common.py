@@ -47,11 +47,14 @@ def self_test(check, sample):
     return wrong
 
 
-def main(check, sample):
+def main(check, sample, report=None):
+    """Runs the self test or the check. report(root) prints figures that are not violations."""
     args = sys.argv[1:]
     if args == ["--self-test"]:
         violations = self_test(check, sample)
     elif len(args) == 2 and os.path.isfile(os.path.join(args[0], "meson.build")):
+        if report:
+            report(args[0])
         violations = check(*args)
     else:
         sys.exit("usage: %s --self-test | SOURCE_ROOT BUILD_ROOT" % sys.argv[0])
