@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Each header compiles alone and twice, as gnu11; the public ones also as C++17. The build has
-compiled those which their own source includes first."""
+compiled those which their own source includes first. The version header has the lines that
+configure scripts of hosts read as text."""
 import concurrent.futures
 import os
 import re
@@ -11,6 +12,7 @@ import subprocess
 import common
 
 TREES = ("core", "frameworks", "components", "include", "contrib", "test/lib")
+VERSION = "include/pmix_version.h"
 
 
 def compilers():
@@ -31,6 +33,14 @@ def compile_alone(command, root, build, header):
         return None
     reason = next((line for line in result.stderr.splitlines() if "error" in line), "?")
     return "%s: does not compile alone with %s: %s" % (header, " ".join(command[1:]), reason)
+
+
+def unreadable_version(build):
+    """Returns a complaint for each version macro that OpenPBS and others can not cut out."""
+    text = common.read(build, VERSION)
+    return ["%s: no line reads \"#define PMIX_VERSION_%s <number>L\"" % (VERSION, part)
+            for part in ("MAJOR", "MINOR", "RELEASE")
+            if not re.search(r"^#define PMIX_VERSION_%s [0-9]+L$" % part, text, re.M)]
 
 
 def built_alone(root, header):
@@ -55,10 +65,13 @@ def check(root, build):
                 return ["no C++ compiler found"]
             jobs.append(([cxx, "-std=c++17", "-x", "c++"], root, build, header))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return [v for v in pool.map(lambda job: compile_alone(*job), jobs) if v]
+        found = [v for v in pool.map(lambda job: compile_alone(*job), jobs) if v]
+    return found + unreadable_version(build)
 
 
-def sample(root, _build):
+def sample(root, build):
+    common.write(build, VERSION, "#define PMIX_VERSION_MAJOR 4L\n"
+                 "#define PMIX_VERSION_MINOR  2L\n#define PMIX_VERSION_RELEASE 9\n")
     common.write(root, "include/good.h", "#ifndef G\n#define G\nstruct good { int a; };\n#endif\n")
     common.write(root, "include/keyword.h", "int class(int);\n")
     common.write(root, "core/base/needy.h", "size_t needy(void);\n")
@@ -66,7 +79,8 @@ def sample(root, _build):
     common.write(root, "core/base/unguarded.c", '#include "core/base/unguarded.h"\n')
     common.write(root, "core/base/needy.c", '#include <stddef.h>\n#include "core/base/needy.h"\n')
     common.write(root, "core/base/fine.h", '#include "good.h"\nstruct good *fine(void);\n')
-    return ["include/keyword.h", "core/base/needy.h", "core/base/unguarded.h"]
+    return ["include/keyword.h", "core/base/needy.h", "core/base/unguarded.h",
+            VERSION, VERSION]
 
 
 if __name__ == "__main__":

@@ -16,8 +16,6 @@
 #include <fcntl.h>
 #include <string.h>
 
-#define OUR_VERSION "4.2.9" /* what servers adapt their answers to */
-
 static const struct {
     const char *name, *dialect;
 } uri_vars[] = {
@@ -165,7 +163,7 @@ static pmix_status_t make_hello(const struct px_server_addr *c, px_buf *out,
     psec += i;
     ops = psec->component->ops;
     px_str_copy(hello.psec, sizeof hello.psec, psec->component->name);
-    px_str_copy(hello.version_text, sizeof hello.version_text, OUR_VERSION);
+    px_str_copy(hello.version_text, sizeof hello.version_text, TENON_CLAIMED_VERSION);
     px_str_copy(hello.dialect, sizeof hello.dialect, c->codec.dialect->name);
     px_str_copy(hello.gds, sizeof hello.gds, gds->component->name);
     rc = ops->create(psec->self, &hello.cred, &hello.cred_len);

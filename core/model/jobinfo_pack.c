@@ -8,11 +8,6 @@
 #include "core/rt/process.h"
 #include "pmix_version.h"
 
-#define TEXT_OF(x) #x
-#define TEXT(x)    TEXT_OF(x)
-#define IMITATED \
-    TEXT(PMIX_VERSION_MAJOR) "." TEXT(PMIX_VERSION_MINOR) "." TEXT(PMIX_VERSION_RELEASE)
-
 /* ---- members of one array or blob ------------------------------------------------ */
 
 /* Infos whose values are borrowed, many from those that are owned besides. */
@@ -190,7 +185,7 @@ static void pack_common(struct members *l, const struct px_model *m,
 
     if (!px_store_has(&ns->store, PX_GDS_JOB, PMIX_RANK_WILDCARD, PMIX_BFROPS_MODULE)) {
         fact = (pmix_value_t){.type = PMIX_STRING,
-                              .data.string = (char *)(uintptr_t)IMITATED};
+                              .data.string = (char *)(uintptr_t)TENON_CLAIMED_VERSION};
         members_add(l, PMIX_BFROPS_MODULE, &fact);
     }
     for (size_t i = 0; i < m->resources.n; i++) {

@@ -21,8 +21,6 @@ struct px_builtin_host;
 struct px_hello;
 struct px_ptl_peer;
 
-#define PX_IMITATED_VERSION "4.2.9" /* what peers adapt to */
-
 /* A client the host has announced. Lives in px_nspace.locals, in the order of ranks. */
 struct px_local {
     struct px_list link;

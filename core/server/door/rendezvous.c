@@ -579,7 +579,7 @@ static pmix_status_t report(struct px_server *srv, const char *where)
             ? "PMIX_SERVER_URI41:PMIX_SERVER_URI4:PMIX_SERVER_URI3:PMIX_SERVER_URI21;"
             : "",
         srv->uri);
-    PX_AUTOFREE char *text = px_strf("%s\nv" PX_IMITATED_VERSION "\n", srv->uri);
+    PX_AUTOFREE char *text = px_strf("%s\nv" TENON_CLAIMED_VERSION "\n", srv->uri);
 
     if (!line || !text)
         return PMIX_ERR_NOMEM;
@@ -606,7 +606,7 @@ pmix_status_t px_rendezvous_publish(struct px_server *srv, const pmix_info_t *in
     if (!srv->part.door->tools)
         return PMIX_SUCCESS;
     ctime_r(&now, date);
-    PX_AUTOFREE char *text = px_strf("%s\n" PX_IMITATED_VERSION "\n%ld\n%u:%u\n%s\n",
+    PX_AUTOFREE char *text = px_strf("%s\n" TENON_CLAIMED_VERSION "\n%ld\n%u:%u\n%s\n",
                                      srv->uri, (long)getpid(), (unsigned)geteuid(),
                                      (unsigned)getegid(), date);
     if (!text)

@@ -490,7 +490,7 @@ pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc
         {"PMIX_SERVER_TMPDIR", srv->tmpdir},
         {"PMIX_SYSTEM_TMPDIR", srv->system_tmpdir},
         {"PMIX_HOSTNAME", px_process.model->hostname},
-        {"PMIX_VERSION", PX_IMITATED_VERSION},
+        {"PMIX_VERSION", TENON_CLAIMED_VERSION},
     };
     drop_foreign(*env);
     for (size_t i = 0; !rc && i < PX_COUNT(vars); i++)

@@ -12,6 +12,12 @@ def defined(name):
     return ["#ifndef %s" % name, "#error %s is not a macro" % name, "#endif"]
 
 
+def absent(name):
+    """A name whose definition would be a false claim."""
+    # Quoted, as a compiler reads what it skips, too, and takes an apostrophe for an error.
+    return ["#ifdef %s" % name, '#error "%s is defined: %s"' % (name, choices.ABSENT[name]), "#endif"]
+
+
 def renamed(declaration, name, new):
     """A declaration of the same type for another name."""
     text, found = re.subn(r"\b%s\b(?=\)?\()" % re.escape(name), new, declaration)
@@ -28,7 +34,10 @@ def function(row, _build):
 
 
 def constant(row, build):
-    name, value = row.cells["name"], tables.value(row, build)
+    name = row.cells["name"]
+    if name in choices.ABSENT:
+        return absent(name)
+    value = tables.value(row, build)
     body = defined(name) if row.cells["kind"] == "define" else []
     kept = "(%s)(%s)" % (row.cells["c_type"], name)
     return body + ["CHECK_NUMBER(%s, %s);" % (name, value),

@@ -74,7 +74,7 @@ PX_TEST(the_lines_are_those_that_tools_read)
 {
     ok(init_as(SYSTEM));
     PX_AUTOFREE char *text = rt_read(system_file());
-    PX_AUTOFREE char *wanted = px_strf("%s\n" PX_IMITATED_VERSION "\n%ld\n%u:%u\n",
+    PX_AUTOFREE char *wanted = px_strf("%s\n" TENON_CLAIMED_VERSION "\n%ld\n%u:%u\n",
                                        px_process.server->uri, (long)getpid(),
                                        (unsigned)geteuid(), (unsigned)getegid());
     ck_assert(px_str_starts(text, "srv.0;tcp4://127.0.0.1:"));
@@ -223,7 +223,7 @@ PX_TEST(it_reports_its_address_to_a_file_which_parameters_name_too)
         setenv(names[i], path, 1);
         ok(server_init(NULL, NULL, 0));
         ck_assert(px_process.server->part.door->tools);
-        PX_AUTOFREE char *wanted = px_strf("%s\nv" PX_IMITATED_VERSION "\n",
+        PX_AUTOFREE char *wanted = px_strf("%s\nv" TENON_CLAIMED_VERSION "\n",
                                            px_process.server->uri);
         file_is(path, wanted);
         end();
