@@ -38,6 +38,15 @@ const struct px_framework px_frameworks[PX_FW_COUNT] = {
                     .ops_needed = offsetof(struct px_piof_ops, writev)},
 };
 
+/* Constant, although pmix_frameworks.h declares the array without const for foreign
+ * programs, which only read the names. */
+PX_EXPORT extern const char *const pmix_framework_names[PX_FW_COUNT + 1];
+const char *const pmix_framework_names[PX_FW_COUNT + 1] = {
+    [PX_FW_PTL] = "ptl",       [PX_FW_GDS] = "gds",   [PX_FW_PSEC] = "psec",
+    [PX_FW_PFEXEC] = "pfexec", [PX_FW_PNET] = "pnet", [PX_FW_PCLEANUP] = "pcleanup",
+    [PX_FW_PIOF] = "piof",     [PX_FW_COUNT] = NULL,
+};
+
 enum px_framework_id px_framework_find(const char *s, size_t len)
 {
     enum px_framework_id id = 0;

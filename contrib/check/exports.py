@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """The library exports no names but those of the tables of public functions - of every implementation,
-and extensions of its own - which the conformance suite wants all of, and without symbol versions; a component exports exactly its descriptor."""
+and extensions of its own - which the conformance suite wants all of, and of the table of objects, which
+names the program that needs each; all without symbol versions. A component exports exactly its descriptor."""
 import glob
 import os
 import subprocess
 
 import common
 
-TABLES = ("test/conformance/abi/data/functions.tsv", "test/conformance/abi/data/extensions.tsv")
+DATA = "test/conformance/abi/data/"
+TABLES = {DATA + "functions.tsv": "T", DATA + "extensions.tsv": "T", DATA + "objects.tsv": "D"}
 
 
 def exported(path):
@@ -19,8 +21,8 @@ def exported(path):
 
 
 def public(root):
-    """The names of the public functions."""
-    return {line.split("\t")[0] for table in TABLES
+    """The public names -> the kind of symbol of each. Objects are in relocated constant data: kind D."""
+    return {line.split("\t")[0]: kind for table, kind in TABLES.items()
             for line in common.read(root, table).splitlines()[1:]}
 
 
@@ -30,8 +32,8 @@ def check_library(path, allowed):
     for name, kind in names:
         if "@" in name:
             violations.append("libpmix: versioned symbol %s" % name)
-        elif name not in allowed or kind != "T":
-            violations.append("libpmix: exports %s (%s), not a public function" % (name, kind))
+        elif allowed.get(name) != kind:
+            violations.append("libpmix: exports %s (%s), not a public name" % (name, kind))
     return violations
 
 
@@ -60,18 +62,20 @@ def make(root, build, output, source):
 
 
 def sample(root, build):
-    common.write(root, TABLES[0], "name\tprototype\nPMIx_Good\tvoid PMIx_Good(void)\n"
+    common.write(root, DATA + "functions.tsv", "name\tprototype\nPMIx_Good\tvoid PMIx_Good(void)\n"
                  "PMIx_data\tint PMIx_data(void)\n")
-    common.write(root, TABLES[1], "name\tprototype\nPMIx_Own\tvoid PMIx_Own(void)\n")
+    common.write(root, DATA + "extensions.tsv", "name\tprototype\nPMIx_Own\tvoid PMIx_Own(void)\n")
+    common.write(root, DATA + "objects.tsv", "name\tdeclaration\npmix_names\textern int pmix_names\n"
+                 "pmix_called\textern int pmix_called\n")
     make(root, build, "libpmix.so.2", "void PMIx_Good(void) {}\nvoid PMIx_Own(void) {}\n"
          "void PMIx_Bad(void) {}\n"
-         "void px_secret(void) {}\nint PMIx_data = 1;\n")
+         "void px_secret(void) {}\nint PMIx_data = 1;\nint pmix_names = 1;\nvoid pmix_called(void) {}\n")
     make(root, build, "pmix/pmix_mca_tenon_ptl_good.so", "const int px_ptl_good_component = 1;\n")
     make(root, build, "pmix/pmix_mca_tenon_ptl_chatty.so",
          "const int px_ptl_chatty_component = 1;\nvoid helper(void) {}\n")
     make(root, build, "pmix/pmix_mca_tenon_ptl_mute.so", "static const int x = 1;\n"
          "__attribute__((visibility(\"hidden\"))) int f(void) { return x; }\n")
-    return ["PMIx_Bad (T)", "px_secret (T)", "PMIx_data (D)", "pmix_mca_tenon_ptl_chatty: ",
+    return ["PMIx_Bad (T)", "px_secret (T)", "PMIx_data (D)", "pmix_called (T)", "pmix_mca_tenon_ptl_chatty: ",
             "pmix_mca_tenon_ptl_mute: "]
 
 

@@ -32,6 +32,29 @@ exchange() { # exchange LIBRARY PMIXRUN_OPTION...: two clients on that one
     rm -f "$RECORD"/*
 }
 
+# Open MPI 5 includes this header and reads the names that it declares. The program finds the
+# library by the run path that pmix.pc gives.
+foreign_program() {
+    local flags names
+    flags=$(pkg-config --define-variable="prefix=$TREE" --cflags --libs pmix)
+    # shellcheck disable=SC2086
+    "${COMPILER[@]}" "${SANITIZE_FLAGS[@]}" -x c -o "$TMPDIR/foreign" - $flags <<'EOF' || fail "does not build: $flags"
+#include "src/include/pmix_frameworks.h"
+#include <pmix.h>
+#include <stdio.h>
+int main(void)
+{
+    for (int i = 0; pmix_framework_names[i]; i++)
+        printf("%s ", pmix_framework_names[i]);
+    return PMIx_Initialized();
+}
+EOF
+    names=$(run 60 env -u LD_LIBRARY_PATH "$TMPDIR/foreign")
+    same "ptl gds psec pfexec pnet pcleanup piof " "$names" "names of frameworks"
+    used 1 foreign "$TREE_LIB/libpmix.so.2"
+    rm -f "$RECORD"/* "$TMPDIR/foreign"
+}
+
 runs_here() {
     build_client
     exchange "$TREE_LIB/libpmix.so.2"
@@ -95,6 +118,7 @@ installed_and_moved() {
     tells_of_itself
     move_tree
     runs_here
+    foreign_program
     tells_of_itself
     own_components
     rm -r "$TMPDIR/moved" "$TMPDIR/alone" "$TMPDIR/client"

@@ -5,6 +5,7 @@ LD_BIND_NOW=1, and it is ours that the process has taken. loads.py --self-test: 
 lacks symbols, and a process with the wrong library, are found. Exit status 77: not to be had."""
 import glob
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,20 +17,24 @@ SKIPPED = 77
 PYTHON = "/usr/bin/python3"  # Debian's, for which its module is
 LIB = "/usr/lib/*-linux-gnu*"
 
-# What is loaded -> (package, file, how). Slurm's plugin takes its other symbols from the daemon,
-# and expects that libpmix has been made global before it.
+# What is loaded -> (package, patterns of the file, code). Slurm's plugin takes its other symbols from the
+# daemon, and expects that libpmix has been made global before it. Open MPI 4 has a component that uses
+# libpmix, Open MPI 5 uses libpmix in one of its libraries.
 PROGRAMS = {
-    "python": ("python3-pmix", "/usr/lib/python3/dist-packages/pmix.*.so", """
+    "python": ("python3-pmix", ("/usr/lib/python3/dist-packages/pmix.*.so",
+                                "/usr/lib/python3/dist-packages/pypmix-*.egg/pmix.*.so"), """
 import importlib.machinery, importlib.util
 loader = importlib.machinery.ExtensionFileLoader("pmix", PATH)
 module = importlib.util.module_from_spec(importlib.util.spec_from_loader("pmix", loader))
 loader.exec_module(module)
 module.PMIxClient
 """),
-    "openmpi": ("openmpi-bin", LIB + "/openmpi/lib/openmpi*/mca_pmix_ext3x.so", """
-ctypes.CDLL(PATH).mca_pmix_ext3x_component
+    "openmpi": ("openmpi-bin", (LIB + "/openmpi/lib/openmpi*/mca_pmix_ext3x.so",
+                                LIB + "/libopen-pal.so.80"), """
+loaded = ctypes.CDLL(PATH)
+loaded.opal_init_util if "libopen-pal" in PATH else loaded.mca_pmix_ext3x_component
 """),
-    "slurm": ("slurm-wlm-basic-plugins", LIB + "/slurm-wlm/mpi_pmix.so", """
+    "slurm": ("slurm-wlm-basic-plugins", (LIB + "/slurm-wlm/mpi_pmix.so",), """
 ctypes.CDLL(os.path.join(os.path.dirname(PATH), "libslurmfull.so"), ctypes.RTLD_GLOBAL)
 ctypes.CDLL("libpmix.so.2", ctypes.RTLD_GLOBAL)
 ctypes.CDLL(PATH).plugin_name
@@ -44,10 +49,10 @@ print("\\n".join(sorted({os.path.realpath(w) for w in maps if "/libpmix.so" in w
 
 
 def imports(path):
-    """The PMIx functions that a file lacks."""
+    """Names of libpmix that a file imports."""
     out = subprocess.run(["nm", "-D", "--undefined-only", path], check=True, capture_output=True,
                          text=True).stdout
-    return [line.split()[-1] for line in out.splitlines() if line.split()[-1].startswith("PMIx_")]
+    return [line.split()[-1] for line in out.splitlines() if line.split()[-1].startswith(("PMIx_", "pmix_framework"))]
 
 
 def load(code, path, library):
@@ -68,8 +73,8 @@ def load(code, path, library):
 
 
 def find(name):
-    package, pattern, code = PROGRAMS[name]
-    found = sorted(glob.glob(pattern))
+    package, patterns, code = PROGRAMS[name]
+    found = sorted(path for pattern in patterns for path in glob.glob(pattern))
     return package, found[0] if found else None, code
 
 
@@ -102,7 +107,7 @@ def self_test():
         for name in PROGRAMS:
             _, path, code = find(name)
             why = load(code, path, empty) if path else "undefined symbol: PMIx_"
-            if "undefined symbol: PMIx_" not in (why or ""):
+            if not re.search("undefined symbol: (PMIx_|pmix_)", why or ""):
                 wrong.append("%s: undefined symbols not found: %s" % (name, why))
         if load("", "", empty) != "the process has taken no libpmix":
             wrong.append("a process without libpmix not found")

@@ -19,6 +19,7 @@
 #include <pmix_connect.h>
 #include <pmix_envars.h>
 #include <pmix_version.h>
+#include <pmix/src/include/pmix_frameworks.h>
 
 struct probe {
     int line; /* of the table */

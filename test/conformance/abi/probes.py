@@ -18,9 +18,9 @@ def absent(name):
     return ["#ifdef %s" % name, '#error "%s is defined: %s"' % (name, choices.ABSENT[name]), "#endif"]
 
 
-def renamed(declaration, name, new):
-    """A declaration of the same type for another name."""
-    text, found = re.subn(r"\b%s\b(?=\)?\()" % re.escape(name), new, declaration)
+def renamed(declaration, name, new, after=r"\)?\("):
+    """A declaration of the same type for another name, which stands before the text after."""
+    text, found = re.subn(r"\b%s\b(?=%s)" % (re.escape(name), after), new, declaration)
     if found != 1:
         raise ValueError("not a declaration of %s: %s" % (name, declaration))
     return text
@@ -31,6 +31,12 @@ def function(row, _build):
     return ["typedef %s;" % renamed(row.cells["prototype"], name, "want"),
             "CHECK(SAME_TYPE(%s, want));" % name,
             "probe_exported(\"%s\");" % name]
+
+
+def exported_object(row, _build):
+    name = row.cells["name"]
+    return ["{", "%s;" % renamed(row.cells["declaration"], name, "want", r"\["),
+            "CHECK(SAME_TYPE(%s, want));" % name, "}", "probe_exported(\"%s\");" % name]
 
 
 def constant(row, build):
@@ -95,7 +101,7 @@ def macro(row, _build):
     return (defined(name) if is_macro else []) + body.strip().split("\n")
 
 
-PROBE = {"functions": function, "extensions": function, "constants": constant, "attributes": attribute,
+PROBE = {"functions": function, "extensions": function, "objects": exported_object, "constants": constant, "attributes": attribute,
          "structs": struct, "callbacks": callback, "macros": macro}
 
 

@@ -72,7 +72,7 @@ def compile_program(suite, table, language, text, program):
     if chosen:
         flags += ["-fsanitize=" + chosen, "-g1"]
     link = ["-x", "none", "-ldl"]
-    if table not in ("functions", "extensions"):
+    if table not in ("functions", "extensions", "objects"):
         link += [suite.library, "-Wl,-rpath," + os.path.dirname(suite.library)]
     result = subprocess.run([*language.command, *flags, "-o", program, "-", *link], input=text,
                             capture_output=True, text=True, timeout=SECONDS)
@@ -129,7 +129,8 @@ def check_language(suite, table, rows, language, folder):
     bad = {row.line: why for row, why in without}
     errors = compile_program(suite, table, language, text, program)
     found = blamed(table, errors or "")
-    while found:  # first the compiler's, then the linker's
+    # First the compiler's, then the linker's. A row that is out already cannot be blamed again.
+    while found and not found.keys() <= bad.keys():
         bad.update(found)
         text, _ = probes.source(table, [r for r in rows if r.line not in bad], suite.values)
         errors = compile_program(suite, table, language, text, program)
@@ -142,8 +143,8 @@ def check_language(suite, table, rows, language, folder):
 
 
 def extra_exports(suite, rows):
-    """Exported names that are in no row, here or among the extensions."""
-    known = {row.cells["name"] for row in rows + tables.read("extensions")}
+    """Exported names that are in no row, here, among the extensions or among the objects."""
+    known = {row.cells["name"] for row in rows + tables.read("extensions") + tables.read("objects")}
     return ["%s is exported, and no row has it" % name
             for name, _ in exports.exported(suite.library) if name not in known]
 

@@ -6,7 +6,7 @@ import os
 import choices
 
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
-NAMES = ("functions", "extensions", "constants", "attributes", "structs", "callbacks",
+NAMES = ("functions", "extensions", "objects", "constants", "attributes", "structs", "callbacks",
          "macros")
 
 # Newest release first; what only the development branch has comes last.

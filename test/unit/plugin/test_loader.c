@@ -4,6 +4,7 @@
 #include "core/rt/process.h"
 #include "fake.h"
 #include "fake_files.h"
+#include "pmix/src/include/pmix_frameworks.h"
 #include "tenon/ptl.h"
 
 #include <dlfcn.h>
@@ -199,8 +200,7 @@ PX_TEST(what_does_not_fit_is_refused_naming_file_found_and_wanted)
          "pmix_mca_tenon_ptl_small.so has a descriptor of 24 bytes, wanted"},
         {"ptl_alias", "ptl_alias",
          "pmix_mca_tenon_ptl_alias.so calls itself ptl/other, wanted ptl/alias"},
-        {"ptl_noops", "ptl_noops",
-         "pmix_mca_tenon_ptl_noops.so lacks query or ops"},
+        {"ptl_noops", "ptl_noops", "pmix_mca_tenon_ptl_noops.so lacks query or ops"},
         {"ptl_overrun", "ptl_overrun",
          "pmix_mca_tenon_ptl_overrun.so has parameters outside"},
         {"ptl_norows", "ptl_norows",
@@ -290,10 +290,13 @@ PX_TEST(frameworks_are_found_by_their_whole_name)
     ck_assert_int_eq(px_framework_find("pfexec_x", 6), PX_FW_PFEXEC);
     ck_assert_int_eq(px_framework_find("pt", 2), PX_FW_COUNT);
     ck_assert_int_eq(px_framework_find("", 0), PX_FW_COUNT);
-    for (int id = 0; id < PX_FW_COUNT; id++)
+    for (int id = 0; id < PX_FW_COUNT; id++) {
         ck_assert_int_eq(
             px_framework_find(px_frameworks[id].name, strlen(px_frameworks[id].name)),
             id);
+        ck_assert_str_eq(pmix_framework_names[id], px_frameworks[id].name);
+    }
+    ck_assert_ptr_null(pmix_framework_names[PX_FW_COUNT]);
 }
 
 PX_TEST_MAIN("plugin/loader", set_up, tear_down)
