@@ -46,7 +46,10 @@ exec </dev/null
 cd "$(dirname "$0")/.."
 . contrib/need.sh
 # shellcheck disable=SC2086
-[ $INSTALL = 0 ] || need_packages $BUILD_PACKAGES $TEST_PACKAGES
+if [ $INSTALL = 1 ]; then
+    need_packages $BUILD_PACKAGES $TEST_PACKAGES
+    want_packages $ORACLE_PACKAGES
+fi
 
 PASSED=0 FAILED=0 SKIPPED=0
 FAILURES= # repeated at the end

@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Sourced by quickstart.sh and check.sh: install Debian packages, only those that are missing.
 
+# Alternatives stand in one word, as "a|b": the first that is installed or that apt can install.
 BUILD_PACKAGES="gcc libc6-dev meson ninja-build pkg-config
     libhwloc-dev libjansson-dev zlib1g-dev python3"
-TEST_PACKAGES="check g++ clang libclang-rt-14-dev binutils abigail-tools python3-pmix
-    openmpi-bin libopenmpi-dev libpmix-dev libpmix2 slurm-wlm-basic-plugins strace iproute2 procps"
+TEST_PACKAGES="check g++ clang libclang-rt-dev|libclang-rt-14-dev binutils iproute2 procps"
+# Programs and libraries that tests compare with. Their tests skip themselves without them.
+ORACLE_PACKAGES="abigail-tools python3-pmix openmpi-bin libopenmpi-dev libpmix-dev
+    libpmix2|libpmix2t64 slurm-wlm-basic-plugins strace"
 
 is_installed() {
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
@@ -16,26 +19,64 @@ apt_install() { # as root; a fresh machine has no package lists yet
         apt-get install -y --no-install-recommends "$@"
 }
 
-need_packages() {
-    if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
-        echo "No apt-get here: these Debian packages, or what they are called where you are," \
-            "must be installed: $*" >&2
-        return 0
-    fi
-    missing=
-    for package in "$@"; do
-        is_installed "$package" || missing="$missing $package"
-    done
-    [ -n "$missing" ] || return 0
+has_apt() { command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; }
 
+# True if apt knows a version of the package that it can install.
+is_offered() {
+    # A pipe into grep -q would end apt-cache by SIGPIPE, which pipefail takes for an error.
+    case $(LC_ALL=C apt-cache policy "$1" 2>/dev/null) in
+        *"Candidate: (none)"*) return 1 ;;
+        *"Candidate: "*) return 0 ;;
+    esac
+    return 1
+}
+
+# Prints the alternative that is installed, or else that apt offers; nothing if there is neither.
+choose_package() {
+    (
+        IFS='|'
+        for test in is_installed is_offered; do
+            for choice in $1; do
+                ! $test "$choice" || { echo "$choice"; exit; }
+            done
+        done
+    )
+}
+
+as_root() {
     AS_ROOT=
-    if [ "$(id -u)" != 0 ]; then
-        if ! command -v sudo >/dev/null; then
-            echo "Please install these packages, as root:" >&2
-            echo "    apt-get install$missing" >&2
-            return 1
+    [ "$(id -u)" != 0 ] || return 0
+    AS_ROOT=sudo
+    command -v sudo >/dev/null
+}
+
+# Sets missing to what is to be installed, and absent to what apt does not offer.
+find_missing() {
+    missing= absent=
+    for package in "$@"; do
+        choice=$(choose_package "$package")
+        if [ -z "$choice" ]; then
+            absent="$absent $package"
+        elif ! is_installed "$choice"; then
+            missing="$missing $choice"
         fi
-        AS_ROOT=sudo
+    done
+}
+
+# A fresh machine has no package lists, so apt offers nothing before an update.
+find_missing_after_update() {
+    find_missing "$@"
+    if [ -n "$absent" ] && as_root && $AS_ROOT apt-get update; then
+        find_missing "$@"
+    fi
+}
+
+install_missing() {
+    [ -n "$missing" ] || return 0
+    if ! as_root; then
+        echo "Please install these packages, as root:" >&2
+        echo "    apt-get install$missing" >&2
+        return 1
     fi
     echo "Installing:$missing"
     # shellcheck disable=SC2086
@@ -43,4 +84,26 @@ need_packages() {
         echo "Cannot install the packages:$missing" >&2
         return 1
     }
+}
+
+need_packages() {
+    if ! has_apt; then
+        echo "No apt-get here: these Debian packages, or what they are called where you are," \
+            "must be installed: $*" >&2
+        return 0
+    fi
+    find_missing_after_update "$@"
+    if [ -n "$absent" ]; then
+        echo "apt offers no package:$absent" >&2
+        return 1
+    fi
+    install_missing
+}
+
+# Installs what apt offers of the named packages. A package that cannot be had is one line, not an error.
+want_packages() {
+    has_apt || return 0
+    find_missing "$@"
+    [ -z "$absent" ] || echo "Skipping tests that need packages which apt does not offer:$absent"
+    install_missing || echo "Skipping tests that need these packages:$missing"
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# From a fresh Debian 12 machine to four processes that know each other. Fine to run twice.
+# From a fresh Debian 12 or 13 machine to four processes that know each other. Fine to run twice.
 set -eu
 
 cd "$(dirname "$0")/.."

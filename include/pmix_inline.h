@@ -155,7 +155,13 @@ static inline void pmix_inline_query_destruct(pmix_query_t *query)
     memset(query, 0, sizeof(*query));
 }
 
-#define PMIX_INLINE_CREATE(type, n) ((n) > 0 ? (type *)calloc((n), sizeof(type)) : NULL)
+/** Returns n zeroed objects, or NULL. gcc 14 warns of calloc(0, size) in macros. */
+static inline void *pmix_inline_calloc(size_t n, size_t size)
+{
+    return n > 0 ? calloc(n, size) : NULL;
+}
+
+#define PMIX_INLINE_CREATE(type, n) ((type *)pmix_inline_calloc((n), sizeof(type)))
 
 #define PMIX_INLINE_FREE(m, n, destruct)                                     \
     do {                                                                     \

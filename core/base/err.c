@@ -94,8 +94,12 @@ pmix_status_t px_err_errno(struct px_err *err, const char *fmt, ...)
     va_start(args, fmt);
     size_t len = compose(text, sizeof(text), fmt, args);
     va_end(args);
-    errno = errnum;
-    snprintf(text + len, sizeof(text) - len, ": %m"); /* strerror is not thread-safe */
+    /* strerror is not thread-safe. %m allocates in glibc 2.41. */
+    const char *reason = strerrordesc_np(errnum);
+    if (reason)
+        snprintf(text + len, sizeof(text) - len, ": %s", reason);
+    else
+        snprintf(text + len, sizeof(text) - len, ": error %d", errnum);
     err->status = status;
     px_str_copy(err->text, sizeof(err->text), text);
     errno = errnum;

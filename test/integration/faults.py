@@ -152,7 +152,8 @@ class Job(Place):
         return found
 
     def folders(self):
-        return [name for name in os.listdir(self.dir) if name.startswith("pmix")]
+        """Names of the folders that servers made for themselves."""
+        return [name for name in os.listdir(self.dir) if name.startswith("pmix-server.")]
 
     def end(self):
         for pid in self.processes():

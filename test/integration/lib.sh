@@ -395,7 +395,7 @@ build_debian() {
 use_debian() {
     need_debian_headers
     export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 HOST_NOTIFY_AT_ONCE=1
-    trap 'rm -rf "$TMPDIR"/pmix_dstor_* "$TMPDIR"/ompi.*' EXIT
+    trap 'rm -rf "$TMPDIR"/pmix_dstor_* "$TMPDIR"/pmix-gds-shmem2.* "$TMPDIR"/ompi.*' EXIT
 }
 
 # Of "ours" or "debian": a program compiled with those headers, the library, and its folder.

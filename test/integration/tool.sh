@@ -47,9 +47,9 @@ sees() {
     local name=$1
     shift
     tool "$@" || fail "by $*: $(cat "$ERR")"
-    lines 1 "^INIT SUCCESS $name " "$OUT"
-    lines 1 '^SERVERS SUCCESS 1 serving$' "$OUT"
-    lines 1 '^QUERY SUCCESS jobs-of-serving$' "$OUT"
+    lines 1 "^INIT (PMIX_)?SUCCESS $name " "$OUT"
+    lines 1 '^SERVERS (PMIX_)?SUCCESS 1 serving$' "$OUT"
+    lines 1 '^QUERY (PMIX_)?SUCCESS jobs-of-serving$' "$OUT"
     lines 1 '^OK tool$' "$OUT"
 }
 
@@ -75,9 +75,9 @@ every_way() {
     done
     PMIX_NAMESPACE=mine PMIX_RANK=4 sees mine "$1" uri "$(uri_of serving)"
     TOOL_ACTS=1 tool "$1" any || fail "acting: $(cat "$ERR")"
-    lines 1 '^CONTROL SUCCESS$' "$OUT"
-    lines 1 '^SPAWN SUCCESS spawned$' "$OUT"
-    lines 1 '^NOTIFY SUCCESS$' "$OUT"
+    lines 1 '^CONTROL (PMIX_)?SUCCESS$' "$OUT"
+    lines 1 '^SPAWN (PMIX_)?SUCCESS spawned$' "$OUT"
+    lines 1 '^NOTIFY (PMIX_)?SUCCESS$' "$OUT"
     lines 1 '^spawn program 1$' "$SERVER_OUT"
     lines 8 "^uid of-tool $(id -u)\$" "$SERVER_OUT"
     end_server
@@ -168,7 +168,7 @@ lost() {
     # What it left behind leads nowhere, and nobody waits for it.
     sees_none ours any
     tool ours optional || fail "optional: $(cat "$ERR")"
-    lines 1 '^INIT SUCCESS tool\.' "$OUT"
+    lines 1 '^INIT (PMIX_)?SUCCESS tool\.' "$OUT"
     lines 1 '^SERVERS UNREACHABLE 0' "$OUT"
     await "$SERVER_PID" 5
     rm -rf "${TMPDIR:?}"/*
@@ -201,9 +201,9 @@ two() { # TOOL'S HEADERS, and those of two servers
     serve "$3" two tool
     TOOL_SECOND=$(uri_of two) tool "$1" uri "$first" || fail "exit status $?: $(cat "$ERR")"
     lines 1 '^SECOND two$' "$OUT"
-    lines 2 '^QUERY SUCCESS jobs-of-one$' "$OUT"
-    lines 1 '^QUERY SUCCESS jobs-of-two$' "$OUT"
-    lines 2 '^SERVERS SUCCESS 1 one$' "$OUT"
+    lines 2 '^QUERY (PMIX_)?SUCCESS jobs-of-one$' "$OUT"
+    lines 1 '^QUERY (PMIX_)?SUCCESS jobs-of-two$' "$OUT"
+    lines 2 '^SERVERS (PMIX_)?SUCCESS 1 one$' "$OUT"
     # The name stays, wherever it came from.
     lines 1 '^tool given-1 0$' "$TMPDIR/two.out"
     lines 1 '^OK tool$' "$OUT"
@@ -249,11 +249,11 @@ end_all() {
 # finds WAY [VALUE]: in PMIx_tool_init; and ours, by PMIx_tool_attach_to_server
 finds() {
     tool "$TOOL" "$@" || fail "$*: $(cat "$ERR")"
-    lines 1 '^SERVERS SUCCESS 1 serving$' "$OUT"
-    lines 1 '^QUERY SUCCESS jobs-of-serving$' "$OUT"
+    lines 1 '^SERVERS (PMIX_)?SUCCESS 1 serving$' "$OUT"
+    lines 1 '^QUERY (PMIX_)?SUCCESS jobs-of-serving$' "$OUT"
     [ "$TOOL" = ours ] || return 0 # 4.2.2 names a server when it has none
     TOOL_ATTACHES=1 tool "$TOOL" "$@" || fail "$*, later: $(cat "$ERR")"
-    lines 1 '^SERVERS SUCCESS 1 serving$' "$OUT"
+    lines 1 '^SERVERS (PMIX_)?SUCCESS 1 serving$' "$OUT"
     lines 1 '^OK tool$' "$OUT"
 }
 finds_none() { sees_none "$TOOL" "$@"; }

@@ -25,6 +25,7 @@ ALLOWED = """
   name = pmix_server_module_4_0_0_t
   type_kind = struct
   has_data_member_inserted_at = end
+  has_size_change = yes
 """
 
 

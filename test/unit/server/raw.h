@@ -47,7 +47,7 @@ int raw_socket(void); /* connected, nothing said */
 int raw_socket_as(uid_t uid);
 void raw_connect_socket(int fd);
 pmix_status_t raw_say_hello(int fd, const struct px_hello *hello);
-/* The server has closed the connection, within five seconds. */
+/* Returns true if the server closes the connection within 20 seconds. */
 bool raw_closed(int fd);
 
 /* ---- requests ------------------------------------------------------------------------ */
@@ -63,8 +63,8 @@ static inline pmix_proc_t raw_proc(const char *nspace, pmix_rank_t rank)
 /* A request begins; it is consumed when it is sent. */
 px_writer raw_begin(uint8_t op);
 void raw_send(int fd, uint32_t tag, px_writer w);
-/* Next frame of that tag within five seconds; others on the way are dropped. The payload stays
- * valid until the next call. False: none came. */
+/* Reads the next frame with this tag and drops frames with other tags. The payload stays
+ * valid until the next call. Returns false if no frame comes for 20 seconds. */
 bool raw_recv(int fd, uint32_t tag, px_reader *reply);
 /* Nothing has come for this client, now that the server has seen all it was sent. */
 bool raw_quiet(int fd);

@@ -17,10 +17,12 @@
 
 /* The C library's, but counted: what wakes the loop. */
 static atomic_int n_writes;
+static _Thread_local int n_own_writes; /* writes of the thread that reads the count */
 
 ssize_t write(int fd, const void *bytes, size_t n)
 {
     atomic_fetch_add(&n_writes, 1);
+    n_own_writes++;
     return syscall(SYS_write, fd, bytes, n);
 }
 
@@ -401,15 +403,15 @@ static int call_all_in_child(void)
     return await_told() == PMIX_ERR_INIT ? 0 : 4;
 }
 
-/* The loop's thread is told to end, and its last message is. */
+/* Three calls and the order to end. A call that finds the loop's thread awake posts a message. */
 PX_TEST(the_end_of_an_idle_server_wakes_its_thread_to_end_and_for_nothing_else)
 {
     start();
     while (px_process.server->session->n_reclaiming > 0)
         sched_yield();
-    atomic_store(&n_writes, 0);
+    n_own_writes = 0;
     ok(PMIx_server_finalize());
-    ck_assert_int_le(atomic_load(&n_writes), 3);
+    ck_assert_int_le(n_own_writes, 4);
 }
 
 PX_TEST(a_forked_child_of_a_server_is_none)

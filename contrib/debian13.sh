@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Runs a command of this project on Debian 13, in a root that debootstrap makes on first use.
+set -eu
+
+usage() {
+    cat <<'TEXT'
+usage: contrib/debian13.sh [--root DIR] [--new] COMMAND [ARGUMENT]...
+
+  COMMAND     runs in a copy of this source tree inside the root, for example
+              contrib/quickstart.sh or contrib/check.sh
+  --root DIR  the folder of the root (default: $TENON_DEBIAN13, else tenon/debian13 below
+              $XDG_CACHE_HOME, else below /var/cache)
+  --new       makes the root anew
+
+The exit status is the command's; 77 with a line on stderr if no root can be made or entered here.
+TEXT
+}
+
+skip() {
+    echo "debian13.sh: skipped: $*" >&2
+    exit 77
+}
+
+SUITE=trixie
+ROOT=${TENON_DEBIAN13:-${XDG_CACHE_HOME:-/var/cache}/tenon/debian13}
+FRESH=0
+while [ $# -gt 0 ]; do
+    case $1 in
+        --root) [ $# -gt 1 ] || { usage >&2; exit 2; }; ROOT=$2; shift ;;
+        --new) FRESH=1 ;;
+        -h | --help) usage; exit 0 ;;
+        --) shift; break ;;
+        -*) usage >&2; exit 2 ;;
+        *) break ;;
+    esac
+    shift
+done
+[ $# -gt 0 ] || { usage >&2; exit 2; }
+case $ROOT in /?*) ;; *) ROOT=$PWD/$ROOT ;; esac
+cd "$(dirname "$0")/.."
+
+[ "$(id -u)" = 0 ] || skip "making and entering a root needs root"
+unshare --mount --propagation private mount -t tmpfs tmpfs /mnt 2>/dev/null || skip "cannot mount here"
+
+# Prints where this machine gets the packages of its own release from.
+mirror() {
+    codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+    apt-get indextargets --format '$(RELEASE) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
+        awk -v own="$codename" '$1 == own { print $2; exit }'
+}
+
+make_root() {
+    command -v debootstrap >/dev/null || skip "debootstrap is not installed"
+    command -v apt-get >/dev/null || skip "no apt-get here, whose sources name the mirror"
+    from=$(mirror)
+    [ -n "$from" ] || skip "apt has no source of this machine's own release"
+    rm -rf "$ROOT.partial"
+    mkdir -p "$ROOT.partial"
+    # The log is the reason when a mirror cannot be reached.
+    debootstrap --variant=minbase "$SUITE" "$ROOT.partial" "$from" >"$ROOT.log" 2>&1 || {
+        rm -rf "$ROOT.partial"
+        skip "debootstrap cannot make the root: $(tail -n 1 "$ROOT.log") (see $ROOT.log)"
+    }
+    mv "$ROOT.partial" "$ROOT"
+}
+
+# Services of packages that tests need are not started.
+forbid_services() {
+    printf '#!/bin/sh\nexit 101\n' >"$ROOT/usr/sbin/policy-rc.d"
+    chmod 755 "$ROOT/usr/sbin/policy-rc.d"
+}
+
+# Replaces the root's copy of the sources. Build folders in the copy stay: a second run builds what changed.
+copy_tree() {
+    mkdir -p "$ROOT/src"
+    find "$ROOT/src" -mindepth 1 -maxdepth 1 ! -name 'build*' -exec rm -rf {} +
+    tar -cf - --exclude='./build*' --exclude=./.git . | tar -C "$ROOT/src" --no-same-owner -xf -
+}
+
+# Runs in one root wait for each other, as each replaces the sources there.
+mkdir -p "$(dirname "$ROOT")"
+exec 9>"$ROOT.lock"
+flock 9
+[ $FRESH = 0 ] || rm -rf --one-file-system "$ROOT"
+[ -x "$ROOT/bin/sh" ] || make_root
+forbid_services
+copy_tree
+if [ -f /etc/resolv.conf ]; then cat /etc/resolv.conf >"$ROOT/etc/resolv.conf"; fi
+
+# Mounts are those of a namespace that ends with the command, so none is left.
+export ROOT
+# shellcheck disable=SC2016
+exec unshare --mount --propagation private -- sh -euc '
+    mkdir -p "$ROOT/proc" "$ROOT/sys" "$ROOT/dev"
+    mount -t proc proc "$ROOT/proc"
+    mount --rbind /sys "$ROOT/sys"
+    mount --rbind /dev "$ROOT/dev"
+    mount -t tmpfs -o mode=1777 tmpfs "$ROOT/dev/shm"
+    mount -t tmpfs -o mode=1777 tmpfs "$ROOT/tmp"
+    root=$ROOT
+    unset ROOT TMPDIR
+    export HOME=/root LC_ALL=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+    exec chroot "$root" /bin/sh -c "cd /src && exec \"\$@\"" sh "$@"' sh "$@"
