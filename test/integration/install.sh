@@ -76,6 +76,12 @@ alone() {
     mkdir "$TMPDIR/alone"
     cp "$TREE_LIB/libpmix.so.2" "$TMPDIR/alone"
     exchange "$TMPDIR/alone/libpmix.so.2"
+    mkdir "$TMPDIR/work"
+    LD_LIBRARY_PATH=$TMPDIR/alone CLEANUP_DIR=$TMPDIR/work \
+        well "$PROGRAMS/scenario" finalized "$PROGRAMS/client" # its server removes what is registered
+    lines 1 '^OK finalized$' "$OUT"
+    rmdir "$TMPDIR/work"
+    rm -f "$RECORD"/*
 }
 
 # Components of both in one folder: neither library says a word about the other's.
