@@ -82,14 +82,17 @@ pmix_status_t PMIx_Value_load(pmix_value_t *val, const void *data,
  * Copy the content of @p val out.
  *
  * @param val   unchanged
- * @param data  *data is NULL: receives a malloc'd copy, which the caller frees.
- *              *data is not NULL: types of fixed size are copied to where it points.
- *              Strings, byte objects and what else has memory of its own always come as
- *              a new copy; a PMIX_POINTER as the pointer itself
+ * @param data  address of a pointer. Numbers and other scalars are copied to where
+ *              *data points, which may not be NULL. A PMIX_PROC, PMIX_PROC_NSPACE or
+ *              PMIX_RESOURCE_UNIT is copied there, too, or to new memory if *data is
+ *              NULL. Strings, byte objects and all other types ignore the old *data and
+ *              come as a new copy; a PMIX_POINTER comes as the pointer itself. The
+ *              caller frees each new copy
  * @param size  receives the size of the content in bytes
- * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for a NULL argument; PMIX_ERR_NOMEM;
- *         PMIX_ERR_UNKNOWN_DATA_TYPE, also of a value without type; PMIX_ERR_EMPTY of
- *         one that points nowhere. On error *data is unchanged.
+ * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for a NULL argument and for a scalar with
+ *         NULL in *data; PMIX_ERR_NOMEM; PMIX_ERR_UNKNOWN_DATA_TYPE, also of a value
+ *         without type; PMIX_ERR_EMPTY of a value that points nowhere. On error *data
+ *         and *size are unchanged.
  */
 pmix_status_t PMIx_Value_unload(pmix_value_t *val, void **data, size_t *size);
 

@@ -9,10 +9,12 @@
 
 #include "core/base/strv.h"
 #include "core/notify/notify.h"
+#include "core/rt/log.h"
 #include "core/rt/loop.h"
 #include "core/wire/ops.h"
 
-#define MAX_ANSWER_B PX_MAX_ANSWER_B /* what has no room in a reply need not be copied */
+#define MAX_ANSWER_B \
+    PX_MAX_ANSWER_B /* what has no room in a reply need not be copied */
 
 /* A process and a range: of an entry its owner, of a lookup the process that asks. */
 struct scope {
@@ -45,15 +47,26 @@ struct waiter {
 /* ---- scopes --------------------------------------------------------------------- */
 
 static pmix_status_t scope_init(struct scope *s, const pmix_proc_t *proc,
-                                const pmix_info_t *info, size_t n)
+                                const pmix_info_t *info, size_t n, bool is_lookup)
 {
     const pmix_info_t *chosen = px_info_find(info, n, PMIX_EVENT_CUSTOM_RANGE);
     uint32_t range = px_info_u32(info, n, PMIX_RANGE, PMIX_RANGE_UNDEF);
 
     *s = (struct scope){.proc = *proc,
                         .uid = px_info_u32(info, n, PMIX_USERID, geteuid())};
-    if (range > PMIX_RANGE_PROC_LOCAL)
+    if (range > PMIX_RANGE_PROC_LOCAL && !is_lookup) {
+        px_log(
+            PX_LOG_WARN, "host",
+            "cannot publish for %s:%u: unknown PMIX_RANGE (got %u, expected 0 to %d)",
+            proc->nspace, proc->rank, range, PMIX_RANGE_PROC_LOCAL);
         return PMIX_ERR_BAD_PARAM;
+    }
+    if (range > PMIX_RANGE_PROC_LOCAL) { /* programs pass what they never set */
+        px_log(PX_LOG_WARN, "host",
+               "look-up of %s:%u uses the default instead of the unknown PMIX_RANGE %u",
+               proc->nspace, proc->rank, range);
+        range = PMIX_RANGE_UNDEF;
+    }
     s->range = range == PMIX_RANGE_UNDEF ? PMIX_RANGE_SESSION
                                          : (pmix_data_range_t)range;
     if (s->range != PMIX_RANGE_CUSTOM)
@@ -142,7 +155,7 @@ static pmix_status_t publish_one(struct px_pubs *p, const pmix_proc_t *owner,
         return PMIX_ERR_NOMEM;
     memcpy(pub->key, data->key, sizeof(pub->key));
     pub->persistence = (pmix_persistence_t)persistence;
-    pmix_status_t rc = scope_init(&pub->scope, owner, info, n);
+    pmix_status_t rc = scope_init(&pub->scope, owner, info, n, false);
     if (!rc && find(p, &pub->scope, pub->key, false))
         rc = PMIX_ERR_DUPLICATE_KEY;
     if (!rc)
@@ -274,7 +287,7 @@ pmix_status_t px_pubs_lookup(struct px_pubs *p, const pmix_proc_t *asker,
     if (!w)
         return PMIX_ERR_NOMEM;
     *w = (struct waiter){.keys = px_strv_dup(keys), .cb = cb, .cbdata = cbdata};
-    pmix_status_t rc = scope_init(&w->scope, asker, info, n);
+    pmix_status_t rc = scope_init(&w->scope, asker, info, n, true);
     if (!rc && !w->keys)
         rc = PMIX_ERR_NOMEM;
     if (!rc && (!wants_to_wait(info, n, px_strv_count(keys), &w->n_wanted) ||

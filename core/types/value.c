@@ -135,9 +135,9 @@ static pmix_status_t unload_text(const struct px_type *t, const pmix_value_t *v,
     return PMIX_SUCCESS;
 }
 
-/* A value that a plain assignment copies goes to *data if that is not NULL, as programs
- * pass the address of a pointer to their variable. A value that points nowhere is
- * PMIX_ERR_EMPTY. */
+/* Copies plain data to where *data points, because programs pass the address of a
+ * pointer to their variable. Refuses a scalar without storage. Open MPI 5.0 passes the
+ * address of a zeroed number itself, and would read bits of a new pointer there. */
 PX_EXPORT pmix_status_t PMIx_Value_unload(pmix_value_t *v, void **data, size_t *size)
 {
     if (!v || !data || !size)
@@ -154,6 +154,8 @@ PX_EXPORT pmix_status_t PMIx_Value_unload(pmix_value_t *v, void **data, size_t *
     pmix_status_t rc = PMIX_SUCCESS;
     if (t->store == PX_POINTER)
         *data = v->data.ptr;
+    else if (t->flat && t->in_value == PX_VALUE_INLINE && !*data)
+        rc = PMIX_ERR_BAD_PARAM;
     else if (t->flat && *data)
         memcpy(*data, payload, t->size);
     else

@@ -143,6 +143,20 @@ PX_TEST(what_was_published_is_found_with_its_owner)
     lookup(&b0, plain, "shape,colour", PMIX_ERR_PARTIAL_SUCCESS, 1);
 }
 
+/* MPI_Lookup_name of Open MPI 5 passes a range that it never set. */
+PX_TEST(a_look_up_in_a_range_that_does_not_exist_uses_the_default)
+{
+    static const pmix_data_range_t ranges[] = {8, 85, 200, PMIX_RANGE_INVALID};
+
+    publish(&a1, plain, "colour");
+    for (size_t i = 0; i < PX_COUNT(ranges); i++) {
+        const struct how odd = {.range = ranges[i]};
+
+        lookup(&b0, odd, "colour", PMIX_SUCCESS, 1);
+        refuse(&b0, odd, "shape", PMIX_ERR_BAD_PARAM);
+    }
+}
+
 PX_TEST(a_request_is_refused_as_a_whole)
 {
     const struct how odd = {.persistence = 99}, invalid = {.range = PMIX_RANGE_INVALID},
