@@ -6,9 +6,12 @@
 #include "core/base/clock.h"
 #include "core/base/fd.h"
 
+#include <arpa/inet.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -379,6 +382,79 @@ PX_TEST(tells_who_listens_on_every_address)
         close(fd);
         close(s);
     }
+}
+
+#define OWN_ADDRESS "192.0.2.1" /* reserved for documentation */
+enum { OUR_PORT = 5001, OTHERS_PORT = 5002 };
+
+/* Gives the loopback interface of a network of our own one more address. */
+static bool add_own_address(void)
+{
+    struct ifreq alias = {.ifr_name = "lo:1"};
+    struct sockaddr_in sa = {.sin_family = AF_INET,
+                             .sin_addr = {inet_addr(OWN_ADDRESS)}};
+    PX_AUTOCLOSE int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    memcpy(&alias.ifr_addr, &sa, sizeof(sa));
+    return fd >= 0 && ioctl(fd, SIOCSIFADDR, &alias) == 0;
+}
+
+static int listen_at(in_port_t port)
+{
+    struct sockaddr_in sa = {.sin_family = AF_INET,
+                             .sin_port = htons(port),
+                             .sin_addr = {inet_addr(OWN_ADDRESS)}};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0 || bind(fd, (struct sockaddr *)&sa, sizeof(sa)) || listen(fd, 4))
+        abort();
+    return fd;
+}
+
+/* fds: the read end of a pipe that ends with the test, its write end, and the write end
+ * of another pipe, for the word that this process listens. */
+static int listen_as_other(void *arg)
+{
+    const int *fds = arg;
+    char byte = 'l';
+
+    close(fds[1]);
+    process_become_other();
+    (void)listen_at(OTHERS_PORT);
+    return write(fds[2], &byte, 1) != 1 || read(fds[0], &byte, 1) != 0;
+}
+
+/* Servers of other implementations listen on the address of a network card. */
+PX_TEST(addresses_of_own_interfaces_are_local_and_attested)
+{
+    NEEDS_PEER();
+    int end[2], report[2], fd;
+
+    if (!ptl_ops()->handles(contract.self, "tcp4://127.0.0.1:1"))
+        return;
+    PX_TEST_NEEDS(process_own_network(FIRST_PORT) && add_own_address(),
+                  "root, for a network of its own");
+    ck_assert(pipe(end) == 0 && pipe(report) == 0);
+    pid_t other = process_fork(listen_as_other, (int[]){end[0], end[1], report[1]});
+    ok(px_fd_read_all(report[0], &(char){0}, 1, px_clock_ms() + LATE_MS));
+    int ours = listen_at(OUR_PORT);
+
+    for (int i = 0; i < 4; i++) {
+        const char *address = i % 2 ? "tcp4://" OWN_ADDRESS ":5001"
+                                    : "tcp4://" OWN_ADDRESS ":5002";
+
+        ok(contract_reopen("remote", i < 2 ? "false" : "true"));
+        ok(ptl_try_connect(address, SOON_MS, &fd));
+        struct px_ptl_peer peer = ask_peer(fd);
+        ck_assert(peer.has_uid && peer.uid == (i % 2 ? geteuid() : OTHER_UID));
+        close(fd);
+    }
+    ok(contract_reopen("remote", "false"));
+    ck_assert_int_eq(ptl_try_connect("tcp4://192.0.2.2:9", SOON_MS, &fd),
+                     PMIX_ERR_NO_PERMISSIONS);
+    close(end[1]);
+    ck_assert_int_eq(process_wait(other, LATE_MS), 0);
+    close(ours);
 }
 
 PX_TEST(tells_nothing_wrong_of_a_server_with_the_last_descriptor)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ptl/tcp: TCP over loopback, "tcp4://127.0.0.1:4711"; what foreign PMIx libraries
- * speak. It listens on loopback only. TCP itself says nothing about the peer, but both
- * sockets are this machine's, so the kernel knows whose the other one is. */
+/* ptl/tcp: TCP within this machine, "tcp4://127.0.0.1:4711", which foreign libraries
+ * speak. The component listens on loopback only, and connects to every address of this
+ * machine. Both sockets are this machine's, so the kernel attests the other one's
+ * owner. */
 #include "tenon/ptl.h"
 
 #include "core/base/clock.h"
@@ -11,6 +12,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <ifaddrs.h>
 #include <limits.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -164,6 +166,32 @@ static bool is_loopback(const union px_owner_end *a)
     if (a->any.sa_family == AF_INET)
         return ntohl(a->v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
     return IN6_IS_ADDR_LOOPBACK(&a->v6.sin6_addr);
+}
+
+static bool is_same_host(const union px_owner_end *a, const union px_owner_end *b)
+{
+    if (a->any.sa_family != b->any.sa_family)
+        return false;
+    if (a->any.sa_family == AF_INET)
+        return a->v4.sin_addr.s_addr == b->v4.sin_addr.s_addr;
+    return IN6_ARE_ADDR_EQUAL(&a->v6.sin6_addr, &b->v6.sin6_addr);
+}
+
+/* Returns whether a is an address of this machine. The answer is if_unknown where the
+ * system does not list its interfaces. */
+static bool is_own(const union px_owner_end *a, bool if_unknown)
+{
+    struct ifaddrs *all, *i;
+
+    if (is_loopback(a))
+        return true;
+    if (getifaddrs(&all) < 0)
+        return if_unknown;
+    for (i = all; i; i = i->ifa_next)
+        if (i->ifa_addr && is_same_host(a, (const union px_owner_end *)i->ifa_addr))
+            break;
+    freeifaddrs(all);
+    return i;
 }
 
 /* Requests and answers are small, and a process waits for each. Only speed is lost if
@@ -343,10 +371,10 @@ static pmix_status_t tcp_connect(void *self, const char *address, uint64_t timeo
 
     if (!parse(address, &to))
         return PMIX_ERR_BAD_PARAM;
-    if (!t->conf.remote && !is_loopback(&to.sa)) {
+    if (!t->conf.remote && !is_own(&to.sa, false)) {
         t->services->log(t->services, PX_LOG_WARN,
-                         "not connecting to %s, which is not on this machine; "
-                         "ptl_tcp_remote=true permits it",
+                         "cannot connect to %s: not an address of this machine "
+                         "(ptl_tcp_remote=true permits others)",
                          address);
         return PMIX_ERR_NO_PERMISSIONS;
     }
@@ -407,7 +435,7 @@ static pmix_status_t tcp_peer(void *self, int fd, struct px_ptl_peer *peer)
         getpeername(fd, &ours.remote.any, &len[1]) < 0)
         return PMIX_ERR_UNREACH; /* it has been broken off */
     theirs = (struct px_owner_pair){ours.remote, ours.local};
-    bool is_here = is_loopback(&theirs.local);
+    bool is_here = is_own(&theirs.local, true);
     if (px_owner_open(&owner, t->conf.attest, &ours)) {
         for (int i = 0; i < (is_here ? MAX_LOOKS : 1) && !peer->has_uid; i++) {
             if (i > 0)
