@@ -254,7 +254,10 @@ static pmix_status_t store(struct px_params *p, const struct px_param *param,
                            const char *text, void *member)
 {
     bool from_home = param->kind == PX_PARAM_KIND_PATH && px_str_starts(text, "~/");
+    size_t at = 0;
 
+    if (param->check && param->check(text, &at))
+        return PMIX_ERR_BAD_PARAM;
     if (param->kind == PX_PARAM_KIND_LIST)
         return store_list(p, text, member);
     if (from_home)
@@ -266,20 +269,21 @@ static pmix_status_t store(struct px_params *p, const struct px_param *param,
 static void complain(struct px_params *p, const struct px_param *param,
                      const px_param_candidates *h, size_t used)
 {
-    char instead[160] = "", expected[256];
+    char instead[160] = "", wrong[256];
 
     if (used < h->n)
         snprintf(instead, sizeof(instead), "; using \"%.40s\" of %.80s",
                  h->v[used].setting->value, h->v[used].setting->where);
     else if (param->def)
         snprintf(instead, sizeof(instead), "; using the default, %.80s", param->def);
-    px_param_expected(param, expected, sizeof(expected));
     for (size_t i = 0; i < h->n; i++) {
         const struct px_setting *s = h->v[i].setting;
-        if (!h->v[i].fits)
-            px_params_complain(p, PX_PARAM_WRONG, "%s: %s%s = \"%.80s\": expected %s%s",
-                               s->where, s->source == PX_SOURCE_ENV ? "PMIX_MCA_" : "",
-                               s->name, s->value, expected, i < used ? instead : "");
+        if (h->v[i].fits)
+            continue;
+        px_param_mistake(param, s->value, wrong, sizeof(wrong));
+        px_params_complain(p, PX_PARAM_WRONG, "%s: %s%s = \"%.80s\": %s%s", s->where,
+                           s->source == PX_SOURCE_ENV ? "PMIX_MCA_" : "", s->name,
+                           s->value, wrong, i < used ? instead : "");
     }
 }
 
@@ -348,7 +352,10 @@ bool px_params_fits(const struct px_params *p, const struct px_param *param,
                     const char *text)
 {
     union any_value unused;
+    size_t at;
 
+    if (param->check && param->check(text, &at))
+        return false;
     if (param->kind == PX_PARAM_KIND_LIST)
         return true;
     if (param->kind == PX_PARAM_KIND_PATH && px_str_starts(text, "~/"))

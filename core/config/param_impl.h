@@ -154,6 +154,10 @@ bool px_param_next_line(struct px_param_text *text, struct px_param_line *out);
 bool px_param_from_text(const struct px_param *param, const char *text, void *member);
 /* "an integer from 1 to 65535", for messages. */
 void px_param_expected(const struct px_param *param, char *text, size_t size);
+/* Writes what is wrong with a text that does not fit: the words of param's own check,
+ * or "expected an integer from 1 to 65535". */
+void px_param_mistake(const struct px_param *param, const char *value, char *text,
+                      size_t size);
 /* How many bytes of the configuration structure a parameter of this kind takes; 0: no
  * such kind. */
 size_t px_param_size(enum px_param_kind kind);

@@ -63,12 +63,14 @@ struct near {
     size_t distance;
 };
 
-/* The nearest names that exist, best first; the closer ones push others out. */
-static void offer(struct near near[N_NEAR], const char *name, size_t distance)
+/* Adds a name that is nearer than limit to the nearest names, best first. The closer
+ * names push others out. */
+static void offer(struct near near[N_NEAR], const char *name, size_t distance,
+                  size_t limit)
 {
     size_t i = N_NEAR;
 
-    for (; i > 0 &&
+    for (; distance < limit && i > 0 &&
            (!near[i - 1].name || distance < near[i - 1].distance ||
             (distance == near[i - 1].distance && strcmp(name, near[i - 1].name) < 0));
          i--) {
@@ -85,14 +87,15 @@ static void say_nearest(const struct px_params *p, const char *name, char *text,
 {
     struct near near[N_NEAR] = {{NULL, 0}};
     const size_t limit = strlen(name) / 3 + 1;
+    const struct px_param_foreign *foreign;
     const struct px_declared *d;
     size_t len = 0, n = 0;
 
-    for (size_t pos = 0; (d = px_map_next(&p->declared, &pos, NULL, NULL));) {
-        size_t distance = px_str_distance(d->name, name);
-        if (distance < limit)
-            offer(near, d->name, distance);
-    }
+    for (size_t pos = 0; (d = px_map_next(&p->declared, &pos, NULL, NULL));)
+        offer(near, d->name, px_str_distance(d->name, name), limit);
+    for (size_t i = 0; (foreign = px_param_foreign_at(i)); i++)
+        if (foreign->ours && (i == 0 || strcmp(foreign->name, foreign[-1].name) != 0))
+            offer(near, foreign->name, px_str_distance(foreign->name, name), limit);
     while (n < N_NEAR && near[n].name && near[n].distance <= near[0].distance + 1)
         n++;
     text[0] = '\0';

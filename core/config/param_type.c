@@ -186,3 +186,17 @@ void px_param_expected(const struct px_param *param, char *text, size_t size)
         len += (size_t)snprintf(text + len, size - len, " %s%s", n->name,
                                 n[1].name ? "," : "");
 }
+
+void px_param_mistake(const struct px_param *param, const char *value, char *text,
+                      size_t size)
+{
+    size_t at = 0;
+    const char *why = param->check ? param->check(value, &at) : NULL;
+    if (why) {
+        snprintf(text, size, "%s, at byte %zu", why, at);
+        return;
+    }
+    size_t len = (size_t)snprintf(text, size, "expected ");
+    if (len < size)
+        px_param_expected(param, text + len, size - len);
+}

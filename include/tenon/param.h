@@ -45,8 +45,10 @@ struct px_param {
     const char *help;
     const char *old_names; /* full names it had before, separated by commas; or NULL */
     int level;             /* who is it for: 1 users .. 9 developers; 0 counts as 2 */
-    /* Of a text or a list: NULL if open takes it, else what is wrong, a constant, and
-     * at which byte. pmix_info calls it in a process of its own. */
+    /* For a text or a list: returns NULL if the value fits, else a constant text and
+     * the byte at which the value is wrong. The core never uses such a value, but the
+     * next weaker one, in the end the default. pmix_info calls the function in a
+     * process of its own. */
     const char *(*check)(const char *text, size_t *at);
 };
 

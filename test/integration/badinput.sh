@@ -175,6 +175,8 @@ t mca_value_missing refused '--mca' --mca ptl
 t mca_unknown_component refused 'unknown component nonesuch for framework ptl, known: .*tcp.*usock' --mca ptl nonesuch -n 1 true
 t mca_bad_list refused 'PMIX_MCA_ptl|ptl = "tcp,.usock": expected a list' --mca mca_base_strict error --mca ptl 'tcp,^usock' -n 1 true
 t mca_bad_value refused 'ptl_tcp_port_min.*many' --mca mca_base_strict error --mca ptl_tcp_port_min many -n 1 true
+t mca_pattern refused "forward_envars = \"A\*B\": '\*' stands for" --mca mca_base_strict error --mca forward_envars 'A*B' -n 1 true
+t mca_ports refused 'pnet_ports_tcp = "9-x": this is no port' --mca mca_base_strict error --mca pnet_ports_tcp 9-x -n 1 true
 t mca_component_path_relative refused 'mca_base_component_path.*here' --mca mca_base_component_path here -n 1 true
 t wdir_missing refused '/no/such/folder' --wdir /no/such/folder -n 1 true
 t timeout_no_number refused '--timeout.*soon' --timeout soon true

@@ -39,8 +39,25 @@ static void rule_cleanup(struct rule *r)
     free(r->v);
 }
 
-/* NULL: the list is one of patterns; else what is wrong, and at which byte. */
-static const char *mistake_in(const char *list, size_t *at)
+static bool fits(const char *pattern, const char *name, size_t len)
+{
+    size_t i = 0;
+
+    for (; pattern[i] && pattern[i] != '*'; i++)
+        if (i >= len || (pattern[i] != '?' && pattern[i] != name[i]))
+            return false;
+    return pattern[i] == '*' || i == len;
+}
+
+/* The identity of this process, and where its servers are. */
+static bool is_ours(const char *name, size_t len)
+{
+    return fits("PMIX_*", name, len) || fits("TENON_*", name, len);
+}
+
+/* Returns what is wrong with a list of patterns, and at which byte, or NULL. A name in
+ * a list to forward may not be one that is never forwarded. */
+static const char *find_mistake(const char *list, bool excludes, size_t *at)
 {
     for (const char *item = list, *end; *item; item = end + (*end == ';')) {
         const bool marked = *item == '!' || *item == '^';
@@ -49,6 +66,9 @@ static const char *mistake_in(const char *list, size_t *at)
         *at = (size_t)(item - list) + marked;
         if (marked && list + *at == end)
             return "there is no name";
+        if (!marked && !excludes && strcspn(item, "*?;") == (size_t)(end - item) &&
+            is_ours(item, (size_t)(end - item)))
+            return "variables of PMIx itself are never forwarded";
         for (; list + *at < end; ++*at) {
             const unsigned char c = (unsigned char)list[*at];
 
@@ -63,6 +83,16 @@ static const char *mistake_in(const char *list, size_t *at)
     return NULL;
 }
 
+static const char *mistake_in(const char *list, size_t *at)
+{
+    return find_mistake(list, false, at);
+}
+
+static const char *mistake_in_exclusion(const char *list, size_t *at)
+{
+    return find_mistake(list, true, at);
+}
+
 static const struct px_param params[] = {
     PX_PARAM_STRING(struct conf, patterns, "",
                     "Variables to forward to every job: names that may end with * and "
@@ -70,7 +100,7 @@ static const struct px_param params[] = {
                     .check = mistake_in),
     PX_PARAM_STRING(struct conf, exclude, "",
                     "Variables never to forward, whatever asks for it",
-                    .check = mistake_in),
+                    .check = mistake_in_exclusion),
     PX_PARAM_END,
 };
 
@@ -79,7 +109,7 @@ static pmix_status_t add_patterns(struct rule *r, const char *list, bool exclude
                                   struct px_err *err)
 {
     size_t at, len;
-    const char *mistake = mistake_in(list, &at);
+    const char *mistake = find_mistake(list, excludes, &at);
 
     if (mistake)
         return px_err_set(err, PMIX_ERR_BAD_PARAM,
@@ -103,28 +133,12 @@ static pmix_status_t add_patterns(struct rule *r, const char *list, bool exclude
     return PMIX_SUCCESS;
 }
 
-static bool fits(const char *pattern, const char *name, size_t len)
-{
-    size_t i = 0;
-
-    for (; pattern[i] && pattern[i] != '*'; i++)
-        if (i >= len || (pattern[i] != '?' && pattern[i] != name[i]))
-            return false;
-    return pattern[i] == '*' || i == len;
-}
-
 /* ---- which variables ------------------------------------------------------------- */
 
 /* They lead a program elsewhere before it begins: forwarded by the whole name alone. */
 static const char *const hooks[] = {"LD_*",     "GCONV_PATH", "GLIBC_TUNABLES",
                                     "MALLOC_*", "BASH_ENV",   "BASH_FUNC_*",
                                     "ENV",      "SHELLOPTS",  "PYTHONSTARTUP"};
-
-/* The identity of this process, and where its servers are. */
-static bool is_ours(const char *name, size_t len)
-{
-    return fits("PMIX_*", name, len) || fits("TENON_*", name, len);
-}
 
 struct envar {
     const struct px_services *services;

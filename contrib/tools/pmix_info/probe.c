@@ -42,16 +42,17 @@ static char *refusal(const struct px_param *p, const char *prefix,
 {
     PX_AUTO(px_param_candidates) h = {0};
     PX_AUTOFREE char *name = need_text("%s%s", prefix, p->name);
-    size_t at = 0;
+    char why[256];
 
     if (!p->check || px_params_candidates(settings, name, &h) || !h.n)
         return NULL;
     const struct px_setting *s = h.v[0].setting;
-    const char *why = p->check(s->value, &at);
-    return why ? need_text("%s: %s%s = \"%.80s\": %s, at byte %zu", s->where,
-                           s->source == PX_SOURCE_ENV ? "PMIX_MCA_" : "", s->name,
-                           s->value, why, at)
-               : NULL;
+    if (px_params_fits(settings, p, s->value))
+        return NULL;
+    px_param_mistake(p, s->value, why, sizeof(why));
+    return need_text("%s: %s%s = \"%.80s\": %s", s->where,
+                     s->source == PX_SOURCE_ENV ? "PMIX_MCA_" : "", s->name, s->value,
+                     why);
 }
 
 static void put_param(FILE *f, const struct px_param *p, const char *prefix,

@@ -131,6 +131,35 @@ PX_TEST(a_bad_value_is_a_problem_and_the_next_weaker_one_is_used)
     rt_assert_problems(params, wanted);
 }
 
+static const char *not_even(const char *text, size_t *at)
+{
+    *at = strcspn(text, "13579");
+    return text[*at] ? "this is odd" : NULL;
+}
+
+PX_TEST(a_text_that_its_own_check_refuses_is_never_used)
+{
+    static const struct px_param even[] = {
+        PX_PARAM_STRING(struct conf, label, "0", "Even", .check = not_even),
+        PX_PARAM_END,
+    };
+    char *env[] = {(char *)"PMIX_MCA_ptl_x_label=42x7", NULL};
+    struct conf conf = {0};
+
+    for (int weaker = 0; weaker < 2; weaker++) {
+        rt_write(home, ".pmix/mca-params.conf", weaker ? "ptl_x_label = 8\n" : "");
+        ok(create(env, false));
+        ok(px_params_parse(params, "ptl_x_", even, &conf, &err));
+        ck_assert_str_eq(conf.label, weaker ? "8" : "0");
+        PX_AUTOFREE char *wanted = px_strf(
+            "environment: PMIX_MCA_ptl_x_label = \"42x7\": this is odd, at byte 3; using "
+            "%s%s%s\n",
+            weaker ? "\"8\" of " : "the default, 0", weaker ? home : "",
+            weaker ? "/.pmix/mca-params.conf:1" : "");
+        rt_assert_problems(params, wanted);
+    }
+}
+
 PX_TEST(a_bad_value_that_is_overruled_is_told_all_the_same)
 {
     char *env[] = {(char *)"PMIX_MCA_ptl_x_port=9", NULL};
@@ -325,6 +354,8 @@ PX_TEST(names_of_other_implementations_work_or_are_told_not_to_apply)
                    (char *)"PMIX_MCA_ptl_y_own=1", /* of a component not opened here */
                    (char *)"PMIX_MCA_opal_forward_envars=LD_*", /* would be missed */
                    (char *)"PMIX_MCA_mca_verbose=debug",
+                   (char *)"PMIX_MCA_forward_envar=A",
+                   (char *)"PMIX_MCA_forward_envars_exclud=A",
                    NULL};
     pmix_status_t rc;
 
@@ -334,7 +365,9 @@ PX_TEST(names_of_other_implementations_work_or_are_told_not_to_apply)
     char *text = settle(&rc, &err);
 
     ok(rc);
-    ck_assert_int_eq(rt_count(text, "\n"), 2);
+    ck_assert_int_eq(rt_count(text, "\n"), 4);
+    rt_assert_has(text, "forward_envar = \"A\"; did you mean forward_envars?\n");
+    rt_assert_has(text, "exclud = \"A\"; did you mean forward_envars_exclude?\n");
     rt_assert_has(text, "pmix-mca-params.conf:1: ptl_base_if_include does not apply: ");
     rt_assert_has(text, "environment: opal_forward_envars does not apply: ");
     ck_assert_str_eq(px_params_text(params, "mca_base_verbose", NULL, NULL), "debug");

@@ -257,7 +257,7 @@ static const struct {
     {"*", "A*;B*;H*;P*;T*", "FW_A FW_B FW_AB FW_ABC FWX"},
     {"LD_*", NULL, ""},
     {"LD_FW", NULL, "LD_FW"},
-    {"PMIX_FW;PMIX_*", NULL, ""},
+    {"PMIX_F?;PMIX_*", NULL, ""},
     {"FW*B", NULL, NULL},
     {"FW_A=one", NULL, NULL},
     {"FW_A;=", NULL, NULL},
@@ -266,6 +266,7 @@ static const struct {
     {"!", NULL, NULL},
     {"", NULL, NULL},
     {";", NULL, NULL},
+    {"FW_A;PMIX_FOO", NULL, NULL},
     {"FW_A", "*A", NULL},
 };
 
@@ -284,6 +285,16 @@ PX_TEST_LOOP(variables_whose_names_fit_are_forwarded, PX_COUNT(patterns))
     ck_assert_int_eq(rc, wanted ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM);
     got("job", wanted ? wanted : "", patterns[_i].pattern);
     got("other", "", "another job");
+}
+
+/* The next weaker value is used, here the default: forwarding stays possible. */
+PX_TEST(a_parameter_that_is_no_pattern_does_not_end_forwarding)
+{
+    setenv("FW_A", "one", 1);
+    setenv("PMIX_MCA_forward_envars", "A*B", 1);
+    start();
+    ok(PMIx_Forward_envars(job, "FW_A", NULL, 0));
+    got("job", "FW_A", "a pattern");
 }
 
 PX_TEST(what_is_forwarded_adds_up_and_ends_with_the_job)
