@@ -23,7 +23,7 @@ const struct px_framework px_frameworks[PX_FW_COUNT] = {
                    .many = true, .required = true,
                    .ops_needed = offsetof(struct px_gds_ops, describe)},
     [PX_FW_PSEC] = {"psec", PX_PSEC_ABI, EVERY_ROLE, sizeof(struct px_psec_ops),
-                    .many = true, .required = true},
+                    .many = true, .required = true, .protects = true},
     [PX_FW_PFEXEC] = {"pfexec", PX_PFEXEC_ABI, PX_ROLE_SERVER,
                       sizeof(struct px_pfexec_ops), .many = false, .required = false},
     [PX_FW_PNET] = {"pnet", PX_PNET_ABI, PX_ROLE_SERVER, sizeof(struct px_pnet_ops),

@@ -28,6 +28,7 @@ struct px_framework {
     bool required;       /* no role can start without one */
     bool may_require;    /* parameters <name>_<component>_required: no job without */
     bool deferred;       /* a client opens it with px_modules_open_deferred alone */
+    bool protects;       /* the default may be weaker than an absent component */
     uint32_t ops_needed; /* of ops_size, what no component leaves NULL; 0: all */
 };
 

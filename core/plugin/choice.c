@@ -109,9 +109,20 @@ bool px_choice_can_wait(const px_choice *c, const px_catalog *catalog,
     return is_told && !serves(name, address);
 }
 
+/* True if the default is at least as strong as a component that this library lacks. */
+static bool can_replace(enum px_framework_id id, char *const *names)
+{
+    static const char *const weaker[] = {"none", "dummy_handshake", NULL};
+    bool found = !px_frameworks[id].protects;
+
+    for (; !found && *names; names++)
+        found = is_one_of(*names, weaker);
+    return found;
+}
+
 /* Excluding an absent component is allowed: one list may serve several
  * installations. */
-pmix_status_t px_choice_check(const px_choice *c, const px_catalog *catalog,
+pmix_status_t px_choice_check(px_choice *c, const px_catalog *catalog,
                               enum px_framework_id id, struct px_params *params,
                               struct px_err *err)
 {
@@ -124,17 +135,21 @@ pmix_status_t px_choice_check(const px_choice *c, const px_catalog *catalog,
     px_catalog_list(catalog, id, known, sizeof(known));
     for (size_t i = 0; c->names[i]; i++)
         n_known += px_catalog_find(catalog, id, c->names[i]) != NULL;
+    if (!n_known && !can_replace(id, c->names))
+        return px_err_set(
+            err, PMIX_ERR_BAD_PARAM,
+            "unknown component %.64s for framework %s, known: %s (from %s)",
+            c->names[0], framework, known, c->where);
     for (size_t i = 0; c->names[i]; i++) {
-        if (px_catalog_find(catalog, id, c->names[i]))
-            continue;
-        if (n_known == 0)
-            return px_err_set(
-                err, PMIX_ERR_BAD_PARAM,
-                "unknown component %.64s for framework %s, known: %s (from %s)",
-                c->names[i], framework, known, c->where);
-        px_params_complain(params, PX_PARAM_WRONG,
-                           "%s: %s = \"%.80s\": unknown component %.64s, known: %s",
-                           c->where, framework, c->text, c->names[i], known);
+        if (!px_catalog_find(catalog, id, c->names[i]))
+            px_params_complain(params, PX_PARAM_WRONG,
+                               "%s: %s = \"%.80s\": unknown component %.64s%s: %s",
+                               c->where, framework, c->text, c->names[i],
+                               n_known ? ", known" : "; using the default", known);
+    }
+    if (!n_known) {
+        px_choice_cleanup(c);
+        *c = (px_choice){0};
     }
     return PMIX_SUCCESS;
 }

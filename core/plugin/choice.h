@@ -24,9 +24,10 @@ void px_choice_cleanup(px_choice *choice);
  * <framework>[/<component>]: which components to warn of that do not load. "all"
  * excludes none, "none" names none. PMIX_ERR_NOMEM. */
 pmix_status_t px_choice_of_reports(const char *text, px_choice *choice);
-/* A component asked for that the catalog does not have is a problem of params;
- * PMIX_ERR_BAD_PARAM if it has none of them. */
-pmix_status_t px_choice_check(const px_choice *choice, const px_catalog *catalog,
+/* Reports each requested component that the catalog lacks as a problem of params. If
+ * the catalog has none of them, the choice becomes the default. PMIX_ERR_BAD_PARAM if
+ * the default could protect less, as with psec = munge. */
+pmix_status_t px_choice_check(px_choice *choice, const px_catalog *catalog,
                               enum px_framework_id framework, struct px_params *params,
                               struct px_err *err);
 /* *rank is the place of name in the list that asks for it, 0 if there is no such

@@ -222,6 +222,10 @@ MISTAKES = [
     ("out of range", True, [("env", NAME, "2h")], '{at}: PMIX_MCA_%s = "2h": %s' % (NAME, USES_DEFAULT)),
     ("no such component beside one that exists", True, [("env", "ptl", "tcp,nonesuch")],
      '{at}: ptl = "tcp,nonesuch": unknown component nonesuch, known: tcp, usock'),
+    ("no such component", True, [("env", "gds", "ds21")],
+     '{at}: gds = "ds21": unknown component ds21; using the default: hash, shm'),
+    ("no protection", True, [("env", "psec", "none")],
+     '{at}: psec = "none": unknown component none; using the default: native'),
     ("include and exclude", True, [("user", "ptl", "usock,^tcp")],
      '{at}: ptl = "usock,^tcp": expected a list to use, "a,b", or one to leave out, "^a,b", not both'),
     ("twice in one file", True, [("user", "%s = 1s\n%s = 2s\n" % (NAME, NAME))],
@@ -284,13 +288,13 @@ class Mistakes(Place):
         self.assertEqual(r.status, 1)
         self.assertEqual(len(r.lines), 2)
 
-    def test_only_components_that_do_not_exist_fail_whatever_strict_is(self):
+    def test_only_protection_that_does_not_exist_fails_whatever_strict_is(self):
         for strict in ("warn", "error", "off"):
             self.clear()
-            self.set("env", "ptl", "nonesuch")
+            self.set("env", "psec", "munge")
             self.env["PMIX_MCA_mca_base_strict"] = strict
-            r = self.says(["PMIx_Init: unknown component nonesuch for framework ptl, "
-                           "known: tcp, usock (from environment)"], status=1)
+            r = self.says(["PMIx_Init: unknown component munge for framework psec, "
+                           "known: native (from environment)"], status=1)
             self.assertEqual(r.out, "BAD-PARAM\n")
 
     def test_values_and_names_with_control_characters_stay_one_line(self):

@@ -10,18 +10,14 @@ static struct px_found found[] = {
     {.framework = PX_FW_PTL, .name = (char *)"tcp"},
     {.framework = PX_FW_PTL, .name = (char *)"usock"},
     {.framework = PX_FW_GDS, .name = (char *)"hash"},
+    {.framework = PX_FW_PSEC, .name = (char *)"native"},
 };
 static const px_catalog catalog = {.v = found, .n = PX_COUNT(found)};
 
 static void set_up(void)
 {
-    static const struct px_param table[] = {
-        {.name = "ptl", .kind = PX_PARAM_KIND_STRING},
-        PX_PARAM_END,
-    };
-
     ck_assert_ptr_nonnull(params = px_params_empty(NULL));
-    ok(px_params_declare(params, "core", "", table));
+    ok(px_choice_declare(params));
 }
 
 static void tear_down(void)
@@ -30,13 +26,20 @@ static void tear_down(void)
     px_params_destroy(params);
 }
 
-static pmix_status_t choose(const char *text)
+static pmix_status_t choose_of(enum px_framework_id id, const char *text)
 {
+    const char *framework = px_frameworks[id].name;
+
     px_choice_cleanup(&choice);
     choice = (px_choice){0};
-    ok(px_params_set(params, "ptl", text, PX_SOURCE_ENV, "environment"));
-    pmix_status_t rc = px_choice_parse(params, "ptl", &choice, &err);
-    return rc ? rc : px_choice_check(&choice, &catalog, PX_FW_PTL, params, &err);
+    ok(px_params_set(params, framework, text, PX_SOURCE_ENV, "environment"));
+    pmix_status_t rc = px_choice_parse(params, framework, &choice, &err);
+    return rc ? rc : px_choice_check(&choice, &catalog, id, params, &err);
+}
+
+static pmix_status_t choose(const char *text)
+{
+    return choose_of(PX_FW_PTL, text);
 }
 
 PX_TEST(a_choice_lets_in_what_it_names_in_its_order_or_all_but_what_it_excludes)
@@ -72,14 +75,41 @@ PX_TEST(a_choice_lets_in_what_it_names_in_its_order_or_all_but_what_it_excludes)
     }
 }
 
-PX_TEST(asking_for_what_does_not_exist_is_an_error_that_tells_what_does)
+/* Settings that sites have for OpenPMIx. */
+static const struct {
+    enum px_framework_id id;
+    const char *text, *problem; /* problem NULL: an error */
+} absent[] = {
+    {PX_FW_PTL, "usok", "usok; using the default: tcp, usock\n"},
+    {PX_FW_PTL, "hash", "hash; using the default: tcp, usock\n"},
+    {PX_FW_GDS, "ds21", "ds21; using the default: hash\n"},
+    {PX_FW_PNET, "test", "test; using the default: none\n"},
+    {PX_FW_PSEC, "none", "none; using the default: native\n"},
+    {PX_FW_PSEC, "dummy_handshake", "dummy_handshake; using the default: native\n"},
+    {PX_FW_PSEC, "munge", NULL},
+    {PX_FW_PSEC, "munge,kerberos", NULL},
+};
+
+PX_TEST_LOOP(a_list_of_absent_components_means_the_default_unless_that_is_weaker,
+             PX_COUNT(absent))
 {
-    ck_assert_int_eq(choose("usok"), PMIX_ERR_BAD_PARAM);
-    ck_assert_str_eq(err.text,
-                     "unknown component usok for framework ptl, known: tcp, usock "
-                     "(from environment)");
-    ck_assert_int_eq(choose("hash"), PMIX_ERR_BAD_PARAM); /* is of another framework */
-    rt_assert_problems(params, "");
+    const char *framework = px_frameworks[absent[_i].id].name;
+    pmix_status_t rc = choose_of(absent[_i].id, absent[_i].text);
+    char problem[200] = "";
+    size_t rank;
+
+    if (absent[_i].problem) {
+        ok(rc);
+        snprintf(problem, sizeof(problem),
+                 "environment: %s = \"%s\": unknown component %s", framework,
+                 absent[_i].text, absent[_i].problem);
+        ck_assert(px_choice_allows(&choice, "native", &rank) && !choice.text);
+    } else {
+        ck_assert_int_eq(rc, PMIX_ERR_BAD_PARAM);
+        ck_assert_str_eq(err.text, "unknown component munge for framework psec, known: "
+                                   "native (from environment)");
+    }
+    rt_assert_problems(params, problem);
 }
 
 PX_TEST(the_rest_of_a_list_is_used_without_what_does_not_exist)

@@ -129,12 +129,13 @@ static const struct opening {
      .ptl = "",
      .status = PMIX_ERR_NOT_SUPPORTED,
      .err = "pmix_mca_tenon_ptl_oldabi.so has component ABI 99, wanted 1"},
-    {"an unknown one fails and tells the known",
+    {"an unknown one means the default", "ptl_b", {"ptl", "nonesuch"}, .ptl = "a b"},
+    {"an unknown one that may be stronger than the default fails",
      NULL,
-     {"ptl", "nonesuch"},
+     {"psec", "nonesuch"},
      .ptl = "",
      .status = PMIX_ERR_BAD_PARAM,
-     .err = "unknown component nonesuch for framework ptl, known: a (from --mca)"},
+     .err = "unknown component nonesuch for framework psec, known: a (from --mca)"},
     {"one that declines gives way, which is no load error",
      "ptl_b",
      {"ptl_a_decline", "true", "ptl_a_trace", ""},
@@ -377,8 +378,10 @@ PX_TEST(a_transport_that_does_not_load_is_tried_once)
 PX_TEST(a_failure_leaves_what_was_open_before)
 {
     assert_open(PX_ROLE_CLIENT);
-    set("pfexec", "nonesuch");
-    ck_assert_int_eq(open_roles(PX_ROLE_CLIENT | PX_ROLE_SERVER), PMIX_ERR_BAD_PARAM);
+    set("pfexec", "a");
+    set("pfexec_a_fail_open", "yes");
+    ck_assert_int_eq(open_roles(PX_ROLE_CLIENT | PX_ROLE_SERVER),
+                     PMIX_ERR_NOT_AVAILABLE);
 
     assert_modules("ptl", "a");
     assert_modules("pfexec", "");

@@ -130,7 +130,7 @@ PX_TEST(a_failed_begin_leaves_nothing_and_another_may_follow)
          PMIX_ERR_BAD_PARAM},
         {"PMIX_MCA_mca_base_component_path", "pmix",
          "environment: mca_base_component_path", PMIX_ERR_BAD_PARAM},
-        {"PMIX_MCA_ptl", "nonesuch", "unknown component nonesuch", PMIX_ERR_BAD_PARAM},
+        {"PMIX_MCA_psec", "nonesuch", "unknown component nonesuch", PMIX_ERR_BAD_PARAM},
         {"PMIX_MCA_gds", "^a", "no component is left for framework gds",
          PMIX_ERR_NOT_FOUND},
     };
@@ -155,6 +155,7 @@ PX_TEST(a_failed_begin_leaves_nothing_and_another_may_follow)
 PX_TEST(a_role_that_cannot_start_does_not_disturb_one_that_has)
 {
     begin(PX_ROLE_CLIENT);
+    ok(px_params_set(px_process.params, "mca_base_strict", "error", PX_SOURCE_ARG, "x"));
     ok(px_params_set(px_process.params, "pfexec", "nonesuch", PX_SOURCE_ARG, "x"));
     ck_assert_int_eq(try_begin(PX_ROLE_SERVER), PMIX_ERR_BAD_PARAM);
     ck_assert_uint_eq(px_process.roles, PX_ROLE_CLIENT);
