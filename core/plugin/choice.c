@@ -225,6 +225,44 @@ pmix_status_t px_choice_required(struct px_params *params,
     return rc;
 }
 
+/* ---- of each component ----------------------------------------------------------- */
+
+struct priority_conf {
+    int64_t priority;
+};
+
+static const struct px_param priority_params[] = {
+    PX_PARAM_INT(struct priority_conf, priority, "-1", -1, 1000,
+                 "Place among the components of the framework, the greatest first; -1: "
+                 "the component's own",
+                 .level = 3),
+    PX_PARAM_END,
+};
+
+static bool has_own_priority(const struct px_param *table)
+{
+    while (table && table->kind != PX_PARAM_KIND_END &&
+           strcmp(table->name, priority_params[0].name) != 0)
+        table++;
+    return table && table->kind != PX_PARAM_KIND_END;
+}
+
+pmix_status_t px_choice_priority(struct px_params *params, const struct px_found *found,
+                                 const struct px_param *table, int64_t *priority)
+{
+    struct priority_conf conf = {-1};
+    PX_AUTOFREE char *prefix = px_strf("%s_%s_", px_frameworks[found->framework].name,
+                                       found->name);
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (!prefix)
+        return PMIX_ERR_NOMEM;
+    if (!has_own_priority(table))
+        rc = px_params_parse(params, prefix, priority_params, &conf, NULL);
+    *priority = conf.priority;
+    return rc;
+}
+
 pmix_status_t px_choice_declare_of(struct px_params *params,
                                    const struct px_found *found,
                                    const struct px_param *table)
@@ -233,6 +271,8 @@ pmix_status_t px_choice_declare_of(struct px_params *params,
     PX_AUTOFREE char *prefix = px_strf("%s_%s_", framework, found->name);
     PX_AUTOFREE char *owner = px_strf("%s/%s", framework, found->name);
 
-    return prefix && owner ? px_params_declare(params, owner, prefix, table)
-                           : PMIX_ERR_NOMEM;
+    if (!prefix || !owner)
+        return PMIX_ERR_NOMEM;
+    pmix_status_t rc = px_params_declare(params, owner, prefix, table);
+    return rc ? rc : px_params_declare(params, owner, prefix, priority_params);
 }

@@ -43,6 +43,10 @@ bool px_choice_can_wait(const px_choice *choice, const px_catalog *catalog,
 /* Makes the parameters known that hold such choices, one for each framework.
  * PMIX_ERR_NOMEM. */
 pmix_status_t px_choice_declare(struct px_params *params);
+/* Parses <framework>_<component>_priority, unless table, which may be NULL, has a
+ * parameter of that name: *priority stays negative if it is not set. PMIX_ERR_NOMEM. */
+pmix_status_t px_choice_priority(struct px_params *params, const struct px_found *found,
+                                 const struct px_param *table, int64_t *priority);
 /* Makes those of a component known. Texts of table, which may be NULL, are borrowed as
  * px_params_declare says. PMIX_ERR_NOMEM. */
 pmix_status_t px_choice_declare_of(struct px_params *params,

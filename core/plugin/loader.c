@@ -86,6 +86,7 @@ static void px_found_cleanup(px_found *f)
     free(f->name);
     free(f->file);
     free(f->broken);
+    free(f->unused);
 }
 
 /* One that has a file, too, stands by for when that does not load. */
@@ -333,7 +334,7 @@ pmix_status_t px_loader_load(const struct px_found *found, struct px_loaded *out
 pmix_status_t px_loader_load_builtin(const struct px_found *found,
                                      struct px_loaded *out, struct px_err *err)
 {
-    const struct px_found inside = {found->framework, found->name, NULL, NULL, NULL};
+    const struct px_found inside = {.framework = found->framework, .name = found->name};
 
     *out = (struct px_loaded){0};
     return px_descriptor_take(&inside, found->component, out, err);

@@ -14,6 +14,7 @@ typedef struct px_found {
     char *file;                           /* NULL: inside the library only */
     const struct px_component *component; /* inside the library; NULL: not there */
     char *broken; /* why it did not load: it is not tried again; or NULL */
+    char *unused; /* why it is not in use, as far as was found out; or NULL */
 } px_found;
 
 /* A folder or a component that is not used, for all to know who ask. */

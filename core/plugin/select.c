@@ -25,7 +25,8 @@ struct px_loaded_component {
     bool is_open;
     void *self;
     int priority;
-    size_t rank; /* place in the list that asked for it; 0 if there is none */
+    int64_t set_priority; /* by a parameter; negative: the component's own counts */
+    size_t rank;          /* place in the list that asked for it; 0 if there is none */
 };
 
 struct px_slot { /* of one framework */
@@ -61,6 +62,25 @@ static void free_component(struct px_loaded_component *p)
     free(p);
 }
 
+/* Keeps why a component is not in use. Without memory the reason before stays. */
+static void PX_PRINTF(3, 4)
+    note_unused(const struct px_selection *s, const struct px_found *found,
+                const char *fmt, ...)
+{
+    struct px_found *f = &s->catalog.v[found - s->catalog.v];
+    char text[512];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    char *copy = strdup(text);
+    if (!copy)
+        return;
+    free(f->unused);
+    f->unused = copy;
+}
+
 /* One line on a component that is not used, with its file unless the text names it: a
  * warning if it was requested or the user asked about it, else for information. */
 static void PX_PRINTF(4, 5)
@@ -73,6 +93,10 @@ static void PX_PRINTF(4, 5)
     char text[1024];
     va_list args;
 
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    note_unused(s, f, "%s", text);
     for (char **item = s->report.names; item && *item; item++)
         named |= strncmp(*item, framework, len) == 0 &&
                  (!(*item)[len] ||
@@ -81,9 +105,6 @@ static void PX_PRINTF(4, 5)
                                                                       : PX_LOG_INFO;
     if (!px_log_wants(level))
         return;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof(text), fmt, args);
-    va_end(args);
     if (f->file && !strstr(text, f->file))
         px_log(level, "loader", "%s (%s)", text, f->file);
     else
@@ -145,6 +166,8 @@ static pmix_status_t load_component(struct px_selection *s, struct px_slot *slot
         rc = px_err_nomem(err, "select components");
     else if (c->params)
         rc = px_params_parse(s->params, prefix, c->params, p->conf, err);
+    if (!rc && px_choice_priority(s->params, found, c->params, &p->set_priority))
+        rc = px_err_nomem(err, "select components");
     if (rc) {
         free_component(p);
         return rc;
@@ -184,6 +207,8 @@ static pmix_status_t load_framework(struct px_selection *s, enum px_framework_id
             px_log(PX_LOG_INFO, "loader",
                    "component %s/%s is left out by %s = \"%.80s\" (from %s)", fw->name,
                    f[i].name, fw->name, c.text, c.where);
+            note_unused(s, &f[i], "it is left out by %s = \"%.80s\" (from %s)",
+                        fw->name, c.text, c.where);
             continue;
         }
         slot->tried[i] = !px_choice_can_wait(&c, &s->catalog, id, address, f[i].name);
@@ -250,12 +275,14 @@ static PX_LOOP_ONLY pmix_status_t open_component(const struct px_selection *s,
     }
     p->is_open = true;
     rc = c->query(p->self, &answer);
-    p->priority = answer.priority;
+    p->priority = p->set_priority < 0 ? answer.priority : (int)p->set_priority;
     if (rc) {
         answer.reason[sizeof(answer.reason) - 1] = '\0';
         px_log(slot->requested ? PX_LOG_WARN : PX_LOG_INFO, "loader",
                "component %s/%s declines: %s", c->framework, c->name,
                answer.reason[0] ? answer.reason : "no reason given");
+        note_unused(s, p->found, "it declines: %s",
+                    answer.reason[0] ? answer.reason : "no reason given");
         close_component(p);
     }
     return PMIX_SUCCESS;
@@ -497,6 +524,7 @@ static pmix_status_t declare_unused(struct px_selection *s, const struct px_foun
     PX_AUTOFREE char *prefix = px_strf("%s_%s_", framework, f->name);
     PX_AUTO(px_choice) c = {0};
     struct px_loaded loaded;
+    int64_t priority;
 
     if (!prefix)
         return PMIX_ERR_NOMEM;
@@ -510,6 +538,8 @@ static pmix_status_t declare_unused(struct px_selection *s, const struct px_foun
     pmix_status_t rc = px_choice_declare_of(s->params, f, loaded.component.params);
     if (!rc && loaded.component.params)
         rc = px_params_parse(s->params, prefix, loaded.component.params, NULL, NULL);
+    if (!rc)
+        rc = px_choice_priority(s->params, f, loaded.component.params, &priority);
     px_loader_unload(&loaded);
     return rc;
 }
@@ -572,4 +602,22 @@ char *const *px_required_components(const char *framework)
 bool px_component_is_required(const char *framework, const char *name)
 {
     return px_strv_has(px_required_components(framework), name);
+}
+
+static const struct px_found *find(const char *framework, const char *name)
+{
+    enum px_framework_id id = px_framework_find(framework, strlen(framework));
+
+    return px_process.selection && id < PX_FW_COUNT
+               ? px_catalog_find(&px_process.selection->catalog, id, name)
+               : NULL;
+}
+
+const char *px_component_unused(const char *framework, const char *name)
+{
+    const struct px_found *f = find(framework, name);
+
+    return !f          ? "there is no such component"
+           : f->unused ? f->unused
+                       : "no reason is known";
 }

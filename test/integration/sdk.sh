@@ -139,7 +139,7 @@ bad_component() {
 
 # What cannot be loaded, and what is not there.
 missing_component() {
-    local refused='component pnet/rogue cannot be used here, and pnet_rogue_required is set$'
+    local refused='component pnet/rogue cannot be used here, and pnet_rogue_required is set: '
     rogue -DABI=99
     rogue_job well false
     same 0 $RC "exit status, another ABI"
@@ -147,13 +147,13 @@ missing_component() {
     lines 1 'pnet ABI 99, .*1' "$ERR"
     rogue_job well true
     same 1 $RC "exit status, another ABI and required"
-    lines 1 "$refused" "$ERR"
+    lines 1 "${refused}component .* has pnet ABI 99, wanted" "$ERR"
     rm -r "$HOME/.pmix"
     rogue_job well false
     same 0 $RC "exit status, not there"
     rogue_job well true
     same 1 $RC "exit status, not there and required"
-    lines 1 "$refused" "$ERR"
+    lines 1 "${refused}there is no such component$" "$ERR"
 }
 
 # The launcher serves its user while a component does not answer.

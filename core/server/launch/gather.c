@@ -76,8 +76,8 @@ pmix_status_t px_pnet_check_required(const char *nspace, struct px_err *err)
             return px_err_set(
                 err, PMIX_ERR_NOT_AVAILABLE,
                 "cannot launch job %s: component pnet/%.64s cannot be used "
-                "here, and pnet_%.64s_required is set",
-                nspace, *name, *name);
+                "here, and pnet_%.64s_required is set: %.300s",
+                nspace, *name, *name, px_component_unused("pnet", *name));
     return PMIX_SUCCESS;
 }
 

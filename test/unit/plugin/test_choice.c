@@ -137,6 +137,24 @@ PX_TEST(including_and_excluding_do_not_mix_and_the_next_weaker_list_counts)
                        "use, \"a,b\", or one to leave out, \"^a,b\", not both\n");
 }
 
+PX_TEST(a_parameter_sets_a_priority_unless_the_component_has_its_own)
+{
+    static const struct px_param own[] = {
+        {.name = "priority", .kind = PX_PARAM_KIND_INT}, PX_PARAM_END};
+    int64_t priority = 0;
+
+    ok(px_choice_priority(params, &found[0], NULL, &priority));
+    ck_assert_int_lt(priority, 0);
+    ok(px_params_set(params, "ptl_tcp_priority", "900", PX_SOURCE_ENV, "environment"));
+    ok(px_choice_priority(params, &found[0], NULL, &priority));
+    ck_assert_int_eq(priority, 900);
+    ok(px_choice_priority(params, &found[1], NULL, &priority));
+    ck_assert_int_lt(priority, 0);
+    ok(px_choice_priority(params, &found[0], own, &priority));
+    ck_assert_int_lt(priority, 0);
+    rt_assert_problems(params, "");
+}
+
 static bool can_wait(const char *address, const char *name)
 {
     return px_choice_can_wait(&choice, &catalog, PX_FW_PTL, address, name);
