@@ -27,6 +27,12 @@ const struct px_param px_base_params[] = {
         "Components of which to report that they do not load or open, besides those that "
         "were asked for: all, none, a list of <framework>[/<component>], or all but those "
         "after ^"),
+    PX_PARAM_DURATION(
+        struct px_base_conf, component_probe, "10s", 0, 3600000,
+        "How long a component that is not of this library may take in the child process "
+        "that loads, opens, queries and closes the component first, so that a crash ends "
+        "the child alone; 0: no child is made",
+        .level = 1),
     PX_PARAM_ENUM(struct px_base_conf, verbose, "warn", levels,
                   "Least serious messages to print", .level = 1),
     PX_PARAM_ENUM(struct px_base_conf, strict, "warn", stricts,

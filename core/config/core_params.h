@@ -13,6 +13,7 @@ enum px_strict { PX_STRICT_OFF, PX_STRICT_WARN, PX_STRICT_ERROR };
 struct px_base_conf {
     const char *component_path;
     const char *component_show_load_errors;
+    uint64_t component_probe;                               /* ms; 0: no trial */
     int64_t verbose;                                        /* enum px_log_level */
     int64_t strict;                                         /* enum px_strict */
     const char *user_param_file, *param_files, *tune_files; /* read before, by name */

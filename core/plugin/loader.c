@@ -62,13 +62,15 @@ static pmix_status_t leave_out(struct px_catalog *c, enum px_log_level level,
 /* Takes key's name and file over if it is the first of its name. */
 static pmix_status_t add(struct px_catalog *c, struct px_found *key)
 {
-    const struct px_found *first = px_catalog_find(c, key->framework, key->name);
+    struct px_found *first = px_catalog_find(c, key->framework, key->name);
     struct stat a, b;
 
     /* The same folder twice on the path hides nothing. */
     if (first && stat(first->file, &a) == 0 && stat(key->file, &b) == 0 &&
-        px_is_same(&a, &b))
+        px_is_same(&a, &b)) {
+        first->own |= key->own;
         return PMIX_SUCCESS;
+    }
     if (first) {
         PX_AUTOFREE char *why = px_strf("%s comes first", first->file);
         return why ? leave_out(c, PX_LOG_INFO, key->file, why) : PMIX_ERR_NOMEM;
@@ -110,8 +112,22 @@ static pmix_status_t add_builtin(struct px_catalog *c,
 /* A folder that is listed. */
 struct folder {
     const char *path;
+    bool own;   /* the one beside the library, where vendors install, too */
     char *real; /* NULL: it was not looked at yet whether it can be trusted */
 };
+
+/* True if this library has a component of that name. */
+static bool is_own_name(enum px_framework_id id, const char *name)
+{
+    const char *framework = px_frameworks[id].name;
+    const size_t len = strlen(framework);
+
+    for (const char *const *own = px_own_components; *own; own++)
+        if (strncmp(*own, framework, len) == 0 && (*own)[len] == '/' &&
+            strcmp(*own + len + 1, name) == 0)
+            return true;
+    return false;
+}
 
 /* A process with more rights than its user takes no files that strangers can change.
  * Most folders have none of ours, and are not looked at. PMIX_ERR_NO_PERMISSIONS: the
@@ -158,7 +174,10 @@ static pmix_status_t add_file(struct px_catalog *c, struct folder *folder,
         return rc;
     f.name = strndup(bar + 1, (size_t)(file_name + len - suffix - (bar + 1)));
     f.file = px_strf("%s/%s", folder->real, file_name);
-    return f.name && f.file ? add(c, &f) : PMIX_ERR_NOMEM;
+    if (!f.name || !f.file)
+        return PMIX_ERR_NOMEM;
+    f.own = folder->own && is_own_name(f.framework, f.name);
+    return add(c, &f);
 }
 
 static bool is_there(const char *path)
@@ -168,9 +187,9 @@ static bool is_there(const char *path)
     return stat(path, &st) == 0;
 }
 
-static pmix_status_t add_folder(struct px_catalog *c, const char *path)
+static pmix_status_t add_folder(struct px_catalog *c, const char *path, bool own)
 {
-    struct folder folder = {path, NULL};
+    struct folder folder = {.path = path, .own = own};
     pmix_status_t rc = PMIX_SUCCESS;
     const struct dirent *entry;
     DIR *d = opendir(path);
@@ -198,9 +217,9 @@ static pmix_status_t add_own_folders(struct px_catalog *c, const char *home)
     pmix_status_t rc = home && !users ? PMIX_ERR_NOMEM : PMIX_SUCCESS;
 
     if (!rc && users && is_there(users))
-        rc = add_folder(c, users);
+        rc = add_folder(c, users, false);
     if (!rc && own && is_there(own))
-        rc = add_folder(c, own);
+        rc = add_folder(c, own, true);
     return rc;
 }
 
@@ -215,7 +234,7 @@ static pmix_status_t add_path(struct px_catalog *c, const char *path, const char
             return px_err_set(
                 err, PMIX_ERR_BAD_PARAM,
                 "mca_base_component_path: \"%s\": expected absolute paths", dirs[i]);
-        rc = add_folder(c, dirs[i]);
+        rc = add_folder(c, dirs[i], false);
     }
     if (!rc)
         rc = add_own_folders(c, home);

@@ -13,6 +13,7 @@ typedef struct px_found {
     char *name;
     char *file;                           /* NULL: inside the library only */
     const struct px_component *component; /* inside the library; NULL: not there */
+    bool own;     /* a file that was built and installed with this library */
     char *broken; /* why it did not load: it is not tried again; or NULL */
     char *unused; /* why it is not in use, as far as was found out; or NULL */
 } px_found;
@@ -33,6 +34,9 @@ typedef struct px_catalog { /* sorted by framework and name, each name once */
 /* The table of components linked into the library, ending in NULL; made by the
  * build. */
 extern const struct px_component *const px_builtin_components[];
+/* Names of all components of this library, "ptl/tcp", inside or in files, ending in
+ * NULL; made by the build. */
+extern const char *const px_own_components[];
 
 /* Lists the files pmix_mca_tenon_<framework>_<name>.so in the folders of path, of
  * ~/.pmix/components and of pmix/ beside the library, and then the components inside

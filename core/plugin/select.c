@@ -9,6 +9,7 @@
 #include "core/config/param_impl.h"
 #include "core/plugin/choice.h"
 #include "core/plugin/services.h"
+#include "core/plugin/trial.h"
 #include "core/rt/log.h"
 #include "core/rt/process.h"
 
@@ -46,6 +47,9 @@ struct px_selection {
     px_choice report; /* of which unused components to say why */
     px_catalog catalog;
     unsigned roles;
+    unsigned next_roles; /* those with which components are being opened */
+    uint64_t trial_ms;   /* limit of a trial; 0: components are not tried */
+    int trial_fd;        /* in a child that tries one: where its steps are written */
     struct px_slot slots[PX_FW_COUNT];
     px_strv required[PX_FW_COUNT];
 };
@@ -111,15 +115,70 @@ static void PX_PRINTF(4, 5)
         px_log(level, "loader", "%s", text);
 }
 
+/* ---- trying: in a child process of its own --------------------------------------- */
+
+static pmix_status_t load_component(struct px_selection *s, struct px_slot *slot,
+                                    const struct px_found *found, size_t rank,
+                                    struct px_err *err);
+static void on_try(struct px_call *call, void *args);
+
+struct attempt {
+    struct px_selection *s;
+    struct px_slot *slot;
+    const struct px_found *found;
+};
+
+/* Does what this process is about to do with the component, on a loop of its own. All
+ * of it happens again in the parent, which reports. */
+static void try_component(void *arg, int fd)
+{
+    struct attempt *t = arg;
+    const size_t n = t->slot->n;
+
+    atomic_store(&px_process.log_level, -1);
+    t->s->trial_ms = 0;
+    t->s->trial_fd = fd;
+    if (px_loop_create(PX_PROGRESS_EXTERNAL, &t->s->loop) ||
+        load_component(t->s, t->slot, t->found, 0, NULL) || t->slot->n == n)
+        return;
+    (void)px_call(t->s->loop, on_try, t);
+}
+
+/* True for components that are not of this library, unless trials are turned off. */
+static bool is_tried(const struct px_selection *s, const struct px_found *f)
+{
+    return s->trial_ms && f->file && !f->own && !f->broken;
+}
+
+/* Loads and opens a component that is not of this library in a child process first.
+ * PMIX_ERR_NOT_AVAILABLE: it ended that process, or has not come to an end. */
+static pmix_status_t try_file(struct px_selection *s, struct px_slot *slot,
+                              const struct px_found *f, struct px_err *why)
+{
+    struct attempt t = {s, slot, f};
+    char how[128];
+
+    if (!is_tried(s, f) ||
+        px_trial_run(try_component, &t, s->trial_ms, how, sizeof(how)))
+        return PMIX_SUCCESS;
+    return px_err_set(why, PMIX_ERR_NOT_AVAILABLE, "component %s/%s %s: %s is not used",
+                      px_frameworks[f->framework].name, f->name, how, f->file);
+}
+
+/* ---- loading a file -------------------------------------------------------------- */
+
 /* Loads a file once: if it does not load, what the library has of that name is used. */
-static pmix_status_t load(struct px_selection *s, const struct px_slot *slot,
+static pmix_status_t load(struct px_selection *s, struct px_slot *slot,
                           const struct px_found *found, struct px_loaded *out,
                           struct px_err *why)
 {
     struct px_found *f = &s->catalog.v[found - s->catalog.v];
 
     if (!f->broken) {
-        pmix_status_t rc = px_loader_load(f, out, why);
+        pmix_status_t rc = try_file(s, slot, f, why);
+        const bool tried_in_vain = rc;
+        if (!rc)
+            rc = px_loader_load(f, out, why);
         if (!rc || rc == PMIX_ERR_NOMEM)
             return rc;
         f->broken = strdup(why->text);
@@ -127,7 +186,8 @@ static pmix_status_t load(struct px_selection *s, const struct px_slot *slot,
             return PMIX_ERR_NOMEM;
         if (!f->file || !f->component)
             return rc;
-        report(s, f, slot->requested, "%s; the library's own is used", why->text);
+        report(s, f, slot->requested || tried_in_vain, "%s; the library's own is used",
+               why->text);
     }
     return f->file && f->component
                ? px_loader_load_builtin(f, out, why)
@@ -154,7 +214,7 @@ static pmix_status_t load_component(struct px_selection *s, struct px_slot *slot
         free(p);
         /* Unless it was requested, the others are used without it. */
         if (rc != PMIX_ERR_NOMEM && !slot->requested) {
-            report(s, found, false, "%s", why.text);
+            report(s, found, rc == PMIX_ERR_NOT_AVAILABLE, "%s", why.text);
             rc = px_params_ignore_prefix(s->params, prefix);
         }
         return rc ? px_err_set(err, rc, "%s", why.text) : PMIX_SUCCESS;
@@ -247,10 +307,13 @@ struct request {
     struct px_err *err;
 };
 
-static PX_LOOP_ONLY void close_component(struct px_loaded_component *p)
+static PX_LOOP_ONLY void close_component(const struct px_selection *s,
+                                         struct px_loaded_component *p)
 {
-    if (p->is_open)
+    if (p->is_open) {
+        px_trial_step(s->trial_fd, PX_TRIAL_CLOSE);
         p->loaded.component.close(p->self);
+    }
     p->is_open = false;
 }
 
@@ -264,6 +327,7 @@ static PX_LOOP_ONLY pmix_status_t open_component(const struct px_selection *s,
     const struct px_component *c = &p->loaded.component;
     struct px_query answer = {0};
 
+    px_trial_step(s->trial_fd, PX_TRIAL_OPEN);
     pmix_status_t rc = c->open(&p->services.services, p->conf, &p->self);
     if (rc && slot->requested)
         return px_err_set(err, rc, "component %s/%s cannot be opened (status %d)",
@@ -274,6 +338,7 @@ static PX_LOOP_ONLY pmix_status_t open_component(const struct px_selection *s,
         return PMIX_SUCCESS;
     }
     p->is_open = true;
+    px_trial_step(s->trial_fd, PX_TRIAL_QUERY);
     rc = c->query(p->self, &answer);
     p->priority = p->set_priority < 0 ? answer.priority : (int)p->set_priority;
     if (rc) {
@@ -283,9 +348,22 @@ static PX_LOOP_ONLY pmix_status_t open_component(const struct px_selection *s,
                answer.reason[0] ? answer.reason : "no reason given");
         note_unused(s, p->found, "it declines: %s",
                     answer.reason[0] ? answer.reason : "no reason given");
-        close_component(p);
+        close_component(s, p);
     }
     return PMIX_SUCCESS;
+}
+
+/* In the child that tries the component, which is the last of its slot. */
+static void on_try(struct px_call *call, void *args)
+{
+    const struct attempt *t = args;
+    struct px_loaded_component *p = t->slot->components[t->slot->n - 1];
+
+    px_loop_assert(t->s->loop);
+    p->services.services.roles = t->s->next_roles;
+    (void)open_component(t->s, t->slot, p, NULL);
+    close_component(t->s, p);
+    px_call_done(call, PMIX_SUCCESS);
 }
 
 static int compare_components(const void *a, const void *b)
@@ -326,7 +404,7 @@ static PX_LOOP_ONLY pmix_status_t open_slot(struct px_selection *s,
             px_log(PX_LOG_DEBUG, "loader", "component %s/%s selected, priority %d",
                    fw->name, p->found->name, p->priority);
         } else {
-            close_component(p);
+            close_component(s, p);
         }
     }
     if (!slot->n_modules && !slot->partial && fw->required) {
@@ -359,7 +437,7 @@ static PX_LOOP_ONLY void close_chosen(const struct request *r)
         slot->in_use = false;
         slot->n_modules = 0;
         for (size_t i = slot->n; i-- > 0;)
-            close_component(slot->components[i]);
+            close_component(r->s, slot->components[i]);
     }
 }
 
@@ -416,6 +494,7 @@ pmix_status_t px_selection_open(struct px_selection *s, unsigned roles,
     struct request r = {.s = s, .roles = roles, .err = err};
     pmix_status_t rc = PMIX_SUCCESS;
 
+    s->next_roles = roles;
     for (int id = 0; id < PX_FW_COUNT && !rc; id++) {
         r.chosen[id] = (!s->slots[id].in_use || (s->slots[id].partial && !address)) &&
                        (!px_frameworks[id].deferred || !address) &&
@@ -464,6 +543,8 @@ pmix_status_t px_selection_create(struct px_params *params, struct px_loop *loop
         return px_err_nomem(err, "select components");
     s->params = params;
     s->loop = loop;
+    s->trial_ms = conf->component_probe;
+    s->trial_fd = -1;
     pmix_status_t rc = px_choice_of_reports(conf->component_show_load_errors,
                                             &s->report);
     if (!rc)
@@ -611,6 +692,13 @@ static const struct px_found *find(const char *framework, const char *name)
     return px_process.selection && id < PX_FW_COUNT
                ? px_catalog_find(&px_process.selection->catalog, id, name)
                : NULL;
+}
+
+bool px_component_is_tried(const char *framework, const char *name)
+{
+    const struct px_found *f = find(framework, name);
+
+    return f && is_tried(px_process.selection, f);
 }
 
 const char *px_component_unused(const char *framework, const char *name)

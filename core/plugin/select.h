@@ -52,6 +52,9 @@ const struct px_module *px_module_find(const char *framework, const char *name);
  * or not; NULL at the end, or NULL. Any thread. */
 char *const *px_required_components(const char *framework);
 bool px_component_is_required(const char *framework, const char *name);
+/* True if calls of that component are tried in a child process first: the component is
+ * not of this library, and trials are not turned off. Loop thread. */
+bool px_component_is_tried(const char *framework, const char *name);
 /* Returns why a component that is not selected is not, for a message. Loop thread;
  * valid until components are opened or closed. */
 const char *px_component_unused(const char *framework, const char *name);

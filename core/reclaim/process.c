@@ -112,6 +112,28 @@ void px_reclaim_bind(pid_t parent)
         _exit(EXIT_FAILURE);
 }
 
+pid_t px_reclaim_fork_component(const char *name, int keep)
+{
+    const int keeps[] = {STDERR_FILENO, keep};
+    const pid_t parent = getpid();
+    sigset_t all, none, was;
+
+    sigfillset(&all);
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, &all, &was);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        px_reclaim_detach(name, keeps, PX_COUNT(keeps));
+        px_reclaim_bind(parent);
+        pthread_sigmask(SIG_SETMASK, &none, NULL);
+        return 0;
+    }
+    const int errnum = errno;
+    pthread_sigmask(SIG_SETMASK, &was, NULL);
+    errno = errnum;
+    return pid;
+}
+
 /* ---- becoming a user ------------------------------------------------------------ */
 
 /* The ids are set by system calls: the C library would first ask the threads of the

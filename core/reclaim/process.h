@@ -24,6 +24,11 @@ pid_t px_reclaim_fork(void);
 void px_reclaim_detach(const char *name, const int *keep, size_t n);
 /* After that: it ends with the thread that has made it, which is of process parent. */
 void px_reclaim_bind(pid_t parent);
+/* Makes a child in which a component of a vendor runs, by the C library's fork, as the
+ * component allocates. The child has left the host as above, ends with the calling
+ * thread, blocks no signal, and has stderr and descriptor keep alone. Returns the
+ * child's pid, 0 in the child, or -1 with errno. */
+pid_t px_reclaim_fork_component(const char *name, int keep);
 
 /* For good: groups, gid, uid, no capabilities (unless uid is root's), no new
  * privileges. The ids are left alone if it is that user already and, for root, that

@@ -101,32 +101,36 @@ rogue() { # rogue FLAG...: built with what is installed, and put where users hav
         -o "$HOME/.pmix/components/pmix_mca_tenon_pnet_rogue.so" "$HERE/host/pnet_rogue.c" || fail "cannot compile pnet_rogue.c"
 }
 
-# rogue_job HOW REQUIRED: its exit status in RC
+# rogue_job HOW REQUIRED [WHERE]: its exit status in RC
 rogue_job() {
     RC=0
-    run 60 "$TREE/bin/pmixrun" --mca pnet_rogue_how "$1" --mca pnet_rogue_required "$2" --mca server_fabric_timeout 300ms -n 2 \
+    run 60 "$TREE/bin/pmixrun" --mca pnet_rogue_how "$1" --mca pnet_rogue_required "$2" --mca pnet_rogue_where "${3-contribute}" \
+        --mca server_fabric_timeout "${LIMIT-30s}" --mca mca_base_component_probe "${PROBE-60s}" -n 2 \
         sh -c 'echo "key $ROGUE_KEY"' >"$OUT" 2>"$ERR" || RC=$?
 }
 
-# What it does, and what is said; without a need for it the job runs all the same, unless it says itself
-# that the job cannot.
-BAD_WAYS=('crash|crashed \(Aborted\)' 'hang|has not contributed within 0.3 s' 'exit|ended \(status 3\)'
-    'big|contributes more than 64 MiB')
+# Where, what the component does, the time limit, and the line. The job runs without the component unless that is required, or says
+# itself that the job cannot.
+BAD_WAYS=('contribute|crash|30s|crashed \(Aborted\)' 'contribute|hang|1s|has not contributed within 1 s'
+    'contribute|exit|30s|ended \(status 3\)' 'contribute|big|30s|contributes more than 64 MiB'
+    'apply|crash|30s|crashed in apply \(Aborted\)' 'apply|hang|4s|has not returned from apply within 4 s'
+    'apply|exit|30s|ended its process in apply \(status 3\)' 'envars|crash|30s|crashed in envars \(Aborted\)')
 
 bad_component() {
-    local way how line
+    local way where how line LIMIT=30s
     rogue
     rogue_job well true
     same 0 $RC "exit status"
     lines 2 '^key secret$' "$OUT"
     for way in "${BAD_WAYS[@]}"; do
-        how=${way%%|*} line="component pnet/rogue ${way#*|}"
-        rogue_job "$how" false
-        same 0 $RC "exit status, $how"
+        IFS='|' read -r where how LIMIT line <<<"$way"
+        line="component pnet/rogue $line"
+        rogue_job "$how" false "$where"
+        same 0 $RC "exit status, $how in $where"
         lines 2 '^key $' "$OUT"
         lines 1 "$line.*: job .* goes on without it$" "$ERR"
-        rogue_job "$how" true
-        same 1 $RC "exit status, $how and required"
+        rogue_job "$how" true "$where"
+        same 1 $RC "exit status, $how in $where and required"
         lines 0 . "$OUT"
         lines 1 "cannot launch job .*: $line.*, and pnet_rogue_required is set$" "$ERR"
     done
@@ -135,6 +139,33 @@ bad_component() {
         same 1 $RC "exit status, fail"
         lines 1 'component pnet/rogue cannot contribute to job .*: NOT-FOUND$' "$ERR"
     done
+}
+
+# A trial in a child process finds out. Where, how, the time limit of the trial, and the line.
+BAD_STARTS=('open|crash|60s|crashed in open \(Aborted\)' 'query|crash|60s|crashed in query \(Aborted\)'
+    'close|crash|60s|crashed in close \(Aborted\)' 'open|exit|60s|ended its process in open \(status 3\)'
+    'query|hang|3s|has not returned from query within 3 s \(mca_base_component_probe\)')
+
+bad_start() {
+    local start where how line PROBE
+    rogue
+    for start in "${BAD_STARTS[@]}"; do
+        IFS='|' read -r where how PROBE line <<<"$start"
+        line="component pnet/rogue $line: $HOME/.*/pmix_mca_tenon_pnet_rogue.so is not used"
+        rogue_job "$how" false "$where"
+        same 0 $RC "exit status, $how in $where"
+        lines 2 '^key $' "$OUT"
+        lines 1 . "$ERR"
+        lines 1 "$line$" "$ERR"
+        rogue_job "$how" true "$where"
+        same 1 $RC "exit status, $how in $where and required"
+        lines 0 . "$OUT"
+        lines 1 "component pnet/rogue cannot be used here, and pnet_rogue_required is set: $line$" "$ERR"
+    done
+    PROBE=0 rogue_job exit false open
+    same 3 $RC "exit status without a trial"
+    PROBE=0 rogue_job well true
+    lines 2 '^key secret$' "$OUT"
 }
 
 # What cannot be loaded, and what is not there.
@@ -156,16 +187,38 @@ missing_component() {
     lines 1 "${refused}there is no such component$" "$ERR"
 }
 
-# The launcher serves its user while a component does not answer.
-hanging_component() {
+# A host of its own: what the component does in apply, whether the component is required, what the host
+# gets, a process of the job, and how often the log names the component.
+HOST_ROWS=('well|false|applied|secret|0' 'crash|false|applied|none|2' 'crash|true|refused|none|2' 'hang|true|canceled||0')
+
+bad_component_of_host() {
+    local row how required wanted key named
     rogue
-    rc_of 124 run 60 "$TREE/bin/pmixrun" --mca pnet_rogue_how hang --timeout 1 -n 2 true 2>"$ERR"
-    lines 1 'job ended after 1 seconds, its time limit' "$ERR"
-    start "$TREE/bin/pmixrun" --mca pnet_rogue_how hang -n 2 true
-    until_true 20 pgrep -P "$PID" -x tenon-fabric >/dev/null || fail "no child gathers"
-    kill -TERM "$PID"
-    await "$PID" 20
-    same 143 "$RC" "exit status"
+    export PMIX_MCA_pnet_rogue_where=apply
+    for row in "${HOST_ROWS[@]}"; do
+        IFS='|' read -r how required wanted key named <<<"$row"
+        PMIX_MCA_pnet_rogue_how=$how PMIX_MCA_pnet_rogue_required=$required well "$PROGRAMS/launch_host" "$wanted"
+        same "${key:+key $key}" "$(cat "$OUT")" "output, $wanted"
+        lines "$named" 'component pnet/rogue crashed in apply \(Aborted\)' "$ERR"
+    done
+}
+
+# The launcher serves its user while a component does not answer. Where the component hangs, and the child that calls it.
+hanging_component() {
+    local where child
+    rogue
+    for where in contribute apply; do
+        rc_of 124 run 60 "$TREE/bin/pmixrun" --mca pnet_rogue_how hang --mca pnet_rogue_where $where --timeout 1 -n 2 true 2>"$ERR"
+        lines 1 'job ended after 1 seconds, its time limit' "$ERR"
+    done
+    for where in open:tenon-trial contribute:tenon-fabric apply:tenon-apply; do
+        child=${where#*:} where=${where%:*}
+        start "$TREE/bin/pmixrun" --mca mca_base_component_probe 60s --mca pnet_rogue_how hang --mca pnet_rogue_where "$where" -n 2 true
+        until_true 20 pgrep -P "$PID" -x "$child" >/dev/null || fail "no child in $where"
+        kill -TERM "$PID"
+        await "$PID" 40
+        same 143 "$RC" "exit status, $where"
+    done
 }
 
 t the_pkg_config_file_follows_the_tree with_tree flags_are_of_the_moved_tree
@@ -175,6 +228,8 @@ t the_template_has_an_effect with_tree template_has_an_effect
 t a_component_that_is_installed_is_found with_tree installed_component_is_found
 t the_page_for_vendors_does_what_it_says with_tree the_page_says_the_truth
 t a_component_that_fails_is_named with_tree bad_component
+t a_component_that_fails_is_named_to_a_host with_tree bad_component_of_host
+t a_component_that_fails_to_start_is_named with_tree bad_start
 t a_component_that_is_missing_is_named with_tree missing_component
 t a_component_that_hangs_does_not_stop_the_launcher with_tree hanging_component
 suite_end

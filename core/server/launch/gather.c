@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A component of a vendor may ask a fabric manager, wait, or crash. It does so in a
- * child process: the loop goes on, a deadline ends the child, and how it ended is
- * told. */
+/* Calls of fabric components in child processes: a component of a vendor may ask a
+ * fabric manager, wait, or crash. The loop goes on, a deadline ends the children, and a
+ * line names a component whose child did not come to its end. */
 #include "core/server/launch/gather.h"
 
 #include "core/base/fd.h"
+#include "core/base/str.h"
 #include "core/plugin/select.h"
 #include "core/reclaim/process.h"
 #include "core/rt/child.h"
@@ -28,10 +29,15 @@ struct wanted {
     bool envars, others;
 };
 
+/* Bytes that the child of a trial has written: one before each call, one at the end. */
+enum { IN_APPLY = 1, IN_ENVARS, TRIED };
+
 /* Of one component. */
 struct part {
     struct px_gather *gather;
     const struct px_module *module;
+    struct px_share *given; /* in a trial: what is applied; else NULL */
+    size_t steps;           /* of the trial */
     px_infos share;
     size_t share_b; /* packed */
     bool oversize;  /* or it would be */
@@ -122,17 +128,41 @@ static pmix_status_t call(struct part *p)
 
 /* ---- the child ------------------------------------------------------------------- */
 
-/* Made by the C library's fork, for the component allocates. */
-_Noreturn static void run_child(struct part *p, int fd, pid_t parent)
+static pmix_status_t set(void *env, pmix_rank_t rank, const char *name,
+                         const char *value)
 {
-    const int keep[] = {STDOUT_FILENO, STDERR_FILENO, fd};
-    PX_AUTO(px_writer) w;
-    sigset_t none;
+    return px_launch_env_set(env, rank, name, value);
+}
 
-    px_reclaim_detach("tenon-fabric", keep, PX_COUNT(keep));
-    px_reclaim_bind(parent);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+static void write_step(int fd)
+{
+    if (px_fd_write_all(fd, "", 1, 0))
+        _exit(EXIT_FAILURE);
+}
+
+/* Makes the calls that the server is about to make on its loop. Their results, and
+ * lines for the log, are those of the server's calls. */
+_Noreturn static void run_trial(const struct part *p, int fd)
+{
+    const struct px_pnet_ops *ops = px_pnet_ops(p->module);
+    const char *nspace = p->gather->view.nspace;
+    void *self = p->module->self;
+    struct px_launch_env *env = px_launch_env_create(nspace);
+
+    atomic_store(&px_process.log_level, -1);
+    write_step(fd);
+    pmix_status_t rc = ops->apply(self, nspace, p->given->info, p->given->n);
+    write_step(fd);
+    if (!rc && env)
+        (void)ops->envars(self, nspace, set, env);
+    write_step(fd);
+    _exit(EXIT_SUCCESS);
+}
+
+_Noreturn static void run_child(struct part *p, int fd)
+{
+    PX_AUTO(px_writer) w;
+
     px_writer_init(&w, px_codec_default);
     pmix_status_t rc = call(p);
     px_pack_u32(&w, (uint32_t)rc);
@@ -148,6 +178,7 @@ static void stop_child(struct part *p)
     px_drop_fd(&p->fd);
     px_buf_cleanup(&p->answer);
     if (p->pid > 0) {
+        kill(-p->pid, SIGKILL); /* and what the child has started */
         kill(p->pid, SIGKILL);
         px_child_forget(px_process.loop, p->pid);
     }
@@ -233,6 +264,7 @@ static void finish(struct px_gather *g)
     check_requests(g);
     struct px_err err = g->err;
 
+    /* A trial has no contributions, so nothing is sealed. */
     pmix_status_t rc = err.status ? PMIX_SUCCESS : seal(g, &out);
     if (rc)
         px_err_set(&err, rc, "cannot pack what is added to job %s", g->view.nspace);
@@ -260,6 +292,8 @@ static void PX_PRINTF(2, 3) leave_out(struct part *p, const char *fmt, ...)
     vsnprintf(what, sizeof what, fmt, args);
     va_end(args);
     px_infos_cleanup(&p->share);
+    if (p->given)
+        p->given->present = false;
     if (px_component_is_required("pnet", name))
         px_err_set(first_of(p->gather), PMIX_ERR_NOT_AVAILABLE,
                    "cannot launch job %s: component pnet/%.64s %s, and "
@@ -301,8 +335,10 @@ static bool read_some(struct part *p)
     ssize_t n;
 
     while ((n = PX_RETRY(read(p->fd, bytes, sizeof bytes))) > 0)
-        if (p->answer.len > 2 * (size_t)PX_BLOB_MAX_B ||
-            px_buf_add(&p->answer, bytes, (size_t)n))
+        if (p->given)
+            p->steps += (size_t)n;
+        else if (p->answer.len > 2 * (size_t)PX_BLOB_MAX_B ||
+                 px_buf_add(&p->answer, bytes, (size_t)n))
             return false;
     if (n == 0)
         px_watch_free(px_take(&p->watch));
@@ -336,13 +372,33 @@ static pmix_status_t read_answer(struct part *p, pmix_status_t *rc)
     return PMIX_SUCCESS;
 }
 
+/* The function in which the child of a trial is, or has ended; NULL: in none. */
+static const char *tried_function(struct part *p)
+{
+    (void)read_some(p);
+    return p->steps >= TRIED ? NULL : p->steps == IN_ENVARS ? "envars" : "apply";
+}
+
+static void on_trial_end(struct part *p, int status)
+{
+    const char *function = tried_function(p);
+
+    if (function && WIFSIGNALED(status))
+        leave_out(p, "crashed in %s (%s)", function, strsignal(WTERMSIG(status)));
+    else if (function)
+        leave_out(p, "ended its process in %s (status %d)", function,
+                  WEXITSTATUS(status));
+}
+
 static void on_end(void *arg, pid_t pid PX_UNUSED, int status)
 {
     struct part *p = arg;
     pmix_status_t rc;
 
     p->pid = 0;
-    if (WIFSIGNALED(status))
+    if (p->given)
+        on_trial_end(p, status);
+    else if (WIFSIGNALED(status))
         leave_out(p, "crashed (%s)", strsignal(WTERMSIG(status)));
     else if (read_answer(p, &rc))
         leave_out(p, "ended (status %d) before it contributed", WEXITSTATUS(status));
@@ -354,18 +410,23 @@ static void on_end(void *arg, pid_t pid PX_UNUSED, int status)
 static void on_deadline(void *arg)
 {
     struct px_gather *g = arg;
+    const double limit_s = (double)g->server->conf.fabric_timeout / 1000;
 
-    for (size_t i = 0; i < g->n_parts; i++)
-        if (g->parts[i].pid > 0)
-            leave_out(&g->parts[i], "has not contributed within %g s, its time limit",
-                      (double)g->server->conf.fabric_timeout / 1000);
+    for (size_t i = 0; i < g->n_parts; i++) {
+        struct part *p = &g->parts[i];
+        const char *function = p->given ? tried_function(p) : NULL;
+
+        if (p->pid > 0 && function)
+            leave_out(p, "has not returned from %s within %g s, its time limit",
+                      function, limit_s);
+        else if (p->pid > 0 && !p->given)
+            leave_out(p, "has not contributed within %g s, its time limit", limit_s);
+    }
     finish(g);
 }
 
 static void start_child(struct part *p, struct px_err *err)
 {
-    const pid_t parent = getpid();
-    sigset_t all, was;
     int ends[2];
 
     if (pipe2(ends, O_CLOEXEC) < 0) {
@@ -380,14 +441,12 @@ static void start_child(struct part *p, struct px_err *err)
         px_err_nomem(err, "watch a process");
         return;
     }
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &was);
-    p->pid = fork();
+    p->pid = px_reclaim_fork_component(p->given ? "tenon-apply" : "tenon-fabric",
+                                       far_end);
+    if (p->pid == 0 && p->given)
+        run_trial(p, far_end);
     if (p->pid == 0)
-        run_child(p, far_end, parent);
-    const int errnum = errno;
-    pthread_sigmask(SIG_SETMASK, &was, NULL);
-    errno = errnum;
+        run_child(p, far_end);
     p->gather->n_waiting++;
     if (p->pid < 0)
         px_err_errno(err, "cannot fork");
@@ -397,8 +456,22 @@ static void start_child(struct part *p, struct px_err *err)
 
 /* ---- the beginning --------------------------------------------------------------- */
 
-static pmix_status_t prepare(struct px_gather *g, const char *nspace,
-                             const pmix_info_t *info, size_t n, struct px_err *err)
+static struct px_gather *gather_create(struct px_server *srv, px_gather_fn fn,
+                                       void *arg)
+{
+    struct px_gather *g = calloc(1, sizeof *g);
+
+    if (!g)
+        return NULL;
+    g->server = srv;
+    g->fn = fn;
+    g->arg = arg;
+    px_list_append(&srv->part.gathers, &g->link);
+    return g;
+}
+
+static pmix_status_t make_parts(struct px_gather *g, const char *nspace,
+                                struct px_err *err)
 {
     const struct px_module *m = px_modules("pnet", &g->n_parts);
 
@@ -410,6 +483,14 @@ static pmix_status_t prepare(struct px_gather *g, const char *nspace,
     }
     for (size_t i = 0; i < g->n_parts; i++)
         g->parts[i] = (struct part){.gather = g, .module = &m[i], .fd = -1};
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t prepare(struct px_gather *g, const char *nspace,
+                             const pmix_info_t *info, size_t n, struct px_err *err)
+{
+    if (make_parts(g, nspace, err))
+        return err->status;
     /* A launch without them would go on as if there were none to forward. */
     if (!g->wanted.others && !px_served_at(offsetof(struct px_pnet_ops, forward)))
         return px_err_set(
@@ -419,20 +500,27 @@ static pmix_status_t prepare(struct px_gather *g, const char *nspace,
     return rc ? rc : px_job_view_of_infos(&g->view, nspace, info, n, err);
 }
 
+/* *out is NULL if g has come to its end. */
+static void wait_or_finish(struct px_gather *g, struct px_gather **out)
+{
+    if (g->n_waiting == 0 || g->err.status) {
+        finish(g);
+        return;
+    }
+    px_timer_set(g->timer, g->server->conf.fabric_timeout);
+    *out = g;
+}
+
 pmix_status_t px_gather_start(struct px_server *srv, const char *nspace,
                               const pmix_info_t *info, size_t n, px_gather_fn fn,
                               void *arg, struct px_gather **out, struct px_err *err)
 {
-    struct px_gather *g = calloc(1, sizeof *g);
+    struct px_gather *g = gather_create(srv, fn, arg);
 
     *out = NULL;
     if (!g)
         return px_err_nomem(err, "prepare job %s", nspace);
-    g->server = srv;
-    g->fn = fn;
-    g->arg = arg;
     g->wanted = read_wanted(info, n);
-    px_list_append(&srv->part.gathers, &g->link);
     pmix_status_t rc = prepare(g, nspace, info, n, err);
     if (rc) {
         gather_free(g);
@@ -446,12 +534,32 @@ pmix_status_t px_gather_start(struct px_server *srv, const char *nspace,
         else
             start_child(p, &g->err);
     }
-    if (g->n_waiting == 0 || g->err.status) {
-        finish(g);
-        return PMIX_SUCCESS;
+    wait_or_finish(g, out);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_gather_try(struct px_server *srv, const char *nspace,
+                            struct px_share *shares, px_gather_fn fn, void *arg,
+                            struct px_gather **out, struct px_err *err)
+{
+    struct px_gather *g = gather_create(srv, fn, arg);
+
+    *out = NULL;
+    if (!g)
+        return px_err_nomem(err, "prepare job %s", nspace);
+    px_str_copy(g->view.nspace, sizeof g->view.nspace, nspace);
+    pmix_status_t rc = make_parts(g, nspace, err);
+    if (rc) {
+        gather_free(g);
+        return rc;
     }
-    px_timer_set(g->timer, srv->conf.fabric_timeout);
-    *out = g;
+    for (size_t i = 0; !g->err.status && i < g->n_parts; i++) {
+        if (!px_shares_is_tried(shares, i))
+            continue;
+        g->parts[i].given = &shares[i];
+        start_child(&g->parts[i], &g->err);
+    }
+    wait_or_finish(g, out);
     return PMIX_SUCCESS;
 }
 

@@ -8,6 +8,7 @@
 #include "core/types/type.h"
 
 struct px_server;
+struct px_share;
 struct px_gather;
 
 /* out has what every node of the job is to be given, if there is anything; it is the
@@ -21,6 +22,13 @@ typedef void (*px_gather_fn)(void *arg, pmix_status_t status, px_infos *out,
 pmix_status_t px_gather_start(struct px_server *srv, const char *nspace,
                               const pmix_info_t *info, size_t n, px_gather_fn fn,
                               void *arg, struct px_gather **g, struct px_err *err);
+/* Tries, in child processes, apply and envars of components that are not of this
+ * library (px_shares_is_tried), and marks the shares of those that do not come to an
+ * end as not present. shares stays until fn is called, which then gets an empty out.
+ * Status, calls of fn and *g as above. */
+pmix_status_t px_gather_try(struct px_server *srv, const char *nspace,
+                            struct px_share *shares, px_gather_fn fn, void *arg,
+                            struct px_gather **g, struct px_err *err);
 /* fn is not called any more. NULL is fine. */
 void px_gather_cancel(struct px_gather *g);
 

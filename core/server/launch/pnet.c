@@ -72,34 +72,141 @@ static pmix_status_t apply_shares(struct px_server *srv, const char *nspace,
     return rc;
 }
 
-pmix_status_t px_pnet_apply(struct px_server *srv, const char *nspace,
-                            const pmix_info_t *info, size_t n, struct px_err *err)
+/* *shares is NULL if components and environment stay as they are. */
+static pmix_status_t read_shares(const char *nspace, const pmix_info_t *info, size_t n,
+                                 struct px_share **shares, struct px_err *err)
 {
     const pmix_info_t *blob = px_info_find(info, n, PX_BLOB_KEY);
-    const px_infos host = {.v = (pmix_info_t *)info, .n = n};
-    pmix_status_t rc = PMIX_SUCCESS;
     bool given = blob;
 
+    *shares = NULL;
     for (size_t i = 0; i < n; i++)
         given |= px_launch_env_is_change(&info[i]);
     if (!given)
         return PMIX_SUCCESS;
     if (px_pnet_check_required(nspace, err))
         return err->status;
-    struct px_share *shares = px_shares_create();
-    if (!shares)
+    *shares = px_shares_create();
+    if (!*shares)
         return px_err_nomem(err, "prepare job %s", nspace);
-    if (blob)
-        rc = px_shares_read(shares, &blob->value, nspace, err);
+    pmix_status_t rc = blob ? px_shares_read(*shares, &blob->value, nspace, err)
+                            : PMIX_SUCCESS;
     if (rc) {
         px_err_prefix(err, "cannot read what was added to job %s", nspace);
-    } else {
-        rc = apply_shares(srv, nspace, shares, &host, err);
-        if (rc)
-            px_pnet_forget(srv, nspace);
+        px_shares_free(px_take(shares));
     }
+    return rc;
+}
+
+/* Frees shares, which may be NULL. */
+static pmix_status_t take_shares(struct px_server *srv, const char *nspace,
+                                 struct px_share *shares, const pmix_info_t *info,
+                                 size_t n, struct px_err *err)
+{
+    const px_infos host = {.v = (pmix_info_t *)info, .n = n};
+    pmix_status_t rc = shares ? apply_shares(srv, nspace, shares, &host, err)
+                              : PMIX_SUCCESS;
+
+    if (rc)
+        px_pnet_forget(srv, nspace);
     px_shares_free(shares);
     return rc;
+}
+
+pmix_status_t px_pnet_apply_untried(struct px_server *srv, const char *nspace,
+                                    const pmix_info_t *info, size_t n,
+                                    struct px_err *err)
+{
+    struct px_share *shares;
+    pmix_status_t rc = read_shares(nspace, info, n, &shares, err);
+
+    return rc ? rc : take_shares(srv, nspace, shares, info, n, err);
+}
+
+/* ---- the same, after a trial ----------------------------------------------------- */
+
+struct px_pnet_apply {
+    struct px_server *server;
+    pmix_nspace_t nspace;
+    struct px_share *shares;
+    const pmix_info_t *info; /* borrowed */
+    size_t n_info;
+    struct px_gather *trial;
+    px_pnet_applied_fn fn;
+    void *arg;
+};
+
+static bool any_tried(const struct px_share *shares)
+{
+    size_t n, i = 0;
+
+    (void)px_modules("pnet", &n);
+    while (shares && i < n && !px_shares_is_tried(shares, i))
+        i++;
+    return shares && i < n;
+}
+
+static void on_tried(void *arg, pmix_status_t status, px_infos *none PX_UNUSED,
+                     const struct px_err *tried)
+{
+    const struct px_pnet_apply a = *(struct px_pnet_apply *)arg;
+    struct px_err err = *tried;
+
+    free(arg);
+    if (status)
+        px_shares_free(a.shares);
+    else
+        status = take_shares(a.server, a.nspace, a.shares, a.info, a.n_info, &err);
+    a.fn(a.arg, status, &err);
+}
+
+pmix_status_t px_pnet_apply(struct px_server *srv, const char *nspace,
+                            const pmix_info_t *info, size_t n, px_pnet_applied_fn fn,
+                            void *arg, struct px_pnet_apply **out, struct px_err *err)
+{
+    struct px_share *shares;
+    struct px_gather *trial;
+    pmix_status_t rc = read_shares(nspace, info, n, &shares, err);
+
+    *out = NULL;
+    if (rc)
+        return rc;
+    if (!any_tried(shares)) {
+        rc = take_shares(srv, nspace, shares, info, n, err);
+        if (!rc)
+            fn(arg, PMIX_SUCCESS, err);
+        return rc;
+    }
+    struct px_pnet_apply *a = malloc(sizeof(*a));
+    if (!a) {
+        px_shares_free(shares);
+        return px_err_nomem(err, "prepare job %s", nspace);
+    }
+    *a = (struct px_pnet_apply){.server = srv,
+                                .shares = shares,
+                                .info = info,
+                                .n_info = n,
+                                .fn = fn,
+                                .arg = arg};
+    px_str_copy(a->nspace, sizeof(a->nspace), nspace);
+    rc = px_gather_try(srv, nspace, shares, on_tried, a, &trial, err);
+    if (rc) {
+        px_shares_free(shares);
+        free(a);
+    } else if (trial) {
+        a->trial = trial;
+        *out = a;
+    }
+    return rc;
+}
+
+static void apply_cancel(struct px_pnet_apply *a)
+{
+    if (!a)
+        return;
+    px_gather_cancel(a->trial);
+    px_shares_free(a->shares);
+    free(a);
 }
 
 /* Worst first, as before. Of jobs of others a component knows nothing. */
@@ -129,22 +236,40 @@ pmix_status_t px_pnet_registered(struct px_server *srv, const char *nspace,
 struct px_server_setup {
     struct px_server *server;
     struct px_gather *gather;
+    struct px_pnet_apply *apply;
+    px_infos gathered;
+    bool *over; /* for px_server_setup_fabric, which is running; or NULL */
     px_server_setup_fn fn;
     void *arg;
     pmix_nspace_t nspace;
 };
 
+static void on_applied(void *arg, pmix_status_t status, const struct px_err *err)
+{
+    struct px_server_setup *s = arg;
+    const px_server_setup_fn fn = s->fn;
+    void *fn_arg = s->arg;
+
+    if (s->over)
+        *s->over = true;
+    px_infos_cleanup(&s->gathered);
+    free(s);
+    fn(fn_arg, status, err->text);
+}
+
 static void on_gathered(void *arg, pmix_status_t status, px_infos *out,
                         const struct px_err *gathered)
 {
-    struct px_server_setup s = *(struct px_server_setup *)arg;
+    struct px_server_setup *s = arg;
     struct px_err err = *gathered;
 
-    free(arg);
-    if (!status)
-        status = px_pnet_apply(s.server, s.nspace, out->v, out->n, &err);
-    px_infos_cleanup(out);
-    s.fn(s.arg, status, err.text);
+    s->gather = NULL;
+    s->gathered = *out;
+    if (!status) /* on success s may be gone */
+        status = px_pnet_apply(s->server, s->nspace, out->v, out->n, on_applied, s,
+                               &s->apply, &err);
+    if (status)
+        on_applied(s, status, &err);
 }
 
 pmix_status_t px_server_setup_fabric(struct px_server *srv, const char *nspace,
@@ -154,16 +279,18 @@ pmix_status_t px_server_setup_fabric(struct px_server *srv, const char *nspace,
 {
     struct px_server_setup *s = calloc(1, sizeof *s);
     struct px_gather *g;
+    bool over = false;
 
     *out = NULL;
     if (!s)
         return px_err_nomem(err, "prepare job %s", nspace);
-    *s = (struct px_server_setup){.server = srv, .fn = fn, .arg = arg};
+    *s = (struct px_server_setup){.server = srv, .over = &over, .fn = fn, .arg = arg};
     px_str_copy(s->nspace, sizeof s->nspace, nspace);
     pmix_status_t rc = px_gather_start(srv, nspace, info, n, on_gathered, s, &g, err);
     if (rc) {
         free(s);
-    } else if (g) {
+    } else if (!over) {
+        s->over = NULL;
         s->gather = g;
         *out = s;
     }
@@ -172,8 +299,11 @@ pmix_status_t px_server_setup_fabric(struct px_server *srv, const char *nspace,
 
 void px_server_setup_cancel(struct px_server_setup *s)
 {
-    if (s)
-        px_gather_cancel(s->gather);
+    if (!s)
+        return;
+    px_gather_cancel(s->gather);
+    apply_cancel(s->apply);
+    px_infos_cleanup(&s->gathered);
     free(s);
 }
 

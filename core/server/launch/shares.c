@@ -27,6 +27,15 @@ void px_shares_free(struct px_share *shares)
     free(shares);
 }
 
+bool px_shares_is_tried(const struct px_share *shares, size_t i)
+{
+    size_t n;
+    const struct px_module *m = px_modules("pnet", &n);
+
+    return i < n && shares[i].present &&
+           px_component_is_tried("pnet", m[i].component->name);
+}
+
 /* NULL: it is for none, which is said. */
 static struct px_share *find(struct px_share *shares, const struct px_blob_share *from,
                              const char *job)

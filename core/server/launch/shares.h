@@ -15,6 +15,9 @@ struct px_share {
 /* One of each component in use, in their order; empty. NULL: out of memory. */
 struct px_share *px_shares_create(void);
 void px_shares_free(struct px_share *shares); /* NULL is fine */
+/* True if the component of that place, which is not of this library, has a share that
+ * it is to apply in a child process first. */
+bool px_shares_is_tried(const struct px_share *shares, size_t i);
 /* Reads all of a blob of a job, or of an inventory (NULL), into shares that are empty.
  * A share for a component that is not in use is left out with a line, which names it.
  * err has the reason why the blob cannot be read. */

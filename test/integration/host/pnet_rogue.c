@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A fabric component as a vendor ships it, which does one thing wrong: pnet_rogue_how.
- * Built with an installed Tenon alone; with -DABI=n as for another one. */
+/* A fabric component as a vendor ships it, which does one thing wrong, pnet_rogue_how,
+ * in one of its functions, pnet_rogue_where. Built with an installed Tenon alone; with
+ * -DABI=n as for another one. */
 #include <tenon/pnet.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,13 +14,37 @@
 #endif
 
 struct conf {
-    const char *how;
+    const char *how, *where;
 };
 
 static const struct px_param params[] = {
-    PX_PARAM_STRING(struct conf, how, "well", "well, crash, hang, exit, fail or big"),
+    PX_PARAM_STRING(
+        struct conf, how, "well",
+        "well, crash, hang, exit, fail, big, or stick: to hang, but not in a "
+        "child"),
+    PX_PARAM_STRING(struct conf, where, "contribute",
+                    "open, query, close, contribute, apply or envars"),
     PX_PARAM_END,
 };
+
+static int applied; /* of the one job */
+static pid_t owner; /* process that has opened the component last */
+
+static void misbehave(const struct conf *conf, const char *where)
+{
+    if (strcmp(conf->where, where) != 0)
+        return;
+    if (strcmp(conf->how, "crash") == 0)
+        abort();
+    while (strcmp(conf->how, "hang") == 0)
+        pause();
+    if (strcmp(conf->how, "stick") == 0 && getpid() == owner)
+        fputs("stuck\n", stderr);
+    while (strcmp(conf->how, "stick") == 0 && getpid() == owner)
+        pause();
+    if (strcmp(conf->how, "exit") == 0)
+        exit(3);
+}
 
 /* More than a blob may have. */
 static pmix_status_t add_much(px_pnet_add_fn add, void *arg)
@@ -38,16 +64,11 @@ static pmix_status_t add_much(px_pnet_add_fn add, void *arg)
 static pmix_status_t contribute(void *self, const char *nspace, const pmix_info_t *info,
                                 size_t n, px_pnet_add_fn add, void *arg)
 {
-    const char *how = *(const char *const *)self;
+    const char *how = ((const struct conf *)self)->how;
     pmix_info_t key = {.key = "rogue.key", .value.type = PMIX_STRING};
 
     (void)nspace, (void)info, (void)n;
-    if (strcmp(how, "crash") == 0)
-        abort();
-    while (strcmp(how, "hang") == 0)
-        pause();
-    if (strcmp(how, "exit") == 0)
-        exit(3);
+    misbehave(self, "contribute");
     if (strcmp(how, "fail") == 0)
         return PMIX_ERR_NOT_FOUND;
     if (strcmp(how, "big") == 0)
@@ -59,41 +80,48 @@ static pmix_status_t contribute(void *self, const char *nspace, const pmix_info_
 static pmix_status_t apply(void *self, const char *nspace, const pmix_info_t *info,
                            size_t n)
 {
-    (void)self, (void)nspace;
-    return n == 1 && strcmp(info->key, "rogue.key") == 0 ? PMIX_SUCCESS
-                                                         : PMIX_ERR_BAD_PARAM;
+    (void)nspace;
+    misbehave(self, "apply");
+    applied = n == 1 && strcmp(info->key, "rogue.key") == 0;
+    return applied ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
 }
 
 static pmix_status_t envars(void *self, const char *nspace, px_pnet_set_fn set,
                             void *arg)
 {
-    (void)self, (void)nspace;
+    (void)nspace;
+    misbehave(self, "envars");
+    if (!applied)
+        return PMIX_ERR_NOT_FOUND;
     return set(arg, PMIX_RANK_WILDCARD, "ROGUE_KEY", "secret");
 }
 
 static void forget(void *self, const char *nspace)
 {
     (void)self, (void)nspace;
+    applied = 0;
 }
 
 static pmix_status_t rogue_open(const struct px_services *services, const void *conf,
                                 void **self)
 {
     (void)services;
+    owner = getpid();
+    misbehave(conf, "open");
     *self = (void *)(uintptr_t)conf;
     return PMIX_SUCCESS;
 }
 
 static pmix_status_t rogue_query(void *self, struct px_query *answer)
 {
-    (void)self;
+    misbehave(self, "query");
     answer->priority = 10;
     return PMIX_SUCCESS;
 }
 
 static void rogue_close(void *self)
 {
-    (void)self;
+    misbehave(self, "close");
 }
 
 static const struct px_pnet_ops ops = {
