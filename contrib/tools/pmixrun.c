@@ -30,7 +30,7 @@ enum urge { NOT, ASKED, KILLED, GIVEN_UP };
 
 struct run {
     const struct options *options;
-    int signal_fd;
+    int signal_fd; /* of the guard */
     pmix_nspace_t job;
     enum urge urge;
     int64_t deadline_ms; /* of the time limit or the urge; INT64_MAX: none */
@@ -252,7 +252,8 @@ static pmix_status_t subscribe(void)
  * ignored, as after nohup, stays so. */
 static int catch_signals(void)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int signals[] = {SIGINT,  SIGTERM, SIGHUP, SIGUSR1,
+                                  SIGUSR2, SIGCONT, SIGTSTP};
     sigset_t set;
 
     sigemptyset(&set);
@@ -306,7 +307,7 @@ static void control(const char *directive, int signum)
     if (!rc)
         rc = PMIx_Job_control(NULL, 0, &info, 1, &results, &n_results);
     if (rc)
-        complain("cannot end the job: %s", PMIx_Error_string(rc));
+        complain("cannot control the job: %s", PMIx_Error_string(rc));
     PMIx_Info_free(results, n_results);
     PMIx_Info_destruct(&info);
 }
@@ -316,6 +317,7 @@ static void urge(struct run *run, const char *directive, int signum)
 {
     switch (run->urge) {
     case NOT:
+        guard_expect_end(run->status);
         run->urge = ASKED;
         run->deadline_ms = now_ms() + GRACE_MS;
         control(directive, signum);
@@ -338,6 +340,10 @@ static void on_signals(struct run *run)
     while (read(run->signal_fd, &s, sizeof(s)) == (ssize_t)sizeof(s)) {
         if (run->options->verbose)
             complain("signal %u (%s)", s.ssi_signo, strsignal((int)s.ssi_signo));
+        if (guard_is_passed_on(s.ssi_signo)) {
+            control(PMIX_JOB_CTRL_SIGNAL, (int)s.ssi_signo);
+            continue;
+        }
         if (run->urge == NOT)
             run->status = EXIT_SIGNAL + (int)s.ssi_signo;
         urge(run, PMIX_JOB_CTRL_SIGNAL, (int)s.ssi_signo);
@@ -452,6 +458,7 @@ static void wait_or_kill(struct run *run)
 
         if (run->options->progress && (wait < 0 || wait > PROGRESS_MS))
             wait = PROGRESS_MS;
+        guard_returned();
         if (poll(fds, 2, wait) < 0 && errno != EINTR)
             break;
         on_signals(run);
@@ -486,7 +493,8 @@ static int run_job(const struct options *o, int signal_fd)
 
 static int launch(const struct options *o)
 {
-    int signal_fd = catch_signals(), status = EXIT_TROUBLE;
+    int caught = catch_signals(), status = EXIT_TROUBLE;
+    int signal_fd = caught < 0 ? -1 : guard_begin(caught);
 
     if (signal_fd < 0) {
         complain("cannot catch signals: %s", strerror(errno));
@@ -494,6 +502,7 @@ static int launch(const struct options *o)
         struct news *n;
 
         status = run_job(o, signal_fd);
+        guard_end();
         PMIx_server_finalize();
         while (read(news_fds[0], &n, sizeof(n)) > 0) /* too late */
             free(n);

@@ -53,6 +53,22 @@ void progress_end(void);
 /* Asks how far the job has come, for the line. */
 void progress_look(const char *job);
 
+/* ---- signals, and a library that does not return (pmixrun_guard.c) --------------- */
+
+/* Has a thread read the signals from signal_fd. Returns a descriptor, non-blocking,
+ * from which the main thread reads them as struct signalfd_siginfo; -1 and errno. From
+ * the first signal on that ends the program, the main thread is in the library for a
+ * few seconds at a time at most: else the program ends with the signal's status. */
+int guard_begin(int signal_fd);
+/* The same, from now on, for another reason than a signal. */
+void guard_expect_end(int status);
+/* The main thread has returned from the library. */
+void guard_returned(void);
+/* Ends the guard: the end of the library has limits of its own. */
+void guard_end(void);
+/* True for signals that the processes get as they are, and that do not end the job. */
+bool guard_is_passed_on(uint32_t signum);
+
 /* ---- leftovers of dead servers (pmixrun_clean.c) --------------------------------- */
 
 /* Removes them, from the usual folders or those that the options name, and reports how

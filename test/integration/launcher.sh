@@ -577,6 +577,38 @@ ranks_see_the_signal() { # ranks_see_the_signal NAME
     lines 2 "^got $1\$" "$OUT"
 }
 
+signal_ends_nothing() { # signal_ends_nothing NAME: the processes get it, and the job goes on to its own end
+    start "$PMIXRUN" -n 2 python3 -c 'import os, signal, sys, time
+def say(text): os.write(1, text.encode() + b"\n")
+signal.signal(getattr(signal, "SIG" + sys.argv[1]), lambda *_: say("got " + sys.argv[1]))
+say("up")
+while not os.path.exists(sys.argv[2]): time.sleep(0.05)
+say("on")' "$1" "$TMPDIR/go"
+    said 2 ^up
+    kill "-$1" "$PID"
+    said 2 "^got $1"
+    : >"$TMPDIR/go"
+    await "$PID" 15
+    rm "$TMPDIR/go"
+    same 0 "$RC" "exit status after SIG$1"
+    lines 2 '^on$' "$OUT"
+    lines 0 . "$ERR"
+}
+
+stopped_and_continued() { # without a handler; pmixrun itself goes on
+    start "$PMIXRUN" -n 2 sh -c 'echo "up $$"; while ! test -e "$0"; do sleep 0.05; done' "$TMPDIR/go"
+    said 2 ^up
+    kill -TSTP "$PID"
+    are_in() { for pid in $(sed -n 's/^up //p' "$OUT"); do grep -q "^State:.$1" "/proc/$pid/status" || return 1; done; }
+    until_true 15 are_in T || fail "the processes are not stopped"
+    : >"$TMPDIR/go"
+    grep -q '^State:.[RSD]' "/proc/$PID/status" || fail "pmixrun is stopped"
+    kill -CONT "$PID"
+    await "$PID" 15
+    rm "$TMPDIR/go"
+    same 0 "$RC" "exit status after SIGCONT"
+}
+
 killed_itself() {
     start "$PMIXRUN" -n 4 "$@"
     said 4 ^up
@@ -792,6 +824,11 @@ t SIGINT_is_130 signal_is_passed_on INT 2
 t SIGTERM_is_143 signal_is_passed_on TERM 15
 t ranks_see_SIGINT ranks_see_the_signal INT
 t ranks_see_SIGTERM ranks_see_the_signal TERM
+t ranks_get_SIGUSR1 signal_ends_nothing USR1
+t ranks_get_SIGUSR2 signal_ends_nothing USR2
+t ranks_get_SIGTSTP signal_ends_nothing TSTP
+t ranks_get_SIGCONT signal_ends_nothing CONT
+t ranks_are_stopped_and_continued stopped_and_continued
 t killed_launcher_leaves_no_client killed_itself "$CLIENT" stay
 t killed_launcher_leaves_no_other_program killed_itself sh -c 'echo up; exec sleep 100'
 t pmixrun_under_pmixrun nested

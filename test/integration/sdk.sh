@@ -221,6 +221,19 @@ hanging_component() {
     done
 }
 
+# A component that hangs in the launcher itself, after a trial that ended well.
+sticking_component() {
+    rogue
+    start "$TREE/bin/pmixrun" --mca pnet_rogue_how stick --mca pnet_rogue_where apply -n 2 true
+    said 1 '^stuck$' "$ERR"
+    kill -TERM "$PID"
+    await "$PID" 40
+    same 143 "$RC" "exit status"
+    lines 1 'pmixrun: ended: the library has not returned for 5 seconds' "$ERR"
+    rc_of 124 run 60 "$TREE/bin/pmixrun" --mca pnet_rogue_how stick --mca pnet_rogue_where apply --timeout 1 -n 2 true 2>"$ERR"
+    lines 1 'ended: the library has not returned' "$ERR"
+}
+
 t the_pkg_config_file_follows_the_tree with_tree flags_are_of_the_moved_tree
 t each_installed_header_stands_alone with_tree each_header_stands_alone
 t the_template_passes_its_own_test with_tree template_passes_its_own_test
@@ -232,4 +245,5 @@ t a_component_that_fails_is_named_to_a_host with_tree bad_component_of_host
 t a_component_that_fails_to_start_is_named with_tree bad_start
 t a_component_that_is_missing_is_named with_tree missing_component
 t a_component_that_hangs_does_not_stop_the_launcher with_tree hanging_component
+t a_component_that_hangs_the_launcher_lets_it_end with_tree sticking_component
 suite_end

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The guard: a thread of pmixrun that reads the signals for the main thread. If
+ * pmixrun is to end and the main thread does not come back from the library, as a
+ * component of a vendor may never return, the guard ends the program. Processes and
+ * files are then cleaned up as after a kill of pmixrun. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "pmixrun.h"
+
+enum { STUCK_MS = 5000 }; /* more than the grace of a job, and than any call takes */
+
+static struct {
+    int signal_fd, wake_fd;
+    int news_fds[2];     /* to the main thread */
+    atomic_int status;   /* of pmixrun, which is to end; 0: which is not */
+    atomic_uint returns; /* of the main thread from the library */
+    atomic_bool is_over;
+} guard;
+
+static void wake(void)
+{
+    const uint64_t one = 1;
+
+    while (write(guard.wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+        ;
+}
+
+void guard_expect_end(int status)
+{
+    int none = 0;
+
+    if (atomic_compare_exchange_strong(&guard.status, &none, status))
+        wake();
+}
+
+void guard_returned(void)
+{
+    atomic_fetch_add(&guard.returns, 1);
+}
+
+void guard_end(void)
+{
+    atomic_store(&guard.is_over, true);
+    wake();
+}
+
+bool guard_is_passed_on(uint32_t signum)
+{
+    return signum == SIGUSR1 || signum == SIGUSR2 || signum == SIGCONT ||
+           signum == SIGTSTP;
+}
+
+static void take_signals(void)
+{
+    struct signalfd_siginfo s;
+
+    while (read(guard.signal_fd, &s, sizeof(s)) == (ssize_t)sizeof(s)) {
+        if (!guard_is_passed_on(s.ssi_signo))
+            guard_expect_end(EXIT_SIGNAL + (int)s.ssi_signo);
+        while (write(guard.news_fds[1], &s, sizeof(s)) < 0 && errno == EINTR)
+            ;
+    }
+}
+
+static void *run(void *arg)
+{
+    struct pollfd fds[] = {{.fd = guard.signal_fd, .events = POLLIN},
+                           {.fd = guard.wake_fd, .events = POLLIN}};
+    int64_t deadline_ms = INT64_MAX;
+    unsigned returns = 0;
+    uint64_t n;
+
+    while (!atomic_load(&guard.is_over)) {
+        const bool counts = atomic_load(&guard.status) != 0;
+
+        if (counts && (deadline_ms == INT64_MAX || returns != guard.returns)) {
+            returns = guard.returns;
+            deadline_ms = now_ms() + STUCK_MS;
+        }
+        const int64_t left_ms = deadline_ms - now_ms();
+        if (left_ms <= 0) {
+            complain("ended: the library has not returned for %d seconds, in which a "
+                     "component may hang",
+                     STUCK_MS / 1000);
+            _exit(guard.status);
+        }
+        (void)poll(fds, 2, counts ? (int)left_ms : -1);
+        while (read(guard.wake_fd, &n, sizeof(n)) > 0)
+            ;
+        take_signals();
+    }
+    return arg;
+}
+
+int guard_begin(int signal_fd)
+{
+    pthread_t thread;
+
+    guard.signal_fd = signal_fd;
+    guard.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (guard.wake_fd < 0 || pipe2(guard.news_fds, O_CLOEXEC | O_NONBLOCK) < 0)
+        return -1;
+    errno = pthread_create(&thread, NULL, run, NULL);
+    if (errno)
+        return -1;
+    pthread_detach(thread);
+    return guard.news_fds[0];
+}
