@@ -4,6 +4,7 @@
 #include "core/base/str.h"
 #include "core/notify/notify.h"
 #include "core/rt/log.h"
+#include "core/server/door/door.h"
 #include "core/server/server.h"
 #include "core/tool/tool.h"
 
@@ -296,17 +297,19 @@ PX_EXPORT pmix_status_t PMIx_tool_set_server_module(pmix_server_module_t *module
 /* The parent of a launcher finds it by this file, which is there when init returns. */
 static pmix_status_t have_file(const pmix_info_t *info, size_t n_info)
 {
-    const pmix_info_t *file = px_info_find(info, n_info, PMIX_LAUNCHER_RENDEZVOUS_FILE);
-    const char *path = px_info_str(info, n_info, PMIX_LAUNCHER_RENDEZVOUS_FILE);
-    pmix_value_t value;
+    /* A variable is for launchers: other tools may inherit it. */
+    const bool asked = px_info_find(info, n_info, PMIX_LAUNCHER_RENDEZVOUS_FILE) ||
+                       px_info_flag(info, n_info, PMIX_LAUNCHER);
+    const char *path = asked ? px_rendezvous_launcher_file(info, n_info) : NULL;
+    pmix_value_t value = {.type = PMIX_STRING};
     pmix_status_t rc;
 
-    if (!path || !*path || px_process.server)
+    if (!path || px_process.server)
         return PMIX_SUCCESS;
     rc = serve(NULL);
     if (rc)
         return rc;
-    value = file->value;
+    value.data.string = (char *)(uintptr_t)path;
     return PMIx_Store_internal(NULL, PMIX_LAUNCHER_RENDEZVOUS_FILE, &value);
 }
 

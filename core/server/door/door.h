@@ -58,6 +58,9 @@ void px_handshakes_stop(struct px_server *srv);
 
 /* ---- rendezvous.c ---------------------------------------------------------------- */
 
+/* Returns the path of a launcher's own file, from the attribute or from a variable, or
+ * NULL. The variable may be meant for a launcher that started this process. */
+const char *px_rendezvous_launcher_file(const pmix_info_t *info, size_t n_info);
 /* Do info, the environment or a parameter want tools to find this server? */
 bool px_rendezvous_wanted(const struct px_server *srv, const pmix_info_t *info,
                           size_t n_info);

@@ -462,9 +462,7 @@ static const struct kind {
     {PMIX_SERVER_TOOL_SUPPORT, "", ".tool.", NSPACE, false, false},
 };
 
-/* A launcher's own file. The variable may be meant for a launcher that started this
- * process. */
-static const char *launcher_file(const pmix_info_t *info, size_t n_info)
+const char *px_rendezvous_launcher_file(const pmix_info_t *info, size_t n_info)
 {
     const char *path = px_info_str(info, n_info, PMIX_LAUNCHER_RENDEZVOUS_FILE);
 
@@ -492,7 +490,7 @@ bool px_rendezvous_wanted(const struct px_server *srv, const pmix_info_t *info,
     for (size_t i = 0; i < PX_COUNT(kinds); i++)
         if (px_info_flag(info, n_info, kinds[i].key))
             return true;
-    return launcher_file(info, n_info) || report_uri(srv, info, n_info);
+    return px_rendezvous_launcher_file(info, n_info) || report_uri(srv, info, n_info);
 }
 
 /* NULL: out of memory, or "" if it would be no name. */
@@ -597,7 +595,7 @@ static pmix_status_t report(struct px_server *srv, const char *where)
 pmix_status_t px_rendezvous_publish(struct px_server *srv, const pmix_info_t *info,
                                     size_t n_info, struct px_err *err)
 {
-    const char *launcher = launcher_file(info, n_info),
+    const char *launcher = px_rendezvous_launcher_file(info, n_info),
                *where = report_uri(srv, info, n_info);
     pmix_status_t rc = PMIX_SUCCESS;
     time_t now = time(NULL);

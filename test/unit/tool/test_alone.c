@@ -273,6 +273,29 @@ static pmix_status_t visit(const char *path)
     return -WEXITSTATUS(status);
 }
 
+/* A row without an attribute has the variable, which is for launchers alone. */
+static const struct {
+    bool launcher, attribute, file;
+} files[] = {
+    {true, true, true}, {true, false, true}, {false, true, true}, {false, false, false}};
+
+PX_TEST_LOOP(an_attribute_or_a_variable_names_a_launchers_file, PX_COUNT(files))
+{
+    const char *path = px_test_path("launcher");
+
+    if (files[_i].launcher)
+        add_yes(PMIX_LAUNCHER);
+    if (files[_i].attribute)
+        add_text(PMIX_LAUNCHER_RENDEZVOUS_FILE, path);
+    else
+        setenv("PMIX_LAUNCHER_RENDEZVOUS_FILE", path, 1);
+    init_alone();
+    ck_assert_int_eq(access(path, R_OK) == 0, files[_i].file);
+    finalize();
+    unsetenv("PMIX_LAUNCHER_RENDEZVOUS_FILE");
+    ck_assert_int_ne(access(path, F_OK), 0);
+}
+
 PX_TEST(a_launcher_has_the_file_that_it_was_told_to_have)
 {
     const char *path = px_test_path("a/launcher");
