@@ -16,6 +16,10 @@ extern "C" {
 /**
  * Ask the library, the server and the host what they know.
  *
+ * Answers queries for PMIX_QUERY_STABLE_ABI_VERSION and
+ * PMIX_QUERY_PROVISIONAL_ABI_VERSION alone without a server, also before PMIx_Init and
+ * after PMIx_Finalize, from any thread and without blocking.
+ *
  * @param queries  at least one: keys and what narrows them
  * @param results  receives an array the caller frees with PMIX_INFO_FREE
  * @return PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS if some keys were answered;

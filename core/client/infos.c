@@ -28,8 +28,8 @@ static void on_rest(void *arg, pmix_status_t status, px_reader *reply)
     px_api_done(api, status);
 }
 
-/* Queries for what is supported: this library answers for itself, the server for
- * itself and its host. */
+/* Answers queries about this library, and sends the rest to the server, which answers
+ * for itself and its host. */
 static void on_query(struct px_api *api)
 {
     struct px_args rest = {.n_queries = api->args.n_queries};
@@ -39,7 +39,8 @@ static void on_query(struct px_api *api)
     pmix_status_t rc;
     bool is_rest;
 
-    if (!px_support_asked(api->args.queries, rest.n_queries)) {
+    if (!px_support_asked(api->args.queries, rest.n_queries) &&
+        !px_abi_asked(api->args.queries, rest.n_queries)) {
         px_api_send(api);
         return;
     }
@@ -52,6 +53,8 @@ static void on_query(struct px_api *api)
     tables[PX_LEVEL_CLIENT].here = tables[PX_LEVEL_TOOL].here = true;
     rest.queries = copy;
     rc = px_support_query(tables, rest.queries, &rest.n_queries, &known);
+    if (!rc)
+        rc = px_query_keys(rest.queries, &rest.n_queries, px_abi_answer, &known);
     api->results = known.v;
     api->n_results = known.n;
     is_rest = !rc && rest.n_queries > 0;
@@ -73,9 +76,37 @@ static struct px_api make_query(pmix_query_t *queries, size_t n)
                            .invalid = n == 0};
 }
 
+/* Answers queries in the thread of the caller if each key asks for a version of the
+ * ABI. PMIX_ERR_NOT_FOUND: another key is among them, or none at all. */
+static pmix_status_t query_abi(const pmix_query_t *queries, size_t n, px_infos *known)
+{
+    pmix_status_t rc = n > 0 && queries ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
+
+    for (size_t i = 0; !rc && i < n; i++) {
+        const pmix_query_t *q = &queries[i];
+
+        if (!q->keys || !q->keys[0])
+            rc = PMIX_ERR_NOT_FOUND;
+        for (char **key = q->keys; !rc && *key; key++)
+            rc = px_abi_answer(known, q, *key);
+    }
+    return rc;
+}
+
+/* Versions of the ABI are known also before PMIx_Init and after PMIx_Finalize. */
 PX_EXPORT pmix_status_t PMIx_Query_info(pmix_query_t queries[], size_t nqueries,
                                         pmix_info_t **results, size_t *nresults)
 {
+    PX_AUTO(px_infos) known = {0};
+    pmix_status_t rc = query_abi(queries, nqueries, &known);
+
+    if (!rc && results && nresults) {
+        *results = known.v;
+        *nresults = known.n;
+        known = (px_infos){0};
+    }
+    if (rc != PMIX_ERR_NOT_FOUND)
+        return rc;
     return px_api_infos(make_query(queries, nqueries), results, nresults);
 }
 

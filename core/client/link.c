@@ -178,7 +178,7 @@ static pmix_status_t adopt_codec(struct px_model *m, struct px_codec codec)
     return PMIX_SUCCESS;
 }
 
-/* A program may ask for its own name, and for its server. */
+/* Stores the name and the address of the server, which programs may ask for. */
 static pmix_status_t note_server(struct px_model *m, const struct px_link *link)
 {
     PX_AUTOFREE char *uri = px_strf("%s.%u;%s", link->server.nspace, link->server.rank,
@@ -191,8 +191,6 @@ static pmix_status_t note_server(struct px_model *m, const struct px_link *link)
         {PMIX_SERVER_URI, uri, PMIX_STRING},
         {PMIX_SERVER_NSPACE, link->server.nspace, PMIX_STRING},
         {PMIX_SERVER_RANK, &link->server.rank, PMIX_PROC_RANK},
-        {PMIX_PROCID, &m->self, PMIX_PROC},
-        {PMIX_RANK, &m->self.rank, PMIX_PROC_RANK},
     };
     pmix_status_t rc = uri ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 

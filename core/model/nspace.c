@@ -133,7 +133,16 @@ pmix_status_t px_model_set_self(struct px_model *m, const pmix_proc_t *self)
 {
     struct px_nspace *own;
     pmix_status_t rc = px_nspace_get(m, self->nspace, &own);
+    pmix_value_t v;
 
+    if (!rc)
+        rc = px_value_borrow(&v, self, PMIX_PROC);
+    if (!rc)
+        rc = px_store_put(&own->store, PX_GDS_INTERNAL, self->rank, PMIX_PROCID, &v);
+    if (!rc)
+        rc = px_value_borrow(&v, &self->rank, PMIX_PROC_RANK);
+    if (!rc)
+        rc = px_store_put(&own->store, PX_GDS_INTERNAL, self->rank, PMIX_RANK, &v);
     if (rc)
         return rc;
     px_gate_close(&px_process.model_gate);

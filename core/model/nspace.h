@@ -99,7 +99,7 @@ pmix_status_t px_nspace_get(struct px_model *m, const char *name,
  * kept, and the oldest goes. */
 #define PX_MAX_RECEIVED 256u
 void px_nspace_received(struct px_model *m, struct px_nspace *ns);
-/* This process is self from now on. */
+/* Sets the name of this process, which programs find as PMIX_PROCID and PMIX_RANK. */
 pmix_status_t px_model_set_self(struct px_model *m, const pmix_proc_t *self);
 /* locals must be empty. NULL is fine. */
 void px_nspace_remove(struct px_model *m, struct px_nspace *ns);

@@ -275,3 +275,71 @@ pmix_status_t px_support_query(const struct px_support_table tables[PX_N_LEVELS]
     *n = kept;
     return rc;
 }
+/* ---- queries by key -------------------------------------------------------------- */
+
+static pmix_status_t take_keys(pmix_query_t *q, px_answer_key_fn answer, void *ctx)
+{
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+    size_t kept = 0, i = 0;
+
+    for (; q->keys[i] && (!rc || rc == PMIX_ERR_NOT_FOUND); i++) {
+        rc = answer(ctx, q, q->keys[i]);
+        if (rc)
+            q->keys[kept++] = q->keys[i];
+        else
+            free(q->keys[i]);
+    }
+    for (; q->keys[i]; i++)
+        q->keys[kept++] = q->keys[i];
+    q->keys[kept] = NULL;
+    return rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
+}
+
+pmix_status_t px_query_keys(pmix_query_t *queries, size_t *n, px_answer_key_fn answer,
+                            void *ctx)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < *n; i++) {
+        pmix_query_t *q = &queries[i];
+        bool asked = q->keys && q->keys[0];
+
+        if (!rc && asked)
+            rc = take_keys(q, answer, ctx);
+        if (asked && !q->keys[0])
+            px_type_destruct(PMIX_QUERY, q);
+        else
+            queries[kept++] = *q;
+    }
+    *n = kept;
+    return rc;
+}
+
+/* ---- versions of the ABI --------------------------------------------------------- */
+
+/* The ABI of release 5.0 is the only one that the Standard has published. The headers
+ * have all its functions and constants; strings of attributes, and
+ * PMIX_LOCALITY_NONLOCAL, are OpenPMIx's where the two differ. */
+#define ABI_VERSION "5.0"
+
+static bool is_abi_key(const char *key)
+{
+    return strcmp(key, PMIX_QUERY_STABLE_ABI_VERSION) == 0 ||
+           strcmp(key, PMIX_QUERY_PROVISIONAL_ABI_VERSION) == 0;
+}
+
+pmix_status_t px_abi_answer(void *ctx, const pmix_query_t *q PX_UNUSED, const char *key)
+{
+    return is_abi_key(key) ? px_infos_add(ctx, key, ABI_VERSION, PMIX_STRING)
+                           : PMIX_ERR_NOT_FOUND;
+}
+
+bool px_abi_asked(const pmix_query_t *queries, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (char **key = queries[i].keys; key && *key; key++)
+            if (is_abi_key(*key))
+                return true;
+    return false;
+}

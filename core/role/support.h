@@ -45,4 +45,19 @@ bool px_support_asked(const pmix_query_t *queries, size_t n);
 pmix_status_t px_support_query(const struct px_support_table tables[PX_N_LEVELS],
                                pmix_query_t *queries, size_t *n, px_infos *answers);
 
+/* Answers a key of query q: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND leaves the key to others;
+ * any other status ends the pass. */
+typedef pmix_status_t (*px_answer_key_fn)(void *ctx, const pmix_query_t *q,
+                                          const char *key);
+/* Removes each key that answer() takes, and each query whose last key is gone. *n
+ * queries are left. Returns the status that ended the pass, or PMIX_SUCCESS. */
+pmix_status_t px_query_keys(pmix_query_t *queries, size_t *n, px_answer_key_fn answer,
+                            void *ctx);
+
+/* Adds the version of the Standard's ABI to ctx, a px_infos, if key asks for the stable
+ * or the provisional version. */
+pmix_status_t px_abi_answer(void *ctx, const pmix_query_t *q, const char *key);
+/* Returns true if a key of the queries asks for a version of the ABI. */
+bool px_abi_asked(const pmix_query_t *queries, size_t n);
+
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PMIx_Query_info: the parts answer the keys they know, the host gets what is left. */
+#include "core/role/support.h"
 #include "core/server/data/memory.h"
 #include "core/server/upcall.h"
 
@@ -24,52 +25,30 @@ static const struct px_query_key *find_key(const struct px_server *srv, const ch
     return NULL;
 }
 
-/* Takes the keys that were answered out of the query. */
-static pmix_status_t answer_keys(struct px_server *srv, pmix_query_t *q,
-                                 struct px_answers *a)
+struct asked {
+    struct px_server *srv;
+    struct px_answers answers;
+};
+
+static pmix_status_t answer_key(void *asked, const pmix_query_t *q, const char *key)
 {
-    pmix_status_t rc = PMIX_SUCCESS;
-    size_t kept = 0;
+    struct asked *a = asked;
+    const struct px_query_key *k = find_key(a->srv, key);
 
-    for (size_t i = 0; q->keys && q->keys[i]; i++) {
-        const struct px_query_key *k = rc ? NULL : find_key(srv, q->keys[i]);
-        pmix_status_t one = k ? k->answer(srv, q, a) : PMIX_ERR_NOT_FOUND;
-
-        if (!one)
-            free(q->keys[i]);
-        else
-            q->keys[kept++] = q->keys[i];
-        if (one && one != PMIX_ERR_NOT_FOUND)
-            rc = one;
-    }
-    if (q->keys)
-        q->keys[kept] = NULL;
-    return rc;
+    return k ? k->answer(a->srv, q, &a->answers) : PMIX_ERR_NOT_FOUND;
 }
 
 static pmix_status_t answer_queries(struct px_server *srv, struct px_args *args,
                                     px_infos *known)
 {
-    struct px_answers a = {.infos = known, .left_b = 2ull * PX_MAX_ANSWER_B};
+    struct asked a = {.srv = srv,
+                      .answers = {.infos = known, .left_b = 2ull * PX_MAX_ANSWER_B}};
     pmix_status_t rc = PMIX_SUCCESS;
-    size_t kept = 0;
 
     for (const struct px_server_part *const *p = srv->parts; !rc && *p; p++)
         if ((*p)->query)
             rc = (*p)->query(srv, args->queries, &args->n_queries, known);
-    for (size_t i = 0; i < args->n_queries; i++) {
-        pmix_query_t *q = &args->queries[i];
-        bool asked = q->keys && q->keys[0];
-
-        if (!rc)
-            rc = answer_keys(srv, q, &a);
-        if (asked && !q->keys[0])
-            px_type_destruct(PMIX_QUERY, q);
-        else
-            args->queries[kept++] = *q;
-    }
-    args->n_queries = kept;
-    return rc;
+    return rc ? rc : px_query_keys(args->queries, &args->n_queries, answer_key, &a);
 }
 
 static pmix_status_t prepare_query(struct px_req *req, struct px_upcall *u)

@@ -28,6 +28,18 @@
         ck_assert_msg(rc_ == PMIX_ERR_##what, "%s: %d, expected " #what, #call, rc_); \
     } while (0)
 
+/* A process without a name finds its own, *self, under PMIX_PROCID and PMIX_RANK. */
+#define px_test_knows_itself(self)                                \
+    do {                                                          \
+        pmix_value_t *v_ = NULL;                                  \
+        ok(PMIx_Get(NULL, PMIX_PROCID, NULL, 0, &v_));            \
+        ck_assert(PMIX_CHECK_PROCID(v_->data.proc, self));        \
+        PMIX_VALUE_RELEASE(v_);                                   \
+        ok(PMIx_Get(NULL, PMIX_RANK, NULL, 0, &v_));              \
+        ck_assert_uint_eq(v_->data.rank, (self)->rank);           \
+        PMIX_VALUE_RELEASE(v_);                                   \
+    } while (0)
+
 /* The head of an event handler, which may use any of its parameters. */
 #define PX_TEST_HANDLER(name)                                                          \
     static void name(size_t id PX_UNUSED, pmix_status_t code PX_UNUSED,                \

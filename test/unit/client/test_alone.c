@@ -41,6 +41,42 @@ PX_TEST(it_is_rank_0_of_a_job_of_its_own)
     ck_assert_uint_eq(self.rank, 0);
     ck_assert(PMIx_Initialized());
     ck_assert_ptr_nonnull(strstr(PMIx_Get_version(), "Tenon"));
+    px_test_knows_itself(&self);
+}
+
+PX_TEST(the_version_of_the_abi_is_known_before_init_and_after_finalize)
+{
+    static const char *const keys[] = {PMIX_QUERY_STABLE_ABI_VERSION,
+                                       PMIX_QUERY_PROVISIONAL_ABI_VERSION};
+    pmix_query_t q[] = {PMIX_QUERY_STATIC_INIT, PMIX_QUERY_STATIC_INIT};
+    pmix_info_t *results = NULL;
+    size_t n = 0;
+
+    PMIx_Argv_append_nosize(&q[0].keys, keys[0]);
+    PMIx_Argv_append_nosize(&q[0].keys, keys[1]);
+    PMIx_Argv_append_nosize(&q[1].keys, keys[0]);
+    for (int life = 0; life < 2; life++) {
+        ok(PMIx_Query_info(q, 2, &results, &n));
+        ck_assert_uint_eq(n, 3);
+        for (size_t i = 0; i < n; i++) {
+            ck_assert_str_eq(results[i].key, keys[i % 2]);
+            ck_assert_str_eq(results[i].value.data.string, "5.0");
+        }
+        PMIx_Info_free(results, n);
+        ok(PMIx_Query_info(q, 2, NULL, NULL));
+        PMIx_Argv_append_nosize(&q[1].keys, "other");
+        ck_assert_int_eq(PMIx_Query_info(q, 2, &results, &n),
+                         life ? PMIX_ERR_INIT : PMIX_ERR_PARTIAL_SUCCESS);
+        if (!life) {
+            ck_assert_uint_eq(n, 3);
+            PMIx_Info_free(results, n);
+            finalize();
+        }
+        free(q[1].keys[1]);
+        q[1].keys[1] = NULL;
+    }
+    PMIx_Query_destruct(&q[0]);
+    PMIx_Query_destruct(&q[1]);
 }
 
 PX_TEST(what_programs_ask_first_has_an_answer)

@@ -238,9 +238,7 @@ PX_TEST(a_process_knows_its_name_and_its_server)
     ok(get_value("job", 0, PMIX_SERVER_URI, NULL, &v));
     ck_assert_str_eq(v->data.string, address);
     PMIX_VALUE_RELEASE(v);
-    ok(PMIx_Get(NULL, PMIX_PROCID, NULL, 0, &v));
-    ck_assert(PMIX_CHECK_PROCID(v->data.proc, &px_process.model->self));
-    PMIX_VALUE_RELEASE(v);
+    px_test_knows_itself(&px_process.model->self);
     ok(get_value("", PMIX_RANK_INVALID, PMIX_RANK, NULL, &v));
     ck_assert_uint_eq(v->data.rank, 0);
     PMIX_VALUE_RELEASE(v);

@@ -298,6 +298,30 @@ static void on_answer(pmix_status_t status, pmix_info_t *info PX_UNUSED, size_t 
     on_op(status, cbdata);
 }
 
+PX_TEST(the_server_is_not_asked_for_the_version_of_the_abi)
+{
+    pmix_query_t q[] = {query(PMIX_QUERY_NAMESPACES, NULL, NULL),
+                        query(PMIX_QUERY_STABLE_ABI_VERSION, NULL, NULL)};
+
+    PMIx_Argv_append_nosize(&q[0].keys, PMIX_QUERY_PROVISIONAL_ABI_VERSION);
+    fake.add = add_theirs;
+    client_begin();
+    ok(PMIx_Query_info(q, 2, &results, &n_results));
+    ck_assert_uint_eq(fake.heard.n_queries, 1);
+    ck_assert_str_eq(fake.heard.queries[0].keys[0], PMIX_QUERY_NAMESPACES);
+    ck_assert_ptr_null(fake.heard.queries[0].keys[1]);
+    ck_assert_uint_eq(n_results, 3);
+    ck_assert_str_eq(results[0].key, PMIX_QUERY_PROVISIONAL_ABI_VERSION);
+    ck_assert_str_eq(results[1].key, PMIX_QUERY_STABLE_ABI_VERSION);
+    ck_assert_str_eq(results[2].key, "pmix.theirs");
+    free_results();
+    ok(PMIx_Query_info_nb(&q[1], 1, on_answer, &done));
+    ok(await_op());
+    ck_assert_uint_eq(fake.n_ops[PX_OP_QUERY], 1);
+    PMIx_Query_destruct(&q[0]);
+    PMIx_Query_destruct(&q[1]);
+}
+
 PX_TEST(a_query_without_waiting_is_answered_in_the_callback)
 {
     pmix_query_t q = query(PMIX_QUERY_ATTRIBUTE_SUPPORT, PMIX_CLIENT_FUNCTIONS, "");

@@ -355,6 +355,7 @@ PX_TEST(the_servers_own_namespace_may_be_registered_and_deregistered)
 
     start();
     pmix_proc_t self = px_process.model->self, p = self;
+    px_test_knows_itself(&self);
     p.rank = 7;
     ok(PMIx_server_register_nspace(self.nspace, 1, NULL, 0, NULL, NULL));
     ok(PMIx_server_register_client(&p, geteuid(), getegid(), NULL, NULL, NULL));
@@ -364,6 +365,7 @@ PX_TEST(the_servers_own_namespace_may_be_registered_and_deregistered)
     ck_assert(raw_closed(fd));
     fails(connects(self.nspace, 7), NOT_FOUND);
     ok(PMIx_Put(PMIX_GLOBAL, "still", &v));
+    px_test_knows_itself(&self);
 }
 
 /* ---- where from ------------------------------------------------------------------------------ */

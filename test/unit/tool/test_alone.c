@@ -28,6 +28,7 @@ PX_TEST(a_tool_that_does_not_connect_names_itself)
     ck_assert_uint_eq(tool.rank, 0);
     ck_assert(PMIx_Initialized());
     ck_assert(!PMIx_tool_is_connected());
+    px_test_knows_itself(&tool);
 }
 
 PX_TEST(its_name_is_the_one_it_asks_for_else_the_environments)
