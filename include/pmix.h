@@ -39,15 +39,24 @@ extern "C" {
 /**
  * Connect to the local server that started this process, or become a singleton.
  *
- * May be called several times; each call wants its own PMIx_Finalize, and all but the
- * first only return the identity. So does every call in a process that is a tool or a
- * server already; the last PMIx_server_finalize of a server undoes those, too. Blocks
- * until the server has answered.
+ * PMIX_ERR_UNREACH means that the process lives without a server: the environment
+ * and info name none, or the named one does not answer. The library works all the
+ * same. The process is a job of one, with its name from the environment or one of its
+ * own. Calls that need a server return PMIX_ERR_UNREACH. Each later call tries again
+ * to connect; what was put before goes to the server by the next PMIx_Commit.
+ *
+ * May be called several times. Each call that returns PMIX_SUCCESS or
+ * PMIX_ERR_UNREACH wants its own PMIx_Finalize. Later calls of a connected process, a
+ * tool or a server only return the identity; the last PMIx_server_finalize of a server
+ * undoes those, too. Blocks until the server has answered.
  *
  * @param proc  receives the caller's namespace and rank; may be NULL
- * @param info  e.g. PMIX_EXTERNAL_PROGRESS, PMIX_PROGRAMMING_MODEL; stays the caller's
- * @return PMIX_SUCCESS; PMIX_ERR_INVALID_CRED if the server refuses the process;
- *         PMIX_ERR_UNREACH if an environment was given but no server answers;
+ * @param info  e.g. PMIX_EXTERNAL_PROGRESS, PMIX_PROGRAMMING_MODEL, or
+ *              PMIX_SERVER_URI, "nspace.rank;address", for a process without a server;
+ *              stays the caller's
+ * @return PMIX_SUCCESS; PMIX_ERR_UNREACH, see above; PMIX_ERR_INVALID_CRED or another
+ *         status with which the server refuses the process; PMIX_ERR_LOST_CONNECTION
+ *         and PMIX_ERR_TIMEOUT if the server does not go on;
  *         PMIX_ERR_INVALID_NAMESPACE, PMIX_ERR_DATA_VALUE_NOT_FOUND and
  *         PMIX_ERR_BAD_PARAM if namespace or rank in it are none, or not there
  *

@@ -162,19 +162,19 @@ pmix_status_t PMIx_tool_finalize(void);
 /* -- Servers ---------------------------------------------------------------------- */
 
 /**
- * Connect to another server, found as PMIx_tool_init finds one.
+ * Connect a tool or client to another server, found as PMIx_tool_init finds one.
  *
  * Servers that are connected already are passed over, unless just that one is named,
- * which is success. The tool keeps its name. The new server becomes the primary one, to
- * which all other calls go, if there is no other or with PMIX_PRIMARY_SERVER. Any
+ * which is success. The caller keeps its name. The new server becomes the primary one,
+ * to which all other calls go, if there is no other or with PMIX_PRIMARY_SERVER. Any
  * thread, but not from within a callback; blocks while it connects.
  *
  * @param proc    receives the tool's name; may be NULL
  * @param server  receives the server's name; may be NULL
  * @param info    as for PMIx_tool_init, and PMIX_PRIMARY_SERVER; the caller's
  * @param ninfo   elements of @p info
- * @return PMIX_SUCCESS; PMIX_ERR_INIT if there is no tool; PMIX_ERR_UNREACH: no new
- *         server; PMIX_ERR_TIMEOUT; PMIX_ERR_BAD_PARAM; PMIX_ERR_WOULD_BLOCK;
+ * @return PMIX_SUCCESS; PMIX_ERR_INIT in a process that is neither; PMIX_ERR_UNREACH:
+ *         no new server; PMIX_ERR_TIMEOUT; PMIX_ERR_BAD_PARAM; PMIX_ERR_WOULD_BLOCK;
  *         PMIX_ERR_NOT_SUPPORTED if values were put and not committed that the new
  *         primary server could not read; PMIX_ERR_NOMEM
  */

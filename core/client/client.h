@@ -6,6 +6,7 @@
 #define PX_CLIENT_CLIENT_H
 
 #include "core/base/err.h"
+#include "core/base/map.h"
 #include "core/config/core_params.h"
 #include "core/link/api.h"
 #include "core/link/conn.h"
@@ -19,7 +20,9 @@ struct px_client {
     struct px_list links;    /* of struct px_link */
     struct px_link *primary; /* the model's channel is its; NULL: no server */
     unsigned inits, tool_inits;
-    enum px_role role; /* of the one who came first */
+    enum px_role role;       /* of the one who came first */
+    bool self_named;         /* a singleton, whose name no server knows */
+    struct px_map put_alone; /* key -> scope of what was put without a server */
     struct px_client_conf conf;
 };
 
@@ -45,6 +48,10 @@ struct px_server_addr {
 const char *px_client_address(void);
 /* The server that the environment names. PMIX_ERR_UNREACH without a text: none. */
 pmix_status_t px_server_addr_from_env(struct px_server_addr *c, struct px_err *err);
+/* The server that text names: "nspace.rank;address". A list of the variables that would
+ * bring this text may precede, with a ';' behind. PMIX_ERR_BAD_PARAM. */
+pmix_status_t px_server_addr_from_uri(struct px_server_addr *c, const char *text,
+                                      struct px_err *err);
 /* Connects and shakes hands, within timeout_ms for each of the two. */
 pmix_status_t px_server_addr_connect(struct px_server_addr *c, uint64_t timeout_ms,
                                      struct px_err *err);
@@ -91,7 +98,9 @@ size_t px_client_servers(pmix_proc_t *servers, size_t n);
 /* One way from the address of a server to being connected. */
 struct px_start {
     struct px_server_addr addr;
-    bool primary; /* the server is to be the primary one */
+    bool primary;   /* the server is to be the primary one */
+    bool was_alone; /* the process has lived without a server so far */
+    bool alone; /* the process lives on without a server; PMIx_Init reports UNREACH */
     struct px_call *call;
     struct px_timer *timer;
     struct px_err err;
@@ -105,9 +114,10 @@ void px_client_end(void);
 /* Takes the connection that was made: it joins the others. The first time, the
  * process gets its name from the address, and its job's information from the server. */
 pmix_status_t px_client_start(struct px_start *s);
-/* The same without a server; kind: to get a name of its own, unique on this node as
- * long as the process lives. */
-pmix_status_t px_client_start_alone(struct px_start *s, const char *kind);
+/* The same without a server. */
+pmix_status_t px_client_start_alone(struct px_start *s);
+/* Makes a name, unique on this node as long as the process lives. */
+void px_client_name(pmix_proc_t *self, const char *kind);
 /* The name that the environment gives; *given false if none. */
 pmix_status_t px_client_identity(pmix_proc_t *self, bool *given, struct px_err *err);
 
@@ -128,6 +138,8 @@ pmix_status_t px_client_finalize(enum px_role role, px_call_fn before_last,
 
 /* Why an earlier commit failed, of which only the next fence or commit can tell. */
 pmix_status_t px_client_commit_status(void);
+/* Packs what was put without a server, for the next commit. */
+pmix_status_t px_client_put_again(void);
 
 /* ---- ask.c: on the loop ---------------------------------------------------------- */
 

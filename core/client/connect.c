@@ -96,6 +96,20 @@ pmix_status_t px_server_addr_from_env(struct px_server_addr *c, struct px_err *e
     return PMIX_SUCCESS;
 }
 
+pmix_status_t px_server_addr_from_uri(struct px_server_addr *c, const char *text,
+                                      struct px_err *err)
+{
+    const char *rest = strchr(text, ';');
+
+    if (rest && strchr(rest + 1, ';'))
+        text = rest + 1;
+    c->codec = px_codec_default;
+    return px_uri_parse(text, &c->uri)
+               ? px_err_set(err, PMIX_ERR_BAD_PARAM, "\"%s\" is not a server address",
+                            text)
+               : PMIX_SUCCESS;
+}
+
 /* The command line, for those who list tools; without it, they see less. */
 static pmix_status_t add_command(px_infos *infos)
 {

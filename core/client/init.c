@@ -16,20 +16,25 @@
 static void started(struct px_start *c, pmix_status_t rc)
 {
     px_timer_free(c->timer);
+    if (rc && c->was_alone)
+        px_process.model->standalone = true;
     px_call_done(c->call, rc);
 }
 
-/* On one node: what such a program asks for first must have an answer. */
+/* Describes a job of this process alone. Programs expect answers to what they ask for
+ * first. */
 static pmix_status_t be_job_of_one(struct px_err *err)
 {
     struct px_model *m = px_process.model;
     const pmix_value_t universe = {.type = PMIX_UINT32, .data.uint32 = 1};
     PX_AUTO(px_infos) infos = {0};
+    PX_AUTOFREE char *rank = px_strf("%u", m->self.rank);
     uint32_t one = 1;
     pmix_status_t rc = px_infos_add(&infos, PMIX_NODE_MAP, m->hostname, PMIX_STRING);
 
     if (!rc)
-        rc = px_infos_add(&infos, PMIX_PROC_MAP, "0", PMIX_STRING);
+        rc = rank ? px_infos_add(&infos, PMIX_PROC_MAP, rank, PMIX_STRING)
+                  : PMIX_ERR_NOMEM;
     if (!rc)
         rc = px_infos_add(&infos, PMIX_JOB_SIZE, &one, PMIX_UINT32);
     if (!rc)
@@ -75,11 +80,11 @@ static void on_job_info(void *arg, pmix_status_t status, px_reader *reply)
         if (!rc)
             return;
     }
-    if (rc && !status && c->addr.flag != PX_FLAG_CLIENT) {
-        /* A server need not know anything of a tool; the tool still does. */
-        px_log(PX_LOG_INFO, "tool", "the server tells nothing of this tool's job: %s",
+    if (rc && !status && (c->addr.flag != PX_FLAG_CLIENT || c->was_alone)) {
+        /* A server need not know the job of a tool or singleton. */
+        px_log(PX_LOG_INFO, "client", "the server does not know this process's job: %s",
                PMIx_Error_string(rc));
-        rc = be_job_of_one(&c->err);
+        rc = c->was_alone ? PMIX_SUCCESS : be_job_of_one(&c->err);
     }
     if (rc)
         px_err_set(&c->err, rc, "cannot read the job's information: %s",
@@ -118,11 +123,15 @@ static void on_start(struct px_call *call, void *args)
     pmix_status_t rc = m->own ? PMIX_SUCCESS : px_model_set_self(m, &c->addr.self);
 
     c->call = call;
+    c->was_alone = m->standalone;
     if (!rc)
         rc = px_link_open(&c->addr, &link);
     if (!rc && c->primary)
         rc = px_link_make_primary(link);
-    if (!rc && !m->own->complete) {
+    if (!rc && px_process.client->self_named && c->addr.flag == PX_FLAG_CLIENT) {
+        /* A server of OpenPMIx cannot answer the question for the job. */
+        rc = c->was_alone ? PMIX_SUCCESS : be_job_of_one(&c->err);
+    } else if (!rc && !m->own->complete) {
         rc = ask_for_job(c, link);
         if (!rc)
             return;
@@ -151,15 +160,17 @@ static void on_start_alone(struct px_call *call, void *args)
     px_call_done(call, rc ? rc : be_job_of_one(&c->err));
 }
 
-pmix_status_t px_client_start_alone(struct px_start *c, const char *kind)
+void px_client_name(pmix_proc_t *self, const char *kind)
 {
     char name[PMIX_MAX_NSLEN + 1], host[128] = "localhost";
 
-    if (kind) {
-        gethostname(host, sizeof host - 1);
-        snprintf(name, sizeof name, "%s.%s.%ld", kind, host, (long)getpid());
-        px_proc_set(&c->addr.self, name, 0);
-    }
+    gethostname(host, sizeof(host) - 1);
+    snprintf(name, sizeof(name), "%s.%s.%ld", kind, host, (long)getpid());
+    px_proc_set(self, name, 0);
+}
+
+pmix_status_t px_client_start_alone(struct px_start *c)
+{
     return px_call(px_process.loop, on_start_alone, c);
 }
 
@@ -181,6 +192,7 @@ void px_client_end(void)
     enum px_role role = px_process.client->role;
 
     (void)px_call(px_process.loop, on_stop, NULL);
+    px_map_fini(&px_process.client->put_alone);
     free(px_take(&px_process.client));
     px_role_end(role);
 }
@@ -233,14 +245,14 @@ pmix_status_t px_client_init(enum px_role role, px_begin_fn begin, px_begin_fn a
         rc = again ? again(info, n_info, &s) : PMIX_SUCCESS;
     else if (!px_process.server) /* which speaks for itself */
         rc = begin(info, n_info, &s);
-    if (!rc) {
+    if (!rc || s.alone) {
         ++*inits_of(role);
         atomic_fetch_add(&px_process.init_count, 1);
         if (proc)
             *proc = px_process.model->self;
     }
     px_process_unlock();
-    if (rc)
+    if (rc && (!s.alone || s.err.text[0]))
         px_log(PX_LOG_ERROR, name, "PMIx_%s: %s",
                role == PX_ROLE_TOOL ? "tool_init" : "Init",
                s.err.text[0] ? s.err.text : PMIx_Error_string(rc));
@@ -309,6 +321,37 @@ pmix_status_t px_client_identity(pmix_proc_t *self, bool *given, struct px_err *
     return PMIX_SUCCESS;
 }
 
+/* Shakes hands with the server that info names, otherwise with the environment's.
+ * PMIX_ERR_UNREACH without a text: neither names a server. */
+static pmix_status_t find_server(const pmix_info_t *info, size_t n_info,
+                                 struct px_start *c)
+{
+    const char *uri = px_info_str(info, n_info, PMIX_SERVER_URI);
+    const char *nspace = getenv("PMIX_NAMESPACE");
+    pmix_status_t rc = PMIX_ERR_UNREACH;
+
+    c->addr.flag = PX_FLAG_CLIENT;
+    if (uri)
+        rc = px_server_addr_from_uri(&c->addr, uri, &c->err);
+    else if (nspace)
+        rc = px_server_addr_from_env(&c->addr, &c->err);
+    if (rc && !uri && nspace && !c->err.text[0])
+        px_err_set(
+            &c->err, rc,
+            "PMIX_NAMESPACE is set, but no PMIX_SERVER_URI41, URI4, URI3 or URI21");
+    return rc ? rc
+              : px_server_addr_connect(
+                    &c->addr, px_process.client->conf.connect_timeout, &c->err);
+}
+
+/* Returns whether programs of OpenPMIx expect to go on alone after a failure rc. A
+ * refusal by the server, and an address that makes no sense, are failures of PMIx_Init
+ * itself. */
+static bool goes_on_alone(pmix_status_t rc)
+{
+    return rc == PMIX_ERR_UNREACH || rc == PMIX_ERR_TIMEOUT;
+}
+
 static pmix_status_t client_begin(const pmix_info_t *info, size_t n_info,
                                   struct px_start *c)
 {
@@ -317,33 +360,55 @@ static pmix_status_t client_begin(const pmix_info_t *info, size_t n_info,
 
     if (rc)
         return rc;
-    c->addr.flag = PX_FLAG_CLIENT;
     px_process.server_address = given ? px_client_address() : "";
     rc = px_client_begin(PX_ROLE_CLIENT, info, n_info, &c->err);
     px_process.server_address = NULL;
     if (rc)
         return rc;
-    if (given) {
-        rc = px_server_addr_from_env(&c->addr, &c->err);
-        if (rc && !c->err.text[0])
-            px_err_set(
-                &c->err, rc,
-                "PMIX_NAMESPACE is set, but no PMIX_SERVER_URI41, URI4, URI3 or URI21");
-        if (!rc)
-            rc = px_server_addr_connect(
-                &c->addr, px_process.client->conf.connect_timeout, &c->err);
+    if (!given)
+        px_client_name(&c->addr.self, "singleton");
+    px_process.client->self_named = !given;
+    rc = find_server(info, n_info, c);
+    if (!rc) {
+        rc = px_client_start(c);
+    } else if (goes_on_alone(rc)) {
+        rc = px_client_start_alone(c);
+        if (!rc) {
+            c->alone = true;
+            return PMIX_ERR_UNREACH;
+        }
     }
-    if (!rc)
-        rc = given ? px_client_start(c) : px_client_start_alone(c, "singleton");
     if (rc)
         px_client_end();
     return rc;
 }
 
+/* Connects a process that is alone, or that has lost its server and is given another
+ * one. */
+static pmix_status_t client_again(const pmix_info_t *info, size_t n_info,
+                                  struct px_start *c)
+{
+    const struct px_client *client = px_process.client;
+    bool asked = px_info_find(info, n_info, PMIX_SERVER_URI);
+    pmix_status_t rc;
+
+    if (px_client_servers(NULL, 0) ||
+        (!asked && (client->role != PX_ROLE_CLIENT || !px_process.model->standalone)))
+        return PMIX_SUCCESS;
+    c->addr.self = px_process.model->self;
+    rc = find_server(info, n_info, c);
+    if (!rc)
+        return px_client_start(c);
+    c->alone = goes_on_alone(rc);
+    if (!asked) /* the first PMIx_Init has logged why */
+        c->err.text[0] = '\0';
+    return c->alone ? PMIX_ERR_UNREACH : rc;
+}
+
 PX_EXPORT pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
 {
-    pmix_status_t rc = px_client_init(PX_ROLE_CLIENT, client_begin, NULL, proc, info,
-                                      ninfo);
+    pmix_status_t rc = px_client_init(PX_ROLE_CLIENT, client_begin, client_again, proc,
+                                      info, ninfo);
 
     if (!rc)
         px_client_hold();

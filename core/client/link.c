@@ -214,6 +214,8 @@ pmix_status_t px_link_make_primary(struct px_link *link)
     if (client->primary == link)
         return PMIX_SUCCESS;
     rc = link ? adopt_codec(m, link->up.codec) : PMIX_SUCCESS;
+    if (link && !rc && m->standalone)
+        rc = px_client_put_again();
     if (link && !rc)
         rc = note_server(m, link);
     if (rc)

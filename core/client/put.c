@@ -36,14 +36,50 @@ static pmix_status_t add_section(struct px_model *m, const struct put_op *op)
     return rc;
 }
 
-/* All or nothing: a value that this dialect can not carry must fail the put, not the
+/* The dialect of a server that the process may still connect to is unknown. */
+static pmix_status_t note_scope(const struct put_op *op)
+{
+    return px_map_sput(&px_process.client->put_alone, op->key,
+                       (void *)(uintptr_t)op->scope, NULL);
+}
+
+pmix_status_t px_client_put_again(void)
+{
+    struct px_model *m = px_process.model;
+    pmix_status_t rc = PMIX_SUCCESS;
+    const void *key;
+    size_t pos = 0;
+    void *scope;
+
+    m->put.buf.len = 0;
+    while (!rc &&
+           (scope = px_map_next(&px_process.client->put_alone, &pos, &key, NULL))) {
+        struct put_op op = {.key = key, .scope = (pmix_scope_t)(uintptr_t)scope};
+        pmix_value_t value;
+
+        rc = px_store_fetch(&m->own->store, PX_GDS_INTERNAL, m->self.rank, key, NULL, 0,
+                            &value);
+        if (rc)
+            break;
+        op.value = &value;
+        rc = add_section(m, &op);
+        px_type_destruct(PMIX_VALUE, &value);
+    }
+    if (rc)
+        m->put.buf.len = 0;
+    return rc;
+}
+
+/* All or nothing: a value that this dialect cannot carry must fail the put, not the
  * commit of all the others. */
 static void on_put(struct px_api *api)
 {
     struct put_op *op = PX_CONTAINER_OF(api, struct put_op, api);
     struct px_model *m = px_process.model;
     size_t before = m->put.buf.len;
-    pmix_status_t rc = op->scope == PMIX_INTERNAL ? PMIX_SUCCESS : add_section(m, op);
+    pmix_status_t rc = op->scope == PMIX_INTERNAL ? PMIX_SUCCESS
+                       : m->standalone            ? note_scope(op)
+                                                  : add_section(m, op);
 
     if (!rc)
         rc = px_store_put(&m->own->store, PX_GDS_INTERNAL, m->self.rank, op->key,
@@ -139,9 +175,11 @@ static void on_commit(struct px_api *api)
     bool waits = m->unanswered_b > ON_ITS_WAY_B;
     pmix_status_t rc = px_client_commit_status();
 
-    if (!rc && m->standalone) { /* alone, no process could ever ask */
-        m->put.buf.len = 0;
-    } else if (!rc && !m->channel.send) { /* the next commit may have more luck */
+    if (!rc && m->standalone) {
+        px_api_done(api, rc); /* see px_client_put_again */
+        return;
+    }
+    if (!rc && !m->channel.send) { /* the next commit may have more luck */
         rc = PMIX_ERR_UNREACH;
     } else if (!rc && size_b > PX_MAX_FRAME_B) {
         rc = PMIX_ERR_OUT_OF_RESOURCE;

@@ -104,23 +104,18 @@ static pmix_status_t dial_uri(struct search *s, const struct px_uri *uri,
     return dial(s);
 }
 
-/* "nspace.rank;tcp4://...", maybe behind a list of variables that it would be given
- * in. */
 static pmix_status_t by_uri(struct search *s, const char *text)
 {
-    const char *rest = strchr(text, ';');
     struct px_version unknown = {0};
-    struct px_uri uri;
+    struct px_server_addr named;
+    pmix_status_t rc = px_server_addr_from_uri(&named, text, s->err);
 
-    if (rest && strchr(rest + 1, ';'))
-        text = rest + 1;
-    if (px_uri_parse(text, &uri))
-        return px_err_set(s->err, PMIX_ERR_BAD_PARAM, "\"%s\" is not a server address",
-                          text);
-    if (text_of(s, PMIX_TCP_URI) && !px_str_starts(uri.address, "tcp"))
+    if (rc)
+        return rc;
+    if (text_of(s, PMIX_TCP_URI) && !px_str_starts(named.uri.address, "tcp"))
         return px_err_set(s->err, PMIX_ERR_UNREACH, "\"%s\" is not an address for TCP",
                           text);
-    return dial_uri(s, &uri, &unknown, NULL);
+    return dial_uri(s, &named.uri, &unknown, NULL);
 }
 
 /* The file names the server's owner. Its port may have another one by now. */

@@ -151,20 +151,26 @@ static bool may_do_without(pmix_status_t rc, const pmix_info_t *info, size_t n_i
            px_info_flag(info, n_info, PMIX_TOOL_CONNECT_OPTIONAL);
 }
 
+static pmix_status_t start_alone(const struct px_discovery *d, struct px_start *s)
+{
+    if (!d->has_name)
+        px_client_name(&s->addr.self, "tool");
+    return px_client_start_alone(s);
+}
+
 static pmix_status_t connect_first(const pmix_info_t *info, size_t n_info,
                                    struct px_discovery *d, struct px_start *s)
 {
-    const char *kind = d->has_name ? NULL : "tool";
     pmix_status_t rc;
 
     if (px_info_flag(info, n_info, PMIX_TOOL_DO_NOT_CONNECT))
-        return px_client_start_alone(s, kind);
+        return start_alone(d, s);
     rc = px_tool_discover(d, &s->err);
     if (!rc)
         rc = px_client_start(s);
     if (may_do_without(rc, info, n_info)) {
         px_log(PX_LOG_INFO, "tool", "going on without a server: %s", s->err.text);
-        return px_client_start_alone(s, kind);
+        return start_alone(d, s);
     }
     return rc ? rc : call_back(&s->err);
 }

@@ -31,18 +31,26 @@ pmix_status_t px_tool_attach(const pmix_info_t *info, size_t n_info, bool has_na
     return rc ? rc : px_client_start(s);
 }
 
-/* Takes the process lock, unless it fails. That this is no tool is said first. */
-static pmix_status_t enter(bool sound)
+/* Takes the process lock, unless it fails. PMIX_ERR_INIT, for a process without that
+ * role, comes before what is wrong with the arguments. */
+static pmix_status_t enter_as(bool tool_only, bool sound)
 {
+    bool has_role;
     pmix_status_t rc;
 
     if (px_process_on_loop())
         return PMIX_ERR_WOULD_BLOCK;
     px_process_lock();
-    rc = !px_process.tool ? PMIX_ERR_INIT : sound ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+    has_role = tool_only ? px_process.tool != NULL : px_process.client != NULL;
+    rc = !has_role ? PMIX_ERR_INIT : sound ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
     if (rc)
         px_process_unlock();
     return rc;
+}
+
+static pmix_status_t enter(bool sound)
+{
+    return enter_as(true, sound);
 }
 
 pmix_status_t px_tool_ready(bool sound)
@@ -56,7 +64,8 @@ pmix_status_t px_tool_ready(bool sound)
 
 static void on_arrival(struct px_call *call, void *args PX_UNUSED)
 {
-    px_tool_wake(PMIX_SUCCESS);
+    if (px_process.tool)
+        px_tool_wake(PMIX_SUCCESS);
     px_call_done(call, PMIX_SUCCESS);
 }
 
@@ -65,7 +74,7 @@ PX_EXPORT pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t *proc,
                                                    pmix_info_t info[], size_t ninfo)
 {
     struct px_start s = {.addr = {.fd = -1}};
-    pmix_status_t rc = enter(ninfo == 0 || info);
+    pmix_status_t rc = enter_as(false, ninfo == 0 || info);
 
     if (rc)
         return rc;

@@ -496,7 +496,6 @@ static pmix_status_t clean_up(const char *key, const void *data, pmix_data_type_
 /* Of tools, in processes that are none. */
 #define GOOD_TOOLS(X)                                                                     \
     X(PMIx_tool_finalize())                                                               \
-    X(PMIx_tool_attach_to_server(NULL, NULL, NULL, 0))                                    \
     X(PMIx_tool_connect_to_server(NULL, NULL, 0))                                         \
     X(PMIx_tool_disconnect(&proc))                                                        \
     X(PMIx_tool_get_servers(&servers, &n))                                                \
@@ -504,7 +503,6 @@ static pmix_status_t clean_up(const char *key, const void *data, pmix_data_type_
     X(PMIx_tool_set_server_module(&module))
 
 #define BAD_TOOLS(X)                                                                      \
-    X(PMIx_tool_attach_to_server(&proc, &server, NULL, 1))                                \
     X(PMIx_tool_connect_to_server(&proc, NULL, 1))                                        \
     X(PMIx_tool_disconnect(NULL))                                                         \
     X(PMIx_tool_get_servers(NULL, &n))                                                    \
@@ -574,19 +572,21 @@ void rows_of_cleanup(pmix_status_t expected)
     GOOD_CLEANUP(ROW)
 }
 
-void rows_of_good_tools(pmix_status_t expected)
+void rows_of_good_tools(pmix_status_t expected, pmix_status_t attach)
 {
     GOOD_TOOLS(ROW)
+    IS(attach, PMIx_tool_attach_to_server(NULL, NULL, NULL, 0))
     IS(false, PMIx_tool_is_connected())
     SO(!servers && n == 0)
     RUNS(PMIx_Progress_thread_stop(NULL, 0)) /* whoever waits drives it from now on */
 }
 
-void rows_of_bad_tools(pmix_status_t expected)
+void rows_of_bad_tools(pmix_status_t expected, pmix_status_t attach)
 {
     pmix_info_t other;
 
     BAD_TOOLS(ROW)
+    IS(attach, PMIx_tool_attach_to_server(&proc, &server, NULL, 1))
     SO(!servers && n == 0 && !server.nspace[0] && strcmp(proc.nspace, "ns") == 0)
     IS(PMIX_ERR_BAD_PARAM, PMIx_tool_init(NULL, NULL, 1))
     RUNS(PMIx_Progress_thread_stop(NULL, 1))

@@ -60,7 +60,8 @@ void rows_of_bad_server_calls(pmix_status_t expected);
 void rows_of_cleanup(pmix_status_t expected);
 void calls_setup(void);
 /* The same for tools. */
-void rows_of_good_tools(pmix_status_t expected);
-void rows_of_bad_tools(pmix_status_t expected);
+/* attach: of PMIx_tool_attach_to_server, which clients may call, too. */
+void rows_of_good_tools(pmix_status_t expected, pmix_status_t attach);
+void rows_of_bad_tools(pmix_status_t expected, pmix_status_t attach);
 
 #endif

@@ -46,6 +46,8 @@ void list_program(struct program *program);
 #define ALONE(name) PROGRAM(name, false)
 
 /* Becomes a rank of a job; only programs that are ALONE need it. */
+/* PMIx_Init, which reports PMIX_ERR_UNREACH to a process that nobody launched. */
+void init_as(pmix_proc_t *proc);
 void begin(void);
 
 /* ---- what must be so --------------------------------------------------------------- */

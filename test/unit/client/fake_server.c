@@ -93,7 +93,7 @@ void client_alone(pmix_proc_t *self)
 {
     sem_init(&done, 0, 0);
     unsetenv("PMIX_NAMESPACE");
-    ok(PMIx_Init(self, NULL, 0));
+    ck_assert_int_eq(PMIx_Init(self, NULL, 0), PMIX_ERR_UNREACH);
 }
 
 void client_end(void)
@@ -161,6 +161,31 @@ void handle_code(pmix_status_t code, pmix_notification_fn_t fn)
 {
     ck_assert_int_ge(
         PMIx_Register_event_handler(&code, code ? 1 : 0, NULL, 0, fn, NULL, NULL), 0);
+}
+
+PX_TEST_HANDLER(keep_quiet)
+{
+    cb(PMIX_SUCCESS, NULL, 0, NULL, NULL, cbdata);
+}
+
+void client_lives_alone(pmix_status_t rc)
+{
+    pmix_value_t v = {.type = PMIX_UINT32};
+
+    if (rc != PMIX_ERR_UNREACH)
+        return;
+    ck_assert(PMIx_Initialized());
+    ck_assert_uint_eq(get_u32("job", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 1);
+    ck_assert_uint_eq(get_u32("job", 0, PMIX_LOCAL_RANK), 0);
+    ok(PMIx_Put(PMIX_GLOBAL, "key", &v));
+    ok(PMIx_Commit());
+    finished(PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, &done), PMIX_SUCCESS);
+    handle_code(0, keep_quiet);
+    setenv("PMIX_SERVER_URI41", DEAD_URI, 1);
+    ck_assert_int_eq(PMIx_Init(NULL, NULL, 0), PMIX_ERR_UNREACH);
+    ok(PMIx_Finalize(NULL, 0));
+    ck_assert(PMIx_Initialized());
+    ok(PMIx_Finalize(NULL, 0));
 }
 
 void exits_with_0(pid_t pid)

@@ -56,8 +56,12 @@ void fake_stop(void);
 /* fake_start and PMIx_Init; of_hook: of a server that has this hook. */
 void client_begin(void);
 void client_of_hook(bool (*hook)(int fd, struct fake_req *req));
-/* PMIx_Init without any server. */
+/* PMIx_Init without any server: the library reports so, and works. */
 void client_alone(pmix_proc_t *self);
+#define DEAD_URI "server.0;tcp4://127.0.0.1:1"
+/* rc: of PMIx_Init by rank 0 of "job". If no server has answered, expects a library that
+ * works without one, and ends it. */
+void client_lives_alone(pmix_status_t rc);
 /* PMIx_Finalize and fake_stop, of what has begun and not ended yet: a fixture's end, too. */
 void client_end(void);
 

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A process without a server that connects to one later. */
+#include "core/base/str.h"
+#include "fake_server.h"
+#include "pmix_tool.h"
+#include "px_test.h"
+
+#include <string.h>
+
+static pmix_proc_t self;
+
+static void setup(void)
+{
+    client_alone(&self);
+}
+
+static void finalize(void)
+{
+    ok(PMIx_Finalize(NULL, 0));
+    ck_assert(!PMIx_Initialized());
+}
+
+static uint32_t own_u32(pmix_rank_t r, const char *key)
+{
+    return get_u32(self.nspace, r, key);
+}
+
+static bool is_committed[2];
+
+/* The first commit brings all that was put, each key once. */
+static bool take_commit(int fd PX_UNUSED, struct fake_req *req)
+{
+    const char *at = (char *)req->payload.data;
+    const char *end = at + req->payload.len;
+
+    for (int i = 0; req->op == PX_OP_COMMIT && i < 2; i++) {
+        const char *key = i ? "later.key" : "early.key";
+        const char *found = memmem(at, (size_t)(end - at), key, strlen(key));
+
+        is_committed[i] = found && !memmem(found + 1, (size_t)(end - found) - 1, key,
+                                           strlen(key));
+    }
+    return false;
+}
+
+static bool refuse_job(int fd, struct fake_req *req)
+{
+    if (req->op == PX_OP_REQ)
+        fake_status(fd, req->tag, PMIX_ERR_NOT_FOUND);
+    return req->op == PX_OP_REQ || take_commit(fd, req);
+}
+
+static void serve_tool(void)
+{
+    int fd = fake_accept();
+
+    ck_assert_uint_eq(fake.hello.flag, PX_FLAG_TOOL_HAS_ID);
+    fake_tool_words(fd, PMIX_SUCCESS, NULL, "server");
+    fake_serve_on(fd);
+}
+
+static pmix_status_t connect_to(bool attach, const char *uri)
+{
+    pmix_info_t info;
+    pmix_proc_t server = {0};
+
+    PMIx_Info_load(&info, PMIX_SERVER_URI, uri, PMIX_STRING);
+    pmix_status_t rc = attach ? PMIx_tool_attach_to_server(NULL, &server, &info, 1)
+                              : PMIx_Init(NULL, &info, 1);
+    if (!rc && attach)
+        ck_assert_str_eq(server.nspace, "server");
+    PMIx_Info_destruct(&info);
+    return rc;
+}
+
+static void put(const char *key)
+{
+    pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 7};
+
+    ok(PMIx_Put(PMIX_GLOBAL, key, &v));
+}
+
+/* Open MPI starts a server for a singleton that spawns. */
+PX_TEST(a_singleton_connects_to_the_server_that_it_is_given)
+{
+    static const struct {
+        bool attach, launched, knows_job;
+        const char *uri; /* with the address of the server behind */
+        unsigned job_size;
+    } rows[] = {{false, false, false, "", 1},
+                {false, false, true, "PMIX_SERVER_URI41:PMIX_SERVER_URI4;", 1},
+                {false, true, true, "", 2},
+                {false, true, false, "", 1},
+                {true, false, true, "", 2},
+                {true, false, false, "", 1}};
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        memset(fake.n_ops, 0, sizeof(fake.n_ops));
+        finalize();
+        if (rows[i].launched) {
+            setenv("PMIX_NAMESPACE", "job", 1);
+            setenv("PMIX_RANK", "0", 1);
+            ck_assert_int_eq(PMIx_Init(&self, NULL, 0), PMIX_ERR_UNREACH);
+        } else {
+            client_alone(&self);
+        }
+        put("early.key");
+        ok(PMIx_Commit());
+        put("early.key");
+        put("later.key");
+        ck_assert_int_eq(connect_to(rows[i].attach, "x.0;tcp4://127.0.0.1:1"),
+                         PMIX_ERR_UNREACH);
+        ck_assert_int_eq(connect_to(rows[i].attach, "nonsense"), PMIX_ERR_BAD_PARAM);
+        if (!rows[i].attach)
+            ok(PMIx_Finalize(NULL, 0));
+        ck_assert_uint_eq(own_u32(PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE), 1);
+        fake.nspace = self.nspace;
+        fake.hook = rows[i].knows_job ? take_commit : refuse_job;
+        fake.script = rows[i].attach ? serve_tool : NULL;
+        fake_start();
+        PX_AUTOFREE char *uri = px_strf("%s%s", rows[i].uri,
+                                        getenv("PMIX_SERVER_URI41"));
+        unsetenv("PMIX_SERVER_URI41");
+        unsetenv("PMIX_NAMESPACE");
+        ok(connect_to(rows[i].attach, uri));
+        if (!rows[i].attach)
+            ok(PMIx_Finalize(NULL, 0));
+        ck_assert_str_eq(fake.hello.proc.nspace, self.nspace);
+        ck_assert_uint_eq(own_u32(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), rows[i].job_size);
+        ck_assert_uint_eq(own_u32(0, "later.key"), 7);
+        ok(PMIx_Commit());
+        ok(PMIx_Fence(NULL, 0, NULL, 0));
+        ck_assert_uint_eq(fake.n_ops[PX_OP_FENCE], 1);
+        ck_assert(is_committed[0] && is_committed[1]);
+        ok(PMIx_Init(NULL, NULL, 0)); /* connected now */
+        ok(PMIx_Finalize(NULL, 0));
+        client_end();
+        client_alone(&self);
+    }
+}
+
+static void say_nothing(void)
+{
+    char rest[256];
+    int fd = fake_accept_mute();
+
+    while (read(fd, rest, sizeof(rest)) > 0)
+        ;
+    close(fd);
+}
+
+PX_TEST(a_server_that_does_not_answer_leaves_a_singleton_alone)
+{
+    PX_AUTOFREE char *uri = NULL;
+
+    finalize();
+    setenv("PMIX_MCA_client_connect_timeout", "30ms", 1);
+    client_alone(&self);
+    for (int attach = 0; attach < 2; attach++) {
+        fake.script = say_nothing;
+        fake_start();
+        free(uri);
+        uri = px_strf("%s", getenv("PMIX_SERVER_URI41"));
+        unsetenv("PMIX_SERVER_URI41");
+        unsetenv("PMIX_NAMESPACE");
+        ck_assert_int_eq(connect_to(attach, uri),
+                         attach ? PMIX_ERR_TIMEOUT : PMIX_ERR_UNREACH);
+        ck_assert_uint_eq(own_u32(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 1);
+        finished(PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, &done), PMIX_SUCCESS);
+        fake_stop();
+    }
+    ok(PMIx_Finalize(NULL, 0));
+}
+
+PX_TEST_MAIN("client/later", setup, client_end)
