@@ -5,6 +5,7 @@
 #include "core/base/str.h"
 #include "core/client/client.h"
 #include "core/config/param.h"
+#include "core/notify/notify.h"
 #include "core/role/role.h"
 #include "core/rt/log.h"
 
@@ -218,6 +219,61 @@ pmix_status_t px_client_begin(enum px_role role, const pmix_info_t *info, size_t
     return rc;
 }
 
+/* ---- programming models ---------------------------------------------------------- */
+
+/* Copies what info describes of a programming model. Only the first keys, whose values
+ * are strings, declare one, as in OpenPMIx; the others go along. */
+static pmix_status_t read_model(const pmix_info_t *info, size_t n, px_infos *model)
+{
+    enum { N_DECLARING = 4 };
+    static const char *const keys[] = {
+        PMIX_PROGRAMMING_MODEL, PMIX_MODEL_LIBRARY_NAME,    PMIX_MODEL_LIBRARY_VERSION,
+        PMIX_THREADING_MODEL,   PMIX_MODEL_NUM_THREADS,     PMIX_MODEL_NUM_CPUS,
+        PMIX_MODEL_CPU_TYPE,    PMIX_MODEL_AFFINITY_POLICY,
+    };
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; !rc && i < PX_COUNT(keys); i++) {
+        const pmix_info_t *given = px_info_find(info, n, keys[i]);
+
+        if (!given || (i >= N_DECLARING && model->n == 0))
+            continue;
+        if (i < N_DECLARING && !px_value_string(&given->value))
+            px_log(PX_LOG_WARN, "client",
+                   "cannot declare attribute %s of PMIx_Init: wrong type (got %s, "
+                   "expected PMIX_STRING)",
+                   keys[i], PMIx_Data_type_string(given->value.type));
+        else
+            rc = px_infos_add_copy(model, given, 1);
+    }
+    return rc;
+}
+
+static void on_declare(struct px_call *call, void *model)
+{
+    px_call_done(call,
+                 px_notify_take(px_process.notify, PMIX_MODEL_DECLARED,
+                                &px_process.model->self, PMIX_RANGE_PROC_LOCAL, model));
+}
+
+/* Notifies the handlers of this process of the programming model that a library names
+ * in PMIx_Init. */
+static void declare_model(const pmix_info_t *info, size_t n)
+{
+    PX_AUTO(px_infos) model = {0};
+    pmix_status_t rc = read_model(info, n, &model);
+
+    if (!rc && model.n == 0)
+        return;
+    if (!rc)
+        rc = px_infos_add(&model, PMIX_EVENT_NON_DEFAULT, NULL, PMIX_BOOL);
+    if (!rc)
+        rc = px_call(px_process.loop, on_declare, &model);
+    if (rc)
+        px_log(PX_LOG_WARN, "client", "cannot declare a programming model: %s",
+               PMIx_Error_string(rc));
+}
+
 /* ---- init and finalize ----------------------------------------------------------- */
 
 static unsigned *inits_of(enum px_role role)
@@ -250,6 +306,8 @@ pmix_status_t px_client_init(enum px_role role, px_begin_fn begin, px_begin_fn a
         atomic_fetch_add(&px_process.init_count, 1);
         if (proc)
             *proc = px_process.model->self;
+        if (role == PX_ROLE_CLIENT)
+            declare_model(info, n_info);
     }
     px_process_unlock();
     if (rc && (!s.alone || s.err.text[0]))

@@ -271,17 +271,40 @@ static void chain_step(struct event *e)
     } while (!atomic_compare_exchange_strong(&e->state, &was, RETURNED));
 }
 
+/* Returns true if the event stays true for each handler that registers later: a
+ * library of this process has declared its programming model. */
+static bool is_lasting(const struct event *e)
+{
+    return e->code == PMIX_MODEL_DECLARED && e->range == PMIX_RANGE_PROC_LOCAL;
+}
+
+static bool is_same(const struct event *a, const struct event *b)
+{
+    const pmix_data_array_t x = {PMIX_INFO, a->infos.n, a->infos.v};
+    const pmix_data_array_t y = {PMIX_INFO, b->infos.n, b->infos.v};
+
+    return px_proc_same(&a->source, &b->source) &&
+           px_type_compare(PMIX_DATA_ARRAY, &x, &y) == 0;
+}
+
+static void drop_cached(struct px_notify *n, struct event *e)
+{
+    event_free(e);
+    n->n_cached--;
+}
+
 static void cache_event(struct px_notify *n, struct event *e)
 {
     if (px_info_flag(e->infos.v, e->infos.n, PMIX_EVENT_DO_NOT_CACHE)) {
         event_free(e);
         return;
     }
+    PX_LIST_EACH (&n->cached, struct event, old, link)
+        if (is_lasting(e) && is_lasting(old) && is_same(e, old))
+            drop_cached(n, old);
     px_list_append(&n->cached, &e->link);
-    if (++n->n_cached > MAX_CACHED) {
-        event_free(PX_CONTAINER_OF(n->cached.next, struct event, link));
-        n->n_cached--;
-    }
+    if (++n->n_cached > MAX_CACHED)
+        drop_cached(n, PX_CONTAINER_OF(n->cached.next, struct event, link));
 }
 
 /* Never runs one inside the call: the caller may be a handler itself. */
@@ -293,31 +316,58 @@ static void start(struct px_notify *n, struct event *e)
     px_post(px_process.loop, &e->msg);
 }
 
-pmix_status_t px_notify_take(struct px_notify *n, pmix_status_t code,
-                             const pmix_proc_t *source, pmix_data_range_t range,
-                             px_infos *infos)
+/* Makes an event that up to n_ids handlers are called for. NULL: out of memory. */
+static struct event *event_create(struct px_notify *n, pmix_status_t code,
+                                  const pmix_proc_t *source, pmix_data_range_t range,
+                                  size_t n_ids)
 {
-    size_t room = 1; /* one that is kept has a single handler later */
-    struct event *e;
+    struct event *e = calloc(1, sizeof(*e) + n_ids * sizeof(e->ids[0]));
 
-    PX_LIST_EACH (&n->handlers.list, struct px_handler, h, link)
-        room++;
-    e = calloc(1, sizeof *e + room * sizeof e->ids[0]);
     if (!e)
-        return PMIX_ERR_NOMEM;
+        return NULL;
+    px_list_init(&e->link);
     e->owner = n;
     e->code = code;
     e->source = *source;
     e->range = range;
+    return e;
+}
+
+/* Copies an event for the one handler that it may have later. */
+static struct event *event_copy(const struct event *e)
+{
+    struct event *copy = event_create(e->owner, e->code, &e->source, e->range, 1);
+
+    if (copy && px_infos_add_copy(&copy->infos, e->infos.v, e->infos.n))
+        event_free(px_take(&copy));
+    if (!copy)
+        px_log(PX_LOG_ERROR, "event", "cannot keep event %s: out of memory",
+               PMIx_Error_string(e->code));
+    return copy;
+}
+
+pmix_status_t px_notify_take(struct px_notify *n, pmix_status_t code,
+                             const pmix_proc_t *source, pmix_data_range_t range,
+                             px_infos *infos)
+{
+    size_t room = 1; /* a cached event has a single handler later */
+    struct event *e, *kept;
+
+    PX_LIST_EACH (&n->handlers.list, struct px_handler, h, link)
+        room++;
+    e = event_create(n, code, source, range, room);
+    if (!e)
+        return PMIX_ERR_NOMEM;
     e->infos = *infos;
     *infos = (px_infos){0};
     PX_LIST_EACH (&n->handlers.list, struct px_handler, h, link)
         if (handler_wants(h, e))
             e->ids[e->n_ids++] = h->id;
+    kept = e->n_ids == 0 ? e : is_lasting(e) ? event_copy(e) : NULL;
     if (e->n_ids)
         start(n, e);
-    else
-        cache_event(n, e);
+    if (kept)
+        cache_event(n, kept);
     return PMIX_SUCCESS;
 }
 
@@ -336,11 +386,19 @@ void px_notify_replay(struct px_notify *n, const struct px_handler *h)
     if (h->n_codes == 0) /* old news are for those who asked for them by name */
         return;
     PX_LIST_EACH (&n->cached, struct event, e, link) {
+        struct event *due = e;
+
         if (!handler_wants(h, e))
             continue;
-        px_list_remove(&e->link);
-        n->n_cached--;
-        e->ids[e->n_ids++] = h->id;
-        start(n, e);
+        if (is_lasting(e)) {
+            due = event_copy(e);
+        } else {
+            px_list_remove(&e->link);
+            n->n_cached--;
+        }
+        if (!due)
+            continue;
+        due->ids[due->n_ids++] = h->id;
+        start(n, due);
     }
 }

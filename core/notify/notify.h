@@ -15,7 +15,9 @@ void px_notify_destroy(struct px_notify *n);
 
 /* Runs the chain of handlers that want this event, one after the other, each called
  * on the loop when the one before has answered. Copies everything. Events without a
- * handler are kept (bounded) for handlers that register later. */
+ * handler are kept (bounded) for handlers that register later. A declared programming
+ * model of this process (PMIX_MODEL_DECLARED, PMIX_RANGE_PROC_LOCAL) is kept for each
+ * of them, also if it had a handler. */
 pmix_status_t px_notify_deliver(struct px_notify *n, pmix_status_t code,
                                 const pmix_proc_t *source, pmix_data_range_t range,
                                 const pmix_info_t *info, size_t n_info);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpi hello|ring|coll|echo|shout|accept|spawn|multiple|rendezvous|stay|abort|orphan|widow [SIZE]: an MPI program of which each
+/* mpi hello|ring|coll|echo|shout|accept|spawn|multiple|rendezvous|model|stay|abort|orphan|widow [SIZE]: an MPI program of which each
  * rank prints "OK NAME rank/size" when all it checked was right. SIZE: how many ranks there must be. */
+#include <dlfcn.h>
 #include <mpi.h>
+#include <pmix.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -267,6 +269,25 @@ static void shout(long n)
     CHECK(fflush(stdout) == 0);
 }
 
+/* ---- model: another library of each rank declares itself, as OpenMP's might ------------ */
+
+static void declare_model(void)
+{
+    static char model[] = "OpenMP";
+    static pmix_info_t info = {
+        .key = PMIX_PROGRAMMING_MODEL,
+        .value = {.type = PMIX_STRING, .data.string = model},
+    };
+    void *pmix = dlopen("libpmix.so.2", RTLD_LAZY | RTLD_NOLOAD); /* Open MPI's */
+    __typeof__(PMIx_Init) *init = pmix ? dlsym(pmix, "PMIx_Init") : NULL;
+    __typeof__(PMIx_Finalize) *finalize = pmix ? dlsym(pmix, "PMIx_Finalize") : NULL;
+
+    CHECK(init && finalize && init(NULL, &info, 1) == PMIX_SUCCESS);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(finalize(NULL, 0) == PMIX_SUCCESS);
+    dlclose(pmix);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm others;
@@ -306,6 +327,8 @@ int main(int argc, char **argv)
         work_with(&others, 0);
     } else if (strcmp(name, "rendezvous") == 0) {
         rendezvous();
+    } else if (strcmp(name, "model") == 0) {
+        declare_model();
     } else if (strcmp(name, "serve") == 0) {
         serve();
     } else if (strcmp(name, "call") == 0) {

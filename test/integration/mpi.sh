@@ -102,6 +102,15 @@ aborted() { # aborted LIBRARY
     lines 0 '^OK' "$OUT"
 }
 
+# Open MPI asks for the programming models of its process, and shows them if told to.
+modelled() { # modelled LIBRARY
+    need_mpi "$1"
+    well "$PMIXRUN" -n 2 -x "LD_LIBRARY_PATH=$(folder "$1")" -x OMPI_SHOW_MODEL_CALLBACK=1 "$MPI" model 2
+    lines 2 '^OK model [01]/2$' "$OUT"
+    lines 2 'OMPI Model Callback Key: pmix.pgm.model Val OpenMP$' "$ERR"
+    used 1 pmixrun "$OUR_LIB" 2 mpi "$(library "$1")"
+}
+
 # Jobs that MPI starts: what they do, what they say of it.
 dynamic() { # dynamic LIBRARY
     need_mpi "$1"
@@ -178,7 +187,7 @@ bound() { # bound LIBRARY
 }
 
 if has mpicc.openmpi; then
-    mpicc.openmpi -O1 -g -Wall -o "$MPI" "$HERE/mpi.c" || die "cannot compile mpi.c"
+    mpicc.openmpi -O1 -g -Wall -I"$SOURCE/include" -I"$BUILD/include" -o "$MPI" "$HERE/mpi.c" || die "cannot compile mpi.c"
 fi
 for n in $SIZES; do
     t "a_pmixrun_with_debian_library_$n" pairing pmixrun ours debian "$n"
@@ -189,6 +198,7 @@ for n in $SIZES; do
 done
 for lib in debian ours; do
     t "jobs_that_MPI_starts_on_${lib}_library" dynamic $lib
+    t "Open_MPI_on_${lib}_library_learns_of_other_models" modelled $lib
     t "program_with_${lib}_library_is_preloaded" preloaded $lib
     t "input_of_ranks_of_${lib}_library_comes_out_of_all" echoes $lib
     t "output_of_ranks_of_${lib}_library_is_whole" shouted $lib

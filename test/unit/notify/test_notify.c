@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whom an event reaches: ranges, codes, affected processes. The chain itself is run through the
  * API, as a singleton. */
+#include "core/model/nspace.h"
 #include "core/notify/notify.h"
 #include "core/types/type.h"
 #include "pmix.h"
@@ -161,6 +162,62 @@ PX_TEST(an_event_nobody_wanted_waits_for_who_asks_by_name)
     sem_wait(&called);
 
     ck_assert_str_eq(calls, "1");
+}
+
+/* ---- programming models ---------------------------------------------------------- */
+
+PX_TEST_HANDLER(declared)
+{
+    static const char *const keys[] = {PMIX_PROGRAMMING_MODEL, PMIX_MODEL_LIBRARY_NAME,
+                                       PMIX_THREADING_MODEL, PMIX_MODEL_NUM_THREADS,
+                                       PMIX_EVENT_NON_DEFAULT};
+
+    ck_assert_int_eq(code, PMIX_MODEL_DECLARED);
+    ck_assert(px_proc_same(source, &px_process.model->self));
+    ck_assert_uint_eq(n, PX_COUNT(keys));
+    for (size_t i = 0; i < n; i++)
+        ck_assert_str_eq(info[i].key, keys[i]);
+    record(info[0].value.data.string, PMIX_SUCCESS, cb, cbdata);
+}
+
+/* Calls PMIx_Init as a library that offers this model; NULL: none. */
+static void declare(const char *model)
+{
+    uint32_t n = 4;
+    pmix_info_t info[5];
+
+    PMIx_Info_load(&info[0], PMIX_MODEL_NUM_THREADS, &n, PMIX_UINT32);
+    PMIx_Info_load(&info[1], PMIX_MODEL_LIBRARY_VERSION, &n, PMIX_UINT32);
+    PMIx_Info_load(&info[2], PMIX_THREADING_MODEL, "PTHREAD", PMIX_STRING);
+    PMIx_Info_load(&info[3], PMIX_MODEL_LIBRARY_NAME, "lib", PMIX_STRING);
+    PMIx_Info_load(&info[4], PMIX_PROGRAMMING_MODEL, model, PMIX_STRING);
+    PMIx_Info_required(&info[4]);
+    ck_assert_int_eq(PMIx_Init(NULL, info, model ? 5 : 2), PMIX_ERR_UNREACH);
+    ok(PMIx_Finalize(NULL, 0));
+    for (size_t i = 0; i < PX_COUNT(info); i++)
+        PMIx_Info_destruct(&info[i]);
+}
+
+PX_TEST(each_handler_of_its_code_learns_of_each_model_in_this_process)
+{
+    pmix_status_t code = PMIX_MODEL_DECLARED;
+
+    add(NULL, 0, third);
+    declare("A");
+    add(&code, 1, declared);
+    sem_wait(&called);
+    declare("B");
+    declare("B");
+    declare(NULL);
+    sem_wait(&called);
+    sem_wait(&called);
+    add(&code, 1, declared);
+    sem_wait(&called);
+    sem_wait(&called);
+    notify(-903);
+    sem_wait(&called);
+
+    ck_assert_str_eq(calls, "ABBAB3");
 }
 
 PX_TEST(a_deregistered_handler_is_not_called)
