@@ -3,6 +3,7 @@
  * last; within a category the latest comes first unless it asked otherwise (PMIx
  * Standard, Event Notification). */
 #include "core/notify/notify_impl.h"
+#include "core/rt/log.h"
 
 #include <string.h>
 
@@ -103,33 +104,82 @@ static void read_place(struct px_handler *h, const pmix_info_t *info, size_t n)
         h->edge = 1;
 }
 
-/* An edge of a category has room for one. */
+static struct px_handler *find_named(const struct px_handlers *all, const char *name)
+{
+    PX_LIST_EACH (&all->list, struct px_handler, h, link)
+        if (h->name && strcmp(h->name, name) == 0)
+            return h;
+    return NULL;
+}
+
+static pmix_status_t refuse(const char *attribute, const char *name, const char *reason)
+{
+    px_log(PX_LOG_WARN, "event", "cannot register the handler with %s \"%s\": %s",
+           attribute, name, reason);
+    return PMIX_ERR_EVENT_REGISTRATION;
+}
+
+/* Puts h beside the named handler and gives h its category, so that the list stays in
+ * order. Nothing goes before a first handler or after a last one. */
+static pmix_status_t place_beside(struct px_handlers *all, struct px_handler *h,
+                                  const char *name, bool before)
+{
+    const char *attribute = before ? "PMIX_EVENT_HDLR_BEFORE" : "PMIX_EVENT_HDLR_AFTER";
+    struct px_handler *beside = find_named(all, name);
+
+    if (!beside)
+        return refuse(attribute, name, "no handler has this name");
+    if (before ? beside->edge < 0 : beside->edge > 0)
+        return refuse(attribute, name,
+                      before ? "it is registered as the first"
+                             : "it is registered as the last");
+    h->category = beside->category;
+    px_list_insert_before(before ? &beside->link : beside->link.next, &h->link);
+    return PMIX_SUCCESS;
+}
+
+/* Reads on which side of its category a handler goes: the front, unless
+ * PMIX_EVENT_HDLR_APPEND is true or PMIX_EVENT_HDLR_PREPEND false. */
+static pmix_status_t read_side(const pmix_info_t *info, size_t n, bool *append)
+{
+    const pmix_info_t *prepend = px_info_find(info, n, PMIX_EVENT_HDLR_PREPEND);
+    const pmix_info_t *at_end = px_info_find(info, n, PMIX_EVENT_HDLR_APPEND);
+    bool to_front = prepend && px_value_truth(&prepend->value);
+
+    *append = at_end ? px_value_truth(&at_end->value) : prepend && !to_front;
+    if (!prepend || !at_end || to_front != *append)
+        return PMIX_SUCCESS;
+    px_log(PX_LOG_WARN, "event",
+           "cannot register a handler: PMIX_EVENT_HDLR_PREPEND and "
+           "PMIX_EVENT_HDLR_APPEND are both %s, expected one of them",
+           to_front ? "true" : "false");
+    return PMIX_ERR_BAD_PARAM;
+}
+
+/* Inserts h into the list. An edge of a category has room for one handler. */
 static pmix_status_t place(struct px_handlers *all, struct px_handler *h,
                            const pmix_info_t *info, size_t n)
 {
     const char *before = px_info_str(info, n, PMIX_EVENT_HDLR_BEFORE);
-    const char *after = px_info_str(info, n, PMIX_EVENT_HDLR_AFTER);
-    const char *beside = before ? before : after;
-    bool append = px_info_flag(info, n, PMIX_EVENT_HDLR_APPEND);
-    struct px_list *at = NULL; /* in front of which it goes */
+    const char *beside = before ? before : px_info_str(info, n, PMIX_EVENT_HDLR_AFTER);
+    struct px_list *at = NULL; /* the successor of h */
+    bool append;
+    pmix_status_t rc = read_side(info, n, &append);
 
+    if (rc)
+        return rc;
     read_place(h, info, n);
+    if (beside && !h->edge)
+        return place_beside(all, h, beside, before);
     PX_LIST_EACH (&all->list, struct px_handler, x, link) {
         int order = x->category == h->category ? x->edge - h->edge
                                                : (int)x->category - (int)h->category;
 
         if (h->edge && order == 0)
             return PMIX_ERR_EVENT_REGISTRATION;
-        if (!h->edge && beside) {
-            if (!at && x->category == h->category && x->name &&
-                strcmp(x->name, beside) == 0)
-                at = before ? &x->link : x->link.next;
-        } else if (!at && (order > 0 || (order == 0 && !append))) {
+        if (!at && (order > 0 || (order == 0 && !append)))
             at = &x->link;
-        }
     }
-    if (!at && !h->edge && beside)
-        return PMIX_ERR_EVENT_REGISTRATION;
     px_list_insert_before(at ? at : &all->list, &h->link);
     return PMIX_SUCCESS;
 }

@@ -42,8 +42,8 @@ struct px_handlers {
 };
 
 void px_handlers_fini(struct px_handlers *all);
-/* Places a new handler as info asks. PMIX_ERR_EVENT_REGISTRATION if the place is
- * taken or the handler it names does not exist; PMIX_ERR_BAD_PARAM. */
+/* Places a new handler as info asks. PMIX_ERR_EVENT_REGISTRATION if the place is taken,
+ * or info names a missing handler or the far side of an edge; PMIX_ERR_BAD_PARAM. */
 pmix_status_t px_handlers_add(struct px_handlers *all, const pmix_status_t *codes,
                               size_t n_codes, const pmix_info_t *info, size_t n_info,
                               pmix_notification_fn_t fn, struct px_handler **added);

@@ -23,7 +23,8 @@ PX_TEST_HANDLER(handler)
 
 /* Adds handlers, as in "a1 b1F c2<a": each has a letter for a name, a number of codes, and
  * then a place: F or L first or last of all, f or l first or last in its category, +
- * appended, < or > before or after the one named. After ! it is refused. */
+ * appended, ^ prepended, - and _ the same two declared false, < or > before or after the one
+ * named. After ! the place is refused, after ? the attribute. Two places may be given. */
 static void add_all(const char *text)
 {
     static const pmix_status_t codes[] = {-1, -2, -3};
@@ -32,25 +33,33 @@ static void add_all(const char *text)
                                          ['f'] = PMIX_EVENT_HDLR_FIRST_IN_CATEGORY,
                                          ['l'] = PMIX_EVENT_HDLR_LAST_IN_CATEGORY,
                                          ['+'] = PMIX_EVENT_HDLR_APPEND,
+                                         ['^'] = PMIX_EVENT_HDLR_PREPEND,
+                                         ['-'] = PMIX_EVENT_HDLR_APPEND,
+                                         ['_'] = PMIX_EVENT_HDLR_PREPEND,
                                          ['<'] = PMIX_EVENT_HDLR_BEFORE,
                                          ['>'] = PMIX_EVENT_HDLR_AFTER};
-    char name, place, beside[2];
-
     for (; *text; text += strcspn(text, " "), text += strspn(text, " ")) {
         PX_AUTO(px_infos) infos = {0};
         struct px_handler *h;
-        unsigned n_codes;
-        int n = sscanf(text, "%c%u%c%1[a-z]", &name, &n_codes, &place, beside);
-        bool named = n >= 4 && (place == '<' || place == '>');
-        bool is_refused = text[strcspn(text, " ") - 1] == '!';
+        const char *p = text + 2;
+        bool yes = true, no = false;
 
-        ok(px_infos_add(&infos, PMIX_EVENT_HDLR_NAME, (char[]){name, 0}, PMIX_STRING));
-        if (n >= 3 && place != ' ')
-            ok(px_infos_add(&infos, places[(int)place], named ? beside : NULL,
-                            named ? PMIX_STRING : PMIX_BOOL));
-        ck_assert_int_eq(
-            px_handlers_add(&all, codes, n_codes, infos.v, infos.n, handler, &h),
-            is_refused ? PMIX_ERR_EVENT_REGISTRATION : PMIX_SUCCESS);
+        ok(px_infos_add(&infos, PMIX_EVENT_HDLR_NAME, (char[]){text[0], 0},
+                        PMIX_STRING));
+        for (; *p && !strchr(" !?", *p); p++) {
+            const char *key = places[(int)*p];
+
+            if (*p == '<' || *p == '>')
+                ok(px_infos_add(&infos, key, (char[]){*++p, 0}, PMIX_STRING));
+            else
+                ok(px_infos_add(&infos, key, *p == '-' || *p == '_' ? &no : &yes,
+                                PMIX_BOOL));
+        }
+        ck_assert_int_eq(px_handlers_add(&all, codes, (size_t)(text[1] - '0'), infos.v,
+                                         infos.n, handler, &h),
+                         *p == '!'   ? PMIX_ERR_EVENT_REGISTRATION
+                         : *p == '?' ? PMIX_ERR_BAD_PARAM
+                                     : PMIX_SUCCESS);
     }
 }
 
@@ -75,7 +84,17 @@ PX_TEST(handlers_are_called_in_the_order_of_their_places)
         {"l1L d0 f0F x1F! y1L!", "f d l"},  /* these are unique */
         {"h1f t1l a1 b1+ x1f!", "h a b t"}, /* of a category */
         {"a2 b2<a c2>a", "b a c"},
-        {"a1 b1<x! c2>a!", "a"}, /* beside no other */
+        {"a1 b1<x! c2<x!", "a"}, /* beside no other */
+        /* The category is that of the named handler, and the list stays sorted. */
+        {"s1 m2 d0 x0<s y1>d z1 w0", "z x s m w d y"},
+        {"f1F x1>f d0 s1 g1F!", "f x s d"},
+        {"l1L x1<l d0 s1 k1L!", "s d x l"},
+        {"f1F x1<f! l1L y0>l!", "f l"},
+        {"h1f x1<h! t1l y2>t! z2>h", "h z t"},
+        /* The front of a category is behind its first handler. */
+        {"h1f a1 b1^ c1_ d1-", "h d b a c"},
+        {"F1F d0 a1^ b0^", "F a b d"},
+        {"a1^+? b1_-? c1^- d1+_ e1", "e c d"},
     };
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
