@@ -446,7 +446,9 @@ pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref, pmix_op_cbfunc_t 
                                             void *cbdata);
 
 /**
- * Raise an event. With @p cbfunc NULL it blocks until the event is on its way.
+ * Raise an event. With @p cbfunc NULL the call returns when the request is on its way
+ * to the server. It waits for the server's answer if an info is required
+ * (PMIX_INFO_REQD) or the range is PMIX_RANGE_RM, and once in 64 calls.
  *
  * @param status  the event
  * @param source  whom it comes from; NULL for the caller
@@ -455,7 +457,8 @@ pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref, pmix_op_cbfunc_t 
  * @param info    handed to the handlers
  * @param cbfunc  gets the status once the event was passed on, not once it was handled
  * @return with @p cbfunc: PMIX_SUCCESS, and it will be called; or an error. Without:
- *         the status, be it the host's reason not to pass it on
+ *         PMIX_SUCCESS or an error; a refusal that comes later is logged. A call that
+ *         waits returns the status, be it the host's reason not to pass the event on
  *
  * PMIx Standard 5.0, ch. Event Notification.
  */

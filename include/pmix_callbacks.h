@@ -13,7 +13,8 @@ extern "C" {
  * Common rules. The library calls these on its own thread (in the caller's thread
  * within PMIx_Progress where the program drives progress itself); a callback must not
  * block and must not call a blocking PMIx function: those answer PMIX_ERR_WOULD_BLOCK
- * there. cbdata is what the caller passed, untouched. Arrays and pointers the library
+ * there. docs/callbacks.md lists the calls that are taken for later instead.
+ * cbdata is what the caller passed, untouched. Arrays and pointers the library
  * passes stay the library's and are good until the callback returns, or, where a
  * release function comes with them, until the callee has called it.
  */

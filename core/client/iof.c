@@ -167,5 +167,5 @@ PX_EXPORT pmix_status_t PMIx_IOF_deregister(size_t iofhdlr,
                 .cb = cbfunc,
                 .cbdata = cbdata}};
 
-    return cbfunc ? px_api_post(&op.api, sizeof op) : px_api_wait(&op.api);
+    return px_api_run(&op.api, sizeof(op), "PMIx_IOF_deregister");
 }

@@ -158,5 +158,5 @@ PX_EXPORT pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntarge
     if (rc)
         return rc;
     op.start = of_stdin ? on_push_stdin : ends ? on_push_end : NULL;
-    return cbfunc ? px_api_post(&op, sizeof op) : px_api_wait(&op);
+    return px_api_run(&op, sizeof(op), "PMIx_IOF_push");
 }

@@ -3,6 +3,8 @@
  * the others leave behind. */
 #include "core/link/api.h"
 
+#include "core/rt/log.h"
+
 #include <string.h>
 
 /* A call that arrives while the last role ends finds no channel any more. */
@@ -55,7 +57,8 @@ void px_api_free(void *arg)
     free(op);
 }
 
-pmix_status_t px_api_post(const struct px_api *op, size_t size)
+/* Checks op and copies size bytes of it, with the args. */
+static pmix_status_t copy_op(const struct px_api *op, size_t size, struct px_api **out)
 {
     struct px_api *copy;
     pmix_status_t rc = px_api_check(op);
@@ -70,13 +73,61 @@ pmix_status_t px_api_post(const struct px_api *op, size_t size)
     copy->msg.run = on_msg;
     if (copy->request)
         rc = px_args_copy(&copy->args, copy->request->args);
-    if (rc) {
+    if (rc)
         free(copy);
-    } else if (!px_process_post(&copy->msg)) {
+    else
+        *out = copy;
+    return rc;
+}
+
+pmix_status_t px_api_post(const struct px_api *op, size_t size)
+{
+    struct px_api *copy;
+    pmix_status_t rc = copy_op(op, size, &copy);
+
+    if (!rc && !px_process_post(&copy->msg)) {
         px_api_free(copy);
         rc = PMIX_ERR_INIT;
     }
     return rc;
+}
+
+static void on_leave(struct px_call *call, void *copy)
+{
+    start(copy);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+static void log_failure(struct px_api *op)
+{
+    if (op->status)
+        px_log(PX_LOG_WARN, "api", "cannot finish %s: %s", op->name,
+               PMIx_Error_string(op->status));
+}
+
+pmix_status_t px_api_leave(struct px_api *op, size_t size, const char *name)
+{
+    struct px_api *copy;
+
+    op->name = name;
+    op->finish = log_failure;
+    pmix_status_t rc = copy_op(op, size, &copy);
+    if (rc)
+        return rc;
+    rc = px_process_call(on_leave, copy);
+    if (rc)
+        px_api_free(copy); /* the machine stops, and start has not run */
+    return rc;
+}
+
+pmix_status_t px_api_run(struct px_api *op, size_t size, const char *name)
+{
+    if (!op->cb && !px_process_on_loop())
+        return px_api_wait(op);
+    op->name = name;
+    if (!op->cb)
+        op->finish = log_failure;
+    return px_api_post(op, size);
 }
 
 pmix_status_t px_api_call(struct px_api op)

@@ -26,9 +26,10 @@ struct px_api {
     void (*finish)(struct px_api *op);
     pmix_op_cbfunc_t cb; /* without a finish: the user's, for nothing but a status */
     pmix_info_cbfunc_t info_cb;
-    void *cbdata; /* the user's, for those or for what finish calls */
-    bool kept;    /* finish hands op on, to be freed by px_api_free */
-    bool invalid; /* the caller's arguments make no sense: PMIX_ERR_BAD_PARAM */
+    void *cbdata;     /* the user's, for those or for what finish calls */
+    const char *name; /* of px_api_run: the function */
+    bool kept;        /* finish hands op on, to be freed by px_api_free */
+    bool invalid;     /* the caller's arguments make no sense: PMIX_ERR_BAD_PARAM */
     const struct px_request *request; /* its table; NULL: borrows nothing */
     struct px_args args;
     pmix_status_t status;
@@ -46,6 +47,13 @@ pmix_status_t px_api_wait(struct px_api *op);
  * are freed after finish. PMIX_ERR_NOMEM. */
 pmix_status_t px_api_post(const struct px_api *op, size_t size);
 void px_api_free(void *op);
+/* Runs a call that waits for its status if op->cb is NULL. In a callback, where a wait
+ * would never end, such a call is posted: PMIX_SUCCESS, and a failure is logged with
+ * the name of the function. */
+pmix_status_t px_api_run(struct px_api *op, size_t size, const char *name);
+/* Starts a copy of op in the thread of the caller, and returns when the request is
+ * on its way. A failure that comes later is logged. Not on the loop. */
+pmix_status_t px_api_leave(struct px_api *op, size_t size, const char *name);
 /* Both of a call whose only result is a status: waits, or posts it for the user's
  * cb. */
 pmix_status_t px_api_call(struct px_api op);

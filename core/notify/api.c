@@ -125,7 +125,7 @@ PX_EXPORT pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref,
         .api = {.start = on_deregister, .cb = cbfunc, .cbdata = cbdata},
         .id = evhdlr_ref};
 
-    return cbfunc ? px_api_post(&op.api, sizeof op) : px_api_wait(&op.api);
+    return px_api_run(&op.api, sizeof(op), "PMIx_Deregister_event_handler");
 }
 
 /* ---- notify ---------------------------------------------------------------------- */
@@ -155,6 +155,22 @@ static void on_notify(struct px_api *api)
         px_api_send(api);
 }
 
+/* Returns true if a blocking call waits for the answer of the server: once in a
+ * while, so that a bounded number of requests is unanswered, and where a refusal
+ * matters: the event is for the host alone, or an info is required. */
+static bool must_wait(struct px_notify *n, pmix_data_range_t range,
+                      const px_infos *info)
+{
+    enum { MOST_UNANSWERED = 64 };
+
+    if (range == PMIX_RANGE_RM)
+        return true;
+    for (size_t i = 0; i < info->n; i++)
+        if (PMIX_INFO_IS_REQUIRED(&info->v[i]))
+            return true;
+    return (atomic_fetch_add(&n->n_sent, 1) + 1) % MOST_UNANSWERED == 0;
+}
+
 PX_EXPORT pmix_status_t PMIx_Notify_event(pmix_status_t status,
                                           const pmix_proc_t *source,
                                           pmix_data_range_t range,
@@ -175,5 +191,9 @@ PX_EXPORT pmix_status_t PMIx_Notify_event(pmix_status_t status,
     if (rc)
         return rc;
     op.source = source ? *source : px_process.model->self;
-    return cbfunc ? px_api_post(&op.api, sizeof op) : px_api_wait(&op.api);
+    if (cbfunc || px_process_on_loop() || px_process.model->standalone ||
+        px_process.notify->hooks.own_event ||
+        must_wait(px_process.notify, range, &op.api.args.info))
+        return px_api_run(&op.api, sizeof(op), "PMIx_Notify_event");
+    return px_api_leave(&op.api, sizeof(op), "PMIx_Notify_event");
 }

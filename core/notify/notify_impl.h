@@ -62,6 +62,7 @@ struct px_notify {
     struct px_list cached;
     size_t n_cached;
     struct px_notify_hooks hooks;
+    atomic_uint n_sent; /* PMIx_Notify_event calls that block */
 };
 
 /* Events that came before this handler did. */

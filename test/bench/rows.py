@@ -62,6 +62,8 @@ ROWS = [
     row("modex.direct", "direct", NP[1:], "put 1 KiB, commit, fence, get of all",
         {16: (2000, 6200), 128: (30000, 287000)}, FUTEX),
     row("event.burst", "event", (2, 16, 128), "a burst of 200 events, per delivery; the median of seven bursts", {2: 4, 16: 2}),
+    row("event.blocking", "event", (2, 16), "the same by calls that block", {}),
+    row("event.first", "event", (2, 16), "the first PMIx_Register_event_handler of a process", {}),
     row("trip.publish", "trip", (1, 16, 128), "PMIx_Publish", {1: "2.1 floor"}, TRIP),
     row("trip.lookup", "trip", (1, 16, 128), "PMIx_Lookup", {1: "2.1 floor"}, TRIP),
     row("trip.query", "trip", (1, 16, 128), "PMIx_Query_info", {1: "2.1 floor"}, TRIP),

@@ -361,35 +361,54 @@ static void on_told(pmix_status_t status, void *cbdata)
         sem_post(&answered);
 }
 
-/* Rank 0 tells the job of N_EVENTS, several times; the others await them. It stamps when it begins: others
- * may wake up later than their events come. */
-static void run_event(void)
+/* Rank 0 notifies the job of N_EVENTS, several times; the others await them. Rank 0 stamps the
+ * beginning: others may wake up later than their events come. blocking: each call waits for its
+ * answer. Returns the median of the times of a delivery. */
+static double measure_bursts(bool blocking, pmix_status_t *status)
 {
-    pmix_status_t code = EVENT, rc = PMIX_SUCCESS;
-    struct cell *cell = add_row("event.burst", true);
     double *stamps = bench.board->stamps, us[N_BURSTS] = {0};
     struct timespec end;
 
-    sem_init(&answered, 0, 0);
-    rc = PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL);
-    must("register", rc > 0 ? 0 : rc);
-    must("fence", fence(NULL));
     for (int b = 0; b < N_BURSTS; b++) {
+        pmix_status_t rc = PMIX_SUCCESS;
+
         meet();
         if (bench.index == 0)
             stamps[0] = now();
-        for (int i = 0; i < N_EVENTS && bench.index == 0 && rc >= 0; i++)
+        for (int i = 0; i < N_EVENTS && bench.index == 0 && rc >= 0; i++) {
             rc = PMIx_Notify_event(EVENT, &bench.me, PMIX_RANGE_NAMESPACE, NULL, 0,
-                                   on_told, NULL);
+                                   blocking ? NULL : on_told, NULL);
+            if (blocking)
+                on_told(rc, NULL);
+        }
         clock_gettime(CLOCK_REALTIME, &end);
         end.tv_sec += EVENT_WAIT_S;
         if (sem_timedwait(&answered, &end))
-            cell->status = PMIX_ERR_TIMEOUT;
+            *status = PMIX_ERR_TIMEOUT;
         meet();
         if (bench.index > 0)
             us[b] = (stamps[bench.index] - stamps[0]) / N_EVENTS / (bench.n - 1);
     }
-    cell->value = median(us, N_BURSTS);
+    return median(us, N_BURSTS);
+}
+
+static void run_event(void)
+{
+    pmix_status_t code = EVENT;
+    struct cell *first = add_row("event.first", true);
+    struct cell *burst = add_row("event.burst", true);
+    struct cell *blocking = add_row("event.blocking", true);
+
+    sem_init(&answered, 0, 0);
+    meet();
+    double began = now();
+    pmix_status_t rc = PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL,
+                                                   NULL);
+    first->value = now() - began;
+    must("register", rc > 0 ? 0 : rc);
+    must("fence", fence(NULL));
+    burst->value = measure_bursts(false, &burst->status);
+    blocking->value = measure_bursts(true, &blocking->status);
 }
 
 /* ---- round trips to the host --------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A process without a server: everything it can do alone, it can; topology, binding, locality and
  * distances among it. */
+#include "../rt/rt_test.h"
 #include "alloc_fail.h"
 #include "core/base/str.h"
 #include "core/client/client.h"
@@ -224,20 +225,6 @@ PX_TEST(it_may_live_many_times_and_leaves_nothing)
     ck_assert_int_eq((int)px_test_count_fds(), before);
 }
 
-static void on_value(pmix_status_t status PX_UNUSED, pmix_value_t *value PX_UNUSED,
-                     void *cbdata)
-{
-    pmix_value_t *v = NULL;
-    pmix_status_t *got = cbdata;
-
-    got[0] = PMIx_Get(NULL, PMIX_JOB_SIZE, NULL, 0, &v);
-    got[1] = PMIx_Fence(NULL, 0, NULL, 0);
-    got[2] = PMIx_Init(NULL, NULL, 0);
-    got[3] = PMIx_Finalize(NULL, 0);
-    got[4] = PMIx_server_init(NULL, NULL, 0);
-    sem_post(&done);
-}
-
 /* What waits for the commit grows now and then. */
 PX_TEST(puts_pack_into_memory_that_is_there)
 {
@@ -255,14 +242,210 @@ PX_TEST(puts_pack_into_memory_that_is_there)
     ck_assert_uint_lt(n, PUTS / 2);
 }
 
-PX_TEST(a_callback_must_not_block)
-{
-    pmix_status_t got[5] = {0};
+/* ---- calls made in callbacks (docs/callbacks.md) ------------------------------------ */
 
-    ok(PMIx_Get_nb(NULL, PMIX_RANK, NULL, 0, on_value, got));
-    sem_wait(&done);
-    for (size_t i = 0; i < PX_COUNT(got); i++)
-        ck_assert_int_eq(got[i], PMIX_ERR_WOULD_BLOCK);
+#define CODE (-701)
+static atomic_uint n_events;
+static size_t spare_id; /* of a handler for a callback to deregister */
+
+static pmix_status_t call_get(void)
+{
+    pmix_value_t *v = NULL;
+
+    return PMIx_Get(NULL, PMIX_JOB_SIZE, NULL, 0, &v);
+}
+
+static pmix_status_t call_put(void)
+{
+    pmix_value_t v = {.type = PMIX_UINT32};
+
+    return PMIx_Put(PMIX_GLOBAL, "inside", &v);
+}
+
+static pmix_status_t call_fence(void)
+{
+    return PMIx_Fence(NULL, 0, NULL, 0);
+}
+
+static pmix_status_t call_init(void)
+{
+    return PMIx_Init(NULL, NULL, 0);
+}
+
+static pmix_status_t call_finalize(void)
+{
+    return PMIx_Finalize(NULL, 0);
+}
+
+static pmix_status_t call_server_init(void)
+{
+    return PMIx_server_init(NULL, NULL, 0);
+}
+
+static pmix_status_t call_unpublish(void)
+{
+    return PMIx_Unpublish(NULL, NULL, 0);
+}
+
+static pmix_status_t call_notify(void)
+{
+    return PMIx_Notify_event(CODE, NULL, PMIX_RANGE_LOCAL, NULL, 0, NULL, NULL);
+}
+
+static pmix_status_t call_deregister(void)
+{
+    return PMIx_Deregister_event_handler(spare_id, NULL, NULL);
+}
+
+static pmix_status_t call_push(void)
+{
+    pmix_byte_object_t bo = {.bytes = (char *)(uintptr_t) "x", .size = 1};
+
+    return PMIx_IOF_push(&self, 1, &bo, NULL, 0, NULL, NULL);
+}
+
+static pmix_status_t call_iof_deregister(void)
+{
+    return PMIx_IOF_deregister(4711, NULL, 0, NULL, NULL);
+}
+
+static const struct {
+    pmix_status_t (*call)(void);
+    pmix_status_t inside;
+    const char *failure; /* the log line, as a process without a server fails at it */
+} calls[] = {
+    {call_get, PMIX_ERR_WOULD_BLOCK, NULL},
+    {call_put, PMIX_ERR_WOULD_BLOCK, NULL},
+    {PMIx_Commit, PMIX_ERR_WOULD_BLOCK, NULL},
+    {call_fence, PMIX_ERR_WOULD_BLOCK, NULL},
+    {call_init, PMIX_ERR_WOULD_BLOCK, NULL},
+    {call_finalize, PMIX_ERR_WOULD_BLOCK, NULL},
+    {call_server_init, PMIX_ERR_WOULD_BLOCK, NULL},
+    {call_unpublish, PMIX_ERR_WOULD_BLOCK, NULL},
+    {call_notify, PMIX_SUCCESS, NULL},
+    {call_deregister, PMIX_SUCCESS, NULL},
+    {call_push, PMIX_SUCCESS, "cannot finish PMIx_IOF_push: "},
+    {call_iof_deregister, PMIX_SUCCESS,
+     "cannot finish PMIx_IOF_deregister: "},
+};
+
+static size_t row; /* of the call that the callback makes */
+static pmix_status_t inside;
+
+static void call_row(void)
+{
+    inside = calls[row].call();
+    sem_post(&done);
+}
+
+static void in_value(pmix_status_t status PX_UNUSED, pmix_value_t *v PX_UNUSED,
+                     void *cbdata PX_UNUSED)
+{
+    call_row();
+}
+
+static void in_op(pmix_status_t status PX_UNUSED, void *cbdata PX_UNUSED)
+{
+    call_row();
+}
+
+static void in_infos(pmix_status_t status PX_UNUSED, pmix_info_t *info PX_UNUSED,
+                     size_t n PX_UNUSED, void *cbdata PX_UNUSED,
+                     pmix_release_cbfunc_t release_fn, void *release_cbdata)
+{
+    release_fn(release_cbdata);
+    call_row();
+}
+
+static void in_registered(pmix_status_t status PX_UNUSED, size_t id PX_UNUSED,
+                          void *cbdata PX_UNUSED)
+{
+    call_row();
+}
+
+PX_TEST_HANDLER(in_handler)
+{
+    call_row();
+    cb(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+}
+
+PX_TEST_HANDLER(count_event)
+{
+    n_events++;
+    cb(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+}
+
+static pmix_status_t from_value(void)
+{
+    return PMIx_Get_nb(NULL, PMIX_RANK, NULL, 0, in_value, NULL);
+}
+
+static pmix_status_t from_op(void)
+{
+    return PMIx_Fence_nb(NULL, 0, NULL, 0, in_op, NULL);
+}
+
+static pmix_status_t from_infos(void)
+{
+    pmix_query_t q;
+    pmix_status_t rc;
+
+    PMIx_Query_construct(&q);
+    PMIx_Argv_append_nosize(&q.keys, PMIX_QUERY_NAMESPACES);
+    rc = PMIx_Query_info_nb(&q, 1, in_infos, NULL);
+    PMIx_Query_destruct(&q);
+    return rc;
+}
+
+static pmix_status_t from_registration(void)
+{
+    pmix_status_t code = CODE - 2;
+
+    return PMIx_Register_event_handler(&code, 1, NULL, 0, count_event, in_registered,
+                                       NULL);
+}
+
+static pmix_status_t from_handler(void)
+{
+    return PMIx_Notify_event(CODE - 1, NULL, PMIX_RANGE_PROC_LOCAL, NULL, 0, NULL,
+                             NULL);
+}
+
+/* Each call in each kind of callback; what is taken is carried out. */
+PX_TEST(no_call_in_a_callback_waits_and_none_is_lost)
+{
+    static pmix_status_t (*const callbacks[])(void) = {from_value, from_op, from_infos,
+                                                       from_registration, from_handler};
+    pmix_status_t code = CODE, other = CODE - 1, spare = CODE - 3;
+    struct rt_capture c;
+
+    sem_init(&done, 0, 0);
+    ck_assert_int_ge(
+        PMIx_Register_event_handler(&code, 1, NULL, 0, count_event, NULL, NULL), 0);
+    ck_assert_int_ge(
+        PMIx_Register_event_handler(&other, 1, NULL, 0, in_handler, NULL, NULL), 0);
+    c = rt_capture_begin();
+    for (size_t i = 0; i < PX_COUNT(callbacks); i++) {
+        for (row = 0; row < PX_COUNT(calls); row++) {
+            int id = PMIx_Register_event_handler(&spare, 1, NULL, 0, count_event, NULL,
+                                                 NULL);
+            ck_assert_int_ge(id, 0);
+            spare_id = (size_t)id;
+            ok(callbacks[i]());
+            sem_wait(&done);
+            ck_assert_msg(inside == calls[row].inside, "call %zu in callback %zu: %s",
+                          row, i, PMIx_Error_string(inside));
+            ok(PMIx_Fence(NULL, 0, NULL, 0)); /* behind what was posted */
+            ck_assert_int_eq(PMIx_Deregister_event_handler(spare_id, NULL, NULL),
+                             calls[row].call == call_deregister ? PMIX_ERR_NOT_FOUND
+                                                                : PMIX_SUCCESS);
+        }
+    }
+    PX_AUTOFREE char *text = rt_capture_end(&c);
+    ck_assert_uint_eq(n_events, PX_COUNT(callbacks));
+    for (row = 0; row < PX_COUNT(calls); row++)
+        if (calls[row].failure)
+            ck_assert_int_eq(rt_count(text, calls[row].failure), PX_COUNT(callbacks));
 }
 
 static void swap_channel(struct px_call *call, void *args)

@@ -286,10 +286,10 @@ CALL(report, LOG, BARE, PMIx_Log(a->info, N, a->monitor, 1),
      PMIx_Log_nb(a->info, N, a->monitor, 1, on_op, D),
      INFOS; px_pack_infos(w, a->monitor, 1))
 CALL(notify, NOTIFY, BARE,
-     PMIx_Notify_event(-1234, &a->procs[0], PMIX_RANGE_SESSION, a->info, N,
+     PMIx_Notify_event(-1234, &a->procs[0], PMIX_RANGE_RM, a->info, N,
        NULL, NULL),
-     PMIx_Notify_event(-1234, &a->procs[0], PMIX_RANGE_SESSION, a->info, N, on_op, D),
-     px_pack_status(w, -1234); px_pack_u8(w, PMIX_RANGE_SESSION, PMIX_DATA_RANGE);
+     PMIx_Notify_event(-1234, &a->procs[0], PMIX_RANGE_RM, a->info, N, on_op, D),
+     px_pack_status(w, -1234); px_pack_u8(w, PMIX_RANGE_RM, PMIX_DATA_RANGE);
        INFOS)
 CALL(handle, REGEVENTS, OTHER, NONE,
      PMIx_Register_event_handler(a->codes, N, a->info, N, on_event, on_handler, D),

@@ -115,9 +115,9 @@ PX_TEST(a_launcher_with_a_file_is_still_a_tool_of_its_server)
     ok(init());
     ck_assert_int_eq(access(path, R_OK), 0);
     servers_are("server-1");
-    ok(ask());
     handle_code(code, no_event);
     ok(PMIx_Notify_event(code, NULL, PMIX_RANGE_SESSION, NULL, 0, NULL, NULL));
+    ok(ask());
     ck_assert_uint_eq(fake.n_ops[PX_OP_LOG], 1);
     ck_assert_uint_eq(fake.n_ops[PX_OP_REGEVENTS], 1);
     ck_assert_uint_eq(fake.n_ops[PX_OP_NOTIFY], 1);
