@@ -21,7 +21,8 @@ extern "C" {
  * The conventions of pmix.h hold. Source, unless a function says otherwise: PMIx
  * Standard 5.0, ch. Server-Specific Interfaces. The functions below with a callback
  * never block if one is given; with @p cbfunc NULL they block until they are done and
- * return how that went.
+ * return how that went. Success is then PMIX_OPERATION_SUCCEEDED where a function
+ * names PMIX_SUCCESS (PMIx_server_IOF_flow_control excepted).
  */
 
 /**

@@ -281,7 +281,7 @@ PX_EXPORT pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace,
     struct reg r = reg_of(run_add_nspace, info, ninfo, cbfunc, cbdata);
 
     r.n_local = nlocalprocs > 0 ? nlocalprocs : 0;
-    return submit(&r, nspace, PMIX_RANK_UNDEF);
+    return px_server_answer(submit(&r, nspace, PMIX_RANK_UNDEF), cbfunc);
 }
 
 PX_EXPORT void PMIx_server_deregister_nspace(const pmix_nspace_t nspace,
@@ -302,7 +302,7 @@ PX_EXPORT pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspa
 {
     struct reg r = reg_of(run_local_support, info, ninfo, cbfunc, cbdata);
 
-    return submit(&r, nspace, PMIX_RANK_UNDEF);
+    return px_server_answer(submit(&r, nspace, PMIX_RANK_UNDEF), cbfunc);
 }
 
 PX_EXPORT pmix_status_t PMIx_server_register_client(const pmix_proc_t *proc, uid_t uid,
@@ -316,7 +316,8 @@ PX_EXPORT pmix_status_t PMIx_server_register_client(const pmix_proc_t *proc, uid
     r.uid = uid;
     r.gid = gid;
     r.object = server_object;
-    return submit(&r, sound ? proc->nspace : NULL, sound ? proc->rank : 0);
+    return px_server_answer(
+        submit(&r, sound ? proc->nspace : NULL, sound ? proc->rank : 0), cbfunc);
 }
 
 PX_EXPORT void PMIx_server_deregister_client(const pmix_proc_t *proc,

@@ -265,6 +265,12 @@ struct px_server_op {
 /* With the user's callback it is posted, else it waits. PMIX_ERR_INIT without a server;
  * PMIX_ERR_BAD_PARAM if its arguments are not sound. */
 pmix_status_t px_server_submit(struct px_server_op *op, size_t size, bool sound);
+/* Returns the answer of a public function that takes an optional callback. Success
+ * without a callback is PMIX_OPERATION_SUCCEEDED, as hosts expect (adr/0030). */
+static inline pmix_status_t px_server_answer(pmix_status_t rc, pmix_op_cbfunc_t cb)
+{
+    return !rc && !cb ? PMIX_OPERATION_SUCCEEDED : rc;
+}
 
 /* ---- data ------------------------------------------------------------------------ */
 

@@ -21,6 +21,21 @@
         ck_assert_msg(rc_ == 0, "%s: %d, expected success", #call, rc_); \
     } while (0)
 
+/* The call returns PMIX_OPERATION_SUCCEEDED: no callback comes. */
+#define at_once(call)                                                      \
+    do {                                                                   \
+        int rc_ = (call);                                                  \
+        ck_assert_msg(rc_ == PMIX_OPERATION_SUCCEEDED,                     \
+                      "%s: %d, expected operation succeeded", #call, rc_); \
+    } while (0)
+
+/* Status of a call that may also complete without its callback. */
+#define px_test_completed(call)                               \
+    ({                                                        \
+        int rc_ = (call);                                     \
+        rc_ == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc_; \
+    })
+
 /* It says PMIX_ERR_<what>. */
 #define fails(call, what)                                                             \
     do {                                                                              \

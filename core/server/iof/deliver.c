@@ -173,8 +173,12 @@ PX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source,
         return PMIX_ERR_INIT;
     if (cbfunc)
         return px_api_post(&d.api, sizeof(d));
-    if (!px_process_on_loop())
-        return px_api_wait(&d.api);
-    rc = px_api_check(&d.api); /* in a callback, which cannot wait */
-    return rc ? rc : take(px_process.server, &d.api.args, false, false, &log);
+    if (!px_process_on_loop()) {
+        rc = px_api_wait(&d.api);
+    } else { /* in a callback, which cannot wait */
+        rc = px_api_check(&d.api);
+        if (!rc)
+            rc = take(px_process.server, &d.api.args, false, false, &log);
+    }
+    return px_server_answer(rc, cbfunc);
 }

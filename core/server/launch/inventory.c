@@ -186,5 +186,8 @@ PX_EXPORT pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size_t
                 .cb = cbfunc,
                 .cbdata = cbdata}};
 
-    return submit(&op, ninfo > 0, offsetof(struct px_pnet_ops, deliver_inventory));
+    pmix_status_t rc = submit(&op, ninfo > 0,
+                              offsetof(struct px_pnet_ops, deliver_inventory));
+
+    return px_server_answer(rc, cbfunc);
 }

@@ -28,7 +28,7 @@ static pmix_status_t submit(struct resources_op op, const pmix_info_t *info, siz
                                           .args.info = px_infos_borrow(info, n),
                                           .cb = cb,
                                           .cbdata = cbdata}};
-    return px_server_submit(&op.op, sizeof op, n > 0);
+    return px_server_answer(px_server_submit(&op.op, sizeof(op), n > 0), cb);
 }
 
 PX_EXPORT pmix_status_t PMIx_server_register_resources(pmix_info_t info[], size_t ninfo,

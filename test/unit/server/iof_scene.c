@@ -105,7 +105,8 @@ pmix_status_t iof_deliver(pmix_rank_t rank, pmix_iof_channel_t channel, size_t n
     pmix_byte_object_t bo = {.bytes = iof_chunk, .size = n};
     PX_AUTO(px_infos) infos = iof_cache(drop, 0);
 
-    return PMIx_server_IOF_deliver(&source, channel, &bo, infos.v, infos.n, cb, cbdata);
+    return px_test_completed(
+        PMIx_server_IOF_deliver(&source, channel, &bo, infos.v, infos.n, cb, cbdata));
 }
 
 px_writer iof_make_push(pmix_rank_t target, const char *text, size_t n,

@@ -54,7 +54,8 @@ pmix_status_t scene_write(pmix_rank_t rank, pmix_iof_channel_t channel,
     pmix_proc_t source = raw_proc("job", rank);
     pmix_byte_object_t bo = {.bytes = (char *)(uintptr_t)text, .size = strlen(text)};
 
-    return PMIx_server_IOF_deliver(&source, channel, &bo, NULL, 0, NULL, NULL);
+    return px_test_completed(
+        PMIx_server_IOF_deliver(&source, channel, &bo, NULL, 0, NULL, NULL));
 }
 
 void scene_read(int fd, pmix_rank_t rank, pmix_iof_channel_t channel, size_t id,

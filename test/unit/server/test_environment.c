@@ -159,7 +159,7 @@ PX_TEST(nothing_need_go_along_with_a_launch)
     ok(await_told());
     ok(PMIx_server_setup_local_support(job, NULL, 0, on_told, &told));
     ok(await_told());
-    ok(PMIx_server_setup_local_support(job, NULL, 0, NULL, NULL));
+    at_once(PMIx_server_setup_local_support(job, NULL, 0, NULL, NULL));
     fails(PMIx_server_setup_application(job, NULL, 0, NULL, NULL), BAD_PARAM);
     fails(PMIx_server_setup_application(empty, NULL, 0, on_application, &told),
           BAD_PARAM);
@@ -197,7 +197,8 @@ static void launch(const char *nspace)
     ok(PMIx_server_setup_application(p.nspace, of_host.v, of_host.n, on_gathered,
                                      &told));
     ok(await_told());
-    ok(PMIx_server_setup_local_support(p.nspace, gathered.v, gathered.n, NULL, NULL));
+    at_once(
+        PMIx_server_setup_local_support(p.nspace, gathered.v, gathered.n, NULL, NULL));
 }
 
 /* The environment of a process of the job, in which one variable is set already. */
@@ -623,7 +624,7 @@ PX_TEST_LOOP(variables_of_the_host_are_honoured, PX_COUNT(changes))
     for (char **d = directives; *d; d++)
         add_change(&infos, "H", **d, *d + 1);
     add_change(&infos, "PMIX_H", '=', "x");
-    ok(PMIx_server_setup_local_support(job, infos.v, infos.n, NULL, NULL));
+    at_once(PMIx_server_setup_local_support(job, infos.v, infos.n, NULL, NULL));
     PX_AUTO(px_strv) env = child_env("job", changes[_i].entry);
     for (int twice = 0; twice < 2; twice++) {
         ck_assert_pstr_eq(value(env, "H"), changes[_i].wanted);

@@ -218,7 +218,7 @@ static pmix_status_t deliver(bool waits)
     pmix_status_t rc = PMIx_server_deliver_inventory(
         told_infos.v, told_infos.n, &d, 1, waits ? NULL : on_delivered, &told);
     if (rc || waits)
-        return rc;
+        return px_test_completed(rc);
     sem_wait(&told);
     return told_status;
 }

@@ -377,7 +377,7 @@ PX_TEST(every_job_is_told_the_folders_of_its_session)
     start();
     job_has(one, PMIX_SERVER_TMPDIR, px_process.server->tmpdir);
     job_has(one, PMIX_SYSTEM_TMPDIR, px_process.server->system_tmpdir);
-    ok(PMIx_server_register_nspace(job.nspace, 2, &i, 1, NULL, NULL));
+    at_once(PMIx_server_register_nspace(job.nspace, 2, &i, 1, NULL, NULL));
     ok(PMIx_Get(&job, PMIX_SERVER_TMPDIR, NULL, 0, &found));
     ck_assert_str_eq(found->data.string, "/the/host/says/so");
     PMIx_Value_free(found, 1);
@@ -408,12 +408,12 @@ PX_TEST(resources_are_those_of_jobs_before_and_after)
 
     start();
     fails(get_cluster(), NOT_FOUND);
-    ok(PMIx_server_register_resources(&i, 1, NULL, NULL));
+    at_once(PMIx_server_register_resources(&i, 1, NULL, NULL));
     raw_add_job("later", 1, 0, geteuid());
     job_has(one, PMIX_CLUSTER_ID, "west");
     job_has(raw_client_of("later", 0), PMIX_CLUSTER_ID, "west");
     ok(get_cluster()); /* also a client that had the job information before */
-    ok(PMIx_server_deregister_resources(&i, 1, NULL, NULL));
+    at_once(PMIx_server_deregister_resources(&i, 1, NULL, NULL));
     job_has(one, PMIX_CLUSTER_ID, NULL);
     PMIx_Info_destruct(&i);
 
