@@ -256,10 +256,19 @@ pmix_status_t PMIx_server_delete_process_set(char *pset_name);
  * without a value of its own under the key, now or later. With @p cbfunc NULL it
  * blocks.
  *
- * @param info  at least one; replaces what was told before under the same key. Arrays
- *              that describe one node, application, process and so on
- *              (PMIX_NODE_INFO_ARRAY ...) are not supported yet
- * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED, and nothing changes
+ * @param info  at least one; stays the caller's. Replaces the value that was registered
+ *              under the same key. PMIX_SESSION_INFO_ARRAY, PMIX_NODE_INFO_ARRAY,
+ *              PMIX_APP_INFO_ARRAY and PMIX_JOB_INFO_ARRAY add values of the session,
+ *              node, application or job that PMIX_SESSION_ID, PMIX_HOSTNAME or
+ *              PMIX_NODEID, PMIX_APPNUM or PMIX_NSPACE in the array identifies. Without
+ *              that member, or with the session UINT32_MAX, the array describes every
+ *              session, this node, application 0 or every job
+ * @return PMIX_SUCCESS: @p cbfunc gets the status; PMIX_OPERATION_SUCCEEDED: done,
+ *         @p cbfunc is NULL. On failure nothing changes: PMIX_ERR_BAD_PARAM for a bad
+ *         key or array; PMIX_ERR_NOT_SUPPORTED for another array (PMIX_PROC_INFO_ARRAY,
+ *         PMIX_SERVER_INFO_ARRAY, PMIX_GROUP_INFO_ARRAY)
+ *
+ * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
 pmix_status_t PMIx_server_register_resources(pmix_info_t info[], size_t ninfo,
                                              pmix_op_cbfunc_t cbfunc, void *cbdata);
@@ -268,9 +277,12 @@ pmix_status_t PMIx_server_register_resources(pmix_info_t info[], size_t ninfo,
  * Take back what PMIx_server_register_resources told. Clients keep what they have
  * received already. With @p cbfunc NULL it blocks.
  *
- * @param info  the keys count, not the values
- * @return PMIX_SUCCESS, also for a key that is not there; PMIX_ERR_NOT_SUPPORTED for
- *         arrays, and nothing changes
+ * @param info  the keys count, not the values; stays the caller's. An array takes back
+ *              the keys of its members. An array key whose value is not an array takes
+ *              back all arrays of that key
+ * @return as PMIx_server_register_resources; also for a key that is not there
+ *
+ * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
 pmix_status_t PMIx_server_deregister_resources(pmix_info_t info[], size_t ninfo,
                                                pmix_op_cbfunc_t cbfunc, void *cbdata);

@@ -15,7 +15,7 @@
 #include "core/config/param.h"
 #include "core/host/debug/debug.h"
 #include "core/host/restart.h"
-#include "core/model/nspace.h"
+#include "core/model/resources.h"
 #include "core/plugin/select.h"
 #include "core/rt/loop.h"
 #include "core/server/host.h"

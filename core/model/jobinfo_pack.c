@@ -5,6 +5,7 @@
 
 #include "core/base/vec.h"
 #include "core/model/jobinfo_impl.h"
+#include "core/model/resources.h"
 #include "core/rt/process.h"
 #include "pmix_version.h"
 
@@ -177,9 +178,8 @@ static void write_blob(struct members *l, pmix_rank_t rank)
 
 /* ---- levels ---------------------------------------------------------------------- */
 
-/* A job has these besides its own values. */
-static void pack_common(struct members *l, const struct px_model *m,
-                        const struct px_nspace *ns)
+/* A job has these besides its own values and resources. */
+static void pack_common(struct members *l, const struct px_nspace *ns)
 {
     pmix_value_t fact;
 
@@ -188,14 +188,68 @@ static void pack_common(struct members *l, const struct px_model *m,
                               .data.string = (char *)(uintptr_t)TENON_CLAIMED_VERSION};
         members_add(l, PMIX_BFROPS_MODULE, &fact);
     }
-    for (size_t i = 0; i < m->resources.n; i++) {
-        const pmix_info_t *r = &m->resources.v[i];
-
-        if (!px_job_has_value(m, ns, r->key))
-            members_add(l, r->key, &r->value);
-    }
     write_pairs(l, l->w);
     members_reset(l);
+}
+
+/* The id that a row of resources has for a job. */
+static uint32_t id_for(const struct px_nspace *ns, const struct px_resource_row *row)
+{
+    return row->realm == PX_KEY_SESSION && row->id == UINT32_MAX ? ns->session
+                                                                 : row->id;
+}
+
+/* True if the job or a closer row of the resources has a value that comes first. */
+static bool is_hidden(const struct px_model *m, const struct px_nspace *ns,
+                      const struct px_resource_row *row, const pmix_info_t *info)
+{
+    static const enum px_gds_table tables[] = {[PX_KEY_NODE] = PX_GDS_NODE,
+                                               [PX_KEY_APP] = PX_GDS_APP,
+                                               [PX_KEY_SESSION] = PX_GDS_SESSION};
+    uint32_t id = id_for(ns, row);
+    pmix_value_t fact;
+
+    if (row->realm == PX_KEY_NODE)
+        id = row->name ? px_node_by_name(ns, row->name) : px_node_by_id(ns, id);
+    else if (px_resource_find(m, row->realm, id, ns->name, info->key) != &info->value)
+        return true;
+    if (row->realm == PX_KEY_JOB)
+        return px_job_has_value(m, ns, info->key);
+    if (row->realm == PX_KEY_SESSION)
+        id = px_session_row(id);
+    if (px_store_has(&ns->store, tables[row->realm], id, info->key))
+        return true;
+    if (row->realm != PX_KEY_NODE || px_fact(ns, PX_GDS_NODE, id, info->key, &fact))
+        return false;
+    px_type_destruct(PMIX_VALUE, &fact);
+    return true;
+}
+
+/* Packs values of the job as pairs, and of another row as an array, its id first. */
+static void pack_resources(struct members *l, const struct px_model *m,
+                           const struct px_nspace *ns)
+{
+    for (size_t i = 0; i < m->resources.n; i++) {
+        const struct px_resource_row *row = &m->resources.v[i];
+        const bool is_job = row->realm == PX_KEY_JOB;
+        const char *id_key, *array = px_resource_array(row, &id_key);
+        pmix_value_t name = {.type = PMIX_STRING, .data.string = row->name};
+
+        if (is_job && row->name && strcmp(row->name, ns->name) != 0)
+            continue;
+        if (!is_job && row->name)
+            members_add(l, id_key, &name);
+        else if (!is_job)
+            add_u32(l, id_key, id_for(ns, row), PMIX_UINT32);
+        for (size_t k = 0; k < row->values.n; k++)
+            if (!is_hidden(m, ns, row, &row->values.v[k]))
+                members_add(l, row->values.v[k].key, &row->values.v[k].value);
+        if (is_job)
+            write_pairs(l, l->w);
+        else if (l->n > 1)
+            write_array(l, array);
+        members_reset(l);
+    }
 }
 
 void px_jobinfo_pack_in_place(const struct px_model *m, const struct px_nspace *ns,
@@ -205,7 +259,8 @@ void px_jobinfo_pack_in_place(const struct px_model *m, const struct px_nspace *
     const pmix_value_t yes = {.type = PMIX_BOOL, .data.flag = true};
 
     px_pack_kval(w, PX_STORE_JOB, &yes);
-    pack_common(&l, m, ns);
+    pack_common(&l, ns);
+    pack_resources(&l, m, ns);
 }
 
 /* Rows of a table one after the other: the walk brings them in order. */
@@ -347,7 +402,7 @@ void px_jobinfo_pack(const struct px_model *m, const struct px_nspace *ns, px_wr
         pack_map(&l, ns->map);
     add_facts(&l, ns, PX_GDS_JOB, PMIX_RANK_WILDCARD);
     walk(&l, ns, PX_GDS_JOB, PMIX_RANK_WILDCARD, on_stored, &l);
-    pack_common(&l, m, ns);
+    pack_common(&l, ns);
     pack_sessions(&l, ns);
     for (uint32_t node = 0; !w->status && node < nodes.next; node++)
         pack_node(&l, ns, node);
@@ -357,6 +412,7 @@ void px_jobinfo_pack(const struct px_model *m, const struct px_nspace *ns, px_wr
     for (pmix_rank_t rank = 0; !w->status && rank < ranks.next; rank++)
         pack_rank(&l, ns, rank);
     walk(&l, ns, PX_GDS_JOB, PMIX_RANK_UNDEF, on_extra, &ranks);
+    pack_resources(&l, m, ns);
 }
 
 void px_jobinfo_pack_again(struct px_model *m, const struct px_nspace *ns, px_writer *w,

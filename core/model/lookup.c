@@ -9,6 +9,7 @@
 #include "core/base/ranges.h"
 #include "core/base/strv.h"
 #include "core/model/assembly.h"
+#include "core/model/resources.h"
 
 /* ---- the dictionary -------------------------------------------------------------- */
 
@@ -511,17 +512,38 @@ static pmix_status_t find_any_rank(const struct px_nspace *ns,
 
 /* ---- realms ---------------------------------------------------------------------- */
 
-static pmix_status_t find_node(const struct px_nspace *ns, const struct px_lookup *l,
-                               pmix_value_t *out)
+/* A resource counts if the job has no value of its own; rc: of the search there. */
+static pmix_status_t or_resource(pmix_status_t rc, const struct px_model *m,
+                                 const struct px_lookup *l, enum px_key_realm realm,
+                                 uint32_t id, const char *name, pmix_value_t *out)
+{
+    const pmix_value_t *v = rc == PMIX_ERR_NOT_FOUND
+                                ? px_resource_find(m, realm, id, name, l->key)
+                                : NULL;
+
+    return v ? px_type_copy(PMIX_VALUE, out, v) : rc;
+}
+
+static pmix_status_t find_node(const struct px_model *m, const struct px_nspace *ns,
+                               const struct px_lookup *l, pmix_value_t *out)
 {
     uint32_t node = l->hostname                ? px_node_by_name(ns, l->hostname)
                     : l->node_id != UINT32_MAX ? px_node_by_id(ns, l->node_id)
                                                : ns->this_node;
+    bool is_this = !l->hostname && l->node_id == UINT32_MAX;
+    char name[PX_MAX_NODE_NAME + 1];
+    uint32_t id = l->node_id;
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 
     if (node == UINT32_MAX)
-        return PMIX_ERR_NOT_FOUND;
-    pmix_status_t rc = fetch(ns, l, PX_GDS_NODE, node, out);
-    return rc == PMIX_ERR_NOT_FOUND ? px_fact(ns, PX_GDS_NODE, node, l->key, out) : rc;
+        return or_resource(rc, m, l, PX_KEY_NODE, id,
+                           is_this ? m->hostname : l->hostname, out);
+    rc = fetch(ns, l, PX_GDS_NODE, node, out);
+    if (rc == PMIX_ERR_NOT_FOUND)
+        rc = px_fact(ns, PX_GDS_NODE, node, l->key, out);
+    (void)has_node_id(ns, node, &id);
+    return or_resource(rc, m, l, PX_KEY_NODE, id,
+                       px_node_name(ns, node, name) ? name : NULL, out);
 }
 
 static pmix_status_t find_app(const struct px_model *m, const struct px_nspace *ns,
@@ -529,15 +551,17 @@ static pmix_status_t find_app(const struct px_model *m, const struct px_nspace *
 {
     uint32_t app = l->app != UINT32_MAX ? l->app : ns == m->own ? m->appnum : 0;
 
-    return fetch(ns, l, PX_GDS_APP, app, out);
+    return or_resource(fetch(ns, l, PX_GDS_APP, app, out), m, l, PX_KEY_APP, app, NULL,
+                       out);
 }
 
-static pmix_status_t find_session(const struct px_nspace *ns, const struct px_lookup *l,
-                                  pmix_value_t *out)
+static pmix_status_t find_session(const struct px_model *m, const struct px_nspace *ns,
+                                  const struct px_lookup *l, pmix_value_t *out)
 {
     uint32_t id = l->session != UINT32_MAX ? l->session : ns->session;
+    pmix_status_t rc = fetch(ns, l, PX_GDS_SESSION, px_session_row(id), out);
 
-    return fetch(ns, l, PX_GDS_SESSION, px_session_row(id), out);
+    return or_resource(rc, m, l, PX_KEY_SESSION, id, NULL, out);
 }
 
 /* A key of the job as a whole, or of the realm it belongs to, as the job itself has
@@ -551,11 +575,11 @@ static pmix_status_t find_own_job(const struct px_model *m, const struct px_nspa
         return rc;
     switch (px_key_realm(l->key)) {
     case PX_KEY_NODE:
-        return find_node(ns, l, out);
+        return find_node(m, ns, l, out);
     case PX_KEY_APP:
         return find_app(m, ns, l, out);
     case PX_KEY_SESSION:
-        return find_session(ns, l, out);
+        return find_session(m, ns, l, out);
     default:
         return PMIX_ERR_NOT_FOUND;
     }
@@ -567,10 +591,7 @@ static pmix_status_t find_job(const struct px_model *m, const struct px_nspace *
 {
     pmix_status_t rc = find_own_job(m, ns, l, out);
 
-    if (rc != PMIX_ERR_NOT_FOUND)
-        return rc;
-    const pmix_info_t *r = px_info_find(m->resources.v, m->resources.n, l->key);
-    return r ? px_type_copy(PMIX_VALUE, out, &r->value) : rc;
+    return or_resource(rc, m, l, PX_KEY_JOB, UINT32_MAX, ns->name, out);
 }
 
 bool px_job_has_value(const struct px_model *m, const struct px_nspace *ns,
@@ -614,11 +635,11 @@ pmix_status_t px_lookup_find(const struct px_model *m, const struct px_nspace *n
     case PX_KEY_NODE:
         /* Host name and the like of a rank are asked for as of a node, too. */
         rc = own && names_a_rank(l) ? find_rank(m, ns, l, out) : PMIX_ERR_NOT_FOUND;
-        return rc == PMIX_ERR_NOT_FOUND ? find_node(ns, l, out) : rc;
+        return rc == PMIX_ERR_NOT_FOUND ? find_node(m, ns, l, out) : rc;
     case PX_KEY_APP:
         return find_app(m, ns, l, out);
     case PX_KEY_SESSION:
-        rc = find_session(ns, l, out);
+        rc = find_session(m, ns, l, out);
         /* Some of the session's facts are kept with the job: number of nodes, ... */
         return rc == PMIX_ERR_NOT_FOUND && l->session == UINT32_MAX
                    ? find_job(m, ns, l, out)

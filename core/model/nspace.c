@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/str.h"
+#include "core/model/resources.h"
 #include "core/rt/process.h"
 
 /* ---- model ----------------------------------------------------------------------- */
@@ -51,7 +52,7 @@ void px_model_destroy(struct px_model *model)
     px_iofs_fini(&model->iofs);
     PX_LIST_EACH (&model->groups, struct px_group, g, link)
         free(g);
-    px_infos_cleanup(&model->resources);
+    px_resources_clear(model);
     px_buf_cleanup(&model->last_packed.bytes);
     free(model);
 }
@@ -150,66 +151,4 @@ pmix_status_t px_model_set_self(struct px_model *m, const pmix_proc_t *self)
     m->own = own;
     px_gate_open(&px_process.model_gate);
     return PMIX_SUCCESS;
-}
-
-/* ---- resources ------------------------------------------------------------------- */
-
-/* Their members belong to tables of a job, which this is none of. */
-static bool is_realm_array(const char *key)
-{
-    static const char *const keys[] = {
-        PMIX_SESSION_INFO_ARRAY, PMIX_JOB_INFO_ARRAY,  PMIX_APP_INFO_ARRAY,
-        PMIX_PROC_INFO_ARRAY,    PMIX_NODE_INFO_ARRAY, PMIX_SERVER_INFO_ARRAY,
-        PMIX_GROUP_INFO_ARRAY,   PMIX_GROUP_INFO,      PMIX_GROUP_ENDPT_DATA,
-    };
-
-    for (size_t i = 0; i < PX_COUNT(keys); i++)
-        if (strcmp(key, keys[i]) == 0)
-            return true;
-    return false;
-}
-
-static pmix_status_t replace(struct px_model *m, const pmix_info_t *info, size_t n,
-                             bool add)
-{
-    PX_AUTO(px_infos) next = {0};
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    for (size_t i = 0; !rc && i < n; i++)
-        if (!info[i].key[0] || !memchr(info[i].key, '\0', sizeof info[i].key))
-            rc = PMIX_ERR_BAD_PARAM;
-        else if (is_realm_array(info[i].key))
-            rc = PMIX_ERR_NOT_SUPPORTED;
-    for (size_t i = 0; !rc && i < m->resources.n; i++)
-        if (!px_info_find(info, n, m->resources.v[i].key))
-            rc = px_infos_add_copy(&next, &m->resources.v[i], 1);
-    /* The same key twice: the later one counts, as in register_nspace. */
-    for (size_t i = 0; !rc && add && i < n; i++)
-        if (!px_info_find(info + i + 1, n - i - 1, info[i].key))
-            rc = px_infos_add_copy(&next, &info[i], 1);
-    if (rc)
-        return rc;
-    px_infos old = m->resources;
-    px_gate_close(&px_process.model_gate);
-    m->resources = next;
-    px_gate_open(&px_process.model_gate);
-    next = old; /* freed */
-    return PMIX_SUCCESS;
-}
-
-pmix_status_t px_resources_set(struct px_model *m, const pmix_info_t *info, size_t n)
-{
-    return replace(m, info, n, true);
-}
-
-pmix_status_t px_resources_drop(struct px_model *m, const pmix_info_t *info, size_t n)
-{
-    return replace(m, info, n, false);
-}
-
-void px_resources_clear(struct px_model *m)
-{
-    px_gate_close(&px_process.model_gate);
-    px_infos_cleanup(&m->resources);
-    px_gate_open(&px_process.model_gate);
 }

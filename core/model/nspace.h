@@ -81,7 +81,10 @@ struct px_model {
     uint64_t n_received;   /* makes the next px_nspace.received */
     struct px_iofs iofs;   /* receivers of forwarded output */
     struct px_list groups; /* struct px_group: those this process helped to construct */
-    px_infos resources;    /* R; the host's, of every job that does not say otherwise */
+    struct px_resources {
+        struct px_resource_row *v;
+        size_t n, cap;
+    } resources;                      /* R; see resources.h */
     struct px_packed_job last_packed; /* see px_jobinfo_pack_again */
     /* A process that is a server too speaks for itself once it is no client any more;
      * NULL elsewhere. */
@@ -103,13 +106,5 @@ void px_nspace_received(struct px_model *m, struct px_nspace *ns);
 pmix_status_t px_model_set_self(struct px_model *m, const pmix_proc_t *self);
 /* locals must be empty. NULL is fine. */
 void px_nspace_remove(struct px_model *m, struct px_nspace *ns);
-
-/* Resources: job-level values of every job that has none of its own under the key. Set
- * adds, or replaces what is there; drop takes the keys out that are there. On failure
- * nothing changes: PMIX_ERR_NOMEM; PMIX_ERR_BAD_PARAM for a key that is empty or has no
- * end; PMIX_ERR_NOT_SUPPORTED for arrays that describe one node, application, ... */
-pmix_status_t px_resources_set(struct px_model *m, const pmix_info_t *info, size_t n);
-pmix_status_t px_resources_drop(struct px_model *m, const pmix_info_t *info, size_t n);
-void px_resources_clear(struct px_model *m);
 
 #endif

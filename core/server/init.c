@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PMIx_server_init and _finalize: the role's state made and unmade in order. */
 #include "core/base/fd.h"
-#include "core/model/nspace.h"
+#include "core/model/resources.h"
 #include "core/config/core_params.h"
 #include "core/notify/notify.h"
 #include "core/role/role.h"

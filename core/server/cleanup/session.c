@@ -11,7 +11,7 @@
 #include "core/base/str.h"
 #include "core/rt/owner.h"
 #include "core/link/rendezvous.h"
-#include "core/model/nspace.h"
+#include "core/model/resources.h"
 #include "core/plugin/select.h"
 #include "core/reclaim/rmtree.h"
 #include "core/rt/log.h"

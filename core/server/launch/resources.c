@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Information that holds for every job, from the host; and that about whole jobs, for
  * it. */
-#include "core/model/nspace.h"
+#include "core/model/resources.h"
 
 #include "core/server/collective/collective.h"
 

@@ -4,7 +4,7 @@
  * in it; and what the loop changes meanwhile is seen whole. */
 #include "alloc_fail.h"
 #include "core/client/client.h"
-#include "core/model/nspace.h"
+#include "core/model/resources.h"
 #include "fake_server.h"
 #include "px_test.h"
 #include "seccomp.h"

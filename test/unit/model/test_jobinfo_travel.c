@@ -3,6 +3,7 @@
  * hostile one could. */
 #include "core/base/str.h"
 #include "alloc_fail.h"
+#include "core/model/resources.h"
 #include "model_test.h"
 
 #include <malloc.h>

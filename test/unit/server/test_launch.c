@@ -435,9 +435,9 @@ static void on_inventory(pmix_status_t status PX_UNUSED, pmix_info_t *i PX_UNUSE
     ck_abort();
 }
 
-PX_TEST(resources_of_no_name_or_of_a_node_and_inventories_are_refused)
+PX_TEST(resources_of_no_name_or_of_a_process_and_inventories_are_refused)
 {
-    pmix_info_t i = info("", "v"), node = info(PMIX_NODE_INFO_ARRAY, "v");
+    pmix_info_t i = info("", "v"), node = info(PMIX_PROC_INFO_ARRAY, "v");
 
     start();
     fails(PMIx_server_register_resources(&i, 1, NULL, NULL), BAD_PARAM);

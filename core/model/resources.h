@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Resources: values that a host registers for every job. Own values of a job win. */
+#ifndef PX_MODEL_RESOURCES_H
+#define PX_MODEL_RESOURCES_H
+
+#include "core/model/nspace.h"
+
+/* The values of a job, node, application or session. */
+struct px_resource_row {
+    uint8_t realm; /* enum px_key_realm */
+    uint32_t id;   /* UINT32_MAX: named, or every job or session */
+    char *name;    /* node, or the only job that has the values; NULL: see id */
+    px_infos values;
+};
+
+/* Adds values, or replaces the values that are there; drop removes the keys that are
+ * there. The members of an array belong to the session, node, application or job that
+ * the array describes; an array key without an array drops all rows of that realm. On
+ * failure nothing changes, and a line is logged: PMIX_ERR_NOMEM; PMIX_ERR_BAD_PARAM for
+ * a bad key or array; PMIX_ERR_NOT_SUPPORTED for an array of another realm. */
+pmix_status_t px_resources_set(struct px_model *m, const pmix_info_t *info, size_t n);
+pmix_status_t px_resources_drop(struct px_model *m, const pmix_info_t *info, size_t n);
+void px_resources_clear(struct px_model *m);
+
+/* Returns a value, or NULL. A job is identified by its namespace, a node by its name,
+ * or by its id if the host gave no name. Any thread inside the gate. */
+const pmix_value_t *px_resource_find(const struct px_model *m, uint8_t realm,
+                                     uint32_t id, const char *name, const char *key);
+/* Returns the key of the array that describes the row; *id_key is that of its id. */
+const char *px_resource_array(const struct px_resource_row *row, const char **id_key);
+
+#endif
