@@ -74,6 +74,12 @@ const struct px_param px_server_params[] = {
     PX_PARAM_DURATION(struct px_server_conf, fabric_timeout, "30s", 1, 3600000,
                       "How long the fabric components that wait may take over their "
                       "part in the launch of a job"),
+    PX_PARAM_DURATION(struct px_server_conf, get_report, "30s", 0, INT64_MAX / 4,
+                      "How long PMIx_Get waits for a key before the server logs which "
+                      "process waits for which key of which process; 0: never"),
+    PX_PARAM_DURATION(struct px_server_conf, get_timeout, "0", 0, INT64_MAX / 4,
+                      "How long PMIx_Get waits for a key before it fails with "
+                      "PMIX_ERR_TIMEOUT; a shorter PMIX_TIMEOUT counts; 0: for ever"),
     PX_PARAM_SIZE(struct px_server_conf, committed_per_user, "2g", 0, INT64_MAX,
                   "How many bytes the values may take that processes of one user have "
                   "committed, messages to and from them on their way, and requests of "

@@ -44,6 +44,17 @@ two_nodes() { # two_nodes HEADERS LIBRARY LIBRARY [LIBRARY of all ranks]
     count_users "$DEBIAN_LIB" $((3 - servers)) $((4 - ranks))
 }
 
+# Five jobs, as what one get brings the next one finds.
+scopes() { # scopes LIBRARY
+    local stage
+    if [ "$1" = ours ]; then export STRICT=1; else use_debian; fi
+    for stage in 0 1 2 3 4; do
+        NODE_LIBRARY_0=$(folder "$1") NODE_LIBRARY_1=$(folder "$1") \
+            well "$(program "$1" two_nodes)" "$(program "$1" client)" scopes "$TMPDIR/ready" "$stage"
+        lines 4 '^OK scopes [0-3]$' "$OUT"
+    done
+}
+
 two_networks() { # the same nodes, each in a network namespace of its own
     unshare -n true 2>/dev/null || skip "needs the right to make a network namespace"
     PMIX_MCA_pnet_ports_tcp=32000-32100 PMIX_MCA_pnet_ports_per_process=1 WANT_PORTS=32000-32001 \
@@ -81,6 +92,8 @@ while read -r scenario; do
     case $scenario in *\*) t "debian_${scenario% \*}" play debian "${scenario% \*}" ;; esac
 done < <("$PROGRAMS/scenario" api)
 t two_nodes_exchange_data two_nodes ours ours ours
+t scopes_of_values scopes ours
+t debian_scopes_of_values scopes debian
 t two_nodes_without_a_common_network two_networks ours ours ours
 t addresses_of_two_networks fabric_of_two_networks
 t two_clusters_are_connected two_clusters

@@ -2,13 +2,16 @@
 /* Get, of a client, or of the host on behalf of another node. A value that is not here
  * is worth waiting for, worth asking the host for, or will never come. Requests wait
  * until the rank commits their key, the host brings what it was asked for, the deadline
- * passes, or the data can no longer come. */
+ * passes, or the data can no longer come. adr/0028 has the rule. */
+#include "core/base/clock.h"
 #include "core/model/jobinfo.h"
 #include "core/model/lookup.h"
+#include "core/rt/log.h"
 #include "core/server/data/memory.h"
 #include "core/server/data/reply.h"
 #include "core/server/upcall.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 struct waiting {
@@ -22,7 +25,10 @@ struct waiting {
     void *host_cbdata;
     pmix_status_t status; /* the answer to the host */
     px_buf bytes;
-    struct px_timer *timer;
+    struct px_timer *timer; /* NULL: neither of the following */
+    uint64_t begin_ms;
+    uint64_t end_ms;    /* deadline; 0: never */
+    uint64_t report_ms; /* time of the log line; 0: none, or already written */
     enum px_reply_extent extent;
     bool asked_host;
     bool is_ready; /* to be answered when the client has read what it was sent */
@@ -58,6 +64,15 @@ static bool is_here(struct px_server *srv, const struct px_nspace *ns,
     return true;
 }
 
+/* True if a local rank has committed the key for other nodes only. No process of this
+ * node will see the key. */
+static bool is_out_of_scope(struct px_server *srv, const struct px_nspace *ns,
+                            const pmix_proc_t *proc, const char *key)
+{
+    return key && px_local_find(srv, proc) &&
+           px_store_has(&ns->store, PX_GDS_REMOTE, proc->rank, key);
+}
+
 /* ---- waiting --------------------------------------------------------------------- */
 
 static void reply_to_host(struct px_msg *msg)
@@ -82,6 +97,7 @@ static void answer_host(struct waiting *w, const struct px_nspace *ns,
     if (!status)
         w->bytes = px_buf_take(&body.buf);
     w->status = status;
+    px_timer_free(px_take(&w->timer));
     w->msg.run = reply_to_host;
     px_post(px_process.loop, &w->msg);
 }
@@ -124,9 +140,65 @@ static void waiting_end_too(struct waiting *w, const struct px_peer **told)
     waiting_end(w, PMIX_SUCCESS);
 }
 
-static void on_deadline(void *arg)
+/* Names the process that waits, the key and its owner: a program that waits for a key
+ * that no process puts looks as if the library hung. */
+static void report(const struct waiting *w, uint64_t now_ms)
 {
-    waiting_end(arg, PMIX_ERR_TIMEOUT);
+    const pmix_proc_t *asker = w->req ? &w->req->peer->proc : &w->server->proc;
+
+    px_log(PX_LOG_WARN, "get",
+           "%s%s:%u has waited %" PRIu64 " s for %s%s%s of %s:%u, which %s",
+           w->req ? "" : "the host of ", asker->nspace, asker->rank,
+           (now_ms - w->begin_ms) / 1000, w->key ? "key \"" : "all keys",
+           w->key ? w->key : "", w->key ? "\"" : "", w->proc.nspace, w->proc.rank,
+           w->asked_host ? "the host has not brought" : "has not committed such a key");
+}
+
+static void set_timer(struct waiting *w, uint64_t now_ms)
+{
+    uint64_t at = w->end_ms;
+
+    if (w->report_ms && (!at || w->report_ms < at))
+        at = w->report_ms;
+    if (at)
+        px_timer_set(w->timer, at > now_ms ? at - now_ms : 0);
+}
+
+static void on_time(void *arg)
+{
+    struct waiting *w = arg;
+    uint64_t now_ms = px_clock_ms();
+
+    if (w->report_ms && now_ms >= w->report_ms) {
+        report(w, now_ms);
+        w->report_ms = 0;
+    }
+    if (w->end_ms && now_ms >= w->end_ms)
+        waiting_end(w, PMIX_ERR_TIMEOUT);
+    else
+        set_timer(w, now_ms);
+}
+
+/* Lists the request and limits its wait. timeout_ms: its own; 0: none. */
+static pmix_status_t waiting_begin(struct waiting *w, struct px_server *srv,
+                                   uint64_t timeout_ms)
+{
+    const struct px_server_conf *conf = &srv->conf;
+
+    w->server = srv;
+    w->begin_ms = px_clock_ms();
+    if (conf->get_timeout && (!timeout_ms || conf->get_timeout < timeout_ms))
+        timeout_ms = conf->get_timeout;
+    w->end_ms = timeout_ms ? w->begin_ms + timeout_ms : 0;
+    w->report_ms = conf->get_report ? w->begin_ms + conf->get_report : 0;
+    px_list_append(&srv->part.waiting_gets, &w->link);
+    if (!w->end_ms && !w->report_ms)
+        return PMIX_SUCCESS;
+    w->timer = px_timer_create(px_process.loop, on_time, w);
+    if (!w->timer)
+        return PMIX_ERR_NOMEM;
+    set_timer(w, w->begin_ms);
+    return PMIX_SUCCESS;
 }
 
 /* Parks the request of a client, with the PMIX_TIMEOUT that info may hold. */
@@ -138,36 +210,34 @@ static struct waiting *waiting_new(struct px_req *req, const pmix_proc_t *proc,
 
     if (!w)
         return NULL;
-    w->server = req->peer->server;
     w->req = req;
     w->proc = *proc;
     w->key = key ? strdup(key) : NULL;
-    if (seconds)
-        w->timer = px_timer_create(px_process.loop, on_deadline, w);
-    if ((key && !w->key) || (seconds && !w->timer)) {
+    w->extent = px_info_flag(info, n, PX_GET_PARTS) ? PX_REPLY_PARTS : PX_REPLY_ALL;
+    if (waiting_begin(w, req->peer->server, seconds * 1000ull) || (key && !w->key)) {
         waiting_free(w);
         return NULL;
     }
-    if (seconds)
-        px_timer_set(w->timer, seconds * 1000ull);
-    w->extent = px_info_flag(info, n, PX_GET_PARTS) ? PX_REPLY_PARTS : PX_REPLY_ALL;
-    px_list_append(&w->server->part.waiting_gets, &w->link);
     return w;
 }
 
 /* ---- what ends a wait ------------------------------------------------------------ */
 
-/* Of those that wait for the rank itself, and not for the host. A key that is not among
- * what it committed may be among what it commits next. */
+/* Answers the requests that wait for the rank itself, not for the host. A key that the
+ * rank has not committed yet may be among the values of its next commit. */
 void px_get_data_arrived(struct px_server *srv, const pmix_proc_t *proc)
 {
     struct px_nspace *ns = px_nspace_find(px_process.model, proc->nspace);
     const struct px_peer *told = NULL;
 
-    PX_LIST_EACH (&srv->part.waiting_gets, struct waiting, w, link)
-        if (!w->asked_host && !w->is_ready && px_proc_same(&w->proc, proc) &&
-            (!w->key || is_here(srv, ns, proc, w->key)))
+    PX_LIST_EACH (&srv->part.waiting_gets, struct waiting, w, link) {
+        if (w->asked_host || w->is_ready || !px_proc_same(&w->proc, proc))
+            continue;
+        if (!w->key || is_here(srv, ns, proc, w->key))
             waiting_end_too(w, &told);
+        else if (is_out_of_scope(srv, ns, proc, w->key))
+            waiting_end(w, PMIX_ERR_NOT_FOUND);
+    }
 }
 
 static void rank_gone(struct px_server *srv, const pmix_proc_t *proc)
@@ -343,7 +413,8 @@ static pmix_status_t judge(struct px_server *srv, struct px_nspace *ns,
     if (ns && (g->text ? is_here(srv, ns, proc, g->text)
                        : (local ? local->committed : proc->rank == PMIX_RANK_WILDCARD)))
         return PMIX_SUCCESS;
-    if (local && (local->finalized || local->lost))
+    if (local && (local->finalized || local->lost ||
+                  (ns && is_out_of_scope(srv, ns, proc, g->text))))
         return PMIX_ERR_NOT_FOUND;
     if (now || (g->text && ns && ns->complete && px_key_is_reserved(g->text)))
         return PMIX_ERR_NOT_FOUND;
@@ -418,11 +489,12 @@ static void serve_host(struct px_server *srv, struct waiting *w)
     bool is_job = w->proc.rank == PMIX_RANK_WILDCARD;
 
     w->server = srv;
-    px_list_append(&srv->part.waiting_gets, &w->link);
     if (ns && (is_job || (local && local->committed)))
         waiting_end(w, PMIX_SUCCESS);
     else if (local ? local->finalized || local->lost : ns && ns->complete)
         waiting_end(w, PMIX_ERR_NOT_FOUND);
+    else if (waiting_begin(w, srv, 0))
+        waiting_end(w, PMIX_ERR_NOMEM);
 }
 
 static void on_dmodex_request(struct px_msg *msg)

@@ -557,6 +557,98 @@ JOINS(publish)
     barrier();
 }
 
+/* ---- scopes: what rank 0 finds of ranks on two nodes (adr/0028) ----------------------- */
+
+enum { NEAR = 1, FAR = 2, STAGES = 5 };
+
+/* For each stage: F found, N not found at once, T still waits when the timeout is over. */
+static const struct in_scope {
+    const char *key;
+    pmix_rank_t owner;
+    const char *immediate, *with_timeout;
+} in_scopes[] = {
+    {"pmix.none", NEAR, "NNNNN", "NNNNN"}, {"pmix.none", FAR, "NNNNN", "NNNNN"},
+    {"local", NEAR, "NFFFF", "TFFFF"},     {"local", FAR, "NNNNN", "TNNNN"},
+    {"remote", NEAR, "NNNNN", "TNNNN"},    {"remote", FAR, "NNNFF", "TFFFF"},
+    {"global", NEAR, "NFFFF", "TFFFF"},    {"global", FAR, "NNNFF", "TFFFF"},
+    {"internal", NEAR, "NNNNN", "TTTTT"},  {"internal", FAR, "NNNNN", "TNNNN"},
+    {"absent", NEAR, "NNNNN", "TTTTT"},    {"absent", FAR, "NNNNN", "TNNNN"},
+};
+
+/* Release 4.2.2 ignores the timeout of a get of a process on another node. */
+static void check_scopes(int stage, bool immediate)
+{
+    const size_t n = sizeof in_scopes / sizeof in_scopes[0];
+    pmix_info_t info = immediate ? info_bool(PMIX_IMMEDIATE) : info_timeout(1);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct in_scope *row = &in_scopes[i];
+        char wanted = (immediate ? row->immediate : row->with_timeout)[stage];
+        uint32_t value;
+
+        if (wanted == 'T' && row->owner == FAR && !strict())
+            continue;
+        pmix_status_t rc = get_u32(row->owner, row->key, &info, &value);
+        if (rc != (wanted == 'F'   ? PMIX_SUCCESS
+                   : wanted == 'N' ? PMIX_ERR_NOT_FOUND
+                                   : PMIX_ERR_TIMEOUT)) {
+            fprintf(stderr, "%s of rank %u in stage %d: %s, expected %c\n", row->key,
+                    row->owner, stage, PMIx_Error_string(rc), wanted);
+            CHECK(!"as in the table");
+        }
+    }
+}
+
+/* Owners are ready when both have made their file. */
+static void meet_at(const char *path, pmix_rank_t rank, bool wait)
+{
+    char name[512];
+
+    snprintf(name, sizeof name, "%s.%u", path, rank);
+    if (!wait)
+        make_file(name);
+    for (double end = now_s() + ALARM_S / 2; wait && !exists(name) && now_s() < end;)
+        sleep_ms(5);
+    if (wait)
+        CHECK(unlink(name) == 0);
+}
+
+/* scopes FILE STAGE: 0 nothing is committed, 1 values are, 2 a fence, 3 one that collects has passed,
+ * 4 and more was committed. */
+JOINS(scopes)
+{
+    int stage = atoi(argv[2]);
+    bool owns = me.rank == NEAR || me.rank == FAR;
+
+    CHECK(stage >= 0 && stage < STAGES);
+    if (owns && stage > 0) {
+        put_u32(PMIX_LOCAL, "local", 1);
+        put_u32(PMIX_REMOTE, "remote", 1);
+        put_u32(PMIX_GLOBAL, "global", 1);
+        put_u32(PMIX_INTERNAL, "internal", 1);
+        GOOD(PMIx_Commit());
+    }
+    if (stage == 2)
+        barrier();
+    if (stage > 2)
+        GOOD(fence_with_data());
+    if (owns && stage > 3) {
+        put_u32(PMIX_GLOBAL, "more", 1);
+        GOOD(PMIx_Commit());
+    }
+    if (owns) {
+        sleep_ms(200); /* a commit may still be on its way to the server */
+        meet_at(argv[1], me.rank, false);
+    }
+    if (me.rank == 0) {
+        meet_at(argv[1], NEAR, true);
+        meet_at(argv[1], FAR, true);
+        check_scopes(stage, true);
+        check_scopes(stage, false);
+    }
+    barrier();
+}
+
 /* ---- connect: all ranks of a job, by wildcard and one by one, and disconnect ---------- */
 
 JOINS(connect)

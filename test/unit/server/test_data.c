@@ -86,6 +86,41 @@ PX_TEST(scopes_and_keys_that_make_no_sense_are_refused)
     ck_assert_uint_eq(raw_value(two, "job", 0, "far"), UINT32_MAX);
 }
 
+PX_TEST(a_get_ends_when_its_key_is_committed_out_of_scope)
+{
+    start();
+    send_get(one, 300, 1, "far");
+    ck_assert(raw_quiet(one));
+    ok(commit(two, PMIX_REMOTE, "far"));
+    fails(raw_status(one, 300), NOT_FOUND);
+    fails(get(one, "job", 1, "far"), NOT_FOUND);
+    ok(commit(two, PMIX_LOCAL, "far"));
+    ck_assert_uint_eq(raw_value(one, "job", 1, "far"), 1);
+}
+
+PX_TEST(a_long_wait_is_reported_and_ends_at_the_limit_of_the_site)
+{
+    struct rt_capture c;
+
+    setenv("PMIX_MCA_server_get_report", "1s", 1);
+    setenv("PMIX_MCA_server_get_timeout", "2s", 1);
+    start();
+    host.how = HOST_HELD;
+    c = rt_capture_begin();
+    send_get(one, 300, 1, "colour");
+    send_get(two, 301, 2, NULL);
+    fails(raw_status(one, 300), TIMEOUT);
+    fails(raw_status(two, 301), TIMEOUT);
+    PX_AUTOFREE char *text = rt_capture_end(&c);
+    ck_assert_int_eq(rt_count(text, "get: job:0 has waited 1 s for key \"colour\" of "
+                                    "job:1, which has not committed such a key\n"),
+                     1);
+    ck_assert_int_eq(rt_count(text, "get: job:1 has waited 1 s for all keys of job:2, "
+                                    "which the host has not brought\n"),
+                     1);
+    ck_assert_int_eq(rt_count(text, "\n"), 2);
+}
+
 PX_TEST(a_damaged_commit_changes_nothing)
 {
     px_writer w = raw_begin(PX_OP_COMMIT);
