@@ -56,6 +56,11 @@ static void on_reply(void *arg, pmix_status_t status, px_reader *reply)
 /* A process without a server knows of no other. */
 static pmix_status_t alone(const struct px_args *args, const pmix_proc_t *self)
 {
+    pmix_status_t rc = px_required_check("PMIx_Fence", NULL, args->info.v,
+                                         args->info.n);
+
+    if (rc)
+        return rc;
     for (size_t i = 0; i < args->n_procs; i++)
         if (!px_proc_match(&args->procs[i], self))
             return PMIX_ERR_NOT_FOUND;

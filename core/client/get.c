@@ -382,7 +382,7 @@ static pmix_status_t check(const char *key, const pmix_info_t *info, size_t n_in
     if ((n_info > 0 && (!info || n_info > INT32_MAX)) ||
         (key && (strnlen(key, PMIX_MAX_KEYLEN + 1) > PMIX_MAX_KEYLEN || !key[0])))
         return PMIX_ERR_BAD_PARAM;
-    return PMIX_SUCCESS;
+    return px_required_check("PMIx_Get", NULL, info, n_info);
 }
 
 static struct get_op make_get(const pmix_proc_t *proc, const char *key,

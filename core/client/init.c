@@ -296,6 +296,10 @@ pmix_status_t px_client_init(enum px_role role, px_begin_fn begin, px_begin_fn a
         return PMIX_ERR_BAD_PARAM;
     if (px_process_on_loop())
         return PMIX_ERR_WOULD_BLOCK;
+    rc = px_required_check(role == PX_ROLE_TOOL ? "PMIx_tool_init" : "PMIx_Init", NULL,
+                           info, n_info);
+    if (rc)
+        return rc;
     px_process_lock();
     if (px_process.client)
         rc = again ? again(info, n_info, &s) : PMIX_SUCCESS;
@@ -475,7 +479,11 @@ PX_EXPORT pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t 
 
 PX_EXPORT pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo)
 {
-    return px_client_finalize(PX_ROLE_CLIENT, NULL, info, ninfo);
+    pmix_status_t rc = px_initialized()
+                           ? px_required_check("PMIx_Finalize", NULL, info, ninfo)
+                           : PMIX_SUCCESS;
+
+    return rc ? rc : px_client_finalize(PX_ROLE_CLIENT, NULL, info, ninfo);
 }
 
 PX_EXPORT int PMIx_Initialized(void)
@@ -499,6 +507,8 @@ PX_EXPORT void PMIx_Progress_thread_stop(const pmix_info_t *info, size_t ninfo)
     const char *name;
 
     if ((ninfo && !info) || px_process_on_loop())
+        return;
+    if (px_required_check("PMIx_Progress_thread_stop", NULL, info, ninfo))
         return;
     /* Newer releases have a key of its own, older ones share one. */
     name = px_info_str(info, ninfo, "pmix.pthrdnm");

@@ -161,7 +161,8 @@ PX_EXPORT pmix_status_t PMIx_IOF_deregister(size_t iofhdlr,
                                             void *cbdata)
 {
     struct dereg_op op = {
-        .api = {.start = on_deregister,
+        .api = {.function = "PMIx_IOF_deregister",
+                .start = on_deregister,
                 .request = &px_request_iof_dereg,
                 .args = {.id = iofhdlr, .info = px_infos_borrow(directives, ndirs)},
                 .cb = cbfunc,

@@ -3,6 +3,7 @@
 #include "core/client/client.h"
 #include "core/iof/input.h"
 #include "core/link/iof.h"
+#include "core/link/required.h"
 #include "core/rt/log.h"
 
 /* ---- our own stdin --------------------------------------------------------------- */
@@ -134,6 +135,21 @@ static pmix_status_t check(const struct px_args *args, bool of_stdin, bool ends)
     return none && !ends ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS;
 }
 
+/* Refuses required directives about the reading of our stdin, which is this library's
+ * work. The server refuses others, but only with the first chunk. */
+static pmix_status_t check_reading(const pmix_info_t *info, size_t n)
+{
+    static const char *const keys[] = {PMIX_IOF_BUFFERING_SIZE,
+                                       PMIX_IOF_BUFFERING_TIME};
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; !rc && i < n; i++)
+        for (size_t k = 0; !rc && k < PX_COUNT(keys); k++)
+            if (PMIx_Check_key(info[i].key, keys[k]))
+                rc = px_required_check("PMIx_IOF_push", NULL, &info[i], 1);
+    return rc;
+}
+
 PX_EXPORT pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets,
                                       pmix_byte_object_t *bo,
                                       const pmix_info_t directives[], size_t ndirs,
@@ -155,6 +171,8 @@ PX_EXPORT pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntarge
     if (!bo && !of_stdin && !ends)
         return PMIX_ERR_BAD_PARAM;
     rc = check(&op.args, of_stdin, ends);
+    if (!rc && of_stdin)
+        rc = check_reading(directives, ndirs);
     if (rc)
         return rc;
     op.start = of_stdin ? on_push_stdin : ends ? on_push_end : NULL;

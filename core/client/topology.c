@@ -149,7 +149,8 @@ PX_EXPORT pmix_status_t PMIx_Compute_distances(pmix_topology_t *topo,
                                                pmix_device_distance_t *distances[],
                                                size_t *ndist)
 {
-    struct distances_op op = {.api = {.start = on_start,
+    struct distances_op op = {.api = {.function = "PMIx_Compute_distances",
+                                      .start = on_start,
                                       .request = &px_request_infos,
                                       .args.info = px_infos_borrow(info, ninfo),
                                       .invalid = !distances || !ndist}};
@@ -195,7 +196,8 @@ PX_EXPORT pmix_status_t PMIx_Compute_distances_nb(pmix_topology_t *topo,
                                                   pmix_device_dist_cbfunc_t cbfunc,
                                                   void *cbdata)
 {
-    struct distances_op op = {.api = {.start = on_start,
+    struct distances_op op = {.api = {.function = "PMIx_Compute_distances",
+                                      .start = on_start,
                                       .finish = finish,
                                       .kept = true,
                                       .request = &px_request_infos,

@@ -37,7 +37,9 @@ pmix_status_t px_api_check(const struct px_api *op)
         return PMIX_ERR_INIT;
     if (op->invalid || (op->request && !px_args_sound(&op->args, op->request->args)))
         return PMIX_ERR_BAD_PARAM;
-    return PMIX_SUCCESS;
+    return op->function
+               ? px_required_check(op->function, NULL, op->args.info.v, op->args.info.n)
+               : PMIX_SUCCESS;
 }
 
 pmix_status_t px_api_wait(struct px_api *op)

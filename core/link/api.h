@@ -4,6 +4,7 @@
 #define PX_LINK_API_H
 
 #include "core/link/channel.h"
+#include "core/link/required.h"
 #include "core/rt/process.h"
 
 /* True once PMIx_Init or PMIx_server_init has succeeded and before the last
@@ -31,6 +32,9 @@ struct px_api {
     bool kept;        /* finish hands op on, to be freed by px_api_free */
     bool invalid;     /* the caller's arguments make no sense: PMIX_ERR_BAD_PARAM */
     const struct px_request *request; /* its table; NULL: borrows nothing */
+    /* Name of a call whose args.info no other party reads (px_required_check). NULL for
+     * the others. */
+    const char *function;
     struct px_args args;
     pmix_status_t status;
     pmix_info_t *results;
@@ -38,7 +42,8 @@ struct px_api {
 };
 
 /* The check that px_api_wait and px_api_post begin with: PMIX_ERR_INIT before init,
- * PMIX_ERR_BAD_PARAM if op is invalid or has args that px_args_sound refuses. */
+ * PMIX_ERR_BAD_PARAM if op is invalid or has args that px_args_sound refuses,
+ * PMIX_ERR_NOT_SUPPORTED for a required attribute that op->function does not honour. */
 pmix_status_t px_api_check(const struct px_api *op);
 /* Runs op, which lives on the caller's stack, and waits. PMIX_ERR_WOULD_BLOCK on the
  * loop thread, else the status of px_api_done. */

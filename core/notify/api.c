@@ -82,7 +82,8 @@ PX_EXPORT pmix_status_t PMIx_Register_event_handler(
     pmix_status_t codes[], size_t ncodes, pmix_info_t info[], size_t ninfo,
     pmix_notification_fn_t evhdlr, pmix_hdlr_reg_cbfunc_t cbfunc, void *cbdata)
 {
-    struct register_op op = {.api = {.start = on_register,
+    struct register_op op = {.api = {.function = "PMIx_Register_event_handler",
+                                     .start = on_register,
                                      .finish = finish_register,
                                      .request = &px_request_regevents,
                                      .args = {.codes = codes,

@@ -48,19 +48,6 @@ static pmix_status_t spend(struct answers *a, size_t n)
 
 /* ---- one function's attributes --------------------------------------------------- */
 
-static const struct px_support *find_row(const struct px_support_table *t,
-                                         const char *function)
-{
-    for (const struct px_support *row = t->rows; row < t->rows + t->n; row++) {
-        size_t len = strlen(row->function);
-
-        if (row->attributes && strncmp(row->function, function, len) == 0 &&
-            (function[len] == '\0' || strcmp(function + len, "_nb") == 0))
-            return row;
-    }
-    return NULL;
-}
-
 static pmix_status_t add_attributes(struct answers *a, px_infos *out, const char *key,
                                     const char *names)
 {
@@ -130,7 +117,7 @@ static pmix_status_t list_attributes(const struct px_support_table *t,
         const struct px_support *row;
 
         rc = spend(a, 1);
-        row = rc ? NULL : find_row(t, names[i]);
+        row = rc ? NULL : px_support_find(t->rows, t->n, names[i]);
         if (row)
             rc = add_attributes(a, out, names[i], row->attributes);
     }
@@ -163,7 +150,7 @@ static pmix_status_t answer_standard(const struct px_support_table *t,
 
     for (; !rc && *functions; functions++) {
         PX_AUTO(px_infos) found = {0};
-        const struct px_support *row = find_row(t, *functions);
+        const struct px_support *row = px_support_find(t->rows, t->n, *functions);
 
         rc = spend(a, 1);
         if (rc)
@@ -275,6 +262,20 @@ pmix_status_t px_support_query(const struct px_support_table tables[PX_N_LEVELS]
     *n = kept;
     return rc;
 }
+
+void px_support_library(struct px_support_table tables[PX_N_LEVELS])
+{
+    for (int level = 0; level < PX_N_LEVELS; level++) {
+        const struct px_support_rows *library = &px_support_library_rows[level];
+
+        tables[level] = (struct px_support_table){
+            .rows = library->rows,
+            .n = library->n,
+            .functions = px_support_functions[level],
+        };
+    }
+}
+
 /* ---- queries by key -------------------------------------------------------------- */
 
 static pmix_status_t take_keys(pmix_query_t *q, px_answer_key_fn answer, void *ctx)

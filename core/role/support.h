@@ -5,20 +5,7 @@
 #ifndef PX_ROLE_SUPPORT_H
 #define PX_ROLE_SUPPORT_H
 
-#include "core/types/type.h"
-
-enum px_level {
-    PX_LEVEL_CLIENT,
-    PX_LEVEL_SERVER,
-    PX_LEVEL_TOOL,
-    PX_LEVEL_HOST,
-    PX_N_LEVELS,
-};
-
-struct px_support {
-    const char *function;   /* "PMIx_Get"; what holds for it holds for PMIx_Get_nb */
-    const char *attributes; /* names, separated by commas */
-};
+#include "core/link/required.h"
 
 /* The functions and attributes that are supported at one level. */
 struct px_support_table {

@@ -348,6 +348,9 @@ PX_EXPORT pmix_status_t PMIx_server_init(pmix_server_module_t *module,
         return PMIX_ERR_BAD_PARAM;
     if (px_process_on_loop())
         return PMIX_ERR_WOULD_BLOCK;
+    rc = px_required_check("PMIx_server_init", NULL, info, ninfo);
+    if (rc)
+        return rc;
     px_process_lock();
     if (px_process.server)
         px_process.server->refs++;

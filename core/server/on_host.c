@@ -216,29 +216,35 @@ static void reply_found(void *arg, const struct px_upcall *answer)
 
 /* ---- the table ------------------------------------------------------------------- */
 
-#define FORWARD(name, ...) \
-    static const struct px_forward name = {.request = &px_request_##name, __VA_ARGS__}
-#define INFOS .reply = px_upcall_reply_infos
-#define PLAIN .reply = px_upcall_reply_status
+#define FORWARD(name, Function, ...)        \
+    static const struct px_forward name = { \
+        .request = &px_request_##name, .function = "PMIx_" #Function, __VA_ARGS__}
+#define CHECKED .checked = true
+#define INFOS   .reply = px_upcall_reply_infos
+#define PLAIN   .reply = px_upcall_reply_status
 
-FORWARD(spawn, .slot = PX_SLOT(spawn), .prepare = prepare_spawn, .call = call_spawn,
-        .reply = reply_spawned);
-FORWARD(job_control, .prepare = prepare_job_control, .call = call_job_control,
-        .reply = reply_job_control);
-FORWARD(log, .prepare = prepare_log, .call = call_log, PLAIN);
-FORWARD(monitor, .slot = PX_SLOT(monitor), .prepare = prepare_more,
+FORWARD(spawn, Spawn, .slot = PX_SLOT(spawn), .prepare = prepare_spawn,
+        .call = call_spawn, .reply = reply_spawned);
+FORWARD(job_control, Job_control, CHECKED, .prepare = prepare_job_control,
+        .call = call_job_control, .reply = reply_job_control);
+FORWARD(log, Log, .prepare = prepare_log, .call = call_log, PLAIN);
+FORWARD(monitor, Process_monitor, .slot = PX_SLOT(monitor), .prepare = prepare_more,
         .call = call_monitor, INFOS);
-FORWARD(alloc, .slot = PX_SLOT(allocate), .call = call_alloc, INFOS);
-FORWARD(block, .slot = PX_SLOT(resource_block), .newest = true, .call = call_block,
-        PLAIN);
-FORWARD(session, .slot = PX_SLOT(session_control), .call = call_session, INFOS);
-FORWARD(get_cred, .slot = PX_SLOT(get_credential), .call = call_get_cred,
-        .reply = reply_cred);
-FORWARD(validate_cred, .slot = PX_SLOT(validate_credential), .call = call_validate,
-        INFOS);
-FORWARD(publish, .slot = PX_SLOT(publish), .call = call_publish, PLAIN);
-FORWARD(lookup, .slot = PX_SLOT(lookup), .call = call_lookup, .reply = reply_found);
-FORWARD(unpublish, .slot = PX_SLOT(unpublish), .call = call_unpublish, PLAIN);
+FORWARD(alloc, Allocation_request, CHECKED, .slot = PX_SLOT(allocate),
+        .call = call_alloc, INFOS);
+FORWARD(block, Resource_block, CHECKED, .slot = PX_SLOT(resource_block), .newest = true,
+        .call = call_block, PLAIN);
+FORWARD(session, Session_control, CHECKED, .slot = PX_SLOT(session_control),
+        .call = call_session, INFOS);
+FORWARD(get_cred, Get_credential, CHECKED, .slot = PX_SLOT(get_credential),
+        .call = call_get_cred, .reply = reply_cred);
+FORWARD(validate_cred, Validate_credential, CHECKED,
+        .slot = PX_SLOT(validate_credential), .call = call_validate, INFOS);
+FORWARD(publish, Publish, .slot = PX_SLOT(publish), .call = call_publish, PLAIN);
+FORWARD(lookup, Lookup, CHECKED, .slot = PX_SLOT(lookup), .call = call_lookup,
+        .reply = reply_found);
+FORWARD(unpublish, Unpublish, CHECKED, .slot = PX_SLOT(unpublish),
+        .call = call_unpublish, PLAIN);
 
 static const struct px_rpc rpcs[] = {
     {PX_OP_PUBLISH, PX_BY_ANY, PX_BY_HOST, .forward = &publish},

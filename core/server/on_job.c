@@ -68,6 +68,7 @@ static pmix_status_t call_abort(const pmix_server_module_t *m, struct px_upcall 
 
 static const struct px_forward aborting = {
     .request = &px_request_abort,
+    .function = "PMIx_Abort",
     .slot = PX_SLOT(abort),
     .call = call_abort,
     .reply = px_upcall_reply_status,

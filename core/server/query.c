@@ -104,6 +104,7 @@ static void reply_query(void *arg, const struct px_upcall *answer)
 
 static const struct px_forward query = {
     .request = &px_request_query,
+    .function = "PMIx_Query_info",
     .prepare = prepare_query,
     .call = call_query,
     .reply = reply_query,

@@ -302,6 +302,7 @@ PX_EXPORT pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspa
 {
     struct reg r = reg_of(run_local_support, info, ninfo, cbfunc, cbdata);
 
+    r.op.api.function = "PMIx_server_setup_local_support";
     return px_server_answer(submit(&r, nspace, PMIX_RANK_UNDEF), cbfunc);
 }
 

@@ -236,8 +236,13 @@ pmix_status_t px_forward(struct px_server *srv, struct px_req *req)
     if (f->slot > 0)
         memcpy(&function, (const char *)&srv->module + (f->slot - 1) * sizeof function,
                sizeof function);
-    if (f->slot > 0 && !function)
+    if (f->slot > 0 && !function) {
+        px_log(PX_LOG_INFO, "server",
+               "%s of %s.%u is not supported: the host has no "
+               "function for it",
+               f->function, req->peer->proc.nspace, req->peer->proc.rank);
         return PMIX_ERR_NOT_SUPPORTED;
+    }
     u = px_upcall_for(req, f->reply);
     if (!u)
         return PMIX_ERR_NOMEM;
@@ -250,10 +255,13 @@ pmix_status_t px_forward(struct px_server *srv, struct px_req *req)
         rc = px_req_may(req, u->args.procs, u->args.n_procs);
     if (!rc)
         rc = f->prepare ? f->prepare(req, u) : px_forward_user(req, u);
+    if (!rc && f->checked)
+        rc = px_builtin_required(srv, f->function, &u->args.info);
     if (rc) {
         px_upcall_drop(u);
         return rc;
     }
+    u->function = f->function;
     px_upcall_returned(u, f->call(&srv->module, u));
     return PX_DEFERRED;
 }
@@ -301,7 +309,15 @@ static pmix_status_t handle(struct px_server *srv, struct px_req *req)
                        REQUEST_B + (size_t)(req->in.end - req->in.pos));
     if (rc)
         return rc;
-    return req->rpc->forward ? px_forward(srv, req) : req->rpc->handler(srv, req);
+    if (req->rpc->forward)
+        return px_forward(srv, req);
+    rc = req->rpc->handler(srv, req);
+    if (rc == PMIX_ERR_NOT_SUPPORTED)
+        px_log(PX_LOG_INFO, "server",
+               "command %u of %s.%u is not supported by this "
+               "library",
+               req->op, peer->proc.nspace, peer->proc.rank);
+    return rc;
 }
 
 void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t tag,

@@ -199,6 +199,10 @@ pmix_status_t px_req_may(const struct px_req *req, const pmix_proc_t *procs, siz
  * decide by it. */
 pmix_status_t px_infos_set_user(px_infos *infos, const struct px_peer *peer);
 
+/* Checks directives that the built-in host alone reads; success for another host. */
+pmix_status_t px_builtin_required(const struct px_server *srv, const char *function,
+                                  const px_infos *infos);
+
 /* ---- rpc.c ----------------------------------------------------------------------- */
 
 struct px_local *px_local_find(struct px_server *srv, const pmix_proc_t *proc);

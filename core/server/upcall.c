@@ -3,6 +3,7 @@
 #include "core/server/upcall.h"
 
 #include "core/base/str.h"
+#include "core/rt/log.h"
 
 #include <string.h>
 
@@ -46,6 +47,9 @@ static void on_answer(struct px_msg *msg)
 {
     struct px_upcall *u = PX_CONTAINER_OF(msg, struct px_upcall, msg);
 
+    if (u->function && u->status == PMIX_ERR_NOT_SUPPORTED)
+        px_log(PX_LOG_INFO, "server", "%s of %s.%u is not supported by the host",
+               u->function, u->proc.nspace, u->proc.rank);
     if (!u->orphan)
         u->fn(u->arg, u);
     px_upcall_drop(u);

@@ -32,6 +32,7 @@ struct px_upcall {
     void *arg;
     bool orphan; /* the server stopped: the answer is dropped */
     atomic_bool is_answered;
+    const char *function; /* of the caller, for the log; NULL: the server itself asks */
     /* the host's answer */
     pmix_status_t status;
     px_infos infos;
@@ -84,6 +85,9 @@ void px_upcall_modex_cb(pmix_status_t status, const char *data, size_t n, void *
  * better; the call; the reply that the answer makes. */
 struct px_forward {
     const struct px_request *request;
+    const char *function; /* of the caller, for the log */
+    /* The built-in host honours the attributes of its rows and no others. */
+    bool checked;
     size_t slot; /* PX_SLOT: without it PMIX_ERR_NOT_SUPPORTED; 0: call looks */
     bool newest; /* types younger than most dialects, in a message that is as young */
     /* NULL: px_forward_user */

@@ -78,7 +78,9 @@ PX_EXPORT pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t *proc,
 
     if (rc)
         return rc;
-    rc = px_tool_attach(info, ninfo, true, &s);
+    rc = px_required_check("PMIx_tool_attach_to_server", NULL, info, ninfo);
+    if (!rc)
+        rc = px_tool_attach(info, ninfo, true, &s);
     if (!rc) {
         (void)px_call(px_process.loop, on_arrival, NULL);
         if (proc)
@@ -220,6 +222,8 @@ PX_EXPORT pmix_status_t PMIx_tool_set_server(const pmix_proc_t *server,
     struct set_op op = {.api = {.start = on_set}, .server = server};
     pmix_status_t rc = px_tool_ready(server && (ninfo == 0 || info));
 
+    if (!rc)
+        rc = px_required_check("PMIx_tool_set_server", NULL, info, ninfo);
     if (rc)
         return rc;
     op.wait = px_info_flag(info, ninfo, PMIX_WAIT_FOR_CONNECTION);

@@ -55,8 +55,6 @@ static pmix_status_t read_wishes(struct search *s)
             if (!px_value_string(&info->value))
                 return PMIX_ERR_BAD_PARAM;
             s->by_id = true;
-        } else if (info->flags & PMIX_INFO_REQD) {
-            return PMIX_ERR_NOT_SUPPORTED;
         }
     }
     if (!s->types)

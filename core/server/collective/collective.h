@@ -23,7 +23,7 @@ struct px_collective {
     pmix_proc_t *told; /* what the host gets; the upcall's once handed over */
     size_t n_told;
     px_infos infos;  /* of the first to come, or the first that wants an algorithm */
-    bool needs_algo; /* a certain one, which only the host may have */
+    bool needs_host; /* required: an algorithm, or an attribute not known here */
     bool collect;
     struct px_list reqs; /* px_req.link: participants that wait */
     size_t n_awaited; /* so many must come at least before it is worth while to count */

@@ -162,7 +162,7 @@ static pmix_status_t settle_lost(struct px_collective *c)
 /* A process leaves a namespace, whatever the host knows of it. */
 static pmix_status_t settle_leave(struct px_collective *c, pmix_status_t status)
 {
-    if (status == PMIX_ERR_NOT_SUPPORTED && !c->needs_algo)
+    if (status == PMIX_ERR_NOT_SUPPORTED && !c->needs_host)
         status = PMIX_SUCCESS;
     if (status)
         return status;
@@ -189,7 +189,7 @@ static pmix_status_t settle_connect(struct px_collective *c, bool ours)
 /* Connect and disconnect: what the host makes of it, and what follows here. */
 static pmix_status_t settle_set(struct px_collective *c, pmix_status_t status)
 {
-    bool here = status == PMIX_ERR_NOT_SUPPORTED && !c->needs_algo &&
+    bool here = status == PMIX_ERR_NOT_SUPPORTED && !c->needs_host &&
                 px_collective_is_here(c);
     pmix_status_t rc;
 
@@ -207,11 +207,24 @@ static pmix_status_t settle_set(struct px_collective *c, pmix_status_t status)
     return here || c->server->host ? rc : PMIX_SUCCESS; /* else it is the host's word */
 }
 
+/* Returns the name of the call that made the request. */
+static const char *function_of(uint8_t op, enum px_collective_kind kind)
+{
+    return op == PX_OP_FENCE ? "PMIx_Fence"
+           : op == PX_OP_CONNECT
+               ? kind == PX_MAKES ? "PMIx_Connect_nspace" : "PMIx_Connect"
+           : kind == PX_OF_NSPACE ? "PMIx_Disconnect_nspace"
+                                  : "PMIx_Disconnect";
+}
+
 static void on_host_answer(void *arg, const struct px_upcall *answer)
 {
     struct px_collective *c = arg;
     pmix_status_t status = answer->status;
 
+    if (status == PMIX_ERR_NOT_SUPPORTED && c->needs_host)
+        (void)px_required_check(function_of(c->op, c->kind), NULL, c->infos.v,
+                                c->infos.n);
     if (status == PMIX_ERR_NOT_SUPPORTED && c->lost_some)
         status = PMIX_ERR_LOST_CONNECTION; /* why the host was asked at all */
     else if (status == PMIX_ERR_NOT_SUPPORTED && !px_collective_knows_all(c))
@@ -328,7 +341,7 @@ static bool check_complete(struct px_collective *c)
     c->lost_some = n.lost_some;
     if (c->lost_some && c->op != PX_OP_FENCE)
         give_up(c);
-    else if (c->op == PX_OP_FENCE && !c->needs_algo && px_collective_is_here(c))
+    else if (c->op == PX_OP_FENCE && !c->needs_host && px_collective_is_here(c))
         answer_all(c, c->lost_some ? PMIX_ERR_LOST_CONNECTION : PMIX_SUCCESS);
     else
         hand_over(c);
@@ -500,11 +513,13 @@ static bool wants_algo(const px_infos *l)
 static pmix_status_t take_infos(struct px_collective *c, const struct px_req *req,
                                 px_infos *infos)
 {
-    bool needs_algo = wants_algo(infos);
+    bool needs_host = wants_algo(infos) ||
+                      px_required_unknown(function_of(c->op, c->kind), NULL, infos->v,
+                                          infos->n);
     pmix_status_t rc;
 
     if (!px_list_empty(&c->reqs) &&
-        (infos->n == 0 || (c->infos.v && (c->needs_algo || !needs_algo))))
+        (infos->n == 0 || (c->infos.v && (c->needs_host || !needs_host))))
         return PMIX_SUCCESS;
     rc = px_charge(&c->charge, req->peer, req->charge.size_b);
     if (rc)
@@ -512,7 +527,7 @@ static pmix_status_t take_infos(struct px_collective *c, const struct px_req *re
     px_infos_cleanup(&c->infos);
     c->infos = *infos;
     *infos = (px_infos){0};
-    c->needs_algo = needs_algo;
+    c->needs_host = needs_host;
     return PMIX_SUCCESS;
 }
 
@@ -632,6 +647,8 @@ static pmix_status_t on_collective(struct px_server *srv, struct px_req *req)
      * those that are noted here. */
     if (!rc && srv->host && wants_algo(&args.info))
         rc = PMIX_ERR_NOT_SUPPORTED;
+    if (!rc)
+        rc = px_builtin_required(srv, function_of(req->op, m.kind), &args.info);
     if (!rc && srv->host && req->op == PX_OP_DISCONNECT && m.kind == PX_OF_SET &&
         !px_connected_has(srv, &m.set, m.label))
         rc = PMIX_ERR_INVALID_OPERATION;

@@ -156,7 +156,8 @@ PX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source,
                                                 pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
     struct px_delivery d = {
-        .api = {.start = on_deliver,
+        .api = {.function = "PMIx_server_IOF_deliver",
+                .start = on_deliver,
                 .request = &px_request_piece,
                 .args = {.procs = (pmix_proc_t *)source,
                          .n_procs = 1,

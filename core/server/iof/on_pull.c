@@ -337,8 +337,10 @@ static pmix_status_t read_pull(struct px_req *req, struct px_args *a,
         return PMIX_ERR_BAD_PARAM;
     if (a->channels & PMIX_FWD_STDIN_CHANNEL)
         return PMIX_ERR_NOT_SUPPORTED; /* input is pushed */
-    rc = px_cache_read(cache, a->info.v, a->info.n,
-                       req->peer->server->conf.output_per_stream);
+    rc = px_builtin_required(req->peer->server, "PMIx_IOF_pull", &a->info);
+    if (!rc)
+        rc = px_cache_read(cache, a->info.v, a->info.n,
+                           req->peer->server->conf.output_per_stream);
     if (!rc)
         rc = px_req_may(req, a->procs, a->n_procs);
     return rc ? rc : px_infos_set_user(&a->info, req->peer);

@@ -188,6 +188,8 @@ static pmix_status_t enqueue(const pmix_server_module_t *m PX_UNUSED,
 
 const struct px_forward px_push_forward = {
     .request = &px_request_iof_push,
+    .function = "PMIx_IOF_push",
+    .checked = true,
     .slot = PX_SLOT(push_stdin),
     .prepare = prepare,
     .call = enqueue,
@@ -242,7 +244,8 @@ PX_EXPORT pmix_status_t PMIx_server_IOF_flow_control(
     const pmix_info_t directives[], size_t ndirs, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
     struct flow f = {.op = {.run = run_flow,
-                            .api = {.request = &px_request_infos,
+                            .api = {.function = "PMIx_server_IOF_flow_control",
+                                    .request = &px_request_infos,
                                     .args.info = px_infos_borrow(directives, ndirs),
                                     .cb = cbfunc,
                                     .cbdata = cbdata}},

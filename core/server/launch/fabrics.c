@@ -147,8 +147,10 @@ static pmix_status_t call_register(const pmix_server_module_t *m, struct px_upca
     if (m->fabric)
         return m->fabric(&u->proc, PMIX_FABRIC_REQUEST_INFO, info->v, info->n,
                          px_upcall_info_cb, u);
-    pmix_status_t rc = describe(px_process.server->part.fabrics, is_own(u->arg), info,
-                                &u->infos);
+    pmix_status_t rc = px_required_check("PMIx_Fabric_register", NULL, info->v,
+                                         info->n);
+    if (!rc)
+        rc = describe(px_process.server->part.fabrics, is_own(u->arg), info, &u->infos);
     return rc ? rc : PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -224,9 +226,12 @@ static void stop(struct px_server *srv)
     *all = (struct px_fabrics){0};
 }
 
-static const struct px_forward register_it = {
-    .request = &px_request_fabric_register, .call = call_register, .reply = reply};
+static const struct px_forward register_it = {.request = &px_request_fabric_register,
+                                              .function = "PMIx_Fabric_register",
+                                              .call = call_register,
+                                              .reply = reply};
 static const struct px_forward update_it = {.request = &px_request_fabric_update,
+                                            .function = "PMIx_Fabric_update",
                                             .prepare = prepare_update,
                                             .call = call_update,
                                             .reply = reply};

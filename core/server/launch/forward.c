@@ -31,7 +31,10 @@ static pmix_status_t forward(struct px_server *srv PX_UNUSED,
 PX_EXPORT pmix_status_t PMIx_Forward_envars(const char nspace[], const char *pattern,
                                             pmix_info_t directives[], size_t ndirs)
 {
-    struct forward_op f = {.op.run = forward, .nspace = nspace, .pattern = pattern};
+    struct forward_op f = {
+        .op = {.run = forward, .api.function = "PMIx_Forward_envars"},
+        .nspace = nspace,
+        .pattern = pattern};
     bool sound = nspace && nspace[0] && pattern && pattern[strspn(pattern, ";")] &&
                  strnlen(nspace, PMIX_MAX_NSLEN + 1) <= PMIX_MAX_NSLEN &&
                  (directives || !ndirs);
@@ -40,9 +43,9 @@ PX_EXPORT pmix_status_t PMIx_Forward_envars(const char nspace[], const char *pat
         if (PMIx_Check_key(directives[i].key, PMIX_FORWARD_ENVARS_EXCLUDE)) {
             sound = directives[i].value.type == PMIX_STRING;
             f.exclude = directives[i].value.data.string;
-        } else if (directives[i].flags & PMIX_INFO_REQD) {
-            return PMIX_ERR_NOT_SUPPORTED;
         }
     }
+    if (sound)
+        f.op.api.args.info = px_infos_borrow(directives, ndirs);
     return px_server_submit(&f.op, sizeof f, sound);
 }

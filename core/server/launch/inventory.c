@@ -91,7 +91,8 @@ PX_EXPORT pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[],
                                                       void *cbdata)
 {
     struct px_server_op op = {.run = collect,
-                              .api = {.finish = finish_collect,
+                              .api = {.function = "PMIx_server_collect_inventory",
+                                      .finish = finish_collect,
                                       .kept = true,
                                       .request = &px_request_infos,
                                       .args.info = px_infos_borrow(directives, ndirs),
@@ -185,9 +186,13 @@ PX_EXPORT pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size_t
                          .more = px_infos_borrow(directives, ndirs)},
                 .cb = cbfunc,
                 .cbdata = cbdata}};
+    pmix_status_t rc = px_server_here() && (directives || !ndirs)
+                           ? px_required_check("PMIx_server_deliver_inventory", NULL,
+                                               directives, ndirs)
+                           : PMIX_SUCCESS;
 
-    pmix_status_t rc = submit(&op, ninfo > 0,
-                              offsetof(struct px_pnet_ops, deliver_inventory));
-
+    if (!rc)
+        rc = submit(&op, ninfo > 0 && (directives || !ndirs),
+                    offsetof(struct px_pnet_ops, deliver_inventory));
     return px_server_answer(rc, cbfunc);
 }

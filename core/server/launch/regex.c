@@ -3,30 +3,20 @@
  * _regex2, PMIx_parse_regex2. A regex2 holds a list as it is ("raw"), or compressed
  * where that is shorter ("compress"). Stateless: any thread, before init too. */
 #include "core/base/attr.h"
+#include "core/link/required.h"
 #include "core/model/procmap.h"
 #include "pmix_server.h"
 
 #include <string.h>
-
-/* No attribute has been defined for either call, so none can be honoured. */
-static pmix_status_t check_infos(const pmix_info_t *info, size_t n)
-{
-    if (n && !info)
-        return PMIX_ERR_BAD_PARAM;
-    for (size_t i = 0; i < n; i++)
-        if (PMIx_Info_is_required(&info[i]))
-            return PMIX_ERR_NOT_SUPPORTED;
-    return PMIX_SUCCESS;
-}
 
 PX_EXPORT pmix_status_t PMIx_generate_regex2(const char *input, pmix_info_t info[],
                                              size_t ninfo, pmix_regex2_t *regex)
 {
     pmix_regex2_t made = {0};
 
-    if (!input || !regex)
+    if (!input || !regex || (ninfo && !info))
         return PMIX_ERR_BAD_PARAM;
-    pmix_status_t rc = check_infos(info, ninfo);
+    pmix_status_t rc = px_required_check("PMIx_generate_regex2", NULL, info, ninfo);
     if (rc)
         return rc;
     if (PMIx_Data_compress((const uint8_t *)input, strlen(input), &made.bytes,
@@ -49,9 +39,9 @@ PX_EXPORT pmix_status_t PMIx_parse_regex2(const pmix_regex2_t *regex,
                                           pmix_info_t info[], size_t ninfo,
                                           char **output)
 {
-    if (!regex || !output)
+    if (!regex || !output || (ninfo && !info))
         return PMIX_ERR_BAD_PARAM;
-    pmix_status_t rc = check_infos(info, ninfo);
+    pmix_status_t rc = px_required_check("PMIx_parse_regex2", NULL, info, ninfo);
     return rc ? rc : px_regex2_text(regex, output, NULL);
 }
 

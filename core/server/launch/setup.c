@@ -65,7 +65,8 @@ PX_EXPORT pmix_status_t PMIx_server_setup_application(
     pmix_setup_application_cbfunc_t cbfunc, void *cbdata)
 {
     struct setup s = {.op = {.run = gather,
-                             .api = {.finish = finish_setup,
+                             .api = {.function = "PMIx_server_setup_application",
+                                     .finish = finish_setup,
                                      .request = &px_request_infos,
                                      .args.info = px_infos_borrow(info, ninfo),
                                      .cbdata = cbdata}},

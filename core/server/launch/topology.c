@@ -120,6 +120,8 @@ static pmix_status_t on_distances(struct px_server *srv PX_UNUSED, struct px_req
         rc = px_unpack1(&req->in, &cpuset, PMIX_PROC_CPUSET);
     if (!rc)
         rc = px_unpack_infos(&req->in, &infos.v, &infos.n);
+    if (!rc)
+        rc = px_required_check("PMIx_Compute_distances", NULL, infos.v, infos.n);
     if (!rc && !cpuset.bitmap)
         rc = find_binding(req->peer, &cpuset);
     if (!rc)

@@ -205,6 +205,14 @@ PX_TEST(bad_pulls_and_pushes_are_refused_before_anything_is_sent)
     fails(PMIx_IOF_push(&p, 1, &none, own, 2, on_op, &done), BAD_PARAM);
     fails(PMIx_IOF_push(&p, 1, &bo, drop, 2, NULL, NULL), BAD_PARAM);
     fails(PMIx_IOF_push(&p, 1, NULL, drop, 1, NULL, NULL), BAD_PARAM);
+    for (int i = 0; i < 2;
+         i++) { /* required, for our own stdin, which is not gathered */
+        pmix_info_t gathers[] = {
+            own[0], flag(i ? PMIX_IOF_BUFFERING_TIME : PMIX_IOF_BUFFERING_SIZE)};
+
+        PMIx_Info_required(&gathers[1]);
+        fails(PMIx_IOF_push(&p, 1, NULL, gathers, 2, NULL, NULL), NOT_SUPPORTED);
+    }
     fails(PMIx_IOF_pull(&p, 1, NULL, 0, PMIX_FWD_STDIN_CHANNEL, on_bytes, NULL, NULL),
           NOT_SUPPORTED);
     ck_assert_uint_eq(fake.n_ops[PX_OP_IOF_PUSH] + fake.n_ops[PX_OP_IOF_PULL], 0);

@@ -76,6 +76,28 @@ PX_TEST(what_is_pushed_comes_to_one_to_some_or_to_all_until_its_end)
     assert_file("in.2", "some all");
 }
 
+/* Nothing here gathers input. */
+PX_TEST(a_required_directive_of_a_push_that_has_no_effect_is_refused)
+{
+    static const char *const keys[] = {PMIX_IOF_BUFFERING_SIZE,
+                                       PMIX_IOF_BUFFERING_TIME};
+    pmix_byte_object_t bytes = {(char *)"x", 1};
+
+    spawn_fed(1, NULL, "cat >in");
+    const pmix_proc_t target = rank_of_job(0);
+    for (size_t i = 0; i < PX_COUNT(keys); i++) {
+        pmix_info_t info;
+
+        ok(PMIx_Info_load(&info, keys[i], &(uint32_t){8}, PMIX_UINT32));
+        ok(PMIx_IOF_push(&target, 1, &bytes, &info, 1, NULL, NULL));
+        PMIx_Info_required(&info);
+        fails(PMIx_IOF_push(&target, 1, &bytes, &info, 1, NULL, NULL), NOT_SUPPORTED);
+    }
+    ok(push(0, ""));
+    await_end(PMIX_SUCCESS);
+    assert_file("in", "xx");
+}
+
 PX_TEST(a_push_may_be_the_last)
 {
     const bool yes = true;

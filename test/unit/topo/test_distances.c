@@ -131,8 +131,6 @@ PX_TEST(bad_wishes_are_refused)
     ck_assert_int_eq(search(&info, 1), PMIX_ERR_BAD_PARAM);
     PMIx_Info_load(&info, "test.unknown", NULL, PMIX_BOOL);
     ok(search(&info, 1));
-    PMIx_Info_required(&info);
-    ck_assert_int_eq(search(&info, 1), PMIX_ERR_NOT_SUPPORTED);
     node.source = (char *)(uintptr_t) "other";
     ck_assert_int_eq(search(NULL, 0), PMIX_ERR_NOT_SUPPORTED);
     node.topology = NULL;

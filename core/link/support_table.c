@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which attributes this library itself honours. Attributes that are handed to a host
- * are the host's affair. A row here is a promise: add a name when the code reads it. */
-#include "core/role/support.h"
+ * are the host's affair. A row here is a promise: add a name when the code reads it. A
+ * required attribute that no row of its function lists is refused (required.h). */
+#include "core/link/required.h"
 
 #define ROWS(table) .rows = (table), .n = PX_COUNT(table)
 
 static const struct px_support client[] = {
-    {"PMIx_Init", "PMIX_EXTERNAL_PROGRESS"},
+    {"PMIx_Init",
+     "PMIX_EXTERNAL_PROGRESS,PMIX_TOPOLOGY,PMIX_TOPOLOGY2,PMIX_PROGRAMMING_MODEL,"
+     "PMIX_MODEL_LIBRARY_NAME,PMIX_MODEL_LIBRARY_VERSION,PMIX_THREADING_MODEL,"
+     "PMIX_MODEL_NUM_THREADS,PMIX_MODEL_NUM_CPUS,PMIX_MODEL_CPU_TYPE,"
+     "PMIX_MODEL_AFFINITY_POLICY"},
     {"PMIx_Finalize", "PMIX_EMBED_BARRIER"},
     {"PMIx_Get", "PMIX_TIMEOUT,PMIX_OPTIONAL,PMIX_GET_REFRESH_CACHE,"
                  "PMIX_GET_STATIC_VALUES,PMIX_SESSION_INFO,PMIX_SESSION_ID,"
@@ -15,12 +20,31 @@ static const struct px_support client[] = {
      "PMIX_EVENT_HDLR_NAME,PMIX_EVENT_HDLR_FIRST,PMIX_EVENT_HDLR_LAST,"
      "PMIX_EVENT_HDLR_FIRST_IN_CATEGORY,PMIX_EVENT_HDLR_LAST_IN_CATEGORY,"
      "PMIX_EVENT_HDLR_BEFORE,PMIX_EVENT_HDLR_AFTER,PMIX_EVENT_HDLR_APPEND,"
-     "PMIX_EVENT_ONESHOT,PMIX_EVENT_RETURN_OBJECT,PMIX_EVENT_CUSTOM_RANGE,"
+     "PMIX_EVENT_HDLR_PREPEND,PMIX_EVENT_ONESHOT,PMIX_EVENT_RETURN_OBJECT,PMIX_EVENT_CUSTOM_RANGE,"
      "PMIX_EVENT_AFFECTED_PROC,PMIX_EVENT_AFFECTED_PROCS,PMIX_RANGE"},
     {"PMIx_Notify_event", "PMIX_EVENT_AFFECTED_PROC,PMIX_EVENT_AFFECTED_PROCS,"
                           "PMIX_EVENT_CUSTOM_RANGE,PMIX_EVENT_NON_DEFAULT,"
                           "PMIX_EVENT_DO_NOT_CACHE"},
-    {"PMIx_Query_info", "PMIX_QUERY_ATTRIBUTE_SUPPORT"},
+    {"PMIx_Query_info", "PMIX_QUERY_ATTRIBUTE_SUPPORT,PMIX_QUERY_STABLE_ABI_VERSION,"
+                        "PMIX_QUERY_PROVISIONAL_ABI_VERSION"},
+    {"PMIx_Progress_thread_stop", "PMIX_PROGRESS_THREAD_NAME"},
+    {"PMIx_Compute_distances", "PMIX_DEVICE_TYPE,PMIX_DEVICE_ID"},
+};
+
+#define SEARCH                                                                          \
+    "PMIX_TIMEOUT,PMIX_SERVER_URI,PMIX_TCP_URI,PMIX_SERVER_NSPACE,PMIX_SERVER_PIDINFO," \
+    "PMIX_SERVER_HOSTNAME,PMIX_SERVER_TMPDIR,PMIX_SYSTEM_TMPDIR,"                       \
+    "PMIX_TOOL_ATTACHMENT_FILE,PMIX_CONNECT_TO_SYSTEM,PMIX_CONNECT_TO_SCHEDULER,"       \
+    "PMIX_CONNECT_TO_SYS_CONTROLLER,PMIX_CONNECT_SYSTEM_FIRST,PMIX_CONNECTION_ORDER,"   \
+    "PMIX_CONNECT_MAX_RETRIES,PMIX_CONNECT_RETRY_DELAY,PMIX_WAIT_FOR_CONNECTION"
+
+static const struct px_support tool[] = {
+    {"PMIx_tool_init",
+     SEARCH ",PMIX_TOOL_NSPACE,PMIX_TOOL_RANK,PMIX_TOOL_DO_NOT_CONNECT,"
+            "PMIX_TOOL_CONNECT_OPTIONAL,PMIX_LAUNCHER,PMIX_LAUNCHER_RENDEZVOUS_FILE,"
+            "PMIX_EXTERNAL_PROGRESS,PMIX_TOPOLOGY,PMIX_TOPOLOGY2"},
+    {"PMIx_tool_attach_to_server", SEARCH ",PMIX_PRIMARY_SERVER,PMIX_LAUNCHER"},
+    {"PMIx_tool_set_server", "PMIX_WAIT_FOR_CONNECTION,PMIX_TIMEOUT"},
 };
 
 static const struct px_support server[] = {
@@ -29,12 +53,13 @@ static const struct px_support server[] = {
      "PMIX_TDIR_RMCLEAN,PMIX_SERVER_TOOL_SUPPORT,PMIX_SERVER_ALLOW_FOREIGN_TOOLS,"
      "PMIX_SERVER_SYSTEM_SUPPORT,PMIX_SERVER_SESSION_SUPPORT,PMIX_SERVER_SCHEDULER,"
      "PMIX_SERVER_SYS_CONTROLLER,PMIX_LAUNCHER_RENDEZVOUS_FILE,PMIX_TCP_REPORT_URI,"
-     "PMIX_EXTERNAL_PROGRESS"},
+     "PMIX_EXTERNAL_PROGRESS,PMIX_TOPOLOGY,PMIX_TOPOLOGY2"},
     {"PMIx_server_register_nspace", "PMIX_REGISTER_NODATA,PMIX_CONNECT_NSPACE"},
     {"PMIx_Forward_envars", "PMIX_FORWARD_ENVARS_EXCLUDE"},
     {"PMIx_server_setup_application",
      "PMIX_NODE_MAP,PMIX_PROC_MAP,PMIX_PARENT_ID,PMIX_SETUP_APP_ENVARS,"
-     "PMIX_SETUP_APP_NONENVARS,PMIX_SETUP_APP_ALL"},
+     "PMIX_SETUP_APP_NONENVARS,PMIX_SETUP_APP_ALL,PMIX_JOB_SIZE,PMIX_ALLOC_FABRIC,"
+     "PMIX_ALLOC_FABRIC_SEC_KEY"},
     {"PMIx_server_setup_local_support",
      "PMIX_SET_ENVAR,PMIX_ADD_ENVAR,PMIX_UNSET_ENVAR,PMIX_PREPEND_ENVAR,"
      "PMIX_APPEND_ENVAR"},
@@ -54,20 +79,16 @@ static const struct px_support server[] = {
     {"PMIx_Job_control",
      "PMIX_REGISTER_CLEANUP,PMIX_REGISTER_CLEANUP_DIR,PMIX_CLEANUP_RECURSIVE,"
      "PMIX_CLEANUP_EMPTY,PMIX_CLEANUP_IGNORE,PMIX_CLEANUP_LEAVE_TOPDIR"},
+    {"PMIx_Fabric_register",
+     "PMIX_FABRIC_IDENTIFIER,PMIX_FABRIC_VENDOR,PMIX_FABRIC_PLANE"},
+    {"PMIx_Log", "PMIX_LOG_STDOUT,PMIX_LOG_STDERR,PMIX_LOG_ONCE"},
     {"PMIx_IOF_pull", "PMIX_IOF_CACHE_SIZE,PMIX_IOF_DROP_OLDEST,PMIX_IOF_DROP_NEWEST"},
     {"PMIx_IOF_push", "PMIX_IOF_CACHE_SIZE,PMIX_IOF_DROP_OLDEST,PMIX_IOF_DROP_NEWEST"},
-    {"PMIx_server_IOF_deliver", "PMIX_IOF_DROP_OLDEST"},
+    {"PMIx_server_IOF_deliver", "PMIX_IOF_DROP_OLDEST,PMIX_IOF_COMPLETE"},
 };
 
-void px_support_library(struct px_support_table tables[PX_N_LEVELS])
-{
-    static const struct px_support_table library[PX_N_LEVELS] = {
-        [PX_LEVEL_CLIENT] = {ROWS(client)},
-        [PX_LEVEL_SERVER] = {ROWS(server)},
-    };
-
-    for (int level = 0; level < PX_N_LEVELS; level++) {
-        tables[level] = library[level];
-        tables[level].functions = px_support_functions[level];
-    }
-}
+const struct px_support_rows px_support_library_rows[PX_N_LEVELS] = {
+    [PX_LEVEL_CLIENT] = {ROWS(client)},
+    [PX_LEVEL_SERVER] = {ROWS(server)},
+    [PX_LEVEL_TOOL] = {ROWS(tool)},
+};
