@@ -23,7 +23,7 @@ NOTIFY = MODEL | {"core/notify"}
 ROLE = NOTIFY | {"core/role"}
 IOF = PLUGIN | TYPES | {"core/iof"}
 CLIENT = ROLE | IOF | {"core/client"}
-SERVER = ROLE | RECLAIM | {"core/server"}
+SERVER = ROLE | IOF | RECLAIM | {"core/server"}
 HOST = NOTIFY | IOF | {"core/host", "core/server/host.h", "core/reclaim/process.h"}
 TOOL = CLIENT | SERVER | {"core/tool"}
 

@@ -40,6 +40,11 @@ pmix_status_t px_iof_sink_open(const struct px_piof_target *target, const char *
 pmix_status_t px_iof_sink_create(px_iof_write_fn write, void *arg, const char *name,
                                  struct px_iof_sink **sink);
 void px_iof_sink_has_room(struct px_iof_sink *sink);
+/* True if nothing can be written any more. */
+static inline bool px_iof_sink_is_broken(const struct px_iof_sink *sink)
+{
+    return sink->broken;
+}
 /* Its streams must be closed. NULL is fine. */
 void px_iof_sink_close(struct px_iof_sink *sink);
 

@@ -5,6 +5,7 @@
 #include "core/model/jobinfo.h"
 #include "core/server/cleanup/cleanup.h"
 #include "core/server/cleanup/request.h"
+#include "core/server/plog.h"
 #include "core/server/upcall.h"
 
 /* ---- spawn ----------------------------------------------------------------------- */
@@ -119,7 +120,7 @@ static pmix_status_t call_log(const pmix_server_module_t *m, struct px_upcall *u
         return m->log2(&u->proc, data->v, data->n, more->v, more->n, px_upcall_op_cb,
                        u);
     if (!m->log)
-        return PMIX_ERR_NOT_SUPPORTED;
+        return px_plog(((struct px_req *)u->arg)->peer->server, u);
     m->log(&u->proc, data->v, data->n, more->v, more->n, px_upcall_op_cb, u);
     return PMIX_SUCCESS;
 }

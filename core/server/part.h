@@ -26,6 +26,7 @@ struct px_server_parts {
     struct px_joints *joints;
     struct px_launch_envs *launch_envs;
     struct px_memory *memory;
+    struct px_plog *plog;
     struct px_values *values;
     /* of one part each, which needs no more */
     struct px_list attributes, cached_events, gathers, psets, waiting_gets;

@@ -46,6 +46,19 @@ no_finalize() { # some leave without a word while others still want to talk
 
 # ---- stdin ------------------------------------------------------------------------------------
 
+logged() { # in whole lines, twice each, and the last one before the line of the abort that follows
+    STRICT=1 rc_of 3 pr "$CLIENT" log abort >"$OUT" 2>"$ERR"
+    same "text 0.pmix.log.stderr text 2.pmix.log.stderr text 3.pmix.log.stderr text 5.pmix.log.stderr text 8.pmix.log.stderr" \
+        "$(grep ^text "$ERR" | uniq -d | tr '\n' ' ' | sed 's/ $//')" "lines logged to stderr"
+    same "text 1.pmix.log.stdout text 2.pmix.log.stdout text 4.pmix.log.stdout" \
+        "$(uniq -d "$OUT" | tr '\n' ' ' | sed 's/ $//')" "lines logged to stdout"
+    same 16 "$(cat "$OUT" "$ERR" | grep -c ^text)" "lines logged"
+    same "the last text" "$(tail -2 "$ERR" | head -1)" "line before that of the abort"
+    lines 1 '^pmixrun: rank 0 .*: the end$' "$ERR"
+    rc_of 99 pr --mca embedded_output_required false "$CLIENT" log >"$OUT" 2>/dev/full # an answer of success would be a lie
+    well "$PMIXRUN" "$CLIENT" log
+}
+
 input() { seq -f %029.0f 10000 >"$TMP/input"; } # 300,000 bytes
 
 check_stdin() { # of three ranks, who get it as it comes in
@@ -774,6 +787,7 @@ t killed_by_TERM_is_143 killed_by_signal TERM 15
 t started_with_SIGCHLD_ignored sigchld_ignored
 t failure_after_others_ended exits_after_others_are_gone
 t rank_leaves_without_finalize no_finalize
+t texts_are_logged logged
 t stdin_of_300_kB_from_a_file_to_rank_0 stdin_file
 t stdin_of_300_kB_from_a_pipe_to_rank_0 stdin_pipe
 t stdin_empty stdin_null

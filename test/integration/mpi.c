@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpi hello|ring|coll|echo|shout|accept|spawn|multiple|rendezvous|model|stay|abort|orphan|widow [SIZE]: an MPI program of which each
+/* mpi hello|ring|coll|echo|shout|accept|spawn|multiple|rendezvous|model|stay|abort|wrong|orphan|widow [SIZE]: an MPI program of which each
  * rank prints "OK NAME rank/size" when all it checked was right. SIZE: how many ranks there must be. */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -333,6 +333,10 @@ int main(int argc, char **argv)
         serve();
     } else if (strcmp(name, "call") == 0) {
         call();
+    } else if (strcmp(name, "wrong") == 0) { /* an error of rank 1, which ends them all */
+        if (rank == 1)
+            MPI_Send(&rank, 1, MPI_INT, size, 0, MPI_COMM_WORLD);
+        MPI_Barrier(MPI_COMM_WORLD);
     } else if (strcmp(name, "orphan") == 0) { /* those it has started abort */
         start("abort", 2, MPI_COMM_WORLD, &others);
         MPI_Barrier(others);

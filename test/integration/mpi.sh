@@ -102,6 +102,18 @@ aborted() { # aborted LIBRARY
     lines 0 '^OK' "$OUT"
 }
 
+# The text of an error of MPI comes before the line about its end, each time.
+erroneous() { # erroneous LIBRARY
+    local n
+    need_mpi "$1"
+    for n in $(seq "$(times 10 100)"); do
+        run 60 "$PMIXRUN" -n 2 -x "LD_LIBRARY_PATH=$(folder "$1")" "$MPI" wrong >"$OUT" 2>"$ERR" && fail "exit status 0"
+        lines 1 'MPI_ERR_RANK: invalid rank$' "$ERR"
+        lines 1 '^pmixrun: rank 1 .* called abort with status 6' "$ERR"
+        tail -1 "$ERR" | grep -q '^pmixrun: rank 1' || fail "run $n: text after the line about the end"
+    done
+}
+
 # Open MPI asks for the programming models of its process, and shows them if told to.
 modelled() { # modelled LIBRARY
     need_mpi "$1"
@@ -203,6 +215,7 @@ for lib in debian ours; do
     t "input_of_ranks_of_${lib}_library_comes_out_of_all" echoes $lib
     t "output_of_ranks_of_${lib}_library_is_whole" shouted $lib
     t "MPI_Abort_of_${lib}_library_ends_the_job_with_its_status" aborted $lib
+    t "text_of_an_error_of_${lib}_library_is_shown" erroneous $lib
     t "ranks_of_${lib}_library_know_what_they_are_bound_to" bound $lib
     t "killed_rank_of_${lib}_library_leaves_nothing" killed $lib RANK
     t "killed_server_of_${lib}_library_leaves_nothing" killed $lib SERVER

@@ -180,6 +180,65 @@ JOINS(newer)
 }
 #endif
 
+/* ---- log: texts at a server that writes them itself, the last one before an abort ---------- */
+
+JOINS(log)
+{
+    enum { REQUIRED = 1, NUMBER = 2 };
+    static const struct row {
+        const char *keys[2]; /* each with "N.KEY" as its text */
+        const char *directive;
+        int how;
+        pmix_status_t status;
+    } rows[] = {
+        {{PMIX_LOG_STDERR}, NULL, 0, PMIX_SUCCESS},
+        {{PMIX_LOG_STDOUT}, NULL, REQUIRED, PMIX_SUCCESS},
+        {{PMIX_LOG_STDERR, PMIX_LOG_STDOUT}, NULL, 0, PMIX_SUCCESS},
+        {{PMIX_LOG_STDERR, PMIX_LOG_STDOUT}, PMIX_LOG_ONCE, REQUIRED, PMIX_SUCCESS},
+        {{PMIX_LOG_EMAIL, PMIX_LOG_STDOUT}, PMIX_LOG_ONCE, 0, PMIX_SUCCESS},
+        {{PMIX_LOG_STDERR, "test.unknown"}, NULL, 0, PMIX_ERR_PARTIAL_SUCCESS},
+        {{PMIX_LOG_STDERR, "test.unknown"}, NULL, REQUIRED, PMIX_ERR_NOT_SUPPORTED},
+        {{"test.unknown"}, NULL, 0, PMIX_ERR_NOT_SUPPORTED},
+        {{PMIX_LOG_STDERR}, "test.unknown", 0, PMIX_SUCCESS},
+        {{PMIX_LOG_STDERR}, "test.unknown", REQUIRED, PMIX_ERR_NOT_SUPPORTED},
+        {{PMIX_LOG_STDERR}, NULL, NUMBER, PMIX_ERR_BAD_PARAM},
+        {{PMIX_LOG_STDOUT, PMIX_LOG_STDERR}, NULL, NUMBER, PMIX_ERR_BAD_PARAM},
+    };
+    const uint32_t number = 7;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct row *r = &rows[i];
+        pmix_info_t data[2], directive;
+        const size_t n = r->keys[1] ? 2 : 1;
+        char text[64];
+
+        for (size_t k = 0; k < n; k++) {
+            snprintf(text, sizeof text, "text %zu.%s%s", i, r->keys[k], k ? "\n" : "");
+            PMIX_INFO_LOAD(&data[k], r->keys[k], text, PMIX_STRING);
+        }
+        if (r->how == NUMBER) {
+            PMIX_INFO_DESTRUCT(&data[n - 1]);
+            PMIX_INFO_LOAD(&data[n - 1], r->keys[n - 1], &number, PMIX_UINT32);
+        }
+        PMIX_INFO_LOAD(&directive, r->directive ? r->directive : "", NULL, PMIX_BOOL);
+        if (r->how == REQUIRED)
+            PMIX_INFO_REQUIRED(r->directive ? &directive : &data[n - 1]);
+        EXPECT(PMIx_Log(data, n, &directive, r->directive ? 1 : 0), r->status);
+        EXPECT(result(PMIx_Log_nb(data, n, &directive, r->directive ? 1 : 0, on_done,
+                                  NULL)),
+               r->status);
+        for (size_t k = 0; k < n; k++)
+            PMIX_INFO_DESTRUCT(&data[k]);
+    }
+    if (argc > 1) {
+        pmix_info_t last;
+
+        PMIX_INFO_LOAD(&last, PMIX_LOG_STDERR, "the last text", PMIX_STRING);
+        GOOD(PMIx_Log_nb(&last, 1, NULL, 0, on_done, NULL));
+        PMIx_Abort(3, "the end", NULL, 0);
+    }
+}
+
 /* ---- nulls: under a host that implements nothing. What one server can do alone works, the rest
  * is refused in so many words. --------------------------------------------------------------- */
 

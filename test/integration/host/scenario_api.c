@@ -93,6 +93,15 @@ SCENARIO(empty_slots_mean_not_supported, FOREIGN)
     close_server();
 }
 
+SCENARIO(texts_are_logged_without_a_function_of_the_host, 0)
+{
+    static const pmix_server_module_t nothing;
+
+    open_server(HOST_LATER, &nothing);
+    run_job("log", 1, "log");
+    close_server();
+}
+
 SCENARIO(abort_reaches_the_host, FOREIGN | SERVED)
 {
     struct host_job job;
