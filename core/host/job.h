@@ -120,6 +120,7 @@ struct px_launch_job {
     uint32_t n_begun,
         n_starting; /* LAUNCHING: those that were begun; of them, not yet known */
     bool announced; /* one of them has started */
+    bool crowded;   /* more processes than CPUs were on this node at its launch */
     uint32_t n_running, n_streams;    /* running: or starting */
     struct px_task_output notices[2]; /* what is told of its seats, as outputs are */
     struct px_feed *feeds; /* of all processes, or of the only one that has one */

@@ -32,6 +32,16 @@ static const pmix_proc_t *parent_of(const struct px_launch_job *job)
                : &job->parent;
 }
 
+/* Returns the number of processes on this node once the job runs. */
+static uint32_t node_size(const struct px_launch_job *job)
+{
+    uint32_t n = job->n_tasks;
+
+    PX_LIST_EACH (&job->launcher->jobs, struct px_launch_job, j, link)
+        n += j == job || !px_plan_counts(&j->plan) ? 0 : j->n_running;
+    return n;
+}
+
 /* "0,1,2": some readers of peers take no ranges. */
 static char *all_ranks(const struct px_launch_job *job)
 {
@@ -61,10 +71,7 @@ static pmix_status_t describe_job(px_infos *out, const struct px_launch_job *job
     PX_AUTOFREE char *nodes = NULL;
     PX_AUTOFREE char *procs = NULL;
     long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    uint32_t n = job->n_tasks; /* and of all other jobs here */
-
-    PX_LIST_EACH (&job->launcher->jobs, struct px_launch_job, j, link)
-        n += j == job || !px_plan_counts(&j->plan) ? 0 : j->n_running;
+    const uint32_t n = node_size(job);
     uint32_t universe = n_cpus > (long)n ? (uint32_t)n_cpus : n;
     if (!ranks || (job->dir && !top) ||
         px_map_pack_nodes(px_process.model->hostname, &nodes) ||
@@ -84,6 +91,8 @@ static pmix_status_t describe_job(px_infos *out, const struct px_launch_job *job
         {PMIX_TDIR_RMCLEAN, job->dir ? &yes : NULL, PMIX_BOOL},
         {PMIX_NODEID, &zero, PMIX_UINT32},
         {PMIX_NODE_SIZE, &n, PMIX_UINT32},
+        /* Open MPI 5 looks for the key alone, so a false value must not be there. */
+        {PMIX_NODE_OVERSUBSCRIBED, job->crowded ? &yes : NULL, PMIX_BOOL},
         {PMIX_NUM_NODES, &one, PMIX_UINT32},
         {PMIX_UNIV_SIZE, &universe, PMIX_UINT32},
         {PMIX_MAX_PROCS, &universe, PMIX_UINT32},
@@ -240,8 +249,9 @@ static pmix_status_t register_job(struct px_launch_job *job, struct px_err *err)
     struct px_server *srv = job->launcher->server;
     PX_AUTO(px_infos) infos = {0};
     struct px_server_setup *setup;
-    pmix_status_t rc = describe(&infos, job);
 
+    job->crowded = node_size(job) > px_binding_count();
+    pmix_status_t rc = describe(&infos, job);
     if (rc)
         return px_err_set(err, rc, "cannot describe the job: %s",
                           PMIx_Error_string(rc));
@@ -259,6 +269,15 @@ static pmix_status_t register_job(struct px_launch_job *job, struct px_err *err)
 }
 
 /* ---- one process ---------------------------------------------------------------- */
+
+/* Asks a program by its environment to yield its CPU while it waits. Open MPI 4 knows
+ * no key for an oversubscribed node; its launcher sets this parameter. */
+static pmix_status_t add_crowded(const struct px_task *task, char ***env)
+{
+    static const char name[] = "OMPI_MCA_mpi_oversubscribe";
+
+    return task->job->crowded ? px_env_set(env, name, "1", false) : PMIX_SUCCESS;
+}
 
 /* Before it can start anything itself: if we are killed, all of that has to be
  * known. */
@@ -351,6 +370,8 @@ pmix_status_t px_task_start(struct px_task *task, struct px_err *err)
 
     if (!rc && !app->non_pmi)
         rc = px_server_child_env(job->launcher->server, &proc, &env);
+    if (!rc)
+        rc = add_crowded(task, &env);
     if (!rc && seat && seat->cpus)
         rc = px_cpus_mask(seat->cpus, &cpus, &spec.cpus_size);
     spec.cpus = cpus;

@@ -82,6 +82,16 @@ pmix_status_t px_binding_list(pid_t pid, char **list)
     return rc;
 }
 
+uint32_t px_binding_count(void)
+{
+    const size_t size = CPU_ALLOC_SIZE(MAX_CPUS);
+    PX_AUTOFREE cpu_set_t *set = calloc(1, size);
+
+    return set && sched_getaffinity(0, size, set) == 0
+               ? (uint32_t)CPU_COUNT_S(size, set)
+               : UINT32_MAX;
+}
+
 pmix_status_t px_cpus_mask(const char *list, cpu_set_t **mask, size_t *size)
 {
     uint32_t first, last;

@@ -37,6 +37,9 @@ bool px_topo_is_real(void *topology);
 /* CPUs of all threads of a process, or of the calling thread if pid is 0, as a list
  * ("0-3,8"), malloc'd. Needs no hwloc. PMIX_ERR_NOT_AVAILABLE, PMIX_ERR_NOMEM. */
 pmix_status_t px_binding_list(pid_t pid, char **list);
+/* Returns how many CPUs the calling thread may run on, or UINT32_MAX if the system
+ * gives no answer. Needs no hwloc. */
+uint32_t px_binding_count(void);
 /* Such a list as a mask for sched_setaffinity, malloc'd. PMIX_ERR_BAD_PARAM,
  * PMIX_ERR_NOMEM. */
 pmix_status_t px_cpus_mask(const char *list, cpu_set_t **mask, size_t *size);

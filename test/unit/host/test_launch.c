@@ -281,6 +281,33 @@ PX_TEST(a_job_is_described_as_launchers_do)
     }
 }
 
+/* Readers look for the key alone. Jobs that run beside the new one count. */
+PX_TEST(a_job_learns_that_its_node_is_oversubscribed)
+{
+    const uint32_t n = px_binding_count();
+    const struct {
+        uint32_t n;
+        bool crowded;
+    } rows[] = {{n, false}, {1, true}};
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        PX_AUTOFREE char *text = px_strf(
+            "[ \"${OMPI_MCA_mpi_oversubscribe-0}\" = %d ] && "
+            "touch well$PMIX_RANK; exec sleep 20",
+            rows[i].crowded);
+        pmix_proc_t proc;
+        pmix_value_t *v = NULL;
+
+        spawn((int)rows[i].n, text);
+        await_file("well0");
+        px_proc_set(&proc, job_name, PMIX_RANK_WILDCARD);
+        ck_assert_int_eq(PMIx_Get(&proc, PMIX_NODE_OVERSUBSCRIBED, NULL, 0, &v),
+                         rows[i].crowded ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
+        ck_assert(!v || (v->type == PMIX_BOOL && v->data.flag));
+        PMIx_Value_free(v, 1);
+    }
+}
+
 /* ---- out of memory --------------------------------------------------------------- */
 
 static void do_count(struct px_call *call, void *args)
