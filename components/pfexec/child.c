@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -234,6 +235,25 @@ enum {
     NOT_EXECUTABLE,
 };
 
+/* Reads the interpreter's name from the "#!" line of a script; "" if there is none. */
+static void read_interpreter(const char *program, char *name, size_t size)
+{
+    static const char mark[] = "#!", space[] = " \t";
+    PX_AUTOCLOSE int fd = open(program, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : PX_RETRY(read(fd, name, size - 1));
+
+    name[n > 0 ? n : 0] = '\0';
+    if (strncmp(name, mark, sizeof(mark) - 1) == 0) {
+        size_t begin = sizeof(mark) - 1;
+
+        begin += strspn(name + begin, space);
+        memmove(name, name + begin, strlen(name + begin) + 1);
+        name[strcspn(name, " \t\n")] = '\0';
+    } else {
+        *name = '\0';
+    }
+}
+
 /* The step, or the reason. */
 static int explain(const char *program, int errnum)
 {
@@ -241,8 +261,8 @@ static int explain(const char *program, int errnum)
 
     if ((errnum != ENOENT && errnum != EACCES) || stat(program, &st) < 0)
         return EXEC;
-    if (errnum == ENOENT) /* it is there, and does not exist */
-        return *program == '/' ? INTERPRETER : EXEC;
+    if (errnum == ENOENT) /* the file exists, so its interpreter does not */
+        return INTERPRETER;
     if (S_ISDIR(st.st_mode))
         return FOLDER;
     if (!S_ISREG(st.st_mode))
@@ -260,6 +280,9 @@ PX_NORETURN void px_pfexec_run_child(const struct px_pfexec_plan *given)
     failure.errnum = errno;
     if (failure.step == EXEC)
         failure.step = explain(plan.spec->program, failure.errnum);
+    if (failure.step == INTERPRETER)
+        read_interpreter(plan.spec->program, failure.interpreter,
+                         sizeof(failure.interpreter));
     (void)!PX_RETRY(send(plan.line, &failure, sizeof(failure), MSG_NOSIGNAL));
     _exit(EXIT_NOT_RUN);
 }
@@ -270,6 +293,11 @@ pmix_status_t px_pfexec_describe(const struct px_pfexec_failure *failure,
 {
     int step = failure->step;
 
+    if (step == INTERPRETER && failure->interpreter[0])
+        return px_err_set(
+            err, reasons[0].status,
+            "cannot run " PX_PFEXEC_NAME ": its interpreter %.*s does not exist",
+            program, (int)sizeof(failure->interpreter) - 1, failure->interpreter);
     if (step >= N_STEPS && step - N_STEPS < (int)PX_COUNT(reasons))
         return px_err_set(err, reasons[step - N_STEPS].status,
                           "cannot run " PX_PFEXEC_NAME ": %s", program,

@@ -23,6 +23,7 @@ struct px_pfexec_plan {
 struct px_pfexec_failure {
     int step;
     int errnum;
+    char interpreter[256]; /* missing one, as the "#!" line names it; "": unknown */
 };
 
 enum { PX_PFEXEC_NOT_IN_TIME = -1 }; /* a step that only the parent knows */

@@ -155,7 +155,7 @@ struct news {
     pmix_proc_t proc; /* that failed, or has aborted others */
     pid_t pid;
     char host[256];
-    char text[512]; /* "killed by signal 9 (Killed)" */
+    char text[8192]; /* "killed by signal 9 (Killed)"; an abort's has up to 4 KiB */
 };
 
 static void copy_text(char *to, size_t size, const pmix_value_t *v)
@@ -510,17 +510,22 @@ static int launch(const struct options *o)
     return status;
 }
 
+/* Opens standard streams that are closed; else the next file to be opened would take
+ * the place of one, and the job's output would go there. Writing to a stdout that was
+ * closed stays an error. */
+static void open_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)!open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR);
+}
+
 int main(int argc, char **argv)
 {
     static struct options options; /* as long as the program */
-    int fd, status;
+    int status;
 
-    /* The standard streams that are closed are opened: else one of them would be the
-     * next file that is opened, and the job's output would go there. */
-    do {
-        fd = open("/dev/null", O_RDWR);
-    } while (fd >= 0 && fd <= STDERR_FILENO);
-    close(fd);
+    open_streams();
     options_parse(&options, argc, argv);
     if (options.dirs)
         return clean(&options);

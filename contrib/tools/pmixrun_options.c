@@ -22,7 +22,7 @@ static const char help[] =
     "       pmixrun [--mca NAME VALUE] [--tune FILE] [--timeout S] --clean [DIR]...\n"
     "Run processes of one or more programs on this node, as one PMIx job.\n"
     "\n"
-    "  -n N               start N processes of the program; default 1, or as many as\n"
+    "  -n N, -np N        start N processes of the program; default 1, or as many as\n"
     "                     --map-by ppr makes\n"
     "  --mca NAME VALUE   set a parameter of the library, here and in the processes\n"
     "  --tune FILE        read parameters from FILE, here and in the processes\n"
@@ -69,7 +69,7 @@ static const char help[] =
     "  --progress         on a terminal, show how many ranks have started, initialised\n"
     "                     and ended\n"
     "  --verbose          report each step\n"
-    "  --help             print this\n"
+    "  -h, --help         print this\n"
     "  --version          print the version\n"
     "\n"
     "Output appears in whole lines. SIGINT, SIGTERM and SIGHUP go to all processes and\n"
@@ -336,6 +336,8 @@ static bool take_attribute(struct options *o, char ***at)
     } else {
         char *text = argument(at);
 
+        if (!*text)
+            usage("%s \"\" is empty", attributes[i].option);
         if (strncmp(attributes[i].option, "--output", strlen("--output")) == 0)
             text = files_only(o, text);
         ask(o, attributes[i].key, text, PMIX_STRING);
@@ -387,7 +389,7 @@ static void parse_general(struct options *o, char ***at)
     } else if (strcmp(option, "--output") == 0) {
         take_output(o, argument(at));
         o->runs = true;
-    } else if (strcmp(option, "--help") == 0) {
+    } else if (is_option(option, "--help", "-h")) {
         print_and_exit(help);
     } else if (strcmp(option, "--version") == 0) {
         print_and_exit(need_text("pmixrun, %s\n", PMIx_Get_version()));
@@ -444,8 +446,10 @@ static void parse_program(struct options *o, char ***at)
             ++*at;
             break;
         }
-        if (strcmp(**at, "-n") == 0) {
-            p->n = number("-n", argument(at), INT_MAX);
+        if (is_option(**at, "-n", "-np")) {
+            const char *option = **at;
+
+            p->n = number(option, argument(at), INT_MAX);
             o->runs = true;
         } else if (o->n_programs == 1) {
             parse_general(o, at);

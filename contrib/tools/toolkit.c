@@ -7,11 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-static void say(const char *fmt, va_list args)
+/* Writes one line at once, so that no other output comes into the middle. */
+static void say(const char *end, const char *fmt, va_list args)
 {
-    fprintf(stderr, "%s: ", tool_name);
-    vfprintf(stderr, fmt, args);
+    char *text = NULL;
+
+    if (vasprintf(&text, fmt, args) < 0)
+        text = NULL;
+    dprintf(STDERR_FILENO, "%s: %s%s\n", tool_name, text ? text : fmt, end);
+    free(text);
 }
 
 void complain(const char *fmt, ...)
@@ -19,9 +25,8 @@ void complain(const char *fmt, ...)
     va_list args;
 
     va_start(args, fmt);
-    say(fmt, args);
+    say("", fmt, args);
     va_end(args);
-    fputc('\n', stderr);
 }
 
 void fail(const char *fmt, ...)
@@ -29,20 +34,21 @@ void fail(const char *fmt, ...)
     va_list args;
 
     va_start(args, fmt);
-    say(fmt, args);
+    say("", fmt, args);
     va_end(args);
-    fputc('\n', stderr);
     exit(EXIT_TROUBLE);
 }
 
 void usage(const char *fmt, ...)
 {
+    char end[64];
     va_list args;
 
+    snprintf(end, sizeof(end), "; see %s --help", tool_name);
+
     va_start(args, fmt);
-    say(fmt, args);
+    say(end, fmt, args);
     va_end(args);
-    fprintf(stderr, "; see %s --help\n", tool_name);
     exit(EXIT_USAGE);
 }
 

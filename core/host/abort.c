@@ -39,6 +39,23 @@ static void name_tasks(const struct px_launcher *l, const pmix_proc_t *target)
             job->tasks[r].named = true;
 }
 
+/* Appends the caller's message to the failure's text, cut between characters. */
+static void add_message(struct px_failure *f, const char *message)
+{
+    size_t at = strlen(f->text), len = strlen(message), kept = len;
+
+    if (len > PX_ABORT_TEXT_B) {
+        kept = PX_ABORT_TEXT_B;
+        while (kept > 0 && (message[kept] & 0xc0) == 0x80)
+            kept--;
+    }
+    at += (size_t)snprintf(f->text + at, sizeof(f->text) - at, ": %.*s", (int)kept,
+                           message);
+    if (kept < len)
+        snprintf(f->text + at, sizeof(f->text) - at, "... (cut, %zu bytes in all)",
+                 len);
+}
+
 /* Of n processes, or of all that still run. */
 static struct px_failure describe(const struct px_launch_job *job,
                                   const struct request *q, uint32_t n, bool all)
@@ -63,11 +80,12 @@ static struct px_failure describe(const struct px_launch_job *job,
     else
         snprintf(what, sizeof(what), "aborted rank%s %.32s%s%s", n > 1 ? "s" : "",
                  list ? list : "?", own ? "" : " of ", own ? "" : job_name);
-    snprintf(f.text, sizeof(f.text), "%s with status %d%s%s%s", what, q->status,
+    snprintf(f.text, sizeof(f.text), "%s with status %d%s", what, q->status,
              all                           ? ""
              : px_plan_goes_on(&job->plan) ? "; the others go on"
-                                           : "; the job ends",
-             q->text ? ": " : "", q->text ? q->text : "");
+                                           : "; the job ends");
+    if (q->text)
+        add_message(&f, q->text);
     return f;
 }
 

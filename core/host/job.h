@@ -49,15 +49,18 @@ struct px_task_output {
     struct px_file *file;      /* gets it, too, or alone; NULL: none */
 };
 
+/* Bytes of an abort's message that are kept, and of a failure's text around it. */
+enum { PX_ABORT_TEXT_B = 4096, PX_FAILURE_B = PX_ABORT_TEXT_B + 512 };
+
 /* The failure of a job, and of which of its processes. */
 struct px_failure {
-    pmix_status_t status;  /* PMIX_SUCCESS: nothing */
-    pmix_status_t verdict; /* on the job, that follows from it */
-    pmix_rank_t rank;      /* PMIX_RANK_UNDEF: none in particular */
-    pmix_nspace_t nspace;  /* of that rank; "": it is one of this job */
-    bool whole;            /* the job ends, also one that goes on without some */
-    int exit_code;         /* not 0 if there is a failure */
-    char text[512];        /* "killed by signal 9 (Killed)" */
+    pmix_status_t status;    /* PMIX_SUCCESS: nothing */
+    pmix_status_t verdict;   /* on the job, that follows from it */
+    pmix_rank_t rank;        /* PMIX_RANK_UNDEF: none in particular */
+    pmix_nspace_t nspace;    /* of that rank; "": it is one of this job */
+    bool whole;              /* the job ends, also one that goes on without some */
+    int exit_code;           /* not 0 if there is a failure */
+    char text[PX_FAILURE_B]; /* "killed by signal 9 (Killed)" */
 };
 
 /* Of a process that is started again when it fails. */
@@ -67,6 +70,7 @@ struct px_restart {
     bool due;     /* the pause before is over */
     struct px_timer *timer;
     struct px_failure failure; /* of its last life */
+    pid_t pid;                 /* process that failed */
 };
 
 /* A process of a job. */

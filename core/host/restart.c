@@ -107,6 +107,7 @@ static bool plan(struct px_task *task, const struct px_failure *failure)
         task->restart = r;
     }
     r->failure = *failure;
+    r->pid = task->pid;
     r->pending = true;
     job->n_running++;
     revive(task, true);
@@ -128,7 +129,7 @@ static void report(const struct px_task *task)
         {PMIX_NSPACE, job->proc.nspace, PMIX_STRING},
         {PMIX_EVENT_AFFECTED_PROC, &proc, PMIX_PROC},
         {PMIX_HOSTNAME, px_process.model->hostname, PMIX_STRING},
-        {PMIX_PROC_PID, &task->pid, PMIX_PID},
+        {PMIX_PROC_PID, &r->pid, PMIX_PID},
         {PMIX_REINCARNATION, &r->n, PMIX_UINT32},
         {PMIX_EXIT_CODE, &r->failure.exit_code, PMIX_INT},
         {PMIX_EVENT_TEXT_MESSAGE, text, PMIX_STRING}};

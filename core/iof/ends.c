@@ -48,6 +48,7 @@ pmix_status_t px_iof_sink_open(const struct px_piof_target *target, const char *
     }
     return px_err_set(err, rc, "cannot write to %s: %s", name,
                       rc == PMIX_ERR_NOT_SUPPORTED ? "no component of piof takes it"
+                      : rc == PMIX_ERR_BAD_PARAM   ? "it is not open for writing"
                                                    : PMIx_Error_string(rc));
 }
 
@@ -151,7 +152,7 @@ pmix_status_t px_iof_std_get(const struct px_iof_std **out)
             break;
         }
         rc = px_iof_sink_open(&target, std_names[i], &std->of[i], &err);
-        if (rc == PMIX_ERR_NOT_SUPPORTED)
+        if (rc == PMIX_ERR_NOT_SUPPORTED || rc == PMIX_ERR_BAD_PARAM)
             px_log(PX_LOG_ERROR, "output", "%s", err.text);
         if (rc && rc != PMIX_ERR_NOMEM) {
             rc = px_iof_sink_create(NULL, NULL, std_names[i], &std->of[i]);

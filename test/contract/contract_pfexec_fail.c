@@ -28,7 +28,7 @@ PX_TEST(a_failure_names_the_program_and_the_reason)
     } rows[] = {
         {"missing", NULL, 0, PMIX_ERR_NOT_FOUND, "No such file or directory"},
         {"script", "#!/no/such/interpreter\n", 0755, PMIX_ERR_NOT_FOUND,
-         "its interpreter does not exist"},
+         "its interpreter /no/such/interpreter does not exist"},
         {"plain", "#!/bin/sh\n", 0644, PMIX_ERR_NO_PERMISSIONS, "it is not executable"},
         {"", NULL, 0, PMIX_ERR_NO_PERMISSIONS, "it is a directory"},
         {"fifo", NULL, 0, PMIX_ERR_NO_PERMISSIONS, "it is not a regular file"},

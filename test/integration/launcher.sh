@@ -336,6 +336,12 @@ preload() {
     chmod +x "$TMPDIR/prog"
     pr -n 2 --preload --preload-files "$TMPDIR/data" "$TMPDIR/prog" >"$OUT"
     lines 2 '/jobs/1/prog all of it$' "$OUT"
+    ln -s prog "$TMPDIR/link"
+    pr --preload --preload-files "$TMPDIR/data" "$TMPDIR/link" >"$OUT"
+    lines 1 '/jobs/1/link all of it$' "$OUT"
+    rc_of 1 pr --preload-files "$TMPDIR/link" true 2>"$ERR"
+    lines 1 'cannot preload .*/link: it is a symbolic link$' "$ERR"
+    rm "$TMPDIR/link"
     nothing() { [ -z "$(find "$TMPDIR" -mindepth 1 ! -name prog ! -name data)" ]; }
     until_true 5 nothing || fail "copies are left"
     rc_of 1 pr --preload-files "$TMPDIR/data,$TMPDIR/none" "$TMPDIR/prog" >"$OUT" 2>"$ERR"
@@ -352,6 +358,10 @@ stdout_full() { # a full disk is told, not ignored
     pr -n 2 "$CLIENT" lines 100 >/dev/full 2>"$ERR" || rc=$?
     [[ $rc != @(0|124) ]] || fail "exit status $rc"
     grep -q 'No space left' "$ERR" || fail "no line says why"
+    # the linker's record would be opened as stdout
+    rc_of 141 run 60 env -u LD_DEBUG sh -c '"$0" echo hi >&-' "$PMIXRUN" 2>"$ERR" # as the write of the process fails
+    lines 1 'cannot write to standard output: it is not open for writing$' "$ERR"
+    run 60 env -u LD_DEBUG sh -c '"$0" true >&-' "$PMIXRUN" 2>"$ERR"
     # unless it need not be written: all ranks come to their end then
     pr --mca embedded_output_required false -n 2 sh -c "head -c 300000 /dev/zero; echo \$PMIX_RANK >>$TMP/ended" \
         >/dev/full 2>"$ERR"
@@ -513,6 +523,12 @@ relative_program() {
     chmod +x "$TMP/here.sh"
     (cd "$TMP" && pr -n 2 ./here.sh) >"$OUT"
     lines 2 '^here$' "$OUT"
+    printf '#! /no/such/sh -e\n' >"$TMP/orphan"
+    chmod +x "$TMP/orphan"
+    (cd "$TMP" && rc_of 127 pr ./orphan 2>"$ERR")
+    lines 1 'cannot run \./orphan: its interpreter /no/such/sh does not exist$' "$ERR"
+    (cd "$TMP" && rc_of 127 pr ./nothing 2>"$ERR")
+    lines 1 'cannot run \./nothing: No such file or directory$' "$ERR"
     PATH=$TMP:$PATH pr -n 2 here.sh >"$OUT"
     lines 2 '^here$' "$OUT"
 }
@@ -692,6 +708,19 @@ help_and_version() {
     same 1 "$(wc -l <"$OUT")" "lines of --version"
 }
 
+spelled() { # as for other launchers; each message is one write, and an empty name is an error
+    pr -np 2 echo x : -np 1 echo x >"$OUT"
+    lines 3 '^x$' "$OUT"
+    pr -h >"$OUT"
+    lines 1 '^usage: pmixrun' "$OUT"
+    rc_of 2 pr --host "" true 2>"$ERR"
+    lines 1 '^pmixrun: --host "" is empty; see pmixrun --help$' "$ERR"
+    has strace || return 0
+    rc_of 2 run 60 strace -qq -e trace=write -o "$TMPDIR/calls" "$PMIXRUN" --nonsense 2>"$ERR"
+    same 1 "$(grep -c '^write(2' "$TMPDIR/calls")" "writes of one message"
+    rm "$TMPDIR/calls"
+}
+
 verbose() {
     pr --verbose -n 2 true >"$OUT" 2>"$ERR"
     [ -s "$ERR" ] || fail "--verbose says nothing"
@@ -852,6 +881,7 @@ t four_jobs_side_by_side side_by_side
 t ranks_inherit_no_descriptors no_file_descriptors_leak
 t runs_unprivileged unprivileged
 t help_and_version help_and_version
+t options_and_messages spelled
 t verbose_and_silent verbose
 t ranks_learn_the_topology topology "$CLIENT" topology
 t ranks_without_hwloc_ask_the_server_for_distances no_hwloc

@@ -69,7 +69,8 @@ static int copy_bytes(int from, int to, uint64_t *left)
 static int copy_file(const struct px_file *f, uint64_t *left)
 {
     PX_AUTOCLOSE int from = open_at(AT_FDCWD, f->from,
-                                    O_RDONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+                                    O_RDONLY | O_NOCTTY | O_CLOEXEC |
+                                        (f->follows ? 0 : O_NOFOLLOW));
     struct stat st;
 
     if (from < 0)

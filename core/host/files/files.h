@@ -14,6 +14,7 @@
 struct px_file {
     char *from; /* of a copy, which is new and private; NULL: a file for output */
     char *to;
+    bool follows; /* a copy of what a symbolic link leads to: a program */
     /* Of a file for output: folders that are missing are made, a file that is there is
      * emptied. Links may lead there in the first so many bytes of the path alone. */
     size_t n_given;

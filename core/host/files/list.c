@@ -69,6 +69,15 @@ static pmix_status_t list_output(struct px_task *task, int which, struct px_err 
     return name_output(task, which, &file->to, err);
 }
 
+/* Finds a program among the files to copy; users name programs by links. */
+static bool is_program(const px_plan *plan, const char *path)
+{
+    for (size_t i = 0; i < plan->n_apps; i++)
+        if (plan->apps[i].preloaded && strcmp(plan->apps[i].program, path) == 0)
+            return true;
+    return false;
+}
+
 /* Programs are run as copies, if that is asked for. */
 static pmix_status_t list_copies(struct px_launch_job *job, struct px_err *err)
 {
@@ -84,6 +93,7 @@ static pmix_status_t list_copies(struct px_launch_job *job, struct px_err *err)
 
         *file = (struct px_file){.from = strdup(*path),
                                  .to = px_path_join(job->dir, strrchr(*path, '/')),
+                                 .follows = is_program(plan, *path),
                                  .fd = -1};
         if (!file->from || !file->to)
             return px_err_nomem(err, "spawn");

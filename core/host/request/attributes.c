@@ -27,6 +27,7 @@ struct reading {
     const pmix_app_t *asked; /* its own infos are read; NULL: those of the job */
     const pmix_app_t *later; /* those that are read afterwards, and win; or NULL */
     struct px_err *err;
+    bool *foreign; /* set when a named host is not this node; NULL: not needed */
 };
 
 static const char *name_of(const pmix_info_t *info)
@@ -67,6 +68,8 @@ static pmix_status_t need_here(const struct reading *r, const char *name, size_t
 {
     if (is_here(name, len))
         return PMIX_SUCCESS;
+    if (r->foreign)
+        *r->foreign = true;
     return px_err_set(r->err, PMIX_ERR_JOB_ALLOC_FAILED,
                       "cannot spawn: host %.*s%s%s is not this node, %s; a resource "
                       "manager is needed to run on others",
@@ -141,13 +144,18 @@ static pmix_status_t check_host_file(const struct reading *r, const pmix_info_t 
     return rc;
 }
 
-/* This node is there already. */
+/* Accepts this node, which the job has already. */
 static pmix_status_t add_hosts(const struct reading *r, const pmix_info_t *info)
 {
-    pmix_status_t rc = strcmp(info->key, PMIX_ADD_HOST) == 0 ? check_hosts(r, info)
-                                                             : check_host_file(r, info);
+    bool foreign = false;
+    struct reading reading = *r;
 
-    return rc == PMIX_ERR_JOB_ALLOC_FAILED ? cannot(r, "there is no other node") : rc;
+    reading.foreign = &foreign;
+    pmix_status_t rc = strcmp(info->key, PMIX_ADD_HOST) == 0
+                           ? check_hosts(&reading, info)
+                           : check_host_file(&reading, info);
+
+    return foreign ? cannot(r, "there is no other node") : rc;
 }
 
 /* ---- environment ----------------------------------------------------------------- */
@@ -572,7 +580,7 @@ static pmix_status_t read_all(const struct reading *r, const pmix_info_t *info,
 pmix_status_t px_attributes_of_job(px_plan *plan, const struct px_spawn_request *req,
                                    struct px_err *err)
 {
-    const struct reading r = {req, plan, NULL, NULL, NULL, err};
+    const struct reading r = {req, plan, NULL, NULL, NULL, err, NULL};
 
     return read_all(&r, req->info, req->n_info);
 }
@@ -582,8 +590,8 @@ pmix_status_t px_attributes_of_app(px_plan *plan, struct px_app_plan *app,
                                    const struct px_spawn_request *req,
                                    struct px_err *err)
 {
-    const struct reading of_job = {req, plan, app, NULL, asked, err};
-    const struct reading own = {req, plan, app, asked, NULL, err};
+    const struct reading of_job = {req, plan, app, NULL, asked, err, NULL};
+    const struct reading own = {req, plan, app, asked, NULL, err, NULL};
     pmix_status_t rc = read_all(&of_job, req->info, req->n_info);
 
     return rc ? rc : read_all(&own, asked->info, asked->ninfo);

@@ -76,8 +76,7 @@ static pmix_status_t find_program(struct px_app_plan *plan, const char *name,
     /* Of a path the process finds out: the file system may not answer, and others shall
      * not wait. */
     if (strchr(name, '/')) {
-        plan->program = *name == '/' ? strdup(name)
-                                     : px_path_join(from ? from : ".", name);
+        plan->program = *name == '/' || !from ? strdup(name) : px_path_join(from, name);
         return plan->program ? PMIX_SUCCESS : out_of_memory(err);
     }
     pmix_status_t rc = px_path_find_program(name, plan->env, from, &plan->program, err);

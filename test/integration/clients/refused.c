@@ -35,7 +35,8 @@ static const struct row {
     {"no-such", .env = "PATH=/bin:.", .status = PMIX_ERR_JOB_EXE_NOT_FOUND,
      .line = "cannot run no-such: not found in /bin:."},
     {"orphan", .env = "PATH=.", .status = PMIX_ERR_JOB_EXE_NOT_FOUND,
-     .line = "cannot run @/./orphan: its interpreter does not exist"},
+     .line =
+         "cannot run @/./orphan: its interpreter /no/such/interpreter does not exist"},
     {"./plain", .status = PMIX_ERR_JOB_APP_NOT_EXECUTABLE,
      .line = "cannot run @/./plain: it is not executable"},
     {"plain", .env = "PATH=/no/such:@", .status = PMIX_ERR_JOB_APP_NOT_EXECUTABLE,

@@ -16,6 +16,7 @@ PX_TEST_HANDLER(on_event)
 
     if (code == PMIX_ERR_PROC_RESTART) {
         px_str_copy(seen.restart, sizeof(seen.restart), message);
+        seen.restarted = px_info_find(info, n, PMIX_PROC_PID)->value.data.pid;
         seen.n_restarts++;
         cb(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
         return;

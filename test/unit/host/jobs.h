@@ -21,7 +21,8 @@ extern struct seen {
     pmix_status_t failure, verdict; /* the first failure, and the last end */
     pmix_proc_t culprit;
     int exit_code;
-    char text[512], restart[512];
+    char text[PX_FAILURE_B], restart[512];
+    pid_t restarted; /* process that failed */
 } seen;
 /* The job spawned last. Jobs run in px_test_dir(). */
 extern char job_name[PMIX_MAX_NSLEN + 1];

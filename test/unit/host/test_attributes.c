@@ -123,7 +123,7 @@ PX_TEST(the_server_does_not_look_at_the_path_of_a_program)
 {
     static const char *const rows[][3] = {{"/no/such", "/no/dir", "/no/such"},
                                           {"./such", "/no/dir", "/no/dir/./such"},
-                                          {"no/such", NULL, "./no/such"}};
+                                          {"no/such", NULL, "no/such"}};
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         const pmix_app_t app = {
@@ -339,8 +339,10 @@ PX_TEST(values_that_cannot_be_honoured_are_refused)
         {PMIX_HOSTFILE, "/", PMIX_STRING, PMIX_ERR_JOB_ALLOC_FAILED,
          PMIX_ERR_JOB_ALLOC_FAILED},
         {PMIX_ADD_HOST, foreign, PMIX_STRING, PMIX_SUCCESS, PMIX_ERR_NOT_SUPPORTED},
-        {PMIX_ADD_HOSTFILE, "/no/such/file", PMIX_STRING, PMIX_SUCCESS,
-         PMIX_ERR_NOT_SUPPORTED},
+        {PMIX_ADD_HOSTFILE, "/no/such/file", PMIX_STRING, PMIX_ERR_JOB_ALLOC_FAILED,
+         PMIX_ERR_JOB_ALLOC_FAILED},
+        {PMIX_ADD_HOSTFILE, write_file("more", "localhost\nnode7\n", 0600), PMIX_STRING,
+         PMIX_SUCCESS, PMIX_ERR_NOT_SUPPORTED},
         {PMIX_WDIR, "/no/such/dir", PMIX_STRING, PMIX_ERR_JOB_WDIR_NOT_FOUND,
          PMIX_ERR_JOB_WDIR_NOT_FOUND},
         {PMIX_PREFIX, "/etc/passwd", PMIX_STRING, PMIX_ERR_BAD_PARAM,

@@ -252,6 +252,33 @@ PX_TEST(abort_ends_the_job_and_names_its_caller)
     }
 }
 
+PX_TEST(a_long_message_of_an_abort_is_cut_between_characters_and_marked)
+{
+    static const struct {
+        size_t n, kept; /* bytes: one, then pairs */
+        const char *end;
+    } rows[] = {
+        {PX_ABORT_TEXT_B, PX_ABORT_TEXT_B, ""},
+        {PX_ABORT_TEXT_B + 904, PX_ABORT_TEXT_B, "... (cut, 5000 bytes in all)"}};
+    char text[2 * PX_ABORT_TEXT_B], said[sizeof(text)];
+
+    for (size_t i = 0; i < 2 * PX_COUNT(rows); i++) {
+        const bool wide = i >= PX_COUNT(rows); /* each character has two bytes */
+        const size_t row = i % PX_COUNT(rows), n = rows[row].n;
+        const size_t kept = rows[row].kept - (wide && n > rows[row].kept);
+
+        for (size_t k = 0; k < n; k++)
+            text[k] = (char)(wide && k > 0 ? (k % 2 ? 0xc3 : 0xa4) : 'a');
+        text[n] = '\0';
+        snprintf(said, sizeof(said), "called abort with status 7: %.*s%s", (int)kept,
+                 text, rows[row].end);
+        spawn_sleepers(2);
+        ck_assert_int_eq(abort_from(job_name, 7, text, NULL, 0),
+                         PMIX_OPERATION_SUCCEEDED);
+        await_failure(PMIX_ERR_PROC_REQUESTED_ABORT, PMIX_ERR_JOB_ABORTED, 1, 7, said);
+    }
+}
+
 PX_TEST(abort_of_another_job_ends_that_one_and_its_caller_is_named)
 {
     char first[sizeof(job_name)], said[2 * sizeof(first)];

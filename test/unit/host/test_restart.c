@@ -78,7 +78,8 @@ PX_TEST(the_others_stay_and_the_new_life_is_known)
     pmix_value_t *times;
 
     ok(spawn_again(1, NULL, 2,
-                   LIVES "touch up$PMIX_RANK$n; test $PMIX_RANK$n != 01 || exit 1; "
+                   LIVES "touch up$PMIX_RANK$n; test $PMIX_RANK$n != 01 || "
+                         "{ echo $$ >failed; exit 1; }; "
                          "while test ! -e go; do sleep 0.01; done"));
     await_file("up02");
     await_file("up11");
@@ -91,6 +92,13 @@ PX_TEST(the_others_stay_and_the_new_life_is_known)
     make_file("go");
     await_end(PMIX_SUCCESS);
     ck_assert(!exists("up12"));
+    FILE *f = fopen(px_test_path("failed"), "re");
+    int pid = 0;
+    ck_assert_ptr_nonnull(f);
+    ck_assert_int_eq(fscanf(f, "%d", &pid), 1);
+    fclose(f);
+    remove_file("failed");
+    ck_assert_int_eq(seen.restarted, pid); /* not that of the next life */
 }
 
 /* An order to end, an abort, and the end of the job are not failures to be made good;
