@@ -150,7 +150,8 @@ struct news {
     pmix_status_t status; /* of an answer */
     pmix_nspace_t job;
     int exit_code;
-    bool apart; /* the job is none of those whose failure counts */
+    pmix_status_t verdict; /* of the end of a job */
+    bool apart;            /* the job is none of those whose failure counts */
     /* of a failure only */
     pmix_proc_t proc; /* that failed, or has aborted others */
     pid_t pid;
@@ -180,6 +181,8 @@ static void read_info(struct news *n, const pmix_info_t *i)
         copy_text(n->text, sizeof(n->text), v);
     else if (PMIx_Check_key(i->key, PMIX_EXIT_CODE) && v->type == PMIX_INT)
         n->exit_code = v->data.integer;
+    else if (PMIx_Check_key(i->key, PMIX_JOB_TERM_STATUS) && v->type == PMIX_STATUS)
+        n->verdict = v->data.status;
     else if (PMIx_Check_key(i->key, PMIX_PROC_PID) && v->type == PMIX_PID)
         n->pid = v->data.pid;
     else if (PMIx_Check_key(i->key, PMIX_SPAWN_CHILD_SEP))
@@ -399,10 +402,12 @@ static void on_end(struct run *run, const struct news *n)
 {
     if (run->options->verbose)
         complain("job %s has ended, status %d", n->job, n->exit_code);
-    /* Failed, but by none of its processes: the library has logged why. */
+    /* Failed, but by none of its processes: the library has logged why. The end of a
+     * job that was ended with another one counts until the cause is known. */
     if (n->exit_code && !n->apart && !run->failed && run->urge == NOT) {
-        run->failed = true;
-        run->status = n->exit_code;
+        run->failed = n->verdict != PMIX_ERR_JOB_KILLED_BY_CMD;
+        if (run->failed || !run->status)
+            run->status = n->exit_code;
     }
     run->finished = !jobs_left();
 }

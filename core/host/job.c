@@ -520,7 +520,8 @@ static void settle(struct px_launch_job *job, const struct px_failure *failure)
         n_told = report_failure(job, failure, survived);
     }
     if (first && !survived)
-        end_family(job, failure->verdict, n_told > 0);
+        /* The process that aborted another job waits for the answer of its call. */
+        end_family(job, failure->verdict, n_told > 0 || failure->nspace[0]);
     else if (!job->verdict)
         job->verdict = failure->verdict;
 }

@@ -669,6 +669,17 @@ spawned_job_fails() { # and both end
     grep -Eq 'rank [01] .*status 5' "$ERR" || fail "no line tells which rank failed"
 }
 
+cause_of_the_end() { # of a spawned job, whichever process learns it: the status is that of the cause
+    local how
+    for how in fails:5: aborts:7: late:124: aborted:9:ANSWERED deaf:9:ANSWERED; do
+        rc_of "$(cut -d: -f2 <<<"$how")" pr "$CLIENT" cause "${how%%:*}" >"$OUT" 2>"$ERR"
+        same "${how##*:}" "$(grep ANSWERED "$OUT" || true)" "answer of the call ($how)"
+    done
+    rc_of 9 pr "$CLIENT" cause aborted >"$OUT" 2>"$ERR"
+    lines 1 '^HEARD of ' "$OUT"
+    lines 1 '^pmixrun: rank 0 .* aborted job .* with status 9: from outside$' "$ERR"
+}
+
 side_by_side() {
     local pids=() i
     for i in 1 2 3 4; do
@@ -877,6 +888,7 @@ t killed_launcher_leaves_no_other_program killed_itself sh -c 'echo up; exec sle
 t pmixrun_under_pmixrun nested
 t ranks_start_another_job spawns
 t other_job_fails spawned_job_fails
+t exit_status_is_that_of_the_cause cause_of_the_end
 t four_jobs_side_by_side side_by_side
 t ranks_inherit_no_descriptors no_file_descriptors_leak
 t runs_unprivileged unprivileged

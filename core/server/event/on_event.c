@@ -39,6 +39,7 @@ struct news {
     const pmix_proc_t *source; /* borrowed, as the infos */
     uid_t uid;                 /* of the source; root's reach all */
     pmix_data_range_t range;
+    bool to_source; /* the source gets the event, too */
     const pmix_info_t *info;
     size_t n;
     /* Its message, as the codecs of the peers have it so far. */
@@ -103,10 +104,11 @@ static bool peer_wants(const struct px_peer *peer, const struct news *e)
     return false;
 }
 
-/* Not the source itself, which runs its own handlers. */
+/* A source runs its own handlers for what it notifies itself. */
 static bool may_reach(const struct news *e, const struct px_peer *peer)
 {
-    return !px_proc_same(&peer->proc, e->source) && px_user_may(e->uid, peer->uid) &&
+    return (e->to_source || !px_proc_same(&peer->proc, e->source)) &&
+           px_user_may(e->uid, peer->uid) &&
            px_range_includes(e->range, e->source, e->info, e->n, &peer->proc);
 }
 
@@ -226,9 +228,14 @@ size_t px_server_event(struct px_server *srv, pmix_status_t code,
                        const pmix_proc_t *source, pmix_data_range_t range,
                        const pmix_info_t *info, size_t n)
 {
+    const char *job = px_info_str(info, n, PMIX_NSPACE);
+    /* A process that aborts another job has not notified that itself. */
+    bool to_source = code == PMIX_ERR_PROC_REQUESTED_ABORT && source && job &&
+                     strcmp(job, source->nspace) != 0;
     struct news e = {.code = code,
                      .source = source ? source : &srv->proc,
                      .range = range,
+                     .to_source = to_source,
                      .info = info,
                      .n = n};
 

@@ -188,6 +188,7 @@ ALONE(again)
  * connect, fence and exchange data. With STATUS, the children end with it at once. ---------- */
 
 static const char *spawn_flag; /* of the next job; or NULL */
+static int spawn_limit_s;      /* its time limit; 0: none */
 
 /* Starts n times the program of that name, or if path is not NULL tries to start that.
  * Debian's library changes the arguments. */
@@ -206,7 +207,9 @@ static pmix_status_t start(const char *path, const char *name, int n,
     for (int i = 0; app.argv && i < 3 && argv[i]; i++)
         app.argv[i] = strdup(argv[i]);
     pmix_info_t info = info_bool(spawn_flag ? spawn_flag : "");
-    pmix_status_t rc = PMIx_Spawn(&info, spawn_flag ? 1 : 0, &app, 1, job);
+    if (spawn_limit_s)
+        PMIX_INFO_LOAD(&info, PMIX_JOB_TIMEOUT, &spawn_limit_s, PMIX_INT);
+    pmix_status_t rc = PMIx_Spawn(&info, spawn_flag || spawn_limit_s, &app, 1, job);
     PMIX_APP_DESTRUCT(&app);
     return rc;
 }
@@ -495,6 +498,40 @@ JOINS(kin)
     spawn_flag = strcmp(how, "apart") ? NULL : CHILD_SEP;
     GOOD(start(NULL, "kinchild", 2, order, job));
     meet_kin(job, argv[1][0] == 'p', how);
+}
+
+/* ---- cause HOW: starts a job that fails, calls abort, runs out of its time or is aborted by this
+ * process, which has a handler for that or is deaf; and waits to be ended with it. ---------------------- */
+
+JOINS(victim)
+{
+    if (strcmp(argv[1], "fails") == 0)
+        exit(5);
+    if (strcmp(argv[1], "aborts") == 0)
+        PMIx_Abort(7, "by itself", NULL, 0);
+    for (;;)
+        pause();
+}
+
+JOINS(cause)
+{
+    pmix_status_t aborted = PMIX_ERR_PROC_REQUESTED_ABORT;
+    bool deaf = strcmp(argv[1], "deaf") == 0;
+    pmix_proc_t all;
+    pmix_nspace_t job;
+
+    spawn_limit_s = strcmp(argv[1], "late") == 0;
+    if (!deaf)
+        watch(&aborted, 1, NULL, 0, on_failed);
+    GOOD(start(NULL, "victim", 2, argv[1], job));
+    PMIX_LOAD_PROCID(&all, job, PMIX_RANK_WILDCARD);
+    if (deaf || strcmp(argv[1], "aborted") == 0) {
+        GOOD(PMIx_Abort(9, "from outside", &all, 1));
+        printf("ANSWERED\n");
+        fflush(stdout);
+    }
+    for (;;)
+        pause();
 }
 
 /* ---- stdin: reads all of it, then says how much it was, and a checksum. No PMIx. --------- */
