@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Connections to servers, and which of them the API speaks to. */
+#include "core/base/clock.h"
 #include "core/base/str.h"
 #include "core/client/client.h"
 #include "core/client/pull.h"
@@ -241,6 +242,8 @@ struct goodbye {
     pmix_proc_t server; /* found: asked for may be any of a namespace */
     struct px_call *call;
     struct px_timer *timer;
+    size_t progress;   /* px_iofs_progress when the timer was set */
+    uint64_t since_ms; /* it has not changed */
 };
 
 /* Found anew each time: the connection may have been lost meanwhile. Without an answer
@@ -252,6 +255,35 @@ static void shut(void *goodbye)
 
     if (link)
         px_link_close(link, PMIX_ERR_UNREACH);
+}
+
+/* The answer comes behind all output that the server has for this process, and this
+ * process may have to wait for the reader of its own. */
+static void on_no_answer(void *goodbye)
+{
+    struct goodbye *g = goodbye;
+    const struct px_iofs *iofs = &px_process.model->iofs;
+    uint64_t patience_ms = px_process.client->conf.finalize_timeout;
+    uint64_t waited_ms = px_clock_ms() - g->since_ms;
+    size_t held_b, progress = px_iofs_progress(iofs, &held_b);
+
+    if (held_b > 0 && patience_ms < px_process.iof_drain_ms)
+        patience_ms = px_process.iof_drain_ms;
+    if (progress != g->progress)
+        g->since_ms += waited_ms;
+    if (progress != g->progress || waited_ms < patience_ms) {
+        g->progress = progress;
+        px_timer_set(g->timer, px_process.client->conf.finalize_timeout);
+        return;
+    }
+    if (!px_list_empty(&iofs->list))
+        px_log(PX_LOG_ERROR, "client",
+               "PMIx_Finalize: forwarded output may be lost: %s for %llu ms (%s)",
+               held_b > 0 ? "the reader of this process's output has not read"
+                          : "the server has sent nothing",
+               (unsigned long long)waited_ms,
+               held_b > 0 ? "iof_drain_timeout" : "client_finalize_timeout");
+    shut(g);
 }
 
 static void on_goodbye_end(void *arg, pmix_status_t status PX_UNUSED,
@@ -269,6 +301,7 @@ static void on_goodbye(struct px_call *call, void *args)
     struct goodbye *g = args;
     struct px_link *link = px_link_find(&g->server);
     struct px_channel *up;
+    size_t held_b;
     px_writer w;
 
     if (!link) {
@@ -278,7 +311,9 @@ static void on_goodbye(struct px_call *call, void *args)
     up = px_link_channel(link);
     g->call = call;
     g->server = link->server;
-    g->timer = px_timer_create(px_process.loop, shut, g);
+    g->since_ms = px_clock_ms();
+    g->progress = px_iofs_progress(&px_process.model->iofs, &held_b);
+    g->timer = px_timer_create(px_process.loop, on_no_answer, g);
     if (g->timer) {
         px_timer_set(g->timer, px_process.client->conf.finalize_timeout);
         px_channel_begin(up, &w, PX_OP_FINALIZE);

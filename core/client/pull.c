@@ -11,6 +11,7 @@
 #include "core/iof/name.h"
 #include "core/iof/stream.h"
 #include "core/link/api.h"
+#include "core/model/lookup.h"
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
 
@@ -51,6 +52,9 @@ struct outlet {
     bool waits;     /* the function is too far behind */
     bool lossy;     /* the log says so already */
     uint64_t dropped_b;
+    bool placed; /* the two below have been looked for, as marks name the place */
+    char *host;  /* NULL: unknown */
+    pid_t pid;   /* 0: unknown */
 };
 
 struct key {
@@ -209,14 +213,21 @@ static void open_file(struct outlet *o)
 static void on_done(void *outlet);
 static void on_room(void *outlet);
 
+static struct px_iof_origin origin_of(const struct outlet *o)
+{
+    return (struct px_iof_origin){.nspace = o->source.nspace,
+                                  .rank = o->source.rank,
+                                  .channel = name_of(o->channel),
+                                  .host = o->host,
+                                  .pid = o->pid};
+}
+
 /* False: nothing can be written. */
 static bool open_stream(struct outlet *o)
 {
     struct pull *p = o->of;
     struct px_stream_way way = {.how = p->way,
-                                .origin = {.nspace = o->source.nspace,
-                                           .rank = o->source.rank,
-                                           .channel = name_of(o->channel)},
+                                .origin = origin_of(o),
                                 .done = on_done,
                                 .on_room = on_room,
                                 .arg = o};
@@ -382,6 +393,54 @@ static void note_dropped(struct outlet *o, const pmix_info_t *dropped)
     o->lossy = true;
 }
 
+/* Returns the host of a process as its job's information has it, or NULL. malloc'd. */
+static char *find_host(const pmix_proc_t *source)
+{
+    const struct px_nspace *ns = px_nspace_find(px_process.model, source->nspace);
+    struct px_lookup l;
+    pmix_value_t v;
+
+    px_lookup_init(&l, PMIX_HOSTNAME, source->rank, NULL, 0);
+    if (!ns || px_lookup_find(px_process.model, ns, &l, &v))
+        return NULL;
+    if (v.type == PMIX_STRING)
+        return v.data.string;
+    PMIx_Value_destruct(&v);
+    return NULL;
+}
+
+/* Notes where the source runs, if marks name the place. The piece has it from our
+ * servers' hosts; else the job's information may have the host. Lines that came before
+ * a change keep their mark. */
+static void note_place(struct outlet *o, const px_infos *info)
+{
+    const char *host = px_info_str(info->v, info->n, PMIX_HOSTNAME);
+    const pmix_info_t *pid = px_info_find(info->v, info->n, PMIX_PROC_PID);
+    bool is_other = pid && pid->value.type == PMIX_PID && pid->value.data.pid != o->pid;
+    struct px_iof_origin origin;
+
+    if (!o->of->way.tag_detailed || (o->placed && !is_other))
+        return;
+    o->placed = true;
+    if (is_other)
+        o->pid = pid->value.data.pid;
+    if (!o->host)
+        o->host = host ? strdup(host) : find_host(&o->source);
+    if (!o->stream || o->closing)
+        return;
+    px_stream_flush(o->stream);
+    origin = origin_of(o);
+    px_stream_set_origin(o->stream, &origin);
+}
+
+/* Passes on what has come, without waiting for the end of a line. */
+static void flush(struct outlet *o)
+{
+    o->flushing = left(o) > 0;
+    if (!o->flushing && o->stream && !o->closing)
+        px_stream_flush(o->stream);
+}
+
 static void pull_take(struct px_iof *iof, struct px_args *piece)
 {
     struct pull *p = PX_CONTAINER_OF(iof, struct pull, iof);
@@ -398,12 +457,15 @@ static void pull_take(struct px_iof *iof, struct px_args *piece)
             return;
         }
         note_dropped(o, dropped);
+        note_place(o, info);
     }
     if (p->plain) {
         hand(p, piece);
         return;
     }
     put(o, &piece->bytes);
+    if (piece->bytes.size > 0 && px_info_flag(info->v, info->n, PMIX_IOF_OUTPUT_RAW))
+        flush(o);
     if (piece->bytes.size > 0 && px_info_flag(info->v, info->n, PMIX_IOF_COMPLETE))
         finish(o);
 }
@@ -414,11 +476,8 @@ static void pull_flush(struct px_iof *iof)
     struct outlet *o;
     size_t pos = 0;
 
-    while ((o = px_map_next(&p->outlets, &pos, NULL, NULL))) {
-        o->flushing = left(o) > 0;
-        if (!o->flushing && o->stream && !o->closing)
-            px_stream_flush(o->stream);
-    }
+    while ((o = px_map_next(&p->outlets, &pos, NULL, NULL)))
+        flush(o);
 }
 
 static void pull_end(struct px_iof *iof)
@@ -452,6 +511,7 @@ static void outlet_free(struct outlet *o)
     px_iof_sink_close(o->file);
     px_buf_cleanup(&o->rest);
     free(o->file_name);
+    free(o->host);
     free(o);
 }
 
@@ -562,8 +622,16 @@ static void choose(struct pull *p)
 pmix_status_t px_pull_prepare(struct px_err *err)
 {
     pmix_status_t rc;
+    size_t n;
 
-    px_process_lock();
+    if (!px_process_on_loop())
+        px_process_lock();
+    else if (px_modules("piof", &n))
+        return PMIX_SUCCESS;
+    else if (!px_process_trylock()) /* whose holder may be waiting for this thread */
+        return px_err_set(err, PMIX_ERR_WOULD_BLOCK,
+                          "cannot open components of piof in a callback: the library "
+                          "begins or ends in another thread");
     rc = px_initialized() ? px_modules_open_deferred(err) : PMIX_ERR_INIT;
     px_process_unlock();
     return rc;
@@ -594,17 +662,12 @@ pmix_status_t px_pull_create(pmix_iof_cbfunc_t fn, const pmix_info_t *info, size
     struct pull *p = make_pull(fn);
     pmix_status_t rc = p ? px_iof_way_read(&p->way, info, n, err)
                          : px_err_nomem(err, "pull output");
-    size_t n_modules;
 
     if (!rc)
         rc = read_files(p, info, n, err);
     if (!rc)
         rc = check_others(info, n, err);
-    if (!rc && px_process_on_loop())
-        rc = (fn && p->files == PX_IOF_NO_FILES) || px_modules("piof", &n_modules)
-                 ? PMIX_SUCCESS
-                 : PMIX_ERR_WOULD_BLOCK;
-    else if (!rc && (!fn || p->files != PX_IOF_NO_FILES))
+    if (!rc && (!fn || p->files != PX_IOF_NO_FILES))
         rc = px_pull_prepare(err);
     if (!rc)
         rc = list_rest(info, n, rest);

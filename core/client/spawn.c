@@ -11,6 +11,35 @@ struct spawn_op {
     pmix_spawn_cbfunc_t cb;
 };
 
+/* Returns true if infos ask for output of the new processes. */
+static bool forwards(const pmix_info_t *info, size_t n)
+{
+    return px_info_flag(info, n, PMIX_FWD_STDOUT) ||
+           px_info_flag(info, n, PMIX_FWD_STDERR) ||
+           px_info_flag(info, n, PMIX_FWD_STDDIAG);
+}
+
+static bool wants_output(const struct px_args *args)
+{
+    bool wants = forwards(args->info.v, args->info.n);
+
+    for (size_t i = 0; i < args->n_apps; i++)
+        wants |= forwards(args->apps[i].info, args->apps[i].ninfo);
+    return wants;
+}
+
+/* Output comes at any time, so the loop must not wait for the next call. */
+static void on_spawn(struct px_api *api)
+{
+    pmix_status_t rc = wants_output(&api->args) ? px_loop_need_thread(px_process.loop)
+                                                : PMIX_SUCCESS;
+
+    if (rc)
+        px_api_done(api, rc);
+    else
+        px_api_send(api);
+}
+
 static void on_spawned(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct spawn_op *op = arg;
@@ -44,7 +73,8 @@ static void finish_spawn(struct px_api *api)
 static struct spawn_op make(const pmix_info_t *info, size_t n_info,
                             const pmix_app_t *apps, size_t n_apps)
 {
-    struct spawn_op op = {.api = {.reply = on_spawned,
+    struct spawn_op op = {.api = {.start = on_spawn,
+                                  .reply = on_spawned,
                                   .finish = finish_spawn,
                                   .request = &px_request_spawn,
                                   .args = {.info = px_infos_borrow(info, n_info),
@@ -56,18 +86,13 @@ static struct spawn_op make(const pmix_info_t *info, size_t n_info,
     return op;
 }
 
-/* Output of the new processes may come here. */
+/* Opens what writes output of the new processes here, if that is asked for. */
 static pmix_status_t prepare(const struct px_api *op)
 {
-    static const char *const keys[] = {PMIX_FWD_STDOUT, PMIX_FWD_STDERR,
-                                       PMIX_FWD_STDDIAG};
     struct px_err err = {0};
     pmix_status_t rc = px_api_check(op);
-    bool is_wanted = false;
 
-    for (size_t i = 0; !rc && i < PX_COUNT(keys); i++)
-        is_wanted |= px_info_flag(op->args.info.v, op->args.info.n, keys[i]);
-    if (is_wanted && !px_process_on_loop())
+    if (!rc && wants_output(&op->args))
         rc = px_pull_prepare(&err);
     if (err.text[0])
         px_log(PX_LOG_ERROR, "client", "PMIx_Spawn: %s", err.text);

@@ -681,8 +681,7 @@ void px_job_stream_ended(void *arg)
 {
     struct px_task_output *o = arg;
 
-    o->stream = NULL;
-    px_task_output_drop(o);
+    px_task_output_ended(o);
     o->task->job->n_streams--;
     o->task->job->launcher->restart->go_on(o->task);
     check_finished(o->task->job);

@@ -44,9 +44,10 @@ struct px_launcher {
 
 struct px_task_output {
     struct px_task *task;
-    struct px_stream *stream;  /* NULL: ended */
-    struct px_output_tap *tap; /* for those that pull it; NULL: none */
-    struct px_file *file;      /* gets it, too, or alone; NULL: none */
+    struct px_stream *stream;      /* NULL: ended */
+    struct px_output_tap *tap;     /* for those that pull it; NULL: none */
+    struct px_output_tap *forward; /* for the process that spawned the job, or NULL */
+    struct px_file *file;          /* gets it, too, or alone; NULL: none */
 };
 
 /* Bytes of an abort's message that are kept, and of a failure's text around it. */
@@ -178,6 +179,8 @@ pmix_status_t px_task_open_streams(struct px_task *task, int fds[3],
                                    struct px_err *err);
 /* Ends it at once, with what is on its way. Idempotent. */
 void px_task_output_drop(struct px_task_output *o);
+/* Ends an output whose stream has come to its end. */
+void px_task_output_ended(struct px_task_output *o);
 void px_task_mark_output(struct px_task *task); /* its pid is known now */
 /* Shows where the processes of a job go, if that is asked for: on stdout the map, on
  * stderr the bindings. */

@@ -192,6 +192,7 @@ static pmix_status_t describe(px_infos *out, const struct px_launch_job *job)
 static pmix_status_t register_ranks(struct px_launch_job *job, struct px_err *err)
 {
     struct px_server *srv = job->launcher->server;
+    pmix_iof_channel_t forwards = PMIX_FWD_NO_CHANNELS;
     pmix_status_t rc = PMIX_SUCCESS;
 
     for (uint32_t r = 0; !rc && r < job->n_tasks; r++) {
@@ -203,9 +204,10 @@ static pmix_status_t register_ranks(struct px_launch_job *job, struct px_err *er
                        PMIx_Error_string(rc));
     }
     /* Before it can write. One that asks, and is gone already, needs nothing. */
-    if (!rc && job->plan.forwards) {
-        rc = px_server_iof_forward(srv, &job->parent, job->proc.nspace,
-                                   job->plan.forwards);
+    for (size_t i = 0; i < job->plan.n_apps; i++)
+        forwards |= job->plan.apps[i].forwards;
+    if (!rc && forwards) {
+        rc = px_server_iof_forward(srv, &job->parent, job->proc.nspace, forwards);
         rc = rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
         if (rc)
             px_err_nomem(err, "forward output");

@@ -3,6 +3,7 @@
  * of the job before. */
 #include "core/host/job.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,13 +50,15 @@ static const pmix_iof_channel_t channels[2] = {PMIX_FWD_STDOUT_CHANNEL,
 
 /* ---- for those that pull it ------------------------------------------------------ */
 
-/* Outlives the output while the server has something of it. */
+/* One way of an output into the server: bytes as they come, or as they are shown to
+ * the process that spawned the job. Outlives the output while the server has some. */
 struct px_output_tap {
     struct px_task_output *output; /* NULL: that has ended */
+    struct px_iof_sink *sink;      /* of the second way; NULL: this is the first */
     pmix_proc_t source;
     pmix_iof_channel_t channel;
     unsigned n_held; /* deliveries that wait for room */
-    bool fails;      /* the server has not taken all, which was said */
+    bool fails;      /* the server has not taken all, and the log has a line on that */
 };
 
 static void on_room(pmix_status_t status PX_UNUSED, void *cbdata)
@@ -64,22 +67,29 @@ static void on_room(pmix_status_t status PX_UNUSED, void *cbdata)
 
     if (--tap->n_held > 0)
         return;
-    if (tap->output)
-        px_stream_resume(tap->output->stream);
+    if (!tap->output)
+        free(tap);
+    else if (tap->sink)
+        px_iof_sink_has_room(tap->sink);
     else
+        px_stream_resume(tap->output->stream);
+}
+
+static void drop_tap(struct px_output_tap *tap)
+{
+    if (!tap)
+        return;
+    px_iof_sink_close(px_take(&tap->sink));
+    tap->output = NULL;
+    if (tap->n_held == 0)
         free(tap);
 }
 
 void px_task_output_drop(struct px_task_output *o)
 {
-    struct px_output_tap *tap = px_take(&o->tap);
-
     px_stream_close(px_take(&o->stream));
-    if (!tap)
-        return;
-    tap->output = NULL;
-    if (tap->n_held == 0)
-        free(tap);
+    drop_tap(px_take(&o->tap));
+    drop_tap(px_take(&o->forward));
 }
 
 /* Before the first tool has come the last of it is kept, and so it is of a job that
@@ -93,16 +103,23 @@ static unsigned deliver(void *arg, const uint8_t *bytes, size_t n)
     const pmix_byte_object_t piece = {(char *)bytes, n};
     enum px_iof_interest who = px_server_iof_interest(srv, &tap->source, tap->channel);
     bool pulled = who >= PX_IOF_COPIED;
-    pmix_info_t drop = {.key = PMIX_IOF_DROP_OLDEST, .value.type = PMIX_BOOL};
+    /* Readers may mark lines with the last two. */
+    pmix_info_t info[] = {{.key = PMIX_IOF_DROP_OLDEST, .value.type = PMIX_BOOL},
+                          {.key = PMIX_HOSTNAME, .value.type = PMIX_STRING},
+                          {.key = PMIX_PROC_PID, .value.type = PMIX_PID}};
+    unsigned skipped = pulled ? 1 : 0;
     pmix_status_t rc;
 
     if (n == 0 && job->plan.apps[o->task->app].max_restarts > 0)
         return tap->n_held > 0 ? PX_TAP_HOLDS : 0u; /* there may be more */
-    if (who == PX_IOF_NOBODY && px_proc_same(&job->parent, px_server_name(srv)))
+    if (who == PX_IOF_NOBODY &&
+        (o->forward || px_proc_same(&job->parent, px_server_name(srv))))
         return 0;
-    drop.value.data.flag = true;
-    rc = px_server_iof_deliver(srv, &tap->source, tap->channel, &piece, &drop,
-                               pulled ? 0 : 1, on_room, tap);
+    info[0].value.data.flag = true;
+    info[1].value.data.string = px_process.model->hostname;
+    info[2].value.data.pid = o->task->pid;
+    rc = px_server_iof_deliver(srv, &tap->source, tap->channel, &piece, info + skipped,
+                               PX_COUNT(info) - skipped, on_room, tap);
     tap->n_held += rc == PMIX_SUCCESS;
     if (rc && rc != PMIX_OPERATION_SUCCEEDED && pulled && !tap->fails)
         px_log(PX_LOG_ERROR, "output",
@@ -114,16 +131,74 @@ static unsigned deliver(void *arg, const uint8_t *bytes, size_t n)
            (tap->n_held > 0 ? PX_TAP_HOLDS : 0u);
 }
 
-static pmix_status_t make_tap(struct px_task_output *o, int which)
+static pmix_status_t make_tap(struct px_task_output *o, int which,
+                              struct px_output_tap **tap)
 {
-    px_task_output_drop(o); /* of an earlier life that had no stream */
-    o->tap = calloc(1, sizeof(*o->tap));
-    if (!o->tap)
+    *tap = calloc(1, sizeof(**tap));
+    if (!*tap)
         return PMIX_ERR_NOMEM;
-    o->tap->output = o;
-    o->tap->source = px_task_name(o->task);
-    o->tap->channel = channels[which];
+    **tap = (struct px_output_tap){
+        .output = o, .source = px_task_name(o->task), .channel = channels[which]};
     return PMIX_SUCCESS;
+}
+
+/* ---- for the process that spawned the job ---------------------------------------- */
+
+/* Takes all or nothing. EPIPE: the process has gone. */
+static ssize_t write_forward(void *arg, const struct iovec *v, int n PX_UNUSED)
+{
+    struct px_output_tap *tap = arg;
+    struct px_server *srv = tap->output->task->job->launcher->server;
+    const char *bytes = v->iov_base;
+    const pmix_byte_object_t piece = {v->iov_base, v->iov_len};
+    /* A piece of a line, which waits for no more here, does not wait there either. */
+    pmix_info_t raw = {.key = PMIX_IOF_OUTPUT_RAW, .value.type = PMIX_BOOL};
+    pmix_status_t rc;
+
+    if (tap->n_held > 0) {
+        errno = EAGAIN;
+        return -1;
+    }
+    raw.value.data.flag = true;
+    rc = px_server_iof_send(srv, &tap->source, tap->channel, &piece, &raw,
+                            v->iov_len > 0 && bytes[v->iov_len - 1] != '\n', on_room,
+                            tap);
+    if (rc == PMIX_SUCCESS)
+        tap->n_held++;
+    if (rc == PMIX_SUCCESS || rc == PMIX_OPERATION_SUCCEEDED)
+        return (ssize_t)v->iov_len;
+    if (rc != PMIX_ERR_NOT_FOUND)
+        px_log(PX_LOG_ERROR, "output",
+               "cannot forward output of rank %u of %s to %s.%u: %s", tap->source.rank,
+               tap->source.nspace, tap->output->task->job->parent.nspace,
+               tap->output->task->job->parent.rank, PMIx_Error_string(rc));
+    errno = EPIPE;
+    return -1;
+}
+
+static pmix_status_t make_forward(struct px_task_output *o, int which)
+{
+    const struct px_launch_job *job = o->task->job;
+    pmix_status_t rc;
+
+    if (!(job->plan.apps[o->task->app].forwards & channels[which]))
+        return PMIX_SUCCESS;
+    rc = make_tap(o, which, &o->forward);
+    return rc ? rc
+              : px_iof_sink_create(write_forward, o->forward,
+                                   "the process that spawned", &o->forward->sink);
+}
+
+void px_task_output_ended(struct px_task_output *o)
+{
+    const struct px_output_tap *f = o->forward;
+    const struct px_launch_job *job = o->task->job;
+    const struct iovec none = {0};
+
+    o->stream = NULL;
+    if (f && f->n_held == 0 && job->plan.apps[o->task->app].max_restarts == 0)
+        (void)write_forward(o->forward, &none, 1);
+    px_task_output_drop(o);
 }
 
 /* ---- where it goes --------------------------------------------------------------- */
@@ -139,22 +214,31 @@ static pmix_status_t open_stream(struct px_task *task, int which, int *fd,
     struct px_iof_way how = plan->way;
     struct px_file *file = output->file;
     struct px_piof_target target = {.size = sizeof(target), .fd = file ? file->fd : -1};
+    struct px_iof_sink *std = job->launcher->std->of[which];
     pmix_status_t rc = PMIX_SUCCESS;
     char number[16];
 
     if (file && !file->sink)
         rc = px_iof_sink_open(&target, file->to, &file->sink, err);
-    if (!rc && make_tap(output, which))
+    px_task_output_drop(output); /* of an earlier life that had no stream */
+    if (!rc && (make_tap(output, which, &output->tap) || make_forward(output, which)))
         rc = px_err_nomem(err, "forward output");
     if (rc)
         return rc;
+    if (file && plan->files_only)
+        std = NULL;
+    if (output->forward && px_server_iof_marks(job->launcher->server, &job->parent)) {
+        how = px_iof_way_default();
+        how.merged = plan->way.merged;
+    }
     if (app->pty && how.gather_b == 0 && how.gather_ms == PX_IOF_FOR_EVER)
         how.gather_ms = PX_IOF_TERMINAL_MS;
     rc = px_stream_open(
         &(struct px_stream_way){
             .how = how,
             .origin = origin_of(task, which, number),
-            .sink = file && plan->files_only ? NULL : job->launcher->std->of[which],
+            .sink = std && output->forward ? output->forward->sink : std,
+            .spare = output->forward ? std : NULL,
             .copy = file ? file->sink : NULL,
             .tap = deliver,
             .is_tapped = px_server_iof_interest(job->launcher->server,

@@ -296,8 +296,11 @@ static void make_mark(struct px_iof_format *f, const struct px_iof_way *way,
         snprintf(id, sizeof(id), "[%s,%u]", job ? job : "", o->rank);
     else if (way->tag_rank)
         snprintf(id, sizeof(id), "[%u]", o->rank);
-    if (way->tag_detailed && o->host)
-        snprintf(details, sizeof(details), "[%s:%ld]", o->host, (long)o->pid);
+    if (way->tag_detailed && o->pid > 0)
+        snprintf(details, sizeof(details), "[%s:%ld]", o->host ? o->host : "?",
+                 (long)o->pid);
+    else if (way->tag_detailed && o->host)
+        snprintf(details, sizeof(details), "[%s:?]", o->host);
     snprintf(f->head, sizeof(f->head), "%s%s<%s>:", id, details, f->channel);
 }
 

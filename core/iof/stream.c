@@ -158,6 +158,18 @@ static void tell_broken(struct px_stream *s)
         s->discards = true;
 }
 
+static void sink_serve(struct px_iof_sink *sink);
+
+/* Makes sink the stream's, unless it is broken. */
+static void use_sink(struct px_stream *s, struct px_iof_sink *sink)
+{
+    s->way.sink = sink && !sink->broken ? sink : NULL;
+    if (!s->way.sink)
+        return;
+    s->way.sink->on_room = sink_serve;
+    px_list_append(&s->way.sink->streams, &s->link);
+}
+
 static bool has_reader(const struct px_stream *s)
 {
     return s->way.copy || s->way.is_tapped || s->discards;
@@ -253,12 +265,19 @@ static bool stream_settle(struct px_stream *s)
     return true;
 }
 
-/* Copy and tap, if there are such, get what the sink cannot take. */
+static bool stream_go(struct px_stream *s);
+
+/* Moves the stream to its spare sink. Without one, copy and tap get what the sink
+ * cannot take. */
 static void lose_sink(struct px_stream *s)
 {
     px_list_remove(&s->link);
     px_list_remove(&s->turn_link);
-    s->way.sink = NULL;
+    use_sink(s, px_take(&s->way.spare));
+    if (s->way.sink) {
+        (void)stream_go(s);
+        return;
+    }
     advance(s, s->turn);
     if (has_reader(s))
         (void)stream_settle(s);
@@ -401,15 +420,10 @@ static struct px_stream *make_stream(const struct px_stream_way *way)
     if (!s)
         return NULL;
     *s = (struct px_stream){.way = *way, .fd = -1, .left = SIZE_MAX};
-    if (s->way.sink && s->way.sink->broken)
-        s->way.sink = NULL;
     if (s->way.copy && s->way.copy->broken)
         s->way.copy = NULL;
     s->way.origin = (struct px_iof_origin){0};
-    if (s->way.sink) {
-        s->way.sink->on_room = sink_serve;
-        px_list_append(&s->way.sink->streams, &s->link);
-    }
+    use_sink(s, s->way.sink);
     return s;
 }
 

@@ -27,7 +27,10 @@ struct px_stream_way {
     struct px_iof_way how;
     struct px_iof_origin origin; /* for marks, if how has some */
     struct px_iof_sink *sink;    /* by turns with its other streams */
-    struct px_iof_sink *copy;    /* gets the same bytes before; always has room */
+    /* Takes over when the reader of sink has gone, from the turn that sink has not
+     * taken. Needs a sink that takes a turn whole or not at all. May be NULL. */
+    struct px_iof_sink *spare;
+    struct px_iof_sink *copy; /* gets the same bytes before; always has room */
     /* Gets all bytes as they come, before anything else does; n 0: the end. Returns
      * bits of enum px_tap. May not close the stream. */
     unsigned (*tap)(void *arg, const uint8_t *bytes, size_t n);

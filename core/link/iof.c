@@ -144,6 +144,12 @@ static size_t held_b(const struct px_iofs *iofs)
     return sum;
 }
 
+size_t px_iofs_progress(const struct px_iofs *iofs, size_t *held)
+{
+    *held = held_b(iofs);
+    return iofs->n_pieces ^ *held << 20;
+}
+
 /* The reader of this process's output has stopped reading, maybe for ever. */
 static void on_stalled(void *arg)
 {
@@ -209,6 +215,7 @@ pmix_status_t px_iof_receive(struct px_iofs *iofs, px_reader *r)
     pmix_status_t rc = px_unpack_args(r, &piece, px_request_piece.args);
     struct px_iof *iof = rc ? NULL : receiver_of(iofs, piece.id);
 
+    iofs->n_pieces++;
     if (!iof)
         return rc ? rc : PMIX_ERR_NOT_FOUND;
     iof->ops->take(iof, &piece);

@@ -60,6 +60,7 @@ struct px_iofs {
     void *over_arg;
     struct px_timer *timer;
     size_t ending_b; /* held when the timer was set */
+    size_t n_pieces; /* that have come */
     struct px_msg msg;
 };
 
@@ -83,6 +84,9 @@ void px_iof_gone(struct px_iof *iof);
 /* Reads a message of PX_TAG_IOF and hands it to its receiver. PMIX_ERR_NOT_FOUND if
  * that one has gone; or why it cannot be read. */
 pmix_status_t px_iof_receive(struct px_iofs *iofs, px_reader *r);
+/* Returns a number that changes whenever receivers get or pass on bytes, and in *held_b
+ * what they have not passed on. */
+size_t px_iofs_progress(const struct px_iofs *iofs, size_t *held_b);
 /* This server is not to be read for now. */
 bool px_iofs_full(const struct px_iofs *iofs, const pmix_proc_t *server);
 /* This server has gone. */

@@ -441,13 +441,11 @@ static PX_LOOP_ONLY void close_chosen(const struct request *r)
     }
 }
 
-static void on_open(struct px_call *call, void *args)
+static PX_LOOP_ONLY pmix_status_t open_chosen(struct request *r)
 {
-    struct request *r = args;
     pmix_status_t rc = PMIX_SUCCESS;
     unsigned before = r->s->roles;
 
-    px_loop_assert(r->s->loop);
     set_roles(r->s, r->roles);
     for (int id = 0; id < PX_FW_COUNT && !rc; id++) {
         if (r->chosen[id])
@@ -457,7 +455,24 @@ static void on_open(struct px_call *call, void *args)
         close_chosen(r);
         set_roles(r->s, before);
     }
-    px_call_done(call, rc);
+    return rc;
+}
+
+static void on_open(struct px_call *call, void *args)
+{
+    struct request *r = args;
+
+    px_loop_assert(r->s->loop);
+    px_call_done(call, open_chosen(r));
+}
+
+/* Opens at once in a callback of the program's, which runs on the loop. */
+static pmix_status_t open_on_loop(struct request *r)
+{
+    if (!px_loop_is_current(r->s->loop))
+        return px_call(r->s->loop, on_open, r);
+    px_loop_assert(r->s->loop);
+    return open_chosen(r);
 }
 
 static void on_close(struct px_call *call, void *args)
@@ -503,7 +518,7 @@ pmix_status_t px_selection_open(struct px_selection *s, unsigned roles,
             rc = load_framework(s, id, address, err);
     }
     if (!rc)
-        rc = px_call(s->loop, on_open, &r);
+        rc = open_on_loop(&r);
     if (rc) {
         unload_chosen(&r);
         return rc;

@@ -110,6 +110,12 @@ void px_process_lock(void)
     pthread_mutex_lock(&px_process.lock);
 }
 
+bool px_process_trylock(void)
+{
+    notice_fork();
+    return pthread_mutex_trylock(&px_process.lock) == 0;
+}
+
 void px_process_unlock(void)
 {
     pthread_mutex_unlock(&px_process.lock);

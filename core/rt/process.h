@@ -58,6 +58,8 @@ extern struct px_process px_process;
  * Not on the loop thread (the holder of the lock may be waiting for it): see
  * px_loop_is_current. */
 void px_process_lock(void);
+/* Returns false if another thread holds the lock. */
+bool px_process_trylock(void);
 void px_process_unlock(void);
 
 /* Ends it when the calls on their way have returned. For core/role. */

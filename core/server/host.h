@@ -120,9 +120,20 @@ enum px_iof_interest {
 enum px_iof_interest px_server_iof_interest(const struct px_server *srv,
                                             const pmix_proc_t *source,
                                             pmix_iof_channel_t channel);
-/* These channels of a namespace go to a process that is connected, for its own stdout
- * and stderr, as long as both are there. PMIX_ERR_NOT_FOUND: it is not. */
+/* Lets px_server_iof_send reach a connected process with these channels of a namespace,
+ * for the process's own stdout and stderr, as long as both are there.
+ * PMIX_ERR_NOT_FOUND: the process is not connected. */
 pmix_status_t px_server_iof_forward(struct px_server *srv, const pmix_proc_t *to,
                                     const char *nspace, pmix_iof_channel_t channels);
+/* Returns true for a tool of another library, which marks what it gets itself. */
+bool px_server_iof_marks(struct px_server *srv, const pmix_proc_t *to);
+/* Delivers output to the process that px_server_iof_forward has named, and to no other.
+ * Arguments and results are those of px_server_iof_deliver. PMIX_ERR_NOT_FOUND: the
+ * process has gone, and nothing was taken. */
+pmix_status_t px_server_iof_send(struct px_server *srv, const pmix_proc_t *source,
+                                 pmix_iof_channel_t channel,
+                                 const pmix_byte_object_t *bytes,
+                                 const pmix_info_t *info, size_t n, pmix_op_cbfunc_t cb,
+                                 void *cbdata);
 
 #endif

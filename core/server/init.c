@@ -271,7 +271,7 @@ static void on_drained(void *arg)
 
 static void on_clean_up(struct px_call *call, void *args PX_UNUSED)
 {
-    px_relay_drain(px_process.server, on_drained, call);
+    px_relay_drain(px_process.server, NULL, on_drained, call);
 }
 
 static void on_stop(struct px_call *call, void *args PX_UNUSED)

@@ -3,6 +3,7 @@
 #include "core/model/jobinfo.h"
 #include "core/rt/log.h"
 #include "core/server/data/memory.h"
+#include "core/server/iof/iof.h"
 #include "core/server/upcall.h"
 
 /* A debugger's wishes for one rank: libraries of clients look for them among the data
@@ -126,18 +127,39 @@ static pmix_status_t ask_host(struct px_server *srv, struct px_req *req, void *o
     return PX_DEFERRED;
 }
 
-/* A rank has finalized when the last of its connections has. */
+/* Asks the host once the last connection of a rank has finalized. */
+static pmix_status_t finalize_at_host(struct px_server *srv, struct px_req *req)
+{
+    const struct px_local *local = req->peer->local;
+
+    if (!local || !local->finalized || !srv->module.client_finalized)
+        return PMIX_SUCCESS;
+    return ask_host(srv, req, local->object);
+}
+
+/* All forwarded output has been sent. */
+static void on_drained(void *arg)
+{
+    struct px_req *req = arg;
+    struct px_server *srv = req->peer->server;
+    pmix_status_t rc = srv->stopping ? PMIX_SUCCESS : finalize_at_host(srv, req);
+
+    if (rc != PX_DEFERRED)
+        px_req_done(req, rc);
+}
+
 static pmix_status_t on_finalize(struct px_server *srv, struct px_req *req)
 {
     struct px_peer *peer = req->peer;
-    struct px_local *local = peer->local;
 
     if (peer->finalized)
         return PMIX_SUCCESS;
     px_peer_finalized(srv, peer);
-    if (!local || !local->finalized || !srv->module.client_finalized)
-        return PMIX_SUCCESS;
-    return ask_host(srv, req, local->object);
+    if (px_pulls_owed(srv, peer) > 0) {
+        px_relay_drain(srv, peer, on_drained, req);
+        return PX_DEFERRED;
+    }
+    return finalize_at_host(srv, req);
 }
 
 static const struct px_rpc rpcs[] = {

@@ -664,6 +664,44 @@ spawns() { # a rank starts a second job, whose output comes out here, too
     lines 1 'cannot run /no/such/program' "$ERR"
 }
 
+# What a spawned job writes goes out through its parent, whose lines pmixrun marks "[1,0]".
+forwarder() { pr --tag-output -n 1 "$CLIENT" forwarder "$@" >"$OUT" 2>"$ERR" || fail "$*: exit status $?: $(tail -1 "$ERR")"; }
+
+forwarded() { # all of it, whole, in order, wherever it is asked for and whenever the parent leaves
+    local how n=300000
+    for how in job app event; do
+        forwarder "$how" - seq 1 $n
+        sed -n 's/^\[1,0\]<stdout>://p' "$OUT" | grep -v '^OK' | cmp - <(seq 1 $n) || fail "$how: output differs"
+        forwarder "$how" - sh -c 'echo error >&2; printf "no end"'
+        lines 1 '^\[1,0\]<stderr>:error$' "$ERR"
+        lines 1 '^\[1,0\]<stdout>:no end(OK|$)' "$OUT"
+    done
+    for how in 0 1 2; do # then the rest comes out of pmixrun itself
+        forwarder leave job - sh -c "seq 1 1000; sleep 0.$how; seq 1001 $n"
+        sed 's/^\[1,0\]<stdout>://' "$OUT" | grep -v '^OK' | cmp - <(seq 1 $n) || fail "leaving: output differs"
+    done
+}
+
+forwarded_marks() { # made by the host, which knows the job's number, the time and the pid
+    local key pattern time='20[-0-9]+T[0-9:.]+[+-][0-9:]+' how
+    while read -r key pattern; do
+        for how in job app; do
+            forwarder $how "$key" sh -c 'echo "a<"; echo $$'
+            lines 2 "^\\[1,0\\]<stdout>:$pattern\$" "$OUT"
+        done
+    done <<END
+pmix.iof.tag \[2,0\]<stdout>:(a<|[0-9]+)
+pmix.tagout \[2,0\]<stdout>:(a<|[0-9]+)
+pmix.iof.rank \[0\]<stdout>:(a<|[0-9]+)
+pmix.iof.ts ${time}<stdout>:(a<|[0-9]+)
+pmix.iof.tagdet,pmix.iof.tagfull \[[^]]+-2,0\]\[$HOSTNAME:[0-9]+\]<stdout>:(a<|[0-9]+)
+pmix.iof.xml <stdout nspace="[^"]+-2" rank="0">(a&lt;|[0-9]+)&#10;</stdout>
+tenon.iof.json \{"nspace":"[^"]+-2","rank":0,"channel":"stdout","data":"(a<|[0-9]+)..".
+END
+    forwarder job pmix.iof.tagdet sh -c 'echo $$'
+    same "" "$(sed -n 's/.*:\([0-9]*\)]<stdout>:\([0-9]*\)$/\1 \2/p' "$OUT" | awk '$1 != $2')" "pids in marks"
+}
+
 spawned_job_fails() { # and both end
     rc_of 5 pr -n 2 "$CLIENT" spawn 2 5 >"$OUT" 2>"$ERR"
     grep -Eq 'rank [01] .*status 5' "$ERR" || fail "no line tells which rank failed"
@@ -887,6 +925,8 @@ t killed_launcher_leaves_no_client killed_itself "$CLIENT" stay
 t killed_launcher_leaves_no_other_program killed_itself sh -c 'echo up; exec sleep 100'
 t pmixrun_under_pmixrun nested
 t ranks_start_another_job spawns
+t output_of_another_job_comes_to_its_parent forwarded
+t marks_of_output_that_comes_to_a_parent forwarded_marks
 t other_job_fails spawned_job_fails
 t exit_status_is_that_of_the_cause cause_of_the_end
 t four_jobs_side_by_side side_by_side

@@ -259,12 +259,15 @@ static pmix_status_t forward_output(const struct reading *r, const pmix_info_t *
 
     if (!wanted && r->request->own)
         return cannot(r, "the output of a job comes out here");
-    if (wanted && !r->request->own)
-        r->plan->forwards |= strcmp(info->key, PMIX_FWD_STDOUT) == 0
-                                 ? PMIX_FWD_STDOUT_CHANNEL
-                             : strcmp(info->key, PMIX_FWD_STDERR) == 0
-                                 ? PMIX_FWD_STDERR_CHANNEL
-                                 : PMIX_FWD_STDDIAG_CHANNEL;
+    pmix_iof_channel_t channel = strcmp(info->key, PMIX_FWD_STDOUT) == 0
+                                     ? PMIX_FWD_STDOUT_CHANNEL
+                                 : strcmp(info->key, PMIX_FWD_STDERR) == 0
+                                     ? PMIX_FWD_STDERR_CHANNEL
+                                     : PMIX_FWD_STDDIAG_CHANNEL;
+    if (!wanted)
+        r->app->forwards &= (pmix_iof_channel_t)~channel;
+    else if (!r->request->own)
+        r->app->forwards |= channel;
     return PMIX_SUCCESS;
 }
 
@@ -397,10 +400,9 @@ static const struct attribute attributes[] = {
     {PMIX_APPEND_ENVAR, OF_APP(set_env)},
     {PMIX_FWD_ENVIRONMENT, OF_APP(forward_env)},
     {PMIX_FWD_STDIN, OF_APP(set_input)},
-    {PMIX_FWD_STDOUT, APPLIED, false, 0, forward_output},
-    {PMIX_FWD_STDERR, APPLIED, false, 0, forward_output},
-    {PMIX_FWD_STDDIAG, APPLIED, false, 0,
-     forward_output}, /* which processes write to stderr */
+    {PMIX_FWD_STDOUT, OF_APP(forward_output)},
+    {PMIX_FWD_STDERR, OF_APP(forward_output)},
+    {PMIX_FWD_STDDIAG, OF_APP(forward_output)}, /* processes write that to stderr */
     {PMIX_TAG_OUTPUT, APP_FLAG(output.way.tag)},
     {PMIX_IOF_TAG_OUTPUT, APP_FLAG(output.way.tag)},
     {PMIX_IOF_TAG_FULLNAME_OUTPUT, APP_FLAG(output.way.tag_full)},

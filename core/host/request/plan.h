@@ -46,8 +46,9 @@ struct px_app_plan {
     bool non_pmi;          /* is told nothing of its server */
     uint32_t max_restarts; /* of each process that fails */
     struct px_output_plan output;
-    bool pty;                /* its processes have a terminal */
-    struct termios *termios; /* of it; NULL: as the library has it */
+    pmix_iof_channel_t forwards; /* channels that go to the process that asks */
+    bool pty;                    /* its processes have a terminal */
+    struct termios *termios;     /* of it; NULL: as the library has it */
     struct winsize *winsize;
     struct px_wish wish; /* where its processes go */
     struct px_stops stops[PX_N_STOPS];
@@ -80,11 +81,10 @@ typedef struct px_plan {
     char **preload;         /* all files and programs to copy, each once; NULL: none */
     pmix_rank_t stdin_rank; /* PMIX_RANK_UNDEF: none has it; WILDCARD: all have */
     bool has_target;        /* that rank was asked for */
-    pmix_iof_channel_t forwards; /* channels that go to the process that asks */
-    bool stdin_pushed;           /* by others; else it is our own */
-    bool detached;               /* outlives its parent */
-    bool notify;                 /* the parent wants an event at the end */
-    bool job_events;             /* and at the beginning */
+    bool stdin_pushed;      /* by others; else it is our own */
+    bool detached;          /* outlives its parent */
+    bool notify;            /* the parent wants an event at the end */
+    bool job_events;        /* and at the beginning */
     /* Either way it goes on without processes that fail. */
     bool recoverable, continuous;
     /* seconds; 0: no limit */

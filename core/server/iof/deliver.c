@@ -64,9 +64,14 @@ static struct px_payload *take_bytes(struct px_args *a, bool owned)
     return px_payload_take(&buf);
 }
 
-/* waits: if there is no room behind it the caller will. *log is then where. */
-static pmix_status_t take(struct px_server *srv, struct px_args *a, bool owned,
-                          bool waits, struct px_log **log)
+enum how {
+    OWNED = 1,     /* the bytes become the server's */
+    WAITS = 2,     /* the caller waits for room in *log, if there is none */
+    FORWARDED = 4, /* for the process that spawned the source, alone */
+};
+
+static pmix_status_t take(struct px_server *srv, struct px_args *a, unsigned how,
+                          struct px_log **log)
 {
     struct px_relay *relay = srv->part.relay;
     unsigned stream = px_stream_of(a->channels);
@@ -78,15 +83,17 @@ static pmix_status_t take(struct px_server *srv, struct px_args *a, bool owned,
     *log = NULL;
     if (rc)
         return rc;
-    wanted = px_pulls_want(srv, a->procs, a->channels);
+    wanted = px_pulls_want(srv, a->procs, a->channels, how & FORWARDED);
+    if (!wanted && (how & FORWARDED))
+        return PMIX_ERR_NOT_FOUND;
     *log = wanted ? px_log_find(&relay->logs, a->procs) : NULL;
-    if (*log && (waits ? px_log_refuses(*log, stream, a->bytes.size)
-                       : px_log_is_full(*log, stream))) {
+    if (*log && ((how & WAITS) ? px_log_refuses(*log, stream, a->bytes.size)
+                               : px_log_is_full(*log, stream))) {
         *log = NULL;
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     bytes = px_infos_add_copy(&info, a->info.v, a->info.n) ? NULL
-                                                           : take_bytes(a, owned);
+                                                           : take_bytes(a, how & OWNED);
     if (!bytes)
         return PMIX_ERR_NOMEM;
     for (size_t i = 0; i < PX_COUNT(ours); i++)
@@ -111,7 +118,7 @@ static void on_deliver(struct px_api *api)
         px_api_done(api, PMIX_ERR_INIT);
         return;
     }
-    rc = take(srv, &api->args, !api->call, true, &log);
+    rc = take(srv, &api->args, WAITS | (api->call ? 0 : OWNED), &log);
     if (!log) {
         px_api_done(api, rc);
         return;
@@ -121,11 +128,10 @@ static void on_deliver(struct px_api *api)
     px_list_append(&log->waiting, &d->link);
 }
 
-pmix_status_t px_server_iof_deliver(struct px_server *srv, const pmix_proc_t *source,
-                                    pmix_iof_channel_t channel,
-                                    const pmix_byte_object_t *bytes,
-                                    const pmix_info_t *info, size_t n,
-                                    pmix_op_cbfunc_t cb, void *cbdata)
+static pmix_status_t deliver(struct px_server *srv, const pmix_proc_t *source,
+                             pmix_iof_channel_t channel,
+                             const pmix_byte_object_t *bytes, const pmix_info_t *info,
+                             size_t n, unsigned how, pmix_op_cbfunc_t cb, void *cbdata)
 {
     struct px_args args = {.procs = (pmix_proc_t *)source,
                            .n_procs = 1,
@@ -134,7 +140,7 @@ pmix_status_t px_server_iof_deliver(struct px_server *srv, const pmix_proc_t *so
                            .info = px_infos_borrow(info, n)};
     struct px_delivery *d = calloc(1, sizeof(*d));
     struct px_log *log;
-    pmix_status_t rc = d ? take(srv, &args, false, true, &log) : PMIX_ERR_NOMEM;
+    pmix_status_t rc = d ? take(srv, &args, how, &log) : PMIX_ERR_NOMEM;
 
     if (rc == PMIX_ERR_PARTIAL_SUCCESS)
         rc = PMIX_SUCCESS;
@@ -147,6 +153,24 @@ pmix_status_t px_server_iof_deliver(struct px_server *srv, const pmix_proc_t *so
     d->stream = px_stream_of(channel);
     px_list_append(&log->waiting, &d->link);
     return PMIX_SUCCESS;
+}
+
+pmix_status_t px_server_iof_deliver(struct px_server *srv, const pmix_proc_t *source,
+                                    pmix_iof_channel_t channel,
+                                    const pmix_byte_object_t *bytes,
+                                    const pmix_info_t *info, size_t n,
+                                    pmix_op_cbfunc_t cb, void *cbdata)
+{
+    return deliver(srv, source, channel, bytes, info, n, WAITS, cb, cbdata);
+}
+
+pmix_status_t px_server_iof_send(struct px_server *srv, const pmix_proc_t *source,
+                                 pmix_iof_channel_t channel,
+                                 const pmix_byte_object_t *bytes,
+                                 const pmix_info_t *info, size_t n, pmix_op_cbfunc_t cb,
+                                 void *cbdata)
+{
+    return deliver(srv, source, channel, bytes, info, n, WAITS | FORWARDED, cb, cbdata);
 }
 
 PX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source,
@@ -179,7 +203,7 @@ PX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source,
     } else { /* in a callback, which cannot wait */
         rc = px_api_check(&d.api);
         if (!rc)
-            rc = take(px_process.server, &d.api.args, false, false, &log);
+            rc = take(px_process.server, &d.api.args, 0, &log);
     }
     return px_server_answer(rc, cbfunc);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A server that ends: processes that have asked for output get first what there is. */
+/* The end of a server, or of a process that has asked for output: what the server has
+ * goes out first. */
 #include "core/base/clock.h"
 #include "core/rt/log.h"
 #include "core/server/iof/iof.h"
@@ -7,7 +8,9 @@
 #define LOOK_MS 5u /* between two looks */
 
 struct drain {
+    struct px_list link; /* in px_relay.drains */
     struct px_server *srv;
+    const struct px_peer *peer; /* NULL: all peers */
     struct px_timer *timer;
     void (*done)(void *arg);
     void *arg;
@@ -15,10 +18,38 @@ struct drain {
     uint64_t since_ms; /* it was as much as that */
 };
 
+static size_t count_left(const struct px_server *srv, const struct px_peer *peer)
+{
+    return peer ? px_pulls_owed(srv, peer) : px_pulls_left(srv->part.relay);
+}
+
+static void end(struct drain *d)
+{
+    px_list_remove(&d->link);
+    d->done(d->arg);
+    px_timer_free(d->timer);
+    free(d);
+}
+
+static void report_loss(const struct drain *d)
+{
+    if (d->peer)
+        px_log(
+            PX_LOG_ERROR, "server",
+            "cannot send %zu bytes of forwarded output to %s.%u, which finalizes: it "
+            "has not read for %llu ms (iof_drain_timeout)",
+            d->left_b, d->peer->proc.nspace, d->peer->proc.rank,
+            (unsigned long long)px_process.iof_drain_ms);
+    else
+        px_log(PX_LOG_ERROR, "server",
+               "cannot send %zu bytes of output: those that want them do not read",
+               d->left_b);
+}
+
 static void look(void *arg)
 {
     struct drain *d = arg;
-    size_t left_b = px_pulls_left(d->srv->part.relay);
+    size_t left_b = count_left(d->srv, d->peer);
     uint64_t now = px_clock_ms();
 
     if (left_b != d->left_b)
@@ -29,23 +60,27 @@ static void look(void *arg)
         return;
     }
     if (left_b > 0)
-        px_log(PX_LOG_ERROR, "server",
-               "cannot send %zu bytes of output: those that want them do not read",
-               left_b);
-    d->done(d->arg);
-    px_timer_free(d->timer);
-    free(d);
+        report_loss(d);
+    end(d);
 }
 
-void px_relay_drain(struct px_server *srv, void (*done)(void *arg), void *arg)
+void px_relay_drain(struct px_server *srv, const struct px_peer *peer,
+                    void (*done)(void *arg), void *arg)
 {
-    struct drain *d = px_pulls_left(srv->part.relay) > 0 ? calloc(1, sizeof(*d)) : NULL;
+    struct drain *d = count_left(srv, peer) > 0 ? calloc(1, sizeof(*d)) : NULL;
 
     if (!d) {
         done(arg);
         return;
     }
-    *d = (struct drain){.srv = srv, .done = done, .arg = arg};
+    *d = (struct drain){.srv = srv, .peer = peer, .done = done, .arg = arg};
+    px_list_append(&srv->part.relay->drains, &d->link);
     d->timer = px_timer_create(px_process.loop, look, d);
     look(d);
+}
+
+void px_drains_stop(struct px_relay *relay)
+{
+    while (!px_list_empty(&relay->drains))
+        end(PX_CONTAINER_OF(relay->drains.next, struct drain, link));
 }

@@ -16,8 +16,8 @@ static pmix_status_t create(struct px_server *srv,
                             const struct px_server_start *start PX_UNUSED)
 {
     struct px_relay *relay = srv->part.relay;
-    struct px_list *const lists[] = {&relay->readers, &relay->ready, &relay->queues,
-                                     &relay->paused};
+    struct px_list *const lists[] = {&relay->readers, &relay->drains, &relay->ready,
+                                     &relay->queues, &relay->paused};
 
     for (size_t i = 0; i < PX_COUNT(lists); i++)
         px_list_init(lists[i]);
@@ -29,6 +29,7 @@ static pmix_status_t create(struct px_server *srv,
 static void stop(struct px_server *srv)
 {
     px_process.model->iofs.server_goes_on = NULL;
+    px_drains_stop(srv->part.relay);
     px_deliveries_stop(srv->part.relay);
 }
 

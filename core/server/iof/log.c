@@ -320,8 +320,9 @@ pmix_status_t px_cursor_add_all(struct px_cursor *c, pmix_iof_channel_t channels
 {
     for (size_t i = 0; i < PX_STREAMS; i++)
         PX_LIST_EACH (&c->log->pieces[i], struct px_piece, p, link) {
-            pmix_status_t rc = p->channel & channels ? px_cursor_add(c, p)
-                                                     : PMIX_SUCCESS;
+            pmix_status_t rc = p->channel & channels && !p->forwarded
+                                   ? px_cursor_add(c, p)
+                                   : PMIX_SUCCESS;
 
             if (rc == PMIX_ERR_NOMEM)
                 return rc;

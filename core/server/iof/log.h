@@ -43,6 +43,7 @@ struct px_piece {
     pmix_iof_channel_t channel;
     struct px_payload *bytes;
     px_infos info;
+    bool forwarded;   /* of no use to any other reader */
     uint64_t dropped; /* bytes of the stream before it */
 };
 

@@ -67,6 +67,20 @@ size_t px_pulls_left(const struct px_relay *relay)
     return b;
 }
 
+size_t px_pulls_owed(const struct px_server *srv, const struct px_peer *peer)
+{
+    const struct reader *r = find_reader(srv, peer);
+    size_t b = 0;
+
+    if (!r || !peer->conn || (px_list_empty(&r->pulls) && px_list_empty(&r->ending)))
+        return 0;
+    PX_LIST_EACH (&r->ending, const struct pull, p, link)
+        PX_LIST_EACH (&p->cursors, const struct px_cursor, c, of_owner)
+            for (size_t i = 0; i < PX_STREAMS; i++)
+                b += c->streams[i].bytes;
+    return b + px_conn_unsent(peer->conn) + 1;
+}
+
 static struct reader *get_reader(struct px_server *srv, struct px_peer *peer)
 {
     struct reader *r = find_reader(srv, peer);
@@ -540,6 +554,12 @@ void px_pulls_peer_left(struct px_server *srv, struct px_peer *peer)
 
     if (!r)
         return;
+    if (peer->conn && peer->finalized && !srv->stopping) {
+        /* It still reads, and gets what there is. */
+        PX_LIST_EACH (&r->pulls, struct pull, p, link)
+            finish_pull(srv, p);
+        return;
+    }
     struct px_list *const lists[] = {&r->pulls, &r->ending};
     for (size_t i = 0; i < PX_COUNT(lists); i++)
         PX_LIST_EACH (lists[i], struct pull, p, link)
@@ -570,9 +590,18 @@ pmix_status_t px_server_iof_forward(struct px_server *srv, const pmix_proc_t *to
     if (rc)
         return rc;
     p = find_pull(find_reader(srv, req.peer), relay->last_pull);
-    p->redirects = p->forwards = true;
+    p->forwards = true;
     begin_pull(srv, p);
     return PMIX_SUCCESS;
+}
+
+/* Only this library has a store that tools read in place. */
+bool px_server_iof_marks(struct px_server *srv, const pmix_proc_t *to)
+{
+    const struct px_peer *peer = px_peer_find(srv, to);
+
+    return peer && peer->tool && peer->gds &&
+           strcmp(peer->gds->component->name, "shm") != 0;
 }
 
 void px_pulls_nspace_gone(struct px_server *srv, const char *nspace)
@@ -599,7 +628,7 @@ enum px_iof_interest px_server_iof_interest(const struct px_server *srv,
         bool may = may_read(r, source);
 
         PX_LIST_EACH (&r->pulls, const struct pull, p, link) {
-            if (!may || !(p->channels & channel) || !names(p, source))
+            if (!may || p->forwards || !(p->channels & channel) || !names(p, source))
                 continue;
             if (p->redirects)
                 return PX_IOF_REDIRECTED;
@@ -612,7 +641,7 @@ enum px_iof_interest px_server_iof_interest(const struct px_server *srv,
 /* ---- what is delivered ----------------------------------------------------------- */
 
 bool px_pulls_want(struct px_server *srv, const pmix_proc_t *source,
-                   pmix_iof_channel_t channels)
+                   pmix_iof_channel_t channels, bool forwarded)
 {
     const struct px_log *log = px_log_find(&srv->part.relay->logs, source);
     bool any = false;
@@ -621,7 +650,8 @@ bool px_pulls_want(struct px_server *srv, const pmix_proc_t *source,
         bool may = may_read(r, source);
 
         PX_LIST_EACH (&r->pulls, struct pull, p, link) {
-            p->wants = may && (p->channels & channels) && names(p, source);
+            p->wants = may && p->forwards == forwarded && (p->channels & channels) &&
+                       names(p, source);
             p->here = NULL;
             any |= p->wants;
         }
@@ -651,6 +681,8 @@ static pmix_status_t put_off(struct gift *g, struct pull *p)
         return PMIX_ERR_NOMEM;
     if (!g->piece)
         g->piece = px_log_add(log, g->args.channels, g->bytes, g->info);
+    if (g->piece)
+        g->piece->forwarded = p->forwards;
     if (g->piece && !p->here)
         p->here = make_cursor(log, p);
     rc = g->piece && p->here ? px_cursor_add(p->here, g->piece) : PMIX_ERR_NOMEM;

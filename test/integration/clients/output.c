@@ -104,3 +104,93 @@ ALONE(bytes)
     }
     put(1, "no end", 6);
 }
+
+/* ---- forwarder HOW KEYS COMMAND...: starts a job whose output this process gets, with these
+ * attributes (or "-") besides, separated by commas; HOW: "job", "app", or "event" for a call in a
+ * handler. Ends when the job has ended; with "leave" before HOW at once. ----------------------- */
+
+static struct {
+    pmix_info_t info[8];
+    size_t n;
+    pmix_app_t app;
+    bool of_app;
+    pmix_nspace_t job;
+    atomic_int started, ended;
+} forwarded;
+
+static void on_started(pmix_status_t status, pmix_nspace_t job, void *arg)
+{
+    GOOD(status);
+    PMIX_LOAD_NSPACE(forwarded.job, job);
+    forwarded.started = 1;
+}
+
+static void start_forwarded(void)
+{
+    forwarded.app.info = forwarded.of_app ? forwarded.info + 1 : NULL;
+    forwarded.app.ninfo = forwarded.of_app ? forwarded.n - 1 : 0;
+    GOOD(PMIx_Spawn_nb(forwarded.info, forwarded.of_app ? 1 : forwarded.n,
+                       &forwarded.app, 1, on_started, NULL));
+}
+
+HANDLER(on_go)
+{
+    start_forwarded();
+    HANDLED();
+}
+
+HANDLER(on_job_end)
+{
+    HANDLED();
+    forwarded.ended = 1;
+}
+
+static void add_forwarded(const char *key)
+{
+    CHECK(forwarded.n < 8);
+    forwarded.info[forwarded.n] = info_bool(key);
+    PMIX_INFO_REQUIRED(&forwarded.info[forwarded.n]);
+    forwarded.n++;
+}
+
+/* The program and its arguments, up to the end. */
+static void read_forwarded(const char *keys, char **argv)
+{
+    char *all = strdup(keys), *rest = all, *key;
+
+    add_forwarded(PMIX_NOTIFY_COMPLETION);
+    add_forwarded(PMIX_FWD_STDOUT);
+    add_forwarded(PMIX_FWD_STDERR);
+    while ((key = strsep(&rest, ",")))
+        if (strcmp(key, "-") != 0)
+            add_forwarded(key);
+    free(all);
+    forwarded.app.cmd = argv[0];
+    forwarded.app.argv = argv;
+    forwarded.app.maxprocs = 1;
+}
+
+JOINS(forwarder)
+{
+    pmix_status_t end = PMIX_EVENT_JOB_END, go = PMIX_EXTERNAL_ERR_BASE - 21;
+    bool leaves = strcmp(argv[1], "leave") == 0;
+    const char *how = argv[1 + leaves];
+
+    read_forwarded(argv[2 + leaves], argv + 3 + leaves);
+    forwarded.of_app = strcmp(how, "app") == 0;
+    if (!leaves)
+        watch(&end, 1, NULL, 0, on_job_end);
+    if (strcmp(how, "event") == 0) {
+        watch(&go, 1, NULL, 0, on_go);
+        GOOD(result(
+            PMIx_Notify_event(go, &me, PMIX_RANGE_PROC_LOCAL, NULL, 0, on_done, NULL)));
+        CHECK(wait_for(&forwarded.started, 20));
+    } else if (forwarded.of_app) {
+        start_forwarded();
+        CHECK(wait_for(&forwarded.started, 20));
+    } else {
+        GOOD(PMIx_Spawn(forwarded.info, forwarded.n, &forwarded.app, 1, forwarded.job));
+    }
+    CHECK(leaves || wait_for(&forwarded.ended, 40));
+}
+

@@ -28,8 +28,9 @@ struct piece {
 static const struct piece *pieces;
 static size_t flood_b; /* and so many bytes of rank 1 */
 static size_t piece_id;
-static bool dies; /* in place of the answer */
-static int out;   /* what this process writes to its stdout comes out here */
+static pid_t life = 41; /* the pid of rank 1 */
+static bool dies;       /* in place of the answer */
+static int out;         /* what this process writes to its stdout comes out here */
 static char got[1024];
 static uint64_t got_dropped;
 
@@ -46,6 +47,10 @@ static void send_bytes(int fd, const struct piece *p, const char *bytes, size_t 
 
     if (p->dropped_b)
         ok(px_infos_add(&infos, TENON_IOF_DROPPED, &p->dropped_b, PMIX_UINT64));
+    if (p->rank == 1) { /* rank 2 is on a host that tells nothing */
+        ok(px_infos_add(&infos, PMIX_HOSTNAME, "n1", PMIX_STRING));
+        ok(px_infos_add(&infos, PMIX_PROC_PID, &life, PMIX_PID));
+    }
     const struct px_args piece = {
         .procs = &source,
         .channels = p->channel,
@@ -162,6 +167,16 @@ static const struct row {
      usual,
      "[2]<stdout>:x\n[1]<stdout>:abc\n[1]<stdout>:d\n",
      0},
+    {{{PMIX_IOF_TAG_DETAILED_OUTPUT, NULL, 0}},
+     false,
+     usual,
+     "[job,2]<stdout>:x\n[job,1][n1:41]<stdout>:abc\n[job,1][n1:41]<stdout>:d\n",
+     0},
+    {{{PMIX_IOF_TAG_DETAILED_OUTPUT, NULL, 0}, {PMIX_IOF_CACHE_SIZE, NULL, 70000}},
+     true,
+     ended,
+     "[job,2]<stdout>:c\n|[job,1][n1:41]<stdout>:ab\n||[job,1][n1:41]<stdout>:d\n|",
+     0},
     {{{PMIX_IOF_TAG_OUTPUT, NULL, 0}}, false, both + 1, "", 0},
     {{{PMIX_IOF_TAG_OUTPUT, NULL, 0}, {PMIX_IOF_MERGE_STDERR_STDOUT, NULL, 0}},
      false,
@@ -233,6 +248,19 @@ PX_TEST_LOOP(output_goes_on_in_the_way_that_was_asked_for, PX_COUNT(rows))
     else
         expect_out(row->expected);
     ck_assert_uint_eq(got_dropped, row->dropped_b);
+}
+
+/* A restart between two pieces of a line ends the line. */
+PX_TEST(a_process_that_is_started_again_is_marked_with_its_new_pid)
+{
+    static const struct how detailed[] = {{PMIX_IOF_TAG_DETAILED_OUTPUT, NULL, 0}, {0}};
+    pmix_status_t id = pull(detailed, NULL);
+
+    ck_assert_int_gt(id, 0);
+    for (life = 41; life < 43; life++)
+        ok(let_send(torn + 2));
+    ok(PMIx_IOF_deregister((size_t)id, NULL, 0, NULL, NULL));
+    expect_out("[job,1][n1:41]<stdout>:defg\n[job,1][n1:42]<stdout>:defg\n");
 }
 
 static const struct {
@@ -411,6 +439,88 @@ PX_TEST_LOOP(a_reader_that_is_not_there_keeps_nobody, 2)
     if (_i == 0)
         ok(PMIx_IOF_deregister((size_t)id, NULL, 0, NULL, NULL));
     ok(PMIx_Finalize(NULL, 0));
+}
+
+/* ---- spawned output -------------------------------------------------------------- */
+
+static void on_spawned(pmix_status_t status PX_UNUSED, pmix_nspace_t nspace PX_UNUSED,
+                       void *arg PX_UNUSED)
+{
+}
+
+static void do_spawn(struct px_call *call, void *arg)
+{
+    pmix_info_t forward = flag(PMIX_FWD_STDOUT);
+    pmix_app_t app = {.cmd = (char *)"program", .maxprocs = 1};
+
+    *(pmix_status_t *)arg = PMIx_Spawn_nb(&forward, 1, &app, 1, on_spawned, NULL);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+static void *spawn_in_callback(void *status)
+{
+    ok(px_call(px_process.loop, do_spawn, status));
+    return NULL;
+}
+
+/* PMIx_Init and PMIx_Finalize hold the lock, and may wait for this very callback. */
+PX_TEST(a_spawn_in_a_callback_does_not_wait_for_the_end_of_an_init_or_finalize)
+{
+    static const struct {
+        bool locked;
+        pmix_status_t status;
+        unsigned n_sent;
+    } rows[] = {{true, PMIX_ERR_WOULD_BLOCK, 0},
+                {false, PMIX_SUCCESS, 1},
+                {true, PMIX_SUCCESS, 2}}; /* components are open by then */
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        pmix_status_t status = PMIX_ERROR;
+        pthread_t caller;
+
+        if (rows[i].locked)
+            px_process_lock();
+        ok(pthread_create(&caller, NULL, spawn_in_callback, &status));
+        pthread_join(caller, NULL);
+        if (rows[i].locked)
+            px_process_unlock();
+        ck_assert_int_eq(status, rows[i].status);
+        ok(PMIx_Fence(NULL, 0, NULL, 0)); /* behind which the server has had it */
+        ck_assert_uint_eq(fake.n_ops[PX_OP_SPAWN], rows[i].n_sent);
+    }
+}
+
+/* ---- the last words -------------------------------------------------------------- */
+
+static bool is_silent(int fd PX_UNUSED, struct fake_req *req)
+{
+    return req->op == PX_OP_FINALIZE || serve(fd, req);
+}
+
+/* The server never answers the finalize; in the second round no process reads us, either. */
+PX_TEST_LOOP(a_finalize_that_gives_up_names_the_limit, 2)
+{
+    static const char *const lines[] = {
+        "the server has sent nothing for",
+        "the reader of this process's output has not read for"};
+    static const char *const limits[] = {"(client_finalize_timeout)",
+                                         "(iof_drain_timeout)"};
+    char text[4096] = "";
+
+    PX_AUTOCLOSE int log = open(px_test_path("log"), O_CREAT | O_RDWR | O_APPEND, 0600);
+    client_end();
+    setenv("PMIX_MCA_client_finalize_timeout", "1s", 1);
+    setenv("PMIX_MCA_iof_drain_timeout", "1500ms", 1);
+    client_of_hook(is_silent);
+    flood_b = _i == 0 ? 0 : 200 * 1024;
+    ck_assert_int_gt(pull(NULL, NULL), 0);
+    ok(let_send(NULL));
+    ck_assert_int_eq(dup2(log, STDERR_FILENO), STDERR_FILENO);
+    ok(PMIx_Finalize(NULL, 0));
+    ck_assert_int_ge(pread(log, text, sizeof(text) - 1, 0), 0);
+    ck_assert_msg(strstr(text, "PMIx_Finalize: forwarded output may be lost") &&
+                      strstr(text, lines[_i]) && strstr(text, limits[_i]),
+                  "%s", text);
 }
 
 PX_TEST_MAIN("client/pull", setup, client_end)

@@ -4,10 +4,14 @@
 #include "jobs.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "alloc_fail.h"
 #include "core/base/fd.h"
+#include "core/server/host.h"
+#include "tenon/component.h"
 
 static const pmix_proc_t other = {.nspace = "a-tool"};
 
@@ -74,6 +78,93 @@ PX_TEST(what_is_pushed_comes_to_one_to_some_or_to_all_until_its_end)
     assert_file("in.0", "some all");
     assert_file("in.1", "one all");
     assert_file("in.2", "some all");
+}
+
+/* The tool never reads. */
+static struct px_peer *connect_tool(void)
+{
+    struct px_peer *tool = calloc(1, sizeof(*tool));
+
+    ck_assert_ptr_nonnull(tool);
+    *tool = (struct px_peer){
+        .proc = other, .server = px_process.server, .tool = true, .refs = 1};
+    px_list_init(&tool->interests);
+    px_list_append(&px_process.server->peers, &tool->link);
+    return tool;
+}
+
+static void do_connect(struct px_call *call, void *tool)
+{
+    *(struct px_peer **)tool = connect_tool();
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+static void do_leave(struct px_call *call, void *tool)
+{
+    px_server_peer_lost(px_process.server, tool, PMIX_SUCCESS);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+/* A tool of another library marks what it gets itself: such a tool reads no store of ours. */
+PX_TEST(only_tools_without_our_shared_store_mark_their_output_themselves)
+{
+    static const struct {
+        const char *store;
+        bool tool, connected, marks;
+    } rows[] = {{"shm", true, true, false},
+                {"hash", true, true, true},
+                {"hash", false, true, false},
+                {NULL, true, true, false},
+                {"hash", true, false, false}};
+    struct px_server *srv = px_process.server;
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        const struct px_component component = {.name = rows[i].store};
+        const struct px_module store = {.component = &component};
+        struct px_peer peer = {
+            .proc = other, .tool = rows[i].tool, .gds = rows[i].store ? &store : NULL};
+
+        if (rows[i].connected)
+            px_list_append(&srv->peers, &peer.link);
+        ck_assert_msg(px_server_iof_marks(srv, &other) == rows[i].marks, "row %zu", i);
+        px_list_remove(&peer.link);
+    }
+}
+
+/* The output comes out here, as it does when the tool has gone. */
+PX_TEST(output_that_cannot_be_forwarded_is_not_lost_and_the_log_has_a_line)
+{
+    char sh[] = "sh", c[] = "-c", *argv[] = {sh, c, NULL, NULL}, text[2][1024] = {""};
+    char script[] = "while ! test -f go; do sleep 0.01; done; echo text";
+    PX_AUTO(px_infos) infos = {0};
+    struct px_peer *tool;
+    const char *go = px_test_path("go");
+    pmix_app_t app = {
+        .cmd = sh, .argv = argv, .cwd = (char *)px_test_dir(), .maxprocs = 1};
+    int fds[2];
+
+    PX_TEST_NEEDS_ALLOC;
+    argv[2] = script;
+    for (int i = 0; i < 2; i++) {
+        fds[i] = open(px_test_path(i ? "err" : "out"),
+                      O_CREAT | O_RDWR | O_APPEND | O_CLOEXEC, 0600);
+        ck_assert_int_eq(dup2(fds[i], STDOUT_FILENO + i), STDOUT_FILENO + i);
+    }
+    ok(px_call(px_process.loop, do_connect, &tool));
+    ok(px_infos_add(&infos, PMIX_FWD_STDOUT, NULL, PMIX_BOOL));
+    ok(spawn_by(&other, infos.v, infos.n, &app));
+    px_alloc_fail_at(1); /* the delivery of the line */
+    close(open(go, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+    await_end(PMIX_SUCCESS);
+    ck_assert(px_alloc_fail_end());
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_ge(pread(fds[i], text[i], sizeof(text[i]) - 1, 0), 0);
+    ck_assert_str_eq(text[0], "text\n");
+    ck_assert_msg(strstr(text[1], "cannot forward output of rank 0 of ") &&
+                      strstr(text[1], " to a-tool.0: "),
+                  "%s", text[1]);
+    ok(px_call(px_process.loop, do_leave, tool));
+    remove_file("go");
 }
 
 /* Nothing here gathers input. */
@@ -237,6 +328,24 @@ PX_TEST(output_is_pulled_as_asked_for_and_goes_on_as_it_did_unless_redirected)
         remove_file("on");
         close(out);
     }
+}
+
+PX_TEST(a_pull_may_mark_lines_with_host_and_pid)
+{
+    char host[256] = "";
+    int marked = -1, said = 0;
+
+    spawn(1, "while ! test -f go; do sleep 0.01; done; echo $$");
+    ck_assert_int_gt(pull(0, PMIX_FWD_STDOUT_CHANNEL, PMIX_IOF_TAG_DETAILED_OUTPUT), 0);
+    make_file("go");
+    await_end(PMIX_SUCCESS);
+    await_ends(1);
+    ck_assert_int_eq(sscanf(strrchr(pulled[0], ',') ? strrchr(pulled[0], ',') : "",
+                            ",0][%255[^:]:%d]<stdout>:%d", host, &marked, &said),
+                     3);
+    ck_assert_str_eq(host, px_process.model->hostname);
+    ck_assert_int_eq(marked, said);
+    remove_file("go");
 }
 
 PX_TEST(what_is_redirected_comes_out_here_again_when_none_pulls_it)

@@ -222,6 +222,19 @@ PX_TEST(each_line_is_shown_as_asked_for)
                           used == rows[i].used,
                       "row %zu: \"%.*s\", used %zu", i, (int)n, out, used);
     }
+    for (int i = 0; i < 4; i++) { /* the host, the pid, none, both */
+        static const char *const heads[] = {
+            "[a,1][h:?]<e>:", "[a,1][?:9]<e>:", "[a,1]<e>:", "[a,1][h:9]<e>:"};
+        const struct px_iof_origin some = {.nspace = "a",
+                                           .rank = 1,
+                                           .channel = "e",
+                                           .host = i % 3 ? NULL : "h",
+                                           .pid = i % 2 ? 9 : 0};
+
+        ck_assert(
+            px_iof_format_make(&f, &(struct px_iof_way){.tag_detailed = true}, &some));
+        ck_assert_str_eq(f.head, heads[i]);
+    }
     ck_assert(!px_iof_format_make(&f, &(struct px_iof_way){.raw = true}, &origin));
     ck_assert(!px_iof_format_make(&f, &(struct px_iof_way){.merged = true}, &origin));
 }

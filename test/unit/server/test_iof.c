@@ -7,6 +7,7 @@
 
 #include "alloc_fail.h"
 
+#include <fcntl.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -431,6 +432,33 @@ PX_TEST(a_request_that_is_given_up_gets_first_what_there_is)
     ok(rc);
     ck_assert_uint_eq(host_calls("iof_pull"), 2);
     fails(iof_stop(one, id), BAD_PARAM);
+}
+
+/* It is answered all the same; and still gets what its connection has. */
+PX_TEST(a_finalize_whose_output_is_not_read_is_answered_after_the_limit_with_a_line)
+{
+    PX_AUTOCLOSE int log = open(px_test_path("log"), O_CREAT | O_RDWR | O_APPEND, 0600);
+    char text[4096] = "";
+    px_reader r;
+    pmix_status_t rc;
+
+    setenv("PMIX_MCA_iof_drain_timeout", "1s", 1);
+    iof_start();
+    (void)iof_pull(one, 2, OUT, 1);
+    while (kept_b() < IOF_STREAM_B)
+        ok(iof_deliver(2, OUT, IOF_CHUNK_B, NULL, NULL, NULL));
+    ck_assert_int_eq(dup2(log, STDERR_FILENO), STDERR_FILENO);
+    raw_send(one, 778, raw_begin(PX_OP_FINALIZE));
+    while (!strstr(text, "\n")) {
+        ck_assert_int_ge(pread(log, text, sizeof(text) - 1, 0), 0);
+        sched_yield();
+    }
+    ck_assert_msg(strstr(text, "of forwarded output to job.0, which finalizes: it has "
+                               "not read for 1000 ms (iof_drain_timeout)"),
+                  "%s", text);
+    ck_assert(raw_recv(one, 778, &r));
+    ok(px_unpack_status(&r, &rc));
+    ok(rc);
 }
 
 /* ---- before anybody asks ------------------------------------------------------------------------------- */
