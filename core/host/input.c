@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "core/server/host.h"
+
 struct px_feed *px_task_feed(const struct px_task *task)
 {
     const struct px_launch_job *job = task->job;
@@ -30,6 +32,24 @@ static pmix_status_t read_own(struct px_launch_job *job, struct px_err *err)
     return rc;
 }
 
+/* Input that is pushed ends with the process that has spawned the job, at once if that
+ * has gone already. */
+static pmix_status_t await_pushes(struct px_launch_job *job, struct px_err *err)
+{
+    pmix_status_t rc = px_server_iof_feed(job->launcher->server, &job->parent,
+                                          job->proc.nspace);
+    bool gone = rc == PMIX_ERR_NOT_FOUND && job->parent_is_here;
+
+    rc = gone ? PMIX_OPERATION_SUCCEEDED : rc;
+    for (size_t i = 0; gone && rc == PMIX_OPERATION_SUCCEEDED && i < job->n_feeds;
+         i++) {
+        struct px_feed *feed = &job->feeds[i];
+
+        rc = px_feed_push(&feed, 1, NULL, 0, true, NULL, NULL);
+    }
+    return rc == PMIX_ERR_NOMEM ? px_err_nomem(err, "pass on stdin") : PMIX_SUCCESS;
+}
+
 pmix_status_t px_job_open_input(struct px_launch_job *job, struct px_err *err)
 {
     const px_plan *plan = &job->plan;
@@ -47,7 +67,7 @@ pmix_status_t px_job_open_input(struct px_launch_job *job, struct px_err *err)
     job->n_feeds = n;
     for (size_t i = 0; i < n; i++)
         px_feed_init(&job->feeds[i], px_process.loop);
-    return plan->stdin_pushed ? PMIX_SUCCESS : read_own(job, err);
+    return plan->stdin_pushed ? await_pushes(job, err) : read_own(job, err);
 }
 
 void px_job_close_input(struct px_launch_job *job)

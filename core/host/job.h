@@ -115,9 +115,10 @@ enum px_job_stage {
 struct px_launch_job {
     struct px_list link;
     struct px_launcher *launcher;
-    pmix_proc_t proc;   /* name, rank WILDCARD */
-    unsigned number;    /* among those of this host, from 1 */
-    pmix_proc_t parent; /* it asked for this job */
+    pmix_proc_t proc;    /* name, rank WILDCARD */
+    unsigned number;     /* among those of this host, from 1 */
+    pmix_proc_t parent;  /* it asked for this job */
+    bool parent_is_here; /* this host's, or connected, when it asked */
     px_plan plan;
     struct px_task *tasks;
     uint32_t n_tasks;

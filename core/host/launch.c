@@ -489,6 +489,7 @@ pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
             px_err_set(&err, rc, "cannot spawn: %s", PMIx_Error_string(rc));
     }
     if (job) {
+        job->parent_is_here = task || px_server_has_peer(l->server, parent);
         job->launch_cb = cb;
         job->launch_cbdata = cbdata;
         job->files.done = on_files;

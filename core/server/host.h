@@ -125,6 +125,10 @@ enum px_iof_interest px_server_iof_interest(const struct px_server *srv,
  * PMIX_ERR_NOT_FOUND: the process is not connected. */
 pmix_status_t px_server_iof_forward(struct px_server *srv, const pmix_proc_t *to,
                                     const char *nspace, pmix_iof_channel_t channels);
+/* Ends the input of a namespace by the host's push_stdin when a connected process has
+ * left and no other pushes there. PMIX_ERR_NOT_FOUND: the process has left already. */
+pmix_status_t px_server_iof_feed(struct px_server *srv, const pmix_proc_t *from,
+                                 const char *nspace);
 /* Returns true for a tool of another library, which marks what it gets itself. */
 bool px_server_iof_marks(struct px_server *srv, const pmix_proc_t *to);
 /* Delivers output to the process that px_server_iof_forward has named, and to no other.

@@ -702,6 +702,17 @@ END
     same "" "$(sed -n 's/.*:\([0-9]*\)]<stdout>:\([0-9]*\)$/\1 \2/p' "$OUT" | awk '$1 != $2')" "pids in marks"
 }
 
+input_ends() { # with the last process that feeds it
+    local how
+    for how in spawner mute pusher killed; do
+        (cd "$TMPDIR" && pr --recoverable -n 2 "$CLIENT" feeder "$how" >"$OUT" 2>"$ERR") || [ "$how" = killed ] ||
+            fail "$how: exit status $?: $(tail -1 "$ERR")"
+        lines 1 '^OK feeder 0$' "$OUT"
+        same "$([ "$how" = mute ] || echo text)" "$(cat "$TMPDIR/fed")" "input, $how"
+        rm "$TMPDIR/fed"
+    done
+}
+
 spawned_job_fails() { # and both end
     rc_of 5 pr -n 2 "$CLIENT" spawn 2 5 >"$OUT" 2>"$ERR"
     grep -Eq 'rank [01] .*status 5' "$ERR" || fail "no line tells which rank failed"
@@ -927,6 +938,7 @@ t pmixrun_under_pmixrun nested
 t ranks_start_another_job spawns
 t output_of_another_job_comes_to_its_parent forwarded
 t marks_of_output_that_comes_to_a_parent forwarded_marks
+t input_ends_with_the_process_that_feeds_it input_ends
 t other_job_fails spawned_job_fails
 t exit_status_is_that_of_the_cause cause_of_the_end
 t four_jobs_side_by_side side_by_side

@@ -48,12 +48,19 @@ static void nspace_gone(struct px_server *srv, const char *nspace,
     size_t pos = 0;
 
     px_pulls_nspace_gone(srv, nspace);
+    px_pushes_nspace_gone(srv, nspace);
     while ((log = px_map_next(&srv->part.relay->logs.map, &pos, NULL, NULL))) {
         if (strcmp(log->source.nspace, nspace) != 0)
             continue;
         px_log_drop_unasked(log);
         px_log_settle(log);
     }
+}
+
+static void peer_left(struct px_server *srv, struct px_peer *peer)
+{
+    px_pulls_peer_left(srv, peer);
+    px_pushes_peer_left(srv, peer);
 }
 
 static const struct px_rpc rpcs[] = {
@@ -70,7 +77,7 @@ const struct px_server_part px_iof_part = {
     .create = create,
     .stop = stop,
     .destroy = destroy,
-    .peer_left = px_pulls_peer_left,
+    .peer_left = peer_left,
     .peer_room = px_pulls_peer_room,
     .nspace_gone = nspace_gone,
 };

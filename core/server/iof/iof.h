@@ -72,6 +72,9 @@ void px_deliveries_stop(struct px_relay *relay);
 /* ---- on_push.c ------------------------------------------------------------------- */
 
 extern const struct px_forward px_push_forward;
+/* Hooks of the part. */
+void px_pushes_peer_left(struct px_server *srv, const struct px_peer *peer);
+void px_pushes_nspace_gone(struct px_server *srv, const char *nspace);
 void px_push_cleanup(struct px_relay *relay);
 
 #endif

@@ -2,13 +2,21 @@
 /* Input on its way to the host, which gets that of one process for the same targets
  * piece by piece: the next when it has taken the one before. Its answer is the
  * process's, whose buffer is its own again. */
+#include "core/rt/log.h"
+#include "core/server/data/memory.h"
+#include "core/server/host.h"
 #include "core/server/iof/iof.h"
 
 #include <string.h>
 
-/* Of one process for the same targets; in px_relay.queues. */
+/* Input of one process for the same targets; in px_relay.queues, also while nothing of
+ * the input waits, until its end or that of the process. */
 struct queue {
     struct px_list link;
+    bool open;    /* the input has no end yet */
+    bool spawner; /* the process has spawned the targets, and has pushed nothing */
+    bool ends;    /* the process has left: an end is to follow what waits */
+    struct px_charge charge;
     struct px_peer *peer; /* referenced: what it pushed goes on when it has gone */
     pmix_proc_t *procs;
     size_t n_procs;
@@ -26,7 +34,7 @@ static bool is_for(const struct queue *q, const struct px_upcall *u)
 {
     const struct px_req *req = u->arg;
 
-    if (q->peer != req->peer || q->n_procs != u->args.n_procs)
+    if (q->spawner || q->peer != req->peer || q->n_procs != u->args.n_procs)
         return false;
     for (size_t i = 0; i < q->n_procs; i++)
         if (!px_proc_same(&q->procs[i], &u->args.procs[i]))
@@ -42,32 +50,42 @@ static struct queue *find_queue(struct px_relay *relay, const struct px_upcall *
     return NULL;
 }
 
-static struct queue *get_queue(struct px_relay *relay, const struct px_upcall *u)
+static struct queue *make_queue(struct px_relay *relay, struct px_peer *peer,
+                                const pmix_proc_t *procs, size_t n_procs)
 {
-    const struct px_req *req = u->arg;
-    struct queue *q = find_queue(relay, u);
+    struct queue *q = calloc(1, sizeof(*q));
 
-    if (q)
-        return q;
-    q = calloc(1, sizeof(*q));
-    if (!q || px_type_copy_array(PMIX_PROC, (void **)&q->procs, u->args.procs,
-                                 u->args.n_procs)) {
+    if (!q || px_type_copy_array(PMIX_PROC, (void **)&q->procs, procs, n_procs)) {
         free(q);
         return NULL;
     }
-    q->n_procs = u->args.n_procs;
-    q->peer = req->peer;
+    if (px_charge(&q->charge, peer, sizeof(*q) + n_procs * sizeof(*procs))) {
+        free(q->procs);
+        free(q);
+        return NULL;
+    }
+    q->n_procs = n_procs;
+    q->peer = peer;
     px_peer_ref(q->peer);
     px_list_init(&q->waiting);
     px_list_append(&relay->queues, &q->link);
     return q;
 }
 
+static struct queue *get_queue(struct px_relay *relay, const struct px_upcall *u)
+{
+    const struct px_req *req = u->arg;
+    struct queue *q = find_queue(relay, u);
+
+    return q ? q : make_queue(relay, req->peer, u->args.procs, u->args.n_procs);
+}
+
 static void settle(struct queue *q)
 {
-    if (q->current || !px_list_empty(&q->waiting))
+    if (q->current || !px_list_empty(&q->waiting) || q->open || q->ends)
         return;
     px_list_remove(&q->link);
+    px_charge_end(&q->charge);
     px_peer_unref(q->peer);
     free(q->procs);
     free(q);
@@ -84,17 +102,50 @@ static struct px_upcall *take_first(struct queue *q)
     return u;
 }
 
+static void on_end_pushed(void *arg PX_UNUSED, const struct px_upcall *answer PX_UNUSED)
+{
+}
+
+/* Ends the input of a process that has left. The targets may be gone, too, so that no
+ * answer is an error. */
+static void push_end(struct px_server *srv, struct queue *q)
+{
+    struct px_upcall *u = px_upcall_new(on_end_pushed, NULL);
+    pmix_status_t rc = u ? px_infos_set_user(&u->args.info, q->peer) : PMIX_ERR_NOMEM;
+
+    q->ends = false;
+    if (!rc)
+        rc = px_type_copy_array(PMIX_PROC, (void **)&u->args.procs, q->procs,
+                                q->n_procs);
+    if (rc) {
+        px_log(PX_LOG_ERROR, "server", "cannot end the input of %s.%u: %s",
+               q->procs->nspace, q->procs->rank, PMIx_Error_string(rc));
+        px_upcall_drop(u);
+        return;
+    }
+    u->args.n_procs = q->n_procs;
+    u->proc = q->peer->proc;
+    px_upcall_returned(u, srv->module.push_stdin(
+                              &u->proc, u->args.procs, u->args.n_procs, u->args.info.v,
+                              u->args.info.n, &u->args.bytes, px_upcall_op_cb, u));
+}
+
 /* The host may do anything meanwhile, and even answer. */
 static void call_next(struct px_server *srv, struct queue *q)
 {
     const struct px_relay *relay = srv->part.relay;
+    bool ends = px_list_empty(&q->waiting);
     struct px_upcall *u;
 
-    if (q->current || px_list_empty(&q->waiting) || srv->stopping || relay->all_paused)
+    if (q->current || (ends && !q->ends) || srv->stopping || relay->all_paused)
         return;
     PX_LIST_EACH (&relay->paused, const struct paused, p, link)
         if (px_proc_match(&p->proc, &q->peer->proc))
             return;
+    if (ends) {
+        push_end(srv, q);
+        return;
+    }
     u = q->current = take_first(q);
     px_upcall_returned(u, srv->module.push_stdin(
                               &u->proc, u->args.procs, u->args.n_procs, u->args.info.v,
@@ -121,6 +172,8 @@ static void on_pushed(void *arg, const struct px_upcall *answer)
     } else {
         if (q)
             q->current = NULL;
+        if (q && answer->status < 0 && answer->status != PMIX_OPERATION_SUCCEEDED)
+            q->open = false; /* the targets get no input */
         px_req_done(req, answer->status);
     }
     if (!q)
@@ -180,9 +233,97 @@ static pmix_status_t enqueue(const pmix_server_module_t *m PX_UNUSED,
     if (rc)
         return rc;
     req->state = u;
+    /* Other hosts learn the end of a process themselves, and expect bytes here. */
+    q->open = srv->host && req->peer != srv->self && u->args.bytes.size > 0 &&
+              !px_info_flag(u->args.info.v, u->args.info.n, PMIX_IOF_COMPLETE);
     px_list_append(&q->waiting, &req->link);
     q->waiting_b += u->args.bytes.size;
     call_next(srv, q);
+    return PMIX_SUCCESS;
+}
+
+/* ---- the end of those who push --------------------------------------------------- */
+
+static bool overlap(const struct queue *a, const struct queue *b)
+{
+    for (size_t i = 0; i < a->n_procs; i++)
+        for (size_t k = 0; k < b->n_procs; k++)
+            if (px_proc_match(&a->procs[i], &b->procs[k]) ||
+                px_proc_match(&b->procs[k], &a->procs[i]))
+                return true;
+    return false;
+}
+
+/* Returns the queue of another process that pushes to the same targets, or NULL. */
+static struct queue *find_other(struct px_relay *relay, const struct queue *q)
+{
+    PX_LIST_EACH (&relay->queues, struct queue, other, link)
+        if (other->open && !other->spawner && other->peer != q->peer &&
+            overlap(other, q))
+            return other;
+    return NULL;
+}
+
+/* The last process that pushes to a target ends the target's input. A process that
+ * goes on inherits what another has left to end. */
+static void leave_queue(struct px_server *srv, struct queue *q)
+{
+    struct queue *other = srv->stopping ? NULL : find_other(srv->part.relay, q);
+
+    q->open = false;
+    if (srv->stopping) {
+        settle(q);
+    } else if (other) {
+        struct queue *heir = make_queue(srv->part.relay, other->peer, q->procs,
+                                        q->n_procs);
+
+        if (heir)
+            heir->spawner = heir->open = true;
+        settle(q);
+    } else {
+        q->ends = true;
+        call_next(srv, q);
+        settle(q);
+    }
+}
+
+void px_pushes_peer_left(struct px_server *srv, const struct px_peer *peer)
+{
+    struct queue *found;
+
+    do { /* the host may change the list */
+        found = NULL;
+        PX_LIST_EACH (&srv->part.relay->queues, struct queue, q, link)
+            if (q->peer == peer && q->open)
+                found = q;
+        if (found)
+            leave_queue(srv, found);
+    } while (found);
+}
+
+void px_pushes_nspace_gone(struct px_server *srv, const char *nspace)
+{
+    PX_LIST_EACH (&srv->part.relay->queues, struct queue, q, link)
+        if (q->n_procs > 0 && strcmp(q->procs->nspace, nspace) == 0) {
+            q->open = q->ends = false;
+            settle(q);
+        }
+}
+
+pmix_status_t px_server_iof_feed(struct px_server *srv, const pmix_proc_t *from,
+                                 const char *nspace)
+{
+    struct px_peer *peer = px_peer_find(srv, from);
+    struct queue *q;
+    pmix_proc_t all;
+
+    if (!peer || peer->finalized)
+        return PMIX_ERR_NOT_FOUND;
+    px_proc_set(&all, nspace, PMIX_RANK_WILDCARD);
+    q = make_queue(srv->part.relay, peer, &all, 1);
+    if (!q)
+        return PMIX_ERR_NOMEM;
+    q->spawner = q->open = true;
     return PMIX_SUCCESS;
 }
 
@@ -234,8 +375,10 @@ static pmix_status_t run_flow(struct px_server *srv, const struct px_server_op *
         relay->all_paused = f->xoff;
     else
         rc = pause_one(relay, &f->paused.proc, f->xoff);
-    PX_LIST_EACH (&relay->queues, struct queue, q, link)
+    PX_LIST_EACH (&relay->queues, struct queue, q, link) {
         call_next(srv, q);
+        settle(q);
+    }
     return rc;
 }
 
@@ -262,6 +405,10 @@ PX_EXPORT pmix_status_t PMIx_server_IOF_flow_control(
 
 void px_push_cleanup(struct px_relay *relay)
 {
+    PX_LIST_EACH (&relay->queues, struct queue, q, link) {
+        q->open = q->ends = false;
+        settle(q);
+    }
     PX_LIST_EACH (&relay->paused, struct paused, p, link) {
         px_list_remove(&p->link);
         free(p);

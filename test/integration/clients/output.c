@@ -194,3 +194,43 @@ JOINS(forwarder)
     CHECK(leaves || wait_for(&forwarded.ended, 40));
 }
 
+/* ---- feeder HOW: rank 0 starts a job that copies its input into the file "fed", and pushes, as
+ * do others; none ends the input. HOW: the spawner ends ("spawner"), or without a push ("mute"), or
+ * rank 1 pushes, and ends while the spawner waits for the job ("pusher"), or is killed. --------- */
+
+static void push_text(const char *job, const char *text)
+{
+    pmix_byte_object_t bytes = {(char *)text, strlen(text)};
+    pmix_proc_t to;
+
+    PMIX_LOAD_PROCID(&to, job, 0);
+    GOOD(result(PMIx_IOF_push(&to, 1, &bytes, NULL, 0, on_done, NULL)));
+}
+
+JOINS(feeder)
+{
+    char sh[] = "sh", flag[] = "-c", line[] = "cat >fed",
+         *copy[] = {sh, flag, line, NULL};
+    bool mute = strcmp(argv[1], "mute") == 0, own = mute || !strcmp(argv[1], "spawner");
+    pmix_value_t name = {.type = PMIX_STRING}, *job = NULL;
+    pmix_status_t end = PMIX_EVENT_JOB_END;
+    pmix_proc_t first = rank_of(0);
+
+    if (me.rank == 0) {
+        read_forwarded(PMIX_FWD_STDIN, copy);
+        watch(&end, 1, NULL, 0, on_job_end);
+        GOOD(PMIx_Spawn(forwarded.info, forwarded.n, &forwarded.app, 1, forwarded.job));
+        name.data.string = forwarded.job;
+        GOOD(PMIx_Put(PMIX_GLOBAL, "job", &name));
+        GOOD(PMIx_Commit());
+    }
+    GOOD(fence_with_data());
+    GOOD(PMIx_Get(&first, "job", NULL, 0, &job));
+    if (me.rank == (own ? 0 : 1) && !mute)
+        push_text(job->data.string, "text\n");
+    PMIX_VALUE_RELEASE(job);
+    if (me.rank == 1 && strcmp(argv[1], "killed") == 0)
+        kill(getpid(), SIGKILL);
+    if (me.rank == 0 && !own)
+        CHECK(wait_for(&forwarded.ended, 40));
+}

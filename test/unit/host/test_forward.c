@@ -80,6 +80,13 @@ PX_TEST(what_is_pushed_comes_to_one_to_some_or_to_all_until_its_end)
     assert_file("in.2", "some all");
 }
 
+/* A job, and the tool that asks for it. */
+struct brief {
+    pmix_info_t *info;
+    size_t n;
+    pmix_app_t app;
+};
+
 /* The tool never reads. */
 static struct px_peer *connect_tool(void)
 {
@@ -103,6 +110,42 @@ static void do_leave(struct px_call *call, void *tool)
 {
     px_server_peer_lost(px_process.server, tool, PMIX_SUCCESS);
     px_call_done(call, PMIX_SUCCESS);
+}
+
+static void on_launched(pmix_status_t status, char nspace[] PX_UNUSED, void *cbdata)
+{
+    px_call_done(cbdata, status);
+}
+
+static void do_spawn_and_leave(struct px_call *call, void *arg)
+{
+    const struct brief *b = arg;
+    struct px_server *srv = px_process.server;
+    struct px_peer *tool = connect_tool();
+    pmix_status_t rc;
+
+    rc = srv->module.spawn(&other, b->info, b->n, &b->app, 1, on_launched, call);
+    px_server_peer_lost(srv, tool, PMIX_SUCCESS);
+    if (rc)
+        px_call_done(call, rc);
+}
+
+PX_TEST(input_of_a_job_ends_if_its_spawner_leaves_during_the_launch)
+{
+    char sh[] = "sh", c[] = "-c", copy[] = "cat >in", *argv[] = {sh, c, copy, NULL};
+    PX_AUTO(px_infos) infos = {0};
+
+    make_file("file"); /* whose copy makes the launch wait for another thread */
+    ok(px_infos_add(&infos, PMIX_FWD_STDIN, NULL, PMIX_BOOL));
+    ok(px_infos_add(&infos, PMIX_PRELOAD_FILES, px_test_path("file"), PMIX_STRING));
+    ok(px_call(
+        px_process.loop, do_spawn_and_leave,
+        &(struct brief){
+            infos.v,
+            infos.n,
+            {.cmd = sh, .argv = argv, .cwd = (char *)px_test_dir(), .maxprocs = 1}}));
+    await_end(PMIX_SUCCESS);
+    assert_file("in", "");
 }
 
 /* A tool of another library marks what it gets itself: such a tool reads no store of ours. */
