@@ -15,6 +15,7 @@
 #include "core/config/param.h"
 #include "core/host/debug/debug.h"
 #include "core/host/restart.h"
+#include "core/model/assembly.h"
 #include "core/model/resources.h"
 #include "core/plugin/select.h"
 #include "core/rt/loop.h"
@@ -230,41 +231,63 @@ static pmix_status_t list_jobs(const struct px_launcher *l, px_infos *out)
                 : PMIX_ERR_NOMEM;
 }
 
+/* Fills the row of a process; a process of no job here has its name alone. Borrows all
+ * texts. */
+static void describe_task(const struct px_launcher *l, const pmix_proc_t *proc,
+                          pmix_proc_info_t *row)
+{
+    const struct px_launch_job *job = px_job_find(l, proc->nspace);
+    const struct px_task *task = job && proc->rank < job->n_tasks
+                                     ? &job->tasks[proc->rank]
+                                     : NULL;
+
+    row->proc = *proc;
+    if (!task)
+        return;
+    row->hostname = px_process.model->hostname;
+    row->executable_name = job->plan.apps[task->app].program;
+    row->pid = task->pid;
+    row->exit_code = task->running ? 0 : task->wait_status;
+    if (!task->pid)
+        row->state = PMIX_PROC_STATE_LAUNCH_UNDERWAY;
+    else if (task->running)
+        row->state = task->connected ? PMIX_PROC_STATE_CONNECTED
+                                     : PMIX_PROC_STATE_RUNNING;
+    else if (task->restart && task->restart->pending)
+        row->state = PMIX_PROC_STATE_RESTART;
+    else
+        row->state = task->wait_status == 0 ? PMIX_PROC_STATE_TERMINATED
+                                            : PMIX_PROC_STATE_ABORTED;
+}
+
+/* Lists the processes of a job, or the members of a namespace of connected processes by
+ * their own names. */
 static pmix_status_t list_tasks(const struct px_launcher *l, const char *key,
                                 const pmix_query_t *query, px_infos *out)
 {
     const char *nspace = px_info_str(query->qualifiers, query->nqual, PMIX_NSPACE);
+    const struct px_nspace *ns = nspace ? px_nspace_find(px_process.model, nspace)
+                                        : NULL;
     const struct px_launch_job *job = nspace ? px_job_find(l, nspace) : NULL;
+    const struct px_assembly *members = ns ? ns->assembly : NULL;
     PX_AUTOFREE pmix_proc_info_t *table = NULL;
     pmix_data_array_t array = {.type = PMIX_PROC_INFO};
+    uint32_t n = members ? members->size : job ? job->n_tasks : 0;
 
-    if (!job)
+    if (!job && !members)
         return nspace ? PMIX_ERR_NOT_FOUND : PMIX_ERR_BAD_PARAM;
-    table = calloc(job->n_tasks, sizeof(*table));
+    array.array = table = calloc(n, sizeof(*table));
     if (!table)
         return PMIX_ERR_NOMEM;
-    for (uint32_t r = 0; r < job->n_tasks; r++) {
-        const struct px_task *task = &job->tasks[r];
-        pmix_proc_info_t *row = &table[r];
+    for (pmix_rank_t r = 0; r < n; r++) {
+        pmix_proc_t proc;
 
-        px_proc_set(&row->proc, job->proc.nspace, r);
-        row->hostname = px_process.model->hostname; /* borrowed, as all: copied below */
-        row->executable_name = job->plan.apps[task->app].program;
-        row->pid = task->pid;
-        row->exit_code = task->running ? 0 : task->wait_status;
-        if (!task->pid)
-            row->state = PMIX_PROC_STATE_LAUNCH_UNDERWAY;
-        else if (task->running)
-            row->state = task->connected ? PMIX_PROC_STATE_CONNECTED
-                                         : PMIX_PROC_STATE_RUNNING;
-        else if (task->restart && task->restart->pending)
-            row->state = PMIX_PROC_STATE_RESTART;
-        else
-            row->state = task->wait_status == 0 ? PMIX_PROC_STATE_TERMINATED
-                                                : PMIX_PROC_STATE_ABORTED;
+        px_proc_set(&proc, nspace, r);
+        if (members && members->presence[r] == PX_LEFT)
+            continue;
+        (void)px_assembly_member(members, r, &proc);
+        describe_task(l, &proc, &table[array.size++]);
     }
-    array.size = job->n_tasks;
-    array.array = table;
     return px_infos_add(out, key, &array, PMIX_DATA_ARRAY);
 }
 

@@ -482,9 +482,16 @@ cluster() {
     lines 1 'embedded_cluster_id "west:1": a name .* without a colon is expected' "$ERR"
 }
 
-connected() { # connected PROGRAM ARGS...: three ranks
-    pr -n 3 "$PROGRAMS/connector" "$@" >"$OUT" 2>"$ERR"
-    lines 3 "^OK $1 [0-2]$" "$OUT"
+connected() { # connected RANKS PROGRAM ARGS...
+    local ranks=$1
+    shift
+    pr -n "$ranks" "$PROGRAMS/connector" "$@" >"$OUT" 2>"$ERR"
+    lines "$ranks" "^OK $1 [0-2]$" "$OUT"
+}
+
+left_family() { # left_family RANKS: jobs that have left each other end each for itself
+    pr -n "$1" "$PROGRAMS/connector" joint_family >"$OUT" 2>"$ERR"
+    lines "$1" '^OK joint_family [0-2]$' "$OUT"
 }
 
 goes_on() { # without the process that fails
@@ -909,10 +916,15 @@ t jobs_have_transport_keys transport_keys
 t working_directory wdir
 t hosts_are_this_node hosts
 t cluster_has_a_name cluster
-t connected_processes_have_a_namespace connected joint
-t connected_process_ends_before_it_connects connected joint_ends optional
-t connected_process_may_end connected joint_ends early
-t connected_process_ends connected joint_ends error
+for n in 1 2 3; do
+    t "connected_processes_have_a_namespace_$n" connected "$n" joint
+    t "connected_process_ends_before_it_connects_$n" connected "$n" joint_ends optional
+    t "connected_process_may_end_$n" connected "$n" joint_ends early
+    t "connected_process_ends_$n" connected "$n" joint_ends error
+    t "connected_process_is_missing_early_$n" connected "$n" joint_dead early
+    t "connected_process_is_missing_late_$n" connected "$n" joint_dead late
+    t "jobs_that_have_left_each_other_$n" left_family "$n"
+done
 t recoverable_job_goes_on goes_on
 t failed_rank_is_started_again starts_again
 t program_is_found_by_path_and_PATH relative_program

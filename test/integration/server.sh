@@ -61,9 +61,15 @@ two_networks() { # the same nodes, each in a network namespace of its own
         TWO_NETWORKS=yes two_nodes "$@"
 }
 
-two_clusters() { # the example of RFC 0003
-    TWO_CLUSTERS=yes well "$PROGRAMS/two_nodes" "$PROGRAMS/connector" clusters
-    lines 4 '^OK clusters [01]$' "$OUT"
+connected() { # connected RANKS-OF-A-NODE PROGRAM ARGS...
+    local ranks=$1
+    shift
+    TWO_RANKS=$ranks well "$PROGRAMS/two_nodes" "$PROGRAMS/connector" "$@"
+    lines $((ranks * 2)) "^OK $1 [0-5]$" "$OUT"
+}
+
+two_clusters() { # two_clusters RANKS: the example of RFC 0003
+    TWO_CLUSTERS=yes connected "$1" clusters
 }
 
 # Addresses in a fabric that node 0 describes: each rank knows those of all from PMIx_Init on.
@@ -96,7 +102,12 @@ t scopes_of_values scopes ours
 t debian_scopes_of_values scopes debian
 t two_nodes_without_a_common_network two_networks ours ours ours
 t addresses_of_two_networks fabric_of_two_networks
-t two_clusters_are_connected two_clusters
+for n in 1 2 3; do
+    t "two_clusters_are_connected_$n" two_clusters "$n"
+    t "connected_processes_of_two_nodes_$n" connected "$n" joint
+    [ "$n" = 1 ] || t "dead_process_of_another_node_early_$n" connected "$n" joint_dead early
+    [ "$n" = 1 ] || t "dead_process_of_another_node_late_$n" connected "$n" joint_dead late
+done
 t debian_server_gives_no_namespace foreign_server
 t two_nodes_with_debian_clients two_nodes debian ours ours debian
 t two_nodes_one_of_them_debian two_nodes debian ours debian

@@ -29,7 +29,11 @@ struct px_collective {
     size_t n_awaited; /* so many must come at least before it is worth while to count */
     struct px_timer *timer; /* NULL: none has a deadline */
     uint64_t deadline_ms;
-    bool handed_over; /* the host has it now; no more may join */
+    bool handed_over;     /* the host has it now; no more may join */
+    bool held;            /* the host has not answered yet */
+    bool failed;          /* a participant is lost: those that come are refused */
+    pmix_proc_t *refused; /* participants for which a failed collective is over */
+    size_t n_refused, cap_refused;
     bool lost_some; /* a participant that had come, or was to come, will not be back */
     bool forgives;  /* that does not matter */
     struct px_charge charge; /* of those of its requests that it keeps something of */
@@ -56,7 +60,10 @@ static inline void px_members_cleanup(px_members *m)
  * of each. PMIX_ERR_NOT_FOUND: a namespace or a rank is unknown; PMIX_ERR_NOMEM. */
 pmix_status_t px_members_settle(const struct px_server *srv, struct px_args *a,
                                 struct px_members *set);
-/* The same of processes that all are known here, in their place. */
+/* Makes the set of one process, which keeps its rank even as the only process of its
+ * job. PMIX_ERR_NOMEM. */
+pmix_status_t px_members_single(const pmix_proc_t *proc, struct px_members *set);
+/* Settles processes of known jobs in place. */
 void px_members_sort(pmix_proc_t *v, size_t *n);
 /* Of two settled ones. */
 bool px_members_same(const pmix_proc_t *a, size_t n_a, const pmix_proc_t *b,
@@ -80,6 +87,11 @@ bool px_collective_has_come(const struct px_collective *c, const struct px_local
                             const pmix_proc_t *proc);
 bool px_collective_has_local(const struct px_collective *c,
                              const struct px_local *local);
+
+/* Fails a collective for all that have come and all that are gone. The collective stays
+ * until the others of this node have come and were refused. PMIX_ERR_NOMEM. */
+pmix_status_t px_collective_fail(struct px_collective *c);
+pmix_status_t px_collective_refuse(struct px_collective *c, const pmix_proc_t *proc);
 
 /* Local participants that have not come, or of those the ones that never will: the
  * first of them, and how many more. */

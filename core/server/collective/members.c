@@ -3,6 +3,8 @@
  * have come, those that are awaited, those that will not come any more. */
 #include "core/server/collective/collective.h"
 
+#include "core/base/vec.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,6 +146,13 @@ pmix_status_t px_members_settle(const struct px_server *srv, struct px_args *a,
     return a->procs ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
 
+pmix_status_t px_members_single(const pmix_proc_t *proc, struct px_members *set)
+{
+    set->v = copy(proc, 1);
+    set->n = 1;
+    return set->v ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+}
+
 bool px_members_same(const pmix_proc_t *a, size_t n_a, const pmix_proc_t *b, size_t n_b)
 {
     size_t same = 0;
@@ -197,6 +206,9 @@ void px_collective_locals(const struct px_collective *c, px_local_fn fn, void *a
 bool px_collective_has_come(const struct px_collective *c, const struct px_local *local,
                             const pmix_proc_t *proc)
 {
+    for (size_t i = 0; i < c->n_refused; i++)
+        if (px_proc_same(&c->refused[i], proc))
+            return true;
     if (local && local->n_meets == 0)
         return false;
     PX_LIST_EACH (&c->reqs, struct px_req, r, link)
@@ -261,13 +273,47 @@ struct px_census px_collective_count(const struct px_collective *c)
             n.missing += ns->n_local - px_list_length(&ns->locals);
     }
     px_collective_locals(c, count_local, &n);
-    if (n.n_away == 0) /* else some that have come may be gone */
+    if (n.n_away == 0 && !c->failed) /* else some that have come may be gone */
         n.n_absent = n.n_locals - count_come(c);
     else
         px_collective_locals(c, count_absent, &n);
     n.missing += n.n_absent;
     return n;
 }
+
+/* ---- after a loss ---------------------------------------------------------------- */
+
+pmix_status_t px_collective_refuse(struct px_collective *c, const pmix_proc_t *proc)
+{
+    pmix_proc_t *p = px_vec_add(&c->refused, &c->n_refused, &c->cap_refused);
+
+    if (!p)
+        return PMIX_ERR_NOMEM;
+    *p = *proc;
+    return PMIX_SUCCESS;
+}
+
+static void refuse_away(void *arg, struct px_local *local)
+{
+    struct px_collective *c = arg;
+    pmix_proc_t proc;
+
+    px_proc_set(&proc, local->ns->name, local->rank);
+    if (is_away(local) && px_collective_refuse(c, &proc))
+        c->failed = false;
+}
+
+pmix_status_t px_collective_fail(struct px_collective *c)
+{
+    c->failed = true;
+    PX_LIST_EACH (&c->reqs, struct px_req, r, link)
+        if (px_collective_refuse(c, &r->peer->proc))
+            c->failed = false;
+    px_collective_locals(c, refuse_away, c);
+    return c->failed ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+}
+
+/* ---- this node ------------------------------------------------------------------- */
 
 /* A lost rank of ours is still of this node: its registration counts, not its
  * connection. */

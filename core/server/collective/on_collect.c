@@ -39,6 +39,7 @@ static void collective_free(struct px_collective *c)
     px_charge_end(&c->charge);
     free(c->procs);
     free(c->told);
+    free(c->refused);
     px_infos_cleanup(&c->infos);
     free(c);
 }
@@ -217,6 +218,16 @@ static const char *function_of(uint8_t op, enum px_collective_kind kind)
                                   : "PMIx_Disconnect";
 }
 
+/* Frees a failed collective that no process of this node can join any more. False if a
+ * participant is still to be refused, or the host has not answered. */
+static bool forget(struct px_collective *c)
+{
+    if (c->held || (c->failed && px_collective_count(c).missing > 0))
+        return false;
+    collective_free(c);
+    return true;
+}
+
 static void on_host_answer(void *arg, const struct px_upcall *answer)
 {
     struct px_collective *c = arg;
@@ -225,6 +236,7 @@ static void on_host_answer(void *arg, const struct px_upcall *answer)
     if (status == PMIX_ERR_NOT_SUPPORTED && c->needs_host)
         (void)px_required_check(function_of(c->op, c->kind), NULL, c->infos.v,
                                 c->infos.n);
+    c->held = false;
     if (status == PMIX_ERR_NOT_SUPPORTED && c->lost_some)
         status = PMIX_ERR_LOST_CONNECTION; /* why the host was asked at all */
     else if (status == PMIX_ERR_NOT_SUPPORTED && !px_collective_knows_all(c))
@@ -237,7 +249,10 @@ static void on_host_answer(void *arg, const struct px_upcall *answer)
             px_log(PX_LOG_ERROR, "server", "cannot read the data of a fence: %s",
                    PMIx_Error_string(status));
     }
-    answer_all(c, status);
+    if (c->failed)
+        (void)forget(c);
+    else
+        answer_all(c, status);
 }
 
 /* Hosts free the data of a fence: that is how all of them were written, whatever the
@@ -306,24 +321,25 @@ static void hand_over(struct px_collective *c)
         answer_all(c, rc);
         return;
     }
-    c->handed_over = true;
+    c->handed_over = c->held = true;
     u->args.procs = px_take(&c->told); /* the host may read them until it answers */
     u->args.n_procs = c->n_told;
     px_upcall_returned(u, call_host(c, u));
 }
 
-/* A participant will not come: those here need not wait for the others. The host hears
- * of it where processes of other nodes wait. */
+/* Fails a collective that lacks a lost participant, for those that wait here at once.
+ * The host gets the failure once if other nodes take part. May free c. */
 static void give_up(struct px_collective *c)
 {
     pmix_status_t why = settle_lost(c);
 
-    if (px_collective_is_here(c)) {
-        answer_all(c, why);
-        return;
-    }
+    (void)px_collective_fail(c);
     end_waiting(c, why);
-    hand_over(c);
+    px_timer_free(px_take(&c->timer));
+    if (px_collective_is_here(c))
+        (void)forget(c);
+    else
+        hand_over(c);
 }
 
 /* If all local participants arrived, proceed: a fence within the node needs no host.
@@ -332,8 +348,8 @@ static bool check_complete(struct px_collective *c)
 {
     struct px_census n;
 
-    if (c->handed_over)
-        return false;
+    if (c->handed_over || c->failed)
+        return c->failed && forget(c);
     n = px_collective_count(c);
     c->n_awaited = n.n_absent;
     if (n.missing > 0 && (!n.lost_some || c->op == PX_OP_FENCE))
@@ -451,8 +467,8 @@ static struct px_collective *find(struct px_server *srv, const struct px_req *re
         if (!is_of(c, req, m))
             continue;
         if (px_collective_has_come(c, req->peer->local, &req->peer->proc)
-                ? c->op != PX_OP_FENCE
-                : !c->handed_over)
+                ? c->op != PX_OP_FENCE && !c->failed
+                : !c->handed_over || c->failed)
             return c;
     }
     return NULL;
@@ -545,6 +561,14 @@ static void announce(struct px_collective *c, const pmix_proc_t *proc, bool each
     c->requested |= request;
 }
 
+static pmix_status_t refuse(struct px_collective *c, const struct px_req *req)
+{
+    pmix_status_t rc = px_collective_refuse(c, &req->peer->proc);
+
+    (void)forget(c);
+    return rc ? rc : PMIX_ERR_LOST_CONNECTION;
+}
+
 static pmix_status_t join(struct px_server *srv, struct px_req *req, struct px_args *a,
                           struct meeting *m)
 {
@@ -554,6 +578,8 @@ static pmix_status_t join(struct px_server *srv, struct px_req *req, struct px_a
     bool first = !c;
     pmix_status_t rc;
 
+    if (c && c->failed)
+        return refuse(c, req);
     if (c && px_collective_has_come(c, req->peer->local, &req->peer->proc))
         return PMIX_ERR_INVALID_OPERATION; /* the last one is not done yet */
     if (first)
@@ -562,8 +588,6 @@ static pmix_status_t join(struct px_server *srv, struct px_req *req, struct px_a
     if (!rc && first)
         rc = px_charge(&c->charge, req->peer,
                        sizeof *c + (c->n_procs + c->n_told) * sizeof *c->procs);
-    if (!rc && first && c->op != PX_OP_FENCE && px_collective_count(c).lost_some)
-        rc = settle_lost(c);
     if (!rc)
         rc = take_infos(c, req, &a->info);
     if (rc) {
@@ -574,7 +598,7 @@ static pmix_status_t join(struct px_server *srv, struct px_req *req, struct px_a
     px_list_append(&c->reqs, &req->link);
     if (req->peer->local)
         req->peer->local->n_meets++;
-    if (c->op == PX_OP_CONNECT)
+    if (c->op == PX_OP_CONNECT && !(first && px_collective_count(c).lost_some))
         announce(c, &req->peer->proc, each, request);
     if (c->n_awaited > 1) /* with less than one pass over all for each that comes */
         c->n_awaited--;
@@ -642,7 +666,9 @@ static pmix_status_t on_collective(struct px_server *srv, struct px_req *req)
     if (!rc)
         rc = px_req_may(req, args.procs, args.n_procs);
     if (!rc)
-        rc = px_members_settle(srv, &args, &m.set);
+        rc = m.kind == PX_OF_NSPACE && req->op == PX_OP_DISCONNECT
+                 ? px_members_single(args.procs, &m.set)
+                 : px_members_settle(srv, &args, &m.set);
     /* The host inside the library has no algorithm to offer, and knows of no sets but
      * those that are noted here. */
     if (!rc && srv->host && wants_algo(&args.info))
@@ -675,7 +701,7 @@ static void leave(struct px_collective *c, const struct px_peer *peer)
         c->lost_some |= !c->forgives;
     }
     /* The registration of its rank shows as well that it was here and left. */
-    if (px_list_empty(&c->reqs) && !c->handed_over)
+    if (px_list_empty(&c->reqs) && !c->handed_over && !c->failed)
         collective_free(c);
 }
 
@@ -711,13 +737,18 @@ static void nspace_gone(struct px_server *srv, const char *nspace,
 {
     PX_LIST_EACH (&srv->part.collect->list, struct px_collective, c, link) {
         for (size_t i = 0; i < c->n_procs; i++) {
-            if (strcmp(c->procs[i].nspace, nspace) != 0 || c->handed_over ||
-                c->forgives)
+            if (strcmp(c->procs[i].nspace, nspace) != 0 || c->forgives || c->held)
                 continue;
-            answer_all(c, PMIX_ERR_LOST_CONNECTION);
+            if (c->failed)
+                collective_free(c);
+            else if (c->op == PX_OP_FENCE)
+                answer_all(c, PMIX_ERR_LOST_CONNECTION);
+            else
+                c->lost_some = true; /* the host gets the failure, too */
             break;
         }
     }
+    check_all_later(srv);
 }
 
 static void stop(struct px_server *srv)

@@ -3,8 +3,9 @@
  * on this machine, which exchange the contributions to fences and the data for
  * direct modex over a pair of sockets, as resource managers do over a network.
  * NODE_LIBRARY_0, NODE_LIBRARY_1: the folder of libpmix for each node's server and
- * ranks. With TWO_NETWORKS each node has a network namespace of its own. With TWO_CLUSTERS in the environment the nodes are of clusters "west" and
- * "east", each with a job of two ranks; both jobs have the same name. */
+ * ranks. With TWO_NETWORKS each node has a network namespace of its own. TWO_RANKS: the ranks of each node, two by default.
+ * With TWO_CLUSTERS in the environment the nodes are of clusters "west" and "east", each with a job of its own; both
+ * jobs have the same name. */
 #include "host.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@
 
 #define NSPACE    "two-nodes"
 #define FORWARDED "OMPI_MCA_two_nodes"
-#define RANKS     4
+#define MAX_RANKS 3 /* of a node */
 #define BIGGEST   (64u << 20)
 #define WAIT_S    60
 
@@ -39,6 +40,7 @@ struct part {
     char signature[1024];
     char *data;
     size_t n;
+    pmix_status_t status;   /* of the node */
     pmix_modex_cbfunc_t cb; /* NULL: the other node's part */
     void *cbdata;
 };
@@ -51,7 +53,7 @@ struct question {
 static const char *const clusters[] = {"west", "east"};
 
 static struct {
-    int id, fd;
+    int id, fd, n_ranks;
     bool of_clusters;
     pthread_mutex_t lock;
     struct part *parts;
@@ -136,25 +138,27 @@ static void complete(struct part *own, struct part *other)
         memcpy(whole, a->data, a->n);
     if (b->n)
         memcpy(whole + a->n, b->data, b->n);
-    own->cb(PMIX_SUCCESS, whole, a->n + b->n, own->cbdata, free, whole);
+    own->cb(own->status ? own->status : other->status, whole, a->n + b->n, own->cbdata,
+            free, whole);
     free(own->data);
     free(own);
     free(other->data);
     free(other);
 }
 
-static void add_part(const char *signature, const char *data, size_t n,
-                     pmix_modex_cbfunc_t cb, void *cbdata)
+static void add_part(const struct head *h, const char *data, pmix_modex_cbfunc_t cb,
+                     void *cbdata)
 {
     struct part *part = host_alloc(sizeof *part), *match;
+    size_t n = h->n;
 
-    *part = (struct part){.n = n, .cb = cb, .cbdata = cbdata};
-    snprintf(part->signature, sizeof part->signature, "%s", signature);
+    *part = (struct part){.n = n, .status = h->status, .cb = cb, .cbdata = cbdata};
+    snprintf(part->signature, sizeof part->signature, "%s", h->signature);
     part->data = host_alloc(n + 1);
     if (n)
         memcpy(part->data, data, n);
     pthread_mutex_lock(&node.lock);
-    match = take_part(signature, cb == NULL);
+    match = take_part(h->signature, cb == NULL);
     if (!match)
         keep_part(part);
     pthread_mutex_unlock(&node.lock);
@@ -167,8 +171,8 @@ static int by_text(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-/* The names that both nodes have for them, in one order; and that of the namespace that
- * they have in common, if they have. */
+/* Names that both nodes have for the processes, in one order, and the namespace that they have in common. A fence of
+ * such a namespace goes by its name alone: one node may know of a process that left, the other not yet. */
 static void sign(struct head *h, const char *what, const pmix_proc_t procs[], size_t n,
                  const pmix_info_t info[], size_t n_info)
 {
@@ -186,10 +190,16 @@ static void sign(struct head *h, const char *what, const pmix_proc_t procs[], si
     for (size_t i = 0; i < n; i++)
         len += (size_t)snprintf(h->signature + len, sizeof h->signature - len, "%s",
                                 names[i]);
-    for (size_t i = 0; i < n_info; i++)
-        if (PMIX_CHECK_KEY(&info[i], PMIX_NSPACE))
-            snprintf(h->signature + len, sizeof h->signature - len, "in %s",
-                     info[i].value.data.string);
+    for (size_t i = 0; i < n_info; i++) {
+        if (PMIX_CHECK_KEY(&info[i], PMIX_LOCAL_COLLECTIVE_STATUS))
+            h->status = info[i].value.data.status;
+        if (!PMIX_CHECK_KEY(&info[i], PMIX_NSPACE))
+            continue;
+        if (strcmp(what, "fence") == 0)
+            len = (size_t)sprintf(h->signature, "%s ", what);
+        snprintf(h->signature + len, sizeof h->signature - len, "in %s",
+                 info[i].value.data.string);
+    }
 }
 
 static pmix_status_t on_fence(const pmix_proc_t procs[], size_t n_procs,
@@ -200,7 +210,7 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t n_procs,
 
     sign(&h, "fence", procs, n_procs, info, n_info);
     tell_other(&h, data);
-    add_part(h.signature, data, n, cb, cbdata);
+    add_part(&h, data, cb, cbdata);
     free(data); /* the host's: so it is with every library */
     return PMIX_SUCCESS;
 }
@@ -232,9 +242,9 @@ static pmix_status_t on_connect(const pmix_proc_t procs[], size_t n_procs,
 
     *e = (struct ending){cb, cbdata};
     sign(&h, "connect", procs, n_procs, info, n);
-    HOST_CHECK(strstr(h.signature, " in connected-"));
+    HOST_CHECK(!node.of_clusters || strstr(h.signature, " in connected-"));
     tell_other(&h, NULL);
-    add_part(h.signature, NULL, 0, on_joined, e);
+    add_part(&h, NULL, on_joined, e);
     return PMIX_SUCCESS;
 }
 
@@ -251,7 +261,10 @@ static pmix_status_t on_disconnect(const pmix_proc_t procs[], size_t n_procs,
                                  : "",
                              "myconnect") == 0;
     }
-    HOST_CHECK(n_procs == 1 && named && identified);
+    if (!named) /* programs here connect for a namespace alone */
+        return PMIX_ERR_INVALID_OPERATION;
+    HOST_CHECK(n_procs == 1 && procs[0].rank < MAX_RANKS * 2u &&
+               (identified || !node.of_clusters));
     return PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -306,30 +319,45 @@ static void raise_event(const struct head *h, char *data)
     PMIX_INFO_FREE(info, n);
 }
 
-/* The jobs of both clusters, and what only such hosts need. */
-static void register_clusters(struct host_job *job, pmix_server_module_t *module)
+/* Functions that connected processes need. */
+static void add_connects(pmix_server_module_t *module)
+{
+    module->connect = on_connect;
+    module->disconnect = on_disconnect;
+    module->publish = on_publish;
+    module->notify_event = on_event;
+}
+
+/* Numbers of n ranks. */
+static const char *ranks_from(int first)
+{
+    static char texts[4][32];
+    static int n_texts;
+    char *text = texts[n_texts++ % 4];
+
+    for (int i = 0, len = 0; i < node.n_ranks; i++)
+        len += sprintf(text + len, "%s%d", i ? "," : "", first + i);
+    return text;
+}
+
+static void register_clusters(struct host_job *job)
 {
     static struct host_job other;
+    const char *ranks = ranks_from(0);
+    int n = node.n_ranks;
     char name[64];
     pmix_info_t info;
 
-    if (module) {
-        module->connect = on_connect;
-        module->disconnect = on_disconnect;
-        module->publish = on_publish;
-        module->notify_event = on_event;
-        return;
-    }
     PMIX_INFO_LOAD(&info, PMIX_CLUSTER_ID, clusters[node.id], PMIX_STRING);
     HOST_GOOD(host_register_resources(&info, 1));
     PMIX_INFO_DESTRUCT(&info);
     host_register_map(
-        job, NSPACE, 2,
-        &(struct host_map){node.id ? "nodeB" : "nodeA", "0,1", "0,1", 1, 2, 0});
+        job, NSPACE, n,
+        &(struct host_map){node.id ? "nodeB" : "nodeA", ranks, ranks, 1, n, 0});
     sprintf(name, "%s:%s", clusters[1 - node.id], NSPACE);
     host_register_map(
-        &other, name, 2,
-        &(struct host_map){node.id ? "nodeA" : "nodeB", "0,1", "", 1, 0, 0});
+        &other, name, n,
+        &(struct host_map){node.id ? "nodeA" : "nodeB", ranks, "", 1, 0, 0});
 }
 
 /* ---- direct modex ---------------------------------------------------------------- */
@@ -389,7 +417,7 @@ static void *listen_to_other(void *unused)
         HOST_CHECK(h.n < BIGGEST && data && read_all(data, h.n));
         switch (h.kind) {
         case FENCE:
-            add_part(h.signature, data, h.n, NULL, NULL);
+            add_part(&h, data, NULL, NULL);
             break;
         case ASK:
             answer_question(&h);
@@ -492,23 +520,28 @@ static int run_node(int id, int fd, char *const argv[])
     module.direct_modex = on_dmodex;
     node.of_clusters = getenv("TWO_CLUSTERS") != NULL;
     host_answers(HOST_LATER);
-    if (node.of_clusters)
-        register_clusters(NULL, &module);
+    node.n_ranks = getenv("TWO_RANKS") ? atoi(getenv("TWO_RANKS")) : 2;
+    HOST_CHECK(node.n_ranks > 0 && node.n_ranks <= MAX_RANKS);
+    if (node.of_clusters || getenv("TWO_RANKS"))
+        add_connects(&module);
     HOST_GOOD(host_init(&module));
     if (node.of_clusters) {
-        register_clusters(&job, NULL);
+        register_clusters(&job);
     } else {
+        char ranks[64];
+        const int n = node.n_ranks;
         const struct host_map map = {
-            "nodeA,nodeB", "0,1;2,3", id ? "2,3" : "0,1", 2, 2, id};
+            "nodeA,nodeB", ranks, ranks_from(id * n), 2, n, id};
 
+        snprintf(ranks, sizeof ranks, "%s;%s", ranks_from(0), ranks_from(n));
         bring_launch_info(&map);
-        host_register_map(&job, NSPACE, RANKS, &map);
+        host_register_map(&job, NSPACE, 2 * n, &map);
     }
-    first = node.of_clusters ? 0 : id * 2;
-    for (int r = 0; r < 2; r++)
+    first = node.of_clusters ? 0 : id * node.n_ranks;
+    for (int r = 0; r < node.n_ranks; r++)
         HOST_GOOD(host_register_client(NSPACE, (pmix_rank_t)(first + r), NULL));
     HOST_CHECK(pthread_create(&listener, NULL, listen_to_other, NULL) == 0);
-    for (int r = 0; r < 2; r++)
+    for (int r = 0; r < node.n_ranks; r++)
         host_start_rank(&job, first + r, argv);
     rc = host_wait(&job, WAIT_S);
     tell_other(&done, NULL);

@@ -4,6 +4,7 @@
 #include "../clients/client.h"
 
 #include <pmix_connect.h>
+#include <signal.h>
 
 static atomic_int n_heard, n_done;
 static pmix_status_t heard_code;
@@ -37,6 +38,12 @@ static void hears_nothing(void)
 {
     sleep_ms(200);
     CHECK(n_heard == 0);
+}
+
+/* The host plays two nodes. */
+static bool on_two_nodes(void)
+{
+    return getenv("TWO_RANKS") != NULL;
 }
 
 struct joint {
@@ -88,6 +95,32 @@ static pmix_status_t leave(const struct joint *j, bool each)
     return PMIx_Disconnect_nspace(j->name, &info, each);
 }
 
+/* The table of processes, which pmixrun has. */
+static void look_up_table(const struct joint *j, const pmix_rank_t *members, size_t n)
+{
+    char *keys[] = {(char *)PMIX_QUERY_PROC_TABLE, NULL};
+    pmix_info_t in, *found = NULL;
+    pmix_query_t query = {.keys = keys, .qualifiers = &in, .nqual = 1};
+    const pmix_proc_info_t *rows;
+    size_t n_found = 0;
+
+    PMIX_INFO_LOAD(&in, PMIX_NSPACE, j->name, PMIX_STRING);
+    GOOD(PMIx_Query_info(&query, 1, &found, &n_found));
+    PMIX_INFO_DESTRUCT(&in);
+    CHECK(n_found == 1 && found->value.type == PMIX_DATA_ARRAY &&
+          found->value.data.darray->type == PMIX_PROC_INFO &&
+          found->value.data.darray->size == n);
+    rows = found->value.data.darray->array;
+    for (size_t i = 0; i < n; i++) {
+        CHECK(PMIX_CHECK_NSPACE(rows[i].proc.nspace, me.nspace) &&
+              rows[i].proc.rank == members[i]);
+        CHECK(strstr(rows[i].executable_name, "connector") && rows[i].hostname &&
+              rows[i].state == PMIX_PROC_STATE_CONNECTED);
+        CHECK((rows[i].pid == getpid()) == (members[i] == me.rank));
+    }
+    PMIX_INFO_FREE(found, n_found);
+}
+
 /* Its members are members[0 ... n - 1] of this job. */
 static void look_around(const struct joint *j, const pmix_rank_t *members, uint32_t n)
 {
@@ -97,6 +130,8 @@ static void look_around(const struct joint *j, const pmix_rank_t *members, uint3
 
     snprintf(key, sizeof key, "of-%u", n);
     put_u32(PMIX_GLOBAL, key, me.rank + 100);
+    if (!on_two_nodes())
+        look_up_table(j, members, n);
     GOOD(PMIx_Commit());
     GOOD(fence_in(j, true));
     VALUE_OF(&all, PMIX_JOB_SIZE, PMIX_UINT32, v->data.uint32 == n);
@@ -110,14 +145,21 @@ static void look_around(const struct joint *j, const pmix_rank_t *members, uint3
                  v->data.proc->rank == members[r] &&
                      PMIX_CHECK_NSPACE(v->data.proc->nspace, me.nspace));
         VALUE_OF(&p, key, PMIX_UINT32, v->data.uint32 == members[r] + 100);
-        VALUE_OF(&p, PMIX_LOCAL_RANK, PMIX_UINT16, v->data.uint16 == r);
+        if (!on_two_nodes())
+            VALUE_OF(&p, PMIX_LOCAL_RANK, PMIX_UINT16, v->data.uint16 == r);
     }
     GOOD(PMIx_Resolve_nodes(j->name, &nodes));
+    CHECK((strchr(nodes, ',') != NULL) == (on_two_nodes() && n > 1));
+    nodes[strcspn(nodes, ",")] = '\0';
     GOOD(PMIx_Resolve_peers(nodes, j->name, &peers, &n_peers));
-    CHECK(n_peers == n && PMIX_CHECK_NSPACE(peers[0].nspace, j->name));
+    CHECK(on_two_nodes() ? n_peers > 0 : n_peers == n);
+    CHECK(PMIX_CHECK_NSPACE(peers[0].nspace, j->name));
     free(peers);
     free(nodes);
 }
+
+#define MAX_RANKS 6
+#define FROM_ONE  ((const pmix_rank_t[]){1, 2, 3, 4, 5})
 
 static void on_connected(pmix_status_t status, char nspace[], int rank, void *arg)
 {
@@ -132,17 +174,21 @@ static void on_connected(pmix_status_t status, char nspace[], int rank, void *ar
 /* Names, ranks, data; several at once; one after the other. */
 static void identities(void)
 {
-    const pmix_rank_t all_ranks[] = {0, 1, 2}, two_ranks[] = {0, 2};
-    pmix_proc_t listed[3] = {rank_of(2), rank_of(0), rank_of(1)},
-                two[2] = {rank_of(2), rank_of(0)};
+    const pmix_rank_t last = job_size - 1, ends[] = {0, last};
+    pmix_proc_t listed[MAX_RANKS], two[] = {rank_of(last), rank_of(0)};
+    pmix_rank_t all_ranks[MAX_RANKS];
     struct joint a, b, c, d;
 
-    if (me.rank == 1)
-        GOOD(join(listed, 3, NULL, NULL, &a));
+    for (pmix_rank_t r = 0; r < job_size; r++) {
+        all_ranks[r] = r;
+        listed[last - r] = rank_of(r);
+    }
+    if (me.rank == last)
+        GOOD(join(listed, job_size, NULL, NULL, &a));
     else
         GOOD(join(&everyone, 1, NULL, NULL, &a));
     CHECK(a.rank == me.rank && strchr(a.name, ':') == NULL);
-    look_around(&a, all_ranks, 3);
+    look_around(&a, all_ranks, job_size);
     GOOD(PMIx_Connect_nspace_nb(&everyone, 1, NULL, 0, on_connected, &d));
     GOOD(join(&everyone, 1, "b", NULL, &b)); /* beside the one of no id */
     CHECK(wait_for(&n_done, 20));
@@ -150,9 +196,9 @@ static void identities(void)
           d.rank == me.rank);
     GOOD(leave(&a, false));
     GOOD(leave(&d, false));
-    if (me.rank != 1) {
+    if (me.rank == 0 || me.rank == last) {
         GOOD(join(two, 2, "b", NULL, &c));
-        look_around(&c, two_ranks, 2);
+        look_around(&c, ends, last ? 2 : 1);
         GOOD(leave(&c, false));
     }
     CHECK(fence_in(&a, false) != PMIX_SUCCESS);
@@ -172,9 +218,10 @@ static void identities(void)
     EXPECT(join(&everyone, 1, "", NULL, &a), PMIX_ERR_BAD_PARAM);
 }
 
-/* Rank 0 asks, hears who comes, is told of, and leaves first. */
+/* Rank 0 asks the others to come, and leaves first. */
 static void events(void)
 {
+    const pmix_rank_t last = job_size - 1;
     pmix_status_t codes[] = {PMIX_PROC_HAS_CONNECTED, PMIX_PROC_HAS_DISCONNECTED,
                              PMIX_CONNECT_REQUESTED, PMIX_ERR_INVALID_TERMINATION,
                              PMIX_ERR_NODE_DOWN};
@@ -192,20 +239,23 @@ static void events(void)
         CHECK(n_heard_set == 1 && strcmp(heard_id, "asked") == 0);
         GOOD(join(heard_set, n_heard_set, heard_id, NULL, &j));
     }
+    GOOD(fence_in(&j, false)); /* servers of all nodes know the namespace */
     target = rank_in(&j, PMIX_RANK_WILDCARD);
     all.array = &target;
-    if (me.rank == 1) {
+    if (me.rank == last) {
         PMIX_INFO_LOAD(&info, PMIX_EVENT_CUSTOM_RANGE, &all, PMIX_DATA_ARRAY);
         GOOD(PMIx_Notify_event(PMIX_ERR_NODE_DOWN, &me, PMIX_RANGE_CUSTOM, &info, 1,
                                NULL, NULL));
         PMIX_INFO_DESTRUCT(&info);
     }
-    hears(PMIX_ERR_NODE_DOWN, 1);
+    hears(PMIX_ERR_NODE_DOWN, last);
     GOOD(fence_in(&j, false));
     if (me.rank == 0) {
         GOOD(leave(&j, true));
     } else {
         hears(PMIX_PROC_HAS_DISCONNECTED, 0);
+        if (!on_two_nodes())
+            look_up_table(&j, FROM_ONE, last);
         GOOD(fence_in(&j, false));
         GOOD(leave(&j, false));
     }
@@ -214,7 +264,7 @@ static void events(void)
     if (me.rank == 0)
         sleep_ms(300); /* the last to come */
     GOOD(join(&everyone, 1, NULL, FLAGS(PMIX_CONNECT_NOTIFY_EACH), &j));
-    if (me.rank > 0) {
+    if (me.rank > 0 && !on_two_nodes()) { /* events of this node */
         CHECK(wait_for(&n_heard, 10));
         while (heard_source.rank != 0)
             sleep_ms(5);
@@ -223,19 +273,19 @@ static void events(void)
     barrier();
     n_heard = 0;
     barrier();
-    if (me.rank == 1)
+    if (me.rank == last)
         GOOD(leave(&j, false));
     else
-        hears(PMIX_PROC_HAS_DISCONNECTED, 1);
+        hears(PMIX_PROC_HAS_DISCONNECTED, last);
     GOOD(PMIx_Deregister_event_handler(handler, NULL, NULL));
     barrier();
-    if (me.rank != 1)
+    if (me.rank != last)
         GOOD(leave(&j, false));
 }
 
 JOINS(joint)
 {
-    CHECK(job_size == 3);
+    CHECK(job_size <= MAX_RANKS);
     identities();
     events();
 }
@@ -255,7 +305,7 @@ JOINS(foreign)
     EXPECT(PMIx_Disconnect_nspace("connected", NULL, 0), PMIX_ERR_NOT_FOUND);
 }
 
-/* Rank 2 ends before it has connected, or left: joint_ends optional|early|error. */
+/* The last rank ends before it has connected, or left: joint_ends optional|early|error. */
 ALONE(joint_ends)
 {
     pmix_status_t code = PMIX_ERR_INVALID_TERMINATION;
@@ -264,21 +314,22 @@ ALONE(joint_ends)
     struct joint j;
 
     begin();
+    const pmix_rank_t last = job_size - 1;
     watch(&code, 1, NULL, 0, on_event);
     barrier();
-    if (optional && me.rank == 2)
+    if (optional && me.rank == last)
         sleep_ms(200); /* the others wait for it by then */
     else if (optional)
         GOOD(join(&everyone, 1, NULL, FLAGS(PMIX_CONNECT_OPTIONAL), &j));
     else
         GOOD(join(&everyone, 1, NULL,
                   FLAGS(early ? PMIX_CONNECT_EARLY_TERM_ALLOWED : NULL), &j));
-    if (me.rank < 2) {
+    if (me.rank < last) {
         if (!optional && !early) {
-            hears(PMIX_ERR_INVALID_TERMINATION, 2);
+            hears(PMIX_ERR_INVALID_TERMINATION, last);
             EXPECT(fence_in(&j, false), PMIX_ERR_LOST_CONNECTION);
         } else {
-            GOOD(fence_in(&j, false)); /* which rank 2 ends in, or before */
+            GOOD(fence_in(&j, false)); /* which the last rank ends in, or before */
             hears_nothing();
         }
         GOOD(leave(&j, false));
@@ -289,7 +340,93 @@ ALONE(joint_ends)
     printf("OK joint_ends %u\n", me.rank);
 }
 
-/* ---- the example of RFC 0003: two clusters, each with ranks 0 and 1 of a job ------------------------- */
+/* The last rank ends before the others call, or meanwhile: joint_dead early|late. */
+ALONE(joint_dead)
+{
+    pmix_info_t timeout = info_timeout(20);
+    struct joint j;
+
+    begin();
+    barrier();
+    bool early = strcmp(argv[1], "early") == 0, dies = me.rank == job_size - 1;
+    if (early != dies)
+        sleep_ms(300); /* any order has the same result */
+    if (!dies) {
+        EXPECT(join(&everyone, 1, NULL, NULL, &j), PMIX_ERR_LOST_CONNECTION);
+        for (int i = 0; i < 2; i++)
+            EXPECT(PMIx_Connect(&everyone, 1, &timeout, 1), PMIX_ERR_LOST_CONNECTION);
+    }
+    GOOD(PMIx_Finalize(NULL, 0));
+    printf("OK joint_dead %u\n", me.rank);
+}
+
+/* ---- joint_family [child]: rank 0 spawns a job as large as its own, apart; all connect and leave, then the child
+ * processes kill themselves, which is nothing to the parents ---- */
+
+static void spawn_child(pmix_nspace_t job)
+{
+    char self[4096] = "",
+         *argv[] = {(char *)"connector", (char *)"joint_family", (char *)"child", NULL};
+    pmix_app_t app = {.cmd = self, .argv = argv, .maxprocs = (int)job_size};
+    pmix_info_t apart = info_bool(PMIX_SPAWN_CHILD_SEP);
+
+    CHECK(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
+    GOOD(PMIx_Spawn(&apart, 1, &app, 1, job));
+}
+
+static void find_other_job(bool is_child, pmix_nspace_t job)
+{
+    pmix_value_t name = {.type = PMIX_STRING, .data.string = job};
+
+    if (is_child) {
+        VALUE_OF(&me, PMIX_PARENT_ID, PMIX_PROC,
+                 snprintf(job, sizeof(pmix_nspace_t), "%s", v->data.proc->nspace) > 0);
+        return;
+    }
+    if (me.rank == 0) {
+        spawn_child(job);
+        GOOD(PMIx_Put(PMIX_GLOBAL, "job", &name));
+        GOOD(PMIx_Commit());
+    }
+    barrier();
+    VALUE_IS(0, "job", PMIX_STRING,
+             snprintf(job, sizeof(pmix_nspace_t), "%s", v->data.string) > 0);
+}
+
+ALONE(joint_family)
+{
+    pmix_status_t code = PMIX_ERR_INVALID_TERMINATION;
+    bool is_child = argc > 1;
+    pmix_nspace_t job;
+    pmix_proc_t both[2], peer;
+    uint32_t pid = 0;
+    struct joint j;
+
+    begin();
+    watch(&code, 1, NULL, 0, on_event);
+    find_other_job(is_child, job);
+    both[0] = everyone;
+    PMIX_LOAD_PROCID(&both[1], job, PMIX_RANK_WILDCARD);
+    PMIX_LOAD_PROCID(&peer, job, me.rank);
+    GOOD(join(both, 2, NULL, NULL, &j));
+    put_u32(PMIX_GLOBAL, "pid", (uint32_t)getpid());
+    GOOD(PMIx_Commit());
+    GOOD(fence_in(&j, true));
+    VALUE_OF(&peer, "pid", PMIX_UINT32, (pid = v->data.uint32) > 0);
+    GOOD(leave(&j, false));
+    barrier(); /* all of this job have left */
+    if (is_child) {
+        sleep_ms(200);
+        kill(getpid(), SIGKILL);
+    }
+    for (double end = now_s() + 20; kill((pid_t)pid, 0) == 0; sleep_ms(10))
+        CHECK(now_s() < end);
+    hears_nothing();
+    GOOD(PMIx_Finalize(NULL, 0));
+    printf("OK joint_family %u\n", me.rank);
+}
+
+/* ---- the example of RFC 0003: two clusters, each with a job of that size ------------------------- */
 
 static void look_up_id(const char *key, pmix_nspace_t id)
 {
@@ -311,6 +448,7 @@ JOINS(clusters)
 {
     pmix_status_t code = PMIX_PROC_HAS_DISCONNECTED;
     pmix_nspace_t my_cluster, my_id, remote_id, cluster, nspace;
+    const pmix_rank_t n = job_size, last = job_size - 1;
     bool west;
     pmix_value_t *v;
     pmix_info_t infos[2];
@@ -337,28 +475,28 @@ JOINS(clusters)
     PMIX_LOAD_PROCID(&procs[0], my_id, PMIX_RANK_WILDCARD);
     PMIX_LOAD_PROCID(&procs[1], remote_id, PMIX_RANK_WILDCARD);
     GOOD(join(procs, 2, "myconnect", NULL, &j));
-    CHECK(j.rank == me.rank + (west ? 2 : 0)); /* "east" comes before "west" */
+    CHECK(j.rank == me.rank + (west ? n : 0)); /* "east" comes before "west" */
 
     all = rank_in(&j, PMIX_RANK_WILDCARD);
     watch(&code, 1, NULL, 0, on_event);
-    VALUE_OF(&all, PMIX_JOB_SIZE, PMIX_UINT32, v->data.uint32 == 4);
-    VALUE_OF(&procs[1], PMIX_JOB_SIZE, PMIX_UINT32, v->data.uint32 == 2);
+    VALUE_OF(&all, PMIX_JOB_SIZE, PMIX_UINT32, v->data.uint32 == 2 * n);
+    VALUE_OF(&procs[1], PMIX_JOB_SIZE, PMIX_UINT32, v->data.uint32 == n);
     put_u32(PMIX_GLOBAL, "collected", j.rank + 100);
     GOOD(PMIx_Commit());
     GOOD(fence_in(&j, true));
     put_u32(PMIX_GLOBAL, "asked for", j.rank + 200);
     GOOD(PMIx_Commit());
     GOOD(fence_in(&j, false));
-    for (pmix_rank_t r = 0; r < 4; r++) {
+    for (pmix_rank_t r = 0; r < 2 * n; r++) {
         pmix_proc_t p = rank_in(&j, r);
-        bool mine = (r >= 2) == west;
+        bool mine = (r >= n) == west;
 
         VALUE_OF(
             &p, PMIX_PROCID, PMIX_PROC,
-            v->data.proc->rank == r % 2 &&
+            v->data.proc->rank == r % n &&
                 PMIX_CHECK_NSPACE(v->data.proc->nspace, mine ? me.nspace : remote_id));
         VALUE_OF(&p, PMIX_HOSTNAME, PMIX_STRING,
-                 strcmp(v->data.string, r >= 2 ? "nodeA" : "nodeB") == 0);
+                 strcmp(v->data.string, r >= n ? "nodeA" : "nodeB") == 0);
         VALUE_OF(&p, "collected", PMIX_UINT32, v->data.uint32 == r + 100);
         VALUE_OF(&p, "asked for", PMIX_UINT32, v->data.uint32 == r + 200);
     }
@@ -366,12 +504,18 @@ JOINS(clusters)
                      me.rank); /* by the name that others have for it */
     VALUE_OF(&procs[0], "collected", PMIX_UINT32, v->data.uint32 == j.rank + 100);
     GOOD(fence_in(&j, false));
-    if (west && me.rank == 1) {
+    if (west && me.rank == last) {
         GOOD(leave(&j, true));
     } else {
-        hears(PMIX_PROC_HAS_DISCONNECTED, 1);
+        hears(PMIX_PROC_HAS_DISCONNECTED, last);
         CHECK(PMIX_CHECK_NSPACE(heard_source.nspace, west ? me.nspace : remote_id));
         GOOD(fence_in(&j, false)); /* without it, in both clusters */
+        if (n > 1 && !west && me.rank == 0) {
+            GOOD(leave(&j, false)); /* which the other cluster does not learn */
+            return;
+        }
+        if (n > 1)
+            GOOD(fence_in(&j, false));
         GOOD(leave(&j, false));
     }
 }

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_CALLS 4096
+#define MAX_CALLS 8192
 
 struct fake_host host;
 

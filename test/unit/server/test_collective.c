@@ -98,6 +98,32 @@ static const struct scene scenes[] = {
           {0, MEETS, PX_OP_CONNECT, "*"}, {0, QUIET}, {1, DIES}, {0, ENDS, LOST},
           {2, MEETS, PX_OP_CONNECT, "*"}, {2, ENDS, LOST},
           {0, HOST_CALLED, 1, "connect"}),
+    SCENE("a host gets the failure of each connect that a dead rank cannot join", 3, 1,
+          {1, DIES}, {0, MEETS, PX_OP_CONNECT, "*"}, {0, ENDS, LOST},
+          {0, HOST_CALLED, 1, "connect"}, {0, MEETS, PX_OP_CONNECT, "*"},
+          {0, ENDS, LOST}, {0, HOST_CALLED, 2, "connect"},
+          {2, MEETS, PX_OP_CONNECT, "*"}, {2, ENDS, LOST},
+          {2, MEETS, PX_OP_CONNECT, "*"}, {2, ENDS, LOST},
+          {0, HOST_CALLED, 2, "connect"}, {2, MEETS, PX_OP_CONNECT, "*"},
+          {2, ENDS, LOST}, {0, HOST_CALLED, 3, "connect"}),
+    SCENE("late participants of a failed connect are refused while the host has it", 3,
+          1, {0, HOST_IS, HOST_HELD}, {1, DIES}, {0, MEETS, PX_OP_CONNECT, "*"},
+          {0, ENDS, LOST}, {0, HOST_AWAITS, 1, "connect"},
+          {2, MEETS, PX_OP_CONNECT, "*"}, {2, ENDS, LOST},
+          {0, HOST_ANSWERS, PMIX_ERR_LOST_CONNECTION}, {1, COMES},
+          {0, MEETS, PX_OP_CONNECT, "*"}, {1, MEETS, PX_OP_CONNECT, "*"},
+          {2, MEETS, PX_OP_CONNECT, "*"}, {0, HOST_AWAITS, 2, "connect"},
+          {0, HOST_ANSWERS}, {0, ENDS}, {1, ENDS}, {2, ENDS}),
+    SCENE("a rank that comes back has no part in the failed connect", 3, 1, {1, DIES},
+          {0, MEETS, PX_OP_CONNECT, "*"}, {0, ENDS, LOST}, {1, COMES},
+          {1, MEETS, PX_OP_CONNECT, "*"}, {1, QUIET}, {2, MEETS, PX_OP_CONNECT, "*"},
+          {2, ENDS, LOST}, {0, MEETS, PX_OP_CONNECT, "*"},
+          {2, MEETS, PX_OP_CONNECT, "*"}, {0, ENDS}, {1, ENDS}, {2, ENDS},
+          {0, HOST_CALLED, 2, "connect"}),
+    SCENE("a failed connect is forgotten when all have come or died", 2, 1, {1, DIES},
+          {0, MEETS, PX_OP_CONNECT, "*"}, {0, ENDS, LOST}, {1, COMES},
+          {0, MEETS, PX_OP_CONNECT, "*"}, {0, QUIET}, {1, MEETS, PX_OP_CONNECT, "*"},
+          {0, ENDS}, {1, ENDS}, {0, HOST_CALLED, 2, "connect"}),
     /* Where no host has anything to say. */
     SCENE("a connect of this node ends here if the host does not support it", 2, 1,
           {0, HOST_IS, HOST_ERROR, .tag = PMIX_ERR_NOT_SUPPORTED},
@@ -416,6 +442,27 @@ PX_TEST(a_rank_whose_last_connection_dies_is_lost_even_if_another_finalized)
     close(child);
     fence(two, false);
     fails(raw_status(two, 400), LOST_CONNECTION);
+}
+
+PX_TEST(the_host_is_given_the_failure_whenever_the_process_dies)
+{
+    for (size_t i = 0; i < PX_COUNT(ops) * 2; i++) {
+        uint8_t op = ops[i / 2];
+        bool early = i % 2;
+
+        start(2, 1);
+        if (!early) {
+            raw_collect(one, 400, op, &all, 1, NULL);
+            ck_assert(raw_quiet(one));
+        }
+        close(two);
+        raw_await_gone(1);
+        if (early)
+            raw_collect(one, 400, op, &all, 1, NULL);
+        ck_assert_int_eq(raw_status(one, 400), op == PX_OP_FENCE ? PMIX_SUCCESS : LOST);
+        fails(local_status(), LOST_CONNECTION);
+        raw_server_stop();
+    }
 }
 
 static void drop_all(void)

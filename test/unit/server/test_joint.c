@@ -113,6 +113,36 @@ PX_TEST(the_host_hears_of_the_namespace_by_its_id_and_name)
     fails(in(one, PX_OP_DISCONNECT, name), NOT_FOUND);
 }
 
+static void count_nspaces(void *n)
+{
+    *(size_t *)n = px_process.model->nspaces.n_used;
+}
+
+/* However many processes its job has. */
+PX_TEST_LOOP(a_process_leaves_alone, 3)
+{
+    uint32_t n_ranks = (uint32_t)_i + 1;
+    int *const fds[] = {&one, &two, &three};
+    pmix_nspace_t name;
+    size_t before, after;
+
+    raw_start(&host_module, n_ranks, 0);
+    raw_on_loop(count_nspaces, &before);
+    for (uint32_t cycle = 1; cycle <= 1100; cycle++) {
+        for (uint32_t r = 0; r < n_ranks; r++)
+            join(*fds[r], &all, 1, NULL, NULL);
+        for (uint32_t r = 0; r < n_ranks; r++)
+            read_name(*fds[r], name);
+        for (uint32_t r = 0; r < n_ranks; r++) {
+            ok(in(*fds[r], PX_OP_DISCONNECT, name));
+            ck_assert(host.n_procs == 1 && host.procs[0].rank == r);
+        }
+        fails(in(one, PX_OP_DISCONNECT, name), BAD_PARAM); /* an unknown name */
+    }
+    raw_on_loop(count_nspaces, &after);
+    ck_assert_uint_eq(after, before);
+}
+
 PX_TEST(members_of_other_nodes_leave_when_the_host_says_so)
 {
     const pmix_proc_t away = {"job", 2};
@@ -137,11 +167,6 @@ static void assign(void)
 
     ok(px_infos_add(&infos, PMIX_CONNECT_NSPACE, told(PMIX_NSPACE), PMIX_STRING));
     ok(px_server_add_nspace(px_process.server, "mine", 0, infos.v, infos.n, &err));
-}
-
-static void count_nspaces(void *n)
-{
-    *(size_t *)n = px_process.model->nspaces.n_used;
 }
 
 PX_TEST(a_host_may_give_it_another_name)
