@@ -483,6 +483,7 @@ pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc
         {"PMIX_SERVER_URI4", srv->uri},
         {"PMIX_SERVER_URI3", srv->uri},
         {"PMIX_SERVER_URI21", srv->uri},
+        {"PMIX_SERVER_URI2", srv->uri}, /* Flux looks for no newer name */
         {"TENON_SERVER_URI", srv->own_uri},
         {"PMIX_SECURITY_MODE", modes},
         {"PMIX_BFROP_BUFFER_TYPE", "PMIX_BFROP_BUFFER_NON_DESC"},

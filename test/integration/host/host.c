@@ -322,10 +322,8 @@ static char **environment_of(struct host_job *job, int rank)
     return env;
 }
 
-void host_start_rank(struct host_job *job, int rank, char *const argv[])
+void host_start_with(struct host_job *job, int rank, char *const argv[], char **env)
 {
-    char **env = environment_of(job, rank);
-
     keep_job(job);
     job->pids[rank] = fork();
     HOST_CHECK(job->pids[rank] >= 0);
@@ -336,6 +334,13 @@ void host_start_rank(struct host_job *job, int rank, char *const argv[])
         execve(argv[0], argv, env);
         _exit(127);
     }
+}
+
+void host_start_rank(struct host_job *job, int rank, char *const argv[])
+{
+    char **env = environment_of(job, rank);
+
+    host_start_with(job, rank, argv, env);
     for (int i = 0; env[i]; i++)
         free(env[i]);
     free(env);

@@ -124,6 +124,8 @@ void host_register_job_of(struct host_job *job, const char *nspace, int n,
 /* Starts a registered rank: setup_fork, fork, exec. */
 void host_start_rank(struct host_job *job, int rank, char *const argv[]);
 void host_start_all(struct host_job *job, char *const argv[]);
+/* Starts a rank with this environment alone. */
+void host_start_with(struct host_job *job, int rank, char *const argv[], char **env);
 /* Waits for all that were started; past the deadline they are killed. Returns the
  * highest status. */
 int host_wait(struct host_job *job, int seconds);
