@@ -1,50 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A collective in progress on this node: its participants, those that have arrived,
- * their data. */
+/* Collectives: fence, connect, disconnect. on_collect.c is the engine that runs every
+ * kind. The kinds are rows of a table in kinds.c. */
 #ifndef PX_SERVER_COLLECTIVE_COLLECTIVE_H
 #define PX_SERVER_COLLECTIVE_COLLECTIVE_H
 
 #include "core/server/nspaces/nspaces.h"
 
-enum px_collective_kind {
-    PX_OF_SET,    /* a set of processes, and the id of a connect, if it has one */
-    PX_MAKES,     /* the same: a connect that makes a namespace */
-    PX_OF_NSPACE, /* such a namespace: a fence of all in it, or one that leaves it */
-};
+/* ---- members.c: sets of processes ------------------------------------------------ */
 
-struct px_collective {
-    struct px_list link;
-    struct px_server *server;
-    uint8_t op;
-    uint8_t kind;        /* enum px_collective_kind */
-    pmix_nspace_t label; /* id of a connect, name of a namespace, or "" */
-    pmix_proc_t *procs;  /* settled */
-    size_t n_procs;
-    pmix_proc_t *told; /* what the host gets; the upcall's once handed over */
-    size_t n_told;
-    px_infos infos;  /* of the first to come, or the first that wants an algorithm */
-    bool needs_host; /* required: an algorithm, or an attribute not known here */
-    bool collect;
-    struct px_list reqs; /* px_req.link: participants that wait */
-    size_t n_awaited; /* so many must come at least before it is worth while to count */
-    struct px_timer *timer; /* NULL: none has a deadline */
-    uint64_t deadline_ms;
-    bool handed_over;     /* the host has it now; no more may join */
-    bool held;            /* the host has not answered yet */
-    bool failed;          /* a participant is lost: those that come are refused */
-    pmix_proc_t *refused; /* participants for which a failed collective is over */
-    size_t n_refused, cap_refused;
-    bool lost_some; /* a participant that had come, or was to come, will not be back */
-    bool forgives;  /* that does not matter */
-    struct px_charge charge; /* of those of its requests that it keeps something of */
-    bool requested;          /* the others have been asked to come */
-    const struct px_nspace *made; /* by PX_MAKES, in the end */
-};
-
-/* ---- members.c ------------------------------------------------------------------- */
-
-/* The one form that a set has on this node, however it is named: sorted, each once, all
- * ranks of a job as PMIX_RANK_WILDCARD. */
+/* The canonical form of a set on this node: sorted, without duplicates, all ranks of a
+ * job as PMIX_RANK_WILDCARD. */
 typedef struct px_members {
     pmix_proc_t *v;
     size_t n;
@@ -55,75 +20,178 @@ static inline void px_members_cleanup(px_members *m)
     free(m->v);
 }
 
-/* Of the processes of a request, which become what a host may be told: the same if they
- * are of one job; else only sorted, as not every server knows how many ranks there are
- * of each. PMIX_ERR_NOT_FOUND: a namespace or a rank is unknown; PMIX_ERR_NOMEM. */
+/* Makes the set of a request's processes. The request's array becomes the one for the
+ * host: the same set for processes of one job, else only sorted, because not every
+ * server knows the sizes of all jobs. PMIX_ERR_NOT_FOUND: a namespace or a rank is
+ * unknown; PMIX_ERR_NOMEM. */
 pmix_status_t px_members_settle(const struct px_server *srv, struct px_args *a,
                                 struct px_members *set);
 /* Makes the set of one process, which keeps its rank even as the only process of its
  * job. PMIX_ERR_NOMEM. */
 pmix_status_t px_members_single(const pmix_proc_t *proc, struct px_members *set);
-/* Settles processes of known jobs in place. */
+/* Brings processes of known jobs into the canonical form in place. */
 void px_members_sort(pmix_proc_t *v, size_t *n);
-/* Of two settled ones. */
+/* Compares two sets in the canonical form. */
 bool px_members_same(const pmix_proc_t *a, size_t n_a, const pmix_proc_t *b,
                      size_t n_b);
 
-/* Local participants: all, those that will not come any more, those still awaited. */
+/* ---- kinds.c --------------------------------------------------------------------- */
+
+struct px_collective;
+
+/* The collective that a request names, and directives for its start. */
+typedef struct px_collective_key {
+    const struct px_collective_kind *kind;
+    pmix_nspace_t label; /* id of a connect, name of a namespace, or "" */
+    px_members set;
+    bool forgives;      /* participants may leave without failing the collective */
+    bool notifies_each; /* PMIX_CONNECT_NOTIFY_EACH of the request */
+    bool asks_others;   /* PMIX_CONNECT_NOTIFY_REQ of the request */
+} px_collective_key;
+
+static inline void px_collective_key_cleanup(px_collective_key *key)
+{
+    px_members_cleanup(&key->set);
+}
+
+/* A kind of collective. Hooks may be NULL, except call_host and settle. */
+struct px_collective_kind {
+    const struct px_request *request; /* command and fields; kinds may share one */
+    const char *name;                 /* "fence", for the log */
+    const char *function;             /* "PMIx_Fence", for errors about attributes */
+    bool single;                      /* the sender is the only participant */
+    bool pipelined; /* a process may join the next one before the host has answered */
+    bool local;     /* needs no host if all participants are on this node */
+    bool wakes;     /* clients that sleep on a shared word need no reply (adr/0023) */
+
+    /* True if the request is of this kind; NULL accepts every request. */
+    bool (*matches)(const struct px_server *srv, const struct px_args *a);
+    /* Completes the key, and may change the arguments. */
+    pmix_status_t (*prepare)(struct px_server *srv, const struct px_req *req,
+                             struct px_args *a, px_collective_key *key);
+    /* Returns an error for a request that the built-in host rejects. */
+    pmix_status_t (*admit)(const struct px_server *srv, const px_collective_key *key);
+    /* Runs after a process has joined. first: no other process has joined before. */
+    void (*joined)(struct px_collective *c, const px_collective_key *key,
+                   const pmix_proc_t *proc, bool first);
+    /* Updates the participants. NULL: the participants are fixed, and identify the
+     * collective together with the label. */
+    void (*renew)(struct px_collective *c);
+    /* Handles the loss of a participant, and returns the status for the others, which
+     * wait no longer. NULL: the collective waits for the others first. */
+    pmix_status_t (*lost)(struct px_collective *c);
+    /* Adds attributes for the host. */
+    pmix_status_t (*describe)(const struct px_collective *c, px_infos *infos);
+    /* Packs data for the host. */
+    pmix_status_t (*pack)(const struct px_collective *c, px_buf *data);
+    /* Calls the function of the host; returns its status. */
+    pmix_status_t (*call_host)(const struct px_collective *c, struct px_upcall *u);
+    /* Applies the host's answer on this node, and returns the final status. status is
+     * the host's, or the error that replaces PMIX_ERR_NOT_SUPPORTED. */
+    pmix_status_t (*settle)(struct px_collective *c, pmix_status_t status,
+                            const struct px_upcall *answer);
+    /* Adds to the reply of a successful collective. */
+    void (*pack_reply)(const struct px_collective *c, struct px_peer *to, px_writer *w);
+};
+
+/* Kinds with the same command are neighbours. The last of these has no matches hook.
+ * The last row has no request. */
+extern const struct px_collective_kind px_collective_kinds[];
+/* Rows for px_server_part, one for each command. */
+extern const struct px_rpc px_collective_rpcs[];
+
+/* ---- on_collect.c ---------------------------------------------------------------- */
+
+/* A collective in progress on this node. */
+struct px_collective {
+    struct px_list node;
+    struct px_server *server;
+    const struct px_collective_kind *kind;
+    pmix_nspace_t label; /* see px_collective_key */
+    pmix_proc_t *procs;  /* participants, in the canonical form */
+    size_t n_procs;
+    pmix_proc_t *host_procs; /* participants for the host; owned by the upcall later */
+    size_t n_host_procs;
+    px_infos infos;  /* of the first request, or of the first that needs the host */
+    bool needs_host; /* required: an algorithm, or an attribute not known here */
+    bool collect;
+    struct px_list reqs; /* px_req.link: participants that wait */
+    size_t n_awaited;    /* arrivals before the next count can find all participants */
+    struct px_timer *timer; /* NULL: no request has a deadline */
+    uint64_t deadline_ms;
+    bool handed_over;     /* the host has been called; no process may join */
+    bool held;            /* the host has not answered */
+    bool failed;          /* a participant is lost; later participants are refused */
+    pmix_proc_t *refused; /* participants that have their share of the failure */
+    size_t n_refused, cap_refused;
+    bool lost_some;               /* a participant left, or will not arrive */
+    bool forgives;                /* lost participants do not count */
+    struct px_charge charge;      /* for memory that outlives the requests */
+    bool requested;               /* the other participants were asked to connect */
+    const struct px_nspace *made; /* namespace that a connect has made; or NULL */
+};
+
+/* Serves a request of every kind. */
+pmix_status_t px_collective_request(struct px_server *srv, struct px_req *req);
+/* Checks all collectives in the next pass of the loop, because ranks have left. */
+void px_collectives_check_later(struct px_server *srv);
+bool px_collective_has_flag(const struct px_collective *c, const char *key);
+
+/* ---- members.c: participants of a collective ------------------------------------- */
+
+/* Counts of local participants. */
 struct px_census {
     const struct px_collective *c;
-    size_t n_locals, n_away;
-    size_t missing;  /* still awaited */
-    size_t n_absent; /* of these, those that are registered */
+    size_t n_locals, n_away; /* all; those that finalized or died */
+    size_t missing;          /* still awaited */
+    size_t n_absent;         /* registered participants among the missing ones */
     bool lost_some;
 };
 struct px_census px_collective_count(const struct px_collective *c);
-/* Is it a matter of this node alone? */
+/* True if all participants are on this node. */
 bool px_collective_is_here(const struct px_collective *c);
-/* Has this server heard of each namespace? */
+/* True if this server knows each namespace. */
 bool px_collective_knows_all(const struct px_collective *c);
-/* local: where proc is registered, or NULL. */
+/* True if the process waits in the collective, or was refused. local: the registration
+ * of the process, or NULL. */
 bool px_collective_has_come(const struct px_collective *c, const struct px_local *local,
                             const pmix_proc_t *proc);
 bool px_collective_has_local(const struct px_collective *c,
                              const struct px_local *local);
 
-/* Fails a collective for all that have come and all that are gone. The collective stays
- * until the others of this node have come and were refused. PMIX_ERR_NOMEM. */
+/* Marks a collective as failed for all participants that have arrived or left. The
+ * collective stays until the other participants of this node were refused.
+ * PMIX_ERR_NOMEM. */
 pmix_status_t px_collective_fail(struct px_collective *c);
 pmix_status_t px_collective_refuse(struct px_collective *c, const pmix_proc_t *proc);
 
-/* Local participants that have not come, or of those the ones that never will: the
- * first of them, and how many more. */
-#define PX_NAMES 8
-struct px_names {
-    char text[PX_NAMES * (PMIX_MAX_NSLEN + 16) + 32];
-};
-struct px_names px_collective_missing(const struct px_collective *c, bool away);
+/* Logs "cannot fence: a.1, a.2 HOW" with the missing local participants. away: only
+ * participants that can no longer arrive. */
+void px_collective_log_missing(const struct px_collective *c, bool away,
+                               const char *how);
 
-/* Calls fn for each registered local rank that procs name, each once. */
+/* Calls fn once for each registered local rank among the participants. */
 typedef void (*px_local_fn)(void *arg, struct px_local *local);
 void px_collective_locals(const struct px_collective *c, px_local_fn fn, void *arg);
 
 /* ---- connected.c ----------------------------------------------------------------- */
 
-/* A connect has ended well. ours: no host sees to what follows from it.
- * PMIX_ERR_OUT_OF_RESOURCE: its jobs are connected in too many ways already;
- * PMIX_ERR_NOMEM. */
+/* Stores the set of a successful connect. ours: no host handles the loss of a member.
+ * PMIX_ERR_OUT_OF_RESOURCE: a job has too many sets; PMIX_ERR_NOMEM. */
 pmix_status_t px_connected_add(const struct px_collective *c, bool ours);
-/* A disconnect has ended well, and what a spawn has connected among its processes is
- * connected no more; or it has ended because some have left (broken), and
- * then the set stays, and nothing follows from it any more. PMIX_ERR_INVALID_OPERATION
- * if they were not connected. */
+/* Removes the set after a successful disconnect, and sets of spawns within that set.
+ * broken: a member was lost; the set stays, and later losses are not reported.
+ * PMIX_ERR_INVALID_OPERATION: the processes were not connected. */
 pmix_status_t px_connected_drop(const struct px_collective *c, bool broken);
 bool px_connected_has(const struct px_server *srv, const px_members *set,
                       const char *id);
 
 /* ---- data/modex.c ---------------------------------------------------------------- */
 
-/* Data of the local participants as the host carries them to other nodes (wire: one
- * BYTE_OBJECT per server), and back into tables. */
+/* Packs the data of the local participants, which the host carries to other nodes: one
+ * BYTE_OBJECT per server. */
 pmix_status_t px_modex_pack(const struct px_collective *c, px_buf *out);
+/* Stores the data of all servers. */
 pmix_status_t px_modex_unpack(const struct px_collective *c, const px_buf *in);
 
 #endif

@@ -1,41 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sets of processes that are connected. One that leaves without a disconnect is an
- * event for the others, where no host sees to that; not after a spawn, which connects
- * without their asking. */
+/* Sets of connected processes. A member that leaves without a disconnect is an event
+ * for the other members, unless a host raises that event, or a spawn made the set. */
 #include "core/server/collective/collective.h"
+
+#include <string.h>
 
 #include "core/rt/log.h"
 #include "core/server/host.h"
 
-#include <string.h>
-
-#define MAX_SETS 1024 /* that one namespace has connected itself in */
+#define MAX_SETS 1024 /* of one namespace, without sets of spawns */
 
 struct px_connected {
     struct px_list sets;
 };
 
 struct set {
-    struct px_list link;
-    bool ours;
+    struct px_list node;
+    bool ours;           /* no host handles the loss of a member */
     bool spawned, apart; /* see px_server_connect */
     pmix_nspace_t id;    /* of the connect; or "" */
     size_t n;
-    pmix_proc_t procs[]; /* settled */
+    pmix_proc_t procs[]; /* in the canonical form */
 };
 
 static void set_free(struct set *s)
 {
     if (!s)
         return;
-    px_list_remove(&s->link);
+    px_list_remove(&s->node);
     free(s);
 }
 
 static struct set *find(const struct px_server *srv, const pmix_proc_t *procs, size_t n,
                         const char *id)
 {
-    PX_LIST_EACH (&srv->part.connected->sets, struct set, s, link)
+    PX_LIST_EACH (&srv->part.connected->sets, struct set, s, node)
         if (strcmp(s->id, id) == 0 && px_members_same(s->procs, s->n, procs, n))
             return s;
     return NULL;
@@ -59,20 +58,20 @@ static bool is_full(const struct px_server *srv, const char *nspace)
 {
     size_t n = 0;
 
-    PX_LIST_EACH (&srv->part.connected->sets, struct set, s, link)
+    PX_LIST_EACH (&srv->part.connected->sets, struct set, s, node)
         n += !s->spawned && has_nspace(s, nspace);
     return n >= MAX_SETS;
 }
 
 static struct set *make(struct px_server *srv, const pmix_proc_t *procs, size_t n)
 {
-    struct set *s = calloc(1, sizeof *s + n * sizeof *s->procs);
+    struct set *s = calloc(1, sizeof(*s) + n * sizeof(*s->procs));
 
     if (!s)
         return NULL;
     s->n = n;
-    memcpy(s->procs, procs, n * sizeof *s->procs);
-    px_list_append(&srv->part.connected->sets, &s->link);
+    memcpy(s->procs, procs, n * sizeof(*s->procs));
+    px_list_append(&srv->part.connected->sets, &s->node);
     return s;
 }
 
@@ -91,7 +90,7 @@ pmix_status_t px_connected_add(const struct px_collective *c, bool ours)
         return PMIX_ERR_NOMEM;
     PMIx_Load_nspace(s->id, c->label);
     s->ours = ours;
-    s->spawned = s->apart = false; /* it is more than that now */
+    s->spawned = s->apart = false;
     return PMIX_SUCCESS;
 }
 
@@ -121,14 +120,14 @@ pmix_status_t px_connected_drop(const struct px_collective *c, bool broken)
         left->ours = false;
         return PMIX_SUCCESS;
     }
-    PX_LIST_EACH (&c->server->part.connected->sets, struct set, s, link)
+    PX_LIST_EACH (&c->server->part.connected->sets, struct set, s, node)
         if (s != left && s->spawned && has_all(left, s))
             set_free(s);
     set_free(left);
     return PMIX_SUCCESS;
 }
 
-/* ---- for the host inside the library --------------------------------------------- */
+/* ---- for the built-in host ------------------------------------------------------- */
 
 pmix_status_t px_server_connect(struct px_server *srv, const pmix_proc_t *parent,
                                 const char *nspace, bool apart)
@@ -149,15 +148,15 @@ pmix_status_t px_server_connect(struct px_server *srv, const pmix_proc_t *parent
 
 void px_server_connected(const struct px_server *srv, px_connected_fn fn, void *arg)
 {
-    PX_LIST_EACH (&srv->part.connected->sets, struct set, s, link)
+    PX_LIST_EACH (&srv->part.connected->sets, struct set, s, node)
         fn(arg, s->procs, s->n, s->apart);
     px_joint_each(srv, fn, arg);
 }
 
-/* ---- those that leave ------------------------------------------------------------ */
+/* ---- losses ---------------------------------------------------------------------- */
 
-/* To handlers of this code alone: programs that take any event for the end of them
- * would not survive that a peer finalizes. */
+/* Reports the loss of a member to handlers of this code only. Programs that end at any
+ * other event would end when a peer finalizes. */
 static void report(struct px_server *srv, const struct set *s, const pmix_proc_t *proc)
 {
     pmix_data_array_t others = {PMIX_PROC, s->n, (void *)(uintptr_t)s->procs};
@@ -176,7 +175,7 @@ static void report(struct px_server *srv, const struct set *s, const pmix_proc_t
                         infos.v, infos.n);
 }
 
-/* Comes more than once for a rank, also when others of its connections still count. */
+/* Runs more than once for a rank, also while other connections of the rank count. */
 static void rank_gone(struct px_server *srv, const pmix_proc_t *proc)
 {
     struct px_local *local = px_local_find(srv, proc);
@@ -184,7 +183,7 @@ static void rank_gone(struct px_server *srv, const pmix_proc_t *proc)
     if (srv->stopping || !local || local->n_peers > 0 || local->left_sets)
         return;
     local->left_sets = true;
-    PX_LIST_EACH (&srv->part.connected->sets, struct set, s, link)
+    PX_LIST_EACH (&srv->part.connected->sets, struct set, s, node)
         if (s->ours && has_proc(s, proc))
             report(srv, s, proc);
 }
@@ -192,7 +191,7 @@ static void rank_gone(struct px_server *srv, const pmix_proc_t *proc)
 static void nspace_gone(struct px_server *srv, const char *nspace,
                         struct px_nspace *ns PX_UNUSED)
 {
-    PX_LIST_EACH (&srv->part.connected->sets, struct set, s, link)
+    PX_LIST_EACH (&srv->part.connected->sets, struct set, s, node)
         if (has_nspace(s, nspace))
             set_free(s);
 }
@@ -206,7 +205,7 @@ static pmix_status_t create(struct px_server *srv,
 
 static void destroy(struct px_server *srv)
 {
-    PX_LIST_EACH (&srv->part.connected->sets, struct set, s, link)
+    PX_LIST_EACH (&srv->part.connected->sets, struct set, s, node)
         set_free(s);
 }
 

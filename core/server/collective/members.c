@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The participants of a collective: a set, however it is named; those of this node that
- * have come, those that are awaited, those that will not come any more. */
+/* Sets of processes in the canonical form, and the participants of a collective: local
+ * processes that have arrived, are awaited, or can no longer arrive. */
 #include "core/server/collective/collective.h"
-
-#include "core/base/vec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The order of procs. */
+#include "core/base/vec.h"
+#include "core/rt/log.h"
+
+#define MAX_NAMES 8 /* in a line of the log */
+
 static int by_proc(const void *a, const void *b)
 {
     return px_type_compare(PMIX_PROC, a, b);
 }
 
-/* ---- one set, one list ----------------------------------------------------------- */
+/* ---- sets ------------------------------------------------------------------------ */
 
-/* PMIX_ERR_NOT_FOUND for a namespace or rank that cannot be. A host may know of jobs
- * that have no rank on this node, or will register them later; the one inside the
- * library does not. */
+/* Returns PMIX_ERR_NOT_FOUND for a namespace or rank that cannot exist. Hosts may have
+ * jobs without ranks on this node, or register jobs later. The built-in host does
+ * neither. */
 static pmix_status_t check(const struct px_server *srv, const pmix_proc_t *p)
 {
     const struct px_nspace *ns = px_nspace_find(px_process.model, p->nspace);
@@ -32,7 +34,7 @@ static pmix_status_t check(const struct px_server *srv, const pmix_proc_t *p)
                : PMIX_ERR_NOT_FOUND;
 }
 
-/* The job of PMIX_RANK_LOCAL_NODE, if all its ranks here are known. */
+/* Returns the job of PMIX_RANK_LOCAL_NODE if all its local ranks are registered. */
 static const struct px_nspace *local_node_of(const pmix_proc_t *p)
 {
     const struct px_nspace *ns = p->rank == PMIX_RANK_LOCAL_NODE
@@ -45,7 +47,7 @@ static const struct px_nspace *local_node_of(const pmix_proc_t *p)
                : NULL;
 }
 
-/* The ranks of this node in place of PMIX_RANK_LOCAL_NODE. */
+/* Replaces PMIX_RANK_LOCAL_NODE by the ranks of this node. */
 static pmix_status_t expand(pmix_proc_t **procs, size_t *n)
 {
     size_t n_more = 0, at = 0;
@@ -58,7 +60,7 @@ static pmix_status_t expand(pmix_proc_t **procs, size_t *n)
     }
     if (n_more == 0)
         return PMIX_SUCCESS;
-    v = calloc(*n + n_more, sizeof *v);
+    v = calloc(*n + n_more, sizeof(*v));
     if (!v)
         return PMIX_ERR_NOMEM;
     for (size_t i = 0; i < *n; i++) {
@@ -77,15 +79,15 @@ static pmix_status_t expand(pmix_proc_t **procs, size_t *n)
     return PMIX_SUCCESS;
 }
 
-/* Each once, and nothing beside the wildcard of its job. known: all ranks of a job that
- * is known here are its wildcard. */
+/* Sorts processes, and removes duplicates and ranks that a wildcard covers. known: all
+ * ranks of a known job become its wildcard. */
 static void sort(pmix_proc_t *v, size_t *n, bool known)
 {
     size_t kept = 0;
 
     if (*n == 1 && v->rank == PMIX_RANK_WILDCARD)
         return;
-    qsort(v, *n, sizeof *v, by_proc);
+    qsort(v, *n, sizeof(*v), by_proc);
     for (size_t i = 0, first; i < *n;) {
         const struct px_nspace *ns = px_nspace_find(px_process.model, v[i].nspace);
         bool all = false;
@@ -109,10 +111,10 @@ static void sort(pmix_proc_t *v, size_t *n, bool known)
 
 static pmix_proc_t *copy(const pmix_proc_t *v, size_t n)
 {
-    pmix_proc_t *new = malloc(n * sizeof *new);
+    pmix_proc_t *new = malloc(n * sizeof(*new));
 
     if (new)
-        memcpy(new, v, n * sizeof *v);
+        memcpy(new, v, n * sizeof(*v));
     return new;
 }
 
@@ -130,7 +132,7 @@ pmix_status_t px_members_settle(const struct px_server *srv, struct px_args *a,
         rc = check(srv, &a->procs[i]);
     if (rc)
         return rc;
-    sort(a->procs, &a->n_procs, false); /* and what is said twice is expanded once */
+    sort(a->procs, &a->n_procs, false); /* so duplicates are expanded once */
     set->n = a->n_procs;
     set->v = copy(a->procs, set->n);
     rc = set->v ? expand(&set->v, &set->n) : PMIX_ERR_NOMEM;
@@ -162,7 +164,7 @@ bool px_members_same(const pmix_proc_t *a, size_t n_a, const pmix_proc_t *b, siz
     return n_a == n_b && same == n_a;
 }
 
-/* ---- those of this node ---------------------------------------------------------- */
+/* ---- local participants ---------------------------------------------------------- */
 
 static bool has_proc(const struct px_collective *c, const char *nspace,
                      pmix_rank_t rank)
@@ -170,7 +172,7 @@ static bool has_proc(const struct px_collective *c, const char *nspace,
     pmix_proc_t p;
 
     px_proc_set(&p, nspace, rank);
-    return bsearch(&p, c->procs, c->n_procs, sizeof p, by_proc);
+    return bsearch(&p, c->procs, c->n_procs, sizeof(p), by_proc);
 }
 
 bool px_collective_has_local(const struct px_collective *c,
@@ -189,7 +191,7 @@ void px_collective_locals(const struct px_collective *c, px_local_fn fn, void *a
 
     for (size_t i = 0; i < c->n_procs; i++) {
         struct px_nspace *ns = NULL;
-        bool all = c->procs[i].rank == PMIX_RANK_WILDCARD; /* and the only one of it */
+        bool all = c->procs[i].rank == PMIX_RANK_WILDCARD; /* alone in its job */
 
         if (strcmp(c->procs[i].nspace, last) != 0)
             ns = px_nspace_find(px_process.model, c->procs[i].nspace);
@@ -202,14 +204,13 @@ void px_collective_locals(const struct px_collective *c, px_local_fn fn, void *a
     }
 }
 
-/* Most of the time it is in none, and nothing need be compared. */
 bool px_collective_has_come(const struct px_collective *c, const struct px_local *local,
                             const pmix_proc_t *proc)
 {
     for (size_t i = 0; i < c->n_refused; i++)
         if (px_proc_same(&c->refused[i], proc))
             return true;
-    if (local && local->n_meets == 0)
+    if (local && local->n_meets == 0) /* the usual case: no comparison is needed */
         return false;
     PX_LIST_EACH (&c->reqs, struct px_req, r, link)
         if (px_proc_same(&r->peer->proc, proc))
@@ -248,7 +249,7 @@ static void count_absent(void *arg, struct px_local *local)
     n->n_absent += !is_away(local) && !has_come(n->c, local);
 }
 
-/* Each once, and of the set: its request would have been refused else. */
+/* Counts the local processes that wait. Each is a participant, and waits once. */
 static size_t count_come(const struct px_collective *c)
 {
     size_t n = 0;
@@ -258,8 +259,7 @@ static size_t count_come(const struct px_collective *c)
     return n;
 }
 
-/* Local ranks still awaited, those the host announced but has not registered yet
- * included. */
+/* Counts ranks that the host has announced and not registered as missing. */
 struct px_census px_collective_count(const struct px_collective *c)
 {
     struct px_census n = {.c = c, .lost_some = c->lost_some};
@@ -273,7 +273,7 @@ struct px_census px_collective_count(const struct px_collective *c)
             n.missing += ns->n_local - px_list_length(&ns->locals);
     }
     px_collective_locals(c, count_local, &n);
-    if (n.n_away == 0 && !c->failed) /* else some that have come may be gone */
+    if (n.n_away == 0 && !c->failed) /* else participants may have come and gone */
         n.n_absent = n.n_locals - count_come(c);
     else
         px_collective_locals(c, count_absent, &n);
@@ -315,8 +315,7 @@ pmix_status_t px_collective_fail(struct px_collective *c)
 
 /* ---- this node ------------------------------------------------------------------- */
 
-/* A lost rank of ours is still of this node: its registration counts, not its
- * connection. */
+/* True for a process of this node. The registration counts, not the connection. */
 static bool is_local(struct px_server *srv, const pmix_proc_t *p)
 {
     const struct px_nspace *ns = px_nspace_find(px_process.model, p->nspace);
@@ -350,36 +349,34 @@ struct naming {
     const struct px_collective *c;
     bool away;
     size_t n;
-    struct px_names *names;
+    char text[MAX_NAMES * (PMIX_MAX_NSLEN + 16) + 32];
 };
 
 static void name_one(void *arg, struct px_local *local)
 {
     struct naming *a = arg;
-    char *text = a->names->text;
-    size_t len = strlen(text);
+    size_t len = strlen(a->text);
     pmix_proc_t proc;
 
     px_proc_set(&proc, local->ns->name, local->rank);
     if (has_come(a->c, local) || (a->away && !is_away(local)))
         return;
-    if (++a->n <= PX_NAMES)
-        snprintf(text + len, sizeof a->names->text - len, "%s%s.%u", len ? ", " : "",
+    if (++a->n <= MAX_NAMES)
+        snprintf(a->text + len, sizeof(a->text) - len, "%s%s.%u", len ? ", " : "",
                  proc.nspace, proc.rank);
 }
 
-struct px_names px_collective_missing(const struct px_collective *c, bool away)
+void px_collective_log_missing(const struct px_collective *c, bool away,
+                               const char *how)
 {
-    struct px_names names = {""};
-    struct naming a = {.c = c, .away = away, .names = &names};
+    struct naming a = {.c = c, .away = away};
     size_t len;
 
     px_collective_locals(c, name_one, &a);
-    len = strlen(names.text);
-    if (a.n > PX_NAMES)
-        snprintf(names.text + len, sizeof names.text - len, " and %zu more",
-                 a.n - PX_NAMES);
+    len = strlen(a.text);
+    if (a.n > MAX_NAMES)
+        snprintf(a.text + len, sizeof(a.text) - len, " and %zu more", a.n - MAX_NAMES);
     else if (a.n == 0)
-        snprintf(names.text, sizeof names.text, "a participant");
-    return names;
+        snprintf(a.text, sizeof(a.text), "a participant");
+    px_log(PX_LOG_WARN, "server", "cannot %s: %s %s", c->kind->name, a.text, how);
 }

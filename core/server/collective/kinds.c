@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The kinds of collectives: fence, connect, disconnect, and the namespace forms of
+ * RFC 0003 (docs/connected.md). */
+#include "core/server/collective/collective.h"
+
+#include <string.h>
+
+#include "core/model/proc_names.h"
+#include "core/rt/log.h"
+#include "pmix_connect.h"
+
+static struct px_joint joint_of(const struct px_collective *c)
+{
+    return (struct px_joint){c->procs, c->n_procs, &c->infos, c->label};
+}
+
+/* True if the host leaves a collective of this node to the server. */
+static bool is_left_to_us(const struct px_collective *c, pmix_status_t status)
+{
+    return status == PMIX_ERR_NOT_SUPPORTED && !c->needs_host &&
+           px_collective_is_here(c);
+}
+
+/* ---- requests -------------------------------------------------------------------- */
+
+/* Reads the optional id of a connect or disconnect. */
+static pmix_status_t read_id(const struct px_args *a, px_collective_key *key)
+{
+    const pmix_info_t *id = px_info_find(a->info.v, a->info.n, PMIX_CONNECT_ID);
+    const char *text = id ? px_value_string(&id->value) : NULL;
+
+    if (!id)
+        return PMIX_SUCCESS;
+    if (!text || !text[0] || strlen(text) > PMIX_MAX_NSLEN)
+        return PMIX_ERR_BAD_PARAM;
+    PMIx_Load_nspace(key->label, text);
+    return PMIX_SUCCESS;
+}
+
+/* True if the request names one process or all processes of a connected namespace. */
+static bool names_nspace(const struct px_server *srv, const struct px_args *a)
+{
+    return px_joint_is_nspace(srv, a->n_procs == 1 ? a->procs[0].nspace : "");
+}
+
+static bool names_whole_nspace(const struct px_server *srv, const struct px_args *a)
+{
+    return names_nspace(srv, a) && a->procs[0].rank == PMIX_RANK_WILDCARD;
+}
+
+/* Takes the namespace that a request names, of which the sender has to be a member. */
+static pmix_status_t read_nspace(struct px_server *srv, const struct px_req *req,
+                                 struct px_args *a, px_collective_key *key)
+{
+    PMIx_Load_nspace(key->label, a->procs[0].nspace);
+    key->forgives = px_joint_may_end(srv, key->label);
+    return px_joint_has(srv, key->label, &req->peer->proc) ? PMIX_SUCCESS
+                                                           : PMIX_ERR_NOT_FOUND;
+}
+
+/* Adds the name and the id of the namespace for the host. */
+static pmix_status_t describe_nspace(const struct px_collective *c, px_infos *infos)
+{
+    const char *id = px_joint_id(c->server, c->label);
+
+    if (id[0] && px_infos_set(infos, PMIX_CONNECT_ID, id, PMIX_STRING))
+        return PMIX_ERR_NOMEM;
+    return px_infos_set(infos, PMIX_NSPACE, c->label, PMIX_STRING);
+}
+
+/* ---- fence ----------------------------------------------------------------------- */
+
+/* Removes the processes that have left the namespace from the participants. */
+static void renew_nspace(struct px_collective *c)
+{
+    PX_AUTO(px_args) a = {.n_procs = 1};
+    PX_AUTO(px_members) set = {0};
+
+    if (!px_joint_is_nspace(c->server, c->label) ||
+        !(a.procs = calloc(1, sizeof(*a.procs))))
+        return;
+    px_proc_set(a.procs, c->label, PMIX_RANK_WILDCARD);
+    if (px_procs_expand(px_process.model, &a.procs, &a.n_procs) ||
+        px_members_settle(c->server, &a, &set))
+        return;
+    free(c->procs);
+    free(c->host_procs);
+    c->procs = px_take(&set.v);
+    c->n_procs = set.n;
+    c->host_procs = px_take(&a.procs);
+    c->n_host_procs = a.n_procs;
+}
+
+static pmix_status_t pack_fence(const struct px_collective *c, px_buf *data)
+{
+    return c->collect ? px_modex_pack(c, data) : PMIX_SUCCESS;
+}
+
+/* Existing hosts free the data of a fence, unlike the Standard says. */
+static pmix_status_t call_fence(const struct px_collective *c, struct px_upcall *u)
+{
+    const pmix_server_module_t *m = &c->server->module;
+    const px_infos *l = &u->args.info;
+
+    if (!m->fence_nb)
+        return PMIX_ERR_NOT_SUPPORTED;
+    px_buf data = px_buf_take(&u->blob);
+    return m->fence_nb(u->args.procs, u->args.n_procs, l->v, l->n, (char *)data.data,
+                       data.len, px_upcall_modex_cb, u);
+}
+
+static pmix_status_t settle_fence(struct px_collective *c, pmix_status_t status,
+                                  const struct px_upcall *answer)
+{
+    if (status || answer->bytes.len == 0)
+        return status;
+    status = px_modex_unpack(c, &answer->bytes);
+    if (status)
+        px_log(PX_LOG_ERROR, "server", "cannot read the data of a fence: %s",
+               PMIx_Error_string(status));
+    return status;
+}
+
+/* ---- connect --------------------------------------------------------------------- */
+
+static bool asks_nspace(const struct px_server *srv PX_UNUSED, const struct px_args *a)
+{
+    return px_info_flag(a->info.v, a->info.n, PX_CONNECT_MAKES);
+}
+
+static pmix_status_t prepare_connect(struct px_server *srv PX_UNUSED,
+                                     const struct px_req *req PX_UNUSED,
+                                     struct px_args *a, px_collective_key *key)
+{
+    px_infos_drop(&a->info, PX_CONNECT_MAKES);
+    key->forgives = px_info_flag(a->info.v, a->info.n, PMIX_CONNECT_OPTIONAL);
+    return read_id(a, key);
+}
+
+/* Reports that a process has joined, and asks the others to connect. */
+static void announce(struct px_collective *c, const px_collective_key *key,
+                     const pmix_proc_t *proc, bool first)
+{
+    const struct px_joint j = joint_of(c);
+
+    if (first && px_collective_count(c).lost_some)
+        return;
+    if (key->notifies_each || px_collective_has_flag(c, PMIX_CONNECT_NOTIFY_EACH))
+        px_joint_event(c->server, &j, PMIX_PROC_HAS_CONNECTED, proc, false);
+    if (key->asks_others && !c->requested)
+        px_joint_event(c->server, &j, PMIX_CONNECT_REQUESTED, proc,
+                       !px_collective_is_here(c));
+    c->requested |= key->asks_others;
+}
+
+static pmix_status_t lose_connect(struct px_collective *c)
+{
+    px_collective_log_missing(c, true, "has left before it took part");
+    return PMIX_ERR_LOST_CONNECTION;
+}
+
+static pmix_status_t call_connect(const struct px_collective *c, struct px_upcall *u)
+{
+    const pmix_server_module_t *m = &c->server->module;
+    const px_infos *l = &u->args.info;
+
+    return m->connect ? m->connect(u->args.procs, u->args.n_procs, l->v, l->n,
+                                   px_upcall_op_cb, u)
+                      : PMIX_ERR_NOT_SUPPORTED;
+}
+
+/* Adds the proposed name of the namespace. A server that does not know the sizes of all
+ * jobs cannot name the namespace before the host answers. */
+static pmix_status_t describe_connect_nspace(const struct px_collective *c,
+                                             px_infos *infos)
+{
+    const struct px_joint j = joint_of(c);
+    pmix_nspace_t name;
+
+    if (px_collective_has_flag(c, PMIX_CONNECT_XCHG_ONLY) ||
+        px_joint_name(c->server, &j, name))
+        return PMIX_SUCCESS;
+    return px_infos_set(infos, PMIX_NSPACE, name, PMIX_STRING);
+}
+
+/* Handles the part of a connect's answer that both forms share. True if the processes
+ * are to be connected; then ours is false if the host handles the loss of a member. */
+static bool settle_connects(struct px_collective *c, pmix_status_t *status, bool *ours)
+{
+    *ours = is_left_to_us(c, *status);
+    if (*ours)
+        *status = PMIX_SUCCESS;
+    if (!*status && c->lost_some && !px_list_empty(&c->reqs))
+        *status = lose_connect(c);
+    *ours = *ours || c->server->host;
+    return !*status && !px_collective_has_flag(c, PMIX_CONNECT_XCHG_ONLY);
+}
+
+static pmix_status_t settle_connect(struct px_collective *c, pmix_status_t status,
+                                    const struct px_upcall *answer PX_UNUSED)
+{
+    bool ours;
+
+    return settle_connects(c, &status, &ours) && !px_list_empty(&c->reqs)
+               ? px_connected_add(c, ours)
+               : status;
+}
+
+/* A namespace without local members is only counted. */
+static pmix_status_t settle_connect_nspace(struct px_collective *c,
+                                           pmix_status_t status,
+                                           const struct px_upcall *answer PX_UNUSED)
+{
+    const struct px_joint j = joint_of(c);
+    bool ours;
+
+    return settle_connects(c, &status, &ours)
+               ? px_joint_make(c->server, &j, ours,
+                               px_list_empty(&c->reqs) ? NULL : &c->made)
+               : status;
+}
+
+/* Adds the information of each job, if there are several. */
+static void pack_jobs(const struct px_collective *c, struct px_peer *to, px_writer *w)
+{
+    const char *last = "";
+
+    if (strcmp(c->procs[0].nspace, c->procs[c->n_procs - 1].nspace) == 0)
+        return; /* the processes are sorted: there is one job */
+    for (size_t i = 0; i < c->n_procs; i++) {
+        const struct px_nspace *ns = px_nspace_find(px_process.model,
+                                                    c->procs[i].nspace);
+
+        if (strcmp(c->procs[i].nspace, last) == 0 || !ns)
+            continue;
+        last = c->procs[i].nspace;
+        px_peer_pack_named(to, ns, w);
+    }
+}
+
+/* Adds the new namespace as the last job. */
+static void pack_jobs_and_nspace(const struct px_collective *c, struct px_peer *to,
+                                 px_writer *w)
+{
+    pack_jobs(c, to, w);
+    if (c->made)
+        px_peer_pack_named(to, c->made, w);
+}
+
+/* ---- disconnect ------------------------------------------------------------------ */
+
+static pmix_status_t prepare_disconnect(struct px_server *srv PX_UNUSED,
+                                        const struct px_req *req PX_UNUSED,
+                                        struct px_args *a, px_collective_key *key)
+{
+    return read_id(a, key);
+}
+
+static pmix_status_t prepare_leave(struct px_server *srv, const struct px_req *req,
+                                   struct px_args *a, px_collective_key *key)
+{
+    pmix_status_t rc = read_id(a, key);
+
+    if (!rc)
+        rc = read_nspace(srv, req, a, key);
+    a->procs[0] = req->peer->proc;
+    return rc;
+}
+
+/* The built-in host knows only the sets that are stored here. */
+static pmix_status_t admit_disconnect(const struct px_server *srv,
+                                      const px_collective_key *key)
+{
+    return px_connected_has(srv, &key->set, key->label) ? PMIX_SUCCESS
+                                                        : PMIX_ERR_INVALID_OPERATION;
+}
+
+static pmix_status_t lose_disconnect(struct px_collective *c)
+{
+    (void)px_connected_drop(c, true);
+    return lose_connect(c);
+}
+
+static pmix_status_t call_disconnect(const struct px_collective *c, struct px_upcall *u)
+{
+    const pmix_server_module_t *m = &c->server->module;
+    const px_infos *l = &u->args.info;
+
+    return m->disconnect ? m->disconnect(u->args.procs, u->args.n_procs, l->v, l->n,
+                                         px_upcall_op_cb, u)
+                         : PMIX_ERR_NOT_SUPPORTED;
+}
+
+static pmix_status_t settle_disconnect(struct px_collective *c, pmix_status_t status,
+                                       const struct px_upcall *answer PX_UNUSED)
+{
+    const bool ours = is_left_to_us(c, status);
+
+    if ((status && !ours) || px_list_empty(&c->reqs))
+        return ours ? PMIX_SUCCESS : status;
+    status = px_connected_drop(c, false);
+    return ours || c->server->host ? status : PMIX_SUCCESS; /* else the host decides */
+}
+
+/* Removes a process from a namespace, whether the host knows of that or not. */
+static pmix_status_t settle_leave(struct px_collective *c, pmix_status_t status,
+                                  const struct px_upcall *answer PX_UNUSED)
+{
+    if (status == PMIX_ERR_NOT_SUPPORTED && !c->needs_host)
+        status = PMIX_SUCCESS;
+    if (status)
+        return status;
+    px_joint_leave(c->server, c->label, &c->procs[0],
+                   px_collective_has_flag(c, PMIX_CONNECT_NOTIFY_EACH));
+    px_collectives_check_later(c->server); /* fences do not wait for the process */
+    return PMIX_SUCCESS;
+}
+
+/* ---- the tables ------------------------------------------------------------------ */
+
+const struct px_collective_kind px_collective_kinds[] = {
+    {.request = &px_request_fence,
+     .name = "fence",
+     .function = "PMIx_Fence",
+     .pipelined = true,
+     .local = true,
+     .matches = names_whole_nspace,
+     .prepare = read_nspace,
+     .renew = renew_nspace,
+     .describe = describe_nspace,
+     .pack = pack_fence,
+     .call_host = call_fence,
+     .settle = settle_fence},
+    {.request = &px_request_fence,
+     .name = "fence",
+     .function = "PMIx_Fence",
+     .pipelined = true,
+     .local = true,
+     .wakes = true,
+     .pack = pack_fence,
+     .call_host = call_fence,
+     .settle = settle_fence},
+    {.request = &px_request_connect,
+     .name = "connect",
+     .function = "PMIx_Connect_nspace",
+     .matches = asks_nspace,
+     .prepare = prepare_connect,
+     .joined = announce,
+     .lost = lose_connect,
+     .describe = describe_connect_nspace,
+     .call_host = call_connect,
+     .settle = settle_connect_nspace,
+     .pack_reply = pack_jobs_and_nspace},
+    {.request = &px_request_connect,
+     .name = "connect",
+     .function = "PMIx_Connect",
+     .wakes = true,
+     .prepare = prepare_connect,
+     .joined = announce,
+     .lost = lose_connect,
+     .call_host = call_connect,
+     .settle = settle_connect,
+     .pack_reply = pack_jobs},
+    {.request = &px_request_disconnect,
+     .name = "disconnect",
+     .function = "PMIx_Disconnect_nspace",
+     .single = true,
+     .matches = names_nspace,
+     .prepare = prepare_leave,
+     .lost = lose_disconnect,
+     .describe = describe_nspace,
+     .call_host = call_disconnect,
+     .settle = settle_leave},
+    {.request = &px_request_disconnect,
+     .name = "disconnect",
+     .function = "PMIx_Disconnect",
+     .wakes = true,
+     .prepare = prepare_disconnect,
+     .admit = admit_disconnect,
+     .lost = lose_disconnect,
+     .call_host = call_disconnect,
+     .settle = settle_disconnect},
+    {0},
+};
+
+const struct px_rpc px_collective_rpcs[] = {
+    {PX_OP_FENCE, PX_BY_ANY, PX_MEMBERS, .handler = px_collective_request},
+    {PX_OP_CONNECT, PX_BY_ANY, PX_MEMBERS, .handler = px_collective_request},
+    {PX_OP_DISCONNECT, PX_BY_ANY, PX_MEMBERS, .handler = px_collective_request},
+    {0},
+};
