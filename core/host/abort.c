@@ -113,7 +113,7 @@ static void abort_named(struct px_launch_job *job, struct request *q)
     for (uint32_t r = 0; r < job->n_tasks; r++) {
         struct px_task *task = &job->tasks[r];
 
-        if (task->named && task->running && !task->timer && job->stage < PX_JOB_TOLD)
+        if (task->named && task->running && !task->timer && !job->end)
             px_task_end(task);
         task->named = false;
     }

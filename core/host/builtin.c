@@ -224,7 +224,7 @@ static pmix_status_t list_jobs(const struct px_launcher *l, px_infos *out)
     PX_AUTOFREE char *text = NULL;
 
     PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
-        if (job->stage != PX_JOB_ENDED && px_strv_append(&names, job->proc.nspace))
+        if (job->end != PX_JOB_ENDED && px_strv_append(&names, job->proc.nspace))
             return PMIX_ERR_NOMEM;
     text = px_strv_join(names, ',');
     return text ? px_infos_add(out, PMIX_QUERY_NAMESPACES, text, PMIX_STRING)

@@ -21,7 +21,7 @@ static bool is_alive(const struct px_launch_job *job, const pmix_proc_t *p)
 {
     const struct px_task *task = p->rank < job->n_tasks ? &job->tasks[p->rank] : NULL;
 
-    return job->stage != PX_JOB_ENDED &&
+    return job->end != PX_JOB_ENDED &&
            (!task || task->running || (task->restart && task->restart->pending));
 }
 

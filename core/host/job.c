@@ -20,27 +20,24 @@
 #define TOP "jobs" /* the folder of all jobs */
 
 enum {
-    SUSPICION_MS =
-        200,         /* until it is known how a process died whose connection broke */
-    NOTICE_MS = 250, /* for handlers that hear of a failure, before all end by it */
-    LINGER_MS = 500, /* for output of processes that those we started left behind */
-    DROP_MS = 1000,  /* until an ended job is forgotten */
-    MAX_KEPT = 64,   /* of those */
-    PATIENCE_MS =
-        1000,        /* for processes that no signal ends, readers that do not read */
-    TIMED_OUT = 124, /* exit code, as of timeout(1) */
+    UNCONFIRMED_MS = 200, /* from a broken connection to the end of its process */
+    NOTICE_MS = 250,      /* for handlers of a failure, before the jobs end */
+    LATE_OUTPUT_MS = 500, /* for output of processes that ours left behind */
+    DROP_MS = 1000,       /* until an ended job is forgotten */
+    MAX_KEPT = 64,        /* ended jobs */
+    END_WAIT_MS = 1000,   /* for processes that do not end, readers that do not read */
+    TIMED_OUT = 124,      /* exit code, as of timeout(1) */
 };
 
 static void on_timer(void *arg);
-static void on_suspicion(void *arg);
+static void on_unconfirmed(void *arg);
 static void on_limit(void *arg);
 static void check_idle(struct px_launcher *l);
 
 /* ---- folders -------------------------------------------------------------------- */
 
-/* A job has a folder for scratch files, and in it one for each process, in the private
- * folder of the server. They are removed with their job, or with that folder, however
- * the server ends. */
+/* The folder of a job is in the private folder of the server, and has a folder for each
+ * process. All are removed with the job, or with the private folder. */
 char *px_job_top_dir(const struct px_launch_job *job)
 {
     const char *dir = px_server_dir(job->launcher->server);
@@ -60,7 +57,7 @@ static void drop_dirs(struct px_launch_job *job)
     free(px_take(&job->dir));
 }
 
-/* Short names: they are in the paths of sockets. */
+/* Makes the folders of a job. Names are short, as paths of sockets contain them. */
 static bool make_dirs(struct px_launch_job *job)
 {
     PX_AUTOFREE char *top = px_job_top_dir(job);
@@ -106,8 +103,7 @@ static struct px_task_output *output_of(struct px_launch_job *job, uint32_t i)
     return &job->tasks[i / 2].outputs[i % 2];
 }
 
-/* Further output of the job is not written. */
-static void silence(struct px_launch_job *job)
+void px_job_silence(struct px_launch_job *job)
 {
     for (uint32_t i = 0; i < 2 * job->n_tasks; i++)
         px_task_output_drop(output_of(job, i));
@@ -120,7 +116,7 @@ static void job_free(struct px_launch_job *job)
 {
     const struct px_module *m = job->launcher->pfexec;
 
-    silence(job);
+    px_job_silence(job);
     drop_dirs(job);
     for (uint32_t r = 0; r < job->n_tasks; r++) {
         px_timer_free(job->tasks[r].timer);
@@ -135,14 +131,15 @@ static void job_free(struct px_launch_job *job)
     px_timer_free(job->limit);
     px_job_drop_traces(job);
     px_server_setup_cancel(job->setup);
-    px_timer_free(job->suspicion_timer);
+    px_timer_free(job->unconfirmed_timer);
     px_files_free(&job->files);
+    px_infos_cleanup(&job->description);
     px_plan_cleanup(&job->plan);
     free(job->tasks);
     free(job);
 }
 
-/* Of applications that are to run in the job's folder. */
+/* Sets the working directory of applications that run in the job's folder. */
 static pmix_status_t use_job_dir(struct px_launch_job *job)
 {
     for (size_t i = 0; i < job->plan.n_apps; i++) {
@@ -190,7 +187,7 @@ pmix_status_t px_job_create(struct px_launcher *l, const pmix_proc_t *parent,
         .failure.rank = PMIX_RANK_UNDEF,
         .files.line = -1,
         .timer = px_timer_create(px_process.loop, on_timer, job),
-        .suspicion_timer = px_timer_create(px_process.loop, on_suspicion, job)};
+        .unconfirmed_timer = px_timer_create(px_process.loop, on_unconfirmed, job)};
     *plan = (px_plan){0};
     job->number = ++l->n_jobs;
     /* The server's own name may be a very long one. */
@@ -199,7 +196,7 @@ pmix_status_t px_job_create(struct px_launcher *l, const pmix_proc_t *parent,
         snprintf(name, sizeof(name), "tenon-%ld-%u", (long)getpid(), job->number);
     px_proc_set(&job->proc, name, PMIX_RANK_WILDCARD);
     px_list_append(&l->jobs, &job->link);
-    if (!job->timer || !job->suspicion_timer || add_tasks(job)) {
+    if (!job->timer || !job->unconfirmed_timer || add_tasks(job)) {
         job_free(job);
         return PMIX_ERR_NOMEM;
     }
@@ -259,8 +256,8 @@ char **px_task_argv(const struct px_task *task)
 
 /* ---- events --------------------------------------------------------------------- */
 
-/* Of a failure, or of the end: for this process's own handlers, and for those of kin,
- * which may be empty. Returns how many other processes hear of it. */
+/* Reports a failure, or the end of a job, to handlers of this process and of kin, which
+ * may be empty. Returns the number of other processes that are notified. */
 static size_t report(const struct px_launch_job *job, const struct px_failure *f,
                      bool end, const px_kin *kin)
 {
@@ -296,7 +293,7 @@ static size_t report(const struct px_launch_job *job, const struct px_failure *f
     return 0;
 }
 
-/* The parent hears of the end if it asked for that. */
+/* Reports the end, to the parent too if the parent asked for that. */
 static void report_end(struct px_launch_job *job)
 {
     bool to_parent = job->plan.notify &&
@@ -324,7 +321,7 @@ void px_task_end(struct px_task *task)
 {
     task->timer = px_timer_create(px_process.loop, on_task_timer, task);
     px_task_signal(task, task->timer ? SIGTERM : SIGKILL);
-    px_task_signal(task, SIGCONT); /* one that is stopped would not notice */
+    px_task_signal(task, SIGCONT); /* a stopped process would not handle SIGTERM */
     if (task->timer)
         px_timer_set(task->timer, task->job->launcher->grace_ms);
 }
@@ -339,13 +336,13 @@ void px_job_end(struct px_launch_job *job, int signum, pmix_status_t verdict)
 {
     enum px_job_stage stage = signum == SIGKILL ? PX_JOB_KILL : PX_JOB_TERM;
 
-    if (job->stage >= stage)
+    if (px_job_stage(job) >= stage)
         return;
     if (!job->verdict)
         job->verdict = verdict;
-    if (job->stage == PX_JOB_LAUNCHING && !job->launch_status)
-        job->launch_status = verdict; /* no more are started */
-    job->stage = stage;
+    if (px_job_is_launching(job) && !job->launch_status)
+        job->launch_status = verdict; /* no more processes are started */
+    job->end = stage;
     px_job_signal(job, signum);
     for (uint32_t r = 0; r < job->n_tasks; r++)
         job->launcher->restart->drop(&job->tasks[r]);
@@ -354,22 +351,21 @@ void px_job_end(struct px_launch_job *job, int signum, pmix_status_t verdict)
         if (job->n_running > 0)
             px_timer_set(job->timer, job->launcher->grace_ms);
     }
-    if (job->launch_status && job->n_running == 0) /* its files are being made */
+    if (job->launch_status && job->n_running == 0) /* no process will end */
         px_timer_set(job->timer, 0);
     PX_LIST_EACH (&job->launcher->jobs, struct px_launch_job, child, link)
-        if (!child->failing && (child->stage != PX_JOB_TOLD || stage == PX_JOB_KILL) &&
+        if (!child->failing &&
+            (child->end != PX_JOB_NOTIFIED || stage == PX_JOB_KILL) &&
             px_family_has(job, child))
             px_job_end(child, signum, PMIX_ERR_JOB_KILLED_BY_CMD);
 }
 
-void px_job_launched(struct px_launch_job *job)
+void px_job_launched(void *arg)
 {
-    const struct px_failure first = job->suspicion;
+    struct px_launch_job *job = arg;
+    const struct px_failure first = job->unconfirmed;
 
-    if (job->launch_status) /* too late: the reports are being made */
-        return;
-    job->suspicion.status = PMIX_SUCCESS;
-    job->stage = PX_JOB_RUNNING;
+    job->unconfirmed.status = PMIX_SUCCESS;
     px_timer_clear(job->timer);
     job->launch_cb(PMIX_SUCCESS, job->proc.nspace, job->launch_cbdata);
     if (job->plan.job_events)
@@ -380,17 +376,18 @@ void px_job_launched(struct px_launch_job *job)
 
 void px_job_abandon(struct px_launch_job *job, pmix_status_t status)
 {
+    job->launch_status = status;
+    px_steps_undo(&job->launch);
+}
+
+void px_job_undone(void *arg)
+{
+    struct px_launch_job *job = arg;
     struct px_launcher *l = job->launcher;
     const pmix_spawn_cbfunc_t cb = job->launch_cb;
     void *cbdata = job->launch_cbdata;
+    const pmix_status_t status = job->launch_status;
 
-    job->launch_status = status;
-    px_server_setup_cancel(px_take(&job->setup));
-    silence(job);
-    px_job_end(job, SIGKILL, status);
-    if (job->n_running > 0)
-        return;
-    px_server_drop_nspace(l->server, job->proc.nspace);
     job_free(job);
     cb(status, NULL, cbdata);
     check_idle(l);
@@ -402,7 +399,7 @@ static void limit_kept(struct px_launcher *l)
     uint32_t n = 0;
 
     PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link) {
-        if (job->stage != PX_JOB_ENDED)
+        if (job->end != PX_JOB_ENDED)
             continue;
         n++;
         oldest = oldest ? oldest : job;
@@ -411,14 +408,15 @@ static void limit_kept(struct px_launcher *l)
         px_timer_set(oldest->timer, 0);
 }
 
-/* Has the last process ended, is all its output written, and why it ended known? */
+/* Ends the job after its last process has ended, all output is written, and the reason
+ * of a failure is known. */
 static void check_finished(struct px_launch_job *job)
 {
     if (job->n_running > 0 || job->n_streams > 0 || job->traces ||
-        job->stage == PX_JOB_ENDED || job->stage == PX_JOB_LAUNCHING ||
-        (job->suspicion.status && !job->failure.status))
+        job->end == PX_JOB_ENDED || px_job_is_launching(job) ||
+        (job->unconfirmed.status && !job->failure.status))
         return;
-    job->stage = PX_JOB_ENDED;
+    job->end = PX_JOB_ENDED;
     px_pubs_gone(&job->launcher->pubs, &job->proc);
     drop_dirs(job);
     report_end(job);
@@ -429,7 +427,7 @@ static void check_finished(struct px_launch_job *job)
 
 static void launch_too_long(struct px_launch_job *job)
 {
-    if (job->stage == PX_JOB_LAUNCHING)
+    if (px_job_is_launching(job))
         px_job_abandon(job, PMIX_ERR_TIMEOUT);
 }
 
@@ -437,12 +435,12 @@ static void on_timer(void *arg)
 {
     struct px_launch_job *job = arg;
 
-    if (job->stage == PX_JOB_LAUNCHING) {
+    if (px_job_is_launching(job)) {
         px_log(PX_LOG_ERROR, "spawn",
                "cannot spawn: the time limit for the launch is over");
         job->launch_status = PMIX_ERR_TIMEOUT;
         px_job_report_timeout(job, launch_too_long);
-    } else if (job->stage == PX_JOB_ENDED) {
+    } else if (job->end == PX_JOB_ENDED) {
         struct px_launcher *l = job->launcher;
 
         px_server_drop_nspace(l->server, job->proc.nspace);
@@ -451,26 +449,27 @@ static void on_timer(void *arg)
     } else if (job->launch_status && job->n_running == 0) {
         px_job_abandon(job, job->launch_status);
     } else if (job->n_running == 0) {
-        /* Processes that still hold the pipes are none of this job's. */
+        /* The processes that hold the pipes now do not belong to the job. */
         for (uint32_t i = 0; i < 2 * job->n_tasks; i++)
             if (output_of(job, i)->stream)
                 px_stream_finish(output_of(job, i)->stream);
-    } else if (job->stage == PX_JOB_TOLD) {
+    } else if (job->end == PX_JOB_NOTIFIED) {
         px_job_end(job, SIGTERM, PMIX_ERR_JOB_KILLED_BY_CMD);
-    } else if (job->stage == PX_JOB_TERM) {
+    } else if (job->end == PX_JOB_TERM) {
         px_job_end(job, SIGKILL, PMIX_SUCCESS);
     }
 }
 
 /* ---- failures ------------------------------------------------------------------- */
 
-/* Does the job go on without the process? */
+/* True if the job goes on without the process. */
 static bool is_survived(const struct px_launch_job *job, const struct px_failure *f)
 {
     return px_plan_goes_on(&job->plan) && !f->whole && f->rank != PMIX_RANK_UNDEF;
 }
 
-/* Those that are connected with it hear of it; marks all jobs that end by it. */
+/* Notifies the processes that are connected with the job, and marks the jobs that
+ * end. */
 static size_t report_failure(struct px_launch_job *job, const struct px_failure *f,
                              bool survived)
 {
@@ -486,7 +485,8 @@ static size_t report_failure(struct px_launch_job *job, const struct px_failure 
     return report(job, f, false, &kin);
 }
 
-static void end_family(struct px_launch_job *job, pmix_status_t verdict, bool told)
+/* Ends the marked jobs; notified: when handlers of the failure have had some time. */
+static void end_family(struct px_launch_job *job, pmix_status_t verdict, bool notified)
 {
     if (!job->verdict)
         job->verdict = verdict;
@@ -497,8 +497,8 @@ static void end_family(struct px_launch_job *job, pmix_status_t verdict, bool to
         if (j != job)
             px_log(PX_LOG_INFO, "spawn", "job %s ends with job %s", j->proc.nspace,
                    job->proc.nspace);
-        if (told && j->stage == PX_JOB_RUNNING && j->n_running > 0) {
-            j->stage = PX_JOB_TOLD;
+        if (notified && px_job_stage(j) == PX_JOB_RUNNING && j->n_running > 0) {
+            j->end = PX_JOB_NOTIFIED;
             px_timer_set(j->timer, NOTICE_MS);
         } else {
             px_job_end(j, SIGTERM, PMIX_ERR_JOB_KILLED_BY_CMD);
@@ -508,20 +508,20 @@ static void end_family(struct px_launch_job *job, pmix_status_t verdict, bool to
 
 static void settle(struct px_launch_job *job, const struct px_failure *failure)
 {
-    bool survived = is_survived(job, failure), first = job->stage < PX_JOB_TOLD;
-    size_t n_told = 0;
+    bool survived = is_survived(job, failure), first = !job->end;
+    size_t n_notified = 0;
 
     if (!job->failure.status)
         job->failure = *failure;
-    px_timer_clear(job->suspicion_timer);
-    if (first) { /* else this follows from its end */
+    px_timer_clear(job->unconfirmed_timer);
+    if (first) { /* else the failure follows from the end of the job */
         px_log(PX_LOG_INFO, "spawn", "job %s %s: %s", job->proc.nspace,
                survived ? "goes on" : "ends", failure->text);
-        n_told = report_failure(job, failure, survived);
+        n_notified = report_failure(job, failure, survived);
     }
     if (first && !survived)
-        /* The process that aborted another job waits for the answer of its call. */
-        end_family(job, failure->verdict, n_told > 0 || failure->nspace[0]);
+        /* A process that aborts another job waits for the answer to its call. */
+        end_family(job, failure->verdict, n_notified > 0 || failure->nspace[0]);
     else if (!job->verdict)
         job->verdict = failure->verdict;
 }
@@ -546,35 +546,33 @@ static bool is_another_dying(struct px_launch_job *failed, pmix_rank_t rank)
     return false;
 }
 
-/* When a process dies, its connections break a little before its end is reported.
- * Others may fail over that and end first; but the failure to name is that of the dying
- * one. */
+/* The connections of a dying process break before its end is reported. Other processes
+ * may fail by that, and end first. The failure of the dying process counts. */
 void px_job_fail(struct px_launch_job *job, const struct px_failure *failure)
 {
-    if ((job->failure.status && job->stage >= PX_JOB_TERM) ||
-        job->stage == PX_JOB_ENDED)
+    if ((job->failure.status && job->end >= PX_JOB_TERM) || job->end == PX_JOB_ENDED)
         return;
-    if (job->stage == PX_JOB_LAUNCHING && !is_survived(job, failure)) {
-        if (!job->suspicion.status)
-            job->suspicion = *failure;
+    if (px_job_is_launching(job) && !is_survived(job, failure)) {
+        if (!job->unconfirmed.status)
+            job->unconfirmed = *failure;
         return;
     }
     if (failure->rank != PMIX_RANK_UNDEF && !is_survived(job, failure) &&
         is_another_dying(job, failure->nspace[0] ? PMIX_RANK_UNDEF : failure->rank)) {
-        if (!job->suspicion.status) {
-            job->suspicion = *failure;
-            px_timer_set(job->suspicion_timer, SUSPICION_MS);
+        if (!job->unconfirmed.status) {
+            job->unconfirmed = *failure;
+            px_timer_set(job->unconfirmed_timer, UNCONFIRMED_MS);
         }
         return;
     }
     settle(job, failure);
 }
 
-static void on_suspicion(void *arg)
+static void on_unconfirmed(void *arg)
 {
     struct px_launch_job *job = arg;
 
-    settle(job, &job->suspicion);
+    settle(job, &job->unconfirmed);
     check_finished(job);
 }
 
@@ -587,7 +585,7 @@ static void run_too_long(struct px_launch_job *job)
 
     snprintf(f.text, sizeof(f.text), "%u seconds, its time limit, are over",
              job->plan.limit_s);
-    if (job->stage < PX_JOB_TOLD)
+    if (!job->end)
         px_log(PX_LOG_WARN, "spawn", "job %s ends: %s", job->proc.nspace, f.text);
     px_job_fail(job, &f);
     check_finished(job); /* its last process may have ended meanwhile */
@@ -597,11 +595,11 @@ static void on_limit(void *arg)
 {
     struct px_launch_job *job = arg;
 
-    if (job->stage < PX_JOB_TOLD)
+    if (!job->end)
         px_job_report_timeout(job, run_too_long);
 }
 
-/* Status PMIX_SUCCESS if it ended as it should. */
+/* Returns the failure of an ended process; status PMIX_SUCCESS: no failure. */
 static struct px_failure judge(const struct px_task *task)
 {
     struct px_failure f = {.rank = task->rank, .exit_code = 1};
@@ -635,7 +633,7 @@ static void last_task_ended(struct px_launch_job *job)
         px_job_abandon(job, job->launch_status);
         return;
     }
-    px_timer_set(job->timer, LINGER_MS);
+    px_timer_set(job->timer, LATE_OUTPUT_MS);
     check_finished(job);
 }
 
@@ -645,7 +643,7 @@ void px_job_task_failed(struct px_task *task, pmix_status_t status)
 
     task->running = false;
     job->n_running--;
-    if (job->stage == PX_JOB_LAUNCHING)
+    if (px_job_is_launching(job))
         px_job_abandon(job, status);
     else if (job->n_running == 0)
         last_task_ended(job);
@@ -692,7 +690,7 @@ void px_job_stream_ended(void *arg)
 static bool is_idle(const struct px_launcher *l)
 {
     PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
-        if (job->stage != PX_JOB_ENDED)
+        if (job->end != PX_JOB_ENDED)
             return false;
     return true;
 }
@@ -703,8 +701,7 @@ static void stop_waiting(struct px_launcher *l)
     px_call_done(px_take(&l->waiter), PMIX_SUCCESS);
 }
 
-/* A job has ended or is gone: it may be the last that px_launcher_end_jobs waits
- * for. */
+/* Completes px_launcher_end_jobs after the last job has ended. */
 static void check_idle(struct px_launcher *l)
 {
     if (l->waiter && is_idle(l))
@@ -719,7 +716,7 @@ static void on_deadline(void *arg)
         if (job->n_running > 0)
             px_log(PX_LOG_WARN, "spawn", "%u processes of job %s do not end",
                    job->n_running, job->proc.nspace);
-        else if (job->stage != PX_JOB_ENDED)
+        else if (job->end != PX_JOB_ENDED)
             px_log(PX_LOG_WARN, "spawn", "the last output of job %s is lost",
                    job->proc.nspace);
     }
@@ -729,7 +726,7 @@ static void on_deadline(void *arg)
 void px_launcher_end_jobs(struct px_call *call, void *launcher)
 {
     struct px_launcher *l = launcher;
-    uint64_t wait_ms = PATIENCE_MS;
+    uint64_t wait_ms = END_WAIT_MS;
 
     l->stopping = true;
     if (is_idle(l)) {
@@ -740,7 +737,7 @@ void px_launcher_end_jobs(struct px_call *call, void *launcher)
     l->deadline = px_timer_create(px_process.loop, on_deadline, l);
     PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link) {
         if (job->n_running > 0) /* until KILL, and a little more */
-            wait_ms = l->grace_ms + PATIENCE_MS;
+            wait_ms = l->grace_ms + END_WAIT_MS;
         px_job_end(job, SIGTERM, PMIX_ERR_JOB_KILLED_BY_CMD);
     }
     if (l->deadline)

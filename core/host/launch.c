@@ -2,6 +2,7 @@
 #include "core/host/launch.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,12 +20,12 @@
 
 /* ---- the description of a job --------------------------------------------------- */
 
-/* All that launchers in the field say of theirs. */
+/* Job-level keys that existing launchers provide. */
 
 static const bool yes = true;
 static const uint32_t zero, one = 1;
 
-/* NULL: the program that has this host. */
+/* Returns NULL for the program of this host. */
 static const pmix_proc_t *parent_of(const struct px_launch_job *job)
 {
     return px_proc_same(&job->parent, px_server_name(job->launcher->server))
@@ -42,7 +43,7 @@ static uint32_t node_size(const struct px_launch_job *job)
     return n;
 }
 
-/* "0,1,2": some readers of peers take no ranges. */
+/* Returns "0,1,2", malloc'd: some readers of peers accept no ranges. */
 static char *all_ranks(const struct px_launch_job *job)
 {
     size_t room = (size_t)job->n_tasks * sizeof("4294967295,"), at = 0;
@@ -53,7 +54,7 @@ static char *all_ranks(const struct px_launch_job *job)
     return text;
 }
 
-/* The job that it debugs, or NULL. */
+/* Returns the job that this job debugs, or NULL. */
 static const pmix_proc_t *target_of(const struct px_launch_job *job)
 {
     for (size_t i = 0; i < job->plan.n_apps; i++)
@@ -85,7 +86,7 @@ static pmix_status_t describe_job(px_infos *out, const struct px_launch_job *job
         {PMIX_NODE_MAP, nodes, PMIX_STRING},
         {PMIX_PROC_MAP, procs, PMIX_STRING},
         {PMIX_LOCAL_PEERS, ranks, PMIX_STRING},
-        /* Open MPI, for one, puts all its files there, and leaves them to us. */
+        /* Open MPI puts all its files there, and never removes them. */
         {PMIX_TMPDIR, top, PMIX_STRING},
         {PMIX_NSDIR, job->dir, PMIX_STRING},
         {PMIX_TDIR_RMCLEAN, job->dir ? &yes : NULL, PMIX_BOOL},
@@ -189,8 +190,10 @@ static pmix_status_t describe(px_infos *out, const struct px_launch_job *job)
 
 /* ---- registration --------------------------------------------------------------- */
 
-static pmix_status_t register_ranks(struct px_launch_job *job, struct px_err *err)
+/* The ranks go with the namespace, so nothing is left to undo. */
+static pmix_status_t register_ranks(void *arg, struct px_err *err)
 {
+    struct px_launch_job *job = arg;
     struct px_server *srv = job->launcher->server;
     pmix_iof_channel_t forwards = PMIX_FWD_NO_CHANNELS;
     pmix_status_t rc = PMIX_SUCCESS;
@@ -203,7 +206,7 @@ static pmix_status_t register_ranks(struct px_launch_job *job, struct px_err *er
             px_err_set(err, rc, "cannot register rank %u: %s", r,
                        PMIx_Error_string(rc));
     }
-    /* Before it can write. One that asks, and is gone already, needs nothing. */
+    /* The parent may be gone already, and needs no output then. */
     for (size_t i = 0; i < job->plan.n_apps; i++)
         forwards |= job->plan.apps[i].forwards;
     if (!rc && forwards) {
@@ -221,53 +224,25 @@ static pmix_status_t register_ranks(struct px_launch_job *job, struct px_err *er
     return rc;
 }
 
-/* The additions of fabric components are there, or cannot be. */
-static void on_fabric(void *arg, pmix_status_t status, const char *why)
+static pmix_status_t register_nspace(void *arg, struct px_err *err)
 {
     struct px_launch_job *job = arg;
-    struct px_err err = {0};
-    pmix_status_t rc = status;
-
-    job->setup = NULL;
-    if (rc)
-        px_err_set(&err, rc, "%s", why);
-    else
-        rc = register_ranks(job, &err);
-    if (!rc)
-        rc = px_job_list_files(job, &err);
-    if (!rc)
-        rc = px_job_show_seats(job, &err);
-    if (!rc)
-        rc = px_files_make(&job->files, &err);
-    if (!rc)
-        return;
-    px_log(PX_LOG_ERROR, "spawn", "%s", err.text);
-    px_job_abandon(job, rc);
-}
-
-/* The job may be gone then. */
-static pmix_status_t register_job(struct px_launch_job *job, struct px_err *err)
-{
-    struct px_server *srv = job->launcher->server;
-    PX_AUTO(px_infos) infos = {0};
-    struct px_server_setup *setup;
 
     job->crowded = node_size(job) > px_binding_count();
-    pmix_status_t rc = describe(&infos, job);
+    pmix_status_t rc = describe(&job->description, job);
     if (rc)
         return px_err_set(err, rc, "cannot describe the job: %s",
                           PMIx_Error_string(rc));
-    rc = px_server_add_nspace(srv, job->proc.nspace, job->n_tasks, infos.v, infos.n,
-                              err);
-    /* Variables that this program forwards in its own name are for all its jobs. */
-    if (!rc && px_infos_add(&infos, PMIX_PARENT_ID, px_server_name(srv), PMIX_PROC))
-        rc = px_err_nomem(err, "describe the job");
-    if (!rc)
-        rc = px_server_setup_fabric(srv, job->proc.nspace, infos.v, infos.n, on_fabric,
-                                    job, &setup, err);
-    if (!rc && setup)
-        job->setup = setup;
-    return rc;
+    return px_server_add_nspace(job->launcher->server, job->proc.nspace, job->n_tasks,
+                                job->description.v, job->description.n, err);
+}
+
+static bool drop_nspace(void *arg)
+{
+    struct px_launch_job *job = arg;
+
+    px_server_drop_nspace(job->launcher->server, job->proc.nspace);
+    return true;
 }
 
 /* ---- one process ---------------------------------------------------------------- */
@@ -281,8 +256,8 @@ static pmix_status_t add_crowded(const struct px_task *task, char ***env)
     return task->job->crowded ? px_env_set(env, name, "1", false) : PMIX_SUCCESS;
 }
 
-/* Before it can start anything itself: if we are killed, all of that has to be
- * known. */
+/* Runs before the process can start others: the journal has to know the process if we
+ * are killed. */
 static void on_forked(void *arg, pid_t pid)
 {
     struct px_task *task = arg;
@@ -323,9 +298,8 @@ static void on_started(void *arg, pid_t pid, pmix_status_t status, const char *w
         start_more(job);
         return;
     }
-    /* The others of a job that has failed are killed, and why they end is no news. */
-    px_log(job->stage == PX_JOB_LAUNCHING ? PX_LOG_ERROR : PX_LOG_INFO, "spawn", "%s",
-           why);
+    /* The other processes of a failed job are killed, which is expected. */
+    px_log(px_job_is_launching(job) ? PX_LOG_ERROR : PX_LOG_INFO, "spawn", "%s", why);
     job->launcher->restart->started(task, status, why);
     px_job_task_failed(task, launch_status_of(status));
 }
@@ -389,7 +363,7 @@ pmix_status_t px_task_start(struct px_task *task, struct px_err *err)
     else
         rc = exec_task(task, &spec, err);
     for (int i = 0; i < 3; i++)
-        if ((i > 0 || spec.fds[0] != STDIN_FILENO) && /* else it is not ours to close */
+        if ((i > 0 || spec.fds[0] != STDIN_FILENO) && /* our own stdin stays open */
             (i == 2 || spec.fds[i] != spec.fds[i + 1]))
             px_autoclose(&spec.fds[i]);
     return rc;
@@ -397,10 +371,12 @@ pmix_status_t px_task_start(struct px_task *task, struct px_err *err)
 
 /* ---- the job -------------------------------------------------------------------- */
 
-/* Of one job: so many keep the machine busy, and the loop gets its turn in between. */
+/* Starts of one job without a result: enough to keep the machine busy, and the loop
+ * runs other work in between. */
 enum { STARTS_AT_ONCE = 16 };
 
-/* The processes that run here already. *taken is malloc'd, for as long as *node. */
+/* Finds the processes that run here. *taken is malloc'd, and has to live as long as
+ * *node. */
 static pmix_status_t find_taken(const struct px_launcher *l, struct px_place_node *node,
                                 const struct px_seat ***taken)
 {
@@ -417,38 +393,162 @@ static pmix_status_t find_taken(const struct px_launcher *l, struct px_place_nod
     return PMIX_SUCCESS;
 }
 
-/* Until all have been started or one cannot be. The job may be gone then. */
+/* ---- steps of a launch ----------------------------------------------------------- */
+
+/* Ends the pending step. The success of a job that ends by order does not count. */
+static void finish_step(struct px_launch_job *job, pmix_status_t status,
+                        const char *why)
+{
+    if (status || px_job_is_launching(job))
+        px_steps_finish(&job->launch, status, why);
+}
+
+static void on_fabric(void *arg, pmix_status_t status, const char *why)
+{
+    struct px_launch_job *job = arg;
+
+    job->setup = NULL;
+    finish_step(job, status, why);
+}
+
+/* Has fabric components add to the job. */
+static pmix_status_t setup_fabric(void *arg, struct px_err *err)
+{
+    struct px_launch_job *job = arg;
+    struct px_server *srv = job->launcher->server;
+    struct px_server_setup *setup;
+    PX_AUTO(px_infos) infos = job->description;
+
+    job->description = (px_infos){0};
+    /* Variables that this program forwards in its own name are for all its jobs. */
+    if (px_infos_add(&infos, PMIX_PARENT_ID, px_server_name(srv), PMIX_PROC))
+        return px_err_nomem(err, "describe the job");
+    pmix_status_t rc = px_server_setup_fabric(srv, job->proc.nspace, infos.v, infos.n,
+                                              on_fabric, job, &setup, err);
+    if (rc)
+        return rc;
+    if (setup) /* else on_fabric has run, and the job may be gone */
+        job->setup = setup;
+    return PX_STEP_PENDING;
+}
+
+static bool cancel_fabric(void *arg)
+{
+    struct px_launch_job *job = arg;
+
+    px_server_setup_cancel(px_take(&job->setup));
+    return true;
+}
+
+static pmix_status_t name_files(void *arg, struct px_err *err)
+{
+    return px_job_list_files(arg, err);
+}
+
+static pmix_status_t show_map(void *arg, struct px_err *err)
+{
+    return px_job_show_seats(arg, err);
+}
+
+static bool drop_map(void *arg)
+{
+    px_job_silence(arg);
+    return true;
+}
+
+static void on_files(void *arg, pmix_status_t status, const char *why)
+{
+    finish_step(arg, status, why);
+}
+
+static pmix_status_t make_files(void *arg, struct px_err *err)
+{
+    struct px_launch_job *job = arg;
+
+    job->files.done = on_files;
+    job->files.arg = job;
+    pmix_status_t rc = px_files_make(&job->files, err);
+    return rc ? rc : PX_STEP_PENDING;
+}
+
+static bool cancel_files(void *arg)
+{
+    px_files_cancel(&((struct px_launch_job *)arg)->files);
+    return true;
+}
+
+static pmix_status_t open_input(void *arg, struct px_err *err)
+{
+    pmix_status_t rc = px_job_open_input(arg, err);
+
+    return rc ? launch_status_of(rc) : PMIX_SUCCESS;
+}
+
+static bool close_input(void *arg)
+{
+    px_job_close_input(arg);
+    return true;
+}
+
+/* Starts processes until all have been started, or a start fails. The job may be gone
+ * then. A job whose time is over waits for the report on its processes. */
 static void start_more(struct px_launch_job *job)
 {
     struct px_err err = {0};
     pmix_status_t rc = PMIX_SUCCESS;
 
-    if (job->stage != PX_JOB_LAUNCHING)
+    if (!px_job_is_launching(job))
         return;
-    if (job->n_begun == 0)
-        rc = px_job_open_input(job, &err);
     while (!rc && job->n_begun < job->n_tasks && job->n_starting < STARTS_AT_ONCE)
         rc = px_task_start(&job->tasks[job->n_begun++], &err);
-    if (rc) {
-        px_log(PX_LOG_ERROR, "spawn", "%s", err.text);
-        px_job_abandon(job, launch_status_of(rc));
-    } else if (job->n_starting == 0) {
-        px_job_launched(job);
-    }
+    if (rc || (job->n_starting == 0 && !job->launch_status))
+        px_steps_finish(&job->launch, rc ? launch_status_of(rc) : PMIX_SUCCESS,
+                        err.text);
 }
 
-/* The files of the job are there, or it cannot be. */
-static void on_files(void *arg, pmix_status_t status, const char *why)
+static pmix_status_t start_tasks(void *arg, struct px_err *err PX_UNUSED)
+{
+    start_more(arg);
+    return PX_STEP_PENDING;
+}
+
+/* Returns true when the last process has ended. */
+static bool kill_tasks(void *arg)
 {
     struct px_launch_job *job = arg;
 
-    if (status) {
-        px_log(PX_LOG_ERROR, "spawn", "%s", why);
-        px_job_abandon(job, status);
-        return;
-    }
-    start_more(job);
+    px_job_silence(job);
+    px_job_end(job, SIGKILL, job->launch_status);
+    return job->n_running == 0;
 }
+
+static void on_failed(void *arg, pmix_status_t status, const char *why)
+{
+    struct px_launch_job *job = arg;
+
+    job->launch_status = status;
+    px_log(PX_LOG_ERROR, "spawn", "%s", why);
+}
+
+static const struct px_step steps[] = {
+    [PX_JOB_NSPACE] = {"namespace", register_nspace, drop_nspace},
+    [PX_JOB_FABRIC] = {"fabric", setup_fabric, cancel_fabric},
+    [PX_JOB_CLIENTS] = {"clients", register_ranks, NULL},
+    [PX_JOB_NAMES] = {"names of files", name_files, NULL},
+    [PX_JOB_MAP] = {"map", show_map, drop_map},
+    [PX_JOB_FILES] = {"files", make_files, cancel_files},
+    [PX_JOB_INPUT] = {"input", open_input, close_input},
+    [PX_JOB_TASKS] = {"processes", start_tasks, kill_tasks},
+};
+_Static_assert(PX_COUNT(steps) == PX_JOB_RUNNING, "a stage for each step");
+
+static const struct px_sequence launch = {
+    .steps = steps,
+    .n = PX_COUNT(steps),
+    .done = px_job_launched,
+    .failed = on_failed,
+    .undone = px_job_undone,
+};
 
 pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
                         size_t n_info, const pmix_app_t apps[], size_t n_apps,
@@ -488,20 +588,15 @@ pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
         if (rc)
             px_err_set(&err, rc, "cannot spawn: %s", PMIx_Error_string(rc));
     }
-    if (job) {
-        job->parent_is_here = task || px_server_has_peer(l->server, parent);
-        job->launch_cb = cb;
-        job->launch_cbdata = cbdata;
-        job->files.done = on_files;
-        job->files.arg = job;
-    }
-    if (!rc)
-        rc = register_job(job, &err);
-    if (rc)
+    if (rc) {
         px_log(PX_LOG_ERROR, "spawn", "%s", err.text);
-    if (!job)
         return rc;
-    if (rc)
-        px_job_abandon(job, rc);
+    }
+    job->parent_is_here = task || px_server_has_peer(l->server, parent);
+    job->launch_cb = cb;
+    job->launch_cbdata = cbdata;
+    job->launch = (struct px_steps){
+        .sequence = &launch, .name = job->proc.nspace, .arg = job};
+    px_steps_run(&job->launch);
     return PMIX_SUCCESS;
 }

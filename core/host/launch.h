@@ -5,12 +5,12 @@
 
 #include "core/host/job.h"
 
-/* Either all processes run, or none is left. As the host module's function
- * (pmix_server.h). */
+/* PMIx_Spawn: a function of the host module. In the end either all processes run, or
+ * nothing of the job is left. */
 pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
                         size_t n_info, const pmix_app_t apps[], size_t n_apps,
                         pmix_spawn_cbfunc_t cb, void *cbdata);
-/* One process of a job. The end of its start is reported on the loop. */
+/* Begins to start one process of a job. The result is reported on the loop. */
 pmix_status_t px_task_start(struct px_task *task, struct px_err *err);
 
 #endif

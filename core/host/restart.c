@@ -44,8 +44,8 @@ static void go_on(struct px_task *task)
     const pmix_proc_t proc = px_task_name(task);
     struct px_err err = {0};
 
-    if (!r || !r->pending || !r->due || job->stage > PX_JOB_RUNNING ||
-        task->outputs[0].stream || task->outputs[1].stream)
+    if (!r || !r->pending || !r->due || job->end || task->outputs[0].stream ||
+        task->outputs[1].stream)
         return;
     if (!px_server_client_settled(srv, &proc)) {
         px_timer_set(r->timer, FIRST_PAUSE_MS);
@@ -74,7 +74,7 @@ static void on_pause_over(void *arg)
 
     if (!r->pending)
         return;
-    if (task->job->stage > PX_JOB_RUNNING) {
+    if (task->job->end) {
         r->pending = false;
         revive(task, false);
         px_job_task_failed(task, task->job->verdict);
@@ -94,7 +94,7 @@ static bool plan(struct px_task *task, const struct px_failure *failure)
     uint32_t max = job->plan.apps[task->app].max_restarts;
     struct px_restart *r = task->restart;
 
-    if (job->stage > PX_JOB_RUNNING || task->ends || max <= (r ? r->n : 0))
+    if (job->end || task->ends || max <= (r ? r->n : 0))
         return false;
     if (!r) {
         r = calloc(1, sizeof(*r));

@@ -205,7 +205,7 @@ static PX_NORETURN void run_child(struct px_files *files, int line)
 
 /* ---- the parent ----------------------------------------------------------------- */
 
-static void stop(struct px_files *files)
+void px_files_cancel(struct px_files *files)
 {
     px_watch_free(px_take(&files->watch));
     px_drop_fd(&files->line);
@@ -221,7 +221,7 @@ static void finish(struct px_files *files, const struct report *r)
     const struct px_file *f = &files->v[r->file];
     struct px_err err = {0};
 
-    stop(files);
+    px_files_cancel(files);
     if (r->file == files->n && r->errnum)
         px_err_set(
             &err, PMIX_ERR_JOB_FAILED_TO_LAUNCH,
@@ -313,7 +313,7 @@ pmix_status_t px_files_make(struct px_files *files, struct px_err *err)
 
 void px_files_free(struct px_files *files)
 {
-    stop(files);
+    px_files_cancel(files);
     for (size_t i = 0; i < files->n; i++) {
         free(files->v[i].from);
         free(files->v[i].to);

@@ -34,10 +34,12 @@ struct px_files {
     void *arg;
 };
 
-/* Begins to make what is in files; done comes once, from the loop: all is there, or why
- * says what could not be made. With nothing to make it comes within. */
+/* Begins to make the files. done runs once, from the loop: all files are there, or why
+ * names the file and the reason. Without files done runs before this returns. */
 pmix_status_t px_files_make(struct px_files *files, struct px_err *err);
-/* Ends that, if it still goes on; closes and frees all. Files stay. */
+/* Stops the making of files. Files that are there stay. Idempotent. */
+void px_files_cancel(struct px_files *files);
+/* Cancels, then closes and frees all. Files stay. */
 void px_files_free(struct px_files *files);
 
 #endif

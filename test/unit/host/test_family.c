@@ -143,12 +143,12 @@ static void check(const struct scene *s, char name)
 
     ck_assert(!job->failing);
     if (strchr(s->ends, name))
-        ck_assert(job->stage == PX_JOB_ENDED &&
+        ck_assert(px_job_stage(job) == PX_JOB_ENDED &&
                   job->verdict == (s->fails[1] && s->fails[0] == name
                                        ? PMIX_ERR_JOB_ABORTED_BY_SIG
                                        : PMIX_ERR_JOB_KILLED_BY_CMD));
     else
-        ck_assert(job->stage == PX_JOB_RUNNING && job->n_running == n);
+        ck_assert(px_job_stage(job) == PX_JOB_RUNNING && job->n_running == n);
 }
 
 static void do_check(struct px_call *call, void *arg)
