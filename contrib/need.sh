@@ -4,7 +4,7 @@
 
 # Alternatives stand in one word, as "a|b": the first that is installed or that apt can install.
 BUILD_PACKAGES="gcc libc6-dev meson ninja-build pkg-config
-    libhwloc-dev libjansson-dev zlib1g-dev python3"
+    libevent-dev libhwloc-dev libjansson-dev libltdl-dev zlib1g-dev python3"
 TEST_PACKAGES="check g++ clang libclang-rt-dev|libclang-rt-14-dev binutils iproute2 procps"
 # Programs and libraries that tests compare with. Their tests skip themselves without them.
 ORACLE_PACKAGES="abigail-tools python3-pmix openmpi-bin libopenmpi-dev libpmix-dev

@@ -3,6 +3,7 @@
  * used. */
 #include "core/plugin/loader.h"
 
+#include "core/base/dl.h"
 #include "core/base/path.h"
 #include "core/base/str.h"
 #include "core/base/strv.h"
@@ -13,6 +14,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <ltdl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -305,11 +307,53 @@ static pmix_status_t find_descriptor(const struct px_found *f, void *handle,
 
     if (!symbol)
         return px_err_nomem(err, "load %s", f->file);
-    *out = dlsym(handle, symbol);
+    *out = lt_dlsym(handle, symbol);
     if (!*out)
         return px_err_set(err, PMIX_ERR_NOT_SUPPORTED, "component %s has no symbol %s",
                           f->file, symbol);
     return PMIX_SUCCESS;
+}
+
+static void close_file(lt_dlhandle handle)
+{
+    (void)lt_dlclose(handle);
+    (void)lt_dlexit();
+}
+
+/* Opens a file with symbols of its own, by libltdl, whose users in a process are
+ * counted. */
+static lt_dlhandle open_local(const char *file)
+{
+    lt_dladvise advise = NULL;
+    lt_dlhandle handle = NULL;
+
+    /* libltdl counts a failure, too, and would not begin again. */
+    if (!lt_dlinit() && !lt_dladvise_init(&advise) && !lt_dladvise_local(&advise))
+        handle = lt_dlopenadvise(file, advise);
+    (void)lt_dladvise_destroy(&advise);
+    if (!handle)
+        (void)lt_dlexit();
+    return handle;
+}
+
+/* libltdl binds a symbol when it is first called, and forgets why a file does not load.
+ * Our own files are linked to bind at once. The system's loader binds the others, and
+ * has the reasons. */
+static pmix_status_t open_file(const struct px_found *f, const char *file,
+                               void **handle, struct px_err *err)
+{
+    struct px_err why = {0};
+    void *bound = f->own ? NULL : px_dl_open(file, RTLD_NOW | RTLD_LOCAL, &why);
+
+    *handle = f->own || bound ? open_local(file) : NULL;
+    if (!*handle && !why.text[0])
+        bound = px_dl_open(file, RTLD_NOW | RTLD_LOCAL, &why);
+    if (bound)
+        (void)dlclose(bound);
+    if (*handle)
+        return PMIX_SUCCESS;
+    return px_err_set(err, PMIX_ERR_NOT_FOUND, "component cannot be loaded: %s",
+                      why.text[0] ? why.text : "libltdl cannot open the file");
 }
 
 static pmix_status_t load_file(const struct px_found *f, struct px_loaded *out,
@@ -324,21 +368,14 @@ static pmix_status_t load_file(const struct px_found *f, struct px_loaded *out,
         return rc == PMIX_ERR_NO_PERMISSIONS
                    ? px_err_prefix(err, "component not loaded")
                    : rc;
-    /* Not when a symbol is first called, which is late to learn that one is missing. */
-    out->handle = dlopen(real ? real : f->file, RTLD_NOW | RTLD_LOCAL);
-    if (!out->handle) {
-        const char *why = dlerror();
-
-        return px_err_set(err, PMIX_ERR_NOT_FOUND, "component cannot be loaded: %s",
-                          why ? why : f->file);
-    }
+    rc = open_file(f, real ? real : f->file, &out->handle, err);
+    if (rc)
+        return rc;
     rc = find_descriptor(f, out->handle, &descriptor, err);
     if (!rc)
         rc = px_descriptor_take(f, descriptor, out, err);
-    if (!rc)
-        return PMIX_SUCCESS;
-    (void)dlclose(out->handle);
-    out->handle = NULL;
+    if (rc)
+        close_file(px_take(&out->handle));
     return rc;
 }
 
@@ -362,8 +399,6 @@ pmix_status_t px_loader_load_builtin(const struct px_found *found,
 void px_loader_unload(struct px_loaded *loaded)
 {
     px_descriptor_release(loaded);
-    if (!loaded->handle)
-        return;
-    (void)dlclose(loaded->handle);
-    loaded->handle = NULL;
+    if (loaded->handle)
+        close_file(px_take(&loaded->handle));
 }

@@ -2,6 +2,7 @@
 /* Cpusets and topologies of hwloc, for the walkers and the wire. */
 #include "core/types/handle.h"
 
+#include "core/base/dl.h"
 #include "core/types/hwloc_api.h"
 
 #include <dlfcn.h>
@@ -32,7 +33,8 @@ bool px_hwloc_open(struct px_hwloc *h)
 {
     /* It stays loaded: bitmaps and topologies of its making are in the hands of users.
      * So this reference can be given back, and counts do not grow. */
-    void *library = dlopen(PX_HWLOC_FILE, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+    void *library = px_dl_open(PX_HWLOC_FILE, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE,
+                               NULL);
     bool found = library != NULL;
 
     for (size_t i = 0; found && i < PX_COUNT(functions); i++) {
