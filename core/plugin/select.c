@@ -138,7 +138,7 @@ static void try_component(void *arg, int fd)
     atomic_store(&px_process.log_level, -1);
     t->s->trial_ms = 0;
     t->s->trial_fd = fd;
-    if (px_loop_create(PX_PROGRESS_EXTERNAL, &t->s->loop) ||
+    if (px_loop_create(PX_PROGRESS_EXTERNAL, NULL, &t->s->loop) ||
         load_component(t->s, t->slot, t->found, 0, NULL) || t->slot->n == n)
         return;
     (void)px_call(t->s->loop, on_try, t);

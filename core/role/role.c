@@ -35,6 +35,27 @@ static const char *name_of(enum px_role role)
                                     : "info of PMIx_tool_init";
 }
 
+/* Finds the libevent base that the program runs our loop in. */
+static pmix_status_t find_base(const pmix_info_t *info, size_t n,
+                               struct event_base **base, struct px_err *err)
+{
+    static const char *const keys[] = {PMIX_EXTERNAL_AUX_EVENT_BASE, PMIX_EVENT_BASE};
+
+    *base = NULL;
+    for (size_t i = 0; i < PX_COUNT(keys) && !*base; i++) {
+        const pmix_info_t *found = px_info_find(info, n, keys[i]);
+
+        if (!found)
+            continue;
+        if (found->value.type != PMIX_POINTER || !found->value.data.ptr)
+            return px_err_set(
+                err, PMIX_ERR_BAD_PARAM,
+                "cannot use %s: expected a PMIX_POINTER to a libevent base", keys[i]);
+        *base = found->value.data.ptr;
+    }
+    return PMIX_SUCCESS;
+}
+
 /* If it fails, stop_machine removes what it has made. */
 static pmix_status_t start_machine(enum px_role role, const pmix_info_t *info,
                                    size_t n_info, struct px_err *err)
@@ -47,6 +68,7 @@ static pmix_status_t start_machine(enum px_role role, const pmix_info_t *info,
     char *host = px_process.host;
     struct px_base_conf conf = {0};
     struct px_iof_conf iof = {0};
+    struct event_base *base;
     struct px_params *params;
 
     if (given && *given)
@@ -68,7 +90,10 @@ static pmix_status_t start_machine(enum px_role role, const pmix_info_t *info,
     px_process.iof_gather_ms = iof.gather_time;
     px_process.iof_drain_ms = iof.drain_timeout;
     atomic_store(&px_process.log_level, (int)conf.verbose);
-    rc = px_process_start_loop(progress);
+    rc = find_base(info, n_info, &base, err);
+    if (rc)
+        return rc;
+    rc = px_process_start_loop(progress, base);
     if (rc)
         return px_err_set(
             err, rc, "cannot start the event loop: out of memory, threads or files");

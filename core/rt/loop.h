@@ -14,13 +14,19 @@
 
 struct px_loop;
 
-/* How it runs while no thread waits in px_call. */
+struct event_base;
+
+/* The thread that runs the loop while none waits in px_call. */
 enum px_progress {
-    PX_PROGRESS_THREAD,   /* by a thread of its own */
-    PX_PROGRESS_LAZY,     /* by one that starts when it has something to do: adr/0021 */
-    PX_PROGRESS_EXTERNAL, /* by px_loop_pump (PMIx_Progress) */
+    PX_PROGRESS_THREAD,   /* a thread of the loop's own */
+    PX_PROGRESS_LAZY,     /* the same, begun when there is something to do: adr/0021 */
+    PX_PROGRESS_EXTERNAL, /* px_loop_pump (PMIx_Progress) */
 };
-pmix_status_t px_loop_create(enum px_progress progress, struct px_loop **loop);
+/* base: a libevent base that the program runs, and that runs the loop with its own
+ * events; progress is external then. The base stays the program's, and must outlive the
+ * loop. NULL: the loop makes one. PMIX_ERR_OUT_OF_RESOURCE, PMIX_ERR_NOMEM. */
+pmix_status_t px_loop_create(enum px_progress progress, struct event_base *base,
+                             struct px_loop **loop);
 /* Starts the loop's own thread if it has not started, as something may happen from now
  * on that must not wait for a call. PMIX_ERR_OUT_OF_RESOURCE. Any thread. */
 pmix_status_t px_loop_need_thread(struct px_loop *loop);
@@ -74,12 +80,12 @@ typedef void (*px_call_fn)(struct px_call *call, void *args);
  * PMIX_ERR_INIT if loop is NULL. It runs the loop itself while it waits, as a guest or
  * with external progress, unless another thread does. */
 pmix_status_t px_call(struct px_loop *loop, px_call_fn fn, void *args);
-/* On the loop: a word that another process writes, beside what comes by descriptors. As
- * soon as it is not seen any more, or some time has passed, heard(call, args) runs on
- * the loop, and may listen again. The memory may go meanwhile. False: it cannot, as the
- * thread that waits does not run the loop, or the kernel has no way. */
+/* On the loop: has the caller wait for a word that another process writes, beside what
+ * comes by descriptors. When the word differs from seen, or after some time,
+ * changed(call, args) runs on the loop, and may listen again. The memory may go
+ * meanwhile. Returns false if the caller does not lead, or the kernel has no way. */
 bool px_call_listen(struct px_call *call, const _Atomic uint32_t *word, uint32_t seen,
-                    px_call_fn heard);
+                    px_call_fn changed);
 /* On the loop. call and args are gone once it returns. */
 void px_call_done(struct px_call *call, pmix_status_t status);
 

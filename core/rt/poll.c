@@ -1,238 +1,205 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Watches and timers. Either may be freed inside its own callback; nothing touches it
- * after. */
+/* The adapter to libevent: watches and timers as events of one base.
+ *
+ * Only the leader of the loop touches the base, so the base has no locks, and nothing
+ * of libevent's that is global to the process is set. libevent shows no descriptor to
+ * sleep on. The loop's own thread therefore sleeps on an epoll set of the same
+ * descriptors, and needs a bound of the time when the next timer is due. */
 #include "core/base/clock.h"
 #include "core/rt/loop_impl.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/epoll.h>
+
+enum {
+    N_KINDS = 2,
+    MOST_AHEAD_S = 365 * 24 * 3600, /* a timer that is due later is set again */
+};
+
+/* The kinds of enum px_watch_events, as libevent, epoll and poll name them. */
+static const struct kind {
+    unsigned event;
+    short what;
+    uint32_t epoll_bit;
+    short poll_bit;
+} kinds[N_KINDS] = {{PX_READABLE, EV_READ, EPOLLIN, POLLIN},
+                    {PX_WRITABLE, EV_WRITE, EPOLLOUT, POLLOUT}};
 
 struct px_watch {
+    struct px_list link;
     struct px_loop *loop;
     int fd;
-    unsigned events; /* enum px_watch_events, or-ed: what is watched now */
+    unsigned events;          /* enum px_watch_events, or-ed: what is watched now */
+    struct event on[N_KINDS]; /* one for each kind, so that a change is one call */
     px_watch_fn fn;
     void *arg;
 };
 
 struct px_timer {
+    struct px_list link; /* among those that are set; else not linked */
     struct px_loop *loop;
-    struct px_list link; /* among those that are due now; else not linked */
-    size_t at;           /* its place in the heap, from 1; 0: it is not set */
-    uint64_t due_ms;     /* of px_clock_ms() */
+    struct event event;
+    uint64_t due_ms; /* of px_clock_ms() */
     px_timer_fn fn;
     void *arg;
 };
 
-pmix_status_t px_poll_init(struct px_poll *p)
+/* Changes the set to sleep on. */
+static int mirror(struct px_poll *p, int op, int fd, uint32_t bits, struct px_watch *w)
 {
-    p->fd = epoll_create1(EPOLL_CLOEXEC);
-    return p->fd < 0 ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
+    struct epoll_event e = {.events = bits, .data.ptr = w};
+
+    return epoll_ctl(p->sleep_fd, op, fd, &e);
+}
+
+/* ---- the base -------------------------------------------------------------------- */
+
+/* libevent ends the process if it finds no descriptors for its pair of sockets. */
+static bool has_descriptors(int fd)
+{
+    enum { NEEDED = 3 };
+    int copies[NEEDED], n = 0;
+
+    while (n < NEEDED && (copies[n] = fcntl(fd, F_DUPFD_CLOEXEC, 0)) >= 0)
+        n++;
+    for (int i = 0; i < n; i++)
+        close(copies[i]);
+    return n == NEEDED;
+}
+
+/* Makes a base without locks, and without a look into the environment, which a stranger
+ * may set. */
+static struct event_base *make_base(int wake_fd)
+{
+    struct event_config *config = has_descriptors(wake_fd) ? event_config_new() : NULL;
+    struct event_base *base = NULL;
+
+    if (!config)
+        return NULL;
+    if (!event_config_set_flag(config,
+                               EVENT_BASE_FLAG_NOLOCK | EVENT_BASE_FLAG_IGNORE_ENV))
+        base = event_base_new_with_config(config);
+    event_config_free(config);
+    return base;
+}
+
+/* Ends a wait of the leader. Messages are what the wake-up is about, and the leader
+ * runs them next. */
+static void on_wake(int fd, short what PX_UNUSED, void *arg)
+{
+    struct px_loop *loop = arg;
+    uint64_t count;
+
+    if (!loop->poll.wakes_by_edge)
+        (void)PX_RETRY(read(fd, &count, sizeof(count)));
+    if (!px_loop_is_current(loop) && px_loop_begin_visit(loop, loop))
+        px_loop_end_visit(loop);
+}
+
+static pmix_status_t watch_wake_fd(struct px_poll *p)
+{
+    short edge = event_base_get_features(p->base) & EV_FEATURE_ET ? EV_ET : 0;
+
+    p->wakes_by_edge = edge;
+    if (event_assign(&p->wake, p->base, p->wake_fd, EV_READ | EV_PERSIST | edge,
+                     on_wake, PX_CONTAINER_OF(p, struct px_loop, poll)) ||
+        event_add(&p->wake, NULL))
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    p->has_wake = true;
+    return PMIX_SUCCESS;
+}
+
+/* A base costs more than all else of a loop, and some processes need none. */
+static pmix_status_t need_base(struct px_poll *p)
+{
+    if (p->has_wake)
+        return PMIX_SUCCESS;
+    if (!p->base)
+        p->base = make_base(p->wake_fd);
+    return p->base ? watch_wake_fd(p) : PMIX_ERR_OUT_OF_RESOURCE;
+}
+
+pmix_status_t px_poll_init(struct px_poll *p, int wake_fd, struct event_base *base)
+{
+    px_list_init(&p->watches);
+    px_list_init(&p->timers);
+    p->due_ms = PX_NEVER;
+    p->wake_fd = wake_fd;
+    p->base = base;
+    p->is_programs = base;
+    if (!base)
+        return PMIX_SUCCESS;
+    p->is_mirrored = true; /* a caller that waits beside the base sleeps on the set */
+    if (need_base(p) || px_poll_mirror(p) ||
+        mirror(p, EPOLL_CTL_ADD, wake_fd, EPOLLIN | EPOLLET, NULL))
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    return PMIX_SUCCESS;
 }
 
 void px_poll_fini(struct px_poll *p)
 {
-    px_drop_fd(&p->fd);
-    free(p->timers);
+    if (p->has_wake)
+        (void)event_del_noblock(&p->wake);
+    if (p->base && !p->is_programs)
+        event_base_free(p->base);
+    px_drop_fd(&p->sleep_fd);
 }
 
-/* ---- watches --------------------------------------------------------------------- */
-
-/* By edges: each write is reported, once. */
-pmix_status_t px_poll_wake_by(struct px_poll *p, int fd)
+void px_poll_run(struct px_poll *p, bool wait)
 {
-    struct epoll_event e = {.events = EPOLLIN | EPOLLET};
-
-    return epoll_ctl(p->fd, EPOLL_CTL_ADD, fd, &e) ? PMIX_ERR_OUT_OF_RESOURCE
-                                                   : PMIX_SUCCESS;
+    if (need_base(p)) { /* no memory: nothing is watched, and the caller tries again */
+        sched_yield();
+        return;
+    }
+    (void)event_base_loop(p->base, wait ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK);
 }
 
-/* A descriptor that is watched for nothing is not in the epoll, which would report its
+/* ---- the set to sleep on --------------------------------------------------------- */
+
+static uint32_t bits_of(unsigned events)
+{
+    uint32_t bits = 0;
+
+    for (size_t i = 0; i < N_KINDS; i++)
+        bits |= events & kinds[i].event ? kinds[i].epoll_bit : 0;
+    return bits;
+}
+
+/* A descriptor that is watched for nothing is not in the set, which would report its
  * end all the time. */
-static int set_events(struct px_watch *w, unsigned events)
+static int mirror_watch(struct px_watch *w, unsigned events)
 {
-    struct epoll_event e = {.events = (events & PX_READABLE ? EPOLLIN : 0u) |
-                                      (events & PX_WRITABLE ? EPOLLOUT : 0u),
-                            .data.ptr = w};
+    struct px_poll *p = &w->loop->poll;
     int op = !w->events ? EPOLL_CTL_ADD : events ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
 
-    if (w->events == events)
+    if (!p->is_mirrored || w->events == events)
         return 0;
-    if (epoll_ctl(w->loop->poll.fd, op, w->fd, &e))
-        return -1;
-    w->loop->poll.n_writers += !!(events & PX_WRITABLE) - !!(w->events & PX_WRITABLE);
-    w->events = events;
-    return 0;
+    return mirror(p, op, w->fd, bits_of(events), w);
 }
 
-struct px_watch *px_watch_create(struct px_loop *loop, int fd, unsigned events,
-                                 px_watch_fn fn, void *arg)
+pmix_status_t px_poll_mirror(struct px_poll *p)
 {
-    px_loop_assert(loop);
-    struct px_watch *w = malloc(sizeof(*w));
-    if (!w)
-        return NULL;
-    *w = (struct px_watch){.loop = loop, .fd = fd, .fn = fn, .arg = arg};
-    if (set_events(w, events)) {
-        free(w);
-        return NULL;
-    }
-    return w;
+    if (p->sleep_fd < 0)
+        p->sleep_fd = epoll_create1(EPOLL_CLOEXEC);
+    return p->sleep_fd < 0 ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
 }
 
-pmix_status_t px_watch_set(struct px_watch *w, unsigned events)
+void px_poll_fill(struct px_poll *p)
 {
-    px_loop_assert(w->loop);
-    return set_events(w, events) ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
-}
-
-/* Its descriptor is still open: else a copy of that in another process would keep it in
- * the epoll. */
-void px_watch_free(struct px_watch *w)
-{
-    if (!w)
+    if (p->is_mirrored)
         return;
-    px_loop_assert(w->loop);
-    struct px_poll *p = &w->loop->poll;
-    for (int i = p->at; i < p->n_ready; i++)
-        if (p->ready[i].data.ptr == w)
-            p->ready[i].data.ptr = NULL;
-    w->fn = NULL;
-    if (!set_events(w, 0)) /* else the epoll has it until its descriptor is closed */
-        free(w);
+    PX_LIST_EACH (&p->watches, struct px_watch, w, link)
+        if (w->events && mirror(p, EPOLL_CTL_ADD, w->fd, bits_of(w->events), w) &&
+            errno != EEXIST)
+            return;
+    p->is_mirrored = true;
 }
 
-/* An error or an end of the line is both: the one who reads or writes finds out. */
-static PX_LOOP_ONLY void report(const struct epoll_event *e)
-{
-    static const struct {
-        unsigned event;
-        uint32_t bits;
-    } kinds[] = {{PX_READABLE, EPOLLIN | EPOLLERR | EPOLLHUP},
-                 {PX_WRITABLE, EPOLLOUT | EPOLLERR | EPOLLHUP}};
-
-    for (size_t i = 0; i < PX_COUNT(kinds); i++) {
-        const struct px_watch *w = e->data.ptr; /* NULL: it is gone by now */
-
-        if (w && w->fn && e->events & kinds[i].bits && w->events & kinds[i].event)
-            w->fn(w->arg, w->fd, kinds[i].event);
-    }
-}
-
-/* ---- timers ---------------------------------------------------------------------- */
-
-static void put(struct px_poll *p, size_t i, struct px_timer *t)
-{
-    p->timers[i] = t;
-    t->at = i + 1;
-}
-
-/* Moves t, for which place i is free, to where it belongs. */
-static void settle(struct px_poll *p, size_t i, struct px_timer *t)
-{
-    for (; i > 0 && p->timers[(i - 1) / 2]->due_ms > t->due_ms; i = (i - 1) / 2)
-        put(p, i, p->timers[(i - 1) / 2]);
-    for (;;) {
-        size_t child = 2 * i + 1;
-
-        if (child + 1 < p->n_timers &&
-            p->timers[child + 1]->due_ms < p->timers[child]->due_ms)
-            child++;
-        if (child >= p->n_timers || p->timers[child]->due_ms >= t->due_ms)
-            break;
-        put(p, i, p->timers[child]);
-        i = child;
-    }
-    put(p, i, t);
-}
-
-struct px_timer *px_timer_create(struct px_loop *loop, px_timer_fn fn, void *arg)
-{
-    px_loop_assert(loop);
-    struct px_poll *p = &loop->poll;
-    struct px_timer *t = malloc(sizeof(*t));
-    if (!t)
-        return NULL;
-    if (p->n_made == p->room) { /* so that to set one asks for no memory */
-        size_t room = 2 * p->room + 8;
-        struct px_timer **timers = realloc(p->timers, room * sizeof(struct px_timer *));
-
-        if (!timers) {
-            free(t);
-            return NULL;
-        }
-        p->timers = timers;
-        p->room = room;
-    }
-    p->n_made++;
-    *t = (struct px_timer){.loop = loop, .fn = fn, .arg = arg};
-    return t;
-}
-
-void px_timer_clear(struct px_timer *t)
-{
-    px_loop_assert(t->loop);
-    struct px_poll *p = &t->loop->poll;
-    size_t i = t->at;
-
-    px_list_remove(&t->link);
-    if (!i)
-        return;
-    t->at = 0;
-    struct px_timer *last = p->timers[--p->n_timers];
-    if (last != t)
-        settle(p, i - 1, last);
-}
-
-void px_timer_set(struct px_timer *t, uint64_t in_ms)
-{
-    struct px_poll *p = &t->loop->poll;
-    uint64_t now = px_clock_ms();
-
-    px_timer_clear(t);
-    t->due_ms = in_ms >= PX_NEVER - now ? PX_NEVER - 1 : now + in_ms;
-    settle(p, p->n_timers++, t);
-}
-
-void px_timer_free(struct px_timer *t)
-{
-    if (!t)
-        return;
-    px_timer_clear(t);
-    t->loop->poll.n_made--;
-    free(t);
-}
-
-uint64_t px_poll_due(const struct px_poll *p)
-{
-    return p->n_timers > 0 ? p->timers[0]->due_ms : PX_NEVER;
-}
-
-/* All that are due are taken out first: one that is set anew in the meantime has its
- * turn on the next pass. */
-static PX_LOOP_ONLY void fire(struct px_poll *p)
-{
-    struct px_list due;
-
-    if (p->n_timers == 0)
-        return;
-    px_list_init(&due);
-    for (uint64_t now = px_clock_ms(); px_poll_due(p) <= now;) {
-        struct px_timer *t = p->timers[0];
-
-        px_timer_clear(t);
-        px_list_append(&due, &t->link);
-    }
-    while (!px_list_empty(&due)) {
-        struct px_timer *t = PX_CONTAINER_OF(due.next, struct px_timer, link);
-
-        px_list_remove(&t->link);
-        t->fn(t->arg);
-    }
-}
-
-/* ---- waiting --------------------------------------------------------------------- */
-
-int px_poll_timeout(uint64_t due_ms)
+static int timeout_of(uint64_t due_ms)
 {
     uint64_t now;
 
@@ -242,18 +209,254 @@ int px_poll_timeout(uint64_t due_ms)
     return due_ms <= now ? 0 : due_ms - now < INT_MAX ? (int)(due_ms - now) : INT_MAX;
 }
 
-int px_poll_wait(struct px_poll *p, int timeout_ms)
+bool px_poll_sleep(int epoll_fd, uint64_t due_ms)
 {
-    int n = epoll_wait(p->fd, p->ready, PX_COUNT(p->ready), timeout_ms);
+    struct epoll_event ready[4];
 
-    return n > 0 ? n : 0; /* a signal has interrupted it: another pass follows */
+    return epoll_wait(epoll_fd, ready, PX_COUNT(ready), timeout_of(due_ms)) > 0;
 }
 
-void px_poll_report(struct px_poll *p, int n)
+/* ---- watches --------------------------------------------------------------------- */
+
+/* True if the descriptor is still ready. A call that waited in a program's loop may
+ * have served it before the program's base gets to it. */
+static bool is_ready(const struct px_watch *w, const struct kind *kind)
 {
-    p->n_ready = n;
-    for (p->at = 0; p->at < p->n_ready; p->at++)
-        report(&p->ready[p->at]);
-    p->n_ready = 0;
-    fire(p);
+    struct pollfd fd = {.fd = w->fd, .events = kind->poll_bit};
+
+    return !w->loop->poll.is_programs || poll(&fd, 1, 0) > 0;
+}
+
+/* An error or a hang-up counts as both kinds. The read or write returns the error. */
+static void report(struct px_watch *w, const struct kind *kind)
+{
+    if (w->events & kind->event && is_ready(w, kind))
+        w->fn(w->arg, w->fd, kind->event);
+}
+
+static void on_event(int fd PX_UNUSED, short what, void *arg)
+{
+    struct px_watch *w = arg;
+    struct px_loop *loop = w->loop;
+    bool is_visit = !px_loop_is_current(loop);
+
+    if (is_visit)
+        w = px_loop_begin_visit(loop, w);
+    if (!w)
+        return;
+    report(w, &kinds[what & EV_READ ? 0 : 1]);
+    if (is_visit)
+        px_loop_end_visit(loop);
+}
+
+static pmix_status_t change(struct px_watch *w, unsigned events)
+{
+    unsigned added = 0;
+    bool failed = false;
+
+    for (size_t i = 0; i < N_KINDS && !failed; i++) {
+        if (!((w->events ^ events) & kinds[i].event))
+            continue;
+        if (!(events & kinds[i].event)) {
+            (void)event_del_noblock(&w->on[i]);
+            continue;
+        }
+        failed = event_add(&w->on[i], NULL);
+        added |= failed ? 0 : kinds[i].event;
+    }
+    for (size_t i = 0; i < N_KINDS && failed; i++)
+        if (added & kinds[i].event)
+            (void)event_del_noblock(&w->on[i]);
+    return failed ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
+}
+
+/* The kernel has room or not for both sets. A change to less does not fail. */
+static pmix_status_t set_events(struct px_watch *w, unsigned events)
+{
+    struct px_poll *p = &w->loop->poll;
+    const unsigned was = w->events;
+
+    if (events == was)
+        return PMIX_SUCCESS;
+    if (mirror_watch(w, events))
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    pmix_status_t rc = change(w, events);
+    w->events = events;
+    if (rc) {
+        (void)mirror_watch(w, was);
+        w->events = was;
+        return rc;
+    }
+    p->n_writers += !!(events & PX_WRITABLE) - !!(was & PX_WRITABLE);
+    return PMIX_SUCCESS;
+}
+
+struct px_watch *px_watch_create(struct px_loop *loop, int fd, unsigned events,
+                                 px_watch_fn fn, void *arg)
+{
+    px_loop_assert(loop);
+    struct px_poll *p = &loop->poll;
+    struct px_watch *w = need_base(p) ? NULL : malloc(sizeof(*w));
+    if (!w)
+        return NULL;
+    *w = (struct px_watch){.loop = loop, .fd = fd, .fn = fn, .arg = arg};
+    for (size_t i = 0; i < N_KINDS; i++)
+        (void)event_assign(&w->on[i], p->base, fd, kinds[i].what | EV_PERSIST, on_event,
+                           w);
+    if (set_events(w, events)) {
+        free(w);
+        return NULL;
+    }
+    px_list_append(&p->watches, &w->link);
+    return w;
+}
+
+pmix_status_t px_watch_set(struct px_watch *w, unsigned events)
+{
+    px_loop_assert(w->loop);
+    return set_events(w, events);
+}
+
+/* The descriptor is still open. Otherwise a copy of it in another process would keep it
+ * in the sets. */
+void px_watch_free(struct px_watch *w)
+{
+    if (!w)
+        return;
+    px_loop_assert(w->loop);
+    (void)set_events(w, 0);
+    px_loop_forget(w->loop, w);
+    px_list_remove(&w->link);
+    free(w);
+}
+
+/* ---- timers ---------------------------------------------------------------------- */
+
+/* Has libevent call at t->due_ms or before. A timer for which libevent finds no memory
+ * is called on the next pass, and tries again. */
+static void schedule(struct px_timer *t, uint64_t now)
+{
+    uint64_t ms = t->due_ms > now ? t->due_ms - now : 0;
+    struct timeval in = {.tv_sec = MOST_AHEAD_S};
+
+    if (ms / 1000 < MOST_AHEAD_S)
+        in = (struct timeval){.tv_sec = (time_t)(ms / 1000),
+                              .tv_usec = (suseconds_t)(ms % 1000 * 1000)};
+    if (event_add(&t->event, &in))
+        event_active(&t->event, EV_TIMEOUT, 1);
+}
+
+static void fire(struct px_timer *t)
+{
+    uint64_t now = px_clock_ms();
+
+    if (!px_list_linked(&t->link))
+        return;
+    if (t->due_ms > now) { /* libevent's clock is a coarse one */
+        schedule(t, now);
+        return;
+    }
+    px_timer_clear(t);
+    t->fn(t->arg); /* may free t */
+}
+
+static void on_timeout(int fd PX_UNUSED, short what PX_UNUSED, void *arg)
+{
+    struct px_timer *t = arg;
+    struct px_loop *loop = t->loop;
+    bool is_visit = !px_loop_is_current(loop);
+
+    if (is_visit)
+        t = px_loop_begin_visit(loop, t);
+    if (!t)
+        return;
+    fire(t);
+    if (is_visit)
+        px_loop_end_visit(loop);
+}
+
+struct px_timer *px_timer_create(struct px_loop *loop, px_timer_fn fn, void *arg)
+{
+    px_loop_assert(loop);
+    struct px_timer *t = need_base(&loop->poll) ? NULL : malloc(sizeof(*t));
+    if (!t)
+        return NULL;
+    *t = (struct px_timer){.loop = loop, .fn = fn, .arg = arg};
+    (void)event_assign(&t->event, loop->poll.base, -1, 0, on_timeout, t);
+    return t;
+}
+
+void px_timer_clear(struct px_timer *t)
+{
+    px_loop_assert(t->loop);
+    if (!px_list_linked(&t->link))
+        return;
+    px_list_remove(&t->link);
+    if (px_list_empty(&t->loop->poll.timers))
+        t->loop->poll.due_ms = PX_NEVER;
+    (void)event_del_noblock(&t->event);
+}
+
+void px_timer_set(struct px_timer *t, uint64_t in_ms)
+{
+    struct px_poll *p = &t->loop->poll;
+    uint64_t now = px_clock_ms();
+
+    px_timer_clear(t);
+    t->due_ms = in_ms >= PX_NEVER - now ? PX_NEVER - 1 : now + in_ms;
+    if (t->due_ms < p->due_ms)
+        p->due_ms = t->due_ms;
+    px_list_append(&p->timers, &t->link);
+    schedule(t, now);
+}
+
+void px_timer_free(struct px_timer *t)
+{
+    if (!t)
+        return;
+    px_timer_clear(t);
+    px_loop_forget(t->loop, t);
+    free(t);
+}
+
+/* The bound is exact after a look at all timers, which happens only when the bound has
+ * passed. */
+uint64_t px_poll_due(struct px_poll *p)
+{
+    if (p->due_ms == PX_NEVER || p->due_ms > px_clock_ms())
+        return p->due_ms;
+    p->due_ms = PX_NEVER;
+    PX_LIST_EACH (&p->timers, const struct px_timer, t, link)
+        if (t->due_ms < p->due_ms)
+            p->due_ms = t->due_ms;
+    return p->due_ms;
+}
+
+/* ---- a wait beside the program's base -------------------------------------------- */
+
+static struct px_timer *find_due(struct px_poll *p, uint64_t now)
+{
+    PX_LIST_EACH (&p->timers, struct px_timer, t, link)
+        if (t->due_ms <= now)
+            return t;
+    return NULL;
+}
+
+void px_poll_run_beside(struct px_poll *p, bool wait)
+{
+    const uint64_t due = px_poll_due(p);
+    struct epoll_event e;
+    struct px_timer *t;
+
+    int n = epoll_wait(p->sleep_fd, &e, 1, wait ? timeout_of(due) : 0);
+    struct px_watch *w = n > 0 ? e.data.ptr : NULL;
+    for (size_t i = 0; w && i < N_KINDS; i++)
+        if (e.events & (kinds[i].epoll_bit | EPOLLERR | EPOLLHUP) &&
+            w->events & kinds[i].event) {
+            w->fn(w->arg, w->fd, kinds[i].event); /* may free w */
+            break;
+        }
+    t = due == PX_NEVER ? NULL : find_due(p, px_clock_ms());
+    if (t)
+        fire(t);
 }

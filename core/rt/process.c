@@ -123,9 +123,9 @@ void px_process_unlock(void)
 
 /* ---- loop ------------------------------------------------------------------------ */
 
-pmix_status_t px_process_start_loop(enum px_progress progress)
+pmix_status_t px_process_start_loop(enum px_progress progress, struct event_base *base)
 {
-    pmix_status_t rc = px_loop_create(progress, &px_process.loop);
+    pmix_status_t rc = px_loop_create(progress, base, &px_process.loop);
     if (!rc)
         atomic_store(&px_process.open, true);
     return rc;

@@ -63,7 +63,8 @@ bool px_process_trylock(void);
 void px_process_unlock(void);
 
 /* Ends it when the calls on their way have returned. For core/role. */
-pmix_status_t px_process_start_loop(enum px_progress progress);
+/* base: as for px_loop_create. */
+pmix_status_t px_process_start_loop(enum px_progress progress, struct event_base *base);
 void px_process_end_loop(void);
 
 /* False in a forked child until it starts a machine of its own: the parent's has no

@@ -34,7 +34,7 @@ static int master; /* the user's end of the terminal */
 
 static void setup(void)
 {
-    ok(px_loop_create(PX_PROGRESS_THREAD, &loop));
+    ok(px_loop_create(PX_PROGRESS_THREAD, NULL, &loop));
 }
 
 static void teardown(void)
@@ -463,7 +463,7 @@ static void run_at_terminal(void (*body)(int fd))
     PX_TEST_NEEDS(px_test_has_terminals(), "pseudo terminals");
     px_loop_destroy(loop);
     pid = check_fork();
-    ok(px_loop_create(PX_PROGRESS_THREAD, &loop));
+    ok(px_loop_create(PX_PROGRESS_THREAD, NULL, &loop));
     if (pid == 0) {
         ck_assert_int_gt(setsid(), 0);
         master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);

@@ -323,7 +323,7 @@ static void do_fini(struct px_call *call, void *args PX_UNUSED)
 
 PX_TEST(a_lookup_gives_up_at_its_deadline)
 {
-    ok(px_loop_create(PX_PROGRESS_EXTERNAL, &loop));
+    ok(px_loop_create(PX_PROGRESS_EXTERNAL, NULL, &loop));
     ok(px_call(loop, do_lookup, NULL));
     while (n_answers == 0)
         px_loop_pump(loop);

@@ -81,7 +81,7 @@ static atomic_uint n_changes;
 static atomic_int refused; /* of the operations on the connection; 0: none */
 static int watched;
 
-int epoll_ctl(int ep, int op, int fd, struct epoll_event *event)
+PX_EXPORT int epoll_ctl(int ep, int op, int fd, struct epoll_event *event)
 {
     n_changes++;
     if (op == refused && fd == watched) {
@@ -110,7 +110,7 @@ static void setup(void)
 
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv), 0);
     peer = sv[1];
-    ok(px_loop_create(PX_PROGRESS_THREAD, &loop));
+    ok(px_loop_create(PX_PROGRESS_THREAD, NULL, &loop));
     sem_init(&event, 0, 0);
     ck_assert_int_eq(fcntl(sv[0], F_SETFL, O_NONBLOCK), 0);
     watched = sv[0];

@@ -61,7 +61,7 @@ static inline struct px_loop *rt_loop(bool external)
 {
     struct px_loop *loop = NULL;
 
-    ok(px_loop_create(external ? PX_PROGRESS_EXTERNAL : PX_PROGRESS_THREAD, &loop));
+    ok(px_loop_create(external ? PX_PROGRESS_EXTERNAL : PX_PROGRESS_THREAD, NULL, &loop));
     return loop;
 }
 

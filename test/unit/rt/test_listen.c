@@ -12,13 +12,13 @@
 
 static atomic_int n_calls; /* of these three */
 
-int epoll_ctl(int ep, int op, int fd, struct epoll_event *event)
+PX_EXPORT int epoll_ctl(int ep, int op, int fd, struct epoll_event *event)
 {
     atomic_fetch_add(&n_calls, 1);
     return (int)syscall(SYS_epoll_ctl, ep, op, fd, event);
 }
 
-int epoll_wait(int ep, struct epoll_event *events, int n, int ms)
+PX_EXPORT int epoll_wait(int ep, struct epoll_event *events, int n, int ms)
 {
     atomic_fetch_add(&n_calls, 1);
     return (int)syscall(SYS_epoll_pwait, ep, events, n, ms, NULL, 0);
@@ -138,7 +138,7 @@ static void prepare(enum ending ending, bool watches)
                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ck_assert_ptr_ne(ear.word, MAP_FAILED);
     ok(pipe(ear.ends));
-    ok(px_loop_create(PX_PROGRESS_LAZY, &ear.loop));
+    ok(px_loop_create(PX_PROGRESS_LAZY, NULL, &ear.loop));
     if (ending != WRITES_ALONE)
         ok(px_loop_need_thread(ear.loop));
 }
@@ -196,7 +196,7 @@ PX_TEST(a_call_that_listens_leaves_descriptors_alone)
 {
     prepare(RINGS_BEFORE, false);
     px_loop_destroy(ear.loop);
-    ok(px_loop_create(PX_PROGRESS_LAZY, &ear.loop));
+    ok(px_loop_create(PX_PROGRESS_LAZY, NULL, &ear.loop));
     for (int i = 0; i < 3; i++) {
         *ear.word = 0;
         atomic_store(&n_calls, 0);

@@ -16,13 +16,13 @@ static atomic_int n_interrupts, n_writes, n_changes;
 static _Thread_local int n_waits;
 static atomic_int waits_on = -1; /* the epoll set on which a thread is asleep, if any */
 
-int epoll_ctl(int ep, int op, int fd, struct epoll_event *event)
+PX_EXPORT int epoll_ctl(int ep, int op, int fd, struct epoll_event *event)
 {
     atomic_fetch_add(&n_changes, 1);
     return (int)syscall(SYS_epoll_ctl, ep, op, fd, event);
 }
 
-int epoll_wait(int ep, struct epoll_event *events, int n, int ms)
+PX_EXPORT int epoll_wait(int ep, struct epoll_event *events, int n, int ms)
 {
     n_waits++;
     atomic_store(&waits_on, ms ? ep : -1);
@@ -318,7 +318,7 @@ PX_TEST(running_out_of_memory_is_an_error)
         struct rt_capture c = rt_capture_begin(); /* libevent says so, too */
 
         px_alloc_fail_at(nth);
-        pmix_status_t rc = px_loop_create(PX_PROGRESS_THREAD, &loop);
+        pmix_status_t rc = px_loop_create(PX_PROGRESS_THREAD, NULL, &loop);
         failed = px_alloc_fail_end();
         free(rt_capture_end(&c));
         ck_assert_int_eq(rc == PMIX_SUCCESS, loop != NULL);
@@ -539,8 +539,8 @@ static void leave_wait(void)
     close(guest.ends[1]);
 }
 
-/* It does not matter how often: two changes of the epoll keep the loop's own thread
- * asleep meanwhile, two more are the watch's. */
+/* Two changes keep the loop's own thread asleep meanwhile. The watch is added to both
+ * sets, and removed. */
 PX_TEST(a_thread_that_waits_runs_the_loop_with_one_wait_and_wakes_no_other)
 {
     begin_wait(true);
@@ -553,7 +553,7 @@ PX_TEST(a_thread_that_waits_runs_the_loop_with_one_wait_and_wakes_no_other)
         ck_assert(pthread_equal(guest.watcher, pthread_self()));
         ck_assert_int_eq(n_waits, 1);
         ck_assert_int_eq(atomic_load(&n_writes), 1); /* our own */
-        ck_assert_int_le(atomic_load(&n_changes), 4);
+        ck_assert_int_le(atomic_load(&n_changes), 6);
     }
     n_waits = 0;
     rt_on_loop(guest.loop, do_nothing, NULL); /* done at once */
@@ -790,8 +790,10 @@ PX_TEST_LOOP(the_turn_goes_from_thread_to_thread_and_no_call_is_forgotten, 2)
     ck_assert(!pthread_equal(left_to, pthread_self()));
 
     n_waits = 0;
-    ck_assert_ptr_null(take_turns(loop)); /* no pass but one for each that waits */
-    ck_assert_int_le(n_waits, CALLS);
+    /* No pass but one for each call that waits. A quarter waits for a timer, which takes up
+     * to four more by libevent's coarse clock. */
+    ck_assert_ptr_null(take_turns(loop));
+    ck_assert_int_le(n_waits, 2 * CALLS);
     await_left(loop);
     px_loop_destroy(loop);
 }

@@ -547,7 +547,7 @@ PX_TEST_LOOP(a_lazy_loop_has_a_thread_when_a_call_leaves_something, 4)
                                                 leave_message};
 
     PX_TEST_NEEDS_PROC;
-    ok(px_loop_create(PX_PROGRESS_LAZY, &left.loop));
+    ok(px_loop_create(PX_PROGRESS_LAZY, NULL, &left.loop));
     ok(pipe(left.ends));
     rt_on_loop(left.loop, make_left, NULL);
     ck_assert_int_eq(rt_count_threads(), 0);
@@ -565,7 +565,7 @@ PX_TEST_LOOP(a_lazy_loop_has_a_thread_when_a_call_leaves_something, 4)
 PX_TEST_LOOP(a_lazy_loop_has_a_thread_for_what_other_threads_post, 2)
 {
     PX_TEST_NEEDS_PROC;
-    ok(px_loop_create(PX_PROGRESS_LAZY, &left.loop));
+    ok(px_loop_create(PX_PROGRESS_LAZY, NULL, &left.loop));
     left.msg = (struct px_msg){.run = on_rest, .for_user = _i};
     px_post(left.loop, &left.msg);
     rt_await_threads(1);
@@ -573,7 +573,7 @@ PX_TEST_LOOP(a_lazy_loop_has_a_thread_for_what_other_threads_post, 2)
         sched_yield();
     px_loop_destroy(left.loop);
 
-    ok(px_loop_create(PX_PROGRESS_LAZY, &left.loop));
+    ok(px_loop_create(PX_PROGRESS_LAZY, NULL, &left.loop));
     px_loop_stop_thread(left.loop); /* then none starts */
     ok(px_loop_need_thread(left.loop));
     ck_assert_int_eq(rt_count_threads(), 0);
