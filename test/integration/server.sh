@@ -84,6 +84,20 @@ fabric_of_two_networks() {
     same 16 "$(grep ': rank' "$OUT" | sort -u | wc -l)" "different lines"
 }
 
+# A host whose only loop is a libevent base of its own, and runs ours: fences, output and clean-up.
+base_host() { # base_host KEY
+    export LD_LIBRARY_PATH
+    LD_LIBRARY_PATH=$(folder ours)
+    well "$PROGRAMS/base_host" "$1" 4 "$MODEX"
+    lines 4 '^rank [0-3] of 4 on ' "$OUT"
+    lines 1 '^threads 1, timer went on, status (PMIX_)?SUCCESS$' "$OUT"
+    well "$PROGRAMS/base_host" "$1" 2 "$BUILD/contrib/examples/cleanup" "$TMPDIR"
+    lines 1 '^threads 1, timer went on, status (PMIX_)?SUCCESS$' "$OUT"
+    lines 6 ': remove ' "$OUT"
+    same "" "$(find "$TMPDIR" -name '*.backing' -o -name cleanup.job.folder)" "registered files"
+    rm -rf "$TMPDIR"/cleanup.*
+}
+
 foreign_server() { # which gives no namespace
     use_debian
     export HOST_CLIENT_LIBRARY
@@ -97,6 +111,8 @@ while read -r scenario; do
     t "${scenario% \*}" play ours "${scenario% \*}"
     case $scenario in *\*) t "debian_${scenario% \*}" play debian "${scenario% \*}" ;; esac
 done < <("$PROGRAMS/scenario" api)
+t a_host_runs_the_library_in_its_own_loop base_host pmix.evaux
+t a_host_runs_the_library_in_its_own_loop_by_the_older_name base_host pmix.evbase
 t two_nodes_exchange_data two_nodes ours ours ours
 t scopes_of_values scopes ours
 t debian_scopes_of_values scopes debian
