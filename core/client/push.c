@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Input for others: bytes that the program brings, and this process's own stdin. */
 #include "core/client/client.h"
-#include "core/iof/input.h"
+#include "core/iof/iof_input.h"
 #include "core/link/iof.h"
 #include "core/link/required.h"
 #include "core/rt/log.h"

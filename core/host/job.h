@@ -10,7 +10,7 @@
 #include "core/host/pubs.h"
 #include "core/host/request/plan.h"
 #include "core/host/steps.h"
-#include "core/host/streams/input.h"
+#include "core/host/streams/streams_input.h"
 #include "core/iof/stream.h"
 #include "core/rt/process.h"
 #include "pmix_server.h"
@@ -211,8 +211,8 @@ pmix_status_t px_job_show_seats(struct px_launch_job *job, struct px_err *err);
 /* Drops all output of a job. Idempotent. */
 void px_job_silence(struct px_launch_job *job);
 
-/* Opens the input of a job, and of a process (input.c). *fd becomes the stdin of the
- * process, unless our end of its terminal is given. */
+/* Input of processes (host_input.c). *fd becomes the stdin of the task. terminal: our
+ * end of the terminal that is the stdin of the task already, or -1. */
 pmix_status_t px_job_open_input(struct px_launch_job *job, struct px_err *err);
 pmix_status_t px_task_open_input(struct px_task *task, int *fd, int terminal,
                                  struct px_err *err);

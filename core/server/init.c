@@ -11,7 +11,7 @@
 #include "core/server/host.h"
 #include "core/server/cleanup/cleanup.h"
 #include "core/server/cleanup/session.h"
-#include "core/server/iof/iof.h"
+#include "core/server/iof/server_iof.h"
 #include "core/server/upcall.h"
 
 #include <stdio.h>

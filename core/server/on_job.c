@@ -3,7 +3,7 @@
 #include "core/model/jobinfo.h"
 #include "core/rt/log.h"
 #include "core/server/data/memory.h"
-#include "core/server/iof/iof.h"
+#include "core/server/iof/server_iof.h"
 #include "core/server/upcall.h"
 
 /* A debugger's wishes for one rank: libraries of clients look for them among the data

@@ -2,7 +2,7 @@
 /* Output that the host brings: taken for those who have asked for it, or kept for the
  * next one that does. A delivery ends when there is room for another of its stream. */
 #include "core/server/host.h"
-#include "core/server/iof/iof.h"
+#include "core/server/iof/server_iof.h"
 
 #include <string.h>
 

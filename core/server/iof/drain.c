@@ -3,7 +3,7 @@
  * goes out first. */
 #include "core/base/clock.h"
 #include "core/rt/log.h"
-#include "core/server/iof/iof.h"
+#include "core/server/iof/server_iof.h"
 
 #define LOOK_MS 5u /* between two looks */
 

@@ -8,7 +8,7 @@
 #include "core/server/data/memory.h"
 #include "core/server/door/door.h"
 #include "core/server/host.h"
-#include "core/server/iof/iof.h"
+#include "core/server/iof/server_iof.h"
 
 #include <string.h>
 

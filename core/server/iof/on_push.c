@@ -5,7 +5,7 @@
 #include "core/rt/log.h"
 #include "core/server/data/memory.h"
 #include "core/server/host.h"
-#include "core/server/iof/iof.h"
+#include "core/server/iof/server_iof.h"
 
 #include <string.h>
 

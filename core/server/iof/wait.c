@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Deliveries that wait for room. */
-#include "core/server/iof/iof.h"
+#include "core/server/iof/server_iof.h"
 
 /* The callbacks of hosts, which must not run in the middle of our lists. */
 static void on_ready(struct px_msg *msg)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The stdin of processes: what is pushed comes out of each pipe, in order, and the
  * slowest holds up the next; our own stdin, of any kind, comes to all. */
-#include "core/host/streams/input.h"
+#include "core/host/streams/streams_input.h"
 
 #include <errno.h>
 #include <fcntl.h>

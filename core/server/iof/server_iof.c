@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Forwarding of standard streams: the part of the server that does it. */
 #include "core/link/iof.h"
-#include "core/server/iof/iof.h"
+#include "core/server/iof/server_iof.h"
 
 #include <string.h>
 

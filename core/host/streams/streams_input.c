@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/host/streams/input.h"
+#include "core/host/streams/streams_input.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "core/base/fd.h"
-#include "core/iof/input.h"
+#include "core/iof/iof_input.h"
 #include "core/rt/log.h"
 
 /* ---- pushes ---------------------------------------------------------------------- */

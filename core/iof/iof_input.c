@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/iof/input.h"
+#include "core/iof/iof_input.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The standard input of processes: bytes that are pushed to them, or that come into
  * this process's own. Nothing is lost, and the loop never blocks. Loop thread only. */
-#ifndef PX_HOST_INPUT_H
-#define PX_HOST_INPUT_H
+#ifndef PX_HOST_STREAMS_INPUT_H
+#define PX_HOST_STREAMS_INPUT_H
 
 #include "core/base/err.h"
 #include "core/base/list.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This process's own stdin, of whatever kind, read chunk by chunk as there is use for
  * it; the loop never blocks. Loop thread only. */
-#ifndef PX_IOF_INPUT_H
-#define PX_IOF_INPUT_H
+#ifndef PX_IOF_IOF_INPUT_H
+#define PX_IOF_IOF_INPUT_H
 
 #include "core/base/err.h"
 #include "core/rt/loop.h"

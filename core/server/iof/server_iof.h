@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Forwarded output and input in a server: what its files have of each other. */
-#ifndef PX_SERVER_IOF_IOF_H
-#define PX_SERVER_IOF_IOF_H
+#ifndef PX_SERVER_IOF_SERVER_IOF_H
+#define PX_SERVER_IOF_SERVER_IOF_H
 
 #include "core/server/iof/log.h"
 #include "core/server/upcall.h"
