@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Output that the host brings: taken for those who have asked for it, or kept for the
- * next one that does. A delivery ends when there is room for another of its stream. */
+/* Output from the host: sent to the subscriptions, or retained for the next one. A
+ * delivery completes when its stream has room for another. */
 #include "core/server/host.h"
 #include "core/server/iof/server_iof.h"
 
 #include <string.h>
 
-/* For what stands around the bytes in a message. */
+/* Limit of a message without the bytes. */
 #define MAX_INFO_B (1024u * 1024u)
 
-/* Directives for this library go no further. */
+/* Directives for this library, which readers do not get. */
 static const char *const ours[] = {PMIX_IOF_DROP_OLDEST, PMIX_IOF_DROP_NEWEST,
                                    PMIX_IOF_CACHE_SIZE};
 
@@ -27,30 +27,31 @@ static pmix_status_t check(const struct px_args *a, bool *may_drop)
     return rc;
 }
 
-/* For one that asks later, of a job that is known. */
+/* Retains output of a known job for a later subscription. */
 static pmix_status_t keep(struct px_relay *relay, const struct px_args *a,
                           bool may_drop, struct px_payload *bytes, px_infos *info)
 {
     size_t size_b = bytes->bytes.len, dropped = 0;
-    struct px_log *log;
+    struct px_backlog *backlog;
     struct px_piece *piece = NULL;
     pmix_status_t rc;
 
     if (!px_nspace_find(px_process.model, a->procs->nspace))
         return PMIX_ERR_NOT_FOUND;
-    log = px_log_get(&relay->logs, a->procs);
-    if (!log)
+    backlog = px_backlog_get(&relay->backlogs, a->procs);
+    if (!backlog)
         return PMIX_ERR_NOMEM;
-    rc = px_log_make_room(log, px_stream_of(a->channels), size_b, may_drop, &dropped);
+    rc = px_backlog_make_room(backlog, px_stream_of(a->channels), size_b, may_drop,
+                              &dropped);
     if (!rc) {
-        piece = px_log_add(log, a->channels, bytes, info);
+        piece = px_backlog_add(backlog, a->channels, bytes, info);
         rc = piece ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
     }
-    px_log_settle(log);
+    px_backlog_settle(backlog);
     return !rc && dropped ? PMIX_ERR_PARTIAL_SUCCESS : rc;
 }
 
-/* The caller's bytes, or those that were copied for it. */
+/* Returns a payload of the bytes, or of a copy unless owned. */
 static struct px_payload *take_bytes(struct px_args *a, bool owned)
 {
     PX_AUTO(px_buf) buf = {0};
@@ -65,13 +66,13 @@ static struct px_payload *take_bytes(struct px_args *a, bool owned)
 }
 
 enum how {
-    OWNED = 1,     /* the bytes become the server's */
-    WAITS = 2,     /* the caller waits for room in *log, if there is none */
-    FORWARDED = 4, /* for the process that spawned the source, alone */
+    OWNED = 1,     /* the server takes the bytes */
+    WAITS = 2,     /* the caller waits if *backlog is full */
+    FORWARDED = 4, /* only for the process that spawned the source */
 };
 
 static pmix_status_t take(struct px_server *srv, struct px_args *a, unsigned how,
-                          struct px_log **log)
+                          struct px_backlog **backlog)
 {
     struct px_relay *relay = srv->part.relay;
     unsigned stream = px_stream_of(a->channels);
@@ -80,16 +81,16 @@ static pmix_status_t take(struct px_server *srv, struct px_args *a, unsigned how
     bool may_drop, wanted;
     pmix_status_t rc = check(a, &may_drop);
 
-    *log = NULL;
+    *backlog = NULL;
     if (rc)
         return rc;
     wanted = px_pulls_want(srv, a->procs, a->channels, how & FORWARDED);
     if (!wanted && (how & FORWARDED))
         return PMIX_ERR_NOT_FOUND;
-    *log = wanted ? px_log_find(&relay->logs, a->procs) : NULL;
-    if (*log && ((how & WAITS) ? px_log_refuses(*log, stream, a->bytes.size)
-                               : px_log_is_full(*log, stream))) {
-        *log = NULL;
+    *backlog = wanted ? px_backlog_find(&relay->backlogs, a->procs) : NULL;
+    if (*backlog && ((how & WAITS) ? px_backlog_refuses(*backlog, stream, a->bytes.size)
+                                   : px_backlog_is_full(*backlog, stream))) {
+        *backlog = NULL;
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     bytes = px_infos_add_copy(&info, a->info.v, a->info.n) ? NULL
@@ -101,31 +102,32 @@ static pmix_status_t take(struct px_server *srv, struct px_args *a, unsigned how
     rc = wanted ? px_pulls_give(srv, a->procs, a->channels, bytes, &info)
                 : keep(relay, a, may_drop, bytes, &info);
     px_payload_unref(bytes);
-    *log = wanted ? px_log_find(&relay->logs, a->procs) : NULL;
-    if (*log && !px_log_is_full(*log, stream))
-        *log = NULL;
+    *backlog = wanted ? px_backlog_find(&relay->backlogs, a->procs) : NULL;
+    if (*backlog && !px_backlog_is_full(*backlog, stream))
+        *backlog = NULL;
     return rc;
 }
 
 static void on_deliver(struct px_api *api)
 {
-    struct px_delivery *d = PX_CONTAINER_OF(api, struct px_delivery, api);
+    struct px_pending_delivery *d = PX_CONTAINER_OF(api, struct px_pending_delivery,
+                                                    api);
     struct px_server *srv = px_process.server;
-    struct px_log *log;
+    struct px_backlog *backlog;
     pmix_status_t rc;
 
     if (!srv || srv->stopping) {
         px_api_done(api, PMIX_ERR_INIT);
         return;
     }
-    rc = take(srv, &api->args, WAITS | (api->call ? 0 : OWNED), &log);
-    if (!log) {
+    rc = take(srv, &api->args, WAITS | (api->call ? 0 : OWNED), &backlog);
+    if (!backlog) {
         px_api_done(api, rc);
         return;
     }
     d->status = rc;
     d->stream = px_stream_of(api->args.channels);
-    px_list_append(&log->waiting, &d->link);
+    px_list_append(&backlog->waiting, &d->link);
 }
 
 static pmix_status_t deliver(struct px_server *srv, const pmix_proc_t *source,
@@ -138,20 +140,20 @@ static pmix_status_t deliver(struct px_server *srv, const pmix_proc_t *source,
                            .channels = channel,
                            .bytes = *bytes,
                            .info = px_infos_borrow(info, n)};
-    struct px_delivery *d = calloc(1, sizeof(*d));
-    struct px_log *log;
-    pmix_status_t rc = d ? take(srv, &args, how, &log) : PMIX_ERR_NOMEM;
+    struct px_pending_delivery *d = calloc(1, sizeof(*d));
+    struct px_backlog *backlog;
+    pmix_status_t rc = d ? take(srv, &args, how, &backlog) : PMIX_ERR_NOMEM;
 
     if (rc == PMIX_ERR_PARTIAL_SUCCESS)
         rc = PMIX_SUCCESS;
-    if (rc || !log) {
+    if (rc || !backlog) {
         free(d);
         return rc ? rc : PMIX_OPERATION_SUCCEEDED;
     }
     d->api.cb = cb;
     d->api.cbdata = cbdata;
     d->stream = px_stream_of(channel);
-    px_list_append(&log->waiting, &d->link);
+    px_list_append(&backlog->waiting, &d->link);
     return PMIX_SUCCESS;
 }
 
@@ -179,7 +181,7 @@ PX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source,
                                                 const pmix_info_t info[], size_t ninfo,
                                                 pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    struct px_delivery d = {
+    struct px_pending_delivery d = {
         .api = {.function = "PMIx_server_IOF_deliver",
                 .start = on_deliver,
                 .request = &px_request_piece,
@@ -191,7 +193,7 @@ PX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source,
                 .invalid = channel == PMIX_FWD_NO_CHANNELS || !bo,
                 .cb = cbfunc,
                 .cbdata = cbdata}};
-    struct px_log *log;
+    struct px_backlog *backlog;
     pmix_status_t rc;
 
     if (!px_server_here())
@@ -203,7 +205,7 @@ PX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source,
     } else { /* in a callback, which cannot wait */
         rc = px_api_check(&d.api);
         if (!rc)
-            rc = take(px_process.server, &d.api.args, 0, &log);
+            rc = take(px_process.server, &d.api.args, 0, &backlog);
     }
     return px_server_answer(rc, cbfunc);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The end of a server, or of a process that has asked for output: what the server has
- * goes out first. */
+/* The end of a server, or of a process with subscriptions: output that the server has
+ * taken is sent first. */
 #include "core/base/clock.h"
 #include "core/rt/log.h"
 #include "core/server/iof/server_iof.h"
 
-#define LOOK_MS 5u /* between two looks */
+#define PROBE_MS 5u /* between two probes */
 
 struct drain {
     struct px_list link; /* in px_relay.drains */
@@ -15,7 +15,7 @@ struct drain {
     void (*done)(void *arg);
     void *arg;
     size_t left_b;
-    uint64_t since_ms; /* it was as much as that */
+    uint64_t since_ms; /* time of the last change of left_b */
 };
 
 static size_t count_left(const struct px_server *srv, const struct px_peer *peer)
@@ -42,11 +42,10 @@ static void report_loss(const struct drain *d)
             (unsigned long long)px_process.iof_drain_ms);
     else
         px_log(PX_LOG_ERROR, "server",
-               "cannot send %zu bytes of output: those that want them do not read",
-               d->left_b);
+               "cannot send %zu bytes of output: the readers do not read", d->left_b);
 }
 
-static void look(void *arg)
+static void probe(void *arg)
 {
     struct drain *d = arg;
     size_t left_b = count_left(d->srv, d->peer);
@@ -56,7 +55,7 @@ static void look(void *arg)
         d->since_ms = now;
     d->left_b = left_b;
     if (left_b > 0 && d->timer && now - d->since_ms < px_process.iof_drain_ms) {
-        px_timer_set(d->timer, LOOK_MS);
+        px_timer_set(d->timer, PROBE_MS);
         return;
     }
     if (left_b > 0)
@@ -75,8 +74,8 @@ void px_relay_drain(struct px_server *srv, const struct px_peer *peer,
     }
     *d = (struct drain){.srv = srv, .peer = peer, .done = done, .arg = arg};
     px_list_append(&srv->part.relay->drains, &d->link);
-    d->timer = px_timer_create(px_process.loop, look, d);
-    look(d);
+    d->timer = px_timer_create(px_process.loop, probe, d);
+    probe(d);
 }
 
 void px_drains_stop(struct px_relay *relay)

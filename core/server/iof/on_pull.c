@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests for output, and how it gets to those who made them. A piece is sent at once
- * to a reader that keeps up; one that does not has a cursor in the log of the process,
- * and goes on from there when its connection has drained: one piece of each process in
+/* Subscriptions to output, and the sending of output to their peers. A reader that
+ * keeps up is sent a piece at once. A reader that is behind has a cursor in the backlog
+ * of the source. When its connection has drained, its cursors send one piece each in
  * turn. */
 #include "core/link/iof.h"
 #include "core/rt/log.h"
@@ -12,40 +12,41 @@
 
 #include <string.h>
 
-#define MAX_PULLS 1024 /* of one peer */
-/* A reader is behind when it leaves more than that unread. */
+#define MAX_PULLS 1024 /* per peer */
+/* A reader is behind with more unread bytes than this. */
 #define AHEAD_B (256u * 1024u)
 
-/* A peer that has ever made requests; in px_relay.readers. */
+/* A peer with subscriptions, also former ones; in px_relay.readers. */
 struct reader {
     struct px_list link;
-    struct px_peer *peer; /* borrowed: the reader goes when the peer does */
+    struct px_peer *peer; /* borrowed: the reader ends with the peer */
     struct px_list pulls, ending;
-    size_t n_pulls;        /* of both */
-    struct px_list behind; /* cursors with something to send, each in its turn */
-    size_t own_b;          /* on its way to a receiver of this process */
-    bool due;              /* there is more behind */
+    size_t n_pulls;        /* in both lists */
+    struct px_list behind; /* cursors with pieces to send, next one first */
+    size_t own_b;          /* posted to the receivers of this process */
+    bool due;              /* px_pulls_give has added to behind */
 };
 
-/* One request to be sent output. */
-struct pull {
-    struct px_list link; /* in reader.pulls; in reader.ending, when it gets no more */
+/* One PMIx_IOF_pull of a peer, which has an iof_receiver for the subscription; or the
+ * output of a job for the process that spawned the job. */
+struct subscription {
+    struct px_list link; /* in reader.pulls; in reader.ending after the end */
     struct reader *reader;
-    size_t id;          /* ours */
-    size_t peer_id;     /* what the peer calls it */
-    pmix_proc_t *procs; /* in order */
+    size_t id;          /* number of the server */
+    size_t peer_id;     /* number of the peer */
+    pmix_proc_t *procs; /* sorted */
     size_t n_procs;
     pmix_iof_channel_t channels;
     struct px_cache cache;
-    bool agreed;            /* by the host */
-    bool wants;             /* what is being delivered */
-    struct px_cursor *here; /* in the log of its source; NULL: none */
-    struct px_list cursors; /* all of them */
-    bool redirects;         /* nothing goes where it went without */
-    bool forwards;          /* the output of a job to the process that spawned it */
-    bool ends;              /* gets no more than there is */
-    struct px_req *req;     /* that ends it; NULL: none */
-    px_infos info;          /* of that */
+    bool agreed;            /* the host has accepted */
+    bool wants;             /* see px_pulls_want */
+    struct px_cursor *here; /* in the backlog that is delivered to; or NULL */
+    struct px_list cursors; /* px_cursor.of_owner */
+    bool redirects;         /* PMIX_IOF_REDIRECT */
+    bool forwards;          /* for the process that spawned the job */
+    bool ends;              /* ends behind the pieces of its cursors */
+    struct px_req *req;     /* the deregistration; or NULL */
+    px_infos info;          /* of the deregistration */
     struct px_charge charge;
 };
 
@@ -60,7 +61,7 @@ static struct reader *find_reader(const struct px_server *srv,
 
 size_t px_pulls_left(const struct px_relay *relay)
 {
-    size_t b = relay->logs.kept_b - relay->logs.unasked_b;
+    size_t b = relay->backlogs.kept_b - relay->backlogs.unasked_b;
 
     PX_LIST_EACH (&relay->readers, const struct reader, r, link)
         b += r->own_b + (r->peer->conn ? px_conn_unsent(r->peer->conn) : 0);
@@ -74,7 +75,7 @@ size_t px_pulls_owed(const struct px_server *srv, const struct px_peer *peer)
 
     if (!r || !peer->conn || (px_list_empty(&r->pulls) && px_list_empty(&r->ending)))
         return 0;
-    PX_LIST_EACH (&r->ending, const struct pull, p, link)
+    PX_LIST_EACH (&r->ending, const struct subscription, p, link)
         PX_LIST_EACH (&p->cursors, const struct px_cursor, c, of_owner)
             for (size_t i = 0; i < PX_STREAMS; i++)
                 b += c->streams[i].bytes;
@@ -97,10 +98,10 @@ static struct reader *get_reader(struct px_server *srv, struct px_peer *peer)
     return r;
 }
 
-static struct pull *find_pull(const struct reader *r, size_t id)
+static struct subscription *find_subscription(const struct reader *r, size_t id)
 {
     if (r)
-        PX_LIST_EACH (&r->pulls, struct pull, p, link)
+        PX_LIST_EACH (&r->pulls, struct subscription, p, link)
             if (p->id == id)
                 return p;
     return NULL;
@@ -108,15 +109,15 @@ static struct pull *find_pull(const struct reader *r, size_t id)
 
 static void end_cursor(struct px_relay *relay, struct px_cursor *c, bool keep)
 {
-    struct px_log *log = c->log;
+    struct px_backlog *backlog = c->backlog;
 
-    px_cursor_free(c, keep && px_nspace_find(px_process.model, log->source.nspace));
-    px_deliveries_look(relay, log);
-    px_log_settle(log);
+    px_cursor_free(c, keep && px_nspace_find(px_process.model, backlog->source.nspace));
+    px_deliveries_wake(relay, backlog);
+    px_backlog_settle(backlog);
 }
 
-/* keep: the next one that asks gets what this one would have got. */
-static void pull_free(struct px_relay *relay, struct pull *p, bool keep)
+/* Frees a subscription. keep: its pieces stay for a later one. */
+static void subscription_free(struct px_relay *relay, struct subscription *p, bool keep)
 {
     if (!p)
         return;
@@ -130,9 +131,9 @@ static void pull_free(struct px_relay *relay, struct pull *p, bool keep)
     free(p);
 }
 
-/* ---- the end of a request -------------------------------------------------------- */
+/* ---- the end of a subscription --------------------------------------------------- */
 
-/* Nothing is sent any more, whatever the host answers. */
+/* Answers the deregistration; the status of the host changes nothing. */
 static void on_host_stopped(void *arg, const struct px_upcall *answer PX_UNUSED)
 {
     if (arg)
@@ -154,13 +155,13 @@ static void on_stop(struct px_msg *msg)
                                       px_upcall_op_cb, u));
 }
 
-/* Takes p. The host is called later: the caller is in the middle of lists that the host
- * may change. One that ends its server need not be called. */
-static void end_pull(struct px_server *srv, struct pull *p)
+/* Ends and frees a subscription. The host is notified later, as the host may change
+ * lists that the caller walks. A server that stops does not notify its host. */
+static void end_subscription(struct px_server *srv, struct subscription *p)
 {
     struct px_req *req = p->req;
-    bool tells = !srv->stopping && !p->forwards;
-    struct px_upcall *u = tells ? px_upcall_new(on_host_stopped, req) : NULL;
+    bool notifies = !srv->stopping && !p->forwards;
+    struct px_upcall *u = notifies ? px_upcall_new(on_host_stopped, req) : NULL;
 
     if (u && px_infos_add(&p->info, PMIX_IOF_STOP, NULL, PMIX_BOOL)) {
         px_upcall_drop(u);
@@ -176,7 +177,7 @@ static void end_pull(struct px_server *srv, struct pull *p)
     } else if (req) {
         px_req_done(req, srv->stopping ? PMIX_ERR_LOST_CONNECTION : PMIX_ERR_NOMEM);
     }
-    pull_free(srv->part.relay, p, false);
+    subscription_free(srv->part.relay, p, false);
 }
 
 /* ---- sending --------------------------------------------------------------------- */
@@ -215,7 +216,8 @@ static void on_own_piece(struct px_msg *msg)
         px_pulls_peer_room(px_process.server, px_process.server->self);
 }
 
-/* For this process itself; its function must not run in the middle of our lists. */
+/* Posts a piece to the receivers of this process; their functions may change lists
+ * that the caller walks. */
 static pmix_status_t send_to_self(struct reader *r, px_writer *w)
 {
     struct own_piece *own = calloc(1, sizeof(*own));
@@ -229,7 +231,7 @@ static pmix_status_t send_to_self(struct reader *r, px_writer *w)
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t send_piece(const struct pull *p, struct px_args *args,
+static pmix_status_t send_piece(const struct subscription *p, struct px_args *args,
                                 struct px_payload *bytes)
 {
     struct px_peer *peer = p->reader->peer;
@@ -252,29 +254,30 @@ static pmix_status_t send_piece(const struct pull *p, struct px_args *args,
         rc = peer->conn ? px_conn_share(peer->conn, PX_TAG_IOF, &w.buf, bytes)
                         : PMIX_ERR_LOST_CONNECTION;
     px_writer_cleanup(&w);
-    /* One that misses a piece for want of memory must not take what follows for all. */
+    /* After a missing piece the peer must not take the next piece for all output. */
     if (rc == PMIX_ERR_NOMEM && peer->conn)
         px_conn_fail(peer->conn, rc);
     return rc;
 }
 
-/* PMIX_ERR_OUT_OF_RESOURCE: there is no room for now, and it is still the next one. */
+/* Sends the next piece. PMIX_ERR_OUT_OF_RESOURCE: the connection has no room for now,
+ * and the piece remains the next. */
 static pmix_status_t send_next(struct px_cursor *c)
 {
-    const struct pull *p = c->owner;
-    PX_AUTO(px_infos) told = {0};
+    const struct subscription *p = c->owner;
+    PX_AUTO(px_infos) with_count = {0};
     uint64_t dropped = 0;
     const struct px_piece *piece = px_cursor_next(c, &dropped);
     struct px_args args = {
-        .procs = &c->log->source, .channels = piece->channel, .info = piece->info};
+        .procs = &c->backlog->source, .channels = piece->channel, .info = piece->info};
     const pmix_proc_t *reader = &p->reader->peer->proc;
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (dropped) {
-        rc = px_infos_add_copy(&told, piece->info.v, piece->info.n);
+        rc = px_infos_add_copy(&with_count, piece->info.v, piece->info.n);
         if (!rc)
-            rc = px_infos_add(&told, TENON_IOF_DROPPED, &dropped, PMIX_UINT64);
-        args.info = told;
+            rc = px_infos_add(&with_count, TENON_IOF_DROPPED, &dropped, PMIX_UINT64);
+        args.info = with_count;
     }
     if (!rc)
         rc = send_piece(p, &args, piece->bytes);
@@ -282,38 +285,39 @@ static pmix_status_t send_next(struct px_cursor *c)
         return rc;
     if (rc && rc != PMIX_ERR_LOST_CONNECTION)
         px_log(PX_LOG_WARN, "server", "cannot send output of %s.%u to %s.%u: %s",
-               c->log->source.nspace, c->log->source.rank, reader->nspace, reader->rank,
-               PMIx_Error_string(rc));
+               c->backlog->source.nspace, c->backlog->source.rank, reader->nspace,
+               reader->rank, PMIx_Error_string(rc));
     else if (!rc && dropped)
         px_log(PX_LOG_INFO, "server",
                "%llu bytes of output of %s.%u dropped: %s.%u reads too slowly",
-               (unsigned long long)dropped, c->log->source.nspace, c->log->source.rank,
-               reader->nspace, reader->rank);
+               (unsigned long long)dropped, c->backlog->source.nspace,
+               c->backlog->source.rank, reader->nspace, reader->rank);
     px_cursor_pass(c);
     return rc;
 }
 
-/* One that ends does so when it has been sent what was there. */
+/* Moves a cursor to the end of the turn, or frees a cursor at the end. An ending
+ * subscription ends with its last cursor. */
 static void pass_on(struct px_server *srv, struct px_cursor *c)
 {
-    struct pull *p = c->owner;
+    struct subscription *p = c->owner;
     struct reader *r = p->reader;
 
     px_list_remove(&c->turn);
     if (px_cursor_next(c, NULL)) {
         px_list_append(&r->behind, &c->turn);
-        px_deliveries_look(srv->part.relay, c->log);
+        px_deliveries_wake(srv->part.relay, c->backlog);
         return;
     }
     if (px_cursor_is_done(c) || p->ends)
         end_cursor(srv->part.relay, c, false);
     else
-        px_deliveries_look(srv->part.relay, c->log);
+        px_deliveries_wake(srv->part.relay, c->backlog);
     if (p->ends && px_list_empty(&p->cursors))
-        end_pull(srv, p);
+        end_subscription(srv, p);
 }
 
-static void go_on(struct px_server *srv, struct reader *r)
+static void send_behind(struct px_server *srv, struct reader *r)
 {
     r->due = false;
     while (!px_list_empty(&r->behind) && has_room(r)) {
@@ -332,12 +336,12 @@ void px_pulls_peer_room(struct px_server *srv, struct px_peer *peer)
     struct reader *r = find_reader(srv, peer);
 
     if (r)
-        go_on(srv, r);
+        send_behind(srv, r);
 }
 
 /* ---- pull ------------------------------------------------------------------------ */
 
-/* Earlier than 4.1 a peer does not say what it calls its request; ours will do then. */
+/* Reads a request. A peer older than 4.1 sends no number: id stands in. */
 static pmix_status_t read_pull(struct px_req *req, struct px_args *a,
                                struct px_cache *cache, size_t id)
 {
@@ -365,7 +369,7 @@ static int compare(const void *a, const void *b)
     return px_type_compare(PMIX_PROC, a, b);
 }
 
-static bool names(const struct pull *p, const pmix_proc_t *source)
+static bool names(const struct subscription *p, const pmix_proc_t *source)
 {
     pmix_proc_t all = *source;
 
@@ -373,42 +377,43 @@ static bool names(const struct pull *p, const pmix_proc_t *source)
     if (bsearch(source, p->procs, p->n_procs, sizeof(*source), compare) ||
         bsearch(&all, p->procs, p->n_procs, sizeof(all), compare))
         return true;
-    /* Output of all of a job is that of each. */
+    /* Output of a whole job is output of each rank. */
     for (size_t i = 0; source->rank == PMIX_RANK_WILDCARD && i < p->n_procs; i++)
         if (strcmp(p->procs[i].nspace, source->nspace) == 0)
             return true;
     return false;
 }
 
-/* A namespace that was asked for before it was registered is checked now. */
+/* True if the peer may read the output. Checked for each delivery: the namespace may
+ * have been registered after the request. */
 static bool may_read(const struct reader *r, const pmix_proc_t *source)
 {
     return !r->peer->finalized && !px_proc_same(&r->peer->proc, source) &&
            px_peer_may(r->peer, source->nspace);
 }
 
-static struct px_cursor *make_cursor(struct px_log *log, struct pull *p)
+static struct px_cursor *make_cursor(struct px_backlog *backlog, struct subscription *p)
 {
-    struct px_cursor *c = px_cursor_create(log, &p->cache, p);
+    struct px_cursor *c = px_cursor_create(backlog, &p->cache, p);
 
     if (c)
         px_list_append(&p->cursors, &c->of_owner);
     return c;
 }
 
-/* All that the logs have for it. */
-static pmix_status_t look_back(struct px_relay *relay, struct pull *p)
+/* Makes cursors before all retained pieces that the subscription wants. */
+static pmix_status_t look_back(struct px_relay *relay, struct subscription *p)
 {
     pmix_status_t rc = PMIX_SUCCESS;
-    struct px_log *log;
+    struct px_backlog *backlog;
     size_t pos = 0;
 
-    while (!rc && (log = px_map_next(&relay->logs.map, &pos, NULL, NULL))) {
+    while (!rc && (backlog = px_map_next(&relay->backlogs.map, &pos, NULL, NULL))) {
         struct px_cursor *c;
 
-        if (!names(p, &log->source) || !may_read(p->reader, &log->source))
+        if (!names(p, &backlog->source) || !may_read(p->reader, &backlog->source))
             continue;
-        c = make_cursor(log, p);
+        c = make_cursor(backlog, p);
         rc = c ? px_cursor_add_all(c, p->channels) : PMIX_ERR_NOMEM;
         if (c && px_cursor_is_done(c))
             end_cursor(relay, c, true);
@@ -416,17 +421,17 @@ static pmix_status_t look_back(struct px_relay *relay, struct pull *p)
     return rc;
 }
 
-static pmix_status_t make_pull(struct px_server *srv, struct px_req *req,
-                               const struct px_args *a, const struct px_cache *cache,
-                               size_t id)
+static pmix_status_t make_subscription(struct px_server *srv, struct px_req *req,
+                                       const struct px_args *a,
+                                       const struct px_cache *cache, size_t id)
 {
     struct reader *r = get_reader(srv, req->peer);
-    struct pull *p = r && r->n_pulls < MAX_PULLS ? calloc(1, sizeof(*p)) : NULL;
+    struct subscription *p = r && r->n_pulls < MAX_PULLS ? calloc(1, sizeof(*p)) : NULL;
     pmix_status_t rc;
 
     if (!p)
         return r && r->n_pulls >= MAX_PULLS ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_ERR_NOMEM;
-    *p = (struct pull){
+    *p = (struct subscription){
         .reader = r,
         .id = id,
         .peer_id = a->id,
@@ -445,40 +450,40 @@ static pmix_status_t make_pull(struct px_server *srv, struct px_req *req,
         rc = look_back(srv->part.relay, p);
     }
     if (rc)
-        pull_free(srv->part.relay, p, true);
+        subscription_free(srv->part.relay, p, true);
     return rc;
 }
 
-static void begin_pull(struct px_server *srv, struct pull *p)
+static void begin_subscription(struct px_server *srv, struct subscription *p)
 {
     p->agreed = true;
     PX_LIST_EACH (&p->cursors, struct px_cursor, c, of_owner)
         if (px_cursor_next(c, NULL))
             px_list_append(&p->reader->behind, &c->turn);
-    go_on(srv, p->reader);
+    send_behind(srv, p->reader);
 }
 
-/* Output that was there before goes out first; but not to one that the host refuses. */
+/* Answers a pull. Retained output follows, if the host has accepted. */
 static void on_host_pulled(void *arg, const struct px_upcall *answer)
 {
     struct px_req *req = arg;
     struct px_server *srv = req->peer->server;
     struct reader *r = find_reader(srv, req->peer);
     size_t id = (size_t)(uintptr_t)req->state;
-    struct pull *p = find_pull(r, id);
+    struct subscription *p = find_subscription(r, id);
     px_writer w;
 
     if (answer->status)
-        pull_free(srv->part.relay, p, true);
+        subscription_free(srv->part.relay, p, true);
     px_reply_begin(req, &w, answer->status);
     if (!answer->status)
         px_pack_size(&w, id);
     px_req_reply(req, &w);
     if (p && !answer->status)
-        begin_pull(srv, p);
+        begin_subscription(srv, p);
 }
 
-/* Listed before the host is asked: bytes may come before its answer. */
+/* Lists the subscription before the host is asked: output may precede the answer. */
 pmix_status_t px_pull_request(struct px_server *srv, struct px_req *req)
 {
     size_t id = srv->part.relay->last_pull + 1;
@@ -493,7 +498,7 @@ pmix_status_t px_pull_request(struct px_server *srv, struct px_req *req)
         return PMIX_ERR_NOMEM;
     rc = read_pull(req, &u->args, &cache, id);
     if (!rc)
-        rc = make_pull(srv, req, &u->args, &cache, id);
+        rc = make_subscription(srv, req, &u->args, &cache, id);
     if (rc) {
         px_upcall_drop(u);
         return rc;
@@ -508,7 +513,7 @@ pmix_status_t px_pull_request(struct px_server *srv, struct px_req *req)
 
 /* ---- deregister ------------------------------------------------------------------ */
 
-static void finish_pull(struct px_server *srv, struct pull *p)
+static void finish_subscription(struct px_server *srv, struct subscription *p)
 {
     struct reader *r = p->reader;
 
@@ -519,16 +524,16 @@ static void finish_pull(struct px_server *srv, struct pull *p)
         if (!p->agreed || !px_cursor_next(c, NULL))
             end_cursor(srv->part.relay, c, !p->agreed);
     if (px_list_empty(&p->cursors))
-        end_pull(srv, p);
-    go_on(srv, r);
+        end_subscription(srv, p);
+    send_behind(srv, r);
 }
 
-/* Gets what is there, and then an answer. */
+/* Ends a subscription. The answer follows the pieces of its cursors. */
 pmix_status_t px_dereg_request(struct px_server *srv, struct px_req *req)
 {
     struct reader *r = find_reader(srv, req->peer);
     PX_AUTO(px_args) args = {0};
-    struct pull *p;
+    struct subscription *p;
     pmix_status_t rc;
 
     if (!srv->module.iof_pull)
@@ -538,13 +543,13 @@ pmix_status_t px_dereg_request(struct px_server *srv, struct px_req *req)
         rc = px_infos_set_user(&args.info, req->peer);
     if (rc)
         return rc;
-    p = find_pull(r, args.id);
+    p = find_subscription(r, args.id);
     if (!p)
         return PMIX_ERR_BAD_PARAM;
     p->req = req;
     p->info = args.info;
     args.info = (px_infos){0};
-    finish_pull(srv, p);
+    finish_subscription(srv, p);
     return PX_DEFERRED;
 }
 
@@ -555,47 +560,47 @@ void px_pulls_peer_left(struct px_server *srv, struct px_peer *peer)
     if (!r)
         return;
     if (peer->conn && peer->finalized && !srv->stopping) {
-        /* It still reads, and gets what there is. */
-        PX_LIST_EACH (&r->pulls, struct pull, p, link)
-            finish_pull(srv, p);
+        /* The peer still reads. */
+        PX_LIST_EACH (&r->pulls, struct subscription, p, link)
+            finish_subscription(srv, p);
         return;
     }
     struct px_list *const lists[] = {&r->pulls, &r->ending};
     for (size_t i = 0; i < PX_COUNT(lists); i++)
-        PX_LIST_EACH (lists[i], struct pull, p, link)
-            end_pull(srv, p);
+        PX_LIST_EACH (lists[i], struct subscription, p, link)
+            end_subscription(srv, p);
     px_list_remove(&r->link);
     free(r);
 }
 
 /* ---- the output of a spawned job ------------------------------------------------- */
 
-/* It is what the process that spawns it asks for: OpenPMIx gives that number 0. */
+/* Makes the subscription of a spawn. Its number at the peer is 0, as in OpenPMIx. */
 pmix_status_t px_server_iof_forward(struct px_server *srv, const pmix_proc_t *to,
                                     const char *nspace, pmix_iof_channel_t channels)
 {
     struct px_req req = {.peer = px_peer_find(srv, to)};
     struct px_args args = {.n_procs = 1, .channels = channels};
     struct px_relay *relay = srv->part.relay;
-    const struct px_cache cache = {.size_b = relay->logs.stream_b};
+    const struct px_cache cache = {.size_b = relay->backlogs.stream_b};
     pmix_status_t rc;
-    struct pull *p;
+    struct subscription *p;
     pmix_proc_t all;
 
     if (!req.peer)
         return PMIX_ERR_NOT_FOUND;
     px_proc_set(&all, nspace, PMIX_RANK_WILDCARD);
     args.procs = &all;
-    rc = make_pull(srv, &req, &args, &cache, ++relay->last_pull);
+    rc = make_subscription(srv, &req, &args, &cache, ++relay->last_pull);
     if (rc)
         return rc;
-    p = find_pull(find_reader(srv, req.peer), relay->last_pull);
+    p = find_subscription(find_reader(srv, req.peer), relay->last_pull);
     p->forwards = true;
-    begin_pull(srv, p);
+    begin_subscription(srv, p);
     return PMIX_SUCCESS;
 }
 
-/* Only this library has a store that tools read in place. */
+/* True for a tool of another library: only tools of this library read gds/shm. */
 bool px_server_iof_marks(struct px_server *srv, const pmix_proc_t *to)
 {
     const struct px_peer *peer = px_peer_find(srv, to);
@@ -607,13 +612,13 @@ bool px_server_iof_marks(struct px_server *srv, const pmix_proc_t *to)
 void px_pulls_nspace_gone(struct px_server *srv, const char *nspace)
 {
     PX_LIST_EACH (&srv->part.relay->readers, struct reader, r, link) {
-        struct pull *found = NULL;
+        struct subscription *found = NULL;
 
-        PX_LIST_EACH (&r->pulls, struct pull, p, link)
+        PX_LIST_EACH (&r->pulls, struct subscription, p, link)
             if (p->forwards && strcmp(p->procs->nspace, nspace) == 0)
                 found = p;
         if (found)
-            finish_pull(srv, found);
+            finish_subscription(srv, found);
     }
 }
 
@@ -627,7 +632,7 @@ enum px_iof_interest px_server_iof_interest(const struct px_server *srv,
     PX_LIST_EACH (&srv->part.relay->readers, const struct reader, r, link) {
         bool may = may_read(r, source);
 
-        PX_LIST_EACH (&r->pulls, const struct pull, p, link) {
+        PX_LIST_EACH (&r->pulls, const struct subscription, p, link) {
             if (!may || p->forwards || !(p->channels & channel) || !names(p, source))
                 continue;
             if (p->redirects)
@@ -638,56 +643,57 @@ enum px_iof_interest px_server_iof_interest(const struct px_server *srv,
     return interest;
 }
 
-/* ---- what is delivered ----------------------------------------------------------- */
+/* ---- deliveries ------------------------------------------------------------------ */
 
 bool px_pulls_want(struct px_server *srv, const pmix_proc_t *source,
                    pmix_iof_channel_t channels, bool forwarded)
 {
-    const struct px_log *log = px_log_find(&srv->part.relay->logs, source);
+    const struct px_backlog *backlog = px_backlog_find(&srv->part.relay->backlogs,
+                                                       source);
     bool any = false;
 
     PX_LIST_EACH (&srv->part.relay->readers, struct reader, r, link) {
         bool may = may_read(r, source);
 
-        PX_LIST_EACH (&r->pulls, struct pull, p, link) {
+        PX_LIST_EACH (&r->pulls, struct subscription, p, link) {
             p->wants = may && p->forwards == forwarded && (p->channels & channels) &&
                        names(p, source);
             p->here = NULL;
             any |= p->wants;
         }
     }
-    if (any && log)
-        PX_LIST_EACH (&log->cursors, struct px_cursor, c, link)
-            ((struct pull *)c->owner)->here = c;
+    if (any && backlog)
+        PX_LIST_EACH (&backlog->cursors, struct px_cursor, c, link)
+            ((struct subscription *)c->owner)->here = c;
     return any;
 }
 
-struct gift {
+struct delivery {
     struct px_relay *relay;
     const pmix_proc_t *source;
     struct px_payload *bytes;
-    struct px_args args; /* but for what each receiver calls it */
+    struct px_args args; /* without the number of each subscription */
     px_infos *info;
-    struct px_piece *piece; /* NULL: all keep up so far */
+    struct px_piece *piece; /* NULL: all readers keep up so far */
 };
 
-/* For one that is behind. */
-static pmix_status_t put_off(struct gift *g, struct pull *p)
+/* Adds the piece to the backlog, before the cursor of a reader that is behind. */
+static pmix_status_t put_off(struct delivery *d, struct subscription *p)
 {
-    struct px_log *log = px_log_get(&g->relay->logs, g->source);
+    struct px_backlog *backlog = px_backlog_get(&d->relay->backlogs, d->source);
     pmix_status_t rc;
 
-    if (!log)
+    if (!backlog)
         return PMIX_ERR_NOMEM;
-    if (!g->piece)
-        g->piece = px_log_add(log, g->args.channels, g->bytes, g->info);
-    if (g->piece)
-        g->piece->forwarded = p->forwards;
-    if (g->piece && !p->here)
-        p->here = make_cursor(log, p);
-    rc = g->piece && p->here ? px_cursor_add(p->here, g->piece) : PMIX_ERR_NOMEM;
-    if (!g->piece)
-        px_log_settle(log);
+    if (!d->piece)
+        d->piece = px_backlog_add(backlog, d->args.channels, d->bytes, d->info);
+    if (d->piece)
+        d->piece->forwarded = p->forwards;
+    if (d->piece && !p->here)
+        p->here = make_cursor(backlog, p);
+    rc = d->piece && p->here ? px_cursor_add(p->here, d->piece) : PMIX_ERR_NOMEM;
+    if (!d->piece)
+        px_backlog_settle(backlog);
     if (p->here && p->agreed && !px_list_linked(&p->here->turn) &&
         px_cursor_next(p->here, NULL))
         px_list_append(&p->reader->behind, &p->here->turn);
@@ -697,47 +703,46 @@ static pmix_status_t put_off(struct gift *g, struct pull *p)
     return rc;
 }
 
-static pmix_status_t give(struct gift *g, struct pull *p)
+static pmix_status_t deliver(struct delivery *d, struct subscription *p)
 {
     pmix_status_t rc = PMIX_ERR_OUT_OF_RESOURCE;
 
     if (!p->here && px_list_empty(&p->reader->behind) && has_room(p->reader)) {
-        g->args.info = g->piece ? g->piece->info : *g->info;
-        rc = send_piece(p, &g->args, g->bytes);
+        d->args.info = d->piece ? d->piece->info : *d->info;
+        rc = send_piece(p, &d->args, d->bytes);
     }
     if (rc == PMIX_ERR_LOST_CONNECTION)
-        return PMIX_SUCCESS; /* it is about to go */
-    return rc == PMIX_ERR_OUT_OF_RESOURCE ? put_off(g, p) : rc;
+        return PMIX_SUCCESS; /* the peer is about to leave */
+    return rc == PMIX_ERR_OUT_OF_RESOURCE ? put_off(d, p) : rc;
 }
 
-/* A pull that cannot be served keeps no other from being served. */
 pmix_status_t px_pulls_give(struct px_server *srv, const pmix_proc_t *source,
                             pmix_iof_channel_t channel, struct px_payload *bytes,
                             px_infos *info)
 {
-    struct gift g = {.relay = srv->part.relay,
-                     .source = source,
-                     .bytes = bytes,
-                     .args = {.procs = (pmix_proc_t *)source, .channels = channel},
-                     .info = info};
+    struct delivery d = {.relay = srv->part.relay,
+                         .source = source,
+                         .bytes = bytes,
+                         .args = {.procs = (pmix_proc_t *)source, .channels = channel},
+                         .info = info};
     pmix_status_t first = PMIX_SUCCESS;
 
-    PX_LIST_EACH (&g.relay->readers, struct reader, r, link)
-        PX_LIST_EACH (&r->pulls, struct pull, p, link) {
-            pmix_status_t rc = p->wants ? give(&g, p) : PMIX_SUCCESS;
+    PX_LIST_EACH (&d.relay->readers, struct reader, r, link)
+        PX_LIST_EACH (&r->pulls, struct subscription, p, link) {
+            pmix_status_t rc = p->wants ? deliver(&d, p) : PMIX_SUCCESS;
 
             if (rc && (!first || first == PMIX_ERR_PARTIAL_SUCCESS))
                 first = rc;
         }
-    if (g.piece) {
-        struct px_log *log = g.piece->log;
+    if (d.piece) {
+        struct px_backlog *backlog = d.piece->backlog;
 
-        px_piece_settle(g.piece, false);
-        px_log_settle(log);
+        px_piece_settle(d.piece, false);
+        px_backlog_settle(backlog);
     }
-    PX_LIST_EACH (&g.relay->readers, struct reader, r, link)
+    PX_LIST_EACH (&d.relay->readers, struct reader, r, link)
         if (r->due)
-            go_on(srv, r);
+            send_behind(srv, r);
     px_infos_cleanup(info);
     return first;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Input on its way to the host, which gets that of one process for the same targets
- * piece by piece: the next when it has taken the one before. Its answer is the
- * process's, whose buffer is its own again. */
+/* Input on its way to the host. Input of one process for the same targets is a queue:
+ * the host gets the next piece when it has answered the one before. The answer of the
+ * host is the answer to the process, which may then reuse its buffer. */
 #include "core/rt/log.h"
 #include "core/server/data/memory.h"
 #include "core/server/host.h"
@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-/* Input of one process for the same targets; in px_relay.queues, also while nothing of
- * the input waits, until its end or that of the process. */
+/* Input of one process for the same targets; in px_relay.queues until the end of the
+ * input or of the process, also while no piece waits. */
 struct queue {
     struct px_list link;
     bool open;    /* the input has no end yet */
@@ -91,7 +91,7 @@ static void settle(struct queue *q)
     free(q);
 }
 
-/* Its upcall is not handed out yet. */
+/* Returns the upcall of the first waiting request. */
 static struct px_upcall *take_first(struct queue *q)
 {
     struct px_req *req = PX_CONTAINER_OF(q->waiting.next, struct px_req, link);
@@ -130,7 +130,7 @@ static void push_end(struct px_server *srv, struct queue *q)
                               u->args.info.n, &u->args.bytes, px_upcall_op_cb, u));
 }
 
-/* The host may do anything meanwhile, and even answer. */
+/* Calls the host with the next piece, or the end. The host may answer within. */
 static void call_next(struct px_server *srv, struct queue *q)
 {
     const struct px_relay *relay = srv->part.relay;
@@ -152,7 +152,7 @@ static void call_next(struct px_server *srv, struct queue *q)
                               u->args.info.n, &u->args.bytes, px_upcall_op_cb, u));
 }
 
-/* One that the host never had: refused, or the server ends. */
+/* Answers a request that the host never had. */
 static void end_unasked(struct px_upcall *u, pmix_status_t why)
 {
     px_req_done(u->arg, why);
@@ -182,7 +182,7 @@ static void on_pushed(void *arg, const struct px_upcall *answer)
     settle(q);
 }
 
-/* Makes room for what comes. The end of the input finds it always. */
+/* Makes room for n bytes. The end of the input always has room. */
 static pmix_status_t make_room(struct queue *q, const struct px_cache *cache, size_t n)
 {
     if (n == 0 || q->waiting_b + n <= cache->size_b || q->waiting_b == 0)
@@ -215,7 +215,7 @@ static pmix_status_t prepare(struct px_req *req, struct px_upcall *u)
     return rc ? rc : px_forward_user(req, u);
 }
 
-/* An error is the answer. */
+/* Queues a piece. An error is the answer to the process. */
 static pmix_status_t enqueue(const pmix_server_module_t *m PX_UNUSED,
                              struct px_upcall *u)
 {
@@ -242,7 +242,7 @@ static pmix_status_t enqueue(const pmix_server_module_t *m PX_UNUSED,
     return PMIX_SUCCESS;
 }
 
-/* ---- the end of those who push --------------------------------------------------- */
+/* ---- the end of a process that pushes -------------------------------------------- */
 
 static bool overlap(const struct queue *a, const struct queue *b)
 {
@@ -264,8 +264,8 @@ static struct queue *find_other(struct px_relay *relay, const struct queue *q)
     return NULL;
 }
 
-/* The last process that pushes to a target ends the target's input. A process that
- * goes on inherits what another has left to end. */
+/* Ends a queue. The last process that pushes to a target ends the target's input;
+ * until then another process inherits the end. */
 static void leave_queue(struct px_server *srv, struct queue *q)
 {
     struct queue *other = srv->stopping ? NULL : find_other(srv->part.relay, q);

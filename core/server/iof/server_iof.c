@@ -22,7 +22,8 @@ static pmix_status_t create(struct px_server *srv,
     for (size_t i = 0; i < PX_COUNT(lists); i++)
         px_list_init(lists[i]);
     px_process.model->iofs.server_goes_on = on_own_room;
-    px_logs_init(&relay->logs, srv->conf.output_per_stream, srv->conf.output_total);
+    px_backlogs_init(&relay->backlogs, srv->conf.output_per_stream,
+                     srv->conf.output_total);
     return PMIX_SUCCESS;
 }
 
@@ -35,7 +36,7 @@ static void stop(struct px_server *srv)
 
 static void destroy(struct px_server *srv)
 {
-    px_logs_fini(&srv->part.relay->logs);
+    px_backlogs_fini(&srv->part.relay->backlogs);
     px_push_cleanup(srv->part.relay);
 }
 
@@ -44,16 +45,16 @@ static void destroy(struct px_server *srv)
 static void nspace_gone(struct px_server *srv, const char *nspace,
                         struct px_nspace *ns PX_UNUSED)
 {
-    struct px_log *log;
+    struct px_backlog *backlog;
     size_t pos = 0;
 
     px_pulls_nspace_gone(srv, nspace);
     px_pushes_nspace_gone(srv, nspace);
-    while ((log = px_map_next(&srv->part.relay->logs.map, &pos, NULL, NULL))) {
-        if (strcmp(log->source.nspace, nspace) != 0)
+    while ((backlog = px_map_next(&srv->part.relay->backlogs.map, &pos, NULL, NULL))) {
+        if (strcmp(backlog->source.nspace, nspace) != 0)
             continue;
-        px_log_drop_unasked(log);
-        px_log_settle(log);
+        px_backlog_drop_unasked(backlog);
+        px_backlog_settle(backlog);
     }
 }
 

@@ -1,72 +1,75 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Forwarded output and input in a server: what its files have of each other. */
-#ifndef PX_SERVER_IOF_SERVER_IOF_H
-#define PX_SERVER_IOF_SERVER_IOF_H
+/* Forwarded output and input in a server: the interfaces of this room's files. */
+#ifndef PX_SERVER_IOF_H
+#define PX_SERVER_IOF_H
 
-#include "core/server/iof/log.h"
+#include "core/server/iof/backlog.h"
 #include "core/server/upcall.h"
 
 struct px_relay {
-    struct px_logs logs;
+    struct px_backlogs backlogs;
     struct px_list readers; /* on_pull.c: peers that have asked for output */
     struct px_list drains;  /* drain.c */
     size_t last_pull;
-    struct px_list ready; /* wait.c: deliveries that need wait no longer */
+    struct px_list ready; /* wait.c: deliveries that have room now */
     struct px_msg go_on;
     bool goes_on;
     struct px_list queues; /* on_push.c: input for the host */
-    struct px_list paused; /* those who push it */
+    struct px_list paused; /* on_push.c: processes that may not push */
     bool all_paused;
 };
 
 /* ---- on_pull.c ------------------------------------------------------------------- */
 
-/* Handlers. */
+/* Handlers of requests. */
 pmix_status_t px_pull_request(struct px_server *srv, struct px_req *req);
 pmix_status_t px_dereg_request(struct px_server *srv, struct px_req *req);
 /* Hooks of the part. */
 void px_pulls_peer_left(struct px_server *srv, struct px_peer *peer);
 void px_pulls_peer_room(struct px_server *srv, struct px_peer *peer);
-/* Output of a job for the process that spawned it ends. */
+/* Ends the forwarding of a job's output to the process that spawned the job. */
 void px_pulls_nspace_gone(struct px_server *srv, const char *nspace);
-/* Returns true if a pull wants what this process writes there; then px_pulls_give may
- * follow.
- * forwarded: asks for the spawner of the process alone, else for all others. */
+/* Returns true if a subscription wants this output; px_pulls_give may follow.
+ * forwarded: considers the process that spawned the source alone, else all others. */
 bool px_pulls_want(struct px_server *srv, const pmix_proc_t *source,
                    pmix_iof_channel_t channels, bool forwarded);
-/* Gives it to those: sends it, or puts it into a log for those that are behind.
- * PMIX_ERR_PARTIAL_SUCCESS if one of them has asked to have something dropped, and that
- * was done; else why one could not be served, all others were. Takes the infos. */
+/* Sends output to all that px_pulls_want has found, or adds the output to the backlog
+ * for those that are behind. Takes the infos. PMIX_ERR_PARTIAL_SUCCESS: bytes were
+ * dropped for a subscription that allows a drop. Other errors: the first subscription
+ * that failed; all others have the output. */
 pmix_status_t px_pulls_give(struct px_server *srv, const pmix_proc_t *source,
                             pmix_iof_channel_t channel, struct px_payload *bytes,
                             px_infos *info);
 
-/* Returns the bytes that are on their way to those who have asked for them. */
+/* Returns the bytes on their way to all readers. */
 size_t px_pulls_left(const struct px_relay *relay);
-/* Returns the same of one peer that ends its requests; 0: none of them is left. */
+/* Returns the bytes on their way to a peer that ends its subscriptions; 0 if no
+ * subscription is left. */
 size_t px_pulls_owed(const struct px_server *srv, const struct px_peer *peer);
 
 /* ---- drain.c --------------------------------------------------------------------- */
 
-/* Calls done, perhaps within, when all of that has been sent, or none of it for a
- * while. peer: that one's alone, which ends its requests; NULL: everything. */
+/* Calls done, perhaps within, when the output has been sent, or nothing was sent for
+ * iof_drain_timeout. peer: output for that peer, which ends its subscriptions; NULL:
+ * all output. */
 void px_relay_drain(struct px_server *srv, const struct px_peer *peer,
                     void (*done)(void *arg), void *arg);
-/* Ends all waiting of px_relay_drain: the server stops. */
+/* Ends every px_relay_drain, as the server stops. */
 void px_drains_stop(struct px_relay *relay);
 
 /* ---- wait.c ---------------------------------------------------------------------- */
 
-/* Output that the host brings. */
-struct px_delivery {
+/* Output from the host that waits for room in a backlog. */
+struct px_pending_delivery {
     struct px_api api;
-    struct px_list link; /* in px_log.waiting, px_relay.ready */
+    struct px_list link; /* in px_backlog.waiting, px_relay.ready */
     unsigned stream;
     pmix_status_t status;
 };
 
-/* There may be room in the log; px_log_settle may follow. */
-void px_deliveries_look(struct px_relay *relay, struct px_log *log);
+/* Completes the deliveries that find room in a backlog now; px_backlog_settle may
+ * follow. */
+void px_deliveries_wake(struct px_relay *relay, struct px_backlog *backlog);
 void px_deliveries_stop(struct px_relay *relay);
 
 /* ---- on_push.c ------------------------------------------------------------------- */

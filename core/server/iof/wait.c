@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Deliveries that wait for room. */
+/* Deliveries that wait for room in a backlog. */
 #include "core/server/iof/server_iof.h"
 
-/* The callbacks of hosts, which must not run in the middle of our lists. */
+/* Calls back the hosts; posted, as a callback may change the lists of this room. */
 static void on_ready(struct px_msg *msg)
 {
     struct px_relay *relay = PX_CONTAINER_OF(msg, struct px_relay, go_on);
@@ -10,22 +10,23 @@ static void on_ready(struct px_msg *msg)
 
     relay->goes_on = false;
     px_list_init(&ready);
-    PX_LIST_EACH (&relay->ready, struct px_delivery, d, link) {
+    PX_LIST_EACH (&relay->ready, struct px_pending_delivery, d, link) {
         px_list_remove(&d->link);
         px_list_append(&ready, &d->link);
     }
     while (!px_list_empty(&ready)) {
-        struct px_delivery *d = PX_CONTAINER_OF(ready.next, struct px_delivery, link);
+        struct px_pending_delivery *d = PX_CONTAINER_OF(
+            ready.next, struct px_pending_delivery, link);
 
         px_list_remove(&d->link);
         px_api_done(&d->api, d->status);
     }
 }
 
-void px_deliveries_look(struct px_relay *relay, struct px_log *log)
+void px_deliveries_wake(struct px_relay *relay, struct px_backlog *backlog)
 {
-    PX_LIST_EACH (&log->waiting, struct px_delivery, d, link) {
-        if (px_log_is_full(log, d->stream))
+    PX_LIST_EACH (&backlog->waiting, struct px_pending_delivery, d, link) {
+        if (px_backlog_is_full(backlog, d->stream))
             continue;
         px_list_remove(&d->link);
         px_list_append(&relay->ready, &d->link);
@@ -39,11 +40,11 @@ void px_deliveries_look(struct px_relay *relay, struct px_log *log)
 
 void px_deliveries_stop(struct px_relay *relay)
 {
-    struct px_log *log;
+    struct px_backlog *backlog;
     size_t pos = 0;
 
-    while ((log = px_map_next(&relay->logs.map, &pos, NULL, NULL)))
-        PX_LIST_EACH (&log->waiting, struct px_delivery, d, link) {
+    while ((backlog = px_map_next(&relay->backlogs.map, &pos, NULL, NULL)))
+        PX_LIST_EACH (&backlog->waiting, struct px_pending_delivery, d, link) {
             d->status = PMIX_ERR_LOST_CONNECTION;
             px_list_remove(&d->link);
             px_list_append(&relay->ready, &d->link);

@@ -145,9 +145,9 @@ static void look_full(void *arg)
 {
     struct px_relay *relay = px_process.server->part.relay;
     pmix_proc_t source = raw_proc("job", writer.rank);
-    const struct px_log *log = px_log_find(&relay->logs, &source);
+    const struct px_backlog *backlog = px_backlog_find(&relay->backlogs, &source);
 
-    *(bool *)arg = log && !px_list_empty(&log->waiting);
+    *(bool *)arg = backlog && !px_list_empty(&backlog->waiting);
 }
 
 /* It has no more room. */
@@ -161,10 +161,10 @@ static void await_full(void)
 
 static void look_kept(void *arg)
 {
-    const struct px_logs *logs = &px_process.server->part.relay->logs;
+    const struct px_backlogs *backlogs = &px_process.server->part.relay->backlogs;
 
-    ck_assert_uint_eq(logs->kept_b > 0, logs->map.n_used > 0);
-    *(size_t *)arg = logs->kept_b;
+    ck_assert_uint_eq(backlogs->kept_b > 0, backlogs->map.n_used > 0);
+    *(size_t *)arg = backlogs->kept_b;
 }
 
 static size_t kept_b(void)
@@ -577,14 +577,14 @@ PX_TEST_LOOP(without_memory_no_piece_goes_missing_unseen, 2)
 PX_TEST(memory_does_not_grow_with_the_streams_there_were)
 {
     enum { N = 10000 };
-    struct px_logs *logs;
+    struct px_backlogs *backlogs;
 
     raw_server_start(&host_module, 1, N);
     one = raw_client(0);
-    logs = &px_process.server->part.relay->logs;
+    backlogs = &px_process.server->part.relay->backlogs;
     for (pmix_rank_t r = 1; r <= N; r++)
         ok(iof_deliver(r, OUT, 8, NULL, NULL, NULL));
-    ck_assert_uint_eq(logs->map.n_used, N);
+    ck_assert_uint_eq(backlogs->map.n_used, N);
     (void)iof_pull(one, PMIX_RANK_WILDCARD, OUT, 1);
     for (pmix_rank_t r = 1; r <= N; r++)
         (void)next_piece(one);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Logs of output without a server: random writers and readers, beside a model that holds all that
+/* Backlogs of output without a server: random writers and readers, beside a model that holds all that
  * was ever written. */
-#include "core/server/iof/log.h"
+#include "core/server/iof/backlog.h"
 
 #include "alloc_fail.h"
 #include "px_test.h"
@@ -10,17 +10,17 @@
 
 enum { STREAM_B = 4096, TOTAL_B = 6 * STREAM_B, N_CURSORS = 4, N_PIECES = 5000 };
 
-static struct px_logs logs;
+static struct px_backlogs backlogs;
 static pmix_proc_t source = {"job", 3};
 
 static void setup(void)
 {
-    px_logs_init(&logs, STREAM_B, TOTAL_B);
+    px_backlogs_init(&backlogs, STREAM_B, TOTAL_B);
 }
 
 static void teardown(void)
 {
-    px_logs_fini(&logs);
+    px_backlogs_fini(&backlogs);
 }
 
 static struct px_payload *payload(size_t n)
@@ -30,11 +30,12 @@ static struct px_payload *payload(size_t n)
     return px_payload_take(&b);
 }
 
-static struct px_piece *add(struct px_log *log, pmix_iof_channel_t channel, size_t n)
+static struct px_piece *add(struct px_backlog *backlog, pmix_iof_channel_t channel,
+                            size_t n)
 {
     struct px_payload *bytes = payload(n);
     px_infos info = {0};
-    struct px_piece *p = px_log_add(log, channel, bytes, &info);
+    struct px_piece *p = px_backlog_add(backlog, channel, bytes, &info);
 
     px_payload_unref(bytes);
     ck_assert_ptr_nonnull(p);
@@ -64,14 +65,14 @@ static void read_one(unsigned i)
     px_cursor_pass(c);
 }
 
-static void write_one(struct px_log *log, pmix_iof_channel_t channel, size_t n)
+static void write_one(struct px_backlog *backlog, pmix_iof_channel_t channel, size_t n)
 {
     unsigned s = px_stream_of(channel);
     struct px_piece *p;
 
-    if (px_log_is_full(log, s))
+    if (px_backlog_is_full(backlog, s))
         return; /* the writer waits */
-    p = add(log, channel, n);
+    p = add(backlog, channel, n);
     written[s] += n;
     for (unsigned i = 0; i < N_CURSORS; i++) {
         pmix_status_t rc = px_cursor_add(readers[i].cursor, p);
@@ -86,22 +87,22 @@ PX_TEST(each_reader_gets_all_or_is_told_how_much_it_missed)
 {
     static const pmix_iof_channel_t channels[] = {
         PMIX_FWD_STDOUT_CHANNEL, PMIX_FWD_STDERR_CHANNEL, PMIX_FWD_STDDIAG_CHANNEL};
-    struct px_log *log = px_log_get(&logs, &source);
+    struct px_backlog *backlog = px_backlog_get(&backlogs, &source);
     const char *seed = getenv("PX_TEST_SEED");
 
     srand(seed ? (unsigned)atoi(seed) : 1);
     for (unsigned i = 0; i < N_CURSORS; i++) {
         readers[i].cache = (struct px_cache){.size_b = i ? STREAM_B / i : STREAM_B,
                                              .drop = (enum px_drop)(i % 3)};
-        readers[i].cursor = px_cursor_create(log, &readers[i].cache, NULL);
+        readers[i].cursor = px_cursor_create(backlog, &readers[i].cache, NULL);
     }
     for (unsigned n = 0; n < N_PIECES; n++) {
-        write_one(log, channels[(unsigned)rand() % 3], (unsigned)rand() % 700);
+        write_one(backlog, channels[(unsigned)rand() % 3], (unsigned)rand() % 700);
         for (unsigned i = 0; i < N_CURSORS; i++)
             if ((unsigned)rand() % (i + 2) == 0)
                 read_one(i);
         /* One piece beyond the limit that full means, in each stream. */
-        ck_assert_uint_le(logs.kept_b, 3u * (STREAM_B + 700));
+        ck_assert_uint_le(backlogs.kept_b, 3u * (STREAM_B + 700));
     }
     for (unsigned i = 0; i < N_CURSORS; i++) {
         struct px_cursor *c = readers[i].cursor;
@@ -113,34 +114,35 @@ PX_TEST(each_reader_gets_all_or_is_told_how_much_it_missed)
         ck_assert(readers[i].cache.drop != PX_DROP_NONE || px_cursor_is_done(c));
         px_cursor_free(c, false);
     }
-    px_log_drop_unasked(log);
-    px_log_settle(log);
-    ck_assert_uint_eq(logs.kept_b, 0);
-    ck_assert_ptr_null(px_log_find(&logs, &source));
+    px_backlog_drop_unasked(backlog);
+    px_backlog_settle(backlog);
+    ck_assert_uint_eq(backlogs.kept_b, 0);
+    ck_assert_ptr_null(px_backlog_find(&backlogs, &source));
 }
 
 PX_TEST(all_streams_together_are_bounded_and_none_stops_for_ever)
 {
     struct px_cache cache = {.size_b = STREAM_B};
-    struct px_log *some[8];
+    struct px_backlog *some[8];
     struct px_cursor *c[8];
     pmix_proc_t p = source;
 
     for (p.rank = 0; p.rank < PX_COUNT(some); p.rank++) {
-        some[p.rank] = px_log_get(&logs, &p);
+        some[p.rank] = px_backlog_get(&backlogs, &p);
         c[p.rank] = px_cursor_create(some[p.rank], &cache, NULL);
-        while (!px_log_is_full(some[p.rank], 0))
+        while (!px_backlog_is_full(some[p.rank], 0))
             ok(px_cursor_add(c[p.rank],
                              add(some[p.rank], PMIX_FWD_STDOUT_CHANNEL, 1024)));
-        ck_assert_uint_le(logs.kept_b, TOTAL_B / 2 + (p.rank + 1) * 1024);
+        ck_assert_uint_le(backlogs.kept_b, TOTAL_B / 2 + (p.rank + 1) * 1024);
     }
-    ck_assert(px_log_refuses(some[0], 0, 1));
+    ck_assert(px_backlog_refuses(some[0], 0, 1));
     for (size_t i = 0; i < PX_COUNT(some); i++) {
         while (px_cursor_next(c[i], NULL))
             px_cursor_pass(c[i]);
-        ck_assert(!px_log_is_full(some[i], 0) && !px_log_refuses(some[i], 0, STREAM_B));
+        ck_assert(!px_backlog_is_full(some[i], 0) &&
+                  !px_backlog_refuses(some[i], 0, STREAM_B));
     }
-    ck_assert_uint_eq(logs.kept_b, 0);
+    ck_assert_uint_eq(backlogs.kept_b, 0);
 }
 
 PX_TEST(as_much_is_kept_for_those_who_have_not_asked_yet)
@@ -148,33 +150,35 @@ PX_TEST(as_much_is_kept_for_those_who_have_not_asked_yet)
     pmix_proc_t p = source;
     size_t dropped, n = 0;
 
-    for (p.rank = 0; !px_log_make_room(px_log_get(&logs, &p), 0, 1024, false, &dropped);
+    for (p.rank = 0;
+         !px_backlog_make_room(px_backlog_get(&backlogs, &p), 0, 1024, false, &dropped);
          p.rank = (pmix_rank_t)(++n / 4))
-        px_piece_settle(add(px_log_get(&logs, &p), PMIX_FWD_STDOUT_CHANNEL, 1024),
-                        true);
-    px_log_settle(px_log_get(&logs, &p));
-    ck_assert_uint_eq(logs.kept_b, TOTAL_B / 2);
-    ck_assert_uint_eq(logs.unasked_b, TOTAL_B / 2);
+        px_piece_settle(
+            add(px_backlog_get(&backlogs, &p), PMIX_FWD_STDOUT_CHANNEL, 1024), true);
+    px_backlog_settle(px_backlog_get(&backlogs, &p));
+    ck_assert_uint_eq(backlogs.kept_b, TOTAL_B / 2);
+    ck_assert_uint_eq(backlogs.unasked_b, TOTAL_B / 2);
     /* One that has some can drop them for others; a new one finds nothing to drop. */
     p.rank = 0;
-    ok(px_log_make_room(px_log_get(&logs, &p), 0, 2048, true, &dropped));
+    ok(px_backlog_make_room(px_backlog_get(&backlogs, &p), 0, 2048, true, &dropped));
     ck_assert_uint_eq(dropped, 2048);
     p.rank = 99;
-    ok(px_log_make_room(px_log_get(&logs, &p), 0, 2048, true, &dropped));
-    fails(px_log_make_room(px_log_get(&logs, &p), 0, 4096, true, &dropped),
+    ok(px_backlog_make_room(px_backlog_get(&backlogs, &p), 0, 2048, true, &dropped));
+    fails(px_backlog_make_room(px_backlog_get(&backlogs, &p), 0, 4096, true, &dropped),
           OUT_OF_RESOURCE);
-    px_log_settle(px_log_get(&logs, &p));
+    px_backlog_settle(px_backlog_get(&backlogs, &p));
 }
 
 static struct px_cache all = {.size_b = STREAM_B};
 
-/* Of a log, from the first piece to the last cursor. */
+/* Of a backlog, from the first piece to the last cursor. */
 static pmix_status_t life(struct px_payload *bytes)
 {
-    struct px_log *log = px_log_get(&logs, &source);
-    struct px_cursor *c = log ? px_cursor_create(log, &all, NULL) : NULL;
+    struct px_backlog *backlog = px_backlog_get(&backlogs, &source);
+    struct px_cursor *c = backlog ? px_cursor_create(backlog, &all, NULL) : NULL;
     px_infos info = {0};
-    struct px_piece *p = c ? px_log_add(log, PMIX_FWD_STDERR_CHANNEL, bytes, &info)
+    struct px_piece *p = c ? px_backlog_add(backlog, PMIX_FWD_STDERR_CHANNEL, bytes,
+                                            &info)
                            : NULL;
     pmix_status_t rc = p ? px_cursor_add(c, p) : PMIX_ERR_NOMEM;
 
@@ -182,8 +186,8 @@ static pmix_status_t life(struct px_payload *bytes)
         px_piece_settle(p, false);
     if (c)
         px_cursor_free(c, false);
-    if (log)
-        px_log_settle(log);
+    if (backlog)
+        px_backlog_settle(backlog);
     return rc;
 }
 
@@ -196,7 +200,7 @@ PX_TEST(without_memory_nothing_is_left)
     ok(life(bytes)); /* the map has its slots */
     for (unsigned nth = 0; px_alloc_next(&nth);)
         px_alloc_check(life(bytes));
-    ck_assert_uint_eq(logs.kept_b + logs.unasked_b + logs.map.n_used, 0);
+    ck_assert_uint_eq(backlogs.kept_b + backlogs.unasked_b + backlogs.map.n_used, 0);
     ck_assert_uint_eq(bytes->refs, 1);
     px_payload_unref(bytes);
 }
@@ -236,4 +240,4 @@ PX_TEST(a_cache_is_as_the_directives_say_and_never_larger_than_a_stream)
     }
 }
 
-PX_TEST_MAIN("server/iof_log", setup, teardown)
+PX_TEST_MAIN("server/iof_backlog", setup, teardown)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Logs of output, and cursors in them. A cursor holds a list of steps for each stream,
- * so that what is dropped for one is not dropped for others; the numbers of pieces keep
- * the order among streams. A piece goes when the last cursor has passed it. */
-#include "core/server/iof/log.h"
+/* Backlogs and cursors. A cursor has a list of steps for each stream, so that a piece
+ * dropped for one cursor remains for the others. The numbers of pieces keep the order
+ * among streams. The last cursor that passes a piece frees it. */
+#include "core/server/iof/backlog.h"
 
 #include <stdlib.h>
 
 struct step {
-    struct px_list link; /* in px_backlog.steps */
+    struct px_list link; /* in px_cursor_stream.steps */
     struct px_piece *piece;
-    uint64_t dropped; /* bytes before it */
+    uint64_t dropped; /* bytes dropped before the piece */
 };
 
 unsigned px_stream_of(pmix_iof_channel_t channel)
@@ -48,94 +48,97 @@ pmix_status_t px_cache_read(struct px_cache *cache, const pmix_info_t *info, siz
     return PMIX_SUCCESS;
 }
 
-/* ---- logs ------------------------------------------------------------------------ */
+/* ---- backlogs -------------------------------------------------------------------- */
 
-void px_logs_init(struct px_logs *logs, size_t stream_b, size_t total_b)
+void px_backlogs_init(struct px_backlogs *backlogs, size_t stream_b, size_t total_b)
 {
-    *logs = (struct px_logs){.stream_b = stream_b, .total_b = total_b};
+    *backlogs = (struct px_backlogs){.stream_b = stream_b, .total_b = total_b};
 }
 
-struct px_log *px_log_find(const struct px_logs *logs, const pmix_proc_t *source)
+struct px_backlog *px_backlog_find(const struct px_backlogs *backlogs,
+                                   const pmix_proc_t *source)
 {
     pmix_proc_t key;
 
-    px_proc_set(&key, source->nspace, source->rank); /* no rubbish behind the name */
-    return px_map_get(&logs->map, &key, sizeof(key));
+    px_proc_set(&key, source->nspace, source->rank); /* zeros behind the name */
+    return px_map_get(&backlogs->map, &key, sizeof(key));
 }
 
-struct px_log *px_log_get(struct px_logs *logs, const pmix_proc_t *source)
+struct px_backlog *px_backlog_get(struct px_backlogs *backlogs,
+                                  const pmix_proc_t *source)
 {
-    struct px_log *log = px_log_find(logs, source);
+    struct px_backlog *backlog = px_backlog_find(backlogs, source);
 
-    if (log)
-        return log;
-    log = calloc(1, sizeof(*log));
-    if (!log)
+    if (backlog)
+        return backlog;
+    backlog = calloc(1, sizeof(*backlog));
+    if (!backlog)
         return NULL;
-    px_proc_set(&log->source, source->nspace, source->rank);
-    log->all = logs;
-    px_list_init(&log->cursors);
-    px_list_init(&log->waiting);
+    px_proc_set(&backlog->source, source->nspace, source->rank);
+    backlog->all = backlogs;
+    px_list_init(&backlog->cursors);
+    px_list_init(&backlog->waiting);
     for (size_t i = 0; i < PX_STREAMS; i++)
-        px_list_init(&log->pieces[i]);
-    if (!px_map_put(&logs->map, &log->source, sizeof(log->source), log, NULL))
-        return log;
-    free(log);
+        px_list_init(&backlog->pieces[i]);
+    if (!px_map_put(&backlogs->map, &backlog->source, sizeof(backlog->source), backlog,
+                    NULL))
+        return backlog;
+    free(backlog);
     return NULL;
 }
 
-void px_log_settle(struct px_log *log)
+void px_backlog_settle(struct px_backlog *backlog)
 {
-    if (!px_list_empty(&log->cursors) || !px_list_empty(&log->waiting))
+    if (!px_list_empty(&backlog->cursors) || !px_list_empty(&backlog->waiting))
         return;
     for (size_t i = 0; i < PX_STREAMS; i++)
-        if (!px_list_empty(&log->pieces[i]))
+        if (!px_list_empty(&backlog->pieces[i]))
             return;
-    (void)px_map_remove(&log->all->map, &log->source, sizeof(log->source));
-    free(log);
+    (void)px_map_remove(&backlog->all->map, &backlog->source, sizeof(backlog->source));
+    free(backlog);
 }
 
-void px_logs_fini(struct px_logs *logs)
+void px_backlogs_fini(struct px_backlogs *backlogs)
 {
-    struct px_log *log;
+    struct px_backlog *backlog;
     size_t pos = 0;
 
-    while ((log = px_map_next(&logs->map, &pos, NULL, NULL))) {
-        PX_LIST_EACH (&log->cursors, struct px_cursor, c, link)
+    while ((backlog = px_map_next(&backlogs->map, &pos, NULL, NULL))) {
+        PX_LIST_EACH (&backlog->cursors, struct px_cursor, c, link)
             px_cursor_free(c, false);
-        px_log_drop_unasked(log);
-        px_log_settle(log);
+        px_backlog_drop_unasked(backlog);
+        px_backlog_settle(backlog);
     }
-    px_map_fini(&logs->map);
+    px_map_fini(&backlogs->map);
 }
 
 /* ---- pieces ---------------------------------------------------------------------- */
 
-static void count_unasked(struct px_log *log, unsigned stream, int64_t change)
+static void count_unasked(struct px_backlog *backlog, unsigned stream, int64_t change)
 {
-    log->unasked_b[stream] += (size_t)change;
-    log->all->unasked_b += (size_t)change;
+    backlog->unasked_b[stream] += (size_t)change;
+    backlog->all->unasked_b += (size_t)change;
 }
 
-struct px_piece *px_log_add(struct px_log *log, pmix_iof_channel_t channel,
-                            struct px_payload *bytes, px_infos *info)
+struct px_piece *px_backlog_add(struct px_backlog *backlog, pmix_iof_channel_t channel,
+                                struct px_payload *bytes, px_infos *info)
 {
     struct px_piece *p = calloc(1, sizeof(*p));
     unsigned s = px_stream_of(channel);
 
     if (!p)
         return NULL;
-    *p = (struct px_piece){.log = log,
-                           .number = ++log->all->last,
+    *p = (struct px_piece){.backlog = backlog,
+                           .number = ++backlog->all->last,
                            .channel = channel,
                            .bytes = px_payload_ref(bytes),
                            .info = *info,
-                           .dropped = log->dropped[s]};
+                           .dropped = backlog->dropped[s]};
     *info = (px_infos){0};
-    log->dropped[s] = 0;
-    px_list_append(&log->pieces[s], &p->link);
-    log->all->kept_b += cost_of(bytes->bytes.len);
-    count_unasked(log, s, (int64_t)cost_of(bytes->bytes.len));
+    backlog->dropped[s] = 0;
+    px_list_append(&backlog->pieces[s], &p->link);
+    backlog->all->kept_b += cost_of(bytes->bytes.len);
+    count_unasked(backlog, s, (int64_t)cost_of(bytes->bytes.len));
     return p;
 }
 
@@ -145,40 +148,40 @@ void px_piece_settle(struct px_piece *p, bool keep)
 
     if (p->n_ahead > 0 || keep)
         return;
-    count_unasked(p->log, px_stream_of(p->channel), -(int64_t)cost);
-    p->log->all->kept_b -= cost;
+    count_unasked(p->backlog, px_stream_of(p->channel), -(int64_t)cost);
+    p->backlog->all->kept_b -= cost;
     px_list_remove(&p->link);
     px_payload_unref(p->bytes);
     px_infos_cleanup(&p->info);
     free(p);
 }
 
-void px_log_drop_unasked(struct px_log *log)
+void px_backlog_drop_unasked(struct px_backlog *backlog)
 {
     for (size_t i = 0; i < PX_STREAMS; i++)
-        PX_LIST_EACH (&log->pieces[i], struct px_piece, p, link)
+        PX_LIST_EACH (&backlog->pieces[i], struct px_piece, p, link)
             px_piece_settle(p, false);
 }
 
-/* The next piece of the stream tells of it, or the one that comes. */
+/* Drops a piece. The next piece of the stream, or the next to come, has the count. */
 static void drop_unasked(struct px_piece *p, unsigned stream, size_t *dropped)
 {
-    struct px_log *log = p->log;
-    bool is_last = p->link.next == &log->pieces[stream];
+    struct px_backlog *backlog = p->backlog;
+    bool is_last = p->link.next == &backlog->pieces[stream];
     struct px_piece *next = PX_CONTAINER_OF(p->link.next, struct px_piece, link);
-    uint64_t *told = is_last ? &log->dropped[stream] : &next->dropped;
+    uint64_t *count = is_last ? &backlog->dropped[stream] : &next->dropped;
 
-    *told += p->dropped + p->bytes->bytes.len;
+    *count += p->dropped + p->bytes->bytes.len;
     *dropped += p->bytes->bytes.len;
     px_piece_settle(p, false);
 }
 
-pmix_status_t px_log_make_room(struct px_log *log, unsigned stream, size_t bytes,
-                               bool may_drop, size_t *dropped)
+pmix_status_t px_backlog_make_room(struct px_backlog *backlog, unsigned stream,
+                                   size_t bytes, bool may_drop, size_t *dropped)
 {
-    const struct px_logs *all = log->all;
-    size_t cost = cost_of(bytes), own = log->unasked_b[stream];
-    /* The end of a stream finds room if anything does. */
+    const struct px_backlogs *all = backlog->all;
+    size_t cost = cost_of(bytes), own = backlog->unasked_b[stream];
+    /* The end of a stream may take the room that is left. */
     size_t stream_b = bytes > 0 ? all->stream_b : 2 * all->stream_b;
     size_t total_b = bytes > 0 ? all->total_b / 2 : all->total_b;
 
@@ -187,8 +190,8 @@ pmix_status_t px_log_make_room(struct px_log *log, unsigned stream, size_t bytes
         return PMIX_SUCCESS;
     if (!may_drop || cost > stream_b || all->unasked_b - own + cost > total_b)
         return PMIX_ERR_OUT_OF_RESOURCE;
-    PX_LIST_EACH (&log->pieces[stream], struct px_piece, p, link) {
-        if (log->unasked_b[stream] + cost <= stream_b &&
+    PX_LIST_EACH (&backlog->pieces[stream], struct px_piece, p, link) {
+        if (backlog->unasked_b[stream] + cost <= stream_b &&
             all->unasked_b + cost <= total_b)
             break;
         if (p->n_ahead == 0)
@@ -199,68 +202,68 @@ pmix_status_t px_log_make_room(struct px_log *log, unsigned stream, size_t bytes
 
 /* ---- limits ---------------------------------------------------------------------- */
 
-/* When all cursors together have too much before them each stream has one piece, so
+/* True if the pieces before cursors take too much. Each stream then has one piece, so
  * that none stops for ever. */
-static bool is_tight(const struct px_logs *all)
+static bool is_tight(const struct px_backlogs *all)
 {
     return all->kept_b - all->unasked_b > all->total_b / 2;
 }
 
-/* Would it be with so much more? */
-static bool is_beyond(const struct px_cursor *c, const struct px_backlog *b,
+/* True if so much more exceeds the limits of the cursor. */
+static bool is_beyond(const struct px_cursor *c, const struct px_cursor_stream *b,
                       size_t bytes, size_t cost)
 {
-    if (is_tight(c->log->all))
+    if (is_tight(c->backlog->all))
         return b->cost > 0;
     return b->bytes + bytes > c->cache->size_b ||
-           b->cost + cost > c->log->all->stream_b;
+           b->cost + cost > c->backlog->all->stream_b;
 }
 
-bool px_log_is_full(const struct px_log *log, unsigned stream)
+bool px_backlog_is_full(const struct px_backlog *backlog, unsigned stream)
 {
-    PX_LIST_EACH (&log->cursors, const struct px_cursor, c, link)
+    PX_LIST_EACH (&backlog->cursors, const struct px_cursor, c, link)
         if (c->cache->drop == PX_DROP_NONE && c->streams[stream].cost > 0 &&
             is_beyond(c, &c->streams[stream], 0, 0))
             return true;
     return false;
 }
 
-bool px_log_refuses(const struct px_log *log, unsigned stream, size_t bytes)
+bool px_backlog_refuses(const struct px_backlog *backlog, unsigned stream, size_t bytes)
 {
-    if (!px_log_is_full(log, stream))
+    if (!px_backlog_is_full(backlog, stream))
         return false;
-    PX_LIST_EACH (&log->cursors, const struct px_cursor, c, link)
+    PX_LIST_EACH (&backlog->cursors, const struct px_cursor, c, link)
         if (c->cache->drop == PX_DROP_NONE &&
-            c->streams[stream].cost + cost_of(bytes) > 2 * log->all->stream_b)
+            c->streams[stream].cost + cost_of(bytes) > 2 * backlog->all->stream_b)
             return true;
-    return is_tight(log->all);
+    return is_tight(backlog->all);
 }
 
 /* ---- cursors --------------------------------------------------------------------- */
 
-struct px_cursor *px_cursor_create(struct px_log *log, const struct px_cache *cache,
-                                   void *owner)
+struct px_cursor *px_cursor_create(struct px_backlog *backlog,
+                                   const struct px_cache *cache, void *owner)
 {
     struct px_cursor *c = calloc(1, sizeof(*c));
 
     if (!c)
         return NULL;
-    c->log = log;
+    c->backlog = backlog;
     c->cache = cache;
     c->owner = owner;
     for (size_t i = 0; i < PX_STREAMS; i++)
         px_list_init(&c->streams[i].steps);
-    px_list_append(&log->cursors, &c->link);
+    px_list_append(&backlog->cursors, &c->link);
     return c;
 }
 
-static struct step *first_of(const struct px_backlog *b)
+static struct step *first_of(const struct px_cursor_stream *b)
 {
     return px_list_empty(&b->steps) ? NULL
                                     : PX_CONTAINER_OF(b->steps.next, struct step, link);
 }
 
-static void take_step(struct px_backlog *b, struct step *s, bool keep)
+static void take_step(struct px_cursor_stream *b, struct step *s, bool keep)
 {
     struct px_piece *p = s->piece;
     size_t bytes = p->bytes->bytes.len;
@@ -271,12 +274,12 @@ static void take_step(struct px_backlog *b, struct step *s, bool keep)
     free(s);
     if (--p->n_ahead > 0)
         return;
-    count_unasked(p->log, px_stream_of(p->channel), (int64_t)cost_of(bytes));
+    count_unasked(p->backlog, px_stream_of(p->channel), (int64_t)cost_of(bytes));
     px_piece_settle(p, keep);
 }
 
-/* The next piece tells of it, or the one that comes. */
-static void drop_first(struct px_backlog *b)
+/* Drops the first step. The next step, or the next to come, has the count. */
+static void drop_first(struct px_cursor_stream *b)
 {
     struct step *s = first_of(b);
     uint64_t dropped = s->dropped + s->piece->bytes->bytes.len;
@@ -289,7 +292,7 @@ static void drop_first(struct px_backlog *b)
 pmix_status_t px_cursor_add(struct px_cursor *c, struct px_piece *piece)
 {
     unsigned stream = px_stream_of(piece->channel);
-    struct px_backlog *b = &c->streams[stream];
+    struct px_cursor_stream *b = &c->streams[stream];
     size_t bytes = piece->bytes->bytes.len, cost = cost_of(bytes);
     enum px_drop drop = bytes > 0 ? c->cache->drop : PX_DROP_NONE;
     pmix_status_t rc = PMIX_SUCCESS;
@@ -303,7 +306,7 @@ pmix_status_t px_cursor_add(struct px_cursor *c, struct px_piece *piece)
     if (!s)
         return PMIX_ERR_NOMEM;
     if (piece->n_ahead++ == 0)
-        count_unasked(c->log, stream, -(int64_t)cost);
+        count_unasked(c->backlog, stream, -(int64_t)cost);
     while (drop == PX_DROP_OLDEST && b->cost > 0 && is_beyond(c, b, bytes, cost)) {
         drop_first(b);
         rc = PMIX_ERR_PARTIAL_SUCCESS;
@@ -319,7 +322,7 @@ pmix_status_t px_cursor_add(struct px_cursor *c, struct px_piece *piece)
 pmix_status_t px_cursor_add_all(struct px_cursor *c, pmix_iof_channel_t channels)
 {
     for (size_t i = 0; i < PX_STREAMS; i++)
-        PX_LIST_EACH (&c->log->pieces[i], struct px_piece, p, link) {
+        PX_LIST_EACH (&c->backlog->pieces[i], struct px_piece, p, link) {
             pmix_status_t rc = p->channel & channels && !p->forwarded
                                    ? px_cursor_add(c, p)
                                    : PMIX_SUCCESS;
@@ -330,10 +333,10 @@ pmix_status_t px_cursor_add_all(struct px_cursor *c, pmix_iof_channel_t channels
     return PMIX_SUCCESS;
 }
 
-/* Of the stream whose piece is the oldest. */
-static struct px_backlog *next_stream(const struct px_cursor *c)
+/* Returns the stream with the oldest piece, or NULL. */
+static struct px_cursor_stream *next_stream(const struct px_cursor *c)
 {
-    const struct px_backlog *found = NULL;
+    const struct px_cursor_stream *found = NULL;
 
     for (size_t i = 0; i < PX_STREAMS; i++) {
         const struct step *s = first_of(&c->streams[i]);
@@ -341,12 +344,12 @@ static struct px_backlog *next_stream(const struct px_cursor *c)
         if (s && (!found || s->piece->number < first_of(found)->piece->number))
             found = &c->streams[i];
     }
-    return (struct px_backlog *)(uintptr_t)found;
+    return (struct px_cursor_stream *)(uintptr_t)found;
 }
 
 struct px_piece *px_cursor_next(const struct px_cursor *c, uint64_t *dropped)
 {
-    const struct px_backlog *b = next_stream(c);
+    const struct px_cursor_stream *b = next_stream(c);
 
     if (!b)
         return NULL;
@@ -357,7 +360,7 @@ struct px_piece *px_cursor_next(const struct px_cursor *c, uint64_t *dropped)
 
 void px_cursor_pass(struct px_cursor *c)
 {
-    struct px_backlog *b = next_stream(c);
+    struct px_cursor_stream *b = next_stream(c);
 
     take_step(b, first_of(b), false);
 }
@@ -373,7 +376,7 @@ bool px_cursor_is_done(const struct px_cursor *c)
 void px_cursor_free(struct px_cursor *c, bool keep)
 {
     for (size_t i = 0; i < PX_STREAMS; i++) {
-        struct px_backlog *b = &c->streams[i];
+        struct px_cursor_stream *b = &c->streams[i];
 
         while (!px_list_empty(&b->steps))
             take_step(b, first_of(b), keep);
