@@ -23,6 +23,7 @@ ROOMS = (
     (2000, "framed connections, requests by tag", "core/link"),
     (1000, "events of all roles", "core/notify"),
     (2000, "forwarded output: lines, formats, ends", "core/iof"),
+    (1500, "receivers of forwarded output", "core/iof/receivers"),
     (6500, "API families, connections, tools", "core/client", "core/tool"),
     (3000, "dispatch, peers, authority, the host's module", "core/server"),
     (1500, "listeners, handshake, rendezvous", "core/server/door"),

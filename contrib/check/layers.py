@@ -20,10 +20,11 @@ TOPO = RT | TYPES | {"core/topo"}
 LINK = RT | WIRE | {"core/link"}
 MODEL = LINK | PLUGIN | TOPO | {"core/model"}
 NOTIFY = MODEL | {"core/notify"}
-ROLE = NOTIFY | {"core/role"}
 IOF = PLUGIN | TYPES | {"core/iof"}
-CLIENT = ROLE | IOF | {"core/client"}
-SERVER = ROLE | IOF | RECLAIM | {"core/server"}
+RECEIVERS = MODEL | IOF | {"core/iof/receivers"}
+ROLE = NOTIFY | RECEIVERS | {"core/role"}
+CLIENT = ROLE | {"core/client"}
+SERVER = ROLE | RECLAIM | {"core/server"}
 HOST = NOTIFY | IOF | {"core/host", "core/server/host.h", "core/reclaim/process.h"}
 TOOL = CLIENT | SERVER | {"core/tool"}
 
@@ -45,6 +46,7 @@ ALLOWED = {
     "core/notify": NOTIFY,
     "core/role": ROLE,
     "core/iof": IOF,
+    "core/iof/receivers": RECEIVERS,
     "core/client": CLIENT,
     "core/server": SERVER,
     "core/host": HOST,
@@ -69,7 +71,7 @@ def room_of(path):
     parts = path.split("/")[:-1]
     if parts[:1] == ["components"]:
         return "components", "/".join(parts[:3])
-    for inner in ("include/tenon", "contrib/tools/pmix_info"):
+    for inner in ("include/tenon", "core/iof/receivers", "contrib/tools/pmix_info"):
         if parts[:len(inner.split("/"))] == inner.split("/"):
             return inner, inner
     if parts[:1] in (["include"], ["frameworks"]):
@@ -126,7 +128,7 @@ def check(root, build):
 
 def sample(root, _build):
     for header in ("include/pmix.h", "include/tenon/services.h", "core/base/a.h", "core/rt/loop.h",
-                   "core/server/s.h", "core/server/host.h", "core/host/h.h", "core/wire/w.h",
+                   "core/server/s.h", "core/server/host.h", "core/host/h.h", "core/iof/s.h", "core/iof/receivers/r.h", "core/wire/w.h",
                    "components/ptl/tcp/tcp.h", "components/ptl/common.h"):
         common.write(root, header, "")
     bad = {
@@ -134,6 +136,7 @@ def sample(root, _build):
         "core/client/peer.c": '#include "core/server/s.h"',
         "core/host/behind.c": '#include "core/server/s.h"',
         "core/server/up.c": '#include "core/host/h.h"',
+        "core/iof/up.c": '#include "core/iof/receivers/r.h"',
         "core/rt/skip.c": '# include "core/wire/w.h"',
         "components/ptl/usock/core.c": '#include "core/rt/loop.h"',
         "components/ptl/usock/cousin.c": '#include "components/ptl/tcp/tcp.h"',
@@ -153,6 +156,7 @@ def sample(root, _build):
                  '#include <stdio.h>\n#include "tcp.h"\n#include "tenon/services.h"\n'
                  '#include "components/ptl/common.h"\n'
                  '#include "core/wire/w.h"\n')
+    common.write(root, "core/iof/receivers/ok.c", '#include "core/iof/s.h"\n#include "r.h"\n')
     common.write(root, "core/server/ok.c", '#include "core/rt/loop.h"\n')
     common.write(root, "core/host/ok.c", '#include "core/server/host.h"\n#include "h.h"\n')
     common.write(root, "contrib/tools/ok.c", "#include <pmix.h>\n")

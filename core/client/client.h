@@ -8,6 +8,7 @@
 #include "core/base/err.h"
 #include "core/base/map.h"
 #include "core/config/core_params.h"
+#include "core/iof/receivers/receivers.h"
 #include "core/link/api.h"
 #include "core/link/conn.h"
 #include "core/model/jobinfo.h"
@@ -68,6 +69,7 @@ struct px_link {
     uint32_t pindex;
     bool asked;           /* its first request has been sent */
     struct px_channel up; /* unless it is primary: then the model's is its own */
+    struct px_iof_producer output; /* brings output to the receivers */
 };
 
 /* Takes c->fd. The first one becomes no primary by itself. */
@@ -82,8 +84,6 @@ struct px_link *px_link_find(const pmix_proc_t *server);
 struct px_channel *px_link_channel(struct px_link *link);
 /* In any role; NULL: this server has gone. */
 struct px_channel *px_link_way_to(const pmix_proc_t *server);
-/* Reads those that forwarded output has stopped, if nothing stops it any more. */
-void px_links_go_on(struct px_iofs *iofs);
 
 /* Any thread that holds the process lock: tells the server that we leave, waits for
  * its answer as long as conf.finalize_timeout, closes. PMIX_ERR_NOT_FOUND: there is

@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Forwarded output of others: asked for, and not wanted any more. */
+/* PMIx_IOF_pull and PMIx_IOF_deregister: output of other processes. */
 #include "core/client/client.h"
-#include "core/client/pull.h"
+#include "core/iof/receivers/receivers.h"
 #include "core/rt/log.h"
 
 /* ---- pull ------------------------------------------------------------------------ */
 
 struct pull_op {
     struct px_api api;
-    struct px_iof *iof; /* until it is among the others */
+    struct px_iof_receiver *receiver; /* until it is added to the receivers */
     pmix_hdlr_reg_cbfunc_t reg_cb;
 };
 
 static void on_pulled(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct pull_op *op = arg;
-    struct px_iof *iof = px_iof_find(&px_process.model->iofs, op->api.args.id);
+    struct px_iof_receiver *r = px_iof_receivers_find(px_process.receivers,
+                                                      op->api.args.id);
 
     status = px_api_answer(status, reply);
-    if (!iof) { /* this process ends */
+    if (!r) { /* this process ends */
         px_api_done(&op->api, PMIX_ERR_INIT);
         return;
     }
-    iof->server_id = iof->id; /* of a server that does not tell its own */
-    iof->registered = true;
+    r->server_id = r->id; /* unless the server has a number of its own */
+    r->registered = true;
     if (!status && !px_reader_done(reply))
-        status = px_unpack_size(reply, &iof->server_id);
+        status = px_unpack_size(reply, &r->server_id);
     if (status)
-        px_iof_end(iof);
+        px_iof_receiver_end(r);
     px_api_done(&op->api, status);
 }
 
@@ -35,29 +36,28 @@ static void finish_pull(struct px_api *api)
 {
     struct pull_op *op = PX_CONTAINER_OF(api, struct pull_op, api);
 
-    px_pull_destroy(op->iof);
+    px_iof_receiver_destroy(op->receiver);
     op->reg_cb(api->status, op->api.args.id, api->cbdata);
 }
 
-/* The handler is in place before the server may send the first bytes, which is before
- * it answers. */
+/* Adds the receiver first: the server may send output before its answer. */
 static void on_pull(struct px_api *api)
 {
     struct pull_op *op = PX_CONTAINER_OF(api, struct pull_op, api);
     pmix_status_t rc = px_loop_need_thread(px_process.loop);
 
     if (!rc)
-        rc = px_pull_start(op->iof);
+        rc = px_iof_receiver_start(op->receiver);
     if (!rc) {
-        struct px_iof *iof = px_take(&op->iof);
+        struct px_iof_receiver *r = px_take(&op->receiver);
 
-        px_iof_add(&px_process.model->iofs, iof);
-        api->args.id = iof->id;
-        iof->server = px_process.channel->server;
+        px_iof_receivers_add(px_process.receivers, r);
+        api->args.id = r->id;
+        r->server = px_process.channel->server;
         rc = px_channel_ask(px_process.channel, api->request, &api->args, on_pulled,
                             op);
         if (rc)
-            px_iof_end(iof);
+            px_iof_receiver_end(r);
     }
     if (rc)
         px_api_done(api, rc);
@@ -69,7 +69,7 @@ PX_EXPORT pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
                                       pmix_iof_cbfunc_t cbfunc,
                                       pmix_hdlr_reg_cbfunc_t regcbfunc, void *regcbdata)
 {
-    /* Input is pushed; those who want all channels mean those that can be pulled. */
+    /* All channels: all that can be pulled. Input is pushed. */
     if (channel == PMIX_FWD_ALL_CHANNELS)
         channel &= (pmix_iof_channel_t)~PMIX_FWD_STDIN_CHANNEL;
     struct pull_op op = {
@@ -90,16 +90,16 @@ PX_EXPORT pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
     if (!rc && (channel & PMIX_FWD_STDIN_CHANNEL))
         rc = PMIX_ERR_NOT_SUPPORTED;
     if (!rc)
-        rc = px_pull_create(cbfunc, directives, ndirs, &op.api.args.info, &op.iof,
-                            &err);
+        rc = px_iof_receiver_create(cbfunc, directives, ndirs, &op.api.args.info,
+                                    &op.receiver, &err);
     if (err.text[0])
         px_log(PX_LOG_ERROR, "iof", "PMIx_IOF_pull: %s", err.text);
     if (rc)
         return rc;
-    rc = regcbfunc ? px_api_post(&op.api, sizeof op) : px_api_wait(&op.api);
+    rc = regcbfunc ? px_api_post(&op.api, sizeof(op)) : px_api_wait(&op.api);
     free(op.api.args.info.v); /* the members are borrowed */
     if (rc || !regcbfunc)
-        px_pull_destroy(op.iof);
+        px_iof_receiver_destroy(op.receiver);
     return rc || regcbfunc ? rc : (pmix_status_t)op.api.args.id;
 }
 
@@ -107,7 +107,7 @@ PX_EXPORT pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
 
 struct dereg_op {
     struct px_api api;
-    unsigned waits_for; /* the server's answer, the last that its receiver passes on */
+    unsigned waits_for; /* the answer of the server, the end of the receiver */
     pmix_status_t status;
 };
 
@@ -130,25 +130,26 @@ static void on_gone(void *arg)
     step(arg);
 }
 
-/* Output that still arrives is thrown away from now on. */
+/* Ends the receiver: output that arrives later is discarded. */
 static void on_deregister(struct px_api *api)
 {
     struct dereg_op *op = PX_CONTAINER_OF(api, struct dereg_op, api);
-    struct px_iof *iof = px_iof_find(&px_process.model->iofs, api->args.id);
+    struct px_iof_receiver *r = px_iof_receivers_find(px_process.receivers,
+                                                      api->args.id);
     struct px_args args = api->args;
     struct px_channel *up;
 
-    if (!iof || !iof->registered) {
+    if (!r || !r->registered) {
         px_api_done(api, PMIX_ERR_BAD_PARAM);
         return;
     }
-    args.id = iof->server_id;
-    up = px_link_way_to(&iof->server);
+    args.id = r->server_id;
+    up = px_link_way_to(&r->server);
     op->waits_for = 2;
-    iof->gone = on_gone;
-    iof->gone_arg = op;
-    px_iof_end(iof);
-    /* A server that has gone took with it what was asked of it. */
+    r->gone = on_gone;
+    r->gone_arg = op;
+    px_iof_receiver_end(r);
+    /* The requests of a server that has gone are gone, too. */
     if (up)
         op->status = px_channel_ask(up, api->request, &args, on_deregistered, op);
     if (op->status || !up)

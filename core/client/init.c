@@ -181,8 +181,7 @@ static void on_stop(struct px_call *call, void *args PX_UNUSED)
 
     PX_LIST_EACH (&px_process.client->links, struct px_link, l, link)
         px_link_close(l, PMIX_ERR_UNREACH);
-    m->iofs.client_goes_on = NULL;
-    m->iofs.make_unasked = NULL;
+    px_process.receivers->shows_unasked = false;
     if (m->client_left)
         m->client_left(m);
     px_call_done(call, PMIX_SUCCESS);

@@ -3,8 +3,6 @@
 #include "core/base/clock.h"
 #include "core/base/str.h"
 #include "core/client/client.h"
-#include "core/client/pull.h"
-#include "core/link/iof.h"
 #include "core/notify/notify.h"
 #include "core/rt/log.h"
 
@@ -53,11 +51,11 @@ static void on_frame(void *arg, const struct px_frame *frame, const uint8_t *pay
             px_log(PX_LOG_WARN, "client", "event from the server dropped: %s",
                    PMIx_Error_string(rc));
     } else if (frame->tag == PX_TAG_IOF) {
-        rc = px_iof_receive(&px_process.model->iofs, &r);
+        rc = px_iof_receive(link->output.receivers, &r);
         if (rc)
             px_log(rc == PMIX_ERR_NOT_FOUND ? PX_LOG_DEBUG : PX_LOG_WARN, "client",
                    "forwarded output dropped: %s", PMIx_Error_string(rc));
-        if (px_iofs_full(&px_process.model->iofs, &link->server))
+        if (px_iof_producer_is_stopped(&link->output))
             px_conn_pause(link->conn, true);
     } else if (frame->tag == PX_TAG_STORE) {
         PX_AUTOCLOSE int fd = px_conn_take_fd(link->conn);
@@ -94,11 +92,12 @@ static pmix_status_t send_frame(void *ctx, uint32_t tag, px_buf *payload)
     return px_conn_send(link->conn, (int32_t)link->pindex, tag, payload);
 }
 
-void px_links_go_on(struct px_iofs *iofs)
+/* Reads again, as the receivers of output have room. */
+static void resume(void *arg)
 {
-    PX_LIST_EACH (&px_process.client->links, struct px_link, l, link)
-        if (!px_iofs_full(iofs, &l->server))
-            px_conn_pause(l->conn, false);
+    struct px_link *link = arg;
+
+    px_conn_pause(link->conn, false);
 }
 
 /* ---- life ------------------------------------------------------------------------ */
@@ -126,8 +125,10 @@ pmix_status_t px_link_open(struct px_server_addr *c, struct px_link **out)
                                    .server = c->uri.server,
                                    .server_version = c->version};
     px_list_append(&px_process.client->links, &link->link);
-    px_process.model->iofs.client_goes_on = px_links_go_on;
-    px_process.model->iofs.make_unasked = px_pull_unasked;
+    link->output = (struct px_iof_producer){
+        .server = link->server, .resume = resume, .arg = link};
+    px_iof_producer_attach(&link->output, px_process.receivers);
+    px_process.receivers->shows_unasked = true;
     *out = link;
     return PMIX_SUCCESS;
 }
@@ -137,8 +138,9 @@ void px_link_close(struct px_link *link, pmix_status_t why)
     struct px_client *client = px_process.client;
     struct px_channel up;
 
+    px_iof_producer_detach(&link->output);
     px_conn_destroy(link->conn);
-    px_iofs_flush(&px_process.model->iofs, &link->server);
+    px_iof_receivers_flush(link->output.receivers, &link->server);
     if (client->primary == link)
         (void)px_link_make_primary(NULL);
     px_list_remove(&link->link);
@@ -242,7 +244,7 @@ struct goodbye {
     pmix_proc_t server; /* found: asked for may be any of a namespace */
     struct px_call *call;
     struct px_timer *timer;
-    size_t progress;   /* px_iofs_progress when the timer was set */
+    size_t progress;   /* px_iof_receivers_progress when the timer was set */
     uint64_t since_ms; /* it has not changed */
 };
 
@@ -262,10 +264,10 @@ static void shut(void *goodbye)
 static void on_no_answer(void *goodbye)
 {
     struct goodbye *g = goodbye;
-    const struct px_iofs *iofs = &px_process.model->iofs;
+    const struct px_iof_receivers *receivers = px_process.receivers;
     uint64_t patience_ms = px_process.client->conf.finalize_timeout;
     uint64_t waited_ms = px_clock_ms() - g->since_ms;
-    size_t held_b, progress = px_iofs_progress(iofs, &held_b);
+    size_t held_b, progress = px_iof_receivers_progress(receivers, &held_b);
 
     if (held_b > 0 && patience_ms < px_process.iof_drain_ms)
         patience_ms = px_process.iof_drain_ms;
@@ -276,7 +278,7 @@ static void on_no_answer(void *goodbye)
         px_timer_set(g->timer, px_process.client->conf.finalize_timeout);
         return;
     }
-    if (!px_list_empty(&iofs->list))
+    if (!px_list_empty(&receivers->list))
         px_log(PX_LOG_ERROR, "client",
                "PMIx_Finalize: forwarded output may be lost: %s for %llu ms (%s)",
                held_b > 0 ? "the reader of this process's output has not read"
@@ -312,7 +314,7 @@ static void on_goodbye(struct px_call *call, void *args)
     g->call = call;
     g->server = link->server;
     g->since_ms = px_clock_ms();
-    g->progress = px_iofs_progress(&px_process.model->iofs, &held_b);
+    g->progress = px_iof_receivers_progress(px_process.receivers, &held_b);
     g->timer = px_timer_create(px_process.loop, on_no_answer, g);
     if (g->timer) {
         px_timer_set(g->timer, px_process.client->conf.finalize_timeout);

@@ -1,43 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Input for others: bytes that the program brings, and this process's own stdin. */
+/* PMIx_IOF_push: input for other processes, from the program or the own stdin. */
 #include "core/client/client.h"
 #include "core/iof/iof_input.h"
-#include "core/link/iof.h"
+#include "core/iof/receivers/receivers.h"
 #include "core/link/required.h"
 #include "core/rt/log.h"
 
-/* ---- our own stdin --------------------------------------------------------------- */
+/* ---- the own stdin --------------------------------------------------------------- */
 
-/* px_iofs.input: one chunk is on its way while the next waits in the kernel. */
-struct pusher {
-    struct px_iof_input *input; /* NULL: it has been read to its end, or enough */
-    struct px_args args;        /* for whom, and how */
-    pmix_proc_t server;
-    bool under_way;
-};
-
-static void pusher_free(struct px_iofs *iofs)
-{
-    struct pusher *p = px_take(&iofs->input);
-
-    if (!p)
-        return;
-    px_iof_input_close(p->input);
-    px_args_free(&p->args, px_request_iof_push.args);
-    free(p);
-}
-
-/* Nothing more is read. */
-static void stop(struct pusher *p)
+/* Reads no more. Frees the pusher, or leaves that to the last answer. */
+static void stop(struct px_stdin_pusher *p)
 {
     px_iof_input_close(px_take(&p->input));
     if (!p->under_way)
-        pusher_free(&px_process.model->iofs);
+        px_stdin_pusher_free(px_process.receivers);
 }
 
 static void on_chunk_pushed(void *arg, pmix_status_t status, px_reader *reply)
 {
-    struct pusher *p = arg;
+    struct px_stdin_pusher *p = arg;
 
     status = px_api_answer(status, reply);
     p->under_way = false;
@@ -53,10 +34,10 @@ static void on_chunk_pushed(void *arg, pmix_status_t status, px_reader *reply)
     }
 }
 
-/* No bytes say that no more will come. */
+/* Pushes a chunk; no bytes: the end of the input. */
 static void on_chunk(void *arg, const uint8_t *bytes, size_t n)
 {
-    struct pusher *p = arg;
+    struct px_stdin_pusher *p = arg;
     struct px_channel *up = px_link_way_to(&p->server);
     struct px_args args = p->args;
     pmix_status_t rc;
@@ -74,11 +55,11 @@ static void on_chunk(void *arg, const uint8_t *bytes, size_t n)
 
 static void on_push_stdin(struct px_api *api)
 {
-    struct px_iofs *iofs = &px_process.model->iofs;
-    struct pusher *p = iofs->input ? NULL : calloc(1, sizeof(*p));
+    struct px_iof_receivers *all = px_process.receivers;
+    struct px_stdin_pusher *p = all->pusher ? NULL : calloc(1, sizeof(*p));
     const struct px_iof_input_user user = {.take = on_chunk, .arg = p};
     struct px_err err = {0};
-    pmix_status_t rc = iofs->input ? PMIX_ERR_RESOURCE_BUSY
+    pmix_status_t rc = all->pusher ? PMIX_ERR_RESOURCE_BUSY
                        : p         ? px_loop_need_thread(px_process.loop)
                                    : PMIX_ERR_NOMEM;
 
@@ -93,22 +74,21 @@ static void on_push_stdin(struct px_api *api)
     }
     px_infos_drop(&p->args.info, PMIX_IOF_PUSH_STDIN);
     p->server = px_process.channel->server;
-    iofs->input = p;
-    iofs->input_end = pusher_free;
+    all->pusher = p;
     rc = px_iof_input_open(px_process.loop, &user, &p->input, &err);
     if (rc) {
         px_log(PX_LOG_ERROR, "iof", "cannot push standard input: %s", err.text);
-        pusher_free(iofs);
+        px_stdin_pusher_free(all);
     } else {
         px_iof_input_go_on(p->input);
     }
     px_api_done(api, rc);
 }
 
-/* The end of what was pushed, to all of them if none is named. */
+/* Ends input: of the named targets, or else of those that get the own stdin. */
 static void on_push_end(struct px_api *api)
 {
-    struct pusher *p = px_process.model->iofs.input;
+    struct px_stdin_pusher *p = px_process.receivers->pusher;
     struct px_args args = api->args;
 
     if (p && args.n_procs == 0) {
@@ -135,8 +115,8 @@ static pmix_status_t check(const struct px_args *args, bool of_stdin, bool ends)
     return none && !ends ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS;
 }
 
-/* Refuses required directives about the reading of our stdin, which is this library's
- * work. The server refuses others, but only with the first chunk. */
+/* Refuses required directives about the reading of the own stdin. The server refuses
+ * other directives, with the first chunk. */
 static pmix_status_t check_reading(const pmix_info_t *info, size_t n)
 {
     static const char *const keys[] = {PMIX_IOF_BUFFERING_SIZE,

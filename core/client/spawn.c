@@ -2,7 +2,7 @@
 /* Spawn and abort: the calls that make and end processes. */
 #include "core/base/str.h"
 #include "core/client/client.h"
-#include "core/client/pull.h"
+#include "core/iof/receivers/receivers.h"
 #include "core/rt/log.h"
 
 struct spawn_op {
@@ -93,7 +93,7 @@ static pmix_status_t prepare(const struct px_api *op)
     pmix_status_t rc = px_api_check(op);
 
     if (!rc && wants_output(&op->args))
-        rc = px_pull_prepare(&err);
+        rc = px_iof_receivers_prepare(&err);
     if (err.text[0])
         px_log(PX_LOG_ERROR, "client", "PMIx_Spawn: %s", err.text);
     return rc;

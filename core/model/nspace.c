@@ -21,7 +21,6 @@ pmix_status_t px_model_create(struct px_model **model)
     m->channel.codec = px_codec_default;
     px_writer_init(&m->put, px_codec_default);
     px_str_copy(m->hostname, sizeof(m->hostname), px_process.host);
-    px_iofs_init(&m->iofs);
     px_list_init(&m->groups);
     *model = m;
     return PMIX_SUCCESS;
@@ -49,7 +48,6 @@ void px_model_destroy(struct px_model *model)
     px_map_fini(&model->channel.pending);
     px_writer_cleanup(&model->put);
     px_writer_cleanup(&model->section);
-    px_iofs_fini(&model->iofs);
     PX_LIST_EACH (&model->groups, struct px_group, g, link)
         free(g);
     px_resources_clear(model);

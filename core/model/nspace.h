@@ -13,7 +13,6 @@
 #include "core/model/procmap.h"
 #include "core/model/store.h"
 #include "core/link/channel.h"
-#include "core/link/iof.h"
 #include "core/types/type.h"
 #include "core/wire/codec.h"
 
@@ -79,7 +78,6 @@ struct px_model {
     uint32_t appnum;       /* R; of self */
     struct px_map asking;  /* process -> gets of it that are under way: client/ask.c */
     uint64_t n_received;   /* makes the next px_nspace.received */
-    struct px_iofs iofs;   /* receivers of forwarded output */
     struct px_list groups; /* struct px_group: those this process helped to construct */
     struct px_resources {
         struct px_resource_row *v;

@@ -6,6 +6,7 @@
 #include "core/base/str.h"
 #include "core/config/core_params.h"
 #include "core/config/param.h"
+#include "core/iof/receivers/receivers.h"
 #include "core/model/nspace.h"
 #include "core/notify/notify.h"
 #include "core/plugin/select.h"
@@ -189,6 +190,7 @@ static void end(void)
 {
     px_notify_destroy(px_take(&px_process.notify));
     px_process.channel = NULL;
+    px_iof_receivers_destroy(px_take(&px_process.receivers));
     px_model_destroy(swap_model(NULL));
 }
 
@@ -202,6 +204,8 @@ static void on_begin(struct px_call *call, void *args PX_UNUSED)
         swap_model(model);
         rc = px_notify_create(&px_process.notify);
     }
+    if (!rc)
+        rc = px_iof_receivers_create(&px_process.receivers);
     if (rc)
         end();
     px_call_done(call, rc);
@@ -215,7 +219,7 @@ static void on_forwarded(void *call)
 
 static void on_end(struct px_call *call, void *args PX_UNUSED)
 {
-    px_iofs_end(&px_process.model->iofs, on_forwarded, call);
+    px_iof_receivers_end(px_process.receivers, on_forwarded, call);
 }
 
 pmix_status_t px_role_begin(enum px_role role, const pmix_info_t *info, size_t n_info,

@@ -74,6 +74,7 @@ static void leave_parent_behind(void)
     px_process.channel = NULL;
     px_process.model_gate = (struct px_gate){0};
     px_process.notify = NULL;
+    px_process.receivers = NULL;
     px_process.client = NULL;
     px_process.server = NULL;
     px_process.tool = NULL;

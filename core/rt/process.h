@@ -14,6 +14,7 @@ struct px_selection;
 struct px_channel;
 struct px_model;
 struct px_notify;
+struct px_iof_receivers;
 struct px_client;
 struct px_server;
 struct px_tool;
@@ -38,6 +39,7 @@ struct px_process {
     struct px_gate model_gate;  /* before readers of the model that are not the loop */
     struct px_channel *channel; /* of the model: the way to this process's server */
     struct px_notify *notify;
+    struct px_iof_receivers *receivers; /* of forwarded output; as long as model */
     struct px_client *client;      /* NULL unless initialised; a server has one too */
     struct px_server *server;      /* NULL unless initialised as server */
     struct px_tool *tool;          /* NULL unless initialised as tool */

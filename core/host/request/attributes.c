@@ -16,6 +16,7 @@
 #include "core/rt/log.h"
 #include "core/rt/process.h"
 #include "core/types/keys.h"
+#include "pmix.h"
 
 #define MAX_HOST_FILE 65536 /* bytes */
 

@@ -3,7 +3,6 @@
  * keeps up is sent a piece at once. A reader that is behind has a cursor in the backlog
  * of the source. When its connection has drained, its cursors send one piece each in
  * turn. */
-#include "core/link/iof.h"
 #include "core/rt/log.h"
 #include "core/server/data/memory.h"
 #include "core/server/door/door.h"
@@ -188,7 +187,7 @@ static bool has_room(const struct reader *r)
 
     if (peer == peer->server->self)
         return r->own_b <= AHEAD_B &&
-               !px_iofs_full(&px_process.model->iofs, &peer->proc);
+               !px_iof_producer_is_stopped(&peer->server->part.relay->own);
     return peer->conn && px_conn_unsent(peer->conn) <= AHEAD_B;
 }
 
@@ -208,8 +207,8 @@ static void on_own_piece(struct px_msg *msg)
     if (reader)
         reader->own_b -= own->payload.len < reader->own_b ? own->payload.len
                                                           : reader->own_b;
-    if (px_process.model)
-        (void)px_iof_receive(&px_process.model->iofs, &r);
+    if (px_process.receivers)
+        (void)px_iof_receive(px_process.receivers, &r);
     px_buf_cleanup(&own->payload);
     free(own);
     if (px_process.server)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Forwarding of standard streams: the part of the server that does it. */
-#include "core/link/iof.h"
+/* The part of a server that forwards standard streams. */
 #include "core/server/iof/server_iof.h"
 
 #include <string.h>
 
-/* A receiver of this process has some again. */
-static void on_own_room(struct px_iofs *iofs PX_UNUSED)
+/* Sends to the receivers of this process again, as they have room. */
+static void resume(void *arg)
 {
-    if (px_process.server && px_process.server->part.relay)
-        px_pulls_peer_room(px_process.server, px_process.server->self);
+    struct px_server *srv = arg;
+
+    px_pulls_peer_room(srv, srv->self);
 }
 
 static pmix_status_t create(struct px_server *srv,
@@ -21,7 +21,9 @@ static pmix_status_t create(struct px_server *srv,
 
     for (size_t i = 0; i < PX_COUNT(lists); i++)
         px_list_init(lists[i]);
-    px_process.model->iofs.server_goes_on = on_own_room;
+    relay->own = (struct px_iof_producer){
+        .server = srv->proc, .resume = resume, .arg = srv};
+    px_iof_producer_attach(&relay->own, px_process.receivers);
     px_backlogs_init(&relay->backlogs, srv->conf.output_per_stream,
                      srv->conf.output_total);
     return PMIX_SUCCESS;
@@ -29,7 +31,7 @@ static pmix_status_t create(struct px_server *srv,
 
 static void stop(struct px_server *srv)
 {
-    px_process.model->iofs.server_goes_on = NULL;
+    px_iof_producer_detach(&srv->part.relay->own);
     px_drains_stop(srv->part.relay);
     px_deliveries_stop(srv->part.relay);
 }
@@ -40,8 +42,7 @@ static void destroy(struct px_server *srv)
     px_push_cleanup(srv->part.relay);
 }
 
-/* Output that was asked for goes out first; the rest no process will ask for any
- * more. */
+/* Drops output that no process has asked for; the rest is sent first. */
 static void nspace_gone(struct px_server *srv, const char *nspace,
                         struct px_nspace *ns PX_UNUSED)
 {

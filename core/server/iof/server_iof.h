@@ -3,6 +3,7 @@
 #ifndef PX_SERVER_IOF_H
 #define PX_SERVER_IOF_H
 
+#include "core/iof/receivers/receivers.h"
 #include "core/server/iof/backlog.h"
 #include "core/server/upcall.h"
 
@@ -17,6 +18,7 @@ struct px_relay {
     struct px_list queues; /* on_push.c: input for the host */
     struct px_list paused; /* on_push.c: processes that may not push */
     bool all_paused;
+    struct px_iof_producer own; /* brings output to the receivers of this process */
 };
 
 /* ---- on_pull.c ------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #include "alloc_fail.h"
 #include "core/base/fd.h"
 #include "core/server/host.h"
+#include "pmix_tool.h"
 #include "tenon/component.h"
 
 static const pmix_proc_t other = {.nspace = "a-tool"};

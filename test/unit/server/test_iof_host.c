@@ -3,6 +3,7 @@
  * and a server's process that asks itself. */
 #include "core/base/clock.h"
 #include "iof_scene.h"
+#include "pmix_tool.h"
 
 #include <semaphore.h>
 #include <string.h>
