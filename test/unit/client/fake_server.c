@@ -333,6 +333,14 @@ void fake_event(int fd, pmix_status_t code, const px_infos *infos)
     fake_reply(fd, PX_TAG_NOTIFY, &w);
 }
 
+void fake_send_piece(int fd, const struct px_args *piece)
+{
+    px_writer w = fake_begin();
+
+    px_pack_args(&w, piece, px_request_piece.args);
+    fake_reply(fd, PX_TAG_IOF, &w);
+}
+
 /* ---- serving --------------------------------------------------------------------- */
 
 void fake_put_u32(px_writer *w, const char *key, uint32_t n)

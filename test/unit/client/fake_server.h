@@ -106,6 +106,8 @@ px_writer fake_begin(void);
 void fake_reply(int fd, uint32_t tag, px_writer *w);
 void fake_status(int fd, uint32_t tag, pmix_status_t status);
 void fake_event(int fd, pmix_status_t code, const px_infos *infos);
+/* Sends a piece of forwarded output. */
+void fake_send_piece(int fd, const struct px_args *piece);
 /* What every server answers to requests that need no thought. */
 void fake_answer(int fd, struct fake_req *req);
 /* Welcomes one client and serves it until it leaves. */

@@ -43,7 +43,6 @@ static void send_bytes(int fd, const struct piece *p, const char *bytes, size_t 
 {
     pmix_proc_t source = rank(p->rank);
     PX_AUTO(px_infos) infos = {0};
-    px_writer w = fake_begin();
 
     if (p->dropped_b)
         ok(px_infos_add(&infos, TENON_IOF_DROPPED, &p->dropped_b, PMIX_UINT64));
@@ -57,8 +56,7 @@ static void send_bytes(int fd, const struct piece *p, const char *bytes, size_t 
         .id = piece_id,
         .info = infos,
         .bytes = {.bytes = (char *)(uintptr_t)bytes, .size = n}};
-    px_pack_args(&w, &piece, px_request_piece.args);
-    fake_reply(fd, PX_TAG_IOF, &w);
+    fake_send_piece(fd, &piece);
 }
 
 static bool serve(int fd, struct fake_req *req)

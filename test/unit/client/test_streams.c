@@ -39,10 +39,8 @@ static void send_piece(int fd, size_t id, const char *text)
         .channels = PMIX_FWD_STDOUT_CHANNEL,
         .id = id,
         .bytes = {.bytes = (char *)(uintptr_t)text, .size = strlen(text)}};
-    px_writer w = fake_begin();
 
-    px_pack_args(&w, &piece, px_request_piece.args);
-    fake_reply(fd, PX_TAG_IOF, &w);
+    fake_send_piece(fd, &piece);
 }
 
 static bool send_pieces(int fd, struct fake_req *req)

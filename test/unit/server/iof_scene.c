@@ -36,20 +36,6 @@ void iof_start(void)
 
 /* ---- requests ------------------------------------------------------------------------------- */
 
-px_writer iof_make_pull(pmix_rank_t rank, pmix_iof_channel_t channels, size_t id,
-                        const px_infos *infos)
-{
-    pmix_proc_t p = raw_proc("job", rank);
-    px_writer w = raw_begin(PX_OP_IOF_PULL);
-
-    px_pack_procs(&w, &p, 1);
-    px_pack_infos(&w, infos->v, infos->n);
-    px_pack(&w, &channels, 1, PMIX_IOF_CHANNEL);
-    if (id)
-        px_pack_size(&w, id);
-    return w;
-}
-
 px_infos iof_cache(const char *drop, uint32_t size_b)
 {
     px_infos infos = {0};
@@ -69,7 +55,7 @@ size_t iof_pull_cached(int fd, pmix_rank_t rank, pmix_iof_channel_t channels, si
     size_t server_id = SIZE_MAX;
     px_reader r;
 
-    ok(raw_request(fd, iof_make_pull(rank, channels, id, &infos), &r));
+    ok(raw_request(fd, scene_pull(rank, channels, id, &infos), &r));
     ok(px_unpack_size(&r, &server_id));
     return server_id;
 }
@@ -81,7 +67,7 @@ size_t iof_pull(int fd, pmix_rank_t rank, pmix_iof_channel_t channels, size_t id
 
 pmix_status_t iof_pull_status(int fd, pmix_rank_t rank, pmix_iof_channel_t channels)
 {
-    return raw_request(fd, scene_pull(rank, channels, 0), NULL);
+    return raw_request(fd, scene_pull(rank, channels, 0, NULL), NULL);
 }
 
 px_writer iof_make_stop(size_t server_id)
@@ -101,12 +87,18 @@ pmix_status_t iof_stop(int fd, size_t server_id)
 pmix_status_t iof_deliver(pmix_rank_t rank, pmix_iof_channel_t channel, size_t n,
                           const char *drop, pmix_op_cbfunc_t cb, void *cbdata)
 {
-    pmix_proc_t source = raw_proc("job", rank);
-    pmix_byte_object_t bo = {.bytes = iof_chunk, .size = n};
     PX_AUTO(px_infos) infos = iof_cache(drop, 0);
 
-    return px_test_completed(
-        PMIx_server_IOF_deliver(&source, channel, &bo, infos.v, infos.n, cb, cbdata));
+    return scene_deliver(rank, channel, iof_chunk, n, &infos, cb, cbdata);
+}
+
+void iof_fill(void *arg)
+{
+    struct iof_filled *f = arg;
+
+    do
+        f->status = iof_deliver(2, OUT, IOF_CHUNK_B, NULL, NULL, NULL);
+    while (!f->status && ++f->n < 1000);
 }
 
 px_writer iof_make_push(pmix_rank_t target, const char *text, size_t n,

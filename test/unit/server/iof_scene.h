@@ -15,9 +15,6 @@ extern char iof_chunk[2 * IOF_STREAM_B];
  * that little is enough to fall behind. */
 void iof_start(void);
 
-/* id: what the client calls it; 0: it does not say. */
-px_writer iof_make_pull(pmix_rank_t rank, pmix_iof_channel_t channels, size_t id,
-                        const px_infos *infos);
 /* drop: PMIX_IOF_DROP_*, or NULL; size_b 0: none is told. */
 px_infos iof_cache(const char *drop, uint32_t size_b);
 /* The server's number of the request. */
@@ -30,6 +27,12 @@ pmix_status_t iof_stop(int fd, size_t server_id);
 /* By the host, n bytes of iof_chunk. */
 pmix_status_t iof_deliver(pmix_rank_t rank, pmix_iof_channel_t channel, size_t n,
                           const char *drop, pmix_op_cbfunc_t cb, void *cbdata);
+/* Delivers chunks of rank 2 until one is refused. arg: struct iof_filled. For raw_on_loop. */
+struct iof_filled {
+    pmix_status_t status;
+    unsigned n; /* chunks that were taken */
+};
+void iof_fill(void *arg);
 px_writer iof_make_push(pmix_rank_t target, const char *text, size_t n,
                         const px_infos *infos);
 /* To rank 2; text NULL: no bytes object. */

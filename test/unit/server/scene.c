@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "scene.h"
 
+#include "pmix_tool.h"
+
 #include <string.h>
 
 #define TAG 400
@@ -35,53 +37,77 @@ void scene_publish(int fd, uint32_t tag)
     raw_send(fd, tag, w);
 }
 
-px_writer scene_pull(pmix_rank_t rank, pmix_iof_channel_t channels, size_t id)
+px_writer scene_pull_of(const pmix_proc_t *procs, size_t n, pmix_iof_channel_t channels,
+                        size_t id, const px_infos *infos)
 {
-    pmix_proc_t p = raw_proc("job", rank);
     px_writer w = raw_begin(PX_OP_IOF_PULL);
 
-    px_pack_procs(&w, &p, 1);
-    px_pack_infos(&w, NULL, 0);
+    px_pack_procs(&w, procs, n);
+    px_pack_infos(&w, infos ? infos->v : NULL, infos ? infos->n : 0);
     px_pack(&w, &channels, 1, PMIX_IOF_CHANNEL);
     if (id)
         px_pack_size(&w, id);
     return w;
 }
 
+px_writer scene_pull(pmix_rank_t rank, pmix_iof_channel_t channels, size_t id,
+                     const px_infos *infos)
+{
+    pmix_proc_t p = raw_proc("job", rank);
+
+    return scene_pull_of(&p, 1, channels, id, infos);
+}
+
+pmix_status_t scene_deliver(pmix_rank_t rank, pmix_iof_channel_t channel,
+                            const char *bytes, size_t n, const px_infos *infos,
+                            pmix_op_cbfunc_t cb, void *cbdata)
+{
+    pmix_proc_t source = raw_proc("job", rank);
+    pmix_byte_object_t bo = {.bytes = (char *)(uintptr_t)bytes, .size = n};
+
+    return px_test_completed(PMIx_server_IOF_deliver(&source, channel, &bo,
+                                                     infos ? infos->v : NULL,
+                                                     infos ? infos->n : 0, cb, cbdata));
+}
+
 pmix_status_t scene_write(pmix_rank_t rank, pmix_iof_channel_t channel,
                           const char *text)
 {
-    pmix_proc_t source = raw_proc("job", rank);
-    pmix_byte_object_t bo = {.bytes = (char *)(uintptr_t)text, .size = strlen(text)};
+    return scene_deliver(rank, channel, text, strlen(text), NULL, NULL, NULL);
+}
 
-    return px_test_completed(
-        PMIx_server_IOF_deliver(&source, channel, &bo, NULL, 0, NULL, NULL));
+struct scene_piece scene_next_piece(int fd)
+{
+    struct scene_piece p = {0};
+    PX_AUTO(px_infos) infos = {0};
+    const pmix_info_t *dropped;
+    px_reader r;
+
+    ck_assert(raw_recv(fd, PX_TAG_IOF, &r));
+    ok(px_unpack1(&r, &p.source, PMIX_PROC));
+    ok(px_unpack1(&r, &p.channel, PMIX_IOF_CHANNEL));
+    ok(px_unpack_size(&r, &p.id));
+    ok(px_unpack_infos(&r, &infos.v, &infos.n));
+    dropped = px_info_find(infos.v, infos.n, TENON_IOF_DROPPED);
+    if (dropped)
+        p.dropped = dropped->value.data.uint64;
+    ok(px_unpack_view(&r, &p.bytes, PMIX_BYTE_OBJECT));
+    p.n = (size_t)(p.bytes.end - p.bytes.pos);
+    ck_assert(px_reader_done(&r));
+    return p;
 }
 
 void scene_read(int fd, pmix_rank_t rank, pmix_iof_channel_t channel, size_t id,
                 const char *text)
 {
-    pmix_iof_channel_t got_channel;
-    pmix_byte_object_t bytes = {0};
-    PX_AUTO(px_infos) infos = {0};
-    pmix_proc_t source;
-    px_reader r;
-    size_t got_id;
+    const struct scene_piece p = scene_next_piece(fd);
 
-    ck_assert(raw_recv(fd, PX_TAG_IOF, &r));
-    ok(px_unpack1(&r, &source, PMIX_PROC));
-    ok(px_unpack1(&r, &got_channel, PMIX_IOF_CHANNEL));
-    ok(px_unpack_size(&r, &got_id));
-    ok(px_unpack_infos(&r, &infos.v, &infos.n));
-    ok(px_unpack_bytes(&r, &bytes));
-    ck_assert(px_reader_done(&r));
-    ck_assert_uint_eq(source.rank, rank);
-    ck_assert_uint_eq(got_channel, channel);
-    ck_assert_uint_eq(got_id, id);
-    ck_assert_uint_eq(bytes.size, strlen(text));
-    if (bytes.size)
-        ck_assert_mem_eq(bytes.bytes, text, bytes.size);
-    free(bytes.bytes);
+    ck_assert_uint_eq(p.source.rank, rank);
+    ck_assert_uint_eq(p.channel, channel);
+    ck_assert_uint_eq(p.id, id);
+    ck_assert_uint_eq(p.n, strlen(text));
+    if (p.n)
+        ck_assert_mem_eq(p.bytes.pos, text, p.n);
 }
 
 static void play_host(const struct step *s)
@@ -185,7 +211,7 @@ static void play(int *fd, const struct step *s)
     case PULLS:
         raw_send(*fd, TAG,
                  scene_pull(s->n < 0 ? PMIX_RANK_WILDCARD : rank,
-                            (pmix_iof_channel_t)s->tag, 70 + (size_t)s->who));
+                            (pmix_iof_channel_t)s->tag, 70 + (size_t)s->who, NULL));
         break;
     case READS:
         scene_read(*fd, rank, (pmix_iof_channel_t)s->tag, 70 + (size_t)s->who, s->text);

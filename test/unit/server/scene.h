@@ -77,10 +77,29 @@ pmix_status_t scene_notify(int fd, pmix_status_t code, pmix_data_range_t range,
                            const px_infos *infos);
 void scene_forget(int fd, pmix_status_t code);
 void scene_publish(int fd, uint32_t tag);
-/* id: what the client calls it; 0: it does not say. */
-px_writer scene_pull(pmix_rank_t rank, pmix_iof_channel_t channels, size_t id);
+/* Makes a pull. id: the number of the client; 0: none is sent. infos may be NULL. */
+px_writer scene_pull_of(const pmix_proc_t *procs, size_t n, pmix_iof_channel_t channels,
+                        size_t id, const px_infos *infos);
+/* Makes a pull of a rank of "job". */
+px_writer scene_pull(pmix_rank_t rank, pmix_iof_channel_t channels, size_t id,
+                     const px_infos *infos);
+/* Delivers output of a rank of "job", as the host. infos may be NULL. */
+pmix_status_t scene_deliver(pmix_rank_t rank, pmix_iof_channel_t channel,
+                            const char *bytes, size_t n, const px_infos *infos,
+                            pmix_op_cbfunc_t cb, void *cbdata);
 pmix_status_t scene_write(pmix_rank_t rank, pmix_iof_channel_t channel,
                           const char *text);
+/* A piece of output as it comes; bytes are valid until the next call. */
+struct scene_piece {
+    pmix_proc_t source;
+    pmix_iof_channel_t channel;
+    size_t id;
+    uint64_t dropped;
+    px_reader bytes;
+    size_t n;
+};
+struct scene_piece scene_next_piece(int fd);
+/* Reads the next piece, which must be this one. */
 void scene_read(int fd, pmix_rank_t rank, pmix_iof_channel_t channel, size_t id,
                 const char *text);
 

@@ -12,50 +12,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define OUT PMIX_FWD_STDOUT_CHANNEL
-#define ERR PMIX_FWD_STDERR_CHANNEL
-
 #define K 1024
-
-/* ---- pieces that come -------------------------------------------------------------------------- */
-
-struct piece {
-    pmix_proc_t source;
-    pmix_iof_channel_t channel;
-    size_t id;
-    uint64_t dropped;
-    px_reader bytes;
-    size_t n;
-};
-
-static struct piece piece_in(px_reader *r)
-{
-    struct piece p = {0};
-    pmix_info_t *info = NULL;
-    const pmix_info_t *dropped;
-    size_t n = 0;
-
-    ok(px_unpack1(r, &p.source, PMIX_PROC));
-    ok(px_unpack1(r, &p.channel, PMIX_IOF_CHANNEL));
-    ok(px_unpack_size(r, &p.id));
-    ok(px_unpack_infos(r, &info, &n));
-    dropped = px_info_find(info, n, TENON_IOF_DROPPED);
-    if (dropped)
-        p.dropped = dropped->value.data.uint64;
-    px_type_free_array(PMIX_INFO, info, n);
-    ok(px_unpack_view(r, &p.bytes, PMIX_BYTE_OBJECT));
-    p.n = (size_t)(p.bytes.end - p.bytes.pos);
-    ck_assert(px_reader_done(r));
-    return p;
-}
-
-static struct piece next_piece(int fd)
-{
-    px_reader r;
-
-    ck_assert(raw_recv(fd, PX_TAG_IOF, &r));
-    return piece_in(&r);
-}
 
 /* ---- bytes that tell their place -------------------------------------------------------------------- */
 
@@ -66,7 +23,7 @@ static void number(size_t n, uint64_t *next)
         memcpy(iof_chunk + at, next, sizeof(*next));
 }
 
-static void check_numbers(const struct piece *p, uint64_t *next)
+static void check_numbers(const struct scene_piece *p, uint64_t *next)
 {
     *next += p->dropped / sizeof(*next);
     for (const uint8_t *at = p->bytes.pos; at < p->bytes.end; at += sizeof(*next)) {
@@ -83,7 +40,7 @@ static void check_numbers(const struct piece *p, uint64_t *next)
 static void read_numbers(int fd, uint64_t until, uint64_t *next)
 {
     while (*next < until) {
-        struct piece p = next_piece(fd);
+        struct scene_piece p = scene_next_piece(fd);
 
         check_numbers(&p, next);
     }
@@ -207,13 +164,13 @@ PX_TEST(one_that_does_not_read_holds_up_neither_other_streams_nor_the_server)
     for (int i = 0; i < 100; i++)
         ok(iof_deliver(0, OUT, 8, NULL, NULL, NULL));
     for (int i = 0; i < 100; i++)
-        ck_assert_uint_eq(next_piece(two).n, 8);
+        ck_assert_uint_eq(scene_next_piece(two).n, 8);
     /* The other stream of the one that is behind has its turn after each piece of the first. */
     taken = (uint64_t)writer.n_done * IOF_CHUNK_B / 8;
     ok(iof_deliver(1, OUT, 8, NULL, NULL, NULL));
     next = 0;
     for (bool seen = false; !seen || next < 128u * IOF_CHUNK_B / 8;) {
-        struct piece p = next_piece(one);
+        struct scene_piece p = scene_next_piece(one);
 
         if (p.source.rank == 1)
             seen = true;
@@ -252,7 +209,7 @@ PX_TEST(requests_that_overlap_get_all_they_ask_for_each)
     writer = (struct writer){0};
     start_writer(2, N, true);
     while (got[1] < N * IOF_CHUNK_B / 8 || got[2] < N * IOF_CHUNK_B / 8) {
-        struct piece p = next_piece(one);
+        struct scene_piece p = scene_next_piece(one);
 
         ck_assert(p.id == 1 || p.id == 2);
         check_numbers(&p, &got[p.id]);
@@ -260,8 +217,8 @@ PX_TEST(requests_that_overlap_get_all_they_ask_for_each)
     ck_assert(end_writer() == PMIX_SUCCESS ||
               writer.status == PMIX_ERR_PARTIAL_SUCCESS);
     ok(iof_deliver(2, OUT, 0, NULL, NULL, NULL));
-    for (struct piece p = {.n = 1}; p.n > 0;) {
-        p = next_piece(two);
+    for (struct scene_piece p = {.n = 1}; p.n > 0;) {
+        p = scene_next_piece(two);
         check_numbers(&p, &by_two);
     }
     ck_assert_uint_eq(by_two, N * IOF_CHUNK_B / 8);
@@ -295,27 +252,17 @@ PX_TEST(a_host_that_does_not_wait_is_refused_and_told_so)
     ck_assert(raw_quiet(one));
 }
 
-static struct { /* in a callback */
-    pmix_status_t status;
-    unsigned n;
-} inside;
-
-static void fill(void *arg PX_UNUSED)
-{
-    do
-        inside.status = iof_deliver(2, OUT, IOF_CHUNK_B, NULL, NULL, NULL);
-    while (!inside.status && ++inside.n < 1000);
-}
-
 PX_TEST(a_callback_that_cannot_wait_is_refused_when_there_is_no_room)
 {
+    struct iof_filled inside = {0};
+
     iof_start();
     (void)iof_pull(one, 2, OUT, 1);
-    raw_on_loop(fill, NULL);
+    raw_on_loop(iof_fill, &inside);
     fails(inside.status, OUT_OF_RESOURCE);
     ck_assert_uint_ge(inside.n, IOF_STREAM_B / IOF_CHUNK_B);
     for (unsigned i = 0; i < inside.n; i++)
-        ck_assert_uint_eq(next_piece(one).n, IOF_CHUNK_B);
+        ck_assert_uint_eq(scene_next_piece(one).n, IOF_CHUNK_B);
     ck_assert(raw_quiet(one));
     ok(iof_deliver(2, OUT, 8, NULL, NULL, NULL));
 }
@@ -383,20 +330,14 @@ PX_TEST(a_server_that_ends_has_sent_what_it_took)
 PX_TEST(a_job_that_goes_leaves_its_readers_what_it_wrote)
 {
     pmix_proc_t theirs = raw_proc("other", 0);
-    px_writer w = raw_begin(PX_OP_IOF_PULL);
     pmix_byte_object_t bo = {.bytes = iof_chunk, .size = IOF_CHUNK_B};
     uint64_t next = 0, got = 0;
-    px_infos none = {0};
     unsigned n = 0;
 
     iof_start();
     raw_add_job("other", 1, 0, geteuid());
     ok(iof_deliver(1, OUT, 100, NULL, NULL, NULL)); /* no process asks for that */
-    px_pack_procs(&w, &theirs, 1);
-    px_pack_infos(&w, none.v, 0);
-    px_pack(&w, &(pmix_iof_channel_t){OUT}, 1, PMIX_IOF_CHANNEL);
-    px_pack_size(&w, 1);
-    ok(raw_request(one, w, NULL));
+    ok(raw_request(one, scene_pull_of(&theirs, 1, OUT, 1, NULL), NULL));
     for (; kept_b() < IOF_STREAM_B; n++) {
         number(IOF_CHUNK_B, &next);
         at_once(PMIx_server_IOF_deliver(&theirs, OUT, &bo, NULL, 0, NULL, NULL));
@@ -414,8 +355,6 @@ PX_TEST(a_job_that_goes_leaves_its_readers_what_it_wrote)
 PX_TEST(a_request_that_is_given_up_gets_first_what_there_is)
 {
     uint64_t next = 0, got = 0;
-    px_reader r;
-    pmix_status_t rc;
 
     iof_start();
     size_t id = iof_pull(one, 2, OUT, 1);
@@ -427,9 +366,7 @@ PX_TEST(a_request_that_is_given_up_gets_first_what_there_is)
     raw_on_loop(NULL, NULL);
     ck_assert_uint_eq(host_calls("iof_pull"), 1);
     read_numbers(one, next, &got);
-    ck_assert(raw_recv(one, 777, &r));
-    ok(px_unpack_status(&r, &rc));
-    ok(rc);
+    ok(raw_status(one, 777));
     ck_assert_uint_eq(host_calls("iof_pull"), 2);
     fails(iof_stop(one, id), BAD_PARAM);
 }
@@ -439,8 +376,6 @@ PX_TEST(a_finalize_whose_output_is_not_read_is_answered_after_the_limit_with_a_l
 {
     PX_AUTOCLOSE int log = open(px_test_path("log"), O_CREAT | O_RDWR | O_APPEND, 0600);
     char text[4096] = "";
-    px_reader r;
-    pmix_status_t rc;
 
     setenv("PMIX_MCA_iof_drain_timeout", "1s", 1);
     iof_start();
@@ -456,9 +391,7 @@ PX_TEST(a_finalize_whose_output_is_not_read_is_answered_after_the_limit_with_a_l
     ck_assert_msg(strstr(text, "of forwarded output to job.0, which finalizes: it has "
                                "not read for 1000 ms (iof_drain_timeout)"),
                   "%s", text);
-    ck_assert(raw_recv(one, 778, &r));
-    ok(px_unpack_status(&r, &rc));
-    ok(rc);
+    ok(raw_status(one, 778));
 }
 
 /* ---- before anybody asks ------------------------------------------------------------------------------- */
@@ -477,12 +410,12 @@ PX_TEST(what_comes_before_a_tool_is_kept_for_it_and_for_none_after)
     ok(iof_deliver(2, ERR, 8, NULL, NULL, NULL)); /* each stream has its own */
     (void)iof_pull(one, PMIX_RANK_WILDCARD, OUT, 1);
     read_numbers(one, next, &got);
-    ck_assert_uint_eq(next_piece(one).n, 0);
+    ck_assert_uint_eq(scene_next_piece(one).n, 0);
     (void)iof_pull(two, 2, OUT, 2);
     ck_assert(raw_quiet(one) && raw_quiet(two));
     ck_assert_uint_gt(kept_b(), 0);
     (void)iof_pull(two, 2, ERR, 3);
-    ck_assert_uint_eq(next_piece(two).channel, ERR);
+    ck_assert_uint_eq(scene_next_piece(two).channel, ERR);
     ck_assert_uint_eq(kept_b(), 0);
 }
 
@@ -502,7 +435,7 @@ PX_TEST(the_last_bytes_are_kept_if_the_host_says_so)
     fails(iof_deliver(2, OUT, IOF_STREAM_B + 1, PMIX_IOF_DROP_OLDEST, NULL, NULL),
           OUT_OF_RESOURCE);
     (void)iof_pull(one, 2, OUT, 1);
-    struct piece p = next_piece(one);
+    struct scene_piece p = scene_next_piece(one);
     ck_assert_uint_eq(p.dropped, N * IOF_CHUNK_B - IOF_STREAM_B);
     check_numbers(&p, &got);
     read_numbers(one, next, &got);
@@ -522,7 +455,7 @@ PX_TEST(a_request_that_is_refused_takes_nothing)
     host.status = PMIX_SUCCESS;
     (void)iof_pull(two, 2, OUT | ERR, 1);
     for (int i = 0; i < 3; i++)
-        ck_assert_uint_eq(next_piece(two).channel, i % 2 ? ERR : OUT);
+        ck_assert_uint_eq(scene_next_piece(two).channel, i % 2 ? ERR : OUT);
     ck_assert(raw_quiet(one) && raw_quiet(two));
 }
 
@@ -561,7 +494,7 @@ PX_TEST_LOOP(without_memory_no_piece_goes_missing_unseen, 2)
             one = raw_client(0);
             (void)iof_pull(one, 2, OUT, 1);
         } else if (!scarce.status) {
-            ck_assert_uint_eq(next_piece(one).n, 8);
+            ck_assert_uint_eq(scene_next_piece(one).n, 8);
         } else {
             ck_assert(raw_quiet(one));
         }
@@ -569,7 +502,7 @@ PX_TEST_LOOP(without_memory_no_piece_goes_missing_unseen, 2)
     if (!_i) {
         (void)iof_pull(one, 2, OUT, 1);
         for (; n_taken > 0; n_taken--)
-            ck_assert_uint_eq(next_piece(one).n, 8);
+            ck_assert_uint_eq(scene_next_piece(one).n, 8);
         ck_assert(raw_quiet(one));
     }
 }
@@ -587,10 +520,10 @@ PX_TEST(memory_does_not_grow_with_the_streams_there_were)
     ck_assert_uint_eq(backlogs->map.n_used, N);
     (void)iof_pull(one, PMIX_RANK_WILDCARD, OUT, 1);
     for (pmix_rank_t r = 1; r <= N; r++)
-        (void)next_piece(one);
+        (void)scene_next_piece(one);
     for (pmix_rank_t r = 1; r <= N; r++) {
         ok(iof_deliver(r, OUT, 8, NULL, NULL, NULL));
-        ck_assert_uint_eq(next_piece(one).source.rank, r);
+        ck_assert_uint_eq(scene_next_piece(one).source.rank, r);
     }
     ck_assert_uint_eq(kept_b(), 0);
 }
@@ -647,7 +580,7 @@ PX_TEST_LOOP(what_is_dropped_for_one_is_counted_and_told, PX_COUNT(caches))
     /* With the newest, the next piece tells; the end of the stream always finds room. */
     ok(iof_deliver(2, OUT, 0, NULL, NULL, NULL));
     do {
-        struct piece p = next_piece(one);
+        struct scene_piece p = scene_next_piece(one);
 
         seen = slow;
         check_numbers(&p, &slow);
@@ -681,7 +614,7 @@ PX_TEST(directives_that_contradict_or_make_no_sense_are_refused)
                 ok(px_infos_add(&infos, keys[i][k], NULL, PMIX_BOOL));
         else
             ok(px_infos_add(&infos, keys[i][0], "much", PMIX_STRING));
-        fails(raw_request(one, iof_make_pull(2, OUT, 1, &infos), NULL), BAD_PARAM);
+        fails(raw_request(one, scene_pull(2, OUT, 1, &infos), NULL), BAD_PARAM);
         fails(iof_push(one, "x", &infos), BAD_PARAM);
         fails(PMIx_server_IOF_deliver(&source, OUT, &bo, infos.v, infos.n, NULL, NULL),
               BAD_PARAM);

@@ -46,15 +46,9 @@ PX_TEST(processes_may_be_named_in_any_order_and_twice)
     const pmix_proc_t names[] = {raw_proc("zz", 0), raw_proc("job", 2),
                                  raw_proc("aa", 7), raw_proc("job", 2),
                                  raw_proc("job", 1)};
-    px_writer w = raw_begin(PX_OP_IOF_PULL);
-    px_infos none = {0};
 
     iof_start();
-    px_pack_procs(&w, names, PX_COUNT(names));
-    px_pack_infos(&w, none.v, 0);
-    px_pack(&w, &(pmix_iof_channel_t){OUT}, 1, PMIX_IOF_CHANNEL);
-    px_pack_size(&w, 5);
-    ok(raw_request(one, w, NULL));
+    ok(raw_request(one, scene_pull_of(names, PX_COUNT(names), OUT, 5, NULL), NULL));
     for (pmix_rank_t r = 1; r <= 2; r++) {
         ok(scene_write(r, OUT, "x"));
         scene_read(one, r, OUT, 5, "x");
@@ -88,7 +82,6 @@ PX_TEST(requests_have_a_limit)
 PX_TEST(output_of_other_users_is_not_to_be_had)
 {
     pmix_proc_t p = raw_proc("theirs", PMIX_RANK_WILDCARD);
-    pmix_iof_channel_t channel = OUT;
     pmix_byte_object_t bo = {.bytes = (char *)"x", .size = 1};
 
     PX_TEST_NEEDS_ROOT;
@@ -96,15 +89,10 @@ PX_TEST(output_of_other_users_is_not_to_be_had)
     raw_add_job("ours", 1, 0, 1234);
     int fd = raw_client_as(1234, "ours", 0);
     for (int known = 0; known < 2; known++) {
-        px_writer w = raw_begin(PX_OP_IOF_PULL);
-
         if (known)
             raw_add_job("theirs", 1, 0, 4321);
-        px_pack_procs(&w, &p, 1);
-        px_pack_infos(&w, NULL, 0);
-        px_pack(&w, &channel, 1, PMIX_IOF_CHANNEL);
         /* Before the job is known only the host can tell; then it counts whose it is. */
-        ck_assert_int_eq(raw_request(fd, w, NULL),
+        ck_assert_int_eq(raw_request(fd, scene_pull_of(&p, 1, OUT, 0, NULL), NULL),
                          known ? PMIX_ERR_NO_PERMISSIONS : PMIX_SUCCESS);
     }
     p.rank = 0;
@@ -286,18 +274,6 @@ PX_TEST_LOOP(a_host_may_stop_those_who_feed_input, 2)
     fails(flow(whom, OUT, true), NOT_SUPPORTED);
 }
 
-static struct { /* in a callback */
-    pmix_status_t status;
-    unsigned n;
-} inside;
-
-static void fill(void *arg PX_UNUSED)
-{
-    do
-        inside.status = iof_deliver(2, OUT, IOF_CHUNK_B, NULL, NULL, NULL);
-    while (!inside.status && ++inside.n < 1000);
-}
-
 /* ---- this process itself ----------------------------------------------------------------------------- */
 
 static sem_t came, done;
@@ -352,12 +328,13 @@ PX_TEST(the_server_process_may_ask_too_until_it_ends)
 PX_TEST(the_server_process_holds_up_a_host_that_is_faster)
 {
     pmix_proc_t p = raw_proc("job", PMIX_RANK_WILDCARD);
+    struct iof_filled inside = {0};
 
     sem_init(&came, 0, 0);
     inside_status = 0;
     iof_start();
     ck_assert_int_gt(PMIx_IOF_pull(&p, 1, NULL, 0, OUT, on_bytes, NULL, NULL), 0);
-    raw_on_loop(fill, NULL);
+    raw_on_loop(iof_fill, &inside);
     fails(inside.status, OUT_OF_RESOURCE);
     for (unsigned i = 0; i < inside.n; i++)
         sem_wait(&came);
