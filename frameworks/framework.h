@@ -34,6 +34,11 @@ struct px_framework {
 
 extern const struct px_framework px_frameworks[PX_FW_COUNT];
 
+/* The operations of a selected component (struct px_module): PX_OPS(ptl, module) is a
+ * const struct px_ptl_ops *. Needs tenon/<framework>.h. */
+#define PX_OPS(framework, module) \
+    ((const struct px_##framework##_ops *)(module)->component->ops)
+
 /* The framework whose name is s[0..len), or PX_FW_COUNT. */
 enum px_framework_id px_framework_find(const char *s, size_t len);
 

@@ -15,7 +15,8 @@
 #include "core/rt/loop.h"
 #include "core/rt/log.h"
 #include "core/server/host.h"
-#include "frameworks/pfexec/pfexec.h"
+#include "frameworks/framework.h"
+#include "tenon/pfexec.h"
 
 #define TOP "jobs" /* the folder of all jobs */
 
@@ -122,7 +123,7 @@ static void job_free(struct px_launch_job *job)
         px_timer_free(job->tasks[r].timer);
         job->launcher->restart->forget(&job->tasks[r]);
         if (job->tasks[r].running)
-            px_pfexec_ops(m)->forget(m->self, job->tasks[r].pid);
+            PX_OPS(pfexec, m)->forget(m->self, job->tasks[r].pid);
     }
     px_list_remove(&job->link);
     px_job_close_input(job);
@@ -309,7 +310,7 @@ void px_task_signal(struct px_task *task, int signum)
     const struct px_module *m = task->job->launcher->pfexec;
 
     if (task->running)
-        (void)px_pfexec_ops(m)->signal(m->self, task->pid, signum);
+        (void)PX_OPS(pfexec, m)->signal(m->self, task->pid, signum);
 }
 
 static void on_task_timer(void *arg)

@@ -16,7 +16,8 @@
 #include "core/rt/log.h"
 #include "core/server/host.h"
 #include "core/topo/topo.h"
-#include "frameworks/pfexec/pfexec.h"
+#include "frameworks/framework.h"
+#include "tenon/pfexec.h"
 
 /* ---- the description of a job --------------------------------------------------- */
 
@@ -310,7 +311,7 @@ static pmix_status_t exec_task(struct px_task *task, const struct px_pfexec_spec
     const struct px_module *m = task->job->launcher->pfexec;
     char why[sizeof(err->text)] = "";
     pid_t pid;
-    pmix_status_t rc = px_pfexec_ops(m)->spawn(m->self, spec, &pid, why, sizeof(why));
+    pmix_status_t rc = PX_OPS(pfexec, m)->spawn(m->self, spec, &pid, why, sizeof(why));
 
     if (rc)
         return px_err_set(err, rc, "%s", why);

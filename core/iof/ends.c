@@ -5,7 +5,8 @@
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
 #include "core/rt/process.h"
-#include "frameworks/piof/piof.h"
+#include "frameworks/framework.h"
+#include "tenon/piof.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -37,13 +38,13 @@ pmix_status_t px_iof_sink_open(const struct px_piof_target *target, const char *
     void *made = NULL;
 
     for (size_t i = 0; i < n && rc == PMIX_ERR_NOT_SUPPORTED; i++) {
-        rc = px_piof_ops(&m[i])->open_sink(m[i].self, target, &made);
+        rc = PX_OPS(piof, &m[i])->open_sink(m[i].self, target, &made);
         if (rc)
             continue;
         *sink = make_sink(&m[i], made, name);
         if (*sink)
             return PMIX_SUCCESS;
-        px_piof_ops(&m[i])->close_sink(m[i].self, made);
+        PX_OPS(piof, &m[i])->close_sink(m[i].self, made);
         rc = PMIX_ERR_NOMEM;
     }
     return px_err_set(err, rc, "cannot write to %s: %s", name,
@@ -71,7 +72,7 @@ void px_iof_sink_close(struct px_iof_sink *sink)
         return;
     px_watch_free(sink->watch);
     if (sink->module)
-        px_piof_ops(sink->module)->close_sink(sink->module->self, sink->arg);
+        PX_OPS(piof, sink->module)->close_sink(sink->module->self, sink->arg);
     free(sink);
 }
 
@@ -94,7 +95,7 @@ static void on_writable(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
 static bool await_room(struct px_iof_sink *sink)
 {
     int fd = sink->module
-                 ? px_piof_ops(sink->module)->room_fd(sink->module->self, sink->arg)
+                 ? PX_OPS(piof, sink->module)->room_fd(sink->module->self, sink->arg)
                  : -1;
 
     if (!sink->module)
@@ -112,7 +113,7 @@ ssize_t px_iof_sink_write(struct px_iof_sink *sink, const void *bytes, size_t n)
     const struct iovec v = {(void *)bytes, n};
     ssize_t done =
         sink->module
-            ? px_piof_ops(sink->module)->writev(sink->module->self, sink->arg, &v, 1)
+            ? PX_OPS(piof, sink->module)->writev(sink->module->self, sink->arg, &v, 1)
             : sink->write(sink->arg, &v, 1);
 
     if (done >= 0 || errno != EAGAIN)
@@ -193,7 +194,7 @@ pmix_status_t px_iof_source_open(const struct px_piof_source *wanted,
 
     for (size_t i = 0; i < n && rc == PMIX_ERR_NOT_SUPPORTED; i++) {
         errno = 0;
-        rc = px_piof_ops(&m[i])->open_source(m[i].self, wanted, ends);
+        rc = PX_OPS(piof, &m[i])->open_source(m[i].self, wanted, ends);
     }
     return rc ? px_err_set(err, rc, "cannot make a %s: %s", what,
                            rc == PMIX_ERR_NOT_SUPPORTED ? "no component of piof does"

@@ -10,7 +10,8 @@
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
 #include "core/rt/process.h"
-#include "frameworks/gds/gds.h"
+#include "frameworks/framework.h"
+#include "tenon/gds.h"
 
 #include <limits.h>
 #include <linux/futex.h>
@@ -28,10 +29,10 @@ static pmix_status_t create(struct px_tables *tables, const char *nspace, bool i
     pmix_status_t rc = PMIX_ERR_NOT_AVAILABLE;
 
     for (size_t i = 0; i < n; i++) {
-        if (!px_gds_ops(&m[i])->describe == in_place)
+        if (!PX_OPS(gds, &m[i])->describe == in_place)
             continue;
         tables->module = &m[i];
-        rc = px_gds_ops(&m[i])->create(m[i].self, nspace, &tables->ns);
+        rc = PX_OPS(gds, &m[i])->create(m[i].self, nspace, &tables->ns);
         if (rc != PMIX_ERR_NOT_SUPPORTED)
             break;
     }
@@ -64,7 +65,7 @@ void px_store_share(struct px_stores *store, const char *nspace)
 static void tables_destroy(struct px_tables *t)
 {
     if (t->ns)
-        px_gds_ops(t->module)->destroy(t->module->self, t->ns);
+        PX_OPS(gds, t->module)->destroy(t->module->self, t->ns);
     *t = (struct px_tables){0};
 }
 
@@ -81,8 +82,8 @@ static pmix_status_t put(struct px_tables *t, enum px_gds_table table, pmix_rank
 {
     t->keys[table] |= px_gds_key_bit(key, strlen(key));
     t->file = 0;
-    return px_gds_ops(t->module)->store(t->module->self, t->ns, table, rank, key,
-                                        value);
+    return PX_OPS(gds, t->module)
+        ->store(t->module->self, t->ns, table, rank, key, value);
 }
 
 static inline pmix_status_t fetch(const struct px_tables *t, enum px_gds_table table,
@@ -90,8 +91,8 @@ static inline pmix_status_t fetch(const struct px_tables *t, enum px_gds_table t
                                   const pmix_info_t *quals, size_t n_quals,
                                   pmix_value_t *out)
 {
-    return px_gds_ops(t->module)->fetch(t->module->self, t->ns, table, rank, key, quals,
-                                        n_quals, out);
+    return PX_OPS(gds, t->module)
+        ->fetch(t->module->self, t->ns, table, rank, key, quals, n_quals, out);
 }
 
 static const pmix_value_t nothing = {.type = PMIX_UNDEF};
@@ -119,8 +120,8 @@ uint64_t px_store_changes(const struct px_stores *store)
 {
     const struct px_tables *t = &store->shared;
 
-    return t->ns && px_gds_ops(t->module)->changes
-               ? px_gds_ops(t->module)->changes(t->module->self, t->ns)
+    return t->ns && PX_OPS(gds, t->module)->changes
+               ? PX_OPS(gds, t->module)->changes(t->module->self, t->ns)
                : 0;
 }
 
@@ -136,9 +137,10 @@ pmix_status_t px_store_view(const struct px_stores *store, const char *key,
 {
     const struct px_tables *t = &store->shared;
 
-    return t->ns && px_gds_ops(t->module)->view
-               ? px_gds_ops(t->module)->view(t->module->self, t->ns, PX_GDS_INTERNAL,
-                                             PMIX_RANK_WILDCARD, key, bytes, n)
+    return t->ns && PX_OPS(gds, t->module)->view
+               ? PX_OPS(gds, t->module)
+                     ->view(t->module->self, t->ns, PX_GDS_INTERNAL, PMIX_RANK_WILDCARD,
+                            key, bytes, n)
                : PMIX_ERR_NOT_FOUND;
 }
 
@@ -161,8 +163,8 @@ static uint32_t number_of(struct px_tables *t)
     int fd = -1;
 
     if (!t->file &&
-        !px_gds_ops(t->module)->describe(t->module->self, t->ns, &any, &infos.v,
-                                         &infos.n, &fd) &&
+        !PX_OPS(gds, t->module)
+             ->describe(t->module->self, t->ns, &any, &infos.v, &infos.n, &fd) &&
         fd >= 0 && fstat(fd, &st) == 0)
         t->file = (uint32_t)st.st_ino;
     return t->file;
@@ -230,7 +232,7 @@ pmix_status_t px_store_keep(struct px_stores *store, enum px_gds_table table,
 static void clear(struct px_tables *t, enum px_gds_table table, pmix_rank_t rank)
 {
     t->file = 0;
-    px_gds_ops(t->module)->clear(t->module->self, t->ns, table, rank);
+    PX_OPS(gds, t->module)->clear(t->module->self, t->ns, table, rank);
 }
 
 void px_store_clear(struct px_stores *store, enum px_gds_table table, pmix_rank_t rank)
@@ -252,7 +254,7 @@ static bool has_shared(const struct px_stores *store, enum px_gds_table table)
 static pmix_status_t walk(const struct px_tables *t, enum px_gds_table table,
                           pmix_rank_t rank, px_gds_walk_fn fn, void *arg)
 {
-    return px_gds_ops(t->module)->walk(t->module->self, t->ns, table, rank, fn, arg);
+    return PX_OPS(gds, t->module)->walk(t->module->self, t->ns, table, rank, fn, arg);
 }
 
 pmix_status_t px_store_walk(const struct px_stores *store, enum px_gds_table table,
@@ -323,7 +325,7 @@ const struct px_module *px_store_choose(const char *names)
     for (size_t i = 0; i < n; i++) {
         if (px_strv_has(list, m[i].component->name))
             return &m[i];
-        if (!by_messages && !px_gds_ops(&m[i])->describe)
+        if (!by_messages && !PX_OPS(gds, &m[i])->describe)
             by_messages = &m[i];
     }
     return by_messages;
@@ -345,8 +347,9 @@ pmix_status_t px_store_describe(const struct px_stores *store,
 
     if (!store->is_writer || named != store->shared.module)
         return PMIX_ERR_NOT_SUPPORTED;
-    pmix_status_t rc = px_gds_ops(named)->describe(named->self, store->shared.ns,
-                                                   reader, &infos.v, &infos.n, fd);
+    pmix_status_t rc = PX_OPS(gds, named)
+                           ->describe(named->self, store->shared.ns, reader, &infos.v,
+                                      &infos.n, fd);
     if (!rc)
         rc = px_infos_add_array(&whole, named->component->name, &infos);
     if (rc)
@@ -377,9 +380,9 @@ static pmix_status_t attach(const char *nspace, const pmix_value_t *description,
         !px_value_infos(&named[0].value, &infos, &n))
         return PMIX_ERR_UNPACK_FAILURE;
     out->module = px_store_of_peer(named[0].key);
-    if (!out->module || !px_gds_ops(out->module)->attach)
+    if (!out->module || !PX_OPS(gds, out->module)->attach)
         return PMIX_ERR_NOT_SUPPORTED;
-    return px_gds_ops(out->module)
+    return PX_OPS(gds, out->module)
         ->attach(out->module->self, nspace, infos, n, fd, &out->ns);
 }
 

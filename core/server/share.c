@@ -4,7 +4,8 @@
 #include "core/model/jobinfo.h"
 #include "core/rt/log.h"
 #include "core/server/server.h"
-#include "frameworks/gds/gds.h"
+#include "frameworks/framework.h"
+#include "tenon/gds.h"
 
 #include <sys/stat.h>
 
@@ -72,7 +73,7 @@ void px_peer_pack_job(struct px_peer *peer, const struct px_nspace *ns, px_write
     struct px_model *m = px_process.model;
     bool shares = px_peer_share(peer, ns);
     /* Only this library has such a component. */
-    bool is_ours = peer->gds && px_gds_ops(peer->gds)->describe;
+    bool is_ours = peer->gds && PX_OPS(gds, peer->gds)->describe;
     enum px_job_form form = is_ours     ? PX_JOB_COMPACT
                             : as_arrays ? PX_JOB_ARRAYS
                                         : PX_JOB_BLOBS;

@@ -53,8 +53,7 @@ struct px_component {
     .framework_abi = PX_##FW##_ABI, .name = #comp,                                  \
     .ops_size = sizeof(struct px_##fw##_ops), .param_size = sizeof(struct px_param)
 
-/* An opened and selected component, as the core and the frameworks' typed calls see
- * it. */
+/* An opened and selected component, as the core sees it. */
 struct px_module {
     const struct px_component *component;
     void *self;

@@ -3,8 +3,9 @@
  * other, and 64 at a time. They take turns; medians. Exit status 1 if ours takes more than 1.5 times as long. */
 #include "core/host/job.h"
 #include "core/server/host.h"
-#include "frameworks/pfexec/pfexec.h"
+#include "frameworks/framework.h"
 #include "core/rt/loop.h"
+#include "tenon/pfexec.h"
 
 #include <spawn.h>
 #include <stdio.h>
@@ -84,8 +85,8 @@ static void begin_one(struct batch *b)
     pid_t pid;
 
     b->n_begun++;
-    must(px_pfexec_ops(b->pfexec)->spawn(b->pfexec->self, &spec, &pid, why,
-                                         sizeof(why)) == 0,
+    must(PX_OPS(pfexec, b->pfexec)
+                 ->spawn(b->pfexec->self, &spec, &pid, why, sizeof(why)) == 0,
          "pfexec");
 }
 

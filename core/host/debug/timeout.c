@@ -12,7 +12,8 @@
 #include "core/base/strv.h"
 #include "core/rt/log.h"
 #include "core/rt/loop.h"
-#include "frameworks/pfexec/pfexec.h"
+#include "frameworks/framework.h"
+#include "tenon/pfexec.h"
 
 extern char **environ;
 
@@ -63,8 +64,8 @@ static void drop_child(struct px_traces *t)
     const struct px_module *m = t->job->launcher->pfexec;
 
     if (t->pid) {
-        (void)px_pfexec_ops(m)->signal(m->self, t->pid, SIGKILL);
-        px_pfexec_ops(m)->forget(m->self, t->pid);
+        (void)PX_OPS(pfexec, m)->signal(m->self, t->pid, SIGKILL);
+        PX_OPS(pfexec, m)->forget(m->self, t->pid);
     }
     t->pid = 0;
 }
@@ -134,7 +135,8 @@ static pmix_status_t trace(struct px_traces *t, const struct px_task *task)
                                         .size = sizeof(spec)};
     px_log(PX_LOG_WARN, "spawn", "stack of rank %u of %s, pid %ld:", task->rank,
            t->job->proc.nspace, (long)task->pid);
-    return rc ? rc : px_pfexec_ops(m)->spawn(m->self, &spec, &t->pid, why, sizeof(why));
+    return rc ? rc
+              : PX_OPS(pfexec, m)->spawn(m->self, &spec, &t->pid, why, sizeof(why));
 }
 
 static void trace_next(struct px_traces *t)

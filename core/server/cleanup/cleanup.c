@@ -4,7 +4,8 @@
 #include "core/server/cleanup/cleanup.h"
 
 #include "core/rt/log.h"
-#include "frameworks/pcleanup/pcleanup.h"
+#include "frameworks/framework.h"
+#include "tenon/pcleanup.h"
 
 #include <string.h>
 
@@ -145,7 +146,7 @@ static bool scope_start(struct px_cleanup_scope *s)
 
     s->state = PX_CLEANUP_RUNS;
     if (m)
-        rc = px_pcleanup_ops(m)->run(m->self, s->id, on_ran, s);
+        rc = PX_OPS(pcleanup, m)->run(m->self, s->id, on_ran, s);
     if (!rc)
         return true;
     c->n_running--;

@@ -15,7 +15,8 @@
 #include "core/plugin/select.h"
 #include "core/reclaim/rmtree.h"
 #include "core/rt/log.h"
-#include "frameworks/pcleanup/pcleanup.h"
+#include "frameworks/framework.h"
+#include "tenon/pcleanup.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -181,7 +182,7 @@ static pmix_status_t begin_journal(struct px_session *s, const char *name)
 
 static pmix_status_t give_journal(const struct px_session *s)
 {
-    return s->cleaner ? px_pcleanup_ops(s->cleaner)
+    return s->cleaner ? PX_OPS(pcleanup, s->cleaner)
                             ->journal(s->cleaner->self, s->dir_fd, s->journal_fd)
                       : PMIX_SUCCESS;
 }
@@ -290,7 +291,7 @@ static void start_cleaner(struct px_session *s, const char *dir)
 {
     size_t n;
     const struct px_module *m = px_modules("pcleanup", &n);
-    const struct px_pcleanup_ops *ops = n ? px_pcleanup_ops(m) : NULL;
+    const struct px_pcleanup_ops *ops = n ? PX_OPS(pcleanup, m) : NULL;
     pmix_status_t rc;
 
     s->cleaner = NULL;
@@ -309,7 +310,7 @@ static void start_cleaner(struct px_session *s, const char *dir)
 static void finish_cleaner(struct px_session *s, bool left)
 {
     if (s->cleaner)
-        px_pcleanup_ops(s->cleaner)->finish(s->cleaner->self, left);
+        PX_OPS(pcleanup, s->cleaner)->finish(s->cleaner->self, left);
     s->cleaner = NULL;
 }
 
@@ -394,7 +395,7 @@ static void reclaim(struct px_session *s, char *const *places, size_t n)
         if (!places[i] || k < i)
             continue;
         s->n_reclaiming++;
-        pmix_status_t rc = px_pcleanup_ops(s->cleaner)
+        pmix_status_t rc = PX_OPS(pcleanup, s->cleaner)
                                ->reclaim(s->cleaner->self, places[i], on_reclaimed, s);
         if (rc)
             on_reclaimed(s, rc, NULL);

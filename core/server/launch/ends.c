@@ -3,7 +3,8 @@
  * finalize, a lost connection, the host's word, or with its job. */
 #include "core/plugin/select.h"
 #include "core/server/server.h"
-#include "frameworks/pnet/pnet.h"
+#include "frameworks/framework.h"
+#include "tenon/pnet.h"
 
 /* Of those that are to come, too. */
 static bool has_ended(const struct px_nspace *ns, uint32_t n_expected)
@@ -24,8 +25,8 @@ static void tell_job(const struct px_nspace *ns)
     const struct px_module *m = px_modules("pnet", &n);
 
     for (size_t i = 0; i < n; i++)
-        if (px_pnet_ops(&m[i])->local_app_finalized)
-            px_pnet_ops(&m[i])->local_app_finalized(m[i].self, ns->name);
+        if (PX_OPS(pnet, &m[i])->local_app_finalized)
+            PX_OPS(pnet, &m[i])->local_app_finalized(m[i].self, ns->name);
 }
 
 static void tell(struct px_local *l, uint32_t n_expected)
@@ -39,8 +40,8 @@ static void tell(struct px_local *l, uint32_t n_expected)
     l->is_told = true;
     px_proc_set(&proc, l->ns->name, l->rank);
     for (size_t i = 0; i < n; i++)
-        if (px_pnet_ops(&m[i])->child_finalized)
-            px_pnet_ops(&m[i])->child_finalized(m[i].self, &proc);
+        if (PX_OPS(pnet, &m[i])->child_finalized)
+            PX_OPS(pnet, &m[i])->child_finalized(m[i].self, &proc);
     if (has_ended(l->ns, n_expected))
         tell_job(l->ns);
 }

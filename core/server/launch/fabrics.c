@@ -9,7 +9,8 @@
 #include "core/rt/log.h"
 #include "core/server/launch/shares.h"
 #include "core/server/upcall.h"
-#include "frameworks/pnet/pnet.h"
+#include "frameworks/framework.h"
+#include "tenon/pnet.h"
 
 /* Its index is its place. */
 struct fabric {
@@ -31,8 +32,8 @@ static bool is_used(const struct fabric *f)
 
 static void let_go(const struct px_module *m, size_t number)
 {
-    if (px_pnet_ops(m)->deregister_fabric)
-        px_pnet_ops(m)->deregister_fabric(m->self, number);
+    if (PX_OPS(pnet, m)->deregister_fabric)
+        PX_OPS(pnet, m)->deregister_fabric(m->self, number);
 }
 
 /* ---- descriptions ---------------------------------------------------------------- */
@@ -97,10 +98,10 @@ static pmix_status_t describe(struct px_fabrics *all, bool own,
     const struct px_module *m = px_modules("pnet", &n);
 
     for (size_t i = 0; i < n; i++) {
-        if (!px_pnet_ops(&m[i])->register_fabric)
+        if (!PX_OPS(pnet, &m[i])->register_fabric)
             continue;
-        rc = px_pnet_ops(&m[i])->register_fabric(m[i].self, directives->v,
-                                                 directives->n, add, out);
+        rc = PX_OPS(pnet, &m[i])
+                 ->register_fabric(m[i].self, directives->v, directives->n, add, out);
         if (!rc)
             rc = number_it(all, &m[i], out, &f);
         if (rc)
@@ -125,9 +126,9 @@ static pmix_status_t update(const struct px_fabrics *all, size_t index, px_infos
                    ? PMIX_ERR_NOT_FOUND
                    : PMIX_ERR_NOT_SUPPORTED;
     const struct px_module *m = f->module;
-    if (!px_pnet_ops(m)->update_fabric)
+    if (!PX_OPS(pnet, m)->update_fabric)
         return PMIX_ERR_NOT_SUPPORTED;
-    pmix_status_t rc = px_pnet_ops(m)->update_fabric(m->self, f->number, add, out);
+    pmix_status_t rc = PX_OPS(pnet, m)->update_fabric(m->self, f->number, add, out);
     if (!rc)
         rc = px_infos_set(out, PMIX_FABRIC_INDEX, &index, PMIX_SIZE);
     return rc ? failed(m, "update", rc, out) : PMIX_SUCCESS;

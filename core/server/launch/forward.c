@@ -3,8 +3,9 @@
  * which, and contribute them to the launch. */
 #include "core/plugin/select.h"
 #include "core/server/server.h"
-#include "frameworks/pnet/pnet.h"
+#include "frameworks/framework.h"
 #include "pmix_envars.h"
+#include "tenon/pnet.h"
 
 #include <string.h>
 
@@ -22,9 +23,9 @@ static pmix_status_t forward(struct px_server *srv PX_UNUSED,
     const struct px_module *m = px_modules("pnet", &n);
 
     for (size_t i = 0; i < n && rc == PMIX_ERR_NOT_SUPPORTED; i++)
-        if (px_pnet_ops(&m[i])->forward)
-            rc = px_pnet_ops(&m[i])->forward(m[i].self, f->nspace, f->pattern,
-                                             f->exclude);
+        if (PX_OPS(pnet, &m[i])->forward)
+            rc = PX_OPS(pnet, &m[i])
+                     ->forward(m[i].self, f->nspace, f->pattern, f->exclude);
     return rc;
 }
 

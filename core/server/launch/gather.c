@@ -16,7 +16,8 @@
 #include "core/server/launch/shares.h"
 #include "core/server/launch/values.h"
 #include "core/server/server.h"
-#include "frameworks/pnet/pnet.h"
+#include "frameworks/framework.h"
+#include "tenon/pnet.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -70,7 +71,7 @@ void px_pnet_forget(struct px_server *srv, const char *nspace)
     px_launch_env_drop(srv, nspace);
     px_values_drop(srv, nspace);
     for (size_t i = 0; i < n; i++)
-        px_pnet_ops(&m[i])->forget(m[i].self, nspace);
+        PX_OPS(pnet, &m[i])->forget(m[i].self, nspace);
 }
 
 pmix_status_t px_pnet_check_required(const char *nspace, struct px_err *err)
@@ -117,7 +118,7 @@ static pmix_status_t add(void *arg, const pmix_info_t *info)
 
 static pmix_status_t call(struct part *p)
 {
-    const struct px_pnet_ops *ops = px_pnet_ops(p->module);
+    const struct px_pnet_ops *ops = PX_OPS(pnet, p->module);
     const struct px_pnet_job *job = &p->gather->view.job;
     void *self = p->module->self;
 
@@ -144,7 +145,7 @@ static void write_step(int fd)
  * lines for the log, are those of the server's calls. */
 _Noreturn static void run_trial(const struct part *p, int fd)
 {
-    const struct px_pnet_ops *ops = px_pnet_ops(p->module);
+    const struct px_pnet_ops *ops = PX_OPS(pnet, p->module);
     const char *nspace = p->gather->view.nspace;
     void *self = p->module->self;
     struct px_launch_env *env = px_launch_env_create(nspace);
@@ -529,7 +530,7 @@ pmix_status_t px_gather_start(struct px_server *srv, const char *nspace,
     for (size_t i = 0; !g->err.status && i < g->n_parts; i++) {
         struct part *p = &g->parts[i];
 
-        if (px_pnet_ops(p->module)->flags & PX_PNET_IN_PLACE)
+        if (PX_OPS(pnet, p->module)->flags & PX_PNET_IN_PLACE)
             settle(p, call(p));
         else
             start_child(p, &g->err);

@@ -6,7 +6,8 @@
 #include "core/server/launch/blob.h"
 #include "core/server/launch/shares.h"
 #include "core/server/server.h"
-#include "frameworks/pnet/pnet.h"
+#include "frameworks/framework.h"
+#include "tenon/pnet.h"
 
 #define INVENTORY_KEY "tenon.pnet.inventory"
 
@@ -41,8 +42,8 @@ static pmix_status_t collect_from(const struct px_module *m, const px_infos *dir
                                   px_writer *body)
 {
     px_infos share = {0};
-    pmix_status_t rc = px_pnet_ops(m)->collect_inventory(m->self, directives->v,
-                                                         directives->n, add, &share);
+    pmix_status_t rc = PX_OPS(pnet, m)->collect_inventory(m->self, directives->v,
+                                                          directives->n, add, &share);
 
     if (!rc) {
         px_blob_add(body, m->component->name, m->component->version, &share);
@@ -66,7 +67,7 @@ static pmix_status_t collect(struct px_server *srv PX_UNUSED,
 
     px_writer_init(&body, px_codec_default);
     for (size_t i = 0; !rc && i < n; i++)
-        if (px_pnet_ops(&m[i])->collect_inventory)
+        if (PX_OPS(pnet, &m[i])->collect_inventory)
             rc = collect_from(&m[i], &api->args.info, &body);
     if (!rc)
         rc = px_shares_seal(&body, INVENTORY_KEY, &found);
@@ -143,10 +144,10 @@ static pmix_status_t read_inventories(const px_infos *infos, struct read_all *al
 static pmix_status_t deliver_to(const struct px_module *m, const struct px_share *share,
                                 const px_infos *directives)
 {
-    if (!share->present || !px_pnet_ops(m)->deliver_inventory)
+    if (!share->present || !PX_OPS(pnet, m)->deliver_inventory)
         return PMIX_SUCCESS;
-    pmix_status_t rc = px_pnet_ops(m)->deliver_inventory(m->self, share->info, share->n,
-                                                         directives->v, directives->n);
+    pmix_status_t rc = PX_OPS(pnet, m)->deliver_inventory(
+        m->self, share->info, share->n, directives->v, directives->n);
     if (rc)
         failed(m, "take", rc);
     return rc;

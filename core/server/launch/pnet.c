@@ -13,7 +13,8 @@
 #include "core/server/launch/values.h"
 #include "core/server/server.h"
 #include "core/wire/codec.h"
-#include "frameworks/pnet/pnet.h"
+#include "frameworks/framework.h"
+#include "tenon/pnet.h"
 
 #include <string.h>
 
@@ -50,15 +51,15 @@ static pmix_status_t apply_shares(struct px_server *srv, const char *nspace,
     for (size_t i = n; !rc && i-- > 0;)
         if (shares[i].present)
             rc = failed(&m[i], nspace,
-                        px_pnet_ops(&m[i])->apply(m[i].self, nspace, shares[i].info,
-                                                  shares[i].n),
+                        PX_OPS(pnet, &m[i])
+                            ->apply(m[i].self, nspace, shares[i].info, shares[i].n),
                         err);
     if (!rc) /* from which they learn where its processes are */
         rc = px_values_applied(srv, nspace, shares, err);
     for (size_t i = n; !rc && i-- > 0;)
         if (shares[i].present)
             rc = failed(&m[i], nspace,
-                        px_pnet_ops(&m[i])->envars(m[i].self, nspace, set, env), err);
+                        PX_OPS(pnet, &m[i])->envars(m[i].self, nspace, set, env), err);
     for (size_t i = 0; !rc && i < host->n; i++) {
         rc = px_launch_env_change(env, &host->v[i]);
         if (rc)
@@ -221,7 +222,7 @@ pmix_status_t px_pnet_registered(struct px_server *srv, const char *nspace,
     if (rc)
         return px_err_nomem(err, "prepare job %s", nspace);
     for (size_t i = n; env && !rc && i-- > 0;) {
-        rc = px_pnet_ops(&m[i])->envars(m[i].self, nspace, set, env);
+        rc = PX_OPS(pnet, &m[i])->envars(m[i].self, nspace, set, env);
         rc = failed(&m[i], nspace, rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc, err);
     }
     if (rc)

@@ -4,7 +4,8 @@
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
 #include "core/server/launch/blob.h"
-#include "frameworks/pnet/pnet.h"
+#include "frameworks/framework.h"
+#include "tenon/pnet.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -117,6 +118,6 @@ bool px_served_at(size_t op)
     void (*function)(void) = NULL;
 
     for (size_t i = 0; !function && i < n; i++)
-        memcpy(&function, (const char *)px_pnet_ops(&m[i]) + op, sizeof function);
+        memcpy(&function, (const char *)PX_OPS(pnet, &m[i]) + op, sizeof function);
     return function;
 }

@@ -8,7 +8,8 @@
 #include "core/model/lookup.h"
 #include "core/plugin/select.h"
 #include "core/server/launch/job.h"
-#include "frameworks/pnet/pnet.h"
+#include "frameworks/framework.h"
+#include "tenon/pnet.h"
 
 #include <string.h>
 
@@ -112,7 +113,7 @@ static pmix_status_t call(const struct applied *a, const struct px_pnet_job *job
     while (!rc && i-- > 0) {
         if (!a->by[i])
             continue;
-        rc = px_pnet_ops(&m[i])->values(m[i].self, job, put, p);
+        rc = PX_OPS(pnet, &m[i])->values(m[i].self, job, put, p);
         if (rc)
             px_err_set(err, rc,
                        "component pnet/%s cannot give values to the processes of job "
@@ -154,7 +155,7 @@ pmix_status_t px_values_applied(struct px_server *srv, const char *nspace,
     struct applied **at = find_applied(srv, nspace);
 
     for (size_t i = 0; i < n; i++) {
-        if (!shares[i].present || !px_pnet_ops(&m[i])->values)
+        if (!shares[i].present || !PX_OPS(pnet, &m[i])->values)
             continue;
         if (!*at)
             *at = calloc(1, sizeof **at + n * sizeof(*at)->by[0]);

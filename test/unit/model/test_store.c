@@ -4,7 +4,8 @@
 #include "model_test.h"
 
 #include "core/model/lookup.h"
-#include "frameworks/gds/gds.h"
+#include "frameworks/framework.h"
+#include "tenon/gds.h"
 
 #include <string.h>
 
@@ -101,7 +102,7 @@ static struct px_nspace *job;
 
 static void setup(void)
 {
-    hash = px_gds_ops(&model_modules[0]);
+    hash = PX_OPS(gds, &model_modules[0]);
     shared_ops = *hash;
     shared_ops.create = create;
     shared_ops.store = store;

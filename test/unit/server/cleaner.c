@@ -6,8 +6,9 @@
 #include "core/base/path.h"
 #include "core/base/str.h"
 #include "fake_host.h"
-#include "frameworks/pcleanup/pcleanup.h"
+#include "frameworks/framework.h"
 #include "px_test.h"
+#include "tenon/pcleanup.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -170,7 +171,7 @@ static void swap(void *arg PX_UNUSED)
     struct px_session *s = px_process.server->session;
 
     if (s->cleaner)
-        px_pcleanup_ops(s->cleaner)->finish(s->cleaner->self, false);
+        PX_OPS(pcleanup, s->cleaner)->finish(s->cleaner->self, false);
     s->cleaner = &module;
 }
 
