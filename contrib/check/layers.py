@@ -54,6 +54,7 @@ ALLOWED = {
     "components": WIRE | VENDOR | RECLAIM,
     "contrib/component-template": RECLAIM | WIRE | VENDOR,
     "contrib/examples": PUBLIC,
+    "contrib/examples/fabric-sim": VENDOR,  # built with an installed SDK
     "contrib/tools": PUBLIC,
     "contrib/tools/pmix_info": PLUGIN | RECLAIM | {"contrib/tools"},  # shows the inside
 }
@@ -71,7 +72,8 @@ def room_of(path):
     parts = path.split("/")[:-1]
     if parts[:1] == ["components"]:
         return "components", "/".join(parts[:3])
-    for inner in ("include/tenon", "core/iof/receivers", "contrib/tools/pmix_info"):
+    for inner in ("include/tenon", "core/iof/receivers", "contrib/tools/pmix_info",
+                  "contrib/examples/fabric-sim"):
         if parts[:len(inner.split("/"))] == inner.split("/"):
             return inner, inner
     if parts[:1] in (["include"], ["frameworks"]):
@@ -146,6 +148,7 @@ def sample(root, _build):
         "contrib/tools/t.c": '#include "core/base/a.h"',
         "contrib/tools/pmix_info/t.c": '#include "core/server/s.h"',
         "contrib/examples/e.c": "#include <tenon/services.h>",
+        "contrib/examples/fabric-sim/f.c": '#include "core/base/a.h"',
         "include/pub.h": '#include "tenon/services.h"',
         "core/base/gone.c": '#include "core/base/gone.h"',
         "attic/x.c": "",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* launch: what fabric components add to a launch, in one server process: PMIx_server_setup_application, _setup_local_support
- * and _register_nspace, with the values of all processes, for jobs on 1,000 nodes whose fabric pnet/sim computes, with ports
+ * and _register_nspace, with the values of all processes, for jobs on 1,000 nodes whose fabric contrib/examples/fabric-sim computes, with ports
  * of pnet/ports. Medians of several rounds. Exit status 1 if the first two take more than 50 ms
  * for 100,000 processes, or if what travels grows with the processes. */
 #include "bench.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Any text as the description of a fabric, from a file and with a launch. */
-#include "components/pnet/sim/fabric.h"
+#include "contrib/examples/fabric-sim/fabric.h"
 #include "core/types/type.h"
 #include "fuzz.h"
 #include "tenon/pnet.h"
@@ -60,10 +60,10 @@ static void reduce(const struct sim_fabric *f)
 {
     char *text = sim_fabric_text(f, NULL), *again;
     struct sim_fabric *less;
-    struct px_err err = {0};
+    struct sim_error error = {0};
 
     FUZZ_MUST(text);
-    FUZZ_MUST(!sim_fabric_parse(text, strlen(text), &less, &err));
+    FUZZ_MUST(!sim_fabric_parse(text, strlen(text), &less, &error));
     again = sim_fabric_text(less, NULL);
     FUZZ_MUST(again && strcmp(text, again) == 0 && less->n_devices == f->n_devices);
     sim_fabric_free(less);
@@ -87,12 +87,12 @@ static void cost(const struct sim_fabric *f)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct sim_fabric *f = NULL;
-    struct px_err err = {0};
+    struct sim_error error = {0};
     char *text = fuzz_text(data, size);
 
     size = strlen(text);
-    if (sim_fabric_parse(text, size, &f, &err))
-        FUZZ_MUST(!f && err.text[0]);
+    if (sim_fabric_parse(text, size, &f, &error))
+        FUZZ_MUST(!f && error.text[0]);
     launch(text, f);
     if (f) {
         reduce(f);

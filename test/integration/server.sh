@@ -72,18 +72,6 @@ two_clusters() { # two_clusters RANKS: the example of RFC 0003
     TWO_CLUSTERS=yes connected "$1" clusters
 }
 
-# Addresses in a fabric that node 0 describes: each rank knows those of all from PMIx_Init on.
-fabric_of_two_networks() {
-    [ -e "$LIBDIR/pmix/pmix_mca_tenon_pnet_sim.so" ] || skip "needs pnet/sim"
-    unshare -n true 2>/dev/null || skip "needs the right to make a network namespace"
-    sed 's/"a"/"nodeA"/; s/"b"/"nodeB"/' "$SOURCE/contrib/examples/fabric.json" >"$TMP/fabric.json"
-    TWO_NETWORKS=yes PMIX_MCA_pnet_sim_file=$TMP/fabric.json \
-        well "$PROGRAMS/two_nodes" "$BUILD/contrib/examples/instant-on"
-    lines 8 '^[0-3]: rank [01] on nodeA at 2,0  sim://nodeA::sim0 0{7}80{15}[01]$' "$OUT"
-    lines 8 '^[0-3]: rank [23] on nodeB at 3,3  sim://nodeB::sim0 0{7}90{15}[01]$' "$OUT"
-    same 16 "$(grep ': rank' "$OUT" | sort -u | wc -l)" "different lines"
-}
-
 # A host whose only loop is a libevent base of its own, and runs ours: fences, output and clean-up.
 base_host() { # base_host KEY
     export LD_LIBRARY_PATH
@@ -117,7 +105,6 @@ t two_nodes_exchange_data two_nodes ours ours ours
 t scopes_of_values scopes ours
 t debian_scopes_of_values scopes debian
 t two_nodes_without_a_common_network two_networks ours ours ours
-t addresses_of_two_networks fabric_of_two_networks
 for n in 1 2 3; do
     t "two_clusters_are_connected_$n" two_clusters "$n"
     t "connected_processes_of_two_nodes_$n" connected "$n" joint

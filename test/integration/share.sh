@@ -153,25 +153,6 @@ deaf() {
     lines 2 ENOSYS "$TMP/deaf" # each asks once
 }
 
-# Addresses that a fabric component has computed: from PMIx_Init on each rank knows those of all, and between its first
-# line and its last makes no call but for these lines and for memory.
-instant_on() { # instant_on GDS
-    local f host
-    host=$(uname -n)
-    [ -e "$LIBDIR/pmix/pmix_mca_tenon_pnet_sim.so" ] || skip "needs pnet/sim"
-    has strace || skip "needs strace"
-    sed "s/\"n\[0-7]\"/\"$host\"/" "$SOURCE/contrib/examples/fabric.json" >"$TMP/fabric.json"
-    well env TRACE="$TMP/calls" "$PMIXRUN" -n 4 --mca gds "$1" --mca pnet_sim_file "$TMP/fabric.json" \
-        sh -c 'exec strace -f -o "$TRACE.$PMIX_RANK" "$@"' sh "$BUILD/contrib/examples/instant-on"
-    lines 16 "^[0-3]: rank [0-3] on $host at 0,0  sim://$host::sim0 0{23}[0-3]  sim://$host::sim1 0{11}10{3}10{7}[0-3]\$" "$OUT"
-    same 16 "$(grep ': rank' "$OUT" | sort -u | wc -l)" "different lines"
-    for f in "$TMP/calls".*; do
-        lines 1 'has begun' "$f"
-        same "" "$(sed '1,/write(1, "[0-3]: has begun/d; /write(1, "[0-3]: knows all/,$d' "$f" |
-            grep -vE ' (write\(1, |brk\(|mmap\(NULL, [0-9]+, PROT_READ\|PROT_WRITE, MAP_PRIVATE\|MAP_ANONYMOUS|munmap\()')" "a call"
-    done
-}
-
 t messages_alone messages_alone
 t no_memfd of_the_server memfd 1
 t no_space of_the_server space "$(times 4 12)"
@@ -184,8 +165,6 @@ t a_client_with_other_mounts other_mounts
 t a_foreign_client a_foreign_client
 t new_files new_files
 t counts counts
-t instant_on instant_on hash,shm
-t instant_on_by_messages instant_on hash
 t one_bell_ends_a_fence bell
 t a_kernel_without_waitv deaf
 suite_end

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pnet/sim: what a description has to be, and what follows from it. */
 #include "alloc_fail.h"
-#include "components/pnet/sim/fabric.h"
+#include "contrib/examples/fabric-sim/fabric.h"
 #include "core/base/str.h"
 #include "core/types/type.h"
 #include "px_test.h"
@@ -179,10 +179,10 @@ PX_TEST(what_is_no_regular_file_is_not_read)
 
 static struct sim_fabric *parse(const char *text)
 {
-    struct px_err err = {0};
+    struct sim_error error = {0};
     struct sim_fabric *f = NULL;
 
-    ck_assert_msg(!sim_fabric_parse(text, strlen(text), &f, &err), "%s", err.text);
+    ck_assert_msg(!sim_fabric_parse(text, strlen(text), &f, &error), "%s", error.text);
     return f;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The costs of getting from one device to another. */
+/* The costs of paths between devices. */
 #include "fabric.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct edge {
@@ -11,16 +12,14 @@ struct edge {
 struct graph {
     uint32_t n;       /* switches */
     uint32_t fastest; /* link of the fabric, Mbit/s */
-    uint32_t *first;  /* edge of a switch, and where those of the last end */
+    uint32_t *first;  /* first edge of each switch; [n]: end of all edges */
     struct edge *edges;
-    uint32_t *costs; /* from one switch to all */
-    uint32_t *queue; /* of n + 1 */
+    uint32_t *costs; /* from one switch to each */
+    uint32_t *queue; /* ring of n + 1 switches */
     bool *queued;
 };
 
-typedef struct graph graph;
-
-static void graph_cleanup(struct graph *g)
+static void graph_free(struct graph *g)
 {
     free(g->first);
     free(g->edges);
@@ -53,14 +52,14 @@ static uint32_t cost_of(const struct graph *g, uint32_t speed)
 static pmix_status_t graph_make(struct graph *g, const struct sim_fabric *f)
 {
     *g = (struct graph){.n = f->n_switches, .fastest = fastest_of(f)};
-    g->first = calloc((size_t)g->n + 2, sizeof *g->first);
-    g->edges = calloc(2 * f->n_links + 1, sizeof *g->edges);
-    g->costs = calloc((size_t)g->n + 1, sizeof *g->costs);
-    g->queue = calloc((size_t)g->n + 1, sizeof *g->queue);
-    g->queued = calloc((size_t)g->n + 1, sizeof *g->queued);
+    g->first = calloc((size_t)g->n + 2, sizeof(*g->first));
+    g->edges = calloc(2 * f->n_links + 1, sizeof(*g->edges));
+    g->costs = calloc((size_t)g->n + 1, sizeof(*g->costs));
+    g->queue = calloc((size_t)g->n + 1, sizeof(*g->queue));
+    g->queued = calloc((size_t)g->n + 1, sizeof(*g->queued));
     if (!g->first || !g->edges || !g->costs || !g->queue || !g->queued)
         return PMIX_ERR_NOMEM;
-    /* Counted two places on, so that filling leaves each where its own begin. */
+    /* Counts stand two places on: filling advances first[s + 1] from begin to end. */
     for (size_t i = 0; i < 2 * f->n_links; i++)
         g->first[f->links[i / 2].ends[i % 2] + 2]++;
     for (uint32_t s = 2; s < g->n + 2; s++)
@@ -74,12 +73,13 @@ static pmix_status_t graph_make(struct graph *g, const struct sim_fabric *f)
     return PMIX_SUCCESS;
 }
 
-/* Costs from one switch to all: whatever got cheaper is looked at again. */
+/* Computes the costs from one switch to each. A switch that became cheaper is queued
+ * again. */
 static void walk(struct graph *g, uint32_t from)
 {
     uint32_t head = 0, tail = 0;
 
-    memset(g->costs, 0xff, g->n * sizeof *g->costs);
+    memset(g->costs, 0xff, g->n * sizeof(*g->costs));
     g->costs[from] = 0;
     g->queue[tail++] = from;
     while (head != tail) {
@@ -103,12 +103,11 @@ static void walk(struct graph *g, uint32_t from)
 }
 
 struct device {
-    uint32_t at; /* switch; UINT32_MAX: none is told */
-    uint32_t cost;
+    uint32_t at;   /* switch; UINT32_MAX: unknown */
+    uint32_t cost; /* of the link to the switch */
 };
 
-/* Nodes are dealt to the switches of their group evenly, those that follow each other
- * to one. */
+/* Deals the nodes of a group evenly to the group's switches, in order. */
 static void list_devices(const struct sim_fabric *f, uint32_t plane,
                          const struct graph *graph, struct device *out)
 {
@@ -163,21 +162,25 @@ static void fill(uint16_t *costs, const struct device *d, uint32_t n, struct gra
 pmix_status_t sim_costs(const struct sim_fabric *f, uint32_t plane, uint16_t **out,
                         uint32_t *n)
 {
-    PX_AUTO(graph) g;
     const uint32_t many = count_devices(f, plane);
-    pmix_status_t rc = graph_make(&g, f);
+    struct graph g;
 
     if (many > SIM_MAX_COSTED)
         return PMIX_ERR_OUT_OF_RESOURCE;
-    PX_AUTOFREE struct device *devices = calloc((size_t)many + 1, sizeof *devices);
-    uint16_t *costs = calloc((size_t)many * many + 1, sizeof *costs);
-    if (rc || !devices || !costs) {
+    pmix_status_t rc = graph_make(&g, f);
+    struct device *devices = calloc((size_t)many + 1, sizeof(*devices));
+    uint16_t *costs = calloc((size_t)many * many + 1, sizeof(*costs));
+    if (!devices || !costs)
+        rc = PMIX_ERR_NOMEM;
+    if (!rc) {
+        list_devices(f, plane, &g, devices);
+        fill(costs, devices, many, &g);
+        *out = costs;
+        *n = many;
+    } else {
         free(costs);
-        return PMIX_ERR_NOMEM;
     }
-    list_devices(f, plane, &g, devices);
-    fill(costs, devices, many, &g);
-    *out = costs;
-    *n = many;
-    return PMIX_SUCCESS;
+    free(devices);
+    graph_free(&g);
+    return rc;
 }

@@ -1,106 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric.h"
 
-#include "core/base/ranges.h"
-#include "core/base/str.h"
-#include "core/base/vec.h"
-
-#include <ctype.h>
-#include <stdarg.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* ---- names ----------------------------------------------------------------------- */
-
-static bool parse_ranges(struct sim_names *names, const char *at, const char *end)
+/* Returns the array with room for one more element, or NULL with the array unchanged.
+ * The room is always a power of two. */
+static void *room_for_one(void *array, size_t n, size_t size)
 {
-    while (at < end) {
-        const char *digits = at;
-        uint32_t first, last;
-
-        if (names->n == SIM_MAX_RANGES || !px_ranges_next(&at, end, &first, &last) ||
-            (names->n > 0 && first <= names->v[names->n - 1].last) ||
-            last - first >= SIM_MAX_DEVICES)
-            return false;
-        if (names->n == 0 && *digits == '0')
-            names->width = (uint32_t)strspn(digits, "0123456789");
-        names->v[names->n].first = first;
-        names->v[names->n++].last = last;
-        names->count += last - first + 1;
-        if (names->count > SIM_MAX_DEVICES)
-            return false;
-    }
-    return names->n > 0;
-}
-
-static bool parse_names(const char *text, struct sim_names *names)
-{
-    const char *open = strchr(text, '[');
-    const size_t before = strcspn(text, "[");
-
-    *names = (struct sim_names){.count = !open};
-    memcpy(names->prefix, text, before);
-    if (!open)
-        return !strchr(text, ']');
-    const char *close = strchr(open, ']');
-    if (!close || strpbrk(close + 1, "[]") || isdigit((unsigned char)close[1]))
-        return false;
-    px_str_copy(names->suffix, sizeof names->suffix, close + 1);
-    return parse_ranges(names, open + 1, close) &&
-           before + strlen(close + 1) + (names->width > 10 ? names->width : 10) <=
-               SIM_MAX_NAME;
-}
-
-void sim_names_put(const struct sim_names *names, uint32_t i,
-                   char out[SIM_MAX_NAME + 1])
-{
-    char number[10];
-    uint32_t r = 0;
-
-    px_str_copy(out, SIM_MAX_NAME + 1, names->prefix);
-    if (names->n == 0)
-        return;
-    for (; i > names->v[r].last - names->v[r].first; r++)
-        i -= names->v[r].last - names->v[r].first + 1;
-    const size_t len = (size_t)(px_number_put(number, names->v[r].first + i) - number);
-    char *at = out + strlen(out); /* parse_names has seen that all fits */
-    for (size_t k = len; k < names->width; k++)
-        *at++ = '0';
-    memcpy(at, number, len);
-    px_str_copy(at + len, (size_t)(out + SIM_MAX_NAME + 1 - at - len), names->suffix);
-}
-
-static bool find_name(const struct sim_names *names, const char *name, uint32_t *out)
-{
-    const size_t before = strlen(names->prefix);
-    char again[SIM_MAX_NAME + 1];
-    uint32_t number, i = 0;
-
-    *out = 0;
-    if (names->n == 0)
-        return strcmp(name, names->prefix) == 0;
-    if (strncmp(name, names->prefix, before) != 0 ||
-        !px_number_take(name + before, name + strlen(name), &number))
-        return false;
-    for (uint32_t r = 0; r < names->n; r++) {
-        if (number >= names->v[r].first && number <= names->v[r].last) {
-            *out = i + number - names->v[r].first;
-            sim_names_put(names, *out, again);
-            return strcmp(name, again) == 0;
-        }
-        i += names->v[r].last - names->v[r].first + 1;
-    }
-    return false;
-}
-
-struct sim_node sim_fabric_find(const struct sim_fabric *f, const char *host)
-{
-    struct sim_node node = {px_map_sget(&f->single, host), 0};
-
-    for (size_t g = 0; !node.group && g < f->n_groups; g++)
-        if (f->groups[g].names.n > 0 && find_name(&f->groups[g].names, host, &node.i))
-            node.group = &f->groups[g];
-    return node;
+    return n & (n - 1) ? array : reallocarray(array, n ? 2 * n : 1, size);
 }
 
 /* ---- reading one object ---------------------------------------------------------- */
@@ -108,23 +16,23 @@ struct sim_node sim_fabric_find(const struct sim_fabric *f, const char *host)
 struct object {
     const json_t *json;
     char where[96]; /* "nodes[3].nics[0]."; "" for the whole */
-    struct px_err *err;
+    struct sim_error *error;
 };
 
-static pmix_status_t PX_PRINTF(3, 4)
-    wants(const struct object *o, const char *member, const char *fmt, ...)
+static pmix_status_t __attribute__((format(printf, 3, 4)))
+wants(const struct object *o, const char *member, const char *fmt, ...)
 {
     char text[160];
     va_list args;
 
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
-    return px_err_set(o->err, PMIX_ERR_BAD_PARAM, "%s%.40s: expected %s", o->where,
-                      member, text);
+    return sim_fail(o->error, PMIX_ERR_BAD_PARAM, "%s%.40s: expected %s", o->where,
+                    member, text);
 }
 
-/* Looks at an element of a list, whose members may have these names and no others. */
+/* Enters an element of a list. Refuses members that are not among the known ones. */
 static pmix_status_t enter(struct object *o, const struct object *parent,
                            const char *list, size_t i, const json_t *json,
                            const char *const *known)
@@ -132,12 +40,13 @@ static pmix_status_t enter(struct object *o, const struct object *parent,
     const char *key;
     json_t *member;
 
-    *o = (struct object){.json = json, .err = parent->err};
+    *o = (struct object){.json = json, .error = parent->error};
     if (list[0])
-        snprintf(o->where, sizeof o->where - 1, "%.40s%s[%zu]", parent->where, list, i);
+        snprintf(o->where, sizeof(o->where) - 1, "%.40s%s[%zu]", parent->where, list,
+                 i);
     if (!json_is_object(json))
-        return px_err_set(o->err, PMIX_ERR_BAD_PARAM, "%s: expected an object",
-                          list[0] ? o->where : "the whole");
+        return sim_fail(o->error, PMIX_ERR_BAD_PARAM, "%s: expected an object",
+                        list[0] ? o->where : "the whole");
     if (list[0])
         o->where[strlen(o->where)] = '.';
     json_object_foreach((json_t *)json, key, member)
@@ -172,12 +81,12 @@ static pmix_status_t get_names(const struct object *o, const char *key,
     const char *text = "";
     pmix_status_t rc = get_text(o, key, &text);
 
-    return rc || parse_names(text, out)
+    return rc || sim_names_parse(text, out)
                ? rc
                : wants(o, key, "a name or names like n[0-9,20-29]");
 }
 
-/* One that is not there is as it was. */
+/* Leaves *out unchanged if there is no such member. */
 static pmix_status_t get_number(const struct object *o, const char *key, uint32_t min,
                                 uint32_t max, uint32_t *out)
 {
@@ -191,7 +100,7 @@ static pmix_status_t get_number(const struct object *o, const char *key, uint32_
     return PMIX_SUCCESS;
 }
 
-/* NULL is a list without elements. */
+/* Sets *out to NULL, a list without elements, if there is no such member. */
 static pmix_status_t get_list(const struct object *o, const char *key, size_t min,
                               size_t max, const json_t **out)
 {
@@ -253,8 +162,7 @@ static pmix_status_t read_planes(struct sim_fabric *f, const struct object *whol
     return rc;
 }
 
-/* Which switches are meant: all those names, which must follow each other in one
- * row. */
+/* Finds the named switches, which must be consecutive in one row. */
 static pmix_status_t get_switches(const struct sim_fabric *f, const struct object *o,
                                   const char *key, uint32_t *first, uint32_t *n)
 {
@@ -270,8 +178,8 @@ static pmix_status_t get_switches(const struct sim_fabric *f, const struct objec
     for (size_t i = 0; i < f->n_switch_rows; i++) {
         const struct sim_switches *s = &f->switches[i];
 
-        if (!find_name(&s->names, from, &a) || !find_name(&s->names, to, &b) ||
-            b - a + 1 != names.count)
+        if (!sim_names_find(&s->names, from, &a) ||
+            !sim_names_find(&s->names, to, &b) || b - a + 1 != names.count)
             continue;
         *first = s->first + a;
         *n = names.count;
@@ -292,9 +200,11 @@ static pmix_status_t add_links(struct sim_fabric *f, const struct object *o,
         return rc;
     if ((size_t)from->names.count * n > SIM_MAX_LINKS - f->n_links)
         return wants(o, "to", "at most %d links in all", SIM_MAX_LINKS);
-    if (!px_vec_reserve(&f->links, f->n_links, &f->links_cap,
-                        (size_t)from->names.count * n))
-        return px_err_nomem(o->err, "read a fabric");
+    struct sim_link *links = reallocarray(
+        f->links, f->n_links + (size_t)from->names.count * n, sizeof(*links));
+    if (!links)
+        return sim_no_memory(o->error);
+    f->links = links;
     for (uint32_t a = 0; a < from->names.count; a++)
         for (uint32_t b = 0; b < n; b++)
             f->links[f->n_links++] = (struct sim_link){{from->first + a, first + b},
@@ -332,11 +242,13 @@ static pmix_status_t read_switches(struct sim_fabric *f, const struct object *wh
     pmix_status_t rc = get_list(whole, "switches", 0, SIM_MAX_SWITCHES, &rows);
 
     for (size_t i = 0; !rc && i < json_array_size(rows); i++) {
-        struct sim_switches *s = px_vec_add(&f->switches, &f->n_switch_rows,
-                                            &f->switches_cap);
-        if (!s)
-            return px_err_nomem(whole->err, "read a fabric");
-        s->first = f->n_switches;
+        struct sim_switches *grown = room_for_one(f->switches, i, sizeof(*grown));
+
+        if (!grown)
+            return sim_no_memory(whole->error);
+        f->switches = grown;
+        struct sim_switches *s = &f->switches[f->n_switch_rows++];
+        *s = (struct sim_switches){.first = f->n_switches};
         rc = enter(&o, whole, "switches", i, json_array_get(rows, i), switch_members);
         if (!rc)
             rc = get_names(&o, "names", &s->names);
@@ -349,7 +261,8 @@ static pmix_status_t read_switches(struct sim_fabric *f, const struct object *wh
 
 /* ---- nodes ----------------------------------------------------------------------- */
 
-/* The nodes of a group fill the shape from there, the last dimension first. */
+/* Reads the place of a group's first node. The nodes fill the shape from that place
+ * on, the last dimension first. */
 static pmix_status_t get_place(const struct sim_fabric *f, const struct object *o,
                                uint32_t n_nodes, uint32_t *out)
 {
@@ -426,17 +339,19 @@ static pmix_status_t read_nodes(struct sim_fabric *f, const struct object *whole
     pmix_status_t rc = get_list(whole, "nodes", 1, SIM_MAX_DEVICES, &list);
 
     for (size_t i = 0; !rc && i < json_array_size(list); i++) {
-        struct sim_group *g = px_vec_add(&f->groups, &f->n_groups, &f->groups_cap);
+        struct sim_group *grown = room_for_one(f->groups, i, sizeof(*grown));
 
-        if (!g)
-            return px_err_nomem(whole->err, "read a fabric");
-        g->first = next;
-        g->first_device = f->n_devices;
-        g->json = json_array_get(list, i);
+        if (!grown)
+            return sim_no_memory(whole->error);
+        f->groups = grown;
+        struct sim_group *g = &f->groups[f->n_groups++];
+        *g = (struct sim_group){.first = next,
+                                .first_device = f->n_devices,
+                                .json = json_array_get(list, i)};
         rc = enter(&o, whole, "nodes", i, g->json, KNOWN("names", "first", "nics"));
         if (!rc)
             rc = get_names(&o, "names", &g->names);
-        if (!rc) /* what is left of a fabric for a job has gaps */
+        if (!rc) /* a description for a job has gaps */
             rc = get_number(&o, "first", next, UINT32_MAX - SIM_MAX_DEVICES, &g->first);
         if (!rc)
             rc = read_nics(g, f, &o);
@@ -451,9 +366,9 @@ static pmix_status_t read_nodes(struct sim_fabric *f, const struct object *whole
 
 /* ---- what travels ---------------------------------------------------------------- */
 
-/* Switches are not looked for on other nodes, and groups may be left out: what is left
- * of the description says where each begins. */
-static pmix_status_t strip(struct sim_fabric *f, struct px_err *err)
+/* Shortens the description for launches: removes switches, and gives each group its
+ * first number, because groups before it may be left out. */
+static pmix_status_t strip(struct sim_fabric *f, struct sim_error *error)
 {
     json_object_del(f->json, "switches");
     for (size_t i = 0; i < f->n_groups; i++) {
@@ -463,7 +378,7 @@ static pmix_status_t strip(struct sim_fabric *f, struct px_err *err)
         for (size_t k = 0; k < json_array_size(nics); k++)
             json_object_del(json_array_get(nics, k), "switch");
         if (json_object_set_new(g->json, "first", json_integer(g->first)))
-            return px_err_nomem(err, "read a fabric");
+            return sim_no_memory(error);
     }
     return PMIX_SUCCESS;
 }
@@ -483,36 +398,66 @@ char *sim_fabric_text(const struct sim_fabric *f, const bool *used)
     const size_t n = whole ? json_dumpb(out, NULL, 0, JSON_COMPACT) : 0;
     if (n > 0)
         text = calloc(n + 1, 1);
-    if (text && json_dumpb(out, text, n, JSON_COMPACT) != n)
-        free(px_take(&text));
+    if (text && json_dumpb(out, text, n, JSON_COMPACT) != n) {
+        free(text);
+        text = NULL;
+    }
     json_decref(nodes);
     json_decref(out);
     return text;
 }
 
-/* Names are looked up once the groups stay where they are. */
-static pmix_status_t note_names(struct sim_fabric *f, struct px_err *err)
-{
-    for (size_t i = 0; i < f->n_groups; i++) {
-        struct sim_group *g = &f->groups[i];
+/* ---- look-up --------------------------------------------------------------------- */
 
-        if (g->names.n > 0)
-            continue;
-        if (px_map_sget(&f->single, g->names.prefix))
-            return px_err_set(err, PMIX_ERR_BAD_PARAM,
-                              "nodes[%zu].names: expected one that no other node has",
-                              i);
-        if (px_map_sput(&f->single, g->names.prefix, g, NULL))
-            return px_err_nomem(err, "read a fabric");
-    }
+static int compare_groups(const void *a, const void *b)
+{
+    const struct sim_group *const *one = a, *const *other = b;
+    const int by_name = strcmp((*one)->names.prefix, (*other)->names.prefix);
+
+    return by_name ? by_name : (*one > *other) - (*one < *other);
+}
+
+/* Lists the groups of one name for look-up. The groups do not move any more. */
+static pmix_status_t sort_single(struct sim_fabric *f, struct sim_error *error)
+{
+    f->single = calloc(f->n_groups + 1, sizeof(*f->single));
+    if (!f->single)
+        return sim_no_memory(error);
+    for (size_t i = 0; i < f->n_groups; i++)
+        if (f->groups[i].names.n_ranges == 0)
+            f->single[f->n_single++] = &f->groups[i];
+    qsort(f->single, f->n_single, sizeof(*f->single), compare_groups);
+    for (size_t i = 1; i < f->n_single; i++)
+        if (strcmp(f->single[i]->names.prefix, f->single[i - 1]->names.prefix) == 0)
+            return sim_fail(error, PMIX_ERR_BAD_PARAM,
+                            "nodes[%zu].names: expected one that no other node has",
+                            (size_t)(f->single[i] - f->groups));
     return PMIX_SUCCESS;
+}
+
+static int compare_name(const void *name, const void *group)
+{
+    return strcmp(name, (*(const struct sim_group *const *)group)->names.prefix);
+}
+
+struct sim_node sim_fabric_find(const struct sim_fabric *f, const char *host)
+{
+    const struct sim_group **single = bsearch(host, f->single, f->n_single,
+                                              sizeof(*single), compare_name);
+    struct sim_node node = {single ? *single : NULL, 0};
+
+    for (size_t g = 0; !node.group && g < f->n_groups; g++)
+        if (f->groups[g].names.n_ranges > 0 &&
+            sim_names_find(&f->groups[g].names, host, &node.i))
+            node.group = &f->groups[g];
+    return node;
 }
 
 /* ---- the whole ------------------------------------------------------------------- */
 
-static pmix_status_t read_fabric(struct sim_fabric *f, struct px_err *err)
+static pmix_status_t read_fabric(struct sim_fabric *f, struct sim_error *error)
 {
-    const struct object above = {.err = err};
+    const struct object above = {.error = error};
     struct object o;
     uint64_t room = 1;
     pmix_status_t rc = enter(
@@ -538,13 +483,14 @@ static pmix_status_t read_fabric(struct sim_fabric *f, struct px_err *err)
     if (!rc)
         rc = read_nodes(f, &o);
     if (!rc)
-        rc = note_names(f, err);
-    return rc ? rc : strip(f, err);
+        rc = sort_single(f, error);
+    return rc ? rc : strip(f, error);
 }
 
-/* The library tells some lacks of memory as bad syntax: what is that is it again. */
+/* Jansson reports some failed allocations as bad syntax. Bad syntax fails the same way
+ * a second time. */
 static pmix_status_t read_json(const char *text, size_t len, json_t **out,
-                               struct px_err *err)
+                               struct sim_error *error)
 {
     json_error_t bad = {0}, again = {0};
 
@@ -554,26 +500,26 @@ static pmix_status_t read_json(const char *text, size_t len, json_t **out,
     json_decref(json_loadb(text, len, JSON_REJECT_DUPLICATES, &again));
     return json_error_code(&bad) == json_error_out_of_memory || !bad.text[0] ||
                    strcmp(bad.text, again.text) != 0
-               ? px_err_nomem(err, "read a fabric")
-               : px_err_set(err, PMIX_ERR_BAD_PARAM, "line %d, column %d: %s", bad.line,
-                            bad.column, bad.text);
+               ? sim_no_memory(error)
+               : sim_fail(error, PMIX_ERR_BAD_PARAM, "line %d, column %d: %s", bad.line,
+                          bad.column, bad.text);
 }
 
 pmix_status_t sim_fabric_parse(const char *text, size_t len, struct sim_fabric **out,
-                               struct px_err *err)
+                               struct sim_error *error)
 {
-    struct sim_fabric *f = calloc(1, sizeof *f);
+    struct sim_fabric *f = calloc(1, sizeof(*f));
     pmix_status_t rc;
 
     if (!f)
-        return px_err_nomem(err, "read a fabric");
+        return sim_no_memory(error);
     if (len > SIM_MAX_TEXT_B)
-        rc = px_err_set(err, PMIX_ERR_BAD_PARAM, "expected at most %d KiB",
-                        SIM_MAX_TEXT_B >> 10);
+        rc = sim_fail(error, PMIX_ERR_BAD_PARAM, "expected at most %d KiB",
+                      SIM_MAX_TEXT_B >> 10);
     else
-        rc = read_json(text, len, &f->json, err);
+        rc = read_json(text, len, &f->json, error);
     if (!rc)
-        rc = read_fabric(f, err);
+        rc = read_fabric(f, error);
     if (rc)
         sim_fabric_free(f);
     else
@@ -589,7 +535,7 @@ void sim_fabric_free(struct sim_fabric *f)
     free(f->switches);
     free(f->links);
     free(f->groups);
-    px_map_fini(&f->single);
+    free(f->single);
     free(f->states);
     free(f);
 }

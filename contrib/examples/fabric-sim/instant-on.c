@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes that can speak to each other as soon as they have begun: a fabric component
- * of the launcher has computed the addresses of all, so nothing is exchanged, and after
- * PMIx_Init no message goes to the server or comes from it. Each prints a line per
- * process, its host and its addresses. Try
- *     pmixrun -n 4 --mca pnet_sim_file fabric.json instant-on */
+/* Processes that can reach each other from their start: a fabric component of the
+ * launcher has computed the addresses of all processes. Nothing is exchanged, and no
+ * message goes to the server or comes from the server after PMIx_Init. Each process
+ * prints a line for each process, with its host and its addresses (README.md). */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,7 +19,7 @@ static void check(pmix_status_t rc, const char *what)
     exit(EXIT_FAILURE);
 }
 
-/* Of a rank, or, with PMIX_RANK_WILDCARD, of a host or the job. The value is freed with
+/* Gets a value of a rank, or, with PMIX_RANK_WILDCARD, of a host or the job. Pairs with
  * PMIX_VALUE_RELEASE. */
 static pmix_value_t *get(pmix_rank_t rank, const char *host, const char *key,
                          pmix_data_type_t type)
@@ -37,7 +36,7 @@ static pmix_value_t *get(pmix_rank_t rank, const char *host, const char *key,
     return v;
 }
 
-/* Where a host's first device is in the fabric. */
+/* Prints the place of a host's first device in the fabric. */
 static void print_place(const char *host)
 {
     pmix_value_t *list = get(PMIX_RANK_WILDCARD, host, PMIX_FABRIC_COORDINATES,
