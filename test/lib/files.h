@@ -6,6 +6,9 @@
 #include <check.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,6 +27,26 @@ static inline void touch(const char *path)
 
     ck_assert_int_ge(fd, 0);
     close(fd);
+}
+
+/* Reads the rest of a stream as one text, malloc'd, and closes the stream. */
+static inline char *text_of_stream(FILE *f)
+{
+    char *text = NULL;
+    size_t size = 0;
+
+    ck_assert_ptr_nonnull(f);
+    if (getdelim(&text, &size, '\0', f) < 0) {
+        free(text);
+        text = strdup("");
+    }
+    fclose(f);
+    return text;
+}
+
+static inline char *text_of_file(const char *path)
+{
+    return text_of_stream(fopen(path, "re"));
 }
 
 #endif

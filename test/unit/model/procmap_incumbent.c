@@ -5,32 +5,14 @@
 #include "core/base/strv.h"
 #include "core/model/procmap.h"
 #include "core/wire/walk.h"
+#include "incumbent.h"
 #include "px_test.h"
 
-#include <dlfcn.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 
 typedef pmix_status_t (*generate_fn)(const char *list, char **out);
-
-/* By its whole path: the bare name could find ours. PX_TEST_INCUMBENT names another. */
-static void *load_incumbent(void)
-{
-    static const char *const paths[] = {"/usr/lib/x86_64-linux-gnu/libpmix.so.2",
-                                        "/usr/lib/aarch64-linux-gnu/libpmix.so.2",
-                                        "/usr/lib64/libpmix.so.2",
-                                        "/usr/lib/libpmix.so.2"};
-    const char *named = getenv("PX_TEST_INCUMBENT");
-    void *lib = named ? dlopen(named, RTLD_NOW | RTLD_LOCAL) : NULL;
-    const char *(*version)(void) = NULL;
-
-    for (size_t i = 0; !lib && i < PX_COUNT(paths); i++)
-        lib = dlopen(paths[i], RTLD_NOW | RTLD_LOCAL);
-    if (lib)
-        *(void **)&version = dlsym(lib, "PMIx_Get_version");
-    return version && strstr(version(), "OpenPMIx") ? lib : NULL;
-}
 
 /* Its calls that are wanted here. */
 static generate_fn regex, ppn;
@@ -76,7 +58,7 @@ static bool begin(void)
 {
     static char module[8192]; /* no upcalls */
     pmix_status_t (*init)(void *, pmix_info_t *, size_t) = NULL;
-    void *lib = load_incumbent();
+    void *lib = px_test_incumbent();
 
     if (!lib)
         return false;

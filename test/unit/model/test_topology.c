@@ -6,6 +6,7 @@
 #include "core/model/jobinfo.h"
 #include "core/role/role.h"
 #include "core/types/handle.h"
+#include "files.h"
 #include "pmix_deprecated.h"
 #include "px_test.h"
 
@@ -75,12 +76,9 @@ PX_TEST(xml_of_the_server_is_used_whatever_its_key)
 {
     static const char *const keys[] = {PMIX_HWLOC_XML_V2, PMIX_HWLOC_XML_V1,
                                        PMIX_LOCAL_TOPO};
-    PX_AUTOFREE char *xml = calloc(1, 16384);
-    FILE *f = fopen(DEVICES_XML, "re");
+    PX_AUTOFREE char *xml = text_of_file(DEVICES_XML);
     pmix_topology_t topo = {0};
 
-    ck_assert_uint_gt(fread(xml, 1, 16383, f), 0);
-    fclose(f);
     for (size_t i = 0; i < PX_COUNT(keys); i++) {
         tell(keys[i], xml);
         ok(px_node_topology(&topo));

@@ -207,7 +207,7 @@ PX_TEST_LOOP(opening_selects_components, PX_COUNT(openings))
     else if (o->said)
         ck_assert_str_eq(text, "");
     if (o->trace) {
-        PX_AUTOFREE char *done = rt_read(trace);
+        PX_AUTOFREE char *done = text_of_file(trace);
         ck_assert_str_eq(done, o->trace);
     }
 }
@@ -235,7 +235,7 @@ PX_TEST(closing_ends_what_no_role_needs_any_more_in_reverse_order)
     px_selection_destroy(selection);
     selection = NULL;
 
-    char *text = rt_read(trace);
+    char *text = text_of_file(trace);
     ck_assert_str_eq(text, "open ptl/a\nopen gds/a\nopen pfexec/a\n"
                            "close pfexec/a\nclose gds/a\nclose ptl/a\n");
     free(text);
@@ -350,7 +350,7 @@ PX_TEST(a_client_opens_the_transport_of_its_address_and_the_rest_when_it_is_want
     px_selection_destroy(selection);
     selection = NULL;
 
-    char *text = rt_read(trace);
+    char *text = text_of_file(trace);
     ck_assert_str_eq(text, "open ptl/a\nclose ptl/a\nopen ptl/a\nclose ptl/a\n");
     free(text);
 }

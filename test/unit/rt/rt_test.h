@@ -7,6 +7,7 @@
 #include "core/base/attr.h"
 #include "core/rt/loop.h"
 #include "core/config/param_impl.h"
+#include "files.h"
 #include "px_test.h"
 
 #include <dirent.h>
@@ -133,26 +134,6 @@ static inline void rt_write(const char *dir, const char *name, const char *text)
     ck_assert_int_eq(fclose(f), 0);
 }
 
-/* All that is in it, malloc'd; closes it. */
-static inline char *rt_read_all(FILE *f)
-{
-    char *text = NULL;
-    size_t size = 0;
-
-    ck_assert_ptr_nonnull(f);
-    if (getdelim(&text, &size, '\0', f) < 0) {
-        free(text);
-        text = strdup("");
-    }
-    fclose(f);
-    return text;
-}
-
-static inline char *rt_read(const char *path)
-{
-    return rt_read_all(fopen(path, "r"));
-}
-
 /* An executable copy; to must not exist. */
 static inline void rt_copy(const char *from, const char *to)
 {
@@ -190,7 +171,7 @@ static inline char *rt_capture_end(struct rt_capture *c)
     dup2(c->saved, STDERR_FILENO);
     close(c->saved);
     rewind(c->file);
-    return rt_read_all(c->file);
+    return text_of_stream(c->file);
 }
 
 static inline int rt_count(const char *text, const char *part)

@@ -61,7 +61,7 @@ void put_file(const char *path, const char *text)
 
 void file_is(const char *path, const char *wanted)
 {
-    PX_AUTOFREE char *text = rt_read(path);
+    PX_AUTOFREE char *text = text_of_file(path);
 
     ck_assert_str_eq(text, wanted);
 }
@@ -223,7 +223,7 @@ void contact_teardown(void)
 
 void child_has_said(const struct child *c, const char *what)
 {
-    PX_AUTOFREE char *text = rt_read(c->log);
+    PX_AUTOFREE char *text = text_of_file(c->log);
 
     rt_assert_has(text, what);
 }

@@ -85,6 +85,22 @@ void raw_on_loop(void (*fn)(void *arg), void *arg)
     rt_on_loop(px_process.loop, fn ? fn : nothing, arg);
 }
 
+sem_t raw_ended;
+static pmix_status_t end_status;
+
+void raw_on_end(pmix_status_t status, void *cbdata)
+{
+    ck_assert_ptr_eq(cbdata, &raw_ended);
+    end_status = status;
+    sem_post(&raw_ended);
+}
+
+pmix_status_t raw_await_end(void)
+{
+    sem_wait(&raw_ended);
+    return end_status;
+}
+
 static void look_for_peer(void *arg)
 {
     pmix_proc_t *p = arg;
@@ -364,20 +380,33 @@ px_writer raw_get(const char *nspace, pmix_rank_t rank, const char *key,
     return w;
 }
 
+px_reader raw_part(px_reader *r)
+{
+    px_reader part;
+    pmix_proc_t p;
+
+    ok(px_unpack_view(r, &part, PMIX_BYTE_OBJECT));
+    ok(px_unpack1(&part, &p, PMIX_PROC));
+    return part;
+}
+
+bool raw_next_kval(px_reader *part, struct px_kval *kv)
+{
+    if (px_reader_done(part))
+        return false;
+    ok(px_unpack_kval(part, kv));
+    return true;
+}
+
 uint32_t raw_value_in(px_reader *r, const char *key)
 {
     uint32_t found = UINT32_MAX;
+    struct px_kval kv = {0};
 
     while (!px_reader_done(r)) {
-        px_reader part;
-        pmix_proc_t p;
+        px_reader part = raw_part(r);
 
-        ok(px_unpack_view(r, &part, PMIX_BYTE_OBJECT));
-        ok(px_unpack1(&part, &p, PMIX_PROC));
-        while (!px_reader_done(&part)) {
-            struct px_kval kv = {0};
-
-            ok(px_unpack_kval(&part, &kv));
+        while (raw_next_kval(&part, &kv)) {
             if (strcmp(kv.key, key) == 0 && kv.value.type == PMIX_UINT32)
                 found = kv.value.data.uint32;
             px_kval_fini(&kv);

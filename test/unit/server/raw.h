@@ -9,6 +9,8 @@
 
 #include "px_test.h"
 
+#include <semaphore.h>
+
 /* ---- the server ---------------------------------------------------------------------- */
 
 /* Starts a server with this module (NULL: its own host) whose job "job" has n_local ranks here, and
@@ -27,6 +29,11 @@ void raw_server_stop(void);
 void raw_teardown(void);
 /* Runs on the server's loop, after all that was posted before; fn may be NULL. */
 void raw_on_loop(void (*fn)(void *arg), void *arg);
+/* Callback of a call of the host's side. cbdata is &raw_ended. */
+void raw_on_end(pmix_status_t status, void *cbdata);
+/* Waits for the callback; returns its status. */
+pmix_status_t raw_await_end(void);
+extern sem_t raw_ended; /* one post for each callback */
 /* Waits until the server has noticed that no connection of that rank of "job" is left. */
 void raw_await_gone(pmix_rank_t rank);
 /* The host's object of a rank: what raw_add_job registered. */
@@ -84,6 +91,10 @@ pmix_status_t raw_commit(int fd, const char *key, uint32_t value);
 /* key NULL: all there is; flag: an info that is true, if not NULL. */
 px_writer raw_get(const char *nspace, pmix_rank_t rank, const char *key,
                   const char *flag);
+/* Enters the next process's part of a get reply. */
+px_reader raw_part(px_reader *reply);
+/* Reads the next key and value of a part; false at the end. Pairs with px_kval_fini. */
+bool raw_next_kval(px_reader *part, struct px_kval *kv);
 /* The uint32 under key in what is left of a get reply; UINT32_MAX if it is not there. */
 uint32_t raw_value_in(px_reader *reply, const char *key);
 /* What the server has of it now. */

@@ -73,7 +73,7 @@ PX_TEST(in_one_folder_system_and_session_are_one_file)
 PX_TEST(the_lines_are_those_that_tools_read)
 {
     ok(init_as(SYSTEM));
-    PX_AUTOFREE char *text = rt_read(system_file());
+    PX_AUTOFREE char *text = text_of_file(system_file());
     PX_AUTOFREE char *wanted = px_strf("%s\n" TENON_CLAIMED_VERSION "\n%ld\n%u:%u\n",
                                        px_process.server->uri, (long)getpid(),
                                        (unsigned)geteuid(), (unsigned)getegid());

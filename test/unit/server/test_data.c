@@ -181,8 +181,7 @@ PX_TEST(a_value_the_readers_dialect_lacks_does_not_hide_the_others)
     struct px_codec v3 = {.dialect = px_dialect_find("v3")};
     struct px_kval kv = {0};
     pmix_status_t status;
-    px_reader r, part;
-    pmix_proc_t p;
+    px_reader r;
     px_writer w;
     int fd;
 
@@ -202,9 +201,8 @@ PX_TEST(a_value_the_readers_dialect_lacks_does_not_hide_the_others)
     r.codec = v3;
     ok(px_unpack_status(&r, &status));
     ok(status);
-    ok(px_unpack_view(&r, &part, PMIX_BYTE_OBJECT));
-    ok(px_unpack1(&part, &p, PMIX_PROC));
-    ok(px_unpack_kval(&part, &kv));
+    px_reader part = raw_part(&r);
+    ck_assert(raw_next_kval(&part, &kv));
     ck_assert_str_eq(kv.key, "plain");
     ck_assert(px_reader_done(&part));
     px_kval_fini(&kv);
@@ -275,15 +273,10 @@ static void commit_many(int fd, unsigned n, size_t size_b)
 static unsigned keys_in(px_reader *r)
 {
     unsigned keys = 0;
-    px_reader part;
-    pmix_proc_t p;
+    px_reader part = raw_part(r);
+    struct px_kval kv = {0};
 
-    ok(px_unpack_view(r, &part, PMIX_BYTE_OBJECT));
-    ok(px_unpack1(&part, &p, PMIX_PROC));
-    while (!px_reader_done(&part)) {
-        struct px_kval kv = {0};
-
-        ok(px_unpack_kval(&part, &kv));
+    while (raw_next_kval(&part, &kv)) {
         keys |= 1u << atoi(kv.key + 1);
         px_kval_fini(&kv);
     }
@@ -773,7 +766,7 @@ PX_TEST(bad_requests_and_a_clients_own_topology_are_refused)
 
     PX_TEST_NEEDS(has_hwloc(), "hwloc");
     start_with_devices();
-    PX_AUTOFREE char *xml = rt_read(DEVICES_XML);
+    PX_AUTOFREE char *xml = text_of_file(DEVICES_XML);
     fails(ask(one, begin(xml, "0"), NULL, &found, &n), NOT_SUPPORTED);
     ck_assert_int_ne(raw_request(one, raw_begin(PX_OP_DEVICE_DISTANCES), NULL), 0);
     ck_assert_int_ne(raw_request(one, begin(NULL, "0"), NULL), 0); /* and no infos */

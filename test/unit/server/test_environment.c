@@ -7,7 +7,6 @@
 #include "pmix_envars.h"
 #include "raw.h"
 
-#include <semaphore.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -121,29 +120,13 @@ PX_TEST(it_works_in_a_forked_child_where_some_hosts_call_it)
 
 /* ---- what goes along with a launch ----------------------------------------------------------- */
 
-static sem_t told;
-static pmix_status_t told_status;
-
-static void on_told(pmix_status_t status, void *cbdata)
-{
-    ck_assert_ptr_eq(cbdata, &told);
-    told_status = status;
-    sem_post(&told);
-}
-
-static pmix_status_t await_told(void)
-{
-    sem_wait(&told);
-    return told_status;
-}
-
 static void on_application(pmix_status_t status, pmix_info_t l[], size_t n,
                            void *cbdata, pmix_op_cbfunc_t cb, void *their_cbdata)
 {
     ck_assert(!l && n == 0);
     if (cb)
         cb(PMIX_SUCCESS, their_cbdata);
-    on_told(status, cbdata);
+    raw_on_end(status, cbdata);
 }
 
 static const pmix_nspace_t job = "job";
@@ -154,23 +137,25 @@ PX_TEST(nothing_need_go_along_with_a_launch)
     pmix_proc_t p = raw_proc("job", 0);
     char **env = NULL;
 
-    sem_init(&told, 0, 0);
+    sem_init(&raw_ended, 0, 0);
     start();
-    ok(PMIx_server_setup_application(job, NULL, 0, on_application, &told));
-    ok(await_told());
-    ok(PMIx_server_setup_local_support(job, NULL, 0, on_told, &told));
-    ok(await_told());
+    ok(PMIx_server_setup_application(job, NULL, 0, on_application, &raw_ended));
+    ok(raw_await_end());
+    ok(PMIx_server_setup_local_support(job, NULL, 0, raw_on_end, &raw_ended));
+    ok(raw_await_end());
     at_once(PMIx_server_setup_local_support(job, NULL, 0, NULL, NULL));
     fails(PMIx_server_setup_application(job, NULL, 0, NULL, NULL), BAD_PARAM);
-    fails(PMIx_server_setup_application(empty, NULL, 0, on_application, &told),
+    fails(PMIx_server_setup_application(empty, NULL, 0, on_application, &raw_ended),
           BAD_PARAM);
-    fails(PMIx_server_setup_local_support(job, NULL, 1, on_told, &told), BAD_PARAM);
-    fails(PMIx_server_setup_application(job, NULL, 1, on_application, &told),
+    fails(PMIx_server_setup_local_support(job, NULL, 1, raw_on_end, &raw_ended),
           BAD_PARAM);
-    ck_assert_int_eq(sem_trywait(&told), -1); /* an error is told once */
+    fails(PMIx_server_setup_application(job, NULL, 1, on_application, &raw_ended),
+          BAD_PARAM);
+    ck_assert_int_eq(sem_trywait(&raw_ended), -1); /* an error is told once */
     raw_server_stop();
     fails(PMIx_server_setup_fork(&p, &env), INIT);
-    fails(PMIx_server_setup_application(job, NULL, 0, on_application, &told), INIT);
+    fails(PMIx_server_setup_application(job, NULL, 0, on_application, &raw_ended),
+          INIT);
     fails(PMIx_server_setup_local_support(job, NULL, 0, NULL, NULL), INIT);
     ck_assert_ptr_null(env);
 }
@@ -187,17 +172,17 @@ static void on_gathered(pmix_status_t status, pmix_info_t l[], size_t n, void *c
     ok(px_infos_add_copy(&gathered, l, n));
     if (cb)
         cb(PMIX_SUCCESS, their_cbdata);
-    on_told(status, cbdata);
+    raw_on_end(status, cbdata);
 }
 
 static void launch(const char *nspace)
 {
     pmix_proc_t p = raw_proc(nspace, 0);
 
-    sem_init(&told, 0, 0);
+    sem_init(&raw_ended, 0, 0);
     ok(PMIx_server_setup_application(p.nspace, of_host.v, of_host.n, on_gathered,
-                                     &told));
-    ok(await_told());
+                                     &raw_ended));
+    ok(raw_await_end());
     at_once(
         PMIx_server_setup_local_support(p.nspace, gathered.v, gathered.n, NULL, NULL));
 }
@@ -445,15 +430,15 @@ PX_TEST(what_describes_no_job_is_refused)
 
     memset(longer, 'n', sizeof longer);
     longer[sizeof longer - 1] = '\0';
-    sem_init(&told, 0, 0);
+    sem_init(&raw_ended, 0, 0);
     start();
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         PX_AUTO(px_infos) infos = describe("a,b", NULL);
 
         ok(px_infos_add(&infos, rows[i].key, rows[i].data, rows[i].type));
         pmix_status_t rc = PMIx_server_setup_application(job, infos.v, infos.n,
-                                                         on_application, &told);
-        ck_assert_msg((rc ? rc : await_told()) == PMIX_ERR_BAD_PARAM, "row %zu", i);
+                                                         on_application, &raw_ended);
+        ck_assert_msg((rc ? rc : raw_await_end()) == PMIX_ERR_BAD_PARAM, "row %zu", i);
     }
 }
 
@@ -512,7 +497,7 @@ PX_TEST(what_the_host_asks_for_is_gathered)
                 {{PMIX_SETUP_APP_NONENVARS, PMIX_SETUP_APP_ALL}, true},
                 {{PMIX_SETUP_APP_NONENVARS, PMIX_SETUP_APP_ENVARS}, true}};
 
-    sem_init(&told, 0, 0);
+    sem_init(&raw_ended, 0, 0);
     setenv("FW_A", "theirs", 1);
     start();
     ok(PMIx_Forward_envars(job, "FW_A", NULL, 0));
@@ -522,8 +507,8 @@ PX_TEST(what_the_host_asks_for_is_gathered)
 
         for (size_t k = 0; k < n; k++)
             ok(PMIx_Info_load(&info[k], rows[i].keys[k], NULL, PMIX_BOOL));
-        ok(PMIx_server_setup_application(job, info, n, on_gathered, &told));
-        ok(await_told());
+        ok(PMIx_server_setup_application(job, info, n, on_gathered, &raw_ended));
+        ok(raw_await_end());
         ck_assert_msg((gathered.n == 1) == rows[i].envars, "row %zu", i);
     }
 }
@@ -538,7 +523,7 @@ PX_TEST(fabric_resources_that_no_component_has_are_told)
     } rows[] = {
         {"ib", true, PMIX_ERR_NOT_SUPPORTED}, {"ib", false, 0}, {NULL, true, 0}};
 
-    sem_init(&told, 0, 0);
+    sem_init(&raw_ended, 0, 0);
     start();
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         PX_AUTO(px_infos) infos = {0}, request = {0};
@@ -549,8 +534,9 @@ PX_TEST(fabric_resources_that_no_component_has_are_told)
             rows[i].type ? rows[i].type : "yes", PMIX_STRING));
         ok(px_infos_add_array(&infos, PMIX_ALLOC_FABRIC, &request));
         infos.v[0].flags = rows[i].required ? PMIX_INFO_REQD : 0;
-        ok(PMIx_server_setup_application(job, infos.v, infos.n, on_gathered, &told));
-        ck_assert_msg(await_told() == rows[i].rc, "row %zu", i);
+        ok(PMIx_server_setup_application(job, infos.v, infos.n, on_gathered,
+                                         &raw_ended));
+        ck_assert_msg(raw_await_end() == rows[i].rc, "row %zu", i);
     }
 }
 
@@ -559,14 +545,14 @@ PX_TEST(variables_that_no_component_forwards_are_an_error)
     pmix_info_t envars = {.key = PMIX_SETUP_APP_ENVARS,
                           .value = {.type = PMIX_BOOL, .data.flag = true}};
 
-    sem_init(&told, 0, 0);
+    sem_init(&raw_ended, 0, 0);
     setenv("PMIX_MCA_pnet", "^envar", 1);
     start();
     fails(PMIx_Forward_envars(job, "FW_A", NULL, 0), NOT_SUPPORTED);
-    ok(PMIx_server_setup_application(job, &envars, 1, on_application, &told));
-    ck_assert_int_eq(await_told(), PMIX_ERR_NOT_SUPPORTED);
-    ok(PMIx_server_setup_application(job, NULL, 0, on_application, &told));
-    ok(await_told());
+    ok(PMIx_server_setup_application(job, &envars, 1, on_application, &raw_ended));
+    ck_assert_int_eq(raw_await_end(), PMIX_ERR_NOT_SUPPORTED);
+    ok(PMIx_server_setup_application(job, NULL, 0, on_application, &raw_ended));
+    ok(raw_await_end());
 }
 
 /* Directives about H, by their first letter: "=new +new - <new >new" set, add, unset, prepend and

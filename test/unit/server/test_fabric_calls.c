@@ -2,7 +2,6 @@
 /* Calls that fabric components answer: fabrics and inventories. */
 #include "fabric_scene.h"
 
-#include <semaphore.h>
 #include <string.h>
 
 /* ---- fabrics ------------------------------------------------------------------------------------ */
@@ -175,26 +174,15 @@ PX_TEST(a_fabric_that_fails_leaves_nothing)
 
 /* ---- inventories -------------------------------------------------------------------------------- */
 
-static sem_t told;
 static px_infos told_infos;
-static pmix_status_t told_status;
 
 static void on_inventory(pmix_status_t status, pmix_info_t *info, size_t n,
                          void *cbdata, pmix_release_cbfunc_t release,
                          void *release_data)
 {
-    ck_assert_ptr_eq(cbdata, &told);
-    told_status = status;
     ok(px_infos_add_copy(&told_infos, info, n));
     release(release_data);
-    sem_post(&told);
-}
-
-static void on_delivered(pmix_status_t status, void *cbdata)
-{
-    ck_assert_ptr_eq(cbdata, &told);
-    told_status = status;
-    sem_post(&told);
+    raw_on_end(status, cbdata);
 }
 
 /* Into told_infos, behind those of nodes before. */
@@ -203,9 +191,8 @@ static pmix_status_t collect(uint32_t devices)
     pmix_info_t n;
 
     ok(PMIx_Info_load(&n, PMIX_FABRIC_NUM_DEVICES, &devices, PMIX_UINT32));
-    ok(PMIx_server_collect_inventory(&n, 1, on_inventory, &told));
-    sem_wait(&told);
-    return told_status;
+    ok(PMIx_server_collect_inventory(&n, 1, on_inventory, &raw_ended));
+    return raw_await_end();
 }
 
 /* With a callback, or without. */
@@ -216,16 +203,15 @@ static pmix_status_t deliver(bool waits)
 
     ok(PMIx_Info_load(&d, PMIX_TIMEOUT, &seconds, PMIX_INT));
     pmix_status_t rc = PMIx_server_deliver_inventory(
-        told_infos.v, told_infos.n, &d, 1, waits ? NULL : on_delivered, &told);
+        told_infos.v, told_infos.n, &d, 1, waits ? NULL : raw_on_end, &raw_ended);
     if (rc || waits)
         return px_test_completed(rc);
-    sem_wait(&told);
-    return told_status;
+    return raw_await_end();
 }
 
 static void start_inventory(void)
 {
-    sem_init(&told, 0, 0);
+    sem_init(&raw_ended, 0, 0);
     fabric_start();
 }
 

@@ -8,7 +8,6 @@
 #include "fake_host.h"
 #include "raw.h"
 
-#include <semaphore.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -26,25 +25,9 @@ ssize_t write(int fd, const void *bytes, size_t n)
     return syscall(SYS_write, fd, bytes, n);
 }
 
-static sem_t told;
-static pmix_status_t told_status;
-
 static void start(void)
 {
     raw_server_start(&host_module, 2, 0);
-}
-
-static void on_told(pmix_status_t status, void *cbdata)
-{
-    ck_assert_ptr_eq(cbdata, &told);
-    told_status = status;
-    sem_post(&told);
-}
-
-static pmix_status_t await_told(void)
-{
-    sem_wait(&told);
-    return told_status;
 }
 
 static pmix_status_t connects(const char *nspace, pmix_rank_t rank)
@@ -68,7 +51,7 @@ static size_t page_b;
 
 static void setup(void)
 {
-    sem_init(&told, 0, 0);
+    sem_init(&raw_ended, 0, 0);
     page_b = (size_t)sysconf(_SC_PAGESIZE);
     pages = mmap(NULL, 2 * page_b, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
                  -1, 0);
@@ -199,22 +182,23 @@ PX_TEST(all_four_work_with_and_without_a_callback)
     pmix_proc_t p = raw_proc("more", 0);
 
     start();
-    ok(PMIx_server_register_nspace(p.nspace, 1, NULL, 0, on_told, &told));
-    ok(await_told());
-    ok(PMIx_server_register_client(&p, geteuid(), getegid(), NULL, on_told, &told));
-    ok(await_told());
+    ok(PMIx_server_register_nspace(p.nspace, 1, NULL, 0, raw_on_end, &raw_ended));
+    ok(raw_await_end());
+    ok(PMIx_server_register_client(&p, geteuid(), getegid(), NULL, raw_on_end,
+                                   &raw_ended));
+    ok(raw_await_end());
     ok(connects("more", 0));
 
-    PMIx_server_deregister_client(&p, on_told, &told);
-    ok(await_told());
+    PMIx_server_deregister_client(&p, raw_on_end, &raw_ended);
+    ok(raw_await_end());
     fails(connects("more", 0), NOT_FOUND);
-    PMIx_server_deregister_nspace(p.nspace, on_told, &told);
-    ok(await_told());
+    PMIx_server_deregister_nspace(p.nspace, raw_on_end, &raw_ended);
+    ok(raw_await_end());
 
-    PMIx_server_deregister_client(&p, on_told, &told); /* not known any more */
-    ok(await_told());
-    PMIx_server_deregister_nspace(p.nspace, on_told, &told);
-    ok(await_told());
+    PMIx_server_deregister_client(&p, raw_on_end, &raw_ended); /* not known any more */
+    ok(raw_await_end());
+    PMIx_server_deregister_nspace(p.nspace, raw_on_end, &raw_ended);
+    ok(raw_await_end());
 
     raw_add_job("more", 1, 0, geteuid()); /* these are without */
     ok(connects("more", 0));
@@ -397,14 +381,14 @@ static int call_all_in_child(void)
 
     if (PMIx_server_register_nspace(p.nspace, 1, NULL, 0, NULL, NULL) != PMIX_ERR_INIT)
         return 1;
-    if (PMIx_server_register_nspace(p.nspace, 1, NULL, 0, on_told, &told) !=
+    if (PMIx_server_register_nspace(p.nspace, 1, NULL, 0, raw_on_end, &raw_ended) !=
         PMIX_ERR_INIT)
         return 2;
     if (PMIx_server_register_client(&p, 0, 0, NULL, NULL, NULL) != PMIX_ERR_INIT)
         return 3;
     PMIx_server_deregister_client(&p, NULL, NULL);
-    PMIx_server_deregister_nspace(p.nspace, on_told, &told);
-    return await_told() == PMIX_ERR_INIT ? 0 : 4;
+    PMIx_server_deregister_nspace(p.nspace, raw_on_end, &raw_ended);
+    return raw_await_end() == PMIX_ERR_INIT ? 0 : 4;
 }
 
 /* Three calls and the order to end. A call that finds the loop's thread awake posts a message. */

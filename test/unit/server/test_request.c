@@ -473,7 +473,7 @@ PX_TEST(a_commit_is_answered_whatever_byte_of_it_lies)
 
 static size_t memory_b(void)
 {
-    PX_AUTOFREE char *text = rt_read("/proc/self/statm");
+    PX_AUTOFREE char *text = text_of_file("/proc/self/statm");
     size_t pages = 0;
 
     ck_assert_int_eq(sscanf(text, "%*u %zu", &pages), 1);

@@ -3,6 +3,7 @@
 #include "core/topo/topo.h"
 #include "core/types/handle.h"
 #include "core/types/hwloc_api.h"
+#include "files.h"
 #include "pmix_deprecated.h"
 #include "px_test.h"
 
@@ -29,21 +30,9 @@ static unsigned n_cpus(const pmix_topology_t *topo)
     return h.get_nbobjs_by_depth(topo->topology, depth - 1);
 }
 
-/* The XML of a node with eight CPUs. */
-static char *read_devices(void)
-{
-    char *text = calloc(1, 16384);
-    FILE *f = fopen(DEVICES_XML, "re");
-
-    ck_assert_ptr_nonnull(f);
-    ck_assert_uint_gt(fread(text, 1, 16383, f), 0);
-    fclose(f);
-    return text;
-}
-
 static void parse_devices(void **topology)
 {
-    PX_AUTOFREE char *xml = read_devices();
+    PX_AUTOFREE char *xml = text_of_file(DEVICES_XML);
 
     ok(px_handle_parse(PX_TOPO, xml, topology));
 }
@@ -85,7 +74,7 @@ PX_TEST(threads_that_ask_at_once_get_the_same)
 
 PX_TEST(the_servers_XML_spares_the_discovery_and_bad_hints_are_passed_over)
 {
-    PX_AUTOFREE char *xml = read_devices();
+    PX_AUTOFREE char *xml = text_of_file(DEVICES_XML);
     struct px_topo_hints hints = {.xml = xml};
     pmix_topology_t topo = {0};
 

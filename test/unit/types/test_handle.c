@@ -3,6 +3,7 @@
  * itself, which is loaded when the first is asked for. */
 #include "core/types/handle.h"
 #include "core/types/hwloc_api.h"
+#include "files.h"
 #include "px_test.h"
 
 #include <dlfcn.h>
@@ -23,12 +24,8 @@ static pmix_cpuset_t cpuset_of(const char *list)
 
 static void setup(void)
 {
-    static char xml[16384];
-    FILE *f = fopen(DEVICES_XML, "re");
+    PX_AUTOFREE char *xml = text_of_file(DEVICES_XML);
 
-    ck_assert_ptr_nonnull(f);
-    ck_assert_uint_gt(fread(xml, 1, sizeof(xml) - 1, f), 0);
-    fclose(f);
     loaded_before = dlopen(PX_HWLOC_FILE, RTLD_NOLOAD | RTLD_LAZY);
     topo = (pmix_topology_t){.source = strdup("hwloc:2")};
     px_handle_parse(PX_TOPO, xml, &topo.topology);

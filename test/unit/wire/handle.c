@@ -2,6 +2,7 @@
 /* Cpusets and topologies on the wire. */
 #include "core/types/handle.h"
 #include "core/wire/ops.h"
+#include "files.h"
 #include "px_test.h"
 #include "wire_test.h"
 
@@ -24,12 +25,8 @@ static pmix_status_t handle_of(enum px_store store, const char *text, void *obj)
 /* A topology, packed. */
 static void setup(void)
 {
-    static char xml[16384];
-    FILE *f = fopen(DEVICES_XML, "re");
+    PX_AUTOFREE char *xml = text_of_file(DEVICES_XML);
 
-    ck_assert_ptr_nonnull(f);
-    ck_assert_uint_gt(fread(xml, 1, sizeof(xml) - 1, f), 0);
-    fclose(f);
     handle_of(PX_TOPO, xml, &topo);
     px_writer_init(&w, px_codec_default);
     px_pack(&w, &topo, 1, PMIX_TOPO);

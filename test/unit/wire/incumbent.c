@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The other implementation, if it is installed (PX_TEST_INCUMBENT names a library other than the
- * system's). It writes the same objects as we, in each dialect it has and both buffer forms: the
- * bytes must be equal. It reads what we wrote, and we read what it wrote, and both times the
- * objects are those that were written. What its PMIx_Data_*, PMIx_Value_* and PMIx_Info_* calls do
- * with them, ours do, too; and a buffer may pass from one to the other. */
+/* The other implementation, if it is installed. It writes the same objects as we, in each dialect
+ * it has and both buffer forms: the bytes must be equal. It reads what we wrote, and we read what it
+ * wrote, and both times the objects are those that were written. What its PMIx_Data_*, PMIx_Value_*
+ * and PMIx_Info_* calls do with them, ours do, too; and a buffer may pass from one to the other. */
 #include "core/base/attr.h"
+#include "incumbent.h"
 #include "pmix.h"
 #include "px_test.h"
 #include "wire_test.h"
 
-#include <dlfcn.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,33 +30,16 @@ static struct {
     CALLS(MEMBER)
 } lib;
 
-/* By its whole path: the bare name could find ours. */
-static void *open_library(void)
-{
-    static const char *const paths[] = {"/usr/lib/x86_64-linux-gnu/libpmix.so.2",
-                                        "/usr/lib/aarch64-linux-gnu/libpmix.so.2",
-                                        "/usr/lib64/libpmix.so.2",
-                                        "/usr/lib/libpmix.so.2"};
-    const char *named = getenv("PX_TEST_INCUMBENT");
-    void *handle = named ? dlopen(named, RTLD_NOW | RTLD_LOCAL) : NULL;
-
-    for (size_t i = 0; !handle && i < PX_COUNT(paths); i++)
-        handle = dlopen(paths[i], RTLD_NOW | RTLD_LOCAL);
-    return handle;
-}
-
 /* As a process that nobody launched: it finds no server, and needs none. */
 static bool start(struct px_codec codec)
 {
-    void *handle = open_library();
-    const char *(*version)(void);
+    void *handle = px_test_incumbent();
     pmix_proc_t me;
 
     if (!handle)
         return false;
-    *(void **)&version = dlsym(handle, "PMIx_Get_version");
     CALLS(LOOK_UP)
-    if (!version || !strstr(version(), "OpenPMIx") || !lib.Init || !lib.Data_pack)
+    if (!lib.Init || !lib.Data_pack)
         return false;
     clearenv();
     setenv("PMIX_MCA_gds", "hash", 1);
