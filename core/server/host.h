@@ -72,7 +72,7 @@ pmix_status_t px_server_add_client(struct px_server *srv, const pmix_proc_t *pro
 /* A local process has ended, connected or not: the requests that wait for it end. */
 void px_server_client_ended(struct px_server *srv, const pmix_proc_t *proc);
 /* Adds the contributions of fabric components to a job whose only node is this one
- * (launch/pnet.c). fn is called once, from the loop and perhaps before this returns;
+ * (fabric/apply.c). fn is called once, from the loop and perhaps before this returns;
  * why is a line for the log. If it is still to come, *setup is what
  * px_server_setup_cancel takes until then, else NULL. A failure here is one that fn
  * does not hear of. */
@@ -84,7 +84,7 @@ pmix_status_t px_server_setup_fabric(struct px_server *srv, const char *nspace,
                                      struct px_server_setup **setup,
                                      struct px_err *err);
 void px_server_setup_cancel(struct px_server_setup *setup); /* NULL is fine */
-/* Adds to a malloc'd environment (launch/environment.c). */
+/* Adds to a malloc'd environment (node/environment.c). */
 pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc,
                                   char ***env);
 /* Connects a process with the job that it spawns, if that is registered: until a

@@ -5,9 +5,9 @@
 #include "core/model/jobinfo.h"
 #include "core/rt/loop.h"
 #include "core/rt/log.h"
+#include "core/server/fabric/apply.h"
+#include "core/server/fabric/values.h"
 #include "core/server/host.h"
-#include "core/server/launch/pnet.h"
-#include "core/server/launch/values.h"
 
 #include <string.h>
 

@@ -36,7 +36,7 @@ struct px_local {
     bool committed;   /* at least one commit has arrived */
     bool lost;        /* its last connection broke before it finalized */
     bool left_sets;   /* and those it is connected with have heard of its end */
-    bool is_told;     /* and fabric components have: launch/ends.c */
+    bool is_told;     /* and fabric components have: fabric/ends.c */
 };
 
 /* One connection. A rank may hold several (fork, re-init). The server's own API calls
@@ -172,8 +172,8 @@ struct px_server {
     struct px_server_conf conf; /* report_uri NULL: no report is wanted */
 };
 
-/* init.c: the module of a tool whose server was started without one, and from now on
- * its events. Of the 28 slots of every release (adr/0006). */
+/* Takes the module of a tool, whose server was started without a module, and the events
+ * from now on (server_init.c). Only the 28 slots of every release (adr/0006) count. */
 void px_server_take_module(struct px_server *srv, const pmix_server_module_t *module);
 
 /* NULL before init, after finalize, and in a forked child. Any thread. */

@@ -2,7 +2,7 @@
 /* Any bytes as what components contribute to a launch: as they come, which the check sum mostly
  * ends, and as what stands behind it. */
 #include "fuzz.h"
-#include "core/server/launch/blob.h"
+#include "core/server/fabric/blob.h"
 
 static void read_shares(px_reader *body)
 {

@@ -3,7 +3,7 @@
  * a whole one is taken. */
 #include "alloc_fail.h"
 #include "core/base/strv.h"
-#include "core/server/launch/blob.h"
+#include "core/server/fabric/blob.h"
 #include "fake_host.h"
 #include "pmix_envars.h"
 #include "raw.h"

@@ -2,7 +2,7 @@
 /* What fabric components have for processes, and what they hear of them. */
 #include "core/model/lookup.h"
 #include "core/server/host.h"
-#include "core/server/launch/blob.h"
+#include "core/server/fabric/blob.h"
 #include "fabric_scene.h"
 
 #include <string.h>

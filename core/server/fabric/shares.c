@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/server/launch/shares.h"
+#include "core/server/fabric/shares.h"
 
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
-#include "core/server/launch/blob.h"
+#include "core/server/fabric/blob.h"
 #include "frameworks/framework.h"
 #include "tenon/pnet.h"
 

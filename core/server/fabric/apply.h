@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fabric components and the launch. Each fails with a line in err and then nothing
  * stays, neither with the components nor with us. */
-#ifndef PX_SERVER_LAUNCH_PNET_H
-#define PX_SERVER_LAUNCH_PNET_H
+#ifndef PX_SERVER_FABRIC_APPLY_H
+#define PX_SERVER_FABRIC_APPLY_H
 
 #include "core/server/server.h"
 

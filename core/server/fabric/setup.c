@@ -2,7 +2,7 @@
 /* The host gathers the data that a launch needs, where the launch begins. */
 #include "core/base/str.h"
 #include "core/rt/log.h"
-#include "core/server/launch/gather.h"
+#include "core/server/fabric/gather.h"
 #include "core/server/server.h"
 
 struct setup {

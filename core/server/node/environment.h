@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Variables that components give the processes of a job, besides the server's own. */
-#ifndef PX_SERVER_LAUNCH_ENVIRONMENT_H
-#define PX_SERVER_LAUNCH_ENVIRONMENT_H
+#ifndef PX_SERVER_NODE_ENVIRONMENT_H
+#define PX_SERVER_NODE_ENVIRONMENT_H
 
 #include "core/server/server.h"
 

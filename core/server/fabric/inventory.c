@@ -3,8 +3,8 @@
  * servers. They travel as contributions to a launch do. */
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
-#include "core/server/launch/blob.h"
-#include "core/server/launch/shares.h"
+#include "core/server/fabric/blob.h"
+#include "core/server/fabric/shares.h"
 #include "core/server/server.h"
 #include "frameworks/framework.h"
 #include "tenon/pnet.h"

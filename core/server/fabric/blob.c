@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The bytes cross a host, networks and pipes that are not ours, and may come from
  * another version: nothing is read of them that the check sum does not confirm. */
-#include "core/server/launch/blob.h"
+#include "core/server/fabric/blob.h"
 
 #include "core/wire/ops.h"
 #include "core/wire/walk.h"

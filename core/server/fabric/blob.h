@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The bytes in which contributions to a launch travel: frameworks/pnet/README.md has
  * their layout. */
-#ifndef PX_SERVER_LAUNCH_BLOB_H
-#define PX_SERVER_LAUNCH_BLOB_H
+#ifndef PX_SERVER_FABRIC_BLOB_H
+#define PX_SERVER_FABRIC_BLOB_H
 
 #include "core/base/err.h"
 #include "core/wire/codec.h"

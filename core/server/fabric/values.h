@@ -2,10 +2,10 @@
 /* Values that fabric components have for the processes of a job. They are asked when
  * the job is registered and their contribution applied, whichever comes last, and again
  * after either. Fails with a line in err; values that were put before stay. */
-#ifndef PX_SERVER_LAUNCH_VALUES_H
-#define PX_SERVER_LAUNCH_VALUES_H
+#ifndef PX_SERVER_FABRIC_VALUES_H
+#define PX_SERVER_FABRIC_VALUES_H
 
-#include "core/server/launch/shares.h"
+#include "core/server/fabric/shares.h"
 #include "core/server/server.h"
 
 pmix_status_t px_values_applied(struct px_server *srv, const char *nspace,

@@ -7,7 +7,7 @@
 #include "core/base/vec.h"
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
-#include "core/server/launch/shares.h"
+#include "core/server/fabric/shares.h"
 #include "core/server/upcall.h"
 #include "frameworks/framework.h"
 #include "tenon/pnet.h"

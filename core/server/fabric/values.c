@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Values of fabric components go where the host's do, so that they are found as those
  * are: in what a client is sent first, or in the tables that it reads. */
-#include "core/server/launch/values.h"
+#include "core/server/fabric/values.h"
 
 #include "core/base/str.h"
 #include "core/model/jobinfo.h"
 #include "core/model/lookup.h"
 #include "core/plugin/select.h"
-#include "core/server/launch/job.h"
+#include "core/server/fabric/job.h"
 #include "frameworks/framework.h"
 #include "tenon/pnet.h"
 

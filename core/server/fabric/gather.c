@@ -2,7 +2,7 @@
 /* Calls of fabric components in child processes: a component of a vendor may ask a
  * fabric manager, wait, or crash. The loop goes on, a deadline ends the children, and a
  * line names a component whose child did not come to its end. */
-#include "core/server/launch/gather.h"
+#include "core/server/fabric/gather.h"
 
 #include "core/base/fd.h"
 #include "core/base/str.h"
@@ -10,11 +10,11 @@
 #include "core/reclaim/process.h"
 #include "core/rt/child.h"
 #include "core/rt/log.h"
-#include "core/server/launch/blob.h"
-#include "core/server/launch/environment.h"
-#include "core/server/launch/job.h"
-#include "core/server/launch/shares.h"
-#include "core/server/launch/values.h"
+#include "core/server/fabric/blob.h"
+#include "core/server/fabric/job.h"
+#include "core/server/fabric/shares.h"
+#include "core/server/fabric/values.h"
+#include "core/server/node/environment.h"
 #include "core/server/server.h"
 #include "frameworks/framework.h"
 #include "tenon/pnet.h"

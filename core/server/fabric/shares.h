@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Blobs that other nodes have made, by component of this one. */
-#ifndef PX_SERVER_LAUNCH_SHARES_H
-#define PX_SERVER_LAUNCH_SHARES_H
+#ifndef PX_SERVER_FABRIC_SHARES_H
+#define PX_SERVER_FABRIC_SHARES_H
 
 #include "core/base/err.h"
 #include "core/wire/codec.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/server/launch/job.h"
+#include "core/server/fabric/job.h"
 
 #include "core/base/str.h"
 #include "core/base/strv.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Contributions of fabric components to a launch, gathered from all of them: in place,
  * or in a child process of each that may have to wait. */
-#ifndef PX_SERVER_LAUNCH_GATHER_H
-#define PX_SERVER_LAUNCH_GATHER_H
+#ifndef PX_SERVER_FABRIC_GATHER_H
+#define PX_SERVER_FABRIC_GATHER_H
 
 #include "core/base/err.h"
 #include "core/types/type.h"

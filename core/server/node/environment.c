@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The environment of a child: how it finds this server, and the variables that
  * components give the processes of a job. */
-#include "core/server/launch/environment.h"
+#include "core/server/node/environment.h"
 
 #include "core/base/map.h"
 #include "core/base/str.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A job as fabric components see it: who runs where, decoded once. */
-#ifndef PX_SERVER_LAUNCH_JOB_H
-#define PX_SERVER_LAUNCH_JOB_H
+#ifndef PX_SERVER_FABRIC_JOB_H
+#define PX_SERVER_FABRIC_JOB_H
 
 #include "core/base/err.h"
 #include "core/model/procmap.h"
