@@ -6,6 +6,7 @@
 #include "core/base/attr.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct px_list {
     struct px_list *next;
@@ -52,6 +53,15 @@ static inline void px_list_remove(struct px_list *node)
     node->prev->next = node->next;
     node->next->prev = node->prev;
     node->next = node->prev = NULL;
+}
+
+static inline size_t px_list_length(const struct px_list *head)
+{
+    size_t n = 0;
+
+    for (const struct px_list *l = head->next; l != head; l = l->next)
+        n++;
+    return n;
 }
 
 /* The body may remove and free the current element. */

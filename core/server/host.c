@@ -4,7 +4,10 @@
 #include "core/server/host.h"
 
 #include "core/model/nspace.h"
+#include "core/rt/process.h"
 #include "core/server/cleanup/cleanup.h"
+#include "core/server/peer/peer.h"
+#include "core/server/server.h"
 
 void *px_server_builtin_self(void)
 {

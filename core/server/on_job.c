@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A client's own life: job info, abort, finalize. */
 #include "core/model/jobinfo.h"
+#include "core/model/nspace.h"
 #include "core/rt/log.h"
+#include "core/rt/process.h"
+#include "core/server/data/commit.h"
 #include "core/server/data/memory.h"
 #include "core/server/iof/server_iof.h"
-#include "core/server/upcall.h"
+#include "core/server/peer/peer.h"
+#include "core/server/peer/req.h"
+#include "core/server/peer/share.h"
+#include "core/server/server.h"
+#include "core/server/upcall/server_forward.h"
+#include "core/server/upcall/upcall.h"
+#include "core/wire/requests.h"
 
 /* A debugger's wishes for one rank: libraries of clients look for them among the data
  * of the job. To wait in PMIx_Init is asked of a process once. */

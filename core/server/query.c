@@ -2,7 +2,13 @@
 /* PMIx_Query_info: the parts answer the keys they know, the host gets what is left. */
 #include "core/role/support.h"
 #include "core/server/data/memory.h"
-#include "core/server/upcall.h"
+#include "core/server/peer/authority.h"
+#include "core/server/peer/peer.h"
+#include "core/server/peer/req.h"
+#include "core/server/server.h"
+#include "core/server/upcall/server_forward.h"
+#include "core/server/upcall/upcall.h"
+#include "core/wire/requests.h"
 
 #include <string.h>
 

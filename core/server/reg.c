@@ -2,12 +2,19 @@
 /* Registration by the host: namespaces and clients come and go. The public functions
  * wait when they are given no callback, also on the loop thread, where hosts call from
  * inside upcalls. */
+#include "core/link/api.h"
 #include "core/model/jobinfo.h"
+#include "core/model/nspace.h"
 #include "core/rt/loop.h"
 #include "core/rt/log.h"
+#include "core/rt/process.h"
 #include "core/server/fabric/apply.h"
 #include "core/server/fabric/values.h"
 #include "core/server/host.h"
+#include "core/server/op.h"
+#include "core/server/peer/peer.h"
+#include "core/server/server.h"
+#include "core/wire/requests.h"
 
 #include <string.h>
 
@@ -221,27 +228,6 @@ static pmix_status_t run_drop_client(struct px_server *srv,
 
     drop_client(srv, &r->proc);
     return PMIX_SUCCESS;
-}
-
-static void on_op(struct px_api *api)
-{
-    const struct px_server_op *op = PX_CONTAINER_OF(api, struct px_server_op, api);
-
-    pmix_status_t rc = px_process.server ? op->run(px_process.server, op)
-                                         : PMIX_ERR_INIT;
-
-    if (rc != PX_DEFERRED) /* else op may be gone */
-        px_api_done(api, rc);
-}
-
-pmix_status_t px_server_submit(struct px_server_op *op, size_t size, bool sound)
-{
-    if (!px_server_here())
-        return PMIX_ERR_INIT;
-    op->api.start = on_op;
-    op->api.invalid = !sound;
-    return op->api.cb || op->api.finish ? px_api_post(&op->api, size)
-                                        : px_api_wait(&op->api);
 }
 
 static struct reg reg_of(pmix_status_t (*run)(struct px_server *srv,

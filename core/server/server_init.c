@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PMIx_server_init and _finalize: the role's state made and unmade in order. */
 #include "core/base/fd.h"
+#include "core/base/map.h"
+#include "core/link/channel.h"
+#include "core/link/required.h"
+#include "core/model/nspace.h"
 #include "core/model/resources.h"
 #include "core/config/core_params.h"
 #include "core/notify/notify.h"
@@ -8,11 +12,16 @@
 #include "core/rt/loop.h"
 #include "core/rt/log.h"
 #include "core/config/param.h"
+#include "core/rt/process.h"
 #include "core/server/host.h"
 #include "core/server/cleanup/cleanup.h"
 #include "core/server/cleanup/session.h"
 #include "core/server/iof/server_iof.h"
-#include "core/server/upcall.h"
+#include "core/server/peer/peer.h"
+#include "core/server/peer/rpc.h"
+#include "core/server/server.h"
+#include "core/server/upcall/module.h"
+#include "core/server/upcall/upcall.h"
 
 #include <stdio.h>
 #include <string.h>

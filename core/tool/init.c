@@ -4,6 +4,7 @@
 #include "core/base/str.h"
 #include "core/notify/notify.h"
 #include "core/rt/log.h"
+#include "core/rt/process.h"
 #include "core/server/door/door.h"
 #include "core/server/server.h"
 #include "core/tool/tool.h"

@@ -3,7 +3,11 @@
  * beginning and end. */
 #include "core/server/cleanup/cleanup.h"
 
+#include "core/model/nspace.h"
 #include "core/rt/log.h"
+#include "core/rt/process.h"
+#include "core/server/peer/peer.h"
+#include "core/server/server.h"
 #include "frameworks/framework.h"
 #include "tenon/pcleanup.h"
 

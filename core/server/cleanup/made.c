@@ -6,6 +6,7 @@
 #include "core/base/fd.h"
 #include "core/base/path.h"
 #include "core/rt/log.h"
+#include "core/server/server.h"
 
 #include <errno.h>
 #include <fcntl.h>

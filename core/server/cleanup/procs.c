@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Processes: found, watched, recorded in the journal, and forgotten when they have
  * ended. */
+#include "core/rt/process.h"
 #include "core/server/cleanup/cleanup.h"
 
 #include "core/base/clock.h"
@@ -10,6 +11,8 @@
 #include "core/reclaim/process.h"
 #include "core/rt/log.h"
 #include "core/server/cleanup/pidof.h"
+#include "core/server/peer/peer.h"
+#include "core/server/server.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -2,10 +2,14 @@
 /* The requests of clients for clean-up: checked against what is registered, and
  * registered. All of a request or nothing: it is checked before anything changes, then
  * written to the journal in one piece, and only then does it count. */
+#include "core/model/nspace.h"
+#include "core/rt/process.h"
 #include "core/server/cleanup/cleanup.h"
 
 #include "core/base/vec.h"
 #include "core/server/cleanup/request.h"
+#include "core/server/peer/peer.h"
+#include "core/server/server.h"
 
 #include <string.h>
 

@@ -3,7 +3,11 @@
 #include "core/server/cleanup/registry.h"
 
 #include "core/base/str.h"
+#include "core/model/nspace.h"
 #include "core/rt/log.h"
+#include "core/rt/process.h"
+#include "core/server/peer/peer.h"
+#include "core/server/server.h"
 
 #include <string.h>
 

@@ -12,7 +12,12 @@
 #include "core/reclaim/journal.h"
 #include "core/reclaim/rmtree.h"
 #include "core/server/cleanup/session.h"
+#include "core/types/type.h"
 #include "tenon/pcleanup.h"
+
+struct px_nspace;
+struct px_peer;
+struct px_server;
 
 /* The most that one client may have registered and that is not removed yet. */
 #define PX_CLEANUP_MAX_ENTRIES 4096u

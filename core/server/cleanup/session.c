@@ -15,6 +15,8 @@
 #include "core/plugin/select.h"
 #include "core/reclaim/rmtree.h"
 #include "core/rt/log.h"
+#include "core/rt/process.h"
+#include "core/server/server.h"
 #include "frameworks/framework.h"
 #include "tenon/pcleanup.h"
 

@@ -6,16 +6,18 @@
 #ifndef PX_SERVER_CLEANUP_SESSION_H
 #define PX_SERVER_CLEANUP_SESSION_H
 
+#include "core/base/buf.h"
 #include "core/base/err.h"
 #include "core/reclaim/journal.h"
 #include "core/reclaim/rmtree.h"
-#include "core/server/server.h"
 #include "tenon/pcleanup.h"
 
 #include <sys/stat.h>
 
 struct px_cleanup_entry;
 struct px_cleanup_scope;
+struct px_server;
+struct px_server_start;
 
 struct px_session {
     const struct px_module *cleaner; /* knows of the folder; NULL: there is none */

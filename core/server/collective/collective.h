@@ -4,7 +4,16 @@
 #ifndef PX_SERVER_COLLECTIVE_COLLECTIVE_H
 #define PX_SERVER_COLLECTIVE_COLLECTIVE_H
 
+#include "core/base/list.h"
+#include "core/server/data/memory.h"
 #include "core/server/nspaces/nspaces.h"
+#include "core/wire/requests.h"
+
+#include <stdlib.h>
+
+struct px_local;
+struct px_server;
+struct px_timer;
 
 /* ---- members.c: sets of processes ------------------------------------------------ */
 

@@ -7,6 +7,8 @@
 
 #include "core/rt/log.h"
 #include "core/server/host.h"
+#include "core/server/peer/peer.h"
+#include "core/server/server.h"
 
 #define MAX_SETS 1024 /* of one namespace, without sets of spawns */
 

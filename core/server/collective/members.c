@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sets of processes in the canonical form, and the participants of a collective: local
  * processes that have arrived, are awaited, or can no longer arrive. */
+#include "core/base/vec.h"
+#include "core/model/nspace.h"
+#include "core/rt/process.h"
 #include "core/server/collective/collective.h"
-
+#include "core/server/peer/peer.h"
+#include "core/server/peer/req.h"
+#include "core/server/server.h"
+#include "core/wire/requests.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/vec.h"
 #include "core/rt/log.h"
 
 #define MAX_NAMES 8 /* in a line of the log */

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The engine of collectives. All participants of this node arrive first; then the host
  * is called for the other nodes. kinds.c says how kinds of collectives differ. */
+#include "core/base/map.h"
+#include "core/link/required.h"
+#include "core/model/nspace.h"
+#include "core/rt/process.h"
 #include "core/server/collective/collective.h"
 
 #include <string.h>
@@ -8,6 +12,14 @@
 #include "core/base/clock.h"
 #include "core/rt/log.h"
 #include "core/server/data/memory.h"
+#include "core/server/peer/authority.h"
+#include "core/server/peer/peer.h"
+#include "core/server/peer/req.h"
+#include "core/server/peer/share.h"
+#include "core/server/server.h"
+#include "core/server/upcall/module.h"
+#include "core/server/upcall/upcall.h"
+#include "core/wire/requests.h"
 #include "pmix_connect.h"
 
 struct px_collect {

@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Commit: checks all values, then stores them. */
+#include "core/server/data/commit.h"
+
+#include "core/base/map.h"
 #include "core/base/vec.h"
+#include "core/link/conn.h"
+#include "core/model/nspace.h"
+#include "core/rt/process.h"
 #include "core/server/data/memory.h"
+#include "core/server/data/on_get.h"
+#include "core/server/peer/peer.h"
+#include "core/server/peer/req.h"
+#include "core/server/server.h"
 
 enum { SMALL_B = 64 * 1024, UNSENT_B = 1024 };
 

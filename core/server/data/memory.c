@@ -13,8 +13,14 @@
 #include "core/server/data/memory.h"
 
 #include "core/base/clock.h"
+#include "core/base/map.h"
+#include "core/link/conn.h"
+#include "core/model/nspace.h"
 #include "core/rt/log.h"
+#include "core/rt/process.h"
 #include "core/server/door/door.h"
+#include "core/server/peer/peer.h"
+#include "core/server/server.h"
 
 #include <string.h>
 

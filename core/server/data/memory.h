@@ -4,7 +4,19 @@
 #ifndef PX_SERVER_DATA_MEMORY_H
 #define PX_SERVER_DATA_MEMORY_H
 
-#include "core/server/server.h"
+#include "core/types/type.h"
+
+struct px_nspace;
+struct px_peer;
+struct px_server;
+struct px_user;
+
+/* Memory that a message of a peer makes the server keep. The peer's user is charged
+ * until the memory is given back. Zeroed: none. */
+struct px_charge {
+    struct px_peer *peer; /* referenced */
+    size_t size_b;
+};
 
 /* Of one value. */
 size_t px_memory_of(const char *key, const pmix_value_t *value);
@@ -12,8 +24,6 @@ size_t px_memory_of(const char *key, const pmix_value_t *value);
  * the user, or all of them, may have; PMIX_ERR_NOMEM. */
 pmix_status_t px_memory_keep(struct px_server *srv, const struct px_nspace *ns,
                              uid_t uid, size_t size_b);
-/* Stores all values of a commit, or none if one is damaged: a handler. */
-pmix_status_t px_commit_request(struct px_server *srv, struct px_req *req);
 
 /* More of a charge, before the memory is kept; all of it is of the peer that was first
  * named. PMIX_ERR_OUT_OF_RESOURCE, with a line in the log: the user, or all of them,

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The data that servers of a job exchange when a fence collects: packed, and stored.
  * Ranks are numbered through all namespaces that take part. */
+#include "core/model/nspace.h"
 #include "core/model/proc_names.h"
+#include "core/rt/process.h"
 #include "core/server/collective/collective.h"
+#include "core/server/peer/peer.h"
 
 #include <string.h>
 

@@ -3,13 +3,24 @@
  * is worth waiting for, worth asking the host for, or will never come. Requests wait
  * until the rank commits their key, the host brings what it was asked for, the deadline
  * passes, or the data can no longer come. adr/0028 has the rule. */
+#include "core/server/data/on_get.h"
+
 #include "core/base/clock.h"
+#include "core/link/conn.h"
 #include "core/model/jobinfo.h"
 #include "core/model/lookup.h"
+#include "core/model/nspace.h"
 #include "core/rt/log.h"
+#include "core/rt/process.h"
 #include "core/server/data/memory.h"
 #include "core/server/data/reply.h"
-#include "core/server/upcall.h"
+#include "core/server/peer/authority.h"
+#include "core/server/peer/peer.h"
+#include "core/server/peer/req.h"
+#include "core/server/peer/share.h"
+#include "core/server/server.h"
+#include "core/server/upcall/upcall.h"
+#include "core/wire/requests.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -4,6 +4,13 @@
  * those that follow what earlier ones have brought; large ones go alone. */
 #include "core/server/data/reply.h"
 
+#include "core/base/map.h"
+#include "core/model/nspace.h"
+#include "core/server/peer/peer.h"
+#include "core/server/peer/req.h"
+#include "core/server/peer/share.h"
+#include "core/server/server.h"
+
 #include <string.h>
 
 #define PART_B (2u * 1024u * 1024u)

@@ -3,7 +3,13 @@
 #ifndef PX_SERVER_DATA_REPLY_H
 #define PX_SERVER_DATA_REPLY_H
 
-#include "core/server/server.h"
+#include "core/types/type.h"
+#include "core/wire/codec.h"
+#include "tenon/gds.h"
+
+struct px_nspace;
+struct px_req;
+struct px_server;
 
 /* How much an answer brings besides the value that is asked for. */
 enum px_reply_extent {

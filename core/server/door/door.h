@@ -4,8 +4,10 @@
 #ifndef PX_SERVER_DOOR_DOOR_H
 #define PX_SERVER_DOOR_DOOR_H
 
+#include "core/base/err.h"
+#include "core/base/list.h"
 #include "core/rt/log.h"
-#include "core/server/server.h"
+#include "core/types/type.h"
 #include "core/wire/hello.h"
 #include "tenon/psec.h"
 #include "tenon/ptl.h"
@@ -13,6 +15,12 @@
 #include <errno.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+
+struct px_cleanup_entry;
+struct px_module;
+struct px_server;
+struct px_timer;
+struct px_watch;
 
 struct px_listener {
     const struct px_module *ptl;

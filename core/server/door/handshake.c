@@ -3,10 +3,15 @@
  * what the host registered and what the kernel attests, answered. A silent stranger
  * costs one slot for a few seconds and no other connection any time. A tool is shown to
  * the host, who gives it its name or turns it away. */
+#include "core/model/nspace.h"
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
+#include "core/rt/process.h"
 #include "core/server/door/door.h"
-#include "core/server/upcall.h"
+#include "core/server/peer/peer.h"
+#include "core/server/peer/rpc.h"
+#include "core/server/server.h"
+#include "core/server/upcall/upcall.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

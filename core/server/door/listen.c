@@ -4,7 +4,9 @@
 #include "core/base/str.h"
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
+#include "core/rt/process.h"
 #include "core/server/door/door.h"
+#include "core/server/server.h"
 
 #include <poll.h>
 #include <stdio.h>

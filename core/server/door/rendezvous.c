@@ -13,8 +13,10 @@
 #include "core/base/str.h"
 #include "core/link/rendezvous.h"
 #include "core/rt/log.h"
+#include "core/rt/process.h"
 #include "core/server/door/door.h"
 #include "core/server/cleanup/session.h"
+#include "core/server/server.h"
 #include "tenon/ptl.h"
 
 #include <errno.h>

@@ -2,11 +2,19 @@
 /* Events between processes: registrations, delivery, and a cache for registrations that
  * come later. */
 #include "core/base/clock.h"
+#include "core/link/conn.h"
 #include "core/notify/notify.h"
 #include "core/rt/log.h"
+#include "core/rt/process.h"
 #include "core/server/data/memory.h"
 #include "core/server/host.h"
-#include "core/server/upcall.h"
+#include "core/server/peer/authority.h"
+#include "core/server/peer/peer.h"
+#include "core/server/peer/req.h"
+#include "core/server/server.h"
+#include "core/server/upcall/server_forward.h"
+#include "core/server/upcall/upcall.h"
+#include "core/wire/requests.h"
 
 #include <limits.h>
 #include <string.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Contributions of fabric components to a launch, taken apart on each node. Nothing is
  * applied before all of it was read. */
+#include "core/server/fabric/apply.h"
+
 #include "core/base/str.h"
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
-#include "core/server/fabric/apply.h"
 #include "core/server/fabric/blob.h"
 #include "core/server/fabric/gather.h"
 #include "core/server/fabric/shares.h"

@@ -4,9 +4,12 @@
 #ifndef PX_SERVER_FABRIC_APPLY_H
 #define PX_SERVER_FABRIC_APPLY_H
 
-#include "core/server/server.h"
+#include "core/base/err.h"
+#include "core/types/type.h"
 
 struct px_pnet_apply;
+struct px_server;
+
 /* err has the line for the log. */
 typedef void (*px_pnet_applied_fn)(void *arg, pmix_status_t status,
                                    const struct px_err *err);

@@ -3,7 +3,6 @@
  * another version: nothing is read of them that the check sum does not confirm. */
 #include "core/server/fabric/blob.h"
 
-#include "core/wire/ops.h"
 #include "core/wire/walk.h"
 
 #include <endian.h>

@@ -6,6 +6,7 @@
 
 #include "core/base/err.h"
 #include "core/wire/codec.h"
+#include "core/wire/ops.h"
 
 #define PX_BLOB_KEY   "tenon.pnet"
 #define PX_BLOB_MAX_B PX_MAX_INFLATED_B

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fabric components hear of the end of each local process once, however it ends: by a
  * finalize, a lost connection, the host's word, or with its job. */
+#include "core/model/nspace.h"
 #include "core/plugin/select.h"
+#include "core/server/peer/peer.h"
 #include "core/server/server.h"
 #include "frameworks/framework.h"
 #include "tenon/pnet.h"

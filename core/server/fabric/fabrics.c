@@ -5,10 +5,16 @@
  * its registrations are counted; other processes never tell when they have done with a
  * fabric, and hold it until the server ends. */
 #include "core/base/vec.h"
+#include "core/link/required.h"
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
+#include "core/rt/process.h"
 #include "core/server/fabric/shares.h"
-#include "core/server/upcall.h"
+#include "core/server/peer/peer.h"
+#include "core/server/peer/req.h"
+#include "core/server/server.h"
+#include "core/server/upcall/server_forward.h"
+#include "core/server/upcall/upcall.h"
 #include "frameworks/framework.h"
 #include "tenon/pnet.h"
 

@@ -10,6 +10,7 @@
 #include "core/reclaim/process.h"
 #include "core/rt/child.h"
 #include "core/rt/log.h"
+#include "core/rt/process.h"
 #include "core/server/fabric/blob.h"
 #include "core/server/fabric/job.h"
 #include "core/server/fabric/shares.h"

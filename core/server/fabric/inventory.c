@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inventories: what fabric components know of a node, for the host to carry to other
  * servers. They travel as contributions to a launch do. */
+#include "core/link/api.h"
+#include "core/link/required.h"
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
 #include "core/server/fabric/blob.h"
 #include "core/server/fabric/shares.h"
+#include "core/server/op.h"
 #include "core/server/server.h"
+#include "core/wire/requests.h"
 #include "frameworks/framework.h"
 #include "tenon/pnet.h"
 

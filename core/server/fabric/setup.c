@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The host gathers the data that a launch needs, where the launch begins. */
 #include "core/base/str.h"
+#include "core/link/api.h"
 #include "core/rt/log.h"
 #include "core/server/fabric/gather.h"
+#include "core/server/op.h"
 #include "core/server/server.h"
+#include "core/wire/requests.h"
 
 struct setup {
     struct px_server_op op;

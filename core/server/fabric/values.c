@@ -6,8 +6,11 @@
 #include "core/base/str.h"
 #include "core/model/jobinfo.h"
 #include "core/model/lookup.h"
+#include "core/model/nspace.h"
 #include "core/plugin/select.h"
+#include "core/rt/process.h"
 #include "core/server/fabric/job.h"
+#include "core/server/server.h"
 #include "frameworks/framework.h"
 #include "tenon/pnet.h"
 

@@ -6,7 +6,9 @@
 #define PX_SERVER_FABRIC_VALUES_H
 
 #include "core/server/fabric/shares.h"
-#include "core/server/server.h"
+
+struct px_nspace;
+struct px_server;
 
 pmix_status_t px_values_applied(struct px_server *srv, const char *nspace,
                                 const struct px_share *shares, struct px_err *err);

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Output from the host: sent to the subscriptions, or retained for the next one. A
  * delivery completes when its stream has room for another. */
+#include "core/link/api.h"
+#include "core/model/nspace.h"
+#include "core/rt/process.h"
 #include "core/server/host.h"
 #include "core/server/iof/server_iof.h"
+#include "core/server/op.h"
+#include "core/server/server.h"
+#include "core/wire/requests.h"
 
 #include <string.h>
 

@@ -3,7 +3,10 @@
  * taken is sent first. */
 #include "core/base/clock.h"
 #include "core/rt/log.h"
+#include "core/rt/process.h"
 #include "core/server/iof/server_iof.h"
+#include "core/server/peer/peer.h"
+#include "core/server/server.h"
 
 #define PROBE_MS 5u /* between two probes */
 

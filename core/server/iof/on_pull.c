@@ -3,11 +3,23 @@
  * keeps up is sent a piece at once. A reader that is behind has a cursor in the backlog
  * of the source. When its connection has drained, its cursors send one piece each in
  * turn. */
+#include "core/base/map.h"
+#include "core/iof/receivers/receivers.h"
+#include "core/link/conn.h"
+#include "core/model/nspace.h"
 #include "core/rt/log.h"
+#include "core/rt/process.h"
 #include "core/server/data/memory.h"
 #include "core/server/door/door.h"
 #include "core/server/host.h"
 #include "core/server/iof/server_iof.h"
+#include "core/server/peer/authority.h"
+#include "core/server/peer/peer.h"
+#include "core/server/peer/req.h"
+#include "core/server/server.h"
+#include "core/server/upcall/module.h"
+#include "core/server/upcall/upcall.h"
+#include "core/wire/requests.h"
 
 #include <string.h>
 

@@ -2,10 +2,19 @@
 /* Input on its way to the host. Input of one process for the same targets is a queue:
  * the host gets the next piece when it has answered the one before. The answer of the
  * host is the answer to the process, which may then reuse its buffer. */
+#include "core/link/api.h"
 #include "core/rt/log.h"
 #include "core/server/data/memory.h"
 #include "core/server/host.h"
 #include "core/server/iof/server_iof.h"
+#include "core/server/op.h"
+#include "core/server/peer/authority.h"
+#include "core/server/peer/peer.h"
+#include "core/server/peer/req.h"
+#include "core/server/server.h"
+#include "core/server/upcall/server_forward.h"
+#include "core/server/upcall/upcall.h"
+#include "core/wire/requests.h"
 
 #include <string.h>
 

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The part of a server that forwards standard streams. */
+#include "core/base/map.h"
+#include "core/iof/receivers/receivers.h"
+#include "core/model/nspace.h"
+#include "core/rt/process.h"
 #include "core/server/iof/server_iof.h"
+#include "core/server/peer/peer.h"
+#include "core/server/peer/req.h"
+#include "core/server/server.h"
 
 #include <string.h>
 

@@ -3,9 +3,16 @@
 #ifndef PX_SERVER_IOF_H
 #define PX_SERVER_IOF_H
 
+#include "core/base/list.h"
 #include "core/iof/receivers/receivers.h"
+#include "core/link/api.h"
 #include "core/server/iof/backlog.h"
-#include "core/server/upcall.h"
+#include "core/server/upcall/server_forward.h"
+#include "core/server/upcall/upcall.h"
+
+struct px_peer;
+struct px_req;
+struct px_server;
 
 struct px_relay {
     struct px_backlogs backlogs;

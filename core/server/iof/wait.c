@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Deliveries that wait for room in a backlog. */
+#include "core/base/map.h"
+#include "core/link/api.h"
+#include "core/rt/process.h"
 #include "core/server/iof/server_iof.h"
 
 /* Calls back the hosts; posted, as a callback may change the lists of this room. */

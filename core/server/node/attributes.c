@@ -4,6 +4,7 @@
 #include "core/base/strv.h"
 #include "core/role/support.h"
 #include "core/server/host.h"
+#include "core/server/op.h"
 #include "core/server/server.h"
 
 #include <string.h>

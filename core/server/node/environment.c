@@ -7,9 +7,12 @@
 #include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/base/vec.h"
+#include "core/model/nspace.h"
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
+#include "core/rt/process.h"
 #include "core/server/host.h"
+#include "core/server/server.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

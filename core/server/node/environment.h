@@ -3,9 +3,10 @@
 #ifndef PX_SERVER_NODE_ENVIRONMENT_H
 #define PX_SERVER_NODE_ENVIRONMENT_H
 
-#include "core/server/server.h"
+#include "core/types/type.h"
 
 struct px_launch_env;
+struct px_server;
 
 /* NULL: no memory. */
 struct px_launch_env *px_launch_env_create(const char *nspace);

@@ -2,10 +2,12 @@
 /* Variables of this process's environment for the processes of a job: components keep
  * which, and contribute them to the launch. */
 #include "core/plugin/select.h"
+#include "core/server/op.h"
 #include "core/server/server.h"
+#include "core/wire/requests.h"
 #include "frameworks/framework.h"
-#include "pmix_envars.h"
 #include "tenon/pnet.h"
+#include "pmix_envars.h"
 
 #include <string.h>
 

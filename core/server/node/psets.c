@@ -2,6 +2,7 @@
 /* Process sets: the host names them; clients get events about them and query them. */
 #include "core/base/strv.h"
 #include "core/server/host.h"
+#include "core/server/op.h"
 #include "core/server/server.h"
 
 #include <string.h>

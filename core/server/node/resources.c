@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Information that holds for every job, from the host; and that about whole jobs, for
  * it. */
+#include "core/model/nspace.h"
 #include "core/model/resources.h"
 
+#include "core/rt/process.h"
 #include "core/server/collective/collective.h"
+#include "core/server/op.h"
+#include "core/server/peer/share.h"
+#include "core/server/server.h"
+#include "core/wire/requests.h"
 
 #include <string.h>
 

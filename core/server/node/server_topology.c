@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Topology for hosts, who describe their processes with it, and for clients that have
  * no hwloc. */
+#include "core/link/required.h"
+#include "core/model/nspace.h"
 #include "core/model/topology.h"
 #include "core/base/str.h"
 #include "core/link/api.h"
 #include "core/model/jobinfo.h"
 #include "core/model/lookup.h"
+#include "core/rt/process.h"
+#include "core/server/peer/peer.h"
+#include "core/server/peer/req.h"
 #include "core/server/server.h"
 #include "core/types/handle.h"
 

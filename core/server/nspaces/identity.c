@@ -5,6 +5,7 @@
 #include "core/base/vec.h"
 #include "core/model/assembly.h"
 #include "core/model/lookup.h"
+#include "core/model/nspace.h"
 #include "core/model/proc_names.h"
 #include "core/rt/process.h"
 

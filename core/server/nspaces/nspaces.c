@@ -3,10 +3,16 @@
  * members. */
 #include "core/server/nspaces/nspaces.h"
 
+#include "core/base/map.h"
 #include "core/model/jobinfo.h"
+#include "core/model/nspace.h"
 #include "core/model/proc_names.h"
 #include "core/rt/log.h"
+#include "core/rt/process.h"
 #include "core/server/nspaces/identity.h"
+#include "core/server/peer/peer.h"
+#include "core/server/server.h"
+#include "core/server/upcall/upcall.h"
 #include "pmix_connect.h"
 
 #include <string.h>

@@ -8,7 +8,10 @@
 #include "core/model/assembly.h"
 #include "core/server/host.h"
 #include "core/server/nspaces/identity.h"
-#include "core/server/upcall.h"
+#include "core/types/type.h"
+
+struct px_nspace;
+struct px_server;
 
 /* The name that the namespace will have, if the connect ends well. PMIX_ERR_NOT_FOUND:
  * there is a job of which this server does not know how large it is. */

@@ -10,7 +10,9 @@
 #include "core/base/clock.h"
 #include "core/base/proc.h"
 #include "core/model/nspace.h"
+#include "core/rt/process.h"
 #include "core/server/cleanup/session.h"
+#include "core/server/peer/peer.h"
 
 /* ---- ends ------------------------------------------------------------------------ */
 

@@ -8,8 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/rt/process.h"
 #include "core/server/collective/collective.h"
 #include "core/server/host.h"
+#include "core/server/peer/peer.h"
 #include "pmix_connect.h"
 
 #define SCENE(j, f, e, ...)                           \

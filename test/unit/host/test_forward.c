@@ -10,7 +10,10 @@
 
 #include "alloc_fail.h"
 #include "core/base/fd.h"
+#include "core/model/nspace.h"
+#include "core/rt/process.h"
 #include "core/server/host.h"
+#include "core/server/peer/peer.h"
 #include "pmix_tool.h"
 #include "tenon/component.h"
 

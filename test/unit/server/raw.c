@@ -6,6 +6,9 @@
 #include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "core/base/str.h"
+#include "core/rt/process.h"
+#include "core/server/peer/peer.h"
+#include "core/wire/frame.h"
 #include "pmix_server.h"
 
 #include <arpa/inet.h>

@@ -3,6 +3,9 @@
  * programs, request by request. Requests at random are in test_cleanup_model.c. */
 #include "cleaner.h"
 #include "core/base/str.h"
+#include "core/model/nspace.h"
+#include "core/rt/process.h"
+#include "core/server/peer/peer.h"
 #include "fake_host.h"
 #include "px_test.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests for clean-up, made at random, against a model of the rules of RFC 0027: after each, what
  * stands in the journal is what the model says. PX_TEST_SEED=<number> makes other requests. */
+#include "core/rt/process.h"
+#include "core/server/peer/peer.h"
 #include "alloc_fail.h"
 #include "cleaner.h"
 #include "fake_host.h"

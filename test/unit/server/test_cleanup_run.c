@@ -4,6 +4,8 @@
 #include "cleaner.h"
 #include "core/base/clock.h"
 #include "core/base/str.h"
+#include "core/rt/process.h"
+#include "core/server/peer/peer.h"
 #include "fake_host.h"
 #include "px_test.h"
 #include "seccomp.h"

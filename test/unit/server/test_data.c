@@ -5,7 +5,13 @@
 
 #include "core/base/fd.h"
 #include "core/base/str.h"
+#include "core/link/conn.h"
+#include "core/model/nspace.h"
+#include "core/rt/process.h"
+#include "core/server/peer/peer.h"
 #include "core/types/handle.h"
+#include "core/wire/frame.h"
+#include "core/wire/requests.h"
 #include "scene.h"
 
 #include <semaphore.h>

@@ -6,7 +6,10 @@
 #include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "core/base/str.h"
+#include "core/rt/process.h"
 #include "core/server/door/door.h"
+#include "core/server/peer/peer.h"
+#include "core/wire/frame.h"
 #include "fake_host.h"
 #include "raw.h"
 

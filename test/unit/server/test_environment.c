@@ -2,6 +2,7 @@
 /* What a child is given to find its server, and what goes along with a launch. */
 #include "core/base/str.h"
 #include "core/base/strv.h"
+#include "core/model/nspace.h"
 #include "core/server/fabric/job.h"
 #include "fake_host.h"
 #include "pmix_envars.h"

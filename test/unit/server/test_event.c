@@ -4,6 +4,8 @@
 
 #include "core/base/fd.h"
 #include "core/rt/process.h"
+#include "core/wire/frame.h"
+#include "core/wire/requests.h"
 #include "pmix_tool.h"
 #include "scene.h"
 

@@ -2,6 +2,8 @@
 /* Requests that go to the host, as a table: each arrives whole, with the user that the connection
  * proves whatever was claimed, and its answer comes back. Then what is special about some. */
 #include "core/base/str.h"
+#include "core/rt/process.h"
+#include "core/server/peer/peer.h"
 #include "fake_host.h"
 #include "px_test.h"
 #include "raw.h"

@@ -2,7 +2,9 @@
 /* Forwarded output and input, to and from clients that speak in bytes: whatever the pace of those
  * who write and those who read, each byte arrives once and in order, or it is said how many did
  * not. */
+#include "core/rt/process.h"
 #include "core/server/iof/server_iof.h"
+#include "core/server/peer/peer.h"
 #include "iof_scene.h"
 
 #include "alloc_fail.h"

@@ -2,9 +2,11 @@
 /* A host and its server: the host's module is read as far as it is known to reach, and not a byte
  * further; namespaces and clients come and go, in the order hosts like, whoever waits for them. */
 #include "core/base/str.h"
+#include "core/model/nspace.h"
+#include "core/rt/process.h"
 #include "core/server/cleanup/session.h"
 #include "core/server/host.h"
-#include "core/server/upcall.h"
+#include "core/server/upcall/module.h"
 #include "fake_host.h"
 #include "raw.h"
 

@@ -5,7 +5,15 @@
 #include "../rt/rt_test.h"
 #include "alloc_fail.h"
 #include "core/base/fd.h"
-#include "core/server/upcall.h"
+#include "core/link/conn.h"
+#include "core/model/nspace.h"
+#include "core/rt/process.h"
+#include "core/server/peer/authority.h"
+#include "core/server/peer/peer.h"
+#include "core/server/peer/req.h"
+#include "core/server/upcall/server_forward.h"
+#include "core/server/upcall/upcall.h"
+#include "core/wire/frame.h"
 #include "scene.h"
 
 #include <pthread.h>

@@ -2,7 +2,9 @@
 /* Where root's server has its private folder: nowhere where a user could put another in its place. */
 #include "core/reclaim/rmtree.h"
 #include "core/base/str.h"
+#include "core/rt/process.h"
 #include "core/server/cleanup/session.h"
+#include "core/server/server.h"
 #include "fake_host.h"
 #include "px_test.h"
 #include "tree.h"

@@ -3,6 +3,7 @@
 #include "core/base/fd.h"
 #include "core/model/jobinfo.h"
 #include "core/plugin/select.h"
+#include "core/wire/frame.h"
 #include "fake_host.h"
 #include "raw.h"
 

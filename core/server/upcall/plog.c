@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PMIx_Log for a host without a function for it. Each row of a table is a channel,
  * which goes to a standard stream of this process. */
-#include "core/server/plog.h"
+#include "core/server/upcall/plog.h"
 
 #include "core/base/str.h"
 #include "core/iof/stream.h"
 #include "core/link/required.h"
 #include "core/rt/log.h"
+#include "core/server/server.h"
+#include "core/server/upcall/upcall.h"
+#include "core/wire/requests.h"
 
 #include <string.h>
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PMIx_Log served by the server itself. Loop thread only. */
-#ifndef PX_SERVER_PLOG_H
-#define PX_SERVER_PLOG_H
+#ifndef PX_SERVER_UPCALL_PLOG_H
+#define PX_SERVER_UPCALL_PLOG_H
 
-#include "core/server/upcall.h"
+#include "core/types/type.h"
+
+struct px_server;
+struct px_upcall;
 
 /* Writes the texts of a request to this process's own stdout and stderr, in the order
  * of calls. Answers as a host's function does: PMIX_SUCCESS means that the answer

@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Clients are told of the tables that they read in place; one that cannot is sent their
  * data instead. */
+#include "core/server/peer/share.h"
+
+#include "core/base/map.h"
+#include "core/link/conn.h"
 #include "core/model/jobinfo.h"
+#include "core/model/nspace.h"
 #include "core/rt/log.h"
+#include "core/rt/process.h"
+#include "core/server/peer/authority.h"
+#include "core/server/peer/peer.h"
 #include "core/server/server.h"
 #include "frameworks/framework.h"
 #include "tenon/gds.h"

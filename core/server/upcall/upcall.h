@@ -2,22 +2,18 @@
 /* Upcalls: what is handed to the host and how its answer comes back, from any thread,
  * inside the upcall or never. One object serves every shape of callback the host module
  * has. */
-#ifndef PX_SERVER_UPCALL_H
-#define PX_SERVER_UPCALL_H
+#ifndef PX_SERVER_UPCALL_UPCALL_H
+#define PX_SERVER_UPCALL_UPCALL_H
 
+#include "core/base/list.h"
+#include "core/rt/loop.h"
 #include "core/wire/requests.h"
-#include "core/server/server.h"
+#include "pmix_server.h"
 
-/* ---- the module of a host -------------------------------------------------------- */
+#include <stdatomic.h>
 
-/* Copies the slots that are known to be there into out, each where our own layout has
- * it; the others are NULL. How much there is says TENON_SERVER_MODULE_SIZE among the
- * infos, which come from the same caller as the module; without it that are the 28
- * slots of every release since 4.0, and nothing behind them is read. Any thread. */
-void px_module_take(const pmix_server_module_t *from, const pmix_info_t *info, size_t n,
-                    pmix_server_module_t *out);
-
-/* ---- calls of it ----------------------------------------------------------------- */
+struct px_req;
+struct px_server;
 
 struct px_upcall;
 
@@ -78,34 +74,5 @@ void px_upcall_validation_cb(pmix_status_t status, pmix_info_t info[], size_t n,
                              void *cbdata);
 void px_upcall_modex_cb(pmix_status_t status, const char *data, size_t n, void *cbdata,
                         pmix_release_cbfunc_t release, void *release_data);
-
-/* ---- rpc.c ----------------------------------------------------------------------- */
-
-/* How a request goes to the host: what it holds, into the upcall; what the server knows
- * better; the call; the reply that the answer makes. */
-struct px_forward {
-    const struct px_request *request;
-    const char *function; /* of the caller, for the log */
-    /* The built-in host honours the attributes of its rows and no others. */
-    bool checked;
-    size_t slot; /* PX_SLOT: without it PMIX_ERR_NOT_SUPPORTED; 0: call looks */
-    bool newest; /* types younger than most dialects, in a message that is as young */
-    /* NULL: px_forward_user */
-    pmix_status_t (*prepare)(struct px_req *req, struct px_upcall *u);
-    pmix_status_t (*call)(const pmix_server_module_t *module, struct px_upcall *u);
-    px_upcall_fn reply;
-};
-#define PX_SLOT(function) \
-    (offsetof(pmix_server_module_t, function) / sizeof(void (*)(void)) + 1)
-
-pmix_status_t px_forward(struct px_server *srv, struct px_req *req);
-/* The user that the connection proves, in place of one that was claimed, among the
- * infos. */
-pmix_status_t px_forward_user(struct px_req *req, struct px_upcall *u);
-
-/* The most common answers; arg is the request. Its status is the reply. */
-void px_upcall_reply_status(void *arg, const struct px_upcall *answer);
-/* Status, then infos. */
-void px_upcall_reply_infos(void *arg, const struct px_upcall *answer);
 
 #endif

@@ -3,10 +3,19 @@
  * monitoring), with the system around them (allocations, resource blocks, sessions,
  * credentials), and what processes publish. */
 #include "core/model/jobinfo.h"
+#include "core/model/nspace.h"
+#include "core/rt/process.h"
 #include "core/server/cleanup/cleanup.h"
 #include "core/server/cleanup/request.h"
-#include "core/server/plog.h"
-#include "core/server/upcall.h"
+#include "core/server/peer/authority.h"
+#include "core/server/peer/peer.h"
+#include "core/server/peer/req.h"
+#include "core/server/peer/share.h"
+#include "core/server/server.h"
+#include "core/server/upcall/plog.h"
+#include "core/server/upcall/server_forward.h"
+#include "core/server/upcall/upcall.h"
+#include "core/wire/requests.h"
 
 /* ---- spawn ----------------------------------------------------------------------- */
 

@@ -2,8 +2,13 @@
 /* Authority. A server may serve several users: a client reads of, acts on and sends
  * events to processes of its own user only, unless it is root's. Beyond that the host
  * decides. */
+#include "core/server/peer/authority.h"
+
 #include "core/base/vec.h"
-#include "core/server/host.h"
+#include "core/model/nspace.h"
+#include "core/rt/process.h"
+#include "core/server/peer/peer.h"
+#include "core/server/peer/req.h"
 #include "core/server/server.h"
 
 #include <string.h>
@@ -83,13 +88,4 @@ pmix_status_t px_infos_set_user(px_infos *infos, const struct px_peer *peer)
         return px_infos_set(infos, PMIX_GRPID, &peer->gid, PMIX_UINT32);
     px_infos_drop(infos, PMIX_GRPID); /* unknown, so it cannot be claimed */
     return PMIX_SUCCESS;
-}
-
-pmix_status_t px_builtin_required(const struct px_server *srv, const char *function,
-                                  const px_infos *infos)
-{
-    if (!srv->host)
-        return PMIX_SUCCESS;
-    const struct px_support_rows rows = {srv->host->support, srv->host->n_support};
-    return px_required_check(function, &rows, infos->v, infos->n);
 }

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Values that a client commits. */
+#ifndef PX_SERVER_DATA_COMMIT_H
+#define PX_SERVER_DATA_COMMIT_H
+
+#include "core/types/type.h"
+
+struct px_req;
+struct px_server;
+
+/* Stores all values of a commit, or none if one is damaged: a handler. */
+pmix_status_t px_commit_request(struct px_server *srv, struct px_req *req);
+
+#endif

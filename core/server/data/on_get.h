@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests for the data of a process. */
+#ifndef PX_SERVER_DATA_ON_GET_H
+#define PX_SERVER_DATA_ON_GET_H
+
+#include "core/types/type.h"
+
+struct px_server;
+
+/* Serves the requests that wait for data of this rank, which have arrived. */
+void px_get_data_arrived(struct px_server *srv, const pmix_proc_t *proc);
+
+#endif

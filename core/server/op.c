@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/server/op.h"
+
+#include "core/rt/process.h"
+#include "core/server/server.h"
+
+static void on_op(struct px_api *api)
+{
+    const struct px_server_op *op = PX_CONTAINER_OF(api, struct px_server_op, api);
+
+    pmix_status_t rc = px_process.server ? op->run(px_process.server, op)
+                                         : PMIX_ERR_INIT;
+
+    if (rc != PX_DEFERRED) /* else op may be gone */
+        px_api_done(api, rc);
+}
+
+pmix_status_t px_server_submit(struct px_server_op *op, size_t size, bool sound)
+{
+    if (!px_server_here())
+        return PMIX_ERR_INIT;
+    op->api.start = on_op;
+    op->api.invalid = !sound;
+    return op->api.cb || op->api.finish ? px_api_post(&op->api, size)
+                                        : px_api_wait(&op->api);
+}

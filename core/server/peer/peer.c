@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Peers: found by name, and the end of a connection, of which each part is
+ * notified. */
+#include "core/server/peer/peer.h"
+
+#include "core/link/conn.h"
+#include "core/rt/log.h"
+#include "core/rt/process.h"
+#include "core/server/server.h"
+
+struct px_local *px_local_before(const struct px_nspace *ns, pmix_rank_t rank)
+{
+    const struct px_list *l = ns->locals.prev;
+
+    while (l != &ns->locals && PX_CONTAINER_OF(l, struct px_local, link)->rank > rank)
+        l = l->prev;
+    return l == &ns->locals ? NULL : PX_CONTAINER_OF(l, struct px_local, link);
+}
+
+struct px_local *px_local_find(struct px_server *srv PX_UNUSED, const pmix_proc_t *proc)
+{
+    struct px_nspace *ns = px_nspace_find(px_process.model, proc->nspace);
+    struct px_local *local = ns ? px_local_before(ns, proc->rank) : NULL;
+
+    return local && local->rank == proc->rank ? local : NULL;
+}
+
+struct px_peer *px_peer_find(struct px_server *srv, const pmix_proc_t *proc)
+{
+    PX_LIST_EACH (&srv->peers, struct px_peer, p, link)
+        if (!p->gone && px_proc_same(&p->proc, proc))
+            return p;
+    return NULL;
+}
+
+/* ---- the end --------------------------------------------------------------------- */
+
+/* True if no other connection of its rank is left that takes part. */
+static bool retire(struct px_peer *p)
+{
+    if (p->finalized || (!p->local && !p->tool))
+        return false;
+    p->finalized = true;
+    return p->local && --p->local->n_peers == 0;
+}
+
+void px_peer_finalized(struct px_server *srv, struct px_peer *peer)
+{
+    if (retire(peer)) {
+        peer->local->finalized = true;
+        peer->local->connected = false;
+        PX_PARTS_NOTIFY(srv, rank_gone, &peer->proc);
+    }
+    PX_PARTS_NOTIFY(srv, peer_left, peer);
+}
+
+void px_server_peer_lost(struct px_server *srv, struct px_peer *peer, pmix_status_t why)
+{
+    bool last, lost;
+
+    if (peer->gone)
+        return;
+    peer->gone = true;
+    px_conn_destroy(peer->conn);
+    peer->conn = NULL;
+    px_list_remove(&peer->link);
+    last = retire(peer);
+    lost = last && why;
+    if (lost)
+        peer->local->lost = true;
+    PX_PARTS_NOTIFY(srv, peer_left, peer);
+    if (last)
+        PX_PARTS_NOTIFY(srv, rank_gone, &peer->proc);
+    PX_PARTS_NOTIFY(srv, peer_gone, peer);
+    if (lost && !srv->stopping) {
+        px_log(PX_LOG_INFO, "server", "%s.%u lost its connection (%s)",
+               peer->proc.nspace, peer->proc.rank, PMIx_Error_string(why));
+        PX_PARTS_NOTIFY(srv, rank_lost, &peer->proc);
+    }
+    peer->local = NULL; /* may be gone before the peer is */
+    px_peer_unref(peer);
+}

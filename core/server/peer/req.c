@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Arguments of requests, and exactly one reply to each. */
+#include "core/server/peer/req.h"
+
+#include "core/link/channel.h"
+#include "core/link/conn.h"
+#include "core/model/proc_names.h"
+#include "core/rt/log.h"
+#include "core/rt/process.h"
+#include "core/server/peer/peer.h"
+#include "core/server/server.h"
+
+/* ---- arguments ------------------------------------------------------------------- */
+
+pmix_status_t px_req_unpack(struct px_req *req, struct px_args *args,
+                            const struct px_arg *table)
+{
+    pmix_status_t rc = px_unpack_args(&req->in, args, table);
+
+    return rc ? rc
+              : px_charge(&req->charge, req->peer, PX_MAX_DECODED_B - req->in.budget);
+}
+
+pmix_status_t px_req_expand(struct px_req *req, struct px_args *args)
+{
+    size_t named = args->n_procs;
+    pmix_status_t rc = px_procs_expand(px_process.model, &args->procs, &args->n_procs);
+
+    if (rc || args->n_procs <= named)
+        return rc;
+    return px_charge(&req->charge, req->peer,
+                     (args->n_procs - named) * sizeof(*args->procs));
+}
+
+/* ---- replies --------------------------------------------------------------------- */
+
+void px_req_drop(struct px_req *req)
+{
+    px_buf_cleanup(&req->reply);
+    px_charge_end(&req->charge);
+    px_peer_unref(req->peer);
+    free(req);
+}
+
+/* Since the request was made the process may have become the client of another server,
+ * which counts its own requests: an answer must not be taken for one of those. */
+static void answer_self(const struct px_server *srv, uint32_t tag, const px_buf *reply)
+{
+    struct px_model *m = px_process.model;
+
+    if (m && m->channel.ctx == srv)
+        (void)px_channel_reply(&m->channel, tag, reply->data, reply->len);
+}
+
+static void on_own_reply(struct px_msg *msg)
+{
+    struct px_req *req = PX_CONTAINER_OF(msg, struct px_req, msg);
+
+    answer_self(req->peer->server, req->tag, &req->reply);
+    px_req_drop(req);
+}
+
+void px_reply_begin(const struct px_req *req, px_writer *w, pmix_status_t status)
+{
+    px_writer_init(w, req->peer->codec);
+    px_pack_status(w, status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status);
+}
+
+/* Replaces what was packed so far by a status. */
+static void pack_instead(const struct px_req *req, px_writer *w, pmix_status_t why)
+{
+    px_log(PX_LOG_WARN, "server", "cannot reply to command %u of %s.%u: %s", req->op,
+           req->peer->proc.nspace, req->peer->proc.rank, PMIx_Error_string(why));
+    px_writer_cleanup(w);
+    px_reply_begin(req, w, why);
+}
+
+/* The client waits for this reply, perhaps for ever: if not even a status can be sent,
+ * the connection is closed. */
+static void reply_to_client(const struct px_req *req, px_writer *w)
+{
+    struct px_conn *conn = req->peer->conn;
+    pmix_status_t rc = px_conn_send(conn, 0, req->tag, &w->buf);
+
+    if (!rc || rc == PMIX_ERR_LOST_CONNECTION)
+        return;
+    pack_instead(req, w, rc);
+    rc = px_conn_send(conn, 0, req->tag, &w->buf);
+    if (rc)
+        px_conn_fail(conn, rc);
+}
+
+void px_req_reply(struct px_req *req, px_writer *w)
+{
+    struct px_peer *peer = req->peer;
+
+    if (w->status)
+        pack_instead(req, w, w->status);
+    /* The user's callback must not run inside whatever loop the reply is made in: it
+     * goes through the mailbox like the answers of a host's threads. */
+    if (peer == peer->server->self) {
+        req->reply = px_buf_take(&w->buf);
+        req->msg.run = on_own_reply;
+        px_post(px_process.loop, &req->msg);
+        return;
+    }
+    if (peer->conn)
+        reply_to_client(req, w);
+    px_writer_cleanup(w);
+    px_req_drop(req);
+}
+
+void px_req_done(struct px_req *req, pmix_status_t status)
+{
+    px_writer w;
+
+    px_reply_begin(req, &w, status);
+    px_req_reply(req, &w);
+}
+
+void px_req_done_meanwhile(struct px_req *req)
+{
+    px_writer w;
+
+    px_reply_begin(req, &w, PMIX_SUCCESS);
+    if (w.status || px_conn_append(req->peer->conn, req->tag, &w.buf)) {
+        px_writer_cleanup(&w);
+        px_req_done(req, PMIX_SUCCESS);
+        return;
+    }
+    px_writer_cleanup(&w);
+    px_req_drop(req);
+}
+
+void px_peer_refuse(struct px_peer *peer, uint32_t tag, pmix_status_t why)
+{
+    struct px_req req = {.peer = peer, .tag = tag};
+    px_writer w;
+
+    px_reply_begin(&req, &w, why);
+    if (peer == peer->server->self)
+        answer_self(peer->server, tag, &w.buf);
+    else if (peer->conn)
+        reply_to_client(&req, &w);
+    px_writer_cleanup(&w);
+}

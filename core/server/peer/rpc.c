@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Dispatch: from a frame to the row of a table, which says who may send it and what is
+ * done. */
+#include "core/server/peer/rpc.h"
+
+#include "core/link/conn.h"
+#include "core/model/nspace.h"
+#include "core/rt/log.h"
+#include "core/rt/process.h"
+#include "core/server/data/memory.h"
+#include "core/server/peer/authority.h"
+#include "core/server/peer/peer.h"
+#include "core/server/peer/req.h"
+#include "core/server/server.h"
+#include "core/server/upcall/server_forward.h"
+#include "core/wire/hello.h"
+#include "tenon/ptl.h"
+
+#include <stdlib.h>
+
+#define REQUEST_B 1024u /* of a request, beside what its client sends */
+
+/* ---- requests -------------------------------------------------------------------- */
+
+static const struct px_rpc *find_rpc(const struct px_server *srv, uint8_t op)
+{
+    for (const struct px_server_part *const *p = srv->parts; *p; p++)
+        for (const struct px_rpc *rpc = (*p)->rpcs; rpc && rpc->senders; rpc++)
+            if (rpc->op == op)
+                return rpc;
+    return NULL;
+}
+
+static pmix_status_t handle(struct px_server *srv, struct px_req *req)
+{
+    const struct px_peer *peer = req->peer;
+    pmix_status_t rc = px_unpack_u8(&req->in, &req->op, PMIX_COMMAND);
+
+    if (rc) {
+        px_log(PX_LOG_WARN, "server", "message of %s.%u without a command",
+               peer->proc.nspace, peer->proc.rank);
+        return PMIX_ERR_BAD_PARAM;
+    }
+    req->rpc = find_rpc(srv, req->op);
+    rc = px_req_admit(req);
+    if (!rc && !req->rpc->passing)
+        rc = px_charge(&req->charge, req->peer,
+                       REQUEST_B + (size_t)(req->in.end - req->in.pos));
+    if (rc)
+        return rc;
+    if (req->rpc->forward)
+        return px_forward(srv, req);
+    rc = req->rpc->handler(srv, req);
+    if (rc == PMIX_ERR_NOT_SUPPORTED)
+        px_log(PX_LOG_INFO, "server",
+               "command %u of %s.%u is not supported by this "
+               "library",
+               req->op, peer->proc.nspace, peer->proc.rank);
+    return rc;
+}
+
+void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t tag,
+                        const uint8_t *payload, size_t n)
+{
+    struct px_req *req;
+
+    if (tag < PX_TAG_DYNAMIC) /* heartbeats and the like ask for nothing */
+        return;
+    req = malloc(sizeof *req);
+    if (!req) {
+        px_peer_refuse(peer, tag, PMIX_ERR_NOMEM);
+        return;
+    }
+    *req = (struct px_req){.peer = peer, .tag = tag};
+    px_peer_ref(peer);
+    px_reader_init(&req->in, peer->codec, payload, n);
+    pmix_status_t rc = handle(srv, req);
+    if (rc != PX_DEFERRED)
+        px_req_done(req, rc);
+}
+
+/* ---- connections ----------------------------------------------------------------- */
+
+static void on_conn_frame(void *arg, const struct px_frame *frame,
+                          const uint8_t *payload)
+{
+    struct px_peer *peer = arg;
+
+    px_peer_ref(peer);
+    px_server_dispatch(peer->server, peer, frame->tag, payload, frame->nbytes);
+    px_peer_unref(peer);
+}
+
+static void on_conn_lost(void *arg, pmix_status_t why)
+{
+    struct px_peer *peer = arg;
+
+    px_server_peer_lost(peer->server, peer, why);
+}
+
+static void on_conn_room(void *arg)
+{
+    struct px_peer *peer = arg;
+
+    px_peer_ref(peer);
+    PX_PARTS_NOTIFY(peer->server, peer_room, peer);
+    px_peer_unref(peer);
+}
+
+static void on_conn_charge(void *arg, int64_t change, int64_t unread)
+{
+    struct px_peer *peer = arg;
+
+    px_memory_charge(peer->server, peer->user, change, unread);
+}
+
+static bool conn_has_room(void *arg, int64_t more)
+{
+    struct px_peer *peer = arg;
+
+    return px_memory_has_room(peer->server, peer->user, more);
+}
+
+static const struct px_conn_ops conn_ops = {.on_frame = on_conn_frame,
+                                            .on_lost = on_conn_lost,
+                                            .on_room = on_conn_room,
+                                            .charge = on_conn_charge,
+                                            .has_room = conn_has_room};
+
+struct px_peer *px_peer_create(struct px_server *srv, int fd,
+                               const struct px_ptl_peer *who,
+                               const struct px_hello *hello)
+{
+    struct px_peer *p = calloc(1, sizeof *p);
+
+    if (!p)
+        return NULL;
+    *p = (struct px_peer){.refs = 1,
+                          .server = srv,
+                          .proc = hello->proc,
+                          .pid = who->has_pid ? who->pid : 0,
+                          .inode = who->inode,
+                          .codec = {.dialect = px_dialect_find(hello->dialect),
+                                    .described = hello->described},
+                          .version = hello->version,
+                          .gds = px_store_of_peer(hello->gds),
+                          .reads_in_place = true, /* if that is what it named */
+                          .pindex = ++srv->next_pindex};
+    px_list_init(&p->interests);
+    if (px_conn_create(px_process.loop, fd, &conn_ops, p, &p->conn)) {
+        free(p);
+        return NULL;
+    }
+    return p;
+}

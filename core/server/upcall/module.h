@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The module of functions that a host gives. */
+#ifndef PX_SERVER_UPCALL_MODULE_H
+#define PX_SERVER_UPCALL_MODULE_H
+
+#include "core/types/type.h"
+#include "pmix_server.h"
+
+struct px_server;
+
+/* Copies the slots that are known to be there into out, each where our own layout has
+ * it; the others are NULL. TENON_SERVER_MODULE_SIZE among the infos, which come from
+ * the same caller as the module, says how large the module is. Without that size only
+ * the 28 slots of every release since 4.0 are read. Any thread. */
+void px_module_take(const pmix_server_module_t *from, const pmix_info_t *info, size_t n,
+                    pmix_server_module_t *out);
+
+/* Checks directives that the built-in host alone reads; success for another host. */
+pmix_status_t px_builtin_required(const struct px_server *srv, const char *function,
+                                  const px_infos *infos);
+
+#endif
