@@ -42,18 +42,18 @@ void px_server_client_started(struct px_server *srv, const pmix_proc_t *proc, pi
 void px_server_client_revives(struct px_server *srv, const pmix_proc_t *proc,
                               bool revives)
 {
-    struct px_cleanup_job *job = px_cleanup_job_find(srv->cleanup, proc->nspace);
+    struct px_cleanup_job *job = px_cleanup_job_find(srv->part.cleanup, proc->nspace);
     struct px_cleanup_rank *r = job ? px_cleanup_rank_find(job, proc->rank) : NULL;
 
     if (r)
         r->revives = revives;
     if (job && !revives)
-        srv->cleanup->check(job);
+        srv->part.cleanup->check(job);
 }
 
 bool px_server_client_settled(struct px_server *srv, const pmix_proc_t *proc)
 {
-    struct px_cleanup_job *job = px_cleanup_job_find(srv->cleanup, proc->nspace);
+    struct px_cleanup_job *job = px_cleanup_job_find(srv->part.cleanup, proc->nspace);
 
     if (!job)
         return true;

@@ -18,6 +18,7 @@ struct px_rpc;
 
 /* State of the parts for the server; each structure is known to its part alone. */
 struct px_server_parts {
+    struct px_cleanup *cleanup;
     struct px_collect *collect;
     struct px_connected *connected;
     struct px_door *door;
@@ -27,6 +28,7 @@ struct px_server_parts {
     struct px_launch_envs *launch_envs;
     struct px_memory *memory;
     struct px_plog *plog;
+    struct px_session *session;
     struct px_values *values;
     /* of one part each, which needs no more */
     struct px_list attributes, cached_events, gathers, psets, waiting_gets;

@@ -11,9 +11,7 @@
 #include "pmix_server.h"
 
 struct px_builtin_host;
-struct px_cleanup;
 struct px_peer;
-struct px_session;
 
 /* Status of a handler or an operation whose answer comes later. */
 #define PX_DEFERRED ((pmix_status_t)1)
@@ -25,8 +23,6 @@ struct px_server {
     const struct px_server_part *const *parts;
     size_t n_parts; /* created */
     struct px_server_parts part;
-    struct px_session *session;
-    struct px_cleanup *cleanup;
     pmix_proc_t proc; /* our own name */
     char *tmpdir, *system_tmpdir,
         *dir;      /* dir: our private one, made by us; may be NULL */
@@ -38,7 +34,6 @@ struct px_server {
     struct px_list upcalls; /* asked of the host, not answered yet */
     struct px_peer *self;   /* for our own API calls */
     uint32_t last_own_tag;  /* of one of those */
-    bool cleanup_left;      /* processes live that something waits for */
     bool stopping;
     unsigned refs;              /* further PMIx_server_init calls */
     struct px_server_conf conf; /* report_uri NULL: no report is wanted */

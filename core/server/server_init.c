@@ -267,9 +267,8 @@ static void on_start(struct px_call *call, void *args)
     px_call_done(call, rc);
 }
 
-static void on_clean(void *arg, bool left)
+static void on_clean(void *arg)
 {
-    px_process.server->cleanup_left = left;
     px_call_done(arg, PMIX_SUCCESS);
 }
 

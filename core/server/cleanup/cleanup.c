@@ -98,22 +98,21 @@ static void scope_failed(struct px_cleanup_scope *s, pmix_status_t status)
 /* The server ends, and no more is under way. */
 static void finished(struct px_cleanup *c)
 {
-    void (*done)(void *arg, bool left) = c->done;
-    bool left = false;
+    void (*done)(void *arg) = c->done;
 
     PX_CLEANUP_EACH_SCOPE(c, s)
-    left = left || (s->n_entries > 0 && !is_own(s));
+    c->left = c->left || (s->n_entries > 0 && !is_own(s));
     c->done = NULL;
-    c->server->session->settled = NULL;
+    c->server->part.session->settled = NULL;
     px_timer_free(px_take(&c->deadline));
-    done(c->done_arg, left);
+    done(c->done_arg);
 }
 
 static void finish_if_idle(void *arg)
 {
     struct px_cleanup *c = arg;
 
-    if (c->done && c->n_running + c->server->session->n_reclaiming == 0)
+    if (c->done && c->n_running + c->server->part.session->n_reclaiming == 0)
         finished(c);
 }
 
@@ -129,7 +128,8 @@ static void on_ran(void *arg, pmix_status_t status,
 
     c->n_running--;
     if (totals)
-        px_pcleanup_add(is_own(s) ? &c->server->session->removed : &c->removed, totals);
+        px_pcleanup_add(is_own(s) ? &c->server->part.session->removed : &c->removed,
+                        totals);
     if (status)
         scope_failed(s, status);
     else
@@ -145,7 +145,7 @@ static void on_ran(void *arg, pmix_status_t status,
 static bool scope_start(struct px_cleanup_scope *s)
 {
     struct px_cleanup *c = s->job->registry;
-    const struct px_module *m = c->server->session->cleaner;
+    const struct px_module *m = c->server->part.session->cleaner;
     pmix_status_t rc = PMIX_ERR_NOT_AVAILABLE;
 
     s->state = PX_CLEANUP_RUNS;
@@ -234,7 +234,7 @@ void px_cleanup_drop(struct px_server *srv, const char *path, const struct stat 
 {
     struct px_cleanup_scope *s = NULL;
 
-    if (srv->session->cleaner && px_session_can_record(srv))
+    if (srv->part.session->cleaner && px_session_can_record(srv))
         s = px_made_scope(srv, path, st);
     if (s)
         scope_run(s);
@@ -248,8 +248,8 @@ void px_cleanup_drop(struct px_server *srv, const char *path, const struct stat 
 static pmix_status_t answer(struct px_server *srv, const pmix_query_t *q PX_UNUSED,
                             struct px_answers *a)
 {
-    struct px_cleanup *c = srv->cleanup;
-    const struct px_pcleanup_totals *own = &srv->session->removed;
+    struct px_cleanup *c = srv->part.cleanup;
+    const struct px_pcleanup_totals *own = &srv->part.session->removed;
     PX_AUTO(px_infos) members = {0};
     uint64_t n_scopes = 0;
     const struct {
@@ -268,8 +268,8 @@ static pmix_status_t answer(struct px_server *srv, const pmix_query_t *q PX_UNUS
         {KEY ".reclaimed.kept", &own->kept},
         {KEY ".reclaimed.foreign", &own->foreign},
         {KEY ".reclaimed.failed", &own->failed},
-        {KEY ".reclaimed.places", &srv->session->n_reclaimed},
-        {KEY ".reclaiming", &srv->session->n_reclaiming},
+        {KEY ".reclaimed.places", &srv->part.session->n_reclaimed},
+        {KEY ".reclaiming", &srv->part.session->n_reclaiming},
     };
     pmix_status_t rc = PMIX_SUCCESS;
 
@@ -289,11 +289,8 @@ static const struct px_query_key query_keys[] = {{KEY, answer}, {0}};
 static pmix_status_t create(struct px_server *srv,
                             const struct px_server_start *start PX_UNUSED)
 {
-    srv->cleanup = px_registry_create(srv);
-    if (!srv->cleanup)
-        return PMIX_ERR_NOMEM;
-    srv->cleanup->check = check;
-    return PMIX_SUCCESS;
+    srv->part.cleanup->check = check;
+    return px_registry_init(srv->part.cleanup, srv);
 }
 
 static void on_deadline(void *arg)
@@ -306,17 +303,16 @@ static void on_deadline(void *arg)
     finished(c);
 }
 
-void px_cleanup_finish(struct px_server *srv, void (*done)(void *arg, bool left),
-                       void *arg)
+void px_cleanup_finish(struct px_server *srv, void (*done)(void *arg), void *arg)
 {
-    struct px_cleanup *c = srv->cleanup;
+    struct px_cleanup *c = srv->part.cleanup;
 
     c->stopping = true;
     px_cleanup_end_groups(c);
     c->done = done;
     c->done_arg = arg;
-    srv->session->settled = finish_if_idle;
-    srv->session->settled_arg = c;
+    srv->part.session->settled = finish_if_idle;
+    srv->part.session->settled_arg = c;
     PX_LIST_EACH (&c->jobs, struct px_cleanup_job, job, link)
         check(job);
     c->deadline = px_timer_create(px_process.loop, on_deadline, c);
@@ -329,12 +325,12 @@ void px_cleanup_finish(struct px_server *srv, void (*done)(void *arg, bool left)
 
 static void destroy(struct px_server *srv)
 {
-    px_registry_destroy(srv->cleanup);
-    srv->cleanup = NULL;
+    px_registry_fini(srv->part.cleanup);
 }
 
 const struct px_server_part px_cleanup_part = {
     .name = "cleanup",
+    PX_PART_STATE(cleanup, struct px_cleanup),
     .query_keys = query_keys,
     .create = create,
     .destroy = destroy,

@@ -7,12 +7,10 @@
 
 #include "core/server/cleanup/registry.h"
 
-/* The server ends: runs what can be run, and calls done, with whether scopes are left
- * whose processes live, when no clean-up is under way, nor of what dead servers have
- * left; at the latest after the time that parameter server_cleanup_timeout sets. Not to
- * be called again. */
-void px_cleanup_finish(struct px_server *srv, void (*done)(void *arg, bool left),
-                       void *arg);
+/* Runs the scopes that can be run when the server ends. Calls done once when no
+ * clean-up is under way, nor of what dead servers have left; at the latest after the
+ * time that parameter server_cleanup_timeout sets. Not to be called again. */
+void px_cleanup_finish(struct px_server *srv, void (*done)(void *arg), void *arg);
 
 /* Registers what infos (all of clean-up: px_cleanup_split) ask for, all or nothing; or
  * only checks that. The client's process is known afterwards, as it may exit as soon as

@@ -56,7 +56,7 @@ pmix_status_t px_made_record(struct px_server *srv, const char *path, uint8_t ki
                              uint8_t flags, const struct stat *identity,
                              struct px_cleanup_entry **e)
 {
-    return record(srv->cleanup->made, path, kind, flags, identity, e);
+    return record(srv->part.cleanup->made, path, kind, flags, identity, e);
 }
 
 void px_made_forget(struct px_server *srv, struct px_cleanup_entry *e)
@@ -74,7 +74,7 @@ void px_made_forget(struct px_server *srv, struct px_cleanup_entry *e)
 struct px_cleanup_scope *px_made_scope(struct px_server *srv, const char *path,
                                        const struct stat *st)
 {
-    struct px_cleanup_scope *s = px_cleanup_scope_new(srv->cleanup->own, NULL);
+    struct px_cleanup_scope *s = px_cleanup_scope_new(srv->part.cleanup->own, NULL);
     struct px_cleanup_entry *e = NULL;
 
     if (!s || !record(s, path, PX_RM_DIR, PX_RM_RECURSE, st, &e))
@@ -90,7 +90,7 @@ static pmix_status_t make_one(struct px_server *srv, int *fd, const char *path,
                               uint8_t flags, mode_t mode, struct px_err *err)
 {
     const char *name = strrchr(path, '/') + 1;
-    const bool is_noted = !srv->session->keep_dirs;
+    const bool is_noted = !srv->part.session->keep_dirs;
     struct px_cleanup_entry *e = NULL;
     PX_AUTOCLOSE int made = -1;
     struct stat st;
@@ -127,7 +127,7 @@ static pmix_status_t make_one(struct px_server *srv, int *fd, const char *path,
 pmix_status_t px_made_dir(struct px_server *srv, const char *path, mode_t mode,
                           struct px_err *err)
 {
-    const char *own = srv->session->own_tmpdir;
+    const char *own = srv->part.session->own_tmpdir;
     char normal[PX_RM_MAX_PATH + 1];
     const char *wrong = px_rm_path_check(path, normal);
     PX_AUTOCLOSE int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -175,7 +175,7 @@ pmix_status_t px_made_dir(struct px_server *srv, const char *path, mode_t mode,
 
 void px_made_remove(struct px_server *srv)
 {
-    struct px_session *s = srv->session;
+    struct px_session *s = srv->part.session;
     PX_AUTOFREE char *journal = NULL;
     PX_AUTOFREE struct px_rm_item *items = NULL;
     struct px_pcleanup_totals totals = {0};
@@ -184,14 +184,15 @@ void px_made_remove(struct px_server *srv)
 
     if (!s)
         return;
-    s->swept = srv->cleanup->made->n_entries == 0 &&
+    s->swept = srv->part.cleanup->made->n_entries == 0 &&
                (!srv->dir || px_session_is_bare(s));
     if (s->swept)
         return;
-    items = calloc(srv->cleanup->made->n_entries + 2, sizeof *items);
+    items = calloc(srv->part.cleanup->made->n_entries + 2, sizeof *items);
     journal = srv->dir ? px_path_join(srv->dir, PX_JOURNAL_NAME) : NULL;
     if (items)
-        PX_LIST_EACH (&srv->cleanup->made->entries, struct px_cleanup_entry, e, link)
+        PX_LIST_EACH (&srv->part.cleanup->made->entries, struct px_cleanup_entry, e,
+                      link)
             items[n++] = (struct px_rm_item){.path = e->path,
                                              .kind = e->r.kind,
                                              .flags = (uint8_t)e->r.flags,
@@ -220,12 +221,14 @@ void px_made_remove(struct px_server *srv)
 
 static void destroy(struct px_server *srv)
 {
-    if (!srv->session)
-        return;
-    if (!srv->session->swept)
+    if (!srv->part.session->swept)
         px_made_remove(srv);
-    px_session_end(srv, srv->cleanup_left || !srv->session->swept);
+    px_session_end(srv, srv->part.cleanup->left || !srv->part.session->swept);
 }
 
 const struct px_server_part px_session_part = {
-    .name = "session", .create = px_session_create, .destroy = destroy};
+    .name = "session",
+    PX_PART_STATE(session, struct px_session),
+    .create = px_session_create,
+    .destroy = destroy,
+};

@@ -278,7 +278,7 @@ static struct px_cleanup_proc *proc_of_peer(struct px_cleanup_rank *r,
 
 void px_cleanup_peer_here(struct px_server *srv, struct px_peer *peer)
 {
-    struct px_cleanup_rank *r = rank_get(srv->cleanup, &peer->proc);
+    struct px_cleanup_rank *r = rank_get(srv->part.cleanup, &peer->proc);
     struct px_cleanup_proc *p = r ? proc_of_peer(r, peer) : NULL;
     bool awaited = false;
 
@@ -291,15 +291,15 @@ void px_cleanup_peer_here(struct px_server *srv, struct px_peer *peer)
         if (p->pid)
             join_scopes(p);
         else if (awaited)
-            search(r->job, px_cleanup_payer(srv->cleanup, peer));
+            search(r->job, px_cleanup_payer(srv->part.cleanup, peer));
     } else {
         px_log(PX_LOG_INFO, "cleanup",
                "the end of a process of %s.%u will not be seen: no room for it",
                peer->proc.nspace, peer->proc.rank);
     }
     if (r)
-        srv->cleanup->check(r->job);
-    px_cleanup_compact(srv->cleanup);
+        srv->part.cleanup->check(r->job);
+    px_cleanup_compact(srv->part.cleanup);
 }
 
 /* Says nothing of the process yet, unless its pid is unknown. */
@@ -314,7 +314,7 @@ void px_cleanup_peer_gone(struct px_server *srv, struct px_peer *peer)
         p->rank->lost = true;
         px_cleanup_proc_free(p);
     }
-    srv->cleanup->check(job);
+    srv->part.cleanup->check(job);
 }
 
 static void rank_ended(struct px_cleanup_rank *r)
@@ -327,26 +327,26 @@ static void rank_ended(struct px_cleanup_rank *r)
 
 void px_cleanup_proc_ended(struct px_server *srv, const pmix_proc_t *proc)
 {
-    struct px_cleanup_job *job = px_cleanup_job_find(srv->cleanup, proc->nspace);
+    struct px_cleanup_job *job = px_cleanup_job_find(srv->part.cleanup, proc->nspace);
     struct px_cleanup_rank *r = job ? px_cleanup_rank_get(job, proc->rank) : NULL;
 
     if (r)
         rank_ended(r);
     if (job)
-        srv->cleanup->check(job);
+        srv->part.cleanup->check(job);
 }
 
 void px_cleanup_nspace_gone(struct px_server *srv, const char *nspace,
                             struct px_nspace *known PX_UNUSED)
 {
-    struct px_cleanup_job *job = px_cleanup_job_find(srv->cleanup, nspace);
+    struct px_cleanup_job *job = px_cleanup_job_find(srv->part.cleanup, nspace);
 
     if (!job)
         return;
     PX_LIST_EACH (&job->ranks, struct px_cleanup_rank, r, link)
         rank_ended(r);
     job->gone = true;
-    srv->cleanup->check(job);
+    srv->part.cleanup->check(job);
 }
 
 /* ---- processes of ours, and their groups ----------------------------------------- */
@@ -395,7 +395,7 @@ static pmix_status_t group_add(struct px_cleanup *c, const struct px_cleanup_pro
 /* Also before anything is registered: if we are killed, it is to end. */
 void px_cleanup_proc_started(struct px_server *srv, const pmix_proc_t *proc, pid_t pid)
 {
-    struct px_cleanup_rank *r = rank_get(srv->cleanup, proc);
+    struct px_cleanup_rank *r = rank_get(srv->part.cleanup, proc);
     struct px_cleanup_proc *p = r ? proc_new(r, pid) : NULL;
     pmix_status_t rc = PMIX_ERR_NOMEM;
 
@@ -403,13 +403,13 @@ void px_cleanup_proc_started(struct px_server *srv, const pmix_proc_t *proc, pid
         p->ours = true;
         r->reported = r->revives = false;
         join_scopes(p);
-        rc = group_add(srv->cleanup, p);
+        rc = group_add(srv->part.cleanup, p);
     }
     if (rc)
         px_log(PX_LOG_WARN, "cleanup",
                "cannot note process %ld in the journal; it would outlive this one: %s",
                (long)pid, PMIx_Error_string(rc));
-    px_cleanup_compact(srv->cleanup);
+    px_cleanup_compact(srv->part.cleanup);
 }
 
 void px_cleanup_end_groups(struct px_cleanup *c)

@@ -176,14 +176,14 @@ pmix_status_t px_cleanup_register(struct px_server *srv, struct px_peer *peer,
                                   const pmix_proc_t *procs, size_t n_procs,
                                   const px_infos *infos, bool only_check)
 {
-    struct registration q = {.registry = srv->cleanup, .peer = peer};
+    struct registration q = {.registry = srv->part.cleanup, .peer = peer};
     pmix_status_t rc = px_cleanup_request_read(&q.request, infos, peer->uid, peer->gid);
 
     /* Without a group that the kernel or the host tells there is nothing to compare
      * files with. */
-    if (!rc && (!srv->session->cleaner || peer->gid == (gid_t)-1))
+    if (!rc && (!srv->part.session->cleaner || peer->gid == (gid_t)-1))
         rc = PMIX_ERR_NOT_SUPPORTED;
-    if (!rc && (srv->cleanup->stopping || !px_session_can_record(srv)))
+    if (!rc && (srv->part.cleanup->stopping || !px_session_can_record(srv)))
         rc = PMIX_ERR_NOT_AVAILABLE;
     if (!rc)
         rc = find_targets(&q, procs, n_procs);
@@ -203,7 +203,7 @@ pmix_status_t px_cleanup_register(struct px_server *srv, struct px_peer *peer,
     /* Scopes may be due, as their processes have ended meanwhile, or have remained
      * without an entry. */
     if (q.n_targets > 0)
-        PX_LIST_EACH (&srv->cleanup->jobs, struct px_cleanup_job, job, link)
-            srv->cleanup->check(job);
+        PX_LIST_EACH (&srv->part.cleanup->jobs, struct px_cleanup_job, job, link)
+            srv->part.cleanup->check(job);
     return rc;
 }

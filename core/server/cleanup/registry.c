@@ -295,7 +295,7 @@ void px_cleanup_record_done(const struct px_cleanup_scope *s)
 /* Entries move together. One that cannot be written fails the whole journal. */
 static void write_all(struct px_server *srv)
 {
-    PX_CLEANUP_EACH_SCOPE(srv->cleanup, s)
+    PX_CLEANUP_EACH_SCOPE(srv->part.cleanup, s)
     {
         uint32_t slot = 0;
 
@@ -326,27 +326,21 @@ void px_cleanup_compact(struct px_cleanup *c)
 
 /* ---- life ------------------------------------------------------------------------ */
 
-struct px_cleanup *px_registry_create(struct px_server *srv)
+pmix_status_t px_registry_init(struct px_cleanup *c, struct px_server *srv)
 {
-    struct px_cleanup *c = calloc(1, sizeof *c);
-
-    if (!c)
-        return NULL;
     c->server = srv;
     px_list_init(&c->jobs);
     c->own = job_new(c, "");
     c->made = c->own ? px_cleanup_scope_new(c->own, NULL) : NULL;
     c->groups = c->made ? px_cleanup_scope_new(c->own, NULL) : NULL;
     if (c->groups)
-        return c;
-    px_registry_destroy(c);
-    return NULL;
+        return PMIX_SUCCESS;
+    px_registry_fini(c);
+    return PMIX_ERR_NOMEM;
 }
 
-void px_registry_destroy(struct px_cleanup *c)
+void px_registry_fini(struct px_cleanup *c)
 {
-    if (!c)
-        return;
     PX_CLEANUP_EACH_SCOPE(c, s)
     px_cleanup_scope_free(s);
     PX_LIST_EACH (&c->jobs, struct px_cleanup_job, job, link)
@@ -354,5 +348,4 @@ void px_registry_destroy(struct px_cleanup *c)
     px_map_fini(&c->index);
     px_timer_free(c->poll);
     px_timer_free(c->deadline);
-    free(c);
 }

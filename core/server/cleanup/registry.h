@@ -114,12 +114,15 @@ struct px_cleanup {
     struct px_pcleanup_totals removed; /* for processes */
     bool stopping;                     /* nothing is taken, nothing started any more */
     void (*check)(struct px_cleanup_job *job); /* processes of the job have ended */
-    void (*done)(void *arg, bool left);
+    bool left; /* the server has ended, and scopes wait for processes that live */
+    void (*done)(void *arg);
     void *done_arg;
 };
 
-struct px_cleanup *px_registry_create(struct px_server *srv); /* NULL: out of memory */
-void px_registry_destroy(struct px_cleanup *c);               /* NULL is fine */
+/* Fills the registry of a server, which is all zero. PMIX_ERR_NOMEM: nothing is left of
+ * the attempt. */
+pmix_status_t px_registry_init(struct px_cleanup *c, struct px_server *srv);
+void px_registry_fini(struct px_cleanup *c);
 
 #define PX_CLEANUP_EACH_SCOPE(c, s)                                 \
     PX_LIST_EACH (&(c)->jobs, struct px_cleanup_job, s##_job, link) \

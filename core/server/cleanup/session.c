@@ -55,7 +55,7 @@ static const char *given_dir(const pmix_info_t *info, size_t n, const char *key)
 static pmix_status_t learn_dirs(struct px_server *srv, const pmix_info_t *info,
                                 size_t n)
 {
-    struct px_session *s = srv->session;
+    struct px_session *s = srv->part.session;
     const char *session = given_dir(info, n, PMIX_TMPDIR);
     const char *server = given_dir(info, n, PMIX_SERVER_TMPDIR);
     const char *system = given_dir(info, n, PMIX_SYSTEM_TMPDIR);
@@ -95,7 +95,7 @@ static pmix_status_t learn_dirs(struct px_server *srv, const pmix_info_t *info,
 
 bool px_session_can_record(const struct px_server *srv)
 {
-    const struct px_session *s = srv->session;
+    const struct px_session *s = srv->part.session;
 
     return s && s->journal_fd >= 0 && !s->torn;
 }
@@ -134,7 +134,7 @@ static pmix_status_t encode(px_buf *out, const struct px_journal_record *r, size
 pmix_status_t px_session_record(struct px_server *srv,
                                 const struct px_journal_record *r, size_t n)
 {
-    struct px_session *s = srv->session;
+    struct px_session *s = srv->part.session;
     PX_AUTO(px_buf) bytes = {0};
 
     if (!px_session_can_record(srv))
@@ -192,7 +192,7 @@ static pmix_status_t give_journal(const struct px_session *s)
 /* The new one takes the old one's name when it is whole, and only then. */
 bool px_session_compact(struct px_server *srv, void (*each)(struct px_server *srv))
 {
-    struct px_session *s = srv->session;
+    struct px_session *s = srv->part.session;
     PX_AUTO(px_buf) bytes = {0};
 
     if (!px_session_can_record(srv) ||
@@ -320,7 +320,7 @@ static void finish_cleaner(struct px_session *s, bool left)
 
 static bool try_place(struct px_server *srv, const char *place, struct px_err *err)
 {
-    struct px_session *s = srv->session;
+    struct px_session *s = srv->part.session;
     pmix_status_t rc = PMIX_ERR_EXISTS;
     char random[7] = "";
 
@@ -407,14 +407,12 @@ static void reclaim(struct px_session *s, char *const *places, size_t n)
 pmix_status_t px_session_create(struct px_server *srv,
                                 const struct px_server_start *start)
 {
-    struct px_session *s = srv->session = calloc(1, sizeof *s);
+    struct px_session *s = srv->part.session;
     struct px_err why = {.text = "there is no such directory"};
     enum { N = 3 };
     char *places[N];
     pmix_status_t rc;
 
-    if (!s)
-        return PMIX_ERR_NOMEM;
     s->dir_fd = s->journal_fd = -1;
     rc = learn_dirs(srv, start->info, start->n_info);
     if (rc) {
@@ -505,10 +503,8 @@ static bool remove_folder(const struct px_session *s, const char *dir, bool last
 
 void px_session_end(struct px_server *srv, bool left)
 {
-    struct px_session *s = srv->session;
+    struct px_session *s = srv->part.session;
 
-    if (!s)
-        return;
     left = left && s->journal_fd >= 0;
     bool gone = !srv->dir || left || remove_folder(s, srv->dir, false);
     finish_cleaner(s, left);
@@ -517,9 +513,6 @@ void px_session_end(struct px_server *srv, bool left)
     if (!gone)
         (void)remove_folder(s, srv->dir, true);
     px_drop_fd(&s->dir_fd);
-    free(s->own_tmpdir);
-    free(s);
-    srv->session = NULL;
-    free(srv->dir);
-    srv->dir = NULL;
+    free(px_take(&s->own_tmpdir));
+    free(px_take(&srv->dir));
 }

@@ -108,7 +108,7 @@ PX_TEST(finalize_ends_all_that_still_run)
 PX_TEST(finalize_ends_what_an_ended_job_has_left_in_sessions_of_its_own)
 {
     PX_TEST_NEEDS_PROC;
-    PX_TEST_NEEDS(px_process.server->session->cleaner, "a component of pcleanup");
+    PX_TEST_NEEDS(px_process.server->part.session->cleaner, "a component of pcleanup");
     int pid = 0;
 
     spawn(1, "setsid sleep 60 & echo $! >pid");
@@ -181,7 +181,7 @@ PX_TEST(a_job_has_folders_until_it_ends)
 {
     struct stat st;
 
-    PX_TEST_NEEDS(px_process.server->session->cleaner, "a component of pcleanup");
+    PX_TEST_NEEDS(px_process.server->part.session->cleaner, "a component of pcleanup");
     spawn(2, "while test ! -e go; do sleep 0.01; done");
     pmix_value_t *dirs[] = {get(PMIX_RANK_WILDCARD, PMIX_TMPDIR),
                             get(PMIX_RANK_WILDCARD, PMIX_NSDIR), get(1, PMIX_PROCDIR)};

@@ -162,13 +162,13 @@ void cleaner_runs_nothing(size_t but)
 
 static void is_busy(void *arg)
 {
-    *(bool *)arg = px_process.server->session->n_reclaiming > 0;
+    *(bool *)arg = px_process.server->part.session->n_reclaiming > 0;
 }
 
 /* The real one has its goodbye, as it will not be told of the end. */
 static void swap(void *arg PX_UNUSED)
 {
-    struct px_session *s = px_process.server->session;
+    struct px_session *s = px_process.server->part.session;
 
     if (s->cleaner)
         PX_OPS(pcleanup, s->cleaner)->finish(s->cleaner->self, false);
@@ -332,7 +332,7 @@ static bool is_in_journal(const struct px_cleanup_entry *e,
 
 static void say_registry(void *arg PX_UNUSED)
 {
-    struct px_cleanup *c = px_process.server->cleanup;
+    struct px_cleanup *c = px_process.server->part.cleanup;
     struct px_journal_record *r;
     size_t n = cleaner_journal(&r), n_items = 0;
 

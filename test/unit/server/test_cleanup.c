@@ -390,7 +390,7 @@ PX_TEST(a_client_has_4096_entries_and_a_mebibyte_of_paths)
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         ck_assert_int_eq(cleaner_ask(fds[rows[i].who], rows[i].request),
                          rows[i].status);
-        ck_assert_uint_eq(px_process.server->cleanup->n_entries, rows[i].n);
+        ck_assert_uint_eq(px_process.server->part.cleanup->n_entries, rows[i].n);
     }
 }
 
@@ -410,7 +410,7 @@ PX_TEST(what_is_named_too_often_is_refused_before_it_is_all_read)
 static void without_component(void *arg)
 {
     static const struct px_module *ours;
-    struct px_session *s = px_process.server->session;
+    struct px_session *s = px_process.server->part.session;
 
     if (arg)
         ours = s->cleaner;

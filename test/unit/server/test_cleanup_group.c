@@ -85,7 +85,7 @@ static void fill_journal(void *arg PX_UNUSED)
 
     for (int i = 0; i < 3000; i++)
         ok(px_session_record(px_process.server, &none, 1));
-    px_cleanup_compact(px_process.server->cleanup);
+    px_cleanup_compact(px_process.server->part.cleanup);
 }
 
 PX_TEST(the_journal_knows_the_group_after_its_leader_has_ended)
@@ -110,8 +110,8 @@ PX_TEST(empty_groups_make_room_for_others)
         kill(pair.left, SIGKILL);
         ck_assert_int_eq(waitpid(pair.left, NULL, 0), pair.left);
     }
-    ck_assert_uint_ge(px_process.server->cleanup->groups->n_entries, 1);
-    ck_assert_uint_le(px_process.server->cleanup->groups->n_entries, 64);
+    ck_assert_uint_ge(px_process.server->part.cleanup->groups->n_entries, 1);
+    ck_assert_uint_le(px_process.server->part.cleanup->groups->n_entries, 64);
 }
 
 /* Also if the client has asked for something: its own end is reported. */

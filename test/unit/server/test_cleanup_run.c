@@ -155,7 +155,7 @@ PX_TEST(tools_of_one_user_share_what_one_may_have)
     PX_TEST_NEEDS_PROC;
     cleaner_restart(NULL, 1);
     cleaner_play(list);
-    ck_assert_uint_eq(px_process.server->cleanup->n_entries, 4096);
+    ck_assert_uint_eq(px_process.server->part.cleanup->n_entries, 4096);
     cleaner_play("t!;t=tool2.0");
     ck_assert_int_eq(cleaner_client_asks('t', "tool2.0 f=/t/more"),
                      PMIX_ERR_OUT_OF_RESOURCE);

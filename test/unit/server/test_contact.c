@@ -293,7 +293,8 @@ PX_TEST(without_memory_nothing_is_published)
 
     PX_TEST_NEEDS_ALLOC;
     ok(init_as(SYSTEM));
-    while (px_process.server->session && px_process.server->session->n_reclaiming)
+    while (px_process.server->part.session &&
+           px_process.server->part.session->n_reclaiming)
         (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     for (int with_folder = 0; with_folder < 2; with_folder++) {
         for (unsigned nth = 0; px_alloc_next(&nth);) {

@@ -397,7 +397,7 @@ static int call_all_in_child(void)
 PX_TEST(the_end_of_an_idle_server_wakes_its_thread_to_end_and_for_nothing_else)
 {
     start();
-    while (px_process.server->session->n_reclaiming > 0)
+    while (px_process.server->part.session->n_reclaiming > 0)
         sched_yield();
     n_own_writes = 0;
     ok(PMIx_server_finalize());

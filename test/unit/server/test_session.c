@@ -322,7 +322,7 @@ PX_TEST(what_there_is_no_memory_to_remove_is_left_to_the_janitor)
     PX_TEST_NEEDS(px_test_deny(SYS_personality, ENOSYS), "seccomp");
     PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
     session_start(at("a/b"), false);
-    PX_TEST_NEEDS(server()->session->cleaner, "a janitor");
+    PX_TEST_NEEDS(server()->part.session->cleaner, "a janitor");
     ok(px_made_dir(server(), at("a/b"), 0700, NULL));
     ck_assert(px_test_deny(SYS_mmap, ENOMEM));
     PMIx_server_finalize();
@@ -534,7 +534,7 @@ static void compact(void *limit)
     ok(getrlimit(RLIMIT_FSIZE, &was));
     if (limit)
         (void)setrlimit(RLIMIT_FSIZE, limit);
-    px_cleanup_compact(server()->cleanup);
+    px_cleanup_compact(server()->part.cleanup);
     (void)setrlimit(RLIMIT_FSIZE, &was);
 }
 

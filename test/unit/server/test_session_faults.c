@@ -142,7 +142,7 @@ PX_TEST(what_another_has_in_it_stays_and_the_folder_with_it)
 static void compact_without_rename(void *arg PX_UNUSED)
 {
     deny(SYS_renameat, EIO);
-    px_cleanup_compact(server()->cleanup);
+    px_cleanup_compact(server()->part.cleanup);
 }
 
 PX_TEST(a_new_journal_that_cannot_have_the_name_is_dropped)
