@@ -3,7 +3,6 @@
 #include "core/model/jobinfo.h"
 #include "core/model/nspace.h"
 #include "core/rt/log.h"
-#include "core/rt/process.h"
 #include "core/server/data/commit.h"
 #include "core/server/data/memory.h"
 #include "core/server/iof/server_iof.h"
@@ -31,7 +30,7 @@ static void pack_stops(struct px_nspace *ns, pmix_rank_t rank, px_writer *w)
 
 static void pack_parent(struct px_peer *peer, const struct px_nspace *ns, px_writer *w)
 {
-    const struct px_nspace *parent = px_jobinfo_parent(px_process.model, ns,
+    const struct px_nspace *parent = px_jobinfo_parent(peer->server->model, ns,
                                                        peer->proc.rank);
     PX_AUTO(px_writer) body = {0};
     pmix_value_t v;
@@ -49,9 +48,9 @@ static void pack_parent(struct px_peer *peer, const struct px_nspace *ns, px_wri
         w->status = body.status;
 }
 
-static pmix_status_t on_req(struct px_server *srv PX_UNUSED, struct px_req *req)
+static pmix_status_t on_req(struct px_server *srv, struct px_req *req)
 {
-    struct px_nspace *ns = px_nspace_find(px_process.model, req->peer->proc.nspace);
+    struct px_nspace *ns = px_nspace_find(srv->model, req->peer->proc.nspace);
     px_writer w;
 
     if (!ns && !req->peer->tool)
@@ -116,10 +115,10 @@ static void on_host_finalized(void *arg, const struct px_upcall *answer PX_UNUSE
 static pmix_status_t ask_host(struct px_server *srv, struct px_req *req, void *object)
 {
     struct finalizing *f = calloc(1, sizeof *f);
-    struct px_upcall *u = px_upcall_new(on_host_finalized, f);
+    struct px_upcall *u = px_upcall_new(srv, on_host_finalized, f);
 
     if (f)
-        f->timer = px_timer_create(px_process.loop, finalizing_answer, f);
+        f->timer = px_timer_create(srv->loop, finalizing_answer, f);
     if (!f || !u || !f->timer) {
         px_upcall_drop(u);
         if (f)

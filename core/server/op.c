@@ -7,9 +7,8 @@
 static void on_op(struct px_api *api)
 {
     const struct px_server_op *op = PX_CONTAINER_OF(api, struct px_server_op, api);
-
-    pmix_status_t rc = px_process.server ? op->run(px_process.server, op)
-                                         : PMIX_ERR_INIT;
+    struct px_server *srv = px_process.server; /* NULL after the end */
+    pmix_status_t rc = srv ? op->run(srv, op) : PMIX_ERR_INIT;
 
     if (rc != PX_DEFERRED) /* else op may be gone */
         px_api_done(api, rc);

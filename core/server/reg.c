@@ -33,9 +33,9 @@ pmix_status_t px_server_add_nspace(struct px_server *srv, const char *nspace,
                                    uint32_t n_local, const pmix_info_t *info, size_t n,
                                    struct px_err *err)
 {
-    bool is_new = !px_nspace_find(px_process.model, nspace);
+    bool is_new = !px_nspace_find(srv->model, nspace);
     struct px_nspace *ns = NULL;
-    pmix_status_t rc = px_nspace_get(px_process.model, nspace, &ns);
+    pmix_status_t rc = px_nspace_get(srv->model, nspace, &ns);
 
     if (rc)
         return px_err_set(err, rc, "cannot register namespace %s", nspace);
@@ -44,14 +44,14 @@ pmix_status_t px_server_add_nspace(struct px_server *srv, const char *nspace,
     if (px_info_flag(info, n, PMIX_REGISTER_NODATA)) {
         ns->no_data = true;
     } else {
-        rc = px_jobinfo_register(px_process.model, ns, info, n, err);
+        rc = px_jobinfo_register(srv->model, ns, info, n, err);
         if (!rc)
             rc = px_values_registered(srv, ns, err);
         if (!rc)
             rc = px_pnet_registered(srv, nspace, err);
         if (rc) {
             if (is_new)
-                px_nspace_remove(px_process.model, ns);
+                px_nspace_remove(srv->model, ns);
             return rc;
         }
     }
@@ -71,7 +71,7 @@ static void local_free(struct px_server *srv, struct px_local *local)
 
 void px_server_drop_nspace(struct px_server *srv, const char *nspace)
 {
-    struct px_nspace *ns = px_nspace_find(px_process.model, nspace);
+    struct px_nspace *ns = px_nspace_find(srv->model, nspace);
 
     PX_PARTS_NOTIFY(srv, nspace_gone, nspace, ns);
     if (!ns)
@@ -82,9 +82,8 @@ void px_server_drop_nspace(struct px_server *srv, const char *nspace)
     }
     PX_LIST_EACH (&ns->locals, struct px_local, l, link)
         local_free(srv, l);
-    if (ns !=
-        px_process.model->own) /* this process's own, even if the host registered it */
-        px_nspace_remove(px_process.model, ns);
+    if (ns != srv->model->own) /* this process's own, even if the host registered it */
+        px_nspace_remove(srv->model, ns);
 }
 
 /* Cuts off tools of other users that chose the name before it was registered. */
@@ -102,14 +101,14 @@ static void end_impostors(struct px_server *srv, const pmix_proc_t *proc, uid_t 
 pmix_status_t px_server_add_client(struct px_server *srv, const pmix_proc_t *proc,
                                    uid_t uid, gid_t gid, void *object)
 {
-    struct px_nspace *ns = px_nspace_find(px_process.model, proc->nspace);
+    struct px_nspace *ns = px_nspace_find(srv->model, proc->nspace);
     struct px_local *before = ns ? px_local_before(ns, proc->rank) : NULL;
     struct px_local *local = before && before->rank == proc->rank ? before : NULL;
 
     if (!local) {
         /* Hosts register clients before their namespace, too. */
         pmix_status_t rc = ns ? PMIX_SUCCESS
-                              : px_nspace_get(px_process.model, proc->nspace, &ns);
+                              : px_nspace_get(srv->model, proc->nspace, &ns);
         if (rc)
             return rc;
         local = calloc(1, sizeof *local);

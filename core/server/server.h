@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The server role. Everything here is for the loop thread only. */
+/* The server role: its one object. Loop thread only. */
 #ifndef PX_SERVER_SERVER_H
 #define PX_SERVER_SERVER_H
 
@@ -11,12 +11,23 @@
 #include "pmix_server.h"
 
 struct px_builtin_host;
+struct px_gate;
+struct px_loop;
+struct px_model;
+struct px_notify;
 struct px_peer;
 
 /* Status of a handler or an operation whose answer comes later. */
 #define PX_DEFERRED ((pmix_status_t)1)
 
 struct px_server {
+    /* pieces of the process, the same from start to end */
+    struct px_loop *loop;
+    struct px_model *model;
+    struct px_gate *gate; /* before readers of the model that are not the loop */
+    struct px_notify *notify;
+    const char *node_name; /* from the system; model->hostname is the host's */
+
     pmix_server_module_t module;        /* NULL slots where the host has none */
     const struct px_builtin_host *host; /* no module was given; else NULL */
     void *builtin;                      /* its state */

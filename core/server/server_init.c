@@ -58,7 +58,7 @@ struct own_request {
 static void on_own_request(struct px_msg *msg)
 {
     struct own_request *r = PX_CONTAINER_OF(msg, struct own_request, msg);
-    struct px_server *srv = px_process.server;
+    struct px_server *srv = px_process.server; /* NULL after the end */
 
     if (srv && !srv->stopping)
         px_server_dispatch(srv, srv->self, r->tag, r->payload.data, r->payload.len);
@@ -66,8 +66,9 @@ static void on_own_request(struct px_msg *msg)
     free(r);
 }
 
-static pmix_status_t own_send(void *ctx PX_UNUSED, uint32_t tag, px_buf *payload)
+static pmix_status_t own_send(void *ctx, uint32_t tag, px_buf *payload)
 {
+    struct px_server *srv = ctx;
     struct own_request *r = calloc(1, sizeof *r);
 
     if (!r) {
@@ -75,9 +76,9 @@ static pmix_status_t own_send(void *ctx PX_UNUSED, uint32_t tag, px_buf *payload
         return PMIX_ERR_NOMEM;
     }
     r->msg.run = on_own_request;
-    r->tag = px_process.server->last_own_tag = tag;
+    r->tag = srv->last_own_tag = tag;
     r->payload = px_buf_take(payload);
-    px_post(px_process.loop, &r->msg);
+    px_post(srv->loop, &r->msg);
     return PMIX_SUCCESS;
 }
 
@@ -92,9 +93,10 @@ static void on_own_event(void *ctx, pmix_status_t code, const pmix_proc_t *sourc
 }
 
 /* The server is a process of the model like any other: its calls go round to itself. */
-static pmix_status_t speak_for_self(struct px_model *m, const pmix_proc_t *self)
+static pmix_status_t speak_for_self(struct px_server *srv)
 {
-    pmix_status_t rc = px_model_set_self(m, self);
+    struct px_model *m = srv->model;
+    pmix_status_t rc = px_model_set_self(m, &srv->proc);
 
     if (rc)
         return rc;
@@ -102,16 +104,16 @@ static pmix_status_t speak_for_self(struct px_model *m, const pmix_proc_t *self)
     px_writer_cleanup(&m->put);
     px_writer_init(&m->put, px_codec_default);
     m->channel.send = own_send;
-    m->channel.ctx = px_process.server;
-    m->channel.last_tag = px_process.server->last_own_tag; /* answers may still come */
+    m->channel.ctx = srv;
+    m->channel.last_tag = srv->last_own_tag; /* answers may still come */
     m->channel.codec = px_codec_default;
-    m->channel.server = *self;
+    m->channel.server = srv->proc;
     return PMIX_SUCCESS;
 }
 
-static void on_client_left(struct px_model *m)
+static void on_client_left(struct px_model *m PX_UNUSED)
 {
-    if (speak_for_self(m, &px_process.server->proc))
+    if (speak_for_self(px_process.server))
         px_log(PX_LOG_ERROR, "server",
                "cannot speak for itself any more: out of memory");
 }
@@ -120,7 +122,7 @@ static void take_events(struct px_server *srv)
 {
     const struct px_notify_hooks hooks = {.own_event = on_own_event, .ctx = srv};
 
-    px_notify_set_hooks(px_process.notify, &hooks);
+    px_notify_set_hooks(srv->notify, &hooks);
 }
 
 void px_server_take_module(struct px_server *srv, const pmix_server_module_t *module)
@@ -232,8 +234,7 @@ static pmix_status_t fill(struct px_server *srv, struct start *a)
 static void on_start(struct px_call *call, void *args)
 {
     struct start *a = args;
-    struct px_model *m = px_process.model;
-    struct px_server *srv = calloc(1, sizeof *srv);
+    struct px_server *srv = calloc(1, sizeof(*srv));
     pmix_status_t rc = srv ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
     if (srv) {
@@ -248,17 +249,24 @@ static void on_start(struct px_call *call, void *args)
         for (size_t i = 0; i < PX_COUNT(lists); i++)
             px_list_init(lists[i]);
         srv->parts = px_server_parts;
+        srv->loop = px_process.loop;
+        srv->model = px_process.model;
+        srv->gate = &px_process.model_gate;
+        srv->notify = px_process.notify;
+        srv->node_name = px_process.host;
         px_process.server = srv;
         rc = fill(srv, a);
         /* A process that is a client already stays that client as long as it likes. */
-        if (!rc && !m->own)
-            rc = speak_for_self(m, &srv->proc);
+        if (!rc && !srv->model->own)
+            rc = speak_for_self(srv);
         if (!rc) {
-            m->client_left = on_client_left;
+            srv->model->client_left = on_client_left;
             take_events(srv);
         }
     }
     if (rc && srv) {
+        struct px_model *m = srv->model;
+
         parts_stop(srv);
         server_free(srv);
         px_process.server = NULL;
@@ -277,15 +285,15 @@ static void on_drained(void *arg)
     px_cleanup_finish(px_process.server, on_clean, arg);
 }
 
-static void on_clean_up(struct px_call *call, void *args PX_UNUSED)
+static void on_clean_up(struct px_call *call, void *args)
 {
-    px_relay_drain(px_process.server, NULL, on_drained, call);
+    px_relay_drain(args, NULL, on_drained, call);
 }
 
-static void on_stop(struct px_call *call, void *args PX_UNUSED)
+static void on_stop(struct px_call *call, void *args)
 {
-    struct px_server *srv = px_process.server;
-    struct px_model *m = px_process.model;
+    struct px_server *srv = args;
+    struct px_model *m = srv->model;
 
     srv->stopping = true;
     px_upcalls_stop(srv); /* before the parts free what the answers are for */
@@ -318,14 +326,15 @@ static void forget_jobs(struct px_model *m)
 
 /* A second pass: what the first has posted, replies to ourselves and answers to the
  * host, has run by now. */
-static void on_free(struct px_call *call, void *args PX_UNUSED)
+static void on_free(struct px_call *call, void *args)
 {
-    struct px_server *srv = px_process.server;
+    struct px_server *srv = args;
+    struct px_model *m = srv->model;
 
-    px_notify_set_hooks(px_process.notify, NULL);
+    px_notify_set_hooks(srv->notify, NULL);
     server_free(srv); /* first: the component's process may take a while to end */
     px_process.server = NULL;
-    forget_jobs(px_process.model);
+    forget_jobs(m);
     px_call_done(call, PMIX_SUCCESS);
 }
 
@@ -350,6 +359,7 @@ PX_EXPORT pmix_status_t PMIx_server_init(pmix_server_module_t *module,
                                          pmix_info_t info[], size_t ninfo)
 {
     struct start a = {.module = module, .info = info, .n_info = ninfo};
+    struct px_server *srv;
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (ninfo && !info)
@@ -360,8 +370,9 @@ PX_EXPORT pmix_status_t PMIx_server_init(pmix_server_module_t *module,
     if (rc)
         return rc;
     px_process_lock();
-    if (px_process.server)
-        px_process.server->refs++;
+    srv = px_process.server;
+    if (srv)
+        srv->refs++;
     else
         rc = server_begin(&a);
     if (!rc)
@@ -375,26 +386,31 @@ PX_EXPORT pmix_status_t PMIx_server_init(pmix_server_module_t *module,
 
 PX_EXPORT pmix_status_t PMIx_server_finalize(void)
 {
+    struct px_server *srv;
+
     if (px_process_on_loop())
         return PMIX_ERR_WOULD_BLOCK;
     px_process_lock();
-    if (!px_process.server) {
+    srv = px_process.server;
+    if (!srv) {
         px_process_unlock();
         return PMIX_ERR_INIT;
     }
     atomic_fetch_sub(&px_process.init_count, 1);
-    if (px_process.server->refs > 0) {
-        px_process.server->refs--;
+    if (srv->refs > 0) {
+        srv->refs--;
     } else {
+        struct px_loop *loop = srv->loop;
+
         /* Those who came by PMIx_Init have no other life than the server's. */
         atomic_fetch_sub(&px_process.init_count, px_process.nested_inits);
         px_process.nested_inits = 0;
-        if (px_process.server->builtin)
-            px_process.server->host->end_jobs(px_process.server->builtin);
-        (void)px_call(px_process.loop, on_clean_up, NULL);
-        (void)px_call(px_process.loop, on_stop, NULL);
-        px_made_remove(px_process.server); /* takes as long as it takes: not there */
-        (void)px_call(px_process.loop, on_free, NULL);
+        if (srv->builtin)
+            srv->host->end_jobs(srv->builtin);
+        (void)px_call(loop, on_clean_up, srv);
+        (void)px_call(loop, on_stop, srv);
+        px_made_remove(srv); /* takes as long as it takes: not there */
+        (void)px_call(loop, on_free, srv);
         px_role_end(PX_ROLE_SERVER);
     }
     px_process_unlock();

@@ -5,7 +5,6 @@
 
 #include "core/model/nspace.h"
 #include "core/rt/log.h"
-#include "core/rt/process.h"
 #include "core/server/peer/peer.h"
 #include "core/server/server.h"
 #include "frameworks/framework.h"
@@ -315,7 +314,7 @@ void px_cleanup_finish(struct px_server *srv, void (*done)(void *arg), void *arg
     srv->part.session->settled_arg = c;
     PX_LIST_EACH (&c->jobs, struct px_cleanup_job, job, link)
         check(job);
-    c->deadline = px_timer_create(px_process.loop, on_deadline, c);
+    c->deadline = px_timer_create(srv->loop, on_deadline, c);
     if (c->deadline)
         px_timer_set(c->deadline, srv->conf.cleanup_timeout);
     else

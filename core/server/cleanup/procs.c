@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Processes: found, watched, recorded in the journal, and forgotten when they have
  * ended. */
-#include "core/rt/process.h"
 #include "core/server/cleanup/cleanup.h"
 
 #include "core/base/clock.h"
@@ -119,7 +118,7 @@ static void poll_it(struct px_cleanup_proc *p)
     struct px_cleanup *c = p->rank->job->registry;
 
     if (!c->poll)
-        c->poll = px_timer_create(px_process.loop, on_poll, c);
+        c->poll = px_timer_create(c->server->loop, on_poll, c);
     if (!c->poll) {
         px_log(PX_LOG_WARN, "cleanup", "cannot watch process %ld: out of memory",
                (long)p->pid);
@@ -133,6 +132,8 @@ static void poll_it(struct px_cleanup_proc *p)
  * afterwards. */
 static void watch(struct px_cleanup_proc *p)
 {
+    struct px_loop *loop = p->rank->job->registry->server->loop;
+
     if (p->ours || p->watch || p->polled || !p->pid)
         return;
     if (p->place < MAX_PIDFDS)
@@ -142,7 +143,7 @@ static void watch(struct px_cleanup_proc *p)
         return;
     }
     if (p->pidfd >= 0)
-        p->watch = px_watch_create(px_process.loop, p->pidfd, PX_READABLE, on_pidfd, p);
+        p->watch = px_watch_create(loop, p->pidfd, PX_READABLE, on_pidfd, p);
     if (!p->watch)
         poll_it(p);
 }

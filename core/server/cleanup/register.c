@@ -3,7 +3,6 @@
  * registered. All of a request or nothing: it is checked before anything changes, then
  * written to the journal in one piece, and only then does it count. */
 #include "core/model/nspace.h"
-#include "core/rt/process.h"
 #include "core/server/cleanup/cleanup.h"
 
 #include "core/base/vec.h"
@@ -39,11 +38,11 @@ struct registration {
 /* That they are the user's, or the host's to say, was checked before. */
 static bool is_here(const struct registration *q, const pmix_proc_t *target)
 {
-    const struct px_nspace *ns = px_nspace_find(px_process.model, target->nspace);
+    struct px_server *srv = q->registry->server;
+    const struct px_nspace *ns = px_nspace_find(srv->model, target->nspace);
 
     if (target->rank != PMIX_RANK_WILDCARD)
-        return px_proc_same(target, &q->peer->proc) ||
-               px_local_find(q->registry->server, target);
+        return px_proc_same(target, &q->peer->proc) || px_local_find(srv, target);
     return strcmp(target->nspace, q->peer->proc.nspace) == 0 ||
            (ns && !px_list_empty(&ns->locals));
 }

@@ -5,7 +5,6 @@
 #include "core/base/str.h"
 #include "core/model/nspace.h"
 #include "core/rt/log.h"
-#include "core/rt/process.h"
 #include "core/server/peer/peer.h"
 #include "core/server/server.h"
 
@@ -49,7 +48,7 @@ struct px_cleanup_job *px_cleanup_job_get(struct px_cleanup *c, const char *nspa
 
 struct px_nspace *px_cleanup_nspace(const struct px_cleanup_job *job)
 {
-    return job->gone ? NULL : px_nspace_find(px_process.model, job->nspace);
+    return job->gone ? NULL : px_nspace_find(job->registry->server->model, job->nspace);
 }
 
 static void job_free(struct px_cleanup_job *job)

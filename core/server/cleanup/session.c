@@ -9,13 +9,13 @@
 #include "core/base/fd.h"
 #include "core/base/path.h"
 #include "core/base/str.h"
+#include "core/model/nspace.h"
 #include "core/rt/owner.h"
 #include "core/link/rendezvous.h"
 #include "core/model/resources.h"
 #include "core/plugin/select.h"
 #include "core/reclaim/rmtree.h"
 #include "core/rt/log.h"
-#include "core/rt/process.h"
 #include "core/server/server.h"
 #include "frameworks/framework.h"
 #include "tenon/pcleanup.h"
@@ -88,7 +88,7 @@ static pmix_status_t learn_dirs(struct px_server *srv, const pmix_info_t *info,
             rc = px_infos_add(&infos, rows[i][0], rows[i][1], PMIX_STRING);
     if (!rc && px_info_find(info, n, PMIX_TDIR_RMCLEAN))
         rc = px_infos_add(&infos, PMIX_TDIR_RMCLEAN, &s->keep_dirs, PMIX_BOOL);
-    return rc ? rc : px_resources_set(px_process.model, infos.v, infos.n);
+    return rc ? rc : px_resources_set(srv->model, infos.v, infos.n);
 }
 
 /* ---- the journal ----------------------------------------------------------------- */
@@ -148,16 +148,16 @@ pmix_status_t px_session_record(struct px_server *srv,
     return rc ? rc : append_bytes(s, &bytes);
 }
 
-static const char *node_name(void)
+static const char *node_name(const struct px_server *srv)
 {
-    const struct px_model *m = px_process.model;
-
-    return m && m->hostname[0] ? m->hostname : px_process.host;
+    return srv->model->hostname[0] ? srv->model->hostname : srv->node_name;
 }
 
-/* Takes the place of the journal there is, if any, in *s only. */
-static pmix_status_t begin_journal(struct px_session *s, const char *name)
+/* Makes a journal, which takes the place of an older journal in struct px_session
+ * only. */
+static pmix_status_t begin_journal(struct px_server *srv, const char *name)
 {
+    struct px_session *s = srv->part.session;
     char whereabouts[320];
     struct px_journal_record head = {.type = PX_JOURNAL_HEAD,
                                      .flags = s->unlocked ? PX_JOURNAL_UNLOCKED : 0,
@@ -174,7 +174,7 @@ static pmix_status_t begin_journal(struct px_session *s, const char *name)
 
     if (fd < 0)
         return px_status_of_errno(errno);
-    px_journal_whereabouts(node_name(), whereabouts);
+    px_journal_whereabouts(node_name(srv), whereabouts);
     s->journal_fd = fd;
     s->length = 0;
     s->torn = false;
@@ -204,7 +204,7 @@ bool px_session_compact(struct px_server *srv, void (*each)(struct px_server *sr
     each(srv);
     s->rewrite = NULL;
     (void)unlinkat(s->dir_fd, JOURNAL_NEW, 0);
-    if (!bytes.data || begin_journal(s, JOURNAL_NEW) || append_bytes(s, &bytes) ||
+    if (!bytes.data || begin_journal(srv, JOURNAL_NEW) || append_bytes(s, &bytes) ||
         renameat(s->dir_fd, JOURNAL_NEW, s->dir_fd, PX_JOURNAL_NAME) < 0) {
         if (s->journal_fd != was.journal_fd) {
             close(s->journal_fd);
@@ -260,9 +260,10 @@ static pmix_status_t lock_folder(struct px_session *s, const char *dir,
                : PMIX_SUCCESS;
 }
 
-static pmix_status_t make_folder(struct px_session *s, const char *dir,
+static pmix_status_t make_folder(struct px_server *srv, const char *dir,
                                  struct px_err *err)
 {
+    struct px_session *s = srv->part.session;
     pmix_status_t rc;
 
     if (mkdir(dir, 0700) < 0)
@@ -270,7 +271,7 @@ static pmix_status_t make_folder(struct px_session *s, const char *dir,
                                : px_err_errno(err, "cannot make a directory %s", dir);
     rc = lock_folder(s, dir, err);
     if (!rc) {
-        rc = begin_journal(s, PX_JOURNAL_NAME);
+        rc = begin_journal(srv, PX_JOURNAL_NAME);
         if (rc == PMIX_ERR_NOT_FOUND)
             rc = PMIX_ERR_EXISTS;
         else if (rc)
@@ -289,8 +290,9 @@ static pmix_status_t make_folder(struct px_session *s, const char *dir,
 
 /* ---- the component that finishes the work ---------------------------------------- */
 
-static void start_cleaner(struct px_session *s, const char *dir)
+static void start_cleaner(struct px_server *srv, const char *dir)
 {
+    struct px_session *s = srv->part.session;
     size_t n;
     const struct px_module *m = px_modules("pcleanup", &n);
     const struct px_pcleanup_ops *ops = n ? PX_OPS(pcleanup, m) : NULL;
@@ -299,7 +301,7 @@ static void start_cleaner(struct px_session *s, const char *dir)
     s->cleaner = NULL;
     if (!ops || (geteuid() == 0 && !(ops->flags & PX_PCLEANUP_OUTLIVES)))
         return;
-    rc = ops->start(m->self, dir, node_name());
+    rc = ops->start(m->self, dir, node_name(srv));
     if (rc)
         px_log(PX_LOG_WARN, "cleanup",
                "pcleanup/%s cannot start: %s; what is left if this server is killed, "
@@ -334,8 +336,8 @@ static bool try_place(struct px_server *srv, const char *place, struct px_err *e
             px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
             return false;
         }
-        start_cleaner(s, dir);
-        rc = make_folder(s, dir, err);
+        start_cleaner(srv, dir);
+        rc = make_folder(srv, dir, err);
         if (rc)
             finish_cleaner(s, false);
         else

@@ -39,7 +39,7 @@ pmix_status_t px_members_settle(const struct px_server *srv, struct px_args *a,
  * job. PMIX_ERR_NOMEM. */
 pmix_status_t px_members_single(const pmix_proc_t *proc, struct px_members *set);
 /* Brings processes of known jobs into the canonical form in place. */
-void px_members_sort(pmix_proc_t *v, size_t *n);
+void px_members_sort(const struct px_server *srv, pmix_proc_t *v, size_t *n);
 /* Compares two sets in the canonical form. */
 bool px_members_same(const pmix_proc_t *a, size_t n_a, const pmix_proc_t *b,
                      size_t n_b);

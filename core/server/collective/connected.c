@@ -139,7 +139,7 @@ pmix_status_t px_server_connect(struct px_server *srv, const pmix_proc_t *parent
     struct set *s;
 
     px_proc_set(&procs[1], nspace, PMIX_RANK_WILDCARD);
-    px_members_sort(procs, &n);
+    px_members_sort(srv, procs, &n);
     s = make(srv, procs, n);
     if (!s)
         return PMIX_ERR_NOMEM;

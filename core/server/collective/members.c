@@ -3,7 +3,6 @@
  * processes that have arrived, are awaited, or can no longer arrive. */
 #include "core/base/vec.h"
 #include "core/model/nspace.h"
-#include "core/rt/process.h"
 #include "core/server/collective/collective.h"
 #include "core/server/peer/peer.h"
 #include "core/server/peer/req.h"
@@ -29,7 +28,7 @@ static int by_proc(const void *a, const void *b)
  * neither. */
 static pmix_status_t check(const struct px_server *srv, const pmix_proc_t *p)
 {
-    const struct px_nspace *ns = px_nspace_find(px_process.model, p->nspace);
+    const struct px_nspace *ns = px_nspace_find(srv->model, p->nspace);
     bool special = p->rank == PMIX_RANK_WILDCARD || p->rank == PMIX_RANK_LOCAL_NODE;
 
     if (srv->host && (!ns || !ns->hosted))
@@ -40,10 +39,11 @@ static pmix_status_t check(const struct px_server *srv, const pmix_proc_t *p)
 }
 
 /* Returns the job of PMIX_RANK_LOCAL_NODE if all its local ranks are registered. */
-static const struct px_nspace *local_node_of(const pmix_proc_t *p)
+static const struct px_nspace *local_node_of(const struct px_server *srv,
+                                             const pmix_proc_t *p)
 {
     const struct px_nspace *ns = p->rank == PMIX_RANK_LOCAL_NODE
-                                     ? px_nspace_find(px_process.model, p->nspace)
+                                     ? px_nspace_find(srv->model, p->nspace)
                                      : NULL;
 
     return ns && !px_list_empty(&ns->locals) &&
@@ -53,13 +53,13 @@ static const struct px_nspace *local_node_of(const pmix_proc_t *p)
 }
 
 /* Replaces PMIX_RANK_LOCAL_NODE by the ranks of this node. */
-static pmix_status_t expand(pmix_proc_t **procs, size_t *n)
+static pmix_status_t expand(const struct px_server *srv, pmix_proc_t **procs, size_t *n)
 {
     size_t n_more = 0, at = 0;
     pmix_proc_t *v;
 
     for (size_t i = 0; i < *n; i++) {
-        const struct px_nspace *ns = local_node_of(&(*procs)[i]);
+        const struct px_nspace *ns = local_node_of(srv, &(*procs)[i]);
 
         n_more += ns ? px_list_length(&ns->locals) : 0;
     }
@@ -69,7 +69,7 @@ static pmix_status_t expand(pmix_proc_t **procs, size_t *n)
     if (!v)
         return PMIX_ERR_NOMEM;
     for (size_t i = 0; i < *n; i++) {
-        const struct px_nspace *ns = local_node_of(&(*procs)[i]);
+        const struct px_nspace *ns = local_node_of(srv, &(*procs)[i]);
 
         if (!ns) {
             v[at++] = (*procs)[i];
@@ -86,7 +86,7 @@ static pmix_status_t expand(pmix_proc_t **procs, size_t *n)
 
 /* Sorts processes, and removes duplicates and ranks that a wildcard covers. known: all
  * ranks of a known job become its wildcard. */
-static void sort(pmix_proc_t *v, size_t *n, bool known)
+static void sort(const struct px_server *srv, pmix_proc_t *v, size_t *n, bool known)
 {
     size_t kept = 0;
 
@@ -94,7 +94,7 @@ static void sort(pmix_proc_t *v, size_t *n, bool known)
         return;
     qsort(v, *n, sizeof(*v), by_proc);
     for (size_t i = 0, first; i < *n;) {
-        const struct px_nspace *ns = px_nspace_find(px_process.model, v[i].nspace);
+        const struct px_nspace *ns = px_nspace_find(srv->model, v[i].nspace);
         bool all = false;
 
         for (first = kept;
@@ -123,9 +123,9 @@ static pmix_proc_t *copy(const pmix_proc_t *v, size_t n)
     return new;
 }
 
-void px_members_sort(pmix_proc_t *v, size_t *n)
+void px_members_sort(const struct px_server *srv, pmix_proc_t *v, size_t *n)
 {
-    sort(v, n, true);
+    sort(srv, v, n, true);
 }
 
 pmix_status_t px_members_settle(const struct px_server *srv, struct px_args *a,
@@ -137,13 +137,13 @@ pmix_status_t px_members_settle(const struct px_server *srv, struct px_args *a,
         rc = check(srv, &a->procs[i]);
     if (rc)
         return rc;
-    sort(a->procs, &a->n_procs, false); /* so duplicates are expanded once */
+    sort(srv, a->procs, &a->n_procs, false); /* so duplicates are expanded once */
     set->n = a->n_procs;
     set->v = copy(a->procs, set->n);
-    rc = set->v ? expand(&set->v, &set->n) : PMIX_ERR_NOMEM;
+    rc = set->v ? expand(srv, &set->v, &set->n) : PMIX_ERR_NOMEM;
     if (rc)
         return rc;
-    px_members_sort(set->v, &set->n);
+    px_members_sort(srv, set->v, &set->n);
     if (strcmp(set->v[0].nspace, set->v[set->n - 1].nspace) != 0 ||
         px_members_same(a->procs, a->n_procs, set->v, set->n))
         return PMIX_SUCCESS;
@@ -199,7 +199,7 @@ void px_collective_locals(const struct px_collective *c, px_local_fn fn, void *a
         bool all = c->procs[i].rank == PMIX_RANK_WILDCARD; /* alone in its job */
 
         if (strcmp(c->procs[i].nspace, last) != 0)
-            ns = px_nspace_find(px_process.model, c->procs[i].nspace);
+            ns = px_nspace_find(c->server->model, c->procs[i].nspace);
         last = c->procs[i].nspace;
         if (!ns)
             continue;
@@ -270,7 +270,7 @@ struct px_census px_collective_count(const struct px_collective *c)
     struct px_census n = {.c = c, .lost_some = c->lost_some};
 
     for (size_t i = 0; i < c->n_procs; i++) {
-        const struct px_nspace *ns = px_nspace_find(px_process.model,
+        const struct px_nspace *ns = px_nspace_find(c->server->model,
                                                     c->procs[i].nspace);
 
         if (ns && c->procs[i].rank == PMIX_RANK_WILDCARD &&
@@ -323,7 +323,7 @@ pmix_status_t px_collective_fail(struct px_collective *c)
 /* True for a process of this node. The registration counts, not the connection. */
 static bool is_local(struct px_server *srv, const pmix_proc_t *p)
 {
-    const struct px_nspace *ns = px_nspace_find(px_process.model, p->nspace);
+    const struct px_nspace *ns = px_nspace_find(srv->model, p->nspace);
 
     if (p->rank == PMIX_RANK_LOCAL_NODE)
         return true;
@@ -343,7 +343,7 @@ bool px_collective_is_here(const struct px_collective *c)
 bool px_collective_knows_all(const struct px_collective *c)
 {
     for (size_t i = 0; i < c->n_procs; i++)
-        if (!px_nspace_find(px_process.model, c->procs[i].nspace))
+        if (!px_nspace_find(c->server->model, c->procs[i].nspace))
             return false;
     return true;
 }

@@ -74,7 +74,7 @@ static struct px_bell *bell_of(const struct px_collective *c)
     size_t n = 0;
 
     if (c->kind->wakes && c->n_procs == 1 && c->procs[0].rank == PMIX_RANK_WILDCARD)
-        ns = px_nspace_find(px_process.model, c->procs[0].nspace);
+        ns = px_nspace_find(c->server->model, c->procs[0].nspace);
     if (!ns)
         return NULL;
     PX_LIST_EACH (&c->reqs, struct px_req, req, link) {
@@ -148,7 +148,7 @@ static void on_host_answer(void *arg, const struct px_upcall *answer)
 
 static void hand_over(struct px_collective *c)
 {
-    struct px_upcall *u = px_upcall_new(on_host_answer, c);
+    struct px_upcall *u = px_upcall_new(c->server, on_host_answer, c);
     pmix_status_t local = c->lost_some ? PMIX_ERR_LOST_CONNECTION : PMIX_SUCCESS;
     pmix_status_t rc;
 
@@ -250,7 +250,7 @@ void px_collectives_check_later(struct px_server *srv)
         return;
     all->recheck_posted = true;
     all->recheck.run = on_recheck;
-    px_post(px_process.loop, &all->recheck);
+    px_post(srv->loop, &all->recheck);
 }
 
 static void on_deadline(void *arg)
@@ -321,7 +321,7 @@ static pmix_status_t limit(struct px_collective *c, const px_infos *infos)
     if (!ms || (c->timer && c->deadline_ms <= at))
         return PMIX_SUCCESS;
     if (!c->timer)
-        c->timer = px_timer_create(px_process.loop, on_deadline, c);
+        c->timer = px_timer_create(c->server->loop, on_deadline, c);
     if (!c->timer)
         return PMIX_ERR_NOMEM;
     c->deadline_ms = at;

@@ -6,7 +6,6 @@
 #include "core/base/vec.h"
 #include "core/link/conn.h"
 #include "core/model/nspace.h"
-#include "core/rt/process.h"
 #include "core/server/data/memory.h"
 #include "core/server/data/on_get.h"
 #include "core/server/peer/peer.h"
@@ -72,12 +71,12 @@ static pmix_status_t read_commit(px_reader r, struct commit *c)
     return rc;
 }
 
-static pmix_status_t store_commit(struct px_nspace *ns, pmix_rank_t rank,
-                                  const struct commit *c)
+static pmix_status_t store_commit(struct px_server *srv, struct px_nspace *ns,
+                                  pmix_rank_t rank, const struct commit *c)
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
-    px_gate_close(&px_process.model_gate); /* readers see all of it or nothing */
+    px_gate_close(srv->gate); /* readers see all of it or nothing */
     for (size_t i = 0; !rc && i < c->n; i++) {
         const struct committed *one = &c->v[i];
 
@@ -86,20 +85,20 @@ static pmix_status_t store_commit(struct px_nspace *ns, pmix_rank_t rank,
         if (!rc && one->scope != PMIX_LOCAL)
             rc = px_store_keep(&ns->store, PX_GDS_REMOTE, rank, one->key, &one->value);
     }
-    px_gate_open(&px_process.model_gate);
+    px_gate_open(srv->gate);
     return rc;
 }
 
 static pmix_status_t accept_commit(struct px_server *srv, const struct px_req *req,
                                    struct px_nspace **ns, struct commit *c)
 {
-    pmix_status_t rc = px_nspace_get(px_process.model, req->peer->proc.nspace, ns);
+    pmix_status_t rc = px_nspace_get(srv->model, req->peer->proc.nspace, ns);
 
     if (!rc)
         rc = read_commit(req->in, c);
     if (!rc && req->peer != srv->self)
         rc = px_memory_keep(srv, *ns, req->peer->uid, c->size_b);
-    return rc ? rc : store_commit(*ns, req->peer->proc.rank, c);
+    return rc ? rc : store_commit(srv, *ns, req->peer->proc.rank, c);
 }
 
 pmix_status_t px_commit_request(struct px_server *srv, struct px_req *req)

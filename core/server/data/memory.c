@@ -17,7 +17,6 @@
 #include "core/link/conn.h"
 #include "core/model/nspace.h"
 #include "core/rt/log.h"
-#include "core/rt/process.h"
 #include "core/server/door/door.h"
 #include "core/server/peer/peer.h"
 #include "core/server/server.h"
@@ -66,8 +65,9 @@ static pmix_status_t add_size(void *arg, pmix_rank_t rank PX_UNUSED, const char 
     return PMIX_SUCCESS;
 }
 
-static void count_anew(struct px_memory *m)
+static void count_anew(const struct px_server *srv)
 {
+    struct px_memory *m = srv->part.memory;
     const void *name;
     struct px_user *u;
     struct kept *k;
@@ -78,7 +78,7 @@ static void count_anew(struct px_memory *m)
         u->kept_b = 0;
     pos = 0;
     while ((k = px_map_next(&m->kept, &pos, &name, NULL))) {
-        const struct px_nspace *ns = px_nspace_find(px_process.model, name);
+        const struct px_nspace *ns = px_nspace_find(srv->model, name);
 
         k->size_b = 0;
         if (!ns)
@@ -117,7 +117,7 @@ static bool finds_room(const struct px_server *srv, const struct px_user *u, siz
         return true;
     if (m->all.kept_b - m->counted_b < (total_b < own_b ? total_b : own_b) / 16)
         return false;
-    count_anew(m);
+    count_anew(srv);
     return has_room(srv, u, b);
 }
 
@@ -301,7 +301,7 @@ static pmix_status_t create(struct px_server *srv,
 {
     struct px_memory *m = srv->part.memory;
 
-    m->timer = px_timer_create(px_process.loop, on_timer, srv);
+    m->timer = px_timer_create(srv->loop, on_timer, srv);
     return m->timer ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
 

@@ -3,9 +3,9 @@
  * Ranks are numbered through all namespaces that take part. */
 #include "core/model/nspace.h"
 #include "core/model/proc_names.h"
-#include "core/rt/process.h"
 #include "core/server/collective/collective.h"
 #include "core/server/peer/peer.h"
+#include "core/server/server.h"
 
 #include <string.h>
 
@@ -15,14 +15,14 @@
 
 /* The order of namespaces is that of their names in all clusters, the same at every
  * server. */
-static bool comes_before(const char *a, const char *b)
+static bool comes_before(const struct px_model *m, const char *a, const char *b)
 {
     pmix_nspace_t x, y;
 
     if (!strchr(a, ':') && !strchr(b, ':')) /* of one cluster, if of any */
         return strcmp(a, b) < 0;
-    px_nspace_full_name(px_process.model, a, x);
-    px_nspace_full_name(px_process.model, b, y);
+    px_nspace_full_name(m, a, x);
+    px_nspace_full_name(m, b, y);
     return strcmp(x, y) < 0;
 }
 
@@ -39,9 +39,10 @@ static uint32_t base_of(const struct px_collective *c, const char *nspace)
     for (size_t i = 0; i < c->n_procs; i++) {
         const struct px_nspace *ns;
 
-        if (!is_first_of_nspace(c, i) || !comes_before(c->procs[i].nspace, nspace))
+        if (!is_first_of_nspace(c, i) ||
+            !comes_before(c->server->model, c->procs[i].nspace, nspace))
             continue;
-        ns = px_nspace_find(px_process.model, c->procs[i].nspace);
+        ns = px_nspace_find(c->server->model, c->procs[i].nspace);
         base += ns ? ns->job_size : 0;
     }
     return base;
@@ -52,7 +53,7 @@ static struct px_nspace *nspace_of(const struct px_collective *c, uint32_t numbe
 {
     for (size_t i = 0; i < c->n_procs; i++) {
         struct px_nspace *ns = is_first_of_nspace(c, i)
-                                   ? px_nspace_find(px_process.model,
+                                   ? px_nspace_find(c->server->model,
                                                     c->procs[i].nspace)
                                    : NULL;
         uint32_t base = ns ? base_of(c, ns->name) : 0;
@@ -194,7 +195,7 @@ pmix_status_t px_modex_unpack(const struct px_collective *c, const px_buf *in)
     pmix_status_t rc = PMIX_SUCCESS;
 
     px_reader_init(&r, px_codec_default, in->data, in->len);
-    px_gate_close(&px_process.model_gate); /* readers see all of it or nothing */
+    px_gate_close(c->server->gate); /* readers see all of it or nothing */
     while (!rc && !px_reader_done(&r)) {
         px_reader one;
 
@@ -202,6 +203,6 @@ pmix_status_t px_modex_unpack(const struct px_collective *c, const px_buf *in)
         if (!rc)
             rc = unpack_server(c, &one);
     }
-    px_gate_open(&px_process.model_gate);
+    px_gate_open(c->server->gate);
     return rc;
 }

@@ -69,7 +69,7 @@ static bool is_here(struct px_server *srv, const struct px_nspace *ns,
     l.want_local = px_reply_table(srv, proc) == PX_GDS_LOCAL;
     l.want_remote = !l.want_local;
     l.skip_internal = true;
-    if (px_lookup_find(px_process.model, ns, &l, &v))
+    if (px_lookup_find(srv->model, ns, &l, &v))
         return false;
     px_type_destruct(PMIX_VALUE, &v);
     return true;
@@ -110,13 +110,13 @@ static void answer_host(struct waiting *w, const struct px_nspace *ns,
     w->status = status;
     px_timer_free(px_take(&w->timer));
     w->msg.run = reply_to_host;
-    px_post(px_process.loop, &w->msg);
+    px_post(w->server->loop, &w->msg);
 }
 
 /* Answers; with PMIX_SUCCESS by what there is now, if the key is among it. */
 static void waiting_end(struct waiting *w, pmix_status_t status)
 {
-    struct px_nspace *ns = px_nspace_find(px_process.model, w->proc.nspace);
+    struct px_nspace *ns = px_nspace_find(w->server->model, w->proc.nspace);
 
     px_list_remove(&w->link);
     if (!status && (!ns || (w->key && !is_here(w->server, ns, &w->proc, w->key))))
@@ -205,7 +205,7 @@ static pmix_status_t waiting_begin(struct waiting *w, struct px_server *srv,
     px_list_append(&srv->part.waiting_gets, &w->link);
     if (!w->end_ms && !w->report_ms)
         return PMIX_SUCCESS;
-    w->timer = px_timer_create(px_process.loop, on_time, w);
+    w->timer = px_timer_create(srv->loop, on_time, w);
     if (!w->timer)
         return PMIX_ERR_NOMEM;
     set_timer(w, w->begin_ms);
@@ -238,7 +238,7 @@ static struct waiting *waiting_new(struct px_req *req, const pmix_proc_t *proc,
  * rank has not committed yet may be among the values of its next commit. */
 void px_get_data_arrived(struct px_server *srv, const pmix_proc_t *proc)
 {
-    struct px_nspace *ns = px_nspace_find(px_process.model, proc->nspace);
+    struct px_nspace *ns = px_nspace_find(srv->model, proc->nspace);
     const struct px_peer *told = NULL;
 
     PX_LIST_EACH (&srv->part.waiting_gets, struct waiting, w, link) {
@@ -329,16 +329,17 @@ struct fetch {
     struct px_charge charge; /* the host may keep it when its request has ended */
 };
 
-static pmix_status_t store_fetched(const pmix_proc_t *proc, const px_buf *bytes)
+static pmix_status_t store_fetched(struct px_server *srv, const pmix_proc_t *proc,
+                                   const px_buf *bytes)
 {
     struct px_nspace *ns = NULL;
     px_reader r;
-    pmix_status_t rc = px_nspace_get(px_process.model, proc->nspace, &ns);
+    pmix_status_t rc = px_nspace_get(srv->model, proc->nspace, &ns);
 
     if (rc)
         return rc;
     px_reader_init(&r, px_codec_default, bytes->data, bytes->len);
-    return px_jobinfo_unpack_rank(px_process.model, ns, proc->rank, &r);
+    return px_jobinfo_unpack_rank(srv->model, ns, proc->rank, &r);
 }
 
 /* Another request that asked the host for the same rank; NULL. */
@@ -359,7 +360,7 @@ static void on_fetched(void *arg, const struct px_upcall *answer)
 
     /* With no request left, the job may have been forgotten: nothing is stored. */
     if (!status && w)
-        status = store_fetched(&f->proc, &answer->bytes);
+        status = store_fetched(f->server, &f->proc, &answer->bytes);
     for (; w; w = find_asked(f->server, &f->proc)) {
         if (status)
             waiting_end(w, status);
@@ -384,7 +385,7 @@ static pmix_status_t ask_host(struct px_server *srv, struct waiting *pending)
     if (is_asked)
         return PMIX_SUCCESS;
     f = calloc(1, sizeof *f);
-    u = f ? px_upcall_new(on_fetched, f) : NULL;
+    u = f ? px_upcall_new(srv, on_fetched, f) : NULL;
     pmix_status_t rc = u ? px_charge(&f->charge, pending->req->peer,
                                      sizeof *f + sizeof *u)
                          : PMIX_ERR_NOMEM;
@@ -443,7 +444,7 @@ static pmix_status_t judge(struct px_server *srv, struct px_nspace *ns,
 static pmix_status_t serve_get(struct px_server *srv, struct px_req *req,
                                const struct px_args *g)
 {
-    struct px_nspace *ns = px_nspace_find(px_process.model, g->nspace);
+    struct px_nspace *ns = px_nspace_find(srv->model, g->nspace);
     pmix_proc_t proc;
 
     px_proc_set(&proc, g->nspace, g->rank);
@@ -495,7 +496,7 @@ static pmix_status_t on_get(struct px_server *srv, struct px_req *req)
 
 static void serve_host(struct px_server *srv, struct waiting *w)
 {
-    struct px_nspace *ns = px_nspace_find(px_process.model, w->proc.nspace);
+    struct px_nspace *ns = px_nspace_find(srv->model, w->proc.nspace);
     struct px_local *local = px_local_find(srv, &w->proc);
     bool is_job = w->proc.rank == PMIX_RANK_WILDCARD;
 
@@ -511,9 +512,10 @@ static void serve_host(struct px_server *srv, struct waiting *w)
 static void on_dmodex_request(struct px_msg *msg)
 {
     struct waiting *w = PX_CONTAINER_OF(msg, struct waiting, msg);
+    struct px_server *srv = px_process.server; /* NULL after the end */
 
-    if (px_process.server && !px_process.server->stopping) {
-        serve_host(px_process.server, w);
+    if (srv && !srv->stopping) {
+        serve_host(srv, w);
         return;
     }
     w->host_cb(PMIX_ERR_INIT, NULL, 0, w->host_cbdata); /* too late */

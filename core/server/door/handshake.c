@@ -6,7 +6,6 @@
 #include "core/model/nspace.h"
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
-#include "core/rt/process.h"
 #include "core/server/door/door.h"
 #include "core/server/peer/peer.h"
 #include "core/server/peer/rpc.h"
@@ -94,7 +93,7 @@ static pmix_status_t check_client(const struct handshake *h,
     const struct px_ptl_peer *who = &h->who;
     unsigned n = 0;
 
-    if (!px_nspace_find(px_process.model, hello->proc.nspace))
+    if (!px_nspace_find(h->server->model, hello->proc.nspace))
         return px_err_set(err, PMIX_ERR_NOT_FOUND, "no such namespace");
     *local = px_local_find(h->server, &hello->proc);
     if (!*local)
@@ -143,7 +142,7 @@ static void on_client_answer(void *arg, const struct px_upcall *answer)
 
 static pmix_status_t ask_host(struct px_server *srv, struct px_peer *peer)
 {
-    struct px_upcall *u = px_upcall_new(on_client_answer, peer);
+    struct px_upcall *u = px_upcall_new(srv, on_client_answer, peer);
     pmix_status_t rc;
 
     if (!u)
@@ -221,7 +220,7 @@ struct visit {
 static pmix_status_t check_name(struct px_server *srv, const struct px_hello *hello,
                                 uid_t uid, struct px_err *err)
 {
-    const struct px_nspace *ns = px_nspace_find(px_process.model, hello->proc.nspace);
+    const struct px_nspace *ns = px_nspace_find(srv->model, hello->proc.nspace);
     const struct px_local *local = px_local_find(srv, &hello->proc);
     const struct px_peer *peer = px_peer_find(srv, &hello->proc);
 
@@ -400,7 +399,7 @@ static pmix_status_t describe(const struct visit *v, px_infos *out)
 static void ask_about(struct visit *v)
 {
     const pmix_server_module_t *m = &v->srv->module;
-    struct px_upcall *u = px_upcall_new(on_tool_answer, v);
+    struct px_upcall *u = px_upcall_new(v->srv, on_tool_answer, v);
     pmix_status_t rc = u ? describe(v, &u->args.info) : PMIX_ERR_NOMEM;
 
     if (rc) {
@@ -540,8 +539,8 @@ void px_handshake_start(struct px_server *srv, int fd, const struct px_ptl_peer 
     srv->part.door->n_handshakes++;
     if (!read_on(h)) /* most have sent all of it by now */
         return;
-    h->watch = px_watch_create(px_process.loop, fd, PX_READABLE, on_bytes, h);
-    h->timer = px_timer_create(px_process.loop, on_slow, h);
+    h->watch = px_watch_create(srv->loop, fd, PX_READABLE, on_bytes, h);
+    h->timer = px_timer_create(srv->loop, on_slow, h);
     if (!h->watch || !h->timer) {
         handshake_end(h);
         return;

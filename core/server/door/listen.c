@@ -4,7 +4,6 @@
 #include "core/base/str.h"
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
-#include "core/rt/process.h"
 #include "core/server/door/door.h"
 #include "core/server/server.h"
 
@@ -76,8 +75,8 @@ static pmix_status_t listen_on(struct px_server *srv, const struct px_module *pt
     if (rc)
         return px_err_set(err, rc, "ptl/%s cannot listen: %s", ptl->component->name,
                           PMIx_Error_string(rc));
-    l->watch = px_watch_create(px_process.loop, l->fd, PX_READABLE, on_connection, l);
-    l->pause = px_timer_create(px_process.loop, on_pause_over, l);
+    l->watch = px_watch_create(srv->loop, l->fd, PX_READABLE, on_connection, l);
+    l->pause = px_timer_create(srv->loop, on_pause_over, l);
     if (!l->watch || !l->pause) {
         px_watch_free(l->watch);
         px_timer_free(l->pause);
@@ -151,7 +150,7 @@ static pmix_status_t create(struct px_server *srv, const struct px_server_start 
 
     px_list_init(&door->handshakes);
     px_list_init(&door->files);
-    door->rate = px_log_rate_create(px_process.loop, LOG_PERIOD_MS);
+    door->rate = px_log_rate_create(srv->loop, LOG_PERIOD_MS);
     if (!door->rate)
         return PMIX_ERR_NOMEM;
     door->tools_foreign = px_info_flag(start->info, start->n_info,

@@ -13,7 +13,6 @@
 #include "core/base/str.h"
 #include "core/link/rendezvous.h"
 #include "core/rt/log.h"
-#include "core/rt/process.h"
 #include "core/server/door/door.h"
 #include "core/server/cleanup/session.h"
 #include "core/server/server.h"
@@ -504,7 +503,7 @@ static char *name_of(const struct kind *k, const struct px_server *srv)
     snprintf(pid, sizeof(pid), "%ld", (long)getpid());
     if (strchr(what, '/'))
         return strdup("");
-    return px_strf("pmix.%s%s%s%s", k->before, px_process.host, k->after, what);
+    return px_strf("pmix.%s%s%s%s", k->before, srv->node_name, k->after, what);
 }
 
 static void log_missing(const char *what, const struct px_err *err, pmix_status_t rc)

@@ -5,7 +5,6 @@
 #include "core/link/conn.h"
 #include "core/notify/notify.h"
 #include "core/rt/log.h"
-#include "core/rt/process.h"
 #include "core/server/data/memory.h"
 #include "core/server/host.h"
 #include "core/server/peer/authority.h"
@@ -225,8 +224,7 @@ static size_t spread(struct px_server *srv, struct news *e)
         n_told++;
     }
     drop_forms(e);
-    if (px_notify_deliver(px_process.notify, e->code, e->source, e->range, e->info,
-                          e->n))
+    if (px_notify_deliver(srv->notify, e->code, e->source, e->range, e->info, e->n))
         px_log(PX_LOG_ERROR, "server", "event %s not delivered here: out of memory",
                PMIx_Error_string(e->code));
     return n_told;

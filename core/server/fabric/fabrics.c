@@ -8,7 +8,6 @@
 #include "core/link/required.h"
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
-#include "core/rt/process.h"
 #include "core/server/fabric/shares.h"
 #include "core/server/peer/peer.h"
 #include "core/server/peer/req.h"
@@ -149,6 +148,7 @@ static bool is_own(const struct px_req *req)
 
 static pmix_status_t call_register(const pmix_server_module_t *m, struct px_upcall *u)
 {
+    const struct px_req *req = u->arg;
     const px_infos *info = &u->args.info;
 
     if (m->fabric)
@@ -157,7 +157,7 @@ static pmix_status_t call_register(const pmix_server_module_t *m, struct px_upca
     pmix_status_t rc = px_required_check("PMIx_Fabric_register", NULL, info->v,
                                          info->n);
     if (!rc)
-        rc = describe(px_process.server->part.fabrics, is_own(u->arg), info, &u->infos);
+        rc = describe(req->peer->server->part.fabrics, is_own(req), info, &u->infos);
     return rc ? rc : PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -171,10 +171,12 @@ static pmix_status_t prepare_update(struct px_req *req, struct px_upcall *u)
 
 static pmix_status_t call_update(const pmix_server_module_t *m, struct px_upcall *u)
 {
+    const struct px_req *req = u->arg;
+
     if (m->fabric)
         return m->fabric(&u->proc, PMIX_FABRIC_UPDATE_INFO, u->args.info.v,
                          u->args.info.n, px_upcall_info_cb, u);
-    pmix_status_t rc = update(px_process.server->part.fabrics, u->args.id, &u->infos);
+    pmix_status_t rc = update(req->peer->server->part.fabrics, u->args.id, &u->infos);
     return rc ? rc : PMIX_OPERATION_SUCCEEDED;
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/base/fd.h"
 #include "core/base/str.h"
+#include "core/model/nspace.h"
 #include "core/plugin/select.h"
 #include "core/reclaim/process.h"
 #include "core/rt/child.h"
@@ -182,7 +183,7 @@ static void stop_child(struct part *p)
     if (p->pid > 0) {
         kill(-p->pid, SIGKILL); /* and what the child has started */
         kill(p->pid, SIGKILL);
-        px_child_forget(px_process.loop, p->pid);
+        px_child_forget(p->gather->server->loop, p->pid);
     }
     p->pid = 0;
 }
@@ -429,6 +430,7 @@ static void on_deadline(void *arg)
 
 static void start_child(struct part *p, struct px_err *err)
 {
+    struct px_loop *loop = p->gather->server->loop;
     int ends[2];
 
     if (pipe2(ends, O_CLOEXEC) < 0) {
@@ -438,8 +440,7 @@ static void start_child(struct part *p, struct px_err *err)
     PX_AUTOCLOSE int far_end = ends[1];
     p->fd = ends[0];
     if (px_fd_nonblock(p->fd) ||
-        !(p->watch = px_watch_create(px_process.loop, p->fd, PX_READABLE, on_bytes,
-                                     p))) {
+        !(p->watch = px_watch_create(loop, p->fd, PX_READABLE, on_bytes, p))) {
         px_err_nomem(err, "watch a process");
         return;
     }
@@ -452,7 +453,7 @@ static void start_child(struct part *p, struct px_err *err)
     p->gather->n_waiting++;
     if (p->pid < 0)
         px_err_errno(err, "cannot fork");
-    else if (px_child_watch(px_process.loop, p->pid, on_end, p))
+    else if (px_child_watch(loop, p->pid, on_end, p))
         px_err_nomem(err, "watch a process");
 }
 
@@ -478,7 +479,7 @@ static pmix_status_t make_parts(struct px_gather *g, const char *nspace,
     const struct px_module *m = px_modules("pnet", &g->n_parts);
 
     g->parts = calloc(g->n_parts + 1, sizeof *g->parts);
-    g->timer = px_timer_create(px_process.loop, on_deadline, g);
+    g->timer = px_timer_create(g->server->loop, on_deadline, g);
     if (!g->parts || !g->timer) {
         g->n_parts = 0;
         return px_err_nomem(err, "prepare job %s", nspace);
@@ -499,7 +500,9 @@ static pmix_status_t prepare(struct px_gather *g, const char *nspace,
             err, PMIX_ERR_NOT_SUPPORTED,
             "cannot gather variables for job %s: no component forwards any", nspace);
     pmix_status_t rc = px_pnet_check_required(nspace, err);
-    return rc ? rc : px_job_view_of_infos(&g->view, nspace, info, n, err);
+    return rc ? rc
+              : px_job_view_of_infos(&g->view, g->server->model->hostname, nspace, info,
+                                     n, err);
 }
 
 /* *out is NULL if g has come to its end. */

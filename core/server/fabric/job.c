@@ -3,7 +3,6 @@
 
 #include "core/base/str.h"
 #include "core/base/strv.h"
-#include "core/rt/process.h"
 #include "core/model/nspace.h"
 
 #include <string.h>
@@ -48,8 +47,9 @@ static pmix_status_t place_ranks(px_job_view *view, const struct px_procmap *map
     return PMIX_SUCCESS;
 }
 
-pmix_status_t px_job_view_of_map(px_job_view *view, const char *nspace,
-                                 const struct px_procmap *map, struct px_err *err)
+pmix_status_t px_job_view_of_map(px_job_view *view, const char *host,
+                                 const char *nspace, const struct px_procmap *map,
+                                 struct px_err *err)
 {
     *view = (px_job_view){.job = {.size = sizeof view->job, .this_node = UINT32_MAX}};
     px_str_copy(view->nspace, sizeof view->nspace, nspace);
@@ -63,7 +63,7 @@ pmix_status_t px_job_view_of_map(px_job_view *view, const char *nspace,
     view->job.n_nodes = map->n_nodes;
     view->job.n_procs = map->n_ranks;
     view->job.nodes = (const char *const *)view->nodes;
-    view->job.this_node = px_procmap_find_host(map, px_process.model->hostname);
+    view->job.this_node = px_procmap_find_host(map, host);
     if (view->job.this_node >= map->n_nodes)
         view->job.this_node = UINT32_MAX;
     return PMIX_SUCCESS;
@@ -125,16 +125,16 @@ static pmix_status_t read_info(px_job_view *view, const pmix_info_t *info, char 
     return PMIX_SUCCESS;
 }
 
-pmix_status_t px_job_view_of_infos(px_job_view *view, const char *nspace,
-                                   const pmix_info_t *info, size_t n,
-                                   struct px_err *err)
+pmix_status_t px_job_view_of_infos(px_job_view *view, const char *host,
+                                   const char *nspace, const pmix_info_t *info,
+                                   size_t n, struct px_err *err)
 {
     PX_AUTOFREE char *nodes = NULL;
     PX_AUTOFREE char *ranks = NULL;
     PX_AUTO(px_strv) parents = NULL;
     PX_AUTO(px_infos) infos = {0};
     struct px_procmap *map = NULL;
-    pmix_status_t rc = px_job_view_of_map(view, nspace, NULL, err);
+    pmix_status_t rc = px_job_view_of_map(view, host, nspace, NULL, err);
 
     for (size_t i = 0; !rc && i < n; i++)
         rc = read_info(view, &info[i], &nodes, &ranks, err);
@@ -147,7 +147,7 @@ pmix_status_t px_job_view_of_infos(px_job_view *view, const char *nspace,
     }
     parents = px_take(&view->parents);
     if (!rc && map)
-        rc = px_job_view_of_map(view, nspace, map, err);
+        rc = px_job_view_of_map(view, host, nspace, map, err);
     px_procmap_destroy(map);
     if (rc)
         return rc;

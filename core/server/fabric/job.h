@@ -18,16 +18,17 @@ typedef struct px_job_view {
     pmix_nspace_t nspace;
 } px_job_view;
 
-/* Of what the host gave, which is copied: PMIX_NODE_MAP and PMIX_PROC_MAP in any form,
- * PMIX_PARENT_ID as one or an array of processes or names of namespaces.
- * PMIX_ERR_BAD_PARAM with a line in err for what is none of these; PMIX_ERR_NOMEM.
- * After a failure there is nothing to clean up. */
-pmix_status_t px_job_view_of_infos(px_job_view *view, const char *nspace,
-                                   const pmix_info_t *info, size_t n,
-                                   struct px_err *err);
-/* Of a registered job; map may be NULL, if none was given. */
-pmix_status_t px_job_view_of_map(px_job_view *view, const char *nspace,
-                                 const struct px_procmap *map, struct px_err *err);
+/* Fills the view of the infos that the host gave, which are copied: PMIX_NODE_MAP and
+ * PMIX_PROC_MAP in any form, PMIX_PARENT_ID as one or an array of processes or names of
+ * namespaces. host is the name of this node. PMIX_ERR_BAD_PARAM with a line in err for
+ * any other value; PMIX_ERR_NOMEM. After a failure there is nothing to clean up. */
+pmix_status_t px_job_view_of_infos(px_job_view *view, const char *host,
+                                   const char *nspace, const pmix_info_t *info,
+                                   size_t n, struct px_err *err);
+/* Fills the view of a registered job; map may be NULL, if none was given. */
+pmix_status_t px_job_view_of_map(px_job_view *view, const char *host,
+                                 const char *nspace, const struct px_procmap *map,
+                                 struct px_err *err);
 void px_job_view_cleanup(px_job_view *view);
 
 #endif

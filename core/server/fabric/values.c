@@ -8,7 +8,6 @@
 #include "core/model/lookup.h"
 #include "core/model/nspace.h"
 #include "core/plugin/select.h"
-#include "core/rt/process.h"
 #include "core/server/fabric/job.h"
 #include "core/server/server.h"
 #include "frameworks/framework.h"
@@ -60,6 +59,7 @@ static void destroy(struct px_server *srv)
 /* ---- one value ------------------------------------------------------------------- */
 
 struct putting {
+    struct px_server *server;
     struct px_nspace *ns;
     px_infos job; /* of the job: they go in together */
     px_writer trial;
@@ -125,24 +125,25 @@ static pmix_status_t call(const struct applied *a, const struct px_pnet_job *job
     }
     return rc || !p->job.n
                ? rc
-               : px_jobinfo_register(px_process.model, p->ns, p->job.v, p->job.n, err);
+               : px_jobinfo_register(p->server->model, p->ns, p->job.v, p->job.n, err);
 }
 
-static pmix_status_t give_values(const struct applied *a, struct px_nspace *ns,
-                                 struct px_err *err)
+static pmix_status_t give_values(struct px_server *srv, const struct applied *a,
+                                 struct px_nspace *ns, struct px_err *err)
 {
-    struct putting p = {.ns = ns};
+    struct putting p = {.server = srv, .ns = ns};
     px_job_view v;
-    pmix_status_t rc = px_job_view_of_map(&v, ns->name, ns->map, err);
+    pmix_status_t rc = px_job_view_of_map(&v, srv->model->hostname, ns->name, ns->map,
+                                          err);
 
     if (rc)
         return rc;
     if (ns->this_node < v.job.n_nodes) /* the host may have said so */
         v.job.this_node = ns->this_node;
     px_writer_init(&p.trial, px_codec_default);
-    px_gate_close(&px_process.model_gate); /* once for all */
+    px_gate_close(srv->gate); /* once for all */
     rc = call(a, &v.job, &p, err);
-    px_gate_open(&px_process.model_gate);
+    px_gate_open(srv->gate);
     px_writer_cleanup(&p.trial);
     px_infos_cleanup(&p.job);
     px_job_view_cleanup(&v);
@@ -154,7 +155,7 @@ pmix_status_t px_values_applied(struct px_server *srv, const char *nspace,
 {
     size_t n;
     const struct px_module *m = px_modules("pnet", &n);
-    struct px_nspace *ns = px_nspace_find(px_process.model, nspace);
+    struct px_nspace *ns = px_nspace_find(srv->model, nspace);
     struct applied **at = find_applied(srv, nspace);
 
     for (size_t i = 0; i < n; i++) {
@@ -167,7 +168,7 @@ pmix_status_t px_values_applied(struct px_server *srv, const char *nspace,
         px_str_copy((*at)->nspace, sizeof(*at)->nspace, nspace);
         (*at)->by[i] = true;
     }
-    return *at && ns && ns->hosted && ns->complete ? give_values(*at, ns, err)
+    return *at && ns && ns->hosted && ns->complete ? give_values(srv, *at, ns, err)
                                                    : PMIX_SUCCESS;
 }
 
@@ -176,7 +177,7 @@ pmix_status_t px_values_registered(struct px_server *srv, struct px_nspace *ns,
 {
     const struct applied *a = *find_applied(srv, ns->name);
 
-    return a ? give_values(a, ns, err) : PMIX_SUCCESS;
+    return a ? give_values(srv, a, ns, err) : PMIX_SUCCESS;
 }
 
 const struct px_server_part px_values_part = {

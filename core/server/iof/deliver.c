@@ -42,7 +42,7 @@ static pmix_status_t keep(struct px_relay *relay, const struct px_args *a,
     struct px_piece *piece = NULL;
     pmix_status_t rc;
 
-    if (!px_nspace_find(px_process.model, a->procs->nspace))
+    if (!px_nspace_find(relay->server->model, a->procs->nspace))
         return PMIX_ERR_NOT_FOUND;
     backlog = px_backlog_get(&relay->backlogs, a->procs);
     if (!backlog)

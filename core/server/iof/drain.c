@@ -19,6 +19,7 @@ struct drain {
     void *arg;
     size_t left_b;
     uint64_t since_ms; /* time of the last change of left_b */
+    uint64_t limit_ms; /* without a change, after which the wait ends */
 };
 
 static size_t count_left(const struct px_server *srv, const struct px_peer *peer)
@@ -42,7 +43,7 @@ static void report_loss(const struct drain *d)
             "cannot send %zu bytes of forwarded output to %s.%u, which finalizes: it "
             "has not read for %llu ms (iof_drain_timeout)",
             d->left_b, d->peer->proc.nspace, d->peer->proc.rank,
-            (unsigned long long)px_process.iof_drain_ms);
+            (unsigned long long)d->limit_ms);
     else
         px_log(PX_LOG_ERROR, "server",
                "cannot send %zu bytes of output: the readers do not read", d->left_b);
@@ -57,7 +58,7 @@ static void probe(void *arg)
     if (left_b != d->left_b)
         d->since_ms = now;
     d->left_b = left_b;
-    if (left_b > 0 && d->timer && now - d->since_ms < px_process.iof_drain_ms) {
+    if (left_b > 0 && d->timer && now - d->since_ms < d->limit_ms) {
         px_timer_set(d->timer, PROBE_MS);
         return;
     }
@@ -75,9 +76,13 @@ void px_relay_drain(struct px_server *srv, const struct px_peer *peer,
         done(arg);
         return;
     }
-    *d = (struct drain){.srv = srv, .peer = peer, .done = done, .arg = arg};
+    *d = (struct drain){.srv = srv,
+                        .peer = peer,
+                        .done = done,
+                        .arg = arg,
+                        .limit_ms = px_process.iof_drain_ms};
     px_list_append(&srv->part.relay->drains, &d->link);
-    d->timer = px_timer_create(px_process.loop, probe, d);
+    d->timer = px_timer_create(srv->loop, probe, d);
     probe(d);
 }
 

@@ -122,7 +122,8 @@ static void end_cursor(struct px_relay *relay, struct px_cursor *c, bool keep)
 {
     struct px_backlog *backlog = c->backlog;
 
-    px_cursor_free(c, keep && px_nspace_find(px_process.model, backlog->source.nspace));
+    px_cursor_free(c,
+                   keep && px_nspace_find(relay->server->model, backlog->source.nspace));
     px_deliveries_wake(relay, backlog);
     px_backlog_settle(backlog);
 }
@@ -154,13 +155,14 @@ static void on_host_stopped(void *arg, const struct px_upcall *answer PX_UNUSED)
 static void on_stop(struct px_msg *msg)
 {
     struct px_upcall *u = PX_CONTAINER_OF(msg, struct px_upcall, msg);
+    const struct px_server *srv = px_process.server; /* NULL after the end */
     const pmix_server_module_t *m;
 
-    if (u->orphan || !px_process.server) {
+    if (u->orphan || !srv) {
         px_upcall_drop(u);
         return;
     }
-    m = &px_process.server->module;
+    m = &srv->module;
     px_upcall_returned(u, m->iof_pull(u->args.procs, u->args.n_procs, u->args.info.v,
                                       u->args.info.n, PMIX_FWD_NO_CHANNELS,
                                       px_upcall_op_cb, u));
@@ -172,7 +174,7 @@ static void end_subscription(struct px_server *srv, struct subscription *p)
 {
     struct px_req *req = p->req;
     bool notifies = !srv->stopping && !p->forwards;
-    struct px_upcall *u = notifies ? px_upcall_new(on_host_stopped, req) : NULL;
+    struct px_upcall *u = notifies ? px_upcall_new(srv, on_host_stopped, req) : NULL;
 
     if (u && px_infos_add(&p->info, PMIX_IOF_STOP, NULL, PMIX_BOOL)) {
         px_upcall_drop(u);
@@ -184,7 +186,7 @@ static void end_subscription(struct px_server *srv, struct subscription *p)
         u->args.procs = px_take(&p->procs);
         u->args.n_procs = p->n_procs;
         u->msg.run = on_stop;
-        px_post(px_process.loop, &u->msg);
+        px_post(srv->loop, &u->msg);
     } else if (req) {
         px_req_done(req, srv->stopping ? PMIX_ERR_LOST_CONNECTION : PMIX_ERR_NOMEM);
     }
@@ -211,7 +213,8 @@ struct own_piece {
 static void on_own_piece(struct px_msg *msg)
 {
     struct own_piece *own = PX_CONTAINER_OF(msg, struct own_piece, msg);
-    struct px_server *srv = px_process.server;
+    struct px_server *srv = px_process.server; /* NULL after the end */
+    struct px_model *m = px_process.model;
     struct reader *reader = srv ? find_reader(srv, srv->self) : NULL;
     px_reader r;
 
@@ -223,8 +226,8 @@ static void on_own_piece(struct px_msg *msg)
         (void)px_iof_receive(px_process.receivers, &r);
     px_buf_cleanup(&own->payload);
     free(own);
-    if (px_process.server)
-        px_pulls_peer_room(px_process.server, px_process.server->self);
+    if (srv)
+        px_pulls_peer_room(srv, srv->self);
 }
 
 /* Posts a piece to the receivers of this process; their functions may change lists
@@ -238,7 +241,7 @@ static pmix_status_t send_to_self(struct reader *r, px_writer *w)
     own->payload = px_buf_take(&w->buf);
     own->msg.run = on_own_piece;
     r->own_b += own->payload.len;
-    px_post(px_process.loop, &own->msg);
+    px_post(r->peer->server->loop, &own->msg);
     return PMIX_SUCCESS;
 }
 

@@ -119,7 +119,7 @@ static void on_end_pushed(void *arg PX_UNUSED, const struct px_upcall *answer PX
  * answer is an error. */
 static void push_end(struct px_server *srv, struct queue *q)
 {
-    struct px_upcall *u = px_upcall_new(on_end_pushed, NULL);
+    struct px_upcall *u = px_upcall_new(srv, on_end_pushed, NULL);
     pmix_status_t rc = u ? px_infos_set_user(&u->args.info, q->peer) : PMIX_ERR_NOMEM;
 
     q->ends = false;

@@ -26,6 +26,7 @@ static pmix_status_t create(struct px_server *srv,
     struct px_list *const lists[] = {&relay->readers, &relay->drains, &relay->ready,
                                      &relay->queues, &relay->paused};
 
+    relay->server = srv;
     for (size_t i = 0; i < PX_COUNT(lists); i++)
         px_list_init(lists[i]);
     relay->own = (struct px_iof_producer){

@@ -15,6 +15,7 @@ struct px_req;
 struct px_server;
 
 struct px_relay {
+    struct px_server *server;
     struct px_backlogs backlogs;
     struct px_list readers; /* on_pull.c: peers that have asked for output */
     struct px_list drains;  /* drain.c */

@@ -2,8 +2,8 @@
 /* Deliveries that wait for room in a backlog. */
 #include "core/base/map.h"
 #include "core/link/api.h"
-#include "core/rt/process.h"
 #include "core/server/iof/server_iof.h"
+#include "core/server/server.h"
 
 /* Calls back the hosts; posted, as a callback may change the lists of this room. */
 static void on_ready(struct px_msg *msg)
@@ -38,7 +38,7 @@ void px_deliveries_wake(struct px_relay *relay, struct px_backlog *backlog)
         return;
     relay->goes_on = true;
     relay->go_on.run = on_ready;
-    px_post(px_process.loop, &relay->go_on);
+    px_post(relay->server->loop, &relay->go_on);
 }
 
 void px_deliveries_stop(struct px_relay *relay)

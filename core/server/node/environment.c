@@ -493,7 +493,7 @@ pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc
         {"PMIX_GDS_MODULE", stores},
         {"PMIX_SERVER_TMPDIR", srv->tmpdir},
         {"PMIX_SYSTEM_TMPDIR", srv->system_tmpdir},
-        {"PMIX_HOSTNAME", px_process.model->hostname},
+        {"PMIX_HOSTNAME", srv->model->hostname},
         {"PMIX_VERSION", TENON_CLAIMED_VERSION},
     };
     drop_foreign(*env);
@@ -507,9 +507,11 @@ pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc
  * All it reads is fixed once the server has started. */
 PX_EXPORT pmix_status_t PMIx_server_setup_fork(const pmix_proc_t *proc, char ***env)
 {
-    if (!px_process.server)
+    struct px_server *srv = px_process.server;
+
+    if (!srv)
         return PMIX_ERR_INIT;
     if (!proc || !env)
         return PMIX_ERR_BAD_PARAM;
-    return px_server_child_env(px_process.server, proc, env);
+    return px_server_child_env(srv, proc, env);
 }

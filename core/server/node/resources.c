@@ -4,7 +4,6 @@
 #include "core/model/nspace.h"
 #include "core/model/resources.h"
 
-#include "core/rt/process.h"
 #include "core/server/collective/collective.h"
 #include "core/server/op.h"
 #include "core/server/peer/share.h"
@@ -18,12 +17,12 @@ struct resources_op {
     pmix_status_t (*change)(struct px_model *m, const pmix_info_t *info, size_t n);
 };
 
-static pmix_status_t run(struct px_server *srv PX_UNUSED, const struct px_server_op *op)
+static pmix_status_t run(struct px_server *srv, const struct px_server_op *op)
 {
     const px_infos *info = &op->api.args.info;
 
     return PX_CONTAINER_OF(op, struct resources_op, op)
-        ->change(px_process.model, info->v, info->n);
+        ->change(srv->model, info->v, info->n);
 }
 
 static pmix_status_t submit(struct resources_op op, const pmix_info_t *info, size_t n,
@@ -77,8 +76,7 @@ static pmix_status_t collect(struct px_server *srv, const struct px_server_op *o
     bool any = false;
 
     for (size_t i = 0; i < op->n_procs; i++) {
-        const struct px_nspace *ns = px_nspace_find(px_process.model,
-                                                    op->procs[i].nspace);
+        const struct px_nspace *ns = px_nspace_find(srv->model, op->procs[i].nspace);
 
         if (!ns || !ns->complete || named_before(op->procs, i))
             continue;

@@ -8,7 +8,6 @@
 #include "core/link/api.h"
 #include "core/model/jobinfo.h"
 #include "core/model/lookup.h"
-#include "core/rt/process.h"
 #include "core/server/peer/peer.h"
 #include "core/server/peer/req.h"
 #include "core/server/server.h"
@@ -71,14 +70,15 @@ PX_EXPORT pmix_status_t PMIx_server_generate_cpuset(const char *cpuset_string,
 /* Where a client runs: what the host says of it, else what the kernel does. */
 static pmix_status_t find_binding(const struct px_peer *peer, pmix_cpuset_t *cpuset)
 {
-    struct px_nspace *ns = px_nspace_find(px_process.model, peer->proc.nspace);
+    const struct px_model *m = peer->server->model;
+    struct px_nspace *ns = px_nspace_find(m, peer->proc.nspace);
     PX_AUTOFREE char *list = NULL;
     struct px_lookup l;
     pmix_value_t v;
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 
     px_lookup_init(&l, PMIX_CPUSET, peer->proc.rank, NULL, 0);
-    if (ns && px_lookup_find(px_process.model, ns, &l, &v) == PMIX_SUCCESS) {
+    if (ns && px_lookup_find(m, ns, &l, &v) == PMIX_SUCCESS) {
         if (px_value_string(&v))
             rc = px_cpuset_parse(px_value_string(&v), cpuset);
         px_type_destruct(PMIX_VALUE, &v);
@@ -99,8 +99,8 @@ static pmix_status_t answer(struct px_req *req, const pmix_cpuset_t *cpuset,
     pmix_status_t rc = px_node_topology(&node);
 
     if (!rc)
-        rc = px_distances(&node, cpuset, infos->v, infos->n, px_process.host, &found,
-                          &n);
+        rc = px_distances(&node, cpuset, infos->v, infos->n,
+                          req->peer->server->node_name, &found, &n);
     if (rc)
         return rc;
     px_reply_begin(req, &w, PMIX_SUCCESS);

@@ -7,7 +7,6 @@
 #include "core/model/lookup.h"
 #include "core/model/nspace.h"
 #include "core/model/proc_names.h"
-#include "core/rt/process.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,7 +39,7 @@ static void mix_u32(uint64_t *hash, uint32_t n)
 
 static pmix_status_t add_run(px_identity *id, const pmix_proc_t *p)
 {
-    const struct px_nspace *ns = px_nspace_find(px_process.model, p->nspace);
+    const struct px_nspace *ns = px_nspace_find(id->model, p->nspace);
     struct px_full_run *run = id->n_runs > 0 ? &id->runs[id->n_runs - 1] : NULL;
 
     if (p->rank == PMIX_RANK_WILDCARD ? !ns || ns->job_size == 0
@@ -53,17 +52,19 @@ static pmix_status_t add_run(px_identity *id, const pmix_proc_t *p)
     run = px_vec_add(&id->runs, &id->n_runs, &id->cap_runs);
     if (!run)
         return PMIX_ERR_NOMEM;
-    px_nspace_full_name(px_process.model, p->nspace, run->full);
+    px_nspace_full_name(id->model, p->nspace, run->full);
     run->nspace = p->nspace;
     run->first = p->rank == PMIX_RANK_WILDCARD ? 0 : p->rank;
     run->n = p->rank == PMIX_RANK_WILDCARD ? ns->job_size : 1;
     return PMIX_SUCCESS;
 }
 
-pmix_status_t px_identity_find(px_identity *id, const struct px_joint *j)
+pmix_status_t px_identity_find(px_identity *id, const struct px_model *m,
+                               const struct px_joint *j)
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
+    id->model = m;
     for (size_t i = 0; !rc && i < j->n_procs; i++)
         rc = add_run(id, &j->procs[i]);
     if (rc)
@@ -158,7 +159,7 @@ static pmix_status_t place_all(struct where *w, const px_identity *id)
 
     for (size_t i = 0; i < id->n_runs; i++) {
         const struct px_full_run *run = &id->runs[i];
-        const struct px_nspace *ns = px_nspace_find(px_process.model, run->nspace);
+        const struct px_nspace *ns = px_nspace_find(id->model, run->nspace);
         char name[PX_MAX_NODE_NAME + 1];
 
         for (pmix_rank_t r = run->first; !rc && r < run->first + run->n; r++)
@@ -225,8 +226,7 @@ static struct generation *find(const struct px_joints *all, const px_identity *i
 static const char *local_job(const px_identity *id)
 {
     for (size_t i = 0; i < id->n_runs; i++) {
-        const struct px_nspace *ns = px_nspace_find(px_process.model,
-                                                    id->runs[i].nspace);
+        const struct px_nspace *ns = px_nspace_find(id->model, id->runs[i].nspace);
 
         if (ns && !px_list_empty(&ns->locals))
             return id->runs[i].nspace;

@@ -8,6 +8,8 @@
 #include "core/base/list.h"
 #include "core/types/type.h"
 
+struct px_model;
+
 /* A connect: settled participants (collective.h), directives, and its id or "". All
  * borrowed. */
 struct px_joint {
@@ -33,13 +35,15 @@ struct px_full_run {
 };
 
 typedef struct px_identity {
+    const struct px_model *model;
     struct px_full_run *runs;
     size_t n_runs, cap_runs;
     uint64_t hash;
 } px_identity;
 
-/* As px_joint_name. */
-pmix_status_t px_identity_find(px_identity *id, const struct px_joint *j);
+/* Fills id, as px_joint_name. */
+pmix_status_t px_identity_find(px_identity *id, const struct px_model *m,
+                               const struct px_joint *j);
 void px_identity_cleanup(px_identity *id);
 void px_identity_name(const px_identity *id, uint32_t generation, pmix_nspace_t name);
 /* Adds what px_jobinfo_register is to be told of the namespace: its size and members,

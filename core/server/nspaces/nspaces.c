@@ -8,7 +8,6 @@
 #include "core/model/nspace.h"
 #include "core/model/proc_names.h"
 #include "core/rt/log.h"
-#include "core/rt/process.h"
 #include "core/server/nspaces/identity.h"
 #include "core/server/peer/peer.h"
 #include "core/server/server.h"
@@ -21,6 +20,7 @@
 
 struct joint {
     struct px_list link;
+    struct px_server *server;
     pmix_nspace_t name; /* in the model */
     char *id;           /* of the connect; "" if it has none */
     bool ours;          /* no host sees to what follows */
@@ -31,7 +31,7 @@ struct joint {
 
 static struct px_nspace *nspace_of(const struct joint *j)
 {
-    return px_nspace_find(px_process.model, j->name);
+    return px_nspace_find(j->server->model, j->name);
 }
 
 static struct joint *find(const struct px_server *srv, const char *name)
@@ -53,7 +53,7 @@ static void joint_free(struct joint *j)
 static void end(struct joint *j)
 {
     if (!j->of_host)
-        px_nspace_remove(px_process.model, nspace_of(j));
+        px_nspace_remove(j->server->model, nspace_of(j));
     joint_free(j);
 }
 
@@ -95,7 +95,7 @@ static void on_told(void *arg PX_UNUSED, const struct px_upcall *answer PX_UNUSE
 static void tell_host(struct px_server *srv, pmix_status_t code,
                       const pmix_proc_t *source, const px_infos *infos)
 {
-    struct px_upcall *u = srv->module.notify_event ? px_upcall_new(on_told, NULL)
+    struct px_upcall *u = srv->module.notify_event ? px_upcall_new(srv, on_told, NULL)
                                                    : NULL;
 
     if (!u)
@@ -137,11 +137,11 @@ static pmix_status_t describe(px_infos *infos, pmix_status_t code,
 }
 
 /* Elsewhere processes are known by the names that hold in all clusters. */
-static pmix_proc_t full_name(const pmix_proc_t *proc)
+static pmix_proc_t full_name(const struct px_server *srv, const pmix_proc_t *proc)
 {
     pmix_proc_t full = {.rank = proc->rank};
 
-    px_nspace_full_name(px_process.model, proc->nspace, full.nspace);
+    px_nspace_full_name(srv->model, proc->nspace, full.nspace);
     return full;
 }
 
@@ -151,7 +151,7 @@ static void report(struct px_server *srv, pmix_status_t code, const pmix_proc_t 
     PX_AUTO(px_infos) here = {0};
     PX_AUTO(px_infos) there = {0};
     PX_AUTOFREE pmix_proc_t *procs = calloc(j->n_procs, sizeof *procs);
-    const pmix_proc_t full = full_name(proc);
+    const pmix_proc_t full = full_name(srv, proc);
     pmix_status_t rc = procs ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
     if (!rc) {
@@ -159,7 +159,7 @@ static void report(struct px_server *srv, pmix_status_t code, const pmix_proc_t 
         rc = describe(&here, code, proc, procs, j->n_procs, j->id, nspace);
     }
     for (size_t i = 0; !rc && i < j->n_procs; i++)
-        procs[i] = full_name(&j->procs[i]);
+        procs[i] = full_name(srv, &j->procs[i]);
     if (!rc)
         rc = describe(&there, code, &full, procs, j->n_procs, j->id, nspace);
     if (rc) {
@@ -180,11 +180,10 @@ void px_joint_event(struct px_server *srv, const struct px_joint *j, pmix_status
 }
 
 /* Is every member a process of this node? */
-static bool is_here(const struct px_assembly *a)
+static bool is_here(const struct px_server *srv, const struct px_assembly *a)
 {
     for (size_t i = 0; i < a->n_runs; i++) {
-        const struct px_nspace *ns = px_nspace_find(px_process.model,
-                                                    a->runs[i].nspace);
+        const struct px_nspace *ns = px_nspace_find(srv->model, a->runs[i].nspace);
 
         if (!ns || px_list_length(&ns->locals) < ns->job_size)
             return false;
@@ -200,7 +199,7 @@ static pmix_proc_t *members_of(const struct joint *j, size_t *n)
     *n = 1;
     if (procs)
         px_proc_set(procs, j->name, PMIX_RANK_WILDCARD);
-    if (procs && px_procs_expand(px_process.model, &procs, n))
+    if (procs && px_procs_expand(j->server->model, &procs, n))
         free(px_take(&procs));
     return procs;
 }
@@ -213,7 +212,7 @@ static void report_member(struct px_server *srv, const struct joint *j,
 
     rest.procs = procs;
     if (procs)
-        report(srv, code, proc, &rest, j->name, !is_here(nspace_of(j)->assembly));
+        report(srv, code, proc, &rest, j->name, !is_here(srv, nspace_of(j)->assembly));
 }
 
 void px_joint_each(const struct px_server *srv, px_connected_fn fn, void *arg)
@@ -230,12 +229,13 @@ void px_joint_each(const struct px_server *srv, px_connected_fn fn, void *arg)
 /* ---- one more -------------------------------------------------------------------- */
 
 /* A namespace that the host has registered for it: see PMIX_CONNECT_NSPACE. */
-static struct px_nspace *find_assigned(const char *proposed)
+static struct px_nspace *find_assigned(const struct px_server *srv,
+                                       const char *proposed)
 {
     struct px_nspace *ns;
     size_t pos = 0;
 
-    while ((ns = px_map_next(&px_process.model->nspaces, &pos, NULL, NULL))) {
+    while ((ns = px_map_next(&srv->model->nspaces, &pos, NULL, NULL))) {
         pmix_value_t v;
         bool is_it;
 
@@ -280,15 +280,14 @@ struct visit {
 };
 
 /* Of those members that are registered here. */
-static bool any_local(struct px_assembly *a,
+static bool any_local(const struct px_server *srv, struct px_assembly *a,
                       bool (*fn)(struct px_assembly *a, pmix_rank_t rank,
                                  const struct px_local *local))
 {
     bool any = false;
 
     for (size_t i = 0; i < a->n_runs; i++) {
-        const struct px_nspace *ns = px_nspace_find(px_process.model,
-                                                    a->runs[i].nspace);
+        const struct px_nspace *ns = px_nspace_find(srv->model, a->runs[i].nspace);
         pmix_proc_t proc;
 
         if (!ns)
@@ -319,14 +318,15 @@ static bool strike_out(struct px_assembly *a, pmix_rank_t rank,
     return false;
 }
 
-static pmix_status_t fill(struct px_nspace *ns, const struct px_identity *id)
+static pmix_status_t fill(struct px_server *srv, struct px_nspace *ns,
+                          const struct px_identity *id)
 {
     PX_AUTO(px_infos) infos = {0};
     struct px_err err = {0};
     pmix_status_t rc = px_identity_describe(id, &infos);
 
     if (!rc)
-        rc = px_jobinfo_register(px_process.model, ns, infos.v, infos.n, &err);
+        rc = px_jobinfo_register(srv->model, ns, infos.v, infos.n, &err);
     if (!rc && !ns->assembly)
         rc = PMIX_ERR_NOMEM;
     if (rc)
@@ -341,7 +341,7 @@ pmix_status_t px_joint_name(const struct px_server *srv, const struct px_joint *
                             pmix_nspace_t name)
 {
     PX_AUTO(px_identity) id = {0};
-    pmix_status_t rc = px_identity_find(&id, j);
+    pmix_status_t rc = px_identity_find(&id, srv->model, j);
 
     if (!rc)
         px_identity_name(&id, px_generation_last(srv->part.joints, &id) + 1, name);
@@ -356,8 +356,9 @@ pmix_status_t px_joint_make(struct px_server *srv, const struct px_joint *in, bo
     struct px_nspace *ns = NULL;
     pmix_nspace_t name;
     uint32_t generation = 0;
-    pmix_status_t rc = j && (j->id = strdup(in->id)) ? px_identity_find(&id, in)
-                                                     : PMIX_ERR_NOMEM;
+    pmix_status_t rc = j && (j->id = strdup(in->id))
+                           ? px_identity_find(&id, srv->model, in)
+                           : PMIX_ERR_NOMEM;
 
     if (!rc)
         rc = px_generation_next(srv->part.joints, &id, &generation);
@@ -365,27 +366,28 @@ pmix_status_t px_joint_make(struct px_server *srv, const struct px_joint *in, bo
         rc = PMIX_ERR_OUT_OF_RESOURCE;
     if (!rc && made) {
         px_identity_name(&id, generation, name);
-        ns = find_assigned(name);
+        ns = find_assigned(srv, name);
         j->of_host = ns != NULL;
-        rc = ns ? PMIX_SUCCESS : px_nspace_get(px_process.model, name, &ns);
+        rc = ns ? PMIX_SUCCESS : px_nspace_get(srv->model, name, &ns);
     }
     if (!rc && made)
-        rc = fill(ns, &id);
+        rc = fill(srv, ns, &id);
     if (rc || !made) {
         if (ns && !j->of_host)
-            px_nspace_remove(px_process.model, ns);
+            px_nspace_remove(srv->model, ns);
         if (j)
             free(j->id);
         free(j);
         return rc;
     }
     PMIx_Load_nspace(j->name, ns->name);
+    j->server = srv;
     j->ours = ours;
     j->may_end = px_info_flag(in->infos->v, in->infos->n,
                               PMIX_CONNECT_EARLY_TERM_ALLOWED);
     j->each = px_info_flag(in->infos->v, in->infos->n, PMIX_CONNECT_NOTIFY_EACH);
     px_list_append(&srv->part.joints->list, &j->link);
-    (void)any_local(ns->assembly, strike_out);
+    (void)any_local(srv, ns->assembly, strike_out);
     *made = ns;
     return PMIX_SUCCESS;
 }
@@ -395,7 +397,7 @@ pmix_status_t px_joint_make(struct px_server *srv, const struct px_joint *in, bo
 /* A namespace without members here is gone, as far as this server goes. */
 static void end_if_empty(struct joint *j)
 {
-    if (!any_local(nspace_of(j)->assembly, is_present))
+    if (!any_local(j->server, nspace_of(j)->assembly, is_present))
         end(j);
 }
 
@@ -451,7 +453,7 @@ static void host_event(struct px_server *srv, pmix_status_t code,
         !i->value.data.proc)
         return;
     proc = *i->value.data.proc;
-    px_proc_localize(px_process.model, &proc);
+    px_proc_localize(srv->model, &proc);
     rank = px_assembly_rank(a, &proc);
     if (rank != PMIX_RANK_INVALID)
         a->presence[rank] = PX_LEFT;

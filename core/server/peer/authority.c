@@ -6,7 +6,6 @@
 
 #include "core/base/vec.h"
 #include "core/model/nspace.h"
-#include "core/rt/process.h"
 #include "core/server/peer/peer.h"
 #include "core/server/peer/req.h"
 #include "core/server/server.h"
@@ -20,7 +19,7 @@ bool px_user_may(uid_t user, uid_t other)
 
 bool px_peer_may(const struct px_peer *peer, const char *nspace)
 {
-    const struct px_nspace *ns = px_nspace_find(px_process.model, nspace);
+    const struct px_nspace *ns = px_nspace_find(peer->server->model, nspace);
     uint32_t owner; /* according to the host, if it says */
 
     if (!ns || peer == peer->server->self)

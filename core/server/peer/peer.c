@@ -5,7 +5,6 @@
 
 #include "core/link/conn.h"
 #include "core/rt/log.h"
-#include "core/rt/process.h"
 #include "core/server/server.h"
 
 struct px_local *px_local_before(const struct px_nspace *ns, pmix_rank_t rank)
@@ -17,9 +16,9 @@ struct px_local *px_local_before(const struct px_nspace *ns, pmix_rank_t rank)
     return l == &ns->locals ? NULL : PX_CONTAINER_OF(l, struct px_local, link);
 }
 
-struct px_local *px_local_find(struct px_server *srv PX_UNUSED, const pmix_proc_t *proc)
+struct px_local *px_local_find(struct px_server *srv, const pmix_proc_t *proc)
 {
-    struct px_nspace *ns = px_nspace_find(px_process.model, proc->nspace);
+    struct px_nspace *ns = px_nspace_find(srv->model, proc->nspace);
     struct px_local *local = ns ? px_local_before(ns, proc->rank) : NULL;
 
     return local && local->rank == proc->rank ? local : NULL;

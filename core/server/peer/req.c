@@ -24,7 +24,8 @@ pmix_status_t px_req_unpack(struct px_req *req, struct px_args *args,
 pmix_status_t px_req_expand(struct px_req *req, struct px_args *args)
 {
     size_t named = args->n_procs;
-    pmix_status_t rc = px_procs_expand(px_process.model, &args->procs, &args->n_procs);
+    pmix_status_t rc = px_procs_expand(req->peer->server->model, &args->procs,
+                                       &args->n_procs);
 
     if (rc || args->n_procs <= named)
         return rc;
@@ -101,7 +102,7 @@ void px_req_reply(struct px_req *req, px_writer *w)
     if (peer == peer->server->self) {
         req->reply = px_buf_take(&w->buf);
         req->msg.run = on_own_reply;
-        px_post(px_process.loop, &req->msg);
+        px_post(peer->server->loop, &req->msg);
         return;
     }
     if (peer->conn)

@@ -6,7 +6,6 @@
 #include "core/link/conn.h"
 #include "core/model/nspace.h"
 #include "core/rt/log.h"
-#include "core/rt/process.h"
 #include "core/server/data/memory.h"
 #include "core/server/peer/authority.h"
 #include "core/server/peer/peer.h"
@@ -147,7 +146,7 @@ struct px_peer *px_peer_create(struct px_server *srv, int fd,
                           .reads_in_place = true, /* if that is what it named */
                           .pindex = ++srv->next_pindex};
     px_list_init(&p->interests);
-    if (px_conn_create(px_process.loop, fd, &conn_ops, p, &p->conn)) {
+    if (px_conn_create(srv->loop, fd, &conn_ops, p, &p->conn)) {
         free(p);
         return NULL;
     }

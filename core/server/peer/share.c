@@ -8,7 +8,6 @@
 #include "core/model/jobinfo.h"
 #include "core/model/nspace.h"
 #include "core/rt/log.h"
-#include "core/rt/process.h"
 #include "core/server/peer/authority.h"
 #include "core/server/peer/peer.h"
 #include "core/server/server.h"
@@ -78,7 +77,7 @@ bool px_peer_share(struct px_peer *peer, const struct px_nspace *ns)
 void px_peer_pack_job(struct px_peer *peer, const struct px_nspace *ns, px_writer *w,
                       bool as_arrays)
 {
-    struct px_model *m = px_process.model;
+    struct px_model *m = peer->server->model;
     bool shares = px_peer_share(peer, ns);
     /* Only this library has such a component. */
     bool is_ours = peer->gds && PX_OPS(gds, peer->gds)->describe;

@@ -4,7 +4,6 @@
  * credentials), and what processes publish. */
 #include "core/model/jobinfo.h"
 #include "core/model/nspace.h"
-#include "core/rt/process.h"
 #include "core/server/cleanup/cleanup.h"
 #include "core/server/cleanup/request.h"
 #include "core/server/peer/authority.h"
@@ -29,7 +28,8 @@ static void reply_spawned(void *arg, const struct px_upcall *answer)
 
     px_reply_begin(req, &w, answer->status);
     px_pack_str(&w, answer->status ? NULL : answer->name.nspace);
-    ns = answer->status ? NULL : px_nspace_find(px_process.model, answer->name.nspace);
+    ns = answer->status ? NULL
+                        : px_nspace_find(req->peer->server->model, answer->name.nspace);
     if (ns && ns->complete)
         px_peer_pack_job(req->peer, ns, &w, true);
     px_req_reply(req, &w);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests that go on to the host as they come: each is a table of how. Loop thread
- * only. */
+/* Requests that go on to the host as they come, each by a row that says how. Loop
+ * thread only. */
 #ifndef PX_SERVER_UPCALL_SERVER_FORWARD_H
 #define PX_SERVER_UPCALL_SERVER_FORWARD_H
 

@@ -11,20 +11,20 @@
 
 #include <string.h>
 
-struct px_upcall *px_upcall_new(px_upcall_fn fn, void *arg)
+struct px_upcall *px_upcall_new(struct px_server *srv, px_upcall_fn fn, void *arg)
 {
     struct px_upcall *u = malloc(sizeof *u);
 
     if (!u)
         return NULL;
     *u = (struct px_upcall){.fn = fn, .arg = arg};
-    px_list_append(&px_process.server->upcalls, &u->link);
+    px_list_append(&srv->upcalls, &u->link);
     return u;
 }
 
 struct px_upcall *px_upcall_for(struct px_req *req, px_upcall_fn fn)
 {
-    struct px_upcall *u = px_upcall_new(fn, req);
+    struct px_upcall *u = px_upcall_new(req->peer->server, fn, req);
 
     if (u)
         u->proc = req->peer->proc;

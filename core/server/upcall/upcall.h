@@ -48,8 +48,10 @@ struct px_upcall {
     bool done;      /* of job control: all of it was done here */
 };
 
-struct px_upcall *px_upcall_new(px_upcall_fn fn, void *arg);
-/* On behalf of a request, which is fn's argument; proc is who made it. */
+/* Makes a call of the host, which px_upcalls_stop ends. NULL: out of memory. */
+struct px_upcall *px_upcall_new(struct px_server *srv, px_upcall_fn fn, void *arg);
+/* Makes the same on behalf of a request, which is fn's argument; proc is the process
+ * that made the request. */
 struct px_upcall *px_upcall_for(struct px_req *req, px_upcall_fn fn);
 /* Never handed out after all. NULL is fine. */
 void px_upcall_drop(struct px_upcall *u);

@@ -127,7 +127,7 @@ static void do_change(struct px_call *call, void *arg)
 
     for (const char *j = change->jobs; *j && *j != 'e'; j++)
         procs[c.n_procs++] = proc_of((char[]){*j, 0});
-    px_members_sort(procs, &c.n_procs);
+    px_members_sort(c.server, procs, &c.n_procs);
     joint.n_procs = c.n_procs;
     if (strchr(change->jobs, 'e'))
         ok(px_infos_add(&c.infos, PMIX_CONNECT_EARLY_TERM_ALLOWED, NULL, PMIX_BOOL));

@@ -353,7 +353,8 @@ PX_TEST(components_are_told_where_ranks_run)
 
     start();
     strcpy(px_process.model->hostname, "here.cluster");
-    ok(px_job_view_of_infos(&view, "job", infos.v, infos.n, &err));
+    ok(px_job_view_of_infos(&view, px_process.model->hostname, "job", infos.v, infos.n,
+                            &err));
     ck_assert_uint_eq(view.job.n_nodes, 3);
     ck_assert_uint_eq(view.job.n_procs, PX_COUNT(node_of));
     ck_assert_uint_eq(view.job.most_on_a_node, 2);
@@ -377,7 +378,8 @@ PX_TEST(a_job_without_maps_has_none)
         PX_AUTO(px_job_view) view = {0};
         struct px_err err;
 
-        ok(px_job_view_of_infos(&view, "job", infos.v, infos.n, &err));
+        ok(px_job_view_of_infos(&view, px_process.model->hostname, "job", infos.v,
+                                infos.n, &err));
         ck_assert(view.job.n_nodes == 0 && !view.job.nodes && !view.job.node_of);
         ck_assert_uint_eq(view.job.this_node, UINT32_MAX);
     }

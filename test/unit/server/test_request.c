@@ -372,7 +372,7 @@ static void on_never(void *arg PX_UNUSED, const struct px_upcall *answer PX_UNUS
 
 static void make_and_drop(void *arg PX_UNUSED)
 {
-    px_upcall_drop(px_upcall_new(on_never, NULL));
+    px_upcall_drop(px_upcall_new(px_process.server, on_never, NULL));
     px_upcall_drop(NULL);
 }
 
