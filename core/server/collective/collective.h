@@ -7,12 +7,14 @@
 #include "core/base/list.h"
 #include "core/server/data/memory.h"
 #include "core/server/nspaces/nspaces.h"
+#include "core/server/peer/req.h"
+#include "core/server/peer/rpc.h"
+#include "core/server/upcall/upcall.h"
 #include "core/wire/requests.h"
 
 #include <stdlib.h>
 
 struct px_local;
-struct px_server;
 struct px_timer;
 
 /* ---- members.c: sets of processes ------------------------------------------------ */

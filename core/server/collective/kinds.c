@@ -7,6 +7,9 @@
 
 #include "core/model/proc_names.h"
 #include "core/rt/log.h"
+#include "core/server/peer/peer.h"
+#include "core/server/peer/share.h"
+#include "core/server/server.h"
 #include "pmix_connect.h"
 
 static struct px_joint joint_of(const struct px_collective *c)
@@ -80,7 +83,7 @@ static void renew_nspace(struct px_collective *c)
         !(a.procs = calloc(1, sizeof(*a.procs))))
         return;
     px_proc_set(a.procs, c->label, PMIX_RANK_WILDCARD);
-    if (px_procs_expand(px_process.model, &a.procs, &a.n_procs) ||
+    if (px_procs_expand(c->server->model, &a.procs, &a.n_procs) ||
         px_members_settle(c->server, &a, &set))
         return;
     free(c->procs);
@@ -228,7 +231,7 @@ static void pack_jobs(const struct px_collective *c, struct px_peer *to, px_writ
     if (strcmp(c->procs[0].nspace, c->procs[c->n_procs - 1].nspace) == 0)
         return; /* the processes are sorted: there is one job */
     for (size_t i = 0; i < c->n_procs; i++) {
-        const struct px_nspace *ns = px_nspace_find(px_process.model,
+        const struct px_nspace *ns = px_nspace_find(c->server->model,
                                                     c->procs[i].nspace);
 
         if (strcmp(c->procs[i].nspace, last) == 0 || !ns)

@@ -214,7 +214,6 @@ static void on_own_piece(struct px_msg *msg)
 {
     struct own_piece *own = PX_CONTAINER_OF(msg, struct own_piece, msg);
     struct px_server *srv = px_process.server; /* NULL after the end */
-    struct px_model *m = px_process.model;
     struct reader *reader = srv ? find_reader(srv, srv->self) : NULL;
     px_reader r;
 
