@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Connections to servers, and what begins and ends a client; a tool is one, too. The
- * API calls work in every role: all they need is in the model (self, own namespace,
- * channel), which a server process fills in for itself. */
+ * API calls work in every role: struct px_client has what they need, and a server
+ * process sets its members for itself. */
 #ifndef PX_CLIENT_CLIENT_H
 #define PX_CLIENT_CLIENT_H
 
@@ -15,16 +15,18 @@
 #include "core/model/nspace.h"
 #include "pmix.h"
 
-/* Of a process that is a client or a tool, and no server alone. The counts and the
- * role belong to the holder of the process lock, the rest to the loop. */
-struct px_client {
+struct px_tool;
+
+/* Connections of a client or tool, in px_client. The process lock guards the counts and
+ * the role. The other members belong to the loop. */
+struct px_client_role {
     struct px_list links;    /* of struct px_link */
-    struct px_link *primary; /* the model's channel is its; NULL: no server */
+    struct px_link *primary; /* the link that px_client.channel uses; NULL: no server */
     unsigned inits, tool_inits;
-    enum px_role role;       /* of the one who came first */
-    bool self_named;         /* a singleton, whose name no server knows */
-    struct px_map put_alone; /* key -> scope of what was put without a server */
+    enum px_role role; /* of the first init call */
+    bool self_named;   /* a singleton, whose name no server knows */
     struct px_client_conf conf;
+    struct px_tool *tool; /* NULL: not a tool */
 };
 
 /* ---- connect.c: in the caller's thread ------------------------------------------- */
@@ -60,43 +62,46 @@ pmix_status_t px_server_addr_connect(struct px_server_addr *c, uint64_t timeout_
 /* ---- link.c: on the loop --------------------------------------------------------- */
 
 /* A connection to a server. A client has one, tools may have several. One of them is
- * primary: its channel is the model's, so that every call of the API goes there. */
+ * primary: its channel is px_client.channel, which every call of the API uses. */
 struct px_link {
-    struct px_list link; /* in px_client.links, in the order they were made */
+    struct px_list link; /* in px_client_role.links, in the order they were made */
+    struct px_client *client;
     struct px_conn *conn;
     pmix_proc_t server;
     char address[sizeof((struct px_uri){0}.address)];
     uint32_t pindex;
     bool asked;           /* its first request has been sent */
-    struct px_channel up; /* unless it is primary: then the model's is its own */
+    struct px_channel up; /* empty in the primary link: see px_client.channel */
     struct px_iof_producer output; /* brings output to the receivers */
 };
 
 /* Takes c->fd. The first one becomes no primary by itself. */
-pmix_status_t px_link_open(struct px_server_addr *c, struct px_link **link);
+pmix_status_t px_link_open(struct px_client *client, struct px_server_addr *c,
+                           struct px_link **link);
 /* Fails what is pending there, closes, frees. */
 void px_link_close(struct px_link *link, pmix_status_t why);
 /* NULL: no server is primary. PMIX_ERR_NOT_SUPPORTED if values were put and not
  * committed that this server could not read. */
-pmix_status_t px_link_make_primary(struct px_link *link);
+pmix_status_t px_link_make_primary(struct px_client *client, struct px_link *link);
 /* rank WILDCARD: any of the namespace. NULL. */
-struct px_link *px_link_find(const pmix_proc_t *server);
+struct px_link *px_link_find(const struct px_client *client, const pmix_proc_t *server);
 struct px_channel *px_link_channel(struct px_link *link);
 /* In any role; NULL: this server has gone. */
-struct px_channel *px_link_way_to(const pmix_proc_t *server);
+struct px_channel *px_link_way_to(struct px_client *client, const pmix_proc_t *server);
 
 /* Any thread that holds the process lock: tells the server that we leave, waits for
  * its answer as long as conf.finalize_timeout, closes. PMIX_ERR_NOT_FOUND: there is
  * no such link. */
-pmix_status_t px_link_leave(const pmix_proc_t *server);
+pmix_status_t px_link_leave(struct px_client *client, const pmix_proc_t *server);
 /* As well: fills servers with up to n of those connected, the primary one first;
  * returns how many there are. */
-size_t px_client_servers(pmix_proc_t *servers, size_t n);
+size_t px_client_servers(struct px_client *client, pmix_proc_t *servers, size_t n);
 
 /* ---- init.c: the process lock is held, the caller is not the loop ---------------- */
 
 /* One way from the address of a server to being connected. */
 struct px_start {
+    struct px_client *client; /* set by px_client_begin */
     struct px_server_addr addr;
     bool primary;   /* the server is to be the primary one */
     bool was_alone; /* the process has lived without a server so far */
@@ -106,11 +111,11 @@ struct px_start {
     struct px_err err;
 };
 
-/* The role and px_process.client, without any server; and their end, with all
- * connections. */
+/* Begins the role, without any server. */
 pmix_status_t px_client_begin(enum px_role role, const pmix_info_t *info, size_t n_info,
-                              struct px_err *err);
-void px_client_end(void);
+                              struct px_start *s);
+/* Closes all connections and ends the role. */
+void px_client_end(struct px_client *client);
 /* Takes the connection that was made: it joins the others. The first time, the
  * process gets its name from the address, and its job's information from the server. */
 pmix_status_t px_client_start(struct px_start *s);
@@ -128,7 +133,7 @@ typedef pmix_status_t (*px_begin_fn)(const pmix_info_t *info, size_t n_info,
 pmix_status_t px_client_init(enum px_role role, px_begin_fn begin, px_begin_fn again,
                              pmix_proc_t *proc, const pmix_info_t *info, size_t n_info);
 /* The same for their ends. before_last (unless NULL) runs on the loop before the last
- * of this role. */
+ * of this role, with the struct px_client as argument. */
 /* Waits for a debugger if the host wants that (hold.c); in the first PMIx_Init. */
 void px_client_hold(void);
 pmix_status_t px_client_finalize(enum px_role role, px_call_fn before_last,
@@ -137,40 +142,23 @@ pmix_status_t px_client_finalize(enum px_role role, px_call_fn before_last,
 /* ---- put.c: on the loop ---------------------------------------------------------- */
 
 /* Why an earlier commit failed, of which only the next fence or commit can tell. */
-pmix_status_t px_client_commit_status(void);
+pmix_status_t px_client_commit_status(struct px_client *client);
 /* Packs what was put without a server, for the next commit. */
-pmix_status_t px_client_put_again(void);
-
-/* ---- ask.c: on the loop ---------------------------------------------------------- */
-
-/* A get that only the server can answer. */
-struct px_ask {
-    struct px_list link; /* while it waits for answers to others */
-    struct px_asking *about;
-    struct px_asked *request;   /* its own, under way; or NULL */
-    struct px_timer *timer;     /* PMIX_TIMEOUT */
-    const struct px_args *args; /* the key and the directives */
-    bool now;                   /* is not to be kept waiting */
-    /* Another's answer has come: whether the value is there now. */
-    pmix_status_t (*look)(struct px_ask *ask);
-    /* Once: its own answer has come, and what it brings is stored; or this is its
-     * end. */
-    void (*answered)(struct px_ask *ask, pmix_status_t status);
-    void (*done)(struct px_ask *ask, pmix_status_t status);
-};
-
-/* Of proc. */
-void px_ask(struct px_ask *ask, const pmix_proc_t *proc);
+pmix_status_t px_client_put_again(struct px_client *client);
 
 /* ---- get.c: on the loop ---------------------------------------------------------- */
 
 /* KVALs of a job in a reply, its name first; as many of those as there are, each a
  * BYTE_OBJECT. The last of them, if there is a place for it. */
-pmix_status_t px_client_store_job(px_reader *r, struct px_nspace **stored);
-pmix_status_t px_client_store_jobs(px_reader *r, struct px_nspace **last);
+pmix_status_t px_client_store_job(struct px_client *client, px_reader *r,
+                                  struct px_nspace **stored);
+pmix_status_t px_client_store_jobs(struct px_client *client, px_reader *r,
+                                   struct px_nspace **last);
 /* For a job whose information is lost, see px_nspace_is_lost: asks for all of it, by
  * message; and what fn, or the reply to any get, does with the answer. */
-pmix_status_t px_client_ask_job(const struct px_nspace *ns, px_reply_fn fn, void *arg);
-pmix_status_t px_client_read_values(pmix_status_t status, px_reader *reply);
+pmix_status_t px_client_ask_job(struct px_client *client, const struct px_nspace *ns,
+                                px_reply_fn fn, void *arg);
+pmix_status_t px_client_read_values(struct px_client *client, pmix_status_t status,
+                                    px_reader *reply);
 
 #endif

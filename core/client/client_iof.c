@@ -15,7 +15,7 @@ struct pull_op {
 static void on_pulled(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct pull_op *op = arg;
-    struct px_iof_receiver *r = px_iof_receivers_find(px_process.receivers,
+    struct px_iof_receiver *r = px_iof_receivers_find(op->api.client->receivers,
                                                       op->api.args.id);
 
     status = px_api_answer(status, reply);
@@ -44,18 +44,18 @@ static void finish_pull(struct px_api *api)
 static void on_pull(struct px_api *api)
 {
     struct pull_op *op = PX_CONTAINER_OF(api, struct pull_op, api);
-    pmix_status_t rc = px_loop_need_thread(px_process.loop);
+    struct px_channel *up = &api->client->channel;
+    pmix_status_t rc = px_loop_need_thread(api->loop);
 
     if (!rc)
         rc = px_iof_receiver_start(op->receiver);
     if (!rc) {
         struct px_iof_receiver *r = px_take(&op->receiver);
 
-        px_iof_receivers_add(px_process.receivers, r);
+        px_iof_receivers_add(api->client->receivers, r);
         api->args.id = r->id;
-        r->server = px_process.channel->server;
-        rc = px_channel_ask(px_process.channel, api->request, &api->args, on_pulled,
-                            op);
+        r->server = up->server;
+        rc = px_channel_ask(up, api->request, &api->args, on_pulled, op);
         if (rc)
             px_iof_receiver_end(r);
     }
@@ -134,7 +134,7 @@ static void on_gone(void *arg)
 static void on_deregister(struct px_api *api)
 {
     struct dereg_op *op = PX_CONTAINER_OF(api, struct dereg_op, api);
-    struct px_iof_receiver *r = px_iof_receivers_find(px_process.receivers,
+    struct px_iof_receiver *r = px_iof_receivers_find(api->client->receivers,
                                                       api->args.id);
     struct px_args args = api->args;
     struct px_channel *up;
@@ -144,7 +144,7 @@ static void on_deregister(struct px_api *api)
         return;
     }
     args.id = r->server_id;
-    up = px_link_way_to(&r->server);
+    up = px_link_way_to(api->client, &r->server);
     op->waits_for = 2;
     r->gone = on_gone;
     r->gone_arg = op;

@@ -8,36 +8,39 @@
 
 /* Values that the participants had committed before are stale now. Those that this
  * process serves, if it is a server too, stay: they are the data itself. */
-static void forget(const char *nspace)
+static void forget(struct px_model *m, const char *nspace)
 {
-    struct px_nspace *ns = px_nspace_find(px_process.model, nspace);
+    struct px_nspace *ns = px_nspace_find(m, nspace);
 
     if (ns && !ns->hosted)
         px_store_clear(&ns->store, PX_GDS_REMOTE, PMIX_RANK_UNDEF);
 }
 
 /* Of an assembly that are its members' values. */
-static void forget_all(const char *nspace)
+static void forget_all(struct px_model *m, const char *nspace)
 {
-    const struct px_nspace *ns = px_nspace_find(px_process.model, nspace);
+    const struct px_nspace *ns = px_nspace_find(m, nspace);
     const struct px_assembly *a = ns ? ns->assembly : NULL;
 
     for (size_t i = 0; a && i < a->n_runs; i++)
-        forget(a->runs[i].nspace);
-    forget(nspace);
+        forget(m, a->runs[i].nspace);
+    forget(m, nspace);
 }
 
 /* A fence has ended well. */
-static pmix_status_t settle_fence(const struct px_args *args)
+static pmix_status_t settle_fence(const struct px_api *op)
 {
+    const struct px_args *args = &op->args;
+    struct px_model *m = op->client->model;
+
     if (px_info_flag(args->info.v, args->info.n, PMIX_COLLECT_DATA)) {
         if (args->n_procs == 0)
-            forget(px_process.model->self.nspace);
+            forget(m, m->self.nspace);
         for (size_t i = 0; i < args->n_procs; i++)
             if (i == 0 || strcmp(args->procs[i].nspace, args->procs[i - 1].nspace) != 0)
-                forget_all(args->procs[i].nspace);
+                forget_all(m, args->procs[i].nspace);
     }
-    return px_client_commit_status();
+    return px_client_commit_status(op->client);
 }
 
 static void on_reply(void *arg, pmix_status_t status, px_reader *reply)
@@ -47,9 +50,9 @@ static void on_reply(void *arg, pmix_status_t status, px_reader *reply)
     status = px_api_answer(status, reply);
     /* A fence reply may go on with what another datastore wants: not ours to read. */
     if (!status && op->request == &px_request_connect)
-        status = px_client_store_jobs(reply, NULL);
+        status = px_client_store_jobs(op->client, reply, NULL);
     if (!status && op->request == &px_request_fence)
-        status = settle_fence(&op->args);
+        status = settle_fence(op);
     px_api_done(op, status);
 }
 
@@ -80,7 +83,7 @@ struct meeting {
 static void on_bell(struct px_call *call, void *arg)
 {
     struct meeting *f = arg;
-    const struct px_bell *bell = px_store_bell(&px_process.model->own->store);
+    const struct px_bell *bell = px_store_bell(&f->op.client->model->own->store);
 
     if (!bell || bell->id != f->id)
         return;
@@ -88,16 +91,17 @@ static void on_bell(struct px_call *call, void *arg)
         (void)px_call_listen(call, &bell->turns, f->turns, on_bell);
         return;
     }
-    px_channel_forget(px_process.channel, f->tag);
-    px_api_done(&f->op, f->op.request == &px_request_fence ? settle_fence(&f->op.args)
+    px_channel_forget(&f->op.client->channel, f->tag);
+    px_api_done(&f->op, f->op.request == &px_request_fence ? settle_fence(&f->op)
                                                            : PMIX_SUCCESS);
 }
 
 /* adr/0023. False: the server is to be asked as ever. */
 static bool sleep_by_bell(struct px_api *op, const struct px_args *args)
 {
-    struct px_channel *up = px_process.channel;
-    const struct px_stores *store = &px_process.model->own->store;
+    struct px_client *client = op->client;
+    struct px_channel *up = &client->channel;
+    const struct px_stores *store = &client->model->own->store;
     const struct px_bell *bell;
     struct meeting *f = PX_CONTAINER_OF(op, struct meeting, op);
     px_writer w;
@@ -106,8 +110,8 @@ static bool sleep_by_bell(struct px_api *op, const struct px_args *args)
     if (!op->call || args->info.n > 1 ||
         (args->info.n && !PMIx_Check_key(args->info.v->key, PMIX_COLLECT_DATA)) ||
         args->n_procs != 1 || args->procs[0].rank != PMIX_RANK_WILDCARD ||
-        strcmp(args->procs[0].nspace, px_process.model->self.nspace) != 0 ||
-        up->pending.n_used > px_process.model->n_unanswered || store->is_writer ||
+        strcmp(args->procs[0].nspace, client->model->self.nspace) != 0 ||
+        up->pending.n_used > client->n_unanswered || store->is_writer ||
         !(bell = px_store_bell(store)))
         return false;
     f->id = bell->id;
@@ -124,11 +128,11 @@ static bool sleep_by_bell(struct px_api *op, const struct px_args *args)
 
 static void on_collect(struct px_api *op)
 {
-    const struct px_model *m = px_process.model;
+    const struct px_model *m = op->client->model;
     struct px_args args = op->args;
     pmix_proc_t everyone;
 
-    if (m->standalone) {
+    if (op->client->standalone) {
         px_api_done(op, alone(&args, &m->self));
         return;
     }

@@ -5,16 +5,21 @@
 #include "core/model/jobinfo.h"
 #include "core/model/lookup.h"
 #include "core/model/proc_names.h"
+#include "core/model/reader.h"
 
 #include <string.h>
 
 struct get_op {
     struct px_api api;
-    struct px_ask ask;
     pmix_proc_t proc; /* no namespace: see name_proc */
     bool of_self;
     pmix_value_t *value; /* the result; not NULL before: the caller's storage */
     pmix_value_cbfunc_t cb;
+    struct px_list link;    /* in asking.waiting */
+    struct asking *about;   /* once the server has to be asked */
+    struct asked *request;  /* of this get alone, under way; or NULL */
+    struct px_timer *timer; /* PMIX_TIMEOUT */
+    bool now;               /* the server must not keep this get waiting */
 };
 
 static bool has_flag(const struct get_op *op, const char *key)
@@ -24,16 +29,17 @@ static bool has_flag(const struct get_op *op, const char *key)
 
 /* An empty namespace is our own. Of no rank at all a program asks for the rank that it
  * has itself. */
-static void name_proc(pmix_proc_t *proc, bool of_self, const char *key)
+static void name_proc(const struct px_model *m, pmix_proc_t *proc, bool of_self,
+                      const char *key)
 {
-    const pmix_proc_t *self = &px_process.model->self;
+    const pmix_proc_t *self = &m->self;
 
     proc->nspace[PMIX_MAX_NSLEN] = '\0';
     if (!proc->nspace[0])
         px_proc_set(proc, self->nspace, of_self ? self->rank : proc->rank);
     if (proc->rank == PMIX_RANK_INVALID && key && strcmp(key, PMIX_RANK) == 0)
         proc->rank = self->rank;
-    px_proc_localize(px_process.model, proc);
+    px_proc_localize(m, proc);
 }
 
 /* Tables are walked in the order a lookup goes through them: the first to have a key
@@ -76,20 +82,20 @@ static pmix_status_t get_all(const struct px_nspace *ns, pmix_rank_t rank,
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t look_up(const struct px_nspace *ns, struct px_lookup *l,
-                             pmix_value_t *v)
+static pmix_status_t look_up(const struct px_model *m, const struct px_nspace *ns,
+                             struct px_lookup *l, pmix_value_t *v)
 {
     pmix_proc_t member;
     pmix_status_t rc;
 
     l->want_local = l->want_remote = true;
-    rc = px_lookup_find(px_process.model, ns, l, v);
+    rc = px_lookup_find(m, ns, l, v);
     if (rc != PMIX_ERR_NOT_FOUND || !ns->assembly ||
         !px_assembly_member(ns->assembly, l->rank, &member))
         return rc;
     l->rank = member.rank;
-    ns = px_nspace_find(px_process.model, member.nspace);
-    return ns ? px_lookup_find(px_process.model, ns, l, v) : rc;
+    ns = px_nspace_find(m, member.nspace);
+    return ns ? px_lookup_find(m, ns, l, v) : rc;
 }
 
 /* Takes *v, which comes to *to; NULL: to fresh memory. */
@@ -108,7 +114,8 @@ static pmix_status_t deliver(pmix_value_t *v, pmix_value_t **to)
 
 static pmix_status_t find_here(struct get_op *op)
 {
-    const struct px_nspace *ns = px_nspace_find(px_process.model, op->proc.nspace);
+    const struct px_model *m = op->api.client->model;
+    const struct px_nspace *ns = px_nspace_find(m, op->proc.nspace);
     const struct px_args *args = &op->api.args;
     struct px_lookup l;
     pmix_value_t v;
@@ -117,17 +124,15 @@ static pmix_status_t find_here(struct get_op *op)
     if (!ns)
         return PMIX_ERR_NOT_FOUND;
     px_lookup_init(&l, args->text, op->proc.rank, args->info.v, args->info.n);
-    rc = args->text ? look_up(ns, &l, &v) : get_all(ns, op->proc.rank, &v);
+    rc = args->text ? look_up(m, ns, &l, &v) : get_all(ns, op->proc.rank, &v);
     return rc ? rc : deliver(&v, &op->value);
 }
 
 /* The job information is all there is for the job as a whole and for ourselves, unless
  * the caller waits for what another thread may put. */
-static bool knows_all(const char *nspace, pmix_rank_t rank, const char *key,
-                      const pmix_info_t *info, size_t n)
+static bool knows_all(const pmix_proc_t *self, const char *nspace, pmix_rank_t rank,
+                      const char *key, const pmix_info_t *info, size_t n)
 {
-    const pmix_proc_t *self = &px_process.model->self;
-
     if (strcmp(nspace, self->nspace) != 0)
         return false;
     return rank == PMIX_RANK_WILDCARD ||
@@ -135,17 +140,17 @@ static bool knows_all(const char *nspace, pmix_rank_t rank, const char *key,
                                    px_info_u32(info, n, PMIX_TIMEOUT, 0) == 0));
 }
 
-/* The namespace that the caller means, and its rank in l. */
-static const struct px_nspace *named(const pmix_proc_t *proc, struct px_lookup *l)
+/* Finds the namespace that the caller means, and sets the rank in l. */
+static const struct px_nspace *named(const struct px_model *m, const pmix_proc_t *proc,
+                                     struct px_lookup *l)
 {
-    const struct px_model *m = px_process.model;
     pmix_proc_t full;
 
     if (m->own && proc && proc->rank != PMIX_RANK_INVALID &&
         strcmp(proc->nspace, m->own->name) == 0) /* which has an end */
         return m->own;
     full = proc ? *proc : m->self;
-    name_proc(&full, !proc, l->key);
+    name_proc(m, &full, !proc, l->key);
     l->rank = full.rank;
     return px_nspace_find(m, full.nspace);
 }
@@ -155,30 +160,32 @@ static const struct px_nspace *named(const pmix_proc_t *proc, struct px_lookup *
 static bool find_at_once(const pmix_proc_t *proc, struct px_lookup *l, pmix_value_t *v,
                          pmix_status_t *status)
 {
+    const struct px_model *m;
     const struct px_nspace *ns;
     bool known = false;
 
-    if (!l->key || l->is[PX_KEY_REFRESH] || !px_gate_enter(&px_process.model_gate))
+    if (!l->key || l->is[PX_KEY_REFRESH] || !(m = px_model_enter()))
         return false;
-    if (px_process.model && !px_process_on_loop()) {
-        ns = named(proc, l);
-        const pmix_rank_t rank = l->rank;
-        /* Only the loop walks tables, for a key of any rank. */
-        *status = rank == PMIX_RANK_UNDEF ? PMIX_ERR_WOULD_BLOCK
-                  : ns                    ? look_up(ns, l, v)
-                                          : PMIX_ERR_NOT_FOUND;
-        known = !*status;
-        if (*status == PMIX_ERR_NOT_FOUND)
-            known = (l->is[PX_KEY_OPTIONAL] ||
-                     (ns && knows_all(ns->name, rank, l->key, l->quals, l->n_quals))) &&
-                    !(ns && px_nspace_is_lost(ns));
-    }
-    px_gate_leave(&px_process.model_gate);
+    ns = named(m, proc, l);
+    const pmix_rank_t rank = l->rank;
+    /* Only the loop walks tables, for a key of any rank. */
+    *status = rank == PMIX_RANK_UNDEF ? PMIX_ERR_WOULD_BLOCK
+              : ns                    ? look_up(m, ns, l, v)
+                                      : PMIX_ERR_NOT_FOUND;
+    known = !*status;
+    if (*status == PMIX_ERR_NOT_FOUND)
+        known = (l->is[PX_KEY_OPTIONAL] ||
+                 (ns &&
+                  knows_all(&m->self, ns->name, rank, l->key, l->quals, l->n_quals))) &&
+                !(ns && px_nspace_is_lost(ns));
+    px_model_leave();
     return known;
 }
 
-pmix_status_t px_client_store_job(px_reader *r, struct px_nspace **stored)
+pmix_status_t px_client_store_job(struct px_client *client, px_reader *r,
+                                  struct px_nspace **stored)
 {
+    struct px_model *m = client->model;
     PX_AUTOFREE char *name = NULL;
     struct px_nspace *ns = NULL;
     pmix_status_t rc = px_unpack_str(r, &name);
@@ -186,17 +193,18 @@ pmix_status_t px_client_store_job(px_reader *r, struct px_nspace **stored)
     if (!rc && (!name || !name[0] || strlen(name) > PMIX_MAX_NSLEN))
         rc = PMIX_ERR_UNPACK_FAILURE;
     if (!rc)
-        rc = px_nspace_get(px_process.model, name, &ns);
+        rc = px_nspace_get(m, name, &ns);
     if (!rc)
-        rc = px_jobinfo_unpack(px_process.model, ns, r);
+        rc = px_jobinfo_unpack(m, ns, r);
     if (!rc)
-        px_nspace_received(px_process.model, ns);
+        px_nspace_received(m, ns);
     if (!rc && stored)
         *stored = ns;
     return rc;
 }
 
-pmix_status_t px_client_store_jobs(px_reader *reply, struct px_nspace **last)
+pmix_status_t px_client_store_jobs(struct px_client *client, px_reader *reply,
+                                   struct px_nspace **last)
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
@@ -205,13 +213,15 @@ pmix_status_t px_client_store_jobs(px_reader *reply, struct px_nspace **last)
 
         rc = px_unpack_view(reply, &job, PMIX_BYTE_OBJECT);
         if (!rc)
-            rc = px_client_store_job(&job, last);
+            rc = px_client_store_job(client, &job, last);
     }
     return rc;
 }
 
-pmix_status_t px_client_read_values(pmix_status_t status, px_reader *reply)
+pmix_status_t px_client_read_values(struct px_client *client, pmix_status_t status,
+                                    px_reader *reply)
 {
+    struct px_model *m = client->model;
     pmix_status_t answer, rc = status ? status : px_unpack_status(reply, &answer);
 
     if (rc || answer)
@@ -225,35 +235,50 @@ pmix_status_t px_client_read_values(pmix_status_t status, px_reader *reply)
         if (!rc)
             rc = px_unpack1(&part, &proc, PMIX_PROC);
         if (!rc)
-            rc = px_nspace_get(px_process.model, proc.nspace, &ns);
+            rc = px_nspace_get(m, proc.nspace, &ns);
         if (!rc)
-            rc = px_jobinfo_unpack_rank(px_process.model, ns, proc.rank, &part);
+            rc = px_jobinfo_unpack_rank(m, ns, proc.rank, &part);
         if (!rc)
-            px_nspace_received(px_process.model, ns);
+            px_nspace_received(m, ns);
     }
     return rc;
 }
 
+/* ---- gets under way to the server ------------------------------------------------ */
+
+/* The answer to a get brings what the server has of a process. Of many gets of one
+ * process only the first goes out; the others wait for its answer, and look again. The
+ * server may keep the first get waiting for a key that is not committed yet. This must
+ * not hold up gets whose keys are there: the library tries each of them, one at a time,
+ * by a request that the server answers at once. A get whose key is still missing then
+ * goes out itself. */
+
+/* How long an answer may take before others are tried. */
+#define PATIENCE_MS 10
+
+/* Gets of one process that the server is asked for; in px_client.asking. */
+struct asking {
+    struct px_client *client;
+    pmix_proc_t proc;
+    struct px_list waiting;     /* struct get_op, as long as there are requests */
+    unsigned n_requests;        /* under way */
+    const struct get_op *tried; /* a get that waits, or NULL */
+    bool is_trying; /* an answer is due, for tried or for a get that has ended */
+    struct px_timer *patience;
+};
+
+/* A request under way. */
+struct asked {
+    struct asking *about;
+    struct get_op *op; /* NULL: the get has ended, or is tried only */
+    bool is_try;
+};
+
 static void ask_for_messages(struct get_op *op, const struct px_nspace *ns);
 
-static struct get_op *op_of(struct px_ask *ask)
+/* Ends a get whose own answer has come, and what it brings is stored. */
+static void answered(struct get_op *op, pmix_status_t status)
 {
-    return PX_CONTAINER_OF(ask, struct get_op, ask);
-}
-
-static pmix_status_t look(struct px_ask *ask)
-{
-    return find_here(op_of(ask));
-}
-
-static void on_done(struct px_ask *ask, pmix_status_t status)
-{
-    px_api_done(&op_of(ask)->api, status);
-}
-
-static void on_answered(struct px_ask *ask, pmix_status_t status)
-{
-    struct get_op *op = op_of(ask);
     struct px_nspace *ns = NULL;
     bool is_there = !status;
 
@@ -261,37 +286,246 @@ static void on_answered(struct px_ask *ask, pmix_status_t status)
     if (!status || (status == PMIX_ERR_NOT_FOUND && !op->api.args.text))
         status = find_here(op);
     if (is_there && status == PMIX_ERR_NOT_FOUND)
-        ns = px_nspace_find(px_process.model, op->proc.nspace);
+        ns = px_nspace_find(op->api.client->model, op->proc.nspace);
     if (ns && ns->store.shared.ns && !ns->hosted)
         ask_for_messages(op, ns);
     else
         px_api_done(&op->api, status);
 }
 
+static void try_next(struct asking *a);
+
+static void ask_end(struct get_op *op, pmix_status_t status)
+{
+    px_timer_free(px_take(&op->timer));
+    px_api_done(&op->api, status);
+}
+
+static void leave(struct get_op *op)
+{
+    if (op->about->tried == op)
+        op->about->tried = NULL;
+    px_list_remove(&op->link);
+}
+
+static struct get_op *first_of(struct asking *a)
+{
+    return px_list_empty(&a->waiting)
+               ? NULL
+               : PX_CONTAINER_OF(a->waiting.next, struct get_op, link);
+}
+
+static void drop_if_idle(struct asking *a)
+{
+    if (a->n_requests > 0)
+        return;
+    px_timer_free(a->patience);
+    px_map_remove(&a->client->asking, &a->proc, sizeof(a->proc));
+    free(a);
+}
+
+/* ---- answers --------------------------------------------------------------------- */
+
+/* Ends the waiting gets in the order they came, up to the first without a value. lost:
+ * the reason why no more answers will come. */
+static void serve_waiting(struct asking *a, pmix_status_t lost)
+{
+    for (struct get_op *op; (op = first_of(a));) {
+        pmix_status_t rc = lost ? lost : find_here(op);
+
+        if (rc == PMIX_ERR_NOT_FOUND)
+            return;
+        leave(op);
+        ask_end(op, rc);
+    }
+}
+
+static void on_answer(void *arg, pmix_status_t status, px_reader *reply);
+
+static pmix_status_t send(struct asking *a, struct get_op *op, bool is_try)
+{
+    static const bool yes = true;
+    struct px_args args = op->api.args;
+    PX_AUTO(px_infos) info = {0};
+    struct asked *r = calloc(1, sizeof *r);
+    pmix_status_t rc = r ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+
+    args.nspace = a->proc.nspace;
+    args.rank = a->proc.rank;
+    if (!rc)
+        rc = px_infos_add_copy(&info, args.info.v, args.info.n);
+    if (!rc)
+        rc = px_infos_add(&info, PX_GET_PARTS, &yes, PMIX_BOOL);
+    if (!rc && (is_try || op->now))
+        rc = px_infos_set(&info, PMIX_IMMEDIATE, &yes, PMIX_BOOL);
+    args.info = info;
+    if (!rc) {
+        *r = (struct asked){.about = a, .op = is_try ? NULL : op, .is_try = is_try};
+        rc = px_channel_ask(&a->client->channel, &px_request_get, &args, on_answer, r);
+    }
+    if (rc) {
+        free(r);
+        return rc;
+    }
+    a->n_requests++;
+    if (!is_try)
+        op->request = r;
+    return rc;
+}
+
+static void send_own(struct asking *a, struct get_op *op)
+{
+    pmix_status_t rc = send(a, op, false);
+
+    if (rc)
+        ask_end(op, rc);
+}
+
+static void try_next(struct asking *a)
+{
+    for (struct get_op *op; !a->is_trying && (op = first_of(a));) {
+        pmix_status_t rc = send(a, op, true);
+
+        if (rc) {
+            leave(op);
+            ask_end(op, rc);
+        } else {
+            a->is_trying = true;
+            a->tried = op;
+        }
+    }
+}
+
+/* Ends the get that was tried and has no value yet, or sends its own request. */
+static void tried_in_vain(struct asking *a, pmix_status_t status)
+{
+    struct get_op *op = (struct get_op *)a->tried;
+
+    leave(op);
+    if (status && (status != PMIX_ERR_NOT_FOUND || op->now))
+        ask_end(op, status);
+    else
+        send_own(a, op);
+}
+
+static void on_answer(void *arg, pmix_status_t status, px_reader *reply)
+{
+    struct asked *r = arg;
+    struct asking *a = r->about;
+    struct get_op *op = r->op;
+    bool is_try = r->is_try;
+
+    free(r);
+    status = px_client_read_values(a->client, status, reply);
+    if (op) {
+        op->request = NULL;
+        px_timer_free(px_take(&op->timer));
+        answered(op, status);
+    }
+    serve_waiting(a, reply ? PMIX_SUCCESS : status);
+    if (is_try) {
+        a->is_trying = false;
+        if (a->tried) {
+            tried_in_vain(a, status);
+            serve_waiting(a, PMIX_SUCCESS);
+        }
+    }
+    try_next(a);
+    a->n_requests--;
+    drop_if_idle(a);
+}
+
+/* ---- questions ------------------------------------------------------------------- */
+
+static void on_limit(void *arg)
+{
+    struct get_op *op = arg;
+
+    if (op->request)
+        op->request->op = NULL;
+    else
+        leave(op);
+    ask_end(op, PMIX_ERR_TIMEOUT);
+}
+
+static void on_patience(void *arg)
+{
+    try_next(arg);
+}
+
+static struct asking *asking_create(struct px_client *client, const pmix_proc_t *proc)
+{
+    struct asking *a = calloc(1, sizeof *a);
+
+    if (!a)
+        return NULL;
+    a->client = client;
+    a->proc = *proc;
+    px_list_init(&a->waiting);
+    a->patience = px_timer_create(client->loop, on_patience, a);
+    if (a->patience &&
+        px_map_put(&client->asking, proc, sizeof(*proc), a, NULL) == PMIX_SUCCESS)
+        return a;
+    px_timer_free(a->patience);
+    free(a);
+    return NULL;
+}
+
+/* Queues a get behind others of the same process. */
+static void wait_for_others(struct get_op *op)
+{
+    struct asking *a = op->about;
+    bool is_first = px_list_empty(&a->waiting);
+
+    px_list_append(&a->waiting, &op->link);
+    if (op->now)
+        try_next(a);
+    else if (is_first)
+        px_timer_set(a->patience, PATIENCE_MS);
+}
+
 /* A server need not know that no process will commit a reserved key. */
 static void ask_server(struct get_op *op, const struct px_nspace *ns)
 {
-    const char *key = op->api.args.text;
-    bool never = key && px_key_is_reserved(key) && ns && ns->complete &&
+    struct px_client *client = op->api.client;
+    const struct px_args *args = &op->api.args;
+    uint32_t seconds = px_info_u32(args->info.v, args->info.n, PMIX_TIMEOUT, 0);
+    pmix_proc_t key = {0}; /* with nothing behind the name */
+    bool never = args->text && px_key_is_reserved(args->text) && ns && ns->complete &&
                  op->proc.rank < PMIX_RANK_VALID;
 
-    op->ask = (struct px_ask){.args = &op->api.args,
-                              .now = never || has_flag(op, PMIX_IMMEDIATE),
-                              .look = look,
-                              .answered = on_answered,
-                              .done = on_done};
-    px_ask(&op->ask, &op->proc);
+    op->now = never || has_flag(op, PMIX_IMMEDIATE);
+    px_proc_set(&key, op->proc.nspace, op->proc.rank);
+    if (seconds) {
+        op->timer = px_timer_create(client->loop, on_limit, op);
+        if (op->timer)
+            px_timer_set(op->timer, seconds * 1000ull);
+    }
+    struct asking *a = px_map_get(&client->asking, &key, sizeof(key));
+    bool is_first = !a;
+    if (is_first)
+        a = asking_create(client, &key);
+    op->about = a;
+    if (!a || (seconds && !op->timer))
+        ask_end(op, PMIX_ERR_NOMEM);
+    else if (is_first || !args->text) /* all of a process is never there already */
+        send_own(a, op);
+    else
+        wait_for_others(op);
+    if (a && is_first)
+        drop_if_idle(a);
 }
 
 static void on_get(struct px_api *api)
 {
     struct get_op *op = PX_CONTAINER_OF(api, struct get_op, api);
-    const struct px_model *m = px_process.model;
+    const struct px_client *client = api->client;
+    const struct px_model *m = client->model;
     bool is_alone, stays_here;
     struct px_nspace *ns;
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 
-    name_proc(&op->proc, op->of_self, api->args.text);
+    name_proc(m, &op->proc, op->of_self, api->args.text);
     px_proc_set(&op->proc, op->proc.nspace, op->proc.rank); /* it is found as memory */
     ns = px_nspace_find(m, op->proc.nspace);
     /* A member has its values under its own name; the namespace knows but a few. */
@@ -307,9 +541,9 @@ static void on_get(struct px_api *api)
     }
     /* A server would only ask itself, and through its host perhaps the very caller that
      * waits here. */
-    is_alone = m->standalone || px_proc_same(&m->channel.server, &m->self);
+    is_alone = client->standalone || px_proc_same(&client->channel.server, &m->self);
     stays_here = is_alone || (ns && ns->hosted) ||
-                 knows_all(op->proc.nspace, op->proc.rank, api->args.text,
+                 knows_all(&m->self, op->proc.nspace, op->proc.rank, api->args.text,
                            api->args.info.v, api->args.info.n) ||
                  has_flag(op, PMIX_OPTIONAL);
     if (ns && !stays_here && has_flag(op, PMIX_GET_REFRESH_CACHE))
@@ -330,7 +564,8 @@ static void on_get(struct px_api *api)
 
 /* ---- what cannot be read in place ------------------------------------------------ */
 
-pmix_status_t px_client_ask_job(const struct px_nspace *ns, px_reply_fn fn, void *arg)
+pmix_status_t px_client_ask_job(struct px_client *client, const struct px_nspace *ns,
+                                px_reply_fn fn, void *arg)
 {
     PX_AUTO(px_infos) info = {0};
     struct px_args args = {.nspace = (char *)(uintptr_t)ns->name,
@@ -338,18 +573,18 @@ pmix_status_t px_client_ask_job(const struct px_nspace *ns, px_reply_fn fn, void
     pmix_status_t rc = px_infos_add(&info, PX_STORE_MESSAGES, NULL, PMIX_BOOL);
 
     args.info = info;
-    return rc ? rc
-              : px_channel_ask(px_process.channel, &px_request_get, &args, fn, arg);
+    return rc ? rc : px_channel_ask(&client->channel, &px_request_get, &args, fn, arg);
 }
 
 /* The server has described what it shares anew, or sends all in messages now. */
 static void on_messages(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct get_op *op = arg;
+    struct px_client *client = op->api.client;
     struct px_nspace *ns;
 
-    status = px_client_read_values(status, reply);
-    ns = px_nspace_find(px_process.model, op->proc.nspace);
+    status = px_client_read_values(client, status, reply);
+    ns = px_nspace_find(client->model, op->proc.nspace);
     if (ns && !ns->in_place)
         px_jobinfo_detach(ns);
     if (status)
@@ -360,7 +595,7 @@ static void on_messages(void *arg, pmix_status_t status, px_reader *reply)
 
 static void ask_for_messages(struct get_op *op, const struct px_nspace *ns)
 {
-    pmix_status_t rc = px_client_ask_job(ns, on_messages, op);
+    pmix_status_t rc = px_client_ask_job(op->api.client, ns, on_messages, op);
 
     if (rc)
         px_api_done(&op->api, rc);

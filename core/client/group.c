@@ -7,17 +7,17 @@
 
 /* ---- members of groups ----------------------------------------------------------- */
 
-static struct px_group *find_group(const char *name)
+static struct px_group *find_group(const struct px_client *client, const char *name)
 {
-    PX_LIST_EACH (&px_process.model->groups, struct px_group, g, link)
+    PX_LIST_EACH (&client->groups, struct px_group, g, link)
         if (strcmp(g->name, name) == 0)
             return g;
     return NULL;
 }
 
-static void forget_group(const char *name)
+static void forget_group(struct px_client *client, const char *name)
 {
-    struct px_group *g = find_group(name);
+    struct px_group *g = find_group(client, name);
 
     if (g)
         px_list_remove(&g->link);
@@ -25,7 +25,8 @@ static void forget_group(const char *name)
 }
 
 /* Replaces one of that name. */
-static pmix_status_t keep_group(const char *name, const pmix_proc_t *procs, size_t n)
+static pmix_status_t keep_group(struct px_client *client, const char *name,
+                                const pmix_proc_t *procs, size_t n)
 {
     struct px_group *g = calloc(1, sizeof *g + n * sizeof *procs);
 
@@ -35,8 +36,8 @@ static pmix_status_t keep_group(const char *name, const pmix_proc_t *procs, size
     g->n_procs = n;
     if (n)
         memcpy(g->procs, procs, n * sizeof *procs);
-    forget_group(name);
-    px_list_append(&px_process.model->groups, &g->link);
+    forget_group(client, name);
+    px_list_append(&client->groups, &g->link);
     return PMIX_SUCCESS;
 }
 
@@ -75,9 +76,10 @@ struct constructed {
     px_infos infos;
 };
 
-static pmix_status_t read_constructed(px_reader *r, struct constructed *c)
+static pmix_status_t read_constructed(struct px_client *client, px_reader *r,
+                                      struct constructed *c)
 {
-    const struct px_version *v = &px_process.channel->server_version;
+    const struct px_version *v = &client->channel.server_version;
     pmix_status_t rc = PMIX_SUCCESS;
     bool given = true;
 
@@ -91,7 +93,7 @@ static pmix_status_t read_constructed(px_reader *r, struct constructed *c)
         return rc;
     if (is_since(v, 6, 1, 0))
         return read_extras(r, &c->infos);
-    return is_since(v, 5, 0, 2) ? px_client_store_jobs(r, NULL) : PMIX_SUCCESS;
+    return is_since(v, 5, 0, 2) ? px_client_store_jobs(client, r, NULL) : PMIX_SUCCESS;
 }
 
 static pmix_status_t take_results(struct px_api *op, struct constructed *c)
@@ -107,7 +109,7 @@ static pmix_status_t take_results(struct px_api *op, struct constructed *c)
     if (!rc && told)
         rc = px_infos_add(&c->infos, PMIX_GROUP_MEMBERSHIP, &members, PMIX_DATA_ARRAY);
     if (!rc)
-        rc = keep_group(args->text, told ? c->procs : args->procs,
+        rc = keep_group(op->client, args->text, told ? c->procs : args->procs,
                         told ? c->n_procs : args->n_procs);
     if (rc)
         return rc;
@@ -124,7 +126,7 @@ static void on_constructed(void *arg, pmix_status_t status, px_reader *reply)
 
     status = px_api_answer(status, reply);
     if (!status)
-        status = read_constructed(reply, &c);
+        status = read_constructed(op->client, reply, &c);
     if (!status)
         status = take_results(op, &c);
     free(c.procs);
@@ -140,19 +142,19 @@ static void on_left(void *arg, pmix_status_t status, px_reader *reply)
 
     status = px_api_answer(status, reply);
     if (!status)
-        forget_group(op->args.text);
+        forget_group(op->client, op->args.text);
     px_api_done(op, status);
 }
 
 /* Servers up to 4.2.3 know the members; later ones expect them in the message. */
 static void on_destruct(struct px_api *op)
 {
-    struct px_group *g = find_group(op->args.text);
+    struct px_group *g = find_group(op->client, op->args.text);
     struct px_args args = op->args;
 
     args.procs = g ? g->procs : NULL;
     args.n_procs = g ? g->n_procs : 0;
-    if (!is_since(&px_process.channel->server_version, 4, 2, 4))
+    if (!is_since(&op->client->channel.server_version, 4, 2, 4))
         op->request = &px_request_group_destruct_old;
     px_api_send_args(op, &args);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 struct hold {
+    const struct px_client *client;
     struct px_call *call; /* NULL once it is over */
     size_t id;
     bool registered;
@@ -26,7 +27,7 @@ static void on_release(size_t id PX_UNUSED, pmix_status_t code,
     struct hold *h = object->value.data.ptr;
     /* The loss of a process of this job is not that of the server. */
     bool counts = code == PMIX_DEBUGGER_RELEASE ||
-                  strcmp(source->nspace, px_process.model->self.nspace) != 0;
+                  strcmp(source->nspace, h->client->model->self.nspace) != 0;
 
     if (h->call && counts)
         let_go(h, code == PMIX_DEBUGGER_RELEASE ? PMIX_SUCCESS : code);
@@ -95,15 +96,16 @@ void px_client_hold(void)
     struct hold h = {0};
 
     px_process_lock();
-    bool first = px_process.client && px_process.client->inits == 1;
-    const pmix_proc_t self = px_process.model->self;
+    h.client = px_process.client;
+    bool first = h.client->role && h.client->role->inits == 1;
+    const pmix_proc_t self = h.client->model->self;
     px_process_unlock();
     pmix_proc_t job = self;
     job.rank = PMIX_RANK_WILDCARD;
     if (!first || PMIx_Get(&job, PMIX_DEBUG_STOP_IN_INIT, &here, 1, &v))
         return;
     if (is_meant(v, self.rank)) {
-        pmix_status_t rc = px_call(px_process.loop, on_hold, &h);
+        pmix_status_t rc = px_call(h.client->loop, on_hold, &h);
 
         if (rc)
             px_log(PX_LOG_WARN, "client", "PMIx_Init does not wait for a debugger: %s",

@@ -59,7 +59,7 @@ static void on_query(struct px_api *api)
     api->n_results = known.n;
     is_rest = !rc && rest.n_queries > 0;
     if (is_rest)
-        rc = px_channel_ask(px_process.channel, api->request, &rest, on_rest, api);
+        rc = px_channel_ask(&api->client->channel, api->request, &rest, on_rest, api);
     else if (!rc && known.n == 0)
         rc = PMIX_ERR_NOT_FOUND;
     if (rc || !is_rest)
@@ -205,14 +205,14 @@ PX_EXPORT pmix_status_t PMIx_Allocation_request_nb(pmix_alloc_directive_t direct
  * need not have. */
 static void on_block(struct px_api *api)
 {
-    struct px_codec codec = px_codec_newest(px_process.channel->codec);
+    struct px_codec codec = px_codec_newest(api->client->channel.codec);
     px_writer w;
 
     if (!px_dialect_knows(codec.dialect, PMIX_RESOURCE_UNIT)) {
         px_api_done(api, PMIX_ERR_NOT_SUPPORTED);
         return;
     }
-    px_channel_begin(px_process.channel, &w, PX_OP_RESBLK);
+    px_channel_begin(&api->client->channel, &w, PX_OP_RESBLK);
     w.codec = codec;
     px_pack_args(&w, &api->args, api->request->args);
     px_api_request(api, &w, px_api_status_reply);
@@ -270,7 +270,7 @@ PX_EXPORT pmix_status_t PMIx_Session_control(uint32_t sessionID,
 
 static void on_heartbeat(struct px_api *api)
 {
-    px_api_done(api, px_channel_signal(px_process.channel, PX_TAG_HEARTBEAT));
+    px_api_done(api, px_channel_signal(&api->client->channel, PX_TAG_HEARTBEAT));
 }
 
 static bool is_heartbeat(const pmix_info_t *monitor)
@@ -436,10 +436,10 @@ static void drop_infos(pmix_fabric_t *f)
     f->ninfo = 0;
 }
 
-/* The server that answers is of this process. */
-static bool is_own_server(void)
+/* True if the server in this process answers. */
+static bool is_own_server(const struct px_client *client)
 {
-    return px_process.server && px_process.channel->ctx == px_process.server;
+    return client->own.send && client->channel.ctx == client->own.ctx;
 }
 
 /* Messages have no addresses: it came as a number. */
@@ -474,7 +474,7 @@ static void on_fabric_reply(void *arg, pmix_status_t status, px_reader *reply)
             drop_infos(f);
         f->info = px_take(&api->results);
         f->ninfo = api->n_results;
-        if (is_own_server())
+        if (is_own_server(api->client))
             restore_matrix(f);
         index = px_info_find(f->info, f->ninfo, PMIX_FABRIC_INDEX);
         if (index && px_value_to_u64(&index->value, &n))
@@ -551,13 +551,14 @@ PX_EXPORT pmix_status_t PMIx_Fabric_update_nb(pmix_fabric_t *fabric,
 /* No server of another process can be told: the protocol has no message for it. */
 static void on_deregister(struct px_api *api)
 {
+    struct px_channel *up = &api->client->channel;
     pmix_status_t rc = PMIX_SUCCESS;
     px_writer w;
 
-    if (is_own_server()) {
-        px_channel_begin(px_process.channel, &w, PX_OP_FABRIC_DEREGISTER);
+    if (is_own_server(api->client)) {
+        px_channel_begin(up, &w, PX_OP_FABRIC_DEREGISTER);
         px_pack_size(&w, api->args.id);
-        rc = px_channel_request(px_process.channel, &w, NULL, NULL);
+        rc = px_channel_request(up, &w, NULL, NULL);
     }
     px_api_done(api, rc);
 }

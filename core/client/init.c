@@ -18,15 +18,14 @@ static void started(struct px_start *c, pmix_status_t rc)
 {
     px_timer_free(c->timer);
     if (rc && c->was_alone)
-        px_process.model->standalone = true;
+        c->client->standalone = true;
     px_call_done(c->call, rc);
 }
 
 /* Describes a job of this process alone. Programs expect answers to what they ask for
  * first. */
-static pmix_status_t be_job_of_one(struct px_err *err)
+static pmix_status_t be_job_of_one(struct px_model *m, struct px_err *err)
 {
-    struct px_model *m = px_process.model;
     const pmix_value_t universe = {.type = PMIX_UINT32, .data.uint32 = 1};
     PX_AUTO(px_infos) infos = {0};
     PX_AUTOFREE char *rank = px_strf("%u", m->self.rank);
@@ -46,13 +45,13 @@ static pmix_status_t be_job_of_one(struct px_err *err)
 }
 
 /* A server that cannot tell says why, in place of the name. */
-static pmix_status_t read_job_info(px_reader *reply)
+static pmix_status_t read_job_info(struct px_client *client, px_reader *reply)
 {
     px_reader again = *reply;
     pmix_status_t why, rc;
 
     reply->trusted = true; /* all of it is the server's own */
-    rc = px_client_store_job(reply, NULL);
+    rc = px_client_store_job(client, reply, NULL);
     if (rc && px_unpack_status(&again, &why) == PMIX_SUCCESS &&
         px_reader_done(&again) && why < 0)
         return why;
@@ -63,7 +62,7 @@ static pmix_status_t read_job_info(px_reader *reply)
 static void on_job_info_in_messages(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct px_start *c = arg;
-    pmix_status_t rc = px_client_read_values(status, reply);
+    pmix_status_t rc = px_client_read_values(c->client, status, reply);
 
     if (rc)
         px_err_set(&c->err, rc, "cannot read the job's information: %s",
@@ -74,10 +73,11 @@ static void on_job_info_in_messages(void *arg, pmix_status_t status, px_reader *
 static void on_job_info(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct px_start *c = arg;
-    pmix_status_t rc = status ? status : read_job_info(reply);
+    pmix_status_t rc = status ? status : read_job_info(c->client, reply);
+    struct px_model *m = c->client->model;
 
-    if (!rc && px_nspace_is_lost(px_process.model->own)) {
-        rc = px_client_ask_job(px_process.model->own, on_job_info_in_messages, c);
+    if (!rc && px_nspace_is_lost(m->own)) {
+        rc = px_client_ask_job(c->client, m->own, on_job_info_in_messages, c);
         if (!rc)
             return;
     }
@@ -85,7 +85,7 @@ static void on_job_info(void *arg, pmix_status_t status, px_reader *reply)
         /* A server need not know the job of a tool or singleton. */
         px_log(PX_LOG_INFO, "client", "the server does not know this process's job: %s",
                PMIx_Error_string(rc));
-        rc = c->was_alone ? PMIX_SUCCESS : be_job_of_one(&c->err);
+        rc = c->was_alone ? PMIX_SUCCESS : be_job_of_one(m, &c->err);
     }
     if (rc)
         px_err_set(&c->err, rc, "cannot read the job's information: %s",
@@ -97,7 +97,7 @@ static void on_job_info(void *arg, pmix_status_t status, px_reader *reply)
 static void on_no_answer(void *arg)
 {
     struct px_start *c = arg;
-    struct px_link *link = px_link_find(&c->addr.uri.server);
+    struct px_link *link = px_link_find(c->client, &c->addr.uri.server);
 
     if (link)
         px_link_close(link, PMIX_ERR_TIMEOUT);
@@ -108,10 +108,10 @@ static pmix_status_t ask_for_job(struct px_start *c, struct px_link *link)
     struct px_channel *up = px_link_channel(link);
     px_writer w;
 
-    c->timer = px_timer_create(px_process.loop, on_no_answer, c);
+    c->timer = px_timer_create(c->client->loop, on_no_answer, c);
     if (!c->timer)
         return PMIX_ERR_NOMEM;
-    px_timer_set(c->timer, px_process.client->conf.connect_timeout);
+    px_timer_set(c->timer, c->client->role->conf.connect_timeout);
     px_channel_begin(up, &w, PX_OP_REQ);
     return px_channel_request(up, &w, on_job_info, c);
 }
@@ -119,19 +119,20 @@ static pmix_status_t ask_for_job(struct px_start *c, struct px_link *link)
 static void on_start(struct px_call *call, void *args)
 {
     struct px_start *c = args;
-    struct px_model *m = px_process.model;
+    struct px_client *client = c->client;
+    struct px_model *m = client->model;
     struct px_link *link = NULL;
     pmix_status_t rc = m->own ? PMIX_SUCCESS : px_model_set_self(m, &c->addr.self);
 
     c->call = call;
-    c->was_alone = m->standalone;
+    c->was_alone = client->standalone;
     if (!rc)
-        rc = px_link_open(&c->addr, &link);
+        rc = px_link_open(client, &c->addr, &link);
     if (!rc && c->primary)
-        rc = px_link_make_primary(link);
-    if (!rc && px_process.client->self_named && c->addr.flag == PX_FLAG_CLIENT) {
+        rc = px_link_make_primary(client, link);
+    if (!rc && client->role->self_named && c->addr.flag == PX_FLAG_CLIENT) {
         /* A server of OpenPMIx cannot answer the question for the job. */
-        rc = c->was_alone ? PMIX_SUCCESS : be_job_of_one(&c->err);
+        rc = c->was_alone ? PMIX_SUCCESS : be_job_of_one(m, &c->err);
     } else if (!rc && !m->own->complete) {
         rc = ask_for_job(c, link);
         if (!rc)
@@ -144,7 +145,7 @@ static void on_start(struct px_call *call, void *args)
 
 pmix_status_t px_client_start(struct px_start *c)
 {
-    pmix_status_t rc = px_call(px_process.loop, on_start, c);
+    pmix_status_t rc = px_call(c->client->loop, on_start, c);
 
     px_drop_fd(&c->addr.fd);
     return rc;
@@ -153,12 +154,12 @@ pmix_status_t px_client_start(struct px_start *c)
 static void on_start_alone(struct px_call *call, void *args)
 {
     struct px_start *c = args;
-    struct px_model *m = px_process.model;
-    pmix_status_t rc = px_model_set_self(m, &c->addr.self);
+    struct px_client *client = c->client;
+    pmix_status_t rc = px_model_set_self(client->model, &c->addr.self);
 
-    m->standalone = true;
-    m->channel.codec = px_codec_default;
-    px_call_done(call, rc ? rc : be_job_of_one(&c->err));
+    client->standalone = true;
+    client->channel.codec = px_codec_default;
+    px_call_done(call, rc ? rc : be_job_of_one(client->model, &c->err));
 }
 
 void px_client_name(pmix_proc_t *self, const char *kind)
@@ -172,49 +173,53 @@ void px_client_name(pmix_proc_t *self, const char *kind)
 
 pmix_status_t px_client_start_alone(struct px_start *c)
 {
-    return px_call(px_process.loop, on_start_alone, c);
+    return px_call(c->client->loop, on_start_alone, c);
 }
 
-static void on_stop(struct px_call *call, void *args PX_UNUSED)
+static void on_stop(struct px_call *call, void *args)
 {
-    struct px_model *m = px_process.model;
+    struct px_client *client = args;
 
-    PX_LIST_EACH (&px_process.client->links, struct px_link, l, link)
+    PX_LIST_EACH (&client->role->links, struct px_link, l, link)
         px_link_close(l, PMIX_ERR_UNREACH);
-    px_process.receivers->shows_unasked = false;
-    if (m->client_left)
-        m->client_left(m);
+    client->receivers->shows_unasked = false;
+    px_map_fini(&client->put_alone);
+    if (client->own.send && px_role_serve_self(client))
+        px_log(PX_LOG_ERROR, "client",
+               "cannot connect this process to its own server: out of memory");
     px_call_done(call, PMIX_SUCCESS);
 }
 
-void px_client_end(void)
+void px_client_end(struct px_client *client)
 {
-    enum px_role role = px_process.client->role;
+    enum px_role role = client->role->role;
 
-    (void)px_call(px_process.loop, on_stop, NULL);
-    px_map_fini(&px_process.client->put_alone);
-    free(px_take(&px_process.client));
+    (void)px_call(client->loop, on_stop, client);
+    free(px_take(&client->role));
     px_role_end(role);
 }
 
 pmix_status_t px_client_begin(enum px_role role, const pmix_info_t *info, size_t n_info,
-                              struct px_err *err)
+                              struct px_start *s)
 {
-    pmix_status_t rc = px_role_begin(role, info, n_info, err);
+    pmix_status_t rc = px_role_begin(role, info, n_info, &s->err);
+    struct px_client_role *made;
 
     if (rc)
         return rc;
-    px_process.client = calloc(1, sizeof *px_process.client);
-    if (!px_process.client) {
+    made = calloc(1, sizeof(*made));
+    if (!made) {
         px_role_end(role);
         return PMIX_ERR_NOMEM;
     }
-    px_process.client->role = role;
-    px_list_init(&px_process.client->links);
-    rc = px_params_parse(px_process.params, "client_", px_client_params,
-                         &px_process.client->conf, err);
+    made->role = role;
+    px_list_init(&made->links);
+    s->client = px_process.client;
+    s->client->role = made;
+    rc = px_params_parse(px_process.params, "client_", px_client_params, &made->conf,
+                         &s->err);
     if (rc)
-        px_client_end();
+        px_client_end(s->client);
     return rc;
 }
 
@@ -248,26 +253,35 @@ static pmix_status_t read_model(const pmix_info_t *info, size_t n, px_infos *mod
     return rc;
 }
 
-static void on_declare(struct px_call *call, void *model)
+struct declaration {
+    const struct px_client *client;
+    px_infos model;
+};
+
+static void on_declare(struct px_call *call, void *args)
 {
-    px_call_done(call,
-                 px_notify_take(px_process.notify, PMIX_MODEL_DECLARED,
-                                &px_process.model->self, PMIX_RANGE_PROC_LOCAL, model));
+    struct declaration *d = args;
+
+    px_call_done(call, px_notify_take(d->client->notify, PMIX_MODEL_DECLARED,
+                                      &d->client->model->self, PMIX_RANGE_PROC_LOCAL,
+                                      &d->model));
 }
 
 /* Notifies the handlers of this process of the programming model that a library names
  * in PMIx_Init. */
-static void declare_model(const pmix_info_t *info, size_t n)
+static void declare_model(const struct px_client *client, const pmix_info_t *info,
+                          size_t n)
 {
-    PX_AUTO(px_infos) model = {0};
-    pmix_status_t rc = read_model(info, n, &model);
+    struct declaration d = {.client = client};
+    pmix_status_t rc = read_model(info, n, &d.model);
 
-    if (!rc && model.n == 0)
+    if (!rc && d.model.n == 0)
         return;
     if (!rc)
-        rc = px_infos_add(&model, PMIX_EVENT_NON_DEFAULT, NULL, PMIX_BOOL);
+        rc = px_infos_add(&d.model, PMIX_EVENT_NON_DEFAULT, NULL, PMIX_BOOL);
     if (!rc)
-        rc = px_call(px_process.loop, on_declare, &model);
+        rc = px_call(client->loop, on_declare, &d);
+    px_infos_cleanup(&d.model);
     if (rc)
         px_log(PX_LOG_WARN, "client", "cannot declare a programming model: %s",
                PMIx_Error_string(rc));
@@ -275,19 +289,20 @@ static void declare_model(const pmix_info_t *info, size_t n)
 
 /* ---- init and finalize ----------------------------------------------------------- */
 
-static unsigned *inits_of(enum px_role role)
+/* Returns the count of init calls of the role. A server that is neither client nor tool
+ * has one count for both. */
+static unsigned *inits_of(struct px_process *p, enum px_role role)
 {
-    struct px_client *c = px_process.client;
+    struct px_client_role *c = p->client ? p->client->role : NULL;
 
-    return !c                     ? &px_process.nested_inits
-           : role == PX_ROLE_TOOL ? &c->tool_inits
-                                  : &c->inits;
+    return !c ? &p->nested_inits : role == PX_ROLE_TOOL ? &c->tool_inits : &c->inits;
 }
 
 pmix_status_t px_client_init(enum px_role role, px_begin_fn begin, px_begin_fn again,
                              pmix_proc_t *proc, const pmix_info_t *info, size_t n_info)
 {
     const char *name = role == PX_ROLE_TOOL ? "tool" : "client";
+    struct px_process *p = &px_process;
     struct px_start s = {.addr = {.fd = -1}, .primary = true};
     pmix_status_t rc = PMIX_SUCCESS;
 
@@ -300,17 +315,18 @@ pmix_status_t px_client_init(enum px_role role, px_begin_fn begin, px_begin_fn a
     if (rc)
         return rc;
     px_process_lock();
-    if (px_process.client)
+    s.client = p->client;
+    if (s.client && s.client->role)
         rc = again ? again(info, n_info, &s) : PMIX_SUCCESS;
-    else if (!px_process.server) /* which speaks for itself */
+    else if (!p->server) /* which answers its own calls */
         rc = begin(info, n_info, &s);
     if (!rc || s.alone) {
-        ++*inits_of(role);
-        atomic_fetch_add(&px_process.init_count, 1);
+        ++*inits_of(p, role);
+        atomic_fetch_add(&p->init_count, 1);
         if (proc)
-            *proc = px_process.model->self;
+            *proc = s.client->model->self;
         if (role == PX_ROLE_CLIENT)
-            declare_model(info, n_info);
+            declare_model(s.client, info, n_info);
     }
     px_process_unlock();
     if (rc && (!s.alone || s.err.text[0]))
@@ -321,41 +337,43 @@ pmix_status_t px_client_init(enum px_role role, px_begin_fn begin, px_begin_fn a
 }
 
 /* Says goodbye to every server. */
-static void leave_all(const pmix_info_t *info, size_t n_info)
+static void leave_all(struct px_client *client, const pmix_info_t *info, size_t n_info)
 {
     pmix_proc_t any;
 
-    if (px_client_servers(NULL, 0) && px_info_flag(info, n_info, PMIX_EMBED_BARRIER))
+    if (px_client_servers(client, NULL, 0) &&
+        px_info_flag(info, n_info, PMIX_EMBED_BARRIER))
         (void)PMIx_Fence(NULL, 0, NULL, 0);
-    while (px_client_servers(&any, 1))
-        (void)px_link_leave(&any);
+    while (px_client_servers(client, &any, 1))
+        (void)px_link_leave(client, &any);
 }
 
 pmix_status_t px_client_finalize(enum px_role role, px_call_fn before_last,
                                  const pmix_info_t *info, size_t n_info)
 {
-    struct px_client *c;
+    struct px_process *p = &px_process;
+    struct px_client_role *c;
     unsigned *inits;
     bool last;
 
     if (px_process_on_loop())
         return PMIX_ERR_WOULD_BLOCK;
     px_process_lock();
-    inits = inits_of(role);
+    inits = inits_of(p, role);
     if (*inits == 0) {
         px_process_unlock();
         return PMIX_ERR_INIT;
     }
-    c = px_process.client;
+    c = p->client->role;
     last = c && c->inits + c->tool_inits == 1;
     if (c && *inits == 1 && before_last)
-        (void)px_call(px_process.loop, before_last, NULL);
+        (void)px_call(p->loop, before_last, p->client);
     if (last)
-        leave_all(info, n_info);
+        leave_all(p->client, info, n_info);
     --*inits;
-    atomic_fetch_sub(&px_process.init_count, 1);
+    atomic_fetch_sub(&p->init_count, 1);
     if (last)
-        px_client_end();
+        px_client_end(p->client);
     px_process_unlock();
     return PMIX_SUCCESS;
 }
@@ -401,8 +419,8 @@ static pmix_status_t find_server(const pmix_info_t *info, size_t n_info,
             &c->err, rc,
             "PMIX_NAMESPACE is set, but no PMIX_SERVER_URI41, URI4, URI3 or URI21");
     return rc ? rc
-              : px_server_addr_connect(
-                    &c->addr, px_process.client->conf.connect_timeout, &c->err);
+              : px_server_addr_connect(&c->addr, c->client->role->conf.connect_timeout,
+                                       &c->err);
 }
 
 /* Returns whether programs of OpenPMIx expect to go on alone after a failure rc. A
@@ -422,13 +440,13 @@ static pmix_status_t client_begin(const pmix_info_t *info, size_t n_info,
     if (rc)
         return rc;
     px_process.server_address = given ? px_client_address() : "";
-    rc = px_client_begin(PX_ROLE_CLIENT, info, n_info, &c->err);
+    rc = px_client_begin(PX_ROLE_CLIENT, info, n_info, c);
     px_process.server_address = NULL;
     if (rc)
         return rc;
     if (!given)
         px_client_name(&c->addr.self, "singleton");
-    px_process.client->self_named = !given;
+    c->client->role->self_named = !given;
     rc = find_server(info, n_info, c);
     if (!rc) {
         rc = px_client_start(c);
@@ -440,7 +458,7 @@ static pmix_status_t client_begin(const pmix_info_t *info, size_t n_info,
         }
     }
     if (rc)
-        px_client_end();
+        px_client_end(c->client);
     return rc;
 }
 
@@ -449,14 +467,14 @@ static pmix_status_t client_begin(const pmix_info_t *info, size_t n_info,
 static pmix_status_t client_again(const pmix_info_t *info, size_t n_info,
                                   struct px_start *c)
 {
-    const struct px_client *client = px_process.client;
+    const struct px_client *client = c->client;
     bool asked = px_info_find(info, n_info, PMIX_SERVER_URI);
     pmix_status_t rc;
 
-    if (px_client_servers(NULL, 0) ||
-        (!asked && (client->role != PX_ROLE_CLIENT || !px_process.model->standalone)))
+    if (px_client_servers(c->client, NULL, 0) ||
+        (!asked && (client->role->role != PX_ROLE_CLIENT || !client->standalone)))
         return PMIX_SUCCESS;
-    c->addr.self = px_process.model->self;
+    c->addr.self = client->model->self;
     rc = find_server(info, n_info, c);
     if (!rc)
         return px_client_start(c);

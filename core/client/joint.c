@@ -25,10 +25,10 @@ static void on_connected(void *arg, pmix_status_t status, px_reader *reply)
     op->rank = PMIX_RANK_INVALID;
     status = px_api_answer(status, reply);
     if (!status)
-        status = px_client_store_jobs(reply, &ns);
+        status = px_client_store_jobs(api->client, reply, &ns);
     if (!status && !xchg_only) {
         if (ns && ns->assembly)
-            op->rank = px_assembly_rank(ns->assembly, &px_process.model->self);
+            op->rank = px_assembly_rank(ns->assembly, &api->client->model->self);
         if (op->rank == PMIX_RANK_INVALID)
             status = PMIX_ERR_NOT_SUPPORTED; /* a connect is all that it was there */
         else
@@ -40,7 +40,7 @@ static void on_connected(void *arg, pmix_status_t status, px_reader *reply)
 /* Without a server there is nothing to connect with. */
 static void on_connect(struct px_api *api)
 {
-    if (px_process.model->standalone)
+    if (api->client->standalone)
         px_api_done(api, PMIX_ERR_NOT_SUPPORTED);
     else
         px_api_send(api);
@@ -111,7 +111,8 @@ PX_EXPORT pmix_status_t PMIx_Connect_nspace_nb(const pmix_proc_t procs[], size_t
 
 static struct px_nspace *nspace_left(const struct px_api *api)
 {
-    struct px_nspace *ns = px_nspace_find(px_process.model, api->args.procs[0].nspace);
+    struct px_nspace *ns = px_nspace_find(api->client->model,
+                                          api->args.procs[0].nspace);
 
     return ns && ns->assembly ? ns : NULL;
 }
@@ -122,7 +123,7 @@ static void on_left(void *arg, pmix_status_t status, px_reader *reply)
 
     status = px_api_answer(status, reply);
     if (!status)
-        px_nspace_remove(px_process.model, nspace_left(api));
+        px_nspace_remove(api->client->model, nspace_left(api));
     px_api_done(api, status);
 }
 
@@ -131,7 +132,7 @@ static void on_leave(struct px_api *api)
     const struct px_nspace *ns = nspace_left(api);
 
     if (ns &&
-        px_assembly_rank(ns->assembly, &px_process.model->self) != PMIX_RANK_INVALID)
+        px_assembly_rank(ns->assembly, &api->client->model->self) != PMIX_RANK_INVALID)
         px_api_send(api);
     else
         px_api_done(api, PMIX_ERR_NOT_FOUND);

@@ -15,10 +15,12 @@
 
 struct px_channel *px_link_channel(struct px_link *link)
 {
-    return px_process.client->primary == link ? px_process.channel : &link->up;
+    struct px_client *client = link->client;
+
+    return client->role->primary == link ? &client->channel : &link->up;
 }
 
-static pmix_status_t on_event(px_reader *r)
+static pmix_status_t on_event(struct px_client *client, px_reader *r)
 {
     struct px_args e = {.directive = PMIX_RANGE_UNDEF};
     uint8_t op;
@@ -31,7 +33,7 @@ static pmix_status_t on_event(px_reader *r)
     if (!rc) {
         px_infos_drop(&e.info, SERVER_MARK);
         /* The server has chosen us: whatever the range was, we are in it. */
-        rc = px_notify_take(px_process.notify, e.code, e.procs, e.directive, &e.info);
+        rc = px_notify_take(client->notify, e.code, e.procs, e.directive, &e.info);
     }
     px_args_cleanup(&e);
     return rc;
@@ -40,13 +42,14 @@ static pmix_status_t on_event(px_reader *r)
 static void on_frame(void *arg, const struct px_frame *frame, const uint8_t *payload)
 {
     struct px_link *link = arg;
+    struct px_client *client = link->client;
     struct px_channel *up = px_link_channel(link);
     pmix_status_t rc;
     px_reader r;
 
     px_reader_init(&r, up->codec, payload, frame->nbytes);
     if (frame->tag == PX_TAG_NOTIFY) {
-        rc = on_event(&r);
+        rc = on_event(client, &r);
         if (rc)
             px_log(PX_LOG_WARN, "client", "event from the server dropped: %s",
                    PMIx_Error_string(rc));
@@ -59,7 +62,7 @@ static void on_frame(void *arg, const struct px_frame *frame, const uint8_t *pay
             px_conn_pause(link->conn, true);
     } else if (frame->tag == PX_TAG_STORE) {
         PX_AUTOCLOSE int fd = px_conn_take_fd(link->conn);
-        (void)px_jobinfo_attach(px_process.model, &r, fd);
+        (void)px_jobinfo_attach(client->model, &r, fd);
     } else if (frame->tag > PX_TAG_DYNAMIC &&
                px_channel_reply(up, frame->tag, payload, frame->nbytes)) {
         px_log(PX_LOG_WARN, "client", "reply to a request never made (tag %u)",
@@ -70,10 +73,11 @@ static void on_frame(void *arg, const struct px_frame *frame, const uint8_t *pay
 static void on_lost(void *arg, pmix_status_t why PX_UNUSED)
 {
     struct px_link *link = arg;
+    struct px_client *client = link->client;
     pmix_proc_t server = link->server;
 
     px_link_close(link, PMIX_ERR_LOST_CONNECTION);
-    (void)px_notify_deliver(px_process.notify, PMIX_ERR_LOST_CONNECTION, &server,
+    (void)px_notify_deliver(client->notify, PMIX_ERR_LOST_CONNECTION, &server,
                             PMIX_RANGE_PROC_LOCAL, NULL, 0);
 }
 
@@ -102,19 +106,21 @@ static void resume(void *arg)
 
 /* ---- life ------------------------------------------------------------------------ */
 
-pmix_status_t px_link_open(struct px_server_addr *c, struct px_link **out)
+pmix_status_t px_link_open(struct px_client *client, struct px_server_addr *c,
+                           struct px_link **out)
 {
     struct px_link *link = calloc(1, sizeof *link);
     pmix_status_t rc;
 
     if (!link)
         return PMIX_ERR_NOMEM;
-    rc = px_conn_create(px_process.loop, c->fd, &conn_ops, link, &link->conn);
+    rc = px_conn_create(client->loop, c->fd, &conn_ops, link, &link->conn);
     if (rc) {
         free(link);
         return rc;
     }
     c->fd = -1;
+    link->client = client;
     link->server = c->uri.server;
     memcpy(link->address, c->uri.address, sizeof(link->address));
     link->pindex = c->pindex;
@@ -124,25 +130,25 @@ pmix_status_t px_link_open(struct px_server_addr *c, struct px_link **out)
                                    .codec = c->codec,
                                    .server = c->uri.server,
                                    .server_version = c->version};
-    px_list_append(&px_process.client->links, &link->link);
+    px_list_append(&client->role->links, &link->link);
     link->output = (struct px_iof_producer){
         .server = link->server, .resume = resume, .arg = link};
-    px_iof_producer_attach(&link->output, px_process.receivers);
-    px_process.receivers->shows_unasked = true;
+    px_iof_producer_attach(&link->output, client->receivers);
+    client->receivers->shows_unasked = true;
     *out = link;
     return PMIX_SUCCESS;
 }
 
 void px_link_close(struct px_link *link, pmix_status_t why)
 {
-    struct px_client *client = px_process.client;
+    struct px_client *client = link->client;
     struct px_channel up;
 
     px_iof_producer_detach(&link->output);
     px_conn_destroy(link->conn);
-    px_iof_receivers_flush(link->output.receivers, &link->server);
-    if (client->primary == link)
-        (void)px_link_make_primary(NULL);
+    px_iof_receivers_flush(client->receivers, &link->server);
+    if (client->role->primary == link)
+        (void)px_link_make_primary(client, NULL);
     px_list_remove(&link->link);
     /* Last, and out of sight: a call that fails may start another one. */
     up = link->up;
@@ -150,34 +156,34 @@ void px_link_close(struct px_link *link, pmix_status_t why)
     px_channel_fail(&up, why);
 }
 
-struct px_channel *px_link_way_to(const pmix_proc_t *server)
+struct px_channel *px_link_way_to(struct px_client *client, const pmix_proc_t *server)
 {
     struct px_link *link;
 
-    if (px_proc_same(&px_process.channel->server, server))
-        return px_process.channel;
-    link = px_process.client ? px_link_find(server) : NULL;
+    if (px_proc_same(&client->channel.server, server))
+        return &client->channel;
+    link = client->role ? px_link_find(client, server) : NULL;
     return link ? px_link_channel(link) : NULL;
 }
 
-struct px_link *px_link_find(const pmix_proc_t *server)
+struct px_link *px_link_find(const struct px_client *client, const pmix_proc_t *server)
 {
-    PX_LIST_EACH (&px_process.client->links, struct px_link, l, link)
+    PX_LIST_EACH (&client->role->links, struct px_link, l, link)
         if (px_proc_match(&l->server, server))
             return l;
     return NULL;
 }
 
 /* Values that were put are packed already, in the form of the server of that time. */
-static pmix_status_t adopt_codec(struct px_model *m, struct px_codec codec)
+static pmix_status_t adopt_codec(struct px_client *client, struct px_codec codec)
 {
-    if (m->put.codec.dialect == codec.dialect &&
-        m->put.codec.described == codec.described)
+    const px_writer *put = &client->put;
+
+    if (put->codec.dialect == codec.dialect && put->codec.described == codec.described)
         return PMIX_SUCCESS;
-    if (m->put.buf.len)
+    if (put->buf.len)
         return PMIX_ERR_NOT_SUPPORTED;
-    px_writer_cleanup(&m->put);
-    px_writer_init(&m->put, codec);
+    px_client_reset_put(client, codec);
     return PMIX_SUCCESS;
 }
 
@@ -208,39 +214,40 @@ static pmix_status_t note_server(struct px_model *m, const struct px_link *link)
     return rc;
 }
 
-pmix_status_t px_link_make_primary(struct px_link *link)
+pmix_status_t px_link_make_primary(struct px_client *client, struct px_link *link)
 {
-    struct px_client *client = px_process.client;
-    struct px_model *m = px_process.model;
+    struct px_client_role *role = client->role;
     pmix_status_t rc;
 
-    if (client->primary == link)
+    if (role->primary == link)
         return PMIX_SUCCESS;
-    rc = link ? adopt_codec(m, link->up.codec) : PMIX_SUCCESS;
-    if (link && !rc && m->standalone)
-        rc = px_client_put_again();
+    rc = link ? adopt_codec(client, link->up.codec) : PMIX_SUCCESS;
+    if (link && !rc && client->standalone)
+        rc = px_client_put_again(client);
     if (link && !rc)
-        rc = note_server(m, link);
+        rc = note_server(client->model, link);
     if (rc)
         return rc;
-    if (client->primary) {
-        client->primary->up = m->channel;
-        m->channel = (struct px_channel){.codec = m->put.codec};
-    } else if (m->channel.send) { /* a server's way to itself */
-        px_channel_fail(&m->channel, PMIX_ERR_LOST_CONNECTION);
+    if (role->primary) {
+        role->primary->up = client->channel;
+        client->channel = (struct px_channel){.codec = client->put.codec};
+    } else if (client->channel.send) {
+        client->own.last_tag = client->channel.last_tag; /* answers may still come */
+        px_channel_fail(&client->channel, PMIX_ERR_LOST_CONNECTION);
     }
-    client->primary = link;
+    role->primary = link;
     if (!link)
         return PMIX_SUCCESS;
-    m->channel = link->up;
+    client->channel = link->up;
     link->up = (struct px_channel){0};
-    m->standalone = false;
+    client->standalone = false;
     return PMIX_SUCCESS;
 }
 
 /* ---- leaving --------------------------------------------------------------------- */
 
 struct goodbye {
+    struct px_client *client;
     pmix_proc_t server; /* found: asked for may be any of a namespace */
     struct px_call *call;
     struct px_timer *timer;
@@ -253,7 +260,7 @@ struct goodbye {
 static void shut(void *goodbye)
 {
     struct goodbye *g = goodbye;
-    struct px_link *link = px_link_find(&g->server);
+    struct px_link *link = px_link_find(g->client, &g->server);
 
     if (link)
         px_link_close(link, PMIX_ERR_UNREACH);
@@ -264,8 +271,9 @@ static void shut(void *goodbye)
 static void on_no_answer(void *goodbye)
 {
     struct goodbye *g = goodbye;
-    const struct px_iof_receivers *receivers = px_process.receivers;
-    uint64_t patience_ms = px_process.client->conf.finalize_timeout;
+    const struct px_iof_receivers *receivers = g->client->receivers;
+    const uint64_t timeout_ms = g->client->role->conf.finalize_timeout;
+    uint64_t patience_ms = timeout_ms;
     uint64_t waited_ms = px_clock_ms() - g->since_ms;
     size_t held_b, progress = px_iof_receivers_progress(receivers, &held_b);
 
@@ -275,7 +283,7 @@ static void on_no_answer(void *goodbye)
         g->since_ms += waited_ms;
     if (progress != g->progress || waited_ms < patience_ms) {
         g->progress = progress;
-        px_timer_set(g->timer, px_process.client->conf.finalize_timeout);
+        px_timer_set(g->timer, timeout_ms);
         return;
     }
     if (!px_list_empty(&receivers->list))
@@ -301,7 +309,7 @@ static void on_goodbye_end(void *arg, pmix_status_t status PX_UNUSED,
 static void on_goodbye(struct px_call *call, void *args)
 {
     struct goodbye *g = args;
-    struct px_link *link = px_link_find(&g->server);
+    struct px_link *link = px_link_find(g->client, &g->server);
     struct px_channel *up;
     size_t held_b;
     px_writer w;
@@ -314,47 +322,48 @@ static void on_goodbye(struct px_call *call, void *args)
     g->call = call;
     g->server = link->server;
     g->since_ms = px_clock_ms();
-    g->progress = px_iof_receivers_progress(px_process.receivers, &held_b);
-    g->timer = px_timer_create(px_process.loop, on_no_answer, g);
+    g->progress = px_iof_receivers_progress(g->client->receivers, &held_b);
+    g->timer = px_timer_create(g->client->loop, on_no_answer, g);
     if (g->timer) {
-        px_timer_set(g->timer, px_process.client->conf.finalize_timeout);
+        px_timer_set(g->timer, g->client->role->conf.finalize_timeout);
         px_channel_begin(up, &w, PX_OP_FINALIZE);
     }
     if (!g->timer || px_channel_request(up, &w, on_goodbye_end, g))
         on_goodbye_end(g, PMIX_SUCCESS, NULL);
 }
 
-pmix_status_t px_link_leave(const pmix_proc_t *server)
+pmix_status_t px_link_leave(struct px_client *client, const pmix_proc_t *server)
 {
-    struct goodbye g = {.server = *server};
+    struct goodbye g = {.client = client, .server = *server};
 
-    return px_call(px_process.loop, on_goodbye, &g);
+    return px_call(client->loop, on_goodbye, &g);
 }
 
 /* ---- which there are ------------------------------------------------------------- */
 
 struct listing {
+    const struct px_client_role *role;
     pmix_proc_t *servers;
     size_t room, n;
 };
 
 static void on_list(struct px_call *call, void *args)
 {
-    struct px_client *c = px_process.client;
     struct listing *all = args;
+    const struct px_client_role *role = all->role;
 
     for (int primary = 1; primary >= 0; primary--) {
-        PX_LIST_EACH (&c->links, struct px_link, l, link)
-            if ((l == c->primary) == primary && all->n++ < all->room)
+        PX_LIST_EACH (&role->links, struct px_link, l, link)
+            if ((l == role->primary) == primary && all->n++ < all->room)
                 all->servers[all->n - 1] = l->server;
     }
     px_call_done(call, PMIX_SUCCESS);
 }
 
-size_t px_client_servers(pmix_proc_t *servers, size_t n)
+size_t px_client_servers(struct px_client *client, pmix_proc_t *servers, size_t n)
 {
-    struct listing all = {.servers = servers, .room = n};
+    struct listing all = {.role = client->role, .servers = servers, .room = n};
 
-    (void)px_call(px_process.loop, on_list, &all);
+    (void)px_call(client->loop, on_list, &all);
     return all.n;
 }

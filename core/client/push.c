@@ -13,7 +13,7 @@ static void stop(struct px_stdin_pusher *p)
 {
     px_iof_input_close(px_take(&p->input));
     if (!p->under_way)
-        px_stdin_pusher_free(px_process.receivers);
+        px_stdin_pusher_free(p->client->receivers);
 }
 
 static void on_chunk_pushed(void *arg, pmix_status_t status, px_reader *reply)
@@ -38,7 +38,7 @@ static void on_chunk_pushed(void *arg, pmix_status_t status, px_reader *reply)
 static void on_chunk(void *arg, const uint8_t *bytes, size_t n)
 {
     struct px_stdin_pusher *p = arg;
-    struct px_channel *up = px_link_way_to(&p->server);
+    struct px_channel *up = px_link_way_to(p->client, &p->server);
     struct px_args args = p->args;
     pmix_status_t rc;
 
@@ -55,15 +55,16 @@ static void on_chunk(void *arg, const uint8_t *bytes, size_t n)
 
 static void on_push_stdin(struct px_api *api)
 {
-    struct px_iof_receivers *all = px_process.receivers;
+    struct px_iof_receivers *all = api->client->receivers;
     struct px_stdin_pusher *p = all->pusher ? NULL : calloc(1, sizeof(*p));
     const struct px_iof_input_user user = {.take = on_chunk, .arg = p};
     struct px_err err = {0};
     pmix_status_t rc = all->pusher ? PMIX_ERR_RESOURCE_BUSY
-                       : p         ? px_loop_need_thread(px_process.loop)
+                       : p         ? px_loop_need_thread(api->loop)
                                    : PMIX_ERR_NOMEM;
 
     if (!rc) {
+        p->client = api->client;
         p->args = api->args;
         rc = px_args_copy(&p->args, px_request_iof_push.args);
     }
@@ -73,9 +74,9 @@ static void on_push_stdin(struct px_api *api)
         return;
     }
     px_infos_drop(&p->args.info, PMIX_IOF_PUSH_STDIN);
-    p->server = px_process.channel->server;
+    p->server = api->client->channel.server;
     all->pusher = p;
-    rc = px_iof_input_open(px_process.loop, &user, &p->input, &err);
+    rc = px_iof_input_open(api->loop, &user, &p->input, &err);
     if (rc) {
         px_log(PX_LOG_ERROR, "iof", "cannot push standard input: %s", err.text);
         px_stdin_pusher_free(all);
@@ -88,7 +89,7 @@ static void on_push_stdin(struct px_api *api)
 /* Ends input: of the named targets, or else of those that get the own stdin. */
 static void on_push_end(struct px_api *api)
 {
-    struct px_stdin_pusher *p = px_process.receivers->pusher;
+    struct px_stdin_pusher *p = api->client->receivers->pusher;
     struct px_args args = api->args;
 
     if (p && args.n_procs == 0) {

@@ -18,9 +18,9 @@ struct put_op {
 };
 
 /* A section of its own: a later value of a key counts, whatever the scopes. */
-static pmix_status_t add_section(struct px_model *m, const struct put_op *op)
+static pmix_status_t add_section(struct px_client *client, const struct put_op *op)
 {
-    px_writer *all = &m->put, *one = &m->section;
+    px_writer *all = &client->put, *one = &client->section;
 
     one->codec = all->codec;
     px_pack_kval(one, op->key, op->value);
@@ -37,23 +37,21 @@ static pmix_status_t add_section(struct px_model *m, const struct put_op *op)
 }
 
 /* The dialect of a server that the process may still connect to is unknown. */
-static pmix_status_t note_scope(const struct put_op *op)
+static pmix_status_t note_scope(struct px_client *client, const struct put_op *op)
 {
-    return px_map_sput(&px_process.client->put_alone, op->key,
-                       (void *)(uintptr_t)op->scope, NULL);
+    return px_map_sput(&client->put_alone, op->key, (void *)(uintptr_t)op->scope, NULL);
 }
 
-pmix_status_t px_client_put_again(void)
+pmix_status_t px_client_put_again(struct px_client *client)
 {
-    struct px_model *m = px_process.model;
+    const struct px_model *m = client->model;
     pmix_status_t rc = PMIX_SUCCESS;
     const void *key;
     size_t pos = 0;
     void *scope;
 
-    m->put.buf.len = 0;
-    while (!rc &&
-           (scope = px_map_next(&px_process.client->put_alone, &pos, &key, NULL))) {
+    client->put.buf.len = 0;
+    while (!rc && (scope = px_map_next(&client->put_alone, &pos, &key, NULL))) {
         struct put_op op = {.key = key, .scope = (pmix_scope_t)(uintptr_t)scope};
         pmix_value_t value;
 
@@ -62,11 +60,11 @@ pmix_status_t px_client_put_again(void)
         if (rc)
             break;
         op.value = &value;
-        rc = add_section(m, &op);
+        rc = add_section(client, &op);
         px_type_destruct(PMIX_VALUE, &value);
     }
     if (rc)
-        m->put.buf.len = 0;
+        client->put.buf.len = 0;
     return rc;
 }
 
@@ -75,23 +73,25 @@ pmix_status_t px_client_put_again(void)
 static void on_put(struct px_api *api)
 {
     struct put_op *op = PX_CONTAINER_OF(api, struct put_op, api);
-    struct px_model *m = px_process.model;
-    size_t before = m->put.buf.len;
+    struct px_client *client = api->client;
+    const struct px_model *m = client->model;
+    size_t before = client->put.buf.len;
     pmix_status_t rc = op->scope == PMIX_INTERNAL ? PMIX_SUCCESS
-                       : m->standalone            ? note_scope(op)
-                                                  : add_section(m, op);
+                       : client->standalone       ? note_scope(client, op)
+                                                  : add_section(client, op);
 
     if (!rc)
         rc = px_store_put(&m->own->store, PX_GDS_INTERNAL, m->self.rank, op->key,
                           op->value);
     if (rc)
-        m->put.buf.len = before;
+        client->put.buf.len = before;
     px_api_done(api, rc);
 }
 
 static void on_store(struct px_api *api)
 {
     struct put_op *op = PX_CONTAINER_OF(api, struct put_op, api);
+    struct px_model *m = api->client->model;
     struct px_nspace *ns = NULL;
     pmix_proc_t proc;
     pmix_status_t rc;
@@ -99,8 +99,8 @@ static void on_store(struct px_api *api)
     if (op->proc)
         px_proc_set(&proc, op->proc->nspace, op->proc->rank);
     else
-        proc = px_process.model->self;
-    rc = px_nspace_get(px_process.model, proc.nspace, &ns);
+        proc = m->self;
+    rc = px_nspace_get(m, proc.nspace, &ns);
     if (!rc)
         rc = px_store_put(&ns->store, PX_GDS_INTERNAL, proc.rank, op->key, op->value);
     if (!rc)
@@ -134,67 +134,87 @@ PX_EXPORT pmix_status_t PMIx_Store_internal(const pmix_proc_t *proc, const char 
         .api = {.start = on_store}, .proc = proc, .key = key, .value = val});
 }
 
-pmix_status_t px_client_commit_status(void)
+pmix_status_t px_client_commit_status(struct px_client *client)
 {
-    struct px_model *m = px_process.model;
-    pmix_status_t rc = m->commit_failed;
+    pmix_status_t rc = client->commit_failed;
 
-    m->commit_failed = PMIX_SUCCESS;
+    client->commit_failed = PMIX_SUCCESS;
     return rc;
 }
 
-/* To a commit that no thread waits for. */
+/* A commit that no thread waits for. */
+struct commit {
+    struct px_client *client;
+    size_t size_b;
+};
+
 static void on_answer(void *arg, pmix_status_t status, px_reader *reply)
 {
-    struct px_model *m = px_process.model;
+    struct commit *commit = arg;
+    struct px_client *client = commit->client;
 
-    m->unanswered_b -= (uintptr_t)arg;
-    m->n_unanswered--;
+    client->unanswered_b -= commit->size_b;
+    client->n_unanswered--;
+    free(commit);
     status = px_api_answer(status, reply);
     if (!status)
         return;
     px_log(PX_LOG_WARN, "client", "cannot commit: %s", PMIx_Error_string(status));
-    m->commit_failed = status;
+    client->commit_failed = status;
+}
+
+static pmix_status_t send_commit(struct px_client *client)
+{
+    struct commit *commit = malloc(sizeof(*commit));
+    pmix_status_t rc;
+
+    if (!commit)
+        return PMIX_ERR_NOMEM;
+    *commit = (struct commit){.client = client, .size_b = client->put.buf.len};
+    if (commit->size_b == 0)
+        px_pack_op(&client->put, PX_OP_COMMIT);
+    client->unanswered_b += commit->size_b;
+    client->n_unanswered++;
+    rc = px_channel_request(&client->channel, &client->put, on_answer, commit);
+    if (rc) {
+        client->unanswered_b -= commit->size_b;
+        client->n_unanswered--;
+        free(commit);
+    }
+    return rc;
 }
 
 /* To a commit of nothing, which the server answers after all that came before. */
 static void on_all_answered(void *arg, pmix_status_t status, px_reader *reply)
 {
-    pmix_status_t failed = px_client_commit_status();
+    struct px_api *api = arg;
+    pmix_status_t failed = px_client_commit_status(api->client);
 
     status = px_api_answer(status, reply);
-    px_api_done(arg, status ? status : failed);
+    px_api_done(api, status ? status : failed);
 }
 
-/* Returns before the server has it, whose later answers are to what it has. So much may
- * be on its way; more waits. */
+/* Asynchronous; waits for all answers while ON_ITS_WAY_B bytes are unacknowledged. */
 static void on_commit(struct px_api *api)
 {
-    struct px_model *m = px_process.model;
-    size_t size_b = m->put.buf.len;
-    bool waits = m->unanswered_b > ON_ITS_WAY_B;
-    pmix_status_t rc = px_client_commit_status();
+    struct px_client *client = api->client;
+    bool waits = client->unanswered_b > ON_ITS_WAY_B;
+    pmix_status_t rc = px_client_commit_status(client);
 
-    if (!rc && m->standalone) {
+    if (!rc && client->standalone) {
         px_api_done(api, rc); /* see px_client_put_again */
         return;
     }
-    if (!rc && !m->channel.send) { /* the next commit may have more luck */
+    if (!rc && !client->channel.send) { /* the next commit may have more luck */
         rc = PMIX_ERR_UNREACH;
-    } else if (!rc && size_b > PX_MAX_FRAME_B) {
+    } else if (!rc && client->put.buf.len > PX_MAX_FRAME_B) {
         rc = PMIX_ERR_OUT_OF_RESOURCE;
     } else if (!rc) {
-        if (size_b == 0)
-            px_pack_op(&m->put, PX_OP_COMMIT);
-        rc = px_channel_request(&m->channel, &m->put, on_answer,
-                                (void *)(uintptr_t)size_b);
-        if (!rc) {
-            m->unanswered_b += size_b;
-            m->n_unanswered++;
-        }
+        rc = send_commit(client);
         if (!rc && waits) {
-            px_pack_op(&m->put, PX_OP_COMMIT);
-            rc = px_channel_request(&m->channel, &m->put, on_all_answered, api);
+            px_pack_op(&client->put, PX_OP_COMMIT);
+            rc = px_channel_request(&client->channel, &client->put, on_all_answered,
+                                    api);
             if (!rc)
                 return;
         }

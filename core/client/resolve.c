@@ -2,6 +2,7 @@
 /* Processes of a node, nodes of a job: answered from what is known of the jobs. */
 #include "core/base/ranges.h"
 #include "core/model/lookup.h"
+#include "core/model/reader.h"
 #include "core/base/strv.h"
 #include "core/client/client.h"
 
@@ -9,6 +10,7 @@
 
 struct resolve_op {
     struct px_api api;
+    const struct px_model *model; /* while add runs */
     const char *node;
     const char *nspace; /* NULL: all that are known */
     pmix_status_t (*add)(struct resolve_op *op, const struct px_nspace *ns);
@@ -26,14 +28,17 @@ static void forget(struct resolve_op *op)
     px_map_fini(&op->seen);
 }
 
-/* From what this process knows. A namespace that add finds nothing of adds nothing. */
-static pmix_status_t add_known(struct resolve_op *op)
+/* Adds from what this process knows. A namespace that add finds nothing of adds
+ * nothing. */
+static pmix_status_t add_known(const struct px_model *m, struct resolve_op *op)
 {
-    const struct px_model *m = px_process.model;
     const struct px_nspace *ns = op->nspace ? px_nspace_find(m, op->nspace) : NULL;
-    pmix_status_t rc = ns ? op->add(op, ns) : PMIX_ERR_NOT_FOUND;
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
     size_t pos = 0;
 
+    op->model = m;
+    if (ns)
+        rc = op->add(op, ns);
     while (!op->nspace && (ns = px_map_next(&m->nspaces, &pos, NULL, NULL))) {
         pmix_status_t one = op->add(op, ns);
 
@@ -49,8 +54,8 @@ static void on_job(void *arg, pmix_status_t status, px_reader *reply)
     struct px_api *api = arg;
     struct resolve_op *op = PX_CONTAINER_OF(api, struct resolve_op, api);
 
-    status = px_client_read_values(status, reply);
-    px_api_done(api, status ? status : add_known(op));
+    status = px_client_read_values(api->client, status, reply);
+    px_api_done(api, status ? status : add_known(api->client->model, op));
 }
 
 /* A host might wait for a job that never comes: only what the server has counts. */
@@ -62,18 +67,19 @@ static pmix_status_t ask_for_job(struct resolve_op *op)
                                 .rank = PMIX_RANK_WILDCARD,
                                 .info = px_infos_borrow(&now, 1)};
 
-    return px_channel_ask(px_process.channel, &px_request_get, &job, on_job, &op->api);
+    return px_channel_ask(&op->api.client->channel, &px_request_get, &job, on_job,
+                          &op->api);
 }
 
 static void on_resolve(struct px_api *api)
 {
     struct resolve_op *op = PX_CONTAINER_OF(api, struct resolve_op, api);
-    const struct px_model *m = px_process.model;
+    const struct px_model *m = api->client->model;
     const struct px_nspace *ns = op->nspace ? px_nspace_find(m, op->nspace) : NULL;
-    pmix_status_t rc = add_known(op);
+    pmix_status_t rc = add_known(m, op);
 
     if (rc == PMIX_ERR_NOT_FOUND && op->nspace && (!ns || !ns->complete) &&
-        !m->standalone && ask_for_job(op) == PMIX_SUCCESS)
+        !api->client->standalone && ask_for_job(op) == PMIX_SUCCESS)
         return;
     px_api_done(api, rc);
 }
@@ -82,13 +88,15 @@ static void on_resolve(struct px_api *api)
 static pmix_status_t resolve(struct resolve_op *op)
 {
     pmix_status_t rc = px_api_check(&op->api);
+    const struct px_model *m;
     bool done = false;
 
     if (rc)
         return rc;
-    if (px_gate_enter(&px_process.model_gate)) {
-        done = px_process.model && !px_process_on_loop() && !add_known(op);
-        px_gate_leave(&px_process.model_gate);
+    m = px_model_enter();
+    if (m) {
+        done = !add_known(m, op);
+        px_model_leave();
     }
     if (done)
         return PMIX_SUCCESS;
@@ -213,7 +221,7 @@ static pmix_status_t add_nodes(struct resolve_op *op, const struct px_nspace *ns
     if (is_mapped)
         return add_names(op, names);
     px_lookup_init(&l, PMIX_NODE_LIST, PMIX_RANK_WILDCARD, NULL, 0);
-    rc = px_lookup_find(px_process.model, ns, &l, &v);
+    rc = px_lookup_find(op->model, ns, &l, &v);
     if (rc)
         return rc;
     rc = px_value_string(&v) ? add_names(op, px_value_string(&v)) : rc;

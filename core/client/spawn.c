@@ -31,7 +31,7 @@ static bool wants_output(const struct px_args *args)
 /* Output comes at any time, so the loop must not wait for the next call. */
 static void on_spawn(struct px_api *api)
 {
-    pmix_status_t rc = wants_output(&api->args) ? px_loop_need_thread(px_process.loop)
+    pmix_status_t rc = wants_output(&api->args) ? px_loop_need_thread(api->loop)
                                                 : PMIX_SUCCESS;
 
     if (rc)
@@ -43,6 +43,7 @@ static void on_spawn(struct px_api *api)
 static void on_spawned(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct spawn_op *op = arg;
+    struct px_model *m = op->api.client->model;
     PX_AUTOFREE char *name = NULL;
     struct px_nspace *ns = NULL;
     pmix_status_t rc = px_api_answer(status, reply);
@@ -52,12 +53,12 @@ static void on_spawned(void *arg, pmix_status_t status, px_reader *reply)
     if (!rc && (!name || !px_str_copy(op->nspace, sizeof op->nspace, name)))
         rc = PMIX_ERR_UNPACK_FAILURE;
     if (!rc && !px_reader_done(reply)) {
-        rc = px_nspace_get(px_process.model, op->nspace, &ns);
+        rc = px_nspace_get(m, op->nspace, &ns);
         /* A process that serves the job has registered it: there is nothing new. */
         if (!rc && !ns->hosted)
-            rc = px_jobinfo_unpack(px_process.model, ns, reply);
+            rc = px_jobinfo_unpack(m, ns, reply);
         if (!rc)
-            px_nspace_received(px_process.model, ns);
+            px_nspace_received(m, ns);
     }
     px_api_done(&op->api, rc);
 }

@@ -136,7 +136,7 @@ static pmix_status_t prepare(const pmix_topology_t *topo, const pmix_cpuset_t *c
     if (topo || px_process.server || px_topo_possible())
         return op->outcome = compute(topo, cpuset, info, n_info, op);
     /* The codec is settled once and for all while the process is initialised. */
-    px_channel_begin(px_process.channel, w, PX_OP_DEVICE_DISTANCES);
+    px_channel_begin(&px_process.client->channel, w, PX_OP_DEVICE_DISTANCES);
     px_pack(w, &its_own, 1, PMIX_TOPO);
     px_pack(w, cpuset ? cpuset : &unknown, 1, PMIX_PROC_CPUSET);
     px_pack_infos(w, info, n_info);

@@ -7,10 +7,12 @@
 
 #include <string.h>
 
-/* A call that arrives while the last role ends finds no channel any more. */
+/* A call that arrives while the last role ends finds no client state any more. */
 static void start(struct px_api *op)
 {
-    if (!px_process.channel)
+    op->loop = px_process.loop;
+    op->client = px_process.client;
+    if (!op->client)
         px_api_done(op, PMIX_ERR_INIT);
     else if (op->start)
         op->start(op);
@@ -199,7 +201,7 @@ void px_api_done(struct px_api *op, pmix_status_t status)
         return;
     }
     op->msg.run = on_finish;
-    if (!px_loop_defer(px_process.loop, &op->msg))
+    if (!px_loop_defer(op->loop, &op->msg))
         on_finish(&op->msg);
 }
 
@@ -210,7 +212,7 @@ void px_api_send(struct px_api *op)
 
 void px_api_send_args(struct px_api *op, const struct px_args *args)
 {
-    pmix_status_t rc = px_channel_ask(px_process.channel, op->request, args,
+    pmix_status_t rc = px_channel_ask(&op->client->channel, op->request, args,
                                       op->reply ? op->reply : px_api_status_reply, op);
 
     if (rc)
@@ -219,7 +221,7 @@ void px_api_send_args(struct px_api *op, const struct px_args *args)
 
 void px_api_request(struct px_api *op, px_writer *w, px_reply_fn reply)
 {
-    pmix_status_t rc = px_channel_request(px_process.channel, w, reply, op);
+    pmix_status_t rc = px_channel_request(&op->client->channel, w, reply, op);
 
     if (rc)
         px_api_done(op, rc);

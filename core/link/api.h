@@ -3,7 +3,7 @@
 #ifndef PX_LINK_API_H
 #define PX_LINK_API_H
 
-#include "core/link/channel.h"
+#include "core/link/client_state.h"
 #include "core/link/required.h"
 #include "core/rt/process.h"
 
@@ -19,7 +19,9 @@ static inline bool px_initialized(void)
  * message of a table that is answered with a status needs none of them. */
 struct px_api {
     struct px_msg msg;
-    struct px_call *call; /* a thread waits; NULL: posted */
+    struct px_loop *loop;     /* set before start runs */
+    struct px_client *client; /* set before start runs */
+    struct px_call *call;     /* a thread waits; NULL: posted */
     /* On the loop; leads to px_api_done, now or later. NULL: px_api_send. */
     void (*start)(struct px_api *op);
     px_reply_fn reply; /* NULL: px_api_status_reply */

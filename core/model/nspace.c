@@ -18,10 +18,7 @@ pmix_status_t px_model_create(struct px_model **model)
     if (!m)
         return PMIX_ERR_NOMEM;
     px_proc_set(&m->self, "", PMIX_RANK_UNDEF);
-    m->channel.codec = px_codec_default;
-    px_writer_init(&m->put, px_codec_default);
     px_str_copy(m->hostname, sizeof(m->hostname), px_process.host);
-    px_list_init(&m->groups);
     *model = m;
     return PMIX_SUCCESS;
 }
@@ -44,12 +41,6 @@ void px_model_destroy(struct px_model *model)
     while ((ns = px_map_next(&model->nspaces, &pos, NULL, NULL)))
         nspace_free(ns);
     px_map_fini(&model->nspaces);
-    px_map_fini(&model->asking);
-    px_map_fini(&model->channel.pending);
-    px_writer_cleanup(&model->put);
-    px_writer_cleanup(&model->section);
-    PX_LIST_EACH (&model->groups, struct px_group, g, link)
-        free(g);
     px_resources_clear(model);
     px_buf_cleanup(&model->last_packed.bytes);
     free(model);

@@ -12,7 +12,6 @@
 #include "core/base/map.h"
 #include "core/model/procmap.h"
 #include "core/model/store.h"
-#include "core/link/channel.h"
 #include "core/types/type.h"
 #include "core/wire/codec.h"
 
@@ -43,14 +42,6 @@ static inline bool px_nspace_is_lost(const struct px_nspace *ns)
     return ns->in_place && !px_store_has_job(&ns->store);
 }
 
-/* The members of a group, which servers ask for when it is destructed. */
-struct px_group {
-    struct px_list link; /* in px_model.groups */
-    char name[PMIX_MAX_NSLEN + 1];
-    size_t n_procs;
-    pmix_proc_t procs[];
-};
-
 /* Data of ranks as blobs; as arrays in replies to get, spawn and connect; or, for
  * clients of this library, the map itself and only what does not follow from it. */
 enum px_job_form { PX_JOB_BLOBS, PX_JOB_ARRAYS, PX_JOB_COMPACT };
@@ -65,28 +56,17 @@ struct px_packed_job {
 };
 
 struct px_model {
-    struct px_map nspaces;       /* R */
-    struct px_channel channel;   /* this process's way to its server */
-    pmix_proc_t self;            /* R */
-    struct px_nspace *own;       /* R; self's namespace; NULL until known */
-    bool standalone;             /* a singleton: there is no server to ask */
-    px_writer put, section;      /* put and not yet committed; to pack one of it in */
-    size_t unanswered_b;         /* committed, and not yet known to have arrived */
-    size_t n_unanswered;         /* so many commits */
-    pmix_status_t commit_failed; /* which no call has returned yet */
+    struct px_map nspaces; /* R */
+    pmix_proc_t self;      /* R */
+    struct px_nspace *own; /* R; self's namespace; NULL until known */
     char hostname[256];
-    uint32_t appnum;       /* R; of self */
-    struct px_map asking;  /* process -> gets of it that are under way: client/ask.c */
-    uint64_t n_received;   /* makes the next px_nspace.received */
-    struct px_list groups; /* struct px_group: those this process helped to construct */
+    uint32_t appnum;     /* R; of self */
+    uint64_t n_received; /* makes the next px_nspace.received */
     struct px_resources {
         struct px_resource_row *v;
         size_t n, cap;
     } resources;                      /* R; see resources.h */
     struct px_packed_job last_packed; /* see px_jobinfo_pack_again */
-    /* A process that is a server too speaks for itself once it is no client any more;
-     * NULL elsewhere. */
-    void (*client_left)(struct px_model *model);
 };
 
 /* With the name of this node that the process has. */

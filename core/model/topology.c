@@ -6,6 +6,7 @@
 #include "core/link/api.h"
 #include "core/model/jobinfo.h"
 #include "core/model/lookup.h"
+#include "core/model/reader.h"
 
 enum { FILE_NAME, ADDRESS, SIZE, XML, N_HINTS };
 
@@ -38,19 +39,17 @@ pmix_status_t px_node_topology(pmix_topology_t *topo)
 {
     pmix_value_t found[N_HINTS] = {0};
     struct px_topo_hints hints = {0};
+    const struct px_model *m;
     pmix_status_t rc = PMIX_ERR_INIT;
 
     if (px_topo_here(topo))
         return PMIX_SUCCESS;
     if (!px_initialized() && !px_process_on_loop())
         return PMIX_ERR_INIT;
-    px_gate_await(&px_process.model_gate);
-    if (px_process.model) {
-        look_up(px_process.model, found);
-        rc = PMIX_SUCCESS;
-    }
-    px_gate_leave(&px_process.model_gate);
-    if (!rc) {
+    m = px_model_await();
+    if (m) {
+        look_up(m, found);
+        px_model_leave();
         hints.xml = px_value_string(&found[XML]);
         if (px_value_to_u64(&found[ADDRESS], &hints.shmem_addr) &&
             px_value_to_u64(&found[SIZE], &hints.shmem_size))

@@ -16,7 +16,7 @@ struct register_op {
 
 static void registered(struct register_op *op, pmix_status_t status)
 {
-    struct px_notify *n = px_process.notify;
+    struct px_notify *n = op->api.client->notify;
     struct px_handler *h = px_handlers_find(&n->handlers, op->id);
 
     if (h && !status)
@@ -37,18 +37,18 @@ static pmix_status_t tell_server(struct register_op *op, pmix_status_t *codes, s
 
     args.codes = codes;
     args.n_codes = n;
-    return px_channel_ask(px_process.channel, &px_request_regevents, &args,
+    return px_channel_ask(&op->api.client->channel, &px_request_regevents, &args,
                           on_server_told, op);
 }
 
 static void on_register(struct px_api *api)
 {
     struct register_op *op = PX_CONTAINER_OF(api, struct register_op, api);
-    struct px_notify *n = px_process.notify;
+    struct px_notify *n = api->client->notify;
     struct px_handler *h = NULL;
     size_t n_fresh;
     const struct px_args *args = &api->args;
-    pmix_status_t rc = px_loop_need_thread(px_process.loop);
+    pmix_status_t rc = px_loop_need_thread(api->loop);
 
     if (!rc)
         rc = px_handlers_add(&n->handlers, args->codes, args->n_codes, args->info.v,
@@ -65,7 +65,7 @@ static void on_register(struct px_api *api)
         return;
     }
     op->id = h->id;
-    if (n_fresh == 0 || !px_notify_has_server() ||
+    if (n_fresh == 0 || !px_notify_has_server(n) ||
         tell_server(op, fresh, h->n_codes ? n_fresh : 0))
         registered(op, PMIX_SUCCESS);
 }
@@ -111,10 +111,11 @@ struct deregister_op {
 static void on_deregister(struct px_api *api)
 {
     struct deregister_op *op = PX_CONTAINER_OF(api, struct deregister_op, api);
-    struct px_handler *h = px_handlers_find(&px_process.notify->handlers, op->id);
+    struct px_notify *n = api->client->notify;
+    struct px_handler *h = px_handlers_find(&n->handlers, op->id);
 
     if (h)
-        px_notify_retire(px_process.notify, h);
+        px_notify_retire(n, h);
     px_api_done(api, h ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
 }
 
@@ -139,8 +140,8 @@ struct notify_op {
 static void on_notify(struct px_api *api)
 {
     const pmix_proc_t *source = &PX_CONTAINER_OF(api, struct notify_op, api)->source;
-    struct px_notify *n = px_process.notify;
-    const struct px_model *m = px_process.model;
+    struct px_notify *n = api->client->notify;
+    const struct px_model *m = api->client->model;
     const px_infos *info = &api->args.info;
     pmix_data_range_t range = api->args.directive;
     pmix_status_t rc = PMIX_SUCCESS;
@@ -148,9 +149,10 @@ static void on_notify(struct px_api *api)
     if (n->hooks.own_event)
         n->hooks.own_event(n->hooks.ctx, api->args.code, source, range, info->v,
                            info->n);
-    else if (px_range_includes(range, source, info->v, info->n, &m->self))
+    else if (px_range_includes(m, range, source, info->v, info->n, &m->self))
         rc = px_notify_deliver(n, api->args.code, source, range, info->v, info->n);
-    if (rc || n->hooks.own_event || range == PMIX_RANGE_PROC_LOCAL || m->standalone)
+    if (rc || n->hooks.own_event || range == PMIX_RANGE_PROC_LOCAL ||
+        api->client->standalone)
         px_api_done(api, rc);
     else
         px_api_send(api);
@@ -188,13 +190,14 @@ PX_EXPORT pmix_status_t PMIx_Notify_event(pmix_status_t status,
                 .cb = cbfunc,
                 .cbdata = cbdata}};
     pmix_status_t rc = px_api_check(&op.api);
+    const struct px_client *client = px_process.client;
 
     if (rc)
         return rc;
-    op.source = source ? *source : px_process.model->self;
-    if (cbfunc || px_process_on_loop() || px_process.model->standalone ||
-        px_process.notify->hooks.own_event ||
-        must_wait(px_process.notify, range, &op.api.args.info))
+    op.source = source ? *source : client->model->self;
+    if (cbfunc || px_process_on_loop() || client->standalone ||
+        client->notify->hooks.own_event ||
+        must_wait(client->notify, range, &op.api.args.info))
         return px_api_run(&op.api, sizeof(op), "PMIx_Notify_event");
     return px_api_leave(&op.api, sizeof(op), "PMIx_Notify_event");
 }

@@ -45,12 +45,13 @@ static void event_free(struct event *e)
     free(e);
 }
 
-pmix_status_t px_notify_create(struct px_notify **out)
+pmix_status_t px_notify_create(struct px_client *client, struct px_notify **out)
 {
     struct px_notify *n = calloc(1, sizeof *n);
 
     if (!n)
         return PMIX_ERR_NOMEM;
+    n->client = client;
     px_list_init(&n->handlers.list);
     px_list_init(&n->running);
     px_list_init(&n->cached);
@@ -79,8 +80,9 @@ void px_notify_set_hooks(struct px_notify *n, const struct px_notify_hooks *hook
     n->hooks = hooks ? *hooks : (struct px_notify_hooks){0};
 }
 
-bool px_range_includes(pmix_data_range_t range, const pmix_proc_t *source,
-                       const pmix_info_t *info, size_t n_info, const pmix_proc_t *proc)
+bool px_range_includes(const struct px_model *m, pmix_data_range_t range,
+                       const pmix_proc_t *source, const pmix_info_t *info,
+                       size_t n_info, const pmix_proc_t *proc)
 {
     const pmix_info_t *custom = px_info_find(info, n_info, PMIX_EVENT_CUSTOM_RANGE);
 
@@ -92,7 +94,7 @@ bool px_range_includes(pmix_data_range_t range, const pmix_proc_t *source,
         if (px_value_borrow_procs(&custom->value, &procs, &n))
             return false;
         for (size_t i = 0; i < n && !in; i++)
-            in = px_proc_means(px_process.model, &procs[i], proc);
+            in = px_proc_means(m, &procs[i], proc);
         return in;
     }
     switch (range) {
@@ -110,8 +112,8 @@ bool px_range_includes(pmix_data_range_t range, const pmix_proc_t *source,
 }
 
 /* Handlers for affected procs want events that name one of them, or none at all. */
-static bool affects(const pmix_proc_t *affected, size_t n_affected,
-                    const pmix_info_t *info, size_t n_info)
+static bool affects(const struct px_model *m, const pmix_proc_t *affected,
+                    size_t n_affected, const pmix_info_t *info, size_t n_info)
 {
     const pmix_info_t *i = px_info_find(info, n_info, PMIX_EVENT_AFFECTED_PROC);
     const pmix_proc_t *procs;
@@ -124,25 +126,27 @@ static bool affects(const pmix_proc_t *affected, size_t n_affected,
         return true;
     for (size_t a = 0; a < n_affected && !hit; a++)
         for (size_t p = 0; p < n && !hit; p++)
-            hit = px_proc_means(px_process.model, &affected[a], &procs[p]) ||
-                  px_proc_means(px_process.model, &procs[p], &affected[a]);
+            hit = px_proc_means(m, &affected[a], &procs[p]) ||
+                  px_proc_means(m, &procs[p], &affected[a]);
     return hit;
 }
 
-bool px_event_wanted(const pmix_status_t *codes, size_t n_codes,
-                     const pmix_proc_t *affected, size_t n_affected, pmix_status_t code,
-                     const pmix_info_t *info, size_t n_info)
+bool px_event_wanted(const struct px_model *m, const pmix_status_t *codes,
+                     size_t n_codes, const pmix_proc_t *affected, size_t n_affected,
+                     pmix_status_t code, const pmix_info_t *info, size_t n_info)
 {
     bool named = n_codes == 0 && !px_info_flag(info, n_info, PMIX_EVENT_NON_DEFAULT);
 
     for (size_t i = 0; i < n_codes && !named; i++)
         named = codes[i] == code;
-    return named && affects(affected, n_affected, info, n_info);
+    return named && affects(m, affected, n_affected, info, n_info);
 }
 
 static bool handler_wants(const struct px_handler *h, const struct event *e)
 {
-    if (!px_event_wanted(h->codes, h->n_codes, h->affected, h->n_affected, e->code,
+    const struct px_model *m = e->owner->client->model;
+
+    if (!px_event_wanted(m, h->codes, h->n_codes, h->affected, h->n_affected, e->code,
                          e->infos.v, e->infos.n))
         return false;
     for (size_t i = 0; i < h->n_sources; i++)
@@ -150,19 +154,19 @@ static bool handler_wants(const struct px_handler *h, const struct event *e)
             return true;
     return h->n_sources == 0 &&
            (h->range == PMIX_RANGE_UNDEF ||
-            px_range_includes(h->range, &px_process.model->self, NULL, 0, &e->source));
+            px_range_includes(m, h->range, &m->self, NULL, 0, &e->source));
 }
 
 /* ---- what the server is asked for ------------------------------------------------ */
 
-bool px_notify_has_server(void)
+bool px_notify_has_server(const struct px_notify *n)
 {
-    return px_process.channel->send && !px_process.notify->hooks.own_event;
+    return n->client->channel.send && !n->hooks.own_event;
 }
 
 void px_notify_retire(struct px_notify *n, struct px_handler *h)
 {
-    struct px_channel *up = px_process.channel;
+    struct px_channel *up = &n->client->channel;
     size_t n_gone;
     PX_AUTOFREE pmix_status_t *gone = px_handlers_only_of(&n->handlers, h, &n_gone);
     px_writer w;
@@ -170,7 +174,7 @@ void px_notify_retire(struct px_notify *n, struct px_handler *h)
     px_handlers_remove(h);
     /* Without memory the server goes on sending what is not wanted, which does no
      * harm. */
-    if (n_gone == 0 || !px_notify_has_server())
+    if (n_gone == 0 || !px_notify_has_server(n))
         return;
     px_channel_begin(up, &w, PX_OP_DEREGEVENTS);
     for (size_t i = 0; i < n_gone; i++)
@@ -313,7 +317,7 @@ static void start(struct px_notify *n, struct event *e)
     px_list_append(&n->running, &e->link);
     e->status = PMIX_SUCCESS;
     e->msg = (struct px_msg){.run = on_answer, .for_user = true};
-    px_post(px_process.loop, &e->msg);
+    px_post(n->client->loop, &e->msg);
 }
 
 /* Makes an event that up to n_ids handlers are called for. NULL: out of memory. */

@@ -9,8 +9,11 @@
 #include "core/types/type.h"
 
 struct px_notify;
+struct px_client;
+struct px_model;
 
-pmix_status_t px_notify_create(struct px_notify **n);
+/* client: outlives n. */
+pmix_status_t px_notify_create(struct px_client *client, struct px_notify **n);
 void px_notify_destroy(struct px_notify *n);
 
 /* Runs the chain of handlers that want this event, one after the other, each called
@@ -27,16 +30,17 @@ pmix_status_t px_notify_take(struct px_notify *n, pmix_status_t code,
                              const pmix_proc_t *source, pmix_data_range_t range,
                              px_infos *infos);
 
-/* Is proc inside the range of an event from source? info may carry a custom range.
- * host is where this process runs; procs of one node share it. */
-bool px_range_includes(pmix_data_range_t range, const pmix_proc_t *source,
-                       const pmix_info_t *info, size_t n_info, const pmix_proc_t *proc);
-/* Would a registration with these codes (n_codes 0: default handler) take the event?
- * A PMIX_EVENT_NON_DEFAULT event passes default handlers by; affected procs, if the
+/* True if proc is in the range of an event from source. info may carry a custom range,
+ * whose members m localizes. */
+bool px_range_includes(const struct px_model *m, pmix_data_range_t range,
+                       const pmix_proc_t *source, const pmix_info_t *info,
+                       size_t n_info, const pmix_proc_t *proc);
+/* True if a registration with these codes (n_codes 0: default handler) takes the event.
+ * A PMIX_EVENT_NON_DEFAULT event passes default handlers by. Affected processes, if the
  * registration named some, must match. */
-bool px_event_wanted(const pmix_status_t *codes, size_t n_codes,
-                     const pmix_proc_t *affected, size_t n_affected, pmix_status_t code,
-                     const pmix_info_t *info, size_t n_info);
+bool px_event_wanted(const struct px_model *m, const pmix_status_t *codes,
+                     size_t n_codes, const pmix_proc_t *affected, size_t n_affected,
+                     pmix_status_t code, const pmix_info_t *info, size_t n_info);
 
 /* How this process tells its server; set by the client role's init (through the
  * channel), used by PMIx_Register_event_handler, _Deregister_event_handler and

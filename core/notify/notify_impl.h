@@ -57,6 +57,7 @@ pmix_status_t *px_handlers_only_of(const struct px_handlers *all,
                                    const struct px_handler *handler, size_t *n);
 
 struct px_notify {
+    struct px_client *client;
     struct px_handlers handlers;
     struct px_list running; /* events whose handlers are being called */
     struct px_list cached;
@@ -69,7 +70,7 @@ struct px_notify {
 void px_notify_replay(struct px_notify *n, const struct px_handler *h);
 /* A server's own handlers see what passes through it; only those that are none, or
  * have left events to their own server, have one to ask. */
-bool px_notify_has_server(void);
+bool px_notify_has_server(const struct px_notify *n);
 /* Takes a handler out; the server learns which codes have no handler here any more. */
 void px_notify_retire(struct px_notify *n, struct px_handler *h);
 

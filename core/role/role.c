@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Begins and ends roles: parameters, loop, components, model and event handlers, in
- * this order, and back. */
+/* Begins and ends roles: parameters, loop, components, model, client state and event
+ * handlers, in this order, and back. */
 #include "core/role/role.h"
 
 #include "core/base/str.h"
 #include "core/config/core_params.h"
 #include "core/config/param.h"
 #include "core/iof/receivers/receivers.h"
+#include "core/link/client_state.h"
 #include "core/model/nspace.h"
 #include "core/notify/notify.h"
 #include "core/plugin/select.h"
@@ -18,15 +19,15 @@
 /* ---- the machine: below the model ------------------------------------------------ */
 
 /* The thread first: processes that components have told to end do so meanwhile. */
-static void stop_machine(void)
+static void stop_machine(struct px_process *p)
 {
-    if (px_process.loop)
-        px_loop_stop_thread(px_process.loop);
-    px_selection_destroy(px_take(&px_process.selection));
+    if (p->loop)
+        px_loop_stop_thread(p->loop);
+    px_selection_destroy(px_take(&p->selection));
     px_process_end_loop();
-    px_params_destroy(px_take(&px_process.params));
+    px_params_destroy(px_take(&p->params));
     px_topo_drop();
-    atomic_store(&px_process.log_level, PX_LOG_WARN);
+    atomic_store(&p->log_level, PX_LOG_WARN);
 }
 
 static const char *name_of(enum px_role role)
@@ -58,29 +59,30 @@ static pmix_status_t find_base(const pmix_info_t *info, size_t n,
 }
 
 /* If it fails, stop_machine removes what it has made. */
-static pmix_status_t start_machine(enum px_role role, const pmix_info_t *info,
-                                   size_t n_info, struct px_err *err)
+static pmix_status_t start_machine(struct px_process *p, enum px_role role,
+                                   const pmix_info_t *info, size_t n_info,
+                                   struct px_err *err)
 {
     const enum px_progress progress = px_info_flag(info, n_info, PMIX_EXTERNAL_PROGRESS)
                                           ? PX_PROGRESS_EXTERNAL
                                           : PX_PROGRESS_LAZY;
     /* The launcher's name of this node, for tests that simulate several. */
     const char *given = secure_getenv("PMIX_HOSTNAME");
-    char *host = px_process.host;
+    char *host = p->host;
     struct px_base_conf conf = {0};
     struct px_iof_conf iof = {0};
     struct event_base *base;
     struct px_params *params;
 
     if (given && *given)
-        px_str_copy(host, sizeof(px_process.host), given);
-    else if (gethostname(host, sizeof(px_process.host)))
+        px_str_copy(host, sizeof(p->host), given);
+    else if (gethostname(host, sizeof(p->host)))
         host[0] = '\0';
-    host[sizeof(px_process.host) - 1] = '\0';
+    host[sizeof(p->host) - 1] = '\0';
     pmix_status_t rc = px_params_create(info, n_info, name_of(role), &params, err);
     if (rc)
         return rc;
-    px_process.params = params;
+    p->params = params;
     rc = px_params_check_core(params, err);
     if (!rc)
         rc = px_params_parse(params, "mca_base_", px_base_params, &conf, err);
@@ -88,9 +90,9 @@ static pmix_status_t start_machine(enum px_role role, const pmix_info_t *info,
         rc = px_params_parse(params, "iof_", px_iof_params, &iof, err);
     if (rc)
         return rc;
-    px_process.iof_gather_ms = iof.gather_time;
-    px_process.iof_drain_ms = iof.drain_timeout;
-    atomic_store(&px_process.log_level, (int)conf.verbose);
+    p->iof_gather_ms = iof.gather_time;
+    p->iof_drain_ms = iof.drain_timeout;
+    atomic_store(&p->log_level, (int)conf.verbose);
     rc = find_base(info, n_info, &base, err);
     if (rc)
         return rc;
@@ -98,29 +100,28 @@ static pmix_status_t start_machine(enum px_role role, const pmix_info_t *info,
     if (rc)
         return px_err_set(
             err, rc, "cannot start the event loop: out of memory, threads or files");
-    return px_selection_create(params, px_process.loop, &conf, &px_process.selection,
-                               err);
+    return px_selection_create(params, p->loop, &conf, &p->selection, err);
 }
 
 /* A server calls its host's functions at any point. */
-static void set_roles(unsigned roles)
+static void set_roles(struct px_process *p, unsigned roles)
 {
-    px_process.roles = roles;
-    px_loop_let_guests(px_process.loop, !(roles & PX_ROLE_SERVER));
+    p->roles = roles;
+    px_loop_let_guests(p->loop, !(roles & PX_ROLE_SERVER));
 }
 
-static unsigned *users_of(enum px_role role)
+static unsigned *users_of(struct px_process *p, enum px_role role)
 {
-    return &px_process.role_users[role == PX_ROLE_CLIENT   ? 0
-                                  : role == PX_ROLE_SERVER ? 1
-                                                           : 2];
+    return &p->role_users[role == PX_ROLE_CLIENT ? 0 : role == PX_ROLE_SERVER ? 1 : 2];
 }
 
-static pmix_status_t acquire_machine(enum px_role role, const pmix_info_t *info,
-                                     size_t n_info, struct px_err *err)
+static pmix_status_t acquire_machine(struct px_process *p, enum px_role role,
+                                     const pmix_info_t *info, size_t n_info,
+                                     struct px_err *err)
 {
-    bool is_first = !px_process.users;
-    pmix_status_t rc = is_first ? start_machine(role, info, n_info, err) : PMIX_SUCCESS;
+    bool is_first = !p->users;
+    pmix_status_t rc = is_first ? start_machine(p, role, info, n_info, err)
+                                : PMIX_SUCCESS;
 
     for (size_t i = 0; !is_first && i < n_info; i++)
         if (px_str_starts(info[i].key, "PMIX_MCA_"))
@@ -128,112 +129,125 @@ static pmix_status_t acquire_machine(enum px_role role, const pmix_info_t *info,
                               "%s: %.64s: the library runs already, and parameters are "
                               "read when it starts",
                               name_of(role), info[i].key);
-    if (!rc && role != PX_ROLE_CLIENT && px_loop_need_thread(px_process.loop))
+    if (!rc && role != PX_ROLE_CLIENT && px_loop_need_thread(p->loop))
         rc = px_err_set(err, PMIX_ERR_OUT_OF_RESOURCE,
                         "cannot start the event loop: out of threads or files");
     if (!rc)
-        rc = px_selection_open(
-            px_process.selection, px_process.roles | role,
-            role == PX_ROLE_CLIENT ? px_process.server_address : NULL, err);
+        rc = px_selection_open(p->selection, p->roles | role,
+                               role == PX_ROLE_CLIENT ? p->server_address : NULL, err);
     /* Reports what is wrong with the parameters, also of components that are not
      * used. */
-    if (px_process.params && rc != PMIX_ERR_NOMEM) {
-        bool nomem = px_process.selection &&
-                     px_selection_declare_unused(px_process.selection);
+    if (p->params && rc != PMIX_ERR_NOMEM) {
+        bool nomem = p->selection && px_selection_declare_unused(p->selection);
         pmix_status_t reported = nomem
                                      ? px_err_nomem(rc ? NULL : err, "read parameters")
-                                     : px_params_report(px_process.params,
-                                                        rc ? NULL : err);
+                                     : px_params_report(p->params, rc ? NULL : err);
         if (!rc && reported) {
-            px_selection_close(px_process.selection, px_process.roles);
+            px_selection_close(p->selection, p->roles);
             rc = reported;
         }
     }
     if (rc) {
         if (is_first)
-            stop_machine();
+            stop_machine(p);
         return rc;
     }
     px_topo_given(info, n_info);
-    px_process.users++;
-    set_roles(px_process.roles | role);
-    (*users_of(role))++;
+    p->users++;
+    set_roles(p, p->roles | role);
+    (*users_of(p, role))++;
     return PMIX_SUCCESS;
 }
 
-static void release_machine(enum px_role role)
+static void release_machine(struct px_process *p, enum px_role role)
 {
-    unsigned *of_role = users_of(role);
+    unsigned *of_role = users_of(p, role);
 
     assert(*of_role > 0);
     if (--*of_role == 0)
-        set_roles(px_process.roles & ~(unsigned)role);
-    if (--px_process.users == 0)
-        stop_machine();
+        set_roles(p, p->roles & ~(unsigned)role);
+    if (--p->users == 0)
+        stop_machine(p);
     else
-        px_selection_close(px_process.selection, px_process.roles);
+        px_selection_close(p->selection, p->roles);
 }
 
-/* ---- model and event handlers: on the loop --------------------------------------- */
+/* ---- model, client state and event handlers: on the loop ------------------------- */
 
-static struct px_model *swap_model(struct px_model *model)
+static void swap_model(struct px_process *p, struct px_model *model)
 {
-    struct px_model *old = px_process.model;
-
-    px_gate_close(&px_process.model_gate);
-    px_process.model = model;
-    px_gate_open(&px_process.model_gate);
-    return old;
+    px_gate_close(&p->model_gate);
+    p->model = model;
+    px_gate_open(&p->model_gate);
 }
 
-static void end(void)
+static void end(struct px_process *p)
 {
-    px_notify_destroy(px_take(&px_process.notify));
-    px_process.channel = NULL;
-    px_iof_receivers_destroy(px_take(&px_process.receivers));
-    px_model_destroy(swap_model(NULL));
+    struct px_model *model = p->model;
+
+    px_notify_destroy(px_take(&p->notify));
+    if (p->client)
+        px_iof_receivers_destroy(px_take(&p->client->receivers));
+    px_client_destroy(px_take(&p->client));
+    swap_model(p, NULL);
+    px_model_destroy(model);
 }
 
-static void on_begin(struct px_call *call, void *args PX_UNUSED)
+static void on_begin(struct px_call *call, void *process)
 {
+    struct px_process *p = process;
     struct px_model *model = NULL;
     pmix_status_t rc = px_model_create(&model);
 
     if (!rc) {
-        px_process.channel = &model->channel;
-        swap_model(model);
-        rc = px_notify_create(&px_process.notify);
+        swap_model(p, model);
+        p->client = px_client_create(p->loop, model);
+        rc = p->client ? px_notify_create(p->client, &p->notify) : PMIX_ERR_NOMEM;
     }
     if (!rc)
-        rc = px_iof_receivers_create(&px_process.receivers);
+        rc = px_iof_receivers_create(&p->client->receivers);
     if (rc)
-        end();
+        end(p);
+    else
+        p->client->notify = p->notify;
     px_call_done(call, rc);
 }
 
-static void on_forwarded(void *call)
+struct ending {
+    struct px_process *process;
+    struct px_call *call;
+};
+
+static void on_forwarded(void *arg)
 {
-    end();
-    px_call_done(call, PMIX_SUCCESS);
+    const struct ending *e = arg;
+
+    end(e->process);
+    px_call_done(e->call, PMIX_SUCCESS);
 }
 
-static void on_end(struct px_call *call, void *args PX_UNUSED)
+static void on_end(struct px_call *call, void *ending)
 {
-    px_iof_receivers_end(px_process.receivers, on_forwarded, call);
+    struct ending *e = ending;
+
+    e->call = call;
+    px_iof_receivers_end(e->process->client->receivers, on_forwarded, e);
 }
 
 pmix_status_t px_role_begin(enum px_role role, const pmix_info_t *info, size_t n_info,
                             struct px_err *err)
 {
-    if (px_loop_is_current(px_process.loop))
+    struct px_process *p = &px_process;
+
+    if (px_loop_is_current(p->loop))
         return px_err_set(err, PMIX_ERR_WOULD_BLOCK,
                           "not possible from within a callback");
-    pmix_status_t rc = acquire_machine(role, info, n_info, err);
-    if (rc || px_process.users > 1)
+    pmix_status_t rc = acquire_machine(p, role, info, n_info, err);
+    if (rc || p->users > 1)
         return rc;
-    rc = px_call(px_process.loop, on_begin, NULL);
+    rc = px_call(p->loop, on_begin, p);
     if (rc) {
-        release_machine(role);
+        release_machine(p, role);
         return px_err_nomem(err, "set up the model");
     }
     return PMIX_SUCCESS;
@@ -241,7 +255,24 @@ pmix_status_t px_role_begin(enum px_role role, const pmix_info_t *info, size_t n
 
 void px_role_end(enum px_role role)
 {
-    if (px_process.users == 1)
-        (void)px_call(px_process.loop, on_end, NULL);
-    release_machine(role);
+    struct ending e = {.process = &px_process};
+
+    if (e.process->users == 1)
+        (void)px_call(e.process->loop, on_end, &e);
+    release_machine(e.process, role);
+}
+
+pmix_status_t px_role_serve_self(struct px_client *client)
+{
+    pmix_status_t rc;
+
+    if (client->channel.send == client->own.send)
+        return PMIX_SUCCESS;
+    rc = px_model_set_self(client->model, &client->own.server);
+    if (rc)
+        return rc;
+    client->standalone = false;
+    px_client_reset_put(client, px_codec_default);
+    client->channel = client->own;
+    return PMIX_SUCCESS;
 }

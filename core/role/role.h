@@ -21,4 +21,8 @@ pmix_status_t px_role_begin(enum px_role role, const pmix_info_t *info, size_t n
  * first take out of px_process what they put into it. */
 void px_role_end(enum px_role role);
 
+/* On the loop: gives this process the name of the server in it (px_client.own), which
+ * then answers the API calls. PMIX_ERR_NOMEM. */
+pmix_status_t px_role_serve_self(struct px_client *client);
+
 #endif

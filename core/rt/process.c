@@ -71,13 +71,10 @@ static void leave_parent_behind(void)
     px_process.params = NULL;
     px_process.selection = NULL;
     px_process.model = NULL;
-    px_process.channel = NULL;
     px_process.model_gate = (struct px_gate){0};
     px_process.notify = NULL;
-    px_process.receivers = NULL;
     px_process.client = NULL;
     px_process.server = NULL;
-    px_process.tool = NULL;
     px_process.topology = NULL;
     px_process.parents = left;
     pthread_mutex_init(&px_process.topology_lock, NULL);

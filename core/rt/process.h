@@ -11,13 +11,11 @@
 
 struct px_params;
 struct px_selection;
-struct px_channel;
 struct px_model;
 struct px_notify;
 struct px_iof_receivers;
 struct px_client;
 struct px_server;
-struct px_tool;
 
 struct px_process {
     pthread_mutex_t lock; /* held during init and finalize of any role, nowhere else */
@@ -36,13 +34,10 @@ struct px_process {
     struct px_selection *selection; /* opened components per framework */
     const char *server_address; /* of a client that begins: see px_selection_open_for */
     struct px_model *model;
-    struct px_gate model_gate;  /* before readers of the model that are not the loop */
-    struct px_channel *channel; /* of the model: the way to this process's server */
+    struct px_gate model_gate; /* before readers of the model that are not the loop */
     struct px_notify *notify;
-    struct px_iof_receivers *receivers; /* of forwarded output; as long as model */
-    struct px_client *client;      /* NULL unless initialised; a server has one too */
+    struct px_client *client;      /* of all API calls, in every role */
     struct px_server *server;      /* NULL unless initialised as server */
-    struct px_tool *tool;          /* NULL unless initialised as tool */
     _Atomic unsigned init_count;   /* init calls of all roles not yet undone */
     pthread_mutex_t topology_lock; /* for the member below, and for making it */
     void *topology;                /* the node's, for topo.h; NULL until asked for */

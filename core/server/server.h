@@ -12,6 +12,7 @@
 
 struct px_builtin_host;
 struct px_gate;
+struct px_client;
 struct px_loop;
 struct px_model;
 struct px_notify;
@@ -23,6 +24,7 @@ struct px_peer;
 struct px_server {
     /* pieces of the process, the same from start to end */
     struct px_loop *loop;
+    struct px_client *client; /* of the API calls of this process */
     struct px_model *model;
     struct px_gate *gate; /* before readers of the model that are not the loop */
     struct px_notify *notify;
@@ -44,7 +46,6 @@ struct px_server {
     uint32_t next_pindex;
     struct px_list upcalls; /* asked of the host, not answered yet */
     struct px_peer *self;   /* for our own API calls */
-    uint32_t last_own_tag;  /* of one of those */
     bool stopping;
     unsigned refs;              /* further PMIx_server_init calls */
     struct px_server_conf conf; /* report_uri NULL: no report is wanted */

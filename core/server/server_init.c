@@ -7,6 +7,7 @@
 #include "core/model/nspace.h"
 #include "core/model/resources.h"
 #include "core/config/core_params.h"
+#include "core/link/client_state.h"
 #include "core/notify/notify.h"
 #include "core/role/role.h"
 #include "core/rt/loop.h"
@@ -76,7 +77,7 @@ static pmix_status_t own_send(void *ctx, uint32_t tag, px_buf *payload)
         return PMIX_ERR_NOMEM;
     }
     r->msg.run = on_own_request;
-    r->tag = srv->last_own_tag = tag;
+    r->tag = srv->client->own.last_tag = tag; /* answers may come in another role */
     r->payload = px_buf_take(payload);
     px_post(srv->loop, &r->msg);
     return PMIX_SUCCESS;
@@ -90,32 +91,6 @@ static void on_own_event(void *ctx, pmix_status_t code, const pmix_proc_t *sourc
 
     PX_PARTS_NOTIFY(srv, host_event, code, info, n_info);
     px_server_event(srv, code, source, range, info, n_info);
-}
-
-/* The server is a process of the model like any other: its calls go round to itself. */
-static pmix_status_t speak_for_self(struct px_server *srv)
-{
-    struct px_model *m = srv->model;
-    pmix_status_t rc = px_model_set_self(m, &srv->proc);
-
-    if (rc)
-        return rc;
-    m->standalone = false;
-    px_writer_cleanup(&m->put);
-    px_writer_init(&m->put, px_codec_default);
-    m->channel.send = own_send;
-    m->channel.ctx = srv;
-    m->channel.last_tag = srv->last_own_tag; /* answers may still come */
-    m->channel.codec = px_codec_default;
-    m->channel.server = srv->proc;
-    return PMIX_SUCCESS;
-}
-
-static void on_client_left(struct px_model *m PX_UNUSED)
-{
-    if (speak_for_self(px_process.server))
-        px_log(PX_LOG_ERROR, "server",
-               "cannot speak for itself any more: out of memory");
 }
 
 static void take_events(struct px_server *srv)
@@ -234,6 +209,7 @@ static pmix_status_t fill(struct px_server *srv, struct start *a)
 static void on_start(struct px_call *call, void *args)
 {
     struct start *a = args;
+    struct px_client *client = px_process.client;
     struct px_server *srv = calloc(1, sizeof(*srv));
     pmix_status_t rc = srv ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
@@ -250,27 +226,29 @@ static void on_start(struct px_call *call, void *args)
             px_list_init(lists[i]);
         srv->parts = px_server_parts;
         srv->loop = px_process.loop;
-        srv->model = px_process.model;
+        srv->client = client;
+        srv->model = client->model;
         srv->gate = &px_process.model_gate;
         srv->notify = px_process.notify;
         srv->node_name = px_process.host;
         px_process.server = srv;
         rc = fill(srv, a);
+        client->own = (struct px_channel){.send = own_send,
+                                          .ctx = srv,
+                                          .codec = px_codec_default,
+                                          .server = srv->proc};
         /* A process that is a client already stays that client as long as it likes. */
-        if (!rc && !srv->model->own)
-            rc = speak_for_self(srv);
-        if (!rc) {
-            srv->model->client_left = on_client_left;
+        if (!rc && !client->model->own)
+            rc = px_role_serve_self(client);
+        if (!rc)
             take_events(srv);
-        }
     }
     if (rc && srv) {
-        struct px_model *m = srv->model;
-
         parts_stop(srv);
         server_free(srv);
         px_process.server = NULL;
-        px_resources_clear(m);
+        client->own = (struct px_channel){0};
+        px_resources_clear(client->model);
     }
     px_call_done(call, rc);
 }
@@ -293,7 +271,7 @@ static void on_clean_up(struct px_call *call, void *args)
 static void on_stop(struct px_call *call, void *args)
 {
     struct px_server *srv = args;
-    struct px_model *m = srv->model;
+    struct px_client *client = srv->client;
 
     srv->stopping = true;
     px_upcalls_stop(srv); /* before the parts free what the answers are for */
@@ -301,9 +279,9 @@ static void on_stop(struct px_call *call, void *args)
     PX_LIST_EACH (&srv->peers, struct px_peer, p, link)
         px_server_peer_lost(srv, p, PMIX_SUCCESS);
     PX_PARTS_NOTIFY(srv, peer_left, srv->self);
-    m->client_left = NULL;
-    if (m->channel.send == own_send)
-        px_channel_fail(&m->channel, PMIX_ERR_LOST_CONNECTION);
+    client->own = (struct px_channel){0};
+    if (client->channel.ctx == srv)
+        px_channel_fail(&client->channel, PMIX_ERR_LOST_CONNECTION);
     px_call_done(call, PMIX_SUCCESS);
 }
 

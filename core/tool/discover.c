@@ -61,7 +61,7 @@ static uint64_t time_left(const struct search *s, uint64_t at_most)
 static pmix_status_t dial(struct search *s)
 {
     struct px_server_addr *c = s->addr;
-    uint64_t patience = px_process.client->conf.connect_timeout;
+    uint64_t patience = s->what->client->role->conf.connect_timeout;
     pmix_status_t rc;
     bool launcher;
 
@@ -381,7 +381,7 @@ pmix_status_t px_tool_discover(const struct px_discovery *what, struct px_err *e
     pmix_status_t rc;
 
     if (!s.host)
-        s.host = px_process.host;
+        s.host = what->client->model->hostname;
     if (seconds)
         s.deadline_ms = px_clock_ms() + seconds * 1000ull;
     s.server_dir = px_rendezvous_dir(what->info, what->n_info, PMIX_SERVER_TMPDIR,

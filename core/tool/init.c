@@ -3,6 +3,7 @@
 #include "core/base/fd.h"
 #include "core/base/str.h"
 #include "core/notify/notify.h"
+#include "core/role/role.h"
 #include "core/rt/log.h"
 #include "core/rt/process.h"
 #include "core/server/door/door.h"
@@ -40,50 +41,58 @@ static pmix_status_t name_from(const pmix_info_t *info, size_t n_info,
 
 /* ---- the initiator --------------------------------------------------------------- */
 
-static void on_keepalive(void *arg PX_UNUSED, int fd, unsigned events PX_UNUSED)
+static void on_keepalive(void *arg, int fd, unsigned events PX_UNUSED)
 {
-    struct px_tool *tool = px_process.tool;
+    const struct px_client *client = arg;
     char byte;
 
     if (read(fd, &byte, 1) != 0)
         return; /* nothing is said there that means anything */
     /* It stays open: the environment goes on naming it, and a later tool of this
      * process must not take what bears its number by then for the pipe. */
-    px_watch_free(px_take(&tool->keepalive));
-    (void)px_notify_deliver(px_process.notify, PMIX_EVENT_JOB_END,
-                            &px_process.model->self, PMIX_RANGE_PROC_LOCAL, NULL, 0);
+    px_watch_free(px_take(&px_tool_of(client)->keepalive));
+    (void)px_notify_deliver(client->notify, PMIX_EVENT_JOB_END, &client->model->self,
+                            PMIX_RANGE_PROC_LOCAL, NULL, 0);
 }
+
+struct pipe {
+    struct px_client *client;
+    int fd;
+};
 
 static void on_watch_keepalive(struct px_call *call, void *args)
 {
-    const uint64_t *fd = args;
-    struct px_tool *tool = px_process.tool;
+    const struct pipe *pipe = args;
+    struct px_client *client = pipe->client;
+    struct px_tool *tool = px_tool_of(client);
 
     if (!tool->keepalive)
-        tool->keepalive = px_watch_create(px_process.loop, (int)*fd, PX_READABLE,
-                                          on_keepalive, NULL);
+        tool->keepalive = px_watch_create(client->loop, pipe->fd, PX_READABLE,
+                                          on_keepalive, client);
     px_call_done(call, tool->keepalive ? PMIX_SUCCESS : PMIX_ERR_NOMEM);
 }
 
 /* A pipe whose other end is the initiator's: that it closes is the news. */
-static void watch_keepalive(void)
+static void watch_keepalive(struct px_client *client)
 {
+    struct pipe pipe = {.client = client};
     const char *text = secure_getenv(PMIX_KEEPALIVE_PIPE);
     struct stat st;
     uint64_t fd;
 
     if (!text || !px_str_to_u64(text, 0, INT32_MAX, &fd))
         return;
-    if (fstat((int)fd, &st) || !S_ISFIFO(st.st_mode) || px_fd_cloexec((int)fd) ||
-        px_fd_nonblock((int)fd) || px_call(px_process.loop, on_watch_keepalive, &fd))
+    pipe.fd = (int)fd;
+    if (fstat(pipe.fd, &st) || !S_ISFIFO(st.st_mode) || px_fd_cloexec(pipe.fd) ||
+        px_fd_nonblock(pipe.fd) || px_call(client->loop, on_watch_keepalive, &pipe))
         px_log(PX_LOG_WARN, "tool", PMIX_KEEPALIVE_PIPE "=%s cannot be watched", text);
 }
 
 /* An initiator wants its launcher connected to itself, too; the first server stays
  * primary. */
-static pmix_status_t call_back(struct px_err *err)
+static pmix_status_t call_back(struct px_client *client, struct px_err *err)
 {
-    struct px_start s = {.addr = {.fd = -1}};
+    struct px_start s = {.client = client, .addr = {.fd = -1}};
     const char *uri = getenv(PMIX_LAUNCHER_RNDZ_URI);
     PX_AUTO(px_infos) infos = {0};
     pmix_status_t rc;
@@ -123,12 +132,13 @@ static pmix_status_t keep_for_server(px_infos *kept, const pmix_info_t *info, si
     return rc;
 }
 
-static pmix_status_t make_state(const pmix_info_t *info, size_t n_info)
+static pmix_status_t make_state(struct px_client_role *role, const pmix_info_t *info,
+                                size_t n_info)
 {
-    struct px_tool *tool = px_process.tool;
+    struct px_tool *tool = role->tool;
 
     if (!tool) {
-        tool = px_process.tool = calloc(1, sizeof *tool);
+        tool = role->tool = calloc(1, sizeof *tool);
         if (!tool)
             return PMIX_ERR_NOMEM;
         px_list_init(&tool->waiters);
@@ -137,12 +147,14 @@ static pmix_status_t make_state(const pmix_info_t *info, size_t n_info)
                         : keep_for_server(&tool->as_server, info, n_info);
 }
 
-static void on_drop(struct px_call *call, void *args PX_UNUSED)
+static void on_drop(struct px_call *call, void *client)
 {
-    px_tool_wake(PMIX_ERR_INIT);
-    px_watch_free(px_process.tool->keepalive);
-    px_infos_cleanup(&px_process.tool->as_server);
-    free(px_take(&px_process.tool));
+    struct px_tool *tool = px_tool_of(client);
+
+    px_tool_wake(client, PMIX_ERR_INIT);
+    px_watch_free(tool->keepalive);
+    px_infos_cleanup(&tool->as_server);
+    free(px_take(&((struct px_client *)client)->role->tool));
     px_call_done(call, PMIX_SUCCESS);
 }
 
@@ -173,7 +185,7 @@ static pmix_status_t connect_first(const pmix_info_t *info, size_t n_info,
         px_log(PX_LOG_INFO, "tool", "going on without a server: %s", s->err.text);
         return start_alone(d, s);
     }
-    return rc ? rc : call_back(&s->err);
+    return rc ? rc : call_back(s->client, &s->err);
 }
 
 static pmix_status_t tool_begin(const pmix_info_t *info, size_t n_info,
@@ -183,19 +195,20 @@ static pmix_status_t tool_begin(const pmix_info_t *info, size_t n_info,
     pmix_status_t rc = name_from(info, n_info, &d, &s->err);
 
     if (!rc)
-        rc = px_client_begin(PX_ROLE_TOOL, info, n_info, &s->err);
+        rc = px_client_begin(PX_ROLE_TOOL, info, n_info, s);
     if (rc)
         return rc;
-    rc = make_state(info, n_info);
+    rc = make_state(s->client->role, info, n_info);
+    d.client = s->client;
     if (!rc)
         rc = connect_first(info, n_info, &d, s);
     if (!rc) {
-        watch_keepalive();
+        watch_keepalive(s->client);
         return rc;
     }
-    if (px_process.tool)
-        (void)px_call(px_process.loop, on_drop, NULL);
-    px_client_end();
+    if (px_tool_of(s->client))
+        (void)px_call(s->client->loop, on_drop, s->client);
+    px_client_end(s->client);
     return rc;
 }
 
@@ -203,16 +216,16 @@ static pmix_status_t tool_begin(const pmix_info_t *info, size_t n_info,
 static pmix_status_t tool_again(const pmix_info_t *info, size_t n_info,
                                 struct px_start *s)
 {
-    pmix_status_t rc = make_state(info, n_info);
+    pmix_status_t rc = make_state(s->client->role, info, n_info);
 
     if (!rc && !px_info_flag(info, n_info, PMIX_TOOL_DO_NOT_CONNECT) &&
-        !px_client_servers(NULL, 0)) {
+        !px_client_servers(s->client, NULL, 0)) {
         rc = px_tool_attach(info, n_info, true, s);
         if (may_do_without(rc, info, n_info))
             rc = PMIX_SUCCESS;
     }
-    if (rc && px_process.tool && px_process.client->tool_inits == 0)
-        (void)px_call(px_process.loop, on_drop, NULL);
+    if (rc && px_tool_of(s->client) && s->client->role->tool_inits == 0)
+        (void)px_call(s->client->loop, on_drop, s->client);
     return rc;
 }
 
@@ -227,17 +240,24 @@ static void refuse(pmix_info_t *info PX_UNUSED, size_t n PX_UNUSED,
 /* Of a launcher that has a rendezvous file and does not serve yet. */
 static const pmix_server_module_t no_module = {.tool_connected = refuse};
 
-/* args: the module of a server that runs already; or NULL. */
+struct serving {
+    struct px_client *client;
+    struct px_server *server;
+    pmix_server_module_t *module; /* new, of a server that runs already; or NULL */
+};
+
 static void on_serving(struct px_call *call, void *args)
 {
-    struct px_model *m = px_process.model;
+    const struct serving *s = args;
+    struct px_client *client = s->client;
 
-    if (args)
-        px_server_take_module(px_process.server, args);
-    if (!px_process.tool->has_module) /* events are its own server's, as before */
-        px_notify_set_hooks(px_process.notify, NULL);
-    else if (!px_process.client->primary && m->client_left)
-        m->client_left(m); /* without a server above its calls are its own to answer */
+    if (s->module)
+        px_server_take_module(s->server, s->module);
+    if (!px_tool_of(client)->has_module) /* events are its own server's, as before */
+        px_notify_set_hooks(client->notify, NULL);
+    else if (!client->role->primary && px_role_serve_self(client))
+        px_log(PX_LOG_ERROR, "tool",
+               "cannot connect this process to its own server: out of memory");
     px_call_done(call, PMIX_SUCCESS);
 }
 
@@ -264,17 +284,18 @@ static pmix_status_t start_server(const pmix_server_module_t *module,
 static pmix_status_t serve(pmix_server_module_t *module)
 {
     PX_AUTO(px_infos) more = {0};
+    const struct px_process *p = &px_process;
     struct px_tool *tool;
     pmix_proc_t self;
     bool listens = false, begun = false;
     pmix_status_t rc = PMIX_SUCCESS;
 
     px_process_lock();
-    tool = px_process.tool;
-    if (!tool || tool->has_module || (px_process.server && !tool->serves)) {
+    tool = px_tool_of(p->client);
+    if (!tool || tool->has_module || (p->server && !tool->serves)) {
         rc = PMIX_ERR_INIT;
     } else {
-        self = px_process.model->self;
+        self = p->model->self;
         listens = tool->serves;
         rc = px_infos_add_copy(&more, tool->as_server.v, tool->as_server.n);
     }
@@ -286,10 +307,14 @@ static pmix_status_t serve(pmix_server_module_t *module)
     if (!rc && !listens)
         rc = start_server(module ? module : &no_module, &self, &more);
     px_process_lock();
-    if (rc && begun && px_process.tool)
-        px_process.tool->serves = px_process.tool->has_module = false;
-    if (!rc && px_process.tool)
-        (void)px_call(px_process.loop, on_serving, listens ? module : NULL);
+    tool = px_tool_of(p->client);
+    if (rc && begun && tool)
+        tool->serves = tool->has_module = false;
+    if (!rc && tool) {
+        struct serving s = {p->client, p->server, listens ? module : NULL};
+
+        (void)px_call(p->loop, on_serving, &s);
+    }
     px_process_unlock();
     return rc;
 }
@@ -340,6 +365,7 @@ PX_EXPORT pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t info[],
 
 PX_EXPORT pmix_status_t PMIx_tool_finalize(void)
 {
+    struct px_tool *tool;
     bool serves;
 
     if (px_process_on_loop())
@@ -347,10 +373,10 @@ PX_EXPORT pmix_status_t PMIx_tool_finalize(void)
     /* The last tool of a process that is a server for its sake. Without the lock,
      * which the server's own end takes. */
     px_process_lock();
-    serves = px_process.tool && px_process.tool->serves &&
-             px_process.client->tool_inits == 1;
+    tool = px_tool_of(px_process.client);
+    serves = tool && tool->serves && px_process.client->role->tool_inits == 1;
     if (serves)
-        px_process.tool->serves = false;
+        tool->serves = false;
     px_process_unlock();
     if (serves)
         (void)PMIx_server_finalize();

@@ -11,9 +11,10 @@
 pmix_status_t px_tool_attach(const pmix_info_t *info, size_t n_info, bool has_name,
                              struct px_start *s)
 {
-    size_t n = px_client_servers(NULL, 0); /* it can only become fewer */
+    size_t n = px_client_servers(s->client, NULL, 0); /* it can only become fewer */
     PX_AUTOFREE pmix_proc_t *have = calloc(n + 1, sizeof *have);
-    struct px_discovery d = {.info = info,
+    struct px_discovery d = {.client = s->client,
+                             .info = info,
                              .n_info = n_info,
                              .has_name = has_name,
                              .have = have,
@@ -22,9 +23,9 @@ pmix_status_t px_tool_attach(const pmix_info_t *info, size_t n_info, bool has_na
 
     if (!have)
         return PMIX_ERR_NOMEM;
-    d.n_have = px_client_servers(have, n);
+    d.n_have = px_client_servers(s->client, have, n);
     s->primary = d.n_have == 0 || px_info_flag(info, n_info, PMIX_PRIMARY_SERVER);
-    s->addr.self = px_process.model->self;
+    s->addr.self = s->client->model->self;
     rc = px_tool_discover(&d, &s->err);
     if (rc == PMIX_ERR_EXISTS)
         return PMIX_SUCCESS;
@@ -33,7 +34,7 @@ pmix_status_t px_tool_attach(const pmix_info_t *info, size_t n_info, bool has_na
 
 /* Takes the process lock, unless it fails. PMIX_ERR_INIT, for a process without that
  * role, comes before what is wrong with the arguments. */
-static pmix_status_t enter_as(bool tool_only, bool sound)
+static pmix_status_t enter_as(bool tool_only, bool sound, struct px_client **client)
 {
     bool has_role;
     pmix_status_t rc;
@@ -41,31 +42,33 @@ static pmix_status_t enter_as(bool tool_only, bool sound)
     if (px_process_on_loop())
         return PMIX_ERR_WOULD_BLOCK;
     px_process_lock();
-    has_role = tool_only ? px_process.tool != NULL : px_process.client != NULL;
+    *client = px_process.client;
+    has_role = tool_only ? px_tool_of(*client) != NULL : *client && (*client)->role;
     rc = !has_role ? PMIX_ERR_INIT : sound ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
     if (rc)
         px_process_unlock();
     return rc;
 }
 
-static pmix_status_t enter(bool sound)
+static pmix_status_t enter(bool sound, struct px_client **client)
 {
-    return enter_as(true, sound);
+    return enter_as(true, sound, client);
 }
 
 pmix_status_t px_tool_ready(bool sound)
 {
-    pmix_status_t rc = enter(sound);
+    struct px_client *client;
+    pmix_status_t rc = enter(sound, &client);
 
     if (!rc)
         px_process_unlock();
     return rc;
 }
 
-static void on_arrival(struct px_call *call, void *args PX_UNUSED)
+static void on_arrival(struct px_call *call, void *client)
 {
-    if (px_process.tool)
-        px_tool_wake(PMIX_SUCCESS);
+    if (px_tool_of(client))
+        px_tool_wake(client, PMIX_SUCCESS);
     px_call_done(call, PMIX_SUCCESS);
 }
 
@@ -74,7 +77,7 @@ PX_EXPORT pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t *proc,
                                                    pmix_info_t info[], size_t ninfo)
 {
     struct px_start s = {.addr = {.fd = -1}};
-    pmix_status_t rc = enter_as(false, ninfo == 0 || info);
+    pmix_status_t rc = enter_as(false, ninfo == 0 || info, &s.client);
 
     if (rc)
         return rc;
@@ -82,9 +85,9 @@ PX_EXPORT pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t *proc,
     if (!rc)
         rc = px_tool_attach(info, ninfo, true, &s);
     if (!rc) {
-        (void)px_call(px_process.loop, on_arrival, NULL);
+        (void)px_call(s.client->loop, on_arrival, s.client);
         if (proc)
-            *proc = px_process.model->self;
+            *proc = s.client->model->self;
         if (server)
             *server = s.addr.uri.server;
     }
@@ -111,11 +114,12 @@ PX_EXPORT pmix_status_t PMIx_tool_connect_to_server(pmix_proc_t *proc,
 
 PX_EXPORT pmix_status_t PMIx_tool_disconnect(const pmix_proc_t *server)
 {
-    pmix_status_t rc = enter(server);
+    struct px_client *client;
+    pmix_status_t rc = enter(server, &client);
 
     if (rc)
         return rc;
-    rc = px_link_leave(server);
+    rc = px_link_leave(client, server);
     px_process_unlock();
     return rc;
 }
@@ -124,16 +128,17 @@ PX_EXPORT pmix_status_t PMIx_tool_disconnect(const pmix_proc_t *server)
 
 PX_EXPORT pmix_status_t PMIx_tool_get_servers(pmix_proc_t *servers[], size_t *nservers)
 {
-    pmix_status_t rc = enter(servers && nservers);
+    struct px_client *client;
+    pmix_status_t rc = enter(servers && nservers, &client);
     size_t room;
 
     if (rc)
         return rc;
     *nservers = 0;
-    room = px_client_servers(NULL, 0);
+    room = px_client_servers(client, NULL, 0);
     *servers = room ? px_type_create_array(PMIX_PROC, room) : NULL;
     if (*servers)
-        *nservers = px_client_servers(*servers, room);
+        *nservers = px_client_servers(client, *servers, room);
     px_process_unlock();
     if (*nservers)
         return PMIX_SUCCESS;
@@ -143,21 +148,22 @@ PX_EXPORT pmix_status_t PMIx_tool_get_servers(pmix_proc_t *servers[], size_t *ns
     return rc;
 }
 
-static bool has_primary(void)
+static bool has_primary(const struct px_client *client)
 {
-    return px_process.tool && px_process.client && px_process.client->primary;
+    return px_tool_of(client) && client->role->primary;
 }
 
 static void on_connected(struct px_api *api)
 {
-    px_api_done(api, has_primary() ? PMIX_SUCCESS : PMIX_ERR_UNREACH);
+    px_api_done(api, has_primary(api->client) ? PMIX_SUCCESS : PMIX_ERR_UNREACH);
 }
 
 PX_EXPORT bool PMIx_tool_is_connected(void)
 {
     struct px_api op = {.start = on_connected};
 
-    return px_process_on_loop() ? has_primary() : px_api_wait(&op) == PMIX_SUCCESS;
+    return px_process_on_loop() ? has_primary(px_process.client)
+                                : px_api_wait(&op) == PMIX_SUCCESS;
 }
 
 /* ---- the primary one ------------------------------------------------------------- */
@@ -186,33 +192,35 @@ static void on_set_late(void *arg)
 static void on_set(struct px_api *api)
 {
     struct set_op *op = PX_CONTAINER_OF(api, struct set_op, api);
-    struct px_link *link = px_process.tool ? px_link_find(op->server) : NULL;
+    struct px_client *client = api->client;
+    struct px_tool *tool = px_tool_of(client);
+    struct px_link *link = tool ? px_link_find(client, op->server) : NULL;
 
-    if (!px_process.tool || link || !op->wait) {
-        px_api_done(api, !px_process.tool ? PMIX_ERR_INIT
-                         : link           ? px_link_make_primary(link)
-                                          : PMIX_ERR_UNREACH);
+    if (!tool || link || !op->wait) {
+        px_api_done(api, !tool  ? PMIX_ERR_INIT
+                         : link ? px_link_make_primary(client, link)
+                                : PMIX_ERR_UNREACH);
         return;
     }
-    px_list_append(&px_process.tool->waiters, &op->link);
+    px_list_append(&tool->waiters, &op->link);
     if (!op->seconds)
         return;
-    op->timer = px_timer_create(px_process.loop, on_set_late, op);
+    op->timer = px_timer_create(api->loop, on_set_late, op);
     if (op->timer)
         px_timer_set(op->timer, op->seconds * 1000ull);
     else
         set_end(op, PMIX_ERR_NOMEM);
 }
 
-void px_tool_wake(pmix_status_t status)
+void px_tool_wake(struct px_client *client, pmix_status_t status)
 {
-    PX_LIST_EACH (&px_process.tool->waiters, struct set_op, op, link) {
-        struct px_link *link = px_link_find(op->server);
+    PX_LIST_EACH (&px_tool_of(client)->waiters, struct set_op, op, link) {
+        struct px_link *link = px_link_find(client, op->server);
 
         if (status)
             set_end(op, status);
         else if (link)
-            set_end(op, px_link_make_primary(link));
+            set_end(op, px_link_make_primary(client, link));
     }
 }
 

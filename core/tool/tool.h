@@ -7,8 +7,8 @@
 #include "core/client/client.h"
 #include "pmix_tool.h"
 
-/* The state of a tool beyond that of a client. The process lock guards serves, the
- * loop has the rest. */
+/* State of a tool beyond that of a client, in px_client_role. The process lock guards
+ * serves. The other members belong to the loop. */
 struct px_tool {
     struct px_list waiters;     /* calls that wait for a connection: servers.c */
     struct px_watch *keepalive; /* of a pipe that ends with the initiator */
@@ -16,6 +16,12 @@ struct px_tool {
     bool has_module;            /* by PMIx_tool_set_server_module */
     px_infos as_server;         /* what it was told for that */
 };
+
+/* Returns the tool's state, or NULL. client: may be NULL. */
+static inline struct px_tool *px_tool_of(const struct px_client *client)
+{
+    return client && client->role ? client->role->tool : NULL;
+}
 
 /* ---- discover.c: in the caller's thread ------------------------------------------ */
 
@@ -25,6 +31,7 @@ struct px_tool {
  * PMIX_ERR_BAD_PARAM: info contradicts itself; PMIX_ERR_TIMEOUT; PMIX_ERR_NOMEM;
  * PMIX_ERR_UNREACH: all else, err says what. */
 struct px_discovery {
+    const struct px_client *client;
     const pmix_info_t *info;
     size_t n_info;
     bool has_name;
@@ -44,6 +51,6 @@ pmix_status_t px_tool_ready(bool sound);
 pmix_status_t px_tool_attach(const pmix_info_t *info, size_t n_info, bool has_name,
                              struct px_start *start);
 /* On the loop: a server has been connected, or none will be any more (status). */
-void px_tool_wake(pmix_status_t status);
+void px_tool_wake(struct px_client *client, pmix_status_t status);
 
 #endif

@@ -17,6 +17,7 @@
 #include "core/rt/process.h"
 #include "core/types/keys.h"
 #include "pmix.h"
+#include "pmix_tool.h"
 
 #define MAX_HOST_FILE 65536 /* bytes */
 

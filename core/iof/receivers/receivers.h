@@ -7,6 +7,7 @@
 
 #include "core/iof/receivers/receiver.h"
 
+struct px_client;
 struct px_iof_input;
 struct px_timer;
 
@@ -22,6 +23,7 @@ struct px_iof_producer {
 /* The own stdin on its way to other processes (client/push.c). One chunk is on its way
  * while the next waits in the kernel. */
 struct px_stdin_pusher {
+    struct px_client *client;
     struct px_iof_input *input; /* NULL: at the end, or closed */
     struct px_args args;        /* targets and directives */
     pmix_proc_t server;
@@ -42,7 +44,7 @@ struct px_iof_receivers {
     struct px_msg msg;
 };
 
-/* Makes px_process.receivers. PMIX_ERR_NOMEM. */
+/* PMIX_ERR_NOMEM. */
 pmix_status_t px_iof_receivers_create(struct px_iof_receivers **receivers);
 /* Frees the pusher and all receivers with what they hold. NULL is fine. */
 void px_iof_receivers_destroy(struct px_iof_receivers *receivers);

@@ -99,8 +99,8 @@ static void peer_left(struct px_server *srv PX_UNUSED, struct px_peer *peer)
 
 static bool is_wanted(const struct interest *i, const struct news *e)
 {
-    return px_event_wanted(i->codes, i->n_codes, i->affected, i->n_affected, e->code,
-                           e->info, e->n);
+    return px_event_wanted(px_process.model, i->codes, i->n_codes, i->affected,
+                           i->n_affected, e->code, e->info, e->n);
 }
 
 static bool peer_wants(const struct px_peer *peer, const struct news *e)
@@ -116,7 +116,8 @@ static bool may_reach(const struct news *e, const struct px_peer *peer)
 {
     return (e->to_source || !px_proc_same(&peer->proc, e->source)) &&
            px_user_may(e->uid, peer->uid) &&
-           px_range_includes(e->range, e->source, e->info, e->n, &peer->proc);
+           px_range_includes(px_process.model, e->range, e->source, e->info, e->n,
+                             &peer->proc);
 }
 
 /* Marked, so that it is known to have passed a server. NULL, with a line in the log. */

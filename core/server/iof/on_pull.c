@@ -221,8 +221,8 @@ static void on_own_piece(struct px_msg *msg)
     if (reader)
         reader->own_b -= own->payload.len < reader->own_b ? own->payload.len
                                                           : reader->own_b;
-    if (px_process.receivers)
-        (void)px_iof_receive(px_process.receivers, &r);
+    if (px_process.client)
+        (void)px_iof_receive(px_process.client->receivers, &r);
     px_buf_cleanup(&own->payload);
     free(own);
     if (srv)

@@ -47,10 +47,10 @@ void px_req_drop(struct px_req *req)
  * which counts its own requests: an answer must not be taken for one of those. */
 static void answer_self(const struct px_server *srv, uint32_t tag, const px_buf *reply)
 {
-    struct px_model *m = px_process.model;
+    struct px_client *client = px_process.client;
 
-    if (m && m->channel.ctx == srv)
-        (void)px_channel_reply(&m->channel, tag, reply->data, reply->len);
+    if (client && client->channel.ctx == srv)
+        (void)px_channel_reply(&client->channel, tag, reply->data, reply->len);
 }
 
 static void on_own_reply(struct px_msg *msg)

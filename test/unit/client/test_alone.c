@@ -448,11 +448,11 @@ PX_TEST(no_call_in_a_callback_waits_and_none_is_lost)
             ck_assert_int_eq(rt_count(text, calls[row].failure), PX_COUNT(callbacks));
 }
 
-static void swap_channel(struct px_call *call, void *args)
+static void swap_client(struct px_call *call, void *args)
 {
-    struct px_channel **other = args, *was = px_process.channel;
+    struct px_client **other = args, *was = px_process.client;
 
-    px_process.channel = *other;
+    px_process.client = *other;
     *other = was;
     px_call_done(call, PMIX_SUCCESS);
 }
@@ -460,12 +460,12 @@ static void swap_channel(struct px_call *call, void *args)
 /* As a call finds it that another thread makes while the last role ends. */
 PX_TEST(a_call_that_comes_too_late_says_that_there_is_no_library)
 {
-    struct px_channel *channel = NULL;
+    struct px_client *client = NULL;
 
-    ok(px_call(px_process.loop, swap_channel, &channel));
+    ok(px_call(px_process.loop, swap_client, &client));
     ck_assert_int_eq(PMIx_Commit(), PMIX_ERR_INIT);
     finished(PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, &done), PMIX_ERR_INIT);
-    ok(px_call(px_process.loop, swap_channel, &channel));
+    ok(px_call(px_process.loop, swap_client, &client));
 }
 
 PX_TEST_HANDLER(on_event)

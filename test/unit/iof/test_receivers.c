@@ -79,7 +79,7 @@ static struct px_iof_receiver *add(void)
     ok(px_iof_receiver_create(on_piece, NULL, 0, &rest, &r, NULL));
     r->limit_b = 10;
     ok(px_iof_receiver_start(r));
-    px_iof_receivers_add(px_process.receivers, r);
+    px_iof_receivers_add(px_process.client->receivers, r);
     return r;
 }
 
@@ -108,7 +108,7 @@ static pmix_status_t receive(struct px_codec c, const void *bytes, size_t n)
     px_reader r;
 
     px_reader_init(&r, c, bytes, n);
-    return px_iof_receive(px_process.receivers, &r);
+    return px_iof_receive(px_process.client->receivers, &r);
 }
 
 static void receive_in_every_dialect(void)
@@ -149,11 +149,11 @@ static void receive_after_the_end(void)
     size_t id = r->id;
 
     b = message(px_codec_default, ERR, id, "x", 1);
-    ck_assert_ptr_eq(px_iof_receivers_find(px_process.receivers, id), r);
+    ck_assert_ptr_eq(px_iof_receivers_find(px_process.client->receivers, id), r);
     px_iof_receiver_end(r);
-    ck_assert_ptr_null(px_iof_receivers_find(px_process.receivers, id));
+    ck_assert_ptr_null(px_iof_receivers_find(px_process.client->receivers, id));
     ck_assert_uint_ne(add()->id, id);
-    px_process.receivers->shows_unasked = true;
+    px_process.client->receivers->shows_unasked = true;
     ck_assert_int_eq(receive(px_codec_default, b.data, b.len), PMIX_ERR_NOT_FOUND);
     ck_assert_uint_eq(n_calls, 0);
 }
@@ -173,18 +173,18 @@ static void receive_unasked(void)
     for (size_t i = 0; i < PX_COUNT(ids); i++) {
         PX_AUTO(px_buf) b = message(px_codec_default, OUT, ids[i], "x\n", 2);
 
-        px_process.receivers->shows_unasked = false;
+        px_process.client->receivers->shows_unasked = false;
         if (i == 0)
             ck_assert_int_eq(receive(px_codec_default, b.data, b.len),
                              PMIX_ERR_NOT_FOUND);
-        px_process.receivers->shows_unasked = true;
+        px_process.client->receivers->shows_unasked = true;
         ok(receive(px_codec_default, b.data, b.len));
         ck_assert_int_eq(read(out, text, sizeof(text)), 2);
         ck_assert_str_eq(text, "x\n");
         if (i == 0)
-            unasked = px_iof_receivers_find(px_process.receivers, PX_IOF_UNASKED);
+            unasked = px_iof_receivers_find(px_process.client->receivers, PX_IOF_UNASKED);
         ck_assert_ptr_nonnull(unasked);
-        ck_assert_ptr_eq(px_iof_receivers_find(px_process.receivers, PX_IOF_UNASKED),
+        ck_assert_ptr_eq(px_iof_receivers_find(px_process.client->receivers, PX_IOF_UNASKED),
                          unasked);
     }
     ck_assert_uint_eq(n_calls, 0);
@@ -211,7 +211,7 @@ static void fill_and_drain(void)
         producers[i] = (struct px_iof_producer){.resume = on_room,
                                                 .arg = &n_resumed[i]};
         px_proc_set(&producers[i].server, "server", i);
-        px_iof_producer_attach(&producers[i], px_process.receivers);
+        px_iof_producer_attach(&producers[i], px_process.client->receivers);
     }
     r->server = producers[0].server;
     px_iof_receiver_hold(r, 10);
@@ -229,7 +229,7 @@ static void fill_and_drain(void)
     ck_assert_uint_eq(n_resumed[0], 2);
     ck_assert(!px_iof_producer_is_stopped(&producers[0]));
     px_iof_producer_detach(&producers[0]);
-    px_iof_receivers_resume(px_process.receivers);
+    px_iof_receivers_resume(px_process.client->receivers);
     ck_assert_uint_eq(n_resumed[0], 2);
     px_iof_producer_detach(&producers[1]);
 }

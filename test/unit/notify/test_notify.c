@@ -46,7 +46,7 @@ PX_TEST(ranges_include_whom_they_name)
         const bool wanted[] = {rows[i].self, rows[i].job, rows[i].other};
 
         for (size_t k = 0; k < PX_COUNT(procs); k++)
-            ck_assert_msg(px_range_includes(rows[i].range, &source, infos.v,
+            ck_assert_msg(px_range_includes(NULL, rows[i].range, &source, infos.v,
                                             rows[i].custom ? infos.n : 0,
                                             procs[k]) == wanted[k],
                           "row %zu, process %zu", i, k);
@@ -76,7 +76,7 @@ PX_TEST(codes_and_affected_processes_must_match)
     ok(px_infos_add(&non_default, PMIX_EVENT_NON_DEFAULT, NULL, PMIX_BOOL));
     ok(px_infos_add(&affects, PMIX_EVENT_AFFECTED_PROC, &hit, PMIX_PROC));
     for (size_t i = 0; i < PX_COUNT(rows); i++)
-        ck_assert_msg(px_event_wanted(&code, rows[i].by_code, rows[i].affected,
+        ck_assert_msg(px_event_wanted(NULL, &code, rows[i].by_code, rows[i].affected,
                                       rows[i].affected != NULL, rows[i].event,
                                       rows[i].infos->v,
                                       rows[i].infos->n) == rows[i].wanted,

@@ -104,7 +104,6 @@ void nothing_is_left(void)
     ck_assert(!PMIx_tool_is_connected());
     ck_assert_ptr_null(px_process.loop);
     ck_assert_ptr_null(px_process.client);
-    ck_assert_ptr_null(px_process.tool);
     ck_assert_ptr_null(px_process.server);
     ck_assert_uint_eq(px_process.users, 0);
     ck_assert_int_eq(PMIx_tool_finalize(), PMIX_ERR_INIT);

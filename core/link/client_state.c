@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* State that the API calls of a process share: made and freed. */
+#include "core/link/client_state.h"
+
+struct px_client *px_client_create(struct px_loop *loop, struct px_model *model)
+{
+    struct px_client *c = calloc(1, sizeof(*c));
+
+    if (!c)
+        return NULL;
+    c->loop = loop;
+    c->model = model;
+    c->channel.codec = px_codec_default;
+    px_writer_init(&c->put, px_codec_default);
+    px_list_init(&c->groups);
+    return c;
+}
+
+void px_client_destroy(struct px_client *c)
+{
+    if (!c)
+        return;
+    px_map_fini(&c->channel.pending);
+    px_writer_cleanup(&c->put);
+    px_writer_cleanup(&c->section);
+    px_map_fini(&c->put_alone);
+    px_map_fini(&c->asking);
+    PX_LIST_EACH (&c->groups, struct px_group, g, link)
+        free(g);
+    free(c);
+}
+
+void px_client_reset_put(struct px_client *c, struct px_codec codec)
+{
+    px_writer_cleanup(&c->put);
+    px_writer_init(&c->put, codec);
+}

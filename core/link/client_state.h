@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Client side of a process: state that its API calls share. A process has it in every
+ * role. A server process answers its own calls. */
+#ifndef PX_LINK_CLIENT_STATE_H
+#define PX_LINK_CLIENT_STATE_H
+
+#include "core/base/list.h"
+#include "core/link/channel.h"
+
+struct px_model;
+struct px_notify;
+struct px_client_role;
+struct px_iof_receivers;
+
+/* Members of a group. Servers up to 4.2.3 keep the members, later servers expect them
+ * in the request to destruct the group. */
+struct px_group {
+    struct px_list link; /* in px_client.groups */
+    char name[PMIX_MAX_NSLEN + 1];
+    size_t n_procs;
+    pmix_proc_t procs[];
+};
+
+/* Loop thread only. The members up to model do not change. */
+struct px_client {
+    struct px_loop *loop;
+    struct px_model *model;
+    struct px_notify *notify;
+    struct px_channel channel;   /* to the server that answers the API calls */
+    struct px_channel own;       /* to the server in this process; send NULL: none */
+    bool standalone;             /* a singleton, which has no server to ask */
+    struct px_client_role *role; /* of a client or tool; NULL: a server alone */
+    px_writer put;               /* values since the last commit */
+    px_writer section;           /* scratch space for one value */
+    struct px_map put_alone;     /* key -> scope of a value that a singleton puts */
+    size_t unanswered_b;         /* bytes of commits without an answer yet */
+    size_t n_unanswered;         /* commits without an answer yet */
+    pmix_status_t commit_failed; /* an error that the next fence or commit returns */
+    struct px_map asking;        /* process -> gets under way: client/get.c */
+    struct px_list groups;       /* struct px_group, constructed by this process */
+    struct px_iof_receivers *receivers; /* of forwarded output; core/role makes them */
+};
+
+/* NULL: out of memory. */
+struct px_client *px_client_create(struct px_loop *loop, struct px_model *model);
+/* NULL is fine. */
+void px_client_destroy(struct px_client *client);
+/* Drops the values since the last commit. codec: of the values to come. */
+void px_client_reset_put(struct px_client *client, struct px_codec codec);
+
+#endif
