@@ -11,7 +11,7 @@ enum { PID_CHANGING = -1 };
 
 struct px_process px_process = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
-    .topology_lock = PTHREAD_MUTEX_INITIALIZER,
+    .topology.lock = PTHREAD_MUTEX_INITIALIZER,
     .log_level = PX_LOG_WARN,
 };
 
@@ -75,9 +75,9 @@ static void leave_parent_behind(void)
     px_process.notify = NULL;
     px_process.client = NULL;
     px_process.server = NULL;
-    px_process.topology = NULL;
+    px_process.topology.handle = NULL;
     px_process.parents = left;
-    pthread_mutex_init(&px_process.topology_lock, NULL);
+    pthread_mutex_init(&px_process.topology.lock, NULL);
     pthread_mutex_init(&px_process.lock, NULL);
 }
 

@@ -17,6 +17,12 @@ struct px_iof_receivers;
 struct px_client;
 struct px_server;
 
+/* Topology of the node, for core/topo. */
+struct px_topo_state {
+    pthread_mutex_t lock;
+    void *handle; /* made on first use, with the lock held */
+};
+
 struct px_process {
     pthread_mutex_t lock; /* held during init and finalize of any role, nowhere else */
     _Atomic pid_t pid;    /* whose machine this is: a forked child's getpid() differs */
@@ -36,11 +42,10 @@ struct px_process {
     struct px_model *model;
     struct px_gate model_gate; /* before readers of the model that are not the loop */
     struct px_notify *notify;
-    struct px_client *client;      /* of all API calls, in every role */
-    struct px_server *server;      /* NULL unless initialised as server */
-    _Atomic unsigned init_count;   /* init calls of all roles not yet undone */
-    pthread_mutex_t topology_lock; /* for the member below, and for making it */
-    void *topology;                /* the node's, for topo.h; NULL until asked for */
+    struct px_client *client;    /* of all API calls, in every role */
+    struct px_server *server;    /* NULL unless initialised as server */
+    _Atomic unsigned init_count; /* init calls of all roles not yet undone */
+    struct px_topo_state topology;
     void *iof; /* its own stdout and stderr as sinks, for ends.h; NULL until used */
     uint64_t iof_gather_ms, iof_drain_ms; /* parameters: core_params.h */
     unsigned nested_inits;      /* of PMIx_Init and PMIx_tool_init in a mere server */

@@ -17,37 +17,52 @@
 /* To its users the handle is a structure of the headers we were compiled with. */
 static const char own_source[] = PX_HWLOC_SOURCE ":" HWLOC_VERSION;
 
-static void lend(pmix_topology_t *topo)
+/* Returns the topology of this process, locked. */
+static struct px_topo_state *lock(void)
 {
-    *topo = (pmix_topology_t){(char *)(uintptr_t)own_source, px_process.topology};
+    struct px_topo_state *t = &px_process.topology;
+
+    pthread_mutex_lock(&t->lock);
+    return t;
 }
 
-static void keep(void *topology)
+static void unlock(struct px_topo_state *t)
+{
+    pthread_mutex_unlock(&t->lock);
+}
+
+static void lend(const struct px_topo_state *t, pmix_topology_t *topo)
+{
+    *topo = (pmix_topology_t){(char *)(uintptr_t)own_source, t->handle};
+}
+
+static void keep(struct px_topo_state *t, void *topology)
 {
     px_topo_mark(topology, true);
-    px_process.topology = topology;
+    t->handle = topology;
 }
 
 bool px_topo_here(pmix_topology_t *topo)
 {
-    pthread_mutex_lock(&px_process.topology_lock);
-    bool here = px_process.topology;
+    struct px_topo_state *t = lock();
+    bool here = t->handle;
+
     if (here)
-        lend(topo);
-    pthread_mutex_unlock(&px_process.topology_lock);
+        lend(t, topo);
+    unlock(t);
     return here;
 }
 
 void px_topo_drop(void)
 {
     struct px_opaque o = {(char *)(uintptr_t)own_source, NULL};
+    struct px_topo_state *t = lock();
 
-    pthread_mutex_lock(&px_process.topology_lock);
-    o.handle = px_take(&px_process.topology);
+    o.handle = px_take(&t->handle);
     if (o.handle)
         px_topo_mark(o.handle, false);
     px_handle_free(PX_TOPO, &o);
-    pthread_mutex_unlock(&px_process.topology_lock);
+    unlock(t);
 }
 
 /* ---- given at init --------------------------------------------------------------- */
@@ -80,10 +95,10 @@ void px_topo_given(const pmix_info_t *info, size_t n)
                PMIx_Error_string(rc));
         return;
     }
-    pthread_mutex_lock(&px_process.topology_lock);
-    if (!px_process.topology)
-        keep(px_take(&copy));
-    pthread_mutex_unlock(&px_process.topology_lock);
+    struct px_topo_state *t = lock();
+    if (!t->handle)
+        keep(t, px_take(&copy));
+    unlock(t);
     if (copy) {
         o.handle = copy;
         px_handle_free(PX_TOPO, &o);
@@ -142,7 +157,8 @@ bool px_topo_is_real(void *topology)
     return px_hwloc_open(&h) && h.topology_is_thissystem(topology);
 }
 
-static pmix_status_t make(const struct px_topo_hints *hints)
+static pmix_status_t make(struct px_topo_state *state,
+                          const struct px_topo_hints *hints)
 {
     struct px_hwloc h;
     void *t = NULL;
@@ -157,19 +173,17 @@ static pmix_status_t make(const struct px_topo_hints *hints)
     if (!t)
         rc = discover(&h, &t);
     if (!rc)
-        keep(t);
+        keep(state, t);
     return rc;
 }
 
 pmix_status_t px_topo_load(const struct px_topo_hints *hints, pmix_topology_t *topo)
 {
-    pmix_status_t rc = PMIX_SUCCESS;
+    struct px_topo_state *t = lock();
+    pmix_status_t rc = t->handle ? PMIX_SUCCESS : make(t, hints);
 
-    pthread_mutex_lock(&px_process.topology_lock);
-    if (!px_process.topology)
-        rc = make(hints);
     if (!rc)
-        lend(topo);
-    pthread_mutex_unlock(&px_process.topology_lock);
+        lend(t, topo);
+    unlock(t);
     return rc;
 }
