@@ -6,7 +6,6 @@
 #include "core/base/vec.h"
 #include "core/model/jobinfo_impl.h"
 #include "core/model/resources.h"
-#include "core/rt/process.h"
 #include "pmix_version.h"
 
 /* ---- members of one array or blob ------------------------------------------------ */
@@ -419,7 +418,7 @@ void px_jobinfo_pack_again(struct px_model *m, const struct px_nspace *ns, px_wr
                            enum px_job_form form)
 {
     struct px_packed_job *last = &m->last_packed;
-    const uint64_t changes = px_process.model_gate.changes;
+    const uint64_t changes = m->gate->changes;
     size_t before = w->buf.len;
 
     if (last->ns == ns && last->changes == changes && last->form == form &&

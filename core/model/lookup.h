@@ -58,7 +58,7 @@ struct px_lookup {
 void px_lookup_init(struct px_lookup *l, const char *key, pmix_rank_t rank,
                     const pmix_info_t *info, size_t n);
 /* Copy of the value into *out. PMIX_ERR_NOT_FOUND. Derived facts are computed here. Any
- * thread that is inside px_process.model_gate. */
+ * thread that is inside the model's gate. */
 pmix_status_t px_lookup_find(const struct px_model *m, const struct px_nspace *ns,
                              const struct px_lookup *l, pmix_value_t *out);
 /* Whether the job itself has a value of a job-level key. */

@@ -7,18 +7,19 @@
 
 #include "core/base/str.h"
 #include "core/model/resources.h"
-#include "core/rt/process.h"
 
 /* ---- model ----------------------------------------------------------------------- */
 
-pmix_status_t px_model_create(struct px_model **model)
+pmix_status_t px_model_create(struct px_gate *gate, const char *hostname,
+                              struct px_model **model)
 {
     struct px_model *m = calloc(1, sizeof(*m));
 
     if (!m)
         return PMIX_ERR_NOMEM;
+    m->gate = gate;
     px_proc_set(&m->self, "", PMIX_RANK_UNDEF);
-    px_str_copy(m->hostname, sizeof(m->hostname), px_process.host);
+    px_str_copy(m->hostname, sizeof(m->hostname), hostname);
     *model = m;
     return PMIX_SUCCESS;
 }
@@ -70,11 +71,11 @@ pmix_status_t px_nspace_get(struct px_model *m, const char *name,
     px_list_init(&ns->locals);
     ns->this_node = ns->session = UINT32_MAX;
     px_str_copy(ns->name, sizeof(ns->name), name);
-    pmix_status_t rc = px_store_create(&ns->store, ns->name);
+    pmix_status_t rc = px_store_create(&ns->store, m->gate, ns->name);
     if (!rc) {
-        px_gate_close(&px_process.model_gate);
+        px_gate_close(m->gate);
         rc = px_map_sput(&m->nspaces, ns->name, ns, NULL);
-        px_gate_open(&px_process.model_gate);
+        px_gate_open(m->gate);
     }
     if (rc)
         nspace_free(ns);
@@ -87,11 +88,11 @@ void px_nspace_remove(struct px_model *m, struct px_nspace *ns)
 {
     if (!ns)
         return;
-    px_gate_close(&px_process.model_gate);
+    px_gate_close(m->gate);
     if (m->own == ns)
         m->own = NULL;
     px_map_sremove(&m->nspaces, ns->name);
-    px_gate_open(&px_process.model_gate);
+    px_gate_open(m->gate);
     nspace_free(ns); /* no reader can have it any more */
 }
 
@@ -135,9 +136,9 @@ pmix_status_t px_model_set_self(struct px_model *m, const pmix_proc_t *self)
         rc = px_store_put(&own->store, PX_GDS_INTERNAL, self->rank, PMIX_RANK, &v);
     if (rc)
         return rc;
-    px_gate_close(&px_process.model_gate);
+    px_gate_close(m->gate);
     m->self = *self;
     m->own = own;
-    px_gate_open(&px_process.model_gate);
+    px_gate_open(m->gate);
     return PMIX_SUCCESS;
 }

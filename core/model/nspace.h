@@ -2,12 +2,13 @@
 /* Namespaces: what this process knows of a job. The same object serves a client (filled
  * from its server's answer) and a server (filled by its host).
  *
- * Loop thread only, but for lookups, which any thread may make inside
- * px_process.model_gate: the loop closes it while it changes what they read: tables,
- * and what is marked R below. */
+ * Loop thread only, but for lookups, which any thread may make inside the gate of the
+ * model (reader.h). The loop closes the gate while it changes what lookups read: the
+ * tables, and the members marked R below. */
 #ifndef PX_MODEL_NSPACE_H
 #define PX_MODEL_NSPACE_H
 
+#include "core/base/gate.h"
 #include "core/base/list.h"
 #include "core/base/map.h"
 #include "core/model/procmap.h"
@@ -51,11 +52,12 @@ struct px_packed_job {
     const struct px_nspace *ns; /* NULL: none */
     struct px_codec codec;
     enum px_job_form form;
-    uint64_t changes; /* of model_gate */
+    uint64_t changes; /* of the model's gate */
     px_buf bytes;
 };
 
 struct px_model {
+    struct px_gate *gate;  /* closed while the loop changes what is marked R */
     struct px_map nspaces; /* R */
     pmix_proc_t self;      /* R */
     struct px_nspace *own; /* R; self's namespace; NULL until known */
@@ -69,8 +71,9 @@ struct px_model {
     struct px_packed_job last_packed; /* see px_jobinfo_pack_again */
 };
 
-/* With the name of this node that the process has. */
-pmix_status_t px_model_create(struct px_model **model);
+/* hostname: of this node. */
+pmix_status_t px_model_create(struct px_gate *gate, const char *hostname,
+                              struct px_model **model);
 void px_model_destroy(struct px_model *model);
 struct px_nspace *px_nspace_find(const struct px_model *m, const char *name);
 /* Finds or makes. */

@@ -9,7 +9,6 @@
 #include "core/base/strv.h"
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
-#include "core/rt/process.h"
 #include "frameworks/framework.h"
 #include "tenon/gds.h"
 
@@ -39,8 +38,10 @@ static pmix_status_t create(struct px_tables *tables, const char *nspace, bool i
     return rc;
 }
 
-pmix_status_t px_store_create(struct px_stores *store, const char *nspace)
+pmix_status_t px_store_create(struct px_stores *store, struct px_gate *gate,
+                              const char *nspace)
 {
+    store->gate = gate;
     return create(&store->own, nspace, false);
 }
 
@@ -56,10 +57,10 @@ void px_store_share(struct px_stores *store, const char *nspace)
                PMIx_Error_string(rc));
     if (rc)
         return;
-    px_gate_close(&px_process.model_gate);
+    px_gate_close(store->gate);
     store->shared = shared;
     store->is_writer = true;
-    px_gate_open(&px_process.model_gate);
+    px_gate_open(store->gate);
 }
 
 static void tables_destroy(struct px_tables *t)
@@ -100,10 +101,10 @@ static const pmix_value_t nothing = {.type = PMIX_UNDEF};
 pmix_status_t px_store_note(struct px_stores *store, const char *key,
                             const pmix_value_t *value)
 {
-    px_gate_close(&px_process.model_gate);
+    px_gate_close(store->gate);
     pmix_status_t rc = put(&store->shared, PX_GDS_INTERNAL, PMIX_RANK_WILDCARD, key,
                            value ? value : &nothing);
-    px_gate_open(&px_process.model_gate);
+    px_gate_open(store->gate);
     return rc;
 }
 
@@ -208,14 +209,14 @@ pmix_status_t px_store_put(struct px_stores *store, enum px_gds_table table,
 {
     bool shares = store->is_writer && table != PX_GDS_INTERNAL;
 
-    px_gate_close(&px_process.model_gate);
+    px_gate_close(store->gate);
     pmix_status_t rc = put(shares ? &store->shared : &store->own, table, rank, key,
                            value);
     if (shares && rc && rc != PMIX_ERR_BAD_PARAM)
         rc = put_spilled(store, table, rank, key, value);
     else if (shares && !rc && store->spilled)
         (void)put(&store->own, table, rank, key, &nothing);
-    px_gate_open(&px_process.model_gate);
+    px_gate_open(store->gate);
     return rc;
 }
 
@@ -223,9 +224,9 @@ pmix_status_t px_store_keep(struct px_stores *store, enum px_gds_table table,
                             pmix_rank_t rank, const char *key,
                             const pmix_value_t *value)
 {
-    px_gate_close(&px_process.model_gate);
+    px_gate_close(store->gate);
     pmix_status_t rc = put(&store->own, table, rank, key, value);
-    px_gate_open(&px_process.model_gate);
+    px_gate_open(store->gate);
     return rc;
 }
 
@@ -237,11 +238,11 @@ static void clear(struct px_tables *t, enum px_gds_table table, pmix_rank_t rank
 
 void px_store_clear(struct px_stores *store, enum px_gds_table table, pmix_rank_t rank)
 {
-    px_gate_close(&px_process.model_gate);
+    px_gate_close(store->gate);
     clear(&store->own, table, rank);
     if (store->is_writer)
         clear(&store->shared, table, rank);
-    px_gate_open(&px_process.model_gate);
+    px_gate_open(store->gate);
 }
 
 /* Shared tables count first: what a client was sent may be older than what it reads in
@@ -364,9 +365,9 @@ static void replace(struct px_stores *store, struct px_tables shared)
 {
     struct px_tables old = store->shared;
 
-    px_gate_close(&px_process.model_gate);
+    px_gate_close(store->gate);
     store->shared = shared;
-    px_gate_open(&px_process.model_gate);
+    px_gate_open(store->gate);
     tables_destroy(&old);
 }
 

@@ -4,6 +4,7 @@
 #ifndef PX_MODEL_STORE_H
 #define PX_MODEL_STORE_H
 
+#include "core/base/gate.h"
 #include "core/wire/codec.h"
 #include "tenon/gds.h"
 
@@ -16,6 +17,7 @@ struct px_tables {
 };
 
 struct px_stores {
+    struct px_gate *gate; /* closed while readers must not see a change */
     struct px_tables own;
     struct px_tables shared; /* those that a server's clients read in place */
     bool is_writer;          /* this process is that server */
@@ -23,7 +25,8 @@ struct px_stores {
 };
 
 /* PMIX_ERR_NOT_AVAILABLE: there is no component for it. */
-pmix_status_t px_store_create(struct px_stores *store, const char *nspace);
+pmix_status_t px_store_create(struct px_stores *store, struct px_gate *gate,
+                              const char *nspace);
 void px_store_destroy(struct px_stores *store); /* empty is fine */
 
 /* In a server: what is put from now on is for its clients to read, as far as that is

@@ -197,7 +197,7 @@ static void on_begin(struct px_call *call, void *process)
 {
     struct px_process *p = process;
     struct px_model *model = NULL;
-    pmix_status_t rc = px_model_create(&model);
+    pmix_status_t rc = px_model_create(&p->model_gate, p->host, &model);
 
     if (!rc) {
         swap_model(p, model);

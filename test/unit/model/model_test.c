@@ -4,7 +4,7 @@
 #include "core/base/str.h"
 #include "core/model/lookup.h"
 #include "core/plugin/select.h"
-#include "core/rt/process.h"
+#include "core/base/gate.h"
 
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 extern const struct px_component px_gds_hash_component;
 
-struct px_process px_process;
+static struct px_gate gate;
 
 struct px_module model_modules[2] = {{.component = &px_gds_hash_component}};
 size_t n_model_modules = 1;
@@ -34,8 +34,7 @@ struct px_model *model_make(const char *host, const char *name, pmix_rank_t rank
 {
     struct px_model *m = NULL;
 
-    px_str_copy(px_process.host, sizeof(px_process.host), host);
-    ok(px_model_create(&m));
+    ok(px_model_create(&gate, host, &m));
     if (rank != PMIX_RANK_UNDEF) {
         px_proc_set(&m->self, name, rank);
         m->own = nspace_of(m, name);
