@@ -653,10 +653,10 @@ pmix_status_t px_selection_declare_unused(struct px_selection *s)
 
 const struct px_module *px_modules(const char *framework, size_t *n)
 {
+    const struct px_selection *s = px_process.selection;
+
     *n = 0;
-    return px_process.selection
-               ? px_selection_modules(px_process.selection, framework, n)
-               : NULL;
+    return s ? px_selection_modules(s, framework, n) : NULL;
 }
 
 pmix_status_t px_modules_open_deferred(struct px_err *err)
@@ -690,9 +690,9 @@ const struct px_module *px_module_find(const char *framework, const char *name)
 char *const *px_required_components(const char *framework)
 {
     enum px_framework_id id = px_framework_find(framework, strlen(framework));
+    const struct px_selection *s = px_process.selection;
 
-    return px_process.selection && id < PX_FW_COUNT ? px_process.selection->required[id]
-                                                    : NULL;
+    return s && id < PX_FW_COUNT ? s->required[id] : NULL;
 }
 
 bool px_component_is_required(const char *framework, const char *name)
@@ -700,25 +700,25 @@ bool px_component_is_required(const char *framework, const char *name)
     return px_strv_has(px_required_components(framework), name);
 }
 
-static const struct px_found *find(const char *framework, const char *name)
+static const struct px_found *find(const struct px_selection *s, const char *framework,
+                                   const char *name)
 {
     enum px_framework_id id = px_framework_find(framework, strlen(framework));
 
-    return px_process.selection && id < PX_FW_COUNT
-               ? px_catalog_find(&px_process.selection->catalog, id, name)
-               : NULL;
+    return s && id < PX_FW_COUNT ? px_catalog_find(&s->catalog, id, name) : NULL;
 }
 
 bool px_component_is_tried(const char *framework, const char *name)
 {
-    const struct px_found *f = find(framework, name);
+    const struct px_selection *s = px_process.selection;
+    const struct px_found *f = find(s, framework, name);
 
-    return f && is_tried(px_process.selection, f);
+    return f && is_tried(s, f);
 }
 
 const char *px_component_unused(const char *framework, const char *name)
 {
-    const struct px_found *f = find(framework, name);
+    const struct px_found *f = find(px_process.selection, framework, name);
 
     return !f          ? "there is no such component"
            : f->unused ? f->unused
