@@ -273,12 +273,13 @@ static void on_no_answer(void *goodbye)
     struct goodbye *g = goodbye;
     const struct px_iof_receivers *receivers = g->client->receivers;
     const uint64_t timeout_ms = g->client->role->conf.finalize_timeout;
+    const uint64_t drain_ms = px_process.iof_drain_ms;
     uint64_t patience_ms = timeout_ms;
     uint64_t waited_ms = px_clock_ms() - g->since_ms;
     size_t held_b, progress = px_iof_receivers_progress(receivers, &held_b);
 
-    if (held_b > 0 && patience_ms < px_process.iof_drain_ms)
-        patience_ms = px_process.iof_drain_ms;
+    if (held_b > 0 && patience_ms < drain_ms)
+        patience_ms = drain_ms;
     if (progress != g->progress)
         g->since_ms += waited_ms;
     if (progress != g->progress || waited_ms < patience_ms) {

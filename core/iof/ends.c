@@ -137,10 +137,13 @@ static void free_std(struct px_iof_std *std)
 
 pmix_status_t px_iof_std_get(const struct px_iof_std **out)
 {
-    struct px_iof_std *std = px_process.iof ? px_process.iof : calloc(1, sizeof(*std));
+    struct px_iof_std *std = px_process.iof;
     struct stat output, errors;
     struct px_err err = {0};
-    pmix_status_t rc = std ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (!std && !(std = calloc(1, sizeof(*std))))
+        return PMIX_ERR_NOMEM;
 
     for (int i = 0; !rc && i < 2 && !std->of[i]; i++) {
         const struct px_piof_target target = {.size = sizeof(target),
@@ -162,8 +165,7 @@ pmix_status_t px_iof_std_get(const struct px_iof_std **out)
         }
     }
     if (rc) {
-        if (std)
-            free_std(std);
+        free_std(std);
         return rc;
     }
     std->users++;

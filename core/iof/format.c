@@ -53,9 +53,9 @@ bool px_iof_way_has(const char *key)
 
 struct px_iof_way px_iof_way_default(void)
 {
-    return (struct px_iof_way){.gather_ms = px_process.iof_gather_ms
-                                                ? px_process.iof_gather_ms
-                                                : PX_IOF_FOR_EVER};
+    const uint64_t ms = px_process.iof_gather_ms;
+
+    return (struct px_iof_way){.gather_ms = ms ? ms : PX_IOF_FOR_EVER};
 }
 
 static pmix_status_t set(const struct row *row, struct px_iof_way *way,

@@ -427,7 +427,8 @@ static struct px_stream *make_stream(const struct px_stream_way *way)
     return s;
 }
 
-static bool get_buffers(struct px_stream *s, const struct px_iof_origin *origin)
+static bool get_buffers(struct px_stream *s, struct px_loop *loop,
+                        const struct px_iof_origin *origin)
 {
     const struct px_iof_way *how = &s->way.how;
     struct px_iof_format format;
@@ -436,7 +437,7 @@ static bool get_buffers(struct px_stream *s, const struct px_iof_origin *origin)
               : how->gather_b <= PX_STREAM_MAX_B ? how->gather_b
                                                  : PX_STREAM_MAX_B;
     s->bytes = malloc(s->size);
-    s->timer = px_timer_create(px_process.loop, on_timer, s);
+    s->timer = px_timer_create(loop, on_timer, s);
     if (!s->bytes || !s->timer)
         return false;
     if (!px_iof_format_make(&format, how, origin))
@@ -453,6 +454,7 @@ pmix_status_t px_stream_open(const struct px_stream_way *way, int fd,
                              struct px_stream **out)
 {
     struct px_stream *s = make_stream(way);
+    struct px_loop *loop = px_process.loop;
 
     if (!s)
         return PMIX_ERR_NOMEM;
@@ -463,8 +465,8 @@ pmix_status_t px_stream_open(const struct px_stream_way *way, int fd,
         return PMIX_SUCCESS;
     }
     if (fd >= 0)
-        s->watch = px_watch_create(px_process.loop, fd, PX_READABLE, on_readable, s);
-    if (!get_buffers(s, &way->origin) || (fd >= 0 && !s->watch)) {
+        s->watch = px_watch_create(loop, fd, PX_READABLE, on_readable, s);
+    if (!get_buffers(s, loop, &way->origin) || (fd >= 0 && !s->watch)) {
         px_stream_close(s);
         return PMIX_ERR_NOMEM;
     }
