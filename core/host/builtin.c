@@ -138,7 +138,7 @@ static pmix_status_t host_tool_connected(pmix_info_t info[], size_t n,
 
     px_proc_set(&name, nspace ? nspace : "", px_info_u32(info, n, PMIX_RANK, 0));
     while (!nspace && (!name.nspace[0] || px_server_has_peer(l->server, &name) ||
-                       px_nspace_find(px_process.model, name.nspace))) {
+                       px_nspace_find(l->model, name.nspace))) {
         snprintf(made, sizeof(made), "tool-%u-of-%.200s", ++l->n_tools,
                  px_server_name(l->server)->nspace);
         px_proc_set(&name, made, 0);
@@ -244,7 +244,7 @@ static void describe_task(const struct px_launcher *l, const pmix_proc_t *proc,
     row->proc = *proc;
     if (!task)
         return;
-    row->hostname = px_process.model->hostname;
+    row->hostname = l->model->hostname;
     row->executable_name = job->plan.apps[task->app].program;
     row->pid = task->pid;
     row->exit_code = task->running ? 0 : task->wait_status;
@@ -266,8 +266,7 @@ static pmix_status_t list_tasks(const struct px_launcher *l, const char *key,
                                 const pmix_query_t *query, px_infos *out)
 {
     const char *nspace = px_info_str(query->qualifiers, query->nqual, PMIX_NSPACE);
-    const struct px_nspace *ns = nspace ? px_nspace_find(px_process.model, nspace)
-                                        : NULL;
+    const struct px_nspace *ns = nspace ? px_nspace_find(l->model, nspace) : NULL;
     const struct px_launch_job *job = nspace ? px_job_find(l, nspace) : NULL;
     const struct px_assembly *members = ns ? ns->assembly : NULL;
     PX_AUTOFREE pmix_proc_info_t *table = NULL;
@@ -340,7 +339,8 @@ static const pmix_server_module_t functions = {
 };
 
 /* Every job learns it as PMIX_CLUSTER_ID. */
-static pmix_status_t name_cluster(const char *name, struct px_err *err)
+static pmix_status_t name_cluster(struct px_model *m, const char *name,
+                                  struct px_err *err)
 {
     PX_AUTO(px_infos) infos = {0};
     pmix_status_t rc;
@@ -353,7 +353,7 @@ static pmix_status_t name_cluster(const char *name, struct px_err *err)
                           "without a colon is expected",
                           name, PX_MAX_CLUSTER);
     rc = px_infos_add(&infos, PMIX_CLUSTER_ID, name, PMIX_STRING);
-    return rc ? rc : px_resources_set(px_process.model, infos.v, infos.n);
+    return rc ? rc : px_resources_set(m, infos.v, infos.n);
 }
 
 /* ---- life ----------------------------------------------------------------------- */
@@ -386,13 +386,15 @@ static pmix_status_t builtin_create(struct px_server *srv, pmix_server_module_t 
     pmix_status_t rc = px_params_parse(px_process.params, "embedded_",
                                        px_host_builtin_params, &conf, err);
     if (!rc)
-        rc = name_cluster(conf.cluster_id, err);
+        rc = name_cluster(px_process.model, conf.cluster_id, err);
     if (rc) {
         free(l);
         return rc;
     }
     const struct px_module *m = px_modules("pfexec", &n);
     *l = (struct px_launcher){.server = srv,
+                              .loop = px_process.loop,
+                              .model = px_process.model,
                               .pfexec = n > 0 ? m : NULL,
                               .restart = &px_restart_ops,
                               .grace_ms = conf.grace,
@@ -400,7 +402,7 @@ static pmix_status_t builtin_create(struct px_server *srv, pmix_server_module_t 
                               .output_required = conf.output_required,
                               .mark = make_mark()};
     px_list_init(&l->jobs);
-    px_pubs_init(&l->pubs, px_process.loop);
+    px_pubs_init(&l->pubs, l->loop);
     *module = functions;
     *self = l;
     return PMIX_SUCCESS;
@@ -408,7 +410,9 @@ static pmix_status_t builtin_create(struct px_server *srv, pmix_server_module_t 
 
 static void builtin_end_jobs(void *self)
 {
-    (void)px_call(px_process.loop, px_launcher_end_jobs, self);
+    struct px_launcher *l = self;
+
+    (void)px_call(l->loop, px_launcher_end_jobs, l);
 }
 
 static void builtin_destroy(void *self)

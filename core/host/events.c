@@ -3,9 +3,7 @@
 
 #include <time.h>
 
-#include "core/model/nspace.h"
 #include "core/rt/log.h"
-#include "core/rt/process.h"
 #include "core/server/host.h"
 
 pmix_status_t px_facts_add(px_infos *l, const struct px_fact *facts, size_t n)
@@ -18,10 +16,10 @@ pmix_status_t px_facts_add(px_infos *l, const struct px_fact *facts, size_t n)
     return rc;
 }
 
-void px_job_announce(const pmix_proc_t *job, const pmix_proc_t *parent,
-                     pmix_status_t code, const char *breakpoint)
+void px_job_announce(struct px_server *srv, const pmix_proc_t *job,
+                     const pmix_proc_t *parent, pmix_status_t code,
+                     const char *breakpoint)
 {
-    struct px_server *srv = px_process.server;
     bool to_self = px_proc_same(parent, px_server_name(srv));
     const time_t now = time(NULL);
     const struct px_fact facts[] = {

@@ -24,7 +24,7 @@ static pmix_status_t read_own(struct px_launch_job *job, struct px_err *err)
 
     for (size_t i = 0; feeds && i < job->n_feeds; i++)
         feeds[i] = &job->feeds[i];
-    pmix_status_t rc = feeds ? px_input_open(px_process.loop, feeds, job->n_feeds,
+    pmix_status_t rc = feeds ? px_input_open(job->launcher->loop, feeds, job->n_feeds,
                                              &job->input, err)
                              : px_err_nomem(err, "pass on stdin");
     if (rc)
@@ -66,7 +66,7 @@ pmix_status_t px_job_open_input(struct px_launch_job *job, struct px_err *err)
         return px_err_nomem(err, "pass on stdin");
     job->n_feeds = n;
     for (size_t i = 0; i < n; i++)
-        px_feed_init(&job->feeds[i], px_process.loop);
+        px_feed_init(&job->feeds[i], job->launcher->loop);
     return plan->stdin_pushed ? await_pushes(job, err) : read_own(job, err);
 }
 

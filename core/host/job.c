@@ -165,7 +165,7 @@ static pmix_status_t set_limits(struct px_launch_job *job)
         px_timer_set(job->timer, 1000 * of_launch);
     if (!plan->limit_s)
         return PMIX_SUCCESS;
-    job->limit = px_timer_create(px_process.loop, on_limit, job);
+    job->limit = px_timer_create(job->launcher->loop, on_limit, job);
     if (!job->limit)
         return PMIX_ERR_NOMEM;
     px_timer_set(job->limit, UINT64_C(1000) * plan->limit_s);
@@ -186,9 +186,9 @@ pmix_status_t px_job_create(struct px_launcher *l, const pmix_proc_t *parent,
         .plan = *plan,
         .first = l->n_ranks,
         .failure.rank = PMIX_RANK_UNDEF,
-        .files.line = -1,
-        .timer = px_timer_create(px_process.loop, on_timer, job),
-        .unconfirmed_timer = px_timer_create(px_process.loop, on_unconfirmed, job)};
+        .files = {.loop = l->loop, .line = -1},
+        .timer = px_timer_create(l->loop, on_timer, job),
+        .unconfirmed_timer = px_timer_create(l->loop, on_unconfirmed, job)};
     *plan = (px_plan){0};
     job->number = ++l->n_jobs;
     /* The server's own name may be a very long one. */
@@ -276,7 +276,7 @@ static size_t report(const struct px_launch_job *job, const struct px_failure *f
         {PMIX_JOB_TERM_STATUS, end ? &job->verdict : NULL, PMIX_STATUS},
         {PMIX_EVENT_TIMESTAMP, &now, PMIX_TIME},
         {PMIX_EVENT_AFFECTED_PROC, task ? &culprit : NULL, PMIX_PROC},
-        {PMIX_HOSTNAME, end ? NULL : px_process.model->hostname, PMIX_STRING},
+        {PMIX_HOSTNAME, end ? NULL : job->launcher->model->hostname, PMIX_STRING},
         {PMIX_PROC_PID, task && !end ? &task->pid : NULL, PMIX_PID},
         {PMIX_EXIT_CODE, &f->exit_code, PMIX_INT},
         {PMIX_EVENT_TEXT_MESSAGE, end ? NULL : f->text, PMIX_STRING},
@@ -320,7 +320,7 @@ static void on_task_timer(void *arg)
 
 void px_task_end(struct px_task *task)
 {
-    task->timer = px_timer_create(px_process.loop, on_task_timer, task);
+    task->timer = px_timer_create(task->job->launcher->loop, on_task_timer, task);
     px_task_signal(task, task->timer ? SIGTERM : SIGKILL);
     px_task_signal(task, SIGCONT); /* a stopped process would not handle SIGTERM */
     if (task->timer)
@@ -370,7 +370,8 @@ void px_job_launched(void *arg)
     px_timer_clear(job->timer);
     job->launch_cb(PMIX_SUCCESS, job->proc.nspace, job->launch_cbdata);
     if (job->plan.job_events)
-        px_job_announce(&job->proc, &job->parent, PMIX_LAUNCH_COMPLETE, NULL);
+        px_job_announce(job->launcher->server, &job->proc, &job->parent,
+                        PMIX_LAUNCH_COMPLETE, NULL);
     if (first.status)
         px_job_fail(job, &first);
 }
@@ -735,7 +736,7 @@ void px_launcher_end_jobs(struct px_call *call, void *launcher)
         return;
     }
     l->waiter = call;
-    l->deadline = px_timer_create(px_process.loop, on_deadline, l);
+    l->deadline = px_timer_create(l->loop, on_deadline, l);
     PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link) {
         if (job->n_running > 0) /* until KILL, and a little more */
             wait_ms = l->grace_ms + END_WAIT_MS;

@@ -26,6 +26,8 @@ struct px_server;
 /* State of the built-in host. */
 struct px_launcher {
     struct px_server *server;
+    struct px_loop *loop;
+    struct px_model *model;
     const struct px_module *pfexec; /* NULL: nothing can be started */
     const struct px_restart_ops *restart;
     struct px_pubs pubs;

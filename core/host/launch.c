@@ -76,7 +76,7 @@ static pmix_status_t describe_job(px_infos *out, const struct px_launch_job *job
     const uint32_t n = node_size(job);
     uint32_t universe = n_cpus > (long)n ? (uint32_t)n_cpus : n;
     if (!ranks || (job->dir && !top) ||
-        px_map_pack_nodes(px_process.model->hostname, &nodes) ||
+        px_map_pack_nodes(job->launcher->model->hostname, &nodes) ||
         px_map_pack_ranks(ranks, &procs))
         return PMIX_ERR_NOMEM;
     const uint32_t n_apps = (uint32_t)job->plan.n_apps;
@@ -160,7 +160,7 @@ static pmix_status_t describe_task(px_infos *out, const struct px_task *task)
         {PMIX_LOCAL_RANK, &local, PMIX_UINT16},
         {PMIX_NODE_RANK, px_plan_counts(&job->plan) ? &node : NULL, PMIX_UINT16},
         {PMIX_NODEID, &zero, PMIX_UINT32},
-        {PMIX_HOSTNAME, px_process.model->hostname, PMIX_STRING},
+        {PMIX_HOSTNAME, job->launcher->model->hostname, PMIX_STRING},
         {PMIX_REINCARNATION, &zero, PMIX_UINT32},
         {PMIX_PROCDIR, dir, PMIX_STRING},
         {PMIX_CPUSET, cpus, PMIX_STRING},
@@ -292,7 +292,8 @@ static void on_started(void *arg, pid_t pid, pmix_status_t status, const char *w
         px_log(PX_LOG_INFO, "spawn", "rank %u of %s is %s, pid %ld", task->rank,
                job->proc.nspace, job->plan.apps[task->app].program, (long)pid);
         if (job->plan.job_events && !job->announced)
-            px_job_announce(&job->proc, &job->parent, PMIX_EVENT_JOB_START, NULL);
+            px_job_announce(job->launcher->server, &job->proc, &job->parent,
+                            PMIX_EVENT_JOB_START, NULL);
         job->announced = true;
         px_task_stopped(task, PX_STOP_ON_EXEC);
         job->launcher->restart->started(task, PMIX_SUCCESS, NULL);
@@ -563,6 +564,7 @@ pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
                                     : proc;
     const struct px_task *task = px_task_find(l, parent);
     struct px_spawn_request request = {
+        .model = l->model,
         .info = info,
         .n_info = n_info,
         .apps = apps,

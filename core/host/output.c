@@ -41,7 +41,7 @@ static struct px_iof_origin origin_of(const struct px_task *task, int which,
                                   .job = number,
                                   .rank = task->rank,
                                   .channel = px_channel_names[which],
-                                  .host = px_process.model->hostname,
+                                  .host = task->job->launcher->model->hostname,
                                   .pid = task->pid};
 }
 
@@ -116,7 +116,7 @@ static unsigned deliver(void *arg, const uint8_t *bytes, size_t n)
         (o->forward || px_proc_same(&job->parent, px_server_name(srv))))
         return 0;
     info[0].value.data.flag = true;
-    info[1].value.data.string = px_process.model->hostname;
+    info[1].value.data.string = job->launcher->model->hostname;
     info[2].value.data.pid = o->task->pid;
     rc = px_server_iof_deliver(srv, &tap->source, tap->channel, &piece, info + skipped,
                                PX_COUNT(info) - skipped, on_room, tap);
@@ -304,7 +304,8 @@ pmix_status_t px_job_show_seats(struct px_launch_job *job, struct px_err *err)
         PX_AUTOFREE char *map = px_place_map(
             node.topology, i == 0 || plan->binds ? plan->seats : NULL, job->n_tasks);
         char *text = map ? px_strf("%s of job %s on %s:\n%s", i ? "bindings" : "map",
-                                   job->proc.nspace, px_process.model->hostname, map)
+                                   job->proc.nspace, job->launcher->model->hostname,
+                                   map)
                          : NULL;
         struct px_task_output *to = &job->notices[i];
 

@@ -99,7 +99,7 @@ static bool plan(struct px_task *task, const struct px_failure *failure)
     if (!r) {
         r = calloc(1, sizeof(*r));
         if (r)
-            r->timer = px_timer_create(px_process.loop, on_pause_over, task);
+            r->timer = px_timer_create(job->launcher->loop, on_pause_over, task);
         if (!r || !r->timer) {
             free(r);
             return false;
@@ -128,7 +128,7 @@ static void report(const struct px_task *task)
     const struct px_fact facts[] = {
         {PMIX_NSPACE, job->proc.nspace, PMIX_STRING},
         {PMIX_EVENT_AFFECTED_PROC, &proc, PMIX_PROC},
-        {PMIX_HOSTNAME, px_process.model->hostname, PMIX_STRING},
+        {PMIX_HOSTNAME, job->launcher->model->hostname, PMIX_STRING},
         {PMIX_PROC_PID, &r->pid, PMIX_PID},
         {PMIX_REINCARNATION, &r->n, PMIX_UINT32},
         {PMIX_EXIT_CODE, &r->failure.exit_code, PMIX_INT},

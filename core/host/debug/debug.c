@@ -29,7 +29,8 @@ void px_task_stopped(struct px_task *task, enum px_stop where)
     for (uint32_t r = 0; r < job->n_tasks; r++)
         if (px_task_stops(&job->tasks[r], where) && !(job->tasks[r].stopped & bit))
             return;
-    px_job_announce(&job->proc, &job->parent, PMIX_READY_FOR_DEBUG, names[where]);
+    px_job_announce(job->launcher->server, &job->proc, &job->parent,
+                    PMIX_READY_FOR_DEBUG, names[where]);
 }
 
 void px_task_is_ready(struct px_task *task, const pmix_info_t *info, size_t n)

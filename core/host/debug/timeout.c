@@ -194,7 +194,7 @@ void px_job_report_timeout(struct px_launch_job *job,
         *t = (struct px_traces){
             .job = job,
             .then = then,
-            .patience = px_timer_create(px_process.loop, on_patience_over, t)};
+            .patience = px_timer_create(job->launcher->loop, on_patience_over, t)};
         if (t->patience && find_program(t)) {
             px_timer_set(t->patience, PATIENCE_MS);
             trace_next(t);

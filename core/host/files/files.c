@@ -211,7 +211,7 @@ void px_files_cancel(struct px_files *files)
     px_drop_fd(&files->line);
     if (files->pid > 0) {
         kill(files->pid, SIGKILL);
-        px_child_forget(px_process.loop, files->pid);
+        px_child_forget(files->loop, files->pid);
     }
     files->pid = 0;
 }
@@ -239,7 +239,7 @@ static void finish(struct px_files *files, const struct report *r)
  * killed, as it has something to take back. */
 static void give_up(struct px_files *files, uint32_t file)
 {
-    px_child_forget(px_process.loop, files->pid);
+    px_child_forget(files->loop, files->pid);
     files->pid = 0;
     finish(files, &(struct report){file, EMFILE});
 }
@@ -291,7 +291,7 @@ pmix_status_t px_files_make(struct px_files *files, struct px_err *err)
         return px_err_errno(err, "cannot make a socket");
     PX_AUTOCLOSE int far_end = ends[1];
     files->line = ends[0];
-    files->watch = px_watch_create(px_process.loop, files->line, PX_READABLE, on_line,
+    files->watch = px_watch_create(files->loop, files->line, PX_READABLE, on_line,
                                    files);
     if (!files->watch)
         return px_err_nomem(err, "make files");
@@ -306,7 +306,7 @@ pmix_status_t px_files_make(struct px_files *files, struct px_err *err)
     }
     if (files->pid < 0)
         return px_err_errno(err, "cannot fork");
-    return px_child_watch(px_process.loop, files->pid, on_ended, files)
+    return px_child_watch(files->loop, files->pid, on_ended, files)
                ? px_err_nomem(err, "watch a process")
                : PMIX_SUCCESS;
 }

@@ -24,6 +24,7 @@ struct px_file {
 };
 
 struct px_files {
+    struct px_loop *loop;
     struct px_file *v;
     size_t n;
     uint64_t limit_b; /* of all that is copied */

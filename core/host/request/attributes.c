@@ -14,7 +14,6 @@
 #include "core/base/strv.h"
 #include "core/model/nspace.h"
 #include "core/rt/log.h"
-#include "core/rt/process.h"
 #include "core/types/keys.h"
 #include "pmix.h"
 #include "pmix_tool.h"
@@ -52,10 +51,10 @@ static pmix_status_t cannot(const struct reading *r, const char *why)
 
 /* ---- hosts ----------------------------------------------------------------------- */
 
-/* name: as far as len; "host:slots" and the name without its domain will do. */
-static bool is_here(const char *name, size_t len)
+/* Returns true if name, as far as len, means the node here. "host:slots" and the name
+ * without its domain will do. */
+static bool is_here(const char *here, const char *name, size_t len)
 {
-    const char *here = px_process.model->hostname;
     const char *colon = memchr(name, ':', len);
     size_t n = colon ? (size_t)(colon - name) : len;
 
@@ -68,15 +67,16 @@ static bool is_here(const char *name, size_t len)
 static pmix_status_t need_here(const struct reading *r, const char *name, size_t len,
                                const char *file)
 {
-    if (is_here(name, len))
+    const char *here = r->request->model->hostname;
+
+    if (is_here(here, name, len))
         return PMIX_SUCCESS;
     if (r->foreign)
         *r->foreign = true;
     return px_err_set(r->err, PMIX_ERR_JOB_ALLOC_FAILED,
                       "cannot spawn: host %.*s%s%s is not this node, %s; a resource "
                       "manager is needed to run on others",
-                      (int)len, name, file ? " of " : "", file ? file : "",
-                      px_process.model->hostname);
+                      (int)len, name, file ? " of " : "", file ? file : "", here);
 }
 
 static pmix_status_t check_hosts(const struct reading *r, const pmix_info_t *info)
@@ -344,7 +344,7 @@ static pmix_status_t set_debugged(const struct reading *r, const pmix_info_t *in
 {
     const pmix_value_t *v = &info->value;
     const pmix_proc_t *proc = v->type == PMIX_PROC ? v->data.proc : NULL;
-    const struct px_nspace *ns = proc ? px_nspace_find(px_process.model, proc->nspace)
+    const struct px_nspace *ns = proc ? px_nspace_find(r->request->model, proc->nspace)
                                       : NULL;
 
     if (!proc)

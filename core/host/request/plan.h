@@ -61,6 +61,7 @@ struct px_app_plan {
 
 /* The arguments of PMIx_Spawn. */
 struct px_spawn_request {
+    const struct px_model *model;
     const pmix_info_t *info;
     size_t n_info;
     const pmix_app_t *apps;

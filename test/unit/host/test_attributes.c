@@ -104,7 +104,8 @@ static pmix_status_t plan_for(pmix_info_t *of_job, pmix_info_t *of_app)
     char name[] = "true";
     const pmix_app_t app = {
         .cmd = name, .maxprocs = 1, .info = of_app, .ninfo = of_app ? 1 : 0};
-    const struct px_spawn_request request = {.info = of_job,
+    const struct px_spawn_request request = {.model = px_process.model,
+                                             .info = of_job,
                                              .n_info = of_job ? 1 : 0,
                                              .apps = &app,
                                              .n_apps = 1,
@@ -128,7 +129,8 @@ PX_TEST(the_server_does_not_look_at_the_path_of_a_program)
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         const pmix_app_t app = {
             .cmd = (char *)rows[i][0], .cwd = (char *)rows[i][1], .maxprocs = 1};
-        const struct px_spawn_request request = {.apps = &app, .n_apps = 1};
+        const struct px_spawn_request request = {
+            .model = px_process.model, .apps = &app, .n_apps = 1};
         PX_AUTO(px_plan) plan = {0};
 
         ok(px_plan_make(&plan, &request, NULL));
@@ -454,7 +456,8 @@ static px_plan plan_of(pmix_info_t *of_job, pmix_info_t *of_app)
     const pmix_app_t apps[2] = {
         {.cmd = name, .maxprocs = 2},
         {.cmd = name, .maxprocs = 2, .info = of_app, .ninfo = of_app ? 1 : 0}};
-    const struct px_spawn_request request = {.info = of_job,
+    const struct px_spawn_request request = {.model = px_process.model,
+                                             .info = of_job,
                                              .n_info = of_job ? 1 : 0,
                                              .apps = apps,
                                              .n_apps = 2,
