@@ -14,7 +14,6 @@
 #include "core/config/core_params.h"
 #include "core/config/param.h"
 #include "core/host/debug/debug.h"
-#include "core/host/restart.h"
 #include "core/model/assembly.h"
 #include "core/model/resources.h"
 #include "core/plugin/select.h"
@@ -396,7 +395,6 @@ static pmix_status_t builtin_create(struct px_server *srv, pmix_server_module_t 
                               .loop = px_process.loop,
                               .model = px_process.model,
                               .pfexec = n > 0 ? m : NULL,
-                              .restart = &px_restart_ops,
                               .grace_ms = conf.grace,
                               .preload_limit_b = conf.preload_limit,
                               .output_required = conf.output_required,

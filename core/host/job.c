@@ -121,7 +121,7 @@ static void job_free(struct px_launch_job *job)
     drop_dirs(job);
     for (uint32_t r = 0; r < job->n_tasks; r++) {
         px_timer_free(job->tasks[r].timer);
-        job->launcher->restart->forget(&job->tasks[r]);
+        px_restart_forget(&job->tasks[r]);
         if (job->tasks[r].running)
             PX_OPS(pfexec, m)->forget(m->self, job->tasks[r].pid);
     }
@@ -346,7 +346,7 @@ void px_job_end(struct px_launch_job *job, int signum, pmix_status_t verdict)
     job->end = stage;
     px_job_signal(job, signum);
     for (uint32_t r = 0; r < job->n_tasks; r++)
-        job->launcher->restart->drop(&job->tasks[r]);
+        px_restart_drop(&job->tasks[r]);
     if (stage == PX_JOB_TERM) {
         px_job_signal(job, SIGCONT);
         if (job->n_running > 0)
@@ -668,7 +668,7 @@ void px_job_task_ended(void *arg, pid_t pid, int wait_status,
     px_log(PX_LOG_INFO, "spawn", "rank %u of %s, pid %ld, %s", task->rank, proc.nspace,
            (long)pid, failure.status ? failure.text : "has ended");
     bool failed = failure.status && !job->launch_status && !task->aborted &&
-                  !job->launcher->restart->plan(task, &failure);
+                  !px_restart_plan(task, &failure);
     px_server_client_ended(job->launcher->server, &proc);
     px_pubs_gone(&job->launcher->pubs, &proc);
     if (failed)
@@ -683,7 +683,7 @@ void px_job_stream_ended(void *arg)
 
     px_task_output_ended(o);
     o->task->job->n_streams--;
-    o->task->job->launcher->restart->go_on(o->task);
+    px_restart_go_on(o->task);
     check_finished(o->task->job);
 }
 

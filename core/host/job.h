@@ -29,7 +29,6 @@ struct px_launcher {
     struct px_loop *loop;
     struct px_model *model;
     const struct px_module *pfexec; /* NULL: nothing can be started */
-    const struct px_restart_ops *restart;
     struct px_pubs pubs;
     struct px_list jobs;          /* px_launch_job.link, oldest first */
     const struct px_iof_std *std; /* our own streams; NULL before the first job */
@@ -92,17 +91,6 @@ struct px_task {
     struct px_restart *restart;       /* NULL: no failure so far */
     struct px_timer *timer;           /* until the process is killed; NULL: none */
     struct px_task_output outputs[2]; /* stdout, stderr */
-};
-
-/* Restarts (restart.c), as job.c and launch.c know them. */
-struct px_restart_ops {
-    /* Of a process that has failed; false: it is not started again. */
-    bool (*plan)(struct px_task *task, const struct px_failure *failure);
-    void (*go_on)(struct px_task *task); /* its output has ended */
-    /* It runs, or does not. Says so, if it is not for the first time. */
-    void (*started)(struct px_task *task, pmix_status_t status, const char *why);
-    void (*drop)(struct px_task *task); /* the job ends */
-    void (*forget)(struct px_task *task);
 };
 
 /* The order matters: a job only moves on. */
@@ -220,6 +208,19 @@ pmix_status_t px_task_open_input(struct px_task *task, int *fd, int terminal,
                                  struct px_err *err);
 void px_job_close_input(struct px_launch_job *job);       /* idempotent */
 struct px_feed *px_task_feed(const struct px_task *task); /* NULL: none */
+
+/* Restarts of processes that fail (restart.c). The first function plans a restart.
+ * False: the process stays ended. */
+bool px_restart_plan(struct px_task *task, const struct px_failure *failure);
+/* Starts the process again if its pause is over and its output has ended. */
+void px_restart_go_on(struct px_task *task);
+/* Reports a process that runs again, or why it cannot. Does nothing for a process that
+ * starts for the first time. */
+void px_restart_started(struct px_task *task, pmix_status_t status, const char *why);
+/* Ends the pause of a process whose job ends. */
+void px_restart_drop(struct px_task *task);
+/* Frees the record of earlier lives. */
+void px_restart_forget(struct px_task *task);
 
 /* Forwarding of streams: functions of the host module (forward.c). */
 pmix_status_t px_iof_pull(const pmix_proc_t procs[], size_t n_procs,

@@ -296,13 +296,13 @@ static void on_started(void *arg, pid_t pid, pmix_status_t status, const char *w
                             PMIX_EVENT_JOB_START, NULL);
         job->announced = true;
         px_task_stopped(task, PX_STOP_ON_EXEC);
-        job->launcher->restart->started(task, PMIX_SUCCESS, NULL);
+        px_restart_started(task, PMIX_SUCCESS, NULL);
         start_more(job);
         return;
     }
     /* The other processes of a failed job are killed, which is expected. */
     px_log(px_job_is_launching(job) ? PX_LOG_ERROR : PX_LOG_INFO, "spawn", "%s", why);
-    job->launcher->restart->started(task, status, why);
+    px_restart_started(task, status, why);
     px_job_task_failed(task, launch_status_of(status));
 }
 

@@ -2,7 +2,7 @@
 /* Processes that are started again, in place, when they fail: the same rank, with
  * nothing left of its earlier life. Between two lives there is a pause, in which the
  * old one's output ends and its files are removed. */
-#include "core/host/restart.h"
+#include "core/host/job.h"
 
 #include <stdio.h>
 
@@ -36,7 +36,7 @@ static void cannot(struct px_task *task, const char *why)
 }
 
 /* When nothing of its earlier life is in the way. */
-static void go_on(struct px_task *task)
+void px_restart_go_on(struct px_task *task)
 {
     struct px_launch_job *job = task->job;
     struct px_server *srv = job->launcher->server;
@@ -85,10 +85,10 @@ static void on_pause_over(void *arg)
         if (task->outputs[i].stream)
             px_stream_finish(task->outputs[i].stream);
     r->due = true;
-    go_on(task);
+    px_restart_go_on(task);
 }
 
-static bool plan(struct px_task *task, const struct px_failure *failure)
+bool px_restart_plan(struct px_task *task, const struct px_failure *failure)
 {
     struct px_launch_job *job = task->job;
     uint32_t max = job->plan.apps[task->app].max_restarts;
@@ -142,7 +142,7 @@ static void report(const struct px_task *task)
                         PMIX_RANGE_NAMESPACE, infos.v, infos.n);
 }
 
-static void started(struct px_task *task, pmix_status_t status, const char *why)
+void px_restart_started(struct px_task *task, pmix_status_t status, const char *why)
 {
     if (!task->restart || task->restart->n == 0)
         return;
@@ -152,18 +152,15 @@ static void started(struct px_task *task, pmix_status_t status, const char *why)
         report(task);
 }
 
-static void drop(struct px_task *task)
+void px_restart_drop(struct px_task *task)
 {
     if (task->restart && task->restart->pending)
         px_timer_set(task->restart->timer, 0);
 }
 
-static void forget(struct px_task *task)
+void px_restart_forget(struct px_task *task)
 {
     if (task->restart)
         px_timer_free(task->restart->timer);
     free(px_take(&task->restart));
 }
-
-const struct px_restart_ops px_restart_ops = {
-    .plan = plan, .go_on = go_on, .started = started, .drop = drop, .forget = forget};

@@ -8,6 +8,8 @@
 #include "core/base/map.h"
 #include "core/model/nspace.h"
 #include "core/wire/codec.h"
+#include "core/wire/hello.h"
+#include "core/wire/ops.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 /* Arguments of requests, and exactly one reply to each. */
 #include "core/server/peer/req.h"
 
-#include "core/link/channel.h"
+#include "core/link/client_state.h"
 #include "core/link/conn.h"
 #include "core/model/proc_names.h"
 #include "core/rt/log.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Receivers of forwarded output: the message of a piece, its receiver, and producers
  * that stop and resume. */
+#include "core/link/client_state.h"
 #include "core/iof/receivers/receivers.h"
 
 #include <string.h>
