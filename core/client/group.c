@@ -43,14 +43,6 @@ static pmix_status_t keep_group(struct px_client *client, const char *name,
 
 /* ---- construct ------------------------------------------------------------------- */
 
-static bool is_since(const struct px_version *v, unsigned major, unsigned minor,
-                     unsigned release)
-{
-    if (v->major != major)
-        return v->major > major;
-    return v->minor != minor ? v->minor > minor : v->release >= release;
-}
-
 static pmix_status_t read_extras(px_reader *r, px_infos *infos)
 {
     size_t n;
@@ -83,17 +75,18 @@ static pmix_status_t read_constructed(struct px_client *client, px_reader *r,
     pmix_status_t rc = PMIX_SUCCESS;
     bool given = true;
 
-    if (!px_reader_done(r) && is_since(v, 4, 2, 4))
+    if (!px_reader_done(r) && px_version_since(v, 4, 2, 4))
         rc = px_unpack_procs(r, &c->procs, &c->n_procs);
-    if (!rc && !px_reader_done(r) && is_since(v, 6, 0, 0))
+    if (!rc && !px_reader_done(r) && px_version_since(v, 6, 0, 0))
         rc = px_unpack1(r, &given, PMIX_BOOL);
     if (!rc && !px_reader_done(r) && given)
         rc = px_unpack_size(r, &c->context);
     if (rc || px_reader_done(r))
         return rc;
-    if (is_since(v, 6, 1, 0))
+    if (px_version_since(v, 6, 1, 0))
         return read_extras(r, &c->infos);
-    return is_since(v, 5, 0, 2) ? px_client_store_jobs(client, r, NULL) : PMIX_SUCCESS;
+    return px_version_since(v, 5, 0, 2) ? px_client_store_jobs(client, r, NULL)
+                                        : PMIX_SUCCESS;
 }
 
 static pmix_status_t take_results(struct px_api *op, struct constructed *c)
@@ -154,7 +147,7 @@ static void on_destruct(struct px_api *op)
 
     args.procs = g ? g->procs : NULL;
     args.n_procs = g ? g->n_procs : 0;
-    if (!is_since(&op->client->channel.server_version, 4, 2, 4))
+    if (!px_version_since(&op->client->channel.server_version, 4, 2, 4))
         op->request = &px_request_group_destruct_old;
     px_api_send_args(op, &args);
 }

@@ -150,7 +150,7 @@ static void on_notify(struct px_api *api)
         n->hooks.own_event(n->hooks.ctx, api->args.code, source, range, info->v,
                            info->n);
     else if (px_range_includes(m, range, source, info->v, info->n, &m->self))
-        rc = px_notify_deliver(n, api->args.code, source, range, info->v, info->n);
+        rc = px_notify_deliver_own(n, api->args.code, source, range, info->v, info->n);
     if (rc || n->hooks.own_event || range == PMIX_RANGE_PROC_LOCAL ||
         api->client->standalone)
         px_api_done(api, rc);

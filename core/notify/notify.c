@@ -350,9 +350,11 @@ static struct event *event_copy(const struct event *e)
     return copy;
 }
 
-pmix_status_t px_notify_take(struct px_notify *n, pmix_status_t code,
-                             const pmix_proc_t *source, pmix_data_range_t range,
-                             px_infos *infos)
+/* Takes the infos, unless there is no memory. may_keep: keeps the event for a later
+ * handler. */
+static pmix_status_t take(struct px_notify *n, pmix_status_t code,
+                          const pmix_proc_t *source, pmix_data_range_t range,
+                          px_infos *infos, bool may_keep)
 {
     size_t room = 1; /* a cached event has a single handler later */
     struct event *e, *kept;
@@ -370,9 +372,18 @@ pmix_status_t px_notify_take(struct px_notify *n, pmix_status_t code,
     kept = e->n_ids == 0 ? e : is_lasting(e) ? event_copy(e) : NULL;
     if (e->n_ids)
         start(n, e);
-    if (kept)
+    if (kept && may_keep)
         cache_event(n, kept);
+    else
+        event_free(kept);
     return PMIX_SUCCESS;
+}
+
+pmix_status_t px_notify_take(struct px_notify *n, pmix_status_t code,
+                             const pmix_proc_t *source, pmix_data_range_t range,
+                             px_infos *infos)
+{
+    return take(n, code, source, range, infos, true);
 }
 
 pmix_status_t px_notify_deliver(struct px_notify *n, pmix_status_t code,
@@ -382,7 +393,19 @@ pmix_status_t px_notify_deliver(struct px_notify *n, pmix_status_t code,
     PX_AUTO(px_infos) copy = {0};
     pmix_status_t rc = n_info ? px_infos_add_copy(&copy, info, n_info) : PMIX_SUCCESS;
 
-    return rc ? rc : px_notify_take(n, code, source, range, &copy);
+    return rc ? rc : take(n, code, source, range, &copy, true);
+}
+
+pmix_status_t px_notify_deliver_own(struct px_notify *n, pmix_status_t code,
+                                    const pmix_proc_t *source, pmix_data_range_t range,
+                                    const pmix_info_t *info, size_t n_info)
+{
+    PX_AUTO(px_infos) copy = {0};
+    bool may_keep = range == PMIX_RANGE_PROC_LOCAL || range == PMIX_RANGE_CUSTOM ||
+                    !px_notify_has_server();
+    pmix_status_t rc = n_info ? px_infos_add_copy(&copy, info, n_info) : PMIX_SUCCESS;
+
+    return rc ? rc : take(n, code, source, range, &copy, may_keep);
 }
 
 void px_notify_replay(struct px_notify *n, const struct px_handler *h)

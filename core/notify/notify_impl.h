@@ -66,6 +66,11 @@ struct px_notify {
     atomic_uint n_sent; /* PMIx_Notify_event calls that block */
 };
 
+/* Delivers an event that this process notifies, as px_notify_deliver does. An event for
+ * which the server has a later handler's copy is not kept here. */
+pmix_status_t px_notify_deliver_own(struct px_notify *n, pmix_status_t code,
+                                    const pmix_proc_t *source, pmix_data_range_t range,
+                                    const pmix_info_t *info, size_t n_info);
 /* Events that came before this handler did. */
 void px_notify_replay(struct px_notify *n, const struct px_handler *h);
 /* A server's own handlers see what passes through it; only those that are none, or

@@ -262,6 +262,14 @@ void px_version_parse(const char *text, struct px_version *v)
         v->release = (unsigned)strtoul(end + 1, &end, 10);
 }
 
+bool px_version_since(const struct px_version *v, unsigned major, unsigned minor,
+                      unsigned release)
+{
+    if (v->major != major)
+        return v->major > major;
+    return v->minor != minor ? v->minor > minor : v->release >= release;
+}
+
 /* ---- addresses ------------------------------------------------------------------- */
 
 pmix_status_t px_uri_parse(const char *text, struct px_uri *uri)

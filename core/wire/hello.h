@@ -44,6 +44,9 @@ pmix_status_t px_hello_decode(const uint8_t *body, size_t len, struct px_hello *
 void px_hello_fini(struct px_hello *h);
 
 void px_version_parse(const char *text, struct px_version *v);
+/* True if v is this version or a later one. */
+bool px_version_since(const struct px_version *v, unsigned major, unsigned minor,
+                      unsigned release);
 
 /* "nspace.rank;tcp4://127.0.0.1:1234": the last dot separates the rank. */
 struct px_uri {

@@ -6,7 +6,7 @@
 suite_begin cross "$@"
 
 RANKS=$(times 2 3)
-PROGRAMS_OF_A_JOB=(exchange direct publish events limits resolve connect threads)
+PROGRAMS_OF_A_JOB=(exchange direct publish events late limits resolve connect threads)
 export HOST_NOTIFY_AT_ONCE=1
 
 # launch SERVER HEADERS LIBRARY NAME ARGS...: a job of RANKS. The server is pmixrun, or our small host on
@@ -243,7 +243,7 @@ mpirun() { # mpirun HEADERS LIBRARY
         well mpirun.openmpi -n 2 -x "LD_LIBRARY_PATH=$(folder "$2")" "$(program "$1" client)" "$name"
         lines 2 "^OK $name [0-9]+\$" "$OUT"
     done
-    used 1 'mpirun*' "$DEBIAN_LIB" 8 client "$(library "$2")"
+    used 1 '@(mpirun*|prterun)' "$DEBIAN_LIB" 8 client "$(library "$2")"
 }
 
 build_debian minihost

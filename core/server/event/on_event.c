@@ -251,6 +251,15 @@ size_t px_server_event(struct px_server *srv, pmix_status_t code,
 
 /* ---- requests -------------------------------------------------------------------- */
 
+/* True if the peer's library keeps no own events for later handlers, as its server
+ * does. OpenPMIx before 4.2.3 keeps all of them, other libraries those for chosen
+ * processes. */
+static bool leaves_own(const struct px_peer *peer, const struct news *e)
+{
+    return peer->conn && px_version_since(&peer->version, 4, 2, 3) &&
+           e->range != PMIX_RANGE_CUSTOM;
+}
+
 /* Old news for a new registration: not what an earlier one of this peer has brought it.
  * And only what was asked for by name: old news of all kinds would reach programs whose
  * default handlers end them. */
@@ -278,6 +287,7 @@ static void replay(struct px_server *srv, struct px_peer *peer,
         px_proc_set(&source, c->nspace, c->rank);
         PX_LIST_EACH (&peer->interests, struct interest, i, link)
             had |= i != fresh && is_wanted(i, &e);
+        e.to_source = leaves_own(peer, &e);
         if (!had && is_wanted(fresh, &e) && may_reach(&e, peer))
             send_event(peer, &e);
         drop_forms(&e);

@@ -107,6 +107,21 @@ JOINS(events)
     barrier();
 }
 
+/* ---- late: each registers for an event that it has notified itself -------------------------- */
+
+JOINS(late)
+{
+    pmix_status_t code = PMIX_EXTERNAL_ERR_BASE - 30 - (pmix_status_t)me.rank;
+    pmix_info_t unused = info_bool("my.unused");
+
+    notify(code, PMIX_RANGE_NAMESPACE, unused);
+    watch(&code, 1, NULL, 0, on_first);
+    CHECK(wait_for(&n_first, 10));
+    barrier();
+    sleep_ms(100);
+    CHECK(n_first == 1 || !strict());
+}
+
 /* ---- listener: commits a value, waits for an event of the host, sends one back ------------ */
 
 #define FROM_HOST (PMIX_EXTERNAL_ERR_BASE - 21)

@@ -3,6 +3,7 @@
  * output of others, too; more of that is in test_iof.c. */
 
 #include "core/base/fd.h"
+#include "core/base/str.h"
 #include "core/rt/process.h"
 #include "core/wire/frame.h"
 #include "core/wire/requests.h"
@@ -150,6 +151,31 @@ PX_TEST(registrations_have_limits)
     ck_assert_int_gt(n, 1000);
     scene_forget(one, CODE); /* all of them */
     ok(want_one(one, CODE));
+}
+
+/* OpenPMIx keeps what a process has notified itself in the process before 4.2.3, in the server since. */
+PX_TEST(a_source_gets_later_what_its_library_has_left_to_the_server)
+{
+    static const struct {
+        const char *version;
+        bool gets;
+    } rows[] = {{"4.2.2", false}, {"4.2.3", true}, {"5.0.7", true}};
+
+    start();
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        struct px_hello hello = raw_hello("job", 0);
+        int fd;
+
+        px_str_copy(hello.version_text, sizeof hello.version_text, rows[i].version);
+        ok(raw_connect(&hello, &fd));
+        ok(tell(fd, CODE - (pmix_status_t)i, PMIX_RANGE_NAMESPACE));
+        ok(want_one(fd, CODE - (pmix_status_t)i));
+        if (rows[i].gets)
+            ck_assert_int_eq(raw_next_event(fd, NULL), CODE - (pmix_status_t)i);
+        ok(want_one(fd, CODE - (pmix_status_t)i)); /* once */
+        ck_assert(raw_quiet(fd));
+        close(fd);
+    }
 }
 
 /* ---- whom it reaches ----------------------------------------------------------------------------- */
