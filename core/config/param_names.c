@@ -75,6 +75,7 @@ static const struct px_param_foreign names[] = {
     {"pcompress*", .why = "compression is built in"},
     {"pdl*", .why = "components are loaded one way"},
     {"pgpu*", .why = no_such_part},
+    {"hwloc_*", .why = no_such_part}, /* Open MPI 5 passes its own on */
     {"pif*", .why = tcp_is_local},
     {"pinstalldirs*", .why = "the library finds its folders by its own place"},
     {"pmdl*", .why = "programming models need no component"},
