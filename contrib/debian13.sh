@@ -92,13 +92,19 @@ if [ -f /etc/resolv.conf ]; then cat /etc/resolv.conf >"$ROOT/etc/resolv.conf"; 
 export ROOT
 # shellcheck disable=SC2016
 exec unshare --mount --propagation private -- sh -euc '
+    mount --bind "$ROOT" "$ROOT"
     mkdir -p "$ROOT/proc" "$ROOT/sys" "$ROOT/dev"
     mount -t proc proc "$ROOT/proc"
     mount --rbind /sys "$ROOT/sys"
     mount --rbind /dev "$ROOT/dev"
     mount -t tmpfs -o mode=1777 tmpfs "$ROOT/dev/shm"
     mount -t tmpfs -o mode=1777 tmpfs "$ROOT/tmp"
-    root=$ROOT
+    # As the root of a mount, and not of a chroot, where programs may not make namespaces.
+    cd "$ROOT"
+    mkdir -p .old
+    pivot_root . .old
+    umount -l /.old
+    rmdir /.old
     unset ROOT TMPDIR
     export HOME=/root LC_ALL=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-    exec chroot "$root" /bin/sh -c "cd /src && exec \"\$@\"" sh "$@"' sh "$@"
+    exec /bin/sh -c "cd /src && exec \"\$@\"" sh "$@"' sh "$@"
