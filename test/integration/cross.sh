@@ -225,6 +225,8 @@ services() { # services SERVER HEADERS LIBRARY
     local -x MINIHOST_SERVES=1
     local RANKS=2
     [ "$1$2$3" = oursoursours ] || use_debian
+    [ "$1" = ours ] || ! grep -q '^#define PMIX_VERSION_MAJOR 5' "$DEBIAN_INCLUDE/pmix_version.h" ||
+        skip "the server of OpenPMIx 5 waits for ever for a lock of its own, with its own clients, too"
     case $1 in ours) job our_host_on_ours "$2" "$3" services ours ;; *) job host_on_debian "$2" "$3" services debian ;; esac
     lines 1 '^OK minihost$' "$OUT"
 }

@@ -122,6 +122,7 @@ suite_begin() {
     export OMPI_MCA_btl_vader_single_copy_mechanism=none
     export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
     export OMPI_MCA_mpi_yield_when_idle=1
+    export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe # of Open MPI 5
 }
 
 suite_end() {

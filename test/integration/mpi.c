@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpi hello|ring|coll|echo|shout|accept|spawn|multiple|rendezvous|model|stay|abort|wrong|orphan|widow [SIZE]: an MPI program of which each
+/* mpi hello|ring|coll|windows|sessions|echo|shout|accept|spawn|multiple|rendezvous|model|stay|abort|wrong|orphan|widow [SIZE]: an MPI program of which each
  * rank prints "OK NAME rank/size" when all it checked was right. SIZE: how many ranks there must be. */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #define ROUNDS 10
@@ -125,6 +126,70 @@ static void this_node(void)
     MPI_Win_free(&window);
     MPI_Comm_free(&node);
 }
+
+/* ---- windows: each puts into its neighbour's memory, all add to that of rank 0 --------- */
+
+static void windows(void)
+{
+    int *memory, one = 1, next = (rank + 1) % size;
+    MPI_Win window;
+
+    CHECK(MPI_Win_allocate(2 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD,
+                           &memory, &window) == MPI_SUCCESS);
+    memory[0] = -1;
+    memory[1] = 0;
+    MPI_Win_fence(0, window);
+    CHECK(MPI_Put(&rank, 1, MPI_INT, next, 0, 1, MPI_INT, window) == MPI_SUCCESS);
+    MPI_Win_fence(0, window);
+    CHECK(memory[0] == (rank + size - 1) % size);
+    MPI_Win_fence(0, window);
+    for (int i = 0; i < ROUNDS; i++) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
+        CHECK(MPI_Accumulate(&one, 1, MPI_INT, 0, 1, 1, MPI_INT, MPI_SUM, window) ==
+              MPI_SUCCESS);
+        MPI_Win_unlock(0, window);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_fence(0, window);
+    CHECK(rank != 0 || memory[1] == ROUNDS * size);
+    MPI_Win_free(&window);
+}
+
+/* ---- sessions: the process sets that MPI promises, how many and whose --------------- */
+
+/* Open MPI 5 has them before it claims MPI 4. */
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
+#define HAS_SESSIONS 1
+#else
+#define HAS_SESSIONS (MPI_VERSION >= 4)
+#endif
+
+#if HAS_SESSIONS
+static void sessions(void)
+{
+    char world[] = "mpi://WORLD", self_set[] = "mpi://SELF",
+         name[MPI_MAX_PSET_NAME_LEN];
+    int n = -1, len, seen = 0;
+    MPI_Session session;
+    MPI_Group group;
+
+    CHECK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) == MPI_SUCCESS);
+    CHECK(MPI_Session_get_num_psets(session, MPI_INFO_NULL, &n) == MPI_SUCCESS);
+    CHECK(n >= 2 && n < 100);
+    for (int i = 0; i < n; i++) {
+        len = sizeof name;
+        CHECK(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, i, &len, name) ==
+              MPI_SUCCESS);
+        seen += !strcasecmp(name, world) || !strcasecmp(name, self_set);
+    }
+    CHECK(seen == 2);
+    CHECK(MPI_Group_from_session_pset(session, world, &group) == MPI_SUCCESS);
+    MPI_Group_size(group, &n);
+    CHECK(n == size);
+    MPI_Group_free(&group);
+    CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
+}
+#endif
 
 /* ---- accept: even ranks accept odd ones, twice, and both leave it for good ------------ */
 
@@ -312,6 +377,12 @@ int main(int argc, char **argv)
         all_to_all();
         halves();
         this_node();
+    } else if (strcmp(name, "windows") == 0) {
+        windows();
+#if HAS_SESSIONS
+    } else if (strcmp(name, "sessions") == 0) {
+        sessions();
+#endif
     } else if (strcmp(name, "abort") == 0) { /* rank 1, while the others wait for it */
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 1)
@@ -333,7 +404,8 @@ int main(int argc, char **argv)
         serve();
     } else if (strcmp(name, "call") == 0) {
         call();
-    } else if (strcmp(name, "wrong") == 0) { /* an error of rank 1, which ends them all */
+    } else if (strcmp(name, "wrong") ==
+               0) { /* an error of rank 1, which ends them all */
         if (rank == 1)
             MPI_Send(&rank, 1, MPI_INT, size, 0, MPI_COMM_WORLD);
         MPI_Barrier(MPI_COMM_WORLD);

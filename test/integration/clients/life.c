@@ -209,7 +209,9 @@ static pmix_status_t start(const char *path, const char *name, int n,
     pmix_info_t info = info_bool(spawn_flag ? spawn_flag : "");
     if (spawn_limit_s)
         PMIX_INFO_LOAD(&info, PMIX_JOB_TIMEOUT, &spawn_limit_s, PMIX_INT);
-    pmix_status_t rc = PMIx_Spawn(&info, spawn_flag || spawn_limit_s, &app, 1, job);
+    /* OpenPMIx 5.0.7 takes an array of no infos for an error. */
+    bool has_info = spawn_flag || spawn_limit_s;
+    pmix_status_t rc = PMIx_Spawn(has_info ? &info : NULL, has_info, &app, 1, job);
     PMIX_APP_DESTRUCT(&app);
     return rc;
 }
