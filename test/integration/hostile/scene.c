@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <grp.h>
 #include <inttypes.h>
 #include <linux/fs.h>
@@ -414,9 +415,22 @@ static int run_program(const char *const *argv)
     return end_process(pid, false);
 }
 
+/* Clears the flags of all below path, which without them can be removed. */
+static void clear_flags(const char *path)
+{
+    char *roots[] = {strdup(path), NULL};
+    FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
+
+    for (FTSENT *e; fts && (e = fts_read(fts));)
+        if (e->fts_info == FTS_D || e->fts_info == FTS_F)
+            set_flag(e->fts_path, FS_IMMUTABLE_FL | FS_APPEND_FL, false);
+    if (fts)
+        fts_close(fts);
+    free(roots[0]);
+}
+
 void wipe(struct scene *s, const char *path)
 {
-    const char *const clear[] = {"chattr", "-R", "-f", "-i", "-a", path, NULL};
     const char *const rm[] = {"rm", "-rf", "--one-file-system", path, NULL};
     struct stat st;
 
@@ -424,7 +438,7 @@ void wipe(struct scene *s, const char *path)
         return;
     unmount_below(path);
     if (s->flagged)
-        run_program(clear); /* what it cannot do rm will tell */
+        clear_flags(path); /* what it cannot do rm will tell */
     s->flagged = false;
     if (run_program(rm))
         die("cannot remove %s", path);
