@@ -510,7 +510,9 @@ PX_EXPORT int PMIx_Initialized(void)
 
 PX_EXPORT const char *PMIx_Get_version(void)
 {
-    return "Tenon " TENON_VERSION_STRING " (PMIx Standard 4.2)";
+    /* Programs read the first number as the release of the interface. */
+    return "Tenon as PMIx " TENON_CLAIMED_VERSION
+           " (PMIx Standard " TENON_CLAIMED_STANDARD "), release " TENON_VERSION_STRING;
 }
 
 PX_EXPORT void PMIx_Progress(void)

@@ -8,6 +8,7 @@
 #include "core/types/keys.h"
 #include "core/types/type.h"
 #include "pmix_connect.h"
+#include "pmix_version.h"
 
 #include <string.h>
 #include <strings.h>
@@ -184,12 +185,19 @@ static const struct px_name status_texts[] = {
 #undef PX_STATUS
 };
 
-/* Aliases included, unlike what a number can be turned back into. */
+/* The constants of every number, former ones after the current one. */
 static const struct px_name status_constants[] = {
 #define PX_STATUS(CONSTANT, text) {PMIX_##CONSTANT, "PMIX_" #CONSTANT},
 #include "core/types/status.def"
 #undef PX_STATUS
 };
+
+/* Installations of 4.2 answer with texts, 5.0 and later with the names of constants. */
+#if PMIX_VERSION_MAJOR >= 5
+#define claimed_statuses status_constants
+#else
+#define claimed_statuses status_texts
+#endif
 
 /* A status goes by its text, "NOT-FOUND", and by its constant with and without
  * PMIX_. */
@@ -209,6 +217,11 @@ PX_EXPORT pmix_status_t PMIx_Error_code(const char *name)
 /* ---- finding them ---------------------------------------------------------------- */
 
 #define FIND_IN(table, value) px_name_find(table, PX_COUNT(table), value)
+
+const char *px_status_name(pmix_status_t status, bool constant)
+{
+    return constant ? FIND_IN(status_constants, status) : FIND_IN(status_texts, status);
+}
 
 const char *px_name_of(pmix_data_type_t type, int64_t value)
 {
@@ -231,7 +244,7 @@ const char *px_name_of(pmix_data_type_t type, int64_t value)
         [PMIX_LINK_STATE] = NAMES(link_states),
         [PMIX_DEVTYPE] = NAMES(device_types),
         [PMIX_PROC_RANK] = NAMES(special_ranks),
-        [PMIX_STATUS] = NAMES(status_texts),
+        [PMIX_STATUS] = NAMES(claimed_statuses),
     };
     const struct px_type *t;
 

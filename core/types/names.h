@@ -6,6 +6,7 @@
 
 #include "pmix_common.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,5 +21,8 @@ const char *px_name_find(const struct px_name *table, size_t n, int64_t value);
  * PMIX_DATA_TYPE, PMIX_PROC_RANK, ...); NULL if the type has no names or none for this
  * value. */
 const char *px_name_of(pmix_data_type_t type, int64_t value);
+/* Returns the constant of a status with constant, its text without; NULL if unknown.
+ * px_name_of takes the form of the release that the library claims. */
+const char *px_status_name(pmix_status_t status, bool constant);
 
 #endif

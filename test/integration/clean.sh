@@ -194,7 +194,7 @@ mistakes() {
     mistake 2 '^pmixrun: --clean runs no program, ' --wdir /tmp --clean
     mistake 2 '^pmixrun: --clean runs no program, ' -x A=b --clean
     mistake 1 nix --mca mca_base_strict error --mca pcleanup nix --clean
-    ! is_root || mistake 1 '^pmixrun: cannot clean up: NOT-SUPPORTED$' --mca pcleanup inproc --clean
+    ! is_root || mistake 1 '^pmixrun: cannot clean up: (NOT-SUPPORTED|PMIX_ERR_NOT_SUPPORTED)$' --mca pcleanup inproc --clean
 }
 
 t told-and-removed told_and_removed

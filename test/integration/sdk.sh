@@ -137,7 +137,7 @@ bad_component() {
     for required in true false; do
         rogue_job fail $required
         same 1 $RC "exit status, fail"
-        lines 1 'component pnet/rogue cannot contribute to job .*: NOT-FOUND$' "$ERR"
+        lines 1 'component pnet/rogue cannot contribute to job .*: (NOT-FOUND|PMIX_ERR_NOT_FOUND)$' "$ERR"
     done
 }
 

@@ -158,6 +158,14 @@ static char *text_of(struct flood *f, size_t n)
     return rt_capture_end(&c);
 }
 
+/* Checks for a line that counts refusals and ends with the name of their status. */
+static void counted(const char *text, const char *line, pmix_status_t status)
+{
+    PX_AUTOFREE char *wanted = px_strf("%s, %s\n", line, PMIx_Error_string(status));
+
+    rt_assert_has(text, wanted);
+}
+
 PX_TEST(a_flood_is_a_few_lines_and_a_count)
 {
     struct flood f = {1000, 1, PMIX_ERR_BAD_PARAM, 90000};
@@ -165,7 +173,7 @@ PX_TEST(a_flood_is_a_few_lines_and_a_count)
 
     ck_assert_int_eq(rt_count(text, "\n"), PX_LOG_RATE_LINES + 1);
     rt_assert_has(text, "refused: 0\n");
-    rt_assert_has(text, "door: 89997 more like it: uid 1000, BAD-PARAM\n");
+    counted(text, "door: 89997 more like it: uid 1000", PMIX_ERR_BAD_PARAM);
 }
 
 PX_TEST(users_and_reasons_are_counted_apart)
@@ -176,10 +184,10 @@ PX_TEST(users_and_reasons_are_counted_apart)
                         {7, 1, PMIX_ERR_BAD_PARAM, 2}};
     PX_AUTOFREE char *text = text_of(f, PX_COUNT(f));
 
-    rt_assert_has(text, "97 more like it: uid 1000, BAD-PARAM\n");
-    rt_assert_has(text, "97 more like it: uid 1001, BAD-PARAM\n");
-    rt_assert_has(text, "47 more like it: uid 1000, TIMEOUT\n");
-    rt_assert_has(text, "1 more like it: uid -1, BAD-PARAM\n");
+    counted(text, "97 more like it: uid 1000", PMIX_ERR_BAD_PARAM);
+    counted(text, "97 more like it: uid 1001", PMIX_ERR_BAD_PARAM);
+    counted(text, "47 more like it: uid 1000", PMIX_ERR_TIMEOUT);
+    counted(text, "1 more like it: uid -1", PMIX_ERR_BAD_PARAM);
     ck_assert_int_eq(rt_count(text, "\n"), 4 * PX_LOG_RATE_LINES + 2 + 4);
 }
 

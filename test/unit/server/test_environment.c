@@ -6,6 +6,7 @@
 #include "core/server/fabric/job.h"
 #include "fake_host.h"
 #include "pmix_envars.h"
+#include "pmix_version.h"
 #include "raw.h"
 
 #include <string.h>
@@ -51,7 +52,7 @@ PX_TEST(a_child_gets_exactly_what_the_protocol_asks_for)
         {"PMIX_SECURITY_MODE", "native"},
         {"PMIX_BFROP_BUFFER_TYPE", "PMIX_BFROP_BUFFER_NON_DESC"},
         {"PMIX_GDS_MODULE", "shm,hash"},
-        {"PMIX_VERSION", "4.2.9"},
+        {"PMIX_VERSION", TENON_CLAIMED_VERSION},
         {"PMIX_SERVER_URI41", uri},
         {"PMIX_SERVER_URI4", uri},
         {"PMIX_SERVER_URI3", uri},
