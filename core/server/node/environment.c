@@ -471,10 +471,11 @@ pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc
 {
     PX_AUTOFREE char *modes = px_module_names("psec");
     PX_AUTOFREE char *stores = px_module_names("gds");
+    PX_AUTOFREE char *id = px_strf("%.*s.%u", PMIX_MAX_NSLEN, proc->nspace, proc->rank);
     char rank[16];
     pmix_status_t rc = PMIX_SUCCESS;
 
-    if (!modes || !stores)
+    if (!modes || !stores || !id)
         return PMIX_ERR_NOMEM;
     snprintf(rank, sizeof rank, "%u", proc->rank);
     const struct {
@@ -482,6 +483,7 @@ pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc
     } vars[] = {
         {"PMIX_NAMESPACE", proc->nspace},
         {"PMIX_RANK", rank},
+        {"PMIX_ID", id}, /* monitors and older programs read both from this */
         {"PMIX_SERVER_URI41", srv->uri},
         {"PMIX_SERVER_URI4", srv->uri},
         {"PMIX_SERVER_URI3", srv->uri},

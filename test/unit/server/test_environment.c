@@ -49,6 +49,7 @@ PX_TEST(a_child_gets_exactly_what_the_protocol_asks_for)
     } vars[] = {
         {"PMIX_NAMESPACE", "job"},
         {"PMIX_RANK", "1"},
+        {"PMIX_ID", "job.1"},
         {"PMIX_SECURITY_MODE", "native"},
         {"PMIX_BFROP_BUFFER_TYPE", "PMIX_BFROP_BUFFER_NON_DESC"},
         {"PMIX_GDS_MODULE", "shm,hash"},
@@ -82,6 +83,7 @@ PX_TEST(an_outer_servers_traces_go_and_everything_else_stays)
                                        "PMIX_DSTORE_21_BASE_PATH=/x",
                                        "TENON_SERVER_URI=x;y",
                                        "PMIX_NAMESPACE=outer",
+                                       "PMIX_ID=outer.7",
                                        "PMIX_MCA_server_report_uri=7",
                                        "PMIX_MCA_ptl_base_report_uri=7",
                                        "PMIX_MCA_ptl_tcp_report_uri=7"};
@@ -101,6 +103,7 @@ PX_TEST(an_outer_servers_traces_go_and_everything_else_stays)
     ck_assert_ptr_null(value(env, "PMIX_SERVER_URI61"));
     ck_assert_ptr_null(value(env, "TENON_SERVER_URI"));
     ck_assert_str_eq(value(env, "PMIX_NAMESPACE"), "job");
+    ck_assert_str_eq(value(env, "PMIX_ID"), "job.0");
 }
 
 PX_TEST(it_works_in_a_forked_child_where_some_hosts_call_it)
