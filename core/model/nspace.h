@@ -24,6 +24,7 @@ struct px_nspace {
     bool no_data;           /* registered with PMIX_REGISTER_NODATA */
     bool in_place;          /* R; job info lies in the shared tables alone */
     bool hosted;            /* this process serves it: its data are the clients' own */
+    bool of_tool;           /* a server's, for a tool that brought the name */
     bool noted;             /* it has values that this process keeps for itself */
     uint64_t received;      /* see px_nspace_received; 0: it is not one of those */
     uint32_t job_size;      /* R; 0: unknown */

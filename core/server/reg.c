@@ -29,10 +29,20 @@ struct reg {
 
 /* ---- on the loop ----------------------------------------------------------------- */
 
+/* The host's word replaces what stood for a tool of that name. */
+static void forget_tool(struct px_model *m, const char *nspace)
+{
+    struct px_nspace *ns = px_nspace_find(m, nspace);
+
+    if (ns && ns->of_tool && !ns->hosted)
+        px_nspace_remove(m, ns);
+}
+
 pmix_status_t px_server_add_nspace(struct px_server *srv, const char *nspace,
                                    uint32_t n_local, const pmix_info_t *info, size_t n,
                                    struct px_err *err)
 {
+    forget_tool(srv->model, nspace);
     bool is_new = !px_nspace_find(srv->model, nspace);
     struct px_nspace *ns = NULL;
     pmix_status_t rc = px_nspace_get(srv->model, nspace, &ns);
@@ -101,6 +111,7 @@ static void end_impostors(struct px_server *srv, const pmix_proc_t *proc, uid_t 
 pmix_status_t px_server_add_client(struct px_server *srv, const pmix_proc_t *proc,
                                    uid_t uid, gid_t gid, void *object)
 {
+    forget_tool(srv->model, proc->nspace);
     struct px_nspace *ns = px_nspace_find(srv->model, proc->nspace);
     struct px_local *before = ns ? px_local_before(ns, proc->rank) : NULL;
     struct px_local *local = before && before->rank == proc->rank ? before : NULL;

@@ -123,6 +123,21 @@ streams() { # streams HEADERS LIBRARY
     rm "$TMPDIR/in" "$TMPDIR/go"
 }
 
+# A job that a tool starts finds the tool's job: of one process.
+tool_is_parent() { # tool_is_parent HEADERS LIBRARY
+    use_debian
+    start "$PMIXRUN" --tools -n 1 sh -c 'echo up; while ! test -f "$0"; do sleep 0.05; done' "$TMPDIR/go"
+    said 1 '^up$'
+    TOOL_IS_PARENT=1 LD_LIBRARY_PATH=$(folder "$2") run 60 "$(program "$1" client)" tool pid "$PID" \
+        >"$OUT.tool" 2>"$ERR.tool" || fail "exit status $?: $(tail -1 "$ERR.tool")"
+    touch "$TMPDIR/go"
+    await "$PID" 20
+    same 0 "$RC" "exit status of pmixrun"
+    lines 1 '^PARENT 1$' "$OUT.tool"
+    lines 1 '^OK tool$' "$OUT.tool"
+    rm "$TMPDIR/go"
+}
+
 # More than any of them keeps: the tool gets each byte, also those of before it came.
 volume() { # volume HEADERS LIBRARY
     local in r
@@ -261,6 +276,7 @@ for headers in debian ours; do
         t "load_of_clients_of_${whose}_headers_on_${lib/ours/our}_library" loaded $headers $lib
         t "restart_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" revives $headers $lib
         t "streams_of_a_job_for_a_tool_of_${whose}_headers_on_${lib/ours/our}_library" streams $headers $lib
+        t "a_tool_of_${whose}_headers_on_${lib/ours/our}_library_is_a_parent" tool_is_parent $headers $lib
         t "each_byte_of_a_job_for_a_tool_of_${whose}_headers_on_${lib/ours/our}_library" volume $headers $lib
         t "refusals_for_a_client_of_${whose}_headers_on_${lib/ours/our}_library" refusals $headers $lib
         t "refusals_for_another_user_of_${whose}_headers_on_${lib/ours/our}_library" refusals $headers $lib other

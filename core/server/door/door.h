@@ -63,6 +63,8 @@ void px_handshake_start(struct px_server *srv, int fd, const struct px_ptl_peer 
 /* Ends the one that has been silent longest among those of the user with most. */
 void px_handshake_evict(struct px_server *srv);
 void px_handshakes_stop(struct px_server *srv);
+/* Forgets the job of one that stood for a tool. */
+void px_door_peer_gone(struct px_server *srv, struct px_peer *peer);
 
 /* ---- rendezvous.c ---------------------------------------------------------------- */
 

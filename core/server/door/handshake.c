@@ -3,6 +3,8 @@
  * what the host registered and what the kernel attests, answered. A silent stranger
  * costs one slot for a few seconds and no other connection any time. A tool is shown to
  * the host, who gives it its name or turns it away. */
+#include "core/base/str.h"
+#include "core/model/jobinfo.h"
 #include "core/model/nspace.h"
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
@@ -305,6 +307,54 @@ static void turn_away(struct visit *v, pmix_status_t why)
     visit_end(v);
 }
 
+/* Describes a tool whose host has registered no job for the tool, as a job of one: the
+ * tool, and a job that the tool spawns, ask for its size. */
+static void describe_job(const struct visit *v, const pmix_proc_t *name)
+{
+    PX_AUTO(px_infos) infos = {0};
+    PX_AUTOFREE char *rank = px_strf("%u", name->rank);
+    struct px_model *m = v->server->model;
+    struct px_nspace *ns = NULL;
+    const uint32_t one = 1;
+    pmix_status_t rc;
+
+    if (px_nspace_find(m, name->nspace) || name->rank >= PMIX_RANK_VALID)
+        return;
+    rc = rank ? px_infos_add(&infos, PMIX_NODE_MAP, m->hostname, PMIX_STRING)
+              : PMIX_ERR_NOMEM;
+    if (!rc)
+        rc = px_infos_add(&infos, PMIX_PROC_MAP, rank, PMIX_STRING);
+    if (!rc)
+        rc = px_infos_add(&infos, PMIX_JOB_SIZE, &one, PMIX_UINT32);
+    if (!rc) /* which others may not read */
+        rc = px_infos_add(&infos, PMIX_USERID, &v->who.uid, PMIX_UINT32);
+    if (!rc)
+        rc = px_nspace_get(m, name->nspace, &ns);
+    if (!rc)
+        rc = px_jobinfo_register(m, ns, infos.v, infos.n, NULL);
+    if (!rc) {
+        ns->of_tool = ns->complete = true;
+        return;
+    }
+    px_nspace_remove(m, ns);
+    px_log(PX_LOG_WARN, "server", "cannot describe the job of tool %s.%u: %s",
+           name->nspace, name->rank, PMIx_Error_string(rc));
+}
+
+void px_door_peer_gone(struct px_server *srv, struct px_peer *peer)
+{
+    struct px_nspace *ns = peer->tool
+                               ? px_nspace_find(srv->model, peer->proc.nspace)
+                               : NULL;
+
+    if (!ns || !ns->of_tool || ns->hosted)
+        return;
+    PX_LIST_EACH (&srv->peers, struct px_peer, p, link)
+        if (strcmp(p->proc.nspace, ns->name) == 0)
+            return;
+    px_nspace_remove(srv->model, ns);
+}
+
 static void let_in(struct visit *v, const pmix_proc_t *name)
 {
     struct px_peer *peer = px_peer_create(v->srv, v->fd, &v->who, &v->hello);
@@ -321,6 +371,7 @@ static void let_in(struct visit *v, const pmix_proc_t *name)
                 : v->who.uid == geteuid() ? getegid()
                                           : (gid_t)-1;
     px_list_append(&v->srv->peers, &peer->link);
+    describe_job(v, name);
     PX_PARTS_NOTIFY(v->srv, peer_here, peer);
     answer_tool(v, PMIX_SUCCESS, name);
     v->fd = -1; /* the connection's now */

@@ -174,5 +174,6 @@ const struct px_server_part px_door_part = {
     .name = "door",
     PX_PART_STATE(door, struct px_door),
     .create = create,
+    .peer_gone = px_door_peer_gone,
     .stop = stop,
 };

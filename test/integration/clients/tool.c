@@ -198,6 +198,39 @@ static void spawn_cat(void)
     sleep_ms(1000);
 }
 
+/* Starts the case child_of_tool of this program, and waits for its end. */
+static void spawn_child(void)
+{
+    char nspace[PMIX_MAX_NSLEN + 1] = "", self[4096] = "";
+    pmix_info_t out = info_bool(PMIX_FWD_STDOUT);
+    pmix_app_t *app;
+    pmix_status_t rc;
+
+    PMIX_APP_CREATE(app, 1);
+    CHECK(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
+    app->cmd = strdup(self);
+    PMIX_ARGV_APPEND(rc, app->argv, self);
+    PMIX_ARGV_APPEND(rc, app->argv, "child_of_tool");
+    GOOD(rc);
+    app->maxprocs = 1;
+    GOOD(PMIx_Spawn(&out, 1, app, 1, nspace));
+    PMIX_APP_FREE(app, 1);
+    sleep_ms(1000);
+}
+
+/* The tool that started this job is a job of one. */
+ALONE(child_of_tool)
+{
+    pmix_proc_t parent;
+
+    begin();
+    VALUE_OF(&me, PMIX_PARENT_ID, PMIX_PROC, (parent = *v->data.proc).rank == 0);
+    parent.rank = PMIX_RANK_WILDCARD;
+    VALUE_OF(&parent, PMIX_JOB_SIZE, PMIX_UINT32, v->data.uint32 == 1);
+    printf("PARENT 1\n");
+    GOOD(PMIx_Finalize(NULL, 0));
+}
+
 static FILE *copy;
 
 static void on_copied(size_t id, pmix_iof_channel_t channel, pmix_proc_t *from,
@@ -331,6 +364,11 @@ ALONE(tool)
     }
     if (getenv("TOOL_SPAWNS"))
         spawn_cat();
+    if (getenv("TOOL_IS_PARENT")) {
+        PMIX_LOAD_PROCID(&list[0], me.nspace, PMIX_RANK_WILDCARD);
+        VALUE_OF(&list[0], PMIX_JOB_SIZE, PMIX_UINT32, v->data.uint32 == 1);
+        spawn_child();
+    }
     if (getenv("TOOL_COPIES"))
         id = copy_output(getenv("TOOL_COPIES"));
     if (getenv("TOOL_STDIN"))

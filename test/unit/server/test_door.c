@@ -482,6 +482,45 @@ PX_TEST(a_name_that_is_taken_is_given_to_no_other)
     fails(say(h, NULL), INVALID_CRED);
 }
 
+/* Asks for the size of a job, as a client does. */
+static pmix_status_t size_at(int fd, const char *nspace)
+{
+    return raw_request(fd, raw_get(nspace, PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, NULL),
+                       NULL);
+}
+
+PX_TEST(a_tool_is_a_job_of_one_while_it_is_connected)
+{
+    struct px_hello h = tool_hello(PX_FLAG_TOOL_HAS_ID, "mine");
+    char rest[8]; /* of the welcome */
+    pmix_proc_t name;
+
+    start_for_tools(NULL, true);
+    PX_AUTOCLOSE int client = raw_client(0);
+    fails(size_at(client, "mine"), NOT_FOUND);
+    int fd = raw_socket();
+    ok(say_on(fd, &h, &name));
+    ok(px_fd_read_all(fd, rest, sizeof(rest), px_clock_ms() + 5000));
+    const struct px_nspace *ns = px_nspace_find(px_process.model, "mine");
+    ck_assert_ptr_nonnull(ns);
+    ck_assert_uint_eq(ns->job_size, 1);
+    ok(size_at(client, "mine"));
+    close(fd);
+    while (px_peer_find(px_process.server, &h.proc))
+        raw_on_loop(NULL, NULL);
+    ck_assert_ptr_null(px_nspace_find(px_process.model, "mine"));
+    /* The host's own description replaces it. */
+    fd = raw_socket();
+    ok(say_on(fd, &h, &name));
+    ok(px_fd_read_all(fd, rest, sizeof(rest), px_clock_ms() + 5000));
+    raw_add_job("mine", 3, 0, geteuid());
+    ck_assert_uint_eq(px_nspace_find(px_process.model, "mine")->job_size, 3);
+    close(fd);
+    while (px_peer_find(px_process.server, &h.proc))
+        raw_on_loop(NULL, NULL);
+    ck_assert_ptr_nonnull(px_nspace_find(px_process.model, "mine"));
+}
+
 static void register_mine(void)
 {
     raw_add_job("mine", 1, 0, geteuid() + 1);
