@@ -366,7 +366,7 @@ pmix_status_t PMIx_Spawn_nb(const pmix_info_t job_info[], size_t ninfo,
  * Become one with other processes: they learn each other's job data, and the host
  * treats the end of one as a matter of all. If one finalizes or dies before it has
  * disconnected, the others' handlers for PMIX_ERR_INVALID_TERMINATION run, with that
- * process as the source; default handlers do not.
+ * process as the source; default handlers run if it did not finalize.
  *
  * Waits until all of @p procs have called it for the same set.
  *

@@ -157,9 +157,11 @@ void px_server_connected(const struct px_server *srv, px_connected_fn fn, void *
 
 /* ---- losses ---------------------------------------------------------------------- */
 
-/* Reports the loss of a member to handlers of this code only. Programs that end at any
- * other event would end when a peer finalizes. */
-static void report(struct px_server *srv, const struct set *s, const pmix_proc_t *proc)
+/* A process that ends without a finalize is an error for default handlers, too. A peer
+ * that finalizes is for handlers of this code alone: Open MPI 4 never disconnects, and
+ * its default handler aborts. */
+static void report(struct px_server *srv, const struct set *s, const pmix_proc_t *proc,
+                   bool finalized)
 {
     pmix_data_array_t others = {PMIX_PROC, s->n, (void *)(uintptr_t)s->procs};
     PX_AUTO(px_infos) infos = {0};
@@ -167,7 +169,7 @@ static void report(struct px_server *srv, const struct set *s, const pmix_proc_t
 
     if (!rc)
         rc = px_infos_add(&infos, PMIX_EVENT_CUSTOM_RANGE, &others, PMIX_DATA_ARRAY);
-    if (!rc)
+    if (!rc && finalized)
         rc = px_infos_add(&infos, PMIX_EVENT_NON_DEFAULT, NULL, PMIX_BOOL);
     if (rc)
         px_log(PX_LOG_ERROR, "server", "cannot report that %s.%u left: %s",
@@ -187,7 +189,7 @@ static void rank_gone(struct px_server *srv, const pmix_proc_t *proc)
     local->left_sets = true;
     PX_LIST_EACH (&srv->part.connected->sets, struct set, s, node)
         if (s->ours && has_proc(s, proc))
-            report(srv, s, proc);
+            report(srv, s, proc, !local->lost);
 }
 
 static void nspace_gone(struct px_server *srv, const char *nspace,

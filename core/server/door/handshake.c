@@ -313,7 +313,7 @@ static void describe_job(const struct visit *v, const pmix_proc_t *name)
 {
     PX_AUTO(px_infos) infos = {0};
     PX_AUTOFREE char *rank = px_strf("%u", name->rank);
-    struct px_model *m = v->server->model;
+    struct px_model *m = v->srv->model;
     struct px_nspace *ns = NULL;
     const uint32_t one = 1;
     pmix_status_t rc;

@@ -109,10 +109,19 @@ static void tell_host(struct px_server *srv, pmix_status_t code,
                                   u->args.info.n, px_upcall_op_cb, u));
 }
 
-/* To handlers of this code alone, as some programs take any other for their end. */
+/* True if default handlers do not get the event, as some programs take any event for
+ * their end: of all but the end of a member that has not finalized. */
+static bool is_for_handlers_of_code(struct px_server *srv, pmix_status_t code,
+                                    const pmix_proc_t *proc)
+{
+    const struct px_local *local = px_local_find(srv, proc);
+
+    return code != PMIX_ERR_INVALID_TERMINATION || !local || !local->lost;
+}
+
 static pmix_status_t describe(px_infos *infos, pmix_status_t code,
                               const pmix_proc_t *proc, pmix_proc_t *procs, size_t n,
-                              const char *id, const char *nspace)
+                              const char *id, const char *nspace, bool non_default)
 {
     pmix_data_array_t all = {PMIX_PROC, n, procs};
     const struct {
@@ -123,7 +132,7 @@ static pmix_status_t describe(px_infos *infos, pmix_status_t code,
     } rows[] = {
         {PMIX_EVENT_AFFECTED_PROC, proc, PMIX_PROC, true},
         {PMIX_EVENT_CUSTOM_RANGE, &all, PMIX_DATA_ARRAY, true},
-        {PMIX_EVENT_NON_DEFAULT, NULL, PMIX_BOOL, true},
+        {PMIX_EVENT_NON_DEFAULT, NULL, PMIX_BOOL, non_default},
         {PMIX_GROUP_MEMBERSHIP, &all, PMIX_DATA_ARRAY, code == PMIX_CONNECT_REQUESTED},
         {PMIX_CONNECT_ID, id, PMIX_STRING, id[0]},
         {PMIX_NSPACE, nspace, PMIX_STRING, nspace},
@@ -152,16 +161,18 @@ static void report(struct px_server *srv, pmix_status_t code, const pmix_proc_t 
     PX_AUTO(px_infos) there = {0};
     PX_AUTOFREE pmix_proc_t *procs = calloc(j->n_procs, sizeof *procs);
     const pmix_proc_t full = full_name(srv, proc);
+    const bool non_default = is_for_handlers_of_code(srv, code, proc);
     pmix_status_t rc = procs ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
     if (!rc) {
         memcpy(procs, j->procs, j->n_procs * sizeof *procs);
-        rc = describe(&here, code, proc, procs, j->n_procs, j->id, nspace);
+        rc = describe(&here, code, proc, procs, j->n_procs, j->id, nspace, non_default);
     }
     for (size_t i = 0; !rc && i < j->n_procs; i++)
         procs[i] = full_name(srv, &j->procs[i]);
     if (!rc)
-        rc = describe(&there, code, &full, procs, j->n_procs, j->id, nspace);
+        rc = describe(&there, code, &full, procs, j->n_procs, j->id, nspace,
+                      non_default);
     if (rc) {
         px_log(PX_LOG_ERROR, "server", "cannot report %s of %s.%u: %s",
                PMIx_Error_string(code), proc->nspace, proc->rank,
