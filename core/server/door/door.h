@@ -18,6 +18,7 @@
 
 struct px_cleanup_entry;
 struct px_module;
+struct px_peer;
 struct px_server;
 struct px_timer;
 struct px_watch;

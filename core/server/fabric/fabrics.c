@@ -132,7 +132,7 @@ static pmix_status_t update(const struct px_fabrics *all, size_t index, px_infos
                    : PMIX_ERR_NOT_SUPPORTED;
     const struct px_module *m = f->module;
     if (!PX_OPS(pnet, m)->update_fabric)
-        return PMIX_ERR_NOT_SUPPORTED;
+        return failed(m, "update", PMIX_ERR_NOT_SUPPORTED, out);
     pmix_status_t rc = PX_OPS(pnet, m)->update_fabric(m->self, f->number, add, out);
     if (!rc)
         rc = px_infos_set(out, PMIX_FABRIC_INDEX, &index, PMIX_SIZE);
@@ -140,6 +140,9 @@ static pmix_status_t update(const struct px_fabrics *all, size_t index, px_infos
 }
 
 /* ---- requests -------------------------------------------------------------------- */
+
+static const char no_component[] =
+    "the host has no function for that, and no component of pnet supports the request";
 
 static bool is_own(const struct px_req *req)
 {
@@ -158,6 +161,8 @@ static pmix_status_t call_register(const pmix_server_module_t *m, struct px_upca
                                          info->n);
     if (!rc)
         rc = describe(req->peer->server->part.fabrics, is_own(req), info, &u->infos);
+    if (rc == PMIX_ERR_NOT_SUPPORTED)
+        px_req_refused(u->arg, no_component);
     return rc ? rc : PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -177,6 +182,8 @@ static pmix_status_t call_update(const pmix_server_module_t *m, struct px_upcall
         return m->fabric(&u->proc, PMIX_FABRIC_UPDATE_INFO, u->args.info.v,
                          u->args.info.n, px_upcall_info_cb, u);
     pmix_status_t rc = update(req->peer->server->part.fabrics, u->args.id, &u->infos);
+    if (rc == PMIX_ERR_NOT_SUPPORTED)
+        px_req_refused(u->arg, no_component);
     return rc ? rc : PMIX_OPERATION_SUCCEEDED;
 }
 

@@ -21,14 +21,15 @@ static void failed(const struct px_module *m, const char *what, pmix_status_t rc
            m->component->name, what, PMIx_Error_string(rc));
 }
 
-/* Refused at once if no component serves it: then no callback comes. */
-static pmix_status_t submit(struct px_server_op *op, bool sound, size_t served_by)
+/* Refuses at once what needs a component that is not there: then no callback comes. */
+static pmix_status_t submit(struct px_server_op *op, bool sound, const char *function,
+                            bool served)
 {
     op->api.invalid = !sound;
     pmix_status_t rc = px_server_here() ? px_api_check(&op->api) : PMIX_ERR_INIT;
 
-    if (!rc && !px_served_at(served_by))
-        rc = PMIX_ERR_NOT_SUPPORTED;
+    if (!rc && !served)
+        rc = px_unserved(function);
     return rc ? rc : px_server_submit(op, sizeof *op, sound);
 }
 
@@ -104,7 +105,8 @@ PX_EXPORT pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[],
                                       .info_cb = cbfunc,
                                       .cbdata = cbdata}};
 
-    return submit(&op, cbfunc, offsetof(struct px_pnet_ops, collect_inventory));
+    return submit(&op, cbfunc, "PMIx_server_collect_inventory",
+                  px_served_at(offsetof(struct px_pnet_ops, collect_inventory)));
 }
 
 /* ---- of any node ----------------------------------------------------------------- */
@@ -198,6 +200,7 @@ PX_EXPORT pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size_t
 
     if (!rc)
         rc = submit(&op, ninfo > 0 && (directives || !ndirs),
-                    offsetof(struct px_pnet_ops, deliver_inventory));
+                    "PMIx_server_deliver_inventory",
+                    px_served_at(offsetof(struct px_pnet_ops, deliver_inventory)));
     return px_server_answer(rc, cbfunc);
 }

@@ -111,6 +111,16 @@ pmix_status_t px_shares_seal(const px_writer *body, const char *key, px_infos *o
     return rc ? rc : px_infos_add(out, key, &blob, PMIX_BYTE_OBJECT);
 }
 
+pmix_status_t px_unserved(const char *function)
+{
+    PX_AUTOFREE char *names = px_module_names("pnet");
+
+    px_log(PX_LOG_WARN, "pnet",
+           "cannot serve %s: no component of pnet supports the function (loaded: %s)",
+           function, names && names[0] ? names : "none");
+    return PMIX_ERR_NOT_SUPPORTED;
+}
+
 bool px_served_at(size_t op)
 {
     size_t n;

@@ -32,5 +32,7 @@ pmix_status_t px_shares_seal(const px_writer *body, const char *key, px_infos *o
 pmix_status_t px_share_try(const pmix_info_t *info, size_t *packed_b);
 /* Whether a component in use has the operation at that offset of struct px_pnet_ops. */
 bool px_served_at(size_t op);
+/* Logs that no component serves the function. PMIX_ERR_NOT_SUPPORTED. */
+pmix_status_t px_unserved(const char *function);
 
 #endif

@@ -2,6 +2,7 @@
 /* Variables of this process's environment for the processes of a job: components keep
  * which, and contribute them to the launch. */
 #include "core/plugin/select.h"
+#include "core/server/fabric/shares.h"
 #include "core/server/op.h"
 #include "core/server/server.h"
 #include "core/wire/requests.h"
@@ -28,7 +29,7 @@ static pmix_status_t forward(struct px_server *srv PX_UNUSED,
         if (PX_OPS(pnet, &m[i])->forward)
             rc = PX_OPS(pnet, &m[i])
                      ->forward(m[i].self, f->nspace, f->pattern, f->exclude);
-    return rc;
+    return rc == PMIX_ERR_NOT_SUPPORTED ? px_unserved("PMIx_Forward_envars") : rc;
 }
 
 PX_EXPORT pmix_status_t PMIx_Forward_envars(const char nspace[], const char *pattern,

@@ -8,6 +8,7 @@
 #include "core/link/api.h"
 #include "core/model/jobinfo.h"
 #include "core/model/lookup.h"
+#include "core/rt/log.h"
 #include "core/server/peer/peer.h"
 #include "core/server/peer/req.h"
 #include "core/server/server.h"
@@ -27,8 +28,13 @@ PMIx_server_generate_locality_string(const pmix_cpuset_t *cpuset, char **localit
         return PMIX_ERR_INIT;
     if (!cpuset || !locality)
         return PMIX_ERR_BAD_PARAM;
-    if (!px_source_is_hwloc(cpuset->source))
+    if (!px_source_is_hwloc(cpuset->source)) {
+        px_log(PX_LOG_WARN, "topology",
+               "cannot make a locality: this library does not support the source of the "
+               "cpuset (got %s, expected hwloc)",
+               cpuset->source ? cpuset->source : "none");
         return PMIX_ERR_NOT_SUPPORTED;
+    }
     rc = px_node_topology(&node);
     return rc ? rc : px_locality_text(node.topology, cpuset->bitmap, locality);
 }

@@ -60,6 +60,7 @@ struct px_peer {
     bool finalized, gone;
     bool commit_failed; /* since the last collective that has answered it */
     bool tool;          /* has no struct px_local */
+    uint64_t refused;   /* commands whose refusal the log has */
     uint64_t inode;     /* of the socket at its end; 0: not known */
     struct px_cleanup_proc *cleanup; /* the process that it is */
     struct px_list interests; /* events it has registered for: event/on_event.c */

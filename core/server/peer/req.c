@@ -9,6 +9,7 @@
 #include "core/rt/process.h"
 #include "core/server/peer/peer.h"
 #include "core/server/server.h"
+#include "core/server/upcall/server_forward.h"
 
 /* ---- arguments ------------------------------------------------------------------- */
 
@@ -41,6 +42,23 @@ void px_req_drop(struct px_req *req)
     px_charge_end(&req->charge);
     px_peer_unref(req->peer);
     free(req);
+}
+
+void px_req_refused(struct px_req *req, const char *reason)
+{
+    const struct px_forward *f = req->rpc ? req->rpc->forward : NULL;
+    const pmix_proc_t *proc = &req->peer->proc;
+    const uint64_t bit = 1ull << req->op % 64;
+
+    if (req->peer->refused & bit)
+        return;
+    req->peer->refused |= bit;
+    if (f)
+        px_log(PX_LOG_WARN, "server", "cannot serve %s of %s.%u: %s", f->function,
+               proc->nspace, proc->rank, reason);
+    else
+        px_log(PX_LOG_WARN, "server", "cannot serve command %u of %s.%u: %s", req->op,
+               proc->nspace, proc->rank, reason);
 }
 
 /* Since the request was made the process may have become the client of another server,

@@ -69,6 +69,8 @@ void px_req_done(struct px_req *req, pmix_status_t status);
 /* Replies with success in the next message to the client, which does not wait for the
  * reply, and ends the request. */
 void px_req_done_meanwhile(struct px_req *req);
+/* Logs the reason of PMIX_ERR_NOT_SUPPORTED, once for each command of a peer. */
+void px_req_refused(struct px_req *req, const char *reason);
 /* Ends a request without a reply. */
 void px_req_drop(struct px_req *req);
 /* Starts a reply in the peer's codec, status packed first. */

@@ -42,6 +42,8 @@ static pmix_status_t handle(struct px_server *srv, struct px_req *req)
     }
     req->rpc = find_rpc(srv, req->op);
     rc = px_req_admit(req);
+    if (rc == PMIX_ERR_NOT_SUPPORTED)
+        px_req_refused(req, "this library does not support the request");
     if (!rc && !req->rpc->passing)
         rc = px_charge(&req->charge, req->peer,
                        REQUEST_B + (size_t)(req->in.end - req->in.pos));
@@ -51,10 +53,7 @@ static pmix_status_t handle(struct px_server *srv, struct px_req *req)
         return px_forward(srv, req);
     rc = req->rpc->handler(srv, req);
     if (rc == PMIX_ERR_NOT_SUPPORTED)
-        px_log(PX_LOG_INFO, "server",
-               "command %u of %s.%u is not supported by this "
-               "library",
-               req->op, peer->proc.nspace, peer->proc.rank);
+        px_req_refused(req, "this library does not support the request");
     return rc;
 }
 

@@ -51,9 +51,10 @@ static void on_answer(struct px_msg *msg)
 {
     struct px_upcall *u = PX_CONTAINER_OF(msg, struct px_upcall, msg);
 
-    if (u->function && u->status == PMIX_ERR_NOT_SUPPORTED)
-        px_log(PX_LOG_INFO, "server", "%s of %s.%u is not supported by the host",
-               u->function, u->proc.nspace, u->proc.rank);
+    if (u->function && !u->orphan && u->status == PMIX_ERR_NOT_SUPPORTED)
+        px_req_refused(u->arg, px_process.server && px_process.server->host
+                                   ? "the built-in host does not support the request"
+                                   : "the host does not support the request");
     if (!u->orphan)
         u->fn(u->arg, u);
     px_upcall_drop(u);

@@ -195,7 +195,8 @@ static pmix_status_t leave(bool nb)
     X(PMIx_tool_connect_to_server, PMIx_tool_connect_to_server(NULL, in, 1))     \
     X(PMIx_tool_set_server, PMIx_tool_set_server(&me, in, 1))
 
-/* Functions without a row: infos are data, or the function is not there under this host. */
+/* Functions without a row: infos are data for who receives them (the infos of an event, and
+ * qualifiers of a query, go to handlers and to the host as they come), or the host decides. */
 static const char *const others[] = {
     "PMIx_Publish",
     "PMIx_Publish_nb",

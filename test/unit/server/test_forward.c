@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests that go to the host, as a table: each arrives whole, with the user that the connection
  * proves whatever was claimed, and its answer comes back. Then what is special about some. */
+#include "../rt/rt_test.h"
+
 #include "core/base/str.h"
 #include "core/rt/process.h"
 #include "core/server/peer/peer.h"
@@ -652,6 +654,48 @@ PX_TEST(the_newer_form_of_a_slot_is_used_where_it_is_there)
     restart(&alone);
     ok(ask(one, PX_OP_LOG, NULL));
     ck_assert_uint_eq(host_calls("log2"), 3);
+}
+
+/* ---- refusals ------------------------------------------------------------------------------ */
+
+/* By the host, by a host without the function, by the library, by no component: one line each. */
+PX_TEST(who_refuses_a_request_is_logged_once_for_each_peer)
+{
+    const pmix_server_module_t none = {0};
+    static const struct {
+        uint8_t op;
+        bool has_function;
+        const char *line;
+    } rows[] = {
+        {PX_OP_GET_CREDENTIAL, true,
+         "cannot serve PMIx_Get_credential of job.0: the host does not support the request"},
+        {PX_OP_GET_CREDENTIAL, false,
+         "cannot serve PMIx_Get_credential of job.0: the host has no function for that"},
+        {PX_OP_GROUP_CONSTRUCT, true,
+         "of job.0: this library does not support the request"},
+        {PX_OP_FABRIC_REGISTER, false,
+         "cannot serve PMIx_Fabric_register of job.0: the host has no function for that, "
+         "and no component of pnet supports the request"},
+    };
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        host.how = HOST_INSIDE;
+        host.status = PMIX_SUCCESS;
+        restart(rows[i].has_function ? &host_module : &none);
+        host.how = HOST_ERROR;
+        host.status = PMIX_ERR_NOT_SUPPORTED;
+        struct rt_capture c = rt_capture_begin();
+        for (int k = 0; k < 3; k++)
+            fails(raw_request(k == 2 ? two : one,
+                              rows[i].op == PX_OP_GROUP_CONSTRUCT
+                                  ? raw_begin(rows[i].op)
+                                  : sound(rows[i].op),
+                              NULL),
+                  NOT_SUPPORTED);
+        PX_AUTOFREE char *text = rt_capture_end(&c);
+        ck_assert_msg(rt_count(text, rows[i].line) == 1, "%s", text);
+        ck_assert_int_eq(rt_count(text, "\n"), 2); /* of job.0, of job.1 */
+    }
 }
 
 /* ---- publish and lookup ------------------------------------------------------------------- */
