@@ -164,6 +164,10 @@ static pmix_status_t deliver(struct px_server *srv PX_UNUSED,
 {
     PX_AUTO(read_all) all = {0};
     struct px_err err = {0};
+
+    /* Every component that takes inventories has got this one. */
+    if (!px_served_at(offsetof(struct px_pnet_ops, deliver_inventory)))
+        return PMIX_SUCCESS;
     pmix_status_t rc = read_inventories(&op->api.args.info, &all, &err);
     size_t n;
     const struct px_module *m = px_modules("pnet", &n);
@@ -200,7 +204,6 @@ PX_EXPORT pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size_t
 
     if (!rc)
         rc = submit(&op, ninfo > 0 && (directives || !ndirs),
-                    "PMIx_server_deliver_inventory",
-                    px_served_at(offsetof(struct px_pnet_ops, deliver_inventory)));
+                    "PMIx_server_deliver_inventory", true);
     return px_server_answer(rc, cbfunc);
 }
