@@ -402,7 +402,7 @@ pmix_status_t px_notify_deliver_own(struct px_notify *n, pmix_status_t code,
 {
     PX_AUTO(px_infos) copy = {0};
     bool may_keep = range == PMIX_RANGE_PROC_LOCAL || range == PMIX_RANGE_CUSTOM ||
-                    !px_notify_has_server();
+                    !px_notify_has_server(n);
     pmix_status_t rc = n_info ? px_infos_add_copy(&copy, info, n_info) : PMIX_SUCCESS;
 
     return rc ? rc : take(n, code, source, range, &copy, may_keep);
