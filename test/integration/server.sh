@@ -108,6 +108,8 @@ t two_nodes_without_a_common_network two_networks ours ours ours
 for n in 1 2 3; do
     t "two_clusters_are_connected_$n" two_clusters "$n"
     t "connected_processes_of_two_nodes_$n" connected "$n" joint
+    [ "$n" = 1 ] || t "optional_process_of_another_node_$n" connected "$n" joint_ends optional
+    [ "$n" = 1 ] || t "process_of_another_node_may_end_$n" connected "$n" joint_ends early
     [ "$n" = 1 ] || t "dead_process_of_another_node_early_$n" connected "$n" joint_dead early
     [ "$n" = 1 ] || t "dead_process_of_another_node_late_$n" connected "$n" joint_dead late
 done
