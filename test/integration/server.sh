@@ -108,10 +108,11 @@ t two_nodes_without_a_common_network two_networks ours ours ours
 for n in 1 2 3; do
     t "two_clusters_are_connected_$n" two_clusters "$n"
     t "connected_processes_of_two_nodes_$n" connected "$n" joint
-    [ "$n" = 1 ] || t "optional_process_of_another_node_$n" connected "$n" joint_ends optional
-    [ "$n" = 1 ] || t "process_of_another_node_may_end_$n" connected "$n" joint_ends early
-    [ "$n" = 1 ] || t "dead_process_of_another_node_early_$n" connected "$n" joint_dead early
-    [ "$n" = 1 ] || t "dead_process_of_another_node_late_$n" connected "$n" joint_dead late
+    t "optional_process_of_another_node_$n" connected "$n" joint_ends optional
+    t "process_of_another_node_may_end_$n" connected "$n" joint_ends early
+    t "process_of_another_node_ends_$n" connected "$n" joint_ends error
+    t "dead_process_of_another_node_early_$n" connected "$n" joint_dead early
+    t "dead_process_of_another_node_late_$n" connected "$n" joint_dead late
 done
 t debian_server_gives_no_namespace foreign_server
 t two_nodes_with_debian_clients two_nodes debian ours ours debian

@@ -23,6 +23,10 @@
 #define BIGGEST   (64u << 20)
 #define WAIT_S    60
 
+/* Of RFC 0003, which release 4.2 does not have */
+#define EARLY_TERM_ALLOWED "pmix.joint.early"
+#define CONNECT_OPTIONAL   "pmix.joint.opt"
+
 enum kind { FENCE = 1, ASK, TELL, PUBLISH, EVENT, LAUNCH, DONE };
 
 struct head {
@@ -57,7 +61,10 @@ static struct {
     bool of_clusters;
     pthread_mutex_t lock;
     struct part *parts;
-    volatile int other_done;
+    bool may_end;              /* the last connect lets members end */
+    int n_joined;              /* namespaces that all have connected to */
+    int n_left[MAX_RANKS * 2]; /* by each rank */
+    volatile int other_done;   /* no process is left there */
 } node = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- between the nodes ----------------------------------------------------------- */
@@ -146,6 +153,36 @@ static void complete(struct part *own, struct part *other)
     free(other);
 }
 
+/* What a node without processes contributes: nothing, or the failure. */
+static struct part *absent_part(void)
+{
+    struct part *part = host_alloc(sizeof *part);
+
+    *part = (struct part){.status = node.may_end ? PMIX_SUCCESS
+                                                 : PMIX_ERR_LOST_CONNECTION};
+    return part;
+}
+
+/* The other node has no process any more: nobody comes who is still awaited. */
+static void settle_parts(void)
+{
+    struct part *part, *next;
+
+    pthread_mutex_lock(&node.lock);
+    node.other_done = 1;
+    part = node.parts;
+    node.parts = NULL;
+    pthread_mutex_unlock(&node.lock);
+    for (; part; part = next) {
+        next = part->next;
+        part->next = NULL;
+        if (part->cb)
+            complete(part, absent_part());
+        else
+            keep_part(part);
+    }
+}
+
 static void add_part(const struct head *h, const char *data, pmix_modex_cbfunc_t cb,
                      void *cbdata)
 {
@@ -159,6 +196,8 @@ static void add_part(const struct head *h, const char *data, pmix_modex_cbfunc_t
         memcpy(part->data, data, n);
     pthread_mutex_lock(&node.lock);
     match = take_part(h->signature, cb == NULL);
+    if (!match && cb && node.other_done)
+        match = absent_part();
     if (!match)
         keep_part(part);
     pthread_mutex_unlock(&node.lock);
@@ -220,13 +259,23 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t n_procs,
 struct ending {
     pmix_op_cbfunc_t cb;
     void *cbdata;
+    bool joins; /* a namespace begins */
 };
+
+static bool has(const pmix_info_t info[], size_t n, const char *key)
+{
+    for (size_t i = 0; i < n; i++)
+        if (PMIX_CHECK_KEY(&info[i], key))
+            return true;
+    return false;
+}
 
 static void on_joined(pmix_status_t status, const char *data, size_t n, void *cbdata,
                       pmix_release_cbfunc_t release, void *release_data)
 {
     struct ending *e = cbdata;
 
+    node.n_joined += e->joins && status == PMIX_SUCCESS;
     e->cb(status, e->cbdata);
     release(release_data);
     free(e);
@@ -240,8 +289,10 @@ static pmix_status_t on_connect(const pmix_proc_t procs[], size_t n_procs,
     struct ending *e = host_alloc(sizeof *e);
     struct head h = {.kind = FENCE};
 
-    *e = (struct ending){cb, cbdata};
+    *e = (struct ending){cb, cbdata, false};
     sign(&h, "connect", procs, n_procs, info, n);
+    node.may_end = has(info, n, EARLY_TERM_ALLOWED) || has(info, n, CONNECT_OPTIONAL);
+    e->joins = has(info, n, PMIX_NSPACE);
     HOST_CHECK(!node.of_clusters || strstr(h.signature, " in connected-"));
     tell_other(&h, NULL);
     add_part(&h, NULL, on_joined, e);
@@ -265,6 +316,7 @@ static pmix_status_t on_disconnect(const pmix_proc_t procs[], size_t n_procs,
         return PMIX_ERR_INVALID_OPERATION;
     HOST_CHECK(n_procs == 1 && procs[0].rank < MAX_RANKS * 2u &&
                (identified || !node.of_clusters));
+    node.n_left[procs[0].rank]++;
     return PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -319,6 +371,33 @@ static void raise_event(const struct head *h, char *data)
     PMIX_INFO_FREE(info, n);
 }
 
+/* A member that ends without leaving is this host's to report, on both nodes. */
+static pmix_status_t on_ended(const pmix_proc_t *proc, void *object,
+                              pmix_op_cbfunc_t cb, void *cbdata)
+{
+    struct head h = {.kind = EVENT, .status = PMIX_ERR_INVALID_TERMINATION};
+    pmix_proc_t all;
+    pmix_data_array_t range = {.type = PMIX_PROC, .size = 1, .array = &all};
+    pmix_info_t info[2];
+    pmix_byte_object_t bytes;
+
+    if (!node.of_clusters && !node.may_end && node.n_left[proc->rank] < node.n_joined) {
+        h.proc = *proc;
+        PMIX_LOAD_PROCID(&all, proc->nspace, PMIX_RANK_WILDCARD);
+        PMIX_INFO_LOAD(&info[0], PMIX_EVENT_AFFECTED_PROC, proc, PMIX_PROC);
+        PMIX_INFO_LOAD(&info[1], PMIX_EVENT_CUSTOM_RANGE, &range, PMIX_DATA_ARRAY);
+        bytes = host_pack_infos(info, 2);
+        h.n = (uint32_t)bytes.size;
+        tell_other(&h, bytes.bytes);
+        HOST_GOOD(
+            PMIx_Notify_event(h.status, proc, PMIX_RANGE_CUSTOM, info, 2, NULL, NULL));
+        free(bytes.bytes);
+        PMIX_INFO_DESTRUCT(&info[0]);
+        PMIX_INFO_DESTRUCT(&info[1]);
+    }
+    return host_module.client_finalized(proc, object, cb, cbdata);
+}
+
 /* Functions that connected processes need. */
 static void add_connects(pmix_server_module_t *module)
 {
@@ -326,6 +405,7 @@ static void add_connects(pmix_server_module_t *module)
     module->disconnect = on_disconnect;
     module->publish = on_publish;
     module->notify_event = on_event;
+    module->client_finalized = on_ended;
 }
 
 /* Numbers of n ranks. */
@@ -432,7 +512,7 @@ static void *listen_to_other(void *unused)
             raise_event(&h, data);
             continue;
         case DONE:
-            node.other_done = 1;
+            settle_parts();
             break;
         }
         free(data);
