@@ -183,7 +183,7 @@ class Options(Case):
         self.assertEqual(paths["bindir"], os.path.dirname(INFO))
 
     def test_version_and_help(self):
-        self.assertRegex(self.run_info("--version"), r"\Apmix_info, Tenon \d.*\n\Z")
+        self.assertRegex(self.run_info("--version"), r"\Apmix_info, Tenon as PMIx \d.*, release \d.*\n\Z")
         self.assertEqual(self.run_info("-V"), self.run_info("--version"))
         self.assertRegex(self.run_info("--help"), r"\Ausage: pmix_info ")
         self.assertEqual(self.run_info("-h"), self.run_info("--help"))

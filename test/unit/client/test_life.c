@@ -7,6 +7,7 @@
 #include "core/client/client.h"
 #include "fake_server.h"
 #include "pmix_server.h"
+#include "pmix_version.h"
 #include "px_test.h"
 
 #include <pthread.h>
@@ -137,7 +138,7 @@ static void check_hello(void)
     ck_assert_uint_eq(fake.hello.proc.rank, 0);
     ck_assert_str_eq(fake.hello.dialect, "v41");
     ck_assert_str_eq(fake.hello.gds, "hash");
-    ck_assert_uint_eq(fake.hello.version.major, 4);
+    ck_assert_uint_eq(fake.hello.version.major, PMIX_VERSION_MAJOR);
     ck_assert_uint_eq(fake.hello.blob_len, 0);
     close(fd);
 }
