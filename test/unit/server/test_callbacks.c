@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls that a host makes in callbacks of each kind, and in its own functions (docs/callbacks.md). */
+#include "core/model/nspace.h"
 #include "core/base/str.h"
 #include "fake_host.h"
 #include "raw.h"
