@@ -373,21 +373,21 @@ static pmix_status_t pieces_to_runs(struct build *b)
     return rc;
 }
 
-/* Whether the new piece, of one n, goes on where that one ends, such that it can still
- * be told which of n and of reps a rank belongs to. */
-static bool piece_extend(struct px_map_piece *p, const struct px_map_piece *new)
+/* Extends p by a piece of one node if each rank still maps to one (n, rep). */
+static bool piece_extend(struct px_map_piece *p, const struct px_map_piece *piece)
 {
     uint64_t width = p->reps > 1 ? (uint64_t)(p->reps - 1) * p->outer + p->run : p->run;
 
-    if (p->n == 1 && p->reps == 1 && new->reps == 1 && p->base + p->run == new->base) {
-        p->run += new->run;
+    if (p->n == 1 && p->reps == 1 && piece->reps == 1 &&
+        p->base + p->run == piece->base) {
+        p->run += piece->run;
         return true;
     }
-    if (p->run != new->run || p->reps != new->reps || p->outer != new->outer ||
-        new->base <= p->base)
+    if (p->run != piece->run || p->reps != piece->reps || p->outer != piece->outer ||
+        piece->base <= p->base)
         return false;
-    uint32_t step = p->n == 1 ? new->base - p->base : p->step;
-    if (p->base + (uint64_t)p->n * step != new->base ||
+    uint32_t step = p->n == 1 ? piece->base - p->base : p->step;
+    if (p->base + (uint64_t)p->n * step != piece->base ||
         (width > step && (p->run > step || (uint64_t)p->n * step + p->run > p->outer)))
         return false;
     p->step = step;
@@ -402,27 +402,27 @@ static pmix_status_t add_pieces(struct build *b, uint32_t place)
     pmix_status_t rc = PMIX_SUCCESS;
 
     for (size_t i = 0, end; !rc && i < b->n_node; i = end) {
-        struct px_map_piece new = {place, s[i].first, s[i].n,    1,
-                                   1,     UINT32_MAX, UINT32_MAX};
+        struct px_map_piece piece = {place, s[i].first, s[i].n,    1,
+                                     1,     UINT32_MAX, UINT32_MAX};
         end = i + 1;
         if (end < b->n_node && s[end].first > s[i].first)
-            new.outer = s[end].first - s[i].first;
-        while (end < b->n_node &&
-               s[end].n == new.run &&s[end].first ==
-                   (uint64_t)s[end - 1].first + new.outer &&new.outer > new.run)
+            piece.outer = s[end].first - s[i].first;
+        while (end < b->n_node && s[end].n == piece.run &&
+               s[end].first == (uint64_t)s[end - 1].first + piece.outer &&
+               piece.outer > piece.run)
             end++;
-        new.reps = (uint32_t)(end - i);
-        new.outer = new.reps > 1 ? new.outer : UINT32_MAX;
-        place += new.reps *new.run;
-        if (b->n_pieces > 0 && piece_extend(&b->pieces[b->n_pieces - 1], &new))
+        piece.reps = (uint32_t)(end - i);
+        piece.outer = piece.reps > 1 ? piece.outer : UINT32_MAX;
+        place += piece.reps * piece.run;
+        if (b->n_pieces > 0 && piece_extend(&b->pieces[b->n_pieces - 1], &piece))
             continue;
         if (b->n_pieces < PX_MAP_MAX_PIECES && b->n_runs == 0) {
-            b->pieces[b->n_pieces++] = new;
+            b->pieces[b->n_pieces++] = piece;
             continue;
         }
         rc = pieces_to_runs(b);
-        for (; !rc && i < end; i++, new.place += new.run)
-            rc = add_run(b, new.place, s[i].first, new.run);
+        for (; !rc && i < end; i++, piece.place += piece.run)
+            rc = add_run(b, piece.place, s[i].first, piece.run);
     }
     return rc;
 }

@@ -55,9 +55,9 @@ static bool is_due(const struct px_cleanup_scope *s)
             (other->state == PX_CLEANUP_DUE || other->state == PX_CLEANUP_RUNS))
             return false;
     if (job->registry->stopping) {
-        PX_CLEANUP_EACH_PROC(job, p)
-        if (px_cleanup_waits_for(s, p->rank) && px_cleanup_proc_lives(p))
-            return false;
+        PX_CLEANUP_EACH_PROC (job, p)
+            if (px_cleanup_waits_for(s, p->rank) && px_cleanup_proc_lives(p))
+                return false;
         return true;
     }
     if (strcmp(job->nspace, job->registry->server->proc.nspace) == 0)
@@ -99,8 +99,8 @@ static void finished(struct px_cleanup *c)
 {
     void (*done)(void *arg) = c->done;
 
-    PX_CLEANUP_EACH_SCOPE(c, s)
-    c->left = c->left || (s->n_entries > 0 && !is_own(s));
+    PX_CLEANUP_EACH_SCOPE (c, s)
+        c->left = c->left || (s->n_entries > 0 && !is_own(s));
     c->done = NULL;
     c->server->part.session->settled = NULL;
     px_timer_free(px_take(&c->deadline));
@@ -159,9 +159,9 @@ static bool scope_start(struct px_cleanup_scope *s)
 
 static void start_next_of(struct px_cleanup *c, uid_t user)
 {
-    PX_CLEANUP_EACH_SCOPE(c, s)
-    if (s->state == PX_CLEANUP_DUE && user_of(s) == user && scope_start(s))
-        return;
+    PX_CLEANUP_EACH_SCOPE (c, s)
+        if (s->state == PX_CLEANUP_DUE && user_of(s) == user && scope_start(s))
+            return;
 }
 
 static void scope_run(struct px_cleanup_scope *s)
@@ -169,8 +169,8 @@ static void scope_run(struct px_cleanup_scope *s)
     struct px_cleanup *c = s->job->registry;
     unsigned n = 0;
 
-    PX_CLEANUP_EACH_SCOPE(c, other)
-    n += other->state == PX_CLEANUP_RUNS && user_of(other) == user_of(s);
+    PX_CLEANUP_EACH_SCOPE (c, other)
+        n += other->state == PX_CLEANUP_RUNS && user_of(other) == user_of(s);
     c->n_running++;
     if (n >= AT_ONCE)
         s->state = PX_CLEANUP_DUE;
@@ -274,8 +274,8 @@ static pmix_status_t answer(struct px_server *srv, const pmix_query_t *q PX_UNUS
 
     if (px_info_find(a->infos->v, a->infos->n, KEY))
         return PMIX_SUCCESS;
-    PX_CLEANUP_EACH_SCOPE(c, s)
-    n_scopes += !is_own(s) && s->n_entries > 0 && s->state != PX_CLEANUP_FAILED;
+    PX_CLEANUP_EACH_SCOPE (c, s)
+        n_scopes += !is_own(s) && s->n_entries > 0 && s->state != PX_CLEANUP_FAILED;
     for (size_t i = 0; !rc && i < PX_COUNT(rows); i++)
         rc = px_infos_add(&members, rows[i].key, rows[i].value, PMIX_UINT64);
     return rc ? rc : px_infos_add_array(a->infos, KEY, &members);

@@ -100,8 +100,7 @@ static void on_poll(void *arg)
     bool any = false;
 
     PX_LIST_EACH (&c->jobs, struct px_cleanup_job, job, link) {
-        PX_CLEANUP_EACH_PROC(job, p)
-        {
+        PX_CLEANUP_EACH_PROC (job, p) {
             if (p->polled && !px_cleanup_proc_lives(p))
                 px_cleanup_proc_free(p);
             else
@@ -150,9 +149,9 @@ static void watch(struct px_cleanup_proc *p)
 
 void px_cleanup_watch_procs(struct px_cleanup_scope *s)
 {
-    PX_CLEANUP_EACH_PROC(s->job, p)
-    if (px_cleanup_waits_for(s, p->rank))
-        watch(p);
+    PX_CLEANUP_EACH_PROC (s->job, p)
+        if (px_cleanup_waits_for(s, p->rank))
+            watch(p);
 }
 
 /* ---- which process it is --------------------------------------------------------- */
@@ -211,9 +210,9 @@ static void search(struct px_cleanup_job *job, struct px_cleanup_rank *payer)
     struct px_pidof *one;
     size_t n = 0, cap = 0;
 
-    PX_CLEANUP_EACH_PROC(job, p)
-    if (!p->pid && p->inode && (one = px_vec_add(&searches, &n, &cap)))
-        *one = (struct px_pidof){.proc = p, .inode = p->inode, .uid = p->uid};
+    PX_CLEANUP_EACH_PROC (job, p)
+        if (!p->pid && p->inode && (one = px_vec_add(&searches, &n, &cap)))
+            *one = (struct px_pidof){.proc = p, .inode = p->inode, .uid = p->uid};
     if (n == 0 || !payer)
         return;
     uint64_t now_ms = px_clock_ms(), left_us = now_ms - payer->searched_ms;
@@ -238,9 +237,10 @@ pmix_status_t px_cleanup_know_procs(struct px_cleanup_scope *s,
     pmix_status_t rc = PMIX_SUCCESS;
 
     search(s->job, payer);
-    PX_CLEANUP_EACH_PROC(s->job, p)
-    if (!rc && px_cleanup_waits_for(s, p->rank) && (s->n_entries == 0 || !p->recorded))
-        rc = px_cleanup_record_proc(s, p);
+    PX_CLEANUP_EACH_PROC (s->job, p)
+        if (!rc && px_cleanup_waits_for(s, p->rank) &&
+            (s->n_entries == 0 || !p->recorded))
+            rc = px_cleanup_record_proc(s, p);
     return rc;
 }
 

@@ -53,8 +53,8 @@ struct px_nspace *px_cleanup_nspace(const struct px_cleanup_job *job)
 
 static void job_free(struct px_cleanup_job *job)
 {
-    PX_CLEANUP_EACH_PROC(job, p)
-    px_cleanup_proc_free(p);
+    PX_CLEANUP_EACH_PROC (job, p)
+        px_cleanup_proc_free(p);
     PX_LIST_EACH (&job->ranks, struct px_cleanup_rank, r, link)
         free(r);
     px_list_remove(&job->link);
@@ -73,9 +73,9 @@ void px_cleanup_job_release(struct px_cleanup_job *job)
     PX_LIST_EACH (&job->ranks, struct px_cleanup_rank, r, link)
         if (r->n_paid > 0)
             return;
-    PX_CLEANUP_EACH_PROC(job, p)
-    if (p->n_conns > 0)
-        return;
+    PX_CLEANUP_EACH_PROC (job, p)
+        if (p->n_conns > 0)
+            return;
     job_free(job);
 }
 
@@ -294,14 +294,13 @@ void px_cleanup_record_done(const struct px_cleanup_scope *s)
 /* Entries move together. One that cannot be written fails the whole journal. */
 static void write_all(struct px_server *srv)
 {
-    PX_CLEANUP_EACH_SCOPE(srv->part.cleanup, s)
-    {
+    PX_CLEANUP_EACH_SCOPE (srv->part.cleanup, s) {
         uint32_t slot = 0;
 
         if (s->n_entries > 0)
-            PX_CLEANUP_EACH_PROC(s->job, p)
-        if (px_cleanup_waits_for(s, p->rank))
-            (void)px_cleanup_record_proc(s, p);
+            PX_CLEANUP_EACH_PROC (s->job, p)
+                if (px_cleanup_waits_for(s, p->rank))
+                    (void)px_cleanup_record_proc(s, p);
         PX_LIST_EACH (&s->entries, struct px_cleanup_entry, e, link) {
             struct px_journal_record r = e->r;
 
@@ -315,8 +314,7 @@ void px_cleanup_compact(struct px_cleanup *c)
 {
     if (!px_session_compact(c->server, write_all))
         return;
-    PX_CLEANUP_EACH_SCOPE(c, s)
-    {
+    PX_CLEANUP_EACH_SCOPE (c, s) {
         s->next_slot = 0;
         PX_LIST_EACH (&s->entries, struct px_cleanup_entry, e, link)
             e->r.slot = s->next_slot++;
@@ -340,8 +338,8 @@ pmix_status_t px_registry_init(struct px_cleanup *c, struct px_server *srv)
 
 void px_registry_fini(struct px_cleanup *c)
 {
-    PX_CLEANUP_EACH_SCOPE(c, s)
-    px_cleanup_scope_free(s);
+    PX_CLEANUP_EACH_SCOPE (c, s)
+        px_cleanup_scope_free(s);
     PX_LIST_EACH (&c->jobs, struct px_cleanup_job, job, link)
         job_free(job);
     px_map_fini(&c->index);

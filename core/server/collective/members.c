@@ -116,11 +116,11 @@ static void sort(const struct px_server *srv, pmix_proc_t *v, size_t *n, bool kn
 
 static pmix_proc_t *copy(const pmix_proc_t *v, size_t n)
 {
-    pmix_proc_t *new = malloc(n * sizeof(*new));
+    pmix_proc_t *copied = malloc(n * sizeof(*copied));
 
-    if (new)
-        memcpy(new, v, n * sizeof(*v));
-    return new;
+    if (copied)
+        memcpy(copied, v, n * sizeof(*v));
+    return copied;
 }
 
 void px_members_sort(const struct px_server *srv, pmix_proc_t *v, size_t *n)

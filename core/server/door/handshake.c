@@ -343,9 +343,8 @@ static void describe_job(const struct visit *v, const pmix_proc_t *name)
 
 void px_door_peer_gone(struct px_server *srv, struct px_peer *peer)
 {
-    struct px_nspace *ns = peer->tool
-                               ? px_nspace_find(srv->model, peer->proc.nspace)
-                               : NULL;
+    struct px_nspace *ns = peer->tool ? px_nspace_find(srv->model, peer->proc.nspace)
+                                      : NULL;
 
     if (!ns || !ns->of_tool || ns->hosted)
         return;

@@ -122,8 +122,8 @@ static void end_cursor(struct px_relay *relay, struct px_cursor *c, bool keep)
 {
     struct px_backlog *backlog = c->backlog;
 
-    px_cursor_free(c,
-                   keep && px_nspace_find(relay->server->model, backlog->source.nspace));
+    px_cursor_free(c, keep &&
+                          px_nspace_find(relay->server->model, backlog->source.nspace));
     px_deliveries_wake(relay, backlog);
     px_backlog_settle(backlog);
 }

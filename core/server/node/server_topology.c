@@ -29,10 +29,11 @@ PMIx_server_generate_locality_string(const pmix_cpuset_t *cpuset, char **localit
     if (!cpuset || !locality)
         return PMIX_ERR_BAD_PARAM;
     if (!px_source_is_hwloc(cpuset->source)) {
-        px_log(PX_LOG_WARN, "topology",
-               "cannot make a locality: this library does not support the source of the "
-               "cpuset (got %s, expected hwloc)",
-               cpuset->source ? cpuset->source : "none");
+        px_log(
+            PX_LOG_WARN, "topology",
+            "cannot make a locality: this library does not support the source of the "
+            "cpuset (got %s, expected hwloc)",
+            cpuset->source ? cpuset->source : "none");
         return PMIX_ERR_NOT_SUPPORTED;
     }
     rc = px_node_topology(&node);
