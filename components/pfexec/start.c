@@ -309,12 +309,12 @@ static pid_t fork_child(struct child *c, const struct px_pfexec_plan *plan)
 static pmix_status_t open_group(struct pfexec *p, int *members, struct px_err *err)
 {
     bool must = p->conf.cgroup == CGROUP_YES;
-    struct px_proc_stat st = {0};
+    struct px_osproc_stat st = {0};
 
     if (p->conf.cgroup == CGROUP_NO || (p->start_time && p->group < 0 && !must))
         return PMIX_SUCCESS;
     if (p->group < 0) {
-        p->start_time = px_proc_stat(getpid(), &st) ? st.start : 1;
+        p->start_time = px_osproc_stat(getpid(), &st) ? st.start : 1;
         p->group = px_group_make(getpid(), p->start_time);
     }
     if (p->group < 0) {

@@ -51,7 +51,7 @@ static inline void *px_fabric_job_get(struct px_list *jobs, const char *nspace,
                                     const pmix_info_t *info, size_t n, \
                                     px_pnet_add_fn add, void *arg)     \
     {                                                                  \
-        const struct px_pnet_job job = {.size = sizeof job,            \
+        const struct px_pnet_job job = {.size = sizeof(job),           \
                                         .nspace = nspace,              \
                                         .info = info,                  \
                                         .n_info = n,                   \

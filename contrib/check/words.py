@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plain words: no statement that begins with a relative pronoun, no pronoun of a person for a
-process, no comment over 88 columns (a row of a table of macros may be longer), in comments, messages and documents. Findings that stood
-when the rule came are counted per room and kind in words-allow.txt; a count may only shrink ("words.py --update
-ROOT" lowers the counts and never raises one)."""
+"""Plain words in comments, messages, identifiers and documents: no comment that begins with a word whose noun
+is elsewhere, no pronoun of a person for a process, no verb of people, no private word, no "is not" in the short form for "is not a X",
+no comment over 88 columns (a row of a table of macros may be longer). "words.py --list ROOT PREFIX..." prints the
+findings of some files."""
 import collections
 import os
 import re
@@ -11,15 +11,22 @@ import sys
 
 import common
 
-ALLOW = "contrib/check/words-allow.txt"
 COLUMNS = 88
-TREES = ("core", "components", "frameworks", "include", "contrib", "docs")
+TREES = ("core", "components", "frameworks", "include", "contrib", "docs", "test")
 FILES = ("README.md", "HACKING.md", "SECURITY.md", "CHANGELOG.md")
 PROSE = (".md", ".1", ".5", ".txt")
 # Put together from parts, so that this file passes.
 RELATIVE = re.compile(r"\b(Wh" r"o|Wh" r"at|Wh" r"oever|Wh" r"atever|Wh" r"ose)\b")
 PERSON = re.compile(r"\b(h" r"e|h" r"im|h" r"is|h" r"imself|some" r"body|no" r"body|any" r"body|"
                     r"every" r"body|who" r"ever)\b", re.IGNORECASE)
+# A comment says what a thing is or does; these begin a sentence whose noun is elsewhere.
+OPENING = re.compile(r"/\*+\s+(O" r"f|Th" r"at|Tho" r"se|Whe" r"ther|Whi" r"ch|Who" r"se|B" r"y|A" r"s|It" r"s|No" r"ne|"
+                     r"El" r"se|Wh" r"o|Wh" r"at)\b")
+VERBS = (r"tel" r"ls?|tol" r"d|tel" r"ling|hea" r"rs?|hea" r"rd|sa" r"ys?|sai" r"d|wis" r"h(?:es|ed)?|sea" r"ts?|sea" r"ted|"
+         r"patien" r"ce|suspici" r"ons?|linge" r"rs?|gif" r"ts?")
+VERB = re.compile(r"\b(%s)\b" % VERBS, re.IGNORECASE)
+IDENTIFIER = re.compile(r"(?:\b|_)(%s)(?=_|\b)" % VERBS, re.IGNORECASE)
+SHORT_NOT = re.compile(r"\b(?:is|are) n" r"o [a-z]")
 # A comment or a string; what is neither is skipped one character at a time.
 C_TEXT = re.compile(r"(?P<comment>/\*.*?\*/|//[^\n]*)|"
                     r"\"(?P<string>(?:\\.|[^\"\\\n])*)\"|'(?:\\.|[^'\\])'", re.DOTALL)
@@ -44,20 +51,35 @@ def is_question(text):
     return bool(mark) and mark.group() == "?"
 
 
+def in_code(text):
+    """The text without comments and strings, on the same lines."""
+    return C_TEXT.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
+
+
 def look(path, text):
     """(kind, line, what) of all that is wrong in a file."""
-    for line, words, _ in pieces(path, text):
+    is_c = path.endswith((".c", ".h", ".def"))
+    for line, words, comment in pieces(path, text):
+        kinds = [("person", PERSON), ("verb", VERB), ("short", SHORT_NOT)]
+        if comment and is_c:
+            kinds.append(("opening", OPENING))
         for m in RELATIVE.finditer(words):
             if not is_question(words[m.start():]):
                 yield "relative", line + words.count("\n", 0, m.start()), m.group()
-        for m in PERSON.finditer(words):
-            yield "person", line + words.count("\n", 0, m.start()), m.group()
-    if path.endswith((".c", ".h")):
-        inside = {n for line, words, comment in pieces(path, text) if comment
-                  for n in range(line, line + words.count("\n") + 1)}
-        for number, full in enumerate(text.split("\n"), 1):
-            if number in inside and len(full) > COLUMNS and not full.startswith("#define "):
-                yield "columns", number, "%d columns" % len(full)
+        for kind, pattern in kinds:
+            for m in pattern.finditer(words):
+                yield kind, line + words.count("\n", 0, m.start()), m.group()
+    if not is_c:
+        return
+    code = in_code(text)
+    for m in IDENTIFIER.finditer(code):
+        yield "identifier", code.count("\n", 0, m.start()) + 1, m.group(1)
+    inside = {n for line, words, comment in pieces(path, text) if comment
+              for n in range(line, line + words.count("\n") + 1)}
+    for number, full in enumerate(text.split("\n"), 1):
+        if number in inside and len(full) > COLUMNS and not full.startswith(("#define ", "\t")) \
+                and not path.startswith("test/"):
+            yield "columns", number, "%d columns" % len(full)
 
 
 def room_of(path):
@@ -75,32 +97,12 @@ def measure(root):
     return found
 
 
-def allowances(root):
-    entries = {}
-    for line in common.read(root, ALLOW).splitlines():
-        fields = line.split("#")[0].split()
-        if fields:
-            entries[fields[0], fields[1]] = int(fields[2])
-    return entries
-
-
 def check(root, _build):
-    allowed = allowances(root)
     violations = []
     for (room, kind), lines in sorted(measure(root).items()):
-        limit = allowed.get((room, kind), 0)
-        if len(lines) > limit:
-            violations += ["%s: %d of kind \"%s\", %d allowed:" % (room, len(lines), kind, limit)]
-            violations += ["  " + line for line in lines]
+        violations += ["%s: %d of kind \"%s\":" % (room, len(lines), kind)]
+        violations += ["  " + line for line in lines]
     return violations
-
-
-def update(root):
-    found = measure(root)
-    head = [line for line in common.read(root, ALLOW).splitlines() if line.startswith("#")]
-    rows = ["%s %s %d" % (room, kind, min(limit, len(found[room, kind])))
-            for (room, kind), limit in sorted(allowances(root).items()) if found[room, kind]]
-    common.write(root, ALLOW, "\n".join(head + rows) + "\n")
 
 
 def sample(root, _build):
@@ -125,7 +127,10 @@ def sample(root, _build):
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--update"]:
-        update(sys.argv[2])
+    if sys.argv[1:2] == ["--list"]:
+        for _, found_lines in sorted(measure(sys.argv[2]).items()):
+            for found_line in found_lines:
+                if found_line.startswith(tuple(sys.argv[3:])):
+                    print(found_line)
     else:
         common.main(check, sample)

@@ -13,15 +13,15 @@
 
 /* All zero is an open gate. Low half: readers that are inside, or just looking; high
  * half: how often it is closed. */
-struct px_gate {
+struct px_read_gate {
     atomic_uint state;
     uint64_t changes; /* the writer's: grows with each, so that it sees if any came */
 };
 
 #define PX_GATE_CLOSED 0x10000u /* once */
 
-/* True: inside, until px_gate_leave. */
-static inline bool px_gate_enter(struct px_gate *gate)
+/* True: inside, until px_read_gate_leave. */
+static inline bool px_read_gate_enter(struct px_read_gate *gate)
 {
     unsigned was = atomic_fetch_add_explicit(&gate->state, 1, memory_order_acquire);
 
@@ -32,19 +32,19 @@ static inline bool px_gate_enter(struct px_gate *gate)
 }
 
 /* For readers with no other way: enters as soon as it is open. Not the writer. */
-static inline void px_gate_await(struct px_gate *gate)
+static inline void px_read_gate_await(struct px_read_gate *gate)
 {
-    while (!px_gate_enter(gate))
+    while (!px_read_gate_enter(gate))
         sched_yield();
 }
 
-static inline void px_gate_leave(struct px_gate *gate)
+static inline void px_read_gate_leave(struct px_read_gate *gate)
 {
     atomic_fetch_sub_explicit(&gate->state, 1, memory_order_release);
 }
 
 /* The writer's thread; may be nested. Returns once all readers have left. */
-static inline void px_gate_close(struct px_gate *gate)
+static inline void px_read_gate_close(struct px_read_gate *gate)
 {
     const struct timespec pause = {.tv_nsec = 50000};
 
@@ -60,7 +60,7 @@ static inline void px_gate_close(struct px_gate *gate)
     }
 }
 
-static inline void px_gate_open(struct px_gate *gate)
+static inline void px_read_gate_open(struct px_read_gate *gate)
 {
     atomic_fetch_sub_explicit(&gate->state, PX_GATE_CLOSED, memory_order_release);
 }

@@ -43,12 +43,12 @@ static bool compose(const char *before, uint64_t number, const char *after, char
     return true;
 }
 
-bool px_proc_path(int64_t pid, const char *rest, char *out, size_t size)
+bool px_osproc_path(int64_t pid, const char *rest, char *out, size_t size)
 {
     return pid > 0 && compose("/proc/", (uint64_t)pid, rest, out, size);
 }
 
-bool px_proc_fd_path(int fd, char *out, size_t size)
+bool px_osproc_fd_path(int fd, char *out, size_t size)
 {
     char link[64];
 
@@ -62,7 +62,7 @@ bool px_proc_fd_path(int fd, char *out, size_t size)
     return true;
 }
 
-bool px_proc_read(const char *path, char *out, size_t size)
+bool px_osproc_read(const char *path, char *out, size_t size)
 {
     size_t have = 0;
     PX_AUTOCLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -101,10 +101,10 @@ static bool number(const char *s, uint64_t *out)
 
 /* The name may have spaces and brackets, and even look like the rest of the line: but
  * nothing after it has a bracket. */
-bool px_proc_stat_parse(const char *text, struct px_proc_stat *out)
+bool px_osproc_stat_parse(const char *text, struct px_osproc_stat *out)
 {
     const char *at = strrchr(text, ')');
-    struct px_proc_stat st = {0};
+    struct px_osproc_stat st = {0};
     uint64_t parent = 0, pgrp = 0, threads = 0;
 
     if (!at || at[1] != ' ')
@@ -131,36 +131,36 @@ bool px_proc_stat_parse(const char *text, struct px_proc_stat *out)
     return true;
 }
 
-bool px_proc_stat(int64_t pid, struct px_proc_stat *out)
+bool px_osproc_stat(int64_t pid, struct px_osproc_stat *out)
 {
     char path[64], text[STAT_B];
 
-    return px_proc_path(pid, "/stat", path, sizeof(path)) &&
-           px_proc_read(path, text, sizeof(text)) && px_proc_stat_parse(text, out);
+    return px_osproc_path(pid, "/stat", path, sizeof(path)) &&
+           px_osproc_read(path, text, sizeof(text)) && px_osproc_stat_parse(text, out);
 }
 
-bool px_proc_stat_ended(const struct px_proc_stat *st)
+bool px_osproc_stat_ended(const struct px_osproc_stat *st)
 {
     return (st->state == 'Z' && st->threads <= 1) || st->state == 'X';
 }
 
-bool px_proc_ended(int64_t pid, uint64_t start)
+bool px_osproc_ended(int64_t pid, uint64_t start)
 {
-    struct px_proc_stat st;
+    struct px_osproc_stat st;
 
     if (pid <= 0 || pid > INT32_MAX)
         return true;
-    if (!px_proc_stat(pid,
-                      &st)) /* without /proc, the kernel still says if there is one */
+    if (!px_osproc_stat(pid,
+                        &st)) /* without /proc, the kernel still says if there is one */
         return kill((pid_t)pid, 0) < 0 && errno == ESRCH;
-    return (start && st.start != start) || px_proc_stat_ended(&st);
+    return (start && st.start != start) || px_osproc_stat_ended(&st);
 }
 
 /* ---- marks ---------------------------------------------------------------------- */
 
 /* Every launcher below a launcher has the next lower level, as the limit of one that is
  * marked can only be made less. */
-uint64_t px_proc_mark(int64_t pid, uint64_t start, uint64_t limit)
+uint64_t px_osproc_rlimit_tag(int64_t pid, uint64_t start, uint64_t limit)
 {
     uint64_t level = limit >> MARK_BITS;
     uint64_t bits = start * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)pid;
@@ -174,15 +174,15 @@ uint64_t px_proc_mark(int64_t pid, uint64_t start, uint64_t limit)
     return (level - 1) << MARK_BITS | bits >> (64 - MARK_BITS);
 }
 
-bool px_proc_has_mark(int64_t pid, uint64_t mark)
+bool px_osproc_has_rlimit_tag(int64_t pid, uint64_t mark)
 {
     static const char label[] = "\nMax realtime timeout ";
     static const uint64_t bits = (UINT64_C(1) << MARK_BITS) - 1;
     char path[64], text[LIMITS_B];
     uint64_t hard;
 
-    if (!mark || !px_proc_path(pid, "/limits", path, sizeof(path)) ||
-        !px_proc_read(path, text, sizeof(text)))
+    if (!mark || !px_osproc_path(pid, "/limits", path, sizeof(path)) ||
+        !px_osproc_read(path, text, sizeof(text)))
         return false;
     const char *at = strstr(text, label);
     if (!at)

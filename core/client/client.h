@@ -20,8 +20,9 @@ struct px_tool;
 /* Connections of a client or tool, in px_client. The process lock guards the counts and
  * the role. The other members belong to the loop. */
 struct px_client_role {
-    struct px_list links;    /* of struct px_link */
-    struct px_link *primary; /* the link that px_client.channel uses; NULL: no server */
+    struct px_list links; /* of struct px_uplink */
+    struct px_uplink
+        *primary; /* the link that px_client.channel uses; NULL: no server */
     unsigned inits, tool_inits;
     enum px_role role; /* of the first init call */
     bool self_named;   /* a singleton, whose name no server knows */
@@ -63,7 +64,7 @@ pmix_status_t px_server_addr_connect(struct px_server_addr *c, uint64_t timeout_
 
 /* A connection to a server. A client has one, tools may have several. One of them is
  * primary: its channel is px_client.channel, which every call of the API uses. */
-struct px_link {
+struct px_uplink {
     struct px_list link; /* in px_client_role.links, in the order they were made */
     struct px_client *client;
     struct px_conn *conn;
@@ -76,23 +77,24 @@ struct px_link {
 };
 
 /* Takes c->fd. The first one becomes no primary by itself. */
-pmix_status_t px_link_open(struct px_client *client, struct px_server_addr *c,
-                           struct px_link **link);
+pmix_status_t px_uplink_open(struct px_client *client, struct px_server_addr *c,
+                           struct px_uplink **link);
 /* Fails what is pending there, closes, frees. */
-void px_link_close(struct px_link *link, pmix_status_t why);
+void px_uplink_close(struct px_uplink *link, pmix_status_t why);
 /* NULL: no server is primary. PMIX_ERR_NOT_SUPPORTED if values were put and not
  * committed that this server could not read. */
-pmix_status_t px_link_make_primary(struct px_client *client, struct px_link *link);
+pmix_status_t px_uplink_make_primary(struct px_client *client, struct px_uplink *link);
 /* rank WILDCARD: any of the namespace. NULL. */
-struct px_link *px_link_find(const struct px_client *client, const pmix_proc_t *server);
-struct px_channel *px_link_channel(struct px_link *link);
+struct px_uplink *px_uplink_find(const struct px_client *client,
+                               const pmix_proc_t *server);
+struct px_channel *px_uplink_channel(struct px_uplink *link);
 /* In any role; NULL: this server has gone. */
-struct px_channel *px_link_way_to(struct px_client *client, const pmix_proc_t *server);
+struct px_channel *px_uplink_way_to(struct px_client *client, const pmix_proc_t *server);
 
 /* Any thread that holds the process lock: tells the server that we leave, waits for
  * its answer as long as conf.finalize_timeout, closes. PMIX_ERR_NOT_FOUND: there is
  * no such link. */
-pmix_status_t px_link_leave(struct px_client *client, const pmix_proc_t *server);
+pmix_status_t px_uplink_leave(struct px_client *client, const pmix_proc_t *server);
 /* As well: fills servers with up to n of those connected, the primary one first;
  * returns how many there are. */
 size_t px_client_servers(struct px_client *client, pmix_proc_t *servers, size_t n);

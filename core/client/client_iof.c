@@ -144,7 +144,7 @@ static void on_deregister(struct px_api *api)
         return;
     }
     args.id = r->server_id;
-    up = px_link_way_to(api->client, &r->server);
+    up = px_uplink_way_to(api->client, &r->server);
     op->waits_for = 2;
     r->gone = on_gone;
     r->gone_arg = op;

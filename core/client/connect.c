@@ -176,10 +176,10 @@ static pmix_status_t make_hello(const struct px_server_addr *c, px_buf *out,
                           "no datastore that servers can send to");
     psec += i;
     ops = psec->component->ops;
-    px_str_copy(hello.psec, sizeof hello.psec, psec->component->name);
-    px_str_copy(hello.version_text, sizeof hello.version_text, TENON_CLAIMED_VERSION);
-    px_str_copy(hello.dialect, sizeof hello.dialect, c->codec.dialect->name);
-    px_str_copy(hello.gds, sizeof hello.gds, gds->component->name);
+    px_str_copy(hello.psec, sizeof(hello.psec), psec->component->name);
+    px_str_copy(hello.version_text, sizeof(hello.version_text), TENON_CLAIMED_VERSION);
+    px_str_copy(hello.dialect, sizeof(hello.dialect), c->codec.dialect->name);
+    px_str_copy(hello.gds, sizeof(hello.gds), gds->component->name);
     rc = ops->create(psec->self, &hello.cred, &hello.cred_len);
     if (!rc && c->flag != PX_FLAG_CLIENT)
         rc = describe(c, &hello);
@@ -205,7 +205,7 @@ static pmix_status_t add_question(const struct px_server_addr *c, px_buf *out)
         return w.status;
     px_frame_encode(
         header, &(struct px_frame){.tag = PX_TAG_FIRST, .nbytes = (uint32_t)w.buf.len});
-    pmix_status_t rc = px_buf_add(out, header, sizeof header);
+    pmix_status_t rc = px_buf_add(out, header, sizeof(header));
     return rc ? rc : px_buf_add(out, w.buf.data, w.buf.len);
 }
 
@@ -236,7 +236,7 @@ static pmix_status_t check_status(uint32_t word, struct px_err *err)
 static pmix_status_t take_proc(pmix_proc_t *to, const pmix_proc_t *from,
                                struct px_err *err)
 {
-    if (!from->nspace[0] || !memchr(from->nspace, '\0', sizeof from->nspace))
+    if (!from->nspace[0] || !memchr(from->nspace, '\0', sizeof(from->nspace)))
         return no_server(err);
     *to = *from;
     to->rank = ntohl(from->rank);
@@ -254,9 +254,9 @@ static pmix_status_t tool_answer(struct px_server_addr *c, int fd, uint64_t dead
     } answer;
     bool named = c->flag != PX_FLAG_TOOL_NEEDS_ID &&
                  c->flag != PX_FLAG_LAUNCHER_NEEDS_ID;
-    size_t skip = named ? sizeof answer.self : 0;
+    size_t skip = named ? sizeof(answer.self) : 0;
     pmix_proc_t self = c->self, server;
-    pmix_status_t rc = px_fd_read_all(fd, (char *)&answer + skip, sizeof answer - skip,
+    pmix_status_t rc = px_fd_read_all(fd, (char *)&answer + skip, sizeof(answer) - skip,
                                       deadline);
 
     if (rc)
@@ -283,14 +283,14 @@ static pmix_status_t shake(struct px_server_addr *c, int fd, const px_buf *hello
     pmix_status_t rc = px_fd_write_all(fd, hello->data, hello->len, deadline);
 
     if (!rc)
-        rc = px_fd_read_all(fd, &word, sizeof word, deadline);
+        rc = px_fd_read_all(fd, &word, sizeof(word), deadline);
     rc = rc ? broken_off(err, rc) : check_status(word, err);
     if (rc)
         return rc;
     if (c->flag != PX_FLAG_CLIENT) {
         rc = tool_answer(c, fd, deadline, err);
     } else {
-        if (px_fd_read_all(fd, &word, sizeof word, deadline))
+        if (px_fd_read_all(fd, &word, sizeof(word), deadline))
             rc = px_err_set(err, PMIX_ERR_UNREACH,
                             "the server broke the handshake off");
         c->pindex = ntohl(word);

@@ -83,7 +83,7 @@ struct meeting {
 static void on_bell(struct px_call *call, void *arg)
 {
     struct meeting *f = arg;
-    const struct px_bell *bell = px_store_bell(&f->op.client->model->own->store);
+    const struct px_fence_futex *bell = px_store_bell(&f->op.client->model->own->store);
 
     if (!bell || bell->id != f->id)
         return;
@@ -102,7 +102,7 @@ static bool sleep_by_bell(struct px_api *op, const struct px_args *args)
     struct px_client *client = op->client;
     struct px_channel *up = &client->channel;
     const struct px_stores *store = &client->model->own->store;
-    const struct px_bell *bell;
+    const struct px_fence_futex *bell;
     struct meeting *f = PX_CONTAINER_OF(op, struct meeting, op);
     px_writer w;
 

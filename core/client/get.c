@@ -72,7 +72,7 @@ static pmix_status_t get_all(const struct px_nspace *ns, pmix_rank_t rank,
         rc = px_value_inflate(&infos.v[i].value);
     if (!rc && infos.n == 0)
         rc = PMIX_ERR_NOT_FOUND;
-    array = rc ? NULL : malloc(sizeof *array);
+    array = rc ? NULL : malloc(sizeof(*array));
     if (!array) {
         px_infos_cleanup(&infos);
         return rc ? rc : PMIX_ERR_NOMEM;
@@ -103,7 +103,7 @@ static pmix_status_t deliver(pmix_value_t *v, pmix_value_t **to)
 {
     pmix_status_t rc = px_value_is_compressed(v) ? px_value_inflate(v) : PMIX_SUCCESS;
 
-    if (!rc && !*to && !(*to = malloc(sizeof **to)))
+    if (!rc && !*to && !(*to = malloc(sizeof(**to))))
         rc = PMIX_ERR_NOMEM;
     if (rc)
         px_type_destruct(PMIX_VALUE, v);
@@ -347,7 +347,7 @@ static pmix_status_t send(struct asking *a, struct get_op *op, bool is_try)
     static const bool yes = true;
     struct px_args args = op->api.args;
     PX_AUTO(px_infos) info = {0};
-    struct asked *r = calloc(1, sizeof *r);
+    struct asked *r = calloc(1, sizeof(*r));
     pmix_status_t rc = r ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
     args.nspace = a->proc.nspace;
@@ -455,7 +455,7 @@ static void on_patience(void *arg)
 
 static struct asking *asking_create(struct px_client *client, const pmix_proc_t *proc)
 {
-    struct asking *a = calloc(1, sizeof *a);
+    struct asking *a = calloc(1, sizeof(*a));
 
     if (!a)
         return NULL;
@@ -670,5 +670,5 @@ PX_EXPORT pmix_status_t PMIx_Get_nb(const pmix_proc_t *proc, const char key[],
     op.api.finish = finish_get;
     op.api.cbdata = cbdata;
     op.cb = cbfunc;
-    return px_api_post(&op.api, sizeof op);
+    return px_api_post(&op.api, sizeof(op));
 }

@@ -28,14 +28,14 @@ static void forget_group(struct px_client *client, const char *name)
 static pmix_status_t keep_group(struct px_client *client, const char *name,
                                 const pmix_proc_t *procs, size_t n)
 {
-    struct px_group *g = calloc(1, sizeof *g + n * sizeof *procs);
+    struct px_group *g = calloc(1, sizeof(*g) + n * sizeof(*procs));
 
     if (!g)
         return PMIX_ERR_NOMEM;
-    px_str_copy(g->name, sizeof g->name, name);
+    px_str_copy(g->name, sizeof(g->name), name);
     g->n_procs = n;
     if (n)
-        memcpy(g->procs, procs, n * sizeof *procs);
+        memcpy(g->procs, procs, n * sizeof(*procs));
     forget_group(client, name);
     px_list_append(&client->groups, &g->link);
     return PMIX_SUCCESS;

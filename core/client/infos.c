@@ -316,7 +316,7 @@ PX_EXPORT void PMIx_Heartbeat(void)
     const struct px_api op = {.start = on_heartbeat};
 
     (void)px_api_post(&op,
-                      sizeof op); /* one that is lost is like one that comes late */
+                      sizeof(op)); /* one that is lost is like one that comes late */
 }
 
 /* ---- credentials: made by the host, and checked by it ---------------------------- */
@@ -380,7 +380,7 @@ PX_EXPORT pmix_status_t PMIx_Get_credential_nb(const pmix_info_t info[], size_t 
                                  .cbdata = cbdata},
                          .made_cb = cbfunc};
 
-    return px_api_post(&op.api, sizeof op);
+    return px_api_post(&op.api, sizeof(op));
 }
 
 /* This callback has no release function: the results end with it. */
@@ -419,7 +419,7 @@ PX_EXPORT pmix_status_t PMIx_Validate_credential_nb(const pmix_byte_object_t *cr
     op.api.finish = finish_checked;
     op.api.cbdata = cbdata;
     op.api.invalid |= !cbfunc;
-    return px_api_post(&op.api, sizeof op);
+    return px_api_post(&op.api, sizeof(op));
 }
 
 /* ---- fabrics: the caller's object keeps the host's description of one ------------ */
@@ -509,7 +509,7 @@ static pmix_status_t post_fabric(struct fabric_op op, pmix_op_cbfunc_t cb, void 
 {
     op.api.cb = cb;
     op.api.cbdata = cbdata;
-    return px_api_post(&op.api, sizeof op);
+    return px_api_post(&op.api, sizeof(op));
 }
 
 PX_EXPORT void PMIx_Fabric_construct(pmix_fabric_t *fabric)
@@ -569,7 +569,7 @@ PX_EXPORT pmix_status_t PMIx_Fabric_deregister(pmix_fabric_t *fabric)
                               .args.id = fabric ? fabric->index : SIZE_MAX,
                               .invalid = !fabric};
     pmix_status_t rc = px_process.server && op.args.id != SIZE_MAX
-                           ? px_api_post(&op, sizeof op)
+                           ? px_api_post(&op, sizeof(op))
                            : px_api_check(&op);
 
     if (rc)

@@ -97,15 +97,15 @@ static void on_job_info(void *arg, pmix_status_t status, px_reader *reply)
 static void on_no_answer(void *arg)
 {
     struct px_start *c = arg;
-    struct px_link *link = px_link_find(c->client, &c->addr.uri.server);
+    struct px_uplink *link = px_uplink_find(c->client, &c->addr.uri.server);
 
     if (link)
-        px_link_close(link, PMIX_ERR_TIMEOUT);
+        px_uplink_close(link, PMIX_ERR_TIMEOUT);
 }
 
-static pmix_status_t ask_for_job(struct px_start *c, struct px_link *link)
+static pmix_status_t ask_for_job(struct px_start *c, struct px_uplink *link)
 {
-    struct px_channel *up = px_link_channel(link);
+    struct px_channel *up = px_uplink_channel(link);
     px_writer w;
 
     c->timer = px_timer_create(c->client->loop, on_no_answer, c);
@@ -121,15 +121,15 @@ static void on_start(struct px_call *call, void *args)
     struct px_start *c = args;
     struct px_client *client = c->client;
     struct px_model *m = client->model;
-    struct px_link *link = NULL;
+    struct px_uplink *link = NULL;
     pmix_status_t rc = m->own ? PMIX_SUCCESS : px_model_set_self(m, &c->addr.self);
 
     c->call = call;
     c->was_alone = client->standalone;
     if (!rc)
-        rc = px_link_open(client, &c->addr, &link);
+        rc = px_uplink_open(client, &c->addr, &link);
     if (!rc && c->primary)
-        rc = px_link_make_primary(client, link);
+        rc = px_uplink_make_primary(client, link);
     if (!rc && client->role->self_named && c->addr.flag == PX_FLAG_CLIENT) {
         /* A server of OpenPMIx cannot answer the question for the job. */
         rc = c->was_alone ? PMIX_SUCCESS : be_job_of_one(m, &c->err);
@@ -139,7 +139,7 @@ static void on_start(struct px_call *call, void *args)
             return;
     }
     if (rc && link)
-        px_link_close(link, rc);
+        px_uplink_close(link, rc);
     started(c, rc);
 }
 
@@ -180,8 +180,8 @@ static void on_stop(struct px_call *call, void *args)
 {
     struct px_client *client = args;
 
-    PX_LIST_EACH (&client->role->links, struct px_link, l, link)
-        px_link_close(l, PMIX_ERR_UNREACH);
+    PX_LIST_EACH (&client->role->links, struct px_uplink, l, link)
+        px_uplink_close(l, PMIX_ERR_UNREACH);
     client->receivers->shows_unasked = false;
     px_map_fini(&client->put_alone);
     if (client->own.send && px_role_serve_self(client))
@@ -345,7 +345,7 @@ static void leave_all(struct px_client *client, const pmix_info_t *info, size_t 
         px_info_flag(info, n_info, PMIX_EMBED_BARRIER))
         (void)PMIx_Fence(NULL, 0, NULL, 0);
     while (px_client_servers(client, &any, 1))
-        (void)px_link_leave(client, &any);
+        (void)px_uplink_leave(client, &any);
 }
 
 pmix_status_t px_client_finalize(enum px_role role, px_call_fn before_last,

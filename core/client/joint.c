@@ -104,7 +104,7 @@ PX_EXPORT pmix_status_t PMIx_Connect_nspace_nb(const pmix_proc_t procs[], size_t
         .cb = cbfunc};
     pmix_status_t rc = make(&op, procs, nprocs, info, ninfo, &infos);
 
-    return rc ? rc : px_api_post(&op.api, sizeof op);
+    return rc ? rc : px_api_post(&op.api, sizeof(op));
 }
 
 /* ---- leaving --------------------------------------------------------------------- */

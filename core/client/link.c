@@ -13,7 +13,7 @@
 
 /* ---- frames ---------------------------------------------------------------------- */
 
-struct px_channel *px_link_channel(struct px_link *link)
+struct px_channel *px_uplink_channel(struct px_uplink *link)
 {
     struct px_client *client = link->client;
 
@@ -41,9 +41,9 @@ static pmix_status_t on_event(struct px_client *client, px_reader *r)
 
 static void on_frame(void *arg, const struct px_frame *frame, const uint8_t *payload)
 {
-    struct px_link *link = arg;
+    struct px_uplink *link = arg;
     struct px_client *client = link->client;
-    struct px_channel *up = px_link_channel(link);
+    struct px_channel *up = px_uplink_channel(link);
     pmix_status_t rc;
     px_reader r;
 
@@ -72,11 +72,11 @@ static void on_frame(void *arg, const struct px_frame *frame, const uint8_t *pay
 
 static void on_lost(void *arg, pmix_status_t why PX_UNUSED)
 {
-    struct px_link *link = arg;
+    struct px_uplink *link = arg;
     struct px_client *client = link->client;
     pmix_proc_t server = link->server;
 
-    px_link_close(link, PMIX_ERR_LOST_CONNECTION);
+    px_uplink_close(link, PMIX_ERR_LOST_CONNECTION);
     (void)px_notify_deliver(client->notify, PMIX_ERR_LOST_CONNECTION, &server,
                             PMIX_RANGE_PROC_LOCAL, NULL, 0);
 }
@@ -86,7 +86,7 @@ static const struct px_conn_ops conn_ops = {
 
 static pmix_status_t send_frame(void *ctx, uint32_t tag, px_buf *payload)
 {
-    struct px_link *link = ctx;
+    struct px_uplink *link = ctx;
 
     if (link->asked) {
         link->asked = false;
@@ -99,17 +99,17 @@ static pmix_status_t send_frame(void *ctx, uint32_t tag, px_buf *payload)
 /* Reads again, as the receivers of output have room. */
 static void resume(void *arg)
 {
-    struct px_link *link = arg;
+    struct px_uplink *link = arg;
 
     px_conn_pause(link->conn, false);
 }
 
 /* ---- life ------------------------------------------------------------------------ */
 
-pmix_status_t px_link_open(struct px_client *client, struct px_server_addr *c,
-                           struct px_link **out)
+pmix_status_t px_uplink_open(struct px_client *client, struct px_server_addr *c,
+                           struct px_uplink **out)
 {
-    struct px_link *link = calloc(1, sizeof *link);
+    struct px_uplink *link = calloc(1, sizeof(*link));
     pmix_status_t rc;
 
     if (!link)
@@ -139,7 +139,7 @@ pmix_status_t px_link_open(struct px_client *client, struct px_server_addr *c,
     return PMIX_SUCCESS;
 }
 
-void px_link_close(struct px_link *link, pmix_status_t why)
+void px_uplink_close(struct px_uplink *link, pmix_status_t why)
 {
     struct px_client *client = link->client;
     struct px_channel up;
@@ -148,7 +148,7 @@ void px_link_close(struct px_link *link, pmix_status_t why)
     px_conn_destroy(link->conn);
     px_iof_receivers_flush(client->receivers, &link->server);
     if (client->role->primary == link)
-        (void)px_link_make_primary(client, NULL);
+        (void)px_uplink_make_primary(client, NULL);
     px_list_remove(&link->link);
     /* Last, and out of sight: a call that fails may start another one. */
     up = link->up;
@@ -156,19 +156,20 @@ void px_link_close(struct px_link *link, pmix_status_t why)
     px_channel_fail(&up, why);
 }
 
-struct px_channel *px_link_way_to(struct px_client *client, const pmix_proc_t *server)
+struct px_channel *px_uplink_way_to(struct px_client *client, const pmix_proc_t *server)
 {
-    struct px_link *link;
+    struct px_uplink *link;
 
     if (px_proc_same(&client->channel.server, server))
         return &client->channel;
-    link = client->role ? px_link_find(client, server) : NULL;
-    return link ? px_link_channel(link) : NULL;
+    link = client->role ? px_uplink_find(client, server) : NULL;
+    return link ? px_uplink_channel(link) : NULL;
 }
 
-struct px_link *px_link_find(const struct px_client *client, const pmix_proc_t *server)
+struct px_uplink *px_uplink_find(const struct px_client *client,
+                               const pmix_proc_t *server)
 {
-    PX_LIST_EACH (&client->role->links, struct px_link, l, link)
+    PX_LIST_EACH (&client->role->links, struct px_uplink, l, link)
         if (px_proc_match(&l->server, server))
             return l;
     return NULL;
@@ -188,7 +189,7 @@ static pmix_status_t adopt_codec(struct px_client *client, struct px_codec codec
 }
 
 /* Stores the name and the address of the server, which programs may ask for. */
-static pmix_status_t note_server(struct px_model *m, const struct px_link *link)
+static pmix_status_t note_server(struct px_model *m, const struct px_uplink *link)
 {
     PX_AUTOFREE char *uri = px_strf("%s.%u;%s", link->server.nspace, link->server.rank,
                                     link->address);
@@ -214,7 +215,7 @@ static pmix_status_t note_server(struct px_model *m, const struct px_link *link)
     return rc;
 }
 
-pmix_status_t px_link_make_primary(struct px_client *client, struct px_link *link)
+pmix_status_t px_uplink_make_primary(struct px_client *client, struct px_uplink *link)
 {
     struct px_client_role *role = client->role;
     pmix_status_t rc;
@@ -260,10 +261,10 @@ struct goodbye {
 static void shut(void *goodbye)
 {
     struct goodbye *g = goodbye;
-    struct px_link *link = px_link_find(g->client, &g->server);
+    struct px_uplink *link = px_uplink_find(g->client, &g->server);
 
     if (link)
-        px_link_close(link, PMIX_ERR_UNREACH);
+        px_uplink_close(link, PMIX_ERR_UNREACH);
 }
 
 /* The answer comes behind all output that the server has for this process, and this
@@ -310,7 +311,7 @@ static void on_goodbye_end(void *arg, pmix_status_t status PX_UNUSED,
 static void on_goodbye(struct px_call *call, void *args)
 {
     struct goodbye *g = args;
-    struct px_link *link = px_link_find(g->client, &g->server);
+    struct px_uplink *link = px_uplink_find(g->client, &g->server);
     struct px_channel *up;
     size_t held_b;
     px_writer w;
@@ -319,7 +320,7 @@ static void on_goodbye(struct px_call *call, void *args)
         px_call_done(call, PMIX_ERR_NOT_FOUND);
         return;
     }
-    up = px_link_channel(link);
+    up = px_uplink_channel(link);
     g->call = call;
     g->server = link->server;
     g->since_ms = px_clock_ms();
@@ -333,7 +334,7 @@ static void on_goodbye(struct px_call *call, void *args)
         on_goodbye_end(g, PMIX_SUCCESS, NULL);
 }
 
-pmix_status_t px_link_leave(struct px_client *client, const pmix_proc_t *server)
+pmix_status_t px_uplink_leave(struct px_client *client, const pmix_proc_t *server)
 {
     struct goodbye g = {.client = client, .server = *server};
 
@@ -354,7 +355,7 @@ static void on_list(struct px_call *call, void *args)
     const struct px_client_role *role = all->role;
 
     for (int primary = 1; primary >= 0; primary--) {
-        PX_LIST_EACH (&role->links, struct px_link, l, link)
+        PX_LIST_EACH (&role->links, struct px_uplink, l, link)
             if ((l == role->primary) == primary && all->n++ < all->room)
                 all->servers[all->n - 1] = l->server;
     }

@@ -106,7 +106,7 @@ PX_EXPORT pmix_status_t PMIx_Lookup(pmix_pdata_t data[], size_t ndata,
     if (!rc && (!data || ndata == 0))
         rc = PMIX_ERR_BAD_PARAM;
     for (size_t i = 0; !rc && i < ndata; i++)
-        rc = data[i].key[0] && memchr(data[i].key, '\0', sizeof data[i].key)
+        rc = data[i].key[0] && memchr(data[i].key, '\0', sizeof(data[i].key))
                  ? px_strv_append(&keys, data[i].key)
                  : PMIX_ERR_BAD_PARAM;
     if (rc)
@@ -128,7 +128,7 @@ PX_EXPORT pmix_status_t PMIx_Lookup_nb(char **keys, const pmix_info_t info[],
     op.api.finish = finish_lookup;
     op.api.cbdata = cbdata;
     op.api.invalid = !cbfunc;
-    return px_api_post(&op.api, sizeof op);
+    return px_api_post(&op.api, sizeof(op));
 }
 
 PX_EXPORT pmix_status_t PMIx_Unpublish(char **keys, const pmix_info_t info[],

@@ -38,7 +38,7 @@ static void on_chunk_pushed(void *arg, pmix_status_t status, px_reader *reply)
 static void on_chunk(void *arg, const uint8_t *bytes, size_t n)
 {
     struct px_stdin_pusher *p = arg;
-    struct px_channel *up = px_link_way_to(p->client, &p->server);
+    struct px_channel *up = px_uplink_way_to(p->client, &p->server);
     struct px_args args = p->args;
     pmix_status_t rc;
 

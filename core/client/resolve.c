@@ -109,7 +109,7 @@ static pmix_status_t resolve(struct resolve_op *op)
 static pmix_status_t add_range(struct resolve_op *op, const struct px_nspace *ns,
                                pmix_rank_t first, size_t n)
 {
-    pmix_proc_t *grown = reallocarray(op->procs, op->n_procs + n, sizeof *grown);
+    pmix_proc_t *grown = reallocarray(op->procs, op->n_procs + n, sizeof(*grown));
 
     if (!grown)
         return PMIX_ERR_NOMEM;
@@ -117,7 +117,7 @@ static pmix_status_t add_range(struct resolve_op *op, const struct px_nspace *ns
     grown += op->n_procs;
     px_proc_set(&grown[0], ns->name, first);
     for (size_t i = 1; i < n; i *= 2) /* as fast as memory is */
-        memcpy(&grown[i], grown, (n - i < i ? n - i : i) * sizeof *grown);
+        memcpy(&grown[i], grown, (n - i < i ? n - i : i) * sizeof(*grown));
     for (size_t i = 1; i < n; i++)
         grown[i].rank = first + (pmix_rank_t)i;
     op->n_procs += n;

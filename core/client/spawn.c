@@ -50,7 +50,7 @@ static void on_spawned(void *arg, pmix_status_t status, px_reader *reply)
 
     if (!rc)
         rc = px_unpack_str(reply, &name);
-    if (!rc && (!name || !px_str_copy(op->nspace, sizeof op->nspace, name)))
+    if (!rc && (!name || !px_str_copy(op->nspace, sizeof(op->nspace), name)))
         rc = PMIX_ERR_UNPACK_FAILURE;
     if (!rc && !px_reader_done(reply)) {
         rc = px_nspace_get(m, op->nspace, &ns);
@@ -124,7 +124,7 @@ PX_EXPORT pmix_status_t PMIx_Spawn_nb(const pmix_info_t job_info[], size_t ninfo
 
     op.cb = cbfunc;
     op.api.cbdata = cbdata;
-    return rc ? rc : px_api_post(&op.api, sizeof op);
+    return rc ? rc : px_api_post(&op.api, sizeof(op));
 }
 
 PX_EXPORT pmix_status_t PMIx_Abort(int status, const char msg[], pmix_proc_t procs[],

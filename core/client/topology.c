@@ -210,7 +210,7 @@ PX_EXPORT pmix_status_t PMIx_Compute_distances_nb(pmix_topology_t *topo,
     if (!rc)
         rc = prepare(topo, cpuset, info, ninfo, &op);
     if (!rc)
-        rc = px_api_post(&op.api, sizeof op);
+        rc = px_api_post(&op.api, sizeof(op));
     if (rc) {
         px_writer_cleanup(&op.request);
         px_type_free_array(PMIX_DEVICE_DIST, op.found, op.n);

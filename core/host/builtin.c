@@ -362,12 +362,12 @@ static pmix_status_t name_cluster(struct px_model *m, const char *name,
 static struct px_pfexec_limit make_mark(void)
 {
     struct px_pfexec_limit mark = {.resource = RLIMIT_RTTIME, .optional = true};
-    struct px_proc_stat st = {0};
+    struct px_osproc_stat st = {0};
     struct rlimit now;
 
-    if (getrlimit(RLIMIT_RTTIME, &now) < 0 || !px_proc_stat(getpid(), &st))
+    if (getrlimit(RLIMIT_RTTIME, &now) < 0 || !px_osproc_stat(getpid(), &st))
         return mark;
-    mark.limit.rlim_max = px_proc_mark(getpid(), st.start, now.rlim_max);
+    mark.limit.rlim_max = px_osproc_rlimit_tag(getpid(), st.start, now.rlim_max);
     mark.limit.rlim_cur = now.rlim_cur < mark.limit.rlim_max ? now.rlim_cur
                                                              : mark.limit.rlim_max;
     return mark;

@@ -35,7 +35,7 @@ struct px_launcher {
     uint64_t grace_ms;            /* between TERM and KILL */
     bool output_required;         /* a job ends if its output cannot be written */
     uint64_t preload_limit_b;
-    struct px_pfexec_limit mark; /* px_proc_mark; 0: none */
+    struct px_pfexec_limit mark; /* px_osproc_rlimit_tag; 0: none */
     unsigned n_jobs;             /* started so far; part of a job's name */
     uint32_t n_ranks; /* started so far; the rank in the session of the next one */
     unsigned n_tools; /* named so far */
@@ -196,7 +196,7 @@ void px_task_output_ended(struct px_task_output *o);
 void px_task_mark_output(struct px_task *task);
 /* Shows where the processes of a job go, if the plan says so: the map on stdout, the
  * bindings on stderr. */
-pmix_status_t px_job_show_seats(struct px_launch_job *job, struct px_err *err);
+pmix_status_t px_job_show_positions(struct px_launch_job *job, struct px_err *err);
 
 /* Drops all output of a job. Idempotent. */
 void px_job_silence(struct px_launch_job *job);

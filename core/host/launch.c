@@ -76,8 +76,8 @@ static pmix_status_t describe_job(px_infos *out, const struct px_launch_job *job
     const uint32_t n = node_size(job);
     uint32_t universe = n_cpus > (long)n ? (uint32_t)n_cpus : n;
     if (!ranks || (job->dir && !top) ||
-        px_map_pack_nodes(job->launcher->model->hostname, &nodes) ||
-        px_map_pack_ranks(ranks, &procs))
+        px_procmap_pack_nodes(job->launcher->model->hostname, &nodes) ||
+        px_procmap_pack_ranks(ranks, &procs))
         return PMIX_ERR_NOMEM;
     const uint32_t n_apps = (uint32_t)job->plan.n_apps;
     const struct px_fact facts[] = {
@@ -148,9 +148,12 @@ static pmix_status_t describe_task(px_infos *out, const struct px_task *task)
                       in_app = task->rank - app->first;
     const uint16_t local = (uint16_t)task->rank; /* below PX_MAX_TASKS */
     const uint16_t node = global < UINT16_MAX ? (uint16_t)global : UINT16_MAX;
-    const struct px_seat *seat = job->plan.binds ? &job->plan.seats[task->rank] : NULL;
-    PX_AUTOFREE char *cpus = seat && seat->cpus ? px_strf("hwloc:%s", seat->cpus)
-                                                : NULL;
+    const struct px_position *position = job->plan.binds
+                                             ? &job->plan.positions[task->rank]
+                                             : NULL;
+    PX_AUTOFREE char *cpus = position && position->cpus
+                                 ? px_strf("hwloc:%s", position->cpus)
+                                 : NULL;
     const struct px_fact facts[] = {
         {PMIX_RANK, &task->rank, PMIX_PROC_RANK},
         {PMIX_GLOBAL_RANK, px_plan_counts(&job->plan) ? &global : NULL, PMIX_PROC_RANK},
@@ -164,7 +167,7 @@ static pmix_status_t describe_task(px_infos *out, const struct px_task *task)
         {PMIX_REINCARNATION, &zero, PMIX_UINT32},
         {PMIX_PROCDIR, dir, PMIX_STRING},
         {PMIX_CPUSET, cpus, PMIX_STRING},
-        {PMIX_LOCALITY_STRING, cpus ? seat->locality : NULL, PMIX_STRING},
+        {PMIX_LOCALITY_STRING, cpus ? position->locality : NULL, PMIX_STRING},
         {PMIX_SPAWNED, parent ? &yes : NULL, PMIX_BOOL},
         {PMIX_PARENT_ID, parent, PMIX_PROC},
         {PMIX_DEBUG_STOP_IN_INIT, px_task_stops(task, PX_STOP_IN_INIT) ? &yes : NULL,
@@ -173,7 +176,7 @@ static pmix_status_t describe_task(px_infos *out, const struct px_task *task)
          PMIX_BOOL},
     };
 
-    return (job->dir && !dir) || (seat && seat->cpus && !cpus)
+    return (job->dir && !dir) || (position && position->cpus && !cpus)
                ? PMIX_ERR_NOMEM
                : add_array(out, PMIX_PROC_DATA, facts, PX_COUNT(facts));
 }
@@ -329,7 +332,9 @@ pmix_status_t px_task_start(struct px_task *task, struct px_err *err)
     const pmix_proc_t proc = px_task_name(task);
     PX_AUTO(px_strv) env = px_strv_dup(app->env);
     PX_AUTO(px_strv) argv = px_task_argv(task);
-    const struct px_seat *seat = job->plan.binds ? &job->plan.seats[task->rank] : NULL;
+    const struct px_position *position = job->plan.binds
+                                             ? &job->plan.positions[task->rank]
+                                             : NULL;
     PX_AUTOFREE cpu_set_t *cpus = NULL;
     struct px_pfexec_spec spec = {
         .program = app->program,
@@ -350,8 +355,8 @@ pmix_status_t px_task_start(struct px_task *task, struct px_err *err)
         rc = px_server_child_env(job->launcher->server, &proc, &env);
     if (!rc)
         rc = add_crowded(task, &env);
-    if (!rc && seat && seat->cpus)
-        rc = px_cpus_mask(seat->cpus, &cpus, &spec.cpus_size);
+    if (!rc && position && position->cpus)
+        rc = px_cpus_mask(position->cpus, &cpus, &spec.cpus_size);
     spec.cpus = cpus;
     if (rc)
         px_err_set(err, rc, "cannot make an environment: %s", PMIx_Error_string(rc));
@@ -380,7 +385,7 @@ enum { STARTS_AT_ONCE = 16 };
 /* Finds the processes that run here. *taken is malloc'd, and has to live as long as
  * *node. */
 static pmix_status_t find_taken(const struct px_launcher *l, struct px_place_node *node,
-                                const struct px_seat ***taken)
+                                const struct px_position ***taken)
 {
     PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
         node->n_running += job->n_running;
@@ -389,8 +394,8 @@ static pmix_status_t find_taken(const struct px_launcher *l, struct px_place_nod
         return PMIX_ERR_NOMEM;
     PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
         for (uint32_t r = 0; job->plan.binds && r < job->n_tasks; r++)
-            if (job->tasks[r].running && job->plan.seats[r].cpus)
-                (*taken)[node->n_taken++] = &job->plan.seats[r];
+            if (job->tasks[r].running && job->plan.positions[r].cpus)
+                (*taken)[node->n_taken++] = &job->plan.positions[r];
     node->taken = *taken;
     return PMIX_SUCCESS;
 }
@@ -449,7 +454,7 @@ static pmix_status_t name_files(void *arg, struct px_err *err)
 
 static pmix_status_t show_map(void *arg, struct px_err *err)
 {
-    return px_job_show_seats(arg, err);
+    return px_job_show_positions(arg, err);
 }
 
 static bool drop_map(void *arg)
@@ -573,7 +578,7 @@ pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
         .own = px_proc_same(proc, px_server_name(l->server))};
     struct px_err err = {0};
     PX_AUTO(px_plan) plan = {0};
-    PX_AUTOFREE const struct px_seat **taken = NULL;
+    PX_AUTOFREE const struct px_position **taken = NULL;
     struct px_launch_job *job = NULL;
 
     if (l->stopping)

@@ -290,19 +290,20 @@ pmix_status_t px_task_open_streams(struct px_task *task, int fds[3], struct px_e
     return rc;
 }
 
-pmix_status_t px_job_show_seats(struct px_launch_job *job, struct px_err *err)
+pmix_status_t px_job_show_positions(struct px_launch_job *job, struct px_err *err)
 {
     const px_plan *plan = &job->plan;
     pmix_topology_t node = {0};
     pmix_status_t rc = PMIX_SUCCESS;
 
-    if (plan->seats)
+    if (plan->positions)
         (void)px_topo_here(&node);
     for (int i = 0; !rc && i < 2; i++) {
         if (i == 0 ? !plan->shows_map : !plan->shows_bindings)
             continue;
         PX_AUTOFREE char *map = px_place_map(
-            node.topology, i == 0 || plan->binds ? plan->seats : NULL, job->n_tasks);
+            node.topology, i == 0 || plan->binds ? plan->positions : NULL,
+            job->n_tasks);
         char *text = map ? px_strf("%s of job %s on %s:\n%s", i ? "bindings" : "map",
                                    job->proc.nspace, job->launcher->model->hostname,
                                    map)
@@ -313,8 +314,8 @@ pmix_status_t px_job_show_seats(struct px_launch_job *job, struct px_err *err)
         job->n_streams++;
         rc = text ? begin(job->launcher, NULL) : PMIX_ERR_NOMEM;
         if (!rc)
-            rc = px_stream_say(job->launcher->std->of[i], text, px_job_stream_ended, to,
-                               &to->stream);
+            rc = px_stream_report(job->launcher->std->of[i], text, px_job_stream_ended,
+                                  to, &to->stream);
         if (rc) {
             job->n_streams--;
             free(text);

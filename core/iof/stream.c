@@ -515,8 +515,9 @@ void px_stream_finish(struct px_stream *s)
     on_readable(s, s->fd, PX_READABLE);
 }
 
-pmix_status_t px_stream_say(struct px_iof_sink *sink, char *text,
-                            void (*done)(void *arg), void *arg, struct px_stream **out)
+pmix_status_t px_stream_report(struct px_iof_sink *sink, char *text,
+                               void (*done)(void *arg), void *arg,
+                               struct px_stream **out)
 {
     struct px_stream *s = make_stream(
         &(struct px_stream_way){.sink = sink, .done = done, .arg = arg});

@@ -64,9 +64,9 @@ void px_stream_finish(struct px_stream *s);
 /* Passes on a text of whole lines, malloc'd, which is taken on success, behind what is
  * ready already. done is called as that of a way, perhaps within, before which *stream
  * is set. PMIX_ERR_NOMEM. */
-pmix_status_t px_stream_say(struct px_iof_sink *sink, char *text,
-                            void (*done)(void *arg), void *arg,
-                            struct px_stream **stream);
+pmix_status_t px_stream_report(struct px_iof_sink *sink, char *text,
+                               void (*done)(void *arg), void *arg,
+                               struct px_stream **stream);
 /* Changes the marks of lines to come, if there are some. NULL is fine. */
 void px_stream_set_origin(struct px_stream *s, const struct px_iof_origin *origin);
 /* There is room behind the tap. done may be called within. NULL is fine. */

@@ -143,7 +143,7 @@ pmix_status_t px_api_call_nb(struct px_api op, pmix_op_cbfunc_t cb, void *cbdata
 {
     op.cb = cb;
     op.cbdata = cbdata;
-    return px_api_post(&op, sizeof op);
+    return px_api_post(&op, sizeof(op));
 }
 
 pmix_status_t px_api_infos(struct px_api op, pmix_info_t **results, size_t *n)
@@ -177,7 +177,7 @@ pmix_status_t px_api_infos_nb(struct px_api op, pmix_info_cbfunc_t cb, void *cbd
     op.kept = cb;
     op.info_cb = cb;
     op.cbdata = cbdata;
-    return px_api_post(&op, sizeof op);
+    return px_api_post(&op, sizeof(op));
 }
 
 static void on_finish(struct px_msg *msg)

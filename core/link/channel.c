@@ -33,19 +33,19 @@ pmix_status_t px_channel_request(struct px_channel *up, px_writer *w, px_reply_f
         if (up->last_tag < PX_TAG_DYNAMIC || up->last_tag == UINT32_MAX)
             up->last_tag = PX_TAG_DYNAMIC;
         tag = ++up->last_tag;
-    } while (px_map_get(&up->pending, &tag, sizeof tag));
+    } while (px_map_get(&up->pending, &tag, sizeof(tag)));
     if (!fn)
         return up->send(up->ctx, tag, &payload);
 
-    p = malloc(sizeof *p);
+    p = malloc(sizeof(*p));
     if (!p)
         return PMIX_ERR_NOMEM;
     *p = (struct px_pending){.fn = fn, .arg = arg};
-    rc = px_map_put(&up->pending, &tag, sizeof tag, p, NULL);
+    rc = px_map_put(&up->pending, &tag, sizeof(tag), p, NULL);
     if (!rc) {
         rc = up->send(up->ctx, tag, &payload);
         if (rc)
-            px_map_remove(&up->pending, &tag, sizeof tag);
+            px_map_remove(&up->pending, &tag, sizeof(tag));
     }
     if (rc)
         free(p);
@@ -73,7 +73,7 @@ pmix_status_t px_channel_reply(struct px_channel *up, uint32_t tag,
                                const uint8_t *payload, size_t n)
 {
     px_reader r;
-    struct px_pending *p = px_map_remove(&up->pending, &tag, sizeof tag);
+    struct px_pending *p = px_map_remove(&up->pending, &tag, sizeof(tag));
 
     if (!p)
         return PMIX_ERR_NOT_FOUND;
@@ -85,7 +85,7 @@ pmix_status_t px_channel_reply(struct px_channel *up, uint32_t tag,
 
 void px_channel_forget(struct px_channel *up, uint32_t tag)
 {
-    free(px_map_remove(&up->pending, &tag, sizeof tag));
+    free(px_map_remove(&up->pending, &tag, sizeof(tag)));
 }
 
 void px_channel_fail(struct px_channel *up, pmix_status_t why)

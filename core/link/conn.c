@@ -83,7 +83,7 @@ struct px_conn {
 
 struct px_payload *px_payload_take(px_buf *bytes)
 {
-    struct px_payload *p = malloc(sizeof *p);
+    struct px_payload *p = malloc(sizeof(*p));
 
     if (p)
         *p = (struct px_payload){.refs = 1, .bytes = px_buf_take(bytes)};
@@ -225,12 +225,12 @@ static void account_sent(struct px_conn *c, size_t sent)
 
 static void add_fd(struct msghdr *msg, union control *control, int fd)
 {
-    *control = (union control){.header = {.cmsg_len = CMSG_LEN(sizeof fd),
+    *control = (union control){.header = {.cmsg_len = CMSG_LEN(sizeof(fd)),
                                           .cmsg_level = SOL_SOCKET,
                                           .cmsg_type = SCM_RIGHTS}};
-    memcpy(CMSG_DATA(&control->header), &fd, sizeof fd);
+    memcpy(CMSG_DATA(&control->header), &fd, sizeof(fd));
     msg->msg_control = control;
-    msg->msg_controllen = CMSG_LEN(sizeof fd);
+    msg->msg_controllen = CMSG_LEN(sizeof(fd));
 }
 
 /* PMIX_SUCCESS when all went out or the socket is full. */
@@ -289,8 +289,9 @@ static void collect_fds(struct px_conn *c, struct msghdr *msg)
 
         if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS)
             continue;
-        for (size_t at = 0; CMSG_LEN(at + sizeof fd) <= h->cmsg_len; at += sizeof fd) {
-            memcpy(&fd, CMSG_DATA(h) + at, sizeof fd);
+        for (size_t at = 0; CMSG_LEN(at + sizeof(fd)) <= h->cmsg_len;
+             at += sizeof(fd)) {
+            memcpy(&fd, CMSG_DATA(h) + at, sizeof(fd));
             if (got < 0)
                 got = fd;
             else
@@ -325,7 +326,7 @@ static ssize_t read_some(struct px_conn *c, uint8_t *bytes, size_t n)
 static void drop_strays(struct px_conn *c)
 {
     bool begun = c->header_len > 0 &&
-                 (c->header_len < sizeof c->header || c->frame.tag == c->ops->fd_tag);
+                 (c->header_len < sizeof(c->header) || c->frame.tag == c->ops->fd_tag);
 
     if (!begun)
         drop_fds(c);
@@ -360,16 +361,16 @@ static bool may_take(struct px_conn *c, size_t want, size_t n)
 static pmix_status_t feed(struct px_conn *c, const uint8_t *p, size_t n)
 {
     while (n > 0 ||
-           (c->header_len == sizeof c->header && c->in.len == c->frame.nbytes)) {
-        if (c->header_len < sizeof c->header) {
-            size_t take = sizeof c->header - c->header_len;
+           (c->header_len == sizeof(c->header) && c->in.len == c->frame.nbytes)) {
+        if (c->header_len < sizeof(c->header)) {
+            size_t take = sizeof(c->header) - c->header_len;
 
             take = take < n ? take : n;
             memcpy(c->header + c->header_len, p, take);
             c->header_len += take;
             p += take;
             n -= take;
-            if (c->header_len < sizeof c->header)
+            if (c->header_len < sizeof(c->header))
                 return PMIX_SUCCESS;
             pmix_status_t rc = px_frame_decode(c->header, &c->frame);
             if (rc)
@@ -402,7 +403,7 @@ static pmix_status_t feed(struct px_conn *c, const uint8_t *p, size_t n)
         charge(c);
         if (c->frame.tag == c->ops->fd_tag && c->n_fds > 0) {
             c->brought = c->fds[0];
-            memmove(c->fds, c->fds + 1, --c->n_fds * sizeof c->fds[0]);
+            memmove(c->fds, c->fds + 1, --c->n_fds * sizeof(c->fds[0]));
         }
         c->ops->on_frame(c->arg, &c->frame, body.data ? body.data : payload);
         px_drop_fd(&c->brought);
@@ -520,7 +521,7 @@ pmix_status_t px_conn_create(struct px_loop *loop, int fd,
                              const struct px_conn_ops *ops, void *arg,
                              struct px_conn **conn)
 {
-    struct px_conn *c = calloc(1, sizeof *c);
+    struct px_conn *c = calloc(1, sizeof(*c));
 
     if (!c)
         return PMIX_ERR_NOMEM;
@@ -547,7 +548,7 @@ static struct out_part *part_for(struct px_conn *c, size_t n, int fd)
     struct out_part *p = PX_CONTAINER_OF(c->out.prev, struct out_part, link);
 
     if (px_list_empty(&c->out) || fd >= 0 || p->body || p->head.len >= GATHER_B) {
-        p = malloc(sizeof *p);
+        p = malloc(sizeof(*p));
         if (!p)
             return NULL;
         *p = (struct out_part){.fd = -1};
@@ -572,7 +573,7 @@ static pmix_status_t queue(struct px_conn *c, struct px_frame frame,
 
     bytes = bytes ? bytes : &none;
     len = bytes->len + tail->len;
-    copied = sizeof header + bytes->len + (is_long ? 0 : tail->len);
+    copied = sizeof(header) + bytes->len + (is_long ? 0 : tail->len);
     if (c->lost || c->doomed || c->failed)
         return PMIX_ERR_LOST_CONNECTION;
     if (len > PX_MAX_FRAME_B)
@@ -589,7 +590,7 @@ static pmix_status_t queue(struct px_conn *c, struct px_frame frame,
         return PMIX_ERR_NOMEM;
     frame.nbytes = (uint32_t)len;
     px_frame_encode(header, &frame);
-    (void)px_buf_add(&p->head, header, sizeof header); /* there is room */
+    (void)px_buf_add(&p->head, header, sizeof(header)); /* there is room */
     (void)px_buf_add(&p->head, bytes->data, bytes->len);
     if (is_long)
         p->body = px_payload_ref(body);
@@ -597,7 +598,7 @@ static pmix_status_t queue(struct px_conn *c, struct px_frame frame,
         (void)px_buf_add(&p->head, tail->data, tail->len);
     if (fd >= 0)
         p->fd = fd;
-    c->unsent += sizeof header + len;
+    c->unsent += sizeof(header) + len;
     c->held |= c->ops->on_room && c->unsent > PX_UNREAD_B;
     charge(c);
     return PMIX_SUCCESS;
@@ -659,7 +660,7 @@ pmix_status_t px_conn_append(struct px_conn *c, uint32_t tag, px_buf *bytes)
 pmix_status_t px_conn_enclose(struct px_conn *c, uint32_t tag, px_buf *payload, int fd)
 {
     int domain = AF_UNSPEC;
-    socklen_t len = sizeof domain;
+    socklen_t len = sizeof(domain);
 
     if (c->fd < 0 || getsockopt(c->fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) < 0 ||
         domain != AF_UNIX)

@@ -430,7 +430,7 @@ pmix_status_t px_stage_apply(struct px_stage *s, const struct px_model *m,
                         plan_this(s, m, ns, &p) || plan_map(&p)))
         return no_memory(s);
 
-    px_gate_close(m->gate);
+    px_read_gate_close(m->gate);
     if (!same_nodes)
         take_plan(ns, &p);
     if (s->has_session)
@@ -446,6 +446,6 @@ pmix_status_t px_stage_apply(struct px_stage *s, const struct px_model *m,
         ns->job_size = size;
     rc = store_all(s, ns, &p);
     px_jobinfo_note(ns);
-    px_gate_open(m->gate);
+    px_read_gate_open(m->gate);
     return rc ? px_err_set(s->err, rc, "the datastore refuses job information") : rc;
 }

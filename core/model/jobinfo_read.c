@@ -240,7 +240,7 @@ static pmix_status_t map_text(struct px_stage *s, const char *key,
                               const pmix_value_t *value, char **text)
 {
     char *made;
-    pmix_status_t rc = px_map_of_value(value, &made, s->err);
+    pmix_status_t rc = px_procmap_of_value(value, &made, s->err);
 
     if (rc) {
         px_err_prefix(s->err, "%s", key);
@@ -451,9 +451,9 @@ static void learn_own_app(struct px_model *m, const struct px_nspace *ns)
     if (px_lookup_find(m, ns, &l, &v) != PMIX_SUCCESS)
         return;
     if (px_value_to_u32(&v, &app)) {
-        px_gate_close(m->gate);
+        px_read_gate_close(m->gate);
         m->appnum = app;
-        px_gate_open(m->gate);
+        px_read_gate_open(m->gate);
     }
     px_type_destruct(PMIX_VALUE, &v);
 }
@@ -473,10 +473,10 @@ static pmix_status_t unpack(struct px_stage *s, struct px_model *m,
         rc = px_stage_apply(s, m, ns, true);
     if (rc)
         return rc;
-    px_gate_close(m->gate);
+    px_read_gate_close(m->gate);
     ns->in_place = s->in_place;
     ns->complete = !px_nspace_is_lost(ns);
-    px_gate_open(m->gate);
+    px_read_gate_open(m->gate);
     learn_own_app(m, ns);
     return rc;
 }
@@ -521,7 +521,7 @@ pmix_status_t px_jobinfo_unpack_rank(struct px_model *m, struct px_nspace *ns,
 
     if (rank == PMIX_RANK_WILDCARD)
         return px_jobinfo_unpack(m, ns, r);
-    px_gate_close(m->gate); /* readers see all of it or nothing */
+    px_read_gate_close(m->gate); /* readers see all of it or nothing */
     while (!rc && !px_reader_done(r)) {
         struct px_kval kv = {0};
 
@@ -530,6 +530,6 @@ pmix_status_t px_jobinfo_unpack_rank(struct px_model *m, struct px_nspace *ns,
             rc = px_store_put(&ns->store, PX_GDS_REMOTE, rank, kv.key, &kv.value);
         px_kval_fini(&kv);
     }
-    px_gate_open(m->gate);
+    px_read_gate_open(m->gate);
     return rc;
 }

@@ -130,14 +130,14 @@ static void take_record(const struct px_model *m, struct px_nspace *ns,
                         ? px_procmap_node_of(r->map, m->self.rank, NULL)
                         : UINT32_MAX;
 
-    px_gate_close(ns->store.gate);
+    px_read_gate_close(ns->store.gate);
     ns->map = r->map;
     ns->this_node = node != UINT32_MAX ? node : r->this_node;
     ns->job_size = r->job_size;
     ns->session = r->session;
     ns->many_apps = r->many_apps;
     ns->store.shared.changes = r->changes;
-    px_gate_open(ns->store.gate);
+    px_read_gate_open(ns->store.gate);
     r->map = old;
 }
 
@@ -149,9 +149,9 @@ static void keep_map(struct px_nspace *ns)
     if (!old || old->bytes == old->own)
         return;
     (void)px_procmap_extend(old, NULL, 0, &copy);
-    px_gate_close(ns->store.gate);
+    px_read_gate_close(ns->store.gate);
     ns->map = copy;
-    px_gate_open(ns->store.gate);
+    px_read_gate_open(ns->store.gate);
     px_procmap_destroy(old);
 }
 

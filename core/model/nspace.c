@@ -10,7 +10,7 @@
 
 /* ---- model ----------------------------------------------------------------------- */
 
-pmix_status_t px_model_create(struct px_gate *gate, const char *hostname,
+pmix_status_t px_model_create(struct px_read_gate *gate, const char *hostname,
                               struct px_model **model)
 {
     struct px_model *m = calloc(1, sizeof(*m));
@@ -73,9 +73,9 @@ pmix_status_t px_nspace_get(struct px_model *m, const char *name,
     px_str_copy(ns->name, sizeof(ns->name), name);
     pmix_status_t rc = px_store_create(&ns->store, m->gate, ns->name);
     if (!rc) {
-        px_gate_close(m->gate);
+        px_read_gate_close(m->gate);
         rc = px_map_sput(&m->nspaces, ns->name, ns, NULL);
-        px_gate_open(m->gate);
+        px_read_gate_open(m->gate);
     }
     if (rc)
         nspace_free(ns);
@@ -88,11 +88,11 @@ void px_nspace_remove(struct px_model *m, struct px_nspace *ns)
 {
     if (!ns)
         return;
-    px_gate_close(m->gate);
+    px_read_gate_close(m->gate);
     if (m->own == ns)
         m->own = NULL;
     px_map_sremove(&m->nspaces, ns->name);
-    px_gate_open(m->gate);
+    px_read_gate_open(m->gate);
     nspace_free(ns); /* no reader can have it any more */
 }
 
@@ -136,9 +136,9 @@ pmix_status_t px_model_set_self(struct px_model *m, const pmix_proc_t *self)
         rc = px_store_put(&own->store, PX_GDS_INTERNAL, self->rank, PMIX_RANK, &v);
     if (rc)
         return rc;
-    px_gate_close(m->gate);
+    px_read_gate_close(m->gate);
     m->self = *self;
     m->own = own;
-    px_gate_open(m->gate);
+    px_read_gate_open(m->gate);
     return PMIX_SUCCESS;
 }

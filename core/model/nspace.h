@@ -58,10 +58,10 @@ struct px_packed_job {
 };
 
 struct px_model {
-    struct px_gate *gate;  /* closed while the loop changes what is marked R */
-    struct px_map nspaces; /* R */
-    pmix_proc_t self;      /* R */
-    struct px_nspace *own; /* R; self's namespace; NULL until known */
+    struct px_read_gate *gate; /* closed while the loop changes what is marked R */
+    struct px_map nspaces;     /* R */
+    pmix_proc_t self;          /* R */
+    struct px_nspace *own;     /* R; self's namespace; NULL until known */
     char hostname[256];
     uint32_t appnum;     /* R; of self */
     uint64_t n_received; /* makes the next px_nspace.received */
@@ -73,7 +73,7 @@ struct px_model {
 };
 
 /* hostname: of this node. */
-pmix_status_t px_model_create(struct px_gate *gate, const char *hostname,
+pmix_status_t px_model_create(struct px_read_gate *gate, const char *hostname,
                               struct px_model **model);
 void px_model_destroy(struct px_model *model);
 struct px_nspace *px_nspace_find(const struct px_model *m, const char *name);

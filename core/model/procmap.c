@@ -7,21 +7,21 @@
 
 #include "core/base/ranges.h"
 
-const uint32_t px_map_sizes[PX_MAP_N_PARTS] = {
-    [PX_MAP_GROUPS] = sizeof(struct px_map_group),
+const uint32_t px_procmap_sizes[PX_MAP_N_PARTS] = {
+    [PX_MAP_GROUPS] = sizeof(struct px_procmap_group),
     [PX_MAP_ORDER] = sizeof(uint32_t),
-    [PX_MAP_COUNTS] = sizeof(struct px_map_count),
-    [PX_MAP_PIECES] = sizeof(struct px_map_piece),
-    [PX_MAP_RUNS] = sizeof(struct px_map_run),
+    [PX_MAP_COUNTS] = sizeof(struct px_procmap_count),
+    [PX_MAP_PIECES] = sizeof(struct px_procmap_piece),
+    [PX_MAP_RUNS] = sizeof(struct px_procmap_run),
     [PX_MAP_BY_RANK] = sizeof(uint32_t),
     [PX_MAP_TEXT] = 1,
 };
 
 /* ---- blocks ---------------------------------------------------------------------- */
 
-pmix_status_t px_map_open(struct px_procmap *map, const void *bytes, size_t n)
+pmix_status_t px_procmap_open(struct px_procmap *map, const void *bytes, size_t n)
 {
-    struct px_map_head head;
+    struct px_procmap_head head;
     size_t at = sizeof(head);
 
     if (n < sizeof(head))
@@ -38,11 +38,11 @@ pmix_status_t px_map_open(struct px_procmap *map, const void *bytes, size_t n)
     map->depth = head.depth;
     map->bytes = bytes;
     for (size_t i = 0; i < PX_MAP_N_PARTS; i++) {
-        if (head.n[i] > (n - at) / px_map_sizes[i])
+        if (head.n[i] > (n - at) / px_procmap_sizes[i])
             return PMIX_ERR_BAD_PARAM;
-        map->parts[i] = (struct px_map_part){map->bytes + at, head.n[i],
-                                             px_map_sizes[i]};
-        at += (size_t)head.n[i] * px_map_sizes[i];
+        map->parts[i] = (struct px_procmap_part){map->bytes + at, head.n[i],
+                                                 px_procmap_sizes[i]};
+        at += (size_t)head.n[i] * px_procmap_sizes[i];
     }
     map->n_bytes = at;
     return PMIX_SUCCESS;
@@ -54,7 +54,7 @@ pmix_status_t px_procmap_borrow(const void *bytes, size_t n, struct px_procmap *
 
     if (!map)
         return PMIX_ERR_NOMEM;
-    pmix_status_t rc = px_map_open(map, bytes, n);
+    pmix_status_t rc = px_procmap_open(map, bytes, n);
     if (rc)
         free(map);
     else
@@ -74,11 +74,11 @@ void px_procmap_destroy(struct px_procmap *map)
 }
 
 /* Inline, as the size is known where the part is. */
-static inline bool record(const struct px_procmap *map, enum px_map_part_id id,
+static inline bool record(const struct px_procmap *map, enum px_procmap_part_id id,
                           uint32_t i, void *out)
 {
-    const struct px_map_part *p = &map->parts[id];
-    const uint32_t size = px_map_sizes[id];
+    const struct px_procmap_part *p = &map->parts[id];
+    const uint32_t size = px_procmap_sizes[id];
 
     if (i >= p->n)
         return false;
@@ -88,10 +88,10 @@ static inline bool record(const struct px_procmap *map, enum px_map_part_id id,
 
 /* Word of the record that number i of an index names; without an index, of record i.
  * UINT32_MAX: there is none. */
-static uint32_t word_at(const struct px_procmap *map, enum px_map_part_id id,
-                        const enum px_map_part_id *index, uint32_t i, size_t word)
+static uint32_t word_at(const struct px_procmap *map, enum px_procmap_part_id id,
+                        const enum px_procmap_part_id *index, uint32_t i, size_t word)
 {
-    const struct px_map_part *p = &map->parts[id];
+    const struct px_procmap_part *p = &map->parts[id];
     uint32_t value = UINT32_MAX;
 
     if ((!index || record(map, *index, i, &i)) && i < p->n)
@@ -101,8 +101,8 @@ static uint32_t word_at(const struct px_procmap *map, enum px_map_part_id id,
 }
 
 /* The last record in order whose word is not above x; UINT32_MAX: none. */
-static uint32_t search(const struct px_procmap *map, enum px_map_part_id id,
-                       const enum px_map_part_id *index, size_t word, uint32_t x)
+static uint32_t search(const struct px_procmap *map, enum px_procmap_part_id id,
+                       const enum px_procmap_part_id *index, size_t word, uint32_t x)
 {
     uint32_t low = 0, high = map->parts[index ? *index : id].n;
 
@@ -125,7 +125,7 @@ static uint32_t hash_add(uint32_t hash, const char *s, size_t n)
     return hash;
 }
 
-uint32_t px_map_hash(const struct px_map_name *name)
+uint32_t px_procmap_hash(const struct px_procmap_name *name)
 {
     const char width = (char)name->width;
     uint32_t hash = hash_add(2166136261u, name->prefix, name->n_prefix);
@@ -134,11 +134,12 @@ uint32_t px_map_hash(const struct px_map_name *name)
 }
 
 /* *n: how many names there are of the group. */
-static bool group_at(const struct px_procmap *map, uint32_t i, struct px_map_group *g,
-                     struct px_map_name *name, uint32_t *n)
+static bool group_at(const struct px_procmap *map, uint32_t i,
+                     struct px_procmap_group *g, struct px_procmap_name *name,
+                     uint32_t *n)
 {
-    const struct px_map_part *text = &map->parts[PX_MAP_TEXT];
-    struct px_map_group next;
+    const struct px_procmap_part *text = &map->parts[PX_MAP_TEXT];
+    struct px_procmap_group next;
 
     if (!record(map, PX_MAP_GROUPS, i, g))
         return false;
@@ -149,16 +150,17 @@ static bool group_at(const struct px_procmap *map, uint32_t i, struct px_map_gro
         (uint32_t)g->prefix + g->suffix + g->width > PX_MAX_NODE_NAME)
         return false;
     *n = next.node - g->node;
-    *name = (struct px_map_name){.prefix = (const char *)text->at + g->text,
-                                 .n_prefix = g->prefix,
-                                 .suffix = (const char *)text->at + g->text + g->prefix,
-                                 .n_suffix = g->suffix,
-                                 .width = g->width};
+    *name = (struct px_procmap_name){.prefix = (const char *)text->at + g->text,
+                                     .n_prefix = g->prefix,
+                                     .suffix = (const char *)text->at + g->text +
+                                               g->prefix,
+                                     .n_suffix = g->suffix,
+                                     .width = g->width};
     return true;
 }
 
 /* Returns the end. */
-static char *put_name(char *out, const struct px_map_name *name, uint32_t number)
+static char *put_name(char *out, const struct px_procmap_name *name, uint32_t number)
 {
     memcpy(out, name->prefix, name->n_prefix);
     out += name->n_prefix;
@@ -172,8 +174,8 @@ static char *put_name(char *out, const struct px_map_name *name, uint32_t number
 size_t px_procmap_name(const struct px_procmap *map, uint32_t row,
                        char out[PX_MAX_NODE_NAME + 1])
 {
-    struct px_map_group g;
-    struct px_map_name name;
+    struct px_procmap_group g;
+    struct px_procmap_name name;
     uint32_t n;
     char *end = out;
 
@@ -186,7 +188,8 @@ size_t px_procmap_name(const struct px_procmap *map, uint32_t row,
 
 /* The next group of those of the map's nodes; *n is limited to them, too. */
 static bool next_group(const struct px_procmap *map, uint32_t i, uint32_t node,
-                       struct px_map_group *g, struct px_map_name *name, uint32_t *n)
+                       struct px_procmap_group *g, struct px_procmap_name *name,
+                       uint32_t *n)
 {
     if (node >= map->n_nodes || !group_at(map, i, g, name, n) || g->node != node)
         return false;
@@ -209,7 +212,7 @@ static void count_up(char *digits, size_t width)
 
 /* The n names of a group, a comma behind each. Ten of them differ in their last digit,
  * which is one byte of the word that it is in. */
-static char *put_names(char *at, const struct px_map_name *name, uint32_t number,
+static char *put_names(char *at, const struct px_procmap_name *name, uint32_t number,
                        uint32_t n)
 {
     const size_t each = name->n_prefix + name->width + name->n_suffix + 1;
@@ -242,8 +245,8 @@ static char *put_names(char *at, const struct px_map_name *name, uint32_t number
 
 char *px_procmap_names(const struct px_procmap *map, size_t *len)
 {
-    struct px_map_group g;
-    struct px_map_name name;
+    struct px_procmap_group g;
+    struct px_procmap_name name;
     uint32_t n, node = 0;
     size_t size = 1;
 
@@ -266,7 +269,7 @@ char *px_procmap_names(const struct px_procmap *map, size_t *len)
 }
 
 /* Up to the first dot; false if there is none. */
-static bool cut_at_dot(struct px_map_name *name)
+static bool cut_at_dot(struct px_procmap_name *name)
 {
     const char *dot = memchr(name->prefix, '.', name->n_prefix);
 
@@ -285,8 +288,8 @@ static bool cut_at_dot(struct px_map_name *name)
 static uint32_t match(const struct px_procmap *map, uint32_t group, const char *text,
                       size_t len, bool with_domain)
 {
-    struct px_map_group g;
-    struct px_map_name name;
+    struct px_procmap_group g;
+    struct px_procmap_name name;
     uint32_t n;
     uint64_t number = 0;
 
@@ -297,7 +300,7 @@ static uint32_t match(const struct px_procmap *map, uint32_t group, const char *
         return UINT32_MAX;
     for (size_t i = 0; i < name.width; i++) {
         char c = text[name.n_prefix + i];
-        if (!px_map_is_digit(c) || number > UINT32_MAX)
+        if (!px_procmap_is_digit(c) || number > UINT32_MAX)
             return UINT32_MAX;
         number = number * 10 + (uint64_t)(c - '0');
     }
@@ -313,7 +316,7 @@ static void look_in_order(const struct px_procmap *map, const char *text, size_t
                           uint32_t hash, uint32_t number, uint32_t *node)
 {
     uint32_t low = 0, high = map->parts[PX_MAP_ORDER].n, i = 0;
-    struct px_map_group g;
+    struct px_procmap_group g;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -337,25 +340,25 @@ static void look_in_order(const struct px_procmap *map, const char *text, size_t
 /* Its number is any of those in it, or none. */
 static uint32_t find(const struct px_procmap *map, const char *text, size_t len)
 {
-    struct px_map_name name = {.prefix = text, .n_prefix = len, .suffix = text};
+    struct px_procmap_name name = {.prefix = text, .n_prefix = len, .suffix = text};
     uint32_t node = UINT32_MAX;
 
     if (len == 0 || len > PX_MAX_NODE_NAME)
         return UINT32_MAX;
-    look_in_order(map, text, len, px_map_hash(&name), 0, &node);
+    look_in_order(map, text, len, px_procmap_hash(&name), 0, &node);
     for (size_t i = 0, end; i < len; i = end + 1) {
         uint64_t number = 0;
-        for (end = i; end < len && px_map_is_digit(text[end]); end++)
+        for (end = i; end < len && px_procmap_is_digit(text[end]); end++)
             if (number <= UINT32_MAX)
                 number = number * 10 + (uint64_t)(text[end] - '0');
         if (end == i || number > UINT32_MAX)
             continue;
-        name = (struct px_map_name){.prefix = text,
-                                    .n_prefix = i,
-                                    .width = end - i,
-                                    .suffix = text + end,
-                                    .n_suffix = len - end};
-        look_in_order(map, text, len, px_map_hash(&name), (uint32_t)number, &node);
+        name = (struct px_procmap_name){.prefix = text,
+                                        .n_prefix = i,
+                                        .width = end - i,
+                                        .suffix = text + end,
+                                        .n_suffix = len - end};
+        look_in_order(map, text, len, px_procmap_hash(&name), (uint32_t)number, &node);
     }
     return node;
 }
@@ -394,14 +397,14 @@ bool px_procmap_same_nodes(const struct px_procmap *a, const struct px_procmap *
 
 /* How many ranks each node of a count has; 0: none. *end: the node behind them. */
 static uint32_t count_at(const struct px_procmap *map, uint32_t i,
-                         struct px_map_count *c, uint32_t *end)
+                         struct px_procmap_count *c, uint32_t *end)
 {
-    struct px_map_count next;
+    struct px_procmap_count next;
 
     if (!record(map, PX_MAP_COUNTS, i, c))
         return 0;
     if (!record(map, PX_MAP_COUNTS, i + 1, &next))
-        next = (struct px_map_count){map->n_nodes, map->n_mapped};
+        next = (struct px_procmap_count){map->n_nodes, map->n_mapped};
     if (next.node <= c->node || next.node > map->n_nodes || next.place < c->place ||
         next.place > map->n_mapped)
         return 0;
@@ -413,7 +416,7 @@ static uint32_t count_at(const struct px_procmap *map, uint32_t i,
 /* The same of one node. *place: that of its first. */
 static uint32_t span(const struct px_procmap *map, uint32_t node, uint32_t *place)
 {
-    struct px_map_count c;
+    struct px_procmap_count c;
     uint32_t end;
     uint32_t each = count_at(map, search(map, PX_MAP_COUNTS, NULL, 0, node), &c, &end);
 
@@ -434,7 +437,7 @@ uint32_t px_procmap_size(const struct px_procmap *map, uint32_t node)
 static uint64_t rank_in_piece(const struct px_procmap *map, uint32_t place,
                               uint64_t *rank)
 {
-    struct px_map_piece p;
+    struct px_procmap_piece p;
 
     if (!record(map, PX_MAP_PIECES, search(map, PX_MAP_PIECES, NULL, 0, place), &p) ||
         p.run == 0 || p.reps == 0)
@@ -448,7 +451,8 @@ static uint64_t rank_in_piece(const struct px_procmap *map, uint32_t place,
 }
 
 /* Length of the run; 0: there is none. */
-static uint32_t run_at(const struct px_procmap *map, uint32_t i, struct px_map_run *r)
+static uint32_t run_at(const struct px_procmap *map, uint32_t i,
+                       struct px_procmap_run *r)
 {
     uint32_t end = map->n_mapped;
 
@@ -462,7 +466,7 @@ static uint32_t run_at(const struct px_procmap *map, uint32_t i, struct px_map_r
 uint32_t px_procmap_run(const struct px_procmap *map, uint32_t node, uint32_t local,
                         uint32_t *first)
 {
-    struct px_map_run r = {0};
+    struct px_procmap_run r = {0};
     uint64_t n, rank = 0;
     uint32_t place;
     uint32_t size = span(map, node, &place);
@@ -487,7 +491,7 @@ uint32_t px_procmap_run(const struct px_procmap *map, uint32_t node, uint32_t lo
 static bool place_in_pieces(const struct px_procmap *map, uint32_t rank,
                             uint32_t *place)
 {
-    struct px_map_piece p;
+    struct px_procmap_piece p;
 
     for (uint32_t at = 0; record(map, PX_MAP_PIECES, at, &p); at++) {
         if (rank < p.base || p.step == 0 || p.outer == 0)
@@ -513,9 +517,9 @@ static bool place_in_pieces(const struct px_procmap *map, uint32_t rank,
 
 static bool place_in_runs(const struct px_procmap *map, uint32_t rank, uint32_t *place)
 {
-    static const enum px_map_part_id by_rank = PX_MAP_BY_RANK;
+    static const enum px_procmap_part_id by_rank = PX_MAP_BY_RANK;
     uint32_t i = search(map, PX_MAP_RUNS, &by_rank, 1, rank);
-    struct px_map_run r = {0};
+    struct px_procmap_run r = {0};
     uint32_t n = record(map, PX_MAP_BY_RANK, i, &i) ? run_at(map, i, &r) : 0;
 
     *place = r.place + (rank - r.rank);
@@ -525,7 +529,7 @@ static bool place_in_runs(const struct px_procmap *map, uint32_t rank, uint32_t 
 uint32_t px_procmap_node_of(const struct px_procmap *map, uint32_t rank,
                             uint16_t *local)
 {
-    struct px_map_count c;
+    struct px_procmap_count c;
     uint32_t place, end;
 
     if (rank >= map->n_ranks ||

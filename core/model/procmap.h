@@ -14,7 +14,7 @@
 #define PX_MAX_RANKS     16777216u
 #define PX_MAX_NODE_NAME 255u
 
-enum px_map_part_id {
+enum px_procmap_part_id {
     PX_MAP_GROUPS,  /* of names, in order */
     PX_MAP_ORDER,   /* of groups, by hash and number */
     PX_MAP_COUNTS,  /* of ranks: nodes that have equally many */
@@ -29,7 +29,7 @@ struct px_procmap {
     uint32_t n_nodes, n_rows;   /* rows: nodes of the map first, then others */
     uint32_t n_ranks, n_mapped; /* highest rank + 1; ranks that have a node */
     uint32_t depth;             /* private from here on */
-    struct px_map_part {
+    struct px_procmap_part {
         const uint8_t *at;
         uint32_t n, size;
     } parts[PX_MAP_N_PARTS];
@@ -83,18 +83,19 @@ uint32_t px_procmap_lowest(const struct px_procmap *map, uint32_t node);
 char *px_procmap_peers(const struct px_procmap *map, uint32_t node);
 
 /* The list form to the compact form; malloc'd. As PMIx_generate_regex and _ppn. */
-pmix_status_t px_map_pack_nodes(const char *list, char **out);
-pmix_status_t px_map_pack_ranks(const char *list, char **out);
+pmix_status_t px_procmap_pack_nodes(const char *list, char **out);
+pmix_status_t px_procmap_pack_ranks(const char *list, char **out);
 /* A map in n bytes, as in a PMIX_REGEX value, as text for the functions above. Only
  * here can the "blob:" form be read: it holds NULs, so that its length has to be
  * known. */
-pmix_status_t px_map_text(const void *bytes, size_t n, char **text, struct px_err *err);
+pmix_status_t px_procmap_text(const void *bytes, size_t n, char **text,
+                              struct px_err *err);
 /* The list of a PMIX_REGEX2 value, malloc'd: PMIX_ERR_BAD_PARAM if it is damaged,
  * PMIX_ERR_NOT_SUPPORTED if its type is not known. */
 pmix_status_t px_regex2_text(const pmix_regex2_t *regex, char **text,
                              struct px_err *err);
 /* The same of a value in any of these forms. PMIX_ERR_BAD_PARAM: it is none. */
-pmix_status_t px_map_of_value(const pmix_value_t *value, char **text,
-                              struct px_err *err);
+pmix_status_t px_procmap_of_value(const pmix_value_t *value, char **text,
+                                  struct px_err *err);
 
 #endif

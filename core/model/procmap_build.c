@@ -18,11 +18,11 @@ struct stretch {
 
 typedef struct build {
     struct px_err *err;
-    struct px_map_head head; /* but for n */
-    struct px_map_group *groups;
-    struct px_map_count *counts;
-    struct px_map_run *runs; /* used once there are too many pieces */
-    struct px_map_piece pieces[PX_MAP_MAX_PIECES];
+    struct px_procmap_head head; /* but for n */
+    struct px_procmap_group *groups;
+    struct px_procmap_count *counts;
+    struct px_procmap_run *runs; /* used once there are too many pieces */
+    struct px_procmap_piece pieces[PX_MAP_MAX_PIECES];
     struct stretch *node; /* the node's that is being read */
     uint64_t *seen;       /* a bit by rank */
     px_buf text;
@@ -84,14 +84,16 @@ static pmix_status_t too_long(struct build *b)
                       PX_MAX_NODE_NAME);
 }
 
-static struct px_map_name name_of(const struct build *b, const struct px_map_group *g)
+static struct px_procmap_name name_of(const struct build *b,
+                                      const struct px_procmap_group *g)
 {
     const char *text = (const char *)b->text.data + g->text;
 
-    return (struct px_map_name){text, text + g->prefix, g->prefix, g->suffix, g->width};
+    return (struct px_procmap_name){text, text + g->prefix, g->prefix, g->suffix,
+                                    g->width};
 }
 
-static bool same_parts(const struct px_map_name *a, const struct px_map_name *b)
+static bool same_parts(const struct px_procmap_name *a, const struct px_procmap_name *b)
 {
     return a->n_prefix == b->n_prefix && a->n_suffix == b->n_suffix &&
            a->width == b->width && memcmp(a->prefix, b->prefix, a->n_prefix) == 0 &&
@@ -99,11 +101,12 @@ static bool same_parts(const struct px_map_name *a, const struct px_map_name *b)
 }
 
 /* n names behind those there are, numbered from number on. */
-static pmix_status_t add_names(struct build *b, const struct px_map_name *name,
+static pmix_status_t add_names(struct build *b, const struct px_procmap_name *name,
                                uint32_t number, uint32_t n)
 {
-    struct px_map_group *last = b->n_groups ? &b->groups[b->n_groups - 1] : NULL;
-    const struct px_map_name old = last ? name_of(b, last) : (struct px_map_name){0};
+    struct px_procmap_group *last = b->n_groups ? &b->groups[b->n_groups - 1] : NULL;
+    const struct px_procmap_name old = last ? name_of(b, last)
+                                            : (struct px_procmap_name){0};
     bool alike = last && name->width > 0 && same_parts(&old, name);
     size_t text = alike ? last->text : b->text.len;
 
@@ -120,31 +123,31 @@ static pmix_status_t add_names(struct build *b, const struct px_map_name *name,
                    px_buf_add(&b->text, name->prefix, name->n_prefix) ||
                    px_buf_add(&b->text, name->suffix, name->n_suffix)))
         return no_memory(b);
-    struct px_map_group *g = px_vec_add(&b->groups, &b->n_groups, &b->cap_groups);
+    struct px_procmap_group *g = px_vec_add(&b->groups, &b->n_groups, &b->cap_groups);
     if (!g)
         return no_memory(b);
-    *g = (struct px_map_group){.node = node,
-                               .number = number,
-                               .text = (uint32_t)text,
-                               .prefix = (uint8_t)name->n_prefix,
-                               .suffix = (uint8_t)name->n_suffix,
-                               .width = (uint8_t)name->width};
+    *g = (struct px_procmap_group){.node = node,
+                                   .number = number,
+                                   .text = (uint32_t)text,
+                                   .prefix = (uint8_t)name->n_prefix,
+                                   .suffix = (uint8_t)name->n_suffix,
+                                   .width = (uint8_t)name->width};
     return PMIX_SUCCESS;
 }
 
 /* The number in a name, which stands around that place. */
 static bool take_apart(const char *text, size_t len, size_t place,
-                       struct px_map_name *name, uint32_t *number)
+                       struct px_procmap_name *name, uint32_t *number)
 {
     size_t begin = place, end = place;
     uint64_t value = 0;
 
-    while (begin > 0 && px_map_is_digit(text[begin - 1]))
+    while (begin > 0 && px_procmap_is_digit(text[begin - 1]))
         begin--;
-    for (end = begin; end < len && px_map_is_digit(text[end]); end++)
+    for (end = begin; end < len && px_procmap_is_digit(text[end]); end++)
         if (value <= UINT32_MAX)
             value = value * 10 + (uint64_t)(text[end] - '0');
-    *name = (struct px_map_name){text, text + end, begin, len - end, end - begin};
+    *name = (struct px_procmap_name){text, text + end, begin, len - end, end - begin};
     *number = (uint32_t)value;
     return end > begin && value <= UINT32_MAX;
 }
@@ -152,9 +155,9 @@ static bool take_apart(const char *text, size_t len, size_t place,
 /* A name without more ado. One whose number follows that of the last belongs to it. */
 static pmix_status_t add_name(struct build *b, const char *text, size_t len)
 {
-    const struct px_map_name whole = {text, text + len, len, 0, 0};
-    struct px_map_group *last = b->n_groups ? &b->groups[b->n_groups - 1] : NULL;
-    struct px_map_name name, old;
+    const struct px_procmap_name whole = {text, text + len, len, 0, 0};
+    struct px_procmap_group *last = b->n_groups ? &b->groups[b->n_groups - 1] : NULL;
+    struct px_procmap_name name, old;
     uint32_t number, old_number;
     size_t place = 0;
 
@@ -186,11 +189,12 @@ static pmix_status_t add_name(struct build *b, const char *text, size_t len)
 
 /* The names of a range, numbers of at least so many digits between prefix and suffix.
  * They are found by their number if that ends where prefix and suffix begin. */
-static pmix_status_t add_range(struct build *b, struct px_map_name name, uint32_t first,
-                               uint32_t last)
+static pmix_status_t add_range(struct build *b, struct px_procmap_name name,
+                               uint32_t first, uint32_t last)
 {
-    bool merges = (name.n_prefix && px_map_is_digit(name.prefix[name.n_prefix - 1])) ||
-                  (name.n_suffix && px_map_is_digit(name.suffix[0]));
+    bool merges = (name.n_prefix &&
+                   px_procmap_is_digit(name.prefix[name.n_prefix - 1])) ||
+                  (name.n_suffix && px_procmap_is_digit(name.suffix[0]));
     const size_t width = name.width;
     pmix_status_t rc = PMIX_SUCCESS;
 
@@ -220,7 +224,7 @@ static pmix_status_t add_range(struct build *b, struct px_map_name name, uint32_
 }
 
 /* prefix "[" digits ":" ranges "]" suffix. False if the item is a plain name. */
-static bool parse_group(const char *item, const char *end, struct px_map_name *name,
+static bool parse_group(const char *item, const char *end, struct px_procmap_name *name,
                         struct body *ranges)
 {
     const char *open = memchr(item, '[', (size_t)(end - item));
@@ -230,18 +234,18 @@ static bool parse_group(const char *item, const char *end, struct px_map_name *n
     if (!close)
         return false;
     const char *p = open + 1;
-    for (; p < close && px_map_is_digit(*p); p++)
+    for (; p < close && px_procmap_is_digit(*p); p++)
         if (width <= PX_MAX_NODE_NAME) /* more is refused, whatever it is */
             width = width * 10 + (size_t)(*p - '0');
     if (p == open + 1 || *p != ':')
         return false;
-    *name = (struct px_map_name){item, close + 1, (size_t)(open - item),
-                                 (size_t)(end - close - 1), width};
+    *name = (struct px_procmap_name){item, close + 1, (size_t)(open - item),
+                                     (size_t)(end - close - 1), width};
     *ranges = (struct body){.text = p + 1, .end = close};
     return true;
 }
 
-static pmix_status_t add_group(struct build *b, const struct px_map_name *name,
+static pmix_status_t add_group(struct build *b, const struct px_procmap_name *name,
                                const struct body *ranges)
 {
     const char *at = ranges->text;
@@ -275,7 +279,7 @@ static const char *item_end(const char *s, const char *end, bool native)
 static pmix_status_t read_nodes(struct build *b, const char *text)
 {
     struct body all, ranges;
-    struct px_map_name name;
+    struct px_procmap_name name;
     pmix_status_t rc = unwrap(text, &all, b->err);
 
     for (const char *at = all.text, *end; !rc && at < all.end; at = end + 1) {
@@ -346,14 +350,14 @@ static pmix_status_t add_stretch(struct build *b, uint32_t first, uint32_t last)
 
 static pmix_status_t add_run(struct build *b, uint32_t place, uint32_t rank, uint32_t n)
 {
-    struct px_map_run *last = b->n_runs > 0 ? &b->runs[b->n_runs - 1] : NULL;
+    struct px_procmap_run *last = b->n_runs > 0 ? &b->runs[b->n_runs - 1] : NULL;
 
     if (n == 0 || (last && last->rank + (place - last->place) == rank))
         return PMIX_SUCCESS;
     last = px_vec_add(&b->runs, &b->n_runs, &b->cap_runs);
     if (!last)
         return no_memory(b);
-    *last = (struct px_map_run){place, rank};
+    *last = (struct px_procmap_run){place, rank};
     return PMIX_SUCCESS;
 }
 
@@ -363,7 +367,7 @@ static pmix_status_t pieces_to_runs(struct build *b)
     pmix_status_t rc = PMIX_SUCCESS;
 
     for (size_t at = 0; at < b->n_pieces; at++) {
-        const struct px_map_piece *p = &b->pieces[at];
+        const struct px_procmap_piece *p = &b->pieces[at];
         uint32_t place = p->place;
         for (uint32_t n = 0; !rc && n < p->n; n++)
             for (uint32_t rep = 0; !rc && rep < p->reps; rep++, place += p->run)
@@ -374,7 +378,8 @@ static pmix_status_t pieces_to_runs(struct build *b)
 }
 
 /* Extends p by a piece of one node if each rank still maps to one (n, rep). */
-static bool piece_extend(struct px_map_piece *p, const struct px_map_piece *piece)
+static bool piece_extend(struct px_procmap_piece *p,
+                         const struct px_procmap_piece *piece)
 {
     uint64_t width = p->reps > 1 ? (uint64_t)(p->reps - 1) * p->outer + p->run : p->run;
 
@@ -402,8 +407,8 @@ static pmix_status_t add_pieces(struct build *b, uint32_t place)
     pmix_status_t rc = PMIX_SUCCESS;
 
     for (size_t i = 0, end; !rc && i < b->n_node; i = end) {
-        struct px_map_piece piece = {place, s[i].first, s[i].n,    1,
-                                     1,     UINT32_MAX, UINT32_MAX};
+        struct px_procmap_piece piece = {place, s[i].first, s[i].n,    1,
+                                         1,     UINT32_MAX, UINT32_MAX};
         end = i + 1;
         if (end < b->n_node && s[end].first > s[i].first)
             piece.outer = s[end].first - s[i].first;
@@ -430,9 +435,10 @@ static pmix_status_t add_pieces(struct build *b, uint32_t place)
 /* The node's ranks have all been read. */
 static pmix_status_t end_node(struct build *b, uint32_t node, uint32_t place)
 {
-    const struct px_map_count *last = b->n_counts ? &b->counts[b->n_counts - 1] : NULL;
+    const struct px_procmap_count *last = b->n_counts ? &b->counts[b->n_counts - 1]
+                                                      : NULL;
     uint32_t n = b->head.n_mapped - place;
-    struct px_map_count *c;
+    struct px_procmap_count *c;
 
     if (n > UINT16_MAX)
         return px_err_set(b->err, PMIX_ERR_OUT_OF_RESOURCE, "too many ranks on a node");
@@ -441,7 +447,7 @@ static pmix_status_t end_node(struct build *b, uint32_t node, uint32_t place)
     c = px_vec_add(&b->counts, &b->n_counts, &b->cap_counts);
     if (!c)
         return no_memory(b);
-    *c = (struct px_map_count){node, place};
+    *c = (struct px_procmap_count){node, place};
     return add_pieces(b, place);
 }
 
@@ -510,14 +516,14 @@ static struct entry *sort(struct entry *v, struct entry *spare, uint32_t n)
     return v;
 }
 
-/* Groups with names in common stand behind each other: see px_map_head. */
+/* Groups with names in common stand behind each other: see px_procmap_head. */
 static uint32_t find_depth(const struct build *b, const struct entry *order)
 {
     uint32_t depth = 0, chain = 0;
     uint64_t end = 0;
 
     for (uint32_t i = 0; i < b->n_groups; i++) {
-        const struct px_map_group *g = &b->groups[order[i].at];
+        const struct px_procmap_group *g = &b->groups[order[i].at];
         uint32_t next = order[i].at + 1 < b->n_groups ? g[1].node : b->head.n_rows;
         if (i == 0 || g->hash != order[i - 1].key >> 32 || g->number >= end) {
             chain = i;
@@ -535,9 +541,9 @@ static const struct entry *order_groups(struct build *b, struct entry *v,
                                         struct entry *spare)
 {
     for (uint32_t i = 0; i < b->n_groups; i++) {
-        struct px_map_group *g = &b->groups[i];
-        const struct px_map_name name = name_of(b, g);
-        g->hash = px_map_hash(&name);
+        struct px_procmap_group *g = &b->groups[i];
+        const struct px_procmap_name name = name_of(b, g);
+        g->hash = px_procmap_hash(&name);
         v[i] = (struct entry){(uint64_t)g->hash << 32 | g->number, i};
     }
     const struct entry *order = sort(v, spare, (uint32_t)b->n_groups);
@@ -590,7 +596,7 @@ static pmix_status_t finish(struct build *b, struct px_procmap **out)
     b->head.magic = PX_MAP_MAGIC;
     for (int i = 0; i < PX_MAP_N_PARTS; i++) {
         b->head.n[i] = (uint32_t)n[i];
-        size += n[i] * px_map_sizes[i];
+        size += n[i] * px_procmap_sizes[i];
     }
     map = malloc(sizeof(*map) + size);
     if (!entries || !map) {
@@ -598,7 +604,7 @@ static pmix_status_t finish(struct build *b, struct px_procmap **out)
         return no_memory(b);
     }
     write_block(b, entries, entries + n_entries, map->own);
-    pmix_status_t rc = px_map_open(map, map->own, size);
+    pmix_status_t rc = px_procmap_open(map, map->own, size);
     if (rc)
         free(map);
     else
@@ -619,7 +625,8 @@ pmix_status_t px_procmap_create(const char *nodes, const char *ranks,
 }
 
 /* Copies a part; the array has been empty. */
-static bool load(void *array, size_t *n, size_t *cap, const struct px_map_part *part)
+static bool load(void *array, size_t *n, size_t *cap,
+                 const struct px_procmap_part *part)
 {
     if (!px_vec_reserve_of(array, 0, cap, part->n, part->size))
         return false;
@@ -633,14 +640,14 @@ pmix_status_t px_procmap_extend(const struct px_procmap *old, char *const *names
                                 size_t n, struct px_procmap **out)
 {
     PX_AUTO(build) b = {0};
-    const struct px_map_part *parts = old ? old->parts : NULL;
+    const struct px_procmap_part *parts = old ? old->parts : NULL;
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (old) {
-        b.head = (struct px_map_head){.n_nodes = old->n_nodes,
-                                      .n_rows = old->n_rows,
-                                      .n_ranks = old->n_ranks,
-                                      .n_mapped = old->n_mapped};
+        b.head = (struct px_procmap_head){.n_nodes = old->n_nodes,
+                                          .n_rows = old->n_rows,
+                                          .n_ranks = old->n_ranks,
+                                          .n_mapped = old->n_mapped};
         if (!load(&b.groups, &b.n_groups, &b.cap_groups, &parts[PX_MAP_GROUPS]) ||
             !load(&b.counts, &b.n_counts, &b.cap_counts, &parts[PX_MAP_COUNTS]) ||
             !load(&b.runs, &b.n_runs, &b.cap_runs, &parts[PX_MAP_RUNS]) ||
@@ -652,7 +659,7 @@ pmix_status_t px_procmap_extend(const struct px_procmap *old, char *const *names
             b.n_pieces * sizeof(*b.pieces));
     }
     for (size_t i = 0; i < b.n_groups; i++) { /* which may be another process's */
-        const struct px_map_group *g = &b.groups[i];
+        const struct px_procmap_group *g = &b.groups[i];
         if (g->text > b.text.len ||
             (size_t)g->prefix + g->suffix > b.text.len - g->text)
             return PMIX_ERR_BAD_PARAM;

@@ -10,7 +10,7 @@
 #define PX_MAP_MAGIC      0x70616d31u
 #define PX_MAP_MAX_PIECES 32u
 
-struct px_map_head {
+struct px_procmap_head {
     uint32_t magic, n_nodes, n_rows, n_ranks, n_mapped;
     uint32_t depth; /* so many groups before one of ORDER may have the same names */
     uint32_t n[PX_MAP_N_PARTS];
@@ -18,7 +18,7 @@ struct px_map_head {
 
 /* Names of a prefix, a number of width digits, and a suffix: from this number on, up to
  * the next group's node. Of width 0: one name without a number. */
-struct px_map_group {
+struct px_procmap_group {
     uint32_t node, number;
     uint32_t text; /* where in TEXT prefix and suffix stand */
     uint32_t hash;
@@ -26,31 +26,31 @@ struct px_map_group {
 };
 
 /* Each of the nodes from this one up to the next count's has equally many ranks. */
-struct px_map_count {
+struct px_procmap_count {
     uint32_t node, place;
 };
 
 /* Places from this one on: n times reps times run ranks. */
-struct px_map_piece {
+struct px_procmap_piece {
     uint32_t place, base, run, reps, n;
     uint32_t outer, step; /* between two of reps, of n; UINT32_MAX: there is one */
 };
 
-struct px_map_run {
+struct px_procmap_run {
     uint32_t place, rank;
 };
 
 /* Of a name taken apart. */
-struct px_map_name {
+struct px_procmap_name {
     const char *prefix, *suffix;
     size_t n_prefix, n_suffix, width;
 };
 
-extern const uint32_t px_map_sizes[PX_MAP_N_PARTS]; /* of records */
+extern const uint32_t px_procmap_sizes[PX_MAP_N_PARTS]; /* of records */
 /* Fills *map to read the block; no byte is copied. PMIX_ERR_BAD_PARAM. */
-pmix_status_t px_map_open(struct px_procmap *map, const void *bytes, size_t n);
-uint32_t px_map_hash(const struct px_map_name *name);
-static inline bool px_map_is_digit(char c)
+pmix_status_t px_procmap_open(struct px_procmap *map, const void *bytes, size_t n);
+uint32_t px_procmap_hash(const struct px_procmap_name *name);
+static inline bool px_procmap_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }

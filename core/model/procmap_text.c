@@ -37,10 +37,10 @@ static struct name name_split(const char *text)
 
     while (is_letter(text[at]))
         at++;
-    for (digits = at; px_map_is_digit(text[at]);)
+    for (digits = at; px_procmap_is_digit(text[at]);)
         at++;
     name.n_digits = at - digits;
-    while (is_letter(text[at]) || px_map_is_digit(text[at]))
+    while (is_letter(text[at]) || px_procmap_is_digit(text[at]))
         at++;
     if (at < name.len || name.n_digits > MAX_NUMBER_DIGITS)
         name.n_digits = 0;
@@ -55,7 +55,7 @@ static bool is_alike(const struct name *name, const char *text, uint32_t *number
 
     for (*number = i = 0; i < name->len; i++) {
         bool is_number = i - name->prefix_len < name->n_digits;
-        if (is_number ? !px_map_is_digit(text[i]) : text[i] != name->text[i])
+        if (is_number ? !px_procmap_is_digit(text[i]) : text[i] != name->text[i])
             return false;
         if (is_number)
             *number = *number * 10 + (uint32_t)(text[i] - '0');
@@ -109,7 +109,7 @@ static char *finish(char *text, char *at, const char *list)
     return text;
 }
 
-pmix_status_t px_map_pack_nodes(const char *list, char **out)
+pmix_status_t px_procmap_pack_nodes(const char *list, char **out)
 {
     if (!list || !out)
         return PMIX_ERR_BAD_PARAM;
@@ -133,11 +133,11 @@ pmix_status_t px_map_pack_nodes(const char *list, char **out)
 /* Copies a number, but for leading zeros. */
 static char *put_digits(char *out, const char *at)
 {
-    while (*at == '0' && px_map_is_digit(at[1]))
+    while (*at == '0' && px_procmap_is_digit(at[1]))
         at++;
     do
         *out++ = *at++;
-    while (px_map_is_digit(*at));
+    while (px_procmap_is_digit(*at));
     return out;
 }
 
@@ -162,7 +162,8 @@ static char *pack_field(char *out, const char **at, const char *end)
         if (!px_ranges_next(at, end, &first, &last))
             return NULL;
         if (first < last)
-            for (high = (*at)[-1] == ',' ? *at - 1 : *at; px_map_is_digit(high[-1]);)
+            for (high = (*at)[-1] == ',' ? *at - 1 : *at;
+                 px_procmap_is_digit(high[-1]);)
                 high--;
         if (!open || first != (uint64_t)before + 1) {
             if (open) {
@@ -177,7 +178,7 @@ static char *pack_field(char *out, const char **at, const char *end)
     return put_range(out, open, shut);
 }
 
-pmix_status_t px_map_pack_ranks(const char *list, char **out)
+pmix_status_t px_procmap_pack_ranks(const char *list, char **out)
 {
     if (!list || !out)
         return PMIX_ERR_BAD_PARAM;
@@ -237,7 +238,7 @@ static pmix_status_t blob_text(const char *bytes, size_t n, char **text,
         return px_err_set(err, PMIX_ERR_BAD_PARAM, "cannot read a compressed map");
     bytes += head;
     n -= head;
-    for (colon = bytes; colon < bytes + n && px_map_is_digit(*colon) && size <= n;
+    for (colon = bytes; colon < bytes + n && px_procmap_is_digit(*colon) && size <= n;
          colon++)
         size = size * 10 + (uint64_t)(*colon - '0');
     if (colon == bytes || (size_t)(bytes + n - colon) < 2 || colon[0] != ':' ||
@@ -260,7 +261,8 @@ static pmix_status_t copy_text(const void *bytes, size_t n, char **text,
     return PMIX_SUCCESS;
 }
 
-pmix_status_t px_map_text(const void *bytes, size_t n, char **text, struct px_err *err)
+pmix_status_t px_procmap_text(const void *bytes, size_t n, char **text,
+                              struct px_err *err)
 {
     return n >= 5 && memcmp(bytes, blob_head, 5) == 0 ? blob_text(bytes, n, text, err)
                                                       : copy_text(bytes, n, text, err);
@@ -284,14 +286,15 @@ pmix_status_t px_regex2_text(const pmix_regex2_t *regex, char **text,
     return copy_text(regex->bytes, regex->len, text, err);
 }
 
-pmix_status_t px_map_of_value(const pmix_value_t *value, char **text,
-                              struct px_err *err)
+pmix_status_t px_procmap_of_value(const pmix_value_t *value, char **text,
+                                  struct px_err *err)
 {
     if (px_value_string(value))
-        return px_map_text(value->data.string, strlen(value->data.string), text, err);
+        return px_procmap_text(value->data.string, strlen(value->data.string), text,
+                               err);
     if ((value->type == PMIX_REGEX || value->type == PMIX_BYTE_OBJECT) &&
         (value->data.bo.bytes || value->data.bo.size == 0))
-        return px_map_text(value->data.bo.bytes, value->data.bo.size, text, err);
+        return px_procmap_text(value->data.bo.bytes, value->data.bo.size, text, err);
     if (value->type == PMIX_REGEX2)
         return px_regex2_text(value->data.regex2, text, err);
     return px_err_set(err, PMIX_ERR_BAD_PARAM, "it is neither a string nor a regex");

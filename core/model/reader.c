@@ -8,7 +8,7 @@ const struct px_model *px_model_enter(void)
 {
     const struct px_model *m = NULL;
 
-    if (!px_gate_enter(&px_process.model_gate))
+    if (!px_read_gate_enter(&px_process.model_gate))
         return NULL;
     if (!px_process_on_loop())
         m = px_process.model;
@@ -19,7 +19,7 @@ const struct px_model *px_model_enter(void)
 
 const struct px_model *px_model_await(void)
 {
-    px_gate_await(&px_process.model_gate);
+    px_read_gate_await(&px_process.model_gate);
     if (px_process.model)
         return px_process.model;
     px_model_leave();
@@ -28,5 +28,5 @@ const struct px_model *px_model_await(void)
 
 void px_model_leave(void)
 {
-    px_gate_leave(&px_process.model_gate);
+    px_read_gate_leave(&px_process.model_gate);
 }

@@ -251,9 +251,9 @@ static pmix_status_t change(struct px_model *m, const pmix_info_t *info, size_t 
     if (rc)
         return rc;
     struct px_resources old = m->resources;
-    px_gate_close(m->gate);
+    px_read_gate_close(m->gate);
     m->resources = next;
-    px_gate_open(m->gate);
+    px_read_gate_open(m->gate);
     next = old; /* freed */
     return PMIX_SUCCESS;
 }
@@ -270,7 +270,7 @@ pmix_status_t px_resources_drop(struct px_model *m, const pmix_info_t *info, siz
 
 void px_resources_clear(struct px_model *m)
 {
-    px_gate_close(m->gate);
+    px_read_gate_close(m->gate);
     rows_cleanup(&m->resources);
-    px_gate_open(m->gate);
+    px_read_gate_open(m->gate);
 }

@@ -38,7 +38,7 @@ static pmix_status_t create(struct px_tables *tables, const char *nspace, bool i
     return rc;
 }
 
-pmix_status_t px_store_create(struct px_stores *store, struct px_gate *gate,
+pmix_status_t px_store_create(struct px_stores *store, struct px_read_gate *gate,
                               const char *nspace)
 {
     store->gate = gate;
@@ -57,10 +57,10 @@ void px_store_share(struct px_stores *store, const char *nspace)
                PMIx_Error_string(rc));
     if (rc)
         return;
-    px_gate_close(store->gate);
+    px_read_gate_close(store->gate);
     store->shared = shared;
     store->is_writer = true;
-    px_gate_open(store->gate);
+    px_read_gate_open(store->gate);
 }
 
 static void tables_destroy(struct px_tables *t)
@@ -101,10 +101,10 @@ static const pmix_value_t nothing = {.type = PMIX_UNDEF};
 pmix_status_t px_store_note(struct px_stores *store, const char *key,
                             const pmix_value_t *value)
 {
-    px_gate_close(store->gate);
+    px_read_gate_close(store->gate);
     pmix_status_t rc = put(&store->shared, PX_GDS_INTERNAL, PMIX_RANK_WILDCARD, key,
                            value ? value : &nothing);
-    px_gate_open(store->gate);
+    px_read_gate_open(store->gate);
     return rc;
 }
 
@@ -145,14 +145,14 @@ pmix_status_t px_store_view(const struct px_stores *store, const char *key,
                : PMIX_ERR_NOT_FOUND;
 }
 
-struct px_bell *px_store_bell(const struct px_stores *store)
+struct px_fence_futex *px_store_bell(const struct px_stores *store)
 {
     const void *bytes;
     size_t n;
     bool hangs = !px_store_view(store, PX_STORE_BELL, &bytes, &n) &&
-                 n == sizeof(struct px_bell);
+                 n == sizeof(struct px_fence_futex);
 
-    return hangs ? (struct px_bell *)bytes : NULL;
+    return hangs ? (struct px_fence_futex *)bytes : NULL;
 }
 
 /* Which file readers get; a change may have made it another. 0: none. */
@@ -171,22 +171,22 @@ static uint32_t number_of(struct px_tables *t)
     return t->file;
 }
 
-struct px_bell *px_store_hang_bell(struct px_stores *store)
+struct px_fence_futex *px_store_hang_bell(struct px_stores *store)
 {
-    struct px_bell none = {0};
+    struct px_fence_futex none = {0};
     const pmix_value_t value = {.type = PMIX_BYTE_OBJECT,
-                                .data.bo = {(char *)&none, sizeof none}};
+                                .data.bo = {(char *)&none, sizeof(none)}};
 
     if (!store->is_writer || !number_of(&store->shared) ||
         (!px_store_bell(store) && px_store_note(store, PX_STORE_BELL, &value)))
         return NULL;
-    struct px_bell *bell = px_store_bell(store);
+    struct px_fence_futex *bell = px_store_bell(store);
     if (bell)
         bell->id = number_of(&store->shared);
     return bell;
 }
 
-void px_bell_ring(struct px_bell *bell)
+void px_fence_futex_wake(struct px_fence_futex *bell)
 {
     atomic_fetch_add_explicit(&bell->turns, 1, memory_order_release);
     syscall(SYS_futex, &bell->turns, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
@@ -209,14 +209,14 @@ pmix_status_t px_store_put(struct px_stores *store, enum px_gds_table table,
 {
     bool shares = store->is_writer && table != PX_GDS_INTERNAL;
 
-    px_gate_close(store->gate);
+    px_read_gate_close(store->gate);
     pmix_status_t rc = put(shares ? &store->shared : &store->own, table, rank, key,
                            value);
     if (shares && rc && rc != PMIX_ERR_BAD_PARAM)
         rc = put_spilled(store, table, rank, key, value);
     else if (shares && !rc && store->spilled)
         (void)put(&store->own, table, rank, key, &nothing);
-    px_gate_open(store->gate);
+    px_read_gate_open(store->gate);
     return rc;
 }
 
@@ -224,9 +224,9 @@ pmix_status_t px_store_keep(struct px_stores *store, enum px_gds_table table,
                             pmix_rank_t rank, const char *key,
                             const pmix_value_t *value)
 {
-    px_gate_close(store->gate);
+    px_read_gate_close(store->gate);
     pmix_status_t rc = put(&store->own, table, rank, key, value);
-    px_gate_open(store->gate);
+    px_read_gate_open(store->gate);
     return rc;
 }
 
@@ -238,11 +238,11 @@ static void clear(struct px_tables *t, enum px_gds_table table, pmix_rank_t rank
 
 void px_store_clear(struct px_stores *store, enum px_gds_table table, pmix_rank_t rank)
 {
-    px_gate_close(store->gate);
+    px_read_gate_close(store->gate);
     clear(&store->own, table, rank);
     if (store->is_writer)
         clear(&store->shared, table, rank);
-    px_gate_open(store->gate);
+    px_read_gate_open(store->gate);
 }
 
 /* Shared tables count first: what a client was sent may be older than what it reads in
@@ -365,9 +365,9 @@ static void replace(struct px_stores *store, struct px_tables shared)
 {
     struct px_tables old = store->shared;
 
-    px_gate_close(store->gate);
+    px_read_gate_close(store->gate);
     store->shared = shared;
-    px_gate_open(store->gate);
+    px_read_gate_open(store->gate);
     tables_destroy(&old);
 }
 

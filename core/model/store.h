@@ -17,7 +17,7 @@ struct px_tables {
 };
 
 struct px_stores {
-    struct px_gate *gate; /* closed while readers must not see a change */
+    struct px_read_gate *gate; /* closed while readers must not see a change */
     struct px_tables own;
     struct px_tables shared; /* those that a server's clients read in place */
     bool is_writer;          /* this process is that server */
@@ -25,7 +25,7 @@ struct px_stores {
 };
 
 /* PMIX_ERR_NOT_AVAILABLE: there is no component for it. */
-pmix_status_t px_store_create(struct px_stores *store, struct px_gate *gate,
+pmix_status_t px_store_create(struct px_stores *store, struct px_read_gate *gate,
                               const char *nspace);
 void px_store_destroy(struct px_stores *store); /* empty is fine */
 
@@ -102,15 +102,15 @@ pmix_status_t px_store_view(const struct px_stores *store, const char *key,
 
 /* By which a server ends the fence of all ranks of a job at once: a record that changes
  * in its place. Readers sleep until turns is another. */
-struct px_bell {
+struct px_fence_futex {
     _Atomic uint32_t turns;
     _Atomic uint32_t id; /* of the file that it is in */
 };
 /* Loop thread, until the next call of one of these functions; NULL: there is none. */
-struct px_bell *px_store_bell(const struct px_stores *store);
+struct px_fence_futex *px_store_bell(const struct px_stores *store);
 /* A server's, which it makes if it must. */
-struct px_bell *px_store_hang_bell(struct px_stores *store);
-void px_bell_ring(struct px_bell *bell);
+struct px_fence_futex *px_store_hang_bell(struct px_stores *store);
+void px_fence_futex_wake(struct px_fence_futex *bell);
 #define PX_STORE_BELL "tenon.bell"
 
 /* The record that is there while the shared tables hold all of a job's information:

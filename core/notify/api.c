@@ -96,7 +96,7 @@ PX_EXPORT pmix_status_t PMIx_Register_event_handler(
     pmix_status_t rc;
 
     if (cbfunc)
-        return px_api_post(&op.api, sizeof op);
+        return px_api_post(&op.api, sizeof(op));
     rc = px_api_wait(&op.api);
     return rc ? rc : (pmix_status_t)op.id;
 }

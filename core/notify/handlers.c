@@ -188,18 +188,18 @@ pmix_status_t px_handlers_add(struct px_handlers *all, const pmix_status_t *code
                               size_t n_codes, const pmix_info_t *info, size_t n_info,
                               pmix_notification_fn_t fn, struct px_handler **added)
 {
-    struct px_handler *h = calloc(1, sizeof *h);
+    struct px_handler *h = calloc(1, sizeof(*h));
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (!h)
         return PMIX_ERR_NOMEM;
     h->fn = fn;
     h->n_codes = n_codes;
-    h->codes = malloc((n_codes + 1) * sizeof *codes);
+    h->codes = malloc((n_codes + 1) * sizeof(*codes));
     if (!h->codes)
         rc = PMIX_ERR_NOMEM;
     else if (n_codes > 0)
-        memcpy(h->codes, codes, n_codes * sizeof *codes);
+        memcpy(h->codes, codes, n_codes * sizeof(*codes));
     for (size_t i = 0; !rc && i < n_info; i++)
         rc = read_info(h, &info[i]);
     if (!rc)
@@ -242,7 +242,7 @@ pmix_status_t *px_handlers_only_of(const struct px_handlers *all,
 {
     const pmix_status_t any = PX_DEFAULT_CODE;
     const pmix_status_t *codes = h->n_codes ? h->codes : &any;
-    pmix_status_t *only = malloc((h->n_codes + 1) * sizeof *only);
+    pmix_status_t *only = malloc((h->n_codes + 1) * sizeof(*only));
 
     *n = 0;
     for (size_t i = 0; only && i < (h->n_codes ? h->n_codes : 1); i++) {

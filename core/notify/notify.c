@@ -47,7 +47,7 @@ static void event_free(struct event *e)
 
 pmix_status_t px_notify_create(struct px_client *client, struct px_notify **out)
 {
-    struct px_notify *n = calloc(1, sizeof *n);
+    struct px_notify *n = calloc(1, sizeof(*n));
 
     if (!n)
         return PMIX_ERR_NOMEM;

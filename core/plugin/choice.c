@@ -195,11 +195,11 @@ static char *required_name(const char *framework, const char *name)
     const char suffix[] = "_required";
     const size_t before = strlen(framework) + 1, len = strlen(name);
 
-    if (len <= before + sizeof suffix - 1 || !px_str_starts(name, framework) ||
+    if (len <= before + sizeof(suffix) - 1 || !px_str_starts(name, framework) ||
         name[before - 1] != '_' ||
-        strcmp(name + len - (sizeof suffix - 1), suffix) != 0)
+        strcmp(name + len - (sizeof(suffix) - 1), suffix) != 0)
         return NULL;
-    return strndup(name + before, len - before - (sizeof suffix - 1));
+    return strndup(name + before, len - before - (sizeof(suffix) - 1));
 }
 
 pmix_status_t px_choice_required(struct px_params *params,

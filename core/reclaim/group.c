@@ -47,11 +47,11 @@ static bool join(char *out, size_t size, const char *text)
 /* "tenon.<mark>" */
 static bool make_name(int64_t server, uint64_t start, char out[NAME_B])
 {
-    uint64_t mark = px_proc_mark(server, start, UINT64_MAX);
+    uint64_t mark = px_osproc_rlimit_tag(server, start, UINT64_MAX);
     char digits[NAME_B];
 
     out[0] = '\0';
-    return mark && px_proc_path((int64_t)mark, "", digits, sizeof(digits)) &&
+    return mark && px_osproc_path((int64_t)mark, "", digits, sizeof(digits)) &&
            join(out, NAME_B, "tenon.") && join(out, NAME_B, strrchr(digits, '/') + 1);
 }
 
@@ -62,7 +62,7 @@ static int open_own(size_t place)
     struct statfs fs;
     char *next;
 
-    if (!px_proc_read("/proc/self/cgroup", list, sizeof(list)))
+    if (!px_osproc_read("/proc/self/cgroup", list, sizeof(list)))
         return -1;
     for (char *line = list; *line; line = next) {
         char *controller = strchr(line, ':'), *own = NULL;
@@ -112,8 +112,8 @@ static bool is_in(int64_t pid, const char *name)
 {
     char path[NAME_B], list[LIST_B];
 
-    return px_proc_path(pid, "/cgroup", path, sizeof(path)) &&
-           px_proc_read(path, list, sizeof(list)) && strstr(list, name);
+    return px_osproc_path(pid, "/cgroup", path, sizeof(path)) &&
+           px_osproc_read(path, list, sizeof(list)) && strstr(list, name);
 }
 
 /* Of each line, a pid. The last may have been cut. */

@@ -73,7 +73,7 @@ pmix_status_t px_reclaim_status(int errnum);
 /* A packet socket pair: [0] stays and does not block, [1] is for the other side;
  * neither is below 3. 0 or an errno. */
 int px_reclaim_socket(int ends[2]);
-/* A px_rm_told_fn: one line to descriptor 2, a packet socket or any file. It waits a
+/* A px_rm_notify_fn: one line to descriptor 2, a packet socket or any file. It waits a
  * second for a slow reader, but then drops that line and all others. arg: a bool, false
  * at first. Async-signal-safe. */
 void px_reclaim_report(void *in_vain, const char *path, enum px_rm_why why, int errnum);

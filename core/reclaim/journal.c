@@ -124,9 +124,9 @@ bool px_journal_next(const uint8_t *bytes, size_t n, size_t *at,
 
 uint64_t px_journal_start_time(int64_t pid)
 {
-    struct px_proc_stat st;
+    struct px_osproc_stat st;
 
-    return px_proc_stat(pid, &st) && !px_proc_stat_ended(&st) ? st.start : 0;
+    return px_osproc_stat(pid, &st) && !px_osproc_stat_ended(&st) ? st.start : 0;
 }
 
 /* Pids mean something within a namespace only, which may be gone while the system is
@@ -137,7 +137,7 @@ void px_journal_whereabouts(const char *node, char *out)
     char boot[64], space[64];
     size_t n = 0;
 
-    if (px_proc_read("/proc/sys/kernel/random/boot_id", boot, sizeof(boot))) {
+    if (px_osproc_read("/proc/sys/kernel/random/boot_id", boot, sizeof(boot))) {
         n = strcspn(boot, " \n");
         memcpy(out, boot, n);
         ssize_t link_n = readlink("/proc/self/ns/pid", space, sizeof(space) - 1);

@@ -321,15 +321,15 @@ static bool is_other(void *arg, const char *name)
 {
     struct orphans *orphans = arg;
     const struct px_journal_record *leader = orphans->leader;
-    struct px_proc_stat st;
+    struct px_osproc_stat st;
     struct stat owner;
     char path[64];
     int64_t pid;
 
     orphans->found = px_str_to_i64(name, 2, INT32_MAX, &pid) &&
-                     px_proc_stat(pid, &st) && !px_proc_stat_ended(&st) &&
+                     px_osproc_stat(pid, &st) && !px_osproc_stat_ended(&st) &&
                      st.pgrp == (int64_t)leader->x && st.start >= leader->y &&
-                     px_proc_path(pid, "", path, sizeof(path)) &&
+                     px_osproc_path(pid, "", path, sizeof(path)) &&
                      stat(path, &owner) == 0 && owner.st_uid == leader->uid;
     return !orphans->found;
 }
@@ -352,13 +352,13 @@ static void kill_orphans(const struct px_journal_record *leader)
 void px_reclaim_kill(const struct px_journal_record *r)
 {
     int64_t pid = (int64_t)r->x;
-    struct px_proc_stat st;
+    struct px_osproc_stat st;
 
     if (r->type != PX_JOURNAL_PROC || !(r->flags & PX_JOURNAL_END) || !r->y ||
         pid <= 1 || pid == getpid())
         return;
     PX_AUTOCLOSE int pidfd = px_reclaim_pidfd_open(pid);
-    if (!px_proc_stat(pid, &st)) {
+    if (!px_osproc_stat(pid, &st)) {
         if (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
             kill_orphans(r);
         return;
@@ -383,8 +383,8 @@ static bool is_cleaner(int64_t pid)
 {
     char path[64], name[32];
 
-    return px_proc_path(pid, "/comm", path, sizeof(path)) &&
-           px_proc_read(path, name, sizeof(name)) &&
+    return px_osproc_path(pid, "/comm", path, sizeof(path)) &&
+           px_osproc_read(path, name, sizeof(name)) &&
            (strcmp(name, PX_RECLAIM_JANITOR "\n") == 0 ||
             strcmp(name, PX_RECLAIM_WORKER "\n") == 0);
 }
@@ -401,14 +401,14 @@ bool px_reclaim_kill_one(int64_t pid, int pidfd)
 static bool kill_marked(void *arg, const char *name)
 {
     struct marked *m = arg;
-    struct px_proc_stat st;
+    struct px_osproc_stat st;
     int64_t pid;
 
     if (!px_str_to_i64(name, 2, INT32_MAX, &pid) || pid == getpid())
         return true;
     PX_AUTOCLOSE int pidfd = px_reclaim_pidfd_open(pid);
-    if (!px_proc_stat(pid, &st) || px_proc_stat_ended(&st) || st.start < m->start ||
-        !px_proc_has_mark(pid, m->mark))
+    if (!px_osproc_stat(pid, &st) || px_osproc_stat_ended(&st) || st.start < m->start ||
+        !px_osproc_has_rlimit_tag(pid, m->mark))
         return true;
     m->n += px_reclaim_kill_one(pid, pidfd);
     return true;
@@ -418,7 +418,7 @@ static bool kill_marked(void *arg, const char *name)
  * that. */
 void px_reclaim_kill_marked(int64_t server, uint64_t start, bool wait)
 {
-    struct marked m = {.mark = px_proc_mark(server, start, RLIM_INFINITY),
+    struct marked m = {.mark = px_osproc_rlimit_tag(server, start, RLIM_INFINITY),
                        .start = start};
     const uint64_t deadline_ms = px_clock_ms() + ROUNDS_MS;
     int clean = 0;

@@ -57,7 +57,7 @@ void px_reclaim_kill(const struct px_journal_record *r);
  * look at it, so that it is that process or none; -1 where there are none. False if it
  * lives on. */
 bool px_reclaim_kill_one(int64_t pid, int pidfd);
-/* Ends what process server, of that start time, has started and marked (px_proc_mark),
+/* Ends what process server, of that start time, has started and marked (px_osproc_rlimit_tag),
  * and what these have started. Not those that clean up after servers. wait: until there
  * are none, for a second at most. */
 void px_reclaim_kill_marked(int64_t server, uint64_t start, bool wait);

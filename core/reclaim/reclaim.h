@@ -14,7 +14,7 @@ struct px_reclaim {
     const char *node; /* this node's name */
     /* NULL; called in the child that walks, which has no descriptor but 2, or here for
      * what no child could be made for: must be safe in both */
-    px_rm_told_fn told;
+    px_rm_notify_fn told;
     void *arg;
     /* for one user's walk; after it the child is killed. 0: none */
     uint32_t timeout_ms;

@@ -147,7 +147,7 @@ static int64_t mount_of(int fd)
     while (fd /= 10);
     memmove(path + strlen(path), digit, strlen(digit) + 1);
     errno = ENODATA;
-    if (!px_proc_read(path, text, sizeof(text)) || !(found = strstr(text, "mnt_id:")))
+    if (!px_osproc_read(path, text, sizeof(text)) || !(found = strstr(text, "mnt_id:")))
         return -errno;
     return strtoll(found + strlen("mnt_id:"), NULL, 10);
 }

@@ -75,7 +75,7 @@ struct run {
     struct px_rm_sys sys;
     uid_t uid;
     gid_t gid;
-    px_rm_told_fn told; /* may be NULL */
+    px_rm_notify_fn told; /* may be NULL */
     void *arg;
     struct px_pcleanup_totals *totals;
     struct keep *keeps;
@@ -639,7 +639,7 @@ void px_reclaim_unmap(void *mapped, size_t size_b)
 }
 
 int px_rm_run(const struct px_rm_item *items, size_t n, uid_t uid, gid_t gid,
-              px_rm_told_fn told, void *arg, struct px_pcleanup_totals *totals)
+              px_rm_notify_fn told, void *arg, struct px_pcleanup_totals *totals)
 {
     size_t fixed = sizeof(struct run) + n * sizeof(struct keep), size = ARENA_SIZE;
     void *mem;

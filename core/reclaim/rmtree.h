@@ -48,14 +48,14 @@ enum px_rm_why {
 };
 
 /* For each entry that stays; parents that stay because of it are not told. */
-typedef void (*px_rm_told_fn)(void *arg, const char *path, enum px_rm_why why,
-                              int errnum);
+typedef void (*px_rm_notify_fn)(void *arg, const char *path, enum px_rm_why why,
+                                int errnum);
 
 /* Files first, then trees, the deepest path first. Only what has uid and gid as owner
  * is removed. told may be NULL. Adds to *totals. Returns 0, or an errno if it could not
  * even begin (memory); all that fails later is counted and told. */
 int px_rm_run(const struct px_rm_item *items, size_t n, uid_t uid, gid_t gid,
-              px_rm_told_fn told, void *arg, struct px_pcleanup_totals *totals);
+              px_rm_notify_fn told, void *arg, struct px_pcleanup_totals *totals);
 
 /* Memory without an allocator, zero; NULL if there is none. */
 void *px_reclaim_map(size_t size_b);

@@ -108,7 +108,7 @@ static bool is_orphaned(const struct remains *r)
     close(journal);
     return n > 0 && px_journal_next(bytes, (size_t)n, &at, &head) &&
            head.type == PX_JOURNAL_HEAD && px_journal_is_here(&head, r->sweep.node) &&
-           px_proc_ended((int64_t)head.x, head.y);
+           px_osproc_ended((int64_t)head.x, head.y);
 }
 
 /* By its path, or by the caller's descriptor: then its path may lead elsewhere by now,
@@ -145,7 +145,7 @@ static int open_folder(struct remains *r, int locked)
     if (errnum || r->is_found ||
         (way >= 0 && fstat(way, &there) == 0 && px_is_same(&there, &r->st)))
         return errnum;
-    r->is_gone = r->st.st_nlink == 0 || !px_proc_fd_path(r->fd, now, sizeof(now));
+    r->is_gone = r->st.st_nlink == 0 || !px_osproc_fd_path(r->fd, now, sizeof(now));
     if (!r->is_gone)
         px_str_copy(r->path, sizeof(r->path), now);
     return 0;
@@ -163,7 +163,7 @@ static bool is_in_use(const struct remains *r)
     if (!r->unlocked && !(r->is_shared && view->has_head) &&
         !(r->is_found && has_no_lock))
         return false;
-    return !r->is_here || !px_proc_ended((int64_t)view->head.x, view->head.y);
+    return !r->is_here || !px_osproc_ended((int64_t)view->head.x, view->head.y);
 }
 
 /* ---- processes ------------------------------------------------------------------ */
@@ -174,7 +174,7 @@ static bool is_alive(const struct remains *r, const struct px_journal_entry *ent
     if (entry->type != PX_JOURNAL_PROC || !r->is_here)
         return false;
     px_journal_view_get(&r->view, entry, record);
-    return !px_proc_ended((int64_t)record->x, record->y);
+    return !px_osproc_ended((int64_t)record->x, record->y);
 }
 
 static void kill_all(const struct remains *r)
@@ -419,7 +419,7 @@ int px_reclaim_tmpdir(const struct px_reclaim *s, const char *tmpdir,
     if (fd < 0)
         return errno == ENOENT ? 0 : errno;
     /* its links are the administrator's; from there on none are followed */
-    if (!px_proc_fd_path(fd, r.path, sizeof(r.path)) &&
+    if (!px_osproc_fd_path(fd, r.path, sizeof(r.path)) &&
         px_rm_path_check(tmpdir, r.path))
         return EINVAL;
     r.n = strlen(r.path);

@@ -176,9 +176,9 @@ static void release_machine(struct px_process *p, enum px_role role)
 
 static void swap_model(struct px_process *p, struct px_model *model)
 {
-    px_gate_close(&p->model_gate);
+    px_read_gate_close(&p->model_gate);
     p->model = model;
-    px_gate_open(&p->model_gate);
+    px_read_gate_open(&p->model_gate);
 }
 
 static void end(struct px_process *p)

@@ -71,7 +71,7 @@ static void leave_parent_behind(void)
     px_process.params = NULL;
     px_process.selection = NULL;
     px_process.model = NULL;
-    px_process.model_gate = (struct px_gate){0};
+    px_process.model_gate = (struct px_read_gate){0};
     px_process.notify = NULL;
     px_process.client = NULL;
     px_process.server = NULL;

@@ -40,7 +40,8 @@ struct px_process {
     struct px_selection *selection; /* opened components per framework */
     const char *server_address; /* of a client that begins: see px_selection_open_for */
     struct px_model *model;
-    struct px_gate model_gate; /* before readers of the model that are not the loop */
+    struct px_read_gate
+        model_gate; /* before readers of the model that are not the loop */
     struct px_notify *notify;
     struct px_client *client;    /* of all API calls, in every role */
     struct px_server *server;    /* NULL unless initialised as server */

@@ -114,7 +114,7 @@ static void on_host_finalized(void *arg, const struct px_upcall *answer PX_UNUSE
 
 static pmix_status_t ask_host(struct px_server *srv, struct px_req *req, void *object)
 {
-    struct finalizing *f = calloc(1, sizeof *f);
+    struct finalizing *f = calloc(1, sizeof(*f));
     struct px_upcall *u = px_upcall_new(srv, on_host_finalized, f);
 
     if (f)

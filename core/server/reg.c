@@ -122,7 +122,7 @@ pmix_status_t px_server_add_client(struct px_server *srv, const pmix_proc_t *pro
                               : px_nspace_get(srv->model, proc->nspace, &ns);
         if (rc)
             return rc;
-        local = calloc(1, sizeof *local);
+        local = calloc(1, sizeof(*local));
         if (!local)
             return PMIX_ERR_NOMEM;
         if (!ns->hosted)
@@ -262,7 +262,7 @@ static pmix_status_t submit(struct reg *r, const char *nspace, pmix_rank_t rank)
     if (sound)
         px_proc_set(&r->proc, nspace, rank);
     if (r->op.api.cb || !px_server_here() || !px_process_on_loop())
-        return px_server_submit(&r->op, sizeof *r, sound);
+        return px_server_submit(&r->op, sizeof(*r), sound);
     r->op.api.invalid = !sound;
     rc = px_api_check(&r->op.api);
     return rc ? rc : r->op.run(px_process.server, &r->op);

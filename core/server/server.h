@@ -11,7 +11,7 @@
 #include "pmix_server.h"
 
 struct px_builtin_host;
-struct px_gate;
+struct px_read_gate;
 struct px_client;
 struct px_loop;
 struct px_model;
@@ -26,7 +26,7 @@ struct px_server {
     struct px_loop *loop;
     struct px_client *client; /* of the API calls of this process */
     struct px_model *model;
-    struct px_gate *gate; /* before readers of the model that are not the loop */
+    struct px_read_gate *gate; /* before readers of the model that are not the loop */
     struct px_notify *notify;
     const char *node_name; /* from the system; model->hostname is the host's */
 

@@ -44,7 +44,7 @@ static void name_self(struct px_server *srv, const struct start *a)
     char made[64];
 
     /* No dots: older clients take the first one for the end of the name. */
-    snprintf(made, sizeof made, "tenon-%ld", (long)getpid());
+    snprintf(made, sizeof(made), "tenon-%ld", (long)getpid());
     px_proc_set(&srv->proc, nspace ? nspace : made,
                 px_info_u32(a->info, a->n_info, PMIX_SERVER_RANK, 0));
 }
@@ -70,7 +70,7 @@ static void on_own_request(struct px_msg *msg)
 static pmix_status_t own_send(void *ctx, uint32_t tag, px_buf *payload)
 {
     struct px_server *srv = ctx;
-    struct own_request *r = calloc(1, sizeof *r);
+    struct own_request *r = calloc(1, sizeof(*r));
 
     if (!r) {
         px_buf_cleanup(payload);
@@ -108,7 +108,7 @@ void px_server_take_module(struct px_server *srv, const pmix_server_module_t *mo
 
 static pmix_status_t make_self(struct px_server *srv)
 {
-    struct px_peer *p = calloc(1, sizeof *p);
+    struct px_peer *p = calloc(1, sizeof(*p));
 
     if (!p)
         return PMIX_ERR_NOMEM;

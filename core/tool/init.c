@@ -138,7 +138,7 @@ static pmix_status_t make_state(struct px_client_role *role, const pmix_info_t *
     struct px_tool *tool = role->tool;
 
     if (!tool) {
-        tool = role->tool = calloc(1, sizeof *tool);
+        tool = role->tool = calloc(1, sizeof(*tool));
         if (!tool)
             return PMIX_ERR_NOMEM;
         px_list_init(&tool->waiters);

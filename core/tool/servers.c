@@ -12,7 +12,7 @@ pmix_status_t px_tool_attach(const pmix_info_t *info, size_t n_info, bool has_na
                              struct px_start *s)
 {
     size_t n = px_client_servers(s->client, NULL, 0); /* it can only become fewer */
-    PX_AUTOFREE pmix_proc_t *have = calloc(n + 1, sizeof *have);
+    PX_AUTOFREE pmix_proc_t *have = calloc(n + 1, sizeof(*have));
     struct px_discovery d = {.client = s->client,
                              .info = info,
                              .n_info = n_info,
@@ -119,7 +119,7 @@ PX_EXPORT pmix_status_t PMIx_tool_disconnect(const pmix_proc_t *server)
 
     if (rc)
         return rc;
-    rc = px_link_leave(client, server);
+    rc = px_uplink_leave(client, server);
     px_process_unlock();
     return rc;
 }
@@ -194,11 +194,11 @@ static void on_set(struct px_api *api)
     struct set_op *op = PX_CONTAINER_OF(api, struct set_op, api);
     struct px_client *client = api->client;
     struct px_tool *tool = px_tool_of(client);
-    struct px_link *link = tool ? px_link_find(client, op->server) : NULL;
+    struct px_uplink *link = tool ? px_uplink_find(client, op->server) : NULL;
 
     if (!tool || link || !op->wait) {
         px_api_done(api, !tool  ? PMIX_ERR_INIT
-                         : link ? px_link_make_primary(client, link)
+                         : link ? px_uplink_make_primary(client, link)
                                 : PMIX_ERR_UNREACH);
         return;
     }
@@ -215,12 +215,12 @@ static void on_set(struct px_api *api)
 void px_tool_wake(struct px_client *client, pmix_status_t status)
 {
     PX_LIST_EACH (&px_tool_of(client)->waiters, struct set_op, op, link) {
-        struct px_link *link = px_link_find(client, op->server);
+        struct px_uplink *link = px_uplink_find(client, op->server);
 
         if (status)
             set_end(op, status);
         else if (link)
-            set_end(op, px_link_make_primary(client, link));
+            set_end(op, px_uplink_make_primary(client, link));
     }
 }
 

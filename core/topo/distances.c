@@ -40,7 +40,7 @@ struct search {
 
 /* ---- what is wanted -------------------------------------------------------------- */
 
-static pmix_status_t read_wishes(struct search *s)
+static pmix_status_t read_placements(struct search *s)
 {
     uint64_t type;
 
@@ -198,7 +198,7 @@ pmix_status_t px_distances(const pmix_topology_t *topo, const pmix_cpuset_t *cpu
     if (!px_source_is_hwloc(topo->source) || !px_source_is_hwloc(cpuset->source) ||
         !px_hwloc_open(&s.h) || s.h.topology_abi_check(topo->topology))
         return PMIX_ERR_NOT_SUPPORTED;
-    pmix_status_t rc = read_wishes(&s);
+    pmix_status_t rc = read_placements(&s);
     if (!rc)
         rc = find_devices(&s);
     if (rc) {

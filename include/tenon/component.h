@@ -39,7 +39,7 @@ struct px_component {
     pmix_status_t (*query)(void *self, struct px_query *answer);
     void (*close)(void *self); /* NULL: there is nothing to close */
     const void *ops;   /* struct px_<framework>_ops */
-    uint32_t ops_size; /* sizeof of that, and of struct px_param, when it was built */
+    uint32_t ops_size; /* sizeof(of) that, and of struct px_param, when it was built */
     uint32_t param_size;
 };
 

@@ -19,7 +19,7 @@ static const struct {
     {PMIX_UINT64, 1 << 20}, {PMIX_UINT16, 1},    {PMIX_SIZE, 512},
     {PMIX_INT64, -65537},   {PMIX_PROC_RANK, 1}, {PMIX_STATUS, 1},
 };
-enum { N_KINDS = sizeof numbers / sizeof numbers[0] + 9 };
+enum { N_KINDS = sizeof(numbers) / sizeof(numbers[0]) + 9 };
 
 static char *text(size_t n)
 {
@@ -35,7 +35,7 @@ static pmix_info_t *make_infos(size_t n, size_t first);
 
 static void *array(pmix_data_type_t type, size_t n, void *elements)
 {
-    pmix_data_array_t *a = malloc(sizeof *a);
+    pmix_data_array_t *a = malloc(sizeof(*a));
 
     *a = (pmix_data_array_t){.type = type, .size = n, .array = elements};
     return a;
@@ -89,10 +89,10 @@ static void make_value(pmix_value_t *v, size_t kind, size_t i)
 /* Of one kind after the other, of malloc memory, which lives as long as the process. */
 static pmix_info_t *make_infos(size_t n, size_t first)
 {
-    pmix_info_t *infos = calloc(n, sizeof *infos);
+    pmix_info_t *infos = calloc(n, sizeof(*infos));
 
     for (size_t i = 0; i < n; i++) {
-        snprintf(infos[i].key, sizeof infos[i].key, "pmix.bench.key%zu",
+        snprintf(infos[i].key, sizeof(infos[i].key), "pmix.bench.key%zu",
                  (first + i) % N_KINDS);
         infos[i].flags = i & 1 ? PMIX_INFO_REQD : 0;
         make_value(&infos[i].value, (first + i) % N_KINDS, first + i);
@@ -128,7 +128,7 @@ static void put_row(const char *what, const char *how, double value)
 {
     char row[NAME_B];
 
-    snprintf(row, sizeof row, "%s.%s", what, how);
+    snprintf(row, sizeof(row), "%s.%s", what, how);
     add_row(row, false)->value = value;
 }
 
@@ -188,7 +188,7 @@ void run_codec(void)
 {
     static char bytes[LARGE_B];
     pmix_info_t *from, *to, info;
-    pmix_byte_object_t bo = {bytes, sizeof bytes};
+    pmix_byte_object_t bo = {bytes, sizeof(bytes)};
     pmix_data_buffer_t large = {0}, places[N_PLACES];
 
     /* What is freed stays in the process: the kernel's part in getting fresh memory is not what
@@ -208,8 +208,9 @@ void run_codec(void)
     PMIX_INFO_LOAD(&info, "bench.info", "a string of usual length", PMIX_STRING);
     sample("codec.xfer", copy_info, &info);
     from = make_infos(N_INFOS, 0);
-    to = calloc(N_INFOS, sizeof *to);
-    memset(to, 1, N_INFOS * sizeof *to); /* its pages are there before the clock runs */
+    to = calloc(N_INFOS, sizeof(*to));
+    memset(to, 1,
+           N_INFOS * sizeof(*to)); /* its pages are there before the clock runs */
     for (int turn = 0; turn < 2; turn++) { /* the first warms up */
         measure(from, to, N_INFOS, turn ? "one" : NULL);
         measure(from, to, 1, turn ? "each" : NULL);

@@ -47,7 +47,7 @@ static pmix_status_t on_lookup(const pmix_proc_t *proc, char **keys,
     pmix_pdata_t data = {.value = {.type = PMIX_UINT32, .data.uint32 = 1}};
 
     data.proc = *proc;
-    snprintf(data.key, sizeof data.key, "%s", keys[0]);
+    snprintf(data.key, sizeof(data.key), "%s", keys[0]);
     cb(PMIX_SUCCESS, &data, 1, cbdata);
     return PMIX_SUCCESS;
 }
@@ -212,7 +212,7 @@ static void register_job(const char *row, const char *nspace, const char *nodes,
     double start;
     pmix_status_t rc;
 
-    snprintf(first, sizeof first, "%.*s", (int)strcspn(nodes, ","), nodes);
+    snprintf(first, sizeof(first), "%.*s", (int)strcspn(nodes, ","), nodes);
     must("regex", PMIx_generate_regex(nodes, &node_map));
     must("ppn", PMIx_generate_ppn(ranks, &rank_map));
     load_u32(&infos, PMIX_UNIV_SIZE, (uint32_t)n_ranks);
@@ -282,7 +282,7 @@ static void register_here(const char *row, const char *nspace, int clients)
 {
     char name[256] = "", *ranks = rank_map(BLOCK, 1, clients);
 
-    gethostname(name, sizeof name - 1);
+    gethostname(name, sizeof(name) - 1);
     register_job(row, nspace, name, ranks, clients, 1, clients);
     free(ranks);
 }
@@ -333,7 +333,7 @@ static void each_layout(const char *call, int n,
     for (int i = 0; i < 3; i++) {
         char *ranks = rank_map((enum layout)i, n, 2);
 
-        snprintf(row, sizeof row, "maps.%s.%s", call, layouts[i]);
+        snprintf(row, sizeof(row), "maps.%s.%s", call, layouts[i]);
         run(row, ranks, n);
         free(ranks);
     }
@@ -388,7 +388,7 @@ static void on_deadline(int signal)
     static const char text[] = "bench: past the deadline\n";
 
     kill_clients();
-    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    (void)!write(STDERR_FILENO, text, sizeof(text) - 1);
     _exit(3);
 }
 
@@ -402,7 +402,7 @@ static char **environment_of(int rank)
 
     while (environ[n])
         n++;
-    env = calloc(n + 2, sizeof *env);
+    env = calloc(n + 2, sizeof(*env));
     n = 0;
     for (char **e = environ; *e; e++)
         if (!library || strncmp(*e, "LD_LIBRARY_PATH=", 16) != 0)
@@ -424,7 +424,7 @@ static void start_clients(char **argv, int fd, int n)
     char *args[] = {self,       (char *)"-c", argv[1],    argv[2],
                     numbers[0], numbers[1],   numbers[2], NULL};
 
-    must_do("self", readlink("/proc/self/exe", self, sizeof self - 1));
+    must_do("self", readlink("/proc/self/exe", self, sizeof(self) - 1));
     for (int i = 0; i < n; i++) {
         char **env = environment_of(i);
 
@@ -567,8 +567,8 @@ int main(int argc, char **argv)
     fd = is_client ? atoi(argv[6]) : memfd_create("bench", 0);
     must_do("memory", fd);
     if (!is_client)
-        must_do("memory", ftruncate(fd, sizeof *bench.board));
-    bench.board = mmap(NULL, sizeof *bench.board, PROT_READ | PROT_WRITE, MAP_SHARED,
+        must_do("memory", ftruncate(fd, sizeof(*bench.board)));
+    bench.board = mmap(NULL, sizeof(*bench.board), PROT_READ | PROT_WRITE, MAP_SHARED,
                        fd, 0);
     must_do("memory", bench.board == MAP_FAILED ? -1 : 0);
     return is_client ? be_client(scene, argv) : be_host(scene, argv, fd);

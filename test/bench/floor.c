@@ -52,14 +52,14 @@ static double look_up(void)
     double begin = 0;
 
     for (int i = 0; i < SLOTS; i++)
-        snprintf(slots[i].key, sizeof slots[i].key, "bench.key.%d", i);
+        snprintf(slots[i].key, sizeof(slots[i].key), "bench.key.%d", i);
     for (int i = 0; i < N_LOOKUPS; i++) {
         uint32_t hash = 2166136261u;
         int at = (i * 7919) % SLOTS;
         char *copy;
 
         begin = i == SLOTS ? now() : begin; /* all was read once */
-        memcpy(key, slots[at].key, sizeof key);
+        memcpy(key, slots[at].key, sizeof(key));
         for (const char *c = key; *c; c++)
             hash = (hash ^ (uint8_t)*c) * 16777619u;
         __asm__ volatile("" : : "r"(hash));
@@ -97,7 +97,7 @@ void floor_copy(int x)
     double begin = now();
 
     for (int i = 0; i < N; i++) {
-        memcpy(to, from, sizeof to);
+        memcpy(to, from, sizeof(to));
         __asm__ volatile("" : : "r"(to) : "memory");
     }
     print_row("memcpy64k", (now() - begin) / N);
@@ -137,8 +137,8 @@ static void greet(int fd, int n)
 
         must_do("accept", client);
         for (int i = 0; i < 2; i++) {
-            must_do("read", recv(client, message, sizeof message, MSG_WAITALL));
-            must_do("write", write(client, message, sizeof message));
+            must_do("read", recv(client, message, sizeof(message), MSG_WAITALL));
+            must_do("write", write(client, message, sizeof(message)));
         }
         close(client);
     }
@@ -150,11 +150,11 @@ void floor_connect(int x)
     static char message[MESSAGE_B];
     struct sockaddr_un address = {
         .sun_family = AF_UNIX}; /* no name: the kernel makes one */
-    socklen_t size = sizeof address;
+    socklen_t size = sizeof(address);
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     double begin;
 
-    must_do("bind", bind(fd, (void *)&address, sizeof address.sun_family));
+    must_do("bind", bind(fd, (void *)&address, sizeof(address.sun_family)));
     must_do("name", getsockname(fd, (void *)&address, &size));
     must_do("listen", listen(fd, 8));
     start(greet, fd, N);
@@ -164,8 +164,8 @@ void floor_connect(int x)
 
         must_do("connect", connect(s, (void *)&address, size));
         for (int k = 0; k < 2; k++) {
-            must_do("write", write(s, message, sizeof message));
-            must_do("read", recv(s, message, sizeof message, MSG_WAITALL));
+            must_do("write", write(s, message, sizeof(message)));
+            must_do("read", recv(s, message, sizeof(message), MSG_WAITALL));
         }
         close(s);
     }

@@ -63,7 +63,7 @@ static char *node_map, *rank_map, host[256];
 /* Nodes n0, n1 ... and this one, each with as many processes. */
 static void make_maps(int n_procs)
 {
-    char *nodes = malloc(N_NODES * 16 + sizeof host),
+    char *nodes = malloc(N_NODES * 16 + sizeof(host)),
          *ranks = malloc((size_t)n_procs * 8), *at = nodes;
 
     must_do("memory", nodes && ranks ? 0 : -1);
@@ -101,7 +101,7 @@ static struct round launch(int n_procs, int turn)
     uint32_t size = (uint32_t)n_procs;
     double start;
 
-    snprintf(nspace, sizeof nspace, "job.%d.%d", n_procs, turn);
+    snprintf(nspace, sizeof(nspace), "job.%d.%d", n_procs, turn);
     PMIX_INFO_LOAD(&info[0], PMIX_NODE_MAP, node_map, PMIX_REGEX);
     PMIX_INFO_LOAD(&info[1], PMIX_PROC_MAP, rank_map, PMIX_REGEX);
     PMIX_INFO_LOAD(&info[2], PMIX_JOB_SIZE, &size, PMIX_UINT32);
@@ -138,7 +138,7 @@ static int compare(const void *a, const void *b)
 
 static double middle(double values[N_ROUNDS])
 {
-    qsort(values, N_ROUNDS, sizeof *values, compare);
+    qsort(values, N_ROUNDS, sizeof(*values), compare);
     return values[N_ROUNDS / 2];
 }
 
@@ -191,8 +191,8 @@ int main(void)
     size_t least = 0;
     int wrong = 0;
 
-    gethostname(host, sizeof host - 1);
-    snprintf(path, sizeof path, "%s/bench.XXXXXX", dir ? dir : "/tmp");
+    gethostname(host, sizeof(host) - 1);
+    snprintf(path, sizeof(path), "%s/bench.XXXXXX", dir ? dir : "/tmp");
     must_do("mkstemp", close(mkstemp(path)));
     describe_fabric(path);
     setenv("PMIX_MCA_pnet_sim_file", path, 1);
@@ -202,7 +202,7 @@ int main(void)
     unlink(path);
     printf("%9s %12s %12s %12s %11s\n", "processes", "setup", "support", "register",
            "travels");
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         r = measure(sizes[i]);
         least = i ? least : r.blob;
     }

@@ -15,7 +15,7 @@ static int compare(const void *a, const void *b)
 
 double median(double *values, size_t n)
 {
-    qsort(values, n, sizeof *values, compare);
+    qsort(values, n, sizeof(*values), compare);
     return n ? values[n / 2] : 0;
 }
 
@@ -64,7 +64,7 @@ void mark(const char *row, int n)
 
     if (bench.index == 0 && getenv("BENCH_COUNTS"))
         (void)!write(-1, text,
-                     (size_t)snprintf(text, sizeof text, "bench %s %d", row, n));
+                     (size_t)snprintf(text, sizeof(text), "bench %s %d", row, n));
 }
 
 static void read_usage(struct cell *cell, double factor)
@@ -150,7 +150,7 @@ double private_kib(void)
     FILE *f = fopen("/proc/self/smaps_rollup", "re");
 
     must_do("smaps_rollup", f ? 0 : -1);
-    while (fgets(line, sizeof line, f))
+    while (fgets(line, sizeof(line), f))
         if (sscanf(line, "Private_Dirty: %lf", &kib) == 1)
             sum += kib;
     fclose(f);

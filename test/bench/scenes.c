@@ -61,7 +61,7 @@ static pmix_status_t put_only(void *arg)
 
     memset(bytes, 'a' + p->i % 26, p->size);
     value.data.bo = (pmix_byte_object_t){bytes, p->size};
-    snprintf(key, sizeof key, "bench.%zu.%d", p->size, p->i++ % 16);
+    snprintf(key, sizeof(key), "bench.%zu.%d", p->size, p->i++ % 16);
     return PMIx_Put(PMIX_GLOBAL, key, &value);
 }
 
@@ -69,7 +69,7 @@ static pmix_status_t put_small(void *arg)
 {
     struct put *p = arg;
     static char bytes[VALUE_B];
-    pmix_value_t value = {.type = PMIX_BYTE_OBJECT, .data.bo = {bytes, sizeof bytes}};
+    pmix_value_t value = {.type = PMIX_BYTE_OBJECT, .data.bo = {bytes, sizeof(bytes)}};
 
     p->i++;
     return PMIx_Put(PMIX_GLOBAL, "bench.small", &value);
@@ -297,12 +297,12 @@ static void on_value(pmix_status_t status, pmix_value_t *value, void *cbdata)
 static void run_flood(void)
 {
     static char bytes[MODEX_B];
-    pmix_value_t value = {.type = PMIX_BYTE_OBJECT, .data.bo = {bytes, sizeof bytes}};
+    pmix_value_t value = {.type = PMIX_BYTE_OBJECT, .data.bo = {bytes, sizeof(bytes)}};
     char key[32];
-    pmix_status_t *status = calloc((size_t)bench.x, sizeof *status), rc = 0;
+    pmix_status_t *status = calloc((size_t)bench.x, sizeof(*status)), rc = 0;
 
     for (int i = 0; i < FLOOD_KEYS && bench.index == 0; i++) {
-        snprintf(key, sizeof key, "flood.%d", i);
+        snprintf(key, sizeof(key), "flood.%d", i);
         must("put", PMIx_Put(PMIX_GLOBAL, key, &value));
     }
     must("commit", PMIx_Commit());
@@ -315,7 +315,7 @@ static void run_flood(void)
         sem_init(&answered, 0, 0);
         n_missing = bench.x;
         for (int i = 0; i < bench.x && !rc; i++) {
-            snprintf(key, sizeof key, "flood.%d", i % FLOOD_KEYS);
+            snprintf(key, sizeof(key), "flood.%d", i % FLOOD_KEYS);
             rc = PMIx_Get_nb(&g.proc, key, NULL, 0, on_value, &status[i]);
         }
         while (!rc && sem_wait(&answered))
@@ -577,7 +577,7 @@ static void run_big(void)
     must("init", init(NULL));
     took->value = now() - took->value;
     added->value = private_kib() - before;
-    snprintf(node, sizeof node, "node%d", (bench.x - 1) / BIG_PPN);
+    snprintf(node, sizeof(node), "node%d", (bench.x - 1) / BIG_PPN);
 
     first = add_row("big.first", false);
     meet();

@@ -30,7 +30,7 @@ static void spawn(const char *self, const char *pipe, const char *row, int n)
     must_do(pipe, mkfifo(pipe, 0600));
     int fd = open(pipe, O_RDWR | O_CLOEXEC);
     must_do(pipe, fd);
-    snprintf(start, sizeof start, "%.1f", now());
+    snprintf(start, sizeof(start), "%.1f", now());
     must("spawn", PMIx_Spawn(NULL, 0, &app, 1, job.nspace));
     for (int i = 0; i < n; i++)
         must_do(pipe, read(fd, &byte, 1));
@@ -50,12 +50,13 @@ int main(int argc, char **argv)
         printf("%s %.1f\n", argv[1], initialised - atof(argv[2]));
     if (is_started && argc > 3)
         be_child(argv[3]);
-    must_do("self", readlink("/proc/self/exe", self, sizeof self - 1));
+    must_do("self", readlink("/proc/self/exe", self, sizeof(self) - 1));
     for (int i = 1; !is_started && i < argc; i++) {
         int n = atoi(argv[i]);
 
-        snprintf(row, sizeof row, "spawn-%d", n);
-        snprintf(pipe, sizeof pipe, "%s/%s.%d", top ? top : "/tmp", row, (int)getpid());
+        snprintf(row, sizeof(row), "spawn-%d", n);
+        snprintf(pipe, sizeof(pipe), "%s/%s.%d", top ? top : "/tmp", row,
+                 (int)getpid());
         spawn(self, pipe, row, n);
     }
     must("finalize", PMIx_Finalize(NULL, 0));

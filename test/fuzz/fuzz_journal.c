@@ -109,7 +109,7 @@ static void judge(const uint8_t *data, size_t size)
     static const struct px_reclaim_pick files = {.which = PX_RECLAIM_FILES,
                                                  .spare = spare};
     struct px_journal_view view;
-    struct px_proc_stat st;
+    struct px_osproc_stat st;
     size_t good = read_records(data, size);
     int fd = memfd_create("journal", MFD_CLOEXEC);
 
@@ -125,7 +125,7 @@ static void judge(const uint8_t *data, size_t size)
     if (view.has_head) {
         FUZZ_MUST(!px_journal_is_here(&view.head, "node") ||
                   strstr(view.head.path, " node"));
-        if (px_proc_stat_parse(view.head.path, &st)) /* a text like any other */
+        if (px_osproc_stat_parse(view.head.path, &st)) /* a text like any other */
             FUZZ_MUST(st.pgrp >= 0 && st.threads >= 0);
     }
     px_journal_view_unload(&view);

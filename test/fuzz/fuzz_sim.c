@@ -14,7 +14,7 @@ static void on_log(const struct px_services *services PX_UNUSED,
 {
 }
 
-static const struct px_services services = {.size = sizeof services, .log = on_log};
+static const struct px_services services = {.size = sizeof(services), .log = on_log};
 
 static pmix_status_t on_put(void *arg, pmix_rank_t rank PX_UNUSED,
                             const pmix_info_t *info)
@@ -32,7 +32,7 @@ static void launch(const char *text, const struct sim_fabric *f)
 {
     const struct px_pnet_ops *ops = px_pnet_sim_component.ops;
     const struct px_pnet_job job = {
-        .size = sizeof job,
+        .size = sizeof(job),
         .nspace = "job",
         .n_nodes = 3,
         .n_procs = 4,
@@ -118,5 +118,5 @@ bool fuzz_seed(unsigned i, px_buf *out)
         "{\"name\":1}",
     };
 
-    return fuzz_seed_text(texts, sizeof texts / sizeof texts[0], i, out);
+    return fuzz_seed_text(texts, sizeof(texts) / sizeof(texts[0]), i, out);
 }

@@ -55,7 +55,7 @@ static void ring(void)
         }
     }
     CHECK(rank != 0 || token == ROUNDS * size);
-    memset(out, rank + 1, sizeof out);
+    memset(out, rank + 1, sizeof(out));
     for (int k = 0; k < size; k++) {
         int to = (rank + k) % size, from = (rank + size - k) % size;
 
@@ -177,7 +177,7 @@ static void sessions(void)
     CHECK(MPI_Session_get_num_psets(session, MPI_INFO_NULL, &n) == MPI_SUCCESS);
     CHECK(n >= 2 && n < 100);
     for (int i = 0; i < n; i++) {
-        len = sizeof name;
+        len = sizeof(name);
         CHECK(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, i, &len, name) ==
               MPI_SUCCESS);
         seen += !strcasecmp(name, world) || !strcasecmp(name, self_set);
@@ -203,7 +203,7 @@ static void accept_half(void)
     MPI_Comm_rank(half, &half_rank);
     if (rank == 0)
         CHECK(MPI_Open_port(MPI_INFO_NULL, port) == MPI_SUCCESS);
-    MPI_Bcast(port, sizeof port, MPI_CHAR, 0, MPI_COMM_WORLD);
+    MPI_Bcast(port, sizeof(port), MPI_CHAR, 0, MPI_COMM_WORLD);
     CHECK((rank % 2 ? MPI_Comm_connect : MPI_Comm_accept)(port, MPI_INFO_NULL, 0, half,
                                                           &both) == MPI_SUCCESS);
     if (half_rank == 0) {
@@ -311,7 +311,7 @@ static void echo(void)
 
     while (n > 0) {
         if (rank == 0)
-            n = read(STDIN_FILENO, bytes, sizeof bytes);
+            n = read(STDIN_FILENO, bytes, sizeof(bytes));
         MPI_Bcast(&n, 1, MPI_LONG, 0, MPI_COMM_WORLD);
         CHECK(n >= 0);
         MPI_Bcast(bytes, (int)n, MPI_CHAR, 0, MPI_COMM_WORLD);
@@ -330,7 +330,7 @@ static void shout(long n)
     for (long i = 0; i < n; i++)
         for (int k = 0; k < 2; k++)
             CHECK(fprintf(k ? stderr : stdout, "%d %ld .%.*s\n", rank, i,
-                          (int)(i % (long)sizeof tail), tail) > 0);
+                          (int)(i % (long)sizeof(tail)), tail) > 0);
     CHECK(fflush(stdout) == 0);
 }
 

@@ -271,7 +271,7 @@ static pmix_status_t apply(void *self, const char *nspace, const pmix_info_t *in
                            size_t n)
 {
     struct envar *e = self;
-    struct job *job = calloc(1, sizeof *job);
+    struct job *job = calloc(1, sizeof(*job));
     pmix_status_t rc = job ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
     for (size_t i = 0; !rc && i < n; i++) {
@@ -327,7 +327,7 @@ static pmix_status_t envar_open(const struct px_services *services, const void *
                                 void **self)
 {
     const struct conf *c = conf;
-    struct envar *e = calloc(1, sizeof *e);
+    struct envar *e = calloc(1, sizeof(*e));
 
     if (!e)
         return PMIX_ERR_NOMEM;

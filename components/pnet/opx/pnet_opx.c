@@ -75,7 +75,7 @@ static struct job *find_job(const struct opx *o, const char *nspace)
 
 static void set_key(struct job *job, const uint8_t *key)
 {
-    memcpy(job->key, key, sizeof job->key);
+    memcpy(job->key, key, sizeof(job->key));
     job->has_key = true;
 }
 
@@ -102,7 +102,7 @@ static void forget(void *self, const char *nspace)
         return;
     drop_answers(&job->answers);
     px_list_remove(&job->is.link);
-    explicit_bzero(job->key, sizeof job->key);
+    explicit_bzero(job->key, sizeof(job->key));
     free(job);
 }
 
@@ -150,7 +150,7 @@ static pmix_status_t answer(const struct opx *o, const struct px_pnet_job *job,
 
     for (size_t i = 0; i < PX_COUNT(forms); i++)
         if (has_form(o, i))
-            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s",
+            snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s",
                      text[0] ? "," : "", forms[i].variable);
     for (size_t at = 0; px_fabric_request_next(job, &at, &r, &rc, err);) {
         if (r.type ? strcmp(r.type, "opx") != 0 : !r.with_key)
@@ -190,7 +190,7 @@ static pmix_status_t gather(void *self, const struct px_pnet_job *job,
             set_key(mine, key);
     }
     drop_answers(&out);
-    explicit_bzero(key, sizeof key);
+    explicit_bzero(key, sizeof(key));
     return rc;
 }
 
@@ -268,7 +268,7 @@ static pmix_status_t envars(void *self, const char *nspace, px_pnet_set_fn set,
         print_key(text, job->key, forms[i].hyphens);
         rc = set(arg, PMIX_RANK_WILDCARD, forms[i].variable, text);
     }
-    explicit_bzero(text, sizeof text);
+    explicit_bzero(text, sizeof(text));
     return rc;
 }
 
@@ -298,7 +298,7 @@ static pmix_status_t opx_open(const struct px_services *services, const void *co
                               void **self)
 {
     const struct conf *c = conf;
-    struct opx *o = calloc(1, sizeof *o);
+    struct opx *o = calloc(1, sizeof(*o));
 
     if (!o)
         return PMIX_ERR_NOMEM;

@@ -242,7 +242,7 @@ static pmix_status_t lend(struct ports *p, struct job *job, unsigned number,
         rc = px_fabric_key_make(key, err);
     if (rc)
         return rc;
-    uint32_t *port = malloc((n + 1) * sizeof *port);
+    uint32_t *port = malloc((n + 1) * sizeof(*port));
     struct stretch *s = port ? px_vec_add(&job->lent, &job->n_lent, &job->cap_lent)
                              : NULL;
     if (!s) {
@@ -255,7 +255,7 @@ static pmix_status_t lend(struct ports *p, struct job *job, unsigned number,
     rc = text ? px_fabric_answer(out, r->id ? r->id : pool->id, pool->type, text, r,
                                  r->with_key ? key : NULL, err)
               : px_err_nomem(err, "give ports to job %s", job->is.nspace);
-    explicit_bzero(key, sizeof key);
+    explicit_bzero(key, sizeof(key));
     return rc;
 }
 
@@ -380,7 +380,7 @@ static pmix_status_t apply(void *self, const char *nspace, const pmix_info_t *in
 {
     struct ports *p = self;
     px_infos answers = {0};
-    struct stretch *told = calloc(n + 1, sizeof *told);
+    struct stretch *told = calloc(n + 1, sizeof(*told));
     pmix_status_t rc = told ? px_infos_add_copy(&answers, info, n) : PMIX_ERR_NOMEM;
 
     for (size_t i = 0; !rc && i < n; i++)
@@ -427,7 +427,7 @@ static char *list_ports(const struct job *job, unsigned pool, const struct place
             continue;
         fine = px_vec_reserve(&all, n, &cap, many);
         if (fine)
-            memcpy(all + n, port, many * sizeof *port);
+            memcpy(all + n, port, many * sizeof(*port));
         n += many;
     }
     if (fine)
@@ -531,7 +531,7 @@ static void ports_close(void *self)
 static pmix_status_t ports_open(const struct px_services *services, const void *conf,
                                 void **self)
 {
-    struct ports *p = calloc(1, sizeof *p);
+    struct ports *p = calloc(1, sizeof(*p));
     struct px_err err = {0};
 
     if (!p)
@@ -563,7 +563,7 @@ static pmix_status_t ports_query(void *self, struct px_query *answer)
 {
     const struct ports *p = self;
 
-    px_str_copy(answer->reason, sizeof answer->reason,
+    px_str_copy(answer->reason, sizeof(answer->reason),
                 "pnet_ports_tcp and pnet_ports_udp name no ports");
     answer->priority = PRIORITY;
     return p->pools[TCP].n || p->pools[UDP].n ? PMIX_SUCCESS : PMIX_ERR_NOT_AVAILABLE;

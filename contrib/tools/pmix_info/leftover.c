@@ -106,7 +106,7 @@ static void look_at_file(struct info *info, int parent, const char *name,
     /* A living server has a lock on it. Nothing is known of one that names no
      * process. */
     bool locked = fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-    if (pid > 0 && !locked && px_proc_ended(pid, 0))
+    if (pid > 0 && !locked && px_osproc_ended(pid, 0))
         add(info, "file", path, st.st_uid, st.st_mtime)->pid = pid;
 }
 

@@ -45,11 +45,11 @@ static const char *state_of(const struct px_task *task)
 
 static void report_states(const struct px_launch_job *job)
 {
-    struct px_proc_stat st;
+    struct px_osproc_stat st;
 
     for (uint32_t r = 0; r < job->n_tasks; r++) {
         const struct px_task *task = &job->tasks[r];
-        bool known = task->running && px_proc_stat(task->pid, &st);
+        bool known = task->running && px_osproc_stat(task->pid, &st);
 
         px_log(PX_LOG_WARN, "spawn", "rank %u of %s, pid %ld: %s%s%c", r,
                job->proc.nspace, (long)task->pid, state_of(task),

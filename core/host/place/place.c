@@ -39,8 +39,8 @@ struct work {
     uint32_t n_job; /* processes */
     /* of the application at hand */
     const struct px_place_app *app;
-    const struct px_wish *wish;
-    struct px_seat *seats;
+    const struct px_placement *placement;
+    struct px_position *positions;
     uint32_t first, n; /* ranks */
     bool overload;     /* more may be bound to an object than it has CPUs */
     uint32_t *listed;  /* numbers of CPUs, in their order */
@@ -66,10 +66,10 @@ static pmix_status_t too_few(const struct work *w, const char *what)
                       "cannot place processes: %s", what);
 }
 
-static void empty(struct px_seat *seat)
+static void empty(struct px_position *position)
 {
-    free(px_take(&seat->cpus));
-    free(px_take(&seat->locality));
+    free(px_take(&position->cpus));
+    free(px_take(&position->locality));
 }
 
 /* ---- objects --------------------------------------------------------------------- */
@@ -149,7 +149,7 @@ static const struct object *find_cpu(const struct work *w, uint32_t number)
 static pmix_status_t use_list(struct work *w)
 {
     hwloc_bitmap_t set = w->h.bitmap_alloc();
-    pmix_status_t rc = set ? px_ranges_parse(w->wish->list, PX_MAX_CPU, &w->listed,
+    pmix_status_t rc = set ? px_ranges_parse(w->placement->list, PX_MAX_CPU, &w->listed,
                                              &w->n_listed)
                            : PMIX_ERR_NOMEM;
 
@@ -173,7 +173,7 @@ static pmix_status_t use_list(struct work *w)
     return find_objects(w, w->cpu, &w->cpus);
 }
 
-static enum px_unit wanted_cpu(const struct px_wish *w)
+static enum px_unit wanted_cpu(const struct px_placement *w)
 {
     return w->hwthreads || w->map == PX_UNIT_HWTHREAD || w->bind == PX_UNIT_HWTHREAD
                ? PX_UNIT_HWTHREAD
@@ -183,14 +183,14 @@ static enum px_unit wanted_cpu(const struct px_wish *w)
 /* Which may be used by the application, and as what they are counted. */
 static pmix_status_t find_cpus(struct work *w)
 {
-    const struct px_wish *wish = w->wish;
+    const struct px_placement *placement = w->placement;
     hwloc_topology_t t = w->node->topology;
     void *allowed = NULL;
     pmix_status_t rc = PMIX_SUCCESS;
 
     w->cpu = px_unit_depth(&w->h, t, PX_UNIT_CORE) == HWLOC_TYPE_DEPTH_UNKNOWN
                  ? PX_UNIT_HWTHREAD
-                 : wanted_cpu(wish);
+                 : wanted_cpu(placement);
     w->usable = w->h.bitmap_dup(w->h.get_obj_by_depth(t, 0, 0)->cpuset);
     if (!w->usable)
         return no_memory(w);
@@ -201,7 +201,7 @@ static pmix_status_t find_cpus(struct work *w)
     if (rc)
         return rc;
     rc = find_objects(w, w->cpu, &w->cpus);
-    return rc || !wish->list ? rc : use_list(w);
+    return rc || !placement->list ? rc : use_list(w);
 }
 
 /* ---- mapping and ranking --------------------------------------------------------- */
@@ -209,13 +209,14 @@ static pmix_status_t find_cpus(struct work *w)
 /* Where nothing is said: as mpirun does with processes that are bound. */
 static enum px_unit map_level(const struct work *w)
 {
-    const struct px_wish *wish = w->wish;
+    const struct px_placement *placement = w->placement;
 
-    if (wish->per || wish->map)
-        return wish->per ? wish->each : wish->map;
-    if (wish->list || (!wish->n_cpus && (!wish->bind || wish->bind >= PX_UNIT_LIST)))
+    if (placement->per || placement->map)
+        return placement->per ? placement->each : placement->map;
+    if (placement->list ||
+        (!placement->n_cpus && (!placement->bind || placement->bind >= PX_UNIT_LIST)))
         return PX_UNIT_NODE;
-    if (w->n_job <= 2 && wish->n_cpus <= 1)
+    if (w->n_job <= 2 && placement->n_cpus <= 1)
         return w->cpu;
     return px_unit_depth(&w->h, w->node->topology, PX_UNIT_PACKAGE) ==
                    HWLOC_TYPE_DEPTH_UNKNOWN
@@ -242,29 +243,31 @@ static void put_free_first(const struct work *w, struct objects *o)
  * to the first, then to the next. */
 static pmix_status_t map(struct work *w, enum px_unit level)
 {
-    const struct px_wish *wish = w->wish;
+    const struct px_placement *placement = w->placement;
     pmix_status_t rc = find_objects(w, level, &w->places);
 
     if (rc)
         return rc;
     put_free_first(w, &w->places);
-    if (wish->per && w->n > (uint64_t)wish->per * w->places.n)
+    if (placement->per && w->n > (uint64_t)placement->per * w->places.n)
         return px_err_set(w->err, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES,
                           "cannot place %u processes: %u for each %s make %llu", w->n,
-                          wish->per, px_unit_name(level),
-                          (unsigned long long)wish->per * w->places.n);
+                          placement->per, px_unit_name(level),
+                          (unsigned long long)placement->per * w->places.n);
     for (uint32_t i = 0; i < w->n; i++)
-        w->place_of[i] = wish->per ? i / wish->per : (w->first + i) % w->places.n;
+        w->place_of[i] = placement->per ? i / placement->per
+                                        : (w->first + i) % w->places.n;
     return PMIX_SUCCESS;
 }
 
 /* In turn to the next process of each object, or to all of an object first. */
 static pmix_status_t rank(struct work *w)
 {
-    bool in_order = w->wish->rank <= PX_UNIT_NODE, found = !in_order;
+    bool in_order = w->placement->rank <= PX_UNIT_NODE, found = !in_order;
     struct objects by = {0};
     uint32_t next = 0;
-    pmix_status_t rc = in_order ? PMIX_SUCCESS : find_objects(w, w->wish->rank, &by);
+    pmix_status_t rc = in_order ? PMIX_SUCCESS
+                                : find_objects(w, w->placement->rank, &by);
 
     memset(w->rank_of, 0xff, w->n * sizeof(*w->rank_of)); /* UINT32_MAX: none yet */
     while (found) {
@@ -272,7 +275,8 @@ static pmix_status_t rank(struct work *w)
         for (size_t k = 0; k < by.n; k++) {
             struct object *o = &by.v[k];
 
-            for (bool here = false; o->cursor < w->n && (!here || w->wish->fill);) {
+            for (bool here = false;
+                 o->cursor < w->n && (!here || w->placement->fill);) {
                 const uint32_t i = o->cursor++;
 
                 if (w->rank_of[i] != UINT32_MAX ||
@@ -294,13 +298,13 @@ static pmix_status_t rank(struct work *w)
 
 static enum px_unit bind_level(const struct work *w, enum px_unit mapped)
 {
-    const struct px_wish *wish = w->wish;
-    enum px_unit unsaid = wish->n_cpus            ? w->cpu
+    const struct px_placement *placement = w->placement;
+    enum px_unit unsaid = placement->n_cpus       ? w->cpu
                           : mapped > PX_UNIT_NODE ? mapped
                                                   : PX_UNIT_NONE;
-    enum px_unit level = wish->bind ? wish->bind : unsaid;
+    enum px_unit level = placement->bind ? placement->bind : unsaid;
 
-    return level == PX_UNIT_NONE && wish->list ? PX_UNIT_LIST : level;
+    return level == PX_UNIT_NONE && placement->list ? PX_UNIT_LIST : level;
 }
 
 /* As many targets as CPUs are asked for, or one: those within the place that have the
@@ -308,9 +312,9 @@ static enum px_unit bind_level(const struct work *w, enum px_unit mapped)
 static pmix_status_t choose(struct work *w, hwloc_const_bitmap_t place,
                             hwloc_bitmap_t set)
 {
-    const struct px_wish *wish = w->wish;
+    const struct px_placement *placement = w->placement;
 
-    for (uint32_t k = 0; k == 0 || k < wish->n_cpus; k++) {
+    for (uint32_t k = 0; k == 0 || k < placement->n_cpus; k++) {
         struct object *best = NULL;
 
         for (size_t i = 0; i < w->targets.n; i++) {
@@ -338,23 +342,26 @@ static pmix_status_t choose_listed(struct work *w, uint32_t i, hwloc_bitmap_t se
     size_t at = w->rank_of[i];
 
     for (const struct px_place_app *app = w->app; app-- > w->apps;)
-        at += app->wish.list && strcmp(app->wish.list, w->wish->list) == 0 ? app->n : 0;
+        at += app->placement.list &&
+                      strcmp(app->placement.list, w->placement->list) == 0
+                  ? app->n
+                  : 0;
     if (at >= w->n_listed)
         return too_few(w, "the list of CPUs is shorter");
     return w->h.bitmap_or(set, set, find_cpu(w, w->listed[at])->set) ? no_memory(w)
                                                                      : PMIX_SUCCESS;
 }
 
-static pmix_status_t take_seat(struct work *w, uint32_t i, hwloc_const_bitmap_t set)
+static pmix_status_t take_position(struct work *w, uint32_t i, hwloc_const_bitmap_t set)
 {
-    struct px_seat *seat = &w->seats[w->first + w->rank_of[i]];
+    struct px_position *position = &w->positions[w->first + w->rank_of[i]];
     struct claim *c = &w->claims[w->n_claims];
 
-    seat->n_cpus = w->wish->n_cpus ? w->wish->n_cpus : 1;
-    *c = (struct claim){w->h.bitmap_dup(set), seat->n_cpus};
+    position->n_cpus = w->placement->n_cpus ? w->placement->n_cpus : 1;
+    *c = (struct claim){w->h.bitmap_dup(set), position->n_cpus};
     w->n_claims += c->set != NULL;
-    return !c->set || w->h.bitmap_list_asprintf(&seat->cpus, set) < 0 ||
-                   px_locality_text(w->node->topology, set, &seat->locality)
+    return !c->set || w->h.bitmap_list_asprintf(&position->cpus, set) < 0 ||
+                   px_locality_text(w->node->topology, set, &position->locality)
                ? no_memory(w)
                : PMIX_SUCCESS;
 }
@@ -368,10 +375,10 @@ static pmix_status_t bind_to(struct work *w, enum px_unit level)
         claim_on(w, &w->claims[i], &w->targets);
     for (uint32_t i = 0; !rc && i < w->n; i++) {
         w->h.bitmap_zero(set);
-        rc = w->wish->ordered ? choose_listed(w, i, set)
-                              : choose(w, w->places.v[w->place_of[i]].set, set);
+        rc = w->placement->ordered ? choose_listed(w, i, set)
+                                   : choose(w, w->places.v[w->place_of[i]].set, set);
         if (!rc)
-            rc = take_seat(w, i, set);
+            rc = take_position(w, i, set);
     }
     w->h.bitmap_free(set);
     return rc;
@@ -381,24 +388,25 @@ static pmix_status_t bind_to(struct work *w, enum px_unit level)
 static void unbind(struct work *w)
 {
     for (uint32_t i = 0; i < w->n; i++) {
-        struct px_seat *seat = &w->seats[w->first + i];
+        struct px_position *position = &w->positions[w->first + i];
 
-        if (seat->cpus)
+        if (position->cpus)
             w->h.bitmap_free(w->claims[--w->n_claims].set);
-        empty(seat);
+        empty(position);
     }
 }
 
 static pmix_status_t bind(struct work *w, enum px_unit mapped)
 {
-    const struct px_wish *wish = w->wish;
+    const struct px_placement *placement = w->placement;
     enum px_unit level = bind_level(w, mapped);
 
     if (level == PX_UNIT_NONE)
         return PMIX_SUCCESS;
-    const bool asked = wish->bind || wish->n_cpus;
+    const bool asked = placement->bind || placement->n_cpus;
     struct px_err *err = w->err;
-    w->overload = wish->overload || (level == PX_UNIT_LIST && wish->bind != level);
+    w->overload = placement->overload ||
+                  (level == PX_UNIT_LIST && placement->bind != level);
     w->err = asked ? err : NULL;
     pmix_status_t rc = bind_to(w, level);
     w->err = err;
@@ -412,7 +420,7 @@ static pmix_status_t bind(struct work *w, enum px_unit mapped)
 
 /* ---- the whole ------------------------------------------------------------------- */
 
-static const char *contradiction(const struct px_wish *w)
+static const char *contradiction(const struct px_placement *w)
 {
     if (w->per && w->map && w->map != w->each)
         return "they are mapped in two ways";
@@ -441,10 +449,10 @@ static void forget_app(struct work *w)
 
 static pmix_status_t place_app(struct work *w)
 {
-    const struct px_wish *wish = w->wish;
+    const struct px_placement *placement = w->placement;
     pmix_status_t rc = find_cpus(w);
 
-    if (!rc && wish->no_over && w->n_job + w->node->n_running > w->cpus.n)
+    if (!rc && placement->no_over && w->n_job + w->node->n_running > w->cpus.n)
         rc = px_err_set(w->err, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES,
                         "cannot place %u processes beside %u on %zu CPUs", w->n_job,
                         w->node->n_running, w->cpus.n);
@@ -454,10 +462,10 @@ static pmix_status_t place_app(struct work *w)
     if (!rc)
         rc = rank(w);
     for (uint32_t i = 0; !rc && i < w->n; i++) {
-        struct px_seat *seat = &w->seats[w->first + w->rank_of[i]];
+        struct px_position *position = &w->positions[w->first + w->rank_of[i]];
 
-        seat->level = level;
-        seat->number = w->places.v[w->place_of[i]].number;
+        position->level = level;
+        position->number = w->places.v[w->place_of[i]].number;
     }
     if (!rc)
         rc = bind(w, level);
@@ -486,12 +494,12 @@ static pmix_status_t take_claims(struct work *w)
 
 pmix_status_t px_place(const struct px_place_node *node,
                        const struct px_place_app *apps, size_t n_apps,
-                       struct px_seat *seats, struct px_err *err)
+                       struct px_position *positions, struct px_err *err)
 {
-    struct work w = {.node = node, .err = err, .apps = apps, .seats = seats};
+    struct work w = {.node = node, .err = err, .apps = apps, .positions = positions};
 
     for (size_t a = 0; a < n_apps; a++) {
-        const char *what = contradiction(&apps[a].wish);
+        const char *what = contradiction(&apps[a].placement);
 
         if (what)
             return px_err_set(err, PMIX_ERR_BAD_PARAM, "cannot place processes: %s",
@@ -505,7 +513,7 @@ pmix_status_t px_place(const struct px_place_node *node,
     pmix_status_t rc = take_claims(&w);
     for (size_t a = 0; !rc && a < n_apps; a++) {
         w.app = &apps[a];
-        w.wish = &apps[a].wish;
+        w.placement = &apps[a].placement;
         w.n = apps[a].n;
         rc = place_app(&w);
         w.first += w.n;
@@ -516,26 +524,26 @@ pmix_status_t px_place(const struct px_place_node *node,
     free(w.place_of);
     free(w.rank_of);
     for (size_t i = 0; rc && i < w.n_job; i++)
-        empty(&seats[i]);
+        empty(&positions[i]);
     return rc;
 }
 
 pmix_status_t px_place_count(const struct px_place_node *node,
-                             const struct px_wish *wish, uint32_t *n,
+                             const struct px_placement *placement, uint32_t *n,
                              struct px_err *err)
 {
-    struct work w = {.node = node, .err = err, .wish = wish};
-    uint64_t all = wish->per;
+    struct work w = {.node = node, .err = err, .placement = placement};
+    uint64_t all = placement->per;
     pmix_status_t rc = PMIX_SUCCESS;
 
-    if (!wish->per)
+    if (!placement->per)
         return px_err_set(err, PMIX_ERR_BAD_PARAM, "0 processes asked for");
     if (node->topology) { /* else it is of the node, of which there is one */
         if (!px_hwloc_open(&w.h))
             return PMIX_ERR_NOT_SUPPORTED;
         rc = find_cpus(&w);
         if (!rc)
-            rc = find_objects(&w, wish->each, &w.places);
+            rc = find_objects(&w, placement->each, &w.places);
         all *= w.places.n;
         forget_app(&w);
     }
@@ -544,9 +552,9 @@ pmix_status_t px_place_count(const struct px_place_node *node,
     return rc;
 }
 
-void px_seats_free(struct px_seat *seats, size_t n)
+void px_positions_free(struct px_position *positions, size_t n)
 {
-    for (size_t i = 0; seats && i < n; i++)
-        empty(&seats[i]);
-    free(seats);
+    for (size_t i = 0; positions && i < n; i++)
+        empty(&positions[i]);
+    free(positions);
 }

@@ -31,7 +31,7 @@ enum px_unit {
 /* ---- what is asked for (wish.c) -------------------------------------------------- */
 
 /* Of one application; all zero: nothing. */
-struct px_wish {
+struct px_placement {
     enum px_unit map, rank, bind;
     enum px_unit each; /* per: of each object of this level */
     uint32_t per;      /* so many processes; 0: not said */
@@ -50,18 +50,18 @@ struct px_wish {
  * whose value is of the right type. PMIX_ERR_BAD_PARAM if it makes no sense,
  * PMIX_ERR_NOT_SUPPORTED if it asks for what one node does not have; what the wish is
  * then is not defined. */
-pmix_status_t px_wish_read(struct px_wish *wish, const pmix_info_t *info,
-                           struct px_err *err);
+pmix_status_t px_placement_read(struct px_placement *placement, const pmix_info_t *info,
+                                struct px_err *err);
 /* Whether it takes a topology to fulfil it. */
-bool px_wish_needs_topology(const struct px_wish *wish);
+bool px_placement_needs_topology(const struct px_placement *placement);
 /* PMIX_ERR_NOT_SUPPORTED if it names a level that the topology does not have. */
-pmix_status_t px_wish_check(const struct px_wish *wish, void *topology,
-                            struct px_err *err);
+pmix_status_t px_placement_check(const struct px_placement *placement, void *topology,
+                                 struct px_err *err);
 
 /* ---- what comes of it (place.c) -------------------------------------------------- */
 
 /* Of one process. */
-struct px_seat {
+struct px_position {
     enum px_unit level; /* of the object that it is mapped to */
     unsigned number;    /* of that object, in its level */
     char *cpus;         /* it is bound to, as the system numbers them: "0-3,8";
@@ -71,7 +71,7 @@ struct px_seat {
 };
 
 struct px_place_app {
-    struct px_wish wish;
+    struct px_placement placement;
     uint32_t n; /* processes; their ranks follow those of the application before */
 };
 
@@ -79,7 +79,7 @@ struct px_place_node {
     void *topology;     /* of hwloc; NULL if no wish needs it */
     const char *usable; /* CPUs as the system numbers them; NULL: all */
     /* Those that are bound already. */
-    const struct px_seat *const *taken;
+    const struct px_position *const *taken;
     size_t n_taken;
     uint32_t n_running; /* processes, bound or not */
 };
@@ -91,14 +91,14 @@ struct px_place_node {
  * PMIX_ERR_NOT_SUPPORTED without hwloc, PMIX_ERR_NOMEM. */
 pmix_status_t px_place(const struct px_place_node *node,
                        const struct px_place_app *apps, size_t n_apps,
-                       struct px_seat *seats, struct px_err *err);
+                       struct px_position *positions, struct px_err *err);
 /* How many processes a wish for so many of each object makes, by a node of which
  * nothing but the topology and the usable CPUs counts. PMIX_ERR_BAD_PARAM if that is
  * not the wish, else as px_place. */
 pmix_status_t px_place_count(const struct px_place_node *node,
-                             const struct px_wish *wish, uint32_t *n,
+                             const struct px_placement *placement, uint32_t *n,
                              struct px_err *err);
-void px_seats_free(struct px_seat *seats, size_t n);
+void px_positions_free(struct px_position *positions, size_t n);
 
 /* ---- what is shown of it (show.c) ------------------------------------------------ */
 
@@ -110,6 +110,6 @@ int px_unit_depth(const struct px_hwloc *h, void *topology, enum px_unit level);
 /* A line for each of the n ranks, malloc'd; NULL: out of memory. The CPUs of bound ones
  * are also shown as "[BB/..][../..]": packages, cores, and a letter for each hardware
  * thread. */
-char *px_place_map(void *topology, const struct px_seat *seats, uint32_t n);
+char *px_place_map(void *topology, const struct px_position *positions, uint32_t n);
 
 #endif

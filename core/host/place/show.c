@@ -65,26 +65,26 @@ static void draw(FILE *f, const struct px_hwloc *h, hwloc_topology_t topology,
 }
 
 /* False: out of memory. */
-static bool put_seat(FILE *f, const struct px_hwloc *h, void *topology,
-                     const struct px_seat *seat)
+static bool put_position(FILE *f, const struct px_hwloc *h, void *topology,
+                         const struct px_position *position)
 {
     void *cpus;
 
-    if (seat->level > PX_UNIT_NODE)
-        fprintf(f, ", %s %u", px_unit_name(seat->level), seat->number);
-    if (!seat->cpus)
+    if (position->level > PX_UNIT_NODE)
+        fprintf(f, ", %s %u", px_unit_name(position->level), position->number);
+    if (!position->cpus)
         return fputs(", not bound\n", f) >= 0;
-    if (px_handle_parse(PX_CPUSET, seat->cpus, &cpus))
+    if (px_handle_parse(PX_CPUSET, position->cpus, &cpus))
         return false;
-    fprintf(f, ", bound to CPUs %s ", seat->cpus);
+    fprintf(f, ", bound to CPUs %s ", position->cpus);
     draw(f, h, topology, cpus);
     h->bitmap_free(cpus);
     return fputc('\n', f) >= 0;
 }
 
-char *px_place_map(void *topology, const struct px_seat *seats, uint32_t n)
+char *px_place_map(void *topology, const struct px_position *positions, uint32_t n)
 {
-    const struct px_seat nowhere = {0};
+    const struct px_position nowhere = {0};
     struct px_hwloc h;
     char *text = NULL;
     size_t size;
@@ -94,7 +94,8 @@ char *px_place_map(void *topology, const struct px_seat *seats, uint32_t n)
 
     for (uint32_t r = 0; good && r < n; r++)
         good = fprintf(f, "rank %u", r) >= 0 &&
-               put_seat(f, &h, topology, known && seats ? &seats[r] : &nowhere);
+               put_position(f, &h, topology,
+                            known && positions ? &positions[r] : &nowhere);
     good = good && !ferror(f);
     if (f && fclose(f))
         good = false;

@@ -48,18 +48,18 @@ static const struct modifier {
     unsigned phases;
     size_t flag; /* the bool of a wish that it sets; 0: says what is so anyway */
 } modifiers[] = {
-    {"oversubscribe", MAP, offsetof(struct px_wish, over)},
-    {"nooversubscribe", MAP, offsetof(struct px_wish, no_over)},
-    {"hwtcpus", MAP, offsetof(struct px_wish, hwthreads)},
+    {"oversubscribe", MAP, offsetof(struct px_placement, over)},
+    {"nooversubscribe", MAP, offsetof(struct px_placement, no_over)},
+    {"hwtcpus", MAP, offsetof(struct px_placement, hwthreads)},
     {"corecpus", MAP, 0},
     {"span", MAP | RANK, 0}, /* over all nodes, of which there is one */
-    {"fill", RANK, offsetof(struct px_wish, fill)},
-    {"overload-allowed", BIND, offsetof(struct px_wish, overload)},
+    {"fill", RANK, offsetof(struct px_placement, fill)},
+    {"overload-allowed", BIND, offsetof(struct px_placement, overload)},
     {"if-supported", BIND, 0},
-    {"ordered", BIND, offsetof(struct px_wish, ordered)},
+    {"ordered", BIND, offsetof(struct px_placement, ordered)},
 };
 
-static pmix_status_t read_modifier(struct px_wish *w, enum phase phase,
+static pmix_status_t read_modifier(struct px_placement *w, enum phase phase,
                                    const char *text, struct px_err *err)
 {
     uint64_t n;
@@ -95,8 +95,8 @@ static pmix_status_t read_level(enum px_unit *level, enum phase phase, const cha
 }
 
 /* "core", "socket:PE=2:span", ":overload-allowed", "ppr:2:socket" */
-static pmix_status_t read_policy(struct px_wish *w, enum phase phase, const char *text,
-                                 struct px_err *err)
+static pmix_status_t read_policy(struct px_placement *w, enum phase phase,
+                                 const char *text, struct px_err *err)
 {
     PX_AUTOFREE char *copy = strdup(text);
     PX_AUTO(px_strv) parts = NULL;
@@ -128,7 +128,7 @@ static pmix_status_t read_policy(struct px_wish *w, enum phase phase, const char
     return rc;
 }
 
-static pmix_status_t read_mapper(struct px_wish *w, const char *text,
+static pmix_status_t read_mapper(struct px_placement *w, const char *text,
                                  struct px_err *err)
 {
     if (strcmp(text, "round_robin") != 0 && strcmp(text, "ppr") != 0)
@@ -138,8 +138,8 @@ static pmix_status_t read_mapper(struct px_wish *w, const char *text,
     return PMIX_SUCCESS;
 }
 
-pmix_status_t px_wish_read(struct px_wish *w, const pmix_info_t *info,
-                           struct px_err *err)
+pmix_status_t px_placement_read(struct px_placement *w, const pmix_info_t *info,
+                                struct px_err *err)
 {
     const pmix_value_t *v = &info->value;
     const char *text = px_value_string(v);
@@ -180,7 +180,7 @@ pmix_status_t px_wish_read(struct px_wish *w, const pmix_info_t *info,
 
 /* ---- levels ---------------------------------------------------------------------- */
 
-bool px_wish_needs_topology(const struct px_wish *w)
+bool px_placement_needs_topology(const struct px_placement *w)
 {
     const enum px_unit levels[] = {w->map, w->rank, w->bind, w->each};
 
@@ -190,7 +190,8 @@ bool px_wish_needs_topology(const struct px_wish *w)
     return w->n_cpus || w->list || w->no_over || w->bind == PX_UNIT_NODE;
 }
 
-pmix_status_t px_wish_check(const struct px_wish *w, void *topology, struct px_err *err)
+pmix_status_t px_placement_check(const struct px_placement *w, void *topology,
+                                 struct px_err *err)
 {
     const enum px_unit levels[] = {w->map, w->rank, w->bind, w->each};
     struct px_hwloc h;

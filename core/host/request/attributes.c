@@ -305,7 +305,7 @@ static pmix_status_t set_terminal(const struct reading *r, const pmix_info_t *in
 
 static pmix_status_t set_place(const struct reading *r, const pmix_info_t *info)
 {
-    pmix_status_t rc = px_plan_wish(r->app, info, r->err);
+    pmix_status_t rc = px_plan_placement(r->app, info, r->err);
 
     if (rc && rc != PMIX_ERR_NOT_SUPPORTED)
         px_err_prefix(r->err, "cannot spawn: attribute %s", name_of(info));

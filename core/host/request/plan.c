@@ -225,7 +225,7 @@ pmix_status_t px_plan_make(px_plan *out, const struct px_spawn_request *req,
     if (!rc)
         rc = choose_stdin(&plan, req, err);
     if (!rc)
-        rc = px_plan_seats(&plan, req, err);
+        rc = px_plan_positions(&plan, req, err);
     if (!rc)
         rc = check_stops(&plan, err);
     if (!rc)
@@ -253,7 +253,7 @@ void px_plan_cleanup(px_plan *plan)
             free(plan->apps[i].stops[k].ranks);
     }
     free(plan->apps);
-    px_seats_free(plan->seats, plan->n_tasks);
+    px_positions_free(plan->positions, plan->n_tasks);
     px_strv_free(plan->preload);
     *plan = (px_plan){0};
 }

@@ -50,7 +50,7 @@ struct px_app_plan {
     bool pty;                    /* its processes have a terminal */
     struct termios *termios;     /* of it; NULL: as the library has it */
     struct winsize *winsize;
-    struct px_wish wish; /* where its processes go */
+    struct px_placement placement; /* where its processes go */
     struct px_stops stops[PX_N_STOPS];
     bool daemons;                /* of a debugger: no part of the applications here */
     uint32_t per_node, per_proc; /* so many of them; 0: as many as are asked for */
@@ -76,8 +76,8 @@ typedef struct px_plan {
     struct px_app_plan *apps;
     size_t n_apps;
     uint32_t n_tasks;
-    struct px_seat *seats; /* of each rank; NULL: no wish needs that */
-    bool binds;            /* processes are bound as the seats say */
+    struct px_position *positions; /* of each rank; NULL: no wish needs that */
+    bool binds;                    /* processes are bound as the seats say */
     bool shows_map, shows_bindings;
     char **preload;         /* all files and programs to copy, each once; NULL: none */
     pmix_rank_t stdin_rank; /* PMIX_RANK_UNDEF: none has it; WILDCARD: all have */
@@ -132,13 +132,13 @@ pmix_status_t px_attributes_agree(const struct px_spawn_request *req,
                                   struct px_err *err);
 /* The keys of those that are known, from the first on; NULL: that was all. */
 const char *px_attribute_key(size_t i);
-/* Read a directive on where processes go (px_wish_read); carry all of them out
+/* Read a directive on where processes go (px_placement_read); carry all of them out
  * (seating.c). */
-pmix_status_t px_plan_wish(struct px_app_plan *app, const pmix_info_t *info,
-                           struct px_err *err);
+pmix_status_t px_plan_placement(struct px_app_plan *app, const pmix_info_t *info,
+                                struct px_err *err);
 /* So many processes as are asked for of each object, where no number is said. */
 pmix_status_t px_plan_count(struct px_app_plan *app, struct px_err *err);
-pmix_status_t px_plan_seats(px_plan *plan, const struct px_spawn_request *req,
-                            struct px_err *err);
+pmix_status_t px_plan_positions(px_plan *plan, const struct px_spawn_request *req,
+                                struct px_err *err);
 
 #endif

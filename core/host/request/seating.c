@@ -7,14 +7,14 @@
 #include "core/rt/log.h"
 #include "core/rt/process.h"
 
-pmix_status_t px_plan_wish(struct px_app_plan *app, const pmix_info_t *info,
-                           struct px_err *err)
+pmix_status_t px_plan_placement(struct px_app_plan *app, const pmix_info_t *info,
+                                struct px_err *err)
 {
-    struct px_wish wish = app->wish;
+    struct px_placement placement = app->placement;
     pmix_topology_t node;
-    pmix_status_t rc = px_wish_read(&wish, info, err);
+    pmix_status_t rc = px_placement_read(&placement, info, err);
 
-    if (!rc && px_wish_needs_topology(&wish)) {
+    if (!rc && px_placement_needs_topology(&placement)) {
         rc = px_node_topology(&node);
         if (rc == PMIX_ERR_NOT_SUPPORTED)
             px_err_set(err, rc, "hwloc is not installed");
@@ -22,10 +22,10 @@ pmix_status_t px_plan_wish(struct px_app_plan *app, const pmix_info_t *info,
             px_err_set(err, rc, "the topology of this node is not known: %s",
                        PMIx_Error_string(rc));
         else
-            rc = px_wish_check(&wish, node.topology, err);
+            rc = px_placement_check(&placement, node.topology, err);
     }
     if (!rc)
-        app->wish = wish;
+        app->placement = placement;
     return rc;
 }
 
@@ -50,18 +50,18 @@ pmix_status_t px_plan_count(struct px_app_plan *app, struct px_err *err)
     struct px_place_node node = {0};
     PX_AUTOFREE char *usable = NULL;
     bool is_real;
-    pmix_status_t rc = px_wish_needs_topology(&app->wish)
+    pmix_status_t rc = px_placement_needs_topology(&app->placement)
                            ? find_node(&node, &is_real, &usable)
                            : PMIX_SUCCESS;
 
     if (rc)
         return px_err_set(err, rc, "the topology of this node is not known: %s",
                           PMIx_Error_string(rc));
-    return px_place_count(&node, &app->wish, &app->n, err);
+    return px_place_count(&node, &app->placement, &app->n, err);
 }
 
-pmix_status_t px_plan_seats(px_plan *plan, const struct px_spawn_request *req,
-                            struct px_err *err)
+pmix_status_t px_plan_positions(px_plan *plan, const struct px_spawn_request *req,
+                                struct px_err *err)
 {
     struct px_place_node node = req->node;
     PX_AUTOFREE struct px_place_app *apps = calloc(plan->n_apps, sizeof(*apps));
@@ -70,20 +70,20 @@ pmix_status_t px_plan_seats(px_plan *plan, const struct px_spawn_request *req,
     pmix_status_t rc = PMIX_SUCCESS;
 
     for (size_t i = 0; apps && i < plan->n_apps; i++) {
-        apps[i] = (struct px_place_app){plan->apps[i].wish, plan->apps[i].n};
-        needs |= px_wish_needs_topology(&apps[i].wish);
-        plan->apps[i].wish.list = NULL; /* the request's */
+        apps[i] = (struct px_place_app){plan->apps[i].placement, plan->apps[i].n};
+        needs |= px_placement_needs_topology(&apps[i].placement);
+        plan->apps[i].placement.list = NULL; /* the request's */
     }
     if (needs) {
-        plan->seats = calloc(plan->n_tasks, sizeof(*plan->seats));
+        plan->positions = calloc(plan->n_tasks, sizeof(*plan->positions));
         rc = find_node(&node, &plan->binds, &usable);
         if (!rc && !plan->binds)
             px_log(PX_LOG_WARN, "spawn",
                    "processes are not bound: the topology is not that of this machine");
     }
-    if (!apps || (needs && !plan->seats))
+    if (!apps || (needs && !plan->positions))
         rc = PMIX_ERR_NOMEM;
     if (rc)
         return px_err_set(err, rc, "cannot place processes: %s", PMIx_Error_string(rc));
-    return px_place(&node, apps, plan->n_apps, plan->seats, err);
+    return px_place(&node, apps, plan->n_apps, plan->positions, err);
 }

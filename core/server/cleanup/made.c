@@ -188,7 +188,7 @@ void px_made_remove(struct px_server *srv)
                (!srv->dir || px_session_is_bare(s));
     if (s->swept)
         return;
-    items = calloc(srv->part.cleanup->made->n_entries + 2, sizeof *items);
+    items = calloc(srv->part.cleanup->made->n_entries + 2, sizeof(*items));
     journal = srv->dir ? px_path_join(srv->dir, PX_JOURNAL_NAME) : NULL;
     if (items)
         PX_LIST_EACH (&srv->part.cleanup->made->entries, struct px_cleanup_entry, e,

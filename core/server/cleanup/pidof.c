@@ -56,7 +56,7 @@ static uint64_t inode_of(int fds, const char *name)
 {
     char text[64];
     uint64_t inode;
-    ssize_t n = readlinkat(fds, name, text, sizeof text - 1);
+    ssize_t n = readlinkat(fds, name, text, sizeof(text) - 1);
 
     text[n > 0 ? n : 0] = '\0';
     return sscanf(text, "socket:[%" SCNu64 "]", &inode) == 1 ? inode : 0;
@@ -71,7 +71,7 @@ static void look_at(struct walk *w, int64_t pid)
     struct stat st;
     DIR *dir;
 
-    if (!has_time(w) || !px_proc_path(pid, "", path, sizeof path))
+    if (!has_time(w) || !px_osproc_path(pid, "", path, sizeof(path)))
         return;
     proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (proc < 0 || fstat(proc, &st) < 0 || !is_wanted_user(w, st.st_uid))
@@ -96,12 +96,12 @@ static void look_at(struct walk *w, int64_t pid)
  * do. */
 static void climb(struct walk *w, struct px_pidof *s)
 {
-    struct px_proc_stat st;
+    struct px_osproc_stat st;
     pid_t pid;
 
     do {
         pid = s->pid;
-        if (!px_proc_stat(pid, &st)) {
+        if (!px_osproc_stat(pid, &st)) {
             s->pid = 0;
             return;
         }
@@ -118,7 +118,7 @@ static int64_t last_pid(void)
 {
     char text[128], *at = NULL;
 
-    if (px_proc_read("/proc/loadavg", text, sizeof text))
+    if (px_osproc_read("/proc/loadavg", text, sizeof(text)))
         at = strrchr(text, ' ');
     return at ? atoll(at) : INT32_MAX;
 }

@@ -35,20 +35,20 @@ enum {
 static struct px_cleanup_proc *proc_new(struct px_cleanup_rank *r, pid_t pid)
 {
     struct px_cleanup_proc *p;
-    struct px_proc_stat st;
+    struct px_osproc_stat st;
     unsigned place = 0;
 
     while (place < MAX_PROCS && (r->places >> place & 1))
         place++;
     if (place == MAX_PROCS || r->index >= MAX_RANKS)
         return NULL;
-    p = calloc(1, sizeof *p);
+    p = calloc(1, sizeof(*p));
     if (!p)
         return NULL;
     p->rank = r;
     p->place = place;
     p->pid = pid;
-    p->start = pid && px_proc_stat(pid, &st) ? st.start : 0;
+    p->start = pid && px_osproc_stat(pid, &st) ? st.start : 0;
     p->pidfd = -1;
     r->places |= UINT64_C(1) << place;
     px_list_append(&r->procs, &p->link);
@@ -80,7 +80,7 @@ void px_cleanup_proc_free(struct px_cleanup_proc *p)
 
 bool px_cleanup_proc_lives(const struct px_cleanup_proc *p)
 {
-    return p->pid && !px_proc_ended(p->pid, p->start);
+    return p->pid && !px_osproc_ended(p->pid, p->start);
 }
 
 /* ---- their end ------------------------------------------------------------------- */
@@ -362,7 +362,7 @@ static void forget_empty_groups(struct px_cleanup *c)
         const struct px_journal_record none = {
             .scope = PX_CLEANUP_GROUPS, .slot = e->r.slot, .path = ""};
 
-        if (!px_proc_ended((int64_t)e->r.x, e->r.y) || kill(-(pid_t)e->r.x, 0) == 0 ||
+        if (!px_osproc_ended((int64_t)e->r.x, e->r.y) || kill(-(pid_t)e->r.x, 0) == 0 ||
             errno != ESRCH)
             continue;
         (void)px_session_record(c->server, &none, 1);

@@ -82,7 +82,7 @@ static pmix_status_t find_targets(struct registration *q, const pmix_proc_t *pro
     if (px_list_empty(&q->request.wants))
         return PMIX_SUCCESS;
     q->payer = px_cleanup_payer(q->registry, q->peer);
-    q->targets = q->payer ? calloc(n, sizeof *q->targets) : NULL;
+    q->targets = q->payer ? calloc(n, sizeof(*q->targets)) : NULL;
     q->registry->last_stamp++;
     for (size_t i = 0; q->targets && !rc && i < n; i++)
         rc = add_target(q, &procs[i]);
@@ -161,7 +161,7 @@ static pmix_status_t write_down(struct registration *q)
 
     if (q->n_changes == 0)
         return PMIX_SUCCESS;
-    records = calloc(q->n_changes, sizeof *records);
+    records = calloc(q->n_changes, sizeof(*records));
     if (!records)
         return PMIX_ERR_NOMEM;
     for (size_t i = 0; i < q->n_changes; i++)

@@ -19,14 +19,14 @@ enum {
 
 static struct px_cleanup_job *job_new(struct px_cleanup *c, const char *nspace)
 {
-    struct px_cleanup_job *job = calloc(1, sizeof *job);
+    struct px_cleanup_job *job = calloc(1, sizeof(*job));
 
     if (!job)
         return NULL;
     job->registry = c;
     px_list_init(&job->ranks);
     px_list_init(&job->scopes);
-    px_str_copy(job->nspace, sizeof job->nspace, nspace);
+    px_str_copy(job->nspace, sizeof(job->nspace), nspace);
     px_list_append(&c->jobs, &job->link);
     return job;
 }
@@ -95,7 +95,7 @@ struct px_cleanup_rank *px_cleanup_rank_get(struct px_cleanup_job *job,
 
     if (r)
         return r;
-    r = calloc(1, sizeof *r);
+    r = calloc(1, sizeof(*r));
     if (!r)
         return NULL;
     r->job = job;
@@ -121,7 +121,7 @@ struct px_cleanup_rank *px_cleanup_payer(struct px_cleanup *c,
 struct px_cleanup_scope *px_cleanup_scope_new(struct px_cleanup_job *job,
                                               struct px_cleanup_rank *rank)
 {
-    struct px_cleanup_scope *s = calloc(1, sizeof *s);
+    struct px_cleanup_scope *s = calloc(1, sizeof(*s));
 
     if (!s)
         return NULL;
@@ -168,10 +168,10 @@ static void make_key(struct key *k, uid_t uid, uint8_t kind, const char *path)
 {
     size_t len = strlen(path);
 
-    memcpy(k->bytes, &uid, sizeof uid);
-    k->bytes[sizeof uid] = kind == PX_RM_DIR;
-    memcpy(k->bytes + sizeof uid + 1, path, len);
-    k->n = sizeof uid + 1 + len;
+    memcpy(k->bytes, &uid, sizeof(uid));
+    k->bytes[sizeof(uid)] = kind == PX_RM_DIR;
+    memcpy(k->bytes + sizeof(uid) + 1, path, len);
+    k->n = sizeof(uid) + 1 + len;
 }
 
 struct px_cleanup_entry *px_cleanup_find(const struct px_cleanup *c, uid_t uid,
@@ -213,7 +213,7 @@ pmix_status_t px_cleanup_entry_add(struct px_cleanup_scope *s,
 
     if (s->next_slot == PROC_SLOTS)
         return PMIX_ERR_OUT_OF_RESOURCE;
-    e = calloc(1, sizeof *e + path_b);
+    e = calloc(1, sizeof(*e) + path_b);
     if (!e)
         return PMIX_ERR_NOMEM;
     e->scope = s;

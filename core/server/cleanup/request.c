@@ -82,7 +82,7 @@ static pmix_status_t add_named(struct px_cleanup_request *q, uint8_t kind,
     raw[len] = '\0';
     if (px_rm_path_resolve(raw, q->uid, q->gid, path))
         return PMIX_ERR_BAD_PARAM;
-    w = calloc(1, sizeof *w + strlen(path) + 1);
+    w = calloc(1, sizeof(*w) + strlen(path) + 1);
     if (!w)
         return PMIX_ERR_NOMEM;
     w->kind = kind;

@@ -329,7 +329,7 @@ static bool try_place(struct px_server *srv, const char *place, struct px_err *e
     for (int i = 0; i < MAX_TRIES && rc == PMIX_ERR_EXISTS; i++) {
         PX_AUTOFREE char *dir = NULL;
 
-        px_path_random(random, sizeof random - 1);
+        px_path_random(random, sizeof(random) - 1);
         dir = px_strf("%s/" PX_JOURNAL_DIR "%s", strcmp(place, "/") == 0 ? "" : place,
                       random);
         if (!dir) {

@@ -67,7 +67,7 @@ static void end_waiting(struct px_collective *c, pmix_status_t status)
 /* Returns the word on which the participants sleep (adr/0023). NULL: every participant
  * needs a reply, because a rank of the job does not wait here by its only
  * connection. */
-static struct px_bell *bell_of(const struct px_collective *c)
+static struct px_fence_futex *bell_of(const struct px_collective *c)
 {
     struct px_nspace *ns = NULL;
     bool some_read = false; /* the tables that hold the word */
@@ -93,7 +93,7 @@ static struct px_bell *bell_of(const struct px_collective *c)
 
 static void answer_all(struct px_collective *c, pmix_status_t status)
 {
-    struct px_bell *bell = status ? NULL : bell_of(c);
+    struct px_fence_futex *bell = status ? NULL : bell_of(c);
     size_t n_asleep = 0;
 
     px_list_remove(&c->node);
@@ -113,7 +113,7 @@ static void answer_all(struct px_collective *c, pmix_status_t status)
         px_req_reply(req, &w);
     }
     if (n_asleep > 0)
-        px_bell_ring(bell);
+        px_fence_futex_wake(bell);
     collective_free(c);
 }
 

@@ -76,7 +76,7 @@ static pmix_status_t store_commit(struct px_server *srv, struct px_nspace *ns,
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
-    px_gate_close(srv->gate); /* readers see all of it or nothing */
+    px_read_gate_close(srv->gate); /* readers see all of it or nothing */
     for (size_t i = 0; !rc && i < c->n; i++) {
         const struct committed *one = &c->v[i];
 
@@ -85,7 +85,7 @@ static pmix_status_t store_commit(struct px_server *srv, struct px_nspace *ns,
         if (!rc && one->scope != PMIX_LOCAL)
             rc = px_store_keep(&ns->store, PX_GDS_REMOTE, rank, one->key, &one->value);
     }
-    px_gate_open(srv->gate);
+    px_read_gate_open(srv->gate);
     return rc;
 }
 

@@ -195,7 +195,7 @@ pmix_status_t px_modex_unpack(const struct px_collective *c, const px_buf *in)
     pmix_status_t rc = PMIX_SUCCESS;
 
     px_reader_init(&r, px_codec_default, in->data, in->len);
-    px_gate_close(c->server->gate); /* readers see all of it or nothing */
+    px_read_gate_close(c->server->gate); /* readers see all of it or nothing */
     while (!rc && !px_reader_done(&r)) {
         px_reader one;
 
@@ -203,6 +203,6 @@ pmix_status_t px_modex_unpack(const struct px_collective *c, const px_buf *in)
         if (!rc)
             rc = unpack_server(c, &one);
     }
-    px_gate_open(c->server->gate);
+    px_read_gate_open(c->server->gate);
     return rc;
 }

@@ -217,7 +217,7 @@ static struct waiting *waiting_new(struct px_req *req, const pmix_proc_t *proc,
                                    const char *key, const pmix_info_t *info, size_t n)
 {
     uint32_t seconds = px_info_u32(info, n, PMIX_TIMEOUT, 0);
-    struct waiting *w = calloc(1, sizeof *w);
+    struct waiting *w = calloc(1, sizeof(*w));
 
     if (!w)
         return NULL;
@@ -384,10 +384,10 @@ static pmix_status_t ask_host(struct px_server *srv, struct waiting *pending)
     pending->asked_host = true;
     if (is_asked)
         return PMIX_SUCCESS;
-    f = calloc(1, sizeof *f);
+    f = calloc(1, sizeof(*f));
     u = f ? px_upcall_new(srv, on_fetched, f) : NULL;
     pmix_status_t rc = u ? px_charge(&f->charge, pending->req->peer,
-                                     sizeof *f + sizeof *u)
+                                     sizeof(*f) + sizeof(*u))
                          : PMIX_ERR_NOMEM;
     if (!rc && pending->key)
         rc = px_infos_add(&u->args.info, PMIX_REQUIRED_KEY, pending->key, PMIX_STRING);
@@ -532,7 +532,7 @@ PX_EXPORT pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t *proc,
         return PMIX_ERR_INIT;
     if (!proc || !cbfunc)
         return PMIX_ERR_BAD_PARAM;
-    w = calloc(1, sizeof *w);
+    w = calloc(1, sizeof(*w));
     if (!w)
         return PMIX_ERR_NOMEM;
     w->msg.run = on_dmodex_request;

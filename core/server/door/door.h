@@ -93,7 +93,7 @@ struct px_rendezvous_file {
     char path[];
 };
 
-struct px_rendezvous_wish {
+struct px_rendezvous_request {
     const char *dir, *name; /* dir is made if it is absent */
     const char *text;
     bool well_known; /* a name that is ours: root takes it from any other user */
@@ -103,7 +103,7 @@ struct px_rendezvous_wish {
  * and err names it. PMIX_ERR_NO_PERMISSIONS: what is there is another user's, or no
  * file; or any other status of the file system. Blocks for at most a second or so. */
 pmix_status_t px_rendezvous_file_publish(struct px_server *srv,
-                                         const struct px_rendezvous_wish *wish,
+                                         const struct px_rendezvous_request *placement,
                                          struct px_err *err);
 /* Removes it if it is still ours; takes f. */
 void px_rendezvous_file_withdraw(struct px_server *srv, struct px_rendezvous_file *f);

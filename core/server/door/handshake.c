@@ -58,7 +58,7 @@ static void answer(int fd, pmix_status_t status, const uint32_t *index)
 {
     uint32_t words[2] = {htonl((uint32_t)status), index ? htonl(*index) : 0};
 
-    px_door_answer(fd, words, index ? sizeof words : sizeof words[0]);
+    px_door_answer(fd, words, index ? sizeof(words) : sizeof(words[0]));
 }
 
 static pmix_status_t check_credential(const struct px_hello *hello,
@@ -274,19 +274,19 @@ static void answer_tool(const struct visit *v, pmix_status_t status,
     const pmix_proc_t *procs[] = {v->hello.has_proc ? NULL : name, &v->srv->proc};
     uint8_t bytes[2 * sizeof(pmix_proc_t) + 2 * sizeof(uint32_t)] = {0};
     uint32_t word = htonl((uint32_t)status);
-    size_t n = sizeof word;
+    size_t n = sizeof(word);
 
-    memcpy(bytes, &word, sizeof word);
+    memcpy(bytes, &word, sizeof(word));
     for (size_t i = 0; !status && i < PX_COUNT(procs); i++) {
         if (!procs[i])
             continue;
-        memcpy(bytes + n, procs[i]->nspace, sizeof procs[i]->nspace);
-        n += sizeof procs[i]->nspace;
+        memcpy(bytes + n, procs[i]->nspace, sizeof(procs[i]->nspace));
+        n += sizeof(procs[i]->nspace);
         word = htonl(procs[i]->rank);
-        memcpy(bytes + n, &word, sizeof word);
-        n += sizeof word;
+        memcpy(bytes + n, &word, sizeof(word));
+        n += sizeof(word);
     }
-    px_door_answer(v->fd, bytes, status ? n : n + sizeof word);
+    px_door_answer(v->fd, bytes, status ? n : n + sizeof(word));
 }
 
 static void visit_end(struct visit *v)
@@ -468,7 +468,7 @@ static void ask_about(struct visit *v)
 static void begin_visit(struct px_server *srv, int fd, const struct px_ptl_peer *who,
                         struct px_hello *hello)
 {
-    struct visit *v = calloc(1, sizeof *v);
+    struct visit *v = calloc(1, sizeof(*v));
 
     if (!v) {
         close(fd);
@@ -533,7 +533,7 @@ static bool read_on(struct handshake *h)
 {
     for (;;) {
         uint8_t *to = (h->in_body ? h->body : h->header) + h->have;
-        size_t want = (h->in_body ? h->body_len : sizeof h->header) - h->have;
+        size_t want = (h->in_body ? h->body_len : sizeof(h->header)) - h->have;
         ssize_t n = recv(h->fd, to, want, 0);
 
         if (n < 0 && errno == EINTR)
@@ -576,7 +576,7 @@ static void on_slow(void *arg)
 
 void px_handshake_start(struct px_server *srv, int fd, const struct px_ptl_peer *who)
 {
-    struct handshake *h = calloc(1, sizeof *h);
+    struct handshake *h = calloc(1, sizeof(*h));
 
     if (!h) {
         close(fd);

@@ -71,7 +71,7 @@ static pmix_status_t listen_on(struct px_server *srv, const struct px_module *pt
 
     *l = (struct px_listener){.ptl = ptl, .fd = -1, .server = srv};
     pmix_status_t rc = ops_of(ptl)->listen(ptl->self, srv->dir, &l->fd, l->address,
-                                           sizeof l->address);
+                                           sizeof(l->address));
     if (rc)
         return px_err_set(err, rc, "ptl/%s cannot listen: %s", ptl->component->name,
                           PMIx_Error_string(rc));
@@ -97,11 +97,11 @@ static void set_uris(struct px_server *srv)
     for (size_t i = 0; i < srv->part.door->n_listeners; i++)
         if (px_str_starts(srv->part.door->listeners[i].address, "tcp"))
             common = srv->part.door->listeners[i].address;
-    snprintf(srv->uri, sizeof srv->uri, "%s.%u;%s", srv->proc.nspace, srv->proc.rank,
+    snprintf(srv->uri, sizeof(srv->uri), "%s.%u;%s", srv->proc.nspace, srv->proc.rank,
              common);
     srv->own_uri[0] = '\0';
     if (strcmp(common, srv->part.door->listeners[0].address) != 0)
-        snprintf(srv->own_uri, sizeof srv->own_uri, "%s;%s", srv->uri,
+        snprintf(srv->own_uri, sizeof(srv->own_uri), "%s;%s", srv->uri,
                  srv->part.door->listeners[0].address);
 }
 

@@ -35,7 +35,7 @@ enum {
 /* A file on its way. */
 struct publication {
     struct px_server *srv;
-    const struct px_rendezvous_wish *wish;
+    const struct px_rendezvous_request *placement;
     char *dir; /* without links */
     int dir_fd;
     struct px_rendezvous_file *file;
@@ -135,7 +135,7 @@ static enum holder look_at_others(const struct publication *p, struct look *l,
 {
     PX_AUTOCLOSE int fd = -1;
 
-    if (geteuid() == 0 && p->wish->well_known)
+    if (geteuid() == 0 && p->placement->well_known)
         return SQUATTER;
     if (!S_ISREG(l->st.st_mode)) {
         px_err_set(err, PMIX_ERR_NO_PERMISSIONS,
@@ -143,7 +143,7 @@ static enum holder look_at_others(const struct publication *p, struct look *l,
                    (unsigned)l->st.st_uid);
         return NOT_TO_BE_TAKEN;
     }
-    fd = openat(p->dir_fd, p->wish->name,
+    fd = openat(p->dir_fd, p->placement->name,
                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 || is_owned(fd))
         return says_who(p, l, err);
@@ -159,7 +159,7 @@ static enum holder look_at_own(const struct publication *p, struct look *l,
     struct px_rendezvous r;
     struct stat st;
 
-    l->fd = openat(p->dir_fd, p->wish->name,
+    l->fd = openat(p->dir_fd, p->placement->name,
                    O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (l->fd < 0)
         return errno == EACCES ? STALE : CHANGED; /* a mode that servers do not give */
@@ -180,7 +180,7 @@ static enum holder look_at(const struct publication *p, struct look *l,
                            struct px_err *err)
 {
     l->fd = -1;
-    if (fstatat(p->dir_fd, p->wish->name, &l->st, AT_SYMLINK_NOFOLLOW) < 0)
+    if (fstatat(p->dir_fd, p->placement->name, &l->st, AT_SYMLINK_NOFOLLOW) < 0)
         return errno == ENOENT ? NOBODY : CHANGED;
     if (l->st.st_uid != geteuid())
         return look_at_others(p, l, err);
@@ -198,13 +198,13 @@ static enum holder look_at(const struct publication *p, struct look *l,
 /* 0, or an errno; EEXIST if the name is taken. */
 static int take_free_name(const struct publication *p)
 {
-    if (renameat2(p->dir_fd, p->temporary, p->dir_fd, p->wish->name,
+    if (renameat2(p->dir_fd, p->temporary, p->dir_fd, p->placement->name,
                   RENAME_NOREPLACE) == 0)
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
         return errno;
     /* Network file systems: for a moment it has two names, and readers look again. */
-    if (linkat(p->dir_fd, p->temporary, p->dir_fd, p->wish->name, 0) < 0)
+    if (linkat(p->dir_fd, p->temporary, p->dir_fd, p->placement->name, 0) < 0)
         return errno;
     return unlinkat(p->dir_fd, p->temporary, 0) < 0 ? errno : 0;
 }
@@ -216,10 +216,11 @@ static void evict(const struct publication *p, const struct stat *st)
     char aside[32] = ".pmix.";
 
     px_path_random(aside + strlen(aside), 12);
-    if (renameat(p->dir_fd, p->wish->name, p->dir_fd, aside) < 0)
+    if (renameat(p->dir_fd, p->placement->name, p->dir_fd, aside) < 0)
         return;
     if (!name_leads_to(p, aside, st) &&
-        renameat2(p->dir_fd, aside, p->dir_fd, p->wish->name, RENAME_NOREPLACE) == 0)
+        renameat2(p->dir_fd, aside, p->dir_fd, p->placement->name, RENAME_NOREPLACE) ==
+            0)
         return;
     if (unlinkat(p->dir_fd, aside, S_ISDIR(st->st_mode) ? AT_REMOVEDIR : 0) < 0)
         px_log(PX_LOG_WARN, "server", "%s/%s had the name of our file, and stays: %m",
@@ -229,8 +230,8 @@ static void evict(const struct publication *p, const struct stat *st)
 /* True: the name is ours. */
 static bool replace(const struct publication *p, const struct look *l)
 {
-    return name_leads_to(p, p->wish->name, &l->st) &&
-           renameat(p->dir_fd, p->temporary, p->dir_fd, p->wish->name) == 0;
+    return name_leads_to(p, p->placement->name, &l->st) &&
+           renameat(p->dir_fd, p->temporary, p->dir_fd, p->placement->name) == 0;
 }
 
 /* One look at who has the name, and what follows from that. PMIX_ERR_WOULD_BLOCK: look
@@ -298,8 +299,8 @@ static pmix_status_t take_name(const struct publication *p, struct px_err *err)
 static pmix_status_t open_dir(struct publication *p, struct px_err *err)
 {
     mode_t mode = p->srv->part.door->tools_foreign ? 0755 : 0700;
-    PX_AUTOFREE char *cwd = p->wish->dir[0] == '/' ? NULL : getcwd(NULL, 0);
-    PX_AUTOFREE char *dir = px_path_join(cwd, p->wish->dir);
+    PX_AUTOFREE char *cwd = p->placement->dir[0] == '/' ? NULL : getcwd(NULL, 0);
+    PX_AUTOFREE char *dir = px_path_join(cwd, p->placement->dir);
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (!dir)
@@ -333,7 +334,7 @@ static pmix_status_t write_aside(struct publication *p, struct stat *st,
                    O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (f->fd < 0)
         return px_err_errno(err, "cannot make %s", path);
-    rc = px_fd_write_all(f->fd, p->wish->text, strlen(p->wish->text), 0);
+    rc = px_fd_write_all(f->fd, p->placement->text, strlen(p->placement->text), 0);
     if (rc)
         return px_err_set(err, rc, "cannot write %s: %s", path, PMIx_Error_string(rc));
     if (fchmod(f->fd, p->srv->part.door->tools_foreign ? 0644 : 0600) < 0 ||
@@ -371,7 +372,7 @@ static pmix_status_t publish(struct publication *p, struct px_err *err)
 
 static pmix_status_t make_file(struct publication *p)
 {
-    PX_AUTOFREE char *path = px_path_join(p->dir, p->wish->name);
+    PX_AUTOFREE char *path = px_path_join(p->dir, p->placement->name);
     size_t path_b = path ? strlen(path) + 1 : 0;
     struct px_rendezvous_file *f = path ? malloc(sizeof(*f) + path_b) : NULL;
 
@@ -385,11 +386,11 @@ static pmix_status_t make_file(struct publication *p)
 }
 
 pmix_status_t px_rendezvous_file_publish(struct px_server *srv,
-                                         const struct px_rendezvous_wish *wish,
+                                         const struct px_rendezvous_request *placement,
                                          struct px_err *err)
 {
     struct publication p = {
-        .srv = srv, .wish = wish, .dir_fd = -1, .temporary = ".pmix."};
+        .srv = srv, .placement = placement, .dir_fd = -1, .temporary = ".pmix."};
     pmix_status_t rc = open_dir(&p, err);
     bool have = false;
 
@@ -516,11 +517,11 @@ static pmix_status_t write_kind(struct px_server *srv, const struct kind *k,
                                 const char *text, struct px_err *err)
 {
     PX_AUTOFREE char *name = name_of(k, srv);
-    struct px_rendezvous_wish wish = {.dir = k->system ? srv->system_tmpdir
-                                                       : srv->tmpdir,
-                                      .name = name,
-                                      .text = text,
-                                      .well_known = true};
+    struct px_rendezvous_request placement = {.dir = k->system ? srv->system_tmpdir
+                                                               : srv->tmpdir,
+                                              .name = name,
+                                              .text = text,
+                                              .well_known = true};
     struct px_err why = {0};
     pmix_status_t rc;
 
@@ -528,7 +529,7 @@ static pmix_status_t write_kind(struct px_server *srv, const struct kind *k,
         return PMIX_ERR_NOMEM;
     if (!*name)
         return PMIX_SUCCESS;
-    rc = px_rendezvous_file_publish(srv, &wish, &why);
+    rc = px_rendezvous_file_publish(srv, &placement, &why);
     if (rc == PMIX_ERR_NOMEM)
         return rc;
     if (k->only_one && (rc == PMIX_ERR_EXISTS || rc == PMIX_ERR_NO_PERMISSIONS) &&
@@ -545,13 +546,13 @@ static pmix_status_t write_at(struct px_server *srv, const char *path, const cha
     const char *slash = strrchr(path, '/');
     PX_AUTOFREE char *dir = slash ? px_strf("%.*s", (int)(slash - path) + 1, path)
                                   : strdup(".");
-    struct px_rendezvous_wish wish = {
+    struct px_rendezvous_request placement = {
         .dir = dir, .name = slash ? slash + 1 : path, .text = text};
     struct px_err why = {0};
     pmix_status_t rc = dir ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
     if (!rc)
-        rc = px_rendezvous_file_publish(srv, &wish, &why);
+        rc = px_rendezvous_file_publish(srv, &placement, &why);
     if (rc && rc != PMIX_ERR_NOMEM)
         log_missing(path, &why, rc);
     return rc == PMIX_ERR_NOMEM ? rc : PMIX_SUCCESS;

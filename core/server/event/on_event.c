@@ -123,14 +123,14 @@ static bool may_reach(const struct news *e, const struct px_peer *peer)
 /* Marked, so that it is known to have passed a server. NULL, with a line in the log. */
 static struct px_payload *pack(struct px_codec codec, const struct news *e)
 {
-    PX_AUTOFREE pmix_info_t *marked = calloc(e->n + 1, sizeof *marked);
+    PX_AUTOFREE pmix_info_t *marked = calloc(e->n + 1, sizeof(*marked));
     struct px_payload *message = NULL;
     px_writer w;
 
     px_writer_init(&w, codec);
     if (marked) {
         if (e->n)
-            memcpy(marked, e->info, e->n * sizeof *marked);
+            memcpy(marked, e->info, e->n * sizeof(*marked));
         w.status = PMIx_Info_load(&marked[e->n], SERVER_MARK, NULL, PMIX_BOOL);
         px_pack_op(&w, PX_OP_NOTIFY);
         px_pack_status(&w, e->code);
@@ -186,10 +186,10 @@ static void cache(struct px_server *srv, const struct news *e)
     if (e->range == PMIX_RANGE_PROC_LOCAL ||
         px_info_flag(e->info, e->n, PMIX_EVENT_DO_NOT_CACHE))
         return;
-    size_b = sizeof *c + name_b;
+    size_b = sizeof(*c) + name_b;
     for (size_t i = 0; i < e->n; i++)
         size_b += px_type_size(PMIX_INFO, &e->info[i]);
-    c = size_b <= MAX_CACHED_B ? calloc(1, sizeof *c + name_b) : NULL;
+    c = size_b <= MAX_CACHED_B ? calloc(1, sizeof(*c) + name_b) : NULL;
     if (!c)
         return;
     if (e->n && px_infos_add_copy(&c->infos, e->info, e->n)) {
@@ -351,7 +351,7 @@ static pmix_status_t notify_host(struct px_server *srv, struct px_req *req,
     if (n == 0 || !srv->module.register_events)
         return PMIX_SUCCESS;
     u = px_upcall_for(req, on_host_registered);
-    codes = u ? calloc(n, sizeof *codes) : NULL;
+    codes = u ? calloc(n, sizeof(*codes)) : NULL;
     if (!codes || px_infos_set_user(&a->info, req->peer)) {
         free(codes);
         px_upcall_drop(u);
@@ -372,15 +372,15 @@ static pmix_status_t notify_host(struct px_server *srv, struct px_req *req,
 static pmix_status_t add_and_notify(struct px_server *srv, struct px_req *req,
                                     struct px_args *a)
 {
-    struct interest *i = calloc(1, sizeof *i);
+    struct interest *i = calloc(1, sizeof(*i));
     pmix_status_t rc = i ? fill_interest(i, a) : PMIX_ERR_NOMEM;
 
     if (!rc && px_list_length(&req->peer->interests) >= MAX_INTERESTS)
         rc = PMIX_ERR_OUT_OF_RESOURCE;
     if (!rc)
         rc = px_charge(&i->charge, req->peer,
-                       sizeof *i + i->n_codes * sizeof *i->codes +
-                           i->n_affected * sizeof *i->affected);
+                       sizeof(*i) + i->n_codes * sizeof(*i->codes) +
+                           i->n_affected * sizeof(*i->affected));
     if (!rc) {
         px_list_append(&req->peer->interests, &i->link);
         req->state = i;

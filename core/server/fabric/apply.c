@@ -279,7 +279,7 @@ pmix_status_t px_server_setup_fabric(struct px_server *srv, const char *nspace,
                                      px_server_setup_fn fn, void *arg,
                                      struct px_server_setup **out, struct px_err *err)
 {
-    struct px_server_setup *s = calloc(1, sizeof *s);
+    struct px_server_setup *s = calloc(1, sizeof(*s));
     struct px_gather *g;
     bool over = false;
 
@@ -287,7 +287,7 @@ pmix_status_t px_server_setup_fabric(struct px_server *srv, const char *nspace,
     if (!s)
         return px_err_nomem(err, "prepare job %s", nspace);
     *s = (struct px_server_setup){.server = srv, .over = &over, .fn = fn, .arg = arg};
-    px_str_copy(s->nspace, sizeof s->nspace, nspace);
+    px_str_copy(s->nspace, sizeof(s->nspace), nspace);
     pmix_status_t rc = px_gather_start(srv, nspace, info, n, on_gathered, s, &g, err);
     if (rc) {
         free(s);

@@ -13,7 +13,7 @@
 
 static uint32_t sum_of(uint8_t deflated, const void *bytes, size_t n)
 {
-    return px_crc32(px_crc32(0, &deflated, sizeof deflated), bytes, n);
+    return px_crc32(px_crc32(0, &deflated, sizeof(deflated)), bytes, n);
 }
 
 void px_blob_add(px_writer *body, const char *component, const char *version,
@@ -46,7 +46,7 @@ pmix_status_t px_blob_seal(const px_writer *body, px_writer *blob)
 
         if (rc)
             return rc;
-        memcpy(small, &plain, sizeof plain); /* nodes may order bytes otherwise */
+        memcpy(small, &plain, sizeof(plain)); /* nodes may order bytes otherwise */
         if (small_n < n)
             bytes = small, n = small_n;
     }
@@ -87,11 +87,11 @@ pmix_status_t px_blob_open(const void *bytes, size_t n, px_reader *body,
         return PMIX_SUCCESS;
     uint32_t length;
     const size_t left = (size_t)(body->end - body->pos);
-    if (left < sizeof length)
+    if (left < sizeof(length))
         return damaged(err);
-    memcpy(&length, body->pos, sizeof length);
+    memcpy(&length, body->pos, sizeof(length));
     length = be32toh(length);
-    pmix_status_t rc = px_inflate_to(body->pos + sizeof length, left - sizeof length,
+    pmix_status_t rc = px_inflate_to(body->pos + sizeof(length), left - sizeof(length),
                                      length, plain);
     if (rc)
         return rc == PMIX_ERR_NOMEM ? px_err_nomem(err, "inflate them") : damaged(err);

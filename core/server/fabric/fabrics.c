@@ -193,7 +193,7 @@ static void reply(void *arg, const struct px_upcall *answer)
 {
     struct px_req *req = arg;
     const px_infos *infos = &answer->infos;
-    PX_AUTOFREE pmix_info_t *shown = calloc(infos->n + 1, sizeof *shown);
+    PX_AUTOFREE pmix_info_t *shown = calloc(infos->n + 1, sizeof(*shown));
     size_t n = 0;
     px_writer w;
 

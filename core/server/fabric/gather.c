@@ -292,7 +292,7 @@ static void PX_PRINTF(2, 3) leave_out(struct part *p, const char *fmt, ...)
     va_list args;
 
     va_start(args, fmt);
-    vsnprintf(what, sizeof what, fmt, args);
+    vsnprintf(what, sizeof(what), fmt, args);
     va_end(args);
     px_infos_cleanup(&p->share);
     if (p->given)
@@ -337,7 +337,7 @@ static bool read_some(struct part *p)
     char bytes[65536];
     ssize_t n;
 
-    while ((n = PX_RETRY(read(p->fd, bytes, sizeof bytes))) > 0)
+    while ((n = PX_RETRY(read(p->fd, bytes, sizeof(bytes)))) > 0)
         if (p->given)
             p->steps += (size_t)n;
         else if (p->answer.len > 2 * (size_t)PX_BLOB_MAX_B ||
@@ -462,7 +462,7 @@ static void start_child(struct part *p, struct px_err *err)
 static struct px_gather *gather_create(struct px_server *srv, px_gather_fn fn,
                                        void *arg)
 {
-    struct px_gather *g = calloc(1, sizeof *g);
+    struct px_gather *g = calloc(1, sizeof(*g));
 
     if (!g)
         return NULL;
@@ -478,7 +478,7 @@ static pmix_status_t make_parts(struct px_gather *g, const char *nspace,
 {
     const struct px_module *m = px_modules("pnet", &g->n_parts);
 
-    g->parts = calloc(g->n_parts + 1, sizeof *g->parts);
+    g->parts = calloc(g->n_parts + 1, sizeof(*g->parts));
     g->timer = px_timer_create(g->server->loop, on_deadline, g);
     if (!g->parts || !g->timer) {
         g->n_parts = 0;
@@ -552,7 +552,7 @@ pmix_status_t px_gather_try(struct px_server *srv, const char *nspace,
     *out = NULL;
     if (!g)
         return px_err_nomem(err, "prepare job %s", nspace);
-    px_str_copy(g->view.nspace, sizeof g->view.nspace, nspace);
+    px_str_copy(g->view.nspace, sizeof(g->view.nspace), nspace);
     pmix_status_t rc = make_parts(g, nspace, err);
     if (rc) {
         gather_free(g);

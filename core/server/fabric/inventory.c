@@ -30,7 +30,7 @@ static pmix_status_t submit(struct px_server_op *op, bool sound, const char *fun
 
     if (!rc && !served)
         rc = px_unserved(function);
-    return rc ? rc : px_server_submit(op, sizeof *op, sound);
+    return rc ? rc : px_server_submit(op, sizeof(*op), sound);
 }
 
 /* ---- of this node ---------------------------------------------------------------- */

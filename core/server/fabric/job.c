@@ -11,7 +11,7 @@ static pmix_status_t name_nodes(px_job_view *view, const struct px_procmap *map)
 {
     char name[PX_MAX_NODE_NAME + 1];
 
-    view->nodes = calloc((size_t)map->n_nodes + 1, sizeof *view->nodes);
+    view->nodes = calloc((size_t)map->n_nodes + 1, sizeof(*view->nodes));
     for (uint32_t i = 0; view->nodes && i < map->n_nodes; i++) {
         px_procmap_name(map, i, name);
         view->nodes[i] = strdup(name);
@@ -25,12 +25,12 @@ static pmix_status_t name_nodes(px_job_view *view, const struct px_procmap *map)
 static pmix_status_t place_ranks(px_job_view *view, const struct px_procmap *map)
 {
     const size_t n = map->n_ranks;
-    uint32_t *node_of = malloc((2 * n + 1) * sizeof *node_of), first, many;
+    uint32_t *node_of = malloc((2 * n + 1) * sizeof(*node_of)), first, many;
 
     view->places = node_of;
     if (!node_of)
         return PMIX_ERR_NOMEM;
-    memset(node_of, 0xff, 2 * n * sizeof *node_of);
+    memset(node_of, 0xff, 2 * n * sizeof(*node_of));
     for (uint32_t node = 0; node < map->n_nodes; node++) {
         uint32_t local = 0;
 
@@ -51,8 +51,8 @@ pmix_status_t px_job_view_of_map(px_job_view *view, const char *host,
                                  const char *nspace, const struct px_procmap *map,
                                  struct px_err *err)
 {
-    *view = (px_job_view){.job = {.size = sizeof view->job, .this_node = UINT32_MAX}};
-    px_str_copy(view->nspace, sizeof view->nspace, nspace);
+    *view = (px_job_view){.job = {.size = sizeof(view->job), .this_node = UINT32_MAX}};
+    px_str_copy(view->nspace, sizeof(view->nspace), nspace);
     view->job.nspace = view->nspace;
     if (!map)
         return PMIX_SUCCESS;
@@ -108,7 +108,7 @@ static pmix_status_t read_info(px_job_view *view, const pmix_info_t *info, char 
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (to) {
-        rc = px_map_of_value(&info->value, &text, err);
+        rc = px_procmap_of_value(&info->value, &text, err);
     } else if (PMIx_Check_key(info->key, PMIX_PARENT_ID)) {
         rc = add_parents(view, &info->value);
         if (rc)

@@ -75,7 +75,7 @@ PX_EXPORT pmix_status_t PMIx_server_setup_application(
                                      .cbdata = cbdata}},
                       .cb = cbfunc};
     bool sound = nspace && nspace[0] && cbfunc &&
-                 px_str_copy(s.nspace, sizeof s.nspace, nspace);
+                 px_str_copy(s.nspace, sizeof(s.nspace), nspace);
 
-    return px_server_submit(&s.op, sizeof s, sound);
+    return px_server_submit(&s.op, sizeof(s), sound);
 }

@@ -128,6 +128,6 @@ bool px_served_at(size_t op)
     void (*function)(void) = NULL;
 
     for (size_t i = 0; !function && i < n; i++)
-        memcpy(&function, (const char *)PX_OPS(pnet, &m[i]) + op, sizeof function);
+        memcpy(&function, (const char *)PX_OPS(pnet, &m[i]) + op, sizeof(function));
     return function;
 }

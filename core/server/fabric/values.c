@@ -92,7 +92,7 @@ static pmix_status_t put(void *arg, pmix_rank_t rank, const pmix_info_t *info)
     const uint32_t size = p->ns->job_size;
     pmix_value_t v;
 
-    if (!info || !info->key[0] || !memchr(info->key, '\0', sizeof info->key) ||
+    if (!info || !info->key[0] || !memchr(info->key, '\0', sizeof(info->key)) ||
         is_refused(info->key, px_job_key_find(info->key)) ||
         (!of_job && (rank >= PMIX_RANK_VALID || (size > 0 && rank >= size))))
         return PMIX_ERR_BAD_PARAM;
@@ -141,9 +141,9 @@ static pmix_status_t give_values(struct px_server *srv, const struct applied *a,
     if (ns->this_node < v.job.n_nodes) /* the host may have said so */
         v.job.this_node = ns->this_node;
     px_writer_init(&p.trial, px_codec_default);
-    px_gate_close(srv->gate); /* once for all */
+    px_read_gate_close(srv->gate); /* once for all */
     rc = call(a, &v.job, &p, err);
-    px_gate_open(srv->gate);
+    px_read_gate_open(srv->gate);
     px_writer_cleanup(&p.trial);
     px_infos_cleanup(&p.job);
     px_job_view_cleanup(&v);
@@ -162,7 +162,7 @@ pmix_status_t px_values_applied(struct px_server *srv, const char *nspace,
         if (!shares[i].present || !PX_OPS(pnet, &m[i])->values)
             continue;
         if (!*at)
-            *at = calloc(1, sizeof **at + n * sizeof(*at)->by[0]);
+            *at = calloc(1, sizeof(**at) + n * sizeof((*at)->by[0]));
         if (!*at)
             return px_err_nomem(err, "prepare job %s", nspace);
         px_str_copy((*at)->nspace, sizeof(*at)->nspace, nspace);

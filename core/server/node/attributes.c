@@ -86,7 +86,7 @@ static pmix_status_t add(struct px_server *srv, const struct px_server_op *o)
     PX_LIST_EACH (&srv->part.attributes, struct registration, old, link)
         if (strcmp(old->function, function) == 0)
             return PMIX_ERR_REPEAT_ATTR_REGISTRATION;
-    r = calloc(1, sizeof *r);
+    r = calloc(1, sizeof(*r));
     if (!r)
         return PMIX_ERR_NOMEM;
     r->function = strdup(function);
@@ -114,7 +114,7 @@ PX_EXPORT pmix_status_t PMIx_Register_attributes(char *function, char *attrs[])
 
     for (char **name = attrs; sound && name && *name; name++)
         sound = is_name(*name) && strlen(*name) <= PMIX_MAX_KEYLEN;
-    return px_server_submit(&op.op, sizeof op, sound);
+    return px_server_submit(&op.op, sizeof(op), sound);
 }
 
 static void destroy(struct px_server *srv)
@@ -135,7 +135,7 @@ static pmix_status_t fill_host(const struct px_server *srv, struct px_support **
     size_t n = px_list_length(&srv->part.attributes) +
                (srv->host ? srv->host->n_support : 0);
 
-    *rows = calloc(n ? n : 1, sizeof **rows);
+    *rows = calloc(n ? n : 1, sizeof(**rows));
     if (!*rows)
         return PMIX_ERR_NOMEM;
     table->rows = *rows;

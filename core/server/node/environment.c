@@ -49,10 +49,10 @@ struct px_launch_envs { /* all zero is empty */
 
 struct px_launch_env *px_launch_env_create(const char *nspace)
 {
-    struct px_launch_env *e = calloc(1, sizeof *e);
+    struct px_launch_env *e = calloc(1, sizeof(*e));
 
     if (e)
-        px_str_copy(e->nspace, sizeof e->nspace, nspace);
+        px_str_copy(e->nspace, sizeof(e->nspace), nspace);
     return e;
 }
 
@@ -323,7 +323,7 @@ static pmix_status_t join(struct entry *e)
 /* Only then the environment changes. */
 static pmix_status_t edit_end(struct edit *d, char ***env)
 {
-    PX_AUTOFREE char **out = calloc(d->n + 1, sizeof *out);
+    PX_AUTOFREE char **out = calloc(d->n + 1, sizeof(*out));
     pmix_status_t rc = out ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
     size_t n = 0;
 
@@ -477,7 +477,7 @@ pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc
 
     if (!modes || !stores || !id)
         return PMIX_ERR_NOMEM;
-    snprintf(rank, sizeof rank, "%u", proc->rank);
+    snprintf(rank, sizeof(rank), "%u", proc->rank);
     const struct {
         const char *name, *value;
     } vars[] = {

@@ -51,5 +51,5 @@ PX_EXPORT pmix_status_t PMIx_Forward_envars(const char nspace[], const char *pat
     }
     if (sound)
         f.op.api.args.info = px_infos_borrow(directives, ndirs);
-    return px_server_submit(&f.op, sizeof f, sound);
+    return px_server_submit(&f.op, sizeof(f), sound);
 }

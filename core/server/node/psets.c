@@ -71,7 +71,7 @@ static pmix_status_t define(struct px_server *srv, const struct px_server_op *o)
 
     if (find_pset(srv, op->name))
         return PMIX_ERR_EXISTS; /* sets do not change */
-    s = calloc(1, sizeof *s);
+    s = calloc(1, sizeof(*s));
     if (!s)
         return PMIX_ERR_NOMEM;
     px_list_append(&srv->part.psets, &s->link);
@@ -111,7 +111,7 @@ PX_EXPORT pmix_status_t PMIx_server_define_process_set(const pmix_proc_t *member
     struct pset_op op = {
         .op.run = define, .name = pset_name, .procs = members, .n_procs = nmembers};
 
-    return px_server_submit(&op.op, sizeof op,
+    return px_server_submit(&op.op, sizeof(op),
                             members && nmembers > 0 && name_ok(pset_name));
 }
 
@@ -119,7 +119,7 @@ PX_EXPORT pmix_status_t PMIx_server_delete_process_set(char *pset_name)
 {
     struct pset_op op = {.op.run = delete_set, .name = pset_name};
 
-    return px_server_submit(&op.op, sizeof op, name_ok(pset_name));
+    return px_server_submit(&op.op, sizeof(op), name_ok(pset_name));
 }
 
 /* ---- queries --------------------------------------------------------------------- */
@@ -165,7 +165,7 @@ static pmix_status_t answer_members(struct px_server *srv, const pmix_query_t *q
     const struct pset *s = name ? find_pset(srv, name) : NULL;
 
     return s ? answer_array(a, PMIX_QUERY_PSET_MEMBERSHIP, s->procs, s->n_procs,
-                            PMIX_PROC, s->n_procs * sizeof *s->procs)
+                            PMIX_PROC, s->n_procs * sizeof(*s->procs))
              : PMIX_ERR_NOT_FOUND;
 }
 

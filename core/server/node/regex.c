@@ -47,10 +47,10 @@ PX_EXPORT pmix_status_t PMIx_parse_regex2(const pmix_regex2_t *regex,
 
 PX_EXPORT pmix_status_t PMIx_generate_regex(const char *input, char **regex)
 {
-    return px_map_pack_nodes(input, regex);
+    return px_procmap_pack_nodes(input, regex);
 }
 
 PX_EXPORT pmix_status_t PMIx_generate_ppn(const char *input, char **ppn)
 {
-    return px_map_pack_ranks(input, ppn);
+    return px_procmap_pack_ranks(input, ppn);
 }

@@ -94,7 +94,8 @@ PX_EXPORT pmix_status_t PMIx_server_collect_job_info(pmix_proc_t *procs, size_t 
         .op.run = collect, .procs = procs, .n_procs = nprocs, .w = &w};
 
     px_writer_init(&w, px_codec_default);
-    pmix_status_t rc = px_server_submit(&op.op, sizeof op, procs && nprocs > 0 && dbuf);
+    pmix_status_t rc = px_server_submit(&op.op, sizeof(op),
+                                        procs && nprocs > 0 && dbuf);
     if (rc)
         return rc;
     px_buf packed = px_buf_take(&w.buf);

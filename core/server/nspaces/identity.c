@@ -34,7 +34,7 @@ static void mix_u32(uint64_t *hash, uint32_t n)
 {
     const uint8_t bytes[] = {n >> 24, n >> 16 & 0xff, n >> 8 & 0xff, n & 0xff};
 
-    mix(hash, bytes, sizeof bytes);
+    mix(hash, bytes, sizeof(bytes));
 }
 
 static pmix_status_t add_run(px_identity *id, const pmix_proc_t *p)
@@ -69,7 +69,7 @@ pmix_status_t px_identity_find(px_identity *id, const struct px_model *m,
         rc = add_run(id, &j->procs[i]);
     if (rc)
         return rc;
-    qsort(id->runs, id->n_runs, sizeof *id->runs, by_full_name);
+    qsort(id->runs, id->n_runs, sizeof(*id->runs), by_full_name);
     id->hash = 14695981039346656037u;
     for (size_t i = 0; i < id->n_runs; i++) {
         mix(&id->hash, id->runs[i].full, strlen(id->runs[i].full) + 1);
@@ -89,7 +89,7 @@ void px_identity_name(const px_identity *id, uint32_t generation, pmix_nspace_t 
 {
     char text[64];
 
-    snprintf(text, sizeof text, "connected-%016" PRIx64 "-%u", id->hash, generation);
+    snprintf(text, sizeof(text), "connected-%016" PRIx64 "-%u", id->hash, generation);
     PMIx_Load_nspace(name, text);
 }
 
@@ -97,7 +97,7 @@ void px_identity_name(const px_identity *id, uint32_t generation, pmix_nspace_t 
 
 static pmix_status_t add_members(const px_identity *id, px_infos *infos)
 {
-    PX_AUTOFREE pmix_proc_t *ends = calloc(id->n_runs * 2, sizeof *ends);
+    PX_AUTOFREE pmix_proc_t *ends = calloc(id->n_runs * 2, sizeof(*ends));
     pmix_data_array_t array = {PMIX_PROC, id->n_runs * 2, ends};
     uint64_t size = 0;
     uint32_t n;
@@ -147,7 +147,7 @@ static pmix_status_t place(struct where *w, const char *node, pmix_rank_t rank)
         if (!rc)
             rc = add_text(&w->names, node, ',');
     }
-    snprintf(text, sizeof text, "%u", rank);
+    snprintf(text, sizeof(text), "%u", rank);
     return rc ? rc : add_text(&w->ranks[at - 1], text, ',');
 }
 
@@ -253,7 +253,7 @@ pmix_status_t px_generation_next(struct px_joints *all, const px_identity *id,
             n_same += strcmp(o->nspace, job) == 0;
         if (n_same >= MAX_GENERATIONS)
             return PMIX_ERR_OUT_OF_RESOURCE;
-        g = calloc(1, sizeof *g + strlen(job) + 1);
+        g = calloc(1, sizeof(*g) + strlen(job) + 1);
         if (!g)
             return PMIX_ERR_NOMEM;
         memcpy(g->nspace, job, strlen(job));

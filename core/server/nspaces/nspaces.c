@@ -159,13 +159,13 @@ static void report(struct px_server *srv, pmix_status_t code, const pmix_proc_t 
 {
     PX_AUTO(px_infos) here = {0};
     PX_AUTO(px_infos) there = {0};
-    PX_AUTOFREE pmix_proc_t *procs = calloc(j->n_procs, sizeof *procs);
+    PX_AUTOFREE pmix_proc_t *procs = calloc(j->n_procs, sizeof(*procs));
     const pmix_proc_t full = full_name(srv, proc);
     const bool non_default = is_for_handlers_of_code(srv, code, proc);
     pmix_status_t rc = procs ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
     if (!rc) {
-        memcpy(procs, j->procs, j->n_procs * sizeof *procs);
+        memcpy(procs, j->procs, j->n_procs * sizeof(*procs));
         rc = describe(&here, code, proc, procs, j->n_procs, j->id, nspace, non_default);
     }
     for (size_t i = 0; !rc && i < j->n_procs; i++)
@@ -205,7 +205,7 @@ static bool is_here(const struct px_server *srv, const struct px_assembly *a)
 /* Those that have not left, malloc'd; NULL: all have, or there is no memory. */
 static pmix_proc_t *members_of(const struct joint *j, size_t *n)
 {
-    pmix_proc_t *procs = calloc(1, sizeof *procs);
+    pmix_proc_t *procs = calloc(1, sizeof(*procs));
 
     *n = 1;
     if (procs)
@@ -363,7 +363,7 @@ pmix_status_t px_joint_make(struct px_server *srv, const struct px_joint *in, bo
                             const struct px_nspace **made)
 {
     PX_AUTO(px_identity) id = {0};
-    struct joint *j = calloc(1, sizeof *j);
+    struct joint *j = calloc(1, sizeof(*j));
     struct px_nspace *ns = NULL;
     pmix_nspace_t name;
     uint32_t generation = 0;

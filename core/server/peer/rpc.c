@@ -64,7 +64,7 @@ void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t ta
 
     if (tag < PX_TAG_DYNAMIC) /* heartbeats and the like ask for nothing */
         return;
-    req = malloc(sizeof *req);
+    req = malloc(sizeof(*req));
     if (!req) {
         px_peer_refuse(peer, tag, PMIX_ERR_NOMEM);
         return;
@@ -129,7 +129,7 @@ struct px_peer *px_peer_create(struct px_server *srv, int fd,
                                const struct px_ptl_peer *who,
                                const struct px_hello *hello)
 {
-    struct px_peer *p = calloc(1, sizeof *p);
+    struct px_peer *p = calloc(1, sizeof(*p));
 
     if (!p)
         return NULL;

@@ -51,7 +51,7 @@ void px_module_take(const pmix_server_module_t *from, const pmix_info_t *info, s
 {
     size_t n_slots = slots_told(info, n);
 
-    memset(out, 0, sizeof *out);
+    memset(out, 0, sizeof(*out));
     copy_slots(out, 0, from, 0, n_slots < N_COMMON ? n_slots : N_COMMON);
     if (n_slots == N_OURS)
         copy_slots(out, N_COMMON, from, N_COMMON, N_OURS - N_COMMON);

@@ -105,7 +105,8 @@ static void write_text(struct request *r, struct px_iof_sink *sink, const char *
 
     *t = (struct text){.request = r, .sink = sink};
     r->n_left++;
-    if (lines && px_stream_say(sink, lines, on_written, t, &t->stream) == PMIX_SUCCESS)
+    if (lines &&
+        px_stream_report(sink, lines, on_written, t, &t->stream) == PMIX_SUCCESS)
         return;
     free(lines);
     r->status = PMIX_ERR_NOMEM;

@@ -24,8 +24,8 @@ pmix_status_t px_forward(struct px_server *srv, struct px_req *req)
     pmix_status_t rc;
 
     if (f->slot > 0)
-        memcpy(&function, (const char *)&srv->module + (f->slot - 1) * sizeof function,
-               sizeof function);
+        memcpy(&function, (const char *)&srv->module + (f->slot - 1) * sizeof(function),
+               sizeof(function));
     if (f->slot > 0 && !function) {
         px_req_refused(req, srv->host ? "the built-in host has no function for that"
                                       : "the host has no function for that");

@@ -13,7 +13,7 @@
 
 struct px_upcall *px_upcall_new(struct px_server *srv, px_upcall_fn fn, void *arg)
 {
-    struct px_upcall *u = malloc(sizeof *u);
+    struct px_upcall *u = malloc(sizeof(*u));
 
     if (!u)
         return NULL;
@@ -146,7 +146,7 @@ void px_upcall_spawn_cb(pmix_status_t status, char *nspace, void *cbdata)
 
     if (!is_first_answer(u))
         return;
-    px_str_copy(u->name.nspace, sizeof u->name.nspace, nspace);
+    px_str_copy(u->name.nspace, sizeof(u->name.nspace), nspace);
     answered(u, status);
 }
 

@@ -24,11 +24,11 @@ static void put_all(void)
     pmix_value_t blob = {.type = PMIX_BYTE_OBJECT};
     char key[64];
 
-    snprintf(key, sizeof key, "own.%u", me.rank);
+    snprintf(key, sizeof(key), "own.%u", me.rank);
     put_u32(PMIX_GLOBAL, key, me.rank * 11 + 1);
     put_u32(PMIX_GLOBAL, "same", me.rank + 500);
     put_u32(PMIX_LOCAL, "local", me.rank + 600);
-    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
         GOOD(PMIx_Put(PMIX_GLOBAL, values[i].key, &values[i].v));
     CHECK(PMIx_Put(PMIX_GLOBAL, NULL, &values[0].v) != PMIX_SUCCESS);
     blob.data.bo.bytes = malloc(BIGGEST);
@@ -36,7 +36,7 @@ static void put_all(void)
     memset(blob.data.bo.bytes, (int)me.rank + 1, BIGGEST);
     for (size_t size = 1; size <= BIGGEST; size *= 32) {
         blob.data.bo.size = size;
-        snprintf(key, sizeof key, "blob.%zu", size);
+        snprintf(key, sizeof(key), "blob.%zu", size);
         GOOD(PMIx_Put(PMIX_GLOBAL, key, &blob));
     }
     free(blob.data.bo.bytes);
@@ -46,7 +46,7 @@ static void get_all_of(pmix_rank_t r)
 {
     char key[64];
 
-    snprintf(key, sizeof key, "own.%u", r);
+    snprintf(key, sizeof(key), "own.%u", r);
     U32_IS(r, key, r * 11 + 1);
     U32_IS(r, "same", r + 500);
     U32_IS(r, "local", r + 600);
@@ -58,7 +58,7 @@ static void get_all_of(pmix_rank_t r)
              v->data.proc->rank == r &&
                  PMIX_CHECK_NSPACE(v->data.proc->nspace, me.nspace));
     for (size_t size = 1; size <= BIGGEST; size *= 32) {
-        snprintf(key, sizeof key, "blob.%zu", size);
+        snprintf(key, sizeof(key), "blob.%zu", size);
         VALUE_IS(r, key, PMIX_BYTE_OBJECT,
                  v->data.bo.size == size && v->data.bo.bytes[0] == (char)(r + 1) &&
                      v->data.bo.bytes[size - 1] == (char)(r + 1));
@@ -173,7 +173,7 @@ static void put_bytes(const char *name, uint32_t i, size_t n)
 
     CHECK(bytes);
     memset(bytes, (int)(i + 1), n);
-    snprintf(key, sizeof key, "%s.%u", name, i);
+    snprintf(key, sizeof(key), "%s.%u", name, i);
     GOOD(PMIx_Put(PMIX_GLOBAL, key, &v));
     free(bytes);
 }
@@ -182,7 +182,7 @@ static void bytes_are(pmix_rank_t r, const char *name, uint32_t i, size_t n)
 {
     char key[64];
 
-    snprintf(key, sizeof key, "%s.%u", name, i);
+    snprintf(key, sizeof(key), "%s.%u", name, i);
     VALUE_IS(r, key, PMIX_BYTE_OBJECT,
              v->data.bo.size == n && v->data.bo.bytes[0] == (char)(i + 1) &&
                  v->data.bo.bytes[n - 1] == (char)(i + 1));
@@ -226,7 +226,7 @@ JOINS(heavy)
         GOOD(PMIx_Commit());
     barrier();
     for (uint32_t i = 0; i < n; i++) {
-        snprintf(key, sizeof key, "many.%u", i);
+        snprintf(key, sizeof(key), "many.%u", i);
         GOOD(PMIx_Get_nb(&last, key, NULL, 0, on_bytes, NULL));
     }
     while (n_told < n)
@@ -578,7 +578,7 @@ static const struct in_scope {
 /* Release 4.2.2 ignores the timeout of a get of a process on another node. */
 static void check_scopes(int stage, bool immediate)
 {
-    const size_t n = sizeof in_scopes / sizeof in_scopes[0];
+    const size_t n = sizeof(in_scopes) / sizeof(in_scopes[0]);
     pmix_info_t info = immediate ? info_bool(PMIX_IMMEDIATE) : info_timeout(1);
 
     for (size_t i = 0; i < n; i++) {
@@ -604,7 +604,7 @@ static void meet_at(const char *path, pmix_rank_t rank, bool wait)
 {
     char name[512];
 
-    snprintf(name, sizeof name, "%s.%u", path, rank);
+    snprintf(name, sizeof(name), "%s.%u", path, rank);
     if (!wait)
         make_file(name);
     for (double end = now_s() + ALARM_S / 2; wait && !exists(name) && now_s() < end;)
@@ -682,7 +682,7 @@ static void *work(void *arg)
         pmix_rank_t rank = (me.rank + i) % job_size;
 
         U32_IS(rank, "shared", rank + 1);
-        snprintf(key, sizeof key, "own.%u.%u", t, i);
+        snprintf(key, sizeof(key), "own.%u.%u", t, i);
         put_u32(PMIX_GLOBAL, key, t * 1000 + i);
         GOOD(PMIx_Commit());
         U32_IS(me.rank, key, t * 1000 + i);

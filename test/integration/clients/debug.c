@@ -50,14 +50,14 @@ JOINS(debugger)
     pmix_nspace_t job;
     pmix_app_t app;
 
-    CHECK(argc == 2 && readlink("/proc/self/exe", self, sizeof self - 1) > 0);
+    CHECK(argc == 2 && readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
     watch(codes, 4, NULL, 0, on_news);
     PMIX_INFO_LOAD(&asked[1], PMIX_DEBUG_STOP_IN_INIT, &one, PMIX_PROC_RANK);
     for (int i = 0; i < 3; i++)
         PMIX_INFO_REQUIRED(&asked[i]);
     PMIX_APP_CONSTRUCT(&app);
     app.cmd = strdup(self);
-    app.argv = calloc(4, sizeof *app.argv);
+    app.argv = calloc(4, sizeof(*app.argv));
     app.argv[0] = strdup("client");
     app.argv[1] = strdup("debugged");
     app.argv[2] = strdup(argv[1]);

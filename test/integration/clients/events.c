@@ -165,9 +165,9 @@ static void on_bytes(size_t id, pmix_iof_channel_t channel, pmix_proc_t *of,
 {
     piece_id = id;
     bad_piece |= channel != PMIX_FWD_STDOUT_CHANNEL || of->rank != 1 ||
-                 bytes->size >= sizeof text;
+                 bytes->size >= sizeof(text);
     if (!bad_piece && bytes->size)
-        snprintf(text, sizeof text, "%.*s", (int)bytes->size, bytes->bytes);
+        snprintf(text, sizeof(text), "%.*s", (int)bytes->size, bytes->bytes);
     n_pieces++;
 }
 

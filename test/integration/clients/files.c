@@ -77,10 +77,10 @@ static const struct {
 /* How many words it took. */
 static int adds(const char *order, const char *value)
 {
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         if (strcmp(order, keys[i].order) != 0)
             continue;
-        CHECK(n_infos < sizeof infos / sizeof infos[0]);
+        CHECK(n_infos < sizeof(infos) / sizeof(infos[0]));
         PMIX_INFO_LOAD(&infos[n_infos], keys[i].key, keys[i].has_value ? value : NULL,
                        keys[i].has_value ? PMIX_STRING : PMIX_BOOL);
         n_infos++;
@@ -143,7 +143,7 @@ ALONE(cleanup)
         const char *next = i + 1 < argc ? argv[i + 1] : "", *r = strstr(next, "%r");
 
         if (r)
-            snprintf(word, sizeof word, "%.*s%u%s", (int)(r - next), next, me.rank,
+            snprintf(word, sizeof(word), "%.*s%u%s", (int)(r - next), next, me.rank,
                      r + 2);
         taken = simple(argv[i]);
         if (!taken)
@@ -476,11 +476,11 @@ static void use(const char *dir)
 
     CHECK(lstat(dir, &st) == 0 && S_ISDIR(st.st_mode));
     CHECK((st.st_mode & 07777) == 0700 && st.st_uid == geteuid());
-    snprintf(path, sizeof path, "%s/scratch-of-%u", dir, me.rank);
+    snprintf(path, sizeof(path), "%s/scratch-of-%u", dir, me.rank);
     fd = open(path, O_CREAT | O_EXCL | O_WRONLY, 0600);
     CHECK(fd >= 0 && write(fd, "scratch", 7) == 7);
     close(fd);
-    snprintf(path, sizeof path, "%s/sub-of-%u", dir, me.rank);
+    snprintf(path, sizeof(path), "%s/sub-of-%u", dir, me.rank);
     CHECK(mkdir(path, 0700) == 0);
 }
 
@@ -499,7 +499,7 @@ static void made(void)
     dir_of(PMIX_RANK_WILDCARD, PMIX_NSDIR, job);
     dir_of(me.rank, PMIX_PROCDIR, of_rank);
     VALUE_OF(&everyone, PMIX_TDIR_RMCLEAN, PMIX_BOOL, v->data.flag);
-    snprintf(rank, sizeof rank, "/%u", me.rank);
+    snprintf(rank, sizeof(rank), "/%u", me.rank);
     CHECK(is_below(job, top) && is_below(of_rank, job));
     CHECK(strcmp(of_rank + strlen(of_rank) - strlen(rank), rank) == 0);
     use(job);
@@ -512,9 +512,9 @@ static void told(const char *top)
     char want[512];
 
     TEXT_IS(PMIX_RANK_WILDCARD, PMIX_TMPDIR, top);
-    snprintf(want, sizeof want, "%s/job", top);
+    snprintf(want, sizeof(want), "%s/job", top);
     TEXT_IS(PMIX_RANK_WILDCARD, PMIX_NSDIR, want);
-    snprintf(want, sizeof want, "%s/job/%u", top, me.rank);
+    snprintf(want, sizeof(want), "%s/job/%u", top, me.rank);
     TEXT_IS(me.rank, PMIX_PROCDIR, want);
 }
 

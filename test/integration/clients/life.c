@@ -199,10 +199,10 @@ static pmix_status_t start(const char *path, const char *name, int n,
     char self[4096] = "";
     pmix_app_t app;
 
-    CHECK(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
+    CHECK(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
     PMIX_APP_CONSTRUCT(&app);
     app.cmd = strdup(path ? path : self);
-    app.argv = calloc(4, sizeof *app.argv);
+    app.argv = calloc(4, sizeof(*app.argv));
     app.maxprocs = n;
     for (int i = 0; app.argv && i < 3 && argv[i]; i++)
         app.argv[i] = strdup(argv[i]);
@@ -353,14 +353,14 @@ static struct burden weigh_parent(void)
     FILE *f;
     DIR *d;
 
-    snprintf(path, sizeof path, "/proc/%d/fd", (int)getppid());
+    snprintf(path, sizeof(path), "/proc/%d/fd", (int)getppid());
     CHECK((d = opendir(path)));
     while (readdir(d))
         b.n_fds++;
     closedir(d);
-    snprintf(path, sizeof path, "/proc/%d/status", (int)getppid());
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)getppid());
     CHECK((f = fopen(path, "r")));
-    while (fgets(line, sizeof line, f))
+    while (fgets(line, sizeof(line), f))
         if (sscanf(line, "VmRSS: %u", &b.rss_kb) == 1)
             break;
     fclose(f);
@@ -496,7 +496,7 @@ JOINS(kin)
     pmix_nspace_t job;
 
     watch(&failed, 1, NULL, 0, on_failed);
-    snprintf(order, sizeof order, "%c%s", argv[1][0], how);
+    snprintf(order, sizeof(order), "%c%s", argv[1][0], how);
     spawn_flag = strcmp(how, "apart") ? NULL : CHILD_SEP;
     GOOD(start(NULL, "kinchild", 2, order, job));
     meet_kin(job, argv[1][0] == 'p', how);
@@ -545,7 +545,7 @@ ALONE(stdin)
     char bytes[4096];
     ssize_t k;
 
-    while ((k = read(STDIN_FILENO, bytes, sizeof bytes)) > 0) {
+    while ((k = read(STDIN_FILENO, bytes, sizeof(bytes))) > 0) {
         for (ssize_t i = 0; i < k; i++)
             sum = sum * 31 + (unsigned char)bytes[i];
         n += (unsigned long)k;
@@ -564,7 +564,7 @@ ALONE(lines)
     char *text = malloc((size_t)n * 160 + 1), *end = text, dashes[100];
 
     CHECK(rank && text);
-    memset(dashes, '-', sizeof dashes);
+    memset(dashes, '-', sizeof(dashes));
     for (int i = 0; i < n; i++)
         end += sprintf(end, "rank %s line %d %.*s.\n", rank, i, i % 100, dashes);
     for (char *at = text; at < end;) {

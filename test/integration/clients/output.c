@@ -45,12 +45,12 @@ static void put_record(int rank, int fd, unsigned number, bool last)
 {
     static char line[8192 + 64];
     size_t n_text = last ? 0 : any(8) ? any(160) : any(8192);
-    int n = snprintf(line, sizeof line, "<%d %d %u %s", rank, fd, number,
+    int n = snprintf(line, sizeof(line), "<%d %d %u %s", rank, fd, number,
                      last ? "end" : "");
 
     for (size_t i = 0; i < n_text; i++)
         line[n++] = (char)('!' + any(26)); /* neither '<' nor '>' */
-    n += snprintf(line + n, sizeof line - (size_t)n, " %08x>%s",
+    n += snprintf(line + n, sizeof(line) - (size_t)n, " %08x>%s",
                   checksum(line + 1, (size_t)n - 1), last ? "" : "\n");
     put(fd, line, (size_t)n);
 }
@@ -96,9 +96,9 @@ ALONE(bytes)
         char line[] = {'0', (char)c, '1', '\n'};
 
         if (c != '\n')
-            put(1, line, sizeof line);
+            put(1, line, sizeof(line));
     }
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
         put(1, lines[i], strlen(lines[i]));
         put(1, "\n", 1);
     }

@@ -126,7 +126,7 @@ static void make_folder(void)
     static const char script[] = "#!/bin/sh\n";
     const char *top = getenv("TMPDIR");
 
-    snprintf(folder, sizeof folder, "%s/refused", top ? top : "/tmp");
+    snprintf(folder, sizeof(folder), "%s/refused", top ? top : "/tmp");
     CHECK(mkdir(folder, 0700) == 0 && chdir(folder) == 0);
     make("plain", script, 0600);
     make("noise", "\1\2", 0700);
@@ -146,7 +146,7 @@ static void remove_folder(void)
 /* malloc'd: "@" is the folder, "#" a long text. */
 static char *full(const char *text)
 {
-    char *out = text ? calloc(1, sizeof folder + BIG) : NULL;
+    char *out = text ? calloc(1, sizeof(folder) + BIG) : NULL;
 
     for (char *end = out; text && *text; text++, end += strlen(end)) {
         if (*text == '@')
@@ -171,9 +171,9 @@ static void limit_launcher(const struct row *row, bool on)
         return;
     }
     for (unsigned left = row->left; left > 0; now.rlim_cur++) {
-        snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getppid(),
+        snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getppid(),
                  (int)now.rlim_cur);
-        left -= readlink(path, target, sizeof target) < 0;
+        left -= readlink(path, target, sizeof(target)) < 0;
     }
     CHECK(prlimit(getppid(), row->limit, NULL, &was) == 0);
     now.rlim_max = was.rlim_max;
@@ -187,8 +187,8 @@ static const char *read_line(void)
     char *text = NULL;
 
     clearerr(said);
-    if (fgets(line, sizeof line, said)) {
-        CHECK(!fgets(more, sizeof more, said));
+    if (fgets(line, sizeof(line), said)) {
+        CHECK(!fgets(more, sizeof(more), said));
         line[strcspn(line, "\n")] = '\0';
         text = strstr(line, "] spawn: ");
         CHECK(text);
@@ -223,10 +223,10 @@ static void try(const struct row *row, bool later)
     app.cwd = full(row->cwd ? row->cwd : "@");
     app.maxprocs = row->n == ZERO ? 0 : row->n ? row->n : 1;
     if (row->argv[0])
-        app.argv = calloc(4, sizeof *app.argv);
+        app.argv = calloc(4, sizeof(*app.argv));
     for (int i = 0; i < 3 && row->argv[i]; i++)
         app.argv[i] = full(row->argv[i]);
-    app.env = calloc(2, sizeof *app.env);
+    app.env = calloc(2, sizeof(*app.env));
     app.env[0] = full(row->env);
     if (row->key)
         PMIX_INFO_LOAD(&info, row->key, value, PMIX_STRING);
@@ -260,7 +260,7 @@ JOINS(refused)
     CHECK(argc >= 2 && (said = fopen(argv[1], "r")) && fseek(said, 0, SEEK_END) == 0);
     EXPECT(PMIx_Spawn(NULL, 0, NULL, 0, job), PMIX_ERR_BAD_PARAM);
     make_folder();
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         for (int later = 0; later < 2 && is_meant(&rows[i]); later++)
             try(&rows[i], later);
     remove_folder();

@@ -206,14 +206,14 @@ JOINS(log)
     };
     const uint32_t number = 7;
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const struct row *r = &rows[i];
         pmix_info_t data[2], directive;
         const size_t n = r->keys[1] ? 2 : 1;
         char text[64];
 
         for (size_t k = 0; k < n; k++) {
-            snprintf(text, sizeof text, "text %zu.%s%s", i, r->keys[k], k ? "\n" : "");
+            snprintf(text, sizeof(text), "text %zu.%s%s", i, r->keys[k], k ? "\n" : "");
             PMIX_INFO_LOAD(&data[k], r->keys[k], text, PMIX_STRING);
         }
         if (r->how == NUMBER) {
@@ -374,7 +374,7 @@ JOINS(bound)
     cpu_set_t so, told, both;
 
     CHECK(job_size == 2 && argc == 1);
-    CHECK(sched_getaffinity(0, sizeof so, &so) == 0);
+    CHECK(sched_getaffinity(0, sizeof(so), &so) == 0);
     GOOD(PMIx_Get(&me, PMIX_CPUSET, NULL, 0, &mine));
     told = read_cpus(mine->data.string);
     CHECK(CPU_EQUAL(&so, &told));

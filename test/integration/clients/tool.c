@@ -36,7 +36,7 @@ static size_t way(const char *name, const char *value, pmix_info_t *info)
 {
     pid_t pid = value ? (pid_t)atoi(value) : 0;
 
-    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
         if (strcmp(ways[i].name, name) != 0)
             continue;
         if (ways[i].type == PMIX_BOOL)
@@ -114,7 +114,7 @@ static void save(unsigned rank, pmix_iof_channel_t channel,
     char path[512];
     FILE *f;
 
-    snprintf(path, sizeof path, "%s.%u.%u", getenv("TOOL_SAVES"), rank,
+    snprintf(path, sizeof(path), "%s.%u.%u", getenv("TOOL_SAVES"), rank,
              (unsigned)channel);
     f = fopen(path, "a");
     CHECK(f && fwrite(bytes->bytes, 1, bytes->size, f) == bytes->size);
@@ -207,7 +207,7 @@ static void spawn_child(void)
     pmix_status_t rc;
 
     PMIX_APP_CREATE(app, 1);
-    CHECK(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
+    CHECK(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
     app->cmd = strdup(self);
     PMIX_ARGV_APPEND(rc, app->argv, self);
     PMIX_ARGV_APPEND(rc, app->argv, "child_of_tool");
@@ -285,9 +285,9 @@ static size_t servers(pmix_status_t *rc, pmix_proc_t first[2])
     size_t n = 0;
 
     *rc = PMIx_tool_get_servers(&list, &n);
-    memset(first, 0, 2 * sizeof *first);
+    memset(first, 0, 2 * sizeof(*first));
     if (list) {
-        memcpy(first, list, (n < 2 ? n : 2) * sizeof *first);
+        memcpy(first, list, (n < 2 ? n : 2) * sizeof(*first));
         PMIX_PROC_FREE(list, n);
     }
     return *rc ? 0 : n;

@@ -198,7 +198,7 @@ static void load_dir(pmix_info_t *info, const char *key, const char *top,
 {
     char path[512];
 
-    snprintf(path, sizeof path, "%s%s", top, below);
+    snprintf(path, sizeof(path), "%s%s", top, below);
     PMIX_INFO_LOAD(info, key, path, PMIX_STRING);
 }
 
@@ -213,7 +213,7 @@ static void load_rank_dir(pmix_info_t *info, const char *top, int r)
 
     PMIX_INFO_CREATE(members, 2);
     PMIX_INFO_LOAD(&members[0], PMIX_RANK, &rank, PMIX_PROC_RANK);
-    snprintf(below, sizeof below, "/job/%d", r);
+    snprintf(below, sizeof(below), "/job/%d", r);
     load_dir(&members[1], PMIX_PROCDIR, top, below);
     array.array = members;
     PMIX_INFO_LOAD(info, PMIX_PROC_DATA, &array, PMIX_DATA_ARRAY);
@@ -242,9 +242,9 @@ void host_register_map(struct host_job *job, const char *nspace, int n,
     char *nodes, *ppn;
     size_t n_info;
 
-    memset(job, 0, sizeof *job);
+    memset(job, 0, sizeof(*job));
     HOST_CHECK(n <= HOST_MAX_RANKS);
-    snprintf(job->nspace, sizeof job->nspace, "%s", nspace);
+    snprintf(job->nspace, sizeof(job->nspace), "%s", nspace);
     job->size = n;
     for (int r = 0; r < n; r++)
         job->status[r] = -1;
@@ -271,7 +271,7 @@ void host_register_job_of(struct host_job *job, const char *nspace, int n, void 
 {
     char ranks[HOST_MAX_RANKS * 4] = "", name[256] = "";
 
-    gethostname(name, sizeof name - 1);
+    gethostname(name, sizeof(name) - 1);
     for (int r = 0; r < n; r++)
         sprintf(ranks + strlen(ranks), "%s%d", r ? "," : "", r);
     host_register_map(job, nspace, n, &(struct host_map){name, ranks, ranks, 1, n, 0});
@@ -310,7 +310,7 @@ static char **environment_of(struct host_job *job, int rank)
 
     while (environ[n])
         n++;
-    env = host_alloc((n + 2) * sizeof *env);
+    env = host_alloc((n + 2) * sizeof(*env));
     n = 0;
     for (char **e = environ; *e; e++)
         if (!library || strncmp(*e, "LD_LIBRARY_PATH=", 16) != 0)

@@ -81,7 +81,7 @@ void host_reply(void (*fn)(void *arg), void *arg)
         fn(arg);
         return;
     }
-    r = host_alloc(sizeof *r);
+    r = host_alloc(sizeof(*r));
     r->fn = fn;
     r->arg = arg;
     pthread_mutex_lock(&host.lock);
@@ -137,7 +137,7 @@ static pmix_status_t with_status(pmix_status_t status, pmix_op_cbfunc_t cb,
 
     if (host.how == HOST_AT_ONCE)
         return status == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : status;
-    a = host_alloc(sizeof *a);
+    a = host_alloc(sizeof(*a));
     *a = (struct status_answer){status, cb, cbdata};
     host_reply(give_status, a);
     return PMIX_SUCCESS;
@@ -162,7 +162,7 @@ static void give_data(void *arg)
 static void with_data(pmix_status_t status, const char *data, size_t n,
                       pmix_modex_cbfunc_t cb, void *cbdata)
 {
-    struct data_answer *a = host_alloc(sizeof *a);
+    struct data_answer *a = host_alloc(sizeof(*a));
 
     *a = (struct data_answer){status, NULL, n, cb, cbdata};
     if (n > 0)
@@ -237,7 +237,7 @@ static pmix_status_t add_published(const pmix_proc_t *owner, const pmix_info_t *
     if (!p)
         return PMIX_ERR_OUT_OF_RESOURCE;
     p->proc = *owner;
-    memcpy(p->key, info->key, sizeof p->key);
+    memcpy(p->key, info->key, sizeof(p->key));
     return PMIx_Value_xfer(&p->value, &info->value);
 }
 
@@ -277,7 +277,7 @@ static pmix_status_t on_lookup(const pmix_proc_t *proc, char **keys,
                                const pmix_info_t info[], size_t n_info,
                                pmix_lookup_cbfunc_t cb, void *cbdata)
 {
-    struct lookup_answer *a = host_alloc(sizeof *a);
+    struct lookup_answer *a = host_alloc(sizeof(*a));
     size_t n = 0;
 
     count(UP_LOOKUP);
@@ -293,7 +293,7 @@ static pmix_status_t on_lookup(const pmix_proc_t *proc, char **keys,
         if (!p)
             continue;
         to->proc = p->proc;
-        memcpy(to->key, p->key, sizeof to->key);
+        memcpy(to->key, p->key, sizeof(to->key));
         HOST_GOOD(PMIx_Value_xfer(&to->value, &p->value));
         a->n++;
     }
@@ -319,7 +319,7 @@ static pmix_status_t on_unpublish(const pmix_proc_t *proc, char **keys,
     for (pmix_pdata_t *p = published; p < published + MAX_PUBLISHED; p++)
         if (p->key[0] && PMIX_CHECK_PROCID(&p->proc, proc) && is_named(keys, p->key)) {
             PMIX_VALUE_DESTRUCT(&p->value);
-            memset(p, 0, sizeof *p);
+            memset(p, 0, sizeof(*p));
         }
     pthread_mutex_unlock(&host.lock);
     return with_status(PMIX_SUCCESS, cb, cbdata);

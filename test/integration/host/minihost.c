@@ -54,7 +54,7 @@ static void give(void *arg)
 
 static struct answer *make(struct answer content)
 {
-    struct answer *a = host_alloc(sizeof *a);
+    struct answer *a = host_alloc(sizeof(*a));
 
     *a = content;
     return a;
@@ -125,7 +125,7 @@ static pmix_status_t on_get_credential(const pmix_proc_t *proc,
     struct answer *a = make((struct answer){.cred_cb = cb, .cbdata = cbdata});
 
     HOST_CHECK(arrived(directives, n));
-    snprintf(a->cred, sizeof a->cred, "this is %s.%u", proc->nspace, proc->rank);
+    snprintf(a->cred, sizeof(a->cred), "this is %s.%u", proc->nspace, proc->rank);
     add(a, PMIX_CRED_TYPE, "test", PMIX_STRING);
     return later(a);
 }
@@ -140,7 +140,7 @@ static pmix_status_t on_validate(const pmix_proc_t *proc,
     struct answer *a;
 
     HOST_CHECK(arrived(directives, n));
-    snprintf(wanted, sizeof wanted, "this is %s.%u", proc->nspace, proc->rank);
+    snprintf(wanted, sizeof(wanted), "this is %s.%u", proc->nspace, proc->rank);
     if (cred->size != strlen(wanted) + 1 || strcmp(cred->bytes, wanted) != 0)
         return PMIX_ERR_INVALID_CRED;
     a = make((struct answer){.valid_cb = cb, .cbdata = cbdata});
@@ -259,7 +259,7 @@ static pmix_status_t on_push(const pmix_proc_t *source, const pmix_proc_t target
                              const pmix_byte_object_t *bo, pmix_op_cbfunc_t cb,
                              void *cbdata)
 {
-    struct piece *p = host_alloc(sizeof *p);
+    struct piece *p = host_alloc(sizeof(*p));
 
     HOST_CHECK(n_targets == 1 && bo->size > 0);
     *p = (struct piece){targets[0], *bo, cb, cbdata};

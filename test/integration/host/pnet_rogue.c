@@ -140,6 +140,6 @@ PX_COMPONENT(pnet, rogue) = {
     .query = rogue_query,
     .close = rogue_close,
     .ops = &ops,
-    .ops_size = sizeof ops,
+    .ops_size = sizeof(ops),
     .param_size = sizeof(struct px_param),
 };

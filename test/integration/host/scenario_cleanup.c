@@ -36,7 +36,7 @@ static const char *path(const char *name)
     static unsigned n;
 
     n = (n + 1) % 2;
-    snprintf(text[n], sizeof text[n], "%s/%s", getenv("CLEANUP_DIR"), name);
+    snprintf(text[n], sizeof(text[n]), "%s/%s", getenv("CLEANUP_DIR"), name);
     return text[n];
 }
 
@@ -98,7 +98,7 @@ static void see(struct host_job *job, const char *steps)
 {
     char text[1024], *rest = text, *verb, *name;
 
-    snprintf(text, sizeof text, "%s", steps);
+    snprintf(text, sizeof(text), "%s", steps);
     while ((verb = strsep(&rest, " ")) && (name = strsep(&rest, " ")))
         step(job, verb, name);
 }

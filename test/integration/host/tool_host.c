@@ -198,7 +198,7 @@ static size_t directives(char **argv, pmix_info_t *info)
     add(info, &n, PMIX_SYSTEM_TMPDIR, getenv("TOOL_HOST_SYSTEM_DIR"), PMIX_STRING);
     add(info, &n, "pmix.tool.lncrnd", getenv("TOOL_HOST_LAUNCHER_FILE"), PMIX_STRING);
     for (char **word = argv + 2; *word; word++) {
-        for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++)
+        for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++)
             if (strcmp(*word, attributes[i].name) == 0)
                 add(info, &n, attributes[i].key, &attributes[i].value, PMIX_BOOL);
         if (strcmp(*word, "refuse") == 0)

@@ -101,12 +101,12 @@ static bool read_all(void *data, size_t n)
     return true;
 }
 
-static void tell_other(const struct head *h, const void *data)
+static void notify_other(const struct head *h, const void *data)
 {
     static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
     pthread_mutex_lock(&one_at_a_time);
-    write_all(h, sizeof *h);
+    write_all(h, sizeof(*h));
     write_all(data, h->n);
     pthread_mutex_unlock(&one_at_a_time);
 }
@@ -156,7 +156,7 @@ static void complete(struct part *own, struct part *other)
 /* What a node without processes contributes: nothing, or the failure. */
 static struct part *absent_part(void)
 {
-    struct part *part = host_alloc(sizeof *part);
+    struct part *part = host_alloc(sizeof(*part));
 
     *part = (struct part){.status = node.may_end ? PMIX_SUCCESS
                                                  : PMIX_ERR_LOST_CONNECTION};
@@ -186,11 +186,11 @@ static void settle_parts(void)
 static void add_part(const struct head *h, const char *data, pmix_modex_cbfunc_t cb,
                      void *cbdata)
 {
-    struct part *part = host_alloc(sizeof *part), *match;
+    struct part *part = host_alloc(sizeof(*part)), *match;
     size_t n = h->n;
 
     *part = (struct part){.n = n, .status = h->status, .cb = cb, .cbdata = cbdata};
-    snprintf(part->signature, sizeof part->signature, "%s", h->signature);
+    snprintf(part->signature, sizeof(part->signature), "%s", h->signature);
     part->data = host_alloc(n + 1);
     if (n)
         memcpy(part->data, data, n);
@@ -225,9 +225,9 @@ static void sign(struct head *h, const char *what, const pmix_proc_t procs[], si
                                                                   : "",
                 node.of_clusters && !strchr(procs[i].nspace, ':') ? ":" : "",
                 procs[i].nspace, (int)procs[i].rank);
-    qsort(names, n, sizeof names[0], by_text);
+    qsort(names, n, sizeof(names[0]), by_text);
     for (size_t i = 0; i < n; i++)
-        len += (size_t)snprintf(h->signature + len, sizeof h->signature - len, "%s",
+        len += (size_t)snprintf(h->signature + len, sizeof(h->signature) - len, "%s",
                                 names[i]);
     for (size_t i = 0; i < n_info; i++) {
         if (PMIX_CHECK_KEY(&info[i], PMIX_LOCAL_COLLECTIVE_STATUS))
@@ -236,7 +236,7 @@ static void sign(struct head *h, const char *what, const pmix_proc_t procs[], si
             continue;
         if (strcmp(what, "fence") == 0)
             len = (size_t)sprintf(h->signature, "%s ", what);
-        snprintf(h->signature + len, sizeof h->signature - len, "in %s",
+        snprintf(h->signature + len, sizeof(h->signature) - len, "in %s",
                  info[i].value.data.string);
     }
 }
@@ -248,7 +248,7 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t n_procs,
     struct head h = {.kind = FENCE, .n = (uint32_t)n};
 
     sign(&h, "fence", procs, n_procs, info, n_info);
-    tell_other(&h, data);
+    notify_other(&h, data);
     add_part(&h, data, cb, cbdata);
     free(data); /* the host's: so it is with every library */
     return PMIX_SUCCESS;
@@ -286,7 +286,7 @@ static pmix_status_t on_connect(const pmix_proc_t procs[], size_t n_procs,
                                 const pmix_info_t info[], size_t n, pmix_op_cbfunc_t cb,
                                 void *cbdata)
 {
-    struct ending *e = host_alloc(sizeof *e);
+    struct ending *e = host_alloc(sizeof(*e));
     struct head h = {.kind = FENCE};
 
     *e = (struct ending){cb, cbdata, false};
@@ -294,7 +294,7 @@ static pmix_status_t on_connect(const pmix_proc_t procs[], size_t n_procs,
     node.may_end = has(info, n, EARLY_TERM_ALLOWED) || has(info, n, CONNECT_OPTIONAL);
     e->joins = has(info, n, PMIX_NSPACE);
     HOST_CHECK(!node.of_clusters || strstr(h.signature, " in connected-"));
-    tell_other(&h, NULL);
+    notify_other(&h, NULL);
     add_part(&h, NULL, on_joined, e);
     return PMIX_SUCCESS;
 }
@@ -332,9 +332,9 @@ static pmix_status_t on_publish(const pmix_proc_t *proc, const pmix_info_t info[
     for (size_t i = 0; i < n; i++) {
         if (strncmp(info[i].key, "pmix.", 5) == 0)
             continue;
-        snprintf(h.signature, sizeof h.signature, "%s", info[i].key);
+        snprintf(h.signature, sizeof(h.signature), "%s", info[i].key);
         h.n = (uint32_t)strlen(info[i].value.data.string) + 1;
-        tell_other(&h, info[i].value.data.string);
+        notify_other(&h, info[i].value.data.string);
     }
     return host_module.publish(proc, info, n, cb, cbdata);
 }
@@ -356,7 +356,7 @@ static pmix_status_t on_event(pmix_status_t code, const pmix_proc_t *source,
     pmix_byte_object_t bytes = host_pack_infos(info, n);
 
     h.n = (uint32_t)bytes.size;
-    tell_other(&h, bytes.bytes);
+    notify_other(&h, bytes.bytes);
     free(bytes.bytes);
     return PMIX_OPERATION_SUCCEEDED;
 }
@@ -388,7 +388,7 @@ static pmix_status_t on_ended(const pmix_proc_t *proc, void *object,
         PMIX_INFO_LOAD(&info[1], PMIX_EVENT_CUSTOM_RANGE, &range, PMIX_DATA_ARRAY);
         bytes = host_pack_infos(info, 2);
         h.n = (uint32_t)bytes.size;
-        tell_other(&h, bytes.bytes);
+        notify_other(&h, bytes.bytes);
         HOST_GOOD(
             PMIx_Notify_event(h.status, proc, PMIX_RANGE_CUSTOM, info, 2, NULL, NULL));
         free(bytes.bytes);
@@ -445,12 +445,12 @@ static void register_clusters(struct host_job *job)
 static pmix_status_t on_dmodex(const pmix_proc_t *proc, const pmix_info_t info[],
                                size_t n, pmix_modex_cbfunc_t cb, void *cbdata)
 {
-    struct question *q = host_alloc(sizeof *q);
+    struct question *q = host_alloc(sizeof(*q));
     struct head h = {.kind = ASK, .proc = *proc};
 
     *q = (struct question){cb, cbdata};
-    memcpy(&h.id, &q, sizeof q);
-    tell_other(&h, NULL);
+    memcpy(&h.id, &q, sizeof(q));
+    notify_other(&h, NULL);
     return PMIX_SUCCESS;
 }
 
@@ -461,13 +461,13 @@ static void on_data(pmix_status_t status, char *data, size_t n, void *arg)
     h->kind = TELL;
     h->status = status;
     h->n = status == PMIX_SUCCESS ? (uint32_t)n : 0;
-    tell_other(h, data);
+    notify_other(h, data);
     free(h);
 }
 
 static void answer_question(const struct head *asked)
 {
-    struct head *h = host_alloc(sizeof *h);
+    struct head *h = host_alloc(sizeof(*h));
     pmix_status_t rc;
 
     *h = *asked;
@@ -482,7 +482,7 @@ static void hand_over(const struct head *h, char *data)
 {
     struct question *q;
 
-    memcpy(&q, &h->id, sizeof q);
+    memcpy(&q, &h->id, sizeof(q));
     q->cb(h->status, data, h->n, q->cbdata, free, data);
     free(q);
 }
@@ -491,7 +491,7 @@ static void *listen_to_other(void *unused)
 {
     struct head h;
 
-    while (read_all(&h, sizeof h)) {
+    while (read_all(&h, sizeof(h))) {
         char *data = malloc(h.n + 1u);
 
         HOST_CHECK(h.n < BIGGEST && data && read_all(data, h.n));
@@ -560,9 +560,9 @@ static void bring_launch_info(const struct host_map *map)
     if (node.id == 0) {
         bytes = gather(map);
         h.n = (uint32_t)bytes.size;
-        tell_other(&h, bytes.bytes);
+        notify_other(&h, bytes.bytes);
     } else { /* nothing else comes before */
-        HOST_CHECK(read_all(&h, sizeof h) && h.kind == LAUNCH && h.n < BIGGEST);
+        HOST_CHECK(read_all(&h, sizeof(h)) && h.kind == LAUNCH && h.n < BIGGEST);
         bytes = (pmix_byte_object_t){host_alloc(h.n + 1u), h.n};
         HOST_CHECK(read_all(bytes.bytes, bytes.size));
     }
@@ -613,7 +613,7 @@ static int run_node(int id, int fd, char *const argv[])
         const struct host_map map = {
             "nodeA,nodeB", ranks, ranks_from(id * n), 2, n, id};
 
-        snprintf(ranks, sizeof ranks, "%s;%s", ranks_from(0), ranks_from(n));
+        snprintf(ranks, sizeof(ranks), "%s;%s", ranks_from(0), ranks_from(n));
         bring_launch_info(&map);
         host_register_map(&job, NSPACE, 2 * n, &map);
     }
@@ -624,7 +624,7 @@ static int run_node(int id, int fd, char *const argv[])
     for (int r = 0; r < node.n_ranks; r++)
         host_start_rank(&job, first + r, argv);
     rc = host_wait(&job, WAIT_S);
-    tell_other(&done, NULL);
+    notify_other(&done, NULL);
     for (int i = 0; i < WAIT_S * 100 && !node.other_done; i++)
         usleep(10000);
     host_deregister_nspace(NSPACE);
@@ -646,15 +646,15 @@ static pid_t start_node(int id, const int fds[2], char *argv[])
     if (pid != 0)
         return pid;
     close(fds[1 - id]);
-    snprintf(name, sizeof name, "NODE_LIBRARY_%d", id);
+    snprintf(name, sizeof(name), "NODE_LIBRARY_%d", id);
     library = getenv(name);
     if (library)
         setenv("LD_LIBRARY_PATH", library, 1);
     setenv("PMIX_HOSTNAME", id ? "nodeB" : "nodeA", 1);
     if (getenv("TWO_NETWORKS"))
         leave_network();
-    snprintf(number, sizeof number, "%d", id);
-    snprintf(descriptor, sizeof descriptor, "%d", fds[id]);
+    snprintf(number, sizeof(number), "%d", id);
+    snprintf(descriptor, sizeof(descriptor), "%d", fds[id]);
     for (int i = 1; argv[i] && i < 50; i++)
         args[i + 3] = argv[i];
     execv("/proc/self/exe", args);

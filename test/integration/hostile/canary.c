@@ -20,12 +20,12 @@ static uint64_t hash_of(const char *path, mode_t mode)
     int fd = S_ISREG(mode) ? open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
     uint64_t h = 0xcbf29ce484222325u;
     char buf[4096];
-    ssize_t n = S_ISLNK(mode) ? readlink(path, buf, sizeof buf) : 0;
+    ssize_t n = S_ISLNK(mode) ? readlink(path, buf, sizeof(buf)) : 0;
 
     do {
         for (ssize_t i = 0; i < n; i++)
             h = (h ^ (unsigned char)buf[i]) * 0x100000001b3u;
-        n = fd < 0 ? 0 : read(fd, buf, sizeof buf);
+        n = fd < 0 ? 0 : read(fd, buf, sizeof(buf));
     } while (n > 0);
     if (fd >= 0)
         close(fd);
@@ -78,7 +78,7 @@ const char *canary_differs(const struct scene *s)
             was--;
             is--;
         }
-        snprintf(text, sizeof text, "\"%.*s\", but it was \"%.*s\"",
+        snprintf(text, sizeof(text), "\"%.*s\", but it was \"%.*s\"",
                  (int)strcspn(is, "\n"), is, (int)strcspn(was, "\n"), was);
     }
     free(now);
@@ -89,7 +89,7 @@ static void put(const char *dir, const char *name, uid_t uid, gid_t gid)
 {
     char path[400];
 
-    snprintf(path, sizeof path, "%s/%s", dir, name);
+    snprintf(path, sizeof(path), "%s/%s", dir, name);
     if (!grow(path, uid, gid))
         die("cannot make %s", path);
 }
@@ -100,7 +100,7 @@ static void put_names(const struct scene *s, const char *name)
     char path[300];
 
     put(s->canary, name, USER, USER);
-    snprintf(path, sizeof path, "%s/%s", s->canary, name);
+    snprintf(path, sizeof(path), "%s/%s", s->canary, name);
     put(path, "top", USER, USER);
     put(path, "way2", USER, USER);
     put(path, "way2/top", USER, USER);
@@ -120,13 +120,13 @@ void canary_make(struct scene *s)
     put(s->canary, "group", USER, USER_OTHER_GID);
     put_names(s, "bait");
     /* The attacker's, where he could not remove it. */
-    snprintf(path, sizeof path, "%s/mine", s->canary);
+    snprintf(path, sizeof(path), "%s/mine", s->canary);
     if (mkdir(path, 0755))
         die("cannot make %s", path);
     put(path, "top", USER, USER);
     /* The attacker's, where no path may lead. */
     put_names(s, "locked");
-    snprintf(path, sizeof path, "%s/locked", s->canary);
+    snprintf(path, sizeof(path), "%s/locked", s->canary);
     if (lchown(path, 0, 0) || chmod(path, 0700))
         die("cannot lock %s", path);
     put(s->other, "top", OTHER, OTHER);

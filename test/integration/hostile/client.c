@@ -43,7 +43,7 @@ static void option(struct request *r, int c)
     bool yes = true;
     uint32_t id = optarg ? (uint32_t)strtoul(optarg, NULL, 10) : 0;
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (rows[i].letter == c)
             add(r, rows[i].key, optarg ? (void *)optarg : &yes,
                 optarg ? PMIX_STRING : PMIX_BOOL);
@@ -70,7 +70,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "client: PMIx_Init failed\n");
         return 4;
     }
-    r.info = calloc((size_t)argc * 2, sizeof *r.info);
+    r.info = calloc((size_t)argc * 2, sizeof(*r.info));
     if (!r.info)
         return 4;
     for (int c; (c = getopt(argc, argv, "rtF:D:K:ju:w:cx")) != -1;)

@@ -30,7 +30,7 @@ static void remove_tree(const char *path)
     while (d && (e = readdir(d))) {
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
-        snprintf(below, sizeof below, "%s/%s", path, e->d_name);
+        snprintf(below, sizeof(below), "%s/%s", path, e->d_name);
         if (!is_his(below, &st))
             continue;
         if (S_ISDIR(st.st_mode))

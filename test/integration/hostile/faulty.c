@@ -59,7 +59,7 @@ static struct node nodes[] = {
     {"folder", 13, true, NONE, 0, 0},
 };
 
-#define N_NODES (sizeof nodes / sizeof nodes[0])
+#define N_NODES (sizeof(nodes) / sizeof(nodes[0]))
 #define MADE_UP 1000
 
 union reply {
@@ -76,10 +76,10 @@ static void answer(int dev, uint64_t unique, int error, const void *data, size_t
     char out[sizeof(struct fuse_out_header) + sizeof(union reply)];
     struct fuse_out_header head = {.unique = unique, .error = -error};
 
-    head.len = (uint32_t)(sizeof head + n);
-    memcpy(out, &head, sizeof head);
+    head.len = (uint32_t)(sizeof(head) + n);
+    memcpy(out, &head, sizeof(head));
     if (n)
-        memcpy(out + sizeof head, data, n);
+        memcpy(out + sizeof(head), data, n);
     if (write(dev, out, head.len) < 0 && errno != ENOENT)
         _exit(1);
 }
@@ -124,7 +124,7 @@ static int look_up(uint64_t parent, const char *name, union reply *r, size_t *n)
         return EIO;
     r->entry.nodeid = id;
     r->entry.attr = attr_of(id);
-    *n = sizeof r->entry;
+    *n = sizeof(r->entry);
     return 0;
 }
 
@@ -154,7 +154,7 @@ static bool put_entry(union reply *r, size_t *n, uint64_t off, const char *name,
                             .type = as_dir ? DT_DIR : DT_REG};
     size_t size = FUSE_DIRENT_ALIGN(FUSE_NAME_OFFSET + e.namelen);
 
-    if (*n + size > sizeof r->list)
+    if (*n + size > sizeof(r->list))
         return false;
     memset(r->list + *n, 0, size);
     memcpy(r->list + *n, &e, FUSE_NAME_OFFSET);
@@ -171,7 +171,7 @@ static int list(uint64_t id, uint64_t from, union reply *r, size_t *n)
         return EIO;
     if (nodes[id].fault == ENDLESS) {
         do
-            snprintf(name, sizeof name, "%llu", (unsigned long long)from);
+            snprintf(name, sizeof(name), "%llu", (unsigned long long)from);
         while (put_entry(r, n, ++from, name, false));
         return 0;
     }
@@ -196,16 +196,16 @@ static int serve(const struct fuse_in_header *in, const char *arg, union reply *
                                          .minor = 31,
                                          .max_write = 4096,
                                          .max_readahead = 4096};
-        *n = sizeof r->init;
+        *n = sizeof(r->init);
         return 0;
     case FUSE_GETATTR:
         r->attr.attr = attr_of(in->nodeid);
-        *n = sizeof r->attr;
+        *n = sizeof(r->attr);
         return 0;
     case FUSE_LOOKUP:
         return look_up(in->nodeid, arg, r, n);
     case FUSE_OPENDIR:
-        *n = sizeof r->open;
+        *n = sizeof(r->open);
         return fault == HANGS ? -1 : fault == EIO_OPEN ? EIO : 0;
     case FUSE_READDIR:
         return list(in->nodeid, read_in->offset, r, n);
@@ -213,7 +213,7 @@ static int serve(const struct fuse_in_header *in, const char *arg, union reply *
     case FUSE_RMDIR:
         return drop(in->nodeid, arg);
     case FUSE_STATFS:
-        *n = sizeof r->statfs;
+        *n = sizeof(r->statfs);
         return 0;
     case FUSE_RELEASEDIR:
     case FUSE_FLUSH:
@@ -232,7 +232,7 @@ static void serve_all(int dev)
     static char in[1 << 16];
 
     for (;;) {
-        ssize_t got = read(dev, in, sizeof in);
+        ssize_t got = read(dev, in, sizeof(in));
         struct fuse_in_header head;
         union reply r;
         size_t n = 0;
@@ -240,11 +240,11 @@ static void serve_all(int dev)
 
         if (got < 0 && (errno == EINTR || errno == ENOENT || errno == EAGAIN))
             continue;
-        if (got < (ssize_t)sizeof head)
+        if (got < (ssize_t)sizeof(head))
             _exit(0); /* unmounted */
-        memcpy(&head, in, sizeof head);
-        memset(&r, 0, sizeof r);
-        error = serve(&head, in + sizeof head, &r, &n);
+        memcpy(&head, in, sizeof(head));
+        memset(&r, 0, sizeof(r));
+        error = serve(&head, in + sizeof(head), &r, &n);
         if (error >= 0)
             answer(dev, head.unique, error, &r, error ? 0 : n);
     }
@@ -257,7 +257,7 @@ pid_t faulty_mount(struct scene *s)
     pid_t pid;
 
     make(s, "d:m");
-    snprintf(options, sizeof options,
+    snprintf(options, sizeof(options),
              "fd=%d,rootmode=40755,user_id=0,group_id=0,allow_other", dev);
     if (dev < 0 ||
         mount("hostile", at(s, "m"), "fuse", MS_NOSUID | MS_NODEV, options)) {
@@ -322,7 +322,7 @@ void cases_faulty(struct scene *s)
         {"a folder without end", "D:m/endless D:top", "", "m/endless", 2},
     };
 
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (!(s->level->powers && all[i].timeout_s)) /* killed from outside */
             one(s, &all[i]);
 }

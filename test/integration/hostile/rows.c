@@ -31,7 +31,7 @@ struct row {
     "n23456789012345678901234567890123456789012345678901234567890123" \
     "n23456789012345678901234567890123456789012345678901234567890123..."
 
-_Static_assert(sizeof NAME_255 == 256, "as long as a name may be");
+_Static_assert(sizeof(NAME_255) == 256, "as long as a name may be");
 
 static const struct row rows[] = {
     /* What no path may be. "T" stands beside, to see that nothing of a request is done. */
@@ -321,6 +321,6 @@ static void one(struct scene *s, const struct row *r)
 
 void cases_rows(struct scene *s)
 {
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         one(s, &rows[i]);
 }

@@ -70,14 +70,14 @@ const char *at(const struct scene *s, const char *name)
     const char *base = s->home;
 
     if (name[0] == '=') {
-        snprintf(out, sizeof ring[0], "%s", name + 1);
+        snprintf(out, sizeof(ring[0]), "%s", name + 1);
         return out;
     }
     if ((name[0] == 'C' || name[0] == 'O') && (name[1] == '/' || !name[1])) {
         base = name[0] == 'C' ? s->canary : s->other;
         name += name[1] ? 2 : 1;
     }
-    snprintf(out, sizeof ring[0], "%s%s%s", base, *name ? "/" : "", name);
+    snprintf(out, sizeof(ring[0]), "%s%s%s", base, *name ? "/" : "", name);
     return out;
 }
 
@@ -134,9 +134,9 @@ pid_t find_process(const char *name_begin, pid_t after)
         pid_t pid = atoi(e->d_name);
         int fd;
 
-        snprintf(path, sizeof path, "/proc/%d/comm", pid);
+        snprintf(path, sizeof(path), "/proc/%d/comm", pid);
         fd = pid > after ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-        if (fd >= 0 && read(fd, comm, sizeof comm - 1) > 0 &&
+        if (fd >= 0 && read(fd, comm, sizeof(comm) - 1) > 0 &&
             strncmp(comm, name_begin, strlen(name_begin)) == 0)
             found = pid;
         if (fd >= 0)
@@ -173,11 +173,11 @@ bool grow(const char *path, uid_t uid, gid_t gid)
         "/empty", "/f0",  "/f1",       "/f2",     "/f3"};
     char p[4200];
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        size_t n = (size_t)snprintf(p, sizeof p, "%s%s", path, names[i]);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        size_t n = (size_t)snprintf(p, sizeof(p), "%s%s", path, names[i]);
         bool file = n > 2 && p[n - 2] == 'f' && i > 0;
 
-        if (n >= sizeof p || (file ? !put_file(p) : mkdir(p, 0755) != 0) ||
+        if (n >= sizeof(p) || (file ? !put_file(p) : mkdir(p, 0755) != 0) ||
             !own(p, uid, gid))
             return false;
     }
@@ -193,10 +193,10 @@ static bool make_socket(const char *path)
     bool ok;
 
     /* By its last name, as a whole path may be too long. */
-    snprintf(dir, sizeof dir, "%.*s", (int)(slash - path), path);
-    snprintf(a.sun_path, sizeof a.sun_path, "%s", slash + 1);
-    ok = fd >= 0 && getcwd(cwd, sizeof cwd) && chdir(dir) == 0;
-    ok = ok && bind(fd, (struct sockaddr *)&a, sizeof a) == 0 && chdir(cwd) == 0;
+    snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path), path);
+    snprintf(a.sun_path, sizeof(a.sun_path), "%s", slash + 1);
+    ok = fd >= 0 && getcwd(cwd, sizeof(cwd)) && chdir(dir) == 0;
+    ok = ok && bind(fd, (struct sockaddr *)&a, sizeof(a)) == 0 && chdir(cwd) == 0;
     if (fd >= 0)
         close(fd);
     return ok;
@@ -222,7 +222,7 @@ static bool big_folder(const char *path)
     if (mkdir(path, 0755))
         return false;
     for (int i = 0; i < BIG_FOLDER; i++) {
-        snprintf(name, sizeof name, "%s/%d", path, i);
+        snprintf(name, sizeof(name), "%s/%d", path, i);
         if (!put_file(name) || !own(name, USER, USER))
             return false;
     }
@@ -266,7 +266,7 @@ static bool make_one(struct scene *s, char verb, const char *path, const char *a
     case 'b':
         return mount(arg, path, NULL, MS_BIND, NULL) == 0;
     case 't':
-        snprintf(options, sizeof options, "uid=%d,gid=%d,mode=755", USER, USER);
+        snprintf(options, sizeof(options), "uid=%d,gid=%d,mode=755", USER, USER);
         return mount("hostile", path, "tmpfs", 0, options) == 0;
     default:
         errno = EINVAL;
@@ -311,7 +311,7 @@ void make(struct scene *s, const char *what)
 void reg_path(struct scene *s, enum reg_kind kind, const char *path)
 {
     if (s->n_regs % 256 == 0)
-        s->regs = realloc(s->regs, (s->n_regs + 256) * sizeof *s->regs);
+        s->regs = realloc(s->regs, (s->n_regs + 256) * sizeof(*s->regs));
     if (!s->regs)
         die("no memory");
     s->regs[s->n_regs++] = (struct reg){kind, strdup(path)};
@@ -392,7 +392,7 @@ static void unmount_below(const char *path)
 
         if (!f)
             die("no mountinfo");
-        while (fgets(line, sizeof line, f))
+        while (fgets(line, sizeof(line), f))
             if (sscanf(line, "%*s %*s %*s %*s %4199s", where) == 1 &&
                 strncmp(where, path, n) == 0 && where[n] == '/')
                 strcpy(last, where);
@@ -535,19 +535,19 @@ void scene_begin(struct scene *s, const struct level *level)
     const char *tmp = getenv("TMPDIR");
     struct statfs fs;
 
-    memset(s, 0, sizeof *s);
+    memset(s, 0, sizeof(*s));
     s->level = level;
     if (geteuid() != 0)
         die("this needs root");
     isolate(level->contained);
     own_shm();
     umask(022);
-    snprintf(s->base, sizeof s->base, "%s/hostile.XXXXXX", tmp ? tmp : "/tmp");
+    snprintf(s->base, sizeof(s->base), "%s/hostile.XXXXXX", tmp ? tmp : "/tmp");
     if (!mkdtemp(s->base) || chmod(s->base, 0755))
         die("cannot make %s", s->base);
-    snprintf(s->home, sizeof s->home, "%s/h", s->base);
-    snprintf(s->other, sizeof s->other, "%s/o", s->base);
-    snprintf(s->canary, sizeof s->canary, "%s/canary", s->base);
+    snprintf(s->home, sizeof(s->home), "%s/h", s->base);
+    snprintf(s->other, sizeof(s->other), "%s/o", s->base);
+    snprintf(s->canary, sizeof(s->canary), "%s/canary", s->base);
     if (statfs(s->base, &fs))
         die("what is %s?", s->base);
     s->renames_open = fs.f_type == NFS_SUPER_MAGIC || fs.f_type == FUSE_SUPER_MAGIC;

@@ -54,7 +54,7 @@ static char **arguments(const struct scene *s, const char *options)
 {
     static const char *const kinds[] = {
         [REG_FILE] = "-F", [REG_DIR] = "-D", [REG_KEEP] = "-K"};
-    const char **argv = calloc(2 * s->n_regs + 16, sizeof *argv);
+    const char **argv = calloc(2 * s->n_regs + 16, sizeof(*argv));
     char *rest = strdup(options);
     bool folders = false;
     size_t n = 1;
@@ -82,7 +82,7 @@ static void start_client(struct host_job *job, const struct scene *s, uid_t uid,
     static unsigned n;
     char nspace[32];
 
-    snprintf(nspace, sizeof nspace, "hostile%u", n++);
+    snprintf(nspace, sizeof(nspace), "hostile%u", n++);
     host_owner(s->level->own ? geteuid() : uid, s->level->own ? getegid() : uid);
     host_register_job(job, nspace, 1);
     host_start_rank(job, 0, arguments(s, options));
@@ -164,7 +164,7 @@ static bool enter_container(void)
     become(USER, USER);
     if (prctl(PR_SET_DUMPABLE, 1) || unshare(CLONE_NEWUSER | CLONE_NEWNS))
         return false;
-    snprintf(map, sizeof map, "0 %d 1\n", USER);
+    snprintf(map, sizeof(map), "0 %d 1\n", USER);
     write_file("/proc/self/setgroups", "deny");
     write_file("/proc/self/gid_map", map);
     write_file("/proc/self/uid_map", map);
@@ -270,7 +270,7 @@ void nobody_left(struct scene *s)
     static const char *const names[] = {"tenon-", "hostile_client"};
     double end = now_s() + LEFT_S;
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         while (find_process(names[i], 0)) {
             if (now_s() > end) {
                 bad(s, "a process %s... is left", names[i]);
@@ -288,7 +288,7 @@ const char *private_folder(const char *tmp)
     path[0] = '\0';
     for (struct dirent *e; d && (e = readdir(d));)
         if (strncmp(e->d_name, PX_JOURNAL_DIR, strlen(PX_JOURNAL_DIR)) == 0)
-            snprintf(path, sizeof path, "%s/%s", tmp, e->d_name);
+            snprintf(path, sizeof(path), "%s/%s", tmp, e->d_name);
     if (d)
         closedir(d);
     return path[0] ? path : NULL;
@@ -321,7 +321,7 @@ static const struct kind {
 
 static struct level level_of(const char *arg)
 {
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (strcmp(kinds[i].arg, arg) == 0) {
             struct level level = kinds[i].level;
 
@@ -354,7 +354,7 @@ int main(int argc, char **argv)
         die("where is this program?");
     snprintf(strrchr(client_path, '/') + 1, 32, "hostile_client");
     scene_begin(&s, &level);
-    snprintf(tmp, sizeof tmp, "%s/tmp", s.base);
+    snprintf(tmp, sizeof(tmp), "%s/tmp", s.base);
     if (mkdir(tmp, 0755) || chmod(tmp, 01777) || setenv("TMPDIR", tmp, 1))
         die("cannot make %s", tmp);
     setenv("HOME", "/nonexistent", 1); /* the attacker may not look into root's */

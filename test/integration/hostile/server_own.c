@@ -31,12 +31,12 @@ static void folder_exchanged(struct scene *s)
         return;
     make(s, "d:tmp m:tmp>777 T:top d:d f:d/x o:d>0:0");
     give(at(s, "tmp"), who_attacks(s));
-    snprintf(tmp, sizeof tmp, "%s", at(s, "tmp"));
+    snprintf(tmp, sizeof(tmp), "%s", at(s, "tmp"));
     reg(s, "D:top");
     own.tmp = tmp;
     begin_server(&own);
     if (private_folder(tmp)) {
-        snprintf(folder, sizeof folder, "%s", private_folder(tmp));
+        snprintf(folder, sizeof(folder), "%s", private_folder(tmp));
         rename_folder(folder, at(s, "moved"));
         if (mkdir(folder, 0700))
             die("cannot make %s", folder);
@@ -106,14 +106,14 @@ static void journal_changed(struct scene *s, const char *name, const char *how)
     if (!case_begin(s, name))
         return;
     make(s, "d:tmp T:top d:d f:d/x o:d>0:0");
-    snprintf(tmp, sizeof tmp, "%s", at(s, "tmp"));
+    snprintf(tmp, sizeof(tmp), "%s", at(s, "tmp"));
     reg(s, "D:top");
     own.tmp = tmp;
     begin_server(&own);
     if (private_folder(tmp)) {
         char *end;
 
-        snprintf(folder, sizeof folder, "%s/journal", private_folder(tmp));
+        snprintf(folder, sizeof(folder), "%s/journal", private_folder(tmp));
         end = folder + strlen(folder);
         if (strcmp(how, "appended") == 0) {
             fd = open(folder, O_WRONLY | O_APPEND | O_CLOEXEC);

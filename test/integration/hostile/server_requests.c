@@ -86,7 +86,7 @@ static void held_up(struct scene *s)
 
 void cases_requests(struct scene *s)
 {
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         one(s, &rows[i]);
     held_up(s);
 }

@@ -30,7 +30,7 @@ static int begin_journal(const char *path)
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     char where[320], node[256] = "";
 
-    gethostname(node, sizeof node - 1);
+    gethostname(node, sizeof(node) - 1);
     px_journal_whereabouts(node, where);
     head.path = where;
     put_record(fd, &head);
@@ -51,7 +51,7 @@ void write_journal(struct scene *s, const char *path)
     };
     int fd = begin_journal(path);
 
-    for (uint32_t i = 0; i < 2 * (sizeof items / sizeof items[0]); i++) {
+    for (uint32_t i = 0; i < 2 * (sizeof(items) / sizeof(items[0])); i++) {
         struct px_journal_record r = {
             .type = PX_JOURNAL_ITEM,
             .kind = items[i / 2].kind,
@@ -119,7 +119,7 @@ static void squatted(struct scene *s, const struct squat *q)
     if (!case_begin(s, q->name))
         return;
     make(s, "d:squat o:squat>0:0 m:squat>1777 d:d f:d/x o:d>0:0");
-    snprintf(tmp, sizeof tmp, "%s", at(s, "squat"));
+    snprintf(tmp, sizeof(tmp), "%s", at(s, "squat"));
     write_journal(s, at(s, "squat/real"));
     if (q->mode) {
         if (mkdir(at(s, folder), 0700))
@@ -167,7 +167,7 @@ static void not_squatted(struct scene *s)
     if (!case_begin(s, "what such a server has left in earnest"))
         return;
     make(s, "d:squat o:squat>0:0 m:squat>1777 T:top");
-    snprintf(tmp, sizeof tmp, "%s", at(s, "squat"));
+    snprintf(tmp, sizeof(tmp), "%s", at(s, "squat"));
     if (mkdir(at(s, "squat/" PX_JOURNAL_DIR "aBcDeF"), 0700))
         die("cannot make a folder");
     fd = begin_journal(at(s, "squat/" PX_JOURNAL_DIR "aBcDeF/journal"));
@@ -184,7 +184,7 @@ static void not_squatted(struct scene *s)
 
 void cases_squatters(struct scene *s)
 {
-    for (size_t i = 0; i < sizeof squats / sizeof squats[0]; i++)
+    for (size_t i = 0; i < sizeof(squats) / sizeof(squats[0]); i++)
         squatted(s, &squats[i]);
     not_squatted(s);
 }

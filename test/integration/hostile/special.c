@@ -72,7 +72,7 @@ static void keep_creating(void *arg)
             mkdir(path, 0755);
             continue;
         }
-        snprintf(name, sizeof name, "new%" PRIu64, i);
+        snprintf(name, sizeof(name), "new%" PRIu64, i);
         mknodat(fd, name, S_IFREG | 0644, 0);
         close(fd);
     }
@@ -184,7 +184,7 @@ static void hit(struct scene *s, const char *name, int how)
 
     if (s->level->powers || (s->level->own && how != TRACE) || !case_begin(s, name))
         return;
-    hits = mmap(NULL, sizeof *hits, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+    hits = mmap(NULL, sizeof(*hits), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
                 -1, 0);
     if (hits == MAP_FAILED)
         die("no memory");
@@ -212,7 +212,7 @@ static void hit(struct scene *s, const char *name, int how)
     s->timeout_s = 60;
     sweep(s); /* nobody is at it any more: now it goes */
     gone(s, "top a b");
-    munmap(hits, sizeof *hits);
+    munmap(hits, sizeof(*hits));
     case_end(s);
 }
 
@@ -337,7 +337,7 @@ void cases_special(struct scene *s)
     };
 
     deep(s);
-    for (size_t i = 0; i < sizeof pressings / sizeof pressings[0]; i++)
+    for (size_t i = 0; i < sizeof(pressings) / sizeof(pressings[0]); i++)
         pressed(s, &pressings[i]);
     hit(s, "the attacker kills who removes", KILL);
     hit(s, "the attacker stops who removes", STOP);

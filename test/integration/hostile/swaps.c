@@ -72,7 +72,7 @@ static const struct point points[] = {
      "side/b/x", "", A_TREE, "", "D:top", DEEP},
 };
 
-#define N_POINTS (sizeof points / sizeof points[0])
+#define N_POINTS (sizeof(points) / sizeof(points[0]))
 
 /* Shared with the attacker. */
 struct race {
@@ -86,7 +86,7 @@ static void make_parents(const char *path)
     char part[8192];
 
     for (const char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
-        snprintf(part, sizeof part, "%.*s", (int)(slash - path), path);
+        snprintf(part, sizeof(part), "%.*s", (int)(slash - path), path);
         mkdir(part, 0755);
     }
 }
@@ -95,12 +95,12 @@ static void make_parents(const char *path)
 static void deepen(const char *path)
 {
     char part[4096];
-    size_t n = (size_t)snprintf(part, sizeof part, "%s", path);
+    size_t n = (size_t)snprintf(part, sizeof(part), "%s", path);
 
     for (int i = 0; i < CHAIN; i++) {
-        n += (size_t)snprintf(part + n, sizeof part - n, "/d");
+        n += (size_t)snprintf(part + n, sizeof(part) - n, "/d");
         mkdir(part, 0755);
-        snprintf(part + n, sizeof part - n, "/e");
+        snprintf(part + n, sizeof(part) - n, "/e");
         mkdir(part, 0755);
         part[n] = '\0';
     }
@@ -113,7 +113,7 @@ static void make_siblings(const char *path)
     char sibling[600];
 
     for (int i = 0; i < SIBLINGS; i++) {
-        snprintf(sibling, sizeof sibling, "%.*s/s%d", (int)(strrchr(path, '/') - path),
+        snprintf(sibling, sizeof(sibling), "%.*s/s%d", (int)(strrchr(path, '/') - path),
                  path, i);
         grow(sibling, USER, USER);
     }
@@ -125,13 +125,13 @@ static void put_good(const struct scene *s, const struct point *p, const char *p
     char stage[300], inner[600];
     int fd;
 
-    snprintf(stage, sizeof stage, "%s/stage", s->home);
+    snprintf(stage, sizeof(stage), "%s/stage", s->home);
     if (p->how & LEAF) {
         fd = open(stage, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
         if (fd >= 0)
             close(fd);
     } else {
-        snprintf(inner, sizeof inner, "%s%s", stage, p->below);
+        snprintf(inner, sizeof(inner), "%s%s", stage, p->below);
         if (strrchr(p->below, '/') != p->below && p->below[0])
             make_parents(inner);
         if (p->below[0] && strcmp(p->below, "/f0") != 0)
@@ -209,7 +209,7 @@ static void refill(struct race *race, const char *a, const char *b)
     char path[600];
     struct stat st;
 
-    snprintf(path, sizeof path, "%s%s", what_is(race->p, a) == 1 ? a : b,
+    snprintf(path, sizeof(path), "%s%s", what_is(race->p, a) == 1 ? a : b,
              race->p->below);
     if (lstat(path, &st) == 0)
         return;
@@ -273,7 +273,7 @@ static void settle(void *arg)
 
 static struct race *begin(struct scene *s, const struct point *p)
 {
-    struct race *race = mmap(NULL, sizeof *race, PROT_READ | PROT_WRITE,
+    struct race *race = mmap(NULL, sizeof(*race), PROT_READ | PROT_WRITE,
                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
     if (race == MAP_FAILED)
@@ -340,7 +340,7 @@ static void one(struct scene *s, const struct point *p, uint64_t wanted)
     if (getenv("HOSTILE_VERBOSE"))
         printf("# %s: %" PRIu64 " swaps, %" PRIu64 " times made anew, %u sweeps\n",
                p->name, race->swaps, race->rebuilt, n);
-    munmap(race, sizeof *race);
+    munmap(race, sizeof(*race));
     case_end(s);
 }
 
@@ -388,7 +388,7 @@ static bool is_beaten(struct scene *s, const struct point *p, double seconds)
     end_process(pid, true);
     printf("# the decoy, %s: %s after %u sweeps\n", p->name, hurt ? "beaten" : "unhurt",
            n);
-    munmap(race, sizeof *race);
+    munmap(race, sizeof(*race));
     forget_regs(s);
     if (hurt)
         canary_make(s);

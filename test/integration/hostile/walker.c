@@ -81,7 +81,7 @@ static int journal_of(const struct scene *s, char (*paths)[PX_RM_MAX_PATH + 1])
 
 static bool remove_as_user(struct scene *s)
 {
-    char(*paths)[PX_RM_MAX_PATH + 1] = calloc(s->n_regs, sizeof *paths);
+    char(*paths)[PX_RM_MAX_PATH + 1] = calloc(s->n_regs, sizeof(*paths));
     struct px_pcleanup_totals totals = {0};
     struct px_reclaim sweep = {.node = "here", .timeout_ms = s->timeout_s * 1000};
     bool good;
@@ -101,7 +101,7 @@ static bool remove_as_user(struct scene *s)
 
 static void run_with_powers(const struct scene *s, char (*paths)[PX_RM_MAX_PATH + 1])
 {
-    struct px_rm_item *items = calloc(s->n_regs, sizeof *items);
+    struct px_rm_item *items = calloc(s->n_regs, sizeof(*items));
     struct px_pcleanup_totals totals = {0};
 
     if (!items)
@@ -117,7 +117,7 @@ static void run_with_powers(const struct scene *s, char (*paths)[PX_RM_MAX_PATH 
 
 static bool remove_with_powers(struct scene *s)
 {
-    char(*paths)[PX_RM_MAX_PATH + 1] = calloc(s->n_regs, sizeof *paths);
+    char(*paths)[PX_RM_MAX_PATH + 1] = calloc(s->n_regs, sizeof(*paths));
     bool good;
     pid_t pid;
     int how;
@@ -149,7 +149,7 @@ static bool deny_named(char *const *args, int n)
                  {"close_range", SYS_close_range}};
 
     for (int i = 0; i < n; i++)
-        for (size_t k = 0; k < sizeof calls / sizeof calls[0]; k++) {
+        for (size_t k = 0; k < sizeof(calls) / sizeof(calls[0]); k++) {
             size_t len = strlen(calls[k].name);
 
             if (strncmp(args[i], calls[k].name, len) == 0 && args[i][len] == '=' &&

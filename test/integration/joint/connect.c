@@ -22,7 +22,7 @@ HANDLER(on_event)
     n_heard_set = 0;
     for (size_t i = 0; set && i < set->value.data.darray->size && i < 8; i++)
         heard_set[n_heard_set++] = ((pmix_proc_t *)set->value.data.darray->array)[i];
-    snprintf(heard_id, sizeof heard_id, "%s", name ? name->value.data.string : "");
+    snprintf(heard_id, sizeof(heard_id), "%s", name ? name->value.data.string : "");
     n_heard++;
     HANDLED();
 }
@@ -128,7 +128,7 @@ static void look_around(const struct joint *j, const pmix_rank_t *members, uint3
     char key[32], *nodes = NULL;
     size_t n_peers = 0;
 
-    snprintf(key, sizeof key, "of-%u", n);
+    snprintf(key, sizeof(key), "of-%u", n);
     put_u32(PMIX_GLOBAL, key, me.rank + 100);
     if (!on_two_nodes())
         look_up_table(j, members, n);
@@ -370,7 +370,7 @@ static void spawn_child(pmix_nspace_t job)
     pmix_app_t app = {.cmd = self, .argv = argv, .maxprocs = (int)job_size};
     pmix_info_t apart = info_bool(PMIX_SPAWN_CHILD_SEP);
 
-    CHECK(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
+    CHECK(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
     GOOD(PMIx_Spawn(&apart, 1, &app, 1, job));
 }
 

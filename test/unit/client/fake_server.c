@@ -207,7 +207,7 @@ int fake_accept_mute(void)
     return fd;
 }
 
-void fake_hear_hello(int fd)
+void fake_read_hello(int fd)
 {
     uint8_t header[PX_HELLO_HEADER_B], body[8192];
     size_t n;
@@ -224,11 +224,11 @@ int fake_accept(void)
 {
     int fd = fake_accept_mute();
 
-    fake_hear_hello(fd);
+    fake_read_hello(fd);
     return fd;
 }
 
-void fake_say(int fd, const void *bytes, size_t n)
+void fake_answer_with(int fd, const void *bytes, size_t n)
 {
     (void)px_fd_write_all(fd, bytes, n, 0); /* the client may be gone */
 }
@@ -237,13 +237,13 @@ void fake_words(int fd, pmix_status_t status, int index)
 {
     uint32_t words[] = {htonl((uint32_t)status), htonl((uint32_t)index)};
 
-    fake_say(fd, words, index < 0 ? sizeof(words[0]) : sizeof(words));
+    fake_answer_with(fd, words, index < 0 ? sizeof(words[0]) : sizeof(words));
 }
 
 static void say_proc(int fd, pmix_proc_t p)
 {
     p.rank = htonl(p.rank);
-    fake_say(fd, &p, sizeof(p));
+    fake_answer_with(fd, &p, sizeof(p));
 }
 
 void fake_tool_words(int fd, pmix_status_t status, const pmix_proc_t *tool,
@@ -308,7 +308,7 @@ void fake_reply(int fd, uint32_t tag, px_writer *w)
     px_frame_encode(header, &f);
     ok(px_buf_add(&frame, header, sizeof(header)));
     ok(px_buf_add(&frame, w->buf.data, w->buf.len));
-    fake_say(fd, frame.data, frame.len);
+    fake_answer_with(fd, frame.data, frame.len);
     px_writer_cleanup(w);
 }
 
@@ -409,7 +409,7 @@ static void hear(struct fake_req *req)
     for (size_t i = 0; i < PX_COUNT(requests); i++)
         if (requests[i]->op == req->op) {
             px_args_cleanup(&fake.heard);
-            fake.heard_op = req->op;
+            fake.listened_op = req->op;
             ok(px_unpack_args(&in, &fake.heard, requests[i]->args));
             ck_assert(px_reader_done(&in));
         }

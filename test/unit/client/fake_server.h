@@ -37,7 +37,7 @@ struct fake {
     void (*job_info)(px_writer *w);
     struct px_hello hello; /* the last */
     struct px_args heard;  /* of the last request that has a table */
-    uint8_t heard_op;
+    uint8_t listened_op;
     unsigned n_ops[PX_OP_MAX];
     unsigned n_beats; /* heartbeats, which ask for nothing */
     int listener;
@@ -91,10 +91,10 @@ void exits_with_0(pid_t pid);
 /* The next connection; reads its connect message into fake.hello. */
 int fake_accept(void);
 /* Reads a connect message into fake.hello. */
-void fake_hear_hello(int fd);
+void fake_read_hello(int fd);
 /* The next connection, with nothing read. */
 int fake_accept_mute(void);
-void fake_say(int fd, const void *bytes, size_t n);
+void fake_answer_with(int fd, const void *bytes, size_t n);
 /* The words that answer a connect message; index < 0: the status alone. */
 void fake_words(int fd, pmix_status_t status, int index);
 /* What a tool is told: status; its name (NULL: it has one); the server's, and a status again. */

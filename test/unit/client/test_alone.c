@@ -47,7 +47,7 @@ PX_TEST(it_is_rank_0_of_a_job_of_its_own)
     ck_assert_ptr_nonnull(strstr(version, "Tenon"));
     version += strcspn(version, "0123456789");
     ck_assert_int_eq(
-        strncmp(version, TENON_CLAIMED_VERSION " ", sizeof TENON_CLAIMED_VERSION), 0);
+        strncmp(version, TENON_CLAIMED_VERSION " ", sizeof(TENON_CLAIMED_VERSION)), 0);
     px_test_knows_itself(&self);
 }
 
@@ -331,8 +331,7 @@ static const struct {
     {call_notify, PMIX_SUCCESS, NULL},
     {call_deregister, PMIX_SUCCESS, NULL},
     {call_push, PMIX_SUCCESS, "cannot finish PMIx_IOF_push: "},
-    {call_iof_deregister, PMIX_SUCCESS,
-     "cannot finish PMIx_IOF_deregister: "},
+    {call_iof_deregister, PMIX_SUCCESS, "cannot finish PMIx_IOF_deregister: "},
 };
 
 static size_t row; /* of the call that the callback makes */

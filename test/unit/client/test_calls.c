@@ -50,7 +50,7 @@ static void *take(size_t n)
     void *at = arena + used;
 
     used += (n + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
-    ck_assert_uint_le(used, sizeof arena);
+    ck_assert_uint_le(used, sizeof(arena));
     return memset(at, 0, n);
 }
 
@@ -61,10 +61,10 @@ static char *text(const char *s)
 
 static pmix_info_t *some_infos(size_t n)
 {
-    pmix_info_t *v = take(n * sizeof *v);
+    pmix_info_t *v = take(n * sizeof(*v));
 
     for (size_t i = 0; i < n; i++) {
-        snprintf(v[i].key, sizeof v[i].key, "pmix.key%zu", i);
+        snprintf(v[i].key, sizeof(v[i].key), "pmix.key%zu", i);
         v[i].value.type = PMIX_STRING;
         v[i].value.data.string = text("a value long enough to be found");
     }
@@ -73,7 +73,7 @@ static pmix_info_t *some_infos(size_t n)
 
 static char **some_texts(size_t n, const char *s)
 {
-    char **v = take((n + 1) * sizeof *v);
+    char **v = take((n + 1) * sizeof(*v));
 
     for (size_t i = 0; i < n; i++)
         v[i] = text(s);
@@ -82,14 +82,14 @@ static char **some_texts(size_t n, const char *s)
 
 static struct args make_args(void)
 {
-    struct args a = {.procs = take(N * sizeof *a.procs),
+    struct args a = {.procs = take(N * sizeof(*a.procs)),
                      .info = some_infos(N),
                      .monitor = some_infos(1),
-                     .apps = take(N * sizeof *a.apps),
-                     .queries = take(N * sizeof *a.queries),
-                     .units = take(N * sizeof *a.units),
-                     .codes = take(N * sizeof *a.codes),
-                     .object = take(sizeof *a.object),
+                     .apps = take(N * sizeof(*a.apps)),
+                     .queries = take(N * sizeof(*a.queries)),
+                     .units = take(N * sizeof(*a.units)),
+                     .codes = take(N * sizeof(*a.codes)),
+                     .object = take(sizeof(*a.object)),
                      .keys = some_texts(N, "published"),
                      .key = text("a.key")};
 
@@ -110,7 +110,7 @@ static struct args make_args(void)
 
 static void spoil_args(void)
 {
-    memset(arena, 0xa5, sizeof arena);
+    memset(arena, 0xa5, sizeof(arena));
     used = 0;
 }
 
@@ -349,7 +349,7 @@ CALL(decline, GROUP_JOIN, SOME_INFOS,
 
 /* ---- the server, and a busy thread ----------------------------------------------- */
 
-static uint8_t heard_op;
+static uint8_t listened_op;
 static px_buf heard; /* the last request, after its command */
 static pmix_info_t found[2];
 
@@ -373,7 +373,7 @@ static bool hear(int fd PX_UNUSED, struct fake_req *req)
     if (req->op == PX_OP_REQ || req->op == PX_OP_FINALIZE ||
         req->op == PX_OP_DEREGEVENTS)
         return false;
-    heard_op = req->op;
+    listened_op = req->op;
     if (req->op == PX_OP_LOG) /* says when, which is never the same */
         ok(px_unpack1(&req->in, &stamp, PMIX_TIME));
     px_buf_cleanup(&heard);
@@ -410,7 +410,7 @@ static void release_results(void)
 static void wait_for(const struct row *row, pmix_status_t wanted)
 {
     sem_wait(&done);
-    ck_assert_uint_eq(heard_op, row->op);
+    ck_assert_uint_eq(listened_op, row->op);
     if (row->op == PX_OP_REGEVENTS) /* what the server thinks of it does not matter */
         ok(PMIx_Deregister_event_handler(registered, NULL, NULL));
     else
@@ -446,13 +446,13 @@ static void teardown(void)
 
 /* ---- rows ------------------------------------------------------------------------ */
 
-static void has_said(const struct row *row, struct args *a)
+static void has_printed(const struct row *row, struct args *a)
 {
     px_writer w = fake_begin();
 
     row->says(&w, a);
     ok(w.status);
-    ck_assert_uint_eq(heard_op, row->op);
+    ck_assert_uint_eq(listened_op, row->op);
     ck_assert_uint_eq(heard.len, w.buf.len);
     ck_assert_mem_eq(heard.data, w.buf.data, heard.len);
     px_writer_cleanup(&w);
@@ -472,9 +472,9 @@ static void call_both_ways(const struct row *row, struct args *a)
 {
     pmix_status_t rc = row->wait(a);
 
-    if (heard_op) {
+    if (listened_op) {
         ck_assert_int_eq(rc, fake.answer);
-        has_said(row, a);
+        has_printed(row, a);
         has_results(row);
         px_type_free_array(PMIX_INFO, results, n_results);
         results = NULL;
@@ -484,7 +484,7 @@ static void call_both_ways(const struct row *row, struct args *a)
         return; /* there is no such form */
     wait_for(row, fake.answer);
     if (row->op != PX_OP_REGEVENTS)
-        has_said(row, a);
+        has_printed(row, a);
     if (row->op != PX_OP_VALIDATE_CRED) /* whose results end with the callback */
         has_results(row);
     release_results();
@@ -500,14 +500,14 @@ PX_TEST(a_call_says_what_it_was_given_and_returns_the_answer)
 
         /* A reply of another kind belongs to tests of its own. */
         for (size_t k = rows[i].reply == OTHER ? 2 : 0; k < PX_COUNT(answers); k++) {
-            heard_op = 0;
+            listened_op = 0;
             fake.answer = answers[k];
             fake.add = rows[i].reply == SOME_INFOS ? add_infos : NULL;
             call_both_ways(&rows[i], &a);
         }
         fake.add =
             NULL; /* a bare status, as for a command that the server does not know */
-        heard_op = 0;
+        listened_op = 0;
         call_both_ways(&rows[i], &a);
         spoil_args();
     }
@@ -745,15 +745,15 @@ PX_TEST(a_fabric_keeps_what_the_host_says)
     ck_assert_uint_eq(f.index, 3);
     ck_assert_str_eq(px_info_str(f.info, f.ninfo, "pmix.answer"), "yes");
     ok(PMIx_Fabric_update(&f));
-    ck_assert_uint_eq(heard_op, PX_OP_FABRIC_UPDATE);
+    ck_assert_uint_eq(listened_op, PX_OP_FABRIC_UPDATE);
     PX_AUTO(px_writer) w = fake_begin();
     px_pack_size(&w, 3);
     ck_assert_uint_eq(heard.len, w.buf.len);
     ck_assert_mem_eq(heard.data, w.buf.data, heard.len);
     ck_assert_uint_eq(f.ninfo, 2);
-    heard_op = 0;
+    listened_op = 0;
     ok(PMIx_Fabric_deregister(&f));
-    ck_assert_uint_eq(heard_op, 0); /* the server is not concerned */
+    ck_assert_uint_eq(listened_op, 0); /* the server is not concerned */
     ck_assert_ptr_null(f.info);
     ck_assert_uint_eq(f.ninfo, 0);
     ck_assert_uint_eq(f.index, SIZE_MAX);

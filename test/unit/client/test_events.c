@@ -39,7 +39,7 @@ static bool listen_to_codes(int fd, struct fake_req *req)
     } else {
         n = fake.heard.n_codes;
         if (n > 0)
-            memcpy(codes, fake.heard.codes, n * sizeof *codes);
+            memcpy(codes, fake.heard.codes, n * sizeof(*codes));
         fake_status(fd, req->tag, PMIX_SUCCESS);
     }
     strcpy(news, gone ? "-" : n ? "+" : "+default");
@@ -195,14 +195,14 @@ static bool answer_codes_then_burst(int fd, struct fake_req *req)
         px_pack_infos(&w, NULL, 0);
         px_frame_encode(header, &(struct px_frame){.tag = PX_TAG_NOTIFY,
                                                    .nbytes = (uint32_t)w.buf.len});
-        ok(px_buf_add(&burst, header, sizeof header));
+        ok(px_buf_add(&burst, header, sizeof(header)));
         ok(px_buf_add(&burst, w.buf.data, w.buf.len));
         px_writer_cleanup(&w);
     }
     n_reads = 0;
     px_alloc_fail_at(0);
     if (burst.len)
-        fake_say(fd, burst.data, burst.len);
+        fake_answer_with(fd, burst.data, burst.len);
     return listen_to_codes(fd, req);
 }
 
@@ -274,8 +274,8 @@ PX_TEST(an_own_event_goes_to_own_handlers_and_to_the_server)
     ck_assert_uint_eq(fake.heard.directive, PMIX_RANGE_GLOBAL);
     sem_wait(&called);
     for (int i = 0; i < 64; i++) { /* one of them waits for the answer */
-        n_refused +=
-            PMIx_Notify_event(CODE, NULL, PMIX_RANGE_GLOBAL, NULL, 0, NULL, NULL) < 0;
+        n_refused += PMIx_Notify_event(CODE, NULL, PMIX_RANGE_GLOBAL, NULL, 0, NULL,
+                                       NULL) < 0;
         sem_wait(&called);
     }
     ck_assert_int_eq(n_refused, 1);

@@ -162,7 +162,7 @@ static void half_a_word(void)
 {
     int fd = fake_accept();
 
-    fake_say(fd, "\0\0", 2);
+    fake_answer_with(fd, "\0\0", 2);
     close(fd);
 }
 
@@ -207,7 +207,7 @@ static void garbage_after_welcome(void)
 
     memset(junk, 0xff, sizeof(junk));
     fake_words(fd, PMIX_SUCCESS, 7);
-    fake_say(fd, junk, sizeof(junk));
+    fake_answer_with(fd, junk, sizeof(junk));
     await_end(fd);
 }
 

@@ -350,7 +350,7 @@ PX_TEST_LOOP(a_line_without_an_end_is_not_lost, 2)
 
 static void do_look(struct px_call *call, void *held)
 {
-    struct px_link *link = px_process.client->role->primary;
+    struct px_uplink *link = px_process.client->role->primary;
 
     *(bool *)held = link && px_conn_is_held(link->conn);
     px_call_done(call, PMIX_SUCCESS);

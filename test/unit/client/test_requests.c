@@ -360,7 +360,7 @@ static void add_constructed(px_writer *w, const struct fake_req *req)
 static void destructs(const char *name, size_t n_procs)
 {
     ok(PMIx_Group_destruct(name, NULL, 0));
-    ck_assert_uint_eq(fake.heard_op, PX_OP_GROUP_DESTRUCT);
+    ck_assert_uint_eq(fake.listened_op, PX_OP_GROUP_DESTRUCT);
     ck_assert_uint_eq(fake.heard.n_procs, n_procs);
 }
 
@@ -383,7 +383,7 @@ PX_TEST_LOOP(a_group_is_what_the_server_says, 4)
     fake.add = add_constructed;
     client_begin();
     ok(PMIx_Group_construct("sea", &everyone, 1, &directive, 1, &results, &n_results));
-    ck_assert_uint_eq(fake.heard_op, PX_OP_GROUP_CONSTRUCT);
+    ck_assert_uint_eq(fake.listened_op, PX_OP_GROUP_CONSTRUCT);
     ck_assert_str_eq(fake.heard.text, "sea");
     ck_assert_uint_eq(fake.heard.n_procs, 1);
     ck_assert_uint_eq(fake.heard.procs[0].rank, PMIX_RANK_WILDCARD);
@@ -434,7 +434,7 @@ PX_TEST(refusals_come_through_and_leave_the_group)
     ck_assert_ptr_null(results);
     ck_assert_int_eq(PMIx_Group_destruct("sea", NULL, 0), PMIX_ERR_NOT_SUPPORTED);
     ck_assert_int_eq(PMIx_Group_leave("sea", NULL, 0), PMIX_ERR_NOT_SUPPORTED);
-    ck_assert_uint_eq(fake.heard_op, PX_OP_GROUP_LEAVE);
+    ck_assert_uint_eq(fake.listened_op, PX_OP_GROUP_LEAVE);
     fake.answer = PMIX_SUCCESS;
     destructs("sea", 2); /* it was still there */
 }

@@ -27,7 +27,7 @@ static void on_bytes(size_t id, pmix_iof_channel_t channel, pmix_proc_t *source,
     ck_assert_str_eq(source->nspace, "job");
     got_id = id;
     n_pieces++;
-    snprintf(got, sizeof got, "%.*s", (int)payload->size, payload->bytes);
+    snprintf(got, sizeof(got), "%.*s", (int)payload->size, payload->bytes);
     sem_post(&came);
 }
 
@@ -88,7 +88,7 @@ PX_TEST(output_comes_until_it_is_not_wanted_any_more)
     start_streams();
     id = pull();
     ck_assert_int_gt(id, 0);
-    ck_assert_uint_eq(fake.heard_op, PX_OP_IOF_PULL);
+    ck_assert_uint_eq(fake.listened_op, PX_OP_IOF_PULL);
     ck_assert_uint_eq(fake.heard.n_procs, 1);
     ck_assert_uint_eq(fake.heard.procs[0].rank, PMIX_RANK_WILDCARD);
     ck_assert_uint_eq(fake.heard.channels,
@@ -99,7 +99,7 @@ PX_TEST(output_comes_until_it_is_not_wanted_any_more)
     ck_assert_str_eq(got, "more");
     ck_assert_uint_eq(got_id, (size_t)id);
     ok(deregister(id));
-    ck_assert_uint_eq(fake.heard_op, PX_OP_IOF_DEREG);
+    ck_assert_uint_eq(fake.listened_op, PX_OP_IOF_DEREG);
     ck_assert_uint_eq(fake.heard.id, SERVER_ID);
     ok(PMIx_Fence(NULL, 0, NULL, 0));
     ck_assert_uint_eq(n_pieces, 1); /* what came late was thrown away */
@@ -140,14 +140,14 @@ static void on_registered(pmix_status_t status, size_t id, void *cbdata)
 
 PX_TEST(streams_without_waiting_take_copies)
 {
-    pmix_proc_t *procs = malloc(sizeof *procs);
+    pmix_proc_t *procs = malloc(sizeof(*procs));
     pmix_byte_object_t bo = {.bytes = strdup("hello"), .size = 5};
 
     start_streams();
     *procs = rank(PMIX_RANK_WILDCARD);
     ok(PMIx_IOF_pull(procs, 1, NULL, 0, PMIX_FWD_STDOUT_CHANNEL, on_bytes,
                      on_registered, &done));
-    memset(procs, 0xee, sizeof *procs);
+    memset(procs, 0xee, sizeof(*procs));
     ok(await_op());
     ck_assert_int_eq(inside_status, PMIX_ERR_WOULD_BLOCK);
     ck_assert_uint_eq(fake.heard.procs[0].rank, PMIX_RANK_WILDCARD);
@@ -155,12 +155,12 @@ PX_TEST(streams_without_waiting_take_copies)
 
     *procs = rank(PMIX_RANK_WILDCARD);
     ok(PMIx_IOF_push(procs, 1, &bo, NULL, 0, on_op, &done));
-    memset(procs, 0xee, sizeof *procs);
+    memset(procs, 0xee, sizeof(*procs));
     memset(bo.bytes, 'x', 5);
     free(bo.bytes);
     free(procs);
     ok(await_op());
-    ck_assert_uint_eq(fake.heard_op, PX_OP_IOF_PUSH);
+    ck_assert_uint_eq(fake.listened_op, PX_OP_IOF_PUSH);
     ck_assert_uint_eq(fake.heard.bytes.size, 5);
     ck_assert_mem_eq(fake.heard.bytes.bytes, "hello", 5);
     finished(PMIx_IOF_deregister(done_id, NULL, 0, on_op, &done), PMIX_SUCCESS);
@@ -294,7 +294,7 @@ static void *write_input(void *fd)
     int to = *(int *)fd;
 
     for (size_t at = 0, n; at < input_b; at += n) {
-        n = input_b - at < sizeof block ? input_b - at : sizeof block;
+        n = input_b - at < sizeof(block) ? input_b - at : sizeof(block);
         for (size_t i = 0; i < n; i++)
             block[i] = byte_at(at + i);
         if (px_fd_write_all(to, block, n, 0))

@@ -28,12 +28,12 @@ static void on_log(const struct px_services *services PX_UNUSED,
     va_list args;
 
     va_start(args, fmt);
-    vsnprintf(logged + len, sizeof logged - len, fmt, args);
+    vsnprintf(logged + len, sizeof(logged) - len, fmt, args);
     va_end(args);
-    strncat(logged, "\n", sizeof logged - strlen(logged) - 1);
+    strncat(logged, "\n", sizeof(logged) - strlen(logged) - 1);
 }
 
-static const struct px_services services = {.size = sizeof services, .log = on_log};
+static const struct px_services services = {.size = sizeof(services), .log = on_log};
 
 static struct module {
     const struct px_component *component;
@@ -115,8 +115,8 @@ static pmix_status_t on_set(void *arg, pmix_rank_t rank, const char *name,
     char who[12] = "*";
 
     if (rank != PMIX_RANK_WILDCARD)
-        snprintf(who, sizeof who, "%u", rank);
-    snprintf(t->vars + len, sizeof t->vars - len, "%s %s=%s\n", who, name, value);
+        snprintf(who, sizeof(who), "%u", rank);
+    snprintf(t->vars + len, sizeof(t->vars) - len, "%s %s=%s\n", who, name, value);
     return PMIX_SUCCESS;
 }
 
@@ -640,7 +640,7 @@ static void key_of(const char *nspace, const char *parent, const px_infos *info,
     ck_assert_uint_eq(blob.n, 1);
     tell(&job, &blob, &t);
     ck_assert_int_eq(sscanf(t.vars, "* FI_OPX_UUID=%32[0-9a-f]\n", key), 1);
-    snprintf(wanted, sizeof wanted, forms, key, key, key + 8, key + 12, key + 16,
+    snprintf(wanted, sizeof(wanted), forms, key, key, key + 8, key + 12, key + 16,
              key + 20, key, key + 8, key + 12, key + 16, key + 20, key, key + 16);
     ck_assert_str_eq(t.vars, wanted);
     const pmix_info_t *bytes = part_of(&t.job.v[0], PMIX_ALLOC_FABRIC_SEC_KEY);
@@ -648,7 +648,8 @@ static void key_of(const char *nspace, const char *parent, const px_infos *info,
     for (size_t i = 0; i < 16; i++) {
         char digits[3];
 
-        snprintf(digits, sizeof digits, "%02x", (uint8_t)bytes->value.data.bo.bytes[i]);
+        snprintf(digits, sizeof(digits), "%02x",
+                 (uint8_t)bytes->value.data.bo.bytes[i]);
         ck_assert_int_eq(strncmp(digits, key + 2 * i, 2), 0);
     }
     ck_assert_str_eq(text_of(&t.job.v[0]), "FI_OPX_UUID,FI_PSM2_UUID,FI_PSM3_UUID,"

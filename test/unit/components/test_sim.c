@@ -24,11 +24,11 @@ on_log(const struct px_services *services PX_UNUSED, enum px_log_level level PX_
     va_list args;
 
     va_start(args, fmt);
-    vsnprintf(last_log, sizeof last_log, fmt, args);
+    vsnprintf(last_log, sizeof(last_log), fmt, args);
     va_end(args);
 }
 
-static const struct px_services services = {.size = sizeof services, .log = on_log};
+static const struct px_services services = {.size = sizeof(services), .log = on_log};
 
 static const struct px_pnet_ops *ops(void)
 {
@@ -149,7 +149,7 @@ PX_TEST_LOOP(a_bad_description_is_told_with_its_place, PX_COUNT(bad_texts))
     char wanted[600];
 
     ck_assert(!open_sim(bad_texts[_i].text, &answer));
-    snprintf(wanted, sizeof wanted, "cannot use %s: %s", px_test_path("fabric.json"),
+    snprintf(wanted, sizeof(wanted), "cannot use %s: %s", px_test_path("fabric.json"),
              bad_texts[_i].problem);
     ck_assert_str_eq(last_log, wanted);
     ck_assert_str_eq(answer.reason, "pnet_sim_file cannot be used");
@@ -216,7 +216,7 @@ PX_TEST(names_are_found_and_written_the_same)
     char text[300], again[SIM_MAX_NAME + 1];
 
     for (size_t i = 0; i < PX_COUNT(namings); i++) {
-        snprintf(text, sizeof text,
+        snprintf(text, sizeof(text),
                  "{" PLANE ",\"nodes\":[{\"names\":\"%s\",\"nics\":[" NIC "]}]}",
                  namings[i].names);
         struct sim_fabric *f = parse(text);
@@ -350,7 +350,7 @@ static void values_free(struct values *v)
 static const char *const nodes[] = {"n2", "elsewhere", "m1"};
 static const uint32_t node_of[] = {0, 2, 0, 1, UINT32_MAX};
 static const uint32_t local_of[] = {0, 0, 1, 0, UINT32_MAX};
-static const struct px_pnet_job a_job = {.size = sizeof a_job,
+static const struct px_pnet_job a_job = {.size = sizeof(a_job),
                                          .nspace = "job",
                                          .n_nodes = 3,
                                          .n_procs = 5,
@@ -565,8 +565,8 @@ static const char *describe_this_node(void)
     static char text[400];
     char host[SIM_MAX_NAME + 1] = "";
 
-    gethostname(host, sizeof host - 1);
-    snprintf(text, sizeof text,
+    gethostname(host, sizeof(host) - 1);
+    snprintf(text, sizeof(text),
              "{" PLANE ",\"nodes\":[{\"names\":\"%s\",\"nics\":[" NIC "]}]}", host);
     return text;
 }

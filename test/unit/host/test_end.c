@@ -117,11 +117,11 @@ PX_TEST(finalize_ends_what_an_ended_job_has_left_in_sessions_of_its_own)
     ck_assert(file && fscanf(file, "%d", &pid) == 1);
     fclose(file);
     remove_file("pid");
-    ck_assert(!px_proc_ended(pid, 0));
+    ck_assert(!px_osproc_ended(pid, 0));
     ok(PMIx_server_finalize());
-    for (int ms = 0; !px_proc_ended(pid, 0) && ms < 5000; ms++)
+    for (int ms = 0; !px_osproc_ended(pid, 0) && ms < 5000; ms++)
         usleep(1000);
-    ck_assert(px_proc_ended(pid, 0));
+    ck_assert(px_osproc_ended(pid, 0));
     ok(PMIx_server_init(NULL, NULL, 0)); /* for teardown */
 }
 

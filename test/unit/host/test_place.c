@@ -16,10 +16,10 @@ PX_TEST_SUITE_NEEDS(px_topo_possible(), "hwloc")
 
 /* ---- scene ----------------------------------------------------------------------- */
 
-enum { MAX_SEATS = 32 };
+enum { MAX_POSITIONS = 32 };
 
 static struct px_place_node node;
-static struct px_seat *seats;
+static struct px_position *positions;
 static struct px_err err;
 
 /* Two packages with four cores of two threads each. */
@@ -42,12 +42,12 @@ static void setup(void)
 
 static void teardown(void)
 {
-    px_seats_free(seats, MAX_SEATS);
+    px_positions_free(positions, MAX_POSITIONS);
     px_topo_drop();
 }
 
 /* "map=socket:PE=2 bind=core list=0-3" */
-static pmix_status_t read_wish(const char *text, struct px_wish *wish)
+static pmix_status_t read_placement(const char *text, struct px_placement *placement)
 {
     static const struct {
         const char *name, *key;
@@ -64,7 +64,7 @@ static pmix_status_t read_wish(const char *text, struct px_wish *wish)
     char *rest, *word;
     pmix_status_t rc = PMIX_SUCCESS;
 
-    *wish = (struct px_wish){0};
+    *placement = (struct px_placement){0};
     ck_assert(px_str_copy(copy, sizeof(copy), text));
     for (word = strtok_r(copy, " ", &rest); !rc && word;
          word = strtok_r(NULL, " ", &rest)) {
@@ -85,20 +85,20 @@ static pmix_status_t read_wish(const char *text, struct px_wish *wish)
             info.value.type = PMIX_BOOL;
             info.value.data.flag = strcmp(value, "yes") == 0;
         }
-        rc = px_wish_read(wish, &info, &err);
+        rc = px_placement_read(placement, &info, &err);
     }
-    return rc ? rc : px_wish_check(wish, node.topology, &err);
+    return rc ? rc : px_placement_check(placement, node.topology, &err);
 }
 
 static pmix_status_t place(const char *text, uint32_t n, uint32_t n_more)
 {
     struct px_place_app apps[2] = {{.n = n}, {.n = n_more}};
-    pmix_status_t rc = read_wish(text, &apps[0].wish);
+    pmix_status_t rc = read_placement(text, &apps[0].placement);
 
-    px_seats_free(seats, MAX_SEATS);
-    seats = calloc(MAX_SEATS, sizeof(*seats));
-    apps[1].wish = apps[0].wish;
-    return rc ? rc : px_place(&node, apps, n_more ? 2 : 1, seats, &err);
+    px_positions_free(positions, MAX_POSITIONS);
+    positions = calloc(MAX_POSITIONS, sizeof(*positions));
+    apps[1].placement = apps[0].placement;
+    return rc ? rc : px_place(&node, apps, n_more ? 2 : 1, positions, &err);
 }
 
 /* "0-1 8-9 -": of each rank the CPUs. */
@@ -109,12 +109,12 @@ static const char *cpus_of(uint32_t n)
 
     for (uint32_t i = 0; i < n; i++)
         at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", i > 0 ? " " : "",
-                               seats[i].cpus ? seats[i].cpus : "-");
+                               positions[i].cpus ? positions[i].cpus : "-");
     return text;
 }
 
 struct row {
-    const char *wish;
+    const char *placement;
     uint32_t n, n_more; /* processes of one application, and of another */
     const char *cpus;   /* of each rank; NULL: it is refused with that status */
     pmix_status_t status;
@@ -126,13 +126,13 @@ static void try_rows(const struct row *rows, size_t n)
         const struct row *r = &rows[i];
 
         err = (struct px_err){0};
-        pmix_status_t rc = place(r->wish, r->n, r->n_more);
-        ck_assert_msg(rc == (r->cpus ? PMIX_SUCCESS : r->status), "%s: %s, %s", r->wish,
-                      PMIx_Error_string(rc), err.text);
-        ck_assert_msg(!rc == !*err.text, "%s: \"%s\"", r->wish, err.text);
+        pmix_status_t rc = place(r->placement, r->n, r->n_more);
+        ck_assert_msg(rc == (r->cpus ? PMIX_SUCCESS : r->status), "%s: %s, %s",
+                      r->placement, PMIx_Error_string(rc), err.text);
+        ck_assert_msg(!rc == !*err.text, "%s: \"%s\"", r->placement, err.text);
         if (r->cpus)
             ck_assert_msg(strcmp(cpus_of(r->n + r->n_more), r->cpus) == 0,
-                          "%s of %u+%u: %s, not %s", r->wish, r->n, r->n_more,
+                          "%s of %u+%u: %s, not %s", r->placement, r->n, r->n_more,
                           cpus_of(r->n + r->n_more), r->cpus);
     }
 }
@@ -302,10 +302,10 @@ PX_TEST(what_others_are_bound_to_comes_last)
         {"map=slot bind=core", 5, 0, NULL, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES},
         {"noover=yes", 3, 0, NULL, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES}};
     char one[] = "8-9", three[] = "0-5", whole[] = "0-15";
-    const struct px_seat a = {.cpus = one, .n_cpus = 1},
-                         b = {.cpus = three, .n_cpus = 3},
-                         c = {.cpus = whole, .n_cpus = 1};
-    const struct px_seat *const taken[] = {&a, &b, &c};
+    const struct px_position a = {.cpus = one, .n_cpus = 1},
+                             b = {.cpus = three, .n_cpus = 3},
+                             c = {.cpus = whole, .n_cpus = 1};
+    const struct px_position *const taken[] = {&a, &b, &c};
 
     node.taken = taken;
     node.n_taken = 3;
@@ -341,7 +341,7 @@ PX_TEST(nodes_of_other_shapes_will_do)
 PX_TEST(processes_per_object_make_a_number)
 {
     static const struct {
-        const char *wish;
+        const char *placement;
         uint32_t n;
         pmix_status_t status;
     } rows[] = {{"map=ppr:2:socket", 4, 0},
@@ -351,17 +351,17 @@ PX_TEST(processes_per_object_make_a_number)
                 {"ppr=4294967295:hwthread", UINT32_MAX, 0},
                 {"ppr=1:core list=9", 0, PMIX_ERR_BAD_PARAM},
                 {"map=core", 0, PMIX_ERR_BAD_PARAM}};
-    struct px_wish wish;
+    struct px_placement placement;
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         uint32_t n = 0;
 
-        ok(read_wish(rows[i].wish, &wish));
-        ck_assert_int_eq(px_place_count(&node, &wish, &n, &err), rows[i].status);
+        ok(read_placement(rows[i].placement, &placement));
+        ck_assert_int_eq(px_place_count(&node, &placement, &n, &err), rows[i].status);
         ck_assert_uint_eq(n, rows[i].n);
     }
-    ok(read_wish("ppr=3:node", &wish));
-    ok(px_place_count(&(struct px_place_node){0}, &wish, &(uint32_t){0}, &err));
+    ok(read_placement("ppr=3:node", &placement));
+    ok(px_place_count(&(struct px_place_node){0}, &placement, &(uint32_t){0}, &err));
 }
 
 /* Whatever is asked for: it is done in full or refused with a reason, and no process is
@@ -406,10 +406,10 @@ PX_TEST(whatever_is_asked_for_has_an_answer)
                       "seed %u: %s: %d", seed, text, rc);
         n_done += !rc;
         for (uint32_t k = 0; !rc && k < n + n / 2; k++) {
-            const char *at = seats[k].cpus;
+            const char *at = positions[k].cpus;
             uint32_t first, last;
 
-            ck_assert_msg(seats[k].level, "seed %u: %s: rank %u", seed, text, k);
+            ck_assert_msg(positions[k].level, "seed %u: %s: rank %u", seed, text, k);
             while (at && *at && px_cpus_take(&at, &first, &last))
                 ck_assert_msg(
                     !node.usable ||
@@ -425,14 +425,14 @@ PX_TEST(whatever_is_asked_for_has_an_answer)
 PX_TEST(the_map_shows_each_rank)
 {
     ok(place("map=socket rank=slot bind=core list=0-1,4", 3, 0));
-    PX_AUTOFREE char *text = px_place_map(node.topology, seats, 3);
+    PX_AUTOFREE char *text = px_place_map(node.topology, positions, 3);
     ck_assert_str_eq(
         text, "rank 0, package 0, bound to CPUs 0-1 [BB/../../..][../../../..]\n"
               "rank 1, package 1, bound to CPUs 8-9 [../../../..][BB/../../..]\n"
               "rank 2, package 0, bound to CPUs 2-3 [../BB/../..][../../../..]\n");
-    ck_assert_str_eq(seats[1].locality, "SK1:L31:CR4:HT8-9:NM1");
+    ck_assert_str_eq(positions[1].locality, "SK1:L31:CR4:HT8-9:NM1");
     ok(place("map=slot", 1, 0));
-    PX_AUTOFREE char *none = px_place_map(node.topology, seats, 1);
+    PX_AUTOFREE char *none = px_place_map(node.topology, positions, 1);
     ck_assert_str_eq(none, "rank 0, not bound\n");
     PX_AUTOFREE char *unplaced = px_place_map(NULL, NULL, 2);
     ck_assert_str_eq(unplaced, "rank 0, not bound\nrank 1, not bound\n");
@@ -441,7 +441,7 @@ PX_TEST(the_map_shows_each_rank)
 PX_TEST(a_topology_is_needed_for_what_names_objects)
 {
     static const struct {
-        const char *wish;
+        const char *placement;
         bool needs;
     } rows[] = {{"map=slot rank=node bind=none mapper=round_robin", false},
                 {"map=:oversubscribe noover=no", false},
@@ -453,27 +453,27 @@ PX_TEST(a_topology_is_needed_for_what_names_objects)
                 {"cpus=1", true},
                 {"list=0", true},
                 {"noover=yes", true}};
-    struct px_wish wish;
+    struct px_placement placement;
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
-        ok(read_wish(rows[i].wish, &wish));
-        ck_assert_msg(px_wish_needs_topology(&wish) == rows[i].needs, "%s",
-                      rows[i].wish);
+        ok(read_placement(rows[i].placement, &placement));
+        ck_assert_msg(px_placement_needs_topology(&placement) == rows[i].needs, "%s",
+                      rows[i].placement);
     }
 }
 
 PX_TEST(running_out_of_memory_is_told)
 {
-    static const char *const wishes[] = {"map=core rank=socket bind=core list=0-5",
-                                         "list=0,1 bind=cpu-list:ordered",
-                                         "map=socket:PE=2"};
+    static const char *const placements[] = {"map=core rank=socket bind=core list=0-5",
+                                             "list=0,1 bind=cpu-list:ordered",
+                                             "map=socket:PE=2"};
 
     PX_TEST_NEEDS_ALLOC;
-    for (size_t i = 0; i < PX_COUNT(wishes); i++) {
+    for (size_t i = 0; i < PX_COUNT(placements); i++) {
         struct px_place_app app = {.n = 2};
-        struct px_seat two[2] = {{0}};
+        struct px_position two[2] = {{0}};
 
-        ok(read_wish(wishes[i], &app.wish));
+        ok(read_placement(placements[i], &app.placement));
         for (unsigned nth = 0; px_alloc_next(&nth);) {
             pmix_status_t rc = px_place(&node, &app, 1, two, &err);
 
@@ -484,19 +484,19 @@ PX_TEST(running_out_of_memory_is_told)
             free(two[k].locality);
         }
     }
-    struct px_wish wish;
+    struct px_placement placement;
     uint32_t count;
 
-    ok(read_wish("ppr=1:core list=0-5", &wish));
+    ok(read_placement("ppr=1:core list=0-5", &placement));
     for (unsigned nth = 0; px_alloc_next(&nth);) {
-        pmix_status_t rc = px_place_count(&node, &wish, &count, &err);
+        pmix_status_t rc = px_place_count(&node, &placement, &count, &err);
 
         px_alloc_check(rc);
     }
     ok(place("map=core", 8, 0));
-    PX_AUTOFREE char *whole = px_place_map(node.topology, seats, 8);
+    PX_AUTOFREE char *whole = px_place_map(node.topology, positions, 8);
     for (unsigned nth = 0; px_alloc_next(&nth);) {
-        char *map = px_place_map(node.topology, seats, 8);
+        char *map = px_place_map(node.topology, positions, 8);
 
         px_alloc_fail_end();
         ck_assert(!map || strcmp(map, whole) == 0);

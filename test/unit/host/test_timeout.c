@@ -29,11 +29,11 @@ static void make_debugger(const char *body)
     ok(chmod(px_test_path("eu-stack"), 0700));
 }
 
-static bool has_said(const char *text)
+static bool has_printed(const char *text)
 {
     char log[65536];
 
-    ck_assert(px_proc_read(px_test_path("log"), log, sizeof(log)));
+    ck_assert(px_osproc_read(px_test_path("log"), log, sizeof(log)));
     return strstr(log, text);
 }
 
@@ -55,9 +55,9 @@ PX_TEST(states_are_reported_if_asked_for)
 {
     run_too_long(PMIX_JOB_TIMEOUT, PMIX_TIMEOUT_REPORT_STATE, PMIX_SUCCESS,
                  "test $PMIX_RANK = 0 || exec sleep 20");
-    ck_assert(has_said("rank 0 of ") && has_said(": ended \n"));
-    ck_assert(has_said("rank 1 of ") && has_said("running, not connected"));
-    ck_assert(!has_said("stack of"));
+    ck_assert(has_printed("rank 0 of ") && has_printed(": ended \n"));
+    ck_assert(has_printed("rank 1 of ") && has_printed("running, not connected"));
+    ck_assert(!has_printed("stack of"));
 }
 
 PX_TEST(stacks_are_shown_if_asked_for)
@@ -70,11 +70,11 @@ PX_TEST(stacks_are_shown_if_asked_for)
         PX_AUTOFREE char *file = px_strf("pid%d", r);
         char pid[32];
 
-        ck_assert(px_proc_read(px_test_path(file), pid, sizeof(pid)));
+        ck_assert(px_osproc_read(px_test_path(file), pid, sizeof(pid)));
         PX_AUTOFREE char *frames = px_strf("frames of -p %s", pid);
-        ck_assert(has_said(rank) && has_said(frames));
+        ck_assert(has_printed(rank) && has_printed(frames));
     }
-    ck_assert(!has_said("running"));
+    ck_assert(!has_printed("running"));
 }
 
 PX_TEST(a_job_whose_stacks_cannot_be_had_ends_all_the_same)
@@ -84,13 +84,13 @@ PX_TEST(a_job_whose_stacks_cannot_be_had_ends_all_the_same)
 
     run_too_long(PMIX_JOB_TIMEOUT, PMIX_TIMEOUT_STACKTRACES, PMIX_SUCCESS, "sleep 1.3");
     ck_assert_uint_lt(px_clock_ms() - began, 14000);
-    ck_assert(has_said("takes too long"));
+    ck_assert(has_printed("takes too long"));
     setenv("PATH", px_test_dir(), 1);
     ok(unlink(px_test_path("eu-stack")));
     ok(symlink("/bin/sh", px_test_path("sh")));
     run_too_long(PMIX_JOB_TIMEOUT, PMIX_TIMEOUT_STACKTRACES, PMIX_SUCCESS,
                  "exec /bin/sleep 20");
-    ck_assert(has_said("none of eu-stack, gstack, pstack, gdb"));
+    ck_assert(has_printed("none of eu-stack, gstack, pstack, gdb"));
 }
 
 PX_TEST_MAIN("host/timeout", setup, jobs_teardown)

@@ -657,7 +657,7 @@ PX_TEST(a_reader_that_has_gone_takes_all)
     on_loop(FINI, NULL);
 }
 
-static atomic_uint tap_says, n_ends;
+static atomic_uint tap_shows, n_ends;
 
 static unsigned tap(void *arg PX_UNUSED, const uint8_t *bytes, size_t n)
 {
@@ -665,7 +665,7 @@ static unsigned tap(void *arg PX_UNUSED, const uint8_t *bytes, size_t n)
     if (n > 0)
         memcpy(got + n_got, bytes, n);
     n_got += n;
-    return tap_says;
+    return tap_shows;
 }
 
 /* All bytes as they come; and as it says, the sink gets them too, or not. */
@@ -675,22 +675,22 @@ PX_TEST(a_tap_holds_up_its_writer_and_may_have_all_alone)
 
     start_with_pipe();
     on_loop(OPEN, &a);
-    tap_says = PX_TAP_TAKES;
+    tap_shows = PX_TAP_TAKES;
     say(&a, "1\n2");
     assert_in(reader, "1\n");
-    tap_says = PX_TAP_TAKES | PX_TAP_HOLDS;
+    tap_shows = PX_TAP_TAKES | PX_TAP_HOLDS;
     say(&a, "\n3\n");
     assert_in(reader, "2\n3\n");
     say(&a, "4\n");
     assert_nothing_out();
     ck_assert_uint_eq(n_got, 6);
-    tap_says = PX_TAP_TAKES | PX_TAP_ALONE;
+    tap_shows = PX_TAP_TAKES | PX_TAP_ALONE;
     on_loop(RESUME, &a);
     while (n_got < 8)
         usleep(100);
     assert_nothing_out();
     ck_assert_mem_eq(got, "1\n2\n3\n4\n", 8);
-    tap_says = PX_TAP_TAKES | PX_TAP_HOLDS;
+    tap_shows = PX_TAP_TAKES | PX_TAP_HOLDS;
     say(&a, "5\n");
     assert_in(reader, "5\n");
     on_loop(FINISH, &a);
@@ -711,13 +711,13 @@ PX_TEST(a_tap_keeps_a_stream_without_a_reader)
     start_with_pipe();
     on_loop(OPEN, &a);
     close(reader);
-    tap_says = PX_TAP_TAKES;
+    tap_shows = PX_TAP_TAKES;
     say(&a, "1\n");
     say(&a, "2\n");
     while (n_got < 4)
         usleep(100);
     ck_assert_int_eq(n_done, 0);
-    tap_says = 0;
+    tap_shows = 0;
     say(&a, "3\n");
     await_done(1);
     assert_broken(&a);

@@ -131,7 +131,7 @@ static void put(uint32_t tag, const void *payload, uint32_t n)
     struct px_frame f = {.pindex = 3, .tag = tag, .nbytes = n};
 
     px_frame_encode(header, &f);
-    ck_assert_int_eq(write(peer, header, sizeof header), (ssize_t)sizeof header);
+    ck_assert_int_eq(write(peer, header, sizeof(header)), (ssize_t)sizeof(header));
     if (n)
         ck_assert_int_eq(write(peer, payload, n), (ssize_t)n);
 }
@@ -162,7 +162,7 @@ PX_TEST_LOOP(delivers_frames, 2)
 PX_TEST(delivers_many_frames_in_order)
 {
     for (uint32_t i = 0; i < 1000; i++)
-        put(200 + i, &i, sizeof i);
+        put(200 + i, &i, sizeof(i));
     for (uint32_t i = 0; i < 1000; i++)
         sem_wait(&event);
 
@@ -192,7 +192,7 @@ PX_TEST(sends_more_than_the_socket_takes_at_once)
 
     ok(px_call(loop, do_send, &s));
     while (got < want) {
-        ssize_t n = read(peer, chunk, sizeof chunk);
+        ssize_t n = read(peer, chunk, sizeof(chunk));
 
         ck_assert_int_gt(n, 0);
         got += (size_t)n;
@@ -221,10 +221,10 @@ PX_TEST(frames_of_one_pass_go_out_in_one_message)
 
     n_messages = 0;
     ok(px_call(loop, do_send_often, &tag));
-    ck_assert_int_eq(recv(peer, bytes, sizeof bytes, MSG_WAITALL),
-                     (ssize_t)sizeof bytes);
+    ck_assert_int_eq(recv(peer, bytes, sizeof(bytes), MSG_WAITALL),
+                     (ssize_t)sizeof(bytes));
     ck_assert_uint_eq(n_messages, 1);
-    for (size_t at = 0; at < sizeof bytes; at += PX_FRAME_HEADER_B + 8) {
+    for (size_t at = 0; at < sizeof(bytes); at += PX_FRAME_HEADER_B + 8) {
         ok(px_frame_decode(bytes + at, &f));
         ck_assert_uint_eq(f.tag, tag++);
     }
@@ -251,7 +251,7 @@ PX_TEST_LOOP(a_shared_payload_goes_out_with_each_frame, 2)
     n_messages = 0;
     ok(px_call(loop, do_share, px_payload_take(&body)));
     for (uint32_t i = 0; i < 2; i++) {
-        recv(peer, header, sizeof header, MSG_WAITALL);
+        recv(peer, header, sizeof(header), MSG_WAITALL);
         ok(px_frame_decode(header, &f));
         ck_assert_uint_eq(f.tag, 100 + i);
         ck_assert_uint_eq(f.nbytes, _i ? 3000 : 30);
@@ -269,12 +269,12 @@ PX_TEST(a_request_is_answered_without_a_change_of_what_is_watched)
     ok(px_call(loop, do_send_often, &(uint32_t){1}));
     echo_b = 8;
     for (int i = 0; i < N_OFTEN; i++)
-        ck_assert_int_eq(recv(peer, answer, sizeof answer, MSG_WAITALL),
-                         (ssize_t)sizeof answer);
+        ck_assert_int_eq(recv(peer, answer, sizeof(answer), MSG_WAITALL),
+                         (ssize_t)sizeof(answer));
     for (int i = 0; i < 6; i++) {
         put(1, "a", 1);
-        ck_assert_int_eq(recv(peer, answer, sizeof answer, MSG_WAITALL),
-                         (ssize_t)sizeof answer);
+        ck_assert_int_eq(recv(peer, answer, sizeof(answer), MSG_WAITALL),
+                         (ssize_t)sizeof(answer));
         if (i == 0) /* the thread has come to rest in between */
             n_changes = 0;
     }
@@ -294,8 +294,8 @@ PX_TEST(a_giant_length_ends_the_connection_at_the_header)
 {
     uint8_t header[PX_FRAME_HEADER_B];
 
-    memset(header, 0xff, sizeof header);
-    ck_assert_int_eq(write(peer, header, sizeof header), (ssize_t)sizeof header);
+    memset(header, 0xff, sizeof(header));
+    ck_assert_int_eq(write(peer, header, sizeof(header)), (ssize_t)sizeof(header));
     sem_wait(&event);
 
     ck_assert_int_ne(lost, PMIX_SUCCESS);
@@ -374,7 +374,7 @@ PX_TEST(a_payload_no_frame_can_hold_is_refused_and_the_connection_goes_on)
     ck_assert_int_eq(px_call(loop, do_send, &s), PMIX_ERR_OUT_OF_RESOURCE);
     s.n = 4;
     ok(px_call(loop, do_send, &s));
-    ck_assert_int_eq(read(peer, bytes, sizeof bytes), (ssize_t)sizeof bytes);
+    ck_assert_int_eq(read(peer, bytes, sizeof(bytes)), (ssize_t)sizeof(bytes));
     ok(lost);
 }
 
@@ -507,14 +507,14 @@ static ssize_t get(void *bytes, size_t n, ino_t *inode)
     struct msghdr msg = {.msg_iov = &iov,
                          .msg_iovlen = 1,
                          .msg_control = &control,
-                         .msg_controllen = sizeof control};
+                         .msg_controllen = sizeof(control)};
     ssize_t got = recvmsg(peer, &msg, MSG_CMSG_CLOEXEC);
     struct stat st;
     int fd;
 
     *inode = 0;
     if (got > 0 && msg.msg_controllen > 0) {
-        memcpy(&fd, CMSG_DATA(&control.header), sizeof fd);
+        memcpy(&fd, CMSG_DATA(&control.header), sizeof(fd));
         ck_assert_int_eq(fstat(fd, &st), 0);
         *inode = st.st_ino;
         close(fd);
@@ -540,10 +540,10 @@ PX_TEST_LOOP(a_descriptor_goes_out_with_the_next_frame_that_is_sent, 2)
     ok(px_call(loop, do_enclose, &first));
     ok(px_call(loop, do_enclose, &second));
     if (!_i)
-        ck_assert_int_eq(recv(peer, bytes, sizeof bytes, MSG_DONTWAIT), -1);
+        ck_assert_int_eq(recv(peer, bytes, sizeof(bytes), MSG_DONTWAIT), -1);
     ok(px_call(loop, do_send, &none));
     while (left + tail > 0) {
-        ssize_t n = get(bytes, sizeof bytes, &inode);
+        ssize_t n = get(bytes, sizeof(bytes), &inode);
 
         ck_assert_int_gt(n, 0);
         if (inode) {
@@ -612,21 +612,23 @@ PX_TEST(a_peer_that_does_not_read_is_not_read_either)
     echo_b = ANSWER_B;
     for (uint32_t i = 0; i < N; i++)
         px_frame_encode(requests[i], &(struct px_frame){.tag = 100 + i});
-    ck_assert_int_eq(write(peer, requests, sizeof requests), (ssize_t)sizeof requests);
+    ck_assert_int_eq(write(peer, requests, sizeof(requests)),
+                     (ssize_t)sizeof(requests));
     sem_wait(&event);
     ok(px_call(loop, do_measure, &unsent));
     ck_assert_uint_ge(unsent, PX_UNREAD_B / 2);
-    ck_assert_uint_le(unsent, PX_UNREAD_B + sizeof bytes);
+    ck_assert_uint_le(unsent, PX_UNREAD_B + sizeof(bytes));
     ck_assert_uint_lt(n_frames, N);
     for (uint32_t i = 0; i < N; i++) {
-        ok(px_fd_read_all(peer, bytes, sizeof bytes, 0));
+        ok(px_fd_read_all(peer, bytes, sizeof(bytes), 0));
         ok(px_frame_decode(bytes, &f));
         ck_assert_uint_eq(f.tag, 100 + i);
     }
     ck_assert_uint_eq(n_frames, N);
     ck_assert_uint_gt(n_rooms, 0);
     /* Nor does its end go unnoticed. */
-    ck_assert_int_eq(write(peer, requests, sizeof requests), (ssize_t)sizeof requests);
+    ck_assert_int_eq(write(peer, requests, sizeof(requests)),
+                     (ssize_t)sizeof(requests));
     ok(px_call(loop, do_measure, &unsent));
     close(peer);
     peer = -1;

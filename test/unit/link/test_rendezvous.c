@@ -26,7 +26,7 @@ static bool note(void *arg, const char *path)
     size_t n = strlen(found);
 
     ck_assert_ptr_eq(arg, found);
-    snprintf(found + n, sizeof found - n, "%s ", path + strlen(px_tree_root()) + 1);
+    snprintf(found + n, sizeof(found) - n, "%s ", path + strlen(px_tree_root()) + 1);
     return strstr(path, "/last") != NULL;
 }
 
@@ -82,7 +82,7 @@ static int make_before(const char *other)
         const struct dirent *e = NULL;
         DIR *dir;
 
-        snprintf(name, sizeof name, "f%d", i);
+        snprintf(name, sizeof(name), "f%d", i);
         ck_assert_int_eq(mkdir(px_tree_path(name), 0700), 0);
         dir = opendir(px_tree_root());
         while ((e = readdir(dir)) && strcmp(e->d_name, other) != 0)
@@ -104,7 +104,7 @@ PX_TEST(what_others_put_beside_it_does_not_hide_it)
     ck_assert_int_ge(fd, 0);
     ck_assert_int_eq(fchmod(fd, 0777), 0);
     for (int i = 0; i < TOO_MANY; i++) {
-        snprintf(name, sizeof name, "%d", i);
+        snprintf(name, sizeof(name), "%d", i);
         ck_assert_int_eq(mknodat(fd, name, S_IFREG | 0600, 0), 0);
     }
     close(fd);

@@ -12,7 +12,7 @@
 
 extern const struct px_component px_gds_hash_component;
 
-static struct px_gate gate;
+static struct px_read_gate gate;
 
 struct px_module model_modules[2] = {{.component = &px_gds_hash_component}};
 size_t n_model_modules = 1;

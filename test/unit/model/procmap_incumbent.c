@@ -103,8 +103,8 @@ PX_TEST(the_incumbent_understands_our_maps)
         PX_AUTO(px_strv) names = px_strv_split(shapes[i][0], ',', false);
         PX_AUTO(px_strv) expected = px_strv_split(shapes[i][1], ';', false);
 
-        ok(px_map_pack_nodes(shapes[i][0], &nodes));
-        ok(px_map_pack_ranks(shapes[i][1], &ranks));
+        ok(px_procmap_pack_nodes(shapes[i][0], &nodes));
+        ok(px_procmap_pack_ranks(shapes[i][1], &ranks));
         tell_incumbent(job, nodes, ranks);
         ok(resolve_nodes(job, &list));
         ck_assert_str_eq(list, shapes[i][0]);
@@ -130,7 +130,7 @@ static char *expand(generate_fn generate, const char *list)
     char *text = NULL;
 
     ok(generate(list, &packed));
-    ok(px_map_text(packed, px_regex_extent(packed), &text, NULL));
+    ok(px_procmap_text(packed, px_regex_extent(packed), &text, NULL));
     return text;
 }
 

@@ -88,7 +88,7 @@ static size_t expand(const char *text, pmix_proc_t **procs, pmix_status_t wanted
 {
     size_t n = strlen(text);
 
-    *procs = calloc(n, sizeof **procs);
+    *procs = calloc(n, sizeof(**procs));
     for (size_t i = 0; i < n; i++)
         px_proc_set(&(*procs)[i],
                     text[i] == 'w'   ? "west:" JOB

@@ -192,8 +192,8 @@ PX_TEST(random_text_never_breaks_the_parser)
         px_procmap_destroy(map);
         PX_AUTOFREE char *nodes = NULL;
         PX_AUTOFREE char *ranks = NULL;
-        ok(px_map_pack_nodes(text[0], &nodes));
-        ok(px_map_pack_ranks(text[1], &ranks));
+        ok(px_procmap_pack_nodes(text[0], &nodes));
+        ok(px_procmap_pack_ranks(text[1], &ranks));
     }
 }
 
@@ -361,8 +361,8 @@ PX_TEST(making_maps_of_many_nodes_takes_few_allocations)
         struct px_procmap *map = NULL;
 
         px_alloc_fail_at(0);
-        pmix_status_t rc = px_map_pack_nodes((char *)m.names.data, &nodes);
-        rc = rc ? rc : px_map_pack_ranks((char *)m.ranks.data, &ranks);
+        pmix_status_t rc = px_procmap_pack_nodes((char *)m.names.data, &nodes);
+        rc = rc ? rc : px_procmap_pack_ranks((char *)m.ranks.data, &ranks);
         unsigned packing = px_alloc_count();
         rc = rc ? rc : px_procmap_create(nodes, ranks, &map, NULL);
         unsigned making = px_alloc_count() - packing;
@@ -506,8 +506,8 @@ PX_TEST(lists_pack_to_what_other_implementations_print)
         {"a,b", "raw:a,b"}, /* no list of ranks */
     };
 
-    assert_packs(px_map_pack_nodes, nodes, PX_COUNT(nodes));
-    assert_packs(px_map_pack_ranks, ranks, PX_COUNT(ranks));
+    assert_packs(px_procmap_pack_nodes, nodes, PX_COUNT(nodes));
+    assert_packs(px_procmap_pack_ranks, ranks, PX_COUNT(ranks));
 }
 
 PX_TEST(public_calls_refuse_null)
@@ -534,7 +534,7 @@ PX_TEST(packed_maps_read_back_as_the_lists_they_were_made_from)
             strcat(list, name);
         }
         PX_AUTOFREE char *packed = NULL;
-        ok(px_map_pack_nodes(list, &packed));
+        ok(px_procmap_pack_nodes(list, &packed));
         assert_nodes(packed, list);
     }
 }
@@ -560,7 +560,7 @@ PX_TEST(a_compressed_map_of_known_length_is_read)
     PX_AUTO(px_buf) blob = blob_of("n1,n2,n3");
     PX_AUTOFREE char *text = NULL;
 
-    ok(px_map_text(blob.data, blob.len, &text, NULL));
+    ok(px_procmap_text(blob.data, blob.len, &text, NULL));
     ck_assert_str_eq(text, "n1,n2,n3");
 }
 
@@ -572,13 +572,13 @@ PX_TEST(a_cut_or_spoilt_compressed_map_is_refused)
     for (size_t n = 5; n < blob.len; n++) {
         PX_AUTOFREE char *exact = malloc(n); /* for a sanitizer to see reads beyond */
         memcpy(exact, blob.data, n);
-        ck_assert_int_ne(px_map_text(exact, n, &text, NULL), PMIX_SUCCESS);
+        ck_assert_int_ne(px_procmap_text(exact, n, &text, NULL), PMIX_SUCCESS);
     }
     for (size_t i = 0; i < blob.len; i++) {
         PX_AUTOFREE char *copy = malloc(blob.len);
         memcpy(copy, blob.data, blob.len);
         copy[i] ^= 0x55;
-        if (px_map_text(copy, blob.len, &text, NULL) == PMIX_SUCCESS)
+        if (px_procmap_text(copy, blob.len, &text, NULL) == PMIX_SUCCESS)
             free(text);
     }
 }
@@ -593,7 +593,7 @@ PX_TEST(text_of_known_length_ends_there_or_at_its_nul)
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         PX_AUTOFREE char *text = NULL;
-        ok(px_map_text(rows[i].bytes, rows[i].n, &text, NULL));
+        ok(px_procmap_text(rows[i].bytes, rows[i].n, &text, NULL));
         ck_assert_str_eq(text, rows[i].text);
     }
 }

@@ -217,7 +217,7 @@ PX_TEST(one_bad_key_and_nothing_changes)
         px_infos_cleanup(&members);
         ck_assert_int_eq(px_resources_set(model, l.v, l.n), rows[i].status);
         ck_assert_int_eq(px_resources_drop(model, l.v, l.n), rows[i].status);
-        memset(l.v[0].key, 'k', sizeof l.v[0].key);
+        memset(l.v[0].key, 'k', sizeof(l.v[0].key));
         ck_assert_int_eq(px_resources_drop(model, l.v, l.n), PMIX_ERR_BAD_PARAM);
         assert_str(ALL, CLUSTER, "west");
     }

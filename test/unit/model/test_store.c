@@ -220,10 +220,10 @@ PX_TEST(nodes_are_found_by_any_id_at_once)
     for (uint32_t i = 0; i < N; i++) {
         px_infos node = {0};
         ok(px_buf_add(&names, name,
-                      (size_t)snprintf(name, sizeof name, "%sn%u", i ? "," : "", i)));
+                      (size_t)snprintf(name, sizeof(name), "%sn%u", i ? "," : "", i)));
         ok(px_buf_add(&ranks, ";", i > 0));
-        ok(px_buf_add(&ranks, name, (size_t)snprintf(name, sizeof name, "%u", i)));
-        snprintf(name, sizeof name, "n%u", i);
+        ok(px_buf_add(&ranks, name, (size_t)snprintf(name, sizeof(name), "%u", i)));
+        snprintf(name, sizeof(name), "n%u", i);
         add_str(&node, PMIX_HOSTNAME, name);
         add_num(&node, PMIX_NODEID, i == 7 ? 7 : 1000 - i, PMIX_UINT32);
         add_array(&l, PMIX_NODE_INFO_ARRAY, &node);
@@ -247,7 +247,7 @@ PX_TEST(nodes_are_found_by_any_id_at_once)
     const uint32_t ids[][3] = {{3, 997, UINT32_MAX}, {3, 2000, 3}, {0, 990, 0}};
     for (size_t i = 0; i < PX_COUNT(ids); i++) {
         px_infos node = {0};
-        snprintf(name, sizeof name, "n%u", ids[i][0]);
+        snprintf(name, sizeof(name), "n%u", ids[i][0]);
         add_str(&node, PMIX_HOSTNAME, name);
         add_num(&node, PMIX_NODEID, i ? ids[i][1] : 3, PMIX_UINT32);
         add_array(&l, PMIX_NODE_INFO_ARRAY, &node);

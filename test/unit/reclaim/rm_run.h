@@ -13,36 +13,39 @@
 #include <limits.h>
 #include <string.h>
 
-static char rm_said[8192]; /* "ASKED a/b, FOREIGN c", in the order told */
-static size_t rm_n_said;
+static char rm_logged[8192]; /* "ASKED a/b, FOREIGN c", in the order told */
+static size_t rm_n_logged;
 static struct px_pcleanup_totals rm_totals;
 
-static inline void rm_told(void *arg, const char *path, enum px_rm_why why, int errnum)
+static inline void rm_notified(void *arg, const char *path, enum px_rm_why why,
+                               int errnum)
 {
     static const char *const names[] = {"?",    "ASKED",   "FOREIGN", "MOUNT",
                                         "LINK", "REFUSED", "MOVED",   "FAILED"};
-    size_t skip = strlen(px_tree_root()), len = strlen(rm_said);
+    size_t skip = strlen(px_tree_root()), len = strlen(rm_logged);
 
-    ck_assert_ptr_eq(arg, rm_said);
-    rm_n_said++;
-    if (len > sizeof(rm_said) - PX_RM_MAX_PATH - 64)
+    ck_assert_ptr_eq(arg, rm_logged);
+    rm_n_logged++;
+    if (len > sizeof(rm_logged) - PX_RM_MAX_PATH - 64)
         return;
     if (strncmp(path, px_tree_root(), skip) == 0)
         path += skip + (path[skip] == '/');
-    len += (size_t)sprintf(rm_said + len, "%s%s %s", len ? ", " : "", names[why], path);
+    len += (size_t)sprintf(rm_logged + len, "%s%s %s", len ? ", " : "", names[why],
+                           path);
     if (why == PX_RM_FAILED)
-        sprintf(rm_said + len, " %s", strerrorname_np(errnum));
+        sprintf(rm_logged + len, " %s", strerrorname_np(errnum));
 }
 
 /* As a user; 0 is the one that runs the test. */
 static inline void rm_run_as(uid_t uid, const struct px_rm_item *items, size_t n)
 {
     memset(&rm_totals, 0, sizeof(rm_totals));
-    rm_said[0] = '\0';
-    rm_n_said = 0;
-    ok(px_rm_run(items, n, uid ? uid : geteuid(), uid ? uid : getegid(), rm_told,
-                 rm_said, &rm_totals));
-    ck_assert_uint_eq(rm_totals.kept + rm_totals.foreign + rm_totals.failed, rm_n_said);
+    rm_logged[0] = '\0';
+    rm_n_logged = 0;
+    ok(px_rm_run(items, n, uid ? uid : geteuid(), uid ? uid : getegid(), rm_notified,
+                 rm_logged, &rm_totals));
+    ck_assert_uint_eq(rm_totals.kept + rm_totals.foreign + rm_totals.failed,
+                      rm_n_logged);
 }
 
 /* kept may be NULL. */
@@ -61,7 +64,7 @@ static inline void rm_dir(const char *name, int flags)
     rm_one(name, PX_RM_DIR, flags, NULL);
 }
 
-#define rm_assert_said(text) ck_assert_str_eq(rm_said, text)
+#define rm_assert_logged(text) ck_assert_str_eq(rm_logged, text)
 #define rm_assert_removed(n_files, n_dirs)           \
     do {                                             \
         ck_assert_uint_eq(rm_totals.files, n_files); \

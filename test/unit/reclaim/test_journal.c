@@ -204,15 +204,15 @@ PX_TEST(a_start_time_belongs_to_one_process)
     ck_assert_uint_gt(mine, 0);
     uint64_t its = px_journal_start_time(child);
     ck_assert_uint_ge(its, mine);
-    ck_assert(!px_proc_ended(child, its));
-    ck_assert(px_proc_ended(child, its + 1));
+    ck_assert(!px_osproc_ended(child, its));
+    ck_assert(px_osproc_ended(child, its + 1));
     ck_assert_int_eq(kill(child, SIGKILL), 0);
     ck_assert_int_eq(waitid(P_PID, (id_t)child, NULL, WEXITED | WNOWAIT), 0);
     ck_assert_uint_eq(px_journal_start_time(child), 0); /* is not waited for */
-    ck_assert(px_proc_ended(child, its));
+    ck_assert(px_osproc_ended(child, its));
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_uint_eq(px_journal_start_time(child), 0);
-    ck_assert(px_proc_ended(child, 0));
+    ck_assert(px_osproc_ended(child, 0));
     ck_assert_uint_eq(px_journal_start_time(0), 0);
     ck_assert_uint_eq(px_journal_start_time(-1), 0);
 }

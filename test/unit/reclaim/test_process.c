@@ -420,7 +420,7 @@ PX_TEST(a_process_does_not_end_the_group_that_it_is_in)
 /* Marked by a server that began so, and then run does(). */
 static pid_t start_marked(uint64_t start, void (*does)(void))
 {
-    const uint64_t mark = px_proc_mark(getpid(), start, RLIM_INFINITY);
+    const uint64_t mark = px_osproc_rlimit_tag(getpid(), start, RLIM_INFINITY);
     char byte;
     int ends[2];
 

@@ -88,7 +88,7 @@ PX_TEST_LOOP(what_is_named_goes_and_no_more, PX_COUNT(rows))
            r->flags < 0 ? 0 : r->flags, r->kept);
     char *left = px_tree_list("");
     ck_assert_msg(strcmp(left, r->left) == 0, "%s: left \"%s\"", r->what, left);
-    ck_assert_msg(strcmp(rm_said, r->said) == 0, "%s: \"%s\"", r->what, rm_said);
+    ck_assert_msg(strcmp(rm_logged, r->said) == 0, "%s: \"%s\"", r->what, rm_logged);
     ck_assert_msg(rm_totals.files == r->files && rm_totals.dirs == r->dirs,
                   "%s: %lu files, %lu folders", r->what, rm_totals.files,
                   rm_totals.dirs);
@@ -107,11 +107,11 @@ PX_TEST_LOOP(only_what_was_meant_is_removed, 2)
     item.device = st.st_dev;
     item.inode = st.st_ino + 1;
     rm_run_as(0, &item, 1);
-    rm_assert_said("REFUSED d");
+    rm_assert_logged("REFUSED d");
     item.device = st.st_dev + 1;
     item.inode = st.st_ino;
     rm_run_as(0, &item, 1);
-    rm_assert_said("REFUSED d");
+    rm_assert_logged("REFUSED d");
     item.device = st.st_dev;
     rm_run_as(0, &item, 1);
     px_assert_tree("", "");
@@ -144,7 +144,7 @@ PX_TEST_LOOP(special_files_are_removed_without_being_opened, 2)
     make_special("d/b", _i ? S_IFBLK : S_IFSOCK);
     make_special("fifo", S_IFIFO);
     rm_dir("fifo", R);
-    rm_assert_said("REFUSED fifo");
+    rm_assert_logged("REFUSED fifo");
     rm_one("fifo", PX_RM_FILE, 0, NULL);
     rm_dir("d", R);
     rm_assert_removed(_i ? 3 : 2, 1);
@@ -259,7 +259,7 @@ PX_TEST(relative_paths_and_unknown_kinds_are_refused)
     px_tree_make("d/f");
     ok(chdir(px_tree_root()));
     rm_run_as(0, items, PX_COUNT(items));
-    rm_assert_said("REFUSED d, REFUSED d, REFUSED d, REFUSED ");
+    rm_assert_logged("REFUSED d, REFUSED d, REFUSED d, REFUSED ");
     px_assert_tree("", "d/ d/f");
 }
 
@@ -274,7 +274,7 @@ PX_TEST(file_systems_of_the_kernel_are_refused)
 
         rm_run_as(0, &item, 1);
         ck_assert_uint_eq(rm_totals.failed, 1);
-        ck_assert(!strncmp(rm_said, "REFUSED", 7));
+        ck_assert(!strncmp(rm_logged, "REFUSED", 7));
     }
 }
 

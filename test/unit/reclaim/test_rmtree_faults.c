@@ -28,9 +28,9 @@ static int remove_without_a_look(void)
 {
     deny(SYS_statx, EIO);
     rm_dir("d", PX_RM_RECURSE);
-    rm_assert_said("FAILED d EIO");
+    rm_assert_logged("FAILED d EIO");
     rm_one("f", PX_RM_FILE, 0, NULL);
-    rm_assert_said("FAILED f EIO");
+    rm_assert_logged("FAILED f EIO");
     return 0;
 }
 
@@ -45,7 +45,7 @@ static int remove_without_a_second_reading(void)
 {
     deny(SYS_lseek, EIO);
     rm_dir("d", PX_RM_RECURSE | PX_RM_LEAVE_TOP);
-    rm_assert_said("FAILED d ENOTEMPTY");
+    rm_assert_logged("FAILED d ENOTEMPTY");
     rm_assert_removed(2, 1);
     return 0;
 }
@@ -103,7 +103,7 @@ static int remove_without_proc(void)
     ok(mount("none", px_tree_path("d/other"), "tmpfs", 0, NULL));
     px_tree_make("d/other/f");
     rm_dir("d", PX_RM_RECURSE);
-    rm_assert_said("MOUNT d/other");
+    rm_assert_logged("MOUNT d/other");
     rm_assert_removed(2, 1);
     ck_assert(px_tree_has("d/other/f"));
     return 0;
@@ -124,7 +124,7 @@ static void told_and_denied(void *arg, const char *path, enum px_rm_why why, int
     if (denied_later)
         deny(denied_later, errnum_later);
     denied_later = 0;
-    rm_told(arg, path, why, errnum);
+    rm_notified(arg, path, why, errnum);
 }
 
 /* From when the kept file is met. */
@@ -136,14 +136,14 @@ static void deny_from(const char *kept)
     };
 
     ck_assert_int_eq(px_rm_run(items, PX_COUNT(items), geteuid(), getegid(),
-                               told_and_denied, rm_said, &rm_totals),
+                               told_and_denied, rm_logged, &rm_totals),
                      0);
 }
 
 static int look_no_further(void)
 {
     deny_from("d/s/kept");
-    rm_assert_said("ASKED d/s/kept, FAILED d/s/t EIO");
+    rm_assert_logged("ASKED d/s/kept, FAILED d/s/t EIO");
     rm_assert_removed(1, 0); /* d/a, which came first */
     return 0;
 }
@@ -171,7 +171,7 @@ static int look_at_no_more_files(void)
 
         snprintf(name, sizeof(name), "d/f%02d", i);
         left += px_tree_has(name);
-        ck_assert_int_eq(px_tree_has(name), strstr(rm_said, name) != NULL);
+        ck_assert_int_eq(px_tree_has(name), strstr(rm_logged, name) != NULL);
     }
     ck_assert_uint_eq(left, rm_totals.failed);
     return 0;
@@ -197,8 +197,8 @@ PX_TEST(each_file_goes_or_is_told)
 static int go_up_no_more(void)
 {
     deny_from(DEEP "/kept");
-    ck_assert_msg(strncmp(rm_said, "ASKED " DEEP "/kept, MOVED d/", 30) == 0, "%s",
-                  rm_said);
+    ck_assert_msg(strncmp(rm_logged, "ASKED " DEEP "/kept, MOVED d/", 30) == 0, "%s",
+                  rm_logged);
     ck_assert_uint_eq(rm_totals.failed, 1);
     return 0;
 }

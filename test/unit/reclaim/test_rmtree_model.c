@@ -146,7 +146,7 @@ static void round_with(int flags)
                       "%s is %s, seed %u, flags %d", nodes[i].name,
                       nodes[i].left ? "gone" : "left", seed, flags);
     ck_assert_msg(memcmp(&expected, &rm_totals, sizeof(expected)) == 0,
-                  "totals, seed %u, flags %d: %s", seed, flags, rm_said);
+                  "totals, seed %u, flags %d: %s", seed, flags, rm_logged);
     for (unsigned int i = 0; geteuid() == 0 && i < n_nodes; i++)
         if (nodes[i].left)
             px_tree_chown(nodes[i].name, 0, 0);

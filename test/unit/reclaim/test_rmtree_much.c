@@ -49,7 +49,7 @@ PX_TEST(a_tree_is_removed_however_deep_with_few_descriptors)
     make_deep("d/", "n", depth);
     limit(RLIMIT_NOFILE, 16);
     rm_dir("d", PX_RM_RECURSE);
-    rm_assert_said("");
+    rm_assert_logged("");
     rm_assert_removed(1, depth + 1);
     px_assert_tree("", "");
 }
@@ -82,7 +82,7 @@ PX_TEST(a_path_longer_than_the_system_knows_is_cut_when_told)
            PX_RM_MAX_PATH)
         len += (size_t)sprintf(expected + len, "/%s", name);
     strcpy(expected + len, "/...");
-    rm_assert_said(expected);
+    rm_assert_logged(expected);
     ok(fchownat(at, "bottom", 0, 0, AT_SYMLINK_NOFOLLOW));
     close(at);
     rm_run_as(0, items, 1);
@@ -96,20 +96,20 @@ PX_TEST(without_descriptors_what_stays_is_told)
     close(used);
     limit(RLIMIT_NOFILE, (rlim_t)used + 2); /* the way and the top */
     rm_dir("d", PX_RM_RECURSE);
-    rm_assert_said("FAILED d/s EMFILE");
+    rm_assert_logged("FAILED d/s EMFILE");
     limit(RLIMIT_NOFILE, (rlim_t)used + 1);
     rm_dir("d", PX_RM_RECURSE);
-    rm_assert_said("FAILED d EMFILE");
+    rm_assert_logged("FAILED d EMFILE");
     limit(RLIMIT_NOFILE, (rlim_t)used);
     rm_dir("d", PX_RM_RECURSE);
-    rm_assert_said("FAILED d EMFILE");
+    rm_assert_logged("FAILED d EMFILE");
     limit(RLIMIT_NOFILE, (rlim_t)used + 3);
     px_assert_tree("", "d/ d/s/ d/s/f");
     make_deep("d/", "n", 20); /* older systems need one to look at /proc */
     limit(RLIMIT_NOFILE, (rlim_t)used + 5);
     rm_dir("d", PX_RM_RECURSE);
     limit(RLIMIT_NOFILE, 64);
-    rm_assert_said("");
+    rm_assert_logged("");
     px_assert_tree("", "");
 }
 
@@ -186,7 +186,7 @@ PX_TEST(more_folders_than_there_is_memory_for_go_in_several_passes)
     leave_little_memory();
     rm_dir("d", PX_RM_RECURSE);
     limit(RLIMIT_AS, RLIM_INFINITY);
-    rm_assert_said("");
+    rm_assert_logged("");
     rm_assert_removed(0, 6001);
     px_assert_tree("", "");
 }
@@ -201,13 +201,13 @@ PX_TEST(what_there_is_no_memory_for_is_told_once)
     px_tree_chown("d/root", OTHER, OTHER);
     leave_little_memory();
     rm_dir("d", PX_RM_RECURSE);
-    rm_assert_said("FOREIGN d/root, FAILED d ENOMEM");
+    rm_assert_logged("FOREIGN d/root, FAILED d ENOMEM");
     ck_assert_uint_gt(rm_totals.dirs, 1000);
     ck_assert_uint_lt(rm_totals.dirs, 6000);
     px_tree_chown("d/root", 0, 0);
     rm_dir("d", PX_RM_RECURSE);
     limit(RLIMIT_AS, RLIM_INFINITY);
-    rm_assert_said("");
+    rm_assert_logged("");
     px_assert_tree("", "");
 }
 
@@ -222,7 +222,7 @@ PX_TEST(a_tree_too_deep_for_the_memory_is_left_and_told)
     limit(RLIMIT_AS, RLIM_INFINITY);
     ck_assert_uint_eq(rm_totals.failed, 1);
     rm_assert_removed(2, 1);
-    ck_assert_ptr_nonnull(strstr(rm_said, "/... ENOMEM"));
+    ck_assert_ptr_nonnull(strstr(rm_logged, "/... ENOMEM"));
     rm_dir("d", PX_RM_RECURSE);
     px_assert_tree("", "");
 }

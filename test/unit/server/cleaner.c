@@ -26,7 +26,7 @@ static void PX_PRINTF(1, 2) say(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text + len, sizeof text - len, format, args);
+    vsnprintf(text + len, sizeof(text) - len, format, args);
     va_end(args);
 }
 
@@ -37,8 +37,8 @@ static const char *name_of(const struct px_cleanup_scope *s)
     bool is_job = strcmp(s->job->nspace, "job") == 0;
 
     if (s->rank)
-        snprintf(rank, sizeof rank, "%u", s->rank->rank);
-    snprintf(name, sizeof name, "%s%s%s", is_job ? "" : s->job->nspace,
+        snprintf(rank, sizeof(rank), "%u", s->rank->rank);
+    snprintf(name, sizeof(name), "%s%s%s", is_job ? "" : s->job->nspace,
              is_job ? "" : ".", rank);
     return name;
 }
@@ -257,7 +257,7 @@ static bool try_journal(size_t *n)
 {
     PX_AUTOFREE char *path = journal_path();
     PX_AUTOCLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t len = read(fd, bytes, sizeof bytes);
+    ssize_t len = read(fd, bytes, sizeof(bytes));
     struct px_journal_record r;
     size_t at = 0;
 
@@ -338,8 +338,7 @@ static void say_registry(void *arg PX_UNUSED)
 
     text[0] = '\0';
     n_said = 0;
-    PX_CLEANUP_EACH_SCOPE(c, s)
-    {
+    PX_CLEANUP_EACH_SCOPE (c, s) {
         const char *before = ": ";
 
         if (s->job == c->own || s->n_entries == 0)

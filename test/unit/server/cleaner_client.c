@@ -28,7 +28,7 @@ struct order_head {
 
 static void say_status(int to, pmix_status_t rc)
 {
-    if (write(to, &rc, sizeof rc) != sizeof rc)
+    if (write(to, &rc, sizeof(rc)) != sizeof(rc))
         _exit(3);
 }
 
@@ -56,11 +56,12 @@ static pmix_status_t connect_tool(const char *nspace, pmix_rank_t rank, int *fd)
     if (!rc)
         rc = px_fd_write_all(*fd, bytes.data, bytes.len, 0);
     if (!rc)
-        rc = px_fd_read_all(*fd, &word, sizeof word, px_clock_ms() + CLEANER_WAIT_MS);
+        rc = px_fd_read_all(*fd, &word, sizeof(word), px_clock_ms() + CLEANER_WAIT_MS);
     if (!rc)
         rc = (pmix_status_t)ntohl(word);
     return rc ? rc
-              : px_fd_read_all(*fd, rest, sizeof rest, px_clock_ms() + CLEANER_WAIT_MS);
+              : px_fd_read_all(*fd, rest, sizeof(rest),
+                               px_clock_ms() + CLEANER_WAIT_MS);
 }
 
 typedef pmix_status_t (*connect_fn)(const char *nspace, pmix_rank_t rank, int *fd);
@@ -73,7 +74,7 @@ static void PX_NORETURN client_main(connect_fn connect_as, const pmix_proc_t *na
     int fd;
 
     say_status(answers, connect_as(name->nspace, name->rank, &fd));
-    while (read(orders, &head, sizeof head) == sizeof head) {
+    while (read(orders, &head, sizeof(head)) == sizeof(head)) {
         px_writer w;
         uint8_t *bytes;
 
@@ -106,7 +107,7 @@ static pmix_status_t answer_of(const struct client *c)
 {
     pmix_status_t rc;
 
-    ok(px_fd_read_all(c->answers, &rc, sizeof rc, px_clock_ms() + CLEANER_WAIT_MS));
+    ok(px_fd_read_all(c->answers, &rc, sizeof(rc), px_clock_ms() + CLEANER_WAIT_MS));
     return rc;
 }
 
@@ -143,7 +144,7 @@ static void order(const struct client *c, enum order what, const px_buf *bytes)
 {
     struct order_head head = {what, bytes ? bytes->len : 0};
 
-    ok(px_fd_write_all(c->orders, &head, sizeof head, 0));
+    ok(px_fd_write_all(c->orders, &head, sizeof(head), 0));
     if (bytes)
         ok(px_fd_write_all(c->orders, bytes->data, bytes->len, 0));
 }
@@ -159,7 +160,8 @@ static void connects(struct client *c, const char *as)
     const char *rank = strrchr(as, '.');
     const bool tool = px_str_starts(as, "tool");
 
-    snprintf(name, sizeof name, "%.*s", rank ? (int)(rank - as) : 3, rank ? as : "job");
+    snprintf(name, sizeof(name), "%.*s", rank ? (int)(rank - as) : 3,
+             rank ? as : "job");
     if (tool)
         raw_on_loop(take_tools, NULL);
     *c = start(tool ? connect_tool : connect_client, name,

@@ -106,8 +106,8 @@ char *names_in(const char *dir)
 
 /* ---- servers ------------------------------------------------------------------------ */
 
-pmix_status_t server_init(const pmix_server_module_t *module, const struct wish *wishes,
-                          size_t n)
+pmix_status_t server_init(const pmix_server_module_t *module,
+                          const struct placement *placements, size_t n)
 {
     PX_AUTO(px_infos) infos = {0};
 
@@ -115,20 +115,20 @@ pmix_status_t server_init(const pmix_server_module_t *module, const struct wish 
     ok(px_infos_add(&infos, PMIX_SERVER_TMPDIR, own_dir, PMIX_STRING));
     ok(px_infos_add(&infos, PMIX_SYSTEM_TMPDIR, sys_dir, PMIX_STRING));
     for (size_t i = 0; i < n; i++)
-        ok(px_infos_add(&infos, wishes[i].key, wishes[i].text,
-                        wishes[i].text ? PMIX_STRING : PMIX_BOOL));
+        ok(px_infos_add(&infos, placements[i].key, placements[i].text,
+                        placements[i].text ? PMIX_STRING : PMIX_BOOL));
     return PMIx_server_init((pmix_server_module_t *)(uintptr_t)module, infos.v,
                             infos.n);
 }
 
 pmix_status_t init_as(const char *role)
 {
-    return server_init(NULL, &(struct wish){role, NULL}, 1);
+    return server_init(NULL, &(struct placement){role, NULL}, 1);
 }
 
 void start_with(const char *key, const char *text)
 {
-    ok(server_init(NULL, &(struct wish){key, text}, 1));
+    ok(server_init(NULL, &(struct placement){key, text}, 1));
 }
 
 void end(void)
@@ -180,12 +180,12 @@ struct child *child_of(const char *role, uid_t uid)
     return c;
 }
 
-void child_tell(const struct child *c, char order)
+void child_send(const struct child *c, char order)
 {
     ck_assert_int_eq(write(c->to, &order, 1), 1);
 }
 
-pmix_status_t child_hear(const struct child *c)
+pmix_status_t child_receive(const struct child *c)
 {
     pmix_status_t rc;
 
@@ -195,8 +195,8 @@ pmix_status_t child_hear(const struct child *c)
 
 pmix_status_t child_ask(const struct child *c, char order)
 {
-    child_tell(c, order);
-    return child_hear(c);
+    child_send(c, order);
+    return child_receive(c);
 }
 
 void child_end(struct child *c, int signum)
@@ -204,7 +204,7 @@ void child_end(struct child *c, int signum)
     if (signum)
         kill(c->pid, signum);
     else
-        child_tell(c, 'q'); /* other children have the pipe, too */
+        child_send(c, 'q'); /* other children have the pipe, too */
     close(c->to);
     close(c->from);
     ck_assert_int_eq(waitpid(c->pid, NULL, 0), c->pid);
@@ -221,7 +221,7 @@ void contact_teardown(void)
     ck_assert_msg(rmdir(own_dir) == 0, "something is left in %s", own_dir);
 }
 
-void child_has_said(const struct child *c, const char *what)
+void child_has_printed(const struct child *c, const char *what)
 {
     PX_AUTOFREE char *text = text_of_file(c->log);
 

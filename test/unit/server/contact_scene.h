@@ -36,13 +36,13 @@ void put_foreign(int port, pid_t pid);
 /* The names in a folder but for the private one, sorted, each with a space behind it. */
 char *names_in(const char *dir);
 
-struct wish {
+struct placement {
     const char *key;
     const char *text; /* NULL: a flag */
 };
 /* A server that has both folders, and what it is told besides. */
-pmix_status_t server_init(const pmix_server_module_t *module, const struct wish *wishes,
-                          size_t n);
+pmix_status_t server_init(const pmix_server_module_t *module,
+                          const struct placement *placements, size_t n);
 pmix_status_t init_as(const char *role);
 void start_with(const char *key, const char *text);
 void end(void);
@@ -56,11 +56,11 @@ struct child {
 /* As that user, unless 0. It ends with the test. */
 struct child *child_of(const char *role, uid_t uid);
 /* 'i' to start its server, 'f' to finalize it; and what became of it. */
-void child_tell(const struct child *c, char order);
-pmix_status_t child_hear(const struct child *c);
+void child_send(const struct child *c, char order);
+pmix_status_t child_receive(const struct child *c);
 pmix_status_t child_ask(const struct child *c, char order);
 /* Ends the process, by that signal or, if 0, in order. */
 void child_end(struct child *c, int signum);
-void child_has_said(const struct child *c, const char *what);
+void child_has_printed(const struct child *c, const char *what);
 
 #endif

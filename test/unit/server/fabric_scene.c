@@ -15,11 +15,11 @@ note(const struct fake *f, const char *fmt, ...)
     size_t n = strlen(calls);
     va_list args;
 
-    n += (size_t)snprintf(calls + n, sizeof calls - n, "%s.", f->name);
+    n += (size_t)snprintf(calls + n, sizeof(calls) - n, "%s.", f->name);
     va_start(args, fmt);
-    n += (size_t)vsnprintf(calls + n, sizeof calls - n, fmt, args);
+    n += (size_t)vsnprintf(calls + n, sizeof(calls) - n, fmt, args);
     va_end(args);
-    ck_assert_uint_lt(n + 1, sizeof calls);
+    ck_assert_uint_lt(n + 1, sizeof(calls));
     strcat(calls, "\n");
 }
 
@@ -79,7 +79,7 @@ static pmix_status_t values(void *self, const struct px_pnet_job *job,
 {
     struct fake *f = self;
 
-    ck_assert_uint_eq(job->size, sizeof *job);
+    ck_assert_uint_eq(job->size, sizeof(*job));
     note(f, "values %s", job->nspace);
     return f->values ? f->values(f, job, put, arg) : f->status;
 }
@@ -124,7 +124,7 @@ static pmix_status_t describe(struct fake *f, px_pnet_add_fn add, void *arg)
     if (f->status)
         return f->status;
     if (!f->matrix)
-        f->matrix = calloc(4, sizeof *f->matrix);
+        f->matrix = calloc(4, sizeof(*f->matrix));
     f->matrix[1]++;
     ok(px_infos_add(&l, PMIX_FABRIC_VENDOR, f->name, PMIX_STRING));
     ok(px_infos_add(&l, PMIX_FABRIC_COST_MATRIX, f->matrix, PMIX_POINTER));

@@ -424,7 +424,7 @@ static pmix_status_t push_stdin(PROC, PROCS, INFOS, const pmix_byte_object_t *bo
 {
     record_procs(procs, n_procs);
     host.n_data = bo->size;
-    snprintf(host.text, sizeof host.text, "%.*s", (int)bo->size,
+    snprintf(host.text, sizeof(host.text), "%.*s", (int)bo->size,
              bo->bytes ? bo->bytes : "");
     return arrived("push_stdin", info, n, DUE(OP, op, proc));
 }

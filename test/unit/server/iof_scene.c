@@ -21,7 +21,7 @@ static int near_client(pmix_rank_t rank)
     ck_assert_ptr_nonnull(at);
     ck_assert(px_str_copy(a.sun_path, sizeof(a.sun_path), at + strlen(scheme)));
     ok(connect(fd, (struct sockaddr *)&a, sizeof(a)));
-    ok(raw_say_hello(fd, &hello));
+    ok(raw_send_hello(fd, &hello));
     return fd;
 }
 

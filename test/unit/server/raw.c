@@ -142,7 +142,7 @@ void raw_connect_socket(int fd)
     ck_assert_ptr_nonnull(port);
     a.sin_port = htons((uint16_t)atoi(port + 1));
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
-    ok(connect(fd, (struct sockaddr *)&a, sizeof a));
+    ok(connect(fd, (struct sockaddr *)&a, sizeof(a)));
 }
 
 /* The user is that of the thread that makes the socket; glibc would change all threads. */
@@ -188,27 +188,27 @@ struct px_hello raw_hello(const char *nspace, pmix_rank_t rank)
                              .dialect = "v41",
                              .gds = "hash",
                              .cred = (uint8_t *)ids,
-                             .cred_len = sizeof ids,
+                             .cred_len = sizeof(ids),
                              .proc = raw_proc(nspace, rank)};
 }
 
-pmix_status_t raw_say_hello(int fd, const struct px_hello *hello)
+pmix_status_t raw_send_hello(int fd, const struct px_hello *hello)
 {
     PX_AUTO(px_buf) bytes = {0};
     uint32_t word;
 
     ok(px_hello_encode(hello, &bytes));
     ok(px_fd_write_all(fd, bytes.data, bytes.len, 0));
-    pmix_status_t rc = px_fd_read_all(fd, &word, sizeof word, deadline());
+    pmix_status_t rc = px_fd_read_all(fd, &word, sizeof(word), deadline());
     if (!rc)
         rc = (pmix_status_t)ntohl(word);
-    return rc ? rc : px_fd_read_all(fd, &word, sizeof word, deadline());
+    return rc ? rc : px_fd_read_all(fd, &word, sizeof(word), deadline());
 }
 
 pmix_status_t raw_connect(const struct px_hello *hello, int *fd)
 {
     *fd = raw_socket();
-    pmix_status_t rc = raw_say_hello(*fd, hello);
+    pmix_status_t rc = raw_send_hello(*fd, hello);
     if (rc) {
         close(*fd);
         *fd = -1;
@@ -223,7 +223,7 @@ int raw_client_as(uid_t uid, const char *nspace, pmix_rank_t rank)
     int fd = uid == geteuid() ? raw_socket() : raw_socket_as(uid);
 
     h.cred = (uint8_t *)ids;
-    ok(raw_say_hello(fd, &h));
+    ok(raw_send_hello(fd, &h));
     return fd;
 }
 
@@ -264,7 +264,7 @@ void raw_send(int fd, uint32_t tag, px_writer w)
 
     ok(w.status);
     px_frame_encode(header, &f);
-    ok(px_buf_add(&frame, header, sizeof header));
+    ok(px_buf_add(&frame, header, sizeof(header)));
     ok(px_buf_add(&frame, w.buf.data, w.buf.len));
     ok(px_fd_write_all(fd, frame.data, frame.len, 0));
     px_writer_cleanup(&w);
@@ -276,10 +276,10 @@ static bool next_frame(int fd, uint32_t *tag, px_reader *r)
     uint8_t header[PX_FRAME_HEADER_B];
     struct px_frame f;
 
-    if (px_fd_read_all(fd, header, sizeof header, deadline()))
+    if (px_fd_read_all(fd, header, sizeof(header), deadline()))
         return false;
     ok(px_frame_decode(header, &f));
-    ck_assert_uint_le(f.nbytes, sizeof payload);
+    ck_assert_uint_le(f.nbytes, sizeof(payload));
     *tag = f.tag;
     px_reader_init(r, px_codec_default, payload, f.nbytes);
     return !px_fd_read_all(fd, payload, f.nbytes, deadline());

@@ -53,7 +53,7 @@ int raw_client_as(uid_t uid, const char *nspace, pmix_rank_t rank);
 int raw_socket(void); /* connected, nothing said */
 int raw_socket_as(uid_t uid);
 void raw_connect_socket(int fd);
-pmix_status_t raw_say_hello(int fd, const struct px_hello *hello);
+pmix_status_t raw_send_hello(int fd, const struct px_hello *hello);
 /* Returns true if the server closes the connection within 20 seconds. */
 bool raw_closed(int fd);
 

@@ -13,7 +13,7 @@ char session_top[256];
 
 void session_setup(void)
 {
-    px_str_copy(session_top, sizeof session_top, px_test_dir());
+    px_str_copy(session_top, sizeof(session_top), px_test_dir());
     unsetenv("PMIX_SERVER_TMPDIR");
     unsetenv("PMIX_SYSTEM_TMPDIR");
     setenv("TMPDIR", session_top, 1);

@@ -147,11 +147,11 @@ PX_TEST(a_compressed_blob_tells_its_length_in_network_order)
     struct px_err err;
     px_reader body;
 
-    memset(text, 'x', sizeof text - 1);
+    memset(text, 'x', sizeof(text) - 1);
     blob_of(&w, text, 1);
     ok(px_blob_open(w.buf.data, w.buf.len, &body, &plain, &err));
     const uint32_t length = htobe32((uint32_t)(body.end - body.pos));
-    ck_assert_ptr_nonnull(memmem(w.buf.data, w.buf.len, &length, sizeof length));
+    ck_assert_ptr_nonnull(memmem(w.buf.data, w.buf.len, &length, sizeof(length)));
 }
 
 PX_TEST(a_blob_that_is_none_is_refused)

@@ -50,7 +50,7 @@ static void ask_rows(const struct row *rows, size_t n)
 {
     static char was[1 << 16];
 
-    px_str_copy(was, sizeof was, cleaner_registry());
+    px_str_copy(was, sizeof(was), cleaner_registry());
     for (size_t i = 0; i < n; i++) {
         int rc = cleaner_ask(fds[rows[i].who], rows[i].request);
         const char *is = cleaner_registry();
@@ -58,7 +58,7 @@ static void ask_rows(const struct row *rows, size_t n)
         ck_assert_msg(rc == rows[i].status, "%s: %d", rows[i].request, rc);
         ck_assert_msg(strcmp(is, rows[i].after ? rows[i].after : was) == 0, "%s: %s",
                       rows[i].request, is);
-        px_str_copy(was, sizeof was, is);
+        px_str_copy(was, sizeof(was), is);
     }
 }
 
@@ -149,9 +149,9 @@ PX_TEST(recursive_wins_and_so_does_leave_top)
     char first[64], second[64], is[64];
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
-        snprintf(first, sizeof first, "0 d=/t/%zu %s", i, rows[i][0]);
-        snprintf(second, sizeof second, "0 d=/t/%zu %s", i, rows[i][1]);
-        snprintf(is, sizeof is, "/t/%zu dir%s", i, rows[i][2]);
+        snprintf(first, sizeof(first), "0 d=/t/%zu %s", i, rows[i][0]);
+        snprintf(second, sizeof(second), "0 d=/t/%zu %s", i, rows[i][1]);
+        snprintf(is, sizeof(is), "/t/%zu dir%s", i, rows[i][2]);
         ok(cleaner_ask(fds[0], first));
         ok(cleaner_ask(fds[0], second));
         const char *found = strstr(cleaner_registry(), is);
@@ -264,10 +264,10 @@ PX_TEST(the_server_s_own_call_registers_for_its_clients_and_itself)
         ok(px_infos_add(&infos, PMIX_REGISTER_CLEANUP, "/t/a", PMIX_STRING));
         ok(PMIx_Job_control(n ? proc : NULL, n, infos.v, infos.n, NULL, NULL));
     }
-    snprintf(is, sizeof is, "*: /t/a file | 1: /t/a file | %s.*: /t/a file",
+    snprintf(is, sizeof(is), "*: /t/a file | 1: /t/a file | %s.*: /t/a file",
              px_process.server->proc.nspace);
     ck_assert_str_eq(cleaner_registry(), is);
-    snprintf(is, sizeof is, "%s.*", px_process.server->proc.nspace);
+    snprintf(is, sizeof(is), "%s.*", px_process.server->proc.nspace);
     (void)cleaner_ran(0);
     cleaner_stop();
     ck_assert_str_eq(cleaner_ran(1), is); /* at its end */

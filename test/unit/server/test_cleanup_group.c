@@ -93,7 +93,7 @@ PX_TEST(the_journal_knows_the_group_after_its_leader_has_ended)
     struct pair pair = leave_one();
     char pid[32];
 
-    snprintf(pid, sizeof pid, "%ld", (long)pair.leader);
+    snprintf(pid, sizeof(pid), "%ld", (long)pair.leader);
     ck_assert_str_eq(cleaner_pids(1), pid);
     raw_on_loop(fill_journal, NULL);
     ck_assert_int_lt(cleaner_journal_b(), 3000);

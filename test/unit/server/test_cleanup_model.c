@@ -233,7 +233,7 @@ static bool is_as_modelled(const struct model *m)
 
     ck_assert_uint_lt(n, PX_COUNT(seen));
     for (int s = 0; s < N_SCOPES; s++)
-        n_wanted += memcmp(&m->scopes[s], &empty, sizeof empty) != 0;
+        n_wanted += memcmp(&m->scopes[s], &empty, sizeof(empty)) != 0;
     for (size_t i = 0; i < n; i++) {
         struct scope got;
         int s = 0;
@@ -242,7 +242,7 @@ static bool is_as_modelled(const struct model *m)
             continue;
         got = scope_of(&r[i], n - i, &seen[i]);
         while (s < N_SCOPES &&
-               (found[s] || memcmp(&got, &m->scopes[s], sizeof got) != 0))
+               (found[s] || memcmp(&got, &m->scopes[s], sizeof(got)) != 0))
             s++;
         if (s == N_SCOPES)
             return false;

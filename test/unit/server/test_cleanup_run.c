@@ -179,8 +179,8 @@ static unsigned n_pidfds(void)
     unsigned n = 0;
 
     for (int fd = 0; fd < 1024; fd++) {
-        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-        ssize_t len = readlink(path, text, sizeof text - 1);
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+        ssize_t len = readlink(path, text, sizeof(text) - 1);
 
         text[len > 0 ? len : 0] = '\0';
         n += strstr(text, "pidfd") != NULL;
@@ -196,12 +196,12 @@ PX_TEST(a_rank_with_children_without_end_takes_few_descriptors)
 
     PX_TEST_NEEDS_PROC;
     for (int c = FIRST; c < FIRST + N; c++) {
-        snprintf(step, sizeof step, "%c=0", c);
+        snprintf(step, sizeof(step), "%c=0", c);
         cleaner_play(step);
         if (c == FIRST)
             cleaner_play("\x80:0 f=/t/a");
         (void)cleaner_pids(c - FIRST < MOST ? (size_t)(c - FIRST + 1) : MOST);
-        snprintf(step, sizeof step, "%c-", c);
+        snprintf(step, sizeof(step), "%c-", c);
         if (c - FIRST > 10)
             cleaner_play(step);
     }
@@ -209,7 +209,7 @@ PX_TEST(a_rank_with_children_without_end_takes_few_descriptors)
     for (int c = FIRST; c < FIRST + N; c++) {
         if (c == FIRST + MOST - 1)
             cleaner_runs_nothing(0);
-        snprintf(step, sizeof step, "%c!", c);
+        snprintf(step, sizeof(step), "%c!", c);
         cleaner_play(step);
     }
     (void)cleaner_ran(1);
@@ -242,7 +242,7 @@ PX_TEST(one_user_does_not_have_all_that_runs)
     cleaner_holds = true;
     own_to(HER);
     for (int i = 0; i < N; i++) {
-        snprintf(script, sizeof script, "a=hers.%d;a:hers.%d f=/t/a;a!", i, i);
+        snprintf(script, sizeof(script), "a=hers.%d;a:hers.%d f=/t/a;a!", i, i);
         cleaner_play(script);
     }
     own_to(0);
@@ -303,8 +303,8 @@ PX_TEST(a_journal_that_is_written_anew_has_what_is_still_to_do)
 
     PX_TEST_NEEDS_PROC;
     cleaner_play(lasting);
-    ck_assert(px_str_copy(was, sizeof was, cleaner_registry()));
-    ck_assert(px_str_copy(pids, sizeof pids, cleaner_pids(1)));
+    ck_assert(px_str_copy(was, sizeof(was), cleaner_registry()));
+    ck_assert(px_str_copy(pids, sizeof(pids), cleaner_pids(1)));
     for (size_t i = 1; cleaner_journal_b() >= was_b; i++) {
         ck_assert_uint_lt(i, 100);
         was_b = cleaner_journal_b();

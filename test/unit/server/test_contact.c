@@ -30,12 +30,12 @@ PX_TEST(each_role_has_its_files_whatever_else_it_is)
     };
 
     for (unsigned set = 0; set < 1u << PX_COUNT(roles); set++) {
-        struct wish w[PX_COUNT(roles)];
+        struct placement w[PX_COUNT(roles)];
         size_t n = 0;
 
         for (size_t k = 0; k < PX_COUNT(roles); k++)
             if (set & 1u << k)
-                w[n++] = (struct wish){roles[k], NULL};
+                w[n++] = (struct placement){roles[k], NULL};
         ok(server_init(NULL, w, n));
         size_t n_files = 0;
         for (size_t i = 0; i < PX_COUNT(files); i++) {
@@ -58,7 +58,7 @@ PX_TEST(each_role_has_its_files_whatever_else_it_is)
 
 PX_TEST(in_one_folder_system_and_session_are_one_file)
 {
-    const struct wish w[] = {{SYSTEM, NULL}, {PMIX_SERVER_SESSION_SUPPORT, NULL}};
+    const struct placement w[] = {{SYSTEM, NULL}, {PMIX_SERVER_SESSION_SUPPORT, NULL}};
 
     ok(rmdir(own_dir) || symlink("sys", own_dir)); /* the same by another path */
     ok(server_init(NULL, w, 2));
@@ -90,7 +90,7 @@ PX_TEST(the_lines_are_those_that_tools_read)
 
 PX_TEST(others_may_read_it_if_their_tools_may_come)
 {
-    const struct wish w[] = {
+    const struct placement w[] = {
         {SYSTEM, NULL},
         {PMIX_SERVER_ALLOW_FOREIGN_TOOLS, NULL},
         {PMIX_LAUNCHER_RENDEZVOUS_FILE, path_of(own_dir, "new/file")}};
@@ -107,11 +107,11 @@ PX_TEST(others_may_read_it_if_their_tools_may_come)
 
 PX_TEST(a_server_that_would_turn_tools_away_has_no_files_and_says_why)
 {
-    struct wish all[PX_COUNT(roles)];
+    struct placement all[PX_COUNT(roles)];
 
     ck_assert_ptr_null(host_module.tool_connected);
     for (size_t k = 0; k < PX_COUNT(roles); k++)
-        all[k] = (struct wish){roles[k], NULL};
+        all[k] = (struct placement){roles[k], NULL};
     for (size_t k = 0; k < PX_COUNT(roles) + 2; k++) { /* each, all, none */
         size_t n = k < PX_COUNT(roles) ? 1 : k == PX_COUNT(roles) ? k : 0;
         struct rt_capture c = rt_capture_begin();
@@ -289,7 +289,8 @@ static void withdraw(void *arg PX_UNUSED)
 PX_TEST(without_memory_nothing_is_published)
 {
     const char *dir = path_of(own_dir, "a/b");
-    struct px_rendezvous_wish wish = {.dir = dir, .name = "file", .text = "text"};
+    struct px_rendezvous_request placement = {
+        .dir = dir, .name = "file", .text = "text"};
 
     PX_TEST_NEEDS_ALLOC;
     ok(init_as(SYSTEM));
@@ -298,7 +299,7 @@ PX_TEST(without_memory_nothing_is_published)
         (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     for (int with_folder = 0; with_folder < 2; with_folder++) {
         for (unsigned nth = 0; px_alloc_next(&nth);) {
-            pmix_status_t rc = px_call(px_process.loop, do_publish, &wish);
+            pmix_status_t rc = px_call(px_process.loop, do_publish, &placement);
             int kept = px_alloc_balance();
 
             if (!px_alloc_fail_end())

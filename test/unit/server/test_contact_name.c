@@ -38,7 +38,7 @@ static void has_said_who(const struct child *c, const struct child *owner)
     PX_AUTOFREE char *named = px_strf("pid %ld of uid %u, srv.0", (long)owner->pid,
                                       (unsigned)geteuid());
 
-    child_has_said(c, named);
+    child_has_printed(c, named);
 }
 
 PX_TEST(a_second_of_those_there_is_one_of_does_not_start)
@@ -160,10 +160,10 @@ static void race(int n, void (*prepare)(void))
 
         if (prepare)
             prepare();
-        child_tell(c[i % 2], 'i');
-        child_tell(c[1 - i % 2], 'i');
+        child_send(c[i % 2], 'i');
+        child_send(c[1 - i % 2], 'i');
         for (int k = 0; k < 2; k++)
-            rc[k] = child_hear(c[k]);
+            rc[k] = child_receive(c[k]);
         int winner = rc[0] == 0 ? 0 : 1;
         ck_assert_msg(rc[winner] == 0 && rc[1 - winner] == PMIX_ERR_EXISTS,
                       "round %d: %s and %s", i, PMIx_Error_string(rc[0]),
@@ -327,12 +327,12 @@ PX_TEST(others_do_not_get_the_name_of_root_who_takes_theirs)
 
     ok(child_ask(a, 'i'));
     fails(child_ask(b, 'i'), EXISTS);
-    child_has_said(b, "of uid 0");
+    child_has_printed(b, "of uid 0");
     ok(child_ask(a, 'f'));
     put_foreign(1, 1); /* left over, and readable */
     ok(chmod(system_file(), 0644));
     fails(child_ask(b, 'i'), NO_PERMISSIONS);
-    child_has_said(b, "belongs to uid 0, who alone can remove it");
+    child_has_printed(b, "belongs to uid 0, who alone can remove it");
     remains(system_file(), S_IFREG);
     ok(child_ask(b, 'i'));
     ok(child_ask(a, 'i'));

@@ -267,7 +267,7 @@ static void commit_many(int fd, unsigned n, size_t size_b)
 
     px_writer_init(&body, px_codec_default);
     for (unsigned i = 0; i < n; i++) {
-        snprintf(key, sizeof key, "k%u", i);
+        snprintf(key, sizeof(key), "k%u", i);
         px_pack_kval(&body, key, &v);
     }
     px_pack_u8(&w, PMIX_LOCAL, PMIX_SCOPE);
@@ -338,7 +338,7 @@ PX_TEST_LOOP(answers_do_not_pile_up_for_a_client_that_does_not_read, 2)
     if (_i)
         commit_many(two, N, SIZE_B);
     for (unsigned i = 0; i < N; i++) {
-        snprintf(key, sizeof key, "k%u", i);
+        snprintf(key, sizeof(key), "k%u", i);
         raw_send(one, 700 + i, raw_get("job", 1, key, PX_GET_PARTS));
     }
     if (!_i) {
@@ -589,7 +589,7 @@ static size_t told_n;
 static void on_data(pmix_status_t status, char *data, size_t n, void *cbdata)
 {
     ck_assert_ptr_eq(cbdata, &told);
-    ck_assert_uint_le(n, sizeof told_data);
+    ck_assert_uint_le(n, sizeof(told_data));
     told_status = status;
     told_n = n;
     if (n)

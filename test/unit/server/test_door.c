@@ -121,7 +121,7 @@ static void comes_in(int fd, pmix_rank_t rank)
 {
     struct px_hello h = raw_hello("job", rank);
 
-    ok(raw_say_hello(fd, &h));
+    ok(raw_send_hello(fd, &h));
 }
 
 PX_TEST(out_of_descriptors_it_waits_without_spinning_and_then_goes_on)
@@ -174,7 +174,7 @@ PX_TEST(a_flood_of_garbage_is_logged_in_a_few_lines)
     for (int i = 0; i < N; i++) {
         int fd = raw_socket();
 
-        ck_assert_int_eq(write(fd, garbage, sizeof garbage), sizeof garbage);
+        ck_assert_int_eq(write(fd, garbage, sizeof(garbage)), sizeof(garbage));
         ck_assert(raw_closed(fd));
         close(fd);
     }
@@ -212,7 +212,7 @@ PX_TEST(a_user_who_opens_connections_without_end_crowds_out_only_those)
         greedy[i] = raw_socket();
     raw_on_loop(NULL, NULL);
     h.cred = (uint8_t *)ids;
-    ok(raw_say_hello(patient, &h));
+    ok(raw_send_hello(patient, &h));
     ck_assert(raw_closed(greedy[0]));
 }
 
@@ -268,15 +268,15 @@ PX_TEST(what_comes_with_the_connect_message_is_answered_after_it)
         px_frame_encode(header, &(struct px_frame){.tag = PX_TAG_FIRST,
                                                    .nbytes = (uint32_t)w.buf.len});
         ok(px_hello_encode(&h, &bytes));
-        ok(px_buf_add(&bytes, header, sizeof header));
+        ok(px_buf_add(&bytes, header, sizeof(header)));
         ok(px_buf_add(&bytes, w.buf.data, w.buf.len));
         px_writer_cleanup(&w);
         ok(px_fd_write_all(fd, bytes.data, bytes.len, 0));
-        ok(px_fd_read_all(fd, &word, sizeof word, 0));
+        ok(px_fd_read_all(fd, &word, sizeof(word), 0));
         ck_assert_int_eq((pmix_status_t)ntohl(word), rows[i].status);
         if (rows[i].status)
             continue;
-        ok(px_fd_read_all(fd, &word, sizeof word, 0));
+        ok(px_fd_read_all(fd, &word, sizeof(word), 0));
         ck_assert(raw_recv(fd, PX_TAG_FIRST, &reply));
     }
 }

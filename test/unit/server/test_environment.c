@@ -219,7 +219,7 @@ static void got(const char *nspace, const char *wanted, const char *why)
 
         if (v)
             ck_assert_str_eq(v, getenv(named[i]));
-        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
+        snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
                  v && names[0] ? " " : "", v ? named[i] : "");
     }
     ck_assert_msg(strcmp(names, wanted) == 0, "%s: %s, not %s", why, names, wanted);
@@ -435,8 +435,8 @@ PX_TEST(what_describes_no_job_is_refused)
                 {PMIX_PROC_MAP, PMIX_UINT32, &number},
                 {PMIX_PROC_MAP, PMIX_STRING, "0;0"}};
 
-    memset(longer, 'n', sizeof longer);
-    longer[sizeof longer - 1] = '\0';
+    memset(longer, 'n', sizeof(longer));
+    longer[sizeof(longer) - 1] = '\0';
     sem_init(&raw_ended, 0, 0);
     start();
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
@@ -661,7 +661,7 @@ PX_TEST(ten_thousand_variables_and_a_long_one_are_forwarded)
     memset(text, 'x', LONG_B);
     text[LONG_B] = '\0';
     for (int i = 0; i < MANY; i++) {
-        snprintf(name, sizeof name, "FW_%d", i);
+        snprintf(name, sizeof(name), "FW_%d", i);
         setenv(name, name, 1);
     }
     setenv("FW_LONG", text, 1);

@@ -166,7 +166,7 @@ PX_TEST(a_source_gets_later_what_its_library_has_left_to_the_server)
         struct px_hello hello = raw_hello("job", 0);
         int fd;
 
-        px_str_copy(hello.version_text, sizeof hello.version_text, rows[i].version);
+        px_str_copy(hello.version_text, sizeof(hello.version_text), rows[i].version);
         ok(raw_connect(&hello, &fd));
         ok(tell(fd, CODE - (pmix_status_t)i, PMIX_RANGE_NAMESPACE));
         ok(want_one(fd, CODE - (pmix_status_t)i));
@@ -321,7 +321,7 @@ static void send_burst(void *unused PX_UNUSED)
         px_pack_args(&w, &args, px_request_notify.args);
         px_frame_encode(header, &(struct px_frame){.tag = 1000 + (uint32_t)i,
                                                    .nbytes = (uint32_t)w.buf.len});
-        ok(px_buf_add(&burst, header, sizeof header));
+        ok(px_buf_add(&burst, header, sizeof(header)));
         ok(px_buf_add(&burst, w.buf.data, w.buf.len));
         px_writer_cleanup(&w);
     }

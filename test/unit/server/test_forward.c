@@ -445,7 +445,7 @@ PX_TEST(so_is_what_the_host_has_of_fences)
 PX_TEST(a_request_is_charged_as_it_is_decoded)
 {
     enum { N = 1000 };
-    PX_AUTOFREE pmix_info_t *empty = calloc(N, sizeof *empty);
+    PX_AUTOFREE pmix_info_t *empty = calloc(N, sizeof(*empty));
     px_writer w = raw_begin(PX_OP_GET);
     size_t kept_b;
 
@@ -456,7 +456,7 @@ PX_TEST(a_request_is_charged_as_it_is_decoded)
     raw_send(one, 600, w);
     ck_assert(raw_quiet(one));
     raw_on_loop(measure, &kept_b);
-    ck_assert_uint_ge(kept_b, N * sizeof *empty);
+    ck_assert_uint_ge(kept_b, N * sizeof(*empty));
     ok(raw_commit(two, "colour", 7));
     ok(raw_status(one, 600));
     raw_on_loop(measure, &kept_b);
@@ -481,8 +481,8 @@ static int unix_socket(void)
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     ck_assert_ptr_nonnull(at);
-    ck_assert(px_str_copy(a.sun_path, sizeof a.sun_path, at + strlen(scheme)));
-    ok(connect(fd, (struct sockaddr *)&a, sizeof a));
+    ck_assert(px_str_copy(a.sun_path, sizeof(a.sun_path), at + strlen(scheme)));
+    ok(connect(fd, (struct sockaddr *)&a, sizeof(a)));
     return fd;
 }
 
@@ -498,7 +498,7 @@ PX_TEST(a_group_that_the_host_does_not_know_is_told_by_the_kernel)
     ck_assert_uint_eq(px_peer_find(px_process.server, &hello.proc)->gid, (gid_t)-1);
     close(two);
     raw_await_gone(1);
-    ok(raw_say_hello(unix_socket(), &hello));
+    ok(raw_send_hello(unix_socket(), &hello));
     ck_assert_uint_eq(px_peer_find(px_process.server, &hello.proc)->gid, getegid());
 }
 

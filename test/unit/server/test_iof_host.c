@@ -284,7 +284,7 @@ static void on_bytes(size_t id PX_UNUSED, pmix_iof_channel_t channel PX_UNUSED,
                      pmix_proc_t *source PX_UNUSED, pmix_byte_object_t *payload,
                      pmix_info_t info[] PX_UNUSED, size_t n_info PX_UNUSED)
 {
-    snprintf(got, sizeof got, "%.*s", (int)payload->size, payload->bytes);
+    snprintf(got, sizeof(got), "%.*s", (int)payload->size, payload->bytes);
     if (inside_status == 1)
         inside_status = scene_write(1, OUT, "inside");
     sem_post(&came);

@@ -245,7 +245,7 @@ PX_TEST(bad_ids_are_refused)
     static char long_id[PMIX_MAX_NSLEN + 2];
 
     raw_start(NULL, 1, 0);
-    memset(long_id, 'x', sizeof long_id - 1);
+    memset(long_id, 'x', sizeof(long_id) - 1);
     join(one, &all, 1, PMIX_CONNECT_ID, "");
     fails(raw_status(one, 400), BAD_PARAM);
     join(one, &all, 1, PMIX_CONNECT_ID, NULL); /* a flag */

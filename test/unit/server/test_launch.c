@@ -404,7 +404,7 @@ static pmix_status_t get_cluster(void)
 PX_TEST(resources_are_those_of_jobs_before_and_after)
 {
     pmix_info_t i = info(PMIX_CLUSTER_ID, "west");
-    pmix_info_t *fleeting = malloc(sizeof *fleeting);
+    pmix_info_t *fleeting = malloc(sizeof(*fleeting));
 
     start();
     fails(get_cluster(), NOT_FOUND);
@@ -420,7 +420,7 @@ PX_TEST(resources_are_those_of_jobs_before_and_after)
     *fleeting = info(PMIX_CLUSTER_ID, "east"); /* with a callback all is copied */
     ok(PMIx_server_register_resources(fleeting, 1, on_told, &told));
     PMIx_Info_destruct(fleeting);
-    memset(fleeting, 0xee, sizeof *fleeting);
+    memset(fleeting, 0xee, sizeof(*fleeting));
     free(fleeting);
     ok(await_told());
     fails(inside_status, WOULD_BLOCK);

@@ -70,12 +70,12 @@ static void end_child(pid_t child)
 PX_TEST(it_is_the_process_that_has_the_socket_open)
 {
     struct px_pidof s = search_of(ends[0]);
-    struct px_proc_stat st;
+    struct px_osproc_stat st;
 
     PX_TEST_NEEDS_PROC;
     (void)px_pidof_find(&s, 1, LIMIT_US);
     ck_assert_int_eq(s.pid, getpid());
-    ck_assert(px_proc_stat(getpid(), &st));
+    ck_assert(px_osproc_stat(getpid(), &st));
     ck_assert_uint_eq(s.start, st.start);
 }
 

@@ -251,7 +251,7 @@ static const char *log_of_start(const px_infos *infos)
     ck_assert_int_ge(dup2(fds[1], STDERR_FILENO), 0);
     start_with(infos);
     ck_assert_int_ge(dup2(was, STDERR_FILENO), 0);
-    ssize_t n = read(fds[0], text, sizeof text - 1);
+    ssize_t n = read(fds[0], text, sizeof(text) - 1);
     text[n > 0 ? n : 0] = '\0';
     close(was);
     close(fds[0]);

@@ -209,13 +209,13 @@ PX_TEST(a_folder_that_cannot_be_made_is_told_and_not_recorded)
 
 /* ---- rendezvous files ----------------------------------------------------------------------- */
 
-static struct px_rendezvous_wish wish = {
+static struct px_rendezvous_request placement = {
     .dir = session_top, .name = "wanted", .text = "text\n", .well_known = true};
 
 static pmix_status_t publish(struct px_err *err)
 {
     *err = (struct px_err){0};
-    return px_rendezvous_file_publish(server(), &wish, err);
+    return px_rendezvous_file_publish(server(), &placement, err);
 }
 
 static void published(void)
@@ -224,8 +224,8 @@ static void published(void)
     int fd = open(at("wanted"), O_RDONLY | O_CLOEXEC);
 
     ck_assert_int_ge(fd, 0);
-    ck_assert_int_eq(read(fd, text, sizeof(text) - 1), (ssize_t)strlen(wish.text));
-    ck_assert_str_eq(text, wish.text);
+    ck_assert_int_eq(read(fd, text, sizeof(text) - 1), (ssize_t)strlen(placement.text));
+    ck_assert_str_eq(text, placement.text);
     close(fd);
 }
 
@@ -275,9 +275,9 @@ PX_TEST(a_file_that_cannot_be_written_has_no_name)
     none = was;
     none.rlim_cur = 4096;
     ok(setrlimit(RLIMIT_FSIZE, &none));
-    wish.text = text;
+    placement.text = text;
     pmix_status_t rc = publish(&err);
-    wish.text = "text\n";
+    placement.text = "text\n";
     ok(setrlimit(RLIMIT_FSIZE, &was));
     ck_assert_int_ne(rc, PMIX_SUCCESS);
     ck_assert_ptr_nonnull(strstr(err.text, "cannot write"));

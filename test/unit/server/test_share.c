@@ -32,11 +32,11 @@ static int come(pmix_rank_t rank, enum way way)
         return fd;
     }
     ck_assert_ptr_nonnull(path);
-    ck_assert_uint_lt(strlen(path + 8), sizeof sa.sun_path);
+    ck_assert_uint_lt(strlen(path + 8), sizeof(sa.sun_path));
     strcpy(sa.sun_path, path + 8);
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    ck_assert_int_eq(connect(fd, (struct sockaddr *)&sa, sizeof sa), 0);
-    ok(raw_say_hello(fd, &h));
+    ck_assert_int_eq(connect(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+    ok(raw_send_hello(fd, &h));
     return fd;
 }
 
@@ -57,9 +57,9 @@ static struct answer *ask(int fd, px_writer w)
 
     raw_send(fd, ++tag, w);
     for (a.n_told = 0;; a.n_told++) {
-        ok(px_fd_read_all(fd, header, sizeof header, 0));
+        ok(px_fd_read_all(fd, header, sizeof(header), 0));
         ok(px_frame_decode(header, &f));
-        ck_assert_uint_le(f.nbytes, sizeof a.bytes);
+        ck_assert_uint_le(f.nbytes, sizeof(a.bytes));
         ok(px_fd_read_all(fd, a.bytes, f.nbytes, 0));
         if (f.tag == tag)
             break;
@@ -144,7 +144,7 @@ PX_TEST(a_client_that_reads_in_place_waits_for_no_small_commit)
     static const struct {
         size_t size_b;
         bool is_told;
-    } rows[] = {{8, false}, {8, false}, {sizeof large, true}, {8, false}, {0, true}};
+    } rows[] = {{8, false}, {8, false}, {sizeof(large), true}, {8, false}, {0, true}};
     uint32_t answered = 0;
 
     raw_server_start(NULL, 1, 0);
@@ -229,7 +229,7 @@ PX_TEST(descriptors_that_a_client_sends_are_closed)
     int fd = come(0, BY_USOCK);
     PX_AUTOCLOSE int sent = memfd_create("sent", MFD_CLOEXEC);
     const int fds[N] = {sent, sent, sent};
-    memcpy(CMSG_DATA(&control.header), fds, sizeof fds);
+    memcpy(CMSG_DATA(&control.header), fds, sizeof(fds));
     memcpy(bytes + PX_FRAME_HEADER_B, w.buf.data, w.buf.len);
     for (uint32_t i = 0; i < ROUNDS; i++) {
         px_frame_encode(
@@ -277,7 +277,7 @@ static const struct {
     {PX_OP_DISCONNECT, "bb", NULL, false, true, "nn"},
 };
 
-static struct px_bell *bell(void)
+static struct px_fence_futex *bell(void)
 {
     return px_store_bell(&px_nspace_find(px_process.model, "job")->store);
 }

@@ -321,7 +321,7 @@ PX_TEST(any_server_of_a_name_is_one_server)
 
     begin();
     ok(attach("server-2", false, NULL));
-    PX_LIST_EACH (&px_process.client->role->links, struct px_link, l, link) {
+    PX_LIST_EACH (&px_process.client->role->links, struct px_uplink, l, link) {
         if (strcmp(l->server.nspace, "server-2") == 0)
             px_proc_set(&l->server, "server-1", 1);
     }

@@ -57,7 +57,7 @@ static void serve_all(void)
         tool_server.fds[++tool_server.accepted] = fd;
         if (tool_server.mute)
             continue;
-        fake_hear_hello(fd);
+        fake_read_hello(fd);
         if (tool_server.refuse) {
             fake_words(fd, tool_server.refuse, -1);
             close(fd);
