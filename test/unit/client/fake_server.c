@@ -67,7 +67,7 @@ void fake_stop(void)
 {
     pthread_join(thread, NULL);
     px_hello_fini(&fake.hello);
-    px_args_cleanup(&fake.heard);
+    px_args_cleanup(&fake.received);
     close(fake.listener);
     fake.runs = false;
 }
@@ -230,7 +230,7 @@ int fake_accept(void)
 
 void fake_answer_with(int fd, const void *bytes, size_t n)
 {
-    (void)px_fd_write_all(fd, bytes, n, 0); /* the client may be gone */
+    (void)px_fd_write_all(fd, bytes, n, 0); /* fails if the client is gone */
 }
 
 void fake_words(int fd, pmix_status_t status, int index)
@@ -240,7 +240,7 @@ void fake_words(int fd, pmix_status_t status, int index)
     fake_answer_with(fd, words, index < 0 ? sizeof(words[0]) : sizeof(words));
 }
 
-static void say_proc(int fd, pmix_proc_t p)
+static void send_proc(int fd, pmix_proc_t p)
 {
     p.rank = htonl(p.rank);
     fake_answer_with(fd, &p, sizeof(p));
@@ -251,8 +251,8 @@ void fake_tool_words(int fd, pmix_status_t status, const pmix_proc_t *tool,
 {
     fake_words(fd, status, -1);
     if (tool)
-        say_proc(fd, *tool);
-    say_proc(fd, proc_of(server, 0));
+        send_proc(fd, *tool);
+    send_proc(fd, proc_of(server, 0));
     fake_words(fd, PMIX_SUCCESS, -1);
 }
 
@@ -268,7 +268,7 @@ bool fake_next(int fd, struct fake_req *req)
         if (px_fd_read_all(fd, header, sizeof(header), 0))
             return false;
         ok(px_frame_decode(header, &f));
-        /* what we called it; tools have no number, nor has what came unasked */
+        /* 7 is the index from the reply; tools and unasked requests have index 0 */
         ck_assert_int_eq(f.pindex,
                          fake.hello.flag == PX_FLAG_CLIENT && !fake.unasked ? 7 : 0);
         if (f.tag == PX_TAG_HEARTBEAT) {
@@ -383,8 +383,8 @@ void fake_usual_job_info(px_writer *w)
     }
 }
 
-/* Reads it by its table into fake.heard, if it has one. */
-static void hear(struct fake_req *req)
+/* Reads a request that has a table into fake.received. */
+static void receive(struct fake_req *req)
 {
     const struct px_request *const requests[] = {
         &px_request_abort,
@@ -408,9 +408,9 @@ static void hear(struct fake_req *req)
 
     for (size_t i = 0; i < PX_COUNT(requests); i++)
         if (requests[i]->op == req->op) {
-            px_args_cleanup(&fake.heard);
-            fake.listened_op = req->op;
-            ok(px_unpack_args(&in, &fake.heard, requests[i]->args));
+            px_args_cleanup(&fake.received);
+            fake.received_op = req->op;
+            ok(px_unpack_args(&in, &fake.received, requests[i]->args));
             ck_assert(px_reader_done(&in));
         }
 }
@@ -440,7 +440,7 @@ void fake_serve_on(int fd)
     struct fake_req req = {0};
 
     while (fake_next(fd, &req)) {
-        hear(&req);
+        receive(&req);
         if (!fake.hook || !fake.hook(fd, &req))
             fake_answer(fd, &req);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A server made of bytes, in a thread of the test, for clients in the test's own process. The test
- * says what it does in a script; by default it serves rank 0 of "job", two ranks on one node. */
+/* A scripted server in a thread of the test, for clients in the same process. Without a script the
+ * server serves rank 0 of "job", a job of two ranks on one node. */
 #ifndef TEST_FAKE_SERVER_H
 #define TEST_FAKE_SERVER_H
 
@@ -14,93 +14,94 @@
 struct fake_req {
     uint32_t tag;
     uint8_t op;
-    px_reader in; /* after the command */
+    px_reader in; /* positioned after the command */
     px_buf payload;
 };
 
 struct fake {
-    struct px_codec codec;    /* what it speaks; set before fake_start */
+    struct px_codec codec;    /* codec of the server; set before fake_start */
     const char *uri_variable; /* "PMIX_SERVER_URI41" unless set */
     const char *nspace;       /* "job" unless set */
     const char *version;      /* "4.2.9" unless set */
-    bool unasked;    /* a request has come with the connect message, and is next */
-    bool no_members; /* groups are destructed without, as before 4.2.4 */
-    /* What to do instead of serving. */
+    bool unasked;             /* a request follows the connect message unasked */
+    bool no_members;          /* group requests carry no members, as before 4.2.4 */
+    /* Script that replaces fake_serve(). */
     void (*script)(void);
-    /* Sees each request first; true: has dealt with it. */
+    /* Gets each request first; returns true if the hook has handled the request. */
     bool (*hook)(int fd, struct fake_req *req);
-    /* Else all but what begins and ends a connection is answered with this, and behind it what add
-     * packs; without either, a get finds nothing. */
+    /* Status of each reply, except to connect and finalize requests; add packs the rest of the
+     * reply. Without answer and add, a get finds nothing. */
     pmix_status_t answer;
     void (*add)(px_writer *w, const struct fake_req *req);
-    /* Packs the job's information in place of the usual. */
+    /* Packs the job's information in place of fake_usual_job_info(). */
     void (*job_info)(px_writer *w);
-    struct px_hello hello; /* the last */
-    struct px_args heard;  /* of the last request that has a table */
-    uint8_t listened_op;
+    struct px_hello hello;   /* last connect message */
+    struct px_args received; /* arguments of the last request that has a table */
+    uint8_t received_op;
     unsigned n_ops[PX_OP_MAX];
-    unsigned n_beats; /* heartbeats, which ask for nothing */
+    unsigned n_beats; /* heartbeats, which get no reply */
     int listener;
     bool runs;
 };
 extern struct fake fake;
 
-/* Listens, sets the environment of a client, runs the script (or serves until the client leaves)
- * in a thread. */
+/* Listens, sets the environment of a client and starts a thread. The thread runs the script, or
+ * serves until the client leaves. */
 void fake_start(void);
-/* Waits for the script to end. */
+/* Waits for the script's end. */
 void fake_stop(void);
 
-/* ---- a client of it, in this process --------------------------------------------- */
+/* ---- a client of the server, in this process --------------------------------------------- */
 
-/* fake_start and PMIx_Init; of_hook: of a server that has this hook. */
+/* Calls fake_start and PMIx_Init; client_of_hook also sets the server's hook. */
 void client_begin(void);
 void client_of_hook(bool (*hook)(int fd, struct fake_req *req));
-/* PMIx_Init without any server: the library reports so, and works. */
+/* Calls PMIx_Init without a server; expects PMIX_ERR_UNREACH. */
 void client_alone(pmix_proc_t *self);
 #define DEAD_URI "server.0;tcp4://127.0.0.1:1"
-/* rc: of PMIx_Init by rank 0 of "job". If no server has answered, expects a library that
- * works without one, and ends it. */
+/* Checks after PMIX_ERR_UNREACH that the library works without a server, then finalizes. rc: result
+ * of PMIx_Init in rank 0 of "job"; with any other rc the function does nothing. */
 void client_lives_alone(pmix_status_t rc);
-/* PMIx_Finalize and fake_stop, of what has begun and not ended yet: a fixture's end, too. */
+/* Calls PMIx_Finalize and fake_stop if the library or the server still runs; also a teardown. */
 void client_end(void);
 
-/* The callback of calls that do not wait; its cbdata is &done. */
+/* Callback of non-blocking calls; its cbdata is &done. */
 extern sem_t done;
 extern pmix_status_t done_status;
 void on_op(pmix_status_t status, void *cbdata);
-/* Its status, once it has run. */
+/* Waits for on_op() and returns its status. */
 pmix_status_t await_op(void);
-/* rc is the call's own, and with that its callback ran. */
+/* Expects that a call returned success (rc) and that on_op() gets the status with. */
 void finished(pmix_status_t rc, pmix_status_t with);
 
-/* A process; one of the job. */
+/* Return a process of nspace, and a process of "job". */
 pmix_proc_t proc_of(const char *nspace, pmix_rank_t r);
 pmix_proc_t rank(pmix_rank_t r);
-/* An info that says yes. */
+/* Returns an info with the value true. */
 pmix_info_t flag(const char *key);
-/* Gets a number; UINT32_MAX if there is none. */
+/* Gets a number; returns UINT32_MAX if the get fails. */
 uint32_t get_u32(const char *nspace, pmix_rank_t r, const char *key);
-/* A handler of events of this code; 0: of all. */
+/* Registers fn as handler of events with this code, or of all events if code is 0. */
 void handle_code(pmix_status_t code, pmix_notification_fn_t fn);
-/* A process of this test's own ends well. */
+/* Waits for a child of this process and expects exit code 0. */
 void exits_with_0(pid_t pid);
 
 /* ---- for scripts and hooks ------------------------------------------------------- */
 
-/* The next connection; reads its connect message into fake.hello. */
+/* Accepts the next connection and reads its connect message into fake.hello. */
 int fake_accept(void);
 /* Reads a connect message into fake.hello. */
 void fake_read_hello(int fd);
-/* The next connection, with nothing read. */
+/* Accepts the next connection without a read. */
 int fake_accept_mute(void);
 void fake_answer_with(int fd, const void *bytes, size_t n);
-/* The words that answer a connect message; index < 0: the status alone. */
+/* Sends the reply to a connect message; index < 0 sends only the status. */
 void fake_words(int fd, pmix_status_t status, int index);
-/* What a tool is told: status; its name (NULL: it has one); the server's, and a status again. */
+/* Sends the reply to a tool's connect message: status, the tool's name, the server's name, success.
+ * tool is NULL if the tool has a name. */
 void fake_tool_words(int fd, pmix_status_t status, const pmix_proc_t *tool,
                      const char *server);
-/* False when the client has gone. The request is freed by the next call. */
+/* Reads the next request; returns false when the client has gone. The next call frees the request. */
 bool fake_next(int fd, struct fake_req *req);
 px_writer fake_begin(void);
 void fake_reply(int fd, uint32_t tag, px_writer *w);
@@ -108,14 +109,14 @@ void fake_status(int fd, uint32_t tag, pmix_status_t status);
 void fake_event(int fd, pmix_status_t code, const px_infos *infos);
 /* Sends a piece of forwarded output. */
 void fake_send_piece(int fd, const struct px_args *piece);
-/* What every server answers to requests that need no thought. */
+/* Sends the standard reply to a request. */
 void fake_answer(int fd, struct fake_req *req);
 /* Welcomes one client and serves it until it leaves. */
 void fake_serve(void);
-/* Until it leaves, one that has been welcomed; closes. */
+/* Serves an accepted client until the client leaves, then closes fd. */
 void fake_serve_on(int fd);
 void fake_put_u32(px_writer *w, const char *key, uint32_t n);
-/* The KVALs of a job of two ranks here. */
+/* Packs the KVALs of a job of two ranks on this node. */
 void fake_usual_job_info(px_writer *w);
 
 #endif

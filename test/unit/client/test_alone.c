@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A process without a server: everything it can do alone, it can; topology, binding, locality and
- * distances among it. */
+/* A process without a server: all calls that need no server, including topology, binding, locality
+ * and distances. */
 #include "../rt/rt_test.h"
 #include "alloc_fail.h"
 #include "core/base/str.h"
@@ -86,7 +86,7 @@ PX_TEST(the_version_of_the_abi_is_known_before_init_and_after_finalize)
     PMIx_Query_destruct(&q[1]);
 }
 
-PX_TEST(what_programs_ask_first_has_an_answer)
+PX_TEST(common_keys_have_values)
 {
     static const struct {
         bool of_job;
@@ -146,7 +146,7 @@ PX_TEST(it_resolves_itself)
     pmix_proc_t *procs = NULL;
     char *nodes = NULL;
     size_t n = 0;
-    pmix_nspace_t nobody = "nobody";
+    pmix_nspace_t unknown = "unknown";
 
     ok(PMIx_Resolve_peers(NULL, self.nspace, &procs, &n));
     ck_assert_uint_eq(n, 1);
@@ -155,18 +155,18 @@ PX_TEST(it_resolves_itself)
     ok(PMIx_Resolve_peers(px_process.host, NULL, &procs, &n));
     ck_assert_uint_eq(n, 1);
     free(procs);
-    ck_assert_int_eq(PMIx_Resolve_peers(NULL, nobody, &procs, &n), PMIX_ERR_NOT_FOUND);
+    ck_assert_int_eq(PMIx_Resolve_peers(NULL, unknown, &procs, &n), PMIX_ERR_NOT_FOUND);
     ck_assert_ptr_null(procs);
     ok(PMIx_Resolve_nodes(self.nspace, &nodes));
     ck_assert_str_eq(nodes, px_process.host);
     free(nodes);
     ok(PMIx_Resolve_nodes(NULL, &nodes));
     free(nodes);
-    ck_assert_int_eq(PMIx_Resolve_nodes(nobody, &nodes), PMIX_ERR_NOT_FOUND);
+    ck_assert_int_eq(PMIx_Resolve_nodes(unknown, &nodes), PMIX_ERR_NOT_FOUND);
     ck_assert_ptr_null(nodes);
 }
 
-PX_TEST(what_is_looked_for_or_spawned_needs_a_server)
+PX_TEST(lookup_and_spawn_need_a_server)
 {
     char *argv[] = {(char *)"prog", NULL};
     pmix_app_t app = {.cmd = argv[0], .argv = argv, .maxprocs = 1};
@@ -178,7 +178,7 @@ PX_TEST(what_is_looked_for_or_spawned_needs_a_server)
     ck_assert_str_eq(nspace, "");
 }
 
-PX_TEST(a_value_may_be_stored_about_anybody)
+PX_TEST(a_value_may_be_stored_for_any_process)
 {
     pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 9}, *got = NULL;
     pmix_proc_t other = proc_of("other", 3);
@@ -189,7 +189,8 @@ PX_TEST(a_value_may_be_stored_about_anybody)
     PMIX_VALUE_RELEASE(got);
     ok(PMIx_Store_internal(NULL, "own", &v));
     ck_assert_uint_eq(own_u32(0, "own"), 9);
-    memset(other.nspace, 'x', sizeof(other.nspace)); /* no end: cut */
+    memset(other.nspace, 'x',
+           sizeof(other.nspace)); /* unterminated; truncated by the library */
     ok(PMIx_Store_internal(&other, "colour", &v));
     ok(PMIx_Get(&other, "colour", NULL, 0, &got));
     PMIX_VALUE_RELEASE(got);
@@ -197,7 +198,7 @@ PX_TEST(a_value_may_be_stored_about_anybody)
 
 /* ---- life ------------------------------------------------------------------------ */
 
-PX_TEST(each_init_wants_its_finalize)
+PX_TEST(each_init_needs_a_finalize)
 {
     pmix_proc_t again;
 
@@ -214,7 +215,7 @@ PX_TEST(each_init_wants_its_finalize)
     ck_assert(!PMIx_Initialized());
 }
 
-PX_TEST(it_may_live_many_times_and_leaves_nothing)
+PX_TEST(repeated_lives_leak_no_descriptors)
 {
     int before;
 
@@ -224,15 +225,16 @@ PX_TEST(it_may_live_many_times_and_leaves_nothing)
         pmix_value_t v = {.type = PMIX_UINT32};
 
         client_alone(&self);
-        ck_assert_uint_eq(own_u32(0, "key"), UINT32_MAX); /* nothing of the last life */
+        ck_assert_uint_eq(own_u32(0, "key"),
+                          UINT32_MAX); /* not kept from the last life */
         ok(PMIx_Put(PMIX_GLOBAL, "key", &v));
         finalize();
     }
     ck_assert_int_eq((int)px_test_count_fds(), before);
 }
 
-/* What waits for the commit grows now and then. */
-PX_TEST(puts_pack_into_memory_that_is_there)
+/* The buffer of uncommitted values grows rarely. */
+PX_TEST(puts_reuse_memory)
 {
     PX_TEST_NEEDS_ALLOC;
     enum { PUTS = 100 };
@@ -252,7 +254,7 @@ PX_TEST(puts_pack_into_memory_that_is_there)
 
 #define CODE (-701)
 static atomic_uint n_events;
-static size_t spare_id; /* of a handler for a callback to deregister */
+static size_t spare_id; /* handler that a callback deregisters */
 
 static pmix_status_t call_get(void)
 {
@@ -318,7 +320,7 @@ static pmix_status_t call_iof_deregister(void)
 static const struct {
     pmix_status_t (*call)(void);
     pmix_status_t inside;
-    const char *failure; /* the log line, as a process without a server fails at it */
+    const char *failure; /* log line, since the call fails without a server */
 } calls[] = {
     {call_get, PMIX_ERR_WOULD_BLOCK, NULL},
     {call_put, PMIX_ERR_WOULD_BLOCK, NULL},
@@ -334,7 +336,7 @@ static const struct {
     {call_iof_deregister, PMIX_SUCCESS, "cannot finish PMIx_IOF_deregister: "},
 };
 
-static size_t row; /* of the call that the callback makes */
+static size_t row; /* index of the call that the callback makes */
 static pmix_status_t inside;
 
 static void call_row(void)
@@ -416,7 +418,7 @@ static pmix_status_t from_handler(void)
                              NULL);
 }
 
-/* Each call in each kind of callback; what is taken is carried out. */
+/* Makes each call in each kind of callback. Each accepted call takes effect. */
 PX_TEST(no_call_in_a_callback_waits_and_none_is_lost)
 {
     static pmix_status_t (*const callbacks[])(void) = {from_value, from_op, from_infos,
@@ -440,7 +442,7 @@ PX_TEST(no_call_in_a_callback_waits_and_none_is_lost)
             sem_wait(&done);
             ck_assert_msg(inside == calls[row].inside, "call %zu in callback %zu: %s",
                           row, i, PMIx_Error_string(inside));
-            ok(PMIx_Fence(NULL, 0, NULL, 0)); /* behind what was posted */
+            ok(PMIx_Fence(NULL, 0, NULL, 0)); /* ends after the posted messages */
             ck_assert_int_eq(PMIx_Deregister_event_handler(spare_id, NULL, NULL),
                              calls[row].call == call_deregister ? PMIX_ERR_NOT_FOUND
                                                                 : PMIX_SUCCESS);
@@ -462,8 +464,8 @@ static void swap_client(struct px_call *call, void *args)
     px_call_done(call, PMIX_SUCCESS);
 }
 
-/* As a call finds it that another thread makes while the last role ends. */
-PX_TEST(a_call_that_comes_too_late_says_that_there_is_no_library)
+/* Simulates a call of another thread while the last role ends. */
+PX_TEST(a_call_after_the_end_returns_err_init)
 {
     struct px_client *client = NULL;
 
@@ -522,8 +524,7 @@ PX_TEST(a_forked_child_must_init_itself_and_can)
 
     for (int i = 0; i < 3; i++) {
         if (i == 1)
-            px_process.stamp =
-                NULL; /* where kernels do not tell, the process id does */
+            px_process.stamp = NULL; /* then the library compares process ids */
         ck_assert(PMIx_Initialized());
         if (i < 2)
             fork_here(PMIX_SUCCESS, &pid);
@@ -536,7 +537,7 @@ PX_TEST(a_forked_child_must_init_itself_and_can)
     ck_assert_uint_eq(own_u32(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 1);
 }
 
-PX_TEST(with_external_progress_it_works_the_same)
+PX_TEST(external_progress_works)
 {
     pmix_info_t external = flag(PMIX_EXTERNAL_PROGRESS);
 
@@ -599,7 +600,7 @@ PX_TEST(nonsense_is_refused)
     ck_assert_ptr_null(dist);
 }
 
-PX_TEST(a_topology_is_lent_until_the_end)
+PX_TEST(a_topology_stays_loaded_until_the_end)
 {
     pmix_topology_t a = {0}, b = {.source = strdup("HWLOC")}, c = {0};
 
@@ -620,7 +621,7 @@ PX_TEST(a_topology_is_lent_until_the_end)
     PMIx_Topology_destruct(&c);
 }
 
-PX_TEST(only_a_source_that_fits_is_served)
+PX_TEST(other_topology_sources_are_not_supported)
 {
     pmix_topology_t other = {.source = strdup("other")};
     pmix_topology_t newer = {.source = strdup("hwloc:99")};
@@ -701,7 +702,7 @@ PX_TEST(distances_come_at_once_or_by_callback)
     ok(PMIx_Load_topology(&topo));
     ok(PMIx_Parse_cpuset_string("0-1", &set));
     ok(PMIx_Compute_distances_nb(&topo, &set, &info, 1, on_distances, &later));
-    PMIx_Topology_destruct(&topo); /* the arguments are done with */
+    PMIx_Topology_destruct(&topo); /* the call has copied its arguments */
     PMIx_Cpuset_destruct(&set);
     sem_wait(&done);
     ck_assert_uint_eq(later, 2);
@@ -722,7 +723,7 @@ static void on_size(pmix_status_t status, pmix_value_t *value PX_UNUSED, void *c
     sem_post(&done);
 }
 
-PX_TEST(a_callback_may_ask_first)
+PX_TEST(a_callback_may_load_the_topology_first)
 {
     pmix_topology_t topo = {0};
     pmix_proc_t job = {.rank = PMIX_RANK_WILDCARD};
@@ -749,7 +750,7 @@ PX_TEST(init_may_be_given_a_topology)
     ck_assert_int_eq(PMIx_Init(NULL, &info, 1), PMIX_ERR_UNREACH);
     PMIx_Info_destruct(&info);
     ok(PMIx_Load_topology(&topo));
-    topo.source[5] = '\0'; /* as that of the copy is compared */
+    topo.source[5] = '\0'; /* compares only up to "hwloc" */
     copy.source[5] = '\0';
     ck_assert_int_eq(px_type_compare(PMIX_TOPO, &topo, &copy), 0);
     PMIx_Topology_destruct(&topo);

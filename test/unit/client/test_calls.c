@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every call that is a request, as a row of one table: what it says to the server, field by field;
- * what it makes of the answer, blocking or not; and that programs may free what they passed as soon
- * as a call returns. */
+/* Table of every call that sends a request. Tests check the request field by field and the result of
+ * the call, blocking or not. Programs may free their arguments as soon as a call returns. */
 #include "core/base/strv.h"
 #include "core/client/client.h"
 #include "alloc_fail.h"
@@ -13,8 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* In place of the C library's: hwloc is not installed, so that distances are asked of the
- * server. */
+/* Replaces the C library's dlopen. Without hwloc the client requests distances from the server. */
 void *dlopen(const char *file, int mode)
 {
     void *(*real)(const char *, int);
@@ -41,7 +39,7 @@ struct args {
     char *key;
 };
 
-/* All of them and what they point to lie here. */
+/* Memory of all arguments and of everything the arguments point to. */
 static _Alignas(max_align_t) char arena[16384];
 static size_t used;
 
@@ -114,7 +112,7 @@ static void spoil_args(void)
     used = 0;
 }
 
-/* ---- what comes back ------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------- */
 
 static pmix_info_t *results;
 static size_t n_results;
@@ -139,7 +137,7 @@ static void on_spawn(pmix_status_t status, pmix_nspace_t ns PX_UNUSED, void *cbd
 static pmix_release_cbfunc_t give_back;
 static void *given;
 
-/* They are the program's until it gives them back, which is after the call. */
+/* Keeps the infos after the call, until release_results(). */
 static void on_info(pmix_status_t status, pmix_info_t *v, size_t n, void *cbdata,
                     pmix_release_cbfunc_t release, void *data)
 {
@@ -198,14 +196,14 @@ PX_TEST_HANDLER(on_event)
 
 static struct row {
     uint8_t op;
-    enum { BARE, SOME_INFOS, OTHER } reply; /* of a server, after the status */
+    enum { BARE, SOME_INFOS, OTHER } reply; /* part of the reply after the status */
     pmix_status_t (*wait)(struct args *a);
     pmix_status_t (*post)(struct args *a);
-    void (*says)(px_writer *w, struct args *a);
+    void (*expected)(px_writer *w, struct args *a); /* packs the expected request */
 } rows[32];
 static size_t n_rows;
 
-/* A call twice, blocking and not, and what it says. */
+/* Adds a row: the call in blocking and non-blocking form, and the expected request. */
 #define CALL(name, op_, reply_, wait_, post_, ...)                                   \
     static pmix_status_t name##_wait(struct args *a PX_UNUSED)                       \
     {                                                                                \
@@ -215,23 +213,23 @@ static size_t n_rows;
     {                                                                                \
         return post_;                                                                \
     }                                                                                \
-    static void name##_says(px_writer *w PX_UNUSED, struct args *a PX_UNUSED)        \
+    static void name##_expected(px_writer *w PX_UNUSED, struct args *a PX_UNUSED)    \
     {                                                                                \
         __VA_ARGS__;                                                                 \
     }                                                                                \
     __attribute__((constructor)) static void name##_list(void)                       \
     {                                                                                \
         rows[n_rows++] = (struct row){PX_OP_##op_, reply_, name##_wait, name##_post, \
-                                      name##_says};                                  \
+                                      name##_expected};                              \
     }
 
-static void say_units(px_writer *w, const struct args *a)
+static void pack_units(px_writer *w, const struct args *a)
 {
     px_pack_size(w, N);
     px_pack(w, a->units, N, PMIX_RESOURCE_UNIT);
 }
 
-static void say_keys(px_writer *w, const struct args *a)
+static void pack_keys(px_writer *w, const struct args *a)
 {
     px_pack_u32(w, geteuid());
     px_pack_size(w, N);
@@ -239,8 +237,8 @@ static void say_keys(px_writer *w, const struct args *a)
         px_pack_str(w, a->keys[i]);
 }
 
-/* With what our servers can do for us. */
-static void say_get(px_writer *w, const struct args *a)
+/* Packs a get request, with the attribute for replies in parts. */
+static void pack_get(px_writer *w, const struct args *a)
 {
     PX_AUTO(px_infos) infos = {0};
 
@@ -267,16 +265,16 @@ CALL(publish, PUBLISH, BARE, PMIx_Publish(a->info, N),
      PMIx_Publish_nb(a->info, N, on_op, D),
      px_pack_u32(w, geteuid()); INFOS)
 CALL(look_up, LOOKUP, OTHER, NONE, PMIx_Lookup_nb(a->keys, a->info, N, on_lookup, D),
-     say_keys(w, a); INFOS)
+     pack_keys(w, a); INFOS)
 CALL(unpublish, UNPUBLISH, BARE, PMIx_Unpublish(a->keys, a->info, N),
-     PMIx_Unpublish_nb(a->keys, a->info, N, on_op, D), say_keys(w, a); INFOS)
+     PMIx_Unpublish_nb(a->keys, a->info, N, on_op, D), pack_keys(w, a); INFOS)
 CALL(withdraw, UNPUBLISH, BARE, PMIx_Unpublish(NULL, a->info, N),
      PMIx_Unpublish_nb(NULL, a->info, N, on_op, D),
      px_pack_u32(w, geteuid()); px_pack_size(w, 0); INFOS)
 CALL(spawn, SPAWN, OTHER, NONE, PMIx_Spawn_nb(a->info, N, a->apps, N, on_spawn, D),
      INFOS; px_pack_size(w, N); px_pack(w, a->apps, N, PMIX_APP))
 CALL(get, GET, OTHER, NONE, PMIx_Get_nb(&a->procs[1], a->key, a->info, N, on_value, D),
-     say_get(w, a))
+     pack_get(w, a))
 CALL(query, QUERY, SOME_INFOS, PMIx_Query_info(a->queries, N, R),
      PMIx_Query_info_nb(a->queries, N, on_info, D),
      px_pack_size(w, N); px_pack(w, a->queries, N, PMIX_QUERY))
@@ -301,7 +299,7 @@ CALL(allocate, ALLOC, SOME_INFOS,
 CALL(block, RESBLK, BARE, PMIx_Resource_block(2, a->key, a->units, N, a->info, N),
      PMIx_Resource_block_nb(2, a->key, a->units, N, a->info, N, on_op, D),
      w->codec = px_codec_newest(w->codec); px_pack_u8(w, 2, PMIX_RESBLOCK_DIRECTIVE);
-       px_pack_str(w, a->key); say_units(w, a); INFOS)
+       px_pack_str(w, a->key); pack_units(w, a); INFOS)
 CALL(session, SESSION_CTRL, SOME_INFOS, NONE,
      PMIx_Session_control(77, a->info, N, on_info, D),
      px_pack_u32(w, 77); INFOS)
@@ -349,8 +347,8 @@ CALL(decline, GROUP_JOIN, SOME_INFOS,
 
 /* ---- the server, and a busy thread ----------------------------------------------- */
 
-static uint8_t listened_op;
-static px_buf heard; /* the last request, after its command */
+static uint8_t received_op;
+static px_buf received; /* last request, after its command */
 static pmix_info_t found[2];
 
 static void add_infos(px_writer *w, const struct fake_req *req PX_UNUSED)
@@ -366,18 +364,18 @@ static void add_credential(px_writer *w, const struct fake_req *req)
     add_infos(w, req);
 }
 
-static bool hear(int fd PX_UNUSED, struct fake_req *req)
+static bool receive(int fd PX_UNUSED, struct fake_req *req)
 {
     time_t stamp;
 
     if (req->op == PX_OP_REQ || req->op == PX_OP_FINALIZE ||
         req->op == PX_OP_DEREGEVENTS)
         return false;
-    listened_op = req->op;
-    if (req->op == PX_OP_LOG) /* says when, which is never the same */
+    received_op = req->op;
+    if (req->op == PX_OP_LOG) /* the time stamp always differs */
         ok(px_unpack1(&req->in, &stamp, PMIX_TIME));
-    px_buf_cleanup(&heard);
-    ok(px_buf_add(&heard, req->in.pos, (size_t)(req->in.end - req->in.pos)));
+    px_buf_cleanup(&received);
+    ok(px_buf_add(&received, req->in.pos, (size_t)(req->in.end - req->in.pos)));
     return false;
 }
 
@@ -390,7 +388,7 @@ static void on_busy(struct px_msg *msg PX_UNUSED)
     sem_wait(&free_again);
 }
 
-/* Until free_again; all that was posted before has been done. */
+/* Blocks the loop until free_again, after all earlier messages have run. */
 static void make_busy(void)
 {
     busy.run = on_busy;
@@ -410,8 +408,8 @@ static void release_results(void)
 static void wait_for(const struct row *row, pmix_status_t wanted)
 {
     sem_wait(&done);
-    ck_assert_uint_eq(listened_op, row->op);
-    if (row->op == PX_OP_REGEVENTS) /* what the server thinks of it does not matter */
+    ck_assert_uint_eq(received_op, row->op);
+    if (row->op == PX_OP_REGEVENTS) /* succeeds whatever the server replies */
         ok(PMIx_Deregister_event_handler(registered, NULL, NULL));
     else
         ck_assert_int_eq(done_status, wanted);
@@ -433,32 +431,32 @@ static void setup(void)
     fake.answer = PMIX_ERR_NOT_SUPPORTED;
     PMIx_Info_load(&found[0], "pmix.answer", "yes", PMIX_STRING);
     PMIx_Info_load(&found[1], PMIX_FABRIC_INDEX, &index, PMIX_SIZE);
-    client_of_hook(hear);
+    client_of_hook(receive);
 }
 
 static void teardown(void)
 {
     client_end();
-    px_buf_cleanup(&heard);
+    px_buf_cleanup(&received);
     PMIx_Info_destruct(&found[0]);
     PMIx_Info_destruct(&found[1]);
 }
 
 /* ---- rows ------------------------------------------------------------------------ */
 
-static void has_printed(const struct row *row, struct args *a)
+static void has_sent(const struct row *row, struct args *a)
 {
     px_writer w = fake_begin();
 
-    row->says(&w, a);
+    row->expected(&w, a);
     ok(w.status);
-    ck_assert_uint_eq(listened_op, row->op);
-    ck_assert_uint_eq(heard.len, w.buf.len);
-    ck_assert_mem_eq(heard.data, w.buf.data, heard.len);
+    ck_assert_uint_eq(received_op, row->op);
+    ck_assert_uint_eq(received.len, w.buf.len);
+    ck_assert_mem_eq(received.data, w.buf.data, received.len);
     px_writer_cleanup(&w);
 }
 
-/* These are the caller's. */
+/* Checks the results, which belong to the caller. */
 static void has_results(const struct row *row)
 {
     ck_assert_uint_eq(n_results, row->reply == SOME_INFOS && fake.add ? 2 : 0);
@@ -472,25 +470,25 @@ static void call_both_ways(const struct row *row, struct args *a)
 {
     pmix_status_t rc = row->wait(a);
 
-    if (listened_op) {
+    if (received_op) {
         ck_assert_int_eq(rc, fake.answer);
-        has_printed(row, a);
+        has_sent(row, a);
         has_results(row);
         px_type_free_array(PMIX_INFO, results, n_results);
         results = NULL;
         n_results = 0;
     }
     if (row->post(a) != PMIX_SUCCESS)
-        return; /* there is no such form */
+        return; /* the call has only the blocking form */
     wait_for(row, fake.answer);
     if (row->op != PX_OP_REGEVENTS)
-        has_printed(row, a);
-    if (row->op != PX_OP_VALIDATE_CRED) /* whose results end with the callback */
+        has_sent(row, a);
+    if (row->op != PX_OP_VALIDATE_CRED) /* these results are freed after the callback */
         has_results(row);
     release_results();
 }
 
-PX_TEST(a_call_says_what_it_was_given_and_returns_the_answer)
+PX_TEST(a_call_sends_its_arguments_and_returns_the_reply)
 {
     static const pmix_status_t answers[] = {PMIX_SUCCESS, PMIX_ERR_PARTIAL_SUCCESS,
                                             PMIX_ERR_NOT_SUPPORTED};
@@ -498,16 +496,15 @@ PX_TEST(a_call_says_what_it_was_given_and_returns_the_answer)
     for (size_t i = 0; i < n_rows; i++) {
         struct args a = make_args();
 
-        /* A reply of another kind belongs to tests of its own. */
+        /* Other tests cover replies of the kind OTHER. */
         for (size_t k = rows[i].reply == OTHER ? 2 : 0; k < PX_COUNT(answers); k++) {
-            listened_op = 0;
+            received_op = 0;
             fake.answer = answers[k];
             fake.add = rows[i].reply == SOME_INFOS ? add_infos : NULL;
             call_both_ways(&rows[i], &a);
         }
-        fake.add =
-            NULL; /* a bare status, as for a command that the server does not know */
-        listened_op = 0;
+        fake.add = NULL; /* only a status, as for an unknown command */
+        received_op = 0;
         call_both_ways(&rows[i], &a);
         spoil_args();
     }
@@ -520,26 +517,26 @@ PX_TEST(arguments_may_go_as_soon_as_the_call_returns)
         px_buf wanted;
 
         make_busy();
-        if (rows[i].post(&a)) { /* no such form */
+        if (rows[i].post(&a)) { /* only the blocking form */
             sem_post(&free_again);
             spoil_args();
             continue;
         }
         finish_call(&rows[i]);
-        wanted = px_buf_take(&heard);
+        wanted = px_buf_take(&received);
         ck_assert_uint_gt(wanted.len, 20);
 
         make_busy();
         ok(rows[i].post(&a));
         spoil_args();
         finish_call(&rows[i]);
-        ck_assert_uint_eq(heard.len, wanted.len);
-        ck_assert_mem_eq(heard.data, wanted.data, wanted.len);
+        ck_assert_uint_eq(received.len, wanted.len);
+        ck_assert_mem_eq(received.data, wanted.data, wanted.len);
         px_buf_cleanup(&wanted);
     }
 }
 
-/* The library's thread stands still: every allocation is the caller's. */
+/* Fails each allocation of a call in turn. The library's thread is blocked. */
 static void fail_each_allocation(const struct row *row, struct args *a)
 {
     bool failed = true;
@@ -555,7 +552,7 @@ static void fail_each_allocation(const struct row *row, struct args *a)
     }
 }
 
-PX_TEST(without_memory_a_call_keeps_nothing_and_says_so)
+PX_TEST(a_call_without_memory_returns_nomem_and_keeps_nothing)
 {
     PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
     for (size_t i = 0; i < n_rows; i++) {
@@ -624,7 +621,7 @@ static void enter(int state)
 struct posting {
     const struct row *row;
     struct args *args;
-    int n_done; /* when the call returned */
+    int n_done; /* callbacks that ran before the call returned */
 };
 
 static void do_post(struct px_call *call, void *arg)
@@ -636,7 +633,7 @@ static void do_post(struct px_call *call, void *arg)
     px_call_done(call, rc);
 }
 
-/* Posted from where callbacks run, which could do that at once. */
+/* Makes the calls in the thread that runs callbacks. */
 PX_TEST_LOOP(no_callback_runs_within_its_call, N_STATES)
 {
     enter(_i);
@@ -658,9 +655,9 @@ PX_TEST_LOOP(no_callback_runs_within_its_call, N_STATES)
     ck_assert_int_ne(sem_trywait(&done), 0);
 }
 
-/* ---- what is special ------------------------------------------------------------- */
+/* ---- special calls --------------------------------------------------------------- */
 
-PX_TEST(results_need_no_place)
+PX_TEST(results_are_optional)
 {
     struct args a = make_args();
 
@@ -675,7 +672,7 @@ PX_TEST(results_need_no_place)
     spoil_args();
 }
 
-PX_TEST(heartbeats_ask_for_nothing)
+PX_TEST(heartbeats_get_no_reply)
 {
     pmix_info_t beat = flag(PMIX_SEND_HEARTBEAT);
 
@@ -684,12 +681,12 @@ PX_TEST(heartbeats_ask_for_nothing)
     ok(PMIx_Process_monitor(&beat, PMIX_SUCCESS, NULL, 0, NULL, NULL));
     ck_assert_int_eq(PMIx_Process_monitor_nb(&beat, PMIX_SUCCESS, NULL, 0, on_info, D),
                      PMIX_OPERATION_SUCCEEDED);
-    ok(PMIx_Log(&found[0], 1, NULL, 0)); /* comes after them */
+    ok(PMIx_Log(&found[0], 1, NULL, 0)); /* arrives after the heartbeats */
     ck_assert_uint_eq(__atomic_load_n(&fake.n_beats, __ATOMIC_SEQ_CST), 3);
     ck_assert_uint_eq(fake.n_ops[PX_OP_MONITOR], 0);
 }
 
-PX_TEST(an_old_server_cannot_be_asked_for_resource_blocks)
+PX_TEST(old_servers_do_not_support_resource_blocks)
 {
     client_end();
     fake.codec.dialect = px_dialect_find("v3");
@@ -716,11 +713,11 @@ PX_TEST(a_credential_is_the_callers)
     ck_assert_ptr_null(bo.bytes);
     ck_assert_uint_eq(bo.size, 0);
     fake.answer = PMIX_SUCCESS;
-    fake.add = NULL; /* success without a credential is none */
+    fake.add = NULL; /* success without a credential is an error */
     ck_assert_int_lt(PMIx_Get_credential(found, 1, &bo), 0);
 }
 
-PX_TEST(a_fabric_keeps_what_the_host_says)
+PX_TEST(a_fabric_keeps_the_hosts_infos)
 {
     const pmix_info_t *before;
     pmix_fabric_t f;
@@ -745,15 +742,15 @@ PX_TEST(a_fabric_keeps_what_the_host_says)
     ck_assert_uint_eq(f.index, 3);
     ck_assert_str_eq(px_info_str(f.info, f.ninfo, "pmix.answer"), "yes");
     ok(PMIx_Fabric_update(&f));
-    ck_assert_uint_eq(listened_op, PX_OP_FABRIC_UPDATE);
+    ck_assert_uint_eq(received_op, PX_OP_FABRIC_UPDATE);
     PX_AUTO(px_writer) w = fake_begin();
     px_pack_size(&w, 3);
-    ck_assert_uint_eq(heard.len, w.buf.len);
-    ck_assert_mem_eq(heard.data, w.buf.data, heard.len);
+    ck_assert_uint_eq(received.len, w.buf.len);
+    ck_assert_mem_eq(received.data, w.buf.data, received.len);
     ck_assert_uint_eq(f.ninfo, 2);
-    listened_op = 0;
+    received_op = 0;
     ok(PMIx_Fabric_deregister(&f));
-    ck_assert_uint_eq(listened_op, 0); /* the server is not concerned */
+    ck_assert_uint_eq(received_op, 0); /* the server gets no request */
     ck_assert_ptr_null(f.info);
     ck_assert_uint_eq(f.ninfo, 0);
     ck_assert_uint_eq(f.index, SIZE_MAX);

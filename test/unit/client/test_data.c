@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Put, commit and get: what goes to the server, and what is done with its answers. Get in the
- * caller's thread: what is known takes no system call, so that no other thread can have had a part
- * in it; and what the loop changes meanwhile is seen whole. */
+/* Put, commit and get: the requests to the server and the effects of its replies. A get of a known
+ * value makes no system call, so no other thread takes part. Readers see whole values while the loop
+ * changes data. */
 #include "alloc_fail.h"
 #include "core/client/client.h"
 #include "core/model/resources.h"
@@ -22,7 +22,7 @@ static pmix_status_t put(pmix_scope_t scope, const char *key, uint32_t n)
     return PMIx_Put(scope, key, &v);
 }
 
-/* With up to one flag. */
+/* Gets a value; yes is the key of a flag, or NULL. */
 static pmix_status_t get_value(const char *nspace, pmix_rank_t r, const char *key,
                                const char *yes, pmix_value_t **v)
 {
@@ -33,7 +33,7 @@ static pmix_status_t get_value(const char *nspace, pmix_rank_t r, const char *ke
     return PMIx_Get(&p, key, yes ? &info : NULL, yes != NULL, v);
 }
 
-/* The number that a rank of the job has, or the status. */
+/* Returns the number of a rank of the job, or the status. */
 static int get(pmix_rank_t r, const char *key, const char *yes)
 {
     pmix_value_t *v;
@@ -62,7 +62,7 @@ static bool keep_commit(int fd PX_UNUSED, struct fake_req *req)
     return false;
 }
 
-/* "a=1 b=2" of one scope in a commit; "" if it is not there. */
+/* Returns the pairs of one scope in a commit, as "a=1 b=2"; "" if the scope is absent. */
 static const char *committed(unsigned i, uint8_t wanted)
 {
     static char text[256];
@@ -106,7 +106,7 @@ PX_TEST(a_commit_carries_what_was_put_since_the_last_by_scope)
     ok(PMIx_Commit());
     ok(PMIx_Commit());
 
-    ok(PMIx_Fence(NULL, 0, NULL, 0)); /* all of that has arrived */
+    ok(PMIx_Fence(NULL, 0, NULL, 0)); /* the commits have arrived */
 
     ck_assert_str_eq(committed(0, PMIX_LOCAL), "a=1");
     ck_assert_str_eq(committed(0, PMIX_REMOTE), "b=2");
@@ -123,8 +123,8 @@ static bool refuse_commits(int fd, struct fake_req *req)
     return req->op == PX_OP_COMMIT;
 }
 
-/* The answer to the one that failed has come by the next answer. */
-PX_TEST(a_commit_does_not_wait_and_the_next_fence_or_commit_tells_why_it_failed)
+/* The reply to the failed commit arrives before the reply to the fence. */
+PX_TEST(a_commit_does_not_wait_and_the_next_fence_or_commit_returns_its_error)
 {
     client_of_hook(refuse_commits);
     ok(put(PMIX_LOCAL, "a", 1));
@@ -142,7 +142,7 @@ PX_TEST(a_commit_does_not_wait_and_the_next_fence_or_commit_tells_why_it_failed)
 static unsigned n_held;
 static uint32_t held_tags[4];
 
-/* Answers no commit before the fourth. */
+/* Holds the replies to commits until the fourth commit. */
 static bool hold_commits(int fd, struct fake_req *req)
 {
     if (req->op != PX_OP_COMMIT)
@@ -153,7 +153,7 @@ static bool hold_commits(int fd, struct fake_req *req)
     return true;
 }
 
-PX_TEST(only_so_much_of_commits_is_on_its_way)
+PX_TEST(unacknowledged_commits_are_bounded)
 {
     enum { SIZE_B = 10 << 20 };
     PX_AUTOFREE char *bytes = calloc(1, SIZE_B);
@@ -164,7 +164,7 @@ PX_TEST(only_so_much_of_commits_is_on_its_way)
         ok(PMIx_Put(PMIX_LOCAL, "a", &v));
         ok(PMIx_Commit());
     }
-    ck_assert_uint_eq(n_held, 4); /* the last has waited for an empty one */
+    ck_assert_uint_eq(n_held, 4); /* the third commit has waited for an empty commit */
 }
 
 PX_TEST(a_value_the_servers_dialect_lacks_fails_its_put_alone)
@@ -182,7 +182,7 @@ PX_TEST(a_value_the_servers_dialect_lacks_fails_its_put_alone)
     ok(PMIx_Commit());
     ok(PMIx_Fence(NULL, 0, NULL, 0));
     ck_assert_str_eq(committed(0, PMIX_GLOBAL), "a=1 b=2");
-    ck_assert_int_eq(get(0, "odd", NULL), PMIX_ERR_NOT_FOUND); /* nor is it here */
+    ck_assert_int_eq(get(0, "odd", NULL), PMIX_ERR_NOT_FOUND); /* not stored, either */
 }
 
 PX_TEST(own_values_need_no_server)
@@ -223,7 +223,7 @@ PX_TEST(reserved_keys_of_a_peer_are_asked_for_without_waiting)
         ck_assert_int_eq(get(rows[i].rank, rows[i].key, NULL), PMIX_ERR_NOT_FOUND);
         ck_assert_uint_eq(fake.n_ops[PX_OP_GET], i + 1);
         ck_assert_int_eq(
-            px_info_flag(fake.heard.info.v, fake.heard.info.n, PMIX_IMMEDIATE),
+            px_info_flag(fake.received.info.v, fake.received.info.n, PMIX_IMMEDIATE),
             rows[i].immediate);
     }
 }
@@ -249,7 +249,7 @@ static void add_job(px_writer *w, const struct fake_req *req)
     px_writer body = fake_begin();
     pmix_proc_t p;
 
-    if (req->op != PX_OP_GET || strcmp(fake.heard.nspace, "served") != 0)
+    if (req->op != PX_OP_GET || strcmp(fake.received.nspace, "served") != 0)
         return;
     p = proc_of("served", PMIX_RANK_WILDCARD);
     px_pack(&body, &p, 1, PMIX_PROC);
@@ -274,23 +274,23 @@ PX_TEST(peers_in_a_job_that_the_server_serves_are_asked_for)
     }
     ck_assert_uint_eq(fake.n_ops[PX_OP_GET], 1);
     ck_assert_int_eq(PMIx_Resolve_peers(NULL, another, &procs, &n), PMIX_ERR_NOT_FOUND);
-    ck_assert(px_info_flag(fake.heard.info.v, fake.heard.info.n, PMIX_IMMEDIATE));
+    ck_assert(px_info_flag(fake.received.info.v, fake.received.info.n, PMIX_IMMEDIATE));
 }
 
 /* ---- get ------------------------------------------------------------------------- */
 
-static uint32_t colour = 7; /* of every rank that is asked for */
+static uint32_t colour = 7; /* value in every reply to a get */
 
 static void add_value(px_writer *w, const struct fake_req *req)
 {
     pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = colour};
-    pmix_rank_t r = fake.heard.rank == PMIX_RANK_UNDEF ? 1 : fake.heard.rank;
+    pmix_rank_t r = fake.received.rank == PMIX_RANK_UNDEF ? 1 : fake.received.rank;
     px_writer body = fake_begin();
     pmix_proc_t p;
 
     if (req->op != PX_OP_GET)
         return;
-    p = proc_of(fake.heard.nspace, r);
+    p = proc_of(fake.received.nspace, r);
     px_pack(&body, &p, 1, PMIX_PROC);
     px_pack_kval(&body, "colour", &v);
     px_pack_bytes(w, body.buf.data, body.buf.len);
@@ -307,14 +307,14 @@ PX_TEST(a_value_of_a_peer_is_asked_for_once)
 {
     begin();
     ck_assert_int_eq(get(1, "colour", PMIX_OPTIONAL), PMIX_ERR_NOT_FOUND);
-    ck_assert_uint_eq(fake.n_ops[PX_OP_GET], 0); /* an optional one is not */
+    ck_assert_uint_eq(fake.n_ops[PX_OP_GET], 0); /* an optional get sends no request */
     ck_assert_int_eq(get(1, "colour", PMIX_IMMEDIATE), 7);
-    ck_assert_str_eq(fake.heard.text, "colour");
+    ck_assert_str_eq(fake.received.text, "colour");
     colour = 8;
     ck_assert_int_eq(get(1, "colour", NULL), 7);
     ck_assert_uint_eq(fake.n_ops[PX_OP_GET], 1);
     ck_assert_int_eq(get(1, "colour", PMIX_GET_REFRESH_CACHE), 8);
-    /* What the server brings without it. */
+    /* The reply lacks this key. */
     ck_assert_int_eq(get(1, "shape", NULL), PMIX_ERR_NOT_FOUND);
 }
 
@@ -331,11 +331,11 @@ PX_TEST(after_a_collecting_fence_values_are_asked_for_anew)
     }
     ck_assert_int_eq(get(1, "colour", NULL), 22);
     colour = 99;
-    ok(PMIx_Fence(NULL, 0, NULL, 0)); /* not after this one */
+    ok(PMIx_Fence(NULL, 0, NULL, 0)); /* does not collect */
     ck_assert_int_eq(get(1, "colour", NULL), 22);
 }
 
-/* Everything of a rank: number key says. */
+/* Gets all keys of a rank and expects number as the value of key. */
 static void everything_has(pmix_rank_t r, const char *key, uint32_t number)
 {
     const pmix_data_array_t *a;
@@ -356,8 +356,8 @@ PX_TEST(without_a_key_everything_is_there)
     ck_assert_uint_eq(fake.n_ops[PX_OP_GET], 0); /* known from the start */
     everything_has(1, "colour", 7);
     ck_assert_uint_eq(fake.n_ops[PX_OP_GET], 1);
-    ck_assert_ptr_null(fake.heard.text);
-    fake.add = NULL; /* a server that has nothing: what is known is left */
+    ck_assert_ptr_null(fake.received.text);
+    fake.add = NULL; /* the server has no data; known data stays */
     everything_has(1, "colour", 7);
     everything_has(PMIX_RANK_UNDEF, PMIX_JOB_SIZE, 2);
 }
@@ -437,7 +437,7 @@ static bool die_at_get(int fd, struct fake_req *req)
     return req->op != PX_OP_REQ;
 }
 
-/* Lets those wait that can wait, the last of them until the next commit. */
+/* Holds each get that is not immediate. The next commit releases the last held get. */
 static bool park(int fd, struct fake_req *req)
 {
     struct fake_req late = {.op = PX_OP_GET, .tag = late_tag};
@@ -445,13 +445,13 @@ static bool park(int fd, struct fake_req *req)
     if (req->op == PX_OP_COMMIT)
         fake_answer(fd, &late);
     if (req->op != PX_OP_GET ||
-        px_info_flag(fake.heard.info.v, fake.heard.info.n, PMIX_IMMEDIATE))
+        px_info_flag(fake.received.info.v, fake.received.info.n, PMIX_IMMEDIATE))
         return false;
     late_tag = req->tag;
     return true;
 }
 
-PX_TEST(a_get_that_waits_holds_up_no_other_of_its_peer)
+PX_TEST(a_waiting_get_does_not_block_other_gets_of_the_peer)
 {
     static const char *const keys[] = {"shape", "size"};
     pmix_proc_t p = rank(1);
@@ -462,8 +462,8 @@ PX_TEST(a_get_that_waits_holds_up_no_other_of_its_peer)
         ok(PMIx_Get_nb(&p, keys[i], NULL, 0, on_value, &done));
     ck_assert_int_eq(get(1, "colour", NULL), 7);
     ck_assert_int_eq(get(1, "weight", PMIX_IMMEDIATE), PMIX_ERR_NOT_FOUND);
-    /* All but the first twice: without waiting, then for themselves; but the one that
-     * has come with another. */
+    /* The first get sends one request. "size" and "weight" send two each: one immediate,
+     * then one of their own. "colour" comes with another reply. */
     ck_assert_uint_eq(fake.n_ops[PX_OP_GET], 5);
     client_end();
     for (size_t i = 0; i < PX_COUNT(keys); i++)
@@ -489,7 +489,7 @@ static void add_burst(px_writer *w, const struct fake_req *req)
     px_writer_cleanup(&body);
 }
 
-PX_TEST(many_gets_of_a_peer_are_few_requests)
+PX_TEST(many_gets_of_a_peer_need_few_requests)
 {
     pmix_proc_t p = rank(1);
     char key[16];
@@ -503,20 +503,20 @@ PX_TEST(many_gets_of_a_peer_are_few_requests)
     ok(PMIx_Commit());
     for (uint32_t i = 0; i < BURST; i++)
         ok(await_op());
-    ck_assert_uint_le(fake.n_ops[PX_OP_GET], 2); /* if the answer took long */
+    ck_assert_uint_le(fake.n_ops[PX_OP_GET], 2); /* 2 if the reply is slow */
 }
 
-PX_TEST_LOOP(a_server_that_dies_ends_whatever_waits_for_it, 3)
+PX_TEST_LOOP(a_dying_server_ends_all_waiting_calls, 3)
 {
     pmix_status_t rc;
 
     client_of_hook(die_at_get);
     if (_i == 2)
-        ok(PMIx_Commit()); /* and the next call may know already */
+        ok(PMIx_Commit()); /* the next call may already return UNREACH */
     rc = _i == 0 ? get(1, "colour", NULL) : PMIx_Fence(NULL, 0, NULL, 0);
     if (_i < 2 || rc != PMIX_ERR_UNREACH)
         ck_assert_int_eq(rc, PMIX_ERR_LOST_CONNECTION);
-    /* and for what comes after there is no server */
+    /* later calls find no server */
     ck_assert_int_eq(get(1, "colour", NULL), PMIX_ERR_UNREACH);
     ck_assert_int_eq(PMIx_Fence(NULL, 0, NULL, 0), PMIX_ERR_UNREACH);
     ok(put(PMIX_GLOBAL, "a", 1));
@@ -540,7 +540,7 @@ static bool answer_strangely(int fd, struct fake_req *req)
     return true;
 }
 
-PX_TEST(strange_answers_are_errors_and_no_crash)
+PX_TEST(malformed_replies_are_errors)
 {
     static const struct {
         const char *bytes;
@@ -549,8 +549,8 @@ PX_TEST(strange_answers_are_errors_and_no_crash)
         {"", 0},
         {"\xff", 1},
         {"\x02\x00\x02\x7f", 4},             /* a part longer than the message */
-        {"\x02\x00\x02\x04\x02\x06ns", 8},   /* a process without an end */
-        {"\x02\x00\x02\x03\x02\x00\x00", 7}, /* of no namespace */
+        {"\x02\x00\x02\x04\x02\x06ns", 8},   /* a truncated process */
+        {"\x02\x00\x02\x03\x02\x00\x00", 7}, /* a process without a namespace */
     };
     pmix_proc_t self = rank(0);
 
@@ -570,18 +570,18 @@ PX_TEST(strange_answers_are_errors_and_no_crash)
 static const struct question {
     pmix_rank_t rank;
     const char *key, *flag;
-    unsigned n_allocs; /* the value, and what it holds */
+    unsigned n_allocs; /* the value and its data */
 } known[] = {
     {PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, NULL, 1},
     {PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE, PMIX_SESSION_INFO, 1},
     {PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS, NULL, 2},
     {PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE, PMIX_NODE_INFO, 1},
-    {PMIX_RANK_WILDCARD, PMIX_NUM_NODES, NULL, 1}, /* follows from the map */
+    {PMIX_RANK_WILDCARD, PMIX_NUM_NODES, NULL, 1}, /* derived from the map */
     {1, PMIX_LOCAL_RANK, NULL, 1},
-    {1, PMIX_HOSTNAME, PMIX_IMMEDIATE, 2}, /* follows, too */
+    {1, PMIX_HOSTNAME, PMIX_IMMEDIATE, 2}, /* derived from the map, too */
     {0, "put", NULL, 1},
     {0, "committed", PMIX_OPTIONAL, 1},
-    {1, "colour", NULL, 1}, /* of a peer, after a fence that collects */
+    {1, "colour", NULL, 1}, /* peer data after a collecting fence */
 };
 
 static void ask(void *arg)
@@ -596,7 +596,7 @@ static void ask(void *arg)
     }
 }
 
-PX_TEST_LOOP(what_is_known_takes_no_system_call_and_its_own_memory, PX_COUNT(known))
+PX_TEST_LOOP(a_get_of_a_known_value_makes_no_system_call, PX_COUNT(known))
 {
     PX_TEST_NEEDS_ALLOC;
     struct question q = known[_i];
@@ -632,8 +632,8 @@ static void ask_for_nothing(void *arg)
     *(pmix_status_t *)arg = get_value("job", 0, "nothing", PMIX_OPTIONAL, &v);
 }
 
-/* The reader runs the loop itself, which has nothing else to do. */
-PX_TEST(what_is_not_known_takes_none_either_and_one_would_be_seen)
+/* The reader runs the idle loop itself. The first check shows that a system call is found. */
+PX_TEST(a_get_of_an_unknown_value_makes_no_system_call_either)
 {
     PX_TEST_NEEDS_ALLOC;
     static pmix_status_t rc;
@@ -656,7 +656,7 @@ static void hold_loop(struct px_msg *msg PX_UNUSED)
     sem_wait(&let_go);
 }
 
-PX_TEST(what_is_known_or_surely_missing_does_not_wait_for_the_loop)
+PX_TEST(a_get_of_a_known_or_missing_value_does_not_wait_for_the_loop)
 {
     struct px_msg msg = {.run = hold_loop};
 
@@ -684,7 +684,7 @@ static void *read_all(void *arg)
         const char *nspace;
         pmix_rank_t rank;
         const char *key;
-        uint32_t number; /* 0: a text that is put ever anew */
+        uint32_t number; /* 0: a text that changes */
         bool comes_and_goes;
     } rows[] = {
         {"job", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, 2, false},
@@ -708,7 +708,7 @@ static void *read_all(void *arg)
         if (rows[i].number) {
             ck_assert(px_value_to_u32(v, &n));
             ck_assert_uint_eq(n, rows[i].number);
-        } else { /* whole: one letter, repeated */
+        } else { /* a whole text repeats one letter */
             ck_assert_int_eq(v->type, PMIX_STRING);
             text = v->data.string;
             ck_assert_uint_eq(strspn(text, (char[]){text[0], '\0'}), strlen(text));
@@ -728,7 +728,7 @@ static void on_change(struct px_call *call, void *args)
     px_call_done(call, px_resources_set(m, &info, 1));
 }
 
-/* Replaces, removes, empties and registers anew what the others read. */
+/* Replaces, removes and registers the data that the readers get. */
 static void change_all(int round)
 {
     char text[201] = "";
@@ -783,7 +783,7 @@ static void *read_to_the_end(void *arg)
     return arg;
 }
 
-PX_TEST(finalize_may_come_while_others_read)
+PX_TEST(finalize_may_run_while_other_threads_read)
 {
     for (int i = 0; i < 40; i++) {
         pthread_t readers[READERS];

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events between a client and its server: which codes are asked for, what reaches handlers, and what is
- * sent. */
+/* Events between a client and its server: requested codes, calls of handlers, sent events. */
 #include "core/client/client.h"
 #include "alloc_fail.h"
 #include "core/wire/frame.h"
@@ -17,15 +16,15 @@
 #define CODE (-701)
 static pmix_status_t one_code = CODE;
 
-static sem_t called, told;
+static sem_t called, updated;
 static pmix_status_t last_code;
 static px_infos last_infos;
 static pmix_proc_t last_source;
 
-/* What the server was last told about codes: "+-701", "-default". */
-static char news[128];
+/* Last change of the codes that the server sends: "+ -701", "-default". */
+static char update[128];
 
-static bool listen_to_codes(int fd, struct fake_req *req)
+static bool take_codes(int fd, struct fake_req *req)
 {
     pmix_status_t codes[8];
     bool gone = req->op == PX_OP_DEREGEVENTS;
@@ -37,28 +36,29 @@ static bool listen_to_codes(int fd, struct fake_req *req)
         for (; !px_reader_done(&req->in); n++)
             ok(px_unpack_status(&req->in, &codes[n]));
     } else {
-        n = fake.heard.n_codes;
+        n = fake.received.n_codes;
         if (n > 0)
-            memcpy(codes, fake.heard.codes, n * sizeof(*codes));
+            memcpy(codes, fake.received.codes, n * sizeof(*codes));
         fake_status(fd, req->tag, PMIX_SUCCESS);
     }
-    strcpy(news, gone ? "-" : n ? "+" : "+default");
+    strcpy(update, gone ? "-" : n ? "+" : "+default");
     for (size_t i = 0; i < n; i++)
-        sprintf(news + strlen(news), codes[i] == INT_MIN ? "default" : " %d", codes[i]);
-    sem_post(&told);
+        sprintf(update + strlen(update), codes[i] == INT_MIN ? "default" : " %d",
+                codes[i]);
+    sem_post(&updated);
     return true;
 }
 
-static const char *heard(void)
+static const char *next_update(void)
 {
-    sem_wait(&told);
-    return news;
+    sem_wait(&updated);
+    return update;
 }
 
 static void start(bool (*hook)(int fd, struct fake_req *req))
 {
     sem_init(&called, 0, 0);
-    sem_init(&told, 0, 0);
+    sem_init(&updated, 0, 0);
     client_of_hook(hook);
 }
 
@@ -97,28 +97,28 @@ PX_TEST(the_server_learns_of_the_first_and_the_last_handler_of_a_code)
     pmix_status_t both[] = {CODE, CODE - 1};
     size_t one, two, three, all;
 
-    start(listen_to_codes);
+    start(take_codes);
     one = reg(both, 1, NULL);
-    ck_assert_str_eq(heard(), "+ -701");
+    ck_assert_str_eq(next_update(), "+ -701");
     two = reg(both, 2, NULL);
-    ck_assert_str_eq(heard(), "+ -702");
-    three = reg(both, 2, NULL); /* nothing new */
+    ck_assert_str_eq(next_update(), "+ -702");
+    three = reg(both, 2, NULL); /* sends nothing */
     all = reg(NULL, 0, NULL);
-    ck_assert_str_eq(heard(), "+default");
+    ck_assert_str_eq(next_update(), "+default");
     dereg(two);
     dereg(one);
     dereg(three);
-    ck_assert_str_eq(heard(), "- -701 -702");
+    ck_assert_str_eq(next_update(), "- -701 -702");
     dereg(all);
-    ck_assert_str_eq(heard(), "-default");
+    ck_assert_str_eq(next_update(), "-default");
 }
 
-static bool answer_codes_then_tell(int fd, struct fake_req *req)
+static bool answer_codes_then_notify(int fd, struct fake_req *req)
 {
     PX_AUTO(px_infos) infos = {0};
-    bool handled = listen_to_codes(fd, req);
+    bool handled = take_codes(fd, req);
 
-    if (req->op == PX_OP_COMMIT) { /* the test's cue */
+    if (req->op == PX_OP_COMMIT) { /* a commit makes the server send the event */
         ok(px_infos_add(&infos, "pmix.srvr.internal.notify", NULL, PMIX_BOOL));
         ok(px_infos_add(&infos, "detail", "x", PMIX_STRING));
         fake_event(fd, CODE, &infos);
@@ -126,10 +126,10 @@ static bool answer_codes_then_tell(int fd, struct fake_req *req)
     return handled;
 }
 
-PX_TEST(an_event_reaches_its_handler_without_the_servers_mark)
+PX_TEST(an_event_reaches_its_handler_without_the_servers_internal_key)
 {
-    start(answer_codes_then_tell);
-    ok(PMIx_Commit()); /* without a handler it waits for one */
+    start(answer_codes_then_notify);
+    ok(PMIx_Commit()); /* the event waits for a handler */
     reg(&one_code, 1, NULL);
     sem_wait(&called);
     ck_assert_int_eq(last_code, CODE);
@@ -142,17 +142,17 @@ PX_TEST(an_event_reaches_its_handler_without_the_servers_mark)
         px_info_find(last_infos.v, last_infos.n, "pmix.srvr.internal.notify"));
 }
 
-PX_TEST(a_handler_for_once_is_given_up_at_the_server_too)
+PX_TEST(a_oneshot_handler_is_deregistered_at_the_server_too)
 {
-    start(answer_codes_then_tell);
+    start(answer_codes_then_notify);
     size_t id = reg(&one_code, 1, PMIX_EVENT_ONESHOT);
-    ck_assert_str_eq(heard(), "+ -701");
+    ck_assert_str_eq(next_update(), "+ -701");
     ok(PMIx_Commit());
     sem_wait(&called);
-    ck_assert_str_eq(heard(), "- -701");
+    ck_assert_str_eq(next_update(), "- -701");
     ck_assert_int_eq(PMIx_Deregister_event_handler(id, NULL, NULL), PMIX_ERR_NOT_FOUND);
     reg(&one_code, 1, NULL);
-    ck_assert_str_eq(heard(), "+ -701");
+    ck_assert_str_eq(next_update(), "+ -701");
 }
 
 /* ---- a burst --------------------------------------------------------------------- */
@@ -161,7 +161,7 @@ enum { N_BURST = 100 };
 
 static atomic_uint n_reads, n_in_order, n_allocs;
 
-/* The C library's, but counted: clients read their connections by it. */
+/* Replaces and counts the C library's recvmsg, which clients use for their connections. */
 ssize_t recvmsg(int fd, struct msghdr *msg, int flags)
 {
     n_reads++;
@@ -179,7 +179,7 @@ PX_TEST_HANDLER(in_order)
     }
 }
 
-/* All in one piece, ahead of the answer. */
+/* Sends all events in one write, before the reply to the commit. */
 static bool answer_codes_then_burst(int fd, struct fake_req *req)
 {
     PX_AUTO(px_buf) burst = {0};
@@ -203,10 +203,10 @@ static bool answer_codes_then_burst(int fd, struct fake_req *req)
     px_alloc_fail_at(0);
     if (burst.len)
         fake_answer_with(fd, burst.data, burst.len);
-    return listen_to_codes(fd, req);
+    return take_codes(fd, req);
 }
 
-/* For the event, and its source as it is decoded. */
+/* One allocation is for the event, one for its decoded source. */
 PX_TEST(a_burst_is_read_at_once_with_two_allocations_for_an_event)
 {
     start(answer_codes_then_burst);
@@ -215,7 +215,7 @@ PX_TEST(a_burst_is_read_at_once_with_two_allocations_for_an_event)
     ok(PMIx_Commit());
     sem_wait(&called);
     ck_assert_uint_eq(n_in_order, N_BURST);
-    ck_assert_uint_le(n_reads, 2); /* perhaps the answer, too */
+    ck_assert_uint_le(n_reads, 2); /* the second for the reply */
     if (px_alloc_can_fail())
         ck_assert_uint_le(n_allocs, 2 * N_BURST + 20);
 }
@@ -232,7 +232,7 @@ static bool send_damaged(int fd, struct fake_req *req)
         fake_reply(fd, PX_TAG_NOTIFY, &w);
     }
     px_writer_cleanup(&w);
-    return listen_to_codes(fd, req);
+    return take_codes(fd, req);
 }
 
 PX_TEST(a_damaged_event_is_dropped_and_nothing_else)
@@ -244,7 +244,7 @@ PX_TEST(a_damaged_event_is_dropped_and_nothing_else)
         {"", 0},
         {"\x02\x0d", 2},                                  /* another command */
         {"\x02\x0c\x02\x0d\x02", 5},                      /* no source */
-        {"\x02\x0c\x02\x0d\x02\x02\x00\x00\x02\xff", 10}, /* a count without an end */
+        {"\x02\x0c\x02\x0d\x02\x02\x00\x00\x02\xff", 10}, /* a truncated count */
     };
 
     start(send_damaged);
@@ -259,7 +259,7 @@ PX_TEST(a_damaged_event_is_dropped_and_nothing_else)
 
 PX_TEST(an_own_event_goes_to_own_handlers_and_to_the_server)
 {
-    start(listen_to_codes);
+    start(take_codes);
     pmix_info_t required;
     int n_refused = 0;
 
@@ -270,10 +270,10 @@ PX_TEST(an_own_event_goes_to_own_handlers_and_to_the_server)
     ck_assert_int_eq(
         PMIx_Notify_event(CODE, NULL, PMIX_RANGE_GLOBAL, &required, 1, NULL, NULL),
         PMIX_ERR_NO_PERMISSIONS);
-    ck_assert_int_eq(fake.heard.code, CODE);
-    ck_assert_uint_eq(fake.heard.directive, PMIX_RANGE_GLOBAL);
+    ck_assert_int_eq(fake.received.code, CODE);
+    ck_assert_uint_eq(fake.received.directive, PMIX_RANGE_GLOBAL);
     sem_wait(&called);
-    for (int i = 0; i < 64; i++) { /* one of them waits for the answer */
+    for (int i = 0; i < 64; i++) { /* one call waits for the reply */
         n_refused += PMIx_Notify_event(CODE, NULL, PMIX_RANGE_GLOBAL, NULL, 0, NULL,
                                        NULL) < 0;
         sem_wait(&called);

@@ -27,7 +27,7 @@ static uint32_t own_u32(pmix_rank_t r, const char *key)
 
 static bool is_committed[2];
 
-/* The first commit brings all that was put, each key once. */
+/* Records which keys a commit contains exactly once. */
 static bool take_commit(int fd PX_UNUSED, struct fake_req *req)
 {
     const char *at = (char *)req->payload.data;
@@ -80,12 +80,12 @@ static void put(const char *key)
     ok(PMIx_Put(PMIX_GLOBAL, key, &v));
 }
 
-/* Open MPI starts a server for a singleton that spawns. */
-PX_TEST(a_singleton_connects_to_the_server_that_it_is_given)
+/* Case in practice: Open MPI starts a server for a singleton that spawns. */
+PX_TEST(a_singleton_connects_to_a_given_server)
 {
     static const struct {
         bool attach, launched, knows_job;
-        const char *uri; /* with the address of the server behind */
+        const char *uri; /* prefix of the server's address */
         unsigned job_size;
     } rows[] = {{false, false, false, "", 1},
                 {false, false, true, "PMIX_SERVER_URI41:PMIX_SERVER_URI4;", 1},
@@ -139,7 +139,7 @@ PX_TEST(a_singleton_connects_to_the_server_that_it_is_given)
     }
 }
 
-static void say_nothing(void)
+static void send_nothing(void)
 {
     char rest[256];
     int fd = fake_accept_mute();
@@ -157,7 +157,7 @@ PX_TEST(a_server_that_does_not_answer_leaves_a_singleton_alone)
     setenv("PMIX_MCA_client_connect_timeout", "30ms", 1);
     client_alone(&self);
     for (int attach = 0; attach < 2; attach++) {
-        fake.script = say_nothing;
+        fake.script = send_nothing;
         fake_start();
         free(uri);
         uri = px_strf("%s", getenv("PMIX_SERVER_URI41"));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of a client, with all a server may do: finding it, shaking hands, reading the job's
- * information; the end, with calls under way, again and again, beside a server role in the same
- * process. */
+/* Life of a client: connect, handshake, job information and finalize, with every behaviour of a
+ * server. Also repeated lives, calls in progress at the end, and a server role in the process. */
 #include "core/base/clock.h"
 #include "core/base/str.h"
 #include "core/client/client.h"
@@ -94,7 +93,7 @@ static bool leave_it(int fd, struct fake_req *req)
     return true;
 }
 
-/* Rank 0 of the job; says that it waits, once. It goes on without the server, too. */
+/* Rank 0 notifies once that rank 0 waits. A lost server ends the wait, too. */
 PX_TEST(init_waits_for_a_debugger_if_this_rank_is_to_stop)
 {
     pmix_rank_t both[] = {1, 0}, other[] = {1};
@@ -145,7 +144,7 @@ static void check_hello(void)
 
 static pmix_status_t word;
 
-static void say_word(void)
+static void send_word(void)
 {
     int fd = fake_accept();
 
@@ -187,12 +186,12 @@ static void await_end(int fd)
     close(fd);
 }
 
-static void say_nothing(void)
+static void send_nothing(void)
 {
     await_end(fake_accept_mute());
 }
 
-static void say_nothing_about_the_job(void)
+static void send_no_job_info(void)
 {
     int fd = fake_accept();
 
@@ -215,26 +214,26 @@ PX_TEST(a_server_that_does_not_serve_is_an_error)
 {
     static const struct {
         void (*script)(void);
-        pmix_status_t word, status; /* UNREACH: the process goes on alone */
+        pmix_status_t word, status; /* UNREACH: the process works without a server */
     } rows[] = {
         {check_hello, 0, PMIX_ERR_UNREACH},
-        /* a refusal is the server's status */
-        {say_word, PMIX_ERR_INVALID_CRED, PMIX_ERR_INVALID_CRED},
-        {say_word, PMIX_ERR_NOT_FOUND, PMIX_ERR_NOT_FOUND},
-        {say_word, PMIX_ERR_NOT_SUPPORTED, PMIX_ERR_NOT_SUPPORTED},
-        {say_word, PMIX_ERR_READY_FOR_HANDSHAKE, PMIX_ERR_READY_FOR_HANDSHAKE},
-        {say_word, 0x48545450, PMIX_ERR_UNREACH},   /* "HTTP" */
-        {say_word, PMIX_SUCCESS, PMIX_ERR_UNREACH}, /* and no index follows */
+        /* init returns the status of a server that refuses */
+        {send_word, PMIX_ERR_INVALID_CRED, PMIX_ERR_INVALID_CRED},
+        {send_word, PMIX_ERR_NOT_FOUND, PMIX_ERR_NOT_FOUND},
+        {send_word, PMIX_ERR_NOT_SUPPORTED, PMIX_ERR_NOT_SUPPORTED},
+        {send_word, PMIX_ERR_READY_FOR_HANDSHAKE, PMIX_ERR_READY_FOR_HANDSHAKE},
+        {send_word, 0x48545450, PMIX_ERR_UNREACH},   /* "HTTP" */
+        {send_word, PMIX_SUCCESS, PMIX_ERR_UNREACH}, /* without an index */
         {hang_up, 0, PMIX_ERR_UNREACH},
         {half_a_word, 0, PMIX_ERR_UNREACH},
         {hang_up_instead_of_job_info, 0, PMIX_ERR_LOST_CONNECTION},
         {garbage_after_welcome, 0, PMIX_ERR_LOST_CONNECTION},
-        {say_nothing, 0, PMIX_ERR_UNREACH},
-        {say_nothing_about_the_job, 0, PMIX_ERR_TIMEOUT},
+        {send_nothing, 0, PMIX_ERR_UNREACH},
+        {send_no_job_info, 0, PMIX_ERR_TIMEOUT},
     };
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
-        if (i >= PX_COUNT(rows) - 2) /* the silent ones */
+        if (i >= PX_COUNT(rows) - 2) /* the silent servers */
             setenv("PMIX_MCA_client_connect_timeout", "30ms", 1);
         fake.script = rows[i].script;
         word = rows[i].word;
@@ -263,7 +262,7 @@ static bool answer_badly(int fd, struct fake_req *req)
     return true;
 }
 
-PX_TEST(job_information_that_is_none_is_an_error)
+PX_TEST(malformed_job_information_is_an_error)
 {
     static const struct {
         const char *bytes;
@@ -271,13 +270,13 @@ PX_TEST(job_information_that_is_none_is_an_error)
         pmix_status_t status; /* 0: some error */
     } rows[] = {
         {"", 0, 0},
-        {"\x02\x08job", 5, 0},               /* a name without its end */
+        {"\x02\x08job", 5, 0},               /* a truncated name */
         {"\x02\x00", 2, 0},                  /* no name */
-        {"\x02\x02\x00", 3, 0},              /* an empty one */
+        {"\x02\x02\x00", 3, 0},              /* an empty name */
         {"\x02\x08job\0\x02\xff\xff", 9, 0}, /* a damaged pair */
         {"\x02\x08job\0\x02\x04k\0\x27\x18\xff\xff\xff\xff\x0f", 17,
          0},                                 /* a giant array */
-        {"\x02\x5b", 2, PMIX_ERR_NOT_FOUND}, /* a status says why there is none */
+        {"\x02\x5b", 2, PMIX_ERR_NOT_FOUND}, /* a status in place of the name */
     };
 
     fake.hook = answer_badly;
@@ -307,10 +306,10 @@ static bool answer_in_part(int fd, struct fake_req *req)
     return true;
 }
 
-/* By any number of bytes; what ends between two pairs may be all that there is. */
-PX_TEST(job_information_that_is_cut_off_is_an_error_or_less_of_it)
+/* Cuts each number of bytes. Information that ends between two pairs is valid. */
+PX_TEST(truncated_job_information_is_an_error_or_valid)
 {
-    int unused = dup(0); /* the least number of a descriptor */
+    int unused = dup(0); /* lowest free descriptor */
     unsigned n_errors = 0;
 
     close(unused);
@@ -342,7 +341,7 @@ static bool strange_frames_first(int fd, struct fake_req *req)
     return false;
 }
 
-PX_TEST(frames_nobody_asked_for_do_no_harm)
+PX_TEST(unexpected_frames_do_no_harm)
 {
     fake.hook = strange_frames_first;
     serve_well();
@@ -357,7 +356,7 @@ static void put_string(px_writer *w, const char *key, const char *s)
     px_pack_kval(w, key, &v);
 }
 
-/* 3.2: lone keys of other realms, arrays of process data. */
+/* Packs the form of 3.2: single keys of other realms, arrays of process data. */
 static void older_job_info(px_writer *w)
 {
     PX_AUTO(px_infos) holder = {0};
@@ -376,7 +375,7 @@ static void older_job_info(px_writer *w)
     px_pack_kval(w, PMIX_PROC_DATA, &holder.v[0].value);
 }
 
-/* 2.x and 3.1: the map as a blob. */
+/* Packs the form of 2.x and 3.1: the map as a blob. */
 static void map_blob_job_info(px_writer *w)
 {
     px_writer body = fake_begin();
@@ -449,14 +448,14 @@ PX_TEST(an_environment_that_makes_no_sense_is_refused_before_anything_is_done)
     ck_assert_int_eq(init(), PMIX_ERR_INVALID_NAMESPACE);
 }
 
-/* Only a server of ours, which is the one with another address. */
+/* Expects a request with the connect message if TENON_SERVER_URI is set. */
 static void serve_at_once(void)
 {
     struct fake_req req = {0};
     int fd = fake_accept();
     char byte;
     fake.unasked = getenv("TENON_SERVER_URI");
-    if (fake.unasked) { /* nothing is answered before it */
+    if (fake.unasked) { /* the request comes before any reply */
         ck_assert(fake_next(fd, &req));
         ck_assert_uint_eq(req.op, PX_OP_REQ);
         fake.unasked = false;
@@ -470,7 +469,7 @@ static void serve_at_once(void)
     fake_serve_on(fd);
 }
 
-PX_TEST(a_server_of_ours_is_asked_for_the_job_with_the_connect_message)
+PX_TEST(a_client_of_our_server_requests_the_job_with_the_connect_message)
 {
     fake.script = serve_at_once;
     for (int ours = 0; ours < 2; ours++) {
@@ -485,13 +484,13 @@ PX_TEST(a_server_of_ours_is_asked_for_the_job_with_the_connect_message)
     }
 }
 
-PX_TEST(a_faster_address_is_no_obstacle)
+PX_TEST(a_bad_faster_address_does_not_prevent_init)
 {
     fake_start();
     PX_AUTOFREE char *own = px_strf("%s;usock:///nonexistent/socket",
                                     getenv("PMIX_SERVER_URI41"));
     const char *const faster[] = {
-        own, /* out of reach */
+        own, /* unreachable */
         "server.0;tcp4://127.0.0.1:1;tcp4://127.0.0.1:2" /* of another server */};
 
     for (size_t i = 0; i < PX_COUNT(faster); i++) {
@@ -505,7 +504,7 @@ PX_TEST(a_faster_address_is_no_obstacle)
 
 /* ---- the end --------------------------------------------------------------------- */
 
-PX_TEST(it_says_goodbye_once_waits_for_the_answer_and_may_come_back)
+PX_TEST(finalize_is_sent_once_waits_for_its_reply_and_init_works_again)
 {
     pmix_info_t barrier = flag(PMIX_EMBED_BARRIER);
 
@@ -521,7 +520,7 @@ PX_TEST(it_says_goodbye_once_waits_for_the_answer_and_may_come_back)
         ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_ERR_INIT);
     }
     client_begin();
-    ok(PMIx_Finalize(&barrier, 1)); /* which comes first if it was asked for */
+    ok(PMIx_Finalize(&barrier, 1)); /* a fence before the end */
     fake_stop();
     ck_assert_uint_eq(fake.n_ops[PX_OP_FENCE], 1);
 }
@@ -540,7 +539,7 @@ static bool ignore_goodbye(int fd PX_UNUSED, struct fake_req *req)
     return req->op == PX_OP_FINALIZE;
 }
 
-PX_TEST(a_server_that_answers_no_goodbye_keeps_it_for_its_time_only)
+PX_TEST(finalize_without_a_reply_ends_after_its_timeout)
 {
     uint64_t began;
 
@@ -590,14 +589,14 @@ PX_TEST(the_loss_of_the_server_is_an_event_and_the_end_still_works)
 
 /* ---- calls under way ------------------------------------------------------------- */
 
-static sem_t heard;
+static sem_t received;
 
 static bool hold_all_but_goodbye(int fd, struct fake_req *req)
 {
     if (req->op == PX_OP_FINALIZE) {
         fake_status(fd, req->tag, PMIX_SUCCESS);
     } else if (req->op != PX_OP_REQ) {
-        sem_post(&heard);
+        sem_post(&received);
         return true;
     }
     return req->op == PX_OP_FINALIZE;
@@ -615,17 +614,17 @@ PX_TEST(calls_without_an_answer_end_with_the_client)
     pmix_info_t data = flag("key");
     pthread_t thread;
 
-    sem_init(&heard, 0, 0);
+    sem_init(&received, 0, 0);
     client_of_hook(hold_all_but_goodbye);
     ok(PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, &done));
     ok(PMIx_Publish_nb(&data, 1, on_op, &done));
     ok(pthread_create(&thread, NULL, fence, &waited));
     for (int i = 0; i < 3; i++)
-        sem_wait(&heard);
+        sem_wait(&received);
     client_end();
     for (int i = 0; i < 2; i++)
         ck_assert_int_eq(await_op(), PMIX_ERR_UNREACH);
-    pthread_join(thread, NULL); /* is let go */
+    pthread_join(thread, NULL);
     ck_assert_int_eq(waited, PMIX_ERR_UNREACH);
 }
 
@@ -647,7 +646,7 @@ static void *answer_now(void *arg PX_UNUSED)
     return NULL;
 }
 
-/* After the end, in the next life, and in a thread while the client ends. */
+/* Replies after the end, in the next life, and in a thread while the client ends. */
 PX_TEST(a_handler_may_answer_late)
 {
     for (int i = 0; i < 32; i++) {
@@ -680,7 +679,7 @@ static void *serve_parent(void *arg PX_UNUSED)
     fake_words(fd, PMIX_SUCCESS, 7);
     ck_assert(fake_next(fd, &req));
     fake_answer(fd, &req);
-    sem_wait(&heard);
+    sem_wait(&received);
     while (fake_next(fd, &req))
         fake_answer(fd, &req);
     close(fd);
@@ -694,14 +693,14 @@ static void serve_parent_then_child(void)
     ck_assert_int_eq(pthread_create(&thread, NULL, serve_parent, NULL), 0);
     sem_wait(&gone);
     fake_serve(); /* the child */
-    sem_post(&heard);
+    sem_post(&received);
     pthread_join(thread, NULL);
 }
 
 PX_TEST(a_forked_child_is_a_client_of_its_own_and_ends_alone)
 {
     sem_init(&gone, 0, 0);
-    sem_init(&heard, 0, 0);
+    sem_init(&received, 0, 0);
     fake.script = serve_parent_then_child;
     client_begin();
     pid_t pid = fork();
@@ -710,7 +709,7 @@ PX_TEST(a_forked_child_is_a_client_of_its_own_and_ends_alone)
               PMIx_Init(NULL, NULL, 0) || PMIx_Commit() || PMIx_Finalize(NULL, 0));
     sem_post(&gone);
     exits_with_0(pid);
-    ok(PMIx_Commit()); /* the parent's connection lives */
+    ok(PMIx_Commit()); /* the parent is still connected */
 }
 
 static const pmix_server_module_t no_module;
@@ -734,7 +733,7 @@ PX_TEST(a_client_may_be_a_server_too_and_either_may_end_first)
         host_a_job();
         ck_assert_uint_eq(get_u32("job", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 2);
         ck_assert_uint_eq(get_u32("hosted", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 3);
-        ok(PMIx_Fence(NULL, 0, NULL, 0)); /* at its server */
+        ok(PMIx_Fence(NULL, 0, NULL, 0)); /* at the client's server */
         if (server_first) {
             ok(PMIx_server_finalize());
             ck_assert_uint_eq(get_u32("hosted", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE),
@@ -748,7 +747,7 @@ PX_TEST(a_client_may_be_a_server_too_and_either_may_end_first)
             ck_assert(PMIx_Initialized());
             ck_assert_uint_eq(get_u32("hosted", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 3);
             ck_assert_int_eq(PMIx_Publish(&data, 1),
-                             PMIX_ERR_NOT_SUPPORTED); /* its own host */
+                             PMIX_ERR_NOT_SUPPORTED); /* of its own host */
             ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_ERR_INIT);
             ok(PMIx_server_finalize());
         }
@@ -757,7 +756,7 @@ PX_TEST(a_client_may_be_a_server_too_and_either_may_end_first)
     }
 }
 
-PX_TEST(what_a_process_serves_survives_its_own_fences_and_refreshes)
+PX_TEST(data_of_served_jobs_survives_own_fences_and_refreshes)
 {
     pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 5}, *got = NULL;
     pmix_info_t collect = flag(PMIX_COLLECT_DATA),
@@ -788,10 +787,10 @@ PX_TEST(init_in_a_server_is_a_guest_of_it)
     ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_ERR_INIT);
 
     ok(PMIx_Init(NULL, NULL, 0));
-    ok(PMIx_server_init(&module, NULL, 0)); /* which wants its finalize */
+    ok(PMIx_server_init(&module, NULL, 0)); /* needs a finalize of its own */
     ok(PMIx_server_finalize());
     ck_assert_uint_eq(get_u32("hosted", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 3);
-    ok(PMIx_server_finalize()); /* and the guest with it */
+    ok(PMIx_server_finalize()); /* ends the guest, too */
     ck_assert(!PMIx_Initialized());
     ck_assert_int_eq(PMIx_Fence(NULL, 0, NULL, 0), PMIX_ERR_INIT);
     ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_ERR_INIT);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a pull does with the output that comes: its ways, its ends, and readers that do
+/* Output that a pull receives: its forms and destinations, the ends of lines, and readers that do
  * not read. */
 #include "core/client/client.h"
 #include "core/iof/format.h"
@@ -18,19 +18,19 @@
 #define ERR PMIX_FWD_STDERR_CHANNEL
 
 struct piece {
-    pmix_rank_t rank; /* 0: there is no more */
+    pmix_rank_t rank; /* 0 ends the list */
     pmix_iof_channel_t channel;
     const char *text;
     uint64_t dropped_b;
 };
 
-/* A fence is how a test makes the server send these, before it answers. */
+/* Pieces that the server sends before its reply to a fence. */
 static const struct piece *pieces;
-static size_t flood_b; /* and so many bytes of rank 1 */
+static size_t flood_b; /* further bytes of output of rank 1 */
 static size_t piece_id;
-static pid_t life = 41; /* the pid of rank 1 */
-static bool dies;       /* in place of the answer */
-static int out;         /* what this process writes to its stdout comes out here */
+static pid_t life = 41; /* pid of rank 1 */
+static bool dies;       /* the server disconnects instead of a reply */
+static int out;         /* read end of this process's stdout */
 static char got[1024];
 static uint64_t got_dropped;
 
@@ -46,7 +46,7 @@ static void send_bytes(int fd, const struct piece *p, const char *bytes, size_t 
 
     if (p->dropped_b)
         ok(px_infos_add(&infos, TENON_IOF_DROPPED, &p->dropped_b, PMIX_UINT64));
-    if (p->rank == 1) { /* rank 2 is on a host that tells nothing */
+    if (p->rank == 1) { /* the server sends no infos about rank 2 */
         ok(px_infos_add(&infos, PMIX_HOSTNAME, "n1", PMIX_STRING));
         ok(px_infos_add(&infos, PMIX_PROC_PID, &life, PMIX_PID));
     }
@@ -65,7 +65,7 @@ static bool serve(int fd, struct fake_req *req)
     const struct piece flood = {.rank = 1, .channel = OUT};
 
     if (req->op == PX_OP_IOF_PULL)
-        piece_id = fake.heard.id;
+        piece_id = fake.received.id;
     if (req->op != PX_OP_FENCE)
         return false;
     for (const struct piece *p = pieces; p && p->rank; p++)
@@ -91,7 +91,7 @@ static void setup(void)
 {
     int ends[2];
 
-    setenv("PMIX_MCA_iof_gather_time", "1h", 1); /* no line goes on by itself */
+    setenv("PMIX_MCA_iof_gather_time", "1h", 1); /* the gather time never ends */
     setenv("PMIX_MCA_iof_drain_timeout", "200ms", 1);
     ok(pipe(ends));
     ck_assert_int_eq(dup2(ends[1], STDOUT_FILENO), STDOUT_FILENO);
@@ -114,9 +114,9 @@ static void on_bytes(size_t id PX_UNUSED, pmix_iof_channel_t channel,
             payload->size ? payload->bytes : "");
 }
 
-/* ---- ways ------------------------------------------------------------------------ */
+/* ---- forms ----------------------------------------------------------------------- */
 
-/* A text, a number, or true. */
+/* Attribute whose value is a text, a number, or true. */
 struct how {
     const char *key;
     const char *text;
@@ -154,7 +154,7 @@ static const struct row {
     struct how how[4];
     bool fn;
     const struct piece *pieces;
-    const char *expected; /* '|' behind what the function gets at once */
+    const char *expected; /* '|' ends the bytes of each call of the function */
     uint64_t dropped_b;
 } rows[] = {
     {{{0}}, false, usual, "x\nabc\nd", 0},
@@ -212,7 +212,7 @@ static const struct row {
     {{{0}}, false, gone, "a\nb\n", 0},
 };
 
-/* What has come to our stdout, no more and no less. */
+/* Expects exactly this text in this process's stdout. */
 static void expect_out(const char *expected)
 {
     char text[1024] = "";
@@ -230,15 +230,15 @@ static void expect_out(const char *expected)
     ck_assert_int_eq(more, 0);
 }
 
-/* The end of a pull, too, is an end of lines. */
-PX_TEST_LOOP(output_goes_on_in_the_way_that_was_asked_for, PX_COUNT(rows))
+/* The end of a pull also ends lines. */
+PX_TEST_LOOP(output_has_the_requested_form, PX_COUNT(rows))
 {
     const struct row *row = &rows[_i];
     pmix_status_t id = pull(row->how, row->fn ? on_bytes : NULL);
 
     ck_assert_int_gt(id, 0);
-    /* The server gets what is its work. */
-    ck_assert_uint_eq(fake.heard.info.n, row->how[1].n == 70000);
+    /* The server gets only the cache size. */
+    ck_assert_uint_eq(fake.received.info.n, row->how[1].n == 70000);
     ok(let_send(row->pieces));
     ok(PMIx_IOF_deregister((size_t)id, NULL, 0, NULL, NULL));
     if (row->fn)
@@ -249,7 +249,7 @@ PX_TEST_LOOP(output_goes_on_in_the_way_that_was_asked_for, PX_COUNT(rows))
 }
 
 /* A restart between two pieces of a line ends the line. */
-PX_TEST(a_process_that_is_started_again_is_marked_with_its_new_pid)
+PX_TEST(output_of_a_restarted_process_has_its_new_pid)
 {
     static const struct how detailed[] = {{PMIX_IOF_TAG_DETAILED_OUTPUT, NULL, 0}, {0}};
     pmix_status_t id = pull(detailed, NULL);
@@ -263,7 +263,7 @@ PX_TEST(a_process_that_is_started_again_is_marked_with_its_new_pid)
 
 static const struct {
     struct how how[2];
-    const char *name, *expected; /* below the test's folder */
+    const char *name, *expected; /* file in the test's folder, and its text */
     bool only;
 } files[] = {
     {{{PMIX_IOF_OUTPUT_TO_FILE, "f", 0}}, "f.job.1.stdout", "abc\nd", false},
@@ -278,7 +278,7 @@ static const struct {
      false},
 };
 
-PX_TEST_LOOP(output_goes_to_files_beside_or_alone, PX_COUNT(files))
+PX_TEST_LOOP(output_goes_to_files_also_or_only, PX_COUNT(files))
 {
     char path[512], text[64] = "";
     struct how how[4] = {files[_i].how[0], files[_i].how[1]};
@@ -298,7 +298,7 @@ PX_TEST_LOOP(output_goes_to_files_beside_or_alone, PX_COUNT(files))
     ck_assert_str_eq(text, files[_i].expected);
 }
 
-PX_TEST(what_contradicts_itself_is_never_sent)
+PX_TEST(contradictory_directives_are_never_sent)
 {
     static const struct how bad[][4] = {
         {{PMIX_IOF_OUTPUT_RAW, NULL, 0}, {PMIX_IOF_TAG_OUTPUT, NULL, 0}},
@@ -320,12 +320,12 @@ PX_TEST(what_contradicts_itself_is_never_sent)
     ck_assert_uint_eq(fake.n_ops[PX_OP_IOF_PULL], 0);
 }
 
-/* Of processes that this one has spawned. */
-PX_TEST(output_that_no_pull_asked_for_comes_to_our_own)
+/* Processes that this process has spawned send output with id 0. */
+PX_TEST(output_without_a_pull_goes_to_our_own_stdout)
 {
     static const struct piece line[] = {{1, OUT, "hello\n", 0}, {0}};
 
-    ck_assert_int_gt(pull(NULL, on_bytes), 0); /* which opens what is needed */
+    ck_assert_int_gt(pull(NULL, on_bytes), 0); /* makes the client forward output */
     ck_assert_int_gt(pull(NULL, NULL), 0);
     piece_id = 0;
     ok(let_send(line));
@@ -335,8 +335,8 @@ PX_TEST(output_that_no_pull_asked_for_comes_to_our_own)
 
 /* ---- ends ------------------------------------------------------------------------ */
 
-/* And neither is the program's, who reads what it writes. */
-PX_TEST_LOOP(a_line_without_an_end_is_not_lost, 2)
+/* The end of the connection or of the client writes an incomplete line. */
+PX_TEST_LOOP(an_incomplete_line_is_not_lost, 2)
 {
     static const struct piece tail[] = {{1, OUT, "tail", 0}, {0}};
 
@@ -348,7 +348,7 @@ PX_TEST_LOOP(a_line_without_an_end_is_not_lost, 2)
     expect_out("tail");
 }
 
-static void do_look(struct px_call *call, void *held)
+static void do_probe(struct px_call *call, void *held)
 {
     struct px_uplink *link = px_process.client->role->primary;
 
@@ -360,7 +360,7 @@ static bool is_held(void)
 {
     bool held = false;
 
-    ok(px_call(px_process.loop, do_look, &held));
+    ok(px_call(px_process.loop, do_probe, &held));
     return held;
 }
 
@@ -369,7 +369,7 @@ static void *read_slowly(void *n)
     static char block[65536];
     size_t at = 0;
 
-    while (!is_held()) /* then nothing is read, until this is */
+    while (!is_held()) /* the client reads the connection until its buffer is full */
         ;
     while (at < flood_b) {
         ssize_t some = read(out, block, sizeof(block));
@@ -383,7 +383,7 @@ static void *read_slowly(void *n)
     return NULL;
 }
 
-PX_TEST(a_reader_that_does_not_read_holds_up_the_server_and_loses_nothing)
+PX_TEST(a_slow_reader_holds_up_the_server_and_loses_nothing)
 {
     pthread_t reader;
     size_t n = 0;
@@ -399,19 +399,19 @@ PX_TEST(a_reader_that_does_not_read_holds_up_the_server_and_loses_nothing)
     ck_assert(!is_held());
 }
 
-static size_t come_b;
+static size_t received_b;
 
 static void on_flood(size_t id PX_UNUSED, pmix_iof_channel_t channel PX_UNUSED,
                      pmix_proc_t *source PX_UNUSED, pmix_byte_object_t *payload,
                      pmix_info_t info[] PX_UNUSED, size_t n PX_UNUSED)
 {
-    for (size_t i = 0; i < payload->size; i++, come_b++)
-        if (payload->bytes[i] != byte_at(come_b))
-            ck_abort_msg("byte %zu", come_b);
+    for (size_t i = 0; i < payload->size; i++, received_b++)
+        if (payload->bytes[i] != byte_at(received_b))
+            ck_abort_msg("byte %zu", received_b);
 }
 
-/* The thread that waits for the fence may run the loop, but not the function: in the
- * second round as a sink that lines are gathered for. */
+/* The thread that waits for the fence may run the loop, but not the function. The second round
+ * gathers output for the function. */
 PX_TEST_LOOP(a_function_gets_all_in_order, 2)
 {
     static const struct how gathers[] = {{PMIX_IOF_BUFFERING_SIZE, NULL, 3000}, {0}};
@@ -421,11 +421,11 @@ PX_TEST_LOOP(a_function_gets_all_in_order, 2)
     ck_assert_int_gt(id, 0);
     ok(let_send(NULL));
     ok(PMIx_IOF_deregister((size_t)id, NULL, 0, NULL, NULL));
-    ck_assert_uint_eq(come_b, flood_b);
+    ck_assert_uint_eq(received_b, flood_b);
 }
 
-/* One that is gone, and one that will never read. */
-PX_TEST_LOOP(a_reader_that_is_not_there_keeps_nobody, 2)
+/* The reader of round 0 is gone. The reader of round 1 never reads. */
+PX_TEST_LOOP(a_missing_reader_does_not_delay_finalize, 2)
 {
     pmix_status_t id = pull(NULL, NULL);
 
@@ -461,7 +461,7 @@ static void *spawn_in_callback(void *status)
     return NULL;
 }
 
-/* PMIx_Init and PMIx_Finalize hold the lock, and may wait for this very callback. */
+/* PMIx_Init and PMIx_Finalize hold the lock and may wait for the callback that spawns. */
 PX_TEST(a_spawn_in_a_callback_does_not_wait_for_the_end_of_an_init_or_finalize)
 {
     static const struct {
@@ -483,19 +483,19 @@ PX_TEST(a_spawn_in_a_callback_does_not_wait_for_the_end_of_an_init_or_finalize)
         if (rows[i].locked)
             px_process_unlock();
         ck_assert_int_eq(status, rows[i].status);
-        ok(PMIx_Fence(NULL, 0, NULL, 0)); /* behind which the server has had it */
+        ok(PMIx_Fence(NULL, 0, NULL, 0)); /* the server has the spawn request by then */
         ck_assert_uint_eq(fake.n_ops[PX_OP_SPAWN], rows[i].n_sent);
     }
 }
 
-/* ---- the last words -------------------------------------------------------------- */
+/* ---- the last output -------------------------------------------------------------- */
 
 static bool is_silent(int fd PX_UNUSED, struct fake_req *req)
 {
     return req->op == PX_OP_FINALIZE || serve(fd, req);
 }
 
-/* The server never answers the finalize; in the second round no process reads us, either. */
+/* The server never replies to finalize. In the second round nothing reads this process's output. */
 PX_TEST_LOOP(a_finalize_that_gives_up_names_the_limit, 2)
 {
     static const char *const lines[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What comes back from a server that was asked: published values, spawned jobs, what is supported,
- * groups as each release of the field's servers tells of them. */
+/* Replies of a server: published values, spawned jobs, supported attributes, and groups in the layout
+ * of each release. */
 #include "core/client/client.h"
 #include "fake_server.h"
 #include "px_test.h"
@@ -23,7 +23,7 @@ static void free_results(void)
 static const char *const *found_keys;
 static size_t n_found;
 
-/* One operation of n_found values: its count, then the elements. */
+/* Packs n_found values as one array: the count, then the elements. */
 static void add_found(px_writer *w, const struct fake_req *req)
 {
     if (req->op != PX_OP_LOOKUP || (!n_found && fake.answer))
@@ -60,10 +60,10 @@ PX_TEST(values_found_go_to_the_entries_that_asked_for_them)
     fake.answer = PMIX_ERR_PARTIAL_SUCCESS;
     client_begin();
     ck_assert_int_eq(PMIx_Lookup(data, 3, NULL, 0), PMIX_ERR_PARTIAL_SUCCESS);
-    ck_assert_uint_eq(fake.heard.number, geteuid());
-    ck_assert_uint_eq(fake.heard.n_keys, 3);
+    ck_assert_uint_eq(fake.received.number, geteuid());
+    ck_assert_uint_eq(fake.received.n_keys, 3);
     for (size_t i = 0; i < 3; i++)
-        ck_assert_str_eq(fake.heard.keys[i], data[i].key);
+        ck_assert_str_eq(fake.received.keys[i], data[i].key);
     ck_assert_uint_eq(data[0].value.data.uint32, 11);
     ck_assert_uint_eq(data[0].proc.rank, 1);
     ck_assert_int_eq(data[1].value.type, PMIX_UNDEF);
@@ -142,18 +142,18 @@ PX_TEST(a_spawned_job_is_named_and_known_and_a_failed_one_has_no_name)
     ck_assert_int_eq(PMIx_Spawn(NULL, 0, &app, 1, nspace), fake.answer);
     ck_assert_str_eq(nspace, "");
     finished(PMIx_Spawn_nb(NULL, 0, &app, 1, on_spawned, &done), fake.answer);
-    fake.answer = PMIX_SUCCESS; /* success without a name is none */
+    fake.answer = PMIX_SUCCESS; /* success without a name is an error */
     ck_assert_int_eq(PMIx_Spawn(NULL, 0, &app, 1, nspace), PMIX_ERR_UNPACK_FAILURE);
 }
 
-/* The first has a value of this process's own, and stays. */
-PX_TEST(many_spawned_jobs_are_known_but_not_all)
+/* The first job stays known, since this process has stored a value for that job. */
+PX_TEST(the_number_of_known_spawned_jobs_is_bounded)
 {
     char *argv[] = {(char *)"prog", NULL}, name[32];
     pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 9};
     pmix_app_t app = {.argv = argv, .maxprocs = 2};
     pmix_proc_t proc;
-    const unsigned last = PX_MAX_RECEIVED + 1; /* from 0 on */
+    const unsigned last = PX_MAX_RECEIVED + 1; /* counted from 0 */
 
     spawned = name;
     fake.add = add_spawned;
@@ -172,12 +172,13 @@ PX_TEST(many_spawned_jobs_are_known_but_not_all)
     ck_assert_uint_eq(get_u32(name, 1, PMIX_LOCAL_RANK), 1);
     ck_assert_uint_eq(fake.n_ops[PX_OP_GET], 0);
     ck_assert_uint_eq(get_u32("child-1", 1, PMIX_LOCAL_RANK), UINT32_MAX);
-    ck_assert_uint_eq(fake.n_ops[PX_OP_GET], 1); /* the server is asked */
+    ck_assert_uint_eq(fake.n_ops[PX_OP_GET],
+                      1); /* the client requests the forgotten job */
 }
 
 static const char *parent;
 
-static void tell_parent(px_writer *w)
+static void pack_parent(px_writer *w)
 {
     px_writer body = fake_begin();
     pmix_value_t v = {.type = PMIX_BYTE_OBJECT};
@@ -193,7 +194,7 @@ static void tell_parent(px_writer *w)
 PX_TEST(the_job_of_the_parent_is_known_from_the_start)
 {
     parent = "parent";
-    fake.job_info = tell_parent;
+    fake.job_info = pack_parent;
     client_begin();
     ck_assert_uint_eq(get_u32(parent, PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 2);
     ck_assert_uint_eq(get_u32(parent, 1, PMIX_LOCAL_RANK), 1);
@@ -205,7 +206,7 @@ PX_TEST(the_job_of_the_parent_is_known_from_the_start)
     fake_stop();
 }
 
-/* ---- what is supported: a client answers for itself, the server its share -------- */
+/* ---- supported attributes: the client's own, and the server's -------------------- */
 
 static void add_theirs(px_writer *w, const struct fake_req *req)
 {
@@ -227,7 +228,7 @@ static pmix_query_t query(const char *key, const char *qualifier, const char *va
     return q;
 }
 
-PX_TEST(a_client_answers_for_itself_and_asks_nothing)
+PX_TEST(client_attributes_need_no_request)
 {
     static const char *const key = PMIX_QUERY_ATTRIBUTE_SUPPORT;
     pmix_query_t q = query(key, PMIX_CLIENT_ATTRIBUTES, "PMIx_Finalize");
@@ -251,25 +252,25 @@ PX_TEST(a_client_answers_for_itself_and_asks_nothing)
     PMIx_Query_destruct(&unknown);
 }
 
-PX_TEST(the_server_is_asked_for_its_share_only)
+PX_TEST(the_server_is_asked_only_for_server_and_host_attributes)
 {
     static const char *const theirs[] = {PMIX_SERVER_ATTRIBUTES, PMIX_SERVER_FUNCTIONS,
                                          PMIX_HOST_ATTRIBUTES, PMIX_HOST_FUNCTIONS};
     pmix_query_t q[] = {query(PMIX_QUERY_ATTRIBUTE_SUPPORT, NULL, NULL),
                         query(PMIX_QUERY_NAMESPACES, NULL, NULL)};
-    const pmix_query_t *heard;
+    const pmix_query_t *queries;
 
     fake.add = add_theirs;
     client_begin();
     ok(PMIx_Query_info(q, 2, &results, &n_results));
-    ck_assert_uint_eq(fake.heard.n_queries, 2);
-    heard = fake.heard.queries;
-    ck_assert_str_eq(heard[0].keys[0], PMIX_QUERY_ATTRIBUTE_SUPPORT);
-    ck_assert_uint_eq(heard[0].nqual, PX_COUNT(theirs));
+    ck_assert_uint_eq(fake.received.n_queries, 2);
+    queries = fake.received.queries;
+    ck_assert_str_eq(queries[0].keys[0], PMIX_QUERY_ATTRIBUTE_SUPPORT);
+    ck_assert_uint_eq(queries[0].nqual, PX_COUNT(theirs));
     for (size_t i = 0; i < PX_COUNT(theirs); i++)
-        ck_assert_str_eq(heard[0].qualifiers[i].key, theirs[i]);
-    ck_assert_str_eq(heard[1].keys[0], PMIX_QUERY_NAMESPACES);
-    ck_assert_uint_eq(heard[1].nqual, 0);
+        ck_assert_str_eq(queries[0].qualifiers[i].key, theirs[i]);
+    ck_assert_str_eq(queries[1].keys[0], PMIX_QUERY_NAMESPACES);
+    ck_assert_uint_eq(queries[1].nqual, 0);
     ck_assert_uint_ge(n_results, 3);
     ck_assert_str_eq(results[0].key, PMIX_QUERY_ATTRIBUTE_SUPPORT);
     ck_assert_str_eq(results[n_results - 1].key, "pmix.theirs");
@@ -281,7 +282,7 @@ PX_TEST(the_server_is_asked_for_its_share_only)
     ck_assert_uint_ge(n_results, 2);
     free_results();
     client_end();
-    client_alone(NULL); /* and without a server it still knows itself */
+    client_alone(NULL); /* client attributes need no server */
     ck_assert_int_eq(PMIx_Query_info(q, 1, &results, &n_results),
                      PMIX_ERR_PARTIAL_SUCCESS);
     ck_assert_uint_ge(n_results, 2);
@@ -307,9 +308,9 @@ PX_TEST(the_server_is_not_asked_for_the_version_of_the_abi)
     fake.add = add_theirs;
     client_begin();
     ok(PMIx_Query_info(q, 2, &results, &n_results));
-    ck_assert_uint_eq(fake.heard.n_queries, 1);
-    ck_assert_str_eq(fake.heard.queries[0].keys[0], PMIX_QUERY_NAMESPACES);
-    ck_assert_ptr_null(fake.heard.queries[0].keys[1]);
+    ck_assert_uint_eq(fake.received.n_queries, 1);
+    ck_assert_str_eq(fake.received.queries[0].keys[0], PMIX_QUERY_NAMESPACES);
+    ck_assert_ptr_null(fake.received.queries[0].keys[1]);
     ck_assert_uint_eq(n_results, 3);
     ck_assert_str_eq(results[0].key, PMIX_QUERY_PROVISIONAL_ABI_VERSION);
     ck_assert_str_eq(results[1].key, PMIX_QUERY_STABLE_ABI_VERSION);
@@ -328,7 +329,7 @@ PX_TEST(a_query_without_waiting_is_answered_in_the_callback)
 
     client_begin();
     ok(PMIx_Query_info_nb(&q, 1, on_answer, &done));
-    PMIx_Query_destruct(&q); /* was copied */
+    PMIx_Query_destruct(&q); /* the call has a copy */
     ok(await_op());
 }
 
@@ -336,7 +337,7 @@ PX_TEST(a_query_without_waiting_is_answered_in_the_callback)
 
 static struct px_version release;
 
-/* Layouts by release as the wire notes tell them. */
+/* Packs the reply in the layout of the release (see the wire notes). */
 static void add_constructed(px_writer *w, const struct fake_req *req)
 {
     pmix_proc_t members[2] = {rank(0), rank(1)};
@@ -360,13 +361,13 @@ static void add_constructed(px_writer *w, const struct fake_req *req)
 static void destructs(const char *name, size_t n_procs)
 {
     ok(PMIx_Group_destruct(name, NULL, 0));
-    ck_assert_uint_eq(fake.listened_op, PX_OP_GROUP_DESTRUCT);
-    ck_assert_uint_eq(fake.heard.n_procs, n_procs);
+    ck_assert_uint_eq(fake.received_op, PX_OP_GROUP_DESTRUCT);
+    ck_assert_uint_eq(fake.received.n_procs, n_procs);
 }
 
-/* 4.2.2 tells the context, 4.2.9 the members too, 6.0 whether there is a context, 6.1 infos
- * besides. */
-PX_TEST_LOOP(a_group_is_what_the_server_says, 4)
+/* Contents of a reply: 4.2.2 packs the context, 4.2.9 also the members, 6.0 also a flag for the
+ * context, 6.1 also infos. */
+PX_TEST_LOOP(a_group_comes_from_the_servers_reply, 4)
 {
     static const struct {
         const char *version;
@@ -374,7 +375,7 @@ PX_TEST_LOOP(a_group_is_what_the_server_says, 4)
     } rows[] = {{"4.2.2", 0}, {"4.2.9", 0}, {"6.0.0", 0}, {"6.1.0", 2}};
     pmix_proc_t everyone = rank(PMIX_RANK_WILDCARD);
     pmix_info_t directive = flag("some");
-    size_t told = _i == 0 ? 0 : 2;
+    size_t n_members = _i == 0 ? 0 : 2;
     const pmix_info_t *members;
 
     fake.version = rows[_i].version;
@@ -383,38 +384,39 @@ PX_TEST_LOOP(a_group_is_what_the_server_says, 4)
     fake.add = add_constructed;
     client_begin();
     ok(PMIx_Group_construct("sea", &everyone, 1, &directive, 1, &results, &n_results));
-    ck_assert_uint_eq(fake.listened_op, PX_OP_GROUP_CONSTRUCT);
-    ck_assert_str_eq(fake.heard.text, "sea");
-    ck_assert_uint_eq(fake.heard.n_procs, 1);
-    ck_assert_uint_eq(fake.heard.procs[0].rank, PMIX_RANK_WILDCARD);
-    ck_assert_uint_eq(fake.heard.info.n, 1);
-    ck_assert_uint_eq(n_results, 1 + (told > 0) + rows[_i].n_extra);
+    ck_assert_uint_eq(fake.received_op, PX_OP_GROUP_CONSTRUCT);
+    ck_assert_str_eq(fake.received.text, "sea");
+    ck_assert_uint_eq(fake.received.n_procs, 1);
+    ck_assert_uint_eq(fake.received.procs[0].rank, PMIX_RANK_WILDCARD);
+    ck_assert_uint_eq(fake.received.info.n, 1);
+    ck_assert_uint_eq(n_results, 1 + (n_members > 0) + rows[_i].n_extra);
     ck_assert_uint_eq(
         px_info_find(results, n_results, PMIX_GROUP_CONTEXT_ID)->value.data.size, 77);
     members = px_info_find(results, n_results, PMIX_GROUP_MEMBERSHIP);
-    ck_assert_uint_eq(members ? members->value.data.darray->size : 0, told);
+    ck_assert_uint_eq(members ? members->value.data.darray->size : 0, n_members);
     free_results();
 
-    /* Without a place for the results. */
+    /* The results are optional. */
     ok(PMIx_Group_construct("ice", &everyone, 1, NULL, 0, NULL, NULL));
     ok(PMIx_Group_destruct("sea", &directive, 1));
-    ck_assert_uint_eq(fake.heard.n_procs, told); /* as the server has told */
-    ck_assert_uint_eq(fake.heard.info.n, 1);
-    destructs("sea", 0); /* forgotten */
+    ck_assert_uint_eq(fake.received.n_procs, n_members); /* members from the reply */
+    ck_assert_uint_eq(fake.received.info.n, 1);
+    destructs("sea", 0); /* the group is unknown by now */
 }
 
-PX_TEST(a_bare_status_constructs_what_was_asked_for)
+PX_TEST(a_bare_status_constructs_the_requested_group)
 {
     pmix_proc_t procs[2] = {rank(0), rank(1)};
 
-    results = (pmix_info_t *)procs; /* to be overwritten */
+    results = (pmix_info_t *)procs; /* overwritten by the call */
     n_results = 9;
     client_begin();
     ok(PMIx_Group_construct("sea", procs, 2, NULL, 0, &results, &n_results));
     ck_assert_ptr_null(results);
     ck_assert_uint_eq(n_results, 0);
     ok(PMIx_Group_construct("ice", procs, 2, NULL, 0, NULL, NULL));
-    ok(PMIx_Group_construct("sea", procs + 1, 1, NULL, 0, NULL, NULL)); /* replaces */
+    ok(PMIx_Group_construct("sea", procs + 1, 1, NULL, 0, NULL,
+                            NULL)); /* replaces the first group */
     destructs("sea", 1);
     destructs("sea", 0);
     destructs("ice", 2);
@@ -434,9 +436,9 @@ PX_TEST(refusals_come_through_and_leave_the_group)
     ck_assert_ptr_null(results);
     ck_assert_int_eq(PMIx_Group_destruct("sea", NULL, 0), PMIX_ERR_NOT_SUPPORTED);
     ck_assert_int_eq(PMIx_Group_leave("sea", NULL, 0), PMIX_ERR_NOT_SUPPORTED);
-    ck_assert_uint_eq(fake.listened_op, PX_OP_GROUP_LEAVE);
+    ck_assert_uint_eq(fake.received_op, PX_OP_GROUP_LEAVE);
     fake.answer = PMIX_SUCCESS;
-    destructs("sea", 2); /* it was still there */
+    destructs("sea", 2); /* the group has survived */
 }
 
 PX_TEST_MAIN("client/requests", NULL, client_end)

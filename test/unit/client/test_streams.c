@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Output that a server forwards, and input that it is given. */
+/* Output that a server forwards, and input for the server. */
 #include "core/base/fd.h"
 #include "core/client/client.h"
 #include "fake_server.h"
@@ -13,7 +13,7 @@
 
 #define SERVER_ID 4711
 
-static bool tells_no_id, sends_first;
+static bool omits_id, sends_first;
 static sem_t came;
 static char got[64];
 static size_t got_id;
@@ -45,10 +45,10 @@ static void send_piece(int fd, size_t id, const char *text)
 
 static bool send_pieces(int fd, struct fake_req *req)
 {
-    if (req->op == PX_OP_COMMIT) /* how a test makes the server send */
-        send_piece(fd, fake.heard.id, "more");
+    if (req->op == PX_OP_COMMIT) /* a commit makes the server send */
+        send_piece(fd, fake.received.id, "more");
     if (req->op == PX_OP_IOF_PULL && sends_first)
-        send_piece(fd, fake.heard.id, "early");
+        send_piece(fd, fake.received.id, "early");
     if (req->op == PX_OP_IOF_DEREG)
         send_piece(fd, got_id, "late");
     return false;
@@ -56,7 +56,7 @@ static bool send_pieces(int fd, struct fake_req *req)
 
 static void add_id(px_writer *w, const struct fake_req *req)
 {
-    if (req->op == PX_OP_IOF_PULL && !fake.answer && !tells_no_id)
+    if (req->op == PX_OP_IOF_PULL && !fake.answer && !omits_id)
         px_pack_size(w, SERVER_ID);
 }
 
@@ -81,43 +81,43 @@ static pmix_status_t deregister(pmix_status_t id)
     return PMIx_IOF_deregister((size_t)id, NULL, 0, NULL, NULL);
 }
 
-PX_TEST(output_comes_until_it_is_not_wanted_any_more)
+PX_TEST(output_comes_until_deregistration)
 {
     pmix_status_t id;
 
     start_streams();
     id = pull();
     ck_assert_int_gt(id, 0);
-    ck_assert_uint_eq(fake.listened_op, PX_OP_IOF_PULL);
-    ck_assert_uint_eq(fake.heard.n_procs, 1);
-    ck_assert_uint_eq(fake.heard.procs[0].rank, PMIX_RANK_WILDCARD);
-    ck_assert_uint_eq(fake.heard.channels,
+    ck_assert_uint_eq(fake.received_op, PX_OP_IOF_PULL);
+    ck_assert_uint_eq(fake.received.n_procs, 1);
+    ck_assert_uint_eq(fake.received.procs[0].rank, PMIX_RANK_WILDCARD);
+    ck_assert_uint_eq(fake.received.channels,
                       PMIX_FWD_STDOUT_CHANNEL | PMIX_FWD_STDERR_CHANNEL);
-    ck_assert_uint_eq(fake.heard.id, (size_t)id);
+    ck_assert_uint_eq(fake.received.id, (size_t)id);
     ok(PMIx_Commit());
     sem_wait(&came);
     ck_assert_str_eq(got, "more");
     ck_assert_uint_eq(got_id, (size_t)id);
     ok(deregister(id));
-    ck_assert_uint_eq(fake.listened_op, PX_OP_IOF_DEREG);
-    ck_assert_uint_eq(fake.heard.id, SERVER_ID);
+    ck_assert_uint_eq(fake.received_op, PX_OP_IOF_DEREG);
+    ck_assert_uint_eq(fake.received.id, SERVER_ID);
     ok(PMIx_Fence(NULL, 0, NULL, 0));
-    ck_assert_uint_eq(n_pieces, 1); /* what came late was thrown away */
+    ck_assert_uint_eq(n_pieces, 1); /* the late piece was discarded */
     fails(deregister(id), BAD_PARAM);
 }
 
-PX_TEST(bytes_may_come_before_the_answer_and_a_server_may_know_our_number)
+PX_TEST(output_may_come_before_the_reply_and_the_reply_may_lack_an_id)
 {
     pmix_status_t id;
 
-    sends_first = tells_no_id = true;
+    sends_first = omits_id = true;
     start_streams();
     id = pull();
     ck_assert_int_gt(id, 0);
     sem_wait(&came);
     ck_assert_str_eq(got, "early");
     ok(deregister(id));
-    ck_assert_uint_eq(fake.heard.id, (size_t)id);
+    ck_assert_uint_eq(fake.received.id, (size_t)id);
 }
 
 PX_TEST(a_refused_request_leaves_nothing)
@@ -125,7 +125,7 @@ PX_TEST(a_refused_request_leaves_nothing)
     fake.answer = PMIX_ERR_NOT_SUPPORTED;
     start_streams();
     ck_assert_int_eq(pull(), PMIX_ERR_NOT_SUPPORTED);
-    fails(deregister((pmix_status_t)fake.heard.id), BAD_PARAM);
+    fails(deregister((pmix_status_t)fake.received.id), BAD_PARAM);
 }
 
 static pmix_status_t inside_status;
@@ -150,8 +150,8 @@ PX_TEST(streams_without_waiting_take_copies)
     memset(procs, 0xee, sizeof(*procs));
     ok(await_op());
     ck_assert_int_eq(inside_status, PMIX_ERR_WOULD_BLOCK);
-    ck_assert_uint_eq(fake.heard.procs[0].rank, PMIX_RANK_WILDCARD);
-    ck_assert_uint_eq(fake.heard.id, done_id);
+    ck_assert_uint_eq(fake.received.procs[0].rank, PMIX_RANK_WILDCARD);
+    ck_assert_uint_eq(fake.received.id, done_id);
 
     *procs = rank(PMIX_RANK_WILDCARD);
     ok(PMIx_IOF_push(procs, 1, &bo, NULL, 0, on_op, &done));
@@ -160,9 +160,9 @@ PX_TEST(streams_without_waiting_take_copies)
     free(bo.bytes);
     free(procs);
     ok(await_op());
-    ck_assert_uint_eq(fake.listened_op, PX_OP_IOF_PUSH);
-    ck_assert_uint_eq(fake.heard.bytes.size, 5);
-    ck_assert_mem_eq(fake.heard.bytes.bytes, "hello", 5);
+    ck_assert_uint_eq(fake.received_op, PX_OP_IOF_PUSH);
+    ck_assert_uint_eq(fake.received.bytes.size, 5);
+    ck_assert_mem_eq(fake.received.bytes.bytes, "hello", 5);
     finished(PMIx_IOF_deregister(done_id, NULL, 0, on_op, &done), PMIX_SUCCESS);
 }
 
@@ -174,20 +174,20 @@ PX_TEST(input_goes_to_the_server_and_so_does_its_end)
 
     start_streams();
     ok(PMIx_IOF_push(&p, 1, &bo, NULL, 0, NULL, NULL));
-    ck_assert_uint_eq(fake.heard.bytes.size, 5);
-    ck_assert_uint_eq(fake.heard.n_procs, 1);
+    ck_assert_uint_eq(fake.received.bytes.size, 5);
+    ck_assert_uint_eq(fake.received.n_procs, 1);
     bo = (pmix_byte_object_t){0};
     ok(PMIx_IOF_push(&p, 1, &bo, NULL, 0, NULL, NULL));
-    ck_assert_uint_eq(fake.heard.bytes.size, 0);
+    ck_assert_uint_eq(fake.received.bytes.size, 0);
     ok(PMIx_IOF_push(NULL, 0, NULL, &complete, 1, NULL, NULL));
-    ck_assert_uint_eq(fake.heard.info.n, 1);
-    ck_assert_uint_eq(fake.heard.bytes.size, 0);
+    ck_assert_uint_eq(fake.received.info.n, 1);
+    ck_assert_uint_eq(fake.received.bytes.size, 0);
     fake.answer = PMIX_ERR_NOT_SUPPORTED;
     ck_assert_int_eq(PMIx_IOF_push(&p, 1, &bo, NULL, 0, NULL, NULL),
                      PMIX_ERR_NOT_SUPPORTED);
 }
 
-/* ---- what makes no sense --------------------------------------------------------- */
+/* ---- invalid arguments ----------------------------------------------------------- */
 
 PX_TEST(bad_pulls_and_pushes_are_refused_before_anything_is_sent)
 {
@@ -203,8 +203,7 @@ PX_TEST(bad_pulls_and_pushes_are_refused_before_anything_is_sent)
     fails(PMIx_IOF_push(&p, 1, &none, own, 2, on_op, &done), BAD_PARAM);
     fails(PMIx_IOF_push(&p, 1, &bo, drop, 2, NULL, NULL), BAD_PARAM);
     fails(PMIx_IOF_push(&p, 1, NULL, drop, 1, NULL, NULL), BAD_PARAM);
-    for (int i = 0; i < 2;
-         i++) { /* required, for our own stdin, which is not gathered */
+    for (int i = 0; i < 2; i++) { /* input from stdin is never gathered */
         pmix_info_t gathers[] = {
             own[0], flag(i ? PMIX_IOF_BUFFERING_TIME : PMIX_IOF_BUFFERING_SIZE)};
 
@@ -214,22 +213,21 @@ PX_TEST(bad_pulls_and_pushes_are_refused_before_anything_is_sent)
     fails(PMIx_IOF_pull(&p, 1, NULL, 0, PMIX_FWD_STDIN_CHANNEL, on_bytes, NULL, NULL),
           NOT_SUPPORTED);
     ck_assert_uint_eq(fake.n_ops[PX_OP_IOF_PUSH] + fake.n_ops[PX_OP_IOF_PULL], 0);
-    /* All channels are those that can be pulled. */
+    /* PMIX_FWD_ALL_CHANNELS means all channels of output. */
     ck_assert_int_gt(
         PMIx_IOF_pull(&p, 1, NULL, 0, PMIX_FWD_ALL_CHANNELS, on_bytes, NULL, NULL), 0);
-    ck_assert_uint_eq(fake.heard.channels,
+    ck_assert_uint_eq(fake.received.channels,
                       PMIX_FWD_ALL_CHANNELS & ~PMIX_FWD_STDIN_CHANNEL);
 }
 
-/* What a host has done at once is done. */
-PX_TEST(a_host_that_is_done_at_once_is_a_success)
+PX_TEST(operation_succeeded_of_a_host_is_a_success)
 {
     pmix_proc_t p = rank(1);
     pmix_byte_object_t bo = {.bytes = (char *)"hello", .size = 5};
     pmix_status_t id;
 
     fake.answer = PMIX_OPERATION_SUCCEEDED;
-    tells_no_id = true;
+    omits_id = true;
     start_streams();
     id = pull();
     ck_assert_int_gt(id, 0);
@@ -243,10 +241,10 @@ PX_TEST(a_host_that_is_done_at_once_is_a_success)
 enum { INPUT_B = 64 * 1024 * 1024, INPUT_SHORT_B = 3 * 1024 * 1024 + 17 };
 
 static size_t input_b, arrived_b, chunks, refuse_at;
-static bool holds; /* the answers */
+static bool holds; /* sends no replies to chunks */
 static uint32_t held_tag;
-static size_t n_completed; /* for so many targets */
-static sem_t arrived;      /* a chunk that is not answered; the end */
+static size_t n_completed; /* targets of the last complete input */
+static sem_t arrived;      /* posted for a chunk without success, and for the end */
 
 static uint8_t byte_at(size_t i)
 {
@@ -298,7 +296,7 @@ static void *write_input(void *fd)
         for (size_t i = 0; i < n; i++)
             block[i] = byte_at(at + i);
         if (px_fd_write_all(to, block, n, 0))
-            break; /* it is not read any more */
+            break; /* the reader is gone */
     }
     close(to);
     return NULL;
@@ -308,7 +306,7 @@ enum kind { PIPE, SOCKET, WHOLE_FILE, CLOSED, N_KINDS };
 
 static int input_to;
 
-/* Our stdin is of this kind from now on, and gets input_b bytes. */
+/* Replaces this process's stdin by this kind of file with input_b bytes of input. */
 static void have_stdin(enum kind kind, pthread_t *writer)
 {
     int ends[2] = {-1, -1};
@@ -319,7 +317,8 @@ static void have_stdin(enum kind kind, pthread_t *writer)
         ok(socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
     } else if (kind == WHOLE_FILE) {
         ends[0] = open(px_test_path("input"), O_RDWR | O_CREAT, 0600);
-        ck_assert_int_eq(write(ends[0], "before", 6), 6); /* what is read counts not */
+        ck_assert_int_eq(write(ends[0], "before", 6),
+                         6); /* the offset is behind these bytes */
         ends[1] = dup(ends[0]);
     }
     input_to = ends[1];
@@ -369,8 +368,7 @@ PX_TEST_LOOP(our_own_stdin_is_pushed_to_its_end, N_KINDS)
     client_end();
 }
 
-/* One chunk is on its way, what waits is not read; as the end of the client
- * shows. */
+/* Only one chunk is unacknowledged, and the rest stays unread until the client ends. */
 PX_TEST(our_own_stdin_is_pushed_once_and_a_chunk_at_a_time)
 {
     pthread_t writer;
@@ -384,7 +382,7 @@ PX_TEST(our_own_stdin_is_pushed_once_and_a_chunk_at_a_time)
     fails(push_stdin(NULL), RESOURCE_BUSY);
     finished(push_stdin(on_op), PMIX_ERR_RESOURCE_BUSY);
     ck_assert_uint_eq(chunks, 1);
-    while (left < 32768) /* more comes before long */
+    while (left < 32768) /* the writer fills the pipe again */
         ck_assert_int_eq(ioctl(0, FIONREAD, &left), 0);
     ck_assert_uint_eq(chunks, 1);
     client_end();
@@ -392,7 +390,7 @@ PX_TEST(our_own_stdin_is_pushed_once_and_a_chunk_at_a_time)
     pthread_join(writer, NULL);
 }
 
-PX_TEST(our_own_stdin_ends_at_a_word)
+PX_TEST(our_own_stdin_ends_at_iof_complete)
 {
     pmix_info_t complete = flag(PMIX_IOF_COMPLETE);
     pthread_t writer;
@@ -403,7 +401,7 @@ PX_TEST(our_own_stdin_ends_at_a_word)
     ok(push_stdin(NULL));
     sem_wait(&arrived);
     ok(PMIx_IOF_push(NULL, 0, NULL, &complete, 1, NULL, NULL));
-    ck_assert_uint_eq(n_completed, 1); /* that of the input */
+    ck_assert_uint_eq(n_completed, 1); /* the target of the input */
     ck_assert_uint_eq(chunks, 1);
     holds = false;
     ok(push_stdin(NULL)); /* the rest */
@@ -412,7 +410,7 @@ PX_TEST(our_own_stdin_ends_at_a_word)
     pthread_join(writer, NULL);
 }
 
-PX_TEST(a_server_that_takes_no_input_ends_it)
+PX_TEST(a_refusal_of_the_server_ends_the_push)
 {
     pthread_t writer;
 
@@ -421,7 +419,7 @@ PX_TEST(a_server_that_takes_no_input_ends_it)
     start_input(PIPE, &writer);
     ok(push_stdin(NULL));
     sem_wait(&arrived);
-    /* The next one begins where this one has stopped. */
+    /* The next push begins at the end of the first. */
     while (push_stdin(NULL) == PMIX_ERR_RESOURCE_BUSY)
         ;
     sem_wait(&arrived);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls that do not wait, without the callback that would get the result (docs/adr/0030). */
+/* Non-blocking calls without a callback for the result (docs/adr/0030). */
 #include "core/base/attr.h"
 #include "fake_server.h"
 #include "pmix.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The other implementation, if it is installed, says the same of a topology as we: locality and
- * cpuset strings of many sets in many topologies, and the bytes of the topology itself; and it
- * reads what we packed. Each library has a process of its own, as the topology comes from the
- * environment and theirs leaks. */
+/* Comparison with the other implementation, if installed: locality and cpuset strings of many sets in
+ * many topologies, and the packed topology. The other library also reads topologies that we packed.
+ * Each library runs in a process of its own. The topology comes from the environment, and the other
+ * library leaks. */
 #include "core/base/buf.h"
 #include "incumbent.h"
 #include "pmix_server.h"
@@ -61,14 +61,15 @@ static bool start(const struct library *lib)
     return rc == PMIX_SUCCESS || rc == PMIX_ERR_UNREACH;
 }
 
-/* ---- what a library says --------------------------------------------------------- */
+/* ---- a library's output ---------------------------------------------------------- */
 
-static void say_set(const struct library *lib, FILE *to, const char *list)
+static void write_set(const struct library *lib, FILE *to, const char *list)
 {
     char text[64], *copy = NULL, *locality = NULL;
     pmix_cpuset_t set = {0};
 
-    snprintf(text, sizeof(text), "hwloc:%s", list); /* theirs writes into it */
+    snprintf(text, sizeof(text), "hwloc:%s",
+             list); /* the other library writes into text */
     pmix_status_t rc = lib->parse(text, &set);
     fprintf(to, "%s: %d", list, rc);
     rc = lib->cpuset(&set, &copy);
@@ -77,7 +78,7 @@ static void say_set(const struct library *lib, FILE *to, const char *list)
     fprintf(to, " %d %s\n", rc, locality ? locality : "-");
 }
 
-static bool say(const struct library *lib, FILE *to, FILE *from)
+static bool write_all(const struct library *lib, FILE *to, FILE *from)
 {
     static const char *const lists[] = {"0",   "1",    "0-1",     "2-3",
                                         "3-4", "0-7",  "5,7",     "0-",
@@ -90,14 +91,14 @@ static bool say(const struct library *lib, FILE *to, FILE *from)
         return false;
     fprintf(to, "%.5s\n", topo.source);
     for (size_t i = 0; i < PX_COUNT(lists); i++)
-        say_set(lib, to, lists[i]);
+        write_set(lib, to, lists[i]);
     if (lib->pack(NULL, &buffer, &topo, 1, PMIX_TOPO))
         return false;
     fwrite(buffer.base_ptr, 1, buffer.bytes_used, to);
     return true;
 }
 
-/* Our bytes, a topology and two sets, are read, and the topology is written again. */
+/* Unpacks a topology and two sets that we packed, and packs the topology again. */
 static bool read_ours(const struct library *lib, FILE *to, FILE *from)
 {
     pmix_data_buffer_t in = {0}, out = {0};
@@ -133,7 +134,7 @@ static int play(const struct library *lib, script run, FILE *to, FILE *from)
     return EXIT_SUCCESS;
 }
 
-/* In a process of its own; lib NULL is theirs. *out is what it wrote. */
+/* Runs a script in a child process; lib NULL is the other library. *out gets the child's output. */
 static int apart(const struct library *lib, script run, const px_buf *in, px_buf *out)
 {
     FILE *to = tmpfile(), *from = tmpfile();
@@ -180,17 +181,17 @@ static void set_node(size_t i)
     setenv(nodes[i].name, nodes[i].value, 1);
 }
 
-PX_TEST(both_say_the_same_of_every_topology)
+PX_TEST(both_libraries_describe_every_topology_equally)
 {
     for (size_t i = 0; i < PX_COUNT(nodes); i++) {
         PX_AUTO(px_buf) mine = {0};
         PX_AUTO(px_buf) other = {0};
 
         set_node(i);
-        int result = apart(NULL, say, NULL, &other);
+        int result = apart(NULL, write_all, NULL, &other);
         PX_TEST_NEEDS(result != SKIPPED, "the other implementation");
         ck_assert_int_eq(result, EXIT_SUCCESS);
-        ck_assert_int_eq(apart(&ours, say, NULL, &mine), EXIT_SUCCESS);
+        ck_assert_int_eq(apart(&ours, write_all, NULL, &mine), EXIT_SUCCESS);
         ck_assert_msg(mine.len == other.len &&
                           memcmp(mine.data, other.data, mine.len) == 0,
                       "%s:\n%.900s\nand theirs:\n%.900s", nodes[i].value,
@@ -198,7 +199,7 @@ PX_TEST(both_say_the_same_of_every_topology)
     }
 }
 
-/* Not called in the other process: only packs. */
+/* Packs a topology and two sets, for read_ours(). */
 static bool pack_ours(const struct library *lib, FILE *to, FILE *from)
 {
     pmix_data_buffer_t buffer = {0};
@@ -214,7 +215,7 @@ static bool pack_ours(const struct library *lib, FILE *to, FILE *from)
     return true;
 }
 
-PX_TEST(what_we_pack_it_reads)
+PX_TEST(the_other_library_reads_our_topology)
 {
     PX_AUTO(px_buf) packed = {0};
     PX_AUTO(px_buf) other = {0};
@@ -228,7 +229,7 @@ PX_TEST(what_we_pack_it_reads)
     ck_assert_int_eq(apart(&ours, read_ours, &packed, &mine), EXIT_SUCCESS);
     ck_assert_uint_eq(mine.len, other.len);
     ck_assert_mem_eq(mine.data, other.data, mine.len);
-    /* written again, it is what was read, but for the sets */
+    /* the topology is unchanged; the text of the set replaces the packed sets */
     size_t n = mine.len - strlen("hwloc:0-3,8");
     ck_assert_mem_eq(mine.data, packed.data, n);
     ck_assert_mem_eq(mine.data + n, "hwloc:0-3,8", strlen("hwloc:0-3,8"));
