@@ -24,7 +24,7 @@ struct fake {
     const char *nspace;       /* "job" unless set */
     const char *version;      /* "4.2.9" unless set */
     bool unasked;             /* a request follows the connect message unasked */
-    bool no_members;          /* group requests carry no members, as before 4.2.4 */
+    bool no_members;          /* group messages carry no members, as before 4.2.4 */
     /* Script that replaces fake_serve(). */
     void (*script)(void);
     /* Gets each request first; returns true if the hook has handled the request. */
@@ -51,7 +51,7 @@ void fake_start(void);
 /* Waits for the script's end. */
 void fake_stop(void);
 
-/* ---- a client of the server, in this process --------------------------------------------- */
+/* ---- a client of the server, in this process ------------------------------------- */
 
 /* Calls fake_start and PMIx_Init; client_of_hook also sets the server's hook. */
 void client_begin(void);
@@ -111,7 +111,7 @@ void fake_event(int fd, pmix_status_t code, const px_infos *infos);
 void fake_send_piece(int fd, const struct px_args *piece);
 /* Sends the standard reply to a request. */
 void fake_answer(int fd, struct fake_req *req);
-/* Welcomes one client and serves it until it leaves. */
+/* Accepts one client and serves the client until it leaves. */
 void fake_serve(void);
 /* Serves an accepted client until the client leaves, then closes fd. */
 void fake_serve_on(int fd);

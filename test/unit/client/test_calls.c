@@ -558,7 +558,7 @@ PX_TEST(a_call_without_memory_returns_nomem_and_keeps_nothing)
     for (size_t i = 0; i < n_rows; i++) {
         struct args a = make_args();
 
-        if (rows[i].op != PX_OP_ABORT) { /* which has the blocking form only */
+        if (rows[i].op != PX_OP_ABORT) { /* abort has only the blocking form */
             make_busy();
             fail_each_allocation(&rows[i], &a);
             finish_call(&rows[i]);
@@ -589,7 +589,7 @@ PX_TEST(without_a_server_a_call_ends_at_once)
         rc = rows[i].wait(&a);
         ck_assert(rc == wanted || rc == NONE);
         has_results(&rows[i]);
-        if (rows[i].op != PX_OP_ABORT) { /* which has the blocking form only */
+        if (rows[i].op != PX_OP_ABORT) { /* abort has only the blocking form */
             finished(rows[i].post(&a), wanted);
             has_results(&rows[i]);
             release_results();

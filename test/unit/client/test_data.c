@@ -123,7 +123,7 @@ static bool refuse_commits(int fd, struct fake_req *req)
     return req->op == PX_OP_COMMIT;
 }
 
-/* The reply to the failed commit arrives before the reply to the fence. */
+/* The reply to the failed commit arrives before the reply to the next request. */
 PX_TEST(a_commit_does_not_wait_and_the_next_fence_or_commit_returns_its_error)
 {
     client_of_hook(refuse_commits);

@@ -21,7 +21,7 @@ static pmix_status_t last_code;
 static px_infos last_infos;
 static pmix_proc_t last_source;
 
-/* Last change of the codes that the server sends: "+ -701", "-default". */
+/* Last change of the codes that the client wants: "+ -701", "-default". */
 static char update[128];
 
 static bool take_codes(int fd, struct fake_req *req)

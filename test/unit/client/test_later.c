@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A process without a server that connects to one later. */
+/* A process without a server that connects to a server later. */
 #include "core/base/str.h"
 #include "fake_server.h"
 #include "pmix_tool.h"

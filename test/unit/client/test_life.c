@@ -491,7 +491,7 @@ PX_TEST(a_bad_faster_address_does_not_prevent_init)
                                     getenv("PMIX_SERVER_URI41"));
     const char *const faster[] = {
         own, /* unreachable */
-        "server.0;tcp4://127.0.0.1:1;tcp4://127.0.0.1:2" /* of another server */};
+        "server.0;tcp4://127.0.0.1:1;tcp4://127.0.0.1:2" /* address of another server */};
 
     for (size_t i = 0; i < PX_COUNT(faster); i++) {
         if (!fake.runs)
@@ -747,7 +747,7 @@ PX_TEST(a_client_may_be_a_server_too_and_either_may_end_first)
             ck_assert(PMIx_Initialized());
             ck_assert_uint_eq(get_u32("hosted", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 3);
             ck_assert_int_eq(PMIx_Publish(&data, 1),
-                             PMIX_ERR_NOT_SUPPORTED); /* of its own host */
+                             PMIX_ERR_NOT_SUPPORTED); /* from its own host */
             ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_ERR_INIT);
             ok(PMIx_server_finalize());
         }

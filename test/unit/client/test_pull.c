@@ -369,7 +369,7 @@ static void *read_slowly(void *n)
     static char block[65536];
     size_t at = 0;
 
-    while (!is_held()) /* the client reads the connection until its buffer is full */
+    while (!is_held()) /* until the client stops reading its connection */
         ;
     while (at < flood_b) {
         ssize_t some = read(out, block, sizeof(block));
@@ -488,7 +488,7 @@ PX_TEST(a_spawn_in_a_callback_does_not_wait_for_the_end_of_an_init_or_finalize)
     }
 }
 
-/* ---- the last output -------------------------------------------------------------- */
+/* ---- the last output ------------------------------------------------------------- */
 
 static bool is_silent(int fd PX_UNUSED, struct fake_req *req)
 {
