@@ -192,11 +192,11 @@ refusals() { # refusals HEADERS LIBRARY [other]
 
 # Parent and child are one application to failures, unless they are apart or have parted; a failure of a job that is
 # apart is not pmixrun's.
-kin() { # kin HEADERS LIBRARY FAILS HOW STATUS HEARD_OF_US HEARD_OF_THEM OK_PARENT OK_CHILD
+kin() { # kin HEADERS LIBRARY FAILS HOW STATUS NOTIFIED_OF_US NOTIFIED_OF_THEM OK_PARENT OK_CHILD
     local RANKS=1
     rc_of "$5" launch pmixrun "$1" "$2" kin "$3" "$4"
-    lines "$6" '^HEARD of us ' "$OUT"
-    lines "$7" '^HEARD of them ' "$OUT"
+    lines "$6" '^NOTIFIED of us ' "$OUT"
+    lines "$7" '^NOTIFIED of them ' "$OUT"
     lines "$8" '^OK kin 0$' "$OUT"
     lines "$9" '^OK kinchild ' "$OUT"
     lines 1 '^pmixrun: rank [01] .* exited with status 7$' "$ERR"

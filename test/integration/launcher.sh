@@ -430,7 +430,7 @@ ports() { # as docs/admin.md has it
     rc_of 1 pr --mca pnet_ports_per_job 4 -n 3 true 2>"$ERR"
     lines 1 'cannot give job .* 6 ports of tcp: it may have 4 .pnet_ports_per_job.$' "$ERR"
     pr --mca pnet_ports_tcp 32000-32100,x true 2>"$ERR" || true
-    lines 1 'pnet_ports_tcp = "32000-32100,x": this is no port.*, at byte 12; using ' "$ERR"
+    lines 1 'pnet_ports_tcp = "32000-32100,x": expected a port.*, at byte 12; using ' "$ERR"
 }
 
 transport_keys() { # one for a job, and none twice
@@ -732,7 +732,7 @@ cause_of_the_end() { # of a spawned job, whichever process learns it: the status
         same "${how##*:}" "$(grep ANSWERED "$OUT" || true)" "answer of the call ($how)"
     done
     rc_of 9 pr "$CLIENT" cause aborted >"$OUT" 2>"$ERR"
-    lines 1 '^HEARD of ' "$OUT"
+    lines 1 '^NOTIFIED of ' "$OUT"
     lines 1 '^pmixrun: rank 0 .* aborted job .* with status 9: from outside$' "$ERR"
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpi hello|ring|coll|windows|sessions|echo|shout|accept|spawn|multiple|rendezvous|model|stay|abort|wrong|orphan|widow [SIZE]: an MPI program of which each
- * rank prints "OK NAME rank/size" when all it checked was right. SIZE: how many ranks there must be. */
+/* mpi NAME [SIZE]: an MPI program whose ranks print "OK NAME rank/size" after success. SIZE is the
+ * expected number of ranks. NAME: hello ring coll windows sessions echo shout accept spawn multiple
+ * rendezvous model stay abort wrong orphan widow. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <pmix.h>
@@ -14,18 +15,18 @@
 #define ROUNDS 10
 #define BIG    (1 << 20)
 
-#define CHECK(c)                                                            \
-    do {                                                                    \
-        if (!(c)) {                                                         \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #c); \
-            fflush(NULL);                                                   \
-            _exit(99);                                                      \
-        }                                                                   \
+#define CHECK(c)                                                                  \
+    do {                                                                          \
+        if (!(c)) {                                                               \
+            fprintf(stderr, "%s:%d: check failed: %s\n", __FILE__, __LINE__, #c); \
+            fflush(NULL);                                                         \
+            _exit(99);                                                            \
+        }                                                                         \
     } while (0)
 
 static int rank, size;
 
-/* ---- hello: which am I, of how many, and where ------------------------------------- */
+/* ---- hello: rank, number of ranks, and node ---------------------------------------- */
 
 static void hello(void)
 {
@@ -36,7 +37,7 @@ static void hello(void)
     CHECK(rank >= 0 && rank < size && len > 0);
 }
 
-/* ---- ring: a token goes round, then each exchanges a megabyte with each other ------- */
+/* ---- ring: a token goes round, then each pair of ranks exchanges a megabyte --------- */
 
 static void ring(void)
 {
@@ -65,8 +66,8 @@ static void ring(void)
     }
 }
 
-/* ---- coll: collective operations, split communicators, and the ranks that share this node's
- * memory, which MPI knows from PMIx: all of them ---------------------------------------- */
+/* ---- coll: collective operations, split communicators, and memory shared by the ranks of the
+ * node. MPI gets these ranks, all ranks, from PMIx. ------------------------------------- */
 
 static void reductions(void)
 {
@@ -127,7 +128,7 @@ static void this_node(void)
     MPI_Comm_free(&node);
 }
 
-/* ---- windows: each puts into its neighbour's memory, all add to that of rank 0 --------- */
+/* ---- windows: each rank puts into its neighbour's memory; all add to rank 0's memory --- */
 
 static void windows(void)
 {
@@ -155,9 +156,9 @@ static void windows(void)
     MPI_Win_free(&window);
 }
 
-/* ---- sessions: the process sets that MPI promises, how many and whose --------------- */
+/* ---- sessions: number, names and sizes of the process sets that MPI promises -------- */
 
-/* Open MPI 5 has them before it claims MPI 4. */
+/* True if MPI has sessions. Open MPI 5 has sessions, but claims MPI 3. */
 #if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
 #define HAS_SESSIONS 1
 #else
@@ -191,7 +192,7 @@ static void sessions(void)
 }
 #endif
 
-/* ---- accept: even ranks accept odd ones, twice, and both leave it for good ------------ */
+/* ---- accept: even ranks accept odd ranks, twice, and both disconnect ------------------ */
 
 static void accept_half(void)
 {
@@ -215,7 +216,7 @@ static void accept_half(void)
     MPI_Comm_free(&half);
 }
 
-/* ---- spawn, multiple: start others, of one program or two, work with them, and part --- */
+/* ---- spawn, multiple: spawn one program or two, use and disconnect the new processes -- */
 
 static char *self;
 
@@ -253,7 +254,7 @@ static void start_multiple(MPI_Comm *others)
                                   others, MPI_ERRCODES_IGNORE) == MPI_SUCCESS);
 }
 
-/* ---- rendezvous: rank 0 starts two jobs that know nothing of each other but a name ----- */
+/* ---- rendezvous: rank 0 starts two jobs that find each other by a published name ------- */
 
 #define SERVICE "tenon-rendezvous"
 
@@ -267,7 +268,7 @@ static void serve(void)
         CHECK(MPI_Open_port(MPI_INFO_NULL, port) == MPI_SUCCESS);
         CHECK(MPI_Publish_name(SERVICE, MPI_INFO_NULL, port) == MPI_SUCCESS);
     }
-    MPI_Barrier(parent); /* now it can be looked up */
+    MPI_Barrier(parent); /* the name is published */
     CHECK(MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &others) ==
           MPI_SUCCESS);
     work_with(&others, 1);
@@ -302,7 +303,7 @@ static void rendezvous(void)
     CHECK(MPI_Comm_disconnect(&servers) == MPI_SUCCESS);
 }
 
-/* ---- echo: rank 0 reads, all write what it has read -------------------------------- */
+/* ---- echo: rank 0 reads its input, and all ranks write the input ------------------- */
 
 static void echo(void)
 {
@@ -320,7 +321,7 @@ static void echo(void)
     CHECK(fflush(stdout) == 0);
 }
 
-/* ---- shout: all write to both streams, of which one is cut anywhere by its buffer ------ */
+/* ---- shout: all ranks write to both streams; the buffer of stdout cuts lines anywhere -- */
 
 static void shout(long n)
 {
@@ -334,7 +335,7 @@ static void shout(long n)
     CHECK(fflush(stdout) == 0);
 }
 
-/* ---- model: another library of each rank declares itself, as OpenMP's might ------------ */
+/* ---- model: each rank declares a second programming model, as OpenMP's library may ----- */
 
 static void declare_model(void)
 {
@@ -343,7 +344,8 @@ static void declare_model(void)
         .key = PMIX_PROGRAMMING_MODEL,
         .value = {.type = PMIX_STRING, .data.string = model},
     };
-    void *pmix = dlopen("libpmix.so.2", RTLD_LAZY | RTLD_NOLOAD); /* Open MPI's */
+    void *pmix = dlopen("libpmix.so.2",
+                        RTLD_LAZY | RTLD_NOLOAD); /* loaded by Open MPI */
     __typeof__(PMIx_Init) *init = pmix ? dlsym(pmix, "PMIx_Init") : NULL;
     __typeof__(PMIx_Finalize) *finalize = pmix ? dlsym(pmix, "PMIx_Finalize") : NULL;
 
@@ -383,7 +385,7 @@ int main(int argc, char **argv)
     } else if (strcmp(name, "sessions") == 0) {
         sessions();
 #endif
-    } else if (strcmp(name, "abort") == 0) { /* rank 1, while the others wait for it */
+    } else if (strcmp(name, "abort") == 0) { /* rank 1 aborts while the others wait */
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 1)
             MPI_Abort(MPI_COMM_WORLD, 7);
@@ -404,15 +406,14 @@ int main(int argc, char **argv)
         serve();
     } else if (strcmp(name, "call") == 0) {
         call();
-    } else if (strcmp(name, "wrong") ==
-               0) { /* an error of rank 1, which ends them all */
+    } else if (strcmp(name, "wrong") == 0) { /* an error of rank 1 ends all ranks */
         if (rank == 1)
             MPI_Send(&rank, 1, MPI_INT, size, 0, MPI_COMM_WORLD);
         MPI_Barrier(MPI_COMM_WORLD);
-    } else if (strcmp(name, "orphan") == 0) { /* those it has started abort */
+    } else if (strcmp(name, "orphan") == 0) { /* the spawned processes abort */
         start("abort", 2, MPI_COMM_WORLD, &others);
         MPI_Barrier(others);
-    } else if (strcmp(name, "widow") == 0) { /* or one of them is killed */
+    } else if (strcmp(name, "widow") == 0) { /* a spawned process is killed */
         start("killed", 2, MPI_COMM_WORLD, &others);
         MPI_Barrier(others);
     } else if (strcmp(name, "killed") == 0) {
@@ -421,7 +422,7 @@ int main(int argc, char **argv)
     } else if (strcmp(name, "accept") == 0) {
         accept_half();
         accept_half();
-    } else { /* stays when it has met the others */
+    } else { /* stay: waits after a barrier */
         MPI_Barrier(MPI_COMM_WORLD);
         printf("UP %d %d\n", rank, (int)getpid());
         fflush(stdout);

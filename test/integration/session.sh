@@ -24,7 +24,7 @@ told() { # told HEADERS: there is nothing by that name
     local -x HOST_DIRS=/nonexistent/session HOST_CLIENT_LIBRARY
     HOST_CLIENT_LIBRARY=$(folder "$1")
     [ "$1" = ours ] || use_debian
-    well "$PROGRAMS/minihost" 2 "$(program "$1" client)" dirs told "$HOST_DIRS"
+    well "$PROGRAMS/minihost" 2 "$(program "$1" client)" dirs given "$HOST_DIRS"
     lines 2 '^OK dirs [01]$' "$OUT"
     used 1 minihost "$OUR_LIB" 2 client "$(library "$1")"
 }

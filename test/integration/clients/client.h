@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* client NAME ARGUMENT...: the programs that PMIx tests run as ranks, in one executable. Public API only,
- * and but for what asks for TENON_SERVER_MODULE_SIZE only what the headers of release 4.2.2 have too, because it
- * is compiled against those as well. A check that fails ends the process with status 99. */
+/* client NAME ARGUMENT...: the programs that PMIx tests run as ranks, in one executable. The programs use
+ * only the public API and compile with the headers of release 4.2.2. Newer functions stand inside #ifdef
+ * TENON_SERVER_MODULE_SIZE. A failed check ends the process with status 99. */
 #ifndef TEST_CLIENT_H
 #define TEST_CLIENT_H
 
@@ -19,13 +19,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ALARM_S 60 /* whatever happens, no program stays longer */
+#define ALARM_S 60 /* limit of every program */
 
 extern pmix_proc_t me, everyone;
 extern uint32_t job_size;
 
-/* A program, listed by being written down. One that JOINS is initialised before, finalizes after, and then
- * prints "OK name rank". argv[0] is its name. */
+/* A program, which PROGRAM() adds to the list. main() initializes PMIx before a program that JOINS,
+ * finalizes PMIx after the program and prints "OK name rank". argv[0] is the program's name. */
 struct program {
     const char *name;
     void (*run)(int argc, char **argv);
@@ -45,21 +45,21 @@ void list_program(struct program *program);
 #define JOINS(name) PROGRAM(name, true)
 #define ALONE(name) PROGRAM(name, false)
 
-/* Becomes a rank of a job; only programs that are ALONE need it. */
-/* PMIx_Init, which reports PMIX_ERR_UNREACH to a process that nobody launched. */
+/* Calls PMIx_Init; expects PMIX_ERR_UNREACH in a process without a launcher. */
 void init_as(pmix_proc_t *proc);
+/* Becomes a rank of a job; only programs that are ALONE call begin(). */
 void begin(void);
 
-/* ---- what must be so --------------------------------------------------------------- */
+/* ---- checks ------------------------------------------------------------------------ */
 
-#define CHECK(c)                                                                \
-    do {                                                                        \
-        if (!(c)) {                                                             \
-            fprintf(stderr, "%s:%d: rank %u: not so: %s\n", __FILE__, __LINE__, \
-                    me.rank, #c);                                               \
-            fflush(NULL);                                                       \
-            _exit(99);                                                          \
-        }                                                                       \
+#define CHECK(c)                                                                      \
+    do {                                                                              \
+        if (!(c)) {                                                                   \
+            fprintf(stderr, "%s:%d: rank %u: check failed: %s\n", __FILE__, __LINE__, \
+                    me.rank, #c);                                                     \
+            fflush(NULL);                                                             \
+            _exit(99);                                                                \
+        }                                                                             \
     } while (0)
 
 #define EXPECT(call, wanted)                                                   \
@@ -76,7 +76,7 @@ void begin(void);
 
 #define GOOD(call) EXPECT(call, PMIX_SUCCESS)
 
-/* The value that a process has, v in the condition, is of that type, and such. */
+/* Gets a value of a process; checks its type and a condition about the value, v. */
 #define VALUE_OF(proc, key, wanted, condition)  \
     do {                                        \
         pmix_value_t *v = NULL;                 \
@@ -85,7 +85,7 @@ void begin(void);
         CHECK(condition);                       \
         PMIX_VALUE_RELEASE(v);                  \
     } while (0)
-/* The same of a rank of this job. */
+/* Checks a value of a rank of this job. */
 #define VALUE_IS(rank, key, wanted, condition) \
     do {                                       \
         pmix_proc_t p_ = rank_of(rank);        \
@@ -95,15 +95,15 @@ void begin(void);
 #define TEXT_IS(rank, key, text) \
     VALUE_IS(rank, key, PMIX_STRING, strcmp(v->data.string, text) == 0)
 
-/* Some answers differ between hosts, rightly: these are told, not judged. */
-static inline void tell(const char *what, pmix_status_t rc)
+/* Prints a status that may differ between hosts, without a check. */
+static inline void report(const char *what, pmix_status_t rc)
 {
     printf("ANSWER %u %s %s\n", me.rank, what, PMIx_Error_string(rc));
     fflush(stdout);
 }
 
-/* STRICT: server and library are ours, so also what release 4.2.2 is known not to do
- * is checked. */
+/* True if STRICT is set: server and library are ours. Then the programs also check behaviour that
+ * release 4.2.2 lacks. */
 static inline bool strict(void)
 {
     return getenv("STRICT") != NULL;
@@ -136,12 +136,13 @@ static inline bool wait_for(atomic_int *flag, double seconds)
 /* ---- calls that end in a callback -------------------------------------------------- */
 
 extern atomic_int n_answers;
-/* Takes the status, of which result() is told. */
+/* Callback that keeps the status for result(). */
 void on_done(pmix_status_t status, void *arg);
-/* rc, or if that is success what the callback gets. */
+/* Returns rc; after success waits for the callback and returns its status. */
 pmix_status_t result(pmix_status_t rc);
-/* The same of calls that register something; its number. */
+/* Callback of calls that register something. */
 void on_registered(pmix_status_t status, size_t id, void *arg);
+/* Waits for the registration and returns its id. */
 size_t registered(pmix_status_t rc);
 
 /* The head of an event handler. */
@@ -208,7 +209,7 @@ static inline void put_u32(pmix_scope_t scope, const char *key, uint32_t n)
     GOOD(PMIx_Put(scope, key, &v));
 }
 
-/* With one directive, or NULL. */
+/* Gets a number, with one directive or NULL. */
 static inline pmix_status_t get_u32(pmix_rank_t rank, const char *key,
                                     const pmix_info_t *info, uint32_t *out)
 {
@@ -253,7 +254,7 @@ static inline void make_file(const char *path)
     close(fd);
 }
 
-/* Has it removed, with all in it if it is a folder, when that process, or all of the job, has ended. */
+/* Registers a file or, with its contents, a folder for removal at the end of a process or job. */
 static inline pmix_status_t remove_at_end_of(const pmix_proc_t *proc, const char *key,
                                              const char *path)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What ranks of a job learn of each other. */
+/* Data exchange between the ranks of a job. */
 #include "client.h"
 
 #include <pthread.h>
@@ -65,7 +65,7 @@ static void get_all_of(pmix_rank_t r)
     }
 }
 
-/* Keys that are new or have a new value travel with the next commit. */
+/* Puts a new key and a new value; expects both after the next commit. */
 static void second_round(void)
 {
     pmix_rank_t next = next_rank();
@@ -77,7 +77,7 @@ static void second_round(void)
     GOOD(fence_with_data());
     U32_IS(next, "second", next);
     GOOD(get_u32(next, "same", NULL, &n));
-    tell("overwritten", n == next + 900 ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
+    report("overwritten", n == next + 900 ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
 }
 
 JOINS(exchange)
@@ -110,8 +110,7 @@ static void on_value(pmix_status_t status, pmix_value_t *v, void *arg)
     on_done(status, arg);
 }
 
-/* Without a limit, a get of a rank that has not committed yet waits until it has,
- * wherever that is. */
+/* Gets a key before its commit. Without a timeout the get waits for the commit, on any node. */
 static void before_the_put(void)
 {
     pmix_rank_t last = job_size - 1;
@@ -124,7 +123,7 @@ static void before_the_put(void)
     barrier();
 }
 
-/* Values that no fence has carried come when they are asked for. */
+/* Gets values that no fence has distributed. */
 static void on_demand(void)
 {
     put_u32(PMIX_GLOBAL, "second", me.rank * 5);
@@ -136,7 +135,7 @@ static void on_demand(void)
     }
 }
 
-/* {0,1} and the others fence at the same time, then each rank with itself. */
+/* Ranks {0,1} and all other ranks fence at the same time, then each rank with itself. */
 static void subsets(void)
 {
     pmix_proc_t set[64];
@@ -188,7 +187,7 @@ static void bytes_are(pmix_rank_t r, const char *name, uint32_t i, size_t n)
                  v->data.bo.bytes[n - 1] == (char)(i + 1));
 }
 
-/* More than any frame once held, as one commit. */
+/* Commits 35 MB at once, more than the former limit of a frame. */
 static void large_values_of(pmix_rank_t r)
 {
     const size_t size = 5000000;
@@ -203,14 +202,14 @@ static void large_values_of(pmix_rank_t r)
     barrier();
 }
 
-static atomic_uint n_there, n_told;
+static atomic_uint n_found, n_returned;
 
 static void on_bytes(pmix_status_t status, pmix_value_t *v, void *arg)
 {
     if (status == PMIX_SUCCESS && v->type == PMIX_BYTE_OBJECT &&
         v->data.bo.size == 1024)
-        n_there++;
-    n_told++;
+        n_found++;
+    n_returned++;
 }
 
 JOINS(heavy)
@@ -229,9 +228,9 @@ JOINS(heavy)
         snprintf(key, sizeof(key), "many.%u", i);
         GOOD(PMIx_Get_nb(&last, key, NULL, 0, on_bytes, NULL));
     }
-    while (n_told < n)
+    while (n_returned < n)
         sleep_ms(1);
-    CHECK(n_there == n);
+    CHECK(n_found == n);
     barrier();
     if (me.rank == 0)
         put_bytes("one", 0, size);
@@ -243,7 +242,7 @@ JOINS(heavy)
 
 /* ---- nodes: four ranks on two nodes, nodeA with 0 and 1, nodeB with 2 and 3 ----------- */
 
-static void where_everybody_is(void)
+static void ranks_on_nodes(void)
 {
     static const char *const names[] = {"nodeA", "nodeB"};
 
@@ -265,8 +264,7 @@ static void where_everybody_is(void)
     }
 }
 
-/* After a fence that collects, everybody's values are on both nodes, each where it
- * should be. */
+/* Checks after a collecting fence that both nodes have the values in their scopes. */
 static void collected(void)
 {
     pmix_info_t immediate = info_bool(PMIX_IMMEDIATE);
@@ -301,7 +299,7 @@ static void collected(void)
     barrier();
 }
 
-/* Sets across the nodes and within one, at the same time. */
+/* Fences with sets across the nodes and with sets within a node, at the same time. */
 static void crossing_subsets(void)
 {
     pmix_proc_t across[2] = {rank_of(me.rank % 2), rank_of(me.rank % 2 + 2)};
@@ -315,8 +313,8 @@ static void crossing_subsets(void)
         barrier();
 }
 
-/* WANT_LAUNCHED: to these nodes, by number, the launch brings a variable of the first;
- * WANT_PORTS: to all, these ports. */
+/* Checks the environment. WANT_LAUNCHED lists the nodes whose ranks get a variable of node 0.
+ * WANT_PORTS is the list of ports that every rank gets. */
 static void launched(void)
 {
     const char *nodes = getenv("WANT_LAUNCHED"), *value = getenv("OMPI_MCA_two_nodes");
@@ -336,7 +334,7 @@ JOINS(nodes)
     CHECK(job_size == 4);
     before_the_put();
     launched();
-    where_everybody_is();
+    ranks_on_nodes();
     collected();
     on_demand();
     barrier();
@@ -349,7 +347,7 @@ JOINS(nodes)
         large_values_of(job_size - 1);
 }
 
-/* ---- limits: gets that must not wait, gets and fences that may wait so long ----------- */
+/* ---- limits: gets that must not wait, gets and fences with a timeout ------------------ */
 
 static void missing_keys(void)
 {
@@ -360,7 +358,7 @@ static void missing_keys(void)
 
     EXPECT(get_u32(next, "no.such.key", &optional, &n), PMIX_ERR_NOT_FOUND);
     EXPECT(get_u32(me.rank, "no.such.key", &optional, &n), PMIX_ERR_NOT_FOUND);
-    any.value.type = PMIX_UNDEF; /* Open MPI writes "true" so */
+    any.value.type = PMIX_UNDEF; /* Open MPI's form of "true" */
     EXPECT(get_u32(next, "no.such.key", &any, &n), PMIX_ERR_NOT_FOUND);
     EXPECT(get_u32(PMIX_RANK_WILDCARD, "pmix.no.such.key", &optional, &n),
            PMIX_ERR_NOT_FOUND);
@@ -372,8 +370,7 @@ static void missing_keys(void)
     }
 }
 
-/* Reserved keys come with the job or never: no commit is waited for. What a process may
- * know of its server without asking. */
+/* Gets reserved keys, which never wait for a commit, and the server's name and address. */
 static void reserved_keys(void)
 {
     double start = now_s();
@@ -387,8 +384,8 @@ static void reserved_keys(void)
     VALUE_IS(PMIX_RANK_INVALID, PMIX_RANK, PMIX_PROC_RANK, v->data.rank == me.rank);
 }
 
-/* A rank that has committed something may commit more, which is waited for; by another
- * implementation not for long. */
+/* Gets a key of a rank whose next commit brings the key. The other implementation waits only
+ * for a short time. */
 static void later_keys(void)
 {
     pmix_info_t timeout = info_timeout(1);
@@ -405,7 +402,7 @@ static void later_keys(void)
     barrier();
 }
 
-/* A rank with the value already there is not kept waiting by the limit. */
+/* A get of a present value returns at once, with any limit. */
 static void present_keys(void)
 {
     pmix_info_t limits[] = {info_timeout(30), info_bool(PMIX_IMMEDIATE)};
@@ -451,7 +448,7 @@ JOINS(limits)
         fence_in_time();
 }
 
-/* ---- resolve: sizes, ranks, nodes, and who lives where -------------------------------- */
+/* ---- resolve: sizes, ranks, nodes, and the node of each rank --------------------------- */
 
 static void peers_and_nodes(const char *host)
 {
@@ -489,16 +486,16 @@ JOINS(resolve)
     barrier();
 }
 
-/* ---- publish: lookup of what is there, of what is not, of what comes later ------------ */
+/* ---- publish: lookups of present, missing and later data ------------------------------ */
 
 static void on_lookup(pmix_status_t status, pmix_pdata_t data[], size_t n, void *arg)
 {
     on_done(status == PMIX_SUCCESS && n != 1 ? PMIX_ERROR : status, arg);
 }
 
-/* What rank 0 has published. */
-static pmix_status_t look(const char *key, const pmix_info_t *info, size_t n,
-                          uint32_t value)
+/* Looks up data of rank 0 and checks the value. */
+static pmix_status_t look_up(const char *key, const pmix_info_t *info, size_t n,
+                             uint32_t value)
 {
     pmix_pdata_t pd;
     pmix_status_t rc;
@@ -534,13 +531,13 @@ JOINS(publish)
     if (me.rank == 0)
         publish("pub.now", 42);
     barrier();
-    GOOD(look("pub.now", NULL, 0, 42));
-    EXPECT(look("pub.never", NULL, 0, 0), PMIX_ERR_NOT_FOUND);
+    GOOD(look_up("pub.now", NULL, 0, 42));
+    EXPECT(look_up("pub.never", NULL, 0, 0), PMIX_ERR_NOT_FOUND);
     GOOD(result(PMIx_Lookup_nb(keys, NULL, 0, on_lookup, NULL)));
     barrier();
-    /* A host may answer a waiting lookup at once, too: the foreign ones do. */
+    /* Foreign hosts reply at once to a lookup with PMIX_WAIT. */
     if (me.rank == 1)
-        tell("lookup-wait", look("pub.late", wait, 2, 43));
+        report("lookup-wait", look_up("pub.late", wait, 2, 43));
     if (me.rank == 0) {
         sleep_ms(300);
         publish("pub.late", 43);
@@ -549,19 +546,19 @@ JOINS(publish)
     if (me.rank == 0)
         GOOD(PMIx_Unpublish(keys, NULL, 0));
     barrier();
-    EXPECT(look("pub.now", NULL, 0, 0), PMIX_ERR_NOT_FOUND);
-    GOOD(look("pub.late", NULL, 0, 43));
+    EXPECT(look_up("pub.now", NULL, 0, 0), PMIX_ERR_NOT_FOUND);
+    GOOD(look_up("pub.late", NULL, 0, 43));
     barrier();
     if (me.rank == 0)
         GOOD(PMIx_Unpublish(NULL, NULL, 0));
     barrier();
 }
 
-/* ---- scopes: what rank 0 finds of ranks on two nodes (adr/0028) ----------------------- */
+/* ---- scopes: keys of ranks on two nodes that rank 0 finds (adr/0028) ------------------ */
 
 enum { NEAR = 1, FAR = 2, STAGES = 5 };
 
-/* For each stage: F found, N not found at once, T still waits when the timeout is over. */
+/* Results for each stage: F found, N not found at once, T timed out. */
 static const struct in_scope {
     const char *key;
     pmix_rank_t owner;
@@ -575,7 +572,7 @@ static const struct in_scope {
     {"absent", NEAR, "NNNNN", "TTTTT"},    {"absent", FAR, "NNNNN", "TNNNN"},
 };
 
-/* Release 4.2.2 ignores the timeout of a get of a process on another node. */
+/* Checks all rows. Release 4.2.2 ignores the timeout of a get from another node. */
 static void check_scopes(int stage, bool immediate)
 {
     const size_t n = sizeof(in_scopes) / sizeof(in_scopes[0]);
@@ -599,8 +596,8 @@ static void check_scopes(int stage, bool immediate)
     }
 }
 
-/* Owners are ready when both have made their file. */
-static void meet_at(const char *path, pmix_rank_t rank, bool wait)
+/* Makes the file of a ready owner, or waits for the file and removes the file. */
+static void sync_by_file(const char *path, pmix_rank_t rank, bool wait)
 {
     char name[512];
 
@@ -613,8 +610,8 @@ static void meet_at(const char *path, pmix_rank_t rank, bool wait)
         CHECK(unlink(name) == 0);
 }
 
-/* scopes FILE STAGE: 0 nothing is committed, 1 values are, 2 a fence, 3 one that collects has passed,
- * 4 and more was committed. */
+/* scopes FILE STAGE: program for one stage. 0: no commit, 1: a commit, 2: also a fence, 3: instead a
+ * collecting fence, 4: also a second commit. */
 JOINS(scopes)
 {
     int stage = atoi(argv[2]);
@@ -637,12 +634,12 @@ JOINS(scopes)
         GOOD(PMIx_Commit());
     }
     if (owns) {
-        sleep_ms(200); /* a commit may still be on its way to the server */
-        meet_at(argv[1], me.rank, false);
+        sleep_ms(200); /* until the server has the commit */
+        sync_by_file(argv[1], me.rank, false);
     }
     if (me.rank == 0) {
-        meet_at(argv[1], NEAR, true);
-        meet_at(argv[1], FAR, true);
+        sync_by_file(argv[1], NEAR, true);
+        sync_by_file(argv[1], FAR, true);
         check_scopes(stage, true);
         check_scopes(stage, false);
     }
@@ -669,7 +666,7 @@ JOINS(connect)
     barrier();
 }
 
-/* ---- threads: several of each rank use the library at the same time ------------------- */
+/* ---- threads: several threads of each rank use the library at the same time ----------- */
 
 enum { THREADS = 4, ROUNDS = 50 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A debugger, and the processes that stop for it. */
+/* A debugger, and the processes that stop for the debugger. */
 #include "client.h"
 
-/* ---- debugger FILE: starts two times "debugged", of which rank 1 waits in PMIx_Init and both where the program
- * asks for it; hears how the job goes on, and releases both. ------------------------------------------- */
+/* ---- debugger FILE: starts two processes "debugged". Rank 1 waits in PMIx_Init, and both ranks wait in
+ * the program. The debugger follows the job's events and releases both ranks. ------------------ */
 
 static atomic_int n_starts, n_launched, n_in_init, n_in_app, n_ends;
 
@@ -79,8 +79,8 @@ JOINS(debugger)
     CHECK(n_starts == 1 && n_launched == 1 && n_in_init == 1 && n_in_app == 1);
 }
 
-/* ---- debugged: waits in PMIx_Init if it must, makes a file, and waits again where it is told to. A second
- * PMIx_Init does not wait. ---------------------------------------------------------------------- */
+/* ---- debugged: rank 1 waits in PMIx_Init. Each rank makes a file and waits in the program for its
+ * release. A second PMIx_Init does not wait. --------------------------------------------------- */
 
 static atomic_int n_released;
 

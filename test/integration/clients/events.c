@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What comes by itself: events between ranks and of hosts, output of others. */
+/* Events between ranks and from hosts, forwarded output and services of some hosts. */
 #include "client.h"
 
-/* ---- events: to the namespace with a payload, to one rank only, to none once the handler is
- * gone, and in the order that handlers asked for ------------------------------------------- */
+/* ---- events: to the namespace with a payload, to one rank only, and to deregistered handlers;
+ * also the requested order of handlers ----------------------------------------------------- */
 
 #define EVENT_ALL  (PMIX_EXTERNAL_ERR_BASE - 11)
 #define EVENT_ONE  (PMIX_EXTERNAL_ERR_BASE - 12)
@@ -41,7 +41,7 @@ HANDLER(on_one_or_done)
     HANDLED();
 }
 
-/* The host's own default handler, which may end the job, must not see these. */
+/* Notifies an event that skips default handlers, since the host's may end the job. */
 static void notify(pmix_status_t code, pmix_data_range_t range, pmix_info_t extra)
 {
     pmix_info_t info[2] = {info_bool(PMIX_EVENT_NON_DEFAULT), extra};
@@ -98,7 +98,7 @@ JOINS(events)
     barrier();
     PMIx_Deregister_event_handler(id, NULL, NULL);
     barrier();
-    if (me.rank == 0) { /* what comes second proves that the first has been here */
+    if (me.rank == 0) { /* the second event arrives after the first */
         notify(EVENT_ALL, PMIX_RANGE_NAMESPACE, unused);
         notify(EVENT_DONE, PMIX_RANGE_NAMESPACE, unused);
     }
@@ -107,7 +107,7 @@ JOINS(events)
     barrier();
 }
 
-/* ---- late: each registers for an event that it has notified itself -------------------------- */
+/* ---- late: each rank notifies an event, then registers a handler for the same event --------- */
 
 JOINS(late)
 {
@@ -122,17 +122,17 @@ JOINS(late)
     CHECK(n_first == 1 || !strict());
 }
 
-/* ---- listener: commits a value, waits for an event of the host, sends one back ------------ */
+/* ---- listener: commits a value, waits for an event of the host, sends an event back ------- */
 
 #define FROM_HOST (PMIX_EXTERNAL_ERR_BASE - 21)
 #define TO_HOST   (PMIX_EXTERNAL_ERR_BASE - 22)
 
-static atomic_int heard;
+static atomic_int n_host_events;
 
 HANDLER(on_hosts_event)
 {
     source = *from;
-    heard++;
+    n_host_events++;
     HANDLED();
 }
 
@@ -143,20 +143,20 @@ JOINS(listener)
     watch(&code, 1, NULL, 0, on_hosts_event);
     put_u32(PMIX_GLOBAL, "listening", me.rank + 7);
     GOOD(PMIx_Commit());
-    CHECK(wait_for(&heard, 20));
+    CHECK(wait_for(&n_host_events, 20));
     CHECK(!PMIX_CHECK_NSPACE(source.nspace, me.nspace));
     rc = PMIx_Notify_event(TO_HOST, &me, PMIX_RANGE_GLOBAL, NULL, 0, NULL, NULL);
     CHECK(rc == PMIX_SUCCESS || rc == PMIX_OPERATION_SUCCEEDED);
     barrier();
-    CHECK(heard == 1);
+    CHECK(n_host_events == 1);
 }
 
-/* ---- services SERVER: what only some hosts offer, asked by two ranks of host/services.c:
+/* ---- services SERVER: services that only some hosts offer, used by two ranks under minihost:
  * forwarded output and input, process sets, values of every job, groups. SERVER is "ours" or
- * "debian": that of release 4.2.2 constructs groups, which ours does not yet, but leaves
+ * "debian". Release 4.2.2 ("debian") constructs groups, and ours does not yet. Release 4.2.2 leaves
  * queries about sets to the host. ----------------------------------------------------------- */
 
-static atomic_int n_pieces, bad_piece, told_late;
+static atomic_int n_pieces, bad_piece, late_set_defined;
 static char text[64];
 static size_t set_size, piece_id;
 
@@ -171,7 +171,7 @@ static void on_bytes(size_t id, pmix_iof_channel_t channel, pmix_proc_t *of,
     n_pieces++;
 }
 
-/* A server may tell of sets that were defined before, too. */
+/* A server may also notify sets that were defined before the registration. */
 HANDLER(on_set)
 {
     const pmix_info_t *name = find(info, n, PMIX_PSET_NAME);
@@ -180,11 +180,11 @@ HANDLER(on_set)
     if (members)
         set_size = members->value.data.darray->size;
     if (name && strcmp(name->value.data.string, "late") == 0)
-        told_late = 1;
+        late_set_defined = 1;
     HANDLED();
 }
 
-/* What arrives at the host as input of rank 1 it treats as rank 1's output. */
+/* Pushes input to rank 1, which the host delivers as output of rank 1. */
 static void push(const char *what)
 {
     pmix_proc_t target = rank_of(1);
@@ -210,12 +210,12 @@ static void streams(bool ours)
     rc = PMIx_IOF_deregister(id, NULL, 0, on_done, NULL);
     CHECK(rc == PMIX_SUCCESS || rc == PMIX_OPERATION_SUCCEEDED);
     rc = result(rc);
-    if (ours) /* the other server leaves this status to chance */
+    if (ours) /* release 4.2.2 returns a random status */
         CHECK(rc == PMIX_SUCCESS || rc == PMIX_OPERATION_SUCCEEDED);
-    push("again"); /* to nobody any more */
+    push("again"); /* no receiver is left */
 }
 
-/* The first result, of which set NULL: of all. */
+/* Queries a key, of one set if set is not NULL, and returns the first result. */
 static void query(const char *key, const char *set, pmix_info_t *first)
 {
     pmix_info_t *results = NULL;
@@ -285,8 +285,8 @@ JOINS(services)
     watch(&code, 1, NULL, 0, on_set);
     barrier();
     if (me.rank == 0)
-        push("define"); /* the host's word for it */
-    CHECK(wait_for(&told_late, 10));
+        push("define"); /* makes the host define a set */
+    CHECK(wait_for(&late_set_defined, 10));
     CHECK(set_size == 2);
     groups(!ours);
     barrier();

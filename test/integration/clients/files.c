@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files that processes register for clean-up, and folders that the session has for them. */
+/* Files that processes register for clean-up, and the session's folders. */
 #include "client.h"
 
 #include <errno.h>
@@ -10,18 +10,18 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/* ---- cleanup ORDER...: does one thing after the other; in paths and names %r is the rank ----
- *   file PATH, dir PATH         makes it
- *   there PATH                  it has to exist
- *   wait PATH, gone PATH        until it exists, or does no more
- *   job, nspace NAME, rank N    of whom the next request is: NULL, a namespace, a rank of
- *                               the own one; without any of these: this process
+/* ---- cleanup ORDER...: executes orders one after another; in paths and names %r is the rank --
+ *   file PATH, dir PATH         makes a file or folder
+ *   there PATH                  checks that the path exists
+ *   wait PATH, gone PATH        waits until the path exists, or does not exist any more
+ *   job, nspace NAME, rank N    sets the target of the next request: NULL, a namespace, or a
+ *                               rank of the own namespace; the default is this process
  *   remove LIST, tree LIST, ignore LIST, recursive, pause
- *                               for the next request
- *   ask, refused                the request, which has to succeed or fail
- *   finalize                    PMIx_Finalize
- *   disconnect                  closes all sockets and goes on
- *   kill, exit                  by SIGKILL; at once, without finalizing */
+ *                               adds an attribute to the next request
+ *   ask, refused                sends the request, which has to succeed or fail
+ *   finalize                    calls PMIx_Finalize
+ *   disconnect                  closes all sockets and continues
+ *   kill, exit                  ends the process by SIGKILL, or by _exit without PMIx_Finalize */
 
 static pmix_info_t infos[16];
 static size_t n_infos;
@@ -46,7 +46,7 @@ static pmix_status_t ask(void)
                                         n_infos, &results, &n);
 
     for (size_t i = 0; i < n_infos; i++)
-        PMIX_INFO_DESTRUCT(&infos[i]); /* a macro, which wants its argument twice */
+        PMIX_INFO_DESTRUCT(&infos[i]); /* a macro that evaluates its argument twice */
     n_infos = 0;
     for_job = false;
     target = me;
@@ -74,7 +74,7 @@ static const struct {
     {"pause", PMIX_JOB_CTRL_PAUSE, false},
 };
 
-/* How many words it took. */
+/* Adds an attribute; returns the number of words used, 0 for another order. */
 static int adds(const char *order, const char *value)
 {
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
@@ -89,7 +89,7 @@ static int adds(const char *order, const char *value)
     return 0;
 }
 
-/* Orders without an operand. */
+/* Executes an order without an operand; returns the number of words used. */
 static int simple(const char *order)
 {
     if (strcmp(order, "job") == 0)
@@ -128,7 +128,7 @@ static int with_operand(const char *order, const char *path)
     else if (strcmp(order, "rank") == 0)
         target.rank = (pmix_rank_t)atoi(path);
     else
-        CHECK(!"such an order");
+        CHECK(!"a known order");
     return 2;
 }
 
@@ -154,7 +154,7 @@ ALONE(cleanup)
     printf("OK cleanup %u\n", me.rank);
 }
 
-/* ---- keep FILE FOLDER: has both removed when it has ended, says so, and stays ------------- */
+/* ---- keep FILE FOLDER: registers both for clean-up, prints REGISTERED, and waits ---------- */
 
 ALONE(keep)
 {
@@ -167,11 +167,11 @@ ALONE(keep)
         pause();
 }
 
-/* ---- fill: registers the file $FILL_FILE.RANK, which it makes, then long names without end, until
- * the server has no room for what it has to remember. All else goes on as before. ------------- */
+/* ---- fill: registers and makes the file $FILL_FILE.RANK, then registers long names until the server's
+ * memory for registrations is full. Other requests still work. ------------------------------- */
 
-/* "/nonexistent/", folders with names of 199 bytes, and a number; at most as many as a process may
- * register. */
+/* Registers paths of "/nonexistent", folders with names of 199 bytes, and a number, at most as many as
+ * a process may register. Returns the number of registered paths. */
 static int fill(void)
 {
     char path[1800] = "/nonexistent";
@@ -217,10 +217,10 @@ JOINS(fill)
     printf("took %d\n", took);
 }
 
-/* ---- busy: rank 0 registers the tree $BUSY_TREE for its own end and ends when the file $BUSY_GO is
- * there. The others go to the server and back all the time, until the file $BUSY_STOP is there: each
- * tells of every thousand times, and then registers something, too. With $BUSY_SAMPLES, begin and
- * duration of each round trip are written there, as two numbers of 64 bits, in ns. ------------ */
+/* ---- busy: rank 0 registers the tree $BUSY_TREE for its own end and ends when the file $BUSY_GO exists.
+ * The other ranks send requests one after another until the file $BUSY_STOP exists. After every
+ * thousand replies a rank prints the number and registers a path. $BUSY_SAMPLES is a file for the
+ * begin and the duration of each round trip, as two numbers of 64 bits, in ns. ---------------- */
 
 enum { ROUNDS = 1000, MAX_SAMPLES = 1 << 20 };
 
@@ -234,7 +234,7 @@ static bool is_there(const char *variable)
     return exists(getenv(variable));
 }
 
-/* It asks for what nobody has published. */
+/* Looks up a key that is never published. */
 static struct sample round_trip(void)
 {
     double begin = now_s();
@@ -285,11 +285,11 @@ JOINS(busy)
         sleep_ms(5);
 }
 
-/* ---- litter [POINT]: registers for clean-up whatever a process may leave behind, then makes it:
- * files, a tree, shared memory, a socket, a folder that the whole job uses, something in the session's
- * folders, a process in the background (not with LITTER_ALONE). Rank 0 kills its server at POINT, or
- * itself at LITTER_DIES: start init asked registered made fenced finalized
- * Paths: in TMPDIR, and /dev/shm/$LITTER.*. With LITTER_LOG, points are appended to that file. -- */
+/* ---- litter [POINT]: registers for clean-up everything a process may leave behind, then makes files, a
+ * tree, shared memory, a socket, a folder of the whole job and files in the session's folders. Without
+ * LITTER_ALONE each rank also starts a process in the background. Rank 0 kills its server at POINT, or
+ * itself at LITTER_DIES. Points: start init asked registered made fenced finalized.
+ * Paths are in TMPDIR and /dev/shm/$LITTER.*. The file LITTER_LOG gets the points. -------------- */
 
 enum { N_FILES = 8, N_FOLDERS = 10 };
 
@@ -297,7 +297,7 @@ static const char *victim_point = "";
 static char own[N_FILES][256], tree[256], job_tree[256], shm[256], shm_tree[256],
     sock[108];
 
-/* Makes the path of something of this rank. */
+/* Prints a path of this rank into out. */
 #define PATH(out, ...) \
     CHECK((size_t)snprintf(out, sizeof(out), __VA_ARGS__) < sizeof(out))
 
@@ -316,13 +316,13 @@ static void at(const char *point)
         kill(getpid(), SIGKILL);
 }
 
-/* Where one of them dies, the launcher is to tell of that one's end, and not of ours. */
-static void meet(void)
+/* Fences. If a rank dies, the others wait, so that the launcher reports only the rank that died. */
+static void fence_all(void)
 {
     pmix_status_t rc = PMIx_Fence(NULL, 0, NULL, 0);
 
     while (rc && getenv("LITTER_DIES"))
-        pause(); /* until it ends us, or the alarm */
+        pause(); /* until the launcher or the alarm ends the process */
     GOOD(rc);
 }
 
@@ -334,7 +334,7 @@ static void on_answer(pmix_status_t status, pmix_info_t *info, size_t n, void *a
     on_done(status, arg);
 }
 
-/* In a list of paths, or a whole tree. */
+/* Registers a list of paths or a whole tree for removal. */
 static void have_removed(const pmix_proc_t *of, const char *key, const char *paths)
 {
     pmix_info_t info[2] = {info_bool("unused"), info_bool(PMIX_CLEANUP_RECURSIVE)};
@@ -402,7 +402,7 @@ static void make_socket(void)
     CHECK(listen(fd, 1) == 0);
 }
 
-/* The session's own folders need not be asked for. */
+/* Makes a file in a folder of the session, which needs no registration. */
 static void use_session_folder(const pmix_proc_t *of, const char *key)
 {
     pmix_value_t *v = NULL;
@@ -416,7 +416,7 @@ static void use_session_folder(const pmix_proc_t *of, const char *key)
     PMIX_VALUE_RELEASE(v);
 }
 
-/* It does not hold our output open: whoever reads that waits for it. */
+/* Starts a process with its own output, since readers of this process's output wait for its close. */
 static void start_process(void)
 {
     pid_t pid = getenv("LITTER_ALONE") ? getpid() : fork();
@@ -450,17 +450,17 @@ ALONE(litter)
     use_session_folder(&me, PMIX_PROCDIR);
     at("made");
     for (int i = 0; i < 10; i++)
-        meet();
+        fence_all();
     at("fenced");
     GOOD(PMIx_Finalize(NULL, 0));
     at("finalized");
     printf("OK litter %u\n", me.rank);
 }
 
-/* ---- dirs make: the host has made directories for the job and for each rank, private and writable.
- * dirs told TOP: it has told of directories which may not be there. dirs none: of none. ------- */
+/* ---- dirs make: expects private and writable directories of the host for the job and for each rank.
+ * dirs given TOP: expects the names of directories that may not exist. dirs none: no directories. */
 
-/* What it says of the job (rank WILDCARD) or of this rank. */
+/* Gets a directory of the job (rank WILDCARD) or of this rank. */
 static void dir_of(pmix_rank_t rank, const char *key, char dir[512])
 {
     VALUE_IS(rank, key, PMIX_STRING,
@@ -507,7 +507,7 @@ static void made(void)
     printf("DIRS %u %s %s\n", me.rank, job, of_rank);
 }
 
-static void told(const char *top)
+static void given(const char *top)
 {
     char want[512];
 
@@ -523,14 +523,14 @@ JOINS(dirs)
     const char *what = argc > 1 ? argv[1] : "make";
     pmix_value_t *v = NULL;
 
-    /* Where the server itself has its files is told by the host or not. */
+    /* The server's own directories are known even if the host sets none. */
     CHECK(getenv("PMIX_SERVER_TMPDIR") && getenv("PMIX_SYSTEM_TMPDIR"));
     TEXT_IS(PMIX_RANK_WILDCARD, PMIX_SERVER_TMPDIR, getenv("PMIX_SERVER_TMPDIR"));
     TEXT_IS(PMIX_RANK_WILDCARD, PMIX_SYSTEM_TMPDIR, getenv("PMIX_SYSTEM_TMPDIR"));
     if (strcmp(what, "make") == 0)
         made();
-    else if (strcmp(what, "told") == 0 && argc > 2)
-        told(argv[2]);
+    else if (strcmp(what, "given") == 0 && argc > 2)
+        given(argv[2]);
     else
         EXPECT(PMIx_Get(&everyone, PMIX_NSDIR, NULL, 0, &v), PMIX_ERR_NOT_FOUND);
     barrier();

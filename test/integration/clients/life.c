@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How processes begin, stay, talk to their launcher, and end. */
+/* Life of processes: start, end, and communication with the launcher. */
 #include "client.h"
 
 #include <dirent.h>
 #include <sys/wait.h>
 
-/* ---- stay [MODE]: says "up RANK pid PID", then does not leave by itself -----------------
+/* ---- stay [MODE]: prints "up RANK pid PID", then runs without end -----------------------
  *   (none)  waits
- *   lost    waits in a fence that rank 0 never joins, and ends well when the server goes
+ *   lost    waits in a fence that rank 0 never joins; exits with 0 when the server ends
  *   spin    puts, fences and gets without end
- *   leave   ends after a fence, without finalizing */
+ *   leave   exits after a fence without PMIx_Finalize */
 
 ALONE(stay)
 {
@@ -19,16 +19,16 @@ ALONE(stay)
     begin();
     printf("up %u pid %d\n", me.rank, (int)getpid());
     if (strcmp(mode, "lost") == 0) {
-        tell("fence", me.rank ? PMIx_Fence(NULL, 0, NULL, 0)
-                              : get_u32(next_rank(), "never", NULL, &n));
-        tell("finalize", PMIx_Finalize(NULL, 0));
+        report("fence", me.rank ? PMIx_Fence(NULL, 0, NULL, 0)
+                                : get_u32(next_rank(), "never", NULL, &n));
+        report("finalize", PMIx_Finalize(NULL, 0));
         return;
     }
     while (strcmp(mode, "spin") == 0) {
         put_u32(PMIX_GLOBAL, "spin", me.rank);
         if (PMIx_Commit() || fence_with_data() ||
             get_u32(next_rank(), "spin", NULL, &n))
-            break; /* a peer died: the launcher ends this one soon */
+            break; /* a peer died; the launcher ends this process soon */
     }
     if (strcmp(mode, "leave") == 0) {
         barrier();
@@ -38,23 +38,23 @@ ALONE(stay)
         pause();
 }
 
-/* ---- abort RANK CODE [DIGITS]: that rank ends the whole job, while the others wait in vain; or the ranks that the
- * digits name ("-": all of the job) while they, and it as well, are in fences that never end. Those left then meet
- * in another. ------------------------------------------------------------------------------------------------ */
+/* ---- abort RANK CODE [DIGITS]: RANK aborts the whole job while the other ranks wait. With DIGITS, RANK
+ * aborts only the ranks that the digits name ("-": all ranks), while all of these are in fences that
+ * never end. The remaining ranks then end a fence of their own. -------------------------------- */
 
 static void ignore(pmix_status_t status, void *arg)
 {
 }
 
-/* Release 4.2.2 says success to everything. */
+/* Aborts processes that do not exist. Release 4.2.2 always returns success. */
 static void abort_none(void)
 {
     pmix_status_t wanted = strict() ? PMIX_ERR_NOT_FOUND : PMIX_SUCCESS;
     pmix_proc_t procs[] = {rank_of(0), rank_of(job_size)};
 
-    EXPECT(PMIx_Abort(3, "not said", procs, 2), wanted);
+    EXPECT(PMIx_Abort(3, "not printed", procs, 2), wanted);
     PMIX_LOAD_PROCID(&procs[1], "no-such-job", PMIX_RANK_WILDCARD);
-    EXPECT(PMIx_Abort(3, "not said", procs, 2), wanted);
+    EXPECT(PMIx_Abort(3, "not printed", procs, 2), wanted);
 }
 
 ALONE(abort)
@@ -80,8 +80,8 @@ ALONE(abort)
             GOOD(PMIx_Fence_nb(both, 2, NULL, 0, ignore, NULL));
             abort_none();
         }
-        tell("abort", PMIx_Abort(atoi(argv[2]), "so the test wanted",
-                                 n_named > 0 ? named : NULL, n_named));
+        report("abort", PMIx_Abort(atoi(argv[2]), "so the test wanted",
+                                   n_named > 0 ? named : NULL, n_named));
     } else if (argc > 3 && (n_named == 0 || strchr(victims, (int)('0' + me.rank)))) {
         (void)PMIx_Fence(NULL, 0, NULL, 0);
     }
@@ -92,9 +92,9 @@ ALONE(abort)
     printf("OK abort %u\n", me.rank);
 }
 
-/* ---- revive FILE1 FILE2: rank 0 ends without finalizing, leaving data, a file, and one of the job, and is started
- * again. The others hear of
- * it, find the data of its new life, and then all meet. --------------------------------------------- */
+/* ---- revive FILE1 FILE2: rank 0 exits without PMIx_Finalize and leaves data, a file of its own and a
+ * file of the job. The launcher starts rank 0 again. The other ranks get the restart event and the data
+ * of the new life. Then all ranks fence. ------------------------------------------------------- */
 
 static atomic_int restarts;
 
@@ -141,9 +141,9 @@ ALONE(revive)
     printf("OK revive %u\n", me.rank);
 }
 
-/* ---- again: init and finalize several times in one process, then in a child that it forks,
- * which has the same identity, then in the process again. Each rank keeps to itself: one that
- * has finalized is not waited for in a fence. */
+/* ---- again: init and finalize several times in one process, then in a forked child with the same
+ * identity, then in the process again. Each rank fences only with itself, since fences do not wait
+ * for a finalized rank. */
 
 static void once(uint32_t round)
 {
@@ -174,9 +174,9 @@ ALONE(again)
 {
     for (uint32_t i = 0; i < 5; i++)
         once(i);
-    in_a_child(10); /* while we are no client */
+    in_a_child(10); /* the parent is not a client */
     begin();
-    in_a_child(11); /* while we are one, and the child inherits our state */
+    in_a_child(11); /* the child inherits the state of a client */
     CHECK(PMIx_Initialized());
     GOOD(PMIx_Fence(&me, 1, NULL, 0));
     GOOD(PMIx_Finalize(NULL, 0));
@@ -184,14 +184,14 @@ ALONE(again)
     printf("OK again %u\n", me.rank);
 }
 
-/* ---- spawn N [STATUS]: rank 0 starts a second job, of N times "child"; then both jobs
- * connect, fence and exchange data. With STATUS, the children end with it at once. ---------- */
+/* ---- spawn N [STATUS]: rank 0 starts a second job of N processes "child". Both jobs connect, fence
+ * and exchange data. With STATUS, the children exit with STATUS at once. -------------------- */
 
-static const char *spawn_flag; /* of the next job; or NULL */
-static int spawn_limit_s;      /* its time limit; 0: none */
+static const char *spawn_flag; /* attribute of the next job, or NULL */
+static int spawn_limit_s;      /* time limit of the next job, or 0 */
 
-/* Starts n times the program of that name, or if path is not NULL tries to start that.
- * Debian's library changes the arguments. */
+/* Starts n processes of the program name, or of the file path if path is not NULL. The arguments
+ * are copies, since Debian's library changes them. */
 static pmix_status_t start(const char *path, const char *name, int n,
                            const char *status, pmix_nspace_t job)
 {
@@ -209,14 +209,14 @@ static pmix_status_t start(const char *path, const char *name, int n,
     pmix_info_t info = info_bool(spawn_flag ? spawn_flag : "");
     if (spawn_limit_s)
         PMIX_INFO_LOAD(&info, PMIX_JOB_TIMEOUT, &spawn_limit_s, PMIX_INT);
-    /* OpenPMIx 5.0.7 takes an array of no infos for an error. */
+    /* OpenPMIx 5.0.7 refuses an array of 0 infos. */
     bool has_info = spawn_flag || spawn_limit_s;
     pmix_status_t rc = PMIx_Spawn(has_info ? &info : NULL, has_info, &app, 1, job);
     PMIX_APP_DESTRUCT(&app);
     return rc;
 }
 
-/* The wildcard of the other job; and this one's too, or its ranks, the last first. */
+/* Names all processes of both jobs: two wildcards or, if listed, this job's ranks, the last first. */
 static size_t name_both(pmix_proc_t *both, const char *other, bool listed)
 {
     size_t n = 1;
@@ -230,7 +230,7 @@ static size_t name_both(pmix_proc_t *both, const char *other, bool listed)
     return n;
 }
 
-/* Without a message. */
+/* Returns the size of a job, without a request to the server. */
 static uint32_t known_at_once(const char *job)
 {
     pmix_info_t optional = info_bool(PMIX_OPTIONAL);
@@ -245,8 +245,8 @@ static uint32_t known_at_once(const char *job)
     return n;
 }
 
-/* Both jobs, each naming them in its own way; n_others, if the caller knows. */
-static void meet(const char *name, uint32_t n_others, bool listed)
+/* Connects both jobs, exchanges data and disconnects. n_others: size of the other job, or 0. */
+static void exchange_with(const char *name, uint32_t n_others, bool listed)
 {
     pmix_proc_t both[64], other;
     size_t n = name_both(both, name, listed);
@@ -279,7 +279,7 @@ JOINS(child)
     VALUE_OF(&parent, PMIX_JOB_SIZE, PMIX_UINT32, (n_parents = v->data.uint32) > 0);
     if (argc > 1)
         exit(atoi(argv[1]));
-    meet(parent.nspace, n_parents, false);
+    exchange_with(parent.nspace, n_parents, false);
 }
 
 JOINS(spawn)
@@ -297,19 +297,19 @@ JOINS(spawn)
         GOOD(PMIx_Commit());
     }
     while (argc > 2)
-        pause(); /* the end of the children is the end of us */
+        pause(); /* the end of the children ends this job, too */
     GOOD(fence_with_data());
     GOOD(PMIx_Get(&first, "job", NULL, 0, &children));
     CHECK(children->type == PMIX_STRING);
     CHECK(strcmp(children->data.string, me.nspace) != 0);
-    meet(children->data.string, 0, true);
+    exchange_with(children->data.string, 0, true);
     PMIX_VALUE_RELEASE(children);
 }
 
-/* ---- allocated KEY [N]: each rank tells what has been allocated to it and to its job under that
- * key. With N, another job of so many does the same while this one is there. ------------------- */
+/* ---- allocated KEY [N]: each rank prints the allocation of the rank and of the job under KEY. With N,
+ * rank 0 starts a second job of N processes that do the same. ---------------------------------- */
 
-/* The text that is first in the array, found without a message. */
+/* Returns the first text of an allocation, without a request to the server. */
 static const char *allocation(pmix_rank_t rank, const char *key)
 {
     const pmix_proc_t proc = rank_of(rank);
@@ -324,7 +324,7 @@ static const char *allocation(pmix_rank_t rank, const char *key)
     const pmix_info_t *first = v->data.darray->array;
     CHECK(v->data.darray->size > 1 && PMIX_CHECK_KEY(first, key));
     CHECK(first->value.type == PMIX_STRING);
-    return first->value.data.string; /* stays until the end */
+    return first->value.data.string; /* never freed */
 }
 
 JOINS(allocated)
@@ -338,9 +338,8 @@ JOINS(allocated)
         GOOD(start(NULL, "allocated", atoi(argv[2]), argv[1], job));
 }
 
-/* ---- cycles N: a job of one starts another N times, and they connect, exchange data and
- * disconnect; its launcher has as many descriptors after the last as after the first ones,
- * and has not grown. ------------------------------------------------------------------ */
+/* ---- cycles N: a job of one process starts N jobs, one after another. Both connect, exchange data and
+ * disconnect. The launcher's descriptors and memory must not grow after the first N / 2 jobs. ---- */
 
 struct burden {
     unsigned n_fds, rss_kb;
@@ -368,7 +367,7 @@ static struct burden weigh_parent(void)
     return b;
 }
 
-/* Ended jobs are forgotten a second later. */
+/* Weighs the launcher when it has freed the ended jobs, which takes a second. */
 static struct burden settled(unsigned n_fds)
 {
     double end = now_s() + 10;
@@ -391,7 +390,7 @@ JOINS(cycles)
         if (i == warm)
             before = settled(0);
         GOOD(start(NULL, "child", 1, NULL, job));
-        meet(job, 1, true);
+        exchange_with(job, 1, true);
     }
     after = settled(before.n_fds);
     printf("BURDEN %u %u fds, %u %u kB\n", before.n_fds, after.n_fds, before.rss_kb,
@@ -400,14 +399,14 @@ JOINS(cycles)
     CHECK(*(getenv("TENON_SANITIZED") ?: "") || after.rss_kb < before.rss_kb + 2048);
 }
 
-/* ---- unsaid: a job connects with one that it starts, which then leaves without a word - */
+/* ---- unsaid: a job connects with a job it spawned; the second job ends without a disconnect. */
 
 static atomic_int n_left;
-static pmix_proc_t who_left;
+static pmix_proc_t left_proc;
 
 HANDLER(on_left)
 {
-    who_left = *from;
+    left_proc = *from;
     n_left++;
     HANDLED();
 }
@@ -434,37 +433,38 @@ JOINS(unsaid)
 
     watch(&left, 1, NULL, 0, on_left);
     watch(NULL, 0, NULL, 0, on_any);
-    GOOD(start(NULL, "exchange", 1, NULL, job)); /* connected by that alone */
+    GOOD(start(NULL, "exchange", 1, NULL, job)); /* connected by the spawn alone */
     GOOD(start(NULL, "leaver", 1, NULL, job));
     GOOD(PMIx_Connect(both, name_both(both, job, true), NULL, 0));
     CHECK(wait_for(&n_left, 5));
-    CHECK(PMIX_CHECK_NSPACE(who_left.nspace, job) && who_left.rank == 0);
+    CHECK(PMIX_CHECK_NSPACE(left_proc.nspace, job) && left_proc.rank == 0);
     EXPECT(PMIx_Disconnect(both, 2, NULL, 0), PMIX_ERR_LOST_CONNECTION);
     CHECK(n_left == 1);
 }
 
-/* ---- kin FAILS [HOW]: a job of one starts another of two. One process, of "parent" or "child", ends
- * with status 7. The others hear of it, and are ended after that; or they stay, if the child was started
- * "apart", and are not told by default; or they do not hear of it at all, if the jobs have "parted". --- */
+/* ---- kin FAILS [HOW]: a job of one process starts a job of two. A process of FAILS ("parent" or "child")
+ * exits with status 7. The others get an event, and then the launcher ends them. HOW "apart": the child is
+ * a separate job, the others stay, and only handlers of this code get the event. HOW "parted": the jobs
+ * have disconnected, and the others get no event. --- */
 
 #define CHILD_SEP \
     "pmix.spchildsep" /* PMIX_SPAWN_CHILD_SEP, which release 4.2 does not know */
 
-static atomic_int n_heard;
+static atomic_int n_failed;
 
 HANDLER(on_failed)
 {
-    printf("HEARD of %s %u\n",
+    printf("NOTIFIED of %s %u\n",
            PMIX_CHECK_NSPACE(from->nspace, me.nspace) ? "us" : "them", from->rank);
     fflush(stdout);
-    n_heard++;
+    n_failed++;
     HANDLED();
 }
 
-static void meet_kin(const char *other, bool fails, const char *how)
+static void act_as_kin(const char *other, bool fails, const char *how)
 {
     pmix_proc_t both[2] = {everyone};
-    bool hears = !*how || (strcmp(how, "apart") == 0 && me.rank == 0);
+    bool notified = !*how || (strcmp(how, "apart") == 0 && me.rank == 0);
 
     PMIX_LOAD_PROCID(&both[1], other, PMIX_RANK_WILDCARD);
     GOOD(PMIx_Fence(both, 2, NULL, 0));
@@ -473,9 +473,9 @@ static void meet_kin(const char *other, bool fails, const char *how)
     GOOD(PMIx_Fence(both, 2, NULL, 0));
     if (fails)
         exit(7);
-    CHECK(wait_for(&n_heard, hears ? 5 : 0.7) == hears);
+    CHECK(wait_for(&n_failed, notified ? 5 : 0.7) == notified);
     sleep_ms(*how ? 500 : 20000);
-    CHECK(*how && n_heard == hears);
+    CHECK(*how && n_failed == notified);
 }
 
 JOINS(kinchild)
@@ -485,7 +485,7 @@ JOINS(kinchild)
 
     watch(&failed, me.rank == 0, NULL, 0, on_failed); /* rank 1: all events */
     VALUE_OF(&me, PMIX_PARENT_ID, PMIX_PROC, (parent = *v->data.proc).rank == 0);
-    meet_kin(parent.nspace, argv[1][0] == 'c' && me.rank == 1, argv[1] + 1);
+    act_as_kin(parent.nspace, argv[1][0] == 'c' && me.rank == 1, argv[1] + 1);
 }
 
 JOINS(kin)
@@ -499,11 +499,12 @@ JOINS(kin)
     snprintf(order, sizeof(order), "%c%s", argv[1][0], how);
     spawn_flag = strcmp(how, "apart") ? NULL : CHILD_SEP;
     GOOD(start(NULL, "kinchild", 2, order, job));
-    meet_kin(job, argv[1][0] == 'p', how);
+    act_as_kin(job, argv[1][0] == 'p', how);
 }
 
-/* ---- cause HOW: starts a job that fails, calls abort, runs out of its time or is aborted by this
- * process, which has a handler for that or is deaf; and waits to be ended with it. ---------------------- */
+/* ---- cause HOW: starts a job that fails ("fails"), aborts ("aborts"), exceeds its time limit ("late")
+ * or is aborted by this process ("aborted", "deaf"), then waits for its own end. "deaf" has no event
+ * handler. ------------------------------------------------------------------------------------- */
 
 JOINS(victim)
 {
@@ -536,7 +537,7 @@ JOINS(cause)
         pause();
 }
 
-/* ---- stdin: reads all of it, then says how much it was, and a checksum. No PMIx. --------- */
+/* ---- stdin: reads all input, then prints the number of bytes and a checksum. No PMIx. ---- */
 
 ALONE(stdin)
 {
@@ -554,8 +555,8 @@ ALONE(stdin)
            sum & 0xffffffff, k < 0 ? ", and an error" : "");
 }
 
-/* ---- lines N: N numbered lines of various lengths on stdout, written in pieces that know
- * nothing of lines, and three lines on stderr. No PMIx. ----------------------------------- */
+/* ---- lines N: writes N numbered lines of various lengths to stdout, in pieces that cut lines
+ * anywhere, and three lines to stderr. No PMIx. ------------------------------------------- */
 
 ALONE(lines)
 {
@@ -580,9 +581,9 @@ ALONE(lines)
         fprintf(stderr, "rank %s error %d\n", rank, i);
 }
 
-/* ---- talk N: N lines of any bytes on stdout and, some of them, on stderr, in pieces that
- * know nothing of lines and at times of their own; the rank says which. It ends at once
- * after the last one, which may lack its end; stdout may be closed before. No PMIx. -------- */
+/* ---- talk N: writes N lines of random bytes to stdout, some of them to stderr, in pieces that cut
+ * lines anywhere, with random delays. The rank is the seed. The process exits at once after the last
+ * line, which may lack a newline. Some ranks close stdout before. No PMIx. ------------------ */
 
 ALONE(talk)
 {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Output whose every byte says where it comes from: records, one to a line but for the last of a stream, that a checker
- * (output.py) can tell apart wherever others are put between, but not if one is torn. */
+/* Output with a known source of each byte. Each line is a record, and the last record of a stream lacks a
+ * newline. A checker (output.py) finds the records of each stream in mixed output, and finds every torn
+ * record. */
 #include "client.h"
 
 #include <sched.h>
 #include <signal.h>
 
-static uint64_t state = 1; /* of the generator (xorshift) */
+static uint64_t state = 1; /* state of the random generator (xorshift) */
 
+/* Returns a random number below the limit. */
 static uint32_t any(uint32_t below)
 {
     state ^= state << 13;
@@ -25,7 +27,7 @@ static uint32_t checksum(const char *text, size_t n)
     return sum;
 }
 
-/* In up to four writes, so that a line comes in fragments. */
+/* Writes bytes in random parts, so that a line comes in fragments. */
 static void put(int fd, const char *bytes, size_t n)
 {
     while (n > 0) {
@@ -40,7 +42,7 @@ static void put(int fd, const char *bytes, size_t n)
     }
 }
 
-/* "<RANK CHANNEL NUMBER TEXT SUM>"; the last of a stream has the text "end". */
+/* Writes "<RANK CHANNEL NUMBER TEXT SUM>"; the text of a stream's last record is "end". */
 static void put_record(int rank, int fd, unsigned number, bool last)
 {
     static char line[8192 + 64];
@@ -55,8 +57,8 @@ static void put_record(int rank, int fd, unsigned number, bool last)
     put(fd, line, (size_t)n);
 }
 
-/* writer SEED LINES END: so many lines to each of stdout and stderr, in any order, perhaps fewer and closed then; and the
- * process ends by exit, _exit, abort or a signal. */
+/* writer SEED LINES END: writes up to LINES records to each of stdout and stderr, in random order, and
+ * may close a stream after its last record. END is exit, _exit, abort or a signal. */
 ALONE(writer)
 {
     const char *rank = getenv("PMIX_RANK");
@@ -80,7 +82,8 @@ ALONE(writer)
         raise(strcmp(argv[3], "abort") == 0 ? SIGABRT : SIGKILL);
 }
 
-/* bytes: each byte value in lines of its own, with what XML and JSON must escape, text in UTF-8, and what is none. */
+/* bytes: writes each byte value in a line of its own, characters that XML and JSON escape, and valid and
+ * invalid UTF-8. */
 ALONE(bytes)
 {
     static const char *const lines[] = {"plain",
@@ -105,9 +108,9 @@ ALONE(bytes)
     put(1, "no end", 6);
 }
 
-/* ---- forwarder HOW KEYS COMMAND...: starts a job whose output this process gets, with these
- * attributes (or "-") besides, separated by commas; HOW: "job", "app", or "event" for a call in a
- * handler. Ends when the job has ended; with "leave" before HOW at once. ----------------------- */
+/* ---- forwarder HOW KEYS COMMAND...: starts a job whose output this process gets. KEYS are further
+ * attributes, separated by commas, or "-". HOW: attributes of the "job" or of the "app", or "event"
+ * for a spawn in a handler. The process ends after the job, or at once with "leave" before HOW. */
 
 static struct {
     pmix_info_t info[8];
@@ -153,7 +156,7 @@ static void add_forwarded(const char *key)
     forwarded.n++;
 }
 
-/* The program and its arguments, up to the end. */
+/* Fills the attributes, the program and its arguments. */
 static void read_forwarded(const char *keys, char **argv)
 {
     char *all = strdup(keys), *rest = all, *key;
@@ -194,9 +197,9 @@ JOINS(forwarder)
     CHECK(leaves || wait_for(&forwarded.ended, 40));
 }
 
-/* ---- feeder HOW: rank 0 starts a job that copies its input into the file "fed", and pushes, as
- * do others; none ends the input. HOW: the spawner ends ("spawner"), or without a push ("mute"), or
- * rank 1 pushes, and ends while the spawner waits for the job ("pusher"), or is killed. --------- */
+/* ---- feeder HOW: rank 0 starts a job that copies its input into the file "fed". No process ends the
+ * input explicitly. HOW: "spawner": rank 0 pushes and ends. "mute": rank 0 ends without a push.
+ * "pusher": rank 1 pushes and ends while rank 0 waits for the job. "killed": rank 1 is killed. --- */
 
 static void push_text(const char *job, const char *text)
 {

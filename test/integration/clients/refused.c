@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* refused LOG: each way in which a spawn can go wrong, with the status that the call returns and the one line that its
- * launcher says, which comes to the file LOG; and some that look wrong and are not. As root, without those that root
- * may do all the same. */
+/* refused LOG: table of spawns that fail, each with the status of the call and the one line of its
+ * launcher in the file LOG. Some rows look wrong and succeed. Root skips the rows of operations that root
+ * may do. */
 #include "client.h"
 
 #include <fnmatch.h>
@@ -12,18 +12,19 @@
 
 enum { ZERO = INT_MIN, BIG = 200000 };
 
-/* "@" stands for this program's folder, which is also where processes are to run; there are "plain", a script that may
- * not be executed, "noise", which is no program, "orphan", a script whose interpreter is missing, "loop", a link to
- * itself, and "closed", a folder with a program that this user may not search, nor read its file "hosts". */
+/* Spawns and their results. "@" stands for this program's folder, which is also the working directory.
+ * The folder has these files: "plain", a script that is not executable; "noise", which is not a program;
+ * "orphan", a script without its interpreter; "loop", a link to itself. The folder "closed", with a
+ * program and a file "hosts", denies access. */
 static const struct row {
     const char *cmd, *argv[3], *env, *cwd;
-    const char *key, *value; /* of an info */
+    const char *key, *value; /* key and value of an info */
     int n;                   /* 0: one; ZERO: none */
-    int limit; /* resource of the launcher, of which there are only so many more */
-    unsigned left;
-    bool user; /* root may */
+    int limit;               /* limited resource of the launcher */
+    unsigned left;           /* units of the resource that stay available */
+    bool user;               /* fails only for users other than root */
     pmix_status_t status;
-    const char *line; /* NULL: nothing is said */
+    const char *line; /* line of the log, or NULL */
 } rows[] = {
     /* the program */
     {"/no/such", .status = PMIX_ERR_JOB_EXE_NOT_FOUND,
@@ -74,7 +75,7 @@ static const struct row {
      .line =
          "cannot spawn: host no.such is not this node, *; a resource manager is needed to "
          "run on others"},
-    /* how many */
+    /* the number of processes */
     {TRUE, .n = ZERO, .status = PMIX_ERR_BAD_PARAM,
      .line = "cannot run " TRUE ": 0 processes asked for"},
     {TRUE, .n = -7, .status = PMIX_ERR_BAD_PARAM,
@@ -104,14 +105,14 @@ static const struct row {
      .line = "cannot run " TRUE ": Argument list too long"},
     {TRUE, .env = "novalue", .status = PMIX_ERR_BAD_PARAM,
      .line = "cannot spawn: \"novalue\" is not an environment variable"},
-    /* nothing wrong */
+    /* successful spawns */
     {TRUE, .n = 1},
     {.argv = {TRUE}, .n = 1},
     {TRUE, {"whatever", "it", "reads"}, .n = 1},
 };
 
 static char folder[4096];
-static FILE *said;
+static FILE *log_file;
 
 static void make(const char *name, const char *text, mode_t mode)
 {
@@ -143,7 +144,7 @@ static void remove_folder(void)
     CHECK(system("exec rm -r \"$PWD\"") == 0);
 }
 
-/* malloc'd: "@" is the folder, "#" a long text. */
+/* Returns a text, malloc'd, with "@" replaced by the folder and "#" by a long text. */
 static char *full(const char *text)
 {
     char *out = text ? calloc(1, sizeof(folder) + BIG) : NULL;
@@ -157,7 +158,7 @@ static char *full(const char *text)
     return out;
 }
 
-/* Its lowest so many free descriptors, or as many processes as this user has. */
+/* Limits the launcher's descriptors or processes to row->left further ones, or removes the limit. */
 static void limit_launcher(const struct row *row, bool on)
 {
     static struct rlimit was;
@@ -180,15 +181,15 @@ static void limit_launcher(const struct row *row, bool on)
     CHECK(prlimit(getppid(), row->limit, &now, NULL) == 0);
 }
 
-/* All that was said since: at most one line; without its head. */
+/* Reads the new line of the log, at most one; returns its text without prefix, or NULL. */
 static const char *read_line(void)
 {
     static char line[2 * BIG], more[2 * BIG];
     char *text = NULL;
 
-    clearerr(said);
-    if (fgets(line, sizeof(line), said)) {
-        CHECK(!fgets(more, sizeof(more), said));
+    clearerr(log_file);
+    if (fgets(line, sizeof(line), log_file)) {
+        CHECK(!fgets(more, sizeof(more), log_file));
         line[strcspn(line, "\n")] = '\0';
         text = strstr(line, "] spawn: ");
         CHECK(text);
@@ -247,8 +248,8 @@ static void try(const struct row *row, bool later)
     free(line);
 }
 
-/* Release 4.2.2 needs a name in cmd. */
-static bool is_meant(const struct row *row)
+/* True if the row applies to this user and library. Release 4.2.2 needs cmd. */
+static bool applies(const struct row *row)
 {
     return (!row->user || geteuid() > 0) && (row->cmd || strict());
 }
@@ -257,11 +258,12 @@ JOINS(refused)
 {
     pmix_nspace_t job;
 
-    CHECK(argc >= 2 && (said = fopen(argv[1], "r")) && fseek(said, 0, SEEK_END) == 0);
+    CHECK(argc >= 2 && (log_file = fopen(argv[1], "r")) &&
+          fseek(log_file, 0, SEEK_END) == 0);
     EXPECT(PMIx_Spawn(NULL, 0, NULL, 0, job), PMIX_ERR_BAD_PARAM);
     make_folder();
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        for (int later = 0; later < 2 && is_meant(&rows[i]); later++)
+        for (int later = 0; later < 2 && applies(&rows[i]); later++)
             try(&rows[i], later);
     remove_folder();
     CHECK(n_wrong == 0);

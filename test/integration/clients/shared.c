@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What ranks of one node read of each other, wherever it lies. */
+/* Data that the ranks of a node read of each other, in shared memory or not. */
 #include "client.h"
 
-/* Shows in a trace of system calls where a part of the program begins. */
-static void mark(void)
+/* Separates the parts of the program in a trace of system calls. */
+static void trace_point(void)
 {
     (void)getppid();
 }
@@ -73,7 +73,7 @@ static void read_other_job(const char *nspace, uint32_t size)
         CHECK(u32_of(&proc, "n") >= 1000);
 }
 
-/* Until the child has read all, too: it says so as the last thing it does. */
+/* Spawns a job, reads its data and waits for the key "done", which the child job commits last. */
 static void spawn(const char *program, const char *size)
 {
     pmix_nspace_t child;
@@ -92,9 +92,9 @@ static void spawn(const char *program, const char *size)
     }
 }
 
-/* ---- shared SIZE [spawn PROGRAM | child]: job information, values of all ranks, in two
- * or ROUNDS rounds, with SIZE bytes of each, GROWTH more in each round; and of a job that rank 0
- * spawns, as that of its parent's ---- */
+/* ---- shared SIZE [spawn PROGRAM | child]: reads job information and values of all ranks, in ROUNDS
+ * rounds (default 2). Each rank puts SIZE bytes, and GROWTH more in each round. With "spawn", rank 0
+ * spawns a job, and parent and child read each other's data. ---- */
 
 JOINS(shared)
 {
@@ -105,15 +105,15 @@ JOINS(shared)
 
     for (uint32_t round = 1000; round < 1000 + rounds; round++) {
         put_all(size, round);
-        barrier(); /* commits are answered late */
-        mark();
+        barrier(); /* replies to commits come late */
+        trace_point();
         GOOD(fence_with_data());
-        mark();
+        trace_point();
         read_job();
-        mark();
+        trace_point();
         for (pmix_rank_t r = 0; r < job_size; r++)
             U32_IS(r, "n", r + round);
-        mark();
+        trace_point();
         read_peers(size, round);
         barrier();
         size += growth;
@@ -130,7 +130,7 @@ JOINS(shared)
         barrier();
 }
 
-/* ---- fences: ROUNDS, without data ---- */
+/* ---- fences: ROUNDS fences without data ---- */
 
 JOINS(fences)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a process may ask of the system around its job, and of its node. */
+/* Requests of a process to the system around its job, and to its node. */
 #include "client.h"
 
 #include <sched.h>
 
 static pmix_info_t how;
 
-/* ---- system served|served-but-fabrics|refused: under a host that answers
- * (host/host_system.c), or under one that offers none of it -------------------------------- */
+/* ---- system served|served-but-fabrics|refused: requests under a host that implements them
+ * (host/minihost.c), or under a host that does not ----------------------------------------- */
 
 static void good_allocation(const pmix_info_t *info, size_t n)
 {
@@ -96,11 +96,11 @@ static void monitor(pmix_status_t wanted)
 
         CHECK(error && error->value.data.status == PMIX_MONITOR_FILE_ALERT);
         PMIX_INFO_FREE(info, n);
-    } else { /* the foreign server answers by itself, whatever is to be watched */
+    } else { /* the foreign server replies without the host */
         CHECK(wanted != PMIX_SUCCESS || !strict());
     }
     rc = PMIx_Process_monitor_nb(&beat, PMIX_SUCCESS, NULL, 0, NULL, NULL);
-    /* Goes, whether somebody listens or not. */
+    /* The heartbeat is sent even if the server ignores heartbeats. */
     CHECK(rc == PMIX_OPERATION_SUCCEEDED || !strict());
 }
 
@@ -142,11 +142,11 @@ JOINS(system)
     if (argc > 1 && strcmp(argv[1], "served-but-fabrics") != 0)
         fabrics(wanted);
     PMIX_INFO_DESTRUCT(&how);
-    barrier(); /* the connection is as good as before */
+    barrier(); /* the connection still works */
 }
 
-/* ---- newer served|refused: the same of what release 4.2.2 has neither in its headers nor in
- * its library ------------------------------------------------------------------------------ */
+/* ---- newer served|refused: requests that release 4.2.2 lacks in its headers and in its library
+ * ------------------------------------------------------------------------------------------ */
 
 #ifdef TENON_SERVER_MODULE_SIZE
 static void on_session(pmix_status_t status, pmix_info_t *info, size_t n, void *arg,
@@ -180,13 +180,13 @@ JOINS(newer)
 }
 #endif
 
-/* ---- log: texts at a server that writes them itself, the last one before an abort ---------- */
+/* ---- log: texts that the server writes without a host, the last text before an abort ------- */
 
 JOINS(log)
 {
     enum { REQUIRED = 1, NUMBER = 2 };
     static const struct row {
-        const char *keys[2]; /* each with "N.KEY" as its text */
+        const char *keys[2]; /* the text of each is "text ROW.KEY" */
         const char *directive;
         int how;
         pmix_status_t status;
@@ -239,8 +239,8 @@ JOINS(log)
     }
 }
 
-/* ---- nulls: under a host that implements nothing. What one server can do alone works, the rest
- * is refused in so many words. --------------------------------------------------------------- */
+/* ---- nulls: requests under a host without functions. The server serves some requests alone and
+ * refuses the others with PMIX_ERR_NOT_SUPPORTED. -------------------------------------------- */
 
 static void refused(void)
 {
@@ -277,8 +277,8 @@ JOINS(nulls)
     barrier();
 }
 
-/* ---- topology [none]: of a library with hwloc; "none": of one without, whose server then
- * computes the distances --------------------------------------------------------------------- */
+/* ---- topology [none]: topology, cpusets and distances from a library with hwloc. With "none" the
+ * library is without hwloc, and the server computes the distances. --------------------------- */
 
 static void with_hwloc(void)
 {
@@ -292,7 +292,7 @@ static void with_hwloc(void)
     mine.source = strdup("hwloc");
     GOOD(PMIx_Load_topology(&mine));
     CHECK(mine.topology == topo.topology);
-    PMIx_Topology_destruct(&mine); /* the node's stays */
+    PMIx_Topology_destruct(&mine); /* the node's topology stays loaded */
     GOOD(PMIx_Get_cpuset(&set, PMIX_CPUBIND_PROCESS));
     GOOD(PMIx_server_generate_cpuset_string(&set, &cpus));
     GOOD(PMIx_Parse_cpuset_string(cpus, &again));
@@ -320,7 +320,7 @@ static void without_hwloc(void)
     CHECK(shared == (PMIX_LOCALITY_SHARE_NODE | PMIX_LOCALITY_SHARE_CORE));
 }
 
-/* The node is one that a file describes: its networks are two. */
+/* Checks distances; a file describes the node as a node with two networks. */
 static void distances(void)
 {
     pmix_device_type_t type = PMIX_DEVTYPE_NETWORK;
@@ -343,9 +343,9 @@ static void distances(void)
            PMIX_ERR_NOT_FOUND);
 }
 
-/* ---- bound: each of two ranks to a core of its own ------------------------------------- */
+/* ---- bound: each of two ranks has a core of its own ------------------------------------- */
 
-/* "hwloc:0,2-3" */
+/* Reads a list such as "hwloc:0,2-3". */
 static cpu_set_t read_cpus(const char *text)
 {
     cpu_set_t set;
@@ -371,26 +371,26 @@ JOINS(bound)
     pmix_cpuset_t parsed = PMIX_CPUSET_STATIC_INIT;
     pmix_locality_t shared = PMIX_LOCALITY_UNKNOWN;
     pmix_value_t *mine = NULL, *of_other = NULL;
-    cpu_set_t so, told, both;
+    cpu_set_t actual, given, both;
 
     CHECK(job_size == 2 && argc == 1);
-    CHECK(sched_getaffinity(0, sizeof(so), &so) == 0);
+    CHECK(sched_getaffinity(0, sizeof(actual), &actual) == 0);
     GOOD(PMIx_Get(&me, PMIX_CPUSET, NULL, 0, &mine));
-    told = read_cpus(mine->data.string);
-    CHECK(CPU_EQUAL(&so, &told));
+    given = read_cpus(mine->data.string);
+    CHECK(CPU_EQUAL(&actual, &given));
     GOOD(PMIx_Parse_cpuset_string(mine->data.string, &parsed));
     PMIx_Cpuset_destruct(&parsed);
     GOOD(PMIx_Get(&other, PMIX_CPUSET, NULL, 0, &of_other));
-    told = read_cpus(of_other->data.string);
-    CPU_AND(&both, &so, &told);
-    CHECK(CPU_COUNT(&told) > 0 && CPU_COUNT(&both) == 0);
+    given = read_cpus(of_other->data.string);
+    CPU_AND(&both, &actual, &given);
+    CHECK(CPU_COUNT(&given) > 0 && CPU_COUNT(&both) == 0);
     PMIX_VALUE_RELEASE(mine);
     PMIX_VALUE_RELEASE(of_other);
     GOOD(PMIx_Get(&me, PMIX_LOCALITY_STRING, NULL, 0, &mine));
     GOOD(PMIx_Get(&other, PMIX_LOCALITY_STRING, NULL, 0, &of_other));
     CHECK(strstr(mine->data.string, "CR") && strstr(of_other->data.string, "CR"));
     CHECK(strcmp(mine->data.string, of_other->data.string) != 0);
-    if (strict()) { /* release 4.2.2 wants another text there than Open MPI */
+    if (strict()) { /* release 4.2.2 expects another text than Open MPI's */
         GOOD(PMIx_Get_relative_locality(mine->data.string, of_other->data.string,
                                         &shared));
         CHECK(shared & PMIX_LOCALITY_SHARE_NODE &&

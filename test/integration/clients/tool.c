@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tool WAY [VALUE]: connects to a server in one of the ways there are, asks, hears, leaves. Prints
- * what it was told, a line each. TOOL_ATTACHES: the same, but it first goes without a server, then
- * attaches to one, and leaves it before it ends. */
+/* tool WAY [VALUE]: connects to a server by WAY, sends requests and disconnects. Prints a line for each
+ * reply. With TOOL_ATTACHES the tool starts without a server, attaches to a server and detaches before
+ * its end. */
 #include "client.h"
 
-static atomic_int heard;
+static atomic_int n_events;
 
 HANDLER(on_event)
 {
     printf("EVENT %d %s\n", status, from ? from->nspace : "");
     if (done)
         HANDLED();
-    heard = 1;
+    n_events = 1;
 }
 
 static const struct {
@@ -23,7 +23,8 @@ static const struct {
     {"pid", PMIX_SERVER_PIDINFO, PMIX_PID},
     {"nspace", PMIX_SERVER_NSPACE, PMIX_STRING},
     {"system", PMIX_CONNECT_TO_SYSTEM, PMIX_BOOL},
-    {"first", PMIX_CONNECT_SYSTEM_FIRST, PMIX_BOOL}, /* the system's, if there is one */
+    {"first", PMIX_CONNECT_SYSTEM_FIRST,
+     PMIX_BOOL}, /* the system's server, if there is one */
     {"sched", "pmix.cnct.sched", PMIX_BOOL},
     {"ctrlr", "pmix.cnct.ctrlr", PMIX_BOOL},
     {"order", "pmix.cnct.ord", PMIX_STRING}, /* a list of ways */
@@ -31,7 +32,7 @@ static const struct {
     {"optional", PMIX_TOOL_CONNECT_OPTIONAL, PMIX_BOOL},
 };
 
-/* Others, such as "any", need no info. */
+/* Fills the info of a way and returns 1; returns 0 for other ways, such as "any". */
 static size_t way(const char *name, const char *value, pmix_info_t *info)
 {
     pid_t pid = value ? (pid_t)atoi(value) : 0;
@@ -91,23 +92,23 @@ static void act(void)
     printf("NOTIFY %s\n", PMIx_Error_string(rc));
 }
 
-/* Its server says "event" when told to by whoever runs both; TOOL_WAITS names the code. */
-static void hear(void)
+/* Waits for the event that the test makes the server send. TOOL_WAITS is the code. */
+static void await_event(void)
 {
     pmix_status_t code = atoi(getenv("TOOL_WAITS"));
 
     CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL) >= 0);
     printf("LISTENING\n");
-    CHECK(wait_for(&heard, 20));
+    CHECK(wait_for(&n_events, 20));
 }
 
-/* ---- streams of others ---------------------------------------------------------------- */
+/* ---- streams of other jobs ------------------------------------------------------------ */
 
 enum { MAX_RANKS = 4 };
 static char pulled[MAX_RANKS][2][256]; /* stdout, stderr */
 static atomic_int n_ends, is_pulled;
 
-/* Into a file for each stream, whose names begin with TOOL_SAVES. */
+/* Appends output to a file for each stream; TOOL_SAVES is the prefix of the names. */
 static void save(unsigned rank, pmix_iof_channel_t channel,
                  const pmix_byte_object_t *bytes)
 {
@@ -151,7 +152,7 @@ static void push(const pmix_proc_t *to, const char *text)
     GOOD(result(PMIx_IOF_push(to, 1, &bytes, NULL, 0, on_done, NULL)));
 }
 
-/* Says "hello" to all of the job, and tells what comes of it. */
+/* Pushes "hello" to all processes of the job and prints their output. */
 static void pull(const char *job, int n)
 {
     pmix_proc_t all;
@@ -173,7 +174,7 @@ static void pull(const char *job, int n)
     }
 }
 
-/* A job whose streams are ours. */
+/* Spawns a job whose streams are forwarded from and to this tool. */
 static void spawn_cat(void)
 {
     char nspace[PMIX_MAX_NSLEN + 1] = "";
@@ -198,7 +199,7 @@ static void spawn_cat(void)
     sleep_ms(1000);
 }
 
-/* Starts the case child_of_tool of this program, and waits for its end. */
+/* Starts the program child_of_tool and waits a second. */
 static void spawn_child(void)
 {
     char nspace[PMIX_MAX_NSLEN + 1] = "", self[4096] = "";
@@ -218,7 +219,7 @@ static void spawn_child(void)
     sleep_ms(1000);
 }
 
-/* The tool that started this job is a job of one. */
+/* Child of a tool; expects that the parent is a job of one process. */
 ALONE(child_of_tool)
 {
     pmix_proc_t parent;
@@ -242,7 +243,7 @@ static void on_copied(size_t id, pmix_iof_channel_t channel, pmix_proc_t *from,
         CHECK(fwrite(bytes->bytes, 1, bytes->size, copy) == bytes->size);
 }
 
-/* TOOL_COPIES: a file for the output of "job", or "-" for our own streams. */
+/* Pulls the output of "job" into the file name, or into this tool's streams if name is "-". */
 static size_t copy_output(const char *name)
 {
     bool own = strcmp(name, "-") == 0;
@@ -260,12 +261,12 @@ static void end_copy(size_t id)
     pmix_status_t rc = PMIx_IOF_deregister(id, NULL, 0, on_done, NULL);
 
     if (rc == PMIX_SUCCESS)
-        (void)result(rc); /* which 4.2.2 leaves to chance */
+        (void)result(rc); /* release 4.2.2 returns a random status */
     if (copy)
         CHECK(fclose(copy) == 0);
 }
 
-/* TOOL_STDIN: our stdin, to "job". */
+/* Pushes this tool's stdin to "job". */
 static void push_stdin(void)
 {
     pmix_info_t own = info_bool(PMIX_IOF_PUSH_STDIN);
@@ -278,7 +279,7 @@ static void push_stdin(void)
         GOOD(result(rc));
 }
 
-/* How many there are, and the first two. */
+/* Gets the servers; returns their number and the first two. */
 static size_t servers(pmix_status_t *rc, pmix_proc_t first[2])
 {
     pmix_proc_t *list = NULL;
@@ -293,7 +294,7 @@ static size_t servers(pmix_status_t *rc, pmix_proc_t first[2])
     return *rc ? 0 : n;
 }
 
-static void tell_servers(void)
+static void print_servers(void)
 {
     pmix_proc_t list[2];
     pmix_status_t rc;
@@ -302,7 +303,7 @@ static void tell_servers(void)
     printf("SERVERS %s %zu %s\n", PMIx_Error_string(rc), n, list[0].nspace);
 }
 
-/* TOOL_SECOND: the address of another server, which becomes the primary one; then back again. */
+/* Attaches to a second server, at address TOOL_SECOND, as primary server, then returns to the first. */
 static void second(void)
 {
     pmix_info_t info[2] = {info_bool("unused"), info_bool(PMIX_PRIMARY_SERVER)};
@@ -319,10 +320,10 @@ static void second(void)
     GOOD(PMIx_tool_set_server(&list[1], NULL, 0));
     ask();
     GOOD(PMIx_tool_disconnect(&other));
-    tell_servers();
+    print_servers();
 }
 
-/* As PMIx_tool_init would have done by itself. */
+/* Starts without a server, then attaches to a server. */
 static pmix_status_t attach(pmix_info_t *info, size_t n, pmix_proc_t *server)
 {
     pmix_info_t alone = info_bool(PMIX_TOOL_DO_NOT_CONNECT);
@@ -351,7 +352,7 @@ ALONE(tool)
         PMIX_INFO_DESTRUCT(&info[0]);
     if (rc)
         exit(1);
-    tell_servers();
+    print_servers();
     ask();
     if (getenv("TOOL_ACTS"))
         act();
@@ -359,7 +360,7 @@ ALONE(tool)
         second();
     if (getenv("TOOL_PULLS")) {
         CHECK(servers(&rc, list) == 1);
-        strcat(list[0].nspace, "-1"); /* its first job */
+        strcat(list[0].nspace, "-1"); /* the server's first job */
         pull(list[0].nspace, atoi(getenv("TOOL_PULLS")));
     }
     if (getenv("TOOL_SPAWNS"))
@@ -374,7 +375,7 @@ ALONE(tool)
     if (getenv("TOOL_STDIN"))
         push_stdin();
     if (getenv("TOOL_WAITS"))
-        hear();
+        await_event();
     if (getenv("TOOL_COPIES"))
         end_copy(id);
     if (attaches) {

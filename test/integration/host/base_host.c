@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* base_host KEY N PROGRAM [ARGUMENT]...: a host whose only loop is a libevent base of its own. The library runs
- * in that base, given by the attribute of that key, and has no thread. The host spawns N processes, forwards
- * their output, and leaves its loop when the job has ended. At the end it prints the greatest number of threads
- * it has had, whether its own timer went on, and the job's status. */
+/* base_host KEY N PROGRAM [ARGUMENT]...: a host whose only loop is a libevent base. The attribute KEY
+ * passes the base to the library, which runs in the base without a thread. The host spawns N processes,
+ * forwards their output, and leaves its loop when the job has ended. At the end the host prints its
+ * greatest number of threads, the state of its own timer, and the job's status. */
 #include "host.h"
 
 #include <dirent.h>
@@ -35,8 +35,9 @@ static void on_tick(int fd, short what, void *arg)
     count_threads();
 }
 
-static void on_job_end(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t *info, size_t n,
-                       pmix_info_t *results, size_t n_results, pmix_event_notification_cbfunc_fn_t done,
+static void on_job_end(size_t id, pmix_status_t status, const pmix_proc_t *source,
+                       pmix_info_t *info, size_t n, pmix_info_t *results,
+                       size_t n_results, pmix_event_notification_cbfunc_fn_t done,
                        void *cbdata)
 {
     (void)id, (void)status, (void)source, (void)results, (void)n_results;
@@ -83,14 +84,15 @@ int main(int argc, char **argv)
     event_add(ticker, &tick);
     PMIX_INFO_LOAD(&info, argv[1], base, PMIX_POINTER);
     HOST_GOOD(PMIx_server_init(NULL, &info, 1));
-    HOST_CHECK(PMIx_Register_event_handler(&ended, 1, NULL, 0, on_job_end, NULL, NULL) >= 0);
+    HOST_CHECK(
+        PMIx_Register_event_handler(&ended, 1, NULL, 0, on_job_end, NULL, NULL) >= 0);
     spawn(atoi(argv[2]), argv + 3);
     event_base_dispatch(base);
     HOST_GOOD(PMIx_server_finalize());
     count_threads();
     event_free(ticker);
     event_base_free(base);
-    printf("threads %d, timer %s, status %s\n", most_threads, n_ticks > 0 ? "went on" : "stood",
-           PMIx_Error_string(job_status));
+    printf("threads %d, timer %s, status %s\n", most_threads,
+           n_ticks > 0 ? "went on" : "stood", PMIx_Error_string(job_status));
     return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See host.h: calls that wait, and jobs. What the host answers is in host_module.c. */
+/* Blocking calls and jobs of the host, see host.h. The upcalls are in host_module.c. */
 #include "host.h"
 
 #include <grp.h>
@@ -8,7 +8,7 @@
 #include <time.h>
 
 #define MAX_JOBS 8
-#define WAIT_S   20 /* for the library's callbacks */
+#define WAIT_S   20 /* limit for the library's callbacks */
 
 extern char **environ;
 
@@ -19,7 +19,7 @@ static struct {
     gid_t gid;
 } owner;
 
-/* ---- calls that wait ------------------------------------------------------------- */
+/* ---- blocking calls -------------------------------------------------------------- */
 
 double host_now_s(void)
 {
@@ -135,7 +135,7 @@ pmix_info_t *host_unpack_infos(pmix_byte_object_t bytes, size_t *n)
     int32_t one = 1, many;
 
     PMIX_DATA_BUFFER_CONSTRUCT(&buffer);
-    HOST_GOOD(PMIx_Data_load(&buffer, &bytes)); /* takes them */
+    HOST_GOOD(PMIx_Data_load(&buffer, &bytes)); /* owns the bytes from here on */
     HOST_GOOD(PMIx_Data_unpack(NULL, &buffer, n, &one, PMIX_SIZE));
     if (*n)
         PMIX_INFO_CREATE(info, *n);
@@ -202,8 +202,8 @@ static void load_dir(pmix_info_t *info, const char *key, const char *top,
     PMIX_INFO_LOAD(info, key, path, PMIX_STRING);
 }
 
-/* What a rank is told of its own directory. By hand, as not every library has the functions that
- * the macros of a header may call. */
+/* Fills an info with the directory of a rank. The code avoids macros whose functions some libraries
+ * lack. */
 static void load_rank_dir(pmix_info_t *info, const char *top, int r)
 {
     pmix_rank_t rank = (pmix_rank_t)r;
@@ -220,7 +220,7 @@ static void load_rank_dir(pmix_info_t *info, const char *top, int r)
     PMIX_INFO_FREE(members, 2);
 }
 
-/* HOST_DIRS names a directory to tell of, there or not. Returns how many infos it took. */
+/* Fills infos with directories below HOST_DIRS, which may not exist. Returns the number of infos. */
 static size_t load_dirs(pmix_info_t *info, int n)
 {
     const char *top = getenv("HOST_DIRS");
@@ -299,8 +299,7 @@ static void keep_job(struct host_job *job)
     jobs[free_slot] = job;
 }
 
-/* HOST_CLIENT_LIBRARY: the folder of the libpmix for the ranks, if it is to be
- * another than ours. */
+/* Returns the environment of a rank. HOST_CLIENT_LIBRARY is the folder of another libpmix for ranks. */
 static char **environment_of(struct host_job *job, int rank)
 {
     const char *library = getenv("HOST_CLIENT_LIBRARY");
@@ -352,7 +351,7 @@ void host_start_all(struct host_job *job, char *const argv[])
         host_start_rank(job, r, argv);
 }
 
-/* True when none is left to wait for. */
+/* Reaps exited ranks; true if no rank is left. */
 static bool reap(struct host_job *job)
 {
     bool all = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the small host answers. Upcalls come on the library's thread; their answers are queued for
- * ours. */
+/* Upcalls of the small host. The library's thread makes the upcalls, and a queue passes the replies to
+ * the host's thread. */
 #include "host.h"
 
 #include <pthread.h>
@@ -20,7 +20,7 @@ static struct {
           .changed = PTHREAD_COND_INITIALIZER,
           .abort_status = -1};
 
-/* ---- answering ------------------------------------------------------------------- */
+/* ---- replies --------------------------------------------------------------------- */
 
 struct reply {
     struct reply *next;
@@ -113,7 +113,7 @@ int host_abort_status(void)
     return __atomic_load_n(&host.abort_status, __ATOMIC_SEQ_CST);
 }
 
-/* ---- answers of two kinds: a status, or bytes ------------------------------------ */
+/* ---- replies of two kinds: a status, or bytes ------------------------------------ */
 
 struct status_answer {
     pmix_status_t status;
@@ -187,7 +187,7 @@ static pmix_status_t on_finalized(const pmix_proc_t *proc, void *object,
     return with_status(PMIX_SUCCESS, cb, cbdata);
 }
 
-/* What resource managers do: end the namespace of the one who asks. */
+/* Ends the caller's job, as resource managers do. */
 static pmix_status_t on_abort(const pmix_proc_t *proc, void *object, int status,
                               const char message[], pmix_proc_t procs[], size_t n,
                               pmix_op_cbfunc_t cb, void *cbdata)
@@ -198,13 +198,13 @@ static pmix_status_t on_abort(const pmix_proc_t *proc, void *object, int status,
     return with_status(PMIX_SUCCESS, cb, cbdata);
 }
 
-/* One node: what goes round comes back. */
+/* Returns the data of this node, the only node. */
 static pmix_status_t on_fence(const pmix_proc_t procs[], size_t n_procs,
                               const pmix_info_t info[], size_t n_info, char *data,
                               size_t n, pmix_modex_cbfunc_t cb, void *cbdata)
 {
     with_data(PMIX_SUCCESS, data, n, cb, cbdata);
-    free(data); /* ours: so it is with every library, whatever the Standard says */
+    free(data); /* the host frees the data with every library, against the Standard */
     return PMIX_SUCCESS;
 }
 
@@ -215,11 +215,10 @@ static pmix_status_t on_dmodex(const pmix_proc_t *proc, const pmix_info_t info[]
     return PMIX_SUCCESS;
 }
 
-/* Upcalls of several threads' making, and the answering thread, meet here under
- * host.lock. */
+/* Published data; host.lock protects it from upcalls of several threads. */
 static pmix_pdata_t published[MAX_PUBLISHED];
 
-/* "": where one has room. */
+/* Returns the entry of a key, or a free entry for "". */
 static pmix_pdata_t *find_published(const char *key)
 {
     for (int i = 0; i < MAX_PUBLISHED; i++)
@@ -325,7 +324,7 @@ static pmix_status_t on_unpublish(const pmix_proc_t *proc, char **keys,
     return with_status(PMIX_SUCCESS, cb, cbdata);
 }
 
-/* And disconnect. */
+/* Upcall of connect and of disconnect. */
 static pmix_status_t on_connect(const pmix_proc_t procs[], size_t n_procs,
                                 const pmix_info_t info[], size_t n, pmix_op_cbfunc_t cb,
                                 void *cbdata)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* launch_host applied|refused|canceled: a host that gathers launch information and applies it on the same
- * node, once with a callback and once without. Prints ROGUE_KEY as a process of the job gets it. With
- * "canceled" the job is deregistered before the answer, and then the server ends before one. */
+/* launch_host applied|refused|canceled: a host that gathers launch information and applies the information
+ * on the same node, once with a callback and once without. Prints ROGUE_KEY from the environment of a
+ * process of the job. With "canceled" the host deregisters the job before the first reply, and ends the
+ * server before the second. */
 #include "host.h"
 
 #define WAIT_S 60

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* minihost N PROGRAM ARGS...: runs a job of N ranks on this node as a resource
- * manager would. MINIHOST_ANSWERS=later|inside|at-once says how it answers upcalls.
- * MINIHOST_UNTIL_GONE=PATH:PATH...: the library is told nothing of the end of the ranks
- * until nothing is there any more. MINIHOST_SERVES: it offers what most hosts do not, and
- * wants all of it to be used. Exits with the highest status of the ranks, or what they
- * aborted with. */
+/* minihost N PROGRAM ARGS...: runs a job of N ranks on this node as a resource manager does.
+ * MINIHOST_ANSWERS=later|inside|at-once selects the kind of replies to upcalls. With
+ * MINIHOST_UNTIL_GONE=PATH:PATH... the host deregisters the ended job when no PATH exists any more.
+ * With MINIHOST_SERVES the host offers services that most hosts lack, and expects that the ranks use
+ * all of them. Exits with the highest status of the ranks, or with the status of an abort. */
 #include "host.h"
 
 #define NSPACE    "minihost"
@@ -12,11 +11,11 @@
 #define MAX_INFOS 2
 #define CRED_B    512
 
-/* ---- the system around its jobs: allocations, credentials, fabrics, monitoring. Answers say what was
- * asked, so that clients/system.c can see that it arrived. ------------------------------------- */
+/* ---- the system around jobs: allocations, credentials, fabrics, monitoring. Replies repeat values of the
+ * request, which clients/system.c checks. ------------------------------------------------------ */
 
 struct answer {
-    pmix_info_cbfunc_t info_cb; /* one of three */
+    pmix_info_cbfunc_t info_cb; /* only one of the three callbacks is set */
     pmix_credential_cbfunc_t cred_cb;
     pmix_validation_cbfunc_t valid_cb;
     void *cbdata;
@@ -82,7 +81,7 @@ static const pmix_info_t *find(const pmix_info_t *info, size_t n, const char *ke
     return NULL;
 }
 
-/* Every request of clients/system.c carries this. */
+/* True if a request has the info that every request of clients/system.c carries. */
 static bool arrived(const pmix_info_t *info, size_t n)
 {
     const pmix_info_t *how = find(info, n, "test.how");
@@ -166,7 +165,7 @@ static pmix_status_t on_fabric(const pmix_proc_t *requestor, pmix_fabric_operati
     return later(a);
 }
 
-#ifdef TENON_SERVER_MODULE_SIZE /* else the slots are not in the header */
+#ifdef TENON_SERVER_MODULE_SIZE /* headers of release 4.2.2 lack these functions */
 static pmix_status_t on_session(const pmix_proc_t *requestor, uint32_t session,
                                 const pmix_info_t directives[], size_t n,
                                 pmix_info_cbfunc_t cb, void *cbdata)
@@ -191,8 +190,8 @@ static pmix_status_t on_block(const pmix_proc_t *requestor,
 }
 #endif
 
-/* ---- what most hosts do not offer: process sets, values of every job, forwarding, groups. What is
- * pushed to a rank it delivers as that rank's output; "define" it takes for a wish and defines a
+/* ---- services that most hosts lack: process sets, values of every job, forwarding, groups. The host
+ * delivers input for a rank as output of the same rank. The input "define" makes the host define a
  * set. -------------------------------------------------------------------------------------------- */
 
 static pmix_proc_t pair[2];
@@ -215,7 +214,7 @@ static bool is_ours(void)
     return strstr(PMIx_Get_version(), "Tenon") != NULL;
 }
 
-/* Release 4.2.2 returns what happens to be in memory; that it was done the ranks see. */
+/* Defines a set, which the ranks check. Release 4.2.2 returns a random status. */
 static void define(const char *name)
 {
     pmix_status_t rc = PMIx_server_define_process_set(pair, 2, name);
@@ -223,7 +222,7 @@ static void define(const char *name)
     HOST_CHECK(rc == PMIX_SUCCESS || !is_ours());
 }
 
-/* One piece on its way; stays until the library has called back. */
+/* A piece of input, which lives until the library's callback. */
 struct piece {
     pmix_proc_t source;
     pmix_byte_object_t bo;
@@ -269,7 +268,7 @@ static pmix_status_t on_push(const pmix_proc_t *source, const pmix_proc_t target
     return PMIX_SUCCESS;
 }
 
-/* All members are here: what the servers ask the host about needs nothing more. */
+/* Completes a group operation at once, since all members are on this node. */
 static pmix_status_t on_group(pmix_group_operation_t op, char grp[],
                               const pmix_proc_t procs[], size_t n_procs,
                               const pmix_info_t directives[], size_t n,
@@ -298,7 +297,7 @@ static int end_service(int rc)
         printf("OK minihost\n");
     fflush(NULL);
     if (!is_ours())
-        _Exit(rc); /* release 4.2.2 falls over its streams when it ends */
+        _Exit(rc); /* release 4.2.2 crashes in finalize after use of streams */
     return rc;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A fabric component as a vendor ships it, which does one thing wrong, pnet_rogue_how,
- * in one of its functions, pnet_rogue_where. Built with an installed Tenon alone; with
- * -DABI=n as for another one. */
+/* A vendor's fabric component with one fault (pnet_rogue_how) in one function (pnet_rogue_where).
+ * The component is built with only an installed Tenon; -DABI=n builds it for another ABI. */
 #include <tenon/pnet.h>
 
 #include <stdio.h>
@@ -27,8 +26,8 @@ static const struct px_param params[] = {
     PX_PARAM_END,
 };
 
-static int applied; /* of the one job */
-static pid_t owner; /* process that has opened the component last */
+static int applied; /* the job has applied its contribution */
+static pid_t owner; /* process that opened the component last */
 
 static void misbehave(const struct conf *conf, const char *where)
 {
@@ -46,7 +45,7 @@ static void misbehave(const struct conf *conf, const char *where)
         exit(3);
 }
 
-/* More than a blob may have. */
+/* Adds more data than a blob may contain. */
 static pmix_status_t add_much(px_pnet_add_fn add, void *arg)
 {
     enum { PIECE_B = 1 << 20, PIECES = 65 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* scenario NAME CLIENT: plays one scenario of a host and its server library; CLIENT is the path of the client
- * program. Prints "OK NAME" when all was as it should be. scenario api|cleanup: tells the names of those, with a
- * star if the reference implementation can play them too. */
+/* scenario NAME CLIENT: plays one scenario of a host and its server library; CLIENT is the path of the
+ * client program. Prints "OK NAME" after success. scenario api|cleanup: prints the names of the scenarios
+ * of a kind, with a star if the reference implementation can play them, too. */
 #ifndef TEST_SCENARIO_H
 #define TEST_SCENARIO_H
 
@@ -10,12 +10,12 @@
 #include <signal.h>
 
 enum {
-    CLEANUP = 1, /* one of cleanup, not of api */
-    FOREIGN = 2, /* release 4.2.2 can do it too */
-    SERVED = 4,  /* there is a server, with every slot, which answers later */
+    CLEANUP = 1, /* belongs to cleanup, not to api */
+    FOREIGN = 2, /* release 4.2.2 passes, too */
+    SERVED = 4,  /* runs with a server that has all functions and replies later */
 };
 
-/* Listed by being written down. */
+/* A scenario, which SCENARIO() adds to the list. */
 struct scenario {
     const char *name;
     void (*play)(void);
@@ -33,13 +33,14 @@ void list_scenario(struct scenario *scenario);
     }                                                            \
     static void name(void)
 
-/* The command line of the client with these words, or of "sh -c" if they begin with an exclamation mark.
- * '@' stands for the folder of a cleanup. Good for the next call, too. */
+/* Returns the command line of the client with these words, or of "sh -c" if the words begin with an
+ * exclamation mark. '@' stands for the folder of a cleanup. The result is valid until the second next
+ * call. */
 char **client(const char *words);
-/* A server whose host has these slots, NULL: every one; and its end. */
+/* Start and end a server; module NULL means all functions. */
 void open_server(enum host_answers how, const pmix_server_module_t *module);
 void close_server(void);
-/* A job that runs, its end with that as the highest status, and both with success. */
+/* Start a job; wait for its end and check its highest status; or both, with status 0. */
 void start_job(struct host_job *job, const char *nspace, int n, const char *words);
 void end_job(struct host_job *job, int status);
 void run_job(const char *nspace, int n, const char *words);

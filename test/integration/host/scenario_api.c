@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The server API from the host's side: before and after, how the host answers, odd orders, what ends while it
- * is needed, what must not accumulate, and the server as a participant. */
+/* Scenarios of the server API: init and finalize, kinds of replies, unusual orders, objects that end while in
+ * use, leaks, and the server as a participant. */
 #include "scenario.h"
 
 #include <dirent.h>
@@ -19,9 +19,8 @@ static void wait_for_number(volatile int *number, int n)
     HOST_CHECK(*number == n);
 }
 
-/* ---- before and after ------------------------------------------------------------ */
+/* ---- init and finalize ----------------------------------------------------------- */
 
-/* Also without a callback: then the calls wait. */
 SCENARIO(calls_without_callback_wait, FOREIGN | SERVED)
 {
     struct host_job job;
@@ -50,7 +49,7 @@ SCENARIO(second_init_counts, 0)
     HOST_EXPECT(PMIx_server_finalize(), PMIX_ERR_INIT);
 }
 
-/* ---- how the host answers -------------------------------------------------------- */
+/* ---- the host's replies ---------------------------------------------------------- */
 
 static void run_everything(enum host_answers how)
 {
@@ -111,7 +110,7 @@ SCENARIO(abort_reaches_the_host, FOREIGN | SERVED)
     HOST_CHECK(host_count(UP_ABORT) == 1 && host_abort_status() == 17);
 }
 
-/* The older slot gets the host's object, as the newer one does. */
+/* Object of the host that the older upcalls get, as client_connected2 does. */
 static int object, objects_seen;
 
 static pmix_status_t on_object(const pmix_proc_t *proc, void *given,
@@ -154,24 +153,24 @@ SCENARIO(a_refusing_host_keeps_clients_out, 0)
     close_server();
 }
 
-/* ---- odd orders ------------------------------------------------------------------ */
+/* ---- unusual orders -------------------------------------------------------------- */
 
 SCENARIO(registration_in_any_order_works, SERVED)
 {
     struct host_job job;
 
     for (pmix_rank_t r = 0; r < 3; r++)
-        HOST_GOOD(host_register_client("odd", r, NULL)); /* before its namespace */
+        HOST_GOOD(host_register_client("odd", r, NULL)); /* before the namespace */
     HOST_GOOD(host_setup_local_support("odd", NULL, 0));
     host_register_job(&job, "odd", 3);
     start_job(&job, "odd", 3, "exchange"); /* registered twice */
     HOST_CHECK(host_wait(&job, 60) == 0);
     host_deregister_client("odd", 1);
     host_deregister_client("odd", 1);
-    host_deregister_client("unheard of", 1);
+    host_deregister_client("unknown", 1);
     host_deregister_nspace("odd");
     host_deregister_nspace("odd");
-    run_job("odd", 3, "exchange"); /* the name again */
+    run_job("odd", 3, "exchange"); /* reuses the name */
 }
 
 SCENARIO(jobs_side_by_side_do_not_mix, FOREIGN | SERVED)
@@ -187,7 +186,7 @@ SCENARIO(jobs_side_by_side_do_not_mix, FOREIGN | SERVED)
         end_job(&jobs[i], 0);
 }
 
-/* Ranks come one after the other, long after the first one waits for them. */
+/* The first rank waits for ranks that start later, one after another. */
 SCENARIO(late_ranks_are_waited_for, FOREIGN | SERVED)
 {
     struct host_job job;
@@ -200,14 +199,14 @@ SCENARIO(late_ranks_are_waited_for, FOREIGN | SERVED)
     end_job(&job, 0);
 }
 
-/* ---- the end of things in use ---------------------------------------------------- */
+/* ---- objects that end in use ----------------------------------------------------- */
 
-/* A job of three, which are in calls that wait. */
+/* Starts a job of three ranks that wait in blocking calls. */
 static void start_stayers(struct host_job *job)
 {
     start_job(job, "going", 3, "stay lost");
     wait_for_count(UP_CONNECTED, 3);
-    usleep(200000); /* into the calls */
+    usleep(200000); /* until the ranks wait in their calls */
 }
 
 SCENARIO(namespace_can_go_while_connected, SERVED)
@@ -216,7 +215,7 @@ SCENARIO(namespace_can_go_while_connected, SERVED)
 
     start_stayers(&job);
     host_deregister_nspace("going");
-    HOST_CHECK(host_wait(&job, 20) == 0); /* they got an answer, and ended */
+    HOST_CHECK(host_wait(&job, 20) == 0); /* the ranks got a reply and ended */
     run_job("next", 2, "exchange");
 }
 
@@ -246,13 +245,13 @@ SCENARIO(killed_client_is_not_waited_for, FOREIGN | SERVED)
     struct host_job job;
 
     start_stayers(&job);
-    kill(job.pids[0], SIGKILL); /* the one the fence is waiting for */
+    kill(job.pids[0], SIGKILL); /* the fence waits for this rank */
     end_job(&job, 128 + SIGKILL);
     HOST_CHECK(job.status[1] == 0 && job.status[2] == 0);
     run_job("next", 2, "exchange");
 }
 
-/* A host may come with its answer when the asker, or the whole server, is gone. */
+/* Callbacks that the host calls after the end of the client or of the server. */
 static pmix_op_cbfunc_t kept_cb[2];
 static void *kept_cbdata[2];
 static volatile int n_kept;
@@ -283,10 +282,10 @@ SCENARIO(answers_after_the_end_do_no_harm, 0)
     wait_for_number(&n_kept, 2);
     close_server();
     kept_cb[1](PMIX_SUCCESS, kept_cbdata[1]);
-    HOST_CHECK(host_wait(&job, 20) == 99); /* it was told that the server is gone */
+    HOST_CHECK(host_wait(&job, 20) == 99); /* the client lost its server */
 }
 
-/* ---- nothing accumulates --------------------------------------------------------- */
+/* ---- leaks ----------------------------------------------------------------------- */
 
 static int entries(const char *path)
 {
@@ -309,7 +308,7 @@ SCENARIO(many_cycles_leave_nothing, 0)
         open_server(HOST_LATER, NULL);
         run_job("cycle", 2, "exchange");
         close_server();
-        if (i == 0) { /* what is made once and kept is fine */
+        if (i == 0) { /* objects of the first cycle may stay */
             fds = entries("/proc/self/fd");
             threads = entries("/proc/self/task");
         }
@@ -332,7 +331,7 @@ static void on_data(pmix_status_t status, char *data, size_t n, void *arg)
     n_data++;
 }
 
-/* Of rank 1, which does not run yet. */
+/* Requests the data of rank 1, which does not run yet. */
 static void ask_for_data(struct host_job *job)
 {
     pmix_proc_t p;
@@ -366,7 +365,7 @@ SCENARIO(dmodex_request_ends_with_the_namespace, SERVED)
     HOST_CHECK(data_status != PMIX_SUCCESS);
 }
 
-/* What has not been committed yet a server may wait for, or not find. */
+/* Gets a number of a client. Before the commit a server may wait or return PMIX_ERR_NOT_FOUND. */
 static uint32_t own_get(const char *nspace, pmix_rank_t rank, const char *key)
 {
     pmix_value_t *v = NULL;
@@ -404,7 +403,7 @@ SCENARIO(host_and_clients_exchange_events_and_data, FOREIGN | SERVED)
     rc = PMIx_Notify_event(FROM_HOST, &self, PMIX_RANGE_LOCAL, NULL, 0, NULL, NULL);
     HOST_CHECK(rc == PMIX_SUCCESS || rc == PMIX_OPERATION_SUCCEEDED);
     HOST_CHECK(host_wait(&job, 60) == 0);
-    wait_for_count(UP_NOTIFY, 2); /* one of each client */
+    wait_for_count(UP_NOTIFY, 2); /* an event of each client */
     host_deregister_nspace("listen");
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A host whose processes register clean-up, by orders to the client "cleanup". */
+/* Scenarios of a host whose processes register clean-up. Ranks run the client "cleanup" with orders. */
 #include "scenario.h"
 
 #include <sys/stat.h>
 
-#define SOON_S 8.0 /* for what has to happen */
-#define SAFE_S 0.4 /* for what must not */
+#define SOON_S 8.0 /* limit for expected changes */
+#define SAFE_S 0.4 /* time without an unexpected change */
 
 static volatile int n_controls, n_strange;
 
@@ -29,7 +29,7 @@ static void open_for_cleanup(void)
     open_server(HOST_LATER, &module);
 }
 
-/* The path of a name in the folder; good until two more were asked for. */
+/* Returns the path of a name in the folder, valid until the second next call. */
 static const char *path(const char *name)
 {
     static char text[2][4096];
@@ -85,15 +85,16 @@ static void step(struct host_job *job, const char *verb, const char *name)
         else
             host_deregister_client("job", (pmix_rank_t)atoi(name));
     } else {
-        HOST_CHECK(!"such a verb");
+        HOST_CHECK(!"a known verb");
     }
 }
 
-/* What the host does and sees, a verb and a name each:
- *   there FILE, gone FILE   soon; stays FILE: for a moment; none FILE: at once
- *   make FILE, drop FILE    by the host
- *   kill RANK, status N     waits for the ranks, the highest is N
- *   deregister RANK|job */
+/* Executes the host's steps, each a verb and a name:
+ *   there FILE, gone FILE   waits until the file exists, or is gone
+ *   stays FILE, none FILE   checks that the file exists for a moment, or does not exist
+ *   make FILE, drop FILE    makes or removes the file
+ *   kill RANK, status N     kills a rank; waits for all ranks, whose highest status is N
+ *   deregister RANK|job     deregisters a client or the namespace */
 static void see(struct host_job *job, const char *steps)
 {
     char text[1024], *rest = text, *verb, *name;
@@ -103,7 +104,7 @@ static void see(struct host_job *job, const char *steps)
         step(job, verb, name);
 }
 
-/* A job "job" of which n ranks follow the orders, and as many never come; meanwhile the steps. */
+/* Runs "job" while the host executes the steps. n ranks follow the orders, n_absent ranks never start. */
 static void play(int n, int n_absent, const char *orders, const char *steps)
 {
     struct host_job job;
@@ -153,7 +154,7 @@ SCENARIO(whole_trees_but_what_is_ignored, CLEANUP)
         "status 0 gone d/f gone d/e/x stays d/e/keep drop d/e/keep drop d/e drop d");
 }
 
-/* ---- of a job ---------------------------------------------------------------------- */
+/* ---- a job ------------------------------------------------------------------------- */
 
 SCENARIO(four_ranks_of_a_job, CLEANUP)
 {
@@ -171,7 +172,7 @@ SCENARIO(a_rank_that_never_comes, CLEANUP)
          "status 0 stays a deregister 1 gone a deregister job");
 }
 
-/* Rank 1 is then known to be no more, and rank 0 lives. */
+/* The deregistration ends rank 1, while rank 0 runs. */
 SCENARIO(deregistered_namespace, CLEANUP)
 {
     play(
@@ -197,9 +198,9 @@ SCENARIO(two_namespaces_of_one_user, CLEANUP)
     close_server();
 }
 
-/* ---- odd ones ---------------------------------------------------------------------- */
+/* ---- unusual cases ----------------------------------------------------------------- */
 
-/* The first's files go at its end. */
+/* The end of the first program removes its files. */
 SCENARIO(a_script_with_two_programs, CLEANUP)
 {
     play(1, 0,
@@ -209,7 +210,7 @@ SCENARIO(a_script_with_two_programs, CLEANUP)
          "end");
 }
 
-SCENARIO(the_host_hears_nothing_of_it, CLEANUP)
+SCENARIO(the_host_gets_no_cleanup_request, CLEANUP)
 {
     struct host_job job;
 
@@ -253,8 +254,8 @@ SCENARIO(the_server_asks_for_it, CLEANUP)
     HOST_CHECK(n_controls == 0 && !exists("b"));
 }
 
-/* What belongs to a rank that never came goes with it, what belongs to a living one after that: what
- * sees to it outlives the server. */
+/* The end of the server removes files of a rank that never started. Files of a running rank stay until
+ * its end, since the janitor process outlives the server. */
 SCENARIO(a_server_that_ends_before_its_clients, CLEANUP)
 {
     struct host_job job;

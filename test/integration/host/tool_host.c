@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tool_host NSPACE [ATTRIBUTE...]: a server that tools may connect to, for any release's headers.
- * ATTRIBUTES: see below, and refuse (the host refuses every tool). Says "ready", then obeys its standard input,
- * a word a line: "event" sends PMIX_EVENT_JOB_END to whoever wants it; "deliver" the file TOOL_HOST_OUTPUT as
- * stderr of job.0; "die" ends it without any cleaning up; end of file ends it well. Input that is pushed goes to the
- * file TOOL_HOST_INPUT. */
+/* tool_host NSPACE [ATTRIBUTE...]: a server for tools, which compiles with any release's headers.
+ * ATTRIBUTE: see the table, or "refuse" (the host refuses every tool). Prints "ready", then obeys its
+ * standard input, one word a line. "event" notifies PMIX_EVENT_JOB_END; "deliver" delivers the file
+ * TOOL_HOST_OUTPUT as stderr of job.0; "die" exits without clean-up; the end of file ends the server
+ * properly. Pushed input goes to the file TOOL_HOST_INPUT. */
 #include <pmix.h>
 #include <pmix_server.h>
 #include <semaphore.h>
@@ -28,7 +28,7 @@ static const struct {
 static pmix_status_t refusal = PMIX_SUCCESS;
 static int n_tools;
 
-static void tell(const char *what, const char *name, long n)
+static void report(const char *what, const char *name, long n)
 {
     printf("%s %s %ld\n", what, name, n);
     fflush(stdout);
@@ -42,7 +42,7 @@ static const pmix_value_t *find(const pmix_info_t *info, size_t n, const char *k
     return NULL;
 }
 
-/* A tool that has no name is called after the server. */
+/* Accepts or refuses a tool; names a tool without a name. */
 static void tool_connected(pmix_info_t *info, size_t n,
                            pmix_tool_connection_cbfunc_t cb, void *cbdata)
 {
@@ -55,8 +55,8 @@ static void tool_connected(pmix_info_t *info, size_t n,
         snprintf(proc.nspace, sizeof(proc.nspace), "%s", nspace->data.string);
     else
         snprintf(proc.nspace, sizeof(proc.nspace), "given-%d", ++n_tools);
-    tell("tool", proc.nspace, (long)proc.rank);
-    tell("uid", "of-tool", uid ? (long)uid->data.uint32 : -1);
+    report("tool", proc.nspace, (long)proc.rank);
+    report("uid", "of-tool", uid ? (long)uid->data.uint32 : -1);
     cb(refusal, &proc, cbdata);
 }
 
@@ -72,7 +72,7 @@ static pmix_status_t query(pmix_proc_t *proc, pmix_query_t *queries, size_t n,
 {
     pmix_info_t *found = calloc(1, sizeof(*found));
 
-    tell("query", proc->nspace, (long)proc->rank);
+    report("query", proc->nspace, (long)proc->rank);
     PMIX_INFO_LOAD(found, PMIX_QUERY_NAMESPACES, getenv("TOOL_HOST_JOBS"), PMIX_STRING);
     cb(PMIX_SUCCESS, found, 1, cbdata, give_back, found);
     return PMIX_SUCCESS;
@@ -82,7 +82,7 @@ static pmix_status_t job_control(const pmix_proc_t *proc, const pmix_proc_t *tar
                                  size_t n_targets, const pmix_info_t *info, size_t n,
                                  pmix_info_cbfunc_t cb, void *cbdata)
 {
-    tell("control", proc->nspace, (long)proc->rank);
+    report("control", proc->nspace, (long)proc->rank);
     cb(PMIX_SUCCESS, NULL, 0, cbdata, NULL, NULL);
     return PMIX_SUCCESS;
 }
@@ -93,7 +93,7 @@ static pmix_status_t spawn(const pmix_proc_t *proc, const pmix_info_t *info, siz
 {
     char nspace[PMIX_MAX_NSLEN + 1] = "spawned";
 
-    tell("spawn", apps[0].cmd, (long)n_apps);
+    report("spawn", apps[0].cmd, (long)n_apps);
     cb(PMIX_SUCCESS, nspace, cbdata);
     return PMIX_SUCCESS;
 }
@@ -102,7 +102,7 @@ static pmix_status_t notified(pmix_status_t code, const pmix_proc_t *source,
                               pmix_data_range_t range, pmix_info_t *info, size_t n,
                               pmix_op_cbfunc_t cb, void *cbdata)
 {
-    tell("notified", source->nspace, (long)code);
+    report("notified", source->nspace, (long)code);
     return PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -118,11 +118,11 @@ static pmix_status_t pull(const pmix_proc_t procs[], size_t n_procs,
                           pmix_iof_channel_t channels, pmix_op_cbfunc_t cb,
                           void *cbdata)
 {
-    tell("pull", n_procs ? procs[0].nspace : "", (long)channels);
+    report("pull", n_procs ? procs[0].nspace : "", (long)channels);
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* No bytes are the end of it, which 4.2.2 may tell again and again. */
+/* Writes pushed input to a file. No bytes mean the end, which release 4.2.2 may repeat. */
 static pmix_status_t push(const pmix_proc_t *source, const pmix_proc_t targets[],
                           size_t n_targets, const pmix_info_t directives[], size_t n,
                           const pmix_byte_object_t *bo, pmix_op_cbfunc_t cb,
@@ -140,7 +140,7 @@ static pmix_status_t push(const pmix_proc_t *source, const pmix_proc_t targets[]
             sum = -1;
     } else if (!ended) {
         ended = fclose(to) == 0;
-        tell("pushed", n_targets ? targets[0].nspace : "", sum);
+        report("pushed", n_targets ? targets[0].nspace : "", sum);
     }
     cb(PMIX_SUCCESS, cbdata);
     return PMIX_SUCCESS;
@@ -149,11 +149,11 @@ static pmix_status_t push(const pmix_proc_t *source, const pmix_proc_t targets[]
 static void on_delivered(pmix_status_t status, void *sem)
 {
     if (status)
-        tell("undelivered", PMIx_Error_string(status), status);
+        report("undelivered", PMIx_Error_string(status), status);
     sem_post(sem);
 }
 
-/* The next piece when the one before is the library's. */
+/* Delivers the file in pieces, each after the callback of the last. */
 static void deliver(void)
 {
     FILE *from = fopen(getenv("TOOL_HOST_OUTPUT"), "r");
@@ -175,10 +175,10 @@ static void deliver(void)
         if (rc == PMIX_SUCCESS)
             sem_wait(&sem);
         else if (rc != PMIX_OPERATION_SUCCEEDED)
-            tell("undelivered", PMIx_Error_string(rc), rc);
+            report("undelivered", PMIx_Error_string(rc), rc);
     }
     fclose(from);
-    tell("delivered", "job", sum);
+    report("delivered", "job", sum);
 }
 
 static void add(pmix_info_t *info, size_t *n, const char *key, const void *value,
@@ -214,9 +214,9 @@ static void obey(const char *word)
     if (strcmp(word, "deliver\n") == 0)
         deliver();
     if (strcmp(word, "event\n") == 0)
-        tell("notify", "job-end",
-             PMIx_Notify_event(PMIX_EVENT_JOB_END, NULL, PMIX_RANGE_SESSION, NULL, 0,
-                               NULL, NULL));
+        report("notify", "job-end",
+               PMIx_Notify_event(PMIX_EVENT_JOB_END, NULL, PMIX_RANGE_SESSION, NULL, 0,
+                                 NULL, NULL));
 }
 
 int main(int argc, char **argv)
@@ -238,7 +238,7 @@ int main(int argc, char **argv)
         return 2;
     n = directives(argv, info);
     rc = PMIx_server_init(&module, info, n);
-    tell(rc ? "failed" : "ready", PMIx_Get_version(), (long)getpid());
+    report(rc ? "failed" : "ready", PMIx_Get_version(), (long)getpid());
     if (rc)
         return 1;
     while (fgets(line, sizeof(line), stdin))
@@ -246,6 +246,6 @@ int main(int argc, char **argv)
     rc = PMIx_server_finalize();
     for (size_t i = 0; i < n; i++)
         PMIX_INFO_DESTRUCT(&info[i]);
-    tell("ended", PMIx_Error_string(rc), rc);
+    report("ended", PMIx_Error_string(rc), rc);
     return rc != PMIX_SUCCESS;
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* two_nodes CLIENT ARGS...: a job of four ranks on "two nodes": two server processes
- * on this machine, which exchange the contributions to fences and the data for
- * direct modex over a pair of sockets, as resource managers do over a network.
- * NODE_LIBRARY_0, NODE_LIBRARY_1: the folder of libpmix for each node's server and
- * ranks. With TWO_NETWORKS each node has a network namespace of its own. TWO_RANKS: the ranks of each node, two by default.
- * With TWO_CLUSTERS in the environment the nodes are of clusters "west" and "east", each with a job of its own; both
- * jobs have the same name. */
+/* two_nodes CLIENT ARGS...: a job of four ranks on two simulated nodes. Each node is a server process on
+ * this machine. The servers exchange contributions to fences and data for direct modex over a pair of
+ * sockets, as resource managers do over a network. NODE_LIBRARY_0 and NODE_LIBRARY_1 are the folders of
+ * libpmix for each node's server and ranks. With TWO_NETWORKS each node has a network namespace of its
+ * own. TWO_RANKS is the number of ranks on each node, two by default. With TWO_CLUSTERS the nodes belong
+ * to clusters "west" and "east". Each cluster has a job of its own, and both jobs have the same name. */
 #include "host.h"
 
 #include <errno.h>
@@ -19,37 +18,37 @@
 
 #define NSPACE    "two-nodes"
 #define FORWARDED "OMPI_MCA_two_nodes"
-#define MAX_RANKS 3 /* of a node */
+#define MAX_RANKS 3 /* ranks of a node */
 #define BIGGEST   (64u << 20)
 #define WAIT_S    60
 
-/* Of RFC 0003, which release 4.2 does not have */
+/* Attributes of RFC 0003, which release 4.2 lacks */
 #define EARLY_TERM_ALLOWED "pmix.joint.early"
 #define CONNECT_OPTIONAL   "pmix.joint.opt"
 
-enum kind { FENCE = 1, ASK, TELL, PUBLISH, EVENT, LAUNCH, DONE };
+enum kind { FENCE = 1, REQUEST, DATA, PUBLISH, EVENT, LAUNCH, DONE };
 
 struct head {
     uint32_t kind;
     uint32_t n;  /* bytes that follow */
-    uint64_t id; /* of a question, and its answer: the asker's */
+    uint64_t id; /* requester's id of a REQUEST and its DATA */
     int32_t status;
-    pmix_proc_t proc;     /* of ASK */
-    char signature[1024]; /* of FENCE: who takes part; of PUBLISH: the key */
+    pmix_proc_t proc;     /* process of a REQUEST, PUBLISH or EVENT */
+    char signature[1024]; /* participants of a FENCE, or key of a PUBLISH */
 };
 
-/* One side's contribution to a fence: the first that has a counterpart is complete. */
+/* A node's contribution to a fence, which waits for the other node's contribution. */
 struct part {
     struct part *next;
     char signature[1024];
     char *data;
     size_t n;
-    pmix_status_t status;   /* of the node */
-    pmix_modex_cbfunc_t cb; /* NULL: the other node's part */
+    pmix_status_t status;   /* status of the node */
+    pmix_modex_cbfunc_t cb; /* NULL in the other node's part */
     void *cbdata;
 };
 
-struct question {
+struct request {
     pmix_modex_cbfunc_t cb;
     void *cbdata;
 };
@@ -61,10 +60,10 @@ static struct {
     bool of_clusters;
     pthread_mutex_t lock;
     struct part *parts;
-    bool may_end;              /* the last connect lets members end */
-    int n_joined;              /* namespaces that all have connected to */
-    int n_left[MAX_RANKS * 2]; /* by each rank */
-    volatile int other_done;   /* no process is left there */
+    bool may_end;              /* the last connect allows members to end */
+    int n_joined;              /* connected namespaces */
+    int n_left[MAX_RANKS * 2]; /* namespaces that each rank has left */
+    volatile int other_done;   /* the other node has no process any more */
 } node = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- between the nodes ----------------------------------------------------------- */
@@ -135,7 +134,7 @@ static void keep_part(struct part *part)
     *last = part;
 }
 
-/* Contributions in the order of the nodes, the same everywhere. */
+/* Completes a fence with the contributions in the order of the nodes. */
 static void complete(struct part *own, struct part *other)
 {
     const struct part *a = node.id == 0 ? own : other, *b = node.id == 0 ? other : own;
@@ -153,7 +152,7 @@ static void complete(struct part *own, struct part *other)
     free(other);
 }
 
-/* What a node without processes contributes: nothing, or the failure. */
+/* Returns the contribution of a node without processes: no data, or an error. */
 static struct part *absent_part(void)
 {
     struct part *part = host_alloc(sizeof(*part));
@@ -163,7 +162,7 @@ static struct part *absent_part(void)
     return part;
 }
 
-/* The other node has no process any more: nobody comes who is still awaited. */
+/* Completes all waiting fences, since the other node has no process any more. */
 static void settle_parts(void)
 {
     struct part *part, *next;
@@ -210,8 +209,9 @@ static int by_text(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-/* Names that both nodes have for the processes, in one order, and the namespace that they have in common. A fence of
- * such a namespace goes by its name alone: one node may know of a process that left, the other not yet. */
+/* Fills the signature: names of the processes on both nodes, sorted, and the namespace that they share.
+ * The signature of a fence in such a namespace is only its name, since one node may learn later that a
+ * process left. */
 static void sign(struct head *h, const char *what, const pmix_proc_t procs[], size_t n,
                  const pmix_info_t info[], size_t n_info)
 {
@@ -250,7 +250,7 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t n_procs,
     sign(&h, "fence", procs, n_procs, info, n_info);
     notify_other(&h, data);
     add_part(&h, data, cb, cbdata);
-    free(data); /* the host's: so it is with every library */
+    free(data); /* the host frees the data with every library */
     return PMIX_SUCCESS;
 }
 
@@ -259,7 +259,7 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t n_procs,
 struct ending {
     pmix_op_cbfunc_t cb;
     void *cbdata;
-    bool joins; /* a namespace begins */
+    bool joins; /* the connect creates a namespace */
 };
 
 static bool has(const pmix_info_t info[], size_t n, const char *key)
@@ -281,7 +281,7 @@ static void on_joined(pmix_status_t status, const char *data, size_t n, void *cb
     free(e);
 }
 
-/* Both servers come to the same name for the namespace, or this never ends. */
+/* Connects processes. The connect completes only if both servers choose the same namespace. */
 static pmix_status_t on_connect(const pmix_proc_t procs[], size_t n_procs,
                                 const pmix_info_t info[], size_t n, pmix_op_cbfunc_t cb,
                                 void *cbdata)
@@ -312,7 +312,7 @@ static pmix_status_t on_disconnect(const pmix_proc_t procs[], size_t n_procs,
                                  : "",
                              "myconnect") == 0;
     }
-    if (!named) /* programs here connect for a namespace alone */
+    if (!named) /* programs here connect only with a namespace */
         return PMIX_ERR_INVALID_OPERATION;
     HOST_CHECK(n_procs == 1 && procs[0].rank < MAX_RANKS * 2u &&
                (identified || !node.of_clusters));
@@ -371,7 +371,7 @@ static void raise_event(const struct head *h, char *data)
     PMIX_INFO_FREE(info, n);
 }
 
-/* A member that ends without leaving is this host's to report, on both nodes. */
+/* Reports a member that ends without a disconnect, on both nodes. */
 static pmix_status_t on_ended(const pmix_proc_t *proc, void *object,
                               pmix_op_cbfunc_t cb, void *cbdata)
 {
@@ -398,7 +398,7 @@ static pmix_status_t on_ended(const pmix_proc_t *proc, void *object,
     return host_module.client_finalized(proc, object, cb, cbdata);
 }
 
-/* Functions that connected processes need. */
+/* Adds the functions that connected processes need. */
 static void add_connects(pmix_server_module_t *module)
 {
     module->connect = on_connect;
@@ -408,7 +408,7 @@ static void add_connects(pmix_server_module_t *module)
     module->client_finalized = on_ended;
 }
 
-/* Numbers of n ranks. */
+/* Returns the list of a node's ranks, from first on. */
 static const char *ranks_from(int first)
 {
     static char texts[4][32];
@@ -445,11 +445,11 @@ static void register_clusters(struct host_job *job)
 static pmix_status_t on_dmodex(const pmix_proc_t *proc, const pmix_info_t info[],
                                size_t n, pmix_modex_cbfunc_t cb, void *cbdata)
 {
-    struct question *q = host_alloc(sizeof(*q));
-    struct head h = {.kind = ASK, .proc = *proc};
+    struct request *r = host_alloc(sizeof(*r));
+    struct head h = {.kind = REQUEST, .proc = *proc};
 
-    *q = (struct question){cb, cbdata};
-    memcpy(&h.id, &q, sizeof(q));
+    *r = (struct request){cb, cbdata};
+    memcpy(&h.id, &r, sizeof(r));
     notify_other(&h, NULL);
     return PMIX_SUCCESS;
 }
@@ -458,14 +458,14 @@ static void on_data(pmix_status_t status, char *data, size_t n, void *arg)
 {
     struct head *h = arg;
 
-    h->kind = TELL;
+    h->kind = DATA;
     h->status = status;
     h->n = status == PMIX_SUCCESS ? (uint32_t)n : 0;
     notify_other(h, data);
     free(h);
 }
 
-static void answer_question(const struct head *asked)
+static void serve_request(const struct head *asked)
 {
     struct head *h = host_alloc(sizeof(*h));
     pmix_status_t rc;
@@ -480,11 +480,11 @@ static void answer_question(const struct head *asked)
 
 static void hand_over(const struct head *h, char *data)
 {
-    struct question *q;
+    struct request *r;
 
-    memcpy(&q, &h->id, sizeof(q));
-    q->cb(h->status, data, h->n, q->cbdata, free, data);
-    free(q);
+    memcpy(&r, &h->id, sizeof(r));
+    r->cb(h->status, data, h->n, r->cbdata, free, data);
+    free(r);
 }
 
 static void *listen_to_other(void *unused)
@@ -499,11 +499,11 @@ static void *listen_to_other(void *unused)
         case FENCE:
             add_part(&h, data, NULL, NULL);
             break;
-        case ASK:
-            answer_question(&h);
+        case REQUEST:
+            serve_request(&h);
             break;
-        case TELL:
-            hand_over(&h, data); /* it frees the data */
+        case DATA:
+            hand_over(&h, data); /* frees the data */
             continue;
         case PUBLISH:
             publish_for_other(&h, data);
@@ -523,9 +523,9 @@ static void *listen_to_other(void *unused)
 
 /* ---- launch information (RFC 0029) ----------------------------------------------- */
 
-/* Node 0 is where the job is launched from. Its environment has a variable that is to be forwarded,
- * which no rank has from elsewhere. In another name: release 4.2.2 wants to be told more of a job that
- * it has gathered for. */
+/* Gathers launch information on node 0, which launches the job. The environment has a variable to
+ * forward, which ranks can only get this way. The name of the job differs, since release 4.2.2 expects
+ * more information about a job with gathered information. */
 static pmix_byte_object_t gather(const struct host_map *map)
 {
     const bool yes = true;
@@ -549,7 +549,7 @@ static pmix_byte_object_t gather(const struct host_map *map)
     return bytes;
 }
 
-/* As the launch message of a resource manager brings it to each node. */
+/* Sends the launch information to each node, as the launch message of a resource manager does. */
 static void bring_launch_info(const struct host_map *map)
 {
     struct head h = {.kind = LAUNCH};
@@ -561,7 +561,7 @@ static void bring_launch_info(const struct host_map *map)
         bytes = gather(map);
         h.n = (uint32_t)bytes.size;
         notify_other(&h, bytes.bytes);
-    } else { /* nothing else comes before */
+    } else { /* the first message */
         HOST_CHECK(read_all(&h, sizeof(h)) && h.kind == LAUNCH && h.n < BIGGEST);
         bytes = (pmix_byte_object_t){host_alloc(h.n + 1u), h.n};
         HOST_CHECK(read_all(bytes.bytes, bytes.size));
@@ -574,7 +574,7 @@ static void bring_launch_info(const struct host_map *map)
 
 /* ---- a node ---------------------------------------------------------------------- */
 
-/* A network of its own, with nothing but a loopback. */
+/* Enters a new network namespace that has only a loopback device. */
 static void leave_network(void)
 {
     struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP};
@@ -635,7 +635,7 @@ static int run_node(int id, int fd, char *const argv[])
     return rc;
 }
 
-/* Each in a process of its own, which is this program again. */
+/* Starts a node as a process of this program. */
 static pid_t start_node(int id, const int fds[2], char *argv[])
 {
     char name[32], number[16], descriptor[16];

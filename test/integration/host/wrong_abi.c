@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A transport as some later release might have it: not for this one. */
+/* A transport component of a later release, which this release must not load. */
 #include "tenon/ptl.h"
 
 #ifndef WRONG_COMPONENT_ABI

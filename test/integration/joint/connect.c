@@ -1,46 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Namespaces of connected processes (RFC 0003): an executable of its own, as other libraries have no such
- * functions. */
+/* Namespaces of connected processes (RFC 0003). The executable is separate, since other libraries lack
+ * these functions. */
 #include "../clients/client.h"
 
 #include <pmix_connect.h>
 #include <signal.h>
 
-static atomic_int n_heard, n_done;
-static pmix_status_t heard_code;
-static pmix_proc_t heard_source, heard_set[8];
-static size_t n_heard_set;
-static char heard_id[64];
+static atomic_int n_events, n_done;
+static pmix_status_t event_code;
+static pmix_proc_t event_source, event_set[8];
+static size_t n_event_set;
+static char event_id[64];
 
 HANDLER(on_event)
 {
     const pmix_info_t *set = find(info, n, PMIX_GROUP_MEMBERSHIP);
     const pmix_info_t *name = find(info, n, PMIX_CONNECT_ID);
 
-    heard_code = status;
-    heard_source = *from;
-    n_heard_set = 0;
+    event_code = status;
+    event_source = *from;
+    n_event_set = 0;
     for (size_t i = 0; set && i < set->value.data.darray->size && i < 8; i++)
-        heard_set[n_heard_set++] = ((pmix_proc_t *)set->value.data.darray->array)[i];
-    snprintf(heard_id, sizeof(heard_id), "%s", name ? name->value.data.string : "");
-    n_heard++;
+        event_set[n_event_set++] = ((pmix_proc_t *)set->value.data.darray->array)[i];
+    snprintf(event_id, sizeof(event_id), "%s", name ? name->value.data.string : "");
+    n_events++;
     HANDLED();
 }
 
-static void hears(pmix_status_t code, pmix_rank_t source)
+static void expect_event(pmix_status_t code, pmix_rank_t source)
 {
-    CHECK(wait_for(&n_heard, 10));
-    CHECK(heard_code == code && heard_source.rank == source);
-    n_heard--;
+    CHECK(wait_for(&n_events, 10));
+    CHECK(event_code == code && event_source.rank == source);
+    n_events--;
 }
 
-static void hears_nothing(void)
+static void expect_no_event(void)
 {
     sleep_ms(200);
-    CHECK(n_heard == 0);
+    CHECK(n_events == 0);
 }
 
-/* The host plays two nodes. */
+/* True if the host simulates two nodes. */
 static bool on_two_nodes(void)
 {
     return getenv("TWO_RANKS") != NULL;
@@ -51,7 +51,7 @@ struct joint {
     pmix_rank_t rank;
 };
 
-/* With up to four flags, and an id unless it is NULL. */
+/* Connects with up to four flags, and with an id if id is not NULL. */
 static pmix_status_t join(const pmix_proc_t *procs, size_t n, const char *id,
                           const char *const flags[4], struct joint *j)
 {
@@ -95,8 +95,8 @@ static pmix_status_t leave(const struct joint *j, bool each)
     return PMIx_Disconnect_nspace(j->name, &info, each);
 }
 
-/* The table of processes, which pmixrun has. */
-static void look_up_table(const struct joint *j, const pmix_rank_t *members, size_t n)
+/* Checks the table of processes, which pmixrun provides. */
+static void check_table(const struct joint *j, const pmix_rank_t *members, size_t n)
 {
     char *keys[] = {(char *)PMIX_QUERY_PROC_TABLE, NULL};
     pmix_info_t in, *found = NULL;
@@ -121,8 +121,9 @@ static void look_up_table(const struct joint *j, const pmix_rank_t *members, siz
     PMIX_INFO_FREE(found, n_found);
 }
 
-/* Its members are members[0 ... n - 1] of this job. */
-static void look_around(const struct joint *j, const pmix_rank_t *members, uint32_t n)
+/* Checks a namespace whose members are members[0 ... n - 1] of this job. */
+static void check_namespace(const struct joint *j, const pmix_rank_t *members,
+                            uint32_t n)
 {
     pmix_proc_t all = rank_in(j, PMIX_RANK_WILDCARD), *peers = NULL;
     char key[32], *nodes = NULL;
@@ -131,7 +132,7 @@ static void look_around(const struct joint *j, const pmix_rank_t *members, uint3
     snprintf(key, sizeof(key), "of-%u", n);
     put_u32(PMIX_GLOBAL, key, me.rank + 100);
     if (!on_two_nodes())
-        look_up_table(j, members, n);
+        check_table(j, members, n);
     GOOD(PMIx_Commit());
     GOOD(fence_in(j, true));
     VALUE_OF(&all, PMIX_JOB_SIZE, PMIX_UINT32, v->data.uint32 == n);
@@ -171,7 +172,7 @@ static void on_connected(pmix_status_t status, char nspace[], int rank, void *ar
     n_done++;
 }
 
-/* Names, ranks, data; several at once; one after the other. */
+/* Checks names, ranks and data of namespaces, at the same time and one after another. */
 static void identities(void)
 {
     const pmix_rank_t last = job_size - 1, ends[] = {0, last};
@@ -188,9 +189,9 @@ static void identities(void)
     else
         GOOD(join(&everyone, 1, NULL, NULL, &a));
     CHECK(a.rank == me.rank && strchr(a.name, ':') == NULL);
-    look_around(&a, all_ranks, job_size);
+    check_namespace(&a, all_ranks, job_size);
     GOOD(PMIx_Connect_nspace_nb(&everyone, 1, NULL, 0, on_connected, &d));
-    GOOD(join(&everyone, 1, "b", NULL, &b)); /* beside the one of no id */
+    GOOD(join(&everyone, 1, "b", NULL, &b)); /* beside the connect without an id */
     CHECK(wait_for(&n_done, 20));
     CHECK(!PMIX_CHECK_NSPACE(a.name, b.name) && !PMIX_CHECK_NSPACE(a.name, d.name) &&
           d.rank == me.rank);
@@ -198,7 +199,7 @@ static void identities(void)
     GOOD(leave(&d, false));
     if (me.rank == 0 || me.rank == last) {
         GOOD(join(two, 2, "b", NULL, &c));
-        look_around(&c, ends, last ? 2 : 1);
+        check_namespace(&c, ends, last ? 2 : 1);
         GOOD(leave(&c, false));
     }
     CHECK(fence_in(&a, false) != PMIX_SUCCESS);
@@ -218,7 +219,7 @@ static void identities(void)
     EXPECT(join(&everyone, 1, "", NULL, &a), PMIX_ERR_BAD_PARAM);
 }
 
-/* Rank 0 asks the others to come, and leaves first. */
+/* Checks events: rank 0 invites the others by an event, and leaves first. */
 static void events(void)
 {
     const pmix_rank_t last = job_size - 1;
@@ -235,11 +236,11 @@ static void events(void)
     if (me.rank == 0) {
         GOOD(join(&everyone, 1, "asked", FLAGS(PMIX_CONNECT_NOTIFY_REQ), &j));
     } else {
-        hears(PMIX_CONNECT_REQUESTED, 0);
-        CHECK(n_heard_set == 1 && strcmp(heard_id, "asked") == 0);
-        GOOD(join(heard_set, n_heard_set, heard_id, NULL, &j));
+        expect_event(PMIX_CONNECT_REQUESTED, 0);
+        CHECK(n_event_set == 1 && strcmp(event_id, "asked") == 0);
+        GOOD(join(event_set, n_event_set, event_id, NULL, &j));
     }
-    GOOD(fence_in(&j, false)); /* servers of all nodes know the namespace */
+    GOOD(fence_in(&j, false)); /* then the servers of all nodes have the namespace */
     target = rank_in(&j, PMIX_RANK_WILDCARD);
     all.array = &target;
     if (me.rank == last) {
@@ -248,35 +249,35 @@ static void events(void)
                                NULL, NULL));
         PMIX_INFO_DESTRUCT(&info);
     }
-    hears(PMIX_ERR_NODE_DOWN, last);
+    expect_event(PMIX_ERR_NODE_DOWN, last);
     GOOD(fence_in(&j, false));
     if (me.rank == 0) {
         GOOD(leave(&j, true));
     } else {
-        hears(PMIX_PROC_HAS_DISCONNECTED, 0);
+        expect_event(PMIX_PROC_HAS_DISCONNECTED, 0);
         if (!on_two_nodes())
-            look_up_table(&j, FROM_ONE, last);
+            check_table(&j, FROM_ONE, last);
         GOOD(fence_in(&j, false));
         GOOD(leave(&j, false));
     }
-    hears_nothing();
+    expect_no_event();
     barrier();
     if (me.rank == 0)
-        sleep_ms(300); /* the last to come */
+        sleep_ms(300); /* rank 0 connects last */
     GOOD(join(&everyone, 1, NULL, FLAGS(PMIX_CONNECT_NOTIFY_EACH), &j));
     if (me.rank > 0 && !on_two_nodes()) { /* events of this node */
-        CHECK(wait_for(&n_heard, 10));
-        while (heard_source.rank != 0)
+        CHECK(wait_for(&n_events, 10));
+        while (event_source.rank != 0)
             sleep_ms(5);
-        CHECK(heard_code == PMIX_PROC_HAS_CONNECTED);
+        CHECK(event_code == PMIX_PROC_HAS_CONNECTED);
     }
     barrier();
-    n_heard = 0;
+    n_events = 0;
     barrier();
     if (me.rank == last)
         GOOD(leave(&j, false));
     else
-        hears(PMIX_PROC_HAS_DISCONNECTED, last);
+        expect_event(PMIX_PROC_HAS_DISCONNECTED, last);
     GOOD(PMIx_Deregister_event_handler(handler, NULL, NULL));
     barrier();
     if (me.rank != last)
@@ -290,8 +291,8 @@ JOINS(joint)
     events();
 }
 
-/* A server of another implementation, which connects and no more; release 4.2.2 does not end after a connect with a
- * timeout. */
+/* Program for a server of another implementation, which only connects. The program sets no timeout, since
+ * release 4.2.2 does not end after a connect with a timeout. */
 JOINS(foreign)
 {
     pmix_info_t info = info_bool(PMIX_CONNECT_XCHG_ONLY);
@@ -305,7 +306,7 @@ JOINS(foreign)
     EXPECT(PMIx_Disconnect_nspace("connected", NULL, 0), PMIX_ERR_NOT_FOUND);
 }
 
-/* The last rank ends before it has connected, or left: joint_ends optional|early|error. */
+/* joint_ends optional|early|error: the last rank ends before its connect or its disconnect. */
 ALONE(joint_ends)
 {
     pmix_status_t code = PMIX_ERR_INVALID_TERMINATION;
@@ -318,7 +319,7 @@ ALONE(joint_ends)
     watch(&code, 1, NULL, 0, on_event);
     barrier();
     if (optional && me.rank == last)
-        sleep_ms(200); /* the others wait for it by then */
+        sleep_ms(200); /* until the others wait for this rank */
     else if (optional)
         GOOD(join(&everyone, 1, NULL, FLAGS(PMIX_CONNECT_OPTIONAL), &j));
     else
@@ -326,11 +327,12 @@ ALONE(joint_ends)
                   FLAGS(early ? PMIX_CONNECT_EARLY_TERM_ALLOWED : NULL), &j));
     if (me.rank < last) {
         if (!optional && !early) {
-            hears(PMIX_ERR_INVALID_TERMINATION, last);
+            expect_event(PMIX_ERR_INVALID_TERMINATION, last);
             EXPECT(fence_in(&j, false), PMIX_ERR_LOST_CONNECTION);
         } else {
-            GOOD(fence_in(&j, false)); /* which the last rank ends in, or before */
-            hears_nothing();
+            GOOD(fence_in(&j,
+                          false)); /* the last rank ends before or during the fence */
+            expect_no_event();
         }
         GOOD(leave(&j, false));
     } else if (early) {
@@ -340,7 +342,7 @@ ALONE(joint_ends)
     printf("OK joint_ends %u\n", me.rank);
 }
 
-/* The last rank ends before the others call, or meanwhile: joint_dead early|late. */
+/* joint_dead early|late: the last rank ends before or during the calls of the others. */
 ALONE(joint_dead)
 {
     pmix_info_t timeout = info_timeout(20);
@@ -360,8 +362,8 @@ ALONE(joint_dead)
     printf("OK joint_dead %u\n", me.rank);
 }
 
-/* ---- joint_family [child]: rank 0 spawns a job as large as its own, apart; all connect and leave, then the child
- * processes kill themselves, which is nothing to the parents ---- */
+/* ---- joint_family [child]: rank 0 spawns a separate job of the same size. All processes connect and
+ * leave. Then the child processes kill themselves, and the parents get no event. --------------- */
 
 static void spawn_child(pmix_nspace_t job)
 {
@@ -414,19 +416,19 @@ ALONE(joint_family)
     GOOD(fence_in(&j, true));
     VALUE_OF(&peer, "pid", PMIX_UINT32, (pid = v->data.uint32) > 0);
     GOOD(leave(&j, false));
-    barrier(); /* all of this job have left */
+    barrier(); /* all ranks of this job have left */
     if (is_child) {
         sleep_ms(200);
         kill(getpid(), SIGKILL);
     }
     for (double end = now_s() + 20; kill((pid_t)pid, 0) == 0; sleep_ms(10))
         CHECK(now_s() < end);
-    hears_nothing();
+    expect_no_event();
     GOOD(PMIx_Finalize(NULL, 0));
     printf("OK joint_family %u\n", me.rank);
 }
 
-/* ---- the example of RFC 0003: two clusters, each with a job of that size ------------------------- */
+/* ---- the example of RFC 0003: two clusters, each with a job of the same size ---------------------- */
 
 static void look_up_id(const char *key, pmix_nspace_t id)
 {
@@ -443,7 +445,7 @@ static void look_up_id(const char *key, pmix_nspace_t id)
     PMIX_PDATA_DESTRUCT(&data);
 }
 
-/* The same example to its end, and then what the namespace is for. */
+/* Runs the example, then uses the namespace for data, fences and events. */
 JOINS(clusters)
 {
     pmix_status_t code = PMIX_PROC_HAS_DISCONNECTED;
@@ -500,18 +502,17 @@ JOINS(clusters)
         VALUE_OF(&p, "collected", PMIX_UINT32, v->data.uint32 == r + 100);
         VALUE_OF(&p, "asked for", PMIX_UINT32, v->data.uint32 == r + 200);
     }
-    PMIX_LOAD_PROCID(&procs[0], my_id,
-                     me.rank); /* by the name that others have for it */
+    PMIX_LOAD_PROCID(&procs[0], my_id, me.rank); /* the name on the other cluster */
     VALUE_OF(&procs[0], "collected", PMIX_UINT32, v->data.uint32 == j.rank + 100);
     GOOD(fence_in(&j, false));
     if (west && me.rank == last) {
         GOOD(leave(&j, true));
     } else {
-        hears(PMIX_PROC_HAS_DISCONNECTED, last);
-        CHECK(PMIX_CHECK_NSPACE(heard_source.nspace, west ? me.nspace : remote_id));
-        GOOD(fence_in(&j, false)); /* without it, in both clusters */
+        expect_event(PMIX_PROC_HAS_DISCONNECTED, last);
+        CHECK(PMIX_CHECK_NSPACE(event_source.nspace, west ? me.nspace : remote_id));
+        GOOD(fence_in(&j, false)); /* without the rank that left */
         if (n > 1 && !west && me.rank == 0) {
-            GOOD(leave(&j, false)); /* which the other cluster does not learn */
+            GOOD(leave(&j, false)); /* without an event for the other cluster */
             return;
         }
         if (n > 1)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* To be preloaded: takes away what a store in shared memory needs. HINDER is "memfd", "space" or "map", and
- * HINDER_AFTER how often that is to work before. */
+/* Preloaded library that makes functions of shared memory fail. HINDER is "memfd", "space" or "map".
+ * HINDER_AFTER is the number of calls that succeed before. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -40,7 +40,7 @@ SHOWN int fallocate64(int fd, int mode, off_t from, off_t n)
                                   : syscall(SYS_fallocate, fd, mode, from, n));
 }
 
-/* A reader's: RLIMIT_AS would hinder much else. */
+/* Fails only for readers of shared memory; RLIMIT_AS would hinder much else. */
 SHOWN void *mmap64(void *at, size_t n, int protection, int flags, int fd, off_t from)
 {
     if (protection == PROT_READ && (flags & MAP_TYPE) == MAP_SHARED && hinders("map"))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* To be preloaded: parameter files come as over a slow network, a byte at a time and with
- * interruptions. At the end the number of reads goes into the file SLOW_READ_LOG. */
-#undef _FORTIFY_SOURCE /* which has a definition of read of its own */
+/* Preloaded library that reads parameter files slowly: one byte at a time, with interruptions. At
+ * the end the library writes the number of reads to the file SLOW_READ_LOG. */
+#undef _FORTIFY_SOURCE /* its headers define read */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ __attribute__((visibility("default"))) ssize_t read(int fd, void *buffer, size_t
     return real(fd, buffer, 1);
 }
 
-__attribute__((destructor)) static void tell(void)
+__attribute__((destructor)) static void write_log(void)
 {
     const char *path = getenv("SLOW_READ_LOG");
     FILE *f = path ? fopen(path, "w") : NULL;

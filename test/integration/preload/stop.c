@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* To be preloaded: the program stops when all it needs is loaded, until somebody who looks at its system
- * calls from there on lets it go on. What it starts is not stopped. */
+/* Preloaded library that stops the program after loading. A tracer of the system calls then continues the
+ * program. Child programs are not stopped. */
 #include <signal.h>
 #include <stdlib.h>
 
