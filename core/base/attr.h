@@ -14,7 +14,8 @@
 #define PX_UNUSED            __attribute__((unused))
 #define PX_NORETURN          __attribute__((noreturn))
 
-/* Functions that must run on the loop thread. clang checks it at compile time. */
+/* Attributes for functions that must run on the loop thread. clang checks them at
+ * compile time. */
 #if defined(__clang__)
 struct __attribute__((capability("loop"))) px_loop_cap {
     char unused;
@@ -31,7 +32,7 @@ extern struct px_loop_cap px_on_loop;
 #define PX_CONTAINER_OF(ptr, type, member) \
     ((type *)((char *)(ptr)-offsetof(type, member)))
 
-/* The result of a system call, made again for as long as signals interrupt it:
+/* Repeats a system call until no signal interrupts it, and yields the result:
  * n = PX_RETRY(read(fd, bytes, size)); */
 #define PX_RETRY(call)                    \
     (__extension__({                      \
@@ -58,7 +59,7 @@ static inline void px_autoclose(int *fd)
         close(*fd);
 }
 
-/* Hand over what a scope owns: returns the value and leaves the owner empty. */
+/* Transfers ownership out of a scope: yields the pointer and sets *pp to NULL. */
 #define px_take(pp)                   \
     (__extension__({                  \
         __typeof__(*(pp)) p_ = *(pp); \
@@ -66,7 +67,7 @@ static inline void px_autoclose(int *fd)
         p_;                           \
     }))
 
-/* Closes it, unless it is -1, which it is then. */
+/* Closes *fd unless *fd is -1, and sets *fd to -1. */
 static inline void px_drop_fd(int *fd)
 {
     px_autoclose(fd);

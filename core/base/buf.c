@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arrays and byte buffers that grow: doubling keeps the cost of many small additions
- * linear. */
+/* Growable arrays and byte buffers. Capacity doubles, so many small additions have
+ * linear cost. */
 #include "core/base/buf.h"
 
 #include "core/base/vec.h"
@@ -9,8 +9,8 @@
 
 enum { LARGE_B = 32 << 10 };
 
-/* A large addition goes up to a power of two: what follows finds room, and malloc gives
- * and takes back such sizes without the kernel, which it does not for the odd ones. */
+/* Rounds a large addition up to a power of two, so that later additions find room.
+ * malloc gets and frees such sizes without a system call; odd sizes need one. */
 pmix_status_t px_buf_reserve(px_buf *buf, size_t more)
 {
     size_t room = LARGE_B;
@@ -27,7 +27,7 @@ pmix_status_t px_buf_reserve(px_buf *buf, size_t more)
 
 pmix_status_t px_buf_add(px_buf *buf, const void *bytes, size_t n)
 {
-    if (n == 0) /* bytes may be NULL then, which memcpy would not have */
+    if (n == 0) /* memcpy does not accept NULL bytes, even for n == 0 */
         return PMIX_SUCCESS;
     pmix_status_t rc = px_buf_reserve(buf, n);
     if (rc)
@@ -68,7 +68,7 @@ bool px_vec_reserve_of(void *v, size_t n, size_t *cap, size_t more, size_t size)
         wanted = n + more;
     if (wanted < LEAST_B / size)
         wanted = LEAST_B / size;
-    memcpy(&array, v, sizeof(array)); /* v is of another pointer's type */
+    memcpy(&array, v, sizeof(array)); /* *v may have any pointer type */
     array = reallocarray(array, wanted, size);
     if (!array)
         return false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A growable byte buffer. Growth is geometric; a failed growth leaves it unchanged. */
+/* A growable byte buffer. Growth is geometric; a failed growth leaves the buffer
+ * unchanged. */
 #ifndef PX_BASE_BUF_H
 #define PX_BASE_BUF_H
 
@@ -14,11 +15,11 @@ typedef struct px_buf {
     size_t cap;
 } px_buf;
 
-/* Makes room for more bytes behind len. */
+/* Makes room for more bytes after len. */
 pmix_status_t px_buf_reserve(px_buf *buf, size_t more);
-/* bytes must not point into buf; n == 0 does nothing. */
+/* Appends n bytes. bytes must not point into buf; n == 0 does nothing. */
 pmix_status_t px_buf_add(px_buf *buf, const void *bytes, size_t n);
-/* Moves the content out, leaving an empty buffer. */
+/* Moves the content out and leaves an empty buffer. */
 px_buf px_buf_take(px_buf *buf);
 void px_buf_cleanup(px_buf *buf); /* frees and zeroes */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Monotonic time. Deadlines are absolute milliseconds of px_clock_ms(). Reading the
- * clock cannot fail on Linux: no errors to report. */
+ * clock cannot fail on Linux, so these functions report no errors. */
 #ifndef PX_BASE_CLOCK_H
 #define PX_BASE_CLOCK_H
 

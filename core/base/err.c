@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Errors with a text. A new text is composed aside before it replaces the old one, so
- * that the old one may be among the arguments, and nothing here allocates: these
- * functions report running out of memory too. */
+/* Errors with a text. A new text is composed in a local buffer first, because the old
+ * text may be among the arguments. Nothing here allocates, so these functions can
+ * report out of memory. */
 #include "core/base/err.h"
 
 #include "core/base/str.h"
@@ -11,20 +11,20 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Running out of files or processes has PMIX_ERR_SYS_LIMITS_*, but only the launch path
- * knows that a launch is what failed; here all exhaustion but that of memory is one. */
+/* Table from errno to status. PMIX_ERR_SYS_LIMITS_* are for the launch path only. Here
+ * every exhausted resource except memory maps to PMIX_ERR_OUT_OF_RESOURCE. */
 static const struct {
     pmix_status_t status;
-    int errnums[10]; /* up to 0 */
+    int errnums[10]; /* terminated by 0 */
 } statuses[] = {
     {PMIX_ERR_BAD_PARAM,
      {EINVAL, EBADF, EFAULT, E2BIG, EISDIR, ELOOP, EMSGSIZE, ENAMETOOLONG}},
-    /* ENOTDIR: a parent is a file, so nothing can be there */
+    /* ENOTDIR: a parent is a file, so the path cannot exist */
     {PMIX_ERR_NOT_FOUND, {ENOENT, ENOTDIR, ENODEV, ENXIO, ESRCH}},
     {PMIX_ERR_NO_PERMISSIONS, {EACCES, EPERM, EROFS}},
     {PMIX_ERR_NOMEM, {ENOMEM}},
     {PMIX_ERR_OUT_OF_RESOURCE, {EDQUOT, EFBIG, EMFILE, ENFILE, ENOBUFS, ENOSPC}},
-    {PMIX_ERR_EXISTS, {EEXIST, ENOTEMPTY}}, /* POSIX lets rmdir use either of the two */
+    {PMIX_ERR_EXISTS, {EEXIST, ENOTEMPTY}}, /* POSIX allows rmdir both errnos */
     {PMIX_ERR_RESOURCE_BUSY, {EADDRINUSE, EBUSY, ETXTBSY}},
     {PMIX_ERR_WOULD_BLOCK, {EAGAIN, EWOULDBLOCK, EINPROGRESS}},
     {PMIX_ERR_TIMEOUT, {ETIMEDOUT}},
@@ -44,7 +44,7 @@ pmix_status_t px_status_of_errno(int errnum)
     return PMIX_ERROR;
 }
 
-/* Composes fmt into text[size], cut if it must be; returns the length. */
+/* Formats into text[size], truncates if necessary, and returns the length. */
 static size_t compose(char *text, size_t size, const char *fmt, va_list args)
 {
     int len = vsnprintf(text, size, fmt, args);
@@ -94,7 +94,7 @@ pmix_status_t px_err_errno(struct px_err *err, const char *fmt, ...)
     va_start(args, fmt);
     size_t len = compose(text, sizeof(text), fmt, args);
     va_end(args);
-    /* strerror is not thread-safe. %m allocates in glibc 2.41. */
+    /* strerror is not thread-safe, and %m allocates in glibc 2.41. */
     const char *reason = strerrordesc_np(errnum);
     if (reason)
         snprintf(text + len, sizeof(text) - len, ": %s", reason);

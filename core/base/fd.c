@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* File descriptors. Whole transfers wait in poll, never in read or write, so that a
- * deadline holds on a blocking descriptor too. Closing what a child must not have does
- * without close_range where kernels (before 5.9) lack it or sandboxes refuse it. */
+/* File descriptors. Whole transfers wait in poll, not in read or write, so deadlines
+ * also hold for blocking descriptors. Closing ranges works without close_range, which
+ * kernels before 5.9 lack and some sandboxes refuse. */
 #include "core/base/fd.h"
 
 #include "core/base/clock.h"
@@ -21,7 +21,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-/* The kernel's default ceiling of RLIMIT_NOFILE; trying so many closes takes 0.1 s. */
+/* The kernel's default maximum of RLIMIT_NOFILE. Closing this many numbers takes 0.1
+ * s. */
 enum { MAX_FD = 1 << 20 };
 
 static pmix_status_t add_flag(int fd, int get, int set, int flag)
@@ -58,7 +59,7 @@ void px_fd_make_room(int n)
     close(low);
 }
 
-/* Waits until fd is ready or broken; the transfer that follows finds out which. */
+/* Waits until fd is ready or broken. The transfer that follows gets the error. */
 static pmix_status_t await(int fd, short events, uint64_t deadline_ms)
 {
     for (;;) {
@@ -77,9 +78,9 @@ static pmix_status_t await(int fd, short events, uint64_t deadline_ms)
     }
 }
 
-/* A pipe has no MSG_NOSIGNAL, nor has a file at its limit (RLIMIT_FSIZE), and a library
- * may not touch its host's handlers: hold the signals back in this thread, and swallow
- * the one we have raised, also if some of it was written before. */
+/* Blocks SIGPIPE and SIGXFSZ in this thread and consumes the signal that the write
+ * raised. Pipes and files at RLIMIT_FSIZE have no MSG_NOSIGNAL, and a library must not
+ * change signal handlers. A partial write can raise SIGPIPE, too. */
 ssize_t px_fd_writev(int fd, const struct iovec *v, int n)
 {
     sigset_t ours, mask_was, pending_was;
@@ -120,8 +121,8 @@ pmix_status_t px_fd_write_all(int fd, const void *bytes, size_t n, uint64_t dead
     pmix_status_t rc = PMIX_SUCCESS;
 
     for (bool is_pipe = false; n > 0 && !rc;) {
-        /* Against a deadline no more than a ready pipe is sure to take: a blocking
-         * write would wait until all fits. */
+        /* With a deadline, write only as much as a ready pipe surely takes. A blocking
+         * write would wait until all bytes fit. */
         ssize_t done = is_pipe ? px_fd_write(fd, from,
                                              deadline_ms && n > PIPE_BUF ? PIPE_BUF : n)
                                : send(fd, from, n, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -159,7 +160,7 @@ pmix_status_t px_fd_read_all(int fd, void *bytes, size_t n, uint64_t deadline_ms
     return PMIX_SUCCESS;
 }
 
-/* The records of getdents64; libc's readdir would allocate. */
+/* A record of getdents64. libc's readdir would allocate. */
 struct dirent_head {
     uint64_t ino;
     int64_t off;
@@ -204,7 +205,8 @@ static bool close_named(void *arg, const char *name)
     return true;
 }
 
-/* procfs finds its place by descriptor number, so closing while listing skips none. */
+/* Closes the descriptors that /proc lists. Closing during the listing skips no entry,
+ * because procfs continues at a descriptor number. */
 static bool close_listed(int from, int last)
 {
     int dir = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -231,7 +233,8 @@ void px_fd_close_range(int from, int last)
 #endif
     if (close_listed(from, last))
         return;
-    /* The hard limit: what was opened before the soft one was lowered is still open. */
+    /* Descriptors opened before the soft limit was lowered may be above the soft
+     * limit. */
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_max > MAX_FD)
         limit.rlim_max = MAX_FD;
     for (int fd = from; fd <= last && fd < (int)limit.rlim_max; fd++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* File descriptors: flags, whole transfers, closing what a child must not have. */
+/* File descriptors: flags, whole transfers, closing ranges. */
 #ifndef PX_BASE_FD_H
 #define PX_BASE_FD_H
 
@@ -12,27 +12,28 @@
 
 pmix_status_t px_fd_nonblock(int fd);
 pmix_status_t px_fd_cloexec(int fd);
-/* As write(2), but begun again when it is interrupted; and a reader that has gone is
- * EPIPE alone, without a SIGPIPE, the limit of a file EFBIG without a SIGXFSZ. */
+/* Writes like write(2) and retries after EINTR. A reader that has gone gives EPIPE
+ * without SIGPIPE. A file at its size limit gives EFBIG without SIGXFSZ. */
 ssize_t px_fd_write(int fd, const void *bytes, size_t n);
-ssize_t px_fd_writev(int fd, const struct iovec *v, int n); /* so with writev(2) */
-/* Whole transfers on a blocking or non-blocking fd, until deadline_ms of px_clock_ms()
- * (0: no deadline); what is ready is moved even after it. PMIX_ERR_TIMEOUT;
- * PMIX_ERR_UNREACH at EOF or when the reader is gone, without a SIGPIPE; or errno's
- * status. How much was moved before a failure is not told: give up the fd. */
+ssize_t px_fd_writev(int fd, const struct iovec *v, int n); /* writev(2), likewise */
+/* Transfers all n bytes on a blocking or non-blocking fd until deadline_ms of
+ * px_clock_ms(); 0 means no deadline. Bytes that are ready move even after the
+ * deadline. Returns PMIX_ERR_TIMEOUT; PMIX_ERR_UNREACH at EOF or if the reader is gone,
+ * without SIGPIPE; or errno's status. After a failure, close fd: the number of bytes
+ * moved is unknown. */
 pmix_status_t px_fd_write_all(int fd, const void *bytes, size_t n,
                               uint64_t deadline_ms);
 pmix_status_t px_fd_read_all(int fd, void *bytes, size_t n, uint64_t deadline_ms);
-/* Room for n descriptors in this process's table, or as many as its limit allows. The
- * kernel lets a thread wait for milliseconds whenever the table of a process with
- * several threads grows: best called while there is one. */
+/* Grows this process's descriptor table to n entries, or to the limit if lower. Call
+ * this function before threads start. In a multithreaded process each growth of the
+ * table blocks a thread for milliseconds. */
 void px_fd_make_room(int n);
-/* Async-signal-safe: closes every fd >= from (close_range, else /proc, else a loop). */
+/* Closes every fd >= from, with close_range, /proc or a loop. Async-signal-safe. */
 void px_fd_close_from(int from);
-/* The same from there to last, which is closed, too. */
+/* Closes every fd in [from, last]. Async-signal-safe. */
 void px_fd_close_range(int from, int last);
-/* Async-signal-safe: calls each, until it says false, with the names in a folder that
- * is open for reading, but "." and "..". 0 or an errno. */
+/* Calls each with every name in folder, an open directory, until each returns false.
+ * Skips "." and "..". Returns 0 or an errno. Async-signal-safe. */
 int px_fd_each_name(int folder, bool (*each)(void *arg, const char *name), void *arg);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A gate between one writer and readers in any thread. Readers never wait: they find
- * the gate open, or closed and go another way. The writer waits for those inside, who
- * look something up and copy it. */
+/* A gate between one writer and readers in any thread. Readers never wait: if the gate
+ * is closed, they take a slower path. The writer waits until all readers have left.
+ * Readers look up a value and copy it, so they leave soon. */
 #ifndef PX_BASE_GATE_H
 #define PX_BASE_GATE_H
 
@@ -11,16 +11,17 @@
 #include <stdint.h>
 #include <time.h>
 
-/* All zero is an open gate. Low half: readers that are inside, or just looking; high
- * half: how often it is closed. */
+/* All zero is an open gate. The low half of state counts readers inside the gate or
+ * testing it. The high half counts closes. */
 struct px_read_gate {
     atomic_uint state;
-    uint64_t changes; /* the writer's: grows with each, so that it sees if any came */
+    uint64_t changes; /* number of closes; lets the writer detect a change */
 };
 
-#define PX_GATE_CLOSED 0x10000u /* once */
+#define PX_GATE_CLOSED 0x10000u /* one close */
 
-/* True: inside, until px_read_gate_leave. */
+/* Enters the gate and returns true, or returns false if the gate is closed. After true
+ * the reader calls px_read_gate_leave. */
 static inline bool px_read_gate_enter(struct px_read_gate *gate)
 {
     unsigned was = atomic_fetch_add_explicit(&gate->state, 1, memory_order_acquire);
@@ -31,7 +32,8 @@ static inline bool px_read_gate_enter(struct px_read_gate *gate)
     return false;
 }
 
-/* For readers with no other way: enters as soon as it is open. Not the writer. */
+/* Waits until the gate is open and enters; for readers without another path. The
+ * writer's thread must not call this function. */
 static inline void px_read_gate_await(struct px_read_gate *gate)
 {
     while (!px_read_gate_enter(gate))
@@ -43,7 +45,8 @@ static inline void px_read_gate_leave(struct px_read_gate *gate)
     atomic_fetch_sub_explicit(&gate->state, 1, memory_order_release);
 }
 
-/* The writer's thread; may be nested. Returns once all readers have left. */
+/* Closes the gate and waits until all readers have left. For the writer's thread only;
+ * calls may nest. */
 static inline void px_read_gate_close(struct px_read_gate *gate)
 {
     const struct timespec pause = {.tv_nsec = 50000};
@@ -55,7 +58,7 @@ static inline void px_read_gate_close(struct px_read_gate *gate)
          tries++) {
         if (tries < 100)
             sched_yield();
-        else /* yielding does nothing for a reader of lower priority */
+        else /* yielding does not help a reader of lower priority */
             nanosleep(&pause, NULL);
     }
 }

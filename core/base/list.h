@@ -64,7 +64,7 @@ static inline size_t px_list_length(const struct px_list *head)
     return n;
 }
 
-/* The body may remove and free the current element. */
+/* Iterates over the list. The body may remove and free the current element. */
 #define PX_LIST_EACH(head, type, var, member)                                \
     for (type *var = PX_CONTAINER_OF((head)->next, type, member),            \
               *var##_next = PX_CONTAINER_OF(var->member.next, type, member); \

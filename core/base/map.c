@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hash map: open addressing, linear probing, a power of two of slots, at most 3/4 of
- * them in use or dead. Keys come from clients, so the hash is keyed (SipHash-1-3): a
- * client that could choose colliding keys would turn every look-up into a scan. The key
- * of the hash is the table's own address, which ASLR hides: a new table hashes anew. */
+/* Hash map with open addressing, linear probing and a power of two of slots. At most
+ * 3/4 of the slots are live or dead. Keys come from clients, so the hash is keyed
+ * (SipHash-1-3). Otherwise a client could choose colliding keys, and each lookup would
+ * be a scan. The hash key is the table's address, which ASLR hides. A new table
+ * therefore has new hashes. */
 #include "core/base/map.h"
 
 #include <stdbool.h>
@@ -10,8 +11,8 @@
 
 enum { MIN_SLOTS = 16 };
 
-/* A slot is live if it has a value, dead if it had one and probing must go on past it,
- * and empty otherwise; calloc gives empty slots. */
+/* A slot. A live slot has a value. A dead slot had a value, and probes must continue
+ * past it. Other slots are empty; calloc gives empty slots. */
 struct px_map_slot {
     uint64_t hash;
     char *key; /* key_len bytes and a NUL */
@@ -39,7 +40,7 @@ static void sip_round(uint64_t v[4])
     v[2] = rotl(v[2], 32);
 }
 
-/* The constants are SipHash's. */
+/* Returns the SipHash of key. The constants are SipHash's. */
 static uint64_t hash_of(const struct px_map_slot *table, const void *key, size_t len)
 {
     const uint64_t secret = (uintptr_t)table;
@@ -72,7 +73,8 @@ static uint64_t hash_of(const struct px_map_slot *table, const void *key, size_t
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-/* The live slot of key, or NULL. Ends, as a quarter of the slots is always empty. */
+/* Returns the live slot of key, or NULL. The loop ends because a quarter of the slots
+ * is always empty. */
 static struct px_map_slot *find(const struct px_map *map, const void *key,
                                 size_t key_len)
 {
@@ -92,7 +94,7 @@ static struct px_map_slot *find(const struct px_map *map, const void *key,
     }
 }
 
-/* Puts the content into the first slot that is not live; true if that one was dead. */
+/* Stores content in the first slot that is not live. True if that slot was dead. */
 static bool place(struct px_map_slot *slots, size_t n_slots,
                   const struct px_map_slot *content)
 {
@@ -105,7 +107,8 @@ static bool place(struct px_map_slot *slots, size_t n_slots,
     return was_dead;
 }
 
-/* A new table, at most half full and without the dead, so maybe a smaller one. */
+/* Moves all live slots to a new table that is at most half full. The new table has no
+ * dead slots, so it may be smaller. */
 static pmix_status_t rebuild(struct px_map *map)
 {
     size_t n_slots = MIN_SLOTS;
@@ -182,7 +185,8 @@ pmix_status_t px_map_put(struct px_map *map, const void *key, size_t key_len,
     return PMIX_SUCCESS;
 }
 
-/* A dead slot before an empty one only sends probes to their end: make it empty too. */
+/* Empties dead slots that stand directly before an empty slot. Such slots only lengthen
+ * probes. */
 static void sweep_back(struct px_map *map, size_t from)
 {
     const size_t mask = map->n_slots - 1;

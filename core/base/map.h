@@ -16,21 +16,22 @@ struct px_map { /* all zero is an empty map */
 };
 
 void *px_map_get(const struct px_map *map, const void *key, size_t key_len);
-/* Sets or replaces; the old value, or NULL, goes to *old when old is not NULL. A
- * replacement allocates nothing. PMIX_ERR_BAD_PARAM for a NULL value, which would read
- * as absence. */
+/* Adds or replaces the value of key. Stores the old value or NULL in *old unless old is
+ * NULL. A replacement does not allocate. Returns PMIX_ERR_BAD_PARAM for a NULL value,
+ * because NULL means absent. */
 pmix_status_t px_map_put(struct px_map *map, const void *key, size_t key_len,
                          void *value, void **old);
-/* Returns the value, NULL if there was none. key may be the one px_map_next gave. */
+/* Removes key and returns its value, or NULL if key was absent. key may be the pointer
+ * that px_map_next returned. */
 void *px_map_remove(struct px_map *map, const void *key, size_t key_len);
-/* Iteration in no order: start with *pos = 0; NULL at the end. Removing the current
- * element is allowed, adding is not. The key is borrowed and has a NUL behind it; key
- * and key_len may be NULL. */
+/* Returns the next value in arbitrary order, or NULL at the end. Start with *pos = 0.
+ * The current element may be removed during iteration; no element may be added. *key is
+ * borrowed and NUL-terminated; key and key_len may be NULL. */
 void *px_map_next(const struct px_map *map, size_t *pos, const void **key,
                   size_t *key_len);
 void px_map_fini(struct px_map *map); /* frees slots and keys, not values */
 
-/* The same with NUL-terminated keys. */
+/* Variants for NUL-terminated keys. */
 void *px_map_sget(const struct px_map *map, const char *key);
 pmix_status_t px_map_sput(struct px_map *map, const char *key, void *value, void **old);
 void *px_map_sremove(struct px_map *map, const char *key);

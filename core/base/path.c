@@ -12,7 +12,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
-/* The path of execvp when there is no PATH; without the current directory. */
+/* execvp's search path if PATH is unset, without the current directory. */
 #define DEFAULT_PATH "/bin:/usr/bin"
 
 char *px_path_join(const char *dir, const char *name)
@@ -35,7 +35,7 @@ void px_path_random(char *name, size_t n)
     uint8_t byte;
 
     for (size_t i = 0; i < n; i++) {
-        /* Early in the life of a machine there may be nothing yet. */
+        /* The kernel may not have random bytes early after boot. */
         if (getrandom(&byte, 1, GRND_NONBLOCK) != 1)
             byte = (uint8_t)(px_clock_ms() * 31 + (uint64_t)getpid() * 7 + i * 13);
         name[i] = chars[byte % sizeof(chars)];
@@ -60,14 +60,15 @@ static pmix_status_t check_program(const char *path, struct px_err *err)
     return PMIX_SUCCESS;
 }
 
-/* A name or folder as seen from cwd; malloc'd. */
+/* Returns name resolved against cwd; malloc'd. */
 static char *from(const char *cwd, const char *name)
 {
     return *name == '/' ? strdup(name) : px_path_join(cwd, name);
 }
 
-/* Like execvp, goes on past what cannot be run, but reports that if nothing can. A
- * folder that this user may not enter has nothing: su leaves those of root in PATH. */
+/* Searches like execvp: skips files that cannot be run. If no file can be run, reports
+ * the first refusal. Folders that this user cannot enter are skipped, because su leaves
+ * root's folders in PATH. */
 static pmix_status_t find_in(const char *search, const char *name, const char *cwd,
                              char **out, struct px_err *err)
 {
@@ -107,7 +108,7 @@ pmix_status_t px_path_find_program(const char *name, char *const *env, const cha
     const char *search = px_env_get(env, "PATH");
     if (!strchr(name, '/'))
         return find_in(search ? search : DEFAULT_PATH, name, cwd, out, err);
-    /* A name with a slash is a path, and PATH has no say. */
+    /* A name with a slash is a path; PATH does not apply. */
     PX_AUTOFREE char *path = from(cwd, name);
     if (!path)
         return px_err_nomem(err, "run %s", name);

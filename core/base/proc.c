@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading /proc without the C library's help, which allocates and locks. */
+/* Reads /proc without the C library's buffered functions, which allocate and lock. */
 #include "core/base/proc.h"
 
 #include "core/base/attr.h"
@@ -12,18 +12,18 @@
 #include <sys/resource.h>
 
 enum {
-    STAT_B = 1024,         /* it is about 330 bytes; the name has at most 64 */
-    LIMITS_B = 4096,       /* the file limits is about 1400 bytes */
-    MAX_FIELD = UINT8_MAX, /* of the file stat, far more than there are */
-    MARK_BITS = 48,        /* of a mark; above them is the level */
+    STAT_B = 1024,         /* stat has about 330 bytes; the name in it at most 64 */
+    LIMITS_B = 4096,       /* limits has about 1400 bytes */
+    MAX_FIELD = UINT8_MAX, /* of stat; more fields than stat has */
+    TAG_BITS = 48,         /* of a tag; the level is above these bits */
     MIN_LEVEL = 4,         /* 35 years */
     MAX_LEVEL = 1 << 13,
 };
 
-/* Fields of /proc/<pid>/stat by their numbers in proc(5). */
+/* Field numbers of /proc/<pid>/stat from proc(5). */
 enum { STATE = 3, PARENT = 4, PGRP = 5, THREADS = 20, START = 22 };
 
-/* "<before><number><after>" */
+/* Writes "<before><number><after>" to out. False if out is too small. */
 static bool compose(const char *before, uint64_t number, const char *after, char *out,
                     size_t size)
 {
@@ -83,7 +83,8 @@ bool px_osproc_read(const char *path, char *out, size_t size)
     return false;
 }
 
-/* A number without sign and what ends it; false if there is none. */
+/* Parses an unsigned number that ends at a space, newline or NUL. False if s has
+ * none. */
 static bool number(const char *s, uint64_t *out)
 {
     uint64_t n = 0;
@@ -99,8 +100,8 @@ static bool number(const char *s, uint64_t *out)
     return *s == ' ' || *s == '\n' || *s == '\0';
 }
 
-/* The name may have spaces and brackets, and even look like the rest of the line: but
- * nothing after it has a bracket. */
+/* Starts after the last bracket. The process name may contain spaces and brackets; the
+ * later fields contain no bracket. */
 bool px_osproc_stat_parse(const char *text, struct px_osproc_stat *out)
 {
     const char *at = strrchr(text, ')');
@@ -150,19 +151,18 @@ bool px_osproc_ended(int64_t pid, uint64_t start)
 
     if (pid <= 0 || pid > INT32_MAX)
         return true;
-    if (!px_osproc_stat(pid,
-                        &st)) /* without /proc, the kernel still says if there is one */
+    if (!px_osproc_stat(pid, &st)) /* without /proc, ask the kernel */
         return kill((pid_t)pid, 0) < 0 && errno == ESRCH;
     return (start && st.start != start) || px_osproc_stat_ended(&st);
 }
 
-/* ---- marks ---------------------------------------------------------------------- */
+/* ---- resource limit tags -------------------------------------------------------- */
 
-/* Every launcher below a launcher has the next lower level, as the limit of one that is
- * marked can only be made less. */
+/* Computes a tag one level below limit. An unprivileged process can only lower a hard
+ * limit, so each nested launcher uses the next lower level. */
 uint64_t px_osproc_rlimit_tag(int64_t pid, uint64_t start, uint64_t limit)
 {
-    uint64_t level = limit >> MARK_BITS;
+    uint64_t level = limit >> TAG_BITS;
     uint64_t bits = start * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)pid;
 
     if (level > MAX_LEVEL)
@@ -171,17 +171,17 @@ uint64_t px_osproc_rlimit_tag(int64_t pid, uint64_t start, uint64_t limit)
         return 0;
     bits = (bits ^ bits >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     bits = (bits ^ bits >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (level - 1) << MARK_BITS | bits >> (64 - MARK_BITS);
+    return (level - 1) << TAG_BITS | bits >> (64 - TAG_BITS);
 }
 
-bool px_osproc_has_rlimit_tag(int64_t pid, uint64_t mark)
+bool px_osproc_has_rlimit_tag(int64_t pid, uint64_t tag)
 {
     static const char label[] = "\nMax realtime timeout ";
-    static const uint64_t bits = (UINT64_C(1) << MARK_BITS) - 1;
+    static const uint64_t bits = (UINT64_C(1) << TAG_BITS) - 1;
     char path[64], text[LIMITS_B];
     uint64_t hard;
 
-    if (!mark || !px_osproc_path(pid, "/limits", path, sizeof(path)) ||
+    if (!tag || !px_osproc_path(pid, "/limits", path, sizeof(path)) ||
         !px_osproc_read(path, text, sizeof(text)))
         return false;
     const char *at = strstr(text, label);
@@ -189,8 +189,8 @@ bool px_osproc_has_rlimit_tag(int64_t pid, uint64_t mark)
         return false;
     at += sizeof(label) - 1;
     at += strspn(at, " ");
-    at += strcspn(at, " "); /* the soft limit */
+    at += strcspn(at, " "); /* skip the soft limit */
     at += strspn(at, " ");
-    return number(at, &hard) && hard >> MARK_BITS >= MIN_LEVEL &&
-           hard >> MARK_BITS <= MAX_LEVEL && (hard & bits) == (mark & bits);
+    return number(at, &hard) && hard >> TAG_BITS >= MIN_LEVEL &&
+           hard >> TAG_BITS <= MAX_LEVEL && (hard & bits) == (tag & bits);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists of numbers as "0-3,8". Parsing counts first: twelve characters can ask for four
- * billion numbers, so the cap must be known to hold before anything is allocated. */
+/* Lists of numbers such as "0-3,8". Parsing counts the numbers before allocating:
+ * twelve characters can denote four billion numbers. */
 #include "core/base/ranges.h"
 
 #include <string.h>

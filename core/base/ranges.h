@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists of numbers as "0-3,8": parse with a cap on what they expand to, and format. */
+/* Lists of numbers such as "0-3,8": a parser with a cap on the count, and a
+ * formatter. */
 #ifndef PX_BASE_RANGES_H
 #define PX_BASE_RANGES_H
 
@@ -9,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Reads a number; returns where it ends, NULL if there is none, or too large a one. */
+/* Reads a number. Returns its end, or NULL if the number is missing or too large. */
 static inline const char *px_number_take(const char *at, const char *end, uint32_t *out)
 {
     const char *begin = at;
@@ -21,9 +22,8 @@ static inline const char *px_number_take(const char *at, const char *end, uint32
     return at > begin && value <= UINT32_MAX ? at : NULL;
 }
 
-/* The next "a" or "a-b" of a list that ends before end, or a ';', and the comma behind
- * it, which must have something behind it in turn; false on bad syntax, and at the
- * end. */
+/* Reads the next "a" or "a-b" and the comma after it. The list ends at end or at ';'.
+ * False at the end and on bad syntax, such as a trailing comma. */
 static inline bool px_ranges_next(const char **s, const char *end, uint32_t *first,
                                   uint32_t *last)
 {
@@ -39,16 +39,16 @@ static inline bool px_ranges_next(const char **s, const char *end, uint32_t *fir
     return true;
 }
 
-/* Appends to *out (malloc'd, *n entries). PMIX_ERR_BAD_PARAM on bad syntax (a
- * descending range, junk, white space), PMIX_ERR_OUT_OF_RESOURCE beyond max entries in
- * all, those that *out came with included. "" adds nothing; on failure *out and *n are
+/* Appends the numbers to *out (malloc'd, *n entries); "" adds none. Returns
+ * PMIX_ERR_BAD_PARAM on bad syntax: a descending range, junk or white space. Returns
+ * PMIX_ERR_OUT_OF_RESOURCE if *n would exceed max. On failure *out and *n are
  * unchanged. */
 pmix_status_t px_ranges_parse(const char *s, size_t max, uint32_t **out, size_t *n);
-/* Writes "a", or "a" or "a-b", without a NUL; returns its end. */
+/* Write "a", or "a" or "a-b", without a NUL, and return the end of the text. */
 char *px_number_put(char *out, uint32_t number);
 char *px_range_put(char *out, uint32_t first, uint32_t last);
-/* "0-3,8" of the numbers in their order; malloc'd, "" for none. Runs of two or more
- * consecutive numbers become a-b. */
+/* Formats the numbers in the given order as "0-3,8"; malloc'd, "" for none. Runs of two
+ * or more consecutive numbers become a-b. */
 char *px_ranges_format(const uint32_t *v, size_t n);
 
 #endif

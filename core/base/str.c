@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Strings. Nothing here depends on the locale: what is parsed are names and numbers of
- * protocols and parameter files, which mean the same everywhere. */
+/* Strings. Nothing here depends on the locale: protocols and parameter files mean the
+ * same everywhere. */
 #include "core/base/str.h"
 
 #include <limits.h>
@@ -25,8 +25,8 @@ bool px_str_copy(char *dst, size_t size, const char *src)
     return fits;
 }
 
-/* vsnprintf; by hand what has only strings, as names and paths do, of which a process
- * has hundreds when it starts: printf takes ten times as long. */
+/* Formats like vsnprintf, with a fast path for formats that use only %s. Such formats
+ * build hundreds of names and paths at startup, and printf takes ten times as long. */
 static size_t put(char *to, size_t size, const char *fmt, va_list args)
 {
     size_t len = 0;
@@ -49,7 +49,8 @@ static size_t put(char *to, size_t size, const char *fmt, va_list args)
     return len;
 }
 
-/* Not vasprintf, whose number of allocations, and what it does when one fails, vary. */
+/* Formats twice instead of using vasprintf, whose allocations and error handling
+ * vary. */
 char *px_strf(const char *fmt, ...)
 {
     va_list args, again;
@@ -70,7 +71,7 @@ bool px_str_starts(const char *s, const char *prefix)
     return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
-/* 0 to 15, or 16 if c is no digit of any base. */
+/* Returns 0 to 15, or 16 if c is not a digit of any base. */
 static unsigned digit_value(char c)
 {
     if (c >= '0' && c <= '9')
@@ -82,7 +83,7 @@ static unsigned digit_value(char c)
     return 16;
 }
 
-/* Digits only, at least one, and the whole of s: what strtoull cannot be asked for. */
+/* Parses digits only, at least one, up to the end of s. strtoull accepts more. */
 static bool parse_digits(const char *s, uint64_t *out)
 {
     unsigned base = 10;
@@ -124,7 +125,7 @@ bool px_str_to_i64(const char *s, int64_t min, int64_t max, int64_t *out)
         return false;
     if (size > (uint64_t)INT64_MAX + negative)
         return false;
-    /* -(size - 1) - 1, as INT64_MIN has no positive twin to negate. */
+    /* -(size - 1) - 1, because INT64_MIN cannot be written as a negated int64_t. */
     int64_t value = negative && size ? -(int64_t)(size - 1) - 1 : (int64_t)size;
     if (value < min || value > max)
         return false;
@@ -154,8 +155,8 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Optimal string alignment. Only three rows of the table are ever needed: the one being
- * filled, the one above for edits, and the one above that for transpositions. */
+/* Computes the optimal string alignment distance with three rows of the table. Edits
+ * need the row above, transpositions the row above that. */
 size_t px_str_distance(const char *a, const char *b)
 {
     size_t rows[3][DISTANCE_MAX + 1];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NULL-terminated string vectors. There is no stored capacity: these are argv and
- * environ, which other code allocates and frees too.
+/* NULL-terminated string vectors. Capacity is not stored, because these are argv and
+ * environ, which other code allocates and frees, too.
  *
- * A name may stand in an environment more than once, and then programs differ in which
- * entry they see: getenv takes the first, some shells the last. So the first is what is
- * read here, and a change leaves exactly one. */
+ * A name may occur several times in an environment. getenv returns the first entry,
+ * some shells the last. Reading returns the first entry, and a change leaves exactly
+ * one entry. */
 #include "core/base/strv.h"
 
 #include "core/base/str.h"
@@ -22,7 +22,7 @@ size_t px_strv_count(char *const *v)
 
 static pmix_status_t insert_at(char ***v, size_t at, size_t n, const char *s)
 {
-    PX_AUTOFREE char *copy = strdup(s); /* first, as s may be one of *v */
+    PX_AUTOFREE char *copy = strdup(s); /* first, because s may be one of *v */
     if (!copy)
         return PMIX_ERR_NOMEM;
     char **grown = reallocarray(*v, n + 2, sizeof(*grown));
@@ -68,7 +68,8 @@ static const char *field_end(const char *s, char sep)
     return s;
 }
 
-/* Counted first, so that no vector is regrown: a node list may have 100,000 names. */
+/* Counts the fields before the vector is allocated: a node list may have 100,000
+ * names. */
 static size_t count_fields(const char *s, char sep, bool keep_empty)
 {
     size_t n = 0;
@@ -170,7 +171,7 @@ static bool entry_is(const char *entry, const char *name)
     return strncmp(entry, name, len) == 0 && entry[len] == '=';
 }
 
-/* The index of the first entry of name, or the count of entries. */
+/* Returns the index of the first entry of name, or the number of entries. */
 static size_t find(char *const *env, const char *name)
 {
     size_t i = 0;
