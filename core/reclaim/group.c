@@ -18,15 +18,15 @@
 #include <unistd.h>
 
 enum {
-    LIST_B = 4096, /* of what /proc says of the groups of a process */
-    PIDS_B = 4096, /* more are read in the next round */
+    LIST_B = 4096, /* size of /proc/<pid>/cgroup */
+    PIDS_B = 4096, /* the next round reads further pids */
     NAME_B = 32,
     END_MS = 1000,
     NAP_MS = 5,
 };
 
-/* Where each is mounted, and what its line in /proc/self/cgroup has between the
- * colons. Of several the first that can be had is taken. */
+/* Mount points of control groups, and the middle field of their lines in
+ * /proc/self/cgroup. The first usable row counts. */
 static const struct {
     const char *mount, *controller;
     uint32_t type; /* of the file system */
@@ -44,18 +44,19 @@ static bool join(char *out, size_t size, const char *text)
     return px_str_copy(out + n, size - n, text);
 }
 
-/* "tenon.<mark>" */
+/* Writes "tenon.<tag>" to out. False if there is not a tag. */
 static bool make_name(int64_t server, uint64_t start, char out[NAME_B])
 {
-    uint64_t mark = px_osproc_rlimit_tag(server, start, UINT64_MAX);
+    uint64_t tag = px_osproc_rlimit_tag(server, start, UINT64_MAX);
     char digits[NAME_B];
 
     out[0] = '\0';
-    return mark && px_osproc_path((int64_t)mark, "", digits, sizeof(digits)) &&
+    return tag && px_osproc_path((int64_t)tag, "", digits, sizeof(digits)) &&
            join(out, NAME_B, "tenon.") && join(out, NAME_B, strrchr(digits, '/') + 1);
 }
 
-/* The folder of this process's own group in one of the places; -1 if it has none. */
+/* Opens the folder of this process's own group in a place. Returns -1 if there is
+ * none. */
 static int open_own(size_t place)
 {
     char list[LIST_B], path[PATH_MAX] = "";
@@ -106,7 +107,7 @@ int px_group_make(int64_t server, uint64_t start)
     return -1;
 }
 
-/* ---- the end -------------------------------------------------------------------- */
+/* ---- ending a group ------------------------------------------------------------- */
 
 static bool is_in(int64_t pid, const char *name)
 {
@@ -116,7 +117,8 @@ static bool is_in(int64_t pid, const char *name)
            px_osproc_read(path, list, sizeof(list)) && strstr(list, name);
 }
 
-/* Of each line, a pid. The last may have been cut. */
+/* Kills the processes listed in pids, one pid per line. Skips a last line without
+ * newline, which may be truncated. */
 static void kill_listed(char *pids, const char *name)
 {
     for (char *end; (end = strchr(pids, '\n')); pids = end + 1) {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The control group of what a server starts, below the server's own: where version 2 is
- * there and delegated, or else of version 1 (freezer, pids). It stands for the server
- * with that pid and start time. Nothing allocates, locks or formats. */
+/* The control group for processes that a server starts, below the server's own group.
+ * Version 2 if mounted and delegated, otherwise version 1 (freezer, pids). The server's
+ * pid and start time give the group's name. Nothing here allocates, locks or uses
+ * stdio. */
 #ifndef PX_RECLAIM_GROUP_H
 #define PX_RECLAIM_GROUP_H
 
 #include <stdint.h>
 
-/* Makes it. A descriptor of its folder; -1 and errno. */
+/* Creates the group. Returns a descriptor of the group's folder, or -1 with errno. */
 int px_group_make(int64_t server, uint64_t start);
-/* Kills all in it, as px_reclaim_kill_marked does, and removes it: for a second at
- * most. */
+/* Kills all members like px_reclaim_kill_tagged and removes the group. Takes at most a
+ * second. */
 void px_group_end(int64_t server, uint64_t start);
 
 #endif

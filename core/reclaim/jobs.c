@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All that runs in a worker is async-signal-safe. */
+/* Jobs and their workers. All code that runs in a worker is async-signal-safe. */
 #include "core/reclaim/jobs.h"
 
 #include "core/base/clock.h"
@@ -15,12 +15,12 @@
 #include <sys/wait.h>
 
 enum {
-    LOOK_MS = 100, /* between looks at what the kernel does not tell of */
-    AGAIN_MS = 50, /* before a job is tried again, twice as long each time */
+    CHECK_MS = 100, /* between checks of workers without a pidfd watch */
+    AGAIN_MS = 50,  /* before the first retry of a job; doubles with each retry */
     MAX_DOUBLED = 5,
-    MAX_TRIES = 40, /* a minute of being killed */
+    MAX_TRIES = 40, /* about a minute of workers being killed */
     LINES_AT_ONCE = 64,
-    SLOW_MS = 1000, /* how long a reader of lines is waited for */
+    SLOW_MS = 1000, /* maximum wait for a reader of log lines */
 };
 
 struct px_reclaim_result {
@@ -28,15 +28,15 @@ struct px_reclaim_result {
     int errnum;
 };
 
-/* Waits, is worked on, or has ended. */
+/* A job that waits, runs or has ended. */
 struct px_reclaim_job {
-    struct px_list link; /* while it waits, or has ended */
-    uint64_t scope;      /* to remove, unless there is a tmpdir to reclaim */
+    struct px_list link; /* in waiting or ended */
+    uint64_t scope;      /* scope to remove if tmpdir is NULL */
     char *tmpdir;
     px_pcleanup_done_fn done;
     void *arg;
     unsigned tries;
-    struct px_reclaim_result result; /* once it has ended */
+    struct px_reclaim_result result; /* valid once the job has ended */
 };
 
 #define RESULTS_B (PX_RECLAIM_AT_ONCE * sizeof(struct px_reclaim_result))
@@ -81,14 +81,15 @@ static const char *reason(enum px_rm_why why, int errnum)
 
 #if __GLIBC_PREREQ(2, 32)
     if (why == PX_RM_FAILED && strerrordesc_np(errnum))
-        return strerrordesc_np(errnum); /* unlike strerror, a constant */
+        return strerrordesc_np(errnum); /* a constant string, unlike strerror's */
 #else
     (void)errnum;
 #endif
     return reasons[why];
 }
 
-/* Cuts what is too long, and leaves room for what follows. */
+/* Appends text to line, replaces control characters by '?', and leaves room bytes
+ * free. */
 static size_t append(char *line, size_t at, const char *text, size_t room)
 {
     for (; *text && at < PX_RECLAIM_LINE_B - 2 - room; text++) {
@@ -161,7 +162,7 @@ static void on_event(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
     tend(arg);
 }
 
-/* It leads a session of its own. */
+/* Runs a job in the child. The child leads its own session. */
 static PX_NORETURN void work(const struct px_reclaim_jobs *p,
                              const struct px_reclaim_job *job,
                              struct px_reclaim_result *result, pid_t parent)
@@ -172,7 +173,7 @@ static PX_NORETURN void work(const struct px_reclaim_jobs *p,
     const struct px_reclaim s = {
         .journal = p->journal,
         .node = p->node,
-        .told = reports ? px_reclaim_report : NULL,
+        .notify = reports ? px_reclaim_report : NULL,
         .arg = &in_vain,
         .timeout_ms = (uint32_t)p->conf.timeout,
     };
@@ -186,8 +187,8 @@ static PX_NORETURN void work(const struct px_reclaim_jobs *p,
     _exit(EXIT_SUCCESS);
 }
 
-/* 0 or an errno. That it cannot be watched is no failure: it is looked at now and
- * then. */
+/* Starts a worker. Returns 0 or an errno. If the worker cannot be watched, the timer
+ * checks it. */
 static int start_worker(struct px_reclaim_jobs *p, int i, struct px_reclaim_job *job)
 {
     pid_t parent = getpid();
@@ -215,9 +216,9 @@ static void drop_worker(struct px_reclaim_jobs *p, int i)
     p->workers[i].pidfd = -1;
 }
 
-/* Ends the processes that a worker which was killed has left in its group, too. The
- * group has its number for as long as the child is not reaped: that it has ended has to
- * be known before. */
+/* Reaps a worker if it has ended, and kills the rest of the worker's process group. The
+ * kill comes before the reaping, because the group's number is reserved only until
+ * then. */
 static bool has_ended(pid_t pid, int *status)
 {
     siginfo_t info = {0};
@@ -231,7 +232,7 @@ static bool has_ended(pid_t pid, int *status)
     return px_reclaim_reap(pid, status);
 }
 
-/* A failure is reported later, by the loop. */
+/* Starts waiting jobs while workers are free. The loop reports failures later. */
 static void start_jobs(struct px_reclaim_jobs *p)
 {
     struct px_reclaim_job *job;
@@ -246,8 +247,8 @@ static void start_jobs(struct px_reclaim_jobs *p)
     }
 }
 
-/* Its worker was killed, or one of the worker's: what is gone already does not count
- * then. */
+/* Queues a job again whose worker or worker's child was killed. The retry does not
+ * count things that are already gone. */
 static void try_again(struct px_reclaim_jobs *p, struct px_reclaim_job *job)
 {
     unsigned doubled = job->tries < MAX_DOUBLED ? job->tries : MAX_DOUBLED;
@@ -257,8 +258,8 @@ static void try_again(struct px_reclaim_jobs *p, struct px_reclaim_job *job)
     px_list_prepend(&p->waiting, &job->link);
 }
 
-/* A job has ended with its worker, so that nothing of it is left when that is
- * reported. */
+/* Collects workers that have ended. A job ends only after its worker, so no process of
+ * the job remains when the job is reported. */
 static void reap(struct px_reclaim_jobs *p)
 {
     int status;
@@ -268,7 +269,7 @@ static void reap(struct px_reclaim_jobs *p)
 
         if (!job || !has_ended(p->workers[i].pid, &status))
             continue;
-        read_lines(p); /* come before the end */
+        read_lines(p); /* before the job is reported */
         job->result = p->results[i];
         if (status == 0 && job->result.errnum != ECHILD)
             end(p, job, job->result.errnum);
@@ -280,7 +281,7 @@ static void reap(struct px_reclaim_jobs *p)
     }
 }
 
-/* done may call finish. */
+/* Calls done of every job that has ended. done may call finish. */
 static void deliver(struct px_reclaim_jobs *p)
 {
     struct px_reclaim_job *job;
@@ -292,7 +293,7 @@ static void deliver(struct px_reclaim_jobs *p)
     }
 }
 
-/* Sees to everything, whatever the reason to look. */
+/* Does all pending work, whatever woke the loop. */
 static void tend(void *arg)
 {
     struct px_reclaim_jobs *p = arg;
@@ -306,7 +307,7 @@ static void tend(void *arg)
         p->services->timer_set(p->timer, p->again_ms - now);
     for (int i = 0; i < PX_RECLAIM_AT_ONCE; i++) {
         if (p->workers[i].pid && !p->workers[i].watch)
-            p->services->timer_set(p->timer, LOOK_MS);
+            p->services->timer_set(p->timer, CHECK_MS);
     }
     deliver(p);
 }
@@ -388,7 +389,7 @@ pmix_status_t px_reclaim_jobs_journal(void *self, int dir_fd PX_UNUSED, int jour
     return PMIX_SUCCESS;
 }
 
-/* done is not for now: the loop starts the first jobs, too. */
+/* Queues a job. The loop starts the job, so done is not called from here. */
 static pmix_status_t add(struct px_reclaim_jobs *p, uint64_t scope, const char *tmpdir,
                          px_pcleanup_done_fn done, void *arg)
 {
@@ -425,8 +426,8 @@ pmix_status_t px_reclaim_jobs_reclaim(void *self, const char *tmpdir,
                                              : add(p, 0, tmpdir, done, arg);
 }
 
-/* A process with a signal to kill it pending makes no children, so that those it has
- * are in its group. */
+/* Kills all workers and frees everything. A process with a pending SIGKILL cannot fork,
+ * so all children of a worker are in its group. */
 void px_reclaim_jobs_finish(void *self, bool left PX_UNUSED)
 {
     struct px_reclaim_jobs *p = self;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records of the journal: a head of fixed size in the byte order of the machine, and a
- * path. Each carries a checksum, so that a torn end is seen for what it is. A server
- * appends while the journal is read, and it may have been written by anyone: so it is
- * copied first, by reads (a mapping of the file could be cut off under us), and then
- * only the copy is looked at. */
+/* Records of the journal: a fixed-size head in the machine's byte order, and a path. A
+ * checksum in each record detects a torn end. A server may append during the read, and
+ * any user may have written the file. So the reader copies the file with read calls and
+ * uses the copy only. A mapping could be truncated while in use. */
 #include "core/reclaim/journal.h"
 
 #include "core/base/attr.h"
@@ -14,8 +13,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Before the members of the record: "TNJ1", where the lowest byte is first; the length
- * of all of it; the sum of all that follows. */
+/* "TNJ1", lowest byte first. Before each record stand this magic, the record's total
+ * length, and the checksum of the bytes after the checksum. */
 static const uint32_t magic = 0x314a4e54;
 
 enum {
@@ -31,7 +30,7 @@ _Static_assert(PATH_AT == 56, "the same on every machine");
 _Static_assert(PATH_AT + PX_RM_MAX_PATH + ALIGN < PX_JOURNAL_RECORD_B,
                "the longest path fits");
 
-/* FNV-1a. Against accidents, not against forgers: those could write a right one. */
+/* Computes the FNV-1a checksum. It detects accidents, not forgery. */
 static uint64_t sum_of(const uint8_t *bytes, size_t n)
 {
     uint64_t sum = 0xcbf29ce484222325u;
@@ -60,7 +59,7 @@ size_t px_journal_encode(const struct px_journal_record *r,
     return length;
 }
 
-/* ---- reading what may be anything ----------------------------------------------- */
+/* ---- reading untrusted bytes ---------------------------------------------------- */
 
 static bool is_item(const struct px_journal_record *r)
 {
@@ -71,7 +70,7 @@ static bool is_item(const struct px_journal_record *r)
            strcmp(normal, r->path) == 0;
 }
 
-/* Members without a meaning to a type are zero. */
+/* True if r is valid. Members that the type does not use must be zero. */
 static bool is_right(const struct px_journal_record *r, bool first)
 {
     bool bare = !r->kind && !r->path[0], is_pid = r->x >= 1 && r->x <= INT32_MAX;
@@ -95,7 +94,7 @@ static bool is_right(const struct px_journal_record *r, bool first)
     }
 }
 
-/* Right is what px_journal_encode writes, to the last byte. */
+/* Accepts a record only if px_journal_encode would write exactly the same bytes. */
 bool px_journal_next(const uint8_t *bytes, size_t n, size_t *at,
                      struct px_journal_record *r)
 {
@@ -120,7 +119,7 @@ bool px_journal_next(const uint8_t *bytes, size_t n, size_t *at,
     return true;
 }
 
-/* ---- where ---------------------------------------------------------------------- */
+/* ---- node and processes --------------------------------------------------------- */
 
 uint64_t px_journal_start_time(int64_t pid)
 {
@@ -129,8 +128,8 @@ uint64_t px_journal_start_time(int64_t pid)
     return px_osproc_stat(pid, &st) && !px_osproc_stat_ended(&st) ? st.start : 0;
 }
 
-/* Pids mean something within a namespace only, which may be gone while the system is
- * not. */
+/* Adds the pid namespace because pids are valid only inside a namespace, which may end
+ * before the system. */
 void px_journal_whereabouts(const char *node, char *out)
 {
     enum { SIZE = 320 };
@@ -163,7 +162,7 @@ bool px_journal_is_here(const struct px_journal_record *head, const char *node)
            (node ? strcmp(here, head->path) == 0 : px_str_starts(head->path, here));
 }
 
-/* ---- the order: scope, slot, age ------------------------------------------------ */
+/* ---- order: scope, slot, age ---------------------------------------------------- */
 
 static bool is_before(const struct px_journal_entry *a,
                       const struct px_journal_entry *b)
@@ -181,7 +180,7 @@ static void swap(struct px_journal_entry *a, struct px_journal_entry *b)
     *b = was;
 }
 
-/* As a heap: qsort may allocate. */
+/* Heap sort, because qsort may allocate. */
 static void sort(struct px_journal_entry *all, size_t n)
 {
     for (size_t heap = n / 2, end = n; end > 1;) {
@@ -208,15 +207,15 @@ size_t px_journal_view_scope(const struct px_journal_view *view, size_t first)
     return end - first;
 }
 
-/* Keeps the last record of each slot, if it came after the scope was last done and says
- * something. */
+/* Keeps the last record of each slot, unless the record is NONE or precedes the scope's
+ * last DONE. */
 static void keep_last(struct px_journal_view *view)
 {
     struct px_journal_entry *all = view->entries;
     size_t kept = 0;
 
     for (size_t first = 0, n; first < view->n; first += n) {
-        uint64_t void_to = 0; /* offset behind the last DONE */
+        uint64_t void_to = 0; /* offset after the last DONE */
 
         n = px_journal_view_scope(view, first);
         for (size_t i = first; i < first + n; i++) {
@@ -235,8 +234,8 @@ static void keep_last(struct px_journal_view *view)
 
 /* ---- the view ------------------------------------------------------------------- */
 
-/* Paths that other scopes want kept count, too, and so do records that make those
- * void. */
+/* True if the view needs the record. Other scopes' KEEP paths count, too, and so do
+ * records that cancel them. */
 static bool is_wanted(const struct px_journal_record *r, const uint64_t *only)
 {
     return !only || *only == r->scope || r->type == PX_JOURNAL_NONE ||
@@ -262,7 +261,7 @@ static void decode(struct px_journal_view *view, const uint64_t *only)
     keep_last(view);
 }
 
-/* It may be shorter than it was. */
+/* Reads the file into the view. The file may have become shorter. */
 static int read_all(int fd, struct px_journal_view *view)
 {
     ssize_t n = 1;
@@ -309,7 +308,8 @@ void px_journal_view_unload(struct px_journal_view *view)
     *view = (struct px_journal_view){0};
 }
 
-/* It was read before, so it is one. */
+/* Decodes the record again. Cannot fail, because the view contains valid records
+ * only. */
 void px_journal_view_get(const struct px_journal_view *view,
                          const struct px_journal_entry *entry,
                          struct px_journal_record *r)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Making a process that the host does not meet; making it a user who cannot come back;
- * and ending those that should have ended with their server, and no others. A pid says
- * nothing alone: it may be another's by now. With its start time it is one process, for
- * as long as a descriptor of it is open. */
+/* Creates processes that the host does not see, and drops privileges for good. Kills
+ * processes that should have ended with their server. A pid alone may belong to another
+ * process by now. pid and start time identify a process while a pidfd of it is open. */
 #include "core/reclaim/process.h"
 
 #include "core/base/attr.h"
@@ -24,7 +23,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-/* Newer than the headers of some systems we are built on. */
+/* Newer than the headers of some supported systems. */
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_send_signal 424
 #define SYS_pidfd_open        434
@@ -35,8 +34,8 @@
 
 enum {
     N_STREAMS = 3,
-    NAP_MS = 2,      /* between looks at what the kernel does not tell of */
-    GRACE_MS = 2000, /* for one that was killed */
+    NAP_MS = 2,      /* between checks of processes without a pidfd */
+    GRACE_MS = 2000, /* for a killed process to end */
     ROUNDS_MS = 1000,
     ROUND_NAP_MS = 10,
     CLEAN_ROUNDS = 2,
@@ -48,11 +47,11 @@ pid_t px_reclaim_fork(void)
 {
     sigset_t all, was;
 
-    /* the host's handlers are not for a process that it does not know of */
+    /* the host's handlers must not run in the child */
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &was);
-    /* No exit signal: neither SIGCHLD, nor a wait for whatever ends. The order of the
-     * arguments differs between machines: all are zero. */
+    /* No exit signal: the host gets neither SIGCHLD nor this child from wait(). The
+     * order of clone's arguments depends on the machine, but all are zero. */
     pid_t pid = (pid_t)syscall(SYS_clone, 0L, 0L, 0L, 0L, 0L);
     if (pid != 0) {
         int errnum = errno;
@@ -79,7 +78,7 @@ void px_reclaim_detach(const char *name, const int *keep, size_t n)
         sigaction(signum, &by_default, NULL);
     setsid();
     if (chdir("/") < 0) {
-        /* then a folder is held that may go away: a nuisance, no danger */
+        /* / is better but not required: the old folder stays in use */
     }
     umask(077);
     for (size_t i = 0; i < n; i++) {
@@ -91,10 +90,10 @@ void px_reclaim_detach(const char *name, const int *keep, size_t n)
         from = keep[i] + 1;
     }
     px_fd_close_from(from);
-    /* The host's streams, kept open, keep its readers waiting for their end; and an
-     * empty place below 3 would be taken by what is opened next. */
+    /* Open streams of the host would keep its readers from seeing EOF. A free
+     * descriptor below 3 would be reused by the next open. */
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (null < 0) /* nothing can be read from or written to this one, either */
+    if (null < 0) /* this descriptor allows neither reads nor writes, too */
         null = open("/", O_PATH | O_CLOEXEC);
     for (int fd = 0; fd < N_STREAMS; fd++) {
         if (!keeps[fd] && (null < 0 || (fd != null && dup2(null, fd) < 0)))
@@ -136,9 +135,9 @@ pid_t px_reclaim_fork_component(const char *name, int keep)
 
 /* ---- becoming a user ------------------------------------------------------------ */
 
-/* The ids are set by system calls: the C library would first ask the threads of the
- * process that has been copied, which are not here, and take locks that are never let
- * go of here. 32-bit systems have had calls for ids of 16 bits. */
+/* Numbers of the system calls that set ids. The C library's functions would wait for
+ * threads that exist in the parent only. They would also take locks that no thread
+ * releases here. On 32-bit systems the plain calls take 16-bit ids. */
 #ifdef SYS_setresuid32
 #define NR_OF(call) SYS_##call##32
 #else
@@ -167,14 +166,15 @@ static bool is_group(gid_t gid)
            effective == gid && saved == gid;
 }
 
-/* They go with root's uid, but not if the host has asked the kernel to keep them. */
+/* Drops all capabilities. The kernel drops them with root's uid unless the host asked
+ * for PR_SET_KEEPCAPS. */
 static void drop_capabilities(void)
 {
     struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}},
                                   left[PX_COUNT(none)];
 
-    memset(left, 0xff, sizeof(left)); /* until the kernel says what there is */
+    memset(left, 0xff, sizeof(left)); /* assume all until capget has answered */
     must(syscall(SYS_capset, &head, none) == 0);
     must(syscall(SYS_capget, &head, left) == 0);
     for (size_t i = 0; i < PX_COUNT(left); i++)
@@ -202,19 +202,18 @@ void px_drop_privileges(uid_t uid, gid_t gid)
         must(is_user(uid));
     }
     must(prctl(PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L) == 0);
-    /* our memory is still that of the server: not for this user's debugger */
+    /* memory still holds the server's data: no debugger of this user */
     must(prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L) == 0);
 }
 
-/* ---- only removing -------------------------------------------------------------- */
+/* ---- Landlock ------------------------------------------------------------------- */
 
-/* A second belt: where the kernel has Landlock, a process that walks may do nothing to
- * the file system but remove, and only beneath the folders its items stand in. Reading
- * is not restricted. It holds against a mistake of ours. */
+/* A second line of defence against bugs of ours. With Landlock, a walking process may
+ * only remove, and only below the folders of its items. Reading is not restricted. */
 
-/* All that changes or runs something but removal; but for truncation by path and
- * requests to devices: for their sake it would climb from each folder that is opened,
- * too. The last is known from version 2 on. */
+/* All rights that change or run something, except removal. Truncation by path and
+ * device requests are not restricted, because Landlock would then check every opened
+ * folder as well. LANDLOCK_ACCESS_FS_REFER exists from version 2 on. */
 static const uint64_t removal = LANDLOCK_ACCESS_FS_REMOVE_DIR |
                                 LANDLOCK_ACCESS_FS_REMOVE_FILE,
                       changes = LANDLOCK_ACCESS_FS_EXECUTE |
@@ -228,7 +227,7 @@ static const uint64_t removal = LANDLOCK_ACCESS_FS_REMOVE_DIR |
                                 LANDLOCK_ACCESS_FS_MAKE_SYM,
                       moves = LANDLOCK_ACCESS_FS_REFER;
 
-/* Beneath the folder that path is in. */
+/* Allows removal below the parent folder of path. */
 static void allow_beside(int rules, struct px_rm_sys *sys, const char *path)
 {
     char folder[PX_RM_MAX_PATH + 1];
@@ -239,7 +238,7 @@ static void allow_beside(int rules, struct px_rm_sys *sys, const char *path)
         return;
     slash[slash == folder] = '\0';
     PX_AUTOCLOSE int fd = px_rm_open_way(sys, folder, geteuid());
-    if (fd < 0) /* nor will the walker get there */
+    if (fd < 0) /* the walk cannot open this folder, either */
         return;
     struct landlock_path_beneath_attr rule = {.allowed_access = removal,
                                               .parent_fd = fd};
@@ -253,7 +252,7 @@ bool px_reclaim_confine(const struct px_rm_item *items, size_t n)
                        LANDLOCK_CREATE_RULESET_VERSION);
     struct px_rm_sys sys = {0};
 
-    if (abi < 1) /* not known, switched off, or not for us */
+    if (abi < 1) /* unknown, switched off or not permitted */
         return false;
     struct landlock_ruleset_attr attr = {
         .handled_access_fs = changes | (abi >= 2 ? moves : 0) | (items ? removal : 0)};
@@ -265,7 +264,7 @@ bool px_reclaim_confine(const struct px_rm_item *items, size_t n)
             allow_beside((int)rules, &sys, items[i].path);
     }
     bool confined = syscall(SYS_landlock_restrict_self, rules, 0) == 0;
-    if (!confined && errno != E2BIG) /* the host has done so as often as may be */
+    if (!confined && errno != E2BIG) /* too many nested rulesets of the host */
         _exit(EXIT_NOT_CONFINED);
     close((int)rules);
     return confined;
@@ -316,7 +315,8 @@ struct orphans {
     bool found;
 };
 
-/* True to go on: it is not one that the leader has left. */
+/* Returns false when name is a living process of the leader's group and user. For
+ * px_fd_each_name. */
 static bool is_other(void *arg, const char *name)
 {
     struct orphans *orphans = arg;
@@ -334,10 +334,10 @@ static bool is_other(void *arg, const char *name)
     return !orphans->found;
 }
 
-/* A group without its leader. Its number is not given to a process while it has
- * members. So those there are the leader's, unless all of it had ended, and another one
- * with that number has led a group, and has left it behind, too: of the same user,
- * then, and later. A signal to a group leaves out none that is being made. */
+/* Kills a process group whose leader has ended. The kernel does not reuse the group's
+ * number while members live. So the members are normally the leader's. The exception is
+ * a later group with this number that lost its leader, too. Owner and start time limit
+ * that risk. A signal to a group also reaches members that are being forked. */
 static void kill_orphans(const struct px_journal_record *leader)
 {
     struct orphans orphans = {.leader = leader};
@@ -365,20 +365,20 @@ void px_reclaim_kill(const struct px_journal_record *r)
     }
     if (st.start != r->y)
         return;
-    if (st.pgrp == pid && pid != getpgrp()) /* the number is taken while it is there */
+    if (st.pgrp == pid && pid != getpgrp()) /* not reaped: the pid is in use */
         kill(-(pid_t)pid, SIGKILL);
     if (pidfd < 0 || syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0) < 0)
         kill((pid_t)pid, SIGKILL);
 }
 
-/* ---- ending those that carry a mark --------------------------------------------- */
+/* ---- killing processes with a tag ----------------------------------------------- */
 
-struct marked {
-    uint64_t mark, start;
-    unsigned n; /* that were there */
+struct tagged {
+    uint64_t tag, start;
+    unsigned n; /* processes killed in this round */
 };
 
-/* One of a server's own: it ends when it has done its work. */
+/* True for janitors and workers, which end by themselves when their work is done. */
 static bool is_cleaner(int64_t pid)
 {
     char path[64], name[32];
@@ -398,9 +398,9 @@ bool px_reclaim_kill_one(int64_t pid, int pidfd)
     return (pidfd < 0 || errno != ESRCH) && kill((pid_t)pid, SIGKILL) == 0;
 }
 
-static bool kill_marked(void *arg, const char *name)
+static bool kill_tagged(void *arg, const char *name)
 {
-    struct marked *m = arg;
+    struct tagged *m = arg;
     struct px_osproc_stat st;
     int64_t pid;
 
@@ -408,26 +408,26 @@ static bool kill_marked(void *arg, const char *name)
         return true;
     PX_AUTOCLOSE int pidfd = px_reclaim_pidfd_open(pid);
     if (!px_osproc_stat(pid, &st) || px_osproc_stat_ended(&st) || st.start < m->start ||
-        !px_osproc_has_rlimit_tag(pid, m->mark))
+        !px_osproc_has_rlimit_tag(pid, m->tag))
         return true;
     m->n += px_reclaim_kill_one(pid, pidfd);
     return true;
 }
 
-/* One that is being made while a round goes on is found by the next, or the one after
- * that. */
-void px_reclaim_kill_marked(int64_t server, uint64_t start, bool wait)
+/* Kills in rounds. A later round finds a process that was forked during an earlier
+ * round. */
+void px_reclaim_kill_tagged(int64_t server, uint64_t start, bool wait)
 {
-    struct marked m = {.mark = px_osproc_rlimit_tag(server, start, RLIM_INFINITY),
+    struct tagged m = {.tag = px_osproc_rlimit_tag(server, start, RLIM_INFINITY),
                        .start = start};
     const uint64_t deadline_ms = px_clock_ms() + ROUNDS_MS;
     int clean = 0;
 
-    while (m.mark && clean < CLEAN_ROUNDS && px_clock_ms() < deadline_ms) {
+    while (m.tag && clean < CLEAN_ROUNDS && px_clock_ms() < deadline_ms) {
         PX_AUTOCLOSE int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
         m.n = 0;
-        if (proc < 0 || px_fd_each_name(proc, kill_marked, &m))
+        if (proc < 0 || px_fd_each_name(proc, kill_tagged, &m))
             break;
         clean = m.n ? 0 : clean + 1;
         if (!wait && clean)

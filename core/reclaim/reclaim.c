@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Removing what stands in a scope: per user a child that becomes that user and walks,
- * while we look at the clock. */
+/* Removes the things of a scope. For each user a child becomes that user and walks,
+ * while the parent enforces the timeout. */
 #include "core/reclaim/reclaim.h"
 
 #include "core/base/clock.h"
@@ -11,14 +11,14 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-/* With each removal Landlock climbs from there to the folder where removal is allowed:
- * in a tree of 10,000 levels that takes ten times as long as the rest. A removal that
- * takes longer than this is taken up again by a child that may remove anywhere; so is
- * all that is left by a child that could not be told where it may remove. */
+/* Limit of a confined walk. For each removal Landlock climbs to the folder with the
+ * rule. In a tree of 10,000 levels this takes ten times as long as the rest. After the
+ * limit a child that may remove anywhere continues. Such a child also continues when
+ * confining failed. */
 enum { CONFINED_MS = 3000 };
 
-/* The child writes this where its parent sees it, too: also what it did before it was
- * killed. */
+/* The result of a walk in shared memory, so the results of a killed child count,
+ * too. */
 struct report {
     struct px_pcleanup_totals totals;
     int errnum;
@@ -31,7 +31,7 @@ struct walk {
     size_t n;
     uid_t uid;
     gid_t gid;
-    bool anywhere; /* may remove, as far as Landlock goes */
+    bool anywhere; /* Landlock allows removal anywhere */
     struct report *report;
     pid_t parent;
 };
@@ -41,17 +41,18 @@ static void walk_in_child(const struct walk *w)
     const struct px_reclaim *s = w->sweep;
     const int stderr_fd = STDERR_FILENO;
 
-    px_reclaim_detach(PX_RECLAIM_WORKER, &stderr_fd, s->told ? 1 : 0);
+    px_reclaim_detach(PX_RECLAIM_WORKER, &stderr_fd, s->notify ? 1 : 0);
     px_drop_privileges(w->uid, w->gid);
     (void)px_reclaim_confine(w->anywhere ? NULL : w->items, w->n);
     px_reclaim_bind(w->parent);
-    w->report->errnum = px_rm_run(w->items, w->n, w->uid, w->gid, s->told, s->arg,
+    w->report->errnum = px_rm_run(w->items, w->n, w->uid, w->gid, s->notify, s->arg,
                                   &w->report->totals);
     w->report->finished = true;
     _exit(EXIT_SUCCESS);
 }
 
-/* 0 or an errno: no child could be made; or ECHILD, it was killed, and not by us. */
+/* Runs one walk in a child. Returns 0 or fork's errno; ECHILD if another process killed
+ * the child. */
 static int walk_once(struct walk *w, uint64_t deadline_ms)
 {
     pid_t child = px_reclaim_fork();
@@ -67,7 +68,7 @@ static int walk_once(struct walk *w, uint64_t deadline_ms)
     return 0;
 }
 
-/* Counts and tells what was not looked at, or not all of it. */
+/* Counts all items as failed and reports each. */
 static void give_up(const struct walk *w, enum px_rm_why why, int errnum,
                     struct px_pcleanup_totals *totals)
 {
@@ -75,8 +76,8 @@ static void give_up(const struct walk *w, enum px_rm_why why, int errnum,
         if (w->items[i].kind == PX_RM_KEEP)
             continue;
         totals->failed++;
-        if (w->sweep->told)
-            w->sweep->told(w->sweep->arg, w->items[i].path, why, errnum);
+        if (w->sweep->notify)
+            w->sweep->notify(w->sweep->arg, w->items[i].path, why, errnum);
     }
 }
 
@@ -113,7 +114,7 @@ int px_reclaim_walk(const struct px_reclaim *s, const struct px_rm_item *items,
     return errnum;
 }
 
-/* ---- user by user --------------------------------------------------------------- */
+/* ---- removal per user ----------------------------------------------------------- */
 
 static bool is_picked(const struct px_journal_record *r,
                       const struct px_reclaim_pick *pick)

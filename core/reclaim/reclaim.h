@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Doing what a journal says, in processes of their own: per user a child that becomes
- * that user before it touches a path, and walks (rmtree.h). Shared by the components of
- * pcleanup. For processes made by a bare clone: no malloc, no stdio, no locks.
- * Blocks. */
+/* Executes the removals of a journal. For each user a child becomes that user before it
+ * touches a path, and walks (rmtree.h). The components of pcleanup share these
+ * functions. Nothing here uses malloc, stdio or locks, because processes made by a bare
+ * clone call them. The calls block. */
 #ifndef PX_RECLAIM_RECLAIM_H
 #define PX_RECLAIM_RECLAIM_H
 
@@ -12,44 +12,45 @@
 struct px_reclaim {
     int journal;      /* descriptor, open for reading */
     const char *node; /* this node's name */
-    /* NULL; called in the child that walks, which has no descriptor but 2, or here for
-     * what no child could be made for: must be safe in both */
-    px_rm_notify_fn told;
+    /* May be NULL. Called in the walking child, whose only descriptor is 2, or in this
+     * process for items without a child. Must be safe in both. */
+    px_rm_notify_fn notify;
     void *arg;
-    /* for one user's walk; after it the child is killed. 0: none */
+    /* Limit of one user's walk, after which the child is killed. 0: no limit. */
     uint32_t timeout_ms;
 };
 
-/* Removes what stands in the scope, as those it belongs to, and waits for that. Adds to
- * *totals; what a child has left that took too long counts as failed. A process that is
- * not root's refuses what is not its user's. 0 or an errno; ECHILD: a child was killed
- * by another process, and has not looked at everything. */
+/* Removes the things of a scope as the users that own them, waits, and adds to *totals.
+ * Items of a child that timed out count as failed. A process without root's rights
+ * refuses other users' items. Returns 0 or an errno. ECHILD: another process killed a
+ * child before its end. */
 int px_reclaim_scope(const struct px_reclaim *s, uint64_t scope,
                      struct px_pcleanup_totals *totals);
 
-/* One child that becomes uid and gid and removes the items. 0 if it was made, whatever
- * became of it: else an errno. */
+/* Makes a child that becomes uid and gid and removes the items. Returns 0, even if
+ * items remain, or an errno. ECHILD: as for px_reclaim_scope. */
 int px_reclaim_walk(const struct px_reclaim *s, const struct px_rm_item *items,
                     size_t n, uid_t uid, gid_t gid, struct px_pcleanup_totals *totals);
 
-/* Which of a server's own items; spare is its folder. */
+/* A selection of a server's own items. spare is the server's folder. */
 struct px_reclaim_pick {
     enum {
-        PX_RECLAIM_FILES, /* the files; what is in spare is passed over */
-        PX_RECLAIM_TREES, /* all; spare stays */
-        PX_RECLAIM_ABOVE, /* the folders that spare was in */
+        PX_RECLAIM_FILES, /* files outside spare */
+        PX_RECLAIM_TREES, /* everything outside spare */
+        PX_RECLAIM_ABOVE, /* parent folders of spare */
     } which;
     const char *spare;
 };
 
-/* Collects the items that the owner of one item has among those entries, the paths that
- * any user wants kept there, and, without pick, the items of the same user in other
- * scopes; items has room for one more than the view has entries. Marks as done what is
- * not to be looked at again. 0 if there is nothing to remove. */
+/* Collects the items of owner's user and group among entries [first, first + n), and
+ * the KEEP paths there. Without pick, adds the user's KEEP paths of other scopes. items
+ * has room for view->n + 1 items. Sets done in entries that are complete. Returns 0 if
+ * nothing is to be removed. */
 size_t px_reclaim_collect(const struct px_journal_view *view, size_t first, size_t n,
                           const struct px_journal_record *owner,
                           const struct px_reclaim_pick *pick, struct px_rm_item *items);
-/* The entries from first on that are of its scope, user by user; pick may be NULL. */
+/* Removes the entries of one scope, which begins at first, user by user. pick may be
+ * NULL. */
 int px_reclaim_entries(const struct px_reclaim *s, const struct px_journal_view *view,
                        size_t first, const struct px_reclaim_pick *pick,
                        struct px_pcleanup_totals *totals);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opening and identifying what is going to be removed. */
+/* Opens and identifies files and folders for removal. */
 #include "core/reclaim/rmpath.h"
 
 #include "core/base/attr.h"
@@ -15,7 +15,7 @@
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
-/* Newer than the headers of some systems we are built on. */
+/* Newer than the headers of some supported systems. */
 #ifndef STATX_ATTR_MOUNT_ROOT
 #define STATX_ATTR_MOUNT_ROOT 0x2000
 #endif
@@ -33,7 +33,7 @@ bool px_rm_path_is_in(const char *path, const char *folder)
     return strncmp(path, folder, n) == 0 && (path[n] == '/' || !path[n]);
 }
 
-/* Returns what is wrong with a path in normal form, by its text alone. */
+/* Returns the problem of a path in normal form, judged by its text alone, or NULL. */
 static const char *check_place(const char *normal)
 {
     if (!*normal)
@@ -43,7 +43,7 @@ static const char *check_place(const char *normal)
     return px_rm_path_is_in(normal, "/sys") ? "it is in /sys" : NULL;
 }
 
-/* Appends a name; NULL, or what is wrong with that. */
+/* Appends a name. Returns NULL, or the problem. */
 static const char *append(char *out, size_t *len, const char *name, size_t n)
 {
     if (n > MAX_NAME)
@@ -85,8 +85,8 @@ const char *px_rm_path_check(const char *path, char *out)
 
 /* ---- identity ------------------------------------------------------------------- */
 
-static int look_extended(struct px_rm_sys *sys, int at, const char *name,
-                         struct px_rm_node *out)
+static int probe_extended(struct px_rm_sys *sys, int at, const char *name,
+                          struct px_rm_node *out)
 {
     const unsigned int mask = STATX_TYPE | STATX_MODE | STATX_UID | STATX_GID |
                               STATX_INO | STATX_CTIME | STATX_NLINK;
@@ -97,7 +97,7 @@ static int look_extended(struct px_rm_sys *sys, int at, const char *name,
     if (syscall(SYS_statx, at, name, flags, mask, &st) < 0)
         return errno;
     if (!(st.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT))
-        sys->no_mount_mark = true;
+        sys->no_mount_flag = true;
     *out = (struct px_rm_node){
         .dev = makedev(st.stx_dev_major, st.stx_dev_minor),
         .ino = st.stx_ino,
@@ -111,16 +111,16 @@ static int look_extended(struct px_rm_sys *sys, int at, const char *name,
     return 0;
 }
 
-int px_rm_look(struct px_rm_sys *sys, int at, const char *name, struct px_rm_node *out)
+int px_rm_probe(struct px_rm_sys *sys, int at, const char *name, struct px_rm_node *out)
 {
     struct stat st;
 
     if (!sys->no_statx) {
-        int rc = look_extended(sys, at, name, out);
+        int rc = probe_extended(sys, at, name, out);
 
         if (rc != ENOSYS && rc != EPERM)
             return rc;
-        sys->no_statx = sys->no_mount_mark = true;
+        sys->no_statx = sys->no_mount_flag = true;
     }
     if ((*name ? fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)
                : fstat(at, &st)) < 0)
@@ -136,7 +136,7 @@ int px_rm_look(struct px_rm_sys *sys, int at, const char *name, struct px_rm_nod
     return 0;
 }
 
-/* The kernel's number of the mount that fd is in, or minus an errno. */
+/* Returns the kernel's mount id of fd, or minus an errno. */
 static int64_t mount_of(int fd)
 {
     char path[40] = "/proc/self/fdinfo/", text[256], *digit = path + sizeof(path) - 1;
@@ -152,7 +152,7 @@ static int64_t mount_of(int fd)
     return strtoll(found + strlen("mnt_id:"), NULL, 10);
 }
 
-/* Of the other file systems of the kernel nothing can be removed. */
+/* Lists only pseudo file systems in which a removal could succeed. */
 bool px_rm_is_pseudo(int fd)
 {
     static const uint32_t magics[] = {
@@ -172,7 +172,7 @@ bool px_rm_is_pseudo(int fd)
     struct statfs fs;
 
     if (fstatfs(fd, &fs) < 0)
-        return true; /* what does not say what it is is not for us */
+        return true; /* an unknown file system is not for us */
     for (size_t i = 0; i < PX_COUNT(magics); i++)
         if ((uint32_t)fs.f_type == magics[i])
             return true;
@@ -193,18 +193,18 @@ int px_rm_open_in(int at, const char *name)
     return open_folder(at, name, O_RDONLY);
 }
 
-/* Two mounts of one file system have the same device, so the mark or the mount's number
- * decides. */
+/* Returns 0 if fd is on the same mount as at, otherwise minus an errno. Two mounts of a
+ * file system have the same device, so the mount attribute or the mount id decides. */
 static int check_mount(struct px_rm_sys *sys, int at, dev_t dev, int64_t *mount, int fd,
                        const struct px_rm_node *node)
 {
     if (node->dev != dev || node->mount)
         return -EXDEV;
-    if (!sys->no_mount_mark)
+    if (!sys->no_mount_flag)
         return 0;
     if (*mount < 0)
         *mount = mount_of(at);
-    if (*mount < 0) /* there is no /proc */
+    if (*mount < 0) /* /proc is missing */
         return *mount == -EMFILE || *mount == -ENFILE ? (int)*mount : 0;
     int64_t here = mount_of(fd);
     return here < 0 ? (int)here : here == *mount ? 0 : -EXDEV;
@@ -217,7 +217,7 @@ int px_rm_open_below(struct px_rm_sys *sys, int at, dev_t dev, int64_t *mount,
 
     if (fd < 0)
         return fd;
-    int rc = -px_rm_look(sys, fd, "", out);
+    int rc = -px_rm_probe(sys, fd, "", out);
     if (!rc)
         rc = check_mount(sys, at, dev, mount, fd, out);
     if (!rc)
@@ -226,27 +226,27 @@ int px_rm_open_below(struct px_rm_sys *sys, int at, dev_t dev, int64_t *mount,
     return rc;
 }
 
-/* ---- the way, name by name ------------------------------------------------------ */
+/* ---- following a path, name by name --------------------------------------------- */
 
-/* A way that is gone from folder to folder. Links are read from the very inode that was
- * judged, so that nothing which is renamed meanwhile leads elsewhere. */
+/* A position on a path, followed folder by folder. Links are read from the inode that
+ * was checked, so a concurrent rename cannot redirect the walk. */
 struct way {
     struct px_rm_sys *sys;
     uid_t client;
-    gid_t gid; /* with is_ahead, as dev: of the last folder looked into */
+    gid_t gid; /* with is_ahead, like dev, which is of the last folder searched */
     dev_t dev;
-    bool is_ahead; /* looks for the client: must neither wait nor mount anything */
-    int at;        /* the folder reached (O_PATH); or minus an errno: the end */
+    bool is_ahead; /* resolves for a client: must neither block nor mount */
+    int at;        /* the current folder (O_PATH), or minus an errno at the end */
     struct px_rm_node node;
     unsigned n_links;
-    const char *why; /* with -ELOOP */
-    char *rest;      /* in room, behind which there is nothing else */
+    const char *why; /* reason for -ELOOP */
+    char *rest;      /* remaining path, at the end of room */
     char room[2 * (PX_RM_MAX_PATH + 1)];
 };
 
 static void arrive(struct way *w, int fd)
 {
-    int rc = fd < 0 ? 0 : px_rm_look(w->sys, fd, "", &w->node);
+    int rc = fd < 0 ? 0 : px_rm_probe(w->sys, fd, "", &w->node);
 
     if (rc)
         close(fd);
@@ -255,7 +255,7 @@ static void arrive(struct way *w, int fd)
     w->at = rc ? -rc : fd;
 }
 
-/* path lies ahead, before all else; false if there is no room. */
+/* Puts path before the remaining path. False if room is too small. */
 static bool go_on(struct way *w, const char *path)
 {
     size_t n = strlen(path);
@@ -279,7 +279,7 @@ static void begin_way(struct way *w, struct px_rm_sys *sys, const char *path,
         w->at = -ENAMETOOLONG;
 }
 
-/* The next name; its length is 0 at the end. */
+/* Takes the next name. Returns its length, or 0 at the end. */
 static size_t next_name(struct way *w, char name[MAX_NAME + 1])
 {
     w->rest += strspn(w->rest, "/");
@@ -291,8 +291,9 @@ static size_t next_name(struct way *w, char name[MAX_NAME + 1])
     return n;
 }
 
-/* A link of the administrator's, where only root could have put it. Or one of the
- * client's own, where no other user could have put it, by another name either. */
+/* True if a link may be followed. The administrator's links count where only root could
+ * have created them. The client's own links count where no other user could have
+ * created or renamed them. */
 static bool may_follow(const struct way *w, const struct px_rm_node *link)
 {
     const struct px_rm_node *in = &w->node;
@@ -308,7 +309,7 @@ static bool may_follow(const struct way *w, const struct px_rm_node *link)
            (in->uid == 0 && (!(in->mode & WRITE_OTHERS) || in->mode & S_ISVTX));
 }
 
-/* Its target lies ahead then. */
+/* Follows a link by putting its target before the remaining path. */
 static int follow(struct way *w, int link, const struct px_rm_node *node)
 {
     char target[PX_RM_MAX_PATH + 2];
@@ -326,7 +327,7 @@ static int follow(struct way *w, int link, const struct px_rm_node *node)
     return go_on(w, target) ? 0 : ENAMETOOLONG;
 }
 
-/* To that name in the folder reached. */
+/* Moves to the entry name of the current folder. */
 static void go(struct way *w, const char *name)
 {
     const int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
@@ -338,7 +339,7 @@ static void go(struct way *w, const char *name)
         return;
     }
     fd = openat(w->at, name, flags);
-    int rc = fd < 0 ? errno : px_rm_look(w->sys, fd, "", &node);
+    int rc = fd < 0 ? errno : px_rm_probe(w->sys, fd, "", &node);
     if (!rc && S_ISDIR(node.mode)) {
         arrive(w, fd);
         return;
@@ -366,10 +367,11 @@ int px_rm_open_way(struct px_rm_sys *sys, const char *path, uid_t client)
     return w.at;
 }
 
-/* ---- the way, before it is gone ------------------------------------------------- */
+/* ---- resolving a path before the removal ---------------------------------------- */
 
-/* By the system's list of mounts: that of fd may be of a file system that does not
- * answer. In a chroot, the one that is not listed holds the root itself. */
+/* True if the file system of fd may block. Reads the system's mount list, because
+ * statfs on fd could block. In a chroot, the root's mount may be missing from the
+ * list. */
 static bool may_wait(int fd)
 {
     static const char *const local[] = {"ext2",  "ext3",  "ext4",     "xfs",
@@ -396,7 +398,7 @@ static bool may_wait(int fd)
     return mount >= 0 && wait;
 }
 
-/* Whether what is in the folder reached is for the client to see, and can be seen at
+/* True if the client may search the current folder and the folder can be read at
  * once. */
 static bool may_look(struct way *w)
 {
@@ -413,7 +415,7 @@ static bool may_look(struct way *w)
     return true;
 }
 
-/* Whether there is no name any more that leads elsewhere. */
+/* True if the rest of the path contains only slashes and ".". */
 static bool is_end(const char *rest)
 {
     for (size_t n; *(rest += strspn(rest, "/")); rest += n) {
@@ -424,8 +426,8 @@ static bool is_end(const char *rest)
     return true;
 }
 
-/* One name further; out is the path so far. Only folders are entered: not at the last
- * name. */
+/* Resolves one more name; out is the path so far. Enters folders only, so does not
+ * enter the last name. */
 static const char *resolve_name(struct way *w, const char *name, size_t n, char *out,
                                 size_t *len)
 {
@@ -438,7 +440,7 @@ static const char *resolve_name(struct way *w, const char *name, size_t n, char 
         return w->why;
     if (w->at >= 0 && !may_look(w))
         arrive(w, -EACCES);
-    if (w->rest != was) { /* a link */
+    if (w->rest != was) { /* a link was followed */
         *len = *w->rest == '/' ? 0 : *len;
         out[*len] = '\0';
         return NULL;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each folder is read once, with what is not a folder removed as it is met, and the
- * names of its folders noted; then those are entered one after the other. So a folder
- * need not stay open while what is below it is done: all but the top and the last few
- * are closed, and opened again through "..", which has to lead to the very folder that
- * was left. */
+/* Removes trees. Each folder is read once: files are removed at once, names of folders
+ * are saved and entered afterwards. A folder need not stay open during work below it.
+ * All folders but the top and the last few are closed. They are opened again through
+ * "..", which must lead to the same folder. */
 #include "core/reclaim/rmtree.h"
 
 #include "core/base/attr.h"
@@ -14,21 +13,22 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-/* Address space, not memory: only what is written to counts. */
+/* Reserved address space; only pages that are written use memory. */
 #define ARENA_SIZE     ((size_t)64 << 20)
 #define ARENA_SIZE_MIN ((size_t)1 << 20)
 
 enum {
-    MAX_OPEN = 8,           /* folders, besides the top */
-    MAX_PASSES = 64,        /* over a folder in which things appear */
-    MAX_TREE_PASSES = 4096, /* of that kind in a tree */
-    /* Files that were not there when the first one went, removed in one pass, and in a
-     * tree before none is read twice any more: they may be made as fast as they are
-     * removed. */
+    MAX_OPEN = 8,           /* open folders, without the top */
+    MAX_PASSES = 64,        /* over one folder that other processes fill */
+    MAX_TREE_PASSES = 4096, /* repeated passes in a tree */
+    /* Limit of files newer than the first removal: per pass, and per tree before
+     * repeated passes stop. Another process may create files as fast as this process
+     * removes them. */
     MAX_NEW = 1 << 14
 };
 
-/* A path that does not fit is known by the length of what does, and this more. */
+/* Offset that flags a truncated path: the length is that of the part that fits plus
+ * CUT. */
 enum { CUT = 2 * (PX_RM_MAX_PATH + 1) };
 
 /* An item of kind KEEP. */
@@ -36,57 +36,56 @@ struct keep {
     const char *path;
     size_t len;
     dev_t dev;
-    ino_t ino; /* 0: there is none */
+    ino_t ino; /* 0: does not exist */
 };
 
-/* A folder on the way to the one worked in. Behind it in memory are the names of
- * folders in it, one NUL-terminated after the other. */
+/* A folder on the path to the current folder. In memory after it stand the
+ * NUL-terminated names of its folders. */
 struct folder {
     struct folder *up;
-    const char *name; /* in the one above */
+    const char *name; /* in the parent folder */
     dev_t dev;
     ino_t ino;
-    int fd; /* -1: closed for the sake of others */
+    int fd; /* -1: closed to save descriptors */
     uint16_t passes;
-    bool stays; /* something in it does */
-    bool seen;  /* something was in it in this pass */
-    bool more;  /* there was no room for the names of all folders in it */
-    char *next; /* name, and where they end */
+    bool stays; /* an entry stays, so the folder stays */
+    bool seen;  /* an entry was found in this pass */
+    bool more;  /* memory did not suffice for all folder names */
+    char *next; /* next name, and the end of the names */
     char *last;
     size_t path_len;
 };
 
 /* The tree that is being removed. */
 struct tree {
-    uint8_t flags;   /* the item's */
-    int at;          /* the folder that the top is in */
-    uint64_t n_told; /* before it */
+    uint8_t flags;       /* the item's flags */
+    int at;              /* the parent of the top folder */
+    uint64_t n_reported; /* the run's n_reported at the start of the tree */
     int64_t mount;
-    int64_t begun_ns; /* by the file system's clock; 0: no file has gone yet */
+    int64_t begun_ns; /* start by the file system's clock; 0: no file was removed yet */
     unsigned int n_new;
     unsigned int passes;
     unsigned int n_open;
-    struct folder *open[MAX_OPEN]; /* the one worked in is the last; not the top */
+    struct folder *open[MAX_OPEN]; /* without the top; the last is the current folder */
 };
 
-/* A run over many items. Everything it needs is in one piece of memory, used as a
- * stack. */
+/* A run over many items. All its memory is one piece, used as a stack. */
 struct run {
     struct px_rm_sys sys;
     uid_t uid;
     gid_t gid;
-    px_rm_notify_fn told; /* may be NULL */
+    px_rm_notify_fn notify; /* may be NULL */
     void *arg;
     struct px_pcleanup_totals *totals;
     struct keep *keeps;
     size_t n_keeps;
-    char *mem, *end; /* what is free */
-    uint64_t n_told;
+    char *mem, *end; /* the free memory */
+    uint64_t n_reported;
     struct tree tree;
-    char path[PX_RM_MAX_PATH + 5]; /* for telling and keeping */
+    char path[PX_RM_MAX_PATH + 5]; /* for reports and KEEP paths */
 };
 
-/* ---- what stays ----------------------------------------------------------------- */
+/* ---- entries that stay ---------------------------------------------------------- */
 
 static size_t path_add(struct run *run, size_t len, const char *name)
 {
@@ -102,32 +101,32 @@ static size_t path_add(struct run *run, size_t len, const char *name)
     return len + CUT;
 }
 
-/* That name stays, in the folder that is the first len bytes of run->path; NULL: the
- * folder. */
-static void tell(struct run *run, size_t len, const char *name, enum px_rm_why why,
-                 int errnum)
+/* Reports that an entry stays. The folder is the first len bytes of run->path. name
+ * NULL means the folder itself. */
+static void report(struct run *run, size_t len, const char *name, enum px_rm_why why,
+                   int errnum)
 {
-    run->n_told++;
+    run->n_reported++;
     if (why == PX_RM_ASKED)
         run->totals->kept++;
     else if (why == PX_RM_FOREIGN)
         run->totals->foreign++;
     else
         run->totals->failed++;
-    if (!run->told)
+    if (!run->notify)
         return;
     if (name)
         path_add(run, len, name);
     else if (len < CUT)
         run->path[len] = '\0';
-    run->told(run->arg, run->path, why, errnum);
+    run->notify(run->arg, run->path, why, errnum);
 }
 
 static void stays(struct run *run, struct folder *f, const char *name,
                   enum px_rm_why why, int errnum)
 {
     f->stays = true;
-    tell(run, f->path_len, name, why, errnum);
+    report(run, f->path_len, name, why, errnum);
 }
 
 static bool is_ours(const struct run *run, const struct px_rm_node *node, uint8_t flags)
@@ -135,8 +134,8 @@ static bool is_ours(const struct run *run, const struct px_rm_node *node, uint8_
     return node->uid == run->uid && (flags & PX_RM_ANY_GID || node->gid == run->gid);
 }
 
-/* Whether that is to be kept: by its path, if it is the first len bytes of run->path;
- * or as node. */
+/* True if an item of kind KEEP matches node or, with node NULL, the first len bytes of
+ * run->path. */
 static bool keeps(const struct run *run, size_t len, const struct px_rm_node *node)
 {
     for (size_t i = 0; i < run->n_keeps; i++) {
@@ -154,7 +153,7 @@ static bool keeps_name(struct run *run, size_t len, const char *name)
     return run->n_keeps && keeps(run, path_add(run, len, name), NULL);
 }
 
-/* Whether it is one that has to stay, which is told. */
+/* True if the entry must stay, which is reported. */
 static bool must_stay(struct run *run, struct folder *f, const char *name,
                       const struct px_rm_node *node)
 {
@@ -168,17 +167,18 @@ static bool must_stay(struct run *run, struct folder *f, const char *name,
     return true;
 }
 
-/* Files can only be told from mount points by newer kernels; others say EBUSY. */
+/* Returns the reason for errnum. Older kernels do not identify files that are mount
+ * points, but return EBUSY for them. */
 static enum px_rm_why why_of(const struct run *run, int errnum)
 {
-    bool mount = errnum == EXDEV || (errnum == EBUSY && run->sys.no_mount_mark);
+    bool mount = errnum == EXDEV || (errnum == EBUSY && run->sys.no_mount_flag);
 
     return mount ? PX_RM_MOUNT : PX_RM_FAILED;
 }
 
-/* ---- folders that are open ------------------------------------------------------ */
+/* ---- open folders --------------------------------------------------------------- */
 
-/* Makes room for a descriptor: all can be closed but the folder worked in. */
+/* Closes the oldest open folder. False if only the current folder is open. */
 static bool close_oldest(struct tree *t)
 {
     if (t->n_open < 2)
@@ -189,8 +189,8 @@ static bool close_oldest(struct tree *t)
     return true;
 }
 
-/* Opens the folder above f again if it was closed; -1 if it is not above it any
- * more. */
+/* Returns a descriptor of f's parent, opened again if necessary. -1 if the parent has
+ * changed. */
 static int open_up(struct run *run, struct folder *f)
 {
     struct px_rm_node node;
@@ -203,11 +203,11 @@ static int open_up(struct run *run, struct folder *f)
     int fd = px_rm_open_in(f->fd, "..");
     if (fd < 0)
         return -1;
-    if (px_rm_look(&run->sys, fd, "", &node) || !px_rm_is(&node, up->dev, up->ino)) {
+    if (px_rm_probe(&run->sys, fd, "", &node) || !px_rm_is(&node, up->dev, up->ino)) {
         close(fd);
         return -1;
     }
-    /* All above f were closed before up was. */
+    /* All ancestors of f were closed before up was. */
     run->tree.open[0] = up;
     run->tree.open[1] = f;
     run->tree.n_open = 2;
@@ -215,7 +215,8 @@ static int open_up(struct run *run, struct folder *f)
     return fd;
 }
 
-/* Owns fd. NULL if there is no room, which is told. */
+/* Adds a folder to the stack and owns fd. If memory is full, reports the folder and
+ * returns NULL. */
 static struct folder *push(struct run *run, struct folder *up, const char *name,
                            size_t path_len, int fd, const struct px_rm_node *node)
 {
@@ -262,11 +263,11 @@ static void remove_file(struct run *run, struct folder *f, const char *name,
     t->n_new += t->begun_ns && node->changed_ns > t->begun_ns;
     if (unlinkat(f->fd, name, 0) == 0) {
         run->totals->files++;
-        /* A file server's clock is not ours: what time it is there shows in a folder
-         * that has just changed. */
-        if (!t->begun_ns && !px_rm_look(&run->sys, f->fd, "", node))
+        /* Read the time from the folder that has just changed: a file server's clock
+         * may differ from ours. */
+        if (!t->begun_ns && !px_rm_probe(&run->sys, f->fd, "", node))
             t->begun_ns = node->changed_ns;
-    } else if (errno != ENOENT && errno != EISDIR) { /* a folder is met again */
+    } else if (errno != ENOENT && errno != EISDIR) { /* the next pass finds a folder */
         stays(run, f, name, why_of(run, errno), errno);
     }
 }
@@ -274,7 +275,7 @@ static void remove_file(struct run *run, struct folder *f, const char *name,
 struct reading {
     struct run *run;
     struct folder *f;
-    const char *limit; /* as far as names of folders may go */
+    const char *limit; /* end of the memory for folder names */
     unsigned int most_new;
 };
 
@@ -297,8 +298,8 @@ static bool take_entry(void *arg, const char *name)
     struct run *run = r->run;
     struct folder *f = r->f;
     struct px_rm_node node = {0};
-    /* a broken file system has slashes in names */
-    int rc = strchr(name, '/') ? EIO : px_rm_look(&run->sys, f->fd, name, &node);
+    /* corrupt file systems may have slashes in names */
+    int rc = strchr(name, '/') ? EIO : px_rm_probe(&run->sys, f->fd, name, &node);
     bool is_folder = S_ISDIR(node.mode);
 
     f->seen = true;
@@ -310,7 +311,7 @@ static bool take_entry(void *arg, const char *name)
         f->stays = true;
     else if (keeps_name(run, f->path_len, name))
         stays(run, f, name, PX_RM_ASKED, 0);
-    else if (is_folder && !node.mount) /* where one is, its system may not answer */
+    else if (is_folder && !node.mount) /* a mount point may block */
         note_folder(r, name);
     else if (!must_stay(run, f, name, &node))
         remove_file(run, f, name, &node);
@@ -320,7 +321,7 @@ static bool take_entry(void *arg, const char *name)
 static void read_folder(struct run *run, struct folder *f)
 {
     char *names = (char *)(f + 1);
-    /* the rest is for what is below */
+    /* the other half is for folders below */
     struct reading r = {run, f, names + (run->end - names) / 2,
                         run->tree.n_new + MAX_NEW};
 
@@ -334,8 +335,8 @@ static void read_folder(struct run *run, struct folder *f)
     run->mem = f->last;
 }
 
-/* Whether the folder is to be read once more; that is bounded, as another process may
- * fill it as fast as it is emptied. */
+/* Reads the folder once more. False if the limit of passes is reached. Another process
+ * may fill the folder as fast as this process empties it. */
 static bool read_again(struct run *run, struct folder *f)
 {
     if (f->passes >= MAX_PASSES || run->tree.passes >= MAX_TREE_PASSES ||
@@ -351,12 +352,12 @@ static bool read_again(struct run *run, struct folder *f)
 
 /* ---- down and up ---------------------------------------------------------------- */
 
-/* Removes the folder if it is what that name stands for. 0 or an errno. */
+/* Removes the folder if name still is the same folder. Returns 0 or an errno. */
 static int remove_folder(struct run *run, int at, const char *name, dev_t dev,
                          ino_t ino)
 {
     struct px_rm_node node;
-    int rc = px_rm_look(&run->sys, at, name, &node);
+    int rc = px_rm_probe(&run->sys, at, name, &node);
 
     if (rc)
         return rc;
@@ -368,21 +369,22 @@ static int remove_folder(struct run *run, int at, const char *name, dev_t dev,
     return 0;
 }
 
-/* Could not be opened. A folder that may not be read may be empty all the same. */
+/* Handles a folder that cannot be opened. An unreadable folder may be empty, so tries
+ * to remove it. */
 static void take_closed(struct run *run, struct folder *f, const char *name, int errnum)
 {
     struct px_rm_node node;
 
     if (errnum == ENOENT || errnum == ENOTDIR || errnum == ELOOP)
-        return; /* what it is now is met again */
-    int rc = px_rm_look(&run->sys, f->fd, name, &node);
+        return; /* the next pass finds its replacement */
+    int rc = px_rm_probe(&run->sys, f->fd, name, &node);
     if (rc == ENOENT || (!rc && errnum != EXDEV && must_stay(run, f, name, &node)))
         return;
     if (errnum != EACCES || rc || remove_folder(run, f->fd, name, node.dev, node.ino))
         stays(run, f, name, why_of(run, errnum), errnum);
 }
 
-/* Enters the folder of that name. Returns NULL if it is not to be entered. */
+/* Enters the folder called name. Returns NULL if the folder must not be entered. */
 static struct folder *enter(struct run *run, struct folder *f, const char *name)
 {
     struct px_rm_node node;
@@ -406,12 +408,11 @@ static struct folder *enter(struct run *run, struct folder *f, const char *name)
     return below;
 }
 
-/* The way up is lost, as another process has moved f or what it is in. Begins again at
- * the top, which is still open, unless something was told already that would be told
- * again. */
+/* Handles a lost way up: another process has moved f or an ancestor. Starts again at
+ * the top, which is still open, unless that would report an entry twice. */
 static struct folder *lost(struct run *run, struct folder *f)
 {
-    bool again = run->n_told == run->tree.n_told;
+    bool again = run->n_reported == run->tree.n_reported;
 
     if (!again)
         stays(run, f, NULL, PX_RM_MOVED, 0);
@@ -425,13 +426,13 @@ static struct folder *lost(struct run *run, struct folder *f)
     return f;
 }
 
-/* Whether f has to be read once more before it can be left. */
+/* True if f has been read once more and is not complete. */
 static bool is_unfinished(struct run *run, struct folder *f)
 {
     bool leave_top = !f->up && run->tree.flags & PX_RM_LEAVE_TOP;
 
     if (f->more) {
-        /* All that stays would be met, and told, again. */
+        /* another pass would report the remaining entries again */
         if (!f->stays && f->last > (char *)(f + 1))
             return read_again(run, f);
         stays(run, f, NULL, PX_RM_FAILED, ENOMEM);
@@ -439,7 +440,8 @@ static bool is_unfinished(struct run *run, struct folder *f)
     return leave_top && f->seen && !f->stays && read_again(run, f);
 }
 
-/* All in f is done. Returns the folder to go on with; NULL at the end. */
+/* Completes f after all its folders. Returns the folder to continue with, or NULL at
+ * the end. */
 static struct folder *leave(struct run *run, struct folder *f)
 {
     if (is_unfinished(run, f))
@@ -454,7 +456,7 @@ static struct folder *leave(struct run *run, struct folder *f)
             if (read_again(run, f))
                 return f;
         } else if (rc && rc != ENOENT && !(rc == ESTALE && f->up)) {
-            /* below the top, what moved shows when the folder above is to be removed */
+            /* below the top, the parent's removal detects moved folders */
             stays(run, f, NULL, rc == ESTALE ? PX_RM_MOVED : why_of(run, rc), rc);
         }
     }
@@ -463,12 +465,12 @@ static struct folder *leave(struct run *run, struct folder *f)
     return pop(run, f);
 }
 
-/* Owns fd, which is of the folder name in at. */
+/* Removes a tree. Owns fd, a descriptor of folder name in at. */
 static void remove_tree(struct run *run, uint8_t flags, int at, const char *name,
                         size_t path_len, int fd, const struct px_rm_node *node)
 {
     run->tree = (struct tree){
-        .flags = flags, .at = at, .n_told = run->n_told, .mount = -1};
+        .flags = flags, .at = at, .n_reported = run->n_reported, .mount = -1};
     struct folder *f = push(run, NULL, name, path_len, fd, node);
 
     read_folder(run, f);
@@ -496,13 +498,13 @@ static bool is_meant(struct run *run, const struct px_rm_item *item,
         !px_rm_is(node, (dev_t)item->device, (ino_t)item->inode))
         return false;
     return S_ISDIR(node->mode) == (item->kind == PX_RM_DIR) &&
-           !px_rm_look(&run->sys, AT_FDCWD, "/", &root) &&
+           !px_rm_probe(&run->sys, AT_FDCWD, "/", &root) &&
            !px_rm_is(node, root.dev, root.ino);
 }
 
-/* Removes what is named in the folder at. The owner of a file is asked of the same name
- * a moment before it is removed: a process that can put another thing there in between
- * could have removed that, too. */
+/* Removes entry name of folder at. The owner of a file is read just before the removal,
+ * by name. A process that can replace the file in between could have removed the file
+ * anyway. */
 static void remove_named(struct run *run, const struct px_rm_item *item, int at,
                          const char *name, size_t len)
 {
@@ -510,15 +512,15 @@ static void remove_named(struct run *run, const struct px_rm_item *item, int at,
     enum px_rm_why why = PX_RM_FAILED;
     struct px_rm_node node;
 
-    /* or is it below one that is to be kept? */
+    /* the item may be inside a KEEP folder */
     for (size_t i = 0; is_tree && i < run->n_keeps; i++) {
         if (!px_rm_path_is_in(run->path, run->keeps[i].path))
             continue;
-        tell(run, len, NULL, PX_RM_ASKED, 0);
+        report(run, len, NULL, PX_RM_ASKED, 0);
         return;
     }
     int fd = is_tree ? px_rm_open_in(at, name) : -1;
-    int errnum = px_rm_look(&run->sys, fd < 0 ? at : fd, fd < 0 ? name : "", &node);
+    int errnum = px_rm_probe(&run->sys, fd < 0 ? at : fd, fd < 0 ? name : "", &node);
     if (errnum == ENOENT)
         return;
     if (!errnum) {
@@ -544,7 +546,7 @@ static void remove_named(struct run *run, const struct px_rm_item *item, int at,
             return;
         }
     }
-    tell(run, len, NULL, why, errnum);
+    report(run, len, NULL, why, errnum);
     if (fd >= 0)
         close(fd);
 }
@@ -558,7 +560,7 @@ static void remove_item(struct run *run, const struct px_rm_item *item)
     run->path[len] = '\0';
     if (px_rm_path_check(item->path, way) || strcmp(item->path, way) != 0 ||
         (item->kind != PX_RM_FILE && item->kind != PX_RM_DIR)) {
-        tell(run, len, NULL, PX_RM_REFUSED, EINVAL);
+        report(run, len, NULL, PX_RM_REFUSED, EINVAL);
         return;
     }
     char *slash = strrchr(way, '/');
@@ -567,7 +569,7 @@ static void remove_item(struct run *run, const struct px_rm_item *item)
     if (at >= 0)
         remove_named(run, item, at, strrchr(item->path, '/') + 1, len);
     else if (at != -ENOENT && at != -ENOTDIR)
-        tell(run, len, NULL, at == -ELOOP ? PX_RM_LINK : PX_RM_FAILED, -at);
+        report(run, len, NULL, at == -ELOOP ? PX_RM_LINK : PX_RM_FAILED, -at);
 }
 
 /* ---- the run -------------------------------------------------------------------- */
@@ -581,8 +583,7 @@ static size_t depth_of(const char *path)
     return n;
 }
 
-/* Of the trees that are less deep than that, the depth of the deepest; 0: there is
- * none. */
+/* Returns the depth of the deepest tree that is less deep than below, or 0. */
 static size_t next_depth(const struct px_rm_item *items, size_t n, size_t below)
 {
     size_t found = 0;
@@ -600,14 +601,14 @@ static void remove_all(struct run *run, const struct px_rm_item *items, size_t n
 {
     struct px_rm_node node;
 
-    /* The thing that is there by that path now stays, even if it is renamed meanwhile.
-     * The way to it may have links: to what must not be removed they are no danger. */
+    /* Save the identity of each KEEP path, so that the file stays even if it is
+     * renamed. Links on the path are harmless here. */
     for (size_t i = 0; i < n; i++) {
         if (items[i].kind != PX_RM_KEEP)
             continue;
         struct keep *keep = &run->keeps[run->n_keeps++];
         *keep = (struct keep){.path = items[i].path, .len = strlen(items[i].path)};
-        if (px_rm_look(&run->sys, AT_FDCWD, keep->path, &node) == 0) {
+        if (px_rm_probe(&run->sys, AT_FDCWD, keep->path, &node) == 0) {
             keep->dev = node.dev;
             keep->ino = node.ino;
         }
@@ -639,7 +640,7 @@ void px_reclaim_unmap(void *mapped, size_t size_b)
 }
 
 int px_rm_run(const struct px_rm_item *items, size_t n, uid_t uid, gid_t gid,
-              px_rm_notify_fn told, void *arg, struct px_pcleanup_totals *totals)
+              px_rm_notify_fn notify, void *arg, struct px_pcleanup_totals *totals)
 {
     size_t fixed = sizeof(struct run) + n * sizeof(struct keep), size = ARENA_SIZE;
     void *mem;
@@ -655,7 +656,7 @@ int px_rm_run(const struct px_rm_item *items, size_t n, uid_t uid, gid_t gid,
     *run = (struct run){.sys = {.no_wait = true},
                         .uid = uid,
                         .gid = gid,
-                        .told = told,
+                        .notify = notify,
                         .arg = arg,
                         .totals = totals,
                         .keeps = (void *)(run + 1),

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Removing files and trees that a user has named who may be hostile: no link is
- * followed in a tree, and on the way to it those only that px_rm_open_way allows; no
- * mount point is crossed, nothing touched that is not that user's (uid and gid), and
- * nothing that is renamed meanwhile leads elsewhere.
- *
- * It runs as the process that calls it, which becomes the user first (process.h). For
- * processes made by a bare clone of a threaded one: no malloc, no stdio, no locks. It
- * blocks on the file system: never on the loop. */
+/* Removes files and trees that a possibly hostile user has named. No link inside a tree
+ * is followed, and on the path to a tree only links that px_rm_open_way allows. No
+ * mount point is crossed. Only entries of that user (uid and gid) are removed. A
+ * concurrent rename cannot redirect the removal.  The calling process must first become
+ * the user (process.h). Nothing here uses malloc, stdio or locks, because these
+ * functions run in bare clones of threaded processes. They block on the file system and
+ * must not run on the loop. */
 #ifndef PX_RECLAIM_RMTREE_H
 #define PX_RECLAIM_RMTREE_H
 
@@ -14,50 +13,50 @@
 #include "tenon/pcleanup.h"
 
 enum px_rm_kind {
-    PX_RM_FILE = 1, /* anything but a folder */
-    PX_RM_DIR = 2,  /* what is in a folder, and the folder if that leaves it empty */
-    /* stays where an item of kind DIR would remove it; a folder with all in it */
+    PX_RM_FILE = 1, /* anything except a folder */
+    PX_RM_DIR = 2,  /* the content of a folder, and the folder if it becomes empty */
+    /* Excluded from removal by items of kind DIR; a folder with its whole content. */
     PX_RM_KEEP = 3,
 };
 
 enum px_rm_flag {
-    PX_RM_RECURSE = 1,   /* DIR: folders in it, too */
-    PX_RM_LEAVE_TOP = 2, /* DIR: but not the folder itself */
-    PX_RM_EMPTY = 4,     /* DIR: only folders that are empty; no files */
-    PX_RM_ANY_GID = 8,   /* whatever group it has */
-    PX_RM_SAME = 16,     /* only if device and inode are those given */
+    PX_RM_RECURSE = 1,   /* DIR: subfolders, too */
+    PX_RM_LEAVE_TOP = 2, /* DIR: all except the folder itself */
+    PX_RM_EMPTY = 4,     /* DIR: empty folders only; files stay */
+    PX_RM_ANY_GID = 8,   /* with any group */
+    PX_RM_SAME = 16,     /* only with the given device and inode */
 };
 
 struct px_rm_item {
-    const char *path; /* absolute, normal (px_rm_path_check) */
+    const char *path; /* absolute, in normal form (px_rm_path_check) */
     uint8_t kind;
     uint8_t flags;
     uint64_t device, inode; /* with PX_RM_SAME */
 };
 
-/* Why something stays. */
+/* Reasons why an entry stays. */
 enum px_rm_why {
-    PX_RM_ASKED = 1, /* of kind KEEP */
-    PX_RM_FOREIGN,   /* of another user or group */
+    PX_RM_ASKED = 1, /* matched by an item of kind KEEP */
+    PX_RM_FOREIGN,   /* owned by another user or group */
     PX_RM_MOUNT,     /* a mount point below the top */
-    PX_RM_LINK,      /* the way to it has a symbolic link that may be others' */
-    /* "/", /proc, /sys, cgroupfs, not the file that was meant (SAME), wrong kind */
+    PX_RM_LINK,      /* a symbolic link on the path that another user may have made */
+    /* "/", /proc, /sys, cgroupfs, another file than meant (SAME), or the wrong kind. */
     PX_RM_REFUSED,
-    PX_RM_MOVED,  /* the tree changed under the walk */
-    PX_RM_FAILED, /* the system said no: errnum */
+    PX_RM_MOVED,  /* the tree changed during the walk */
+    PX_RM_FAILED, /* a system call failed: errnum */
 };
 
-/* For each entry that stays; parents that stay because of it are not told. */
+/* Called for each entry that stays, but not for parents that stay with it. */
 typedef void (*px_rm_notify_fn)(void *arg, const char *path, enum px_rm_why why,
                                 int errnum);
 
-/* Files first, then trees, the deepest path first. Only what has uid and gid as owner
- * is removed. told may be NULL. Adds to *totals. Returns 0, or an errno if it could not
- * even begin (memory); all that fails later is counted and told. */
+/* Removes the files first, then the trees, deepest path first. Only entries of uid and
+ * gid are removed. notify may be NULL. Adds to *totals. Returns 0, or an errno if
+ * memory for the run is missing. Later failures are counted and reported. */
 int px_rm_run(const struct px_rm_item *items, size_t n, uid_t uid, gid_t gid,
-              px_rm_notify_fn told, void *arg, struct px_pcleanup_totals *totals);
+              px_rm_notify_fn notify, void *arg, struct px_pcleanup_totals *totals);
 
-/* Memory without an allocator, zero; NULL if there is none. */
+/* Maps zeroed memory without an allocator. Returns NULL on failure. */
 void *px_reclaim_map(size_t size_b);
 void px_reclaim_unmap(void *mapped, size_t size_b);
 

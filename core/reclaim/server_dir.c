@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Does what a server that is no more has left undone. The journal goes last, and a
- * scope that is done is noted in it, so that a process that is killed here is followed
- * by another that neither leaves something nor removes anything twice. Where many may
- * make folders, anyone can make one that looks like a server's. */
+/* Completes the removals of a server that has ended. The journal is removed last, and
+ * each finished scope is recorded in the journal. So if this process is killed, another
+ * continues: nothing is left and nothing is removed twice. In a shared folder any user
+ * can make a folder that looks like a server's. */
 #include "core/reclaim/server_dir.h"
 
 #include "core/base/attr.h"
@@ -24,36 +24,35 @@
 #include <sys/vfs.h>
 
 enum {
-    GRACE_MS = 2000,     /* for what was killed, where processes are not waited for */
-    LOOK_AGAIN_MS = 250, /* at processes that are not watched */
-    GATHER_MS = 5,       /* ends come in crowds */
-    ORPHAN_MS = 1000,    /* for a lock that outlives its server */
+    GRACE_MS = 2000,  /* for killed processes to end if wait is false */
+    CHECK_MS = 250,   /* between checks of processes without a pidfd */
+    GATHER_MS = 5,    /* collects processes that end at about the same time */
+    ORPHAN_MS = 1000, /* maximum wait for a lock that outlives its server */
     OWN_SCOPE = 0,
 };
 
-#define MAX_INSPECTED_B (64l << 20) /* a longer journal takes too long to look at */
+#define MAX_INSPECTED_B (64l << 20) /* longer journals take too long to inspect */
 
-/* A server's folder and what is left to do. */
+/* A server's folder and the pending work. */
 struct remains {
     struct px_reclaim sweep;
     struct px_pcleanup_totals *totals;
-    char path[PX_RM_MAX_PATH + 1]; /* of the folder, where it is now */
-    bool is_gone;                  /* then where it was */
+    char path[PX_RM_MAX_PATH + 1]; /* the current path of the folder */
+    bool is_gone;                  /* the folder was removed; path is its old path */
     struct stat st;
-    int fd;         /* open for reading, and locked by us or the caller */
-    bool unlocked;  /* its file system has no such locks */
-    bool is_found;  /* by its path: it is not opened by its server itself */
-    bool is_shared; /* its file system may be that of other nodes, too */
-    int journal;    /* -1: there is none */
+    int fd;         /* open for reading; locked here or by the caller */
+    bool unlocked;  /* the file system does not support flock */
+    bool is_found;  /* opened by path, not by the server itself */
+    bool is_shared; /* other nodes may share the file system */
+    int journal;    /* -1: absent */
     struct px_journal_view view;
-    bool is_here; /* pids of the journal mean something */
-    size_t end_b; /* of the journal; 0: nothing can be noted in it any more */
+    bool is_here; /* the journal's pids are valid here */
+    size_t end_b; /* end of the journal; 0: records cannot be appended */
 };
 
-/* ---- the folder: is it one of ours, and is its server gone? --------------------- */
+/* ---- the folder: is it a server's, and has the server ended? -------------------- */
 
-/* Any type that is not among them may be a file system that other nodes have mounted,
- * too. */
+/* Other types of file systems may be shared with other nodes. */
 bool px_reclaim_is_local(int fd)
 {
     /* ext, xfs, btrfs, tmpfs, ramfs, overlayfs, f2fs, zfs, bcachefs */
@@ -68,7 +67,8 @@ bool px_reclaim_is_local(int fd)
     return found;
 }
 
-/* 0 if it is ours or may be; a file system may have no locks on folders (NFS). */
+/* Locks a folder. Returns EBUSY if another process holds the lock, otherwise 0. Sets
+ * *has_none if the file system cannot lock folders, like NFS. */
 static int lock(int fd, int how, bool *has_none)
 {
     int errnum = PX_RETRY(flock(fd, how | LOCK_NB)) < 0 ? errno : 0;
@@ -77,7 +77,8 @@ static int lock(int fd, int how, bool *has_none)
     return errnum == EWOULDBLOCK ? EBUSY : 0;
 }
 
-/* EPERM if it is none of the owner's, and, to write it, of the owner's alone. */
+/* Opens the journal. Returns EPERM unless the file is the owner's; for writing, only
+ * the owner may have access. */
 static int open_journal(int dir, uid_t owner, int how, int *journal)
 {
     struct stat st;
@@ -93,8 +94,8 @@ static int open_journal(int dir, uid_t owner, int how, int *journal)
     return 0;
 }
 
-/* Whether the server has ended, whose lock is held: a process that it had just made has
- * the lock until it runs its program, or dies in its turn. */
+/* True if the lock's server has ended. A child forked just before still holds the lock
+ * until exec or exit. */
 static bool is_orphaned(const struct remains *r)
 {
     uint8_t bytes[PX_JOURNAL_RECORD_B];
@@ -111,8 +112,8 @@ static bool is_orphaned(const struct remains *r)
            px_osproc_ended((int64_t)head.x, head.y);
 }
 
-/* By its path, or by the caller's descriptor: then its path may lead elsewhere by now,
- * or nowhere, where others may rename what is ours. */
+/* Opens and locks the folder, by path or by the caller's descriptor. With a descriptor,
+ * the folder may have been renamed or removed since. */
 static int open_folder(struct remains *r, int locked)
 {
     struct px_rm_sys sys = {.no_links = true};
@@ -151,10 +152,10 @@ static int open_folder(struct remains *r, int locked)
     return 0;
 }
 
-/* Whether the server lives, though its lock is not held, as its process does. A node
- * whose file system others have mounted, too, may have locks of its own only: then what
- * another node's server left is that node's. Others have no locks; or the server got
- * none, which does not count for its own descriptor. */
+/* True if the server lives although we got the lock. Shared file systems may lock per
+ * node only. Then the process decides, and other nodes clean up their own remains.
+ * Other file systems have no locks, or the server could not get a lock. The last case
+ * does not apply to the server's own descriptor. */
 static bool is_in_use(const struct remains *r)
 {
     const struct px_journal_view *view = &r->view;
@@ -187,20 +188,20 @@ static void kill_all(const struct remains *r)
         px_reclaim_kill(&record);
         any |= record.type == PX_JOURNAL_PROC && record.flags & PX_JOURNAL_END;
     }
-    /* One that has ended in order has none left, and may have a successor in the same
+    /* A server that ended in order has none left, and a successor may use the same
      * process. */
     if (any) {
-        px_reclaim_kill_marked((int64_t)r->view.head.x, r->view.head.y, true);
+        px_reclaim_kill_tagged((int64_t)r->view.head.x, r->view.head.y, true);
         px_group_end((int64_t)r->view.head.x, r->view.head.y);
     }
 }
 
-/* Until the first of those that are waited for - with a deadline, those that were
- * killed - has ended, or it is time to look again. */
+/* Waits until a process of the view has ended or CHECK_MS are over. With a
+ * deadline, waits for killed processes only. */
 static void await_one(const struct remains *r, uint64_t deadline_ms)
 {
     struct pollfd ended = {.fd = -1, .events = POLLIN};
-    uint64_t now = px_clock_ms(), left = LOOK_AGAIN_MS;
+    uint64_t now = px_clock_ms(), left = CHECK_MS;
     struct px_journal_record record;
 
     for (size_t i = 0; i < r->view.n && ended.fd < 0; i++) {
@@ -217,8 +218,8 @@ static void await_one(const struct remains *r, uint64_t deadline_ms)
 
 /* ---- scopes --------------------------------------------------------------------- */
 
-/* So that the next to come does not remove what has come to stand there since. If the
- * disk is full, it does. */
+/* Records that the scope is done, so that a later process does not remove new files at
+ * the same paths. A full disk prevents this. */
 static void note_done(struct remains *r, uint64_t scope)
 {
     uint8_t bytes[PX_JOURNAL_RECORD_B];
@@ -244,14 +245,14 @@ static int reclaim_one_scope(struct remains *r, size_t first, size_t n)
 
         px_journal_view_get(&r->view, e, &record);
         e->past = true;
-        if (record.kind != PX_RM_KEEP) /* which counts for the scopes that are left */
+        if (record.kind != PX_RM_KEEP) /* KEEP paths still count for other scopes */
             e->type = PX_JOURNAL_NONE;
     }
     return errnum;
 }
 
-/* Removes the scopes that no process lives for any more. Whether others are left, and
- * *dying if one of their processes was killed. */
+/* Removes the scopes whose processes have all ended. True if others are left. Sets
+ * *dying if a process of those was killed. */
 static bool reclaim_ended(struct remains *r, bool *dying, int *result)
 {
     struct px_journal_record record;
@@ -293,9 +294,10 @@ static int reclaim_scopes(struct remains *r, bool wait)
     return result;
 }
 
-/* ---- the server's own ----------------------------------------------------------- */
+/* ---- the server's own files ----------------------------------------------------- */
 
-/* That the journal is spared until the end is not counted. */
+/* Removes the server's own items. The journal, spared until the end, does not count as
+ * kept. */
 static int reclaim_own(struct remains *r, int which)
 {
     const struct px_reclaim_pick pick = {.which = which, .spare = r->path};
@@ -308,8 +310,8 @@ static int reclaim_own(struct remains *r, int which)
     return errnum;
 }
 
-/* All in it but the journal first; then that and the folder, and at last those that it
- * was in. NFS keeps what is removed while it is open, under another name. */
+/* Removes the folder's content, then journal and folder, then the parent folders. The
+ * journal is closed first, because NFS keeps an open file under another name. */
 static int remove_folder(struct remains *r)
 {
     char journal[PX_RM_MAX_PATH + sizeof("/" PX_JOURNAL_NAME)];
@@ -336,7 +338,7 @@ static int remove_folder(struct remains *r)
     return errnum ? errnum : reclaim_own(r, PX_RECLAIM_ABOVE);
 }
 
-/* ---- all of it ------------------------------------------------------------------ */
+/* ---- all work of a folder ------------------------------------------------------- */
 
 static int do_remains(struct remains *r, bool wait)
 {
@@ -349,7 +351,7 @@ static int do_remains(struct remains *r, bool wait)
         return EBUSY;
     if (!r->view.has_head)
         r->view.n = 0;
-    r->end_b = r->view.valid_b; /* behind a record that is torn nothing would be seen */
+    r->end_b = r->view.valid_b; /* readers stop at a torn record */
     if (r->end_b != r->view.size_b && ftruncate(r->journal, (off_t)r->end_b) < 0)
         r->end_b = 0;
     kill_all(r);
@@ -370,7 +372,7 @@ int px_reclaim_server_dir(const struct px_reclaim *s, const char *dir, int locke
     if (!errnum)
         errnum = open_journal(r.fd, geteuid(), O_RDWR | O_APPEND, &r.journal);
     if (r.fd >= 0 && (errnum == ELOOP || errnum == ENXIO || errnum == EACCES ||
-                      errnum == EISDIR)) /* a link, a socket, one not to be opened */
+                      errnum == EISDIR)) /* a link, a socket or an unreadable file */
         errnum = EPERM;
     if (errnum == ENOENT && r.fd >= 0) {
         errnum = 0;
@@ -385,18 +387,17 @@ int px_reclaim_server_dir(const struct px_reclaim *s, const char *dir, int locke
     return errnum == ENOENT ? 0 : errnum;
 }
 
-/* ---- all of them ---------------------------------------------------------------- */
+/* ---- all folders of a tmpdir ---------------------------------------------------- */
 
 struct reclaim {
     const struct px_reclaim *sweep;
-    char path[PX_RM_MAX_PATH + 1]; /* tmpdir, and behind it room for a name */
+    char path[PX_RM_MAX_PATH + 1]; /* tmpdir and a name */
     size_t n;
     struct px_pcleanup_totals *totals;
     int errnum;
 };
 
-/* A folder that is busy comes to its own end, and one that is not ours is left
- * alone. */
+/* Handles one folder. Busy folders and other users' folders are skipped. */
 static bool reclaim_one(void *arg, const char *name)
 {
     struct reclaim *r = arg;
@@ -418,7 +419,7 @@ int px_reclaim_tmpdir(const struct px_reclaim *s, const char *tmpdir,
 
     if (fd < 0)
         return errno == ENOENT ? 0 : errno;
-    /* its links are the administrator's; from there on none are followed */
+    /* tmpdir's links are the administrator's; no links below are followed */
     if (!px_osproc_fd_path(fd, r.path, sizeof(r.path)) &&
         px_rm_path_check(tmpdir, r.path))
         return EINVAL;
@@ -431,11 +432,11 @@ int px_reclaim_tmpdir(const struct px_reclaim *s, const char *tmpdir,
     return errnum ? errnum : r.errnum;
 }
 
-/* ---- looking, without changing anything ----------------------------------------- */
+/* ---- inspection, which changes nothing ------------------------------------------ */
 
-/* Returns what is wrong with the journal, or NULL. Pids of another boot or container
- * mean nothing here. The name of the node does not matter: one machine may play
- * several. */
+/* Returns the problem of the journal, or NULL. Pids of another boot or container are
+ * not valid here. The node's name does not matter, because one machine may act as
+ * several nodes. */
 static const char *inspect_journal(struct remains *r, uid_t owner, time_t *changed)
 {
     struct stat st;
@@ -443,7 +444,7 @@ static const char *inspect_journal(struct remains *r, uid_t owner, time_t *chang
 
     if (errnum)
         return errnum == ENOENT  ? "it has no journal"
-               : errnum == EPERM ? "its journal is none"
+               : errnum == EPERM ? "its journal is not valid"
                                  : "its journal cannot be read";
     if (fstat(r->journal, &st) < 0)
         return "its journal cannot be read";
@@ -454,14 +455,14 @@ static const char *inspect_journal(struct remains *r, uid_t owner, time_t *chang
     if (px_journal_view_load(r->journal, NULL, &r->view))
         return "its journal cannot be read";
     if (!r->view.has_head)
-        return "its journal is none";
+        return "its journal is not valid";
     r->is_here = px_journal_is_here(&r->view.head, NULL);
     if (!r->is_here)
         return "of another boot or container";
     return r->view.valid_b < r->view.size_b ? "the end of its journal is torn" : NULL;
 }
 
-/* A process may be in several scopes. */
+/* Counts items and living processes. A process in several scopes counts once. */
 static int count(const struct remains *r, struct px_reclaim_left *left)
 {
     struct px_map seen = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The remains of servers that are no more. */
+/* Remains of servers that have ended. */
 #ifndef PX_RECLAIM_SERVER_DIR_H
 #define PX_RECLAIM_SERVER_DIR_H
 
@@ -7,49 +7,48 @@
 
 #include <time.h>
 
-/* Does what a server that is no more has left undone; dir is its folder, by path, and
- * gone afterwards unless something in it has to stay. Kills what should have ended with
- * it (PX_JOURNAL_END). Then, as their processes end, removes the scopes, and at last
- * scope 0 and dir. If the journal is of another boot or node, only scope 0 and dir;
- * without a journal only dir. wait false: scopes whose processes live are left for
- * another time, and so are journal and dir.
+/* Completes the work of a server that has ended. dir is the path of the server's
+ * folder. Kills processes that should have ended with the server (PX_JOURNAL_END).
+ * Removes each scope when its processes have ended, then scope 0, then dir unless an
+ * entry must stay. A journal of another boot or node allows only scope 0 and dir; a
+ * missing journal only dir. With wait false, scopes with living processes remain for a
+ * later call, and so do journal and dir.
  *
- * Nothing happens while another process holds the lock (BSD, exclusive) on dir; if the
- * server itself has ended, the lock is waited for, up to a second. locked
- * is -1, or the caller's descriptor of dir with that lock: then it counts, and dir may
- * have been moved or removed; s->journal is used if the journal is not in it any more,
- * and else not. Nothing either if the journal is not one: no file, linked elsewhere,
- * another's.
+ * Does nothing while another process holds the BSD lock on dir. If the server itself
+ * has ended, waits up to a second for the lock. locked is -1, or the caller's
+ * descriptor of dir with the lock. Then dir may have been moved or removed since;
+ * s->journal serves if dir does not contain a journal any more. Does nothing if the
+ * journal is not a regular file with one link and this user as owner.
  *
- * 0 (also if dir is not there); EBUSY (the lock, or processes that live); EPERM (not a
- * folder or a journal of ours: owner, mode 0700 and 0600), or another errno. May
- * be killed anywhere: the next that calls it does the rest. */
+ * Returns 0, also if dir does not exist. Returns EBUSY for the lock or living
+ * processes. Returns EPERM unless folder and journal are ours, with modes 0700 and
+ * 0600. Other failures give their errno. If this process is killed, the next call
+ * continues. */
 int px_reclaim_server_dir(const struct px_reclaim *s, const char *dir, int locked,
                           bool wait, struct px_pcleanup_totals *totals);
 
-/* Whether only this node has the file system; then its locks tell of every server, and
- * what is removed while it is open is gone. */
+/* True if only this node has mounted the file system. Then its locks show every server,
+ * and files removed while open are gone. */
 bool px_reclaim_is_local(int fd);
 
-/* Calls px_reclaim_server_dir without waiting for each folder PX_JOURNAL_DIR* of this
- * user in tmpdir that is not locked; s->journal is not used. 0 also if some are left to
- * others or for later, else the first errno. */
+/* Calls px_reclaim_server_dir without waiting for each unlocked folder PX_JOURNAL_DIR*
+ * of this user in tmpdir. s->journal is not used. Returns 0, also if some folders
+ * remain for other users or later, or the first errno. */
 int px_reclaim_tmpdir(const struct px_reclaim *s, const char *tmpdir,
                       struct px_pcleanup_totals *totals);
 
-/* For tools: what a server that is no more has left, without changing anything. */
+/* Remains of a server, for tools. */
 struct px_reclaim_left {
-    bool alive;     /* its server lives, as far as can be told: nothing else is said */
-    int64_t pid;    /* of the server; 0 if that is not known */
-    size_t things;  /* to be removed, as its journal says */
-    size_t living;  /* processes of which the end has to come before */
-    time_t changed; /* the later change of folder and journal */
-    const char *note; /* a constant: what is wrong with the journal; NULL */
+    bool alive;       /* the server seems to live; other members are not set */
+    int64_t pid;      /* of the server; 0 if unknown */
+    size_t things;    /* items to remove according to the journal */
+    size_t living;    /* processes that must end before the removal */
+    time_t changed;   /* the later mtime of folder and journal */
+    const char *note; /* constant text: the problem of the journal, or NULL */
 };
 
-/* dir: a folder PX_JOURNAL_DIR*, opened without following a link. The journal in it is
- * believed as little as a server would: it may be anything. 0 or an errno.
- * Allocates. */
+/* Examines dir without changes. dir is a folder PX_JOURNAL_DIR*, opened without
+ * following a link. The journal is untrusted. Returns 0 or an errno. Allocates. */
 int px_reclaim_inspect(int dir, struct px_reclaim_left *out);
 
 #endif

@@ -415,7 +415,7 @@ class Leftovers(Case):
         for content in (b"", b"no journal at all" * 100, b"\x00" * 64, os.urandom(4096)):
             with open(path, "wb") as f:
                 f.write(content)
-            self.assertRegex(self.left()[0], "its journal is none")
+            self.assertRegex(self.left()[0], "its journal is not valid")
         other = self.write("tmp/other", "x")
         for what, make in (("cannot be read", lambda: os.symlink("/etc/passwd", path)),
                            ("is none", lambda: os.mkfifo(path)),

@@ -77,7 +77,7 @@ static PX_NORETURN void finish(struct heir *h)
     struct px_reclaim s = {
         .journal = h->journal,
         .node = h->node,
-        .told = h->reports ? px_reclaim_report : NULL,
+        .notify = h->reports ? px_reclaim_report : NULL,
         .arg = &in_vain,
         .timeout_ms = h->timeout_ms,
     };

@@ -422,7 +422,7 @@ void px_cleanup_end_groups(struct px_cleanup *c)
         px_cleanup_entry_free(e);
     }
     if (any)
-        px_reclaim_kill_marked(getpid(), px_journal_start_time(getpid()), false);
+        px_reclaim_kill_tagged(getpid(), px_journal_start_time(getpid()), false);
     if (any && px_session_can_record(c->server))
         px_cleanup_record_done(c->groups);
 }

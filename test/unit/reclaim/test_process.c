@@ -463,8 +463,8 @@ PX_TEST_LOOP(marked_processes_end_and_no_others, 3)
         PX_TEST_NEEDS(
             px_test_deny(_i == 1 ? SYS_pidfd_open : SYS_pidfd_send_signal, ENOSYS),
             "seccomp");
-    px_reclaim_kill_marked(getpid(), 0, true);
-    px_reclaim_kill_marked(getpid(), start, true);
+    px_reclaim_kill_tagged(getpid(), 0, true);
+    px_reclaim_kill_tagged(getpid(), start, true);
     for (size_t i = 0; i < PX_COUNT(ours); i++)
         ck_assert_int_eq(end(ours[i]), SIGKILL);
     for (size_t i = 0; i < PX_COUNT(others); i++)

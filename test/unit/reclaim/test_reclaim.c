@@ -197,7 +197,7 @@ static void on_told(void *arg, const char *path, enum px_rm_why why, int errnum)
 static int sweep_without_root(void)
 {
     struct told told = {0};
-    const struct px_reclaim s = {.journal = journal, .told = on_told, .arg = &told};
+    const struct px_reclaim s = {.journal = journal, .notify = on_told, .arg = &told};
 
     if (geteuid() == 0) {
         give(top, OTHER_STRANGER, OTHER_STRANGER);
@@ -235,7 +235,7 @@ static void stop_walking(void *arg, const char *path, enum px_rm_why why, int er
 PX_TEST_LOOP(a_walk_that_does_not_end_is_ended, 2)
 {
     const struct px_reclaim s = {
-        .journal = journal, .told = stop_walking, .timeout_ms = 200};
+        .journal = journal, .notify = stop_walking, .timeout_ms = 200};
     static const unsigned denied[] = {SYS_getcpu, SYS_pidfd_open};
 
     PX_TEST_NEEDS(px_test_deny(denied[_i], ENOSYS), "seccomp");
@@ -273,7 +273,7 @@ static void wait_for_freedom(void *arg, const char *path, enum px_rm_why why,
 PX_TEST(what_landlock_makes_too_slow_is_done_without)
 {
     const struct px_reclaim s = {
-        .journal = journal, .told = wait_for_freedom, .timeout_ms = 20000};
+        .journal = journal, .notify = wait_for_freedom, .timeout_ms = 20000};
 
     PX_TEST_NEEDS(syscall(SYS_landlock_create_ruleset, NULL, 0, 1) > 0, "Landlock");
     make_file(in("outside"));

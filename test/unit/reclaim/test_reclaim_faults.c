@@ -216,7 +216,7 @@ static void tell_path(void *arg, const char *path, enum px_rm_why why, int errnu
 
 static int sweep_and_tell(void)
 {
-    const struct px_reclaim s = {.journal = -1, .node = "node", .told = tell_path};
+    const struct px_reclaim s = {.journal = -1, .node = "node", .notify = tell_path};
 
     ck_assert_int_eq(dup2(open(in("told"), O_CREAT | O_RDWR, 0600), STDERR_FILENO),
                      STDERR_FILENO);

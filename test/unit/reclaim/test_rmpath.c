@@ -88,7 +88,7 @@ static int way(const char *name, uid_t client)
         return fd;
     ck_assert_int_eq(fcntl(fd, F_GETFD), FD_CLOEXEC);
     ok(stat(px_tree_path(name), &st));
-    ok(px_rm_look(&sys, fd, "", &node));
+    ok(px_rm_probe(&sys, fd, "", &node));
     ck_assert(px_rm_is(&node, st.st_dev, st.st_ino));
     return 0;
 }
@@ -280,19 +280,19 @@ PX_TEST(what_something_is_is_told_of_a_link_itself)
 
     px_tree_make("f l@f");
     PX_AUTOCLOSE int at = px_rm_open_way(&sys, px_tree_root(), geteuid());
-    ok(px_rm_look(&sys, at, "l", &node));
+    ok(px_rm_probe(&sys, at, "l", &node));
     ck_assert(S_ISLNK(node.mode));
-    ok(px_rm_look(&sys, at, "f", &node));
+    ok(px_rm_probe(&sys, at, "f", &node));
     ok(stat(px_tree_path("f"), &st));
     ck_assert(px_rm_is(&node, st.st_dev, st.st_ino));
     ck_assert_uint_eq(node.uid, st.st_uid);
     ck_assert_uint_eq(node.gid, st.st_gid);
     ck_assert_uint_eq(node.mode, st.st_mode);
     ck_assert(!node.mount);
-    ck_assert_int_eq(px_rm_look(&sys, at, "none", &node), ENOENT);
+    ck_assert_int_eq(px_rm_probe(&sys, at, "none", &node), ENOENT);
     const char *denied = getenv("PX_TEST_DENY");
     ck_assert_int_eq(sys.no_statx, denied && strstr(denied, "statx"));
-    ck_assert(!sys.no_statx || sys.no_mount_mark);
+    ck_assert(!sys.no_statx || sys.no_mount_flag);
 }
 
 PX_TEST(below_only_a_folder_of_this_mount_is_opened)
@@ -304,7 +304,7 @@ PX_TEST(below_only_a_folder_of_this_mount_is_opened)
 
     px_tree_make("d/ l@d f");
     PX_AUTOCLOSE int at = px_rm_open_in(AT_FDCWD, px_tree_root());
-    ok(px_rm_look(&sys, at, "", &node));
+    ok(px_rm_probe(&sys, at, "", &node));
     PX_AUTOCLOSE int fd = px_rm_open_below(&sys, at, node.dev, &mount, "d", &node);
     ck_assert_int_ge(fd, 0);
     int rc = px_rm_open_below(&sys, at, node.dev, &mount, "l", &node);
@@ -312,7 +312,7 @@ PX_TEST(below_only_a_folder_of_this_mount_is_opened)
     ck_assert_int_eq(px_rm_open_below(&sys, at, node.dev, &mount, "f", &node),
                      -ENOTDIR);
     PX_AUTOCLOSE int top = px_rm_open_in(AT_FDCWD, "/");
-    ok(px_rm_look(&sys, top, "", &node));
+    ok(px_rm_probe(&sys, top, "", &node));
     mount = -1;
     ck_assert_int_eq(px_rm_open_below(&sys, top, node.dev, &mount, "proc", &node),
                      -EXDEV);

@@ -76,7 +76,7 @@ static int open_with_one_descriptor(void)
 
     deny(SYS_statx, ENOSYS);
     PX_AUTOCLOSE int at = px_rm_open_in(AT_FDCWD, px_tree_path("d"));
-    ok(px_rm_look(&sys, at, "", &node));
+    ok(px_rm_probe(&sys, at, "", &node));
     leave_descriptors(1);
     ck_assert_int_eq(px_rm_open_below(&sys, at, node.dev, &mount, "s", &node), -EMFILE);
     leave_descriptors(1); /* as many as before: none was lost */
