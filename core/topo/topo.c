@@ -38,7 +38,7 @@ static void lend(const struct px_topo_state *t, pmix_topology_t *topo)
 
 static void keep(struct px_topo_state *t, void *topology)
 {
-    px_topo_mark(topology, true);
+    px_topo_set_shared(topology, true);
     t->handle = topology;
 }
 
@@ -60,7 +60,7 @@ void px_topo_drop(void)
 
     o.handle = px_take(&t->handle);
     if (o.handle)
-        px_topo_mark(o.handle, false);
+        px_topo_set_shared(o.handle, false);
     px_handle_free(PX_TOPO, &o);
     unlock(t);
 }

@@ -6,8 +6,8 @@
 #include <limits.h>
 #include <string.h>
 
-/* The Standard gives these another status for want of memory than the rest of the
- * library. */
+/* Converts a status: for these functions the Standard uses another status for lack of
+ * memory than elsewhere. */
 static pmix_status_t public_status(pmix_status_t rc)
 {
     return rc == PMIX_ERR_NOMEM ? PMIX_ERR_OUT_OF_RESOURCE : rc;
@@ -44,7 +44,8 @@ PX_EXPORT char *PMIx_Argv_join(char **argv, int delimiter)
     return px_strv_join(argv, delimiter);
 }
 
-/* With empty fields kept, what follows a trailing delimiter is the end, not a field. */
+/* Splits like px_strv_split with keep_empty, but a trailing delimiter ends the last
+ * field and starts no empty field. */
 PX_EXPORT char **PMIx_Argv_split_inter(const char *s, int delimiter, bool include_empty)
 {
     char **argv = px_strv_split(s, delimiter, include_empty);
@@ -69,8 +70,7 @@ PX_EXPORT char **PMIx_Argv_split_with_empty(const char *s, int delimiter)
     return PMIx_Argv_split_inter(s, delimiter, true);
 }
 
-/* The process's own environment belongs to libc, which must not find its memory
- * freed. */
+/* Changes this process's environment through libc, which owns its memory. */
 static pmix_status_t set_own_env(const char *name, const char *value, bool overwrite)
 {
     if (!overwrite && getenv(name))

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The public life of structures, PMIx_<Type>_construct/create/destruct/free: for every
- * type the same four names of what the table does, and a few conveniences that only
- * some have; data arrays, and data buffers. */
+/* The PMIx_<Type>_construct, create, destruct and free functions. A macro makes all
+ * four for each type from the type table. Also a few convenience functions of single
+ * types, data arrays and data buffers. */
 #include "core/types/walk.h"
 #include "pmix_common.h"
 
 #include <string.h>
 
-/* free and release give back the contents and the container. */
+/* free and release free the contents and the container. */
 #define CONSTRUCT_AND_FREE(Type, c_type, ID)                   \
     PX_EXPORT void PMIx_##Type##_construct(c_type *obj)        \
     {                                                          \
@@ -36,7 +36,7 @@
     DESTRUCT(Type, c_type, ID)           \
     CREATE(Type, c_type, ID)
 
-/* All zero is its empty form. */
+/* A value's empty form is all zero. */
 CONSTRUCT_AND_FREE(Value, pmix_value_t, VALUE)
 CREATE(Value, pmix_value_t, VALUE)
 PX_EXPORT void PMIx_Value_destruct(pmix_value_t *v)
@@ -80,7 +80,7 @@ PX_EXPORT void PMIx_Query_release(pmix_query_t *query)
     PMIx_Query_free(query, 1);
 }
 
-/* -- members that are arrays: what was there before is not released ---------------- */
+/* -- members that are arrays; the old contents are not freed ----------------------- */
 
 PX_EXPORT void PMIx_App_info_create(pmix_app_t *app, size_t n)
 {
@@ -98,7 +98,7 @@ PX_EXPORT void PMIx_Query_qualifiers_create(pmix_query_t *query, size_t n)
     query->nqual = query->qualifiers ? n : 0;
 }
 
-/* n coordinates of so many dimensions each, all zero. */
+/* Creates n coordinates with dims dimensions each, all zero. */
 PX_EXPORT pmix_coord_t *PMIx_Coord_create(size_t dims, size_t n)
 {
     pmix_coord_t *coords = px_type_create_array(PMIX_COORD, n);
@@ -114,9 +114,9 @@ PX_EXPORT pmix_coord_t *PMIx_Coord_create(size_t dims, size_t n)
     return coords;
 }
 
-/* -- loading and copying: *dst is overwritten, not released; empty if memory is out  */
+/* -- loading and copying: overwrites *dst without freeing; empty when out of memory  */
 
-/* Takes bytes, which are malloc memory. */
+/* Stores bytes, which must be malloc memory, in *dst, which takes ownership. */
 PX_EXPORT void PMIx_Byte_object_load(pmix_byte_object_t *dst, char *bytes, size_t n)
 {
     if (dst)
@@ -132,7 +132,7 @@ PX_EXPORT void PMIx_Envar_load(pmix_envar_t *dst, char *name, char *value,
         PMIx_Envar_construct(dst);
 }
 
-/* Adds to what is there, so *dst must be constructed; what is NULL stays as it was. */
+/* Adds to *dst, which must be constructed. NULL arguments change nothing. */
 PX_EXPORT void PMIx_Regattr_load(pmix_regattr_t *dst, const char *name, const char *key,
                                  pmix_data_type_t type, const char *description)
 {
@@ -164,7 +164,7 @@ PX_EXPORT void PMIx_Pdata_load(pmix_pdata_t *dst, const pmix_proc_t *proc,
     if (proc)
         src.proc = *proc;
     PMIx_Load_key(src.key, key);
-    px_value_borrow(&src.value, data, type); /* undefined if the type is unknown */
+    px_value_borrow(&src.value, data, type); /* PMIX_UNDEF for an unknown type */
     PMIx_Pdata_xfer(dst, &src);
 }
 
@@ -174,7 +174,7 @@ PX_EXPORT void PMIx_Pdata_xfer(pmix_pdata_t *dst, pmix_pdata_t *src)
         PMIx_Pdata_construct(dst);
 }
 
-/* -- arrays of any type that know their type and length ---------------------------- */
+/* -- data arrays: arrays with a type and a length ---------------------------------- */
 
 PX_EXPORT void PMIx_Data_array_init(pmix_data_array_t *a, pmix_data_type_t type)
 {
@@ -215,7 +215,7 @@ PX_EXPORT void PMIx_Data_array_free(pmix_data_array_t *a)
     px_type_free_array(PMIX_DATA_ARRAY, a, 1);
 }
 
-/* -- buffers: the packed bytes a program sends or has received --------------------- */
+/* -- buffers: packed bytes to send or received ------------------------------------- */
 
 PX_EXPORT void PMIx_Data_buffer_construct(pmix_data_buffer_t *b)
 {
@@ -237,7 +237,8 @@ PX_EXPORT void PMIx_Data_buffer_release(pmix_data_buffer_t *b)
     px_type_free_array(PMIX_DATA_BUFFER, b, 1);
 }
 
-/* Takes bytes, which are malloc memory, in place of what the buffer had. */
+/* Replaces the buffer's content by bytes, which must be malloc memory. The buffer takes
+ * ownership. */
 PX_EXPORT void PMIx_Data_buffer_load(pmix_data_buffer_t *b, char *bytes, size_t n)
 {
     if (!b)
@@ -253,8 +254,8 @@ PX_EXPORT void PMIx_Data_buffer_load(pmix_data_buffer_t *b, char *bytes, size_t 
                               .bytes_used = n};
 }
 
-/* Without a copy: what is left moves to the start, which is what the caller will
- * free. */
+/* Returns the unread bytes without a copy. The bytes move to the start of the memory,
+ * so that the caller can free the pointer. */
 PX_EXPORT void PMIx_Data_buffer_unload(pmix_data_buffer_t *b, char **bytes, size_t *n)
 {
     size_t done = 0, left = 0;

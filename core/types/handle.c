@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cpusets and topologies of hwloc, for the walkers and the wire. */
+/* hwloc cpusets and topologies, for the walkers and the wire. */
 #include "core/types/handle.h"
 
 #include "core/base/dl.h"
@@ -18,7 +18,7 @@ _Static_assert(sizeof(struct px_opaque) == sizeof(pmix_topology_t) &&
                        offsetof(pmix_topology_t, topology),
                "pmix_topology_t");
 
-/* ---- finding hwloc at run time --------------------------------------------------- */
+/* ---- loading hwloc at run time --------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -31,8 +31,8 @@ static const struct {
 
 bool px_hwloc_open(struct px_hwloc *h)
 {
-    /* It stays loaded: bitmaps and topologies of its making are in the hands of users.
-     * So this reference can be given back, and counts do not grow. */
+    /* NODELETE keeps the library loaded, because callers hold its bitmaps and
+     * topologies. So closing here only keeps the reference count low. */
     void *library = px_dl_open(PX_HWLOC_FILE, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE,
                                NULL);
     bool found = library != NULL;
@@ -48,7 +48,7 @@ bool px_hwloc_open(struct px_hwloc *h)
     return found;
 }
 
-/* ---- whose a handle is ----------------------------------------------------------- */
+/* ---- the source of a handle ------------------------------------------------------ */
 
 struct px_opaque px_load_opaque(const void *obj)
 {
@@ -58,7 +58,7 @@ struct px_opaque px_load_opaque(const void *obj)
     return o;
 }
 
-/* "hwloc", or with the version that made it: "hwloc:2.9.0" */
+/* Accepts "hwloc" and "hwloc:<version>", e.g. "hwloc:2.9.0". */
 bool px_source_is_hwloc(const char *source)
 {
     size_t n = strlen(PX_HWLOC_SOURCE);
@@ -75,18 +75,17 @@ static pmix_status_t open_for(const struct px_opaque *o, struct px_hwloc *h)
                                                              : PMIX_ERR_NOT_SUPPORTED;
 }
 
-/* ---- the mark of a shared topology ----------------------------------------------- */
+/* ---- shared topologies ----------------------------------------------------------- */
 
-/* Its address is what counts, in a place of a topology that hwloc keeps for its
- * user. */
-static const char mark[] = "lent by libpmix";
+/* The user data of a shared topology. Only the address matters, not the text. */
+static const char shared_tag[] = "lent by libpmix";
 
-void px_topo_mark(void *topology, bool shared)
+void px_topo_set_shared(void *topology, bool shared)
 {
     struct px_hwloc h;
 
     if (px_hwloc_open(&h))
-        h.topology_set_userdata(topology, shared ? mark : NULL);
+        h.topology_set_userdata(topology, shared ? shared_tag : NULL);
 }
 
 /* ---- copies ---------------------------------------------------------------------- */
@@ -95,11 +94,11 @@ static pmix_status_t dup_topology(const struct px_hwloc *h, void *from, void **c
 {
     hwloc_topology_t to;
 
-    if (h->topology_abi_check(from)) /* of an hwloc whose structures are other ones */
+    if (h->topology_abi_check(from)) /* another hwloc's structure layout */
         return PMIX_ERR_NOT_SUPPORTED;
     if (h->topology_dup(&to, from))
         return PMIX_ERR_NOMEM;
-    if (h->topology_get_userdata(to) == mark)
+    if (h->topology_get_userdata(to) == shared_tag)
         h->topology_set_userdata(to, NULL);
     *copy = to;
     return PMIX_SUCCESS;
@@ -129,7 +128,7 @@ void px_handle_free(enum px_store store, const struct px_opaque *o)
         return;
     if (store == PX_CPUSET)
         h.bitmap_free(o->handle);
-    else if (h.topology_get_userdata(o->handle) != mark)
+    else if (h.topology_get_userdata(o->handle) != shared_tag)
         h.topology_destroy(o->handle);
 }
 
@@ -138,13 +137,13 @@ void px_handle_free(enum px_store store, const struct px_opaque *o)
 static pmix_status_t export_xml(const struct px_hwloc *h, void *topology, char **text)
 {
     char *xml;
-    int n; /* the final NUL included */
+    int n; /* includes the final NUL */
 
     if (h->topology_abi_check(topology))
         return PMIX_ERR_NOT_SUPPORTED;
     if (h->topology_export_xmlbuffer(topology, &xml, &n, 0))
         return PMIX_ERR_NOMEM;
-    *text = strndup(xml, (size_t)n); /* ours to give away: malloc memory */
+    *text = strndup(xml, (size_t)n); /* malloc memory, which the caller may free */
     h->free_xmlbuffer(topology, xml);
     return *text ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
@@ -162,7 +161,7 @@ pmix_status_t px_handle_text(enum px_store store, const struct px_opaque *o,
     return h.bitmap_list_asprintf(text, o->handle) < 0 ? PMIX_ERR_NOMEM : PMIX_SUCCESS;
 }
 
-/* Without leading zeros: some readers of such lists take them for octal. */
+/* Parses a number without leading zeros, which some readers of lists take for octal. */
 static bool take_number(const char **at, uint32_t *n)
 {
     const char *start = *at;
@@ -211,8 +210,8 @@ bool px_cpus_valid(const char *list)
     return true;
 }
 
-/* hwloc's own reader is not asked: it takes more for numbers than we do (octal,
- * hexadecimal, negative ones), so what was checked here could mean something else
+/* Makes a bitmap from a list. hwloc's parser is not used: it also accepts octal,
+ * hexadecimal and negative numbers. The checked list could have another meaning
  * there. */
 static pmix_status_t parse_cpus(const struct px_hwloc *h, const char *list, void **set)
 {
@@ -238,8 +237,8 @@ static pmix_status_t parse_cpus(const struct px_hwloc *h, const char *list, void
 
 static bool load_xml(const struct px_hwloc *h, hwloc_topology_t t, const char *xml)
 {
-    /* As the incumbent does, so that what one of them packed the other reads as the
-     * same: its users bind themselves with such a topology. */
+    /* Use the same flags as the incumbent, so both load a packed topology alike. Users
+     * bind themselves with such a topology. */
     const unsigned long flags = HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM |
                                 HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
 

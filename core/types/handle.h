@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The handles behind pmix_cpuset_t and pmix_topology_t, which only their source
- * understands. hwloc's are handled here; of any other source a handle is just an
- * address. Stateless; any thread. `store` is PX_CPUSET or PX_TOPO everywhere. */
+/* The handles behind pmix_cpuset_t and pmix_topology_t. Only the source of a handle can
+ * interpret the handle. This file supports hwloc's; handles of other sources are plain
+ * addresses. The functions are stateless and thread-safe. `store` is always PX_CPUSET
+ * or PX_TOPO. */
 #ifndef PX_TYPES_HANDLE_H
 #define PX_TYPES_HANDLE_H
 
 #include "core/types/type.h"
 
-/* Both types have this shape. */
+/* The common layout of both types. */
 struct px_opaque {
     char *source;
     void *handle;
@@ -15,48 +16,48 @@ struct px_opaque {
 
 struct px_opaque px_load_opaque(const void *obj);
 
-/* Whether source names hwloc, of whatever version; NULL does not. */
+/* True if source names hwloc, in any version. False for NULL. */
 bool px_source_is_hwloc(const char *source);
 
-/* These take handles of hwloc only and answer PMIX_ERR_NOT_SUPPORTED to any other, and
- * where hwloc is not installed. A NULL handle is PMIX_ERR_BAD_PARAM. */
+/* Copies a handle. Here and below, handles of other sources than hwloc and a missing
+ * hwloc give PMIX_ERR_NOT_SUPPORTED. A NULL handle gives PMIX_ERR_BAD_PARAM. */
 pmix_status_t px_handle_dup(enum px_store store, const struct px_opaque *o,
                             void **copy);
-/* The wire form, malloc'd: a list ("0-3,8") or XML. */
+/* Writes the wire form, malloc'd: a list ("0-3,8") or XML. */
 pmix_status_t px_handle_text(enum px_store store, const struct px_opaque *o,
                              char **text);
 
-/* A handle that is not hwloc's, or a topology that belongs to this process
- * (px_topo_mark), is left alone. */
+/* Frees a handle. Does nothing for handles of other sources and for shared topologies
+ * (px_topo_set_shared). */
 void px_handle_free(enum px_store store, const struct px_opaque *o);
-/* By content if both are hwloc's, else by address. */
+/* Compares by content if both handles are hwloc's, otherwise by address. */
 int px_handle_compare(enum px_store store, const struct px_opaque *a,
                       const struct px_opaque *b);
 
-/* Text to handle. PMIX_ERR_BAD_PARAM if it is no such text or asks for too much,
- * PMIX_ERR_NOMEM, PMIX_ERR_NOT_SUPPORTED without hwloc.
+/* Makes a handle from text. Returns PMIX_ERR_BAD_PARAM if text is invalid or too large,
+ * PMIX_ERR_NOMEM, or PMIX_ERR_NOT_SUPPORTED without hwloc.
  *
- * A list is checked here before hwloc sees it, so it may come from any process. XML may
- * not: hwloc takes its structure at its word (a tree that contradicts itself ends in an
- * assertion), so the caller may give only text of a source that is trusted to end this
- * process anyway: its server or its own user. Text that costs nothing to refuse is
- * refused: entities, and more than PX_MAX_TOPO_B. */
+ * A list is checked before hwloc gets it, so any process may send one. XML is not
+ * checked: hwloc trusts its structure, and an inconsistent tree fails an assertion. So
+ * XML may only come from a source that may end this process anyway: its server or its
+ * own user. Entities and text longer than PX_MAX_TOPO_B are refused, because that check
+ * is cheap. */
 pmix_status_t px_handle_parse(enum px_store store, const char *text, void **handle);
 #define PX_MAX_TOPO_B (16u * 1024u * 1024u)
-#define PX_MAX_CPU    (1u << 16) /* number of the last CPU that a list can name */
+#define PX_MAX_CPU    (1u << 16) /* highest CPU number in a list */
 
-/* Takes "a", "a-b" or, to no end, "a-" (*last is UINT32_MAX then) from a list of CPUs,
- * and the comma behind it. False if it does not begin with one. */
+/* Takes "a", "a-b" or the open "a-" (*last is UINT32_MAX) from a list of CPUs, and the
+ * comma after it. False on bad syntax. */
 bool px_cpus_take(const char **list, uint32_t *first, uint32_t *last);
-/* Whether the whole text is such a list, within PX_MAX_CPU; "" is. */
+/* True if the text is a list with numbers up to PX_MAX_CPU. "" is a list. */
 bool px_cpus_valid(const char *list);
 
-/* Marks a topology as this process's own, which users are lent: nothing that destructs
- * what they hold destroys it. false takes the mark away. */
-void px_topo_mark(void *topology, bool shared);
-/* A record of what hwloc can do with a topology travels beside the XML, as the bytes of
- * three of hwloc's structures. The bytes are as many as px_topo_support_size says;
- * PX_TOPO_SUPPORT_MAX are room enough. False without hwloc. */
+/* Declares a topology shared, or not shared any more. A shared topology belongs to this
+ * process, and px_handle_free does not destroy the topology. */
+void px_topo_set_shared(void *topology, bool shared);
+/* Copies the record of hwloc's support for a topology, which travels beside the XML.
+ * The bytes are three of hwloc's structures: px_topo_support_size bytes, at most
+ * PX_TOPO_SUPPORT_MAX. False without hwloc. */
 enum { PX_TOPO_SUPPORT_MAX = 128 };
 size_t px_topo_support_size(void);
 bool px_topo_support(void *topology, uint8_t *get,

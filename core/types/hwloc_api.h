@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hwloc's functions, found when a caller asks for a topology or a cpuset and not
- * before: most programs never do, and the library with what it pulls in costs every
- * start of one that is linked to it. Included by core/types, core/topo and
- * core/host/place only. */
+/* hwloc's functions, loaded when a caller first asks for a topology or a cpuset. Most
+ * programs never do, and linking to hwloc would cost time at every start. Only
+ * core/types, core/topo and core/host/place include this file. */
 #ifndef PX_TYPES_HWLOC_API_H
 #define PX_TYPES_HWLOC_API_H
 
@@ -10,14 +9,13 @@
 #include <hwloc/shmem.h>
 #include <stdbool.h>
 
-/* The version that the headers are of decides what the structures look like, and with
- * it the library's file. */
+/* The version of the headers determines the structure layout and the library's file. */
 #if HWLOC_API_VERSION < 0x00020100 || HWLOC_API_VERSION >= 0x00030000
 #error "hwloc 2.1 or a later 2.x is needed"
 #endif
 #define PX_HWLOC_FILE "libhwloc.so.15"
 
-/* The case-insensitive beginning of what names the owner of a handle. */
+/* The case-insensitive prefix of sources that are hwloc. */
 #define PX_HWLOC_SOURCE "hwloc"
 
 /* clang-format off */
@@ -39,9 +37,10 @@ struct px_hwloc {
 #undef F
 };
 
-/* False if the library is not installed, or lacks a function. It is loaded the first
- * time and stays; the table is the caller's, as a copy for all would be one more
- * writable global. Any thread; a few microseconds. */
+/* Fills *h with hwloc's functions. False if the library is not installed or lacks a
+ * function. The first call loads the library for good. Each caller has its own table,
+ * because a shared table would be another writable global. Thread-safe; takes a few
+ * microseconds. */
 bool px_hwloc_open(struct px_hwloc *h);
 
 #endif

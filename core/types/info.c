@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pmix_info_t: a key, a value, and flags; arrays of it as requests carry them. */
+/* pmix_info_t: a key, a value and flags; arrays of infos, which requests carry. */
 #include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/base/vec.h"
@@ -111,7 +111,7 @@ pmix_status_t px_infos_add_array(px_infos *l, const char *key, px_infos *members
         return rc;
     }
     if (members->n == 0)
-        px_infos_cleanup(members); /* an empty array has no memory */
+        px_infos_cleanup(members); /* an empty array must not own memory */
     *array = (pmix_data_array_t){
         .type = PMIX_INFO, .size = members->n, .array = members->v};
     *members = (px_infos){0};
@@ -127,7 +127,8 @@ void px_infos_cleanup(px_infos *l)
 
 /* -- public ------------------------------------------------------------------------ */
 
-/* On failure *info is constructed: many callers do not look. */
+/* Loads an info. On failure *info is constructed, because many callers ignore the
+ * status. */
 PX_EXPORT pmix_status_t PMIx_Info_load(pmix_info_t *info, const char *key,
                                        const void *data, pmix_data_type_t type)
 {

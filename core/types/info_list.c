@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PMIx_Info_list_*: a list of infos that programs build without knowing its form. A
- * linked list rather than an array, because programs keep the pointers it gives them
- * while adding. */
+/* PMIx_Info_list_*: lists of infos with an opaque form. A linked list, because programs
+ * keep pointers to infos while they add others. */
 #include "core/base/list.h"
 #include "core/types/type.h"
 #include "pmix_common.h"
@@ -26,9 +25,9 @@ static pmix_info_t *find(struct info_list *l, const char *key)
 
 enum how { AT_FRONT, AT_BACK, ONCE, IN_PLACE };
 
-/* Adds *info, whose making ended with rc, and takes what it owns; if rc is an error
- * that is nothing, and the error is passed on. ONCE keeps an info of that key, IN_PLACE
- * replaces it. */
+/* Adds *info and takes ownership of its contents. A status rc other than PMIX_SUCCESS
+ * means that *info was not made, and is returned. ONCE keeps an existing info with the
+ * key; IN_PLACE replaces it. */
 static pmix_status_t insert(void *list, pmix_status_t rc, pmix_info_t *info,
                             enum how how)
 {
@@ -195,7 +194,7 @@ PX_EXPORT size_t PMIx_Info_list_get_size(void *list)
     return list ? ((struct info_list *)list)->n : 0;
 }
 
-/* A position is the address of a node, and what is asked for is the info there. */
+/* Returns the info at position current, which is the address of a node. */
 PX_EXPORT pmix_info_t *PMIx_Info_list_get_info(void *list, void *current, void **next)
 {
     struct info_list *l = list;

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The dictionary of attributes, out of the headers that define them.
+"""The dictionary of attributes, made from the headers that define them.
 
 A header's line  #define PMIX_NAME "key" /* type: what it means */  is the only place where an
-attribute is described. This turns all such lines into the table that the library looks keys up
-in, or into a page for people, and refuses what it does not understand.
+attribute is described. This script turns all such lines into the library's lookup table or into
+a page for people. Lines that do not match the syntax are errors.
 
-Several names may share a key. One of them is what the key is called in return; the others say why
-they are not: by  newer: "other.key"  at the end of the text, a key that later releases use
-instead and that is looked up as well, or by  see PMIX_NAME,  which is that one.
+Several names may share a key. One of them is the preferred name of the key. Each other name needs
+a reason at the end of its text. Either  newer: "other.key",  a key that later releases use instead
+and that is looked up as well. Or  see PMIX_NAME,  the preferred name.
 """
 import re
 import sys
@@ -54,7 +54,7 @@ class Entry:
 
 
 def type_of(text):
-    """The data type constant of a C type as the headers write it; None if there is none."""
+    """Returns the data type constant of a C type as written in the headers, or None."""
     if text is not None and text.endswith("[]"):
         element = text.removesuffix("[]")
         return "PMIX_DATA_ARRAY" if element in ELEMENTS or element in TYPES else None
@@ -62,7 +62,7 @@ def type_of(text):
 
 
 def read_header(path, errors):
-    """Its entries. Variables of the environment, whose key is their name, are none."""
+    """Returns the entries of a header. Environment variables, with equal key and name, do not count."""
     entries, group = [], ""
     with open(path, encoding="ascii") as f:
         for number, line in enumerate(f.read().splitlines(), 1):
@@ -97,7 +97,7 @@ def check_names(entries, errors):
 
 
 def name_keys(entries, errors):
-    """The entry that answers for each key, the newer ones included."""
+    """Returns the preferred entry of each key, including newer keys."""
     owner = {}
     by_name = {e.name: e for e in entries}
     for e in entries:
@@ -108,7 +108,7 @@ def name_keys(entries, errors):
             errors.append("%s: key of %s is that of %s" % (e.where, e.name, other.name))
     for e in entries:
         if e.key.lower() not in owner:
-            errors.append("%s: nobody answers for the key of %s" % (e.where, e.name))
+            errors.append("%s: cannot find the preferred name for the key of %s" % (e.where, e.name))
         if e.newer and owner.setdefault(e.newer.lower(), e) is not e:
             errors.append("%s: newer key of %s is in use" % (e.where, e.name))
     return owner
@@ -188,7 +188,7 @@ BAD_LINES = {
     '#define PMIX_X "pmix.x" /* bool: see PMIX_Y */': None,
     '#define PMIX_X "pmix.good" /* bool: see PMIX_Y */': "is that of PMIX_GOOD",
     '#define PMIX_X "pmix.x" /* bool: a; newer: "pmix.good" */': "is in use",
-    '#define PMIX_X "pmix.x" /* bool: a; newer: "pmix.y" */': "nobody answers",
+    '#define PMIX_X "pmix.x" /* bool: a; newer: "pmix.y" */': "cannot find the preferred name",
 }
 
 

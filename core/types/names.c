@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of the values of enumerated types, statuses among them both ways, and of
- * attributes for their keys. Programs and their users know these texts from the
- * reference implementation; for what it has no name for, the text is in its manner. */
+/* Names for values of enumerated types, for statuses in both directions, and for
+ * attribute keys. The texts are those of the reference implementation. Where it has
+ * none, the text follows its style. */
 #include "core/types/names.h"
 
 #include "core/base/str.h"
@@ -120,8 +120,8 @@ static const struct px_name device_types[] = {
     {PMIX_DEVTYPE_NODE, "NODE"},
 };
 
-/* Known by number only: internal to the reference implementation. All others are named
- * by the registry. */
+/* Types internal to the reference implementation, here without support. The registry
+ * names all other types. */
 static const struct px_name unhandled_types[] = {
     {PMIX_BUFFER, "PMIX_BUFFER"},
     {PMIX_KVAL, "PMIX_KVAL"},
@@ -149,8 +149,7 @@ static const struct px_name group_operations[] = {
     {PMIX_GROUP_CANCEL, "CANCEL"},
 };
 
-/* Every set of channels has its own text, as the caller gets memory that never
- * changes. */
+/* Texts for every set of channels, because callers get a constant string. */
 static const char *const channel_sets[] = {"NONE",
                                            "STDIN ",
                                            "STDOUT ",
@@ -185,22 +184,21 @@ static const struct px_name status_texts[] = {
 #undef PX_STATUS
 };
 
-/* The constants of every number, former ones after the current one. */
+/* The constants of each number; the current constant precedes former ones. */
 static const struct px_name status_constants[] = {
 #define PX_STATUS(CONSTANT, text) {PMIX_##CONSTANT, "PMIX_" #CONSTANT},
 #include "core/types/status.def"
 #undef PX_STATUS
 };
 
-/* Installations of 4.2 answer with texts, 5.0 and later with the names of constants. */
+/* Release 4.2 returns texts; 5.0 and later return names of constants. */
 #if PMIX_VERSION_MAJOR >= 5
 #define claimed_statuses status_constants
 #else
 #define claimed_statuses status_texts
 #endif
 
-/* A status goes by its text, "NOT-FOUND", and by its constant with and without
- * PMIX_. */
+/* Accepts a status's text ("NOT-FOUND") and its constant with or without PMIX_. */
 PX_EXPORT pmix_status_t PMIx_Error_code(const char *name)
 {
     for (size_t i = 0; name && i < PX_COUNT(status_texts); i++) {
@@ -214,7 +212,7 @@ PX_EXPORT pmix_status_t PMIx_Error_code(const char *name)
     return INT32_MIN;
 }
 
-/* ---- finding them ---------------------------------------------------------------- */
+/* ---- lookup ---------------------------------------------------------------------- */
 
 #define FIND_IN(table, value) px_name_find(table, PX_COUNT(table), value)
 
@@ -263,13 +261,13 @@ static const char *name_or(const char *name, const char *fallback)
     return name ? name : fallback;
 }
 
-/* PMIx_<Enumeration>_string for an enumeration that is a data type. */
+/* Defines PMIx_<Enumeration>_string for an enumeration that is a data type. */
 #define STRING_OF_TYPE(Enumeration, c_type, TYPE, fallback)                \
     PX_EXPORT const char *PMIx_##Enumeration##_string(c_type value)        \
     {                                                                      \
         return name_or(px_name_of(PMIX_##TYPE, (int64_t)value), fallback); \
     }
-/* The same for one that no value can hold. */
+/* Defines the same for an enumeration that values cannot hold. */
 #define STRING_OF_TABLE(Enumeration, c_type, table, fallback)       \
     PX_EXPORT const char *PMIx_##Enumeration##_string(c_type value) \
     {                                                               \
@@ -297,8 +295,7 @@ STRING_OF_TABLE(Value_comparison, pmix_value_cmp_t, comparisons, "UNKNOWN VALUE"
 
 PX_EXPORT char *PMIx_Info_directives_string(pmix_info_directives_t directives)
 {
-    if (directives &
-        PMIX_INFO_QUALIFIER) /* says it all: a qualifier is never optional */
+    if (directives & PMIX_INFO_QUALIFIER) /* a qualifier is never optional */
         return strdup("QUALIFIER");
     return px_strf("%s%s%s", directives & PMIX_INFO_REQD ? "REQUIRED" : "OPTIONAL",
                    directives & PMIX_INFO_REQD_PROCESSED ? ":PROCESSED" : "",
@@ -307,7 +304,8 @@ PX_EXPORT char *PMIx_Info_directives_string(pmix_info_directives_t directives)
 
 /* ---- attributes ------------------------------------------------------------------ */
 
-/* Not tolower, which goes by the locale: the tables' order does not. */
+/* Converts to lower case. tolower depends on the locale, but the order of the tables
+ * does not. */
 static int fold(unsigned char c)
 {
     return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;

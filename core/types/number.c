@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers of any type. Hosts differ in the type they give a key, so readers convert. */
+/* Numbers of any type. Hosts use different types for a key, so readers convert. */
 #include "core/types/number.h"
 
 /* 2^63 and 2^64 are exact as doubles; INT64_MAX and UINT64_MAX are not. */
@@ -61,13 +61,13 @@ static pmix_status_t write_integer(const struct px_type *t, void *to,
 
     if (!is_signed(t) && d < 0)
         return PMIX_ERR_CHANGE_SIGN;
-    if (n->kind == PX_REAL) {              /* its whole part, if 64 bits can hold it */
-        if (!(d < TWO_64 && d >= -TWO_63)) /* false for NaN too */
+    if (n->kind == PX_REAL) {              /* the integer part must fit in 64 bits */
+        if (!(d < TWO_64 && d >= -TWO_63)) /* also true for NaN */
             return PMIX_ERR_LOST_PRECISION;
         cut = d < 0 ? whole((int64_t)d)
                     : (struct px_number){.kind = PX_UNSIGNED, .u = (uint64_t)d};
     }
-    /* -1 is as far from -(max + 1) as 0 is from max. */
+    /* A negative number's distance from -1 has the same limit. */
     if (cut.kind == PX_NEGATIVE ? (uint64_t) - (cut.i + 1) > max : cut.u > max)
         return PMIX_ERR_LOST_PRECISION;
     px_store_int(to, t->size, cut.u);

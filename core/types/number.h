@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers of any type: read wide, compared by worth, written narrow if they fit.
- * Of core/types; core/wire shares how integers stand in memory. */
+/* Numbers of any type: read wide, compared by value, written narrow if they fit. Part
+ * of core/types; core/wire also uses px_load_int and px_store_int. */
 #ifndef PX_TYPES_NUMBER_H
 #define PX_TYPES_NUMBER_H
 
@@ -10,11 +10,12 @@
 
 enum px_number_kind {
     PX_UNSIGNED,
-    PX_NEGATIVE, /* a whole number below zero */
+    PX_NEGATIVE, /* an integer below zero */
     PX_REAL,
 };
 
-/* Whole numbers have one form each, so that equal ones are equal members. */
+/* A number. Each integer has exactly one representation, so equal integers have equal
+ * members. */
 struct px_number {
     enum px_number_kind kind;
     union {
@@ -24,8 +25,9 @@ struct px_number {
     };
 };
 
-/* The integer of 1, 2, 4 or 8 bytes at `at`, its sign extended if it has one. Where the
- * size is a constant, this and the next are a few instructions. */
+/* Loads the integer of 1, 2, 4 or 8 bytes at `at`, and extends its sign if is_signed.
+ * With a constant size, this function and px_store_int compile to a few
+ * instructions. */
 static inline __attribute__((always_inline)) uint64_t px_load_int(const void *at,
                                                                   size_t size,
                                                                   bool is_signed)
@@ -51,7 +53,7 @@ static inline __attribute__((always_inline)) uint64_t px_load_int(const void *at
     }
 }
 
-/* Two's complement of the low bytes, which is what every integer type stores. */
+/* Stores the low bytes, in two's complement like every integer type. */
 static inline __attribute__((always_inline)) void px_store_int(void *to, size_t size,
                                                                uint64_t bits)
 {
@@ -73,15 +75,16 @@ static inline __attribute__((always_inline)) void px_store_int(void *to, size_t 
     }
 }
 
-/* False if the type is not a number (truth values, pointers and times with two parts
- * are not; every enumeration is). */
+/* Reads a number of type t. False if t is not a number; truth values, pointers and
+ * timevals are not, enumerations are. */
 bool px_number_read(const struct px_type *t, const void *at, struct px_number *n);
-/* Stores n at *to. PMIX_ERR_CHANGE_SIGN for a negative number in an unsigned type,
- * PMIX_ERR_LOST_PRECISION if it is out of range (a fraction is cut off),
- * PMIX_ERR_BAD_PARAM if the type is not a number; *to is unchanged then. */
+/* Stores n at *to. Returns PMIX_ERR_CHANGE_SIGN for a negative number in an unsigned
+ * type. Returns PMIX_ERR_LOST_PRECISION if n is out of range; fractions are truncated.
+ * Returns PMIX_ERR_BAD_PARAM if t is not a number. On failure *to is unchanged. */
 pmix_status_t px_number_write(const struct px_type *t, void *to,
                               const struct px_number *n);
-/* <0, 0, >0. Whole numbers and reals compare too; NaN is below everything. */
+/* Returns <0, 0 or >0. Integers and reals compare with each other; NaN is below all
+ * numbers. */
 int px_number_compare(const struct px_number *a, const struct px_number *b);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any object as one line of text for people: strings quoted and escaped, structures as
- * {member: value, ...}, enumerated values by name. */
+/* Prints any object as one line of text. Strings are quoted and escaped. Structures are
+ * {member: value, ...}. Enumerated values are names. */
 #include "core/base/buf.h"
 #include "core/types/names.h"
 #include "core/types/number.h"
@@ -10,10 +10,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { MAX_BYTES = 32 }; /* of a byte object that are shown */
+enum { MAX_BYTES = 32 }; /* bytes shown of a byte object */
 
-/* Where the text goes. It goes quiet when out of memory, so that this is checked
- * once. */
+/* The output. After a failure put does nothing, so callers check failed once. */
 struct text {
     px_buf buf;
     bool failed;
@@ -46,7 +45,8 @@ static void put_raw(struct text *to, const char *bytes, size_t n)
         to->failed = true;
 }
 
-/* At most size characters: arrays need not be terminated. UTF-8 passes as it is. */
+/* Escapes at most size characters, because arrays need not be terminated. UTF-8 passes
+ * unchanged. */
 static void put_escaped(struct text *to, const char *s, size_t size)
 {
     size_t len = strnlen(s, size);
@@ -146,7 +146,8 @@ static void put_fields(struct text *to, const struct px_type *t, const void *obj
     put(to, "}");
 }
 
-/* A set as its list; of a topology, which is pages of XML, only where it is. */
+/* Prints a cpuset as its list. Prints a topology's address only, because its XML has
+ * many pages. */
 static void put_opaque(struct text *to, enum px_store store, const void *obj)
 {
     struct px_opaque o = px_load_opaque(obj);

@@ -17,8 +17,8 @@ bool px_proc_match(const pmix_proc_t *a, const pmix_proc_t *b)
            strncmp(a->nspace, b->nspace, sizeof(a->nspace)) == 0;
 }
 
-/* Zeroes what the string leaves: procs are hashed and compared as memory too. nspace
- * may be the very array that is set. */
+/* Copies src and zeroes the rest, because procs are hashed and compared as memory. dst
+ * may be src. */
 static void set_chars(char *dst, size_t size, const char *src)
 {
     size_t len = src ? strnlen(src, size - 1) : 0;
@@ -34,7 +34,7 @@ void px_proc_set(pmix_proc_t *p, const char *nspace, pmix_rank_t rank)
     p->rank = rank;
 }
 
-/* -- loading: what is too long is cut ---------------------------------------------- */
+/* -- loading: long strings are truncated ------------------------------------------- */
 
 PX_EXPORT void PMIx_Load_key(pmix_key_t key, const char *src)
 {
@@ -72,7 +72,8 @@ PX_EXPORT bool PMIx_Check_key(const char *key, const char *name)
     return key && name && strncmp(key, name, PMIX_MAX_KEYLEN) == 0;
 }
 
-/* Keys that begin so are the Standard's; programs may not define their own. */
+/* True if key is reserved. Programs must not define keys with the Standard's prefix
+ * "pmix". */
 PX_EXPORT bool PMIx_Check_reserved_key(const char *key)
 {
     return key && px_str_starts(key, "pmix");
@@ -83,7 +84,7 @@ PX_EXPORT bool PMIx_Nspace_invalid(const char *nspace)
     return !nspace || !*nspace;
 }
 
-/* An empty namespace stands for any. */
+/* True if both are equal or one is empty, which matches any namespace. */
 PX_EXPORT bool PMIx_Check_nspace(const char *a, const char *b)
 {
     return PMIx_Nspace_invalid(a) || PMIx_Nspace_invalid(b) ||
@@ -128,7 +129,7 @@ PX_EXPORT void PMIx_Multicluster_nspace_construct(pmix_nspace_t target,
     PMIx_Load_nspace(target, joined);
 }
 
-/* Without a separator all of target is the namespace's name. */
+/* Splits target. Without a separator all of target is the namespace. */
 PX_EXPORT void PMIx_Multicluster_nspace_parse(pmix_nspace_t target,
                                               pmix_nspace_t cluster,
                                               pmix_nspace_t nspace)

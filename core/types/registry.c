@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* types.def made into tables: the fields of each structure, and the types by number;
- * and where a value has what its type says. */
+/* Tables made from types.def: the fields of each structure, and the types by number.
+ * Also the payload address of a value. */
 #include "core/types/walk.h"
 
 #include <time.h>
 
-/* The store of a field of each type, for the rows below to refer to. */
+/* The store of each type, used in the rows below. */
 enum {
 #define LEAF(ID, c_type, STORE, ...) STORE_OF_##ID = PX_##STORE,
 #define RECORD(ID, ...)              STORE_OF_##ID = PX_STRUCT,
 #include "core/types/types.def"
 };
 
-/* The C type behind each number, to prove at compile time that a member has its
- * size. */
+/* The C type of each number, for compile-time checks of member sizes. */
 #define LEAF(ID, c_type, ...)   typedef c_type c_##ID;
 #define RECORD(ID, c_type, ...) typedef c_type c_##ID;
 #include "core/types/types.def"
 
 #define MEMBER(c_type, member) (((c_type *)0)->member)
-/* Zero, or an error where the sizes differ. */
+/* Yields zero, or fails to compile if the sizes differ. */
 #define PROOF(object, expected) \
     (0 * sizeof(char[sizeof(object) == sizeof(expected) ? 1 : -1]))
 

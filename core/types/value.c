@@ -16,12 +16,12 @@ pmix_status_t px_value_borrow(pmix_value_t *v, const void *data, pmix_data_type_
         v->type = PMIX_UNDEF;
         return PMIX_ERR_UNKNOWN_DATA_TYPE;
     }
-    if (!data) /* a flag given without data is set */
+    if (!data) /* a flag without data is true */
         v->data.flag = t->store == PX_BOOL;
     else if (t->in_value == PX_VALUE_POINTER || t->store == PX_STRING ||
              t->store == PX_POINTER)
         v->data.ptr = (void *)data;
-    else if (t->store == PX_REGEX) /* callers pass its text, as the generator gave it */
+    else if (t->store == PX_REGEX) /* data is the text from PMIx_generate_regex */
         v->data.bo = (pmix_byte_object_t){.bytes = (char *)data,
                                           .size = strlen(data) + 1};
     else
@@ -51,7 +51,7 @@ bool px_value_to_u64(const pmix_value_t *v, uint64_t *out)
 
 bool px_value_to_u32(const pmix_value_t *v, uint32_t *out)
 {
-    if (v->type == PMIX_UINT32) { /* the most frequent by far */
+    if (v->type == PMIX_UINT32) { /* the most frequent type */
         *out = v->data.uint32;
         return true;
     }
@@ -115,7 +115,7 @@ PX_EXPORT pmix_status_t PMIx_Value_xfer(pmix_value_t *dst, const pmix_value_t *s
     return px_type_copy(PMIX_VALUE, dst, src);
 }
 
-/* Strings and byte objects come back as their characters and bytes, without the
+/* Copies a string or byte object. Returns the characters or bytes without the
  * object. */
 static pmix_status_t unload_text(const struct px_type *t, const pmix_value_t *v,
                                  void **data, size_t *size)
@@ -137,7 +137,7 @@ static pmix_status_t unload_text(const struct px_type *t, const pmix_value_t *v,
 
 /* Copies plain data to where *data points, because programs pass the address of a
  * pointer to their variable. Refuses a scalar without storage. Open MPI 5.0 passes the
- * address of a zeroed number itself, and would read bits of a new pointer there. */
+ * address of a zeroed number, and would interpret a new pointer as the number. */
 PX_EXPORT pmix_status_t PMIx_Value_unload(pmix_value_t *v, void **data, size_t *size)
 {
     if (!v || !data || !size)
@@ -165,7 +165,7 @@ PX_EXPORT pmix_status_t PMIx_Value_unload(pmix_value_t *v, void **data, size_t *
     return rc;
 }
 
-/* Values of one type have an order; so have whole numbers of different types. */
+/* Compares values of one type, and integers of different types. */
 PX_EXPORT pmix_value_cmp_t PMIx_Value_compare(pmix_value_t *a, pmix_value_t *b)
 {
     struct px_number left, right;
@@ -185,7 +185,7 @@ PX_EXPORT pmix_value_cmp_t PMIx_Value_compare(pmix_value_t *a, pmix_value_t *b)
     return order > 0 ? PMIX_VALUE1_GREATER : PMIX_VALUE2_GREATER;
 }
 
-/* The value's own bytes and its data's, inline data counted as if it stood apart. */
+/* Adds the sizes of the value and of its data, as if inline data were separate. */
 PX_EXPORT pmix_status_t PMIx_Value_get_size(const pmix_value_t *v, size_t *size)
 {
     if (!v || !size)
@@ -194,8 +194,7 @@ PX_EXPORT pmix_status_t PMIx_Value_get_size(const pmix_value_t *v, size_t *size)
     if (!t || t->store == PX_NONE)
         return PMIX_ERR_UNKNOWN_DATA_TYPE;
     *size = sizeof(*v) + px_type_size(t->id, px_value_payload(v));
-    if (t->store ==
-        PX_STRING) /* the characters are the data, not the pointer to them */
+    if (t->store == PX_STRING) /* the data are the characters, not the pointer */
         *size -= sizeof(char *);
     return PMIX_SUCCESS;
 }
@@ -219,7 +218,7 @@ static pmix_boolean_t truth_of_text(const char *s)
     static const char space[] = " \t\n\v\f\r";
 
     s += strspn(s, space);
-    if (!*s) /* the key was given; that is what counts */
+    if (!*s) /* only the presence of the key counts */
         return PMIX_BOOL_TRUE;
     if (*s >= '0' && *s <= '9') {
         s += strspn(s, "0");
@@ -234,7 +233,8 @@ static pmix_boolean_t truth_of_text(const char *s)
     return PMIX_NON_BOOL;
 }
 
-/* An undefined value is true: its key is present. Numbers are no truth values here. */
+/* Converts a value to a truth value. An undefined value is true, because its key is
+ * present. Numbers are not truth values here. */
 PX_EXPORT pmix_boolean_t PMIx_Value_true(const pmix_value_t *v)
 {
     if (!v)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Walks over objects by the table of types: they are made empty, copied, given back,
- * compared and measured. All is plain malloc memory, some of it allocated by the user's
- * program. */
+/* Walks over objects by the type table: constructs, copies, destructs, compares and
+ * measures. All memory is plain malloc memory; user programs may allocate some. */
 #include "core/types/walk.h"
 
 #include "core/types/number.h"
@@ -13,8 +12,8 @@ static void *element(const void *array, size_t i, const struct px_type *t)
 
 /* ---- empty objects --------------------------------------------------------------- */
 
-/* As PMIX_*_STATIC_INIT has them: all zero, except where zero would name a process or a
- * node, or claim a distance. */
+/* Sets the values of PMIX_*_STATIC_INIT: zero, except where zero would be a valid rank,
+ * node or distance. */
 void px_type_construct(pmix_data_type_t id, void *obj)
 {
     const struct px_type *t = px_type_find(id);
@@ -57,11 +56,11 @@ void *px_type_create_array(pmix_data_type_t id, size_t n)
 
 /* ---- copies ---------------------------------------------------------------------- */
 
-/* A copy is made into zeroed memory member by member, so that a failure can be undone
- * by destructing what there is. */
+/* Copies are made member by member in zeroed memory, so destructing undoes a
+ * failure. */
 
-/* A source may be a string shorter than the array, so nothing behind its end is
- * read. */
+/* Copies a string into an array. src may be shorter than the array, so nothing after
+ * its NUL is read. */
 static pmix_status_t copy_chars(char *dst, size_t size, const char *src)
 {
     size_t len = strnlen(src, size - 1);
@@ -71,7 +70,7 @@ static pmix_status_t copy_chars(char *dst, size_t size, const char *src)
     return PMIX_SUCCESS;
 }
 
-/* *dst is NULL for none; n goes to *size, if it was copied. */
+/* Copies n bytes. Sets *dst to NULL and *size to 0 if n is 0 or memory is out. */
 static pmix_status_t copy_memory(char **dst, size_t *size, const char *src, size_t n)
 {
     *dst = n ? malloc(n) : NULL;
@@ -96,7 +95,7 @@ static pmix_status_t copy_dbuf(pmix_data_buffer_t *dst, const pmix_data_buffer_t
     return PMIX_SUCCESS;
 }
 
-/* The object behind the handle is another library's, which core/types does not know. */
+/* Copies source and handle. Only handle.h can copy the object behind the handle. */
 static pmix_status_t copy_opaque(enum px_store store, void *dst, const void *src)
 {
     struct px_opaque from = px_load_opaque(src), to = {0};
@@ -193,8 +192,8 @@ static pmix_status_t copy_fields(const struct px_type *t, void *dst, const void 
     return PMIX_SUCCESS;
 }
 
-/* The most frequent of all, and large: nothing is written twice. The mark says that
- * another object owns the value; the copy owns its own. */
+/* Copies an info, the most frequent large type, without zeroing first. Clears
+ * PMIX_INFO_PERSISTENT, because the copy owns its value. */
 pmix_status_t px_info_copy(pmix_info_t *dst, const pmix_info_t *src)
 {
     pmix_status_t rc = copy_value(&dst->value, &src->value);
@@ -264,13 +263,13 @@ pmix_status_t px_type_copy_array(pmix_data_type_t id, void **dst, const void *sr
     return PMIX_SUCCESS;
 }
 
-/* ---- giving back ----------------------------------------------------------------- */
+/* ---- destruction ----------------------------------------------------------------- */
 
 static void destruct_fields(const struct px_type *t, void *obj)
 {
     if (t->id == PMIX_INFO && ((pmix_info_t *)obj)->flags & PMIX_INFO_PERSISTENT)
-        return; /* its only owning member belongs to another object */
-    for (size_t i = 0; i < t->n_fields; i++) { /* local ones own nothing */
+        return;                                /* another object owns the value */
+    for (size_t i = 0; i < t->n_fields; i++) { /* local fields own nothing */
         const struct px_field *f = &t->fields[i];
 
         if (f->many == PX_COUNTED)
@@ -297,7 +296,7 @@ static void give_back_held(pmix_value_t *v)
         give_back(held, &v->data);
 }
 
-/* Its own bytes stay as they are. */
+/* Frees the memory that obj owns and leaves obj's own bytes unchanged. */
 static void give_back(const struct px_type *t, void *obj)
 {
     pmix_data_array_t *a = obj;
@@ -362,8 +361,8 @@ void px_type_free_array(pmix_data_type_t id, void *array, size_t n)
 
 /* ---- order ----------------------------------------------------------------------- */
 
-/* An absent member comes before one that is there; an empty vector or array is the same
- * as an absent one, as on the wire. */
+/* NULL members come first. Empty vectors and arrays equal absent ones, as on the
+ * wire. */
 
 static int compare_sizes(size_t a, size_t b)
 {
@@ -423,14 +422,14 @@ static int compare_fields(const struct px_type *t, const void *a, const void *b)
     return order;
 }
 
-/* The owner of the value is no part of what an info says. */
+/* Compares infos; the owner of the value does not count. */
 static int compare_infos(const pmix_info_t *a, const pmix_info_t *b)
 {
-    const pmix_info_directives_t said = ~(pmix_info_directives_t)PMIX_INFO_PERSISTENT;
+    const pmix_info_directives_t mask = ~(pmix_info_directives_t)PMIX_INFO_PERSISTENT;
     int order = strncmp(a->key, b->key, sizeof(a->key));
 
     if (!order)
-        order = compare_sizes(a->flags & said, b->flags & said);
+        order = compare_sizes(a->flags & mask, b->flags & mask);
     return order ? order : compare_values(&a->value, &b->value);
 }
 
@@ -525,14 +524,14 @@ static size_t fields_owned(const struct px_type *t, const void *obj)
 {
     size_t size = 0;
 
-    for (size_t i = 0; i < t->n_fields; i++) { /* local ones own nothing */
+    for (size_t i = 0; i < t->n_fields; i++) { /* local fields own nothing */
         const struct px_field *f = &t->fields[i];
         const struct px_type *of = px_type_find(f->type);
         char *const *v = f->many == PX_ONE ? NULL : px_field_elements(f, obj);
 
         if (f->many == PX_ONE)
             size += f->store == PX_KEY ? 0 : owned(of, px_at(obj, f->offset));
-        else if (v) /* and the NULL of a vector */
+        else if (v) /* includes the NULL of a vector */
             size += elements_size(of, v, px_field_count(f, obj)) +
                     (f->many == PX_COUNTED ? 0 : sizeof(*v));
     }
@@ -565,7 +564,7 @@ static size_t owned(const struct px_type *t, const void *obj)
         held = px_type_find(a->type);
         return held ? elements_size(held, a->array, px_darray_len(a)) : 0;
     case PX_CPUSET:
-    case PX_TOPO: /* the handle counts as much as its text, which shows its size */
+    case PX_TOPO: /* the length of the text stands for the handle's size */
         o = px_load_opaque(obj);
         if (o.handle && px_handle_text((enum px_store)t->store, &o, &text))
             return string_size(o.source);

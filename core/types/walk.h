@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the walkers reach what the table describes. Private to core/types. Pointers and
- * counts are read by memcpy, as the table knows their place but not the C type they
- * point to. */
+/* Access to members that the table describes. Private to core/types. Pointers and
+ * counts are read by memcpy, because the table does not know the C type behind a
+ * pointer. */
 #ifndef PX_TYPES_WALK_H
 #define PX_TYPES_WALK_H
 
@@ -28,13 +28,13 @@ static inline void *px_load_ptr(const void *at)
     return p;
 }
 
-/* All fields, those that never travel included. */
+/* Returns the number of fields, including those that are never written. */
 static inline size_t px_type_fields(const struct px_type *t)
 {
     return (size_t)t->n_fields + t->n_local;
 }
 
-/* The elements behind a field that is not PX_ONE, and how many there are. */
+/* Return the elements of a field other than PX_ONE, and their count. */
 static inline void *px_field_elements(const struct px_field *f, const void *obj)
 {
     return px_load_ptr(px_at(obj, f->offset));
@@ -51,7 +51,7 @@ static inline size_t px_field_count(const struct px_field *f, const void *obj)
     return elements ? n : 0;
 }
 
-/* Bytes that count: none behind a NULL pointer, whatever the size says. */
+/* Return the number of valid bytes: 0 for a NULL pointer. */
 static inline size_t px_bytes_len(const pmix_byte_object_t *bo)
 {
     return bo->bytes ? bo->size : 0;
@@ -62,17 +62,17 @@ static inline size_t px_dbuf_len(const pmix_data_buffer_t *b)
     return b->base_ptr ? b->bytes_used : 0;
 }
 
-/* Elements that count: none behind a NULL pointer or of a type that stores nothing. */
+/* Returns the number of valid elements: 0 for a NULL pointer or PMIX_UNDEF. */
 static inline size_t px_darray_len(const pmix_data_array_t *a)
 {
     return a->array && a->type != PMIX_UNDEF ? a->size : 0;
 }
 
-/* px_type_copy of an info, px_type_destruct of a value. */
+/* px_type_copy for infos and px_type_destruct for values. */
 pmix_status_t px_info_copy(pmix_info_t *dst, const pmix_info_t *src);
 void px_value_destruct(pmix_value_t *v);
 
-/* The type of what a value holds; NULL if a value may not hold it. */
+/* Returns the type of a value's content, or NULL if values cannot hold the type. */
 static inline const struct px_type *px_value_type(const pmix_value_t *v)
 {
     const struct px_type *t = px_type_find(v->type);

@@ -176,14 +176,14 @@ PX_TEST(a_topology_that_is_lent_stays_and_its_copy_does_not)
     pmix_topology_t lent, copy;
 
     NEEDS_HWLOC();
-    px_topo_mark(topo.topology, true);
+    px_topo_set_shared(topo.topology, true);
     lent = (pmix_topology_t){strdup("hwloc"), topo.topology};
     ok(px_type_copy(PMIX_TOPO, &copy, &lent));
     PMIx_Topology_destruct(&lent);
     PMIx_Topology_destruct(&copy); /* a leak otherwise */
     PX_AUTOFREE char *xml = text_of(PX_TOPO, &topo);
     ck_assert_ptr_nonnull(strstr(xml, "eth0"));
-    px_topo_mark(topo.topology, false);
+    px_topo_set_shared(topo.topology, false);
 }
 
 PX_TEST(xml_that_could_reach_out_is_refused)
