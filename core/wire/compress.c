@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Compressed data: the plain length as u32 in host order, then a zlib stream. The
- * length is a claim: it is checked against what so many bytes can possibly inflate to
- * before any memory is set aside, and inflating stops there. */
+ * length is untrusted. It is checked against the maximum of the stream's size before
+ * memory is allocated, and inflating stops at the length. */
 #include "core/wire/walk.h"
 
 #include <zlib.h>
 
 #define HEAD_B       sizeof(uint32_t)
-#define ZLIB_RATIO   1032u /* deflate's best case */
+#define ZLIB_RATIO   1032u /* deflate's maximum ratio */
 #define ZLIB_SLACK_B 64u
 
 uint32_t px_crc32(uint32_t before, const void *bytes, size_t n)
@@ -34,8 +34,8 @@ pmix_status_t px_deflate(const void *bytes, size_t n, uint8_t **out, size_t *out
     return PMIX_SUCCESS;
 }
 
-/* Exactly n bytes into `to`; what follows the stream is ignored, as some senders pad
- * it. */
+/* Inflates exactly n bytes into `to`. Bytes after the stream are ignored, because some
+ * senders pad it. */
 static bool inflate_into(uint8_t *to, size_t n, const uint8_t *from, size_t from_n)
 {
     z_stream z = {.next_in = (Bytef *)(uintptr_t)from,

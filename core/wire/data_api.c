@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PMIx_Data_*: packing for users. Buffers are in this library's own dialect, not
- * described, for every target: every peer of a job that exchanges such buffers speaks
- * it. */
+/* PMIx_Data_*: packing for users. Buffers always have this library's own dialect, not
+ * described. Every peer of a job that exchanges buffers reads this dialect. */
 #include "core/wire/walk.h"
 
 #include "core/base/str.h"
 
-enum { COMPRESS_FROM_B = 4096 }; /* below, nothing is gained */
+enum { COMPRESS_FROM_B = 4096 }; /* shorter data does not gain */
 
 /* ---- buffers --------------------------------------------------------------------- */
 
@@ -15,7 +14,7 @@ static size_t unpacked_b(const pmix_data_buffer_t *b)
     return b->base_ptr ? (size_t)(b->unpack_ptr - b->base_ptr) : 0;
 }
 
-/* Users build these by hand, too. */
+/* True if the buffer is consistent. Users also build buffers by hand. */
 static bool is_sound(const pmix_data_buffer_t *b)
 {
     if (!b || (b->bytes_used && !b->base_ptr))
@@ -24,7 +23,8 @@ static bool is_sound(const pmix_data_buffer_t *b)
            (b->unpack_ptr >= b->base_ptr && unpacked_b(b) <= b->bytes_used);
 }
 
-/* The buffer's memory as a px_buf, which may move it, and back again. */
+/* Returns the buffer's memory as a px_buf, which may move it. give_back stores the
+ * memory in the buffer again. */
 static px_buf lend(const pmix_data_buffer_t *b)
 {
     size_t cap = b->bytes_allocated > b->bytes_used ? b->bytes_allocated
@@ -48,8 +48,8 @@ static void give_back(pmix_data_buffer_t *b, const px_buf *buf, size_t used)
 
 /* ---- regular expressions --------------------------------------------------------- */
 
-/* In these calls a PMIX_REGEX is a char *; inside a value it is a byte object, as
- * elsewhere in this library. */
+/* Packs PMIX_REGEX values, which are char * in this API. Inside a value a PMIX_REGEX is
+ * a byte object. */
 static void pack_regexes(px_writer *w, char *const *src, int32_t n)
 {
     px_put_head(w, n, PMIX_REGEX);
@@ -61,8 +61,8 @@ static void pack_regexes(px_writer *w, char *const *src, int32_t n)
     }
 }
 
-/* The caller's array is too narrow for byte objects, so they pass through one of our
- * own. */
+/* Unpacks through a temporary array, because the caller's array is too narrow for byte
+ * objects. */
 static pmix_status_t unpack_regexes(px_reader *r, char **dest, int32_t n)
 {
     const struct px_type *t = px_type_find(PMIX_REGEX);
@@ -115,8 +115,9 @@ static pmix_status_t unpack_up_to(px_reader *r, void *dest, int32_t *max,
     return found > n ? PMIX_ERR_UNPACK_INADEQUATE_SPACE : PMIX_SUCCESS;
 }
 
-/* Where there are more values than room the caller keeps those that fit, but the place
- * in the buffer does not move: the caller may come again with more room. */
+/* Unpacks values. If there are more values than room, the caller gets those that fit.
+ * The buffer's position does not move, so the caller can repeat the call with more
+ * room. */
 PX_EXPORT pmix_status_t PMIx_Data_unpack(const pmix_proc_t *source PX_UNUSED,
                                          pmix_data_buffer_t *buffer, void *dest,
                                          int32_t *max_num_values, pmix_data_type_t type)
@@ -127,7 +128,7 @@ PX_EXPORT pmix_status_t PMIx_Data_unpack(const pmix_proc_t *source PX_UNUSED,
         return PMIX_ERR_BAD_PARAM;
     px_reader_init(&r, px_codec_default, buffer->unpack_ptr,
                    buffer->bytes_used - unpacked_b(buffer));
-    r.trusted = true; /* by the user, who asks for it by name */
+    r.trusted = true; /* the user requests topologies by type */
     pmix_status_t rc = unpack_up_to(&r, dest, max_num_values, type);
     if (rc == PMIX_SUCCESS && buffer->base_ptr)
         buffer->unpack_ptr = (char *)(uintptr_t)r.pos;
@@ -138,7 +139,8 @@ PX_EXPORT pmix_status_t PMIx_Data_unpack(const pmix_proc_t *source PX_UNUSED,
 
 /* ---- copies and text ------------------------------------------------------------- */
 
-/* Strings and regular expressions are passed as such, all else by address. */
+/* Copies an object. src is the string or regular expression itself, or the address of
+ * any other object. */
 PX_EXPORT pmix_status_t PMIx_Data_copy(void **dest, void *src, pmix_data_type_t type)
 {
     const struct px_type *t = px_type_find(type);
@@ -202,7 +204,7 @@ PX_EXPORT pmix_status_t PMIx_Data_copy_payload(pmix_data_buffer_t *dest,
     pmix_status_t rc = px_buf_reserve(&buf, n);
     if (rc)
         return rc;
-    if (dest == src) /* its memory may just have moved */
+    if (dest == src) /* dest's memory may have moved */
         give_back(dest, &buf, buf.len);
     memcpy(buf.data + buf.len, src->unpack_ptr, n);
     give_back(dest, &buf, buf.len + n);

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The dialects: two number encodings, and which data types each dialect knows. A row
- * says only what it adds to, or takes from, the row before it; the sets are spelled out
- * below. */
+/* The dialects: two number encodings, and the data types of each dialect. Each set is
+ * defined by its difference from the previous set. */
 #include "core/wire/codec.h"
 
 #include <string.h>
 
-/* Bits of type numbers lo..hi that fall into word w (64 numbers a word). */
+/* Bits of type numbers lo..hi in word w (64 numbers per word). */
 #define BELOW(n, w)                       \
     ((n) <= 64 * (w)         ? 0          \
      : (n) >= 64 * ((w) + 1) ? UINT64_MAX \
                              : (UINT64_C(1) << ((n) % 64)) - 1)
 #define SPAN(lo, hi, w) (BELOW((hi) + 1, w) & ~BELOW(lo, w))
 
-/* COMPRESSED_STRING has a number in v21 and v3, but their readers refuse it inside a
- * value, which is the only place it occurs: treating it as unknown makes the packer
- * send plain text. */
+/* COMPRESSED_STRING has a number in v21 and v3, but their readers refuse the type
+ * inside a value, its only place. Without the type here, the packer sends plain
+ * text. */
 #define TYPES_V21(w) \
     (SPAN(PMIX_UNDEF, 44, w) & ~SPAN(PMIX_COMPRESSED_STRING, PMIX_COMPRESSED_STRING, w))
 #define TYPES_V3(w) (TYPES_V21(w) | SPAN(PMIX_IOF_CHANNEL, PMIX_ENVAR, w))
@@ -37,7 +36,7 @@
     }
 
 static const struct px_dialect dialects[] = {
-    ROW("v41", PX_ENC_FLEX, TYPES_V41), /* first: it is the default */
+    ROW("v41", PX_ENC_FLEX, TYPES_V41), /* the default comes first */
     ROW("v3", PX_ENC_FIXED, TYPES_V3),   ROW("v4", PX_ENC_FLEX, TYPES_V4),
     ROW("v51", PX_ENC_FLEX, TYPES_V51),  ROW("v61", PX_ENC_FLEX, TYPES_V61),
     ROW("v21", PX_ENC_FIXED, TYPES_V21),

@@ -17,7 +17,7 @@ struct px_frame {
 };
 
 void px_frame_encode(uint8_t out[PX_FRAME_HEADER_B], const struct px_frame *f);
-/* PMIX_ERR_BAD_PARAM if the payload would exceed PX_MAX_FRAME_B. */
+/* Decodes a header. PMIX_ERR_BAD_PARAM if the payload would exceed PX_MAX_FRAME_B. */
 pmix_status_t px_frame_decode(const uint8_t in[PX_FRAME_HEADER_B], struct px_frame *f);
 
 #endif

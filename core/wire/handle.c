@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cpusets and topologies in their wire forms: a list of CPUs, without the name of its
- * source, and XML followed by what hwloc can do with the topology. An absent one
- * travels as a NULL string. */
+/* Wire forms of cpusets and topologies. A cpuset is a list of CPUs without its source.
+ * A topology is XML and then hwloc's support record. An absent handle is a NULL
+ * string. */
 #include "core/types/handle.h"
 
 #include "core/wire/walk.h"
 
-static const char made_by[] = "hwloc"; /* whatever comes from the wire */
+static const char made_by[] = "hwloc"; /* source of every unpacked handle */
 
-/* Puts the text of a handle; true if there is more than a NULL string. */
+/* Writes the text of a handle. True if the text is not a NULL string. */
 static bool put_text(px_writer *w, enum px_store store, const struct px_opaque *o)
 {
     PX_AUTOFREE char *text = NULL;
@@ -46,8 +46,8 @@ static pmix_status_t name_source(char **source)
     return px_dup_bytes((const uint8_t *)made_by, sizeof(made_by), source);
 }
 
-/* A few bytes of text can ask for a long bitmap, and to fill it again and again: both
- * count like an array. */
+/* Charges a bitmap to the reader's budget like an array. A few bytes of text can
+ * request a long bitmap, and can fill it repeatedly. */
 static pmix_status_t charge(px_reader *r, const char *list)
 {
     uint32_t first, last, highest = 0;

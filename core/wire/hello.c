@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The beginning of connections. The connect message: its header is in the sender's byte
- * order, the rest is big endian and NUL-terminated text, and which fields are there
- * depends on the role flag. The address of a server,
- * "<namespace>.<rank>;<scheme>://<address>". And the header of the frames that follow:
- * i32 index, u32 tag, u32 length, u32 of padding that readers ignore. */
+/* Start of connections. The connect message: its header is in the sender's byte order;
+ * the rest is big endian integers and NUL-terminated text. The role flag determines
+ * which fields are present. The address of a server:
+ * "<namespace>.<rank>;<scheme>://<address>". The header of later frames: i32 index, u32
+ * tag, u32 length, u32 padding that readers ignore. */
 #include "core/wire/hello.h"
 
 #include "core/base/str.h"
@@ -23,7 +23,7 @@ static uint32_t get_be32(const uint8_t *at)
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-/* Each role says this about itself. */
+/* The fields that each role sends. */
 static const struct {
     bool ids, proc;
 } roles[PX_FLAG_MAX] = {
@@ -40,12 +40,12 @@ static const struct {
     [PX_FLAG_SCHEDULER] = {true, true},
 };
 
-/* Host byte order, as every field of it. */
+/* The header of the connect message, in host byte order. */
 struct header {
     int32_t index;
     uint32_t tag;
     uint32_t nbytes;
-    uint32_t padding; /* not looked at */
+    uint32_t padding; /* ignored */
 };
 
 /* ---- writing --------------------------------------------------------------------- */
@@ -101,7 +101,7 @@ pmix_status_t px_hello_encode(const struct px_hello *h, px_buf *out)
 
 /* ---- reading --------------------------------------------------------------------- */
 
-/* Keeps the first error and goes quiet: what is taken then is zero. */
+/* A position in the message. After the first error all reads return zero. */
 struct cursor {
     const uint8_t *pos, *end;
     struct px_err *err;
@@ -198,8 +198,7 @@ static void take_protocol(struct cursor *c, struct px_hello *h)
 {
     take_text(c, h->version_text, sizeof(h->version_text), "version");
     px_version_parse(h->version_text, &h->version);
-    if (!c->rc &&
-        c->pos == c->end) /* 2.0.x ends here, and speaks a dialect of its own */
+    if (!c->rc && c->pos == c->end) /* 2.0.x ends here, and has another dialect */
         c->rc = px_err_set(c->err, PMIX_ERR_NOT_SUPPORTED,
                            "PMIx %s names no dialect; 2.1 is the oldest supported",
                            h->version_text);
@@ -233,8 +232,7 @@ pmix_status_t px_hello_decode(const uint8_t *body, size_t len, struct px_hello *
     take_bytes(&c, &h->cred, &h->cred_len, take_u32(&c, "credential"), "credential");
     take_identity(&c, h);
     take_protocol(&c, h);
-    if (c.end - c.pos >
-        1) /* the stray byte of 4.0 - 4.2.2: no packed info is so short */
+    if (c.end - c.pos > 1) /* the stray byte of 4.0 - 4.2.2; packed infos are longer */
         take_bytes(&c, &h->blob, &h->blob_len, (size_t)(c.end - c.pos), "infos");
     if (c.rc)
         px_hello_fini(h);
@@ -253,7 +251,7 @@ void px_version_parse(const char *text, struct px_version *v)
     char *end;
 
     memset(v, 0, sizeof(*v));
-    if (*text == 'v') /* some rendezvous files of 3.2 */
+    if (*text == 'v') /* in rendezvous files of 3.2 */
         text++;
     v->major = (unsigned)strtoul(text, &end, 10);
     if (*end == '.')
@@ -274,24 +272,24 @@ bool px_version_since(const struct px_version *v, unsigned major, unsigned minor
 
 pmix_status_t px_uri_parse(const char *text, struct px_uri *uri)
 {
-    char who[PMIX_MAX_NSLEN + 16]; /* namespace, dot, rank */
+    char owner[PMIX_MAX_NSLEN + 16]; /* namespace, dot, rank */
     const char *semicolon = text ? strchr(text, ';') : NULL;
     const char *address, *scheme_end;
     struct px_uri parsed = {0};
     char *dot;
     int64_t rank;
 
-    if (!semicolon || (size_t)(semicolon - text) >= sizeof(who))
+    if (!semicolon || (size_t)(semicolon - text) >= sizeof(owner))
         return PMIX_ERR_BAD_PARAM;
-    memcpy(who, text, (size_t)(semicolon - text));
-    who[semicolon - text] = '\0';
-    dot = strrchr(who, '.'); /* namespaces contain dots, ranks do not */
-    if (!dot || dot == who)
+    memcpy(owner, text, (size_t)(semicolon - text));
+    owner[semicolon - text] = '\0';
+    dot = strrchr(owner, '.'); /* namespaces may contain dots, ranks do not */
+    if (!dot || dot == owner)
         return PMIX_ERR_BAD_PARAM;
     *dot = '\0';
-    /* 3.x prints ranks as signed */
+    /* 3.x prints ranks as signed numbers */
     if (!px_str_to_i64(dot + 1, INT32_MIN, UINT32_MAX, &rank) ||
-        !px_str_copy(parsed.server.nspace, sizeof(parsed.server.nspace), who))
+        !px_str_copy(parsed.server.nspace, sizeof(parsed.server.nspace), owner))
         return PMIX_ERR_BAD_PARAM;
     parsed.server.rank = (pmix_rank_t)rank;
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The connect message: what a client or tool says first, and the words that answer
- * it. */
+/* The connect message, a client's or tool's first message. */
 #ifndef PX_WIRE_HELLO_H
 #define PX_WIRE_HELLO_H
 
@@ -21,7 +20,7 @@ struct px_hello {
     uint8_t flag; /* enum px_role_flag */
     bool has_ids; /* uid and gid are present */
     bool has_proc;
-    uint32_t uid, gid; /* claimed */
+    uint32_t uid, gid; /* claimed by the peer */
     pmix_proc_t proc;
     char version_text[64];
     struct px_version version;
@@ -32,26 +31,27 @@ struct px_hello {
     size_t blob_len;
 };
 
-/* Header and body, ready to send. */
+/* Encodes header and body. */
 pmix_status_t px_hello_encode(const struct px_hello *h, px_buf *out);
-/* Body length from the header; PMIX_ERR_BAD_PARAM if it is no connect message or its
- * body is longer than PX_MAX_HANDSHAKE_B. */
+/* Reads the body's length from the header. Returns PMIX_ERR_BAD_PARAM if in is not a
+ * connect message's header or the body exceeds PX_MAX_HANDSHAKE_B. */
 pmix_status_t px_hello_header(const uint8_t in[PX_HELLO_HEADER_B], size_t *body_len);
-/* Every string must end inside the body; a stray trailing byte (4.0 - 4.2.2) is
- * tolerated. */
+/* Decodes a body. Every string must end inside the body. A stray trailing byte (4.0 -
+ * 4.2.2) is accepted. */
 pmix_status_t px_hello_decode(const uint8_t *body, size_t len, struct px_hello *h,
                               struct px_err *err);
 void px_hello_fini(struct px_hello *h);
 
 void px_version_parse(const char *text, struct px_version *v);
-/* True if v is this version or a later one. */
+/* True if v is this version or later. */
 bool px_version_since(const struct px_version *v, unsigned major, unsigned minor,
                       unsigned release);
 
-/* "nspace.rank;tcp4://127.0.0.1:1234": the last dot separates the rank. */
+/* A server's address, "nspace.rank;tcp4://127.0.0.1:1234". The last dot separates the
+ * rank. */
 struct px_uri {
     pmix_proc_t server;
-    char address[256]; /* scheme and all: "tcp4://..." */
+    char address[256]; /* with scheme: "tcp4://..." */
 };
 pmix_status_t px_uri_parse(const char *text, struct px_uri *uri);
 

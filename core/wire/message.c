@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Short forms for what payloads are made of: scalars, buffers within buffers, key-value
- * pairs, and counted lists of infos and procs. */
+/* Short forms for the parts of payloads: scalars, nested buffers, key-value pairs, and
+ * counted lists of infos and procs. */
 #include "core/wire/walk.h"
 
 /* ---- writing --------------------------------------------------------------------- */
@@ -52,7 +52,7 @@ void px_pack_kval(px_writer *w, const char *key, const pmix_value_t *value)
     px_pack_bare(w, value, PMIX_VALUE);
 }
 
-/* SIZE n, then the elements as one operation if there are any. */
+/* Packs SIZE n, then the elements as one operation if n > 0. */
 #define PACKS_LIST(name, c_type, TYPE)                               \
     void px_pack_##name(px_writer *w, const c_type *array, size_t n) \
     {                                                                \

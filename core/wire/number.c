@@ -6,11 +6,11 @@
 
 #include <limits.h>
 
-enum { RUN = 32 }; /* numbers for which room is made at once */
+enum { RUN = 32 }; /* numbers per reservation of memory */
 
-/* How one kind of storage travels. Tags name the sender's native width. */
+/* The encoding of one kind of storage. Tags name the sender's native width. */
 struct shape {
-    uint8_t memory_b; /* 0: no integer */
+    uint8_t memory_b; /* 0: not an integer */
     uint8_t wire_b;   /* width in the fixed encoding */
     bool signed_flex; /* zigzag */
     bool signed_fixed;
@@ -23,7 +23,7 @@ struct shape {
         .signed_fixed = is_signed                             \
     }
 
-/* An unsigned int is sent as if it were an int, a quirk of every release. */
+/* unsigned int is encoded like int, a quirk of every release. */
 static const struct shape shapes[] = {
     [PX_INT16] = PLAIN(2, true),
     [PX_INT32] = PLAIN(4, true),
@@ -38,8 +38,8 @@ static const struct shape shapes[] = {
     [PX_TIME] = {sizeof(time_t), 8, false, false, 0, 0},
 };
 
-/* Where width and sign are constants, little is left of these: the loops over many
- * numbers below are written once and made for each. */
+/* Always inline. With constant width and sign the compiler specialises the loops below
+ * for each shape. */
 #define INLINE static inline __attribute__((always_inline))
 
 /* ---- writing --------------------------------------------------------------------- */
@@ -120,7 +120,7 @@ void px_put_numbers(px_writer *w, enum px_store kind, const void *src, size_t n)
     if (tag && (to = px_put_room(w, 2)))
         w->buf.len +=
             (size_t)((flex ? encode_flex(to, tag) : encode_fixed(to, tag, 2)) - to);
-    while (n) { /* room for the longest form of a few at a time: most are short */
+    while (n) { /* reserve the longest form for a few numbers, since most are short */
         size_t run = n < RUN ? n : RUN;
 
         to = px_put_room(w, run * PX_FLEX_MAX_B);
@@ -143,8 +143,7 @@ static pmix_status_t decode_flex(px_reader *r, uint64_t *out)
     for (unsigned i = 0; r->pos < r->end; i++) {
         uint8_t byte = *r->pos++;
 
-        if (i ==
-            PX_FLEX_MAX_B - 1) { /* all eight bits are data, it is always the last */
+        if (i == PX_FLEX_MAX_B - 1) { /* the last byte has eight data bits */
             *out = v | (uint64_t)byte << 56;
             return PMIX_SUCCESS;
         }
@@ -173,8 +172,8 @@ static pmix_status_t decode_fixed(px_reader *r, unsigned width, bool is_signed,
     return PMIX_SUCCESS;
 }
 
-/* One untagged number of the given width as 64 bits, sign extended; *negative tells
- * -1 from 2^64-1. */
+/* Reads one untagged number of the given width as 64 bits, sign extended. *negative
+ * distinguishes -1 from 2^64-1. */
 static pmix_status_t get_bits(px_reader *r, unsigned width, bool is_signed,
                               uint64_t *out, bool *negative)
 {
@@ -191,8 +190,7 @@ static pmix_status_t get_bits(px_reader *r, unsigned width, bool is_signed,
     return rc;
 }
 
-/* How the numbers at hand are written: as the type demands, or as a tag before them
- * says. */
+/* The encoding of the numbers being read, given by their type or by a tag. */
 struct coding {
     uint8_t width;
     bool is_signed;
@@ -217,7 +215,7 @@ static pmix_status_t get_tag(px_reader *r, struct coding *coding)
     return PMIX_SUCCESS;
 }
 
-/* Does the value fit the store? An unsigned int or a pid may come as either sign of 32
+/* True if the value fits the store. An unsigned int or a pid may have either sign of 32
  * bits. */
 static bool fits(const struct shape *s, enum px_store kind, bool is_signed, uint64_t v,
                  bool negative)
@@ -232,9 +230,9 @@ static bool fits(const struct shape *s, enum px_store kind, bool is_signed, uint
     return bits == 64 || v >> bits == 0;
 }
 
-/* Untagged numbers in the flexible encoding, as long as none of them can touch the end
- * of the message and each is as short as those of its width are. Returns how many were
- * read; the first it did not read is left to the careful way. */
+/* Reads untagged numbers in the flexible encoding while each is short and cannot reach
+ * the message's end. Returns the number read. The caller reads the next number with
+ * get_bits. */
 INLINE size_t get_run(px_reader *r, char *to, size_t n, unsigned width, bool is_signed)
 {
     const unsigned longest = (8 * width + 6) / 7 < 4 ? (8 * width + 6) / 7 : 4;

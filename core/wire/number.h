@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Integers on the wire, in both encodings:
  *
- *   fixed  big endian of the type's width; size, int, unsigned and pid after a type tag
- *   flex   7 bits a byte, low bits first, bit 7 set on all but the last byte, a ninth
- *   byte
- *          carrying 8 bits; signed types zigzag; pid after a type tag
+ *   fixed  big endian in the type's width; size, int, unsigned and pid follow a tag
+ *   flex   7 bits a byte, low bits first; bit 7 is set in all but the last byte;
+ *          a ninth byte has 8 bits; signed types are zigzag; pid follows a tag
  *
- * A tag stands once before all the numbers of an array, even if there are none.
- *
- * One table (number.c) says which shape each kind of storage takes. Private to
- * core/wire. */
+ * A tag precedes all numbers of an array, also of an empty array. A table in number.c
+ * gives the shape of each kind of storage. Private to core/wire. */
 #ifndef PX_WIRE_NUMBER_H
 #define PX_WIRE_NUMBER_H
 
@@ -19,7 +16,7 @@
 
 #define PX_FLEX_MAX_B 9
 
-/* ---- writing: nothing happens once the writer has failed ------------------------- */
+/* ---- writing: does nothing after the writer has failed --------------------------- */
 
 static inline void px_writer_fail(px_writer *w, pmix_status_t status)
 {
@@ -27,11 +24,11 @@ static inline void px_writer_fail(px_writer *w, pmix_status_t status)
         w->status = status;
 }
 
-/* px_put_room calls it when there is no room yet. */
+/* Grows the buffer for px_put_room. */
 uint8_t *px_put_more_room(px_writer *w, size_t n);
 
-/* Room for n more bytes at the end of the buffer, which the caller fills and then adds
- * to buf.len; NULL once the writer has failed. */
+/* Returns room for n bytes at the end of the buffer, or NULL after a failure. The
+ * caller fills the room and adds n to buf.len. */
 static inline uint8_t *px_put_room(px_writer *w, size_t n)
 {
     if (!w->status && w->buf.cap - w->buf.len >= n)
@@ -59,11 +56,11 @@ static inline void px_put_byte(px_writer *w, uint8_t byte)
     }
 }
 
-/* n numbers side by side at src, stored as `kind` says (one of the integer kinds). */
+/* Writes n adjacent numbers at src, stored as kind, an integer kind. */
 void px_put_numbers(px_writer *w, enum px_store kind, const void *src, size_t n);
 
-/* Of an untagged kind whose flexible form is v: most numbers inside structures take a
- * byte. */
+/* Writes a number of an untagged kind whose flexible form is v. Most numbers inside
+ * structures take one byte. */
 static inline void px_put_coded(px_writer *w, enum px_store kind, const void *src,
                                 uint64_t v)
 {
@@ -73,7 +70,7 @@ static inline void px_put_coded(px_writer *w, enum px_store kind, const void *sr
         px_put_numbers(w, kind, src, 1);
 }
 
-/* Where the kind is a constant, nothing is left of this but what it needs. */
+/* Writes one number. With a constant kind the compiler removes the switch. */
 static inline void px_put_number(px_writer *w, enum px_store kind, const void *src)
 {
     uint32_t u32;
@@ -116,7 +113,7 @@ static inline size_t px_left(const px_reader *r)
     return (size_t)(r->end - r->pos);
 }
 
-/* n bytes of the message, consumed; NULL if there are not so many. */
+/* Consumes and returns n bytes of the message. NULL if fewer are left. */
 static inline const uint8_t *px_get_raw(px_reader *r, size_t n)
 {
     const uint8_t *at = r->pos;
@@ -140,7 +137,7 @@ static inline bool px_is_number(enum px_store kind)
     return (kind >= PX_INT16 && kind <= PX_TIME);
 }
 
-/* PMIX_ERR_UNPACK_FAILURE if a number does not fit what is stored. */
+/* Reads n numbers. PMIX_ERR_UNPACK_FAILURE if a number does not fit the kind. */
 pmix_status_t px_get_numbers(px_reader *r, enum px_store kind, void *dst, size_t n);
 
 static inline pmix_status_t px_get_number(px_reader *r, enum px_store kind, void *dst)
@@ -148,8 +145,8 @@ static inline pmix_status_t px_get_number(px_reader *r, enum px_store kind, void
     return px_get_numbers(r, kind, dst, 1);
 }
 
-/* Whether the next number, in the flexible encoding, takes a byte, which is consumed
- * then. */
+/* Consumes the next number if it takes one byte in the flexible encoding. Otherwise
+ * returns false. */
 static inline bool px_get_coded(px_reader *r, uint8_t *byte)
 {
     if (r->codec.dialect->encoding != PX_ENC_FLEX || r->pos == r->end ||

@@ -45,15 +45,15 @@ enum px_op {
     PX_OP_RESOLVE_NODE = 38,
     PX_OP_GDS_FALLBACK = 39,
     PX_OP_MAX = 40,
-    PX_OP_FABRIC_DEREGISTER = 255, /* ours, and never leaves a process */
+    PX_OP_FABRIC_DEREGISTER = 255, /* ours; used inside a process only */
 };
 
 enum px_tag {
     PX_TAG_NOTIFY = 0,
     PX_TAG_HEARTBEAT = 1,
     PX_TAG_IOF = 2,
-    PX_TAG_STORE = 99,    /* ours: a store to read in place; brings a descriptor */
-    PX_TAG_DYNAMIC = 100, /* requests start one above */
+    PX_TAG_STORE = 99,    /* ours: a store for direct reads, with a descriptor */
+    PX_TAG_DYNAMIC = 100, /* requests start above this tag */
     PX_TAG_FIRST = PX_TAG_DYNAMIC + 1,
 };
 
@@ -77,11 +77,11 @@ enum px_buffer_kind { /* in the connect message and in front of a BUFFER */
                       PX_BUFFER_DESCRIBED = 2,
 };
 
-#define PX_MAX_HANDSHAKE_B (64u * 1024u)          /* connect message after its header */
+#define PX_MAX_HANDSHAKE_B (64u * 1024u)          /* body of a connect message */
 #define PX_MAX_FRAME_B     (256u * 1024u * 1024u) /* payload of one frame */
-#define PX_MAX_ANSWER_B    (32u * 1024u * 1024u)  /* what is collected for a reply */
-#define PX_MAX_DEPTH       32u                    /* nesting of values while decoding */
-#define PX_MAX_INFLATED_B  (64u * 1024u * 1024u)  /* what compressed data may grow to */
-#define PX_MAX_DECODED_B   (512u * 1024u * 1024u) /* arrays unpacked from one message */
+#define PX_MAX_ANSWER_B    (32u * 1024u * 1024u)  /* data collected for a reply */
+#define PX_MAX_DEPTH       32u                    /* nesting while decoding */
+#define PX_MAX_INFLATED_B  (64u * 1024u * 1024u)  /* size of inflated data */
+#define PX_MAX_DECODED_B   (512u * 1024u * 1024u) /* arrays unpacked from a message */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Types -> bytes: a walk over the type table. The writer keeps the first error. */
+/* Packing: a walk over the type table. The writer keeps the first error. */
 #include "core/wire/walk.h"
 
 #include "core/base/strv.h"
@@ -21,7 +21,8 @@ void px_writer_cleanup(px_writer *w)
     w->status = PMIX_SUCCESS;
 }
 
-/* The type's row, if it exists and the peer knows it. */
+/* Returns the type's row, or fails the writer if the type or the dialect's support is
+ * missing. */
 static const struct px_type *known_type(px_writer *w, pmix_data_type_t id)
 {
     const struct px_type *t = px_dialect_knows(w->codec.dialect, id) ? px_type_find(id)
@@ -64,8 +65,8 @@ static bool enter(px_writer *w)
     return false;
 }
 
-/* Puts a substitute for a value of a type the peer does not know; a false answer
- * leaves it as it is. */
+/* Writes a substitute for a value whose type the dialect lacks. False if there is
+ * none. */
 static bool put_substitute(px_writer *w, const pmix_value_t *v)
 {
     pmix_value_t plain;
@@ -96,7 +97,7 @@ static bool put_substitute(px_writer *w, const pmix_value_t *v)
     }
 }
 
-/* Of an element that no cache may hold: while others are packed. */
+/* Prefetches an element while earlier elements are packed. */
 static void fetch_early(const char *element, size_t size)
 {
     __builtin_prefetch(element);
@@ -111,9 +112,9 @@ static void put_elements(px_writer *w, const void *array, size_t n,
 
     if (px_is_number(store)) {
         px_put_numbers(w, store, array, n);
-    } else if (store == PX_BYTE1) { /* in one go */
+    } else if (store == PX_BYTE1) { /* all at once */
         px_put_raw(w, array, n);
-    } else if (store == PX_POINTER) { /* one byte for all of them, or none */
+    } else if (store == PX_POINTER) { /* one byte for all elements, or none */
         put_object(w, array, t, store);
     } else {
         for (size_t i = 0; i < n && !w->status; i++, at += t->size) {
@@ -130,7 +131,7 @@ static void put_darray(px_writer *w, const pmix_data_array_t *a)
     if (!t)
         return;
     px_put_type(w, t->id);
-    if (t->store == PX_NONE) { /* every release reads a size here, and no elements */
+    if (t->store == PX_NONE) { /* every release reads a size of 0 here */
         px_put_size(w, 0);
         return;
     }
@@ -204,7 +205,7 @@ static void put_counted(px_writer *w, const void *array, size_t n,
         put_elements(w, array, n, t);
 }
 
-/* The members of infos, the most frequent of all, have a short way. */
+/* Writes a member. Members of infos, the most frequent type, take a fast path. */
 static void put_member(px_writer *w, const void *member, const struct px_field *f)
 {
     enum px_store store = (enum px_store)f->store;
@@ -310,7 +311,7 @@ static void put_object(px_writer *w, const void *src, const struct px_type *t,
         px_put_real(w, wide);
         break;
     case PX_POINTER:
-        px_put_byte(w, 1); /* an address means nothing elsewhere */
+        px_put_byte(w, 1); /* an address is meaningless to the receiver */
         break;
     case PX_VALUE:
         put_value(w, src);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Walkers of tables of arguments: checked, copied, packed, unpacked, freed; and the
- * tables, a row a field, in the order of the message. */
+/* Functions that check, copy, pack, unpack and free arguments by tables. The tables:
+ * one row per field, in the order of the message. */
 #include "core/wire/requests.h"
 
 #include "core/wire/ops.h"
@@ -13,7 +13,8 @@ static void *member(const struct px_args *args, size_t at)
     return (char *)args + at;
 }
 
-/* Pointers have types of their own: their bytes are read and written, not they. */
+/* Reads a pointer member by memcpy, because pointers of different types may not
+ * alias. */
 static void *pointer(const struct px_args *args, const struct px_arg *a)
 {
     void *p;
@@ -41,7 +42,7 @@ static bool is_given(const struct px_args *args, const struct px_arg *a)
     return pointer(args, a) && count(args, a) > 0;
 }
 
-/* ---- a caller's ------------------------------------------------------------------ */
+/* ---- arguments of a caller ------------------------------------------------------- */
 
 bool px_args_sound(const struct px_args *args, const struct px_arg *table)
 {
@@ -120,7 +121,7 @@ void px_pack_args(px_writer *w, const struct px_args *args, const struct px_arg 
     }
 }
 
-/* ---- one's own ------------------------------------------------------------------- */
+/* ---- arguments of a message ------------------------------------------------------ */
 
 static pmix_status_t unpack_strings(px_reader *r, struct px_args *args,
                                     const struct px_arg *a, size_t n)
@@ -136,7 +137,7 @@ static pmix_status_t unpack_strings(px_reader *r, struct px_args *args,
     set_array(args, a, strings, n);
     for (size_t i = 0; !rc && i < n; i++) {
         rc = px_unpack_str(r, &strings[i]);
-        if (!rc && !strings[i]) /* would end the list early */
+        if (!rc && !strings[i]) /* NULL would end the list early */
             rc = PMIX_ERR_BAD_PARAM;
     }
     return rc;
@@ -243,7 +244,7 @@ void px_args_cleanup(struct px_args *args)
     {                                                     \
         PX_ARG_ONE, false, true, PMIX_STRING, AT(text), 0 \
     }
-/* The user that asks; servers believe their connection instead. */
+/* The requesting user. Servers use the connection's credentials instead. */
 #define USER ONE(number, UINT32)
 
 #define REQUEST(name, op, ...) \
@@ -278,8 +279,8 @@ REQUEST(group_invite, PX_OP_GROUP_INVITE, NAME, SOME_PROCS, INFOS);
 REQUEST(group_join, PX_OP_GROUP_JOIN, NAME, PROCS, ONE(accept, BOOL), INFOS);
 REQUEST(fabric_register, PX_OP_FABRIC_REGISTER, INFOS);
 REQUEST(fabric_update, PX_OP_FABRIC_UPDATE, ONE(id, SIZE));
-/* Types that are younger than most dialects: the message is as young
- * (px_codec_newest). */
+/* Requests with types newer than most dialects; they are packed with
+ * px_codec_newest. */
 REQUEST(block, PX_OP_RESBLK, ONE(directive, RESBLOCK_DIRECTIVE), NAME,
         MANY(units, n_units, RESOURCE_UNIT), INFOS);
 REQUEST(session, PX_OP_SESSION_CTRL, ONE(number, UINT32), INFOS);
@@ -287,7 +288,7 @@ REQUEST(session, PX_OP_SESSION_CTRL, ONE(number, UINT32), INFOS);
 REQUEST(get, PX_OP_GET, ONE(nspace, STRING), ONE(rank, PROC_RANK), INFOS,
         LATE(text, STRING));
 
-/* Of a server; releases before 4.2.1 tell no range. */
+/* An event from a server. Releases before 4.2.1 send no range. */
 REQUEST(event, PX_OP_NOTIFY, ONE(code, STATUS), SOLE(procs, n_procs, PROC), INFOS,
         LATE(directive, DATA_RANGE));
 #define PIECE_HEAD \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text and bytes with their length, and what travels as text: floating point numbers
- * and node or process maps ("regex"). */
+/* Text and bytes with a length. Data that is sent as text: floating point numbers and
+ * node or process maps ("regex"). */
 #include "core/wire/walk.h"
 
 #include "core/base/str.h"
@@ -78,14 +78,14 @@ pmix_status_t px_get_bytes(px_reader *r, void *dst, size_t n)
 
 /* ---- floating point -------------------------------------------------------------- */
 
-/* The sender's locale must not decide between "1.5" and "1,5". The C locale is a
- * constant inside libc: newlocale gives it without allocating. */
+/* Returns the C locale, because a decimal comma must not reach the wire. newlocale
+ * returns libc's constant without allocating. */
 static locale_t c_locale(void)
 {
     return newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-/* The digits of whole numbers below 10^19, from their end backwards. */
+/* Writes the digits of v, which is below 10^19, backwards from end. */
 static char *digits(char *end, uint64_t v, int at_least)
 {
     for (; v || at_least > 0; v /= 10, at_least--)
@@ -93,9 +93,8 @@ static char *digits(char *end, uint64_t v, int at_least)
     return end;
 }
 
-/* As "%f" has it, correctly rounded, for numbers of up to 53 bits before the point: the
- * rest is a multiple of a power of two, and its millionths fit into 128 bits. NULL for
- * all others. */
+/* Formats like "%f", correctly rounded, or returns NULL from 2^53 on. The fraction is a
+ * multiple of a power of two, so its millionths fit in 128 bits. */
 static char *millionths(char *end, double v)
 {
 #ifdef __SIZEOF_INT128__
@@ -106,12 +105,12 @@ static char *millionths(char *end, double v)
         return NULL;
     uint64_t whole = (uint64_t)size;
     double rest = frexp(size - (double)whole,
-                        &exponent); /* rest * 2^exponent, [0.5, 1) */
+                        &exponent); /* fraction = rest * 2^exponent, rest in [0.5, 1) */
     unsigned shift = (unsigned)(53 - exponent);
     unsigned __int128 scaled = (unsigned __int128)(uint64_t)(rest * 0x1p53) * 1000000u;
     uint64_t part = 0;
 
-    if (shift < 127) { /* else it is far below half a millionth */
+    if (shift < 127) { /* smaller fractions are far below half a millionth */
         unsigned __int128 below = scaled & (((unsigned __int128)1 << shift) - 1);
         unsigned __int128 half = (unsigned __int128)1 << (shift - 1);
 
@@ -163,8 +162,8 @@ void px_put_real(px_writer *w, double v)
         put_any_real(w, v);
 }
 
-/* The number in "-123.456": exact, if all its digits together are a whole number that a
- * double holds and the point is not farther than a power of ten that it holds. */
+/* Parses a short number such as "-123.456". The result is exact if a double holds all
+ * digits as an integer, and also the power of ten. Otherwise returns false. */
 static bool short_real(const char *text, size_t len, double *out)
 {
     static const double tens[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
@@ -190,7 +189,8 @@ static bool short_real(const char *text, size_t len, double *out)
     return true;
 }
 
-/* Too large a text is an error, not infinity; "inf" and "nan" are fine. */
+/* Reads a real. Text beyond the range is an error, not infinity; "inf" and "nan" are
+ * valid. */
 pmix_status_t px_get_real(px_reader *r, enum px_store kind, void *dst)
 {
     const char *text;
@@ -233,7 +233,7 @@ pmix_status_t px_get_real(px_reader *r, enum px_store kind, void *dst)
 
 /* ---- maps ------------------------------------------------------------------------ */
 
-/* "blob:" NUL "component=zlib:" NUL "size=<n>:" NUL, then n bytes. */
+/* A blob is "blob:" NUL "component=zlib:" NUL "size=<n>:" NUL, then n bytes. */
 static const char blob_head[] = "blob:\0component=zlib:\0size=";
 
 size_t px_regex_len(const char *bytes, size_t max)
@@ -247,7 +247,7 @@ size_t px_regex_len(const char *bytes, size_t max)
         return nul ? (size_t)(nul - bytes) + 1 : 0;
     }
     for (at = head; at < max && bytes[at] >= '0' && bytes[at] <= '9'; at++) {
-        if (n > max) /* n is already beyond what there is: no overflow below */
+        if (n > max) /* n already exceeds max, so n does not overflow below */
             return 0;
         n = n * 10 + (size_t)(bytes[at] - '0');
     }
@@ -279,8 +279,8 @@ void px_put_regex(px_writer *w, const pmix_byte_object_t *regex)
     size_t size = regex->bytes ? regex->size : 1;
     size_t len = px_regex_len(bytes, size);
 
-    /* A length that is not what the text itself says would shift all that follows. Text
-     * whose NUL was not counted gets one. */
+    /* A size that differs from the text's own length would shift all later data. Text
+     * without a counted NUL gets one. */
     if (len == size) {
         px_put_raw(w, bytes, len);
     } else if (len == 0 && !memchr(bytes, '\0', size)) {

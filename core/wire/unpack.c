@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bytes -> types: pack operations, which are a count, tags in described buffers, then
- * the values; and a walk over the type table that believes nothing. The rules:
- *   - an operation that fails leaves the reader where it stood;
- *   - a count is checked against the bytes that are left before anything is allocated,
- *     arrays grow as their elements arrive, and all memory of a message shares one
- *     budget;
- *   - memory is zeroed before objects are read into it, and a function that fails
- *     midway destructs what it filled, so an error leaves nothing behind;
- *   - nesting passes through values and data arrays only, which count their depth. */
+/* Unpacking. An operation has a count, tags in described buffers, then values. The walk
+ * over the type table trusts no byte. The rules:
+ *   - A failed operation leaves the reader where it was.
+ *   - A count is checked against the remaining bytes before an allocation. Arrays grow
+ *     as elements arrive. All memory of a message shares one budget.
+ *   - Objects are read into zeroed memory. A function that fails destructs the objects
+ *     that it has filled, so errors leave nothing behind.
+ *   - Only values and data arrays nest; both count their depth. */
 #include "core/wire/walk.h"
 
 #include "core/base/strv.h"
 #include "core/base/vec.h"
 
 #define GROW_FIRST_B 4096 /* first allocation for an array of unproven length */
-#define LEAST_B      32   /* what the smallest piece of memory takes */
+#define LEAST_B      32   /* size of the smallest allocation */
 
 static pmix_status_t get_object(px_reader *r, void *dst, const struct px_type *t,
                                 enum px_store store);
@@ -26,7 +25,7 @@ static pmix_status_t get_known(const px_reader *r, pmix_data_type_t id,
     return *t ? PMIX_SUCCESS : PMIX_ERR_UNKNOWN_DATA_TYPE;
 }
 
-/* Counts memory that a few bytes can ask for. */
+/* Charges memory to the budget. A few bytes of a message can request much memory. */
 static pmix_status_t spend(px_reader *r, size_t b)
 {
     if (b > r->budget)
@@ -35,17 +34,18 @@ static pmix_status_t spend(px_reader *r, size_t b)
     return PMIX_SUCCESS;
 }
 
-/* Can n elements be in what is left? Bounds n times their size in memory, too. */
+/* True if n elements can be in the remaining bytes. Also bounds n times their size in
+ * memory. */
 static bool is_plausible(const px_reader *r, size_t n, const struct px_type *t)
 {
-    /* a tag that counts in the least size of one number stands once before many */
+    /* min_wire may include a tag, which precedes a whole array only once */
     size_t least = px_is_number((enum px_store)t->store) || !t->min_wire ? 1
                                                                          : t->min_wire;
 
     return n <= px_left(r) / least && n <= SIZE_MAX / 2 / t->size;
 }
 
-/* ---- what has no parts: strings, bytes, times, truth values ---------------------- */
+/* ---- leaves: strings, bytes, times, truth values --------------------------------- */
 
 pmix_status_t px_get_string(px_reader *r, char **s)
 {
@@ -61,7 +61,7 @@ pmix_status_t px_get_string(px_reader *r, char **s)
     return rc;
 }
 
-/* Into a char array, which the caller has zeroed. */
+/* Reads a string into a char array, which the caller has zeroed. */
 static pmix_status_t get_chars(px_reader *r, char *dst, size_t capacity)
 {
     const char *text;
@@ -140,7 +140,7 @@ static pmix_status_t get_leaf(px_reader *r, void *dst, enum px_store store)
         return px_get_real(r, store, dst);
     case PX_STRING:
         return px_get_string(r, dst);
-    case PX_POINTER: /* one byte for all; the addresses of the sender are of no use */
+    case PX_POINTER: /* one byte for all; the sender's addresses are useless */
         return px_get_byte(r, &byte);
     case PX_BYTES:
         return get_blob(r, &bo->bytes, &bo->size);
@@ -183,7 +183,7 @@ pmix_status_t px_get_elements(px_reader *r, void *array, size_t n,
         return get_leaf(r, array, store);
     }
     for (size_t i = 0; i < n; i++, at += t->size) {
-        memset(at, 0, t->size); /* one at a time: it stays in the processor's cache */
+        memset(at, 0, t->size); /* one by one, to keep the element in the cache */
         pmix_status_t rc = get_object(r, at, t, store);
 
         if (rc) {
@@ -195,7 +195,7 @@ pmix_status_t px_get_elements(px_reader *r, void *array, size_t n,
     return PMIX_SUCCESS;
 }
 
-/* Makes room for `cap` elements where there was for `had`. */
+/* Grows an array from `had` to `cap` elements. */
 static pmix_status_t grow(px_reader *r, char **array, size_t had, size_t cap,
                           size_t size)
 {
@@ -219,8 +219,8 @@ pmix_status_t px_get_array(px_reader *r, void **out, size_t n, const struct px_t
     *out = NULL;
     if (!is_plausible(r, n, t))
         return PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER;
-    /* Elements of at most a few bytes: that they can be in the message bounds their
-     * memory, and they are read in one go. */
+    /* Elements of a few bytes: the message's size bounds their memory, so they are read
+     * at once. */
     if (px_is_number((enum px_store)t->store) || t->store == PX_BYTE1 ||
         t->store == PX_POINTER)
         cap = n;
@@ -242,7 +242,7 @@ pmix_status_t px_get_array(px_reader *r, void **out, size_t n, const struct px_t
     return rc;
 }
 
-/* A count, then so many strings, as a vector ending in NULL; none gives NULL. */
+/* Reads a count and strings into a NULL-terminated vector. A count of 0 gives NULL. */
 static pmix_status_t get_strings(px_reader *r, char ***out, enum px_many many)
 {
     size_t have = 0, cap = 0;
@@ -254,14 +254,14 @@ static pmix_status_t get_strings(px_reader *r, char ***out, enum px_many many)
         return rc;
     if (n < 0)
         return PMIX_ERR_UNPACK_FAILURE;
-    if ((size_t)n > px_left(r)) /* each takes a byte at least */
+    if ((size_t)n > px_left(r)) /* each string takes at least a byte */
         return PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER;
     while (have < (size_t)n) {
-        if (!px_vec_reserve(&v, have, &cap, 2)) /* it and a NULL */
+        if (!px_vec_reserve(&v, have, &cap, 2)) /* the string and a NULL */
             return PMIX_ERR_NOMEM;
         v[have] = NULL;
         rc = px_get_string(r, &v[have]);
-        if (!rc && !v[have]) /* would end the vector early */
+        if (!rc && !v[have]) /* NULL would end the vector early */
             rc = PMIX_ERR_UNPACK_FAILURE;
         if (rc)
             return rc;
@@ -285,9 +285,9 @@ static pmix_status_t get_darray(px_reader *r, pmix_data_array_t *a)
         rc = get_known(r, type, &t);
     if (rc)
         return rc;
-    /* An array of UNDEF has a size of 0 behind its type, except that 6.x sends none for
-     * a NULL array. The data that can follow an array (a key, a count, a tag) does
-     * not begin with a zero size. */
+    /* The type of an UNDEF array is followed by a size of 0. 6.x omits the size for a
+     * NULL array. Data that can follow an array (key, count or tag) does not begin with
+     * a zero size. */
     if (t->store == PX_NONE) {
         px_reader ahead = *r;
 
@@ -390,7 +390,7 @@ static pmix_status_t get_struct(px_reader *r, char *obj, const struct px_type *t
             break;
         }
     }
-    /* A persistent info does not own its value; one that was read always does. */
+    /* An unpacked info always owns its value. */
     if (t->id == PMIX_INFO)
         ((pmix_info_t *)(void *)obj)->flags &= ~(
             pmix_info_directives_t)PMIX_INFO_PERSISTENT;
@@ -401,7 +401,7 @@ static pmix_status_t get_struct(px_reader *r, char *obj, const struct px_type *t
 
 /* ---- one object of any type ------------------------------------------------------ */
 
-/* dst is zeroed. */
+/* Reads an object into zeroed memory. */
 static pmix_status_t get_object(px_reader *r, void *dst, const struct px_type *t,
                                 enum px_store store)
 {
