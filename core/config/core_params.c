@@ -49,11 +49,11 @@ const struct px_param px_base_params[] = {
 };
 
 const struct px_param px_client_params[] = {
-    /* Long, because a server busy with a large launch answers late; finite, because
-     * nothing hangs. */
+    /* Long, because a server answers late during a large launch. Finite, so that no
+     * program hangs. */
     PX_PARAM_DURATION(struct px_client_conf, connect_timeout, "60s", 1, 3600000,
                       "How long PMIx_Init waits for each of the server's answers"),
-    /* A server that has nothing more to say must not keep a program from ending. */
+    /* A silent server must not prevent a program from ending. */
     PX_PARAM_DURATION(struct px_client_conf, finalize_timeout, "5s", 1, 3600000,
                       "How long PMIx_Finalize waits for the server's goodbye"),
     PX_PARAM_END,
@@ -61,13 +61,13 @@ const struct px_param px_client_params[] = {
 
 const struct px_param px_server_params[] = {
     PX_PARAM_DURATION(struct px_server_conf, handshake_timeout, "5s", 1, 3600000,
-                      "How long a process that connects may take to say who it is"),
-    /* Clients give up after two seconds themselves. */
+                      "How long a connecting process may take to identify itself"),
+    /* Clients stop waiting after two seconds. */
     PX_PARAM_DURATION(struct px_server_conf, finalize_timeout, "1500ms", 1, 3600000,
                       "How long a client that finalizes waits for the host to agree"),
     PX_PARAM_DURATION(struct px_server_conf, cleanup_timeout, "10s", 0, 3600000,
                       "How long a server that ends waits for registered clean-up"),
-    /* Long, as a process may stand in a debugger. */
+    /* Long, because a process may be stopped in a debugger. */
     PX_PARAM_DURATION(struct px_server_conf, unread_timeout, "5m", 1, 3600000,
                       "How long a process may leave much unread of what it is sent, or "
                       "keep room that others wait for, before it is disconnected"),
@@ -98,7 +98,7 @@ const struct px_param px_server_params[] = {
         "beyond that"),
     PX_PARAM_STRING(
         struct px_server_conf, report_uri, NULL,
-        "Where a server tells its address, unless PMIX_TCP_REPORT_URI says: "
+        "Where a server reports its address, unless PMIX_TCP_REPORT_URI is set: "
         "\"-\" (standard output), \"+\" (standard error), the number of a "
         "descriptor, or a file; it then lets tools in"),
     PX_PARAM_END,
@@ -122,15 +122,15 @@ const struct px_param px_host_builtin_params[] = {
 };
 
 const struct px_param px_iof_params[] = {
-    /* Most programs write to pipes by blocks, which end anywhere, and the next may take
-     * its time: whatever time were set, lines of processes would be mixed. */
+    /* No time limit. Most programs write to pipes in blocks that end in the middle of a
+     * line. Any limit could mix lines of processes. */
     PX_PARAM_DURATION(
         struct px_iof_conf, gather_time, "0", 0, 3600000,
         "How long a line of forwarded output that has no end yet is kept "
         "back, so that no line of another process comes into it; 0: until "
         "its end comes, but not at a terminal",
         .level = 1),
-    /* Finite, because nothing hangs. */
+    /* Finite, so that no program hangs. */
     PX_PARAM_DURATION(struct px_iof_conf, drain_timeout, "30s", 0, 3600000,
                       "How long a process that finalizes waits for a reader of its own "
                       "standard output that takes nothing of what was forwarded to it, "

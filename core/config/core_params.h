@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parameters of the core itself: one table for each prefix, and the configuration
- * it is parsed into. They stand together, so that every name is known in every role. */
+/* The core's parameters: one table per prefix, and the configuration structure of each
+ * table. All tables are in one place, so every role knows every name. */
 #ifndef PX_CONFIG_CORE_PARAMS_H
 #define PX_CONFIG_CORE_PARAMS_H
 
@@ -16,7 +16,7 @@ struct px_base_conf {
     uint64_t component_probe;                               /* ms; 0: no trial */
     int64_t verbose;                                        /* enum px_log_level */
     int64_t strict;                                         /* enum px_strict */
-    const char *user_param_file, *param_files, *tune_files; /* read before, by name */
+    const char *user_param_file, *param_files, *tune_files; /* read earlier, by name */
 };
 
 struct px_client_conf {
@@ -48,9 +48,9 @@ extern const struct px_param px_server_params[];       /* server_* */
 extern const struct px_param px_host_builtin_params[]; /* embedded_* */
 extern const struct px_param px_iof_params[];          /* iof_* */
 
-/* All of them; the last has no prefix. */
+/* All tables of the core; the last row has no prefix. */
 struct px_param_set {
-    const char *prefix; /* of the names, "server_" */
+    const char *prefix; /* of the names, e.g. "server_" */
     const struct px_param *table;
 };
 extern const struct px_param_set px_core_params[];

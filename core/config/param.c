@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parameters: all settings that were found, in the order found, and the tables that
- * give them a meaning. A setting that is overruled stays: its text may have been handed
- * out, and who asks where a value comes from wants to see what it beat. */
+/* Parameters: all settings in the order found, and the tables that define them.
+ * Overruled settings are kept. Their text may have been lent, and users see what a
+ * value overrules. */
 #include "core/config/core_params.h"
 #include "core/config/param_impl.h"
 
@@ -47,7 +47,7 @@ pmix_status_t px_params_add(struct px_params *p, const char *name, const char *v
     *p->end = s;
     p->end = &s->next;
     p->n_settings++;
-    /* Two values in one file cannot both be meant. */
+    /* A file with two different values has a mistake. */
     if (file && s->older && s->older->file == file &&
         strcmp(s->older->value, value) != 0)
         px_params_complain(p, PX_PARAM_WRONG,
@@ -76,9 +76,10 @@ const char *px_params_home(const struct px_params *p)
     return p->home;
 }
 
-/* ---- who wins -------------------------------------------------------------------- */
+/* ---- precedence ------------------------------------------------------------------ */
 
-/* The stronger source; of equals the name itself before its synonyms, then the last. */
+/* Orders by source, strongest first. Within a source, the name precedes its synonyms,
+ * and later settings precede earlier ones. */
 static int by_strength(const void *a, const void *b)
 {
     const struct px_param_candidate *x = a;
@@ -111,7 +112,7 @@ pmix_status_t px_params_candidates(const struct px_params *p, const char *name,
     const struct px_param_foreign *foreign;
     PX_AUTO(px_param_candidates) h = {0};
 
-    if (!p->first) /* then no name needs to be looked up */
+    if (!p->first) /* no settings, so no lookup */
         return PMIX_SUCCESS;
     pmix_status_t rc = add_candidates(&h, p, name, false);
     const struct px_declared *d = px_map_sget(&p->declared, name);
@@ -162,7 +163,7 @@ static void free_declared(struct px_declared *d)
     free(d);
 }
 
-/* The words of a list, without white space around them; NULL if there is none. */
+/* Splits text at commas and trims the words. *list is NULL if there are none. */
 static pmix_status_t split_words(const char *text, char ***list)
 {
     PX_AUTO(px_strv) words = px_strv_split(text, ',', false);
@@ -177,7 +178,7 @@ static pmix_status_t split_words(const char *text, char ***list)
     return PMIX_SUCCESS;
 }
 
-/* NULL: out of memory. */
+/* Returns the declaration of a parameter, new or existing. NULL when out of memory. */
 static const struct px_declared *declare_one(struct px_params *p, const char *owner,
                                              const char *prefix,
                                              const struct px_param *param)
@@ -214,7 +215,7 @@ pmix_status_t px_params_declare(struct px_params *p, const char *owner,
     return PMIX_SUCCESS;
 }
 
-/* Keeps what a configuration borrows. */
+/* Keeps a vector that a configuration borrows until px_params_destroy. */
 static pmix_status_t keep(struct px_params *p, char **vector)
 {
     char ***place = px_vec_add(&p->kept, &p->n_kept, &p->cap_kept);
@@ -249,7 +250,8 @@ static pmix_status_t store_path(struct px_params *p, const char *text, void *mem
     return PMIX_SUCCESS;
 }
 
-/* PMIX_ERR_BAD_PARAM: text is not what param wants. */
+/* Stores the value of text in *member. PMIX_ERR_BAD_PARAM if text does not fit
+ * param. */
 static pmix_status_t store(struct px_params *p, const struct px_param *param,
                            const char *text, void *member)
 {
@@ -265,7 +267,8 @@ static pmix_status_t store(struct px_params *p, const struct px_param *param,
     return px_param_from_text(param, text, member) ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
 }
 
-/* Of the values of a parameter those that do not fit; used: the strongest that does. */
+/* Reports each value of a parameter that does not fit. used is the index of the value
+ * in effect. */
 static void complain(struct px_params *p, const struct px_param *param,
                      const px_param_candidates *h, size_t used)
 {
@@ -287,7 +290,8 @@ static void complain(struct px_params *p, const struct px_param *param,
     }
 }
 
-/* The strongest value that fits, in the end the default; the others are problems. */
+/* Stores the strongest value that fits, or the default. Values that do not fit become
+ * problems. */
 static pmix_status_t parse_one(struct px_params *p, const struct px_param *param,
                                const char *name, void *member, struct px_err *err)
 {
@@ -296,7 +300,7 @@ static pmix_status_t parse_one(struct px_params *p, const struct px_param *param
     size_t used = h.n;
     bool all_fit = true;
 
-    /* Weakest first: what is there in the end is the strongest. */
+    /* Weakest first, so that the strongest value remains. */
     if (!rc && param->def)
         rc = store(p, param, param->def, member);
     if (rc)

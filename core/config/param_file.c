@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The syntax of parameter files: text in, lines with a meaning out.
+/* The syntax of parameter files, and its parser.
  *
  *     name = value            # a comment ends the value, if white space precedes it
  *     name = "value # as is"  # single or double quotes keep everything between them
@@ -25,8 +25,8 @@ bool px_param_is_name(const char *name)
     return true;
 }
 
-/* Ends the value at its closing quote; false if there is none, or more than a comment
- * after it. */
+/* Ends the value at its closing quote. False if the quote is missing, or anything
+ * except a comment follows. */
 static bool unquote(char **value)
 {
     char *s = *value;
@@ -50,8 +50,7 @@ static void cut_comment(char *value)
     }
 }
 
-/* The text behind the = or the include, quoted or not; false if the quotes are
- * wrong. */
+/* Parses the text after = or include, quoted or not. False if the quotes are wrong. */
 static bool take_value(char **value)
 {
     *value = px_str_trim(*value);
@@ -62,11 +61,11 @@ static bool take_value(char **value)
     return true;
 }
 
-/* Cuts the first line off, with those that continue it. */
+/* Cuts off the first line, including its continuation lines. */
 static char *next_line(struct px_param_text *t, unsigned long *number)
 {
     char *line = t->rest;
-    char *first = line; /* not white */
+    char *first = line; /* first character that is not white space */
     char *to = line;
     char *from = line;
 
@@ -94,7 +93,7 @@ static char *next_line(struct px_param_text *t, unsigned long *number)
     }
 }
 
-/* "include other.conf", but not "include = x", a name like any other. */
+/* True for "include other.conf". False for "include = x", an ordinary name. */
 static bool is_include(const char *line)
 {
     const size_t len = strlen("include");
@@ -119,7 +118,7 @@ static const char *split(char *line, struct px_param_line *out)
         return *out->include ? NULL : "expected the name of a file after include";
     }
     if (*line == '[')
-        return "expected name = value: there are no sections";
+        return "expected name = value: sections are not supported";
     if (!equals)
         return "expected name = value";
     *equals = '\0';

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the files of the parameters and by the loader: param.c (settings and
- * tables), param_report.c (what is wrong with them), param_source.c (files and
- * environment), param_file.c (their syntax), param_type.c (text to value),
- * param_names.c (names of other implementations). */
+/* Internals of the parameters, also used by the loader.
+ *   param.c         settings and tables
+ *   param_report.c  problems
+ *   param_source.c  files and environment
+ *   param_file.c    syntax
+ *   param_type.c    text to value
+ *   param_names.c   names of other implementations */
 #ifndef PX_CONFIG_PARAM_IMPL_H
 #define PX_CONFIG_PARAM_IMPL_H
 
@@ -16,17 +19,17 @@ struct px_setting {
     char *value;
     char *where; /* "/etc/x.conf:12", "environment" */
     enum px_param_source source;
-    unsigned file;                  /* which one, of those read; 0: none */
-    unsigned long number;           /* in the order found */
-    const struct px_setting *older; /* the one found before of the same name */
-    struct px_setting *next;        /* of any name */
+    unsigned file;                  /* number of the file; 0: none */
+    unsigned long number;           /* order of discovery */
+    const struct px_setting *older; /* previous setting of the same name */
+    struct px_setting *next;        /* next setting of any name */
 };
 
-/* A name that some table declares. */
+/* A declared name. */
 struct px_declared {
-    char *name;            /* in full */
+    char *name;            /* with prefix */
     char *owner;           /* "core", "ptl/tcp" */
-    struct px_param param; /* texts are the table's */
+    struct px_param param; /* borrows the table's texts */
     char **old_names;      /* NULL: none */
 };
 
@@ -36,7 +39,7 @@ struct px_problem {
     bool reported;
 };
 
-/* One that was looked for. Its number is its place here, from 1. */
+/* A file that was looked for. Its number is its index plus 1. */
 struct px_param_file {
     char *path;
     enum px_param_source source;
@@ -45,12 +48,12 @@ struct px_param_file {
 
 struct px_params {
     struct px_setting *first, **end;
-    struct px_setting **unseen; /* from here on names were not looked at */
+    struct px_setting **unseen; /* settings from here on are not checked yet */
     unsigned long n_settings;
-    struct px_map by_name;  /* the last found of each name */
+    struct px_map by_name;  /* latest setting of each name */
     struct px_map declared; /* struct px_declared */
-    struct px_map old;      /* former names of those */
-    char **hidden;          /* prefixes, see px_params_ignore_prefix */
+    struct px_map old;      /* former names, struct px_declared */
+    char **hidden;          /* prefixes of px_params_ignore_prefix */
     char *home;             /* or NULL */
     char ***kept;           /* vectors that configurations borrow */
     size_t n_kept, cap_kept;
@@ -59,20 +62,20 @@ struct px_params {
     struct px_param_file *files;
     size_t n_files, cap_files;
     char *sysconfdir; /* or NULL */
-    bool one_of_many; /* other processes have the same settings and tell of them */
+    bool one_of_many; /* other processes have the same settings and report them */
     unsigned n_tried; /* files, read or not */
 };
 
-/* Nothing in it. home: what ~ in paths stands for, or NULL. */
+/* Returns empty parameters. home replaces ~ in paths; may be NULL. */
 struct px_params *px_params_empty(const char *home);
-/* As px_params_set, from the file of this number. */
+/* Adds a setting like px_params_set, from the file with this number. */
 pmix_status_t px_params_add(struct px_params *p, const char *name, const char *value,
                             enum px_param_source source, unsigned file,
                             const char *where);
 
 struct px_param_candidate {
     const struct px_setting *setting;
-    bool synonym; /* it goes by another name */
+    bool synonym; /* set by another name */
     bool fits;
 };
 
@@ -81,45 +84,46 @@ typedef struct px_param_candidates {
     size_t n, cap;
 } px_param_candidates;
 
-/* All that was said of a parameter, under whatever name, strongest first. */
+/* Collects all settings of a parameter and its synonyms, strongest first. */
 pmix_status_t px_params_candidates(const struct px_params *p, const char *name,
                                    px_param_candidates *out);
 void px_param_candidates_cleanup(px_param_candidates *h);
-/* Is text a value for param? */
+/* True if text is a value for param. */
 bool px_params_fits(const struct px_params *p, const struct px_param *param,
                     const char *text);
 
-/* ---- what is wrong (param_report.c) ---------------------------------------------- */
+/* ---- problems (param_report.c) --------------------------------------------------- */
 
 enum { PX_PARAM_MAX_PROBLEMS = 200 };
 
-/* Keeps one line for px_params_report. The same line is kept once. */
+/* Keeps one line for px_params_report. A repeated line is kept once. */
 void px_params_complain(struct px_params *p, enum px_param_severity severity,
                         const char *fmt, ...) PX_PRINTF(3, 4);
-/* Names that begin so belong to a component that cannot be asked what it declares. */
+/* Ignores unknown names with this prefix, for a component whose declarations cannot be
+ * read. */
 pmix_status_t px_params_ignore_prefix(struct px_params *p, const char *prefix);
-/* Looks at names that were not looked at yet. */
+/* Checks the names of new settings. */
 void px_params_look_for_unknown(struct px_params *p);
 
 /* ---- sources (param_source.c) ---------------------------------------------------- */
 
-/* Where to read from; px_params_create fills it in for this process. */
+/* The sources to read. px_params_create fills in this process's. */
 struct px_param_origin {
     const char *sysconfdir;
     const char *home; /* NULL: no user file */
     char *const *env; /* NULL: none */
     const pmix_info_t *info;
     size_t n_info;
-    const char *where; /* info was given */
-    bool privileged;   /* more rights than its user: mistrust files of others */
-    bool one_of_many;  /* a rank of a job, not the first */
+    const char *where; /* origin of info */
+    bool privileged;   /* more rights than the user: distrusts others' files */
+    bool one_of_many;  /* a rank of a job other than 0 */
 };
 
 pmix_status_t px_params_create_from(const struct px_param_origin *origin,
                                     struct px_params **out, struct px_err *err);
 
-/* One file and those it includes. needed: that it is absent is wrong, too. Each error
- * is kept as a problem. PMIX_ERR_NOMEM only. */
+/* Reads a file and its included files. With needed, a missing file is a problem, too.
+ * Each error becomes a problem. Returns PMIX_ERR_NOMEM only. */
 pmix_status_t px_params_read_file(struct px_params *p, const char *path,
                                   enum px_param_source source, bool needed,
                                   bool privileged);
@@ -130,52 +134,51 @@ pmix_status_t px_params_read_info(struct px_params *p, const pmix_info_t *info,
 /* ---- syntax (param_file.c) ------------------------------------------------------- */
 
 struct px_param_text {
-    char *rest;         /* NUL-terminated, cut up on the way; NULL at the end */
-    unsigned long line; /* number of the next one */
+    char *rest;         /* NUL-terminated, modified by parsing; NULL at the end */
+    unsigned long line; /* number of the next line */
 };
 
 struct px_param_line {
-    unsigned long number; /* of its first line */
+    unsigned long number; /* of the first line */
     char *name, *value;   /* a setting */
-    char *include;        /* or the name of a file */
-    const char *wrong;    /* or what was expected instead */
-    char shown[64];       /* the line itself, perhaps cut */
+    char *include;        /* or a file name */
+    const char *wrong;    /* or the expected syntax */
+    char shown[64];       /* the line itself, perhaps truncated */
 };
 
 bool px_param_is_name(const char *name);
-/* False at the end. Blank lines and comments are passed over. */
+/* Parses the next line. Skips blank lines and comments. False at the end. */
 bool px_param_next_line(struct px_param_text *text, struct px_param_line *out);
 
 /* ---- types (param_type.c) -------------------------------------------------------- */
 
-/* Stores text in *member as param's kind wants it; false, and *member unchanged, if it
- * is not such a value or out of range. A string is borrowed, and so is a path; of a
- * list the member is not touched: px_params_parse makes it. */
+/* Converts text to param's kind and stores the value in *member. False, with *member
+ * unchanged, if text is invalid or out of range. Strings and paths are borrowed. Lists
+ * are not stored; px_params_parse makes them. */
 bool px_param_from_text(const struct px_param *param, const char *text, void *member);
-/* "an integer from 1 to 65535", for messages. */
+/* Describes valid values for messages, e.g. "an integer from 1 to 65535". */
 void px_param_expected(const struct px_param *param, char *text, size_t size);
-/* Writes what is wrong with a text that does not fit: the words of param's own check,
- * or "expected an integer from 1 to 65535". */
+/* Describes the problem of an invalid text: the text of param's own check, or "expected
+ * an integer from 1 to 65535". */
 void px_param_mistake(const struct px_param *param, const char *value, char *text,
                       size_t size);
-/* How many bytes of the configuration structure a parameter of this kind takes; 0: no
- * such kind. */
+/* Returns the size of a member for this kind of parameter; 0 for unknown kinds. */
 size_t px_param_size(enum px_param_kind kind);
-/* "bool", "integer" ... as in docs/params.md. */
+/* Returns "bool", "integer" ..., the names in docs/params.md. */
 const char *px_param_kind_name(enum px_param_kind kind);
 
 /* ---- names of other implementations (param_names.c) ------------------------------ */
 
 struct px_param_foreign {
-    const char *name; /* a trailing or leading * stands for anything */
-    const char *ours; /* means the same; NULL: does not apply */
-    const char *why;  /* it does not, and what to use instead */
-    bool missed;      /* also where launchers set it, its effect is missed */
+    const char *name; /* a trailing or leading * matches any text */
+    const char *ours; /* our equivalent; NULL: does not apply */
+    const char *why;  /* reason, and what to use instead */
+    bool missed;      /* report it even if a launcher sets it */
 };
 
-/* NULL: no other implementation has such a parameter. */
+/* Returns the row that matches name, or NULL. */
 const struct px_param_foreign *px_param_foreign_find(const char *name);
-/* Of the i-th; NULL behind the last. For lists of them. */
+/* Returns the i-th row, or NULL after the last. */
 const struct px_param_foreign *px_param_foreign_at(size_t i);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parameters that users of OpenPMIx have in their files. Each means the same as one of
- * ours, or does not apply, and then there is a reason. */
+/* Parameters of OpenPMIx in users' files. Each has an equivalent here, or a reason why
+ * it does not apply. */
 #include "core/config/param_impl.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static const char fixed_files[] =
 static const char forwards_for_all[] = "forward_envars is for all components";
 static const char no_store[] = "the datastore needs no tuning of that kind";
 
-/* The first that matches counts. */
+/* The first matching row counts. */
 static const struct px_param_foreign names[] = {
     {"mca_component_path", .ours = "mca_base_component_path"},
     {"mca_component_show_load_errors", .ours = "mca_base_component_show_load_errors"},
@@ -42,7 +42,7 @@ static const struct px_param_foreign names[] = {
     {"mca_base_envar_file_prefix", .why = fixed_files},
     {"mca_base_param_file_*", .why = fixed_files},
     {"mca_base_var_*", .why = no_such_part},
-    /* set on purpose wherever they are set: processes lack something without them */
+    /* always set on purpose: processes miss the effect */
     {"*_forward_envars", .why = forwards_for_all, .missed = true},
     {"ptl_base_if_include", .why = tcp_is_local},
     {"ptl_base_if_exclude", .why = tcp_is_local},
@@ -75,7 +75,7 @@ static const struct px_param_foreign names[] = {
     {"pcompress*", .why = "compression is built in"},
     {"pdl*", .why = "components are loaded one way"},
     {"pgpu*", .why = no_such_part},
-    {"hwloc_*", .why = no_such_part}, /* Open MPI 5 passes its own on */
+    {"hwloc_*", .why = no_such_part}, /* Open MPI 5 forwards its own */
     {"pif*", .why = tcp_is_local},
     {"pinstalldirs*", .why = "the library finds its folders by its own place"},
     {"pmdl*", .why = "programming models need no component"},

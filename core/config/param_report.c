@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Problems with the settings: kept as they are found, reported once. */
+/* Problems of settings: collected, and reported once. */
 #include "core/config/core_params.h"
 #include "core/config/param_impl.h"
 
@@ -14,13 +14,13 @@
 
 /* ---- problems -------------------------------------------------------------------- */
 
-/* There is a limit to what a user reads: the last line stands for all others. */
+/* Limits the number of lines. The last line stands for all later ones. */
 static bool is_full(const struct px_params *p)
 {
     return p->n_problems > PX_PARAM_MAX_PROBLEMS;
 }
 
-/* Out of memory loses the line, which is the least of the troubles then. */
+/* Keeps a problem. Loses the line when out of memory. */
 void px_params_complain(struct px_params *p, enum px_param_severity severity,
                         const char *fmt, ...)
 {
@@ -63,8 +63,8 @@ struct near {
     size_t distance;
 };
 
-/* Adds a name that is nearer than limit to the nearest names, best first. The closer
- * names push others out. */
+/* Adds a name nearer than limit to the nearest names, best first. Nearer names displace
+ * others. */
 static void offer(struct near near[N_NEAR], const char *name, size_t distance,
                   size_t limit)
 {
@@ -81,9 +81,9 @@ static void offer(struct near near[N_NEAR], const char *name, size_t distance,
         near[i] = (struct near){name, distance};
 }
 
-/* "; did you mean a, b or c?", "" if none is near enough to be what was meant. */
-static void say_nearest(const struct px_params *p, const char *name, char *text,
-                        size_t size)
+/* Writes "; did you mean a, b or c?" or, without a near name, "". */
+static void suggest_nearest(const struct px_params *p, const char *name, char *text,
+                            size_t size)
 {
     struct near near[N_NEAR] = {{NULL, 0}};
     const size_t limit = strlen(name) / 3 + 1;
@@ -128,7 +128,7 @@ static void judge(struct px_params *p, const struct px_setting *s)
     }
     foreign = px_param_foreign_find(s->name);
     if (foreign) {
-        /* Launchers set parameters of all libraries in their processes' environment. */
+        /* Launchers set parameters of all libraries in the environment. */
         bool was_meant = s->source != PX_SOURCE_ENV || foreign->missed;
         if (!foreign->ours)
             px_params_complain(p, was_meant ? PX_PARAM_ODD : PX_PARAM_NOTE,
@@ -137,14 +137,14 @@ static void judge(struct px_params *p, const struct px_setting *s)
         return;
     }
     if (is_full(p))
-        nearest[0] = '\0'; /* costs, and no user would read it */
+        nearest[0] = '\0'; /* costly, and the limit hides the line */
     else
-        say_nearest(p, s->name, nearest, sizeof(nearest));
+        suggest_nearest(p, s->name, nearest, sizeof(nearest));
     px_params_complain(p, PX_PARAM_WRONG, "%s: unknown parameter %s%s = \"%.80s\"%s",
                        s->where, env, s->name, s->value, nearest);
 }
 
-/* The override file has the last word, and says so to who tried to have it. */
+/* Reports settings that the override file overrules. */
 static void judge_override(struct px_params *p, const struct px_setting *s)
 {
     PX_AUTO(px_param_candidates) h = {0};
@@ -154,7 +154,7 @@ static void judge_override(struct px_params *p, const struct px_setting *s)
         return;
     while (newest && newest->source != s->source)
         newest = newest->older;
-    /* Of a name that is there many times, not each asks for all. */
+    /* Only the newest setting of a name is checked. */
     if (newest != s || px_params_candidates(p, s->name, &h) || h.n < 2 ||
         h.v[0].setting != s)
         return;
@@ -179,7 +179,7 @@ void px_params_look_for_unknown(struct px_params *p)
     }
 }
 
-/* ---- telling --------------------------------------------------------------------- */
+/* ---- reports --------------------------------------------------------------------- */
 
 pmix_status_t px_params_report(struct px_params *p, struct px_err *err)
 {
@@ -197,9 +197,9 @@ pmix_status_t px_params_report(struct px_params *p, struct px_err *err)
             continue;
         problem->reported = true;
         if (is_fatal && !fatal && err)
-            fatal = problem; /* the caller gets err, and tells it */
+            fatal = problem; /* err is for the caller to report */
         else if (conf.strict != PX_STRICT_OFF)
-            /* A thousand ranks of a job are not to say the same thousand times. */
+            /* One rank of a job reports for all. */
             px_log(problem->severity == PX_PARAM_NOTE || p->one_of_many ? PX_LOG_INFO
                    : is_fatal                                           ? PX_LOG_ERROR
                                                                         : PX_LOG_WARN,

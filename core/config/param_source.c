@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where settings come from: parameter files, the environment, info given to an init
+/* Sources of settings: parameter files, the environment, and info passed to an init
  * function. */
 #include "core/base/path.h"
 #include "core/base/str.h"
@@ -21,7 +21,7 @@ enum { FILE_MAX = 1 << 20, MAX_DEPTH = 16, MAX_FILES = 1000 };
 
 /* ---- files ----------------------------------------------------------------------- */
 
-/* A file being read, and the one that includes it. */
+/* A file being read, and the file that includes it. */
 struct reading {
     struct px_params *params;
     const char *path;
@@ -35,13 +35,13 @@ struct reading {
 
 static pmix_status_t read_one(struct reading *r, const char *asked_at);
 
-/* The whole of a regular file, malloc'd and terminated; NULL and errno otherwise:
- * EDEADLK for one that is being read already. */
+/* Reads a regular file into malloc'd, terminated memory. Returns NULL with errno on
+ * failure; EDEADLK for a file that includes itself. */
 static char *read_text(struct reading *r, const char *path, size_t *len)
 {
     struct stat *st = &r->st;
 
-    /* O_NONBLOCK because it may be a FIFO. */
+    /* O_NONBLOCK, because path may be a FIFO. */
     PX_AUTOCLOSE int fd = PX_RETRY(
         open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     if (fd < 0 || fstat(fd, st) < 0)
@@ -88,7 +88,7 @@ static const char *reason(int errnum)
 static pmix_status_t read_included(struct reading *r, const char *name,
                                    const char *where)
 {
-    /* Relative names are relative to the folder of the file that holds them. */
+    /* Relative names are relative to the including file's folder. */
     const char *slash = name[0] == '/' ? NULL : strrchr(r->path, '/');
     PX_AUTOFREE char *path = slash ? px_strf("%.*s/%s", (int)(slash - r->path), r->path,
                                              name)
@@ -121,7 +121,7 @@ static pmix_status_t take_line(struct reading *r, unsigned file,
     return px_params_add(r->params, line->name, line->value, r->source, file, where);
 }
 
-/* PMIX_ERR_NOMEM. */
+/* Records that a file was read or looked for. Returns PMIX_ERR_NOMEM on failure. */
 static pmix_status_t remember_file(const struct reading *r, bool read)
 {
     struct px_params *p = r->params;
@@ -136,8 +136,8 @@ static pmix_status_t remember_file(const struct reading *r, bool read)
     return PMIX_ERR_NOMEM;
 }
 
-/* A process with more rights than its user believes only files that strangers cannot
- * change. *out is NULL if this is none of them. */
+/* Resolves a file's path. A privileged process reads only files that other users cannot
+ * change. *out is NULL for other files. */
 static pmix_status_t resolve(const struct reading *r, const char *at, char **out)
 {
     struct px_err why = {0};
@@ -215,7 +215,7 @@ pmix_status_t px_params_read_file(struct px_params *p, const char *path,
     return read_one(&r, NULL);
 }
 
-/* The files that parameter name lists, separated by colons. */
+/* Reads the files listed in parameter name, separated by colons. */
 static pmix_status_t read_listed(struct px_params *p, const char *name,
                                  enum px_param_source source, bool privileged)
 {
@@ -245,7 +245,7 @@ static pmix_status_t read_listed(struct px_params *p, const char *name,
 
 /* ---- environment and info -------------------------------------------------------- */
 
-/* A name that no parameter can have is not worth failing for. */
+/* Adds a setting. An invalid name becomes a problem, not a failure. */
 static pmix_status_t set_or_complain(struct px_params *p, const char *name,
                                      const char *value, enum px_param_source source,
                                      const char *where)
@@ -268,8 +268,8 @@ pmix_status_t px_params_read_env(struct px_params *p, char *const *env)
     uint64_t n;
 
     for (; env && *env && !rc; env++) {
-        /* A variable that users of OpenPMIx know, and which the Standard's documents
-         * name: an ordinary parameter here, if it is a number. */
+        /* PMIX_DEBUG, known from OpenPMIx and the Standard's documents, becomes an
+         * ordinary parameter if it is a number. */
         if (px_str_starts(*env, ENV_DEBUG) &&
             px_str_to_u64(*env + strlen(ENV_DEBUG), 0, INT32_MAX, &n))
             rc = px_params_set(p, "pmix_debug", *env + strlen(ENV_DEBUG), PX_SOURCE_ENV,
@@ -320,7 +320,8 @@ static pmix_status_t read_beneath(struct px_params *p, const char *dir,
                 : PMIX_ERR_NOMEM;
 }
 
-/* In an order in which each source can name the next; strength is another matter. */
+/* Reads all sources. Each source may name later ones, so the order differs from the
+ * strength. */
 static pmix_status_t read_all(struct px_params *p, const struct px_param_origin *from)
 {
     const bool privileged = from->privileged;
@@ -331,7 +332,7 @@ static pmix_status_t read_all(struct px_params *p, const struct px_param_origin 
     if (!rc)
         rc = read_beneath(p, from->sysconfdir, "pmix-mca-params.conf",
                           PX_SOURCE_SYSTEM_FILE, privileged);
-    if (!rc) /* the user's file may stand elsewhere */
+    if (!rc) /* another file may replace the user's file */
         rc = px_params_text(p, "mca_base_user_param_file", NULL, NULL)
                  ? read_listed(p, "mca_base_user_param_file", PX_SOURCE_USER_FILE,
                                privileged)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text to value, for every kind of parameter, and what to tell a user who wrote another
+/* Conversion of text to values for every kind of parameter, and messages about invalid
  * text. */
 #include "core/config/param_impl.h"
 
@@ -33,7 +33,7 @@ static const struct px_param_name bool_names[] = {
     {"no", 0},   {"off", 0}, {"0", 0},  {NULL, 0},
 };
 
-/* expected: formats that take the least and the greatest value, or leave them alone. */
+/* The kinds. expected is a format for the minimum and maximum, or plain text. */
 static const struct {
     const char *name;
     size_t size;
@@ -61,7 +61,7 @@ static const struct {
                                "a version such as 1, 1.2 or 1.2.3"},
 };
 
-/* Components may have kinds of later headers. */
+/* Returns the row of kind. Components may use kinds of later headers. */
 static size_t row_of(enum px_param_kind kind)
 {
     return (size_t)kind < PX_COUNT(kinds) ? (size_t)kind : PX_PARAM_KIND_END;
@@ -88,7 +88,7 @@ static bool from_name(const struct px_param_name *names, const char *text, int64
     return false;
 }
 
-/* Decimal digits with one of units behind them, white space between them allowed. */
+/* Parses decimal digits, optional white space and a unit. */
 static bool from_quantity(const struct px_param *param, const struct unit *units,
                           const char *text, uint64_t *out)
 {
@@ -112,7 +112,7 @@ static bool from_quantity(const struct px_param *param, const struct unit *units
     return true;
 }
 
-/* One to three numbers with dots between them; those that are missing are 0. */
+/* Parses one to three numbers with dots. Missing numbers are 0. */
 static bool from_version(const char *text, struct px_param_version *out)
 {
     uint16_t parts[3] = {0};

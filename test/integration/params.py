@@ -324,7 +324,7 @@ class Mistakes(Place):
 # Content of the user's file, and what is said of it: the line's number and its text.
 MALFORMED = [
     ("no equals sign\n", 1, '"no equals sign": expected name = value'),
-    ("\n\n[section]\n", 3, '"[section]": expected name = value: there are no sections'),
+    ("\n\n[section]\n", 3, '"[section]": expected name = value: sections are not supported'),
     ("= 5\n", 1, '"= 5": ' + NAME_RULE),
     ("=\n", 1, '"=": ' + NAME_RULE),
     ("two words = 1\n", 1, '"two words = 1": ' + NAME_RULE),
