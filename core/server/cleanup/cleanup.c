@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Registered clean-up: when the time of a scope has come, and what follows; its
- * beginning and end. */
+/* Registered clean-up: when each scope is due and what follows, and the registry's
+ * start and end. */
 #include "core/server/cleanup/cleanup.h"
 
 #include "core/model/nspace.h"
@@ -12,19 +12,19 @@
 
 #include <string.h>
 
-/* Scopes of one user, which processes of that user may hold up: others shall have their
- * turn all the same. */
+/* Scopes of one user that run at the same time. The user's processes may delay them, so
+ * scopes of other users must get their turn. */
 enum { AT_ONCE = 2 };
 
-/* ---- their time ------------------------------------------------------------------ */
+/* ---- due scopes ------------------------------------------------------------------ */
 
 static bool rank_ended(const struct px_cleanup_rank *r)
 {
     return px_list_empty(&r->procs) && (r->reported || (r->seen && !r->lost));
 }
 
-/* Clients that have not come yet count, too, and those that the host has announced by
- * their number only: their job is not over. */
+/* True if all ranks of the job on this node have ended. Clients that have not connected
+ * yet count, also those of which the host registered only the number. */
 static bool job_ended(const struct px_cleanup_job *job)
 {
     const struct px_nspace *ns = px_cleanup_nspace(job);
@@ -49,7 +49,7 @@ static bool is_due(const struct px_cleanup_scope *s)
 
     if (s->n_entries == 0)
         return true;
-    /* The job's comes last: what it wants ignored counts for its ranks, too. */
+    /* The job's scope runs last: paths that it keeps are kept for its ranks, too. */
     PX_LIST_EACH (&job->scopes, struct px_cleanup_scope, other, link)
         if (!s->rank && other->rank &&
             (other->state == PX_CLEANUP_DUE || other->state == PX_CLEANUP_RUNS))
@@ -61,7 +61,7 @@ static bool is_due(const struct px_cleanup_scope *s)
         return true;
     }
     if (strcmp(job->nspace, job->registry->server->proc.nspace) == 0)
-        return false; /* this very process's */
+        return false; /* the server's own job */
     return s->rank ? rank_ended(s->rank) : job_ended(job);
 }
 
@@ -85,7 +85,7 @@ static void scope_done(struct px_cleanup_scope *s)
 
 static void scope_failed(struct px_cleanup_scope *s, pmix_status_t status)
 {
-    if (is_own(s)) { /* its folder goes with the private one */
+    if (is_own(s)) { /* its folder is removed with the private folder */
         scope_done(s);
         return;
     }
@@ -94,7 +94,7 @@ static void scope_failed(struct px_cleanup_scope *s, pmix_status_t status)
     s->state = PX_CLEANUP_FAILED;
 }
 
-/* The server ends, and no more is under way. */
+/* Ends the registry's work: the server ends, and no clean-up is running. */
 static void finished(struct px_cleanup *c)
 {
     void (*done)(void *arg) = c->done;
@@ -140,7 +140,7 @@ static void on_ran(void *arg, pmix_status_t status,
     finish_if_idle(c);
 }
 
-/* False if the component cannot do it. */
+/* Starts a scope. False if the component cannot remove it. */
 static bool scope_start(struct px_cleanup_scope *s)
 {
     struct px_cleanup *c = s->job->registry;
@@ -178,7 +178,8 @@ static void scope_run(struct px_cleanup_scope *s)
         (void)scope_start(s);
 }
 
-/* The paths that a process wanted ignored are ignored until its job has ended. */
+/* Moves the paths that a process wanted kept to the job's scope. They are kept until
+ * the job has ended. */
 static void leave_ignored(struct px_cleanup_scope *s)
 {
     PX_LIST_EACH (&s->entries, struct px_cleanup_entry, e, link) {
@@ -198,7 +199,7 @@ static void leave_ignored(struct px_cleanup_scope *s)
         if (!rc)
             rc = px_session_record(s->job->registry->server, &other->r, 1);
         if (rc)
-            px_log(PX_LOG_WARN, "cleanup", "cannot go on ignoring %s: %s", e->path,
+            px_log(PX_LOG_WARN, "cleanup", "cannot keep ignoring %s: %s", e->path,
                    PMIx_Error_string(rc));
     }
 }
@@ -216,8 +217,8 @@ static void end_due(struct px_cleanup_job *job, bool of_ranks)
     }
 }
 
-/* Runs the scopes whose time has come, and forgets what is needed no more: the job, its
- * ranks and scopes may be gone afterwards. */
+/* Runs the scopes that are due, and frees what is not needed any more. The job, its
+ * ranks and scopes may be freed. */
 static void check(struct px_cleanup_job *job)
 {
     const struct px_cleanup *c = job->registry;
@@ -243,7 +244,7 @@ void px_cleanup_drop(struct px_server *srv, const char *path, const struct stat 
 
 #define KEY "tenon.cleanup"
 
-/* An array of infos, once however often it is asked for. */
+/* Answers with an array of infos, only once if the query repeats the key. */
 static pmix_status_t answer(struct px_server *srv, const pmix_query_t *q PX_UNUSED,
                             struct px_answers *a)
 {
@@ -298,7 +299,7 @@ static void on_deadline(void *arg)
 
     if (c->n_running > 0)
         px_log(PX_LOG_WARN, "cleanup",
-               "cannot wait longer: %zu clean-ups are under way", c->n_running);
+               "cannot wait for %zu clean-ups (server_cleanup_timeout)", c->n_running);
     finished(c);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The files and folders that a server has made, known by what they are and not only by
+/* Files and folders that the server has made. Device and inode identify them, not only
  * their names. */
 #include "core/server/cleanup/registry.h"
 
@@ -15,8 +15,8 @@
 
 /* ---- records --------------------------------------------------------------------- */
 
-/* *e: NULL, or an entry of the same path. Without a journal only the server itself will
- * remove it. */
+/* Records a path in a scope and in the journal. *e: NULL, or an entry of the same path.
+ * Without a journal only the server itself will remove the path. */
 static pmix_status_t record(struct px_cleanup_scope *s, const char *path, uint8_t kind,
                             uint8_t flags, const struct stat *identity,
                             struct px_cleanup_entry **e)
@@ -66,7 +66,7 @@ void px_made_forget(struct px_server *srv, struct px_cleanup_entry *e)
     const struct px_journal_record none = {
         .type = PX_JOURNAL_NONE, .slot = e->r.slot, .path = ""};
 
-    /* If it cannot be written, the next reader looks for what is not there. */
+    /* Without this record the next reader looks for a path that does not exist. */
     (void)px_session_record(srv, &none, 1);
     px_cleanup_entry_free(e);
 }
@@ -85,7 +85,7 @@ struct px_cleanup_scope *px_made_scope(struct px_server *srv, const char *path,
 
 /* ---- folders --------------------------------------------------------------------- */
 
-/* The folder in *fd gets another in it, and *fd then leads to that. */
+/* Makes a folder in the folder *fd, and opens the new one as *fd. */
 static pmix_status_t make_one(struct px_server *srv, int *fd, const char *path,
                               uint8_t flags, mode_t mode, struct px_err *err)
 {
@@ -99,8 +99,8 @@ static pmix_status_t make_one(struct px_server *srv, int *fd, const char *path,
     if (is_noted)
         rc = px_made_record(srv, path, PX_RM_DIR, PX_RM_EMPTY, NULL, &e);
     if (rc)
-        return px_err_set(err, rc, "cannot note in the journal that %s is made: %s",
-                          path, PMIx_Error_string(rc));
+        return px_err_set(err, rc, "cannot record %s in the journal: %s", path,
+                          PMIx_Error_string(rc));
     const bool fresh = mkdirat(*fd, name, mode) == 0;
     if (!fresh && errno != EEXIST)
         rc = px_err_errno(err, "cannot make %s", path);
@@ -108,11 +108,12 @@ static pmix_status_t make_one(struct px_server *srv, int *fd, const char *path,
         made = openat(*fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (!rc && (made < 0 || fstat(made, &st) < 0)) {
         rc = px_err_errno(err, "cannot use %s", path);
-        if (fresh) /* it will not be known any more */
+        if (fresh) /* it will not be recorded any more */
             (void)unlinkat(*fd, name, AT_REMOVEDIR);
     }
     if (!rc && fresh && st.st_uid != geteuid())
-        rc = px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s became another's", path);
+        rc = px_err_set(err, PMIX_ERR_NO_PERMISSIONS,
+                        "cannot use %s: it became another user's", path);
     if (!rc && fresh && is_noted)
         rc = px_made_record(srv, path, PX_RM_DIR, flags, &st, &e);
     else
@@ -131,7 +132,7 @@ pmix_status_t px_made_dir(struct px_server *srv, const char *path, mode_t mode,
     char normal[PX_RM_MAX_PATH + 1];
     const char *wrong = px_rm_path_check(path, normal);
     PX_AUTOCLOSE int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    PX_AUTOFREE char *real = NULL; /* of what fd leads to, once something was absent */
+    PX_AUTOFREE char *real = NULL; /* path of fd, once a folder was absent */
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (wrong)
@@ -198,7 +199,7 @@ void px_made_remove(struct px_server *srv)
                                              .flags = (uint8_t)e->r.flags,
                                              .device = e->r.x,
                                              .inode = e->r.y};
-    if (items && journal) { /* which the component needs, should it have to go on */
+    if (items && journal) { /* the component needs the journal if it has to go on */
         items[n++] = (struct px_rm_item){srv->dir, PX_RM_DIR,
                                          PX_RM_RECURSE | PX_RM_LEAVE_TOP | PX_RM_SAME |
                                              PX_RM_ANY_GID,
@@ -207,15 +208,15 @@ void px_made_remove(struct px_server *srv)
     }
     if (items)
         errnum = px_rm_run(items, n, geteuid(), getegid(), NULL, NULL, &totals);
-    /* This is the last attempt: the journal goes, too. So what stays is tried twice, as
-     * it may have been for want of a descriptor that one of the host's threads had; and
-     * logged once. */
+    /* This is the last attempt, as the journal is removed, too. So paths that stay are
+     * tried twice: a thread of the host may have had the last descriptor. The second
+     * failure is logged. */
     if (!errnum && totals.failed + totals.foreign > 0)
         errnum = px_rm_run(items, n, geteuid(), getegid(), px_session_log_kept, NULL,
                            &totals);
     s->swept = errnum == 0;
     if (errnum)
-        px_log(PX_LOG_WARN, "server", "cannot remove what was made: %s",
+        px_log(PX_LOG_WARN, "server", "cannot remove the server's files: %s",
                strerror(errnum));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One walk through /proc, those first that were started last: a client has been, as a
- * rule. */
+/* One walk through /proc, youngest processes first: a client has mostly just
+ * started. */
 #include "core/server/cleanup/pidof.h"
 
 #include "core/base/proc.h"
@@ -21,11 +21,12 @@ struct walk {
     struct px_pidof *searches;
     size_t n;
     uint64_t until_us;
-    unsigned n_looks;
+    unsigned n_checks;
     bool is_over; /* out of time */
 };
 
-/* Of this thread: on a busy machine a walk shall get as far as elsewhere. */
+/* Returns the CPU time of this thread, so that a walk gets equally far on a busy
+ * machine. */
 static uint64_t cpu_us(void)
 {
     struct timespec t = {0};
@@ -36,7 +37,7 @@ static uint64_t cpu_us(void)
 
 static bool has_time(struct walk *w)
 {
-    if (++w->n_looks % CHECK_EVERY == 0 && cpu_us() >= w->until_us)
+    if (++w->n_checks % CHECK_EVERY == 0 && cpu_us() >= w->until_us)
         w->is_over = true;
     return !w->is_over;
 }
@@ -46,12 +47,12 @@ static bool is_wanted_user(const struct walk *w, uid_t uid)
     for (size_t i = 0; i < w->n; i++)
         if (w->searches[i].uid == uid)
             return true;
-    /* A process that may not be dumped belongs to root there, and root may look into
+    /* In /proc, a process that may not be dumped belongs to root, and root may read
      * it. */
     return uid == 0 && geteuid() == 0;
 }
 
-/* 0: it is no socket. */
+/* Returns the inode of the socket behind a descriptor, or 0 if it is not a socket. */
 static uint64_t inode_of(int fds, const char *name)
 {
     char text[64];
@@ -62,8 +63,8 @@ static uint64_t inode_of(int fds, const char *name)
     return sscanf(text, "socket:[%" SCNu64 "]", &inode) == 1 ? inode : 0;
 }
 
-/* Notes which of the sockets that are still looked for this process has. */
-static void look_at(struct walk *w, int64_t pid)
+/* Records which of the sockets not found yet the process has. */
+static void search_fds(struct walk *w, int64_t pid)
 {
     char path[64];
     PX_AUTOCLOSE int proc = -1, fds = -1;
@@ -80,7 +81,7 @@ static void look_at(struct walk *w, int64_t pid)
     dir = fds < 0 ? NULL : fdopendir(fds);
     if (!dir)
         return;
-    fds = -1; /* dir owns it */
+    fds = -1; /* now owned by dir */
     while (has_time(w) && (entry = readdir(dir))) {
         const uint64_t inode = inode_of(dirfd(dir), entry->d_name);
 
@@ -91,9 +92,8 @@ static void look_at(struct walk *w, int64_t pid)
     closedir(dir);
 }
 
-/* A child that was forked has its parent's sockets, and is met first: the socket was
- * made by the oldest ancestor that has it. If there is no time to find out, none will
- * do. */
+/* Finds the oldest ancestor that has the socket, which has made it: a forked child has
+ * its parent's sockets, and is found first. Out of time, no process is the result. */
 static void climb(struct walk *w, struct px_pidof *s)
 {
     struct px_osproc_stat st;
@@ -106,14 +106,14 @@ static void climb(struct walk *w, struct px_pidof *s)
             return;
         }
         if (st.parent > 1)
-            look_at(w, st.parent);
+            search_fds(w, st.parent);
     } while (s->pid != pid);
     if (!w->is_over)
         s->start = st.start;
 }
 
-/* The last number that was given to a process: those above are older, from before
- * numbers began anew. */
+/* Returns the last process id that was given. Higher ids are older: they were given
+ * before the ids began anew. */
 static int64_t last_pid(void)
 {
     char text[128], *at = NULL;
@@ -137,7 +137,7 @@ uint64_t px_pidof_find(struct px_pidof *searches, size_t n, uint64_t limit_us)
 
     for (size_t i = 0; i < n; i++)
         searches[i].pid = searches[i].start = 0;
-    while (procs && (entry = readdir(procs))) /* in the order of their numbers */
+    while (procs && (entry = readdir(procs))) /* in the order of process ids */
         if (px_str_to_u64(entry->d_name, 1, INT32_MAX, &pid) &&
             (one = px_vec_add(&pids, &n_pids, &cap))) {
             *one = (int64_t)pid;
@@ -146,7 +146,7 @@ uint64_t px_pidof_find(struct px_pidof *searches, size_t n, uint64_t limit_us)
     if (procs)
         closedir(procs);
     for (size_t k = n_pids; k-- > 0 && n_found < n && !w.is_over;) {
-        look_at(&w, pids[(k + n_young) % n_pids]);
+        search_fds(&w, pids[(k + n_young) % n_pids]);
         n_found = 0;
         for (size_t i = 0; i < n; i++) {
             if (searches[i].pid && !searches[i].start)

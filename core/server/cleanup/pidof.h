@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which process holds a socket? Of one that came by TCP the kernel tells inode and
- * user, not the process: that has to be looked for in /proc. */
+/* Search in /proc for the process that holds a socket. For a TCP connection the kernel
+ * gives inode and user of the socket, but not the process. */
 #ifndef PX_SERVER_CLEANUP_PIDOF_H
 #define PX_SERVER_CLEANUP_PIDOF_H
 
@@ -9,17 +9,17 @@
 #include <sys/types.h>
 
 struct px_pidof {
-    void *proc; /* the caller's */
+    void *proc; /* for the caller */
     uint64_t inode;
     uid_t uid;
-    /* The answer: 0 if no process of that user was found. Of several processes that
-     * share the socket the oldest is meant. */
+    /* The result; 0 if no process of that user has the socket. If several share it, the
+     * oldest. */
     pid_t pid;
     uint64_t start; /* core/base/proc.h */
 };
 
-/* Looks for all of them in one walk, which takes limit_us of this thread's time at
- * most. Returns what it took. */
+/* Searches for all in one walk, which uses limit_us of this thread's CPU time at most.
+ * Returns the time used. */
 uint64_t px_pidof_find(struct px_pidof *searches, size_t n, uint64_t limit_us);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes: found, watched, recorded in the journal, and forgotten when they have
- * ended. */
+/* Processes of clients: found, watched, recorded in the journal, and removed after
+ * their end. */
 #include "core/server/cleanup/cleanup.h"
 
 #include "core/base/clock.h"
@@ -18,19 +18,19 @@
 
 enum {
     POLL_MS = 100,
-    /* Of one rank: a client may have children without end, which connect, too, and
-     * its server has other uses for descriptors. The end of those beyond is not
+    /* Processes of one rank. A client may have children without end that connect, too,
+     * and the server needs descriptors for others. The end of more processes is not
      * waited for. */
     MAX_PROCS = 64,
     MAX_RANKS = PX_JOURNAL_MAX_SLOT / 2 / MAX_PROCS,
     MAX_PIDFDS = 16,
-    /* One search, which holds up the loop; and all that a payer may ask for. */
+    /* One search, which blocks the loop, and the sum of searches for one payer. */
     SEARCH_US = 20000,
     SEARCH_MAX_US = 200000,
-    GROUPS_LOOK_AT = 64, /* so many, before it is looked which of them are empty */
+    GROUPS_CHECK_AT = 64, /* number of groups at which empty ones are removed */
 };
 
-/* ---- making, finding ------------------------------------------------------------- */
+/* ---- creating -------------------------------------------------------------------- */
 
 static struct px_cleanup_proc *proc_new(struct px_cleanup_rank *r, pid_t pid)
 {
@@ -56,7 +56,7 @@ static struct px_cleanup_proc *proc_new(struct px_cleanup_rank *r, pid_t pid)
     return p;
 }
 
-/* Its connections become another process's, or none's. */
+/* Assigns the connections of p to another process, or to none. */
 static void move_peers(struct px_cleanup_proc *p, struct px_cleanup_proc *to)
 {
     PX_LIST_EACH (&p->rank->job->registry->server->peers, struct px_peer, peer, link)
@@ -127,8 +127,8 @@ static void poll_it(struct px_cleanup_proc *p)
     px_timer_set(c->poll, POLL_MS);
 }
 
-/* By pidfd if there is one, which then is of this very process: its start is asked for
- * afterwards. */
+/* Watches a process by its pidfd, or by polling. The start time is checked after the
+ * pidfd is open, so that the pidfd is of this very process. */
 static void watch(struct px_cleanup_proc *p)
 {
     struct px_loop *loop = p->rank->job->registry->server->loop;
@@ -154,7 +154,7 @@ void px_cleanup_watch_procs(struct px_cleanup_scope *s)
             watch(p);
 }
 
-/* ---- which process it is --------------------------------------------------------- */
+/* ---- finding --------------------------------------------------------------------- */
 
 static bool is_awaited(const struct px_cleanup_scope *s,
                        const struct px_cleanup_rank *r)
@@ -163,8 +163,7 @@ static bool is_awaited(const struct px_cleanup_scope *s,
            px_cleanup_waits_for(s, r);
 }
 
-/* The scopes that wait for this process know of it from now on. It may be gone
- * afterwards. */
+/* Records the process for the scopes that wait for it. p may be freed. */
 static void join_scopes(struct px_cleanup_proc *p)
 {
     pmix_status_t rc = PMIX_SUCCESS;
@@ -179,7 +178,7 @@ static void join_scopes(struct px_cleanup_proc *p)
     }
     if (rc)
         px_log(PX_LOG_WARN, "cleanup",
-               "cannot note in the journal which process rank %u of %s is: %s",
+               "cannot record the process of rank %u of %s in the journal: %s",
                p->rank->rank, p->rank->job->nspace, PMIx_Error_string(rc));
     p->recorded = !rc;
     if (awaited)
@@ -201,9 +200,9 @@ static void found(struct px_cleanup_proc *p, const struct px_pidof *answer)
     join_scopes(p);
 }
 
-/* All of the job's processes that came by TCP and are not known, in one search: if each
- * rank asks for something, the first pays for all. Time comes back, a thousandth of
- * what goes by: no client has the loop for itself, however often it connects. */
+/* Searches for all unknown processes of the job that connected by TCP. If each rank
+ * registers something, the first pays for all. The payer gains a thousandth of the time
+ * that passes, so that no client can block the loop by connecting often. */
 static void search(struct px_cleanup_job *job, struct px_cleanup_rank *payer)
 {
     PX_AUTOFREE struct px_pidof *searches = NULL;
@@ -227,11 +226,11 @@ static void search(struct px_cleanup_job *job, struct px_cleanup_rank *payer)
         if (searches[i].pid)
             found(p, &searches[i]);
         else if (took_us < limit_us)
-            p->inode = 0; /* until its connection ends it lives */
+            p->inode = 0; /* it lives until its connection ends */
     }
 }
 
-pmix_status_t px_cleanup_know_procs(struct px_cleanup_scope *s,
+pmix_status_t px_cleanup_find_procs(struct px_cleanup_scope *s,
                                     struct px_cleanup_rank *payer)
 {
     pmix_status_t rc = PMIX_SUCCESS;
@@ -244,7 +243,7 @@ pmix_status_t px_cleanup_know_procs(struct px_cleanup_scope *s,
     return rc;
 }
 
-/* ---- coming and going ------------------------------------------------------------ */
+/* ---- connections and ends -------------------------------------------------------- */
 
 static struct px_cleanup_rank *rank_get(struct px_cleanup *c, const pmix_proc_t *proc)
 {
@@ -263,7 +262,7 @@ static struct px_cleanup_proc *proc_of_peer(struct px_cleanup_rank *r,
         const bool unwatched = old->pid && !old->ours && !old->watch && !old->polled;
         const bool lives = (!is_peer && !unwatched) || px_cleanup_proc_lives(old);
 
-        if (unwatched && !lives) /* it came and went while nothing waited for its end */
+        if (unwatched && !lives) /* it ended while nothing waited for that */
             px_cleanup_proc_free(old);
         else if (is_peer && lives)
             p = old;
@@ -295,15 +294,16 @@ void px_cleanup_peer_here(struct px_server *srv, struct px_peer *peer)
             search(r->job, px_cleanup_payer(srv->part.cleanup, peer));
     } else {
         px_log(PX_LOG_INFO, "cleanup",
-               "the end of a process of %s.%u will not be seen: no room for it",
-               peer->proc.nspace, peer->proc.rank);
+               "cannot watch a process of %s.%u: no room for it", peer->proc.nspace,
+               peer->proc.rank);
     }
     if (r)
         srv->part.cleanup->check(r->job);
     px_cleanup_compact(srv->part.cleanup);
 }
 
-/* Says nothing of the process yet, unless its pid is unknown. */
+/* Handles the end of a connection. The process may still live, unless its pid is
+ * unknown. */
 void px_cleanup_peer_gone(struct px_server *srv, struct px_peer *peer)
 {
     struct px_cleanup_proc *p = px_take(&peer->cleanup);
@@ -350,12 +350,12 @@ void px_cleanup_nspace_gone(struct px_server *srv, const char *nspace,
     srv->part.cleanup->check(job);
 }
 
-/* ---- processes of ours, and their groups ----------------------------------------- */
+/* ---- processes that this server started, and their groups ------------------------ */
 
-/* The processes of a group end with us, also when the one that led it has ended long
- * before: so each group stands in the journal, in a scope of nothing but processes,
- * until it is empty. Its number may be another's from then on. If that cannot be
- * written: the next reader looks at the start time. */
+/* Removes the groups that are empty. The processes of a group end with the server, even
+ * if the group's leader ended long before. So each group is in the journal, in a scope
+ * of processes only, until it is empty. Then its number may be given to another group.
+ * If the journal cannot be written, the next reader checks the start time. */
 static void forget_empty_groups(struct px_cleanup *c)
 {
     PX_LIST_EACH (&c->groups->entries, struct px_cleanup_entry, e, link) {
@@ -368,9 +368,9 @@ static void forget_empty_groups(struct px_cleanup *c)
         (void)px_session_record(c->server, &none, 1);
         px_cleanup_entry_free(e);
     }
-    c->groups_look_at = 2 * c->groups->n_entries;
-    if (c->groups_look_at < GROUPS_LOOK_AT)
-        c->groups_look_at = GROUPS_LOOK_AT;
+    c->groups_check_at = 2 * c->groups->n_entries;
+    if (c->groups_check_at < GROUPS_CHECK_AT)
+        c->groups_check_at = GROUPS_CHECK_AT;
 }
 
 static pmix_status_t group_add(struct px_cleanup *c, const struct px_cleanup_proc *p)
@@ -387,13 +387,14 @@ static pmix_status_t group_add(struct px_cleanup *c, const struct px_cleanup_pro
 
     if (!px_session_can_record(c->server) || !p->start)
         return PMIX_SUCCESS;
-    if (c->groups->n_entries >= c->groups_look_at)
+    if (c->groups->n_entries >= c->groups_check_at)
         forget_empty_groups(c);
     rc = px_cleanup_entry_add(c->groups, NULL, &r, &e);
     return rc ? rc : px_session_record(c->server, &e->r, 1);
 }
 
-/* Also before anything is registered: if we are killed, it is to end. */
+/* Registers a process even if it has registered nothing: it must end if this server is
+ * killed. */
 void px_cleanup_proc_started(struct px_server *srv, const pmix_proc_t *proc, pid_t pid)
 {
     struct px_cleanup_rank *r = rank_get(srv->part.cleanup, proc);
@@ -407,9 +408,10 @@ void px_cleanup_proc_started(struct px_server *srv, const pmix_proc_t *proc, pid
         rc = group_add(srv->part.cleanup, p);
     }
     if (rc)
-        px_log(PX_LOG_WARN, "cleanup",
-               "cannot note process %ld in the journal; it would outlive this one: %s",
-               (long)pid, PMIx_Error_string(rc));
+        px_log(
+            PX_LOG_WARN, "cleanup",
+            "cannot record process %ld in the journal, so it may outlive this server: %s",
+            (long)pid, PMIx_Error_string(rc));
     px_cleanup_compact(srv->part.cleanup);
 }
 

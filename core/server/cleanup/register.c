@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The requests of clients for clean-up: checked against what is registered, and
- * registered. All of a request or nothing: it is checked before anything changes, then
- * written to the journal in one piece, and only then does it count. */
+/* Clean-up requests of clients, registered all or nothing. A request is checked before
+ * anything changes, then written to the journal in one piece. Only then does it
+ * count. */
 #include "core/model/nspace.h"
 #include "core/server/cleanup/cleanup.h"
 
@@ -12,10 +12,10 @@
 
 #include <string.h>
 
-/* Times the entries: what has to be looked up. */
+/* Bound of targets times paths, as each pair needs a lookup. */
 #define MAX_LOOKUPS (16u * PX_CLEANUP_MAX_ENTRIES)
 
-/* The change to a target's scope: a new entry, or other flags for one it had. */
+/* A change of a target's scope: a new entry, or other flags of a known entry. */
 struct change {
     struct px_cleanup_entry *entry;
     uint16_t old_flags;
@@ -33,9 +33,9 @@ struct registration {
     size_t n_changes, cap_changes;
 };
 
-/* ---- whose end it waits for ------------------------------------------------------ */
+/* ---- targets --------------------------------------------------------------------- */
 
-/* That they are the user's, or the host's to say, was checked before. */
+/* True if the target is on this node. The user's authority was checked before. */
 static bool is_here(const struct registration *q, const pmix_proc_t *target)
 {
     struct px_server *srv = q->registry->server;
@@ -47,8 +47,8 @@ static bool is_here(const struct registration *q, const pmix_proc_t *target)
            (ns && !px_list_empty(&ns->locals));
 }
 
-/* Each once. Its processes are known, and in the journal, before what is to be removed
- * at their end. */
+/* Adds a target's scope once. Finds its processes, which must be in the journal before
+ * the paths to remove at their end. */
 static pmix_status_t add_target(struct registration *q, const pmix_proc_t *target)
 {
     struct px_cleanup_job *job = px_cleanup_job_get(q->registry, target->nspace);
@@ -60,7 +60,7 @@ static pmix_status_t add_target(struct registration *q, const pmix_proc_t *targe
         return PMIX_SUCCESS;
     s->stamp = q->registry->last_stamp;
     q->targets[q->n_targets++] = s;
-    return px_cleanup_know_procs(s, q->payer);
+    return px_cleanup_find_procs(s, q->payer);
 }
 
 static pmix_status_t find_targets(struct registration *q, const pmix_proc_t *procs,
@@ -89,17 +89,17 @@ static pmix_status_t find_targets(struct registration *q, const pmix_proc_t *pro
     return q->targets ? rc : PMIX_ERR_NOMEM;
 }
 
-/* ---- what follows for each of them ----------------------------------------------- */
+/* ---- changes for each target ----------------------------------------------------- */
 
-/* Recursive wins, also over "only empty ones"; to leave the top wins. */
+/* Merges flags of two requests: RECURSE wins over EMPTY, and LEAVE_TOP wins. */
 static uint16_t merge(uint16_t a, uint16_t b)
 {
     return (uint16_t)(((a | b) & (PX_RM_RECURSE | PX_RM_LEAVE_TOP)) |
                       (a & b & PX_RM_EMPTY));
 }
 
-/* No process of a user may want ignored what a process of that user wants removed,
- * whatever either waits for. */
+/* Plans the change for one path. Processes of one user must not ask to keep a path that
+ * others ask to remove, whatever their scopes. */
 static pmix_status_t plan_want(struct registration *q, struct px_cleanup_scope *s,
                                const struct px_cleanup_want *w)
 {
@@ -178,8 +178,7 @@ pmix_status_t px_cleanup_register(struct px_server *srv, struct px_peer *peer,
     struct registration q = {.registry = srv->part.cleanup, .peer = peer};
     pmix_status_t rc = px_cleanup_request_read(&q.request, infos, peer->uid, peer->gid);
 
-    /* Without a group that the kernel or the host tells there is nothing to compare
-     * files with. */
+    /* Without a group from kernel or host, files have nothing to be compared with. */
     if (!rc && (!srv->part.session->cleaner || peer->gid == (gid_t)-1))
         rc = PMIX_ERR_NOT_SUPPORTED;
     if (!rc && (srv->part.cleanup->stopping || !px_session_can_record(srv)))
@@ -199,7 +198,7 @@ pmix_status_t px_cleanup_register(struct px_server *srv, struct px_peer *peer,
     px_cleanup_request_fini(&q.request);
     free(q.targets);
     free(q.changes);
-    /* Scopes may be due, as their processes have ended meanwhile, or have remained
+    /* Scopes may be due, as their processes have ended meanwhile. Others may be left
      * without an entry. */
     if (q.n_targets > 0)
         PX_LIST_EACH (&srv->part.cleanup->jobs, struct px_cleanup_job, job, link)

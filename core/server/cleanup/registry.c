@@ -11,8 +11,8 @@
 #include <string.h>
 
 enum {
-    PLACES = 64,                          /* of processes, in a rank */
-    PROC_SLOTS = PX_JOURNAL_MAX_SLOT / 2, /* entries have those before */
+    PLACES = 64,                          /* processes of a rank */
+    PROC_SLOTS = PX_JOURNAL_MAX_SLOT / 2, /* first slot of processes */
 };
 
 /* ---- jobs, ranks ----------------------------------------------------------------- */
@@ -61,9 +61,9 @@ static void job_free(struct px_cleanup_job *job)
     free(job);
 }
 
-/* A job keeps what is known of its processes as long as the host serves it: something
- * may still be registered for their end. Also while a rank pays for what waits
- * elsewhere. */
+/* Frees a job that is not needed any more. A job is kept while the host serves it, as
+ * its processes may still register something. It is also kept while one of its ranks
+ * pays for an entry elsewhere. */
 void px_cleanup_job_release(struct px_cleanup_job *job)
 {
     const struct px_nspace *ns = px_cleanup_nspace(job);
@@ -162,8 +162,8 @@ struct key {
     size_t n;
 };
 
-/* Removed or ignored, one file is one file; a folder to be removed is something
- * else. */
+/* Makes the key of a path. Removed or kept, a file has one key; a folder to remove has
+ * another. */
 static void make_key(struct key *k, uid_t uid, uint8_t kind, const char *path)
 {
     size_t len = strlen(path);
@@ -183,7 +183,7 @@ struct px_cleanup_entry *px_cleanup_find(const struct px_cleanup *c, uid_t uid,
     return px_map_get(&c->index, k.bytes, k.n);
 }
 
-/* Replacing what the index has needs no memory. */
+/* Removes an entry from the index. Replacing a value of the index needs no memory. */
 static void index_remove(struct px_cleanup *c, struct px_cleanup_entry *e)
 {
     struct px_cleanup_entry *first, **at;
@@ -287,11 +287,12 @@ void px_cleanup_record_done(const struct px_cleanup_scope *s)
         rc = px_session_record(s->job->registry->server, &r, 1);
     if (rc)
         px_log(PX_LOG_WARN, "cleanup",
-               "cannot note in the journal that clean-up of %s is done: %s",
+               "cannot record in the journal that clean-up of %s is done: %s",
                s->job->nspace, PMIx_Error_string(rc));
 }
 
-/* Entries move together. One that cannot be written fails the whole journal. */
+/* Writes all records to a new journal. If one cannot be written, the caller drops the
+ * new journal. */
 static void write_all(struct px_server *srv)
 {
     PX_CLEANUP_EACH_SCOPE (srv->part.cleanup, s) {

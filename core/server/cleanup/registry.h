@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The registry of what is to be removed, and when. A job has ranks, which have
- * processes, and scopes: sets of entries that are removed when one rank, or all of the
- * job, have ended. The files and folders of the server itself are scope 0 of a job of
- * its own. Every entry stands in the journal, too, for the component or the next
- * server, should this process be killed. Loop thread only. */
+/* The registry of paths to remove, and of when to remove them. A job has ranks, which
+ * have processes, and scopes. A scope is a set of entries that are removed when one
+ * rank, or all of the job, have ended. The server's own files and folders are scope 0
+ * of a job of its own. Every entry is in the journal, too: if this process is killed,
+ * the component or the next server removes it. Loop thread only. */
 #ifndef PX_SERVER_CLEANUP_REGISTRY_H
 #define PX_SERVER_CLEANUP_REGISTRY_H
 
@@ -19,41 +19,41 @@ struct px_nspace;
 struct px_peer;
 struct px_server;
 
-/* The most that one client may have registered and that is not removed yet. */
+/* Limits of the entries of one client that are registered and not removed yet. */
 #define PX_CLEANUP_MAX_ENTRIES 4096u
 #define PX_CLEANUP_MAX_PATH_B  (1024u * 1024u)
 
-/* Scopes of the server's own: what it has made, and the groups of processes that end
- * with it. Others count up from there. */
+/* Scopes of the server's own job: the files it made, and the groups of processes that
+ * end with it. Other scopes have higher numbers. */
 enum { PX_CLEANUP_MADE, PX_CLEANUP_GROUPS };
 
-/* A record of the journal. */
+/* A path to remove or keep, or a process group. */
 struct px_cleanup_entry {
     struct px_list link;
     struct px_cleanup_scope *scope;
-    struct px_cleanup_entry *same; /* the next of that user and path, in other scopes */
+    struct px_cleanup_entry *same; /* next of that user and path, in another scope */
     struct px_cleanup_rank *payer; /* NULL: the server */
     struct px_journal_record r;
     char path[];
 };
 
 enum px_cleanup_state {
-    PX_CLEANUP_WAITS,  /* for the end of its processes; takes entries */
-    PX_CLEANUP_DUE,    /* for other runs of its user */
-    PX_CLEANUP_RUNS,   /* the component removes */
+    PX_CLEANUP_WAITS,  /* waits for the end of its processes; takes entries */
+    PX_CLEANUP_DUE,    /* waits for other runs of its user */
+    PX_CLEANUP_RUNS,   /* the component removes it */
     PX_CLEANUP_FAILED, /* the component could not; the next server will */
 };
 
 struct px_cleanup_scope {
     struct px_list link;
     struct px_cleanup_job *job;
-    struct px_cleanup_rank *rank; /* NULL: all of the job */
+    struct px_cleanup_rank *rank; /* NULL: the whole job */
     uint64_t id;
     enum px_cleanup_state state;
     struct px_list entries;
     size_t n_entries;
     uint32_t next_slot;
-    uint64_t stamp; /* the last request that has it as a target */
+    uint64_t stamp; /* last request with it as a target */
 };
 
 struct px_cleanup_job {
@@ -61,40 +61,39 @@ struct px_cleanup_job {
     struct px_cleanup *registry;
     struct px_list ranks, scopes;
     uint32_t n_ranks;
-    bool gone; /* deregistered: a job that comes by that name now is another one */
+    bool gone; /* deregistered: a new job of that name is another job */
     char nspace[PMIX_MAX_NSLEN + 1];
 };
 
-/* In the server's own job: a user, who pays for all tools of that user, as these come
- * and go. */
+/* A rank. In the server's own job: a user, who pays for all of the user's tools, as
+ * tools come and go. */
 struct px_cleanup_rank {
     struct px_list link;
     struct px_cleanup_job *job;
-    struct px_list procs; /* that live, as far as is known */
+    struct px_list procs; /* processes not known to have ended */
     pmix_rank_t rank;
     uint32_t index;  /* in its job */
-    uint64_t places; /* bits: taken by processes */
+    uint64_t places; /* bits of places used by processes */
     size_t n_paid, paid_b;
-    uint64_t
-        searched_ms; /* of the time until then nothing is left to look for processes */
-    bool seen;       /* the pid of one was known */
-    bool lost;       /* one whose pid was never known has gone: perhaps it lives */
-    bool reported;   /* ended, says the host */
-    bool revives;    /* and will be started again: its job goes on */
+    uint64_t searched_ms; /* until then, all time to search for processes is used */
+    bool seen;            /* the pid of a process was known */
+    bool lost;            /* a process of unknown pid disconnected */
+    bool reported;        /* the host has reported its end */
+    bool revives;         /* will be restarted: its job goes on */
 };
 
 struct px_cleanup_proc {
     struct px_list link;
     struct px_cleanup_rank *rank;
-    unsigned place; /* in its rank, and so in the journal */
-    pid_t pid;      /* 0: not known */
-    uint64_t start; /* core/base/proc.h; 0: there is no /proc */
-    uint64_t inode; /* of its socket, to look for it; 0: no use */
+    unsigned place; /* in its rank, and in the journal */
+    pid_t pid;      /* 0: unknown */
+    uint64_t start; /* core/base/proc.h; 0: no /proc */
+    uint64_t inode; /* of its socket, to search for it; 0: useless */
     uid_t uid;
     unsigned n_conns;
-    bool ours;     /* we have started it: its end is reported, and it ends with us */
-    bool recorded; /* all scopes that wait for it say so in the journal */
-    bool polled;   /* there is no pidfd for it */
+    bool ours;     /* started by this server, and ends with it */
+    bool recorded; /* recorded in the journal for all scopes that wait for it */
+    bool polled;   /* it has no pidfd */
     int pidfd;
     struct px_watch *watch;
 };
@@ -103,24 +102,23 @@ struct px_cleanup {
     struct px_server *server;
     struct px_list jobs;
     struct px_cleanup_job *own;
-    struct px_cleanup_scope *made, *groups; /* of that */
-    struct px_map index;                    /* what processes have registered */
+    struct px_cleanup_scope *made, *groups; /* scopes of the own job */
+    struct px_map index;                    /* entries of processes */
     struct px_timer *poll;                  /* for processes without a pidfd */
-    struct px_timer *deadline;              /* of the end */
+    struct px_timer *deadline;              /* of px_cleanup_finish */
     uint64_t last_id, last_stamp;
     uint64_t n_entries;
-    size_t n_running;                  /* with those that are due */
-    size_t groups_look_at;             /* so many: look for empty ones */
-    struct px_pcleanup_totals removed; /* for processes */
-    bool stopping;                     /* nothing is taken, nothing started any more */
-    void (*check)(struct px_cleanup_job *job); /* processes of the job have ended */
-    bool left; /* the server has ended, and scopes wait for processes that live */
+    size_t n_running;                  /* runs, including those that are due */
+    size_t groups_check_at;            /* when to remove empty groups */
+    struct px_pcleanup_totals removed; /* totals for processes */
+    bool stopping;                     /* registers and starts nothing any more */
+    void (*check)(struct px_cleanup_job *job); /* runs the due scopes of a job */
+    bool left; /* scopes still waited for live processes when the server ended */
     void (*done)(void *arg);
     void *done_arg;
 };
 
-/* Fills the registry of a server, which is all zero. PMIX_ERR_NOMEM: nothing is left of
- * the attempt. */
+/* Fills a zeroed registry of a server. PMIX_ERR_NOMEM: nothing is allocated. */
 pmix_status_t px_registry_init(struct px_cleanup *c, struct px_server *srv);
 void px_registry_fini(struct px_cleanup *c);
 
@@ -133,30 +131,30 @@ void px_registry_fini(struct px_cleanup *c);
 
 /* ---- jobs, ranks, scopes --------------------------------------------------------- */
 
-/* The job of that name that is not gone; find answers NULL, get makes it. NULL: out of
- * memory. */
+/* Returns the job of that name that is not gone. If there is none, find returns NULL;
+ * get creates it, or returns NULL if out of memory. */
 struct px_cleanup_job *px_cleanup_job_find(struct px_cleanup *c, const char *nspace);
 struct px_cleanup_job *px_cleanup_job_get(struct px_cleanup *c, const char *nspace);
-/* The namespace that the model has for it; NULL: none, or it is gone. */
+/* Returns the model's namespace of the job; NULL if it has none, or is gone. */
 struct px_nspace *px_cleanup_nspace(const struct px_cleanup_job *job);
-/* Frees a job, with its ranks and processes, that nothing needs any more. */
+/* Frees a job with its ranks and processes, if nothing needs it any more. */
 void px_cleanup_job_release(struct px_cleanup_job *job);
 struct px_cleanup_rank *px_cleanup_rank_find(const struct px_cleanup_job *job,
                                              pmix_rank_t rank);
 struct px_cleanup_rank *px_cleanup_rank_get(struct px_cleanup_job *job,
                                             pmix_rank_t rank);
-/* The rank, or the user with all tools of that user, whose limits count; NULL: out of
- * memory. */
+/* Returns the rank whose limits count: the peer's, or the one that stands for a tool's
+ * user. NULL if out of memory. */
 struct px_cleanup_rank *px_cleanup_payer(struct px_cleanup *c,
                                          const struct px_peer *peer);
-/* The scope that takes entries, without a trace in the journal if it is new; and a
- * further one. NULL: out of memory. */
+/* get returns the scope that takes entries, or a new one; new always creates one. A new
+ * scope is not in the journal. NULL if out of memory. */
 struct px_cleanup_scope *px_cleanup_scope_get(struct px_cleanup_job *job,
                                               pmix_rank_t rank);
 struct px_cleanup_scope *px_cleanup_scope_new(struct px_cleanup_job *job,
                                               struct px_cleanup_rank *rank);
 void px_cleanup_scope_free(struct px_cleanup_scope *s);
-/* Is the end of that rank part of the scope's time? */
+/* True if the scope waits for the end of the rank. */
 static inline bool px_cleanup_waits_for(const struct px_cleanup_scope *s,
                                         const struct px_cleanup_rank *r)
 {
@@ -165,11 +163,11 @@ static inline bool px_cleanup_waits_for(const struct px_cleanup_scope *s,
 
 /* ---- entries --------------------------------------------------------------------- */
 
-/* The first that some process of this user has registered for the path, as a folder to
- * remove or else as a file; NULL. */
+/* Returns the first entry of this user for the path, as a folder to remove or as a
+ * file; or NULL. */
 struct px_cleanup_entry *px_cleanup_find(const struct px_cleanup *c, uid_t uid,
                                          uint8_t kind, const char *path);
-/* One more in a scope, of r; not in the journal yet. Entries of the server's own are
+/* Adds an entry to a scope, but not to the journal. Entries of the server's own job are
  * not indexed. PMIX_ERR_OUT_OF_RESOURCE, PMIX_ERR_NOMEM. */
 pmix_status_t px_cleanup_entry_add(struct px_cleanup_scope *s,
                                    struct px_cleanup_rank *payer,
@@ -179,35 +177,35 @@ void px_cleanup_entry_free(struct px_cleanup_entry *e);
 
 /* ---- the journal ----------------------------------------------------------------- */
 
-/* The journal says that the scope waits for this process, if its pid is known. */
+/* Records in the journal that the scope waits for this process, if its pid is known. */
 pmix_status_t px_cleanup_record_proc(const struct px_cleanup_scope *s,
                                      const struct px_cleanup_proc *p);
-/* The scope's entries must not be taken for open ones when this process is gone. */
+/* Records in the journal that the scope is done, so that no later reader runs it. */
 void px_cleanup_record_done(const struct px_cleanup_scope *s);
-/* Writes the journal anew, if that is worth it. */
+/* Rewrites the journal, if that saves enough. */
 void px_cleanup_compact(struct px_cleanup *c);
 
 /* ---- processes: procs.c ---------------------------------------------------------- */
 
-/* The processes behind connections, and how their end is noticed: it is the death of
- * the process that counts, not that of its socket. The first four are for the server's
- * parts (core/server/part.h). */
+/* Connections' processes, and the detection of their ends. The end of the process
+ * counts, not that of its socket. The first four functions are hooks of the part
+ * (core/server/part.h). */
 void px_cleanup_peer_here(struct px_server *srv, struct px_peer *peer);
 void px_cleanup_peer_gone(struct px_server *srv, struct px_peer *peer);
 void px_cleanup_proc_ended(struct px_server *srv, const pmix_proc_t *proc);
 void px_cleanup_nspace_gone(struct px_server *srv, const char *nspace,
                             struct px_nspace *known);
 void px_cleanup_proc_free(struct px_cleanup_proc *p);
-/* Known to live now. */
+/* True if the process is known and lives. */
 bool px_cleanup_proc_lives(const struct px_cleanup_proc *p);
-/* The processes that the scope waits for are known, as far as they can be found, and
- * stand in the journal. The time this takes is the payer's. */
-pmix_status_t px_cleanup_know_procs(struct px_cleanup_scope *s,
+/* Finds the processes that the scope waits for, as far as possible, and records them in
+ * the journal. The payer pays for the time of the search. */
+pmix_status_t px_cleanup_find_procs(struct px_cleanup_scope *s,
                                     struct px_cleanup_rank *payer);
-/* From now on the end of these processes is noticed. px_cleanup.check has to follow:
- * some may have ended already. */
+/* Watches the processes that the scope waits for. The caller must call px_cleanup.check
+ * afterwards, as some may have ended already. */
 void px_cleanup_watch_procs(struct px_cleanup_scope *s);
-/* Ends what is left in the groups of processes that we have started. */
+/* Ends the remaining processes of groups that this server started. */
 void px_cleanup_end_groups(struct px_cleanup *c);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The attributes of clean-up, and whether they make sense by themselves. The paths may
- * come from any process. */
+/* Attributes of clean-up requests, and checks that need no registry. Paths may come
+ * from any process. */
 #include "core/server/cleanup/request.h"
 
 #include "core/reclaim/rmpath.h"
 
 #include <string.h>
 
-/* Duplicates included, so that reading them takes bounded time. */
+/* Limits with duplicates, so that reading takes bounded time. */
 #define MAX_NAMED   16384u
 #define MAX_NAMED_B (4u * 1024u * 1024u)
 
-/* A list of paths, or a directive with its flag. The RFC and the header differ in some
- * names: both are in use. */
+/* A list of paths, or a directive with its flag. The RFC and the header use different
+ * names for some; both are accepted. */
 static const struct row {
     const char *key;
     uint8_t kind, flag;
@@ -87,7 +87,7 @@ static pmix_status_t add_named(struct px_cleanup_request *q, uint8_t kind,
         return PMIX_ERR_NOMEM;
     w->kind = kind;
     memcpy(w->path, path, strlen(path));
-    /* Those to keep first: who reads half of it must not remove them. */
+    /* Paths to keep come first: a journal read only in part must not remove them. */
     if (kind == PX_RM_KEEP)
         px_list_prepend(&q->wants, &w->link);
     else
@@ -95,7 +95,7 @@ static pmix_status_t add_named(struct px_cleanup_request *q, uint8_t kind,
     return PMIX_SUCCESS;
 }
 
-/* Separated by commas; empty elements say nothing. */
+/* Reads a comma-separated list. Empty elements are skipped. */
 static pmix_status_t read_list(struct px_cleanup_request *q, const pmix_value_t *v,
                                uint8_t kind)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The private folder of a server and the journal in it. Between any two system calls
- * the server may be killed: so the component that finishes its work knows the folder's
- * name before there is a folder, and what else is made stands in the journal before it
- * is made. */
+/* The private folder of a server, with its journal. The server may be killed between
+ * any two system calls. So the cleaning component gets the folder's name before the
+ * folder exists. Other paths are in the journal before they are made. */
 #include "core/server/cleanup/session.h"
 
 #include "core/base/buf.h"
@@ -30,14 +29,14 @@
 #define JOURNAL_NEW PX_JOURNAL_NAME ".new"
 
 enum {
-    MAX_TRIES = 16,           /* names for the folder */
-    COMPACT_FROM_B = 1 << 16, /* a shorter journal is not worth writing anew */
+    MAX_TRIES = 16,           /* names to try for the folder */
+    COMPACT_FROM_B = 1 << 16, /* a shorter journal is not rewritten */
     COMPACT_RATIO = 4,
 };
 
-/* ---- the directories the host gives ---------------------------------------------- */
+/* ---- directories from the host --------------------------------------------------- */
 
-/* NULL: it is not given, or is no path. */
+/* Returns a directory of the host, or NULL if it is not given or not a path. */
 static const char *given_dir(const pmix_info_t *info, size_t n, const char *key)
 {
     const pmix_info_t *i = px_info_find(info, n, key);
@@ -47,11 +46,12 @@ static const char *given_dir(const pmix_info_t *info, size_t n, const char *key)
         return dir;
     if (i)
         px_log(PX_LOG_WARN, "server", "cannot use attribute %s: %s", key,
-               dir ? "it is empty" : "its value is no string");
+               dir ? "it is empty" : "the value has no string");
     return NULL;
 }
 
-/* Programs ask for all of them, and not every host says so. */
+/* Stores the directories as attributes: programs query all of them, and not every host
+ * gives them. */
 static pmix_status_t learn_dirs(struct px_server *srv, const pmix_info_t *info,
                                 size_t n)
 {
@@ -100,7 +100,7 @@ bool px_session_can_record(const struct px_server *srv)
     return s && s->journal_fd >= 0 && !s->torn;
 }
 
-/* One write, so that the end of the server leaves all of it or a torn end. */
+/* Appends in one write, so that a kill leaves all of it or a torn end. */
 static pmix_status_t append_bytes(struct px_session *s, const px_buf *bytes)
 {
     ssize_t done;
@@ -112,7 +112,7 @@ static pmix_status_t append_bytes(struct px_session *s, const px_buf *bytes)
         s->length += bytes->len;
         return PMIX_SUCCESS;
     }
-    /* Nothing behind a torn record would be seen. */
+    /* Nothing behind a torn record would be read. */
     if (done > 0 && ftruncate(s->journal_fd, (off_t)s->length) < 0)
         s->torn = true;
     return PMIX_ERR_OUT_OF_RESOURCE;
@@ -141,7 +141,7 @@ pmix_status_t px_session_record(struct px_server *srv,
         return PMIX_ERR_NOT_AVAILABLE;
     if (s->rewrite) {
         if (s->rewrite->data && encode(s->rewrite, r, n))
-            px_buf_cleanup(s->rewrite); /* then it is not written anew */
+            px_buf_cleanup(s->rewrite); /* then the journal is not rewritten */
         return PMIX_SUCCESS;
     }
     pmix_status_t rc = encode(&bytes, r, n);
@@ -153,8 +153,7 @@ static const char *node_name(const struct px_server *srv)
     return srv->model->hostname[0] ? srv->model->hostname : srv->node_name;
 }
 
-/* Makes a journal, which takes the place of an older journal in struct px_session
- * only. */
+/* Creates a journal. It replaces an older one only in struct px_session. */
 static pmix_status_t begin_journal(struct px_server *srv, const char *name)
 {
     struct px_session *s = srv->part.session;
@@ -189,7 +188,8 @@ static pmix_status_t give_journal(const struct px_session *s)
                       : PMIX_SUCCESS;
 }
 
-/* The new one takes the old one's name when it is whole, and only then. */
+/* Rewrites the journal. The new one takes the old one's name only when it is
+ * complete. */
 bool px_session_compact(struct px_server *srv, void (*each)(struct px_server *srv))
 {
     struct px_session *s = srv->part.session;
@@ -211,21 +211,21 @@ bool px_session_compact(struct px_server *srv, void (*each)(struct px_server *sr
             (void)unlinkat(s->dir_fd, JOURNAL_NEW, 0);
         }
         *s = was;
-        s->fresh = was.length; /* not again at once */
+        s->fresh = was.length; /* avoids a new try at once */
         return false;
     }
     s->fresh = s->length;
     close(was.journal_fd);
     if (give_journal(s))
-        px_log(PX_LOG_WARN, "cleanup", "pcleanup/%s does not take the new journal",
+        px_log(PX_LOG_WARN, "cleanup", "pcleanup/%s refused the new journal",
                s->cleaner->component->name);
     return true;
 }
 
 /* ---- the folder ------------------------------------------------------------------ */
 
-/* A server of this user that starts may think the folder is left over as long as we
- * have no lock on it: then it is gone, and another name is due. */
+/* True if the folder still has its name. Until it is locked, a starting server of this
+ * user may take it for a leftover and remove it. Then another name is needed. */
 static bool is_still_there(const struct px_session *s, const char *dir)
 {
     struct stat st;
@@ -233,7 +233,7 @@ static bool is_still_there(const struct px_session *s, const char *dir)
     return lstat(dir, &st) == 0 && st.st_dev == s->device && st.st_ino == s->inode;
 }
 
-/* PMIX_ERR_EXISTS: under another name it may go well. */
+/* Opens and locks the folder. PMIX_ERR_EXISTS: try another name. */
 static pmix_status_t lock_folder(struct px_session *s, const char *dir,
                                  struct px_err *err)
 {
@@ -249,11 +249,11 @@ static pmix_status_t lock_folder(struct px_session *s, const char *dir,
     if (st.st_uid != geteuid())
         return px_err_set(err, PMIX_ERR_NO_PERMISSIONS,
                           "cannot use %s: it became another user's", dir);
-    /* Folders may inherit bits, and the umask may take some. */
+    /* Folders may inherit mode bits, and the umask may remove some. */
     if ((st.st_mode & 07777) != 0700 && fchmod(s->dir_fd, 0700) < 0)
         return px_err_errno(err, "cannot make %s private", dir);
-    /* systemd-tmpfiles, too, leaves alone what is locked. Some file systems have no
-     * locks, and a system may have none left: then the journal says so. */
+    /* systemd-tmpfiles does not touch a locked folder. Some file systems have no locks,
+     * or a system may have none left: the journal then records that. */
     s->unlocked = PX_RETRY(flock(s->dir_fd, LOCK_EX | LOCK_NB)) < 0;
     return (s->unlocked && errno == EWOULDBLOCK) || !is_still_there(s, dir)
                ? PMIX_ERR_EXISTS
@@ -288,7 +288,7 @@ static pmix_status_t make_folder(struct px_server *srv, const char *dir,
     return rc;
 }
 
-/* ---- the component that finishes the work ---------------------------------------- */
+/* ---- the cleaning component ------------------------------------------------------ */
 
 static void start_cleaner(struct px_server *srv, const char *dir)
 {
@@ -303,10 +303,11 @@ static void start_cleaner(struct px_server *srv, const char *dir)
         return;
     rc = ops->start(m->self, dir, node_name(srv));
     if (rc)
-        px_log(PX_LOG_WARN, "cleanup",
-               "pcleanup/%s cannot start: %s; what is left if this server is killed, "
-               "the next one removes",
-               m->component->name, PMIx_Error_string(rc));
+        px_log(
+            PX_LOG_WARN, "cleanup",
+            "cannot start pcleanup/%s: %s; if this server is killed, the next server "
+            "removes its files",
+            m->component->name, PMIx_Error_string(rc));
     else
         s->cleaner = m;
 }
@@ -346,9 +347,9 @@ static bool try_place(struct px_server *srv, const char *place, struct px_err *e
     return !rc;
 }
 
-/* Not where others could put another folder in the place of ours: where they would gain
- * by that, as the user who owns the folder can make root work elsewhere for that user.
- * If none is safe (in a container it may be unknown whose a folder is) any will do. */
+/* Chooses a place. First one where no other user could replace the folder: its owner
+ * could make root work elsewhere. If no place is safe, any place is taken: in a
+ * container a folder's owner may be unknown. */
 static bool find_place(struct px_server *srv, char *const *places, size_t n,
                        struct px_err *err)
 {
@@ -361,7 +362,7 @@ static bool find_place(struct px_server *srv, char *const *places, size_t n,
     return false;
 }
 
-/* ---- what dead servers have left ------------------------------------------------- */
+/* ---- leftovers of dead servers --------------------------------------------------- */
 
 static void on_reclaimed(void *arg, pmix_status_t status,
                          const struct px_pcleanup_totals *t)
@@ -372,23 +373,22 @@ static void on_reclaimed(void *arg, pmix_status_t status,
     if (status) {
         s->removed.failed++;
         px_log(PX_LOG_INFO, "cleanup",
-               "cannot remove all that dead servers have left: %s",
+               "cannot remove all leftovers of dead servers: %s",
                PMIx_Error_string(status));
     } else {
         s->n_reclaimed++;
         px_pcleanup_add(&s->removed, t);
         if (t->files + t->dirs > 0)
             px_log(PX_LOG_INFO, "cleanup",
-                   "removed what dead servers have left: %llu files, %llu "
-                   "directories",
+                   "removed leftovers of dead servers: %llu files, %llu directories",
                    (unsigned long long)t->files, (unsigned long long)t->dirs);
     }
     if (s->n_reclaiming == 0 && s->settled)
         s->settled(s->settled_arg);
 }
 
-/* Begins to look in these folders, /tmp among them: a server whose own were not there
- * had its folder there. NULL: none, and one that stands there twice counts once. */
+/* Starts to reclaim leftovers in these folders. /tmp is among them for servers whose
+ * own directories were missing. Skips NULL and duplicates. */
 static void reclaim(struct px_session *s, char *const *places, size_t n)
 {
     for (size_t i = 0; s->cleaner && i < n; i++) {
@@ -410,7 +410,7 @@ pmix_status_t px_session_create(struct px_server *srv,
                                 const struct px_server_start *start)
 {
     struct px_session *s = srv->part.session;
-    struct px_err why = {.text = "there is no such directory"};
+    struct px_err why = {.text = "no such directory"};
     enum { N = 3 };
     char *places[N];
     pmix_status_t rc;
@@ -421,8 +421,7 @@ pmix_status_t px_session_create(struct px_server *srv,
         px_session_end(srv, false);
         return rc;
     }
-    /* Without links in them, as what removes goes through none. NULL: it is not
-     * there. */
+    /* Resolved, as removing follows no links. NULL: missing. */
     const char *const wanted[N] = {srv->tmpdir, srv->system_tmpdir, "/tmp"};
     for (size_t i = 0; i < N; i++)
         places[i] = wanted[i][0] == '/' ? realpath(wanted[i], NULL) : NULL;
@@ -431,7 +430,7 @@ pmix_status_t px_session_create(struct px_server *srv,
     s->fresh = s->length;
     rc = give_journal(s);
     if (rc) {
-        px_log(PX_LOG_WARN, "cleanup", "pcleanup/%s does not take the journal: %s",
+        px_log(PX_LOG_WARN, "cleanup", "pcleanup/%s refused the journal: %s",
                s->cleaner->component->name, PMIx_Error_string(rc));
         finish_cleaner(s, true);
     }
@@ -451,7 +450,7 @@ void px_session_log_kept(void *arg PX_UNUSED, const char *path, enum px_rm_why w
                errnum ? strerror(errnum) : "it is not ours");
 }
 
-/* True to go on. */
+/* True to continue the walk: the name is the journal's. */
 static bool is_journal(void *all, const char *name)
 {
     *(bool *)all = strcmp(name, PX_JOURNAL_NAME) == 0;
@@ -466,7 +465,8 @@ bool px_session_is_bare(const struct px_session *s)
     return fd >= 0 && !px_fd_each_name(fd, is_journal, &all) && all;
 }
 
-/* Without looking for its way there: from the folder that it is in. */
+/* Removes a folder with nothing but the journal, relative to its parent folder, without
+ * a path lookup. */
 static bool remove_bare(const struct px_session *s, const char *dir)
 {
     const char *name = strrchr(dir, '/') + 1;
@@ -482,7 +482,7 @@ static bool remove_bare(const struct px_session *s, const char *dir)
     return unlinkat(place, name, AT_REMOVEDIR) == 0;
 }
 
-/* True if it is gone. */
+/* Removes the folder. True if it is gone. */
 static bool remove_folder(const struct px_session *s, const char *dir, bool last)
 {
     const struct px_rm_item item = {.path = dir,
@@ -511,7 +511,7 @@ void px_session_end(struct px_server *srv, bool left)
     bool gone = !srv->dir || left || remove_folder(s, srv->dir, false);
     finish_cleaner(s, left);
     px_drop_fd(&s->journal_fd);
-    /* NFS has kept a journal that was open, and with it the folder. */
+    /* NFS has kept the journal while it was open, and so the folder. */
     if (!gone)
         (void)remove_folder(s, srv->dir, true);
     px_drop_fd(&s->dir_fd);
