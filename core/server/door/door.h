@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The door of a server: listeners, connections that have not proved their name yet,
- * tools that wait for the host, and the files by which tools find this server. */
+/* The door of a server: listeners, connections before their handshake, tools that wait
+ * for the host, and the rendezvous files. */
 #ifndef PX_SERVER_DOOR_DOOR_H
 #define PX_SERVER_DOOR_DOOR_H
 
@@ -36,16 +36,16 @@ struct px_listener {
 struct px_door {
     struct px_listener listeners[PX_MAX_LISTENERS];
     size_t n_listeners;
-    struct px_list handshakes; /* connections that have not proved their name */
+    struct px_list handshakes; /* connections that are not authenticated yet */
     unsigned n_handshakes;
-    bool tools, tools_foreign; /* may connect; those of other users, too */
-    unsigned n_visits;         /* tools that the host has not answered yet */
+    bool tools, tools_foreign; /* tools may connect; those of other users, too */
+    unsigned n_visits;         /* tools without the host's answer yet */
     struct px_list files;      /* rendezvous files */
-    struct px_log_rate *rate;  /* of lines that strangers cause */
+    struct px_log_rate *rate;  /* for log lines that strangers cause */
 };
 
-/* The end of a handshake, which fits any socket's empty buffer, so this never waits. A
- * peer that cannot be answered finds the connection closed. */
+/* Sends the end of a handshake, without blocking: it fits any socket's empty buffer. If
+ * it cannot be sent, the connection is closed. */
 static inline void px_door_answer(int fd, const void *bytes, size_t n)
 {
     ssize_t sent;
@@ -59,12 +59,12 @@ static inline void px_door_answer(int fd, const void *bytes, size_t n)
 
 /* ---- handshake.c ----------------------------------------------------------------- */
 
-/* Takes fd. */
+/* Starts a handshake. Takes fd. */
 void px_handshake_start(struct px_server *srv, int fd, const struct px_ptl_peer *who);
-/* Ends the one that has been silent longest among those of the user with most. */
+/* Ends the oldest handshake of the user with the most handshakes. */
 void px_handshake_evict(struct px_server *srv);
 void px_handshakes_stop(struct px_server *srv);
-/* Forgets the job of one that stood for a tool. */
+/* Removes the job that was made for a tool. */
 void px_door_peer_gone(struct px_server *srv, struct px_peer *peer);
 
 /* ---- rendezvous.c ---------------------------------------------------------------- */
@@ -72,21 +72,20 @@ void px_door_peer_gone(struct px_server *srv, struct px_peer *peer);
 /* Returns the path of a launcher's own file, from the attribute or from a variable, or
  * NULL. The variable may be meant for a launcher that started this process. */
 const char *px_rendezvous_launcher_file(const pmix_info_t *info, size_t n_info);
-/* Do info, the environment or a parameter want tools to find this server? */
+/* True if info, the environment or a parameter ask for tool connections. */
 bool px_rendezvous_wanted(const struct px_server *srv, const pmix_info_t *info,
                           size_t n_info);
-/* Writes the files that info and the environment ask for, once the server listens,
- * if tools are let in. PMIX_ERR_EXISTS, PMIX_ERR_NO_PERMISSIONS: a name of which
- * there is one per node is another server's. Files that cannot be written otherwise
- * are logged. */
+/* Writes the files that info and the environment ask for, once the server listens, if
+ * tools may connect. PMIX_ERR_EXISTS, PMIX_ERR_NO_PERMISSIONS: another server has a
+ * name that is unique on the node. Other failures are logged. */
 pmix_status_t px_rendezvous_publish(struct px_server *srv, const pmix_info_t *info,
                                     size_t n_info, struct px_err *err);
-/* Removes those that are still ours. */
+/* Removes the files that still belong to this server. */
 void px_rendezvous_withdraw(struct px_server *srv);
 
 struct px_rendezvous_file {
-    struct px_list link; /* of srv->part.door->files */
-    int fd;              /* holds the lock by which others know that the owner lives */
+    struct px_list link; /* in srv->part.door->files */
+    int fd;              /* holds the lock that shows others that the owner lives */
     dev_t device;
     ino_t inode;
     struct px_cleanup_entry *made;
@@ -94,18 +93,19 @@ struct px_rendezvous_file {
 };
 
 struct px_rendezvous_request {
-    const char *dir, *name; /* dir is made if it is absent */
+    const char *dir, *name; /* dir is made if it is missing */
     const char *text;
-    bool well_known; /* a name that is ours: root takes it from any other user */
+    bool well_known; /* a name of this library: root takes it from any other user */
 };
 
-/* PMIX_SUCCESS, also if we have that file already. PMIX_ERR_EXISTS: its owner lives,
- * and err names it. PMIX_ERR_NO_PERMISSIONS: what is there is another user's, or no
- * file; or any other status of the file system. Blocks for at most a second or so. */
+/* Publishes a file. PMIX_SUCCESS, also if the server has published it already.
+ * PMIX_ERR_EXISTS: its owner lives, and err names it. PMIX_ERR_NO_PERMISSIONS: another
+ * user's file, or not a regular file. Any other status of the file system. Blocks for
+ * about a second at most. */
 pmix_status_t px_rendezvous_file_publish(struct px_server *srv,
                                          const struct px_rendezvous_request *placement,
                                          struct px_err *err);
-/* Removes it if it is still ours; takes f. */
+/* Removes the file if it still belongs to this server, and frees f. */
 void px_rendezvous_file_withdraw(struct px_server *srv, struct px_rendezvous_file *f);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The connect message of a client or a tool: read without blocking, checked against
- * what the host registered and what the kernel attests, answered. A silent stranger
- * costs one slot for a few seconds and no other connection any time. A tool is shown to
- * the host, who gives it its name or turns it away. */
+/* Connect messages of clients and tools: read without blocking, checked against the
+ * host's registrations and the kernel's attestation, answered. A silent stranger
+ * occupies one slot for a few seconds and delays no other connection. The host names or
+ * refuses a tool. */
 #include "core/base/str.h"
 #include "core/model/jobinfo.h"
 #include "core/model/nspace.h"
@@ -19,9 +19,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define MAX_HANDSHAKES  128 /* beyond it one has to go: px_handshake_evict */
+#define MAX_HANDSHAKES  128 /* beyond it, one is ended: px_handshake_evict */
 #define MAX_CONNECTIONS 64  /* of one rank at a time */
-#define MAX_VISITS      64  /* tools that the host has not answered yet */
+#define MAX_VISITS      64  /* tools without the host's answer yet */
 
 struct handshake {
     struct px_list link;
@@ -32,11 +32,11 @@ struct handshake {
     struct px_timer *timer;
     uint8_t header[PX_HELLO_HEADER_B];
     uint8_t *body;
-    size_t have, body_len; /* have: of header, then of body */
+    size_t have, body_len; /* have: bytes of header, then of body */
     bool in_body;
 };
 
-/* (uid_t)-1: the kernel does not say. */
+/* Returns the peer's uid, or -1 if the kernel does not attest it. */
 static uid_t uid_of(const struct handshake *h)
 {
     return h->who.has_uid ? h->who.uid : (uid_t)-1;
@@ -81,13 +81,14 @@ static pmix_status_t check_dialect(const struct px_hello *hello, struct px_err *
 {
     return px_dialect_find(hello->dialect)
                ? PMIX_SUCCESS
-               : px_err_set(err, PMIX_ERR_NOT_SUPPORTED, "dialect \"%s\" is not spoken",
-                            hello->dialect);
+               : px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
+                            "dialect \"%s\" is not supported", hello->dialect);
 }
 
 /* ---- clients --------------------------------------------------------------------- */
 
-/* Identity is checked before abilities: a stranger learns nothing about ours. */
+/* Checks a client. Identity comes first: a stranger learns nothing about this server's
+ * abilities. */
 static pmix_status_t check_client(const struct handshake *h,
                                   const struct px_hello *hello, struct px_local **local,
                                   struct px_err *err)
@@ -112,8 +113,8 @@ static pmix_status_t check_client(const struct handshake *h,
     if (rc)
         return rc;
     if (!px_store_of_peer(hello->gds))
-        return px_err_set(err, PMIX_ERR_NOT_SUPPORTED, "datastore \"%s\" is not served",
-                          hello->gds);
+        return px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
+                          "datastore \"%s\" is not supported", hello->gds);
     PX_LIST_EACH (&h->server->peers, struct px_peer, p, link)
         n += p->local == *local;
     if (n >= MAX_CONNECTIONS)
@@ -122,8 +123,8 @@ static pmix_status_t check_client(const struct handshake *h,
     return PMIX_SUCCESS;
 }
 
-/* The host does not want the process; it is asked again when the next one comes by that
- * name. */
+/* Closes a connection that the host refused. The host is asked again at the next
+ * connection of that name. */
 static void turn_client_away(struct px_peer *peer, pmix_status_t why)
 {
     px_log(PX_LOG_WARN, "server", "the host refused %s.%u: %s", peer->proc.nspace,
@@ -157,8 +158,8 @@ static pmix_status_t ask_host(struct px_server *srv, struct px_peer *peer)
     return rc;
 }
 
-/* Notifies the host once per rank. Its callback may come late or never (older hosts
- * ignore it), so the client is not made to wait; a refusal that comes later closes the
+/* Notifies the host once per rank. The host may call back late or never (older hosts
+ * ignore the callback), so the client does not wait. A later refusal closes the
  * connection. */
 static pmix_status_t notify_host(struct px_server *srv, struct px_peer *peer)
 {
@@ -171,7 +172,7 @@ static pmix_status_t notify_host(struct px_server *srv, struct px_peer *peer)
     if (srv->module.client_connected2)
         rc = ask_host(srv, peer);
     else if (srv->module.client_connected)
-        /* Hosts of this older slot answer by the return value and often never call
+        /* Hosts with this older slot answer by the return value, and often never call
          * back. */
         rc = srv->module.client_connected(&peer->proc, local->object, NULL, NULL);
     return rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc;
@@ -192,9 +193,9 @@ static void welcome(struct handshake *h, const struct px_hello *hello,
     }
     peer->local = local;
     peer->uid = local->uid;
-    /* Hosts may not know it. */
+    /* Hosts may not know the gid. */
     peer->gid = local->gid == (gid_t)-1 && h->who.has_gid ? h->who.gid : local->gid;
-    px_peer_ref(peer); /* the host may deregister it from within */
+    px_peer_ref(peer); /* the host may deregister the client within the upcall */
     px_list_append(&srv->peers, &peer->link);
     local->n_peers++;
     local->finalized = local->lost = local->left_sets = false;
@@ -202,7 +203,7 @@ static void welcome(struct handshake *h, const struct px_hello *hello,
     pmix_status_t rc = notify_host(srv, peer);
     if (!peer->gone)
         answer(h->fd, rc, rc ? NULL : &peer->pindex);
-    h->fd = -1; /* the connection's now */
+    h->fd = -1; /* now the connection's */
     if (rc && !peer->gone)
         turn_client_away(peer, rc);
     px_peer_unref(peer);
@@ -210,7 +211,7 @@ static void welcome(struct handshake *h, const struct px_hello *hello,
 
 /* ---- tools ----------------------------------------------------------------------- */
 
-/* From the whole connect message to the answer. */
+/* A tool's connection from the complete connect message to the reply. */
 struct visit {
     struct px_server *srv;
     int fd;
@@ -218,7 +219,8 @@ struct visit {
     struct px_ptl_peer who;
 };
 
-/* No stranger may take a name that the host has registered, or this server's. */
+/* Checks that a tool's name is not this server's, and not registered by the host for
+ * another user. */
 static pmix_status_t check_name(struct px_server *srv, const struct px_hello *hello,
                                 uid_t uid, struct px_err *err)
 {
@@ -227,12 +229,12 @@ static pmix_status_t check_name(struct px_server *srv, const struct px_hello *he
     const struct px_peer *peer = px_peer_find(srv, &hello->proc);
 
     if (!hello->proc.nspace[0] || hello->proc.rank > PMIX_RANK_VALID)
-        return px_err_set(err, PMIX_ERR_BAD_PARAM, "that is no name");
+        return px_err_set(err, PMIX_ERR_BAD_PARAM, "invalid name");
     if (strcmp(hello->proc.nspace, srv->proc.nspace) == 0)
         return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "that is the server's name");
     if (local ? local->uid != uid : ns && ns->hosted)
         return px_err_set(err, PMIX_ERR_NO_PERMISSIONS,
-                          "the name is not that of a process of uid %u here",
+                          "the name does not belong to a process of uid %u here",
                           (unsigned)uid);
     if (peer && peer->uid != uid)
         return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "uid %u has that name",
@@ -267,7 +269,8 @@ static pmix_status_t check_tool(struct px_server *srv, const struct px_hello *he
     return PMIX_SUCCESS;
 }
 
-/* STATUS; the name of a tool that has none; the server's; 0. In network order. */
+/* Replies with STATUS, the name given to a tool without one, the server's name, and 0,
+ * in network order. */
 static void answer_tool(const struct visit *v, pmix_status_t status,
                         const pmix_proc_t *name)
 {
@@ -307,8 +310,8 @@ static void turn_away(struct visit *v, pmix_status_t why)
     visit_end(v);
 }
 
-/* Describes a tool whose host has registered no job for the tool, as a job of one: the
- * tool, and a job that the tool spawns, ask for its size. */
+/* Registers a job of one process for a tool, unless the host has registered its job.
+ * The tool, and a job that the tool spawns, read its size. */
 static void describe_job(const struct visit *v, const pmix_proc_t *name)
 {
     PX_AUTO(px_infos) infos = {0};
@@ -326,7 +329,7 @@ static void describe_job(const struct visit *v, const pmix_proc_t *name)
         rc = px_infos_add(&infos, PMIX_PROC_MAP, rank, PMIX_STRING);
     if (!rc)
         rc = px_infos_add(&infos, PMIX_JOB_SIZE, &one, PMIX_UINT32);
-    if (!rc) /* which others may not read */
+    if (!rc) /* other users may not read the job */
         rc = px_infos_add(&infos, PMIX_USERID, &v->who.uid, PMIX_UINT32);
     if (!rc)
         rc = px_nspace_get(m, name->nspace, &ns);
@@ -365,7 +368,7 @@ static void let_in(struct visit *v, const pmix_proc_t *name)
     peer->tool = true;
     peer->proc = *name;
     peer->uid = v->who.uid;
-    /* Over TCP the kernel attests no group, and a claim is none. */
+    /* Over TCP the kernel attests no group, and a claimed group does not count. */
     peer->gid = v->who.has_gid            ? v->who.gid
                 : v->who.uid == geteuid() ? getegid()
                                           : (gid_t)-1;
@@ -373,7 +376,7 @@ static void let_in(struct visit *v, const pmix_proc_t *name)
     describe_job(v, name);
     PX_PARTS_NOTIFY(v->srv, peer_here, peer);
     answer_tool(v, PMIX_SUCCESS, name);
-    v->fd = -1; /* the connection's now */
+    v->fd = -1; /* now the connection's */
     visit_end(v);
 }
 
@@ -386,18 +389,18 @@ static void on_tool_answer(void *arg, const struct px_upcall *host)
         name = host->name;
     pmix_status_t rc = host->status;
 
-    /* The host may have registered the very name while it was asked. */
+    /* The host may have registered the name during the call. */
     if (!rc && v->hello.has_proc)
         rc = check_name(v->srv, &v->hello, v->who.uid, NULL);
     if (rc || v->srv->stopping)
         turn_away(v, rc ? rc : PMIX_ERR_LOST_CONNECTION);
     else if (!name.nspace[0])
-        turn_away(v, PMIX_ERR_NOT_FOUND); /* a host that gives no name has none */
+        turn_away(v, PMIX_ERR_NOT_FOUND); /* the host has not named the tool */
     else
         let_in(v, &name);
 }
 
-/* Adds the infos of the tool itself, but for those that are known better here. */
+/* Adds the tool's own infos, except those that the server knows itself. */
 static pmix_status_t add_own(const struct visit *v, px_infos *out)
 {
     static const char *const known[] = {PMIX_NSPACE, PMIX_RANK,  PMIX_VERSION_INFO,
@@ -413,7 +416,7 @@ static pmix_status_t add_own(const struct visit *v, px_infos *out)
         return PMIX_SUCCESS;
     px_reader_init(&r, codec, v->hello.blob, v->hello.blob_len);
     if (px_unpack_infos(&r, &own.v, &own.n))
-        return PMIX_SUCCESS; /* older ones append what is no information */
+        return PMIX_SUCCESS; /* older tools append other data */
     for (size_t i = 0; !rc && i < own.n; i++) {
         size_t k = 0;
 
@@ -464,7 +467,7 @@ static void ask_about(struct visit *v)
         m->tool_connected(u->args.info.v, u->args.info.n, px_upcall_tool_cb, u);
 }
 
-/* Takes fd and what hello holds: asks the host, answers. */
+/* Asks the host about a tool. Takes fd and the content of hello. */
 static void begin_visit(struct px_server *srv, int fd, const struct px_ptl_peer *who,
                         struct px_hello *hello)
 {
@@ -479,7 +482,7 @@ static void begin_visit(struct px_server *srv, int fd, const struct px_ptl_peer 
     srv->part.door->n_visits++;
     if (srv->module.tool_connected2 || srv->module.tool_connected)
         ask_about(v);
-    else /* the host has no say, so there is none to be had */
+    else /* the host cannot decide about tools */
         turn_away(v, PMIX_ERR_NOT_SUPPORTED);
 }
 
@@ -513,7 +516,7 @@ static void handshake_whole(struct handshake *h)
     handshake_end(h);
 }
 
-/* True when the header is whole and acceptable, and the body has a place to go. */
+/* Checks a complete header, and allocates the body. False ends the handshake. */
 static bool handshake_header(struct handshake *h)
 {
     if (px_hello_header(h->header, &h->body_len) || h->body_len == 0) {
@@ -528,7 +531,7 @@ static bool handshake_header(struct handshake *h)
     return h->body != NULL;
 }
 
-/* Reads what there is. True: there is more to come; else the handshake is over. */
+/* Reads the available bytes. False if the handshake has ended. */
 static bool read_on(struct handshake *h)
 {
     for (;;) {
@@ -587,7 +590,7 @@ void px_handshake_start(struct px_server *srv, int fd, const struct px_ptl_peer 
     h->who = *who;
     px_list_append(&srv->part.door->handshakes, &h->link);
     srv->part.door->n_handshakes++;
-    if (!read_on(h)) /* most have sent all of it by now */
+    if (!read_on(h)) /* mostly everything has arrived */
         return;
     h->watch = px_watch_create(srv->loop, fd, PX_READABLE, on_bytes, h);
     h->timer = px_timer_create(srv->loop, on_slow, h);
@@ -605,8 +608,8 @@ void px_handshake_evict(struct px_server *srv)
     struct handshake *victim = NULL;
     unsigned most = 0;
 
-    /* A user who opens connections without end crowds out only those. The list is in
-     * the order they came. */
+    /* A user who opens many connections loses only own ones. The list is in the order
+     * of arrival. */
     PX_LIST_EACH (&srv->part.door->handshakes, struct handshake, h, link) {
         unsigned n = 0;
 

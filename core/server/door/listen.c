@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Listeners: every selected transport offers an address; connections go to the
+/* Listeners: every selected transport has an address. Connections go to the
  * handshake. */
 #include "core/base/str.h"
 #include "core/plugin/select.h"
@@ -28,13 +28,14 @@ static void on_pause_over(void *arg)
         px_timer_set(l->pause, PAUSE_MS);
 }
 
-/* Out of descriptors: a silent stranger makes room, the others wait in the backlog.
- * Without a pause the loop would spin, as the listener stays ready. */
+/* Pauses when out of descriptors. Ending a silent handshake frees one; other
+ * connections wait in the backlog. Without the pause the loop would spin on the ready
+ * listener. */
 static void pause_listening(struct px_listener *l)
 {
     struct pollfd waiting = {.fd = l->fd, .events = POLLIN};
 
-    if (poll(&waiting, 1, 0) <= 0) /* accept asks for a descriptor first */
+    if (poll(&waiting, 1, 0) <= 0) /* accept needs a descriptor first */
         return;
     px_log_limited(l->server->part.door->rate, (uid_t)-1, PMIX_ERR_OUT_OF_RESOURCE,
                    "server", "cannot accept a connection: out of file descriptors");
@@ -88,8 +89,8 @@ static pmix_status_t listen_on(struct px_server *srv, const struct px_module *pt
     return PMIX_SUCCESS;
 }
 
-/* Foreign libraries know tcp only; ours takes the best, if the server says so
- * beside. */
+/* Sets the addresses. Other libraries support only tcp; this library uses the best
+ * address, from TENON_SERVER_URI. */
 static void set_uris(struct px_server *srv)
 {
     const char *common = srv->part.door->listeners[0].address;
@@ -155,7 +156,7 @@ static pmix_status_t create(struct px_server *srv, const struct px_server_start 
         return PMIX_ERR_NOMEM;
     door->tools_foreign = px_info_flag(start->info, start->n_info,
                                        PMIX_SERVER_ALLOW_FOREIGN_TOOLS);
-    /* Without a slot for them all tools would be turned away. */
+    /* Without a slot for tools, all would be refused. */
     door->tools = wanted && (srv->host || srv->module.tool_connected2 ||
                              srv->module.tool_connected);
     if (wanted && !door->tools)

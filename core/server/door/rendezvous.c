@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rendezvous files of a server: one for each role it is asked to play, whatever
- * else it is. A file is written under a name that is not looked for, locked, and then
- * gets its own name. The lock on it, not the process id in it, shows that its owner
- * lives: it ends with the owner, however that ends, and no other process can have been
- * given it meanwhile. A name that is taken is never written through: what is left over
- * is replaced as a whole, by one starter at a time. */
+/* The rendezvous files of a server, one for each of its roles. A file is written under
+ * a temporary name, locked, and then renamed. The lock shows that the owner lives, not
+ * the process id in the file: a lock ends with its owner, and no other process can
+ * inherit it. An existing file is never written to. A stale file is replaced as a
+ * whole, by one starting server at a time. */
 #include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "core/base/path.h"
@@ -26,29 +25,29 @@
 #include <time.h>
 
 enum {
-    PATIENCE_MS = 500, /* with those who start at the same time */
-    PROBE_MS = 200,    /* with a server that has no lock */
-    OWNER_BYTE = 0,    /* locked by who published the file, */
-    STARTER_BYTE = 1,  /* by who is about to replace it */
+    RETRY_MS = 500,   /* wait for servers that start at the same time */
+    PROBE_MS = 200,   /* timeout for a server without a lock */
+    OWNER_BYTE = 0,   /* locked by the file's owner */
+    STARTER_BYTE = 1, /* locked by a starting server that replaces the file */
 };
 
-/* A file on its way. */
+/* A file that is being published. */
 struct publication {
     struct px_server *srv;
     const struct px_rendezvous_request *placement;
-    char *dir; /* without links */
+    char *dir; /* resolved */
     int dir_fd;
     struct px_rendezvous_file *file;
     char temporary[32];
     struct px_cleanup_entry *temporary_made;
 };
 
-/* The holder of the name. */
-enum holder { NOBODY, LIVES, STALE, SQUATTER, NOT_TO_BE_TAKEN, CHANGED };
+/* State of the file that has the name. */
+enum holder { FREE_NAME, LIVES, STALE, FOREIGN, NOT_TO_BE_TAKEN, CHANGED };
 
-struct look {
+struct probe {
     struct stat st;
-    int fd; /* of a stale one, for its lock; -1: cannot be locked */
+    int fd; /* a stale file's, to lock it; -1: cannot be locked */
 };
 
 /* ---- locks ----------------------------------------------------------------------- */
@@ -61,8 +60,8 @@ static bool lock_byte(int fd, off_t byte)
     return fcntl(fd, F_OFD_SETLK, &l) == 0;
 }
 
-/* A lock for reading would meet only one for writing: strangers who may read the file
- * do not count. */
+/* True if a writer locks the byte. A reader's lock does not count: any user who may
+ * read the file can take one. */
 static bool is_owned(int fd)
 {
     struct flock l = {
@@ -85,7 +84,7 @@ static bool name_leads_to(const struct publication *p, const char *name,
            is_same(&now, st);
 }
 
-/* ---- who has the name ------------------------------------------------------------ */
+/* ---- probing the name ------------------------------------------------------------ */
 
 static bool listens(const char *address)
 {
@@ -102,7 +101,7 @@ static bool listens(const char *address)
             continue;
         if (ops->connect(m[i].self, address, PROBE_MS, &fd))
             return false;
-        /* The port may be another process's by now. */
+        /* Another process may have the port now. */
         ours = !ops->peer || ops->peer(m[i].self, fd, &who) || !who.has_uid ||
                who.uid == geteuid();
         close(fd);
@@ -111,8 +110,9 @@ static bool listens(const char *address)
     return ours;
 }
 
-static enum holder says_who(const struct publication *p, const struct look *l,
-                            struct px_err *err)
+/* Describes the live owner of the name in err. */
+static void report_owner(const struct publication *p, const struct probe *l,
+                         struct px_err *err)
 {
     struct px_rendezvous r = {0};
     pmix_status_t rc = px_rendezvous_read(p->file->path, &r, NULL);
@@ -125,36 +125,37 @@ static enum holder says_who(const struct publication *p, const struct look *l,
                    "%s is that of a server that runs: pid %ld of uid %u, %s.%u",
                    p->file->path, (long)r.pid, (unsigned)l->st.st_uid,
                    r.uri.server.nspace, r.uri.server.rank);
-    return LIVES;
 }
 
-/* Of another user: only root may take it, and then a lock of that user is no
- * defence. */
-static enum holder look_at_others(const struct publication *p, struct look *l,
-                                  struct px_err *err)
+/* Probes a file of another user. Only root may take it; that user's lock does not
+ * protect it then. */
+static enum holder probe_foreign(const struct publication *p, struct probe *l,
+                                 struct px_err *err)
 {
     PX_AUTOCLOSE int fd = -1;
 
     if (geteuid() == 0 && p->placement->well_known)
-        return SQUATTER;
+        return FOREIGN;
     if (!S_ISREG(l->st.st_mode)) {
         px_err_set(err, PMIX_ERR_NO_PERMISSIONS,
-                   "%s is no regular file, and belongs to uid %u", p->file->path,
+                   "%s is not a regular file, and belongs to uid %u", p->file->path,
                    (unsigned)l->st.st_uid);
         return NOT_TO_BE_TAKEN;
     }
     fd = openat(p->dir_fd, p->placement->name,
                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0 || is_owned(fd))
-        return says_who(p, l, err);
+    if (fd < 0 || is_owned(fd)) {
+        report_owner(p, l, err);
+        return LIVES;
+    }
     px_err_set(err, PMIX_ERR_NO_PERMISSIONS,
                "%s is left over and belongs to uid %u, who alone can remove it",
                p->file->path, (unsigned)l->st.st_uid);
     return NOT_TO_BE_TAKEN;
 }
 
-static enum holder look_at_own(const struct publication *p, struct look *l,
-                               struct px_err *err)
+static enum holder probe_own(const struct publication *p, struct probe *l,
+                             struct px_err *err)
 {
     struct px_rendezvous r;
     struct stat st;
@@ -162,40 +163,44 @@ static enum holder look_at_own(const struct publication *p, struct look *l,
     l->fd = openat(p->dir_fd, p->placement->name,
                    O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (l->fd < 0)
-        return errno == EACCES ? STALE : CHANGED; /* a mode that servers do not give */
+        return errno == EACCES ? STALE : CHANGED; /* a mode that servers do not set */
     if (fstat(l->fd, &st) < 0 || !is_same(&st, &l->st))
         return CHANGED;
-    if (is_owned(l->fd))
-        return says_who(p, l, err);
-    /* Other libraries lock nothing: theirs is left over if its process is gone or does
+    if (is_owned(l->fd)) {
+        report_owner(p, l, err);
+        return LIVES;
+    }
+    /* Other libraries do not lock. Their file is stale if its process is gone or does
      * not listen. */
     if (px_rendezvous_read(p->file->path, &r, NULL) == PMIX_SUCCESS &&
         (r.pid <= 0 || kill(r.pid, 0) == 0 || errno != ESRCH) &&
-        px_str_starts(r.uri.address, "tcp") && listens(r.uri.address))
-        return says_who(p, l, err);
+        px_str_starts(r.uri.address, "tcp") && listens(r.uri.address)) {
+        report_owner(p, l, err);
+        return LIVES;
+    }
     return STALE;
 }
 
-static enum holder look_at(const struct publication *p, struct look *l,
-                           struct px_err *err)
+static enum holder probe_name(const struct publication *p, struct probe *l,
+                              struct px_err *err)
 {
     l->fd = -1;
     if (fstatat(p->dir_fd, p->placement->name, &l->st, AT_SYMLINK_NOFOLLOW) < 0)
-        return errno == ENOENT ? NOBODY : CHANGED;
+        return errno == ENOENT ? FREE_NAME : CHANGED;
     if (l->st.st_uid != geteuid())
-        return look_at_others(p, l, err);
+        return probe_foreign(p, l, err);
     if (!S_ISREG(l->st.st_mode)) {
-        px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s is %s, and is left alone",
+        px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "cannot replace %s: it is %s",
                    p->file->path,
-                   S_ISLNK(l->st.st_mode) ? "a symbolic link" : "no regular file");
+                   S_ISLNK(l->st.st_mode) ? "a symbolic link" : "not a regular file");
         return NOT_TO_BE_TAKEN;
     }
-    return look_at_own(p, l, err);
+    return probe_own(p, l, err);
 }
 
 /* ---- taking the name ------------------------------------------------------------- */
 
-/* 0, or an errno; EEXIST if the name is taken. */
+/* Returns 0 or an errno; EEXIST if the name is taken. */
 static int take_free_name(const struct publication *p)
 {
     if (renameat2(p->dir_fd, p->temporary, p->dir_fd, p->placement->name,
@@ -203,14 +208,15 @@ static int take_free_name(const struct publication *p)
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
         return errno;
-    /* Network file systems: for a moment it has two names, and readers look again. */
+    /* Network file systems: the file has two names for a moment, and readers try
+     * again. */
     if (linkat(p->dir_fd, p->temporary, p->dir_fd, p->placement->name, 0) < 0)
         return errno;
     return unlinkat(p->dir_fd, p->temporary, 0) < 0 ? errno : 0;
 }
 
-/* A file that cannot be locked is moved out of the way: if that was another file, as
- * another starter was faster, it gets its name back. */
+/* Moves a file that cannot be locked aside and removes it. Moves a different file back,
+ * as another server was faster. */
 static void evict(const struct publication *p, const struct stat *st)
 {
     char aside[32] = ".pmix.";
@@ -223,26 +229,26 @@ static void evict(const struct publication *p, const struct stat *st)
             0)
         return;
     if (unlinkat(p->dir_fd, aside, S_ISDIR(st->st_mode) ? AT_REMOVEDIR : 0) < 0)
-        px_log(PX_LOG_WARN, "server", "%s/%s had the name of our file, and stays: %m",
+        px_log(PX_LOG_WARN, "server",
+               "cannot remove %s/%s, which had the name of this server's file: %m",
                p->dir, aside);
 }
 
-/* True: the name is ours. */
-static bool replace(const struct publication *p, const struct look *l)
+/* True if the file replaced the stale one. */
+static bool replace(const struct publication *p, const struct probe *l)
 {
     return name_leads_to(p, p->placement->name, &l->st) &&
            renameat(p->dir_fd, p->temporary, p->dir_fd, p->placement->name) == 0;
 }
 
-/* One look at who has the name, and what follows from that. PMIX_ERR_WOULD_BLOCK: look
- * again. */
-static pmix_status_t contend(const struct publication *p, bool patient,
+/* Probes the name once, and acts on the result. PMIX_ERR_WOULD_BLOCK: try again. */
+static pmix_status_t contend(const struct publication *p, bool may_wait,
                              struct px_err *err)
 {
-    struct look l;
+    struct probe l;
     pmix_status_t rc = PMIX_ERR_WOULD_BLOCK;
 
-    switch (look_at(p, &l, err)) {
+    switch (probe_name(p, &l, err)) {
     case LIVES:
         rc = PMIX_ERR_EXISTS;
         break;
@@ -253,17 +259,17 @@ static pmix_status_t contend(const struct publication *p, bool patient,
         if (l.fd >= 0 && lock_byte(l.fd, STARTER_BYTE)) {
             if (replace(p, &l))
                 rc = PMIX_SUCCESS;
-        } else if (patient) {
-            /* Another starter has it, or a stranger who reads. */
+        } else if (may_wait) {
+            /* Another starting server, or a stranger with a lock, has it. */
             (void)nanosleep(&(struct timespec){.tv_nsec = 2 * 1000000}, NULL);
         } else {
             evict(p, &l.st);
         }
         break;
-    case SQUATTER:
+    case FOREIGN:
         evict(p, &l.st);
         break;
-    case NOBODY:
+    case FREE_NAME:
     case CHANGED:
         break;
     }
@@ -274,7 +280,7 @@ static pmix_status_t contend(const struct publication *p, bool patient,
 
 static pmix_status_t take_name(const struct publication *p, struct px_err *err)
 {
-    uint64_t patient_until = px_clock_ms() + PATIENCE_MS;
+    uint64_t wait_until = px_clock_ms() + RETRY_MS;
     pmix_status_t rc = PMIX_ERR_WOULD_BLOCK;
 
     while (rc == PMIX_ERR_WOULD_BLOCK) {
@@ -286,10 +292,10 @@ static pmix_status_t take_name(const struct publication *p, struct px_err *err)
         errno = errnum;
         if (errnum != EEXIST)
             return px_err_errno(err, "cannot make %s", p->file->path);
-        if (now > patient_until + PATIENCE_MS)
+        if (now > wait_until + RETRY_MS)
             return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s cannot be replaced",
                               p->file->path);
-        rc = contend(p, now < patient_until, err);
+        rc = contend(p, now < wait_until, err);
     }
     return rc;
 }
@@ -317,7 +323,7 @@ static pmix_status_t open_dir(struct publication *p, struct px_err *err)
     return p->dir_fd >= 0 ? PMIX_SUCCESS : px_err_errno(err, "cannot use %s", dir);
 }
 
-/* Written and locked, under a name that is not looked for. */
+/* Writes and locks the file under its temporary name. */
 static pmix_status_t write_aside(struct publication *p, struct stat *st,
                                  struct px_err *err)
 {
@@ -328,8 +334,8 @@ static pmix_status_t write_aside(struct publication *p, struct stat *st,
     if (!rc)
         rc = px_made_record(p->srv, path, PX_RM_FILE, 0, NULL, &p->temporary_made);
     if (rc)
-        return px_err_set(err, rc, "cannot note in the journal that %s is made: %s",
-                          f->path, PMIx_Error_string(rc));
+        return px_err_set(err, rc, "cannot record %s in the journal: %s", f->path,
+                          PMIx_Error_string(rc));
     f->fd = openat(p->dir_fd, p->temporary,
                    O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (f->fd < 0)
@@ -341,13 +347,14 @@ static pmix_status_t write_aside(struct publication *p, struct stat *st,
         fstat(f->fd, st) < 0)
         return px_err_errno(err, "cannot write %s", path);
     if (!lock_byte(f->fd, OWNER_BYTE)) /* some file systems have no locks */
-        px_log(PX_LOG_INFO, "server", "%s cannot be locked: %m", path);
+        px_log(PX_LOG_INFO, "server", "cannot lock %s: %m", path);
     f->device = st->st_dev;
     f->inode = st->st_ino;
     return PMIX_SUCCESS;
 }
 
-/* Its name stands in the journal, with its identity, before it has it. */
+/* Publishes the file. Its final name and identity are in the journal before the
+ * rename. */
 static pmix_status_t publish(struct publication *p, struct px_err *err)
 {
     struct px_rendezvous_file *f = p->file;
@@ -357,8 +364,8 @@ static pmix_status_t publish(struct publication *p, struct px_err *err)
     if (!rc) {
         rc = px_made_record(p->srv, f->path, PX_RM_FILE, 0, &st, &f->made);
         if (rc)
-            px_err_set(err, rc, "cannot note in the journal that %s is made: %s",
-                       f->path, PMIx_Error_string(rc));
+            px_err_set(err, rc, "cannot record %s in the journal: %s", f->path,
+                       PMIx_Error_string(rc));
     }
     if (!rc)
         rc = take_name(p, err);
@@ -420,8 +427,8 @@ static void log_kept(void *arg PX_UNUSED, const char *path, enum px_rm_why why,
         px_log(PX_LOG_WARN, "server", "cannot remove %s: %s", path, strerror(errnum));
 }
 
-/* While it is open no other file can have its inode. The lock goes last. If it cannot
- * be removed now, that is tried again with all that was made. */
+/* Removes a published file. While it is open, no other file has its inode, so it is
+ * closed last. If it cannot be removed now, px_made_remove tries again. */
 void px_rendezvous_file_withdraw(struct px_server *srv, struct px_rendezvous_file *f)
 {
     const struct px_rm_item item = {.path = f->path,
@@ -439,18 +446,18 @@ void px_rendezvous_file_withdraw(struct px_server *srv, struct px_rendezvous_fil
     free(f);
 }
 
-/* ---- which there are ------------------------------------------------------------- */
+/* ---- the files of each role ------------------------------------------------------ */
 
-/* Of system servers, schedulers and system controllers there is one per node: a second
- * one does not start. Names of sessions and namespaces may be taken without harm, as
- * there are others to be found by; that is logged, and so is a disk that is full.
- * pmix.<before><host><after><what> */
+/* Rendezvous files by attribute, named pmix.<before><host><after><what>. A node has one
+ * system server, scheduler and system controller: a second one does not start. Other
+ * names may be taken, as tools have several to try; that is logged, like a full
+ * disk. */
 enum what { NOTHING, PID, NSPACE };
 static const struct kind {
     const char *key, *before, *after;
     enum what what;
-    bool system;   /* in the folder of the system, not of this server */
-    bool only_one; /* on a node */
+    bool system;   /* in system_tmpdir, not in tmpdir */
+    bool only_one; /* unique on the node */
 } kinds[] = {
     {PMIX_SERVER_SYSTEM_SUPPORT, "sys.", "", NOTHING, true, true},
     {PMIX_SERVER_SCHEDULER, "sched.", "", NOTHING, true, true},
@@ -459,7 +466,7 @@ static const struct kind {
     {PMIX_SERVER_SESSION_SUPPORT, "", ".tool", NOTHING, false, false},
     {PMIX_SERVER_TOOL_SUPPORT, "", ".", PID, false, false},
     {PMIX_SERVER_TOOL_SUPPORT, "", ".", NSPACE, false, false},
-    /* the names that tools of releases 4 to 6 look for */
+    /* names that tools of releases 4 to 6 read */
     {PMIX_SERVER_TOOL_SUPPORT, "", ".tool.", PID, false, false},
     {PMIX_SERVER_TOOL_SUPPORT, "", ".tool.", NSPACE, false, false},
 };
@@ -485,7 +492,7 @@ static const char *report_uri(const struct px_server *srv, const pmix_info_t *in
     return where && *where ? where : NULL;
 }
 
-/* A host that asks for any of these wants tools to come. */
+/* True if the host asks for any way by which tools find the server. */
 bool px_rendezvous_wanted(const struct px_server *srv, const pmix_info_t *info,
                           size_t n_info)
 {
@@ -495,7 +502,7 @@ bool px_rendezvous_wanted(const struct px_server *srv, const pmix_info_t *info,
     return px_rendezvous_launcher_file(info, n_info) || report_uri(srv, info, n_info);
 }
 
-/* NULL: out of memory, or "" if it would be no name. */
+/* Returns the file's name, or "" if it would be invalid. NULL if out of memory. */
 static char *name_of(const struct kind *k, const struct px_server *srv)
 {
     char pid[24];
@@ -540,7 +547,7 @@ static pmix_status_t write_kind(struct px_server *srv, const struct kind *k,
     return PMIX_SUCCESS;
 }
 
-/* At a path that the host or the user has chosen. */
+/* Writes a file at a path of the host or user. */
 static pmix_status_t write_at(struct px_server *srv, const char *path, const char *text)
 {
     const char *slash = strrchr(path, '/');
@@ -558,7 +565,7 @@ static pmix_status_t write_at(struct px_server *srv, const char *path, const cha
     return rc == PMIX_ERR_NOMEM ? rc : PMIX_SUCCESS;
 }
 
-/* To a descriptor; a reader that does not read is not waited for. */
+/* Writes a line to a descriptor. Waits a second at most for its reader. */
 static void report_to(int fd, const char *line)
 {
     pmix_status_t rc = px_fd_write_all(fd, line, strlen(line), px_clock_ms() + 1000);
@@ -568,7 +575,7 @@ static void report_to(int fd, const char *line)
         log_missing("a descriptor", &err, rc);
 }
 
-/* "-", "+", the number of a descriptor, or a file. */
+/* Reports the address at "-", "+", a descriptor's number, or a file. */
 static pmix_status_t report(struct px_server *srv, const char *where)
 {
     bool number = strspn(where, "0123456789") == strlen(where);
