@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events between processes: registrations, delivery, and a cache for registrations that
- * come later. */
+/* Events between processes: registrations, delivery, and a cache for later
+ * registrations. */
 #include "core/base/clock.h"
 #include "core/link/conn.h"
 #include "core/notify/notify.h"
@@ -18,17 +18,17 @@
 #include <limits.h>
 #include <string.h>
 
-#define MAX_CACHED    256   /* events kept, the oldest go first */
-#define CACHE_MS      60000 /* and not longer than this */
+#define MAX_CACHED    256   /* cached events; the oldest go first */
+#define CACHE_MS      60000 /* maximum age */
 #define MAX_CACHED_B  (16u * 1024u * 1024u)
 #define MAX_CODES     4096
 #define MAX_INTERESTS 4096 /* registrations of one peer */
-#define MAX_AFFECTED  1024 /* processes that one of them names */
+#define MAX_AFFECTED  1024 /* processes that one registration names */
 
-/* Hosts and servers know by it that an event has passed a server already. */
-#define SERVER_MARK "pmix.srvr.internal.notify"
+/* Info that shows hosts and servers that an event has passed a server. */
+#define PASSED_SERVER "pmix.srvr.internal.notify"
 
-/* One REGEVENTS of a peer. */
+/* One registration of a peer. */
 struct interest {
     struct px_list link; /* in px_peer.interests */
     pmix_status_t *codes;
@@ -40,16 +40,16 @@ struct interest {
 
 enum { MAX_FORMS = 4 };
 
-/* An event on its way to peers. */
+/* An event that is being delivered. */
 struct news {
     pmix_status_t code;
-    const pmix_proc_t *source; /* borrowed, as the infos */
-    uid_t uid;                 /* of the source; root's reach all */
+    const pmix_proc_t *source; /* borrowed, like the infos */
+    uid_t uid;                 /* of the source; root's events reach all */
     pmix_data_range_t range;
     bool to_source; /* the source gets the event, too */
     const pmix_info_t *info;
     size_t n;
-    /* Its message, as the codecs of the peers have it so far. */
+    /* The packed message, once for each codec of the peers. */
     struct {
         struct px_codec codec;
         struct px_payload *message;
@@ -111,7 +111,7 @@ static bool peer_wants(const struct px_peer *peer, const struct news *e)
     return false;
 }
 
-/* A source runs its own handlers for what it notifies itself. */
+/* True if the peer may get the event. A source runs its own handlers itself. */
 static bool may_reach(const struct news *e, const struct px_peer *peer)
 {
     return (e->to_source || !px_proc_same(&peer->proc, e->source)) &&
@@ -120,22 +120,22 @@ static bool may_reach(const struct news *e, const struct px_peer *peer)
                              &peer->proc);
 }
 
-/* Marked, so that it is known to have passed a server. NULL, with a line in the log. */
+/* Packs the message, with info PASSED_SERVER. NULL, with a log line, on failure. */
 static struct px_payload *pack(struct px_codec codec, const struct news *e)
 {
-    PX_AUTOFREE pmix_info_t *marked = calloc(e->n + 1, sizeof(*marked));
+    PX_AUTOFREE pmix_info_t *infos = calloc(e->n + 1, sizeof(*infos));
     struct px_payload *message = NULL;
     px_writer w;
 
     px_writer_init(&w, codec);
-    if (marked) {
+    if (infos) {
         if (e->n)
-            memcpy(marked, e->info, e->n * sizeof(*marked));
-        w.status = PMIx_Info_load(&marked[e->n], SERVER_MARK, NULL, PMIX_BOOL);
+            memcpy(infos, e->info, e->n * sizeof(*infos));
+        w.status = PMIx_Info_load(&infos[e->n], PASSED_SERVER, NULL, PMIX_BOOL);
         px_pack_op(&w, PX_OP_NOTIFY);
         px_pack_status(&w, e->code);
         px_pack(&w, e->source, 1, PMIX_PROC);
-        px_pack_infos(&w, marked, e->n + 1);
+        px_pack_infos(&w, infos, e->n + 1);
         px_pack_u8(&w, e->range, PMIX_DATA_RANGE);
         message = w.status ? NULL : px_payload_take(&w.buf);
     }
@@ -147,7 +147,7 @@ static struct px_payload *pack(struct px_codec codec, const struct news *e)
     return message;
 }
 
-/* Packed once for all peers that read the same form. */
+/* Sends the event to a peer. It is packed once for all peers of the same codec. */
 static void send_event(struct px_peer *peer, struct news *e)
 {
     size_t i = 0;
@@ -168,7 +168,7 @@ static void send_event(struct px_peer *peer, struct news *e)
         return;
     pmix_status_t rc = px_conn_share(peer->conn, PX_TAG_NOTIFY, NULL, message);
     if (rc == PMIX_ERR_OUT_OF_RESOURCE && message->bytes.len <= PX_MAX_FRAME_B)
-        px_conn_fail(peer->conn, rc); /* it does not read; no event goes missing */
+        px_conn_fail(peer->conn, rc); /* it does not read; events must not be lost */
 }
 
 static void drop_forms(struct news *e)
@@ -177,7 +177,7 @@ static void drop_forms(struct news *e)
         px_payload_unref(e->forms[--e->n_forms].message);
 }
 
-/* Without memory only late registrants miss it. */
+/* Caches the event for later registrations. Out of memory, only those miss it. */
 static void cache(struct px_server *srv, const struct news *e)
 {
     size_t name_b = strlen(e->source->nspace) + 1, size_b;
@@ -212,23 +212,23 @@ static void cache(struct px_server *srv, const struct news *e)
                     PX_CONTAINER_OF(srv->part.cached_events.next, struct cached, link));
 }
 
-/* The number of peers that it goes to. */
+/* Delivers an event to peers and own handlers. Returns the number of peers. */
 static size_t spread(struct px_server *srv, struct news *e)
 {
-    size_t n_told = 0;
+    size_t n_sent = 0;
 
     cache(srv, e);
     PX_LIST_EACH (&srv->peers, struct px_peer, p, link) {
         if (p->finalized || !peer_wants(p, e) || !may_reach(e, p))
             continue;
         send_event(p, e);
-        n_told++;
+        n_sent++;
     }
     drop_forms(e);
     if (px_notify_deliver(srv->notify, e->code, e->source, e->range, e->info, e->n))
-        px_log(PX_LOG_ERROR, "server", "event %s not delivered here: out of memory",
+        px_log(PX_LOG_ERROR, "server", "cannot deliver event %s here: out of memory",
                PMIx_Error_string(e->code));
-    return n_told;
+    return n_sent;
 }
 
 size_t px_server_event(struct px_server *srv, pmix_status_t code,
@@ -236,7 +236,7 @@ size_t px_server_event(struct px_server *srv, pmix_status_t code,
                        const pmix_info_t *info, size_t n)
 {
     const char *job = px_info_str(info, n, PMIX_NSPACE);
-    /* A process that aborts another job has not notified that itself. */
+    /* A process that aborts another job is not the one that notifies. */
     bool to_source = code == PMIX_ERR_PROC_REQUESTED_ABORT && source && job &&
                      strcmp(job, source->nspace) != 0;
     struct news e = {.code = code,
@@ -251,18 +251,18 @@ size_t px_server_event(struct px_server *srv, pmix_status_t code,
 
 /* ---- requests -------------------------------------------------------------------- */
 
-/* True if the peer's library keeps no own events for later handlers, as its server
- * does. OpenPMIx before 4.2.3 keeps all of them, other libraries those for chosen
- * processes. */
+/* True if the peer's library relies on the server's cache for its own events. OpenPMIx
+ * before 4.2.3 keeps all own events for later handlers, other libraries those for
+ * chosen processes. */
 static bool leaves_own(const struct px_peer *peer, const struct news *e)
 {
     return peer->conn && px_version_since(&peer->version, 4, 2, 3) &&
            e->range != PMIX_RANGE_CUSTOM;
 }
 
-/* Old news for a new registration: not what an earlier one of this peer has brought it.
- * And only what was asked for by name: old news of all kinds would reach programs whose
- * default handlers end them. */
+/* Sends cached events to a new registration, except those that an earlier registration
+ * of the peer has received. Only for registered codes: events of all kinds would reach
+ * programs that end in default handlers. */
 static void replay(struct px_server *srv, struct px_peer *peer,
                    const struct interest *fresh)
 {
@@ -294,7 +294,7 @@ static void replay(struct px_server *srv, struct px_peer *peer,
     }
 }
 
-/* Takes the codes. */
+/* Fills the interest, and takes the codes. */
 static pmix_status_t fill_interest(struct interest *i, struct px_args *a)
 {
     const px_infos *l = &a->info;
@@ -312,8 +312,8 @@ static pmix_status_t fill_interest(struct interest *i, struct px_args *a)
                : rc;
 }
 
-/* The answer, then what the peer has missed. The interest may have gone while the host
- * was asked: it counts if it is still listed. */
+/* Replies, then sends the cached events. The interest may have been removed during the
+ * call of the host, so it must still be listed. */
 static void registered(struct px_req *req, pmix_status_t status)
 {
     struct px_peer *peer = req->peer;
@@ -330,15 +330,16 @@ static void registered(struct px_req *req, pmix_status_t status)
     px_peer_unref(peer);
 }
 
-/* A host that produces no such events is no obstacle to those that clients send. */
+/* Handles the host's answer. A host without system events is not an obstacle to events
+ * of clients. */
 static void on_host_registered(void *arg, const struct px_upcall *answer)
 {
     registered(arg, answer->status == PMIX_ERR_NOT_SUPPORTED ? PMIX_SUCCESS
                                                              : answer->status);
 }
 
-/* The host produces system events only; it is notified of interest in those. Takes the
- * infos. */
+/* Registers the system events among the codes with the host, which produces no others.
+ * Takes the infos. */
 static pmix_status_t notify_host(struct px_server *srv, struct px_req *req,
                                  const struct interest *i, struct px_args *a)
 {
@@ -407,7 +408,7 @@ static pmix_status_t on_regevents(struct px_server *srv, struct px_req *req)
 static void drop_code(struct px_peer *peer, pmix_status_t code)
 {
     PX_LIST_EACH (&peer->interests, struct interest, i, link) {
-        /* Both numbers are used for default handlers. */
+        /* Both numbers stand for default handlers. */
         bool drop = i->n_codes == 0 && (code == INT_MAX || code == INT_MIN);
         size_t kept = 0;
 
@@ -427,12 +428,12 @@ static pmix_status_t on_deregevents(struct px_server *srv PX_UNUSED, struct px_r
 
     while (!px_reader_done(&req->in) && !px_unpack_status(&req->in, &code))
         drop_code(req->peer, code);
-    px_req_drop(req); /* this one command is not answered */
+    px_req_drop(req); /* no reply to this command */
     return PX_DEFERRED;
 }
 
-/* Events that stay here do not go to the host, and are answered at once: many come
- * together. */
+/* Delivers an event of a peer. Events that stay on the node skip the host and are
+ * answered at once, as many come together. */
 static pmix_status_t on_notify(struct px_server *srv, struct px_req *req)
 {
     PX_AUTO(px_args) a = {0};
@@ -454,7 +455,7 @@ static pmix_status_t on_notify(struct px_server *srv, struct px_req *req)
         a.directive == PMIX_RANGE_PROC_LOCAL ||
         px_info_flag(a.info.v, a.info.n, PMIX_EVENT_STAYS_LOCAL))
         return PMIX_SUCCESS;
-    rc = px_infos_add(&a.info, SERVER_MARK, NULL, PMIX_BOOL);
+    rc = px_infos_add(&a.info, PASSED_SERVER, NULL, PMIX_BOOL);
     u = rc ? NULL : px_upcall_for(req, px_upcall_reply_status);
     if (!u)
         return PMIX_ERR_NOMEM;
@@ -467,7 +468,7 @@ static pmix_status_t on_notify(struct px_server *srv, struct px_req *req)
 }
 
 static const struct px_rpc rpcs[] = {
-    /* It reaches processes of the sender's user. */
+    /* reaches processes of the sender's user only */
     {PX_OP_NOTIFY, PX_BY_ANY, PX_OWN, .handler = on_notify},
     {PX_OP_REGEVENTS, PX_BY_ANY, PX_OWN, .handler = on_regevents},
     {PX_OP_DEREGEVENTS, PX_BY_ANY | PX_BY_LEAVING, PX_OWN, .passing = true,
@@ -475,7 +476,7 @@ static const struct px_rpc rpcs[] = {
     {0},
 };
 
-/* The end of a tool is an event however it came. */
+/* Sends an event at any end of a tool. */
 static void peer_gone(struct px_server *srv, struct px_peer *peer)
 {
     if (peer->tool && !srv->stopping)
