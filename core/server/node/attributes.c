@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PMIx_Register_attributes, and what the server knows of attributes when it is
- * asked. */
+/* PMIx_Register_attributes, and queries for supported attributes. */
 #include "core/base/strv.h"
 #include "core/role/support.h"
 #include "core/server/host.h"
@@ -12,7 +11,7 @@
 struct registration {
     struct px_list link;
     char *function;
-    char *attributes; /* names, separated by commas; NULL for none */
+    char *attributes; /* names, separated by commas; NULL if there are none */
 };
 
 static void registration_free(struct registration *r)
@@ -22,8 +21,8 @@ static void registration_free(struct registration *r)
     free(r);
 }
 
-/* Hosts register the functions of their module; users ask for what they call
- * themselves. */
+/* Returns the user's function for a name that the host registered. Hosts name the slots
+ * of their module, users query the functions that they call. */
 static const char *user_function(const char *function)
 {
     static const struct {
@@ -100,8 +99,7 @@ static pmix_status_t add(struct px_server *srv, const struct px_server_op *o)
     return PMIX_SUCCESS;
 }
 
-/* An empty name, or one with a comma, could not be kept apart from others in an
- * answer. */
+/* True if the name can be an element of a comma-separated answer. */
 static bool is_name(const char *name)
 {
     return name[0] && !strchr(name, ',');
@@ -127,8 +125,8 @@ static void destroy(struct px_server *srv)
 
 /* ---- queries --------------------------------------------------------------------- */
 
-/* The host's level in *table, which borrows from the registrations; *rows is to be
- * freed. */
+/* Fills *table with the host's rows, which borrow from the registrations. The caller
+ * frees *rows. */
 static pmix_status_t fill_host(const struct px_server *srv, struct px_support **rows,
                                struct px_support_table *table)
 {

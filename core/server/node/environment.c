@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The environment of a child: how it finds this server, and the variables that
+/* Environment of a child process: how to reach this server, and the variables that
  * components give the processes of a job. */
 #include "core/server/node/environment.h"
 
@@ -22,13 +22,13 @@ extern char **environ;
 
 /* ---- variables of jobs ----------------------------------------------------------- */
 
-/* Components give them to the processes of a job, in a list that can be read while it
- * changes: the loop writes it, PMIx_server_setup_fork reads in any thread, and in
- * forked children. A published one is never changed, only taken out of the list, and
- * freed once there is no reader. */
+/* Variables of a job, in a list that can be read while it changes. The loop writes the
+ * list; PMIx_server_setup_fork reads it in any thread and in forked children. A
+ * published element never changes. The loop removes an element, and frees it when no
+ * thread reads the list. */
 struct var {
     pmix_rank_t rank;
-    const char *how; /* a key of the host; NULL: a component has set it */
+    const char *how; /* key of the host's directive; NULL: set by a component */
     char *name, *value, separator;
 };
 
@@ -38,12 +38,12 @@ struct px_launch_env {
     pmix_nspace_t nspace;
     struct var *v;
     size_t n, cap;
-    struct px_map at; /* rank and name -> place from 1, of those of components */
+    struct px_map at; /* rank and name -> index + 1, of components' variables */
 };
 
-struct px_launch_envs { /* all zero is empty */
+struct px_launch_envs { /* zeroed: empty */
     struct px_launch_env *_Atomic first;
-    struct px_launch_env *retired; /* taken out, but perhaps still being read */
+    struct px_launch_env *retired; /* removed, but perhaps still being read */
     atomic_uint readers;
 };
 
@@ -74,7 +74,7 @@ static bool is_name(const char *name)
     return name && *name && !strchr(name, '=');
 }
 
-/* Those of the core, which would lead the process elsewhere. */
+/* True for variables of this library, which would misdirect the process. */
 static bool is_ours(const char *name)
 {
     return px_str_starts(name, "PMIX_") || px_str_starts(name, "TENON_");
@@ -151,15 +151,15 @@ pmix_status_t px_launch_env_change(struct px_launch_env *e, const pmix_info_t *i
     if (!is_name(envar->envar) || !envar->value)
         return PMIX_ERR_BAD_PARAM;
     if (is_ours(envar->envar)) {
-        px_log(PX_LOG_WARN, "server", "job %s: %s is not the host's to set: left out",
+        px_log(PX_LOG_WARN, "server", "job %s: cannot set %s: the name is reserved",
                e->nspace, envar->envar);
         return PMIX_SUCCESS;
     }
     return append(e, PMIX_RANK_WILDCARD, how, envar);
 }
 
-/* A reader that began before it was taken out may still be there; one that begins later
- * does not find it. */
+/* Frees the removed elements when no thread reads. Readers that begin later cannot
+ * find them. */
 static void free_retired(struct px_launch_envs *envs)
 {
     if (atomic_load(&envs->readers) > 0)
@@ -195,7 +195,7 @@ void px_launch_env_publish(struct px_server *srv, struct px_launch_env *e)
     take_out(envs, e->nspace, &e->next);
 }
 
-/* On the loop, which alone takes any out. */
+/* Runs on the loop, which alone removes elements. */
 pmix_status_t px_launch_env_dup(struct px_server *srv, const char *nspace,
                                 struct px_launch_env **out)
 {
@@ -237,16 +237,16 @@ static void destroy(struct px_server *srv)
 /* ---- changes of the environment of a process ------------------------------------- */
 
 struct entry {
-    char *was;          /* in the environment; NULL: it is new */
-    char *text;         /* NULL: it goes */
-    char *front, *back; /* joined to it in the end, with the separators; or NULL */
-    bool fixed; /* set for the application: it differs from this process's own */
+    char *was;          /* from the environment; NULL: new */
+    char *text;         /* NULL: removed */
+    char *front, *back; /* added to text in the end, with separators; or NULL */
+    bool fixed;         /* set for the application: differs from this process's own */
 };
 
 typedef struct edit {
     struct entry *v;
     size_t n, cap;
-    struct px_map at; /* name -> place from 1 */
+    struct px_map at; /* name -> index + 1 */
 } edit;
 
 static void edit_cleanup(struct edit *d)
@@ -287,7 +287,7 @@ static pmix_status_t edit_begin(struct edit *d, char **env)
     return rc;
 }
 
-/* Replaces the text, which is taken; NULL: out of memory. */
+/* Replaces the text and owns the new one; NULL: out of memory. */
 static pmix_status_t put_text(struct entry *e, char *text)
 {
     if (!text)
@@ -298,8 +298,8 @@ static pmix_status_t put_text(struct entry *e, char *text)
     return PMIX_SUCCESS;
 }
 
-/* Text that is at its end already is not joined again: a host may ask twice for one
- * environment. */
+/* Adds front and back to the value. Skips text that is already at its end, since a host
+ * may call twice for one environment. */
 static pmix_status_t join(struct entry *e)
 {
     const size_t name = strcspn(e->text, "="), front = e->front ? strlen(e->front) : 0,
@@ -320,7 +320,7 @@ static pmix_status_t join(struct entry *e)
     return rc;
 }
 
-/* Only then the environment changes. */
+/* Builds the new environment. *env is unchanged after a failure. */
 static pmix_status_t edit_end(struct edit *d, char ***env)
 {
     PX_AUTOFREE char **out = calloc(d->n + 1, sizeof(*out));
@@ -346,7 +346,7 @@ static pmix_status_t edit_end(struct edit *d, char ***env)
     return PMIX_SUCCESS;
 }
 
-/* Finds or makes; NULL: out of memory. */
+/* Finds or adds an entry. NULL if out of memory. */
 static struct entry *entry_of(struct edit *d, const char *name)
 {
     const uintptr_t at = (uintptr_t)px_map_sget(&d->at, name);
@@ -398,8 +398,8 @@ static pmix_status_t edit_change(struct edit *d, const struct var *v)
     return PMIX_SUCCESS;
 }
 
-/* Variables of all ranks, over them those of this rank, then the changes that the host
- * asks for, in their order. */
+/* Applies the variables of all ranks, then those of this rank, then the host's changes
+ * in their order. */
 static pmix_status_t apply(const struct px_launch_env *e, pmix_rank_t rank, char ***env)
 {
     PX_AUTO(edit) d = {0};
@@ -438,10 +438,10 @@ const struct px_server_part px_environment_part = {
     .destroy = destroy,
 };
 
-/* ---- of one process -------------------------------------------------------------- */
+/* ---- one process ----------------------------------------------------------------- */
 
-/* Parameters that say where to report an address were for this server; the descriptor
- * of that number is something else to a child that is a server, too. */
+/* Removes variables that are not for the child. Parameters with a place to report an
+ * address were for this server: in a child server that descriptor is another file. */
 static void drop_foreign(char **env)
 {
     static const char *const prefixes[] = {"PMIX_SERVER_URI",
@@ -483,12 +483,12 @@ pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc
     } vars[] = {
         {"PMIX_NAMESPACE", proc->nspace},
         {"PMIX_RANK", rank},
-        {"PMIX_ID", id}, /* monitors and older programs read both from this */
+        {"PMIX_ID", id}, /* monitors and older programs read this alone */
         {"PMIX_SERVER_URI41", srv->uri},
         {"PMIX_SERVER_URI4", srv->uri},
         {"PMIX_SERVER_URI3", srv->uri},
         {"PMIX_SERVER_URI21", srv->uri},
-        {"PMIX_SERVER_URI2", srv->uri}, /* Flux looks for no newer name */
+        {"PMIX_SERVER_URI2", srv->uri}, /* Flux reads no newer name */
         {"TENON_SERVER_URI", srv->own_uri},
         {"PMIX_SECURITY_MODE", modes},
         {"PMIX_BFROP_BUFFER_TYPE", "PMIX_BFROP_BUFFER_NON_DESC"},
@@ -505,8 +505,8 @@ pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc
     return rc ? rc : read_published(srv->part.launch_envs, proc, env);
 }
 
-/* In the caller's thread: some hosts call it in the forked child, where no loop runs.
- * All it reads is fixed once the server has started. */
+/* Runs in the caller's thread: some hosts call it in the forked child, where no loop
+ * runs. All data it reads are constant after the server's start. */
 PX_EXPORT pmix_status_t PMIx_server_setup_fork(const pmix_proc_t *proc, char ***env)
 {
     struct px_server *srv = px_process.server;

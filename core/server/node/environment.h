@@ -8,23 +8,23 @@
 struct px_launch_env;
 struct px_server;
 
-/* NULL: no memory. */
+/* Creates an empty set of variables. NULL if out of memory. */
 struct px_launch_env *px_launch_env_create(const char *nspace);
 void px_launch_env_free(struct px_launch_env *e);
-/* For that rank, or PMIX_RANK_WILDCARD. A later variable of the same rank and name
- * replaces the earlier. PMIX_ERR_BAD_PARAM: not for a component to set. */
+/* Sets a variable for a rank, or PMIX_RANK_WILDCARD. Replaces an earlier variable of
+ * the same rank and name. PMIX_ERR_BAD_PARAM: a component must not set the name. */
 pmix_status_t px_launch_env_set(struct px_launch_env *e, pmix_rank_t rank,
                                 const char *name, const char *value);
-/* A directive of the host: PMIX_SET_ENVAR, PMIX_ADD_ENVAR and the like. */
+/* True for a directive of the host: PMIX_SET_ENVAR, PMIX_ADD_ENVAR and the like. */
 bool px_launch_env_is_change(const pmix_info_t *info);
-/* For all ranks. In order; those that set come first, and replace a component's. Any
- * other info is passed over, and variables of the core are, with a line in the log.
- * PMIX_ERR_BAD_PARAM: a value of another type, no name, no value. */
+/* Adds a directive of the host, for all ranks. Directives apply in order, after the
+ * components' variables. Skips other infos, and variables of this library with a log
+ * line. PMIX_ERR_BAD_PARAM: wrong type, no name, or no value. */
 pmix_status_t px_launch_env_change(struct px_launch_env *e, const pmix_info_t *info);
-/* Takes e over, in place of what the job had. From now on px_server_child_env() adds
- * it. */
+/* Publishes e, and takes ownership of it, in place of the job's earlier variables.
+ * px_server_child_env() adds them from now on. */
 void px_launch_env_publish(struct px_server *srv, struct px_launch_env *e);
-/* A copy of what the job has; NULL if that is nothing. PMIX_ERR_NOMEM. */
+/* Copies the job's variables into *out; NULL if there are none. PMIX_ERR_NOMEM. */
 pmix_status_t px_launch_env_dup(struct px_server *srv, const char *nspace,
                                 struct px_launch_env **out);
 void px_launch_env_drop(struct px_server *srv, const char *nspace);

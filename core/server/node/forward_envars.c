@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Variables of this process's environment for the processes of a job: components keep
- * which, and contribute them to the launch. */
+/* PMIx_Forward_envars: components keep the patterns, and contribute the matching
+ * variables of this process to a launch. */
 #include "core/plugin/select.h"
 #include "core/server/fabric/shares.h"
 #include "core/server/op.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Process sets: the host names them; clients get events about them and query them. */
+/* Process sets: the host defines them; clients get events about them and query them. */
 #include "core/base/strv.h"
 #include "core/server/host.h"
 #include "core/server/op.h"
@@ -45,7 +45,8 @@ struct pset_op {
     size_t n_procs;
 };
 
-/* Not to default handlers, in which some programs end themselves. */
+/* Sends an event about a set. Default handlers do not get it, since some programs end
+ * in them. */
 static pmix_status_t announce(struct px_server *srv, pmix_status_t code,
                               const struct pset *s)
 {

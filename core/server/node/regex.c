@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Maps of nodes and processes as launchers pass them: PMIx_generate_regex, _ppn and
- * _regex2, PMIx_parse_regex2. A regex2 holds a list as it is ("raw"), or compressed
- * where that is shorter ("compress"). Stateless: any thread, before init too. */
+/* PMIx_generate_regex, _ppn and _regex2, PMIx_parse_regex2: maps of nodes and processes
+ * as launchers pass them. A regex2 holds a list as it is ("raw"), or compressed if that
+ * is shorter ("compress"). Stateless: any thread, before init too. */
 #include "core/base/attr.h"
 #include "core/link/required.h"
 #include "core/model/procmap.h"
@@ -24,7 +24,7 @@ PX_EXPORT pmix_status_t PMIx_generate_regex2(const char *input, pmix_info_t info
         made.type = strdup("compress");
     } else {
         made.bytes = (uint8_t *)strdup(input);
-        made.len = strlen(input) + 1; /* others want the NUL to be there */
+        made.len = strlen(input) + 1; /* other libraries expect the NUL */
         made.type = strdup("raw");
     }
     if (!made.type || !made.bytes) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Information that holds for every job, from the host; and that about whole jobs, for
- * it. */
+/* Information from the host that holds for every job, and information about whole jobs
+ * for the host. */
 #include "core/model/nspace.h"
 #include "core/model/resources.h"
 
@@ -64,7 +64,7 @@ struct collect_op {
 
 static bool named_before(const pmix_proc_t *procs, size_t i)
 {
-    for (size_t k = i; k-- > 0;) /* most often right before */
+    for (size_t k = i; k-- > 0;) /* mostly right before */
         if (strcmp(procs[k].nspace, procs[i].nspace) == 0)
             return true;
     return false;
@@ -101,6 +101,6 @@ PX_EXPORT pmix_status_t PMIx_server_collect_job_info(pmix_proc_t *procs, size_t 
     px_buf packed = px_buf_take(&w.buf);
     pmix_byte_object_t payload = {.bytes = (char *)packed.data, .size = packed.len};
     rc = PMIx_Data_load(dbuf, &payload);
-    free(payload.bytes); /* if it was not taken */
+    free(payload.bytes); /* NULL if it was taken */
     return rc;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Topology for hosts, who describe their processes with it, and for clients that have
- * no hwloc. */
+/* Topology calls of hosts, which describe processes with it, and of clients without
+ * hwloc. */
 #include "core/link/required.h"
 #include "core/model/nspace.h"
 #include "core/model/topology.h"
@@ -74,7 +74,7 @@ PX_EXPORT pmix_status_t PMIx_server_generate_cpuset(const char *cpuset_string,
 
 /* ---- for clients ----------------------------------------------------------------- */
 
-/* Where a client runs: what the host says of it, else what the kernel does. */
+/* Finds where a client runs: PMIX_CPUSET of the host, else the kernel's binding. */
 static pmix_status_t find_binding(const struct px_peer *peer, pmix_cpuset_t *cpuset)
 {
     const struct px_model *m = peer->server->model;
@@ -118,9 +118,10 @@ static pmix_status_t answer(struct px_req *req, const pmix_cpuset_t *cpuset,
     return PX_DEFERRED;
 }
 
-/* The first who asks may make the loop wait for the discovery of the topology. A host
- * that minds gives one to PMIx_server_init, or generates a locality before. Of
- * topologies only this node's own, which is none, is taken: the reader refuses XML. */
+/* Serves PMIx_Compute_distances. The first request may make the loop wait for the
+ * discovery of the topology. A host can avoid that: it passes a topology to
+ * PMIx_server_init, or generates a locality before. Only this node's topology is
+ * supported, so the client sends none; the reader refuses XML. */
 static pmix_status_t on_distances(struct px_server *srv PX_UNUSED, struct px_req *req)
 {
     pmix_topology_t topo = {0};
