@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Slots common to all releases stand at the same offsets; those behind them moved, so
- * that a layout must be known before any of them is read. Its size names it: no two
- * releases share one. */
+/* Copying a host's module. The slots common to all releases have the same offsets. The
+ * later ones moved, so the layout must be known before any of them is read. The size
+ * identifies the layout: no two releases share one. */
 #include "core/server/upcall/module.h"
 
 #include "core/link/required.h"
@@ -20,9 +20,9 @@ _Static_assert(sizeof(pmix_server_module_t) % sizeof(slot_fn) == 0 &&
                    SLOT(client_connected2) + 1 == N_COMMON,
                "the module is a row of function pointers");
 
-/* The slots that older layouts have behind the common ones, by our numbers. */
+/* Slots that older layouts have behind the common ones, by this layout's numbers. */
 static const struct {
-    size_t n_slots; /* in all */
+    size_t n_slots; /* of the whole module */
     size_t tail[2];
 } older[] = {
     {29, {SLOT(session_control)}},                       /* 5.0 */
@@ -35,7 +35,7 @@ static void copy_slots(pmix_server_module_t *out, size_t to,
     memcpy((slot_fn *)out + to, (const slot_fn *)from + at, n * sizeof(slot_fn));
 }
 
-static size_t slots_told(const pmix_info_t *info, size_t n)
+static size_t slots_given(const pmix_info_t *info, size_t n)
 {
     const pmix_info_t *size = px_info_find(info, n, TENON_SERVER_MODULE_SIZE);
     uint64_t bytes;
@@ -49,7 +49,7 @@ static size_t slots_told(const pmix_info_t *info, size_t n)
 void px_module_take(const pmix_server_module_t *from, const pmix_info_t *info, size_t n,
                     pmix_server_module_t *out)
 {
-    size_t n_slots = slots_told(info, n);
+    size_t n_slots = slots_given(info, n);
 
     memset(out, 0, sizeof(*out));
     copy_slots(out, 0, from, 0, n_slots < N_COMMON ? n_slots : N_COMMON);

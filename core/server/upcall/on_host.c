@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests that only the host can serve: for jobs (spawn, job control, log,
- * monitoring), with the system around them (allocations, resource blocks, sessions,
- * credentials), and what processes publish. */
+/* Requests that only the host can serve: job requests (spawn, job control, log,
+ * monitoring), system requests (allocations, resource blocks, sessions, credentials),
+ * and published data. */
 #include "core/model/jobinfo.h"
 #include "core/model/nspace.h"
 #include "core/server/cleanup/cleanup.h"
@@ -18,7 +18,7 @@
 
 /* ---- spawn ----------------------------------------------------------------------- */
 
-/* STATUS, name of the new namespace, and all of its job data if it runs under this
+/* Replies with STATUS, the new namespace, and its job data if it runs under this
  * server. */
 static void reply_spawned(void *arg, const struct px_upcall *answer)
 {
@@ -35,8 +35,8 @@ static void reply_spawned(void *arg, const struct px_upcall *answer)
     px_req_reply(req, &w);
 }
 
-/* The parent is the process that asks, and its connection says what it is; claims do
- * not count. */
+/* Sets parent and requestor attributes from the connection, whatever the request
+ * claims. */
 static pmix_status_t prepare_spawn(struct px_req *req, struct px_upcall *u)
 {
     const struct px_peer *peer = req->peer;
@@ -64,9 +64,9 @@ static pmix_status_t call_spawn(const pmix_server_module_t *m, struct px_upcall 
 
 /* ---- job control ----------------------------------------------------------------- */
 
-/* Clean-up is this server's own affair: the host hears nothing of it. Beside something
- * that is the host's, it is only checked at first, and registered when the host has
- * agreed: on error nothing is. */
+/* Separates clean-up, which this server does, from the host's directives. Mixed with
+ * host directives, clean-up is only checked here. It is registered after the host has
+ * agreed, so that an error leaves nothing registered. */
 static pmix_status_t prepare_job_control(struct px_req *req, struct px_upcall *u)
 {
     struct px_args *a = &u->args;
@@ -120,7 +120,8 @@ static pmix_status_t prepare_log(struct px_req *req, struct px_upcall *u)
     return px_infos_add(&u->args.more, PMIX_LOG_TIMESTAMP, &u->args.stamp, PMIX_TIME);
 }
 
-/* The older slot returns nothing: its callback is the only answer. */
+/* Calls the host's log function. The older slot returns nothing: its callback is the
+ * only answer. */
 static pmix_status_t call_log(const pmix_server_module_t *m, struct px_upcall *u)
 {
     const px_infos *data = &u->args.info, *more = &u->args.more;
@@ -170,7 +171,7 @@ static pmix_status_t call_get_cred(const pmix_server_module_t *m, struct px_upca
                              px_upcall_credential_cb, u);
 }
 
-/* STATUS; the credential and infos if there is one. */
+/* Replies with STATUS, and after success the credential and infos. */
 static void reply_cred(void *arg, const struct px_upcall *answer)
 {
     struct px_req *req = arg;
@@ -197,7 +198,7 @@ static pmix_status_t call_publish(const pmix_server_module_t *m, struct px_upcal
     return m->publish(&u->proc, u->args.info.v, u->args.info.n, px_upcall_op_cb, u);
 }
 
-/* No keys: everything the caller published. */
+/* Calls unpublish. NULL keys: everything the caller published. */
 static pmix_status_t call_unpublish(const pmix_server_module_t *m, struct px_upcall *u)
 {
     return m->unpublish(&u->proc, u->args.keys, u->args.info.v, u->args.info.n,

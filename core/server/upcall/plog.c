@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PMIx_Log for a host without a function for it. Each row of a table is a channel,
- * which goes to a standard stream of this process. */
+/* PMIx_Log for a host without a log function. The rows of a table are channels, each
+ * with a standard stream of this process. */
 #include "core/server/upcall/plog.h"
 
 #include "core/base/str.h"
@@ -57,21 +57,21 @@ static pmix_status_t check(const struct px_args *args, size_t *n)
 /* ---- requests under way ---------------------------------------------------------- */
 
 struct px_plog {
-    const struct px_iof_std *std; /* NULL: nothing has been logged so far */
+    const struct px_iof_std *std; /* NULL before the first text */
     struct px_list requests;
 };
 
 struct text {
     struct request *request;
     struct px_iof_sink *sink;
-    struct px_stream *stream; /* NULL: written */
+    struct px_stream *stream; /* NULL once written */
 };
 
 struct request {
     struct px_list link;
     struct px_upcall *upcall;
     pmix_status_t status;
-    size_t n_left; /* texts to be written, and 1 while more are added */
+    size_t n_left; /* texts not written, and 1 while texts are added */
     size_t n;
     struct text texts[];
 };
@@ -85,7 +85,7 @@ static void request_put(struct request *r)
     free(r);
 }
 
-/* The sink has taken the text, or failed. */
+/* Counts a text that the sink has taken or failed to write. */
 static void on_written(void *arg)
 {
     struct text *t = arg;
@@ -96,7 +96,7 @@ static void on_written(void *arg)
     request_put(t->request);
 }
 
-/* Writes whole lines, so that no other output goes on in the text's last one. */
+/* Writes whole lines, so that other output begins on a new line. */
 static void write_text(struct request *r, struct px_iof_sink *sink, const char *text)
 {
     const size_t len = strlen(text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests that go on to the host as they come, and the common answers. */
+/* Requests passed to the host as received, and the common replies. */
 #include "core/server/upcall/server_forward.h"
 
 #include "core/rt/log.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Answers of the host: copied in whatever thread they come, delivered on the loop. */
+/* Answers of the host: copied in the thread that gives them, handled on the loop. */
 #include "core/server/upcall/upcall.h"
 
 #include "core/base/str.h"
@@ -60,7 +60,8 @@ static void on_answer(struct px_msg *msg)
     px_upcall_drop(u);
 }
 
-/* Some hosts call back and return an error, too: the first answer counts. */
+/* True for the first answer, which counts. Some hosts call back and return an error,
+ * too. */
 static bool is_first_answer(struct px_upcall *u)
 {
     return !atomic_exchange(&u->is_answered, true);
@@ -71,10 +72,10 @@ static void answered(struct px_upcall *u, pmix_status_t status)
     u->status = status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status;
     u->msg.run = on_answer;
     if (!px_process_post(&u->msg))
-        px_upcall_drop(u); /* a host that answers after the end */
+        px_upcall_drop(u); /* the host answers after the server's end */
 }
 
-/* counts: this is the first answer. */
+/* Handles an answer that has a release function. counts: it is the first answer. */
 static void answered_releasing(struct px_upcall *u, bool counts, pmix_status_t status,
                                pmix_release_cbfunc_t release, void *release_data)
 {
@@ -98,10 +99,10 @@ void px_upcalls_stop(struct px_server *srv)
     while (!px_list_empty(&srv->upcalls)) {
         struct px_upcall *u = PX_CONTAINER_OF(srv->upcalls.next, struct px_upcall,
                                               link);
-        /* Not u itself: the host may be writing its answer into that right now. */
+        /* Not u itself, as the host may be writing to it in another thread. */
         const struct px_upcall lost = {.status = PMIX_ERR_LOST_CONNECTION};
 
-        px_list_remove(&u->link); /* stays allocated: the host may still hold it */
+        px_list_remove(&u->link); /* not freed: the host may still have it */
         u->orphan = true;
         u->fn(u->arg, &lost);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Upcalls: what is handed to the host and how its answer comes back, from any thread,
- * inside the upcall or never. One object serves every shape of callback the host module
- * has. */
+/* Upcalls: calls of host functions, and their answers. An answer comes from any thread,
+ * inside the upcall, or never. One object serves every type of callback of the
+ * module. */
 #ifndef PX_SERVER_UPCALL_UPCALL_H
 #define PX_SERVER_UPCALL_UPCALL_H
 
@@ -17,52 +17,52 @@ struct px_server;
 
 struct px_upcall;
 
-/* Runs on the loop, once, with the host's answer (see the members below), or with
- * PMIX_ERR_LOST_CONNECTION and nothing else when the server stops first. */
+/* Called on the loop, once, with the host's answer (see the members below). When the
+ * server stops first, answer has PMIX_ERR_LOST_CONNECTION and nothing else. */
 typedef void (*px_upcall_fn)(void *arg, const struct px_upcall *answer);
 
 struct px_upcall {
     struct px_msg msg;
-    struct px_list link; /* outstanding */
+    struct px_list link; /* in px_server.upcalls */
     px_upcall_fn fn;
     void *arg;
     bool orphan; /* the server stopped: the answer is dropped */
     atomic_bool is_answered;
-    const char *function; /* of the caller, for the log; NULL: the server itself asks */
+    const char *function; /* the caller's, for the log; NULL: the server itself calls */
     /* the host's answer */
     pmix_status_t status;
     px_infos infos;
     pmix_pdata_t *pdata;
     size_t n_pdata;
-    pmix_proc_t name; /* of a tool; of a new job, its namespace */
+    pmix_proc_t name; /* name of a tool; of a new job, the namespace */
     px_buf bytes;
-    /* The host's, called on the loop: hosts answer with a lock held that it takes
-     * too. */
+    /* The host's release function, called on the loop: hosts answer with a lock held
+     * that the function takes, too. */
     pmix_release_cbfunc_t release;
     void *release_data;
-    /* what the host may read until it answers; freed with the object */
+    /* data the host may read until it answers; freed with the object */
     pmix_proc_t proc;
     struct px_args args;
     px_buf blob;
-    px_infos known; /* of a query: what was answered here */
+    px_infos known; /* of a query: answers made here */
     bool done;      /* of job control: all of it was done here */
 };
 
-/* Makes a call of the host, which px_upcalls_stop ends. NULL: out of memory. */
+/* Creates an upcall, which px_upcalls_stop ends. NULL if out of memory. */
 struct px_upcall *px_upcall_new(struct px_server *srv, px_upcall_fn fn, void *arg);
-/* Makes the same on behalf of a request, which is fn's argument; proc is the process
- * that made the request. */
+/* Creates an upcall for a request, which is fn's argument. proc is the process that
+ * made the request. */
 struct px_upcall *px_upcall_for(struct px_req *req, px_upcall_fn fn);
-/* Never handed out after all. NULL is fine. */
+/* Frees an upcall that was not made. NULL is fine. */
 void px_upcall_drop(struct px_upcall *u);
-/* The host function's return value: anything but PMIX_SUCCESS means that no callback
- * comes, and is itself the answer (PMIX_OPERATION_SUCCEEDED: PMIX_SUCCESS). */
+/* Handles the return value of the host's function. Any value but PMIX_SUCCESS is the
+ * answer, without a callback (PMIX_OPERATION_SUCCEEDED: PMIX_SUCCESS). */
 void px_upcall_returned(struct px_upcall *u, pmix_status_t rc);
-/* Server stops: everything outstanding is answered, late answers of the host are
- * swallowed. */
+/* Answers all pending upcalls, as the server stops. Later answers of the host are
+ * dropped. */
 void px_upcalls_stop(struct px_server *srv);
 
-/* Callbacks to hand out, cbdata is the upcall. Any thread. */
+/* Callbacks for the host; cbdata is the upcall. Any thread. */
 void px_upcall_op_cb(pmix_status_t status, void *cbdata);
 void px_upcall_info_cb(pmix_status_t status, pmix_info_t *info, size_t n, void *cbdata,
                        pmix_release_cbfunc_t release, void *release_data);
