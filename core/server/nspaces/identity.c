@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_GENERATIONS 16384 /* of one job; programs choose the ids */
+#define MAX_GENERATIONS 16384 /* generations of one job; programs choose the ids */
 
 /* ---- the members ---------------------------------------------------------------- */
 
@@ -119,9 +119,9 @@ static pmix_status_t add_members(const px_identity *id, px_infos *infos)
     return rc ? rc : px_infos_add(infos, PX_ASSEMBLY_RUNS, &array, PMIX_DATA_ARRAY);
 }
 
-/* Nodes and the ranks on each, as text. */
+/* Nodes, and the ranks on each, as text. */
 struct where {
-    struct px_map index; /* name -> place + 1 */
+    struct px_map index; /* node name -> index + 1 */
     px_buf names, *ranks;
     size_t n_nodes, cap_nodes;
 };
@@ -151,7 +151,7 @@ static pmix_status_t place(struct where *w, const char *node, pmix_rank_t rank)
     return rc ? rc : add_text(&w->ranks[at - 1], text, ',');
 }
 
-/* PMIX_ERR_NOT_FOUND: it is not known of all. */
+/* Places all members on their nodes. PMIX_ERR_NOT_FOUND: a member's node is unknown. */
 static pmix_status_t place_all(struct where *w, const px_identity *id)
 {
     pmix_rank_t rank = 0;
@@ -212,7 +212,7 @@ struct generation {
     struct px_list link;
     uint64_t hash;
     uint32_t n;
-    char nspace[]; /* of a job of this node: with it, nothing can come any more */
+    char nspace[]; /* a job of this node; the generation ends with it */
 };
 
 static struct generation *find(const struct px_joints *all, const px_identity *id)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The namespaces that were made of connected processes, and the ends of their
- * members. */
+/* Namespaces that connects have made, and the ends of their members. */
 #include "core/server/nspaces/nspaces.h"
 
 #include "core/base/map.h"
@@ -16,17 +15,17 @@
 
 #include <string.h>
 
-#define MAX_JOINTS 1024 /* that one namespace has a part in; programs choose them */
+#define MAX_JOINTS 1024 /* namespaces with members of one job */
 
 struct joint {
     struct px_list link;
     struct px_server *server;
-    pmix_nspace_t name; /* in the model */
-    char *id;           /* of the connect; "" if it has none */
-    bool ours;          /* no host sees to what follows */
-    bool of_host;       /* the host has registered it under this name, and ends it */
-    bool may_end;       /* members need not leave it */
-    bool each;          /* members hear of each that leaves */
+    pmix_nspace_t name; /* name of the namespace in the model */
+    char *id;           /* id of the connect, or "" */
+    bool ours;          /* no host handles what follows */
+    bool of_host;       /* the host registered this name, and ends it */
+    bool may_end;       /* members may end without a disconnect */
+    bool each;          /* members are notified of each member that leaves */
 };
 
 static struct px_nspace *nspace_of(const struct joint *j)
@@ -49,7 +48,7 @@ static void joint_free(struct joint *j)
     free(j);
 }
 
-/* And its namespace. */
+/* Removes the namespace and its joint. */
 static void end(struct joint *j)
 {
     if (!j->of_host)
@@ -88,15 +87,16 @@ bool px_joint_has(const struct px_server *srv, const char *name,
 
 /* ---- events ---------------------------------------------------------------------- */
 
-static void on_told(void *arg PX_UNUSED, const struct px_upcall *answer PX_UNUSED)
+static void on_notified(void *arg PX_UNUSED, const struct px_upcall *answer PX_UNUSED)
 {
 }
 
-static void tell_host(struct px_server *srv, pmix_status_t code,
-                      const pmix_proc_t *source, const px_infos *infos)
+static void notify_host(struct px_server *srv, pmix_status_t code,
+                        const pmix_proc_t *source, const px_infos *infos)
 {
-    struct px_upcall *u = srv->module.notify_event ? px_upcall_new(srv, on_told, NULL)
-                                                   : NULL;
+    struct px_upcall *u = srv->module.notify_event
+                              ? px_upcall_new(srv, on_notified, NULL)
+                              : NULL;
 
     if (!u)
         return;
@@ -109,8 +109,8 @@ static void tell_host(struct px_server *srv, pmix_status_t code,
                                   u->args.info.n, px_upcall_op_cb, u));
 }
 
-/* True if default handlers do not get the event, as some programs take any event for
- * their end: of all but the end of a member that has not finalized. */
+/* True if default handlers do not get the event, since some programs end in them. They
+ * get only the end of a member that has not finalized. */
 static bool is_for_handlers_of_code(struct px_server *srv, pmix_status_t code,
                                     const pmix_proc_t *proc)
 {
@@ -145,7 +145,7 @@ static pmix_status_t describe(px_infos *infos, pmix_status_t code,
     return rc;
 }
 
-/* Elsewhere processes are known by the names that hold in all clusters. */
+/* Returns the name with the cluster, for processes on other nodes. */
 static pmix_proc_t full_name(const struct px_server *srv, const pmix_proc_t *proc)
 {
     pmix_proc_t full = {.rank = proc->rank};
@@ -181,7 +181,7 @@ static void report(struct px_server *srv, pmix_status_t code, const pmix_proc_t 
     }
     px_server_event(srv, code, proc, PMIX_RANGE_CUSTOM, here.v, here.n);
     if (beyond && !srv->host)
-        tell_host(srv, code, &full, &there);
+        notify_host(srv, code, &full, &there);
 }
 
 void px_joint_event(struct px_server *srv, const struct px_joint *j, pmix_status_t code,
@@ -190,7 +190,7 @@ void px_joint_event(struct px_server *srv, const struct px_joint *j, pmix_status
     report(srv, code, proc, j, NULL, beyond);
 }
 
-/* Is every member a process of this node? */
+/* True if every member is a process of this node. */
 static bool is_here(const struct px_server *srv, const struct px_assembly *a)
 {
     for (size_t i = 0; i < a->n_runs; i++) {
@@ -202,7 +202,8 @@ static bool is_here(const struct px_server *srv, const struct px_assembly *a)
     return true;
 }
 
-/* Those that have not left, malloc'd; NULL: all have, or there is no memory. */
+/* Returns the members that have not left, malloc'd; NULL if all have, or out of
+ * memory. */
 static pmix_proc_t *members_of(const struct joint *j, size_t *n)
 {
     pmix_proc_t *procs = calloc(1, sizeof(*procs));
@@ -237,9 +238,10 @@ void px_joint_each(const struct px_server *srv, px_connected_fn fn, void *arg)
     }
 }
 
-/* ---- one more -------------------------------------------------------------------- */
+/* ---- creation -------------------------------------------------------------------- */
 
-/* A namespace that the host has registered for it: see PMIX_CONNECT_NSPACE. */
+/* Returns the namespace that the host registered for the connect, or NULL: see
+ * PMIX_CONNECT_NSPACE. */
 static struct px_nspace *find_assigned(const struct px_server *srv,
                                        const char *proposed)
 {
@@ -290,7 +292,7 @@ struct visit {
     bool any;
 };
 
-/* Of those members that are registered here. */
+/* True if fn returns true for a member that is registered here. Calls fn for all. */
 static bool any_local(const struct px_server *srv, struct px_assembly *a,
                       bool (*fn)(struct px_assembly *a, pmix_rank_t rank,
                                  const struct px_local *local))
@@ -320,7 +322,8 @@ static bool is_present(struct px_assembly *a, pmix_rank_t rank,
     return a->presence[rank] == PX_PRESENT;
 }
 
-/* One that had ended before the others were connected: it was optional. */
+/* Sets a member to left that ended before the others were connected. Such a member was
+ * optional. */
 static bool strike_out(struct px_assembly *a, pmix_rank_t rank,
                        const struct px_local *local)
 {
@@ -403,9 +406,9 @@ pmix_status_t px_joint_make(struct px_server *srv, const struct px_joint *in, bo
     return PMIX_SUCCESS;
 }
 
-/* ---- those that leave ------------------------------------------------------------ */
+/* ---- members that leave ---------------------------------------------------------- */
 
-/* A namespace without members here is gone, as far as this server goes. */
+/* Removes the namespace if no member of this node is present. */
 static void end_if_empty(struct joint *j)
 {
     if (!any_local(j->server, nspace_of(j)->assembly, is_present))
@@ -427,7 +430,8 @@ void px_joint_leave(struct px_server *srv, const char *name, const pmix_proc_t *
     end_if_empty(j);
 }
 
-/* Comes more than once for a rank, also when others of its connections still count. */
+/* Handles the end of a member. Called more than once for a rank, also while other
+ * connections of it remain. */
 static void rank_gone(struct px_server *srv, const pmix_proc_t *proc)
 {
     const struct px_local *local = px_local_find(srv, proc);
@@ -449,7 +453,7 @@ static void rank_gone(struct px_server *srv, const pmix_proc_t *proc)
     }
 }
 
-/* A member on another node has left. */
+/* Sets a member on another node to left, when the host notifies of its disconnect. */
 static void host_event(struct px_server *srv, pmix_status_t code,
                        const pmix_info_t *info, size_t n)
 {
@@ -470,7 +474,8 @@ static void host_event(struct px_server *srv, pmix_status_t code,
         a->presence[rank] = PX_LEFT;
 }
 
-/* All processes of a job have gone; each was reported, as it did. */
+/* Ends the presence of all processes of a job. Each end was reported when it
+ * happened. */
 static void strike_job(struct joint *j, const char *nspace)
 {
     struct px_assembly *a = nspace_of(j)->assembly;
@@ -489,7 +494,7 @@ static void nspace_gone(struct px_server *srv, const char *nspace,
     px_generations_forget(srv->part.joints, nspace);
     PX_LIST_EACH (&srv->part.joints->list, struct joint, j, link) {
         if (strcmp(j->name, nspace) == 0) {
-            joint_free(j); /* by the host, which ends it */
+            joint_free(j); /* the host removes the namespace */
         } else if (has_part(nspace_of(j)->assembly, nspace)) {
             strike_job(j, nspace);
             end_if_empty(j);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Namespaces of connected processes (RFC 0003): how they get their names, which are the
- * same at every server, and who is still in them. They are in the model, as assemblies;
- * here is what a server keeps besides. */
+/* Namespaces of connected processes (RFC 0003): their names, equal at every server, and
+ * their present members. The model has the namespaces as assemblies; this part has the
+ * server's state of each. */
 #ifndef PX_SERVER_NSPACES_NSPACES_H
 #define PX_SERVER_NSPACES_NSPACES_H
 
@@ -13,32 +13,35 @@
 struct px_nspace;
 struct px_server;
 
-/* The name that the namespace will have, if the connect ends well. PMIX_ERR_NOT_FOUND:
- * there is a job of which this server does not know how large it is. */
+/* Computes the name that the namespace will have after a successful connect.
+ * PMIX_ERR_NOT_FOUND: the size of a job is unknown to this server. */
 pmix_status_t px_joint_name(const struct px_server *srv, const struct px_joint *j,
                             pmix_nspace_t name);
-/* It has ended well: makes the namespace. ours: no host sees to what follows from it.
- * made NULL: none waits for it here, and it is only counted. As px_joint_name;
- * PMIX_ERR_OUT_OF_RESOURCE: too many with one of the jobs. */
+/* Creates the namespace after a successful connect. ours: no host handles the
+ * follow-up. made NULL: no local process waits for the namespace, so the connect is
+ * only counted. Errors as px_joint_name; PMIX_ERR_OUT_OF_RESOURCE: a job has too many
+ * namespaces. */
 pmix_status_t px_joint_make(struct px_server *srv, const struct px_joint *j, bool ours,
                             const struct px_nspace **made);
-/* An event for all participants but proc, whom it is about. beyond: some are on other
- * nodes, and the host is asked to carry it there. */
+/* Delivers an event about proc to all other participants. beyond: some are on other
+ * nodes, and the host is asked to notify them. */
 void px_joint_event(struct px_server *srv, const struct px_joint *j, pmix_status_t code,
                     const pmix_proc_t *proc, bool beyond);
 
-/* Of a namespace that was made here. */
+/* True if the namespace was made by a connect here. */
 bool px_joint_is_nspace(const struct px_server *srv, const char *name);
-/* Id of its connect; "" if it has none, or there is no such namespace. */
+/* Returns the id of the namespace's connect, or "". */
 const char *px_joint_id(const struct px_server *srv, const char *name);
-/* Members may end without leaving it. */
+/* True if members may end without leaving the namespace. */
 bool px_joint_may_end(const struct px_server *srv, const char *name);
-/* Is the process a member, and has not left? */
+/* True if the process is a member that has not left. */
 bool px_joint_has(const struct px_server *srv, const char *name,
                   const pmix_proc_t *proc);
-/* Calls fn with the members of each that have not left; apart: they may end without. */
+/* Calls fn with the present members of each namespace. apart: they may end without
+ * leaving it. */
 void px_joint_each(const struct px_server *srv, px_connected_fn fn, void *arg);
-/* The process leaves. each: the others are to hear of it, even if they did not ask. */
+/* Removes a member that leaves. each: notifies the others, even if they did not ask for
+ * it. */
 void px_joint_leave(struct px_server *srv, const char *name, const pmix_proc_t *proc,
                     bool each);
 
