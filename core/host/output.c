@@ -112,7 +112,7 @@ static unsigned deliver(void *arg, const uint8_t *bytes, size_t n)
 
     if (n == 0 && job->plan.apps[o->task->app].max_restarts > 0)
         return tap->n_held > 0 ? PX_TAP_HOLDS : 0u; /* there may be more */
-    if (who == PX_IOF_NOBODY &&
+    if (who == PX_IOF_NONE &&
         (o->forward || px_proc_same(&job->parent, px_server_name(srv))))
         return 0;
     info[0].value.data.flag = true;
@@ -227,7 +227,7 @@ static pmix_status_t open_stream(struct px_task *task, int which, int *fd,
         return rc;
     if (file && plan->files_only)
         std = NULL;
-    if (output->forward && px_server_iof_marks(job->launcher->server, &job->parent)) {
+    if (output->forward && px_server_iof_tags(job->launcher->server, &job->parent)) {
         how = px_iof_way_default();
         how.merged = plan->way.merged;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Services of the server for the built-in host alone. Those that other hosts have, too,
- * stand with the public functions; host.h names the files. */
+/* Services of the server for the built-in host alone. host.h names the files of the
+ * other services. */
 #include "core/server/host.h"
 
 #include "core/model/nspace.h"
@@ -64,7 +64,8 @@ bool px_server_client_settled(struct px_server *srv, const pmix_proc_t *proc)
     return true;
 }
 
-/* Its connections may outlast it in a process that it has left behind. */
+/* Resets a client before its restart. Connections of the old process are closed: a
+ * child that it left behind may still have them. */
 pmix_status_t px_server_restart_client(struct px_server *srv, const pmix_proc_t *proc,
                                        uint32_t n)
 {
@@ -77,7 +78,7 @@ pmix_status_t px_server_restart_client(struct px_server *srv, const pmix_proc_t 
         if (p->local == local)
             px_server_peer_lost(srv, p, PMIX_SUCCESS);
     local->connected = local->finalized = local->lost = local->committed = false;
-    local->is_told = false;
+    local->end_reported = false;
     px_store_clear(&local->ns->store, PX_GDS_LOCAL, proc->rank);
     px_store_clear(&local->ns->store, PX_GDS_REMOTE, proc->rank);
     return px_store_put(&local->ns->store, PX_GDS_JOB, proc->rank, PMIX_REINCARNATION,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A client's own life: job info, abort, finalize. */
+/* Requests for a client's own job: job information, abort, finalize. */
 #include "core/model/jobinfo.h"
 #include "core/model/nspace.h"
 #include "core/rt/log.h"
@@ -14,8 +14,8 @@
 #include "core/server/upcall/upcall.h"
 #include "core/wire/requests.h"
 
-/* A debugger's wishes for one rank: libraries of clients look for them among the data
- * of the job. To wait in PMIx_Init is asked of a process once. */
+/* Packs a debugger's directives for one rank. Client libraries expect them among the
+ * job data. PMIX_DEBUG_STOP_IN_INIT is sent only once. */
 static void pack_stops(struct px_nspace *ns, pmix_rank_t rank, px_writer *w)
 {
     static const char *const keys[] = {PMIX_DEBUG_STOP_IN_INIT, PMIX_DEBUG_STOP_IN_APP};
@@ -84,12 +84,12 @@ static const struct px_forward aborting = {
 };
 
 struct finalizing {
-    struct px_req *req; /* NULL once answered */
+    struct px_req *req; /* NULL once replied */
     struct px_timer *timer;
     bool host_pending;
 };
 
-/* Now, or after the timeout. */
+/* Replies, unless the timeout has done so. */
 static void finalizing_answer(void *arg)
 {
     struct finalizing *f = arg;
@@ -145,7 +145,7 @@ static pmix_status_t finalize_at_host(struct px_server *srv, struct px_req *req)
     return ask_host(srv, req, local->object);
 }
 
-/* All forwarded output has been sent. */
+/* Goes on with the finalize after all forwarded output was sent. */
 static void on_drained(void *arg)
 {
     struct px_req *req = arg;
@@ -172,7 +172,7 @@ static pmix_status_t on_finalize(struct px_server *srv, struct px_req *req)
 
 static const struct px_rpc rpcs[] = {
     {PX_OP_REQ, PX_BY_ANY, PX_OWN, .handler = on_req},
-    /* A tool has no job with whose end its data could go. */
+    /* Not for tools: a tool's data would never be freed, as it has no job. */
     {PX_OP_COMMIT, PX_BY_CLIENT | PX_BY_SELF, PX_OWN, .passing = true,
      .handler = px_commit_request},
     {PX_OP_ABORT, PX_BY_ANY, PX_OF_USER, .forward = &aborting},

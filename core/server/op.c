@@ -7,10 +7,10 @@
 static void on_op(struct px_api *api)
 {
     const struct px_server_op *op = PX_CONTAINER_OF(api, struct px_server_op, api);
-    struct px_server *srv = px_process.server; /* NULL after the end */
+    struct px_server *srv = px_process.server; /* NULL after the server's end */
     pmix_status_t rc = srv ? op->run(srv, op) : PMIX_ERR_INIT;
 
-    if (rc != PX_DEFERRED) /* else op may be gone */
+    if (rc != PX_DEFERRED) /* op may be freed after PX_DEFERRED */
         px_api_done(api, rc);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls of the server's API that work on the loop. */
+/* Calls of the server API that run on the loop. */
 #ifndef PX_SERVER_OP_H
 #define PX_SERVER_OP_H
 
@@ -10,15 +10,15 @@ struct px_server;
 /* A call; the first member of each call's own structure. */
 struct px_server_op {
     struct px_api api;
-    /* Its status ends the call, except PX_DEFERRED: then px_api_done does, now or
-     * later. */
+    /* Runs on the loop. Its status completes the call; after PX_DEFERRED px_api_done
+     * completes the call, now or later. */
     pmix_status_t (*run)(struct px_server *srv, const struct px_server_op *op);
 };
 
-/* Runs op on the loop: posts it if the user gave a callback, else waits. PMIX_ERR_INIT
- * without a server; PMIX_ERR_BAD_PARAM if its arguments are not sound. */
+/* Runs op on the loop. Posts it if the user gave a callback, else waits for it.
+ * PMIX_ERR_INIT without a server; PMIX_ERR_BAD_PARAM if sound is false. */
 pmix_status_t px_server_submit(struct px_server_op *op, size_t size, bool sound);
-/* Returns the answer of a public function that takes an optional callback. Success
+/* Returns the result of a public function that takes an optional callback. Success
  * without a callback is PMIX_OPERATION_SUCCEEDED, as hosts expect (adr/0030). */
 static inline pmix_status_t px_server_answer(pmix_status_t rc, pmix_op_cbfunc_t cb)
 {

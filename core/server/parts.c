@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All parts of a server. */
+/* List of all parts of a server. */
 #include "core/server/server.h"
 
 extern const struct px_server_part px_attributes_part, px_cleanup_part, px_collect_part,
@@ -8,15 +8,14 @@ extern const struct px_server_part px_attributes_part, px_cleanup_part, px_colle
     px_memory_part, px_nspaces_part, px_plog_part, px_pnet_part, px_psets_part,
     px_query_part, px_session_part, px_topology_part, px_values_part;
 
-/* The order in which parts are created, stopped and notified; they are destroyed in the
- * reverse one.
+/* Parts, in the order in which they are created, stopped and notified. They are
+ * destroyed in the reverse order.
  *
- * The registry of clean-up comes before the session, whose journal and folder hold
- * what is registered: these go last. Fabric components hear of the end of processes
- * before they forget the job. The door opens when all others are ready for
- * peers, and closes first of those that hold up anything. Waiting requests are
- * answered before events report the loss, so that a handler that looks finds the
- * server as it will be. */
+ * The clean-up registry comes before the session, whose journal and folder hold what is
+ * registered: both go last. Fabric components are notified of the end of processes
+ * before they forget the job. The door opens when all others are ready for peers. The
+ * door closes before the parts that may block. Waiting requests get their replies
+ * before events report the loss, so that an event handler finds the final state. */
 const struct px_server_part *const px_server_parts[] = {
     &px_cleanup_part,
     &px_session_part,

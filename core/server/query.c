@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PMIx_Query_info: the parts answer the keys they know, the host gets what is left. */
+/* PMIx_Query_info: the parts answer the keys they know, the host answers the rest. */
 #include "core/role/support.h"
 #include "core/server/data/memory.h"
 #include "core/server/peer/authority.h"
@@ -64,7 +64,7 @@ static pmix_status_t prepare_query(struct px_req *req, struct px_upcall *u)
 
     for (size_t i = 0; u->args.n_queries > 0 && i < u->known.n; i++)
         known_b += px_type_size(PMIX_INFO, &u->known.v[i]);
-    if (!rc) /* they wait for the host's */
+    if (!rc) /* the answers wait for the host's */
         rc = px_charge(&req->charge, req->peer, known_b);
     for (size_t i = 0; !rc && i < u->args.n_queries; i++) {
         pmix_query_t *q = &u->args.queries[i];
@@ -79,14 +79,14 @@ static pmix_status_t prepare_query(struct px_req *req, struct px_upcall *u)
 
 static pmix_status_t call_query(const pmix_server_module_t *m, struct px_upcall *u)
 {
-    if (u->args.n_queries == 0) /* all was answered here, be it with nothing */
+    if (u->args.n_queries == 0) /* everything was answered here */
         return u->known.n > 0 ? PMIX_OPERATION_SUCCEEDED : PMIX_ERR_NOT_FOUND;
     return m->query ? m->query(&u->proc, u->args.queries, u->args.n_queries,
                                px_upcall_info_cb, u)
                     : PMIX_ERR_NOT_SUPPORTED;
 }
 
-/* The answers made here, then those of the host. */
+/* Replies with the answers made here, then those of the host. */
 static void reply_query(void *arg, const struct px_upcall *answer)
 {
     struct px_upcall both = {.status = answer->status};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Registration by the host: namespaces and clients come and go. The public functions
- * wait when they are given no callback, also on the loop thread, where hosts call from
- * inside upcalls. */
+/* Registration of namespaces and clients by the host. The public functions block
+ * without a callback. On the loop thread, where hosts call from inside upcalls, they
+ * run at once. */
 #include "core/link/api.h"
 #include "core/model/jobinfo.h"
 #include "core/model/nspace.h"
@@ -29,7 +29,7 @@ struct reg {
 
 /* ---- on the loop ----------------------------------------------------------------- */
 
-/* The host's word replaces what stood for a tool of that name. */
+/* Removes the namespace of a tool: the host's registration of that name replaces it. */
 static void forget_tool(struct px_model *m, const char *nspace)
 {
     struct px_nspace *ns = px_nspace_find(m, nspace);
@@ -88,22 +88,23 @@ void px_server_drop_nspace(struct px_server *srv, const char *nspace)
         return;
     PX_LIST_EACH (&srv->peers, struct px_peer, p, link) {
         if (strcmp(p->proc.nspace, ns->name) == 0)
-            px_server_peer_lost(srv, p, PMIX_SUCCESS); /* the host knows */
+            px_server_peer_lost(srv, p, PMIX_SUCCESS); /* the host is aware of it */
     }
     PX_LIST_EACH (&ns->locals, struct px_local, l, link)
         local_free(srv, l);
-    if (ns != srv->model->own) /* this process's own, even if the host registered it */
+    if (ns != srv->model->own) /* this process's own namespace stays */
         px_nspace_remove(srv->model, ns);
 }
 
-/* Cuts off tools of other users that chose the name before it was registered. */
+/* Closes tools of other users that took the name before it was registered. */
 static void end_impostors(struct px_server *srv, const pmix_proc_t *proc, uid_t uid)
 {
     PX_LIST_EACH (&srv->peers, struct px_peer, p, link) {
         if (!p->tool || p->uid == uid || strcmp(p->proc.nspace, proc->nspace) != 0)
             continue;
-        px_log(PX_LOG_WARN, "server", "tool of uid %u cut off: it is called %s.%u",
-               (unsigned)p->uid, p->proc.nspace, p->proc.rank);
+        px_log(PX_LOG_WARN, "server",
+               "tool of uid %u disconnected: it had the name %s.%u", (unsigned)p->uid,
+               p->proc.nspace, p->proc.rank);
         px_server_peer_lost(srv, p, PMIX_SUCCESS);
     }
 }
@@ -182,7 +183,7 @@ static pmix_status_t run_add_nspace(struct px_server *srv,
                                             &err);
 
     if (rc)
-        px_log(PX_LOG_ERROR, "server", "namespace %s not registered: %s",
+        px_log(PX_LOG_ERROR, "server", "cannot register namespace %s: %s",
                r->proc.nspace, err.text);
     return rc;
 }
@@ -203,7 +204,8 @@ static void on_local_support(void *arg, pmix_status_t status, const struct px_er
     px_api_done(arg, status);
 }
 
-/* A blocking call from an upcall runs on the loop itself, and cannot wait there. */
+/* Runs at once, without a trial, in a blocking call from an upcall: that call runs on
+ * the loop and cannot wait. */
 static pmix_status_t run_local_support(struct px_server *srv,
                                        const struct px_server_op *op)
 {
@@ -252,7 +254,8 @@ static struct reg reg_of(pmix_status_t (*run)(struct px_server *srv,
                                        .cbdata = cbdata}}};
 }
 
-/* Of a namespace, or of one of its ranks. Hosts call from inside upcalls, too. */
+/* Runs the call for a namespace or one of its ranks. Hosts call from inside upcalls,
+ * too. */
 static pmix_status_t submit(struct reg *r, const char *nspace, pmix_rank_t rank)
 {
     bool sound = nspace && nspace[0] &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PMIx_server_init and _finalize: the role's state made and unmade in order. */
+/* PMIx_server_init and _finalize: create and destroy the role's state in order. */
 #include "core/base/fd.h"
 #include "core/base/map.h"
 #include "core/link/channel.h"
@@ -27,7 +27,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* For some hundred clients. */
+/* Descriptors for some hundred clients. */
 enum { ROOM_FDS = 1024 };
 
 struct start {
@@ -43,13 +43,14 @@ static void name_self(struct px_server *srv, const struct start *a)
     const char *nspace = px_info_str(a->info, a->n_info, PMIX_SERVER_NSPACE);
     char made[64];
 
-    /* No dots: older clients take the first one for the end of the name. */
+    /* No dots: older clients end the name at the first dot. */
     snprintf(made, sizeof(made), "tenon-%ld", (long)getpid());
     px_proc_set(&srv->proc, nspace ? nspace : made,
                 px_info_u32(a->info, a->n_info, PMIX_SERVER_RANK, 0));
 }
 
-/* Our own API calls: posted, so that the handler never runs inside the call. */
+/* An API call of this process. It is posted, so that its handler never runs inside the
+ * call. */
 struct own_request {
     struct px_msg msg;
     uint32_t tag;
@@ -59,7 +60,7 @@ struct own_request {
 static void on_own_request(struct px_msg *msg)
 {
     struct own_request *r = PX_CONTAINER_OF(msg, struct own_request, msg);
-    struct px_server *srv = px_process.server; /* NULL after the end */
+    struct px_server *srv = px_process.server; /* NULL after the server's end */
 
     if (srv && !srv->stopping)
         px_server_dispatch(srv, srv->self, r->tag, r->payload.data, r->payload.len);
@@ -77,7 +78,7 @@ static pmix_status_t own_send(void *ctx, uint32_t tag, px_buf *payload)
         return PMIX_ERR_NOMEM;
     }
     r->msg.run = on_own_request;
-    r->tag = srv->client->own.last_tag = tag; /* answers may come in another role */
+    r->tag = srv->client->own.last_tag = tag; /* the answer may come in another role */
     r->payload = px_buf_take(payload);
     px_post(srv->loop, &r->msg);
     return PMIX_SUCCESS;
@@ -220,7 +221,7 @@ static void on_start(struct px_call *call, void *args)
                                          &srv->part.cached_events,
                                          &srv->part.gathers,
                                          &srv->part.psets,
-                                         &srv->part.waiting_gets};
+                                         &srv->part.pending_gets};
 
         for (size_t i = 0; i < PX_COUNT(lists); i++)
             px_list_init(lists[i]);
@@ -237,7 +238,7 @@ static void on_start(struct px_call *call, void *args)
                                           .ctx = srv,
                                           .codec = px_codec_default,
                                           .server = srv->proc};
-        /* A process that is a client already stays that client as long as it likes. */
+        /* A process that is already a client stays that client. */
         if (!rc && !client->model->own)
             rc = px_role_serve_self(client);
         if (!rc)
@@ -274,7 +275,7 @@ static void on_stop(struct px_call *call, void *args)
     struct px_client *client = srv->client;
 
     srv->stopping = true;
-    px_upcalls_stop(srv); /* before the parts free what the answers are for */
+    px_upcalls_stop(srv); /* before the parts free what the answers refer to */
     parts_stop(srv);
     PX_LIST_EACH (&srv->peers, struct px_peer, p, link)
         px_server_peer_lost(srv, p, PMIX_SUCCESS);
@@ -285,7 +286,8 @@ static void on_stop(struct px_call *call, void *args)
     px_call_done(call, PMIX_SUCCESS);
 }
 
-/* The jobs go with the server, even if the process goes on as a client of another. */
+/* Removes the jobs of the ended server, even if the process goes on as the client of
+ * another server. */
 static void forget_jobs(struct px_model *m)
 {
     struct px_nspace *ns;
@@ -302,8 +304,8 @@ static void forget_jobs(struct px_model *m)
     px_resources_clear(m);
 }
 
-/* A second pass: what the first has posted, replies to ourselves and answers to the
- * host, has run by now. */
+/* Frees the server in a second pass of the loop. Messages that the first pass posted,
+ * such as replies to this process, have run by now. */
 static void on_free(struct px_call *call, void *args)
 {
     struct px_server *srv = args;
@@ -332,7 +334,7 @@ static pmix_status_t server_begin(struct start *a)
     return rc;
 }
 
-#undef PMIx_server_init /* the header's, which passes the module's size */
+#undef PMIx_server_init /* undo the header's macro, which passes the module's size */
 PX_EXPORT pmix_status_t PMIx_server_init(pmix_server_module_t *module,
                                          pmix_info_t info[], size_t ninfo)
 {
@@ -380,14 +382,14 @@ PX_EXPORT pmix_status_t PMIx_server_finalize(void)
     } else {
         struct px_loop *loop = srv->loop;
 
-        /* Those who came by PMIx_Init have no other life than the server's. */
+        /* Inits by PMIx_Init inside the server end with the server. */
         atomic_fetch_sub(&px_process.init_count, px_process.nested_inits);
         px_process.nested_inits = 0;
         if (srv->builtin)
             srv->host->end_jobs(srv->builtin);
         (void)px_call(loop, on_clean_up, srv);
         (void)px_call(loop, on_stop, srv);
-        px_made_remove(srv); /* takes as long as it takes: not there */
+        px_made_remove(srv); /* may take long: not on the loop */
         (void)px_call(loop, on_free, srv);
         px_role_end(PX_ROLE_SERVER);
     }

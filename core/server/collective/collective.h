@@ -170,7 +170,7 @@ bool px_collective_has_come(const struct px_collective *c, const struct px_local
 bool px_collective_has_local(const struct px_collective *c,
                              const struct px_local *local);
 
-/* Marks a collective as failed for all participants that have arrived or left. The
+/* Sets a collective to failed for all participants that have arrived or left. The
  * collective stays until the other participants of this node were refused.
  * PMIX_ERR_NOMEM. */
 pmix_status_t px_collective_fail(struct px_collective *c);

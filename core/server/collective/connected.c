@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sets of connected processes. A member that leaves without a disconnect is an event
- * for the other members, unless a host raises that event, or a spawn made the set. */
+/* Sets of connected processes. A member that leaves without a disconnect causes an
+ * event for the other members. Exceptions are a host that raises the event, and sets of
+ * spawns. */
 #include "core/server/collective/collective.h"
 
 #include <string.h>

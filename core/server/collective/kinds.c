@@ -99,7 +99,7 @@ static pmix_status_t pack_fence(const struct px_collective *c, px_buf *data)
     return c->collect ? px_modex_pack(c, data) : PMIX_SUCCESS;
 }
 
-/* Existing hosts free the data of a fence, unlike the Standard says. */
+/* Calls fence_nb. Existing hosts free the data, contrary to the Standard. */
 static pmix_status_t call_fence(const struct px_collective *c, struct px_upcall *u)
 {
     const pmix_server_module_t *m = &c->server->module;
@@ -305,7 +305,7 @@ static pmix_status_t settle_disconnect(struct px_collective *c, pmix_status_t st
     return ours || c->server->host ? status : PMIX_SUCCESS; /* else the host decides */
 }
 
-/* Removes a process from a namespace, whether the host knows of that or not. */
+/* Removes a process from a namespace, also if the host does not support that. */
 static pmix_status_t settle_leave(struct px_collective *c, pmix_status_t status,
                                   const struct px_upcall *answer PX_UNUSED)
 {

@@ -215,7 +215,7 @@ bool px_collective_has_come(const struct px_collective *c, const struct px_local
     for (size_t i = 0; i < c->n_refused; i++)
         if (px_proc_same(&c->refused[i], proc))
             return true;
-    if (local && local->n_meets == 0) /* the usual case: no comparison is needed */
+    if (local && local->n_collecting == 0) /* the usual case: no comparison is needed */
         return false;
     PX_LIST_EACH (&c->reqs, struct px_req, r, link)
         if (px_proc_same(&r->peer->proc, proc))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The engine of collectives. All participants of this node arrive first; then the host
- * is called for the other nodes. kinds.c says how kinds of collectives differ. */
+ * is called for the other nodes. kinds.c has the differences between kinds of
+ * collectives. */
 #include "core/base/map.h"
 #include "core/link/required.h"
 #include "core/model/nspace.h"
@@ -52,7 +53,7 @@ static void take_out(struct px_req *req)
 {
     px_list_remove(&req->link);
     if (req->peer->local)
-        req->peer->local->n_meets--;
+        req->peer->local->n_collecting--;
 }
 
 /* Completes the local requests. The host may still hold the collective. */
@@ -67,7 +68,7 @@ static void end_waiting(struct px_collective *c, pmix_status_t status)
 /* Returns the word on which the participants sleep (adr/0023). NULL: every participant
  * needs a reply, because a rank of the job does not wait here by its only
  * connection. */
-static struct px_fence_futex *bell_of(const struct px_collective *c)
+static struct px_fence_futex *futex_of(const struct px_collective *c)
 {
     struct px_nspace *ns = NULL;
     bool some_read = false; /* the tables that hold the word */
@@ -87,13 +88,13 @@ static struct px_fence_futex *bell_of(const struct px_collective *c)
         n++;
     }
     return some_read && n == px_list_length(&ns->locals)
-               ? px_store_hang_bell(&ns->store)
+               ? px_store_make_fence_futex(&ns->store)
                : NULL;
 }
 
 static void answer_all(struct px_collective *c, pmix_status_t status)
 {
-    struct px_fence_futex *bell = status ? NULL : bell_of(c);
+    struct px_fence_futex *futex = status ? NULL : futex_of(c);
     size_t n_asleep = 0;
 
     px_list_remove(&c->node);
@@ -102,7 +103,7 @@ static void answer_all(struct px_collective *c, pmix_status_t status)
 
         take_out(req);
         req->peer->commit_failed = false;
-        if (bell && req->state && (uint32_t)(uintptr_t)req->state == bell->id) {
+        if (futex && req->state && (uint32_t)(uintptr_t)req->state == futex->id) {
             px_req_drop(req);
             n_asleep++;
             continue;
@@ -113,7 +114,7 @@ static void answer_all(struct px_collective *c, pmix_status_t status)
         px_req_reply(req, &w);
     }
     if (n_asleep > 0)
-        px_fence_futex_wake(bell);
+        px_fence_futex_wake(futex);
     collective_free(c);
 }
 
@@ -393,7 +394,7 @@ static pmix_status_t join(struct px_server *srv, struct px_req *req, struct px_a
     }
     px_list_append(&c->reqs, &req->link);
     if (req->peer->local)
-        req->peer->local->n_meets++;
+        req->peer->local->n_collecting++;
     if (c->kind->joined)
         c->kind->joined(c, key, &req->peer->proc, first);
     if (c->n_awaited > 1) /* saves a count of all participants for each arrival */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Commit: checks all values, then stores them. */
+/* PX_OP_COMMIT: decodes and checks all values before the first is stored. */
 #include "core/server/data/commit.h"
 
 #include "core/base/map.h"
@@ -14,8 +14,7 @@
 
 enum { SMALL_B = 64 * 1024, UNSENT_B = 1024 };
 
-/* Values that a client commits, decoded once, text and bytes where they are: damaged
- * ones change nothing. */
+/* Values of one commit. Text and bytes stay in the message where possible. */
 typedef struct commit {
     struct committed {
         const char *key;
@@ -24,7 +23,7 @@ typedef struct commit {
         uint8_t scope;
     } * v;
     size_t n, cap;
-    size_t size_b; /* as it is stored */
+    size_t size_b; /* total size in the store */
 } commit;
 
 static void commit_cleanup(commit *c)
@@ -76,7 +75,7 @@ static pmix_status_t store_commit(struct px_server *srv, struct px_nspace *ns,
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
-    px_read_gate_close(srv->gate); /* readers see all of it or nothing */
+    px_read_gate_close(srv->gate); /* readers see the whole commit or nothing */
     for (size_t i = 0; !rc && i < c->n; i++) {
         const struct committed *one = &c->v[i];
 
@@ -113,9 +112,10 @@ pmix_status_t px_commit_request(struct px_server *srv, struct px_req *req)
     if (req->peer->local)
         req->peer->local->committed = true;
     px_get_data_arrived(srv, &req->peer->proc);
-    /* Clients that read in place are ours, and wait for a commit without values only.
-     * Every other is answered at once, so that few bytes are unanswered; and these if
-     * many bytes wait, as a bell (adr/0023) sends none. */
+    /* A client that reads in place waits only for the reply to a commit without values.
+     * So its other replies may be delayed. Other clients get each reply at once, which
+     * limits their unanswered bytes. A reply also goes out at once if many bytes wait
+     * to be sent: a fence that ends by a futex (adr/0023) sends none of them. */
     if (!px_map_sget(&req->peer->stores, ns->name) || c.n == 0 || c.size_b >= SMALL_B ||
         !req->peer->conn || px_conn_unsent(req->peer->conn) >= UNSENT_B)
         return PMIX_SUCCESS;

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Committed values stay until their namespace is gone: no user's may fill the memory.
- * Those that replace others are counted as if they came in addition, until a limit is
- * reached and all is counted anew.
+/* Memory that messages of users occupy in the server, with limits per user and in
+ * total.
  *
- * Memory that a message makes the server keep is charged to its user until it is given
- * back: requests that wait for others, for data or for the host, registrations, and the
- * data of a fence. A connection always has room for a little of that.
+ * Committed values stay until their namespace is deregistered. A value that replaces
+ * another first counts in addition to it. When a limit is reached, the server counts
+ * all values anew.
  *
- * Frames that arrive and answers that are not read yet have the rest of that, and a
- * little that is always there. Connections that find no room wait until others of the
- * user have given some back; those that keep it for too long are closed. */
+ * A message that makes the server keep memory charges its user until the memory is
+ * freed. Examples are requests that wait, registrations and the data of a fence. Each
+ * connection may always have SHARE_B of charges.
+ *
+ * Frames in transit and unread replies use the rest of the limits, and ALWAYS_B beyond.
+ * A connection without room waits until the user's other connections free some. A
+ * connection that occupies its room for too long is closed. */
 #include "core/server/data/memory.h"
 
 #include "core/base/clock.h"
@@ -23,17 +26,17 @@
 
 #include <string.h>
 
-/* Of frames on their way. */
+/* Room that frames in transit always have. */
 #define ALWAYS_B (16u * 1024u * 1024u)
-/* Of the charges of one connection. */
+/* Charges that one connection may always have. */
 #define SHARE_B (256u * 1024u)
 
-/* Of one user, or of all. */
+/* Memory of one user, or the sum over all users. */
 struct px_user {
     uid_t uid;
-    size_t kept_b, held_b;     /* values; charges */
-    size_t flight_b, unread_b; /* frames on their way; that have to be read */
-    bool waits;                /* a connection does, for what others have */
+    size_t kept_b, held_b;     /* committed values; charges */
+    size_t flight_b, unread_b; /* frames in transit; the unread ones of them */
+    bool waits;                /* a connection waits for room that others occupy */
 };
 
 struct kept {
@@ -45,12 +48,12 @@ struct px_memory {
     struct px_map kept;  /* namespace -> struct kept */
     struct px_map users; /* uid -> struct px_user */
     struct px_user all;
-    size_t counted_b;       /* kept, when it was last counted */
-    struct px_timer *timer; /* while frames are on their way */
+    size_t counted_b;       /* all.kept_b at the last count */
+    struct px_timer *timer; /* runs while frames are in transit */
     bool runs;
 };
 
-/* One in a server's tables takes about so much besides. */
+/* Approximate overhead of one entry in the server's tables. */
 #define ENTRY_B 64u
 
 size_t px_memory_of(const char *key, const pmix_value_t *value)
@@ -107,7 +110,8 @@ static bool has_room(const struct px_server *srv, const struct px_user *u, size_
            has_in(u, srv->conf.committed_per_user, b);
 }
 
-/* All is counted anew for it, but not again before it may have become much less. */
+/* True if b more bytes fit. Counts all values anew if they do not fit, unless little
+ * was added since the last count. */
 static bool finds_room(const struct px_server *srv, const struct px_user *u, size_t b)
 {
     uint64_t total_b = srv->conf.committed_total, own_b = srv->conf.committed_per_user;
@@ -121,7 +125,7 @@ static bool finds_room(const struct px_server *srv, const struct px_user *u, siz
     return has_room(srv, u, b);
 }
 
-/* NULL: out of memory. */
+/* Finds or adds the user. NULL if out of memory. */
 static struct px_user *user_of(struct px_memory *m, uid_t uid)
 {
     struct px_user *u = px_map_get(&m->users, &uid, sizeof(uid));
@@ -163,9 +167,9 @@ pmix_status_t px_memory_keep(struct px_server *srv, const struct px_nspace *ns,
 
 /* ---- frames on their way --------------------------------------------------------- */
 
-/* One connection may always begin, if nothing else is on its way, and one that has
- * begun may end, if nothing has to be read: so each waits for what will end, as neither
- * who sends nor who reads is waited for for ever. Limit 0: in what is always there. */
+/* True if the frames in transit may grow by more bytes. A first frame may always begin.
+ * A frame that has begun may end if no reply is unread. So no connection waits for
+ * memory that only a silent peer could free. limit_b 0: only ALWAYS_B counts. */
 static bool fits(const struct px_user *u, int64_t more, uint64_t limit_b)
 {
     size_t used_b = u->kept_b + u->held_b;
@@ -189,7 +193,7 @@ bool px_memory_has_room(struct px_server *srv, struct px_user *u, int64_t more)
     return all && own;
 }
 
-/* Those that wait look again. */
+/* Lets the connections that wait for room try again. */
 static void go_on(struct px_server *srv)
 {
     struct px_memory *m = srv->part.memory;
@@ -204,7 +208,7 @@ static void go_on(struct px_server *srv)
             px_conn_go_on(p->conn);
 }
 
-/* Those that wait for room look again, soon. */
+/* Schedules a new try of the connections that wait for room. */
 static void given_back(struct px_memory *m, const struct px_user *u)
 {
     if (m->all.waits || u->waits)
@@ -240,12 +244,12 @@ pmix_status_t px_charge(struct px_charge *c, struct px_peer *peer, size_t more_b
 
     if (!u)
         return PMIX_SUCCESS;
-    /* The last one may be larger than the room that is left. */
+    /* The last charge may exceed the room that is left. */
     if (p->pending_b + more_b > SHARE_B && !finds_room(p->server, u, 1)) {
         px_log_limited(p->server->part.door->rate, u->uid, PMIX_ERR_OUT_OF_RESOURCE,
                        "server",
                        "cannot keep more for %s.%u: its requests take %zu bytes, and "
-                       "there is no room left for user %u",
+                       "no room is left for user %u",
                        p->proc.nspace, p->proc.rank, p->pending_b, (unsigned)u->uid);
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
@@ -276,24 +280,23 @@ static void on_timer(void *arg)
 {
     struct px_server *srv = arg;
     struct px_memory *m = srv->part.memory;
-    uint64_t now = px_clock_ms(), patience = srv->conf.unread_timeout;
+    uint64_t now = px_clock_ms(), timeout_ms = srv->conf.unread_timeout;
 
     PX_LIST_EACH (&srv->peers, struct px_peer, p, link) {
-        if (!p->conn || now < patience ||
-            !px_conn_is_stuck(p->conn, now - patience,
+        if (!p->conn || now < timeout_ms ||
+            !px_conn_is_stuck(p->conn, now - timeout_ms,
                               m->all.waits || (p->user && p->user->waits)))
             continue;
-        px_log(
-            PX_LOG_WARN, "server",
-            "cannot wait for %s.%u: for %llu ms it has not read what it was sent, or "
-            "not finished what it sends",
-            p->proc.nspace, p->proc.rank, (unsigned long long)patience);
+        px_log(PX_LOG_WARN, "server",
+               "cannot keep the connection of %s.%u: for %llu ms it has not read its "
+               "messages, or not completed its own",
+               p->proc.nspace, p->proc.rank, (unsigned long long)timeout_ms);
         px_conn_fail(p->conn, PMIX_ERR_TIMEOUT);
     }
     go_on(srv);
     m->runs = m->all.flight_b > 0;
     if (m->runs)
-        px_timer_set(m->timer, patience / 4 + 1);
+        px_timer_set(m->timer, timeout_ms / 4 + 1);
 }
 
 static pmix_status_t create(struct px_server *srv,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The data that servers of a job exchange when a fence collects: packed, and stored.
- * Ranks are numbered through all namespaces that take part. */
+/* Data that the servers of a job exchange in a collecting fence, packed and unpacked.
+ * Ranks are numbered through all participating namespaces. */
 #include "core/model/nspace.h"
 #include "core/model/proc_names.h"
 #include "core/server/collective/collective.h"
@@ -13,13 +13,13 @@
 #define KEY_MAP   0x02
 #define MAX_KEYS  65536u
 
-/* The order of namespaces is that of their names in all clusters, the same at every
- * server. */
+/* True if namespace a comes before b. Full names with the cluster decide, so that the
+ * order is the same at every server. */
 static bool comes_before(const struct px_model *m, const char *a, const char *b)
 {
     pmix_nspace_t x, y;
 
-    if (!strchr(a, ':') && !strchr(b, ':')) /* of one cluster, if of any */
+    if (!strchr(a, ':') && !strchr(b, ':')) /* at most one cluster: short names do */
         return strcmp(a, b) < 0;
     px_nspace_full_name(m, a, x);
     px_nspace_full_name(m, b, y);
@@ -31,7 +31,7 @@ static bool is_first_of_nspace(const struct px_collective *c, size_t i)
     return i == 0 || strcmp(c->procs[i].nspace, c->procs[i - 1].nspace) != 0;
 }
 
-/* Number of the first rank of a namespace. */
+/* Returns the number of the first rank of a namespace. */
 static uint32_t base_of(const struct px_collective *c, const char *nspace)
 {
     uint32_t base = 0;
@@ -112,7 +112,7 @@ pmix_status_t px_modex_pack(const struct px_collective *c, px_buf *out)
     return whole.status;
 }
 
-/* KVAL; or, with a map, the index of its key, and VALUE. */
+/* Reads one KVAL. With a key map, reads the index of the key and the VALUE instead. */
 static pmix_status_t unpack_pair(px_reader *r, char *const *keys, uint32_t n_keys,
                                  struct px_kval *kv)
 {
@@ -132,8 +132,8 @@ static pmix_status_t unpack_pair(px_reader *r, char *const *keys, uint32_t n_key
     return kv->key ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
 
-/* Values our own ranks committed are here first-hand, and may be newer than those that
- * come back. */
+/* Stores the values of one rank. Values of local ranks are skipped: the server has them
+ * first-hand, and perhaps newer ones. */
 static pmix_status_t unpack_rank(const struct px_collective *c, px_reader *r,
                                  char *const *keys, uint32_t n_keys)
 {
@@ -195,7 +195,7 @@ pmix_status_t px_modex_unpack(const struct px_collective *c, const px_buf *in)
     pmix_status_t rc = PMIX_SUCCESS;
 
     px_reader_init(&r, px_codec_default, in->data, in->len);
-    px_read_gate_close(c->server->gate); /* readers see all of it or nothing */
+    px_read_gate_close(c->server->gate); /* readers see all values or none */
     while (!rc && !px_reader_done(&r)) {
         px_reader one;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Get, of a client, or of the host on behalf of another node. A value that is not here
- * is worth waiting for, worth asking the host for, or will never come. Requests wait
- * until the rank commits their key, the host brings what it was asked for, the deadline
+/* PX_OP_GET of a client, and requests for local data that the host makes for another
+ * node. A missing value is worth waiting for, worth asking the host for, or will never
+ * come. A request waits until the rank commits the key, the host answers, the timeout
  * passes, or the data can no longer come. adr/0028 has the rule. */
 #include "core/server/data/on_get.h"
 
@@ -25,28 +25,28 @@
 #include <inttypes.h>
 #include <string.h>
 
-struct waiting {
-    struct px_msg msg;   /* brings the host's question in and the answer out */
-    struct px_list link; /* in part.waiting_gets */
+struct pending_get {
+    struct px_msg msg;   /* carries the host's request in and the reply out */
+    struct px_list link; /* in part.pending_gets */
     struct px_server *server;
     pmix_proc_t proc;
-    char *key;          /* NULL: everything */
-    struct px_req *req; /* a client asks; NULL: the host does */
+    char *key;          /* NULL: all values */
+    struct px_req *req; /* request of a client; NULL: the host requests */
     pmix_dmodex_response_fn_t host_cb;
     void *host_cbdata;
-    pmix_status_t status; /* the answer to the host */
+    pmix_status_t status; /* reply to the host */
     px_buf bytes;
-    struct px_timer *timer; /* NULL: neither of the following */
+    struct px_timer *timer; /* NULL: neither end_ms nor report_ms is set */
     uint64_t begin_ms;
-    uint64_t end_ms;    /* deadline; 0: never */
-    uint64_t report_ms; /* time of the log line; 0: none, or already written */
+    uint64_t end_ms;    /* deadline; 0: none */
+    uint64_t report_ms; /* when to log the delay; 0: not at all, or already logged */
     enum px_reply_extent extent;
     bool asked_host;
-    bool is_ready; /* to be answered when the client has read what it was sent */
+    bool is_ready; /* the reply waits until the client has read what was sent to it */
 };
 
-/* Without an answer. */
-static void waiting_free(struct waiting *w)
+/* Frees the request without a reply. */
+static void pending_get_free(struct pending_get *w)
 {
     px_list_remove(&w->link);
     px_timer_free(w->timer);
@@ -88,14 +88,15 @@ static bool is_out_of_scope(struct px_server *srv, const struct px_nspace *ns,
 
 static void reply_to_host(struct px_msg *msg)
 {
-    struct waiting *w = PX_CONTAINER_OF(msg, struct waiting, msg);
+    struct pending_get *w = PX_CONTAINER_OF(msg, struct pending_get, msg);
 
     w->host_cb(w->status, (char *)w->bytes.data, w->bytes.len, w->host_cbdata);
-    waiting_free(w);
+    pending_get_free(w);
 }
 
-/* Posted: the host may do in its callback what changes the list we may be walking. */
-static void answer_host(struct waiting *w, const struct px_nspace *ns,
+/* Posts the reply: in its callback the host may change the list that the caller
+ * walks. */
+static void answer_host(struct pending_get *w, const struct px_nspace *ns,
                         pmix_status_t status)
 {
     PX_AUTO(px_writer) body;
@@ -113,8 +114,9 @@ static void answer_host(struct waiting *w, const struct px_nspace *ns,
     px_post(w->server->loop, &w->msg);
 }
 
-/* Answers; with PMIX_SUCCESS by what there is now, if the key is among it. */
-static void waiting_end(struct waiting *w, pmix_status_t status)
+/* Ends the request. status PMIX_SUCCESS: replies with the values present now, or
+ * PMIX_ERR_NOT_FOUND if the key is not among them. */
+static void pending_get_end(struct pending_get *w, pmix_status_t status)
 {
     struct px_nspace *ns = px_nspace_find(w->server->model, w->proc.nspace);
 
@@ -127,9 +129,9 @@ static void waiting_end(struct waiting *w, pmix_status_t status)
     }
     const struct px_peer *peer = w->req->peer;
     w->is_ready = !status && peer->conn && px_conn_is_held(peer->conn);
-    if (w->is_ready) { /* answers to a peer that does not read would only pile up */
+    if (w->is_ready) { /* more replies to a peer that does not read would pile up */
         w->asked_host = false;
-        px_list_append(&w->server->part.waiting_gets, &w->link);
+        px_list_append(&w->server->part.pending_gets, &w->link);
         px_timer_free(px_take(&w->timer));
         return;
     }
@@ -137,23 +139,24 @@ static void waiting_end(struct waiting *w, pmix_status_t status)
         px_req_done(w->req, status);
     else
         px_reply_found(w->req, ns, &w->proc, w->key, w->extent);
-    waiting_free(w);
+    pending_get_free(w);
 }
 
-/* With the others of its client that end now: the first answer brings it all. */
-static void waiting_end_too(struct waiting *w, const struct px_peer **told)
+/* Ends one of several requests. Of consecutive requests of one client, only the first
+ * gets all values. *last is the client of the request before. */
+static void pending_get_end_next(struct pending_get *w, const struct px_peer **last)
 {
     const struct px_peer *peer = w->req ? w->req->peer : NULL;
 
-    if (peer && peer == *told)
+    if (peer && peer == *last)
         w->extent = PX_REPLY_KEY;
-    *told = peer;
-    waiting_end(w, PMIX_SUCCESS);
+    *last = peer;
+    pending_get_end(w, PMIX_SUCCESS);
 }
 
-/* Names the process that waits, the key and its owner: a program that waits for a key
- * that no process puts looks as if the library hung. */
-static void report(const struct waiting *w, uint64_t now_ms)
+/* Logs which process waits for which key of which process. A program that waits for a
+ * key that is never put looks as if the library hung. */
+static void report(const struct pending_get *w, uint64_t now_ms)
 {
     const pmix_proc_t *asker = w->req ? &w->req->peer->proc : &w->server->proc;
 
@@ -165,7 +168,7 @@ static void report(const struct waiting *w, uint64_t now_ms)
            w->asked_host ? "the host has not brought" : "has not committed such a key");
 }
 
-static void set_timer(struct waiting *w, uint64_t now_ms)
+static void set_timer(struct pending_get *w, uint64_t now_ms)
 {
     uint64_t at = w->end_ms;
 
@@ -177,7 +180,7 @@ static void set_timer(struct waiting *w, uint64_t now_ms)
 
 static void on_time(void *arg)
 {
-    struct waiting *w = arg;
+    struct pending_get *w = arg;
     uint64_t now_ms = px_clock_ms();
 
     if (w->report_ms && now_ms >= w->report_ms) {
@@ -185,14 +188,14 @@ static void on_time(void *arg)
         w->report_ms = 0;
     }
     if (w->end_ms && now_ms >= w->end_ms)
-        waiting_end(w, PMIX_ERR_TIMEOUT);
+        pending_get_end(w, PMIX_ERR_TIMEOUT);
     else
         set_timer(w, now_ms);
 }
 
-/* Lists the request and limits its wait. timeout_ms: its own; 0: none. */
-static pmix_status_t waiting_begin(struct waiting *w, struct px_server *srv,
-                                   uint64_t timeout_ms)
+/* Lists the request and sets its timer. timeout_ms is the caller's; 0: none. */
+static pmix_status_t pending_get_begin(struct pending_get *w, struct px_server *srv,
+                                       uint64_t timeout_ms)
 {
     const struct px_server_conf *conf = &srv->conf;
 
@@ -202,7 +205,7 @@ static pmix_status_t waiting_begin(struct waiting *w, struct px_server *srv,
         timeout_ms = conf->get_timeout;
     w->end_ms = timeout_ms ? w->begin_ms + timeout_ms : 0;
     w->report_ms = conf->get_report ? w->begin_ms + conf->get_report : 0;
-    px_list_append(&srv->part.waiting_gets, &w->link);
+    px_list_append(&srv->part.pending_gets, &w->link);
     if (!w->end_ms && !w->report_ms)
         return PMIX_SUCCESS;
     w->timer = px_timer_create(srv->loop, on_time, w);
@@ -212,12 +215,13 @@ static pmix_status_t waiting_begin(struct waiting *w, struct px_server *srv,
     return PMIX_SUCCESS;
 }
 
-/* Parks the request of a client, with the PMIX_TIMEOUT that info may hold. */
-static struct waiting *waiting_new(struct px_req *req, const pmix_proc_t *proc,
-                                   const char *key, const pmix_info_t *info, size_t n)
+/* Creates a pending request of a client. info may hold PMIX_TIMEOUT. */
+static struct pending_get *pending_get_new(struct px_req *req, const pmix_proc_t *proc,
+                                           const char *key, const pmix_info_t *info,
+                                           size_t n)
 {
     uint32_t seconds = px_info_u32(info, n, PMIX_TIMEOUT, 0);
-    struct waiting *w = calloc(1, sizeof(*w));
+    struct pending_get *w = calloc(1, sizeof(*w));
 
     if (!w)
         return NULL;
@@ -225,8 +229,9 @@ static struct waiting *waiting_new(struct px_req *req, const pmix_proc_t *proc,
     w->proc = *proc;
     w->key = key ? strdup(key) : NULL;
     w->extent = px_info_flag(info, n, PX_GET_PARTS) ? PX_REPLY_PARTS : PX_REPLY_ALL;
-    if (waiting_begin(w, req->peer->server, seconds * 1000ull) || (key && !w->key)) {
-        waiting_free(w);
+    if (pending_get_begin(w, req->peer->server, seconds * 1000ull) ||
+        (key && !w->key)) {
+        pending_get_free(w);
         return NULL;
     }
     return w;
@@ -234,60 +239,60 @@ static struct waiting *waiting_new(struct px_req *req, const pmix_proc_t *proc,
 
 /* ---- what ends a wait ------------------------------------------------------------ */
 
-/* Answers the requests that wait for the rank itself, not for the host. A key that the
- * rank has not committed yet may be among the values of its next commit. */
+/* Ends the requests that wait for a commit of the rank. A key that was not in this
+ * commit may be in the next. */
 void px_get_data_arrived(struct px_server *srv, const pmix_proc_t *proc)
 {
     struct px_nspace *ns = px_nspace_find(srv->model, proc->nspace);
-    const struct px_peer *told = NULL;
+    const struct px_peer *last = NULL;
 
-    PX_LIST_EACH (&srv->part.waiting_gets, struct waiting, w, link) {
+    PX_LIST_EACH (&srv->part.pending_gets, struct pending_get, w, link) {
         if (w->asked_host || w->is_ready || !px_proc_same(&w->proc, proc))
             continue;
         if (!w->key || is_here(srv, ns, proc, w->key))
-            waiting_end_too(w, &told);
+            pending_get_end_next(w, &last);
         else if (is_out_of_scope(srv, ns, proc, w->key))
-            waiting_end(w, PMIX_ERR_NOT_FOUND);
+            pending_get_end(w, PMIX_ERR_NOT_FOUND);
     }
 }
 
 static void rank_gone(struct px_server *srv, const pmix_proc_t *proc)
 {
-    PX_LIST_EACH (&srv->part.waiting_gets, struct waiting, w, link)
+    PX_LIST_EACH (&srv->part.pending_gets, struct pending_get, w, link)
         if (!w->asked_host && !w->is_ready && px_proc_same(&w->proc, proc))
-            waiting_end(w, PMIX_ERR_NOT_FOUND);
+            pending_get_end(w, PMIX_ERR_NOT_FOUND);
 }
 
 static void nspace_gone(struct px_server *srv, const char *nspace,
                         struct px_nspace *ns PX_UNUSED)
 {
-    PX_LIST_EACH (&srv->part.waiting_gets, struct waiting, w, link)
+    PX_LIST_EACH (&srv->part.pending_gets, struct pending_get, w, link)
         if (strcmp(w->proc.nspace, nspace) == 0)
-            waiting_end(w, PMIX_ERR_NOT_FOUND);
+            pending_get_end(w, PMIX_ERR_NOT_FOUND);
 }
 
 static void peer_room(struct px_server *srv, struct px_peer *peer)
 {
-    PX_LIST_EACH (&srv->part.waiting_gets, struct waiting, w, link) {
+    PX_LIST_EACH (&srv->part.pending_gets, struct pending_get, w, link) {
         if (!peer->conn || px_conn_is_held(peer->conn))
             break;
         if (w->is_ready && w->req->peer == peer)
-            waiting_end(w, PMIX_SUCCESS);
+            pending_get_end(w, PMIX_SUCCESS);
     }
 }
 
 static void peer_gone(struct px_server *srv, struct px_peer *peer)
 {
-    PX_LIST_EACH (&srv->part.waiting_gets, struct waiting, w, link) {
+    PX_LIST_EACH (&srv->part.pending_gets, struct pending_get, w, link) {
         if (w->req && w->req->peer == peer)
-            waiting_end(w, PMIX_ERR_LOST_CONNECTION);
+            pending_get_end(w, PMIX_ERR_LOST_CONNECTION);
     }
 }
 
 static void stop(struct px_server *srv)
 {
-    PX_LIST_EACH (&srv->part.waiting_gets, struct waiting, w, link)
-        waiting_end(w, PMIX_ERR_LOST_CONNECTION);
+    PX_LIST_EACH (&srv->part.pending_gets, struct pending_get, w, link)
+        pending_get_end(w, PMIX_ERR_LOST_CONNECTION);
 }
 
 /* ---- whose it is ---------------------------------------------------------------- */
@@ -308,7 +313,7 @@ static pmix_status_t match_key(void *arg, pmix_rank_t rank, const char *key,
     return PMIX_EXISTS;
 }
 
-/* PMIX_RANK_UNDEF: the owner is the first rank that has a value of that key. */
+/* Returns the first rank that has a value of the key, or PMIX_RANK_UNDEF. */
 static pmix_rank_t find_owner(const struct px_nspace *ns, const char *key)
 {
     static const enum px_gds_table tables[] = {PX_GDS_LOCAL, PX_GDS_REMOTE, PX_GDS_JOB};
@@ -321,12 +326,12 @@ static pmix_rank_t find_owner(const struct px_nspace *ns, const char *key)
 
 /* ---- asking the host ------------------------------------------------------------- */
 
-/* A request is identified by its link in the list: it may have ended while the host was
- * asked. */
+/* Request to the host. The pending requests are found by the process, since each may
+ * end before the host answers. */
 struct fetch {
     struct px_server *server;
     pmix_proc_t proc;
-    struct px_charge charge; /* the host may keep it when its request has ended */
+    struct px_charge charge; /* ends with the host's answer, not with the request */
 };
 
 static pmix_status_t store_fetched(struct px_server *srv, const pmix_proc_t *proc,
@@ -342,10 +347,10 @@ static pmix_status_t store_fetched(struct px_server *srv, const pmix_proc_t *pro
     return px_jobinfo_unpack_rank(srv->model, ns, proc->rank, &r);
 }
 
-/* Another request that asked the host for the same rank; NULL. */
-static struct waiting *find_asked(struct px_server *srv, const pmix_proc_t *proc)
+/* Returns a request that waits for the host's data of proc, or NULL. */
+static struct pending_get *find_asked(struct px_server *srv, const pmix_proc_t *proc)
 {
-    PX_LIST_EACH (&srv->part.waiting_gets, struct waiting, w, link)
+    PX_LIST_EACH (&srv->part.pending_gets, struct pending_get, w, link)
         if (w->asked_host && px_proc_same(&w->proc, proc))
             return w;
     return NULL;
@@ -354,26 +359,26 @@ static struct waiting *find_asked(struct px_server *srv, const pmix_proc_t *proc
 static void on_fetched(void *arg, const struct px_upcall *answer)
 {
     struct fetch *f = arg;
-    struct waiting *w = find_asked(f->server, &f->proc);
+    struct pending_get *w = find_asked(f->server, &f->proc);
     pmix_status_t status = answer->status;
-    const struct px_peer *told = NULL;
+    const struct px_peer *last = NULL;
 
-    /* With no request left, the job may have been forgotten: nothing is stored. */
+    /* Without a pending request the job may be deregistered: nothing is stored. */
     if (!status && w)
         status = store_fetched(f->server, &f->proc, &answer->bytes);
     for (; w; w = find_asked(f->server, &f->proc)) {
         if (status)
-            waiting_end(w, status);
+            pending_get_end(w, status);
         else
-            waiting_end_too(w, &told);
+            pending_get_end_next(w, &last);
     }
     px_charge_end(&f->charge);
     free(f);
 }
 
-/* Asks once for each rank, however many wait. After PMIX_SUCCESS pending may be
- * gone. */
-static pmix_status_t ask_host(struct px_server *srv, struct waiting *pending)
+/* Asks the host, once for each rank, whatever number of requests wait. After
+ * PMIX_SUCCESS pending may be freed. */
+static pmix_status_t ask_host(struct px_server *srv, struct pending_get *pending)
 {
     bool is_asked = find_asked(srv, &pending->proc);
     struct fetch *f;
@@ -408,14 +413,15 @@ static pmix_status_t ask_host(struct px_server *srv, struct waiting *pending)
 
 /* ---- the request ----------------------------------------------------------------- */
 
-/* Of the special ranks only these can have data. */
+/* True if a rank may have data: a valid one, WILDCARD or UNDEF. */
 static bool has_owner(pmix_rank_t rank)
 {
     return rank < PMIX_RANK_VALID || rank == PMIX_RANK_WILDCARD ||
            rank == PMIX_RANK_UNDEF;
 }
 
-/* PMIX_SUCCESS: there, reply now. PX_DEFERRED: worth waiting for. Else: never. */
+/* Decides a request. PMIX_SUCCESS: the data are here. PX_DEFERRED: wait for them. Any
+ * error: they will never come. */
 static pmix_status_t judge(struct px_server *srv, struct px_nspace *ns,
                            const pmix_proc_t *proc, const struct px_args *g)
 {
@@ -434,7 +440,7 @@ static pmix_status_t judge(struct px_server *srv, struct px_nspace *ns,
         return PX_DEFERRED;
     if (ns && ns->complete && proc->rank == PMIX_RANK_WILDCARD)
         return PMIX_ERR_NOT_FOUND;
-    /* No host can bring a rank that does not exist. */
+    /* A rank beyond the job's size does not exist. */
     if (ns && ns->job_size && proc->rank < PMIX_RANK_VALID &&
         proc->rank >= ns->job_size)
         return PMIX_ERR_NOT_FOUND;
@@ -467,7 +473,7 @@ static pmix_status_t serve_get(struct px_server *srv, struct px_req *req,
     }
     if (rc != PX_DEFERRED)
         return rc;
-    struct waiting *w = waiting_new(req, &proc, g->text, g->info.v, g->info.n);
+    struct pending_get *w = pending_get_new(req, &proc, g->text, g->info.v, g->info.n);
     if (!w)
         return PMIX_ERR_NOMEM;
     if (px_local_find(srv, &proc))
@@ -475,7 +481,7 @@ static pmix_status_t serve_get(struct px_server *srv, struct px_req *req,
     rc = ask_host(srv, w);
     if (!rc)
         return PX_DEFERRED;
-    waiting_free(w);
+    pending_get_free(w);
     return rc;
 }
 
@@ -494,7 +500,7 @@ static pmix_status_t on_get(struct px_server *srv, struct px_req *req)
 
 /* ---- the host asks for a rank of ours -------------------------------------------- */
 
-static void serve_host(struct px_server *srv, struct waiting *w)
+static void serve_host(struct px_server *srv, struct pending_get *w)
 {
     struct px_nspace *ns = px_nspace_find(srv->model, w->proc.nspace);
     struct px_local *local = px_local_find(srv, &w->proc);
@@ -502,31 +508,31 @@ static void serve_host(struct px_server *srv, struct waiting *w)
 
     w->server = srv;
     if (ns && (is_job || (local && local->committed)))
-        waiting_end(w, PMIX_SUCCESS);
+        pending_get_end(w, PMIX_SUCCESS);
     else if (local ? local->finalized || local->lost : ns && ns->complete)
-        waiting_end(w, PMIX_ERR_NOT_FOUND);
-    else if (waiting_begin(w, srv, 0))
-        waiting_end(w, PMIX_ERR_NOMEM);
+        pending_get_end(w, PMIX_ERR_NOT_FOUND);
+    else if (pending_get_begin(w, srv, 0))
+        pending_get_end(w, PMIX_ERR_NOMEM);
 }
 
 static void on_dmodex_request(struct px_msg *msg)
 {
-    struct waiting *w = PX_CONTAINER_OF(msg, struct waiting, msg);
-    struct px_server *srv = px_process.server; /* NULL after the end */
+    struct pending_get *w = PX_CONTAINER_OF(msg, struct pending_get, msg);
+    struct px_server *srv = px_process.server; /* NULL after the server's end */
 
     if (srv && !srv->stopping) {
         serve_host(srv, w);
         return;
     }
-    w->host_cb(PMIX_ERR_INIT, NULL, 0, w->host_cbdata); /* too late */
-    waiting_free(w);
+    w->host_cb(PMIX_ERR_INIT, NULL, 0, w->host_cbdata); /* the server has ended */
+    pending_get_free(w);
 }
 
 PX_EXPORT pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t *proc,
                                                    pmix_dmodex_response_fn_t cbfunc,
                                                    void *cbdata)
 {
-    struct waiting *w;
+    struct pending_get *w;
 
     if (!px_server_here())
         return PMIX_ERR_INIT;
@@ -541,7 +547,7 @@ PX_EXPORT pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t *proc,
     w->host_cbdata = cbdata;
     if (px_process_post(&w->msg))
         return PMIX_SUCCESS;
-    waiting_free(w);
+    pending_get_free(w);
     return PMIX_ERR_INIT;
 }
 

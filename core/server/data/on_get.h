@@ -7,7 +7,7 @@
 
 struct px_server;
 
-/* Serves the requests that wait for data of this rank, which have arrived. */
+/* Ends the requests that wait for data of this rank, after new data have arrived. */
 void px_get_data_arrived(struct px_server *srv, const pmix_proc_t *proc);
 
 #endif

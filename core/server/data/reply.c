@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An answer to a get brings all that a process has committed, as more of it will be
- * asked for. Much of it goes in parts: each answer has the value that is asked for and
- * those that follow what earlier ones have brought; large ones go alone. */
+/* Replies to a get. A reply carries all that a process has committed, since the client
+ * is likely to ask for more of it. Large data go in parts: each reply carries the
+ * requested value and the next values not sent yet. A large value goes alone. */
 #include "core/server/data/reply.h"
 
 #include "core/base/map.h"
@@ -14,14 +14,14 @@
 #include <string.h>
 
 #define PART_B (2u * 1024u * 1024u)
-/* The rest of a frame is left to what stands around the values. */
+/* The rest of a frame is left for what surrounds the values. */
 #define ALL_B (PX_MAX_FRAME_B / 4 * 3)
 
 struct packing {
     px_writer *w;
-    const char *key; /* NULL once it is packed */
-    size_t passed;   /* values the walk has passed over, or packed */
-    size_t skip;     /* those before were sent earlier */
+    const char *key; /* requested key; NULL once it is packed */
+    size_t passed;   /* values that the walk has skipped or packed */
+    size_t skip;     /* number of values sent in earlier replies */
     size_t limit_b;
 };
 
@@ -37,7 +37,7 @@ static pmix_status_t pack_one(void *arg, pmix_rank_t rank PX_UNUSED, const char 
         return PMIX_SUCCESS;
     }
     px_pack_kval(w, key, value);
-    if (w->status == PMIX_ERR_UNKNOWN_DATA_TYPE) { /* in this dialect: the rest goes */
+    if (w->status == PMIX_ERR_UNKNOWN_DATA_TYPE) { /* not in this dialect */
         w->buf.len = before;
         w->status = PMIX_SUCCESS;
     } else if (w->buf.len > p->limit_b) {
@@ -69,11 +69,11 @@ static void pack_rank(px_writer *w, struct px_peer *to, const struct px_nspace *
                       enum px_reply_extent extent)
 {
     enum px_gds_table table = px_reply_table(to->server, proc);
-    uintptr_t told = (uintptr_t)px_map_get(&to->told, proc, sizeof(*proc));
+    uintptr_t n_sent = (uintptr_t)px_map_get(&to->sent, proc, sizeof(*proc));
     struct packing p = {
         .w = w,
         .key = key,
-        .skip = key && extent == PX_REPLY_PARTS ? told : 0,
+        .skip = key && extent == PX_REPLY_PARTS ? n_sent : 0,
         .limit_b = key && extent == PX_REPLY_PARTS ? PART_B : ALL_B,
     };
     pmix_status_t rc = PMIX_SUCCESS;
@@ -82,18 +82,18 @@ static void pack_rank(px_writer *w, struct px_peer *to, const struct px_nspace *
         rc = px_store_walk(&ns->store, table, proc->rank, pack_one, &p);
     if (p.key)
         pack_key(w, ns, table, proc->rank, p.key);
-    /* If there is no memory for that it will be sent again. */
-    if (p.passed > 0 && (rc == PMIX_EXISTS || told > 0))
-        (void)px_map_put(&to->told, proc, sizeof(*proc), (void *)(uintptr_t)p.passed,
+    /* Without memory for the entry, the client gets the values again. */
+    if (p.passed > 0 && (rc == PMIX_EXISTS || n_sent > 0))
+        (void)px_map_put(&to->sent, proc, sizeof(*proc), (void *)(uintptr_t)p.passed,
                          NULL);
 }
 
-/* One BYTE_OBJECT: PROC, then KVALs. */
+/* Packs one BYTE_OBJECT of PROC and KVALs. */
 static void pack_proc(px_writer *out, struct px_peer *to, const struct px_nspace *ns,
                       pmix_rank_t rank, const char *key, enum px_reply_extent extent)
 {
     PX_AUTO(px_writer) body;
-    pmix_proc_t proc = {0}; /* with nothing behind the name: a key of a map */
+    pmix_proc_t proc = {0}; /* zeroed behind the name, as it is a map key */
 
     px_writer_init(&body, out->codec);
     px_proc_set(&proc, ns->name, rank);
@@ -112,7 +112,7 @@ enum px_gds_table px_reply_table(struct px_server *srv, const pmix_proc_t *proc)
     return px_local_find(srv, proc) ? PX_GDS_LOCAL : PX_GDS_REMOTE;
 }
 
-/* Of what the reader finds in place no more than that it is there. */
+/* Omits values that the client reads in place: their presence is all it needs. */
 void px_reply_found(struct px_req *req, const struct px_nspace *ns,
                     const pmix_proc_t *proc, const char *key,
                     enum px_reply_extent extent)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Contributions of fabric components to a launch, taken apart on each node. Nothing is
- * applied before all of it was read. */
+/* Contributions of fabric components to a launch, applied on each node. Everything is
+ * read before anything is applied. */
 #include "core/server/fabric/apply.h"
 
 #include "core/base/str.h"
@@ -36,7 +36,8 @@ static pmix_status_t failed(const struct px_module *m, const char *nspace,
               : PMIX_SUCCESS;
 }
 
-/* Worst first: the last word is the best one's, and after it the host's. */
+/* Applies the shares from the worst component to the best, so that the best sets a
+ * variable last. The host's variables follow. */
 static pmix_status_t apply_shares(struct px_server *srv, const char *nspace,
                                   const struct px_share *shares, const px_infos *host,
                                   struct px_err *err)
@@ -55,7 +56,7 @@ static pmix_status_t apply_shares(struct px_server *srv, const char *nspace,
                         PX_OPS(pnet, &m[i])
                             ->apply(m[i].self, nspace, shares[i].info, shares[i].n),
                         err);
-    if (!rc) /* from which they learn where its processes are */
+    if (!rc) /* gives components the places of the processes */
         rc = px_values_applied(srv, nspace, shares, err);
     for (size_t i = n; !rc && i-- > 0;)
         if (shares[i].present)
@@ -74,7 +75,7 @@ static pmix_status_t apply_shares(struct px_server *srv, const char *nspace,
     return rc;
 }
 
-/* *shares is NULL if components and environment stay as they are. */
+/* Reads the shares. *shares is NULL if neither components nor environment change. */
 static pmix_status_t read_shares(const char *nspace, const pmix_info_t *info, size_t n,
                                  struct px_share **shares, struct px_err *err)
 {
@@ -94,13 +95,13 @@ static pmix_status_t read_shares(const char *nspace, const pmix_info_t *info, si
     pmix_status_t rc = blob ? px_shares_read(*shares, &blob->value, nspace, err)
                             : PMIX_SUCCESS;
     if (rc) {
-        px_err_prefix(err, "cannot read what was added to job %s", nspace);
+        px_err_prefix(err, "cannot read the contributions to job %s", nspace);
         px_shares_free(px_take(shares));
     }
     return rc;
 }
 
-/* Frees shares, which may be NULL. */
+/* Applies the shares and frees them. shares may be NULL. */
 static pmix_status_t take_shares(struct px_server *srv, const char *nspace,
                                  struct px_share *shares, const pmix_info_t *info,
                                  size_t n, struct px_err *err)
@@ -211,7 +212,8 @@ static void apply_cancel(struct px_pnet_apply *a)
     free(a);
 }
 
-/* Worst first, as before. Of jobs of others a component knows nothing. */
+/* Adds variables of components to a registered job, from the worst component to the
+ * best. A component without a share in the job returns PMIX_ERR_NOT_FOUND. */
 pmix_status_t px_pnet_registered(struct px_server *srv, const char *nspace,
                                  struct px_err *err)
 {
@@ -233,14 +235,14 @@ pmix_status_t px_pnet_registered(struct px_server *srv, const char *nspace,
     return rc;
 }
 
-/* ---- both, for the host inside the library --------------------------------------- */
+/* ---- gather and apply, for the built-in host ------------------------------------- */
 
 struct px_server_setup {
     struct px_server *server;
     struct px_gather *gather;
     struct px_pnet_apply *apply;
     px_infos gathered;
-    bool *over; /* for px_server_setup_fabric, which is running; or NULL */
+    bool *over; /* set when fn is called inside px_server_setup_fabric; else NULL */
     px_server_setup_fn fn;
     void *arg;
     pmix_nspace_t nspace;
@@ -267,7 +269,7 @@ static void on_gathered(void *arg, pmix_status_t status, px_infos *out,
 
     s->gather = NULL;
     s->gathered = *out;
-    if (!status) /* on success s may be gone */
+    if (!status) /* s may be freed after success */
         status = px_pnet_apply(s->server, s->nspace, out->v, out->n, on_applied, s,
                                &s->apply, &err);
     if (status)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bytes cross a host, networks and pipes that are not ours, and may come from
- * another version: nothing is read of them that the check sum does not confirm. */
+/* Encoding of contributions. The bytes pass through a host, networks and pipes, and may
+ * come from another version. Nothing is decoded before the checksum is verified. */
 #include "core/server/fabric/blob.h"
 
 #include "core/wire/walk.h"
@@ -46,7 +46,7 @@ pmix_status_t px_blob_seal(const px_writer *body, px_writer *blob)
 
         if (rc)
             return rc;
-        memcpy(small, &plain, sizeof(plain)); /* nodes may order bytes otherwise */
+        memcpy(small, &plain, sizeof(plain)); /* in network order */
         if (small_n < n)
             bytes = small, n = small_n;
     }
@@ -76,7 +76,7 @@ pmix_status_t px_blob_open(const void *bytes, size_t n, px_reader *body,
         return damaged(err);
     if (layout != LAYOUT)
         return px_err_set(err, PMIX_ERR_UNPACK_FAILURE,
-                          "the bytes are of layout %u, this library reads %u", layout,
+                          "cannot read the bytes: got layout %u, expected %u", layout,
                           LAYOUT);
     if (px_unpack_u8(&r, &deflated, PMIX_UINT8) || px_unpack1(&r, &sum, PMIX_UINT32) ||
         px_unpack_view(&r, body, PMIX_BYTE_OBJECT) || !px_reader_done(&r) ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fabric components hear of the end of each local process once, however it ends: by a
- * finalize, a lost connection, the host's word, or with its job. */
+/* Notifications of fabric components of the end of each local process. Each end is
+ * reported once: a finalize, a lost connection, the host's report, or the job's end. */
 #include "core/model/nspace.h"
 #include "core/plugin/select.h"
 #include "core/server/peer/peer.h"
@@ -8,20 +8,20 @@
 #include "frameworks/framework.h"
 #include "tenon/pnet.h"
 
-/* Of those that are to come, too. */
+/* True if all n_expected processes have ended, including those not registered yet. */
 static bool has_ended(const struct px_nspace *ns, uint32_t n_expected)
 {
     uint32_t n = 0;
 
     PX_LIST_EACH (&ns->locals, struct px_local, l, link) {
-        if (!l->is_told)
+        if (!l->end_reported)
             return false;
         n++;
     }
     return n >= n_expected;
 }
 
-static void tell_job(const struct px_nspace *ns)
+static void report_job_end(const struct px_nspace *ns)
 {
     size_t n;
     const struct px_module *m = px_modules("pnet", &n);
@@ -31,21 +31,21 @@ static void tell_job(const struct px_nspace *ns)
             PX_OPS(pnet, &m[i])->local_app_finalized(m[i].self, ns->name);
 }
 
-static void tell(struct px_local *l, uint32_t n_expected)
+static void report_end(struct px_local *l, uint32_t n_expected)
 {
     pmix_proc_t proc;
     size_t n;
     const struct px_module *m = px_modules("pnet", &n);
 
-    if (l->is_told)
+    if (l->end_reported)
         return;
-    l->is_told = true;
+    l->end_reported = true;
     px_proc_set(&proc, l->ns->name, l->rank);
     for (size_t i = 0; i < n; i++)
         if (PX_OPS(pnet, &m[i])->child_finalized)
             PX_OPS(pnet, &m[i])->child_finalized(m[i].self, &proc);
     if (has_ended(l->ns, n_expected))
-        tell_job(l->ns);
+        report_job_end(l->ns);
 }
 
 static void on_end(struct px_server *srv, const pmix_proc_t *proc)
@@ -53,19 +53,20 @@ static void on_end(struct px_server *srv, const pmix_proc_t *proc)
     struct px_local *l = px_local_find(srv, proc);
 
     if (l)
-        tell(l, l->ns->n_local);
+        report_end(l, l->ns->n_local);
 }
 
-/* Processes that were to come do not any more. */
+/* Reports the ends of all processes of a deregistered namespace. Processes not
+ * registered yet are not expected any more. */
 static void nspace_gone(struct px_server *srv PX_UNUSED, const char *nspace PX_UNUSED,
                         struct px_nspace *ns)
 {
     if (!ns || px_list_empty(&ns->locals))
         return;
     if (has_ended(ns, 0) && !has_ended(ns, ns->n_local))
-        tell_job(ns);
+        report_job_end(ns);
     PX_LIST_EACH (&ns->locals, struct px_local, l, link)
-        tell(l, 0);
+        report_end(l, 0);
 }
 
 const struct px_server_part px_ends_part = {

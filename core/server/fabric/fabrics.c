@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PMIx_Fabric_*: the host's, or where it has no function for them components', each of
- * which numbers its own. The core gives each an index that no other has while it is in
- * use. Descriptions hold memory of the component, which this process alone can read, so
- * its registrations are counted; other processes never tell when they have done with a
- * fabric, and hold it until the server ends. */
+/* PMIx_Fabric_*, served by the host, or by components if the host has no function for
+ * them. Each component numbers its own fabrics; the core gives each an index that is
+ * unique while in use. Descriptions hold memory of the component for this process
+ * alone, so its registrations are counted. Other processes never release a fabric, so
+ * theirs last until the server ends. */
 #include "core/base/vec.h"
 #include "core/link/required.h"
 #include "core/plugin/select.h"
@@ -17,12 +17,12 @@
 #include "frameworks/framework.h"
 #include "tenon/pnet.h"
 
-/* Its index is its place. */
+/* A fabric of a component. Its index is its place in px_fabrics.v. */
 struct fabric {
     const struct px_module *module;
-    size_t number; /* the module's */
+    size_t number; /* number given by the component */
     size_t n_own;  /* registrations of this process */
-    bool is_known; /* to others */
+    bool is_known; /* registered by other processes */
 };
 
 struct px_fabrics {
@@ -43,7 +43,7 @@ static void let_go(const struct px_module *m, size_t number)
 
 /* ---- descriptions ---------------------------------------------------------------- */
 
-/* An address is for this process alone, and stays in it: see reply. */
+/* Adds an info of a description. Pointers are for this process alone: see reply. */
 static pmix_status_t add(void *arg, const pmix_info_t *info)
 {
     pmix_status_t rc = info && info->value.type == PMIX_POINTER && info->key[0]
@@ -63,7 +63,7 @@ static pmix_status_t failed(const struct px_module *m, const char *what,
     return rc;
 }
 
-/* Users see the core's index in place of the component's number. */
+/* Gives a fabric an index, which replaces the component's number in out. */
 static pmix_status_t number_it(struct px_fabrics *all, const struct px_module *m,
                                px_infos *out, struct fabric **fabric)
 {
@@ -93,7 +93,7 @@ static pmix_status_t number_it(struct px_fabrics *all, const struct px_module *m
     return rc;
 }
 
-/* The first component that has it. */
+/* Describes the fabric by the first component that has one. */
 static pmix_status_t describe(struct px_fabrics *all, bool own,
                               const px_infos *directives, px_infos *out)
 {
@@ -187,8 +187,8 @@ static pmix_status_t call_update(const pmix_server_module_t *m, struct px_upcall
     return rc ? rc : PMIX_OPERATION_SUCCEEDED;
 }
 
-/* An address, such as that of PMIX_FABRIC_COST_MATRIX, is nothing in another process;
- * this one gets it as a number, because messages have no addresses. */
+/* Replies with a description. A pointer, such as PMIX_FABRIC_COST_MATRIX, is useless in
+ * another process. This process gets it as a number, as messages have no pointers. */
 static void reply(void *arg, const struct px_upcall *answer)
 {
     struct px_req *req = arg;
@@ -214,7 +214,7 @@ static void reply(void *arg, const struct px_upcall *answer)
     px_req_reply(req, &w);
 }
 
-/* ---- the end of one -------------------------------------------------------------- */
+/* ---- deregistration -------------------------------------------------------------- */
 
 static pmix_status_t on_deregister(struct px_server *srv, struct px_req *req)
 {
@@ -222,7 +222,7 @@ static pmix_status_t on_deregister(struct px_server *srv, struct px_req *req)
     size_t index;
     pmix_status_t rc = px_unpack_size(&req->in, &index);
 
-    /* Those of a host are not here. */
+    /* Fabrics of a host are not in this table. */
     if (rc || srv->module.fabric || index >= all->n || all->v[index].n_own == 0)
         return rc ? rc : PMIX_ERR_NOT_FOUND;
     all->v[index].n_own--;

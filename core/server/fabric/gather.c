@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls of fabric components in child processes: a component of a vendor may ask a
- * fabric manager, wait, or crash. The loop goes on, a deadline ends the children, and a
- * line names a component whose child did not come to its end. */
+/* Calls of fabric components in child processes. A vendor's component may wait for a
+ * fabric manager, block, or crash. The loop goes on, and a deadline ends the children.
+ * A log line names a component whose child did not finish. */
 #include "core/server/fabric/gather.h"
 
 #include "core/base/fd.h"
@@ -32,22 +32,22 @@ struct wanted {
     bool envars, others;
 };
 
-/* Bytes that the child of a trial has written: one before each call, one at the end. */
+/* Steps of a trial: the child writes one byte before each call, and one at the end. */
 enum { IN_APPLY = 1, IN_ENVARS, TRIED };
 
-/* Of one component. */
+/* One component's part in a gather or trial. */
 struct part {
     struct px_gather *gather;
     const struct px_module *module;
-    struct px_share *given; /* in a trial: what is applied; else NULL */
-    size_t steps;           /* of the trial */
+    struct px_share *given; /* in a trial, the share to apply; else NULL */
+    size_t steps;           /* steps of the trial that were reached */
     px_infos share;
     size_t share_b; /* packed */
-    bool oversize;  /* or it would be */
-    pid_t pid;      /* 0: it needs no child, or that has ended */
+    bool oversize;  /* share_b exceeds the limit */
+    pid_t pid;      /* 0: needs no child, or the child has ended */
     int fd;
     struct px_watch *watch;
-    px_buf answer; /* of the child */
+    px_buf answer; /* bytes that the child wrote */
 };
 
 struct px_gather {
@@ -92,7 +92,7 @@ pmix_status_t px_pnet_check_required(const char *nspace, struct px_err *err)
 
 /* ---- what is wanted -------------------------------------------------------------- */
 
-/* All, unless one is asked for. */
+/* Reads what to gather: everything, unless one kind is asked for. */
 static struct wanted read_wanted(const pmix_info_t *info, size_t n)
 {
     struct wanted w = {px_info_flag(info, n, PMIX_SETUP_APP_ENVARS),
@@ -143,8 +143,8 @@ static void write_step(int fd)
         _exit(EXIT_FAILURE);
 }
 
-/* Makes the calls that the server is about to make on its loop. Their results, and
- * lines for the log, are those of the server's calls. */
+/* Calls apply and envars as the server is about to do on its loop. Results and log
+ * lines come from the server's calls. */
 _Noreturn static void run_trial(const struct part *p, int fd)
 {
     const struct px_pnet_ops *ops = PX_OPS(pnet, p->module);
@@ -181,14 +181,14 @@ static void stop_child(struct part *p)
     px_drop_fd(&p->fd);
     px_buf_cleanup(&p->answer);
     if (p->pid > 0) {
-        kill(-p->pid, SIGKILL); /* and what the child has started */
+        kill(-p->pid, SIGKILL); /* and its child processes */
         kill(p->pid, SIGKILL);
         px_child_forget(p->gather->server->loop, p->pid);
     }
     p->pid = 0;
 }
 
-/* ---- the end of all -------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------- */
 
 static void gather_free(struct px_gather *g)
 {
@@ -228,7 +228,7 @@ static bool has_share(const struct px_gather *g, const char *key)
     return i < g->n_parts;
 }
 
-/* Components answer requests under the key that these give. */
+/* Checks that a component has answered each fabric request, under the request's id. */
 static void check_requests(struct px_gather *g)
 {
     const struct px_pnet_job *job = &g->view.job;
@@ -270,21 +270,21 @@ static void finish(struct px_gather *g)
     /* A trial has no contributions, so nothing is sealed. */
     pmix_status_t rc = err.status ? PMIX_SUCCESS : seal(g, &out);
     if (rc)
-        px_err_set(&err, rc, "cannot pack what is added to job %s", g->view.nspace);
+        px_err_set(&err, rc, "cannot pack the contributions to job %s", g->view.nspace);
     if (err.status)
         px_pnet_forget(g->server, g->view.nspace);
     gather_free(g);
     fn(arg, err.status, &out, &err);
 }
 
-/* NULL, which px_err_set takes: there was a failure before. */
+/* Returns where to put a failure; NULL, which px_err_set accepts, after the first. */
 static struct px_err *first_of(struct px_gather *g)
 {
     return g->err.status ? NULL : &g->err;
 }
 
-/* For what the component has not decided itself: without one that is not required, the
- * job goes on. */
+/* Leaves out a component that failed without a decision of its own. The job goes on,
+ * unless the component is required. */
 static void PX_PRINTF(2, 3) leave_out(struct part *p, const char *fmt, ...)
 {
     const char *name = p->module->component->name, *job = p->gather->view.nspace;
@@ -307,7 +307,7 @@ static void PX_PRINTF(2, 3) leave_out(struct part *p, const char *fmt, ...)
                name, what, job);
 }
 
-/* It has answered. */
+/* Handles the result of a component. */
 static void settle(struct part *p, pmix_status_t rc)
 {
     if (p->oversize)
@@ -319,7 +319,7 @@ static void settle(struct part *p, pmix_status_t rc)
                    PMIx_Error_string(rc));
 }
 
-/* A failure need not wait for the others. */
+/* Counts a finished part. A failure ends the gather without waiting for the others. */
 static void part_done(struct part *p)
 {
     struct px_gather *g = p->gather;
@@ -329,9 +329,9 @@ static void part_done(struct part *p)
         finish(g);
 }
 
-/* ---- children that are waited for ------------------------------------------------ */
+/* ---- running children ------------------------------------------------------------ */
 
-/* False: it writes without an end, or there is no memory. */
+/* Reads what the child wrote. False if it writes without end, or out of memory. */
 static bool read_some(struct part *p)
 {
     char bytes[65536];
@@ -375,7 +375,7 @@ static pmix_status_t read_answer(struct part *p, pmix_status_t *rc)
     return PMIX_SUCCESS;
 }
 
-/* The function in which the child of a trial is, or has ended; NULL: in none. */
+/* Returns the function in which the child of a trial runs or has ended, or NULL. */
 static const char *tried_function(struct part *p)
 {
     (void)read_some(p);
@@ -494,7 +494,7 @@ static pmix_status_t prepare(struct px_gather *g, const char *nspace,
 {
     if (make_parts(g, nspace, err))
         return err->status;
-    /* A launch without them would go on as if there were none to forward. */
+    /* Without variables the launch would go on as if there were none to forward. */
     if (!g->wanted.others && !px_served_at(offsetof(struct px_pnet_ops, forward)))
         return px_err_set(
             err, PMIX_ERR_NOT_SUPPORTED,
@@ -505,7 +505,7 @@ static pmix_status_t prepare(struct px_gather *g, const char *nspace,
                                      n, err);
 }
 
-/* *out is NULL if g has come to its end. */
+/* Waits for the children, or finishes at once. *out is set only while waiting. */
 static void wait_or_finish(struct px_gather *g, struct px_gather **out)
 {
     if (g->n_waiting == 0 || g->err.status) {

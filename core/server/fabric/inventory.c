@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inventories: what fabric components know of a node, for the host to carry to other
- * servers. They travel as contributions to a launch do. */
+/* Inventories: data of fabric components about a node, which the host passes to other
+ * servers. They are encoded like contributions to a launch. */
 #include "core/link/api.h"
 #include "core/link/required.h"
 #include "core/plugin/select.h"
@@ -21,7 +21,7 @@ static void failed(const struct px_module *m, const char *what, pmix_status_t rc
            m->component->name, what, PMIx_Error_string(rc));
 }
 
-/* Refuses at once what needs a component that is not there: then no callback comes. */
+/* Refuses a call that needs a missing component at once, without a callback. */
 static pmix_status_t submit(struct px_server_op *op, bool sound, const char *function,
                             bool served)
 {
@@ -33,7 +33,7 @@ static pmix_status_t submit(struct px_server_op *op, bool sound, const char *fun
     return rc ? rc : px_server_submit(op, sizeof(*op), sound);
 }
 
-/* ---- of this node ---------------------------------------------------------------- */
+/* ---- collection on this node ----------------------------------------------------- */
 
 static pmix_status_t add(void *arg, const pmix_info_t *info)
 {
@@ -42,7 +42,7 @@ static pmix_status_t add(void *arg, const pmix_info_t *info)
     return rc ? rc : px_infos_add_copy(arg, info, 1);
 }
 
-/* Also of a component that has nothing here, which is something to know. */
+/* Collects from one component. An empty share is added, too, as it is information. */
 static pmix_status_t collect_from(const struct px_module *m, const px_infos *directives,
                                   px_writer *body)
 {
@@ -84,7 +84,7 @@ static pmix_status_t collect(struct px_server *srv PX_UNUSED,
     return PMIX_SUCCESS;
 }
 
-/* The host frees it by the release function. */
+/* Calls the user. The host frees the results by the release function. */
 static void finish_collect(struct px_api *api)
 {
     api->info_cb(api->status, api->results, api->n_results, api->cbdata, px_api_free,
@@ -109,9 +109,9 @@ PX_EXPORT pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[],
                   px_served_at(offsetof(struct px_pnet_ops, collect_inventory)));
 }
 
-/* ---- of any node ----------------------------------------------------------------- */
+/* ---- delivery of any node's inventory -------------------------------------------- */
 
-/* Of several nodes, perhaps: the shares of each. */
+/* Shares of each inventory in one call, perhaps of several nodes. */
 typedef struct read_all {
     struct px_share **v;
     size_t n;
@@ -143,10 +143,11 @@ static pmix_status_t read_inventories(const px_infos *infos, struct read_all *al
         return px_err_nomem(err, "keep it");
     return rc || all->n > 0
                ? rc
-               : px_err_set(err, PMIX_ERR_BAD_PARAM, "there is no %s", INVENTORY_KEY);
+               : px_err_set(err, PMIX_ERR_BAD_PARAM, "missing %s", INVENTORY_KEY);
 }
 
-/* All hear of it, and the first failure is told. */
+/* Delivers a share to its component. The caller goes on after a failure, and returns
+ * the first. */
 static pmix_status_t deliver_to(const struct px_module *m, const struct px_share *share,
                                 const px_infos *directives)
 {
@@ -165,7 +166,7 @@ static pmix_status_t deliver(struct px_server *srv PX_UNUSED,
     PX_AUTO(read_all) all = {0};
     struct px_err err = {0};
 
-    /* Every component that takes inventories has got this one. */
+    /* Without a component that takes inventories there is nothing to do. */
     if (!px_served_at(offsetof(struct px_pnet_ops, deliver_inventory)))
         return PMIX_SUCCESS;
     pmix_status_t rc = read_inventories(&op->api.args.info, &all, &err);

@@ -21,7 +21,7 @@ static pmix_status_t name_nodes(px_job_view *view, const struct px_procmap *map)
     return view->nodes ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
 
-/* Node by node: each has its ranks in stretches. */
+/* Fills node and local rank of each rank, node by node, as each has runs of ranks. */
 static pmix_status_t place_ranks(px_job_view *view, const struct px_procmap *map)
 {
     const size_t n = map->n_ranks;
@@ -69,9 +69,9 @@ pmix_status_t px_job_view_of_map(px_job_view *view, const char *host,
     return PMIX_SUCCESS;
 }
 
-/* ---- as a host describes it ------------------------------------------------------ */
+/* ---- from the infos of a host ---------------------------------------------------- */
 
-/* One object of any type: not one that names a namespace is refused. */
+/* Adds the namespace of one object. Refuses any object that does not name one. */
 static pmix_status_t add_parent(px_job_view *view, pmix_data_type_t type,
                                 const void *object)
 {
@@ -114,7 +114,7 @@ static pmix_status_t read_info(px_job_view *view, const pmix_info_t *info, char 
         if (rc)
             px_err_set(err, rc, "%s",
                        rc == PMIX_ERR_NOMEM ? "out of memory"
-                                            : "it names no namespace");
+                                            : "expected the name of a namespace");
     }
     if (rc)
         return px_err_prefix(err, "cannot read %s of job %s", info->key, view->nspace);
@@ -139,7 +139,7 @@ pmix_status_t px_job_view_of_infos(px_job_view *view, const char *host,
     for (size_t i = 0; !rc && i < n; i++)
         rc = read_info(view, &info[i], &nodes, &ranks, err);
     if (!rc && px_infos_add_copy(&infos, info, n))
-        rc = px_err_nomem(err, "keep what describes job %s", nspace);
+        rc = px_err_nomem(err, "copy the infos of job %s", nspace);
     if (!rc && nodes && ranks) {
         rc = px_procmap_create(nodes, ranks, &map, err);
         if (rc)

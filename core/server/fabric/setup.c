@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The host gathers the data that a launch needs, where the launch begins. */
+/* PMIx_server_setup_application: the host gathers data for a launch, on the node where
+ * the launch begins. */
 #include "core/base/str.h"
 #include "core/link/api.h"
 #include "core/rt/log.h"
@@ -40,7 +41,7 @@ static pmix_status_t gather(struct px_server *srv, const struct px_server_op *op
     return rc ? rc : PX_DEFERRED;
 }
 
-/* The host has read the answer. In any thread. */
+/* Frees the answer when the host has read it. Any thread. */
 static void on_read(pmix_status_t status PX_UNUSED, void *cbdata)
 {
     px_infos *answer = cbdata;

@@ -37,7 +37,8 @@ bool px_shares_is_tried(const struct px_share *shares, size_t i)
            px_component_is_tried("pnet", m[i].component->name);
 }
 
-/* NULL: it is for none, which is said. */
+/* Finds the share of a contribution's component; NULL, with a log line, if that
+ * component is not loaded. */
 static struct px_share *find(struct px_share *shares, const struct px_blob_share *from,
                              const char *job)
 {
@@ -49,8 +50,8 @@ static struct px_share *find(struct px_share *shares, const struct px_blob_share
             return &shares[i];
     px_log(
         PX_LOG_WARN, "pnet",
-        "this node has no component pnet/%.64s (%.32s): what it adds to %s%s is left "
-        "out",
+        "cannot use the contribution of pnet/%.64s (%.32s) to %s%s: this node has no "
+        "such component",
         from->component, from->version, job ? "job " : "an inventory", job ? job : "");
     return NULL;
 }
@@ -62,7 +63,7 @@ pmix_status_t px_shares_read(struct px_share *shares, const pmix_value_t *blob,
     px_reader body;
 
     if (blob->type != PMIX_BYTE_OBJECT)
-        return px_err_set(err, PMIX_ERR_BAD_PARAM, "it is no byte object");
+        return px_err_set(err, PMIX_ERR_BAD_PARAM, "expected PMIX_BYTE_OBJECT");
     pmix_status_t rc = px_blob_open(blob->data.bo.bytes, blob->data.bo.size, &body,
                                     &plain, err);
     if (rc)

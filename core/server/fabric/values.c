@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values of fabric components go where the host's do, so that they are found as those
- * are: in what a client is sent first, or in the tables that it reads. */
+/* Values of fabric components, stored like the host's values. Clients find them in the
+ * data sent first, or in the tables that they read. */
 #include "core/server/fabric/values.h"
 
 #include "core/base/str.h"
@@ -15,18 +15,18 @@
 
 #include <string.h>
 
-/* A job to which components with values have contributed. */
+/* A job whose contributions come from components with values. */
 struct applied {
     struct applied *next;
     pmix_nspace_t nspace;
-    bool by[]; /* component in use */
+    bool by[]; /* true for each contributing component */
 };
 
 struct px_values {
     struct applied *first;
 };
 
-/* Where it is, or would be: NULL there. */
+/* Returns the link to the job's entry; *link is NULL if there is none. */
 static struct applied **find_applied(const struct px_server *srv, const char *nspace)
 {
     struct applied **at = &srv->part.values->first;
@@ -61,11 +61,12 @@ static void destroy(struct px_server *srv)
 struct putting {
     struct px_server *server;
     struct px_nspace *ns;
-    px_infos job; /* of the job: they go in together */
+    px_infos job; /* values of the whole job, registered together */
     px_writer trial;
 };
 
-/* Places of ranks are the host's to say; and readers take one value for one key. */
+/* True if a component must not set the key. Only the host sets places of ranks, and
+ * readers expect one value for each key. */
 static bool is_refused(const char *key, const struct px_job_key *known)
 {
     return (known && known->means > PX_KEY_EVERY_RANKS) ||
@@ -73,7 +74,8 @@ static bool is_refused(const char *key, const struct px_job_key *known)
            strcmp(key, PMIX_QUALIFIED_VALUE) == 0;
 }
 
-/* As it will go to clients that do not read in place; some inflate nothing. */
+/* Packs a value to check that it can be sent to clients that do not read in place.
+ * Compressed values are refused, as some clients cannot inflate them. */
 static pmix_status_t try_value(px_writer *trial, const pmix_value_t *v)
 {
     if (v->type == PMIX_UNDEF || v->type == PMIX_POINTER || px_value_is_compressed(v))
@@ -105,7 +107,7 @@ static pmix_status_t put(void *arg, pmix_rank_t rank, const pmix_info_t *info)
 
 /* ---- all of a job ---------------------------------------------------------------- */
 
-/* Worst first: of two that put the same the best has the last word. */
+/* Calls the components from worst to best, so that the best sets a key last. */
 static pmix_status_t call(const struct applied *a, const struct px_pnet_job *job,
                           struct putting *p, struct px_err *err)
 {
@@ -138,10 +140,10 @@ static pmix_status_t give_values(struct px_server *srv, const struct applied *a,
 
     if (rc)
         return rc;
-    if (ns->this_node < v.job.n_nodes) /* the host may have said so */
+    if (ns->this_node < v.job.n_nodes) /* the host may have set it */
         v.job.this_node = ns->this_node;
     px_writer_init(&p.trial, px_codec_default);
-    px_read_gate_close(srv->gate); /* once for all */
+    px_read_gate_close(srv->gate); /* once for all values */
     rc = call(a, &v.job, &p, err);
     px_read_gate_open(srv->gate);
     px_writer_cleanup(&p.trial);

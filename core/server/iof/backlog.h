@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Retained output: pieces that some readers have not been sent. Each process has a
- * backlog with the pieces of its streams. A cursor marks the position of a reader that
- * is behind. All cursors share the pieces; a reader that keeps up needs no cursor.
+ * backlog with the pieces of its streams. A cursor is the position of a reader that is
+ * behind. All cursors share the pieces; a reader that keeps up needs no cursor.
  * Independent of servers and peers. Loop thread only. */
 #ifndef PX_SERVER_IOF_BACKLOG_H
 #define PX_SERVER_IOF_BACKLOG_H

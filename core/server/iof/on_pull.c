@@ -415,7 +415,7 @@ static struct px_cursor *make_cursor(struct px_backlog *backlog, struct subscrip
 }
 
 /* Makes cursors before all retained pieces that the subscription wants. */
-static pmix_status_t look_back(struct px_relay *relay, struct subscription *p)
+static pmix_status_t add_retained(struct px_relay *relay, struct subscription *p)
 {
     pmix_status_t rc = PMIX_SUCCESS;
     struct px_backlog *backlog;
@@ -460,7 +460,7 @@ static pmix_status_t make_subscription(struct px_server *srv, struct px_req *req
         rc = px_type_copy_array(PMIX_PROC, (void **)&p->procs, a->procs, a->n_procs);
     if (!rc) {
         qsort(p->procs, p->n_procs, sizeof(*p->procs), compare);
-        rc = look_back(srv->part.relay, p);
+        rc = add_retained(srv->part.relay, p);
     }
     if (rc)
         subscription_free(srv->part.relay, p, true);
@@ -614,7 +614,7 @@ pmix_status_t px_server_iof_forward(struct px_server *srv, const pmix_proc_t *to
 }
 
 /* True for a tool of another library: only tools of this library read gds/shm. */
-bool px_server_iof_marks(struct px_server *srv, const pmix_proc_t *to)
+bool px_server_iof_tags(struct px_server *srv, const pmix_proc_t *to)
 {
     const struct px_peer *peer = px_peer_find(srv, to);
 
@@ -639,8 +639,7 @@ enum px_iof_interest px_server_iof_interest(const struct px_server *srv,
                                             const pmix_proc_t *source,
                                             pmix_iof_channel_t channel)
 {
-    enum px_iof_interest interest = srv->part.door->tools ? PX_IOF_LATER
-                                                          : PX_IOF_NOBODY;
+    enum px_iof_interest interest = srv->part.door->tools ? PX_IOF_LATER : PX_IOF_NONE;
 
     PX_LIST_EACH (&srv->part.relay->readers, const struct reader, r, link) {
         bool may = may_read(r, source);

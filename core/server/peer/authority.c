@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Authority. A server may serve several users: a client reads of, acts on and sends
- * events to processes of its own user only, unless it is root's. Beyond that the host
- * decides. */
+/* Authority. A server may serve several users. A client may read data of, act on and
+ * send events to processes of its own user only. Root's clients may reach all. The host
+ * decides about everything else. */
 #include "core/server/peer/authority.h"
 
 #include "core/base/vec.h"
@@ -20,7 +20,7 @@ bool px_user_may(uid_t user, uid_t other)
 bool px_peer_may(const struct px_peer *peer, const char *nspace)
 {
     const struct px_nspace *ns = px_nspace_find(peer->server->model, nspace);
-    uint32_t owner; /* according to the host, if it says */
+    uint32_t owner; /* the host's PMIX_USERID of the job */
 
     if (!ns || peer == peer->server->self)
         return true;
@@ -58,7 +58,7 @@ pmix_status_t px_req_may(const struct px_req *req, const pmix_proc_t *procs, siz
         return PMIX_SUCCESS;
     case PX_MEMBERS:
         return is_member(req->peer, procs, n) ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
-    default: /* a row that says nothing allows nothing */
+    default: /* a row without reach allows nothing */
         return PMIX_ERR_NO_PERMISSIONS;
     }
 }
@@ -85,6 +85,6 @@ pmix_status_t px_infos_set_user(px_infos *infos, const struct px_peer *peer)
         return rc;
     if (peer->gid != (gid_t)-1)
         return px_infos_set(infos, PMIX_GRPID, &peer->gid, PMIX_UINT32);
-    px_infos_drop(infos, PMIX_GRPID); /* unknown, so it cannot be claimed */
+    px_infos_drop(infos, PMIX_GRPID); /* unknown: remove what the request claims */
     return PMIX_SUCCESS;
 }

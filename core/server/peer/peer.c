@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Peers: found by name, and the end of a connection, of which each part is
- * notified. */
+/* Peers: finding them by name, and ending their connections. */
 #include "core/server/peer/peer.h"
 
 #include "core/link/conn.h"
@@ -34,7 +33,8 @@ struct px_peer *px_peer_find(struct px_server *srv, const pmix_proc_t *proc)
 
 /* ---- the end --------------------------------------------------------------------- */
 
-/* True if no other connection of its rank is left that takes part. */
+/* Ends the peer's participation. True if it was the last participating connection of
+ * its rank. */
 static bool retire(struct px_peer *p)
 {
     if (p->finalized || (!p->local && !p->tool))
@@ -76,6 +76,6 @@ void px_server_peer_lost(struct px_server *srv, struct px_peer *peer, pmix_statu
                peer->proc.nspace, peer->proc.rank, PMIx_Error_string(why));
         PX_PARTS_NOTIFY(srv, rank_lost, &peer->proc);
     }
-    peer->local = NULL; /* may be gone before the peer is */
+    peer->local = NULL; /* may be freed before the peer */
     px_peer_unref(peer);
 }

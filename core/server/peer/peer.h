@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clients that the host has announced, and the connections of clients and tools. Loop
+/* Clients that the host has registered, and the connections of clients and tools. Loop
  * thread only. */
 #ifndef PX_SERVER_PEER_PEER_H
 #define PX_SERVER_PEER_PEER_H
@@ -19,52 +19,53 @@ struct px_module;
 struct px_server;
 struct px_user;
 
-/* A client the host has announced. Lives in px_nspace.locals, in the order of ranks. */
+/* A client that the host has registered. Member of px_nspace.locals, in the order of
+ * ranks. */
 struct px_local {
     struct px_list link;
     struct px_nspace *ns;
     pmix_rank_t rank;
     uid_t uid;
     gid_t gid;
-    void *object;     /* the host's, passed back in upcalls */
-    unsigned n_peers; /* connections that have neither finalized nor gone */
-    unsigned n_meets; /* their requests that wait in collectives */
-    bool connected;   /* the host was notified */
-    bool finalized;   /* by the last of its connections */
-    bool committed;   /* at least one commit has arrived */
-    bool lost;        /* its last connection broke before it finalized */
-    bool left_sets;   /* the processes it is connected with were notified of its end */
-    bool is_told;     /* fabric components were notified of its end: fabric/ends.c */
+    void *object;          /* the host's server_object, passed back in upcalls */
+    unsigned n_peers;      /* connections that have neither finalized nor closed */
+    unsigned n_collecting; /* their requests in pending collectives */
+    bool connected;        /* the host was notified of the connection */
+    bool finalized;        /* the last of its connections has finalized */
+    bool committed;        /* at least one commit has arrived */
+    bool lost;             /* its last connection broke before it finalized */
+    bool left_sets;    /* the processes connected with it were notified of its end */
+    bool end_reported; /* to fabric components: fabric/ends.c */
 };
 
-/* One connection. A rank may hold several (fork, re-init). The server's own API calls
- * come from a peer without a connection, server->self. */
+/* One connection. A rank may have several (fork, re-init). API calls of the server's
+ * process come from a peer without a connection, server->self. */
 struct px_peer {
     struct px_list link;
     unsigned refs;
     struct px_server *server;
-    struct px_conn *conn;   /* NULL: gone, or the server itself */
-    struct px_local *local; /* NULL for the server itself, and once deregistered */
+    struct px_conn *conn;   /* NULL: closed, or the server's own peer */
+    struct px_local *local; /* NULL: the server's own, or deregistered */
     pmix_proc_t proc;
-    const struct px_module *gds; /* the datastore component it has named */
-    bool reads_in_place;         /* what that component shares */
-    struct px_map stores;        /* namespace -> digest of the store it was sent */
-    struct px_map told;          /* process -> values it was sent: data/reply.c */
+    const struct px_module *gds; /* the datastore component that the hello named */
+    bool reads_in_place;         /* reads the tables that this component shares */
+    struct px_map stores;        /* namespace -> digest of the store description sent */
+    struct px_map sent;          /* process -> number of values sent: data/reply.c */
     uid_t uid;
     gid_t gid;
     struct px_user *user; /* data/memory.c */
-    pid_t pid;            /* 0: the kernel does not say */
+    pid_t pid;            /* 0: not known */
     struct px_codec codec;
     struct px_version version;
     uint32_t pindex;
     bool finalized, gone;
-    bool commit_failed; /* since the last collective that has answered it */
-    bool tool;          /* has no struct px_local */
-    uint64_t refused;   /* commands whose refusal the log has */
-    uint64_t inode;     /* of the socket at its end; 0: not known */
-    struct px_cleanup_proc *cleanup; /* the process that it is */
-    struct px_list interests; /* events it has registered for: event/on_event.c */
-    size_t pending_b;         /* of its charges */
+    bool commit_failed;              /* since the last collective that replied to it */
+    bool tool;                       /* has no struct px_local */
+    uint64_t refused;                /* bits of commands whose refusal was logged */
+    uint64_t inode;                  /* of the peer's socket; 0: not known */
+    struct px_cleanup_proc *cleanup; /* the process of the peer */
+    struct px_list interests;        /* its event registrations: event/on_event.c */
+    size_t pending_b;                /* sum of its charges */
 };
 
 static inline void px_peer_ref(struct px_peer *p)
@@ -76,23 +77,23 @@ static inline void px_peer_unref(struct px_peer *p)
 {
     if (p && --p->refs == 0) {
         px_map_fini(&p->stores);
-        px_map_fini(&p->told);
+        px_map_fini(&p->sent);
         free(p);
     }
 }
 
-/* Returns the registered client of that name; NULL: there is none. */
+/* Returns the registered client of that name, or NULL. */
 struct px_local *px_local_find(struct px_server *srv, const pmix_proc_t *proc);
-/* Returns the registered client of the greatest rank that is not above this one; NULL:
- * there is none. */
+/* Returns the registered client of the greatest rank that is not above rank, or
+ * NULL. */
 struct px_local *px_local_before(const struct px_nspace *ns, pmix_rank_t rank);
-/* Returns the first live connection of a process; NULL: there is none. */
+/* Returns the first live connection of a process, or NULL. */
 struct px_peer *px_peer_find(struct px_server *srv, const pmix_proc_t *proc);
 
-/* Ends the peer's part in everything after its finalize; the connection stays. */
+/* Ends the peer's participation after its finalize. The connection stays open. */
 void px_peer_finalized(struct px_server *srv, struct px_peer *peer);
-/* Removes a peer whose connection is lost, or is closed here. why PMIX_SUCCESS: on
- * purpose, so that no loss is reported. */
+/* Closes and removes a peer. why PMIX_SUCCESS: closed on purpose, no loss is
+ * reported. */
 void px_server_peer_lost(struct px_server *srv, struct px_peer *peer,
                          pmix_status_t why);
 

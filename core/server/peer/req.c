@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arguments of requests, and exactly one reply to each. */
+/* Requests: their arguments, and exactly one reply to each. */
 #include "core/server/peer/req.h"
 
 #include "core/link/client_state.h"
@@ -61,8 +61,9 @@ void px_req_refused(struct px_req *req, const char *reason)
                proc->nspace, proc->rank, reason);
 }
 
-/* Since the request was made the process may have become the client of another server,
- * which counts its own requests: an answer must not be taken for one of those. */
+/* Passes a reply to this process's own client role. The process may have become the
+ * client of another server since the request. That server's tags are other requests',
+ * so the reply is dropped then. */
 static void answer_self(const struct px_server *srv, uint32_t tag, const px_buf *reply)
 {
     struct px_client *client = px_process.client;
@@ -85,7 +86,7 @@ void px_reply_begin(const struct px_req *req, px_writer *w, pmix_status_t status
     px_pack_status(w, status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status);
 }
 
-/* Replaces what was packed so far by a status. */
+/* Replaces the packed reply by a status. */
 static void pack_instead(const struct px_req *req, px_writer *w, pmix_status_t why)
 {
     px_log(PX_LOG_WARN, "server", "cannot reply to command %u of %s.%u: %s", req->op,
@@ -94,8 +95,8 @@ static void pack_instead(const struct px_req *req, px_writer *w, pmix_status_t w
     px_reply_begin(req, w, why);
 }
 
-/* The client waits for this reply, perhaps for ever: if not even a status can be sent,
- * the connection is closed. */
+/* Sends a reply. Closes the connection if not even a status can be sent, since the
+ * client may wait for the reply without a timeout. */
 static void reply_to_client(const struct px_req *req, px_writer *w)
 {
     struct px_conn *conn = req->peer->conn;
@@ -115,8 +116,8 @@ void px_req_reply(struct px_req *req, px_writer *w)
 
     if (w->status)
         pack_instead(req, w, w->status);
-    /* The user's callback must not run inside whatever loop the reply is made in: it
-     * goes through the mailbox like the answers of a host's threads. */
+    /* The user's callback must not run inside the caller's loop. The reply goes through
+     * the mailbox, as the answers of a host's threads do. */
     if (peer == peer->server->self) {
         req->reply = px_buf_take(&w->buf);
         req->msg.run = on_own_reply;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Dispatch: from a frame to the row of a table, which says who may send it and what is
- * done. */
+/* Dispatch: finds the table row of a command, checks the sender and runs the
+ * request. */
 #include "core/server/peer/rpc.h"
 
 #include "core/link/conn.h"
@@ -17,7 +17,7 @@
 
 #include <stdlib.h>
 
-#define REQUEST_B 1024u /* of a request, beside what its client sends */
+#define REQUEST_B 1024u /* size of a request without the bytes its client sends */
 
 /* ---- requests -------------------------------------------------------------------- */
 
@@ -36,8 +36,9 @@ static pmix_status_t handle(struct px_server *srv, struct px_req *req)
     pmix_status_t rc = px_unpack_u8(&req->in, &req->op, PMIX_COMMAND);
 
     if (rc) {
-        px_log(PX_LOG_WARN, "server", "message of %s.%u without a command",
-               peer->proc.nspace, peer->proc.rank);
+        px_log(PX_LOG_WARN, "server",
+               "cannot read a message of %s.%u: it has no command", peer->proc.nspace,
+               peer->proc.rank);
         return PMIX_ERR_BAD_PARAM;
     }
     req->rpc = find_rpc(srv, req->op);
@@ -62,7 +63,7 @@ void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t ta
 {
     struct px_req *req;
 
-    if (tag < PX_TAG_DYNAMIC) /* heartbeats and the like ask for nothing */
+    if (tag < PX_TAG_DYNAMIC) /* heartbeats and the like want no reply */
         return;
     req = malloc(sizeof(*req));
     if (!req) {
@@ -142,7 +143,7 @@ struct px_peer *px_peer_create(struct px_server *srv, int fd,
                                     .described = hello->described},
                           .version = hello->version,
                           .gds = px_store_of_peer(hello->gds),
-                          .reads_in_place = true, /* if that is what it named */
+                          .reads_in_place = true, /* if the component shares tables */
                           .pindex = ++srv->next_pindex};
     px_list_init(&p->interests);
     if (px_conn_create(srv->loop, fd, &conn_ops, p, &p->conn)) {

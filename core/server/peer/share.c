@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clients are told of the tables that they read in place; one that cannot is sent their
- * data instead. */
+/* Descriptions of the tables that clients read in place. A client that cannot read them
+ * gets its data in messages. */
 #include "core/server/peer/share.h"
 
 #include "core/base/map.h"
@@ -16,7 +16,7 @@
 
 #include <sys/stat.h>
 
-/* Tells one description from others, and never 0. */
+/* Returns a digest that distinguishes descriptions, or 0 if fstat fails. */
 static uint64_t digest(const px_buf *bytes, int fd)
 {
     struct stat st = {0};
@@ -41,18 +41,18 @@ static void stop_sharing(struct px_peer *peer, const char *why)
 
 void px_peer_cannot_read(struct px_peer *peer, const struct px_nspace *ns)
 {
-    const void *told = px_map_sget(&peer->stores, ns->name);
+    const void *sent = px_map_sget(&peer->stores, ns->name);
 
-    if (!px_peer_share(peer, ns) || px_map_sget(&peer->stores, ns->name) == told)
+    if (!px_peer_share(peer, ns) || px_map_sget(&peer->stores, ns->name) == sent)
         stop_sharing(peer, "it cannot read them in place");
 }
 
-/* The frame goes out with the next, which is the answer that needs it. */
+/* Encloses the description in the frame that carries the next reply. */
 bool px_peer_share(struct px_peer *peer, const struct px_nspace *ns)
 {
     PX_AUTO(px_writer) w;
     int fd = -1;
-    void *told;
+    void *sent;
     pmix_status_t rc;
 
     px_writer_init(&w, peer->codec);
@@ -62,11 +62,11 @@ bool px_peer_share(struct px_peer *peer, const struct px_nspace *ns)
     rc = px_store_describe(&ns->store, peer->gds, &peer->proc, &w, &fd);
     if (rc == PMIX_ERR_NOT_SUPPORTED)
         return false;
-    told = (void *)(uintptr_t)digest(&w.buf, fd);
-    if (!rc && px_map_sget(&peer->stores, ns->name) == told)
+    sent = (void *)(uintptr_t)digest(&w.buf, fd);
+    if (!rc && px_map_sget(&peer->stores, ns->name) == sent)
         return true;
     if (!rc)
-        rc = px_map_sput(&peer->stores, ns->name, told, NULL);
+        rc = px_map_sput(&peer->stores, ns->name, sent, NULL);
     if (!rc)
         rc = px_conn_enclose(peer->conn, PX_TAG_STORE, &w.buf, fd);
     if (rc)

@@ -173,7 +173,7 @@ PX_TEST(only_tools_without_our_shared_store_mark_their_output_themselves)
 
         if (rows[i].connected)
             px_list_append(&srv->peers, &peer.link);
-        ck_assert_msg(px_server_iof_marks(srv, &other) == rows[i].marks, "row %zu", i);
+        ck_assert_msg(px_server_iof_tags(srv, &other) == rows[i].marks, "row %zu", i);
         px_list_remove(&peer.link);
     }
 }
