@@ -41,7 +41,7 @@ void jobs_setup(void)
                              PMIX_ERR_PROC_TERM_WO_SYNC, PMIX_ERR_PROC_RESTART};
 
     ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
-    setenv("PATH", "/usr/local/bin:/usr/bin:/bin", 1); /* all of them readable */
+    setenv("PATH", "/usr/local/bin:/usr/bin:/bin", 1); /* every directory is readable */
     sem_init(&seen.ended, 0, 0);
     setenv("PMIX_MCA_embedded_grace", "300ms", 1);
     setenv("PMIX_MCA_pfexec_linux_start_timeout", "1500ms", 1);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The attributes of PMIx_Spawn in the built-in host: what each does, for a job and for one
- * application, and what becomes of those that it does not honour. */
+/* Attributes of PMIx_Spawn in the built-in host. Tests check the effect of each attribute, for a
+ * job and for one application. Tests also check the handling of attributes that the host does not
+ * honour. */
 #include "jobs.h"
 
 #include <fcntl.h>
@@ -36,8 +37,8 @@ static void ends_with(pmix_status_t wanted, const char *of_what)
                   PMIx_Error_string(seen.verdict));
 }
 
-/* A process of a shell script, with infos for the job and for the application. It has to
- * end well if it starts. */
+/* Spawns a process of a shell script, with infos for the job and for the application. A process
+ * that starts has to end with success. */
 static pmix_status_t run(const char *script, pmix_info_t *of_job, pmix_info_t *of_app)
 {
     char sh[] = "sh", c[] = "-c", *argv[] = {sh, c, (char *)script, NULL};
@@ -72,7 +73,7 @@ static const char *name_of(const char *key)
     return known ? known->name : key;
 }
 
-/* Is it among those that the host says it honours? */
+/* True if the host announces key for PMIx_Spawn. */
 static bool is_announced(const char *key)
 {
     PX_AUTOFREE char *name = px_strf(",%s,", name_of(key));
@@ -81,22 +82,24 @@ static bool is_announced(const char *key)
         PX_AUTOFREE char *all = px_strf(",%s,", px_host_builtin.support[i].attributes);
 
         if (strcmp(px_host_builtin.support[i].function, "PMIx_Spawn") == 0)
-            return strstr(all, name) || !px_key_by_string(key); /* one of ours */
+            /* Attributes of this library are not in the dictionary. */
+            return strstr(all, name) || !px_key_by_string(key);
     }
     return false;
 }
 
 /* ---- every attribute ------------------------------------------------------------- */
 
-/* The proof of what the library itself tells the host, which just takes note of it and
- * does not announce it. */
+/* Proof of attributes that the library itself adds. The host reads these attributes, but does not
+ * announce them. */
 static const char added[] = "true";
 
 struct row {
     const char *key;
     const void *value;
     pmix_data_type_t type;
-    const char *proof; /* a script that succeeds if it was honoured; NULL: it is not */
+    /* script that succeeds if the attribute is honoured; NULL: not honoured */
+    const char *proof;
 };
 
 static pmix_status_t plan_for(pmix_info_t *of_job, pmix_info_t *of_app)
@@ -115,11 +118,11 @@ static pmix_status_t plan_for(pmix_info_t *of_job, pmix_info_t *of_app)
     return px_plan_make(&plan, &request, NULL);
 }
 
-/* Proofs of what takes hwloc. */
+/* Proofs that need hwloc. */
 static const char one_cpu[] = "grep -q '^Cpus_allowed_list:.[0-9]*$' /proc/self/status",
                   on_topology[] = "true", on_first[] = "true";
 
-/* Its file system may not answer: its process finds out. */
+/* A file system may not answer, so only the started process resolves the path. */
 PX_TEST(the_server_does_not_look_at_the_path_of_a_program)
 {
     static const char *const rows[][3] = {{"/no/such", "/no/dir", "/no/such"},
@@ -145,7 +148,8 @@ static bool needs_terminal(const struct row *row)
            strcmp(row->key, PMIX_PTY_WSIZE) == 0;
 }
 
-/* For the job and for the application: optional, required, and of a wrong type. */
+/* Tries an attribute for the job and for the application: optional, required, and with a wrong
+ * type. */
 static void try_row(const struct row *row)
 {
     const bool varies = !px_key_by_string(row->key) ||
@@ -243,7 +247,7 @@ PX_TEST(each_attribute_is_honoured_or_refused)
         {PMIX_CPU_LIST, "0", PMIX_STRING, on_first},
         {PMIX_NO_OVERSUBSCRIBE, &yes, PMIX_BOOL, on_topology},
         {PMIX_FWD_STDDIAG, &yes, PMIX_BOOL, "true"},
-        {PMIX_TAG_OUTPUT, &yes, PMIX_BOOL, "true"}, /* and so on: test_output.c */
+        {PMIX_TAG_OUTPUT, &yes, PMIX_BOOL, "true"}, /* others: test_output.c */
         {PMIX_IOF_TAG_OUTPUT, &yes, PMIX_BOOL, "true"},
         {PMIX_IOF_TAG_FULLNAME_OUTPUT, &yes, PMIX_BOOL, "true"},
         {PMIX_IOF_TAG_DETAILED_OUTPUT, &yes, PMIX_BOOL, "true"},
@@ -273,7 +277,7 @@ PX_TEST(each_attribute_is_honoured_or_refused)
          "mkdir life-$PPID || { rmdir life-$PPID; exit 0; }; exit 1"},
         {PMIX_TIMEOUT_STACKTRACES, &yes, PMIX_BOOL, "true"},
         {PMIX_TIMEOUT_REPORT_STATE, &yes, PMIX_BOOL, "true"},
-        {PMIX_NOTIFY_JOB_EVENTS, &yes, PMIX_BOOL, "true"}, /* and so on: test_debug.c */
+        {PMIX_NOTIFY_JOB_EVENTS, &yes, PMIX_BOOL, "true"}, /* others: test_debug.c */
         {PMIX_DEBUGGER_DAEMONS, &yes, PMIX_BOOL, "true"},
         {PMIX_DEBUG_TARGET, &target, PMIX_PROC, "true"},
         {PMIX_DEBUG_DAEMONS_PER_NODE, &one, PMIX_UINT32, "true"},
@@ -308,10 +312,10 @@ PX_TEST(each_attribute_is_honoured_or_refused)
             if (!needs_terminal(&rows[i]) || px_test_has_terminals())
                 try_row(&rows[i]);
     }
-    ck_assert_uint_eq(n_known, PX_COUNT(rows)); /* and the host knows each */
+    ck_assert_uint_eq(n_known, PX_COUNT(rows)); /* the host knows each attribute */
 }
 
-/* Values that are of the right type and ask for what cannot be, or make no sense. */
+/* Values of the right type that request something impossible or make no sense. */
 PX_TEST(values_that_cannot_be_honoured_are_refused)
 {
     char name[] = "NAME", value[] = "value";
@@ -397,8 +401,8 @@ PX_TEST(values_that_cannot_be_honoured_are_refused)
 
 /* ---- levels ---------------------------------------------------------------------- */
 
-/* The application's word counts more than the job's, and an attribute of either more
- * than the directory of the application, which libraries fill in. */
+/* An attribute of the application overrides the attribute of the job. Both override the directory
+ * of the application, which libraries fill in. */
 PX_TEST(the_word_of_the_application_wins)
 {
     const bool yes = true, no = false;
@@ -467,10 +471,10 @@ static px_plan plan_of(pmix_info_t *of_job, pmix_info_t *of_app)
     ok(px_plan_make(&plan, &request, NULL));
     px_plan done = plan;
     px_plan_cleanup(&done);
-    return plan; /* its applications are gone */
+    return plan; /* cleanup has freed the applications */
 }
 
-/* At either level, and the second application may take it back. */
+/* An attribute of the job works at either level. The second application may override the job. */
 PX_TEST(attributes_of_the_job_may_stand_at_an_application)
 {
     static const struct {
@@ -503,7 +507,7 @@ PX_TEST(attributes_of_the_job_may_stand_at_an_application)
 
 /* ---- by a process of a job ------------------------------------------------------- */
 
-/* The environment of that process is not this program's; streams are forwarded to it. */
+/* The client does not get this program's environment. Streams are forwarded to the client. */
 PX_TEST(a_client_may_not_require_what_only_this_program_gets)
 {
     static const char *const keys[] = {PMIX_FWD_ENVIRONMENT, PMIX_FWD_STDIN,
@@ -556,13 +560,13 @@ static void *release_later(void *arg)
     return NULL;
 }
 
-/* A program that another process has a lease on is not started until that one gives way:
- * here later than both limits allow. */
+/* The kernel delays the start of a program while another process holds a lease on the file. Here
+ * the lease lasts longer than both limits. */
 PX_TEST(a_launch_that_takes_too_long_fails)
 {
     static const char *const keys[] = {PMIX_SPAWN_TIMEOUT, PMIX_TIMEOUT};
 
-    signal(SIGIO, SIG_IGN); /* the kernel's wish */
+    signal(SIGIO, SIG_IGN); /* the kernel asks the holder of a lease by SIGIO */
     for (size_t i = 0; i < PX_COUNT(keys); i++) {
         const char *path = write_file(keys[i], "#!/bin/sh\nexec sleep 20\n", 0700);
         const pmix_app_t app = {.cmd = (char *)path, .maxprocs = 2};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Job control of the built-in host, and what it answers to queries. */
+/* Job control and queries of the built-in host. */
 #include "jobs.h"
 
 #include <signal.h>
@@ -61,7 +61,7 @@ PX_TEST(orders_that_make_no_sense_are_refused)
 static pmix_info_t *found;
 static size_t n_found;
 
-/* nspace and other may be NULL. */
+/* Queries key and other, with nspace as a qualifier. nspace and other may be NULL. */
 static pmix_status_t query(const char *nspace, const char *key, const char *other)
 {
     char *keys[] = {(char *)key, (char *)other, NULL};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the program that asks for a job hears of it, and processes that stop for a
- * debugger. How clients stop in PMIx_Init: test/integration/cross.sh. */
+/* Events that the spawning program receives about a job, and processes that stop for a debugger.
+ * Clients that stop in PMIx_Init are tested by test/integration/cross.sh. */
 #include "jobs.h"
 
 #include <signal.h>
@@ -8,23 +8,23 @@
 
 #include "core/server/host.h"
 
-static struct heard {
+static struct event {
     pmix_status_t code;
     char nspace[PMIX_MAX_NSLEN + 1], where[32];
     time_t at;
-} heard[8];
-static atomic_uint n_heard;
+} events[8];
+static atomic_uint n_events;
 
 PX_TEST_HANDLER(on_event)
 {
-    struct heard *h = &heard[n_heard];
+    struct event *h = &events[n_events];
     const pmix_info_t *at = px_info_find(info, n, PMIX_EVENT_TIMESTAMP);
 
     h->code = code;
     h->at = at ? at->value.data.time : 0;
     px_str_copy(h->nspace, sizeof(h->nspace), px_info_str(info, n, PMIX_NSPACE));
     px_str_copy(h->where, sizeof(h->where), px_info_str(info, n, PMIX_BREAKPOINT));
-    n_heard++;
+    n_events++;
     cb(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
 
@@ -49,25 +49,26 @@ static pmix_status_t spawn_asking(const char *key, const void *value,
     return spawn_with(&infos, n, script);
 }
 
-PX_TEST(the_beginning_of_a_job_is_told_if_asked_for)
+PX_TEST(the_start_of_a_job_is_notified_on_request)
 {
     time_t began = time(NULL);
 
     spawn(1, "true");
     await_end(PMIX_SUCCESS);
-    ck_assert_uint_eq(n_heard, 0);
+    ck_assert_uint_eq(n_events, 0);
     ok(spawn_asking(PMIX_NOTIFY_JOB_EVENTS, &(bool){true}, PMIX_BOOL, 3, "true"));
     await_end(PMIX_SUCCESS);
-    ck_assert_uint_eq(n_heard, 2);
-    ck_assert_int_eq(heard[0].code, PMIX_EVENT_JOB_START);
-    ck_assert_int_eq(heard[1].code, PMIX_LAUNCH_COMPLETE);
+    ck_assert_uint_eq(n_events, 2);
+    ck_assert_int_eq(events[0].code, PMIX_EVENT_JOB_START);
+    ck_assert_int_eq(events[1].code, PMIX_LAUNCH_COMPLETE);
     for (int i = 0; i < 2; i++) {
-        ck_assert_str_eq(heard[i].nspace, job_name);
-        ck_assert_int_ge(heard[i].at, began);
+        ck_assert_str_eq(events[i].nspace, job_name);
+        ck_assert_int_ge(events[i].at, began);
     }
 }
 
-/* Before any of their own code; the program that has asked hears when they are. */
+/* Processes stop before any of their own code runs. The spawning program gets an event when all
+ * have stopped. */
 PX_TEST(processes_stop_at_exec_until_they_are_continued)
 {
     pmix_rank_t ranks[] = {1, 2};
@@ -83,13 +84,13 @@ PX_TEST(processes_stop_at_exec_until_they_are_continued)
                 {&(bool){true}, PMIX_BOOL, {true, true, true}}};
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
-        n_heard = 0;
+        n_events = 0;
         ok(spawn_asking(PMIX_DEBUG_STOP_ON_EXEC, rows[i].value, rows[i].type, 3,
                         "touch up$PMIX_RANK"));
-        ck_assert_uint_eq(n_heard, 1);
-        ck_assert_int_eq(heard[0].code, PMIX_READY_FOR_DEBUG);
-        ck_assert_str_eq(heard[0].where, "exec");
-        ck_assert_str_eq(heard[0].nspace, job_name);
+        ck_assert_uint_eq(n_events, 1);
+        ck_assert_int_eq(events[0].code, PMIX_READY_FOR_DEBUG);
+        ck_assert_str_eq(events[0].where, "exec");
+        ck_assert_str_eq(events[0].nspace, job_name);
         for (int r = 0; r < 3; r++)
             if (!rows[i].stops[r])
                 await_file((const char *[]){"up0", "up1", "up2"}[r]);
@@ -125,7 +126,8 @@ static pmix_status_t spawn_daemons(const char *count, const char *nspace)
     return spawn_with(&infos, 1, "while test ! -e go; do sleep 0.01; done");
 }
 
-/* They are as many as the job they look at needs, know that, and do not count. */
+/* The target job determines the number of daemons, and daemons can read its name. Global ranks and
+ * node sizes do not count daemons. */
 PX_TEST(debugger_daemons_are_no_part_of_the_applications)
 {
     static const struct {

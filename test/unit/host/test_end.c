@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How jobs of the built-in host end: by a failure, which is named, with others, by
- * abort; and what is left of them. */
+/* Jobs of the built-in host that end by a failure, with other jobs or by abort. Also the remains of
+ * ended jobs. */
 #include "jobs.h"
 
 #include <signal.h>
@@ -61,8 +61,7 @@ static void do_lose_rank_0(struct px_call *call, void *args PX_UNUSED)
     px_call_done(call, PMIX_SUCCESS);
 }
 
-/* Rank 0 is about to die, as its broken connection shows, and rank 1 fails over
- * that. */
+/* The broken connection of rank 0 shows that rank 0 is about to die. Rank 1 fails as a consequence. */
 PX_TEST(the_process_that_dies_first_is_named_not_one_that_fails_over_that)
 {
     for (int dies = 0; dies < 2; dies++) {
@@ -134,7 +133,7 @@ PX_TEST(left_behind_processes_do_not_hold_up_the_end)
     ck_assert_uint_lt(px_clock_ms() - began, 2000);
 }
 
-static void do_look(struct px_call *call, void *args)
+static void do_check_known(struct px_call *call, void *args)
 {
     *(bool *)args = !px_list_empty(&launcher()->jobs) ||
                     px_nspace_find(px_process.model, job_name);
@@ -149,7 +148,7 @@ PX_TEST(an_ended_job_is_forgotten_after_a_while)
     await_end(PMIX_SUCCESS);
     for (int i = 0; i < 5000 && known; i++) {
         usleep(1000);
-        ok(px_call(px_process.loop, do_look, &known));
+        ok(px_call(px_process.loop, do_check_known, &known));
     }
     ck_assert(!known);
 }
@@ -170,7 +169,8 @@ PX_TEST(few_ended_jobs_are_kept)
     ok(control(PMIX_JOB_CTRL_KILL, NULL));
     for (int i = 0; i < N; i++)
         await_end(PMIX_ERR_JOB_KILLED_BY_CMD);
-    for (int i = 0; i < 50 && n > 64; i++) { /* not as long as one is kept */
+    /* Shorter than the time for which an ended job is kept. */
+    for (int i = 0; i < 50 && n > 64; i++) {
         usleep(1000);
         ok(px_call(px_process.loop, do_count_jobs, &n));
     }
@@ -201,7 +201,7 @@ PX_TEST(a_job_has_folders_until_it_ends)
     for (int i = 0; i < 1000 && lstat(job, &st) == 0; i++)
         usleep(5000);
     ck_assert_int_ne(lstat(job, &st), 0);
-    ok(lstat(top, &st)); /* the next job's will be there */
+    ok(lstat(top, &st)); /* the next job uses the same folder */
     for (size_t i = 0; i < PX_COUNT(dirs); i++)
         PMIx_Value_free(dirs[i], 1);
 }
@@ -216,7 +216,7 @@ struct request {
     size_t n;
 };
 
-/* From rank 1 of that job. */
+/* Aborts as rank 1 of q->nspace. */
 static void do_abort(struct px_call *call, void *arg)
 {
     const struct request *q = arg;
@@ -238,7 +238,7 @@ PX_TEST(abort_ends_the_job_and_names_its_caller)
 {
     static const struct {
         int status;
-        const char *text, *said;
+        const char *text, *expected;
         int exit_code;
     } rows[] = {{7, "no more", "called abort with status 7: no more", 7},
                 {0, NULL, "called abort with status 0", 1},
@@ -250,67 +250,69 @@ PX_TEST(abort_ends_the_job_and_names_its_caller)
         ck_assert_int_eq(abort_from(job_name, rows[i].status, rows[i].text, NULL, 0),
                          PMIX_OPERATION_SUCCEEDED);
         await_failure(PMIX_ERR_PROC_REQUESTED_ABORT, PMIX_ERR_JOB_ABORTED, 1,
-                      rows[i].exit_code, rows[i].said);
+                      rows[i].exit_code, rows[i].expected);
     }
 }
 
 PX_TEST(a_long_message_of_an_abort_is_cut_between_characters_and_marked)
 {
     static const struct {
-        size_t n, kept; /* bytes: one, then pairs */
+        size_t n, kept; /* in bytes */
         const char *end;
     } rows[] = {
         {PX_ABORT_TEXT_B, PX_ABORT_TEXT_B, ""},
         {PX_ABORT_TEXT_B + 904, PX_ABORT_TEXT_B, "... (cut, 5000 bytes in all)"}};
-    char text[2 * PX_ABORT_TEXT_B], said[sizeof(text)];
+    char text[2 * PX_ABORT_TEXT_B], expected[sizeof(text)];
 
     for (size_t i = 0; i < 2 * PX_COUNT(rows); i++) {
-        const bool wide = i >= PX_COUNT(rows); /* each character has two bytes */
+        /* All characters but the first have two bytes. */
+        const bool wide = i >= PX_COUNT(rows);
         const size_t row = i % PX_COUNT(rows), n = rows[row].n;
         const size_t kept = rows[row].kept - (wide && n > rows[row].kept);
 
         for (size_t k = 0; k < n; k++)
             text[k] = (char)(wide && k > 0 ? (k % 2 ? 0xc3 : 0xa4) : 'a');
         text[n] = '\0';
-        snprintf(said, sizeof(said), "called abort with status 7: %.*s%s", (int)kept,
-                 text, rows[row].end);
+        snprintf(expected, sizeof(expected), "called abort with status 7: %.*s%s",
+                 (int)kept, text, rows[row].end);
         spawn_sleepers(2);
         ck_assert_int_eq(abort_from(job_name, 7, text, NULL, 0),
                          PMIX_OPERATION_SUCCEEDED);
-        await_failure(PMIX_ERR_PROC_REQUESTED_ABORT, PMIX_ERR_JOB_ABORTED, 1, 7, said);
+        await_failure(PMIX_ERR_PROC_REQUESTED_ABORT, PMIX_ERR_JOB_ABORTED, 1, 7,
+                      expected);
     }
 }
 
 PX_TEST(abort_of_another_job_ends_that_one_and_its_caller_is_named)
 {
-    char first[sizeof(job_name)], said[2 * sizeof(first)];
+    char first[sizeof(job_name)], expected[2 * sizeof(first)];
     pmix_proc_t procs[3];
 
     spawn_sleepers(2);
     memcpy(first, job_name, sizeof(first));
     spawn_sleepers(2);
-    px_proc_set(&procs[0], job_name, 0); /* both, so all */
+    px_proc_set(&procs[0], job_name, 0); /* both ranks, so the whole job */
     px_proc_set(&procs[1], job_name, 1);
-    for (uint32_t i = 0; i < 3; i++) { /* what is not known spares what is */
+    for (uint32_t i = 0; i < 3; i++) { /* an unknown process prevents the whole abort */
         px_proc_set(&procs[2], i ? job_name : "unknown", i == 1 ? 2 : PMIX_RANK_UNDEF);
         ck_assert_int_eq(abort_from(first, 3, NULL, procs, 3), PMIX_ERR_NOT_FOUND);
     }
     ck_assert_int_eq(abort_from("unknown", 3, NULL, NULL, 0), PMIX_ERR_NOT_FOUND);
     ck_assert_int_eq(seen.n_failures, 0);
     ck_assert_int_eq(abort_from(first, 3, NULL, procs, 2), PMIX_OPERATION_SUCCEEDED);
-    snprintf(said, sizeof(said), "aborted job %s with status 3", job_name);
-    await_failure(PMIX_ERR_PROC_REQUESTED_ABORT, PMIX_ERR_JOB_ABORTED, 1, 3, said);
+    snprintf(expected, sizeof(expected), "aborted job %s with status 3", job_name);
+    await_failure(PMIX_ERR_PROC_REQUESTED_ABORT, PMIX_ERR_JOB_ABORTED, 1, 3, expected);
     ck_assert_str_eq(seen.culprit.nspace, first);
     ck_assert_int_eq(abort_from(first, 3, NULL, NULL, 0), PMIX_OPERATION_SUCCEEDED);
     await_end(PMIX_ERR_JOB_ABORTED);
 }
 
-/* Ranks 0 and 2 of four, by rank 1: they end, also if they ignore TERM, and a job that
- * goes on does so without them. A second abort of them comes too late. */
-PX_TEST(abort_of_some_ends_these_and_policy_says_what_of_the_others)
+/* Rank 1 aborts ranks 0 and 2 of four. The aborted ranks end even if they ignore TERM. A job that
+ * goes on does so without these ranks. A second abort of the same ranks comes too late. */
+PX_TEST(abort_of_some_ranks_ends_them_and_policy_decides_on_the_others)
 {
     static const struct {
-        const char *key, *said;
+        const char *key, *expected;
         bool goes_on;
     } rows[] = {
         {PMIX_TAG_OUTPUT, "aborted ranks 0,2 with status 3; the job ends: why", false},
@@ -335,10 +337,10 @@ PX_TEST(abort_of_some_ends_these_and_policy_says_what_of_the_others)
         for (int again = 0; again < 2; again++)
             ck_assert_int_eq(abort_from(job_name, 3 + again, "why", procs, 2),
                              PMIX_OPERATION_SUCCEEDED);
-        usleep(600000); /* twice the grace */
+        usleep(600000); /* twice the grace period */
         make_file("go");
         await_failure(PMIX_ERR_PROC_REQUESTED_ABORT, PMIX_ERR_JOB_ABORTED, 1, 3,
-                      rows[i].said);
+                      rows[i].expected);
         remove_file("go");
         ck_assert(!exists("on0") && !exists("on2"));
         ck_assert(exists("on1") == rows[i].goes_on && exists("on3") == rows[i].goes_on);
@@ -347,7 +349,7 @@ PX_TEST(abort_of_some_ends_these_and_policy_says_what_of_the_others)
     }
 }
 
-PX_TEST(a_job_that_goes_on_tells_of_each_failure_and_ends_with_the_first)
+PX_TEST(a_job_that_goes_on_reports_each_failure_and_ends_with_the_first)
 {
     PX_AUTO(px_infos) infos = {0};
 

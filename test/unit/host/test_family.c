@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs that are connected, by a spawn or a connect: one that fails ends the others, or
- * those that are not apart; an order goes to children alone. That they hear of it in
- * time is seen by real clients: test/integration. */
+/* Jobs connected by a spawn or by PMIx_Connect. A job that fails ends the connected jobs, except
+ * separate ones. An order ends only a job and its children. Real clients show in test/integration
+ * that processes are notified in time. */
 #include "jobs.h"
 
 #include <signal.h>
@@ -20,15 +20,16 @@
     }
 
 static const struct scene {
-    /* Jobs of two processes each: name; whose rank 0 spawns it, unless this program does;
-     * is it apart (s), recoverable (r), continuous (c)? */
+    /* Jobs of two processes each. The letters of a job: its name; its parent, whose rank 0 spawns
+     * the job (without one: this program); separate (s), recoverable (r) or continuous (c). */
     const char *jobs;
-    const char *fails; /* a process is killed, or a whole job is ended by order */
+    const char *fails; /* process to kill, or whole job to end by order */
     const char *ends;  /* jobs that end; the others stay */
-    const char *joins, *parts; /* jobs that connect, and disconnect; a is rank 0 of A */
-    const char
-        *makes; /* jobs that connect and get a namespace; "e": EARLY_TERM_ALLOWED */
-    const char *first; /* a process that ends well before all that */
+    const char *joins,
+        *parts; /* jobs that connect, and that disconnect; a is rank 0 of A */
+    /* jobs that connect and get a namespace; "e": EARLY_TERM_ALLOWED */
+    const char *makes;
+    const char *first; /* process that ends with success before anything else */
 } scenes[] = {
     SCENE("A BA", "B1", "AB"),
     SCENE("A BA", "A0", "AB"),
@@ -45,13 +46,13 @@ static const struct scene {
     SCENE("A BAs", "A0", "A"),
     SCENE("A BAs", "A", "A"),
     SCENE("A BAs CB", "C0", "BC"),
-    SCENE("AT", "A0", "A"), /* of a tool */
-    /* A job that goes on without a process of its own goes on without others. */
+    SCENE("AT", "A0", "A"), /* child of a tool */
+    /* A job that survives the loss of its own process survives the loss of other jobs. */
     SCENE("Ar BA", "B0", "B"),
     SCENE("Ac BA", "A0", ""),
     SCENE("A BAr", "B0", ""),
     SCENE("A BAr", "A0", "A"),
-    /* of their own will */
+    /* connected without a spawn */
     SCENE("A B", "A0", "A"),
     SCENE("A B", "A0", "AB", .joins = "AB"),
     SCENE("A B", "A0", "A", .joins = "AB", .parts = "AB"),
@@ -60,7 +61,7 @@ static const struct scene {
     SCENE("A B", "A0", "A", .makes = "ABe"),
     SCENE("A B C", "C1", "BC", .makes = "bC"),
     SCENE("A BAs", "B0", "AB", .joins = "AB"),
-    /* disconnected, by the set of a spawn or a greater one: not by a lesser */
+    /* disconnected by the set of the spawn or a larger set; a smaller set has no effect */
     SCENE("A BA", "B0", "B", .parts = "aB"),
     SCENE("A BA", "A", "A", .parts = "aB"),
     SCENE("A BA", "A0", "A", .joins = "aB", .parts = "aB"),
@@ -72,7 +73,7 @@ static const struct scene {
 
 static char names['Z'][PMIX_MAX_NSLEN + 1];
 
-/* Of "B1", the rank; of "B", all; of "b", rank 0. */
+/* Returns a process by its text: "B1" is rank 1, "B" is all ranks, "b" is rank 0. */
 static pmix_proc_t proc_of(const char *text)
 {
     bool lower = text[0] >= 'a';
@@ -92,7 +93,7 @@ static const char *attribute_of(char flag)
                          : PMIX_JOB_CONTINUOUS;
 }
 
-/* One of scene.jobs; returns what follows. */
+/* Spawns the first job of a scene.jobs text. Returns the rest of the text. */
 static const char *start(const char *job)
 {
     char sh[] = "sh", c[] = "-c", name[] = {*job++, 0};
@@ -200,8 +201,8 @@ static void do_lose(struct px_call *call, void *arg)
     px_call_done(call, PMIX_SUCCESS);
 }
 
-/* As its broken connection shows, a process of A is about to die, and B fails over
- * that. */
+/* The broken connection of a process of A shows that the process is about to die. Job B fails as a
+ * consequence. */
 PX_TEST(the_job_that_fails_first_is_named_not_one_that_fails_over_that)
 {
     pmix_proc_t failing, others;

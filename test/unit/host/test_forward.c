@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The streams of jobs for others: what they push to the stdin of processes, and pull of
- * their output. */
+/* Streams of jobs for other programs: pushes to the stdin of processes, and pulls of their output. */
 #include "jobs.h"
 
 #include <fcntl.h>
@@ -19,7 +18,7 @@
 
 static const pmix_proc_t other = {.nspace = "a-tool"};
 
-/* n processes of another's job, whose stdin is that of `to`, or NULL: the first. */
+/* Spawns n processes for another program. to: rank that gets stdin; NULL: the first rank. */
 static void spawn_fed(int n, const pmix_rank_t *to, const char *script)
 {
     char sh[] = "sh", c[] = "-c", *argv[] = {sh, c, (char *)script, NULL};
@@ -84,14 +83,14 @@ PX_TEST(what_is_pushed_comes_to_one_to_some_or_to_all_until_its_end)
     assert_file("in.2", "some all");
 }
 
-/* A job, and the tool that asks for it. */
+/* Job and the tool that requests the job. */
 struct brief {
     pmix_info_t *info;
     size_t n;
     pmix_app_t app;
 };
 
-/* The tool never reads. */
+/* Adds a connected tool that never reads. */
 static struct px_peer *connect_tool(void)
 {
     struct px_peer *tool = calloc(1, sizeof(*tool));
@@ -139,7 +138,7 @@ PX_TEST(input_of_a_job_ends_if_its_spawner_leaves_during_the_launch)
     char sh[] = "sh", c[] = "-c", copy[] = "cat >in", *argv[] = {sh, c, copy, NULL};
     PX_AUTO(px_infos) infos = {0};
 
-    make_file("file"); /* whose copy makes the launch wait for another thread */
+    make_file("file"); /* the copy makes the launch wait for another thread */
     ok(px_infos_add(&infos, PMIX_FWD_STDIN, NULL, PMIX_BOOL));
     ok(px_infos_add(&infos, PMIX_PRELOAD_FILES, px_test_path("file"), PMIX_STRING));
     ok(px_call(
@@ -152,12 +151,12 @@ PX_TEST(input_of_a_job_ends_if_its_spawner_leaves_during_the_launch)
     assert_file("in", "");
 }
 
-/* A tool of another library marks what it gets itself: such a tool reads no store of ours. */
-PX_TEST(only_tools_without_our_shared_store_mark_their_output_themselves)
+/* A tool of another library tags its output itself. Such a tool does not read our shared store. */
+PX_TEST(only_tools_without_our_shared_store_tag_their_output_themselves)
 {
     static const struct {
         const char *store;
-        bool tool, connected, marks;
+        bool tool, connected, tags;
     } rows[] = {{"shm", true, true, false},
                 {"hash", true, true, true},
                 {"hash", false, true, false},
@@ -173,12 +172,12 @@ PX_TEST(only_tools_without_our_shared_store_mark_their_output_themselves)
 
         if (rows[i].connected)
             px_list_append(&srv->peers, &peer.link);
-        ck_assert_msg(px_server_iof_tags(srv, &other) == rows[i].marks, "row %zu", i);
+        ck_assert_msg(px_server_iof_tags(srv, &other) == rows[i].tags, "row %zu", i);
         px_list_remove(&peer.link);
     }
 }
 
-/* The output comes out here, as it does when the tool has gone. */
+/* The server writes the output itself, as for a tool that has gone. */
 PX_TEST(output_that_cannot_be_forwarded_is_not_lost_and_the_log_has_a_line)
 {
     char sh[] = "sh", c[] = "-c", *argv[] = {sh, c, NULL, NULL}, text[2][1024] = {""};
@@ -200,7 +199,7 @@ PX_TEST(output_that_cannot_be_forwarded_is_not_lost_and_the_log_has_a_line)
     ok(px_call(px_process.loop, do_connect, &tool));
     ok(px_infos_add(&infos, PMIX_FWD_STDOUT, NULL, PMIX_BOOL));
     ok(spawn_by(&other, infos.v, infos.n, &app));
-    px_alloc_fail_at(1); /* the delivery of the line */
+    px_alloc_fail_at(1); /* fails the delivery of the line */
     close(open(go, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
     await_end(PMIX_SUCCESS);
     ck_assert(px_alloc_fail_end());
@@ -214,7 +213,7 @@ PX_TEST(output_that_cannot_be_forwarded_is_not_lost_and_the_log_has_a_line)
     remove_file("go");
 }
 
-/* Nothing here gathers input. */
+/* The host does not buffer input. */
 PX_TEST(a_required_directive_of_a_push_that_has_no_effect_is_refused)
 {
     static const char *const keys[] = {PMIX_IOF_BUFFERING_SIZE,
@@ -252,7 +251,7 @@ PX_TEST(a_push_may_be_the_last)
 
 PX_TEST(what_cannot_be_pushed_is_an_error_and_pushes_nothing)
 {
-    spawn_fed(2, NULL, "exec cat >in.$PMIX_RANK"); /* to rank 0 alone */
+    spawn_fed(2, NULL, "exec cat >in.$PMIX_RANK"); /* stdin for rank 0 alone */
     const struct {
         pmix_proc_t proc;
         pmix_status_t status;
@@ -265,7 +264,7 @@ PX_TEST(what_cannot_be_pushed_is_an_error_and_pushes_nothing)
 
         ck_assert_int_eq(push_to(targets, 2, "text"), rows[i].status);
     }
-    ok(push(PMIX_RANK_WILDCARD, "")); /* to those that have one */
+    ok(push(PMIX_RANK_WILDCARD, "")); /* reaches only ranks that have a stdin */
     await_end(PMIX_SUCCESS);
     assert_file("in.0", "");
     assert_file("in.1", "");
@@ -274,8 +273,8 @@ PX_TEST(what_cannot_be_pushed_is_an_error_and_pushes_nothing)
     fails(push(PMIX_RANK_WILDCARD, "text"), NOT_SUPPORTED);
 }
 
-/* Processes that never read, or have ended, hold up neither their job nor others. */
-PX_TEST(pushes_that_nobody_reads_end_with_the_job)
+/* Processes that never read, or have ended, delay neither their job nor other processes. */
+PX_TEST(pushes_without_a_reader_end_with_the_job)
 {
     enum { N = 3 << 20 };
     PX_AUTOFREE char *text = calloc(1, N);
@@ -284,16 +283,16 @@ PX_TEST(pushes_that_nobody_reads_end_with_the_job)
     spawn_fed(2, &(pmix_rank_t){PMIX_RANK_WILDCARD},
               "test $PMIX_RANK = 1 || exit 0; while ! test -f go; do sleep 0.01; done");
     make_file("go");
-    ok(push(PMIX_RANK_WILDCARD,
-            text)); /* more than has room: until the last has ended */
+    /* Exceeds all buffers; completes when the last process has ended. */
+    ok(push(PMIX_RANK_WILDCARD, text));
     await_end(PMIX_SUCCESS);
     remove_file("go");
 }
 
 /* ---- pulls ------------------------------------------------------------------------ */
 
-static char pulled[2][4096]; /* of stdout, stderr */
-static atomic_int n_ended;   /* channels, of all processes */
+static char pulled[2][4096]; /* from stdout, from stderr */
+static atomic_int n_ended;   /* ended channels of all processes */
 
 static void on_bytes(size_t id PX_UNUSED, pmix_iof_channel_t channel,
                      pmix_proc_t *source PX_UNUSED, pmix_byte_object_t *bytes,
@@ -324,7 +323,8 @@ static void await_ends(int n)
     ck_assert_int_eq(n_ended, n);
 }
 
-/* Of two processes, that say who they are when they may, and once more after that. */
+/* Spawns two processes. Each prints its rank when the file "go" exists, and "more" when the file
+ * "on" exists. */
 static void spawn_talkers(void)
 {
     spawn(2, "while ! test -f go; do sleep 0.01; done; printf $PMIX_RANK; echo e >&2;"
@@ -337,7 +337,8 @@ PX_TEST(output_is_pulled_as_asked_for_and_goes_on_as_it_did_unless_redirected)
         pmix_rank_t rank;
         pmix_iof_channel_t channels;
         const char *directive;
-        const char *out, *errors, *own; /* own: from both */
+        const char *out, *errors,
+            *own; /* own: output of the server itself, from both ranks */
         int n_ends;
     } rows[] = {{1, PMIX_FWD_STDOUT_CHANNEL, NULL, "1more\n", "", "0more\n1more\n", 1},
                 {0, PMIX_FWD_STDOUT_CHANNEL | PMIX_FWD_STDERR_CHANNEL, PMIX_IOF_COPY,
@@ -366,7 +367,7 @@ PX_TEST(output_is_pulled_as_asked_for_and_goes_on_as_it_did_unless_redirected)
         ck_assert_str_eq(pulled[0], rows[i].out);
         ck_assert_str_eq(pulled[1], rows[i].errors);
         ck_assert_int_ge(pread(out, own, sizeof(own) - 1, 0), 0);
-        if (own[0] == '1' && strlen(own) > 6) /* whichever was first */
+        if (own[0] == '1' && strlen(own) > 6) /* ranks print in either order */
             ck_assert_str_eq(own, "1more\n0more\n");
         else
             ck_assert_str_eq(own, rows[i].own);
@@ -377,10 +378,10 @@ PX_TEST(output_is_pulled_as_asked_for_and_goes_on_as_it_did_unless_redirected)
     }
 }
 
-PX_TEST(a_pull_may_mark_lines_with_host_and_pid)
+PX_TEST(a_pull_may_tag_lines_with_host_and_pid)
 {
     char host[256] = "";
-    int marked = -1, said = 0;
+    int tagged = -1, printed = 0;
 
     spawn(1, "while ! test -f go; do sleep 0.01; done; echo $$");
     ck_assert_int_gt(pull(0, PMIX_FWD_STDOUT_CHANNEL, PMIX_IOF_TAG_DETAILED_OUTPUT), 0);
@@ -388,10 +389,10 @@ PX_TEST(a_pull_may_mark_lines_with_host_and_pid)
     await_end(PMIX_SUCCESS);
     await_ends(1);
     ck_assert_int_eq(sscanf(strrchr(pulled[0], ',') ? strrchr(pulled[0], ',') : "",
-                            ",0][%255[^:]:%d]<stdout>:%d", host, &marked, &said),
+                            ",0][%255[^:]:%d]<stdout>:%d", host, &tagged, &printed),
                      3);
     ck_assert_str_eq(host, px_process.model->hostname);
-    ck_assert_int_eq(marked, said);
+    ck_assert_int_eq(tagged, printed);
     remove_file("go");
 }
 

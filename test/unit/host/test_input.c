@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The stdin of processes: what is pushed comes out of each pipe, in order, and the
- * slowest holds up the next; our own stdin, of any kind, comes to all. */
+/* Stdin of processes. Pushed bytes leave each pipe in order, and the slowest reader delays the next
+ * push. The program's own stdin, of any kind, goes to all processes. */
 #include "core/host/streams/streams_input.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@
 static struct px_loop *loop;
 static struct {
     struct px_feed feed;
-    int out; /* what its process reads */
+    int out; /* end that the process reads */
 } feeds[MAX_FEEDS];
 static size_t n_feeds;
 static struct px_input *input;
@@ -52,7 +52,7 @@ enum action { NOTHING, INIT, OPEN, TERMINAL, SHUT, PUSH, OWN, CLOSE };
 
 struct order {
     enum action action;
-    size_t which; /* of the feeds */
+    size_t which; /* index of a feed */
     const void *bytes;
     size_t n;
     bool ends;
@@ -152,7 +152,7 @@ static bool is_silent(int fd, int ms)
 
 /* ---- pushes ---------------------------------------------------------------------- */
 
-/* Number i at place 4 i. */
+/* Returns n numbers. Number i stands at byte 4 i. */
 static uint32_t *numbers(size_t n)
 {
     uint32_t *v = malloc(n * sizeof(*v));
@@ -184,7 +184,7 @@ PX_TEST(the_slowest_holds_up_the_next_push_and_all_get_all)
         ck_assert_mem_eq(got, v, whole.n);
     }
     ck_assert_int_ge(n, PUSHES - 1);
-    ck_assert_int_eq(n_done, 0); /* the other one has read nothing */
+    ck_assert_int_eq(n_done, 0); /* feed 1 has read nothing */
     assert_end(feeds[0].out);
     for (int p = 0; p < PUSHES; p++) {
         ok(px_fd_read_all(feeds[1].out, got, whole.n, px_clock_ms() + 5000));
@@ -196,7 +196,7 @@ PX_TEST(the_slowest_holds_up_the_next_push_and_all_get_all)
     on_loop(CLOSE, NULL);
 }
 
-/* Not even by SIGPIPE. What waits for it is done with. */
+/* A closed stdin does not cause SIGPIPE. Pushes that wait for a closed stdin complete. */
 PX_TEST_LOOP(one_that_closed_its_stdin_or_ended_is_skipped, 2)
 {
     PX_AUTOFREE uint32_t *v = numbers(1 << 20);
@@ -212,11 +212,12 @@ PX_TEST_LOOP(one_that_closed_its_stdin_or_ended_is_skipped, 2)
     ck_assert_int_eq(push("on", true), PMIX_OPERATION_SUCCEEDED);
     assert_in(feeds[1].out, "on");
     assert_end(feeds[1].out);
-    ck_assert_int_eq(push("more", false), PMIX_OPERATION_SUCCEEDED); /* to none */
+    /* No feed is open. */
+    ck_assert_int_eq(push("more", false), PMIX_OPERATION_SUCCEEDED);
     on_loop(CLOSE, NULL);
 }
 
-/* It gets what is pushed from then on, and the end, also one that came before. */
+/* The new process gets all later pushes, and the end, even if the end came before. */
 PX_TEST(the_next_life_of_a_process_has_a_stdin_again)
 {
     make_feeds(1);
@@ -251,7 +252,7 @@ PX_TEST(a_push_without_memory_adds_nothing)
 {
     PX_TEST_NEEDS_ALLOC;
     make_feeds(2);
-    px_alloc_fail_at(2); /* the first is the test's own */
+    px_alloc_fail_at(2); /* the first allocation is the test's own */
     pmix_status_t rc = push("lost", true);
     ck_assert(px_alloc_fail_end());
     ck_assert_int_eq(rc, PMIX_ERR_NOMEM);
@@ -263,8 +264,8 @@ PX_TEST(a_push_without_memory_adds_nothing)
     on_loop(CLOSE, NULL);
 }
 
-/* A line that has begun is ended first. */
-PX_TEST_LOOP(a_terminal_is_told_the_end_by_its_character, 2)
+/* The feed first completes an unfinished line. */
+PX_TEST_LOOP(a_terminal_gets_the_end_as_its_eof_character, 2)
 {
     char line[16];
 
@@ -300,7 +301,8 @@ PX_TEST(a_file_can_be_handed_over_itself_and_no_stdin_is_none)
 
 enum kind { FILE_KIND, PIPE_KIND, SOCKET_KIND, DEVICE_KIND, CLOSED_KIND, N_KINDS };
 
-/* Makes it our stdin; returns what is to be closed when all has been written. */
+/* Makes a file of this kind the program's stdin. Returns the descriptor to close after writing, or
+ * -1. */
 static int make_stdin(enum kind kind)
 {
     int ends[2] = {-1, -1};
@@ -340,7 +342,7 @@ static void *write_it(void *arg)
     return NULL;
 }
 
-/* Three processes that read one after the other; the last one has ended. */
+/* Feeds of three processes. Two read one after the other; the third has ended. */
 PX_TEST_LOOP(all_get_all_that_comes_in, N_KINDS)
 {
     enum { N = 1 << 20 }; /* 4 MiB */
@@ -349,7 +351,7 @@ PX_TEST_LOOP(all_get_all_that_comes_in, N_KINDS)
     struct writing w = {-1, v, N * sizeof(*v)};
     pthread_t thread;
 
-    make_feeds(3); /* while there is a stdin, for which their pipes would be taken */
+    make_feeds(3); /* made first, so that a pipe does not become descriptor 0 */
     w.fd = make_stdin((enum kind)_i);
     bool any = w.fd >= 0;
     if (_i == FILE_KIND)
@@ -370,8 +372,8 @@ PX_TEST_LOOP(all_get_all_that_comes_in, N_KINDS)
     on_loop(CLOSE, NULL);
 }
 
-/* Then nothing is read, until one comes again. */
-PX_TEST(input_that_nobody_wants_stays_where_it_is)
+/* Input without an open feed is not read until a feed opens. */
+PX_TEST(input_without_an_open_feed_is_not_read)
 {
     int in = make_stdin(PIPE_KIND);
 
@@ -421,11 +423,11 @@ static void not_reading(int fd)
         type(line);
     ck_assert(!is_silent(fd, 5000));
     close(fd);
-    type(line); /* finds nobody: not a reason to die of SIGPIPE */
+    type(line); /* the reader is gone; the write must not cause a fatal SIGPIPE */
     usleep(50000);
 }
 
-/* A process in a group of its own, which has the foreground. */
+/* Forks a process in a group of its own, gives that group the foreground, and returns the pid. */
 static pid_t take_foreground(void)
 {
     pid_t pid = fork();
@@ -453,8 +455,8 @@ static void background(int fd)
     waitpid(other, NULL, 0);
 }
 
-/* A terminal of which this process is in the foreground is its stdin. Not the test's own
- * process, which leads a group and so cannot begin a session. */
+/* Runs body in a forked process whose stdin is a terminal with this process in the foreground. The
+ * test's own process leads a group and so cannot begin a session. */
 static void run_at_terminal(void (*body)(int fd))
 {
     pid_t pid;
@@ -470,7 +472,8 @@ static void run_at_terminal(void (*body)(int fd))
         ck_assert_int_ge(master, 0);
         ok(grantpt(master));
         ok(unlockpt(master));
-        slave = open(ptsname(master), O_RDWR | O_CLOEXEC); /* the first becomes ours */
+        /* The first terminal becomes the controlling one. */
+        slave = open(ptsname(master), O_RDWR | O_CLOEXEC);
         ck_assert_int_ge(slave, 0);
         ck_assert_int_eq(dup2(slave, STDIN_FILENO), STDIN_FILENO);
         close(slave);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The built-in host, as part of a server that starts jobs of shell scripts: requests
- * that are refused or carried out in full, and what PMIx_Get says of a job that runs.
- * Attributes of requests: test_attributes.c. */
+/* Launches of the built-in host, with jobs of shell scripts. Requests are refused or carried out in
+ * full, and PMIx_Get describes a running job. Attributes of requests are in test_attributes.c. */
 #include "jobs.h"
 
 #include <fcntl.h>
@@ -18,7 +17,7 @@
 
 /* ---- places ---------------------------------------------------------------------- */
 
-/* Of the job spawned last, the CPUs of its only process; "": it is not bound. */
+/* Copies the CPUs of rank 0 of the job spawned last, or "" if rank 0 is not bound. */
 static void cpus_of_job(char text[64])
 {
     pmix_value_t *v = NULL;
@@ -56,7 +55,7 @@ PX_TEST(another_job_is_bound_to_other_CPUs)
 
 /* ---- programs -------------------------------------------------------------------- */
 
-/* One process, in the jobs' folder, unless the application says otherwise. */
+/* Spawns one process in the jobs' folder, unless the application has other values. */
 static pmix_status_t try(pmix_app_t app)
 {
     if (!app.cwd)
@@ -120,7 +119,7 @@ PX_TEST(all_are_started_or_none)
         {.cmd = (char *)script, .argv = bad, .maxprocs = 1}};
     uint64_t began = px_clock_ms();
 
-    /* It is there and executable, and only the attempt shows what is wrong with it. */
+    /* The script is executable. Only exec finds that its interpreter is missing. */
     ck_assert_int_eq(dprintf(fd, "#!/no/such/interpreter\n"), 23);
     close(fd);
     ck_assert_int_eq(PMIx_Spawn(NULL, 0, apps, 2, job_name),
@@ -143,8 +142,8 @@ static void on_spawned(pmix_status_t status, char nspace[] PX_UNUSED, void *cbda
     sem_post(&a->given);
 }
 
-/* Of a program that exec has to wait for: another process holds a write lease on it.
- * False where there are no leases. */
+/* Spawns a program that exec has to wait for, as this process holds a write lease on the file.
+ * Returns false if the file system has no leases. */
 static bool begin_stuck(const char *script, int *fd, struct answer *answer)
 {
     char *argv[] = {(char *)script, NULL};
@@ -170,7 +169,7 @@ static pmix_status_t await_answer(struct answer *a)
     return a->status;
 }
 
-/* It is given up, or ended by order. */
+/* The launch ends by its timeout or by order. */
 PX_TEST(a_start_that_hangs_holds_up_nothing_else)
 {
     for (int by_order = 0; by_order < 2; by_order++) {
@@ -197,7 +196,7 @@ PX_TEST(a_start_that_hangs_holds_up_nothing_else)
     }
 }
 
-PX_TEST(a_failure_while_others_are_being_started_is_told_after_the_answer)
+PX_TEST(a_failure_while_others_are_being_started_is_reported_after_the_answer)
 {
     spawn(100, "exit 3");
     await_end(PMIX_ERR_JOB_NON_ZERO_TERM);
@@ -214,8 +213,7 @@ static void *reap_all(void *arg PX_UNUSED)
     return NULL;
 }
 
-/* A host program may ignore SIGCHLD, or reap whatever it finds: no start fails over
- * that. */
+/* A host program may ignore SIGCHLD or reap any child. Neither makes a start fail. */
 PX_TEST_LOOP(a_host_that_reaps_our_children_loses_no_job, 2)
 {
     const int status = px_test_kernel_keeps_status() ? 7 : 255;
@@ -281,7 +279,7 @@ PX_TEST(a_job_is_described_as_launchers_do)
     }
 }
 
-/* Readers look for the key alone. Jobs that run beside the new one count. */
+/* Readers test only whether the key exists. Jobs that already run count, too. */
 PX_TEST(a_job_learns_that_its_node_is_oversubscribed)
 {
     const uint32_t n = px_binding_count();
@@ -317,9 +315,9 @@ static void do_count(struct px_call *call, void *args)
     px_call_done(call, PMIX_SUCCESS);
 }
 
-/* All of the job runs, or nothing of it does. Its name may find no memory on the way
- * back; then the job runs all the same. Standard input is forwarded, and the
- * environment changed: all that a request may say. */
+/* Either all processes of the job run or none. The job also runs if only its name finds no memory
+ * on the way back. The request forwards stdin and changes the environment, to cover more
+ * allocations. */
 PX_TEST(a_job_that_finds_no_memory_runs_or_leaves_nothing)
 {
     PX_AUTO(px_infos) infos = {0};
@@ -327,7 +325,7 @@ PX_TEST(a_job_that_finds_no_memory_runs_or_leaves_nothing)
     const pmix_envar_t envar = {name, value, ':'};
     uint32_t last = 1, n_refused = 0;
     bool yes = true, failed = true;
-    /* Else some, and few of those far from the beginning. */
+    /* Full runs fail each allocation. Other runs skip more and more allocations. */
     const bool all = px_test_times(0, 1);
 
     PX_TEST_NEEDS_ALLOC;

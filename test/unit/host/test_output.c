@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The output of jobs: marked, merged, in files. And files that are copied for jobs. */
+/* Output of jobs: tagged, merged, in files. Also files that are copied for jobs. */
 #include "jobs.h"
 
 #include <fcntl.h>
@@ -27,7 +27,7 @@ static void setup(void)
     }
 }
 
-/* All that is in a file. */
+/* Returns the text of a file. */
 static const char *text_in(int fd)
 {
     static char text[4096];
@@ -38,7 +38,8 @@ static const char *text_in(int fd)
     return text;
 }
 
-/* wanted: with the namespace for each %, and the number of the job for each @. */
+/* Compares the text of a file with wanted. In wanted, % is the namespace and @ the number of the
+ * job. */
 static void assert_text(int fd, const char *wanted, const char *of_what)
 {
     char text[4096] = "";
@@ -54,7 +55,7 @@ static void assert_text(int fd, const char *wanted, const char *of_what)
                   of_what, text_in(fd), text);
 }
 
-/* Two processes, of which the second one talks. */
+/* Runs script in the second of two processes, after emptying the captured output. */
 static void run(const px_infos *of_job, const px_infos *of_app, const char *script)
 {
     PX_AUTOFREE char *of_one = px_strf("test $PMIX_RANK = 1 || exit 0; %s", script);
@@ -65,9 +66,9 @@ static void run(const px_infos *of_job, const px_infos *of_app, const char *scri
     await_end(PMIX_SUCCESS);
 }
 
-/* ---- marks ----------------------------------------------------------------------- */
+/* ---- tags ------------------------------------------------------------------------ */
 
-PX_TEST(output_is_marked_and_merged_as_asked_for)
+PX_TEST(output_is_tagged_and_merged_as_requested)
 {
     static const char talk[] = "printf 'a\\nb\\n\\nc'; echo d >&2";
     static const struct {
@@ -119,22 +120,23 @@ PX_TEST(ways_that_contradict_each_other_are_an_error)
     ck_assert(!exists("ran"));
 }
 
-PX_TEST(output_is_marked_with_host_and_process)
+PX_TEST(output_is_tagged_with_host_and_process)
 {
     PX_AUTO(px_infos) infos = {0};
     char host[256] = "";
-    int marked = -1, said = 0;
+    int tagged = -1, printed = 0;
 
     ok(px_infos_add(&infos, PMIX_IOF_TAG_DETAILED_OUTPUT, NULL, PMIX_BOOL));
     run(&infos, NULL, "echo $$");
     ck_assert_int_eq(sscanf(text_in(captured[0]), "[1,1][%255[^:]:%d]<stdout>:%d", host,
-                            &marked, &said),
+                            &tagged, &printed),
                      3);
     ck_assert_str_eq(host, px_process.model->hostname);
-    ck_assert_int_eq(marked, said);
+    ck_assert_int_eq(tagged, printed);
 }
 
-/* ISO 8601 with a zone, and before the tag; the application may take it back. */
+/* The stamp is ISO 8601 with a zone and comes before the tag. The application may turn the stamp
+ * off. */
 PX_TEST(output_is_stamped)
 {
     static const char *const keys[] = {PMIX_TIMESTAMP_OUTPUT,
@@ -159,7 +161,7 @@ PX_TEST(output_is_stamped)
     }
 }
 
-/* Not at its end only: it waits for an answer. */
+/* The prompt appears before the process ends, as the process waits for an answer. */
 PX_TEST(a_prompt_at_a_terminal_is_seen)
 {
     PX_AUTO(px_infos) infos = {0};
@@ -186,7 +188,7 @@ static void add(px_infos *infos, const char *key, const char *path)
                     path ? PMIX_STRING : PMIX_BOOL));
 }
 
-/* name: with signs as in assert_text. Removes it. */
+/* Compares a file with wanted (NULL: no check) and removes the file. % in name is the namespace. */
 static void assert_file(const char *name, const char *wanted)
 {
     PX_AUTOFREE char *path = NULL;
@@ -206,7 +208,7 @@ PX_TEST(output_goes_to_files_as_asked_for)
 {
     static const char talk[] = "printf 'a\\0b\\nc'; printf 'd\\ne' >&2; exec >&-";
     static const struct {
-        const char *key, *name, *with; /* a flag, or NULL */
+        const char *key, *name, *with; /* further flag, or NULL */
         const char *out, *out_text, *errors, *error_text;
         bool copied;
     } rows[] = {{PMIX_OUTPUT_TO_DIRECTORY, "d", NULL, "d/%/rank.1/stdout", "a", //
@@ -240,7 +242,7 @@ PX_TEST(output_goes_to_files_as_asked_for)
     }
 }
 
-/* One file for both, which was longer; with the rights that the user leaves. */
+/* One new file takes both streams and replaces a longer file. Its mode follows the umask. */
 PX_TEST(a_file_of_output_is_made_anew)
 {
     PX_AUTO(px_infos) infos = {0};
@@ -270,7 +272,7 @@ PX_TEST(a_process_that_is_started_again_goes_on_in_its_file)
     remove_file("died");
 }
 
-/* Nothing is started, and what is there stays. */
+/* A refused job starts no process and leaves the existing files as they are. */
 PX_TEST(output_that_cannot_go_to_files_is_an_error)
 {
     static const struct {
@@ -295,7 +297,7 @@ PX_TEST(output_that_cannot_go_to_files_is_an_error)
 
         if (strcmp(rows[i].name, "theirs") == 0 &&
             !(px_test_is_root() && chown(px_test_path("theirs.0"), 12345, 12345) == 0))
-            continue; /* that takes root */
+            continue; /* needs root */
         add(&infos, rows[i].key, *rows[i].name ? px_test_path(rows[i].name) : "");
         add(&infos, PMIX_IOF_FILE_PATTERN, NULL);
         infos.n -= strchr(rows[i].name, '%') == NULL;
@@ -324,7 +326,7 @@ PX_TEST(two_names_for_output_are_an_error_and_that_of_the_application_wins)
     ck_assert(!exists("a.0") && !exists("a.1"));
 }
 
-/* As on a full disk: the job fails, and the writers learn it. */
+/* A file size limit acts as a full disk. The job fails, and its writes fail as well. */
 PX_TEST(output_that_cannot_be_written_fails_the_job)
 {
     const struct rlimit small = {4096, 4096};
@@ -379,7 +381,7 @@ PX_TEST(what_cannot_be_copied_is_an_error)
 
     make_file("file");
     make_file("huge");
-    make_file("0"); /* as the folder of a rank */
+    make_file("0"); /* same name as the folder of rank 0 */
     ok(truncate(px_test_path("huge"), 513L << 20));
     ok(mkdir(px_test_path("sub"), 0700));
     make_file("sub/file");
@@ -407,7 +409,7 @@ static void on_answer(pmix_status_t status, pmix_nspace_t nspace PX_UNUSED,
     sem_post(&seen.ended);
 }
 
-/* Orders come in between, and a copy under way is given up. */
+/* The server obeys orders during a copy, and an order to end the job cancels the copy. */
 PX_TEST(a_long_copy_holds_up_nothing)
 {
     char name[] = "true";
@@ -424,14 +426,14 @@ PX_TEST(a_long_copy_holds_up_nothing)
     ck_assert_int_eq(answer, PMIX_ERR_JOB_KILLED_BY_CMD);
 }
 
-/* Another process has a lease on what is to be copied, and does not give way. */
+/* This process holds a lease on the file to copy and does not release it. */
 PX_TEST(a_copy_that_hangs_ends_with_the_time_of_the_launch)
 {
     PX_AUTO(px_infos) infos = {0};
 
     make_file("leased");
     PX_AUTOCLOSE int fd = open(px_test_path("leased"), O_RDONLY | O_CLOEXEC);
-    signal(SIGIO, SIG_IGN); /* the kernel's wish */
+    signal(SIGIO, SIG_IGN); /* the kernel asks the holder of a lease by SIGIO */
     PX_TEST_NEEDS(fcntl(fd, F_SETLEASE, F_WRLCK) == 0, "a file system with leases");
     add(&infos, PMIX_PRELOAD_FILES, px_test_path("leased"));
     ok(px_infos_add(&infos, PMIX_TIMEOUT, &(uint32_t){1}, PMIX_UINT32));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Mapping, ranking and binding, on nodes that are made up. */
+/* Mapping, ranking and binding, on synthetic nodes. */
 #include "core/host/place/place.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static struct px_place_node node;
 static struct px_position *positions;
 static struct px_err err;
 
-/* Two packages with four cores of two threads each. */
+/* Node of two packages with four cores each and two threads per core. */
 static const char usual[] = "package:2 numa:1 l3:1 core:4 pu:2";
 
 static void make_node(const char *synthetic)
@@ -46,7 +46,7 @@ static void teardown(void)
     px_topo_drop();
 }
 
-/* "map=socket:PE=2 bind=core list=0-3" */
+/* Reads and checks a placement such as "map=socket:PE=2 bind=core list=0-3". */
 static pmix_status_t read_placement(const char *text, struct px_placement *placement)
 {
     static const struct {
@@ -60,7 +60,7 @@ static pmix_status_t read_placement(const char *text, struct px_placement *place
                 {"list", PMIX_CPU_LIST},
                 {"noover", PMIX_NO_OVERSUBSCRIBE},
                 {"head", PMIX_NO_PROCS_ON_HEAD}};
-    static char copy[128]; /* a wish borrows from it */
+    static char copy[128]; /* the placement points into this text */
     char *rest, *word;
     pmix_status_t rc = PMIX_SUCCESS;
 
@@ -101,7 +101,7 @@ static pmix_status_t place(const char *text, uint32_t n, uint32_t n_more)
     return rc ? rc : px_place(&node, apps, n_more ? 2 : 1, positions, &err);
 }
 
-/* "0-1 8-9 -": of each rank the CPUs. */
+/* Returns the CPUs of each rank, as in "0-1 8-9 -". */
 static const char *cpus_of(uint32_t n)
 {
     static char text[512];
@@ -115,8 +115,8 @@ static const char *cpus_of(uint32_t n)
 
 struct row {
     const char *placement;
-    uint32_t n, n_more; /* processes of one application, and of another */
-    const char *cpus;   /* of each rank; NULL: it is refused with that status */
+    uint32_t n, n_more; /* processes of the first and the second application */
+    const char *cpus;   /* of each rank; NULL: refused with status */
     pmix_status_t status;
 };
 
@@ -139,7 +139,7 @@ static void try_rows(const struct row *rows, size_t n)
 
 /* ---- rules ----------------------------------------------------------------------- */
 
-/* What Open MPI's mpirun 4.1 makes of the same (test/integration/mpi.sh asks it). */
+/* Placements of Open MPI's mpirun 4.1 for the same options (test/integration/mpi.sh compares). */
 PX_TEST(processes_go_where_mpirun_puts_them)
 {
     static const struct row rows[] = {
@@ -173,7 +173,7 @@ PX_TEST(processes_go_where_mpirun_puts_them)
         {"ppr=2:socket bind=core", 3, 0, "0-1 2-3 8-9", 0},
         {"ppr=1:node bind=socket", 1, 1, "0-7 8-15", 0},
         {"map=ppr:2:socket bind=core", 5, 0, NULL, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES},
-        /* CPUs for each */
+        /* CPUs per process */
         {"map=slot:PE=2 bind=core", 4, 0, "0-3 4-7 8-11 12-15", 0},
         {"map=socket:PE=2", 4, 0, "0-3 8-11 4-7 12-15", 0},
         {"cpus=2", 3, 0, "0-3 8-11 4-7", 0},
@@ -183,7 +183,7 @@ PX_TEST(processes_go_where_mpirun_puts_them)
         {"map=socket:PE=2 bind=core", 5, 0, NULL, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES},
         {"map=core:PE=2", 2, 0, NULL, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES},
         {"map=socket:PE=2 bind=socket", 2, 0, NULL, PMIX_ERR_BAD_PARAM},
-        /* more than there are */
+        /* more processes than objects */
         {"map=core bind=core", 9, 0, NULL, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES},
         {"map=core bind=socket", 10, 0, NULL, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES},
         {"map=core bind=core:overload-allowed", 10, 0,
@@ -196,10 +196,10 @@ PX_TEST(processes_go_where_mpirun_puts_them)
     try_rows(rows, PX_COUNT(rows));
 }
 
-PX_TEST(processes_go_where_it_is_said)
+PX_TEST(processes_go_where_options_place_them)
 {
     static const struct row rows[] = {
-        /* Nothing is bound unasked; an object that is mapped to is asked for. */
+        /* Without bind=, processes are bound only to an object that they are mapped to. */
         {"map=slot", 2, 0, "- -", 0},
         {"map=node:oversubscribe", 20, 0, "- - - - - - - - - - - - - - - - - - - -", 0},
         {"map=core bind=none", 2, 0, "- -", 0},
@@ -260,7 +260,7 @@ PX_TEST(what_makes_no_sense_is_refused)
         {"cpus=2 bind=none", 1, 0, NULL, PMIX_ERR_BAD_PARAM},
         {"list=0-x", 1, 0, NULL, PMIX_ERR_BAD_PARAM},
         {"list=0-", 1, 0, NULL, PMIX_ERR_BAD_PARAM},
-        /* what makes sense elsewhere */
+        /* options that make sense elsewhere */
         {"map=rankfile", 1, 0, NULL, PMIX_ERR_NOT_SUPPORTED},
         {"map=seq", 1, 0, NULL, PMIX_ERR_NOT_SUPPORTED},
         {"map=l2cache", 1, 0, NULL, PMIX_ERR_NOT_SUPPORTED},
@@ -364,8 +364,8 @@ PX_TEST(processes_per_object_make_a_number)
     ok(px_place_count(&(struct px_place_node){0}, &placement, &(uint32_t){0}, &err));
 }
 
-/* Whatever is asked for: it is done in full or refused with a reason, and no process is
- * bound to what may not be used. */
+/* Any request is carried out in full or refused with a reason. No process is bound to an unusable
+ * CPU. */
 PX_TEST(whatever_is_asked_for_has_an_answer)
 {
     static const char *const nodes[] = {usual, "pu:3", "package:3 l2:2 core:2 pu:2",
@@ -417,10 +417,10 @@ PX_TEST(whatever_is_asked_for_has_an_answer)
                     "seed %u: %s: rank %u on %u", seed, text, k, first);
         }
     }
-    ck_assert_uint_gt(n_done, 30); /* 66 to 170 with 200 seeds */
+    ck_assert_uint_gt(n_done, 30); /* 200 seeds gave 66 to 170 */
 }
 
-/* ---- what is told of it ---------------------------------------------------------- */
+/* ---- reports --------------------------------------------------------------------- */
 
 PX_TEST(the_map_shows_each_rank)
 {
@@ -462,7 +462,7 @@ PX_TEST(a_topology_is_needed_for_what_names_objects)
     }
 }
 
-PX_TEST(running_out_of_memory_is_told)
+PX_TEST(running_out_of_memory_is_reported)
 {
     static const char *const placements[] = {"map=core rank=socket bind=core list=0-5",
                                              "list=0,1 bind=cpu-list:ordered",

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The store behind publish and lookup: which entries are seen, how long they stay, and which
- * lookups wait. */
+/* Store behind publish and lookup: visible entries, their lifetime, and lookups that wait. */
 #include "core/host/pubs.h"
 
 #include <stdio.h>
@@ -15,7 +14,7 @@
 static struct px_pubs pubs;
 static pmix_proc_t a0, a1, a_all, b0;
 
-/* The answer of the last lookup. */
+/* Answer of the last lookup. */
 static int n_answers;
 static pmix_status_t answer;
 static size_t n_found;
@@ -51,7 +50,7 @@ static void on_found(pmix_status_t status, pmix_pdata_t data[], size_t n,
     }
 }
 
-struct how { /* 0: not given */
+struct how { /* a member of 0 is not passed */
     uint32_t uid;
     pmix_data_range_t range;
     pmix_persistence_t persistence;
@@ -77,7 +76,7 @@ static px_infos infos_of(const struct how *how)
     return l;
 }
 
-/* Keys are separated by commas; their values are 1, 2 ... */
+/* Publishes keys, separated by commas. Their values are 1, 2 ... */
 static pmix_status_t try_publish(const pmix_proc_t *who, struct how how,
                                  const char *keys)
 {
@@ -89,7 +88,7 @@ static pmix_status_t try_publish(const pmix_proc_t *who, struct how how,
     return px_pubs_publish(&pubs, who, l.v, l.n);
 }
 
-/* What was answered at once; PMIX_OPERATION_IN_PROGRESS if nothing was. */
+/* Returns the immediate answer, or PMIX_OPERATION_IN_PROGRESS if the lookup waits. */
 static pmix_status_t try_lookup(const pmix_proc_t *who, struct how how,
                                 const char *keys)
 {
@@ -101,7 +100,7 @@ static pmix_status_t try_lookup(const pmix_proc_t *who, struct how how,
     return rc ? rc : n_answers == before ? PMIX_OPERATION_IN_PROGRESS : answer;
 }
 
-/* The same, as it should be. */
+/* Requests with their expected results. */
 #define publish(who, how, keys) ok(try_publish(who, how, keys))
 #define refuse(who, how, keys, status) \
     ck_assert_int_eq(try_publish(who, how, keys), status)
@@ -112,7 +111,7 @@ static pmix_status_t try_lookup(const pmix_proc_t *who, struct how how,
         ck_assert_uint_eq(n_found, n);                        \
     } while (0)
 #define await(who, how, keys) lookup(who, how, keys, PMIX_OPERATION_IN_PROGRESS, 0)
-/* So many lookups have been answered; of the last one: */
+/* Checks the number of answered lookups, and the status and size of the last answer. */
 #define answered(so_many, status, n)          \
     do {                                      \
         ck_assert_int_eq(n_answers, so_many); \
@@ -143,7 +142,7 @@ PX_TEST(what_was_published_is_found_with_its_owner)
     lookup(&b0, plain, "shape,colour", PMIX_ERR_PARTIAL_SUCCESS, 1);
 }
 
-/* MPI_Lookup_name of Open MPI 5 passes a range that it never set. */
+/* MPI_Lookup_name of Open MPI 5 passes an uninitialized range. */
 PX_TEST(a_look_up_in_a_range_that_does_not_exist_uses_the_default)
 {
     static const pmix_data_range_t ranges[] = {8, 85, 200, PMIX_RANGE_INVALID};
@@ -176,8 +175,8 @@ PX_TEST(a_request_is_refused_as_a_whole)
     answered(1, PMIX_ERR_NOT_FOUND, 0);
 }
 
-/* a0 publishes; another process looks the key up and publishes it, too. */
-PX_TEST(ranges_and_users_say_who_sees_an_entry)
+/* a0 publishes a key. Another process looks the key up and also publishes the key. */
+PX_TEST(ranges_and_users_decide_which_process_sees_an_entry)
 {
     enum { SEEN = PMIX_SUCCESS, UNSEEN = PMIX_ERR_NOT_FOUND };
     enum { FREE = PMIX_SUCCESS, TAKEN = PMIX_ERR_DUPLICATE_KEY };
@@ -219,7 +218,7 @@ PX_TEST(a_custom_range_is_those_named)
     lookup(&a1, plain, "few", PMIX_ERR_NOT_FOUND, 0);
 }
 
-PX_TEST(persistence_says_what_stays)
+PX_TEST(persistence_decides_what_stays)
 {
     publish(&a0, first_read, "once");
     lookup(&a1, plain, "once", PMIX_SUCCESS, 1);
@@ -248,7 +247,7 @@ PX_TEST(only_the_owner_takes_back)
     lookup(&b0, plain, "two,three", PMIX_ERR_NOT_FOUND, 0);
 }
 
-PX_TEST(a_lookup_waits_for_all_it_wants_or_as_many_as_it_says)
+PX_TEST(a_lookup_waits_for_all_its_keys_or_as_many_as_requested)
 {
     publish(&a0, plain, "one");
     await(&b0, wait, "one,two");
@@ -294,7 +293,7 @@ PX_TEST(there_is_a_limit)
 
     for (unsigned i = 0; i < PX_MAX_PUBS; i++) {
         snprintf(key, sizeof(key), "key %u", i % 64);
-        /* Not seen by others: no comparison finds a duplicate. */
+        /* No other process sees such entries, so none is a duplicate. */
         px_proc_set(&b0, "b", i / 64);
         publish(&b0, own, key);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes of the built-in host that are started again when they fail. */
+/* Processes of the built-in host that restart after a failure. */
 #include "jobs.h"
 
 #include <signal.h>
@@ -7,7 +7,7 @@
 #include "core/base/clock.h"
 #include "core/server/host.h"
 
-/* Scripts see in $n which life of their rank it is. */
+/* Shell code that sets $n to the number of the current life of a rank. */
 #define LIVES "n=1; while ! mkdir life$PMIX_RANK-$n; do n=$((n+1)); done 2>/dev/null; "
 
 static pmix_status_t spawn_again(uint32_t max, const char *policy, int n,
@@ -22,7 +22,7 @@ static pmix_status_t spawn_again(uint32_t max, const char *policy, int n,
     return spawn_with(&infos, n, script);
 }
 
-/* So many lives has rank 0 had. */
+/* Returns the number of lives of rank 0, and removes their folders. */
 static int count_lives(void)
 {
     int n = 0;
@@ -44,7 +44,7 @@ PX_TEST(a_process_that_fails_is_started_again_within_the_limit)
         const char *policy, *script;
         int lives;
         pmix_status_t failure, verdict;
-        const char *said; /* at the last restart */
+        const char *text; /* text of the last restart */
     } rows[] = {{2, NULL, LIVES "test $n = 3", 3, 0, PMIX_SUCCESS,
                  "exited with status 1, and was started again (2 of 2)"},
                 {1, NULL, LIVES "test $n = 3 || kill -9 $$", 2,
@@ -67,12 +67,12 @@ PX_TEST(a_process_that_fails_is_started_again_within_the_limit)
         ck_assert_int_eq(seen.n_failures, rows[i].failure != 0);
         ck_assert_int_eq(seen.n_restarts, rows[i].lives - 1);
         ck_assert_int_eq(count_lives(), rows[i].lives);
-        ck_assert_str_eq(seen.restart, rows[i].said);
+        ck_assert_str_eq(seen.restart, rows[i].text);
         ck_assert(!rows[i].failure || seen.failure == rows[i].failure);
     }
 }
 
-/* The others hear nothing of a failure that is made good. */
+/* The restart of a process does not disturb the others. */
 PX_TEST(the_others_stay_and_the_new_life_is_known)
 {
     pmix_value_t *times;
@@ -98,11 +98,12 @@ PX_TEST(the_others_stay_and_the_new_life_is_known)
     ck_assert_int_eq(fscanf(f, "%d", &pid), 1);
     fclose(f);
     remove_file("failed");
-    ck_assert_int_eq(seen.restarted, pid); /* not that of the next life */
+    /* Pid of the failed process, not of the new one. */
+    ck_assert_int_eq(seen.restarted, pid);
 }
 
-/* An order to end, an abort, and the end of the job are not failures to be made good;
- * the last also while a process waits for its next life. */
+/* No restart follows an order to end, an abort or the end of the job. The end of the job also
+ * cancels a restart that is due. */
 PX_TEST(what_was_ordered_to_end_is_not_started_again)
 {
     pmix_proc_t first;
@@ -116,7 +117,7 @@ PX_TEST(what_was_ordered_to_end_is_not_started_again)
     await_end(PMIX_ERR_JOB_ABORTED_BY_SIG);
     ck_assert_int_eq(count_lives(), 1);
     ok(spawn_again(99, NULL, 1, LIVES "test $n -lt 8 || touch up; exit 1"));
-    await_file("up"); /* the pause is a second now */
+    await_file("up"); /* the pause before a restart is a second by now */
     usleep(200000);
     began = px_clock_ms();
     ok(control(PMIX_JOB_CTRL_TERMINATE, NULL));
@@ -146,7 +147,8 @@ PX_TEST(a_process_that_cannot_be_started_again_has_failed)
                                        "again: "));
 }
 
-/* Also what it has left in its pipes, or keeps them open. */
+/* The restart waits for output left in the pipes. The wait has a limit, as a child may keep the
+ * pipes open. */
 PX_TEST(the_end_of_the_earlier_output_is_waited_for)
 {
     uint64_t began = px_clock_ms();

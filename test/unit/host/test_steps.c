@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The driver of steps: starts run in order, undos in reverse order from the step that failed. In traces,
- * "a" is the start of the first step, "A" its undo. */
+/* Driver of steps: starts run in order, undos in reverse order from the step that failed. In
+ * traces, "a" is the start of the first step, "A" its undo. */
 #include "core/host/steps.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define N 4
 
-/* The time at which a step finishes: with its start, within its start, or later. */
+/* Time at which a step finishes: with its start, within its start, or later. */
 enum way { NOW, WITHIN, LATER, N_WAYS };
 
 static struct run {
@@ -142,7 +142,7 @@ PX_TEST_LOOP(undos_wait_for_one_that_takes_time, N)
     }
 }
 
-/* An order to end a job does so while a step is pending. */
+/* An order to end a job undoes a run while a step is pending. */
 PX_TEST_LOOP(a_run_can_be_undone_at_each_step, N)
 {
     static const char *const traces[N] = {"aA.", "abBA.", "abcCBA.", "abcdDCBA."};

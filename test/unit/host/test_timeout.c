@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a job of the built-in host says of its processes when its time is over. */
+/* Reports of the built-in host on the processes of a job whose time is over. */
 #include "jobs.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "core/base/proc.h"
 #include "core/server/host.h"
 
-/* A debugger of our own comes first in PATH. */
+/* Puts a debugger of the test first in PATH. */
 static void setup(void)
 {
     PX_AUTOFREE char *path = px_strf("%s:/usr/bin:/bin", px_test_dir());
