@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The component, the server, what they know, and requests; clients are in cleaner_client.c. */
+/* Component, server, registry and requests for the cleanup tests; clients are in cleaner_client.c. */
 #include "cleaner.h"
 
 #include "core/base/clock.h"
@@ -20,7 +20,7 @@ _Atomic bool cleaner_holds;
 
 static char text[1 << 16];
 
-static void PX_PRINTF(1, 2) say(const char *format, ...)
+static void PX_PRINTF(1, 2) print(const char *format, ...)
 {
     size_t len = strlen(text);
     va_list args;
@@ -146,13 +146,14 @@ const char *cleaner_ran(size_t n)
         ck_assert_msg(px_clock_ms() < deadline, "%zu runs, %zu expected", n_runs, n);
         sched_yield();
     }
-    (void)count_runs(); /* and they have ended */
+    (void)count_runs(); /* waits until the runs have ended */
     return ran;
 }
 
 void cleaner_runs_nothing(size_t but)
 {
-    const struct timespec soon = {.tv_nsec = 150000000}; /* for what must not happen */
+    const struct timespec soon = {
+        .tv_nsec = 150000000}; /* time for a run that must not happen */
 
     nanosleep(&soon, NULL);
     ck_assert_uint_eq(count_runs(), but);
@@ -165,7 +166,8 @@ static void is_busy(void *arg)
     *(bool *)arg = px_process.server->part.session->n_reclaiming > 0;
 }
 
-/* The real one has its goodbye, as it will not be told of the end. */
+/* Replaces the server's component by the fake. The server will not finish the real component, so
+ * this function does. */
 static void swap(void *arg PX_UNUSED)
 {
     struct px_session *s = px_process.server->part.session;
@@ -185,7 +187,8 @@ static void start(const pmix_server_module_t *host_module_or_null, uint32_t n)
     raw_on_loop(swap, NULL);
 }
 
-/* A raw client is this process, which lives: what waits for its end has to be left. */
+/* Removes the journal and the folder, which the server leaves. A raw client is this process, so a
+ * scope that waits for its end never runs. */
 void cleaner_stop(void)
 {
     PX_AUTOFREE char *dir = strdup(px_process.server->dir);
@@ -235,7 +238,7 @@ off_t cleaner_journal_b(void)
     return st.st_size;
 }
 
-/* What a record says, in the slots; how many those are then. */
+/* Applies a record to the n slots. Returns the new number of slots. */
 static size_t note_record(size_t n, const struct px_journal_record *r)
 {
     size_t i = 0, kept = 0;
@@ -252,7 +255,7 @@ static size_t note_record(size_t n, const struct px_journal_record *r)
     return kept;
 }
 
-/* False if the server was seen in the middle of writing a record. */
+/* Reads the journal into the slots. Returns false if the server was just writing a record. */
 static bool try_journal(size_t *n)
 {
     PX_AUTOFREE char *path = journal_path();
@@ -293,7 +296,7 @@ const char *cleaner_pids(size_t n)
             if (r[i].type != PX_JOURNAL_PROC)
                 continue;
             ck_assert_uint_gt(r[i].y, 0);
-            say("%s%llu", n_pids++ ? " " : "", (unsigned long long)r[i].x);
+            print("%s%llu", n_pids++ ? " " : "", (unsigned long long)r[i].x);
         }
         ck_assert_msg(px_clock_ms() < deadline, "%zu pids in the journal", n_pids);
         sched_yield();
@@ -303,20 +306,20 @@ const char *cleaner_pids(size_t n)
 
 /* ---- the registry ----------------------------------------------------------------------------------- */
 
-static size_t n_said;
+static size_t n_printed;
 
-static void say_entry(const struct px_cleanup_entry *e, const char *before)
+static void print_entry(const struct px_cleanup_entry *e, const char *before)
 {
     const struct px_journal_record *r = &e->r;
 
-    say("%s%s %s%s%s%s", before, r->path,
-        r->kind == PX_RM_FILE  ? "file"
-        : r->kind == PX_RM_DIR ? "dir"
-                               : "keep",
-        r->flags & PX_RM_RECURSE ? " recurse" : "",
-        r->flags & PX_RM_EMPTY ? " empty" : "",
-        r->flags & PX_RM_LEAVE_TOP ? " leave-top" : "");
-    n_said++;
+    print("%s%s %s%s%s%s", before, r->path,
+          r->kind == PX_RM_FILE  ? "file"
+          : r->kind == PX_RM_DIR ? "dir"
+                                 : "keep",
+          r->flags & PX_RM_RECURSE ? " recurse" : "",
+          r->flags & PX_RM_EMPTY ? " empty" : "",
+          r->flags & PX_RM_LEAVE_TOP ? " leave-top" : "");
+    n_printed++;
 }
 
 static bool is_in_journal(const struct px_cleanup_entry *e,
@@ -330,35 +333,35 @@ static bool is_in_journal(const struct px_cleanup_entry *e,
     return false;
 }
 
-static void say_registry(void *arg PX_UNUSED)
+static void print_registry(void *arg PX_UNUSED)
 {
     struct px_cleanup *c = px_process.server->part.cleanup;
     struct px_journal_record *r;
     size_t n = cleaner_journal(&r), n_items = 0;
 
     text[0] = '\0';
-    n_said = 0;
+    n_printed = 0;
     PX_CLEANUP_EACH_SCOPE (c, s) {
         const char *before = ": ";
 
         if (s->job == c->own || s->n_entries == 0)
             continue;
-        say("%s%s", text[0] ? " | " : "", name_of(s));
+        print("%s%s", text[0] ? " | " : "", name_of(s));
         PX_LIST_EACH (&s->entries, struct px_cleanup_entry, e, link) {
             ck_assert_msg(is_in_journal(e, r, n), "not in the journal: %s", e->path);
-            say_entry(e, before);
+            print_entry(e, before);
             before = ", ";
         }
     }
     for (size_t i = 0; i < n; i++)
         n_items += r[i].type == PX_JOURNAL_ITEM;
-    ck_assert_uint_eq(n_items, n_said);
-    ck_assert_uint_eq(c->n_entries, n_said);
+    ck_assert_uint_eq(n_items, n_printed);
+    ck_assert_uint_eq(c->n_entries, n_printed);
 }
 
 const char *cleaner_registry(void)
 {
-    raw_on_loop(say_registry, NULL);
+    raw_on_loop(print_registry, NULL);
     return text;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clients that are processes of their own, and what they do. */
+/* Clients in processes of their own, and scripts of their steps. */
 #include "cleaner.h"
 
 #include "core/base/clock.h"
@@ -26,7 +26,7 @@ struct order_head {
     size_t n;
 };
 
-static void say_status(int to, pmix_status_t rc)
+static void write_status(int to, pmix_status_t rc)
 {
     if (write(to, &rc, sizeof(rc)) != sizeof(rc))
         _exit(3);
@@ -39,7 +39,7 @@ static pmix_status_t connect_client(const char *nspace, pmix_rank_t rank, int *f
     return raw_connect(&hello, fd);
 }
 
-/* Its answer has the server's name in it. */
+/* Connects as a tool. The reply also contains the server's name. */
 static pmix_status_t connect_tool(const char *nspace, pmix_rank_t rank, int *fd)
 {
     struct px_hello hello = raw_hello(nspace, rank);
@@ -66,14 +66,14 @@ static pmix_status_t connect_tool(const char *nspace, pmix_rank_t rank, int *fd)
 
 typedef pmix_status_t (*connect_fn)(const char *nspace, pmix_rank_t rank, int *fd);
 
-/* The child: no assertion of Check is for it. */
+/* Runs a client in the child process, which must not use assertions of Check. */
 static void PX_NORETURN client_main(connect_fn connect_as, const pmix_proc_t *name,
                                     int orders, int answers)
 {
     struct order_head head;
     int fd;
 
-    say_status(answers, connect_as(name->nspace, name->rank, &fd));
+    write_status(answers, connect_as(name->nspace, name->rank, &fd));
     while (read(orders, &head, sizeof(head)) == sizeof(head)) {
         px_writer w;
         uint8_t *bytes;
@@ -87,14 +87,14 @@ static void PX_NORETURN client_main(connect_fn connect_as, const pmix_proc_t *na
             if (px_buf_add(&w.buf, bytes, head.n))
                 _exit(5);
             free(bytes);
-            say_status(answers, raw_request(fd, w, NULL));
+            write_status(answers, raw_request(fd, w, NULL));
             break;
         case FINALIZE:
-            say_status(answers, raw_finalize(fd));
+            write_status(answers, raw_finalize(fd));
             break;
         case DISCONNECT:
             close(fd);
-            say_status(answers, PMIX_SUCCESS);
+            write_status(answers, PMIX_SUCCESS);
             break;
         case END:
             _exit(0);
@@ -153,7 +153,7 @@ static void order(const struct client *c, enum order what, const px_buf *bytes)
 
 static struct client clients[256];
 
-/* "0", "mine.0", "tool.0" */
+/* Starts a client with a name: "0", "mine.0" or "tool.0". */
 static void connects(struct client *c, const char *as)
 {
     char name[64];

@@ -66,7 +66,7 @@ void file_is(const char *path, const char *wanted)
     ck_assert_str_eq(text, wanted);
 }
 
-struct stat look(const char *path)
+struct stat stat_of(const char *path)
 {
     struct stat st;
 
@@ -97,7 +97,7 @@ char *names_in(const char *dir)
 
         if (name[0] != '.' && !px_str_starts(name, "pmix-server."))
             snprintf(out + strlen(out), sizeof(all[0]) - strlen(out), "%s ", name);
-        ck_assert(!px_str_starts(name, ".pmix")); /* nothing aside */
+        ck_assert(!px_str_starts(name, ".pmix")); /* no temporary file is left */
         free(found[i]);
     }
     free(found);
@@ -107,7 +107,7 @@ char *names_in(const char *dir)
 /* ---- servers ------------------------------------------------------------------------ */
 
 pmix_status_t server_init(const pmix_server_module_t *module,
-                          const struct placement *placements, size_t n)
+                          const struct attribute *attributes, size_t n)
 {
     PX_AUTO(px_infos) infos = {0};
 
@@ -115,20 +115,20 @@ pmix_status_t server_init(const pmix_server_module_t *module,
     ok(px_infos_add(&infos, PMIX_SERVER_TMPDIR, own_dir, PMIX_STRING));
     ok(px_infos_add(&infos, PMIX_SYSTEM_TMPDIR, sys_dir, PMIX_STRING));
     for (size_t i = 0; i < n; i++)
-        ok(px_infos_add(&infos, placements[i].key, placements[i].text,
-                        placements[i].text ? PMIX_STRING : PMIX_BOOL));
+        ok(px_infos_add(&infos, attributes[i].key, attributes[i].text,
+                        attributes[i].text ? PMIX_STRING : PMIX_BOOL));
     return PMIx_server_init((pmix_server_module_t *)(uintptr_t)module, infos.v,
                             infos.n);
 }
 
 pmix_status_t init_as(const char *role)
 {
-    return server_init(NULL, &(struct placement){role, NULL}, 1);
+    return server_init(NULL, &(struct attribute){role, NULL}, 1);
 }
 
 void start_with(const char *key, const char *text)
 {
-    ok(server_init(NULL, &(struct placement){key, text}, 1));
+    ok(server_init(NULL, &(struct attribute){key, text}, 1));
 }
 
 void end(void)
@@ -136,7 +136,7 @@ void end(void)
     ok(PMIx_server_finalize());
 }
 
-static struct child children[8]; /* those that live end with the test */
+static struct child children[8]; /* teardown ends the processes that still run */
 static size_t n_children;
 
 static void child_main(const struct child *c, int in, int out, uid_t uid,
@@ -204,7 +204,8 @@ void child_end(struct child *c, int signum)
     if (signum)
         kill(c->pid, signum);
     else
-        child_send(c, 'q'); /* other children have the pipe, too */
+        /* Closing the pipe is not enough, as other children have inherited it. */
+        child_send(c, 'q');
     close(c->to);
     close(c->from);
     ck_assert_int_eq(waitpid(c->pid, NULL, 0), c->pid);

@@ -26,7 +26,7 @@ note(const struct fake *f, const char *fmt, ...)
 void called(const char *wanted)
 {
     raw_on_loop(NULL, NULL);
-    raw_on_loop(NULL, NULL); /* also of a call that makes a request */
+    raw_on_loop(NULL, NULL); /* twice, as a call may make a request */
     ck_assert_str_eq(calls, wanted);
     calls[0] = '\0';
 }
@@ -84,7 +84,7 @@ static pmix_status_t values(void *self, const struct px_pnet_job *job,
     return f->values ? f->values(f, job, put, arg) : f->status;
 }
 
-/* As many devices as the directive says; the first component alone has any. */
+/* Adds as many devices as the directive requests. Only the first component has devices. */
 static pmix_status_t collect_inventory(void *self, const pmix_info_t *directives,
                                        size_t n, px_pnet_add_fn add, void *arg)
 {
@@ -115,7 +115,7 @@ static pmix_status_t deliver_inventory(void *self, const pmix_info_t *info, size
     return f->status;
 }
 
-/* A matrix of its own, which counts how often it was told of. */
+/* Adds a matrix of the component, and counts the descriptions in the matrix. */
 static pmix_status_t describe(struct fake *f, px_pnet_add_fn add, void *arg)
 {
     const size_t number = 3;

@@ -20,7 +20,7 @@ static unsigned n_calls;
 
 enum kind { OP, INFO, LOOKUP, SPAWN, MODEX, CREDENTIAL, VALIDATION };
 
-/* One answer that is due. */
+/* Answer that is due. */
 struct due {
     struct due *next;
     enum kind kind;
@@ -34,7 +34,7 @@ struct due {
         pmix_validation_cbfunc_t validation;
     } cb;
     void *cbdata;
-    const pmix_proc_t *proc; /* the library's: must live until the answer */
+    const pmix_proc_t *proc; /* the library's; must stay valid until the answer */
     pmix_proc_t was;
     pthread_t thread;
 };
@@ -47,7 +47,7 @@ static void release(void *data PX_UNUSED)
     __atomic_add_fetch(&host.released, 1, __ATOMIC_RELAXED);
 }
 
-/* A credential is gone once this returns. */
+/* Answers with a credential, which is freed after the callback. */
 static void give_credential(const struct due *d, pmix_status_t status)
 {
     pmix_byte_object_t bo = {.bytes = malloc(host.n_bytes + 1), .size = host.n_bytes};
@@ -157,7 +157,7 @@ void host_await(const char *name, unsigned n)
 
 void host_done(void)
 {
-    host.n_bytes = host.n_pdata = 0; /* a test's, gone by now */
+    host.n_bytes = host.n_pdata = 0; /* belongs to a test that has ended */
     while (host_answer(PMIX_SUCCESS))
         ;
     while (threads) {
@@ -204,7 +204,7 @@ static pmix_status_t arrived_as(enum host_how how, const char *name, INFOS,
     record_infos(&host.given, info, n);
     if (host.within)
         host.within();
-    pthread_mutex_lock(&lock); /* who awaits the call may look now, and answer it */
+    pthread_mutex_lock(&lock); /* host_await may return now, and the test may answer */
     while (*end)
         end = &(*end)->next;
     if (how == HOST_HELD)
@@ -237,7 +237,7 @@ static pmix_status_t arrived(const char *name, INFOS, const struct due *due)
 
 static pmix_status_t client_connected(PROC, void *object, CB(op))
 {
-    ck_assert(!cb); /* hosts of this slot do not call back */
+    ck_assert(!cb); /* a host does not call back in this slot */
     host.object = object;
     return arrived_as(host.how_connected == HOST_ERROR ? HOST_ERROR : HOST_DONE,
                       "client_connected", NULL, 0, DUE(OP, op, proc));

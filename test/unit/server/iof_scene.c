@@ -9,7 +9,7 @@
 
 char iof_chunk[2 * IOF_STREAM_B];
 
-/* A Unix socket holds little itself, so that little is enough to fall behind. */
+/* Connects over a Unix socket, whose small buffer fills soon. */
 static int near_client(pmix_rank_t rank)
 {
     static const char scheme[] = "usock://";
@@ -47,7 +47,7 @@ px_infos iof_cache(const char *drop, uint32_t size_b)
     return infos;
 }
 
-/* The server's number of the request; id is the client's. */
+/* Returns the server's id of the pull. id is the client's. */
 size_t iof_pull_cached(int fd, pmix_rank_t rank, pmix_iof_channel_t channels, size_t id,
                        const char *drop, uint32_t size_b)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The raw client. */
+/* Raw client. */
 #include "raw.h"
 
 #include "../rt/rt_test.h"
@@ -17,7 +17,8 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-/* Returns the end of a wait. The time limit of a case is longer: its message names no line. */
+/* Returns the deadline of a wait. A case has a longer time limit, whose message does not name a
+ * line. */
 static uint64_t deadline(void)
 {
     return px_clock_ms() + 20000;
@@ -104,7 +105,7 @@ pmix_status_t raw_await_end(void)
     return end_status;
 }
 
-static void look_for_peer(void *arg)
+static void find_peer(void *arg)
 {
     pmix_proc_t *p = arg;
 
@@ -117,7 +118,7 @@ void raw_await_gone(pmix_rank_t rank)
     pmix_proc_t p = raw_proc("job", rank);
 
     for (; p.rank != PMIX_RANK_UNDEF; sched_yield())
-        raw_on_loop(look_for_peer, &p);
+        raw_on_loop(find_peer, &p);
 }
 
 void raw_server_stop(void)
@@ -145,7 +146,8 @@ void raw_connect_socket(int fd)
     ok(connect(fd, (struct sockaddr *)&a, sizeof(a)));
 }
 
-/* The user is that of the thread that makes the socket; glibc would change all threads. */
+/* Makes a socket as user *arg, if not 0. The system call changes this thread alone; glibc's
+ * function would change all threads. */
 static void *socket_as(void *arg)
 {
     int *fd = arg;
@@ -255,7 +257,7 @@ px_writer raw_begin(uint8_t op)
     return w;
 }
 
-/* In one piece: the server sees all of it or nothing. */
+/* Sends a request in one write: the server sees all of the request or nothing. */
 void raw_send(int fd, uint32_t tag, px_writer w)
 {
     PX_AUTO(px_buf) frame = {0};
@@ -303,7 +305,8 @@ bool raw_quiet(int fd)
     px_reader r;
 
     raw_on_loop(NULL, NULL);
-    raw_send(fd, ++tag, raw_begin(PX_OP_MAX)); /* answered at once, after all before */
+    /* The reply follows all earlier messages. */
+    raw_send(fd, ++tag, raw_begin(PX_OP_MAX));
     ck_assert(next_frame(fd, &got, &r));
     return got == tag;
 }

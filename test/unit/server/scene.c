@@ -23,7 +23,7 @@ void scene_forget(int fd, pmix_status_t code)
     px_writer w = raw_begin(PX_OP_DEREGEVENTS);
 
     px_pack_status(&w, code);
-    raw_send(fd, TAG, w); /* not answered */
+    raw_send(fd, TAG, w); /* has no reply */
 }
 
 void scene_publish(int fd, uint32_t tag)
@@ -163,7 +163,7 @@ static void play(int *fd, const struct step *s)
         PMIx_Info_load(&info, PMIX_TIMEOUT, &rank, PMIX_UINT32);
         raw_collect(*fd, tag, PX_OP_FENCE, &all, 1, s->n ? &info : NULL);
         break;
-    case MEETS:
+    case ENTERS:
         for (const char *c = s->text; *c; c++)
             procs[n++] = raw_proc("job", *c == '*'   ? PMIX_RANK_WILDCARD
                                          : *c == 'L' ? PMIX_RANK_LOCAL_NODE
@@ -200,12 +200,12 @@ static void play(int *fd, const struct step *s)
     case FORGETS:
         scene_forget(*fd, s->n);
         break;
-    case TELLS:
+    case NOTIFIES:
         ok(scene_notify(*fd, s->n,
                         s->tag ? (pmix_data_range_t)s->tag : PMIX_RANGE_NAMESPACE,
                         NULL));
         break;
-    case HEARS:
+    case RECEIVES:
         ck_assert_int_eq(raw_next_event(*fd, NULL), s->n);
         break;
     case PULLS:
@@ -225,7 +225,7 @@ void scene_play(const struct scene *scene)
 {
     int *const fds[] = {&one, &two, &three};
 
-    fprintf(stderr, "scene: %s\nsteps:", scene->name); /* read when one fails */
+    fprintf(stderr, "scene: %s\nsteps:", scene->name); /* printed if a scene fails */
     raw_start(scene->alone ? NULL : &host_module, scene->n_local, scene->n_remote);
     for (const struct step *s = scene->steps; s->act != NO_MORE; s++) {
         fprintf(stderr, " %td", s - scene->steps + 1);

@@ -54,7 +54,7 @@ struct px_server *server(void)
     return px_process.server;
 }
 
-/* ---- the journal, read again ---------------------------------------------------------------------- */
+/* ---- the journal ---------------------------------------------------------------------------------- */
 
 size_t journal(struct entry *e, size_t max)
 {
@@ -76,7 +76,7 @@ size_t journal(struct entry *e, size_t max)
                                   .y = r.y};
         px_str_copy(e[count++].path, sizeof(e->path), r.path);
     }
-    ck_assert_uint_eq(at_byte, (size_t)n); /* no torn end */
+    ck_assert_uint_eq(at_byte, (size_t)n); /* the last record is complete */
     close(fd);
     return count;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For tests of what a server makes in the file system: a folder for it, which has to be empty at the end,
- * and what the journal says. */
+/* Scene for tests of a server's files: a folder that must be empty at the end, and the records of
+ * the journal. */
 #ifndef TEST_SESSION_SCENE_H
 #define TEST_SESSION_SCENE_H
 
@@ -10,13 +10,14 @@
 
 extern char session_top[256];
 
-/* For PX_TEST_MAIN: the folder, as TMPDIR; at the end the server is stopped, and nothing is left. */
+/* Fixtures for PX_TEST_MAIN. Setup makes the folder TMPDIR. Teardown stops the server; then the
+ * folder must be empty. */
 void session_setup(void);
 void session_teardown(void);
-/* A path in it, good until eight more are made. */
+/* Returns a path in the folder, which stays valid until eight more calls. */
 char *at(const char *name);
 
-/* A server with a directory of its own to work in and maybe more to say. */
+/* Starts a server. server_tmpdir: directory of its own, or NULL. rmclean: with PMIX_TDIR_RMCLEAN. */
 void session_start(const char *server_tmpdir, bool rmclean);
 struct px_server *server(void);
 
@@ -27,7 +28,8 @@ struct entry {
     uint64_t scope, x, y;
     char path[256];
 };
-/* The journal, read again: how many records there are, of which most are told; the last of that path. */
+/* journal copies at most this number of records and returns their number. entry_of returns the last
+ * record of a path. */
 size_t journal(struct entry *e, size_t most);
 const struct entry *entry_of(const struct entry *e, size_t n, const char *path);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The blob that goes along with a launch: what it is made of, who keeps it, and that nothing but
- * a whole one is taken. */
+/* Blob that accompanies a launch: its contents, its lifetime, and the refusal of incomplete blobs. */
 #include "alloc_fail.h"
 #include "core/base/strv.h"
 #include "core/server/fabric/blob.h"
@@ -21,9 +20,9 @@ static void start(void)
 
 /* ---- answers, taken without an allocation ----------------------------------------------------- */
 
-static sem_t told;
+static sem_t answered;
 
-/* The last one; what the host has not read yet. */
+/* Last answer, until the host has read it. */
 static struct {
     pmix_status_t status;
     pmix_info_t *info;
@@ -32,10 +31,10 @@ static struct {
     void *cbdata;
 } answer;
 
-static void on_told(pmix_status_t status, void *cbdata PX_UNUSED)
+static void on_answer(pmix_status_t status, void *cbdata PX_UNUSED)
 {
     answer.status = status;
-    sem_post(&told);
+    sem_post(&answered);
 }
 
 static void on_blob(pmix_status_t status, pmix_info_t l[], size_t n, void *cbdata,
@@ -45,14 +44,14 @@ static void on_blob(pmix_status_t status, pmix_info_t l[], size_t n, void *cbdat
     answer.n = n;
     answer.read = cb;
     answer.cbdata = their_cbdata;
-    on_told(status, cbdata);
+    on_answer(status, cbdata);
 }
 
 static pmix_status_t await(pmix_status_t rc)
 {
     if (rc)
         return rc;
-    sem_wait(&told);
+    sem_wait(&answered);
     return answer.status;
 }
 
@@ -61,7 +60,7 @@ static pmix_status_t forward(void)
     return PMIx_Forward_envars(job, "FW_A;FW_B", NULL, 0);
 }
 
-/* With the patterns, of which a launch that has failed leaves none. */
+/* Gathers the blob. Sets the patterns first, as a failed launch drops them. */
 static pmix_status_t gather(void)
 {
     pmix_status_t rc = forward();
@@ -72,7 +71,7 @@ static pmix_status_t gather(void)
 static pmix_status_t support(void)
 {
     return await(
-        PMIx_server_setup_local_support(job, answer.info, answer.n, on_told, NULL));
+        PMIx_server_setup_local_support(job, answer.info, answer.n, on_answer, NULL));
 }
 
 static char **child_env(void)
@@ -84,9 +83,9 @@ static char **child_env(void)
     return env;
 }
 
-/* ---- what is no blob --------------------------------------------------------------------------- */
+/* ---- invalid blobs ----------------------------------------------------------------------------- */
 
-/* In place of what a component has contributed. */
+/* Passes data in place of a component's contribution. */
 static pmix_status_t support_with(const void *data, pmix_data_type_t type)
 {
     pmix_info_t i;
@@ -104,7 +103,7 @@ static pmix_status_t support_with_bytes(const px_writer *w, size_t n)
     return support_with(&bo, PMIX_BYTE_OBJECT);
 }
 
-/* From a component that is not here: read, and skipped. */
+/* Makes a blob whose first share is of an unknown component. The server reads and skips this share. */
 static void blob_of(px_writer *blob, const char *text, unsigned n_shares)
 {
     PX_AUTO(px_writer) body;
@@ -126,7 +125,7 @@ PX_TEST_LOOP(a_blob_that_is_cut_or_damaged_is_refused, 2)
     memset(text, 'x', _i ? 10000 : 10);
     start();
     blob_of(&w, text, 1);
-    ck_assert_uint_lt(w.buf.len, 200); /* the longer one by compression */
+    ck_assert_uint_lt(w.buf.len, 200); /* the longer text is compressed */
     ok(support_with_bytes(&w, w.buf.len));
     for (size_t n = 0; n < w.buf.len; n++)
         fails(support_with_bytes(&w, n), UNPACK_FAILURE);
@@ -139,7 +138,7 @@ PX_TEST_LOOP(a_blob_that_is_cut_or_damaged_is_refused, 2)
     ok(support_with_bytes(&w, w.buf.len));
 }
 
-PX_TEST(a_compressed_blob_tells_its_length_in_network_order)
+PX_TEST(a_compressed_blob_has_its_length_in_network_order)
 {
     PX_AUTO(px_writer) w;
     PX_AUTOFREE uint8_t *plain = NULL;
@@ -166,11 +165,11 @@ PX_TEST(a_blob_that_is_none_is_refused)
     blob_of(&twice, "", 3);
     fails(support_with_bytes(&twice, twice.buf.len), UNPACK_FAILURE);
     pmix_info_t none = {.key = "tenon.pnet", .value.type = PMIX_BYTE_OBJECT};
-    sem_init(&told, 0, 0);
+    sem_init(&answered, 0, 0);
     answer.info = &none;
     answer.n = 1;
     fails(support(), UNPACK_FAILURE);
-    ck_assert_int_eq(sem_trywait(&told), -1); /* told once */
+    ck_assert_int_eq(sem_trywait(&answered), -1); /* only one answer came */
 }
 
 PX_TEST(a_node_without_a_required_component_refuses_the_job)
@@ -204,7 +203,7 @@ PX_TEST(a_blob_has_a_bound)
     free(large.bytes);
 }
 
-/* ---- its way ----------------------------------------------------------------------------------- */
+/* ---- transport --------------------------------------------------------------------------------- */
 
 PX_TEST(contributions_are_one_blob_that_stays_until_it_is_read)
 {
@@ -212,7 +211,7 @@ PX_TEST(contributions_are_one_blob_that_stays_until_it_is_read)
     pmix_op_cbfunc_t read;
     void *cbdata;
 
-    sem_init(&told, 0, 0);
+    sem_init(&answered, 0, 0);
     setenv("PMIX_MCA_pnet_opx_enabled", "true", 1);
     setenv("FW_A", "theirs", 1);
     start();
@@ -222,7 +221,7 @@ PX_TEST(contributions_are_one_blob_that_stays_until_it_is_read)
     first = answer.info;
     read = answer.read;
     cbdata = answer.cbdata;
-    ok(gather()); /* another one comes and goes */
+    ok(gather()); /* a second blob comes and goes */
     answer.read(PMIX_SUCCESS, answer.cbdata);
     raw_drop_job("job");
     answer.info = first;
@@ -233,13 +232,13 @@ PX_TEST(contributions_are_one_blob_that_stays_until_it_is_read)
     ck_assert_uint_eq(strlen(px_env_get(env, "FI_OPX_UUID")), 32);
 }
 
-/* Each call says so, once, and afterwards does what it should. */
-PX_TEST(a_launch_without_memory_is_told)
+/* Each call returns the failure once, without a callback, and succeeds afterwards. */
+PX_TEST(a_launch_without_memory_is_reported)
 {
     static pmix_status_t (*const calls[])(void) = {forward, gather, support};
 
     PX_TEST_NEEDS_ALLOC;
-    sem_init(&told, 0, 0);
+    sem_init(&answered, 0, 0);
     setenv("PMIX_MCA_pnet", "envar", 1);
     setenv("FW_A", "theirs", 1);
     start();
@@ -250,7 +249,7 @@ PX_TEST(a_launch_without_memory_is_told)
 
             ck_assert_msg(rc == (failed ? PMIX_ERR_NOMEM : PMIX_SUCCESS),
                           "call %zu, allocation %u: %d", i, nth, rc);
-            ck_assert_int_eq(sem_trywait(&told), -1);
+            ck_assert_int_eq(sem_trywait(&answered), -1);
         }
     answer.read(PMIX_SUCCESS, answer.cbdata);
     PX_AUTO(px_strv) env = child_env();

@@ -12,7 +12,7 @@
 
 static sem_t made, event;
 static pmix_status_t answer;
-static size_t row; /* of the call that the callback makes */
+static size_t row; /* index of the call that the callback makes */
 static pmix_nspace_t job = "job", more = "more";
 static pmix_byte_object_t bytes = {.bytes = (char *)"x", .size = 1};
 
@@ -192,7 +192,7 @@ PX_TEST(no_call_of_a_host_waits_in_a_callback_and_none_is_lost)
             ck_assert_msg(answer == calls[row].answer, "%s in callback %zu: %s",
                           calls[row].name, i, PMIx_Error_string(answer));
             if (calls[row].call == notify)
-                sem_wait(&event); /* what was taken is carried out */
+                sem_wait(&event); /* an accepted call is carried out */
         }
     ck_assert_ptr_nonnull(px_nspace_find(px_process.model, "more"));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What may be registered for clean-up, and for whose end: the rules of RFC 0027 and the habits of
- * programs, request by request. Requests at random are in test_cleanup_model.c. */
+/* Requests for clean-up, accepted or refused: the rules of RFC 0027 and the habits of programs.
+ * Random requests are in test_cleanup_model.c. */
 #include "cleaner.h"
 #include "core/base/str.h"
 #include "core/model/nspace.h"
@@ -22,7 +22,8 @@ enum {
     UNABLE = PMIX_ERR_NOT_SUPPORTED,
 };
 
-/* Who asks for what, the answer, and the registry afterwards; NULL: as it was. */
+/* Rank that sends a request, the status of the reply, and the registry afterwards (NULL:
+ * unchanged). */
 struct row {
     pmix_rank_t who;
     const char *request;
@@ -68,7 +69,7 @@ static void ask_rows(const struct row *rows, size_t n)
         ask_rows(rows_, PX_COUNT(rows_));         \
     } while (0)
 
-/* ---- what is taken ------------------------------------------------------------------------- */
+/* ---- accepted requests --------------------------------------------------------------------- */
 
 PX_TEST(several_of_each_in_one_call_and_over_calls_are_all_registered)
 {
@@ -81,11 +82,13 @@ PX_TEST(several_of_each_in_one_call_and_over_calls_are_all_registered)
 
 PX_TEST(one_path_is_one_entry_however_it_is_written)
 {
-    ASK_ROWS({0, "0 f=/t//a,/t/./a,/t/a d=/t/d/,/t/d", 0, "0: /t/a file, /t/d dir"},
-             {0, "0 f=/t/a,/t/b f=/t/b", 0, "0: /t/a file, /t/d dir, /t/b file"},
-             /* As a folder it is something else; and what is beneath it, too. */
-             {0, "0 d=/t/a,/t/d/e", 0,
-              "0: /t/a file, /t/d dir, /t/b file, /t/a dir, /t/d/e dir"});
+    ASK_ROWS(
+        {0, "0 f=/t//a,/t/./a,/t/a d=/t/d/,/t/d", 0, "0: /t/a file, /t/d dir"},
+        {0, "0 f=/t/a,/t/b f=/t/b", 0, "0: /t/a file, /t/d dir, /t/b file"},
+        /* A folder is an entry of its own, even with the path of a file or below another
+              * folder. */
+        {0, "0 d=/t/a,/t/d/e", 0,
+         "0: /t/a file, /t/d dir, /t/b file, /t/a dir, /t/d/e dir"});
 }
 
 PX_TEST(directives_pertain_to_all_folders_of_their_request)
@@ -114,8 +117,8 @@ PX_TEST(the_spellings_of_the_rfc_are_understood)
          0, "0: /t/a/x keep, /t/a dir recurse leave-top"});
 }
 
-/* Open MPI and others send such requests, and OpenPMIx takes them. */
-PX_TEST(what_says_nothing_does_no_harm)
+/* Open MPI and others send such requests, and OpenPMIx accepts them. */
+PX_TEST(what_has_no_effect_does_no_harm)
 {
     ASK_ROWS({0, "0 recurse", 0, ""}, {0, "0 f=/t/f leave empty", 0, "0: /t/f file"},
              {0, "0 k=/t/k recurse", 0, "0: /t/f file, /t/k keep"},
@@ -163,13 +166,13 @@ PX_TEST(recursive_wins_and_so_does_leave_top)
 
 PX_TEST(to_remove_and_to_ignore_a_file_is_a_conflict_that_changes_nothing)
 {
-    ASK_ROWS({0, "0 f=/t/b f=/t/a k=/t/a", CONFLICT, ""},
-             {0, "0 f=/t/a", 0, "0: /t/a file"},
-             {0, "0 f=/t/b d=/t/d k=/t/c,/t/./a", CONFLICT, NULL},
-             {0, "0 k=/t/b", 0, "0: /t/a file, /t/b keep"},
-             {0, "0 d=/t/d recurse f=/t/b", CONFLICT, NULL},
-             /* A folder is another thing: all in it stays, and so does the folder. */
-             {0, "0 d=/t/b", 0, "0: /t/a file, /t/b keep, /t/b dir"});
+    ASK_ROWS(
+        {0, "0 f=/t/b f=/t/a k=/t/a", CONFLICT, ""}, {0, "0 f=/t/a", 0, "0: /t/a file"},
+        {0, "0 f=/t/b d=/t/d k=/t/c,/t/./a", CONFLICT, NULL},
+        {0, "0 k=/t/b", 0, "0: /t/a file, /t/b keep"},
+        {0, "0 d=/t/d recurse f=/t/b", CONFLICT, NULL},
+        /* The folder is an entry of its own. Both the folder and its contents stay. */
+        {0, "0 d=/t/b", 0, "0: /t/a file, /t/b keep, /t/b dir"});
 }
 
 PX_TEST(whatever_the_targets_are)
@@ -212,7 +215,7 @@ PX_TEST(users_do_not_conflict_and_groups_have_entries_of_their_own)
              {0, "- f=/t/a", 0, NULL}, {0, "- k=/t/a", CONFLICT, NULL});
 }
 
-/* ---- whose end ------------------------------------------------------------------------------ */
+/* ---- targets -------------------------------------------------------------------------------- */
 
 PX_TEST(targets_are_the_process_its_peers_and_its_job)
 {
@@ -270,12 +273,12 @@ PX_TEST(the_server_s_own_call_registers_for_its_clients_and_itself)
     snprintf(is, sizeof(is), "%s.*", px_process.server->proc.nspace);
     (void)cleaner_ran(0);
     cleaner_stop();
-    ck_assert_str_eq(cleaner_ran(1), is); /* at its end */
+    ck_assert_str_eq(cleaner_ran(1), is); /* at the end of the server */
 }
 
-/* ---- beside others ---------------------------------------------------------------------------- */
+/* ---- the host --------------------------------------------------------------------------------- */
 
-PX_TEST(the_host_hears_nothing_of_clean_up)
+PX_TEST(the_host_gets_no_request_for_clean_up)
 {
     host.how = HOST_INSIDE;
     ASK_ROWS({0, "0 f=/t/a id=me", 0, "0: /t/a file"},
@@ -290,7 +293,7 @@ PX_TEST(the_host_hears_nothing_of_clean_up)
         ck_assert_ptr_null(strstr(host.given.v[i].key, "clean"));
         ck_assert_ptr_null(strstr(host.given.v[i].key, "clnup"));
     }
-    /* What is refused here does not get there. */
+    /* The host does not get a refused request. */
     ASK_ROWS({0, "0 f=b pause", BAD, NULL}, {0, "0 k=/t/a pause", CONFLICT, NULL});
     ck_assert_uint_eq(host_calls("job_control"), 1);
 }
@@ -327,7 +330,7 @@ PX_TEST(no_host_is_needed)
     ASK_ROWS({0, "- f=/t/a", 0, "*: /t/a file"});
 }
 
-/* ---- what is refused ------------------------------------------------------------------------ */
+/* ---- refused requests ----------------------------------------------------------------------- */
 
 PX_TEST(a_bad_path_anywhere_registers_nothing_of_the_request)
 {
@@ -381,11 +384,18 @@ PX_TEST(a_client_has_4096_entries_and_a_mebibyte_of_paths)
         const char *request;
         int status;
         size_t n;
-    } rows[] = {
-        {0, more, FULL, 0},      {0, most, 0, 4095},    {0, two, FULL, 4095},
-        {0, one, 0, 4096},       {0, most, 0, 4096},    {0, "0 f=/t/x", FULL, 4096},
-        {1, longer, FULL, 4096}, {1, longest, 0, 8192}, /* others have their own */
-    };
+    } rows
+        [] =
+            {
+                {0, more, FULL, 0},
+                {0, most, 0, 4095},
+                {0, two, FULL, 4095},
+                {0, one, 0, 4096},
+                {0, most, 0, 4096},
+                {0, "0 f=/t/x", FULL, 4096},
+                {1, longer, FULL, 4096},
+                {1, longest, 0, 8192}, /* another client has its own limits */
+            };
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         ck_assert_int_eq(cleaner_ask(fds[rows[i].who], rows[i].request),
@@ -433,7 +443,7 @@ struct limited {
     pmix_status_t rc;
 };
 
-/* On the loop, as Check writes files, too. */
+/* Registers with a limit for file sizes. Runs on the loop, as Check writes files, too. */
 static void register_limited(void *arg)
 {
     struct limited *l = arg;
@@ -465,7 +475,7 @@ PX_TEST(a_journal_that_cannot_be_written_leaves_everything_as_it_was)
         ck_assert_int_lt(l.rc, 0);
         ck_assert_str_eq(cleaner_registry(), "0: /t/k keep, /t/d dir");
     }
-    /* And no trace of it hinders the next. */
+    /* The failed requests do not hinder the next request. */
     ok(cleaner_ask(fds[0], keep));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a process that we have started leaves in its group: it ends with us, or with whoever reads our
- * journal. */
+/* Processes that a started process leaves in its process group. They end with the server, or with
+ * the next server that reads the journal. */
 #include "cleaner.h"
 #include "fake_host.h"
 #include "px_test.h"
@@ -16,7 +16,7 @@ struct pair {
     pid_t leader, left;
 };
 
-/* A process that leads a group, and one that it has left behind in it. */
+/* Forks a leader of a process group. The leader leaves a process in its group and exits. */
 static struct pair start_pair(void)
 {
     struct pair pair;
@@ -57,7 +57,7 @@ static void ended(void *arg PX_UNUSED)
     PX_PARTS_NOTIFY(px_process.server, proc_ended, &proc);
 }
 
-/* The leader has ended, is reaped and reported. */
+/* Returns a pair whose leader has ended, is reaped and is reported. */
 static struct pair leave_one(void)
 {
     struct pair pair = start_pair();
@@ -114,7 +114,8 @@ PX_TEST(empty_groups_make_room_for_others)
     ck_assert_uint_le(px_process.server->part.cleanup->groups->n_entries, 64);
 }
 
-/* Also if the client has asked for something: its own end is reported. */
+/* A started process is in the journal even without a request. Its own requests wait until the host
+ * reports its end. */
 PX_TEST(a_process_of_ours_is_in_the_journal_without_having_asked)
 {
     struct pair pair;
@@ -125,7 +126,7 @@ PX_TEST(a_process_of_ours_is_in_the_journal_without_having_asked)
     raw_on_loop(starts, &pair);
     cleaner_play("pids 1;a:0 f=/t/a;a!;quiet");
     raw_on_loop(ended, NULL);
-    cleaner_play("ran 0;pids 1"); /* of the group that it has led */
+    cleaner_play("ran 0;pids 1"); /* pid of the group that the process led */
 }
 
 PX_TEST_MAIN("server/cleanup_group", cleaner_setup, cleaner_teardown)

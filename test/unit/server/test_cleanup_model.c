@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests for clean-up, made at random, against a model of the rules of RFC 0027: after each, what
- * stands in the journal is what the model says. PX_TEST_SEED=<number> makes other requests. */
+/* Random requests for clean-up, compared with a model of the rules of RFC 0027. After each request
+ * the journal must have the contents of the model. PX_TEST_SEED=<number> makes other requests. */
 #include "core/rt/process.h"
 #include "core/server/peer/peer.h"
 #include "alloc_fail.h"
@@ -12,16 +12,16 @@
 
 enum { N_PATHS = 6, N_SCOPES = 3, JOB = 2 };
 
-/* What is registered. Scopes: rank 0, rank 1, the job. */
+/* Registered entries. Scopes: rank 0, rank 1, the job. */
 struct model {
     struct scope {
         uint8_t file[N_PATHS];      /* PX_RM_FILE, PX_RM_KEEP, or 0 */
         uint8_t dir[N_PATHS];       /* PX_RM_DIR, or 0 */
-        uint8_t dir_flags[N_PATHS]; /* of that */
+        uint8_t dir_flags[N_PATHS]; /* PX_RM_* flags of the folder */
     } scopes[N_SCOPES];
 };
 
-/* In their normal form, and in others. */
+/* Paths in their normal form and in two others. */
 static const char *const paths[N_PATHS][3] = {
     {"/nonexistent/a", "/nonexistent//a,", "/./nonexistent/b/../a"},
     {"/nonexistent/a/b", "/nonexistent/a/./b", "//nonexistent/a//b"},
@@ -56,7 +56,7 @@ struct request {
     size_t n_procs;
     bool for_rank, for_job;
     px_infos infos;
-    /* what it says */
+    /* contents of the request */
     uint8_t file[N_PATHS]; /* bits: 1 << PX_RM_FILE, 1 << PX_RM_KEEP */
     bool dir[N_PATHS];
     bool bad;
@@ -69,7 +69,7 @@ static void add(struct request *r, const char *key, const void *value,
     ok(px_infos_add(&r->infos, key, value, type));
 }
 
-/* One to three paths, with commas. */
+/* Adds a list of one to three paths, separated by commas. */
 static void add_list(struct request *r, const char *key)
 {
     unsigned n = 1 + below(3);
@@ -94,7 +94,7 @@ static void add_list(struct request *r, const char *key)
     add(r, key, list, PMIX_STRING);
 }
 
-/* At least one, a flag that is false among them. */
+/* Adds a list of paths, or a flag, which may be false. */
 static void add_something(struct request *r)
 {
     bool yes = below(4) > 0;
@@ -138,7 +138,7 @@ static void make_request(struct request *r)
         px_proc_set(&r->procs[r->n_procs++], "job", r->rank);
     if (r->for_job && whose != 3)
         px_proc_set(&r->procs[r->n_procs++], "job", PMIX_RANK_WILDCARD);
-    if (whose == 3) { /* nobody in particular: the job */
+    if (whose == 3) { /* a request without a target is for the job */
         r->for_rank = false;
         r->n_procs = 0;
     }
@@ -149,7 +149,7 @@ static void make_request(struct request *r)
 
 /* ---- the model ------------------------------------------------------------------------------ */
 
-/* Within itself, and with what is registered for any target. */
+/* True if a request contradicts itself or an entry of any scope. m may be NULL. */
 static bool contradicts(const struct model *m, const struct request *r)
 {
     for (int p = 0; p < N_PATHS; p++) {
@@ -171,11 +171,11 @@ static void enter(struct scope *s, const struct request *r)
         if (!r->dir[p])
             continue;
         s->dir[p] = PX_RM_DIR;
-        s->dir_flags[p] |= r->flags; /* either directive wins over its absence */
+        s->dir_flags[p] |= r->flags; /* a flag stays set once a request has set it */
     }
 }
 
-/* Returns the status that is due; the model is then as the registry should be. */
+/* Applies a request to the model. Returns the status that the server should return. */
 static pmix_status_t apply(struct model *m, const struct request *r)
 {
     if (r->bad)
@@ -189,7 +189,7 @@ static pmix_status_t apply(struct model *m, const struct request *r)
     return PMIX_SUCCESS;
 }
 
-/* ---- the registry, as the journal has it ------------------------------------------------------- */
+/* ---- the registry in the journal --------------------------------------------------------------- */
 
 static int path_index(const char *path)
 {
@@ -200,7 +200,7 @@ static int path_index(const char *path)
     return -1;
 }
 
-/* The content of the scope that first belongs to. */
+/* Returns the contents of the scope of the first record. Sets seen for each record of this scope. */
 static struct scope scope_of(const struct px_journal_record *first, size_t n,
                              bool *seen)
 {
@@ -223,7 +223,7 @@ static struct scope scope_of(const struct px_journal_record *first, size_t n,
     return got;
 }
 
-/* Which scope of the registry is which is told by what is in it. */
+/* True if the journal has the contents of the model. The contents of a scope identify the scope. */
 static bool is_as_modelled(const struct model *m)
 {
     static const struct scope empty;
@@ -305,7 +305,8 @@ static void register_on_loop(void *arg)
         t->failed = px_alloc_fail_end();
 }
 
-/* Of two mistakes either may be told. */
+/* True if rc is the expected status. A request with two mistakes may return the status of either
+ * mistake. */
 static bool is_due(pmix_status_t rc, pmix_status_t due, const struct request *r)
 {
     return rc == due || (due == PMIX_ERR_BAD_PARAM && contradicts(NULL, r) &&
@@ -326,7 +327,7 @@ PX_TEST(the_registry_is_what_the_rules_make_of_the_requests)
         struct request r;
         struct turn t = {.r = &r};
 
-        if (i % 50 == 49) { /* all of it ends, and begins anew */
+        if (i % 50 == 49) { /* starts anew with another server */
             cleaner_restart(&host_module, 2);
             disconnect_clients();
             connect_clients();
@@ -345,7 +346,8 @@ PX_TEST(the_registry_is_what_the_rules_make_of_the_requests)
     ck_assert_uint_gt(n_conflicts, n_requests / 20);
 }
 
-/* The first request of each lets the server look for its process, which it can do without. */
+/* Sends the first request of each client. It makes the server look for the client's process, and
+ * tolerates a lack of memory. */
 static void know_clients(void)
 {
     for (int i = 0; i < 2; i++)
@@ -374,7 +376,8 @@ PX_TEST(a_request_that_finds_no_memory_changes_nothing)
                 MUST(is_as_modelled(&m), i);
                 continue;
             }
-            MUST(is_due(t.rc, due, &r), i); /* it could do without, maybe */
+            /* The server may do without this allocation. */
+            MUST(is_due(t.rc, due, &r), i);
             MUST(is_as_modelled(&after), i);
             m = after;
         }

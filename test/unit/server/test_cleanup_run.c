@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* When registered clean-up is due: at the death of processes, whatever their connections do; and what follows.
- * Clients here come by TCP, so that their processes have to be found first. */
+/* Time of registered clean-up: the death of processes, whatever happens to their connections.
+ * Clients connect by TCP, so that the server has to find their processes first. */
 #include "cleaner.h"
 #include "core/base/clock.h"
 #include "core/base/str.h"
@@ -43,7 +43,7 @@ PX_TEST(a_client_that_dies_with_the_answer_is_known)
 SCRIPT_TEST(to_finalize_is_not_to_end,
             "a=0;a:0 f=/t/a;pids 1;a~;a-;gone 0;quiet;a!;ran 0")
 
-/* Nor is what the host says, as long as the process is there. */
+/* A report of the host is not the end either, as long as the process exists. */
 SCRIPT_TEST(a_lost_connection_is_not_the_end_either,
             "a=0;a:0 f=/t/a;pids 1;a-;gone 0;ended 0;quiet;a!9;ran 0")
 
@@ -59,10 +59,10 @@ SCRIPT_TEST(a_rank_that_connects_again_is_alive_again,
 static void forget_inodes(void *arg PX_UNUSED)
 {
     PX_LIST_EACH (&px_process.server->peers, struct px_peer, p, link)
-        p->cleanup->inode = 1; /* no socket's */
+        p->cleanup->inode = 1; /* not the inode of a socket */
 }
 
-/* Perhaps it lives: the host has to say. */
+/* The process may be alive, so the host has to report its end. */
 PX_TEST(a_client_that_is_not_found_is_answered_all_the_same)
 {
     PX_TEST_NEEDS_PROC;
@@ -72,11 +72,11 @@ PX_TEST(a_client_that_is_not_found_is_answered_all_the_same)
                  "ended 0;ran 0");
 }
 
-/* Nothing waited for it when it was there. */
+/* No scope waited for rank 0 while it was connected, so the server did not watch the process. */
 SCRIPT_TEST(a_client_that_ends_unseen_is_waited_for_until_the_host_reports_it,
             "a=0;a~;a-;gone 0;b=1;b:0 f=/t/a;a!;quiet;ended 0;ran 0;b!")
 
-SCRIPT_TEST(a_client_that_never_came_ends_when_the_host_says_so,
+SCRIPT_TEST(a_client_that_never_came_ends_when_the_host_reports_it,
             "a=1;a:0 f=/t/a;quiet;ended 0;ran 0;a!")
 
 /* ---- the job's -------------------------------------------------------------------------------- */
@@ -103,7 +103,7 @@ PX_TEST(clients_that_were_not_registered_yet_hold_it_too)
     ck_assert_str_eq(cleaner_ran(1), "late.*");
 }
 
-/* A job of the same name is another one. */
+/* A later job of the same name is another job. */
 PX_TEST(the_end_of_the_namespace_is_that_of_all_that_are_not_known_to_live)
 {
     PX_TEST_NEEDS_PROC;
@@ -120,9 +120,9 @@ PX_TEST(namespaces_of_one_user_end_apart)
     cleaner_play("a=0;b=mine.0;a:mine.* f=/t/a;a:- f=/t/a;pids 2;b!;ran mine.*;a!");
 }
 
-/* ---- what is to be ignored ----------------------------------------------------------------------- */
+/* ---- files to ignore ----------------------------------------------------------------------------- */
 
-/* Nothing is lost: what one process wanted ignored is, until its job has ended. */
+/* A file that one process ignores stays until the job of this process has ended. */
 SCRIPT_TEST(an_ignore_lasts_as_long_as_its_job,
             "a=0;b=1;a:0 k=/t/d/x f=/t/a;b:job d=/t/d recurse;b:1 d=/t/e;a!;ran 0;"
             "has *: /t/d dir recurse, /t/d/x keep | 1: /t/e dir;b!;ran 0 1;"
@@ -132,7 +132,7 @@ SCRIPT_TEST(the_job_s_scope_is_there_for_it,
             "a=0;b=1;a:0 k=/t/x,/t/y;b:0,1 k=/t/x;a!;b:1 d=/t;b!;ran 0 1;"
             "has *: /t/y keep, /t/x keep;ended *;ran 0 1 *")
 
-/* Then the ranks' scopes have run. */
+/* The job's scope runs after the scopes of its ranks. */
 SCRIPT_TEST(the_job_s_comes_last,
             "hold;a=0;b=1;a:0 f=/t/a;b:job k=/t/b;pids 3;ended *;a!;b!;ran 0;quiet;go;"
             "ran 0 *")
@@ -217,41 +217,41 @@ PX_TEST(a_rank_with_children_without_end_takes_few_descriptors)
 
 /* ---- runs ---------------------------------------------------------------------------------------- */
 
-/* Even the opposite: that run is over for this process. */
+/* A request during a run counts for the next run, even if the request contradicts the present run. */
 SCRIPT_TEST(what_comes_while_it_runs_is_for_the_next_run,
             "hold;a=0;a:0 f=/t/a;pids 1;a!;ran 0;a=0;a:0 k=/t/a;"
             "has 0: /t/a file | 0: /t/a keep;go;has 0: /t/a keep;pids 1;a!;ran 0 0")
 
 static void own_to(uid_t uid)
 {
-    /* Of this thread, which is the child's. */
+    /* Changes the user of this thread only; a child process inherits the user. */
     ck_assert_int_eq(syscall(SYS_setresuid, -1, uid, -1), 0);
 }
 
 PX_TEST(one_user_does_not_have_all_that_runs)
 {
-    enum { HER = 12345, HIM = 12346, N = 4 };
+    enum { FIRST_UID = 12345, SECOND_UID = 12346, N = 4 };
     char script[64];
 
     PX_TEST_NEEDS_ROOT;
-    PX_TEST_NEEDS(px_test_may(CAP_SYS_PTRACE),
-                  "CAP_SYS_PTRACE"); /* to see their files */
+    /* To read /proc files of other users. */
+    PX_TEST_NEEDS(px_test_may(CAP_SYS_PTRACE), "CAP_SYS_PTRACE");
     PX_TEST_NEEDS_PROC;
-    raw_add_job("hers", N, 0, HER);
-    raw_add_job("his", 1, 0, HIM);
+    raw_add_job("first", N, 0, FIRST_UID);
+    raw_add_job("second", 1, 0, SECOND_UID);
     cleaner_holds = true;
-    own_to(HER);
+    own_to(FIRST_UID);
     for (int i = 0; i < N; i++) {
-        snprintf(script, sizeof(script), "a=hers.%d;a:hers.%d f=/t/a;a!", i, i);
+        snprintf(script, sizeof(script), "a=first.%d;a:first.%d f=/t/a;a!", i, i);
         cleaner_play(script);
     }
     own_to(0);
     (void)cleaner_ran(2);
-    own_to(HIM);
-    cleaner_play("a=his.0;a:his.0 f=/t/a;a!");
+    own_to(SECOND_UID);
+    cleaner_play("a=second.0;a:second.0 f=/t/a;a!");
     own_to(0);
-    ck_assert_str_eq(cleaner_ran(3), "hers.0 hers.1 his.0");
-    cleaner_runs_nothing(3); /* two of hers have to wait */
+    ck_assert_str_eq(cleaner_ran(3), "first.0 first.1 second.0");
+    cleaner_runs_nothing(3); /* two runs of the first user have to wait */
     cleaner_let_go();
     (void)cleaner_ran(N + 1);
 }
@@ -285,7 +285,7 @@ PX_TEST(totals_add_up)
 {
     PX_TEST_NEEDS_PROC;
     cleaner_play("a=0;a:0 f=/t/a;hold;pids 1;a!;ran 0");
-    ck_assert_uint_eq(total("tenon.cleanup.scopes"), 1); /* under way */
+    ck_assert_uint_eq(total("tenon.cleanup.scopes"), 1); /* one run is under way */
     ck_assert_uint_eq(total("tenon.cleanup.files"), 0);
     cleaner_play("go;a=0;a:0 f=/t/a;pids 1;a!;ran 0 0");
     ck_assert_uint_eq(total("tenon.cleanup.scopes"), 0);
@@ -317,7 +317,7 @@ PX_TEST(a_journal_that_is_written_anew_has_what_is_still_to_do)
     cleaner_play("b!");
 }
 
-/* Comes, and is gone before the next. */
+/* Reports a peer as here, and then as gone. */
 static void come_and_go(void *arg)
 {
     struct px_peer peer = {.server = px_process.server, .pid = *(const pid_t *)arg};
@@ -353,12 +353,12 @@ PX_TEST(at_its_end_the_server_runs_what_nothing_alive_waits_for)
 {
     PX_TEST_NEEDS_PROC;
     cleaner_play("a=0;b=1;a:0 f=/t/a;b:2 f=/t/b;pids 1");
-    cleaner_stop(); /* which finds the journal left behind, and removes it */
+    cleaner_stop(); /* also removes the journal that the server leaves behind */
     ck_assert_str_eq(cleaner_ran(1), "2");
     cleaner_play("a!9;b!9");
 }
 
-PX_TEST(it_waits_for_that_no_longer_than_it_was_told)
+PX_TEST(it_waits_for_that_no_longer_than_its_timeout)
 {
     uint64_t begin;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fence, connect, disconnect: who is waited for, when the host is asked, what ends them all; and what
- * servers give each other when a fence collects data. The other node's server is played here: it reads
- * what ours gives its host, and writes what comes back. */
+/* Fence, connect, disconnect: processes to wait for, requests to the host, errors, and the data of
+ * collecting fences. The test plays the server of the other node. It reads the data that our server
+ * sends, and writes the data that comes back. */
 #include "core/server/collective/collective.h"
 
 #include "scene.h"
@@ -23,9 +23,9 @@ static const struct scene scenes[] = {
           {1, FENCES}, {0, ENDS}, {1, ENDS}, {0, FENCES}, {1, FENCES}, {0, ENDS},
           {1, ENDS}, {0, HOST_CALLED, 0, "fence_nb"}),
     SCENE("different sets and operations do not mix", 3, 0, {0, FENCES},
-          {0, MEETS, PX_OP_FENCE, "01", 1}, {0, MEETS, PX_OP_CONNECT, "01", 2},
-          {1, MEETS, PX_OP_FENCE, "01", 1}, {0, ENDS, .tag = 1}, {1, ENDS, .tag = 1},
-          {1, MEETS, PX_OP_CONNECT, "01", 2}, {0, ENDS, .tag = 2},
+          {0, ENTERS, PX_OP_FENCE, "01", 1}, {0, ENTERS, PX_OP_CONNECT, "01", 2},
+          {1, ENTERS, PX_OP_FENCE, "01", 1}, {0, ENDS, .tag = 1}, {1, ENDS, .tag = 1},
+          {1, ENTERS, PX_OP_CONNECT, "01", 2}, {0, ENDS, .tag = 2},
           {0, HOST_CALLED, 1, "connect"}, {1, FENCES}, {2, FENCES}, {0, ENDS},
           {0, HOST_CALLED, 0, "fence_nb"}),
     SCENE("a rank may be in the next fence before the host has ended the last", 1, 1,
@@ -33,13 +33,13 @@ static const struct scene scenes[] = {
           {0, FENCES, .tag = 1}, {0, HOST_AWAITS, 2, "fence_nb"}, {0, HOST_ANSWERS},
           {0, ENDS}, {0, HOST_ANSWERS, PMIX_ERR_TIMEOUT},
           {0, ENDS, PMIX_ERR_TIMEOUT, .tag = 1}),
-    SCENE("who finalizes instead is waited for no more", 2, 0, {0, FENCES}, {0, QUIET},
-          {1, FINALIZES}, {0, ENDS, LOST}),
-    SCENE("who finalizes within his own fence is told so", 2, 0, {0, FENCES},
+    SCENE("a fence does not wait for a rank that finalizes", 2, 0, {0, FENCES},
+          {0, QUIET}, {1, FINALIZES}, {0, ENDS, LOST}),
+    SCENE("a rank that finalizes within its own fence gets an error", 2, 0, {0, FENCES},
           {0, QUIET}, {0, LEAVES, .tag = 1}, {0, ENDS, LOST}, {0, ENDS, .tag = 1}),
     SCENE("a rank that comes back is waited for again", 2, 0, {1, DIES}, {1, COMES},
           {0, FENCES}, {0, QUIET}, {1, FENCES}, {0, ENDS}, {1, ENDS}),
-    SCENE("who dies while the host has the fence changes nothing for the others", 2, 1,
+    SCENE("a death while the host has the fence changes nothing for the others", 2, 1,
           {0, HOST_IS, HOST_HELD}, {0, FENCES}, {1, FENCES},
           {0, HOST_AWAITS, 1, "fence_nb"}, {1, DIES}, {0, QUIET}, {0, HOST_ANSWERS},
           {0, ENDS}),
@@ -49,114 +49,116 @@ static const struct scene scenes[] = {
           {0, HOST_IS, HOST_HELD}, {0, FENCES, 1}, {0, ENDS, PMIX_ERR_TIMEOUT},
           {0, HOST_ANSWERS}, {0, QUIET}),
     SCENE("ending the server ends every fence", 2, 1, {0, HOST_IS, HOST_HELD},
-          {0, FENCES}, {0, MEETS, PX_OP_FENCE, "02", 1},
+          {0, FENCES}, {0, ENTERS, PX_OP_FENCE, "02", 1},
           {0, HOST_AWAITS, 1, "fence_nb"}, {0, QUIET}, {0, SERVER_STOPS},
           {0, ENDS, LOST, .tag = 1}, {0, ENDS, LOST}),
     SCENE("a process that names others alone, or none, is refused", 2, 0,
-          {0, MEETS, PX_OP_FENCE, "1"}, {0, ENDS, PMIX_ERR_BAD_PARAM},
-          {0, MEETS, PX_OP_CONNECT, "1"}, {0, ENDS, PMIX_ERR_BAD_PARAM},
-          {0, MEETS, PX_OP_DISCONNECT, "1"}, {0, ENDS, PMIX_ERR_BAD_PARAM},
-          {0, MEETS, PX_OP_FENCE, ""}, {0, ENDS, PMIX_ERR_BAD_PARAM},
-          {0, MEETS, PX_OP_CONNECT, ""}, {0, ENDS, PMIX_ERR_BAD_PARAM}),
-    /* Sets, however they are named. */
+          {0, ENTERS, PX_OP_FENCE, "1"}, {0, ENDS, PMIX_ERR_BAD_PARAM},
+          {0, ENTERS, PX_OP_CONNECT, "1"}, {0, ENDS, PMIX_ERR_BAD_PARAM},
+          {0, ENTERS, PX_OP_DISCONNECT, "1"}, {0, ENDS, PMIX_ERR_BAD_PARAM},
+          {0, ENTERS, PX_OP_FENCE, ""}, {0, ENDS, PMIX_ERR_BAD_PARAM},
+          {0, ENTERS, PX_OP_CONNECT, ""}, {0, ENDS, PMIX_ERR_BAD_PARAM}),
+    /* Sets with the same members but different names. */
     SCENE("the wildcard and the list of all ranks are one set", 3, 0,
-          {0, MEETS, PX_OP_CONNECT, "*"}, {1, MEETS, PX_OP_CONNECT, "210"},
-          {2, MEETS, PX_OP_CONNECT, "01122"}, {0, ENDS}, {1, ENDS}, {2, ENDS},
-          {0, MEETS, PX_OP_FENCE, "012"}, {1, FENCES}, {2, MEETS, PX_OP_FENCE, "1*"},
+          {0, ENTERS, PX_OP_CONNECT, "*"}, {1, ENTERS, PX_OP_CONNECT, "210"},
+          {2, ENTERS, PX_OP_CONNECT, "01122"}, {0, ENDS}, {1, ENDS}, {2, ENDS},
+          {0, ENTERS, PX_OP_FENCE, "012"}, {1, FENCES}, {2, ENTERS, PX_OP_FENCE, "1*"},
           {0, ENDS}, {1, ENDS}, {2, ENDS}, {0, HOST_CALLED, 1, "connect"}),
     SCENE("all of this node is the list of its ranks", 2, 1,
-          {0, MEETS, PX_OP_FENCE, "L"}, {1, MEETS, PX_OP_FENCE, "10"}, {0, ENDS},
-          {1, ENDS}, {0, MEETS, PX_OP_DISCONNECT, "L2"},
-          {1, MEETS, PX_OP_DISCONNECT, "*"}, {0, ENDS}, {1, ENDS},
+          {0, ENTERS, PX_OP_FENCE, "L"}, {1, ENTERS, PX_OP_FENCE, "10"}, {0, ENDS},
+          {1, ENDS}, {0, ENTERS, PX_OP_DISCONNECT, "L2"},
+          {1, ENTERS, PX_OP_DISCONNECT, "*"}, {0, ENDS}, {1, ENDS},
           {0, HOST_CALLED, 1, "disconnect"}, {0, HOST_CALLED, 0, "fence_nb"}),
     SCENE("a process is in one connect of a set at a time, and in many of others", 3, 0,
-          {0, MEETS, PX_OP_CONNECT, "01"}, {0, MEETS, PX_OP_CONNECT, "10", 1},
-          {0, ENDS, INVALID, .tag = 1}, {0, MEETS, PX_OP_CONNECT, "012", 2},
-          {0, MEETS, PX_OP_CONNECT, "02", 3}, {2, MEETS, PX_OP_CONNECT, "*"},
-          {2, MEETS, PX_OP_CONNECT, "02", 3}, {0, ENDS, .tag = 3}, {2, ENDS, .tag = 3},
-          {1, MEETS, PX_OP_CONNECT, "*"}, {0, ENDS, .tag = 2}, {1, ENDS}, {2, ENDS},
-          {1, MEETS, PX_OP_CONNECT, "01", 1}, {0, ENDS}, {1, ENDS, .tag = 1}),
+          {0, ENTERS, PX_OP_CONNECT, "01"}, {0, ENTERS, PX_OP_CONNECT, "10", 1},
+          {0, ENDS, INVALID, .tag = 1}, {0, ENTERS, PX_OP_CONNECT, "012", 2},
+          {0, ENTERS, PX_OP_CONNECT, "02", 3}, {2, ENTERS, PX_OP_CONNECT, "*"},
+          {2, ENTERS, PX_OP_CONNECT, "02", 3}, {0, ENDS, .tag = 3}, {2, ENDS, .tag = 3},
+          {1, ENTERS, PX_OP_CONNECT, "*"}, {0, ENDS, .tag = 2}, {1, ENDS}, {2, ENDS},
+          {1, ENTERS, PX_OP_CONNECT, "01", 1}, {0, ENDS}, {1, ENDS, .tag = 1}),
     SCENE("nor while the host has it", 1, 0, {0, HOST_IS, HOST_HELD},
-          {0, MEETS, PX_OP_CONNECT, "0"}, {0, HOST_AWAITS, 1, "connect"},
-          {0, MEETS, PX_OP_CONNECT, "0", 1}, {0, ENDS, INVALID, .tag = 1},
+          {0, ENTERS, PX_OP_CONNECT, "0"}, {0, HOST_AWAITS, 1, "connect"},
+          {0, ENTERS, PX_OP_CONNECT, "0", 1}, {0, ENDS, INVALID, .tag = 1},
           {0, HOST_ANSWERS}, {0, ENDS}, {0, HOST_CALLED, 1, "connect"}),
-    SCENE("a rank that cannot be is not found", 2, 1, {0, MEETS, PX_OP_FENCE, "03"},
-          {0, ENDS, UNKNOWN}, {0, MEETS, PX_OP_CONNECT, "03"}, {0, ENDS, UNKNOWN},
-          {0, MEETS, PX_OP_DISCONNECT, "0L*3"}, {0, ENDS, UNKNOWN},
+    SCENE("a rank that cannot be is not found", 2, 1, {0, ENTERS, PX_OP_FENCE, "03"},
+          {0, ENDS, UNKNOWN}, {0, ENTERS, PX_OP_CONNECT, "03"}, {0, ENDS, UNKNOWN},
+          {0, ENTERS, PX_OP_DISCONNECT, "0L*3"}, {0, ENDS, UNKNOWN},
           {0, HOST_CALLED, 0, "connect"}),
-    /* Those that leave. */
+    /* Members that leave. */
     SCENE("one that dies before it connects fails it for all at once", 3, 0,
-          {0, MEETS, PX_OP_CONNECT, "*"}, {0, QUIET}, {1, DIES}, {0, ENDS, LOST},
-          {2, MEETS, PX_OP_CONNECT, "*"}, {2, ENDS, LOST},
-          {2, MEETS, PX_OP_CONNECT, "02"}, {0, MEETS, PX_OP_CONNECT, "02"}, {0, ENDS},
+          {0, ENTERS, PX_OP_CONNECT, "*"}, {0, QUIET}, {1, DIES}, {0, ENDS, LOST},
+          {2, ENTERS, PX_OP_CONNECT, "*"}, {2, ENDS, LOST},
+          {2, ENTERS, PX_OP_CONNECT, "02"}, {0, ENTERS, PX_OP_CONNECT, "02"}, {0, ENDS},
           {2, ENDS}, {0, HOST_CALLED, 1, "connect"}),
-    SCENE("so does one that finalizes", 3, 0, {0, MEETS, PX_OP_DISCONNECT, "*"},
+    SCENE("so does one that finalizes", 3, 0, {0, ENTERS, PX_OP_DISCONNECT, "*"},
           {0, QUIET}, {2, FINALIZES}, {0, ENDS, LOST},
-          {1, MEETS, PX_OP_DISCONNECT, "*"}, {1, ENDS, LOST},
+          {1, ENTERS, PX_OP_DISCONNECT, "*"}, {1, ENDS, LOST},
           {0, HOST_CALLED, 0, "disconnect"}),
-    SCENE("a host with processes elsewhere hears of it once", 3, 1,
-          {0, MEETS, PX_OP_CONNECT, "*"}, {0, QUIET}, {1, DIES}, {0, ENDS, LOST},
-          {2, MEETS, PX_OP_CONNECT, "*"}, {2, ENDS, LOST},
+    SCENE("a host with processes elsewhere is asked once", 3, 1,
+          {0, ENTERS, PX_OP_CONNECT, "*"}, {0, QUIET}, {1, DIES}, {0, ENDS, LOST},
+          {2, ENTERS, PX_OP_CONNECT, "*"}, {2, ENDS, LOST},
           {0, HOST_CALLED, 1, "connect"}),
     SCENE("a host gets the failure of each connect that a dead rank cannot join", 3, 1,
-          {1, DIES}, {0, MEETS, PX_OP_CONNECT, "*"}, {0, ENDS, LOST},
-          {0, HOST_CALLED, 1, "connect"}, {0, MEETS, PX_OP_CONNECT, "*"},
+          {1, DIES}, {0, ENTERS, PX_OP_CONNECT, "*"}, {0, ENDS, LOST},
+          {0, HOST_CALLED, 1, "connect"}, {0, ENTERS, PX_OP_CONNECT, "*"},
           {0, ENDS, LOST}, {0, HOST_CALLED, 2, "connect"},
-          {2, MEETS, PX_OP_CONNECT, "*"}, {2, ENDS, LOST},
-          {2, MEETS, PX_OP_CONNECT, "*"}, {2, ENDS, LOST},
-          {0, HOST_CALLED, 2, "connect"}, {2, MEETS, PX_OP_CONNECT, "*"},
+          {2, ENTERS, PX_OP_CONNECT, "*"}, {2, ENDS, LOST},
+          {2, ENTERS, PX_OP_CONNECT, "*"}, {2, ENDS, LOST},
+          {0, HOST_CALLED, 2, "connect"}, {2, ENTERS, PX_OP_CONNECT, "*"},
           {2, ENDS, LOST}, {0, HOST_CALLED, 3, "connect"}),
     SCENE("late participants of a failed connect are refused while the host has it", 3,
-          1, {0, HOST_IS, HOST_HELD}, {1, DIES}, {0, MEETS, PX_OP_CONNECT, "*"},
+          1, {0, HOST_IS, HOST_HELD}, {1, DIES}, {0, ENTERS, PX_OP_CONNECT, "*"},
           {0, ENDS, LOST}, {0, HOST_AWAITS, 1, "connect"},
-          {2, MEETS, PX_OP_CONNECT, "*"}, {2, ENDS, LOST},
+          {2, ENTERS, PX_OP_CONNECT, "*"}, {2, ENDS, LOST},
           {0, HOST_ANSWERS, PMIX_ERR_LOST_CONNECTION}, {1, COMES},
-          {0, MEETS, PX_OP_CONNECT, "*"}, {1, MEETS, PX_OP_CONNECT, "*"},
-          {2, MEETS, PX_OP_CONNECT, "*"}, {0, HOST_AWAITS, 2, "connect"},
+          {0, ENTERS, PX_OP_CONNECT, "*"}, {1, ENTERS, PX_OP_CONNECT, "*"},
+          {2, ENTERS, PX_OP_CONNECT, "*"}, {0, HOST_AWAITS, 2, "connect"},
           {0, HOST_ANSWERS}, {0, ENDS}, {1, ENDS}, {2, ENDS}),
     SCENE("a rank that comes back has no part in the failed connect", 3, 1, {1, DIES},
-          {0, MEETS, PX_OP_CONNECT, "*"}, {0, ENDS, LOST}, {1, COMES},
-          {1, MEETS, PX_OP_CONNECT, "*"}, {1, QUIET}, {2, MEETS, PX_OP_CONNECT, "*"},
-          {2, ENDS, LOST}, {0, MEETS, PX_OP_CONNECT, "*"},
-          {2, MEETS, PX_OP_CONNECT, "*"}, {0, ENDS}, {1, ENDS}, {2, ENDS},
+          {0, ENTERS, PX_OP_CONNECT, "*"}, {0, ENDS, LOST}, {1, COMES},
+          {1, ENTERS, PX_OP_CONNECT, "*"}, {1, QUIET}, {2, ENTERS, PX_OP_CONNECT, "*"},
+          {2, ENDS, LOST}, {0, ENTERS, PX_OP_CONNECT, "*"},
+          {2, ENTERS, PX_OP_CONNECT, "*"}, {0, ENDS}, {1, ENDS}, {2, ENDS},
           {0, HOST_CALLED, 2, "connect"}),
     SCENE("a failed connect is forgotten when all have come or died", 2, 1, {1, DIES},
-          {0, MEETS, PX_OP_CONNECT, "*"}, {0, ENDS, LOST}, {1, COMES},
-          {0, MEETS, PX_OP_CONNECT, "*"}, {0, QUIET}, {1, MEETS, PX_OP_CONNECT, "*"},
+          {0, ENTERS, PX_OP_CONNECT, "*"}, {0, ENDS, LOST}, {1, COMES},
+          {0, ENTERS, PX_OP_CONNECT, "*"}, {0, QUIET}, {1, ENTERS, PX_OP_CONNECT, "*"},
           {0, ENDS}, {1, ENDS}, {0, HOST_CALLED, 2, "connect"}),
-    /* Where no host has anything to say. */
+    /* Connects without a host that supports them. */
     SCENE("a connect of this node ends here if the host does not support it", 2, 1,
           {0, HOST_IS, HOST_ERROR, .tag = PMIX_ERR_NOT_SUPPORTED},
-          {0, WANTS, BROKE_OFF}, {0, MEETS, PX_OP_CONNECT, "01"},
-          {1, MEETS, PX_OP_CONNECT, "01"}, {0, ENDS}, {1, ENDS},
-          {0, MEETS, PX_OP_DISCONNECT, "0"}, {0, ENDS, INVALID},
-          {0, MEETS, PX_OP_CONNECT, "02"}, {0, ENDS, PMIX_ERR_NOT_SUPPORTED}, {1, DIES},
-          {0, HEARS, BROKE_OFF}),
+          {0, WANTS, BROKE_OFF}, {0, ENTERS, PX_OP_CONNECT, "01"},
+          {1, ENTERS, PX_OP_CONNECT, "01"}, {0, ENDS}, {1, ENDS},
+          {0, ENTERS, PX_OP_DISCONNECT, "0"}, {0, ENDS, INVALID},
+          {0, ENTERS, PX_OP_CONNECT, "02"}, {0, ENDS, PMIX_ERR_NOT_SUPPORTED},
+          {1, DIES}, {0, RECEIVES, BROKE_OFF}),
     SCENE_ALONE("what is not connected cannot be disconnected", 2,
-                {0, MEETS, PX_OP_DISCONNECT, "*"}, {0, ENDS, INVALID},
-                {0, MEETS, PX_OP_CONNECT, "*"}, {1, MEETS, PX_OP_CONNECT, "*"},
-                {0, ENDS}, {1, ENDS}, {0, MEETS, PX_OP_DISCONNECT, "01"},
-                {1, MEETS, PX_OP_DISCONNECT, "*"}, {0, ENDS}, {1, ENDS},
-                {1, MEETS, PX_OP_DISCONNECT, "*"}, {1, ENDS, INVALID}),
+                {0, ENTERS, PX_OP_DISCONNECT, "*"}, {0, ENDS, INVALID},
+                {0, ENTERS, PX_OP_CONNECT, "*"}, {1, ENTERS, PX_OP_CONNECT, "*"},
+                {0, ENDS}, {1, ENDS}, {0, ENTERS, PX_OP_DISCONNECT, "01"},
+                {1, ENTERS, PX_OP_DISCONNECT, "*"}, {0, ENDS}, {1, ENDS},
+                {1, ENTERS, PX_OP_DISCONNECT, "*"}, {1, ENDS, INVALID}),
     SCENE_ALONE("one that leaves while it is connected is an event for the others", 3,
-                {0, WANTS, BROKE_OFF}, {2, WANTS, 0}, {0, MEETS, PX_OP_CONNECT, "*"},
-                {1, MEETS, PX_OP_CONNECT, "*"}, {2, MEETS, PX_OP_CONNECT, "*"},
-                {0, ENDS}, {1, ENDS}, {2, ENDS}, {1, FINALIZES}, {0, HEARS, BROKE_OFF},
-                {2, QUIET}, {1, DIES}, {0, QUIET}, {2, DIES}, {0, HEARS, BROKE_OFF}),
+                {0, WANTS, BROKE_OFF}, {2, WANTS, 0}, {0, ENTERS, PX_OP_CONNECT, "*"},
+                {1, ENTERS, PX_OP_CONNECT, "*"}, {2, ENTERS, PX_OP_CONNECT, "*"},
+                {0, ENDS}, {1, ENDS}, {2, ENDS}, {1, FINALIZES},
+                {0, RECEIVES, BROKE_OFF}, {2, QUIET}, {1, DIES}, {0, QUIET}, {2, DIES},
+                {0, RECEIVES, BROKE_OFF}),
     SCENE_ALONE("default handlers get the death of one, too", 2, {0, WANTS, 0},
-                {0, MEETS, PX_OP_CONNECT, "*"}, {1, MEETS, PX_OP_CONNECT, "*"},
-                {0, ENDS}, {1, ENDS}, {1, DIES}, {0, HEARS, BROKE_OFF}),
+                {0, ENTERS, PX_OP_CONNECT, "*"}, {1, ENTERS, PX_OP_CONNECT, "*"},
+                {0, ENDS}, {1, ENDS}, {1, DIES}, {0, RECEIVES, BROKE_OFF}),
     SCENE_ALONE("one that has disconnected, or tried to, leaves in silence", 3,
-                {0, WANTS, BROKE_OFF}, {0, MEETS, PX_OP_CONNECT, "02"},
-                {2, MEETS, PX_OP_CONNECT, "02"}, {0, ENDS}, {2, ENDS},
-                {2, MEETS, PX_OP_DISCONNECT, "02"}, {0, MEETS, PX_OP_DISCONNECT, "02"},
-                {0, ENDS}, {2, ENDS}, {2, FINALIZES}, {1, DIES}, {0, QUIET}),
+                {0, WANTS, BROKE_OFF}, {0, ENTERS, PX_OP_CONNECT, "02"},
+                {2, ENTERS, PX_OP_CONNECT, "02"}, {0, ENDS}, {2, ENDS},
+                {2, ENTERS, PX_OP_DISCONNECT, "02"},
+                {0, ENTERS, PX_OP_DISCONNECT, "02"}, {0, ENDS}, {2, ENDS},
+                {2, FINALIZES}, {1, DIES}, {0, QUIET}),
     SCENE_ALONE("a disconnect after a loss fails, and settles it", 3,
-                {1, WANTS, BROKE_OFF}, {0, MEETS, PX_OP_CONNECT, "*"},
-                {1, MEETS, PX_OP_CONNECT, "*"}, {2, MEETS, PX_OP_CONNECT, "*"},
-                {0, ENDS}, {1, ENDS}, {2, ENDS}, {2, DIES}, {1, HEARS, BROKE_OFF},
-                {0, MEETS, PX_OP_DISCONNECT, "*"}, {0, ENDS, LOST}, {0, FINALIZES},
-                {1, QUIET}, {1, MEETS, PX_OP_DISCONNECT, "*"}, {1, ENDS, LOST}),
+                {1, WANTS, BROKE_OFF}, {0, ENTERS, PX_OP_CONNECT, "*"},
+                {1, ENTERS, PX_OP_CONNECT, "*"}, {2, ENTERS, PX_OP_CONNECT, "*"},
+                {0, ENDS}, {1, ENDS}, {2, ENDS}, {2, DIES}, {1, RECEIVES, BROKE_OFF},
+                {0, ENTERS, PX_OP_DISCONNECT, "*"}, {0, ENDS, LOST}, {0, FINALIZES},
+                {1, QUIET}, {1, ENTERS, PX_OP_DISCONNECT, "*"}, {1, ENDS, LOST}),
 };
 
 PX_TEST_LOOP(each_scene_of_a_collective_goes_as_written, PX_COUNT(scenes))
@@ -169,7 +171,7 @@ static void start(uint32_t n_local, uint32_t n_remote)
     raw_start(&host_module, n_local, n_remote);
 }
 
-/* As request 400. */
+/* Sends a fence of the whole job with tag 400. */
 static void fence(int fd, bool collect)
 {
     pmix_info_t info;
@@ -222,7 +224,7 @@ PX_TEST(the_order_of_participants_does_not_matter_and_the_host_gets_them_sorted)
         ck_assert(px_proc_same(&host.procs[i], &up[i]));
 }
 
-PX_TEST(however_the_host_answers_everybody_gets_its_status)
+PX_TEST(however_the_host_answers_each_rank_gets_its_status)
 {
     static const struct {
         enum host_how how;
@@ -263,7 +265,7 @@ PX_TEST(without_the_slot_it_is_done_within_the_node_alone)
     }
 }
 
-/* What only the host can know of, and what it cannot know of if it is the library's own. */
+/* Only a real host can know such a namespace. The built-in host refuses the namespace. */
 PX_TEST(a_namespace_that_is_not_known_here_is_for_the_host_to_judge)
 {
     const pmix_proc_t procs[] = {{"job", 1}, {"job", 0}, {"elsewhere", 0}};
@@ -274,7 +276,8 @@ PX_TEST(a_namespace_that_is_not_known_here_is_for_the_host_to_judge)
             raw_collect(one, 400, ops[i], procs, 3, NULL);
             ck_assert_int_eq(raw_status(one, 400), alone ? UNKNOWN : PMIX_SUCCESS);
             ck_assert_uint_eq(host_calls("fence_nb"), 1);
-            /* Servers of that job alone do not know that this one has but two. */
+            /* The host gets each rank, as servers of "elsewhere" do not know that "job" has two
+             * ranks. */
             ck_assert_uint_eq(host.n_procs, 3);
             for (size_t k = 0; k < 3; k++)
                 ck_assert(px_proc_same(&host.procs[k], &procs[2 - k]));
@@ -285,7 +288,7 @@ PX_TEST(a_namespace_that_is_not_known_here_is_for_the_host_to_judge)
 
 /* ---- directives ---------------------------------------------------------------------------- */
 
-PX_TEST(the_earliest_deadline_holds_and_the_host_is_not_told)
+PX_TEST(the_earliest_deadline_holds_and_the_host_does_not_get_it)
 {
     uint32_t seconds[] = {60, 1};
     pmix_info_t info[2];
@@ -308,7 +311,7 @@ PX_TEST(the_earliest_deadline_holds_and_the_host_is_not_told)
 PX_TEST(an_algorithm_is_advice_unless_it_is_required)
 {
     static const struct {
-        enum host_how how; /* HOST_HELD: there is no host */
+        enum host_how how; /* HOST_HELD: the built-in host */
         bool required;
         pmix_status_t wanted;
         unsigned n_asked;
@@ -322,7 +325,7 @@ PX_TEST(an_algorithm_is_advice_unless_it_is_required)
     unsigned n_asked = 0;
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
-        host.status = PMIX_SUCCESS; /* to clients that come */
+        host.status = PMIX_SUCCESS; /* for clients that connect */
         raw_start(rows[i].how == HOST_HELD ? NULL : &host_module, 1, 0);
         host.how = rows[i].how;
         host.status = PMIX_ERR_NOT_SUPPORTED;
@@ -372,8 +375,8 @@ PX_TEST(what_is_connected_is_bounded_and_goes_with_its_job)
 static const pmix_proc_t jobs[] = {{"job", PMIX_RANK_WILDCARD},
                                    {"other", PMIX_RANK_WILDCARD}};
 
-/* Each BYTE_OBJECT of the reply begins with a name. */
-static void hears_of_both(int fd)
+/* Checks that a reply has both jobs. Each BYTE_OBJECT of the reply begins with the name of a job. */
+static void assert_both_jobs(int fd)
 {
     px_reader r, job;
     size_t n = 0;
@@ -397,17 +400,17 @@ PX_TEST(jobs_that_connect_learn_about_each_other_until_one_goes)
     raw_collect(one, 400, PX_OP_CONNECT, jobs, 2, NULL);
     ck_assert(raw_quiet(one));
     raw_collect(other, 400, PX_OP_CONNECT, jobs, 2, NULL);
-    hears_of_both(one);
-    hears_of_both(other);
+    assert_both_jobs(one);
+    assert_both_jobs(other);
     raw_collect(one, 401, PX_OP_CONNECT, jobs, 2, NULL);
     ck_assert(raw_quiet(one));
     raw_drop_job("other");
     fails(raw_status(one, 401), LOST_CONNECTION);
 }
 
-/* ---- who leaves -------------------------------------------------------------------------------- */
+/* ---- ranks that leave -------------------------------------------------------------------------- */
 
-PX_TEST(who_dies_in_a_fence_ends_it_for_those_here_and_the_host_is_told)
+PX_TEST(a_death_in_a_fence_ends_it_on_this_node_and_the_host_is_notified)
 {
     start(2, 1);
     host.status = PMIX_ERR_PARTIAL_SUCCESS;
@@ -429,7 +432,7 @@ PX_TEST(the_parent_of_a_forked_child_does_not_finalize_for_it)
     ok(raw_finalize(one));
     close(one);
     ck_assert_uint_eq(host_calls("client_finalized"), 0);
-    ck_assert(raw_quiet(two)); /* the rank is still there */
+    ck_assert(raw_quiet(two)); /* rank 0 still has a connection */
     fence(child, false);
     ok(raw_status(two, 400));
     ok(raw_status(child, 400));
@@ -474,7 +477,7 @@ static void drop_all(void)
     raw_drop_job("job");
 }
 
-/* The loss of one rank ends several fences; the host of the first tears everything down. */
+/* The loss of one rank ends several fences. The host drops all jobs in the first upcall. */
 PX_TEST(a_host_may_deregister_everything_while_losses_are_worked_off)
 {
     pmix_proc_t some[] = {raw_proc("job", 0), raw_proc("job", 1), raw_proc("job", 3)};
@@ -493,7 +496,7 @@ PX_TEST(a_host_may_deregister_everything_while_losses_are_worked_off)
     host.within = NULL;
 }
 
-/* ---- what ours gives --------------------------------------------------------------------------- */
+/* ---- data of this server ----------------------------------------------------------------------- */
 
 static px_writer fresh(void)
 {
@@ -503,7 +506,7 @@ static px_writer fresh(void)
     return w;
 }
 
-/* w goes into to as a BYTE_OBJECT. */
+/* Appends w to another writer as a BYTE_OBJECT. */
 static void put_inside(px_writer *to, px_writer w)
 {
     ok(w.status);
@@ -535,7 +538,8 @@ static void start_nodes(void)
     host.how = HOST_HELD;
 }
 
-/* Runs a collecting fence of both; the host joins what ours gave with what the other server gives. */
+/* Runs a collecting fence of both ranks. The host appends the data of the other server to the data
+ * of this server. */
 static pmix_status_t fence_with(px_writer other)
 {
     static unsigned n_fences;
@@ -564,7 +568,7 @@ PX_TEST(the_data_is_the_remote_scope_of_each_committed_rank)
 
     start_nodes();
     ok(fence_with(server_with(0)));
-    ck_assert_uint_gt(host.n_data, 0); /* nobody has committed: the flags */
+    ck_assert_uint_gt(host.n_data, 0); /* flags, though no rank has committed */
     ok(raw_commit(two, "colour", 7));  /* rank 0 commits nothing */
     ok(fence_with(server_with(0)));
     px_reader_init(&whole, px_codec_default, host.data, host.n_data);
@@ -592,10 +596,10 @@ PX_TEST(the_data_is_the_hosts_to_free_whatever_it_answers)
     fence(one, true);
     fence(two, true);
     fails(raw_status(one, 400), NOT_SUPPORTED);
-    ck_assert_ptr_nonnull(host.data); /* host_done frees it */
+    ck_assert_ptr_nonnull(host.data); /* host_done frees the data */
 }
 
-/* ---- what comes back ----------------------------------------------------------------------------- */
+/* ---- data of the other server -------------------------------------------------------------------- */
 
 PX_TEST(keys_of_another_nodes_ranks_can_be_read_after_the_fence)
 {
@@ -603,7 +607,7 @@ PX_TEST(keys_of_another_nodes_ranks_can_be_read_after_the_fence)
 
     start_nodes();
     ok(raw_commit(one, "colour", 8));
-    put_rank(&other, 0, "colour", 7); /* as it was when the fence began */
+    put_rank(&other, 0, "colour", 7); /* value at the beginning of the fence */
     put_rank(&other, 2, "colour", 22);
     put_rank(&other, 3, "colour", 33);
     ok(fence_with(other));
@@ -611,11 +615,11 @@ PX_TEST(keys_of_another_nodes_ranks_can_be_read_after_the_fence)
     ck_assert_uint_eq(raw_value(one, "job", 3, "colour"), 33);
     ck_assert_uint_eq(raw_value(two, "job", 0, "colour"), 8);
     ck_assert_uint_eq(host_calls("direct_modex"), 0);
-    ok(fence_with(server_with(0))); /* and what it gives next time is the new value */
+    ok(fence_with(server_with(0))); /* the next fence sends the new value */
     ck_assert_ptr_nonnull(memmem(host.data, host.n_data, "colour\0\x0e\x08", 9));
 }
 
-/* Of rank 2 or 3: first the value of the second key. */
+/* Returns data of rank 2 or 3 with a key map. The value of the second key comes first. */
 static px_writer mapped(pmix_rank_t number, const char *const *keys, uint32_t n_keys)
 {
     px_writer other = server_with(FLAG_COLLECTED | FLAG_KEY_MAP), rank = fresh();
@@ -651,15 +655,15 @@ PX_TEST(damaged_data_is_an_error_and_no_crash)
         server_with(FLAG_COLLECTED),
         server_with(FLAG_COLLECTED),
         server_with(FLAG_KEY_MAP),
-        mapped(2, two_keys, 1), /* an index beyond it */
-        fresh(),                /* not even flags */
+        mapped(2, two_keys, 1), /* an index beyond the key map */
+        fresh(),                /* without flags */
     };
 
     start_nodes();
     put_rank(&cases[0], 4, "colour", 1); /* a rank that no job has */
     put_rank(&cases[1], PMIX_RANK_WILDCARD, "colour", 1);
     ok(px_buf_add(&cases[2].buf, junk, sizeof(junk)));
-    px_pack_u32(&cases[3], UINT32_MAX); /* of more keys than there are bytes */
+    px_pack_u32(&cases[3], UINT32_MAX); /* more keys than bytes */
     for (size_t i = 0; i < PX_COUNT(cases); i++)
         ck_assert_int_lt(fence_with(cases[i]), 0);
     ok(raw_commit(one, "colour", 1));
@@ -672,7 +676,7 @@ PX_TEST(ranks_are_numbered_through_all_jobs_that_take_part)
     pmix_info_t collect;
 
     start(2, 2);
-    raw_add_job("kin", 1, 2, geteuid()); /* sorted behind "job", whose size is 4 */
+    raw_add_job("kin", 1, 2, geteuid()); /* sorts after "job", which has 4 ranks */
     int kin = raw_client_of("kin", 0);
     PMIx_Info_load(&collect, PMIX_COLLECT_DATA, NULL, PMIX_BOOL);
     put_rank(&other, 4 + 2, "colour", 42);

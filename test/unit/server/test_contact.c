@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rendezvous files: which there are, where, and what is in them. Servers in this process
- * are told which files to have. */
+/* Rendezvous files: their names, folders and contents. The servers run in this process. */
 #include "contact_scene.h"
 
 #include "alloc_fail.h"
@@ -13,12 +12,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- which there are ---------------------------------------------------------------------------------- */
+/* ---- names -------------------------------------------------------------------------------------------- */
 
 PX_TEST(each_role_has_its_files_whatever_else_it_is)
 {
     static const struct {
-        unsigned role; /* 1 << its index */
+        unsigned role; /* 1 << index of the role */
         bool system;
         const char *format;
     } files[] = {
@@ -30,12 +29,12 @@ PX_TEST(each_role_has_its_files_whatever_else_it_is)
     };
 
     for (unsigned set = 0; set < 1u << PX_COUNT(roles); set++) {
-        struct placement w[PX_COUNT(roles)];
+        struct attribute w[PX_COUNT(roles)];
         size_t n = 0;
 
         for (size_t k = 0; k < PX_COUNT(roles); k++)
             if (set & 1u << k)
-                w[n++] = (struct placement){roles[k], NULL};
+                w[n++] = (struct attribute){roles[k], NULL};
         ok(server_init(NULL, w, n));
         size_t n_files = 0;
         for (size_t i = 0; i < PX_COUNT(files); i++) {
@@ -47,9 +46,10 @@ PX_TEST(each_role_has_its_files_whatever_else_it_is)
             ck_assert_msg(there == !!(set & files[i].role), "%s of %x", name, set);
             n_files += there;
         }
+        /* No other file exists. */
         ck_assert_int_eq(rt_count(names_in(sys_dir), " ") +
                              rt_count(names_in(own_dir), " "),
-                         (int)n_files); /* and no other */
+                         (int)n_files);
         end();
         ck_assert_str_eq(names_in(sys_dir), "");
         ck_assert_str_eq(names_in(own_dir), "");
@@ -58,9 +58,9 @@ PX_TEST(each_role_has_its_files_whatever_else_it_is)
 
 PX_TEST(in_one_folder_system_and_session_are_one_file)
 {
-    const struct placement w[] = {{SYSTEM, NULL}, {PMIX_SERVER_SESSION_SUPPORT, NULL}};
+    const struct attribute w[] = {{SYSTEM, NULL}, {PMIX_SERVER_SESSION_SUPPORT, NULL}};
 
-    ok(rmdir(own_dir) || symlink("sys", own_dir)); /* the same by another path */
+    ok(rmdir(own_dir) || symlink("sys", own_dir)); /* the same folder by another path */
     ok(server_init(NULL, w, 2));
     ck_assert(is_there(system_file()) &&
               is_there(path_of(sys_dir, "pmix.%s.tool", node)));
@@ -80,39 +80,40 @@ PX_TEST(the_lines_are_those_that_tools_read)
     ck_assert(px_str_starts(text, "srv.0;tcp4://127.0.0.1:"));
     ck_assert_msg(px_str_starts(text, wanted), "%s", text);
     const char *date = text + strlen(wanted);
-    ck_assert_uint_eq(strcspn(date, "\n"), 24); /* as ctime has it */
+    ck_assert_uint_eq(strcspn(date, "\n"), 24); /* in the format of ctime */
     ck_assert_str_eq(date + 24, "\n\n");
     ok(unlink(system_file()));
-    touch(system_file()); /* one that is not its own stays */
+    touch(system_file()); /* the file of another server stays */
     end();
     ok(unlink(system_file()));
 }
 
 PX_TEST(others_may_read_it_if_their_tools_may_come)
 {
-    const struct placement w[] = {
+    const struct attribute w[] = {
         {SYSTEM, NULL},
         {PMIX_SERVER_ALLOW_FOREIGN_TOOLS, NULL},
         {PMIX_LAUNCHER_RENDEZVOUS_FILE, path_of(own_dir, "new/file")}};
 
     umask(077);
     ok(server_init(NULL, w, 1));
-    ck_assert_uint_eq(look(system_file()).st_mode & 07777, 0600);
+    ck_assert_uint_eq(stat_of(system_file()).st_mode & 07777, 0600);
     end();
     umask(022);
     ok(server_init(NULL, w, 3));
-    ck_assert_uint_eq(look(system_file()).st_mode & 07777, 0644);
-    ck_assert_uint_eq(look(path_of(own_dir, "new")).st_mode & 07777, 0755);
+    ck_assert_uint_eq(stat_of(system_file()).st_mode & 07777, 0644);
+    ck_assert_uint_eq(stat_of(path_of(own_dir, "new")).st_mode & 07777, 0755);
 }
 
-PX_TEST(a_server_that_would_turn_tools_away_has_no_files_and_says_why)
+PX_TEST(a_server_that_would_turn_tools_away_has_no_files_and_logs_why)
 {
-    struct placement all[PX_COUNT(roles)];
+    struct attribute all[PX_COUNT(roles)];
 
     ck_assert_ptr_null(host_module.tool_connected);
     for (size_t k = 0; k < PX_COUNT(roles); k++)
-        all[k] = (struct placement){roles[k], NULL};
-    for (size_t k = 0; k < PX_COUNT(roles) + 2; k++) { /* each, all, none */
+        all[k] = (struct attribute){roles[k], NULL};
+    /* Each role, all roles, no role. */
+    for (size_t k = 0; k < PX_COUNT(roles) + 2; k++) {
         size_t n = k < PX_COUNT(roles) ? 1 : k == PX_COUNT(roles) ? k : 0;
         struct rt_capture c = rt_capture_begin();
 
@@ -130,7 +131,7 @@ PX_TEST(a_server_that_would_turn_tools_away_has_no_files_and_says_why)
     }
 }
 
-/* ---- paths that were chosen ------------------------------------------------------------------------ */
+/* ---- chosen paths ---------------------------------------------------------------------------------- */
 
 PX_TEST(a_launchers_file_is_made_with_the_parents_it_needs)
 {
@@ -175,9 +176,9 @@ PX_TEST(an_empty_file_made_for_it_is_replaced_and_a_device_is_not)
     struct px_rendezvous r;
 
     start_with(PMIX_LAUNCHER_RENDEZVOUS_FILE, "/dev/null");
-    ck_assert(S_ISCHR(look("/dev/null").st_mode));
+    ck_assert(S_ISCHR(stat_of("/dev/null").st_mode));
     end();
-    ck_assert(S_ISCHR(look("/dev/null").st_mode));
+    ck_assert(S_ISCHR(stat_of("/dev/null").st_mode));
     touch(path);
     start_with(PMIX_LAUNCHER_RENDEZVOUS_FILE, path);
     ok(px_rendezvous_read(path, &r, NULL));
@@ -194,7 +195,7 @@ static void report_to(const char *where, int read_from, const char *before)
     end();
 }
 
-PX_TEST(it_reports_its_address_where_it_is_told_to)
+PX_TEST(it_reports_its_address_where_requested)
 {
     int ends[2], was_out = dup(1), was_err = dup(2);
     char number[16];
@@ -209,7 +210,8 @@ PX_TEST(it_reports_its_address_where_it_is_told_to)
     snprintf(number, sizeof(number), "%d", ends[1]);
     report_to(number, ends[0],
               "PMIX_SERVER_URI41:PMIX_SERVER_URI4:PMIX_SERVER_URI3:PMIX_SERVER_URI21;");
-    start_with(PMIX_TCP_REPORT_URI, "987"); /* which is none: no reason to fail */
+    /* A bad descriptor is not a reason to fail. */
+    start_with(PMIX_TCP_REPORT_URI, "987");
 }
 
 PX_TEST(it_reports_its_address_to_a_file_which_parameters_name_too)
@@ -228,7 +230,7 @@ PX_TEST(it_reports_its_address_to_a_file_which_parameters_name_too)
         file_is(path, wanted);
         end();
         ck_assert(!is_there(path));
-        start_with(PMIX_TCP_REPORT_URI, other); /* which comes first */
+        start_with(PMIX_TCP_REPORT_URI, other); /* takes precedence */
         ck_assert(is_there(other) && !is_there(path));
         end();
         unsetenv(names[i]);
@@ -263,7 +265,7 @@ PX_TEST(directories_have_their_order)
         if (i % 2)
             unsetenv(env[i]);
         else
-            setenv(env[i], i ? "" : "relative", 1); /* as good as none */
+            setenv(env[i], i ? "" : "relative", 1); /* same as no value */
     }
     dir_is("/tmp", NULL, 0);
 }
@@ -289,8 +291,7 @@ static void withdraw(void *arg PX_UNUSED)
 PX_TEST(without_memory_nothing_is_published)
 {
     const char *dir = path_of(own_dir, "a/b");
-    struct px_rendezvous_request placement = {
-        .dir = dir, .name = "file", .text = "text"};
+    struct px_rendezvous_request request = {.dir = dir, .name = "file", .text = "text"};
 
     PX_TEST_NEEDS_ALLOC;
     ok(init_as(SYSTEM));
@@ -299,7 +300,7 @@ PX_TEST(without_memory_nothing_is_published)
         (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     for (int with_folder = 0; with_folder < 2; with_folder++) {
         for (unsigned nth = 0; px_alloc_next(&nth);) {
-            pmix_status_t rc = px_call(px_process.loop, do_publish, &placement);
+            pmix_status_t rc = px_call(px_process.loop, do_publish, &request);
             int kept = px_alloc_balance();
 
             if (!px_alloc_fail_end())
@@ -308,7 +309,7 @@ PX_TEST(without_memory_nothing_is_published)
                 fails(rc, NOMEM);
                 ck_assert(!with_folder || kept == 0);
                 ck_assert_str_eq(is_there(dir) ? names_in(dir) : "", "");
-            } else { /* also if what is not needed any more was not crossed out */
+            } else { /* succeeds even if a needless entry of the journal stays */
                 ck_assert_str_eq(names_in(dir), "file ");
                 raw_on_loop(withdraw, NULL);
             }

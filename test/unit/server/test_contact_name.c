@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rendezvous files of which there is one in a folder: a server that lives keeps the name, and of
- * those that want it at once one has it, whatever others have put there. Those that contend for a
- * name are processes of their own. */
+/* Rendezvous files whose name only one server of a folder may have. A live server keeps the name.
+ * If several servers want the name at once, only one gets it, whatever other users have put there.
+ * Servers that compete are processes of their own. */
 #include "contact_scene.h"
 
 #include "core/base/clock.h"
@@ -22,7 +22,7 @@ enum { NOBODY = PX_TEST_OTHER };
 
 /* ---- a server that lives keeps the name ----------------------------------------- */
 
-/* A process id that nobody has any more. */
+/* Returns a process id that is not in use any more. */
 static pid_t dead_pid(void)
 {
     pid_t pid = fork();
@@ -33,7 +33,7 @@ static pid_t dead_pid(void)
     return pid;
 }
 
-static void has_said_who(const struct child *c, const struct child *owner)
+static void has_named_owner(const struct child *c, const struct child *owner)
 {
     PX_AUTOFREE char *named = px_strf("pid %ld of uid %u, srv.0", (long)owner->pid,
                                       (unsigned)geteuid());
@@ -50,12 +50,12 @@ PX_TEST(a_second_of_those_there_is_one_of_does_not_start)
         struct child *a = child_of(role, 0), *b = child_of(role, 0);
 
         ok(child_ask(a, 'i'));
-        ok(kill(a->pid, SIGSTOP)); /* one that is stopped lives */
+        ok(kill(a->pid, SIGSTOP)); /* a stopped process is alive */
         fails(child_ask(b, 'i'), EXISTS);
         ok(kill(a->pid, SIGCONT));
-        has_said_who(b, a);
+        has_named_owner(b, a);
         ok(child_ask(a, 'f'));
-        ok(child_ask(b, 'i')); /* now it is free */
+        ok(child_ask(b, 'i')); /* the name is free now */
         ok(child_ask(b, 'f'));
     }
 }
@@ -71,12 +71,12 @@ PX_TEST(one_that_was_killed_makes_room_at_once)
         ok(child_ask(a, 'i'));
         child_end(a, SIGKILL);
         int tries = 0;
-        while (child_ask(b, 'i')) /* a child of it may have the lock for a moment */
+        /* A child of process a may hold the lock for a moment. */
+        while (child_ask(b, 'i'))
             ck_assert_int_lt(++tries, 50);
         ok(child_ask(b, 'f'));
     }
-    ok(system(
-        clear)); /* private folders, which the next server may have found before us */
+    ok(system(clear)); /* private folders, unless the next server has removed them */
 }
 
 PX_TEST(a_second_session_server_goes_on_without_the_name)
@@ -86,7 +86,7 @@ PX_TEST(a_second_session_server_goes_on_without_the_name)
 
     ok(child_ask(a, 'i'));
     ok(child_ask(b, 'i'));
-    has_said_who(b, a);
+    has_named_owner(b, a);
     ok(child_ask(b, 'f'));
     ok(px_rendezvous_read(path_of(own_dir, "pmix.%s.tool", node), &r, NULL));
     ck_assert_int_eq(r.pid, a->pid);
@@ -113,7 +113,7 @@ PX_TEST(one_of_another_library_lives_while_it_answers)
     put_foreign(port, getpid());
     fails(init_as(SYSTEM), EXISTS);
     ck_assert(is_there(system_file()));
-    close(fd); /* it does not listen any more */
+    close(fd); /* the port has no listener any more */
     ok(init_as(SYSTEM));
     end();
     fd = listener(&port); /* another process has the port now */
@@ -121,7 +121,7 @@ PX_TEST(one_of_another_library_lives_while_it_answers)
     ok(init_as(SYSTEM));
     end();
     close(fd);
-    put_foreign(1, dead_pid()); /* a stranger's lock for reading is no sign of life */
+    put_foreign(1, dead_pid()); /* a read lock is not a sign of life */
     PX_AUTOCLOSE int reader = open(system_file(), O_RDONLY | O_CLOEXEC);
     ok(fcntl(reader, F_OFD_SETLK, &l));
     ok(init_as(SYSTEM));
@@ -138,7 +138,7 @@ PX_TEST(what_makes_no_sense_is_replaced)
         ok(init_as(SYSTEM));
         end();
     }
-    put_file(precious, "precious"); /* with several names only this one is replaced */
+    put_file(precious, "precious"); /* a file with several names loses only this name */
     ok(link(precious, system_file()));
     ok(init_as(SYSTEM));
     end();
@@ -148,10 +148,10 @@ PX_TEST(what_makes_no_sense_is_replaced)
 
 /* ---- races ------------------------------------------------------------------------------ */
 
-/* Two servers at once, n times; prepare, if there is one, puts something there before. */
+/* Lets two servers compete n times. prepare runs before each round; it may be NULL. */
 static void race(int n, void (*prepare)(void))
 {
-    setenv("PMIX_MCA_pcleanup", "^janitor,inproc", 1); /* which take time to start */
+    setenv("PMIX_MCA_pcleanup", "^janitor,inproc", 1); /* slow to start */
     struct child *c[2] = {child_of(SYSTEM, 0), child_of(SYSTEM, 0)};
     int won[2] = {0};
 
@@ -191,7 +191,7 @@ PX_TEST(of_two_that_replace_a_stale_file_one_has_the_name)
     race(100, put_stale);
 }
 
-/* ---- kernels and file systems that can less --------------------------------------------------- */
+/* ---- kernels and file systems with fewer functions -------------------------------------------- */
 
 PX_TEST(without_renameat2_names_are_taken_by_links)
 {
@@ -206,14 +206,14 @@ PX_TEST(without_random_numbers_names_are_made_all_the_same)
     ck_assert(is_there(system_file()));
 }
 
-/* ---- what others put there ---------------------------------------------------------------------------- */
+/* ---- obstacles of other users ------------------------------------------------------------------------- */
 
 static void give_away(const char *path)
 {
     ok(lchown(path, NOBODY, NOBODY));
 }
 
-/* Of that type, in place of the file. */
+/* Puts an obstacle of this type in place of the file. */
 static void put_obstacle(mode_t type)
 {
     if (type == S_IFREG)
@@ -228,7 +228,7 @@ static void put_obstacle(mode_t type)
 
 static void remains(const char *path, mode_t type)
 {
-    ck_assert_uint_eq(look(path).st_mode & S_IFMT, type);
+    ck_assert_uint_eq(stat_of(path).st_mode & S_IFMT, type);
     ok(remove(path));
 }
 
@@ -251,7 +251,7 @@ PX_TEST(what_is_no_file_and_our_own_is_left_alone)
 static void root_starts(void)
 {
     ok(init_as(SYSTEM));
-    struct stat st = look(system_file());
+    struct stat st = stat_of(system_file());
     ck_assert(S_ISREG(st.st_mode));
     ck_assert_uint_eq(st.st_uid, 0);
     ck_assert_uint_eq(st.st_mode & 07777, 0600);
@@ -280,7 +280,7 @@ PX_TEST(root_takes_the_name_from_whoever_squats_on_it)
     ok(unlink(path_of(own_dir, "target")));
     put_squatters();
     PX_AUTOCLOSE int fd = open(system_file(), O_RDWR | O_CLOEXEC);
-    ok(fcntl(fd, F_OFD_SETLK, &l)); /* does not help */
+    ok(fcntl(fd, F_OFD_SETLK, &l)); /* the lock does not help */
     root_starts();
     race(50, put_squatters);
 }
@@ -294,12 +294,12 @@ PX_TEST(a_path_that_was_chosen_is_not_taken_from_another_user)
     give_away(path);
     start_with(PMIX_LAUNCHER_RENDEZVOUS_FILE, path);
     end();
-    ck_assert_uint_eq(look(path).st_uid, NOBODY);
+    ck_assert_uint_eq(stat_of(path).st_uid, NOBODY);
     file_is(path, "precious");
     ok(unlink(path));
 }
 
-/* One's own are followed: who removes the file put them there. */
+/* Only links of the server's own user are followed. */
 PX_TEST(it_is_not_removed_through_a_link_of_another_user)
 {
     const char *dir = path_of(own_dir, "dir"), *moved = path_of(own_dir, "moved"),
@@ -329,14 +329,14 @@ PX_TEST(others_do_not_get_the_name_of_root_who_takes_theirs)
     fails(child_ask(b, 'i'), EXISTS);
     child_has_printed(b, "of uid 0");
     ok(child_ask(a, 'f'));
-    put_foreign(1, 1); /* left over, and readable */
+    put_foreign(1, 1); /* stale and readable */
     ok(chmod(system_file(), 0644));
     fails(child_ask(b, 'i'), NO_PERMISSIONS);
     child_has_printed(b, "belongs to uid 0, who alone can remove it");
     remains(system_file(), S_IFREG);
     ok(child_ask(b, 'i'));
     ok(child_ask(a, 'i'));
-    ok(child_ask(b, 'f')); /* removes only what is its own */
+    ok(child_ask(b, 'f')); /* does not remove the file of the other server */
     ok(px_rendezvous_read(system_file(), &r, NULL));
     ck_assert_int_eq(r.pid, a->pid);
 }

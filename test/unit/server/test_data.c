@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Commit, get and direct modex: what is there, what is waited for, what the host is asked. And
+/* Commit, get and direct modex: present data, gets that wait, and requests to the host. Also
  * distances for clients that cannot compute them. */
 #include "../rt/rt_test.h"
 
@@ -39,7 +39,7 @@ static const struct scene scenes[] = {
     SCENE("a waiting get ends when the rank finalizes without a commit", 2, 0,
           {0, GETS, 1, "colour"}, {0, QUIET}, {1, FINALIZES}, {0, ENDS, NOT_FOUND},
           {0, GETS, 1, "colour"}, {0, ENDS, NOT_FOUND}),
-    SCENE("who has a key is found for who does not know", 2, 0,
+    SCENE("an undefined rank finds the rank that has the key", 2, 0,
           {0, GETS, (int)PMIX_RANK_UNDEF, "colour"}, {0, ENDS, NOT_FOUND},
           {1, PUTS, 7, "colour"}, {0, GETS, (int)PMIX_RANK_UNDEF, "colour"},
           {0, HAS, 7, "colour"}),
@@ -50,7 +50,7 @@ PX_TEST_LOOP(each_scene_of_data_goes_as_written, PX_COUNT(scenes))
     scene_play(&scenes[_i]);
 }
 
-/* Ranks 0 and 1 here, 2 and 3 elsewhere. */
+/* Starts a job with ranks 0 and 1 here, and ranks 2 and 3 on another node. */
 static void start(void)
 {
     raw_start(&host_module, 2, 2);
@@ -87,7 +87,7 @@ PX_TEST(scopes_and_keys_that_make_no_sense_are_refused)
     for (size_t i = 0; i < PX_COUNT(rows); i++)
         fails(commit(one, rows[i].scope, rows[i].key), BAD_PARAM);
     ck_assert_int_lt(commit(one, PMIX_LOCAL, longer), 0);
-    ok(commit(one, PMIX_REMOTE, "far")); /* for other nodes, and not read here */
+    ok(commit(one, PMIX_REMOTE, "far")); /* for other nodes only */
     ck_assert_uint_eq(raw_value(two, "job", 0, "a"), UINT32_MAX);
     ck_assert_uint_eq(raw_value(two, "job", 0, "far"), UINT32_MAX);
 }
@@ -144,13 +144,13 @@ PX_TEST(a_damaged_commit_changes_nothing)
 
 /* ---- get ---------------------------------------------------------------------------- */
 
-PX_TEST(what_nobody_can_tell_is_not_found)
+PX_TEST(what_no_process_can_provide_is_not_found)
 {
     static const pmix_server_module_t nothing = {0};
 
     raw_start(&nothing, 1, 1);
     fails(get(one, "stranger", 0, "shape"), NOT_FOUND);
-    fails(get(one, "job", 1, "colour"), NOT_FOUND); /* elsewhere */
+    fails(get(one, "job", 1, "colour"), NOT_FOUND); /* rank of another node */
 }
 
 PX_TEST(a_get_may_wait_with_a_deadline)
@@ -242,7 +242,7 @@ PX_TEST_LOOP(users_and_all_of_them_may_only_commit_so_much, 2)
               : "PMIX_MCA_server_committed_per_user",
            "1m", 1);
     start();
-    for (int i = 0; i < 10; i++) /* the same anew */
+    for (int i = 0; i < 10; i++) /* a new value replaces the old value */
         ok(commit_of(one, "a", SIZE_B));
     fails(commit_of(two, "b", 3 * SIZE_B), OUT_OF_RESOURCE);
     fails(get(one, "job", 1, "pmix.b"), NOT_FOUND);
@@ -250,13 +250,13 @@ PX_TEST_LOOP(users_and_all_of_them_may_only_commit_so_much, 2)
     ok(raw_commit(two, "b", 7));
     ck_assert_uint_eq(raw_value(one, "job", 1, "b"), 7);
     raw_add_job("next", 1, 0, geteuid());
-    raw_drop_it(); /* and there is room again */
+    raw_drop_it(); /* makes room again */
     ok(commit_of(raw_client_as(geteuid(), "next", 0), "a", 3 * SIZE_B));
 }
 
-/* ---- much of it ------------------------------------------------------------------- */
+/* ---- large amounts ---------------------------------------------------------------- */
 
-/* Commits n values of size_b, "k0" and so on, as one commit. */
+/* Commits n values of size_b as one commit. Their keys are "k0" and so on. */
 static void commit_many(int fd, unsigned n, size_t size_b)
 {
     PX_AUTOFREE char *bytes = calloc(1, size_b);
@@ -275,7 +275,7 @@ static void commit_many(int fd, unsigned n, size_t size_b)
     ok(raw_request(fd, w, NULL));
 }
 
-/* The numbers of the keys of rank 1 that an answer brings, as bits. */
+/* Returns the numbers of the keys in a reply about rank 1, as bits. */
 static unsigned keys_in(px_reader *r)
 {
     unsigned keys = 0;
@@ -289,16 +289,18 @@ static unsigned keys_in(px_reader *r)
     return keys;
 }
 
-/* Values of 600 KB, and two of 3 MB: "k0" and so on. */
+/* The values "k0" and so on have 600 KB each. In the end "k0" has 3 MB. */
 PX_TEST(much_of_a_rank_comes_in_parts_that_do_not_repeat)
 {
     static const struct {
         const char *key, *flag;
         unsigned keys;
     } rows[] = {
-        {"k0", PX_GET_PARTS, 0x7},  {"k1", PX_GET_PARTS, 0x3a}, /* and what follows */
-        {"k0", PX_GET_PARTS, 0xc1}, {"k2", PX_GET_PARTS, 0x4},
-        {"k7", NULL, 0xff}, /* a client that does not know of parts */
+        {"k0", PX_GET_PARTS, 0x7},
+        {"k1", PX_GET_PARTS, 0x3a}, /* and the following keys */
+        {"k0", PX_GET_PARTS, 0xc1},
+        {"k2", PX_GET_PARTS, 0x4},
+        {"k7", NULL, 0xff}, /* a client without support for parts */
     };
 
     start();
@@ -309,7 +311,8 @@ PX_TEST(much_of_a_rank_comes_in_parts_that_do_not_repeat)
         ok(raw_request(one, raw_get("job", 1, rows[i].key, rows[i].flag), &r));
         ck_assert_msg(keys_in(&r) == rows[i].keys, "%zu", i);
     }
-    commit_many(two, 1, 3000000); /* it goes alone, and does not keep others back */
+    /* A large value goes alone, and does not delay other values. */
+    commit_many(two, 1, 3000000);
     for (unsigned i = 0; i < 2; i++) {
         int fresh = raw_client(0);
         px_reader r;
@@ -327,7 +330,7 @@ static void measure_unsent(void *arg)
     *(size_t *)arg = px_conn_unsent(px_peer_find(px_process.server, &proc)->conn);
 }
 
-/* Requests for what is there, or for what comes while they wait. */
+/* Gets of present data, or of data that comes while the gets wait. */
 PX_TEST_LOOP(answers_do_not_pile_up_for_a_client_that_does_not_read, 2)
 {
     enum { N = 30, SIZE_B = 900000 };
@@ -345,17 +348,17 @@ PX_TEST_LOOP(answers_do_not_pile_up_for_a_client_that_does_not_read, 2)
         raw_on_loop(NULL, NULL);
         commit_many(two, N, SIZE_B);
     }
-    ok(raw_commit(two, "colour", 7)); /* others are served meanwhile */
+    ok(raw_commit(two, "colour", 7)); /* the server serves others meanwhile */
     raw_on_loop(measure_unsent, &unsent);
     ck_assert_uint_le(unsent, PX_UNREAD_B + 3 * SIZE_B);
     for (unsigned i = 0; i < N; i++)
         ok(raw_status(one, 700 + i));
 }
 
-/* ---- frames on their way ---------------------------------------------------------- */
+/* ---- incomplete frames ------------------------------------------------------------ */
 
-/* So many bytes of a frame that is none of the requests, which is answered when it is
- * whole. */
+/* Sends some bytes of a frame with an unknown request. The server replies when the frame is
+ * complete. */
 static void send_part(int fd, uint32_t tag, uint32_t frame_b, size_t from, size_t to)
 {
     PX_AUTOFREE uint8_t *bytes = calloc(1, PX_FRAME_HEADER_B + frame_b);
@@ -369,7 +372,7 @@ static void send_part(int fd, uint32_t tag, uint32_t frame_b, size_t from, size_
 
 struct load {
     pmix_rank_t rank;
-    size_t unsent; /* of all */
+    size_t unsent; /* on all connections */
     bool stopped;
 };
 
@@ -391,8 +394,8 @@ static void await_stopped(pmix_rank_t rank)
         raw_on_loop(measure_load, &l);
 }
 
-/* The first finishes its frame, or is silent until its time is over; the limit is that
- * of the user, or of all. */
+/* Rank 0 completes its frame, or is silent until its timeout. The limit is that of a user, or of
+ * all users. */
 PX_TEST_LOOP(a_frame_without_room_waits_for_those_of_its_user_that_have_it, 4)
 {
     enum { FRAME_B = 12 << 20, PART_B = 100000, END = PX_FRAME_HEADER_B + FRAME_B };
@@ -409,8 +412,8 @@ PX_TEST_LOOP(a_frame_without_room_waits_for_those_of_its_user_that_have_it, 4)
     send_part(two, 301, FRAME_B, 0, PART_B);
     if (!is_silent) {
         await_stopped(1);
-        ok(raw_commit(three, "a", 1)); /* what is small goes on */
-        if (geteuid() == 0) {          /* as do others */
+        ok(raw_commit(three, "a", 1)); /* small requests go on */
+        if (geteuid() == 0) {          /* as do other users */
             int theirs = raw_client_as(4711, "theirs", 0);
 
             send_part(theirs, 302, FRAME_B, 0, END);
@@ -425,7 +428,7 @@ PX_TEST_LOOP(a_frame_without_room_waits_for_those_of_its_user_that_have_it, 4)
     fails(raw_status(two, 301), NOT_SUPPORTED);
 }
 
-/* Values may take more than they did on their way. */
+/* Values may need more memory than their frames. */
 PX_TEST(frames_that_have_begun_can_end_in_less_room)
 {
     enum { FRAME_B = 12 << 20, PART_B = 100000, END = PX_FRAME_HEADER_B + FRAME_B };
@@ -483,9 +486,9 @@ PX_TEST(who_never_reads_is_disconnected_and_waited_for_no_longer)
     ok(raw_request(again, raw_get("job", 1, "k0", PX_GET_PARTS), NULL));
 }
 
-/* ---- the host is asked ------------------------------------------------------------------------- */
+/* ---- requests to the host ---------------------------------------------------------------------- */
 
-/* The host brings what the other node's server would give for a rank. */
+/* Makes the host answer with data that another node's server would send for a rank. */
 static void host_brings(const char *key, uint32_t n)
 {
     static px_writer w;
@@ -517,9 +520,9 @@ PX_TEST(the_host_is_asked_once_for_a_rank_however_many_wait)
 
     ok(raw_reply(one, 300, &r));
     ck_assert_uint_eq(raw_value_in(&r, "colour"), 7);
-    fails(raw_status(one, 301), NOT_FOUND); /* it did not bring that */
+    fails(raw_status(one, 301), NOT_FOUND); /* the answer does not have this key */
     ok(raw_status(two, 302));
-    ok(get(two, "job", 2, "colour")); /* known now */
+    ok(get(two, "job", 2, "colour")); /* present now */
     ck_assert_uint_eq(host_calls("direct_modex"), 1);
 }
 
@@ -532,7 +535,7 @@ PX_TEST(however_the_host_answers_its_status_is_the_reply)
         {HOST_INSIDE, PMIX_ERR_TIMEOUT, PMIX_ERR_TIMEOUT},
         {HOST_THREAD, PMIX_ERR_NOT_FOUND, PMIX_ERR_NOT_FOUND},
         {HOST_ERROR, PMIX_ERR_NOT_SUPPORTED, PMIX_ERR_NOT_SUPPORTED},
-        {HOST_DONE, PMIX_SUCCESS, PMIX_ERR_NOT_FOUND}, /* and brought nothing */
+        {HOST_DONE, PMIX_SUCCESS, PMIX_ERR_NOT_FOUND}, /* without data */
     };
 
     start();
@@ -542,7 +545,7 @@ PX_TEST(however_the_host_answers_its_status_is_the_reply)
         ck_assert_int_eq(get(one, "job", 2, "colour"), rows[i].reply);
     }
     host.how = HOST_INSIDE;
-    host.bytes = "\x02\xff\xff"; /* damaged */
+    host.bytes = "\x02\xff\xff"; /* damaged data */
     host.n_bytes = 3;
     ck_assert_int_lt(get(one, "job", 2, "colour"), 0);
 }
@@ -579,46 +582,46 @@ PX_TEST(the_host_may_deregister_the_job_while_it_is_asked)
     ck_assert(raw_closed(one));
 }
 
-/* ---- the host asks -------------------------------------------------------------------------------- */
+/* ---- requests of the host ------------------------------------------------------------------------- */
 
-static sem_t told;
-static pmix_status_t told_status;
-static char told_data[4096];
-static size_t told_n;
+static sem_t answered;
+static pmix_status_t answer_status;
+static char answer_data[4096];
+static size_t answer_n;
 
 static void on_data(pmix_status_t status, char *data, size_t n, void *cbdata)
 {
-    ck_assert_ptr_eq(cbdata, &told);
-    ck_assert_uint_le(n, sizeof(told_data));
-    told_status = status;
-    told_n = n;
+    ck_assert_ptr_eq(cbdata, &answered);
+    ck_assert_uint_le(n, sizeof(answer_data));
+    answer_status = status;
+    answer_n = n;
     if (n)
-        memcpy(told_data, data, n);
-    sem_post(&told);
+        memcpy(answer_data, data, n);
+    sem_post(&answered);
 }
 
 static void ask_for(pmix_rank_t rank)
 {
     pmix_proc_t p = raw_proc("job", rank);
 
-    ok(PMIx_server_dmodex_request(&p, on_data, &told));
+    ok(PMIx_server_dmodex_request(&p, on_data, &answered));
 }
 
-static pmix_status_t await_told(void)
+static pmix_status_t await_answer(void)
 {
-    sem_wait(&told);
-    return told_status;
+    sem_wait(&answered);
+    return answer_status;
 }
 
 static pmix_status_t answer_for(pmix_rank_t rank)
 {
     ask_for(rank);
-    return await_told();
+    return await_answer();
 }
 
-static bool told_of(const char *key)
+static bool answer_has(const char *key)
 {
-    return memmem(told_data, told_n, key, strlen(key));
+    return memmem(answer_data, answer_n, key, strlen(key));
 }
 
 PX_TEST(the_host_gets_what_a_rank_committed_for_other_nodes_once_it_has)
@@ -626,28 +629,28 @@ PX_TEST(the_host_gets_what_a_rank_committed_for_other_nodes_once_it_has)
     start();
     ask_for(0);
     ck_assert(raw_quiet(one));
-    ck_assert_int_ne(sem_trywait(&told), 0);
+    ck_assert_int_ne(sem_trywait(&answered), 0);
     ok(raw_commit(one, "colour", 7));
-    ok(await_told());
-    ck_assert(told_of("colour"));
+    ok(await_answer());
+    ck_assert(answer_has("colour"));
     ok(answer_for(0));
     ok(answer_for(PMIX_RANK_WILDCARD));
-    ck_assert(told_of(PMIX_JOB_SIZE));
+    ck_assert(answer_has(PMIX_JOB_SIZE));
 }
 
-PX_TEST(the_host_is_told_what_will_never_come)
+PX_TEST(the_host_gets_an_error_for_what_will_never_come)
 {
     start();
-    fails(answer_for(3), NOT_FOUND); /* not here */
+    fails(answer_for(3), NOT_FOUND); /* rank of another node */
     ask_for(0);
     ask_for(0);
     close(one);
-    fails(await_told(), NOT_FOUND);
-    fails(await_told(), NOT_FOUND);
+    fails(await_answer(), NOT_FOUND);
+    fails(await_answer(), NOT_FOUND);
     fails(answer_for(0), NOT_FOUND);
     ask_for(1);
     raw_server_stop();
-    fails(await_told(), LOST_CONNECTION);
+    fails(await_answer(), LOST_CONNECTION);
 }
 
 static void on_data_drop(pmix_status_t status, char *data, size_t n, void *cbdata)
@@ -656,7 +659,7 @@ static void on_data_drop(pmix_status_t status, char *data, size_t n, void *cbdat
     on_data(status, data, n, cbdata);
 }
 
-PX_TEST(the_host_may_deregister_the_job_when_it_is_told)
+PX_TEST(the_host_may_deregister_the_job_when_it_is_answered)
 {
     pmix_proc_t p = raw_proc("job", 1);
 
@@ -664,11 +667,11 @@ PX_TEST(the_host_may_deregister_the_job_when_it_is_told)
     send_get(one, 300, 1, "colour");
     ck_assert(raw_quiet(one));
     for (int i = 0; i < 3; i++)
-        ok(PMIx_server_dmodex_request(&p, on_data_drop, &told));
+        ok(PMIx_server_dmodex_request(&p, on_data_drop, &answered));
     raw_on_loop(NULL, NULL);
     close(two);
     for (int i = 0; i < 3; i++)
-        fails(await_told(), NOT_FOUND);
+        fails(await_answer(), NOT_FOUND);
 }
 
 /* ---- distances ---------------------------------------------------------------------------- */
@@ -684,7 +687,7 @@ static bool has_hwloc(void)
     return rc == PMIX_SUCCESS;
 }
 
-/* topo: XML; cpus: a list; NULL sends none. */
+/* Begins a request for distances. xml: topology; cpus: list of CPUs. NULL sends none. */
 static px_writer begin(const char *xml, const char *cpus)
 {
     struct px_opaque topo = {(char *)(uintptr_t) "hwloc", NULL}, set = topo;
@@ -701,7 +704,7 @@ static px_writer begin(const char *xml, const char *cpus)
     return w;
 }
 
-/* info may be NULL. */
+/* Sends the request and unpacks the reply. info may be NULL. */
 static pmix_status_t ask(int fd, px_writer w, const pmix_info_t *info,
                          pmix_device_distance_t **found, size_t *n)
 {
@@ -741,8 +744,8 @@ PX_TEST(a_cpuset_is_measured_in_the_nodes_topology)
     PMIx_Device_distance_free(found, n);
 }
 
-/* As if it had come through a transport that tells. */
-static void tell_pids(void *arg)
+/* Sets the pid of each peer, like a transport that reports pids. */
+static void set_pids(void *arg)
 {
     PX_LIST_EACH (&px_process.server->peers, struct px_peer, p, link)
         p->pid = *(pid_t *)arg;
@@ -756,9 +759,9 @@ PX_TEST(where_a_client_runs_is_found_out_if_its_process_is_known)
 
     PX_TEST_NEEDS(has_hwloc(), "hwloc");
     start_with_devices();
-    raw_on_loop(tell_pids, &unknown);
+    raw_on_loop(set_pids, &unknown);
     fails(ask(two, begin(NULL, NULL), NULL, &found, &n), NOT_FOUND);
-    raw_on_loop(tell_pids, &self);
+    raw_on_loop(set_pids, &self);
     ok(ask(two, begin(NULL, NULL), NULL, &found, &n));
     ck_assert_uint_eq(n, 5);
     PMIx_Device_distance_free(found, n);
@@ -775,7 +778,7 @@ PX_TEST(bad_requests_and_a_clients_own_topology_are_refused)
     PX_AUTOFREE char *xml = text_of_file(DEVICES_XML);
     fails(ask(one, begin(xml, "0"), NULL, &found, &n), NOT_SUPPORTED);
     ck_assert_int_ne(raw_request(one, raw_begin(PX_OP_DEVICE_DISTANCES), NULL), 0);
-    ck_assert_int_ne(raw_request(one, begin(NULL, "0"), NULL), 0); /* and no infos */
+    ck_assert_int_ne(raw_request(one, begin(NULL, "0"), NULL), 0); /* without infos */
     PMIx_Info_load(&info, PMIX_DEVICE_ID, "nothing of that name", PMIX_STRING);
     fails(ask(one, begin(NULL, "0"), &info, &found, &n), NOT_FOUND);
     PMIx_Info_destruct(&info);
@@ -783,7 +786,7 @@ PX_TEST(bad_requests_and_a_clients_own_topology_are_refused)
 
 static void setup(void)
 {
-    sem_init(&told, 0, 0);
+    sem_init(&answered, 0, 0);
 }
 
 PX_TEST_MAIN("server/data", setup, host_end)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The door: addresses that a server offers, also when descriptors run out; clients and tools that get
- * in, those that do not, and that neither delays any other. */
+/* Door of a server: its addresses, a lack of descriptors, clients and tools that are admitted or
+ * refused. None of these delays another. */
 #include "../rt/rt_test.h"
 
 #include "core/base/clock.h"
@@ -22,7 +22,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-/* The C library's, but so many of the server's fail; the raw client's do not wait. */
+/* Replaces send of the C library. The next n_failures sends of the server fail; sends of the raw
+ * client have MSG_DONTWAIT. */
 static atomic_int n_failures;
 static atomic_int failure;
 
@@ -58,7 +59,7 @@ PX_TEST(the_common_address_is_tcp_and_a_faster_one_stands_beside_it)
     ck_assert(px_str_starts(srv->own_uri, srv->uri));
     ck_assert(px_str_starts(srv->own_uri + strlen(srv->uri), ";usock://"));
     raw_server_stop();
-    setenv("PMIX_MCA_ptl", "usock", 1); /* alone, it is the common one */
+    setenv("PMIX_MCA_ptl", "usock", 1); /* the only transport has the common address */
     start();
     ck_assert_ptr_nonnull(strstr(px_process.server->uri, ";usock://"));
     ck_assert_str_eq(px_process.server->own_uri, "");
@@ -74,7 +75,7 @@ PX_TEST(the_private_directory_is_the_servers_and_goes_with_it)
     ck_assert_uint_eq(st.st_mode & 0777, 0700);
     raw_server_stop();
     ck_assert_int_ne(stat(dir, &st), 0);
-    setenv("PMIX_SERVER_TMPDIR", "/nonexistent/place", 1); /* no reason to fail */
+    setenv("PMIX_SERVER_TMPDIR", "/nonexistent/place", 1); /* not a reason to fail */
     start();
     ck_assert_ptr_nonnull(strstr(px_process.server->uri, ";tcp4://"));
     ck_assert_ptr_nonnull(strstr(px_process.server->own_uri, ";usock://"));
@@ -107,7 +108,7 @@ static int plain_socket(void)
     return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 }
 
-/* Takes every descriptor that is left, also those that the loop has just done with. */
+/* Takes all free descriptors, including those that the loop has just closed. */
 static void take_all(void)
 {
     for (int round = 0; round < 3; round++) {
@@ -130,12 +131,13 @@ PX_TEST(out_of_descriptors_it_waits_without_spinning_and_then_goes_on)
     int waiting = plain_socket();
     limit_fds(64);
     take_all();
-    raw_connect_socket(waiting); /* the kernel accepts, the server cannot */
+    /* The kernel accepts the connection, the server cannot. */
+    raw_connect_socket(waiting);
     double before = cpu_seconds();
-    /* Time in which it must not be busy. */
+    /* Time in which the server must not be busy. */
     nanosleep(&(struct timespec){.tv_nsec = 400 * 1000 * 1000}, NULL);
     ck_assert(cpu_seconds() - before < 0.2);
-    limit_fds(0); /* at once: one alone would not do */
+    limit_fds(0); /* at once, as the server needs more than one descriptor */
     comes_in(waiting, 0);
     close(raw_client(1));
 }
@@ -152,18 +154,18 @@ PX_TEST(out_of_descriptors_silent_strangers_make_room)
         raw_on_loop(NULL, NULL);
     int fds[] = {plain_socket(), plain_socket()};
     take_all();
-    /* Two, as the server may have put one descriptor back meanwhile. */
+    /* Two connections, as the server may have put one descriptor back meanwhile. */
     for (pmix_rank_t r = 0; r < PX_COUNT(fds); r++) {
         raw_connect_socket(fds[r]);
         comes_in(fds[r], r);
     }
-    ck_assert(raw_closed(silent[0])); /* the one that was silent longest */
+    ck_assert(raw_closed(silent[0])); /* the connection that was silent longest */
     limit_fds(0);
 }
 
 /* ---- strangers ------------------------------------------------------------------------------- */
 
-/* Each says something that is no connect message. */
+/* Each connection sends something other than a connect message. */
 PX_TEST(a_flood_of_garbage_is_logged_in_a_few_lines)
 {
     enum { N = 500 };
@@ -291,7 +293,7 @@ PX_TEST(who_cannot_be_answered_finds_the_connection_closed)
     fails(raw_connect(&h, &fd), UNREACH);
     ok(atomic_load(&n_failures));
     raw_await_gone(0);
-    fail_sends(3, EINTR); /* an answer that is interrupted is sent again */
+    fail_sends(3, EINTR); /* an interrupted reply is sent again */
     close(raw_client(0));
     ok(atomic_load(&n_failures));
 }
@@ -306,13 +308,13 @@ PX_TEST(a_rank_may_have_several_connections_but_not_without_end)
     while (n < 100 && (rc = raw_connect(&h, &fd[n])) == PMIX_SUCCESS)
         n++;
     fails(rc, OUT_OF_RESOURCE);
-    close(raw_client(1)); /* another rank is not concerned */
+    close(raw_client(1)); /* the limit is not for another rank */
     ok(raw_commit(fd[0], "key", 1));
     close(fd[0]);
     ok(raw_commit(fd[1], "key", 2));
 }
 
-/* ---- the host has a say -------------------------------------------------------------------- */
+/* ---- decisions of the host ----------------------------------------------------------------- */
 
 PX_TEST(a_host_that_refuses_is_asked_again_each_time)
 {
@@ -359,7 +361,7 @@ PX_TEST(a_client_need_not_wait_for_a_slow_host)
     close(fd);
     raw_await_gone(0);
     (void)raw_client(1);
-    raw_server_stop(); /* this one is never answered in its time */
+    raw_server_stop(); /* the host never answers for rank 1 */
 }
 
 static void deregister_it(void)
@@ -400,12 +402,13 @@ static struct px_hello tool_hello(uint8_t flag, const char *nspace)
     h.flag = flag;
     h.uid = geteuid();
     h.gid = getegid();
-    strcpy(h.gds, "ds21"); /* tools of some releases say so */
+    strcpy(h.gds, "ds21"); /* tools of some releases send this */
     return h;
 }
 
-/* The status; *name is the first that the server says: the tool's, if it has none, or its own. */
-static pmix_status_t say_on(int fd, const struct px_hello *h, pmix_proc_t *name)
+/* Sends a connect message and returns the server's status. *name is the first name in the reply:
+ * the tool's, if the tool has none, otherwise the server's. */
+static pmix_status_t try_on(int fd, const struct px_hello *h, pmix_proc_t *name)
 {
     PX_AUTO(px_buf) out = {0};
     uint64_t deadline = px_clock_ms() + 5000;
@@ -420,17 +423,17 @@ static pmix_status_t say_on(int fd, const struct px_hello *h, pmix_proc_t *name)
     return (pmix_status_t)ntohl(word);
 }
 
-static pmix_status_t say(struct px_hello h, pmix_proc_t *name)
+static pmix_status_t try_hello(struct px_hello h, pmix_proc_t *name)
 {
     PX_AUTOCLOSE int fd = raw_socket();
     pmix_proc_t unused;
 
-    return say_on(fd, &h, name ? name : &unused);
+    return try_on(fd, &h, name ? name : &unused);
 }
 
 static pmix_status_t knock(uint8_t flag, const char *nspace, pmix_proc_t *name)
 {
-    return say(tool_hello(flag, nspace), name);
+    return try_hello(tool_hello(flag, nspace), name);
 }
 
 PX_TEST(without_support_or_a_word_of_the_host_on_tools_there_are_none)
@@ -456,7 +459,7 @@ PX_TEST(our_own_host_names_each_tool)
     ok(knock(PX_FLAG_LAUNCHER_NEEDS_ID, "", &second));
     ck_assert_str_ne(first.nspace, second.nspace);
     ck_assert_str_ne(first.nspace, "srv");
-    /* Who has a name hears the server's at once. */
+    /* A tool with a name gets the server's name at once. */
     ok(knock(PX_FLAG_TOOL_HAS_ID, "mine", &third));
     ck_assert_str_eq(third.nspace, "srv");
     fails(knock(PX_FLAG_TOOL_LEGACY, "", NULL), NOT_SUPPORTED);
@@ -470,7 +473,7 @@ PX_TEST(a_name_that_is_taken_is_given_to_no_other)
     start_for_tools(NULL, true);
     raw_add_job("tool-2-of-srv", 1, 0, geteuid());
     PX_AUTOCLOSE int fd = raw_socket();
-    ok(say_on(fd, &h, &name));
+    ok(try_on(fd, &h, &name));
     ok(knock(PX_FLAG_TOOL_NEEDS_ID, "", &name));
     ck_assert_str_eq(name.nspace, "tool-3-of-srv");
     fails(knock(PX_FLAG_TOOL_HAS_ID, "srv", NULL), NO_PERMISSIONS);
@@ -478,11 +481,11 @@ PX_TEST(a_name_that_is_taken_is_given_to_no_other)
     raw_add_job("other", 1, 0, geteuid() + 1);
     fails(knock(PX_FLAG_TOOL_CLIENT, "other", NULL), NO_PERMISSIONS);
     ok(knock(PX_FLAG_TOOL_CLIENT, "job", NULL));
-    h.uid++; /* which the kernel does not confirm */
-    fails(say(h, NULL), INVALID_CRED);
+    h.uid++; /* the kernel does not confirm this uid */
+    fails(try_hello(h, NULL), INVALID_CRED);
 }
 
-/* Asks for the size of a job, as a client does. */
+/* Gets the size of a job. */
 static pmix_status_t size_at(int fd, const char *nspace)
 {
     return raw_request(fd, raw_get(nspace, PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, NULL),
@@ -492,14 +495,14 @@ static pmix_status_t size_at(int fd, const char *nspace)
 PX_TEST(a_tool_is_a_job_of_one_while_it_is_connected)
 {
     struct px_hello h = tool_hello(PX_FLAG_TOOL_HAS_ID, "mine");
-    char rest[8]; /* of the welcome */
+    char rest[8]; /* rest of the reply */
     pmix_proc_t name;
 
     start_for_tools(NULL, true);
     PX_AUTOCLOSE int client = raw_client(0);
     fails(size_at(client, "mine"), NOT_FOUND);
     int fd = raw_socket();
-    ok(say_on(fd, &h, &name));
+    ok(try_on(fd, &h, &name));
     ok(px_fd_read_all(fd, rest, sizeof(rest), px_clock_ms() + 5000));
     const struct px_nspace *ns = px_nspace_find(px_process.model, "mine");
     ck_assert_ptr_nonnull(ns);
@@ -509,9 +512,9 @@ PX_TEST(a_tool_is_a_job_of_one_while_it_is_connected)
     while (px_peer_find(px_process.server, &h.proc))
         raw_on_loop(NULL, NULL);
     ck_assert_ptr_null(px_nspace_find(px_process.model, "mine"));
-    /* The host's own description replaces it. */
+    /* The host's own description replaces the description of the tool. */
     fd = raw_socket();
-    ok(say_on(fd, &h, &name));
+    ok(try_on(fd, &h, &name));
     ok(px_fd_read_all(fd, rest, sizeof(rest), px_clock_ms() + 5000));
     raw_add_job("mine", 3, 0, geteuid());
     ck_assert_uint_eq(px_nspace_find(px_process.model, "mine")->job_size, 3);
@@ -534,24 +537,25 @@ static pmix_status_t register_and_admit(pmix_info_t *info PX_UNUSED, size_t n PX
     return PMIX_SUCCESS;
 }
 
-/* Names of jobs can be guessed, and claimed before there is the job. */
+/* A tool can guess the name of a job, and claim the name before the job exists. */
 PX_TEST(who_has_a_name_before_its_owner_loses_it)
 {
     struct px_hello h = tool_hello(PX_FLAG_TOOL_HAS_ID, "mine");
     pmix_server_module_t module = {.tool_connected2 = register_and_admit};
-    char rest[8]; /* of the welcome */
+    char rest[8]; /* rest of the reply */
     pmix_proc_t name;
 
     start_for_tools(NULL, true);
     PX_AUTOCLOSE int fd = raw_socket();
-    ok(say_on(fd, &h, &name));
+    ok(try_on(fd, &h, &name));
     ok(px_fd_read_all(fd, rest, sizeof(rest), px_clock_ms() + 5000));
-    px_peer_find(px_process.server, &h.proc)->uid = 4711; /* root may have it */
+    px_peer_find(px_process.server, &h.proc)->uid =
+        4711; /* not root, which may keep the name */
     register_mine();
     ck_assert(raw_closed(fd));
     raw_server_stop();
     start_for_tools(&module, true);
-    fails(say(h, NULL), NO_PERMISSIONS);
+    fails(try_hello(h, NULL), NO_PERMISSIONS);
 }
 
 PX_TEST_MAIN("server/door", NULL, host_end)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a child is given to find its server, and what goes along with a launch. */
+/* Environment of children, and the contents of a launch. */
 #include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/model/nspace.h"
@@ -20,7 +20,7 @@ static void start(void)
 
 /* ---- children -------------------------------------------------------------------------------- */
 
-/* Value of a variable that must be there exactly once; NULL if it is not there. */
+/* Returns the value of a variable, or NULL. The variable must not occur twice. */
 static const char *value(char *const *env, const char *name)
 {
     const char *found = NULL;
@@ -93,10 +93,11 @@ PX_TEST(an_outer_servers_traces_go_and_everything_else_stays)
 
     for (size_t i = 0; i < PX_COUNT(vars); i++)
         ok(px_strv_append(&env, vars[i]));
-    setenv("PMIX_MCA_ptl", "tcp", 1); /* without a faster transport none is named */
+    /* Without a faster transport, TENON_SERVER_URI is not set. */
+    setenv("PMIX_MCA_ptl", "tcp", 1);
     start();
     ok(PMIx_server_setup_fork(&p, &env));
-    ok(PMIx_server_setup_fork(&p, &env)); /* changes nothing */
+    ok(PMIx_server_setup_fork(&p, &env)); /* the second call changes nothing */
     for (size_t i = 0; i < PX_COUNT(vars); i++)
         ck_assert_msg(px_strv_has(env, vars[i]) == (i < N_OTHERS), "%s", vars[i]);
     ck_assert_str_eq(value(env, "PMIX_SERVER_URI2"), px_process.server->uri);
@@ -123,7 +124,7 @@ PX_TEST(it_works_in_a_forked_child_where_some_hosts_call_it)
     ok(WEXITSTATUS(status));
 }
 
-/* ---- what goes along with a launch ----------------------------------------------------------- */
+/* ---- contents of a launch -------------------------------------------------------------------- */
 
 static void on_application(pmix_status_t status, pmix_info_t l[], size_t n,
                            void *cbdata, pmix_op_cbfunc_t cb, void *their_cbdata)
@@ -156,7 +157,8 @@ PX_TEST(nothing_need_go_along_with_a_launch)
           BAD_PARAM);
     fails(PMIx_server_setup_application(job, NULL, 1, on_application, &raw_ended),
           BAD_PARAM);
-    ck_assert_int_eq(sem_trywait(&raw_ended), -1); /* an error is told once */
+    /* An error does not also call back. */
+    ck_assert_int_eq(sem_trywait(&raw_ended), -1);
     raw_server_stop();
     fails(PMIx_server_setup_fork(&p, &env), INIT);
     fails(PMIx_server_setup_application(job, NULL, 0, on_application, &raw_ended),
@@ -165,10 +167,10 @@ PX_TEST(nothing_need_go_along_with_a_launch)
     ck_assert_ptr_null(env);
 }
 
-/* ---- variables that are forwarded ------------------------------------------------------------- */
+/* ---- forwarded variables ---------------------------------------------------------------------- */
 
-static px_infos gathered; /* by the last setup_application */
-static px_infos of_host;  /* with the next */
+static px_infos gathered; /* result of the last setup_application */
+static px_infos of_host;  /* infos for the next setup_application */
 
 static void on_gathered(pmix_status_t status, pmix_info_t l[], size_t n, void *cbdata,
                         pmix_op_cbfunc_t cb, void *their_cbdata)
@@ -192,7 +194,8 @@ static void launch(const char *nspace)
         PMIx_server_setup_local_support(p.nspace, gathered.v, gathered.n, NULL, NULL));
 }
 
-/* The environment of a process of the job, in which one variable is set already. */
+/* Returns the environment of rank 0 of a job. It contains entry from the beginning, if entry is not
+ * NULL. */
 static char **child_env(const char *nspace, const char *entry)
 {
     pmix_proc_t p = raw_proc(nspace, 0);
@@ -207,7 +210,7 @@ static char **child_env(const char *nspace, const char *entry)
 static const char *const named[] = {"FW_A", "FW_B",  "FW_AB",  "FW_ABC",
                                     "FWX",  "LD_FW", "PMIX_FW"};
 
-/* Those of the variables above that the job gets, by name. */
+/* Launches a job, and checks the names of the variables above that the job gets. */
 static void got(const char *nspace, const char *wanted, const char *why)
 {
     launch(nspace);
@@ -227,7 +230,7 @@ static void got(const char *nspace, const char *wanted, const char *why)
 
 static const struct {
     const char *pattern, *exclude;
-    const char *wanted; /* NULL: it is refused */
+    const char *wanted; /* NULL: the pattern is refused */
 } patterns[] = {
     {"FW_A", NULL, "FW_A"},
     {"FW_A;FW_B", NULL, "FW_A FW_B"},
@@ -242,7 +245,7 @@ static const struct {
     {"FW_AB?*", NULL, "FW_ABC"},
     {"fw_a", NULL, ""},
     {"FW_", NULL, ""},
-    {"one", NULL, ""}, /* a value */
+    {"one", NULL, ""}, /* a value, not a name */
     {"FW_*;!FW_A*", NULL, "FW_B"},
     {"^FW_B;FW_?", NULL, "FW_A"},
     {"FW_*", "FW_A?*;FW_B", "FW_A"},
@@ -279,7 +282,7 @@ PX_TEST_LOOP(variables_whose_names_fit_are_forwarded, PX_COUNT(patterns))
     got("other", "", "another job");
 }
 
-/* The next weaker value is used, here the default: forwarding stays possible. */
+/* The parameter falls back to its default, so forwarding stays possible. */
 PX_TEST(a_parameter_that_is_no_pattern_does_not_end_forwarding)
 {
     setenv("FW_A", "one", 1);
@@ -300,7 +303,7 @@ PX_TEST(what_is_forwarded_adds_up_and_ends_with_the_job)
     unsetenv("FW_ABC");
     ok(PMIx_Forward_envars(job, "FW_A", NULL, 0));
     ok(PMIx_Forward_envars(job, "FW_?;FW_ABC", NULL, 0));
-    setenv("FW_ABC", "late", 1); /* what counts is when it is gathered */
+    setenv("FW_ABC", "late", 1); /* the value at the time of gathering counts */
     setenv("FWX", "by parameter", 1);
     got("job", "FW_A FW_ABC FWX", "three patterns");
     got("other", "FWX", "another job");
@@ -313,7 +316,7 @@ PX_TEST(what_is_forwarded_adds_up_and_ends_with_the_job)
     got("job", "FWX", "another job of that name");
 }
 
-/* What is in the environment, of this process's own value or not, and what is forwarded. */
+/* A value that the child's environment has is kept, unless this process has the same value. */
 PX_TEST(what_is_set_for_the_application_stays)
 {
     static const struct {
@@ -325,7 +328,7 @@ PX_TEST(what_is_set_for_the_application_stays)
     start();
     ok(PMIx_Forward_envars(job, "FW_A", NULL, 0));
     launch("job");
-    setenv("FW_A", "ours", 1); /* this node's */
+    setenv("FW_A", "ours", 1); /* value on this node */
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         char **env = child_env("job", rows[i].entry);
 
@@ -347,7 +350,7 @@ static px_infos describe(const char *nodes, const char *ranks)
     return infos;
 }
 
-PX_TEST(components_are_told_where_ranks_run)
+PX_TEST(components_get_the_places_of_ranks)
 {
     static const uint32_t node_of[] = {0, 1, 0, UINT32_MAX, 2},
                           local_of[] = {0, 0, 1, 0, 0};
@@ -451,14 +454,14 @@ PX_TEST(what_describes_no_job_is_refused)
 
 /* ---- variables of single ranks ----------------------------------------------------------------- */
 
-/* Three ranks here and two elsewhere; the job is registered before the node is prepared, or after. */
+/* Three ranks are local, two are not. The job is registered before or after the node is prepared. */
 PX_TEST_LOOP(each_rank_has_the_ports_that_the_host_asked_for, 2)
 {
     static const char *const own[] = {"7000-7001", "7002-7003", "7004-7005", NULL};
     const size_t per_proc = 2, per_node = 1;
     PX_AUTO(px_infos) request = {0};
 
-    setenv("PMIX_MCA_pnet_ports_tcp", "7000-7013", 1); /* for two */
+    setenv("PMIX_MCA_pnet_ports_tcp", "7000-7013", 1); /* ports for two jobs */
     start();
     PX_AUTOFREE char *nodes = px_strf("%s,other", px_process.host);
     of_host = describe(nodes, "0-2;3-4");
@@ -481,7 +484,7 @@ PX_TEST_LOOP(each_rank_has_the_ports_that_the_host_asked_for, 2)
         ck_assert_pstr_eq(value(env, "PNET_TCP_PORTS"), own[r]);
         ck_assert_pstr_eq(value(env, "PNET_JOB_TCP_PORTS"), "7000-7006");
     }
-    launch("elsewhere"); /* the job is not of this node */
+    launch("elsewhere"); /* this node has no part in the job */
     raw_drop_job("elsewhere");
     raw_drop_job("net");
     raw_add_job("net", 3, 2, geteuid());
@@ -520,8 +523,8 @@ PX_TEST(what_the_host_asks_for_is_gathered)
     }
 }
 
-/* Of a type that no component has, or is not given. */
-PX_TEST(fabric_resources_that_no_component_has_are_told)
+/* The type is unknown to all components, or missing. */
+PX_TEST(fabric_resources_that_no_component_has_are_an_error_if_required)
 {
     static const struct {
         const char *type;
@@ -562,8 +565,8 @@ PX_TEST(variables_that_no_component_forwards_are_an_error)
     ok(raw_await_end());
 }
 
-/* Directives about H, by their first letter: "=new +new - <new >new" set, add, unset, prepend and
- * append. */
+/* Directives about the variable H, by their first letter: "=new" sets, "+new" adds, "-" unsets,
+ * "<new" prepends, ">new" appends. */
 static const struct {
     const char *directives, *entry, *wanted;
 } changes[] = {
@@ -605,8 +608,8 @@ static void add_change(px_infos *infos, const char *name, char letter,
                     letter == '-' ? PMIX_STRING : PMIX_ENVAR));
 }
 
-/* As other implementations send them, too, in place of a blob. A host that asks twice for one
- * environment has the same. */
+/* Other implementations send such infos, too, in place of a blob. A second setup_fork for the same
+ * environment changes nothing. */
 PX_TEST_LOOP(variables_of_the_host_are_honoured, PX_COUNT(changes))
 {
     PX_AUTO(px_strv) directives = px_strv_split(changes[_i].directives, ' ', false);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What comes to clients unasked: events, of which some are kept for those who come later. Scenes of
- * output of others, too; more of that is in test_iof.c. */
+/* Unrequested messages to clients: events, some of which the server keeps for later clients. Also
+ * scenes of forwarded output; more of these are in test_iof.c. */
 
 #include "core/base/fd.h"
 #include "core/base/str.h"
@@ -25,23 +25,26 @@
 #define REFUSED     PMIX_ERR_NO_PERMISSIONS
 
 static const struct scene scenes[] = {
-    SCENE("default handlers are told everything until they go", 3, 0, {1, WANTS},
-          {0, TELLS, CODE}, {1, HEARS, CODE}, {1, FORGETS, INT_MIN}, {1, QUIET},
-          {0, TELLS, CODE}, {1, QUIET}, {1, WANTS}, {0, TELLS, CODE}, {1, HEARS, CODE},
-          {1, FORGETS, INT_MAX}, {1, QUIET}, {0, TELLS, CODE}, {1, QUIET}),
-    SCENE("events reach those who asked and not their source", 3, 0, {0, WANTS, CODE},
-          {1, WANTS, CODE}, {2, WANTS, CODE - 1}, {0, TELLS, CODE}, {1, HEARS, CODE},
-          {2, QUIET}, {0, QUIET}),
-    SCENE("an event is replayed once to who asks later", 2, 0, {0, TELLS, CODE},
-          {1, WANTS, CODE}, {1, HEARS, CODE}, {1, WANTS, CODE}, {1, QUIET}),
-    SCENE("who has finalized is told no more", 2, 0, {1, WANTS}, {1, FINALIZES},
-          {0, TELLS, CODE}, {0, SERVER_STOPS}, {1, CLOSED}),
-    SCENE("old news come after the host has answered", 2, 0,
-          {0, TELLS, SYSTEM_CODE, .tag = PMIX_RANGE_LOCAL}, {0, HOST_IS, HOST_HELD},
+    SCENE("default handlers get everything until they are removed", 3, 0, {1, WANTS},
+          {0, NOTIFIES, CODE}, {1, RECEIVES, CODE}, {1, FORGETS, INT_MIN}, {1, QUIET},
+          {0, NOTIFIES, CODE}, {1, QUIET}, {1, WANTS}, {0, NOTIFIES, CODE},
+          {1, RECEIVES, CODE}, {1, FORGETS, INT_MAX}, {1, QUIET}, {0, NOTIFIES, CODE},
+          {1, QUIET}),
+    SCENE("events reach registered clients and not their source", 3, 0,
+          {0, WANTS, CODE}, {1, WANTS, CODE}, {2, WANTS, CODE - 1}, {0, NOTIFIES, CODE},
+          {1, RECEIVES, CODE}, {2, QUIET}, {0, QUIET}),
+    SCENE("an event is replayed once to a later registration", 2, 0,
+          {0, NOTIFIES, CODE}, {1, WANTS, CODE}, {1, RECEIVES, CODE}, {1, WANTS, CODE},
+          {1, QUIET}),
+    SCENE("a finalized client gets nothing more", 2, 0, {1, WANTS}, {1, FINALIZES},
+          {0, NOTIFIES, CODE}, {0, SERVER_STOPS}, {1, CLOSED}),
+    SCENE("old events come after the host has answered", 2, 0,
+          {0, NOTIFIES, SYSTEM_CODE, .tag = PMIX_RANGE_LOCAL}, {0, HOST_IS, HOST_HELD},
           {1, WANTS, SYSTEM_CODE, .tag = 1}, {0, HOST_AWAITS, 1, "register_events"},
-          {1, QUIET}, {0, HOST_ANSWERS}, {1, ENDS, .tag = 1}, {1, HEARS, SYSTEM_CODE}),
-    SCENE("who gives up while the host is asked gets no old news", 2, 0,
-          {0, TELLS, SYSTEM_CODE, .tag = PMIX_RANGE_LOCAL}, {0, HOST_IS, HOST_HELD},
+          {1, QUIET}, {0, HOST_ANSWERS}, {1, ENDS, .tag = 1},
+          {1, RECEIVES, SYSTEM_CODE}),
+    SCENE("a client that deregisters while the host is asked gets no old events", 2, 0,
+          {0, NOTIFIES, SYSTEM_CODE, .tag = PMIX_RANGE_LOCAL}, {0, HOST_IS, HOST_HELD},
           {1, WANTS, SYSTEM_CODE, .tag = 1}, {0, HOST_AWAITS, 1, "register_events"},
           {1, FORGETS, SYSTEM_CODE}, {1, QUIET}, {0, HOST_ANSWERS}, {1, ENDS, .tag = 1},
           {1, QUIET}),
@@ -61,11 +64,11 @@ static const struct scene scenes[] = {
           {0, PULLS, 2, .tag = OUT}, {0, HOST_AWAITS, 1, "iof_pull"},
           {0, HOST_WRITES, 2, "early", OUT}, {0, READS, 2, "early", OUT},
           {0, HOST_ANSWERS}, {0, ENDS}),
-    SCENE("who leaves asks no more", 3, 0, {0, PULLS, -1, .tag = OUT}, {0, ENDS},
-          {1, PULLS, -1, .tag = OUT}, {1, ENDS}, {2, PULLS, -1, .tag = OUT}, {2, ENDS},
-          {0, DIES}, {1, FINALIZES}, {0, HOST_AWAITS, 5, "iof_pull"},
+    SCENE("a client that leaves pulls no more", 3, 0, {0, PULLS, -1, .tag = OUT},
+          {0, ENDS}, {1, PULLS, -1, .tag = OUT}, {1, ENDS}, {2, PULLS, -1, .tag = OUT},
+          {2, ENDS}, {0, DIES}, {1, FINALIZES}, {0, HOST_AWAITS, 5, "iof_pull"},
           {0, HOST_WRITES, 0, "last", OUT}, {2, READS, 0, "last", OUT}),
-    SCENE("one that leaves while the host thinks is forgotten", 1, 0,
+    SCENE("a client that leaves before the host answers is forgotten", 1, 0,
           {0, HOST_IS, HOST_HELD}, {0, PULLS, 2, .tag = OUT},
           {0, HOST_AWAITS, 1, "iof_pull"}, {0, DIES}, {0, HOST_ANSWERS},
           {0, HOST_WRITES, 2, "late", OUT}),
@@ -91,7 +94,7 @@ static pmix_status_t want_one(int fd, pmix_status_t code)
     return want(fd, &code, 1);
 }
 
-static pmix_status_t tell(int fd, pmix_status_t code, pmix_data_range_t range)
+static pmix_status_t notify(int fd, pmix_status_t code, pmix_data_range_t range)
 {
     return scene_notify(fd, code, range, NULL);
 }
@@ -106,17 +109,17 @@ PX_TEST(one_code_of_several_may_be_given_up)
     ok(want(two, codes, 2));
     scene_forget(two, CODE);
     ck_assert(raw_quiet(two));
-    ok(tell(one, CODE, PMIX_RANGE_NAMESPACE));
+    ok(notify(one, CODE, PMIX_RANGE_NAMESPACE));
     ck_assert(raw_quiet(two));
-    ok(tell(one, CODE - 1, PMIX_RANGE_NAMESPACE));
+    ok(notify(one, CODE - 1, PMIX_RANGE_NAMESPACE));
     ck_assert_int_eq(raw_next_event(two, NULL), CODE - 1);
     scene_forget(two, CODE - 1);
     scene_forget(two, CODE - 1);
     ck_assert(raw_quiet(two));
 }
 
-/* By a custom range; by the processes that an event is about. */
-PX_TEST(who_names_processes_reaches_and_hears_of_those_only)
+/* Restricts by a custom range, or by the processes that an event is about. */
+PX_TEST(events_and_handlers_that_name_processes_concern_only_these)
 {
     PX_AUTO(px_infos) of_two = {0}, of_three = {0};
     pmix_proc_t p = raw_proc("job", 1), q = raw_proc("job", 2);
@@ -149,11 +152,12 @@ PX_TEST(registrations_have_limits)
         rc = want_one(one, CODE);
     fails(rc, OUT_OF_RESOURCE);
     ck_assert_int_gt(n, 1000);
-    scene_forget(one, CODE); /* all of them */
+    scene_forget(one, CODE); /* removes all registrations */
     ok(want_one(one, CODE));
 }
 
-/* OpenPMIx keeps what a process has notified itself in the process before 4.2.3, in the server since. */
+/* OpenPMIx keeps the events that a process has sent in the process itself before 4.2.3, and in the
+ * server since. */
 PX_TEST(a_source_gets_later_what_its_library_has_left_to_the_server)
 {
     static const struct {
@@ -168,24 +172,24 @@ PX_TEST(a_source_gets_later_what_its_library_has_left_to_the_server)
 
         px_str_copy(hello.version_text, sizeof(hello.version_text), rows[i].version);
         ok(raw_connect(&hello, &fd));
-        ok(tell(fd, CODE - (pmix_status_t)i, PMIX_RANGE_NAMESPACE));
+        ok(notify(fd, CODE - (pmix_status_t)i, PMIX_RANGE_NAMESPACE));
         ok(want_one(fd, CODE - (pmix_status_t)i));
         if (rows[i].gets)
             ck_assert_int_eq(raw_next_event(fd, NULL), CODE - (pmix_status_t)i);
-        ok(want_one(fd, CODE - (pmix_status_t)i)); /* once */
+        ok(want_one(fd, CODE - (pmix_status_t)i)); /* only once */
         ck_assert(raw_quiet(fd));
         close(fd);
     }
 }
 
-/* ---- whom it reaches ----------------------------------------------------------------------------- */
+/* ---- receivers ----------------------------------------------------------------------------------- */
 
 PX_TEST(a_range_that_does_not_exist_is_refused)
 {
     start();
     ok(want(two, NULL, 0));
-    fails(tell(one, CODE, PMIX_RANGE_PROC_LOCAL + 1), BAD_PARAM);
-    fails(tell(one, CODE, 200), BAD_PARAM);
+    fails(notify(one, CODE, PMIX_RANGE_PROC_LOCAL + 1), BAD_PARAM);
+    fails(notify(one, CODE, 200), BAD_PARAM);
     ck_assert(raw_quiet(two));
 }
 
@@ -198,29 +202,30 @@ PX_TEST(events_of_one_user_do_not_reach_another)
         kin = raw_client_as(4711, "theirs", 1);
     ok(want(one, NULL, 0));
     ok(want(theirs, NULL, 0));
-    ok(tell(kin, CODE, PMIX_RANGE_GLOBAL));
+    ok(notify(kin, CODE, PMIX_RANGE_GLOBAL));
     ck_assert_int_eq(raw_next_event(theirs, NULL), CODE);
     ck_assert(raw_quiet(one));
-    ok(want_one(one, CODE)); /* nor later */
+    ok(want_one(one, CODE)); /* also not later */
     ck_assert(raw_quiet(one));
-    ok(tell(one, CODE - 1, PMIX_RANGE_LOCAL));
-    ck_assert_int_eq(raw_next_event(theirs, NULL), CODE - 1); /* root's does */
+    ok(notify(one, CODE - 1, PMIX_RANGE_LOCAL));
+    /* An event of root reaches all users. */
+    ck_assert_int_eq(raw_next_event(theirs, NULL), CODE - 1);
 }
 
-PX_TEST(the_host_is_told_what_must_leave_the_node_with_a_mark)
+PX_TEST(the_host_gets_marked_events_that_must_leave_the_node)
 {
     PX_AUTO(px_infos) stays = {0};
 
     start();
     ok(px_infos_add(&stays, PMIX_EVENT_STAYS_LOCAL, NULL, PMIX_BOOL));
-    ok(tell(two, CODE, PMIX_RANGE_LOCAL));
-    ok(tell(two, CODE, PMIX_RANGE_PROC_LOCAL));
+    ok(notify(two, CODE, PMIX_RANGE_LOCAL));
+    ok(notify(two, CODE, PMIX_RANGE_PROC_LOCAL));
     ok(scene_notify(two, CODE, PMIX_RANGE_GLOBAL, &stays));
     ck_assert_uint_eq(host_calls("notify_event"), 0);
 
     host.how = HOST_THREAD;
     host.status = PMIX_ERR_NOT_SUPPORTED;
-    fails(tell(two, CODE, PMIX_RANGE_GLOBAL), NOT_SUPPORTED);
+    fails(notify(two, CODE, PMIX_RANGE_GLOBAL), NOT_SUPPORTED);
     ck_assert_int_eq(host.code, CODE);
     ck_assert_uint_eq(host.n_keys, PMIX_RANGE_GLOBAL);
     ck_assert_uint_eq(host.proc.rank, 1);
@@ -238,13 +243,13 @@ PX_TEST(the_host_learns_of_interest_in_system_events_only)
     ck_assert_uint_eq(host_calls("register_events"), 1);
     ck_assert_uint_eq(host.n_keys, 1);
     ck_assert_int_eq(host.code, SYSTEM_CODE);
-    host.status = PMIX_ERR_NOT_SUPPORTED; /* is no obstacle */
+    host.status = PMIX_ERR_NOT_SUPPORTED; /* is ignored */
     ok(want(one, codes, 2));
     host.status = REFUSED;
     fails(want(one, codes, 2), NO_PERMISSIONS);
 }
 
-/* ---- what is kept --------------------------------------------------------------------------------- */
+/* ---- kept events ---------------------------------------------------------------------------------- */
 
 PX_TEST(only_so_many_events_are_kept_and_some_not_at_all)
 {
@@ -253,9 +258,9 @@ PX_TEST(only_so_many_events_are_kept_and_some_not_at_all)
     start();
     ok(px_infos_add(&secret, PMIX_EVENT_DO_NOT_CACHE, NULL, PMIX_BOOL));
     ok(scene_notify(one, CODE, PMIX_RANGE_LOCAL, &secret));
-    ok(tell(one, CODE - 1, PMIX_RANGE_LOCAL));
+    ok(notify(one, CODE - 1, PMIX_RANGE_LOCAL));
     for (int i = 0; i < 300; i++)
-        ok(tell(one, CODE - 2, PMIX_RANGE_LOCAL));
+        ok(notify(one, CODE - 2, PMIX_RANGE_LOCAL));
     ok(want_one(two, CODE));
     ok(want_one(two, CODE - 1));
     ck_assert(raw_quiet(two));
@@ -280,7 +285,7 @@ PX_TEST(only_so_many_bytes_of_events_are_kept)
     }
     for (size_t i = 0; i < PX_COUNT(sizes_b); i++) {
         ok(want_one(two, CODE - (int)i));
-        if (i == 2 || i == 4) /* the last ones that fit */
+        if (i == 2 || i == 4) /* the last events that fit */
             ck_assert_int_eq(raw_next_event(two, NULL), CODE - (int)i);
         else
             ck_assert(raw_quiet(two));
@@ -299,7 +304,7 @@ PX_TEST(an_event_of_the_server_itself_reaches_its_clients)
 
 enum { N_BURST = 100, EVENT_B = 64 };
 
-/* The C library's, but counted. */
+/* Replaces sendmsg of the C library, and counts the calls. */
 static atomic_uint n_messages;
 
 ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
@@ -308,7 +313,7 @@ ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
     return syscall(SYS_sendmsg, fd, msg, flags);
 }
 
-/* So that the server reads all of it at once. */
+/* Sends a burst on the loop, so that the server reads all its requests at once. */
 static void send_burst(void *unused PX_UNUSED)
 {
     PX_AUTO(px_buf) burst = {0};
@@ -330,7 +335,7 @@ static void send_burst(void *unused PX_UNUSED)
     px_alloc_fail_at(0);
 }
 
-/* All events of a burst, as they are sent, which look alike but for their codes. */
+/* Reads all events of a burst from the socket. The events differ only in their codes. */
 static void read_burst(int fd)
 {
     static uint8_t bytes[N_BURST * EVENT_B];
@@ -352,8 +357,8 @@ static void read_burst(int fd)
     }
 }
 
-/* A message to each receiver and one with the answers; a second receiver of the same
- * dialect costs no further packing, of which each asks for memory. */
+/* Each receiver gets one message, and the sender one with all replies. A second receiver of the
+ * same dialect costs no further packing, as the number of allocations shows. */
 PX_TEST(a_burst_goes_out_in_one_message_to_each_packed_once)
 {
     unsigned n_allocs[2];
@@ -365,7 +370,7 @@ PX_TEST(a_burst_goes_out_in_one_message_to_each_packed_once)
             ok(want(three, NULL, 0));
         raw_on_loop(send_burst, NULL);
         (void)!recv(two, &(char){0}, 1, MSG_PEEK);
-        raw_on_loop(NULL, NULL); /* the pass has ended */
+        raw_on_loop(NULL, NULL); /* the loop has ended its pass */
         n_allocs[more] = px_alloc_count();
         read_burst(two);
         if (more)

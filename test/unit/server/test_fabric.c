@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What fabric components have for processes, and what they hear of them. */
+/* Values that fabric components have for processes, and their notifications about processes. */
 #include "core/model/lookup.h"
 #include "core/server/host.h"
 #include "core/server/fabric/blob.h"
@@ -9,7 +9,7 @@
 
 /* ---- values of processes ------------------------------------------------------------------------ */
 
-/* As if these had contributed, "best", "good" or both. */
+/* Passes a blob with contributions of the named components: "best", "good" or both. */
 static pmix_status_t try_support(const char *nspace, const char *names)
 {
     PX_AUTO(px_writer) body, blob;
@@ -39,7 +39,8 @@ static pmix_status_t put_u32(px_pnet_put_fn put, void *arg, pmix_rank_t rank,
     return put(arg, rank, &info);
 }
 
-/* Of each rank 1000 times its node, and its place there; of the job, and of each node. */
+/* Puts, for each rank, 1000 times its node plus its place on the node. Also puts two keys of the
+ * job. */
 static pmix_status_t put_places(struct fake *f PX_UNUSED, const struct px_pnet_job *job,
                                 px_pnet_put_fn put, void *arg)
 {
@@ -56,7 +57,7 @@ static pmix_status_t put_places(struct fake *f PX_UNUSED, const struct px_pnet_j
     return put_u32(put, arg, PMIX_RANK_WILDCARD, "vendor.key", 42);
 }
 
-/* What a process here finds; UINT32_MAX: nothing. */
+/* Returns a value that a process of this node finds, or UINT32_MAX. */
 static uint32_t find(const char *nspace, pmix_rank_t rank, const char *key)
 {
     pmix_proc_t p = raw_proc(nspace, rank);
@@ -72,7 +73,7 @@ static uint32_t find(const char *nspace, pmix_rank_t rank, const char *key)
     return n;
 }
 
-/* The same in what a client is sent when it begins. */
+/* Returns the same value as sent to a new client, or UINT32_MAX. */
 static uint32_t find_sent(int fd, pmix_rank_t wanted, const char *key)
 {
     PX_AUTOFREE char *name = NULL;
@@ -123,7 +124,7 @@ static void register_job(void)
 }
 
 static const struct {
-    const char *steps; /* registers, applies */
+    const char *steps; /* r registers the job, a applies the contribution */
     const char *called;
 } orders[] = {
     {"ar", "best.values job\n"},
@@ -166,10 +167,11 @@ PX_TEST(only_components_that_contribute_are_asked_and_only_for_that_job)
     called("good.values job\n");
     ok(try_support("later", "good"));
     called("");
-    raw_drop_job("later"); /* forgotten, though it was never registered */
+    /* Drops the contribution, though the job was never registered. */
+    raw_drop_job("later");
     raw_add_job("later", 1, 0, geteuid());
     called("");
-    ok(try_support("job", "best")); /* beside the other one */
+    ok(try_support("job", "best")); /* in addition to the other component */
     called("good.values job\nbest.values job\n");
 }
 
@@ -181,7 +183,7 @@ static pmix_status_t put_priority(struct fake *f, const struct px_pnet_job *job,
     return put_u32(put, arg, PMIX_RANK_WILDCARD, "key", (uint32_t)f->priority);
 }
 
-/* And a component that has prepared the node knows better than the host. */
+/* A component that has prepared the node takes precedence over the host. */
 PX_TEST(of_two_values_that_of_the_best_component_counts)
 {
     PX_AUTO(px_infos) rank = {0}, infos = {0};
@@ -213,7 +215,7 @@ static struct {
     pmix_data_type_t type;
 } const bad_values[] = {
     {0, "", PMIX_UINT32},
-    {5, "key", PMIX_UINT32}, /* there are 5 */
+    {5, "key", PMIX_UINT32}, /* the job has 5 ranks */
     {PMIX_RANK_UNDEF, "key", PMIX_UINT32},
     {PMIX_RANK_LOCAL_NODE, "key", PMIX_UINT32},
     {0, "key", PMIX_UNDEF},
@@ -241,7 +243,7 @@ static pmix_status_t put_bad(struct fake *f PX_UNUSED,
     return put(arg, bad_values[bad_value].rank, &info);
 }
 
-/* The component returns what it was told, and the launch fails. */
+/* The component returns the status of put, and the launch fails. */
 PX_TEST_LOOP(values_that_cannot_be_are_refused, 2)
 {
     pmix_info_t none[1] = {{.key = ""}};
@@ -266,7 +268,7 @@ PX_TEST_LOOP(values_that_cannot_be_are_refused, 2)
         raw_drop_job("job");
     }
     calls[0] = '\0';
-    register_job(); /* the failure has forgotten the contribution */
+    register_job(); /* the failure has dropped the contribution */
     called("");
 }
 
@@ -282,8 +284,9 @@ static void end_process(void *arg)
     px_server_client_ended(px_process.server, arg);
 }
 
-/* f: rank finalizes; c: its connection breaks; C: it connects; e: it ends, says the host;
- * d: it is deregistered; r: registered; s: started again; n: the job is deregistered. */
+/* Plays a step of a rank. f: the rank finalizes; c: its connection breaks; C: it connects; e: the
+ * host reports its end; d: it is deregistered; r: it is registered; s: it restarts; n: the job is
+ * deregistered. */
 static void step(char what, int *fd, pmix_rank_t rank)
 {
     pmix_proc_t p = raw_proc("job", rank);
@@ -319,10 +322,10 @@ static void step(char what, int *fd, pmix_rank_t rank)
     }
 }
 
-/* Of a job of two local processes, which are connected: "0" a process has ended, "-" the last
- * one has, "x" the job is forgotten. */
+/* Steps of a job of two local processes, both connected, and the resulting notifications. "0" is
+ * the end of rank 0, "-" the end of the last process. "x" is the drop of the job. */
 static const struct {
-    const char *steps, *told;
+    const char *steps, *log;
 } ends[] = {
     {"f0 f1", "0 1 -"},
     {"f0 c0 e0 d0", "0"},
@@ -340,7 +343,7 @@ static const struct {
     {"d0 d1 n", "0 1 - x"},
 };
 
-PX_TEST_LOOP(each_end_is_told_once_and_that_of_the_last_process, PX_COUNT(ends))
+PX_TEST_LOOP(each_end_is_reported_once_and_that_of_the_last_process, PX_COUNT(ends))
 {
     PX_AUTOFREE char *wanted = calloc(1, 1000);
 
@@ -349,7 +352,7 @@ PX_TEST_LOOP(each_end_is_told_once_and_that_of_the_last_process, PX_COUNT(ends))
     int fds[3] = {raw_client(0), raw_client(1), -1};
     raw_add_job("other", 1, 0, geteuid());
     fakes[0].notes_ends = true;
-    for (const char *t = ends[_i].told; *t; t += 1 + !!t[1])
+    for (const char *t = ends[_i].log; *t; t += 1 + !!t[1])
         if (*t == '-')
             strcat(wanted, "best.app job\n");
         else if (*t == 'x')
@@ -366,7 +369,7 @@ PX_TEST_LOOP(each_end_is_told_once_and_that_of_the_last_process, PX_COUNT(ends))
     called(wanted);
 }
 
-/* Some that were announced never come. */
+/* Some announced processes never come. */
 PX_TEST(a_job_of_fewer_processes_than_announced_ends_with_its_namespace)
 {
     fabric_start();

@@ -6,7 +6,7 @@
 
 /* ---- fabrics ------------------------------------------------------------------------------------ */
 
-/* Under a host that knows of none: "best" has plane a, "good" b. */
+/* Starts a server whose host has no fabrics. Component "best" has plane a, "good" has plane b. */
 static void start_fabrics(void)
 {
     pmix_server_module_t module = host_module;
@@ -65,7 +65,7 @@ PX_TEST(a_fabric_of_a_component_is_described_until_it_is_deregistered)
     ok(PMIx_Fabric_deregister(&again));
     called("");
     ok(PMIx_Fabric_deregister(&a));
-    ok(PMIx_Fabric_deregister(&a)); /* which it is not */
+    ok(PMIx_Fabric_deregister(&a)); /* the second call has no effect */
     called("best.deregister 3\n");
     a.index = 0;
     fails(PMIx_Fabric_update(&a), NOT_FOUND);
@@ -82,7 +82,7 @@ PX_TEST(a_fabric_of_a_component_is_described_until_it_is_deregistered)
     px_type_free_array(PMIX_INFO, b.info, b.ninfo);
 }
 
-/* STATUS, infos. */
+/* Sends a request for a fabric. Returns its status, and the infos of the reply in *l. */
 static pmix_status_t ask(uint8_t op, const char *plane, size_t index, px_infos *l)
 {
     px_writer w = raw_begin(op);
@@ -153,7 +153,7 @@ PX_TEST(a_fabric_that_fails_leaves_nothing)
     start_fabrics();
     fails(try_register(&f, "c"), NOT_FOUND);
     called("");
-    fakes[0].index_type = PMIX_STRING; /* which is no number */
+    fakes[0].index_type = PMIX_STRING; /* not a number */
     fails(try_register(&f, "a"), BAD_PARAM);
     fakes[0].index_type = PMIX_SIZE;
     fakes[0].status = PMIX_ERR_UNREACH;
@@ -174,18 +174,18 @@ PX_TEST(a_fabric_that_fails_leaves_nothing)
 
 /* ---- inventories -------------------------------------------------------------------------------- */
 
-static px_infos told_infos;
+static px_infos collected;
 
 static void on_inventory(pmix_status_t status, pmix_info_t *info, size_t n,
                          void *cbdata, pmix_release_cbfunc_t release,
                          void *release_data)
 {
-    ok(px_infos_add_copy(&told_infos, info, n));
+    ok(px_infos_add_copy(&collected, info, n));
     release(release_data);
     raw_on_end(status, cbdata);
 }
 
-/* Into told_infos, behind those of nodes before. */
+/* Collects the inventory of a node, and appends it to collected. */
 static pmix_status_t collect(uint32_t devices)
 {
     pmix_info_t n;
@@ -195,7 +195,7 @@ static pmix_status_t collect(uint32_t devices)
     return raw_await_end();
 }
 
-/* With a callback, or without. */
+/* Delivers the inventory, either waiting or with a callback. */
 static pmix_status_t deliver(bool waits)
 {
     const int seconds = 9;
@@ -203,7 +203,7 @@ static pmix_status_t deliver(bool waits)
 
     ok(PMIx_Info_load(&d, PMIX_TIMEOUT, &seconds, PMIX_INT));
     pmix_status_t rc = PMIx_server_deliver_inventory(
-        told_infos.v, told_infos.n, &d, 1, waits ? NULL : raw_on_end, &raw_ended);
+        collected.v, collected.n, &d, 1, waits ? NULL : raw_on_end, &raw_ended);
     if (rc || waits)
         return px_test_completed(rc);
     return raw_await_end();
@@ -220,9 +220,9 @@ PX_TEST_LOOP(each_component_gets_the_inventory_of_its_own, 2)
     start_inventory();
     ok(collect(2));
     called("best.collect\ngood.collect\n");
-    ck_assert_uint_eq(told_infos.n, 1);
-    ok(collect(5)); /* another node */
-    ok(px_infos_add(&told_infos, "of the host", NULL, PMIX_BOOL));
+    ck_assert_uint_eq(collected.n, 1);
+    ok(collect(5)); /* a second node */
+    ok(px_infos_add(&collected, "of the host", NULL, PMIX_BOOL));
     calls[0] = '\0';
     ok(deliver(_i));
     called("best.deliver 2 for 9\ngood.deliver 0 for 9\n"
@@ -234,7 +234,7 @@ PX_TEST(an_inventory_that_is_damaged_or_none_is_refused_before_any_component_see
     start_inventory();
     ok(collect(2));
     ok(collect(5));
-    pmix_byte_object_t *second = &told_infos.v[1].value.data.bo;
+    pmix_byte_object_t *second = &collected.v[1].value.data.bo;
     const size_t whole = second->size;
 
     calls[0] = '\0';
@@ -246,18 +246,18 @@ PX_TEST(an_inventory_that_is_damaged_or_none_is_refused_before_any_component_see
     second->bytes[whole / 2] ^= 1;
     fails(deliver(true), UNPACK_FAILURE);
     second->bytes[whole / 2] ^= 1;
-    strcpy(told_infos.v[0].key, "another");
-    strcpy(told_infos.v[1].key, "another");
+    strcpy(collected.v[0].key, "another");
+    strcpy(collected.v[1].key, "another");
     fails(deliver(true), BAD_PARAM);
     called("");
 }
 
-PX_TEST(the_inventory_of_an_unknown_component_is_skipped_and_failures_are_told)
+PX_TEST(the_inventory_of_an_unknown_component_is_skipped_and_failures_are_reported)
 {
     start_inventory();
     fakes[1].status = PMIX_ERR_UNREACH;
     fails(collect(1), UNREACH);
-    ck_assert_uint_eq(told_infos.n, 0);
+    ck_assert_uint_eq(collected.n, 0);
     fakes[1].status = PMIX_SUCCESS;
     ok(collect(1));
     raw_server_stop();
@@ -270,7 +270,7 @@ PX_TEST(the_inventory_of_an_unknown_component_is_skipped_and_failures_are_told)
     fabric_start();
     fakes[0].status = PMIX_ERR_UNREACH;
     fails(deliver(true), UNREACH);
-    called("best.deliver 1 for 9\ngood.deliver 0 for 9\n"); /* no less */
+    called("best.deliver 1 for 9\ngood.deliver 0 for 9\n"); /* despite the failure */
 }
 
 PX_TEST_MAIN("server/fabric_calls", NULL, host_end)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests that go to the host, as a table: each arrives whole, with the user that the connection
- * proves whatever was claimed, and its answer comes back. Then what is special about some. */
+/* Requests that go to the host, as a table. Each request reaches the host completely, with the user
+ * that the connection proves, and its answer comes back. Claims of another user have no effect.
+ * Further cases are about single requests. */
 #include "../rt/rt_test.h"
 
 #include "core/base/str.h"
@@ -84,7 +85,7 @@ static void pack_block(px_writer *w, const char *name, size_t n_units)
     pack_claims(w);
 }
 
-/* A whole one of each kind. */
+/* Makes a valid request of this kind. */
 static px_writer sound(uint8_t op)
 {
     static const char *const colour[] = {"colour"};
@@ -158,10 +159,10 @@ enum { ANY = -1 };
 
 static const struct row {
     const char *slot;
-    int code; /* as the host records it, or ANY */
+    int code; /* code that the host records, or ANY */
     uint8_t op;
-    bool infos;  /* the reply is a status and the host's infos */
-    bool nobody; /* the host is not told which process asks */
+    bool infos;     /* the reply has a status and the host's infos */
+    bool anonymous; /* the host does not get the name of the process */
 } rows[] = {
     {"spawn", 1, PX_OP_SPAWN, false, false},
     {"query", 1, PX_OP_QUERY, true, false},
@@ -230,7 +231,7 @@ PX_TEST(each_reaches_the_host_as_the_user_that_the_connection_proves)
         ck_assert_str_eq(host.name, row->slot);
         if (row->code != ANY)
             ck_assert_int_eq(host.code, row->code);
-        if (!row->nobody)
+        if (!row->anonymous)
             ck_assert_uint_eq(host.proc.rank, 1);
         ck_assert(host.args_lived);
         ck_assert_msg(n_of(PMIX_USERID) == 1 && given(PMIX_USERID) == geteuid(),
@@ -243,8 +244,8 @@ PX_TEST(each_reaches_the_host_as_the_user_that_the_connection_proves)
             check_answer(&r);
         n_released += row->infos && row->op != PX_OP_VALIDATE_CRED;
     }
-    ck_assert(
-        raw_quiet(two)); /* released on the loop: hosts may hold a lock it takes */
+    /* The loop releases, as a host may hold a lock that its release function takes. */
+    ck_assert(raw_quiet(two));
     ck_assert_uint_eq(host.released, n_released);
 }
 
@@ -252,7 +253,7 @@ PX_TEST(damaged_ones_never_reach_the_host)
 {
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         ck_assert_int_lt(raw_request(one, raw_begin(rows[i].op), NULL), 0);
-        if (rows[i].op != PX_OP_FABRIC_UPDATE) { /* whose index may be any */
+        if (rows[i].op != PX_OP_FABRIC_UPDATE) { /* any index is valid */
             px_writer w = raw_begin(rows[i].op);
 
             px_pack_str(&w, "nothing of the kind");
@@ -274,7 +275,7 @@ PX_TEST(a_module_without_slots_supports_none)
         px_reader r;
         pmix_status_t rc = ask(one, rows[i].op, &r);
 
-        /* The server itself keeps the events, and writes the text. */
+        /* The server itself keeps events and writes logs. */
         bool served = rows[i].op == PX_OP_REGEVENTS || rows[i].op == PX_OP_LOG;
         ck_assert_msg(rc == (served ? PMIX_SUCCESS : PMIX_ERR_NOT_SUPPORTED), "%s: %d",
                       rows[i].slot, rc);
@@ -302,7 +303,8 @@ PX_TEST(processes_of_another_user_are_not_named)
 enum {
     LIMIT_B = 320 << 10,
     N_REMOTE = 400,
-    FIRST_ANSWERED = PX_COUNT(rows) + 6, /* what they ask for is kept */
+    FIRST_ANSWERED = PX_COUNT(rows) +
+                     6, /* the server answers these at once, but keeps their contents */
     N_KINDS = FIRST_ANSWERED + 2
 };
 
@@ -333,7 +335,7 @@ static px_writer pull_of(unsigned n)
     return w;
 }
 
-/* The nth message of a kind: each makes the server keep something. */
+/* Makes message n of a kind. Each message makes the server keep something. */
 static px_writer keep_one(size_t kind, unsigned n)
 {
     static pmix_status_t codes[1000];
@@ -343,7 +345,7 @@ static px_writer keep_one(size_t kind, unsigned n)
         return sound(rows[kind].op);
     switch (kind - PX_COUNT(rows)) {
     case 0:
-        return raw_get("job", 1, "colour", NULL); /* until it commits */
+        return raw_get("job", 1, "colour", NULL); /* waits for a commit */
     case 1:
         return raw_get("job", 2 + n, "colour", NULL);
     case 2:
@@ -374,7 +376,8 @@ static void measure(void *arg)
     *(size_t *)arg = px_peer_find(px_process.server, &proc)->pending_b;
 }
 
-/* What one client, from nothing, comes to when it is refused more. */
+/* Sends messages of a kind until the server refuses more. Returns the number of bytes kept for the
+ * client. */
 static size_t fill(size_t kind)
 {
     enum { N = N_REMOTE - 2 };
@@ -412,7 +415,7 @@ PX_TEST_LOOP(what_requests_make_a_server_keep_is_charged_to_their_user, N_KINDS)
 {
     limit();
     size_t kept_b = fill((size_t)_i);
-    ck_assert_uint_ge(kept_b, LIMIT_B - LIMIT_B / 16); /* but for the last one */
+    ck_assert_uint_ge(kept_b, LIMIT_B - LIMIT_B / 16); /* without the last message */
     ck_assert_uint_lt(kept_b, LIMIT_B + LIMIT_B / 16);
     ok(raw_request(two, raw_get("job", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, NULL), NULL));
     if (geteuid() == 0) {
@@ -423,7 +426,7 @@ PX_TEST_LOOP(what_requests_make_a_server_keep_is_charged_to_their_user, N_KINDS)
     one = raw_client(0);
     ck_assert_uint_eq(fill((size_t)_i), kept_b);
     host.how = HOST_INSIDE;
-    ok(raw_finalize(one)); /* that it may always */
+    ok(raw_finalize(one)); /* finalize is always possible */
     end_one();
     ok(raw_commit(two, "colour", 7));
 }
@@ -441,7 +444,7 @@ PX_TEST(so_is_what_the_host_has_of_fences)
     ck_assert_uint_gt(host_calls("fence_nb"), 10);
 }
 
-/* Empty infos: some bytes each in the message, and half a kilobyte in memory. */
+/* Empty infos take some bytes each in the message, and half a kilobyte in memory. */
 PX_TEST(a_request_is_charged_as_it_is_decoded)
 {
     enum { N = 1000 };
@@ -486,7 +489,7 @@ static int unix_socket(void)
     return fd;
 }
 
-PX_TEST(a_group_that_the_host_does_not_know_is_told_by_the_kernel)
+PX_TEST(a_group_that_the_host_does_not_know_comes_from_the_kernel)
 {
     struct px_hello hello = raw_hello("job", 1);
 
@@ -504,7 +507,7 @@ PX_TEST(a_group_that_the_host_does_not_know_is_told_by_the_kernel)
 
 /* ---- spawn ----------------------------------------------------------------------------------- */
 
-PX_TEST(a_spawn_reply_names_the_job_and_tells_all_about_it)
+PX_TEST(a_spawn_reply_names_the_job_and_describes_it)
 {
     PX_AUTOFREE char *name = NULL;
     size_t n = 0;
@@ -536,7 +539,7 @@ PX_TEST(a_failed_spawn_names_no_job)
     ck_assert_ptr_null(name);
     ck_assert(px_reader_done(&r));
     pack_claims(&w);
-    px_pack_size(&w, 0); /* applications */
+    px_pack_size(&w, 0); /* number of applications */
     fails(raw_request(one, w, NULL), BAD_PARAM);
     ck_assert_uint_eq(host_calls("spawn"), 1);
 }
@@ -644,7 +647,7 @@ PX_TEST(the_newer_form_of_a_slot_is_used_where_it_is_there)
     restart(&both);
     host.how = HOST_THREAD;
     ok(ask(one, PX_OP_LOG, NULL));
-    host.how = HOST_ERROR; /* which the older one cannot say */
+    host.how = HOST_ERROR; /* an error that the older form cannot return */
     host.status = PMIX_ERR_NO_PERMISSIONS;
     fails(ask(one, PX_OP_LOG, NULL), NO_PERMISSIONS);
     ck_assert_uint_eq(host_calls("log2"), 2);
@@ -658,7 +661,8 @@ PX_TEST(the_newer_form_of_a_slot_is_used_where_it_is_there)
 
 /* ---- refusals ------------------------------------------------------------------------------ */
 
-/* By the host, by a host without the function, by the library, by no component: one line each. */
+/* The host, a host without the function, the library, or a lack of components refuses. Each refusal
+ * logs one line per peer. */
 PX_TEST(who_refuses_a_request_is_logged_once_for_each_peer)
 {
     const pmix_server_module_t none = {0};
@@ -694,7 +698,7 @@ PX_TEST(who_refuses_a_request_is_logged_once_for_each_peer)
                   NOT_SUPPORTED);
         PX_AUTOFREE char *text = rt_capture_end(&c);
         ck_assert_msg(rt_count(text, rows[i].line) == 1, "%s", text);
-        ck_assert_int_eq(rt_count(text, "\n"), 2); /* of job.0, of job.1 */
+        ck_assert_int_eq(rt_count(text, "\n"), 2); /* one of job.0, one of job.1 */
     }
 }
 
@@ -722,7 +726,7 @@ PX_TEST(keys_go_to_the_host_and_what_it_found_comes_back)
     ck_assert_uint_eq(got[1].value.data.uint32, 11);
     ck_assert(px_proc_same(&got[1].proc, &found[1].proc));
     px_type_free_array(PMIX_PDATA, got, n);
-    pack_lookup(&none, NULL, 0); /* means everything */
+    pack_lookup(&none, NULL, 0); /* all keys */
     ok(raw_request(one, none, NULL));
     ck_assert_uint_eq(host.n_keys, 0);
 }
@@ -741,7 +745,7 @@ PX_TEST(part_of_an_answer_comes_with_its_status)
     ck_assert_uint_eq(n, 1);
     host.status = PMIX_ERR_NOT_FOUND;
     host.pdata = NULL;
-    host.n_pdata = 3; /* a host that counts what it does not give */
+    host.n_pdata = 3; /* the host counts data that are not there */
     fails(ask(one, PX_OP_LOOKUP, &r), NOT_FOUND);
     ck_assert(px_reader_done(&r));
 }
@@ -758,7 +762,7 @@ PX_TEST(nonsense_is_looked_up_nowhere)
     ck_assert_uint_eq(host_calls("lookup"), 0);
 }
 
-/* No reply, no end of the connection, no upcall. */
+/* The server does not reply, does not close the connection and does not call the host. */
 PX_TEST(a_heartbeat_that_is_not_watched_for_is_ignored)
 {
     px_writer w;

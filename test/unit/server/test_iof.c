@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Forwarded output and input, to and from clients that speak in bytes: whatever the pace of those
- * who write and those who read, each byte arrives once and in order, or it is said how many did
- * not. */
+/* Forwarded output and input, to and from clients that use protocol messages. At any pace, each
+ * byte arrives once and in order, or the server reports the number of lost bytes. */
 #include "core/rt/process.h"
 #include "core/server/iof/server_iof.h"
 #include "core/server/peer/peer.h"
@@ -16,9 +15,10 @@
 
 #define K 1024
 
-/* ---- bytes that tell their place -------------------------------------------------------------------- */
+/* ---- numbered bytes --------------------------------------------------------------------------------- */
 
-/* Each word of a stream is its number: no byte can go missing, come twice or change places. */
+/* Fills iof_chunk. Each word of a stream is its number, so that a lost, repeated or misplaced byte
+ * shows. */
 static void number(size_t n, uint64_t *next)
 {
     for (size_t at = 0; at < n; at += sizeof(*next), ++*next)
@@ -32,7 +32,7 @@ static void check_numbers(const struct scene_piece *p, uint64_t *next)
         uint64_t word;
 
         memcpy(&word, at, sizeof(word));
-        if (word != *next) /* each check that Check does is a system call */
+        if (word != *next) /* each check of Check is a system call */
             ck_abort_msg("word %llu at %llu", (unsigned long long)word,
                          (unsigned long long)*next);
         ++*next;
@@ -48,13 +48,13 @@ static void read_numbers(int fd, uint64_t until, uint64_t *next)
     }
 }
 
-/* ---- a host that writes in a thread of its own --------------------------------------------------------- */
+/* ---- a host with a thread that writes ------------------------------------------------------------------ */
 
 static struct writer {
     pmix_rank_t rank;
-    bool waits; /* in the call, else for its callback */
+    bool waits; /* in the call; otherwise for the callback */
     uint64_t next;
-    atomic_uint n, n_done; /* pieces */
+    atomic_uint n, n_done; /* numbers of pieces */
     pmix_status_t status;
     pthread_t thread;
     sem_t answered;
@@ -100,7 +100,7 @@ static pmix_status_t end_writer(void)
     return writer.status;
 }
 
-static void look_full(void *arg)
+static void probe_full(void *arg)
 {
     struct px_relay *relay = px_process.server->part.relay;
     pmix_proc_t source = raw_proc("job", writer.rank);
@@ -109,16 +109,16 @@ static void look_full(void *arg)
     *(bool *)arg = backlog && !px_list_empty(&backlog->waiting);
 }
 
-/* It has no more room. */
+/* Waits until the backlog of the writer is full. */
 static void await_full(void)
 {
     bool full = false;
 
     for (; !full; sched_yield())
-        raw_on_loop(look_full, &full);
+        raw_on_loop(probe_full, &full);
 }
 
-static void look_kept(void *arg)
+static void probe_kept(void *arg)
 {
     const struct px_backlogs *backlogs = &px_process.server->part.relay->backlogs;
 
@@ -130,7 +130,7 @@ static size_t kept_b(void)
 {
     size_t b = 0;
 
-    raw_on_loop(look_kept, &b);
+    raw_on_loop(probe_kept, &b);
     return b;
 }
 
@@ -167,7 +167,7 @@ PX_TEST(one_that_does_not_read_holds_up_neither_other_streams_nor_the_server)
         ok(iof_deliver(0, OUT, 8, NULL, NULL, NULL));
     for (int i = 0; i < 100; i++)
         ck_assert_uint_eq(scene_next_piece(two).n, 8);
-    /* The other stream of the one that is behind has its turn after each piece of the first. */
+    /* The other stream of the slow reader has its turn after each piece of the first stream. */
     taken = (uint64_t)writer.n_done * IOF_CHUNK_B / 8;
     ok(iof_deliver(1, OUT, 8, NULL, NULL, NULL));
     next = 0;
@@ -192,15 +192,15 @@ static void on_status(pmix_status_t status, void *cbdata)
     n_answers++;
 }
 
-/* Each request has all of it, in order, also those of one process that name the same output, and
- * one of a job that was not known when it was made. */
+/* Each request gets all its output in order. Requests of one process may overlap, and a request may
+ * come before its job is known. */
 PX_TEST(requests_that_overlap_get_all_they_ask_for_each)
 {
     enum { N = 40 };
     uint64_t got[3] = {0}, by_two = 0;
 
     iof_start();
-    raw_drop_job("job"); /* and all that is connected */
+    raw_drop_job("job"); /* and all its connections */
     raw_add_job("tools", 2, 0, geteuid());
     for (int i = 0; i < 2; i++)
         *(i ? &two : &one) = raw_client_of("tools", (pmix_rank_t)i);
@@ -226,9 +226,9 @@ PX_TEST(requests_that_overlap_get_all_they_ask_for_each)
     ck_assert_uint_eq(by_two, N * IOF_CHUNK_B / 8);
 }
 
-/* A host that waits for no callback is refused after twice what may be kept, and has not lost what
- * was refused: it may bring it again. */
-PX_TEST(a_host_that_does_not_wait_is_refused_and_told_so)
+/* A host that does not wait for callbacks is refused after twice the limit. Refused output is not
+ * lost, as the host may deliver it again. */
+PX_TEST(a_host_that_does_not_wait_is_refused)
 {
     uint64_t next = 0, got = 0;
     unsigned n_refused = 0, n_held, n = PX_COUNT(statuses);
@@ -282,7 +282,7 @@ static void stay(void)
 }
 
 static const struct {
-    const char *name, *patience;
+    const char *name, *timeout;
     void (*act)(void);
     pmix_status_t status;
 } ends[] = {
@@ -293,7 +293,7 @@ static const struct {
 
 PX_TEST_LOOP(a_delivery_that_waits_ends_when, 3)
 {
-    setenv("PMIX_MCA_server_unread_timeout", ends[_i].patience, 1);
+    setenv("PMIX_MCA_server_unread_timeout", ends[_i].timeout, 1);
     setenv("PMIX_MCA_iof_drain_timeout", "20ms", 1);
     iof_start();
     (void)iof_pull(one, 2, OUT, 1);
@@ -311,7 +311,7 @@ static void *stop_server(void *arg)
     return arg;
 }
 
-/* But all that was taken is sent before the server ends. */
+/* The server sends all accepted output before it ends. */
 PX_TEST(a_server_that_ends_has_sent_what_it_took)
 {
     uint64_t next = 0, got = 0;
@@ -338,7 +338,7 @@ PX_TEST(a_job_that_goes_leaves_its_readers_what_it_wrote)
 
     iof_start();
     raw_add_job("other", 1, 0, geteuid());
-    ok(iof_deliver(1, OUT, 100, NULL, NULL, NULL)); /* no process asks for that */
+    ok(iof_deliver(1, OUT, 100, NULL, NULL, NULL)); /* no process pulls this output */
     ok(raw_request(one, scene_pull_of(&theirs, 1, OUT, 1, NULL), NULL));
     for (; kept_b() < IOF_STREAM_B; n++) {
         number(IOF_CHUNK_B, &next);
@@ -373,7 +373,7 @@ PX_TEST(a_request_that_is_given_up_gets_first_what_there_is)
     fails(iof_stop(one, id), BAD_PARAM);
 }
 
-/* It is answered all the same; and still gets what its connection has. */
+/* The finalize is still answered, and the client gets the output that its connection has. */
 PX_TEST(a_finalize_whose_output_is_not_read_is_answered_after_the_limit_with_a_line)
 {
     PX_AUTOCLOSE int log = open(px_test_path("log"), O_CREAT | O_RDWR | O_APPEND, 0600);
@@ -396,7 +396,7 @@ PX_TEST(a_finalize_whose_output_is_not_read_is_answered_after_the_limit_with_a_l
     ok(raw_status(one, 778));
 }
 
-/* ---- before anybody asks ------------------------------------------------------------------------------- */
+/* ---- before any request -------------------------------------------------------------------------------- */
 
 PX_TEST(what_comes_before_a_tool_is_kept_for_it_and_for_none_after)
 {
@@ -408,8 +408,10 @@ PX_TEST(what_comes_before_a_tool_is_kept_for_it_and_for_none_after)
         ok(iof_deliver(2, OUT, IOF_CHUNK_B, NULL, NULL, NULL));
     }
     fails(iof_deliver(2, OUT, 8, NULL, NULL, NULL), OUT_OF_RESOURCE);
-    ok(iof_deliver(2, OUT, 0, NULL, NULL, NULL)); /* the end finds room */
-    ok(iof_deliver(2, ERR, 8, NULL, NULL, NULL)); /* each stream has its own */
+    /* The end of a stream is always accepted. */
+    ok(iof_deliver(2, OUT, 0, NULL, NULL, NULL));
+    /* Each stream has a limit of its own. */
+    ok(iof_deliver(2, ERR, 8, NULL, NULL, NULL));
     (void)iof_pull(one, PMIX_RANK_WILDCARD, OUT, 1);
     read_numbers(one, next, &got);
     ck_assert_uint_eq(scene_next_piece(one).n, 0);
@@ -421,7 +423,7 @@ PX_TEST(what_comes_before_a_tool_is_kept_for_it_and_for_none_after)
     ck_assert_uint_eq(kept_b(), 0);
 }
 
-PX_TEST(the_last_bytes_are_kept_if_the_host_says_so)
+PX_TEST(the_last_bytes_are_kept_if_the_host_requests_it)
 {
     enum { N = 40 };
     uint64_t next = 0, got = 0;
@@ -444,11 +446,11 @@ PX_TEST(the_last_bytes_are_kept_if_the_host_says_so)
     ck_assert(raw_quiet(one));
 }
 
-/* What a host refuses to forward is still there for the next one. */
+/* Output that a host refuses to forward stays for the next client. */
 PX_TEST(a_request_that_is_refused_takes_nothing)
 {
     iof_start();
-    for (int i = 0; i < 3; i++) /* the order among streams is that of writing */
+    for (int i = 0; i < 3; i++) /* pieces keep their order across streams */
         ok(iof_deliver(2, i % 2 ? ERR : OUT, 8, NULL, NULL, NULL));
     host.how = HOST_ERROR;
     host.status = PMIX_ERR_NO_PERMISSIONS;
@@ -474,8 +476,8 @@ static void deliver_scarcely(void *arg PX_UNUSED)
     scarce.failed = px_alloc_fail_end();
 }
 
-/* A piece is taken or refused, whatever cannot be had; one that finds a reader and no memory costs
- * that its connection, so that it does not take what follows for all. */
+/* A piece is accepted or refused, whatever allocation fails. A piece with a reader but without
+ * memory closes the reader's connection. Other readers still get all output. */
 PX_TEST_LOOP(without_memory_no_piece_goes_missing_unseen, 2)
 {
     unsigned n_taken = 0;
@@ -547,9 +549,8 @@ static const struct {
     {PMIX_IOF_DROP_NEWEST, 1, IOF_CHUNK_B},
 };
 
-/* All of it is what came and what is said to have been dropped. Another process, which reads, has
- * it all. */
-PX_TEST_LOOP(what_is_dropped_for_one_is_counted_and_told, PX_COUNT(caches))
+/* Received and dropped bytes add up to all bytes. Another process, which reads, gets all bytes. */
+PX_TEST_LOOP(what_is_dropped_for_one_is_counted_and_reported, PX_COUNT(caches))
 {
     size_t n = 3 * IOF_STREAM_B / IOF_CHUNK_B, piece_b = caches[_i].piece_b, most_b;
     bool oldest = strcmp(caches[_i].drop, PMIX_IOF_DROP_OLDEST) == 0;
@@ -559,7 +560,7 @@ PX_TEST_LOOP(what_is_dropped_for_one_is_counted_and_told, PX_COUNT(caches))
     iof_start();
     (void)iof_pull_cached(one, 2, OUT, 1, caches[_i].drop, caches[_i].size_b);
     (void)iof_pull(two, 2, OUT, 2);
-    if (piece_b < IOF_CHUNK_B) /* falls behind */
+    if (piece_b < IOF_CHUNK_B) /* the first client falls behind */
         while (kept_b() == 0) {
             number(IOF_CHUNK_B, &next);
             ok(iof_deliver(2, OUT, IOF_CHUNK_B, NULL, NULL, NULL));
@@ -579,7 +580,8 @@ PX_TEST_LOOP(what_is_dropped_for_one_is_counted_and_told, PX_COUNT(caches))
                                                                    : IOF_STREAM_B;
     ck_assert_uint_gt(n_partial, 0);
     ck_assert_uint_le(kept_b(), most_b < IOF_CHUNK_B ? IOF_STREAM_B : most_b);
-    /* With the newest, the next piece tells; the end of the stream always finds room. */
+    /* With DROP_NEWEST, the next piece reports the dropped bytes. The end of the stream is always
+     * accepted. */
     ok(iof_deliver(2, OUT, 0, NULL, NULL, NULL));
     do {
         struct scene_piece p = scene_next_piece(one);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Backlogs of output without a server: random writers and readers, beside a model that holds all that
- * was ever written. */
+/* Backlogs of output without a server: random writers and readers, compared with a model of all
+ * written bytes. */
 #include "core/server/iof/backlog.h"
 
 #include "alloc_fail.h"
@@ -42,7 +42,7 @@ static struct px_piece *add(struct px_backlog *backlog, pmix_iof_channel_t chann
     return p;
 }
 
-/* How far each has come in each stream, and how far the writer. */
+/* Progress of each reader in each stream, and of the writer. */
 static struct {
     struct px_cursor *cursor;
     struct px_cache cache;
@@ -58,8 +58,8 @@ static void read_one(unsigned i)
 
     if (!p)
         return;
-    ck_assert_uint_gt(p->number,
-                      readers[i].last); /* the order of writing, of all streams */
+    /* The order of writing across all streams. */
+    ck_assert_uint_gt(p->number, readers[i].last);
     readers[i].last = p->number;
     readers[i].got[px_stream_of(p->channel)] += dropped + p->bytes->bytes.len;
     px_cursor_pass(c);
@@ -83,7 +83,7 @@ static void write_one(struct px_backlog *backlog, pmix_iof_channel_t channel, si
     px_piece_settle(p, false);
 }
 
-PX_TEST(each_reader_gets_all_or_is_told_how_much_it_missed)
+PX_TEST(each_reader_gets_all_or_the_number_of_bytes_it_missed)
 {
     static const pmix_iof_channel_t channels[] = {
         PMIX_FWD_STDOUT_CHANNEL, PMIX_FWD_STDERR_CHANNEL, PMIX_FWD_STDDIAG_CHANNEL};
@@ -101,7 +101,7 @@ PX_TEST(each_reader_gets_all_or_is_told_how_much_it_missed)
         for (unsigned i = 0; i < N_CURSORS; i++)
             if ((unsigned)rand() % (i + 2) == 0)
                 read_one(i);
-        /* One piece beyond the limit that full means, in each stream. */
+        /* Each stream may exceed the limit by one piece. */
         ck_assert_uint_le(backlogs.kept_b, 3u * (STREAM_B + 700));
     }
     for (unsigned i = 0; i < N_CURSORS; i++) {
@@ -158,7 +158,7 @@ PX_TEST(as_much_is_kept_for_those_who_have_not_asked_yet)
     px_backlog_settle(px_backlog_get(&backlogs, &p));
     ck_assert_uint_eq(backlogs.kept_b, TOTAL_B / 2);
     ck_assert_uint_eq(backlogs.unasked_b, TOTAL_B / 2);
-    /* One that has some can drop them for others; a new one finds nothing to drop. */
+    /* A backlog with pieces can drop them for new pieces. A new backlog has nothing to drop. */
     p.rank = 0;
     ok(px_backlog_make_room(px_backlog_get(&backlogs, &p), 0, 2048, true, &dropped));
     ck_assert_uint_eq(dropped, 2048);
@@ -171,7 +171,7 @@ PX_TEST(as_much_is_kept_for_those_who_have_not_asked_yet)
 
 static struct px_cache all = {.size_b = STREAM_B};
 
-/* Of a backlog, from the first piece to the last cursor. */
+/* Runs the life of a backlog, from the first piece to the last cursor. */
 static pmix_status_t life(struct px_payload *bytes)
 {
     struct px_backlog *backlog = px_backlog_get(&backlogs, &source);
@@ -197,7 +197,7 @@ PX_TEST(without_memory_nothing_is_left)
 
     PX_TEST_NEEDS_ALLOC;
     bytes = payload(100);
-    ok(life(bytes)); /* the map has its slots */
+    ok(life(bytes)); /* gives the map its slots */
     for (unsigned nth = 0; px_alloc_next(&nth);)
         px_alloc_check(life(bytes));
     ck_assert_uint_eq(backlogs.kept_b + backlogs.unasked_b + backlogs.map.n_used, 0);
@@ -221,7 +221,7 @@ static const struct {
     {{PMIX_IOF_DROP_NEWEST, PMIX_IOF_DROP_OLDEST}, 0, PMIX_ERR_BAD_PARAM, {0}},
 };
 
-PX_TEST(a_cache_is_as_the_directives_say_and_never_larger_than_a_stream)
+PX_TEST(a_cache_follows_the_directives_and_is_never_larger_than_a_stream)
 {
     for (size_t i = 0; i < PX_COUNT(caches); i++) {
         PX_AUTO(px_infos) infos = {0};

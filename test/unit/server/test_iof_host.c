@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Forwarding between clients and the host: what the host is asked and told, input on its way to it,
- * and a server's process that asks itself. */
+/* Forwarding between clients and the host: requests and notifications to the host, input on its way
+ * to the host, and pulls of the server's own process. */
 #include "core/base/clock.h"
 #include "iof_scene.h"
 #include "pmix_tool.h"
@@ -15,7 +15,7 @@ static uint32_t given_u32(const char *key)
     return px_info_u32(host.given.v, host.given.n, key, 9999);
 }
 
-PX_TEST(the_host_is_told_who_wants_what)
+PX_TEST(the_host_gets_each_pull_and_its_end)
 {
     iof_start();
     size_t id = iof_pull(one, 2, OUT, 1);
@@ -25,7 +25,7 @@ PX_TEST(the_host_is_told_who_wants_what)
     ck_assert_uint_eq(host.procs[0].rank, 2);
     ck_assert_uint_eq(given_u32(PMIX_USERID), geteuid());
     ck_assert_uint_eq(given_u32(PMIX_GRPID), getegid());
-    fails(iof_stop(two, id), BAD_PARAM); /* it is another's */
+    fails(iof_stop(two, id), BAD_PARAM); /* a pull of another client */
     ok(scene_write(2, OUT, "out"));
     scene_read(one, 2, OUT, 1, "out");
     ok(iof_stop(one, id));
@@ -34,8 +34,7 @@ PX_TEST(the_host_is_told_who_wants_what)
     ck_assert_uint_eq(host.procs[0].rank, 2);
     ck_assert(px_info_flag(host.given.v, host.given.n, PMIX_IOF_STOP));
     fails(iof_stop(one, id), BAD_PARAM);
-    id = iof_pull(one, 2, ERR,
-                  0); /* old clients know a request by the server's number */
+    id = iof_pull(one, 2, ERR, 0); /* old clients use the server's id of a pull */
     ok(scene_write(2, OUT, "late"));
     ok(scene_write(2, ERR, "err"));
     scene_read(one, 2, ERR, id, "err");
@@ -58,7 +57,7 @@ PX_TEST(processes_may_be_named_in_any_order_and_twice)
     ck_assert(raw_quiet(one));
 }
 
-PX_TEST(a_host_may_drop_the_job_while_it_is_told_of_the_end)
+PX_TEST(a_host_may_drop_the_job_while_it_is_notified_of_the_end)
 {
     iof_start();
     (void)iof_pull(one, PMIX_RANK_WILDCARD, OUT, 1);
@@ -66,7 +65,7 @@ PX_TEST(a_host_may_drop_the_job_while_it_is_told_of_the_end)
     (void)iof_pull(two, PMIX_RANK_WILDCARD, OUT, 3);
     host.within = raw_drop_it;
     close(one);
-    host_await("iof_pull", 6); /* the ends of all three */
+    host_await("iof_pull", 6); /* the ends of all three pulls */
     ck_assert(raw_closed(two));
     fails(scene_write(2, OUT, "late"), NOT_FOUND);
 }
@@ -91,7 +90,7 @@ PX_TEST(output_of_other_users_is_not_to_be_had)
     for (int known = 0; known < 2; known++) {
         if (known)
             raw_add_job("theirs", 1, 0, 4321);
-        /* Before the job is known only the host can tell; then it counts whose it is. */
+        /* Only the host can judge an unknown job. For a known job its user counts. */
         ck_assert_int_eq(raw_request(fd, scene_pull_of(&p, 1, OUT, 0, NULL), NULL),
                          known ? PMIX_ERR_NO_PERMISSIONS : PMIX_SUCCESS);
     }
@@ -102,7 +101,7 @@ PX_TEST(output_of_other_users_is_not_to_be_had)
 
 /* ---- damaged requests ------------------------------------------------------------------------------ */
 
-/* Of nothing. */
+/* Sends a request without processes. */
 static pmix_status_t ask_empty(int fd, uint8_t op)
 {
     px_writer w = raw_begin(op);
@@ -150,13 +149,13 @@ PX_TEST(input_is_the_hosts_to_pass_on)
     ck_assert_uint_eq(given_u32(PMIX_USERID), geteuid());
     ok(push(two, ""));
     ck_assert_uint_eq(host.n_data, 0);
-    ok(push(two, NULL)); /* left out: nothing, too */
+    ok(push(two, NULL)); /* a missing object also means no bytes */
     ck_assert_uint_eq(host.n_data, 0);
     host.status = PMIX_ERR_IOF_FAILURE;
     fails(push(two, "x"), IOF_FAILURE);
 }
 
-/* The host answers when it likes: it has one piece of each process for each target, in order. */
+/* The host answers late. It gets one piece at a time from each process for each target, in order. */
 PX_TEST(the_host_gets_the_next_piece_when_it_has_taken_the_last)
 {
     static const struct {
@@ -185,7 +184,7 @@ PX_TEST(the_host_gets_the_next_piece_when_it_has_taken_the_last)
     ck_assert_str_eq(host.text, "b");
     ck_assert(host_answer(PMIX_ERR_IOF_FAILURE) && host_answer(PMIX_SUCCESS));
     ok(raw_status(one, 504));
-    ck_assert(host_answer(PMIX_ERR_IOF_FAILURE)); /* of the second */
+    ck_assert(host_answer(PMIX_ERR_IOF_FAILURE)); /* to the second piece */
     host_await("push_stdin", 5);
     ck_assert_uint_eq(host.n_data, 0);
 }
@@ -193,7 +192,8 @@ PX_TEST(the_host_gets_the_next_piece_when_it_has_taken_the_last)
 static const struct {
     const char *drop;
     uint32_t size_b;
-    size_t first_refused, n_refused; /* of eight, behind one that the host has */
+    size_t first_refused,
+        n_refused; /* of eight pieces, behind a piece that the host has */
 } pushes[] = {
     {NULL, 4 * IOF_CHUNK_B, 8, 0},
     {NULL, 2 * IOF_CHUNK_B, 4, 4},
@@ -209,7 +209,7 @@ PX_TEST_LOOP(input_that_waits_is_bounded, PX_COUNT(pushes))
 
     iof_start();
     host.how = HOST_HELD;
-    for (uint32_t i = 0; i < 10; i++) /* the end of the input always finds room */
+    for (uint32_t i = 0; i < 10; i++) /* the end of the input is always accepted */
         raw_send(two, 500 + i,
                  iof_make_push(2, iof_chunk, i < 9 ? IOF_CHUNK_B : 0, &infos));
     host_await("push_stdin", 1);
@@ -244,7 +244,7 @@ PX_TEST(input_goes_on_when_its_process_has_gone_and_ends_with_the_server)
     raw_await_gone(0);
     ck_assert(host_answer(PMIX_SUCCESS));
     host_await("push_stdin", 2);
-    raw_server_stop(); /* two of them wait still */
+    raw_server_stop(); /* two of them still wait */
 }
 
 static pmix_status_t flow(const pmix_proc_t *source, pmix_iof_channel_t channel,
@@ -274,7 +274,7 @@ PX_TEST_LOOP(a_host_may_stop_those_who_feed_input, 2)
     fails(flow(whom, OUT, true), NOT_SUPPORTED);
 }
 
-/* ---- this process itself ----------------------------------------------------------------------------- */
+/* ---- pulls of this process --------------------------------------------------------------------------- */
 
 static sem_t came, done;
 static char got[32];
@@ -324,7 +324,7 @@ PX_TEST(the_server_process_may_ask_too_until_it_ends)
     ck_assert_int_gt(PMIx_IOF_pull(&p, 1, NULL, 0, OUT, on_bytes, NULL, NULL), 0);
 }
 
-/* Its functions take their time, too; what is on its way to them is bounded. */
+/* Callbacks of this process take time, too. The pieces that wait for a callback are bounded. */
 PX_TEST(the_server_process_holds_up_a_host_that_is_faster)
 {
     pmix_proc_t p = raw_proc("job", PMIX_RANK_WILDCARD);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Namespaces of connected processes, as clients and hosts see them at the server: names, what the host is told
- * and may decide, what is refused, and that nothing is left of them. */
+/* Namespaces of connected processes, as clients and hosts see them at the server: their names, the
+ * host's part, refused requests, and the removal of each namespace. */
 #include "core/model/proc_names.h"
 #include "core/server/collective/collective.h"
 #include "core/server/host.h"
@@ -13,7 +13,8 @@
 
 static const pmix_proc_t all = {"job", PMIX_RANK_WILDCARD};
 
-/* A connect that makes a namespace, as request 400; with an info of text, or a flag, if key is not NULL. */
+/* Sends a connect that makes a namespace, with tag 400. key: info with this text, or a flag if text
+ * is NULL; may be NULL. */
 static void join(int fd, const pmix_proc_t *procs, size_t n, const char *key,
                  const char *text)
 {
@@ -28,7 +29,7 @@ static void join(int fd, const pmix_proc_t *procs, size_t n, const char *key,
     raw_send(fd, 400, w);
 }
 
-/* The last job that the reply tells of. */
+/* Copies the name of the last job in the reply. */
 static void read_name(int fd, pmix_nspace_t name)
 {
     px_reader r, job;
@@ -52,12 +53,12 @@ static pmix_status_t in(int fd, uint8_t op, const char *nspace)
     return raw_status(fd, 401);
 }
 
-static const char *told(const char *key)
+static const char *host_info(const char *key)
 {
     return px_info_str(host.given.v, host.given.n, key);
 }
 
-PX_TEST(the_name_says_who_they_are_and_how_often_they_were_connected)
+PX_TEST(the_name_identifies_the_members_and_counts_their_connects)
 {
     const pmix_proc_t list[] = {{"job", 1}, {"job", 0}};
     pmix_nspace_t first, second, third, with_id;
@@ -82,13 +83,13 @@ PX_TEST(the_name_says_who_they_are_and_how_often_they_were_connected)
     ok(raw_status(two, 400));
     ck_assert(strncmp(first, with_id, strlen(first) - 2) != 0);
     join(one, list, 1, NULL, NULL);
-    fails(raw_status(one, 400), BAD_PARAM); /* it names others alone */
+    fails(raw_status(one, 400), BAD_PARAM); /* the list does not contain rank 0 */
     join(two, list, 1, NULL, NULL);
     read_name(two, third);
     ck_assert(strncmp(first, third, strlen(first) - 2) != 0);
 }
 
-PX_TEST(the_host_hears_of_the_namespace_by_its_id_and_name)
+PX_TEST(the_host_gets_the_id_and_name_of_the_namespace)
 {
     pmix_nspace_t name;
 
@@ -98,17 +99,17 @@ PX_TEST(the_host_hears_of_the_namespace_by_its_id_and_name)
     read_name(one, name);
     ok(raw_status(two, 400));
     ck_assert_uint_eq(host_calls("connect"), 1);
-    ck_assert_str_eq(told(PMIX_NSPACE), name);
-    ck_assert_str_eq(told(PMIX_CONNECT_ID), "x");
+    ck_assert_str_eq(host_info(PMIX_NSPACE), name);
+    ck_assert_str_eq(host_info(PMIX_CONNECT_ID), "x");
     ck_assert_ptr_null(px_info_find(host.given.v, host.given.n, PX_CONNECT_MAKES));
     ok(in(one, PX_OP_DISCONNECT, name));
     ck_assert_uint_eq(host_calls("disconnect"), 1);
-    ck_assert_str_eq(told(PMIX_NSPACE), name);
-    ck_assert_str_eq(told(PMIX_CONNECT_ID), "x");
+    ck_assert_str_eq(host_info(PMIX_NSPACE), name);
+    ck_assert_str_eq(host_info(PMIX_CONNECT_ID), "x");
     ck_assert(host.n_procs == 1 && host.procs[0].rank == 0);
-    ok(in(two, PX_OP_FENCE, name)); /* of ranks 1 and 2, of which this one is here */
+    ok(in(two, PX_OP_FENCE, name)); /* ranks 1 and 2 remain, and only rank 1 is local */
     ck_assert(host.n_procs == 2 && host.procs[0].rank == 1 && host.procs[1].rank == 2);
-    ck_assert_str_eq(told(PMIX_NSPACE), name);
+    ck_assert_str_eq(host_info(PMIX_NSPACE), name);
     fails(in(one, PX_OP_FENCE, name), NOT_FOUND);
     fails(in(one, PX_OP_DISCONNECT, name), NOT_FOUND);
 }
@@ -118,7 +119,7 @@ static void count_nspaces(void *n)
     *(size_t *)n = px_process.model->nspaces.n_used;
 }
 
-/* However many processes its job has. */
+/* The job has one, two or three processes. */
 PX_TEST_LOOP(a_process_leaves_alone, 3)
 {
     uint32_t n_ranks = (uint32_t)_i + 1;
@@ -143,7 +144,7 @@ PX_TEST_LOOP(a_process_leaves_alone, 3)
     ck_assert_uint_eq(after, before);
 }
 
-PX_TEST(members_of_other_nodes_leave_when_the_host_says_so)
+PX_TEST(members_of_other_nodes_leave_when_the_host_reports_it)
 {
     const pmix_proc_t away = {"job", 2};
     PX_AUTO(px_infos) infos = {0};
@@ -165,7 +166,7 @@ static void assign(void)
     PX_AUTO(px_infos) infos = {0};
     struct px_err err;
 
-    ok(px_infos_add(&infos, PMIX_CONNECT_NSPACE, told(PMIX_NSPACE), PMIX_STRING));
+    ok(px_infos_add(&infos, PMIX_CONNECT_NSPACE, host_info(PMIX_NSPACE), PMIX_STRING));
     ok(px_server_add_nspace(px_process.server, "mine", 0, infos.v, infos.n, &err));
 }
 
@@ -184,7 +185,7 @@ PX_TEST(a_host_may_give_it_another_name)
     ok(in(one, PX_OP_FENCE, "mine"));
     ok(in(one, PX_OP_DISCONNECT, "mine"));
     raw_on_loop(count_nspaces, &after);
-    ck_assert_uint_eq(after, before + 1); /* the host ends it */
+    ck_assert_uint_eq(after, before + 1); /* the host has to remove the namespace */
     raw_drop_job("mine");
     join(one, &all, 1, NULL, NULL);
     read_name(one, name);
@@ -197,7 +198,7 @@ PX_TEST(a_host_may_give_it_another_name)
     ck_assert_uint_eq(after, before);
 }
 
-/* However it answers. */
+/* The host does not support connects. */
 PX_TEST(a_host_that_knows_nothing_of_it_has_connects_within_the_node)
 {
     pmix_nspace_t name;

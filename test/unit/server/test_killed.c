@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A server that is killed between any two system calls that change the file system leaves nothing,
- * once those who finish its work have had their second. It is traced, and killed after the first,
- * the second, ... such call, from its start to its end. PX_TEST_STEP=1: after every one. */
+/* A server that is killed between any two system calls that change the file system. The test traces
+ * the server and kills it after the first, the second, ... such call. Nothing remains once the
+ * janitor or the next server has cleaned up. PX_TEST_STEP=1 kills after every call. */
 #include "core/base/clock.h"
 #include "core/base/str.h"
 #include "core/rt/process.h"
@@ -25,8 +25,8 @@ PX_TEST_SUITE_NEEDS(px_test_has_proc(), "/proc")
 
 enum {
     NOBODY = PX_TEST_OTHER,
-    STEP = 5,           /* how many calls further on each server is killed */
-    PATIENCE_MS = 5000, /* on a busy machine */
+    STEP = 5,          /* number of calls from one kill to the next */
+    TIMEOUT_MS = 5000, /* for a busy machine */
     MAX_TRACEES = 64,
 };
 
@@ -41,7 +41,7 @@ static void setup(void)
     unsetenv("PMIX_SYSTEM_TMPDIR");
 }
 
-/* The first thing found in the folder; NULL: it is empty. */
+/* Returns the first name in the folder, or NULL if the folder is empty. */
 static const char *found(void)
 {
     static char name[256];
@@ -57,7 +57,8 @@ static const char *found(void)
     return any ? name : NULL;
 }
 
-/* Children that the server began as it was killed: they stop once they run, after its end. */
+/* Detaches children that the server forked as it was killed. Such children stop at their start,
+ * after the server's end. */
 static void let_late_ones_go(void)
 {
     pid_t tid;
@@ -72,7 +73,7 @@ static uint64_t await_empty(void)
 {
     uint64_t began = px_clock_ms();
 
-    while (found() && px_clock_ms() < began + PATIENCE_MS) {
+    while (found() && px_clock_ms() < began + TIMEOUT_MS) {
         let_late_ones_go();
         (void)nanosleep(&(struct timespec){.tv_nsec = 2 * 1000000}, NULL);
     }
@@ -87,7 +88,7 @@ static void become(uid_t uid)
         _exit(90);
 }
 
-/* All that there is to make: absent folders, every file, a socket. */
+/* Runs a server that makes all it can: absent folders, every file, a socket. */
 static void live(void)
 {
     PX_AUTO(px_infos) infos = {0};
@@ -114,15 +115,15 @@ static void live(void)
 
 struct tracee {
     pid_t tid;
-    bool in_change; /* the call it is in changes files */
-    bool own;       /* a thread of the server; else a process that finishes its work */
+    bool in_change; /* the present call changes files */
+    bool own;       /* thread of the server; otherwise a process that cleans up */
 };
 
 struct trace {
     pid_t server;
     struct tracee tracees[MAX_TRACEES];
     size_t n;
-    unsigned calls; /* that changed the file system */
+    unsigned calls; /* number of calls that changed the file system */
 };
 
 static bool is_of_the_server(pid_t server, pid_t tid)
@@ -174,7 +175,7 @@ static bool changes_files(const struct __ptrace_syscall_info *info)
     }
 }
 
-/* A call has begun or ended. */
+/* Handles the beginning or the end of a call. */
 static void on_call(struct trace *t, struct tracee *who)
 {
     struct __ptrace_syscall_info info = {0};
@@ -203,7 +204,7 @@ static void on_stop(struct trace *t, struct tracee *who, int status)
     ptrace(PTRACE_SYSCALL, who->tid, NULL, signum);
 }
 
-/* Those who finish the server's work must not stay stopped. */
+/* Detaches the processes that clean up, so that they do not stay stopped. */
 static void let_all_go(struct trace *t)
 {
     while (t->n > 0) {
@@ -215,7 +216,7 @@ static void let_all_go(struct trace *t)
     }
 }
 
-/* False: it came to its end before. */
+/* Kills a server after this number of calls. Returns false if the server ended earlier. */
 static bool kill_after(unsigned calls, uid_t uid)
 {
     struct trace t = {.server = fork()};
@@ -241,7 +242,8 @@ static bool kill_after(unsigned calls, uid_t uid)
         struct tracee *who = tracee_of(&t, tid);
 
         if (!WIFSTOPPED(status) || !who->own) {
-            ptrace(PTRACE_DETACH, tid, NULL, 0); /* in vain if it has ended */
+            /* No effect if the process has ended. */
+            ptrace(PTRACE_DETACH, tid, NULL, 0);
             *who = t.tracees[--t.n];
         } else if (t.calls < calls) {
             on_stop(&t, who, status);
@@ -290,7 +292,7 @@ static bool tracing_works(void)
     return works;
 }
 
-/* ---- who finishes the work -------------------------------------------------------------------------- */
+/* ---- clean-up --------------------------------------------------------------------------------------- */
 
 PX_TEST(nothing_is_left_with_the_janitor)
 {
@@ -311,7 +313,7 @@ PX_TEST(nothing_is_left_with_the_janitor)
            (unsigned long long)longest);
 }
 
-/* However short its life. */
+/* Starts another server, which ends at once. */
 static void start_another(uid_t uid)
 {
     pid_t pid = fork();
@@ -338,8 +340,8 @@ PX_TEST(nothing_is_left_after_the_next_server_without_it)
     for (; kill_after(calls, NOBODY); calls += step(), n++) {
         uint64_t began = px_clock_ms();
 
-        /* A child of the killed one holds its lock until it has ended. */
-        while (found() && px_clock_ms() < began + PATIENCE_MS) {
+        /* A child of the killed server holds the server's lock until the child has ended. */
+        while (found() && px_clock_ms() < began + TIMEOUT_MS) {
             let_late_ones_go();
             start_another(NOBODY);
         }

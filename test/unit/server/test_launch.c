@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the host tells the server: process sets, attributes, what holds for every job; what the server
- * answers to queries of these. */
+/* Data that the host gives to the server: process sets, attributes, values for every job. Also the
+ * server's answers to queries about such data. */
 #include "fake_host.h"
 #include "raw.h"
 
@@ -12,23 +12,23 @@ static void start(void)
     raw_start(&host_module, 3, 0);
 }
 
-static sem_t told;
-static pmix_status_t told_status, inside_status;
+static sem_t answered;
+static pmix_status_t answer_status, inside_status;
 
 static void setup(void)
 {
-    sem_init(&told, 0, 0);
+    sem_init(&answered, 0, 0);
 }
 
-static pmix_status_t await_told(void)
+static pmix_status_t await_answer(void)
 {
-    sem_wait(&told);
-    return told_status;
+    sem_wait(&answered);
+    return answer_status;
 }
 
 /* ---- queries --------------------------------------------------------------------------------- */
 
-/* Of these keys, all with the same qualifiers. */
+/* Returns a query for keys, all with the same qualifiers. */
 static px_writer query_of(char **keys, pmix_info_t *qualifiers, size_t n)
 {
     px_writer w = raw_begin(PX_OP_QUERY);
@@ -39,7 +39,7 @@ static px_writer query_of(char **keys, pmix_info_t *qualifiers, size_t n)
     return w;
 }
 
-/* STATUS, then infos. */
+/* Sends a query. Returns its status, and the infos of the reply in *out. */
 static pmix_status_t send_query(px_writer w, px_infos *out)
 {
     px_reader r;
@@ -96,7 +96,7 @@ static const pmix_data_array_t *ask_array(const char *key, const char *set, size
     return l->v[0].value.data.darray;
 }
 
-PX_TEST(sets_are_told_without_the_host_as_they_were_defined_until_deleted)
+PX_TEST(sets_are_returned_without_the_host_as_they_were_defined_until_deleted)
 {
     PX_AUTO(px_infos) l = {0};
     const pmix_data_array_t *array;
@@ -143,7 +143,8 @@ PX_TEST(what_is_not_known_here_is_the_hosts_to_answer)
     ok(ask(PMIX_QUERY_PSET_MEMBERSHIP, NULL, &l));
     ck_assert_uint_eq(host_calls("query"), 2);
 
-    /* Of both and the library: the host gets its part, and the answers are joined. */
+    /* A query for both the host and the library. The host gets its part, and the server joins the
+     * answers. */
     for (int fails = 0; fails < 2; fails++) {
         px_writer w = raw_begin(PX_OP_QUERY);
 
@@ -152,7 +153,7 @@ PX_TEST(what_is_not_known_here_is_the_hosts_to_answer)
         px_pack(&w, q, 3, PMIX_QUERY);
         ck_assert_int_eq(send_query(w, &l),
                          fails ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS);
-        ck_assert_int_eq(host.code, 1); /* queries */
+        ck_assert_int_eq(host.code, 1); /* number of queries */
         ck_assert_uint_eq(host.n_keys, 1);
         ck_assert_str_eq(host.keys[0], PMIX_UNIV_SIZE);
         ck_assert_uint_eq(l.n, 4);
@@ -162,7 +163,7 @@ PX_TEST(what_is_not_known_here_is_the_hosts_to_answer)
     }
 }
 
-/* A few bytes each time, megabytes in the answer. */
+/* Each key takes a few bytes in the request, and many in the reply. */
 PX_TEST(no_client_asks_for_more_than_a_reply_holds)
 {
     enum { N_MEMBERS = 4000, N_KEYS = 2000 };
@@ -195,7 +196,7 @@ static void expect_set(pmix_status_t code, size_t n_members)
     ck_assert_uint_eq(members ? members->value.data.darray->size : 0, n_members);
 }
 
-PX_TEST(clients_that_want_to_know_are_told)
+PX_TEST(registered_clients_are_notified_of_sets)
 {
     static const pmix_status_t codes[] = {PMIX_PROCESS_SET_DEFINE,
                                           PMIX_PROCESS_SET_DELETE};
@@ -219,8 +220,8 @@ static pmix_status_t register_names(const char *function, const char *first,
     return PMIx_Register_attributes((char *)function, first ? names : NULL);
 }
 
-/* The text of what is asked at one level, "function(attribute ...) " each, or the functions, holds
- * what is wanted; NULL: there is none. */
+/* Queries the attributes or functions of one level. The answer as text, "function(attribute ...) "
+ * each or the functions, must contain wanted. NULL: no answer. */
 static void expect(const char *qualifier, const char *value, const char *wanted)
 {
     char *keys[] = {(char *)PMIX_QUERY_ATTRIBUTE_SUPPORT, NULL};
@@ -256,7 +257,7 @@ static void expect(const char *qualifier, const char *value, const char *wanted)
     PMIx_Info_free(results, n);
 }
 
-PX_TEST(what_was_registered_is_told_under_the_users_name)
+PX_TEST(what_was_registered_is_returned_under_the_users_name)
 {
     start();
     ok(register_names("publish", "PMIX_RANGE", "example.own"));
@@ -288,7 +289,7 @@ PX_TEST(names_that_are_none_are_refused)
     fails(register_names("spawn", NULL, NULL), INIT);
 }
 
-PX_TEST(the_library_and_its_host_of_last_resort_tell_of_themselves)
+PX_TEST(the_library_and_its_builtin_host_describe_themselves)
 {
     raw_start(NULL, 1, 0);
     expect(PMIX_SERVER_FUNCTIONS, "", "PMIx_server_register_nspace,");
@@ -307,9 +308,9 @@ PX_TEST(no_client_asks_for_the_same_without_end)
     enum { N = 20000 };
     static char names[N * sizeof("PMIx_Get,")], *keys[502];
     const struct {
-        size_t n_keys; /* behind the first */
+        size_t n_keys; /* after the first key */
         const char *qualifier, *value;
-        size_t n_qualifiers; /* all the same */
+        size_t n_qualifiers; /* all equal */
         pmix_status_t status;
     } rows[] = {
         {0, PMIX_SERVER_ATTRIBUTES, names, 1, PMIX_ERR_OUT_OF_RESOURCE},
@@ -337,7 +338,7 @@ PX_TEST(no_client_asks_for_the_same_without_end)
     ck_assert_uint_eq(host_calls("query"), 0);
 }
 
-/* ---- what holds for every job ---------------------------------------------------------------- */
+/* ---- values for every job -------------------------------------------------------------------- */
 
 static pmix_info_t info(const char *key, const char *value)
 {
@@ -347,7 +348,7 @@ static pmix_info_t info(const char *key, const char *value)
     return i;
 }
 
-/* The job information of a client has this; NULL: it has not. */
+/* Checks a value in the job information of a client. NULL: the key is absent. */
 static void job_has(int fd, const char *key, const char *value)
 {
     PX_AUTOFREE char *name = NULL, *found = NULL;
@@ -368,9 +369,9 @@ static void job_has(int fd, const char *key, const char *value)
     ck_assert_pstr_eq(found, value);
 }
 
-PX_TEST(every_job_is_told_the_folders_of_its_session)
+PX_TEST(every_job_gets_the_folders_of_its_session)
 {
-    pmix_info_t i = info(PMIX_SERVER_TMPDIR, "/the/host/says/so");
+    pmix_info_t i = info(PMIX_SERVER_TMPDIR, "/from/the/host");
     pmix_proc_t job = raw_proc("job", PMIX_RANK_WILDCARD);
     pmix_value_t *found = NULL;
 
@@ -379,20 +380,20 @@ PX_TEST(every_job_is_told_the_folders_of_its_session)
     job_has(one, PMIX_SYSTEM_TMPDIR, px_process.server->system_tmpdir);
     at_once(PMIx_server_register_nspace(job.nspace, 2, &i, 1, NULL, NULL));
     ok(PMIx_Get(&job, PMIX_SERVER_TMPDIR, NULL, 0, &found));
-    ck_assert_str_eq(found->data.string, "/the/host/says/so");
+    ck_assert_str_eq(found->data.string, "/from/the/host");
     PMIx_Value_free(found, 1);
     PMIx_Info_destruct(&i);
 }
 
-static void on_told(pmix_status_t status, void *cbdata)
+static void on_answer(pmix_status_t status, void *cbdata)
 {
     pmix_info_t i = info(PMIX_RM_NAME, "rm");
 
-    ck_assert_ptr_eq(cbdata, &told);
-    told_status = status;
+    ck_assert_ptr_eq(cbdata, &answered);
+    answer_status = status;
     inside_status = PMIx_server_register_resources(&i, 1, NULL, NULL);
     PMIx_Info_destruct(&i);
-    sem_post(&told);
+    sem_post(&answered);
 }
 
 static pmix_status_t get_cluster(void)
@@ -412,17 +413,18 @@ PX_TEST(resources_are_those_of_jobs_before_and_after)
     raw_add_job("later", 1, 0, geteuid());
     job_has(one, PMIX_CLUSTER_ID, "west");
     job_has(raw_client_of("later", 0), PMIX_CLUSTER_ID, "west");
-    ok(get_cluster()); /* also a client that had the job information before */
+    ok(get_cluster()); /* also for a client that had the job information before */
     at_once(PMIx_server_deregister_resources(&i, 1, NULL, NULL));
     job_has(one, PMIX_CLUSTER_ID, NULL);
     PMIx_Info_destruct(&i);
 
-    *fleeting = info(PMIX_CLUSTER_ID, "east"); /* with a callback all is copied */
-    ok(PMIx_server_register_resources(fleeting, 1, on_told, &told));
+    /* A call with a callback copies its infos. */
+    *fleeting = info(PMIX_CLUSTER_ID, "east");
+    ok(PMIx_server_register_resources(fleeting, 1, on_answer, &answered));
     PMIx_Info_destruct(fleeting);
     memset(fleeting, 0xee, sizeof(*fleeting));
     free(fleeting);
-    ok(await_told());
+    ok(await_answer());
     fails(inside_status, WOULD_BLOCK);
     job_has(one, PMIX_CLUSTER_ID, "east");
 }
@@ -444,8 +446,9 @@ PX_TEST(resources_of_no_name_or_of_a_process_and_inventories_are_refused)
     fails(PMIx_server_register_resources(&node, 1, NULL, NULL), NOT_SUPPORTED);
     fails(PMIx_server_deregister_resources(&node, 1, NULL, NULL), NOT_SUPPORTED);
     fails(PMIx_server_collect_inventory(NULL, 0, on_inventory, NULL), NOT_SUPPORTED);
+    /* Without any component. */
     ck_assert_int_eq(PMIx_server_deliver_inventory(&node, 1, NULL, 0, NULL, NULL),
-                     PMIX_OPERATION_SUCCEEDED); /* to all of no components */
+                     PMIX_OPERATION_SUCCEEDED);
     PMIx_Info_destruct(&i);
     PMIx_Info_destruct(&node);
 }
@@ -453,7 +456,7 @@ PX_TEST(resources_of_no_name_or_of_a_process_and_inventories_are_refused)
 PX_TEST(each_job_is_collected_once_in_order)
 {
     static const char *const wanted[] = {"second", "job"};
-    pmix_proc_t procs[] = {raw_proc("second", 0), raw_proc("nobody", 0),
+    pmix_proc_t procs[] = {raw_proc("second", 0), raw_proc("unknown", 0),
                            raw_proc("job", 1), raw_proc("job", 0),
                            raw_proc("second", PMIX_RANK_WILDCARD)};
     pmix_data_buffer_t b;
@@ -493,7 +496,7 @@ static void call_all(void *arg PX_UNUSED)
 
 PX_TEST(a_callback_must_not_wait_and_a_failure_changes_nothing)
 {
-    pmix_proc_t p = raw_proc("nobody", 0);
+    pmix_proc_t p = raw_proc("unknown", 0);
     pmix_data_buffer_t b;
 
     start();

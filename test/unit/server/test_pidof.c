@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finding the process that holds a socket. */
+/* Search for the process that holds a socket. */
 #include "core/server/cleanup/pidof.h"
 
 #include "core/base/fd.h"
@@ -48,7 +48,7 @@ static pid_t find(int fd)
     return s.pid;
 }
 
-/* Lives until the pipe is closed. */
+/* Forks a child that lives until the pipe is closed. */
 static pid_t start_child(void)
 {
     pid_t child = fork();
@@ -142,7 +142,8 @@ PX_TEST(many_are_found_in_one_walk)
     }
 }
 
-/* The loop waits for it: whatever a process has open, and however many there are. */
+/* The loop waits for a walk. So a walk has a time limit, however many descriptors and processes
+ * there are. */
 PX_TEST(a_walk_takes_no_longer_than_it_may)
 {
     enum { ENOUGH = 20000, SHORT_US = 200, TOLERANCE_US = 20000 };
@@ -154,7 +155,7 @@ PX_TEST(a_walk_takes_no_longer_than_it_may)
     limit.rlim_cur = limit.rlim_max < ENOUGH ? limit.rlim_max : ENOUGH;
     ok(setrlimit(RLIMIT_NOFILE, &limit));
     pid_t child =
-        start_child(); /* has the socket; whether we do takes long to find out */
+        start_child(); /* has the socket; a search of our own descriptors takes long */
     close(to_child[0]);
     while (fcntl(ends[1], F_DUPFD_CLOEXEC, 0) >= 0)
         ;
@@ -162,7 +163,7 @@ PX_TEST(a_walk_takes_no_longer_than_it_may)
     px_fd_close_from((int)limit.rlim_cur - 50); /* room for the search */
     uint64_t took = px_pidof_find(&s, 1, SHORT_US);
     ck_assert_uint_lt(took, SHORT_US + TOLERANCE_US);
-    ck_assert_int_eq(s.pid, 0); /* none is better than a wrong one */
+    ck_assert_int_eq(s.pid, 0); /* no process is better than a wrong process */
     (void)px_pidof_find(&s, 1, LIMIT_US);
     ck_assert_int_eq(s.pid, getpid());
     end_child(child);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A host and its server: the host's module is read as far as it is known to reach, and not a byte
- * further; namespaces and clients come and go, in the order hosts like, whoever waits for them. */
+/* Host and server. The server reads the host's module as far as its known size, and not a byte
+ * further. Namespaces and clients come and go in any order that hosts use, even while requests wait
+ * for them. */
 #include "core/base/str.h"
 #include "core/model/nspace.h"
 #include "core/rt/process.h"
@@ -16,7 +17,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-/* The C library's, but counted: what wakes the loop. */
+/* Replaces write of the C library, and counts the calls. Writes wake the loop. */
 static atomic_int n_writes;
 static _Thread_local int n_own_writes; /* writes of the thread that reads the count */
 
@@ -61,7 +62,7 @@ static void setup(void)
     ok(mprotect((char *)pages + page_b, page_b, PROT_NONE));
 }
 
-/* A module of that many bytes with nothing readable behind it; slot i holds 1000 + i. */
+/* Returns a module of this size with unreadable memory behind it. Slot i holds 1000 + i. */
 static const pmix_server_module_t *module_of(size_t bytes)
 {
     char *at = (char *)pages + page_b - bytes;
@@ -85,16 +86,18 @@ static uintptr_t slot(const pmix_server_module_t *m, size_t i)
 PX_TEST(each_release_has_its_slots_where_they_belong)
 {
     static const struct {
-        size_t bytes, told; /* told 0: not */
+        size_t bytes, size; /* size 0: not passed */
         uintptr_t tail[4];  /* slots 28 to 31 */
     } rows[] = {
         {COMMON_B, 0, {0}},
-        {OURS_B, 0, {0}}, /* a later release's: whose is not known */
+        {OURS_B, 0, {0}}, /* a later release, which the server cannot identify */
         {COMMON_B, COMMON_B, {0}},
         {226, 226, {0}},
         {232, 232, {0, 0, 1028, 0}},
         {240, 240, {0, 0, 1028, 1029}},
-        {248, 248, {0}}, /* of no release: what is sure */
+        {248,
+         248,
+         {0}}, /* not the size of a release: only the common slots are certain */
         {OURS_B, OURS_B, {1028, 1029, 1030, 1031}},
         {OURS_B, 512, {1028, 1029, 1030, 1031}},
         {OURS_B, SIZE_MAX, {1028, 1029, 1030, 1031}},
@@ -103,18 +106,18 @@ PX_TEST(each_release_has_its_slots_where_they_belong)
     ck_assert_uint_eq(OURS_B, 256);
     for (size_t r = 0; r < PX_COUNT(rows); r++) {
         pmix_info_t info = {.key = TENON_SERVER_MODULE_SIZE,
-                            .value = {.type = PMIX_SIZE, .data.size = rows[r].told}};
+                            .value = {.type = PMIX_SIZE, .data.size = rows[r].size}};
         pmix_server_module_t m;
 
         memset(&m, 0xee, sizeof(m));
-        px_module_take(module_of(rows[r].bytes), &info, rows[r].told ? 1 : 0, &m);
+        px_module_take(module_of(rows[r].bytes), &info, rows[r].size ? 1 : 0, &m);
         for (size_t i = 0; i < 32; i++)
             ck_assert_msg(slot(&m, i) == (i < 28 ? 1000 + i : rows[r].tail[i - 28]),
                           "row %zu, slot %zu", r, i);
     }
 }
 
-PX_TEST(a_module_that_says_it_is_smaller_is_read_so_far)
+PX_TEST(a_module_of_a_smaller_size_is_read_so_far)
 {
     pmix_info_t info = {.key = TENON_SERVER_MODULE_SIZE,
                         .value = {.type = PMIX_UINT32, .data.uint32 = 16}};
@@ -127,7 +130,7 @@ PX_TEST(a_module_that_says_it_is_smaller_is_read_so_far)
         ck_assert_uint_eq(slot(&m, i), 0);
 }
 
-PX_TEST(a_size_that_is_no_number_says_nothing)
+PX_TEST(a_size_that_is_no_number_is_ignored)
 {
     pmix_info_t info = {.key = TENON_SERVER_MODULE_SIZE,
                         .value = {.type = PMIX_STRING, .data.string = (char *)"256"}};
@@ -146,7 +149,7 @@ static pmix_server_module_t *good_module(size_t bytes)
     return (pmix_server_module_t *)(void *)at;
 }
 
-/* The function, as an old binary calls it; the header's way in is a macro. */
+/* Calls the function as an old binary does. The header has a macro of the same name. */
 PX_TEST(an_old_binary_is_served_without_looking_further)
 {
     pmix_server_module_t *m = good_module(COMMON_B);
@@ -155,7 +158,7 @@ PX_TEST(an_old_binary_is_served_without_looking_further)
     ck_assert_ptr_null(px_process.server->module.log2);
 }
 
-PX_TEST(our_header_tells_the_size_by_itself)
+PX_TEST(our_header_passes_the_size_by_itself)
 {
     pmix_server_module_t *m = good_module(OURS_B);
     pmix_info_t info[2];
@@ -164,7 +167,7 @@ PX_TEST(our_header_tells_the_size_by_itself)
     ok(PMIx_server_init(m, NULL, 0));
     ck_assert_ptr_eq(px_process.server->module.log2, host_log2);
     ok(PMIx_server_finalize());
-    /* The host's own infos get there as well, and stay his. */
+    /* The host's own infos arrive as well, and the host still owns them. */
     PMIx_Info_load(&info[0], PMIX_SERVER_NSPACE, "mine", PMIX_STRING);
     PMIx_Info_load(&info[1], PMIX_SERVER_RANK, &(pmix_rank_t){7}, PMIX_PROC_RANK);
     ok(PMIx_server_init(m, info, 2));
@@ -197,20 +200,21 @@ PX_TEST(all_four_work_with_and_without_a_callback)
     PMIx_server_deregister_nspace(p.nspace, raw_on_end, &raw_ended);
     ok(raw_await_end());
 
-    PMIx_server_deregister_client(&p, raw_on_end, &raw_ended); /* not known any more */
+    /* Not registered any more. */
+    PMIx_server_deregister_client(&p, raw_on_end, &raw_ended);
     ok(raw_await_end());
     PMIx_server_deregister_nspace(p.nspace, raw_on_end, &raw_ended);
     ok(raw_await_end());
 
-    raw_add_job("more", 1, 0, geteuid()); /* these are without */
+    raw_add_job("more", 1, 0, geteuid()); /* these calls have no callback */
     ok(connects("more", 0));
     PMIx_server_deregister_client(&p, NULL, NULL);
     PMIx_server_deregister_nspace(p.nspace, NULL, NULL);
     fails(connects("more", 0), NOT_FOUND);
 }
 
-/* The thread that waits, that is: one that is still busy, with what the server does in its
- * first moments, say, stays so while it is given more. */
+/* Only an idle thread of the loop counts. A thread that is busy, as in the first moments of a
+ * server, may get writes. So a part of the groups is enough. */
 PX_TEST(registering_wakes_no_thread_that_waits)
 {
     enum { GROUPS = 32, EACH = 16 };
@@ -285,7 +289,7 @@ PX_TEST(the_hosts_object_comes_back_in_upcalls)
     ck_assert_ptr_eq(host.object, raw_object(1));
 }
 
-/* ---- what waits for them ------------------------------------------------------------------- */
+/* ---- requests that wait -------------------------------------------------------------------- */
 
 static void end_rank_1(void *arg PX_UNUSED)
 {
@@ -295,8 +299,8 @@ static void end_rank_1(void *arg PX_UNUSED)
     px_server_client_ended(px_process.server, &p);
 }
 
-/* Deregistered while it is connected, or before it came; ended before it came, as the built-in host
- * reports it. */
+/* The client is deregistered while connected, or before it connects. In the last case the built-in
+ * host reports its end before it connects. */
 PX_TEST_LOOP(a_client_that_goes_is_waited_for_no_more, 3)
 {
     pmix_proc_t p = raw_proc("job", 1), all = raw_proc("job", PMIX_RANK_WILDCARD);
@@ -323,14 +327,14 @@ PX_TEST(deregistering_a_namespace_drops_its_clients_and_its_data)
 
     raw_start(&host_module, 2, 0);
     ok(raw_commit(one, "colour", 1));
-    raw_send(one, 300, raw_get("job", 1, "shape", NULL)); /* which never comes */
+    raw_send(one, 300, raw_get("job", 1, "shape", NULL)); /* never committed */
     ck_assert(raw_quiet(one));
     raw_drop_job("job");
     while (raw_recv(one, 300, &rest))
         ;
     ck_assert(raw_closed(two));
     ck_assert_ptr_null(px_nspace_find(px_process.model, "job"));
-    raw_on_loop(NULL, NULL); /* ranks lost on purpose are no event */
+    raw_on_loop(NULL, NULL); /* a rank dropped by the host does not cause an event */
     ck_assert_uint_eq(host_calls("notify_event"), 0);
     raw_add_job("job", 2, 0, geteuid());
     ck_assert_uint_eq(raw_value(raw_client(1), "job", 0, "colour"), UINT32_MAX);
@@ -356,7 +360,7 @@ PX_TEST(the_servers_own_namespace_may_be_registered_and_deregistered)
     px_test_knows_itself(&self);
 }
 
-/* ---- where from ------------------------------------------------------------------------------ */
+/* ---- callers --------------------------------------------------------------------------------- */
 
 static pmix_status_t from_within;
 
@@ -393,7 +397,8 @@ static int call_all_in_child(void)
     return raw_await_end() == PMIX_ERR_INIT ? 0 : 4;
 }
 
-/* Three calls and the order to end. A call that finds the loop's thread awake posts a message. */
+/* Finalize makes three calls and gives the order to end. A call that finds the loop's thread awake
+ * posts a message. */
 PX_TEST(the_end_of_an_idle_server_wakes_its_thread_to_end_and_for_nothing_else)
 {
     start();

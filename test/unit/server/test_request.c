@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests as such: the authority of their senders, as tables; the host's answers, inside the upcall,
- * from a thread, late, by the return value, twice, after the end, or never; a client's goodbye; and
- * requests that no client would make. */
+/* Requests in general: the authority of their senders, as tables; the host's answers within the
+ * upcall, from a thread, late, by the return value, twice, after the end, or never; the finalize of
+ * a client; and requests that a client would not make. */
 #include "../rt/rt_test.h"
 #include "alloc_fail.h"
 #include "core/base/fd.h"
@@ -36,13 +36,13 @@ static const struct scene scenes[] = {
     SCENE("an answer for a client that has gone is dropped", 2, 0,
           {0, HOST_IS, HOST_HELD}, {0, PUBLISHES}, {0, HOST_AWAITS, 1, "publish"},
           {0, DIES}, {1, QUIET}, {0, HOST_ANSWERS}, {1, QUIET}),
-    SCENE("a second goodbye is answered and nothing else is done", 1, 0, {0, FINALIZES},
-          {0, FINALIZES}, {0, HOST_CALLED, 1, "client_finalized"}),
+    SCENE("a second finalize is answered and nothing else is done", 1, 0,
+          {0, FINALIZES}, {0, FINALIZES}, {0, HOST_CALLED, 1, "client_finalized"}),
     SCENE("a client is let go when the host has answered", 1, 0,
           {0, HOST_IS, HOST_THREAD}, {0, FINALIZES}, {0, DIES}, {0, COMES},
           {0, HOST_IS, HOST_DONE}, {0, FINALIZES}, {0, DIES}, {0, COMES},
           {0, HOST_IS, HOST_ERROR, .tag = PMIX_ERR_NOT_SUPPORTED}, {0, FINALIZES}),
-    SCENE("each return of a rank is told to the host", 1, 0, {0, FINALIZES}, {0, DIES},
+    SCENE("the host gets each return of a rank", 1, 0, {0, FINALIZES}, {0, DIES},
           {0, COMES}, {0, HOST_AWAITS, 2, "client_connected2"}, {0, FINALIZES},
           {0, HOST_CALLED, 2, "client_finalized"}),
 };
@@ -64,7 +64,7 @@ static struct {
 } rows[] = {
     {10, "theirs", true},  {11, "theirs", false}, {0, "theirs", true},
     {20, "named", true},   {21, "named", false},  {0, "named", true},
-    {10, "unnamed", true}, /* only the host can tell */
+    {10, "unnamed", true}, /* only the host can judge */
     {10, "nowhere", true},
 };
 
@@ -99,7 +99,7 @@ PX_TEST(a_job_is_that_of_its_clients_users)
 
 enum { ANY = PX_BY_ANY, NOT_TOOLS = PX_BY_CLIENT | PX_BY_SELF };
 
-/* What is not here is refused. */
+/* Policies of all requests. A request without a policy is refused. */
 static const struct policy {
     uint8_t senders, reach;
 } policies[UINT8_MAX + 1] = {
@@ -222,7 +222,7 @@ static void reach_each(void *arg PX_UNUSED)
         {PX_MEMBERS, &here, PMIX_SUCCESS},
         {PX_MEMBERS, &next, PMIX_ERR_BAD_PARAM},
         {PX_MEMBERS, &theirs, PMIX_ERR_BAD_PARAM},
-        {0, &rank, PMIX_ERR_NO_PERMISSIONS}, /* a row that says nothing */
+        {0, &rank, PMIX_ERR_NO_PERMISSIONS}, /* a row without a reach */
     };
     struct px_peer peer = {.server = px_process.server, .uid = 10, .proc = rank};
 
@@ -233,7 +233,7 @@ static void reach_each(void *arg PX_UNUSED)
 
         peer.local = px_local_find(px_process.server, &rank);
         ck_assert_int_eq(px_req_may(&req, rows[i].proc, 1), rows[i].status);
-        if (rows[i].reach == PX_OF_USER) /* each of them counts */
+        if (rows[i].reach == PX_OF_USER) /* each process counts */
             fails(px_req_may(&req, procs, 2), NO_PERMISSIONS);
         peer.local = NULL; /* a tool, or the server itself */
         if (rows[i].reach == PX_MEMBERS)
@@ -241,7 +241,7 @@ static void reach_each(void *arg PX_UNUSED)
     }
 }
 
-PX_TEST(each_sender_may_make_the_requests_of_its_rows_for_whom_they_say)
+PX_TEST(each_sender_may_make_the_requests_of_its_rows_for_processes_in_reach)
 {
     start();
     raw_add_job("mine", 2, 0, 10);
@@ -278,7 +278,7 @@ PX_TEST(however_the_host_answers_its_status_is_the_reply)
     }
 }
 
-/* Of one client. */
+/* Publishes as rank 0, and waits for call nth of the host. */
 static void publish_held(unsigned nth)
 {
     host.how = HOST_HELD;
@@ -392,7 +392,7 @@ static pmix_status_t abort_procs(int fd, const pmix_proc_t *procs, size_t n)
     return raw_request(fd, w, NULL);
 }
 
-PX_TEST(an_abort_goes_to_the_host_with_all_it_says)
+PX_TEST(an_abort_goes_to_the_host_with_all_its_arguments)
 {
     pmix_proc_t p = raw_proc("job", 0);
 
@@ -421,7 +421,7 @@ PX_TEST(a_host_that_does_not_answer_keeps_a_client_for_a_while_only)
     ck_assert(host.args_lived);
 }
 
-PX_TEST(who_has_said_goodbye_has_nothing_to_ask)
+PX_TEST(a_finalized_client_has_nothing_to_ask)
 {
     px_writer w = raw_begin(PX_OP_DEREGEVENTS);
 
@@ -431,7 +431,7 @@ PX_TEST(who_has_said_goodbye_has_nothing_to_ask)
     raw_collect(one, 700, PX_OP_FENCE, NULL, 0, NULL);
     fails(raw_status(one, 700), INIT);
     px_pack_status(&w, -1);
-    raw_send(one, 701, w); /* has no answer, now as before */
+    raw_send(one, 701, w); /* has no reply, before or after finalize */
     ck_assert(raw_quiet(one));
 }
 
@@ -458,7 +458,7 @@ PX_TEST(messages_that_are_no_requests_are_ignored_or_refused)
     fails(raw_request(one, w, NULL), BAD_PARAM);
 }
 
-/* All but the command, which would make it another request. */
+/* Changes each byte of a commit, except the command, which would select another request. */
 PX_TEST(a_commit_is_answered_whatever_byte_of_it_lies)
 {
     static const uint8_t lies[] = {0x00, 0x7f, 0x80, 0xff};
@@ -472,7 +472,7 @@ PX_TEST(a_commit_is_answered_whatever_byte_of_it_lies)
             px_writer w = raw_commit_of(PMIX_GLOBAL, "key", &v);
 
             w.buf.data[i] = lies[j];
-            (void)raw_request(two, w, NULL); /* it may even make sense */
+            (void)raw_request(two, w, NULL); /* the commit may still be valid */
         }
     ok(raw_commit(one, "good", 7));
     ck_assert_uint_eq(raw_value(two, "job", 0, "good"), 7);
@@ -490,7 +490,7 @@ static size_t memory_b(void)
 
 enum { N_ASKED = 10000, N_BYTES = 20000 };
 
-/* Reads no answer. */
+/* Sends many requests without reading the replies. */
 static void ask_much(void)
 {
     for (uint32_t i = 0; i < N_ASKED; i++)
@@ -503,7 +503,7 @@ static void read_much(void)
         ok(raw_status(one, 1000 + i));
 }
 
-/* A frame of the largest size, byte by byte, without an end. */
+/* Sends a frame of the largest size byte by byte, and does not complete it. */
 static void send_slowly(void)
 {
     uint8_t bytes[PX_FRAME_HEADER_B + 1] = {0};
@@ -529,7 +529,7 @@ PX_TEST_LOOP(a_client_that_overdoes_it_costs_little_and_keeps_no_other_waiting, 
     rows[_i].begin();
     ok(raw_commit(two, "good", 7));
     ck_assert_uint_eq(raw_value(two, "job", 1, "good"), 7);
-    PX_TEST_NEEDS_ALLOC; /* a sanitizer keeps what was freed */
+    PX_TEST_NEEDS_ALLOC; /* a sanitizer keeps freed memory */
     ck_assert_uint_le(memory_b(), before + 2 * PX_UNREAD_B);
     if (rows[_i].end)
         rows[_i].end();

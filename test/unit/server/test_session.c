@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a server makes in the file system, and that all of it goes: the private folder, folders of the
- * session; and its journal: records that are
- * all there or not at all. */
+/* Files that a server makes, and their removal: the private folder, folders of the session, and the
+ * journal. The journal has several records completely or not at all. */
 #include "alloc_fail.h"
 #include "core/base/clock.h"
 #include "core/base/fd.h"
@@ -21,7 +20,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-/* The C library's, but things of that name are removed only at the second attempt. */
+/* Replaces unlinkat of the C library. The removal of a file with this name fails once. */
 static const char *reluctant;
 
 int unlinkat(int at, const char *name, int flags)
@@ -110,7 +109,7 @@ PX_TEST(where_the_directory_is_absent_the_systems_has_the_folder)
 {
     session_start(at("absent/deep"), false);
     ck_assert(px_str_starts(server()->dir, at(PX_JOURNAL_DIR)));
-    ck_assert(!is_there(at("absent"))); /* nothing has to go there yet */
+    ck_assert(!is_there(at("absent"))); /* no file goes there yet */
 }
 
 PX_TEST(where_no_directory_is_there_tmp_has_the_folder)
@@ -156,7 +155,7 @@ static void try_without(long call, int errnum, bool folder)
     PMIx_server_finalize();
 }
 
-PX_TEST(without_locks_there_is_a_folder_and_its_journal_says_so)
+PX_TEST(without_locks_there_is_a_folder_and_its_journal_records_it)
 {
     PX_TEST_NEEDS(px_test_deny(SYS_personality, ENOSYS), "seccomp");
     try_without(SYS_flock, ENOLCK, true);
@@ -174,14 +173,15 @@ PX_TEST(without_a_folder_there_is_tcp)
     try_without(CALL_MKDIR, EROFS, false);
 }
 
-/* ---- what the host gives ------------------------------------------------------------------------------ */
+/* ---- directories of the host -------------------------------------------------------------------------- */
 
 static void start_with(const px_infos *infos)
 {
     ok(PMIx_server_init((pmix_server_module_t *)&host_module, infos->v, infos->n));
 }
 
-/* Of the server itself and of a job that says nothing of it: for all ranks, and for one. */
+/* Checks a value of the server itself, and of a job without a value of its own. Both are read for
+ * all ranks and for one rank. */
 static void get_is(const char *key, const char *wanted)
 {
     static const pmix_nspace_t job = "job";
@@ -220,7 +220,7 @@ PX_TEST(programs_learn_which_directories_the_host_gave)
     for (size_t i = 0; i < PX_COUNT(keys); i++)
         get_is(keys[i], at(keys[i]));
     get_is(PMIX_TDIR_RMCLEAN, "true");
-    get_is(PMIX_SERVER_TMPDIR, at(PMIX_TMPDIR)); /* as nothing else is said */
+    get_is(PMIX_SERVER_TMPDIR, at(PMIX_TMPDIR)); /* default: PMIX_TMPDIR */
 }
 
 PX_TEST(the_session_s_directory_is_the_server_s_unless_that_has_one)
@@ -241,7 +241,7 @@ PX_TEST(the_session_s_directory_is_the_server_s_unless_that_has_one)
     ok(rmdir(at("server")));
 }
 
-/* All that this process logs while it starts a server. */
+/* Starts a server and returns all that this process logs meanwhile. */
 static const char *log_of_start(const px_infos *infos)
 {
     static char text[4096];
@@ -390,14 +390,15 @@ PX_TEST(with_rmclean_the_host_removes_the_directories)
     session_start(at("made/deep"), true);
     ok(px_made_dir(server(), at("made/deep"), 0700, NULL));
     size_t n = journal(e, 32);
-    for (size_t i = 0; i < n; i++) /* nor does anybody else if we are killed */
+    for (size_t i = 0; i < n; i++) /* nor may the next server remove it after a kill */
         ck_assert_str_ne(e[i].path, at("made/deep"));
     PMIx_server_finalize();
     ok(rmdir(at("made/deep")));
     ok(rmdir(at("made")));
 }
 
-/* Rendezvous files in directories of every kind, none of which is there. */
+/* Starts a server with rendezvous files in directories of every kind. All these directories are
+ * absent. */
 static void start_with_files(void)
 {
     static const char *const flags[] = {PMIX_SERVER_SYSTEM_SUPPORT,
@@ -505,17 +506,19 @@ PX_TEST(a_record_that_does_not_fit_the_disk_leaves_no_trace)
     struct stat st;
 
     for (size_t i = 0; i < PX_COUNT(r); i++)
-        r[i] = item(1, (uint32_t)i, "/some/file/of/somebody");
+        r[i] = item(1, (uint32_t)i, "/some/file/of/any-user");
     session_start(session_top, false);
     size_t before = journal(e, 64);
     PX_AUTOFREE char *path = px_path_join(server()->dir, PX_JOURNAL_NAME);
     ok(stat(path, &st));
     ok(getrlimit(RLIMIT_FSIZE, &was));
     limit = was;
-    limit.rlim_cur = (rlim_t)st.st_size + 100; /* in the middle of the second */
-    (void)setrlimit(RLIMIT_FSIZE, &limit); /* Check writes files, too: no asserts now */
+    limit.rlim_cur = (rlim_t)st.st_size + 100; /* in the middle of the second record */
+    /* Check writes files, too; assertions come later. */
+    (void)setrlimit(RLIMIT_FSIZE, &limit);
     pmix_status_t part = px_session_record(server(), r, PX_COUNT(r));
-    limit.rlim_cur = (rlim_t)st.st_size; /* no byte: with a signal, which nobody sees */
+    limit.rlim_cur =
+        (rlim_t)st.st_size; /* room for no byte; SIGXFSZ must not get through */
     (void)setrlimit(RLIMIT_FSIZE, &limit);
     pmix_status_t none = px_session_record(server(), r, 1);
     (void)setrlimit(RLIMIT_FSIZE, &was);
@@ -526,7 +529,8 @@ PX_TEST(a_record_that_does_not_fit_the_disk_leaves_no_trace)
     ck_assert_uint_eq(journal(e, 64), before + PX_COUNT(r));
 }
 
-/* On the loop: the component is told of the new one. limit: what Check must not meet. */
+/* Compacts the journal on the loop, which informs the component. limit: limit of file sizes, or
+ * NULL. Check must not write under this limit. */
 static void compact(void *limit)
 {
     struct rlimit was;
@@ -538,7 +542,7 @@ static void compact(void *limit)
     (void)setrlimit(RLIMIT_FSIZE, &was);
 }
 
-/* Records that are void, or are not the registry's: those do not stay. */
+/* Adds records that are void, or not from the registry. Compaction drops such records. */
 static void fill_journal(const struct px_journal_record *r, int n)
 {
     for (int i = 0; i < n; i++)
@@ -554,7 +558,7 @@ PX_TEST(a_journal_full_of_what_is_void_is_written_anew)
     session_start(session_top, false);
     ok(px_made_record(server(), at("mine"), PX_RM_FILE, 0, NULL, &mine));
     raw_on_loop(compact, NULL);
-    ck_assert_uint_eq(journal(e, 16), 2); /* not worth it yet */
+    ck_assert_uint_eq(journal(e, 16), 2); /* too few records to compact */
     fill_journal(&r, 3000);
     raw_on_loop(compact, NULL);
     ck_assert_uint_eq(journal(e, 16), 2);
@@ -606,7 +610,7 @@ PX_TEST(an_item_gets_its_identity_in_the_same_slot)
     ck_assert_uint_eq(e[n - 1].slot, place);
     struct px_cleanup_entry *again = NULL;
     ok(px_made_record(server(), at("h"), PX_RM_FILE, 0, NULL, &again));
-    ck_assert_uint_eq(again->r.slot, place); /* slots are used again */
+    ck_assert_uint_eq(again->r.slot, place); /* slots are reused */
     PMIx_server_finalize();
     ck_assert(!is_there(at("f")));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A server whose folder, journal or rendezvous file cannot be made, or is taken from it: it starts all the
- * same, says so, leaves nothing, and touches nothing of others. */
+/* Server whose folder, journal or rendezvous file cannot be made, or is taken away. The server
+ * still starts, logs the problem, leaves no files, and touches no files of others. */
 #include "core/base/path.h"
 #include "core/reclaim/rmtree.h"
 #include "core/base/str.h"
@@ -69,7 +69,7 @@ PX_TEST(without_room_for_a_journal_there_is_no_folder)
     ck_assert_uint_eq(n, 0);
 }
 
-/* Everybody may be elsewhere: /tmp has no such bit. */
+/* The server uses /tmp, which does not have this bit. */
 PX_TEST(a_folder_that_cannot_be_made_private_is_given_up)
 {
     ok(chmod(session_top, 02777));
@@ -81,8 +81,8 @@ PX_TEST(a_folder_that_cannot_be_made_private_is_given_up)
     ck_assert_uint_eq(n_in_top(), 0);
 }
 
-/* Whatever the name, somebody is faster. */
-PX_TEST_LOOP(who_never_gets_a_folder_of_his_own_goes_without, 2)
+/* Another process always takes the name first. */
+PX_TEST_LOOP(a_server_that_never_gets_a_folder_goes_without, 2)
 {
     static const struct {
         long call;
@@ -110,13 +110,13 @@ PX_TEST(what_has_taken_the_folders_place_is_left_alone)
     PX_AUTOFREE char *dir = strdup(server()->dir);
     PX_AUTOFREE char *canary = px_path_join(dir, "canary");
     ok(rename(dir, at("moved")));
-    ok(mkdir(dir, 0755)); /* else it might be a dead server's */
+    ok(mkdir(dir, 0755)); /* otherwise the folder could be a dead server's */
     touch(canary);
     PMIx_server_finalize();
     ok(unlink(canary));
     ok(rmdir(dir));
     ok(unlink(at("moved/" PX_JOURNAL_NAME)));
-    (void)unlink(at("moved/server.sock")); /* of the component, if it is built */
+    (void)unlink(at("moved/server.sock")); /* made by a component, if it is built */
     ok(rmdir(at("moved")));
 }
 
@@ -138,7 +138,7 @@ PX_TEST(what_another_has_in_it_stays_and_the_folder_with_it)
 
 /* ---- the journal ---------------------------------------------------------------------------- */
 
-/* On the loop, which alone has no more the right to. */
+/* Compacts on the loop's thread, which is the only thread that cannot rename. */
 static void compact_without_rename(void *arg PX_UNUSED)
 {
     deny(SYS_renameat, EIO);
@@ -163,7 +163,8 @@ PX_TEST(a_new_journal_that_cannot_have_the_name_is_dropped)
     ck_assert(!is_there(fresh));
     ok(px_session_record(server(), &none, 1));
     ok(stat(journal, &after));
-    ck_assert_int_gt(after.st_size, before.st_size); /* that one goes on */
+    /* The old journal is still in use. */
+    ck_assert_int_gt(after.st_size, before.st_size);
 }
 
 PX_TEST(a_record_with_a_path_too_long_is_refused)
@@ -180,10 +181,11 @@ PX_TEST(a_record_with_a_path_too_long_is_refused)
     ok(stat(journal, &before));
     ck_assert_int_eq(px_session_record(server(), r, 2), PMIX_ERR_BAD_PARAM);
     ok(stat(journal, &after));
-    ck_assert_int_eq(after.st_size, before.st_size); /* the good one neither */
+    /* The valid record is not written either. */
+    ck_assert_int_eq(after.st_size, before.st_size);
 }
 
-PX_TEST(a_folder_that_cannot_be_made_is_told_and_not_recorded)
+PX_TEST(a_folder_that_cannot_be_made_is_reported_and_not_recorded)
 {
     struct px_err err = {0};
     struct stat before, after;
@@ -197,25 +199,26 @@ PX_TEST(a_folder_that_cannot_be_made_is_told_and_not_recorded)
     ck_assert_ptr_nonnull(strstr(err.text, strerror(EROFS)));
     ck_assert(!is_there(at("a")));
     ok(stat(journal, &after));
-    ck_assert_int_gt(after.st_size, before.st_size); /* its name, and that it is void */
+    /* A record of the folder, and a record that voids the first. */
+    ck_assert_int_gt(after.st_size, before.st_size);
     struct px_cleanup_entry *slot = NULL;
     ok(px_made_record(server(), at("x"), PX_RM_FILE, 0, NULL, &slot));
     ok(stat(journal, &before));
     px_made_forget(server(), NULL);
     px_made_forget(server(), slot);
     ok(stat(journal, &after));
-    ck_assert_int_eq(after.st_size - before.st_size, 64); /* once */
+    ck_assert_int_eq(after.st_size - before.st_size, 64); /* one record */
 }
 
 /* ---- rendezvous files ----------------------------------------------------------------------- */
 
-static struct px_rendezvous_request placement = {
+static struct px_rendezvous_request request = {
     .dir = session_top, .name = "wanted", .text = "text\n", .well_known = true};
 
 static pmix_status_t publish(struct px_err *err)
 {
     *err = (struct px_err){0};
-    return px_rendezvous_file_publish(server(), &placement, err);
+    return px_rendezvous_file_publish(server(), &request, err);
 }
 
 static void published(void)
@@ -224,17 +227,17 @@ static void published(void)
     int fd = open(at("wanted"), O_RDONLY | O_CLOEXEC);
 
     ck_assert_int_ge(fd, 0);
-    ck_assert_int_eq(read(fd, text, sizeof(text) - 1), (ssize_t)strlen(placement.text));
-    ck_assert_str_eq(text, placement.text);
+    ck_assert_int_eq(read(fd, text, sizeof(text) - 1), (ssize_t)strlen(request.text));
+    ck_assert_str_eq(text, request.text);
     close(fd);
 }
 
-PX_TEST_LOOP(what_cannot_be_finished_is_told_and_leaves_no_file, 2)
+PX_TEST_LOOP(what_cannot_be_finished_is_reported_and_leaves_no_file, 2)
 {
     static const struct {
         long call;
         int errnum;
-        const char *said;
+        const char *expected;
     } rows[] = {{SYS_renameat2, ENOSPC, "cannot make"},
                 {SYS_fchmod, EROFS, "cannot write"}};
     struct px_err err;
@@ -243,7 +246,7 @@ PX_TEST_LOOP(what_cannot_be_finished_is_told_and_leaves_no_file, 2)
     size_t before = n_in_top();
     deny(rows[_i].call, rows[_i].errnum);
     ck_assert_int_ne(publish(&err), PMIX_SUCCESS);
-    ck_assert_ptr_nonnull(strstr(err.text, rows[_i].said));
+    ck_assert_ptr_nonnull(strstr(err.text, rows[_i].expected));
     ck_assert_ptr_nonnull(strstr(err.text, strerror(rows[_i].errnum)));
     ck_assert_uint_eq(n_in_top(), before);
 }
@@ -275,16 +278,16 @@ PX_TEST(a_file_that_cannot_be_written_has_no_name)
     none = was;
     none.rlim_cur = 4096;
     ok(setrlimit(RLIMIT_FSIZE, &none));
-    placement.text = text;
+    request.text = text;
     pmix_status_t rc = publish(&err);
-    placement.text = "text\n";
+    request.text = "text\n";
     ok(setrlimit(RLIMIT_FSIZE, &was));
     ck_assert_int_ne(rc, PMIX_SUCCESS);
     ck_assert_ptr_nonnull(strstr(err.text, "cannot write"));
     ck_assert_uint_eq(n_in_top(), before);
 }
 
-/* One that root may take the name from, but cannot be removed. */
+/* Root can take the name from the folder, but the folder cannot be removed. */
 PX_TEST(a_squatters_full_folder_loses_the_name_and_nothing_else)
 {
     struct px_err err;

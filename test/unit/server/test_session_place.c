@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where root's server has its private folder: nowhere where a user could put another in its place. */
+/* Private folder of root's server: never in a place where a user could replace the folder. */
 #include "core/reclaim/rmtree.h"
 #include "core/base/str.h"
 #include "core/rt/process.h"
@@ -40,7 +40,7 @@ static void start(const char *tmpdir)
     ck_assert_ptr_nonnull(px_process.server->dir);
 }
 
-/* In the folder of that name; "": the root of the tree. */
+/* True if the private folder is in this folder. "": the root of the tree. */
 static bool is_in(const char *name)
 {
     PX_AUTOFREE char *begin = px_strf("%s/" PX_JOURNAL_DIR,
@@ -74,7 +74,7 @@ PX_TEST(a_folder_of_a_user_is_none_for_root)
     px_assert_tree("", "open/ own/ sticky/ user/ user/deep/");
 }
 
-/* From now on /tmp is a user's, and the components are elsewhere if they were there. */
+/* Gives /tmp to a user. The components are mounted elsewhere, as they may be in /tmp. */
 static bool give_tmp_away(void)
 {
     static const char path[] = "PMIX_MCA_mca_base_component_path";
@@ -97,7 +97,7 @@ PX_TEST(if_there_is_no_other_it_will_do)
     ok(umount("/tmp"));
 }
 
-/* The user's folder is replaced by a link to where something else bears the same name. */
+/* The user replaces the private folder by a link to a folder with files of the same names. */
 PX_TEST(a_user_who_replaces_it_has_nothing_of_others_removed)
 {
     PX_TEST_NEEDS(geteuid() == 0, "root");
@@ -107,9 +107,9 @@ PX_TEST(a_user_who_replaces_it_has_nothing_of_others_removed)
     PX_AUTOFREE char *dir = strdup(px_process.server->dir);
     PX_AUTOFREE char *moved = px_strf("%s.moved", dir);
     const char *name = strrchr(dir, '/') + 1;
-    PX_AUTOFREE char *his = px_strf("%s/%s", px_tree_path("user"), name);
+    PX_AUTOFREE char *target = px_strf("%s/%s", px_tree_path("user"), name);
 
-    if (strcmp(his, dir) == 0) { /* then he can */
+    if (strcmp(target, dir) == 0) { /* the user can replace the folder only then */
         ok(rename(dir, moved));
         ok(symlink(px_tree_path("victim"), dir));
     }

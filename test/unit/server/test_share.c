@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which clients are told of tables to read in place, when, and what they are sent besides. */
+/* Clients that read tables in place: the notices that they get, the time of these notices, and
+ * their other messages. */
 #include "core/base/fd.h"
 #include "core/model/jobinfo.h"
 #include "core/plugin/select.h"
@@ -15,7 +16,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-/* How a client comes, and whether it is told. */
+/* Ways in which a client connects. Only BY_USOCK gets notices of tables. */
 enum way { BY_USOCK, BY_TCP, NAMES_HASH };
 
 static int come(pmix_rank_t rank, enum way way)
@@ -40,11 +41,12 @@ static int come(pmix_rank_t rank, enum way way)
     return fd;
 }
 
-/* The answer to a request, its length, and of how many namespaces it was told before. */
+/* Reply to a request, its length, and the number of namespaces that notices before the reply
+ * announced. */
 struct answer {
     uint8_t bytes[1 << 16];
     uint32_t n;
-    unsigned n_told;
+    unsigned n_notices;
     px_reader r;
 };
 
@@ -56,7 +58,7 @@ static struct answer *ask(int fd, px_writer w)
     struct px_frame f;
 
     raw_send(fd, ++tag, w);
-    for (a.n_told = 0;; a.n_told++) {
+    for (a.n_notices = 0;; a.n_notices++) {
         ok(px_fd_read_all(fd, header, sizeof(header), 0));
         ok(px_frame_decode(header, &f));
         ck_assert_uint_le(f.nbytes, sizeof(a.bytes));
@@ -81,7 +83,7 @@ static struct answer *get(int fd, const char *nspace, pmix_rank_t rank, const ch
     return a;
 }
 
-PX_TEST(a_job_is_told_once_to_those_that_can_read_it)
+PX_TEST(a_job_is_announced_once_to_clients_that_can_read_it)
 {
     uint32_t lengths[3];
 
@@ -90,9 +92,9 @@ PX_TEST(a_job_is_told_once_to_those_that_can_read_it)
     for (enum way way = BY_USOCK; way <= NAMES_HASH; way++) {
         int fd = come(way, way);
 
-        ck_assert_uint_eq(ask(fd, raw_begin(PX_OP_REQ))->n_told, way == BY_USOCK);
+        ck_assert_uint_eq(ask(fd, raw_begin(PX_OP_REQ))->n_notices, way == BY_USOCK);
         struct answer *a = ask(fd, raw_begin(PX_OP_REQ));
-        ck_assert_uint_eq(a->n_told, 0);
+        ck_assert_uint_eq(a->n_notices, 0);
         lengths[way] = a->n;
         close(fd);
     }
@@ -101,7 +103,7 @@ PX_TEST(a_job_is_told_once_to_those_that_can_read_it)
     ck_assert_uint_gt(lengths[BY_TCP], lengths[BY_USOCK]);
 }
 
-/* Of a local rank, and of one of another node that the host knows of. */
+/* The rank is local, or on another node, with values from the host. */
 PX_TEST_LOOP(values_that_are_there_to_be_read_are_not_sent, 2)
 {
     const pmix_value_t number = {.type = PMIX_UINT32, .data.uint32 = 7};
@@ -121,15 +123,15 @@ PX_TEST_LOOP(values_that_are_there_to_be_read_are_not_sent, 2)
     }
     int reader = come(0, BY_USOCK), other = come(1, NAMES_HASH);
     struct answer *a = get(reader, "job", of, "a", NULL, PMIX_SUCCESS);
-    ck_assert_uint_eq(a->n_told, 1);
+    ck_assert_uint_eq(a->n_notices, 1);
     ck_assert(px_reader_done(&a->r));
     a = get(other, "job", of, "a", NULL, PMIX_SUCCESS);
-    ck_assert_uint_eq(a->n_told, 0);
+    ck_assert_uint_eq(a->n_notices, 0);
     ck_assert_uint_eq(raw_value_in(&a->r, "a"), 7);
     (void)get(reader, "job", of, "far", PMIX_IMMEDIATE, PMIX_ERR_NOT_FOUND);
-    /* It cannot read them after all. */
+    /* The client reports that it cannot read the tables after all. */
     a = get(reader, "job", PMIX_RANK_WILDCARD, NULL, PX_STORE_MESSAGES, PMIX_SUCCESS);
-    ck_assert_uint_eq(a->n_told, 0);
+    ck_assert_uint_eq(a->n_notices, 0);
     ck_assert_uint_gt(a->n, 128);
     a = get(reader, "job", of, "a", NULL, PMIX_SUCCESS);
     ck_assert_uint_eq(raw_value_in(&a->r, "a"), 7);
@@ -137,20 +139,21 @@ PX_TEST_LOOP(values_that_are_there_to_be_read_are_not_sent, 2)
     close(other);
 }
 
-/* A commit is answered with the next message, unless it is large or empty, or many wait. */
+/* The reply to a commit comes with the next message. A reply comes at once if the commit is large
+ * or empty, or if many replies wait. */
 PX_TEST(a_client_that_reads_in_place_waits_for_no_small_commit)
 {
     static char large[1 << 17];
     static const struct {
         size_t size_b;
-        bool is_told;
+        bool is_answered;
     } rows[] = {{8, false}, {8, false}, {sizeof(large), true}, {8, false}, {0, true}};
     uint32_t answered = 0;
 
     raw_server_start(NULL, 1, 0);
     PX_TEST_NEEDS(px_module_find("gds", "shm"), "gds/shm");
     int fd = come(0, BY_USOCK);
-    ck_assert_uint_eq(ask(fd, raw_begin(PX_OP_REQ))->n_told, 1);
+    ck_assert_uint_eq(ask(fd, raw_begin(PX_OP_REQ))->n_notices, 1);
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         const pmix_value_t v = {.type = PMIX_BYTE_OBJECT,
                                 .data.bo = {large, rows[i].size_b}};
@@ -159,18 +162,20 @@ PX_TEST(a_client_that_reads_in_place_waits_for_no_small_commit)
         raw_send(fd, 300 + (uint32_t)i,
                  rows[i].size_b ? raw_commit_of(PMIX_LOCAL, "a", &v)
                                 : raw_begin(PX_OP_COMMIT));
-        ck_assert_int_eq(poll(&p, 1, rows[i].is_told ? 10000 : 100), rows[i].is_told);
-        for (; rows[i].is_told && answered <= i; answered++)
+        ck_assert_int_eq(poll(&p, 1, rows[i].is_answered ? 10000 : 100),
+                         rows[i].is_answered);
+        for (; rows[i].is_answered && answered <= i; answered++)
             ok(raw_status(fd, 300 + answered));
     }
     for (uint32_t i = 0; i < 128; i++)
         raw_send(fd, 400 + i, raw_commit_of(PMIX_LOCAL, "a", &(pmix_value_t){0}));
-    for (uint32_t i = 0; i < 32; i++) /* no more of them are kept back than that */
+    /* At least 32 of these replies come without a further message. */
+    for (uint32_t i = 0; i < 32; i++)
         ok(raw_status(fd, 400 + i));
     close(fd);
 }
 
-PX_TEST(another_job_is_told_to_its_user_alone)
+PX_TEST(another_job_is_announced_to_its_user_alone)
 {
     raw_server_start(NULL, 1, 0);
     PX_TEST_NEEDS(px_module_find("gds", "shm"), "gds/shm");
@@ -181,18 +186,17 @@ PX_TEST(another_job_is_told_to_its_user_alone)
 
     struct answer *a = get(fd, "mine", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, NULL,
                            PMIX_SUCCESS);
-    ck_assert_uint_eq(a->n_told,
-                      1); /* this one, not its own, which it asked nothing of */
+    ck_assert_uint_eq(a->n_notices, 1); /* of job "mine", not of the client's own job */
     a = get(fd, "theirs", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, NULL,
             is_root ? PMIX_SUCCESS : PMIX_ERR_NO_PERMISSIONS);
-    ck_assert_uint_eq(a->n_told, is_root);
+    ck_assert_uint_eq(a->n_notices, is_root);
     close(fd);
-    raw_drop_job("mine"); /* and again: its tables are others */
+    raw_drop_job("mine"); /* a new job has other tables */
     raw_add_job("mine", 1, 0, geteuid());
     fd = come(0, BY_USOCK);
     for (unsigned i = 0; i < 2; i++) {
         a = get(fd, "mine", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, NULL, PMIX_SUCCESS);
-        ck_assert_uint_eq(a->n_told, 1);
+        ck_assert_uint_eq(a->n_notices, 1);
         raw_drop_job("mine");
         raw_add_job("mine", 1, 0, geteuid());
     }
@@ -211,7 +215,7 @@ static unsigned count_of(int fd)
     return n;
 }
 
-/* Each byte of each request brings some, and of the last half is missing. */
+/* Each byte of each request carries descriptors. The last request is incomplete. */
 PX_TEST(descriptors_that_a_client_sends_are_closed)
 {
     enum { N = 3, ROUNDS = 20 };
@@ -254,16 +258,16 @@ PX_TEST(descriptors_that_a_client_sends_are_closed)
     ck_assert_uint_eq(count_of(sent), 1);
 }
 
-/* A collective of ranks 0 and 1, each of which sleeps by the bell of that number, if not
- * by messages; then one of them may have another connection. All end well. */
+/* Collectives of ranks 0 and 1. A rank waits on the futex with an id, or for a message. Rank 1 may
+ * have another connection. All collectives succeed. */
 static const struct {
     uint8_t op;
-    const char *bells; /* "b": the bell, "x": one that has gone, "-": none */
-    const char *key;   /* rank 0 commits it first; NULL: it does not */
+    const char *futexes; /* "b": the futex, "x": a previous futex, "-": none */
+    const char *key;     /* key that rank 0 commits first; NULL: no commit */
     bool twice;
-    bool rings;
-    const char *told; /* by a message */
-} rings[] = {
+    bool wakes;
+    const char *messages; /* "y": the rank gets a message */
+} collectives[] = {
     {PX_OP_FENCE, "bb", NULL, false, true, "nn"},
     {PX_OP_FENCE, "b-", NULL, false, true, "ny"},
     {PX_OP_FENCE, "xb", NULL, false, true, "yn"},
@@ -277,9 +281,9 @@ static const struct {
     {PX_OP_DISCONNECT, "bb", NULL, false, true, "nn"},
 };
 
-static struct px_fence_futex *bell(void)
+static struct px_fence_futex *fence_futex(void)
 {
-    return px_store_bell(&px_nspace_find(px_process.model, "job")->store);
+    return px_store_fence_futex(&px_nspace_find(px_process.model, "job")->store);
 }
 
 static void collect(int fd, uint32_t tag, uint8_t op, uint32_t id)
@@ -296,7 +300,7 @@ static void collect(int fd, uint32_t tag, uint8_t op, uint32_t id)
     raw_send(fd, tag, w);
 }
 
-PX_TEST(one_bell_ends_a_collective_of_all_that_sleep_by_it)
+PX_TEST(one_futex_ends_a_collective_of_all_that_wait_on_it)
 {
     int fd[2], more = -1;
 
@@ -304,50 +308,51 @@ PX_TEST(one_bell_ends_a_collective_of_all_that_sleep_by_it)
     PX_TEST_NEEDS(px_module_find("gds", "shm"), "gds/shm");
     for (pmix_rank_t i = 0; i < 2; i++) {
         fd[i] = come(i, BY_USOCK);
-        ck_assert_uint_eq(ask(fd[i], raw_begin(PX_OP_REQ))->n_told, 1);
+        ck_assert_uint_eq(ask(fd[i], raw_begin(PX_OP_REQ))->n_notices, 1);
     }
-    ck_assert_ptr_null(bell()); /* until it is needed */
+    ck_assert_ptr_null(fence_futex()); /* made when first needed */
     for (int i = 0; i < 2; i++)
         collect(fd[i], 207, PX_OP_FENCE, 0);
     for (int i = 0; i < 2; i++)
         ok(raw_status(fd[i], 207));
-    for (size_t k = 0; k < PX_COUNT(rings); k++) {
-        const uint32_t before = bell()->turns, id = bell()->id;
+    for (size_t k = 0; k < PX_COUNT(collectives); k++) {
+        const uint32_t before = fence_futex()->turns, id = fence_futex()->id;
 
-        if (rings[k].key)
-            raw_send(fd[0], 210,
-                     raw_commit_of(PMIX_GLOBAL, rings[k].key, &(pmix_value_t){0}));
-        if (rings[k].twice)
+        if (collectives[k].key)
+            raw_send(
+                fd[0], 210,
+                raw_commit_of(PMIX_GLOBAL, collectives[k].key, &(pmix_value_t){0}));
+        if (collectives[k].twice)
             (void)ask(more = come(1, BY_USOCK), raw_begin(PX_OP_REQ));
         for (int i = 0; i < 2; i++)
-            collect(fd[i], 208, rings[k].op,
-                    rings[k].bells[i] == 'b'   ? id
-                    : rings[k].bells[i] == 'x' ? id + 1
-                                               : 0);
-        if (rings[k].key && !rings[k].rings) {
+            collect(fd[i], 208, collectives[k].op,
+                    collectives[k].futexes[i] == 'b'   ? id
+                    : collectives[k].futexes[i] == 'x' ? id + 1
+                                                       : 0);
+        if (collectives[k].key && !collectives[k].wakes) {
             fails(raw_status(fd[0], 210), BAD_PARAM);
-        } else if (rings[k].key) { /* with what is said next */
+        } else if (collectives[k].key) { /* answered with the next message */
             raw_send(fd[0], 211, raw_begin(PX_OP_COMMIT));
             ok(raw_status(fd[0], 210));
             ok(raw_status(fd[0], 211));
         }
-        for (int i = 0; i < 2; i++) /* ask() takes no other message for its answer */
-            if (rings[k].told[i] == 'y')
+        for (int i = 0; i < 2; i++) /* ask() accepts only its own reply */
+            if (collectives[k].messages[i] == 'y')
                 ok(raw_status(fd[i], 208));
         for (int i = 0; i < 2; i++)
             (void)ask(fd[i], raw_begin(PX_OP_REQ));
-        ck_assert_uint_eq(bell()->turns - before, rings[k].rings);
+        ck_assert_uint_eq(fence_futex()->turns - before, collectives[k].wakes);
         if (more >= 0)
             ok(raw_finalize(more));
         px_drop_fd(&more);
     }
-    /* One leaves: no bell tells of that. */
-    const uint32_t before = bell()->turns;
-    collect(fd[0], 209, PX_OP_FENCE, bell()->id);
+    /* A rank leaves. The futex does not wake for that. */
+    const uint32_t before = fence_futex()->turns;
+    collect(fd[0], 209, PX_OP_FENCE, fence_futex()->id);
     (void)ask(fd[0], raw_begin(PX_OP_REQ));
     ok(raw_finalize(fd[1]));
     ck_assert_int_eq(raw_status(fd[0], 209), PMIX_ERR_LOST_CONNECTION);
-    ck_assert_uint_eq(bell()->turns, before);
+    ck_assert_uint_eq(fence_futex()->turns, before);
     close(fd[0]);
     close(fd[1]);
 }
