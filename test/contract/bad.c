@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A pnet component that breaks one rule, which BAD names: what pmix_component_check is there to
- * find. */
+/* A pnet component that breaks the rule that BAD names. pmix_component_check must find
+ * it. */
 #include "tenon/pnet.h"
 
 #include <stdlib.h>
@@ -10,18 +10,18 @@
 #define NONE    0
 #define LEAK    1 /* close does not free */
 #define ABI     2
-#define REASON  3 /* declines without one */
+#define REASON  3 /* declines without a reason */
 #define NULL_OP 4
 #define THREAD  5  /* calls the host from a thread of its own */
-#define CRASH   6  /* believes what comes over the network */
-#define NAME    7  /* sets what belongs to the core */
-#define TIMER   8  /* is not given back */
-#define NOMEM   9  /* takes it for success */
-#define VALUE   10 /* puts one for a rank that the job has not */
-#define ENDS    11 /* is another one after the end of a process */
-#define LISTS   12 /* collects what it does not take */
-#define NUMBER  13 /* gives a fabric another number each time */
-#define MATRIX  14 /* is not freed */
+#define CRASH   6  /* trusts data from the network */
+#define NAME    7  /* sets a variable that belongs to the core */
+#define TIMER   8  /* leaves a timer behind */
+#define NOMEM   9  /* reports success after an allocation failed */
+#define VALUE   10 /* puts a value for a rank that the job does not have */
+#define ENDS    11 /* changes its answer after a process has ended */
+#define LISTS   12 /* collects an inventory that deliver refuses */
+#define NUMBER  13 /* changes the number of a fabric */
+#define MATRIX  14 /* leaks the matrix */
 
 struct bad {
     const struct px_services *services;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pmix_component_check: holds one component to the contract of its framework, under a fake host.
- * Each rule runs in a process of its own, so that one that crashes or hangs is one rule that
- * failed. */
+/* pmix_component_check: runs the contract of a framework on one component, under a
+ * fake host. Each rule runs in its own process, so a crash or a hang fails only that
+ * rule. */
 #include "contract.h"
 #include "core/base/str.h"
 #include "seccomp.h"
@@ -23,7 +23,8 @@ static const char usage[] =
     "\n"
     "Exit status: 0 if no rule failed, 1 if one did, 2 for a wrong command line.\n";
 
-/* Those of contract<suffix>*.c, "" or "_<framework>"; returns how many there are by now. */
+/* Adds the rules of contract<suffix>*.c; suffix is "" or "_<framework>". Returns the
+ * new number of rules. */
 static size_t add_rules(const char *suffix, const TTest **rules, size_t n)
 {
     PX_AUTOFREE char *start = px_strf(*suffix ? "contract%s" : "contract%s.", suffix);
@@ -34,13 +35,13 @@ static size_t add_rules(const char *suffix, const TTest **rules, size_t n)
         if (!px_str_starts(slash ? slash + 1 : t->test.file, start))
             continue;
         if (n == MAX_RULES)
-            abort(); /* better than leaving one out */
+            abort(); /* a rule must not be dropped silently */
         rules[n++] = &t->test;
     }
     return n;
 }
 
-/* Those of every component first. */
+/* Finds the rules; those for every component come first. */
 static size_t find_rules(const TTest **rules, size_t *n_common)
 {
     enum px_framework_id id = contract_framework();
@@ -50,7 +51,8 @@ static size_t find_rules(const TTest **rules, size_t *n_common)
     return add_rules(suffix, rules, *n_common);
 }
 
-/* Prints how it went; false if it failed. A rule that CK_RUN_CASE leaves out has no line. */
+/* Prints the result of a rule and returns false if it failed. A rule that CK_RUN_CASE
+ * leaves out prints nothing. */
 static bool report(const char *name, SRunner *runner)
 {
     TestResult **results = srunner_results(runner);
@@ -86,7 +88,8 @@ static bool run(const TTest *rule, SFun setup, SFun teardown)
     return good;
 }
 
-/* The first looks whether it loads; without that no other runs. */
+/* Runs all rules. The first one checks that the component loads; if it fails, the
+ * others are skipped. */
 static unsigned run_all(void)
 {
     const TTest *rules[MAX_RULES];
@@ -132,7 +135,7 @@ int main(int argc, char **argv)
         return 2;
     }
     px_test_deny_by_env();
-    /* Check gives a test 4 s, which a resent packet on a busy machine may exceed. */
+    /* Check's default limit is 4 s, too short for a resent packet on a busy machine. */
     setenv("CK_DEFAULT_TIMEOUT", getenv("PX_TEST_LONG") ? "900" : "60", 0);
     const char *wrong = contract_begin(argv[optind], argv + optind + 1);
     if (wrong) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loading the component under test, and what every component has to keep to. */
+/* Loads the component under test, and the rules for every component. */
 #include "contract.h"
 
 #include "alloc_fail.h"
@@ -23,12 +23,12 @@ enum {
 };
 
 struct contract contract;
-static struct px_loaded loaded; /* contract.component is in it */
+static struct px_loaded loaded; /* holds contract.component */
 
 static struct {
     struct px_found found;
     char **settings; /* NAME=VALUE, up to NULL */
-    char *skipped;   /* from a rule's own process to the one that reports */
+    char *skipped;   /* pipe from the process of a rule to the reporting process */
 } wanted;
 
 /* ---- loading --------------------------------------------------------------------- */
@@ -86,7 +86,8 @@ static char *symbol_name(void)
                    wanted.found.name);
 }
 
-/* As the core does: the descriptor of whatever age, in today's shape. */
+/* Loads the component as the core does; converts an older descriptor to the present
+ * layout. */
 static void load(void)
 {
     struct px_err err = {0};
@@ -124,7 +125,7 @@ static void set_param(const char *name, const char *value)
     size_t at = 0;
 
     if (!p)
-        ck_abort_msg("there is no parameter %s", name);
+        ck_abort_msg("%s is not a parameter", name);
     ck_assert_msg(px_param_from_text(p, value, (char *)contract.conf + p->offset),
                   "%s does not take \"%s\"", name, value);
     const char *why = p->check ? p->check(value, &at) : NULL;
@@ -132,7 +133,7 @@ static void set_param(const char *name, const char *value)
                   at);
 }
 
-/* As the core does: all zero, then the defaults, then what was asked for. */
+/* Fills the configuration as the core does: zeros, then defaults, then the settings. */
 static void fill_conf(void)
 {
     const struct px_param *p = contract.component->params;
@@ -148,7 +149,9 @@ static void fill_conf(void)
 
         ck_assert_ptr_nonnull(value);
         *value = '\0';
-        set_param(name, *setting + (value + 1 - name)); /* texts stay */
+        set_param(name,
+                  *setting + (value + 1 -
+                              name)); /* the parameter may keep a pointer to the text */
     }
 }
 
@@ -197,16 +200,16 @@ void contract_teardown(void)
     px_descriptor_release(&loaded);
 }
 
-/* ---- what every component has to keep to ----------------------------------------- */
+/* ---- rules for every component --------------------------------------------------- */
 
-/* The one without the component open: what does not load is not asked any more. */
+/* Runs before the component is open; if it fails, no other rule runs. */
 PX_TEST(loads_and_fits_this_library)
 {
     load();
     px_descriptor_release(&loaded);
 }
 
-/* Symbols with two underscores belong to compilers: sanitizers leave some. */
+/* Symbols that begin with two underscores belong to compilers and sanitizers. */
 static bool is_exported(const ElfW(Sym) * sym, const char *name)
 {
     unsigned char bind = sym->st_info >> 4;
@@ -250,7 +253,7 @@ PX_TEST(exports_its_descriptor_and_nothing_else)
     ck_assert_uint_eq(n, 1);
 }
 
-PX_TEST(descriptor_says_what_it_is)
+PX_TEST(descriptor_is_complete)
 {
     const struct px_component *c = contract.built;
 
@@ -259,8 +262,8 @@ PX_TEST(descriptor_says_what_it_is)
     ck_assert_msg(!c->open || c->close, "opens and never closes");
 }
 
-/* Operations are pointers to functions, nothing else. Later ones, that its header did not
- * have, are NULL. */
+/* Operations are function pointers only. Operations newer than the component's header
+ * are NULL. */
 PX_TEST(every_operation_is_there)
 {
     const struct px_framework *fw = &px_frameworks[wanted.found.framework];
@@ -274,7 +277,7 @@ PX_TEST(every_operation_is_there)
                       fw->name);
 }
 
-/* Their defaults have been through set_param by now. */
+/* set_param has already checked the defaults. */
 PX_TEST(parameters_are_described_and_fit_the_configuration)
 {
     const struct px_component *c = contract.component;
@@ -319,7 +322,7 @@ static void live_once(void)
 PX_TEST(lives_a_hundred_times_and_leaves_nothing)
 {
     contract_close();
-    live_once(); /* what the system's libraries set up once is not ours */
+    live_once(); /* the first run pays for what system libraries allocate once */
     size_t n_fds = px_test_count_fds();
 
     px_alloc_fail_at(0);
@@ -357,8 +360,8 @@ PX_TEST(opening_without_memory_fails_and_leaves_nothing)
     }
 }
 
-/* While it is open it may have threads; they keep away from the host, which belongs to
- * the loop, and end with it. */
+/* An open component may run threads. They must not call the host and must end with the
+ * component. */
 PX_TEST(keeps_to_the_loop_thread)
 {
     PX_TEST_NEEDS_PROC;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contract of gds: what is stored is fetched by table, rank and key, in any thread;
- * walks keep the order; clearing takes what it should. Each rule has a namespace of its
- * own; values are numbers where nothing else is said. Where peers read in place, one does all
- * the while, and must find the same. */
+/* The contract of gds: a stored value is fetched by table, rank and key in any thread.
+ * Walks keep the order, and clearing removes exactly the requested values. Each rule
+ * has its own namespace, and values are numbers unless stated otherwise. Where peers
+ * read in place, a peer must find the same. */
 #include "contract.h"
 
 #include "alloc_fail.h"
@@ -20,7 +20,7 @@
 enum { MANY = 5000, READERS = 4, ROUNDS = 20 };
 
 static struct px_gds_ns *ns;
-static struct px_gds_ns *theirs; /* a peer's, of described; NULL: none */
+static struct px_gds_ns *theirs; /* the peer's view of described; NULL: none */
 static const struct px_gds_ns *described;
 
 static const struct px_gds_ops *ops(void)
@@ -62,7 +62,7 @@ static void attach(void)
 {
     detach();
     if (ops()->describe &&
-        px_test_has_proc()) /* by which read-only descriptors are made */
+        px_test_has_proc()) /* needed to make read-only descriptors */
         ok(attach_with(NULL, &theirs));
     described = ns;
 }
@@ -108,7 +108,7 @@ static pmix_status_t fetch_from(struct px_gds_ns *from, enum px_gds_table table,
     return ops()->fetch(contract.self, from, table, rank, key, NULL, 0, out);
 }
 
-/* The peer asks anew where the data are if it finds none. */
+/* Checks a fetch by the peer. A peer that finds no data asks for their place again. */
 static void expect_theirs(enum px_gds_table table, pmix_rank_t rank, const char *key,
                           pmix_status_t rc, const pmix_value_t *value)
 {
@@ -143,13 +143,13 @@ static pmix_status_t view(enum px_gds_table table, pmix_rank_t rank, const char 
     return ops()->view(contract.self, ns, table, rank, key, bytes, n);
 }
 
-/* -1: there is none. */
+/* Returns the number stored, or -1 if there is none. */
 static int64_t get(enum px_gds_table table, pmix_rank_t rank, const char *key)
 {
     pmix_value_t v;
     pmix_status_t rc = fetch(table, rank, key, &v);
 
-    ck_assert_int_eq(fetch(table, rank, key, NULL), rc); /* only asked for */
+    ck_assert_int_eq(fetch(table, rank, key, NULL), rc); /* asks only for existence */
     if (rc == PMIX_ERR_NOT_FOUND)
         return -1;
     ok(rc);
@@ -167,11 +167,11 @@ static void expect_text(enum px_gds_table table, pmix_rank_t rank, const char *k
     px_type_destruct(PMIX_VALUE, &v);
 }
 
-/* "rank/key=value " of each pair a walk gives. */
+/* Collects "rank/key=value " of each pair of a walk. */
 struct account {
     char text[4096];
     size_t n;
-    size_t stop_at; /* 0: never */
+    size_t stop_at; /* pairs before the walk stops; 0: no limit */
 };
 
 static pmix_status_t note(void *arg, pmix_rank_t rank, const char *key,
@@ -298,7 +298,7 @@ PX_TEST(nonsense_is_refused_and_stores_nothing)
 
 /* ---- copies ---------------------------------------------------------------------- */
 
-/* An array of infos that hold a string, bytes, and an array again. */
+/* Makes an array of infos that hold a string, bytes and another array. */
 static void make_deep(pmix_value_t *value)
 {
     PX_AUTO(px_infos) inner = {0};
@@ -329,7 +329,7 @@ PX_TEST(keeps_a_deep_copy)
 
     ok(fetch(PX_GDS_REMOTE, 0, "key", &found));
     ok(px_type_compare(PMIX_VALUE, &found, &same));
-    discard(PX_GDS_REMOTE, 0, "key"); /* what was fetched is the caller's */
+    discard(PX_GDS_REMOTE, 0, "key"); /* the caller owns the fetched value */
     ok(px_type_compare(PMIX_VALUE, &found, &same));
     px_type_destruct(PMIX_VALUE, &found);
     px_type_destruct(PMIX_VALUE, &same);
@@ -397,7 +397,7 @@ PX_TEST(walks_all_ranks_ascending_and_wildcard_last)
     expect_walk(PX_GDS_JOB, PMIX_RANK_WILDCARD, "*/size=3 ");
 }
 
-PX_TEST(a_walk_stops_when_it_is_told_to)
+PX_TEST(a_walk_stops_when_asked)
 {
     struct account one = {.stop_at = 2}, all = {.stop_at = 3};
 
@@ -414,7 +414,7 @@ PX_TEST(a_walk_stops_when_it_is_told_to)
 
 PX_TEST(clears_one_rank_of_one_table)
 {
-    ops()->clear(contract.self, ns, PX_GDS_LOCAL, 5); /* nothing is there */
+    ops()->clear(contract.self, ns, PX_GDS_LOCAL, 5); /* the rank has no values */
     for (uint32_t rank = 0; rank < 4; rank++) {
         put(PX_GDS_LOCAL, rank, "a", rank);
         put(PX_GDS_REMOTE, rank, "a", rank);
@@ -468,7 +468,7 @@ static pmix_status_t check_ascending(void *arg, pmix_rank_t rank, const char *ke
     return PMIX_SUCCESS;
 }
 
-/* Ranks come as nodes report: here dealt out round robin. */
+/* Ranks arrive in the order in which nodes report; here round robin. */
 PX_TEST(holds_thousands_of_ranks)
 {
     const uint32_t n_nodes = 50;
@@ -482,7 +482,7 @@ PX_TEST(holds_thousands_of_ranks)
     ck_assert_uint_eq(next, MANY);
 }
 
-/* A new rank, a new key, another value: each either happens or leaves no trace. */
+/* Stores a new rank, a new key and a changed value; a failure leaves no trace. */
 static pmix_status_t fill(const pmix_value_t *deep)
 {
     static const struct {
@@ -499,7 +499,7 @@ static pmix_status_t fill(const pmix_value_t *deep)
         rc = store(PX_GDS_LOCAL, at[i].rank, at[i].key, deep);
         if (rc && fetch(PX_GDS_LOCAL, at[i].rank, at[i].key, NULL) != before)
             rc = PMIX_ERROR;
-        if (rc && before) /* nothing there, as it should be */
+        if (rc && before) /* the key was absent before, as expected */
             break;
         pmix_status_t fetched = fetch(PX_GDS_LOCAL, at[i].rank, at[i].key, &v);
         if (!fetched && px_type_compare(PMIX_VALUE, &v, deep) != 0)
@@ -530,7 +530,7 @@ PX_TEST(running_out_of_memory_changes_nothing)
 
 /* ---- many threads ---------------------------------------------------------------- */
 
-/* Without assertions, which make system calls. */
+/* Makes no assertions, which would make system calls. */
 static void fetch_all(void *arg)
 {
     struct px_gds_ns *const from[] = {ns, theirs};
@@ -589,7 +589,7 @@ PX_TEST(fetching_takes_no_system_call_and_no_memory_but_the_values)
     ck_assert_int_eq(px_test_first_call_of(fetch_all, &n_wrong), -1);
     px_alloc_fail_at(0);
     fetch_all(&n_wrong);
-    ck_assert_uint_eq(px_alloc_count(), 0); /* numbers have no memory of their own */
+    ck_assert_uint_eq(px_alloc_count(), 0); /* a number needs no memory of its own */
     ck_assert_uint_eq(n_wrong, 0);
     ok(store(PX_GDS_JOB, 0, "text", &text));
     for (size_t i = 0; i < PX_COUNT(from) && from[i]; i++) {
@@ -624,7 +624,7 @@ PX_TEST(a_peer_sees_what_comes_and_goes)
     }
 }
 
-/* What was replaced is given back, and peers go on. */
+/* Replaced values are freed, and peers continue to read. */
 PX_TEST(stores_more_than_it_holds)
 {
     static char bytes[300000];
@@ -659,7 +659,7 @@ PX_TEST(a_peer_outlives_what_it_reads)
     ok(fetch_from(theirs, PX_GDS_JOB, 0, "map", NULL));
 }
 
-/* By it a peer knows, without a look, that all it found in that table is still so. */
+/* A peer may reuse results of a table while its change counter stays the same. */
 PX_TEST(a_peer_knows_of_changes)
 {
     PX_TEST_NEEDS(theirs && ops()->changes, "a store that peers read in place");
@@ -678,7 +678,7 @@ PX_TEST(a_peer_knows_of_changes)
     ck_assert_uint_ne(ops()->changes(contract.self, theirs), second);
 }
 
-/* A file in memory that has the first n bytes of another, and cannot shrink. */
+/* Makes a sealed memory file of the first n bytes of another file. */
 static int copy_of(int from, size_t n)
 {
     PX_AUTOFREE char *bytes = calloc(1, n + 1);
@@ -729,8 +729,8 @@ PX_TEST(a_peer_attaches_to_nothing_else)
     ck_assert_ptr_null(made);
 }
 
-/* A server that writes what it likes into what it has shown: to read may find nothing,
- * or something else, and ends. */
+/* A server writes random bytes into the shared memory. A peer may find nothing or
+ * something wrong, but must return. */
 PX_TEST(a_peer_reads_what_changes_under_it)
 {
     PX_TEST_NEEDS(theirs, "a store that peers read in place");
@@ -786,7 +786,7 @@ PX_TEST(a_peer_can_change_nothing)
     ck_assert_ptr_eq(mmap(NULL, 1, PROT_WRITE, MAP_SHARED, fd, 0), MAP_FAILED);
     ck_assert_ptr_eq(mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0),
                      MAP_FAILED);
-    /* nor can a peer of the same user, with what it may open: see what is sealed */
+    /* A peer of the same user cannot write either: the file is sealed. */
     PX_AUTOFREE char *path = px_strf("/proc/self/fd/%d", fd);
     PX_AUTOCLOSE int again = fchmod(fd, 0600) ? -1 : open(path, O_RDWR | O_CLOEXEC);
     if (again < 0)

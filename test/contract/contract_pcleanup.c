@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contract of pcleanup: what is removed when the server says so, and what is told about it. What
- * it does to its host is in contract_pcleanup_life.c, servers that are killed in
+/* The contract of pcleanup: removal on request of the server, and the report about it.
+ * Effects on the host are in contract_pcleanup_life.c, killed servers in
  * contract_pcleanup_kill.c. */
 #include "contract_pcleanup.h"
 
@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include "px_test.h"
 
-/* ---- what is removed ------------------------------------------------------------ */
+/* ---- removal -------------------------------------------------------------------- */
 
-PX_TEST(removes_what_the_journal_says_of_the_scope_and_nothing_else)
+PX_TEST(removes_the_journals_items_of_the_scope_and_nothing_else)
 {
     struct srv s = srv_begin();
     const char *file = make_file("file");
@@ -47,7 +47,7 @@ PX_TEST(a_scope_may_be_run_before_anything_is_in_it_and_again)
     srv_end(&s);
 }
 
-PX_TEST(totals_say_what_was_removed_and_what_stays)
+PX_TEST(totals_count_what_was_removed_and_what_stays)
 {
     struct srv s = srv_begin();
     const char *tree = make_tree("tree", 3);
@@ -85,7 +85,7 @@ PX_TEST(what_belongs_to_another_stays)
     srv_end(&s);
 }
 
-/* The folder it is in is root's alone: the file can be removed only by who may not. */
+/* The folder belongs to root, so the file's owner has no right to remove the file. */
 PX_TEST(roots_rights_are_not_used_for_others)
 {
     PX_TEST_NEEDS(geteuid() == 0, "root");
@@ -158,14 +158,14 @@ PX_TEST(five_hundred_runs_are_all_done)
     srv_end(&s);
 }
 
-/* ---- what is told --------------------------------------------------------------- */
+/* ---- reports -------------------------------------------------------------------- */
 
 PX_TEST(is_silent_about_what_stays_unless_asked)
 {
     struct srv s = srv_begin();
 
     srv_item(&s, SCOPE, make_file("file"), PX_RM_FILE,
-             PX_RM_SAME); /* not the one meant */
+             PX_RM_SAME); /* the wrong record for this path */
     struct answer a = sweep(&s, SCOPE);
     fake_host_run(&contract.host, 20, NULL, NULL);
     ck_assert_uint_eq(a.totals.failed, 1);
@@ -178,7 +178,7 @@ static bool has_logged(void *arg PX_UNUSED)
     return contract.host.last_log[0];
 }
 
-PX_TEST(at_verbosity_10_says_what_stays_and_why)
+PX_TEST(at_verbosity_10_reports_what_stays_and_why)
 {
     PX_TEST_NEEDS(contract_has_param("verbose"), "a parameter verbose");
     ok(contract_reopen("verbose", "10"));
@@ -194,9 +194,10 @@ PX_TEST(at_verbosity_10_says_what_stays_and_why)
     srv_end(&s);
 }
 
-/* ---- what dead servers have left ------------------------------------------------ */
+/* ---- leftovers of dead servers -------------------------------------------------- */
 
-/* Its folder as a server leaves it that nobody has been able to help. */
+/* Closes the server's folder and journal without removing them, like a killed
+ * server. */
 static void leave_behind(struct srv *s)
 {
     close(s->dir);
@@ -204,7 +205,7 @@ static void leave_behind(struct srv *s)
     s->dir = s->journal = -1;
 }
 
-/* With another copy of the component, that is not told of the journal. */
+/* Makes a server whose journal the component under test is not given. */
 static struct srv stranger(const char *name)
 {
     struct srv s = {.dir = -1, .journal = -1, .self = contract.self};
@@ -244,7 +245,7 @@ PX_TEST(reclaims_what_a_dead_server_has_left)
 
 PX_TEST(leaves_alone_what_a_living_server_has)
 {
-    struct srv s = srv_begin(); /* its own, too */
+    struct srv s = srv_begin(); /* the server's own folder, too */
     struct srv alive = stranger("alive1");
     const char *file = make_file("file");
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contract of pcleanup: servers that are killed, at once or by the next server of the user; and
- * for the janitor, which does the former, what becomes of it. */
+/* The contract of pcleanup: cleanup after killed servers, at once by the janitor or
+ * later by the user's next server; and the end of the janitor. */
 #include "contract_pcleanup.h"
 
 #include "core/base/clock.h"
@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include "px_test.h"
 
-/* It is a second for a machine that is not busy. */
+/* An idle machine needs about one second. */
 enum { GONE_MS = 3000, END_MS = 5000 };
 
 #define NEEDS_JANITOR \
@@ -24,18 +24,18 @@ enum { GONE_MS = 3000, END_MS = 5000 };
 
 struct killed {
     pid_t pid;
-    char path[PATH_MAX]; /* of its folder */
+    char path[PATH_MAX]; /* path of the server's folder */
 };
 
 static int ready[2];
 
-static void say_ready(void)
+static void report_ready(void)
 {
     if (write(ready[1], "", 1) != 1)
         _exit(EXIT_FAILURE);
 }
 
-/* Runs begin in another process, which says so and then waits to be killed. */
+/* Runs begin in another process, which then reports and waits until it is killed. */
 static struct killed server_process(void (*begin)(struct srv *s))
 {
     struct killed k = {0};
@@ -51,7 +51,7 @@ static struct killed server_process(void (*begin)(struct srv *s))
         ok(contract.component->open(&contract.host.host, contract.conf, &self));
         struct srv s = srv_of(self, "killed");
         begin(&s);
-        say_ready();
+        report_ready();
         fake_host_run(&contract.host, 2 * LATE_MS, NULL, NULL);
         _exit(EXIT_FAILURE);
     }
@@ -127,7 +127,7 @@ static void begin_and_run(struct srv *s)
         ok(pcleanup_ops()->run(s->self, SCOPE, on_done, &a[i]));
 }
 
-/* Such a copy holds all that the server has open, and lives on. */
+/* The forked copy holds all open descriptors of the server and outlives it. */
 static void begin_with_a_copy(struct srv *s)
 {
     register_all(s);
@@ -137,18 +137,18 @@ static void begin_with_a_copy(struct srv *s)
     }
 }
 
-/* It may be dead before its janitor has come to look. */
+/* The server may be dead before its janitor first checks it. */
 static void be_killed_at_once(struct srv *s)
 {
     register_all(s);
-    say_ready();
+    report_ready();
     kill(getpid(), SIGKILL);
 }
 
 static void become_another_program(struct srv *s)
 {
     register_all(s);
-    say_ready();
+    report_ready();
     execl("/bin/sleep", "sleep", "20", (char *)NULL);
     abort();
 }
@@ -163,10 +163,10 @@ PX_TEST(a_killed_server_leaves_nothing_for_a_second)
     } rows[] = {
         {"with a journal", register_all, true, false, 1},
         {"before it has made anything", begin_nothing, false, false, 1},
-        {"before it has told of its folder", srv_make_dir, false, false, 1},
+        {"before it has passed its folder on", srv_make_dir, false, false, 1},
         {"during runs", begin_and_run, true, false, 1},
         {"beside a forked copy", begin_with_a_copy, true, false, 1},
-        {"with its last words", be_killed_at_once, true, true, 20},
+        {"right after its report", be_killed_at_once, true, true, 20},
         {"when its process is another program", become_another_program, true, true, 1},
     };
 
@@ -189,7 +189,7 @@ PX_TEST(a_killed_server_leaves_nothing_for_a_second)
 
 /* ---- processes that live on ----------------------------------------------------- */
 
-/* Lives until it is killed. */
+/* Forks a process that lives until it is killed. */
 static pid_t living_process(void)
 {
     pid_t pid = fork();
@@ -267,7 +267,7 @@ PX_TEST(what_is_left_at_an_orderly_end_is_removed_when_its_time_has_come)
 
 /* ---- the janitor itself --------------------------------------------------------- */
 
-/* It has its name soon after it was made. */
+/* Finds the janitor, which sets its name soon after its start. */
 static pid_t find_janitor(void)
 {
     const uint64_t deadline_ms = px_clock_ms() + LATE_MS;
@@ -303,7 +303,8 @@ PX_TEST(a_janitor_that_is_killed_is_replaced_and_no_user_is_bothered)
     ck_assert(are_all_gone(END_MS));
 }
 
-/* As Slurm's proctrack/linuxproc does at the end of a step. */
+/* Kills all processes below for a while, like Slurm's proctrack/linuxproc at the end of
+ * a step. */
 static int kill_for_a_while(void *arg)
 {
     const uint64_t end_ms = px_clock_ms() + *(const uint64_t *)arg;
@@ -360,7 +361,7 @@ PX_TEST(a_janitor_that_is_stopped_delays_no_end)
     const uint64_t begin_ms = px_clock_ms();
 
     kill(find_janitor(), SIGSTOP);
-    for (int i = 0; i < 1000; i++) { /* more than a socket holds */
+    for (int i = 0; i < 1000; i++) { /* more than a socket buffers */
         ok(pcleanup_ops()->run(s.self, SCOPE, on_done, &a));
         ok(pcleanup_ops()->journal(s.self, s.dir, s.journal));
     }

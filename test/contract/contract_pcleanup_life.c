@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contract of pcleanup: what its host notices of it, which is as little as can be, and how it ends. */
+/* The contract of pcleanup: it disturbs its host as little as possible, and it ends. */
 #include "contract_pcleanup.h"
 
 #include "alloc_fail.h"
@@ -22,7 +22,7 @@ static pmix_status_t run(struct srv *s, uint64_t scope, struct answer *a)
     return pcleanup_ops()->run(s->self, scope, on_done, a);
 }
 
-/* A folder whose removal takes a while, registered. */
+/* Registers a folder whose removal takes a while. */
 static const char *make_work(struct srv *s)
 {
     const char *tree = make_tree("work", N_FILES);
@@ -107,7 +107,7 @@ static void end_during(int n_runs, bool by_closing)
     else
         pcleanup_ops()->finish(s.self, false);
     ck_assert_msg(are_all_gone(n_runs ? END_MS : 0), "a process is left");
-    ck_assert_uint_eq(px_test_count_fds(), n_fds + 2); /* the server's own */
+    ck_assert_uint_eq(px_test_count_fds(), n_fds + 2); /* the server's own two */
     ck_assert_uint_eq(fake_host_held(&contract.host), 0);
     fake_host_run(&contract.host, 20, NULL, NULL);
     ck_assert_uint_eq(a.n, n_before);
@@ -118,12 +118,12 @@ PX_TEST(closing_ends_it_too)
     end_during(0, true);
 }
 
-PX_TEST(finishing_during_a_run_leaves_no_process_and_nobody_hears_of_it)
+PX_TEST(finishing_during_a_run_leaves_no_process_and_calls_nothing_back)
 {
     end_during(8, false);
 }
 
-PX_TEST(closing_during_a_run_leaves_no_process_and_nobody_hears_of_it)
+PX_TEST(closing_during_a_run_leaves_no_process_and_calls_nothing_back)
 {
     end_during(8, true);
 }
@@ -188,7 +188,7 @@ PX_TEST(may_be_asked_for_more_from_within_done)
     srv_end(&s);
 }
 
-/* ---- the host does not notice --------------------------------------------------- */
+/* ---- effects on the host -------------------------------------------------------- */
 
 static volatile sig_atomic_t n_sigchld;
 
@@ -241,7 +241,7 @@ PX_TEST(keeps_no_descriptor_of_the_host_open)
     fake_host_run(&contract.host, 3, NULL, NULL);
     close(before[1]);
     close(after[1]);
-    /* fails if it does not end */
+    /* Reading to the end fails unless all writers have ended. */
     PX_AUTOFREE PX_UNUSED char *from_before = process_read_end(before[0], END_MS);
     PX_AUTOFREE PX_UNUSED char *from_after = process_read_end(after[0], END_MS);
     close(before[0]);
@@ -292,7 +292,7 @@ static void *allocate(void *stop)
     return NULL;
 }
 
-/* A child that took a lock of the C library which some thread had at the time would hang. */
+/* A child that takes a C library lock held by another thread at the fork would hang. */
 PX_TEST(works_beside_threads_that_are_busy)
 {
     pthread_t threads[2];
@@ -310,7 +310,8 @@ PX_TEST(works_beside_threads_that_are_busy)
         pthread_join(threads[i], NULL);
 }
 
-/* Such a copy has all descriptors of the server, and a state to which none of it applies. */
+/* A forked copy has all descriptors of the server, but the state does not belong to
+ * it. */
 static int end_a_copy(void *arg PX_UNUSED)
 {
     contract_close();
@@ -328,7 +329,7 @@ PX_TEST(a_forked_copy_of_the_host_that_ends_does_no_harm)
     srv_end(&s);
 }
 
-/* ---- without means -------------------------------------------------------------- */
+/* ---- shortage ------------------------------------------------------------------- */
 
 static void nothing_was_kept(size_t n_fds)
 {
@@ -351,7 +352,7 @@ PX_TEST(without_memory_it_does_not_start)
     nothing_was_kept(n_fds);
 }
 
-/* What cannot be begun is refused; what was accepted is done. */
+/* An operation that cannot begin is refused; an accepted one is done. */
 PX_TEST(without_memory_nothing_is_run_and_nothing_lost)
 {
     PX_TEST_NEEDS_ALLOC;
@@ -398,7 +399,7 @@ PX_TEST(without_descriptors_it_does_not_start)
     ck_assert(are_all_gone(END_MS));
 }
 
-/* Either there can be no server, or it can run nothing. */
+/* Without processes, either no server can start, or the server can run nothing. */
 static int run_without_processes(void *arg PX_UNUSED)
 {
     struct rlimit limit = {0, 0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See contract_pcleanup.h. */
+/* Functions of contract_pcleanup.h. */
 #include "contract_pcleanup.h"
 
 #include "core/base/clock.h"
@@ -236,7 +236,7 @@ bool are_all_gone(uint64_t ms)
     }
 }
 
-/* Its parent; 0 if there is no such process, or it has ended. */
+/* Returns the parent of a process, or 0 if the process is missing or has ended. */
 static pid_t parent_of(pid_t pid, char comm[64])
 {
     char path[64], line[512] = "", state;
@@ -250,7 +250,7 @@ static pid_t parent_of(pid_t pid, char comm[64])
     return state == 'Z' ? 0 : (pid_t)parent;
 }
 
-/* The first process for which is_it says so, or 0. */
+/* Returns the first process for which is_it returns true, or 0. */
 static pid_t find(bool (*is_it)(pid_t pid, const void *arg), const void *arg)
 {
     const struct dirent *entry;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contract of pfexec: what a child gets from its parent and what it does not. */
+/* The contract of pfexec: the environment, descriptors and limits that a child
+ * inherits, or not. */
 #include "contract_pfexec.h"
 
 #include "core/base/fd.h"
@@ -46,7 +47,7 @@ PX_TEST(runs_in_the_directory_given)
     job_expect_output(&same, here_line);
 }
 
-/* 3 is what ls reads the directory with. */
+/* Descriptor 3 is the directory that ls reads. */
 PX_TEST(has_no_descriptor_above_2)
 {
     PX_TEST_NEEDS_PROC;
@@ -65,7 +66,7 @@ PX_TEST(streams_not_given_are_dev_null)
 {
     PX_TEST_NEEDS_PROC;
     struct job job = job_of_script("readlink /proc/$$/fd/0; readlink /proc/$$/fd/2; "
-                                   "cat; echo to nobody >&2");
+                                   "cat; echo lost >&2");
 
     job_expect_output(&job, "/dev/null\n/dev/null\n");
 }
@@ -76,17 +77,17 @@ PX_TEST(streams_stay_the_callers)
     struct job job = job_of("/bin/cat");
 
     ok(pipe2(in, O_CLOEXEC | O_NONBLOCK));
-    ck_assert_int_eq(write(in[1], "said", 4), 4);
+    ck_assert_int_eq(write(in[1], "text", 4), 4);
     close(in[1]);
     job.spec.fds[0] = in[0];
-    job_expect_output(&job, "said");
+    job_expect_output(&job, "text");
     ck_assert(fcntl(in[0], F_GETFD) & FD_CLOEXEC);
     ck_assert(fcntl(in[0], F_GETFL) & O_NONBLOCK);
     close(in[0]);
 }
 
-/* In a process that has its pipes at 0, 1 and 2, and gives them to a child in the order
- * given. By its result only, as nobody would read a message. */
+/* Puts the pipes at 0, 1 and 2 and passes them to a child in the given order. Reports
+ * only by its return value, because stderr is not readable here. */
 static int give_in_order(void *arg)
 {
     const int *order = arg;
@@ -125,7 +126,8 @@ static int start_with_nothing_open(void *arg PX_UNUSED)
     struct job missing = job_of("/no/such/program");
 
     px_fd_close_range(0, 2);
-    if (job_try_spawn(&missing) != PMIX_ERR_NOT_FOUND) /* the report has a place, too */
+    if (job_try_spawn(&missing) !=
+        PMIX_ERR_NOT_FOUND) /* the report needs a descriptor, too */
         return 1;
     return job_try_spawn(&job) ? 2 : job_wait(&job) != 0;
 }
@@ -147,7 +149,7 @@ PX_TEST(leads_a_process_group_of_its_own)
 
     job.spec.env = env;
     ok(job_begin(&job));
-    ck_assert_int_eq(getpgid(job.pid), job.pid); /* from the start */
+    ck_assert_int_eq(getpgid(job.pid), job.pid); /* a group of its own from the start */
     ok(job_wait(&job));
 }
 
@@ -182,13 +184,13 @@ PX_TEST(has_default_signals_and_an_empty_mask)
 
 struct gate {
     struct job job;
-    const char *file; /* that the program makes */
+    const char *file; /* file that the program creates */
     pid_t pid;
     int n_calls;
     bool ran;
 };
 
-/* Gives the program time to run, if nothing holds it. */
+/* Waits long enough for an unheld program to run. */
 static void on_forked(void *arg, pid_t pid)
 {
     struct gate *g = PX_CONTAINER_OF(arg, struct gate, job);
@@ -212,5 +214,5 @@ PX_TEST(the_program_waits_until_forked_has_returned)
     ck_assert_int_eq(g.n_calls, 1);
     ck_assert_int_eq(g.pid, g.job.pid);
     ck_assert(!g.ran);
-    ok(unlink(file)); /* it has run since */
+    ok(unlink(file)); /* the program has run now */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contract of pfexec: what a start may ask for. */
+/* The contract of pfexec: the options of a start. */
 #include "contract_pfexec.h"
 
 #include "core/base/clock.h"
@@ -61,7 +61,7 @@ PX_TEST(leads_a_session_if_asked_to)
     ok(job_wait(&job));
 }
 
-/* Its stdout; stdin may be something else. */
+/* The terminal is stdout; stdin may be something else. */
 PX_TEST(has_a_terminal_that_controls_its_session)
 {
     struct job job = job_of_script("test -t 1 && exec 3<>/dev/tty && echo here >&3");
@@ -103,7 +103,7 @@ PX_TEST(becomes_the_user_given)
     }
 }
 
-/* State and tracer of a process. */
+/* Returns state and tracer of a process. */
 static char *look_at(pid_t pid)
 {
     PX_AUTOFREE char *path = px_strf("/proc/%ld/status", (long)pid);
@@ -114,7 +114,7 @@ static char *look_at(pid_t pid)
     return px_strf("%c %d", state[8], atoi(tracer + 12));
 }
 
-/* Which another process can then trace. */
+/* Another process can then trace the child. */
 PX_TEST(is_stopped_at_its_first_instruction)
 {
     PX_TEST_NEEDS_PROC;
@@ -170,7 +170,7 @@ PX_TEST(what_a_child_cannot_be_given_is_named)
     }
 }
 
-/* Tells by its result only, as a message would not be read. */
+/* Reports only by its return value, because a message would be lost. */
 static int ask_for_more_than_a_user_may(void *arg PX_UNUSED)
 {
     static const struct px_pfexec_limit more = {RLIMIT_CORE, false, {1, 1}};
@@ -200,7 +200,7 @@ PX_TEST(a_user_gets_no_more_than_users_may)
     run_in_process(ask_for_more_than_a_user_may, NULL);
 }
 
-/* As from a caller of a later release. */
+/* A spec from a caller of a later release has unknown members. */
 PX_TEST(what_it_does_not_know_is_not_ignored)
 {
     struct {
@@ -223,7 +223,7 @@ PX_TEST(what_it_does_not_know_is_not_ignored)
     ok(job_wait(&job));
 }
 
-/* Its child has lost all else that says whose it is. */
+/* The grandchild keeps only its cgroup; environment, session and limits are gone. */
 static void keep_in_group(void)
 {
     struct job job = job_of_script(
@@ -254,7 +254,8 @@ static void keep_in_group(void)
 
     contract_close();
 
-    PX_AUTOFREE char *rest = process_read_end(from, SOON_MS); /* all have ended */
+    PX_AUTOFREE char *rest = process_read_end(from,
+                                              SOON_MS); /* all processes have ended */
     ck_assert_ptr_nonnull(rest);
     const char *name = strstr(text, "tenon.");
     PX_AUTOFREE char *look = px_strf("test -z \"$(find /sys/fs/cgroup -name %.*s)\"",
@@ -280,14 +281,14 @@ PX_TEST(can_be_kept_in_a_control_group_of_version_1)
     keep_in_group();
 }
 
-/* ---- no longer than the parent --------------------------------------------------- */
+/* ---- death with the parent ------------------------------------------------------- */
 
 struct orphan {
     const struct px_pfexec_user *user;
-    int told; /* its pid */
+    int pid_to; /* write end for the pid */
 };
 
-/* Starts a sleeper, says its pid and waits to be killed. */
+/* Starts a sleeper, writes its pid and waits to be killed. */
 static int start_and_wait(void *arg)
 {
     const struct orphan *o = arg;
@@ -295,13 +296,13 @@ static int start_and_wait(void *arg)
 
     job.spec.user = o->user;
     if (job_try_spawn(&job) ||
-        write(o->told, &job.pid, sizeof(job.pid)) != sizeof(job.pid))
+        write(o->pid_to, &job.pid, sizeof(job.pid)) != sizeof(job.pid))
         return 1;
     process_pause(LATE_MS);
     return 2;
 }
 
-/* This process inherits the orphan, and so can tell how it ended. */
+/* This process is a subreaper, so it inherits the orphan and gets its exit status. */
 PX_TEST(dies_with_its_parent)
 {
     static const struct px_pfexec_user *const users[] = {NULL, &other};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contract of pfexec: how children are signalled, and how they end. */
+/* The contract of pfexec: signals to children, and their end. */
 #include "contract_pfexec.h"
 
 #include "core/base/clock.h"
@@ -20,7 +20,7 @@ static pmix_status_t send_signal(const struct job *job, int signum)
     return pfexec_ops()->signal(contract.self, job->pid, signum);
 }
 
-/* Waits until the job has written "ready"; returns the end to read. */
+/* Waits until the job has written "ready"; returns the read end. */
 static int spawn_until_ready(struct job *job)
 {
     char got[7] = "";
@@ -33,7 +33,7 @@ static int spawn_until_ready(struct job *job)
     return from;
 }
 
-/* ---- how they end ---------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------- */
 
 PX_TEST(reports_once_the_exit_status_or_the_signal_and_leaves_no_zombie)
 {
@@ -133,7 +133,7 @@ static bool go_on(void *arg)
     return s->left == 0 && s->ended == px_test_times(1000, 10000);
 }
 
-/* The host has children of its own, one of which has ended. */
+/* The host has its own children, too; one of them has ended. */
 PX_TEST(of_many_none_is_lost_and_none_is_left)
 {
     static struct stress s;
@@ -168,7 +168,7 @@ PX_TEST(a_forgotten_child_is_not_reported_and_leaves_no_zombie)
     job_spawn(&job);
     pfexec_ops()->forget(contract.self, job.pid);
     pfexec_ops()->forget(contract.self, NO_SUCH_PID);
-    ok(send_signal(&job, SIGKILL)); /* it is still there */
+    ok(send_signal(&job, SIGKILL)); /* still running */
 
     uint64_t deadline_ms = px_clock_ms() + LATE_MS;
     while (fake_host_held(&contract.host) && px_clock_ms() < deadline_ms)
@@ -178,7 +178,8 @@ PX_TEST(a_forgotten_child_is_not_reported_and_leaves_no_zombie)
     ck_assert_int_eq(send_signal(&job, 0), PMIX_ERR_NOT_FOUND);
 }
 
-/* So that the next process gets that pid; false where that cannot be asked for. */
+/* Makes the kernel give this pid to the next process; false if that is not
+ * permitted. */
 static bool choose_next_pid(pid_t pid)
 {
     PX_AUTOFREE char *text = px_strf("%d", pid - 1);
@@ -187,7 +188,7 @@ static bool choose_next_pid(pid_t pid)
     return fd >= 0 && write(fd, text, strlen(text)) > 0;
 }
 
-/* The host program has reaped the first, whose end is still to be told. */
+/* The host has already reaped the first child; its end is not reported yet. */
 PX_TEST(the_last_child_of_a_pid_is_the_one_to_be_forgotten)
 {
     struct job first = job_of_script("exit 3"), last = job_of_script("sleep 60");
@@ -212,7 +213,7 @@ PX_TEST(the_last_child_of_a_pid_is_the_one_to_be_forgotten)
 
 /* ---- signals --------------------------------------------------------------------- */
 
-/* The pipe ends when both are gone. */
+/* The pipe ends when both processes have ended. */
 PX_TEST(a_signal_reaches_the_grandchild_too)
 {
     struct job job = job_of_script("sleep 60 & echo ready; wait");
@@ -220,7 +221,7 @@ PX_TEST(a_signal_reaches_the_grandchild_too)
 
     ok(send_signal(&job, SIGTERM));
 
-    ck_assert_int_eq(job_wait(&job), SIGTERM); /* as a wait status: killed by it */
+    ck_assert_int_eq(job_wait(&job), SIGTERM); /* wait status of a kill by SIGTERM */
     PX_AUTOFREE char *rest = process_read_end(from, LATE_MS);
     ck_assert_str_eq(rest, "");
 }
@@ -240,7 +241,7 @@ PX_TEST(a_signal_can_be_handled)
     job_wait(&job);
 }
 
-/* Into the group of this process. perl, because the shell cannot. */
+/* Moves the child into the group of this process, with perl because a shell cannot. */
 PX_TEST(a_signal_reaches_a_child_that_has_left_the_group)
 {
     static char *argv[] = {(char *)"perl", (char *)"-e", NULL, NULL};
@@ -256,7 +257,7 @@ PX_TEST(a_signal_reaches_a_child_that_has_left_the_group)
     int from = spawn_until_ready(&job);
     ck_assert_int_eq(getpgid(job.pid), getpgrp());
     ok(send_signal(&job, SIGTERM));
-    ck_assert_int_eq(job_wait(&job), SIGTERM); /* as a wait status: killed by it */
+    ck_assert_int_eq(job_wait(&job), SIGTERM); /* wait status of a kill by SIGTERM */
     close(from);
 }
 
@@ -267,7 +268,7 @@ PX_TEST(only_own_children_are_signalled_and_only_by_signals)
     siginfo_t info;
 
     ok(job_begin(&job));
-    /* It has ended, which has not been seen yet: its pid is still its own. */
+    /* The child has ended but is not reaped, so its pid is not reused. */
     ok(waitid(P_PID, (id_t)job.pid, &info, WEXITED | WNOWAIT | __WALL));
     ok(send_signal(&job, SIGTERM));
     ok(job_wait(&job));

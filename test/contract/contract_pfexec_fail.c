@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contract of pfexec: how a start fails, that nothing is left then, and that it holds
- * up no other. */
+/* The contract of pfexec: a failed start leaves nothing behind and delays no other
+ * start. */
 #include "contract_pfexec.h"
 
 #include "alloc_fail.h"
@@ -21,7 +21,8 @@
 PX_TEST(a_failure_names_the_program_and_the_reason)
 {
     static const struct {
-        const char *name, *text; /* of a file, "": the folder; NULL: not there */
+        const char *name,
+            *text; /* name and text of a file; text "": a folder, NULL: missing */
         mode_t mode;
         pmix_status_t status;
         const char *reason;
@@ -94,7 +95,7 @@ PX_TEST(running_out_of_descriptors_is_an_error)
     ok(job_wait(&job));
 }
 
-/* With 1 and 2 free, which the child has to move out of the way. */
+/* Descriptors 1 and 2 are free, so the child must move its own out of the way. */
 static int start_short_of_descriptors(void *arg)
 {
     size_t n = (size_t)(intptr_t)arg;
@@ -130,7 +131,7 @@ static int start_without_processes(void *arg PX_UNUSED)
     const struct rlimit none = {0, 0};
     struct job job = job_of("/bin/true");
 
-    if (geteuid() == 0) /* root is not bound by the limit */
+    if (geteuid() == 0) /* the limit does not bind root */
         process_become_other();
     if (setrlimit(RLIMIT_NPROC, &none) < 0)
         return 1;
@@ -176,7 +177,7 @@ PX_TEST(a_child_that_cannot_be_watched_is_ended)
     contract.host.child_fails = 0;
 }
 
-/* As when the host program reaps whatever it finds, and the child is killed at once. */
+/* The host program reaps every child, and this child is killed at once. */
 PX_TEST(a_child_that_is_gone_already_has_ended)
 {
     struct job job = job_of_script("exit 3");
@@ -188,7 +189,7 @@ PX_TEST(a_child_that_is_gone_already_has_ended)
     ck_assert_int_eq(job_wait(&job), 255 << 8);
     ck_assert_int_eq(job.usage.ru_maxrss, 0);
     ck_assert_int_eq(waitpid(-1, NULL, __WALL),
-                     job.pid); /* of which it knows nothing */
+                     job.pid); /* the component does not know this reap */
     ck_assert_uint_eq(fake_host_held(&contract.host), 0);
 }
 
@@ -199,7 +200,7 @@ static void *close_later(void *fd)
     return NULL;
 }
 
-/* By another process mostly, forked while the file was written. */
+/* Usually another process holds the file open, forked while it was written. */
 PX_TEST(a_program_that_is_still_open_for_writing_is_waited_for)
 {
     const char *program = px_test_path("new");
@@ -235,7 +236,7 @@ PX_TEST(declines_or_works_on_an_old_kernel)
     run_in_process(start_without_clone3, NULL);
 }
 
-/* To open a file of which another process holds a write lease, exec has to wait. */
+/* exec waits for a file on which another process holds a write lease. */
 PX_TEST(a_start_that_takes_too_long_is_given_up_and_delays_no_other)
 {
     const char *program = px_test_path("slow");
@@ -247,7 +248,7 @@ PX_TEST(a_start_that_takes_too_long_is_given_up_and_delays_no_other)
     ok(contract_reopen("start_timeout", "1s"));
     process_write_file(program, "#!/bin/sh\n", 0755);
     PX_AUTOCLOSE int fd = open(program, O_RDWR | O_CLOEXEC);
-    signal(SIGIO, SIG_IGN); /* asks to give the lease up */
+    signal(SIGIO, SIG_IGN); /* the request to release the lease */
     PX_TEST_NEEDS(fcntl(fd, F_SETLEASE, F_WRLCK) == 0, "a file system with leases");
     size_t n_fds = px_test_count_fds();
     uint64_t start_ms = px_clock_ms();
@@ -285,7 +286,8 @@ PX_TEST(a_start_can_be_signalled_forgotten_and_closed)
     pfexec_ops()->forget(contract.self, jobs[1].pid);
     for (size_t i = 0; i < 2; i++)
         ok(pfexec_ops()->signal(contract.self, jobs[i].pid, SIGTERM));
-    ck_assert_int_eq(job_wait(&jobs[0]), SIGTERM); /* an end, not a failed start */
+    ck_assert_int_eq(job_wait(&jobs[0]),
+                     SIGTERM); /* the job ended; its start did not fail */
 
     contract_close();
 

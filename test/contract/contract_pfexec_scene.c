@@ -93,7 +93,7 @@ pmix_status_t job_try_spawn(struct job *job)
     if (rc)
         return rc;
     ck_assert_msg(fake_host_run(&contract.host, LATE_MS, has_started, job),
-                  "nothing is told of a start");
+                  "a start calls nothing back");
     ck_assert_int_eq(job->n_starts, 1);
     if (job->started)
         job->pid = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contract of piof: sinks take bytes without waiting and without a trace on what is
- * not theirs; sources bring all that a process writes, and its end. */
+/* The contract of piof: sinks take bytes without blocking and do not change the
+ * settings of shared files; sources deliver all output of a process, and its end. */
 #include "contract.h"
 
 #include "core/base/clock.h"
@@ -28,12 +28,12 @@ static const struct px_piof_ends none = {{-1, -1, -1}, {-1, -1, -1}};
 
 /* ---- scenes ---------------------------------------------------------------------- */
 
-/* Things that a sink may be. */
+/* Kinds of files for a sink. */
 enum thing { PIPE, SOCKET, TERMINAL, PLAIN, NULL_DEVICE, N_THINGS };
 
 struct scene {
-    int fd;    /* to write to */
-    int other; /* to read there; -1: cannot be */
+    int fd;    /* descriptor to write to */
+    int other; /* descriptor to read from; -1: not readable */
 };
 
 static bool make_terminal(struct scene *s)
@@ -48,7 +48,7 @@ static bool make_terminal(struct scene *s)
     return s->fd >= 0;
 }
 
-/* False: not on this machine. */
+/* Makes a scene; false if this machine cannot. */
 static bool make(enum thing thing, struct scene *s)
 {
     int ends[2];
@@ -97,7 +97,7 @@ static pmix_status_t try_path(const char *path, bool keep, void **sink)
     return ops()->open_sink(contract.self, &target, sink);
 }
 
-/* NULL: it is not this component's, or cannot be had here. */
+/* Opens a sink; NULL if the component or the machine does not support this kind. */
 static void *open_thing(enum thing thing, struct scene *s)
 {
     static char untouched;
@@ -136,7 +136,8 @@ static struct px_piof_source wanted(enum px_piof_kind kind, bool merged)
                                    .merged = merged};
 }
 
-/* False: not this component's, or all terminals are in use. */
+/* Opens a source; false if the component does not support this kind, or all terminals
+ * are in use. */
 static bool open_source(enum px_piof_kind kind, bool merged, struct px_piof_ends *ends)
 {
     const struct px_piof_source w = wanted(kind, merged);
@@ -188,7 +189,7 @@ static bool has_room(void *sink)
     return poll(&p, 1, 0) == 1;
 }
 
-/* The reader sleeps until no more goes in, twice; then it reads all. */
+/* Fills the sink twice while the reader sleeps; then reads all. */
 static void fill_and_drain(void *sink, const struct scene *s, char *sent, char *got)
 {
     size_t in = 0, out = 0;
@@ -288,7 +289,7 @@ static int write_beyond_the_limit(void *arg PX_UNUSED)
     return put(sink, page, 1) < 0 && errno == EFBIG ? 0 : 2;
 }
 
-/* By the exit status of a process with default signals. */
+/* Reports by the exit status of a process with default signals. */
 PX_TEST(what_cannot_be_written_is_an_errno_and_no_signal)
 {
     int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
@@ -346,7 +347,8 @@ PX_TEST(a_path_leads_to_a_file_of_its_own)
     umask(027);
     if (try_path(path, false, &sink) == PMIX_ERR_NOT_SUPPORTED)
         return;
-    for (int round = 0; round < 3; round++) { /* new, kept, emptied */
+    for (int round = 0; round < 3;
+         round++) { /* a new file, an existing file, a truncated file */
         if (round > 0)
             ok(try_path(path, round == 1, &sink));
         ck_assert_int_eq(put(sink, "text", 4), 4);
@@ -382,7 +384,7 @@ static void await_text(int fd, const char *text)
     ck_assert_str_eq(got, text);
 }
 
-/* All that was written comes before. */
+/* Checks that no byte is left before the end. */
 static void assert_ended(int fd)
 {
     char c;
@@ -401,7 +403,7 @@ static void close_all(int fds[3])
     }
 }
 
-/* The child's ends are used as a child does: what it writes at last is not lost. */
+/* Uses the ends like a child; its last output must not get lost. */
 static void use_source(int what)
 {
     const enum px_piof_kind kind = what & 1 ? PX_PIOF_TERMINAL : PX_PIOF_PIPES;
@@ -467,7 +469,7 @@ PX_TEST(a_terminal_is_as_asked_for)
     close_all(e.ours);
 }
 
-/* With one more at each try, until it works. */
+/* Allows one more allocation at each try until it succeeds. */
 static void run_out(int what)
 {
     const struct px_piof_source w = wanted(what ? PX_PIOF_TERMINAL : PX_PIOF_PIPES,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contract of pnet: what is contributed to a launch, applied on a node, told to processes, and
- * gone after the job; inventories and fabrics. */
+/* The contract of pnet: contributions to a launch, their use on a node, the settings of
+ * processes, and cleanup after the job; inventories and fabrics. */
 #include "alloc_fail.h"
 #include "contract.h"
 #include "core/base/attr.h"
@@ -17,16 +17,16 @@ static const struct px_pnet_ops *ops(void)
     return contract.component->ops;
 }
 
-/* ---- a host's side of the operations ----------------------------------------------- */
+/* ---- the host's side of the operations --------------------------------------------- */
 
-/* What it answers is used while allocations are counted, and Check allocates: it looks without
- * ck_assert. */
+/* The host's answers. They run while allocations are counted, so they avoid ck_assert,
+ * which allocates. */
 typedef struct sink {
     px_infos infos;
     char text[4096]; /* "rank NAME=VALUE\n" of each value and variable */
     size_t n;
-    size_t refuse_at; /* the how manieth is answered with NOMEM; 0: none */
-    uint32_t n_procs; /* of the job */
+    size_t refuse_at; /* number of the value answered with NOMEM; 0: none */
+    uint32_t n_procs; /* processes of the job */
 } sink;
 
 static void sink_cleanup(struct sink *s)
@@ -63,7 +63,7 @@ static pmix_status_t on_set(void *arg, pmix_rank_t rank, const char *name,
     return PMIX_SUCCESS;
 }
 
-/* Values travel, too, to clients that do not read them in place. */
+/* Takes a value. Values also travel to clients that do not read in place. */
 static pmix_status_t on_put(void *arg, pmix_rank_t rank, const pmix_info_t *info)
 {
     struct sink *s = arg;
@@ -91,7 +91,7 @@ static pmix_status_t on_put(void *arg, pmix_rank_t rank, const pmix_info_t *info
     return PMIX_SUCCESS;
 }
 
-/* Two nodes of two processes each. */
+/* Returns a job with two nodes of two processes each. */
 static struct px_pnet_job job_of(const char *nspace, const pmix_info_t *info, size_t n)
 {
     static const char *const nodes[] = {"a", "b"};
@@ -110,7 +110,7 @@ static struct px_pnet_job job_of(const char *nspace, const pmix_info_t *info, si
                                 .most_on_a_node = 2};
 }
 
-/* In place of contribute, where it is there. */
+/* Calls contribute if the component has it. */
 static pmix_status_t contribute(const char *nspace, struct sink *s)
 {
     pmix_info_t info[2] = {0};
@@ -132,7 +132,7 @@ static void contribute_well(const char *nspace, struct sink *s)
     ok(contribute(nspace, s));
 }
 
-/* As it comes out of the network at the other end. */
+/* Packs and unpacks the values, as if they had crossed the network. */
 static void travel(struct sink *s)
 {
     px_writer w;
@@ -155,7 +155,7 @@ static pmix_status_t apply(const char *nspace, const struct sink *s)
     return ops()->apply(contract.self, nspace, s->infos.v, s->infos.n);
 }
 
-/* Values come before variables. */
+/* Calls envars; values must come before variables. */
 static pmix_status_t envars(const char *nspace, struct sink *s)
 {
     const struct px_pnet_job job = job_of(nspace, NULL, 0);
@@ -181,7 +181,7 @@ static void launch(const char *nspace, struct sink *s)
     ok(envars(nspace, s));
 }
 
-/* ---- the rules ----------------------------------------------------------------------- */
+/* ---- rules --------------------------------------------------------------------------- */
 
 PX_TEST(what_it_contributes_travels_and_is_applied)
 {
@@ -246,7 +246,7 @@ PX_TEST(jobs_it_never_knew_and_jobs_without_information_are_fine)
     forget("");
 }
 
-/* One info after the other is taken for something else. */
+/* Damages an info; how selects the kind of damage. */
 static void distort(pmix_info_t *info, unsigned how)
 {
     pmix_byte_object_t bytes = {malloc(1), 1};
@@ -258,13 +258,13 @@ static void distort(pmix_info_t *info, unsigned how)
     if (how < 4)
         PMIx_Value_destruct(&info->value);
     if (how == 0)
-        memset(&info->value, 0, sizeof(info->value)); /* type UNDEF */
+        memset(&info->value, 0, sizeof(info->value)); /* of type UNDEF */
     else if (how == 1)
         ok(PMIx_Value_load(&info->value, text, PMIX_STRING));
     else if (how == 2)
         ok(PMIx_Value_load(&info->value, &bytes, PMIX_BYTE_OBJECT));
     else if (how == 3)
-        info->value = (pmix_value_t){.type = PMIX_STRING}; /* NULL */
+        info->value = (pmix_value_t){.type = PMIX_STRING}; /* a NULL string */
     else if (how == 4)
         memset(info->key, 'k', PMIX_MAX_KEYLEN);
     else
@@ -273,7 +273,8 @@ static void distort(pmix_info_t *info, unsigned how)
     free(text);
 }
 
-/* Whatever it answers, it survives, and leaves nothing once the job is forgotten. */
+/* Any answer is allowed, but no crash, and nothing may stay after the job is
+ * forgotten. */
 PX_TEST(what_a_stranger_sends_is_survived)
 {
     PX_AUTO(sink) good = {0};
@@ -306,7 +307,7 @@ PX_TEST(what_the_core_refuses_is_passed_on)
     ok(apply("job", &s));
     ok(envars("job", &s));
     for (size_t i = 1, n = s.n; i <= n;
-         i += n > 1 ? n - 1 : 1) { /* the first, the last */
+         i += n > 1 ? n - 1 : 1) { /* only the first and the last part */
         s.refuse_at = i;
         ck_assert_int_eq(envars("job", &s), PMIX_ERR_NOMEM);
     }
@@ -326,7 +327,7 @@ PX_TEST(a_job_whose_places_are_unknown_is_survived)
     forget("job");
 }
 
-/* Of a process, and perhaps the last one. */
+/* Ends a process, and the job if the process is the last one. */
 static void end(const char *nspace, pmix_rank_t rank, bool is_last)
 {
     pmix_proc_t p;
@@ -338,7 +339,7 @@ static void end(const char *nspace, pmix_rank_t rank, bool is_last)
         ops()->local_app_finalized(contract.self, nspace);
 }
 
-/* It may start others. */
+/* The component may start others. */
 PX_TEST(a_job_whose_processes_end_is_as_it_was)
 {
     PX_AUTO(sink) s = {0};
@@ -375,7 +376,7 @@ PX_TEST(a_job_that_is_forgotten_leaves_nothing)
 {
     size_t n_held = fake_host_held(&contract.host);
 
-    live_through_jobs(); /* a table may have grown, once */
+    live_through_jobs(); /* a table may grow once */
     px_alloc_fail_at(0);
     live_through_jobs();
     px_alloc_fail_end();
@@ -398,7 +399,7 @@ PX_TEST(jobs_that_are_left_go_when_it_closes)
     ck_assert_uint_eq(fake_host_held(&contract.host), 0);
 }
 
-PX_TEST(out_of_memory_is_told_and_leaves_nothing)
+PX_TEST(out_of_memory_is_reported_and_leaves_nothing)
 {
     PX_AUTO(sink) good = {0};
 
@@ -445,11 +446,11 @@ PX_TEST(an_inventory_travels_and_is_taken)
 
     PX_TEST_NEEDS(ops()->collect_inventory && ops()->deliver_inventory, "inventories");
     inventory(&s);
-    ok(deliver(&s)); /* of the same node */
+    ok(deliver(&s)); /* same node */
     inventory(&again);
     ck_assert_uint_eq(again.n, s.n);
     contract_close();
-    ok(contract_open()); /* another server */
+    ok(contract_open()); /* plays another server */
     ok(deliver(&s));
     again.refuse_at = again.n ? 1 : 0;
     again.n = 0;
@@ -494,7 +495,7 @@ PX_TEST(inventories_go_when_it_closes)
 
 /* ---- fabrics ----------------------------------------------------------------------------- */
 
-/* Any that it has; the component's own number of it. */
+/* Asks for any fabric; *number gets the component's own number of it. */
 static pmix_status_t describe(struct sink *s, size_t *number)
 {
     const pmix_info_t *index;
@@ -529,8 +530,8 @@ PX_TEST(a_fabric_keeps_its_number_until_it_is_deregistered)
                          PMIX_SUCCESS);
     }
     ops()->deregister_fabric(contract.self, number);
-    ops()->deregister_fabric(contract.self, SIZE_MAX - 1); /* which it has not */
-    ok(describe(&s, &again));                              /* by whatever number */
+    ops()->deregister_fabric(contract.self, SIZE_MAX - 1); /* an unknown number */
+    ok(describe(&s, &again));                              /* the number may differ */
     s.n = 0;
     s.refuse_at = 1;
     ck_assert_int_eq(describe(&s, &again), PMIX_ERR_NOMEM);
@@ -570,7 +571,7 @@ static pmix_status_t describe_all(struct sink *s)
     return rc;
 }
 
-/* What it has delivered it may keep, until it closes. */
+/* The component may keep delivered inventories until it closes. */
 PX_TEST(calls_without_memory_fail_and_leave_nothing)
 {
     struct sink s = {0};
@@ -585,7 +586,7 @@ PX_TEST(calls_without_memory_fail_and_leave_nothing)
         px_alloc_check(rc);
     }
     if (ops()->register_fabric)
-        ok(describe_all(&s)); /* a table may grow, once */
+        ok(describe_all(&s)); /* a table may grow once */
     sink_cleanup(&s);
     for (unsigned nth = 0; ops()->register_fabric && px_alloc_next(&nth);) {
         pmix_status_t rc = describe_all(&s);

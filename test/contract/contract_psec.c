@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contract of psec: a credential proves who made it, and nothing else is
- * accepted. */
+/* The contract of psec: a credential proves the identity of its creator; every other
+ * credential is refused. */
 #include "alloc_fail.h"
 #include "contract.h"
 #include "core/base/attr.h"
@@ -32,7 +32,7 @@ static struct px_ptl_peer own_peer(void)
                                 .pid = getpid()};
 }
 
-/* Of a fresh one, as some credentials are good for one use. */
+/* Creates and validates a new credential; some are valid only once. */
 static pmix_status_t validate_own(uid_t uid, gid_t gid, const struct px_ptl_peer *peer)
 {
     size_t n;
@@ -85,7 +85,7 @@ PX_TEST(is_valid_for_its_maker_and_refused_for_others)
     }
 }
 
-/* In memory of just that size, so that a sanitizer sees who reads on. */
+/* The copy has exactly this size, so that a sanitizer detects reads beyond its end. */
 PX_TEST(another_length_is_refused)
 {
     size_t n;

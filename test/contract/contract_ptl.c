@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contract of ptl: listening and connecting, and the bytes between. The process at
- * the other end is the subject of contract_ptl_peer.c. */
+/* The contract of ptl: listen, connect and transfer bytes. contract_ptl_peer.c covers
+ * the identity of the peer. */
 #include "contract_ptl.h"
 
 #include "core/base/clock.h"
@@ -67,16 +67,16 @@ pmix_status_t ptl_try_accept(const struct listener *l, int *fd,
                              struct px_ptl_peer *peer)
 {
     *fd = -1;
-    memset(peer, 0xff, sizeof(*peer)); /* all of it has to be set */
+    memset(peer, 0xff, sizeof(*peer)); /* every member must be set */
     return ptl_ops()->accept(contract.self, l->fd, fd, peer);
 }
 
 int ptl_accept(const struct listener *l, struct px_ptl_peer *peer)
 {
-    struct pollfd waiting = {.fd = l->fd, .events = POLLIN};
+    struct pollfd p = {.fd = l->fd, .events = POLLIN};
     int fd;
 
-    ck_assert_int_eq(poll(&waiting, 1, LATE_MS), 1);
+    ck_assert_int_eq(poll(&p, 1, LATE_MS), 1);
     ok(ptl_try_accept(l, &fd, peer));
     ck_assert_int_ge(fd, 0);
     return fd;
@@ -153,10 +153,12 @@ PX_TEST(unlisten_leaves_nothing)
         ck_assert_int_eq(fcntl(l.fd, F_GETFD), -1);
         ck_assert(process_dir_is_empty(contract.dir));
     }
-    ck_assert_uint_le(px_test_count_fds(), n_fds + 1); /* one may be kept for asking */
+    ck_assert_uint_le(px_test_count_fds(),
+                      n_fds +
+                          1); /* a transport may keep one descriptor open for queries */
 }
 
-PX_TEST(listening_in_a_dir_that_is_taken_disturbs_nobody)
+PX_TEST(listening_in_a_dir_that_is_taken_disturbs_no_listener)
 {
     struct px_ptl_peer peer;
     struct listener first = ptl_listen();
@@ -176,8 +178,8 @@ PX_TEST(listening_in_a_dir_that_is_taken_disturbs_nobody)
     ptl_unlisten(&first);
 }
 
-/* What needs no directory may listen all the same. */
-static void expect_listens_or_says_why(const char *dir)
+/* A transport that needs no directory may succeed here. */
+static void expect_listens_or_logs_why(const char *dir)
 {
     struct listener l;
 
@@ -193,16 +195,16 @@ static void expect_listens_or_says_why(const char *dir)
         ck_assert_ptr_nonnull(strstr(contract.host.last_log, dir));
 }
 
-PX_TEST(a_bad_directory_is_told_clearly)
+PX_TEST(a_bad_directory_is_named_in_the_log)
 {
     PX_AUTOFREE char *missing = px_strf("%s/missing", contract.dir);
     PX_AUTOFREE char *longer = px_strf("%s/%0200d", contract.dir, 0);
     size_t n_fds = px_test_count_fds();
 
-    expect_listens_or_says_why(NULL);
-    expect_listens_or_says_why(missing);
-    expect_listens_or_says_why(longer);
-    expect_listens_or_says_why("/tmp/a;b");
+    expect_listens_or_logs_why(NULL);
+    expect_listens_or_logs_why(missing);
+    expect_listens_or_logs_why(longer);
+    expect_listens_or_logs_why("/tmp/a;b");
     ck_assert_uint_le(px_test_count_fds(), n_fds + 1);
 }
 
@@ -215,7 +217,8 @@ PX_TEST(an_address_that_does_not_fit_is_refused)
     size_t enough = strlen(l.address) + 1;
     ptl_unlisten(&l);
 
-    for (size_t size = 1; size < enough - 6; size++) { /* a number may be shorter */
+    for (size_t size = 1; size < enough - 6;
+         size++) { /* a port number may be shorter */
         ck_assert_int_ne(
             ptl_ops()->listen(contract.self, contract.dir, &fd, address, size),
             PMIX_SUCCESS);
@@ -295,10 +298,10 @@ PX_TEST(connects_from_any_thread)
 
 /* ---- what goes wrong ------------------------------------------------------------- */
 
-/* In a network where the system has two ports to give out: one is taken, the other is
- * the one just vacated, and a careless transport reaches itself. Where no such network can be made, in
- * that of the host. */
-PX_TEST(connecting_where_nobody_listens_fails_at_once)
+/* In a private network with two ports, one is taken and the other was just released. A
+ * careless transport connects to itself there. Without such a network the rule runs in
+ * the host's. */
+PX_TEST(connecting_without_a_listener_fails_at_once)
 {
     (void)process_own_network(FIRST_PORT);
     struct listener l = ptl_listen();
@@ -319,14 +322,14 @@ PX_TEST(connecting_where_nobody_listens_fails_at_once)
         ptl_unlisten(&other);
 }
 
-/* Takes all places in the queue of a server that accepts nothing; how many there are
- * differs. Returns how long the one took that found none. */
+/* Fills the queue of a server that never accepts; its length varies. *took_ms is the
+ * time of the connect that found no place. Returns the number of connections. */
 static size_t fill_queue(const struct listener *l, int *fds, uint64_t *took_ms)
 {
     size_t n = 0;
     pmix_status_t rc;
 
-    ck_assert_int_eq(listen(l->fd, 0), 0); /* shortens the queue */
+    ck_assert_int_eq(listen(l->fd, 0), 0); /* makes the queue short */
     for (;;) {
         uint64_t start_ms = px_clock_ms();
 
@@ -409,7 +412,7 @@ PX_TEST(nonsense_is_no_address)
     ptl_unlisten(&l);
 }
 
-PX_TEST(running_out_of_descriptors_is_said_and_passes)
+PX_TEST(running_out_of_descriptors_is_reported_and_passes)
 {
     struct px_ptl_peer peer;
     struct listener l = ptl_listen();
@@ -423,7 +426,7 @@ PX_TEST(running_out_of_descriptors_is_said_and_passes)
 
     ck_assert_int_eq(accepted, PMIX_ERR_OUT_OF_RESOURCE);
     ck_assert_int_eq(connected, PMIX_ERR_OUT_OF_RESOURCE);
-    int server = ptl_accept(&l, &peer); /* it has waited */
+    int server = ptl_accept(&l, &peer); /* the connection was waiting */
     ck_assert(peer.has_uid && peer.uid == geteuid());
     send_text(client, "still there");
     expect_text(server, "still there");
@@ -432,9 +435,9 @@ PX_TEST(running_out_of_descriptors_is_said_and_passes)
     ptl_unlisten(&l);
 }
 
-/* ---- what goes over networks ----------------------------------------------------- */
+/* ---- networks -------------------------------------------------------------------- */
 
-/* Addresses that are documentation's, and so nobody's. */
+/* The addresses are reserved for documentation. */
 PX_TEST(other_machines_are_refused_unless_permitted)
 {
     static const char *const far[] = {"tcp4://192.0.2.1:9", "tcp6://[2001:db8::1]:9"};
@@ -468,7 +471,7 @@ PX_TEST(connects_over_ipv6_loopback)
     ck_assert_int_eq(listen(s, 4), 0);
     ck_assert_int_eq(getsockname(s, (struct sockaddr *)&sa, &len), 0);
 
-    for (int i = 0; i < 2; i++) { /* with brackets and without */
+    for (int i = 0; i < 2; i++) { /* without brackets, then with brackets */
         snprintf(address, sizeof(address), i ? "tcp6://::1:%d" : "tcp6://[::1]:%d",
                  ntohs(sa.sin6_port));
         ok(ptl_try_connect(address, SOON_MS, &fd));
@@ -507,7 +510,7 @@ PX_TEST(ports_can_be_prescribed)
     ck_assert_ptr_nonnull(strstr(contract.host.last_log, "5001"));
 
     struct px_ptl_peer
-        peer; /* what is left of a connection does not hold up the next */
+        peer; /* Earlier data of a connection do not delay the next one. */
     int client = ptl_connect(&first);
     close(ptl_accept(&first, &peer));
     close(client);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contract of ptl: what the kernel attests about who connects, and about who listens. Better
- * nothing than something wrong. */
+/* The contract of ptl: the kernel's report about the connecting and the listening
+ * process. A missing identity is better than a wrong one. */
 #include "contract_ptl.h"
 
 #include "core/base/clock.h"
@@ -19,16 +19,17 @@ enum { N_IDLE = 50, TRIES = 20 };
 
 /* ---- another user ------------------------------------------------------------------ */
 
-/* A process of another user, which does as it is bid, a letter each. */
+/* A process of another user, controlled by one-letter orders. */
 struct other {
     pid_t pid;
-    int orders, reports; /* our ends */
+    int orders, reports; /* ends of this process */
     struct listener listener;
 };
 
 struct other_ends {
     int orders, reports;
-    int others[2]; /* whose ends would keep its orders from ending */
+    int others
+        [2]; /* the parent's ends; a copy left open here would prevent end-of-file */
     struct listener listener;
 };
 
@@ -47,7 +48,7 @@ static int be_other(void *arg)
 
         if (order == 'c') { /* connect */
             good = !ptl_try_connect(e->listener.address, SOON_MS, &conn);
-        } else if (order == 'l') { /* listen, and say where */
+        } else if (order == 'l') { /* listen and report the address */
             e->listener = ptl_listen();
             good = write(e->reports, e->listener.address,
                          sizeof(e->listener.address)) == sizeof(e->listener.address);
@@ -55,9 +56,9 @@ static int be_other(void *arg)
             conn = ptl_accept(&e->listener, &peer);
             good = peer.has_uid && peer.uid == 0 && (!peer.has_gid || peer.gid == 0) &&
                    (!peer.has_pid || peer.pid == getppid());
-        } else if (order == 'h') { /* hang up */
+        } else if (order == 'h') { /* close the connection */
             close(conn);
-        } else { /* unlisten */
+        } else { /* stop listening */
             ptl_unlisten(&e->listener);
         }
         if (write(e->reports, good ? "y" : "n", 1) != 1)
@@ -66,7 +67,7 @@ static int be_other(void *arg)
     return 0;
 }
 
-/* l: to connect to. */
+/* Starts a process of another user, which can connect to l. */
 static struct other hire(const struct listener *l)
 {
     int orders[2], reports[2];
@@ -86,7 +87,7 @@ static struct other hire(const struct listener *l)
     return o;
 }
 
-/* Whether it could. */
+/* Sends an order; returns true if the other process succeeded. */
 static bool order(const struct other *o, char what)
 {
     char answer = 0;
@@ -115,7 +116,7 @@ static void dismiss(const struct other *o)
     close(o->reports);
 }
 
-/* ---- who connects ------------------------------------------------------------------ */
+/* ---- the connecting process -------------------------------------------------------- */
 
 static void expect_us(const struct px_ptl_peer *peer)
 {
@@ -124,7 +125,7 @@ static void expect_us(const struct px_ptl_peer *peer)
     ck_assert(!peer->has_pid || peer->pid == getpid());
 }
 
-/* Another user, if anything is said. */
+/* Checks that the peer, if reported, is the other user. */
 static void expect_other_or_none(const struct px_ptl_peer *peer)
 {
     ck_assert(!peer->has_uid || peer->uid == OTHER_UID);
@@ -141,7 +142,7 @@ PX_TEST(attests_this_process)
     ptl_end_pair(&p);
 }
 
-/* Kept out by the file system, or let in under its own name. */
+/* The file system denies access, or the peer has its own uid. */
 PX_TEST(attests_another_user)
 {
     PX_TEST_NEEDS_ROOT;
@@ -172,8 +173,8 @@ PX_TEST(attests_without_being_root)
     dismiss(&o);
 }
 
-/* The kernel answers root for a socket that nobody has any more. */
-PX_TEST(who_has_hung_up_is_not_taken_for_root)
+/* For a socket that is closed on the other side, the kernel reports root. */
+PX_TEST(a_closed_connection_is_not_taken_for_roots)
 {
     PX_TEST_NEEDS_ROOT;
     struct listener l = ptl_listen();
@@ -194,7 +195,7 @@ PX_TEST(who_has_hung_up_is_not_taken_for_root)
     ptl_unlisten(&l);
 }
 
-PX_TEST(silent_connections_hold_up_nobody)
+PX_TEST(silent_connections_hold_up_no_other)
 {
     int clients[N_IDLE];
     int servers[N_IDLE];
@@ -216,8 +217,8 @@ PX_TEST(silent_connections_hold_up_nobody)
     ptl_unlisten(&l);
 }
 
-/* Gone without a farewell, the worst way to leave a queue. */
-PX_TEST(who_was_reset_does_not_disturb_who_comes_after)
+/* A reset is the worst way to leave a queue of connections. */
+PX_TEST(a_reset_connection_does_not_disturb_the_next)
 {
     const struct linger at_once = {.l_onoff = 1};
     struct px_ptl_peer peer;
@@ -244,7 +245,7 @@ PX_TEST(who_was_reset_does_not_disturb_who_comes_after)
     ptl_unlisten(&l);
 }
 
-/* Asking who it is may need a descriptor that is not to be had. */
+/* The query about the peer may need a descriptor that is not available. */
 PX_TEST(attests_nothing_wrong_with_the_last_descriptor)
 {
     struct px_ptl_peer peer;
@@ -263,14 +264,14 @@ PX_TEST(attests_nothing_wrong_with_the_last_descriptor)
     ptl_unlisten(&l);
 }
 
-/* ---- who listens ------------------------------------------------------------------ */
+/* ---- the listening process -------------------------------------------------------- */
 
-/* What the component says of the other end. */
+/* Returns the component's report about the other end. */
 static struct px_ptl_peer ask_peer(int fd)
 {
     struct px_ptl_peer peer;
 
-    memset(&peer, 0xff, sizeof(peer)); /* all of it has to be set */
+    memset(&peer, 0xff, sizeof(peer)); /* every member must be set */
     ok(ptl_ops()->peer(contract.self, fd, &peer));
     return peer;
 }
@@ -278,7 +279,7 @@ static struct px_ptl_peer ask_peer(int fd)
 #define NEEDS_PEER() \
     PX_TEST_NEEDS(ptl_ops()->peer, "an operation that its header did not have")
 
-PX_TEST(tells_who_listens_before_and_after_it_accepts)
+PX_TEST(attests_the_listener_before_and_after_it_accepts)
 {
     NEEDS_PEER();
     struct listener l = ptl_listen();
@@ -296,7 +297,7 @@ PX_TEST(tells_who_listens_before_and_after_it_accepts)
     ptl_unlisten(&l);
 }
 
-PX_TEST(tells_that_another_user_listens)
+PX_TEST(attests_that_another_user_listens)
 {
     NEEDS_PEER();
     PX_TEST_NEEDS_ROOT;
@@ -308,7 +309,7 @@ PX_TEST(tells_that_another_user_listens)
     order(&o, 'a');
     peer = ask_peer(client);
     ck_assert(peer.has_uid && peer.uid == OTHER_UID);
-    order(&o, 'h'); /* nobody has that end now: it is not root's */
+    order(&o, 'h'); /* closed at the other end: not root's */
     peer = ask_peer(client);
     expect_other_or_none(&peer);
     close(client);
@@ -316,7 +317,7 @@ PX_TEST(tells_that_another_user_listens)
     dismiss(&o);
 }
 
-PX_TEST(tells_nobody_where_nobody_listens_any_more)
+PX_TEST(attests_no_other_once_the_listener_has_gone)
 {
     NEEDS_PEER();
     PX_TEST_NEEDS_ROOT;
@@ -332,8 +333,8 @@ PX_TEST(tells_nobody_where_nobody_listens_any_more)
     dismiss(&o);
 }
 
-/* Who has accepted counts, not who listens there now. */
-PX_TEST(who_made_way_is_not_taken_for_his_successor)
+/* The peer is the process that accepted, not the one listening there now. */
+PX_TEST(a_former_listener_is_not_taken_for_its_successor)
 {
     NEEDS_PEER();
     if (!contract_has_param("port_min"))
@@ -354,8 +355,9 @@ PX_TEST(who_made_way_is_not_taken_for_his_successor)
     dismiss(&o);
 }
 
-/* Listening on all addresses, those of both families too, is not listening on the one connected to. */
-PX_TEST(tells_who_listens_on_every_address)
+/* A listener on all addresses, also of both families, is not bound to the address used
+ * by the client. */
+PX_TEST(attests_who_listens_on_every_address)
 {
     NEEDS_PEER();
     if (!ptl_ops()->handles(contract.self, "tcp4://127.0.0.1:1"))
@@ -384,10 +386,10 @@ PX_TEST(tells_who_listens_on_every_address)
     }
 }
 
-#define OWN_ADDRESS "192.0.2.1" /* reserved for documentation */
+#define OWN_ADDRESS "192.0.2.1" /* an address reserved for documentation */
 enum { OUR_PORT = 5001, OTHERS_PORT = 5002 };
 
-/* Gives the loopback interface of a network of our own one more address. */
+/* Adds one address to the loopback interface of the private network. */
 static bool add_own_address(void)
 {
     struct ifreq alias = {.ifr_name = "lo:1"};
@@ -411,8 +413,8 @@ static int listen_at(in_port_t port)
     return fd;
 }
 
-/* fds: the read end of a pipe that ends with the test, its write end, and the write end
- * of another pipe, for the word that this process listens. */
+/* Listens as another user. fds: a pipe that ends with the test, read and write end, and
+ * the write end of a pipe that reports readiness. */
 static int listen_as_other(void *arg)
 {
     const int *fds = arg;
@@ -424,7 +426,7 @@ static int listen_as_other(void *arg)
     return write(fds[2], &byte, 1) != 1 || read(fds[0], &byte, 1) != 0;
 }
 
-/* Servers of other implementations listen on the address of a network card. */
+/* Servers of other implementations listen on the address of a network interface. */
 PX_TEST(addresses_of_own_interfaces_are_local_and_attested)
 {
     NEEDS_PEER();
@@ -457,7 +459,7 @@ PX_TEST(addresses_of_own_interfaces_are_local_and_attested)
     close(ours);
 }
 
-PX_TEST(tells_nothing_wrong_of_a_server_with_the_last_descriptor)
+PX_TEST(attests_no_wrong_server_with_the_last_descriptor)
 {
     NEEDS_PEER();
     struct listener l = ptl_listen();

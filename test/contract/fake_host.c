@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The fake host's loop. Each pass polls the watched descriptors, fires timers that are
- * due and asks after each child; callbacks may change any of these, so at most one runs
- * per search. */
+/* The loop of the fake host. Each pass polls watched descriptors, fires due timers and
+ * checks each child. Callbacks may change any of these, so each search runs at most one
+ * callback. */
 #include "fake_host.h"
 
 #include "core/base/attr.h"
@@ -41,11 +41,12 @@ struct child {
     struct px_list link;
     pid_t pid;
     int pidfd;      /* -1: none */
-    px_child_fn fn; /* NULL: forgotten, but still to be reaped */
+    px_child_fn fn; /* NULL: forgotten, but not yet reaped */
     void *arg;
 };
 
-/* Some services know neither the host nor the loop, but it is one in each process. */
+/* The thread of the loop. Services without a host argument need a global; each process
+ * has one loop. */
 static pthread_t loop_thread;
 static atomic_uint n_strangers;
 
@@ -65,7 +66,7 @@ static struct fake_host *fake_of(const struct px_services *host)
     return (struct fake_host *)host;
 }
 
-/* ---- what the component calls ---------------------------------------------------- */
+/* ---- services for the component -------------------------------------------------- */
 
 static void __attribute__((format(printf, 3, 4)))
 host_log(const struct px_services *host, enum px_log_level level, const char *fmt, ...)
@@ -203,7 +204,7 @@ static bool reap_child(struct fake_host *h)
             continue;
         px_drop_fd(&c->pidfd);
         if (r < 0)
-            ck_abort_msg("process %ld was reaped by somebody else", (long)c->pid);
+            ck_abort_msg("process %ld was reaped outside the component", (long)c->pid);
         px_list_remove(&c->link);
         free(c);
         if (was.fn)
@@ -302,8 +303,7 @@ static bool has_no_child(void *arg)
     return px_list_empty(&h->children);
 }
 
-/* Forgotten children are still reaped; one that does not end is a failure of the
- * test. */
+/* Reaps forgotten children, too; a child that does not end fails the test. */
 void fake_host_fini(struct fake_host *h)
 {
     ck_assert_msg(fake_host_run(h, 5000, has_no_child, h), "a child has not ended");

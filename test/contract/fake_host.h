@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The host of a component under test: a poll loop without threads that runs when the
- * test says so, and that knows what has been asked of it and not given back. */
+/* The host of a component under test: a poll loop without threads, run only on request
+ * of the test. It counts the resources that the component has not released. */
 #ifndef PX_FAKE_HOST_H
 #define PX_FAKE_HOST_H
 
@@ -10,23 +10,23 @@
 #include <stdbool.h>
 
 struct fake_host {
-    struct px_services host; /* first: its functions get here from it */
+    struct px_services host; /* must be first: callbacks convert a pointer to host */
     struct px_list watches, timers, children;
-    int child_fails;     /* what host.child answers, if not 0 */
-    struct rusage usage; /* of the child that was reaped last */
-    char last_log[512];  /* the last line that users see by default */
+    int child_fails;     /* status that host.child returns, if not 0 */
+    struct rusage usage; /* usage of the child reaped last */
+    char last_log[512];  /* last log line visible at the default verbosity */
 };
 
 void fake_host_init(struct fake_host *h);
 void fake_host_fini(struct fake_host *h);
-/* Runs until done(arg), at most so long; returns what done said last. done NULL: all
- * that time. */
+/* Runs the loop until done(arg) returns true, for at most timeout_ms. Returns the last
+ * result of done. done NULL: runs for the whole time. */
 bool fake_host_run(struct fake_host *h, uint64_t timeout_ms, bool (*done)(void *arg),
                    void *arg);
-/* How often the host was called from a thread that is not the one of fake_host_init,
- * whose loop it is. */
+/* Returns the number of calls from threads other than the one that called
+ * fake_host_init. */
 unsigned fake_host_strangers(void);
-/* Watches, timers and children that the component still has. */
+/* Returns the number of watches, timers and children that the component still has. */
 size_t fake_host_held(const struct fake_host *h);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What tests do to their own process, to others and to files. */
+/* Operations of tests on their own process, on other processes and on files. */
 #include "process.h"
 
 #include "core/base/attr.h"
@@ -48,7 +48,8 @@ size_t process_count_threads(void)
     return count_entries("/proc/self/task");
 }
 
-/* The limit is on the number itself, so gaps below it are filled first. */
+/* Limits the descriptors. The limit applies to the number itself, so gaps below it are
+ * filled first. */
 void process_limit_fds(size_t n)
 {
     static struct rlimit before;
@@ -60,7 +61,7 @@ void process_limit_fds(size_t n)
     limit = before;
     if (n != SIZE_MAX) {
         int last = -1;
-        for (size_t i = 0; i <= n; i++) { /* the numbers that the next ones get */
+        for (size_t i = 0; i <= n; i++) { /* the numbers of the next descriptors */
             lowest = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, last + 1);
             ck_assert_int_ge(lowest, 0);
             close(lowest);
@@ -189,7 +190,7 @@ void process_write_file(const char *path, const char *text, mode_t mode)
 
     ck_assert_msg(fd >= 0, "cannot make %s: %m", path);
     ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-    ck_assert_int_eq(fchmod(fd, mode), 0); /* whatever the umask */
+    ck_assert_int_eq(fchmod(fd, mode), 0); /* independent of the umask */
 }
 
 bool process_dir_is_empty(const char *path)
