@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The allocation failure injector: a dead one would make other tests pass idly. */
+/* The injector of allocation failures. If it did not inject, other tests would pass
+ * without testing anything. */
 #include "alloc_fail.h"
 #include "px_test.h"
 
@@ -46,7 +47,7 @@ PX_TEST(allocations_within_libc_fail_too)
 
 PX_TEST(only_the_nth_fails_and_sets_errno)
 {
-    /* A compiler that knows malloc may take it that errno stays as it is. */
+    /* volatile: a compiler may otherwise assume that malloc does not change errno. */
     void *(*volatile take)(size_t) = malloc;
 
     PX_TEST_NEEDS_ALLOC;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Error texts and what errno becomes. */
+/* Error texts and the conversion of errno. */
 #include "core/base/err.h"
 #include "px_test.h"
 

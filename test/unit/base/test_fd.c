@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Descriptors: whole transfers that end in time, and every way to close the rest; and the clock. */
+/* Descriptors: complete transfers with a deadline, each implementation of close_from,
+ * and the clock. */
 #include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "px_test.h"
@@ -20,7 +21,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* The C library's, but so many times it is interrupted. */
+/* Interrupts the first n_interrupts calls; passes the others to the C library. */
 static int n_interrupts;
 
 ssize_t writev(int fd, const struct iovec *v, int n)
@@ -101,7 +102,7 @@ static void *send_all(void *arg)
     return NULL;
 }
 
-/* One thread writes and this one reads, which takes many partial transfers. */
+/* Writes from a thread and reads here, in many partial transfers. */
 static void assert_transfers(uint64_t deadline_ms)
 {
     PX_AUTOFREE uint8_t *bytes = make_pattern();
@@ -188,7 +189,7 @@ PX_TEST(end_of_file_before_all_is_read_is_unreach)
     }
 }
 
-/* In fork mode a SIGPIPE would end the test as a failure. */
+/* In fork mode a SIGPIPE would end the test and count as a failure. */
 PX_TEST(writing_to_a_closed_end_is_unreach_and_raises_no_signal)
 {
     void (*const make[])(void) = {make_pipe, make_sockets};
@@ -207,7 +208,7 @@ PX_TEST(writing_to_a_closed_end_is_unreach_and_raises_no_signal)
     ck_assert_int_eq(sigismember(&mask, SIGPIPE), 0);
 }
 
-/* As soon as the pipe is full. */
+/* Closes the read end as soon as the pipe is full. */
 static void *close_full(void *arg PX_UNUSED)
 {
     int left = 0;
@@ -277,7 +278,7 @@ PX_TEST(signals_do_not_cut_a_transfer_short)
     ck_assert_int_eq(setitimer(ITIMER_REAL, &never, NULL), 0);
 }
 
-/* -- close_from: each way of doing it, forced by refusing the better ones ---------- */
+/* -- close_from: each implementation, selected by denying the better ones ---------- */
 
 enum { FIRST = 10, LAST = 300 };
 
@@ -286,8 +287,8 @@ static bool is_open(int fd)
     return fcntl(fd, F_GETFD) >= 0;
 }
 
-/* In a child, as is its purpose: what close_from leaves of descriptors 3 to LAST, asked
- * to close from FIRST, after setup. 0 is right; 77 means setup could not be done. */
+/* Runs setup and close_from(FIRST) in a child and checks descriptors 3 to LAST. Returns
+ * 0 if the right ones are left, or 77 if setup failed. */
 static int close_from_in_child(bool (*setup)(void))
 {
     int status = 0;
@@ -295,7 +296,7 @@ static int close_from_in_child(bool (*setup)(void))
 
     ck_assert_int_ge(child, 0);
     if (child == 0) {
-        for (int fd = 3; fd <= LAST; fd += fd < 100 ? 1 : 7) /* with gaps */
+        for (int fd = 3; fd <= LAST; fd += fd < 100 ? 1 : 7) /* leaves gaps */
             dup2(STDERR_FILENO, fd);
         if (setup && !setup())
             _exit(77);
@@ -320,7 +321,7 @@ static bool refuse_close_range_and_listing(void)
     return px_test_deny(SYS_close_range, EPERM) && px_test_deny(SYS_getdents64, EPERM);
 }
 
-/* The table is full for all new descriptors, those above the limit still being open. */
+/* Descriptors above the limit stay open, and no new one can be opened. */
 static bool refuse_close_range_and_lower_the_limit(void)
 {
     struct rlimit limit;
@@ -363,7 +364,7 @@ PX_TEST(close_range_closes_what_is_between_and_no_more)
         close(fd);
 }
 
-/* Of this process's table. */
+/* Returns the size of this process's descriptor table. */
 static unsigned room(void)
 {
     FILE *f = fopen("/proc/self/status", "re");
@@ -400,7 +401,7 @@ static bool count(void *arg, const char *name)
     return ++*n < 300;
 }
 
-PX_TEST(each_name_of_a_folder_is_told_until_it_is_enough)
+PX_TEST(each_name_of_a_folder_is_listed_until_the_callback_stops)
 {
     int fd = open(px_test_dir(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     size_t n = 0;
@@ -435,7 +436,7 @@ PX_TEST(close_from_a_negative_number_closes_all)
     ck_assert_int_eq(status, 0);
 }
 
-/* ---- the clock that deadlines are told by ---------------------------------------------------- */
+/* ---- the clock for deadlines ----------------------------------------------------------------- */
 
 PX_TEST(the_clock_never_goes_back_and_is_that_of_poll_and_timers)
 {
@@ -446,7 +447,7 @@ PX_TEST(the_clock_never_goes_back_and_is_that_of_poll_and_timers)
     uint64_t ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
     ck_assert(before <= ns && ns <= px_clock_ns());
     ck_assert(before / 1000000 <= ms && ms <= px_clock_ns() / 1000000);
-    ck_assert_uint_gt(ms, 0); /* which means no deadline */
+    ck_assert_uint_gt(ms, 0); /* 0 would mean no deadline */
     for (int i = 0; i < 100000; i++) {
         uint64_t then = px_clock_ns();
 

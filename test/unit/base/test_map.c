@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The hash map: against a model, under churn, without memory. */
+/* The hash map: compared with a model, under many insertions and removals, and without
+ * memory. */
 #include "alloc_fail.h"
 #include "core/base/map.h"
 #include "px_test.h"
@@ -7,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Values are never looked into, so any distinct addresses do. */
+/* The map never dereferences values, so any distinct addresses do. */
 static char values[4096];
 static struct px_map map;
 
@@ -49,7 +50,7 @@ PX_TEST(keys_are_bytes_of_any_value_and_length)
     size_t pos = 0;
 
     ok(px_map_put(&map, abc, 3, &values[99], NULL));
-    abc[0] = 'x'; /* it is a copy, and terminated */
+    abc[0] = 'x'; /* the map keeps a terminated copy */
     ck_assert_ptr_eq(px_map_sget(&map, "abc"), &values[99]);
     ck_assert_ptr_nonnull(px_map_next(&map, &pos, &key, NULL));
     ck_assert_str_eq((const char *)key, "abc");
@@ -85,7 +86,7 @@ PX_TEST(a_null_value_is_refused_and_changes_nothing)
     ck_assert_ptr_eq(px_map_sget(&map, "a"), &values[1]);
 }
 
-PX_TEST(iteration_meets_every_element_once_with_its_key)
+PX_TEST(iteration_visits_every_element_once_with_its_key)
 {
     bool met[500] = {false};
     const void *key;
@@ -144,7 +145,7 @@ PX_TEST(constant_churn_does_not_grow_the_table)
 
 PX_TEST(removing_and_putting_back_does_not_rebuild_the_table)
 {
-    enum { N = 11 }; /* one short of what 16 slots take */
+    enum { N = 11 }; /* one less than a table of 16 slots holds */
 
     for (unsigned i = 0; i < N; i++)
         ok(px_map_put(&map, &i, sizeof(i), &values[i], NULL));
@@ -174,7 +175,7 @@ PX_TEST(a_quarter_of_the_slots_stays_empty)
     }
 }
 
-/* The longest probe shows whether the hash spreads keys that differ in few bits. */
+/* The longest probe shows how the hash spreads keys that differ in few bits. */
 PX_TEST(similar_keys_spread_over_the_table)
 {
     char key[64];
@@ -195,7 +196,7 @@ PX_TEST(similar_keys_spread_over_the_table)
     ck_assert_uint_lt(longest, 500); /* about 150 for an ideal hash at this load */
 }
 
-/* A plain array is the model that a long random history is compared with. */
+/* Compares a long random history with a plain array as the model. */
 PX_TEST(a_random_history_gives_what_a_plain_array_gives)
 {
     void *model[997] = {NULL};
@@ -204,7 +205,8 @@ PX_TEST(a_random_history_gives_what_a_plain_array_gives)
 
     for (unsigned step = 0; step < 100000; step++) {
         random = random * 1664525 + 1013904223;
-        /* Phases of mostly adding and mostly removing take the table up and down. */
+        /* Alternates phases with mostly insertions and mostly removals, so that the
+         * table grows and shrinks. */
         unsigned add_percent = step / 10000 % 2 ? 30 : 70;
         unsigned i = (random >> 8) % PX_COUNT(model);
         void *was = NULL;

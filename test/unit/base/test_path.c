@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Joining, and the search for programs in a tree made for it. */
+/* Joining paths, and the search for programs in a directory tree of the test. */
 #include "alloc_fail.h"
 #include "core/base/strv.h"
 #include "core/base/path.h"
@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A directory of the test's own: bin/tool is a program, bin/data a file, bin/sub,
- * bin/sub/data and other/tool directories, other/data a program, alias-of-tool a
- * link to bin/tool. */
+/* The test's directory. Programs are bin/tool and other/data; bin/data is a plain file.
+ * Directories are bin/sub, bin/sub/data and other/tool. alias-of-tool is a link to
+ * bin/tool. */
 static char root[128];
 
 static char *in_root(const char *name)
@@ -50,7 +50,7 @@ static void make_tree(void)
     make_file("bin/tool", 0755);
     make_file("bin/data", 0644);
     make_file("other/data", 0755);
-    make_dir("closed"); /* to all but root */
+    make_dir("closed"); /* closed to every user except root */
     PX_AUTOFREE char *closed = in_root("closed");
     ck_assert_int_eq(chmod(closed, 0), 0);
     PX_AUTOFREE char *alias = in_root("alias-of-tool");
@@ -94,19 +94,20 @@ PX_TEST(programs_are_found_in_the_path_from_cwd)
     PX_AUTOFREE char *two = px_strf("%s/missing:%s/bin", root, root);
     PX_AUTOFREE char *absolute = in_root("bin/tool");
     const struct {
-        const char *name, *path, *wanted; /* in root */
+        const char *name, *path, *wanted; /* paths below root */
     } rows[] = {
         {"tool", two, "bin/tool"},
         {"tool", "missing:bin", "bin/tool"},
         {"tool", "bin/", "bin/tool"},
-        {"alias-of-tool", "", "alias-of-tool"}, /* an empty directory is cwd */
+        {"alias-of-tool", "",
+         "alias-of-tool"}, /* an empty directory is the working directory */
         {"alias-of-tool", "missing:", "alias-of-tool"},
         {"alias-of-tool", ":missing", "alias-of-tool"},
         {"alias-of-tool", "missing::other", "alias-of-tool"},
-        {"tool", "other:bin", "bin/tool"},    /* a directory first */
-        {"data", "bin:other", "other/data"},  /* a plain file first */
-        {"tool", "bin/data:bin", "bin/tool"}, /* a file for a directory */
-        {"bin/tool", "other", "bin/tool"},    /* a name with a slash is a path */
+        {"tool", "other:bin", "bin/tool"},    /* skips a directory of that name */
+        {"data", "bin:other", "other/data"},  /* skips a plain file of that name */
+        {"tool", "bin/data:bin", "bin/tool"}, /* skips a file instead of a directory */
+        {"bin/tool", "other", "bin/tool"}, /* a name with a slash is not searched for */
         {"./alias-of-tool", "other", "./alias-of-tool"},
         {absolute, NULL, "bin/tool"},
     };
@@ -137,8 +138,9 @@ PX_TEST(without_cwd_paths_are_relative_to_the_process)
     ok(px_path_find_program("alias-of-tool", env, NULL, &by_name, NULL));
 
     ck_assert_str_eq(by_path, "./bin/tool");
-    ck_assert_str_eq(by_name,
-                     "./alias-of-tool"); /* a slash, so that no exec searches again */
+    ck_assert_str_eq(
+        by_name,
+        "./alias-of-tool"); /* has a slash, so that exec does not search again */
 }
 
 PX_TEST(without_a_path_the_system_directories_are_searched_and_not_cwd)

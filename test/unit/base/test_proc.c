@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What /proc tells of processes, some of which have names that are meant to be misread. */
+/* Process state from /proc, also of processes with misleading names. */
 #include "core/base/proc.h"
 #include "px_test.h"
 #include "seccomp.h"
@@ -168,11 +168,11 @@ PX_TEST(nothing_has_to_come_after_the_start_time)
         ck_assert(parses("a", text, &st));
         ck_assert_uint_eq(st.start, 987654);
         ck_assert_int_eq(st.parent, INT32_MAX);
-        ck_assert(px_osproc_stat_ended(&st)); /* X is dead, whatever it has had */
+        ck_assert(px_osproc_stat_ended(&st)); /* X means dead, after any other state */
     }
 }
 
-PX_TEST(a_number_that_is_no_pid_is_of_nobody)
+PX_TEST(a_number_that_is_not_a_pid_has_no_process)
 {
     ck_assert(px_osproc_ended(0, 0));
     ck_assert(px_osproc_ended(-1, 0));
@@ -188,7 +188,7 @@ static int ask_the_kernel(void)
     return !px_osproc_ended(getppid(), 7) && px_osproc_ended(gone, 0);
 }
 
-PX_TEST(where_proc_is_hidden_the_kernel_says_who_is_there)
+PX_TEST(where_proc_is_hidden_the_kernel_is_asked_which_process_exists)
 {
     int status;
 
@@ -207,7 +207,7 @@ PX_TEST(a_folder_is_no_short_file)
     ck_assert(!px_osproc_read("/tmp", out, sizeof(out)));
 }
 
-PX_TEST(what_has_no_path_is_not_told_of)
+PX_TEST(a_descriptor_without_a_path_has_none)
 {
     char out[64];
     int ends[2];
@@ -219,7 +219,7 @@ PX_TEST(what_has_no_path_is_not_told_of)
     close(ends[1]);
 }
 
-PX_TEST(marks_are_below_each_limit_and_handed_on)
+PX_TEST(tags_are_below_each_limit_and_inherited)
 {
     PX_TEST_NEEDS_PROC;
     const uint64_t first = px_osproc_rlimit_tag(77, 1234, RLIM_INFINITY),

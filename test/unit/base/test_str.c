@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bounded copies, strict numbers, edit distance; and lists of numbers: syntax, caps, and back to
- * text. */
+/* Bounded copies, strict numbers and edit distance; lists of numbers: syntax, limits
+ * and output as text. */
 #include "alloc_fail.h"
 #include "core/base/ranges.h"
 #include "core/base/str.h"
@@ -69,7 +69,7 @@ PX_TEST(numbers_are_read_within_the_range_asked_for)
 {
     static const struct {
         const char *text;
-        uint64_t least, most, value; /* 5: refused */
+        uint64_t least, most, value; /* value 5: refused */
     } naturals[] = {
         {"0", 0, UINT64_MAX, 0},
         {"007", 0, UINT64_MAX, 7},

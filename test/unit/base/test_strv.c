@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* String vectors: editing, splitting and joining; and environments, with names that stand in them
- * more than once. */
+/* String vectors: editing, splitting and joining; environments, also with repeated
+ * names. */
 #include "alloc_fail.h"
 #include "core/base/strv.h"
 #include "px_test.h"
@@ -204,13 +204,13 @@ PX_TEST(a_variable_is_found_by_its_whole_name)
         {"PATHX=1|PAT=2|PATH=/bin:=x", "PAT", "2"},
         {"PATHX=1|PAT=2|PATH=/bin:=x", "PA", NULL},
         {"PATHX=1|PAT=2|PATH=/bin:=x", "ATH", NULL},
-        {"A=|B", "A", ""}, /* empty, which is not none */
+        {"A=|B", "A", ""}, /* an empty value is not a missing one */
         {"A=|B", "B", NULL},
         {NULL, "A", NULL},
-        {"A=B=c|=x", "A=B", NULL}, /* no names */
+        {"A=B=c|=x", "A=B", NULL}, /* not valid names */
         {"A=B=c|=x", "", NULL},
         {"A=B=c|=x", NULL, NULL},
-        {"A=1|A=2", "A", "1"}, /* the first of several */
+        {"A=1|A=2", "A", "1"}, /* the first of several counts */
     };
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
@@ -233,9 +233,9 @@ PX_TEST(a_variable_is_set_in_its_place_once)
         {"A=1", "B", "x=y", true, "A=1|B=x=y", 0},
         {"A=1", "C", NULL, true, "A=1|C=", 0},
         {"A=1|B=2|AA=3", "A", "9", true, "A=9|B=2|AA=3", 0},
-        {"A=1", "A", "9", false, "A=1", 0}, /* succeeds without */
+        {"A=1", "A", "9", false, "A=1", 0}, /* succeeds and keeps the old value */
         {"B=0|A=1|C=2|A=3|A=4", "A", "9", true, "B=0|A=9|C=2", 0},
-        {"A=1", "", "x", true, "A=1", PMIX_ERR_BAD_PARAM}, /* no names */
+        {"A=1", "", "x", true, "A=1", PMIX_ERR_BAD_PARAM}, /* not valid names */
         {"A=1", "A=1", "x", true, "A=1", PMIX_ERR_BAD_PARAM},
         {"A=1", NULL, "x", true, "A=1", PMIX_ERR_BAD_PARAM},
     };
@@ -276,7 +276,7 @@ PX_TEST(unset_of_what_is_not_there_changes_nothing)
 
 PX_TEST(set_without_memory_changes_nothing)
 {
-    static const char *const names[] = {"A", "C"}; /* one to replace, one to add */
+    static const char *const names[] = {"A", "C"}; /* one to replace and one to add */
 
     PX_TEST_NEEDS_ALLOC;
     for (size_t i = 0; i < PX_COUNT(names); i++) {
