@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of reclaim share: a fresh folder with one of a server that is no more,
- * its journal, files, processes that it has had, and a look at what is left. */
+/* Shared by the tests of reclaim: a new folder that holds the folder of a dead server,
+ * its journal, files and processes. */
 #ifndef PX_RECLAIM_FIXTURE_H
 #define PX_RECLAIM_FIXTURE_H
 
@@ -25,15 +25,15 @@
 
 enum { STRANGER = 12345, OTHER_STRANGER = 12346 };
 
-static char top[PATH_MAX]; /* of this test */
-static char dir[PATH_MAX]; /* of the server */
+static char top[PATH_MAX]; /* folder of the test */
+static char dir[PATH_MAX]; /* folder of the server */
 static int journal = -1;
 static struct px_pcleanup_totals totals;
 
 static const struct px_reclaim sweep = {
     .journal = -1, .node = "node", .timeout_ms = 20000};
 
-/* "<top>/<...>"; good until 16 calls later. */
+/* Returns "<top>/<...>", valid for the next 16 calls. */
 __attribute__((format(printf, 1, 2))) static inline const char *in(const char *fmt, ...)
 {
     static char paths[16][PATH_MAX];
@@ -104,10 +104,10 @@ static inline void append(const struct px_journal_record *r)
     ck_assert_int_eq(write(journal, bytes, n), (ssize_t)n);
 }
 
-/* append_record(.type = PX_JOURNAL_DONE, .scope = 1); */
+/* Example: append_record(.type = PX_JOURNAL_DONE, .scope = 1); */
 #define append_record(...) append(&(struct px_journal_record){__VA_ARGS__})
 
-/* An item of the user who runs the test. */
+/* Appends an item of the user who runs the test. */
 static inline void append_item(uint64_t scope, uint32_t slot, uint8_t kind,
                                uint16_t flags, const char *path)
 {
@@ -134,14 +134,14 @@ static inline void append_proc(uint64_t scope, uint32_t slot, pid_t pid, uint64_
                   .uid = geteuid(), .x = (uint64_t)pid, .y = start);
 }
 
-/* Makes it and has it removed. */
+/* Makes a file and appends an item for its removal. */
 static inline void file_in(uint64_t scope, uint32_t slot, const char *name)
 {
     make_file(in("%s", name));
     append_item(scope, slot, PX_RM_FILE, 0, in("%s", name));
 }
 
-/* A journal that begins so. */
+/* Starts a new journal with this head. */
 static inline void begin_journal(int64_t pid, uint64_t start, uint16_t flags,
                                  const char *whereabouts)
 {
@@ -180,7 +180,7 @@ static inline void setup(void)
     totals = (struct px_pcleanup_totals){0};
 }
 
-/* Not by what is tested. */
+/* Uses rm rather than the code under test. */
 static inline void teardown(void)
 {
     char command[PATH_MAX + 16];
@@ -192,7 +192,7 @@ static inline void teardown(void)
 
 /* ---- processes ------------------------------------------------------------------ */
 
-/* A child that sleeps, with a group of its own; ended and waited for by end(). */
+/* Starts a sleeping child with its own group; end() ends and reaps the child. */
 static inline pid_t start_process(void)
 {
     pid_t pid = fork();
@@ -208,7 +208,8 @@ static inline pid_t start_process(void)
     return pid;
 }
 
-/* The signal that ended it; 0 if it lives, and ends only now. */
+/* Returns the signal that ended the process, or 0 if the process lived until this
+ * call. */
 static inline int end(pid_t pid)
 {
     int status = 0;
@@ -220,7 +221,8 @@ static inline int end(pid_t pid)
     return 0;
 }
 
-/* The signal that ended it or is about to; 0 if it goes on living. */
+/* Returns the signal that ended or is about to end the process, or 0 if the process
+ * lives on. */
 static inline int ended_by(pid_t pid)
 {
     siginfo_t info = {0};

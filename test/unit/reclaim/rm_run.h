@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Running px_rm_run over the tree of tree.h, and what it says. For the tests of
+/* Runs px_rm_run on the tree of tree.h and logs its reports. Shared by the tests of
  * rmtree.c. */
 #ifndef PX_TEST_RM_RUN_H
 #define PX_TEST_RM_RUN_H
@@ -13,7 +13,7 @@
 #include <limits.h>
 #include <string.h>
 
-static char rm_logged[8192]; /* "ASKED a/b, FOREIGN c", in the order told */
+static char rm_logged[8192]; /* "ASKED a/b, FOREIGN c", in order of the reports */
 static size_t rm_n_logged;
 static struct px_pcleanup_totals rm_totals;
 
@@ -36,7 +36,7 @@ static inline void rm_notified(void *arg, const char *path, enum px_rm_why why,
         sprintf(rm_logged + len, " %s", strerrorname_np(errnum));
 }
 
-/* As a user; 0 is the one that runs the test. */
+/* Removes the items as a user; uid 0 is the user who runs the test. */
 static inline void rm_run_as(uid_t uid, const struct px_rm_item *items, size_t n)
 {
     memset(&rm_totals, 0, sizeof(rm_totals));
@@ -48,7 +48,7 @@ static inline void rm_run_as(uid_t uid, const struct px_rm_item *items, size_t n
                       rm_n_logged);
 }
 
-/* kept may be NULL. */
+/* Removes one item; kept may be NULL. */
 static inline void rm_one(const char *name, uint8_t kind, int flags, const char *kept)
 {
     struct px_rm_item items[] = {

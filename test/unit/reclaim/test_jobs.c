@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What workers report, and over what. What they do, and how they are ended, is in
- * test/contract/contract_pcleanup*.c. */
+/* Reports of workers and their descriptors. test/contract/contract_pcleanup*.c tests
+ * the work and the end of workers. */
 #include "core/reclaim/jobs.h"
 
 #include "core/base/str.h"
@@ -22,7 +22,7 @@ static int make_sockets_at_the_limit(void)
     ck_assert_int_eq(px_reclaim_socket(ends), EMFILE);
     close(0);
     close(1);
-    few.rlim_cur = 3; /* room for both, but not where they have to be */
+    few.rlim_cur = 3; /* enough for both descriptors, but not at the required numbers */
     ok(setrlimit(RLIMIT_NOFILE, &few));
     ck_assert_int_eq(px_reclaim_socket(ends), EINVAL);
     ck_assert_int_eq(ends[0], -1);
@@ -66,7 +66,8 @@ static int report_to_fd(void)
     return in_vain;
 }
 
-/* In a copy of this process with fd as stream 2: whether it was in vain. */
+/* Reports in a copy of this process with fd as stream 2. Returns 1 if the report
+ * failed. */
 static int report_to(int fd, const char *path, enum px_rm_why why, int errnum,
                      int times)
 {
@@ -78,7 +79,7 @@ static int report_to(int fd, const char *path, enum px_rm_why why, int errnum,
     return px_test_in_child(report_to_fd);
 }
 
-PX_TEST(a_line_says_what_stays_and_why)
+PX_TEST(a_line_reports_what_stays_and_why)
 {
     static const struct {
         const char *path;
@@ -129,7 +130,7 @@ PX_TEST(to_a_file_it_is_a_line_of_text)
     close(ends[1]);
 }
 
-/* 0: it has stopped, and is waited for once; 1: it has gone. */
+/* 0: the reader has stopped, so the worker waits once; 1: the reader has gone. */
 PX_TEST_LOOP(a_reader_that_does_not_read_is_given_up, 2)
 {
     int ends[2];

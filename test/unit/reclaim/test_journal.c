@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records of the journal: what is written is read, and what is anything else is not. */
+/* Records of the journal: written records are read back, and all other bytes are
+ * refused. */
 #include "core/reclaim/journal.h"
 
 #include "core/base/attr.h"
@@ -34,7 +35,7 @@ static const struct px_journal_record proc = {.type = PX_JOURNAL_PROC,
                                               .x = 1,
                                               .y = 7};
 
-/* Its bytes decode, alone, to r. */
+/* True if the bytes of r decode to r. */
 static bool decodes(const struct px_journal_record *r)
 {
     uint8_t bytes[PX_JOURNAL_RECORD_B];
@@ -148,7 +149,7 @@ PX_TEST(what_no_server_writes_is_not_read)
     wrong[4].type = PX_JOURNAL_DONE + 1;
     wrong[5].flags = 2;
     wrong[6].path = "/tmp/a";
-    /* what is of no meaning to a type is zero */
+    /* members without a meaning for the type are zero */
     wrong[7].kind = PX_RM_FILE;
     wrong[8].flags = PX_RM_RECURSE;
     wrong[9].slot = 1;
@@ -185,7 +186,7 @@ PX_TEST(a_head_stands_nowhere_but_at_the_beginning)
 
     ck_assert(px_journal_next(bytes, n, &at, &got));
     ck_assert(!px_journal_next(bytes, n, &at, &got));
-    at = n + 1; /* beyond the end */
+    at = n + 1; /* past the end */
     ck_assert(!px_journal_next(bytes, n, &at, &got));
     ck_assert_uint_eq(at, n + 1);
 }
@@ -208,7 +209,7 @@ PX_TEST(a_start_time_belongs_to_one_process)
     ck_assert(px_osproc_ended(child, its + 1));
     ck_assert_int_eq(kill(child, SIGKILL), 0);
     ck_assert_int_eq(waitid(P_PID, (id_t)child, NULL, WEXITED | WNOWAIT), 0);
-    ck_assert_uint_eq(px_journal_start_time(child), 0); /* is not waited for */
+    ck_assert_uint_eq(px_journal_start_time(child), 0); /* does not block */
     ck_assert(px_osproc_ended(child, its));
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_uint_eq(px_journal_start_time(child), 0);
@@ -233,7 +234,7 @@ PX_TEST(whereabouts_are_those_of_this_boot_and_node)
     here[0] = here[0] == '0' ? '1' : '0';
     ck_assert(!px_journal_is_here(&r, "node 1"));
     ck_assert(!px_journal_is_here(&r, NULL));
-    r.path = " node 1"; /* of a system that did not tell */
+    r.path = " node 1"; /* written by a system that hides its boot id */
     ck_assert(!px_journal_is_here(&r, "node 1"));
 
     memset(longest, 'n', 255);
@@ -248,7 +249,7 @@ PX_TEST(whereabouts_are_those_of_this_boot_and_node)
     ck_assert_uint_lt(strlen(here), sizeof(here));
 }
 
-/* As one that forges a record could. */
+/* Recomputes the checksum, as a forger of records could. */
 static void make_sum_right(uint8_t *bytes, size_t n)
 {
     uint64_t sum = 0xcbf29ce484222325u;
@@ -263,7 +264,7 @@ PX_TEST(behind_a_path_there_is_nothing_but_few_zeros)
     uint8_t bytes[PX_JOURNAL_RECORD_B] = {0};
     struct px_journal_record got, r = item;
 
-    r.path = "/tmp/abcd"; /* of 9 bytes: 7 more, of which one terminates it */
+    r.path = "/tmp/abcd"; /* 9 bytes with the NUL, padded by 7 zeros */
     size_t at = 0, n = px_journal_encode(&r, bytes);
     make_sum_right(bytes, n);
     ck_assert(px_journal_next(bytes, n, &at, &got));
@@ -282,7 +283,7 @@ PX_TEST(behind_a_path_there_is_nothing_but_few_zeros)
     ck_assert_uint_eq(at, 0);
 }
 
-static int says_only_the_node(void)
+static int knows_only_the_node(void)
 {
     char here[320];
     const struct px_journal_record r = {.type = PX_JOURNAL_HEAD, .x = 1, .path = here};
@@ -292,7 +293,7 @@ static int says_only_the_node(void)
     return strcmp(here, " node") == 0 && !px_journal_is_here(&r, "node");
 }
 
-static int says_no_pid_namespace(void)
+static int lacks_the_pid_namespace(void)
 {
     char here[320];
 
@@ -301,11 +302,11 @@ static int says_no_pid_namespace(void)
     return strcspn(here, " ") == 36 && strcmp(here + 36, " node") == 0;
 }
 
-PX_TEST(where_the_system_does_not_tell_the_boot_nobody_is_here)
+PX_TEST(without_a_boot_id_no_server_counts_as_local)
 {
     PX_TEST_NEEDS_PROC;
-    ck_assert_int_eq(px_test_in_child(says_only_the_node), 1);
-    ck_assert_int_eq(px_test_in_child(says_no_pid_namespace), 1);
+    ck_assert_int_eq(px_test_in_child(knows_only_the_node), 1);
+    ck_assert_int_eq(px_test_in_child(lacks_the_pid_namespace), 1);
 }
 
 PX_TEST_MAIN("reclaim/journal", NULL, NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Children that nobody meets, and that are a user for good; also where kernel or
- * sandbox do not have what is newest. */
+/* Children hidden from the host's waits, and the permanent change of user; also without
+ * the newest calls. */
 #include "core/base/proc.h"
 #include "reclaim_fixture.h"
 
@@ -10,7 +10,7 @@
 #include <poll.h>
 #include <sys/resource.h>
 
-/* In a child there is no Check: a number says where it failed. */
+/* Check does not work in these children, so a message names the failed line. */
 #define MUST(condition)                                                       \
     do {                                                                      \
         if (!(condition)) {                                                   \
@@ -19,9 +19,9 @@
         }                                                                     \
     } while (0)
 
-static int messages = -1; /* where stderr was */
+static int messages = -1; /* copy of stderr */
 
-/* What became of it: its exit status, or 128 and a signal. */
+/* Runs fn in a child. Returns its exit status, or 128 + its signal. */
 static int in_child(void (*fn)(void))
 {
     int status = -1;
@@ -46,7 +46,7 @@ static void on_signal(int signum)
     n_signals++;
 }
 
-PX_TEST(a_host_that_waits_for_any_child_does_not_meet_it)
+PX_TEST(a_host_that_waits_for_any_child_does_not_get_it)
 {
     int ends[2], status;
     char byte = 0;
@@ -74,7 +74,7 @@ PX_TEST(a_host_that_waits_for_any_child_does_not_meet_it)
     ck_assert_int_eq(n_signals, 0);
 }
 
-PX_TEST(a_host_that_ignores_sigchld_can_still_be_told)
+PX_TEST(a_host_that_ignores_sigchld_can_still_reap)
 {
     int status;
 
@@ -158,7 +158,7 @@ PX_TEST_LOOP(a_detached_process_has_nothing_of_its_host, 5)
     ok(in_child(look_detached));
 }
 
-/* ---- the user ------------------------------------------------------------------- */
+/* ---- change of user ------------------------------------------------------------- */
 
 static void look_become(void)
 {
@@ -181,7 +181,7 @@ static void look_become(void)
     MUST(syscall(SYS_setgroups, 0, NULL) < 0);
 }
 
-/* 1: of a host that keeps its capabilities. */
+/* 1: with a host that keeps its capabilities. */
 PX_TEST_LOOP(root_becomes_a_user_and_never_returns, 2)
 {
     PX_TEST_NEEDS_ROOT;
@@ -197,7 +197,7 @@ static void become_stranger(void)
     px_drop_privileges(STRANGER, STRANGER);
 }
 
-/* With 0 a filter says it was done. */
+/* errnum 0: the filter fakes success. */
 static const struct {
     unsigned call;
     int errnum;
@@ -391,7 +391,7 @@ PX_TEST(where_proc_is_hidden_no_process_is_killed)
     ok(end(pid));
 }
 
-/* One whose leader has ended. */
+/* The leader of the group has ended. */
 PX_TEST(a_process_does_not_end_the_group_that_it_is_in)
 {
     PX_TEST_NEEDS_PROC;
@@ -413,21 +413,22 @@ PX_TEST(a_process_does_not_end_the_group_that_it_is_in)
     }
     close(ends[1]);
     ck_assert_int_eq(waitpid(leader, &status, 0), leader);
-    ck_assert_int_eq(read(ends[0], &byte, 1), 1); /* not its end */
+    ck_assert_int_eq(read(ends[0], &byte, 1), 1); /* a byte, not the end of the pipe */
     close(ends[0]);
 }
 
-/* Marked by a server that began so, and then run does(). */
-static pid_t start_marked(uint64_t start, void (*does)(void))
+/* Starts a process with the rlimit tag of a server started at start; the process calls
+ * does(). */
+static pid_t start_tagged(uint64_t start, void (*does)(void))
 {
-    const uint64_t mark = px_osproc_rlimit_tag(getpid(), start, RLIM_INFINITY);
+    const uint64_t tag = px_osproc_rlimit_tag(getpid(), start, RLIM_INFINITY);
     char byte;
     int ends[2];
 
     ok(pipe(ends));
     pid_t pid = fork();
     if (pid == 0) {
-        if (setrlimit(RLIMIT_RTTIME, &(struct rlimit){mark, mark}) < 0)
+        if (setrlimit(RLIMIT_RTTIME, &(struct rlimit){tag, tag}) < 0)
             _exit(1);
         if (does)
             does();
@@ -436,7 +437,7 @@ static pid_t start_marked(uint64_t start, void (*does)(void))
         pause();
     }
     close(ends[1]);
-    ck_assert_int_eq(read(ends[0], &byte, 1), 0); /* it is ready */
+    ck_assert_int_eq(read(ends[0], &byte, 1), 0); /* the child is ready */
     close(ends[0]);
     return pid;
 }
@@ -451,13 +452,13 @@ static void be_a_janitor(void)
     prctl(PR_SET_NAME, PX_RECLAIM_JANITOR);
 }
 
-PX_TEST_LOOP(marked_processes_end_and_no_others, 3)
+PX_TEST_LOOP(tagged_processes_end_and_no_others, 3)
 {
     PX_TEST_NEEDS_PROC;
     const uint64_t start = px_journal_start_time(getpid());
-    pid_t ours[] = {start_marked(start, NULL), start_marked(start, begin_session)},
-          others[] = {start_process(), start_marked(start, be_a_janitor),
-                      start_marked(start + 1, NULL)};
+    pid_t ours[] = {start_tagged(start, NULL), start_tagged(start, begin_session)},
+          others[] = {start_process(), start_tagged(start, be_a_janitor),
+                      start_tagged(start + 1, NULL)};
 
     if (_i)
         PX_TEST_NEEDS(
@@ -479,7 +480,7 @@ PX_TEST(what_is_no_child_is_not_waited_for)
     ck_assert_int_eq(status, -1);
 }
 
-/* 0: with descriptors of processes; 1: without. */
+/* 0: with pidfds; 1: without. */
 PX_TEST_LOOP(a_child_is_waited_for_until_a_time_and_ended_after_it, 2)
 {
     int status;

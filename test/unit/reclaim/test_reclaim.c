@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sweeping a scope: what the journal says in the end is removed, as those it belongs
- * to, in time; and journals that no server has written harm nobody. */
+/* Sweeping a scope: the final state of the journal is applied as the right user and in
+ * time. Forged journals must do no harm. */
 #include "reclaim_fixture.h"
 
 static int sweep_scope(uint64_t scope)
@@ -98,7 +98,7 @@ PX_TEST(what_the_same_user_wants_kept_in_another_scope_is_kept)
     keep(4, 0, geteuid(), "tree/void");
     end_slot(4, 0);
     keep(5, 0, geteuid() + 1, "tree/other");
-    file_in(3, 1, "file"); /* is not of this scope */
+    file_in(3, 1, "file"); /* not in this scope */
     ok(sweep_scope(2));
     ck_assert(is_there(in("tree/job")) && is_there(in("file")));
     ck_assert(!is_there(in("tree/done")) && !is_there(in("tree/void")));
@@ -155,7 +155,7 @@ PX_TEST(identity_is_compared_where_it_is_given)
 PX_TEST(root_removes_as_each_user_what_the_user_can)
 {
     PX_TEST_NEEDS_ROOT;
-    make_dir(in("roots")); /* 0755: nothing in it is for a user to remove */
+    make_dir(in("roots")); /* mode 0755: other users cannot remove its entries */
     for (uid_t i = 0; i < 3; i++) {
         uid_t uid = STRANGER + i / 2;
         gid_t gid = STRANGER + i % 2;
@@ -180,24 +180,25 @@ PX_TEST(root_removes_as_each_user_what_the_user_can)
     ck_assert_uint_eq(totals.failed, 3);
 }
 
-struct told {
+struct report {
     size_t n;
     enum px_rm_why why;
     int errnum;
 };
 
-static void on_told(void *arg, const char *path, enum px_rm_why why, int errnum)
+static void on_report(void *arg, const char *path, enum px_rm_why why, int errnum)
 {
-    struct told *told = arg;
+    struct report *report = arg;
 
     (void)path;
-    *told = (struct told){.n = told->n + 1, .why = why, .errnum = errnum};
+    *report = (struct report){.n = report->n + 1, .why = why, .errnum = errnum};
 }
 
 static int sweep_without_root(void)
 {
-    struct told told = {0};
-    const struct px_reclaim s = {.journal = journal, .notify = on_told, .arg = &told};
+    struct report report = {0};
+    const struct px_reclaim s = {
+        .journal = journal, .notify = on_report, .arg = &report};
 
     if (geteuid() == 0) {
         give(top, OTHER_STRANGER, OTHER_STRANGER);
@@ -207,9 +208,9 @@ static int sweep_without_root(void)
     ok(px_reclaim_scope(&s, 1, &totals));
     ck_assert_uint_eq(totals.files, 1);
     ck_assert_uint_eq(totals.failed, 2);
-    ck_assert_uint_eq(told.n, 2);
-    ck_assert_int_eq(told.why, PX_RM_REFUSED);
-    ck_assert_int_eq(told.errnum, EPERM);
+    ck_assert_uint_eq(report.n, 2);
+    ck_assert_int_eq(report.why, PX_RM_REFUSED);
+    ck_assert_int_eq(report.errnum, EPERM);
     return 0;
 }
 
@@ -222,7 +223,7 @@ PX_TEST(without_root_what_is_another_users_is_refused)
 
 /* ---- time ----------------------------------------------------------------------- */
 
-/* Stops the process that walks: as its user could. */
+/* Stops the walking process, as its user could. */
 static void stop_walking(void *arg, const char *path, enum px_rm_why why, int errnum)
 {
     (void)arg;
@@ -246,7 +247,7 @@ PX_TEST_LOOP(a_walk_that_does_not_end_is_ended, 2)
     uint64_t began = px_clock_ms();
     pid_t child = fork();
     ck_assert_int_ge(child, 0);
-    if (child == 0) { /* what cannot be removed is told here, too */
+    if (child == 0) { /* the child reports from this process */
         int errnum = px_reclaim_scope(&s, 1, &totals);
         _exit(errnum);
     }
@@ -258,7 +259,7 @@ PX_TEST_LOOP(a_walk_that_does_not_end_is_ended, 2)
     ck_assert_uint_lt(px_clock_ms() - began, 10000);
 }
 
-/* Goes on only where removal is not confined to the items' folders. */
+/* Returns only if removal is not confined to the folders of the items. */
 static void wait_for_freedom(void *arg, const char *path, enum px_rm_why why,
                              int errnum)
 {
@@ -288,7 +289,7 @@ PX_TEST(what_landlock_makes_too_slow_is_done_without)
     ck_assert_uint_eq(totals.failed, 0);
 }
 
-/* ---- journals that no server has written ---------------------------------------- */
+/* ---- forged journals ------------------------------------------------------------ */
 
 PX_TEST(a_journal_that_ends_in_mid_record_counts_up_to_there)
 {
@@ -348,7 +349,7 @@ PX_TEST(a_journal_that_changes_while_it_is_read_does_no_harm)
 
 /* ---- older kernels, stricter sandboxes ------------------------------------------ */
 
-/* 0, 1: without what is new; 2: it cannot be confined to its folders; 3: not at all. */
+/* 0, 1: without new calls; 2: Landlock accepts no rule; 3: without Landlock. */
 PX_TEST_LOOP(a_scope_is_removed_without_what_is_new, 4)
 {
     static const unsigned calls[] = {SYS_close_range, SYS_pidfd_open,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finishing the work of a dead server while the system says no: nothing is done by
- * halves that the next one could not do, and what is unclear is left alone. */
+/* Cleanup after a dead server while system calls fail: unfinished work is left for the
+ * next run, and unclear items are not touched. */
 #include "reclaim_fixture.h"
 
 #include <linux/capability.h>
@@ -39,7 +39,7 @@ static void make_too_large(const char *name)
     close(journal);
 }
 
-/* Its size is a hole. */
+/* The large journals are sparse files. */
 PX_TEST(a_journal_that_is_too_large_does_not_keep_the_others)
 {
     close(journal);
@@ -121,7 +121,7 @@ PX_TEST_LOOP(what_no_process_can_be_made_for_is_left_to_the_next, 2)
     ck_assert(!is_there(in("a")) && !is_there(in("b")) && !is_there(dir));
 }
 
-/* ---- where others may have the file system, too --------------------------------- */
+/* ---- file systems shared with other nodes --------------------------------------- */
 
 static int know_no_file_system(void)
 {
@@ -129,8 +129,8 @@ static int know_no_file_system(void)
     return remains(false);
 }
 
-/* There a lock may be one of this node only. */
-PX_TEST(a_lock_says_nothing_of_a_server_elsewhere)
+/* A lock there may be visible on this node only. */
+PX_TEST(a_lock_proves_nothing_about_a_server_elsewhere)
 {
     begin_journal(1, 1, 0, "boot.1 another");
     file_in(0, 0, "contact");
@@ -162,21 +162,22 @@ static int reclaim_without_proc(void)
     return px_reclaim_tmpdir(&sweep, top, &totals);
 }
 
-/* Nobody knows whether its processes live, then: only what the server has made is
- * removed. */
+/* Without /proc the state of the server's processes is unknown, so only the server's
+ * own files are removed. */
 PX_TEST(without_proc_the_servers_own_goes_and_scopes_stay)
 {
     PX_TEST_NEEDS(px_test_may(CAP_SYS_ADMIN), "CAP_SYS_ADMIN");
-    PX_TEST_NEEDS_PROC; /* to take it away */
+    PX_TEST_NEEDS_PROC; /* needed to hide /proc */
     file_in(0, 0, "contact");
     file_in(1, 0, "a");
     const int rc = px_test_in_child(reclaim_without_proc);
-    PX_TEST_NEEDS(rc != ENOSYS, "a root that is a mount"); /* unlike that of a chroot */
+    PX_TEST_NEEDS(rc != ENOSYS,
+                  "a root that is a mount"); /* a chroot has no such root */
     ok(rc);
     ck_assert(!is_there(in("contact")) && !is_there(dir) && is_there(in("a")));
 }
 
-/* ---- the server's own ----------------------------------------------------------- */
+/* ---- the server's own files ----------------------------------------------------- */
 
 PX_TEST(what_only_begins_like_the_folder_is_not_in_it)
 {
@@ -195,7 +196,7 @@ PX_TEST(the_servers_own_may_be_kept_too)
     ck_assert(is_there(in("session/kept")) && !is_there(dir));
 }
 
-/* Somebody has written that into the journal. */
+/* A forged record. */
 PX_TEST(neither_a_process_nor_another_users_folder_is_an_ancestor)
 {
     strcpy(dir, in("session/pmix-server.abcdef"));
@@ -208,34 +209,34 @@ PX_TEST(neither_a_process_nor_another_users_folder_is_an_ancestor)
     ck_assert(!is_there(dir) && is_there(in("session")));
 }
 
-static void tell_path(void *arg, const char *path, enum px_rm_why why, int errnum)
+static void report_path(void *arg, const char *path, enum px_rm_why why, int errnum)
 {
     (void)arg;
     dprintf(STDERR_FILENO, "%d %s %d\n", why, path, errnum);
 }
 
-static int sweep_and_tell(void)
+static int sweep_and_report(void)
 {
-    const struct px_reclaim s = {.journal = -1, .node = "node", .notify = tell_path};
+    const struct px_reclaim s = {.journal = -1, .node = "node", .notify = report_path};
 
-    ck_assert_int_eq(dup2(open(in("told"), O_CREAT | O_RDWR, 0600), STDERR_FILENO),
+    ck_assert_int_eq(dup2(open(in("report"), O_CREAT | O_RDWR, 0600), STDERR_FILENO),
                      STDERR_FILENO);
     return px_reclaim_server_dir(&s, dir, -1, true, &totals);
 }
 
-PX_TEST(what_stays_is_told)
+PX_TEST(what_stays_is_reported)
 {
-    char told[2 * PATH_MAX] = "", expected[PATH_MAX + 32];
+    char report[2 * PATH_MAX] = "", expected[PATH_MAX + 32];
 
     PX_TEST_NEEDS_ROOT;
     make_file(in("pmix-server.abcdef/strange"));
     make_file(in("pmix-server.abcdef/own"));
     give(in("pmix-server.abcdef/strange"), STRANGER, 0);
-    ok(px_test_in_child(sweep_and_tell));
-    int fd = open(in("told"), O_RDONLY | O_CLOEXEC);
-    ck_assert_int_gt(read(fd, told, sizeof(told) - 1), 0);
+    ok(px_test_in_child(sweep_and_report));
+    int fd = open(in("report"), O_RDONLY | O_CLOEXEC);
+    ck_assert_int_gt(read(fd, report, sizeof(report) - 1), 0);
     snprintf(expected, sizeof(expected), "%d %s/strange 0\n", PX_RM_FOREIGN, dir);
-    ck_assert_ptr_nonnull(strstr(told, expected));
+    ck_assert_ptr_nonnull(strstr(report, expected));
     ck_assert(!is_there(in("pmix-server.abcdef/own")));
     close(fd);
 }

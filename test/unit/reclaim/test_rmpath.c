@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Paths that clients give, and opening them. */
+/* Paths from clients, and opening them. */
 #include "core/base/attr.h"
 #include "core/reclaim/rmtree.h"
 #include "px_test.h"
@@ -35,7 +35,7 @@ PX_TEST(good_paths_are_made_normal)
     }
 }
 
-PX_TEST(bad_paths_are_refused_and_the_reason_told)
+PX_TEST(bad_paths_are_refused_with_a_reason)
 {
     static const char *const rows[][2] = {
         {"", "empty"},        {"a", "absolute"},       {"./a", "absolute"},
@@ -69,14 +69,14 @@ PX_TEST(the_longest_name_and_the_longest_path_are_good_and_one_more_is_not)
     path[PX_RM_MAX_PATH] = '\0';
     ck_assert_ptr_null(px_rm_path_check(path, out));
     ck_assert_str_eq(out, path);
-    strcat(path, "/./"); /* nothing in its normal form */
+    strcat(path, "/./"); /* disappears in the normal form */
     ck_assert_ptr_null(px_rm_path_check(path, out));
     path[PX_RM_MAX_PATH] = 'n';
     path[PX_RM_MAX_PATH + 1] = '\0';
     ck_assert_ptr_nonnull(strstr(px_rm_path_check(path, out), "4095"));
 }
 
-/* A way to a folder of the tree; 0, or minus an errno. */
+/* Opens the way to a folder of the tree. Returns 0 or minus an errno. */
 static int way(const char *name, uid_t client)
 {
     struct px_rm_sys sys = {0};
@@ -103,13 +103,13 @@ PX_TEST(the_way_leads_there)
     ck_assert_int_eq(way("none/b", geteuid()), -ENOENT);
     ck_assert_int_eq(way("f/b", geteuid()), -ENOTDIR);
     ck_assert_int_eq(way("l", geteuid()), -ENOTDIR);
-    memset(name, 'n', 256); /* is not cut */
+    memset(name, 'n', 256); /* longer than allowed; must not be truncated */
     ck_assert_int_eq(way(name, geteuid()), -ENAMETOOLONG);
     PX_AUTOCLOSE int top = px_rm_open_way(&sys, "/", PX_RM_NO_CLIENT);
     ck_assert_int_ge(top, 0);
 }
 
-/* All links are ours, in a folder of ours. */
+/* All links and their folders belong to the client. */
 PX_TEST(own_links_are_followed_as_the_system_would)
 {
     static const char *const good[] = {"l",       "l/b",      "up/b", "a/b/back/l/b",
@@ -139,13 +139,13 @@ PX_TEST(so_many_links_are_followed_and_no_more)
     ck_assert_int_eq(way("l41", geteuid()), -ELOOP);
 }
 
-/* What links of this kind are, and are not, followed for a client, of another uid if we
- * are root. */
+/* Links that are followed for a client, and links that are not. Root uses another
+ * uid. */
 enum { CLIENT = 4711, OTHER = 4712 };
 static const struct link_row {
     uid_t link, folder;
-    mode_t mode; /* of the folder */
-    bool twice;  /* the link has another name */
+    mode_t mode; /* mode of the folder */
+    bool twice;  /* the link has a second hard link */
     bool is_followed;
 } link_rows[] = {
     {.link = 0, .folder = 0, .mode = 0755, .is_followed = true},
@@ -188,7 +188,7 @@ PX_TEST_LOOP(links_are_followed_where_no_other_user_can_put_them, PX_COUNT(link_
     if (row->twice)
         ok(link(px_tree_path("in/l"), px_tree_path("twice/l")));
     ck_assert_int_eq(px_test_in_child(go_as_client), row->is_followed ? 0 : ELOOP);
-    /* Who is not the client follows root's only. */
+    /* For another client only links of root are followed. */
     ck_assert_int_eq(way("in/l/d", CLIENT),
                      row->is_followed && row->link == 0 ? 0 : -ELOOP);
     const char *why = px_rm_path_resolve(px_tree_path("in/l/d"), CLIENT, CLIENT, out);
@@ -258,7 +258,7 @@ PX_TEST(a_path_that_cannot_be_resolved_is_refused_with_the_reason)
     ck_assert_ptr_nonnull(strstr(px_rm_path_resolve(path, 0, 0, out), "255"));
 }
 
-/* Whether there is such a link is not for each client to know. */
+/* A client must not learn about links that it cannot see. */
 PX_TEST(what_a_client_may_not_see_is_not_looked_at_for_it)
 {
     char out[PX_RM_MAX_PATH + 1];
@@ -272,7 +272,7 @@ PX_TEST(what_a_client_may_not_see_is_not_looked_at_for_it)
     ck_assert_ptr_nonnull(px_rm_path_resolve(px_tree_path("in/l/d"), CLIENT, 0, out));
 }
 
-PX_TEST(what_something_is_is_told_of_a_link_itself)
+PX_TEST(a_link_is_identified_as_a_link)
 {
     struct px_rm_sys sys = {0};
     struct px_rm_node node;

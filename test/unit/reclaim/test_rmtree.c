@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is removed, what is left, and what is said of it, when nobody disturbs. */
+/* Removed files, left files and reports, without interference. */
 #include "rm_run.h"
 
 #include <fcntl.h>
@@ -16,11 +16,11 @@ static void begin(void)
 
 enum { R = PX_RM_RECURSE, T = PX_RM_LEAVE_TOP, E = PX_RM_EMPTY };
 
-/* One removal of a folder, or of a file if flags are -1. */
+/* The removal of a folder, or of a file if flags are -1. */
 static const struct row {
     const char *what, *made, *removed;
     int flags;
-    const char *kept, *left, *said;
+    const char *kept, *left, *logged;
     unsigned files, dirs;
 } rows[] = {
     {"with its files", "d/a d/b d/l@/etc o", "d", 0, NULL, "o", "", 3, 1},
@@ -88,7 +88,7 @@ PX_TEST_LOOP(what_is_named_goes_and_no_more, PX_COUNT(rows))
            r->flags < 0 ? 0 : r->flags, r->kept);
     char *left = px_tree_list("");
     ck_assert_msg(strcmp(left, r->left) == 0, "%s: left \"%s\"", r->what, left);
-    ck_assert_msg(strcmp(rm_logged, r->said) == 0, "%s: \"%s\"", r->what, rm_logged);
+    ck_assert_msg(strcmp(rm_logged, r->logged) == 0, "%s: \"%s\"", r->what, rm_logged);
     ck_assert_msg(rm_totals.files == r->files && rm_totals.dirs == r->dirs,
                   "%s: %lu files, %lu folders", r->what, rm_totals.files,
                   rm_totals.dirs);
@@ -199,7 +199,7 @@ PX_TEST(of_many_kept_files_each_stays)
 
 PX_TEST(files_go_first_and_then_the_deepest_tree)
 {
-    /* Were "d" first, "d/a" would be entered without recursion, and stay. */
+    /* If "d" went first, "d/a" would be entered without PX_RM_RECURSE and stay. */
     struct px_rm_item items[] = {
         {px_tree_path("d"), PX_RM_DIR, 0, 0, 0},
         {px_tree_path("d/a/b"), PX_RM_DIR, 0, 0, 0},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Removal while the system says no, from the beginning or from some point of the walk
- * on: what is left is told, nothing is lost, and it ends. */
+/* Removal while system calls fail, from the start or from some point of the walk: each
+ * file left is reported, no descriptor is lost, and the walk ends. */
 #include "rm_run.h"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ static void deny(long number, int errnum)
     }
 }
 
-/* ---- from the beginning --------------------------------------------------------- */
+/* ---- failures from the start ---------------------------------------------------- */
 
 static int remove_without_a_look(void)
 {
@@ -34,7 +34,7 @@ static int remove_without_a_look(void)
     return 0;
 }
 
-PX_TEST(what_cannot_be_looked_at_stays_and_is_told)
+PX_TEST(what_cannot_be_examined_stays_and_is_reported)
 {
     px_tree_make("d/a d/s/b f");
     ok(px_test_in_child(remove_without_a_look));
@@ -50,16 +50,16 @@ static int remove_without_a_second_reading(void)
     return 0;
 }
 
-PX_TEST(a_folder_that_cannot_be_read_again_is_told)
+PX_TEST(a_folder_that_cannot_be_read_again_is_reported)
 {
     px_tree_make("d/a d/s/b");
     ok(px_test_in_child(remove_without_a_second_reading));
     px_assert_tree("", "d/");
 }
 
-/* ---- mounts, for kernels that do not mark them ---------------------------------- */
+/* ---- mounts, for kernels that do not report them -------------------------------- */
 
-/* How many more can be opened. */
+/* Leaves room for n more descriptors. */
 static void leave_descriptors(unsigned n)
 {
     PX_AUTOCLOSE int next = open("/", O_PATH | O_CLOEXEC);
@@ -79,7 +79,7 @@ static int open_with_one_descriptor(void)
     ok(px_rm_probe(&sys, at, "", &node));
     leave_descriptors(1);
     ck_assert_int_eq(px_rm_open_below(&sys, at, node.dev, &mount, "s", &node), -EMFILE);
-    leave_descriptors(1); /* as many as before: none was lost */
+    leave_descriptors(1); /* as many as before: none leaked */
     ck_assert_int_eq(px_rm_open_below(&sys, at, node.dev, &mount, "s", &node), -EMFILE);
     return 0;
 }
@@ -114,12 +114,12 @@ PX_TEST(without_proc_other_file_systems_are_still_known)
     ok(px_test_in_child(remove_without_proc));
 }
 
-/* ---- from some point on --------------------------------------------------------- */
+/* ---- failures from some point on ------------------------------------------------ */
 
 static long denied_later;
 static int errnum_later;
 
-static void told_and_denied(void *arg, const char *path, enum px_rm_why why, int errnum)
+static void deny_and_log(void *arg, const char *path, enum px_rm_why why, int errnum)
 {
     if (denied_later)
         deny(denied_later, errnum_later);
@@ -127,7 +127,7 @@ static void told_and_denied(void *arg, const char *path, enum px_rm_why why, int
     rm_notified(arg, path, why, errnum);
 }
 
-/* From when the kept file is met. */
+/* Denies the call from the moment the walk finds the kept file. */
 static void deny_from(const char *kept)
 {
     const struct px_rm_item items[] = {
@@ -136,7 +136,7 @@ static void deny_from(const char *kept)
     };
 
     ck_assert_int_eq(px_rm_run(items, PX_COUNT(items), geteuid(), getegid(),
-                               told_and_denied, rm_logged, &rm_totals),
+                               deny_and_log, rm_logged, &rm_totals),
                      0);
 }
 
@@ -144,7 +144,7 @@ static int look_no_further(void)
 {
     deny_from("d/s/kept");
     rm_assert_logged("ASKED d/s/kept, FAILED d/s/t EIO");
-    rm_assert_removed(1, 0); /* d/a, which came first */
+    rm_assert_removed(1, 0); /* d/a came first */
     return 0;
 }
 
@@ -159,7 +159,7 @@ PX_TEST(what_is_entered_and_cannot_be_looked_at_stays)
 
 enum { N_FILES = 40 };
 
-/* In whatever order the folder is read. */
+/* The order of entries in the folder does not matter. */
 static int look_at_no_more_files(void)
 {
     deny_from("d/kept");
@@ -177,7 +177,7 @@ static int look_at_no_more_files(void)
     return 0;
 }
 
-PX_TEST(each_file_goes_or_is_told)
+PX_TEST(each_file_goes_or_is_reported)
 {
     char name[16];
 
@@ -203,8 +203,8 @@ static int go_up_no_more(void)
     return 0;
 }
 
-/* Only the last few on the way down are still open. */
-PX_TEST(a_way_up_that_is_lost_is_told_and_ends_it)
+/* Only the last folders on the way down are still open. */
+PX_TEST(a_way_up_that_is_lost_is_reported_and_ends_the_walk)
 {
     static const long calls[] = {SYS_openat, SYS_statx};
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random trees, owners, kept names and flags: what is left, and what is counted, is
- * what a simple model says that works on a table of names. PX_TEST_SEED=<number>
- * repeats a run. */
+/* Random trees, owners, kept names and flags: the files left and the totals must match
+ * a simple model on a table of names. PX_TEST_SEED=<number> repeats a run. */
 #include "rm_run.h"
 
 #include <sys/stat.h>
@@ -9,12 +8,12 @@
 
 enum { N_NODES = 40, N_KEEPS = 4, N_ROUNDS = 12, USER = 12345, OTHER = 12346 };
 
-/* A file or folder; a parent comes before what is in it. The first is the top. */
+/* A file or folder. Parents come before their entries; the first node is the top. */
 struct node {
     char name[512];
     int parent;
     bool dir, foreign, other_group, kept;
-    bool left; /* in the end */
+    bool left; /* still there at the end */
 };
 
 static struct node nodes[N_NODES];
@@ -88,7 +87,7 @@ static void leave_all_below(unsigned int i)
             leave_all_below(k);
 }
 
-/* Works out what is left of node i and what is in it. */
+/* Computes the final state of node i and of its entries. */
 static void model(unsigned int i, int flags)
 {
     struct node *n = &nodes[i];
@@ -117,7 +116,7 @@ static void model(unsigned int i, int flags)
     }
 }
 
-/* ---- both ----------------------------------------------------------------------- */
+/* ---- comparison ----------------------------------------------------------------- */
 
 static void round_with(int flags)
 {
@@ -154,7 +153,7 @@ static void round_with(int flags)
     px_assert_tree("", "");
 }
 
-PX_TEST(what_is_left_of_a_random_tree_is_what_the_model_says)
+PX_TEST(what_is_left_of_a_random_tree_matches_the_model)
 {
     for (int i = 0; i < N_ROUNDS; i++)
         for (int flags = 0; flags < PX_RM_SAME; flags++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Deep trees, wide ones, and little to do it with; in the long form ten times as large. */
+/* Deep and wide trees under resource limits; ten times as large in the long form. */
 #include "rm_run.h"
 
 #include "alloc_fail.h"
@@ -11,7 +11,7 @@
 
 enum { OTHER = 12346 };
 
-/* In memory, as much is made here. */
+/* Uses a file system in memory, because the tests make many files. */
 static void begin(void)
 {
     px_tree_begin(access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
@@ -27,7 +27,7 @@ static void limit(int what, rlim_t n)
     ok(setrlimit(what, &l));
 }
 
-/* A chain of folders of that name, made relative to one another. */
+/* Makes a chain of folders of that name, each relative to the one above. */
 static void make_deep(const char *top, const char *name, unsigned int depth)
 {
     px_tree_make(top);
@@ -54,15 +54,15 @@ PX_TEST(a_tree_is_removed_however_deep_with_few_descriptors)
     px_assert_tree("", "");
 }
 
-PX_TEST(a_path_longer_than_the_system_knows_is_cut_when_told)
+PX_TEST(a_path_longer_than_the_system_allows_is_reported_cut)
 {
     char name[201] = "", expected[PX_RM_MAX_PATH * 2];
     struct px_rm_item items[] = {{px_tree_path("d"), PX_RM_DIR, PX_RM_RECURSE, 0, 0}};
 
     memset(name, 'n', 200);
     make_deep("d/", name, 1000);
-    /* All of it is of another user, as far as the bottom is concerned: nothing can be
-     * kept by a path that long, so descriptors are what runs out. */
+    /* The walk does not reach the bottom: a path of that length cannot be kept, so the
+     * descriptors run out. */
     limit(RLIMIT_NOFILE, 3);
     rm_run_as(0, items, 1);
     ck_assert_uint_eq(rm_totals.failed, 1);
@@ -89,12 +89,12 @@ PX_TEST(a_path_longer_than_the_system_knows_is_cut_when_told)
     px_assert_tree("", "");
 }
 
-PX_TEST(without_descriptors_what_stays_is_told)
+PX_TEST(without_descriptors_what_stays_is_reported)
 {
     px_tree_make("d/a d/s/f");
     int used = dup(0);
     close(used);
-    limit(RLIMIT_NOFILE, (rlim_t)used + 2); /* the way and the top */
+    limit(RLIMIT_NOFILE, (rlim_t)used + 2); /* for the path and the top */
     rm_dir("d", PX_RM_RECURSE);
     rm_assert_logged("FAILED d/s EMFILE");
     limit(RLIMIT_NOFILE, (rlim_t)used + 1);
@@ -105,7 +105,7 @@ PX_TEST(without_descriptors_what_stays_is_told)
     rm_assert_logged("FAILED d EMFILE");
     limit(RLIMIT_NOFILE, (rlim_t)used + 3);
     px_assert_tree("", "d/ d/s/ d/s/f");
-    make_deep("d/", "n", 20); /* older systems need one to look at /proc */
+    make_deep("d/", "n", 20); /* older systems need one to read /proc */
     limit(RLIMIT_NOFILE, (rlim_t)used + 5);
     rm_dir("d", PX_RM_RECURSE);
     limit(RLIMIT_NOFILE, 64);
@@ -113,7 +113,7 @@ PX_TEST(without_descriptors_what_stays_is_told)
     px_assert_tree("", "");
 }
 
-/* What a process takes that removes the tree. */
+/* Returns the peak memory of a process that removes the tree. */
 static long peak_of_removing(const char *name, unsigned int n_files)
 {
     struct rusage usage;
@@ -147,7 +147,7 @@ PX_TEST(many_files_in_a_folder_take_no_more_memory_than_some)
     unsigned int n = 20000 * px_test_times(1, 10);
 
     PX_TEST_NEEDS_ALLOC;
-    make_files(10000); /* fills the buffer for entries */
+    make_files(10000); /* fills the buffer for directory entries */
     long some = peak_of_removing("d", 10000);
     make_files(n);
     long many = peak_of_removing("d", n);
@@ -155,7 +155,7 @@ PX_TEST(many_files_in_a_folder_take_no_more_memory_than_some)
     ck_assert_int_le(many, some + 256);
 }
 
-/* So that only the smallest arena is to be had. */
+/* Leaves memory for the smallest arena only. */
 static void leave_little_memory(void)
 {
     FILE *f = fopen("/proc/self/statm", "r");
@@ -191,7 +191,7 @@ PX_TEST(more_folders_than_there_is_memory_for_go_in_several_passes)
     px_assert_tree("", "");
 }
 
-PX_TEST(what_there_is_no_memory_for_is_told_once)
+PX_TEST(what_there_is_no_memory_for_is_reported_once)
 {
     PX_TEST_NEEDS_PROC;
     PX_TEST_NEEDS_ROOT;
@@ -211,7 +211,7 @@ PX_TEST(what_there_is_no_memory_for_is_told_once)
     px_assert_tree("", "");
 }
 
-PX_TEST(a_tree_too_deep_for_the_memory_is_left_and_told)
+PX_TEST(a_tree_too_deep_for_the_memory_is_left_and_reported)
 {
     PX_TEST_NEEDS_PROC;
     PX_TEST_NEEDS_ALLOC;

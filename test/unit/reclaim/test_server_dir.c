@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What dead servers have left: all of it goes, whatever is killed on the way, and of
- * processes those that are meant. Their folders are found wherever they are, and left
- * alone while their lock is held; and what only looks like one stays as it is. */
+/* Leftovers of dead servers: all of them are removed, even if the removing process is
+ * killed; only the intended processes end. A folder is found after a move and left
+ * alone while its lock is held. Similar folders stay untouched. */
 #include "core/base/proc.h"
 #include "reclaim_fixture.h"
 
@@ -9,7 +9,7 @@
 
 PX_TEST_SUITE_NEEDS(px_test_has_proc(), "/proc")
 
-/* ---- the whole ------------------------------------------------------------------ */
+/* ---- a complete cleanup --------------------------------------------------------- */
 
 PX_TEST(nothing_of_a_dead_server_stays)
 {
@@ -30,7 +30,7 @@ PX_TEST(nothing_of_a_dead_server_stays)
     ck_assert_uint_eq(totals.files, 7);
     ck_assert_uint_eq(totals.dirs, 4);
     ck_assert_uint_eq(totals.kept + totals.foreign + totals.failed, 0);
-    ok(remains(true)); /* not there any more */
+    ok(remains(true)); /* already removed */
 }
 
 PX_TEST(the_folder_may_stand_in_one_that_was_made_for_it)
@@ -54,19 +54,19 @@ PX_TEST(the_folder_may_stand_in_one_that_was_made_for_it)
 PX_TEST(what_has_to_stay_in_the_folder_keeps_the_folder_only)
 {
     PX_TEST_NEEDS_ROOT;
-    make_file(in("pmix-server.abcdef/his"));
-    give(in("pmix-server.abcdef/his"), STRANGER, STRANGER);
+    make_file(in("pmix-server.abcdef/foreign"));
+    give(in("pmix-server.abcdef/foreign"), STRANGER, STRANGER);
     file_in(0, 0, "contact");
     ok(remains(true));
-    ck_assert(is_there(in("pmix-server.abcdef/his")) && !is_there(in("contact")));
+    ck_assert(is_there(in("pmix-server.abcdef/foreign")) && !is_there(in("contact")));
     ck_assert(!is_there(in("pmix-server.abcdef/journal")));
     ok(remains(true));
-    ck_assert(is_there(in("pmix-server.abcdef/his")));
+    ck_assert(is_there(in("pmix-server.abcdef/foreign")));
 }
 
 PX_TEST_LOOP(without_a_journal_the_folder_goes_alone, 3)
 {
-    if (_i == 1) /* nor has an empty one anything to say */
+    if (_i == 1) /* an empty journal has no records either */
         ok(ftruncate(journal, 0));
     file_in(0, 0, "a");
     if (_i == 0)
@@ -121,7 +121,7 @@ PX_TEST(a_scope_waits_for_its_processes)
     ck_assert_int_eq(remains(false), EBUSY);
     ck_assert(is_there(in("its")) && is_there(in("session")) && is_there(dir));
     ck_assert(!is_there(in("free")) && !is_there(in("contact")));
-    make_file(in("free")); /* by somebody else, since */
+    make_file(in("free")); /* a new file of another process */
     ck_assert_int_eq(remains(false), EBUSY);
     ck_assert(is_there(in("free")));
     ok(end(pid));
@@ -130,7 +130,7 @@ PX_TEST(a_scope_waits_for_its_processes)
     ck_assert(!is_there(in("its")) && !is_there(in("session")) && !is_there(dir));
 }
 
-/* 0: with descriptors of processes; 1, 2: without. */
+/* 0: with pidfds; 1, 2: without. */
 PX_TEST_LOOP(the_last_process_is_waited_for, 3)
 {
     pid_t first = start_process(), second = start_process();
@@ -159,7 +159,7 @@ PX_TEST_LOOP(the_last_process_is_waited_for, 3)
     ck_assert_int_eq(ended_by(second), SIGKILL);
 }
 
-/* _i 1: only signals by pidfd are denied; 2, 3: all that is new. */
+/* _i 1: only signals by pidfd are denied; 2, 3: all new calls. */
 PX_TEST_LOOP(what_ends_with_the_server_is_killed_and_then_swept, 4)
 {
     static const unsigned calls[] = {SYS_pidfd_send_signal, SYS_pidfd_open,
@@ -173,7 +173,7 @@ PX_TEST_LOOP(what_ends_with_the_server_is_killed_and_then_swept, 4)
     append_proc(2, 0, other, px_journal_start_time(other), 0);
     append_item(2, 1, PX_RM_FILE, 0, in("none"));
     uint64_t began = px_clock_ms();
-    ck_assert_int_eq(remains(false), EBUSY); /* the other is not waited for */
+    ck_assert_int_eq(remains(false), EBUSY); /* the other process is not waited for */
     ck_assert_uint_lt(px_clock_ms() - began, 1500);
     ck_assert(!is_there(in("its")));
     ck_assert_int_eq(ended_by(pid), SIGKILL);
@@ -181,7 +181,8 @@ PX_TEST_LOOP(what_ends_with_the_server_is_killed_and_then_swept, 4)
     ok(remains(false));
 }
 
-/* A leader, and one of its group; both pids. With leave, the leader has ended. */
+/* Starts a group leader and a member and returns both pids. leave: the leader has
+ * ended. */
 static pid_t start_group(pid_t *member, bool leave)
 {
     int ends[2], status;
@@ -213,7 +214,7 @@ static pid_t start_group(pid_t *member, bool leave)
     return leader;
 }
 
-/* 1: it has ended before. */
+/* 1: the leader has ended before. */
 PX_TEST_LOOP(its_process_group_ends_with_it, 2)
 {
     pid_t member, leader = start_group(&member, _i);
@@ -224,7 +225,7 @@ PX_TEST_LOOP(its_process_group_ends_with_it, 2)
         ck_assert_int_eq(ended_by(leader), SIGKILL);
 }
 
-/* 0: it is another user's; 1: it is older than the leader. */
+/* 0: the group belongs to another user; 1: the group is older than the leader. */
 PX_TEST_LOOP(a_group_of_another_process_is_none_of_it, 2)
 {
     pid_t member;
@@ -270,7 +271,7 @@ PX_TEST(neither_we_nor_the_first_process_are_killed)
     ok(remains(false));
 }
 
-/* ---- killed on the way ---------------------------------------------------------- */
+/* ---- kills during the cleanup --------------------------------------------------- */
 
 static void make_much(void)
 {
@@ -288,7 +289,11 @@ static void make_much(void)
 
 PX_TEST(killed_at_any_point_it_is_completed_by_the_next)
 {
-    enum { POINTS = 25, MAX_US = 60000, ENOUGH_MS = 10000 }; /* machines are busy */
+    enum {
+        POINTS = 25,
+        MAX_US = 60000,
+        ENOUGH_MS = 10000
+    }; /* generous limits for busy machines */
     unsigned killed = 0;
     uint64_t whole_us = 0, until = px_clock_ms() + ENOUGH_MS;
     int point = 0;
@@ -309,7 +314,7 @@ PX_TEST(killed_at_any_point_it_is_completed_by_the_next)
             _exit(remains(true));
         }
         setpgid(child, child);
-        if (point > 0) { /* the first takes as long as it takes */
+        if (point > 0) { /* the first run is not interrupted */
             usleep((useconds_t)(whole_us * (uint64_t)point / POINTS));
             kill(child, SIGKILL);
         }
@@ -357,7 +362,7 @@ PX_TEST(a_folder_that_is_locked_is_left_alone)
     ok(end(pid));
 }
 
-/* As a child has the lock that its server had just made when it was killed. */
+/* A child still holds the lock that its killed server had just taken. */
 PX_TEST(a_lock_that_outlives_its_server_is_waited_for)
 {
     int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -383,14 +388,14 @@ PX_TEST(a_descriptor_without_the_lock_is_of_no_use)
     ck_assert_int_eq(px_reclaim_server_dir(&sweep, dir, other, true, &totals), EBUSY);
     ck_assert(is_there(dir));
     close(other);
-    other = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* 0755 */
+    other = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* mode 0755 */
     ck_assert_int_eq(px_reclaim_server_dir(&sweep, dir, other, true, &totals), EPERM);
     ck_assert(is_there(dir));
     close(other);
     close(lock);
 }
 
-/* 0: another folder is in its place; 1: none; 2: its place leads elsewhere. */
+/* 0: another folder is at its old path; 1: no folder; 2: a link to elsewhere. */
 PX_TEST_LOOP(a_folder_that_was_moved_is_found_by_its_descriptor, 3)
 {
     int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -413,7 +418,7 @@ PX_TEST_LOOP(a_folder_that_was_moved_is_found_by_its_descriptor, 3)
     close(lock);
 }
 
-/* As those do who tidy up in /tmp. */
+/* Programs that tidy up /tmp remove folders like this. */
 PX_TEST_LOOP(a_folder_that_was_removed_does_not_keep_the_rest, 2)
 {
     const struct px_reclaim s = {
@@ -431,7 +436,7 @@ PX_TEST_LOOP(a_folder_that_was_removed_does_not_keep_the_rest, 2)
     close(lock);
 }
 
-static void its_process_tells(pid_t pid)
+static void its_process_counts(pid_t pid)
 {
     ck_assert_int_eq(remains(false), EBUSY);
     ck_assert(is_there(dir));
@@ -440,20 +445,20 @@ static void its_process_tells(pid_t pid)
     ck_assert(!is_there(dir));
 }
 
-PX_TEST(without_locks_the_servers_process_tells)
+PX_TEST(without_locks_the_servers_process_counts)
 {
     pid_t pid = start_server(0);
 
     PX_TEST_NEEDS(px_test_deny(SYS_flock, ENOLCK), "seccomp");
-    its_process_tells(pid);
+    its_process_counts(pid);
 }
 
-PX_TEST(of_a_server_that_got_no_lock_its_process_tells)
+PX_TEST(for_a_server_without_a_lock_its_process_counts)
 {
-    its_process_tells(start_server(PX_JOURNAL_UNLOCKED));
+    its_process_counts(start_server(PX_JOURNAL_UNLOCKED));
 }
 
-PX_TEST(the_descriptor_of_such_a_server_says_that_it_is_over)
+PX_TEST(the_descriptor_of_such_a_server_proves_its_end)
 {
     pid_t pid = start_server(PX_JOURNAL_UNLOCKED);
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -475,7 +480,7 @@ PX_TEST(without_locks_nothing_is_known_of_another_node)
     ck_assert(is_there(dir));
 }
 
-/* ---- what only looks like it ---------------------------------------------------- */
+/* ---- similar folders ------------------------------------------------------------ */
 
 static void spared(int errnum)
 {
@@ -566,7 +571,7 @@ PX_TEST(without_root_nothing_of_others_is_removed)
     ck_assert_uint_ge(totals.failed, 2);
 }
 
-/* ---- all of a folder ------------------------------------------------------------ */
+/* ---- all servers of a folder ---------------------------------------------------- */
 
 PX_TEST(reclaim_finishes_what_dead_servers_left_and_spares_the_rest)
 {
@@ -577,12 +582,12 @@ PX_TEST(reclaim_finishes_what_dead_servers_left_and_spares_the_rest)
     pid_t pid = start_server(0);
     int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     ok(flock(lock, LOCK_EX));
-    make_dir(in("pmix-server.open")); /* 0755 */
+    make_dir(in("pmix-server.open")); /* mode 0755 */
     make_dir(in("pmix-other"));
     make_file(in("pmix-server.file"));
     ok(mkdir(in("pmix-server.bare"), 0700));
     ok(symlink(top, in("link")));
-    /* the administrator may name the folder by a link */
+    /* the administrator may pass the folder as a symbolic link */
     ok(px_reclaim_tmpdir(&sweep, in("link"), &totals));
     ck_assert(!is_there(in("pmix-server.abcdef")) && !is_there(in("file")));
     ck_assert(!is_there(in("pmix-server.bare")));
