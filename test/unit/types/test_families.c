@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The public life of every structure, of data arrays, and of buffers, whose bytes are handed in
- * and out without copies. */
+/* The public constructors and destructors of every structure, of data arrays and of
+ * buffers; buffers pass their bytes in and out without copies. */
 #include "px_test.h"
 #include "sample.h"
 
@@ -270,7 +270,7 @@ PX_TEST(a_loaded_buffer_owns_the_bytes_and_reads_from_their_start)
     ck_assert_ptr_eq(buffer.unpack_ptr, bytes);
     ck_assert_ptr_eq(buffer.pack_ptr, bytes + 6);
     ck_assert(buffer.bytes_used == 6 && buffer.bytes_allocated == 6);
-    PMIx_Data_buffer_load(&buffer, strdup("other"), 5); /* frees the former */
+    PMIx_Data_buffer_load(&buffer, strdup("other"), 5); /* frees the previous bytes */
     PMIx_Data_buffer_destruct(&buffer);
     ck_assert_ptr_null(buffer.base_ptr);
 }

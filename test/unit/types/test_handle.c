@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cpusets and topologies of hwloc: copied, compared, given back, read and written; and hwloc
- * itself, which is loaded when the first is asked for. */
+/* Cpusets and topologies of hwloc: copied, compared, freed, read and written; hwloc
+ * itself is loaded for the first of them. */
 #include "core/types/handle.h"
 #include "core/types/hwloc_api.h"
 #include "files.h"
@@ -120,7 +120,7 @@ PX_TEST(sets_are_copied_and_compared_by_content)
     ck_assert_int_lt(px_type_compare(PMIX_PROC_CPUSET, &a, &b), 0);
     ck_assert_int_gt(px_type_compare(PMIX_PROC_CPUSET, &b, &copy), 0);
     PMIx_Cpuset_destruct(&a);
-    PMIx_Cpuset_destruct(&a); /* empty by now */
+    PMIx_Cpuset_destruct(&a); /* empty now */
     PMIx_Cpuset_destruct(&b);
     PMIx_Cpuset_destruct(&copy);
 }
@@ -180,7 +180,7 @@ PX_TEST(a_topology_that_is_lent_stays_and_its_copy_does_not)
     lent = (pmix_topology_t){strdup("hwloc"), topo.topology};
     ok(px_type_copy(PMIX_TOPO, &copy, &lent));
     PMIx_Topology_destruct(&lent);
-    PMIx_Topology_destruct(&copy); /* a leak otherwise */
+    PMIx_Topology_destruct(&copy); /* leaks otherwise */
     PX_AUTOFREE char *xml = text_of(PX_TOPO, &topo);
     ck_assert_ptr_nonnull(strstr(xml, "eth0"));
     px_topo_set_shared(topo.topology, false);

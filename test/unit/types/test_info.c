@@ -87,7 +87,8 @@ PX_TEST(a_transfer_allocates_what_the_value_points_to_and_no_more)
 
         ok(rc);
         ck_assert_uint_eq(n_allocs, rows[i].n_allocs);
-        ck_assert_mem_eq(to.key, from.key, sizeof(to.key)); /* zeros, too */
+        ck_assert_mem_eq(to.key, from.key,
+                         sizeof(to.key)); /* the zeros behind the key, too */
         PMIx_Info_destruct(&from);
         PMIx_Info_destruct(&to);
     }
@@ -244,7 +245,7 @@ static void release(void)
     PMIx_Info_list_release(list);
 }
 
-/* The texts on the list, each a string value, joined. */
+/* Joins the string values on the list. */
 static const char *texts(void)
 {
     static char joined[64];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of values, codes of statuses, and the dictionary of attributes: by themselves, and the same
- * as those of the reference implementation, where it is installed, wherever it has one. */
+/* Names of values, status codes and the dictionary of attributes: tested alone and
+ * compared with the reference implementation where it is installed. */
 #include "core/types/names.h"
 
 #include "core/base/attr.h"
@@ -23,7 +23,7 @@
 #define REFERENCE_INCLUDEDIR ""
 #endif
 
-/* By path: by name alone one could get our own. */
+/* Opens by path; the soname alone might select Tenon's own library. */
 static void *open_if_reference(const char *path)
 {
     void *lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -37,7 +37,7 @@ static void *open_if_reference(const char *path)
     return NULL;
 }
 
-/* Handle for dlsym; NULL if no OpenPMIx 4.2 is installed. */
+/* Returns a handle for dlsym, or NULL if OpenPMIx 4.2 is not installed. */
 static void *reference_open(void)
 {
     glob_t found = {0};
@@ -54,7 +54,7 @@ static void *reference_open(void)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* One function of each signature, made callable with any number. */
+/* Wraps one function of each signature so that it takes any number. */
 #define ENUMERATION(Name, c_type)                           \
     static const char *call_##Name(void *f, long value)     \
     {                                                       \
@@ -87,10 +87,10 @@ static const struct {
     const char *(*call)(void *f, long value);
     const char *(*own)(long value);
     long first, last;
-    const char *fallback; /* for values without a name */
+    const char *fallback; /* text for values without a name */
 } enumerations[] = {
     ROW(Error, -1000, 100,
-        "ERROR STRING NOT FOUND"), /* those below are internal to it */
+        "ERROR STRING NOT FOUND"), /* constants below are internal to the reference */
     ROW(Proc_state, 0, 255, "UNKNOWN STATE"),
     ROW(Job_state, 0, 255, "UNKNOWN"),
     ROW(Scope, 0, 255, "UNKNOWN SCOPE"),
@@ -104,10 +104,10 @@ static const struct {
     ROW(Value_comparison, 0, 10, "UNKNOWN VALUE"),
 };
 
-/* Names for what the reference has a constant for, but no name, or neither. */
+/* Names that Tenon has and the reference lacks, with or without a constant. */
 static const struct {
     const char *function;
-    long values[17]; /* up to 0 */
+    long values[17]; /* terminated by 0 */
 } additions[] = {
     {"PMIx_Error_string",
      {PMIX_PROCESS_SET_DELETE, PMIX_ERR_NOT_A_MEMBER, PMIX_ERR_SYS_LIMITS_FILES,
@@ -148,7 +148,7 @@ PX_TEST(names_equal_those_of_the_reference_implementation)
 
         ck_assert_msg(theirs, "%s", function);
         if (strcmp(function, "PMIx_Error_string") == 0 && PMIX_VERSION_MAJOR >= 5)
-            continue; /* other texts than 4.2 */
+            continue; /* texts differ from 4.2 */
         for (long v = enumerations[e].first; v <= enumerations[e].last; v++) {
             const char *expected = enumerations[e].call(theirs, v);
 
@@ -193,7 +193,7 @@ PX_TEST(newer_constants_have_names)
     ck_assert_str_eq(px_name_of(PMIX_ALLOC_INHERIT, PMIX_ALLOC_INHERIT_CHILD), "CHILD");
 }
 
-PX_TEST(values_without_a_name_say_so)
+PX_TEST(values_without_a_name_have_a_text)
 {
     for (size_t e = 0; e < PX_COUNT(enumerations); e++) {
         long beyond = strcmp(enumerations[e].function, "PMIx_IOF_channel_string") ? 199
@@ -277,7 +277,8 @@ PX_TEST(every_text_leads_back_to_its_status)
     ck_assert_uint_gt(n_named, 150);
 }
 
-/* Constants of one header that are a status: a negative number, or another status. */
+/* Checks the statuses among the constants of a header: negative numbers and names of
+ * other statuses. */
 static unsigned check_header(const char *path)
 {
     FILE *f = fopen(path, "r");
@@ -429,7 +430,8 @@ PX_TEST(types_are_those_of_the_values)
 
 typedef const char *(*lookup_fn)(const char *);
 
-/* The attributes of one of its headers: names and keys as it defines them. */
+/* Compares names and keys of attributes with the definitions in a header of the
+ * reference. */
 static unsigned compare_header(const char *path, lookup_fn string_of, lookup_fn name_of)
 {
     FILE *f = fopen(path, "r");
@@ -467,7 +469,7 @@ PX_TEST(the_dictionary_agrees_with_the_reference_implementation)
     ck_assert_uint_ge(n, 500);
 }
 
-/* What it does not know, newer attributes, it echoes. */
+/* For attributes newer than the reference, it returns its argument. */
 PX_TEST(the_reference_implementation_contradicts_no_row)
 {
     void *lib = reference_open();

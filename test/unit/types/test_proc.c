@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Identities of processes, keys, namespaces of other clusters; string vectors and environments by
- * their public names. */
+/* Identities of processes, keys and namespaces of other clusters; string vectors and
+ * environments under their public names. */
 #include "alloc_fail.h"
 #include "core/base/strv.h"
 #include "core/types/type.h"
@@ -40,7 +40,7 @@ PX_TEST(processes_are_loaded_and_copied)
     PMIx_Proc_load(&proc, NULL, 4);
     ck_assert_str_eq(proc.nspace, "");
     ck_assert_uint_eq(proc.rank, 4);
-    px_proc_set(&copy, copy.nspace, 5); /* its own namespace */
+    px_proc_set(&copy, copy.nspace, 5); /* the structure's own namespace */
     ck_assert_str_eq(copy.nspace, "job");
     PMIx_Load_procid(NULL, "job", 3);
     PMIx_Xfer_procid(NULL, &proc);
@@ -121,7 +121,8 @@ PX_TEST(a_joined_namespace_is_cut_to_fit)
     longest[PMIX_MAX_NSLEN] = '\0';
     PMIx_Multicluster_nspace_construct(joined, longest, longest);
     ck_assert_uint_eq(strlen(joined), PMIX_MAX_NSLEN);
-    PMIx_Multicluster_nspace_construct(longest, longest, joined); /* in place */
+    PMIx_Multicluster_nspace_construct(longest, longest,
+                                       joined); /* output and input overlap */
     ck_assert_uint_eq(strlen(longest), PMIX_MAX_NSLEN);
 }
 

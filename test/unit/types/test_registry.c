@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table itself: complete, in the sizes of the public structures, in wire order. */
+/* The type table: complete, with the sizes of the public structures, and members in
+ * wire order. */
 #include "core/types/type.h"
 #include "px_test.h"
 
 #include <string.h>
 
-/* All of one size together, up to 0; structures by their C type. */
+/* Types of the same size, terminated by 0; structures by their C type. */
 static const struct {
     size_t size;
     pmix_data_type_t ids[20];
@@ -60,7 +61,7 @@ static const struct {
     {sizeof(pmix_regex2_t), {PMIX_REGEX2}},
 };
 
-/* Members in the order in which they travel; those after the bar do not. */
+/* Members in wire order; members after the bar do not travel. */
 static const struct {
     pmix_data_type_t id;
     const char *members;
@@ -95,7 +96,7 @@ static const struct {
 
 PX_TEST(sizes_equal_those_of_the_public_types)
 {
-    unsigned n = 1; /* PMIX_UNDEF has none */
+    unsigned n = 1; /* PMIX_UNDEF has no row here */
 
     for (size_t i = 0; i < PX_COUNT(sizes); i++)
         for (const pmix_data_type_t *id = sizes[i].ids; *id; id++, n++) {
@@ -186,7 +187,7 @@ PX_TEST(a_structure_is_flat_when_all_its_members_are)
     }
 }
 
-/* A count and an empty key take one byte, as does a length of zero. */
+/* A count, an empty key and a length of zero take one byte each. */
 PX_TEST(least_size_on_the_wire_is_the_sum_of_the_members)
 {
     for (size_t i = 0; i < PX_COUNT(orders); i++) {
@@ -224,7 +225,7 @@ static bool is_among(pmix_data_type_t id, const pmix_data_type_t *list, size_t n
     return false;
 }
 
-PX_TEST(the_table_tells_what_a_value_holds_and_how)
+PX_TEST(the_table_has_the_member_of_a_value_and_its_storage)
 {
     for (pmix_data_type_t id = 0; id <= 75; id++) {
         const struct px_type *t = px_type_find(id);

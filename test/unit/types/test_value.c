@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values: loading, unloading, comparing, converting, judging their truth; and numbers of one
- * type made numbers of another. */
+/* Values: load, unload, compare, convert and test for truth; conversions between number
+ * types. */
 #include "alloc_fail.h"
 #include "core/types/number.h"
 #include "px_test.h"
@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-/* What PMIx_Value_load wants for an object: the string or pointer itself, else its
- * address. */
+/* Returns the argument that PMIx_Value_load expects for an object: the string or
+ * pointer itself, otherwise the object's address. */
 static const void *load_form(const struct px_type *t, const void *obj)
 {
     const void *p;
@@ -31,7 +31,7 @@ PX_TEST(a_loaded_value_holds_an_equal_object_of_its_own)
             union sample object;
             pmix_value_t value;
 
-            if (t->store == PX_REGEX) /* given as a text: a test of its own, below */
+            if (t->store == PX_REGEX) /* loaded from a text; tested below */
                 break;
             sample_fill(id, &object, seed);
             const void *data = load_form(t, &object);
@@ -76,7 +76,8 @@ PX_TEST(no_data_gives_a_true_flag_and_else_nothing)
 
 PX_TEST(a_namespace_may_be_loaded_from_a_short_string)
 {
-    char *exact = strdup("job"); /* on the heap, where a sanitizer sees over-reading */
+    char *exact = strdup(
+        "job"); /* on the heap, where a sanitizer detects reads beyond the end */
     pmix_value_t value;
 
     ok(PMIx_Value_load(&value, exact, PMIX_PROC_NSPACE));
@@ -140,7 +141,7 @@ PX_TEST(a_borrowing_value_points_to_the_data)
     ck_assert_uint_eq(value.type, PMIX_UNDEF);
 }
 
-/* Expected answers, measured with OpenPMIx 4.2.2 and 5.0.7. */
+/* The expected results were measured with OpenPMIx 4.2.2 and 5.0.7. */
 PX_TEST(scalars_are_unloaded_only_to_storage_of_the_caller)
 {
     for (pmix_data_type_t id = 0; sample_type(&id); id++) {
@@ -218,7 +219,7 @@ PX_TEST(strings_and_bytes_are_unloaded_without_their_object)
     pmix_value_t bytes = {PMIX_BYTE_OBJECT, {.bo = {TEXT("abc"), 3}}};
     pmix_value_t pointer = {PMIX_POINTER, {.ptr = &string}};
     char elsewhere[] = "elsewhere";
-    void *data = elsewhere; /* is never written to */
+    void *data = elsewhere; /* must not be written to */
     size_t size;
 
     ok(PMIx_Value_unload(&string, &data, &size));
@@ -435,7 +436,8 @@ PX_TEST(every_integer_type_keeps_its_least_and_greatest)
     for (size_t i = 0; i < PX_COUNT(ids); i++) {
         const struct px_type *t = px_type_find(ids[i]);
 
-        for (int bits = 0; bits < 4; bits++) { /* 00.., 01.., 10.., 11.. */
+        for (int bits = 0; bits < 4;
+             bits++) { /* all bits alike, or all but the top one */
             uint64_t in = bits & 1 ? UINT64_MAX : 0, out = ~in;
             ((uint8_t *)&in)[t->size - 1] ^= bits & 2 ? 0x80 : 0;
             struct px_number n = number_of(ids[i], &in);
@@ -450,7 +452,7 @@ PX_TEST(a_number_that_does_not_fit_is_refused_and_nothing_stored)
 {
     static const struct {
         pmix_data_type_t id;
-        int64_t below, above; /* just outside */
+        int64_t below, above; /* just outside the range */
     } limits[] = {
         {PMIX_INT8, -129, 128},
         {PMIX_INT16, -32769, 32768},

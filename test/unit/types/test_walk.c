@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What walks objects by the table of types. Of what the generator makes of every type the laws
- * hold: copies are equal and alone, there is one order, text and size tell of the content, and
- * what was given back owns nothing. Of some, what people expect. PX_TEST_SEED=<number> makes
- * other objects than those of every day. */
+/* Walkers over objects by the table of types. Laws are checked on generated objects of
+ * every type: a copy is equal and independent, the order is total. Text and size match
+ * the content, and a freed object owns nothing. Some types have expected results.
+ * PX_TEST_SEED=<number> selects other objects. */
 #include "alloc_fail.h"
 #include "core/base/attr.h"
 #include "px_test.h"
@@ -61,7 +61,7 @@ static void has_an_equal_copy(struct thing *x)
     THING_MUST(x, px_type_copy_array(x->type, &copy, x->obj, 1) == PMIX_SUCCESS);
     THING_MUST(x, px_type_compare(x->type, copy, x->obj) == 0);
     THING_MUST(x, px_type_size(x->type, copy) == size);
-    unmake(x); /* the copy stands alone */
+    unmake(x); /* the copy is independent */
     x->obj = copy;
     char *after = px_type_print(x->type, x->obj);
     THING_MUST(x, text && after && strcmp(text, after) == 0);
@@ -90,7 +90,7 @@ PX_TEST(copying_reports_want_of_memory)
     for_everything(5, copying_lacks_memory);
 }
 
-/* All zero, and nothing more is owned by what is constructed then. */
+/* Checks that the object is all zero, and that a constructed object owns no memory. */
 static void ends_empty(struct thing *x)
 {
     static const union sample zero;
@@ -134,7 +134,7 @@ PX_TEST(objects_have_an_order)
     for_everything(N_SEEDS, is_in_order);
 }
 
-/* Text says all there is to say, except where it is cut short. */
+/* Checks that text contains the whole object, unless it is truncated. */
 static void has_text_and_size(struct thing *x)
 {
     const struct px_type *t = px_type_find(x->type);
@@ -199,19 +199,19 @@ PX_TEST(objects_are_ordered_by_worth)
          &(pmix_byte_object_t){TEXT("aba"), 3}},
         {PMIX_BYTE_OBJECT, -1, &(pmix_byte_object_t){TEXT("aba"), 3},
          &(pmix_byte_object_t){TEXT("b"), 1}},
-        /* an empty vector is an absent one; members that never travel count, too */
+        /* an empty vector equals a missing one; members that never travel count, too */
         {PMIX_QUERY, 0, &(pmix_query_t){0},
          &(pmix_query_t){.keys = nothing, .qualifiers = &unused}},
         {PMIX_PROC_INFO, 1, &(pmix_proc_info_t){.exit_code = 1},
          &(pmix_proc_info_t){.exit_code = 0}},
-        /* whose the value is makes no difference */
+        /* the owner of the value makes no difference */
         {PMIX_INFO, 0, &(pmix_info_t){.key = "k"},
          &(pmix_info_t){.key = "k", .flags = PMIX_INFO_PERSISTENT}},
         {PMIX_INFO, -1, &(pmix_info_t){.key = "k"},
          &(pmix_info_t){.key = "k", .flags = PMIX_INFO_REQD}},
         {PMIX_VALUE, -1, &(pmix_value_t){PMIX_UINT32, {.uint32 = 1}},
          &(pmix_value_t){PMIX_PROC_RANK, {.rank = 1}}},
-        /* handles of others are addresses */
+        /* foreign handles are compared by address */
         {PMIX_PROC_CPUSET, -1, &(pmix_cpuset_t){TEXT("other"), &handles[0]},
          &(pmix_cpuset_t){TEXT("other"), &handles[1]}},
         {PMIX_PROC_CPUSET, 0, &(pmix_cpuset_t){TEXT("other"), handles},
@@ -333,7 +333,7 @@ PX_TEST(the_copy_of_a_persistent_info_owns_its_value)
     px_type_destruct(PMIX_INFO, &copy);
 }
 
-/* ---- from nothing and back to it ------------------------------------------------------------- */
+/* ---- construction and destruction ------------------------------------------------------------ */
 
 #define SAME(ID, c_type, initializer)                           \
     do {                                                        \
