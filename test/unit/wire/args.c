@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arguments by table: copied whole, or not at all; unpacked as they were packed, or refused. */
+/* Arguments by table: copied completely or not at all; unpacked as packed, or
+ * refused. */
 #include "core/wire/requests.h"
 #include "core/wire/ops.h"
 
@@ -111,8 +112,8 @@ static size_t n_late(const struct px_request *r)
     return n;
 }
 
-/* What is unpacked packs to the same bytes; any less of them is refused, but for what older clients
- * leave out. */
+/* Checks that unpacked arguments pack to the same bytes. Every shorter message is
+ * refused, except without the fields that older clients leave out. */
 static void goes_round(const struct px_request *r, struct px_codec codec)
 {
     const struct px_args args = full();
@@ -120,7 +121,7 @@ static void goes_round(const struct px_request *r, struct px_codec codec)
     size_t n_read = 0;
 
     if (pack(r, codec, &args, &sent))
-        return; /* a type younger than the dialect */
+        return; /* a type newer than the dialect */
     for (size_t n = 0; n <= sent.len; n++) {
         struct px_args got = {0};
         PX_AUTO(px_buf) again = {0};

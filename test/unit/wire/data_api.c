@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PMIx_Data_*, as a user of the library sees them; and compressed values, which become plain: a
- * bomb stays small. */
+/* PMIx_Data_* calls of users; and compressed values, which are expanded on arrival
+ * without memory for false sizes. */
 #include "alloc_fail.h"
 #include "core/base/attr.h"
 #include "core/wire/ops.h"
@@ -62,7 +62,7 @@ PX_TEST(packing_more_keeps_the_place_of_unpacking)
 {
     ok(pack_u32(1));
     ck_assert_uint_eq(unpack_u32(), 1);
-    for (uint32_t i = 0; i < 1000; i++) /* moves the memory */
+    for (uint32_t i = 0; i < 1000; i++) /* moves the buffer */
         ok(pack_u32(i));
     for (uint32_t i = 0; i < 1000; i++)
         ck_assert_uint_eq(unpack_u32(), i);
@@ -82,7 +82,7 @@ PX_TEST(a_failed_pack_leaves_the_buffer_unchanged)
     ck_assert_uint_eq(unpack_u32(), 2);
 }
 
-PX_TEST(the_end_of_the_buffer_is_told)
+PX_TEST(the_end_of_the_buffer_is_reported)
 {
     uint32_t v;
     int32_t n = 1;
@@ -113,7 +113,7 @@ PX_TEST(a_failed_unpack_keeps_its_place)
     int32_t n = 1;
     char *s;
 
-    ok(pack_u32(400)); /* as a string: too long */
+    ok(pack_u32(400)); /* longer than the rest of the buffer, read as a string */
     char *place = buffer.unpack_ptr;
     ck_assert_int_lt(PMIx_Data_unpack(NULL, &buffer, &s, &n, PMIX_STRING), 0);
     ck_assert_int_eq(n, 0);
@@ -188,7 +188,7 @@ PX_TEST(load_takes_the_payload_over)
     pmix_byte_object_t payload = {strdup("\x02\x07"), 2};
     char *bytes = payload.bytes;
 
-    ok(pack_u32(1)); /* replaced */
+    ok(pack_u32(1)); /* replaces the payload */
     ok(PMIx_Data_load(&buffer, &payload));
     ck_assert_ptr_null(payload.bytes);
     ck_assert_uint_eq(payload.size, 0);
@@ -335,7 +335,7 @@ PX_TEST(what_gains_nothing_is_not_compressed_and_what_was_not_is_not_expanded)
     size_t n = 1;
     uint32_t x = 1;
 
-    ck_assert(!PMIx_Data_compress(noise, 4095, &out, &n)); /* too small */
+    ck_assert(!PMIx_Data_compress(noise, 4095, &out, &n)); /* output buffer too small */
     ck_assert(!out && n == 0);
     for (size_t i = 0; i < sizeof(noise); i++)
         noise[i] = (uint8_t)((x = x * 1664525 + 1013904223) >> 24);
@@ -349,7 +349,8 @@ PX_TEST(what_gains_nothing_is_not_compressed_and_what_was_not_is_not_expanded)
     ck_assert(!PMIx_Data_decompress(no_stream, 14, NULL, NULL));
 }
 
-/* As a peer sends it: u32 in host order, then a zlib stream; claims `claimed` bytes. */
+/* Compresses as a peer does: u32 in host order, then a zlib stream. claimed: the size
+ * the message states. */
 static pmix_value_t compressed(const void *bytes, size_t n, uint32_t claimed,
                                pmix_data_type_t type)
 {
@@ -369,13 +370,13 @@ PX_TEST(compressed_values_become_plain)
     static const struct {
         pmix_data_type_t type, becomes;
         size_t n, claimed; /* without the NUL of a string */
-        size_t after;      /* bytes behind the stream, which are ignored */
+        size_t after;      /* ignored bytes behind the stream */
     } rows[] = {
         {PMIX_COMPRESSED_STRING, PMIX_STRING, N - 1, N - 1, 0},
         {PMIX_COMPRESSED_STRING, PMIX_STRING, N - 1, N - 1, 9},
         {PMIX_COMPRESSED_STRING, PMIX_STRING, 0, 0, 0},
         {PMIX_COMPRESSED_BYTE_OBJECT, PMIX_BYTE_OBJECT, N, N, 0},
-        /* a wrong length is refused, and all stays as it was */
+        /* a wrong length is refused and changes nothing */
         {PMIX_COMPRESSED_STRING, PMIX_COMPRESSED_STRING, N, N + 1, 0},
         {PMIX_COMPRESSED_STRING, PMIX_COMPRESSED_STRING, N, N - 1, 0},
     };
@@ -409,7 +410,7 @@ static void stays_refused(pmix_value_t *v)
     pmix_data_type_t type = v->type;
 
     fails(px_value_inflate(v), UNPACK_FAILURE);
-    ck_assert_int_eq(v->type, type); /* as it was */
+    ck_assert_int_eq(v->type, type); /* unchanged */
     px_type_destruct(PMIX_VALUE, v);
 }
 
@@ -449,7 +450,7 @@ PX_TEST(an_inflate_bomb_is_refused)
 {
     size_t n = PX_MAX_INFLATED_B + 1;
     char *zeros = calloc(1, n);
-    /* honest about its size, and lying about it */
+    /* a value with its true size, and one with a false size */
     pmix_value_t honest = compressed(zeros, n, (uint32_t)n, PMIX_COMPRESSED_STRING);
     pmix_value_t liar = compressed(zeros, n, 4096, PMIX_COMPRESSED_STRING);
 

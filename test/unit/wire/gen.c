@@ -34,7 +34,7 @@ size_t gen_below(struct gen *g, size_t n)
     return (size_t)(gen_number(g) % n);
 }
 
-/* Once in n times, if the ends are asked for. */
+/* True once in n times if g->wild. */
 static bool is_wild(struct gen *g, size_t n)
 {
     return g->wild && !gen_below(g, n);
@@ -59,7 +59,8 @@ bool gen_can(const struct gen *g, pmix_data_type_t id)
 
 /* ---- leaves -------------------------------------------------------------------------------- */
 
-/* Small, huge and odd ones in equal shares: lengths of flexible numbers differ. */
+/* Returns small, huge and odd numbers in equal shares, because flexible numbers differ
+ * in length. */
 static uint64_t gen_spread(struct gen *g)
 {
     static const uint64_t ends[] = {
@@ -106,7 +107,7 @@ static void gen_bytes(struct gen *g, char **bytes, size_t *size)
 static void gen_regex(struct gen *g, pmix_byte_object_t *bo)
 {
     static const char blob[] =
-        "blob:\0component=zlib:\0size=5:\0\1\0\2\0"; /* and its NUL */
+        "blob:\0component=zlib:\0size=5:\0\1\0\2\0"; /* ends with its NUL */
 
     if (gen_below(g, 2)) {
         bo->size = sizeof(blob);
@@ -118,7 +119,8 @@ static void gen_regex(struct gen *g, pmix_byte_object_t *bo)
     }
 }
 
-/* What six decimals hold exactly, in a float too; or what has no decimals. */
+/* Makes a number that six decimals hold exactly, also in a float, or a number without
+ * decimals. */
 static void gen_real(struct gen *g, enum px_store store, void *obj)
 {
     const double ends[] = {INFINITY, -INFINITY, NAN,     0.0,  -0.0,
@@ -147,7 +149,7 @@ static void gen_dbuf(struct gen *g, pmix_data_buffer_t *b)
     b->unpack_ptr = b->base_ptr + (g->dialect ? 0 : gen_below(g, b->bytes_used));
 }
 
-/* A list of CPUs in order, perhaps of all from some on. */
+/* Lists CPUs in ascending order; the list may end in an open range. */
 static void gen_cpus(struct gen *g, char *list, size_t size)
 {
     const size_t gap = is_wild(g, 4) ? 9000 : 70;
@@ -166,8 +168,9 @@ static void gen_cpus(struct gen *g, char *list, size_t size)
         snprintf(list + len, size - len, "%s%zu-", n ? "," : "", cpu);
 }
 
-/* A set of hwloc where that is installed, or none. The handle of a topology is its address, which
- * no copy has, and what is of no known source does not travel. */
+/* Makes an hwloc set if hwloc is installed, or none. A topology would not be equal to
+ * its copy, because its handle is an address. Objects of an unknown source do not
+ * travel. */
 static void gen_opaque(struct gen *g, enum px_store store, void *obj)
 {
     struct px_opaque o = {0};
@@ -182,7 +185,7 @@ static void gen_opaque(struct gen *g, enum px_store store, void *obj)
     memcpy(obj, &o, sizeof(o));
 }
 
-/* ---- what holds others ---------------------------------------------------------------------- */
+/* ---- containers ----------------------------------------------------------------------------- */
 
 static size_t gen_count(struct gen *g)
 {
@@ -212,7 +215,8 @@ void *gen_array(struct gen *g, pmix_data_type_t id, size_t n)
     return array;
 }
 
-/* Arrays of one array, or of a value that is one, as deep as can be. */
+/* Nests arrays of one array, or of one value that holds an array, to the maximum
+ * depth. */
 static void gen_tower(struct gen *g, pmix_data_array_t *a)
 {
     bool only_values = is_listed(g->not_in_array, PMIX_DATA_ARRAY);
@@ -252,7 +256,7 @@ static void gen_darray(struct gen *g, pmix_data_array_t *a)
         a->type = gen_type(g, false);
         a->size = gen_count(g);
         if (g->dialect && a->type == PMIX_POINTER &&
-            a->size) /* else more bytes must follow them */
+            a->size) /* pointers take no bytes, so a larger count is refused */
             a->size = 1;
         a->array = gen_array(g, a->type, a->size);
     }
@@ -303,7 +307,7 @@ static void gen_struct(struct gen *g, const struct px_type *t, char *obj)
 
     for (size_t i = 0; i < n; i++)
         gen_member(g, &t->fields[i], obj);
-    if (t->id == PMIX_INFO) /* would not own its value */
+    if (t->id == PMIX_INFO) /* an info with this flag does not own its value */
         ((pmix_info_t *)(void *)obj)->flags &= ~(
             pmix_info_directives_t)PMIX_INFO_PERSISTENT;
 }
@@ -323,7 +327,7 @@ void gen_object(struct gen *g, pmix_data_type_t id, void *obj)
     switch (store) {
     case PX_NONE:
         break;
-    case PX_POINTER: /* to something that stays, as it does not survive a journey */
+    case PX_POINTER: /* a valid address; pointers do not travel */
         p = !g->dialect && gen_below(g, 2) ? "pointed to" : NULL;
         memcpy(obj, &p, sizeof(p));
         break;
@@ -376,7 +380,7 @@ void gen_object(struct gen *g, pmix_data_type_t id, void *obj)
             abort();
         }
         memcpy(obj, &n,
-               t->size); /* any bits will do, on a little-endian host the low ones */
+               t->size); /* any bits are valid; on a little-endian host the low ones */
     }
     g->depth--;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Objects of any type, made from the type table: the same ones for the same seed. */
+/* Objects of any type, made from the type table; a seed always gives the same
+ * objects. */
 #ifndef PX_GEN_H
 #define PX_GEN_H
 
@@ -7,28 +8,28 @@
 
 struct gen {
     uint64_t state; /* seed */
-    /* What is made can travel in it without loss. NULL: it need not travel, so that all there is
-     * to an object in memory is made, too. */
+    /* Objects travel without loss in this dialect. NULL: objects need not travel, so
+     * members that exist only in memory are filled, too. */
     const struct px_dialect *dialect;
     const pmix_data_type_t
-        *leave_out,    /* types not to use, ending in UNDEF; may be NULL */
-        *not_in_array; /* nor as what a data array holds */
-    bool wild; /* more often the ends of what is allowed: lengths, numbers, nesting */
+        *leave_out,    /* excluded types, ending in UNDEF; may be NULL */
+        *not_in_array; /* types excluded from data arrays, too */
+    bool wild;         /* favours extreme lengths, numbers and nesting */
 
-    unsigned depth;  /* of objects, so far */
-    unsigned levels; /* of values and data arrays, so far */
-    size_t n_made;   /* objects */
+    unsigned depth;  /* nested objects, so far */
+    unsigned levels; /* nested values and data arrays, so far */
+    size_t n_made;   /* objects made */
 };
 
 uint64_t gen_seed(void); /* PX_TEST_SEED, or 1 */
 uint64_t gen_number(struct gen *g);
 size_t gen_below(struct gen *g, size_t n);
-/* False for types left out, and for those that the dialect does not know. */
+/* False for excluded types and for types unknown to the dialect. */
 bool gen_can(const struct gen *g, pmix_data_type_t id);
-/* Fills *obj, whatever was there: NULLs, empty lists and nested arrays among it. Aborts for a
- * type stored in a way it has not learned. */
+/* Fills *obj without freeing old content. Makes NULLs, empty lists and nested arrays,
+ * too. Aborts for a type with an unknown kind of storage. */
 void gen_object(struct gen *g, pmix_data_type_t id, void *obj);
-/* n of them, in malloc memory; NULL if n is 0. */
+/* Makes n objects in malloc memory; returns NULL if n is 0. */
 void *gen_array(struct gen *g, pmix_data_type_t id, size_t n);
 
 #endif

@@ -22,7 +22,7 @@ static pmix_status_t handle_of(enum px_store store, const char *text, void *obj)
     return rc;
 }
 
-/* A topology, packed. */
+/* Packs a topology. */
 static void setup(void)
 {
     PX_AUTOFREE char *xml = text_of_file(DEVICES_XML);
@@ -38,7 +38,8 @@ static void teardown(void)
     px_type_destruct(PMIX_TOPO, &topo);
 }
 
-/* What goes through the wire and back in every codec that has the type is the same. */
+/* Checks that an object is equal after a round trip in every codec that has the
+ * type. */
 static void goes_through(pmix_data_type_t type, const void *obj)
 {
     for (size_t i = 0; i < 2 * n_dialects; i++) {
@@ -121,7 +122,8 @@ PX_TEST(what_a_topology_supports_goes_with_it)
 /* Reads the first n bytes of the message. */
 static pmix_status_t read_start(size_t n, bool trusted)
 {
-    PX_AUTOFREE uint8_t *bytes = malloc(n + !n); /* so that a sanitizer sees its end */
+    PX_AUTOFREE uint8_t *bytes = malloc(
+        n + !n); /* exact size, so that a sanitizer detects reads beyond the end */
     pmix_topology_t back;
     px_reader r;
 

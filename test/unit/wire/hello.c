@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What connections begin with: the connect message, with every recorded quirk, and the address of a
- * server; and the header of the frames that follow. */
+/* The start of a connection: connect messages with every recorded quirk, server
+ * addresses, and the frame header. */
 #include "alloc_fail.h"
 #include "core/wire/frame.h"
 #include "core/wire/hello.h"
@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-/* A client of 4.2.2 and one of 3.2.5, rank 0 of job-ns, uid and gid 0. */
+/* Messages of a client of 4.2.2 and of one of 3.2.5: rank 0 of job-ns, uid and gid
+ * 0. */
 #define HEAD(nbytes)   "ff ff ff ff ff ff ff ff " nbytes " 00 00 00 00 00 00 00 "
 #define NATIVE         "6e 61 74 69 76 65 00 00 00 00 08 00 00 00 00 00 00 00 00 "
 #define JOB_NS_0       "6a 6f 62 2d 6e 73 00 00 00 00 00 "
@@ -80,7 +81,7 @@ PX_TEST(writes_the_message_of_4_2_2_but_for_the_stray_byte)
     ck_assert_mem_eq(out.data, expected.data, expected.len);
 }
 
-/* One message of each role, filled as the role demands. */
+/* Makes a message of a role with all members that the role requires. */
 static struct px_hello hello_of_role(uint8_t flag)
 {
     static uint8_t cred[3] = {1, 2, 3}, blob[4] = {2, 1, 2, 0};
@@ -151,7 +152,7 @@ PX_TEST(a_header_of_something_else_is_refused)
         "00 00 00 00 ff ff ff ff 33 00 00 00 00 00 00 00", /* a frame */
         "ff ff ff ff 00 00 00 00 33 00 00 00 00 00 00 00",
         "\"GET / HTTP/1.1\" 0d 0a",
-        HEAD("ff") /* fine; the next is too long */,
+        HEAD("ff") /* at the limit; the next one is too long */,
         "ff ff ff ff ff ff ff ff 01 00 01 00 00 00 00 00",
         "ff ff ff ff ff ff ff ff ff ff ff ff ff ff ff ff",
     };
@@ -234,10 +235,10 @@ PX_TEST(what_is_wrong_is_refused_by_name)
         {NATIVE "0b " JOB_NS_0 VERSION_4_2_2 V41_PLAIN_HASH, "11", PMIX_ERR_BAD_PARAM},
         {NATIVE "00 " JOB_NS_0 VERSION_4_2_2 "\"v41\" 00 03 \"hash\" 00", "",
          PMIX_ERR_BAD_PARAM},
-        /* a credential beyond the message */
+        /* a credential that exceeds the message */
         {"\"native\" 00 ff ff ff ff 00 00 00", "", PMIX_ERR_BAD_PARAM},
         {"\"native\" 00 00 00 00 04 00 00 00", "", PMIX_ERR_BAD_PARAM},
-        /* too long to keep */
+        /* longer than the member */
         {long_name, "namespace", PMIX_ERR_BAD_PARAM},
         {"\"a security module with a very long name\" 00 00 00 00 00", "",
          PMIX_ERR_BAD_PARAM},
@@ -280,7 +281,7 @@ PX_TEST(an_address_has_a_namespace_a_rank_and_a_scheme)
          "tcp4://127.0.0.1:1"},
         {"s.0;tcp6://[::1]:80", "s", 0, "tcp6://[::1]:80"},
         {"s.0;usock:///run/x y", "s", 0, "usock:///run/x y"},
-        /* a rank printed as if it were signed */
+        /* a rank printed as a signed number */
         {"s.-2;tcp4://127.0.0.1:1", "s", PMIX_RANK_WILDCARD, "tcp4://127.0.0.1:1"},
         {"s.4294967294;tcp4://127.0.0.1:1", "s", PMIX_RANK_WILDCARD,
          "tcp4://127.0.0.1:1"},

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The other implementation, if it is installed. It writes the same objects as we, in each dialect
- * it has and both buffer forms: the bytes must be equal. It reads what we wrote, and we read what it
- * wrote, and both times the objects are those that were written. What its PMIx_Data_*, PMIx_Value_*
- * and PMIx_Info_* calls do with them, ours do, too; and a buffer may pass from one to the other. */
+/* Comparison with OpenPMIx, if it is installed. Both libraries write the same objects
+ * in each common dialect and both buffer forms; the bytes must be equal. Each reads the
+ * other's bytes, and the objects must be equal to the originals. PMIx_Data_*,
+ * PMIx_Value_* and PMIx_Info_* calls must give the same results, and a buffer may pass
+ * from one library to the other. */
 #include "core/base/attr.h"
 #include "incumbent.h"
 #include "pmix.h"
@@ -30,7 +31,7 @@ static struct {
     CALLS(MEMBER)
 } lib;
 
-/* As a process that nobody launched: it finds no server, and needs none. */
+/* Initialises the other library as a singleton, which needs no server. */
 static bool start(struct px_codec codec)
 {
     void *handle = px_test_incumbent();
@@ -53,8 +54,8 @@ enum { GOOD, BAD, MISSING = 77 };
 
 typedef bool check_fn(struct px_codec codec);
 
-/* In a process of its own, where the other library speaks codec: it wants to be initialised, starts
- * threads, leaks, and crashes on some objects. */
+/* Runs check in a process of its own, where the other library uses codec. The library
+ * needs initialisation, starts threads, leaks, and crashes on some objects. */
 static int run_apart(struct px_codec codec, check_fn *check)
 {
     int status = -1;
@@ -72,28 +73,31 @@ static int run_apart(struct px_codec codec, check_fn *check)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-/* ---- what it cannot do; each list ends in UNDEF ---------------------------------------------- */
+/* ---- limits of the other library; each list ends in UNDEF ------------------------------------ */
 
-/* What 4.2.2 crashes on. Its BUFFER, KVAL and MODEX, 26 to 29, are no types for users. */
+/* Types on which 4.2.2 crashes. BUFFER, KVAL and MODEX, 26 to 29, are internal to
+ * it. */
 static const pmix_data_type_t leave_out[] = {
-    PMIX_REGEX,       /* inside a value it is read through one pointer too many */
+    PMIX_REGEX,       /* inside a value, read through one pointer too many */
     PMIX_DATA_BUFFER, /* likewise */
-    PMIX_NODE_STATS,  /* its lists are taken to start at the pointer to them */
-    PMIX_PROC_CPUSET, /* has to come from its topology library */
+    PMIX_NODE_STATS,  /* list heads are mistaken for the pointers to them */
+    PMIX_PROC_CPUSET, /* must come from its topology library */
     PMIX_TOPO,        /* likewise */
     PMIX_UNDEF,
 };
 
-/* What it writes, but reads differently, in dialects with flexible numbers. */
+/* Types that OpenPMIx reads differently from its own output, in dialects with flexible
+ * numbers. */
 static const pmix_data_type_t unreadable[] = {
-    PMIX_DATA_TYPE,  /* written unsigned, read as if signed */
-    PMIX_REGATTR,    /* has one */
+    PMIX_DATA_TYPE,  /* written unsigned, read as signed */
+    PMIX_REGATTR,    /* contains a data type */
     PMIX_PROC_STATS, /* peak_vsize is written last, but read before the processor */
-    PMIX_REGEX,      PMIX_DATA_BUFFER, PMIX_NODE_STATS, PMIX_PROC_CPUSET, /* as ever */
+    PMIX_REGEX,      PMIX_DATA_BUFFER,
+    PMIX_NODE_STATS, PMIX_PROC_CPUSET, /* see leave_out */
     PMIX_TOPO,       PMIX_UNDEF,
 };
 
-/* It writes arrays of any type; of these it does not know how to make one to read into. */
+/* OpenPMIx writes arrays of any type, but cannot create arrays of these for reading. */
 static const pmix_data_type_t unreadable_in_array[] = {
     PMIX_COMMAND,      PMIX_DATA_ARRAY,  PMIX_JOB_STATE,
     PMIX_DEVTYPE,      PMIX_LOCTYPE,     PMIX_COMPRESSED_BYTE_OBJECT,
@@ -101,7 +105,7 @@ static const pmix_data_type_t unreadable_in_array[] = {
     PMIX_STOR_PERSIST, PMIX_UNDEF,
 };
 
-/* It copies arrays element by element, each type by code of its own where there is any. */
+/* OpenPMIx copies arrays element by element, and lacks correct code for these types. */
 static const pmix_data_type_t not_copied_in_array[] = {
     PMIX_DATA_ARRAY,
     PMIX_DATA_TYPE,
@@ -124,7 +128,7 @@ static const pmix_data_type_t not_copied_in_array[] = {
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-/* Some objects of one type, written by both. */
+/* Objects of one type, written by both libraries. */
 struct subject {
     struct px_codec codec;
     const struct px_type *type;
@@ -169,7 +173,7 @@ static bool is_written_alike(struct subject *s)
            memcmp(s->theirs.base_ptr, s->ours.buf.data, s->ours.buf.len) == 0;
 }
 
-/* From a copy of our bytes, as its buffers own theirs. */
+/* Reads from a copy of our bytes, because OpenPMIx buffers own their bytes. */
 static bool is_read_by_them(struct subject *s)
 {
     char *objects = calloc(MAX_N, s->type->size);
@@ -222,8 +226,8 @@ static bool passes(struct subject *s, unsigned seed, bool they_read)
     return !wrong;
 }
 
-/* n objects of a type, generated, there and back: of all that it can write, and again of what it
- * can read. */
+/* Sends n generated objects of a type both ways: once all that OpenPMIx can write, and
+ * once all that it can read. */
 static bool type_passes(struct px_codec codec, pmix_data_type_t type, unsigned seed)
 {
     struct gen g = {.state = (gen_seed() * 613 + seed) * 77 + type,
@@ -262,7 +266,7 @@ static bool all_types_pass(struct px_codec codec)
     return good;
 }
 
-/* Types that it has trouble with only inside of others, or as full as they can be. */
+/* Tests types that fail only inside other objects, or only with all members set. */
 static bool difficult_types_pass(struct px_codec codec)
 {
     static const pmix_data_type_t types[] = {PMIX_DATA_BUFFER, PMIX_NODE_STATS};
@@ -288,7 +292,7 @@ static bool difficult_types_pass(struct px_codec codec)
     return good;
 }
 
-/* 4.2.2 fails to write a set with bits in it, but reads one; a set without a handle gets the
+/* 4.2.2 fails to write a non-empty set, but reads one. A set without a handle gets the
  * reader's library as its source. */
 static bool cpusets_pass(struct px_codec codec)
 {
@@ -314,7 +318,8 @@ static bool cpusets_pass(struct px_codec codec)
     return good;
 }
 
-/* The user's call: a regex is a char * there. Each reads what the other wrote. */
+/* Uses the public call, where a regex is a char *. Each library reads the other's
+ * bytes. */
 static bool regex_passes(struct px_codec codec PX_UNUSED)
 {
     char *regex[] = {(char *)"pmix[n[1:1-3],n[2:10]]", (char *)"raw:a,b"};
@@ -337,13 +342,13 @@ static bool regex_passes(struct px_codec codec PX_UNUSED)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* A property of one generated object, or of two of a type. */
+/* Checks one generated object, or two of a type. */
 typedef bool check_one(const struct px_type *t, void *a, void *b);
 
-/* What it cannot do, besides what it crashes on. */
+/* Types that a call of OpenPMIx does not support, besides leave_out. */
 struct exempt {
-    const pmix_data_type_t *inside;   /* of other objects */
-    const pmix_data_type_t *in_array; /* as what a data array holds */
+    const pmix_data_type_t *inside;   /* excluded inside other objects */
+    const pmix_data_type_t *in_array; /* excluded from data arrays */
     const pmix_data_type_t *alone;
 };
 
@@ -385,7 +390,7 @@ static bool for_every_type(const struct exempt *e, check_one *check)
     return good;
 }
 
-/* Strings go in and out as such, all else by address. */
+/* Passes strings as such and other objects by address. */
 static void *as_argument(const struct px_type *t, void *obj)
 {
     return t->store == PX_STRING ? *(void **)obj : obj;
@@ -416,10 +421,10 @@ static bool is_copied(const struct px_type *t, void *a, void *b PX_UNUSED)
 static bool copies_alike(struct px_codec codec PX_UNUSED)
 {
     static const pmix_data_type_t not_copied[] = {
-        PMIX_DOUBLE,    /* has no function for it */
+        PMIX_DOUBLE,    /* OpenPMIx lacks a function */
         PMIX_DATA_TYPE, /* likewise */
-        PMIX_APP,       /* wants a cmd, and loses the flags of its infos */
-        PMIX_QUERY,     /* all qualifiers but the first are lost */
+        PMIX_APP,       /* requires a cmd, and loses the flags of its infos */
+        PMIX_QUERY,     /* loses all qualifiers except the first */
         PMIX_UNDEF,
     };
     const struct exempt e = {leave_out, not_copied_in_array, not_copied};
@@ -449,12 +454,13 @@ static bool prints_alike(struct px_codec codec PX_UNUSED)
 {
     static const pmix_data_type_t not_printed[] = {
         PMIX_TIME, /* a year beyond four digits has no text */
-        PMIX_REGEX, PMIX_DATA_BUFFER, PMIX_NODE_STATS, PMIX_PROC_CPUSET, /* as ever */
-        PMIX_TOPO,  PMIX_UNDEF,
+        PMIX_REGEX,      PMIX_DATA_BUFFER,
+        PMIX_NODE_STATS, PMIX_PROC_CPUSET, /* see leave_out */
+        PMIX_TOPO,       PMIX_UNDEF,
     };
     static const pmix_data_type_t not_printed_alone[] = {
-        PMIX_APP,        /* succeeds with nothing */
-        PMIX_DATA_ARRAY, /* refuses one of no type; others are printed in values */
+        PMIX_APP,        /* succeeds without a result */
+        PMIX_DATA_ARRAY, /* refuses an array without a type; others are printed in values */
         PMIX_UNDEF,
     };
     const struct exempt e = {not_printed, NULL, not_printed_alone};
@@ -489,8 +495,8 @@ static bool xfers_alike(struct px_codec codec PX_UNUSED)
     return for_every_type(&e, is_xferred);
 }
 
-/* It compares the memory of most types, so that 256 is less than 1: what both must agree on is
- * what is equal. Of bytes and strings there is but one order. */
+/* OpenPMIx compares the memory of most types, so 256 is less than 1. Both libraries
+ * must agree on equality; for bytes and strings also on order. */
 static bool agrees_on(const struct px_type *t, pmix_value_t *a, pmix_value_t *b)
 {
     pmix_value_cmp_t theirs = lib.Value_compare(a, b), ours = PMIx_Value_compare(a, b);
@@ -525,8 +531,8 @@ static bool is_compared(const struct px_type *t, void *a, void *b)
 static bool compares_alike(struct px_codec codec PX_UNUSED)
 {
     static const pmix_data_type_t not_compared[] = {
-        PMIX_POINTER, /* reads what it points to */
-        PMIX_ENVAR,   /* a greater separator is equal */
+        PMIX_POINTER, /* follows the pointer */
+        PMIX_ENVAR,   /* a greater separator compares equal */
         PMIX_UNDEF,
     };
     const struct exempt e = {leave_out, NULL, not_compared};
@@ -542,7 +548,7 @@ static bool holds(const pmix_data_buffer_t *b, const char *bytes, size_t n)
            b->unpack_ptr == b->base_ptr && b->pack_ptr == b->base_ptr + n;
 }
 
-/* In one buffer each packs in turn, and then each unpacks in turn. */
+/* Packs alternately into one buffer, then unpacks alternately. */
 static bool share_a_buffer(struct px_codec codec PX_UNUSED)
 {
     pmix_data_buffer_t b = {0}, end = {0};
@@ -561,7 +567,7 @@ static bool share_a_buffer(struct px_codec codec PX_UNUSED)
         uint32_t v = UINT32_MAX;
         int32_t n = 1;
 
-        if (i == 700) /* what is left passes through the other one's hands */
+        if (i == 700) /* the rest moves through a buffer of the other library */
             good = !PMIx_Data_unload(&end, &rest) && !lib.Data_load(&end, &rest) &&
                    !rest.bytes;
         good = good &&
@@ -605,8 +611,8 @@ static bool comes_back(const uint8_t *plain, size_t n, const uint8_t *packed,
            memcmp(out, plain, n) == 0;
 }
 
-/* 4.2.2 compresses nothing here: it asks for less room than zlib's bound, which is never less
- * than what goes in. Other releases do. */
+/* 4.2.2 never compresses here: its output buffer is smaller than zlib's bound. Other
+ * releases do compress. */
 static bool compress_for_each_other(struct px_codec codec PX_UNUSED)
 {
     struct gen g = {.state = gen_seed()};
@@ -633,7 +639,7 @@ static bool compress_for_each_other(struct px_codec codec PX_UNUSED)
     return good;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- all checks ------------------------------------------------------------------------------ */
 
 PX_TEST_LOOP(both_write_and_read_every_type_alike, 8)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parts payloads are made of, as seen in live traffic; and operations: their counts and tags,
- * and what a failed one leaves, the reader where it stood. */
+/* Parts of payloads as recorded from live traffic; and operations: counts, tags, and
+ * the unchanged reader after a failure. */
 #include "core/wire/codec.h"
 #include "px_test.h"
 #include "wire_test.h"
@@ -95,12 +95,12 @@ PX_TEST(empty_lists_are_a_size_alone)
     ck_assert_uint_eq(n, 0);
 }
 
-PX_TEST(a_list_must_hold_what_its_size_says)
+PX_TEST(a_list_must_have_as_many_as_its_size)
 {
     pmix_info_t *info;
     size_t n;
 
-    begin_reading("v41", false, "02 02 02 04 6b 00 00 0e 07"); /* 2, then one */
+    begin_reading("v41", false, "02 02 02 04 6b 00 00 0e 07"); /* states 2, holds one */
     fails(px_unpack_infos(&r, &info, &n), UNPACK_FAILURE);
     ck_assert_ptr_eq(r.pos, message.data);
     begin_reading("v41", false, "02 01");
@@ -228,7 +228,8 @@ PX_TEST(a_key_value_pair_has_the_recorded_forms)
                   key < (char *)message.data + message.len);
         ck_assert_str_eq(key, rows[i].key);
         ck_assert_int_eq(px_type_compare(PMIX_VALUE, &value, &rows[i].value), 0);
-        ck_assert_int_eq(is_view, value.type != PMIX_UINT32); /* nothing to destruct */
+        ck_assert_int_eq(
+            is_view, value.type != PMIX_UINT32); /* such a value needs no destructor */
     }
 }
 
@@ -318,7 +319,7 @@ PX_TEST(a_buffer_is_read_in_its_own_form)
     px_reader inside;
     uint8_t op;
 
-    /* described inside undescribed, and the other way round */
+    /* described inside undescribed, and vice versa */
     begin_reading("v41", false, "02 02 04 09 02 22 05");
     ok(px_unpack_view(&r, &inside, PMIX_BUFFER));
     ck_assert(px_reader_done(&r));
@@ -402,13 +403,13 @@ static const struct {
     const char *bytes;
     pmix_status_t status;
 } refused[] = {
-    /* more than one, none, or fewer; nothing at all */
+    /* more than one, none, fewer than asked for; an empty message */
     {"v41", false, PMIX_UINT32, "06 01 02 ac 02", PMIX_ERR_UNPACK_INADEQUATE_SPACE},
     {"v41", false, PMIX_UINT32, "00", PMIX_ERR_UNPACK_FAILURE},
     {"v41", false, PMIX_UINT32, "01 01", PMIX_ERR_UNPACK_FAILURE},
     {"v3", false, PMIX_UINT32, "ff ff ff ff 00 00 00 00", PMIX_ERR_UNPACK_FAILURE},
     {"v41", false, PMIX_COMMAND, "", PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER},
-    /* another type than asked for, and a count that is no INT32 */
+    /* another type than requested, and a count whose tag is not INT32 */
     {"v41", true, PMIX_COMMAND, "09 02 23 00", PMIX_ERR_PACK_MISMATCH},
     {"v41", true, PMIX_COMMAND, "0a 02 22 00", PMIX_ERR_PACK_MISMATCH},
     {"v3", true, PMIX_COMMAND, "00 09 00 00 00 01 00 23 00", PMIX_ERR_PACK_MISMATCH},
@@ -427,7 +428,7 @@ PX_TEST(an_operation_of_one_value_has_one_of_the_type_asked_for)
                       refused[i].bytes);
         ck_assert_ptr_eq(r.pos, message.data);
     }
-    begin_reading("v41", false, "00"); /* none, where none is enough */
+    begin_reading("v41", false, "00"); /* no value is enough here */
     ok(px_unpack(&r, v, &n, PMIX_UINT32));
     ck_assert_int_eq(n, 0);
     px_reader_init(&r, px_codec_default, NULL, 0);

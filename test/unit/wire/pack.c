@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bytes of one pack operation, as recorded from the field, written and read back; and the
- * dialects. */
+/* The bytes of one pack operation, recorded from the field, written and read back; and
+ * the dialects. */
 #include "core/wire/codec.h"
 #include "core/wire/ops.h"
 #include "px_test.h"
@@ -176,7 +176,7 @@ static const struct example v3_described[] = {
     ONE("a command", COMMAND, uint8_t, 0, "00 09 00 00 00 01 00 22 00"),
 };
 
-/* ---- what is asked of every example -------------------------------------------------------- */
+/* ---- checks for every example -------------------------------------------------------------- */
 
 static void packs_to(const struct example *e, struct px_codec codec)
 {
@@ -395,8 +395,9 @@ PX_TEST(knows_the_types_of_its_release)
 {
     static const struct {
         pmix_data_type_t first, last;
-        const char *from, *before; /* oldest that knows them, newest that does not */
-        const char *gone;          /* where they were dropped */
+        const char *from,
+            *before;      /* oldest release with the type; newest release without it */
+        const char *gone; /* release that dropped the type */
     } rows[] = {
         {PMIX_UNDEF, PMIX_QUERY, "v21", NULL, NULL},
         {PMIX_ALLOC_DIRECTIVE, PMIX_ALLOC_DIRECTIVE, "v21", NULL, NULL},

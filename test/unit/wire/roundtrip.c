@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* unpack(pack(x)) == x for every type of the table, in every dialect and both buffer forms; what is
- * no message does no harm; and what it may cost, in allocations, which unlike time do not
- * wobble. PX_TEST_SEED=<number> makes other objects than those of every day. */
+/* unpack(pack(x)) == x for every type, in every dialect and both buffer forms. Damaged
+ * messages do no harm. Costs are counted in allocations, which vary less than time.
+ * PX_TEST_SEED=<number> selects other objects. */
 #include "alloc_fail.h"
 #include "core/wire/codec.h"
 #include "px_test.h"
@@ -14,20 +14,20 @@ enum { MAX_N = 3, LAST_TYPE = 80 };
 struct sample {
     struct px_codec codec;
     pmix_data_type_t type;
-    unsigned seed; /* of those of this type */
+    unsigned seed; /* number among samples of the type */
     int32_t n;
     char *values;
     px_writer w; /* the values, packed */
 };
 
-/* A condition that should hold for sample s. */
+/* Asserts a condition for sample s. */
 #define SAMPLE_MUST(s, condition)                                              \
     ck_assert_msg(condition, "%s in %s%s, sample %u of PX_TEST_SEED=%llu: %s", \
                   px_type_find((s)->type)->name, (s)->codec.dialect->name,     \
                   (s)->codec.described ? " described" : "", (s)->seed,         \
                   (unsigned long long)gen_seed(), #condition)
 
-/* The n objects of a type as one array, or the first of them as one value. */
+/* Wraps the n objects of a type into one array, or the first object into one value. */
 static void put_inside(struct sample *s, struct gen *g, pmix_data_type_t element)
 {
     const struct px_type *t = px_type_find(element);
@@ -76,12 +76,13 @@ static void make(struct sample *s, pmix_data_type_t type, bool wild)
 }
 
 struct plan {
-    unsigned first, n; /* seeds */
+    unsigned first, n; /* range of seeds */
     bool wild;
 };
 
-/* Calls f with so many samples of each type in each codec: in turn up to MAX_N objects, a
- * data array of them, and a value that holds one where a value can. */
+/* Calls f with samples of each type in each codec: up to MAX_N objects, a data array
+ * of them, and a value. The value holds one of the objects if a value can hold the
+ * type. */
 static void for_every_sample(struct plan plan, void (*f)(struct sample *))
 {
     for (size_t d = 0; d < 2 * n_dialects; d++) {
@@ -100,7 +101,7 @@ static void for_every_sample(struct plan plan, void (*f)(struct sample *))
     }
 }
 
-/* Room for what may be unpacked. */
+/* Allocates room for the unpacked objects. */
 static char *sample_room(const struct sample *s)
 {
     return calloc(MAX_N + 1, px_type_find(s->type)->size);
@@ -122,7 +123,7 @@ static bool some_dialect_can(pmix_data_type_t type)
     return false;
 }
 
-/* gen_object itself aborts on a type it cannot make. */
+/* gen_object aborts on a type that it cannot make. */
 PX_TEST(there_is_an_object_of_every_type_in_the_table)
 {
     struct gen g = {0};
@@ -173,7 +174,7 @@ PX_TEST(the_largest_and_deepest_come_back_as_they_were)
     for_every_sample((struct plan){.n = 45, .wild = true}, comes_back);
 }
 
-/* Two samples of one type are equal exactly if their messages are. */
+/* Checks that two samples of a type are equal exactly if their messages are. */
 static void equals_what_is_packed_alike(struct sample *s)
 {
     size_t size = px_type_find(s->type)->size;
@@ -200,18 +201,21 @@ PX_TEST(objects_are_equal_if_their_messages_are)
 
 /* ---- damage --------------------------------------------------------------------------------- */
 
-/* At every byte, of long messages not quite. What else is damaged is what fuzz targets try. */
+/* Cuts a message at every byte, a long one at fewer bytes. Fuzz targets try other
+ * damage. */
 static void is_cut_everywhere(struct sample *s)
 {
     for (size_t len = 0; len < s->w.buf.len; len += 1 + len / 256) {
         char *room = sample_room(s);
-        uint8_t *part = malloc(len ? len : 1); /* a sanitizer sees reads beyond */
+        uint8_t *part = malloc(
+            len ? len
+                : 1); /* exact size, so that a sanitizer detects reads beyond the end */
         int32_t n = MAX_N;
         px_reader r;
 
         memcpy(part, s->w.buf.data, len);
         px_reader_init(&r, s->codec, part, len);
-        /* all but the size of an array of no type is needed */
+        /* only the size of an array of type UNDEF may be missing */
         pmix_status_t rc = px_unpack(&r, room, &n, s->type);
         SAMPLE_MUST(s, rc ? r.pos == part : len > 1);
         drop(s, room, rc ? 0 : n);
@@ -226,7 +230,7 @@ PX_TEST(every_type_cut_short_is_refused_without_a_trace)
 
 /* ---- no memory ------------------------------------------------------------------------------ */
 
-/* Running out of memory at each allocation in turn. */
+/* Fails each allocation in turn. */
 static void reading_lacks_memory(struct sample *s)
 {
     char *dst = sample_room(s);
@@ -326,7 +330,7 @@ static pmix_status_t pack_1000(px_writer *w, pmix_data_type_t type)
     return w->status;
 }
 
-/* Every dialect, as the loop sends them: into a writer. */
+/* Covers every dialect and packs into a writer, as the loop does. */
 PX_TEST(integers_of_every_kind_and_dialect_cost_none)
 {
     static const pmix_data_type_t types[] = {
@@ -345,7 +349,8 @@ PX_TEST(integers_of_every_kind_and_dialect_cost_none)
         }
 }
 
-/* px_type.flat says which objects these are; all their values are copied by a struct copy. */
+/* px_type.flat lists these types; a copy of their structure copies all their
+ * content. */
 PX_TEST(a_copy_of_what_owns_nothing_allocates_nothing)
 {
     unsigned n_flat = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages of others: numbers, text and maps in forms that we do not write, and hostile bytes, each
- * of which once brought a decoder down somewhere. */
+/* Messages of other implementations: numbers, text and maps in forms that Tenon does
+ * not write; and hostile bytes, each from a known decoder bug. */
 #include "alloc_fail.h"
 #include "core/wire/codec.h"
 #include "core/wire/ops.h"
@@ -54,12 +54,12 @@ static const struct {
     {FAILURE, PMIX_PID, "v41", "02 0e 80 80 80 80 10"},
     {FAILURE, PMIX_INT, "v41", "02 ff ff ff ff ff ff ff ff ff"},
     {FAILURE, PMIX_DATA_TYPE, "v41", "02 80 80 04"},
-    /* that do not end */
+    /* numbers without an end */
     {PAST_END, PMIX_SIZE, "v41", "02 80"},
     {PAST_END, PMIX_SIZE, "v41", "02 ff ff ff ff ff ff ff ff"},
     {PAST_END, PMIX_SIZE, "v41", "80"},
     {PAST_END, PMIX_SIZE, "v3", ONE "00 0f 00 00 00"},
-    /* of another width, and too large for that reason */
+    /* of another width, hence too large */
     {FAILURE, PMIX_SIZE, "v3", ONE "00 09 ff ff ff ff"},
     {FAILURE, PMIX_SIZE, "v3", ONE "00 07 ff"},
     {FAILURE, PMIX_INT, "v3", ONE "00 0e ff ff ff ff"},
@@ -67,15 +67,15 @@ static const struct {
     {FAILURE, PMIX_INT, "v3", ONE "00 0a ff ff ff ff 7f ff ff ff"},
     {FAILURE, PMIX_UINT, "v3", ONE "00 0f 00 00 00 01 00 00 00 00"},
     {FAILURE, PMIX_PID, "v3", ONE "00 0f 00 00 00 01 00 00 00 00"},
-    /* with the tag of no integer */
+    /* with the tag of a type other than an integer */
     {FAILURE, PMIX_PID, "v41", "02 03 02 00"},
     {FAILURE, PMIX_PID, "v41", "02 00 00"},
     {FAILURE, PMIX_PID, "v41", "02 06 02"},
     {FAILURE, PMIX_PID, "v41", "02 b4 24 02"},
     {FAILURE, PMIX_INT, "v3", ONE "00 01 00"},
     {FAILURE, PMIX_SIZE, "v3", ONE "ff ff 00 00 00 00"},
-    /* text that is no number: NULL or empty, and bytes of something else; of another locale;
-     * unterminated; more than one, and more than a number */
+    /* text that is not a number: NULL or empty, other bytes; decimal comma,
+     * unterminated; two numbers, trailing text */
     {FAILURE, PMIX_DOUBLE, "v41", "02 00 00 00"},
     {FAILURE, PMIX_FLOAT, "v41", "02 00 00 00"},
     {FAILURE, PMIX_DOUBLE, "v41", "02 02 00 00"},
@@ -88,10 +88,10 @@ static const struct {
     {FAILURE, PMIX_DOUBLE, "v41", "02 04 \".\" 00"},
     {FAILURE, PMIX_DOUBLE, "v41", "02 0a \"1.5.\" 00"},
     {FAILURE, PMIX_DOUBLE, "v41", "02 08 \"1-5\" 00"},
-    /* too large: refused, not infinite */
+    /* too large: refused rather than infinite */
     {FAILURE, PMIX_DOUBLE, "v41", "02 0c \"1e999\" 00"},
     {FAILURE, PMIX_FLOAT, "v41", "02 0a \"1e99\" 00"},
-    /* maps that lie about their length */
+    /* maps with a false length */
     {PAST_END, PMIX_REGEX, "v41", BLOB "\"size=4:\" 00 \"012\""},
     {PAST_END, PMIX_REGEX, "v41",
      BLOB "\"size=99999999999999999999999999:\" 00 \"012\""},
@@ -103,7 +103,7 @@ static const struct {
     {PAST_END, PMIX_REGEX, "v41", BLOB "\"size=3\""},
     {PAST_END, PMIX_REGEX, "v41", BLOB "\"size=\""},
     {PAST_END, PMIX_REGEX, "v41", "02 \"pmix[n]\""},
-    /* lists of CPUs that lie, one in octal to some: 0, then -49 */
+    /* invalid CPU lists; one that some parsers read as octal: 0, then -49 */
     {FAILURE, PMIX_PROC_CPUSET, "v41", "02 08 \"3-1\" 00"},
     {FAILURE, PMIX_PROC_CPUSET, "v41", "02 04 \"x\" 00"},
     {FAILURE, PMIX_PROC_CPUSET, "v41", "02 16 \"4000000000\" 00"},
@@ -120,21 +120,22 @@ static const struct {
     {PAST_END, PMIX_STRING, "v3", ONE "7f ff ff ff 61 00"},
     {PAST_END, PMIX_BYTE_OBJECT, "v41", "02 04 01 02 03"},
     {PAST_END, PMIX_DATA_BUFFER, "v41", "02 04 01 02 03"},
-    /* counts of the largest size, and 3 infos or doubles, which need 9 bytes at least */
+    /* counts of the largest size, and 3 infos or doubles, which need at least 9
+     * bytes */
     {PAST_END, PMIX_DATA_ARRAY, "v41", "02 0e " N_2_64 " 01"},
     {PAST_END, PMIX_DATA_ARRAY, "v41", "02 18 " N_2_64 " 01"},
     {PAST_END, PMIX_BYTE_OBJECT, "v41", "02 " N_2_64 " 01"},
     {PAST_END, PMIX_COORD, "v41", "02 01 " N_2_64 " 01"},
     {PAST_END, PMIX_DATA_ARRAY, "v41", "02 18 03 02 00 00 00 02 00 00 00"},
     {PAST_END, PMIX_DATA_ARRAY, "v41", "02 11 03 04 31 00 04 31 00 04 31"},
-    /* strings that do not end where they say, or are missing inside a list */
+    /* strings with a wrong end, or missing inside a list */
     {FAILURE, PMIX_STRING, "v41", "02 0a \"hello\""},
     {FAILURE, PMIX_STRING, "v41", "02 0a \"hello\" 00"},
     {FAILURE, PMIX_PROC, "v41", "02 04 \"ns\" 03"},
     {FAILURE, PMIX_INFO, "v41", "02 02 \"k\" 00 0e 07"},
     {FAILURE, PMIX_APP, "v41", "02 02 00 04 02 00 00 00 00 00 00"},
     {FAILURE, PMIX_QUERY, "v41", "02 04 02 00 00 00"},
-    /* types that are in no value, and those that the dialect does not know */
+    /* types that a value cannot hold, and types unknown to the dialect */
     {UNKNOWN, PMIX_VALUE, "v41", "02 18 02 00 00 00"},
     {UNKNOWN, PMIX_VALUE, "v41", "02 15 00"},
     {UNKNOWN, PMIX_VALUE, "v41", "02 22 00"},
@@ -176,7 +177,7 @@ static const struct {
     {PMIX_UINT64, "v41", "02 " N_2_64, &(uint64_t){UINT64_MAX}},
     {PMIX_INT64, "v41", "02 fe ff ff ff ff ff ff ff ff", &(int64_t){INT64_MAX}},
     {PMIX_UINT, "v41", "02 01", &(unsigned){UINT_MAX}},
-    /* longer than needed; of the native width of another sender */
+    /* longer than necessary; in the native width of another sender */
     {PMIX_SIZE, "v41", "82 00 81 80 00", &(size_t){1}},
     {PMIX_SIZE, "v3", ONE "00 0e 00 00 00 07", &(size_t){7}},
     {PMIX_SIZE, "v3", ONE "00 0c 07", &(size_t){7}},
@@ -192,15 +193,15 @@ static const struct {
     {PMIX_BOOL, "v41", "02 ff", &(bool){true}},
     {PMIX_BOOL, "v41", "02 02", &(bool){true}},
     {PMIX_BOOL, "v41", "02 00", &(bool){false}},
-    /* not as by printf */
+    /* unlike the output of printf */
     {PMIX_DOUBLE, "v41", "02 0a \"1e99\" 00", &(double){1e99}},
     {PMIX_DOUBLE, "v41", "02 0e \"1e-999\" 00", &(double){0}},
     {PMIX_DOUBLE, "v41", "02 06 \".5\" 00", &(double){0.5}},
     {PMIX_FLOAT, "v41", "02 08 \"inf\" 00", &(float){INFINITY}},
-    /* a string ends at its first NUL; what only begins like a blob is text */
+    /* a string ends at its first NUL; text that only starts like a blob stays text */
     {PMIX_STRING, "v41", "02 0a \"ab\" 00 \"c\" 00", &(char *){(char *)"ab"}},
     {PMIX_REGEX, "v41", "02 \"blob:x\" 00", &(pmix_byte_object_t){(char *)"blob:x", 7}},
-    /* an address from elsewhere is never taken over */
+    /* a received address is always discarded */
     {PMIX_POINTER, "v41", "02 ff", &(void *){NULL}},
     /* a NULL object is an empty array, with and without its size */
     {PMIX_VALUE, "v41", "02 27 00 00",
@@ -209,7 +210,7 @@ static const struct {
      &(pmix_value_t){PMIX_DATA_ARRAY, {.darray = &(pmix_data_array_t){0}}}},
     {PMIX_VALUE, "v3", ONE "00 27 00 00 00 0f 00 00 00 00 00 00 00 00",
      &(pmix_value_t){PMIX_DATA_ARRAY, {.darray = &(pmix_data_array_t){0}}}},
-    /* what was read owns its value */
+    /* the info owns the value */
     {PMIX_INFO, "v41", "02 04 6b 00 10 03 06 68 69 00",
      &(pmix_info_t){.key = "k", .value = {PMIX_STRING, {.string = (char *)"hi"}}}},
 };
@@ -232,7 +233,7 @@ PX_TEST(what_others_write_is_read)
 
 PX_TEST(takes_the_ninth_byte_as_the_last_whatever_its_top_bit)
 {
-    /* ten bytes of ordinary LEB128: the tenth is no part of the number */
+    /* ten bytes of ordinary LEB128; the tenth does not belong to the number */
     PX_AUTO(px_buf) b = bytes_of("02 ff ff ff ff ff ff ff ff ff 01");
     size_t size;
     px_reader r;
@@ -244,7 +245,7 @@ PX_TEST(takes_the_ninth_byte_as_the_last_whatever_its_top_bit)
     ck_assert_uint_eq((size_t)(r.end - r.pos), 1);
 }
 
-/* Every length a number can have, among others and at the end, in both signs. */
+/* Returns numbers of every encoded length, in both signs. */
 static uint64_t some_number(int i)
 {
     uint64_t v = UINT64_C(0x9e3779b97f4a7c15) * (uint64_t)(i + 1) >> (i * 7) % 64;
@@ -350,7 +351,8 @@ PX_TEST(the_locale_makes_no_difference)
     ck_assert_str_eq(setlocale(LC_ALL, NULL), set);
 }
 
-/* Numbers of every size, halves of the last digit and their neighbours among them. */
+/* Returns numbers of every size, including halves of the last digit and their
+ * neighbours. */
 static double some_double(uint64_t *state)
 {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
@@ -409,7 +411,7 @@ static pmix_status_t write_regex(const char *bytes, size_t size, px_buf *out)
     return rc;
 }
 
-PX_TEST(a_blob_tells_its_own_length)
+PX_TEST(a_blob_has_its_own_length)
 {
     PX_AUTO(px_buf) b = bytes_of(BLOB "\"size=12:\" 00 \"0123456789\" 00 00 05");
     pmix_byte_object_t bo;
@@ -437,7 +439,7 @@ PX_TEST(a_map_is_sent_as_long_as_its_reader_will_take_it_for)
         size_t size, sent;
         const char *bytes;
     } rows[] = {
-        {PMIX_SUCCESS, "raw:n1", 6, 8, "\x02raw:n1"}, /* gets the NUL it lacked */
+        {PMIX_SUCCESS, "raw:n1", 6, 8, "\x02raw:n1"}, /* a NUL is appended */
         {PMIX_SUCCESS, NULL, 0, 2, "\x02"},
         {PMIX_ERR_BAD_PARAM, "raw:n1\0more", 11, 0, ""},
         {PMIX_ERR_BAD_PARAM, lying_blob, 32, 0, ""},
@@ -452,7 +454,7 @@ PX_TEST(a_map_is_sent_as_long_as_its_reader_will_take_it_for)
     }
 }
 
-/* A message of one string of n characters, with what follows it. */
+/* Makes a message with a string of n characters between head and tail. */
 static px_buf long_name(const char *head, size_t n, const char *tail)
 {
     PX_AUTO(px_writer) w;
@@ -521,7 +523,8 @@ PX_TEST(a_count_of_2_to_the_40_allocates_nothing)
     }
 }
 
-/* Some bytes each, and much more in memory; of a string its pointer and its text. */
+/* Each object takes few bytes in the message but much memory; a string costs its
+ * pointer and its text. */
 PX_TEST(a_message_of_many_tiny_objects_is_refused_in_time)
 {
     enum { N = 4000, TEXT_B = 32 };
@@ -553,7 +556,7 @@ PX_TEST(a_message_of_many_tiny_objects_is_refused_in_time)
     }
 }
 
-/* `bytes` of nested arrays: each level is type DATA_ARRAY, size 1. */
+/* Makes `bytes` bytes of nested arrays: each level is type DATA_ARRAY, size 1. */
 static px_buf nest(size_t bytes)
 {
     px_buf b = {0};
@@ -631,7 +634,7 @@ PX_TEST(a_late_error_in_a_large_array_leaves_nothing_behind)
     px_writer_init(&w, px_codec_default);
     px_pack(&w, &array, 1, PMIX_DATA_ARRAY);
     free(info);
-    w.buf.data[w.buf.len - 1] = 'x'; /* the last string does not end */
+    w.buf.data[w.buf.len - 1] = 'x'; /* removes the NUL of the last string */
 
     fails(read_bytes("v41", &w.buf, &dst, PMIX_DATA_ARRAY), UNPACK_FAILURE);
 

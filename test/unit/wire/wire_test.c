@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages written as text; see wire_test.h. */
+/* Messages written as text; implements wire_test.h. */
 #include "wire_test.h"
 
 #include <assert.h>
@@ -32,7 +32,7 @@ px_buf bytes_of(const char *text)
             text += 2;
         }
     }
-    /* exactly as large as its content, so that a sanitizer sees a read beyond the end */
+    /* exact size, so that a sanitizer detects reads beyond the end */
     uint8_t *exact = malloc(b.len ? b.len : 1);
     if (b.len)
         memcpy(exact, b.data, b.len);
@@ -46,7 +46,7 @@ pmix_status_t read_bytes(const char *dialect, const px_buf *b, void *dst,
     const struct px_type *t = px_type_find(type);
     px_reader r;
 
-    if (t) /* nothing may be expected of what is there */
+    if (t) /* unpacking must not depend on old content */
         memset(dst, 0xa5, t->size);
     px_reader_init(&r, codec_of(dialect, false), b->data, b->len);
     pmix_status_t rc = px_unpack1(&r, dst, type);

@@ -7,15 +7,17 @@
 #include "core/wire/codec.h"
 #include "gen.h"
 
-/* Every codec there is: each dialect, both buffer forms. */
+/* Every codec: each dialect in both buffer forms. */
 extern const char *const all_dialects[];
 extern const size_t n_dialects;
 struct px_codec codec_of(const char *dialect, bool described);
 
-/* "02 0c \"hello\" 00": hex bytes and quoted text, in fresh memory of exactly that size. */
+/* Parses hex bytes and quoted text, like "02 0c \"hello\" 00", into memory of exactly
+ * that size. */
 px_buf bytes_of(const char *text);
 
-/* One operation of one value, undescribed; an error must leave the reader where it stood. */
+/* Reads one value with one undescribed operation. After an error the reader must be
+ * unchanged. */
 pmix_status_t read_bytes(const char *dialect, const px_buf *b, void *dst,
                          pmix_data_type_t type);
 pmix_status_t read_text(const char *dialect, const char *text, void *dst,
