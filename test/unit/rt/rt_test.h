@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of core/rt share: work done on the loop, scratch files, captured
+/* Shared by the tests of core/rt: functions run on the loop, temporary files, captured
  * stderr. */
 #ifndef RT_TEST_H
 #define RT_TEST_H
@@ -21,7 +21,7 @@
 
 /* ---- parameters ------------------------------------------------------------------ */
 
-/* Exactly these lines, in the order found. */
+/* Checks that the problems are exactly these lines, in this order. */
 static inline void rt_assert_problems(struct px_params *p, const char *wanted)
 {
     char text[4096] = "";
@@ -62,12 +62,13 @@ static inline struct px_loop *rt_loop(bool external)
 {
     struct px_loop *loop = NULL;
 
-    ok(px_loop_create(external ? PX_PROGRESS_EXTERNAL : PX_PROGRESS_THREAD, NULL, &loop));
+    ok(px_loop_create(external ? PX_PROGRESS_EXTERNAL : PX_PROGRESS_THREAD, NULL,
+                      &loop));
     return loop;
 }
 
-/* Runs an external loop until *count has reached n; Check's time limit is the other way
- * out. */
+/* Runs an external loop until *count reaches n. Otherwise Check's time limit ends the
+ * test. */
 static inline void rt_pump_until(struct px_loop *loop, const int *count, int n)
 {
     while (*count < n) {
@@ -76,7 +77,7 @@ static inline void rt_pump_until(struct px_loop *loop, const int *count, int n)
     }
 }
 
-/* Threads of ours, by name: sanitizers have threads too. */
+/* Counts Tenon's threads by name, because sanitizers have threads, too. */
 static inline int rt_count_threads(void)
 {
     const struct dirent *entry;
@@ -99,7 +100,7 @@ static inline int rt_count_threads(void)
     return n;
 }
 
-/* A thread that has been joined stays in /proc for a moment. */
+/* Waits for n threads; a joined thread stays in /proc for a moment. */
 static inline void rt_await_threads(int n)
 {
     while (rt_count_threads() != n)
@@ -108,7 +109,7 @@ static inline void rt_await_threads(int n)
 
 /* ---- files ----------------------------------------------------------------------- */
 
-/* A fresh 0700 folder, removed after the test. Paths are shorter than rt_path. */
+/* A path below the test's 0700 folder, which is removed after the test. */
 typedef char rt_path[256];
 
 static inline void rt_make_dir(rt_path dir)
@@ -134,7 +135,7 @@ static inline void rt_write(const char *dir, const char *name, const char *text)
     ck_assert_int_eq(fclose(f), 0);
 }
 
-/* An executable copy; to must not exist. */
+/* Makes an executable copy; to must not exist. */
 static inline void rt_copy(const char *from, const char *to)
 {
     struct stat st;
@@ -165,7 +166,7 @@ static inline struct rt_capture rt_capture_begin(void)
     return c;
 }
 
-/* What was written to stderr meanwhile, malloc'd. */
+/* Ends the capture and returns its text, malloc'd. */
 static inline char *rt_capture_end(struct rt_capture *c)
 {
     dup2(c->saved, STDERR_FILENO);

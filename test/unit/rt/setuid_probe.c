@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prints what a process sees of its user's parameters; test_param.c makes a copy of it
- * setuid. */
+/* Prints the user's parameters as this process reads them. test_param.c makes a setuid
+ * copy. */
 #include "core/config/param.h"
 #include "core/rt/owner.h"
 

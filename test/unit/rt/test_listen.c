@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls that listen to a word of another process while they wait: each way in which one
- * may end, and what it asks of the kernel. */
+/* Calls that wait on a word of another process: each way in which a wait may end, and
+ * its system calls. */
 #include "core/rt/loop.h"
 #include "rt_test.h"
 
@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-static atomic_int n_calls; /* of these three */
+static atomic_int n_calls; /* calls of these three functions */
 
 PX_EXPORT int epoll_ctl(int ep, int op, int fd, struct epoll_event *event)
 {
@@ -32,12 +32,12 @@ ssize_t write(int fd, const void *bytes, size_t n)
 
 enum ending {
     RINGS,           /* the word changes */
-    RINGS_BEFORE,    /* it has, when the call begins to sleep */
-    RINGS_FALSELY,   /* it changes for another first */
-    RINGS_UNDER_ONE, /* while another thread waits as a guest, and runs the loop */
-    WRITES,          /* the pipe is written to, which the loop's own thread sees */
-    WRITES_ALONE,    /* and the caller, if there is none */
-    GOES,            /* the word's memory goes; then the pipe is written to */
+    RINGS_BEFORE,    /* the word changes before the call sleeps */
+    RINGS_FALSELY,   /* first an unrelated change of the word */
+    RINGS_UNDER_ONE, /* the word changes while another thread runs the loop as a guest */
+    WRITES,          /* the loop's own thread sees data in the pipe */
+    WRITES_ALONE,    /* the calling thread sees them, without a loop thread */
+    GOES,            /* the word's memory is unmapped before the pipe is written to */
     N_ENDINGS,
 };
 
@@ -49,9 +49,9 @@ static struct {
     _Atomic uint32_t *word;
     int ends[2];
     struct px_call *call, *other;
-    struct px_watch *watch; /* of the pipe; NULL: without */
+    struct px_watch *watch; /* watch of the pipe; NULL: none */
     pthread_t watcher;
-    atomic_int n_begun, n_heard;
+    atomic_int n_begun, n_notified;
     bool watches, listens;
 } ear;
 
@@ -69,7 +69,7 @@ static void end(pmix_status_t status)
 
 static void on_ring(struct px_call *call, void *args PX_UNUSED)
 {
-    atomic_fetch_add(&ear.n_heard, 1);
+    atomic_fetch_add(&ear.n_notified, 1);
     if (ear.ending >= WRITES)
         return;
     if (atomic_load(ear.word) == 2)
@@ -143,7 +143,8 @@ static void prepare(enum ending ending, bool watches)
         ok(px_loop_need_thread(ear.loop));
 }
 
-/* The loop's own thread begins with a turn, in which none can listen. */
+/* Starts a call that listens. The loop's own thread has the first turn, during which a
+ * call cannot listen. */
 static pthread_t start_listening(void)
 {
     static px_call_fn begin = on_begin;
@@ -173,7 +174,7 @@ PX_TEST_LOOP(a_call_that_listens_ends_by_the_word_or_by_what_comes, N_ENDINGS)
     if (_i == RINGS_UNDER_ONE)
         second = start(&begin_other);
     if (_i == RINGS_FALSELY)
-        for (ring(1); !atomic_load(&ear.n_heard);)
+        for (ring(1); !atomic_load(&ear.n_notified);)
             sched_yield();
     if (_i == GOES)
         munmap(ear.word, (size_t)sysconf(_SC_PAGESIZE));
@@ -191,7 +192,7 @@ PX_TEST_LOOP(a_call_that_listens_ends_by_the_word_or_by_what_comes, N_ENDINGS)
     px_loop_destroy(ear.loop);
 }
 
-/* Nothing is asked of descriptors, nor told to them; without a thread, too. */
+/* No system call on a descriptor is made; also without a thread of the loop. */
 PX_TEST(a_call_that_listens_leaves_descriptors_alone)
 {
     prepare(RINGS_BEFORE, false);
@@ -207,7 +208,7 @@ PX_TEST(a_call_that_listens_leaves_descriptors_alone)
     px_loop_destroy(ear.loop);
 }
 
-/* Where nothing can be heard the call waits as ever. */
+/* With external progress the call waits on descriptors as usual. */
 PX_TEST(with_external_progress_no_call_listens)
 {
     prepare(WRITES, true);

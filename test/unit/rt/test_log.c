@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <time.h>
 
-/* What px_log writes for text, at PX_LOG_WARN. */
+/* Returns the line that px_log writes for text at PX_LOG_WARN. */
 static char *logged(const char *area, const char *text)
 {
     struct rt_capture c = rt_capture_begin();
@@ -16,8 +16,8 @@ static char *logged(const char *area, const char *text)
     return rt_capture_end(&c);
 }
 
-/* Before the first acquire the host is that of the system. */
-PX_TEST(a_message_is_one_line_that_says_who_and_where)
+/* Before the first acquire, the line has the system's host name. */
+PX_TEST(a_message_is_one_line_with_process_and_host)
 {
     char host[256], wanted[320];
 
@@ -80,7 +80,7 @@ PX_TEST(errno_can_be_printed_and_survives)
     ck_assert_int_eq(after, ENOENT);
 }
 
-PX_TEST(a_line_that_nobody_reads_is_dropped_and_counted)
+PX_TEST(a_line_that_is_not_read_is_dropped_and_counted)
 {
     char bytes[65536 + 4096];
     int was = dup(STDERR_FILENO), ends[2];
@@ -105,10 +105,10 @@ PX_TEST(a_line_that_nobody_reads_is_dropped_and_counted)
     bytes[n + more] = '\0';
     int kept = rt_count(bytes, "] area: message ");
     ck_assert_int_lt(kept, 100);
-    char said[64];
-    snprintf(said, sizeof(said), "] log: %d messages are lost: stderr was full\n",
-             100 - kept);
-    rt_assert_has(bytes, said);
+    char lost_line[64];
+    snprintf(lost_line, sizeof(lost_line),
+             "] log: %d messages are lost: stderr was full\n", 100 - kept);
+    rt_assert_has(bytes, lost_line);
     rt_assert_has(bytes, "] area: again\n");
     ck_assert_uint_eq(lost, 0);
 }
@@ -144,7 +144,7 @@ static void flood(void *arg)
                        i);
 }
 
-/* All that these floods and the end of the counting log. */
+/* Returns everything logged by these floods and by the end of the counting log. */
 static char *text_of(struct flood *f, size_t n)
 {
     struct px_loop *loop = rt_loop(false);
@@ -211,7 +211,7 @@ PX_TEST(the_count_comes_when_its_time_is_over)
     rt_on_loop(loop, create, loop);
     rt_on_loop(loop, flood, &f);
     nanosleep(&wait, NULL);
-    rt_on_loop(loop, flood, &f); /* counted anew */
+    rt_on_loop(loop, flood, &f); /* a new count */
     rt_on_loop(loop, destroy, NULL);
     px_loop_destroy(loop);
     PX_AUTOFREE char *text = rt_capture_end(&c);

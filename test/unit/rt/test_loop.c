@@ -11,10 +11,10 @@
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 
-/* The C library's, but counted, and write is so many times interrupted. */
+/* Counters of wrapped C library functions; write is interrupted n_interrupts times. */
 static atomic_int n_interrupts, n_writes, n_changes;
 static _Thread_local int n_waits;
-static atomic_int waits_on = -1; /* the epoll set on which a thread is asleep, if any */
+static atomic_int waits_on = -1; /* the epoll set on which a thread sleeps; -1: none */
 
 PX_EXPORT int epoll_ctl(int ep, int op, int fd, struct epoll_event *event)
 {
@@ -49,7 +49,7 @@ struct note {
     int thread;
 };
 
-/* Written on the loop only; read when the loop is at rest. */
+/* Written on the loop only; read when the loop is idle. */
 static int seen[20000];
 static int n_seen;
 static bool seen_on_loop;
@@ -119,7 +119,7 @@ static void on_first(struct px_msg *msg)
 
     second = (struct note){.msg.run = on_note, .loop = first->loop, .number = 2};
     px_post(first->loop, &second.msg);
-    px_loop_pump(first->loop); /* from within: does nothing */
+    px_loop_pump(first->loop); /* within the loop: does nothing */
     n_seen_inside_first = n_seen;
 }
 
@@ -148,8 +148,7 @@ PX_TEST_LOOP(destroy_runs_what_is_in_the_mailbox_and_what_that_posts, 2)
     px_loop_destroy(loop);
 
     ck_assert_int_eq(n_seen, 2);
-    /* A thread of the loop's own may have run the first before the last was
-     * posted. */
+    /* The loop's own thread may run the first message before the last is posted. */
     ck_assert(!_i || (seen[0] == 1 && seen[1] == 2));
 }
 
@@ -196,7 +195,7 @@ PX_TEST(the_thread_is_named_and_takes_no_signal_but_its_own_faults)
     sigset_t own;
 
     px_loop_let_guests(loop, false);
-    px_loop_pump(loop); /* which is not for others */
+    px_loop_pump(loop); /* another thread must not run this loop */
     rt_on_loop(loop, look_around, NULL);
     pthread_sigmask(SIG_SETMASK, NULL, &own);
 
@@ -258,7 +257,7 @@ PX_TEST(a_post_may_end_in_the_destruction_of_the_loop)
         ok(pthread_create(&thread, NULL, post_one, &note));
         while (sem_wait(&ran) < 0)
             ;
-        px_loop_destroy(loop); /* post_one may not have returned yet */
+        px_loop_destroy(loop); /* post_one may still be running */
         pthread_join(thread, NULL);
     }
 }
@@ -315,7 +314,7 @@ PX_TEST(running_out_of_memory_is_an_error)
     PX_TEST_NEEDS_ALLOC;
     for (unsigned nth = 1, failed = 1; failed; nth++) {
         struct px_loop *loop = NULL;
-        struct rt_capture c = rt_capture_begin(); /* libevent says so, too */
+        struct rt_capture c = rt_capture_begin(); /* libevent reports the error, too */
 
         px_alloc_fail_at(nth);
         pmix_status_t rc = px_loop_create(PX_PROGRESS_THREAD, NULL, &loop);
@@ -330,7 +329,7 @@ PX_TEST(running_out_of_memory_is_an_error)
 
 /* ---- calls ------------------------------------------------------------------------ */
 
-/* Touched on the loop only, so not atomic: the thread sanitizer watches. */
+/* Not atomic: only the loop uses the counter, and the thread sanitizer checks that. */
 static int n_calls;
 
 struct args {
@@ -390,7 +389,7 @@ static void *call_often(void *arg)
     return NULL;
 }
 
-/* With external progress they take turns. */
+/* With external progress the threads take turns. */
 PX_TEST_LOOP(many_threads_may_call, 2)
 {
     struct px_loop *loop = rt_loop(_i);
@@ -445,8 +444,8 @@ PX_TEST_LOOP(a_call_may_be_done_later_by_another, 2)
 
 /* ---- guests ------------------------------------------------------------------------ */
 
-/* A call that waits until the other end of a pipe is written to. Of one thread at a
- * time; in are its steps. */
+/* A call that waits until the other end of a pipe is written to. One thread at a time
+ * uses the state. */
 static struct guest {
     struct px_loop *loop;
     struct px_call *call;
@@ -454,7 +453,7 @@ static struct guest {
     struct px_msg for_user;
     int ends[2];
     pthread_t caller, watcher, user;
-    bool defers; /* there is something for the user, first */
+    bool defers; /* the end posts a message for the user */
     bool deferred, ran_before;
     int n_runs;
 } guest;
@@ -496,7 +495,7 @@ static void *wait_as_guest(void *arg PX_UNUSED)
     return (void *)(intptr_t)rc;
 }
 
-/* With nothing to wake it. */
+/* True if the loop's own thread sleeps without a pending event. */
 static bool own_thread_is_asleep(void)
 {
     struct pollfd p = {.fd = atomic_load(&waits_on), .events = POLLIN};
@@ -504,7 +503,7 @@ static bool own_thread_is_asleep(void)
     return p.fd >= 0 && poll(&p, 1, 0) == 0 && atomic_load(&waits_on) == p.fd;
 }
 
-/* The loop's own thread, which starts with a turn, has had it. */
+/* Starts a loop and waits until its own thread, which has the first turn, sleeps. */
 static void begin_wait(bool guests)
 {
     guest = (struct guest){.loop = rt_loop(false), .for_user.run = on_user};
@@ -539,8 +538,8 @@ static void leave_wait(void)
     close(guest.ends[1]);
 }
 
-/* Two changes keep the loop's own thread asleep meanwhile. The watch is added to both
- * sets, and removed. */
+/* Two changes of the epoll set keep the loop's own thread asleep; the watch is added to
+ * and removed from both sets. */
 PX_TEST(a_thread_that_waits_runs_the_loop_with_one_wait_and_wakes_no_other)
 {
     begin_wait(true);
@@ -552,16 +551,16 @@ PX_TEST(a_thread_that_waits_runs_the_loop_with_one_wait_and_wakes_no_other)
         ck_assert_int_eq(px_call(guest.loop, on_begin_of_wait, NULL), 7);
         ck_assert(pthread_equal(guest.watcher, pthread_self()));
         ck_assert_int_eq(n_waits, 1);
-        ck_assert_int_eq(atomic_load(&n_writes), 1); /* our own */
+        ck_assert_int_eq(atomic_load(&n_writes), 1); /* only the test's own write */
         ck_assert_int_le(atomic_load(&n_changes), 6);
     }
     n_waits = 0;
-    rt_on_loop(guest.loop, do_nothing, NULL); /* done at once */
+    rt_on_loop(guest.loop, do_nothing, NULL); /* returns at once */
     ck_assert_int_eq(n_waits, 0);
     leave_wait();
 }
 
-/* Without guests there is nothing to defer. */
+/* Without guests nothing can be deferred. */
 PX_TEST_LOOP(what_is_for_the_user_runs_on_the_loops_thread_before_the_call_returns, 2)
 {
     begin_wait(_i);
@@ -574,7 +573,7 @@ PX_TEST_LOOP(what_is_for_the_user_runs_on_the_loops_thread_before_the_call_retur
     ck_assert_int_eq(guest.ran_before, _i);
     ck_assert(!pthread_equal(guest.user, guest.caller));
 
-    guest.for_user.for_user = true; /* posted, while one waits */
+    guest.for_user.for_user = true; /* posted while a call waits */
     guest.defers = false;
     guest.n_runs = 0;
     atomic_store(&guest_waits, false);
@@ -592,9 +591,9 @@ static void on_report(void *n_reports, int fd PX_UNUSED, unsigned events PX_UNUS
     ++*(int *)n_reports;
 }
 
-/* The own thread learns that a descriptor is ready, which is not watched any more when
- * it has the turn. */
-static void tell_and_forget(void *n_reports)
+/* Wakes the loop's own thread by a ready descriptor, and frees the watch before that
+ * thread gets the turn. */
+static void wake_and_forget(void *n_reports)
 {
     struct px_watch *w = px_watch_create(guest.loop, guest.ends[0], PX_READABLE,
                                          on_report, n_reports);
@@ -611,15 +610,15 @@ PX_TEST(without_guests_a_call_runs_where_it_is_made_while_the_loops_thread_waits
     int n_reports = 0;
 
     begin_wait(false);
-    rt_on_loop(guest.loop, do_nothing, NULL); /* from now on it waits in the loop */
+    rt_on_loop(guest.loop, do_nothing, NULL); /* now the own thread waits in the loop */
     for (int i = 0; i < 3; i++) {
         while (!own_thread_is_asleep())
             sched_yield();
         atomic_store(&n_writes, 0);
         n_waits = 0;
-        rt_on_loop(guest.loop, tell_and_forget, &n_reports);
+        rt_on_loop(guest.loop, wake_and_forget, &n_reports);
         ck_assert(pthread_equal(guest.watcher, pthread_self()));
-        ck_assert_int_eq(atomic_load(&n_writes), 1); /* our own */
+        ck_assert_int_eq(atomic_load(&n_writes), 1); /* only the test's own write */
         ck_assert_int_eq(n_waits, 0);
     }
     ck_assert_int_eq(n_reports, 0);
@@ -675,8 +674,8 @@ PX_TEST(a_loop_is_destroyed_under_a_guest)
 
 /* ---- hand-over --------------------------------------------------------------------- */
 
-/* Some calls are done at once, some by a timer, and some by the message of another
- * thread; some leave a timer behind. */
+/* A call that ends at once, by a timer, or by a message of another thread. Some calls
+ * leave a timer behind. */
 struct turn {
     struct px_loop *loop;
     struct px_msg msg;
@@ -686,7 +685,7 @@ struct turn {
     pthread_t caller;
 };
 
-static int n_left, n_user, n_user_astray; /* on the loop */
+static int n_left, n_user, n_user_astray; /* used on the loop only */
 static pthread_t left_to;
 
 static void on_left(void *arg)
@@ -753,7 +752,7 @@ static void read_left(void *left)
     *(int *)left = n_left;
 }
 
-/* Until the loop has run all timers that calls left behind. */
+/* Waits until the loop has run all timers left by calls. */
 static void await_left(struct px_loop *loop)
 {
     struct turn last = {.loop = loop};
@@ -786,12 +785,12 @@ PX_TEST_LOOP(the_turn_goes_from_thread_to_thread_and_no_call_is_forgotten, 2)
     ck_assert_int_eq(n_user, CALLERS * CALLS / 2);
     ck_assert_int_eq(n_user_astray, 0);
 
-    await_left(loop); /* what a guest has left wakes the loop's own thread */
+    await_left(loop); /* a timer left by a guest wakes the loop's own thread */
     ck_assert(!pthread_equal(left_to, pthread_self()));
 
     n_waits = 0;
-    /* No pass but one for each call that waits. A quarter waits for a timer, which takes up
-     * to four more by libevent's coarse clock. */
+    /* Each waiting call takes one pass. A quarter of the calls wait for a timer, with up
+     * to four more passes due to libevent's coarse clock. */
     ck_assert_ptr_null(take_turns(loop));
     ck_assert_int_le(n_waits, 2 * CALLS);
     await_left(loop);

@@ -2,7 +2,7 @@
 #include "core/rt/owner.h"
 #include "test/unit/rt/rt_test.h"
 
-static const char *dir, *sub, *file; /* each in the one before it */
+static const char *dir, *sub, *file; /* each in the previous one */
 static struct px_err err;
 
 static void set_up(void)
@@ -33,7 +33,7 @@ static void refuse(const char *path, pmix_status_t status, const char *why)
     rt_assert_has(err.text, why);
 }
 
-/* The file itself, its folder, or one above. */
+/* A stranger can change the file, its folder, or the folder above. */
 PX_TEST_LOOP(what_strangers_can_change_is_not_trusted, 3)
 {
     const char *path = (const char *[]){file, sub, dir}[_i];
@@ -54,7 +54,7 @@ PX_TEST_LOOP(what_strangers_can_change_is_not_trusted, 3)
     ok(check(file));
     ok(chmod(path, st.st_mode | S_IWGRP));
     refuse(file, PMIX_ERR_NO_PERMISSIONS, "writable by group 4711");
-    ok(chown(path, 0, 0)); /* the group of root is root */
+    ok(chown(path, 0, 0)); /* root's group is trusted */
     ok(check(file));
 }
 
@@ -83,7 +83,7 @@ PX_TEST(a_link_is_as_good_as_what_it_leads_to)
 PX_TEST(the_library_knows_its_own_file)
 {
     PX_TEST_NEEDS_PROC;
-    /* Here it is part of the test program. */
+    /* Here the library is part of the test program. */
     PX_AUTOFREE char *own = px_library_file();
     PX_AUTOFREE char *exe = realpath("/proc/self/exe", NULL);
 

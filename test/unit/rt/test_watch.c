@@ -15,15 +15,16 @@
 
 static struct px_loop *loop;
 
-static int fds[2]; /* the first is watched */
+static int fds[2]; /* fds[0] is watched */
 static struct px_watch *watch;
 static int n_readable, n_writable;
-static bool free_it; /* in its callback */
+static bool free_it; /* the callback frees the watch */
 
 static struct alarm {
     struct px_timer *timer;
     uint64_t in_ms, due_ms;
-    int n_fired, limit; /* set again so often, then freed; 0: neither */
+    int n_fired,
+        limit; /* the callback sets the timer again limit times, then frees it; 0: neither */
     bool early;
 } alarms[2];
 static int order[8], n_order;
@@ -36,7 +37,7 @@ static void setup(void)
 
 static void free_all(void *arg PX_UNUSED)
 {
-    px_watch_free(watch); /* NULL is fine */
+    px_watch_free(watch); /* NULL is allowed */
     for (size_t i = 0; i < PX_COUNT(alarms); i++)
         px_timer_free(alarms[i].timer);
 }
@@ -47,7 +48,7 @@ static void teardown(void)
     px_loop_destroy(loop);
 }
 
-/* Two passes: whatever is ready has been reported after these. */
+/* Runs two passes, after which every ready descriptor has been reported. */
 static void settle(void)
 {
     px_loop_pump(loop);
@@ -88,14 +89,14 @@ PX_TEST(readable_is_reported_as_long_as_it_is)
     settle();
     ck_assert_int_eq(n_readable, 0);
     ck_assert_int_eq(write(fds[1], "x", 1), 1);
-    rt_pump_until(loop, &n_readable, 3); /* nobody reads the byte */
+    rt_pump_until(loop, &n_readable, 3); /* the byte stays unread */
     ck_assert_int_eq(n_writable, 0);
     close(fds[1]);
     ck_assert_int_eq(read(fds[0], &(char){0}, 1), 1);
-    rt_pump_until(loop, &n_readable, 5); /* as is the end */
+    rt_pump_until(loop, &n_readable, 5); /* end of file stays readable */
 }
 
-PX_TEST(writable_and_readable_are_told_apart_and_can_be_paused)
+PX_TEST(writable_and_readable_are_distinct_and_can_be_paused)
 {
     watch_for(PX_WRITABLE);
     ck_assert_int_eq(write(fds[1], "x", 1), 1);
@@ -119,7 +120,7 @@ PX_TEST(a_watch_freed_in_its_own_callback_calls_no_more)
     while (watch)
         px_loop_pump(loop);
     settle();
-    ck_assert_int_eq(n_readable + n_writable, 1); /* the other of the two was pending */
+    ck_assert_int_eq(n_readable + n_writable, 1); /* the other event was pending */
 }
 
 /* ---- timers ---------------------------------------------------------------------- */
@@ -155,7 +156,8 @@ static struct alarm *start(int which, uint64_t in_ms)
     return &alarms[which];
 }
 
-/* Makes the timer due and clears the timer in one turn, so that no load fires the timer between. */
+/* Makes the timer due and clears the timer in one turn, so that no load fires the timer
+ * between. */
 static void do_set_and_clear(void *arg)
 {
     struct alarm *a = arg;
@@ -206,7 +208,7 @@ PX_TEST(a_timer_may_be_set_and_freed_in_its_own_callback)
     ck_assert_ptr_null(alarms[0].timer);
 }
 
-/* Both, when an allocation fails. */
+/* Creates a watch and a timer with a failing allocation. */
 static void do_both_in_shortage(void *arg)
 {
     bool *failed = arg;
@@ -239,7 +241,7 @@ PX_TEST(out_of_memory_there_is_no_watch_but_a_timer_that_is_there_fires)
     }
 }
 
-/* ---- children: each of the following holds with a pidfd and without -------------- */
+/* ---- children: with a pidfd and without ------------------------------------------ */
 
 static int n_ended, status, gate;
 static bool knows_usage;
@@ -250,7 +252,7 @@ static void deny_pidfd(int without)
     ck_assert(!without || px_test_deny(SYS_pidfd_open, ENOSYS));
 }
 
-/* A child that exits with code once the gate is closed, or is killed. */
+/* Starts a child that exits with code when the gate is closed. */
 static pid_t start_child(int code)
 {
     int ends[2];
@@ -270,7 +272,7 @@ static pid_t start_child(int code)
     return pid;
 }
 
-/* One that has ended, but is not reaped. */
+/* Starts a child and waits until it has ended, without reaping it. */
 static pid_t start_dead_child(int code)
 {
     siginfo_t info;
@@ -281,7 +283,7 @@ static pid_t start_dead_child(int code)
     return pid;
 }
 
-/* With an argument, the next child is watched in the callback. */
+/* arg: the next child, watched in the callback. */
 static void on_end(void *arg, pid_t pid, int wait_status)
 {
     n_ended++;
@@ -369,7 +371,7 @@ static pid_t start_aborting(void)
     return pid;
 }
 
-PX_TEST_LOOP(an_end_is_told_as_waitpid_does_dumped_core_included, 2)
+PX_TEST_LOOP(an_end_is_reported_as_by_waitpid_dumped_core_included, 2)
 {
     deny_pidfd(_i);
     int expected;
@@ -381,7 +383,7 @@ PX_TEST_LOOP(an_end_is_told_as_waitpid_does_dumped_core_included, 2)
     ck_assert_int_eq(status, expected);
 }
 
-/* SIGCHLD is neither needed nor touched, and children of the host are left alone. */
+/* SIGCHLD is not used, and children of the host are left alone. */
 PX_TEST_LOOP(a_child_already_dead_is_reported_from_the_loop, 2)
 {
     deny_pidfd(_i);
@@ -415,7 +417,8 @@ PX_TEST_LOOP(a_forgotten_child_is_reaped_without_a_call, 2)
     ck_assert(is_reaped(pid));
 }
 
-/* Reaped by another part of the program, or by the kernel as SIGCHLD is ignored. */
+/* The child is reaped by another part of the program, or by the kernel because SIGCHLD
+ * is ignored. */
 PX_TEST_LOOP(a_stolen_exit_status_is_found_or_not_taken_for_success, 4)
 {
     deny_pidfd(_i & 1);
@@ -459,7 +462,7 @@ PX_TEST_LOOP(a_loop_may_end_before_its_children, 2)
     ck_assert(is_reaped(dead));
     close(its_gate);
     ck_assert_int_eq(waitpid(alive, NULL, 0), alive);
-    loop = rt_loop(true); /* for teardown */
+    loop = rt_loop(true); /* teardown needs a loop */
 }
 
 PX_TEST(a_child_of_this_process_is_watched_once_and_again_after_it_was_forgotten)
@@ -475,11 +478,11 @@ PX_TEST(a_child_of_this_process_is_watched_once_and_again_after_it_was_forgotten
     ok(watch_child(pid));
     close(gate);
     rt_pump_until(loop, &n_ended, 1);
-    forget_child(pid); /* a pid that is not watched: fine */
+    forget_child(pid); /* a pid that is not watched */
     ck_assert_int_eq(WEXITSTATUS(status), 9);
 }
 
-/* ---- a thread that starts when there is something to do --------------------------- */
+/* ---- a loop whose thread starts on demand ----------------------------------------- */
 
 static struct {
     struct px_loop *loop;
@@ -540,7 +543,7 @@ static void free_left(void *arg PX_UNUSED)
     px_watch_free(left.watch);
 }
 
-/* A call that is done leaves nothing; else what it leaves is seen to without another. */
+/* A call that is done leaves nothing, or leaves work that the loop's thread does. */
 PX_TEST_LOOP(a_lazy_loop_has_a_thread_when_a_call_leaves_something, 4)
 {
     static void (*const leaves[])(void *arg) = {leave_nothing, leave_timer, leave_bytes,
@@ -574,7 +577,7 @@ PX_TEST_LOOP(a_lazy_loop_has_a_thread_for_what_other_threads_post, 2)
     px_loop_destroy(left.loop);
 
     ok(px_loop_create(PX_PROGRESS_LAZY, NULL, &left.loop));
-    px_loop_stop_thread(left.loop); /* then none starts */
+    px_loop_stop_thread(left.loop); /* a stopped loop starts no thread */
     ok(px_loop_need_thread(left.loop));
     ck_assert_int_eq(rt_count_threads(), 0);
     px_loop_destroy(left.loop);
