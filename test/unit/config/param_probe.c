@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* param_probe [NAME=VALUE...] -- NAME...: PMIx_Init with these parameters as info, then the
- * value of each NAME and where it comes from, as test/integration/params.py wants to
- * know. Exit status 0, or 1 if PMIx_Init fails, which then prints its status. */
+/* param_probe [NAME=VALUE...] -- NAME...: calls PMIx_Init with these parameters as
+ * infos, then prints the value and source of each NAME; for test/integration/params.py.
+ * Exits 1 if PMIx_Init fails, and prints its status. */
 #include "core/config/param.h"
 #include "core/rt/process.h"
 #include "pmix.h"
@@ -38,7 +38,7 @@ int main(int argc, char **argv)
         info[n].value.data.string = value;
     }
     pmix_status_t rc = PMIx_Init(NULL, info, n);
-    if (rc && rc != PMIX_ERR_UNREACH) { /* a singleton */
+    if (rc && rc != PMIX_ERR_UNREACH) { /* without a server */
         printf("%s\n", PMIx_Error_string(rc));
         return 1;
     }

@@ -23,7 +23,7 @@ static rt_path etc, home;
 static struct px_params *params;
 static struct px_err err;
 
-/* From scratch, with the files that are there. */
+/* Creates params anew from the files present. */
 static pmix_status_t create(char *const *env, bool privileged)
 {
     const struct px_param_origin origin = {
@@ -59,7 +59,8 @@ static void assert_port(int64_t port)
     ck_assert_int_eq(conf.port, port);
 }
 
-/* What px_params_report says on stderr; its status in *rc. The caller's to free. */
+/* Returns the output of px_params_report on stderr; *rc is its status. The caller frees
+ * the text. */
 static char *settle(pmix_status_t *rc, struct px_err *why)
 {
     struct rt_capture c = rt_capture_begin();
@@ -160,7 +161,7 @@ PX_TEST(a_text_that_its_own_check_refuses_is_never_used)
     }
 }
 
-PX_TEST(a_bad_value_that_is_overruled_is_told_all_the_same)
+PX_TEST(a_bad_value_that_is_overruled_is_reported_all_the_same)
 {
     char *env[] = {(char *)"PMIX_MCA_ptl_x_port=9", NULL};
 
@@ -229,7 +230,7 @@ PX_TEST(whether_a_text_fits_can_be_asked)
     ck_assert(px_params_fits(params, &path, "~/x"));
     px_params_destroy(params);
     ok(px_params_create_from(&nobody, &params, &err));
-    ck_assert(!px_params_fits(params, &path, "~/x")); /* whose? */
+    ck_assert(!px_params_fits(params, &path, "~/x")); /* unknown home */
 }
 
 PX_TEST(every_table_of_the_core_is_checked)
@@ -247,7 +248,7 @@ PX_TEST(every_table_of_the_core_is_checked)
     ck_assert_str_eq(params->sysconfdir, etc);
 }
 
-PX_TEST(an_old_name_works_and_the_new_one_is_told)
+PX_TEST(an_old_name_works_and_the_new_one_is_reported)
 {
     char *env[] = {(char *)"PMIX_MCA_ptl_x_number=7", NULL};
     struct more conf = {0};
@@ -259,7 +260,7 @@ PX_TEST(an_old_name_works_and_the_new_one_is_told)
         params, "environment: PMIX_MCA_ptl_x_number is called ptl_x_count now\n");
     ok(px_params_set(params, "ptl_x_count", "8", PX_SOURCE_ENV, "environment"));
     ok(px_params_parse(params, "ptl_x_", more_table, &conf, &err));
-    ck_assert_uint_eq(conf.count, 8); /* of equal strength */
+    ck_assert_uint_eq(conf.count, 8); /* same priority */
 }
 
 PX_TEST(files_may_be_named_and_tuned_with)
@@ -288,12 +289,13 @@ PX_TEST(files_may_be_named_and_tuned_with)
         "environment: mca_base_tune_files = \"t.conf\": expected absolute paths");
 }
 
-PX_TEST(the_override_file_says_so_to_who_tried_to_beat_it)
+PX_TEST(a_setting_beaten_by_the_override_file_is_reported)
 {
     char *env[] = {(char *)"PMIX_MCA_ptl_x_port=3", (char *)"PMIX_MCA_ptl_x_fast=no",
                    NULL};
 
-    rt_write(etc, "pmix-mca-params.conf", "ptl_x_port = 1\n"); /* its own author's */
+    rt_write(etc, "pmix-mca-params.conf",
+             "ptl_x_port = 1\n"); /* same author: not reported */
     rt_write(etc, "pmix-mca-params-override.conf", "ptl_x_port = 5\nptl_x_fast = no\n");
     ok(create(env, false));
     assert_port(5);
@@ -347,16 +349,17 @@ PX_TEST(an_unknown_name_is_reported_once_with_the_nearest_known)
     free(again);
 }
 
-PX_TEST(names_of_other_implementations_work_or_are_told_not_to_apply)
+PX_TEST(names_of_other_implementations_work_or_are_reported)
 {
-    char *env[] = {(char *)"PMIX_MCA_pcompress_base_silence_warning=1",
-                   (char *)"PMIX_MCA_gds_base_verbose=10",
-                   (char *)"PMIX_MCA_ptl_y_own=1", /* of a component not opened here */
-                   (char *)"PMIX_MCA_opal_forward_envars=LD_*", /* would be missed */
-                   (char *)"PMIX_MCA_mca_verbose=debug",
-                   (char *)"PMIX_MCA_forward_envar=A",
-                   (char *)"PMIX_MCA_forward_envars_exclud=A",
-                   NULL};
+    char *env[] = {
+        (char *)"PMIX_MCA_pcompress_base_silence_warning=1",
+        (char *)"PMIX_MCA_gds_base_verbose=10",
+        (char *)"PMIX_MCA_ptl_y_own=1", /* the component is not open here */
+        (char *)"PMIX_MCA_opal_forward_envars=LD_*", /* would otherwise be missed */
+        (char *)"PMIX_MCA_mca_verbose=debug",
+        (char *)"PMIX_MCA_forward_envar=A",
+        (char *)"PMIX_MCA_forward_envars_exclud=A",
+        NULL};
     pmix_status_t rc;
 
     rt_write(etc, "pmix-mca-params.conf", "ptl_base_if_include = lo\n");
@@ -391,7 +394,7 @@ PX_TEST(a_setuid_program_heeds_neither_environment_nor_home)
 {
     static const struct {
         mode_t mode;
-        const char *said;
+        const char *wanted_line;
     } cases[] = {{0755, "setuid 0, environment 1, home 2\n"},
                  {04755, "setuid 1, environment none, home none\n"}};
     struct statvfs fs;
@@ -411,11 +414,11 @@ PX_TEST(a_setuid_program_heeds_neither_environment_nor_home)
         char line[128] = "";
 
         ck_assert_int_eq(chmod(probe, cases[i].mode), 0);
-        FILE *f = popen(probe, "r"); /* exec sets AT_SECURE */
+        FILE *f = popen(probe, "r"); /* exec of a setuid file sets AT_SECURE */
         ck_assert_ptr_nonnull(f);
         ck_assert_ptr_nonnull(fgets(line, sizeof(line), f));
         ck_assert_int_eq(pclose(f), 0);
-        ck_assert_str_eq(line, cases[i].said);
+        ck_assert_str_eq(line, cases[i].wanted_line);
     }
 }
 
@@ -456,7 +459,7 @@ static void assert_settles(const char *strict, pmix_status_t status, int n_lines
     free(text);
 }
 
-PX_TEST(the_same_line_is_kept_and_told_once)
+PX_TEST(the_same_line_is_kept_and_reported_once)
 {
     pmix_status_t rc;
 
@@ -483,7 +486,7 @@ PX_TEST(strict_decides_what_comes_of_it)
     ck_assert_str_eq(err.text, "f");
 }
 
-PX_TEST(what_nobody_hands_on_is_told_here)
+PX_TEST(problems_that_no_other_process_gets_are_reported_here)
 {
     pmix_status_t rc;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Settings out of files, the environment and infos, and the syntax of files. */
+/* Settings from files, the environment and infos; and the syntax of files. */
 #include "core/base/str.h"
 #include "core/config/param_impl.h"
 #include "test/unit/rt/rt_test.h"
@@ -31,7 +31,7 @@ static pmix_status_t read_file(const char *text, bool privileged)
     return px_params_read_file(params, file, PX_SOURCE_USER_FILE, false, privileged);
 }
 
-/* What was complained of last, "" if nothing was. */
+/* Returns the last problem, or "". */
 static const char *problem(void)
 {
     return params->n_problems ? params->problems[params->n_problems - 1].text : "";
@@ -91,7 +91,7 @@ PX_TEST(a_malformed_line_is_a_problem_that_names_file_line_and_text)
         rt_assert_has(problem(), "x.conf:2: \"");
         ck_assert_ptr_null(strchr(problem(), '\n'));
     }
-    assert_value("a", "1"); /* the good lines count */
+    assert_value("a", "1"); /* the valid lines count */
     read_file("just words", false);
     rt_assert_has(problem(), "x.conf:1: \"just words\": expected name = value");
 }
@@ -161,7 +161,7 @@ PX_TEST(each_file_that_was_looked_for_is_remembered)
     assert_file(3, "z.conf", false);
     const struct px_setting *a = px_map_sget(&params->by_name, "a");
     const struct px_setting *b = px_map_sget(&params->by_name, "b");
-    ck_assert_uint_eq(a->file, 2); /* from 1 */
+    ck_assert_uint_eq(a->file, 2); /* the first line is 1 */
     ck_assert_uint_eq(b->file, 3);
 }
 
@@ -173,7 +173,7 @@ PX_TEST(an_absent_file_matters_only_if_it_was_asked_for)
     for (int privileged = 0; privileged < 2; privileged++) {
         ok(px_params_read_file(params, file, PX_SOURCE_NAMED_FILE, true, privileged));
         rt_assert_has(problem(), "x.conf not read: No such file or directory");
-        while (params->n_problems) /* the next one may be the same */
+        while (params->n_problems) /* room for the same problem again */
             free(params->problems[--params->n_problems].text);
     }
 }
@@ -267,35 +267,37 @@ PX_TEST(a_number_in_PMIX_DEBUG_is_a_parameter_under_several_names)
     ck_assert_ptr_null(px_params_text(params, "pcleanup_janitor_verbose", NULL, NULL));
     ok(px_params_read_env(params, env));
     assert_value("pcleanup_janitor_verbose", "10");
-    assert_value("pcleanup_inproc_verbose", "1"); /* its own name counts more */
+    assert_value("pcleanup_inproc_verbose",
+                 "1"); /* the component's own name is stronger */
     ck_assert_uint_eq(params->n_problems, 0);
 }
 
 /* ---- syntax, without files ----------------------------------------------------------- */
 
-/* What a text is read as: "1 a=b\n", "2 include x\n", "3 ! what is wrong\n". */
+/* Returns the parser's results for a text: "1 a=b\n", "2 include x\n", "3 !
+ * problem\n". */
 static const char *read_as(const char *content)
 {
-    static char said[1024];
+    static char results[1024];
     char *copy = strdup(content);
     struct px_param_text text = {.rest = copy, .line = 1};
     struct px_param_line line;
     size_t len = 0;
 
-    said[0] = '\0';
+    results[0] = '\0';
     while (px_param_next_line(&text, &line)) {
-        char *at = said + len;
-        size_t room = sizeof(said) - len;
+        char *at = results + len;
+        size_t room = sizeof(results) - len;
         int n = line.wrong ? snprintf(at, room, "%lu ! %s\n", line.number, line.wrong)
                 : line.include
                     ? snprintf(at, room, "%lu include %s\n", line.number, line.include)
                     : snprintf(at, room, "%lu %s=%s\n", line.number, line.name,
                                line.value);
         len += (size_t)n;
-        ck_assert_uint_lt(len, sizeof(said));
+        ck_assert_uint_lt(len, sizeof(results));
     }
     free(copy);
-    return said;
+    return results;
 }
 
 PX_TEST(lines_are_settings_includes_or_wrong)
@@ -312,10 +314,10 @@ PX_TEST(lines_are_settings_includes_or_wrong)
         /* comments, the last one without white space before it */
         {"# a = 1\n\t # x\r\n\r\nb = 2 # two\r\nc = a#b\n#", "4 b=2\n5 c=a#b\n"},
         /* quotes keep white space and comment signs */
-        {"a = \" x # y \" # z\nb = 'say \"x\"'\nc = \"\"\nd = x\"y\"",
-         "1 a= x # y \n2 b=say \"x\"\n3 c=\n4 d=x\"y\"\n"},
+        {"a = \" x # y \" # z\nb = 'set \"x\"'\nc = \"\"\nd = x\"y\"",
+         "1 a= x # y \n2 b=set \"x\"\n3 c=\n4 d=x\"y\"\n"},
         {"a =\nb = x=y=z\nc = # nothing", "1 a=\n2 b=x=y=z\n3 c=\n"},
-        /* the number is that of the first of continued lines */
+        /* continued lines have the number of their first line */
         {"a = 1, \\\n 2\nb = 3", "1 a=1,   2\n3 b=3\n"},
         {"a = 1\\\r\n2", "1 a=1 2\n"},
         {"\\\n\\\nb = 3\\", "1 b=3\\\n"},
@@ -353,7 +355,7 @@ PX_TEST(what_is_shown_of_a_line_is_cut)
     ck_assert(!px_param_next_line(&rest, &line));
 }
 
-/* Quadratic, it would take minutes; Check ends it after seconds. */
+/* A quadratic parser would take minutes; Check ends the test after seconds. */
 PX_TEST(a_line_of_half_a_million_lines_takes_no_time)
 {
     char *content = malloc(SIZE + 1);

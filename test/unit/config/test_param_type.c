@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Texts that are values of a kind, and those that are not; and the names of other
+/* Valid and invalid values of each kind; and parameter names of other
  * implementations. */
 #include "core/config/core_params.h"
 #include "frameworks/framework.h"
@@ -91,7 +91,7 @@ PX_TEST(a_string_is_borrowed)
     ck_assert_ptr_eq(value, given);
 }
 
-PX_TEST(what_is_expected_can_be_told)
+PX_TEST(the_expected_values_are_described)
 {
     static const struct {
         const struct px_param *param;
@@ -99,14 +99,14 @@ PX_TEST(what_is_expected_can_be_told)
     } cases[] = {{&flag, "true or false"},      {&number, "an integer from -5 to 100"},
                  {&size, "from 1024 to"},       {&duration, "250ms"},
                  {&color, "one of red, green"}, {&text, "a text"}};
-    char told[192];
+    char out[192];
 
     for (size_t i = 0; i < PX_COUNT(cases); i++) {
-        px_param_expected(cases[i].param, told, sizeof(told));
-        rt_assert_has(told, cases[i].part);
+        px_param_expected(cases[i].param, out, sizeof(out));
+        rt_assert_has(out, cases[i].part);
     }
-    px_param_expected(&color, told, 8); /* cut, not overrun */
-    ck_assert_str_eq(told, "one of ");
+    px_param_expected(&color, out, 8); /* truncated */
+    ck_assert_str_eq(out, "one of ");
 }
 
 PX_TEST(an_unknown_kind_has_no_size_and_takes_no_text)
@@ -137,13 +137,13 @@ static bool is_ours(const char *name)
     return false;
 }
 
-PX_TEST(each_foreign_name_is_found_and_means_one_of_ours_or_says_why_not)
+PX_TEST(each_foreign_name_is_found_and_has_one_of_ours_or_a_reason)
 {
     const struct px_param_foreign *f;
 
     for (size_t i = 0; (f = px_param_foreign_at(i)); i++) {
         const char *bar = f->ours ? strchr(f->ours, '_') : NULL;
-        /* which components there are, and what their parameters are, is not known here */
+        /* the set of components and their parameters is not available here */
         bool is_a_components = bar &&
                                px_framework_find(f->ours, (size_t)(bar - f->ours)) !=
                                    PX_FW_COUNT;
@@ -152,7 +152,7 @@ PX_TEST(each_foreign_name_is_found_and_means_one_of_ours_or_says_why_not)
         ck_assert_msg(!f->ours || is_ours(f->ours) || is_a_components, "%s", f->name);
         ck_assert_msg(!f->ours || !strchr(f->name, '*'), "%s", f->name);
         ck_assert_msg(!is_ours(f->name), "%s is ours", f->name);
-        /* One behind a pattern which covers it would never be found. */
+        /* Every name must come before a pattern that covers it. */
         ck_assert_str_eq(px_param_foreign_find(f->name)->name, f->name);
     }
 }
