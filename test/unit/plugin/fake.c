@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A component of any framework, sound or broken in one of several ways, as macros say;
- * built many times over. How it behaves once loaded, its parameters say. It tells what
- * happens to it in the file that the parameter trace names. */
+/* A fake component of any framework, built many times with macros that select sound or
+ * broken behaviour. Parameters control the loaded component. It logs its calls in the
+ * file named by the parameter trace. */
 #include "fake.h"
 
 #include "tenon/gds.h"
@@ -45,7 +45,7 @@ struct conf {
     const char *trace;
 };
 
-/* Rows as an older or a later header might have them. */
+/* Rows with the size of an older or a later header. */
 #ifdef ROW_ENDS_WITH
 struct row {
     const char *name;
@@ -72,11 +72,11 @@ static const struct row params[] = {
     PX_PARAM_BOOL(struct conf, fail_open, "false", "Do not open"),
     PX_PARAM_BOOL(struct conf, decline, "false", "Decline when asked"),
     PX_PARAM_STRING(struct conf, label, NULL, "A text"),
-    PX_PARAM_STRING(struct conf, trace, NULL, "Where to tell what happens"),
+    PX_PARAM_STRING(struct conf, trace, NULL, "Where to log calls"),
     PX_PARAM_END,
 };
 
-static void tell(const struct conf *conf, const char *what)
+static void add_to_trace(const struct conf *conf, const char *what)
 {
     FILE *f = conf->trace ? fopen(conf->trace, "a") : NULL;
 
@@ -104,7 +104,7 @@ static pmix_status_t fake_open(const struct px_services *services, const void *c
     extern void CALLS(void);
     CALLS();
 #endif
-    tell(c, "open");
+    add_to_trace(c, "open");
     services->log(services, PX_LOG_DEBUG, "opened with level %ld", (long)c->level);
     *self = f;
     return PMIX_SUCCESS;
@@ -126,7 +126,7 @@ static void fake_close(void *self)
 {
     struct fake *f = self;
 
-    tell(f->conf, "close");
+    add_to_trace(f->conf, "close");
     free(f);
 }
 

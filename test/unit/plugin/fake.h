@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a fake component of the tests offers instead of the ops of its framework: its
- * inside. */
+/* Access to a fake component's state, in place of the ops of its framework. */
 #ifndef RT_FAKE_H
 #define RT_FAKE_H
 

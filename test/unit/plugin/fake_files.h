@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Folders of fake components: the modules that the build has made, under the names
- * wanted. */
+/* Folders of fake components: copies of the built modules under chosen names. */
 #ifndef RT_FAKE_FILES_H
 #define RT_FAKE_FILES_H
 
 #include "test/unit/rt/rt_test.h"
 
-/* Where the build puts the modules; its files say so. */
+/* The folder of the built modules, set by the build files. */
 #ifndef FAKE_MODULES
 #define FAKE_MODULES "."
 #endif
@@ -29,7 +28,7 @@ static inline void rt_install(const char *dir, const char *module)
     rt_install_as(dir, module, module);
 }
 
-/* One sound component of every framework. */
+/* Installs one sound component of every framework. */
 static inline void rt_install_all(const char *dir)
 {
     rt_install(dir, "ptl_a");

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Components linked into the library: the table below takes the place of the one that
- * the build has made. */
+/* Components linked into the library. The table below replaces the one of the build. */
 #include "core/plugin/loader.h"
 #include "test/unit/rt/rt_test.h"
 #include "core/config/param_impl.h"
@@ -32,7 +31,7 @@ static const struct px_ptl_ops ptl_ops;
 static const struct px_component in_gds = {BUILTIN(gds, GDS, inside)};
 static const struct px_component in_psec = {BUILTIN(psec, PSEC, inside)};
 static const struct px_component in_ptl = {BUILTIN(ptl, PTL, a)};
-/* Built for a later core, whose descriptor has more members. */
+/* A component built for a later core, whose descriptor has more members. */
 static const struct {
     struct px_component now;
     void *later;
@@ -55,7 +54,8 @@ static px_catalog catalog;
 static struct px_err err;
 static const struct px_found *ptls;
 
-/* The catalog of a folder that has files for two of them, neither of which loads. */
+/* Makes the catalog of a folder with files for two of the components; neither file
+ * loads. */
 static void set_up(void)
 {
     const char *dir = px_test_dir();

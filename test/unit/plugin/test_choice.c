@@ -75,7 +75,7 @@ PX_TEST(a_choice_lets_in_what_it_names_in_its_order_or_all_but_what_it_excludes)
     }
 }
 
-/* Settings that sites have for OpenPMIx. */
+/* Settings that sites use for OpenPMIx. */
 static const struct {
     enum px_framework_id id;
     const char *text, *problem; /* problem NULL: an error */
@@ -160,19 +160,19 @@ static bool can_wait(const char *address, const char *name)
     return px_choice_can_wait(&choice, &catalog, PX_FW_PTL, address, name);
 }
 
-PX_TEST(a_transport_waits_if_another_ones_name_says_that_it_serves_the_address)
+PX_TEST(a_transport_waits_if_the_name_of_another_fits_the_address)
 {
     ck_assert(!can_wait("tcp4://127.0.0.1:1", "tcp"));
     ck_assert(can_wait("tcp4://127.0.0.1:1", "usock"));
     ck_assert(can_wait("usock:///tmp/x", "tcp"));
     ck_assert(!can_wait("usock:///tmp/x", "usock"));
-    ck_assert(can_wait("", "tcp")); /* nowhere to go */
+    ck_assert(can_wait("", "tcp")); /* no address */
     ck_assert(!can_wait(NULL, "tcp"));
-    ck_assert(!can_wait("carrier-pigeon://loft", "tcp")); /* who knows */
+    ck_assert(!can_wait("carrier-pigeon://loft", "tcp")); /* an unknown scheme */
     ck_assert(!px_choice_can_wait(&choice, &catalog, PX_FW_GDS, "tcp4://x", "hash"));
     ok(choose("^tcp"));
     ck_assert(!can_wait("tcp4://127.0.0.1:1", "usock"));
-    ok(choose("tcp,usock")); /* asked for */
+    ok(choose("tcp,usock")); /* both were requested */
     ck_assert(!can_wait("tcp4://127.0.0.1:1", "usock"));
 }
 

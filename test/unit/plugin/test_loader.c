@@ -109,7 +109,7 @@ PX_TEST(the_users_own_components_come_after_those_of_the_path)
     ck_assert_str_eq(catalog.v[0].file, wanted);
     rt_join(wanted, components, "pmix_mca_tenon_ptl_b.so");
     ck_assert_str_eq(catalog.v[1].file, wanted);
-    home = dir; /* has none, which is fine */
+    home = dir; /* has no components folder, which is allowed */
     fill(NULL);
     ck_assert_uint_eq(catalog.n, 0);
 }
@@ -179,18 +179,18 @@ PX_TEST(a_sound_component_is_loaded_and_keeps_its_names_to_itself)
     ck_assert_str_eq(loaded.component.framework, "ptl");
     ck_assert_str_eq(loaded.component.name, "a");
     ck_assert_ptr_null(dlsym(RTLD_DEFAULT, "px_ptl_a_component"));
-    /* Operations that its framework's header did not have are NULL. */
+    /* Operations newer than the component's framework header are NULL. */
     const struct px_ptl_ops *ops = loaded.component.ops;
     ck_assert(ops->listen && !ops->unlisten && !ops->connect);
     ck_assert_uint_eq(loaded.component.ops_size, sizeof(*ops));
     px_loader_unload(&loaded);
-    px_loader_unload(&loaded); /* nothing more to do */
+    px_loader_unload(&loaded); /* does nothing */
 }
 
 PX_TEST(what_does_not_fit_is_refused_naming_file_found_and_wanted)
 {
     static const struct {
-        const char *module, *as, *said;
+        const char *module, *as, *wanted;
     } cases[] = {
         {"ptl_oldabi", "ptl_oldabi",
          "pmix_mca_tenon_ptl_oldabi.so has component ABI 99, wanted 1"},
@@ -214,7 +214,7 @@ PX_TEST(what_does_not_fit_is_refused_naming_file_found_and_wanted)
 
         ck_assert_int_eq(load(cases[i].module, cases[i].as, &loaded),
                          PMIX_ERR_NOT_SUPPORTED);
-        rt_assert_has(err.text, cases[i].said);
+        rt_assert_has(err.text, cases[i].wanted);
         rt_assert_has(err.text, dir);
         rt_make_dir(dir);
     }
@@ -233,7 +233,7 @@ PX_TEST(rows_of_older_and_later_headers_are_read_with_their_own_length)
         ck_assert_str_eq(p[0].name, "priority");
         ck_assert_str_eq(p[1].name, "level");
         ck_assert_int_eq(p[1].max, 9);
-        ck_assert_str_eq(p[5].help, "Where to tell what happens");
+        ck_assert_str_eq(p[5].help, "Where to log calls");
         ck_assert_ptr_null(p[5].old_names);
         ck_assert_int_eq(p[5].level, 0);
         ck_assert_int_eq(p[6].kind, PX_PARAM_KIND_END);

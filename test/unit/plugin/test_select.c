@@ -78,16 +78,16 @@ static const struct fake_state *state_of(const char *framework)
     return ((const struct fake_ops *)m[0].component->ops)->state(m[0].self);
 }
 
-/* What comes of one sound component of each framework and these. */
+/* Openings with one sound component of each framework and the components listed
+ * here. */
 static const struct opening {
     const char *what;
-    const char *install; /* one more, or "broken", which is no ELF */
-    const char *set[4];  /* names, each with its value behind it */
-    const char
-        *show; /* show_load_errors; with '+' before it also what is for information */
-    const char *ptl, *pfexec; /* the modules then; pfexec not NULL: of a server */
-    const char *said;         /* a part of it; "" nothing; NULL: whatever */
-    const char *trace;        /* of what the components whose trace is set did */
+    const char *install; /* one more module, or "broken", which is not an ELF file */
+    const char *set[4];  /* name and value in turn */
+    const char *show;    /* show_load_errors; a leading '+' also shows information */
+    const char *ptl, *pfexec; /* expected modules; pfexec not NULL: as a server */
+    const char *logged; /* expected part of stderr; "": nothing, NULL: not checked */
+    const char *trace;  /* expected trace of the components with a trace parameter */
     pmix_status_t status;
     const char *err;
 } openings[] = {
@@ -109,14 +109,14 @@ static const struct opening {
      "broken",
      {"ptl", "^broken"},
      .ptl = "a",
-     .said = ""},
-    {"an excluded one is told with its source",
+     .logged = ""},
+    {"an excluded one is logged with its source",
      "ptl_b",
      {"ptl", "^b"},
-     "+all", /* a choice is no load error */
+     "+all", /* a choice is not a load error */
      .ptl = "a",
-     .said = "component ptl/b is left out by ptl = \"^b\" (from --mca)"},
-    {"a broken file is skipped without a word", "broken", .ptl = "a", .said = ""},
+     .logged = "component ptl/b is left out by ptl = \"^b\" (from --mca)"},
+    {"a broken file is skipped without a word", "broken", .ptl = "a", .logged = ""},
     {"a broken file that was asked for fails",
      "broken",
      {"ptl", "a,broken"},
@@ -136,25 +136,25 @@ static const struct opening {
      .ptl = "",
      .status = PMIX_ERR_BAD_PARAM,
      .err = "unknown component nonesuch for framework psec, known: a (from --mca)"},
-    {"one that declines gives way, which is no load error",
+    {"one that declines gives way, which is not a load error",
      "ptl_b",
      {"ptl_a_decline", "true", "ptl_a_trace", ""},
      "all",
      .ptl = "b",
-     .said = "",
+     .logged = "",
      .trace = "open ptl/a\nclose ptl/a\n"},
     {"one that declines has a reason",
      "ptl_b",
      {"ptl_a_decline", "true"},
      "+all",
      .ptl = "b",
-     .said = "component ptl/a declines: not today"},
+     .logged = "component ptl/a declines: not today"},
     {"one that does not open is skipped",
      "ptl_b",
      {"ptl_a_fail_open", "yes"},
      "all",
      .ptl = "b",
-     .said = "component ptl/a cannot be opened"},
+     .logged = "component ptl/a cannot be opened"},
     {"unless it was asked for",
      "ptl_b",
      {"ptl_a_fail_open", "yes", "ptl", "b,a"},
@@ -181,7 +181,7 @@ PX_TEST_LOOP(opening_selects_components, PX_COUNT(openings))
     const struct opening *o = &openings[_i];
     bool informs = o->show && o->show[0] == '+';
 
-    printf("%s\n", o->what); /* for the log of a test that fails */
+    printf("%s\n", o->what); /* helps to read a failure */
     if (o->install && strcmp(o->install, "broken") == 0)
         rt_write(dir, "pmix_mca_tenon_ptl_broken.so", "no ELF");
     else if (o->install)
@@ -202,9 +202,9 @@ PX_TEST_LOOP(opening_selects_components, PX_COUNT(openings))
     assert_modules("gds", rc ? "" : "a");
     assert_modules("pfexec", o->pfexec ? o->pfexec : "");
     assert_modules("nonesuch", "");
-    if (o->said && *o->said)
-        rt_assert_has(text, o->said);
-    else if (o->said)
+    if (o->logged && *o->logged)
+        rt_assert_has(text, o->logged);
+    else if (o->logged)
         ck_assert_str_eq(text, "");
     if (o->trace) {
         PX_AUTOFREE char *done = text_of_file(trace);
@@ -257,8 +257,8 @@ PX_TEST(parameters_reach_the_component_and_a_bad_one_is_a_problem)
                        "to 9; using the default, 3\n");
 }
 
-/* What is said while the client's frameworks open. */
-static char *said(void)
+/* Opens the client's frameworks and returns their output on stderr. */
+static char *open_client(void)
 {
     struct rt_capture c = rt_capture_begin();
 
@@ -280,7 +280,7 @@ PX_TEST(one_may_ask_about_some_only)
     rt_install(dir, "ptl_oldabi");
     for (size_t i = 0; i < PX_COUNT(cases); i++) {
         show = cases[i].show;
-        char *text = said();
+        char *text = open_client();
         ck_assert_msg(rt_count(text, "\n") == cases[i].lines, "%s: %s", show, text);
         free(text);
         px_selection_destroy(selection);
@@ -288,13 +288,13 @@ PX_TEST(one_may_ask_about_some_only)
     }
 }
 
-PX_TEST(who_asks_is_told_of_every_broken_file_once)
+PX_TEST(every_broken_file_is_reported_once_on_request)
 {
     rt_write(dir, "pmix_mca_tenon_ptl_broken.so", "no ELF");
     rt_install(dir, "ptl_oldabi");
     set("ptl_broken_whatever", "1");
     show = "1";
-    char *text = said();
+    char *text = open_client();
 
     assert_modules("ptl", "a");
     ck_assert_int_eq(rt_count(text, "\n"), 2);
@@ -315,13 +315,13 @@ PX_TEST(what_does_not_load_is_not_tried_again)
     set("ptl_broken_level", "4");
     rt_write(dir, "pmix_mca_tenon_ptl_broken.so", "no ELF");
     show = "ptl/broken";
-    free(said());
+    free(open_client());
     rt_join(file, dir, "pmix_mca_tenon_ptl_broken.so");
     ck_assert_int_eq(unlink(file), 0);
     rt_install_as(dir, "ptl_b",
-                  "ptl_broken"); /* would load as ptl_b, and be no ptl_broken */
+                  "ptl_broken"); /* would load as ptl_b instead of ptl_broken */
     px_selection_close(selection, 0);
-    char *text = said();
+    char *text = open_client();
     rt_assert_has(text, "file too short");
     ok(px_selection_declare_unused(selection));
     rt_assert_problems(params, "");
@@ -394,9 +394,9 @@ PX_TEST(parameters_of_components_that_are_not_in_use_are_known_too)
     rt_install(dir, "pfexec_b");
     rt_write(dir, "pmix_mca_tenon_ptl_broken.so", "no ELF");
     set("ptl", "a");
-    set("ptl_broken_whatever", "1"); /* cannot be asked */
+    set("ptl_broken_whatever", "1"); /* cannot be checked */
     set("pfexec", "^b");
-    set("pfexec_b_whatever", "1"); /* is not */
+    set("pfexec_b_whatever", "1"); /* can be checked */
     set("ptl_b_level", "3");
     set("ptl_b_levle", "3");
     set("ptl_b_priority", "much");
