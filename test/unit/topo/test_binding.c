@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where processes and threads may run. */
+/* CPU bindings of processes and threads. */
 #include "core/base/ranges.h"
 #include "core/topo/topo.h"
 #include "core/types/handle.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* The CPUs this thread may use, as the C library tells. */
+/* Returns the CPUs of this thread, as the C library reports them. */
 static cpu_set_t own_cpus(void)
 {
     cpu_set_t set;

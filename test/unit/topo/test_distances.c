@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Localities, and distances, in a node with two packages that each have devices. */
+/* Localities and distances in a node with two packages that have devices each. */
 #include "core/rt/process.h"
 #include "core/topo/topo.h"
 #include "px_test.h"
@@ -36,7 +36,7 @@ static pmix_status_t search(const pmix_info_t *info, size_t n)
     return px_distances(&node, &set, info, n, "here", &found, &n_found);
 }
 
-/* From these CPUs to all devices. */
+/* Searches from these CPUs to all devices. */
 static void search_from(const char *list)
 {
     PMIx_Cpuset_destruct(&set);
@@ -70,7 +70,7 @@ PX_TEST(every_device_has_a_name_and_a_type)
     };
 
     search_from("0");
-    ck_assert_uint_eq(n_found, PX_COUNT(rows)); /* and not card0, a part of gpu0 */
+    ck_assert_uint_eq(n_found, PX_COUNT(rows)); /* without card0, a part of gpu0 */
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         ck_assert_str_eq(named(rows[i].osname)->uuid, rows[i].uuid);
         ck_assert_uint_eq(named(rows[i].osname)->type, rows[i].type);
@@ -88,7 +88,7 @@ PX_TEST(what_is_in_the_same_package_is_closer)
     search_from("0-7");
     ck_assert_uint_lt(named("eth0")->mindist, named("eth0")->maxdist);
     ck_assert_uint_eq(named("eth0")->mindist, named("ib0")->mindist);
-    search_from("100"); /* is not there */
+    search_from("100"); /* not on this node */
     ck_assert_uint_eq(named("eth0")->mindist, UINT16_MAX);
     ck_assert_uint_eq(named("eth0")->maxdist, UINT16_MAX);
 }
@@ -107,19 +107,20 @@ PX_TEST(only_what_is_wanted_is_found)
     ok(search(info, 2));
     ck_assert_uint_eq(n_found, 1);
     ck_assert_str_eq(found[0].osname, "hfi1_0");
-    ok(search(&info[1], 1)); /* of whatever type */
+    ok(search(&info[1], 1)); /* any type */
     ck_assert_uint_eq(n_found, 1);
     PMIx_Info_destruct(&info[1]);
     PMIx_Info_load(&info[1], PMIX_DEVICE_ID, "gpu://here::gpu0", PMIX_STRING);
     ok(search(&info[1], 1));
     ck_assert_str_eq(found[0].osname, "gpu0");
-    ck_assert_int_eq(search(info, 2), PMIX_ERR_NOT_FOUND); /* the one no network */
+    ck_assert_int_eq(search(info, 2),
+                     PMIX_ERR_NOT_FOUND); /* that device is not a network device */
     PMIx_Info_load(&info[0], PMIX_DEVICE_TYPE, &memory, PMIX_DEVTYPE);
     ck_assert_int_eq(search(info, 1), PMIX_ERR_NOT_FOUND);
     PMIx_Info_destruct(&info[1]);
 }
 
-PX_TEST(bad_wishes_are_refused)
+PX_TEST(bad_requests_are_refused)
 {
     pmix_info_t info;
 
@@ -149,7 +150,7 @@ static char *locality_of(const char *list)
     return text;
 }
 
-PX_TEST(each_level_tells_what_is_touched)
+PX_TEST(each_level_lists_what_is_touched)
 {
     static const struct {
         const char *set, *text;
@@ -160,7 +161,7 @@ PX_TEST(each_level_tells_what_is_touched)
         {"hwloc:0,7", "SK0-1:L30-1:CR0,3:HT0,7:NM0-1"},
         {"0-7", "SK0-1:L30-1:CR0-3:HT0-7:NM0-1"},
         {"7-99", "SK1:L31:CR3:HT7:NM1"},
-        {"0-", NULL}, /* bound to nothing */
+        {"0-", NULL}, /* not bound */
         {"100", NULL},
         {"", NULL},
     };
@@ -175,7 +176,7 @@ PX_TEST(each_level_tells_what_is_touched)
     ck_assert_ptr_null(none);
 }
 
-PX_TEST(what_two_share_is_what_meets)
+PX_TEST(two_localities_share_what_overlaps)
 {
     static const struct {
         const char *a, *b;
@@ -192,7 +193,7 @@ PX_TEST(what_two_share_is_what_meets)
         {"hwloc:", "SK0", 0x4000},
         {"", "", 0x4000},
         {"hwloc:SK0", "HWLOC:SK0", 0x4020},
-        {"XY0:CR0", "XY0", 0x4000}, /* of a later release */
+        {"XY0:CR0", "XY0", 0x4000}, /* a level of a later release */
     };
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {

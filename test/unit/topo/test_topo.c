@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The node's topology: made once, from the best source there is. */
+/* The node's topology, loaded once from the best source available. */
 #include "core/topo/topo.h"
 #include "core/types/handle.h"
 #include "core/types/hwloc_api.h"
@@ -86,7 +86,7 @@ PX_TEST(the_servers_XML_spares_the_discovery_and_bad_hints_are_passed_over)
     ck_assert_uint_eq(n_cpus(&topo), 3);
 }
 
-/* Writes a topology as a server would share it; where in memory it wants to be is in *hints. */
+/* Shares a topology as a server does; *hints gets its file and address. */
 static void share(void *topology, struct px_topo_hints *hints)
 {
     int (*get_length)(hwloc_topology_t, size_t *, unsigned long);
@@ -125,7 +125,8 @@ PX_TEST(a_shared_one_is_mapped_and_can_be_copied)
     px_topo_drop();
     ck_assert_uint_eq(n_cpus(&copy), 8);
     PMIx_Topology_destruct(&copy);
-    chmod(hints.shmem_file, 0666); /* anybody could have written pointers into it */
+    chmod(hints.shmem_file,
+          0666); /* every user could have written pointers into the file */
     ok(px_topo_load(&hints, &topo));
     ck_assert_uint_eq(n_cpus(&topo), 3);
 }
@@ -154,7 +155,7 @@ PX_TEST(an_older_host_gives_the_bare_handle)
     parse_devices(&o.handle);
     PMIx_Info_load(&info[0], PMIX_TOPOLOGY, o.handle, PMIX_POINTER);
     px_topo_given(info, 1);
-    px_topo_given(info, 1); /* again changes nothing */
+    px_topo_given(info, 1); /* giving the same again changes nothing */
     px_handle_free(PX_TOPO, &o);
     ck_assert(px_topo_here(&topo));
     ck_assert_uint_eq(n_cpus(&topo), 8);
