@@ -96,7 +96,7 @@ PX_TEST(a_request_that_can_not_be_sent_leaves_nothing_pending)
     int nothing = 0;
 
     px_channel_begin(&up, &w, PX_OP_GET);
-    px_pack(&w, &nothing, 1, 9999); /* nor can it be packed */
+    px_pack(&w, &nothing, 1, 9999); /* packing fails, too */
     ck_assert_int_eq(px_channel_request(&up, &w, on_reply, NULL),
                      PMIX_ERR_UNKNOWN_DATA_TYPE);
     ck_assert_uint_eq(n_sent, 0);
@@ -106,7 +106,7 @@ PX_TEST(a_request_that_can_not_be_sent_leaves_nothing_pending)
     ck_assert_int_eq(n_replies, 0);
 }
 
-PX_TEST(a_signal_is_sent_as_it_is_and_waits_for_nobody)
+PX_TEST(a_signal_is_sent_as_it_is_and_waits_for_no_reply)
 {
     struct px_channel up = channel();
 

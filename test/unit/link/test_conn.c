@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Framed connections over a socket pair, bytes arriving as they please. */
+/* Framed connections over a socket pair, with bytes in pieces of any size. */
 #include "core/link/conn.h"
 
 #include "core/base/fd.h"
@@ -26,10 +26,10 @@ static uint8_t *last_payload;
 static unsigned n_frames;
 static pmix_status_t lost;
 static bool destroy_in_frame, leave_fd, pause_in_frame;
-static size_t echo_b; /* each frame is answered with so many bytes */
+static size_t echo_b; /* size of the reply to each frame */
 static atomic_uint n_rooms;
 static struct px_payload *shared;
-static ino_t brought[8]; /* by each frame; 0: none */
+static ino_t brought[8]; /* inode of the descriptor of each frame; 0: none */
 
 static void on_frame(void *arg PX_UNUSED, const struct px_frame *f,
                      const uint8_t *payload)
@@ -51,7 +51,7 @@ static void on_frame(void *arg PX_UNUSED, const struct px_frame *f,
     if (echo_b) {
         px_buf answer = {.data = calloc(1, echo_b), .len = echo_b, .cap = echo_b};
 
-        (void)px_conn_send(conn, 0, f->tag, &answer); /* unless it has gone */
+        (void)px_conn_send(conn, 0, f->tag, &answer); /* fails after a loss */
     }
     sem_post(&event);
 }
@@ -68,7 +68,7 @@ static void on_lost(void *arg PX_UNUSED, pmix_status_t why)
     sem_post(&event);
 }
 
-/* The C library's, but counted. */
+/* Counts the messages; replaces the C library's sendmsg. */
 static atomic_uint n_messages;
 
 ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
@@ -78,7 +78,7 @@ ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 }
 
 static atomic_uint n_changes;
-static atomic_int refused; /* of the operations on the connection; 0: none */
+static atomic_int refused; /* the refused epoll operation; 0: none */
 static int watched;
 
 PX_EXPORT int epoll_ctl(int ep, int op, int fd, struct epoll_event *event)
@@ -136,7 +136,7 @@ static void put(uint32_t tag, const void *payload, uint32_t n)
         ck_assert_int_eq(write(peer, payload, n), (ssize_t)n);
 }
 
-/* Whole, and in a second round byte by byte. */
+/* The frames arrive whole, in the second round byte by byte. */
 PX_TEST_LOOP(delivers_frames, 2)
 {
     static const char *const payloads[] = {"hello", "", "abc"};
@@ -236,7 +236,8 @@ static void do_share(struct px_call *call, void *args)
 
     for (uint32_t i = 0; i < 2; i++)
         ok(px_conn_share(conn, 100 + i, NULL, p));
-    ck_assert_uint_eq(p->refs, p->bytes.len > 1024 ? 3 : 1); /* a short one is copied */
+    ck_assert_uint_eq(p->refs,
+                      p->bytes.len > 1024 ? 3 : 1); /* a short payload is copied */
     px_payload_unref(p);
     px_call_done(call, PMIX_SUCCESS);
 }
@@ -275,7 +276,7 @@ PX_TEST(a_request_is_answered_without_a_change_of_what_is_watched)
         put(1, "a", 1);
         ck_assert_int_eq(recv(peer, answer, sizeof(answer), MSG_WAITALL),
                          (ssize_t)sizeof(answer));
-        if (i == 0) /* the thread has come to rest in between */
+        if (i == 0) /* the thread has become idle between the two */
             n_changes = 0;
     }
     ck_assert_uint_eq(n_changes, 0);
@@ -313,7 +314,7 @@ PX_TEST(may_be_destroyed_while_it_delivers)
     ok(lost);
 }
 
-/* A short frame goes out, or not, after the call. */
+/* Short and long frames are written within the call or after it. */
 PX_TEST_LOOP(a_loss_found_while_sending_is_reported_later_and_once, 2)
 {
     struct sending s = {.tag = 1, .n = _i ? 100000 : 100};
@@ -327,7 +328,7 @@ PX_TEST_LOOP(a_loss_found_while_sending_is_reported_later_and_once, 2)
     ck_assert_int_eq(lost, PMIX_ERR_LOST_CONNECTION);
 }
 
-/* More than the socket takes; in a second round the answers to a peer that sends. */
+/* The frame exceeds the socket buffer; in the second round the replies to a peer do. */
 PX_TEST_LOOP(a_connection_that_cannot_be_watched_is_lost, 2)
 {
     struct sending s = {.tag = 55, .n = 8u << 20};
@@ -347,7 +348,7 @@ static void do_fail(struct px_call *call, void *and_destroy)
 {
     px_conn_fail(conn, PMIX_ERR_NOMEM);
     px_conn_fail(conn, PMIX_ERR_TIMEOUT);
-    ok(lost); /* not within */
+    ok(lost); /* not within the call */
     if (*(bool *)and_destroy)
         px_conn_destroy(px_take(&conn));
     px_call_done(call, PMIX_SUCCESS);
@@ -382,7 +383,7 @@ PX_TEST(a_payload_no_frame_can_hold_is_refused_and_the_connection_goes_on)
 
 #define FD_TAG 99
 
-/* Files to send, known by their inodes. */
+/* Files to send, identified by their inodes. */
 static struct {
     int fd;
     ino_t inode;
@@ -399,7 +400,7 @@ static void open_files(void)
     }
 }
 
-/* One message of the socket. */
+/* Sends one message on the socket. */
 static void put_fds(const void *bytes, size_t n, const int *fds, size_t n_fds)
 {
     struct iovec iov = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = n};
@@ -430,14 +431,15 @@ static void put_frame(uint32_t tag, uint32_t n, size_t step, const int *fds,
         put_fds(bytes + at, step < end - at ? step : end - at, fds, at ? 0 : n_fds);
 }
 
-/* How a peer may send them, and what each of the frames 50, 99, 99, 51 brings. */
+/* Ways in which a peer sends descriptors, and the descriptor of each of the frames 50,
+ * 99, 99, 51. */
 static const struct {
     const char *what;
-    uint32_t fd_tag;  /* 0: none is wanted */
-    uint32_t carrier; /* of the first descriptor: the tag of its frame */
-    size_t n_fds;     /* with it */
+    uint32_t fd_tag;  /* tag of frames with descriptors; 0: none */
+    uint32_t carrier; /* tag of the frame that is sent with the first descriptor */
+    size_t n_fds;     /* descriptors sent with that frame */
     bool no_room, leave;
-    int want[4]; /* index of a file; -1: none */
+    int want[4]; /* index of the expected file; -1: none */
 } scenes[] = {
     {"each with its frame", FD_TAG, FD_TAG, 1, false, false, {-1, 0, 1, -1}},
     {"one at most of a frame", FD_TAG, FD_TAG, 3, false, false, {-1, 0, 1, -1}},
@@ -447,7 +449,7 @@ static const struct {
     {"a stray one", FD_TAG, 50, 1, false, false, {-1, -1, 1, -1}},
 };
 
-/* The scene, and its bytes in pieces of 1, 7 or all. */
+/* Runs each scene with the bytes in pieces of 1, 7, or all. */
 PX_TEST_LOOP(descriptors_come_with_their_frames_and_strays_are_closed,
              3 * PX_COUNT(scenes))
 {
@@ -483,7 +485,7 @@ PX_TEST_LOOP(descriptors_come_with_their_frames_and_strays_are_closed,
         ck_assert_msg(brought[t] ==
                           (scenes[i].want[t] < 0 ? 0 : files[scenes[i].want[t]].inode),
                       "%s: frame %u", scenes[i].what, t);
-    put(60, "", 0); /* the end of what was done with the last one */
+    put(60, "", 0); /* the end of the operations on the previous descriptor */
     sem_wait(&event);
     ck_assert_uint_eq(px_test_count_fds(), before);
 }
@@ -496,7 +498,7 @@ static void do_enclose(struct px_call *call, void *args)
     px_call_done(call, px_conn_enclose(conn, FD_TAG, &body, files[s->tag].fd));
 }
 
-/* What one read of the peer brings: bytes, and the inode of a descriptor or 0. */
+/* Reads once from the peer: bytes, and the inode of a descriptor or 0. */
 static ssize_t get(void *bytes, size_t n, ino_t *inode)
 {
     struct iovec iov = {.iov_base = bytes, .iov_len = n};
@@ -522,7 +524,7 @@ static ssize_t get(void *bytes, size_t n, ino_t *inode)
     return got;
 }
 
-/* In a second round behind more than the socket takes. */
+/* In the second round, more data than the socket buffer are queued first. */
 PX_TEST_LOOP(a_descriptor_goes_out_with_the_next_frame_that_is_sent, 2)
 {
     struct sending bulk = {.tag = 7, .n = 4u << 20}, none = {.tag = 8, .n = 3};
@@ -555,7 +557,7 @@ PX_TEST_LOOP(a_descriptor_goes_out_with_the_next_frame_that_is_sent, 2)
         tail -= (size_t)n - of_bulk;
     }
     ck_assert_uint_eq(n_fds, 2);
-    ok(px_call(loop, do_send, &none)); /* what was sent is closed by now */
+    ok(px_call(loop, do_send, &none)); /* the sent descriptor is closed now */
     ck_assert_uint_eq(px_test_count_fds(), before);
 }
 
@@ -565,14 +567,14 @@ static void do_measure(struct px_call *call, void *args)
     px_call_done(call, PMIX_SUCCESS);
 }
 
-/* All of them come in one piece, and are answered with more than is left unread. */
 static void do_pause(struct px_call *call, void *pause)
 {
     px_conn_pause(conn, *(bool *)pause);
     px_call_done(call, PMIX_SUCCESS);
 }
 
-/* In the second round, by what is delivered, when the others have been read already. */
+/* In the second round a callback pauses the connection when the other requests have
+ * been read. */
 PX_TEST_LOOP(what_comes_to_one_that_is_paused_is_delivered_later_in_order, 2)
 {
     bool yes = true, no = false;
@@ -595,11 +597,12 @@ PX_TEST_LOOP(what_comes_to_one_that_is_paused_is_delivered_later_in_order, 2)
     }
     ck_assert_uint_eq(n_frames, 3);
     ck_assert_uint_eq(last.tag, 202);
-    shutdown(peer, SHUT_RDWR); /* is seen, too */
+    shutdown(peer, SHUT_RDWR); /* the shutdown is detected, too */
     sem_wait(&event);
     ck_assert_int_eq(lost, PMIX_ERR_LOST_CONNECTION);
 }
 
+/* All requests arrive in one piece; the replies exceed the limit of unread bytes. */
 PX_TEST(a_peer_that_does_not_read_is_not_read_either)
 {
     enum { N = 40, ANSWER_B = 1 << 20 };
@@ -626,7 +629,7 @@ PX_TEST(a_peer_that_does_not_read_is_not_read_either)
     }
     ck_assert_uint_eq(n_frames, N);
     ck_assert_uint_gt(n_rooms, 0);
-    /* Nor does its end go unnoticed. */
+    /* The end of the connection is detected, too. */
     ck_assert_int_eq(write(peer, requests, sizeof(requests)),
                      (ssize_t)sizeof(requests));
     ok(px_call(loop, do_measure, &unsent));
@@ -648,8 +651,8 @@ static void do_share_behind(struct px_call *call, void *args)
     px_call_done(call, PMIX_SUCCESS);
 }
 
-/* Short and long ones, which are copied and not, with a head of their own and without. */
-PX_TEST(payloads_are_shared_behind_heads_and_room_for_more_is_told)
+/* Short payloads are copied, long ones are not; with and without a head. */
+PX_TEST(payloads_are_shared_behind_heads_and_room_for_more_is_reported)
 {
     static const size_t sizes[] = {3, 1024 * 1024};
     static uint8_t got[PX_FRAME_HEADER_B + 4 + 1024 * 1024];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which rendezvous files are found, whatever else others put into the folders they lie in. */
+/* The search for rendezvous files in folders with unrelated entries. */
 #include "core/link/rendezvous.h"
 
 #include "core/base/str.h"
@@ -19,7 +19,7 @@ static void setup(void)
     px_tree_begin(access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 }
 
-static char found[512]; /* names below the root, each with a space behind it */
+static char found[512]; /* names below the root, each followed by a space */
 
 static bool note(void *arg, const char *path)
 {
@@ -72,7 +72,7 @@ PX_TEST(it_goes_down_eight_folders)
     ck_assert_str_eq(found, "1/2/3/4/5/6/7/a ");
 }
 
-/* Opens a folder that a search meets before the other. */
+/* Opens a folder that the search reads before the other. */
 static int make_before(const char *other)
 {
     char name[16];
