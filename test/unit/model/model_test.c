@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* ---- what the core would give ------------------------------------------------------ */
+/* ---- replacements for the core ----------------------------------------------------- */
 
 extern const struct px_component px_gds_hash_component;
 
@@ -124,7 +124,7 @@ void learn(px_infos *l)
     px_infos_cleanup(l);
 }
 
-/* ---- answers ----------------------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------------------- */
 
 pmix_status_t get(pmix_rank_t rank, const char *key, pmix_value_t *out)
 {
@@ -225,12 +225,13 @@ static void slurm_proc(px_infos *l, pmix_rank_t rank, uint32_t node)
     add_num(&p, PMIX_APPLDR, 0, PMIX_INT);
     add_num(&p, PMIX_GLOBAL_RANK, rank, PMIX_UINT32);
     add_num(&p, PMIX_APP_RANK, rank, PMIX_UINT32);
-    if (node == rank / 3) { /* only of its own ranks */
+    if (node == rank / 3) { /* only for the ranks of this node */
         add_num(&p, PMIX_LOCAL_RANK, rank % 3, PMIX_UINT16);
         add_num(&p, PMIX_NODE_RANK, rank % 3, PMIX_UINT16);
     }
     add_str(&p, PMIX_HOSTNAME, rank == 3 ? "n1" : "n0");
-    add_num(&p, PMIX_NODEID, node, PMIX_UINT32); /* sic: of every rank */
+    add_num(&p, PMIX_NODEID, node,
+            PMIX_UINT32); /* recorded like this: for every rank */
     add_proc(l, rank, &p);
 }
 
@@ -288,7 +289,7 @@ void realms_job(px_infos *l)
     }
 }
 
-/* ---- what recorded programs got --------------------------------------------------- */
+/* ---- results of recorded programs ------------------------------------------------- */
 
 static void assert_same(pmix_rank_t rank, const pmix_info_t *given)
 {
@@ -301,7 +302,8 @@ static void assert_same(pmix_rank_t rank, const pmix_info_t *given)
     px_type_destruct(PMIX_VALUE, &found);
 }
 
-/* What a host gave is what each reader gets, but for the maps; frees l. */
+/* Checks that each reader gets the values that the host gave, except the maps; frees
+ * l. */
 static void assert_all(px_infos *l)
 {
     const pmix_info_t *of_rank;
@@ -391,7 +393,7 @@ void put_str(px_writer *w, const char *key, const char *s)
     px_pack_kval(w, key, &v);
 }
 
-/* The only one of l, which goes. */
+/* Packs the only info of l and frees l. */
 static void put_first(px_writer *w, px_infos *l)
 {
     px_pack_kval(w, l->v[0].key, &l->v[0].value);

@@ -1,74 +1,77 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A model without a process around it: over the hash datastore, with the calls that real
- * hosts have been recorded to make. */
+/* A model without a process around it, over the hash datastore, fed with recorded calls
+ * of real hosts. */
 #ifndef PX_MODEL_TEST_H
 #define PX_MODEL_TEST_H
 
 #include "core/model/jobinfo.h"
 #include "px_test.h"
 
-/* The datastore's components that were selected: hash, unless a test puts others there. */
+/* The selected components of the datastore: hash, unless a test sets others. */
 extern struct px_module model_modules[2];
 extern size_t n_model_modules;
 
-#define JOB "1331232770" /* the namespace most tests are about */
+#define JOB "1331232770" /* the namespace of most tests */
 #define ALL PMIX_RANK_WILDCARD
 
-/* Of the test at hand. Gets ask this model of this namespace, with these qualifiers. */
+/* The model and namespace under test, and the qualifiers of its Gets. */
 extern struct px_model *model;
 extern struct px_nspace *ns;
 extern px_infos quals;
 void model_teardown(void);
 
-/* A process of node `host`: its model, and namespace `name` with rank `rank` as itself
- * (PMIX_RANK_UNDEF: a server, which is nobody there). */
+/* Makes the model of a process on node `host`: rank `rank` of namespace `name`.
+ * PMIX_RANK_UNDEF: a server. */
 struct px_model *model_make(const char *host, const char *name, pmix_rank_t rank);
 struct px_nspace *nspace_of(struct px_model *m, const char *name);
-/* The model becomes that of a server on this node, of rank `rank` of JOB. */
+/* Make the model that of a server on this node, or of rank `rank` of JOB. */
 void serve(const char *host);
 void be(const char *host, pmix_rank_t rank);
 
-/* Builders of info lists; all assert success. */
+/* Build lists of infos; each asserts success. */
 void add_str(px_infos *l, const char *key, const char *s);
 void add_num(px_infos *l, const char *key, uint32_t n, pmix_data_type_t type);
 void add_flag(px_infos *l, const char *key, bool flag);
-void add_array(px_infos *l, const char *key, px_infos *members); /* takes members */
+void add_array(px_infos *l, const char *key, px_infos *members); /* takes the members */
 void add_maps(px_infos *l, const char *nodes, const char *ranks);
-/* pmix.pdata of one rank with its app number, to which members may be added. */
+/* Adds pmix.pdata of a rank with its app number; members may be added. */
 void add_proc(px_infos *l, pmix_rank_t rank, px_infos *members);
 
-/* PMIx_server_register_nspace as recorded: mpirun's for its spawned job of two ranks, and
- * Slurm's for four ranks on n0 and n1, on the given one of these nodes; and one of two
- * nodes, two applications and a session, all in arrays. */
+/* Recorded calls of PMIx_server_register_nspace. mpirun_job: a spawned job of two
+ * ranks. slurm_job: four ranks on n0 and n1, as registered on one of these nodes.
+ * realms_job: two nodes, two applications and a session, all in arrays. */
 void mpirun_job(px_infos *l);
 void slurm_job(px_infos *l, uint32_t node);
 void realms_job(px_infos *l);
-/* That every recorded Get of such a job gives the recorded answer. */
+/* Assert that every recorded Get returns the recorded value. */
 void assert_mpirun_gets(void);
 void assert_slurm_gets(uint32_t node);
-/* Registers l, which must succeed, and empties it. */
+/* Registers l, which must succeed, and empties l. */
 void learn(px_infos *l);
 
-/* What a Get returns. */
+/* Returns the result of a Get. */
 pmix_status_t get(pmix_rank_t rank, const char *key, pmix_value_t *out);
 void assert_num(pmix_rank_t rank, const char *key, pmix_data_type_t type, uint32_t n);
 void assert_str(pmix_rank_t rank, const char *key, const char *s);
 void assert_flag(pmix_rank_t rank, const char *key, bool flag);
 void assert_none(pmix_rank_t rank, const char *key);
 
-/* The answer to a client and its way back in. */
+/* Pack the reply to a client and read it. */
 struct px_codec codec(const char *dialect, bool described);
 px_buf pack_answer(struct px_codec c, enum px_job_form form);
 pmix_status_t read_answer(struct px_codec c, const px_buf *bytes);
-/* Rank `rank` of JOB on `host`, told by a server that was told l. */
+/* Makes the model of rank `rank` of JOB on `host`, from the reply of a server with the
+ * job information l. */
 void be_client_of(px_infos *l, const char *server_host, const char *host,
                   pmix_rank_t rank, struct px_codec c, enum px_job_form form);
 
-/* Pairs as some server might write them, and a client that reads them; takes w. */
+/* Pack pairs in the forms of other servers; be_client_of_bytes takes w and reads them
+ * as a client. */
 void put_str(px_writer *w, const char *key, const char *s);
 void put_num(px_writer *w, const char *key, pmix_data_type_t type, uint32_t n);
-void put_array(px_writer *w, const char *key, px_infos *members); /* takes members */
-void put_blob(px_writer *w, const char *key, px_writer *body);    /* takes body */
+void put_array(px_writer *w, const char *key,
+               px_infos *members);                             /* takes the members */
+void put_blob(px_writer *w, const char *key, px_writer *body); /* takes body */
 void be_client_of_bytes(px_writer *w, const char *host, pmix_rank_t rank);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Maps of the other implementation, if it is installed, and ours: each side understands
- * what the other made. That they are the same to the letter is in test_procmap.c. */
+/* Maps of OpenPMIx, if it is installed, and of Tenon: each library reads the other's
+ * maps. test_procmap.c checks that both are identical texts. */
 #include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/model/procmap.h"
@@ -14,7 +14,7 @@
 
 typedef pmix_status_t (*generate_fn)(const char *list, char **out);
 
-/* Its calls that are wanted here. */
+/* Functions of OpenPMIx under test. */
 static generate_fn regex, ppn;
 static pmix_status_t (*add_nspace)(const char *, int, pmix_info_t *, size_t,
                                    pmix_op_cbfunc_t, void *);
@@ -22,7 +22,7 @@ static pmix_status_t (*resolve_nodes)(const char *, char **);
 static pmix_status_t (*resolve_peers)(const char *, const char *, pmix_proc_t **,
                                       size_t *);
 
-/* Nodes, and the ranks on each; the last is made below. */
+/* Nodes and the ranks on each; make_long_shape fills the last row. */
 static const char *shapes[][2] = {
     {"localhost", "0"},
     {"n1", "0,1,2,3"},
@@ -37,7 +37,7 @@ static const char *shapes[][2] = {
     {NULL, NULL},
 };
 
-/* Without a pattern. */
+/* Makes a long list without a pattern. */
 static void make_long_shape(void)
 {
     static char nodes[9000], ranks[9000];
@@ -56,7 +56,7 @@ static void make_long_shape(void)
 
 static bool begin(void)
 {
-    static char module[8192]; /* no upcalls */
+    static char module[8192]; /* without upcalls */
     pmix_status_t (*init)(void *, pmix_info_t *, size_t) = NULL;
     void *lib = px_test_incumbent();
 
@@ -80,8 +80,9 @@ static void on_registered(pmix_status_t status, void *cbdata)
     *(_Atomic int *)cbdata = status == PMIX_SUCCESS ? 1 : -1;
 }
 
-/* Registers a job of these maps with the incumbent. */
-static void tell_incumbent(const char *job, const char *nodes, const char *ranks)
+/* Registers a job with these maps in OpenPMIx. */
+static void register_with_incumbent(const char *job, const char *nodes,
+                                    const char *ranks)
 {
     _Atomic int done = 0;
     pmix_info_t info[2];
@@ -105,7 +106,7 @@ PX_TEST(the_incumbent_understands_our_maps)
 
         ok(px_procmap_pack_nodes(shapes[i][0], &nodes));
         ok(px_procmap_pack_ranks(shapes[i][1], &ranks));
-        tell_incumbent(job, nodes, ranks);
+        register_with_incumbent(job, nodes, ranks);
         ok(resolve_nodes(job, &list));
         ck_assert_str_eq(list, shapes[i][0]);
         for (size_t n = 0; names[n]; n++) {
@@ -123,7 +124,7 @@ PX_TEST(the_incumbent_understands_our_maps)
     }
 }
 
-/* Text of a map as the incumbent made it, compressed or not. */
+/* Returns the text of a map made by OpenPMIx, which may be compressed. */
 static char *expand(generate_fn generate, const char *list)
 {
     PX_AUTOFREE char *packed = NULL;

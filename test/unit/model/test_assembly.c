@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Namespaces whose ranks are processes of others, and the names that processes have by them. */
+/* Namespaces whose ranks are processes of other namespaces, and the names of processes
+ * there. */
 #include "core/model/assembly.h"
 
 #include "core/model/proc_names.h"
@@ -20,7 +21,8 @@ static pmix_status_t learn_members(const pmix_proc_t *procs, size_t n,
     return px_jobinfo_register(model, nspace_of(model, "joint"), l.v, l.n, &err);
 }
 
-/* "joint": ranks 1 and 2 of "other", and all of JOB, which is of cluster "west". */
+/* Makes "joint", with ranks 1 and 2 of "other" and all of JOB, which is in cluster
+ * "west". */
 static void setup(void)
 {
     px_infos l = {0};
@@ -51,7 +53,7 @@ PX_TEST(ranks_are_members_in_the_order_of_the_runs)
     ck_assert(!px_assembly_member(joint(), 6, &p) && !px_assembly_member(NULL, 0, &p));
     px_proc_set(&p, "other", 0);
     ck_assert_uint_eq(px_assembly_rank(joint(), &p), PMIX_RANK_INVALID);
-    ok(learn_members(ends, 2, PMIX_PROC)); /* members stay who they are */
+    ok(learn_members(ends, 2, PMIX_PROC)); /* members keep their identity */
     ck_assert_uint_eq(joint()->size, 6);
 }
 
@@ -83,7 +85,8 @@ PX_TEST(a_value_that_names_no_members_is_refused)
     ck_assert_ptr_null(joint());
 }
 
-/* Digits are ranks of "joint", "*" is all of it; "w" all of "west:JOB", "o" rank 5 of "other". */
+/* Expands a text: digits are ranks of "joint", "*" all of it; "w" is all of "west:JOB",
+ * "o" rank 5 of "other". */
 static size_t expand(const char *text, pmix_proc_t **procs, pmix_status_t wanted)
 {
     size_t n = strlen(text);
@@ -159,7 +162,7 @@ PX_TEST(a_process_is_meant_by_each_of_its_names)
     ck_assert(px_proc_means(model, &rows[5].named, &proc));
 }
 
-PX_TEST(it_tells_its_members)
+PX_TEST(its_members_are_listed)
 {
     pmix_value_t v;
 

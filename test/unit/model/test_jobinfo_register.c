@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Registration as hosts do it, and what they can get wrong. */
+/* Registration of jobs by hosts, and invalid registrations. */
 #include "alloc_fail.h"
 #include "core/model/lookup.h"
 #include "model_test.h"
@@ -59,7 +59,8 @@ PX_TEST(arrays_of_each_realm_find_their_place_and_travel)
         be_client_of(&l, "n1", "n1", 3, codec(i & 1 ? "v3" : "v41", false), i & 2);
         assert_realms();
         ck_assert_uint_eq(model->appnum, 1);
-        assert_num(ALL, PMIX_APP_SIZE, PMIX_UINT32, 1); /* of its own */
+        assert_num(ALL, PMIX_APP_SIZE, PMIX_UINT32,
+                   1); /* of the rank's own application */
     }
 }
 
@@ -90,7 +91,8 @@ PX_TEST(numbers_take_the_type_of_the_dictionary_and_flags_without_a_value_are_se
     assert_num(ALL, "vendor.number", PMIX_UINT16, 5);
     assert_flag(ALL, "vendor.flag", true);
     assert_flag(ALL, PMIX_SPAWNED, true);
-    assert_str(ALL, PMIX_MAX_PROCS, "many"); /* what does not fit stays as given */
+    assert_str(ALL, PMIX_MAX_PROCS,
+               "many"); /* a value that does not fit keeps its type */
 }
 
 PX_TEST(numbers_that_do_not_fit_stay_as_given)
@@ -117,7 +119,7 @@ PX_TEST(the_dictionary_is_in_order_and_finds_each_of_its_keys)
     ck_assert_ptr_null(px_job_key_find("pmix.zzz"));
 }
 
-/* ---- what follows from the maps ----------------------------------------------------- */
+/* ---- values derived from the maps --------------------------------------------------- */
 
 PX_TEST(what_the_maps_imply_needs_no_more_than_the_maps)
 {
@@ -229,7 +231,7 @@ PX_TEST(maps_may_come_as_regex2)
     assert_str(2, PMIX_HOSTNAME, "n0");
 }
 
-/* ---- the table of nodes, and this one among them ------------------------------------ */
+/* ---- the table of nodes, and this node ---------------------------------------------- */
 
 PX_TEST(node_keys_alone_speak_of_this_node_even_outside_the_map)
 {
@@ -287,7 +289,7 @@ PX_TEST(registering_again_adds_and_replaces)
     assert_str(1, PMIX_HOSTNAME, "n0");
     assert_str(ALL, PMIX_LOCAL_PEERS, "1");
     assert_num(ALL, PMIX_JOB_SIZE, PMIX_UINT32, 3);
-    assert_none(ALL, PMIX_NODE_SIZE); /* belonged to a row of the old map */
+    assert_none(ALL, PMIX_NODE_SIZE); /* belonged to a node of the old map */
 }
 
 static void put_node(px_writer *w, const char *name, const char *ranks)
@@ -334,7 +336,7 @@ PX_TEST(node_arrays_that_disagree_or_leave_ranks_out_are_kept_but_make_no_map)
     }
 }
 
-PX_TEST(nodes_nobody_listed_are_found_by_name_all_the_same)
+PX_TEST(unlisted_nodes_are_found_by_name_all_the_same)
 {
     px_writer w;
 
@@ -351,7 +353,7 @@ PX_TEST(nodes_nobody_listed_are_found_by_name_all_the_same)
     assert_num(ALL, PMIX_JOB_SIZE, PMIX_UINT32, 50);
 }
 
-/* ---- what can go wrong -------------------------------------------------------------- */
+/* ---- errors ------------------------------------------------------------------------- */
 
 PX_TEST(malformed_information_is_refused_with_a_reason_and_changes_nothing)
 {
@@ -365,8 +367,8 @@ PX_TEST(malformed_information_is_refused_with_a_reason_and_changes_nothing)
     static const struct {
         const char *what, *array, *key;
         const char *s;
-        const pmix_value_t *v; /* if not a string */
-        const char *nodes;     /* in front of it */
+        const pmix_value_t *v; /* the value, unless a string */
+        const char *nodes;     /* node map before it */
     } rows[] = {
         {"a bad map", NULL, PMIX_NODE_MAP, .s = "pmix[n[1:3-1]]"},
         {"a rank twice", NULL, PMIX_PROC_MAP, .s = "0,0", .nodes = "n0"},
@@ -374,8 +376,8 @@ PX_TEST(malformed_information_is_refused_with_a_reason_and_changes_nothing)
         {"a map of a wrong type", NULL, PMIX_NODE_MAP, .v = &five},
         {"data without a rank", PMIX_PROC_DATA, PMIX_CPUSET, .s = "0"},
         {"data of every rank", PMIX_PROC_DATA, PMIX_RANK, .v = &all},
-        {"data that are no array", NULL, PMIX_PROC_DATA, .s = "rank 0"},
-        {"a node that is no array", NULL, PMIX_NODE_INFO_ARRAY, .s = "n0"},
+        {"data that are not an array", NULL, PMIX_PROC_DATA, .s = "rank 0"},
+        {"a node that is not an array", NULL, PMIX_NODE_INFO_ARRAY, .s = "n0"},
         {"a number for a node's name", PMIX_NODE_INFO_ARRAY, PMIX_HOSTNAME, .v = &five},
         {"an application's number", PMIX_APP_INFO_ARRAY, PMIX_APPNUM, .s = "one"},
         {"a session's number", PMIX_SESSION_INFO_ARRAY, PMIX_SESSION_ID, .s = "one"},
@@ -422,7 +424,8 @@ PX_TEST(running_out_of_memory_is_survived)
     px_infos l = {0};
     pmix_status_t rc = PMIX_SUCCESS;
     bool failed = true;
-    int expected = 0; /* what was made before gives back as much each time */
+    int expected =
+        0; /* older allocations that teardown frees, the same number each time */
 
     slurm_job(&l, 1);
     for (unsigned nth = 0; failed || nth == 1; nth++) {
@@ -435,7 +438,7 @@ PX_TEST(running_out_of_memory_is_survived)
         if (nth == 0)
             expected = balance;
         ck_assert_int_eq(balance, expected);
-        /* Not to know that a value would follow anyway costs only its room. */
+        /* A failed lookup only stores a value that could be derived. */
         ck_assert(rc == PMIX_ERR_NOMEM || rc == PMIX_SUCCESS);
     }
     ok(rc);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The answer to a client, what a client makes of it, what other servers send, and what a
- * hostile one could. */
+/* The reply to a client and the model that the client builds from it; replies of other
+ * servers, and hostile ones. */
 #include "core/base/str.h"
 #include "alloc_fail.h"
 #include "core/model/resources.h"
@@ -98,7 +98,7 @@ PX_TEST(ranks_outside_the_map_travel_too)
     assert_str(900000, PMIX_CPUSET, "7");
 }
 
-/* And of what it keeps, a client of ours. */
+/* The size of a Tenon client's model does not grow either. */
 PX_TEST(a_compact_answer_does_not_grow_with_the_ranks_of_a_job)
 {
     for (uint32_t nodes = 10; nodes <= 10000; nodes *= 10) {
@@ -178,13 +178,13 @@ PX_TEST(packing_and_unpacking_without_memory_fail_cleanly)
         px_alloc_fail_at(nth);
         rc = read_answer(px_codec_default, &bytes);
         failed = px_alloc_fail_end();
-        /* Learning one's own application at the end is a lookup that may go without. */
+        /* The final lookup of the own application may fail without an error. */
         ck_assert(rc == PMIX_ERR_NOMEM || rc == PMIX_SUCCESS);
     }
     ok(rc);
 }
 
-/* For a client more: is it what a fresh answer would be? */
+/* True if the reply kept for further clients equals a new one. */
 static bool answers_the_same(struct px_codec c)
 {
     PX_AUTO(px_buf) fresh = pack_answer(c, false);
@@ -222,7 +222,7 @@ PX_TEST(clients_of_a_job_get_one_answer_until_something_changes)
         struct px_codec c = change == 3 ? codec("v3", true) : px_codec_default;
         ck_assert_msg(answers_the_same(c), "change %d", change);
         ck_assert_msg(answers_the_same(c), "change %d", change);
-        model->last_packed.bytes.data[0] ^= 1; /* to be seen */
+        model->last_packed.bytes.data[0] ^= 1; /* a visible change of the kept reply */
         ck_assert_msg(!answers_the_same(c), "change %d: packed again", change);
     }
     bool failed = px_alloc_can_fail();
@@ -248,7 +248,7 @@ PX_TEST(the_answer_of_an_old_server_is_understood)
     px_infos a = {0};
 
     px_writer_init(&w, px_codec_default);
-    be_client_of_bytes(&w, "n1", 0); /* an empty answer is a complete one */
+    be_client_of_bytes(&w, "n1", 0); /* an empty reply is complete */
     ck_assert(ns->complete);
     px_writer_init(&w, codec("v3", false));
     px_writer_init(&body, w.codec);
@@ -320,7 +320,7 @@ PX_TEST(qualified_values_give_their_value)
     assert_str(1, "k", "v1");
 }
 
-/* ---- hostile ones ------------------------------------------------------------------- */
+/* ---- hostile replies ---------------------------------------------------------------- */
 
 static px_buf sample_answer(struct px_codec c, bool as_arrays)
 {
@@ -334,7 +334,8 @@ static px_buf sample_answer(struct px_codec c, bool as_arrays)
 
 static void try_bytes(const px_buf *bytes, size_t n, struct px_codec c)
 {
-    PX_AUTO(px_buf) exact = {.data = malloc(n + !n), .len = n}; /* for sanitizers */
+    PX_AUTO(px_buf) exact = {.data = malloc(n + !n),
+                             .len = n}; /* exact size, for sanitizers */
 
     be("n1", 3);
     memcpy(exact.data, bytes->data, n);

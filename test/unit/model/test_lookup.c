@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which of the tables, realms and facts answers a Get. */
+/* The order in which tables, realms and facts answer a Get. */
 #include "model_test.h"
 #include "core/model/lookup.h"
 
@@ -54,7 +54,7 @@ PX_TEST(own_values_come_before_the_hosts_and_those_before_what_others_put)
     assert_found(&l, "host");
 }
 
-/* As OpenPMIx has it: a process cannot move another. */
+/* Like in OpenPMIx, a process cannot move another process. */
 PX_TEST(what_follows_from_the_maps_is_not_what_a_process_commits)
 {
     put(PX_GDS_REMOTE, 0, PMIX_LOCALITY_STRING, "here");
@@ -69,7 +69,7 @@ PX_TEST(what_follows_from_the_maps_is_not_what_a_process_commits)
 PX_TEST(node_keys_are_of_this_node_or_of_one_named_by_host_name_or_id)
 {
     static const struct {
-        bool realm; /* a name alone says that a node is meant */
+        bool realm; /* a node name alone selects the node realm */
         const char *host;
         int id;
         const char *peers; /* NULL: none */

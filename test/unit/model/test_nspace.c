@@ -92,7 +92,7 @@ PX_TEST(a_model_goes_with_all_its_namespaces)
         snprintf(name, sizeof(name), "job%d", i);
         ok(px_store_put(&nspace_of(model, name)->store, PX_GDS_INTERNAL, 0, "k", &v));
     }
-    model_teardown(); /* leaks are the sanitizer's to find */
+    model_teardown(); /* the sanitizer detects leaks */
     px_model_destroy(NULL);
 }
 

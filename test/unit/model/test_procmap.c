@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Maps of nodes and ranks: read, made, and in the forms that have a length. */
+/* Maps of nodes and ranks: parsed, generated, and in the forms with an explicit
+ * length. */
 #include "core/base/buf.h"
 #include "core/base/str.h"
 #include "core/base/strv.h"
@@ -39,7 +40,7 @@ static void assert_nodes(const char *text, const char *expected)
     px_procmap_destroy(map);
 }
 
-/* Node and place of a rank, both at once. */
+/* Checks node and position of a rank. */
 static bool is_at(const struct px_procmap *map, uint32_t rank, uint32_t node,
                   uint32_t local)
 {
@@ -197,14 +198,14 @@ PX_TEST(random_text_never_breaks_the_parser)
     }
 }
 
-/* ---- the block ------------------------------------------------------------------- */
+/* ---- the compact form ------------------------------------------------------------ */
 
 enum layout { BLOCK, CYCLIC, BLOCK_CYCLIC, STRIDED, UNEVEN, RANDOM, N_LAYOUTS };
 
-/* What a map is compared with: the ranks of each node as they were told. */
+/* Reference for a map: the ranks of each node as given. */
 struct naive {
     uint32_t n_nodes, n_ranks, *node_of, *local_of;
-    px_buf names, ranks; /* the text of it */
+    px_buf names, ranks; /* the map as text */
 };
 
 static void naive_fini(struct naive *m)
@@ -215,7 +216,7 @@ static void naive_fini(struct naive *m)
     px_buf_cleanup(&m->ranks);
 }
 
-static void say(px_buf *text, const char *format, uint32_t n)
+static void add_text(px_buf *text, const char *format, uint32_t n)
 {
     char item[64];
 
@@ -232,7 +233,7 @@ static uint32_t node_in(enum layout layout, uint32_t rank, uint32_t nodes,
         return rank % nodes;
     case BLOCK_CYCLIC:
         return rank / 2 % nodes;
-    case STRIDED: /* pairs of nodes share a stretch */
+    case STRIDED: /* pairs of nodes share a range */
         return rank / (2 * each) * 2 + rank % 2;
     case UNEVEN:
         return rank * 7 % (each + 3) ? rank / each : nodes - 1;
@@ -256,10 +257,10 @@ static struct naive make_naive(enum layout layout, uint32_t nodes, uint32_t each
         node = node < nodes ? node : nodes - 1;
         m.node_of[rank] = node;
         m.local_of[rank] = sizes[node]++;
-        say(&lists[node], lists[node].len ? ",%u" : "%u", rank);
+        add_text(&lists[node], lists[node].len ? ",%u" : "%u", rank);
     }
     for (uint32_t node = 0; node < nodes; node++) {
-        say(&m.names, name, node);
+        add_text(&m.names, name, node);
         ok(px_buf_add(&m.names, ",", 1));
         ok(px_buf_add(&m.ranks, lists[node].data, lists[node].len));
         ok(px_buf_add(&m.ranks, ";", 1));
@@ -351,7 +352,7 @@ PX_TEST(a_regular_map_takes_no_more_bytes_for_more_ranks)
     }
 }
 
-/* Allocations: one for what is returned in either form, some that grow for a map. */
+/* One allocation for the result of either form, and a few while the map grows. */
 PX_TEST(making_maps_of_many_nodes_takes_few_allocations)
 {
     PX_TEST_NEEDS_ALLOC;
@@ -442,7 +443,7 @@ PX_TEST(the_first_row_of_a_name_counts_and_domains_may_be_missing)
     px_procmap_destroy(longer);
 }
 
-/* ---- making them ---------------------------------------------------------------- */
+/* ---- generation ----------------------------------------------------------------- */
 
 struct packing {
     const char *list, *packed;
@@ -503,7 +504,7 @@ PX_TEST(lists_pack_to_what_other_implementations_print)
         {"0,1,2,3;4,", "raw:0,1,2,3;4,"},
         {"0,1,2,3,;4", "raw:0,1,2,3,;4"},
         {";;0,1,2,3,4,5;", "pmix[;;0-5;]"},
-        {"a,b", "raw:a,b"}, /* no list of ranks */
+        {"a,b", "raw:a,b"}, /* not a list of ranks */
     };
 
     assert_packs(px_procmap_pack_nodes, nodes, PX_COUNT(nodes));
@@ -570,7 +571,8 @@ PX_TEST(a_cut_or_spoilt_compressed_map_is_refused)
     char *text = NULL;
 
     for (size_t n = 5; n < blob.len; n++) {
-        PX_AUTOFREE char *exact = malloc(n); /* for a sanitizer to see reads beyond */
+        PX_AUTOFREE char *exact = malloc(
+            n); /* exact size, so that a sanitizer detects reads beyond the end */
         memcpy(exact, blob.data, n);
         ck_assert_int_ne(px_procmap_text(exact, n, &text, NULL), PMIX_SUCCESS);
     }
@@ -598,7 +600,7 @@ PX_TEST(text_of_known_length_ends_there_or_at_its_nul)
     }
 }
 
-/* ---- the second kind of regex ---------------------------------------------------- */
+/* ---- PMIx_Regex2 ----------------------------------------------------------------- */
 
 static void assert_returns(const char *list, const char *type)
 {
@@ -643,7 +645,7 @@ PX_TEST(they_travel_in_values)
     px_reader_init(&r, codec, w.buf.data, w.buf.len);
     ok(px_unpack1(&r, &out, PMIX_VALUE));
     ck_assert_int_eq(PMIx_Value_compare(&value, &out), PMIX_EQUAL);
-    /* type, then a size, then so many bytes: as the field writes it */
+    /* type, then a size, then so many bytes, as existing servers write it */
     ck_assert_mem_eq(w.buf.data + w.buf.len - 7, "\6n1,n2", 7);
     PMIx_Value_destruct(&out);
     PMIx_Regex2_destruct(&regex);
@@ -683,7 +685,7 @@ PX_TEST(bytes_that_are_no_list_are_refused_and_a_missing_nul_is_not)
         size_t len;
         pmix_status_t expected;
     } rows[] = {
-        {"raw", "n1,n2", 5, PMIX_SUCCESS}, /* to its end without a NUL */
+        {"raw", "n1,n2", 5, PMIX_SUCCESS}, /* ends without a NUL */
         {NULL, "n1", 3, PMIX_ERR_BAD_PARAM},
         {"raw", NULL, 0, PMIX_ERR_BAD_PARAM},
         {"raw", "", 0, PMIX_ERR_BAD_PARAM},
@@ -696,7 +698,7 @@ PX_TEST(bytes_that_are_no_list_are_refused_and_a_missing_nul_is_not)
     };
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
-        /* just as long as it says, so that a sanitizer sees a read beyond its end */
+        /* exact size, so that a sanitizer detects reads beyond the end */
         PX_AUTOFREE uint8_t *exact = rows[i].len ? malloc(rows[i].len) : NULL;
         pmix_regex2_t regex = {(char *)rows[i].type, exact, rows[i].len};
         PX_AUTOFREE char *out = NULL;

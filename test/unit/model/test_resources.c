@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What holds for every job that does not say otherwise. */
+/* Defaults that hold for every job without values of its own. */
 
 #include <string.h>
 
@@ -46,13 +46,13 @@ PX_TEST(every_job_has_them_until_they_are_dropped)
     ok(px_resources_set(model, l.v, l.n));
     ck_assert_uint_eq(model->resources.v[0].values.n, 1);
     assert_str(ALL, CLUSTER, "east");
-    ok(drop(PMIX_RM_NAME)); /* not there */
+    ok(drop(PMIX_RM_NAME)); /* absent */
     assert_str(ALL, CLUSTER, "east");
     ok(drop(CLUSTER));
     assert_none(ALL, CLUSTER);
 }
 
-PX_TEST(what_a_job_says_itself_comes_first)
+PX_TEST(values_of_the_job_come_first)
 {
     px_infos own = {0};
 
@@ -62,10 +62,10 @@ PX_TEST(what_a_job_says_itself_comes_first)
     add_str(&own, CLUSTER, "mine");
     learn(&own);
     assert_str(ALL, CLUSTER, "mine");
-    assert_num(ALL, PMIX_JOB_SIZE, PMIX_UINT32, 4); /* which the maps say */
+    assert_num(ALL, PMIX_JOB_SIZE, PMIX_UINT32, 4); /* derived from the maps */
 }
 
-PX_TEST(clients_are_told_them_with_their_job)
+PX_TEST(clients_get_them_with_their_job)
 {
     ok(set(CLUSTER, "west"));
     ok(set(PMIX_JOB_SIZE, "many"));
@@ -76,10 +76,10 @@ PX_TEST(clients_are_told_them_with_their_job)
     assert_num(ALL, PMIX_JOB_SIZE, PMIX_UINT32, 4);
 }
 
-/* A value of a realm: the array and the member that has its id, and what a Get says. The job has
- * nodes n0 and n1, and no session. */
+/* A value of a realm: its array, the member with its id, and the result of a Get. The
+ * job has nodes n0 and n1, and no session. */
 static const struct realm {
-    const char *array, *id_key, *name; /* name: of the member; NULL: id */
+    const char *array, *id_key, *name; /* name: key of the member; NULL: id */
     uint32_t id;
     const char *ask; /* names the realm in a Get; NULL: no qualifier */
 } realms[] = {
@@ -139,7 +139,7 @@ PX_TEST(arrays_are_found_at_their_realm)
         ok(px_resources_set(model, l.v, l.n));
         assert_realm(&realms[i], "far");
         for (size_t k = 0; realms[i].ask && k < PX_COUNT(realms);
-             k++) /* nowhere else */
+             k++) /* in no other realm */
             if (strcmp(realms[k].array, realms[i].array) != 0)
                 assert_realm(&realms[k], NULL);
         for (size_t f = 0; f < PX_COUNT(forms); f++) {
@@ -165,7 +165,7 @@ PX_TEST(an_array_adds_to_its_row)
 
     add_str(&node, PMIX_HOSTNAME, "n0");
     add_str(&node, "node.key", "of n0");
-    add_num(&node, PMIX_LOCAL_SIZE, 99, PMIX_UINT32); /* the job says 3 */
+    add_num(&node, PMIX_LOCAL_SIZE, 99, PMIX_UINT32); /* the job has 3 */
     add_str(&session, CLUSTER, "west");
     add_array(&session, PMIX_NODE_INFO_ARRAY, &node);
     add_array(&l, PMIX_SESSION_INFO_ARRAY, &session);
@@ -175,7 +175,7 @@ PX_TEST(an_array_adds_to_its_row)
     add_str(&l, PMIX_NODE_INFO_ARRAY, "no array drops all nodes");
     for (int i = 0; i < 2; i++) {
         assert_str(ALL, CLUSTER, "west");
-        assert_str(0, CLUSTER, "west"); /* every rank of every session */
+        assert_str(0, CLUSTER, "west"); /* holds for every rank of every session */
         assert_num(ALL, PMIX_LOCAL_SIZE, PMIX_UINT32, 3);
         assert_realm(&realms[0], i ? NULL : "n0");
         add_flag(&quals, PMIX_NODE_INFO, true);
@@ -197,7 +197,7 @@ PX_TEST(one_bad_key_and_nothing_changes)
     } rows[] = {
         {"", NULL, PMIX_ERR_BAD_PARAM},
         {PMIX_NODE_INFO_ARRAY, "", PMIX_ERR_BAD_PARAM},
-        {PMIX_APP_INFO_ARRAY, PMIX_APPNUM, PMIX_ERR_BAD_PARAM}, /* a text */
+        {PMIX_APP_INFO_ARRAY, PMIX_APPNUM, PMIX_ERR_BAD_PARAM}, /* id is a text */
         {PMIX_JOB_INFO_ARRAY, NULL, PMIX_ERR_BAD_PARAM},
         {PMIX_PROC_INFO_ARRAY, "k", PMIX_ERR_NOT_SUPPORTED},
         {PMIX_GROUP_INFO_ARRAY, NULL, PMIX_ERR_NOT_SUPPORTED},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which component of the datastore holds what, and how a server and its reader agree on it. A
- * component "shared", better than hash, stands for one that peers read in place. */
+/* The datastore component for each table, and its negotiation between server and
+ * reader. A component "shared", better than hash, stands for a component that peers
+ * read in place. */
 #include "model_test.h"
 
 #include "core/model/lookup.h"
@@ -26,7 +27,7 @@ static pmix_status_t store(void *self, struct px_gds_ns *ns, enum px_gds_table t
                : hash->store(self, ns, table, rank, key, value);
 }
 
-/* Both are in one process: an address says where. */
+/* Server and reader share this process, so the description is an address. */
 static pmix_status_t describe(void *self PX_UNUSED, struct px_gds_ns *ns,
                               const pmix_proc_t *reader, pmix_info_t **infos, size_t *n,
                               int *fd)
@@ -76,7 +77,7 @@ static pmix_status_t attach(void *self, const char *nspace, const pmix_info_t *i
     return PMIX_SUCCESS;
 }
 
-static unsigned n_fetched; /* from shared tables */
+static unsigned n_fetched; /* fetches from shared tables */
 
 static pmix_status_t fetch(void *self, struct px_gds_ns *ns, enum px_gds_table table,
                            pmix_rank_t rank, const char *key, const pmix_info_t *quals,
@@ -132,7 +133,7 @@ static void put_in(struct px_nspace *to, enum px_gds_table table, pmix_rank_t ra
     ok(px_store_put(&to->store, table, rank, key, &v));
 }
 
-/* 0: not at all. */
+/* Returns a number, or 0 if there is none. */
 static uint32_t u32_in(const struct px_nspace *from, enum px_gds_table table,
                        pmix_rank_t rank, const char *key)
 {
@@ -141,8 +142,8 @@ static uint32_t u32_in(const struct px_nspace *from, enum px_gds_table table,
     return px_store_u32(&from->store, table, rank, key, &n) ? n : 0;
 }
 
-/* Rank 2, told only where the server's data are, and, if they hold them, that its job's
- * are among them. */
+/* Reads as rank 2, from a reply that has only the place of the server's data. If the
+ * job is among these data, the reply has that, too. */
 static pmix_status_t read_description(const struct px_module *named)
 {
     PX_AUTO(px_writer) w, answer;
@@ -195,7 +196,7 @@ PX_TEST(a_reader_and_its_server_agree_on_a_component)
         const struct px_module *chosen, *served;
     } rows[] = {
         {"shared", shared, shared},    {"hash", by_messages, by_messages},
-        {"hash,shared", shared, NULL}, /* a peer names one */
+        {"hash,shared", shared, NULL}, /* the peer names a component */
         {"ds21", by_messages, NULL},   {"", by_messages, by_messages},
     };
 
@@ -204,12 +205,12 @@ PX_TEST(a_reader_and_its_server_agree_on_a_component)
         ck_assert_ptr_eq(px_store_of_peer(rows[i].names), rows[i].served);
     }
     ck_assert_ptr_eq(px_store_choose(NULL), by_messages);
-    n_model_modules = 1; /* shared alone */
+    n_model_modules = 1; /* only the shared component */
     ck_assert_ptr_null(px_store_choose(NULL));
     ck_assert_ptr_null(px_store_of_peer(""));
 }
 
-/* Ids that are not places; how many look-ups one takes. */
+/* Node ids differ from positions; counts the lookups. */
 PX_TEST(nodes_are_found_by_any_id_at_once)
 {
     enum { N = 200 };
@@ -243,7 +244,7 @@ PX_TEST(nodes_are_found_by_any_id_at_once)
         ck_assert_uint_eq(px_node_by_id(both[i], 993), UINT32_MAX);
         ck_assert_uint_le(n_fetched, 5 * 2);
     }
-    /* One gets another id, and one that of a third. */
+    /* One node gets a new id, another the id of a third. */
     const uint32_t ids[][3] = {{3, 997, UINT32_MAX}, {3, 2000, 3}, {0, 990, 0}};
     for (size_t i = 0; i < PX_COUNT(ids); i++) {
         px_infos node = {0};
@@ -256,7 +257,7 @@ PX_TEST(nodes_are_found_by_any_id_at_once)
     }
 }
 
-/* Where values end up. */
+/* True if the value is in the shared component. */
 static bool is_shared(enum px_gds_table table, const char *key)
 {
     return hash->fetch(NULL, job->store.shared.ns, table, 2, key, NULL, 0, NULL) ==
@@ -300,8 +301,8 @@ PX_TEST(what_finds_no_room_is_withdrawn_and_comes_back)
     ck_assert_uint_eq(u32_in(job, PX_GDS_LOCAL, 2, "b"), 0);
 }
 
-/* mpirun's job, as it is; with a value in a message that came later; and when the host
- * brings it again. */
+/* Reads mpirun's job in place: as registered, with a value in a later message, and
+ * registered again. */
 PX_TEST(a_job_is_read_in_place)
 {
     px_infos l = {0};
@@ -320,7 +321,8 @@ PX_TEST(a_job_is_read_in_place)
     }
 }
 
-/* Without a look as long as nothing has changed, if that can be told: 0, it cannot. */
+/* Fetches nothing as long as nothing has changed; if the component cannot report
+ * changes (0), it fetches. */
 PX_TEST_LOOP(a_reader_notices_that_its_job_has_gone, 3)
 {
     const pmix_value_t none = {.type = PMIX_UNDEF};
@@ -352,11 +354,11 @@ static void note_nodes(const char *list)
                    &v));
 }
 
-/* Nothing but a copy is made of a list that the server has. */
+/* The reader only copies a node list that the server has. */
 PX_TEST(a_reader_makes_no_list_of_nodes_that_is_there)
 {
     static const struct {
-        const char *noted; /* NULL: as the server did */
+        const char *noted; /* NULL: as the server stored it */
         const char *list;
     } rows[] = {{NULL, "n8,n9,n10,n11"}, {"a,b", "a,b"}, {"", "n8,n9,n10,n11"}};
     px_infos l = {0};
@@ -390,8 +392,8 @@ PX_TEST(nodes_that_are_in_no_map_have_names_in_place)
     ok(read_description(shared));
     ck_assert_uint_eq(ns->map->n_rows, 3);
     ck_assert_uint_eq(px_procmap_find(ns->map, "login"), 2);
-    ck_assert(ns->map->bytes != ns->map->own); /* it is read in place */
-    ck_assert_uint_eq(ns->this_node, 1);       /* where rank 2 is, not the server */
+    ck_assert(ns->map->bytes != ns->map->own); /* the map is read in place */
+    ck_assert_uint_eq(ns->this_node, 1); /* the node of rank 2, not of the server */
     ck_assert_uint_eq(ns->job_size, 3);
     add_str(&quals, PMIX_HOSTNAME, "login");
     assert_num(ALL, PMIX_NODE_SIZE, PMIX_UINT32, 5);
@@ -400,18 +402,19 @@ PX_TEST(nodes_that_are_in_no_map_have_names_in_place)
     ck_assert_uint_eq(px_procmap_find(ns->map, "login"), 2);
 }
 
-/* What keeps a job from being read in place, and whether its reader knows. */
+/* Reasons why a job is not read in place, and the reader's reaction to each. */
 PX_TEST_LOOP(a_reader_notices_that_it_cannot_read_its_job, 5)
 {
     px_infos l = {0};
 
-    is_full = _i == 0; /* from the beginning; else a value that comes later */
+    is_full = _i ==
+              0; /* the store is full from the start, or a value does not fit later */
     mpirun_job(&l);
     learn_job(&l);
     is_full = _i == 1;
     put_in(job, PX_GDS_NODE, 0, "a", 1);
     is_full = false;
-    if (_i == 2) { /* a damaged record, and one that is none */
+    if (_i == 2) { /* an invalid record */
         char abc[] = "abc";
         const pmix_byte_object_t bytes = {abc, 3};
         pmix_value_t v;
@@ -427,7 +430,7 @@ PX_TEST_LOOP(a_reader_notices_that_it_cannot_read_its_job, 5)
                                    : PMIX_SUCCESS);
     ck_assert(px_nspace_is_lost(ns));
     ck_assert(!ns->complete);
-    PX_AUTO(px_writer) w; /* so it asks, and is told all */
+    PX_AUTO(px_writer) w; /* the reader asks and gets the whole reply */
     px_writer_init(&w, px_codec_default);
     px_jobinfo_pack(server, job, &w, PX_JOB_ARRAYS);
     ok(read_answer(px_codec_default, &w.buf));

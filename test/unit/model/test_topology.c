@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The node's topology, with what a server has put into the job's information. */
+/* The node's topology, together with a server's job information. */
 #include "core/model/topology.h"
 
 #include "core/link/api.h"
@@ -38,14 +38,14 @@ static void setup(void)
     begin();
 }
 
-struct told {
+struct entry {
     const char *key;
     char *text;
 };
 
-static void on_told(struct px_call *call, void *args)
+static void do_put(struct px_call *call, void *args)
 {
-    struct told *t = args;
+    struct entry *t = args;
     pmix_value_t v = {.type = PMIX_STRING, .data.string = t->text};
     struct px_model *m = px_process.model;
     pmix_status_t rc = px_nspace_get(m, "job", &m->own);
@@ -55,14 +55,14 @@ static void on_told(struct px_call *call, void *args)
     px_call_done(call, rc);
 }
 
-static void tell(const char *key, char *text)
+static void put_in_job(const char *key, char *text)
 {
-    struct told t = {key, text};
+    struct entry t = {key, text};
 
-    ok(px_call(px_process.loop, on_told, &t));
+    ok(px_call(px_process.loop, do_put, &t));
 }
 
-/* Whether it is the one with devices, which hwloc would not find here. */
+/* True if topo is the server's: it has devices, which hwloc would not find here. */
 static bool is_the_servers(const pmix_topology_t *topo)
 {
     struct px_opaque o = px_load_opaque(topo);
@@ -80,7 +80,7 @@ PX_TEST(xml_of_the_server_is_used_whatever_its_key)
     pmix_topology_t topo = {0};
 
     for (size_t i = 0; i < PX_COUNT(keys); i++) {
-        tell(keys[i], xml);
+        put_in_job(keys[i], xml);
         ok(px_node_topology(&topo));
         ck_assert(is_the_servers(&topo));
         end();
@@ -95,13 +95,13 @@ PX_TEST(without_a_server_it_is_discovered)
 
     ok(px_node_topology(&topo));
     ck_assert(!is_the_servers(&topo));
-    tell(PMIX_HWLOC_XML_V2, broken); /* too late, and no good */
+    put_in_job(PMIX_HWLOC_XML_V2, broken); /* too late, and invalid */
     ok(px_node_topology(&again));
     ck_assert_ptr_eq(topo.topology, again.topology);
     end();
     ck_assert(!px_topo_here(&topo));
     begin();
-    tell(PMIX_HWLOC_XML_V2, broken);
+    put_in_job(PMIX_HWLOC_XML_V2, broken);
     ok(px_node_topology(&topo));
 }
 
