@@ -21,10 +21,11 @@ PX_TEST_HANDLER(handler)
 {
 }
 
-/* Adds handlers, as in "a1 b1F c2<a": each has a letter for a name, a number of codes, and
- * then a place: F or L first or last of all, f or l first or last in its category, +
- * appended, ^ prepended, - and _ the same two declared false, < or > before or after the one
- * named. After ! the place is refused, after ? the attribute. Two places may be given. */
+/* Adds handlers described by text, e.g. "a1 b1F c2<a": a letter for the name, a number
+ * of codes, and places. F and L: first and last of all; f and l: first and last in the
+ * category. +: appended, ^: prepended; - and _: the same, declared false. < and >:
+ * before and after the named handler. After ! the place is refused, after ? the
+ * attribute. Two places may be given. */
 static void add_all(const char *text)
 {
     static const pmix_status_t codes[] = {-1, -2, -3};
@@ -63,7 +64,7 @@ static void add_all(const char *text)
     }
 }
 
-/* Names in calling order, joined by blanks. */
+/* Returns the names in calling order, joined by blanks. */
 static const char *order(void)
 {
     static char text[256];
@@ -79,19 +80,20 @@ static const char *order(void)
 PX_TEST(handlers_are_called_in_the_order_of_their_places)
 {
     static const char *const rows[][2] = {
-        {"d0 m2 s1", "s m d"},              /* one code, several, default */
-        {"a1 b1 c1+", "b a c"},             /* latest first unless appended */
-        {"l1L d0 f0F x1F! y1L!", "f d l"},  /* these are unique */
-        {"h1f t1l a1 b1+ x1f!", "h a b t"}, /* of a category */
+        {"d0 m2 s1", "s m d"},  /* one code, several codes, default */
+        {"a1 b1 c1+", "b a c"}, /* latest first unless appended */
+        {"l1L d0 f0F x1F! y1L!",
+         "f d l"}, /* only one first and one last handler is allowed */
+        {"h1f t1l a1 b1+ x1f!", "h a b t"}, /* first and last in a category */
         {"a2 b2<a c2>a", "b a c"},
-        {"a1 b1<x! c2<x!", "a"}, /* beside no other */
-        /* The category is that of the named handler, and the list stays sorted. */
+        {"a1 b1<x! c2<x!", "a"}, /* no handler of that name */
+        /* The named handler determines the category, and the list stays sorted. */
         {"s1 m2 d0 x0<s y1>d z1 w0", "z x s m w d y"},
         {"f1F x1>f d0 s1 g1F!", "f x s d"},
         {"l1L x1<l d0 s1 k1L!", "s d x l"},
         {"f1F x1<f! l1L y0>l!", "f l"},
         {"h1f x1<h! t1l y2>t! z2>h", "h z t"},
-        /* The front of a category is behind its first handler. */
+        /* Prepended handlers come after the first handler of their category. */
         {"h1f a1 b1^ c1_ d1-", "h d b a c"},
         {"F1F d0 a1^ b0^", "F a b d"},
         {"a1^+? b1_-? c1^- d1+_ e1", "e c d"},
@@ -115,7 +117,7 @@ PX_TEST(a_removed_handler_is_found_no_more)
     ck_assert_str_eq(order(), "");
 }
 
-PX_TEST(tells_the_codes_that_only_one_handler_has)
+PX_TEST(lists_the_codes_that_only_one_handler_has)
 {
     static const pmix_status_t codes[] = {-1, -2, -2, -3};
     struct px_handler *first, *second, *any;
@@ -162,7 +164,7 @@ PX_TEST(reads_procs_from_one_and_from_an_array)
     array.array = NULL;
     const pmix_value_t wrong[] = {
         {.type = PMIX_UINT32},
-        {.type = PMIX_PROC}, /* users forget to set what they declare */
+        {.type = PMIX_PROC}, /* users may forget to set the declared type */
         {.type = PMIX_DATA_ARRAY},
         {.type = PMIX_DATA_ARRAY, .data.darray = &array},
     };

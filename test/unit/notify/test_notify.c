@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whom an event reaches: ranges, codes, affected processes. The chain itself is run through the
+/* The recipients of an event: ranges, codes, affected processes. Chains run through the
  * API, as a singleton. */
 #include "core/model/nspace.h"
 #include "core/notify/notify.h"
@@ -35,7 +35,7 @@ PX_TEST(ranges_include_whom_they_name)
         {PMIX_RANGE_RM, false, false, false, false},
         {PMIX_RANGE_INVALID, false, false, false, false},
         {PMIX_RANGE_CUSTOM, true, false, false, true},
-        {PMIX_RANGE_CUSTOM, false, false, false, false}, /* does not say whom */
+        {PMIX_RANGE_CUSTOM, false, false, false, false}, /* without targets */
     };
     const pmix_proc_t source = proc("a", 0), job = proc("a", 1), other = proc("b", 7),
                       listed = proc("b", PMIX_RANK_WILDCARD);
@@ -61,7 +61,7 @@ PX_TEST(codes_and_affected_processes_must_match)
     PX_AUTO(px_infos) affects = {0};
     const pmix_status_t code = -5;
     const struct {
-        bool by_code; /* or a default handler */
+        bool by_code; /* a handler for the code, or a default handler */
         const pmix_proc_t *affected;
         pmix_status_t event;
         const px_infos *infos;
@@ -153,7 +153,7 @@ PX_TEST(action_complete_ends_the_chain)
     ck_assert_str_eq(calls, "123");
 }
 
-PX_TEST(an_event_nobody_wanted_waits_for_who_asks_by_name)
+PX_TEST(an_unhandled_event_waits_for_a_handler_of_its_code)
 {
     pmix_status_t code = -910;
 
@@ -234,7 +234,7 @@ PX_TEST(a_deregistered_handler_is_not_called)
     ck_assert_str_eq(calls, "1");
 }
 
-/* Handlers that leave their answer to a thread, of which the first waits for it. */
+/* A handler that answers from a thread; the first handler waits for the answer. */
 static struct late {
     pmix_event_notification_cbfunc_fn_t cb;
     void *cbdata;
@@ -279,7 +279,8 @@ PX_TEST_HANDLER(answered_at_once)
     record("o", PMIX_SUCCESS, cb, cbdata);
 }
 
-/* All are given the event's infos, and the results of those before; events follow each other. */
+/* All handlers get the infos of the event and the results of earlier handlers; the next
+ * event follows. */
 PX_TEST(answers_count_whenever_and_wherever_they_come_from)
 {
     pmix_info_t info = {.key = "detail", .value = {.type = PMIX_BOOL}};
@@ -295,8 +296,8 @@ PX_TEST(answers_count_whenever_and_wherever_they_come_from)
     ck_assert_str_eq(calls, "maomaomao");
 }
 
-/* As long as each answers at once. */
-PX_TEST(a_chain_ends_before_the_next_event_is_told)
+/* Holds if each handler answers at once. */
+PX_TEST(a_chain_ends_before_the_next_event_is_delivered)
 {
     pmix_status_t code = -940;
 
@@ -309,7 +310,7 @@ PX_TEST(a_chain_ends_before_the_next_event_is_told)
     ck_assert_str_eq(calls, "13131313131313131313");
 }
 
-PX_TEST(calls_without_a_role_say_so)
+PX_TEST(calls_without_a_role_are_refused)
 {
     ok(PMIx_Finalize(NULL, 0));
     ck_assert_int_eq(PMIx_Notify_event(-1, NULL, PMIX_RANGE_LOCAL, NULL, 0, NULL, NULL),
