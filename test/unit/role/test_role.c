@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How roles of a process begin and end, and what forks do to them. */
+/* Start and end of a process's roles, and forks between them. */
 #include "core/role/role.h"
 
 #include "core/config/param.h"
@@ -102,7 +102,7 @@ PX_TEST(a_process_may_be_client_and_server_and_end_either_first)
         ck_assert_ptr_nonnull(notify);
         begin(PX_ROLE_CLIENT);
         begin(PX_ROLE_SERVER);
-        end(PX_ROLE_CLIENT); /* not its last user */
+        end(PX_ROLE_CLIENT); /* not the last user */
         ck_assert_ptr_eq(px_process.loop, loop);
         ck_assert_uint_eq(px_process.roles, PX_ROLE_CLIENT | PX_ROLE_SERVER);
         ck_assert_uint_eq(count("pfexec"), 1);
@@ -123,7 +123,7 @@ PX_TEST(a_failed_begin_leaves_nothing_and_another_may_follow)
 {
     PX_TEST_NEEDS_PROC;
     static const struct {
-        const char *name, *value, *said;
+        const char *name, *value, *wanted;
         pmix_status_t status;
     } cases[] = {
         {"PMIX_MCA_mca_base_strict", "error", "PMIX_MCA_mca_base_verbos = \"loud\"",
@@ -140,7 +140,7 @@ PX_TEST(a_failed_begin_leaves_nothing_and_another_may_follow)
     for (size_t i = 0; i < PX_COUNT(cases); i++) {
         setenv(cases[i].name, cases[i].value, 1);
         ck_assert_int_eq(try_begin(PX_ROLE_CLIENT), cases[i].status);
-        rt_assert_has(err.text, cases[i].said);
+        rt_assert_has(err.text, cases[i].wanted);
         assert_nothing_is_left();
         unsetenv(cases[i].name);
         setenv("PMIX_MCA_mca_base_component_path", dir, 1);
@@ -155,7 +155,8 @@ PX_TEST(a_failed_begin_leaves_nothing_and_another_may_follow)
 PX_TEST(a_role_that_cannot_start_does_not_disturb_one_that_has)
 {
     begin(PX_ROLE_CLIENT);
-    ok(px_params_set(px_process.params, "mca_base_strict", "error", PX_SOURCE_ARG, "x"));
+    ok(px_params_set(px_process.params, "mca_base_strict", "error", PX_SOURCE_ARG,
+                     "x"));
     ok(px_params_set(px_process.params, "pfexec", "nonesuch", PX_SOURCE_ARG, "x"));
     ck_assert_int_eq(try_begin(PX_ROLE_SERVER), PMIX_ERR_BAD_PARAM);
     ck_assert_uint_eq(px_process.roles, PX_ROLE_CLIENT);
@@ -178,8 +179,9 @@ PX_TEST(external_progress_starts_no_thread_and_the_launchers_name_of_the_node_wi
     end(PX_ROLE_CLIENT);
 }
 
-/* What a client, and perhaps a server beside it, say while they begin and end; the caller's. */
-static char *said(bool server)
+/* Returns the output of a client, and optionally a server, on stderr; the caller frees
+ * the text. */
+static char *output_of(bool server)
 {
     struct rt_capture c = rt_capture_begin();
 
@@ -195,7 +197,7 @@ static char *said(bool server)
 PX_TEST(the_level_of_messages_is_a_parameter)
 {
     setenv("PMIX_MCA_mca_base_verbose", "3", 1);
-    PX_AUTOFREE char *text = said(false);
+    PX_AUTOFREE char *text = output_of(false);
 
     rt_assert_has(text, "] ptl/a: opened with level 3\n");
     rt_assert_has(text, "component ptl/a selected, priority 50");
@@ -206,7 +208,7 @@ PX_TEST(load_errors_can_be_switched_off)
 {
     rt_write(dir, "pmix_mca_tenon_ptl_broken.so", "no ELF");
     setenv("PMIX_MCA_mca_base_component_show_load_errors", "none", 1);
-    PX_AUTOFREE char *text = said(false);
+    PX_AUTOFREE char *text = output_of(false);
 
     ck_assert_str_eq(text, "");
 }
@@ -214,7 +216,7 @@ PX_TEST(load_errors_can_be_switched_off)
 PX_TEST(an_unknown_parameter_is_reported_once_however_many_roles)
 {
     setenv("PMIX_MCA_mca_base_verbos", "3", 1);
-    PX_AUTOFREE char *text = said(true);
+    PX_AUTOFREE char *text = output_of(true);
 
     ck_assert_int_eq(rt_count(text, "\n"), 1);
     rt_assert_has(text, "mca_base_verbos = \"3\"; did you mean mca_base_verbose?");
@@ -236,8 +238,7 @@ PX_TEST(beginning_on_the_loop_is_refused)
     assert_nothing_is_left();
 }
 
-/* The thread sanitizer forbids what these tests are about: threads after such a
- * fork. */
+/* The thread sanitizer forbids threads after a fork, which these tests need. */
 #if defined(__SANITIZE_THREAD__)
 #define CAN_FORK false
 #elif defined(__has_feature)
@@ -253,7 +254,7 @@ static void do_nothing(void *arg PX_UNUSED)
 {
 }
 
-/* In the forked child: 0 if all is well, else the number of the step that was not. */
+/* Runs in the forked child. Returns 0, or the number of the failed step. */
 static int live_anew(const struct px_loop *of_parent)
 {
     if (!px_process.loop || px_process.loop != of_parent)
@@ -282,7 +283,7 @@ static int run_in_child(int (*fn)(const struct px_loop *), const struct px_loop 
     return WEXITSTATUS(status);
 }
 
-/* Even if the lock was held. */
+/* Works even if the lock was held at the fork. */
 PX_TEST(a_forked_child_gets_a_machine_of_its_own)
 {
     PX_TEST_NEEDS(CAN_FORK, "a build without the thread sanitizer");
@@ -295,7 +296,7 @@ PX_TEST(a_forked_child_gets_a_machine_of_its_own)
     px_process_unlock();
     ck_assert_int_eq(failed_step, 0);
 
-    rt_on_loop(px_process.loop, do_nothing, NULL); /* the parent's still works */
+    rt_on_loop(px_process.loop, do_nothing, NULL); /* the parent's loop still works */
     atomic_store(&px_process.init_count, 0);
     end(PX_ROLE_CLIENT);
 }
@@ -320,7 +321,7 @@ PX_TEST(
     ck_assert(px_process_post(&p.msg));
     rt_on_loop(px_process.loop, do_nothing, NULL);
     ck_assert_int_eq(p.n, 1);
-    ck_assert(px_process_post(&p.msg)); /* runs before the machine has ended */
+    ck_assert(px_process_post(&p.msg)); /* runs before the loop ends */
     end(PX_ROLE_CLIENT);
     ck_assert_int_eq(p.n, 2);
     ck_assert(!px_process_post(&p.msg));
@@ -387,7 +388,7 @@ PX_TEST(a_forked_child_knows_that_the_machine_is_not_its_own)
     rt_on_loop(px_process.loop, fork_on_loop, &failed_step);
     ck_assert_int_eq(failed_step, 0);
 
-    _Atomic uint8_t *stamp = px_process.stamp; /* as where kernels have none */
+    _Atomic uint8_t *stamp = px_process.stamp; /* as on kernels without such memory */
     px_process.stamp = NULL;
     ck_assert(px_process_is_mine());
     ck_assert_int_eq(run_in_child(is_mine, NULL), 0);

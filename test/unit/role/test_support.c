@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Answers to queries for supported attributes, in both forms; and that the tables are true to the
- * dictionary and the headers. */
+/* Replies to queries for supported attributes, in both forms; and the consistency of
+ * the tables with dictionary and headers. */
 #include "core/role/support.h"
 
 #include "alloc_fail.h"
@@ -26,7 +26,8 @@ static void setup(void)
         .rows = rows, .n = PX_COUNT(rows), .here = true};
 }
 
-/* A query with this key, perhaps a function behind it, and a qualifier. */
+/* Makes a query with this key, an optional function name in the key, and a
+ * qualifier. */
 static pmix_query_t *ask(const char *function, const char *qualifier, const char *value)
 {
     pmix_query_t *q = PMIx_Query_create(1);
@@ -44,7 +45,7 @@ static pmix_query_t *ask(const char *function, const char *qualifier, const char
     return q;
 }
 
-/* The answers; the query must be used up unless something is to be left. */
+/* Returns the answers; left: number of queries that must remain. */
 static px_infos answers_to(pmix_query_t *q, size_t left)
 {
     px_infos out = {0};
@@ -67,7 +68,7 @@ static const pmix_info_t *infos_in(const pmix_info_t *info, size_t n)
     return a->array;
 }
 
-/* The names of attributes in an info, as they stand. */
+/* Checks the attribute names in an info and their order. */
 static void assert_attributes(const pmix_info_t *info, const char *names)
 {
     const pmix_data_array_t *a = info->value.data.darray;
@@ -128,7 +129,7 @@ PX_TEST(functions_are_listed)
                      "PMIx_Get,PMIx_Put,PMIx_Fence");
 }
 
-PX_TEST(what_nobody_knows_has_no_answer)
+PX_TEST(an_unknown_function_has_no_answer)
 {
     PX_AUTO(px_infos) none = answers_to(ask(NULL, PMIX_CLIENT_ATTRIBUTES, "PMIx_X"), 0);
     PX_AUTO(px_infos) empty = answers_to(ask(NULL, PMIX_CLIENT_ATTRIBUTES, ""), 0);
@@ -136,7 +137,7 @@ PX_TEST(what_nobody_knows_has_no_answer)
     tables[PX_LEVEL_HOST].n = 0;
     PX_AUTO(px_infos) host = answers_to(ask(NULL, PMIX_HOST_FUNCTIONS, NULL), 0);
     pmix_query_t *q = ask(NULL, PMIX_CLIENT_ATTRIBUTES, NULL);
-    q->qualifiers[0].value.data.flag = false; /* is not wanted */
+    q->qualifiers[0].value.data.flag = false; /* not requested */
     PX_AUTO(px_infos) unwanted = answers_to(q, 0);
     ck_assert_uint_eq(none.n + empty.n + host.n + unwanted.n, 0);
 }
@@ -170,7 +171,7 @@ PX_TEST(without_a_level_each_answers_its_share)
     ck_assert_str_eq(q->qualifiers[2].key, PMIX_TOOL_ATTRIBUTES);
     PMIx_Query_free(q, 1);
 
-    /* One that is not here is left to others. */
+    /* A query about a role that is absent is left to others. */
     PX_AUTO(px_infos) none = answers_to(ask(NULL, PMIX_SERVER_ATTRIBUTES, "PMIx_Get"),
                                         1);
     ck_assert_uint_eq(none.n, 0);
@@ -197,7 +198,7 @@ PX_TEST(other_queries_stay_as_they_are)
     PMIx_Query_free(q, n);
 }
 
-PX_TEST(short_memory_is_told_and_nothing_leaks)
+PX_TEST(short_memory_is_reported_and_nothing_leaks)
 {
     bool failed = true;
     unsigned nth = 0;
