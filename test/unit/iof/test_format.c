@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was asked for, and the lines that come of it: for people, and for parsers that
- * forgive nothing. */
+/* Directives of output and the resulting lines: for people, and for strict parsers. */
 #include "core/iof/format.h"
 
 #include <stdio.h>
@@ -12,11 +11,11 @@
 #include "pmix.h"
 #include "px_test.h"
 
-/* ---- the way that was asked for -------------------------------------------------- */
+/* ---- directives ------------------------------------------------------------------ */
 
 static const bool yes = true, no = false;
 
-/* What is not given is false, or 250 ms. */
+/* Members not given are false, or 250 ms. */
 PX_TEST(directives_are_read_by_one_table)
 {
     static const struct {
@@ -42,7 +41,7 @@ PX_TEST(directives_are_read_by_one_table)
                  {.gather_b = 7, .gather_ms = PX_IOF_FOR_EVER}},
                 {PMIX_IOF_BUFFERING_TIME, PMIX_UINT32, 3, {.gather_ms = 3000}},
                 {PMIX_IOF_BUFFERING_TIME, PMIX_INT, 0, {.gather_ms = 0}},
-                {PMIX_IOF_CACHE_SIZE, PMIX_STRING, 0, {0}}}; /* another's */
+                {PMIX_IOF_CACHE_SIZE, PMIX_STRING, 0, {0}}}; /* a different attribute */
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         pmix_info_t info = {.value.type = rows[i].type};
@@ -56,8 +55,8 @@ PX_TEST(directives_are_read_by_one_table)
     }
 }
 
-/* A size alone waits for ever, as the Standard has it, whatever the parameter says; in
- * either order, and in infos of two levels. */
+/* A size alone waits without a limit, as the Standard defines, even if the parameter is
+ * set; in either order, and in infos of two levels. */
 PX_TEST(a_time_counts_beside_a_size)
 {
     static const uint32_t seven = 7;
@@ -102,7 +101,7 @@ PX_TEST(what_contradicts_or_makes_no_sense_is_named_and_changes_nothing)
                 {{TENON_IOF_JSON_OUTPUT, PMIX_IOF_XML_OUTPUT},
                  "PMIX_IOF_XML_OUTPUT contradicts TENON_IOF_JSON_OUTPUT"},
                 {{PMIX_IOF_BUFFERING_SIZE, ""},
-                 "cannot take PMIX_IOF_BUFFERING_SIZE: its value is no number"},
+                 "cannot take PMIX_IOF_BUFFERING_SIZE: expected a number"},
                 {{PMIX_IOF_OUTPUT_RAW, PMIX_IOF_MERGE_STDERR_STDOUT}, NULL},
                 {{PMIX_IOF_XML_OUTPUT, PMIX_IOF_TAG_DETAILED_OUTPUT}, NULL},
                 {{TENON_IOF_JSON_OUTPUT, PMIX_IOF_TIMESTAMP_OUTPUT}, NULL}};
@@ -123,7 +122,7 @@ PX_TEST(what_contradicts_or_makes_no_sense_is_named_and_changes_nothing)
                          rows[i].text ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS);
         ck_assert_str_eq(err.text, rows[i].text ? rows[i].text : "");
         ck_assert_int_eq(memcmp(&way, &none, sizeof(way)) == 0, rows[i].text != NULL);
-        ok(px_infos_add(&infos, rows[i].keys[0], &no, PMIX_BOOL)); /* taken back */
+        ok(px_infos_add(&infos, rows[i].keys[0], &no, PMIX_BOOL)); /* withdrawn */
         if (i < 6)
             ok(px_iof_way_read(&way, infos.v, infos.n, NULL));
     }
@@ -222,7 +221,7 @@ PX_TEST(each_line_is_shown_as_asked_for)
                           used == rows[i].used,
                       "row %zu: \"%.*s\", used %zu", i, (int)n, out, used);
     }
-    for (int i = 0; i < 4; i++) { /* the host, the pid, none, both */
+    for (int i = 0; i < 4; i++) { /* with host, with pid, with neither, with both */
         static const char *const heads[] = {
             "[a,1][h:?]<e>:", "[a,1][?:9]<e>:", "[a,1]<e>:", "[a,1][h:9]<e>:"};
         const struct px_iof_origin some = {.nspace = "a",
@@ -239,7 +238,7 @@ PX_TEST(each_line_is_shown_as_asked_for)
     ck_assert(!px_iof_format_make(&f, &(struct px_iof_way){.merged = true}, &origin));
 }
 
-/* Names longer than there is room for are cut, not what stands around them. */
+/* Long names are truncated; the text around them is not. */
 PX_TEST(a_head_is_whole_whatever_the_names)
 {
     char name[PMIX_MAX_NSLEN + 1] = "", host[256] = "";
@@ -252,7 +251,7 @@ PX_TEST(a_head_is_whole_whatever_the_names)
         {.tag_detailed = true, .timed = true},
         {.xml = true, .tag_detailed = true, .timed = true},
         {.json = true, .tag_detailed = true, .timed = true}};
-    uint8_t out[PX_IOF_MARK_MAX_B + 4];
+    uint8_t out[PX_IOF_HEAD_MAX_B + 4];
     struct px_iof_format f;
     size_t used;
 
@@ -287,7 +286,7 @@ static const char parse[] =
     "    assert stamp.fullmatch(d['time']), line\n"
     "    sys.stdout.buffer.write(data)\n";
 
-/* Lines of all kinds, and a very long one; of which each byte comes back. */
+/* Makes lines of all kinds, one of them very long; parsers must return each byte. */
 static size_t make_bytes(uint8_t *bytes, size_t n)
 {
     static const char *const pieces[] = {
@@ -315,7 +314,7 @@ static size_t make_bytes(uint8_t *bytes, size_t n)
 
 PX_TEST_LOOP(strict_parsers_get_every_byte_back, 2)
 {
-    enum { N = 300000, ROOM = 65536 + PX_IOF_MARK_MAX_B };
+    enum { N = 300000, ROOM = 65536 + PX_IOF_HEAD_MAX_B };
     const struct px_iof_way way = {.xml = _i == 0, .json = _i == 1, .timed = true};
     PX_AUTOFREE uint8_t *bytes = malloc(N), *out = malloc(ROOM), *got = malloc(N);
     PX_AUTOFREE char *command = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Receivers of forwarded output: the message of a piece, its receiver, and producers
- * that stop and resume. */
+/* Receivers of forwarded output: messages, the choice of the receiver, and stopping and
+ * resuming of producers. */
 #include "core/link/client_state.h"
 #include "core/iof/receivers/receivers.h"
 
@@ -14,7 +14,7 @@
 #define OUT PMIX_FWD_STDOUT_CHANNEL
 #define ERR PMIX_FWD_STDERR_CHANNEL
 
-static int out; /* read end of the stdout of this process */
+static int out; /* read end of this process's stdout */
 
 static void setup(void)
 {
@@ -29,7 +29,7 @@ static void setup(void)
     ck_assert_msg(px_role_begin(PX_ROLE_TOOL, NULL, 0, &err) == PMIX_SUCCESS, "%s",
                   err.text);
     ok(px_loop_need_thread(px_process.loop));
-    px_loop_let_guests(px_process.loop, false); /* which defer calls of functions */
+    px_loop_let_guests(px_process.loop, false); /* guests would defer function calls */
     px_process_unlock();
 }
 
@@ -46,7 +46,7 @@ static void run_act(struct px_call *call, void *act)
     px_call_done(call, PMIX_SUCCESS);
 }
 
-/* Runs the body of a test on the loop, with all that its receivers post. */
+/* Runs the body of a test and all messages of its receivers on the loop. */
 static void on_loop(void (*act)(void))
 {
     ok(px_call(px_process.loop, run_act, &act));
@@ -132,7 +132,8 @@ static void receive_in_every_dialect(void)
         ck_assert_uint_eq(got_infos, 1);
         ck_assert_uint_eq(got_n, 5);
         ck_assert_mem_eq(got_bytes, "hello", 5);
-        PX_AUTO(px_buf) end = message(c, ERR, second->id, NULL, 0); /* of the stream */
+        PX_AUTO(px_buf) end = message(c, ERR, second->id, NULL,
+                                      0); /* id of the stream */
         ok(receive(c, end.data, end.len));
         ck_assert_uint_eq(got_n, 0);
     }
@@ -183,15 +184,17 @@ static void receive_unasked(void)
         ck_assert_int_eq(read(out, text, sizeof(text)), 2);
         ck_assert_str_eq(text, "x\n");
         if (i == 0)
-            unasked = px_iof_receivers_find(px_process.client->receivers, PX_IOF_UNASKED);
+            unasked = px_iof_receivers_find(px_process.client->receivers,
+                                            PX_IOF_UNASKED);
         ck_assert_ptr_nonnull(unasked);
-        ck_assert_ptr_eq(px_iof_receivers_find(px_process.client->receivers, PX_IOF_UNASKED),
-                         unasked);
+        ck_assert_ptr_eq(
+            px_iof_receivers_find(px_process.client->receivers, PX_IOF_UNASKED),
+            unasked);
     }
     ck_assert_uint_eq(n_calls, 0);
 }
 
-/* Servers number output of spawned processes as they please. */
+/* Servers number the output of spawned processes in their own way. */
 PX_TEST(output_that_no_pull_asked_for_has_one_receiver)
 {
     on_loop(receive_unasked);
@@ -249,7 +252,7 @@ static void receive_damaged(void)
     ck_assert_uint_eq(n_calls, 0);
 }
 
-PX_TEST(a_damaged_message_reaches_nobody)
+PX_TEST(a_damaged_message_reaches_no_receiver)
 {
     on_loop(receive_damaged);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From pipes, and from hand to hand, to sinks: nothing torn, nothing lost, nobody
- * blocked. */
+/* Output from pipes and from memory to sinks: lines stay whole, no byte is lost, and no
+ * writer blocks. */
 #include "core/iof/stream.h"
 
 #include <errno.h>
@@ -18,8 +18,8 @@
 #include "px_test.h"
 
 static const struct px_iof_std *std;
-static struct px_iof_sink *copy; /* of the stream that has one */
-static int reader;               /* of all that comes out */
+static struct px_iof_sink *copy; /* copy of the stream that has one */
+static int reader;               /* read end of all output */
 static atomic_int n_done, n_broken, n_rooms;
 
 static void setup(void)
@@ -64,14 +64,14 @@ struct source {
     enum action action;
     int which; /* 0 stdout, 1 stderr; -1: neither */
     struct px_iof_way how;
-    struct px_iof_sink *sink; /* instead of these two */
-    int file;                 /* a copy goes there; 0: none */
+    struct px_iof_sink *sink; /* replaces stdout and stderr */
+    int file;                 /* descriptor of a copy; 0: none */
     enum px_piof_kind kind;
     bool by_hand;
     unsigned (*tap)(void *arg, const uint8_t *bytes, size_t n);
     int fd; /* write end */
     struct px_stream *stream;
-    const void *bytes; /* of PUT */
+    const void *bytes; /* bytes of action PUT */
     size_t n, taken;
 };
 
@@ -138,7 +138,7 @@ static void do_action(struct px_call *call, void *args)
     px_call_done(call, rc);
 }
 
-/* s: from OPEN on; else NULL. */
+/* Acts on the loop. s: needed from OPEN on, otherwise NULL. */
 static void on_loop(enum action action, struct source *s)
 {
     struct source none;
@@ -148,7 +148,7 @@ static void on_loop(enum action action, struct source *s)
     ok(px_call(px_process.loop, do_action, s));
 }
 
-/* fd becomes our stdout, and stderr too. */
+/* Starts with fd as stdout and stderr. */
 static void start_with(int fd)
 {
     ck_assert_int_eq(dup2(fd, STDOUT_FILENO), STDOUT_FILENO);
@@ -174,7 +174,7 @@ static struct source open_source(int which)
     return s;
 }
 
-static void say(const struct source *s, const char *text)
+static void write_text(const struct source *s, const char *text)
 {
     ok(px_fd_write_all(s->fd, text, strlen(text), 0));
 }
@@ -185,7 +185,7 @@ static void await_done(int wanted)
         usleep(100);
 }
 
-/* That the writing end has no reader any more. */
+/* Checks that the pipe has no reader any more. */
 static void assert_broken(const struct source *s)
 {
     ck_assert_int_lt(px_fd_write(s->fd, "x", 1), 0);
@@ -217,24 +217,24 @@ PX_TEST(whole_lines_go_on_and_those_of_two_are_not_mixed)
     start_with_pipe();
     a = open_source(0);
     b = open_source(1);
-    say(&a, "1\n2\none half, ");
+    write_text(&a, "1\n2\none half, ");
     assert_in(reader, "1\n2\n");
-    say(&b, "of ");
+    write_text(&b, "of ");
     assert_nothing_out();
-    say(&b, "another\n");
+    write_text(&b, "another\n");
     assert_in(reader, "of another\n");
-    say(&a, "other half\n\nrest");
+    write_text(&a, "other half\n\nrest");
     assert_in(reader, "one half, other half\n\n");
     assert_nothing_out();
     close(b.fd);
     await_done(1);
     close(a.fd);
     await_done(2);
-    assert_in(reader, "rest"); /* newline or not */
+    assert_in(reader, "rest"); /* with or without a newline */
     on_loop(FINI, NULL);
 }
 
-/* More than all buffers on the way hold; each line tells its number. */
+/* More lines than all buffers hold; each contains its number. */
 #define N_LINES 6000
 #define LINE_B  100
 
@@ -245,7 +245,7 @@ static void *write_lines(void *arg)
 
     for (int i = 0; i < N_LINES; i++) {
         snprintf(line, sizeof(line), "%d line %-*d\n", s->which, LINE_B - 8, i);
-        say(s, line);
+        write_text(s, line);
     }
     close(s->fd);
     return NULL;
@@ -265,8 +265,7 @@ static void check_lines(void)
     fclose(in);
 }
 
-/* A slow reader gets its lines while they are written, another one all of them
- * afterwards. */
+/* A slow reader reads during the writes, a fast one after them. */
 static void run_writers(bool slow)
 {
     struct source sources[2] = {open_source(0), open_source(1)};
@@ -277,7 +276,7 @@ static void run_writers(bool slow)
     if (slow) {
         usleep(200000);
         ck_assert_int_eq(n_done, 0);
-        on_loop(NOTHING, NULL); /* the loop has time for others */
+        on_loop(NOTHING, NULL); /* the loop must not be blocked */
         check_lines();
     }
     for (int i = 0; i < 2; i++)
@@ -288,8 +287,8 @@ static void run_writers(bool slow)
     on_loop(FINI, NULL);
 }
 
-/* A pipe, the same where it cannot be opened anew, a socket, a file. */
-PX_TEST_LOOP(a_slow_reader_loses_nothing_and_blocks_nobody, 4)
+/* A pipe, a pipe that cannot be opened again, a socket, a file. */
+PX_TEST_LOOP(a_slow_reader_loses_nothing_and_blocks_no_other, 4)
 {
     enum { PIPE, SHARED, SOCKET, PLAIN };
     int ends[2];
@@ -313,8 +312,8 @@ PX_TEST_LOOP(a_slow_reader_loses_nothing_and_blocks_nobody, 4)
     ck_assert_int_eq(fcntl(STDOUT_FILENO, F_GETFL) & O_NONBLOCK, 0);
 }
 
-/* A line that fills the buffer goes on in pieces; behind a shorter one it is not
- * cut. */
+/* A line that fills the buffer continues in pieces; behind a shorter line it stays
+ * whole. */
 PX_TEST(long_lines_go_on_in_pieces)
 {
     static const char starts[][6] = {"", "line\n", {'a', '\0', 'b', '\n', '\0'}};
@@ -337,7 +336,7 @@ PX_TEST(long_lines_go_on_in_pieces)
     on_loop(FINI, NULL);
 }
 
-/* Of a short rest, and of one that a slow reader has not read yet. */
+/* Takes a short rest, and a rest that a slow reader has not read yet. */
 PX_TEST(finish_takes_what_is_there_and_waits_for_no_more)
 {
     static char big[8 * PX_LINE_MAX_B], got[sizeof(big)];
@@ -345,7 +344,7 @@ PX_TEST(finish_takes_what_is_there_and_waits_for_no_more)
 
     start_with_pipe();
     a = open_source(0);
-    say(&a, "line\nrest");
+    write_text(&a, "line\nrest");
     on_loop(FINISH, &a);
     assert_in(reader, "line\nrest");
     await_done(1);
@@ -369,11 +368,11 @@ PX_TEST(a_writer_to_a_reader_that_has_gone_gets_sigpipe)
     start_with_pipe();
     a = open_source(0);
     close(reader);
-    say(&a, "line\n");
+    write_text(&a, "line\n");
     await_done(1);
     assert_broken(&a);
     ck_assert_int_eq(n_broken, 0);
-    a = open_source(1); /* later ones, too */
+    a = open_source(1); /* later streams, too */
     ck_assert_ptr_null(a.stream);
     assert_broken(&a);
     on_loop(FINI, NULL);
@@ -387,7 +386,7 @@ PX_TEST(a_full_disk_is_a_failure)
     PX_TEST_NEEDS(fd >= 0, "/dev/full");
     start_with(fd);
     a = open_source(0);
-    say(&a, "line\n");
+    write_text(&a, "line\n");
     await_done(1);
     ck_assert_int_eq(n_broken, 1);
     close(a.fd);
@@ -400,7 +399,7 @@ PX_TEST(a_closed_stream_is_silent)
 
     start_with_pipe();
     a = open_source(0);
-    say(&a, "rest");
+    write_text(&a, "rest");
     on_loop(NOTHING, NULL);
     on_loop(CLOSE, &a);
     assert_nothing_out();
@@ -409,11 +408,12 @@ PX_TEST(a_closed_stream_is_silent)
     on_loop(FINI, NULL);
 }
 
-/* ---- marks and files ------------------------------------------------------------- */
+/* ---- prefixes and files ---------------------------------------------------------- */
 
-#define MARK "[1]<stdout>:"
+#define PREFIX "[1]<stdout>:"
 
-static const struct px_iof_way marks = {.tag_rank = true, .gather_ms = PX_IOF_FOR_EVER};
+static const struct px_iof_way prefixed = {.tag_rank = true,
+                                           .gather_ms = PX_IOF_FOR_EVER};
 static const struct px_iof_way lines = {.gather_ms = PX_IOF_FOR_EVER};
 
 static int open_file(void)
@@ -432,28 +432,28 @@ static void assert_in_file(int fd, const char *text)
     close(fd);
 }
 
-PX_TEST(marked_lines_are_the_same_in_the_file)
+PX_TEST(prefixed_lines_are_the_same_in_the_file)
 {
-    struct source a = {.how = marks, .file = open_file()};
-    static const char all[] = MARK "1\n" MARK "one, two\n" MARK "rest\n";
+    struct source a = {.how = prefixed, .file = open_file()};
+    static const char all[] = PREFIX "1\n" PREFIX "one, two\n" PREFIX "rest\n";
 
     start_with_pipe();
     on_loop(OPEN, &a);
-    say(&a, "1\none, ");
-    assert_in(reader, MARK "1\n");
-    say(&a, "two\nrest");
+    write_text(&a, "1\none, ");
+    assert_in(reader, PREFIX "1\n");
+    write_text(&a, "two\nrest");
     close(a.fd);
-    assert_in(reader, all + sizeof(MARK) + 1);
+    assert_in(reader, all + sizeof(PREFIX) + 1);
     await_done(1);
     assert_in_file(a.file, all);
     on_loop(FINI, NULL);
 }
 
-/* A long line is cut, and marked again; what is short of a line waits. */
-PX_TEST(marked_lines_to_a_slow_reader_lose_nothing)
+/* A long line is cut, and each piece has a prefix; an incomplete line waits. */
+PX_TEST(prefixed_lines_to_a_slow_reader_lose_nothing)
 {
-    static char big[3 * PX_LINE_MAX_B], line[PX_LINE_MAX_B + sizeof(MARK) + 1];
-    struct source a = {.how = marks, .file = open_file()};
+    static char big[3 * PX_LINE_MAX_B], line[PX_LINE_MAX_B + sizeof(PREFIX) + 1];
+    struct source a = {.how = prefixed, .file = open_file()};
 
     start_with_pipe();
     on_loop(OPEN, &a);
@@ -464,7 +464,7 @@ PX_TEST(marked_lines_to_a_slow_reader_lose_nothing)
     ck_assert_int_eq(n_done, 0);
     for (int i = 0; i < 3; i++) {
         ok(px_fd_read_all(reader, line, sizeof(line) - 1, px_clock_ms() + 5000));
-        ck_assert_int_eq(strncmp(line, MARK "xx", sizeof(MARK) + 1), 0);
+        ck_assert_int_eq(strncmp(line, PREFIX "xx", sizeof(PREFIX) + 1), 0);
         ck_assert_str_eq(line + sizeof(line) - 3, "x\n");
     }
     await_done(1);
@@ -474,7 +474,7 @@ PX_TEST(marked_lines_to_a_slow_reader_lose_nothing)
     on_loop(FINI, NULL);
 }
 
-/* Nothing comes out; all is in the file, even if the reader has gone. */
+/* All output goes to the file and none to the reader, even if the reader has gone. */
 PX_TEST_LOOP(a_file_alone_gets_all, 3)
 {
     struct source a = {.which = -1, .how = lines, .file = open_file()};
@@ -484,9 +484,9 @@ PX_TEST_LOOP(a_file_alone_gets_all, 3)
     if (_i > 0)
         close(reader);
     on_loop(OPEN, &a);
-    say(&a, "line\nre");
+    write_text(&a, "line\nre");
     on_loop(NOTHING, NULL);
-    say(&a, "st\nof it");
+    write_text(&a, "st\nof it");
     if (_i == 2)
         on_loop(FINISH, &a);
     else
@@ -497,7 +497,8 @@ PX_TEST_LOOP(a_file_alone_gets_all, 3)
     on_loop(FINI, NULL);
 }
 
-/* It is told once. Alone it ends the stream; else the reader gets the rest. */
+/* The failure is reported once. A stream with only this file ends; otherwise the reader
+ * gets the rest. */
 PX_TEST_LOOP(a_file_on_a_full_disk_is_a_failure, 2)
 {
     struct source a = {
@@ -507,13 +508,13 @@ PX_TEST_LOOP(a_file_on_a_full_disk_is_a_failure, 2)
     start_with_pipe();
     ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
     on_loop(OPEN, &a);
-    say(&a, "line\n");
+    write_text(&a, "line\n");
     if (_i == 0) {
         await_done(1);
         assert_broken(&a);
     } else {
         assert_in(reader, "line\n");
-        say(&a, "more\n");
+        write_text(&a, "more\n");
         assert_in(reader, "more\n");
         close(a.fd);
         await_done(1);
@@ -523,9 +524,10 @@ PX_TEST_LOOP(a_file_on_a_full_disk_is_a_failure, 2)
     on_loop(FINI, NULL);
 }
 
-/* ---- what is kept back ------------------------------------------------------------ */
+/* ---- incomplete lines ------------------------------------------------------------- */
 
-/* A prompt is seen, though no line: but not before its time, and not in pieces. */
+/* A prompt without a newline is passed on, but not before its time and not in
+ * pieces. */
 PX_TEST(a_line_without_end_goes_on_when_it_has_waited)
 {
     struct source a = {.how.gather_ms = 100};
@@ -535,8 +537,8 @@ PX_TEST(a_line_without_end_goes_on_when_it_has_waited)
     on_loop(OPEN, &a);
     for (int i = 0; i < 2; i++) {
         begin = px_clock_ms();
-        say(&a, "line\nna");
-        say(&a, "me: ");
+        write_text(&a, "line\nna");
+        write_text(&a, "me: ");
         assert_in(reader, "line\nname: ");
         ck_assert_uint_ge(px_clock_ms() - begin, 100);
     }
@@ -549,7 +551,7 @@ PX_TEST(bytes_are_gathered_as_asked_for)
 {
     static const struct {
         struct px_iof_way how;
-        const char *says[4], *outs[4]; /* "": nothing comes of it */
+        const char *pieces[4], *outs[4]; /* "": no output */
         const char *flushed;
     } rows[] = {{{.raw = true}, {"a", "\nb"}, {"a", "\nb"}, ""},
                 {{.raw = true, .gather_b = 4, .gather_ms = PX_IOF_FOR_EVER},
@@ -568,9 +570,9 @@ PX_TEST(bytes_are_gathered_as_asked_for)
         struct source a = {.how = rows[i].how, .by_hand = true};
 
         on_loop(OPEN, &a);
-        for (int k = 0; k < 4 && rows[i].says[k]; k++) {
-            a.bytes = rows[i].says[k];
-            a.n = strlen(rows[i].says[k]);
+        for (int k = 0; k < 4 && rows[i].pieces[k]; k++) {
+            a.bytes = rows[i].pieces[k];
+            a.n = strlen(rows[i].pieces[k]);
             on_loop(PUT, &a);
             ck_assert_uint_eq(a.taken, a.n);
             assert_in(reader, rows[i].outs[k]);
@@ -585,9 +587,9 @@ PX_TEST(bytes_are_gathered_as_asked_for)
     on_loop(FINI, NULL);
 }
 
-/* ---- by hand, to functions, by taps ----------------------------------------------- */
+/* ---- output from memory, to functions, through taps ------------------------------- */
 
-static atomic_size_t n_got, room; /* of a function as sink */
+static atomic_size_t n_got, room; /* state of the function used as a sink */
 static uint8_t got[8 * PX_LINE_MAX_B];
 
 static ssize_t take_some(void *arg PX_UNUSED, const struct iovec *v, int n PX_UNUSED)
@@ -611,7 +613,7 @@ static void give_room(struct px_call *call, void *sink)
     px_call_done(call, PMIX_SUCCESS);
 }
 
-/* No more is taken than there is room for, and then it is asked for. */
+/* Takes no more bytes than fit, and reports when there is room again. */
 PX_TEST(bytes_that_are_handed_over_wait_for_room)
 {
     static uint8_t all[sizeof(got)];
@@ -642,7 +644,7 @@ PX_TEST(bytes_that_are_handed_over_wait_for_room)
     px_iof_sink_close(a.sink);
 }
 
-/* What a sink that breaks within cannot take is taken all the same. */
+/* A sink that fails still takes all bytes. */
 PX_TEST(a_reader_that_has_gone_takes_all)
 {
     struct source a = {.how = lines, .by_hand = true, .bytes = "a\nb\n", .n = 4};
@@ -668,7 +670,7 @@ static unsigned tap(void *arg PX_UNUSED, const uint8_t *bytes, size_t n)
     return tap_shows;
 }
 
-/* All bytes as they come; and as it says, the sink gets them too, or not. */
+/* The tap gets all bytes; its result decides if the sink gets them, too. */
 PX_TEST(a_tap_holds_up_its_writer_and_may_have_all_alone)
 {
     struct source a = {.how = lines, .tap = tap};
@@ -676,12 +678,12 @@ PX_TEST(a_tap_holds_up_its_writer_and_may_have_all_alone)
     start_with_pipe();
     on_loop(OPEN, &a);
     tap_shows = PX_TAP_TAKES;
-    say(&a, "1\n2");
+    write_text(&a, "1\n2");
     assert_in(reader, "1\n");
     tap_shows = PX_TAP_TAKES | PX_TAP_HOLDS;
-    say(&a, "\n3\n");
+    write_text(&a, "\n3\n");
     assert_in(reader, "2\n3\n");
-    say(&a, "4\n");
+    write_text(&a, "4\n");
     assert_nothing_out();
     ck_assert_uint_eq(n_got, 6);
     tap_shows = PX_TAP_TAKES | PX_TAP_ALONE;
@@ -691,10 +693,10 @@ PX_TEST(a_tap_holds_up_its_writer_and_may_have_all_alone)
     assert_nothing_out();
     ck_assert_mem_eq(got, "1\n2\n3\n4\n", 8);
     tap_shows = PX_TAP_TAKES | PX_TAP_HOLDS;
-    say(&a, "5\n");
+    write_text(&a, "5\n");
     assert_in(reader, "5\n");
     on_loop(FINISH, &a);
-    ck_assert_int_eq(n_done, 0); /* not while it is held */
+    ck_assert_int_eq(n_done, 0); /* not while held */
     on_loop(RESUME, &a);
     ck_assert_uint_eq(n_ends, 1);
     on_loop(RESUME, &a);
@@ -703,7 +705,8 @@ PX_TEST(a_tap_holds_up_its_writer_and_may_have_all_alone)
     on_loop(FINI, NULL);
 }
 
-/* Where the reader goes, it goes on; then it does not want it any more, either. */
+/* After the reader has gone, the stream continues for the tap; then the tap refuses
+ * more bytes, too. */
 PX_TEST(a_tap_keeps_a_stream_without_a_reader)
 {
     struct source a = {.how = lines, .tap = tap};
@@ -712,19 +715,19 @@ PX_TEST(a_tap_keeps_a_stream_without_a_reader)
     on_loop(OPEN, &a);
     close(reader);
     tap_shows = PX_TAP_TAKES;
-    say(&a, "1\n");
-    say(&a, "2\n");
+    write_text(&a, "1\n");
+    write_text(&a, "2\n");
     while (n_got < 4)
         usleep(100);
     ck_assert_int_eq(n_done, 0);
     tap_shows = 0;
-    say(&a, "3\n");
+    write_text(&a, "3\n");
     await_done(1);
     assert_broken(&a);
     on_loop(FINI, NULL);
 }
 
-/* All that a terminal's last user has written comes before its end. */
+/* All output of a terminal's last user precedes the end. */
 PX_TEST(a_terminal_ends_with_its_last_user)
 {
     struct source a = {.how = lines, .kind = PX_PIOF_TERMINAL};
@@ -732,19 +735,19 @@ PX_TEST(a_terminal_ends_with_its_last_user)
     start_with_pipe();
     PX_TEST_NEEDS(px_test_has_terminals(), "pseudo terminals");
     on_loop(OPEN, &a);
-    say(&a, "line\nrest");
+    write_text(&a, "line\nrest");
     close(a.fd);
     await_done(1);
     assert_in(reader, "line\nrest");
     on_loop(FINI, NULL);
 }
 
-/* All that there is to open, one in the other. */
+/* Opens the standard streams, two sinks, and a stream that uses both sinks. */
 static void open_all(struct px_call *call, void *path)
 {
     const struct px_piof_target target = {
         .size = sizeof(target), .fd = -1, .path = path, .mode = 0600};
-    struct px_stream_way way = {.how = marks, .done = on_done};
+    struct px_stream_way way = {.how = prefixed, .done = on_done};
     const struct px_iof_std *own = NULL;
     struct px_iof_sink *file = NULL;
     struct px_stream *s = NULL;
@@ -775,7 +778,7 @@ PX_TEST(without_memory_nothing_stays_open)
     start_with_pipe();
     on_loop(FINI, NULL);
     ok(px_call(px_process.loop, open_all,
-               path)); /* the loop has room for timers then */
+               path)); /* allocates the loop's room for timers */
     n_fds = px_test_count_fds();
     for (unsigned nth = 0; px_alloc_next(&nth);) {
         pmix_status_t rc = px_call(px_process.loop, open_all, path);
