@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A tool without a server: what it is called, what it can do, what it is told; and roles begun and
- * ended in every order. */
+/* A tool without a server: its name, its abilities and its events; and roles that begin
+ * and end in every order. */
 #include "core/base/str.h"
 #include "core/rt/process.h"
 #include "core/types/type.h"
@@ -34,7 +34,7 @@ PX_TEST(a_tool_that_does_not_connect_names_itself)
 PX_TEST(its_name_is_the_one_it_asks_for_else_the_environments)
 {
     static const struct {
-        const char *nspace; /* NULL: of the environment */
+        const char *nspace; /* NULL: from the environment */
         uint32_t rank;
         bool has_rank;
     } rows[] = {{"mine", 5, true}, {"mine", 0, false}, {NULL, 7, false}};
@@ -50,7 +50,7 @@ PX_TEST(its_name_is_the_one_it_asks_for_else_the_environments)
         ck_assert_str_eq(tool.nspace, rows[i].nspace ? rows[i].nspace : "job");
         ck_assert_uint_eq(tool.rank, rows[i].rank);
         finalize();
-        px_infos_cleanup(&told);
+        px_infos_cleanup(&tool_infos);
     }
 }
 
@@ -65,9 +65,9 @@ PX_TEST(bad_names_are_refused)
     add_yes(PMIX_TOOL_DO_NOT_CONNECT);
     add_text(PMIX_TOOL_NSPACE, longer);
     ck_assert_int_eq(init(), PMIX_ERR_BAD_PARAM);
-    told.v[1].value.data.string[0] = '\0';
+    tool_infos.v[1].value.data.string[0] = '\0';
     ck_assert_int_eq(init(), PMIX_ERR_BAD_PARAM);
-    px_infos_cleanup(&told);
+    px_infos_cleanup(&tool_infos);
     setenv("PMIX_NAMESPACE", "job", 1);
     ck_assert_int_eq(init(), PMIX_ERR_DATA_VALUE_NOT_FOUND);
     setenv("PMIX_RANK", "-1", 1);
@@ -135,7 +135,7 @@ PX_TEST(each_init_needs_a_finalize)
     pmix_proc_t again = {0}, client = {0};
 
     init_alone();
-    ok(PMIx_tool_init(&again, told.v, told.n));
+    ok(PMIx_tool_init(&again, tool_infos.v, tool_infos.n));
     ck_assert(px_proc_same(&again, &tool));
     ok(PMIx_Init(&client, NULL, 0));
     ck_assert(px_proc_same(&client, &tool));
@@ -144,7 +144,7 @@ PX_TEST(each_init_needs_a_finalize)
     ck_assert_int_eq(PMIx_tool_finalize(), PMIX_ERR_INIT);
     ck_assert_uint_eq(job_size(), 1);
     ok(PMIx_Finalize(NULL, 0));
-    for (int i = 0; i < 20; i++) { /* and may begin and end many times */
+    for (int i = 0; i < 20; i++) { /* a tool may begin and end many times */
         ok(init());
         finalize();
     }
@@ -172,7 +172,7 @@ PX_TEST_HANDLER(on_event)
     ck_assert_int_eq(PMIx_tool_disconnect(&tool), PMIX_ERR_WOULD_BLOCK);
     ck_assert_int_eq(PMIx_tool_set_server(&tool, NULL, 0), PMIX_ERR_WOULD_BLOCK);
     ck_assert(!PMIx_tool_is_connected());
-    PMIx_Progress_thread_stop(NULL, 0); /* without effect here */
+    PMIx_Progress_thread_stop(NULL, 0); /* no effect here */
     cb(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
     sem_post(&done);
 }
@@ -187,12 +187,13 @@ PX_TEST(the_end_of_whoever_started_it_is_an_event)
     setenv(PMIX_KEEPALIVE_PIPE, text, 1);
     init_alone();
     handle_code(PMIX_EVENT_JOB_END, on_event);
-    ck_assert_int_eq(write(fds[1], "x", 1), 1); /* means nothing */
+    ck_assert_int_eq(write(fds[1], "x", 1), 1); /* has no meaning here */
     ck_assert_int_eq(sem_trywait(&done), -1);
     close(fds[1]);
     sem_wait(&done);
     finalize();
-    /* The next tool hears of it, too: what has that number is still the pipe. */
+    /* The next tool gets the event, too; the descriptor number still belongs to the
+     * pipe. */
     ck_assert_int_eq(fcntl(fds[0], F_GETFD), FD_CLOEXEC);
     init_alone();
     handle_code(PMIX_EVENT_JOB_END, on_event);
@@ -201,7 +202,7 @@ PX_TEST(the_end_of_whoever_started_it_is_an_event)
 PX_TEST(what_is_no_pipe_is_left_alone)
 {
     char text[16];
-    int fd = open("/dev/null", O_RDONLY); /* not close-on-exec: of others */
+    int fd = open("/dev/null", O_RDONLY); /* not close-on-exec: not the library's */
 
     snprintf(text, sizeof(text), "%d", fd);
     setenv(PMIX_KEEPALIVE_PIPE, text, 1);
@@ -229,7 +230,7 @@ PX_TEST(a_tool_alone_with_a_module_is_its_own_server)
 {
     static const pmix_nspace_t kids = "kids";
     const pmix_server_query_fn_t fn = answer_query;
-    char *module = calloc(1, 224); /* no more than the oldest have */
+    char *module = calloc(1, 224); /* members of the oldest version only */
     pmix_info_t *results = NULL;
     size_t n = 0;
 
@@ -255,7 +256,7 @@ static void let_in(pmix_info_t *info PX_UNUSED, size_t n PX_UNUSED,
     cb(PMIX_SUCCESS, &name, cbdata);
 }
 
-/* Of a process that looks for the launcher by its file. */
+/* Starts a process that finds the launcher by its file. */
 static pmix_status_t visit(const char *path)
 {
     pid_t pid = fork();
@@ -274,11 +275,13 @@ static pmix_status_t visit(const char *path)
     return -WEXITSTATUS(status);
 }
 
-/* A row without an attribute has the variable, which is for launchers alone. */
+/* A row without an attribute sets the variable, which applies only to launchers. */
 static const struct {
     bool launcher, attribute, file;
-} files[] = {
-    {true, true, true}, {true, false, true}, {false, true, true}, {false, false, false}};
+} files[] = {{true, true, true},
+             {true, false, true},
+             {false, true, true},
+             {false, false, false}};
 
 PX_TEST_LOOP(an_attribute_or_a_variable_names_a_launchers_file, PX_COUNT(files))
 {
@@ -297,7 +300,7 @@ PX_TEST_LOOP(an_attribute_or_a_variable_names_a_launchers_file, PX_COUNT(files))
     ck_assert_int_ne(access(path, F_OK), 0);
 }
 
-PX_TEST(a_launcher_has_the_file_that_it_was_told_to_have)
+PX_TEST(a_launcher_has_the_file_of_its_attribute)
 {
     const char *path = px_test_path("a/launcher");
     const char *dir = px_test_path("a");
@@ -311,7 +314,8 @@ PX_TEST(a_launcher_has_the_file_that_it_was_told_to_have)
     ok(PMIx_Get(NULL, PMIX_LAUNCHER_RENDEZVOUS_FILE, NULL, 0, &v));
     ck_assert_str_eq(v->data.string, path);
     PMIX_VALUE_RELEASE(v);
-    ck_assert_int_eq(visit(path), PMIX_ERR_UNREACH); /* it does not serve yet */
+    ck_assert_int_eq(visit(path),
+                     PMIX_ERR_UNREACH); /* the launcher does not serve yet */
     ok(PMIx_tool_set_server_module(&module));
     ok(visit(path));
     ck_assert_int_eq(PMIx_tool_set_server_module(&module), PMIX_ERR_INIT);
@@ -340,7 +344,7 @@ PX_TEST(the_progress_thread_can_be_stopped)
     PX_TEST_NEEDS_PROC;
     pmix_info_t named;
 
-    PMIx_Progress_thread_stop(NULL, 0); /* before init: nothing */
+    PMIx_Progress_thread_stop(NULL, 0); /* before init: no effect */
     init_alone();
     ck_assert_int_eq(n_threads(), 2);
     PMIx_Info_load(&named, PMIX_PROGRESS_THREAD_NAME, "other", PMIX_STRING);
@@ -352,17 +356,17 @@ PX_TEST(the_progress_thread_can_be_stopped)
     PMIx_Progress_thread_stop(&named, 1);
     PMIx_Info_destruct(&named);
     ck_assert_int_eq(n_threads(), 1);
-    PMIx_Progress_thread_stop(NULL, 0); /* once more: nothing */
+    PMIx_Progress_thread_stop(NULL, 0); /* a second time: no effect */
     ck_assert_uint_eq(job_size(), 1);
     PMIx_Progress();
 }
 
-/* ---- client, tool and server in one process, with questions open ------------------ */
+/* ---- client, tool and server in one process, with open requests ------------------- */
 
 static atomic_int n_asked, n_answered, n_passed;
 static void *kept[128];
 
-/* A host that never answers, but could: what it was given stays good for it. */
+/* A host that keeps the arguments of a query and never answers. */
 static pmix_status_t keep_query(pmix_proc_t *proc PX_UNUSED,
                                 pmix_query_t *queries PX_UNUSED, size_t n PX_UNUSED,
                                 pmix_info_cbfunc_t cb PX_UNUSED, void *cbdata)
@@ -378,7 +382,7 @@ static pmix_status_t begin_client(void)
 {
     pmix_status_t rc = PMIx_Init(NULL, NULL, 0);
 
-    return rc == PMIX_ERR_UNREACH ? PMIX_SUCCESS : rc; /* lives without a server */
+    return rc == PMIX_ERR_UNREACH ? PMIX_SUCCESS : rc; /* works without a server */
 }
 
 static pmix_status_t begin_tool(void)
@@ -430,7 +434,8 @@ static void ask(void)
 static const int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
                                 {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
 
-/* Who came through a server that has ended has ended with it, and is told so. */
+/* Begins and ends the roles in these orders. A role connected through the server role
+ * ends with it. */
 static void live(const int *first, const int *last)
 {
     for (int i = 0; i < 3; i++) {

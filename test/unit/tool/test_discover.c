@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The server that a tool finds, what it says there, what it does not believe, and how long it
- * waits. */
+/* How a tool finds its server, the messages it sends there, the servers it refuses, and
+ * its timeouts. */
 #include "core/base/clock.h"
 #include "core/base/str.h"
 #include "px_test.h"
@@ -31,7 +31,7 @@ PX_TEST(by_address)
     finds_it();
     add_text(PMIX_SERVER_URI, with_variables);
     finds_it();
-    /* Addresses that make no sense, alone or together. */
+    /* Invalid addresses, alone or combined with others. */
     add_text(PMIX_SERVER_URI, "nonsense");
     fails_with(PMIX_ERR_BAD_PARAM);
     add_text(PMIX_SERVER_URI, uri);
@@ -61,7 +61,7 @@ PX_TEST(by_process_id_and_by_namespace)
 
         add_u32(PMIX_SERVER_PIDINFO, 4711);
         finds_it();
-        add_u32(PMIX_SERVER_PIDINFO, 471); /* no beginning of a name */
+        add_u32(PMIX_SERVER_PIDINFO, 471); /* an id must match as a whole */
         fails_with(PMIX_ERR_UNREACH);
         ok(unlink(path));
         path = tool_file(tool_name(form, "their.nspace"), NULL);
@@ -101,7 +101,7 @@ PX_TEST(by_kind)
 
 static const char dead[] = "dead.0;tcp4://127.0.0.1:1\n4.2.2\n1\n0:0\n";
 
-/* The folder of servers is "a" in that of the system. */
+/* Makes the server directory "a" in the system's one. */
 static void make_server_dir(void)
 {
     ok(mkdir(px_test_path("a"), 0700));
@@ -132,24 +132,24 @@ PX_TEST(servers_of_a_kind_are_in_the_folder_of_the_system)
     add_text(PMIX_SYSTEM_TMPDIR, px_test_dir());
     add_yes(PMIX_CONNECT_TO_SCHEDULER);
     finds_it();
-    /* Asked to come first only, it may be missing. */
+    /* With "first" only, the server may be missing. */
     add_yes(PMIX_CONNECT_SYSTEM_FIRST);
     finds_it();
 }
 
-PX_TEST(the_session_comes_first_where_nobody_is_named)
+PX_TEST(the_session_comes_first_without_a_named_server)
 {
     make_server_dir();
     server_file(tool_name(KIND, "sys"), NULL);
     server_file(tool_name(PLAIN, "1"), dead);
     tool_file(tool_name(PLAIN, "2"), dead);
     finds_it();
-    /* Schedulers and system controllers want to be asked for. */
+    /* Schedulers and system controllers are found only on request. */
     server_file(tool_name(KIND, "sys"), dead);
     tool_file(tool_name(KIND, "sched"), NULL);
     tool_file(tool_name(KIND, "sysctrlr"), NULL);
     fails_with(PMIX_ERR_UNREACH);
-    /* Then whoever there is, in both folders. */
+    /* Then any server, in both folders. */
     tool_file(tool_name(PLAIN, "3"), NULL);
     finds_it();
     tool_file(tool_name(PLAIN, "3"), dead);
@@ -189,7 +189,7 @@ PX_TEST(by_searching_all_folders)
     ok(mkdir(px_test_path("a/b"), 0700));
     tool_file(name, NULL);
     finds_it();
-    /* A dead server's file beside it does no harm. */
+    /* The file of a dead server beside it does no harm. */
     tool_file(tool_name(OLD, "1"), "dead.0;tcp4://127.0.0.1:1\n4.2.2\n");
     tool_file(tool_name(OLD, "2"), "garbage");
     finds_it();
@@ -207,7 +207,7 @@ PX_TEST(by_the_environment)
     finds_it();
     ck_assert_int_eq(fake.hello.flag, PX_FLAG_TOOL_CLIENT);
     ck_assert_uint_eq(fake.hello.proc.rank, 9);
-    /* Whoever has a server has no other by chance. */
+    /* A tool with a configured server does not fall back to another. */
     setenv("PMIX_SERVER_URI41", "dead.0;tcp4://127.0.0.1:1", 1);
     tool_file(tool_name(OLD, "4711"), NULL);
     fails_with(PMIX_ERR_UNREACH);
@@ -238,7 +238,7 @@ PX_TEST(a_launcher_is_connected_to_its_initiator_too)
     ok(PMIx_tool_finalize());
 }
 
-/* ---- what it says ---------------------------------------------------------------- */
+/* ---- messages to the server ------------------------------------------------------ */
 
 PX_TEST(its_role_follows_from_its_name)
 {
@@ -266,11 +266,11 @@ PX_TEST(its_role_follows_from_its_name)
     }
 }
 
-PX_TEST(it_tells_its_process_id_and_command)
+PX_TEST(it_sends_its_process_id_and_command)
 {
     PX_TEST_NEEDS_PROC;
     const char *uri = tool_server_uri("server-1");
-    pmix_info_t *told = NULL;
+    pmix_info_t *sent = NULL;
     size_t n = 0;
     px_reader r;
     uint32_t pid;
@@ -278,15 +278,15 @@ PX_TEST(it_tells_its_process_id_and_command)
     add_text(PMIX_SERVER_URI, uri);
     finds_it();
     px_reader_init(&r, px_codec_default, fake.hello.blob, fake.hello.blob_len);
-    ok(px_unpack_infos(&r, &told, &n));
+    ok(px_unpack_infos(&r, &sent, &n));
     ck_assert(px_reader_done(&r));
-    const pmix_info_t *i = px_info_find(told, n, PMIX_PROC_PID);
+    const pmix_info_t *i = px_info_find(sent, n, PMIX_PROC_PID);
     ck_assert_ptr_nonnull(i);
     ck_assert(px_value_to_u32(&i->value, &pid));
     ck_assert_uint_eq(pid, getpid());
     ck_assert_ptr_nonnull(
-        strstr(px_info_str(told, n, PMIX_CMD_LINE), "test_tool_discover"));
-    px_type_free_array(PMIX_INFO, told, n);
+        strstr(px_info_str(sent, n, PMIX_CMD_LINE), "test_tool_discover"));
+    px_type_free_array(PMIX_INFO, sent, n);
 }
 
 PX_TEST(the_version_in_a_file_decides_about_the_dialect)
@@ -304,15 +304,15 @@ PX_TEST(the_version_in_a_file_decides_about_the_dialect)
     }
 }
 
-/* ---- where it has looked --------------------------------------------------------- */
+/* ---- the places searched --------------------------------------------------------- */
 
-PX_TEST(the_message_says_where_it_has_looked)
+PX_TEST(the_message_lists_the_places_searched)
 {
     const char *server = px_test_path("servers");
     const char *system = px_test_path("system");
 
     ok(mkdir(server, 0700));
-    for (int i = 0; i < 3; i++) { /* any, by process id, by kind */
+    for (int i = 0; i < 3; i++) { /* any server, by process id, by kind */
         add_text(PMIX_SERVER_TMPDIR, server);
         add_text(PMIX_SYSTEM_TMPDIR, system);
         if (i == 1)
@@ -321,15 +321,15 @@ PX_TEST(the_message_says_where_it_has_looked)
             add_yes(PMIX_CONNECT_TO_SYSTEM);
         struct rt_capture c = rt_capture_begin();
         fails_with(PMIX_ERR_UNREACH);
-        PX_AUTOFREE char *said = rt_capture_end(&c);
-        ck_assert_msg(!strstr(said, "PMIX_NAMESPACE"), "%s", said);
-        ck_assert_msg(strstr(said, "PMIx_tool_init: no file pmix."), "%s", said);
-        ck_assert_msg(!strstr(said, server) == (i == 2), "%s", said);
-        ck_assert_msg(strstr(said, system), "%s", said);
+        PX_AUTOFREE char *logged = rt_capture_end(&c);
+        ck_assert_msg(!strstr(logged, "PMIX_NAMESPACE"), "%s", logged);
+        ck_assert_msg(strstr(logged, "PMIx_tool_init: no file pmix."), "%s", logged);
+        ck_assert_msg(!strstr(logged, server) == (i == 2), "%s", logged);
+        ck_assert_msg(strstr(logged, system), "%s", logged);
     }
 }
 
-/* ---- what it does not believe ---------------------------------------------------- */
+/* ---- refused servers ------------------------------------------------------------- */
 
 static void file_is_refused(const char *path)
 {
@@ -367,7 +367,7 @@ PX_TEST(bad_files_are_refused)
     file_is_refused(good);
 }
 
-PX_TEST(a_file_of_somebody_else_is_refused)
+PX_TEST(a_file_of_another_user_is_refused)
 {
     const char *path = tool_file("theirs", NULL);
 
@@ -376,7 +376,7 @@ PX_TEST(a_file_of_somebody_else_is_refused)
     file_is_refused(path);
 }
 
-/* Somebody else has the port now; he hears nothing. */
+/* Another process has the port now; it must not receive anything. */
 static int squat(int orders, int reports)
 {
     struct sockaddr_in sa = {.sin_family = AF_INET,
@@ -395,10 +395,10 @@ static int squat(int orders, int reports)
     if (read(orders, &byte, 1) != 1 ||
         (conn = accept4(s, NULL, NULL, SOCK_CLOEXEC)) < 0)
         return 3;
-    return read(conn, &byte, 1) > 0; /* until it hangs up */
+    return read(conn, &byte, 1) > 0; /* until the tool closes the connection */
 }
 
-PX_TEST(a_port_that_somebody_else_has_taken_hears_nothing)
+PX_TEST(a_port_that_another_user_has_taken_gets_nothing)
 {
     int orders[2], reports[2];
     in_port_t port = 0;
@@ -434,9 +434,9 @@ PX_TEST(a_refusal_is_no_connection)
     ok(init());
     ck_assert(!PMIx_tool_is_connected());
     ck_assert_ptr_nonnull(strstr(tool.nspace, "tool."));
-    /* It can still connect later, and keeps its name. */
+    /* The tool can still connect later, and keeps its name. */
     tool_server.refuse = PMIX_SUCCESS;
-    ok(PMIx_tool_attach_to_server(NULL, NULL, told.v, 1));
+    ok(PMIx_tool_attach_to_server(NULL, NULL, tool_infos.v, 1));
     ck_assert(PMIx_tool_is_connected());
     ck_assert_str_eq(fake.hello.proc.nspace, tool.nspace);
     ok(PMIx_tool_finalize());
@@ -456,7 +456,7 @@ PX_TEST(a_server_that_never_answers_costs_the_time_set)
     ck_assert_uint_lt(px_clock_ms() - began, 10000);
 }
 
-PX_TEST(a_server_that_tells_nothing_of_the_job_costs_the_usual_time)
+PX_TEST(a_server_that_sends_no_job_costs_the_usual_time)
 {
     setenv("PMIX_MCA_client_connect_timeout", "300ms", 1);
     tool_server.silent = true;

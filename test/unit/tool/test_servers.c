@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Several servers: which one is asked, what becomes of the others, and of what waits. */
+/* Several servers: the choice of the primary, the fate of the others, and of waiting
+ * requests. */
 #include "core/base/clock.h"
 #include "core/base/str.h"
 #include "core/base/strv.h"
@@ -14,13 +15,13 @@
 #include <string.h>
 #include <sys/socket.h>
 
-static sem_t heard, asked;
+static sem_t came, asked;
 static pmix_proc_t lost;
 
 static void setup(void)
 {
     tool_server_setup();
-    sem_init(&heard, 0, 0);
+    sem_init(&came, 0, 0);
     sem_init(&asked, 0, 0);
 }
 
@@ -59,7 +60,7 @@ static pmix_status_t choose(const char *name)
     return PMIx_tool_set_server(&p, NULL, 0);
 }
 
-/* Names, in order, with commas between. */
+/* Checks the names of the servers, in order, separated by commas. */
 static void servers_are(const char *names)
 {
     PX_AUTO(px_strv) wanted = px_strv_split(names, ',', false);
@@ -73,7 +74,7 @@ static void servers_are(const char *names)
     PMIX_PROC_FREE(list, n);
 }
 
-/* A request that every server answers. */
+/* Sends a request that every server answers. */
 static pmix_status_t ask(void)
 {
     pmix_info_t data = flag(PMIX_LOG_STDERR);
@@ -133,7 +134,7 @@ PX_TEST(a_server_that_is_connected_is_not_connected_again)
     ok(attach("server-1", false, &same));
     ck_assert_str_eq(same.nspace, "server-1");
     ck_assert_int_eq(tool_server.accepted, 1);
-    /* One whose address has another name than it has itself is known when it says so. */
+    /* A server whose address has a different name is recognised by its reply. */
     tool_server.same_name = true;
     ok(attach("alias", false, &same));
     ck_assert_str_eq(same.nspace, "server-1");
@@ -166,7 +167,7 @@ PX_TEST(leaving_the_primary_one_leaves_none)
     ck_assert(PMIx_tool_is_connected());
     ok(ask());
     ok(leave("server-2"));
-    /* With none left, the next one is primary again. */
+    /* After the last server, the next one becomes primary. */
     ok(attach("server-3", false, NULL));
     ok(ask());
 }
@@ -176,7 +177,7 @@ PX_TEST_HANDLER(on_lost)
     ck_assert_int_eq(code, PMIX_ERR_LOST_CONNECTION);
     lost = *source;
     cb(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
-    sem_post(&heard);
+    sem_post(&came);
 }
 
 PX_TEST(the_loss_of_a_server_is_an_event)
@@ -185,16 +186,16 @@ PX_TEST(the_loss_of_a_server_is_an_event)
     ok(attach("server-2", false, NULL));
     handle_code(PMIX_ERR_LOST_CONNECTION, on_lost);
     shutdown(tool_server.fds[2], SHUT_RDWR);
-    sem_wait(&heard);
+    sem_wait(&came);
     ck_assert_str_eq(lost.nspace, "server-2");
     servers_are("server-1");
     ok(ask());
     shutdown(tool_server.fds[1], SHUT_RDWR);
-    sem_wait(&heard);
+    sem_wait(&came);
     ck_assert_str_eq(lost.nspace, "server-1");
     ck_assert(!PMIx_tool_is_connected());
     ck_assert_int_eq(ask(), PMIX_ERR_UNREACH);
-    /* A further init looks for a server again. */
+    /* A further init searches for a server again. */
     ck_assert_int_eq(PMIx_tool_init(&tool, NULL, 0), PMIX_ERR_UNREACH);
 }
 
@@ -241,7 +242,7 @@ PX_TEST(a_server_that_answers_no_goodbye_is_left_all_the_same)
     ok(attach("server-2", false, NULL));
     fake.hook = NULL;
     began = px_clock_ms();
-    shutdown(tool_server.fds[1], SHUT_RD); /* hears nothing more, and says nothing */
+    shutdown(tool_server.fds[1], SHUT_RD); /* no longer receives nor sends */
     (void)leave("server-1");
     ck_assert_uint_lt(px_clock_ms() - began, 5000);
     servers_are("server-2");
@@ -287,13 +288,14 @@ PX_TEST(what_waits_for_a_server_that_is_left_fails)
     ok(attach("server-2", true, NULL));
     ok(choose("server-1"));
     thread = begin_asking();
-    /* The choice of another server does not disturb it, the loss of its own does. */
+    /* Choosing another server does not disturb the request; the loss of its own server
+     * ends it. */
     ok(choose("server-2"));
     ok(leave("server-1"));
     asked_in_vain(thread, PMIX_ERR_UNREACH);
 }
 
-PX_TEST(stopping_the_thread_leaves_nobody_waiting)
+PX_TEST(stopping_the_thread_leaves_no_call_waiting)
 {
     pthread_t thread;
 
@@ -301,7 +303,8 @@ PX_TEST(stopping_the_thread_leaves_nobody_waiting)
     begin();
     thread = begin_asking();
     PMIx_Progress_thread_stop(NULL, 0);
-    shutdown(tool_server.fds[1], SHUT_RDWR); /* only who drives progress can see it */
+    shutdown(tool_server.fds[1],
+             SHUT_RDWR); /* only visible to the thread that drives progress */
     asked_in_vain(thread, PMIX_ERR_LOST_CONNECTION);
 }
 
@@ -313,7 +316,7 @@ static bool hang_up(int fd, struct fake_req *req)
     return true;
 }
 
-/* "server-1" twice over: whichever is left is left, and no other. */
+/* "server-1" twice: a detach by name removes either of them, and no other server. */
 PX_TEST(any_server_of_a_name_is_one_server)
 {
     pmix_proc_t any = proc_of("server-1", PMIX_RANK_WILDCARD), *list = NULL;
@@ -350,7 +353,7 @@ static void on_output(size_t id PX_UNUSED, pmix_iof_channel_t channel PX_UNUSED,
 {
 }
 
-/* Each server numbers what it is asked for itself. */
+/* Each server numbers its own requests. */
 PX_TEST(forwarding_is_stopped_where_it_was_asked_for)
 {
     int id[2];
@@ -381,7 +384,7 @@ static pmix_status_t hold_query(pmix_proc_t *proc PX_UNUSED,
 {
     held_cb = cb;
     held_data[n_held++] = cbdata;
-    sem_post(&heard);
+    sem_post(&came);
     return PMIX_SUCCESS;
 }
 
@@ -394,10 +397,10 @@ static void on_own_answer(pmix_status_t status, pmix_info_t *info PX_UNUSED,
     own_answer = status;
     if (release)
         release(release_data);
-    sem_post(&heard);
+    sem_post(&came);
 }
 
-/* Both count their requests from the same number. */
+/* Tool and server number their requests from the same start. */
 PX_TEST(a_late_answer_to_itself_is_none_of_another_server)
 {
     pmix_server_module_t module = {.query = hold_query};
@@ -410,11 +413,11 @@ PX_TEST(a_late_answer_to_itself_is_none_of_another_server)
     ok(PMIx_tool_set_server_module(&module));
     for (size_t i = 0; i < PX_COUNT(held_data); i++) {
         ok(PMIx_Query_info_nb(&q, 1, on_own_answer, NULL));
-        sem_wait(&heard);
+        sem_wait(&came);
     }
     ok(attach("server-1", true, NULL));
     for (size_t i = 0; i < PX_COUNT(held_data); i++)
-        sem_wait(&heard);
+        sem_wait(&came);
     ck_assert_int_eq(own_answer, PMIX_ERR_LOST_CONNECTION);
     thread = begin_asking();
     for (int i = 0; i < n_held; i++)

@@ -13,7 +13,7 @@
 
 struct tool_server tool_server;
 pmix_proc_t tool;
-px_infos told;
+px_infos tool_infos;
 static char address[64];
 
 /* ---- connections ----------------------------------------------------------------- */
@@ -46,7 +46,7 @@ static void welcome(int fd, int number)
                     name);
 }
 
-/* One after the other; shutdown of the listener ends it. */
+/* Serves one connection after the other; shutdown of the listener ends the loop. */
 static void serve_all(void)
 {
     pthread_t threads[16];
@@ -114,7 +114,7 @@ void tool_teardown(void)
     if (PMIx_Initialized())
         ok(PMIx_tool_finalize());
     nothing_is_left();
-    px_infos_cleanup(&told);
+    px_infos_cleanup(&tool_infos);
     if (!fake.runs)
         return;
     shutdown(fake.listener, SHUT_RDWR);
@@ -135,7 +135,7 @@ const char *tool_server_uri(const char *name)
 
 void add(const char *key, const void *data, pmix_data_type_t type)
 {
-    ok(px_infos_add(&told, key, data, type));
+    ok(px_infos_add(&tool_infos, key, data, type));
 }
 
 void add_text(const char *key, const char *text)
@@ -155,7 +155,7 @@ void add_yes(const char *key)
 
 pmix_status_t init(void)
 {
-    return PMIx_tool_init(&tool, told.v, told.n);
+    return PMIx_tool_init(&tool, tool_infos.v, tool_infos.n);
 }
 
 void init_alone(void)
@@ -175,7 +175,7 @@ void finds_it(void)
     ok(init());
     ck_assert(PMIx_tool_is_connected());
     finalize();
-    px_infos_cleanup(&told);
+    px_infos_cleanup(&tool_infos);
     ck_assert_int_eq(tool_server.accepted, 1);
     tool_server.accepted = 0;
 }
@@ -184,9 +184,9 @@ void fails_with(pmix_status_t status)
 {
     memset(&tool, 0x55, sizeof(tool));
     ck_assert_int_eq(init(), status);
-    ck_assert_uint_eq(tool.rank, 0x55555555); /* as it was */
+    ck_assert_uint_eq(tool.rank, 0x55555555); /* unchanged */
     nothing_is_left();
-    px_infos_cleanup(&told);
+    px_infos_cleanup(&tool_infos);
 }
 
 /* ---- files ----------------------------------------------------------------------- */

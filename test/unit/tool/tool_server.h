@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Servers of tools, made of bytes: as many connections as come, each from a server of its own name,
- * "server-1", "server-2" and so on, over the fake server's socket. And tools in the test's own
- * process, which find them or do without. */
+/* Fake servers for tools, over the fake server's socket. Each connection reaches a new
+ * server, named "server-1", "server-2" and so on. The tools run in the test's own
+ * process, with or without a server. */
 #ifndef TEST_TOOL_SERVER_H
 #define TEST_TOOL_SERVER_H
 
@@ -10,29 +10,29 @@
 
 struct tool_server {
     int accepted;         /* connections so far */
-    pmix_status_t refuse; /* with this */
-    bool same_name;       /* every one is "server-1" */
-    bool mute;            /* accepts, and says nothing at all */
-    bool silent;          /* welcomes, and answers no request */
-    int fds[16];          /* by number, from 1 */
+    pmix_status_t refuse; /* status of the next refusal */
+    bool same_name;       /* each server is "server-1" */
+    bool mute;            /* accepts without any reply */
+    bool silent;          /* replies to connects, but to no request */
+    int fds[16];          /* connections by number, from 1 */
 };
 extern struct tool_server tool_server;
 
-/* The test's own folder is TMPDIR, and the environment tells nothing of a server. */
+/* Makes the test's folder TMPDIR; the environment names no server. */
 void tool_setup(void);
-/* That, and the servers run, of which the environment tells nothing. */
+/* Calls tool_setup and starts the servers; the environment does not name them. */
 void tool_server_setup(void);
-/* Ends what there is of a tool, and of servers; nothing may be left. */
+/* Ends the tool and the servers, and checks that nothing is left. */
 void tool_teardown(void);
 void nothing_is_left(void);
-/* "name.0;tcp4://..."; good until 8 more were asked for. */
+/* Returns "name.0;tcp4://...", valid for eight more calls. */
 const char *tool_server_uri(const char *name);
 
 /* ---- a tool ---------------------------------------------------------------------- */
 
-/* What the last tool was called, and what the next one is told. */
+/* The identity of the last tool, and the infos of the next one. */
 extern pmix_proc_t tool;
-extern px_infos told;
+extern px_infos tool_infos;
 
 void add(const char *key, const void *data, pmix_data_type_t type);
 void add_text(const char *key, const char *text);
@@ -40,23 +40,23 @@ void add_u32(const char *key, uint32_t n);
 void add_yes(const char *key);
 pmix_status_t init(void);
 void init_alone(void);
-/* The last one, after which nothing is left. */
+/* Ends the last tool and checks that nothing is left. */
 void finalize(void);
-/* A tool that is told just that finds the server, or does not and leaves no trace; then what it was
- * told is forgotten. */
+/* Start a tool with exactly these infos, which then finds the server, or fails without
+ * a trace. Both clear the infos. */
 void finds_it(void);
 void fails_with(pmix_status_t status);
 
 /* ---- files ----------------------------------------------------------------------- */
 
-/* Names of rendezvous files: pmix.<host>.<what>, pmix.<host>.tool.<what>, pmix.<what>.<host>; good
- * until 8 more were asked for. */
+/* Names of rendezvous files: pmix.<host>.<what>, pmix.<host>.tool.<what>,
+ * pmix.<what>.<host>; valid for eight more calls. */
 enum tool_name { PLAIN, OLD, KIND };
 const char *tool_name(enum tool_name form, const char *what);
-/* Writes a file of the test's folder, with mode 0600; its path. Text NULL: as a server of 4.2.2
- * does. */
+/* Writes a file in the test's folder with mode 0600 and returns its path. text NULL: as
+ * a server of 4.2.2 does. */
 const char *tool_file(const char *name, const char *text);
-/* The text of a server of this version; NULL: tells none. */
+/* Returns the file content of a server of this version; NULL: without a version. */
 const char *content(const char *version);
 
 #endif
