@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The components of pnet that give jobs something of their own: ports, and keys. */
+/* Components of pnet that give each job its own resources: ports, and keys. */
 #include "alloc_fail.h"
 #include "core/base/ranges.h"
 #include "core/base/str.h"
@@ -46,7 +46,7 @@ static const struct px_pnet_ops *ops(void)
     return modules[0].component->ops;
 }
 
-/* settings: "name=value", ended by NULL. */
+/* settings: "name=value", terminated by NULL. */
 static pmix_status_t begin_at(struct module *m, const struct px_component *c,
                               const char *const *settings)
 {
@@ -86,12 +86,12 @@ static pmix_status_t on_add(void *arg, const pmix_info_t *info)
     return px_infos_add_copy(arg, info, 1);
 }
 
-typedef struct told {
-    px_infos job, rank[2]; /* values; of ranks, these two */
+typedef struct applied {
+    px_infos job, rank[2]; /* values of the job and of these two ranks */
     char vars[4096];       /* "rank NAME=VALUE\n", of all ranks as "*" */
-} told;
+} applied;
 
-static void told_cleanup(struct told *t)
+static void applied_cleanup(struct applied *t)
 {
     px_infos_cleanup(&t->job);
     px_infos_cleanup(&t->rank[0]);
@@ -100,7 +100,7 @@ static void told_cleanup(struct told *t)
 
 static pmix_status_t on_put(void *arg, pmix_rank_t rank, const pmix_info_t *info)
 {
-    struct told *t = arg;
+    struct applied *t = arg;
 
     return rank == PMIX_RANK_WILDCARD ? px_infos_add_copy(&t->job, info, 1)
            : rank < 2                 ? px_infos_add_copy(&t->rank[rank], info, 1)
@@ -110,7 +110,7 @@ static pmix_status_t on_put(void *arg, pmix_rank_t rank, const pmix_info_t *info
 static pmix_status_t on_set(void *arg, pmix_rank_t rank, const char *name,
                             const char *value)
 {
-    struct told *t = arg;
+    struct applied *t = arg;
     const size_t len = strlen(t->vars);
     char who[12] = "*";
 
@@ -126,7 +126,7 @@ enum { MAX_PROCS = 100000, MAX_NODES = 1000 };
 static const char *names[MAX_NODES];
 static uint32_t node_of[MAX_PROCS], local_of[MAX_PROCS];
 
-/* So many processes, one after the other on each node. */
+/* Returns a job with n_procs processes in blocks on the nodes. */
 static struct px_pnet_job job_of(const char *nspace, uint32_t n_procs, uint32_t n_nodes,
                                  const px_infos *info)
 {
@@ -162,7 +162,7 @@ static void ask(px_infos *info, const struct request *r)
     px_infos parts = {0};
     const struct {
         const char *key;
-        const void *data; /* NULL: left out */
+        const void *data; /* NULL: absent */
         pmix_data_type_t type;
     } rows[] = {
         {PMIX_ALLOC_FABRIC_ID, r->id, PMIX_STRING},
@@ -197,29 +197,30 @@ static void forget(const char *nspace)
     ops()->forget(modules[0].self, nspace);
 }
 
-/* On the other node, as an observer of rank 0. */
-static void tell(const struct px_pnet_job *job, const px_infos *blob, struct told *t)
+/* Applies the blob on the other node and collects the settings of rank 0. */
+static void apply_on_second(const struct px_pnet_job *job, const px_infos *blob,
+                            struct applied *t)
 {
     void *self = modules[1].self;
 
-    *t = (struct told){0};
+    *t = (struct applied){0};
     ok(ops()->apply(self, job->nspace, blob->v, blob->n));
     ok(ops()->values(self, job, on_put, t));
     ok(ops()->envars(self, job->nspace, on_set, t));
 }
 
-/* One by its key; NULL for the first. */
+/* Returns the part with this key; NULL: the first part. */
 static const pmix_info_t *part_of(const pmix_info_t *info, const char *key)
 {
     const pmix_info_t *parts;
     size_t n;
 
     if (!px_value_infos(&info->value, &parts, &n) || n == 0)
-        ck_abort_msg("%s is no array", info->key);
+        ck_abort_msg("%s is not an array", info->key);
     return key ? px_info_find(parts, n, key) : parts;
 }
 
-/* The text that stands for the allocation: of its first part, which has its key. */
+/* Returns the text of the allocation, from the first part; checks its key. */
 static const char *text_of(const pmix_info_t *info)
 {
     const pmix_info_t *first = part_of(info, NULL);
@@ -235,7 +236,7 @@ static const char *text_of(const pmix_info_t *info)
     begin(&px_pnet_ports_component, (const char *const[]){__VA_ARGS__, NULL})
 
 static const struct {
-    const char *tcp, *wrong; /* NULL: nothing is */
+    const char *tcp, *wrong; /* NULL: not set */
 } lists[] = {
     {"32000-32100,33005", NULL}, {"1", NULL},
     {"65535,65535", NULL},       {"1-65535", NULL},
@@ -269,17 +270,18 @@ PX_TEST(without_ports_it_declines)
     ck_assert_ptr_nonnull(strstr(answer.reason, "name no ports"));
 }
 
-/* Of 100 ports of TCP and 10 of UDP; the job has 3 processes on a node, and 2 on the other. */
+/* The lists have 100 ports of TCP and 10 of UDP. The job has 3 processes on one node
+ * and 2 on the other. */
 static const struct {
     struct request r;
     pmix_status_t rc;
-    const char *wanted; /* the ports, or what the log says; NULL: neither */
+    const char *wanted; /* the ports, or the log line; NULL: neither */
 } requests[] = {
     {{"net", "tcp", NULL, 2, 0, NO, NULL}, 0, "1000-1005"},
     {{"net", "udp", "p", 0, 4, NO_KEY, NULL}, 0, "2000-2003"},
     {{"net", "tcp", NULL, 2, 3, KEY, NULL}, 0, "1000-1008"},
     {{"net", "tcp", NULL, 33, 1, KEY_OF_BYTES, NULL}, 0, "1000-1098,4000"},
-    {{"net", "tcp", NULL, 0, 0, NO, NULL}, 0, "1000-1002"}, /* as by parameter */
+    {{"net", "tcp", NULL, 0, 0, NO, NULL}, 0, "1000-1002"}, /* like the default */
     {{"net", "ib", NULL, 2, 0, NO, NULL}, 0, NULL},
     {{"net", NULL, NULL, 2, 0, KEY, NULL}, 0, NULL},
     {{"net", "tcp", NULL, 34, 0, NO, NULL},
@@ -352,14 +354,14 @@ PX_TEST(each_process_learns_its_ports)
     const struct request r[] = {{"net", "tcp", NULL, 2, 1, NO, NULL},
                                 {"more", "tcp", NULL, 1, 0, NO, NULL}};
     PX_AUTO(px_infos) info = {0}, blob = {0};
-    PX_AUTO(told) t;
+    PX_AUTO(applied) t;
 
     ask(&info, &r[0]);
     ask(&info, &r[1]);
     PORTS("tcp=1000-1006,1010-1099", "udp=2000-2009", "per_process=3");
     struct px_pnet_job job = job_of("job", 5, 2, &info);
     ok(gather(&job, &blob));
-    tell(&job, &blob, &t);
+    apply_on_second(&job, &blob, &t);
     ck_assert_str_eq(t.vars, "* PNET_JOB_TCP_PORTS=1000-1006,1010-1012\n"
                              "0 PNET_TCP_PORTS=1000-1001,1010\n"
                              "1 PNET_TCP_PORTS=1002-1003,1011\n"
@@ -374,10 +376,10 @@ PX_TEST(each_process_learns_its_ports)
     ck_assert_str_eq(t.rank[1].v[1].key, "more");
     ck_assert_str_eq(text_of(&t.rank[1].v[1]), "1011");
     ck_assert_str_eq(t.rank[1].v[2].key, "tenon.ports.udp");
-    /* The other node, where the last one is that has not as many. */
-    told_cleanup(&t);
+    /* Apply the blob on the other node, which has fewer processes. */
+    applied_cleanup(&t);
     job.this_node = 1;
-    tell(&job, &blob, &t);
+    apply_on_second(&job, &blob, &t);
     ck_assert_ptr_nonnull(strstr(t.vars, "\n3 PNET_TCP_PORTS=1000-1001,1010\n4 "));
     ck_assert_ptr_null(strstr(t.vars, "\n2 "));
 }
@@ -391,31 +393,31 @@ PX_TEST(ports_come_back_and_a_job_has_a_bound)
     ask(&info, &r);
     PORTS("tcp=1000-1009", "per_job=9");
     const struct px_pnet_job twice = job_of("twice", 1, 1, &info);
-    fails(gather(&twice, &out), BAD_PARAM); /* one key for two */
+    fails(gather(&twice, &out), BAD_PARAM); /* one key for two allocations */
     ck_assert_ptr_nonnull(strstr(logged, "twice under the key net"));
     info.n--;
     struct px_pnet_job a = job_of("a", 1, 1, &info), b = job_of("b", 1, 1, &info);
     for (unsigned i = 0; i < 5; i++) {
         ok(gather(&a, &out));
-        ok(gather(&a, &out)); /* what it has stays with it */
+        ok(gather(&a, &out)); /* adds to the first allocation */
         fails(gather(&a, &out), OUT_OF_RESOURCE);
         ck_assert_ptr_nonnull(strstr(logged, "it may have 9 (pnet_ports_per_job)"));
         fails(gather(&b, &out), OUT_OF_RESOURCE);
         forget("b");
         forget("a");
     }
-    info.n++; /* of what it cleans up */
+    info.n++; /* freed with the infos */
 }
 
-/* Whatever jobs come and go: a port is one job's at a time, all come from the lists, and none is
- * refused that are there. */
+/* Jobs come and go at random. A port belongs to at most one job, all come from the
+ * lists, and free ports are never refused. */
 enum { MANY_JOBS = 100000, ALIVE = 40, N_UDP = 100, N_TCP = 300 };
 static struct owner {
-    unsigned char of[65536]; /* alive job, from 1 on */
+    unsigned char of[65536]; /* the number of the living job, from 1 */
     size_t n_free;
 } owners[2];
 
-/* Without ck_assert, which writes to a file each time. */
+/* Checks without ck_assert, which writes to a file at each call. */
 static void own(const px_infos *out, unsigned char who)
 {
     for (size_t i = 0; i < out->n; i++) {
@@ -426,7 +428,7 @@ static void own(const px_infos *out, unsigned char who)
         size_t n = 0;
 
         if (px_ranges_parse(text_of(&out->v[i]), 65536, &port, &n))
-            ck_abort_msg("%s is no list", text_of(&out->v[i]));
+            ck_abort_msg("%s is not a list", text_of(&out->v[i]));
         for (size_t k = 0; k < n; k++) {
             if (udp ? port[k] < 500 || port[k] >= 500 + N_UDP
                     : port[k] < 40000 || port[k] >= 40000 + 2 * N_TCP || port[k] % 2)
@@ -450,7 +452,7 @@ static void disown(unsigned char who)
             }
 }
 
-/* One more job, of which the model says whether there is enough for it. */
+/* Starts a job; the model decides if enough ports are free. */
 static void come(unsigned char who, const char *nspace)
 {
     size_t left[2] = {owners[0].n_free, owners[1].n_free};
@@ -521,7 +523,7 @@ PX_TEST(ports_of_a_job_of_any_size_travel_as_a_line)
 {
     PX_AUTO(px_infos) info = {0}, blob = {0};
     PX_AUTO(px_writer) w;
-    PX_AUTO(told) t;
+    PX_AUTO(applied) t;
 
     PORTS("tcp=30000-39999", "per_process=2");
     const struct px_pnet_job job = job_of("job", MAX_PROCS, MAX_NODES, &info);
@@ -530,7 +532,7 @@ PX_TEST(ports_of_a_job_of_any_size_travel_as_a_line)
     px_pack_infos(&w, blob.v, blob.n);
     ok(w.status);
     ck_assert_uint_lt(w.buf.len, 200);
-    tell(&job, &blob, &t);
+    apply_on_second(&job, &blob, &t);
     ck_assert_ptr_nonnull(strstr(t.vars, "\n99 PNET_TCP_PORTS=30198-30199\n"));
     ck_assert_ptr_null(strstr(t.vars, "\n100 "));
 }
@@ -548,7 +550,7 @@ PX_TEST_LOOP(out_of_memory_lends_nothing, 2)
     struct px_pnet_job job = job_of("job", 2, 1, &info);
     for (unsigned nth = 0; px_alloc_next(&nth);) {
         px_infos out = {0};
-        struct told t = {0};
+        struct applied t = {0};
         pmix_status_t rc = gather(&job, &out);
 
         if (!rc)
@@ -557,21 +559,21 @@ PX_TEST_LOOP(out_of_memory_lends_nothing, 2)
             rc = ops()->values(modules[0].self, &job, on_put, &t);
         if (!rc)
             rc = ops()->envars(modules[0].self, "job", on_set, &t);
-        told_cleanup(&t);
+        applied_cleanup(&t);
         px_infos_cleanup(&out);
         forget("job");
         px_alloc_check(rc);
     }
 }
 
-/* ---- what came over the wire ---------------------------------------------------------------- */
+/* ---- blobs from the network ----------------------------------------------------------------- */
 
 static const struct {
     bool opx;
     const char *text, *type;
     uint64_t per_node;
-    size_t key_b;      /* 0: none */
-    const char *twice; /* and another of this key */
+    size_t key_b;      /* 0: absent */
+    const char *twice; /* a second part with this key */
     bool fits;
 } strange[] = {
     {false, "1000-1003,1", "tcp", 1, 0, "other", true},
@@ -594,7 +596,7 @@ PX_TEST_LOOP(allocations_of_strangers_are_checked, PX_COUNT(strange))
     const pmix_byte_object_t key = {(char *)calloc(1, 16), strange[_i].key_b};
     const uint64_t per_node = strange[_i].per_node;
     PX_AUTO(px_infos) parts = {0}, blob = {0};
-    struct told t = {0};
+    struct applied t = {0};
 
     if (strange[_i].opx)
         begin(&px_pnet_opx_component, (const char *const[]){NULL});
@@ -612,7 +614,7 @@ PX_TEST_LOOP(allocations_of_strangers_are_checked, PX_COUNT(strange))
     }
     const pmix_status_t rc = ops()->apply(modules[0].self, "job", blob.v, blob.n);
     ck_assert_int_eq(rc, strange[_i].fits ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM);
-    if (rc) /* nothing has stayed */
+    if (rc) /* nothing may stay */
         fails(ops()->envars(modules[0].self, "job", on_set, &t), NOT_FOUND);
     free(key.bytes);
 }
@@ -621,7 +623,7 @@ PX_TEST_LOOP(allocations_of_strangers_are_checked, PX_COUNT(strange))
 
 #define OPX(...) begin(&px_pnet_opx_component, (const char *const[]){__VA_ARGS__, NULL})
 
-/* The key of a job in hexadecimal digits, as the variables have it. */
+/* Returns the key of a job in hexadecimal digits, as in the variables. */
 static void key_of(const char *nspace, const char *parent, const px_infos *info,
                    char key[33])
 {
@@ -630,7 +632,7 @@ static void key_of(const char *nspace, const char *parent, const px_infos *info,
                                 "* FI_PSM3_UUID=%.8s-%.4s-%.4s-%.4s-%s\n"
                                 "* OMPI_MCA_orte_precondition_transports=%.16s-%s\n";
     PX_AUTO(px_infos) blob = {0};
-    PX_AUTO(told) t;
+    PX_AUTO(applied) t;
     char wanted[512];
     struct px_pnet_job job = job_of(nspace, 2, 2, info);
 
@@ -638,7 +640,7 @@ static void key_of(const char *nspace, const char *parent, const px_infos *info,
     job.n_parents = !!parent;
     ok(gather(&job, &blob));
     ck_assert_uint_eq(blob.n, 1);
-    tell(&job, &blob, &t);
+    apply_on_second(&job, &blob, &t);
     ck_assert_int_eq(sscanf(t.vars, "* FI_OPX_UUID=%32[0-9a-f]\n", key), 1);
     snprintf(wanted, sizeof(wanted), forms, key, key, key + 8, key + 12, key + 16,
              key + 20, key, key + 8, key + 12, key + 16, key + 20, key, key + 16);
@@ -656,7 +658,7 @@ static void key_of(const char *nspace, const char *parent, const px_infos *info,
                                            "OMPI_MCA_orte_precondition_transports");
 }
 
-/* 1: it shares its parent's. 2: the kernel has no getrandom. */
+/* 1: the job shares its parent's key. 2: the kernel lacks getrandom. */
 PX_TEST_LOOP(each_job_has_a_key_of_its_own_unless_it_shares_its_parents, 3)
 {
     const px_infos none = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gds/shm where memory, address space, descriptors or system calls are not to be had: one status, and
- * all that was there still is; and what is given back. */
+/* gds/shm without memory, address space, descriptors or system calls: each failure
+ * gives one status and keeps the old data; and the release of resources. */
 #include "core/types/type.h"
 #include "alloc_fail.h"
 #include "components/gds/shm/table.h"
@@ -50,7 +50,7 @@ static pmix_status_t put(unsigned i, uint32_t n)
         (struct px_shm_value){.bytes = bytes, .n = n, .type = PMIX_BYTE_OBJECT});
 }
 
-/* As put has it. */
+/* True if the segment has the value that put stores. */
 static bool has(struct px_shm_segment *s, unsigned i)
 {
     char text[16];
@@ -79,7 +79,7 @@ static void begin(uint64_t limit)
     ok(px_shm_segment_attach(&reader, px_shm_segment_show(&writer)));
 }
 
-/* From there on nothing goes in any more, and all the rest works. */
+/* Checks that from n on nothing can be stored, and that everything else works. */
 static void is_full_from(unsigned n)
 {
     fails(put(n, LARGE), NOMEM);
@@ -89,7 +89,7 @@ static void is_full_from(unsigned n)
     }
     ck_assert(!has(&writer, n));
     ck_assert(!has(&reader, n));
-    fails(put(0, LARGE), NOMEM); /* as it was */
+    fails(put(0, LARGE), NOMEM); /* unchanged */
     ck_assert(has(&reader, 0));
     drop(0);
     ck_assert(!has(&reader, 0));
@@ -107,7 +107,8 @@ static unsigned fill(void)
     return n;
 }
 
-/* Nothing is looked for that has another end or length than all keys there. */
+/* A key is not searched if its last character or its length differs from all keys
+ * present. */
 PX_TEST(keys_that_it_never_had_are_not_looked_for)
 {
     struct px_shm_key key = {.table = PX_GDS_JOB, .text = "key.2", .length = 5};
@@ -122,7 +123,7 @@ PX_TEST(keys_that_it_never_had_are_not_looked_for)
     key.length++;
     key.rank = PMIX_RANK_WILDCARD;
     ck_assert(!px_shm_may_have(&reader, &key));
-    key.table = PX_GDS_LOCAL; /* where a large value lies apart */
+    key.table = PX_GDS_LOCAL; /* a large value is stored elsewhere */
     ck_assert(!px_shm_may_have(&reader, &key));
     ok(px_shm_put(&writer, &key, (struct px_shm_value){.bytes = bytes, .n = LARGE}));
     ck_assert(px_shm_may_have(&reader, &key));
@@ -139,7 +140,7 @@ PX_TEST(takes_no_more_than_the_limit)
     ck_assert_uint_le((uint64_t)st.st_blocks * 512, 4 * PX_SHM_FIRST);
 }
 
-/* Deleted values make room for others. */
+/* Deleted values are reused. */
 PX_TEST(garbage_makes_room)
 {
     begin(4 * PX_SHM_FIRST);
@@ -153,11 +154,12 @@ PX_TEST(garbage_makes_room)
     for (unsigned i = 0; i < 500; i++)
         ck_assert_int_eq(has(&writer, i), i >= 490);
     ck_assert_uint_le(writer.taken, 4 * PX_SHM_FIRST);
-    ck_assert(!has(&reader, 499)); /* of the first segment, which was given up */
+    ck_assert(!has(&reader, 499)); /* in the first segment, which was replaced */
 }
 
-/* Those that are replaced do, too, in the file that readers have, and it does not grow: of one size
- * there are no more than wait for readers, of many sizes somewhat more. */
+/* Memory of replaced values is reused while readers use the file, which does not grow.
+ * Values of one size need only the slots of waiting readers, values of many sizes
+ * slightly more. */
 PX_TEST_LOOP(values_that_are_replaced_make_room, 2)
 {
     enum { KEYS = 8, ROUNDS = 300 };
@@ -183,8 +185,8 @@ PX_TEST_LOOP(values_that_are_replaced_make_room, 2)
     ck_assert_uint_le(writer.backed, _i ? 3 * KEYS * LARGE / 2 : backed);
 }
 
-/* What is stored may lie in the segment itself, which moves, or right behind it: mappings
- * go downwards in memory. */
+/* A stored value may come from the segment, which moves, or from the memory behind it:
+ * mappings grow downwards. */
 PX_TEST(takes_values_from_anywhere)
 {
     struct px_shm_value v = {.n = 2 * PX_SHM_FIRST, .type = PMIX_BYTE_OBJECT}, found;
@@ -240,7 +242,7 @@ PX_TEST(a_limit_of_files_is_no_signal)
 PX_TEST(a_writer_without_address_space_goes_on)
 {
     PX_TEST_NEEDS_PROC;
-    PX_TEST_NEEDS_ALLOC; /* sanitizers take address space */
+    PX_TEST_NEEDS_ALLOC; /* sanitizers use address space */
     begin(PX_SHM_FIRST << 10);
     ok(put(0, LARGE));
     limit(RLIMIT_AS, address_space() + 3 * PX_SHM_FIRST);
@@ -253,11 +255,12 @@ PX_TEST(a_writer_without_address_space_goes_on)
     ck_assert(has(&reader, n));
 }
 
-/* It finds what is where it can look, and all once it can look anywhere. */
+/* The reader finds the values in mapped memory, and all values once it can map the
+ * rest. */
 PX_TEST(a_reader_without_address_space_finds_less)
 {
     PX_TEST_NEEDS_PROC;
-    PX_TEST_NEEDS_ALLOC; /* sanitizers take address space */
+    PX_TEST_NEEDS_ALLOC; /* sanitizers use address space */
     begin(PX_SHM_FIRST << 10);
     for (unsigned i = 0; i < 29; i++)
         ok(put(i, LARGE));
@@ -281,7 +284,7 @@ PX_TEST(without_descriptors_there_is_none)
     fails(px_shm_segment_attach(&none, writer.fd), NOMEM);
 }
 
-/* Which system call fails, and what the operation is then. */
+/* The failing system call, and the status of the operation. */
 static const struct {
     long call;
     int errnum;
@@ -308,7 +311,7 @@ PX_TEST_LOOP(a_call_that_fails_is_an_error, (int)PX_COUNT(denied))
     ok(put(0, LARGE));
     n_fds = px_test_count_fds();
     if (denied[_i].call == SYS_openat)
-        n_fds = 0; /* nor can they be counted then */
+        n_fds = 0; /* descriptors cannot be counted without it */
     PX_TEST_NEEDS(px_test_deny(denied[_i].call, denied[_i].errnum), "seccomp");
     pmix_status_t rc = px_shm_segment_create(&made, PX_SHM_FIRST);
     ck_assert_int_eq(rc, denied[_i].create);
@@ -327,7 +330,7 @@ PX_TEST_LOOP(a_call_that_fails_is_an_error, (int)PX_COUNT(denied))
     ck_assert(has(&writer, 0));
 }
 
-/* Not even if nothing of it can go away. */
+/* A file is refused even if it cannot shrink. */
 PX_TEST(a_file_that_is_none_of_ours_is_refused)
 {
     static const uint64_t sizes[] = {0, 4096, PX_SHM_FIRST - 1, PX_SHM_FIRST};

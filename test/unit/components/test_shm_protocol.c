@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gds/shm: a writer and a reader at once. Every order in which the steps of the two can follow each
- * other is tried, a step being an access to a word that both use, and what the reader finds must
- * have been true at some time while it looked. Then threads, for a sanitizer to look at. */
+/* gds/shm: one writer and one reader in parallel. Every order of their steps is tried;
+ * a step is an access to a shared word. The reader's result must have been true at some
+ * time during its lookup. A second part runs threads for the sanitizers. */
 #include "components/gds/shm/table.h"
 
 #include "core/base/str.h"
@@ -22,24 +22,24 @@ uint64_t px_shm_garbage, px_shm_spare;
 
 struct state {
     int value[KEYS]; /* 0: none */
-    int since[KEYS]; /* number of the op that brought it into the order */
+    int since[KEYS]; /* number of the op that appended the key */
 };
 
 static struct {
     struct px_shm_segment writer, reader;
-    struct state states[MAX_OPS + 1]; /* after so many ops of the writer's */
-    const uint8_t *shared;            /* by both: the segment that the reader has */
+    struct state states[MAX_OPS + 1]; /* state after each op of the writer */
+    const uint8_t *shared;            /* the reader's segment, used by both */
     int n_begun, n_done;
-    int from, to; /* the first and the last that the reader may have seen */
+    int from, to; /* the first and the last state that the reader may have seen */
 } now;
 
 /* ---- taking turns ---------------------------------------------------------------- */
 
 static struct {
-    bool runs; /* else nobody waits */
+    bool runs; /* false: no thread waits for its turn */
     sem_t turn[2];
     bool ended[2];
-    /* At each step at which both could go on: whether the other one did. */
+    /* For each step at which both could go on: true if the other one did. */
     bool other[MAX_CHOICES];
     unsigned n, n_given;
 } turns;
@@ -69,8 +69,9 @@ static bool is_shared(const void *word)
     return (uintptr_t)word - (uintptr_t)now.shared < PX_SHM_FIRST;
 }
 
-/* A step before which nothing happens in such a scene: where no memory is used again, that, and where it
- * is, anything else that the header tells; what was written is seen at the next step, too. */
+/* True if the scene gives this step no effect of its own. Without memory reuse
+ * (px_shm_spare) these are the reader's checks for reuse. With reuse these are the
+ * other accesses to the header, and every second step of the writer. */
 static bool is_idle(const px_shm_word *word, bool writes)
 {
     static bool is_after;
@@ -96,7 +97,8 @@ static void end_turns(void)
     sem_post(&turns.turn[!me]);
 }
 
-/* The next order to try, in which the last step that can be another's is; false: none. */
+/* Moves to the next order: the last step that can still change hands does. Returns
+ * false after the last order. */
 static bool next_order(void)
 {
     while (turns.n > 0 && turns.other[turns.n - 1])
@@ -108,14 +110,15 @@ static bool next_order(void)
     return true;
 }
 
-/* ---- what is done, and what is true then ----------------------------------------- */
+/* ---- ops and the states after them ----------------------------------------------- */
 
-/* Each op is two characters: "a1" puts 1 under a, "a-" deletes it, "!!" clears the rank, "**" the
- * table, "##" fills the index up, so that the next new key needs a larger one, "$$" makes garbage,
- * so that the next put moves all to a new segment, and from "%%" on memory is used again. */
+/* Each op is two characters. "a1" puts 1 under a, "a-" deletes a, "!!" clears the rank,
+ * "**" the table. "##" fills the index, so that the next new key needs a larger one.
+ * "$$" makes garbage, so that the next put moves all to a new segment. From "%%" on
+ * memory is reused. */
 struct scene {
     const char *before, *meanwhile;
-    char reads; /* a key; '*': walks */
+    char reads; /* a key, or '*' for a walk */
 };
 
 static struct px_shm_key key_of(char c, char text[2])
@@ -205,7 +208,7 @@ static int number_of(const struct px_shm_value *value)
     return (int)number;
 }
 
-/* ---- what may be found ----------------------------------------------------------- */
+/* ---- permitted results ----------------------------------------------------------- */
 
 static bool was(int key, int number)
 {
@@ -215,7 +218,7 @@ static bool was(int key, int number)
     return false;
 }
 
-/* All the time, and in the same place of the order. */
+/* True if the key kept its value and its place in all permitted states. */
 static bool stayed(int key)
 {
     for (int i = now.from; i <= now.to; i++)
@@ -298,7 +301,7 @@ static const char *read_and_judge(char reads)
     return wrong;
 }
 
-/* ---- every order ----------------------------------------------------------------- */
+/* ---- all orders ------------------------------------------------------------------ */
 
 static void begin(const struct scene *scene)
 {
@@ -319,7 +322,7 @@ static void begin(const struct scene *scene)
     turns.runs = true;
 }
 
-/* Turns are taken faster so. */
+/* Turns change faster on one CPU. */
 static void run_on_one_cpu(void)
 {
     cpu_set_t cpu;
@@ -346,24 +349,24 @@ static const char *try_order(const struct scene *scene)
 
 enum { N_SHORT = 16 };
 static const struct scene scenes[] = {
-    {"", "a1", 'a'},       /* first of its rank and table */
-    {"b1", "a1", 'a'},     /* a key comes */
-    {"a1", "a2a3", 'a'},   /* changes */
-    {"a1b1", "a-", 'a'},   /* goes */
-    {"a1", "a-a2", 'a'},   /* comes again */
-    {"b1a1", "!!a2", 'a'}, /* after its rank went */
-    {"a1b1", "**", 'a'},   /* with its table */
-    {"a1##", "b1a2", 'a'}, /* while the index grows */
+    {"", "a1", 'a'},       /* the first key of its rank and table */
+    {"b1", "a1", 'a'},     /* a new key */
+    {"a1", "a2a3", 'a'},   /* a changed key */
+    {"a1b1", "a-", 'a'},   /* a deleted key */
+    {"a1", "a-a2", 'a'},   /* a key deleted and stored again */
+    {"b1a1", "!!a2", 'a'}, /* stored again after its rank was cleared */
+    {"a1b1", "**", 'a'},   /* deleted with its table */
+    {"a1##", "b1a2", 'a'}, /* changed while the index grows */
     {"a1##", "b1a-", 'a'},
     {"a1a-##", "a2b1", 'a'},
-    {"a1$$", "b1a2", 'a'},       /* while all moves */
-    {"a1a2b1b2%%", "a3b3", 'a'}, /* its memory becomes another's */
+    {"a1$$", "b1a2", 'a'},       /* changed while all data move */
+    {"a1a2b1b2%%", "a3b3", 'a'}, /* its memory is reused for another key */
     {"a1", "b1", '*'},
     {"a1", "a2", '*'},
     {"a1", "!!", '*'},
     {"a1$$", "a2", '*'},
     /* many orders */
-    {"a1a2%%", "a3a4", 'a'}, /* or its own again */
+    {"a1a2%%", "a3a4", 'a'}, /* or for the same key */
     {"a1", "a-a3", '*'},
     {"a1a2%%", "a3a4", '*'},
     {"a1", "!!c1", '*'},
@@ -418,7 +421,8 @@ static pmix_status_t count(void *arg, const struct px_shm_key *key PX_UNUSED,
     return PMIX_SUCCESS;
 }
 
-/* Each value was put in a round that was not over when the reader looked, or is newer. */
+/* Each value found must be from a round that lasted until the lookup, or from a later
+ * one. */
 static void *read_many(void *arg PX_UNUSED)
 {
     char text[16];
@@ -457,11 +461,11 @@ static void write_many(unsigned n_rounds)
     atomic_store(&many.round, UINT32_MAX);
 }
 
-/* Room for the writer's windows, so that they need not move. */
+/* Address space for the writer's mapping, so that it never moves. */
 enum { ROOM_B = 1 << 28 };
 static uint8_t *room;
 
-/* The C library's, but where there is room. */
+/* Replaces the C library's mremap, except outside the room. */
 void *mremap(void *old, size_t size, size_t wanted, int flags, ...)
 {
     bool is_here = room && old == room && wanted <= ROOM_B;
@@ -471,8 +475,8 @@ void *mremap(void *old, size_t size, size_t wanted, int flags, ...)
     return (void *)syscall(SYS_mremap, old, size, wanted, is_here ? 0 : flags);
 }
 
-/* The reader's windows are the writer's, also those to come: so a sanitizer sees that
- * both use them. */
+/* Makes the reader use the writer's mapping, now and after growth, so that a sanitizer
+ * detects races. */
 static void read_in_the_writers(void)
 {
     uint8_t *writers = many.writer.base;
@@ -489,7 +493,7 @@ static void read_in_the_writers(void)
         many.reader.windows[w] = room + px_shm_window_start(w);
 }
 
-/* Mapped twice, as in two processes; and once. */
+/* Mapped twice, as in two processes, and mapped once. */
 PX_TEST_LOOP(threads_read_while_it_grows, 2)
 {
     pthread_t readers[READERS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pnet/sim: what a description has to be, and what follows from it. */
+/* pnet/sim: the required format of descriptions, and the values derived from them. */
 #include "alloc_fail.h"
 #include "contrib/examples/fabric-sim/fabric.h"
 #include "core/base/str.h"
@@ -46,7 +46,8 @@ static const char *write_file(const char *text)
     return path;
 }
 
-/* NULL: the file cannot be used, which query tells. */
+/* Opens the component with a description; NULL: an unusable file, which query
+ * reports. */
 static bool open_sim(const char *text, struct px_query *answer)
 {
     static struct {
@@ -143,7 +144,7 @@ static const struct {
      "nodes[1].first: expected a number from 10 to 4293918719"},
 };
 
-PX_TEST_LOOP(a_bad_description_is_told_with_its_place, PX_COUNT(bad_texts))
+PX_TEST_LOOP(a_bad_description_is_reported_with_its_place, PX_COUNT(bad_texts))
 {
     struct px_query answer;
     char wanted[600];
@@ -188,7 +189,7 @@ static struct sim_fabric *parse(const char *text)
 
 static const struct {
     const char *names, *name;
-    int64_t i; /* -1: it is none of them */
+    int64_t i; /* -1: absent */
 } namings[] = {
     {"n[0-9]", "n0", 0},
     {"n[0-9]", "n9", 9},
@@ -248,14 +249,14 @@ PX_TEST(names_are_found_and_written_the_same)
 static const struct {
     const char *text;
     uint32_t plane, n;
-    uint16_t costs[16]; /* of n devices to n devices */
+    uint16_t costs[16]; /* matrix of n times n devices */
 } matrices[] = {
-    /* two on each leaf: by their switch, or over the spine */
+    /* two nodes per leaf: through one switch, or over the spine */
     {COSTED("{\"to\":\"s\",\"speed\":100}", NODE("n[0-3]", "p", AT("l[0-1]"))),
      UINT32_MAX,
      4,
      {0, 2, 4, 4, 2, 0, 4, 4, 4, 4, 0, 2, 4, 4, 2, 0}},
-    /* faster links between switches make those of the devices dear */
+    /* faster links between switches make the device links relatively expensive */
     {COSTED("{\"to\":\"s\",\"speed\":400}", NODE("n[0-1]", "p", AT("l[0-1]"))),
      UINT32_MAX,
      2,
@@ -264,18 +265,18 @@ static const struct {
      UINT32_MAX,
      2,
      {0, 10, 10, 0}},
-    /* the cheapest way, whichever was found first */
+    /* the cheapest path, independent of the order of links */
     {COSTED("{\"to\":\"s\",\"speed\":10},{\"to\":\"l[0-1]\",\"speed\":100}",
             NODE("n[0-1]", "p", AT("l[0-1]"))),
      UINT32_MAX,
      2,
      {0, 3, 3, 0}},
-    /* no way, no switch */
+    /* without a path, without a switch */
     {COSTED("", NODE("n[0-1]", "p", AT("l[0-1]")) "," NODE("x", "p", "")),
      UINT32_MAX,
      3,
      {0, NONE, NONE, NONE, 0, NONE, NONE, NONE, 0}},
-    /* of one plane */
+    /* of one plane only */
     {COSTED("{\"to\":\"s\",\"speed\":100}",
             NODE("a", "p", AT("s")) "," NODE("b", "q", AT("s")) "," NODE("c", "p",
                                                                          AT("s"))),
@@ -316,7 +317,7 @@ PX_TEST(a_matrix_that_is_too_large_is_refused)
 
 /* ---- a job ------------------------------------------------------------------------- */
 
-/* Two planes of which the nodes m have one; m begins in the middle of the shape. */
+/* Two planes; nodes m have one of them and begin in the middle of the shape. */
 static const char two_groups[] =
     "{\"name\":\"f\",\"vendor\":\"v\",\"shape\":[2,3],\"planes\":[{\"name\":\"p\"},{\"name\":\"q\"}],"
     "\"switches\":[{\"names\":\"l\"}],\"nodes\":["
@@ -334,7 +335,7 @@ static pmix_status_t on_put(void *arg, pmix_rank_t rank, const pmix_info_t *info
     struct values *v = arg;
 
     if (rank != PMIX_RANK_WILDCARD && rank >= PX_COUNT(v->ranks))
-        ck_abort_msg("a value for rank %u", rank); /* which allocates nothing else */
+        ck_abort_msg("a value for rank %u", rank); /* ck_assert would allocate */
     return px_infos_add_copy(rank == PMIX_RANK_WILDCARD ? &v->job : &v->ranks[rank],
                              info, 1);
 }
@@ -346,7 +347,7 @@ static void values_free(struct values *v)
         px_infos_cleanup(&v->ranks[i]);
 }
 
-/* Ranks 0 and 2 on n2, 1 on m1, 3 on a node that is in no fabric, 4 on none. */
+/* Ranks 0 and 2 on n2, 1 on m1, 3 on a node outside of the fabric, 4 without a node. */
 static const char *const nodes[] = {"n2", "elsewhere", "m1"};
 static const uint32_t node_of[] = {0, 2, 0, 1, UINT32_MAX};
 static const uint32_t local_of[] = {0, 0, 1, 0, UINT32_MAX};
@@ -416,7 +417,7 @@ PX_TEST(addresses_follow_from_the_maps)
     ck_assert_uint_eq(g->coordinates->dims, 2);
     ck_assert_uint_eq(g->coordinates->coord[0], 1);
     ck_assert_uint_eq(g->coordinates->coord[1], 1);
-    ck_assert_ptr_nonnull(in_node(&v, "m1", PMIX_FABRIC_DEVICES)); /* this node's */
+    ck_assert_ptr_nonnull(in_node(&v, "m1", PMIX_FABRIC_DEVICES)); /* of this node */
     ck_assert_ptr_null(in_node(&v, "n2", PMIX_FABRIC_DEVICES));
     values_free(&v);
     ops()->forget(sim, "job");
@@ -439,7 +440,7 @@ PX_TEST(a_job_gets_what_it_needs_of_the_fabric)
         "{\"name\":\"f\",\"vendor\":\"v\",\"shape\":[2,3],\"planes\":[{\"name\":\"p\"},"
         "{\"name\":\"q\"}],\"nodes\":[{\"names\":\"m[0-1]\",\"nics\":[{\"name\":\"s0\","
         "\"plane\":\"q\",\"at\":[1,0]}],\"first\":4}]}");
-    job.nodes = &nodes[1]; /* which is in no fabric */
+    job.nodes = &nodes[1]; /* the node outside of the fabric */
     ok(ops()->gather(sim, &job, on_add, &none));
     ck_assert_uint_eq(none.n, 0);
 }
@@ -462,20 +463,20 @@ PX_TEST(what_travels_does_not_grow_with_the_processes)
     ck_assert_str_eq(few.v[0].value.data.string, many.v[0].value.data.string);
 }
 
-PX_TEST(a_fabric_that_is_none_is_refused_and_told)
+PX_TEST(an_unusable_fabric_is_refused_and_reported)
 {
     pmix_info_t info = {.key = "tenon.sim.fabric",
                         .value = {.type = PMIX_STRING, .data.string = (char *)"{}"}};
 
     start(FABRIC);
-    launch(&a_job); /* no node is in it */
+    launch(&a_job); /* none of the job's nodes is in it */
     fails(ops()->apply(sim, "job", &info, 1), BAD_PARAM);
     ck_assert_str_eq(last_log,
                      "cannot use the fabric of job job: name: expected a text of "
                      "at most 63 bytes without spaces");
     info.value.data.string = NULL;
     fails(ops()->apply(sim, "job", &info, 1), BAD_PARAM);
-    ok(ops()->envars(sim, "job", NULL, NULL)); /* the one before is still there */
+    ok(ops()->envars(sim, "job", NULL, NULL)); /* the previous job is still stored */
 }
 
 /* ---- fabrics ----------------------------------------------------------------------- */
@@ -501,7 +502,7 @@ static size_t size_in(const px_infos *l, const char *key)
 
 static const struct {
     const char *key, *value;
-    size_t n_devices; /* 0: it is not found */
+    size_t n_devices; /* 0: not found */
 } fabrics[] = {
     {PMIX_FABRIC_IDENTIFIER, "f", 10}, {PMIX_FABRIC_IDENTIFIER, "g", 0},
     {PMIX_FABRIC_PLANE, "p", 4},       {PMIX_FABRIC_PLANE, "q", 6},
@@ -547,11 +548,11 @@ PX_TEST(an_update_reads_the_file_anew_if_it_has_changed)
                "\"nodes\":[" NODE("n[0-99]", "p", "") "]}");
     ok(ops()->update_fabric(sim, number, on_add, &more));
     ck_assert_uint_eq(size_in(&more, PMIX_FABRIC_NUM_DEVICES), 100);
-    ck_assert_uint_eq(*(uint16_t *)costs->value.data.ptr, 0); /* the old one stays */
+    ck_assert_uint_eq(*(uint16_t *)costs->value.data.ptr, 0); /* the old value stays */
     write_file("{");
     fails(ops()->update_fabric(sim, number, on_add, &worse), BAD_PARAM);
     ck_assert_ptr_nonnull(strstr(last_log, "line 1"));
-    ok(try_register(PMIX_FABRIC_PLANE, "p", &worse)); /* as it was */
+    ok(try_register(PMIX_FABRIC_PLANE, "p", &worse)); /* unchanged */
     ck_assert_uint_eq(size_in(&worse, PMIX_FABRIC_NUM_DEVICES), 100);
     ops()->deregister_fabric(sim, number);
     fails(ops()->update_fabric(sim, number, on_add, &worse), NOT_FOUND);
@@ -582,7 +583,7 @@ static pmix_link_state_t state_in(const px_infos *l)
     return px_info_find(facts, n, PMIX_FABRIC_DEVICE_STATE)->value.data.linkstate;
 }
 
-PX_TEST(an_inventory_tells_what_works)
+PX_TEST(an_inventory_shows_what_works)
 {
     PX_AUTO(px_infos) here = {0}, before = {0}, after = {0};
 
@@ -590,7 +591,7 @@ PX_TEST(an_inventory_tells_what_works)
     ok(ops()->collect_inventory(sim, NULL, 0, on_add, &here));
     ck_assert_uint_eq(state_in(&here), PMIX_LINK_UP);
     stop();
-    start(describe_this_node()); /* of a scheduler, which hears of it */
+    start(describe_this_node()); /* inventory of a node, delivered to a scheduler */
     ok(try_register(PMIX_FABRIC_PLANE, "p", &before));
     ck_assert_uint_eq(state_in(&before), PMIX_LINK_STATE_UNKNOWN);
     ok(ops()->deliver_inventory(sim, here.v, here.n, NULL, 0));
@@ -604,14 +605,15 @@ PX_TEST(an_inventory_of_something_else_is_refused)
 
     start(describe_this_node());
     ok(ops()->collect_inventory(sim, NULL, 0, on_add, &here));
-    ok(ops()->deliver_inventory(sim, NULL, 0, NULL, 0)); /* of a node that has none */
+    ok(ops()->deliver_inventory(sim, NULL, 0, NULL,
+                                0)); /* from a node without an inventory */
     fails(ops()->deliver_inventory(sim, here.v, 1, NULL, 0), BAD_PARAM);
     pmix_value_t *v = &here.v[1].value;
     v->data.darray->type = PMIX_BYTE;
     fails(ops()->deliver_inventory(sim, here.v, 2, NULL, 0), BAD_PARAM);
     v->data.darray->type = PMIX_INFO;
     stop();
-    start(FABRIC); /* where that host is not */
+    start(FABRIC); /* without this host */
     fails(ops()->deliver_inventory(sim, here.v, 2, NULL, 0), BAD_PARAM);
 }
 
@@ -632,7 +634,7 @@ static pmix_status_t do_all(struct values *v, px_infos *out)
     return rc;
 }
 
-PX_TEST(out_of_memory_is_told_and_leaves_nothing)
+PX_TEST(out_of_memory_is_reported_and_leaves_nothing)
 {
     PX_TEST_NEEDS_ALLOC;
     start(two_groups);
