@@ -226,12 +226,12 @@ static void on_start(struct px_call *call, void *args)
         for (size_t i = 0; i < PX_COUNT(lists); i++)
             px_list_init(lists[i]);
         srv->parts = px_server_parts;
-        srv->loop = px_process.loop;
+        srv->loop = client->loop;
         srv->client = client;
         srv->model = client->model;
-        srv->gate = &px_process.model_gate;
-        srv->notify = px_process.notify;
-        srv->node_name = px_process.host;
+        srv->gate = client->model->gate;
+        srv->notify = client->notify;
+        srv->node_name = client->model->hostname;
         px_process.server = srv;
         rc = fill(srv, a);
         client->own = (struct px_channel){.send = own_send,

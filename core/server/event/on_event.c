@@ -97,16 +97,17 @@ static void peer_left(struct px_server *srv PX_UNUSED, struct px_peer *peer)
 
 /* ---- delivery -------------------------------------------------------------------- */
 
-static bool is_wanted(const struct interest *i, const struct news *e)
+static bool is_wanted(const struct px_peer *peer, const struct interest *i,
+                      const struct news *e)
 {
-    return px_event_wanted(px_process.model, i->codes, i->n_codes, i->affected,
+    return px_event_wanted(peer->server->model, i->codes, i->n_codes, i->affected,
                            i->n_affected, e->code, e->info, e->n);
 }
 
 static bool peer_wants(const struct px_peer *peer, const struct news *e)
 {
     PX_LIST_EACH (&peer->interests, struct interest, i, link)
-        if (is_wanted(i, e))
+        if (is_wanted(peer, i, e))
             return true;
     return false;
 }
@@ -116,7 +117,7 @@ static bool may_reach(const struct news *e, const struct px_peer *peer)
 {
     return (e->to_source || !px_proc_same(&peer->proc, e->source)) &&
            px_user_may(e->uid, peer->uid) &&
-           px_range_includes(px_process.model, e->range, e->source, e->info, e->n,
+           px_range_includes(peer->server->model, e->range, e->source, e->info, e->n,
                              &peer->proc);
 }
 
@@ -286,9 +287,9 @@ static void replay(struct px_server *srv, struct px_peer *peer,
         }
         px_proc_set(&source, c->nspace, c->rank);
         PX_LIST_EACH (&peer->interests, struct interest, i, link)
-            had |= i != fresh && is_wanted(i, &e);
+            had |= i != fresh && is_wanted(peer, i, &e);
         e.to_source = leaves_own(peer, &e);
-        if (!had && is_wanted(fresh, &e) && may_reach(&e, peer))
+        if (!had && is_wanted(peer, fresh, &e) && may_reach(&e, peer))
             send_event(peer, &e);
         drop_forms(&e);
     }

@@ -31,7 +31,7 @@ static pmix_status_t create(struct px_server *srv,
         px_list_init(lists[i]);
     relay->own = (struct px_iof_producer){
         .server = srv->proc, .resume = resume, .arg = srv};
-    px_iof_producer_attach(&relay->own, px_process.client->receivers);
+    px_iof_producer_attach(&relay->own, srv->client->receivers);
     px_backlogs_init(&relay->backlogs, srv->conf.output_per_stream,
                      srv->conf.output_total);
     return PMIX_SUCCESS;
