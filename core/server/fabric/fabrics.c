@@ -162,7 +162,7 @@ static pmix_status_t call_register(const pmix_server_module_t *m, struct px_upca
     if (!rc)
         rc = describe(req->peer->server->part.fabrics, is_own(req), info, &u->infos);
     if (rc == PMIX_ERR_NOT_SUPPORTED)
-        px_req_refused(u->arg, no_component);
+        px_req_refused(u->arg, u->function, no_component);
     return rc ? rc : PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -183,7 +183,7 @@ static pmix_status_t call_update(const pmix_server_module_t *m, struct px_upcall
                          u->args.info.n, px_upcall_info_cb, u);
     pmix_status_t rc = update(req->peer->server->part.fabrics, u->args.id, &u->infos);
     if (rc == PMIX_ERR_NOT_SUPPORTED)
-        px_req_refused(u->arg, no_component);
+        px_req_refused(u->arg, u->function, no_component);
     return rc ? rc : PMIX_OPERATION_SUCCEEDED;
 }
 

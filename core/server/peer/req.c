@@ -9,7 +9,6 @@
 #include "core/rt/process.h"
 #include "core/server/peer/peer.h"
 #include "core/server/server.h"
-#include "core/server/upcall/server_forward.h"
 
 /* ---- arguments ------------------------------------------------------------------- */
 
@@ -44,17 +43,16 @@ void px_req_drop(struct px_req *req)
     free(req);
 }
 
-void px_req_refused(struct px_req *req, const char *reason)
+void px_req_refused(struct px_req *req, const char *function, const char *reason)
 {
-    const struct px_forward *f = req->rpc ? req->rpc->forward : NULL;
     const pmix_proc_t *proc = &req->peer->proc;
     const uint64_t bit = 1ull << req->op % 64;
 
     if (req->peer->refused & bit)
         return;
     req->peer->refused |= bit;
-    if (f)
-        px_log(PX_LOG_WARN, "server", "cannot serve %s of %s.%u: %s", f->function,
+    if (function)
+        px_log(PX_LOG_WARN, "server", "cannot serve %s of %s.%u: %s", function,
                proc->nspace, proc->rank, reason);
     else
         px_log(PX_LOG_WARN, "server", "cannot serve command %u of %s.%u: %s", req->op,

@@ -69,7 +69,7 @@ void px_req_done(struct px_req *req, pmix_status_t status);
  * requests whose reply the client does not wait for. */
 void px_req_done_meanwhile(struct px_req *req);
 /* Logs why the request gets PMIX_ERR_NOT_SUPPORTED, once for each command of a peer. */
-void px_req_refused(struct px_req *req, const char *reason);
+void px_req_refused(struct px_req *req, const char *function, const char *reason);
 /* Ends the request without a reply. */
 void px_req_drop(struct px_req *req);
 /* Begins a reply in the peer's codec with its status. */

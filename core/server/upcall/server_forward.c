@@ -27,8 +27,9 @@ pmix_status_t px_forward(struct px_server *srv, struct px_req *req)
         memcpy(&function, (const char *)&srv->module + (f->slot - 1) * sizeof(function),
                sizeof(function));
     if (f->slot > 0 && !function) {
-        px_req_refused(req, srv->host ? "the built-in host has no function for that"
-                                      : "the host has no function for that");
+        px_req_refused(req, f->function,
+                       srv->host ? "the built-in host has no function for that"
+                                 : "the host has no function for that");
         return PMIX_ERR_NOT_SUPPORTED;
     }
     u = px_upcall_for(req, f->reply);

@@ -47,14 +47,21 @@ void px_upcall_drop(struct px_upcall *u)
     free(u);
 }
 
+/* u->arg of an upcall with a function is the request that goes to the host. */
+static void log_refusal(const struct px_upcall *u, struct px_req *req)
+{
+    px_req_refused(req, u->function,
+                   req->peer->server->host
+                       ? "the built-in host does not support the request"
+                       : "the host does not support the request");
+}
+
 static void on_answer(struct px_msg *msg)
 {
     struct px_upcall *u = PX_CONTAINER_OF(msg, struct px_upcall, msg);
 
     if (u->function && !u->orphan && u->status == PMIX_ERR_NOT_SUPPORTED)
-        px_req_refused(u->arg, px_process.server && px_process.server->host
-                                   ? "the built-in host does not support the request"
-                                   : "the host does not support the request");
+        log_refusal(u, u->arg);
     if (!u->orphan)
         u->fn(u->arg, u);
     px_upcall_drop(u);
