@@ -68,7 +68,8 @@ void px_req_done(struct px_req *req, pmix_status_t status);
 /* Replies with success in the next message to the client, and ends the request. For
  * requests whose reply the client does not wait for. */
 void px_req_done_meanwhile(struct px_req *req);
-/* Logs why the request gets PMIX_ERR_NOT_SUPPORTED, once for each command of a peer. */
+/* Logs why the request gets PMIX_ERR_NOT_SUPPORTED, once for each command of a peer.
+ * function: the public function, or NULL for a command without a name. */
 void px_req_refused(struct px_req *req, const char *function, const char *reason);
 /* Ends the request without a reply. */
 void px_req_drop(struct px_req *req);
