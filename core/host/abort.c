@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PMIx_Abort: ends just the processes it names. The others of their job end or go on as
- * they do when any process fails. */
+/* PMIx_Abort. Ends the named processes only. The other processes of their job end or go
+ * on as after any failure of a process. */
 #include "core/host/job.h"
 
 #include <stdio.h>
@@ -12,8 +12,9 @@
 struct request {
     const pmix_proc_t *caller;
     int status;
-    const char *text;   /* NULL once it has been reported, or if there is none */
-    pmix_rank_t *ranks; /* room for those of any job; NULL: they are not told */
+    const char *text;   /* NULL: no message, or already reported */
+    pmix_rank_t *ranks; /* result list with room for the ranks of any job; NULL: ranks
+                         * are not reported */
 };
 
 static bool is_wildcard(pmix_rank_t rank)
@@ -56,7 +57,7 @@ static void add_message(struct px_failure *f, const char *message)
                  len);
 }
 
-/* Of n processes, or of all that still run. */
+/* Describes the abort of n processes. all: no other process of the job still runs. */
 static struct px_failure describe(const struct px_launch_job *job,
                                   const struct request *q, uint32_t n, bool all)
 {
@@ -89,7 +90,7 @@ static struct px_failure describe(const struct px_launch_job *job,
     return f;
 }
 
-/* Those that have ended, or were aborted before, are not aborted again. */
+/* Aborts the named processes that run and were not aborted before. */
 static void abort_named(struct px_launch_job *job, struct request *q)
 {
     uint32_t n = 0, n_others = 0;

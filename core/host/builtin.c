@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The built-in host: jobs on this one node, started, watched and ended by the library
- * itself. To the server it is a host like any other: a module of functions. All
- * processes are of one user, who may do with them what the system would let them do
- * anyway. */
+/* The built-in host: starts, watches and ends jobs on this node. To the server this
+ * host is a module of functions like any other host. All processes belong to one user,
+ * who may signal them anyway. */
 #include "core/host/launch.h"
 
 #include <signal.h>
@@ -52,12 +51,12 @@ static pmix_status_t host_finalized(const pmix_proc_t *proc, void *object PX_UNU
 
     if (task)
         task->finalized = true;
-    else /* one that we did not start: its end will not be seen */
+    else /* not started by this host, which will not see the process end */
         px_pubs_gone(&l->pubs, proc);
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* This is the only node, so all data has been collected. */
+/* Completes at once: this node is the only one, so all data has been collected. */
 static pmix_status_t host_fence(const pmix_proc_t procs[] PX_UNUSED,
                                 size_t n_procs PX_UNUSED,
                                 const pmix_info_t info[] PX_UNUSED, size_t n PX_UNUSED,
@@ -68,7 +67,7 @@ static pmix_status_t host_fence(const pmix_proc_t procs[] PX_UNUSED,
     return PMIX_SUCCESS;
 }
 
-/* The server asks for data that is not on this node. */
+/* Handles a request for data of a process that is not on this node. */
 static pmix_status_t host_direct_modex(const pmix_proc_t *proc PX_UNUSED,
                                        const pmix_info_t info[] PX_UNUSED,
                                        size_t n PX_UNUSED,
@@ -103,7 +102,8 @@ static pmix_status_t host_unpublish(const pmix_proc_t *proc, char **keys,
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* All participants are on this node, and the server has done what follows. */
+/* Completes at once: all participants are on this node, and the server does the
+ * rest. */
 static pmix_status_t host_connect(const pmix_proc_t procs[] PX_UNUSED,
                                   size_t n_procs PX_UNUSED,
                                   const pmix_info_t info[] PX_UNUSED,
@@ -113,7 +113,7 @@ static pmix_status_t host_connect(const pmix_proc_t procs[] PX_UNUSED,
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* There is no process beyond this node to notify. */
+/* Notifies no further process: all processes are on this node. */
 static pmix_status_t host_notify(pmix_status_t code, const pmix_proc_t *source,
                                  pmix_data_range_t range PX_UNUSED, pmix_info_t info[],
                                  size_t n, pmix_op_cbfunc_t cb PX_UNUSED,
@@ -126,7 +126,7 @@ static pmix_status_t host_notify(pmix_status_t code, const pmix_proc_t *source,
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* A tool that brings no name gets one: a job of its own for each. */
+/* Names a tool that brings no name. Each such tool gets a namespace of its own. */
 static pmix_status_t host_tool_connected(pmix_info_t info[], size_t n,
                                          pmix_tool_connection_cbfunc_t cb, void *cbdata)
 {
@@ -150,7 +150,7 @@ static pmix_status_t host_tool_connected(pmix_info_t info[], size_t n,
 
 struct order {
     int signum;
-    bool ends; /* the job has to end by it */
+    bool ends; /* the order has to end the job */
 };
 
 static pmix_status_t read_order(const pmix_info_t *info, size_t n, struct order *order)
@@ -171,7 +171,8 @@ static pmix_status_t read_order(const pmix_info_t *info, size_t n, struct order 
     return PMIX_SUCCESS;
 }
 
-/* To end one process is to send it a signal; its job takes that as any other end. */
+/* Signals a process or a job. A process that ends by the signal counts as any other
+ * end. */
 static void carry_out(struct px_launcher *l, const pmix_proc_t *target,
                       const struct order *order)
 {
@@ -207,7 +208,7 @@ static pmix_status_t host_control(const pmix_proc_t *requestor,
         return rc;
     for (size_t i = 0; i < n_targets; i++)
         carry_out(l, &targets[i], &order);
-    /* Without targets: the requestor's jobs. */
+    /* Without targets the order is for the jobs of the requestor. */
     PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
         if (n_targets == 0 &&
             (from_server || strcmp(job->proc.nspace, requestor->nspace) == 0))
@@ -230,8 +231,8 @@ static pmix_status_t list_jobs(const struct px_launcher *l, px_infos *out)
                 : PMIX_ERR_NOMEM;
 }
 
-/* Fills the row of a process; a process of no job here has its name alone. Borrows all
- * texts. */
+/* Fills the row of a process. A process that is not in a job of this host gets only its
+ * name. The row borrows all texts. */
 static void describe_task(const struct px_launcher *l, const pmix_proc_t *proc,
                           pmix_proc_info_t *row)
 {
@@ -259,8 +260,8 @@ static void describe_task(const struct px_launcher *l, const pmix_proc_t *proc,
                                             : PMIX_PROC_STATE_ABORTED;
 }
 
-/* Lists the processes of a job, or the members of a namespace of connected processes by
- * their own names. */
+/* Lists the processes of a job. For a namespace of connected processes, lists the
+ * members by their own names. */
 static pmix_status_t list_tasks(const struct px_launcher *l, const char *key,
                                 const pmix_query_t *query, px_infos *out)
 {
@@ -337,7 +338,7 @@ static const pmix_server_module_t functions = {
     .push_stdin = px_iof_push,
 };
 
-/* Every job learns it as PMIX_CLUSTER_ID. */
+/* Sets PMIX_CLUSTER_ID for every job. */
 static pmix_status_t name_cluster(struct px_model *m, const char *name,
                                   struct px_err *err)
 {
@@ -357,8 +358,8 @@ static pmix_status_t name_cluster(struct px_model *m, const char *name,
 
 /* ---- life ----------------------------------------------------------------------- */
 
-/* By that the janitor finds what our processes have started, also in sessions of their
- * own. */
+/* Returns the resource limit that tags our processes. The janitor finds their
+ * descendants by the tag, also in other sessions. */
 static struct px_pfexec_limit make_mark(void)
 {
     struct px_pfexec_limit mark = {.resource = RLIMIT_RTTIME, .optional = true};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs that a spawn or a connect has joined: they hear of each other's failures, and
- * end together, as if they were one. */
+/* Jobs that are connected by a spawn or a connect. Their processes are notified of each
+ * other's failures, and the jobs end together. */
 #include "core/host/job.h"
 
 #include <string.h>
@@ -8,12 +8,12 @@
 #include "core/base/vec.h"
 #include "core/server/host.h"
 
-/* A set of connected processes, seen from one job, of which a process has failed. */
+/* Search for the connected jobs of a job in which a process has failed. */
 struct view {
     struct px_launcher *launcher;
     const pmix_proc_t *culprit;
     px_kin *kin;
-    bool more; /* jobs have been found */
+    bool more; /* the last pass found more jobs */
     pmix_status_t status;
 };
 
@@ -25,7 +25,7 @@ static bool is_alive(const struct px_launch_job *job, const pmix_proc_t *p)
            (!task || task->running || (task->restart && task->restart->pending));
 }
 
-/* Is a process of the job in the set, which has not ended before? */
+/* True if a process of the job is in the set, and still runs or is the culprit. */
 static bool has_part(const struct px_launch_job *job, const pmix_proc_t *procs,
                      size_t n, const pmix_proc_t *culprit)
 {
@@ -45,7 +45,7 @@ static bool has_failing(const struct view *v, const pmix_proc_t *procs, size_t n
     return false;
 }
 
-/* Those that do not go on when one of their own fails do not go on now. */
+/* Marks the connected jobs that do not survive a failure as failing. */
 static void spread(void *arg, const pmix_proc_t *procs, size_t n, bool apart)
 {
     struct view *v = arg;
@@ -60,7 +60,7 @@ static void spread(void *arg, const pmix_proc_t *procs, size_t n, bool apart)
     }
 }
 
-static void tell(struct view *v, const pmix_proc_t *procs, size_t n)
+static void add_kin(struct view *v, const pmix_proc_t *procs, size_t n)
 {
     for (size_t i = 0; i < n && !v->status; i++) {
         pmix_proc_t *p = px_vec_add(&v->kin->v, &v->kin->n, &v->kin->cap);
@@ -72,8 +72,7 @@ static void tell(struct view *v, const pmix_proc_t *procs, size_t n)
     }
 }
 
-static void tell_set(void *arg, const pmix_proc_t *procs, size_t n,
-                     bool apart PX_UNUSED)
+static void add_set(void *arg, const pmix_proc_t *procs, size_t n, bool apart PX_UNUSED)
 {
     struct view *v = arg;
     bool named = false;
@@ -82,7 +81,7 @@ static void tell_set(void *arg, const pmix_proc_t *procs, size_t n,
         named |= px_proc_match(&procs[i], v->culprit);
     if (!named && !has_failing(v, procs, n))
         return;
-    tell(v, procs, n);
+    add_kin(v, procs, n);
     PX_LIST_EACH (&v->launcher->jobs, struct px_launch_job, job, link)
         v->kin->stay |= !job->failing && has_part(job, procs, n, NULL);
 }
@@ -99,11 +98,11 @@ pmix_status_t px_family_find(struct px_launch_job *job, const pmix_proc_t *culpr
         v.more = false;
         px_server_connected(srv, spread, &v);
     }
-    px_server_connected(srv, tell_set, &v);
-    if (kin->n > 0) /* and what is not in a set, but ends with it */
+    px_server_connected(srv, add_set, &v);
+    if (kin->n > 0) /* and the failing jobs that are not in a set */
         PX_LIST_EACH (&job->launcher->jobs, struct px_launch_job, j, link)
             if (j->failing)
-                tell(&v, &j->proc, 1);
+                add_kin(&v, &j->proc, 1);
     return v.status;
 }
 
@@ -114,7 +113,7 @@ struct tie {
     bool found;
 };
 
-static void look(void *arg, const pmix_proc_t *procs, size_t n, bool apart)
+static void find_tie(void *arg, const pmix_proc_t *procs, size_t n, bool apart)
 {
     struct tie *t = arg;
 
@@ -128,6 +127,6 @@ bool px_family_has(const struct px_launch_job *parent,
     struct tie t = {.parent = parent, .child = child};
 
     if (strcmp(child->parent.nspace, parent->proc.nspace) == 0)
-        px_server_connected(parent->launcher->server, look, &t);
+        px_server_connected(parent->launcher->server, find_tie, &t);
     return t.found;
 }

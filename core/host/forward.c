@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The streams of processes for others: as the host module's functions. */
+/* Forwarding of the streams of processes: functions of the host module. */
 #include "core/host/job.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ static bool has_proc(const struct px_launch_job *job, pmix_rank_t rank)
     return job && (rank == PMIX_RANK_WILDCARD || rank < job->n_tasks);
 }
 
-/* That a process is pulled each stream learns from the server. */
+/* Checks the processes only. Each stream asks the server for its receivers. */
 pmix_status_t px_iof_pull(const pmix_proc_t procs[], size_t n_procs,
                           const pmix_info_t directives[] PX_UNUSED, size_t n PX_UNUSED,
                           pmix_iof_channel_t channels, pmix_op_cbfunc_t cb PX_UNUSED,
@@ -25,7 +25,8 @@ pmix_status_t px_iof_pull(const pmix_proc_t procs[], size_t n_procs,
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* Those that a target means, each once in a push. */
+/* Lists the feeds of a target, except feeds that an earlier target of this push
+ * listed. */
 static size_t list_feeds(const struct px_launch_job *job, pmix_rank_t rank,
                          struct px_feed **feeds)
 {
@@ -62,7 +63,7 @@ pmix_status_t px_iof_push(const pmix_proc_t *source PX_UNUSED,
 
         if (!has_proc(job, rank))
             return PMIX_ERR_NOT_FOUND;
-        /* Else its stdin is something else. */
+        /* A process without a feed has another stdin. */
         if (rank == PMIX_RANK_WILDCARD ? !job->n_feeds
                                        : !px_task_feed(&job->tasks[rank]))
             return PMIX_ERR_NOT_SUPPORTED;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The input of a job's processes: this program's own stdin, for one of them as it is,
- * or read here for all; or bytes that others push. */
+/* The input of a job's processes. Our own stdin goes to one process as it is, or is
+ * read here for all. Otherwise other processes push the input. */
 #include "core/host/job.h"
 
 #include <fcntl.h>
@@ -32,8 +32,8 @@ static pmix_status_t read_own(struct px_launch_job *job, struct px_err *err)
     return rc;
 }
 
-/* Input that is pushed ends with the process that has spawned the job, at once if that
- * has gone already. */
+/* Ends pushed input when the parent of the job ends, or at once if the parent is
+ * gone. */
 static pmix_status_t await_pushes(struct px_launch_job *job, struct px_err *err)
 {
     pmix_status_t rc = px_server_iof_feed(job->launcher->server, &job->parent,
@@ -95,7 +95,7 @@ pmix_status_t px_task_open_input(struct px_task *task, int *fd, int terminal,
     }
     if (!feed && task->rank == job->plan.stdin_rank)
         (void)px_input_is_shared(fd);
-    if (feed && job->input) /* it may be the only one that reads, and come again */
+    if (feed && job->input) /* input may have stopped for want of a reader */
         px_input_go_on(job->input);
     return rc;
 }

@@ -482,7 +482,7 @@ static size_t report_failure(struct px_launch_job *job, const struct px_failure 
         culprit.rank = f->rank;
     if (px_family_find(job, &culprit, survived, &kin))
         px_log(PX_LOG_ERROR, "spawn",
-               "some processes do not hear of the failure of job %s: out of memory",
+               "cannot notify all processes of the failure of job %s: out of memory",
                job->proc.nspace);
     return report(job, f, false, &kin);
 }

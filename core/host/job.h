@@ -35,9 +35,9 @@ struct px_launcher {
     uint64_t grace_ms;            /* between TERM and KILL */
     bool output_required;         /* a job ends if its output cannot be written */
     uint64_t preload_limit_b;
-    struct px_pfexec_limit mark; /* px_osproc_rlimit_tag; 0: none */
+    struct px_pfexec_limit mark; /* px_osproc_rlimit_tag; 0: no tag */
     unsigned n_jobs;             /* started so far; part of a job's name */
-    uint32_t n_ranks; /* started so far; the rank in the session of the next one */
+    uint32_t n_ranks; /* started so far; the session's rank of the next process */
     unsigned n_tools; /* named so far */
     bool stopping;
     struct px_call *waiter;    /* of px_launcher_end_jobs */
@@ -192,10 +192,10 @@ pmix_status_t px_task_open_streams(struct px_task *task, int fds[3],
 void px_task_output_drop(struct px_task_output *o);
 /* Ends an output whose stream has ended. */
 void px_task_output_ended(struct px_task_output *o);
-/* Marks further output with the pid, which is known now. */
+/* Adds the pid, known by now, to the origin of further output. */
 void px_task_mark_output(struct px_task *task);
-/* Shows where the processes of a job go, if the plan says so: the map on stdout, the
- * bindings on stderr. */
+/* Shows where the processes of a job are placed, if the plan asks for that. The map
+ * goes to stdout, the bindings go to stderr. */
 pmix_status_t px_job_show_positions(struct px_launch_job *job, struct px_err *err);
 
 /* Drops all output of a job. Idempotent. */
@@ -232,8 +232,8 @@ pmix_status_t px_iof_push(const pmix_proc_t *source, const pmix_proc_t targets[]
                           size_t n_directives, const pmix_byte_object_t *bytes,
                           pmix_op_cbfunc_t cb, void *cbdata);
 
-/* Reports on the processes of a job whose time is over, as its plan says, then calls
- * then (debug/timeout.c). The report may take some seconds. */
+/* Reports on the processes of a job that has timed out, in the form that its plan
+ * names. Calls then afterwards; the report may take some seconds. */
 void px_job_report_timeout(struct px_launch_job *job,
                            void (*then)(struct px_launch_job *job));
 /* Ends the report. */
@@ -277,8 +277,8 @@ void px_job_signal(struct px_launch_job *job, int signum);
 /* Ends a job and its children: SIGTERM, and SIGKILL for processes that do not end; or
  * SIGKILL at once. verdict counts unless there is a failure already. */
 void px_job_end(struct px_launch_job *job, int signum, pmix_status_t verdict);
-/* Reports a failure, and ends the job unless its plan says to go on. The first failure
- * counts. */
+/* Reports a failure, and ends the job unless its plan survives failures. Only the first
+ * failure counts. */
 void px_job_fail(struct px_launch_job *job, const struct px_failure *failure);
 /* Undoes the steps of a launch that has not finished, without events. The answer
  * follows when nothing is left. */

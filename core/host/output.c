@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The output of a job's processes: how it is marked, where it goes; and what is shown
- * of the job before. */
+/* Output of a job's processes: marks, destinations, and the map that is shown
+ * before. */
 #include "core/host/job.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static const struct px_failure not_written = {.status = PMIX_ERR_IOF_FAILURE,
                                               .exit_code = 1,
                                               .text = "its output cannot be written"};
 
-/* Once, of all the streams of the job that this befalls. */
+/* Fails the job for the first stream that cannot be written, if output is required. */
 static bool on_broken(void *arg)
 {
     struct px_launch_job *job = ((struct px_task_output *)arg)->task->job;
@@ -32,7 +32,8 @@ static bool on_broken(void *arg)
     return goes_on;
 }
 
-/* number: room for the job's number. The pid is known once there is a process. */
+/* Returns the origin of an output. number: room for the job's number. The pid is 0
+ * before the process has started. */
 static struct px_iof_origin origin_of(const struct px_task *task, int which,
                                       char number[16])
 {
@@ -48,17 +49,17 @@ static struct px_iof_origin origin_of(const struct px_task *task, int which,
 static const pmix_iof_channel_t channels[2] = {PMIX_FWD_STDOUT_CHANNEL,
                                                PMIX_FWD_STDERR_CHANNEL};
 
-/* ---- for those that pull it ------------------------------------------------------ */
+/* ---- output for tools that pull it ---------------------------------------------- */
 
-/* One way of an output into the server: bytes as they come, or as they are shown to
- * the process that spawned the job. Outlives the output while the server has some. */
+/* Path of an output into the server: raw bytes for tools, or formatted lines for the
+ * parent. Outlives the output while the server holds bytes. */
 struct px_output_tap {
-    struct px_task_output *output; /* NULL: that has ended */
-    struct px_iof_sink *sink;      /* of the second way; NULL: this is the first */
+    struct px_task_output *output; /* NULL: the output has ended */
+    struct px_iof_sink *sink;      /* for the parent's lines; NULL: raw bytes */
     pmix_proc_t source;
     pmix_iof_channel_t channel;
     unsigned n_held; /* deliveries that wait for room */
-    bool fails;      /* the server has not taken all, and the log has a line on that */
+    bool fails;      /* the server refused bytes, and that was logged */
 };
 
 static void on_room(pmix_status_t status PX_UNUSED, void *cbdata)
@@ -92,8 +93,8 @@ void px_task_output_drop(struct px_task_output *o)
     drop_tap(px_take(&o->forward));
 }
 
-/* Before the first tool has come the last of it is kept, and so it is of a job that
- * some process has spawned, which may pull it then. */
+/* Delivers bytes to the server. Before the first tool pulls, the server keeps the last
+ * bytes of jobs that other processes spawned. */
 static unsigned deliver(void *arg, const uint8_t *bytes, size_t n)
 {
     const struct px_task_output *o = arg;
@@ -103,7 +104,8 @@ static unsigned deliver(void *arg, const uint8_t *bytes, size_t n)
     const pmix_byte_object_t piece = {(char *)bytes, n};
     enum px_iof_interest who = px_server_iof_interest(srv, &tap->source, tap->channel);
     bool pulled = who >= PX_IOF_COPIED;
-    /* Readers may mark lines with the last two. */
+    /* Readers may add these two infos to lines. PMIX_IOF_DROP_OLDEST is for kept
+     * output. */
     pmix_info_t info[] = {{.key = PMIX_IOF_DROP_OLDEST, .value.type = PMIX_BOOL},
                           {.key = PMIX_HOSTNAME, .value.type = PMIX_STRING},
                           {.key = PMIX_PROC_PID, .value.type = PMIX_PID}};
@@ -111,7 +113,8 @@ static unsigned deliver(void *arg, const uint8_t *bytes, size_t n)
     pmix_status_t rc;
 
     if (n == 0 && job->plan.apps[o->task->app].max_restarts > 0)
-        return tap->n_held > 0 ? PX_TAP_HOLDS : 0u; /* there may be more */
+        return tap->n_held > 0 ? PX_TAP_HOLDS : 0u; /* the process may be restarted and
+                                                     * write more */
     if (who == PX_IOF_NONE &&
         (o->forward || px_proc_same(&job->parent, px_server_name(srv))))
         return 0;
@@ -142,16 +145,16 @@ static pmix_status_t make_tap(struct px_task_output *o, int which,
     return PMIX_SUCCESS;
 }
 
-/* ---- for the process that spawned the job ---------------------------------------- */
+/* ---- output for the process that spawned the job --------------------------------- */
 
-/* Takes all or nothing. EPIPE: the process has gone. */
+/* Writes all bytes or none. Fails with EPIPE if the parent has gone. */
 static ssize_t write_forward(void *arg, const struct iovec *v, int n PX_UNUSED)
 {
     struct px_output_tap *tap = arg;
     struct px_server *srv = tap->output->task->job->launcher->server;
     const char *bytes = v->iov_base;
     const pmix_byte_object_t piece = {v->iov_base, v->iov_len};
-    /* A piece of a line, which waits for no more here, does not wait there either. */
+    /* An unfinished line that was not held here is not held by the receiver either. */
     pmix_info_t raw = {.key = PMIX_IOF_OUTPUT_RAW, .value.type = PMIX_BOOL};
     pmix_status_t rc;
 
@@ -201,9 +204,9 @@ void px_task_output_ended(struct px_task_output *o)
     px_task_output_drop(o);
 }
 
-/* ---- where it goes --------------------------------------------------------------- */
+/* ---- destinations ---------------------------------------------------------------- */
 
-/* Takes fd on success. */
+/* Opens one output. Takes fd on success. */
 static pmix_status_t open_stream(struct px_task *task, int which, int *fd,
                                  struct px_err *err)
 {
@@ -220,7 +223,7 @@ static pmix_status_t open_stream(struct px_task *task, int which, int *fd,
 
     if (file && !file->sink)
         rc = px_iof_sink_open(&target, file->to, &file->sink, err);
-    px_task_output_drop(output); /* of an earlier life that had no stream */
+    px_task_output_drop(output); /* streamless output of an earlier life */
     if (!rc && (make_tap(output, which, &output->tap) || make_forward(output, which)))
         rc = px_err_nomem(err, "forward output");
     if (rc)
@@ -256,7 +259,8 @@ static pmix_status_t open_stream(struct px_task *task, int which, int *fd,
     return PMIX_SUCCESS;
 }
 
-/* A host that starts nothing leaves its stdout and stderr alone. */
+/* Opens our stdout and stderr at the first job. A host without jobs leaves both
+ * alone. */
 static pmix_status_t begin(struct px_launcher *l, struct px_err *err)
 {
     return !l->std && px_iof_std_get(&l->std) ? px_err_nomem(err, "write output")

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The store behind publish and lookup. The range of an entry says who may see it, seen
- * from its owner; the range of a lookup says whose entries are wanted, seen from the
- * process that asks. Other users see nothing. A lookup is answered from what is there,
- * or waits until enough is. */
+/* The store behind publish and lookup. The range of an entry names its possible
+ * readers, relative to the owner. The range of a lookup names the wanted owners,
+ * relative to the asking process. Entries are visible to processes of the same user
+ * only. A lookup is answered at once, or waits for enough entries. */
 #include "core/host/pubs.h"
 
 #include <string.h>
@@ -13,10 +13,9 @@
 #include "core/rt/loop.h"
 #include "core/wire/ops.h"
 
-#define MAX_ANSWER_B \
-    PX_MAX_ANSWER_B /* what has no room in a reply need not be copied */
+#define MAX_ANSWER_B PX_MAX_ANSWER_B /* larger entries do not fit in a reply */
 
-/* A process and a range: of an entry its owner, of a lookup the process that asks. */
+/* Range around a process: the owner of an entry, or the process that looks up. */
 struct scope {
     pmix_proc_t proc;
     uint32_t uid;
@@ -61,7 +60,7 @@ static pmix_status_t scope_init(struct scope *s, const pmix_proc_t *proc,
             proc->nspace, proc->rank, range, PMIX_RANGE_PROC_LOCAL);
         return PMIX_ERR_BAD_PARAM;
     }
-    if (range > PMIX_RANGE_PROC_LOCAL) { /* programs pass what they never set */
+    if (range > PMIX_RANGE_PROC_LOCAL) { /* programs pass values that they never set */
         px_log(PX_LOG_WARN, "host",
                "look-up of %s:%u uses the default instead of the unknown PMIX_RANGE %u",
                proc->nspace, proc->rank, range);
@@ -75,7 +74,7 @@ static pmix_status_t scope_init(struct scope *s, const pmix_proc_t *proc,
                   : PMIX_ERR_BAD_PARAM;
 }
 
-/* On one node, in one session, the wide ranges are all the same. */
+/* True if other is in the range of s. On one node all wide ranges are the same. */
 static bool includes(const struct scope *s, const struct scope *other)
 {
     if (s->uid != other->uid)
@@ -83,7 +82,7 @@ static bool includes(const struct scope *s, const struct scope *other)
     switch (s->range) {
     case PMIX_RANGE_NAMESPACE:
         return strcmp(s->proc.nspace, other->proc.nspace) == 0;
-    case PMIX_RANGE_RM: /* no process here is the manager */
+    case PMIX_RANGE_RM: /* no process is the resource manager */
     case PMIX_RANGE_PROC_LOCAL:
     case PMIX_RANGE_CUSTOM:
         for (size_t i = 0; i < s->n_chosen; i++)
@@ -128,7 +127,8 @@ static bool is_directive(const char *key)
     return false;
 }
 
-/* An entry of this key that both scopes include, or that one of them does. */
+/* Returns an entry with this key. both: each scope includes the other; otherwise one
+ * suffices. */
 static struct pub *find(const struct px_pubs *p, const struct scope *scope,
                         const char *key, bool both)
 {
@@ -191,8 +191,8 @@ static void waiter_free(struct waiter *w)
     free(w);
 }
 
-/* Copies what is there, a key as often as it is asked for. Entries for one reader are
- * then removed: none is read twice. */
+/* Copies the found entries; a key may appear several times. Then removes the entries
+ * for one reader. */
 static pmix_status_t gather(struct px_pubs *p, const struct waiter *w,
                             pmix_pdata_t *found, size_t *n)
 {
@@ -251,7 +251,8 @@ static void on_deadline(void *arg)
     give_up(arg, PMIX_ERR_TIMEOUT);
 }
 
-/* PMIX_WAIT says for how many; as a flag, or 0, for all. False: it does not wait. */
+/* True if PMIX_WAIT asks to wait. *n_wanted becomes the number of keys to wait for. A
+ * flag or 0 means all keys. */
 static bool wants_to_wait(const pmix_info_t *info, size_t n, size_t n_keys,
                           size_t *n_wanted)
 {
@@ -266,7 +267,7 @@ static bool wants_to_wait(const pmix_info_t *info, size_t n, size_t n_keys,
     return true;
 }
 
-/* Ends the lookups of a process, of a job or, with NULL, all of them. */
+/* Ends the lookups of a process or a job. proc NULL: all lookups. */
 static void give_up_of(struct px_pubs *p, const pmix_proc_t *proc)
 {
     PX_LIST_EACH (&p->waiters, struct waiter, w, link)
@@ -324,7 +325,7 @@ pmix_status_t px_pubs_publish(struct px_pubs *p, const pmix_proc_t *owner,
         pub_remove(p, PX_CONTAINER_OF(p->pubs.prev, struct pub, link));
     if (rc)
         return rc;
-    /* It may be the last missing piece of a lookup. */
+    /* The new entry may complete a lookup. */
     PX_LIST_EACH (&p->waiters, struct waiter, w, link)
         if (count(p, w) >= w->n_wanted)
             answer(p, w);
@@ -343,7 +344,7 @@ void px_pubs_unpublish(struct px_pubs *p, const pmix_proc_t *owner, char *const 
             pub_remove(p, pub);
 }
 
-/* Does it end with that process, or job? */
+/* True if the entry ends with this process or job. */
 static bool goes_with(const struct pub *pub, const pmix_proc_t *proc)
 {
     return px_proc_match(&pub->scope.proc, proc) &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The entries that processes have published, and the lookups that wait for more. Loop
- * thread only. */
+/* Entries that processes have published, and lookups that wait for entries. Loop thread
+ * only. */
 #ifndef PX_HOST_PUBS_H
 #define PX_HOST_PUBS_H
 
@@ -22,23 +22,25 @@ struct px_pubs {
 };
 
 void px_pubs_init(struct px_pubs *p, struct px_loop *loop);
-/* Lookups that wait are answered with PMIX_ERR_LOST_CONNECTION. */
+/* Frees all entries. Answers waiting lookups with PMIX_ERR_LOST_CONNECTION. */
 void px_pubs_fini(struct px_pubs *p);
 
-/* These take the arguments of a host's functions of these names (pmix_server.h),
- * PMIX_USERID among the infos. All or nothing. */
+/* These functions take the arguments of the host functions of the same names
+ * (pmix_server.h), with PMIX_USERID among the infos. A publish stores all entries or
+ * none. */
 pmix_status_t px_pubs_publish(struct px_pubs *p, const pmix_proc_t *owner,
                               const pmix_info_t *info, size_t n);
-/* PMIX_SUCCESS, and cb has been called or will be; or an error, and it will not. */
+/* Looks up keys. PMIX_SUCCESS: cb has been called or will be. After an error cb is
+ * never called. */
 pmix_status_t px_pubs_lookup(struct px_pubs *p, const pmix_proc_t *asker,
                              char *const *keys, const pmix_info_t *info, size_t n,
                              pmix_lookup_cbfunc_t cb, void *cbdata);
-/* keys NULL: everything of this owner. */
+/* Removes entries of this owner. keys NULL: all entries. */
 void px_pubs_unpublish(struct px_pubs *p, const pmix_proc_t *owner, char *const *keys,
                        const pmix_info_t *info, size_t n);
 
-/* A process has ended, or with rank PMIX_RANK_WILDCARD its job: the entries that end
- * with it are removed, and its lookups answered. */
+/* Handles the end of a process; rank PMIX_RANK_WILDCARD: the end of a job. Removes the
+ * entries that end with the process or job, and answers its lookups. */
 void px_pubs_gone(struct px_pubs *p, const pmix_proc_t *proc);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes that are started again, in place, when they fail: the same rank, with
- * nothing left of its earlier life. Between two lives there is a pause, in which the
- * old one's output ends and its files are removed. */
+/* Restarts of failed processes, in place: the same rank, with nothing left of its
+ * earlier life. In the pause before a restart the old output ends and the old files are
+ * removed. */
 #include "core/host/job.h"
 
 #include <stdio.h>
@@ -14,7 +14,8 @@
 #include "core/rt/loop.h"
 #include "core/server/host.h"
 
-/* It doubles each time: a program that cannot run keeps the node from nothing. */
+/* The pause doubles each time, so that a program that fails at once does not keep the
+ * node busy. */
 enum { FIRST_PAUSE_MS = 10, LONGEST_PAUSE_MS = 1000 };
 
 static void revive(const struct px_task *task, bool revives)
@@ -35,7 +36,7 @@ static void cannot(struct px_task *task, const char *why)
     px_job_fail(task->job, &f);
 }
 
-/* When nothing of its earlier life is in the way. */
+/* Starts the process again when nothing of its earlier life is left. */
 void px_restart_go_on(struct px_task *task)
 {
     struct px_launch_job *job = task->job;
@@ -63,7 +64,7 @@ void px_restart_go_on(struct px_task *task)
         cannot(task, err.text);
         px_job_task_failed(task, rc);
     } else {
-        job->n_running--; /* was counted all the time, and is again now */
+        job->n_running--; /* counted all the time, and once more by the start */
     }
 }
 
@@ -81,7 +82,7 @@ static void on_pause_over(void *arg)
         return;
     }
     r->due = false;
-    for (int i = 0; i < 2; i++) /* what it has left behind may hold the pipes */
+    for (int i = 0; i < 2; i++) /* surviving children may hold the pipes */
         if (task->outputs[i].stream)
             px_stream_finish(task->outputs[i].stream);
     r->due = true;
@@ -116,7 +117,7 @@ bool px_restart_plan(struct px_task *task, const struct px_failure *failure)
     return true;
 }
 
-/* Its peers may wait for that, and this process's own handlers. */
+/* Reports the restart to the peers and to handlers of this process. */
 static void report(const struct px_task *task)
 {
     const struct px_launch_job *job = task->job;

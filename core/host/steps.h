@@ -39,14 +39,14 @@ struct px_steps {
     size_t at;        /* step in progress; sequence->n: all are done */
 };
 
-/* Starts the step in progress, and those after it as each finishes. If a step fails,
- * undoes it and all before it. The run may be gone then. */
+/* Starts the step in progress, and each later step when the step before has finished.
+ * If a step fails, undoes all steps up to that step. The run may be freed then. */
 void px_steps_run(struct px_steps *s);
-/* Ends the pending step with its status, and goes on as px_steps_run. */
+/* Ends the pending step with its status, and goes on like px_steps_run. */
 void px_steps_finish(struct px_steps *s, pmix_status_t status, const char *why);
-/* Undoes the step in progress and all before it, in reverse order, then calls undone.
+/* Undoes the steps up to the step in progress, in reverse order, then calls undone.
  * Returns early if an undo takes time; the caller calls again when that undo is done.
- * Not after the last step. */
+ * Not to be called after the last step. */
 void px_steps_undo(struct px_steps *s);
 
 #endif

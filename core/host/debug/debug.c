@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A debugger, which has asked for the job, hears once of each place at which processes
- * stop: when all have come there. In PMIx_Init they wait for PMIX_DEBUGGER_RELEASE, at
- * exec for SIGCONT. */
+/* Breakpoints of debuggers. The debugger is notified once for each breakpoint, when all
+ * processes have reached it. Processes in PMIx_Init wait for PMIX_DEBUGGER_RELEASE;
+ * processes at exec wait for SIGCONT. */
 #include "core/host/debug/debug.h"
 
 #include <string.h>
 
 #include "core/host/events.h"
 
-#define IN_INIT "pmix-init" /* as libraries of clients call it */
+#define IN_INIT "pmix-init" /* name that client libraries use */
 
 bool px_task_stops(const struct px_task *task, enum px_stop where)
 {

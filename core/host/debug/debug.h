@@ -6,10 +6,10 @@
 #include "core/host/job.h"
 
 bool px_task_stops(const struct px_task *task, enum px_stop where);
-/* A process has come there: when it is the last of its job that was to stop there, the
- * debugger hears of it. */
+/* Records that a process has reached a breakpoint. Notifies the debugger when the last
+ * process of the job has reached that breakpoint. */
 void px_task_stopped(struct px_task *task, enum px_stop where);
-/* It says so itself, in an event. */
+/* Handles the event by which a process reports that it has reached a breakpoint. */
 void px_task_is_ready(struct px_task *task, const pmix_info_t *info, size_t n);
 
 #endif

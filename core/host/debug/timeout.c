@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* When the time of a job is over, it tells before it ends: the states of its
- * processes, and their stacks, as a debugger of the system shows them. */
+/* Report on a job that has timed out: the states of its processes and their stacks. A
+ * debugger of the system prints the stacks. */
 #include "core/host/job.h"
 
 #include <signal.h>
@@ -18,16 +18,16 @@
 extern char **environ;
 
 /* A debugger takes about a second for a process. */
-enum { PATIENCE_MS = 10000 };
+enum { STACKS_TIMEOUT_MS = 10000 };
 
-/* One process after the other. */
+/* Report of stacks, one process after the other. */
 struct px_traces {
     struct px_launch_job *job;
-    uint32_t next; /* rank */
+    uint32_t next; /* next rank */
     const char *const *args;
     char *program;
-    pid_t pid; /* that looks at one now; 0: none */
-    struct px_timer *patience;
+    pid_t pid; /* running debugger; 0: none */
+    struct px_timer *timer;
     void (*then)(struct px_launch_job *job);
 };
 
@@ -77,7 +77,7 @@ void px_job_drop_traces(struct px_launch_job *job)
     if (!t)
         return;
     drop_child(t);
-    px_timer_free(t->patience);
+    px_timer_free(t->timer);
     free(t->program);
     free(t);
 }
@@ -114,7 +114,7 @@ static void on_started(void *arg, pid_t pid PX_UNUSED, pmix_status_t status,
     trace_next(t);
 }
 
-/* Its output goes to stderr, as lines of the log do. */
+/* Runs the debugger on a process. The output goes to stderr, like lines of the log. */
 static pmix_status_t trace(struct px_traces *t, const struct px_task *task)
 {
     const struct px_module *m = t->job->launcher->pfexec;
@@ -156,7 +156,7 @@ static void trace_next(struct px_traces *t)
     finish(t);
 }
 
-static void on_patience_over(void *arg)
+static void on_timeout(void *arg)
 {
     struct px_traces *t = arg;
 
@@ -165,7 +165,7 @@ static void on_patience_over(void *arg)
     finish(t);
 }
 
-/* The arguments of those that there may be; "" is the pid. */
+/* Finds an installed debugger and its arguments, in which "" stands for the pid. */
 static bool find_program(struct px_traces *t)
 {
     static const char *const args[][8] = {
@@ -194,14 +194,15 @@ void px_job_report_timeout(struct px_launch_job *job,
         *t = (struct px_traces){
             .job = job,
             .then = then,
-            .patience = px_timer_create(job->launcher->loop, on_patience_over, t)};
-        if (t->patience && find_program(t)) {
-            px_timer_set(t->patience, PATIENCE_MS);
+            .timer = px_timer_create(job->launcher->loop, on_timeout, t)};
+        if (t->timer && find_program(t)) {
+            px_timer_set(t->timer, STACKS_TIMEOUT_MS);
             trace_next(t);
             return;
         }
         px_log(PX_LOG_WARN, "spawn",
-               "cannot show stacks: there is none of eu-stack, gstack, pstack, gdb");
+               "cannot show stacks: no debugger found (expected eu-stack, gstack, "
+               "pstack or gdb)");
         px_job_drop_traces(job);
     }
     then(job);

@@ -16,11 +16,12 @@
 #include "core/rt/child.h"
 #include "core/rt/process.h"
 
-/* The child's, for each file: errnum 0 with a descriptor if it is for output. Then one
- * with the number of files: all is well. It ends with the first that is not. */
+/* Message of the child. A file was made: errnum 0, with a descriptor for an output
+ * file. All files were made: the number of files. The first failure is the last
+ * message. */
 struct report {
     uint32_t file;
-    int32_t errnum; /* or minus one of these: */
+    int32_t errnum; /* errno, or a negative enum why */
 };
 
 enum why { IS_LINK = 1, IS_FOLDER, NO_FILE, TOO_BIG, FOREIGN };
@@ -35,7 +36,8 @@ static const char *const whys[] = {
 
 /* ---- the child: async-signal-safe calls only ----------------------------------- */
 
-/* Waits until a process that has a lease on it gives way, and for nothing else. */
+/* Opens a file without blocking, except for a process that holds a lease on the
+ * file. */
 static int open_at(int folder, const char *name, int flags)
 {
     int fd = openat(folder, name, flags | O_NONBLOCK);
@@ -48,14 +50,14 @@ static int failed_to_open(void)
     return errno == ELOOP ? -IS_LINK : errno;
 }
 
-/* 0, or why not. */
+/* Copies all bytes. Returns 0, an errno, or a negative enum why. */
 static int copy_bytes(int from, int to, uint64_t *left)
 {
     char bytes[65536];
     ssize_t n, put;
 
     while ((n = PX_RETRY(read(from, bytes, sizeof(bytes)))) > 0) {
-        if ((uint64_t)n > *left) /* it has grown, or has never told its size */
+        if ((uint64_t)n > *left) /* the file has grown, or its size was not known */
             return -TOO_BIG;
         *left -= (uint64_t)n;
         for (ssize_t at = 0; at < n; at += put)
@@ -65,7 +67,7 @@ static int copy_bytes(int from, int to, uint64_t *left)
     return n < 0 ? errno : 0;
 }
 
-/* Into a folder that is ours alone. */
+/* Copies a file into a folder that only this user can write. */
 static int copy_file(const struct px_file *f, uint64_t *left)
 {
     PX_AUTOCLOSE int from = open_at(AT_FDCWD, f->from,
@@ -91,7 +93,7 @@ static int copy_file(const struct px_file *f, uint64_t *left)
     return why;
 }
 
-/* The folder that the file stands in. */
+/* Opens the folder of an output file, and makes missing folders. */
 static int open_folder(const struct px_file *f)
 {
     int folder = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -139,7 +141,7 @@ static int open_output(struct px_file *f)
     return f->is_new || st.st_uid == geteuid() ? 0 : -FOREIGN;
 }
 
-/* Files for output that were not there before, and folders that they leave empty. */
+/* Removes output files that this child made, and the folders that become empty. */
 static void take_back(const struct px_files *files)
 {
     char path[PATH_MAX];
@@ -179,14 +181,14 @@ static void send_report(int line, const struct px_files *files, size_t i, int er
     }
     if (errnum)
         take_back(files);
-    bool is_heard = PX_RETRY(sendmsg(line, &m, MSG_NOSIGNAL)) >= 0;
-    if (!is_heard && !errnum)
+    bool is_sent = PX_RETRY(sendmsg(line, &m, MSG_NOSIGNAL)) >= 0;
+    if (!is_sent && !errnum)
         take_back(files);
-    if (!is_heard || errnum)
+    if (!is_sent || errnum)
         _exit(EXIT_FAILURE);
 }
 
-/* Files for output are emptied when it is sure that all is there. */
+/* Makes all files. Truncates output files only after all files have been made. */
 static PX_NORETURN void run_child(struct px_files *files, int line)
 {
     uint64_t left = files->limit_b;
@@ -235,8 +237,8 @@ static void finish(struct px_files *files, const struct report *r)
     files->done(files->arg, err.status, err.text);
 }
 
-/* There is no descriptor left for what was made. The child notices it, and is not
- * killed, as it has something to take back. */
+/* Fails for want of a descriptor. The child is not killed: it notices the closed line,
+ * and removes what it made. */
 static void give_up(struct px_files *files, uint32_t file)
 {
     px_child_forget(files->loop, files->pid);
@@ -261,7 +263,7 @@ static void on_line(void *arg, int fd, unsigned events PX_UNUSED)
 
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (n != (ssize_t)sizeof(r) || r.file > files->n) /* it was killed */
+    if (n != (ssize_t)sizeof(r) || r.file > files->n) /* the child was killed */
         r = (struct report){.file = (uint32_t)files->n, .errnum = ECHILD};
     if (r.errnum || r.file == files->n) {
         finish(files, &r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which files a job needs, and what they are called. */
+/* The list of the files that a job needs, and their names. */
 #include "core/host/job.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 const char *const px_channel_names[2] = {"stdout", "stderr"};
 
-/* Ranks with zeros before them, so that names are in order. */
+/* Returns the width of ranks in file names. Leading zeros keep the names in order. */
 static int rank_width(const struct px_launch_job *job)
 {
     char last[16];
@@ -41,7 +41,7 @@ static pmix_status_t name_output(const struct px_task *task, int which, char **n
     return *name ? PMIX_SUCCESS : px_err_nomem(err, "spawn");
 }
 
-/* Folders that are named by the user, and not by us. */
+/* Returns the length of the part of the path that names folders of the user. */
 static size_t given_part(const struct px_output_plan *plan)
 {
     size_t n = plan->is_pattern ? strcspn(plan->path, "%") : strlen(plan->path);
@@ -69,7 +69,7 @@ static pmix_status_t list_output(struct px_task *task, int which, struct px_err 
     return name_output(task, which, &file->to, err);
 }
 
-/* Finds a program among the files to copy; users name programs by links. */
+/* True if the file to copy is a program. Users name programs by links. */
 static bool is_program(const px_plan *plan, const char *path)
 {
     for (size_t i = 0; i < plan->n_apps; i++)
@@ -78,7 +78,7 @@ static bool is_program(const px_plan *plan, const char *path)
     return false;
 }
 
-/* Programs are run as copies, if that is asked for. */
+/* Lists the files to copy. Preloaded programs run as copies. */
 static pmix_status_t list_copies(struct px_launch_job *job, struct px_err *err)
 {
     px_plan *plan = &job->plan;

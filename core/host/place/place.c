@@ -9,13 +9,13 @@
 #include "core/types/hwloc_api.h"
 #include "core/types/type.h"
 
-/* An object of a level, as far as its CPUs may be used. */
+/* Object of a level, restricted to usable CPUs. */
 struct object {
     hwloc_bitmap_t set;
     unsigned number; /* in its level */
     uint32_t n_cpus;
-    uint32_t load;   /* claims on it: as many as there are CPUs are fine */
-    uint32_t cursor; /* ranking: processes before this one are not its own, or ranked */
+    uint32_t load;   /* CPUs claimed here; up to n_cpus is not an overload */
+    uint32_t cursor; /* ranking: next process to try */
 };
 
 struct objects {
@@ -23,7 +23,7 @@ struct objects {
     size_t n;
 };
 
-/* Of a process that is bound: how many CPUs of which set it claims. */
+/* Claim of a bound process: n_cpus CPUs of set. */
 struct claim {
     hwloc_bitmap_t set;
     uint32_t n_cpus;
@@ -33,24 +33,24 @@ struct work {
     struct px_hwloc h;
     const struct px_place_node *node;
     struct px_err *err;
-    struct claim *claims; /* of the processes taken, then of those of the job */
+    struct claim *claims; /* of the bound processes, then of this job's */
     size_t n_claims;
     const struct px_place_app *apps;
     uint32_t n_job; /* processes */
-    /* of the application at hand */
+    /* state of the current application */
     const struct px_place_app *app;
     const struct px_placement *placement;
     struct px_position *positions;
     uint32_t first, n; /* ranks */
-    bool overload;     /* more may be bound to an object than it has CPUs */
+    bool overload;     /* an object may be claimed by more processes than it has CPUs */
     uint32_t *listed;  /* numbers of CPUs, in their order */
     size_t n_listed;
     hwloc_bitmap_t usable;
     enum px_unit cpu;       /* core or hwthread */
-    struct objects cpus;    /* those that may be used */
-    struct objects places;  /* that processes are mapped to */
-    struct objects targets; /* that they are bound to */
-    /* Of each process, in the order mapped: its place, and its rank in the
+    struct objects cpus;    /* usable CPUs */
+    struct objects places;  /* objects to map to */
+    struct objects targets; /* objects to bind to */
+    /* For each process in the order of mapping: index in places, and rank in the
      * application. */
     uint32_t *place_of, *rank_of;
 };
@@ -91,8 +91,8 @@ static uint32_t count_cpus(const struct work *w, hwloc_const_bitmap_t set)
     return n;
 }
 
-/* Those that have CPUs which may be used, and which no other of them has: memories of
- * several kinds may belong to the same CPUs. */
+/* Lists the objects that have usable CPUs. Skips objects that share CPUs with an
+ * earlier object, as several kinds of memory do. */
 static pmix_status_t find_objects(struct work *w, enum px_unit level,
                                   struct objects *out)
 {
@@ -145,7 +145,7 @@ static const struct object *find_cpu(const struct work *w, uint32_t number)
     return NULL;
 }
 
-/* Leaves those that are listed. */
+/* Restricts the usable CPUs to the list of the directive. */
 static pmix_status_t use_list(struct work *w)
 {
     hwloc_bitmap_t set = w->h.bitmap_alloc();
@@ -180,7 +180,7 @@ static enum px_unit wanted_cpu(const struct px_placement *w)
                : PX_UNIT_CORE;
 }
 
-/* Which may be used by the application, and as what they are counted. */
+/* Finds the CPUs that the application may use, and the unit in which they count. */
 static pmix_status_t find_cpus(struct work *w)
 {
     const struct px_placement *placement = w->placement;
@@ -206,7 +206,8 @@ static pmix_status_t find_cpus(struct work *w)
 
 /* ---- mapping and ranking --------------------------------------------------------- */
 
-/* Where nothing is said: as mpirun does with processes that are bound. */
+/* Returns the level to map to. Without a directive the level is that of mpirun with
+ * binding. */
 static enum px_unit map_level(const struct work *w)
 {
     const struct px_placement *placement = w->placement;
@@ -224,7 +225,7 @@ static enum px_unit map_level(const struct work *w)
                : PX_UNIT_PACKAGE;
 }
 
-/* Objects that other jobs are bound to come last. */
+/* Moves objects that other jobs are bound to behind free objects. */
 static void put_free_first(const struct work *w, struct objects *o)
 {
     for (size_t i = 0; i < w->node->n_taken; i++)
@@ -239,8 +240,8 @@ static void put_free_first(const struct work *w, struct objects *o)
     }
 }
 
-/* In turn to each object, going on where the application before has ended; or so many
- * to the first, then to the next. */
+/* Maps processes to objects in turn, and goes on after the last object of the
+ * application before. With a number per object, fills each object before the next. */
 static pmix_status_t map(struct work *w, enum px_unit level)
 {
     const struct px_placement *placement = w->placement;
@@ -260,7 +261,8 @@ static pmix_status_t map(struct work *w, enum px_unit level)
     return PMIX_SUCCESS;
 }
 
-/* In turn to the next process of each object, or to all of an object first. */
+/* Ranks the next process of each object in turn; fill: all processes of an object
+ * first. */
 static pmix_status_t rank(struct work *w)
 {
     bool in_order = w->placement->rank <= PX_UNIT_NODE, found = !in_order;
@@ -269,7 +271,8 @@ static pmix_status_t rank(struct work *w)
     pmix_status_t rc = in_order ? PMIX_SUCCESS
                                 : find_objects(w, w->placement->rank, &by);
 
-    memset(w->rank_of, 0xff, w->n * sizeof(*w->rank_of)); /* UINT32_MAX: none yet */
+    memset(w->rank_of, 0xff, w->n * sizeof(*w->rank_of)); /* UINT32_MAX: not ranked
+                                                           * yet */
     while (found) {
         found = false;
         for (size_t k = 0; k < by.n; k++) {
@@ -287,7 +290,7 @@ static pmix_status_t rank(struct work *w)
             }
         }
     }
-    /* Those that no object claims, come last. */
+    /* Processes that are on none of these objects come last. */
     for (uint32_t i = 0; i < w->n; i++)
         w->rank_of[i] = w->rank_of[i] == UINT32_MAX ? next++ : w->rank_of[i];
     objects_free(w, &by);
@@ -307,8 +310,8 @@ static enum px_unit bind_level(const struct work *w, enum px_unit mapped)
     return level == PX_UNIT_NONE && placement->list ? PX_UNIT_LIST : level;
 }
 
-/* As many targets as CPUs are asked for, or one: those within the place that have the
- * least load, the first of them. Adds them to set. */
+/* Adds the least loaded targets within place to set: one, or the number of CPUs that
+ * was asked for. The first of equals wins. */
 static pmix_status_t choose(struct work *w, hwloc_const_bitmap_t place,
                             hwloc_bitmap_t set)
 {
@@ -336,7 +339,7 @@ static pmix_status_t choose(struct work *w, hwloc_const_bitmap_t place,
     return PMIX_SUCCESS;
 }
 
-/* Applications that share a list go on in it. */
+/* Adds the next CPU of the list to set. Applications with the same list share it. */
 static pmix_status_t choose_listed(struct work *w, uint32_t i, hwloc_bitmap_t set)
 {
     size_t at = w->rank_of[i];
@@ -384,7 +387,8 @@ static pmix_status_t bind_to(struct work *w, enum px_unit level)
     return rc;
 }
 
-/* Where binding is not asked for, too many processes are rather not bound at all. */
+/* Removes the bindings of the application: processes that did not ask to be bound may
+ * exceed the CPUs. */
 static void unbind(struct work *w)
 {
     for (uint32_t i = 0; i < w->n; i++) {
@@ -506,9 +510,9 @@ pmix_status_t px_place(const struct px_place_node *node,
                               what);
         w.n_job += apps[a].n;
     }
-    if (!node->topology) /* nothing is asked for that takes one */
+    if (!node->topology) /* no directive needs a topology */
         return PMIX_SUCCESS;
-    if (!px_hwloc_open(&w.h)) /* the topology was made with it */
+    if (!px_hwloc_open(&w.h)) /* loaded before to make the topology */
         return PMIX_ERR_NOT_SUPPORTED;
     pmix_status_t rc = take_claims(&w);
     for (size_t a = 0; !rc && a < n_apps; a++) {
@@ -538,7 +542,7 @@ pmix_status_t px_place_count(const struct px_place_node *node,
 
     if (!placement->per)
         return px_err_set(err, PMIX_ERR_BAD_PARAM, "0 processes asked for");
-    if (node->topology) { /* else it is of the node, of which there is one */
+    if (node->topology) { /* otherwise the object is the node */
         if (!px_hwloc_open(&w.h))
             return PMIX_ERR_NOT_SUPPORTED;
         rc = find_cpus(&w);

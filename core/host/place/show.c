@@ -40,7 +40,7 @@ static hwloc_obj_t above(hwloc_obj_t obj, hwloc_obj_type_t type)
     return obj;
 }
 
-/* In the order of the topology, whatever numbers the system gives. */
+/* Draws the CPUs in the order of the topology, independent of OS indexes. */
 static void draw(FILE *f, const struct px_hwloc *h, hwloc_topology_t topology,
                  hwloc_const_bitmap_t cpus)
 {
@@ -64,7 +64,7 @@ static void draw(FILE *f, const struct px_hwloc *h, hwloc_topology_t topology,
     fputc(']', f);
 }
 
-/* False: out of memory. */
+/* Writes the position of a process. False: out of memory. */
 static bool put_position(FILE *f, const struct px_hwloc *h, void *topology,
                          const struct px_position *position)
 {

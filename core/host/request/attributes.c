@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The attributes of PMIx_Spawn: which there are, and what each changes in the plan.
- * Each counts for the whole job or for one application, whose own infos win over those
- * of the job. docs/processes.md has the table for users. */
+/* The attributes of PMIx_Spawn, and their effects on the plan. An attribute applies to
+ * the whole job or to one application. An application's own infos win over those of the
+ * job. docs/processes.md has the table for users. */
 #include "core/host/request/plan.h"
 
 #include <fcntl.h>
@@ -20,15 +20,16 @@
 
 #define MAX_HOST_FILE 65536 /* bytes */
 
-/* The infos that are read, and where they lead. */
+/* Infos that are read, and their destination. */
 struct reading {
     const struct px_spawn_request *request;
     px_plan *plan;
-    struct px_app_plan *app; /* NULL: what counts for the whole job only */
-    const pmix_app_t *asked; /* its own infos are read; NULL: those of the job */
-    const pmix_app_t *later; /* those that are read afterwards, and win; or NULL */
+    struct px_app_plan *app; /* NULL: attributes of the whole job only */
+    const pmix_app_t *asked; /* application with these infos; NULL: the job's infos */
+    const pmix_app_t *later; /* application whose infos are read later, and win; NULL:
+                              * none */
     struct px_err *err;
-    bool *foreign; /* set when a named host is not this node; NULL: not needed */
+    bool *foreign; /* set when a named host is not this node; NULL: unused */
 };
 
 static const char *name_of(const pmix_info_t *info)
@@ -43,7 +44,7 @@ static pmix_status_t no_memory(const struct reading *r)
     return px_err_nomem(r->err, "spawn");
 }
 
-/* One that cannot be done here, which is no error unless it is required. */
+/* Returns PMIX_ERR_NOT_SUPPORTED, which is an error only for a required attribute. */
 static pmix_status_t cannot(const struct reading *r, const char *why)
 {
     return px_err_set(r->err, PMIX_ERR_NOT_SUPPORTED, "%s", why);
@@ -51,8 +52,8 @@ static pmix_status_t cannot(const struct reading *r, const char *why)
 
 /* ---- hosts ----------------------------------------------------------------------- */
 
-/* Returns true if name, as far as len, means the node here. "host:slots" and the name
- * without its domain will do. */
+/* True if name, up to len, means this node. Accepts "host:slots" and a name without
+ * domain. */
 static bool is_here(const char *here, const char *name, size_t len)
 {
     const char *colon = memchr(name, ':', len);
@@ -63,7 +64,7 @@ static bool is_here(const char *here, const char *name, size_t len)
            (n == strlen("localhost") && strncmp(name, "localhost", n) == 0);
 }
 
-/* file: that names it, or NULL. */
+/* Checks that name means this node. file: source of the name, or NULL. */
 static pmix_status_t need_here(const struct reading *r, const char *name, size_t len,
                                const char *file)
 {
@@ -92,7 +93,8 @@ static pmix_status_t check_hosts(const struct reading *r, const pmix_info_t *inf
     return rc;
 }
 
-/* Relative to the directory that is inherited. *text is malloc'd, even if empty. */
+/* Reads a host file, relative to the inherited directory. *text is malloc'd, even if
+ * empty. */
 static pmix_status_t read_text(const struct reading *r, const char *name, char **text)
 {
     const struct px_app_plan *parent = r->request->parent;
@@ -120,7 +122,7 @@ static pmix_status_t read_text(const struct reading *r, const char *name, char *
     return PMIX_SUCCESS;
 }
 
-/* A host is the first word of a line; "slots=4" and the like may follow. */
+/* Checks the first word of each line; "slots=4" and the like may follow. */
 static pmix_status_t check_host_file(const struct reading *r, const pmix_info_t *info)
 {
     static const char space[] = " \t\r\n";
@@ -157,7 +159,7 @@ static pmix_status_t add_hosts(const struct reading *r, const pmix_info_t *info)
                            ? check_hosts(&reading, info)
                            : check_host_file(&reading, info);
 
-    return foreign ? cannot(r, "there is no other node") : rc;
+    return foreign ? cannot(r, "this node is the only one") : rc;
 }
 
 /* ---- environment ----------------------------------------------------------------- */
@@ -179,7 +181,7 @@ static pmix_status_t set_env(const struct reading *r, const pmix_info_t *info)
               : rc;
 }
 
-/* Where the program and its libraries are installed. */
+/* Adds the folders of an installation to PATH and LD_LIBRARY_PATH. */
 static pmix_status_t set_prefix(const struct reading *r, const pmix_info_t *info)
 {
     const char *prefix = info->value.data.string;
@@ -201,7 +203,7 @@ static pmix_status_t set_prefix(const struct reading *r, const pmix_info_t *info
     return rc ? no_memory(r) : rc;
 }
 
-/* All of it is handed on where it is that of this process. */
+/* Accepts the attribute if the job inherits the environment of this process anyway. */
 static pmix_status_t forward_env(const struct reading *r, const pmix_info_t *info)
 {
     return r->request->own || !px_value_truth(&info->value)
@@ -280,7 +282,7 @@ static pmix_status_t set_way(const struct reading *r, const pmix_info_t *info)
     return rc ? px_err_prefix(r->err, "cannot spawn") : PMIX_SUCCESS;
 }
 
-/* They ask for a terminal, too. */
+/* Sets the terminal's modes or size. Implies a terminal. */
 static pmix_status_t set_terminal(const struct reading *r, const pmix_info_t *info)
 {
     const pmix_byte_object_t *bytes = &info->value.data.bo;
@@ -331,11 +333,9 @@ static pmix_status_t set_stops(const struct reading *r, const pmix_info_t *info)
     pmix_status_t rc = px_stops_read(&r->app->stops[where], &info->value, r->asked);
 
     return rc == PMIX_ERR_BAD_PARAM
-               ? px_err_set(
-                     r->err, rc,
-                     "cannot spawn: attribute %s: its value is neither a flag nor "
-                     "ranks",
-                     name_of(info))
+               ? px_err_set(r->err, rc,
+                            "cannot spawn: attribute %s: expected a flag or ranks",
+                            name_of(info))
            : rc ? no_memory(r)
                 : rc;
 }
@@ -349,7 +349,7 @@ static pmix_status_t set_debugged(const struct reading *r, const pmix_info_t *in
 
     if (!proc)
         return px_err_set(r->err, PMIX_ERR_BAD_PARAM,
-                          "cannot spawn: attribute %s: its value is no process",
+                          "cannot spawn: attribute %s: expected PMIX_PROC",
                           name_of(info));
     if (!ns || !ns->hosted ||
         (proc->rank != PMIX_RANK_WILDCARD && proc->rank >= ns->job_size))
@@ -364,18 +364,19 @@ static pmix_status_t set_debugged(const struct reading *r, const pmix_info_t *in
 /* ---- the table ------------------------------------------------------------------- */
 
 enum how {
-    GIVEN,   /* said by the library itself, or needs nothing to be done */
-    FLAG,    /* a bool of the plan, at offset */
-    NUMBER,  /* a uint32_t of the plan */
-    APPLIED, /* by a function */
+    GIVEN,   /* set by the library itself, or nothing to do */
+    FLAG,    /* bool of the plan, at offset */
+    NUMBER,  /* uint32_t of the plan, at offset */
+    APPLIED, /* handled by the function */
     REFUSED,
 };
 
-/* Types of values are those of the dictionary (core/types/keys.h). */
+/* Attribute of PMIx_Spawn. core/types/keys.h has the types of values. */
 struct attribute {
     const char *key;
     enum how how;
-    bool of_app; /* else it counts for the whole job, whichever application says it */
+    bool of_app; /* for one application; otherwise for the whole job, even if an
+                  * application names it */
     size_t offset;
     pmix_status_t (*apply)(const struct reading *r, const pmix_info_t *info);
 };
@@ -404,7 +405,8 @@ static const struct attribute attributes[] = {
     {PMIX_FWD_STDIN, OF_APP(set_input)},
     {PMIX_FWD_STDOUT, OF_APP(forward_output)},
     {PMIX_FWD_STDERR, OF_APP(forward_output)},
-    {PMIX_FWD_STDDIAG, OF_APP(forward_output)}, /* processes write that to stderr */
+    {PMIX_FWD_STDDIAG, OF_APP(forward_output)}, /* processes write diagnostics to
+                                                 * stderr */
     {PMIX_TAG_OUTPUT, APP_FLAG(output.way.tag)},
     {PMIX_IOF_TAG_OUTPUT, APP_FLAG(output.way.tag)},
     {PMIX_IOF_TAG_FULLNAME_OUTPUT, APP_FLAG(output.way.tag_full)},
@@ -470,7 +472,7 @@ static const struct attribute attributes[] = {
     {PMIX_USERID, NOTHING},
     {PMIX_GRPID, NOTHING},
     {PMIX_WDIR_USER_SPECIFIED, NOTHING},
-    {PMIX_PERSONALITY, NOTHING}, /* attributes mean the same in all */
+    {PMIX_PERSONALITY, NOTHING}, /* attributes mean the same in all personalities */
 };
 
 static bool find(const char *key, struct attribute *found)
@@ -490,16 +492,16 @@ const char *px_attribute_key(size_t i)
     return i < PX_COUNT(attributes) ? attributes[i].key : NULL;
 }
 
-/* Is the value of the type that it should be, or of one that says the same? */
+/* True if the value has the type of the attribute, or a type with the same meaning. */
 static bool is_sound(const struct attribute *a, const pmix_value_t *v)
 {
     const struct px_key *key = px_key_by_string(a->key);
     uint32_t number;
 
     switch (key ? key->type : PMIX_UNDEF) {
-    case PMIX_UNDEF: /* of any */
+    case PMIX_UNDEF: /* any type */
         return true;
-    case PMIX_BOOL: /* without a value it is present, so true */
+    case PMIX_BOOL: /* present without a value: true */
         return v->type == PMIX_BOOL || v->type == PMIX_UNDEF;
     case PMIX_STRING:
         return px_value_string(v) != NULL;
@@ -529,7 +531,7 @@ static pmix_status_t carry_out(const struct reading *r, const struct attribute *
         return PMIX_SUCCESS;
     case APPLIED:
         return a->apply(r, info);
-    case REFUSED: /* to say no to it asks for nothing */
+    case REFUSED: /* a false flag asks for nothing */
         return v->type == PMIX_BOOL && !v->data.flag ? PMIX_SUCCESS
                                                      : cannot(r, "it is not supported");
     default:
@@ -537,13 +539,13 @@ static pmix_status_t carry_out(const struct reading *r, const struct attribute *
     }
 }
 
-/* Infos of the job are read for the job, and then again for each application: each time
- * what is about these. */
+/* Applies an info if it fits the reading. Infos of the job are read once for the job,
+ * and once for each application. */
 static pmix_status_t read_one(const struct reading *r, const pmix_info_t *info)
 {
     struct attribute a;
     bool is_known = find(info->key, &a);
-    /* There is no allocation to ask for; to go on without would be another job. */
+    /* Without an allocation the job would be another job, so such a request fails. */
     bool allocates = px_str_starts(info->key, "pmix.alloc.");
 
     if (a.of_app ? !r->app : r->app && !r->asked)
@@ -552,7 +554,7 @@ static pmix_status_t read_one(const struct reading *r, const pmix_info_t *info)
         return px_err_set(r->err, PMIX_ERR_BAD_PARAM,
                           "cannot spawn: attribute %s: its value is of type %s",
                           name_of(info), PMIx_Data_type_string(info->value.type));
-    /* All changes of the environment add up. */
+    /* Changes of the environment add up. */
     if (r->later && a.apply != set_env &&
         px_info_find(r->later->info, r->later->ninfo, info->key))
         return PMIX_SUCCESS;
@@ -561,7 +563,7 @@ static pmix_status_t read_one(const struct reading *r, const pmix_info_t *info)
         return rc;
     if (allocates || (info->flags & PMIX_INFO_REQD))
         return px_err_prefix(r->err, "cannot spawn: attribute %s", name_of(info));
-    if (r->asked || !r->app || r->app == r->plan->apps) /* one line is enough */
+    if (r->asked || !r->app || r->app == r->plan->apps) /* log the job's infos once */
         px_log(PX_LOG_WARN, "spawn", "attribute %s has no effect: %s", name_of(info),
                r->err->text);
     return PMIX_SUCCESS;
@@ -601,7 +603,8 @@ pmix_status_t px_attributes_of_app(px_plan *plan, struct px_app_plan *app,
     return rc ? rc : read_all(&own, asked->info, asked->ninfo);
 }
 
-/* Of what counts for the whole job applications may say the same only. */
+/* Checks that applications do not contradict each other on attributes of the whole
+ * job. */
 pmix_status_t px_attributes_agree(const struct px_spawn_request *req,
                                   struct px_err *err)
 {

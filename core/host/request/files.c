@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The files of a request to spawn: those that output goes to, and those that are copied
- * into the job's folder. */
+/* The files of a spawn request: files for output, and copies in the job's folder. */
 #include "core/host/request/plan.h"
 
 #include <string.h>
@@ -11,7 +10,8 @@
 
 #define MAX_PRELOAD 1000 /* files of a job */
 
-/* As seen from the directory that is inherited; malloc'd. */
+/* Returns the absolute path, malloc'd. Relative paths start at the inherited
+ * directory. */
 static char *absolute(const char *path, const struct px_spawn_request *req)
 {
     const char *cwd = req && req->parent ? req->parent->cwd : NULL;
@@ -57,7 +57,8 @@ static bool goes_up(const char *path)
     return false;
 }
 
-/* path: absolute. No two may have the same name, as all come to one folder. */
+/* Adds a file to copy. path: absolute. Each name may occur once, since all copies go to
+ * one folder. */
 static pmix_status_t add_copy(char ***all, const char *path, struct px_err *err)
 {
     const char *name = strrchr(path, '/') + 1;

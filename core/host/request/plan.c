@@ -50,8 +50,8 @@ static pmix_status_t copy_command(struct px_app_plan *plan, const pmix_app_t *ap
     return plan->argv ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
 
-/* Attributes have named one, or the application does: libraries fill that in where
- * their caller names none, so it is the weaker word. */
+/* Chooses the working directory. An attribute wins over pmix_app_t.cwd, which libraries
+ * set for callers that name no directory. */
 static pmix_status_t choose_cwd(struct px_app_plan *plan, const pmix_app_t *app,
                                 const struct px_spawn_request *req)
 {
@@ -63,8 +63,8 @@ static pmix_status_t choose_cwd(struct px_app_plan *plan, const pmix_app_t *app,
     return plan->cwd ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
 
-/* As seen from the directory it will have; or, as the job's folder is not there yet,
- * from the one that is inherited. */
+/* Finds the program, relative to its working directory. The job's folder does not exist
+ * yet, so the inherited directory serves instead. */
 static pmix_status_t find_program(struct px_app_plan *plan, const char *name,
                                   const struct px_spawn_request *req,
                                   struct px_err *err)
@@ -73,8 +73,8 @@ static pmix_status_t find_program(struct px_app_plan *plan, const char *name,
     const char *from = !plan->in_job_dir                 ? plan->cwd
                        : req->parent && req->parent->cwd ? req->parent->cwd
                                                          : here;
-    /* Of a path the process finds out: the file system may not answer, and others shall
-     * not wait. */
+    /* The started process checks a path. A file system may block, and the loop must not
+     * wait. */
     if (strchr(name, '/')) {
         plan->program = *name == '/' || !from ? strdup(name) : px_path_join(from, name);
         return plan->program ? PMIX_SUCCESS : out_of_memory(err);
@@ -87,7 +87,7 @@ static pmix_status_t find_program(struct px_app_plan *plan, const char *name,
                                            : rc;
 }
 
-/* A debugger may leave it to us how many there are. */
+/* Counts the daemons of a debugger that asks for a number per process or node. */
 static pmix_status_t count_daemons(struct px_app_plan *plan, const char *name,
                                    struct px_err *err)
 {
@@ -136,8 +136,8 @@ static pmix_status_t plan_app(px_plan *job, struct px_app_plan *plan,
 
 /* ---- the job -------------------------------------------------------------------- */
 
-/* To the rank that is named, or all; or else to the first of the application that asks
- * for it, or of the first if the job does. */
+/* Chooses the rank that gets stdin. A named rank wins, then the first rank of the
+ * application that asks for input. If the job asks, the first application counts. */
 static pmix_status_t choose_stdin(px_plan *plan, const struct px_spawn_request *req,
                                   struct px_err *err)
 {
@@ -168,8 +168,7 @@ static pmix_status_t choose_stdin(px_plan *plan, const struct px_spawn_request *
     return PMIX_SUCCESS;
 }
 
-/* Each rank that is to stop has to be there: in the job, or in the application that
- * names it. */
+/* Checks that each rank that is to stop is in its application or in the job. */
 static pmix_status_t check_stops(const px_plan *plan, struct px_err *err)
 {
     for (size_t i = 0; i < plan->n_apps * PX_N_STOPS; i++) {

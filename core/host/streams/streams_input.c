@@ -14,23 +14,23 @@
 
 /* ---- pushes ---------------------------------------------------------------------- */
 
-/* A part of a push: its place in the queue of one process. */
+/* Item of a push in the queue of one process. */
 struct px_feed_item {
     struct px_list link;
     struct push *push;
-    size_t at;       /* of its bytes so many have been written */
-    uint64_t upto_b; /* of all that is pushed to this process */
+    size_t at;       /* bytes of the push that have been written */
+    uint64_t upto_b; /* end of the item in all bytes pushed to this process */
 };
 
-/* All processes of a push share its bytes. */
+/* Push whose bytes all target processes share. */
 struct push {
-    size_t refs;    /* items that are queued */
-    size_t n_waits; /* of them, those that are not within the bound */
+    size_t refs;    /* queued items */
+    size_t n_waits; /* queued items beyond the bound */
     pmix_op_cbfunc_t done;
     void *arg;
     bool ends;
     size_t n;
-    uint8_t *bytes; /* behind the items */
+    uint8_t *bytes; /* placed behind the items */
     struct px_feed_item items[];
 };
 
@@ -40,7 +40,7 @@ static void leave_push(struct push *p)
         free(p);
 }
 
-/* Tells the pushes that wait for room. */
+/* Completes the pushes whose last item has come within the bound. all: every push. */
 static void admit_more(struct px_feed *f, bool all)
 {
     while (f->outside && (all || f->outside->upto_b - f->written_b <= PX_FEED_MAX_B)) {
@@ -86,8 +86,8 @@ void px_feed_shut(struct px_feed *f)
         drop_item(f, PX_CONTAINER_OF(f->queue.next, struct px_feed_item, link));
 }
 
-/* The first such character ends a line that has begun, the next one is the end. In
- * another mode than by lines a terminal has none. False: there is no room. */
+/* Writes the end-of-file character: once at the start of a line, twice within a line. A
+ * terminal that is not in line mode has no such character. False: no room. */
 static bool end_terminal(const struct px_feed *f)
 {
     struct termios t;
@@ -98,7 +98,7 @@ static bool end_terminal(const struct px_feed *f)
     return px_fd_write(f->fd, ends, f->in_line ? 2 : 1) > 0 || errno != EAGAIN;
 }
 
-/* False if the pipe takes no more for now, or is closed. */
+/* Writes bytes of an item. False if the pipe is full or closed. */
 static bool write_item(struct px_feed *f, struct px_feed_item *item)
 {
     const struct push *p = item->push;
@@ -144,7 +144,7 @@ static void on_room(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
     feed(arg);
 }
 
-/* Takes fd. One that has ended is closed at once. */
+/* Opens the feed on fd, which is taken. Closes a feed that has ended at once. */
 static pmix_status_t open_to(struct px_feed *f, int fd, bool is_terminal,
                              struct px_err *err)
 {
@@ -158,7 +158,7 @@ static pmix_status_t open_to(struct px_feed *f, int fd, bool is_terminal,
         return px_err_nomem(err, "pass on stdin");
     }
     if (f->ended && px_list_empty(&f->queue)) {
-        (void)(is_terminal && end_terminal(f)); /* nothing is in its way yet */
+        (void)(is_terminal && end_terminal(f)); /* the new terminal has room */
         close_pipe(f);
     }
     feed(f);
@@ -208,7 +208,7 @@ pmix_status_t px_feed_push(struct px_feed *const feeds[], size_t n_feeds,
         f->ended |= ends;
         if (!takes)
             continue;
-        f->pushed_b += n + sizeof(*item); /* the bytes may be few */
+        f->pushed_b += n + sizeof(*item); /* bounds the number of small pushes too */
         *item = (struct px_feed_item){.push = p, .upto_b = f->pushed_b};
         px_list_append(&f->queue, &item->link);
         f->outside = f->outside ? f->outside : item;
@@ -225,13 +225,13 @@ pmix_status_t px_feed_push(struct px_feed *const feeds[], size_t n_feeds,
     return waits ? PMIX_SUCCESS : PMIX_OPERATION_SUCCEEDED;
 }
 
-/* ---- our own --------------------------------------------------------------------- */
+/* ---- our own stdin --------------------------------------------------------------- */
 
-/* A file, pipe, socket or device as stdin is handed to a single process itself: nothing
- * is read that it does not read, and its end is seen where it is. A terminal cannot
- * be shared so: processes are in groups of their own, and a read from a group in the
- * background stops it. From a terminal, therefore, this process reads while it is in
- * the foreground; and from anything, if more than one process is to get all of it. */
+/* A single process gets our stdin itself if that is a file, pipe, socket or device. So
+ * only that process consumes bytes, and sees the end. A terminal cannot be shared: a
+ * read from a background process group stops the group. So this process reads from a
+ * terminal while it is in the foreground. It also reads for several processes, which
+ * all get all bytes. */
 
 struct px_input {
     struct px_iof_input *from;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Directives on where processes go, from the attributes of a request to the seats of a
- * job. */
+/* Placement of a job: from the attributes of a request to the positions of its
+ * ranks. */
 #include "core/host/request/plan.h"
 
 #include "core/model/topology.h"
@@ -29,7 +29,7 @@ pmix_status_t px_plan_placement(struct px_app_plan *app, const pmix_info_t *info
     return rc;
 }
 
-/* *usable is malloc'd, for as long as *node. */
+/* Describes this node. *usable is malloc'd, and has to live as long as *node. */
 static pmix_status_t find_node(struct px_place_node *node, bool *is_real, char **usable)
 {
     pmix_topology_t topo;
@@ -72,7 +72,7 @@ pmix_status_t px_plan_positions(px_plan *plan, const struct px_spawn_request *re
     for (size_t i = 0; apps && i < plan->n_apps; i++) {
         apps[i] = (struct px_place_app){plan->apps[i].placement, plan->apps[i].n};
         needs |= px_placement_needs_topology(&apps[i].placement);
-        plan->apps[i].placement.list = NULL; /* the request's */
+        plan->apps[i].placement.list = NULL; /* owned by the request */
     }
     if (needs) {
         plan->positions = calloc(plan->n_tasks, sizeof(*plan->positions));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The words of directives, which are those of mpirun. */
+/* The syntax of placement directives, which is that of mpirun. */
 #include "core/host/place/place.h"
 
 #include <stddef.h>
@@ -21,7 +21,7 @@ enum phase {
 
 static const struct word {
     const char *text;
-    unsigned phases; /* where it may stand */
+    unsigned phases; /* phases in which the word is valid */
     enum px_unit level;
 } words[] = {
     {"slot", MAP | RANK, PX_UNIT_NODE},
@@ -36,7 +36,7 @@ static const struct word {
     {"hwthread", MAP | RANK | BIND, PX_UNIT_HWTHREAD},
     {"cpu-list", BIND, PX_UNIT_LIST},
     {"none", BIND, PX_UNIT_NONE},
-    /* Known to users of mpirun, and not done here. */
+    /* Known to users of mpirun, but not supported. */
     {"board", MAP | RANK | BIND, PX_UNIT_UNSAID},
     {"seq", MAP, PX_UNIT_UNSAID},
     {"dist", MAP, PX_UNIT_UNSAID},
@@ -46,13 +46,13 @@ static const struct word {
 static const struct modifier {
     const char *text;
     unsigned phases;
-    size_t flag; /* the bool of a wish that it sets; 0: says what is so anyway */
+    size_t flag; /* offset of a bool in px_placement; 0: names the default */
 } modifiers[] = {
     {"oversubscribe", MAP, offsetof(struct px_placement, over)},
     {"nooversubscribe", MAP, offsetof(struct px_placement, no_over)},
     {"hwtcpus", MAP, offsetof(struct px_placement, hwthreads)},
     {"corecpus", MAP, 0},
-    {"span", MAP | RANK, 0}, /* over all nodes, of which there is one */
+    {"span", MAP | RANK, 0}, /* all nodes: there is only this one */
     {"fill", RANK, offsetof(struct px_placement, fill)},
     {"overload-allowed", BIND, offsetof(struct px_placement, overload)},
     {"if-supported", BIND, 0},
@@ -76,7 +76,7 @@ static pmix_status_t read_modifier(struct px_placement *w, enum phase phase,
             return PMIX_SUCCESS;
         }
     }
-    return px_err_set(err, PMIX_ERR_BAD_PARAM, "\"%s\" is no modifier of it", text);
+    return px_err_set(err, PMIX_ERR_BAD_PARAM, "unknown modifier \"%s\"", text);
 }
 
 static pmix_status_t read_level(enum px_unit *level, enum phase phase, const char *text,
@@ -94,7 +94,7 @@ static pmix_status_t read_level(enum px_unit *level, enum phase phase, const cha
     return px_err_set(err, PMIX_ERR_BAD_PARAM, "\"%s\" is not known", text);
 }
 
-/* "core", "socket:PE=2:span", ":overload-allowed", "ppr:2:socket" */
+/* Reads "core", "socket:PE=2:span", ":overload-allowed", "ppr:2:socket". */
 static pmix_status_t read_policy(struct px_placement *w, enum phase phase,
                                  const char *text, struct px_err *err)
 {
@@ -104,11 +104,11 @@ static pmix_status_t read_policy(struct px_placement *w, enum phase phase,
     uint64_t per;
     size_t at = 1;
 
-    for (char *c = copy; c && *c; c++) /* between modifiers both are used */
+    for (char *c = copy; c && *c; c++) /* modifiers are separated by either */
         *c = *c == ',' ? ':' : *c;
     parts = copy ? px_strv_split(copy, ':', true) : NULL;
     if (!parts)
-        return px_err_nomem(err, "read it");
+        return px_err_nomem(err, "read a placement directive");
     if (phase == MAP && strcasecmp(parts[0], "ppr") == 0) {
         if (!parts[1] || !parts[2] || !px_str_to_u64(parts[1], 1, UINT32_MAX, &per))
             return px_err_set(err, PMIX_ERR_BAD_PARAM,
@@ -132,8 +132,7 @@ static pmix_status_t read_mapper(struct px_placement *w, const char *text,
                                  struct px_err *err)
 {
     if (strcmp(text, "round_robin") != 0 && strcmp(text, "ppr") != 0)
-        return px_err_set(err, PMIX_ERR_NOT_SUPPORTED, "there is no mapper \"%s\"",
-                          text);
+        return px_err_set(err, PMIX_ERR_NOT_SUPPORTED, "unknown mapper \"%s\"", text);
     w->mapper = *text == 'p' ? PX_MAPPER_PPR : PX_MAPPER_ROUND;
     return PMIX_SUCCESS;
 }
@@ -155,26 +154,27 @@ pmix_status_t px_placement_read(struct px_placement *w, const pmix_info_t *info,
         return read_mapper(w, text, err);
     if (strcmp(info->key, PMIX_PPR) == 0) {
         ppr = px_strf("ppr:%s", text);
-        return ppr ? read_policy(w, MAP, ppr, err) : px_err_nomem(err, "read it");
+        return ppr ? read_policy(w, MAP, ppr, err)
+                   : px_err_nomem(err, "read a placement directive");
     }
     if (strcmp(info->key, PMIX_CPU_LIST) == 0) {
         w->list = text;
         return *text && px_cpus_valid(text) && text[strlen(text) - 1] != '-'
                    ? PMIX_SUCCESS
-                   : px_err_set(err, PMIX_ERR_BAD_PARAM, "\"%s\" is no list of CPUs",
-                                text);
+                   : px_err_set(err, PMIX_ERR_BAD_PARAM,
+                                "expected a list of CPUs (got \"%s\")", text);
     }
     if (strcmp(info->key, PMIX_CPUS_PER_PROC) == 0)
         return px_value_to_u32(v, &w->n_cpus) && w->n_cpus > 0 &&
                        w->n_cpus <= PX_MAX_CPU
                    ? PMIX_SUCCESS
-                   : px_err_set(err, PMIX_ERR_BAD_PARAM, "it is not from 1 to %u",
-                                PX_MAX_CPU);
+                   : px_err_set(err, PMIX_ERR_BAD_PARAM,
+                                "expected a number from 1 to %u", PX_MAX_CPU);
     if (strcmp(info->key, PMIX_NO_OVERSUBSCRIBE) == 0)
         w->no_over = px_value_truth(v);
     else if (px_value_truth(v)) /* PMIX_NO_PROCS_ON_HEAD */
         return px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
-                          "this node is the head, and there is no other");
+                          "this node is the head, and the only node");
     return PMIX_SUCCESS;
 }
 
