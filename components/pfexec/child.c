@@ -18,21 +18,23 @@
 
 enum {
     N_STREAMS = 3,    /* 0, 1 and 2 */
-    LINE = N_STREAMS, /* where the line stands from place_streams on */
+    LINE = N_STREAMS, /* descriptor of the line after place_streams */
     BUSY_MS = 200,
     BUSY_NAP_MS = 2,
     SYSTEM = PMIX_ERR_JOB_SYS_OP_FAILED,
-    EXIT_NOT_RUN = 127, /* as in the shell; the parent reads the reason from the line */
+    EXIT_NOT_RUN = 127, /* like the shell's; the parent reads the reason from the
+                         * line */
 };
 
-/* ---- steps: each false, with errno, if it fails ---------------------------------- */
+/* ---- steps: false with errno after a failure ------------------------------------- */
 
 static bool make_group(struct px_pfexec_plan *plan)
 {
     return plan->spec->flags & PX_PFEXEC_SESSION ? setsid() > 0 : setpgid(0, 0) == 0;
 }
 
-/* If the parent died before that, another process is the parent by now. */
+/* Asks the kernel to kill this process with its parent. Exits if the parent has died
+ * before. */
 static bool bind_to_parent(struct px_pfexec_plan *plan)
 {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
@@ -42,7 +44,8 @@ static bool bind_to_parent(struct px_pfexec_plan *plan)
     return true;
 }
 
-/* End of file instead of a byte: the parent, which should know of us, is gone. */
+/* Waits for the byte by which the parent lets this process go on. End of file means
+ * that the parent, which should watch this process, is gone. */
 static bool await_go(struct px_pfexec_plan *plan)
 {
     char go;
@@ -58,14 +61,14 @@ static bool join_group(struct px_pfexec_plan *plan)
     return plan->members < 0 || write(plan->members, "0", 1) == 1 || plan->may_stay_out;
 }
 
-/* Out of the way of the three that are going to be replaced. */
+/* Duplicates a descriptor that place_streams would replace. */
 static int lift(int fd)
 {
     return fd >= N_STREAMS ? fd : fcntl(fd, F_DUPFD_CLOEXEC, N_STREAMS);
 }
 
-/* All are lifted before the first is placed: one may stand where another has to go, and
- * dup2 onto itself would leave close-on-exec set. */
+/* Places the standard streams. All descriptors are lifted first: a descriptor may have
+ * the number that another stream needs, and dup2 onto itself keeps close-on-exec. */
 static bool place_streams(struct px_pfexec_plan *plan)
 {
     int from[N_STREAMS];
@@ -91,7 +94,7 @@ static bool place_streams(struct px_pfexec_plan *plan)
     return true;
 }
 
-/* As stdin may be something else. */
+/* Makes stdout the controlling terminal; stdin may be another file. */
 static bool take_terminal(struct px_pfexec_plan *plan)
 {
     return !(plan->spec->flags & PX_PFEXEC_TERMINAL) ||
@@ -105,7 +108,7 @@ static bool bind_to_cpus(struct px_pfexec_plan *plan)
     return !spec->cpus || sched_setaffinity(0, spec->cpus_size, spec->cpus) == 0;
 }
 
-/* No file is opened by number after that but by the program. */
+/* Sets limits. Only the program opens files by number after this step. */
 static bool set_limits(struct px_pfexec_plan *plan)
 {
     const struct px_pfexec_spec *spec = plan->spec;
@@ -124,15 +127,16 @@ static bool set_umask(struct px_pfexec_plan *plan)
     return true;
 }
 
-/* The C library's functions for that would ask the parent's threads, which are not
- * here. 32-bit systems have had calls for ids of 16 bits. */
+/* The C library's functions would wait for the parent's threads, which do not exist
+ * here. 32-bit systems also have calls for 16-bit ids. */
 #ifdef SYS_setresuid32
 #define NR_OF(call) SYS_##call##32
 #else
 #define NR_OF(call) SYS_##call
 #endif
 
-/* Clears what binds to the parent. */
+/* Changes the user. The change clears the parent-death signal, so the signal is set
+ * again. */
 static bool become_user(struct px_pfexec_plan *plan)
 {
     const struct px_pfexec_user *u = plan->spec->user;
@@ -150,9 +154,9 @@ static bool enter_directory(struct px_pfexec_plan *plan)
     return !plan->spec->cwd || chdir(plan->spec->cwd) == 0;
 }
 
-/* Handlers would be reset by exec, but what the parent ignores stays ignored. The
+/* Resets all signals. exec keeps ignored signals ignored, so they need a reset. The
  * kernel refuses some signals, which have no other disposition anyway. Unblocking comes
- * last: a signal sent meanwhile now acts as the program would have it. */
+ * last: a pending signal then acts as the program expects. */
 static bool reset_signals(struct px_pfexec_plan *plan PX_UNUSED)
 {
     const struct sigaction by_default = {.sa_handler = SIG_DFL};
@@ -164,16 +168,17 @@ static bool reset_signals(struct px_pfexec_plan *plan PX_UNUSED)
     return sigprocmask(SIG_SETMASK, &none, NULL) == 0;
 }
 
-/* exec stops for whatever traces: the parent, which then lets go of it, stopped. Last,
- * as signals stop for it, too. */
+/* Lets the parent trace this process, so that exec stops. The parent detaches and
+ * leaves the process stopped. This step comes last because signals stop a traced
+ * process too. */
 static bool stop_at_exec(struct px_pfexec_plan *plan)
 {
     return !(plan->spec->flags & PX_PFEXEC_STOP_AT_EXEC) ||
            ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0;
 }
 
-/* A file that was just written may be open for writing still: in a process that was
- * forked meanwhile, and has not come to closing it. */
+/* Runs the program. A file that was just written may still be open for writing in a
+ * process that was forked meanwhile. */
 static bool exec_program(struct px_pfexec_plan *plan)
 {
     static char *const no_env[] = {NULL};
@@ -190,13 +195,14 @@ static bool exec_program(struct px_pfexec_plan *plan)
     return false;
 }
 
-/* In this order. The directory is entered when nothing is open any more that its dead
- * file system could hold, and as the user. */
+/* Steps in order. The directory is entered as the user, and with no descriptor open
+ * that a dead file system could block. */
 static const struct {
     bool (*run)(struct px_pfexec_plan *plan);
-    const char *text;     /* of its failure */
-    pmix_status_t status; /* of its failure, if what the system says is not about the
-                             program; for a missing directory, it is named */
+    const char *text; /* text about a failure */
+    /* Status of a failure if errno does not concern the program. A missing directory is
+     * named in the text. */
+    pmix_status_t status;
 } steps[] = {
     {make_group, "cannot give " PX_PFEXEC_NAME " a process group", SYSTEM},
     {bind_to_parent, "cannot make " PX_PFEXEC_NAME " end with its parent", SYSTEM},
@@ -215,7 +221,7 @@ static const struct {
     {exec_program, "cannot run " PX_PFEXEC_NAME, 0},
 };
 
-/* Why exec has failed, if that can be seen. */
+/* Reasons for a failure of exec that can be found out. */
 static const struct {
     const char *text;
     pmix_status_t status;
@@ -229,7 +235,7 @@ static const struct {
 enum {
     N_STEPS = PX_COUNT(steps),
     EXEC = N_STEPS - 1,
-    INTERPRETER = N_STEPS, /* from here on as in reasons */
+    INTERPRETER = N_STEPS, /* from here on indexes of reasons */
     FOLDER,
     NO_FILE,
     NOT_EXECUTABLE,
@@ -254,7 +260,7 @@ static void read_interpreter(const char *program, char *name, size_t size)
     }
 }
 
-/* The step, or the reason. */
+/* Returns the failed step, or N_STEPS plus an index of reasons. */
 static int explain(const char *program, int errnum)
 {
     struct stat st;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From fork to exec: the steps of a new process, for every component of pfexec. */
+/* The steps of a new process from fork to exec, shared by all components of pfexec. */
 #ifndef PX_PFEXEC_CHILD_H
 #define PX_PFEXEC_CHILD_H
 
@@ -10,36 +10,36 @@
 struct px_pfexec_plan {
     const struct px_pfexec_spec *spec;
     pid_t parent;
-    int null_fd; /* stands in for fds of -1 */
-    /* Sequenced-packet socket, close-on-exec: the program runs once something has
-     * come in, a failure goes out, and exec closes it. */
+    int null_fd; /* stands for descriptors of -1 */
+    /* Sequenced-packet socket, close-on-exec. The program runs after a byte has come
+     * in. A failure goes out. exec closes the socket. */
     int line;
-    int far_end;       /* of the line: the parent's */
-    int members;       /* of the control group that it joins, to be written; -1: none */
-    bool may_stay_out; /* of that group, if it cannot be joined */
+    int far_end;       /* parent's end of the line */
+    int members;       /* members file of the control group to join; -1: none */
+    bool may_stay_out; /* a failure to join the group is ignored */
 };
 
-/* Sent if a step fails. */
+/* Message about a failed step. */
 struct px_pfexec_failure {
     int step;
     int errnum;
-    char interpreter[256]; /* missing one, as the "#!" line names it; "": unknown */
+    char interpreter[256]; /* missing interpreter named by the "#!" line; "": unknown */
 };
 
-enum { PX_PFEXEC_NOT_IN_TIME = -1 }; /* a step that only the parent knows */
+enum { PX_PFEXEC_NOT_IN_TIME = -1 }; /* step: the parent's time limit has passed */
 
-/* In the new process, all signals blocked: becomes the program or reports and exits.
- * Calls nothing that is not async-signal-safe, as other threads of the parent may
- * have held any lock when it forked. */
+/* Becomes the program, or reports a failure and exits. Runs in the new process with all
+ * signals blocked. Calls only async-signal-safe functions, since other threads of the
+ * parent may have held any lock at the fork. */
 PX_NORETURN void px_pfexec_run_child(const struct px_pfexec_plan *plan);
 
-/* The failure as a line: "cannot enter directory /x: Permission denied". */
+/* Describes the failure: "cannot enter directory /x: Permission denied". */
 pmix_status_t px_pfexec_describe(const struct px_pfexec_failure *failure,
                                  const char *program, const char *cwd,
                                  struct px_err *err);
 
-/* For names in such a line: cut, so that a long one does not push the reason out of
- * the text. */
+/* Format of a name in such a text. A long name is cut so that the reason stays
+ * visible. */
 #define PX_PFEXEC_NAME "%.300s"
 
 #endif

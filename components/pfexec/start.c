@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 
 enum {
-    KILL_MS = 1000, /* how long a killed child may take to go */
+    KILL_MS = 1000, /* time limit for a killed child to end */
     STATUS_LOST = 255 << 8,
     TO_GROUP = 1 << 2, /* PIDFD_SIGNAL_PROCESS_GROUP, since Linux 6.9 */
 };
@@ -31,34 +31,34 @@ struct pfexec {
     const struct px_services *services;
     struct px_pfexec_conf conf;
     px_pfexec_fork_fn fork;
-    uint64_t start_time; /* of this process; 0: not looked at yet */
-    int group;           /* its folder; -1: there is none, or not yet */
+    uint64_t start_time; /* of this process; 0: not read yet */
+    int group;           /* folder of the control group; -1: none yet */
     struct px_list children;
 };
 
 enum stage {
     STARTING, /* has not reported yet */
-    STOPPING, /* runs its program, and is to be stopped */
+    STOPPING, /* runs its program, and will be stopped */
     GONE,     /* ended before it could be watched */
-    FAILED,   /* did not become the program; to be told when it has ended */
-    STARTED,  /* on_start has come, or is not wanted */
+    FAILED,   /* did not become the program; reported after its end */
+    STARTED,  /* on_start has been called, or is not wanted */
 };
 
-/* Runs, or has ended and waits for the loop to reap it. */
+/* Process that runs, or has ended and waits for the loop to reap it. */
 struct child {
     struct px_list link;
     struct pfexec *owner;
     pid_t pid;
-    int pidfd; /* which the core closes; -1: none */
+    int pidfd; /* closed by the core; -1: none */
     enum stage stage;
-    bool reaped; /* its pid may be another's */
-    int line;    /* see child.h; -1: has reported */
+    bool reaped; /* the pid may belong to another process */
+    int line;    /* see child.h; -1: no report is expected */
     struct px_watch *watch;
     struct px_timer *timer;
-    uint64_t nap_ms; /* between tries to stop it */
+    uint64_t nap_ms; /* pause between attempts to stop the process */
     struct px_pfexec_failure failure;
-    struct px_pfexec_spec spec; /* of which only functions, flags and arg live on */
-    char *cwd;                  /* NULL: none; behind the program */
+    struct px_pfexec_spec spec; /* only functions, flags and arg stay valid */
+    char *cwd;                  /* stored behind program; NULL: none */
     char program[];
 };
 
@@ -78,7 +78,7 @@ const struct px_param px_pfexec_params[] = {
 
 /* ---- children ------------------------------------------------------------------- */
 
-/* fds: those of the component stay where they are. */
+/* Creates the record of a child. The descriptors of spec are not taken. */
 static struct child *child_create(struct pfexec *p, const struct px_pfexec_spec *spec)
 {
     size_t program_b = strlen(spec->program) + 1;
@@ -96,7 +96,7 @@ static struct child *child_create(struct pfexec *p, const struct px_pfexec_spec 
     return c;
 }
 
-/* No more is to be heard of its start. */
+/* Stops waiting for the report of a start. */
 static void stop_waiting(struct child *c)
 {
     const struct px_services *services = c->owner->services;
@@ -122,7 +122,7 @@ static struct child *find(struct pfexec *p, pid_t pid)
     return NULL;
 }
 
-/* By pidfd, which never means another process. 0, or an errno. */
+/* Sends a signal by pidfd, which never means another process. Returns 0 or an errno. */
 static int send_by_pidfd(const struct child *c, int signum, unsigned flags)
 {
 #ifdef SYS_pidfd_send_signal
@@ -136,19 +136,19 @@ static int send_by_pidfd(const struct child *c, int signum, unsigned flags)
     return ENOSYS;
 }
 
-/* To the group, or to the process alone. Without a pidfd no other process or group
- * has the pid until we reap the child, unless another part of this program does. 0,
- * or an errno. */
+/* Sends a signal to the group or the process. Without a pidfd the pid stays ours until
+ * we reap the child, unless another part of this program reaps it. Returns 0 or an
+ * errno. */
 static int send_to(const struct child *c, int signum, bool group)
 {
     int errnum = send_by_pidfd(c, signum, group ? TO_GROUP : 0);
 
     if (errnum == 0 || errnum == ESRCH || send_by_pidfd(c, 0, 0) == ESRCH)
-        return errnum; /* else the kernel cannot do it so */
+        return errnum; /* otherwise the kernel lacks the call */
     return kill(group ? -c->pid : c->pid, signum) ? errno : 0;
 }
 
-/* Both, as it may have left its group. */
+/* Kills the group, and the process, which may have left the group. */
 static void kill_now(const struct child *c)
 {
     if (c->reaped)
@@ -159,13 +159,13 @@ static void kill_now(const struct child *c)
 
 /* ---- from start to end ----------------------------------------------------------- */
 
-static void tell_start(const struct child *c, pmix_status_t status, const char *why)
+static void report_start(const struct child *c, pmix_status_t status, const char *why)
 {
     if (c->spec.on_start)
         c->spec.on_start(c->spec.arg, c->pid, status, why);
 }
 
-static void tell_failure(struct child *c)
+static void report_failure(struct child *c)
 {
     const struct pfexec *p = c->owner;
     struct px_err err = {0};
@@ -178,12 +178,12 @@ static void tell_failure(struct child *c)
     else
         rc = px_pfexec_describe(&c->failure, c->program, c->cwd, &err);
     c->stage = STARTED;
-    tell_start(c, rc, err.text);
+    report_start(c, rc, err.text);
 }
 
-/* False while there is nothing to be heard. The end of the line means that it runs,
- * or was killed before it did. */
-static bool hear(struct child *c)
+/* Reads the report of a start. False: no report yet. End of file means that the program
+ * runs, or that the process was killed before. */
+static bool read_report(struct child *c)
 {
     ssize_t n = PX_RETRY(recv(c->line, &c->failure, sizeof(c->failure), MSG_DONTWAIT));
 
@@ -204,7 +204,8 @@ static void give_up(struct child *c)
     c->owner->services->timer_set(c->timer, KILL_MS);
 }
 
-/* exec closes the line a little before it stops for this thread, which traces it. */
+/* Stops the new program. exec closes the line shortly before it stops for this thread,
+ * which traces the process. */
 static void try_stop(struct child *c)
 {
     c->owner->services->watch_set(c->watch, 0);
@@ -218,14 +219,14 @@ static void try_stop(struct child *c)
     }
 }
 
-static void on_heard(struct child *c)
+static void on_report(struct child *c)
 {
     if (c->stage == STOPPING)
         try_stop(c);
     if (c->stage == STARTED) {
         stop_waiting(c);
-        tell_start(c, PMIX_SUCCESS, "");
-    } else if (c->stage == FAILED) { /* it ends by itself */
+        report_start(c, PMIX_SUCCESS, "");
+    } else if (c->stage == FAILED) { /* the process exits by itself */
         c->owner->services->watch_set(c->watch, 0);
         c->owner->services->timer_set(c->timer, KILL_MS);
     }
@@ -235,8 +236,8 @@ static void on_line(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
 {
     struct child *c = arg;
 
-    if (hear(c))
-        on_heard(c);
+    if (read_report(c))
+        on_report(c);
 }
 
 static void on_end(void *arg, pid_t pid, int wait_status)
@@ -246,17 +247,17 @@ static void on_end(void *arg, pid_t pid, int wait_status)
     const struct rusage *usage = c->stage == GONE ? NULL
                                                   : services->child_usage(services);
 
-    bool told = c->stage == STARTED;
+    bool reported = c->stage == STARTED;
 
     c->reaped = true;
     if (c->stage == STARTING)
-        (void)hear(c);
+        (void)read_report(c);
     if (c->stage == FAILED) {
-        tell_failure(c);
+        report_failure(c);
     } else {
         c->stage = STARTED;
-        if (!told)
-            tell_start(c, PMIX_SUCCESS, "");
+        if (!reported)
+            report_start(c, PMIX_SUCCESS, "");
         if (c->spec.on_exit)
             c->spec.on_exit(c->spec.arg, pid, wait_status, usage);
     }
@@ -271,15 +272,15 @@ static void on_timer(void *arg)
     if (c->stage == GONE) {
         on_end(c, c->pid, STATUS_LOST);
     } else if (c->stage == STOPPING) {
-        on_heard(c);
+        on_report(c);
     } else if (c->stage == FAILED) {
-        /* in a dead file system; it is reaped when it can be */
+        /* The process hangs in a dead file system, and is reaped later. */
         services->log(services, PX_LOG_WARN, "process %ld does not die", (long)c->pid);
         c->spec.on_exit = NULL;
         stop_waiting(c);
-        tell_failure(c);
-    } else if (hear(c)) { /* just in time: this process was held up itself */
-        on_heard(c);
+        report_failure(c);
+    } else if (read_report(c)) { /* late, because this process was held up */
+        on_report(c);
     } else {
         give_up(c);
     }
@@ -287,7 +288,8 @@ static void on_timer(void *arg)
 
 /* ---- starting ------------------------------------------------------------------- */
 
-/* With all signals blocked, so that no handler of the parent runs in the child. */
+/* Forks with all signals blocked, so that no handler of the parent runs in the
+ * child. */
 static pid_t fork_child(struct child *c, const struct px_pfexec_plan *plan)
 {
     sigset_t all;
@@ -304,8 +306,8 @@ static pid_t fork_child(struct child *c, const struct px_pfexec_plan *plan)
     return pid;
 }
 
-/* The group is made for the first child. *members stays -1 where there is none, and
- * none is needed. */
+/* Opens the control group; the first child makes the group. *members stays -1 without a
+ * group if none is required. */
 static pmix_status_t open_group(struct pfexec *p, int *members, struct px_err *err)
 {
     bool must = p->conf.cgroup == CGROUP_YES;
@@ -340,7 +342,7 @@ static pmix_status_t make_child(struct child *c, struct px_err *err)
         return px_err_errno(err, "cannot open /dev/null");
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
         return px_err_errno(err, "cannot make a socket");
-    PX_AUTOCLOSE int far_end = ends[1]; /* the child's is to be the only one */
+    PX_AUTOCLOSE int far_end = ends[1]; /* so that the child has the only copy */
     c->line = ends[0];
     c->watch = services->watch(services, c->line, PX_READABLE, on_line, c);
     c->timer = services->timer(services, on_timer, c);
@@ -362,14 +364,15 @@ static pmix_status_t make_child(struct child *c, struct px_err *err)
     return c->pid < 0 ? px_err_errno(err, "cannot fork") : PMIX_SUCCESS;
 }
 
-/* The child waits for its go meanwhile, so it has not ended yet, unless it was
- * killed. */
+/* Watches the child, which waits for its go-ahead. So the child can only have ended by
+ * a signal. */
 static pmix_status_t watch_child(struct child *c, struct px_err *err)
 {
     const struct px_services *services = c->owner->services;
     int rc = services->child_pidfd(services, c->pid, c->pidfd, on_end, c);
 
-    if (rc == PMIX_ERR_NOT_FOUND) { /* another part of this program has reaped it */
+    if (rc == PMIX_ERR_NOT_FOUND) { /* another part of this program has reaped the
+                                     * child */
         c->pidfd = -1;
         c->stage = GONE;
         c->reaped = true;
@@ -379,7 +382,8 @@ static pmix_status_t watch_child(struct child *c, struct px_err *err)
     }
     if (rc) {
         kill(c->pid, SIGKILL);
-        (void)PX_RETRY(waitpid(c->pid, NULL, __WALL)); /* not in any file system yet */
+        (void)PX_RETRY(waitpid(c->pid, NULL, __WALL)); /* the child is not in any file
+                                                        * system call yet */
         return px_err_set(err, PMIX_ERR_NOMEM, "cannot watch it: out of memory");
     }
     services->timer_set(c->timer, c->owner->conf.start_timeout);
@@ -402,19 +406,20 @@ static pmix_status_t start(struct pfexec *p, const struct px_pfexec_spec *spec,
         return rc;
     }
     if (!(spec->flags & PX_PFEXEC_SESSION))
-        setpgid(c->pid, c->pid); /* as it does itself, whichever is first */
+        setpgid(c->pid, c->pid); /* the child does the same; the first call wins */
     px_list_append(&p->children, &c->link);
     *pid = c->pid;
     if (spec->forked)
         spec->forked(spec->arg, c->pid);
-    if (c->stage == STARTING) /* if it is gone by now, its end says so */
+    if (c->stage == STARTING) /* the end of a dead child is reported anyway */
         (void)PX_RETRY(send(c->line, "", 1, MSG_NOSIGNAL));
     return PMIX_SUCCESS;
 }
 
 /* ---- operations ----------------------------------------------------------------- */
 
-/* As much as the caller knows of it; false if it asks for what is not known here. */
+/* Copies the members that the caller provides. False: the caller sets members or flags
+ * that are unknown here. */
 static bool read_spec(struct px_pfexec_spec *known, const struct px_pfexec_spec *given)
 {
     const char *bytes = (const char *)given;
@@ -452,13 +457,14 @@ static pmix_status_t pfexec_signal(void *self, pid_t pid, int signum)
     if (!c)
         return PMIX_ERR_NOT_FOUND;
     int errnum = send_to(c, signum, true);
-    if (getpgid(pid) != pid) /* it left the group; in it, it would get two */
+    if (getpgid(pid) != pid) /* the process has left the group; a member would get two
+                              * signals */
         errnum = send_to(c, signum, false);
     return errnum ? px_status_of_errno(errnum) : PMIX_SUCCESS;
 }
 
-/* Stays in the list: it can still be signalled, and is reaped. The last of that pid, as
- * one that another part of this program has reaped may stand before it. */
+/* Drops the callbacks. The process stays in the list to be reaped. The last entry
+ * counts: an earlier entry with this pid may have been reaped elsewhere. */
 static void pfexec_forget(void *self, pid_t pid)
 {
     struct child *last = NULL;
@@ -503,7 +509,8 @@ void px_pfexec_close(void *self)
         return;
     PX_LIST_EACH (&p->children, struct child, c, link) {
         kill_now(c);
-        p->services->child_forget(p->services, c->pid); /* it is reaped all the same */
+        p->services->child_forget(p->services, c->pid); /* the child is reaped all the
+                                                         * same */
         child_free(c);
     }
     if (p->group >= 0) {

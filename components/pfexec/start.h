@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The common part of the components of pfexec: all but how a process is made.
- * Children are started, watched, signalled and forgotten here, and run in child.h. */
+/* The common part of the components of pfexec: start, watch, signal and forget
+ * children. Only the call that makes a process differs. child.h runs in the child. */
 #ifndef PX_PFEXEC_START_H
 #define PX_PFEXEC_START_H
 
 #include "tenon/pfexec.h"
 
-/* As fork; all signals are blocked. *pidfd, if it is set, is of the child. */
+/* Forks like fork(), with all signals blocked. May set *pidfd to a pidfd of the
+ * child. */
 typedef pid_t (*px_pfexec_fork_fn)(int *pidfd);
 
 struct px_pfexec_conf {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pipes between us and a process, for every source. */
+/* Pipes to and from a process, for all sources. */
 #ifndef PX_PIOF_PIPES_H
 #define PX_PIOF_PIPES_H
 
@@ -10,7 +10,7 @@
 
 #include <fcntl.h>
 
-/* A pipe for the stream 0, 1 or 2. On failure ends may hold some of it. */
+/* Makes a pipe for stream 0, 1 or 2. ends may hold descriptors after a failure. */
 static inline pmix_status_t piof_pipe(struct px_piof_ends *ends, int stream)
 {
     int both[2];
@@ -19,10 +19,10 @@ static inline pmix_status_t piof_pipe(struct px_piof_ends *ends, int stream)
         return px_status_of_errno(errno);
     ends->child[stream] = both[stream ? 1 : 0];
     ends->ours[stream] = both[stream ? 0 : 1];
-    return px_fd_nonblock(ends->ours[stream]); /* which is ours alone */
+    return px_fd_nonblock(ends->ours[stream]); /* the end is not shared */
 }
 
-/* Closes all, of which no number may stand twice. */
+/* Closes all descriptors, which must differ. */
 static inline void piof_drop(struct px_piof_ends *ends)
 {
     for (int i = 0; i < 3; i++) {

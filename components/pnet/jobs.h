@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The jobs that a component of pnet knows, by name; and its contribution for libraries
- * that do not know gather. */
+/* List of the jobs of a pnet component, by name. Also contribute, made from gather, for
+ * libraries without gather. */
 #ifndef PX_PNET_JOBS_H
 #define PX_PNET_JOBS_H
 
@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first member of what a component keeps of a job. */
+/* First member of a component's record of a job. */
 struct px_fabric_job {
     struct px_list link;
     pmix_nspace_t nspace;
 };
 
-/* NULL: it is not known. */
+/* Returns NULL for an unknown job. */
 static inline void *px_fabric_job_find(const struct px_list *jobs, const char *nspace)
 {
     PX_LIST_EACH (jobs, struct px_fabric_job, job, link)
@@ -25,7 +25,7 @@ static inline void *px_fabric_job_find(const struct px_list *jobs, const char *n
     return NULL;
 }
 
-/* job is zeroed, and of a name that is not known. */
+/* Adds a zeroed job under a new name. */
 static inline void px_fabric_job_add(struct px_list *jobs, struct px_fabric_job *job,
                                      const char *nspace)
 {
@@ -33,7 +33,7 @@ static inline void px_fabric_job_add(struct px_list *jobs, struct px_fabric_job 
     px_list_append(jobs, &job->link);
 }
 
-/* Finds, or makes one of size bytes, zeroed; NULL: out of memory. */
+/* Returns the job, or a new zeroed one of size bytes; NULL: out of memory. */
 static inline void *px_fabric_job_get(struct px_list *jobs, const char *nspace,
                                       size_t size)
 {
@@ -45,7 +45,7 @@ static inline void *px_fabric_job_get(struct px_list *jobs, const char *nspace,
     return job;
 }
 
-/* Defines contribute by gather, without maps. */
+/* Defines contribute as a call of gather without maps. */
 #define PX_FABRIC_CONTRIBUTE(gather)                                   \
     static pmix_status_t contribute(void *self, const char *nspace,    \
                                     const pmix_info_t *info, size_t n, \

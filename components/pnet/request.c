@@ -9,8 +9,8 @@
 
 /* ---- requests -------------------------------------------------------------------- */
 
-/* Keys that begin so are the Standard's: a value under one would hide what processes
- * find there. */
+/* True if id can be a key of a result. The Standard reserves keys that begin with
+ * "pmix". */
 static bool is_name(const char *id)
 {
     return id && *id && strlen(id) <= PMIX_MAX_KEYLEN && strncmp(id, "pmix", 4) != 0;
@@ -22,7 +22,7 @@ static bool read_text(const pmix_info_t *info, const char **out)
     return *out;
 }
 
-/* NULL, or what the member should have been. */
+/* Reads a member of a request. Returns NULL, or the expected type. */
 static const char *read_member(const pmix_info_t *info, struct px_fabric_request *r)
 {
     if (PMIx_Check_key(info->key, PMIX_ALLOC_FABRIC_ID))
@@ -37,7 +37,7 @@ static const char *read_member(const pmix_info_t *info, struct px_fabric_request
         return px_value_to_u32(&info->value, &r->per_proc) ? NULL : "a number";
     if (PMIx_Check_key(info->key, PMIX_ALLOC_FABRIC_ENDPTS_NODE))
         return px_value_to_u32(&info->value, &r->per_node) ? NULL : "a number";
-    /* Hosts ask by true, or by the object that they would like to get. */
+    /* Hosts pass true, or the object that they would like to get. */
     if (PMIx_Check_key(info->key, PMIX_ALLOC_FABRIC_SEC_KEY))
         r->with_key = PMIx_Value_true(&info->value) != PMIX_BOOL_FALSE;
     else if (PMIx_Info_is_required(info))
@@ -67,7 +67,7 @@ bool px_fabric_request_next(const struct px_pnet_job *job, size_t *at,
     if (!px_value_infos(&job->info[(*at)++].value, &member, &n))
         *rc = px_err_set(err, PMIX_ERR_BAD_PARAM,
                          "cannot read " PMIX_ALLOC_FABRIC
-                         " of job %s: it is no array of infos",
+                         " of job %s: expected an array of infos",
                          job->nspace);
     for (size_t i = 0; !*rc && i < n; i++) {
         const char *wanted = read_member(&member[i], r);
@@ -81,7 +81,7 @@ bool px_fabric_request_next(const struct px_pnet_job *job, size_t *at,
     return !*rc;
 }
 
-/* For kernels before Linux 3.17, and where a filter allows no getrandom. */
+/* Reads a key on kernels before Linux 3.17, or where a filter forbids getrandom. */
 static bool read_device(uint8_t key[PX_FABRIC_KEY_B])
 {
     const int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
@@ -111,7 +111,7 @@ pmix_status_t px_fabric_answer(px_infos *out, const char *id, const char *type,
     const size_t per_proc = r ? r->per_proc : 0, per_node = r ? r->per_node : 0;
     const struct {
         const char *key;
-        const void *data; /* NULL: it is left out */
+        const void *data; /* NULL: left out */
         pmix_data_type_t type;
     } rows[] = {
         {id, text, PMIX_STRING},

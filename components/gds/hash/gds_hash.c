@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gds/hash: the datastore in this process's own heap, and the form of it that foreign
- * libraries know by name. A table has its ranks in order; each has a map from key to
- * entry for finding, and a list of entries in the order they came for walking. Fetching
- * and walking only read. */
+/* gds/hash: the datastore in the heap of this process, under the name that other
+ * libraries know. A table has its ranks in order. Each rank has a map from key to
+ * entry, and a list of entries in the order of arrival. Fetches and walks change
+ * nothing. */
 #include "tenon/gds.h"
 
 #include "core/base/list.h"
@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { PRIORITY = 10 }; /* gives way to any store that peers can read for themselves */
+enum { PRIORITY = 10 }; /* stores that peers can read go first */
 
 struct entry {
     struct px_list link;
@@ -27,7 +27,7 @@ struct rank_table {
 };
 
 struct table {
-    struct rank_table **ranks; /* by rank, as data mostly arrive */
+    struct rank_table **ranks; /* sorted by rank, the usual order of arrival */
     size_t n, cap;
 };
 
@@ -52,7 +52,7 @@ static void entry_free(struct entry *e)
     free(e);
 }
 
-/* Puts a copy in place of old, if there is one: value may be the very one that goes. */
+/* Stores a copy of value, in place of old if that exists. value may be part of old. */
 static pmix_status_t entry_put(struct rank_table *r, struct entry *old, const char *key,
                                const pmix_value_t *value)
 {
@@ -103,8 +103,8 @@ static pmix_status_t rank_walk(const struct rank_table *r, px_gds_walk_fn fn, vo
 
 /* ---- tables ---------------------------------------------------------------------- */
 
-/* Place of the first rank that is not below. As numbers, special ranks such as WILDCARD
- * come after all true ones. */
+/* Returns the index of the first rank that is not below rank. Special ranks such as
+ * WILDCARD come after all other ranks. */
 static size_t table_place(const struct table *t, pmix_rank_t rank)
 {
     size_t from = 0, to = t->n;
@@ -128,7 +128,7 @@ static struct rank_table *table_find(const struct table *t, pmix_rank_t rank)
     return at < t->n && t->ranks[at]->rank == rank ? t->ranks[at] : NULL;
 }
 
-/* A rank appears in the table with its first value or not at all. */
+/* Adds a rank with its first value, or adds nothing. */
 static pmix_status_t table_add(struct table *t, pmix_rank_t rank, const char *key,
                                const pmix_value_t *value)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gds/shm: a namespace in memory that its server writes and its clients read where it
- * is, each in the caller's thread, without a system call or a lock. segment.h is about
- * the memory, table.h about the order in it; here are values, and the framework's
+/* gds/shm: a namespace in shared memory. The server writes the memory. Clients read in
+ * place, each in the caller's thread, without a system call or lock. segment.h has the
+ * memory, table.h has its structure. This file has values and the framework's
  * operations. docs/adr/0020 has the reasons. */
 #include "table.h"
 
@@ -43,14 +43,14 @@ static pmix_status_t shm_query(void *self, struct px_query *answer)
 
 /* ---- values ---------------------------------------------------------------------- */
 
-/* How the bytes of a value are those in memory. */
+/* Form of the bytes of a value in memory. */
 enum form {
-    FORM_NONE,   /* not at all: a pointer says nothing elsewhere */
-    FORM_NUMBER, /* in the value itself */
-    FORM_STRING, /* with its end; no bytes are NULL */
+    FORM_NONE,   /* cannot be stored: a pointer means nothing to another process */
+    FORM_NUMBER, /* the number itself */
+    FORM_STRING, /* with the final NUL; no bytes mean NULL */
     FORM_BYTES,
     FORM_PROC,
-    FORM_PACKED, /* as in messages, type and all */
+    FORM_PACKED, /* packed as in messages, with the type */
 };
 
 static inline enum form form_of(pmix_data_type_t type, const struct px_type *t)
@@ -72,7 +72,7 @@ static struct px_codec codec(void)
     return px_codec_newest(px_codec_default);
 }
 
-/* Borrows, from value or from w. */
+/* Converts a value to bytes, which are borrowed from value or w. */
 static pmix_status_t to_bytes(const pmix_value_t *value, px_writer *w,
                               struct px_shm_value *out)
 {
@@ -115,13 +115,13 @@ static pmix_status_t unpack(const struct px_shm_value *in, pmix_value_t *out)
 
     if (in->n > sizeof(room) && !more)
         return PMIX_ERR_NOMEM;
-    memcpy(more ? more : room, in->bytes, in->n); /* nothing changes it any more */
+    memcpy(more ? more : room, in->bytes, in->n); /* the copy cannot change any more */
     px_reader_init(&r, codec(), more ? more : room, in->n);
     pmix_status_t rc = px_unpack_bare(&r, out, PMIX_VALUE);
     return rc && rc != PMIX_ERR_NOMEM ? PMIX_ERR_NOT_FOUND : rc;
 }
 
-/* n bytes, or NULL for none. */
+/* Copies n bytes; no bytes become NULL. */
 static pmix_status_t copy(const struct px_shm_value *in, void *out)
 {
     void *bytes = in->n ? malloc(in->n) : NULL;
@@ -134,7 +134,8 @@ static pmix_status_t copy(const struct px_shm_value *in, void *out)
     return PMIX_SUCCESS;
 }
 
-/* Bytes that cannot be a value of the type are none. */
+/* Converts bytes to a value. Returns PMIX_ERR_NOT_FOUND for bytes that the type
+ * forbids. */
 static pmix_status_t from_bytes(const struct px_shm_value *in, pmix_value_t *out)
 {
     const struct px_type *t = px_type_find(in->type);
@@ -291,7 +292,7 @@ static void shm_clear(void *self PX_UNUSED, struct px_gds_ns *ns,
 
 /* ---- namespaces ------------------------------------------------------------------ */
 
-/* Takes a namespace whose segment was made with that result. */
+/* Completes a namespace whose segment was made with result rc. */
 static pmix_status_t hand_out(struct px_gds_ns *made, pmix_status_t rc,
                               struct px_gds_ns **ns)
 {
@@ -347,10 +348,10 @@ static pmix_status_t shm_attach(void *self PX_UNUSED, const char *nspace PX_UNUS
                                 const pmix_info_t *infos, size_t n_infos, int fd,
                                 struct px_gds_ns **ns)
 {
-    const pmix_info_t *told = px_info_find(infos, n_infos, LAYOUT);
+    const pmix_info_t *known = px_info_find(infos, n_infos, LAYOUT);
     uint64_t layout = 0;
 
-    if (!told || !px_value_to_u64(&told->value, &layout) || layout != PX_SHM_MAGIC ||
+    if (!known || !px_value_to_u64(&known->value, &layout) || layout != PX_SHM_MAGIC ||
         fd < 0)
         return PMIX_ERR_NOT_SUPPORTED;
     struct px_gds_ns *made = malloc(sizeof(*made));
@@ -376,7 +377,7 @@ PX_COMPONENT(gds, shm) = {
     PX_COMPONENT_HEAD(gds, GDS, shm),
     .version = "1.0",
     .params = params,
-    .conf_size = sizeof(struct conf), /* self is that */
+    .conf_size = sizeof(struct conf), /* self is the conf */
     .query = shm_query,
     .ops = &ops,
 };

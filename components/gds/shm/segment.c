@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files in memory. The writer's mapping dates from before the file was sealed and is
- * only ever made larger; a new one for writing is denied to it like to everything
- * else. */
+/* Files in memory. The writer maps the file before sealing it, and only extends that
+ * mapping. After the seal the kernel denies new writable mappings to all processes. */
 #include "segment.h"
 
 #include <fcntl.h>
@@ -20,9 +19,9 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-enum { LEAST_STEP = 32 * 1024 }; /* of memory that is asked for ahead */
+enum { LEAST_STEP = 32 * 1024 }; /* memory requested ahead */
 
-/* The window that holds it, or could. */
+/* Returns the end of the window that holds the offset. */
 static uint64_t window_end(uint64_t offset)
 {
     unsigned window = px_shm_window(offset);
@@ -32,13 +31,13 @@ static uint64_t window_end(uint64_t offset)
 
 /* ---- the writer ------------------------------------------------------------------ */
 
-/* Makes the file end with the window that ends there, and maps all of it. */
+/* Extends the file to size, the end of a window, and maps all of it. */
 static bool extend(struct px_shm_segment *s, uint64_t size)
 {
     struct rlimit most;
 
     if (size > s->limit || size > SIZE_MAX || getrlimit(RLIMIT_FSIZE, &most) ||
-        size > most.rlim_cur || /* would be a signal; without a limit that is ~0 */
+        size > most.rlim_cur || /* would raise a signal; ~0 means no limit */
         PX_RETRY(ftruncate(s->fd, (off_t)size)))
         return false;
     void *base = s->base
@@ -55,8 +54,8 @@ static bool extend(struct px_shm_segment *s, uint64_t size)
     return true;
 }
 
-/* Asks for memory up to there, somewhat more if that can be had: where there is none,
- * touching it would be a signal. */
+/* Allocates memory up to "to", and some more if possible. Touching memory that cannot
+ * be allocated would raise a signal. */
 static bool back(struct px_shm_segment *s, uint64_t from, uint64_t to)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -72,7 +71,7 @@ static bool back(struct px_shm_segment *s, uint64_t from, uint64_t to)
         if (PX_RETRY(fallocate(s->fd, 0, (off_t)from, (off_t)(ahead - from))))
             return false;
     }
-    /* One call instead of a fault for each page; what it cannot do, faults do. */
+    /* One call instead of a fault for each page. Faults fill the rest. */
     (void)madvise(s->base + from, (size_t)(ahead - from), MADV_POPULATE_WRITE);
     s->backed = ahead;
     return true;
@@ -116,8 +115,9 @@ pmix_status_t px_shm_segment_create(struct px_shm_segment *s, uint64_t limit)
     return PMIX_SUCCESS;
 }
 
-/* A file of mode 0 is opened anew by its owner at most, after changing that; and a
- * description that is read only lets nothing be done to it that takes memory. */
+/* Returns a read-only descriptor for readers. Mode 0 keeps other users from reopening
+ * the file; its owner would have to change the mode. A read-only description allows no
+ * call that takes memory. */
 int px_shm_segment_show(struct px_shm_segment *s)
 {
     char path[64];
@@ -155,7 +155,8 @@ uint8_t *px_shm_map_window(struct px_shm_segment *s, unsigned window)
     return at;
 }
 
-/* Only files of tmpfs that cannot shrink: pages of others may go, or take for ever. */
+/* Accepts only tmpfs files that cannot shrink. Pages of other files may vanish, or
+ * block a reader. */
 pmix_status_t px_shm_segment_attach(struct px_shm_segment *s, int fd)
 {
     struct statfs fs;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The memory of a namespace: a file in memory, written by one server and read by its
- * clients. Its first bytes are the header; from there on it only grows. Everything in
- * it is found by its offset.
+ * clients. The file begins with the header, and only grows. Data are found by their
+ * offsets.
  *
- * A file is used in windows, the first of PX_SHM_FIRST bytes, each further one as
- * large as all before it. Nothing lies across their borders, so a reader maps a window
- * when it first looks there, and what it has mapped stays where it is. The file ends
- * with a window: a page behind what is written, which a reader could make the kernel
- * fill, is in that window at most. */
+ * A file consists of windows. The first has PX_SHM_FIRST bytes, and each further window
+ * is as large as all windows before. Data do not cross windows. So a reader maps a
+ * window at its first access, and mapped data never move. The file ends with a window,
+ * so a reader can make the kernel fill pages of the last window only. */
 #ifndef PX_GDS_SHM_SEGMENT_H
 #define PX_GDS_SHM_SEGMENT_H
 
@@ -16,24 +15,25 @@
 
 #include <stdatomic.h>
 
-/* "tenons", the form of all that follows, and whose sizes it has. */
+/* "tenons", the version of the format, and the size of size_t. */
 #define PX_SHM_MAGIC   (0x74656e6f6e730400u | sizeof(size_t))
 #define PX_SHM_FIRST   ((uint64_t)1 << 18)
 #define PX_SHM_WINDOWS 24u /* 2 TiB */
 #define PX_SHM_STEPS   8u  /* sizes of records between two powers of two */
 
-/* A word that one process writes and others read meanwhile. */
+/* Word that one process writes while others read. */
 typedef _Atomic uint64_t px_shm_word;
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "a lock would be this process's alone");
 
 struct px_shm_header {
     uint64_t magic;
-    px_shm_word retired; /* given up: there is a newer file */
-    px_shm_word reused;  /* how often memory of former values went to new ones */
-    px_shm_word lost; /* how often something of PX_GDS_INTERNAL went or was replaced */
+    px_shm_word retired; /* given up: a newer file exists */
+    px_shm_word reused;  /* number of times that memory of old values was reused */
+    px_shm_word lost;    /* number of PX_GDS_INTERNAL entries that were removed or
+                       * replaced */
     px_shm_word index;
-    px_shm_word ranks[PX_GDS_N_TABLES]; /* the rank of each table that came last */
-    /* Bits of the keys of each table: of true ranks, and of the job as a whole. */
+    px_shm_word ranks[PX_GDS_N_TABLES]; /* newest rank of each table */
+    /* Bits of the keys of each table, for ranks and for the job. */
     px_shm_word keys[2][PX_GDS_N_TABLES];
 };
 
@@ -41,26 +41,26 @@ struct px_shm_segment {
     _Atomic(uint8_t *) windows[PX_SHM_WINDOWS]; /* NULL: not mapped */
     int fd;
 
-    /* The writer's alone. */
-    uint8_t *base;   /* its windows, one behind the other; NULL in a reader */
-    int shown;       /* the same file for readers, cannot be written; -1: none yet */
+    /* The writer's members. */
+    uint8_t *base;   /* all windows, contiguous; NULL in a reader */
+    int shown;       /* read-only descriptor of the file for readers; -1: none yet */
     uint64_t size;   /* of the file */
-    uint64_t limit;  /* of that */
-    uint64_t taken;  /* all before this offset is in use, or left out */
-    uint64_t backed; /* ... has memory behind it */
-    uint64_t filled; /* bytes in use, and how many of them nothing refers to any more */
+    uint64_t limit;  /* of the size */
+    uint64_t taken;  /* offset below which all bytes are in use or skipped */
+    uint64_t backed; /* offset below which all bytes have memory */
+    uint64_t filled; /* bytes in use; garbage: bytes of them without a reference */
     uint64_t garbage;
-    uint64_t patience; /* garbage that is put up with, after it could not be removed */
-    uint64_t n_used;   /* slots of the index */
+    uint64_t tolerated; /* garbage that is tolerated after a failed renewal */
+    uint64_t n_used;    /* used slots of the index */
 
-    /* Records of replaced values: those of `left` may be looked at, the others, by
-     * size, are free. */
+    /* Records of replaced values. Readers may still read those of "left". Those of
+     * "spare" are free, listed by size. */
     uint64_t left, left_b;
     uint64_t spare[36][PX_SHM_STEPS];
-    uint64_t largest; /* that a reader may copy at once */
+    uint64_t largest; /* largest value that a reader may copy */
 };
 
-/* The test of the protocol stops at every step of it. */
+/* Hook of the protocol's test, called at every step. */
 #ifdef PX_SHM_TEST
 void px_shm_step(const px_shm_word *word, bool writes);
 extern uint64_t px_shm_garbage, px_shm_spare;
@@ -68,8 +68,10 @@ extern uint64_t px_shm_garbage, px_shm_spare;
 static inline void px_shm_step(const px_shm_word *word PX_UNUSED, bool writes PX_UNUSED)
 {
 }
-static const uint64_t px_shm_garbage = (uint64_t)8 << 20; /* less is left where it is */
-static const uint64_t px_shm_spare = (uint64_t)64 << 10;  /* less is not used again */
+static const uint64_t px_shm_garbage = (uint64_t)8 << 20; /* less garbage is not
+                                                           * removed */
+static const uint64_t px_shm_spare = (uint64_t)64 << 10;  /* less memory is not
+                                                           * reused */
 #endif
 
 static inline uint64_t px_shm_load(const px_shm_word *word)
@@ -78,7 +80,7 @@ static inline uint64_t px_shm_load(const px_shm_word *word)
     return atomic_load_explicit(word, memory_order_acquire);
 }
 
-/* All that was written before is seen by a reader that sees this. */
+/* Stores value. A reader that sees the value also sees all earlier writes. */
 static inline void px_shm_publish(px_shm_word *word, uint64_t value)
 {
     px_shm_step(word, true);
@@ -86,10 +88,11 @@ static inline void px_shm_publish(px_shm_word *word, uint64_t value)
     px_shm_step(word, true);
 }
 
-/* All before it, plain reading and writing, too, happens before all that follows. */
+/* Orders all earlier reads and writes before all later ones, plain accesses
+ * included. */
 static inline void px_shm_fence(void)
 {
-#ifdef __SANITIZE_THREAD__ /* it knows none */
+#ifdef __SANITIZE_THREAD__ /* TSan does not support fences */
     atomic_signal_fence(memory_order_acq_rel);
 #else
     atomic_thread_fence(memory_order_acq_rel);
@@ -112,10 +115,11 @@ static inline uint64_t px_shm_window_size(unsigned window)
     return PX_SHM_FIRST << (window ? window - 1 : 0);
 }
 
-/* A reader's: maps it, once. NULL if it is not there, or cannot be mapped. */
+/* Maps a window for a reader, once. NULL: missing, or cannot be mapped. */
 uint8_t *px_shm_map_window(struct px_shm_segment *s, unsigned window);
 
-/* The bytes at that offset, and how many; NULL if none can be there. Any thread. */
+/* Returns the bytes at an offset, and their number up to the end of the window. NULL:
+ * an impossible offset. Any thread. */
 static inline void *px_shm_span(struct px_shm_segment *s, uint64_t offset,
                                 uint64_t *room)
 {
@@ -131,7 +135,7 @@ static inline void *px_shm_span(struct px_shm_segment *s, uint64_t offset,
     return start + within;
 }
 
-/* n bytes at that offset; NULL if they cannot be there. */
+/* Returns n bytes at an offset; NULL: impossible. */
 static inline void *px_shm_at(struct px_shm_segment *s, uint64_t offset, uint64_t n)
 {
     uint64_t room;
@@ -145,18 +149,18 @@ static inline struct px_shm_header *px_shm_head(struct px_shm_segment *s)
     return px_shm_at(s, 0, sizeof(struct px_shm_header));
 }
 
-/* An empty one of at most limit bytes. PMIX_ERR_NOMEM; PMIX_ERR_NOT_SUPPORTED where
- * such files cannot be had. */
+/* Makes an empty segment of at most limit bytes. PMIX_ERR_NOMEM;
+ * PMIX_ERR_NOT_SUPPORTED: the system lacks such files. */
 pmix_status_t px_shm_segment_create(struct px_shm_segment *s, uint64_t limit);
-/* A reader of the file, if nothing that is done to it can make reading crash; fd stays
- * the caller's. PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_NOMEM. */
+/* Opens a segment for reading if no action of other processes can make reads crash. The
+ * caller keeps fd. PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_NOMEM. */
 pmix_status_t px_shm_segment_attach(struct px_shm_segment *s, int fd);
-/* Gives it up and its memory back; of the writer's, as soon as no reader has it. */
+/* Closes the segment. The memory is freed when writer and readers have closed it. */
 void px_shm_segment_close(struct px_shm_segment *s);
-/* The writer's: the descriptor for readers, -1 if there can be none. */
+/* Returns the descriptor for readers, or -1. Writer only. */
 int px_shm_segment_show(struct px_shm_segment *s);
-/* The writer's: room for n bytes, all zero; 0 if there is none. All that
- * px_shm_at gave before may have moved. */
+/* Allocates n zeroed bytes; 0: no memory. Earlier results of px_shm_at may have moved.
+ * Writer only. */
 uint64_t px_shm_alloc(struct px_shm_segment *s, uint64_t n);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The forms of records and index, and the order in which they are published. */
+/* The formats of records and index, and the order of publication. */
 #include "table.h"
 
 #include "core/base/vec.h"
@@ -8,25 +8,25 @@
 
 enum {
     FIRST_SLOTS = 64,
-    APART = 256,        /* so large a value is no part of its first */
-    FAR = 256,          /* no key is put so far from where it belongs */
-    TOO_FAR = 16 * FAR, /* nor is any looked for */
+    APART = 256,        /* a value of this size is not stored in its first record */
+    FAR = 256,          /* longest distance of a key from its place */
+    TOO_FAR = 16 * FAR, /* longest distance of a search */
 };
 
 struct record {
-    px_shm_word next; /* of a first: the next of its rank; of a rank: its first first;
-                       * of one that is not in use: the next such */
-    uint64_t first;   /* its own offset if it is the first itself; of a rank: the rank
-                       * that came into the table before it */
+    px_shm_word next; /* first record: next first record of its rank; rank record: its
+                       * first record; free record: next free record */
+    uint64_t first;   /* offset of the key's first record; rank record: previous rank of
+                       * the table */
     uint32_t n_value;
     pmix_rank_t rank;
     pmix_data_type_t type;
     uint16_t n_key;
     uint8_t table;
-    char bytes[]; /* the key; at the next multiple of 8 the value */
+    char bytes[]; /* key; at the next multiple of 8 the value */
 };
 
-/* The value of a rank: the last of its list, which only the writer looks at. */
+/* Value of a rank record: the last record of its list. Writer only. */
 struct rank_end {
     uint64_t last;
 };
@@ -36,7 +36,7 @@ struct index {
     px_shm_word slots[];
 };
 
-/* A slot: 0 if it is free, else 16 bits of the hash, and the offset. */
+/* Slot: 0 if free, otherwise 16 bits of the hash, and the offset. */
 #define DEAD        ((uint64_t)1)
 #define OFFSET_BITS 48
 #define OFFSET_MASK ((((uint64_t)1 << OFFSET_BITS) - 1) & ~DEAD)
@@ -56,8 +56,8 @@ static uint64_t value_at(uint64_t n_key)
     return round_up(offsetof(struct record, bytes) + n_key);
 }
 
-/* Records that are used again have one of few sizes: a value takes the place of one
- * that is a little shorter or longer. */
+/* Returns the size of a record. Reusable records are rounded up to few sizes, so that a
+ * value can replace a slightly shorter or longer value. */
 static uint64_t size_of(uint8_t table, uint64_t n_key, uint64_t n_value)
 {
     const uint64_t size = value_at(n_key) + round_up(n_value);
@@ -77,7 +77,8 @@ static uint64_t mix(uint64_t h, uint64_t word)
     return h ^ h >> 32;
 }
 
-/* Anyone who may read could find keys that collide, whatever it is: hence FAR. */
+/* Hashes a key. Readers could find colliding keys for any hash, so FAR limits the
+ * search. */
 static uint64_t hash_of(const struct px_shm_key *key)
 {
     uint64_t h = mix(key->table + 1u, key->rank), word = 0;
@@ -88,7 +89,7 @@ static uint64_t hash_of(const struct px_shm_key *key)
         memcpy(&word, text, sizeof(word));
         h = mix(h, word);
     }
-    if (key->length >= sizeof(word)) { /* the last ones, some of them again */
+    if (key->length >= sizeof(word)) { /* the last bytes, which overlap the earlier */
         memcpy(&word, text + left - sizeof(word), sizeof(word));
     } else {
         for (size_t i = 0; i < left; i++)
@@ -99,7 +100,8 @@ static uint64_t hash_of(const struct px_shm_key *key)
 
 /* ---- reading --------------------------------------------------------------------- */
 
-/* Volatile: what another process may change is read once, then checked, then used. */
+/* Returns a record. Volatile: memory that another process may change is read once, then
+ * checked, then used. */
 static const volatile struct record *record_at(struct px_shm_segment *s,
                                                uint64_t offset)
 {
@@ -119,8 +121,8 @@ static inline struct index *index_of(struct px_shm_segment *s, uint64_t *n_slots
     return index;
 }
 
-/* The slot of the key, or where it belongs: then *has, which it has, is 0. NULL: too
- * far, or no index. */
+/* Finds the slot of a key, and its content *has. If *has is 0, the slot is the free one
+ * for the key. NULL: too far, or no index. */
 static inline px_shm_word *find_slot(struct px_shm_segment *s,
                                      const struct px_shm_key *key, uint64_t far,
                                      uint64_t *has)
@@ -136,7 +138,7 @@ static inline px_shm_word *find_slot(struct px_shm_segment *s,
             return slot;
         if ((*has ^ hash) >> OFFSET_BITS)
             continue;
-        px_shm_step(NULL, false); /* it may be used again from here on */
+        px_shm_step(NULL, false); /* the record may be reused from here on */
         const struct record *whole = px_shm_at(s, *has & OFFSET_MASK,
                                                value_at(key->length));
         const volatile struct record *r = whole;
@@ -149,7 +151,7 @@ static inline px_shm_word *find_slot(struct px_shm_segment *s,
     return NULL;
 }
 
-/* Offset of the newest record of a key; 0: there is none. */
+/* Returns the offset of the newest record of a key; 0: none. */
 static inline uint64_t find_record(struct px_shm_segment *s,
                                    const struct px_shm_key *key)
 {
@@ -188,9 +190,8 @@ bool px_shm_find(struct px_shm_segment *s, const struct px_shm_key *key,
 
 /* ---- walking --------------------------------------------------------------------- */
 
-/* The next record in the list of a rank, after that of the rank itself or one of its
- * own; 0 at the end. Lists that are not a writer's may go round in circles, or through
- * each other, but not forward and in one rank. */
+/* Returns the next record in the list of a rank; 0 at the end. A hostile writer may
+ * build cyclic or mixed lists, so offsets must grow and the rank must match. */
 static uint64_t next_of(struct px_shm_segment *s, uint64_t offset,
                         const struct px_shm_key *of)
 {
@@ -206,8 +207,8 @@ static struct px_shm_key rank_key(uint8_t table, pmix_rank_t rank)
     return (struct px_shm_key){.table = table, .rank = rank, .text = ""};
 }
 
-/* The first at offset as the key that it came in for, text in room; 0: it is none, or
- * is no more. Else the offset of its newest record. */
+/* Returns the offset of the newest record of the key whose first record is at offset;
+ * 0: the key is gone. Fills key, with its text in room. */
 static uint64_t current_of(struct px_shm_segment *s, uint64_t offset,
                            struct px_shm_key *key, pmix_key_t room)
 {
@@ -246,7 +247,7 @@ static pmix_status_t walk_first(struct px_shm_segment *s, uint64_t at,
     return PMIX_SUCCESS;
 }
 
-/* Neither the records of ranks nor firsts are used again. */
+/* Walks the keys of a rank. Rank records and first records are never reused. */
 static pmix_status_t walk_rank(struct px_shm_segment *s, struct px_shm_key key,
                                px_shm_walk_fn fn, void *arg)
 {
@@ -263,7 +264,7 @@ static pmix_status_t walk_rank(struct px_shm_segment *s, struct px_shm_key key,
     return rc;
 }
 
-/* Steps to the rank that came before; 0: there is none. */
+/* Steps to the previous rank; 0: none. */
 static uint64_t rank_before(struct px_shm_segment *s, uint64_t offset,
                             pmix_rank_t *rank)
 {
@@ -323,9 +324,9 @@ pmix_status_t px_shm_walk(struct px_shm_segment *s, enum px_gds_table table,
     return walk_rank(s, rank_key((uint8_t)table, rank), fn, arg);
 }
 
-/* ---- the index grows ------------------------------------------------------------- */
+/* ---- growth of the index --------------------------------------------------------- */
 
-/* No reader knows that index yet. */
+/* Copies a slot to the new index, which no reader uses yet. */
 static bool take_over(struct px_shm_segment *s, struct index *index, uint64_t slot)
 {
     const uint64_t offset = slot & OFFSET_MASK;
@@ -345,7 +346,8 @@ static bool take_over(struct px_shm_segment *s, struct index *index, uint64_t sl
     return false;
 }
 
-/* Makes room for two more: a key, and maybe its rank. At most half of it is used. */
+/* Makes room for two slots: a key and perhaps its rank. At most half of the slots are
+ * used. */
 static bool index_reserve(struct px_shm_segment *s)
 {
     uint64_t n_old, n_new = FIRST_SLOTS, n_used = 0;
@@ -382,9 +384,9 @@ static bool index_reserve(struct px_shm_segment *s)
     return true;
 }
 
-/* ---- memory that is used again --------------------------------------------------- */
+/* ---- reuse of memory ------------------------------------------------------------- */
 
-/* Records are used again by size. */
+/* Returns the free list of records of this size. */
 static uint64_t *spare_of(struct px_shm_segment *s, uint64_t size)
 {
     unsigned n = 63 - (unsigned)__builtin_clzll(size);
@@ -392,11 +394,11 @@ static uint64_t *spare_of(struct px_shm_segment *s, uint64_t size)
     return &s->spare[n][(size >> (n - 3)) % PX_SHM_STEPS];
 }
 
-/* Readers that have begun before this read in vain. */
+/* Frees the replaced records. Readers that began before have to repeat their reads. */
 static void release_left(struct px_shm_segment *s)
 {
     px_shm_publish(&px_shm_head(s)->reused, px_shm_turn(s) + 1);
-    px_shm_fence(); /* what is written there comes later */
+    px_shm_fence(); /* later writes must not move up */
     for (uint64_t at = s->left; at;) {
         struct record *r = px_shm_at(s, at, sizeof(*r));
         uint64_t *list = spare_of(s, record_size(r)), next = r->next;
@@ -412,7 +414,8 @@ static uint64_t take_spare(struct px_shm_segment *s, uint64_t size)
 {
     uint64_t *list = spare_of(s, size), at = *list;
 
-    /* More than a reader copies meanwhile, so it seldom looks again. */
+    /* Wait for more bytes than a reader copies, so that readers seldom repeat a
+     * read. */
     if (!at && s->left_b > px_shm_spare && s->left_b > 4 * s->largest) {
         release_left(s);
         at = *list;
@@ -424,13 +427,13 @@ static uint64_t take_spare(struct px_shm_segment *s, uint64_t size)
     return at;
 }
 
-/* There is a newer one. */
+/* Gives up a record that a newer record replaces. */
 static void give_up(struct px_shm_segment *s, uint64_t at)
 {
     struct record *r = px_shm_at(s, at, sizeof(*r));
 
     s->garbage += record_size(r);
-    if (px_shm_stays(r->table) || r->first == at) /* it is in a list */
+    if (px_shm_stays(r->table) || r->first == at) /* still in a list */
         return;
     r->next = s->left;
     s->left = at;
@@ -439,14 +442,14 @@ static void give_up(struct px_shm_segment *s, uint64_t at)
 
 /* ---- writing --------------------------------------------------------------------- */
 
-/* Not published. 0: no memory. */
+/* Makes an unpublished record. 0: no memory. */
 static uint64_t record_add(struct px_shm_segment *s, const struct px_shm_key *key,
                            struct px_shm_value value)
 {
     const uint64_t into = value_at(key->length);
     const uint64_t size = size_of(key->table, key->length, value.n);
     const uint64_t own = (uintptr_t)value.bytes - (uintptr_t)s->base;
-    const bool is_own = own < s->size; /* a view: it may move */
+    const bool is_own = own < s->size; /* a view, which may move */
     const bool stays = px_shm_stays(key->table);
     uint64_t at = stays ? 0 : take_spare(s, size);
     at = at ? at : px_shm_alloc(s, size);
@@ -493,7 +496,7 @@ static void slot_publish(struct px_shm_segment *s, const struct px_shm_key *key,
     give_up(s, has & OFFSET_MASK);
 }
 
-/* Offset of the rank's own record, made if there is none; 0: no memory. */
+/* Returns the offset of the rank's record, which is made if missing; 0: no memory. */
 static uint64_t rank_need(struct px_shm_segment *s, const struct px_shm_key *of)
 {
     const struct px_shm_key key = rank_key(of->table, of->rank);
@@ -558,13 +561,13 @@ static pmix_status_t put_again(void *arg, const struct px_shm_key *key,
     return put(arg, key, *value);
 }
 
-/* Where there is no memory for another segment, everything stays as it is. */
+/* Moves all live records to a new segment. Without memory nothing changes. */
 static void renew(struct px_shm_segment *s)
 {
     struct px_shm_segment next;
     pmix_status_t rc = px_shm_segment_create(&next, s->limit);
 
-    s->patience = 2 * s->garbage;
+    s->tolerated = 2 * s->garbage;
     if (rc)
         return;
     for (uint8_t table = 0; !rc && table < PX_GDS_N_TABLES; table++)
@@ -582,9 +585,9 @@ pmix_status_t px_shm_put(struct px_shm_segment *s, const struct px_shm_key *key,
     const uint64_t taken = s->taken;
     pmix_status_t rc = put(s, key, value);
 
-    /* Garbage that serves again is none. */
+    /* A put that only reused garbage needs no renewal. */
     if ((rc || s->taken > taken) && s->garbage > px_shm_garbage &&
-        s->garbage > s->filled / 2 && s->garbage > s->patience)
+        s->garbage > s->filled / 2 && s->garbage > s->tolerated)
         renew(s);
     return rc;
 }

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pairs of key and value, by table and rank, in a segment: published by its writer,
- * found by readers in any thread and process meanwhile.
+/* Key-value pairs of a segment, by table and rank. The writer publishes pairs while
+ * readers in any thread and process search.
  *
- * A record does not change while the index has it. The index finds the newest of a
- * pair; it is a table of offsets, each with bits of the hash, and when it is full a
- * larger one takes its place. A later value is another record, whose offset replaces
- * the earlier in the index; deleting marks the offset there, which takes no memory.
+ * A record does not change while it is in the index. The index leads to the newest
+ * record of a key. The index is a table of offsets, each with bits of the hash; a full
+ * index is replaced by a larger index. A later value is a new record, whose offset
+ * replaces the earlier offset. Deletion sets a bit in the slot, which takes no memory.
  *
- * Committed values are replaced again and again, so their records are used again, under
- * readers that still look: before the writer does so it counts that, and all that a
- * reader found, or did not find, is true only if px_shm_holds afterwards.
+ * Committed values are replaced often, so the memory of their records is reused, even
+ * under readers. Before each reuse the writer increments a counter. So a reader's
+ * result is valid only if px_shm_holds is true afterwards.
  *
- * Each table has bits of all keys that it ever had (px_gds_key_bit): most keys that it
- * has not are not looked for.
+ * Each table has bits of all keys that it ever had (px_gds_key_bit). The bits save the
+ * search for most absent keys.
  *
- * For walking, the record under which a key came into a rank (the first) stays in the
- * rank's list, as long as the rank is not cleared; later records of the key name it. If
- * the index finds none that does so, that place in the list is passed over.
+ * For walks, the first record of a key stays in the list of its rank until the rank is
+ * cleared. Later records of the key refer to the first record. A walk skips a first
+ * record to which no record in the index refers.
  *
- * A reader trusts nothing: px_shm_at checks where it looks, lists only go one way, and
- * searches give up. */
+ * A reader trusts no data: px_shm_at checks offsets, lists lead only forward, and
+ * searches are limited. */
 #ifndef PX_GDS_SHM_TABLE_H
 #define PX_GDS_SHM_TABLE_H
 
@@ -35,7 +35,7 @@ struct px_shm_key {
 };
 
 struct px_shm_value {
-    const void *bytes; /* where they are; others may change them (a hostile server) */
+    const void *bytes; /* in the segment; a hostile server may change them */
     uint32_t n;
     pmix_data_type_t type;
     uint64_t turn; /* for px_shm_holds */
@@ -43,14 +43,14 @@ struct px_shm_value {
 
 enum {
     PX_SHM_TRIES = 64,
-    PX_SHM_AGAIN = INT_MAX, /* no status */
+    PX_SHM_AGAIN = INT_MAX, /* not a status */
 };
 
-/* PX_SHM_AGAIN: what was copied does not hold. */
+/* Handles a pair of a walk. Returns PX_SHM_AGAIN if the copy does not hold. */
 typedef pmix_status_t (*px_shm_walk_fn)(void *arg, const struct px_shm_key *key,
                                         const struct px_shm_value *value);
 
-/* Any thread, of any process. Sets value->turn, whatever it returns. */
+/* Finds a value. Any thread of any process. Always sets value->turn. */
 bool px_shm_find(struct px_shm_segment *s, const struct px_shm_key *key,
                  struct px_shm_value *value);
 
@@ -65,7 +65,7 @@ static inline px_shm_word *px_shm_keys(struct px_shm_header *h,
     return &h->keys[key->rank == PMIX_RANK_WILDCARD][key->table];
 }
 
-/* Whether a search can find it: its bit comes into the table before it. */
+/* False if the table never had the key. The bit is published before the key. */
 static inline bool px_shm_may_have(struct px_shm_segment *s,
                                    const struct px_shm_key *key)
 {
@@ -81,30 +81,31 @@ static inline uint64_t px_shm_turn(struct px_shm_segment *s)
     return h ? px_shm_load(&h->reused) : 0;
 }
 
-/* No memory has been used again since value->turn: what was read since is true. */
+/* True if no memory was reused since value->turn, so data read since then are valid. */
 static inline bool px_shm_holds(struct px_shm_segment *s,
                                 const struct px_shm_value *value)
 {
-    px_shm_fence(); /* what was read is not read later */
+    px_shm_fence(); /* earlier reads must not move down */
     return px_shm_turn(s) == value->turn;
 }
 
-/* Its values may be viewed where they are: no record of it is used again. */
+/* True if records of the table are never reused, so that values can be viewed in
+ * place. */
 static inline bool px_shm_stays(enum px_gds_table table)
 {
     return table != PX_GDS_LOCAL && table != PX_GDS_REMOTE;
 }
 
-/* As walk of px_gds_ops. */
+/* Walks pairs like walk of px_gds_ops. */
 pmix_status_t px_shm_walk(struct px_shm_segment *s, enum px_gds_table table,
                           pmix_rank_t rank, px_shm_walk_fn fn, void *arg);
 
-/* The writer's. PMIX_ERR_NOMEM, and no change. If most of the memory is garbage then,
- * the rest moves to a new segment, and *s is that. */
+/* Stores a value. Writer only. PMIX_ERR_NOMEM: nothing changed. If most memory is
+ * garbage, the rest moves to a new segment, which replaces *s. */
 pmix_status_t px_shm_put(struct px_shm_segment *s, const struct px_shm_key *key,
                          struct px_shm_value value);
 void px_shm_remove(struct px_shm_segment *s, const struct px_shm_key *key);
-/* PMIX_RANK_UNDEF: of every rank. */
+/* Removes the pairs of a rank; PMIX_RANK_UNDEF: of every rank. Writer only. */
 void px_shm_clear(struct px_shm_segment *s, enum px_gds_table table, pmix_rank_t rank);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pcleanup/inproc: for hosts that forbid further processes beside them. A child for
- * each run, and nothing that outlives the server: what is left when it is killed is the
- * next server's. Not for root, whose users may expect more. */
+/* pcleanup/inproc: for hosts that forbid additional processes. Each run is a child, and
+ * no process outlives the server. If the server is killed, the next server cleans up.
+ * Not for root, whose users may expect more. */
 #include "core/base/str.h"
 #include "core/reclaim/jobs.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pcleanup/janitor: workers of the server's remove while it lives, and a process of its
- * own, the janitor, does so when the server was killed. First that process, then the
- * server's side. */
+/* pcleanup/janitor: workers clean up while the server lives. A separate process, the
+ * janitor, cleans up after the server was killed. This file has the janitor first, then
+ * the server's side. */
 #include "core/base/clock.h"
 #include "core/base/err.h"
 #include "core/base/fd.h"
@@ -21,39 +21,41 @@
 enum {
     PRIORITY = 20,
     NODE_B = 320,       /* the journal takes no longer names */
-    END_MS = 1000,      /* how long it may take to end */
-    LOOK_MS = 100,      /* between looks at what the kernel does not tell of */
-    AGAIN_MIN_MS = 100, /* before another is started, twice as long each time */
+    END_MS = 1000,      /* time limit for the janitor to end */
+    LOOK_MS = 100,      /* interval of polls for events without a descriptor */
+    AGAIN_MIN_MS = 100, /* pause before a new janitor; doubles each time */
     AGAIN_MAX_MS = 10000,
 };
 
-/* How the server talks to it, by a packet socket. */
+/* Messages of the server to the janitor, over a packet socket. */
 enum order {
     ORDER_JOURNAL =
-        1,      /* with the descriptors of folder and journal, for earlier ones */
-    ORDER_END,  /* the server has ended in order: nothing is left to do */
-    ORDER_LEFT, /* the same, but scopes are left whose processes live */
+        1,      /* brings descriptors of folder and journal, which replace earlier
+                 * ones */
+    ORDER_END,  /* the server has ended in order, and left nothing */
+    ORDER_LEFT, /* the server has ended in order, but left scopes with live processes */
 };
 
 struct janitor {
-    struct px_reclaim_jobs jobs; /* first */
-    char *dir;                   /* of a server that has started; else NULL */
-    pid_t pid;                   /* 0: there is none for now */
-    pid_t ending;                /* one that has its last order, to be reaped; or 0 */
+    struct px_reclaim_jobs jobs; /* operations get a pointer to this member */
+    char *dir;                   /* set after start; otherwise NULL */
+    pid_t pid;                   /* 0: none at present */
+    pid_t ending;                /* janitor that got its last order and has to be
+                                  * reaped; 0: none */
     int pidfd, sock;
-    int dir_fd; /* a copy, as jobs.journal */
+    int dir_fd; /* our copy, like jobs.journal */
     bool journal_unsent;
     struct px_watch *pid_watch;
     struct px_timer *timer;
     uint64_t born_ms, wait_ms;
 };
 
-/* All that the process knows. It is a copy of a process with threads: nothing that
- * allocates, locks or formats. */
+/* State of the janitor, which is a copy of a process with threads. So the janitor does
+ * not allocate, lock or format. */
 struct heir {
     int sock;
     uint32_t timeout_ms;
-    bool reports; /* what stays, and why */
+    bool reports; /* report files that stay, with the reason */
     int dir, journal;
     char path[PX_RM_MAX_PATH + 1];
     char node[NODE_B];
@@ -68,8 +70,8 @@ static void nap(void)
     nanosleep(&t, NULL);
 }
 
-/* Everything of the server goes. Without a journal its folder may not have been made,
- * or its last words are lost. */
+/* Cleans up after the server. Without a journal, the server's folder may not exist, or
+ * the last order was lost. */
 static PX_NORETURN void finish(struct heir *h)
 {
     bool in_vain = false;
@@ -83,7 +85,7 @@ static PX_NORETURN void finish(struct heir *h)
     };
 
     close(h->sock);
-    /* A dying process closes its socket to us before the folder that it has locked. */
+    /* A dying process closes its socket before the folder that it has locked. */
     uint64_t until_ms = px_clock_ms() + END_MS;
     int rc = px_reclaim_server_dir(&s, h->path, h->dir, true, &totals);
     while (rc == EBUSY && px_clock_ms() < until_ms) {
@@ -91,7 +93,7 @@ static PX_NORETURN void finish(struct heir *h)
         rc = px_reclaim_server_dir(&s, h->path, h->dir, true, &totals);
     }
     if (!rc && h->journal >= 0 && !px_reclaim_is_local(h->dir)) {
-        /* NFS has kept it, as it is open here */
+        /* NFS has kept the journal, which is open here */
         px_drop_fd(&h->journal);
         s.journal = -1;
         rc = px_reclaim_server_dir(&s, h->path, h->dir, true, &totals);
@@ -104,8 +106,8 @@ static void obey(struct heir *h, uint32_t order, int fds[2])
     if (order == ORDER_END)
         _exit(EXIT_SUCCESS);
     if (order == ORDER_LEFT) {
-        /* The server's process may live for long, and should not have to wait for us,
-         * or to find a zombie: a process that is no child of it goes on. */
+        /* The server's process may live for long. It must not wait for us or get a
+         * zombie, so a process that is not a child of the server goes on. */
         pid_t pid = px_reclaim_fork();
 
         if (pid == 0)
@@ -120,7 +122,7 @@ static void obey(struct heir *h, uint32_t order, int fds[2])
     h->journal = px_take_fd(&fds[1]);
 }
 
-/* False if there is none, and *over if there never will be. */
+/* Takes an order. False: no order; *over: no more orders will come. */
 static bool take_order(struct heir *h, bool *over)
 {
     union {
@@ -139,7 +141,7 @@ static bool take_order(struct heir *h, bool *over)
     bool no_memory = n < 0 && (errno == ENOMEM || errno == ENOBUFS);
     *over = n == 0 || (n < 0 && !no_memory && errno != EAGAIN && errno != EINTR);
     if (no_memory)
-        nap(); /* for now: the server lives all the same */
+        nap(); /* a temporary shortage: the server lives */
     if (n <= 0)
         return false;
     const struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
@@ -164,13 +166,14 @@ static PX_NORETURN void janitor_main(const struct janitor *server, pid_t pid, in
     px_reclaim_detach(PX_RECLAIM_JANITOR, h.reports ? keep : keep + 1,
                       h.reports ? 2 : 1);
     int pidfd = px_reclaim_pidfd_open(pid);
-    /* A number that has been given to another process is not our parent's. */
+    /* The pid may be reused, but our parent has that pid only while the server
+     * lives. */
     for (bool over = false; !over && getppid() == pid;) {
         struct pollfd fds[] = {{.fd = sock, .events = POLLIN},
                                {.fd = pidfd, .events = POLLIN}};
 
         if (poll(fds, 2, pidfd < 0 ? LOOK_MS : -1) < 0) {
-            /* no memory for now: look at the socket only */
+            /* no memory for now: read the socket only */
             fds[0].revents = POLLIN;
             fds[1].revents = 0;
             nap();
@@ -180,7 +183,7 @@ static PX_NORETURN void janitor_main(const struct janitor *server, pid_t pid, in
         if (fds[0].revents)
             (void)take_order(&h, &over);
     }
-    /* Its last words may be where the journal is, or that all is well. */
+    /* The last order may bring the journal, or end the janitor. */
     for (bool over; take_order(&h, &over);)
         ;
     finish(&h);
@@ -212,7 +215,7 @@ static pmix_status_t pcleanup_query(void *self PX_UNUSED, struct px_query *answe
     return PMIX_SUCCESS;
 }
 
-/* Drops all that belongs to this one janitor. */
+/* Drops all state of one janitor process. */
 static void drop_process(struct janitor *j)
 {
     j->jobs.services->unwatch(px_take(&j->pid_watch));
@@ -238,7 +241,8 @@ static void on_event(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
     tend(arg);
 }
 
-/* Has it ended in order? Else it is killed, and not one that it has made to go on. */
+/* True if the janitor has ended in order. Kills a janitor that does not end, but not
+ * its successor. */
 static bool await_end(struct janitor *j)
 {
     int status = -1;
@@ -249,7 +253,7 @@ static bool await_end(struct janitor *j)
     return status == 0;
 }
 
-/* Its end is noticed by descriptor, or by looking where there is none. */
+/* Watches the janitor by pidfd, or polls without a pidfd. */
 static pmix_status_t watch_process(struct janitor *j)
 {
     const struct px_services *services = j->jobs.services;
@@ -320,8 +324,8 @@ static bool send_order(struct janitor *j, uint32_t order, const int *fds)
     return n >= 0;
 }
 
-/* That it cannot be sent now is no failure: the janitor has room later, or is dead,
- * which will show. */
+/* Sends the journal. A failure is not fatal: the janitor has room later, or is dead,
+ * which is noticed. */
 static void send_journal(struct janitor *j)
 {
     const int fds[] = {j->dir_fd, j->jobs.journal};
@@ -335,8 +339,8 @@ static void send_journal(struct janitor *j)
 
 /* ---- while the server lives ----------------------------------------------------- */
 
-/* A host that ends all below it, again and again, must not meet the next one at once.
- * The longer one has lived the less it matters how the one before it ended. */
+/* Starts a new janitor after a pause. The pause grows if the host kills every janitor.
+ * A janitor that has lived long resets the pause. */
 static void on_death(struct janitor *j, int status)
 {
     const struct px_services *services = j->jobs.services;
@@ -355,7 +359,7 @@ static void on_death(struct janitor *j, int status)
     services->timer_set(j->timer, j->wait_ms);
 }
 
-/* Sees to everything, whatever the reason to look. */
+/* Handles every event: reaps, starts a janitor and sends the journal as needed. */
 static void tend(void *arg)
 {
     struct janitor *j = arg;
@@ -420,8 +424,8 @@ static void pcleanup_finish(void *self, bool left)
         if (left && !j->pid)
             (void)launch(j);
         if (j->pid) {
-            /* It ends at once, or has another process go on. The end of the socket is
-             * for one that does not take orders. */
+            /* The janitor ends at once, or leaves a successor. The end of file serves a
+             * janitor that takes no orders. */
             j->jobs.services->unwatch(px_take(&j->pid_watch)); /* wakes the loop */
             send_journal(j);
             (void)send_order(j, left ? ORDER_LEFT : ORDER_END, NULL);
@@ -444,7 +448,7 @@ static void pcleanup_close(void *self)
 
     if (j) {
         pcleanup_finish(j, false);
-        (void)await_end(j); /* its memory is that of a copy of this process */
+        (void)await_end(j); /* the janitor's memory is a copy of this process's */
     }
     free(j);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pfexec/linux: processes by clone3 (Linux 5.3). Each comes with its pidfd, so that
- * no number is ever taken for a process that has gone; and until it runs its
- * program, its end sends no SIGCHLD and no waitpid(-1) finds it. (exec gives it back
- * to waitpid(-1) and SIGCHLD: execve(2).) */
+/* pfexec/linux: processes made by clone3 (Linux 5.3). clone3 returns a pidfd, so no
+ * signal ever reaches another process with the same pid. Until exec, the end of the
+ * process sends no SIGCHLD, and waitpid(-1) does not return the process. exec restores
+ * both (execve(2)). */
 #include "components/pfexec/start.h"
 #include "core/base/attr.h"
 
@@ -17,8 +17,8 @@ enum {
     WITH_PIDFD = 0x1000, /* CLONE_PIDFD */
 };
 
-/* struct clone_args as it was at first; the headers of a system may be older than
- * its kernel. */
+/* First version of struct clone_args. Headers of a system may be older than its
+ * kernel. */
 struct args {
     uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
 };
@@ -35,8 +35,8 @@ static long clone_by(const struct args *args, size_t size)
 #endif
 }
 
-/* As fork, but without what pthread_atfork has registered: the child calls nothing
- * that would need it. */
+/* Forks without pthread_atfork handlers; the child calls no function that needs
+ * them. */
 static pid_t clone_with_pidfd(int *pidfd)
 {
     int fd = -1;
@@ -54,8 +54,7 @@ static pmix_status_t linux_open(const struct px_services *services, const void *
     return px_pfexec_open(services, conf, clone_with_pidfd, self);
 }
 
-/* Asks for what no kernel does: one that knows the call says that the argument is
- * wrong. */
+/* Passes an impossible size. A kernel that has clone3 answers EINVAL. */
 static pmix_status_t linux_query(void *self PX_UNUSED, struct px_query *answer)
 {
     const struct args args = {0};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pfexec/posix: processes by fork, for systems that have nothing better. */
+/* pfexec/posix: processes made by fork, for systems without a better call. */
 #include "components/pfexec/start.h"
 #include "core/base/attr.h"
 
-enum { PRIORITY = 10 }; /* anything that uses more than POSIX goes first */
+enum { PRIORITY = 10 }; /* components with better system calls go first */
 
 static pid_t plain_fork(int *pidfd PX_UNUSED)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* piof/file: regular files as sinks, open already or by name. A name leads to no other
- * file: a link as its last part is refused, and so is all that is no regular file,
- * before anything is emptied. */
+/* piof/file: regular files as sinks, by descriptor or name. Refuses a name whose last
+ * part is a link, and a file that is not regular, before truncating the file. */
 #include "tenon/piof.h"
 
 #include "core/base/err.h"
@@ -14,7 +13,7 @@
 enum { PRIORITY = 60 }; /* above stdio, which takes files too */
 
 struct sink {
-    int fd, own; /* own: to be closed, or -1 */
+    int fd, own; /* descriptor to close; -1: none */
 };
 
 static pmix_status_t file_query(void *self PX_UNUSED, struct px_query *answer)
@@ -23,7 +22,7 @@ static pmix_status_t file_query(void *self PX_UNUSED, struct px_query *answer)
     return PMIX_SUCCESS;
 }
 
-/* Non-blocking, as a pipe of that name must not hold us up. */
+/* Opens a file by name. O_NONBLOCK keeps a pipe of that name from blocking us. */
 static pmix_status_t open_path(const struct px_piof_target *target, int *fd)
 {
     struct stat st;
@@ -32,7 +31,7 @@ static pmix_status_t open_path(const struct px_piof_target *target, int *fd)
                                      O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
                                  target->mode);
 
-    if (made < 0) /* ENXIO: a pipe that is not read, or a device that is not there */
+    if (made < 0) /* ENXIO: a pipe without a reader, or a missing device */
         return errno == ENXIO ? PMIX_ERR_BAD_PARAM : px_status_of_errno(errno);
     if (fstat(made, &st) < 0)
         return px_status_of_errno(errno);

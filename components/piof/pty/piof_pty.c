@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* piof/pty: a pseudo terminal as source, for programs that behave in another way where
- * they do not see one. Its end is EIO, after all that was written has been read. */
+/* piof/pty: a pseudo terminal as source, for programs that behave differently on a
+ * terminal. The end of the output is EIO, after all bytes have been read. */
 #include "tenon/piof.h"
 
 #include "components/piof/pipes.h"
@@ -25,8 +25,8 @@ static pmix_status_t pty_open_sink(void *self PX_UNUSED,
     return PMIX_ERR_NOT_SUPPORTED;
 }
 
-/* The process gets its own description of the terminal, not by a name, which may be in
- * another mount. */
+/* Opens the process's end. Avoids the name of the terminal if possible, which may be in
+ * another mount namespace. */
 static int open_slave(int master)
 {
     const int flags = O_RDWR | O_NOCTTY | O_CLOEXEC;
@@ -43,7 +43,7 @@ static int open_slave(int master)
     return fd;
 }
 
-/* It changes no byte of output, and what is typed is seen where it is typed. */
+/* Turns off output processing and echo, so that bytes pass unchanged. */
 static int set_up(int slave, const struct px_piof_source *wanted)
 {
     struct termios t;

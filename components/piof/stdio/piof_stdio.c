@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* piof/stdio: all that is open already as a sink, and pipes as sources.
+/* piof/stdio: open descriptors as sinks, and pipes as sources.
  *
  * A standard stream is shared with the process that started us, so it must not be made
- * non-blocking; and the loop must not block in it, be it for a reader that sleeps or a
- * terminal that was stopped. A pipe or terminal is therefore opened anew through /proc,
- * which gives a file description of our own, non-blocking. Where that is not allowed
- * (the terminal of another user), it is asked before each write whether there is room,
- * and no more is written than is sure to fit then, unless another process comes
- * between: PIPE_BUF to a pipe, far less to a terminal, which may write a tab as eight
- * spaces. Sockets are non-blocking call by call. Regular files and the likes of
+ * non-blocking. But the loop must not block in a write if the reader sleeps or the
+ * terminal is stopped. So a pipe or terminal is reopened through /proc, which gives a
+ * non-blocking file description of our own.
+ *
+ * Reopening may be forbidden (terminal of another user). Then each write is preceded by
+ * poll, and is small enough to fit: PIPE_BUF bytes to a pipe, far fewer to a terminal,
+ * which may write a tab as eight spaces. Another process may still fill the space in
+ * between. Sockets are non-blocking in each call. Regular files and devices such as
  * /dev/null are always ready. */
 #include "tenon/piof.h"
 
@@ -31,16 +32,16 @@ struct conf {
 };
 
 enum how {
-    OWN,    /* non-blocking, and ours alone: write and see */
-    SOCKET, /* non-blocking call by call */
-    SHARED, /* blocking: only as much as is sure not to block */
+    OWN,    /* non-blocking description of our own */
+    SOCKET, /* non-blocking in each call */
+    SHARED, /* blocking: write only what is sure to fit */
     PLAIN,  /* file or device that is always ready */
 };
 
 struct sink {
-    int fd, own; /* own: to be closed, or -1 */
+    int fd, own; /* descriptor to close; -1: none */
     enum how how;
-    size_t sure_b; /* SHARED: so much fits where there is room */
+    size_t sure_b; /* SHARED: bytes that fit if there is any room */
 };
 
 static pmix_status_t stdio_query(void *self PX_UNUSED, struct px_query *answer)
@@ -85,7 +86,7 @@ static pmix_status_t stdio_open_sink(void *self, const struct px_piof_target *ta
     return PMIX_SUCCESS;
 }
 
-/* As much of it as is sure to fit where there is any room. */
+/* Writes at most sure_b bytes, which fit if there is any room. */
 static ssize_t write_little(const struct sink *sink, const struct iovec *v, int n)
 {
     struct iovec part[8];
@@ -151,7 +152,7 @@ static pmix_status_t stdio_open_source(void *self PX_UNUSED,
         piof_drop(&made);
         return rc;
     }
-    /* One pipe for both keeps the order in which they are written. */
+    /* One pipe for both streams keeps the order of writes. */
     if (wanted->merged)
         made.child[2] = made.child[1];
     *ends = made;
@@ -181,7 +182,7 @@ PX_COMPONENT(piof, stdio) = {
     PX_COMPONENT_HEAD(piof, PIOF, stdio),
     .version = "1.0",
     .params = params,
-    .conf_size = sizeof(struct conf), /* self is that */
+    .conf_size = sizeof(struct conf), /* self is the conf */
     .query = stdio_query,
     .ops = &ops,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pnet/envar: variables of where a job is launched from, for its processes (RFC 0029).
- * Which: by patterns of their names, from PMIx_Forward_envars and from parameters. */
+/* pnet/envar: forwards variables from the launching server's environment to the
+ * processes of a job (RFC 0029). Patterns of names come from PMIx_Forward_envars and
+ * from parameters. */
 #include "components/pnet/jobs.h"
 
 #include "core/base/err.h"
@@ -22,7 +23,7 @@ struct conf {
 /* ---- patterns -------------------------------------------------------------------- */
 
 struct pattern {
-    char *text; /* without the mark of an exclusion */
+    char *text; /* without the leading "!" or "^" */
     bool excludes, exact;
 };
 
@@ -49,14 +50,14 @@ static bool fits(const char *pattern, const char *name, size_t len)
     return pattern[i] == '*' || i == len;
 }
 
-/* The identity of this process, and where its servers are. */
+/* True for variables of PMIx itself, which identify this process and its servers. */
 static bool is_ours(const char *name, size_t len)
 {
     return fits("PMIX_*", name, len) || fits("TENON_*", name, len);
 }
 
-/* Returns what is wrong with a list of patterns, and at which byte, or NULL. A name in
- * a list to forward may not be one that is never forwarded. */
+/* Returns the mistake in a list of patterns and its byte, or NULL. A list to forward
+ * must not name a variable that is never forwarded. */
 static const char *find_mistake(const char *list, bool excludes, size_t *at)
 {
     for (const char *item = list, *end; *item; item = end + (*end == ';')) {
@@ -65,7 +66,7 @@ static const char *find_mistake(const char *list, bool excludes, size_t *at)
         end = item + strcspn(item, ";");
         *at = (size_t)(item - list) + marked;
         if (marked && list + *at == end)
-            return "there is no name";
+            return "the name is missing";
         if (!marked && !excludes && strcspn(item, "*?;") == (size_t)(end - item) &&
             is_ours(item, (size_t)(end - item)))
             return "variables of PMIx itself are never forwarded";
@@ -77,7 +78,7 @@ static const char *find_mistake(const char *list, bool excludes, size_t *at)
             if (c == '*' && list + *at + 1 < end)
                 return "'*' stands for the rest of a name";
             if (!isalnum(c) && !strchr("_*?.%-+:@()", c))
-                return "this is no part of a pattern";
+                return "this is not part of a pattern";
         }
     }
     return NULL;
@@ -104,7 +105,7 @@ static const struct px_param params[] = {
     PX_PARAM_END,
 };
 
-/* Adds the patterns of a list; on failure, perhaps some. */
+/* Adds the patterns of a list. After a failure some may have been added. */
 static pmix_status_t add_patterns(struct rule *r, const char *list, bool excludes,
                                   struct px_err *err)
 {
@@ -133,21 +134,22 @@ static pmix_status_t add_patterns(struct rule *r, const char *list, bool exclude
     return PMIX_SUCCESS;
 }
 
-/* ---- which variables ------------------------------------------------------------- */
+/* ---- selection of variables ------------------------------------------------------ */
 
-/* They lead a program elsewhere before it begins: forwarded by the whole name alone. */
+/* Variables that can redirect a program before its main function. They are forwarded
+ * only by their full names. */
 static const char *const hooks[] = {"LD_*",     "GCONV_PATH", "GLIBC_TUNABLES",
                                     "MALLOC_*", "BASH_ENV",   "BASH_FUNC_*",
                                     "ENV",      "SHELLOPTS",  "PYTHONSTARTUP"};
 
 struct envar {
     const struct px_services *services;
-    struct rule *rules; /* the first is that of the parameters */
+    struct rule *rules; /* the first rule is from the parameters */
     size_t n, cap;
     struct px_list jobs;
 };
 
-/* A job gets those of its parents as well. */
+/* True if the rule is for this job or for one of its parents. */
 static bool applies(const struct rule *r, const struct px_pnet_job *job)
 {
     size_t i = 0;
@@ -322,7 +324,7 @@ static void envar_close(void *self)
     free(e);
 }
 
-/* A pattern that is none is said, and no variable is forwarded by any. */
+/* Fails with a log line for a bad pattern. No variable is forwarded then. */
 static pmix_status_t envar_open(const struct px_services *services, const void *conf,
                                 void **self)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pnet/opx: a key of 128 bits for each job, by which transports tell its traffic from
- * that of others, in the variables that libfabric's providers for Omni-Path and PSM,
- * and Open MPI, read. It is made where the job is launched from, and is in no log. */
+/* pnet/opx: a 128-bit key for each job, by which transports separate the traffic of
+ * jobs. Sets the variables that Open MPI and libfabric's providers for Omni-Path and
+ * PSM read. The launching server makes the key, which is never logged. */
 #include "components/pnet/jobs.h"
 #include "components/pnet/request.h"
 #include "core/base/list.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum { PRIORITY = 20 };
-#define KEY_ID "tenon.opx" /* where no request names one */
+#define KEY_ID "tenon.opx" /* used if the request names no key */
 
 enum spawned { OWN_KEY, PARENTS_KEY };
 
@@ -41,7 +41,8 @@ static const struct px_param params[] = {
     PX_PARAM_END,
 };
 
-/* The 32 hexadecimal digits of the key, with hyphens before these. */
+/* Formats of the key: 32 hexadecimal digits, with hyphens before the digits in the
+ * mask. */
 static const struct form {
     const char *name, *variable;
     uint32_t hyphens;
@@ -57,7 +58,7 @@ struct job {
     struct px_fabric_job is;
     uint8_t key[PX_FABRIC_KEY_B];
     bool has_key;
-    px_infos answers; /* as they came to this node */
+    px_infos answers; /* as received on this node */
 };
 
 struct opx {
@@ -112,9 +113,9 @@ static bool has_form(const struct opx *o, size_t form)
            px_strv_has((char *const *)o->conf->variables, forms[form].name);
 }
 
-/* ---- where the job is launched from ---------------------------------------------- */
+/* ---- on the launching server ----------------------------------------------------- */
 
-/* Of the first parent that has one, if jobs share them. */
+/* Returns the first parent that has a key, if jobs share keys. */
 static const struct job *parent_with_key(const struct opx *o,
                                          const struct px_pnet_job *job)
 {
@@ -138,7 +139,8 @@ static pmix_status_t choose_key(const struct opx *o, const struct px_pnet_job *j
     return PMIX_SUCCESS;
 }
 
-/* An allocation's text is the names of the variables; the key is beside it. */
+/* Adds allocations to out. The text names the variables; the key is a separate
+ * member. */
 static pmix_status_t answer(const struct opx *o, const struct px_pnet_job *job,
                             const uint8_t *key, px_infos *out, struct px_err *err)
 {
@@ -182,7 +184,7 @@ static pmix_status_t gather(void *self, const struct px_pnet_job *job,
         o->services->log(o->services, PX_LOG_ERROR, "%s", err.text);
     for (size_t i = 0; !rc && i < out.n; i++)
         rc = add(arg, &out.v[i]);
-    if (!rc && out.n) { /* for those that it spawns */
+    if (!rc && out.n) { /* for jobs that this job spawns */
         struct job *mine = px_fabric_job_get(&o->jobs, job->nspace, sizeof(struct job));
 
         rc = mine ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
@@ -198,7 +200,8 @@ PX_FABRIC_CONTRIBUTE(gather);
 
 /* ---- on each node ---------------------------------------------------------------- */
 
-/* The key that all of a stranger's infos hold; NULL: there is none. */
+/* Returns the key that all infos of a message hold; NULL: a missing or different
+ * key. */
 static const uint8_t *key_of(const pmix_info_t *info, size_t n)
 {
     const pmix_info_t *part, *key = NULL;
@@ -323,7 +326,7 @@ static pmix_status_t opx_open(const struct px_services *services, const void *co
     return PMIX_SUCCESS;
 }
 
-/* Jobs may ask for a key where it is not for all. */
+/* Usable even if disabled: single jobs may ask for a key. */
 static pmix_status_t opx_query(void *self PX_UNUSED, struct px_query *answer)
 {
     answer->priority = PRIORITY;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pnet/ports: ports of TCP and UDP for the processes of a job, the same on each of its
- * nodes, and no other job's that this server launches. The launching server lends them,
- * and takes them back when the job is over; each node tells the processes. */
+/* pnet/ports: TCP and UDP ports for the processes of a job, the same on each of its
+ * nodes. No other job of the launching server gets them. The launching server lends the
+ * ports until the job ends; each node passes them to the processes. */
 #include "components/pnet/jobs.h"
 #include "components/pnet/request.h"
 #include "core/base/list.h"
@@ -25,7 +25,7 @@ static bool next_ports(const char **at, const char *end, uint32_t *first,
     return px_ranges_next(at, end, first, last) && *first > 0 && *last < N_PORTS;
 }
 
-/* NULL: the list is one of ports; else what is wrong, and at which byte. */
+/* Returns the mistake in a list of ports and its byte, or NULL. */
 static const char *mistake_in(const char *list, size_t *at)
 {
     const char *next = list, *end = list + strlen(list);
@@ -34,7 +34,7 @@ static const char *mistake_in(const char *list, size_t *at)
     while (next < end) {
         *at = (size_t)(next - list);
         if (!next_ports(&next, end, &first, &last))
-            return "this is no port, 1 to 65535, nor a range such as 32000-32100";
+            return "expected a port from 1 to 65535, or a range such as 32000-32100";
     }
     return NULL;
 }
@@ -54,27 +54,28 @@ static const struct px_param params[] = {
     PX_PARAM_END,
 };
 
-/* Ports of one protocol: of those that are not lent now, the bits are set. */
+/* Ports of one protocol. A bit is set for each port that is not lent. */
 struct pool {
     const char *type;      /* PMIX_ALLOC_FABRIC_TYPE */
-    const char *id;        /* the key where no request names one */
-    const char *own, *all; /* variables */
+    const char *id;        /* used if the request names no key */
+    const char *own, *all; /* variables for one process, for the job */
     uint64_t unlent[N_PORTS / WORD];
     uint32_t n, n_unlent;
-    uint32_t next; /* the search goes on here: returned ones rest */
+    uint32_t next; /* start of the search, so that returned ports rest */
 };
 enum { TCP, UDP, N_POOLS };
 
-/* Ports of one pool, in the order in which processes have them. */
+/* Ports of one pool, in the order of the processes. */
 struct stretch {
     uint32_t *port;
     size_t n;
     unsigned pool;
-    uint32_t per_proc; /* the process that is the first of its node has the first */
-    uint32_t per_node; /* the last ones, which are no process's */
+    uint32_t per_proc; /* ports of each process; the first process of a node has the
+                        * first ports */
+    uint32_t per_node; /* last ports, which are for the node */
 };
 
-struct place { /* of a process of this node */
+struct place { /* process of this node */
     pmix_rank_t rank;
     uint32_t local;
 };
@@ -83,8 +84,8 @@ struct job {
     struct px_fabric_job is;
     struct stretch *lent; /* by this server */
     size_t n_lent, cap_lent;
-    px_infos answers; /* as they came to this node, and what they say */
-    struct stretch *told;
+    px_infos answers; /* as received on this node */
+    struct stretch *received;
     struct place *places;
     size_t n_places, cap_places;
 };
@@ -96,8 +97,8 @@ struct ports {
     struct px_list jobs;
 };
 
-static pmix_status_t say(const struct ports *p, pmix_status_t rc,
-                         const struct px_err *err)
+static pmix_status_t log_error(const struct ports *p, pmix_status_t rc,
+                               const struct px_err *err)
 {
     p->services->log(p->services, PX_LOG_ERROR, "%s", err->text);
     return rc;
@@ -117,7 +118,7 @@ static void give_back(struct pool *pool, const uint32_t *port, size_t n)
     pool->n_unlent += (uint32_t)n;
 }
 
-/* There are so many. */
+/* Takes n free ports, which must exist. */
 static void take(struct pool *pool, uint32_t *port, size_t n)
 {
     uint32_t at = pool->next;
@@ -137,7 +138,7 @@ static void take(struct pool *pool, uint32_t *port, size_t n)
     pool->n_unlent -= (uint32_t)n;
 }
 
-/* Ports that are there twice count once. */
+/* Adds the ports of a list. A repeated port counts once. */
 static pmix_status_t fill(struct pool *pool, const char *text, struct px_err *err)
 {
     const char *next = text, *end = text + strlen(text);
@@ -164,7 +165,7 @@ static struct job *find_job(const struct ports *p, const char *nspace)
     return px_fabric_job_find(&p->jobs, nspace);
 }
 
-/* All but the first so many. */
+/* Takes back all stretches except the first "kept". */
 static void unlend(struct ports *p, struct job *job, size_t kept)
 {
     while (job->n_lent > kept) {
@@ -175,11 +176,11 @@ static void unlend(struct ports *p, struct job *job, size_t kept)
     }
 }
 
-static void untell(struct stretch *told, px_infos *answers)
+static void free_stretches(struct stretch *received, px_infos *answers)
 {
-    for (size_t i = 0; told && i < answers->n; i++)
-        free(told[i].port);
-    free(told);
+    for (size_t i = 0; received && i < answers->n; i++)
+        free(received[i].port);
+    free(received);
     px_infos_cleanup(answers);
 }
 
@@ -190,16 +191,16 @@ static void forget(void *self, const char *nspace)
     if (!job)
         return;
     unlend(self, job, 0);
-    untell(job->told, &job->answers);
+    free_stretches(job->received, &job->answers);
     free(job->lent);
     free(job->places);
     px_list_remove(&job->is.link);
     free(job);
 }
 
-/* ---- where the job is launched from ---------------------------------------------- */
+/* ---- on the launching server ----------------------------------------------------- */
 
-/* How many processes of the job are on the node with most of them; 0: unknown. */
+/* Returns the number of processes on the node that has most of them; 0: unknown. */
 static uint32_t most_on_a_node(const struct px_pnet_job *job)
 {
     return job->most_on_a_node ? job->most_on_a_node
@@ -228,7 +229,7 @@ static pmix_status_t may_lend(const struct ports *p, const struct job *job,
     return PMIX_SUCCESS;
 }
 
-/* Lends to job what r asks for, and adds an answer to out. */
+/* Lends the ports of a request to the job, and adds an allocation to out. */
 static pmix_status_t lend(struct ports *p, struct job *job, unsigned number,
                           const struct px_fabric_request *r, uint32_t n_procs,
                           px_infos *out, struct px_err *err)
@@ -259,7 +260,7 @@ static pmix_status_t lend(struct ports *p, struct job *job, unsigned number,
     return rc;
 }
 
-/* The pool that a request is about; N_POOLS: another component's. */
+/* Returns the pool of a request; N_POOLS: the request is for another component. */
 static unsigned pool_of(const struct ports *p, const char *type)
 {
     unsigned i = 0;
@@ -288,8 +289,8 @@ static pmix_status_t check_request(const struct ports *p, struct px_fabric_reque
                        : PMIX_SUCCESS;
 }
 
-/* All that the host asks for; of protocols that it does not name, as many as the
- * administrator has set. */
+/* Lends all ports that the host asks for. For other protocols lends the configured
+ * number. */
 static pmix_status_t lend_all(struct ports *p, struct job *mine,
                               const struct px_pnet_job *job, px_infos *out,
                               struct px_err *err)
@@ -316,14 +317,15 @@ static pmix_status_t lend_all(struct ports *p, struct job *mine,
             rc = lend(p, mine, i, &r, n_procs, out, err);
         else
             p->services->log(p->services, PX_LOG_WARN,
-                             "job %s gets no ports of %s: its host says neither how "
-                             "many processes it has nor where they are",
+                             "job %s gets no ports of %s: its host gave neither "
+                             "PMIX_PROC_MAP nor PMIX_JOB_SIZE",
                              job->nspace, p->pools[i].type);
     }
     return rc;
 }
 
-/* Again for the job: what it has been lent before stays lent until it is over. */
+/* Handles each call for the job. Ports lent by earlier calls stay lent until the job
+ * ends. */
 static pmix_status_t gather(void *self, const struct px_pnet_job *job,
                             px_pnet_add_fn add, void *arg)
 {
@@ -340,12 +342,12 @@ static pmix_status_t gather(void *self, const struct px_pnet_job *job,
     const size_t before = mine->n_lent;
     pmix_status_t rc = lend_all(p, mine, job, &out, &err);
     if (rc && rc != PMIX_ERR_NOMEM)
-        say(p, rc, &err);
+        log_error(p, rc, &err);
     for (size_t i = 0; !rc && i < out.n; i++)
         rc = add(arg, &out.v[i]);
     if (rc)
         unlend(p, mine, before);
-    if (!mine->n_lent && !mine->told)
+    if (!mine->n_lent && !mine->received)
         forget(p, job->nspace);
     return rc;
 }
@@ -380,26 +382,27 @@ static pmix_status_t apply(void *self, const char *nspace, const pmix_info_t *in
 {
     struct ports *p = self;
     px_infos answers = {0};
-    struct stretch *told = calloc(n + 1, sizeof(*told));
-    pmix_status_t rc = told ? px_infos_add_copy(&answers, info, n) : PMIX_ERR_NOMEM;
+    struct stretch *received = calloc(n + 1, sizeof(*received));
+    pmix_status_t rc = received ? px_infos_add_copy(&answers, info, n) : PMIX_ERR_NOMEM;
 
     for (size_t i = 0; !rc && i < n; i++)
-        rc = px_info_find(info, i, info[i].key) ? PMIX_ERR_BAD_PARAM
-                                                : read_answer(p, &info[i], &told[i]);
+        rc = px_info_find(info, i, info[i].key)
+                 ? PMIX_ERR_BAD_PARAM
+                 : read_answer(p, &info[i], &received[i]);
     struct job *job = rc ? NULL
                          : px_fabric_job_get(&p->jobs, nspace, sizeof(struct job));
     if (!job) {
-        untell(told, &answers);
+        free_stretches(received, &answers);
         return rc ? rc : PMIX_ERR_NOMEM;
     }
-    untell(job->told, &job->answers);
-    job->told = told;
+    free_stretches(job->received, &job->answers);
+    job->received = received;
     job->answers = answers;
     job->n_places = 0;
     return PMIX_SUCCESS;
 }
 
-/* Those of the process that is this manieth of its node. */
+/* Finds the ports of the process with this local number. */
 static size_t find_own(const struct stretch *s, uint32_t local, const uint32_t **port)
 {
     const uint64_t first = (uint64_t)local * s->per_proc;
@@ -409,8 +412,8 @@ static size_t find_own(const struct stretch *s, uint32_t local, const uint32_t *
     return has ? s->per_proc : 0;
 }
 
-/* Of one protocol as text: those of a process, or, with place NULL, all. NULL when out
- * of memory. */
+/* Lists the ports of one protocol: for one process, or all if place is NULL. Returns
+ * NULL if out of memory. */
 static char *list_ports(const struct job *job, unsigned pool, const struct place *place)
 {
     uint32_t *all = NULL;
@@ -419,7 +422,7 @@ static char *list_ports(const struct job *job, unsigned pool, const struct place
     bool fine = true;
 
     for (size_t i = 0; fine && i < job->answers.n; i++) {
-        const struct stretch *s = &job->told[i];
+        const struct stretch *s = &job->received[i];
         const uint32_t *port = s->port;
         const size_t many = place ? find_own(s, place->local, &port) : s->n;
 
@@ -480,7 +483,7 @@ static pmix_status_t find_places(struct job *mine, const struct px_pnet_job *job
     return PMIX_SUCCESS;
 }
 
-/* For each process of this node, under the same keys, what is its own. */
+/* Stores the own ports of a process of this node, under the same keys as the job's. */
 static pmix_status_t put_own(const struct ports *p, const struct job *job,
                              const struct place *place, px_pnet_put_fn put, void *arg)
 {
@@ -488,7 +491,7 @@ static pmix_status_t put_own(const struct ports *p, const struct job *job,
     pmix_status_t rc = PMIX_SUCCESS;
 
     for (size_t i = 0; !rc && i < job->answers.n; i++) {
-        const struct stretch *s = &job->told[i];
+        const struct stretch *s = &job->received[i];
         const uint32_t *port;
         const size_t n = find_own(s, place->local, &port);
         PX_AUTOFREE char *text = px_ranges_format(port, n);
@@ -507,7 +510,8 @@ static pmix_status_t values(void *self, const struct px_pnet_job *job,
 {
     struct ports *p = self;
     struct job *mine = find_job(p, job->nspace);
-    pmix_status_t rc = mine && mine->told ? find_places(mine, job) : PMIX_ERR_NOT_FOUND;
+    pmix_status_t rc = mine && mine->received ? find_places(mine, job)
+                                              : PMIX_ERR_NOT_FOUND;
 
     for (size_t i = 0; !rc && i < mine->answers.n; i++)
         rc = put(arg, PMIX_RANK_WILDCARD, &mine->answers.v[i]);
@@ -527,7 +531,7 @@ static void ports_close(void *self)
     free(p);
 }
 
-/* A list that is none is said, and no port is lent of any. */
+/* Fails with a log line for a bad list. No port is lent then. */
 static pmix_status_t ports_open(const struct px_services *services, const void *conf,
                                 void **self)
 {
@@ -551,7 +555,7 @@ static pmix_status_t ports_open(const struct px_services *services, const void *
     if (!rc)
         rc = fill(&p->pools[UDP], p->conf->udp, &err);
     if (rc) {
-        say(p, rc, &err);
+        log_error(p, rc, &err);
         ports_close(p);
         return rc;
     }

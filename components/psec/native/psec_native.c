@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* psec/native: the effective user and group id, as every PMIx library of the field
- * sends them: four bytes each, in host order. Alone it is a mere claim; it counts
- * because the server compares it with what the kernel attests about the connection. */
+/* psec/native: the effective user and group id, as all PMIx libraries send them: four
+ * bytes each, in host order. The credential alone proves nothing. The server compares
+ * it with the ids that the kernel reports for the connection. */
 #include "tenon/psec.h"
 
 #include "core/base/attr.h"
 
 #include <string.h>
 
-enum { PRIORITY = 10 }; /* anything that proves something goes first */
+enum { PRIORITY = 10 }; /* components with proof go first */
 
 struct claim {
     uint32_t uid;
@@ -44,8 +44,7 @@ static pmix_status_t native_validate(void *self PX_UNUSED, const uint8_t *cred,
 
     if (n != sizeof(claim))
         return PMIX_ERR_INVALID_CRED;
-    memcpy(&claim, cred,
-           sizeof(claim)); /* from a packet, where it stands at any address */
+    memcpy(&claim, cred, sizeof(claim)); /* a packet may not be aligned */
     if (claim.uid != uid || (gid != (gid_t)-1 && claim.gid != gid))
         return PMIX_ERR_INVALID_CRED;
     if (peer && peer->has_uid && peer->uid != claim.uid)

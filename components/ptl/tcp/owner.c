@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The owner of a TCP socket.
  *
- * The kernel gives uid 0 to a socket that no process holds any more: an orphan whose
- * owner closed it, or what is left in TIME_WAIT. Believing that would let any user
- * connect, claim to be root, and close. So only an established socket that still has an
- * inode counts. */
+ * The kernel shows uid 0 for a socket that no process holds: an orphan that its owner
+ * has closed, or a socket in TIME_WAIT. If that counted, any user could connect, claim
+ * to be root, and close. So only an established socket with an inode counts. */
 #include "owner.h"
 
 #include "core/base/attr.h"
@@ -18,14 +17,14 @@
 #include <sys/socket.h>
 
 enum {
-    /* Answers to a question that was given up may come first. */
+    /* Replies to earlier requests may come first. */
     MAX_STALE_ANSWERS = 16,
-    /* While the table is being read, entries move; one that stays is met the next
-     * time. */
+    /* Entries may move during a read of the table. A second read finds an entry that
+     * stays. */
     MAX_PASSES = 2,
 };
 
-/* A socket as the kernel shows it. inode 0: no process has it. */
+/* Socket as the kernel shows it. inode 0: no process holds the socket. */
 struct entry {
     unsigned state;
     uid_t uid;
@@ -40,7 +39,7 @@ static int open_netlink(void)
     PX_AUTOCLOSE int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
                                  NETLINK_SOCK_DIAG);
 
-    /* Connected, it takes messages from the kernel only. */
+    /* A connected socket gets messages from the kernel only. */
     if (fd < 0 || connect(fd, (struct sockaddr *)&kernel, sizeof(kernel)) < 0)
         return -1;
     return px_take_fd(&fd);
@@ -59,7 +58,7 @@ static void copy_address(const union px_owner_end *end, __be32 to[4])
         to[0] = end->v4.sin_addr.s_addr;
 }
 
-/* Asks for exactly one socket. */
+/* Requests data about exactly one socket. */
 static bool send_question(struct px_owner *o, const struct px_owner_pair *pair)
 {
     struct {
@@ -84,7 +83,7 @@ static bool send_question(struct px_owner *o, const struct px_owner_pair *pair)
            (ssize_t)sizeof(question);
 }
 
-/* The kernel answers within send, so what is not there by now does not come. */
+/* Reads the reply. The kernel replies within send, so a missing reply will not come. */
 static bool receive_answer(const struct px_owner *o, struct inet_diag_msg *found)
 {
     union {
@@ -100,7 +99,7 @@ static bool receive_answer(const struct px_owner *o, struct inet_diag_msg *found
         if (answer.head.nlmsg_seq != o->seq)
             continue;
         if (answer.head.nlmsg_type !=
-                SOCK_DIAG_BY_FAMILY || /* an error: there is none */
+                SOCK_DIAG_BY_FAMILY || /* an error: no such socket */
             !NLMSG_OK(&answer.head, (size_t)n) ||
             answer.head.nlmsg_len < NLMSG_LENGTH(sizeof(*found)))
             return false;
@@ -112,8 +111,8 @@ static bool receive_answer(const struct px_owner *o, struct inet_diag_msg *found
 
 /* ---- /proc/net/tcp --------------------------------------------------------------- */
 
-/* Addresses are printed as the numbers that they are in memory. An IPv4 one is in an
- * IPv6 socket's row in that form. */
+/* Prints an end as in /proc/net/tcp: addresses as numbers in memory order. In IPv6 rows
+ * an IPv4 address has its IPv6 form. */
 static void print_end(char *to, size_t size, const union px_owner_end *end, bool in_v6)
 {
     uint32_t n[4] = {0};
@@ -132,7 +131,7 @@ static void print_end(char *to, size_t size, const union px_owner_end *end, bool
              ntohs(port_of(end)));
 }
 
-/* A row: "  3: 0100007F:8F98 0100007F:894F 01 tx:rx tr:when retrnsmt uid timeout
+/* Reads a row: " 3: 0100007F:8F98 0100007F:894F 01 tx:rx tr:when retrnsmt uid timeout
  * inode". */
 static bool read_row(const char *row, const char *wanted, struct entry *e)
 {
@@ -167,7 +166,7 @@ static bool read_table(const char *path, bool v6, const struct px_owner_pair *pa
     return is_found;
 }
 
-/* ---- both ------------------------------------------------------------------------ */
+/* ---- both sources ---------------------------------------------------------------- */
 
 static bool find(struct px_owner *o, const struct px_owner_pair *pair, struct entry *e)
 {
@@ -178,9 +177,9 @@ static bool find(struct px_owner *o, const struct px_owner_pair *pair, struct en
         if ((!v6 && read_table("/proc/net/tcp", false, pair, e)) ||
             read_table("/proc/net/tcp6", true, pair, e))
             return true;
-    /* For want of that connection the kernel may offer a listener on the same port: its
-     * state tells, and that it has no remote one. The ports are compared, the addresses
-     * not: those of an IPv6 socket that talks to an IPv4 one come in another form. */
+    /* Without such a connection the kernel may return a listener on the same port,
+     * which has another state and no remote port. Addresses are not compared: an IPv6
+     * socket connected to an IPv4 socket shows another form. */
     if (o->source != PX_OWNER_SOCK_DIAG || !send_question(o, pair) ||
         !receive_answer(o, &found) || found.id.idiag_sport != port_of(&pair->local) ||
         found.id.idiag_dport != port_of(&pair->remote))
@@ -232,7 +231,7 @@ enum px_owner_state px_owner_look(struct px_owner *o, const struct px_owner_pair
         *uid = e.uid;
         return PX_OWNER_HELD;
     }
-    /* Orphans are in other states. */
+    /* orphans are in other states */
     return e.state == TCP_ESTABLISHED || e.state == TCP_SYN_RECV ? PX_OWNER_WAITS
                                                                  : PX_OWNER_GONE;
 }
@@ -255,7 +254,8 @@ bool px_owner_of_listener(struct px_owner *o, const union px_owner_end *at, uid_
     struct entry e;
 
     pair.remote.any.sa_family = at->any.sa_family;
-    if (!find(o, &pair, &e)) { /* sock_diag finds those, too */
+    if (!find(o, &pair, &e)) { /* sock_diag also finds sockets that listen on all
+                                * addresses */
         memset(&pair.local, 0, sizeof(pair.local));
         pair.local.any.sa_family = at->any.sa_family;
         if (at->any.sa_family == AF_INET6)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ptl/tcp: TCP within this machine, "tcp4://127.0.0.1:4711", which foreign libraries
- * speak. The component listens on loopback only, and connects to every address of this
- * machine. Both sockets are this machine's, so the kernel attests the other one's
- * owner. */
+/* ptl/tcp: TCP within this machine, "tcp4://127.0.0.1:4711", as other PMIx libraries
+ * use it. Listens on loopback only, and connects to any address of this machine. Both
+ * sockets are on this machine, so the kernel attests the owner of the other socket. */
 #include "tenon/ptl.h"
 
 #include "core/base/clock.h"
@@ -26,8 +25,8 @@
 
 enum {
     PRIORITY = 50,
-    MAX_LOOKS = 20,    /* for who listens */
-    LOOK_NS = 1000000, /* between two of them */
+    MAX_LOOKS = 20,    /* attempts to find the listener */
+    LOOK_NS = 1000000, /* pause between attempts */
 };
 
 struct conf {
@@ -119,7 +118,7 @@ static bool tcp_handles(void *self PX_UNUSED, const char *address)
     return px_str_starts(address, SCHEME_4) || px_str_starts(address, SCHEME_6);
 }
 
-/* Splits "host:port"; the brackets that an IPv6 host may have are dropped. */
+/* Splits "host:port". Drops the brackets of an IPv6 host. */
 static bool split(const char *s, char *host, size_t size, in_port_t *port)
 {
     uint64_t number;
@@ -177,8 +176,8 @@ static bool is_same_host(const union px_owner_end *a, const union px_owner_end *
     return IN6_ARE_ADDR_EQUAL(&a->v6.sin6_addr, &b->v6.sin6_addr);
 }
 
-/* Returns whether a is an address of this machine. The answer is if_unknown where the
- * system does not list its interfaces. */
+/* True if a is an address of this machine. Returns if_unknown if the system does not
+ * list its interfaces. */
 static bool is_own(const union px_owner_end *a, bool if_unknown)
 {
     struct ifaddrs *all, *i;
@@ -194,8 +193,8 @@ static bool is_own(const union px_owner_end *a, bool if_unknown)
     return i;
 }
 
-/* Requests and answers are small, and a process waits for each. Only speed is lost if
- * the system refuses. */
+/* Turns off Nagle's algorithm: requests and replies are small, and processes wait for
+ * them. A failure costs only speed. */
 static void send_at_once(int fd)
 {
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
@@ -213,8 +212,7 @@ static int bind_one(in_port_t port)
 
     if (fd < 0)
         return -1;
-    /* A port that was asked for may have connections of an earlier server in
-     * TIME_WAIT. */
+    /* A configured port may have connections of an earlier server in TIME_WAIT. */
     if (port && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)) < 0)
         return -1;
     if (bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 || listen(fd, SOMAXCONN) < 0)
@@ -222,7 +220,7 @@ static int bind_one(in_port_t port)
     return px_take_fd(&fd);
 }
 
-/* The first port of the range that is free. */
+/* Binds the first free port of the range. */
 static pmix_status_t bind_any(const struct tcp *t, int *fd)
 {
     const int64_t last = t->conf.port_max ? t->conf.port_max : t->conf.port_min;
@@ -241,8 +239,8 @@ static pmix_status_t bind_any(const struct tcp *t, int *fd)
     return rc;
 }
 
-/* Without a way to learn who connects, every process would be refused: better not to
- * listen. */
+/* Checks that owners of connections can be found. Otherwise every client would be
+ * refused, so the server does not listen. */
 static pmix_status_t find_attester(struct tcp *t, const struct sockaddr_in *listener)
 {
     if (t->can_attest)
@@ -253,8 +251,8 @@ static pmix_status_t find_attester(struct tcp *t, const struct sockaddr_in *list
     if (!t->can_attest) {
         t->services->log(
             t->services, PX_LOG_WARN,
-            "not listening: neither sock_diag nor /proc/net/tcp tells whose a "
-            "connection is");
+            "cannot listen: neither sock_diag nor /proc/net/tcp shows the owner of "
+            "a connection");
         return PMIX_ERR_NOT_SUPPORTED;
     }
     if (t->owner.source == PX_OWNER_PROC)
@@ -291,7 +289,7 @@ static void tcp_unlisten(void *self PX_UNUSED, int fd, const char *address PX_UN
     close(fd);
 }
 
-/* Our local address is the remote one of the peer. */
+/* Finds the peer's owner. The peer's remote address is our local address. */
 static void attest(struct tcp *t, int fd, const struct address *from,
                    struct px_ptl_peer *peer)
 {
@@ -312,11 +310,11 @@ static pmix_status_t tcp_accept(void *self, int listen_fd, int *fd,
                                         SOCK_NONBLOCK | SOCK_CLOEXEC);
 
         if (conn < 0 && (errno == EINTR || errno == ECONNABORTED))
-            continue; /* it gave up while waiting; there may be others behind it */
+            continue; /* the client gave up; others may wait */
         if (conn < 0)
             return px_status_of_errno(errno);
         if (from.sa.any.sa_family != AF_INET || !is_loopback(&from.sa))
-            continue; /* routing that lets others in is no reason to answer them */
+            continue; /* refuse other hosts, even if routing lets them in */
         send_at_once(conn);
         attest(self, conn, &from, peer);
         *fd = px_take_fd(&conn);
@@ -326,7 +324,7 @@ static pmix_status_t tcp_accept(void *self, int listen_fd, int *fd,
 
 /* ---- the client's end ------------------------------------------------------------ */
 
-/* Waits for a connect under way and says how it ended. */
+/* Waits for a pending connect, and returns its result. */
 static pmix_status_t await(int fd, uint64_t deadline_ms)
 {
     int error = 0;
@@ -350,8 +348,8 @@ static pmix_status_t await(int fd, uint64_t deadline_ms)
     return error ? px_status_of_errno(error) : PMIX_SUCCESS;
 }
 
-/* No process listens on a port of the range the system chooses from, and it happens to
- * choose just that one for our end: TCP then connects the socket to itself. */
+/* True if the socket is connected to itself. The system may choose the wanted port for
+ * our end if no process listens there. */
 static bool is_own_echo(int fd)
 {
     struct address ours = {.len = sizeof(ours.sa)};
@@ -396,10 +394,10 @@ static pmix_status_t tcp_connect(void *self, const char *address, uint64_t timeo
     return PMIX_SUCCESS;
 }
 
-/* Finds the user whose process holds the other socket. As long as the socket waits to
- * be accepted, no process holds it, and then it will be the process that listens. A
- * process may accept the socket between two questions and then make way for another
- * listener: so the socket has to wait after the second one, too. */
+/* Finds the user whose process holds the other socket. While the socket waits to be
+ * accepted, the listener will get it. The listener may accept the socket and be
+ * replaced between two look-ups. So the socket must still wait after the second
+ * look-up. */
 static bool find_server(struct px_owner *o, const struct px_owner_pair *theirs,
                         uid_t *uid)
 {
@@ -420,8 +418,8 @@ static bool find_server(struct px_owner *o, const struct px_owner_pair *theirs,
     return false;
 }
 
-/* With a source of its own, as the other one is the loop's. A kernel that is busy may
- * have the other socket a moment later. */
+/* Finds the server's owner. Opens a source of its own, since t->owner belongs to the
+ * loop. A busy kernel may show the other socket a moment later. */
 static pmix_status_t tcp_peer(void *self, int fd, struct px_ptl_peer *peer)
 {
     const struct timespec moment = {.tv_nsec = LOOK_NS};
@@ -433,7 +431,7 @@ static pmix_status_t tcp_peer(void *self, int fd, struct px_ptl_peer *peer)
     *peer = (struct px_ptl_peer){0};
     if (getsockname(fd, &ours.local.any, &len[0]) < 0 ||
         getpeername(fd, &ours.remote.any, &len[1]) < 0)
-        return PMIX_ERR_UNREACH; /* it has been broken off */
+        return PMIX_ERR_UNREACH; /* the connection has been closed */
     theirs = (struct px_owner_pair){ours.remote, ours.local};
     bool is_here = is_own(&theirs.local, true);
     if (px_owner_open(&owner, t->conf.attest, &ours)) {

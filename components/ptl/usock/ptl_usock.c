@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ptl/usock: Unix sockets, "usock://<path>". The socket is a file in the server's
- * private directory, so strangers do not get as far as connecting, and SO_PEERCRED
- * tells who did: user, group and process. */
+ * private directory, so other users cannot connect. SO_PEERCRED returns user, group and
+ * process of the peer. */
 #include "tenon/ptl.h"
 
 #include "core/base/clock.h"
@@ -22,7 +22,7 @@
 #define FILE_NAME "server.sock"
 
 enum {
-    PRIORITY = 80, /* above tcp: cheaper, and it attests more */
+    PRIORITY = 80, /* above tcp: cheaper, and attests more */
     LONGEST_PATH = sizeof(((struct sockaddr_un *)0)->sun_path) - 1,
 };
 
@@ -57,7 +57,8 @@ static bool usock_handles(void *self PX_UNUSED, const char *address)
     return px_str_starts(address, SCHEME);
 }
 
-/* A relative path would mean something else to every reader. */
+/* Parses an address. Refuses a relative path, which each process would resolve
+ * differently. */
 static bool parse(const char *address, struct sockaddr_un *sa)
 {
     *sa = (struct sockaddr_un){.sun_family = AF_UNIX};
@@ -65,13 +66,13 @@ static bool parse(const char *address, struct sockaddr_un *sa)
            px_str_copy(sa->sun_path, sizeof(sa->sun_path), address + strlen(SCHEME));
 }
 
-/* Where the socket goes, or in the log why it cannot go there. */
+/* Chooses the path of the socket, or logs the reason for a failure. */
 static pmix_status_t place(const struct usock *u, const char *dir, size_t address_size,
                            struct sockaddr_un *sa)
 {
     size_t longest = LONGEST_PATH;
 
-    if (!dir) /* the core has told why there is none */
+    if (!dir) /* the core has logged the reason */
         return PMIX_ERR_NOT_AVAILABLE;
     if (address_size < sizeof(SCHEME) + longest)
         longest = address_size > sizeof(SCHEME) ? address_size - sizeof(SCHEME) : 0;
@@ -121,8 +122,7 @@ static pmix_status_t usock_listen(void *self, const char *dir, int *fd, char *ad
     PX_AUTOCLOSE int s = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (s < 0)
         return cannot_listen(u, &sa);
-    /* On the socket before it has a name: the file never has more, whatever the
-     * umask. */
+    /* The mode is set before bind, so the file never has more, whatever the umask. */
     if (fchmod(s, 0600) < 0 || bind(s, (struct sockaddr *)&sa, sizeof(sa)) < 0)
         return cannot_listen(u, &sa);
     if (listen(s, SOMAXCONN) < 0) {
@@ -140,12 +140,12 @@ static void usock_unlisten(void *self PX_UNUSED, int fd, const char *address)
     struct sockaddr_un sa;
 
     if (parse(address, &sa))
-        unlink(sa.sun_path); /* if it is gone already, all the better */
+        unlink(sa.sun_path); /* the file may be gone already */
     close(fd);
 }
 
-/* Identifies the process at the other end. pid 0: a process of another pid namespace,
- * which has no number here. */
+/* Identifies the process at the other end. pid 0: the process is in another pid
+ * namespace. */
 static void attest(int fd, struct px_ptl_peer *peer)
 {
     struct ucred cred;
@@ -169,7 +169,7 @@ static pmix_status_t usock_accept(void *self PX_UNUSED, int listen_fd, int *fd,
 {
     int conn;
 
-    do { /* ECONNABORTED: it gave up while waiting; there may be others behind it */
+    do { /* ECONNABORTED: the client gave up; others may wait */
         conn = accept4(listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     } while (conn < 0 && (errno == EINTR || errno == ECONNABORTED));
     if (conn < 0)
@@ -181,8 +181,9 @@ static pmix_status_t usock_accept(void *self PX_UNUSED, int listen_fd, int *fd,
 
 /* ---- the client's end ------------------------------------------------------------ */
 
-/* A full backlog makes a non-blocking connect fail with EAGAIN, and there is nothing to
- * poll for; a blocking one waits in line, for as long as SO_SNDTIMEO says. */
+/* Connects with a blocking socket. A non-blocking connect fails with EAGAIN if the
+ * backlog is full, without an event to wait for. A blocking connect waits for
+ * SO_SNDTIMEO. */
 static pmix_status_t connect_until(int fd, const struct sockaddr_un *sa,
                                    uint64_t deadline_ms)
 {
@@ -200,7 +201,7 @@ static pmix_status_t connect_until(int fd, const struct sockaddr_un *sa,
         if (errno != EINTR)
             return px_status_of_errno(errno);
     }
-    return px_fd_nonblock(fd); /* so that the timeout has no meaning any more */
+    return px_fd_nonblock(fd); /* the send timeout has no effect any more */
 }
 
 static pmix_status_t usock_connect(void *self PX_UNUSED, const char *address,
@@ -220,7 +221,7 @@ static pmix_status_t usock_connect(void *self PX_UNUSED, const char *address,
     return rc;
 }
 
-/* Of who called listen: it has accepted us, or will. */
+/* Identifies the process that called listen, which has accepted or will accept us. */
 static pmix_status_t usock_peer(void *self PX_UNUSED, int fd, struct px_ptl_peer *peer)
 {
     attest(fd, peer);
