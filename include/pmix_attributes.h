@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keys of attributes: their strings, the type of their values, what they mean. */
+/* Keys of attributes: their strings, value types and meanings. */
 #ifndef PMIX_ATTRIBUTES_H
 #define PMIX_ATTRIBUTES_H
 
 /*
  * One key a line, so that a search for a key shows all of it: lines are longer here
  * than elsewhere. "T[]" is a pmix_data_array_t* with elements of T. The strings are
- * what libraries in the field use; where releases differ, the comment gives the newer
- * string, and this library accepts both. A bool without a value means true. / */
+ * those of existing libraries; where releases differ, the comment gives the newer
+ * string, and this library accepts both. A bool without a value means true.
+ */
 
 /* clang-format off */
 
 /* Environment of launched tools */
-#define PMIX_LAUNCHER_RNDZ_URI  "PMIX_LAUNCHER_RNDZ_URI"  /* where a launcher finds the tool that started it */
+#define PMIX_LAUNCHER_RNDZ_URI  "PMIX_LAUNCHER_RNDZ_URI"  /* address of the tool that started the launcher */
 #define PMIX_LAUNCHER_RNDZ_FILE "PMIX_LAUNCHER_RNDZ_FILE" /* file a launcher writes its own address to */
 #define PMIX_KEEPALIVE_PIPE     "PMIX_KEEPALIVE_PIPE"     /* descriptor whose closing ends the process */
 
@@ -43,7 +44,7 @@
 #define PMIX_SERVER_TMPDIR              "pmix.srvr.tmpdir"  /* char*: top directory for the server's files */
 #define PMIX_SYSTEM_TMPDIR              "pmix.sys.tmpdir"   /* char*: directory for the system server's rendezvous files */
 #define PMIX_SERVER_SHARE_TOPOLOGY      "pmix.srvr.share"   /* bool: share the node's topology with clients */
-#define PMIX_SERVER_ENABLE_MONITORING   "pmix.srv.monitor"  /* bool: let the server monitor itself what it can */
+#define PMIX_SERVER_ENABLE_MONITORING   "pmix.srv.monitor"  /* bool: let the server monitor itself */
 #define PMIX_SERVER_NSPACE              "pmix.srv.nspace"   /* char*: namespace of the server */
 #define PMIX_SERVER_RANK                "pmix.srv.rank"     /* pmix_rank_t: rank of the server */
 #define PMIX_SERVER_START_TIME          "pmix.srv.strtime"  /* char*: when the server started */
@@ -57,7 +58,7 @@
 #define PMIX_TOOL_DO_NOT_CONNECT       "pmix.tool.nocon"     /* bool: do not connect to any server */
 #define PMIX_TOOL_CONNECT_OPTIONAL     "pmix.tool.conopt"    /* bool: go on if no server can be reached */
 #define PMIX_TOOL_ATTACHMENT_FILE      "pmix.tool.attach"    /* char*: file that names the server to connect to */
-#define PMIX_LAUNCHER                  "pmix.tool.launcher"  /* bool: tool is a launcher, and serves those it starts */
+#define PMIX_LAUNCHER                  "pmix.tool.launcher"  /* bool: tool is a launcher, and a server for the processes it starts */
 #define PMIX_LAUNCHER_RENDEZVOUS_FILE  "pmix.tool.lncrnd"    /* char*: file the launcher shall write its address to */
 #define PMIX_SERVER_PIDINFO            "pmix.srvr.pidinfo"   /* pid_t: process id of the server to connect to */
 #define PMIX_SERVER_URI                "pmix.srvr.uri"       /* char*: address of the server to connect to */
@@ -104,7 +105,7 @@
 #define PMIX_MODEL_CPU_TYPE        "pmix.mdl.cputype" /* char*: unit of that count: "hwthread", "core" and so on */
 #define PMIX_MODEL_PHASE_NAME      "pmix.mdl.phase"   /* char*: name the user gave to the present phase */
 #define PMIX_MODEL_PHASE_TYPE      "pmix.mdl.ptype"   /* char*: kind of phase */
-#define PMIX_MODEL_AFFINITY_POLICY "pmix.mdl.tap"     /* char*: how it binds its threads */
+#define PMIX_MODEL_AFFINITY_POLICY "pmix.mdl.tap"     /* char*: policy for binding its threads */
 #define PMIX_MEM_ALLOC_KIND        "pmix.alloc.mkind" /* char*: kinds of memory the program wants to use */
 #define PMIX_GPU_SUPPORT           "pmix.gpu.support" /* bool: program uses GPUs */
 
@@ -147,7 +148,7 @@
 #define PMIX_APP_SIZE      "pmix.app.size"    /* uint32_t: processes of the application */
 #define PMIX_APPLDR        "pmix.aldr"        /* pmix_rank_t: lowest rank of the application */
 #define PMIX_APP_ARGV      "pmix.app.argv"    /* char*: command line of the application */
-#define PMIX_APP_MAP_TYPE  "pmix.apmap.type"  /* char*: how the application was mapped: "cyclic" and so on */
+#define PMIX_APP_MAP_TYPE  "pmix.apmap.type"  /* char*: mapping of the application: "cyclic" and so on */
 #define PMIX_APP_MAP_REGEX "pmix.apmap.regex" /* char*: its map in compact form */
 
 /* Process information */
@@ -163,7 +164,7 @@
 #define PMIX_PROCDIR           "pmix.pdir"      /* char*: directory of the process */
 #define PMIX_CPUSET            "pmix.cpuset"    /* char*: CPUs it is bound to, as text */
 #define PMIX_CPUSET_BITMAP     "pmix.bitmap"    /* pmix_cpuset_t*: CPUs it is bound to */
-#define PMIX_LOCALITY_STRING   "pmix.locstr"    /* char*: where it is bound, for PMIx_Get_relative_locality */
+#define PMIX_LOCALITY_STRING   "pmix.locstr"    /* char*: location of its binding, for PMIx_Get_relative_locality */
 #define PMIX_SPAWNED           "pmix.spawned"   /* bool: it was started by PMIx_Spawn */
 #define PMIX_PARENT_ID         "pmix.parent"    /* pmix_proc_t*: process that spawned it */
 #define PMIX_EXIT_CODE         "pmix.exit.code" /* int: exit status it returned */
@@ -182,7 +183,7 @@
 #define PMIX_CLIENT_AVG_MEMORY   "pmix.cl.mem.avg" /* float: memory a client uses on average, in MB */
 #define PMIX_TOPOLOGY_INDEX      "pmix.topo.index" /* int: number of the node's kind of topology */
 
-/* Realms: which information is meant, and how it is passed in */
+/* Realms: kinds of information, and arrays that pass it in */
 #define PMIX_SESSION_INFO       "pmix.ssn.info"   /* bool: answer for the session */
 #define PMIX_JOB_INFO           "pmix.job.info"   /* bool: answer for the job */
 #define PMIX_APP_INFO           "pmix.app.info"   /* bool: answer for an application */
@@ -194,33 +195,33 @@
 #define PMIX_NODE_INFO_ARRAY    "pmix.node.arr"   /* pmix_info_t[]: about one node, its id or name first */
 #define PMIX_SERVER_INFO_ARRAY  "pmix.srv.arr"    /* pmix_info_t[]: about one server */
 #define PMIX_REGISTER_NODATA    "pmix.reg.nodata" /* bool: registration brings no data */
-#define PMIX_QUALIFIED_VALUE    "pmix.qual.val"   /* pmix_info_t[]: a value, then what qualifies it */
+#define PMIX_QUALIFIED_VALUE    "pmix.qual.val"   /* pmix_info_t[]: a value, then its qualifiers */
 
 /* Get, fence and connect */
 #define PMIX_TIMEOUT                    "pmix.timeout"     /* int: seconds to wait; 0 for ever */
-#define PMIX_IMMEDIATE                  "pmix.immediate"   /* bool: answer from what the server has now, do not wait */
+#define PMIX_IMMEDIATE                  "pmix.immediate"   /* bool: answer from the server's present data, do not wait */
 #define PMIX_OPTIONAL                   "pmix.optional"    /* bool: look in this process only */
-#define PMIX_WAIT                       "pmix.wait"        /* int: how many must be there before it answers; 0 all */
+#define PMIX_WAIT                       "pmix.wait"        /* int: number of keys to wait for; 0: all */
 #define PMIX_GET_REFRESH_CACHE          "pmix.get.refresh" /* bool: ask the server, though a copy is here */
 #define PMIX_GET_STATIC_VALUES          "pmix.get.static"  /* bool: value goes to storage of the caller */
 #define PMIX_GET_POINTER_VALUES         "pmix.get.pntrs"   /* bool: value stays the library's, do not free it */
-#define PMIX_DATA_SCOPE                 "pmix.scope"       /* pmix_scope_t: which scope to look in */
+#define PMIX_DATA_SCOPE                 "pmix.scope"       /* pmix_scope_t: scope to look in */
 #define PMIX_REQUIRED_KEY               "pmix.req.key"     /* char*: key that is waited for */
 #define PMIX_COLLECT_DATA               "pmix.collect"     /* bool: exchange all that was committed */
 #define PMIX_COLLECT_GENERATED_JOB_INFO "pmix.collect.gen" /* bool: exchange job data made since the start, too */
 #define PMIX_ALL_CLONES_PARTICIPATE     "pmix.clone.part"  /* bool: wait for every clone of a process */
-#define PMIX_LOCAL_COLLECTIVE_STATUS    "pmix.loc.col.st"  /* pmix_status_t: how the collective went on this node */
+#define PMIX_LOCAL_COLLECTIVE_STATUS    "pmix.loc.col.st"  /* pmix_status_t: result of the collective on this node */
 #define PMIX_SORTED_PROC_ARRAY          "pmix.sorted.parr" /* bool: array of participants is sorted */
 #define PMIX_LOCAL_PARTICIPANTS         "pmix.lcl.part"    /* pmix_proc_t[]: participants on this node */
 
 /* Publish and look up */
-#define PMIX_RANGE              "pmix.range"   /* pmix_data_range_t: who may see the data */
-#define PMIX_PERSISTENCE        "pmix.persist" /* pmix_persistence_t: how long it lives */
-#define PMIX_ACCESS_PERMISSIONS "pmix.aperms"  /* pmix_info_t[]: who may read it: the two below */
-#define PMIX_ACCESS_USERIDS     "pmix.auids"   /* uint32_t[]: users who may */
-#define PMIX_ACCESS_GRPIDS      "pmix.agids"   /* uint32_t[]: groups who may */
+#define PMIX_RANGE              "pmix.range"   /* pmix_data_range_t: processes that may see the data */
+#define PMIX_PERSISTENCE        "pmix.persist" /* pmix_persistence_t: lifetime of the data */
+#define PMIX_ACCESS_PERMISSIONS "pmix.aperms"  /* pmix_info_t[]: users that may read the data: the two below */
+#define PMIX_ACCESS_USERIDS     "pmix.auids"   /* uint32_t[]: users that may read */
+#define PMIX_ACCESS_GRPIDS      "pmix.agids"   /* uint32_t[]: groups that may read */
 
-/* Events: handlers and what comes with an event */
+/* Events: handlers, and infos of an event */
 #define PMIX_EVENT_HDLR_NAME              "pmix.evname"       /* char*: name of the handler */
 #define PMIX_EVENT_HDLR_FIRST             "pmix.evfirst"      /* bool: before all handlers */
 #define PMIX_EVENT_HDLR_LAST              "pmix.evlast"       /* bool: after all handlers */
@@ -232,12 +233,12 @@
 #define PMIX_EVENT_HDLR_APPEND            "pmix.evappend"     /* bool: at the end of its category */
 #define PMIX_EVENT_ONESHOT                "pmix.evone"        /* bool: deregister the handler after its first event */
 #define PMIX_EVENT_RETURN_OBJECT          "pmix.evobject"     /* void*: handed to the handler */
-#define PMIX_EVENT_CUSTOM_RANGE           "pmix.evrange"      /* pmix_proc_t[]: who shall learn of the event */
+#define PMIX_EVENT_CUSTOM_RANGE           "pmix.evrange"      /* pmix_proc_t[]: processes to notify */
 #define PMIX_EVENT_AFFECTED_PROC          "pmix.evproc"       /* pmix_proc_t*: process the event is about */
 #define PMIX_EVENT_AFFECTED_PROCS         "pmix.evaffected"   /* pmix_proc_t[]: processes the event is about */
 #define PMIX_EVENT_NON_DEFAULT            "pmix.evnondef"     /* bool: not for default handlers */
 #define PMIX_EVENT_DO_NOT_CACHE           "pmix.evnocache"    /* bool: do not keep it for handlers registered later */
-#define PMIX_EVENT_STAYS_LOCAL            "pmix.evlocal"      /* bool: do not tell other nodes */
+#define PMIX_EVENT_STAYS_LOCAL            "pmix.evlocal"      /* bool: do not notify other nodes */
 #define PMIX_EVENT_PROXY                  "pmix.evproxy"      /* pmix_proc_t*: process that raised it for the source */
 #define PMIX_EVENT_TEXT_MESSAGE           "pmix.evtext"       /* char*: text for the user */
 #define PMIX_EVENT_TIMESTAMP              "pmix.evtstamp"     /* time_t: when it happened */
@@ -249,39 +250,39 @@
 #define PMIX_EVENT_ACTION_TIMEOUT         "pmix.evtimeout"    /* int: seconds until the host does so */
 
 /* Ends of jobs and processes */
-#define PMIX_NOTIFY_COMPLETION "pmix.notecomp"         /* bool: tell the requestor when the job ends */
+#define PMIX_NOTIFY_COMPLETION "pmix.notecomp"         /* bool: notify the requestor when the job ends */
 #define PMIX_JOB_TERM_STATUS   "pmix.job.term.status"  /* pmix_status_t: status the job ended with */
 #define PMIX_PROC_TERM_STATUS  "pmix.proc.term.status" /* pmix_status_t: status the process ended with */
 #define PMIX_PROC_STATE_STATUS "pmix.proc.state"       /* pmix_proc_state_t: state the process is in */
 
-/* Spawn: where and how processes are placed */
-#define PMIX_PERSONALITY         "pmix.pers"         /* char*: which launcher's meaning the attributes have */
+/* Spawn: placement of processes */
+#define PMIX_PERSONALITY         "pmix.pers"         /* char*: launcher whose meaning the attributes have */
 #define PMIX_HOST                "pmix.host"         /* char*: hosts to use, separated by commas */
 #define PMIX_HOSTFILE            "pmix.hostfile"     /* char*: file that lists hosts to use */
 #define PMIX_ADD_HOST            "pmix.addhost"      /* char*: hosts to add to the allocation, separated by commas */
 #define PMIX_ADD_HOSTFILE        "pmix.addhostfile"  /* char*: file that lists hosts to add */
-#define PMIX_PREFIX              "pmix.prefix"       /* char*: where the program's libraries are installed */
+#define PMIX_PREFIX              "pmix.prefix"       /* char*: folder of the program's installation */
 #define PMIX_WDIR                "pmix.wdir"         /* char*: working directory */
 #define PMIX_WDIR_USER_SPECIFIED "pmix.wdir.user"    /* bool: the user asked for that directory */
 #define PMIX_SET_SESSION_CWD     "pmix.ssncwd"       /* bool: start in the session directory */
 #define PMIX_PPR                 "pmix.ppr"          /* char*: processes per resource: "2:node" and the like */
-#define PMIX_MAPBY               "pmix.mapby"        /* char*: how processes are placed on nodes */
-#define PMIX_RANKBY              "pmix.rankby"       /* char*: how ranks are given to them */
-#define PMIX_BINDTO              "pmix.bindto"       /* char*: what each is bound to */
+#define PMIX_MAPBY               "pmix.mapby"        /* char*: placement of processes on nodes */
+#define PMIX_RANKBY              "pmix.rankby"       /* char*: assignment of ranks */
+#define PMIX_BINDTO              "pmix.bindto"       /* char*: objects to bind processes to */
 #define PMIX_CPUS_PER_PROC       "pmix.cpuperproc"   /* uint32_t: CPUs for each process */
 #define PMIX_CPU_LIST            "pmix.cpulist"      /* char*: CPUs to use */
-#define PMIX_NO_PROCS_ON_HEAD    "pmix.nolocal"      /* bool: none on the launcher's node */
+#define PMIX_NO_PROCS_ON_HEAD    "pmix.nolocal"      /* bool: no processes on the launcher's node */
 #define PMIX_NO_OVERSUBSCRIBE    "pmix.noover"       /* bool: no more processes than slots */
 #define PMIX_COLOCATE_PROCS      "pmix.colproc"      /* pmix_proc_t[]: start next to these */
-#define PMIX_COLOCATE_NPERPROC   "pmix.colnum.proc"  /* uint16_t: how many next to each of them */
-#define PMIX_COLOCATE_NPERNODE   "pmix.colnum.node"  /* uint16_t: how many on each of their nodes */
+#define PMIX_COLOCATE_NPERPROC   "pmix.colnum.proc"  /* uint16_t: processes next to each of them */
+#define PMIX_COLOCATE_NPERNODE   "pmix.colnum.node"  /* uint16_t: processes on each of their nodes */
 #define PMIX_PRELOAD_BIN         "pmix.preloadbin"   /* bool: copy the program to the nodes */
 #define PMIX_PRELOAD_FILES       "pmix.preloadfiles" /* char*: files to copy, separated by commas */
 #define PMIX_INDEX_ARGV          "pmix.indxargv"     /* bool: add the rank to argv[0] */
 #define PMIX_COSPAWN_APP         "pmix.cospawn"      /* bool: application is extra, not part of the job proper */
 #define PMIX_DEBUGGER_DAEMONS    "pmix.debugger"     /* bool: application is made of debugger daemons */
 #define PMIX_SPAWN_TOOL          "pmix.spwn.tool"    /* bool: job is a tool */
-#define PMIX_SPAWN_TARGET        "pmix.spwn.tgt"     /* varies: where the job shall run: its form depends on the host */
+#define PMIX_SPAWN_TARGET        "pmix.spwn.tgt"     /* varies: place to run the job; the form depends on the host */
 #define PMIX_DO_NOT_LAUNCH       "pmix.dnl"          /* bool: map only */
 
 /* Spawn: environment */
@@ -291,7 +292,7 @@
 #define PMIX_PREPEND_ENVAR    "pmix.envar.prepnd" /* pmix_envar_t*: put before the present value */
 #define PMIX_APPEND_ENVAR     "pmix.envar.appnd"  /* pmix_envar_t*: put after the present value */
 #define PMIX_FIRST_ENVAR      "pmix.envar.first"  /* pmix_envar_t*: put first, removing it from its later places */
-#define PMIX_FWD_ENVIRONMENT  "pmix.fwdenv"       /* bool: hand on the whole environment */
+#define PMIX_FWD_ENVIRONMENT  "pmix.fwdenv"       /* bool: forward the whole environment */
 #define PMIX_ENVARS_HARVESTED "pmix.evar.hvstd"   /* bool: launcher has gathered the environment already */
 
 /* Spawn: recovery and limits */
@@ -314,20 +315,20 @@
 #define PMIX_LAUNCHER_DAEMON   "pmix.lnch.dmn"  /* char*: program to use as the launcher's daemon */
 #define PMIX_LAUNCH_DIRECTIVES "pmix.lnch.dirs" /* pmix_info_t[]: for the launcher's own spawn */
 
-/* Spawn: what is shown and told */
+/* Spawn: display and notifications */
 #define PMIX_DISPLAY_MAP                      "pmix.dispmap"      /* bool: show the map */
-#define PMIX_DISPLAY_MAP_DETAILED             "pmix.dispmapdet"   /* bool: show the map with all it has */
+#define PMIX_DISPLAY_MAP_DETAILED             "pmix.dispmapdet"   /* bool: show the map with all details */
 #define PMIX_DISPLAY_ALLOCATION               "pmix.dispalloc"    /* bool: show the allocation */
 #define PMIX_DISPLAY_TOPOLOGY                 "pmix.disptopo"     /* char*: show topologies of these nodes */
 #define PMIX_DISPLAY_PROCESSORS               "pmix.dispcpus"     /* char*: show CPUs of these nodes */
-#define PMIX_DISPLAY_PARSEABLE_OUTPUT         "pmix.dispparse"    /* bool: show such things in a form for programs */
-#define PMIX_REPORT_BINDINGS                  "pmix.repbind"      /* bool: show what each process is bound to */
+#define PMIX_DISPLAY_PARSEABLE_OUTPUT         "pmix.dispparse"    /* bool: show these in a form for programs */
+#define PMIX_REPORT_BINDINGS                  "pmix.repbind"      /* bool: show the binding of each process */
 #define PMIX_REPORT_PHYSICAL_CPUS             "pmix.repphys.cpus" /* bool: with physical numbers */
-#define PMIX_SHOW_LAUNCH_PROGRESS             "pmix.showprog"     /* bool: show how the launch goes on */
+#define PMIX_SHOW_LAUNCH_PROGRESS             "pmix.showprog"     /* bool: show the progress of the launch */
 #define PMIX_AGGREGATE_HELP                   "pmix.agg.help"     /* bool: show equal messages once */
-#define PMIX_NOTIFY_JOB_EVENTS                "pmix.note.jev"     /* bool: tell about start, end and errors of the job */
-#define PMIX_NOTIFY_PROC_TERMINATION          "pmix.noteproc"     /* bool: tell about the end of each process */
-#define PMIX_NOTIFY_PROC_ABNORMAL_TERMINATION "pmix.noteabproc"   /* bool: tell about each that ends badly */
+#define PMIX_NOTIFY_JOB_EVENTS                "pmix.note.jev"     /* bool: notify of start, end and errors of the job */
+#define PMIX_NOTIFY_PROC_TERMINATION          "pmix.noteproc"     /* bool: notify of the end of each process */
+#define PMIX_NOTIFY_PROC_ABNORMAL_TERMINATION "pmix.noteabproc"   /* bool: notify of each process that fails */
 #define PMIX_LOG_PROC_TERMINATION             "pmix.logproc"      /* bool: log the end of each process */
 #define PMIX_LOG_PROC_ABNORMAL_TERMINATION    "pmix.logabproc"    /* bool: log each that ends badly */
 #define PMIX_LOG_JOB_EVENTS                   "pmix.log.jev"      /* bool: log start, end and errors of the job */
@@ -355,7 +356,7 @@
 #define PMIX_IOF_RANK_OUTPUT         "pmix.iof.rank"    /* bool: mark lines with the rank */
 #define PMIX_IOF_TIMESTAMP_OUTPUT    "pmix.iof.ts"      /* bool: mark lines with the time */
 #define PMIX_IOF_XML_OUTPUT          "pmix.iof.xml"     /* bool: write as XML */
-#define PMIX_IOF_MERGE_STDERR_STDOUT "pmix.iof.mrg"     /* bool: errors go where output goes */
+#define PMIX_IOF_MERGE_STDERR_STDOUT "pmix.iof.mrg"     /* bool: send errors to the same place as output */
 #define PMIX_IOF_OUTPUT_TO_FILE      "pmix.iof.file"    /* char*: into a file of this name for each process */
 #define PMIX_IOF_FILE_PATTERN        "pmix.iof.fpt"     /* bool: that name holds %n, %r and the like */
 #define PMIX_IOF_OUTPUT_TO_DIRECTORY "pmix.iof.dir"     /* char*: into files in this directory */
@@ -368,20 +369,20 @@
 
 /* Queries */
 #define PMIX_QUERY_SUPPORTED_KEYS          "pmix.qry.keys"         /* char*: keys that are answered, by commas */
-#define PMIX_QUERY_SUPPORTED_QUALIFIERS    "pmix.qry.quals"        /* bool: what may qualify a key; newer: "pmix.qry.supqual" */
+#define PMIX_QUERY_SUPPORTED_QUALIFIERS    "pmix.qry.quals"        /* bool: qualifiers of a key; newer: "pmix.qry.supqual" */
 #define PMIX_QUERY_NAMESPACES              "pmix.qry.ns"           /* char*: namespaces running, by commas */
 #define PMIX_QUERY_NAMESPACE_INFO          "pmix.qry.nsinfo"       /* pmix_data_array_t[]: infos of each namespace */
-#define PMIX_QUERY_JOB_STATUS              "pmix.qry.jst"          /* pmix_status_t: how a job is */
+#define PMIX_QUERY_JOB_STATUS              "pmix.qry.jst"          /* pmix_status_t: state of a job */
 #define PMIX_QUERY_QUEUE_LIST              "pmix.qry.qlst"         /* char*: queues of the scheduler, by commas */
-#define PMIX_QUERY_QUEUE_STATUS            "pmix.qry.qst"          /* pmix_info_t[]: how a queue is */
+#define PMIX_QUERY_QUEUE_STATUS            "pmix.qry.qst"          /* pmix_info_t[]: state of a queue */
 #define PMIX_QUERY_PROC_TABLE              "pmix.qry.ptable"       /* pmix_proc_info_t[]: processes of a job */
-#define PMIX_QUERY_LOCAL_PROC_TABLE        "pmix.qry.lptable"      /* pmix_proc_info_t[]: those on this node */
-#define PMIX_QUERY_AUTHORIZATIONS          "pmix.qry.auths"        /* pmix_info_t[]: what the requestor may do */
+#define PMIX_QUERY_LOCAL_PROC_TABLE        "pmix.qry.lptable"      /* pmix_proc_info_t[]: processes on this node */
+#define PMIX_QUERY_AUTHORIZATIONS          "pmix.qry.auths"        /* pmix_info_t[]: operations that the requestor may use */
 #define PMIX_QUERY_SPAWN_SUPPORT           "pmix.qry.spawn"        /* char*: attributes of spawn the host knows, by commas */
 #define PMIX_QUERY_DEBUG_SUPPORT           "pmix.qry.debug"        /* char*: attributes of debugging it knows, by commas */
 #define PMIX_QUERY_MEMORY_USAGE            "pmix.qry.mem"          /* pmix_info_t[]: memory used by its processes */
-#define PMIX_QUERY_ALLOC_STATUS            "pmix.query.alloc"      /* char*: how an allocation is */
-#define PMIX_QUERY_ALLOCATION              "pmix.query.allc"       /* pmix_info_t[]: what an allocation has */
+#define PMIX_QUERY_ALLOC_STATUS            "pmix.query.alloc"      /* char*: state of an allocation */
+#define PMIX_QUERY_ALLOCATION              "pmix.query.allc"       /* pmix_info_t[]: resources of an allocation */
 #define PMIX_QUERY_ALLOC_IDS               "pmix.query.alloc.ids"  /* char*[]: allocations of the requestor */
 #define PMIX_QUERY_ALLOC_PROPERTIES        "pmix.query.alloc.prop" /* pmix_info_t[]: properties of allocations */
 #define PMIX_TIME_REMAINING                "pmix.time.remaining"   /* uint32_t: seconds the allocation has left */
@@ -389,21 +390,21 @@
 #define PMIX_QUERY_AVAILABLE_SLOTS         "pmix.qry.aslots"       /* uint32_t: slots that are free */
 #define PMIX_QUERY_MIN_ALLOC_UNIT          "pmix.qry.minau"        /* pmix_info_t[]: least that can be allocated */
 #define PMIX_QUERY_RES_BLOCKS              "pmix.qry.resblks"      /* char*[]: resource blocks that are defined */
-#define PMIX_QUERY_RES_BLOCK_DEF           "pmix.qry.resdef"       /* pmix_resource_unit_t[]: what a block is made of */
+#define PMIX_QUERY_RES_BLOCK_DEF           "pmix.qry.resdef"       /* pmix_resource_unit_t[]: units of a block */
 #define PMIX_QUERY_DEVICES                 "pmix.qry.dev"          /* pmix_device_t[]: devices of a node */
 #define PMIX_QUERY_RESOLVE_PEERS           "pmix.qry.peers"        /* pmix_proc_t[]: as PMIx_Resolve_peers */
 #define PMIX_QUERY_RESOLVE_NODE            "pmix.qry.node"         /* char*: as PMIx_Resolve_nodes */
-#define PMIX_QUERY_PROC_RESOURCE_USAGE     "pmix.qry.pres"         /* pmix_proc_t*: what this process uses */
-#define PMIX_QUERY_NODE_RESOURCE_USAGE     "pmix.qry.nres"         /* char*: what is used on this node */
+#define PMIX_QUERY_PROC_RESOURCE_USAGE     "pmix.qry.pres"         /* pmix_proc_t*: resource usage of this process */
+#define PMIX_QUERY_NODE_RESOURCE_USAGE     "pmix.qry.nres"         /* char*: resource usage of this node */
 #define PMIX_QUERY_STORAGE_LIST            "pmix.strg.list"        /* char*: storage systems, by commas */
 #define PMIX_QUERY_STABLE_ABI_VERSION      "pmix.qry.stabiver"     /* char*: stable ABI the library offers */
 #define PMIX_QUERY_PROVISIONAL_ABI_VERSION "pmix.qry.prabiver"     /* char*: provisional ABI it offers */
 
 /* Queries about process sets and groups */
-#define PMIX_QUERY_NUM_PSETS        "pmix.qry.psetnum"  /* size_t: how many process sets there are */
+#define PMIX_QUERY_NUM_PSETS        "pmix.qry.psetnum"  /* size_t: number of process sets */
 #define PMIX_QUERY_PSET_NAMES       "pmix.qry.psets"    /* char*: their names, separated by commas */
 #define PMIX_QUERY_PSET_MEMBERSHIP  "pmix.qry.pmems"    /* pmix_proc_t[]: members of a set */
-#define PMIX_QUERY_NUM_GROUPS       "pmix.qry.pgrpnum"  /* size_t: how many groups there are */
+#define PMIX_QUERY_NUM_GROUPS       "pmix.qry.pgrpnum"  /* size_t: number of groups */
 #define PMIX_QUERY_GROUP_NAMES      "pmix.qry.pgrp"     /* char*[]: their names */
 #define PMIX_QUERY_GROUP_MEMBERSHIP "pmix.qry.pgrpmems" /* pmix_proc_t[]: members of a group */
 
@@ -413,15 +414,15 @@
 #define PMIX_SERVER_FUNCTIONS        "pmix.srvr.fns"     /* char*: functions the server library has, by commas */
 #define PMIX_TOOL_FUNCTIONS          "pmix.tool.fns"     /* char*: functions the tool library has, by commas */
 #define PMIX_HOST_FUNCTIONS          "pmix.host.fns"     /* char*: functions the host has, by commas */
-#define PMIX_CLIENT_ATTRIBUTES       "pmix.client.attrs" /* char*: functions to tell the client's attributes of */
-#define PMIX_SERVER_ATTRIBUTES       "pmix.srvr.attrs"   /* char*: functions to tell the server's attributes of */
-#define PMIX_TOOL_ATTRIBUTES         "pmix.tool.attrs"   /* char*: functions to tell the tool's attributes of */
-#define PMIX_HOST_ATTRIBUTES         "pmix.host.attrs"   /* char*: functions to tell the host's attributes of */
+#define PMIX_CLIENT_ATTRIBUTES       "pmix.client.attrs" /* char*: functions whose attributes in the client are wanted */
+#define PMIX_SERVER_ATTRIBUTES       "pmix.srvr.attrs"   /* char*: functions whose attributes in the server are wanted */
+#define PMIX_TOOL_ATTRIBUTES         "pmix.tool.attrs"   /* char*: functions whose attributes in the tool are wanted */
+#define PMIX_HOST_ATTRIBUTES         "pmix.host.attrs"   /* char*: functions whose attributes in the host are wanted */
 #define PMIX_MAX_VALUE               "pmix.descr.maxval" /* varies: greatest value an attribute takes */
 #define PMIX_MIN_VALUE               "pmix.descr.minval" /* varies: least value an attribute takes */
 #define PMIX_ENUM_VALUE              "pmix.descr.enum"   /* char*: values it takes, separated by commas */
 
-/* Qualifiers of a query, and how results come */
+/* Qualifiers of a query, and forms of results */
 #define PMIX_QUERY_REFRESH_CACHE "pmix.qry.rfsh"   /* bool: ask the server, though a copy is here */
 #define PMIX_QUERY_LOCAL_ONLY    "pmix.qry.local"  /* bool: this node only */
 #define PMIX_QUERY_REPORT_AVG    "pmix.qry.avg"    /* bool: averages */
@@ -433,17 +434,17 @@
 #define PMIX_LOG_SOURCE             "pmix.log.source"   /* pmix_proc_t*: process the data comes from */
 #define PMIX_LOG_STDERR             "pmix.log.stderr"   /* char*: to the standard error */
 #define PMIX_LOG_STDOUT             "pmix.log.stdout"   /* char*: to the standard output */
-#define PMIX_LOG_SYSLOG             "pmix.log.syslog"   /* char*: to the syslog; the global one where there is one */
+#define PMIX_LOG_SYSLOG             "pmix.log.syslog"   /* char*: to the syslog; the global one if it exists */
 #define PMIX_LOG_LOCAL_SYSLOG       "pmix.log.lsys"     /* char*: to this node's syslog */
 #define PMIX_LOG_GLOBAL_SYSLOG      "pmix.log.gsys"     /* char*: to the central syslog */
 #define PMIX_LOG_SYSLOG_PRI         "pmix.log.syspri"   /* int: priority for the syslog */
-#define PMIX_LOG_TIMESTAMP          "pmix.log.tstmp"    /* time_t: when it was said */
+#define PMIX_LOG_TIMESTAMP          "pmix.log.tstmp"    /* time_t: time of the message */
 #define PMIX_LOG_GENERATE_TIMESTAMP "pmix.log.gtstmp"   /* bool: take the time of the call */
 #define PMIX_LOG_TAG_OUTPUT         "pmix.log.tag"      /* bool: mark lines with channel and source */
 #define PMIX_LOG_TIMESTAMP_OUTPUT   "pmix.log.tsout"    /* bool: mark lines with the time */
 #define PMIX_LOG_XML_OUTPUT         "pmix.log.xml"      /* bool: write as XML */
 #define PMIX_LOG_ONCE               "pmix.log.once"     /* bool: to one place, the first that can be had */
-#define PMIX_LOG_MSG                "pmix.log.msg"      /* pmix_byte_object_t: message to be sent somewhere */
+#define PMIX_LOG_MSG                "pmix.log.msg"      /* pmix_byte_object_t: message to send */
 #define PMIX_LOG_KEY                "pmix.log.key"      /* char*: topic of a message that may be joined */
 #define PMIX_LOG_VAL                "pmix.log.val"      /* char*: its text */
 #define PMIX_LOG_AGG                "pmix.log.agg"      /* bool: join equal messages */
@@ -487,16 +488,16 @@
 #define PMIX_ALLOC_WAIT_ALL_NODES "pmix.alloc.waitall"    /* bool: answer when all nodes are ready */
 #define PMIX_ALLOC_SHARE          "pmix.alloc.share"      /* bool: nodes may be shared */
 #define PMIX_ALLOC_NOSHELL        "pmix.alloc.noshell"    /* bool: start no shell */
-#define PMIX_ALLOC_DEPENDENCY     "pmix.alloc.depend"     /* char*: what it must wait for */
+#define PMIX_ALLOC_DEPENDENCY     "pmix.alloc.depend"     /* char*: dependencies of the request */
 #define PMIX_ALLOC_BEGIN          "pmix.alloc.begin"      /* char*: not before this time */
 #define PMIX_ALLOC_NOT_WAITING    "pmix.alloc.notwait"    /* bool: fail if it cannot be had at once */
 #define PMIX_ALLOC_RES_BLOCK      "pmix.alloc.blk"        /* char*: kind of resource block */
 #define PMIX_ALLOC_NUM_BLOCKS     "pmix.alloc.nblks"      /* uint64_t: number of such blocks */
 #define PMIX_ALLOC_MAU            "pmix.alloc.mau"        /* pmix_info_t[]: least unit of the allocation */
 #define PMIX_ALLOC_CHILD_SEP      "pmix.alloc.sep"        /* bool: children outlive it */
-#define PMIX_ALLOC_STATUS         "pmix.alloc.status"     /* pmix_status_t: how the request went */
+#define PMIX_ALLOC_STATUS         "pmix.alloc.status"     /* pmix_status_t: result of the request */
 #define PMIX_ALLOC_TARGET         "pmix.alloc.tgt"        /* char*: allocation the request is about */
-#define PMIX_ALLOC_INHERITANCE    "pmix.alloc.inhrt"      /* pmix_alloc_inheritance_t: who inherits it */
+#define PMIX_ALLOC_INHERITANCE    "pmix.alloc.inhrt"      /* pmix_alloc_inheritance_t: heir of the allocation */
 #define PMIX_RESOURCE_BLOCK_NAME  "pmix.resblkname"       /* char*: name of a resource block */
 
 /* Allocation of fabric resources */
@@ -512,7 +513,7 @@
 
 /* Application set-up */
 #define PMIX_SETUP_APP_ENVARS    "pmix.setup.env"  /* bool: gather environment variables */
-#define PMIX_SETUP_APP_NONENVARS "pmix.setup.nenv" /* bool: gather all but those */
+#define PMIX_SETUP_APP_NONENVARS "pmix.setup.nenv" /* bool: gather everything else */
 #define PMIX_SETUP_APP_ALL       "pmix.setup.all"  /* bool: gather all */
 
 /* Job control */
@@ -525,8 +526,8 @@
 #define PMIX_JOB_CTRL_SIGNAL             "pmix.jctrl.sig"      /* int: send this signal */
 #define PMIX_JOB_CTRL_RESTART            "pmix.jctrl.restart"  /* char*: restart from this checkpoint */
 #define PMIX_JOB_CTRL_CHECKPOINT         "pmix.jctrl.ckpt"     /* char*: checkpoint under this name */
-#define PMIX_JOB_CTRL_CHECKPOINT_EVENT   "pmix.jctrl.ckptev"   /* bool: tell the processes by an event */
-#define PMIX_JOB_CTRL_CHECKPOINT_SIGNAL  "pmix.jctrl.ckptsig"  /* int: tell them by this signal */
+#define PMIX_JOB_CTRL_CHECKPOINT_EVENT   "pmix.jctrl.ckptev"   /* bool: notify the processes by an event */
+#define PMIX_JOB_CTRL_CHECKPOINT_SIGNAL  "pmix.jctrl.ckptsig"  /* int: notify the processes by this signal */
 #define PMIX_JOB_CTRL_CHECKPOINT_TIMEOUT "pmix.jctrl.ckptsig"  /* int: seconds to wait; newer: "pmix.jctrl.ckpttime" */
 #define PMIX_JOB_CTRL_CHECKPOINT_METHOD  "pmix.jctrl.ckmethod" /* pmix_info_t[]: ways it can be checkpointed */
 #define PMIX_JOB_CTRL_PROVISION          "pmix.jctrl.pvn"      /* char*: nodes to be provisioned */
@@ -539,17 +540,17 @@
 #define PMIX_REGISTER_CLEANUP     "pmix.reg.cleanup"    /* char*: files to remove, separated by commas */
 #define PMIX_REGISTER_CLEANUP_DIR "pmix.reg.cleanupdir" /* char*: directories to remove, separated by commas */
 #define PMIX_CLEANUP_RECURSIVE    "pmix.clnup.recurse"  /* bool: with all below them */
-#define PMIX_CLEANUP_EMPTY        "pmix.clnup.empty"    /* bool: only where empty */
+#define PMIX_CLEANUP_EMPTY        "pmix.clnup.empty"    /* bool: only empty ones */
 #define PMIX_CLEANUP_IGNORE       "pmix.clnup.ignore"   /* char*: files to leave, separated by commas */
 #define PMIX_CLEANUP_LEAVE_TOPDIR "pmix.clnup.lvtop"    /* bool: leave the directory itself */
 
 /* Sessions */
 #define PMIX_SESSION_CTRL_ID         "pmix.ssnctrl.id"    /* char*: name the requestor gives to the request */
 #define PMIX_SESSION_INSTANTIATE     "pmix.ssn.inst"      /* bool: make the session */
-#define PMIX_SESSION_RESOURCES       "pmix.ssn.res"       /* pmix_info_t[]: what it shall have */
+#define PMIX_SESSION_RESOURCES       "pmix.ssn.res"       /* pmix_info_t[]: its resources */
 #define PMIX_SESSION_JOB             "pmix.ssn.job"       /* pmix_info_t[]: job to start in it */
 #define PMIX_SESSION_APP             "pmix.ssn.app"       /* pmix_app_t[]: applications of that job */
-#define PMIX_SESSION_PROVISION       "pmix.ssn.pvn"       /* pmix_info_t[]: how to provision it; not in 6.1 */
+#define PMIX_SESSION_PROVISION       "pmix.ssn.pvn"       /* pmix_info_t[]: its provisioning; not in 6.1 */
 #define PMIX_SESSION_PROVISION_NODES "pmix.ssn.pvnnds"    /* char*: nodes to provision */
 #define PMIX_SESSION_PROVISION_IMAGE "pmix.ssn.pvnimg"    /* char*: image to do that with */
 #define PMIX_SESSION_PAUSE           "pmix.ssn.pause"     /* bool: pause all in it */
@@ -570,7 +571,7 @@
 #define PMIX_MONITOR_HEARTBEAT           "pmix.monitor.mbeat"     /* bool: expect heartbeats */
 #define PMIX_SEND_HEARTBEAT              "pmix.monitor.beat"      /* bool: one heartbeat */
 #define PMIX_MONITOR_HEARTBEAT_TIME      "pmix.monitor.btime"     /* uint32_t: seconds between checks */
-#define PMIX_MONITOR_HEARTBEAT_DROPS     "pmix.monitor.bdrop"     /* uint32_t: how many may be missed */
+#define PMIX_MONITOR_HEARTBEAT_DROPS     "pmix.monitor.bdrop"     /* uint32_t: number of heartbeats that may be missed */
 #define PMIX_MONITOR_FILE                "pmix.monitor.fmon"      /* char*: watch this file */
 #define PMIX_MONITOR_FILE_SIZE           "pmix.monitor.fsize"     /* bool: for growth */
 #define PMIX_MONITOR_FILE_ACCESS         "pmix.monitor.faccess"   /* char*: for being read */
@@ -657,28 +658,28 @@
 #define PMIX_GROUP_LEADER                 "pmix.grp.ldr"       /* bool: this process leads the group */
 #define PMIX_GROUP_MEMBERSHIP             "pmix.grp.mbrs"      /* pmix_proc_t[]: members of the group */
 #define PMIX_GROUP_ADD_MEMBERS            "pmix.grp.add"       /* pmix_proc_t[]: members to add that do not call */
-#define PMIX_GROUP_BOOTSTRAP              "pmix.grp.btstrp"    /* size_t: how many leaders make the group */
+#define PMIX_GROUP_BOOTSTRAP              "pmix.grp.btstrp"    /* size_t: number of leaders that make the group */
 #define PMIX_GROUP_FINAL_MEMBERSHIP_ORDER "pmix.grp.finord"    /* pmix_proc_t[]: members in their final order */
-#define PMIX_GROUP_OPTIONAL               "pmix.grp.opt"       /* bool: group is made without those who decline */
-#define PMIX_GROUP_NOTIFY_TERMINATION     "pmix.grp.notterm"   /* bool: tell when a member ends without leaving */
+#define PMIX_GROUP_OPTIONAL               "pmix.grp.opt"       /* bool: make the group without processes that decline */
+#define PMIX_GROUP_NOTIFY_TERMINATION     "pmix.grp.notterm"   /* bool: notify when a member ends without leaving */
 #define PMIX_GROUP_FT_COLLECTIVE          "pmix.grp.ftcoll"    /* bool: go on with fewer members if some end */
 #define PMIX_GROUP_ASSIGN_CONTEXT_ID      "pmix.grp.actxid"    /* bool: give the group a number */
 #define PMIX_GROUP_CONTEXT_ID             "pmix.grp.ctxid"     /* size_t: number of the group */
 #define PMIX_GROUP_LOCAL_CID              "pmix.grp.lclid"     /* size_t: member's own number for the group */
 #define PMIX_GROUP_LOCAL_ONLY             "pmix.grp.lcl"       /* bool: all members are on one node */
-#define PMIX_GROUP_ENDPT_DATA             "pmix.grp.endpt"     /* pmix_byte_object_t: endpoints members tell each other */
-#define PMIX_GROUP_INFO                   "pmix.grp.info"      /* pmix_info_t[]: what a member tells the others */
-#define PMIX_GROUP_INFO_ARRAY             "pmix.grp.infoarray" /* pmix_info_t[]: what all have told */
-#define PMIX_GROUP_JOB_INFO               "pmix.grp.jinfo"     /* pmix_byte_object_t: what members learn of each other's jobs */
+#define PMIX_GROUP_ENDPT_DATA             "pmix.grp.endpt"     /* pmix_byte_object_t: endpoints that members exchange */
+#define PMIX_GROUP_INFO                   "pmix.grp.info"      /* pmix_info_t[]: infos of a member for the others */
+#define PMIX_GROUP_INFO_ARRAY             "pmix.grp.infoarray" /* pmix_info_t[]: infos of all members */
+#define PMIX_GROUP_JOB_INFO               "pmix.grp.jinfo"     /* pmix_byte_object_t: job data that members exchange */
 
 /* Storage */
 #define PMIX_STORAGE_ID                  "pmix.strg.id"      /* char*: name of the storage system */
-#define PMIX_STORAGE_PATH                "pmix.strg.path"    /* char*: where it is mounted */
+#define PMIX_STORAGE_PATH                "pmix.strg.path"    /* char*: mount point */
 #define PMIX_STORAGE_TYPE                "pmix.strg.type"    /* char*: kind of file system */
 #define PMIX_STORAGE_VERSION             "pmix.strg.ver"     /* char*: its version */
-#define PMIX_STORAGE_MEDIUM              "pmix.strg.medium"  /* pmix_storage_medium_t: what it is made of */
-#define PMIX_STORAGE_ACCESSIBILITY       "pmix.strg.access"  /* pmix_storage_accessibility_t: from where it can be reached */
-#define PMIX_STORAGE_PERSISTENCE         "pmix.strg.persist" /* pmix_storage_persistence_t: how long it keeps data */
+#define PMIX_STORAGE_MEDIUM              "pmix.strg.medium"  /* pmix_storage_medium_t: medium */
+#define PMIX_STORAGE_ACCESSIBILITY       "pmix.strg.access"  /* pmix_storage_accessibility_t: processes that can reach it */
+#define PMIX_STORAGE_PERSISTENCE         "pmix.strg.persist" /* pmix_storage_persistence_t: lifetime of its data */
 #define PMIX_STORAGE_ACCESS_TYPE         "pmix.strg.atype"   /* pmix_storage_access_type_t: access the figures are for */
 #define PMIX_STORAGE_CAPACITY_LIMIT      "pmix.strg.cap"     /* uint64_t: bytes it can hold */
 #define PMIX_STORAGE_CAPACITY_USED       "pmix.strg.capuse"  /* double: bytes it holds */
@@ -692,7 +693,7 @@
 #define PMIX_STORAGE_IOPS_CUR            "pmix.strg.iopscur" /* double: rate of operations now */
 
 /* Fabric */
-#define PMIX_FABRIC_VENDOR       "pmix.fab.vndr"     /* char*: who made it */
+#define PMIX_FABRIC_VENDOR       "pmix.fab.vndr"     /* char*: vendor */
 #define PMIX_FABRIC_IDENTIFIER   "pmix.fab.id"       /* char*: name of the fabric */
 #define PMIX_FABRIC_INDEX        "pmix.fab.idx"      /* size_t: number of the fabric */
 #define PMIX_FABRIC_PLANE        "pmix.fab.plane"    /* char*: plane of the fabric */
@@ -712,7 +713,7 @@
 #define PMIX_FABRIC_DEVICE             "pmix.fabdev"          /* pmix_info_t[]: one device, with the following */
 #define PMIX_FABRIC_DEVICE_NAME        "pmix.fabdev.nm"       /* char*: name in the operating system */
 #define PMIX_FABRIC_DEVICE_INDEX       "pmix.fabdev.idx"      /* uint32_t: number of the device */
-#define PMIX_FABRIC_DEVICE_VENDOR      "pmix.fabdev.vndr"     /* char*: who made it */
+#define PMIX_FABRIC_DEVICE_VENDOR      "pmix.fabdev.vndr"     /* char*: vendor */
 #define PMIX_FABRIC_DEVICE_VENDORID    "pmix.fabdev.vendid"   /* char*: number of the vendor */
 #define PMIX_FABRIC_DEVICE_BUS_TYPE    "pmix.fabdev.btyp"     /* char*: bus it is on */
 #define PMIX_FABRIC_DEVICE_PCI_DEVID   "pmix.fabdev.pcidevid" /* char*: place on the PCI bus */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by clients, servers and tools: types, statuses, attributes, helpers. */
+/* Common declarations for clients, servers and tools: types, statuses, attributes,
+ * helpers. */
 #ifndef PMIX_COMMON_H
 #define PMIX_COMMON_H
 

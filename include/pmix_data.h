@@ -11,22 +11,22 @@ extern "C" {
 
 /*
  * All functions here may be called from any thread, before PMIx_Init too, and never
- * wait for anything; two threads must not work on one object at a time. Only
- * PMIx_Data_pack, _unpack and _embed look at the library's state, to learn what a peer
- * understands.
+ * wait. Two threads must not work on one object at a time. Only PMIx_Data_pack, _unpack
+ * and _embed use the library's state, to find the encoding of a peer.
  *
  * Memory comes from malloc, so users may free() the strings and arrays they take out.
  *
  * Families, for a type T:
- *   construct(T *)     sets a T to PMIX_T_STATIC_INIT; what it held before is forgotten
- *   destruct(T *)      frees what the T holds and constructs it again; not the T itself
+ *   construct(T *)     sets a T to PMIX_T_STATIC_INIT; earlier content is not freed
+ *   destruct(T *)      frees the content of the T and constructs it again, but does not
+ *                      free the T itself
  *   create(n)          an array of n constructed T; NULL if n is 0 or memory is short
  *   free(T *, n)       destructs n elements and frees the array itself
  * Destruct and free accept NULL.
  *
- * Source: PMIx Standard 5.0, ch. Data Structures and Types, which has the families and
- * what loads and tests objects as macros; the draft after it makes them functions.
- * Names marked (+) stand in neither, but in the libraries of the field; so do the
+ * Source: PMIx Standard 5.0, ch. Data Structures and Types. It has the families, and
+ * the functions that load and test objects, as macros; the draft after it has
+ * functions. Names marked (+) are in neither, but in existing libraries. So are the
  * families of node pids, devices, resource units and statistics.
  */
 
@@ -68,7 +68,7 @@ void PMIx_Value_free(pmix_value_t *vals, size_t n);
 /**
  * Fill @p val with a copy of @p data.
  *
- * @param val   overwritten; what it held is not freed
+ * @param val   overwritten; earlier content is not freed
  * @param data  address of an object of the type: a bool * for PMIX_BOOL, and so on. For
  *              PMIX_STRING the char * itself; for PMIX_POINTER the address to store.
  *              NULL gives an empty value, and true for PMIX_BOOL. Stays the caller's
@@ -82,25 +82,26 @@ pmix_status_t PMIx_Value_load(pmix_value_t *val, const void *data,
  * Copy the content of @p val out.
  *
  * @param val   unchanged
- * @param data  address of a pointer. Numbers and other scalars are copied to where
- *              *data points, which may not be NULL. A PMIX_PROC, PMIX_PROC_NSPACE or
- *              PMIX_RESOURCE_UNIT is copied there, too, or to new memory if *data is
+ * @param data  address of a pointer. Numbers and other scalars are copied to the place
+ *              *data points to, which must not be NULL. A PMIX_PROC, PMIX_PROC_NSPACE
+ *              or PMIX_RESOURCE_UNIT is copied there, too, or to new memory if *data is
  *              NULL. Strings, byte objects and all other types ignore the old *data and
- *              come as a new copy; a PMIX_POINTER comes as the pointer itself. The
+ *              are returned as a new copy; a PMIX_POINTER is returned as it is. The
  *              caller frees each new copy
  * @param size  receives the size of the content in bytes
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for a NULL argument and for a scalar with
- *         NULL in *data; PMIX_ERR_NOMEM; PMIX_ERR_UNKNOWN_DATA_TYPE, also of a value
- *         without type; PMIX_ERR_EMPTY of a value that points nowhere. On error *data
+ *         NULL in *data; PMIX_ERR_NOMEM; PMIX_ERR_UNKNOWN_DATA_TYPE, also for a value
+ *         without type; PMIX_ERR_EMPTY for a value that points nowhere. On error *data
+ *         and *size are unchanged.
  *         and *size are unchanged.
  */
 pmix_status_t PMIx_Value_unload(pmix_value_t *val, void **data, size_t *size);
 
 /**
- * Copy a value with all it points to.
+ * Copy a value with all data it points to.
  *
- * @param dest  overwritten; what it held is not freed
- * @param src   unchanged; may not be dest
+ * @param dest  overwritten; earlier content is not freed
+ * @param src   unchanged; must not be dest
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for a NULL argument; PMIX_ERR_NOMEM;
  *         PMIX_ERR_UNKNOWN_DATA_TYPE. On error dest is of type PMIX_UNDEF.
  */
@@ -109,17 +110,17 @@ pmix_status_t PMIx_Value_xfer(pmix_value_t *dest, const pmix_value_t *src);
 /**
  * Compare two values of the same type, or two whole numbers (+).
  *
- * Every type has an order: that of its members; handles go by their address.
+ * Every type has an order: that of its members; handles are ordered by address.
  *
  * @param val1, val2  unchanged
  * @return PMIX_EQUAL, PMIX_VALUE1_GREATER, PMIX_VALUE2_GREATER;
  *         PMIX_VALUE_TYPE_DIFFERENT; PMIX_VALUE_COMPARISON_NOT_AVAIL if one is NULL or
- *         of a type that is not known
+ *         of an unknown type
  */
 pmix_value_cmp_t PMIx_Value_compare(pmix_value_t *val1, pmix_value_t *val2);
 
 /**
- * Size of a value in memory, with all it points to.
+ * Size of a value in memory, with all data it points to.
  *
  * @param val   unchanged
  * @param size  receives bytes
@@ -148,7 +149,7 @@ pmix_status_t PMIx_Value_get_number(const pmix_value_t *val, void *dest,
  * Read a value as a truth value (+).
  *
  * A value without type counts as true; strings are read as words ("yes", "false", "t")
- * and numbers. All other types but PMIX_BOOL are none.
+ * and numbers. All other types except PMIX_BOOL are PMIX_NON_BOOL.
  *
  * @return PMIX_BOOL_TRUE (which is 0), PMIX_BOOL_FALSE or PMIX_NON_BOOL
  */
@@ -159,7 +160,7 @@ pmix_boolean_t PMIx_Value_true(const pmix_value_t *val);
 /**
  * Family of pmix_info_t: see the top of this file.
  *
- * Destruct and free leave the value alone where PMIX_INFO_PERSISTENT is set.
+ * Destruct and free do not touch the value if PMIX_INFO_PERSISTENT is set.
  */
 void PMIx_Info_construct(pmix_info_t *info);
 void PMIx_Info_destruct(pmix_info_t *info);
@@ -169,7 +170,7 @@ void PMIx_Info_free(pmix_info_t *infos, size_t n);
 /**
  * Fill @p info with a key and a copy of @p data, flags cleared.
  *
- * @param info  overwritten; what it held is not freed
+ * @param info  overwritten; earlier content is not freed
  * @param key   copied; at most PMIX_MAX_KEYLEN bytes
  * @param data  as for PMIx_Value_load
  * @return as PMIx_Value_load; PMIX_ERR_BAD_PARAM also for a NULL or overlong key
@@ -178,17 +179,17 @@ pmix_status_t PMIx_Info_load(pmix_info_t *info, const char *key, const void *dat
                              pmix_data_type_t type);
 
 /**
- * Copy an info: key, flags and value. Of a persistent one the value is shared, not
+ * Copy an info: key, flags and value. The value of a persistent info is shared, not
  * copied.
  *
- * @param dest  overwritten; what it held is not freed
+ * @param dest  overwritten; earlier content is not freed
  * @param src   unchanged
  * @return as PMIx_Value_xfer
  */
 pmix_status_t PMIx_Info_xfer(pmix_info_t *dest, const pmix_info_t *src);
 
 /**
- * Size of an info in memory, with all its value points to.
+ * Size of an info in memory, with all data its value points to.
  *
  * @param size  receives bytes
  * @return as PMIx_Value_get_size
@@ -201,10 +202,10 @@ pmix_status_t PMIx_Info_get_size(const pmix_info_t *info, size_t *size);
 pmix_boolean_t PMIx_Info_true(const pmix_info_t *info);
 
 /**
- * Set or read the flags of an info: the latter returns whether the flag is set.
+ * Set or read the flags of an info; a reader returns true if the flag is set.
  *
- * required: the request fails if the attribute cannot be honoured. optional: takes that
- * back. processed: marks a required attribute as honoured. qualifier: qualifies the
+ * required: the request fails if the attribute cannot be honoured. optional: clears
+ * required. processed: marks a required attribute as honoured. qualifier: qualifies the
  * first info of its array. persistent: the value is not freed with the info. end: last
  * of an array of unknown length; its setter is (+).
  */
@@ -221,7 +222,7 @@ bool PMIx_Info_is_qualifier(const pmix_info_t *info);
 bool PMIx_Info_is_persistent(const pmix_info_t *info);
 bool PMIx_Info_is_end(const pmix_info_t *info);
 
-/* -- Lists of infos, for arrays whose length is not known beforehand -------------- */
+/* -- Lists of infos, for arrays of unknown length --------------------------------- */
 
 /**
  * Start and release a list of infos.
@@ -245,7 +246,7 @@ pmix_status_t PMIx_Info_list_prepend(void *list, const char *key, const void *da
 
 /**
  * Append an info made of a key and a copy of a value (+). Returns PMIX_ERR_BAD_PARAM
- * for a NULL value, else as PMIx_Info_list_add.
+ * for a NULL value, otherwise as PMIx_Info_list_add.
  */
 pmix_status_t PMIx_Info_list_add_value(void *list, const char *key,
                                        const pmix_value_t *value);
@@ -254,18 +255,18 @@ pmix_status_t PMIx_Info_list_add_value(void *list, const char *key,
 pmix_status_t PMIx_Info_list_xfer(void *list, const pmix_info_t *info);
 
 /**
- * Append an info without copying what its value points to (+).
+ * Append an info without copying the data its value points to (+).
  *
- * That stays the caller's and must outlive the list; the entry is marked persistent, so
- * that neither the list nor an array converted from it frees it. Returns as
- * PMIx_Info_list_add.
+ * The caller owns these data, which must outlive the list. The entry is marked
+ * persistent, so that neither the list nor an array converted from it frees them.
+ * Returns as PMIx_Info_list_add.
  */
 pmix_status_t PMIx_Info_list_insert(void *list, pmix_info_t *info);
 
 /**
- * As the functions without "_unique", but where the list already has the key, the entry
- * is replaced if @p overwrite is true and kept if not (+). @p value is copied. Returns
- * as PMIx_Info_list_add, PMIX_SUCCESS also for an entry that was kept.
+ * Work like the functions without "_unique". If the list has the key already, the entry
+ * is replaced if @p overwrite is true, and kept otherwise (+). @p value is copied.
+ * Returns as PMIx_Info_list_add, PMIX_SUCCESS also for an entry that was kept.
  */
 pmix_status_t PMIx_Info_list_add_unique(void *list, const char *key, const void *data,
                                         pmix_data_type_t type, bool overwrite);
@@ -291,9 +292,9 @@ size_t PMIx_Info_list_get_size(void *list);
 /**
  * Walk a list.
  *
- * @param prev  NULL for the first entry, else what @p next received before
- * @param next  receives the place to go on from; NULL after the last entry
- * @return the entry, which stays the list's; NULL if there is none
+ * @param prev  NULL for the first entry, otherwise the last value of @p next
+ * @param next  receives the place to continue; NULL after the last entry
+ * @return the entry, owned by the list; NULL after the end
  */
 pmix_info_t *PMIx_Info_list_get_info(void *list, void *prev, void **next);
 
@@ -306,17 +307,16 @@ pmix_pdata_t *PMIx_Pdata_create(size_t n);
 void PMIx_Pdata_free(pmix_pdata_t *pdata, size_t n);
 
 /**
- * Fill @p dest with publisher @p proc, key and a copy of @p data, as PMIx_Info_load
- * does.
+ * Fill @p dest with publisher @p proc, key and a copy of @p data, as PMIx_Info_load.
  *
- * If that fails, the value is left of type PMIX_UNDEF.
+ * On failure the value has the type PMIX_UNDEF.
  */
 void PMIx_Pdata_load(pmix_pdata_t *dest, const pmix_proc_t *proc, const char *key,
                      const void *data, pmix_data_type_t type);
 
 /**
- * Copy published data from @p src; dest is overwritten. If that fails, its value is
- * PMIX_UNDEF.
+ * Copy published data from @p src; dest is overwritten. On failure its value has the
+ * type PMIX_UNDEF.
  */
 void PMIx_Pdata_xfer(pmix_pdata_t *dest, pmix_pdata_t *src);
 
@@ -353,10 +353,10 @@ pmix_regattr_t *PMIx_Regattr_create(size_t n);
 void PMIx_Regattr_free(pmix_regattr_t *attrs, size_t n);
 
 /**
- * Fill an attribute's description. A member given as NULL stays as it was.
+ * Fill an attribute's description. A member given as NULL is unchanged.
  *
  * @param attr         constructed before; NULL is ignored
- * @param name         e.g. "PMIX_TIMEOUT"; copied in place of the former
+ * @param name         e.g. "PMIX_TIMEOUT"; copied, replaces the former
  * @param key          e.g. "pmix.timeout"; copied
  * @param type         of the attribute's value
  * @param description  one line; copied, appended to the lines
@@ -378,16 +378,16 @@ void PMIx_Byte_object_destruct(pmix_byte_object_t *bo);
 pmix_byte_object_t *PMIx_Byte_object_create(size_t n);
 void PMIx_Byte_object_free(pmix_byte_object_t *bos, size_t n);
 
-/** Let @p bo hold @p size bytes of @p data. No copy: @p bo owns data from now on. */
+/** Put @p size bytes of @p data into @p bo. No copy: @p bo owns data from now on. */
 void PMIx_Byte_object_load(pmix_byte_object_t *bo, char *data, size_t size);
 
 /**
  * Set up a data array.
  *
- * init gives an empty array of the type. construct and create make room in @p darray,
- * overwriting what it had, for @p n constructed elements; where memory is short or the
- * type is unknown, array is NULL and size 0, and create returns NULL. destruct frees
- * the elements and what they hold, free also the pmix_data_array_t itself.
+ * init makes an empty array of the type. construct and create make room in @p darray
+ * for @p n constructed elements, and overwrite its former content. If memory is short
+ * or the type is unknown, array is NULL and size 0, and create returns NULL. destruct
+ * frees the elements and their content, free also the pmix_data_array_t itself.
  */
 void PMIx_Data_array_init(pmix_data_array_t *darray, pmix_data_type_t type);
 void PMIx_Data_array_construct(pmix_data_array_t *darray, size_t n,
@@ -404,7 +404,7 @@ void PMIx_Envar_free(pmix_envar_t *envars, size_t n);
 
 /**
  * Fill @p envar, overwriting it, with copies of @p name and @p value. @p separator
- * stands between parts of the value where others are added to it.
+ * separates parts that are added to the value.
  */
 void PMIx_Envar_load(pmix_envar_t *envar, char *name, char *value, char separator);
 
@@ -446,7 +446,7 @@ void PMIx_Resource_unit_destruct(pmix_resource_unit_t *unit);
 pmix_resource_unit_t *PMIx_Resource_unit_create(size_t n);
 void PMIx_Resource_unit_free(pmix_resource_unit_t *units, size_t n);
 
-/* -- Resource usage (dropped by others in 6.1; kept for programs built before) ----- */
+/* -- Resource usage (not in OpenPMIx since 6.1; kept for older programs) ---------- */
 
 /** Family of pmix_proc_stats_t: see the top of this file. */
 void PMIx_Proc_stats_construct(pmix_proc_stats_t *stats);
@@ -472,7 +472,7 @@ void PMIx_Node_stats_destruct(pmix_node_stats_t *stats);
 pmix_node_stats_t *PMIx_Node_stats_create(size_t n);
 void PMIx_Node_stats_free(pmix_node_stats_t *stats, size_t n);
 
-/* -- Lists of nodes and ranks in few bytes ----------------------------------------- */
+/* -- Short lists of nodes and ranks ------------------------------------------------ */
 
 /** Family of pmix_regex2_t (+): see the top of this file, and PMIx_generate_regex2. */
 void PMIx_Regex2_construct(pmix_regex2_t *regex);
@@ -486,14 +486,15 @@ void PMIx_Regex2_free(pmix_regex2_t *regexes, size_t n);
  * Source: PMIx Standard 5.0, ch. Data Packing and Unpacking.
  */
 
-/** Family of pmix_data_buffer_t; create makes one, release destructs and frees it. */
+/** Family of pmix_data_buffer_t; create makes a single one, release destructs and frees
+ * it. */
 void PMIx_Data_buffer_construct(pmix_data_buffer_t *buffer);
 void PMIx_Data_buffer_destruct(pmix_data_buffer_t *buffer);
 pmix_data_buffer_t *PMIx_Data_buffer_create(void);
 void PMIx_Data_buffer_release(pmix_data_buffer_t *buffer);
 
 /**
- * Let @p buffer hold @p size packed bytes received, ready to be unpacked.
+ * Fill @p buffer with @p size received packed bytes, ready to be unpacked.
  *
  * Its former contents are freed. No copy: the buffer owns @p bytes, malloc'd, from now
  * on.
@@ -501,18 +502,18 @@ void PMIx_Data_buffer_release(pmix_data_buffer_t *buffer);
 void PMIx_Data_buffer_load(pmix_data_buffer_t *buffer, char *bytes, size_t size);
 
 /**
- * Take the bytes not yet unpacked out of @p buffer, which is empty afterwards.
+ * Move the bytes not yet unpacked out of @p buffer, which is empty afterwards.
  *
- * @param bytes  receives malloc'd bytes, which the caller frees; NULL if there are none
+ * @param bytes  receives malloc'd bytes, which the caller frees; NULL if empty
  * @param size   receives their number
  */
 void PMIx_Data_buffer_unload(pmix_data_buffer_t *buffer, char **bytes, size_t *size);
 
 /**
- * Append @p num_vals values to a buffer, in the form @p target understands.
+ * Append @p num_vals values to a buffer, in the encoding of @p target.
  *
- * @param target    who will unpack; NULL for this process's server, or itself if it has
- *                  none
+ * @param target    process that will unpack; NULL for this process's server, or itself
+ *                  without a server
  * @param buffer    grows as needed; unchanged on error
  * @param src       array of values of @p type; for PMIX_STRING an array of char *
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_UNKNOWN_DATA_TYPE;
@@ -522,15 +523,15 @@ pmix_status_t PMIx_Data_pack(const pmix_proc_t *target, pmix_data_buffer_t *buff
                              void *src, int32_t num_vals, pmix_data_type_t type);
 
 /**
- * Take the next values out of a buffer.
+ * Unpack the next values of a buffer.
  *
- * @param source          who packed; NULL as for PMIx_Data_pack
- * @param dest            room for *max_num_values values; what they point to is
+ * @param source          process that packed; NULL as for PMIx_Data_pack
+ * @param dest            room for *max_num_values values; data they point to are
  *                        malloc'd and the caller's
  * @param max_num_values  in: room in dest; out: values unpacked
- * @return PMIX_SUCCESS; PMIX_ERR_UNPACK_INADEQUATE_SPACE if more values are there than
- *         room, dest then holds as many as fit; PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER
- *         at the end; PMIX_ERR_TYPE_MISMATCH, after which another type may be tried;
+ * @return PMIX_SUCCESS; PMIX_ERR_UNPACK_INADEQUATE_SPACE for more values than room,
+ *         dest then holds as many as fit; PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER at
+ *         the end; PMIX_ERR_TYPE_MISMATCH, after which another type may be tried;
  *         PMIX_ERR_UNPACK_FAILURE; PMIX_ERR_UNKNOWN_DATA_TYPE; PMIX_ERR_BAD_PARAM;
  *         PMIX_ERR_NOMEM; PMIX_ERR_INIT before initialization
  */
@@ -539,7 +540,7 @@ pmix_status_t PMIx_Data_unpack(const pmix_proc_t *source, pmix_data_buffer_t *bu
                                pmix_data_type_t type);
 
 /**
- * Copy one object of any type with all it points to.
+ * Copy one object of any type with all data it points to.
  *
  * @param dest  receives a malloc'd copy, which the caller frees with the type's free
  * @param src   address of the object; for PMIX_STRING the char * itself
@@ -548,7 +549,7 @@ pmix_status_t PMIx_Data_unpack(const pmix_proc_t *source, pmix_data_buffer_t *bu
 pmix_status_t PMIx_Data_copy(void **dest, void *src, pmix_data_type_t type);
 
 /**
- * Append what is not yet unpacked in @p src to @p dest; src is unchanged.
+ * Append the bytes not yet unpacked in @p src to @p dest; src is unchanged.
  *
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOMEM
  */
@@ -566,7 +567,7 @@ pmix_status_t PMIx_Data_print(char **output, char *prefix, void *src,
                               pmix_data_type_t type);
 
 /**
- * Let an empty buffer take over the bytes of a payload, which is constructed again.
+ * Move the bytes of a payload into an empty buffer. The payload is constructed again.
  *
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM
  */
@@ -582,8 +583,8 @@ pmix_status_t PMIx_Data_load(pmix_data_buffer_t *buffer, pmix_byte_object_t *pay
 pmix_status_t PMIx_Data_unload(pmix_data_buffer_t *buffer, pmix_byte_object_t *payload);
 
 /**
- * Replace the content of a buffer by a copy of a payload; the payload stays the
- * caller's.
+ * Replace the content of a buffer by a copy of a payload; the caller keeps the
+ * payload.
  *
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOMEM
  */

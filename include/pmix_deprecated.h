@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names out of use, and macros that stand for functions: for programs that use them. */
+/* Obsolete names, and macros for functions, for programs that use them. */
 #ifndef PMIX_DEPRECATED_H
 #define PMIX_DEPRECATED_H
 
@@ -9,22 +9,22 @@
 #include "pmix_inline.h"
 
 /*
- * pmix_common.h includes this at its end; no program needs to. New programs should call
- * the functions of pmix_data.h and pmix_util.h rather than the macros here.
+ * pmix_common.h includes this header at its end; programs need not. New programs should
+ * call the functions of pmix_data.h and pmix_util.h rather than the macros here.
  */
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* -- Functions out of use --------------------------------------------------------- */
+/* -- Obsolete functions ----------------------------------------------------------- */
 
 /**
- * Connect a tool to another server, which becomes the primary one: as
+ * Connect a tool to another server, which becomes the primary one, as
  * PMIx_tool_attach_to_server with PMIX_PRIMARY_SERVER, which new programs call.
  *
  * @param proc   receives the tool's name; may be NULL
- * @param info   which server, as for PMIx_tool_init; the caller's
+ * @param info   selects the server as for PMIx_tool_init; the caller's
  * @param ninfo  elements of @p info
  * @return as PMIx_tool_attach_to_server
  *
@@ -33,7 +33,7 @@ extern "C" {
 pmix_status_t PMIx_tool_connect_to_server(pmix_proc_t *proc, pmix_info_t info[],
                                           size_t ninfo);
 
-/* -- Status codes out of use ------------------------------------------------------ */
+/* -- Obsolete status codes -------------------------------------------------------- */
 
 #define PMIX_ERR_SILENT                    (-2)
 #define PMIX_ERR_DEBUGGER_RELEASE          PMIX_DEBUGGER_RELEASE
@@ -90,26 +90,26 @@ pmix_status_t PMIx_tool_connect_to_server(pmix_proc_t *proc, pmix_info_t info[],
 #define PMIX_ERR_NODE_OFFLINE              PMIX_EVENT_NODE_OFFLINE
 #define PMIX_ERR_SYS_OTHER                 PMIX_EVENT_SYS_OTHER
 
-/* -- Types and states out of use -------------------------------------------------- */
+/* -- Obsolete types and states ---------------------------------------------------- */
 
 #define PMIX_BUFFER            26
 #define PMIX_COMPRESSED_STRING 42 /* byte object holding a compressed string */
 #define PMIX_REGEX             49 /* byte object holding a node or process map */
 #define PMIX_JOB_STATE_PREPPED PMIX_JOB_STATE_AWAITING_ALLOC
 
-/** The former name of pmix_hdlr_reg_cbfunc_t. */
+/** Former name of pmix_hdlr_reg_cbfunc_t. */
 typedef void (*pmix_evhdlr_reg_cbfunc_t)(pmix_status_t status, size_t refid,
                                          void *cbdata);
 
 /* clang-format off */
 
-/* Attributes out of use */
+/* Obsolete attributes */
 #define PMIX_EVENT_BASE                "pmix.evbase"          /* struct event_base*: of the program, for the library to use */
 #define PMIX_CRYPTO_KEY                "pmix.sec.key"         /* pmix_byte_object_t: key for encryption */
 #define PMIX_TOPOLOGY                  "pmix.topo"            /* hwloc_topology_t: see PMIX_TOPOLOGY2 */
 #define PMIX_TOPOLOGY_XML              "pmix.topo.xml"        /* char*: node's topology as XML */
 #define PMIX_TOPOLOGY_FILE             "pmix.topo.file"       /* char*: file that holds it */
-#define PMIX_TOPOLOGY_SIGNATURE        "pmix.toposig"         /* char*: short text that tells topologies apart */
+#define PMIX_TOPOLOGY_SIGNATURE        "pmix.toposig"         /* char*: short text that identifies a topology */
 #define PMIX_LOCAL_TOPO                "pmix.ltopo"           /* char*: topology of the node as XML */
 #define PMIX_HWLOC_XML_V1              "pmix.hwlocxml1"       /* char*: topology in version 1 of that format */
 #define PMIX_HWLOC_XML_V2              "pmix.hwlocxml2"       /* char*: topology in version 2 of that format */
@@ -134,7 +134,7 @@ typedef void (*pmix_evhdlr_reg_cbfunc_t)(pmix_status_t status, size_t refid,
 #define PMIX_DEBUG_APP_DIRECTIVES      "pmix.dbg.adirs"       /* pmix_info_t[]: for the application to debug */
 #define PMIX_EVENT_NO_TERMINATION      "pmix.evnoterm"        /* bool: host shall not end the job */
 #define PMIX_EVENT_WANT_TERMINATION    "pmix.evterm"          /* bool: program wants to end itself */
-#define PMIX_NOTIFY_LAUNCH             "pmix.note.lnch"       /* bool: tell about the launch */
+#define PMIX_NOTIFY_LAUNCH             "pmix.note.lnch"       /* bool: notify about the launch */
 #define PMIX_RECONNECT_SERVER          "pmix.cnct.recon"      /* bool: move to another server */
 #define PMIX_USOCK_DISABLE             "pmix.usock.disable"   /* bool: do not use old-style Unix sockets */
 #define PMIX_SOCKET_MODE               "pmix.sockmode"        /* uint32_t: permissions of the socket */
@@ -161,11 +161,11 @@ typedef void (*pmix_evhdlr_reg_cbfunc_t)(pmix_status_t status, size_t refid,
 /* -- Macros for functions --------------------------------------------------------- */
 
 /*
- * Those that nearly every program uses are written out in pmix_inline.h.
+ * pmix_inline.h has the macros that nearly every program uses.
  *
- * m is a pointer to one object or to the first of an array, n the number of elements, r
+ * m is a pointer to an object or to the first of an array, n the number of elements, r
  * receives a status. CREATE sets m; FREE and RELEASE set it to NULL afterwards.
- * Ownership is as with the functions.
+ * Ownership is that of the functions.
  */
 
 #define PMIX_THEN_NULL(call, m) \
@@ -188,7 +188,7 @@ typedef void (*pmix_evhdlr_reg_cbfunc_t)(pmix_status_t status, size_t refid,
 #define PMIX_CHECK_TRUE(m)              (PMIX_BOOL_TRUE == PMIx_Value_true(m))
 #define PMIX_CHECK_BOOL(m)              (PMIX_NON_BOOL != PMIx_Value_true(m))
 
-/* As PMIX_VALUE_XFER_DIRECT, and makes the value if m is NULL */
+/* Like PMIX_VALUE_XFER_DIRECT, but makes the value if m is NULL */
 #define PMIX_VALUE_XFER(r, m, s)                                     \
     do {                                                             \
         if ((m) == NULL)                                             \
@@ -281,7 +281,7 @@ typedef void (*pmix_evhdlr_reg_cbfunc_t)(pmix_status_t status, size_t refid,
 #define PMIX_ENVAR_FREE(m, n)        PMIX_THEN_NULL(PMIx_Envar_free((m), (n)), m)
 #define PMIX_ENVAR_LOAD(m, nm, v, s) PMIx_Envar_load((m), (nm), (v), (s))
 
-/* Hardware and fabric. Mind PMIX_COORD_CREATE: n coordinates of d dimensions */
+/* Hardware and fabric. Note PMIX_COORD_CREATE: n coordinates of d dimensions */
 #define PMIX_COORD_CONSTRUCT(m)    PMIx_Coord_construct(m)
 #define PMIX_COORD_DESTRUCT(m)     PMIx_Coord_destruct(m)
 #define PMIX_COORD_CREATE(m, n, d) (m) = PMIx_Coord_create((d), (n))
@@ -370,7 +370,7 @@ typedef void (*pmix_evhdlr_reg_cbfunc_t)(pmix_status_t status, size_t refid,
 #define PMIX_MULTICLUSTER_NSPACE_PARSE(t, c, ns) \
     PMIx_Multicluster_nspace_parse((t), (c), (ns))
 
-/* Arrays of strings: a is the array, pa its address, s a string, c a character. Mind
+/* Arrays of strings: a is the array, pa its address, s a string, c a character. Note
  * that PMIX_ARGV_APPEND and _PREPEND take the array, but _APPEND_UNIQUE and PMIX_SETENV
  * its address. */
 #define PMIX_ARGV_PREPEND(r, a, s)        (r) = PMIx_Argv_prepend_nosize(&(a), (s))
@@ -398,14 +398,14 @@ typedef void (*pmix_evhdlr_reg_cbfunc_t)(pmix_status_t status, size_t refid,
 
 /* -- Functions of the headers of 4.2 ---------------------------------------------- */
 
-/** As PMIx_Value_true. */
+/** Works like PMIx_Value_true. */
 static inline pmix_boolean_t pmix_check_true(const pmix_value_t *value)
 {
     return PMIx_Value_true(value);
 }
 
-/* Destruct the n elements of an array that remains the caller's, NULL allowed. Mind
- * that PMIX_APP_FREE and its kin also free the array. */
+/* Destruct the n elements of an array, which the caller keeps; NULL is accepted. Note
+ * that PMIX_APP_FREE and similar macros also free the array. */
 #define PMIX_DEFINE_FREE(name, type, destruct)          \
     static inline void name(type *array, size_t n)      \
     {                                                   \

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups: sets of processes under a name of their own. Part of pmix.h, whose
- * conventions hold. */
+/* Groups: named sets of processes. Part of pmix.h, whose conventions hold. */
 #ifndef PMIX_GROUPS_H
 #define PMIX_GROUPS_H
 
@@ -13,12 +12,12 @@ extern "C" {
 /*
  * Source: PMIx Standard 5.0, ch. Process Sets and Groups.
  *
- * This library's own server answers requests that it does not serve yet with
- * PMIX_ERR_NOT_SUPPORTED; the servers of other implementations construct groups.
+ * This library's server returns PMIX_ERR_NOT_SUPPORTED for requests that it does not
+ * support yet. The servers of other implementations construct groups.
  */
 
 /**
- * Give a set of processes a name of their own.
+ * Give a set of processes a name.
  *
  * Waits until all of @p procs have called it for the same name.
  *
@@ -28,8 +27,8 @@ extern "C" {
  * @param directives  PMIX_GROUP_ASSIGN_CONTEXT_ID, PMIX_TIMEOUT and others; may be NULL
  *                    if @p ndirs is 0
  * @param results     receives an array the caller frees with PMIX_INFO_FREE, NULL if
- *                    there is nothing to tell: PMIX_GROUP_CONTEXT_ID,
- *                    PMIX_GROUP_MEMBERSHIP. It and @p nresults may be NULL
+ *                    empty: PMIX_GROUP_CONTEXT_ID, PMIX_GROUP_MEMBERSHIP. results and
+ *                    @p nresults may be NULL
  * @return PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS; PMIX_ERR_NOT_SUPPORTED;
  *         PMIX_ERR_TIMEOUT
  */
@@ -38,8 +37,8 @@ pmix_status_t PMIx_Group_construct(const char grp[], const pmix_proc_t procs[],
                                    size_t ndirs, pmix_info_t **results,
                                    size_t *nresults);
 
-/** As PMIx_Group_construct, without waiting: @p cbfunc, not NULL, gets status and
- * results. */
+/** Works like PMIx_Group_construct without waiting: @p cbfunc, not NULL, gets status
+ * and results. */
 pmix_status_t PMIx_Group_construct_nb(const char grp[], const pmix_proc_t procs[],
                                       size_t nprocs, const pmix_info_t directives[],
                                       size_t ndirs, pmix_info_cbfunc_t cbfunc,
@@ -56,7 +55,8 @@ pmix_status_t PMIx_Group_construct_nb(const char grp[], const pmix_proc_t procs[
 pmix_status_t PMIx_Group_destruct(const char grp[], const pmix_info_t directives[],
                                   size_t ndirs);
 
-/** As PMIx_Group_destruct, without waiting: @p cbfunc, not NULL, gets its status. */
+/** Works like PMIx_Group_destruct without waiting: @p cbfunc, not NULL, gets its
+ * status. */
 pmix_status_t PMIx_Group_destruct_nb(const char grp[], const pmix_info_t directives[],
                                      size_t ndirs, pmix_op_cbfunc_t cbfunc,
                                      void *cbdata);
@@ -64,14 +64,15 @@ pmix_status_t PMIx_Group_destruct_nb(const char grp[], const pmix_info_t directi
 /**
  * Invite processes to a group, and wait until they have answered.
  *
- * @param procs  who is invited, at least one; they answer with PMIx_Group_join
+ * @param procs  the invited processes, at least one; they answer with PMIx_Group_join
  * @return as PMIx_Group_construct. No server serves it yet: PMIX_ERR_NOT_SUPPORTED
  */
 pmix_status_t PMIx_Group_invite(const char grp[], const pmix_proc_t procs[],
                                 size_t nprocs, const pmix_info_t directives[],
                                 size_t ndirs, pmix_info_t **results, size_t *nresults);
 
-/** As PMIx_Group_invite, without waiting: @p cbfunc, not NULL, gets them. */
+/** Works like PMIx_Group_invite without waiting: @p cbfunc, not NULL, gets the
+ * results. */
 pmix_status_t PMIx_Group_invite_nb(const char grp[], const pmix_proc_t procs[],
                                    size_t nprocs, const pmix_info_t directives[],
                                    size_t ndirs, pmix_info_cbfunc_t cbfunc,
@@ -80,7 +81,7 @@ pmix_status_t PMIx_Group_invite_nb(const char grp[], const pmix_proc_t procs[],
 /**
  * Answer an invitation to a group; waits until the group is constructed.
  *
- * @param leader  who invited; NULL if that is not known
+ * @param leader  process that invited the caller; NULL if unknown
  * @param opt     PMIX_GROUP_ACCEPT or PMIX_GROUP_DECLINE
  * @return as PMIx_Group_construct. No server serves it yet: PMIX_ERR_NOT_SUPPORTED
  */
@@ -88,20 +89,22 @@ pmix_status_t PMIx_Group_join(const char grp[], const pmix_proc_t *leader,
                               pmix_group_opt_t opt, const pmix_info_t directives[],
                               size_t ndirs, pmix_info_t **results, size_t *nresults);
 
-/** As PMIx_Group_join, without waiting: @p cbfunc, not NULL, gets them. */
+/** Works like PMIx_Group_join without waiting: @p cbfunc, not NULL, gets the
+ * results. */
 pmix_status_t PMIx_Group_join_nb(const char grp[], const pmix_proc_t *leader,
                                  pmix_group_opt_t opt, const pmix_info_t directives[],
                                  size_t ndirs, pmix_info_cbfunc_t cbfunc, void *cbdata);
 
 /**
- * Leave a group that goes on without the caller. Does not wait for the others.
+ * Leave a group, which goes on without the caller. Does not wait for the others.
  *
- * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED, as no server serves it yet
+ * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED, since no server supports it yet
  */
 pmix_status_t PMIx_Group_leave(const char grp[], const pmix_info_t directives[],
                                size_t ndirs);
 
-/** As PMIx_Group_leave, without waiting: @p cbfunc, not NULL, gets its status. */
+/** Works like PMIx_Group_leave without waiting: @p cbfunc, not NULL, gets its
+ * status. */
 pmix_status_t PMIx_Group_leave_nb(const char grp[], const pmix_info_t directives[],
                                   size_t ndirs, pmix_op_cbfunc_t cbfunc, void *cbdata);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The macros that nearly every program uses, written out: releases before 4.2.3 do
- * not export the functions of the same names, and a program compiled with these
- * headers runs on those libraries too. */
+/* The macros that nearly every program uses, as code: releases before 4.2.3 do not
+ * export the functions of the same names. So a program compiled with these headers runs
+ * on those libraries too. */
 #ifndef PMIX_INLINE_H
 #define PMIX_INLINE_H
 
@@ -155,7 +155,7 @@ static inline void pmix_inline_query_destruct(pmix_query_t *query)
     memset(query, 0, sizeof(*query));
 }
 
-/** Returns n zeroed objects, or NULL. gcc 14 warns of calloc(0, size) in macros. */
+/** Returns n zeroed objects, or NULL. gcc 14 warns about calloc(0, size) in macros. */
 static inline void *pmix_inline_calloc(size_t n, size_t size)
 {
     return n > 0 ? calloc(n, size) : NULL;
@@ -173,7 +173,7 @@ static inline void *pmix_inline_calloc(size_t n, size_t size)
 
 /* -- Functions that programs write too --------------------------------------------- */
 
-/** malloc, calloc and free of the program: what the library gives away is freed so. */
+/** Wrap malloc, calloc and free of the program, which free the library's results. */
 static inline void *pmix_malloc(size_t size)
 {
     return malloc(size);
@@ -189,7 +189,7 @@ static inline void pmix_free(void *m)
     free(m);
 }
 
-/** Length of @p s, but no more than @p max; of NULL: 0. Reads no further than that. */
+/** Returns the length of @p s, at most @p max; 0 for NULL. Reads at most max bytes. */
 static inline size_t pmix_inline_length(const char *s, size_t max)
 {
     const char *end = s ? (const char *)memchr(s, 0, max) : s;
@@ -197,20 +197,20 @@ static inline size_t pmix_inline_length(const char *s, size_t max)
     return end ? (size_t)(end - s) : s ? max : 0;
 }
 
-/** Length of a key, as far as it fits into a pmix_key_t; one more if it does not
- * fit. */
+/** Returns the length of a key, at most PMIX_MAX_KEYLEN + 1, which does not fit in a
+ * pmix_key_t. */
 static inline size_t pmix_keylen(const char *src)
 {
     return pmix_inline_length(src, PMIX_MAX_KEYLEN + 1);
 }
 
-/** Length of a namespace, in the same way. */
+/** Returns the length of a namespace, at most PMIX_MAX_NSLEN + 1. */
 static inline size_t pmix_nslen(const char *src)
 {
     return pmix_inline_length(src, PMIX_MAX_NSLEN + 1);
 }
 
-/** Copy up to @p len characters, and end with NUL: @p dest has room for @p len + 1. */
+/** Copies up to @p len characters, and adds NUL. @p dest has room for @p len + 1. */
 static inline void pmix_strncpy(char *dest, const char *src, size_t len)
 {
     len = pmix_inline_length(src, len);
@@ -223,7 +223,7 @@ static inline void pmix_strncpy(char *dest, const char *src, size_t len)
 
 /* clang-format off */
 
-/* Keys, namespaces, ranks. PMIX_CHECK_KEY takes what has a key: an info or a pdata */
+/* Keys, namespaces, ranks. PMIX_CHECK_KEY takes an info or a pdata */
 #define PMIX_LOAD_KEY(k, s)             pmix_inline_text((k), PMIX_MAX_KEYLEN + 1, (s))
 #define PMIX_CHECK_KEY(m, s)            pmix_inline_same_key((m)->key, (s))
 #define PMIX_LOAD_NSPACE(ns, s)         pmix_inline_text((ns), PMIX_MAX_NSLEN + 1, (s))
@@ -292,7 +292,7 @@ static inline void pmix_strncpy(char *dest, const char *src, size_t len)
         PMIX_INFO_CREATE((m)->qualifiers, (m)->nqual);                            \
     } while (0)
 
-/* Arrays of strings. Mind that PMIX_ARGV_APPEND takes the array, not its address */
+/* Arrays of strings. Note that PMIX_ARGV_APPEND takes the array, not its address */
 #define PMIX_ARGV_APPEND(r, a, s)       (r) = pmix_inline_argv_append(&(a), (s))
 #define PMIX_ARGV_FREE(a)               pmix_inline_argv_free(a)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The functions of a resource manager that its server library calls. Part of
+/* Functions of a resource manager that its server library calls. Part of
  * pmix_server.h. */
 #ifndef PMIX_SERVER_MODULE_H
 #define PMIX_SERVER_MODULE_H
@@ -15,8 +15,8 @@ extern "C" {
 /**
  * Answers PMIx_server_dmodex_request.
  *
- * @param data  @p ndata packed bytes for the requesting node; the library's, good until
- *              this returns. NULL unless @p status is PMIX_SUCCESS
+ * @param data  @p ndata packed bytes for the requesting node; owned by the library,
+ *              valid until this returns. NULL unless @p status is PMIX_SUCCESS
  */
 typedef void (*pmix_dmodex_response_fn_t)(pmix_status_t status, char *data,
                                           size_t ndata, void *cbdata);
@@ -24,9 +24,9 @@ typedef void (*pmix_dmodex_response_fn_t)(pmix_status_t status, char *data,
 /**
  * Answers PMIx_server_setup_application.
  *
- * @param info             what every node shall pass to
- *                         PMIx_server_setup_local_support; the library's until cbfunc
- *                         is called
+ * @param info             infos that every node passes to
+ *                         PMIx_server_setup_local_support; owned by the library until
+ *                         cbfunc is called
  * @param provided_cbdata  the host's cbdata
  * @param cbfunc           the host calls it with @p cbdata when it is done with info
  */
@@ -39,42 +39,42 @@ typedef void (*pmix_setup_application_cbfunc_t)(pmix_status_t status,
 typedef void (*pmix_tool_connection_cbfunc_t)(pmix_status_t status, pmix_proc_t *proc,
                                               void *cbdata);
 
-/** The host tells the library that socket @p incoming_sd was accepted. */
+/** Hands the socket @p incoming_sd, which the host has accepted, to the library. */
 typedef void (*pmix_connection_cbfunc_t)(int incoming_sd, void *cbdata);
 
 /* -- Functions that the host implements ------------------------------------------- */
 
 /*
  * The library calls these on its own thread; they must not block. @p proc is the
- * process that asks. Arguments stay the library's and are good until the callback has
- * been called, so a host may answer later, from any thread, exactly once.
+ * requesting process. The library owns the arguments, which are valid until the
+ * callback has been called. So a host may answer later, from any thread, exactly once.
  *
  * A function returns PMIX_SUCCESS if its callback will be called;
  * PMIX_OPERATION_SUCCEEDED if the request is done and the callback will not be called;
- * an error, and again no callback. Slots of the module left NULL answer
- * PMIX_ERR_NOT_SUPPORTED, or let the library do what it can itself.
+ * otherwise an error, again without a callback. For NULL slots of the module the
+ * library returns PMIX_ERR_NOT_SUPPORTED, or does the work itself if it can.
  *
  * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
 
-/** A client called PMIx_Init. @p server_object is what the host registered it with. */
+/** Handles PMIx_Init of a client. @p server_object is the host's from registration. */
 typedef pmix_status_t (*pmix_server_client_connected_fn_t)(const pmix_proc_t *proc,
                                                            void *server_object,
                                                            pmix_op_cbfunc_t cbfunc,
                                                            void *cbdata);
 
-/** The same, with what the client passed to PMIx_Init; used where both are given. */
+/** Handles PMIx_Init of a client, with the client's infos; preferred to the former. */
 typedef pmix_status_t (*pmix_server_client_connected2_fn_t)(
     const pmix_proc_t *proc, void *server_object, pmix_info_t info[], size_t ninfo,
     pmix_op_cbfunc_t cbfunc, void *cbdata);
 
-/** A client called PMIx_Finalize; it is let go once the host has answered. */
+/** Handles PMIx_Finalize of a client, which returns after the host has answered. */
 typedef pmix_status_t (*pmix_server_client_finalized_fn_t)(const pmix_proc_t *proc,
                                                            void *server_object,
                                                            pmix_op_cbfunc_t cbfunc,
                                                            void *cbdata);
 
-/** A client asks to abort @p procs; NULL for its whole namespace. */
+/** Aborts @p procs for a client; NULL for its whole namespace. */
 typedef pmix_status_t (*pmix_server_abort_fn_t)(const pmix_proc_t *proc,
                                                 void *server_object, int status,
                                                 const char msg[], pmix_proc_t procs[],
@@ -82,14 +82,14 @@ typedef pmix_status_t (*pmix_server_abort_fn_t)(const pmix_proc_t *proc,
                                                 void *cbdata);
 
 /**
- * All local participants of a fence have arrived; if it is one of this node alone, the
- * host is not asked, unless an algorithm is required.
+ * Handles a fence after all local participants have arrived. Not called for a fence of
+ * this node only, unless an algorithm is required.
  *
- * @param procs   sorted, each once; if they are of one job, all its ranks are
- *                PMIX_RANK_WILDCARD, however the participants named them. Of several
- *                jobs that is as the first participant named them
- * @param info    of the first participant, without PMIX_TIMEOUT, which the library sees
- *                to; PMIX_LOCAL_COLLECTIVE_STATUS: some of this node ended instead
+ * @param procs   sorted, each once. If they are of one job, all its ranks are
+ *                PMIX_RANK_WILDCARD, whatever names the participants used. For several
+ *                jobs, as the first participant named them
+ * @param info    of the first participant, without PMIX_TIMEOUT, which the library
+ *                handles; PMIX_LOCAL_COLLECTIVE_STATUS: some local processes ended
  * @param data    @p ndata bytes of this node, malloc'd and now the host's to free; the
  *                host joins those of all nodes in any order
  * @param cbfunc  receives the joined bytes, same on every node
@@ -99,7 +99,7 @@ typedef pmix_status_t (*pmix_server_fencenb_fn_t)(
     char *data, size_t ndata, pmix_modex_cbfunc_t cbfunc, void *cbdata);
 
 /**
- * The data that @p proc, on another node, has published is wanted here.
+ * Fetches the data that @p proc, on another node, has published.
  *
  * The host passes the request to that node, where PMIx_server_dmodex_request answers
  * it.
@@ -110,34 +110,34 @@ typedef pmix_status_t (*pmix_server_dmodex_req_fn_t)(const pmix_proc_t *proc,
                                                      pmix_modex_cbfunc_t cbfunc,
                                                      void *cbdata);
 
-/** Publish data; PMIX_RANGE, PMIX_PERSISTENCE and PMIX_USERID stand among @p info. */
+/** Publishes data; PMIX_RANGE, PMIX_PERSISTENCE and PMIX_USERID are among @p info. */
 typedef pmix_status_t (*pmix_server_publish_fn_t)(const pmix_proc_t *proc,
                                                   const pmix_info_t info[],
                                                   size_t ninfo, pmix_op_cbfunc_t cbfunc,
                                                   void *cbdata);
 
-/** Look up data; @p keys is NULL-terminated. */
+/** Looks up data; @p keys is NULL-terminated. */
 typedef pmix_status_t (*pmix_server_lookup_fn_t)(const pmix_proc_t *proc, char **keys,
                                                  const pmix_info_t info[], size_t ninfo,
                                                  pmix_lookup_cbfunc_t cbfunc,
                                                  void *cbdata);
 
-/** Take published data back; @p keys is NULL-terminated, NULL for all of @p proc. */
+/** Removes published data; @p keys is NULL-terminated, NULL for all of @p proc. */
 typedef pmix_status_t (*pmix_server_unpublish_fn_t)(
     const pmix_proc_t *proc, char **keys, const pmix_info_t info[], size_t ninfo,
     pmix_op_cbfunc_t cbfunc, void *cbdata);
 
-/** Start a job. */
+/** Starts a job. */
 typedef pmix_status_t (*pmix_server_spawn_fn_t)(
     const pmix_proc_t *proc, const pmix_info_t job_info[], size_t ninfo,
     const pmix_app_t apps[], size_t napps, pmix_spawn_cbfunc_t cbfunc, void *cbdata);
 
 /**
- * All local participants have asked to be connected; or one of them ended before, and
- * PMIX_LOCAL_COLLECTIVE_STATUS says so. @p procs and @p info as for a fence.
+ * Connects processes after all local participants have called; or after one of them
+ * ended before, with PMIX_LOCAL_COLLECTIVE_STATUS. @p procs and @p info as for a fence.
  *
- * A connect of this node alone is done by the library if there is no such function, or
- * it answers PMIX_ERR_NOT_SUPPORTED.
+ * If this function is NULL or returns PMIX_ERR_NOT_SUPPORTED, the library itself does a
+ * connect of this node only.
  */
 typedef pmix_status_t (*pmix_server_connect_fn_t)(const pmix_proc_t procs[],
                                                   size_t nprocs,
@@ -145,88 +145,89 @@ typedef pmix_status_t (*pmix_server_connect_fn_t)(const pmix_proc_t procs[],
                                                   size_t ninfo, pmix_op_cbfunc_t cbfunc,
                                                   void *cbdata);
 
-/** All local participants have asked to be disconnected; otherwise as connect. */
+/** Disconnects processes after all local participants have called; otherwise as
+ * connect. */
 typedef pmix_status_t (*pmix_server_disconnect_fn_t)(
     const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[], size_t ninfo,
     pmix_op_cbfunc_t cbfunc, void *cbdata);
 
-/** Clients want to learn of these events of the host; NULL for all. */
+/** Registers the host's events that local clients handle; NULL for all. */
 typedef pmix_status_t (*pmix_server_register_events_fn_t)(
     pmix_status_t *codes, size_t ncodes, const pmix_info_t info[], size_t ninfo,
     pmix_op_cbfunc_t cbfunc, void *cbdata);
 
-/** No process here wants to learn of these events any more. */
+/** Deregisters events that no local client handles any more. */
 typedef pmix_status_t (*pmix_server_deregister_events_fn_t)(pmix_status_t *codes,
                                                             size_t ncodes,
                                                             pmix_op_cbfunc_t cbfunc,
                                                             void *cbdata);
 
-/** An event was raised here that others in @p range shall learn of. */
+/** Notifies processes in @p range of an event that was raised here. */
 typedef pmix_status_t (*pmix_server_notify_event_fn_t)(
     pmix_status_t code, const pmix_proc_t *source, pmix_data_range_t range,
     pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata);
 
-/** Accept connections on a socket of the library; @p cbfunc is called for each. */
+/** Accepts connections on a socket of the library, and calls @p cbfunc for each. */
 typedef pmix_status_t (*pmix_server_listener_fn_t)(int listening_sd,
                                                    pmix_connection_cbfunc_t cbfunc,
                                                    void *cbdata);
 
-/** Answer what the library could not. */
+/** Answers queries that the library cannot answer. */
 typedef pmix_status_t (*pmix_server_query_fn_t)(pmix_proc_t *proct,
                                                 pmix_query_t *queries, size_t nqueries,
                                                 pmix_info_cbfunc_t cbfunc,
                                                 void *cbdata);
 
-/** A tool asks to connect; @p cbfunc receives the identity the host gives it. */
+/** Accepts a tool; @p cbfunc receives the identity the host gives it. */
 typedef void (*pmix_server_tool_connection_fn_t)(pmix_info_t *info, size_t ninfo,
                                                  pmix_tool_connection_cbfunc_t cbfunc,
                                                  void *cbdata);
 
-/** The same for a host that can refuse at once; used where both are given. */
+/** Accepts or refuses a tool at once; preferred to the former if both are set. */
 typedef pmix_status_t (*pmix_server_tool_connection2_fn_t)(
     pmix_info_t *info, size_t ninfo, pmix_tool_connection_cbfunc_t cbfunc,
     void *cbdata);
 
-/** Log data where its keys say. */
+/** Logs data to the destinations that the keys name. */
 typedef void (*pmix_server_log_fn_t)(const pmix_proc_t *client,
                                      const pmix_info_t data[], size_t ndata,
                                      const pmix_info_t directives[], size_t ndirs,
                                      pmix_op_cbfunc_t cbfunc, void *cbdata);
 
-/** The same for a host that can refuse at once; used where both are given. */
+/** Logs data, or refuses at once; preferred to the former if both are set. */
 typedef pmix_status_t (*pmix_server_log2_fn_t)(const pmix_proc_t *client,
                                                const pmix_info_t data[], size_t ndata,
                                                const pmix_info_t directives[],
                                                size_t ndirs, pmix_op_cbfunc_t cbfunc,
                                                void *cbdata);
 
-/** Make, change or give back an allocation. */
+/** Makes, changes or returns an allocation. */
 typedef pmix_status_t (*pmix_server_alloc_fn_t)(const pmix_proc_t *client,
                                                 pmix_alloc_directive_t directive,
                                                 const pmix_info_t data[], size_t ndata,
                                                 pmix_info_cbfunc_t cbfunc,
                                                 void *cbdata);
 
-/** Act on processes; @p targets NULL for the client's whole namespace. */
+/** Acts on processes; @p targets NULL for the client's whole namespace. */
 typedef pmix_status_t (*pmix_server_job_control_fn_t)(
     const pmix_proc_t *requestor, const pmix_proc_t targets[], size_t ntargets,
     const pmix_info_t directives[], size_t ndirs, pmix_info_cbfunc_t cbfunc,
     void *cbdata);
 
-/** Watch what @p monitor says, and raise event @p error if it goes wrong. */
+/** Watches the object of @p monitor, and raises event @p error on a problem. */
 typedef pmix_status_t (*pmix_server_monitor_fn_t)(
     const pmix_proc_t *requestor, const pmix_info_t *monitor, pmix_status_t error,
     const pmix_info_t directives[], size_t ndirs, pmix_info_cbfunc_t cbfunc,
     void *cbdata);
 
-/** Make a credential for @p proc. */
+/** Makes a credential for @p proc. */
 typedef pmix_status_t (*pmix_server_get_cred_fn_t)(const pmix_proc_t *proc,
                                                    const pmix_info_t directives[],
                                                    size_t ndirs,
                                                    pmix_credential_cbfunc_t cbfunc,
                                                    void *cbdata);
 
-/** Check a credential. */
+/** Validates a credential. */
 typedef pmix_status_t (*pmix_server_validate_cred_fn_t)(const pmix_proc_t *proc,
                                                         const pmix_byte_object_t *cred,
                                                         const pmix_info_t directives[],
@@ -234,28 +235,28 @@ typedef pmix_status_t (*pmix_server_validate_cred_fn_t)(const pmix_proc_t *proc,
                                                         pmix_validation_cbfunc_t cbfunc,
                                                         void *cbdata);
 
-/** Forward these channels of @p procs here; PMIX_FWD_NO_CHANNELS ends that. */
+/** Forwards these channels of @p procs here; PMIX_FWD_NO_CHANNELS ends that. */
 typedef pmix_status_t (*pmix_server_iof_fn_t)(const pmix_proc_t procs[], size_t nprocs,
                                               const pmix_info_t directives[],
                                               size_t ndirs, pmix_iof_channel_t channels,
                                               pmix_op_cbfunc_t cbfunc, void *cbdata);
 
 /**
- * Pass bytes of @p source on to the standard input of @p targets; no bytes: its end.
+ * Passes bytes of @p source on to the standard input of @p targets; no bytes: its end.
  */
 typedef pmix_status_t (*pmix_server_stdin_fn_t)(
     const pmix_proc_t *source, const pmix_proc_t targets[], size_t ntargets,
     const pmix_info_t directives[], size_t ndirs, const pmix_byte_object_t *bo,
     pmix_op_cbfunc_t cbfunc, void *cbdata);
 
-/** All local participants of a group operation have arrived. */
+/** Handles a group operation after all local participants have called. */
 typedef pmix_status_t (*pmix_server_grp_fn_t)(pmix_group_operation_t op, char grp[],
                                               const pmix_proc_t procs[], size_t nprocs,
                                               const pmix_info_t directives[],
                                               size_t ndirs, pmix_info_cbfunc_t cbfunc,
                                               void *cbdata);
 
-/** Tell about a fabric. */
+/** Returns information about a fabric. */
 typedef pmix_status_t (*pmix_server_fabric_fn_t)(const pmix_proc_t *requestor,
                                                  pmix_fabric_operation_t op,
                                                  const pmix_info_t directives[],
@@ -263,24 +264,24 @@ typedef pmix_status_t (*pmix_server_fabric_fn_t)(const pmix_proc_t *requestor,
                                                  pmix_info_cbfunc_t cbfunc,
                                                  void *cbdata);
 
-/** Act on a session; UINT32_MAX is the one of the requestor. */
+/** Acts on a session; UINT32_MAX is the requestor's session. */
 typedef pmix_status_t (*pmix_server_session_control_fn_t)(
     const pmix_proc_t *requestor, uint32_t sessionID, const pmix_info_t directives[],
     size_t ndirs, pmix_info_cbfunc_t cbfunc, void *cbdata);
 
-/** Define, change or delete a named block of resources. */
+/** Defines, changes or deletes a named block of resources. */
 typedef pmix_status_t (*pmix_server_resource_block_fn_t)(
     const pmix_proc_t *requestor, pmix_resource_block_directive_t directive,
     const char *block, const pmix_resource_unit_t *units, size_t nunits,
     const pmix_info_t *info, size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata);
 
 /**
- * The functions a host offers; NULL for those it does not.
+ * Functions of a host; NULL for those it does not offer.
  *
- * The first 28 slots stand at the same offsets in every release of the field's library.
- * The four that follow stand where release 6.1 has them; 5.0 and 6.0 have some of them
- * elsewhere, older releases none, and the structure tells neither its size nor its
- * version. This library reads them only where it has been told how many there are: see
+ * The first 28 slots are at the same offsets in every release of OpenPMIx. The four
+ * that follow are at the offsets of release 6.1. Releases 5.0 and 6.0 have some of them
+ * elsewhere, older releases have none, and the structure has neither size nor version.
+ * This library reads them only if it gets the number of slots: see
  * TENON_SERVER_MODULE_SIZE.
  */
 typedef struct pmix_server_module_4_0_0_t {
@@ -319,14 +320,14 @@ typedef struct pmix_server_module_4_0_0_t {
 } pmix_server_module_t;
 
 /**
- * size_t: bytes of the pmix_server_module_t that goes to PMIx_server_init with these
- * infos, from which this library knows its slots: 224 for release 4.x, 232 for 5.0, 240
- * for 6.0, 256 for 6.1 and this header. Without it, and for any other size below 256,
- * only the first 28 slots are read.
+ * size_t: size in bytes of the pmix_server_module_t passed to PMIx_server_init with
+ * these infos. The library derives the slots from it: 224 for release 4.x, 232 for 5.0,
+ * 240 for 6.0, 256 for 6.1 and this header. Without it, and for any other size below
+ * 256, only the first 28 slots are read.
  *
- * PMIx_server_init as this header has it adds it to the infos by itself; a caller that
- * reaches the function in another way (a pointer, another language) has to. Other
- * libraries ignore it. PMIx_tool_set_server_module has no infos: 28 slots.
+ * PMIx_server_init of this header adds it to the infos. A caller that reaches the
+ * function in another way (a pointer, another language) has to add it. Other libraries
+ * ignore it. PMIx_tool_set_server_module has no infos: 28 slots.
  */
 #define TENON_SERVER_MODULE_SIZE "tenon.srv.modsz"
 

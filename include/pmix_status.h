@@ -5,44 +5,44 @@
 
 /*
  * Codes that functions return and that name events. Events that are not errors share
- * the range. Numbers are fixed by the binary interface and are never reused; names that
- * are out of use stand in pmix_deprecated.h.
+ * the range. Numbers are fixed by the binary interface and are never reused. Obsolete
+ * names are in pmix_deprecated.h.
  */
 typedef int pmix_status_t;
 
 /* Outcome of an operation */
 #define PMIX_SUCCESS               0
-#define PMIX_OPERATION_IN_PROGRESS (-156) /* asked for before; will come */
+#define PMIX_OPERATION_IN_PROGRESS (-156) /* requested before; the result follows */
 #define PMIX_OPERATION_SUCCEEDED   (-157) /* done; no callback follows */
 #define PMIX_ERR_PARTIAL_SUCCESS   (-52)  /* some of the request was met */
 
 /* Errors of the caller or of its request */
 #define PMIX_ERROR                              (-1)   /* nothing better is known */
-#define PMIX_ERR_BAD_PARAM                      (-27)  /* an argument makes no sense */
+#define PMIX_ERR_BAD_PARAM                      (-27)  /* an argument is invalid */
 #define PMIX_ERR_PARAM_VALUE_NOT_SUPPORTED      (-59)  /* attribute's value is wrong */
 #define PMIX_ERR_INVALID_OPERATION              (-158) /* not in this state or role */
 #define PMIX_ERR_INVALID_CRED                   (-12)  /* credential was refused */
 #define PMIX_ERR_NO_PERMISSIONS                 (-23)  /* caller may not do this */
 #define PMIX_ERR_NOT_A_MEMBER                   (-66)  /* caller is not in that set */
 #define PMIX_ERR_WOULD_BLOCK                    (-15)  /* would wait for itself */
-#define PMIX_ERR_EXISTS                         (-11)  /* such a thing is there */
+#define PMIX_ERR_EXISTS                         (-11)  /* the object exists already */
 #define PMIX_ERR_DUPLICATE_KEY                  (-53)  /* published in that range */
 #define PMIX_ERR_EMPTY                          (-60)  /* nothing to work on */
 #define PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES (-51)  /* same path, two orders */
-#define PMIX_ERR_REPEAT_ATTR_REGISTRATION       (-171) /* function was given before */
+#define PMIX_ERR_REPEAT_ATTR_REGISTRATION       (-171) /* function was registered before */
 #define PMIX_ERR_EVENT_REGISTRATION             (-144) /* handler was refused */
 
 /* Not found, not reached or not provided */
 #define PMIX_ERR_NOT_FOUND            (-46)
 #define PMIX_ERR_EXISTS_OUTSIDE_SCOPE (-62) /* there, but not visible to the caller */
-#define PMIX_ERR_NOT_AVAILABLE        (-64) /* not now */
+#define PMIX_ERR_NOT_AVAILABLE        (-64) /* not at present */
 #define PMIX_ERR_NOT_SUPPORTED        (-47) /* not by this host or build */
 #define PMIX_ERR_INIT                 (-31) /* not initialized, or cannot be */
 #define PMIX_ERR_NOMEM                (-32)
 #define PMIX_ERR_OUT_OF_RESOURCE      (-29)
 #define PMIX_ERR_RESOURCE_BUSY        (-28)
 #define PMIX_ERR_TIMEOUT              (-24)
-#define PMIX_ERR_UNREACH              (-25) /* no server to talk to */
+#define PMIX_ERR_UNREACH              (-25) /* no server can be reached */
 #define PMIX_ERR_COMM_FAILURE         (-49) /* message could not be passed */
 #define PMIX_ERR_LOST_CONNECTION      (-61) /* also an event: a peer went away */
 
@@ -99,7 +99,7 @@ typedef int pmix_status_t;
 #define PMIX_READY_FOR_DEBUG  (-58)  /* stopped where the debugger asked */
 #define PMIX_DEBUGGER_RELEASE (-3)   /* debugger lets the process go on */
 #define PMIX_DVM_IS_READY     (-195) /* persistent launcher is up */
-#define PMIX_ERR_DVM_MOD      (-196) /* it could not be grown or shrunk */
+#define PMIX_ERR_DVM_MOD      (-196) /* launcher could not be grown or shrunk */
 #define PMIX_ERR_IOF_FAILURE  (-172) /* forwarding could not be set up */
 #define PMIX_ERR_IOF_COMPLETE (-173) /* stream has ended */
 #define PMIX_ERR_IOF_XOFF     (-405) /* receiver asks to pause */
@@ -147,13 +147,13 @@ typedef int pmix_status_t;
 
 #define PMIX_SYSTEM_EVENT(a) ((a) <= PMIX_EVENT_SYS_BASE && PMIX_EVENT_SYS_OTHER <= (a))
 
-/* The report of an event handler to the chain */
+/* Results that an event handler reports to the chain */
 #define PMIX_EVENT_NO_ACTION_TAKEN      (-331)
 #define PMIX_EVENT_PARTIAL_ACTION_TAKEN (-332)
 #define PMIX_EVENT_ACTION_DEFERRED      (-333)
 #define PMIX_EVENT_ACTION_COMPLETE      (-334) /* no further handler is called */
 
-/* Codes of users and hosts lie below this, or are positive */
+/* Codes of users and hosts are below this code, or positive */
 #define PMIX_EXTERNAL_ERR_BASE (-3000)
 
 #endif

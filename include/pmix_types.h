@@ -18,7 +18,7 @@ extern "C" {
 
 /*
  * Sizes, offsets and numbers here are the binary interface: they match every release of
- * the field's libpmix.so.2. Strings and arrays a structure points to belong to the
+ * OpenPMIx's libpmix.so.2. Strings and arrays that a structure points to belong to the
  * structure and come from malloc.
  */
 
@@ -31,12 +31,13 @@ typedef char pmix_nspace_t[PMIX_MAX_NSLEN + 1];
 typedef char pmix_key_t[PMIX_MAX_KEYLEN + 1];
 
 typedef uint32_t pmix_rank_t;
-#define PMIX_RANK_UNDEF       UINT32_MAX       /* job-level data, or not known */
-#define PMIX_RANK_WILDCARD    (UINT32_MAX - 1) /* every rank of the namespace */
-#define PMIX_RANK_LOCAL_NODE  (UINT32_MAX - 2) /* every rank on this node */
-#define PMIX_RANK_INVALID     (UINT32_MAX - 3)
-#define PMIX_RANK_LOCAL_PEERS (UINT32_MAX - 4)  /* ranks of my namespace on this node */
-#define PMIX_RANK_VALID       (UINT32_MAX - 50) /* true ranks lie below this */
+#define PMIX_RANK_UNDEF      UINT32_MAX       /* job-level data, or unknown */
+#define PMIX_RANK_WILDCARD   (UINT32_MAX - 1) /* every rank of the namespace */
+#define PMIX_RANK_LOCAL_NODE (UINT32_MAX - 2) /* every rank on this node */
+#define PMIX_RANK_INVALID    (UINT32_MAX - 3)
+#define PMIX_RANK_LOCAL_PEERS \
+    (UINT32_MAX - 4) /* ranks of the caller's namespace on this node */
+#define PMIX_RANK_VALID (UINT32_MAX - 50) /* other ranks are below this */
 
 #define PMIX_RANK_IS_VALID(r) ((r) < PMIX_RANK_VALID)
 
@@ -44,8 +45,8 @@ typedef uint32_t pmix_rank_t;
 
 /* -- Numbers of the data types --------------------------------------------------- */
 
-/* Type codes as they stand in pmix_value_t and travel between peers. 29 and 44 are
- * free. Out of use, in pmix_deprecated.h: 26, 42 and 49. */
+/* Type codes in pmix_value_t and on the wire. 29 and 44 are free. Obsolete, in
+ * pmix_deprecated.h: 26, 42 and 49. */
 typedef uint16_t pmix_data_type_t;
 #define PMIX_UNDEF                  0
 #define PMIX_BOOL                   1
@@ -118,7 +119,7 @@ typedef uint16_t pmix_data_type_t;
 #define PMIX_NODE_PID               73 /* pmix_node_pid_t */
 #define PMIX_REGEX2                 74 /* pmix_regex2_t */
 #define PMIX_ALLOC_INHERIT          75 /* pmix_alloc_inheritance_t */
-#define PMIX_DATA_TYPE_MAX          500 /* numbers of others begin above this */
+#define PMIX_DATA_TYPE_MAX          500 /* numbers for other users begin above this */
 
 /* -- Visibility and lifetime of data --------------------------------------------- */
 
@@ -129,12 +130,12 @@ typedef uint8_t pmix_scope_t;
 #define PMIX_REMOTE       2 /* processes on other nodes */
 #define PMIX_GLOBAL       3 /* both */
 #define PMIX_INTERNAL     4 /* this process alone */
-#define PMIX_DEL_LOCAL    5 /* take back what was put with PMIX_LOCAL */
+#define PMIX_DEL_LOCAL    5 /* remove values put with PMIX_LOCAL */
 #define PMIX_DEL_REMOTE   6
 #define PMIX_DEL_GLOBAL   7
 #define PMIX_DEL_INTERNAL 8
 
-/* The processes that may see published data, or be told of an event */
+/* The processes that may see published data, or are notified of an event */
 typedef uint8_t pmix_data_range_t;
 #define PMIX_RANGE_UNDEF      0
 #define PMIX_RANGE_RM         1 /* the resource manager */
@@ -142,11 +143,11 @@ typedef uint8_t pmix_data_range_t;
 #define PMIX_RANGE_NAMESPACE  3 /* processes of the same namespace */
 #define PMIX_RANGE_SESSION    4 /* processes of the same session */
 #define PMIX_RANGE_GLOBAL     5 /* all processes */
-#define PMIX_RANGE_CUSTOM     6 /* those named in an attribute */
+#define PMIX_RANGE_CUSTOM     6 /* processes named in an attribute */
 #define PMIX_RANGE_PROC_LOCAL 7 /* this process */
 #define PMIX_RANGE_INVALID    UINT8_MAX
 
-/* How long published data lives */
+/* Lifetime of published data */
 typedef uint8_t pmix_persistence_t;
 #define PMIX_PERSIST_INDEF      0 /* until unpublished */
 #define PMIX_PERSIST_FIRST_READ 1 /* until looked up once */
@@ -161,12 +162,12 @@ typedef uint32_t pmix_info_directives_t;
 #define PMIX_INFO_ARRAY_END      0x00000002 /* last of an array of unknown length */
 #define PMIX_INFO_REQD_PROCESSED 0x00000004 /* the required attribute was honoured */
 #define PMIX_INFO_QUALIFIER      0x00000008 /* qualifies the first info of its array */
-#define PMIX_INFO_PERSISTENT     0x00000010 /* the value is not freed with this */
+#define PMIX_INFO_PERSISTENT     0x00000010 /* the value is not freed with the info */
 #define PMIX_INFO_DIR_RESERVED   0xffff0000
 
 /* -- Processes and jobs ---------------------------------------------------------- */
 
-/* State of a process: up to TERMINATED in order, above ERROR it ended badly */
+/* State of a process: ordered up to TERMINATED; above ERROR the process failed */
 typedef uint8_t pmix_proc_state_t;
 #define PMIX_PROC_STATE_UNDEF                 0
 #define PMIX_PROC_STATE_PREPPED               1 /* ready to be launched */
@@ -176,8 +177,8 @@ typedef uint8_t pmix_proc_state_t;
 #define PMIX_PROC_STATE_RUNNING               5
 #define PMIX_PROC_STATE_CONNECTED             6  /* has called PMIx_Init */
 #define PMIX_PROC_STATE_UNTERMINATED          15 /* below: alive */
-#define PMIX_PROC_STATE_TERMINATED            20 /* ended as it should */
-#define PMIX_PROC_STATE_ERROR                 50 /* above: ended badly */
+#define PMIX_PROC_STATE_TERMINATED            20 /* ended normally */
+#define PMIX_PROC_STATE_ERROR                 50 /* above: failed */
 #define PMIX_PROC_STATE_KILLED_BY_CMD         (PMIX_PROC_STATE_ERROR + 1)
 #define PMIX_PROC_STATE_ABORTED               (PMIX_PROC_STATE_ERROR + 2)
 #define PMIX_PROC_STATE_FAILED_TO_START       (PMIX_PROC_STATE_ERROR + 3)
@@ -209,7 +210,7 @@ typedef uint16_t pmix_iof_channel_t;
 #define PMIX_FWD_STDIN_CHANNEL   0x0001
 #define PMIX_FWD_STDOUT_CHANNEL  0x0002
 #define PMIX_FWD_STDERR_CHANNEL  0x0004
-#define PMIX_FWD_STDDIAG_CHANNEL 0x0008 /* diagnostics, if the host has such */
+#define PMIX_FWD_STDDIAG_CHANNEL 0x0008 /* diagnostics, if the host has them */
 #define PMIX_FWD_ALL_CHANNELS    0x00ff
 
 /* -- Allocations ----------------------------------------------------------------- */
@@ -218,7 +219,7 @@ typedef uint8_t pmix_alloc_directive_t;
 #define PMIX_ALLOC_NEW        1
 #define PMIX_ALLOC_EXTEND     2
 #define PMIX_ALLOC_RELEASE    3
-#define PMIX_ALLOC_REAQUIRE   4 /* get a lent one back; so spelt in the Standard */
+#define PMIX_ALLOC_REAQUIRE   4 /* reclaim a lent allocation; spelt so in the Standard */
 #define PMIX_ALLOC_REQ_CANCEL 5
 #define PMIX_ALLOC_EXTERNAL   128 /* directives of the host begin here */
 
@@ -236,7 +237,7 @@ typedef uint8_t pmix_resource_block_directive_t;
 #define PMIX_RESOURCE_BLOCK_DELETE   4
 #define PMIX_RESOURCE_BLOCK_EXTERNAL 128 /* directives of the host begin here */
 
-/* -- Places: locality, devices, fabric ------------------------------------------- */
+/* -- Locality, devices, fabric ---------------------------------------------------- */
 
 /* The places that two processes share, as a mask */
 typedef uint16_t pmix_locality_t;
@@ -249,7 +250,7 @@ typedef uint16_t pmix_locality_t;
 #define PMIX_LOCALITY_SHARE_PACKAGE  0x0020
 #define PMIX_LOCALITY_SHARE_NUMA     0x0040
 #define PMIX_LOCALITY_SHARE_NODE     0x4000
-#define PMIX_LOCALITY_NONLOCAL       0x8000 /* Standard: 0; the field uses this bit */
+#define PMIX_LOCALITY_NONLOCAL       0x8000 /* Standard: 0; libraries use this bit */
 
 /* Kinds of devices, as a mask */
 typedef uint64_t pmix_device_type_t;
@@ -276,7 +277,7 @@ typedef uint8_t pmix_link_state_t;
 #define PMIX_LINK_DOWN          1
 #define PMIX_LINK_UP            2
 
-/* The owner of the binding that is asked for */
+/* Owner of the requested binding */
 typedef uint8_t pmix_bind_envelope_t;
 #define PMIX_CPUBIND_PROCESS 0
 #define PMIX_CPUBIND_THREAD  1
@@ -323,7 +324,7 @@ typedef enum {
     PMIX_NON_BOOL = 2 /* value cannot be read as a truth value */
 } pmix_boolean_t;
 
-/* How two values compare */
+/* Result of a comparison of two values */
 typedef enum {
     PMIX_EQUAL = 0,
     PMIX_VALUE1_GREATER = 1,
@@ -371,11 +372,11 @@ typedef struct pmix_data_array {
     void *array;
 } pmix_data_array_t;
 
-/* Packed data; the members are the library's affair */
+/* Packed data; the members are for the library only */
 typedef struct pmix_data_buffer {
     char *base_ptr;   /* start of the memory */
-    char *pack_ptr;   /* where the next value will be packed */
-    char *unpack_ptr; /* where the next value will be unpacked */
+    char *pack_ptr;   /* place of the next packed value */
+    char *unpack_ptr; /* place of the next unpacked value */
     size_t bytes_allocated;
     size_t bytes_used;
 } pmix_data_buffer_t;
@@ -390,7 +391,7 @@ typedef struct pmix_proc_info {
     pmix_proc_state_t state;
 } pmix_proc_info_t;
 
-/* An environment variable and what separates the parts of its value */
+/* An environment variable and the separator of its value */
 typedef struct {
     char *envar;
     char *value;
@@ -433,7 +434,7 @@ typedef struct pmix_device {
     pmix_device_type_t type;
 } pmix_device_t;
 
-/* How far a device is; UINT16_MAX where it is not known */
+/* Distance to a device; UINT16_MAX if unknown */
 typedef struct pmix_device_distance {
     char *uuid;
     char *osname;
@@ -442,14 +443,14 @@ typedef struct pmix_device_distance {
     uint16_t maxdist;
 } pmix_device_distance_t;
 
-/* Address by which a device is reached */
+/* Address of a device */
 typedef struct pmix_endpoint {
     char *uuid;
     char *osname;
     pmix_byte_object_t endpt;
 } pmix_endpoint_t;
 
-/* So many of one kind of resource */
+/* Number of units of one kind of resource */
 typedef struct pmix_resource_unit {
     pmix_device_type_t type;
     size_t count;
@@ -458,7 +459,7 @@ typedef struct pmix_resource_unit {
 /* A process by node and process id, for programs that are not clients */
 typedef struct pmix_node_pid {
     char *hostname;
-    uint32_t nodeid; /* UINT32_MAX where it is not known */
+    uint32_t nodeid; /* UINT32_MAX if unknown */
     pid_t pid;
 } pmix_node_pid_t;
 
@@ -534,9 +535,9 @@ typedef struct pmix_proc_stats {
     struct timeval sample_time;
 } pmix_proc_stats_t;
 
-/* -- Values and what holds them -------------------------------------------------- */
+/* -- Values and their containers -------------------------------------------------- */
 
-/* One value of one type; which member counts follows from type */
+/* One value of one type, which selects the member */
 typedef struct pmix_value {
     pmix_data_type_t type;
     union {
@@ -597,14 +598,14 @@ typedef struct pmix_value {
     } data;
 } pmix_value_t;
 
-/* Key and value: what nearly every call takes or returns in arrays */
+/* Key and value, the element of most arguments and results */
 typedef struct pmix_info {
     pmix_key_t key;
     pmix_info_directives_t flags;
     pmix_value_t value;
 } pmix_info_t;
 
-/* Published key and value, and who published them */
+/* Published key and value, and their publisher */
 typedef struct pmix_pdata {
     pmix_proc_t proc;
     pmix_key_t key;
@@ -622,7 +623,7 @@ typedef struct pmix_app {
     size_t ninfo;
 } pmix_app_t;
 
-/* Keys to be answered and what narrows the question */
+/* Keys of a query and their qualifiers */
 typedef struct pmix_query {
     char **keys; /* NULL-terminated */
     pmix_info_t *qualifiers;
@@ -643,7 +644,7 @@ typedef struct pmix_fabric_s {
     size_t index; /* SIZE_MAX until registered */
     pmix_info_t *info;
     size_t ninfo;
-    void *module; /* the library's affair */
+    void *module; /* for the library only */
 } pmix_fabric_t;
 
 /* -- Initializers ---------------------------------------------------------------- */

@@ -13,18 +13,18 @@ extern "C" {
  * All functions here may be called from any thread, before PMIx_Init too, and never
  * wait.
  *
- * Source: PMIx Standard 5.0, ch. Data Structures and Types, which has those on keys,
- * identities and string arrays as macros; the draft after it makes them functions.
- * Names marked (+) stand in neither, but in the libraries of the field.
+ * Source: PMIx Standard 5.0, ch. Data Structures and Types. It has the functions on
+ * keys, identities and string arrays as macros; the draft after it has functions. Names
+ * marked (+) are in neither, but in existing libraries.
  */
 
 /* -- Names of values ------------------------------------------------------------- */
 
 /**
- * Name of a value. Those of resource block directives, comparisons and group operations
- * are (+).
+ * Name of a value. Functions for resource block directives, comparisons and group
+ * operations are (+).
  *
- * @return a constant string, never NULL; for a value without a name one that says so
+ * @return a constant string, never NULL; a text of its own for a value without a name
  */
 const char *PMIx_Error_string(pmix_status_t status);
 const char *PMIx_Proc_state_string(pmix_proc_state_t state);
@@ -54,16 +54,15 @@ char *PMIx_Info_directives_string(pmix_info_directives_t directives);
  * Status of a name (+), the inverse of PMIx_Error_string.
  *
  * @param name  with or without the leading "PMIX_"; case does not matter
- * @return the status, e.g. PMIX_ERR_NOT_FOUND; INT32_MIN if there is no such name or it
- *         is NULL
+ * @return the status, e.g. PMIX_ERR_NOT_FOUND; INT32_MIN for an unknown name or NULL
  */
 pmix_status_t PMIx_Error_code(const char *name);
 
 /**
  * Key of an attribute's name, and name of a key: "PMIX_TIMEOUT" and "pmix.timeout".
  *
- * Where several names share a key, the one in use answers, never one out of use. A key
- * that later releases use for an attribute is known too.
+ * If several names share a key, the name returned is never an obsolete one. Keys that
+ * later releases use for an attribute are known too.
  *
  * @param name, key  case does not matter
  * @return a constant string; @p name or @p key itself if the dictionary does not have
@@ -89,7 +88,7 @@ char *PMIx_App_string(const pmix_app_t *app);
  * Copy @p src into @p key or @p nspace.
  *
  * Cut to fit and always terminated; the rest is filled with zero. NULL gives an empty
- * one.
+ * key or namespace.
  */
 void PMIx_Load_key(pmix_key_t key, const char *src);
 void PMIx_Load_nspace(pmix_nspace_t nspace, const char *src);
@@ -97,37 +96,37 @@ void PMIx_Load_nspace(pmix_nspace_t nspace, const char *src);
 /** Set namespace and rank of @p proc; @p nspace as for PMIx_Load_nspace. */
 void PMIx_Load_procid(pmix_proc_t *proc, const char *nspace, pmix_rank_t rank);
 
-/** Copy a process's identity from @p src to @p dest; nothing if one is NULL. */
+/** Copy a process's identity from @p src to @p dest; do nothing if either is NULL. */
 void PMIx_Xfer_procid(pmix_proc_t *dest, const pmix_proc_t *src);
 
-/** Whether @p key1 and @p key2 are the same; no prefix counts. False if one is NULL. */
+/** Returns true if @p key1 and @p key2 are equal. False if either is NULL. */
 bool PMIx_Check_key(const char *key1, const char *key2);
 
-/** Whether a key is reserved by the Standard, i.e. begins with "pmix". */
+/** Returns true if the Standard reserves the key: it begins with "pmix". */
 bool PMIx_Check_reserved_key(const char *key);
 
 /**
- * Whether @p nspace1 and @p nspace2 match: equal, or one of them invalid and so
- * matching all.
+ * Returns true if @p nspace1 and @p nspace2 match: equal, or one of them invalid, which
+ * matches all.
  */
 bool PMIx_Check_nspace(const char *nspace1, const char *nspace2);
 
-/** Whether @p rank1 and @p rank2 match: equal, or one of them PMIX_RANK_WILDCARD. */
+/** Returns true if @p rank1 and @p rank2 match: equal, or one PMIX_RANK_WILDCARD. */
 bool PMIx_Check_rank(pmix_rank_t rank1, pmix_rank_t rank2);
 
 /**
- * Whether @p proc1 and @p proc2 match: by PMIx_Check_nspace and PMIx_Check_rank. False
- * if one is NULL.
+ * Returns true if @p proc1 and @p proc2 match by PMIx_Check_nspace and PMIx_Check_rank.
+ * False if either is NULL.
  */
 bool PMIx_Check_procid(const pmix_proc_t *proc1, const pmix_proc_t *proc2);
 
-/** Whether a namespace is NULL or empty. */
+/** Returns true if a namespace is NULL or empty. */
 bool PMIx_Nspace_invalid(const char *nspace);
 
-/** Whether a rank is a true one rather than a special value. */
+/** Returns true if a rank is not a special value. */
 bool PMIx_Rank_valid(pmix_rank_t rank);
 
-/** Whether a process's namespace is invalid or its rank PMIX_RANK_INVALID. */
+/** Returns true if the namespace is invalid or the rank is PMIX_RANK_INVALID. */
 bool PMIx_Procid_invalid(const pmix_proc_t *proc);
 
 /* -- Arrays of strings, NULL-terminated, all malloc'd ------------------------------ */
@@ -141,7 +140,7 @@ bool PMIx_Procid_invalid(const pmix_proc_t *proc);
 pmix_status_t PMIx_Argv_append_nosize(char ***argv, const char *arg);
 pmix_status_t PMIx_Argv_prepend_nosize(char ***argv, const char *arg);
 
-/** As PMIx_Argv_append_nosize, but nothing is done if an equal string is there. */
+/** Works like PMIx_Argv_append_nosize, but adds nothing if an equal string exists. */
 pmix_status_t PMIx_Argv_append_unique_nosize(char ***argv, const char *arg);
 
 /** Free the strings and the array; NULL is accepted. */
@@ -164,8 +163,8 @@ char *PMIx_Argv_join(char **argv, int delimiter);
 /**
  * Cut @p src at each @p delimiter.
  *
- * split leaves empty parts out, split_with_empty keeps them, but for one at the end;
- * split_inter (+) does as @p include_empty says.
+ * split leaves empty parts out. split_with_empty keeps them, except one at the end.
+ * split_inter (+) keeps them if @p include_empty.
  *
  * @return a new array, which the caller frees with PMIx_Argv_free; NULL if there are no
  *         parts or memory is short
@@ -182,15 +181,15 @@ char **PMIx_Argv_split_inter(const char *src, int delimiter, bool include_empty)
  * @param overwrite  false leaves an existing variable alone
  * @param env        address of an array of "NAME=value", moved as it grows. The address
  *                   of environ sets the variable in this process
- * @return PMIX_SUCCESS; PMIX_ERR_EXISTS if it was left alone; PMIX_ERR_BAD_PARAM;
- *         PMIX_ERR_OUT_OF_RESOURCE if memory is short
+ * @return PMIX_SUCCESS; PMIX_ERR_EXISTS if the variable was left alone;
+ *         PMIX_ERR_BAD_PARAM; PMIX_ERR_OUT_OF_RESOURCE if memory is short
  */
 pmix_status_t PMIx_Setenv(const char *name, const char *value, bool overwrite,
                           char ***env);
 
 /**
- * Put the name of a cluster before a namespace, and take the two apart again. Nothing
- * is done if one is NULL.
+ * Put the name of a cluster before a namespace, and take the two apart again. Do
+ * nothing if an argument is NULL.
  *
  * @param target   "<cluster>:<nspace>", received cut to PMIX_MAX_NSLEN characters
  * @param cluster  receives the part before the first colon; empty without one
@@ -201,8 +200,8 @@ void PMIx_Multicluster_nspace_construct(pmix_nspace_t target, pmix_nspace_t clus
 void PMIx_Multicluster_nspace_parse(pmix_nspace_t target, pmix_nspace_t cluster,
                                     pmix_nspace_t nspace);
 
-/** Make a fabric empty and unregistered, as PMIX_FABRIC_STATIC_INIT has it. NULL is
- *  ignored. Any thread, also before init; does not block. */
+/** Make a fabric empty and unregistered, like PMIX_FABRIC_STATIC_INIT. NULL is ignored.
+ * Any thread, also before init; does not block. */
 void PMIx_Fabric_construct(pmix_fabric_t *fabric);
 
 #ifdef __cplusplus

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A component: one shared object pmix_mca_tenon_<framework>_<name>.so exporting one
+/* A component: a shared object pmix_mca_tenon_<framework>_<name>.so that exports one
  * const descriptor, px_<framework>_<name>_component.
  *
  * Life: load, check, parse params into a zeroed conf, open, query, select, ops, close.
- * All of it runs on one thread at a time; ops run on the loop thread unless the
- * framework says otherwise. */
+ * These calls run on one thread at a time. Operations run on the loop thread unless
+ * their framework allows other threads. */
 #ifndef TENON_COMPONENT_H
 #define TENON_COMPONENT_H
 
@@ -17,18 +17,18 @@
 
 struct px_query {
     int priority;     /* higher wins; 0 .. 1000 */
-    char reason[256]; /* why it declined, when query does not return PMIX_SUCCESS */
+    char reason[256]; /* reason for a status other than PMIX_SUCCESS */
 };
 
-/* The layout that a released header gives stays true: members are only appended, here
- * and to operations and rows of parameters. The core reads what was there when the
- * component was built, and takes the rest for 0. PX_COMPONENT_HEAD fills in what tells
- * it. */
+/* Descriptor of a component. Released layouts stay valid: new members are only
+ * appended, also to operations and parameter rows. The core reads the members that
+ * existed when the component was built, and takes the others for 0. PX_COMPONENT_HEAD
+ * sets the sizes that the core needs for this. */
 struct px_component {
     uint32_t abi;  /* PX_COMPONENT_ABI */
-    uint32_t size; /* sizeof(struct px_component) when it was built */
+    uint32_t size; /* sizeof(struct px_component) at the component's build */
     const char *framework;
-    uint32_t framework_abi; /* PX_<FRAMEWORK>_ABI when it was built */
+    uint32_t framework_abi; /* PX_<FRAMEWORK>_ABI at the component's build */
     const char *name;
     const char *version;
     const struct px_param *params; /* may be NULL */
@@ -37,9 +37,10 @@ struct px_component {
     pmix_status_t (*open)(const struct px_services *services, const void *conf,
                           void **self);
     pmix_status_t (*query)(void *self, struct px_query *answer);
-    void (*close)(void *self); /* NULL: there is nothing to close */
-    const void *ops;   /* struct px_<framework>_ops */
-    uint32_t ops_size; /* sizeof(of) that, and of struct px_param, when it was built */
+    void (*close)(void *self); /* NULL: nothing to close */
+    const void *ops;           /* struct px_<framework>_ops */
+    uint32_t ops_size; /* sizeof(struct px_<framework>_ops), and of struct px_param, at
+                        * the build */
     uint32_t param_size;
 };
 
@@ -53,7 +54,7 @@ struct px_component {
     .framework_abi = PX_##FW##_ABI, .name = #comp,                                  \
     .ops_size = sizeof(struct px_##fw##_ops), .param_size = sizeof(struct px_param)
 
-/* An opened and selected component, as the core sees it. */
+/* Opened and selected component. */
 struct px_module {
     const struct px_component *component;
     void *self;

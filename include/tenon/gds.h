@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gds: the datastore. One object per namespace holds what its ranks and the job have
- * published, in tables. Contract in frameworks/gds/README.md. */
+/* gds: the datastore. An object for each namespace holds the data of its ranks and of
+ * the job, in tables. Contract in frameworks/gds/README.md. */
 #ifndef TENON_GDS_H
 #define TENON_GDS_H
 
@@ -10,11 +10,11 @@
 
 #define PX_GDS_ABI 1u
 
-struct px_gds_ns; /* the component's own */
+struct px_gds_ns; /* defined by the component */
 
 enum px_gds_table {
-    PX_GDS_INTERNAL, /* this process's own: Store_internal and uncommitted Put */
-    PX_GDS_JOB,      /* given by the host: job level (rank WILDCARD) and per rank */
+    PX_GDS_INTERNAL, /* data of this process: Store_internal and uncommitted Put */
+    PX_GDS_JOB,      /* data of the host: job level (rank WILDCARD) and per rank */
     PX_GDS_LOCAL,    /* committed for readers on this node */
     PX_GDS_REMOTE,   /* committed for readers on other nodes, or received from them */
     PX_GDS_NODE,     /* node realm: "rank" is the index in the table of nodes */
@@ -23,66 +23,68 @@ enum px_gds_table {
     PX_GDS_N_TABLES,
 };
 
-/* One of 64, by length and end of a key of n characters; 0 without any. A bit that none
- * of a table's keys has tells without a search that a key is not there. */
+/* Returns one of 64 bits, chosen by the length and last character of a key of n
+ * characters; 0 for an empty key. If no key of a table has the bit, the key is not in
+ * the table. */
 static inline uint64_t px_gds_key_bit(const char *key, size_t n)
 {
     return n ? (uint64_t)1 << ((n * 8 + (uint8_t)key[n - 1]) % 64) : 0;
 }
 
-/* Return anything but PMIX_SUCCESS to stop; the walk then returns that. value is
- * borrowed. */
+/* Handles a pair of a walk. A status other than PMIX_SUCCESS ends the walk, which
+ * returns this status. value is borrowed. */
 typedef pmix_status_t (*px_gds_walk_fn)(void *arg, pmix_rank_t rank, const char *key,
                                         const pmix_value_t *value);
 
-/* All but fetch, view and changes: the loop thread alone. */
+/* Operations of gds. Loop thread only, except fetch, view and changes. */
 struct px_gds_ops {
     pmix_status_t (*create)(void *self, const char *nspace, struct px_gds_ns **ns);
     void (*destroy)(void *self, struct px_gds_ns *ns);
-    /* Copies; a later value under the same key replaces the earlier. UNDEF deletes. */
+    /* Stores a copy of value, in place of an earlier value of the key. UNDEF
+     * deletes. */
     pmix_status_t (*store)(void *self, struct px_gds_ns *ns, enum px_gds_table table,
                            pmix_rank_t rank, const char *key,
                            const pmix_value_t *value);
-    /* Any thread, several at a time, beside walk and describe; the core keeps it apart
-     * from what changes ns. Without a lock or a system call of its own. *out receives a
-     * copy; out NULL only asks whether there is a value. quals are the qualifiers of
-     * the question. PMIX_ERR_NOT_FOUND; PMIX_ERR_NOMEM. */
+    /* Finds a value. *out receives a copy; out NULL only tests for a value. quals are
+     * the qualifiers of the request. Any thread, several at a time, and during walk and
+     * describe. The core never runs fetch during a change of ns. Takes no lock and
+     * makes no system call. PMIX_ERR_NOT_FOUND; PMIX_ERR_NOMEM. */
     pmix_status_t (*fetch)(void *self, struct px_gds_ns *ns, enum px_gds_table table,
                            pmix_rank_t rank, const char *key, const pmix_info_t *quals,
                            size_t n_quals, pmix_value_t *out);
-    /* Every pair of a rank in the order first stored; PMIX_RANK_UNDEF: of every rank,
-     * ranks ascending (WILDCARD last). */
+    /* Walks the pairs of a rank in the order first stored. PMIX_RANK_UNDEF: all ranks,
+     * ascending (WILDCARD last). */
     pmix_status_t (*walk)(void *self, struct px_gds_ns *ns, enum px_gds_table table,
                           pmix_rank_t rank, px_gds_walk_fn fn, void *arg);
-    /* PMIX_RANK_UNDEF: of every rank. */
+    /* Removes the pairs of a rank; PMIX_RANK_UNDEF: of every rank. */
     void (*clear)(void *self, struct px_gds_ns *ns, enum px_gds_table table,
                   pmix_rank_t rank);
 
-    /* Both NULL: peers read nothing by themselves and are sent all they need, which
-     * every library understands.
+    /* Both of describe and attach are NULL if clients cannot read the store. Then
+     * clients are sent all data they need, as every library supports.
      *
-     * In a server: what reader, a client that has this component too, must know to read
-     * ns in place; malloc'd infos for its first answer. *fd goes to it besides, -1 if
-     * there is none; it is the component's, until ns changes. */
+     * Describes how reader, a client with this component, can read ns in place. Called
+     * in a server. *infos is malloc'd, for the first reply to reader. *fd goes to
+     * reader too; -1: none. The component keeps *fd open until ns changes. */
     pmix_status_t (*describe)(void *self, struct px_gds_ns *ns,
                               const pmix_proc_t *reader, pmix_info_t **infos,
                               size_t *n_infos, int *fd);
-    /* In that client: *ns for the description, for fetch, walk, view, changes and
-     * destroy alone. fd stays the caller's; -1: none came. */
+    /* Opens the described ns in that client, for fetch, walk, view, changes and destroy
+     * only. The caller keeps fd; -1: none was sent. */
     pmix_status_t (*attach)(void *self, const char *nspace, const pmix_info_t *infos,
                             size_t n_infos, int fd, struct px_gds_ns **ns);
 
-    /* The bytes of a PMIX_BYTE_OBJECT where they are; where and when as fetch. They
-     * stay while ns does if it was attached, else until it changes.
-     * PMIX_ERR_NOT_FOUND, also for a value of another type, and for what is committed
-     * (PX_GDS_LOCAL, REMOTE) if that may move. NULL: fetch it. */
+    /* Finds the bytes of a PMIX_BYTE_OBJECT in place. Threads as for fetch. The bytes
+     * of an attached ns stay valid as long as ns, others until ns changes.
+     * PMIX_ERR_NOT_FOUND, also for other types, and for committed values (PX_GDS_LOCAL,
+     * REMOTE) that may move. NULL: use fetch. */
     pmix_status_t (*view)(void *self, struct px_gds_ns *ns, enum px_gds_table table,
                           pmix_rank_t rank, const char *key, const void **bytes,
                           size_t *n_bytes);
 
-    /* Of an attached ns, in any thread: another number once something of
-     * PX_GDS_INTERNAL has gone or another value has come in its place; 0 if ns was
-     * given up. NULL: it cannot be told. */
+    /* Returns a number that changes when a PX_GDS_INTERNAL entry is removed or
+     * replaced; 0 if the server has given ns up. For an attached ns, in any thread.
+     * NULL: unknown. */
     uint64_t (*changes)(void *self, struct px_gds_ns *ns);
 };
 

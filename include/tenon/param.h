@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parameter declarations of a component: a const table, parsed by the core into the
- * component's own configuration structure before it is opened. */
+/* Parameter declarations of a component: a const table. The core parses the parameters
+ * into the component's configuration structure before open. */
 #ifndef TENON_PARAM_H
 #define TENON_PARAM_H
 
@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The form a parameter is written in, and the type of its member in the configuration.
- * Texts, lists and paths are the core's, and good until close. */
+/* Syntax of a parameter, and the type of its member. The core owns texts, lists and
+ * paths, which are valid until close. */
 enum px_param_kind {
     PX_PARAM_KIND_END,
     PX_PARAM_KIND_BOOL,     /* bool: true/false, yes/no, on/off, 1/0 */
@@ -33,8 +33,8 @@ struct px_param_version {
     uint16_t major, minor, release;
 };
 
-/* Members are only appended; the descriptor tells how many there were when it was
- * built. */
+/* Declaration of a parameter. Members are only appended; the descriptor has the size at
+ * the component's build. */
 struct px_param {
     const char *name; /* without the <framework>_<component>_ prefix */
     enum px_param_kind kind;
@@ -43,17 +43,17 @@ struct px_param {
     int64_t min, max;
     const struct px_param_name *names;
     const char *help;
-    const char *old_names; /* full names it had before, separated by commas; or NULL */
-    int level;             /* who is it for: 1 users .. 9 developers; 0 counts as 2 */
-    /* For a text or a list: returns NULL if the value fits, else a constant text and
-     * the byte at which the value is wrong. The core never uses such a value, but the
-     * next weaker one, in the end the default. pmix_info calls the function in a
+    const char *old_names; /* former full names, separated by commas; NULL: none */
+    int level;             /* audience: 1 users .. 9 developers; 0 counts as 2 */
+    /* Checks a text or list. Returns NULL for a valid value, otherwise a constant text,
+     * and sets *at to the byte with the mistake. The core skips such a value and uses
+     * the next weaker source, finally the default. pmix_info calls the function in a
      * process of its own. */
     const char *(*check)(const char *text, size_t *at);
 };
 
-/* Further members may follow the help text: PX_PARAM_BOOL(struct conf, fast, "false",
- * "Be fast", .old_names = "ptl_tcp_speed", .level = 5). */
+/* Rows of the table. More members may follow the help text: PX_PARAM_BOOL(struct conf,
+ * fast, "false", "Be fast", .old_names = "ptl_tcp_speed", .level = 5). */
 #define PX_PARAM_ROW(type, member, Kind, Def, Min, Max, Names, ...)                 \
     {                                                                               \
         .name = #member, .kind = PX_PARAM_KIND_##Kind,                              \

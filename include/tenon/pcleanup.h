@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pcleanup: removes what was registered for removal, when the core says that its time
- * has come, and in any case when the server is gone. The core decides what, for whom
- * and when, and writes it into the server's journal (core/reclaim/journal.h); a
- * component reads it there. Contract in frameworks/pcleanup/README.md. */
+/* pcleanup: removes registered files and directories on request of the core, and in any
+ * case when the server is gone. The core decides about paths, users and times, and
+ * writes them to the server's journal (core/reclaim/journal.h), which components read.
+ * Contract in frameworks/pcleanup/README.md. */
 #ifndef TENON_PCLEANUP_H
 #define TENON_PCLEANUP_H
 
@@ -14,7 +14,7 @@
 
 struct px_pcleanup_totals {
     uint64_t files, dirs; /* removed */
-    uint64_t kept;        /* because asked to */
+    uint64_t kept;        /* kept by directive */
     uint64_t foreign;     /* of another user or group */
     uint64_t failed;
 };
@@ -29,40 +29,39 @@ static inline void px_pcleanup_add(struct px_pcleanup_totals *all,
     all->failed += more->failed;
 }
 
-/* Once, on the loop, never from within the operation it was given to, and not any more
- * after finish. status PMIX_SUCCESS also if something could not be removed; else the
- * component could not do it at all, and nothing may be taken as removed. */
+/* Reports the end of run or reclaim. Runs once on the loop, never within the operation,
+ * and not after finish. PMIX_SUCCESS even if some files could not be removed. Other
+ * statuses: the component could not run, and nothing counts as removed. */
 typedef void (*px_pcleanup_done_fn)(void *arg, pmix_status_t status,
                                     const struct px_pcleanup_totals *totals);
 
 enum px_pcleanup_flag {
-    /* A process of the component outlives a server that is killed, and removes as the
-     * owner of each thing. A server of root's uses no other component. */
+    /* A process of the component outlives a killed server, and removes each file as its
+     * owner. Servers of root require this flag. */
     PX_PCLEANUP_OUTLIVES = 1,
 };
 
-/* All on the loop thread; none blocks. Every operation must be there. */
+/* Operations of pcleanup. Loop thread only; none blocks. All must be set. */
 struct px_pcleanup_ops {
-    /* A server starts, and has made nothing yet. dir: the path of the folder that it is
-     * about to make (0700, its own) and of which nothing may stay; node: the node's
-     * name. Once per server. */
+    /* Starts the work for a server that has made no files yet. dir: path of the folder
+     * (0700, owned by the server) that the server will make, and that must not remain.
+     * node: name of the node. Called once per server. */
     pmix_status_t (*start)(void *self, const char *dir, const char *node);
-    /* The folder exists and holds the journal: descriptors of both, which stay the
-     * caller's. The lock on dir (BSD, exclusive) is on this very descriptor: a
-     * component that outlives the server keeps it. Again with another journal after
-     * that was written anew. */
+    /* Announces the journal. The folder exists; the caller keeps both descriptors. The
+     * lock on dir (BSD, exclusive) belongs to this open file: a component that outlives
+     * the server keeps the lock. Called again after the journal was rewritten. */
     pmix_status_t (*journal)(void *self, int dir_fd, int journal_fd);
-    /* Removes now what the journal says of scope. The caller writes DONE into it
-     * afterwards. */
+    /* Removes the files that the journal lists for scope. The caller writes DONE to the
+     * journal afterwards. */
     pmix_status_t (*run)(void *self, uint64_t scope, px_pcleanup_done_fn done,
                          void *arg);
-    /* Finishes what dead servers of this user have left in tmpdir. */
+    /* Finishes the clean-up of dead servers of this user in tmpdir. */
     pmix_status_t (*reclaim)(void *self, const char *tmpdir, px_pcleanup_done_fn done,
                              void *arg);
-    /* The server ends in order; no run or reclaim is under way any more, or the caller
-     * does not want to wait longer. left: journal and folder are left behind, as there
-     * are scopes whose processes live; who can outlive the server then sees to them.
-     * Afterwards start may be called again, by another server. */
+    /* Ends the work for a server that ends in order. No run or reclaim is pending, or
+     * the caller stopped waiting. left: journal and folder remain, since some scopes
+     * have live processes; a component that outlives the server cleans them up later.
+     * start may be called again, by another server. */
     void (*finish)(void *self, bool left);
     uint64_t flags; /* enum px_pcleanup_flag */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* piof: the ends of forwarded streams. A component makes sinks, that take bytes, or
- * sources, that processes write to, or both; lines, marks and turns are the core's.
- * Contract in frameworks/piof/README.md. */
+/* piof: the ends of forwarded streams. A component makes sinks, which take bytes, or
+ * sources, which processes write to, or both. The core handles lines, marks and
+ * fairness. Contract in frameworks/piof/README.md. */
 #ifndef TENON_PIOF_H
 #define TENON_PIOF_H
 
@@ -14,14 +14,15 @@
 
 #define PX_PIOF_ABI 1u
 
-/* Members are only appended here, too; size says how many there are. */
+/* Target of a sink. Members are only appended; size is that of the caller's
+ * structure. */
 struct px_piof_target {
     uint32_t size;
-    /* Open for writing, and the caller's, who keeps it until close_sink; others may
-     * share its description, so that no flag of it may change. -1: there is a path. */
+    /* Descriptor open for writing, which the caller keeps open until close_sink. Other
+     * processes may share the description, so its flags must not change. -1: use
+     * path. */
     int fd;
-    /* A file that is made with these rights if it is not there, else emptied, unless
-     * keep. */
+    /* File, made with this mode if missing, otherwise truncated unless keep. */
     const char *path;
     mode_t mode;
     bool keep;
@@ -35,40 +36,41 @@ enum px_piof_kind {
 struct px_piof_source {
     uint32_t size;
     enum px_piof_kind kind;
-    bool input;  /* stdin is wanted, too; a terminal always has it */
+    bool input;  /* stdin too; a terminal always has it */
     bool merged; /* stderr goes the way of stdout */
-    /* Of a terminal; NULL: the system's, but that it changes and echoes nothing. */
+    /* Modes of a terminal; NULL: the system's, but without output processing and
+     * echo. */
     const struct termios *termios;
     const struct winsize *winsize;
 };
 
-/* All close-on-exec, and the caller's; -1: there is none. The same number may stand in
- * several members of one array. */
+/* Ends of a source, close-on-exec, owned by the caller; -1: none. Members of one array
+ * may have the same number. */
 struct px_piof_ends {
     int child[3]; /* become 0, 1 and 2 of a process */
-    int ours[3];  /* non-blocking: to write to its stdin, to read the others. The end of
-                     one is read as 0 bytes, or EIO */
+    int ours[3];  /* non-blocking: to write to stdin, to read the others. A read at the
+                   * end of a stream returns 0 bytes or EIO */
 };
 
-/* All on the loop thread; none blocks but for a file system. A component without sinks
- * has NULL behind open_source. */
+/* Operations of piof. Loop thread only; they block for file systems only. In a
+ * component without sinks all members after open_source are NULL. */
 struct px_piof_ops {
-    /* PMIX_ERR_NOT_SUPPORTED: it is not this component's to take; else why it cannot be
-     * taken. On failure *sink is unchanged and nothing is open. */
+    /* Opens a sink. PMIX_ERR_NOT_SUPPORTED: the target is for another component. Other
+     * errors: the reason. On failure *sink is unchanged, and nothing is open. */
     pmix_status_t (*open_sink)(void *self, const struct px_piof_target *target,
                                void **sink);
-    /* PMIX_ERR_NOT_SUPPORTED: another's kind; PMIX_ERR_OUT_OF_RESOURCE: no descriptor
-     * or terminal is left; errno may say why. On failure *ends is unchanged and nothing
-     * is open. */
+    /* Opens a source. PMIX_ERR_NOT_SUPPORTED: the kind is for another component.
+     * PMIX_ERR_OUT_OF_RESOURCE: too few descriptors or terminals; errno may have the
+     * reason. On failure *ends is unchanged, and nothing is open. */
     pmix_status_t (*open_source)(void *self, const struct px_piof_source *wanted,
                                  struct px_piof_ends *ends);
 
-    /* As writev(2) that never waits: how much was written, perhaps not all; or -1 and
-     * errno, EAGAIN where there is no room now. No signal is raised: a reader that has
-     * gone is EPIPE, a file at its limit EFBIG. */
+    /* Writes like writev(2), but never waits. Returns the number of written bytes,
+     * perhaps fewer than given; or -1 and errno, EAGAIN without room. Raises no signal:
+     * a closed reader is EPIPE, a full file EFBIG. */
     ssize_t (*writev)(void *self, void *sink, const struct iovec *v, int n);
-    /* Becomes writable when there is room; stays the component's. -1: there always
-     * is. */
+    /* Returns a descriptor that becomes writable when there is room; the component
+     * keeps it. -1: there always is room. */
     int (*room_fd)(void *self, void *sink);
     void (*close_sink)(void *self, void *sink);
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ptl: transports. A transport makes connected stream sockets and says who is at the
- * other end; handshake and frames are the core's. Contract in
- * frameworks/ptl/README.md. */
+/* ptl: transports. A transport makes connected stream sockets, and identifies the peer
+ * process. The core does handshake and frames. Contract in frameworks/ptl/README.md. */
 #ifndef TENON_PTL_H
 #define TENON_PTL_H
 
@@ -11,41 +10,39 @@
 
 #define PX_PTL_ABI 1u
 
-/* The facts that the kernel attests about the process at the other end. */
+/* Identity of the peer process, attested by the kernel. */
 struct px_ptl_peer {
     bool has_uid, has_gid, has_pid;
     uid_t uid;
     gid_t gid;
     pid_t pid;
-    uint64_t
-        inode; /* of its end of the connection, which tells its process; 0: not known */
+    uint64_t inode; /* of the peer's socket, which identifies its process; 0: unknown */
 };
 
 struct px_ptl_ops {
-    /* Listens. dir is a private directory (0700) of this server for what needs a file;
-     * the address is written as it stands in a URI ("tcp4://127.0.0.1:4711"). The fd is
-     * non-blocking and close-on-exec and belongs to the core, which calls unlisten with
-     * it. */
+    /* Listens. dir is a private directory (0700) of this server for files. address
+     * receives the address in the form of a URI ("tcp4://127.0.0.1:4711"). *fd is
+     * non-blocking and close-on-exec. The core owns *fd, and passes it to unlisten. */
     pmix_status_t (*listen)(void *self, const char *dir, int *fd, char *address,
                             size_t size);
-    /* Removes what listen made in the file system and closes fd. */
+    /* Removes the files that listen made, and closes fd. */
     void (*unlisten)(void *self, int fd, const char *address);
-    /* One waiting connection: non-blocking, close-on-exec. PMIX_ERR_WOULD_BLOCK if
-     * none. A peer whose uid the kernel does not tell has has_uid false: the core
-     * refuses it. */
+    /* Accepts a waiting connection: non-blocking, close-on-exec. PMIX_ERR_WOULD_BLOCK
+     * if none waits. has_uid is false if the kernel does not attest the uid; the core
+     * refuses such a peer. */
     pmix_status_t (*accept)(void *self, int listen_fd, int *fd,
                             struct px_ptl_peer *peer);
     bool (*handles)(void *self, const char *address);
-    /* Connects, waiting at most timeout_ms. The one op that may block, and may run on
-     * any thread: it must not touch self's mutable state. */
+    /* Connects within timeout_ms. May block, and may run on any thread, so it must not
+     * touch mutable state of self. */
     pmix_status_t (*connect)(void *self, const char *address, uint64_t timeout_ms,
                              int *fd);
-    /* The process that listens at the other end of what connect gave, or has accepted
-     * it since; before anything is sent there. PMIX_SUCCESS: *peer says what the kernel
-     * attests, maybe nothing. PMIX_ERR_NOT_SUPPORTED: the other end is on another
-     * machine; PMIX_ERR_UNREACH: there is none any more. May wait for some
-     * milliseconds, and run on any thread, as connect. NULL in components built before
-     * there was this operation. */
+    /* Identifies the process that listens at the other end of a new connection, or has
+     * accepted the connection. Called before the first message. PMIX_SUCCESS: *peer has
+     * the attested ids, perhaps none. PMIX_ERR_NOT_SUPPORTED: the other end is on
+     * another machine. PMIX_ERR_UNREACH: the connection is closed. May wait for some
+     * milliseconds, on any thread, like connect. NULL in components that were built
+     * before this operation existed. */
     pmix_status_t (*peer)(void *self, int fd, struct px_ptl_peer *peer);
 };
 

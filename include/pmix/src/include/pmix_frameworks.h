@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* Names in no particular order; NULL ends the array. The array and its texts are
+/* Names in no particular order, ended by NULL. The array and its texts are
  * constant, so a program that writes to them crashes. Any thread may read them. */
 extern char *pmix_framework_names[];
 
