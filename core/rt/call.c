@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls: a message and a latch on the caller's stack. The caller leads while it waits,
- * if no other thread does. */
+ * if no other thread leads. */
 #include "core/rt/loop_impl.h"
 
 #include <linux/futex.h>
@@ -20,7 +20,7 @@ bool px_call_is_done(const struct px_call *call)
 }
 
 /* Leads as a guest, if no other thread leads, until the call is done or a message needs
- * the own thread. Returns false if the call is still to be posted. */
+ * the own thread. Returns false if the caller must still post the call. */
 static bool drive(struct px_loop *loop, struct px_call *call)
 {
     pthread_mutex_lock(&loop->lead_lock);
@@ -44,10 +44,10 @@ static bool drive(struct px_loop *loop, struct px_call *call)
     return true;
 }
 
-/* In a server whose own thread rests: runs the function of the call, and nothing else.
- * If that leads to a function of the host, the host's locks are in the way no more than
- * in another thread, for which this one would wait. Returns false if the call is still
- * to be posted, behind what was posted before. */
+/* Runs only the call's function, in a server whose own thread rests. A function of the
+ * host may then run in this thread. Its locks cannot block more than in another thread,
+ * for which this one would wait. Returns false if the caller must still post the call,
+ * behind earlier messages. */
 static bool run_here(struct px_loop *loop, struct px_call *call)
 {
     pthread_mutex_lock(&loop->lead_lock);
@@ -70,7 +70,7 @@ static void sleep_on(struct px_call *call)
             0);
 }
 
-/* External progress: leads, or waits while another thread does, until the call is
+/* Leads with external progress, or waits while another thread leads, until the call is
  * done. */
 static void help(struct px_loop *loop, const struct px_call *call)
 {
@@ -105,14 +105,14 @@ static void await(struct px_loop *loop, struct px_call *call)
 
     if (call->changed)
         px_call_wait_listening(call);
-    else if (!loop->external || is_elsewhere) /* unless it is done already */
+    else if (!loop->external || is_elsewhere) /* fails if the call is done already */
         atomic_compare_exchange_strong_explicit(&call->state, &was, PX_CALL_SLEEPS,
                                                 memory_order_acquire,
                                                 memory_order_acquire);
     if (is_elsewhere) /* for a second, in case that thread has left its base */
         sleep_on(call);
-    /* The own thread may be stopped while this thread waits for it. This thread then
-     * leads in its place. */
+    /* The own thread may be stopped while this thread waits. This thread then leads
+     * instead. */
     while (!px_call_is_done(call)) {
         if (loop->external)
             help(loop, call);
@@ -159,7 +159,7 @@ void px_call_done(struct px_call *call, pmix_status_t status)
     call->status = status;
     call->over = true;
     call->msg.run = on_end;
-    /* Not before functions of the program's that were deferred earlier. */
+    /* Functions of the program that were deferred earlier must run first. */
     if (call->loop->n_deferred == 0 || !px_loop_defer(call->loop, &call->msg))
         end_call(call);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Children: tells when one has ended, and reaps it and no other.
- *
- * The host owns SIGCHLD and its own children, so there is no handler and no
- * waitpid(-1): each of our children has a pidfd, which the loop watches. Where the
- * kernel or a sandbox refuses one, a timer asks for exactly our pids. The host may well
- * ignore SIGCHLD or reap whatever it finds: then the pidfd still knows the end. */
+/* Children: reports the end of our children, and reaps only them. The host owns SIGCHLD
+ * and its own children, so this file uses neither a handler nor waitpid(-1). The loop
+ * watches a pidfd of each child. If the kernel or a sandbox refuses pidfds, a timer
+ * polls exactly our pids. The host may ignore SIGCHLD or reap any child; the pidfd
+ * still reports the end. */
 #include "core/rt/child.h"
 
 #include "core/rt/log.h"
@@ -15,7 +14,7 @@
 #include <sys/wait.h>
 
 enum {
-    POLL_MS = 20, /* an end noticed this late is not noticed by people */
+    POLL_MS = 20, /* a delay that people do not notice */
     STATUS_LOST = 255 << 8,
 };
 
@@ -25,7 +24,7 @@ struct child {
     pid_t pid;
     int pidfd; /* -1: polled */
     struct px_watch *watch;
-    px_child_fn fn; /* NULL once forgotten: still reaped, so that it leaves no zombie */
+    px_child_fn fn; /* NULL after forget: still reaped, so that it leaves no zombie */
     void *arg;
 };
 
@@ -38,7 +37,7 @@ static void free_child(struct child *c)
     free(c);
 }
 
-/* Those that have ended already are reaped without a call. */
+/* Frees all children. Reaps ended children without a report. */
 static void free_all(struct px_loop *loop)
 {
     PX_LIST_EACH (&px_loop_children(loop)->list, struct child, c, link) {
@@ -56,9 +55,9 @@ static struct child *find(struct px_loop *loop, pid_t pid)
     return NULL;
 }
 
-/* Reaps it if it has ended. 1; 0 while it has not; -1 if it was reaped by another
- * part of this program. Children that send no SIGCHLD count, too (__WALL). The
- * library's waitid has no usage. */
+/* Reaps a child if it has ended. Returns 1, 0 while it runs, -1 if another part of this
+ * program reaped it. Includes children that send no SIGCHLD (__WALL). Uses the system
+ * call, because libc's waitid does not return the usage. */
 static int take_end(const struct child *c, int *status, struct rusage *usage)
 {
     siginfo_t i = {0};
@@ -79,8 +78,8 @@ static int take_end(const struct child *c, int *status, struct rusage *usage)
     return 1;
 }
 
-/* The status of one that was reaped so: the kernel keeps it (since Linux 6.15) until
- * the pidfd is closed. */
+/* Returns the status of a child that was reaped elsewhere. Since Linux 6.15 the kernel
+ * keeps the status until the pidfd is closed. */
 static bool recall_status(int pidfd, int *status)
 {
     struct { /* the first 64 bytes of struct pidfd_info */
@@ -96,7 +95,7 @@ static bool recall_status(int pidfd, int *status)
     return true;
 }
 
-/* Reaps and reports c if it has ended; c is gone then. */
+/* Reaps, reports and frees a child that has ended. */
 static PX_LOOP_ONLY void reap(struct child *c)
 {
     struct px_children *all = px_loop_children(c->loop);
@@ -107,7 +106,7 @@ static PX_LOOP_ONLY void reap(struct child *c)
 
     if (r == 0)
         return;
-    /* The owner must hear of the end all the same, and must not take it for success. */
+    /* Report the end in any case, and never as success. */
     if (r < 0 && !recall_status(c->pidfd, &status))
         px_log(PX_LOG_WARN, "loop",
                "exit status of process %ld is lost: SIGCHLD is ignored, or another "
@@ -148,8 +147,7 @@ static void on_poll(void *arg)
         px_timer_set(px_loop_children(loop)->poll, POLL_MS);
 }
 
-/* By pidfd if there is one; a failure for want of anything but memory ends in
- * polling. */
+/* Watches a child's pidfd, or polls if there is none. Fails only without memory. */
 static pmix_status_t observe(struct child *c)
 {
     struct px_loop *loop = c->loop;
@@ -157,7 +155,8 @@ static pmix_status_t observe(struct child *c)
 
 #ifdef SYS_pidfd_open
     if (c->pidfd < 0)
-        c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0); /* is close-on-exec */
+        c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0); /* pidfds are
+                                                             * close-on-exec */
 #endif
     if (c->pidfd >= 0) {
         c->watch = px_watch_create(loop, c->pidfd, PX_READABLE, on_pidfd, c);
@@ -167,7 +166,7 @@ static pmix_status_t observe(struct child *c)
         all->poll = px_timer_create(loop, on_poll, loop);
     if (!all->poll)
         return PMIX_ERR_NOMEM;
-    px_timer_set(all->poll, 0); /* it may have ended already */
+    px_timer_set(all->poll, 0); /* the child may have ended already */
     return PMIX_SUCCESS;
 }
 
@@ -181,12 +180,12 @@ pmix_status_t px_child_watch_pidfd(struct px_loop *loop, pid_t pid, int pidfd,
 
     if (c && c->fn)
         return PMIX_ERR_EXISTS;
-    if (c) { /* forgotten, and now wanted again */
+    if (c) { /* forgotten before */
         c->fn = fn;
         c->arg = arg;
         return PMIX_SUCCESS;
     }
-    /* A pidfd can be had of any process, but only a child of this one can be reaped. */
+    /* Any process may have a pidfd, but only children can be reaped. */
     if (pid <= 0 || PX_RETRY(waitid(P_PID, (id_t)pid, &info,
                                     WEXITED | WNOHANG | WNOWAIT | __WALL)) < 0)
         return PMIX_ERR_NOT_FOUND;

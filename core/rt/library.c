@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the library is. A program that is linked with the core itself, and is not the
- * library, has a px_library_file of its own instead: this file holds nothing else. */
+/* Path of the library. A program that contains the core itself defines its own
+ * px_library_file; so this file holds nothing else. */
 #include "core/rt/process.h"
 #include "core/rt/owner.h"
 
 #include <link.h>
 
-/* Stops at the file that has px_process. Not dladdr, which also looks for the nearest
- * of all symbols. */
+/* Stops at the file that contains px_process. dladdr would also search the nearest
+ * symbol. */
 static int find(struct dl_phdr_info *file, size_t size PX_UNUSED, void *name)
 {
     const uintptr_t at = (uintptr_t)&px_process - file->dlpi_addr;
@@ -26,5 +26,6 @@ char *px_library_file(void)
 
     if (!dl_iterate_phdr(find, &name))
         return NULL;
-    return realpath(*name ? name : "/proc/self/exe", NULL); /* the program has none */
+    return realpath(*name ? name : "/proc/self/exe", NULL); /* the main program has an
+                                                             * empty name */
 }

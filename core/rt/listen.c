@@ -29,7 +29,7 @@ static void on_check(struct px_msg *msg)
 static bool visit(struct px_call *call)
 {
     struct px_loop *loop = call->loop;
-    int asleep = PX_CALL_SLEEPS; /* no more */
+    int asleep = PX_CALL_SLEEPS; /* not asleep any more */
 
     pthread_mutex_lock(&loop->lead_lock);
     bool mine = (loop->external || px_lead_is_open(loop)) &&
@@ -94,7 +94,8 @@ static void sleep_for(struct px_call *call, unsigned ms)
     }
 }
 
-/* Where no own thread reads messages meanwhile, the caller does from time to time. */
+/* Waits until the call is done. The caller reads messages from time to time if no own
+ * thread does. */
 void px_call_wait_listening(struct px_call *call)
 {
     enum { FIRST_MS = 8, MOST_MS = 64, WITH_THREAD_MS = 1000 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Diagnostics. A line is composed on the stack and written at once, so that lines of
- * several processes on one terminal do not mix, and running out of memory can be
- * reported. stderr is shared with others, who may not read: a line that does not fit is
- * dropped and counted, for a server must not wait for its log. */
+/* Diagnostics. A line is composed on the stack and written at once. So lines of several
+ * processes do not mix on a terminal, and memory exhaustion can be reported. Other
+ * processes share stderr, and its reader may stop. A line without room is dropped and
+ * counted, because a server must not wait for its log. */
 #include "core/rt/log.h"
 
 #include "core/base/str.h"
@@ -16,10 +16,10 @@
 #include <string.h>
 #include <sys/uio.h>
 
-/* A pipe that is ready takes PIPE_BUF bytes at once, more than two lines. */
+/* A ready pipe takes PIPE_BUF bytes at once, more than two lines. */
 enum { LINE = 1024 };
 
-/* "tenon[host:pid] area: "; returns its length. */
+/* Writes "tenon[host:pid] area: "; returns its length. */
 static size_t begin(char *line, const char *area)
 {
     char host[sizeof(px_process.host)];
@@ -38,9 +38,9 @@ bool px_log_wants(enum px_log_level level)
            atomic_load_explicit(&px_process.log_level, memory_order_relaxed);
 }
 
-/* With O_NONBLOCK it would not be asked first whether there is room, but that is of the
- * file, which is others' too. A reader that has gone makes no line, and no SIGPIPE
- * either. */
+/* Writes a line if stderr has room. O_NONBLOCK would avoid the poll, but other
+ * processes share the flag. POLLOUT alone excludes a reader that has gone, which avoids
+ * SIGPIPE. */
 static void put(const char *line, size_t len)
 {
     struct pollfd wanted = {.fd = STDERR_FILENO, .events = POLLOUT};
@@ -70,7 +70,7 @@ void px_vlog(enum px_log_level level, const char *area, const char *fmt, va_list
     errno = errnum;
     if (vsnprintf(line + len, LINE - len, fmt, args) >= (int)(LINE - len))
         memcpy(line + LINE - 4, "...", 4);
-    /* Text may hold what a peer sent: it must not end the line or drive the
+    /* The text may come from a peer. It must not end the line or control the
      * terminal. */
     for (char *c = line; *c; c++)
         *c = (unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c;
@@ -89,20 +89,19 @@ void px_log(enum px_log_level level, const char *area, const char *fmt, ...)
     va_end(args);
 }
 
-/* ---- at a rate ------------------------------------------------------------------- */
+/* ---- limited rate ---------------------------------------------------------------- */
 
-/* A fixed number of counters: those who cause lines must not cause memory either. */
+/* A fixed number of counters: peers that cause log lines must not cause memory use. */
 enum { COUNTERS = 16 };
 
 struct px_log_rate {
     struct counter {
         uid_t uid;
-        pmix_status_t reason; /* PMIX_SUCCESS: free */
+        pmix_status_t reason; /* PMIX_SUCCESS: unused */
         unsigned n_lines, n_more;
         const char *area;
-    } counters
-        [COUNTERS]; /* from the first on; the last is for all that find no other */
-    struct px_timer *timer; /* ends the period that all of them count in */
+    } counters[COUNTERS];   /* used from the first on; the last counts for all others */
+    struct px_timer *timer; /* ends the common period of the counters */
     uint64_t period_ms;
 };
 
@@ -151,7 +150,7 @@ void px_log_limited(struct px_log_rate *r, uid_t uid, pmix_status_t reason,
     struct counter *c = r->counters;
     va_list args;
 
-    if (!c->reason) /* the first of this period */
+    if (!c->reason) /* the first line of this period */
         px_timer_set(r->timer, r->period_ms);
     while (c < &r->counters[COUNTERS - 1] && c->reason &&
            (c->uid != uid || c->reason != reason))

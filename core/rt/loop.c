@@ -31,8 +31,8 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 
-/* Messages that messages have posted run before descriptors are looked at again, so
- * often. */
+/* Rounds of messages that messages have posted, before descriptors are checked
+ * again. */
 #define MAIL_ROUNDS 8
 
 static uintptr_t self(void)
@@ -76,9 +76,9 @@ static bool has_any_mail(struct px_loop *loop)
     return px_loop_has_mail(loop, false) || px_loop_has_mail(loop, true);
 }
 
-/* The write fails if 2^64 wake-ups are pending, and one is enough. It also fails where
- * a tracer or a sandbox interrupts it: then it is repeated, as a full mailbox causes no
- * other wake-up. */
+/* Wakes the leader or the own thread. The write fails if 2^64 wake-ups are pending; one
+ * is enough. A tracer or sandbox may interrupt the write. It is then repeated, because
+ * a non-empty mailbox causes no other wake-up. */
 static void wake(struct px_loop *loop)
 {
     (void)PX_RETRY(write(loop->wake_fd, &(uint64_t){1}, sizeof(uint64_t)));
@@ -86,7 +86,7 @@ static void wake(struct px_loop *loop)
 
 static void *thread_main(void *arg);
 
-/* Makes the set that the own thread sleeps on. The leader fills poll.sleep_fd. */
+/* Makes the epoll set of the own thread. The leader fills poll.sleep_fd. */
 static pmix_status_t make_outer(struct px_loop *loop)
 {
     struct epoll_event off = {0}, by_edge = {.events = EPOLLIN | EPOLLET};
@@ -105,9 +105,8 @@ static pmix_status_t make_outer(struct px_loop *loop)
     return PMIX_SUCCESS;
 }
 
-/* Begins the own thread. With lead_lock. Signals are the host's, so the thread blocks
- * them. Those that report a fault of the thread itself stay, or crash handlers would
- * not work. */
+/* Starts the own thread. With lead_lock. The thread blocks signals, which belong to the
+ * host, except faults of the thread itself: crash handlers need those. */
 static pmix_status_t begin_thread(struct px_loop *loop)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
@@ -138,7 +137,7 @@ pmix_status_t px_loop_need_thread(struct px_loop *loop)
     return rc;
 }
 
-/* Begins the own thread, as something is left to do and the next call may be far. With
+/* Starts the own thread, because work is left and the next call may be late. With
  * lead_lock. */
 static void must_run(struct px_loop *loop)
 {
@@ -148,9 +147,9 @@ static void must_run(struct px_loop *loop)
 
 void px_post(struct px_loop *loop, struct px_msg *msg)
 {
-    /* The message may run at once and lead to px_loop_destroy, while this thread has
-     * the eventfd still to write. So destroy waits until posting is 0. The leader looks
-     * into the mailboxes before it waits. */
+    /* The message may run at once and lead to px_loop_destroy before this thread writes
+     * the eventfd. So px_loop_destroy waits until posting is 0. The leader checks the
+     * mailboxes before it waits. */
     atomic_fetch_add_explicit(&loop->posting, 1, memory_order_relaxed);
     bool was_empty = px_loop_push(loop, msg);
     if (!px_loop_is_current(loop)) {
@@ -249,12 +248,12 @@ void px_lead_enter(struct px_loop *loop PX_UNUSED)
 
 bool px_lead_is_open(struct px_loop *loop)
 {
-    /* A message for the program needs the own thread, which then leads. */
+    /* A message for the program needs the own thread as leader. */
     return !loop->no_guests && !loop->closing && !loop->external && !loop->own_rests &&
            !px_loop_has_mail(loop, true);
 }
 
-/* With lead_lock. */
+/* Ends the lead. With lead_lock. */
 static void leave(struct px_loop *loop)
 {
     atomic_store_explicit(&loop->leader, 0, memory_order_relaxed);
@@ -289,7 +288,7 @@ void px_lead_pass(struct px_loop *loop, bool wait)
     px_lead_run_mail(loop);
 }
 
-/* Takes the lead for the own thread, which waits for the lead in a server only. With
+/* Takes the lead for the own thread, which waits for the lead only in a server. With
  * lead_lock. Returns false if a guest leads. */
 static bool take_for_own(struct px_loop *loop)
 {
@@ -301,15 +300,16 @@ static bool take_for_own(struct px_loop *loop)
     return true;
 }
 
-/* Makes a pass of the own thread. With lead_lock. Returns when the thread is to wake
- * again. */
+/* Makes a pass of the own thread. With lead_lock. Returns the time of the next
+ * wake-up. */
 static uint64_t own_pass(struct px_loop *loop)
 {
-    enum { RETRY_MS = 100 }; /* where the kernel has no room for the set */
+    enum { RETRY_MS = 100 }; /* after the kernel had no room for the set */
     uint64_t due;
 
     if (!take_for_own(loop))
-        return PX_NEVER; /* a guest sees to timers, and wakes this thread for the rest */
+        return PX_NEVER; /* a guest handles timers, and wakes this thread if work is
+                          * left */
     pthread_mutex_unlock(&loop->lead_lock);
     px_lead_enter(loop);
     px_poll_fill(&loop->poll);
@@ -353,7 +353,8 @@ void px_loop_pump(struct px_loop *loop)
         return;
     pthread_mutex_lock(&loop->lead_lock);
     bool mine = px_lead_take(loop,
-                             false); /* else another thread, or a caller of this */
+                             false); /* false: another thread leads, or a caller of this
+                                      * function */
     pthread_mutex_unlock(&loop->lead_lock);
     if (!mine)
         return;
@@ -439,7 +440,7 @@ pmix_status_t px_loop_create(enum px_progress progress, struct event_base *base,
 
     if (!loop)
         return PMIX_ERR_NOMEM;
-    memset(loop, 0, offsetof(struct px_loop, scratch)); /* some pages stay unused */
+    memset(loop, 0, offsetof(struct px_loop, scratch)); /* leaves some pages unused */
     loop->external = base || progress == PX_PROGRESS_EXTERNAL;
     loop->sleeps_until_ms = PX_NEVER;
     loop->outer_fd = loop->wake_fd = loop->poll.sleep_fd = -1;
@@ -467,12 +468,12 @@ static void on_stop(struct px_msg *msg)
 
 void px_loop_stop_thread(struct px_loop *loop)
 {
-    /* The own thread alone runs messages for the program. */
+    /* Only the own thread runs messages for the program. */
     struct stop stop = {.msg = {.run = on_stop, .for_user = true}, .loop = loop};
 
     pthread_mutex_lock(&loop->lead_lock);
     bool ends = loop->has_thread && !loop->external;
-    if (!ends) /* then none begins from now on */
+    if (!ends) /* prevents a later start */
         atomic_store(&loop->external, true);
     pthread_mutex_unlock(&loop->lead_lock);
     if (!ends)
@@ -497,8 +498,8 @@ struct px_children *px_loop_children(struct px_loop *loop)
     return &loop->children;
 }
 
-/* Runs messages that came while the loop was ended. Callers that still wait are
- * answered here, and may not have left px_call yet. */
+/* Runs messages that arrived during the end of the loop. Their callers may still be in
+ * px_call. */
 static void run_rest(struct px_loop *loop)
 {
     px_lead_enter(loop);
@@ -514,7 +515,7 @@ static void run_rest(struct px_loop *loop)
             !has_any_mail(loop) &&
             !atomic_load_explicit(&loop->held, memory_order_acquire))
             break;
-        sched_yield(); /* where others have a processor, all of them run before */
+        sched_yield(); /* lets the other threads finish */
     }
     if (loop->children.free_all)
         loop->children.free_all(loop);
@@ -526,7 +527,7 @@ void px_loop_destroy(struct px_loop *loop)
         return;
     assert(!px_loop_is_current(loop));
     px_loop_stop_thread(loop);
-    /* A thread may still lead, and be asleep. None leads after it. */
+    /* A thread may still lead and sleep. No thread leads after it. */
     atomic_store(&loop->closing, true);
     pthread_mutex_lock(&loop->lead_lock);
     while (!px_lead_take(loop, false)) {
@@ -540,9 +541,9 @@ void px_loop_destroy(struct px_loop *loop)
 
 void px_loop_abandon(struct px_loop *loop)
 {
-    /* The sets are still shared with the parent: they may be closed, and not be
-     * changed. libevent's own descriptors stay open, as its base cannot be freed without
-     * a change of its set. */
+    /* The sets are shared with the parent: close them, but do not change them.
+     * libevent's own descriptors stay open, because freeing its base would change its
+     * set. */
     px_drop_fd(&loop->outer_fd);
     px_drop_fd(&loop->poll.sleep_fd);
     px_drop_fd(&loop->wake_fd);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The inside of a loop: loop.c decides which thread runs the loop, call.c and listen.c
- * have callers wait, poll.c adapts libevent. */
+/* Private parts of the loop. loop.c decides which thread runs the loop, call.c and
+ * listen.c make callers wait, poll.c adapts libevent. */
 #ifndef PX_RT_LOOP_IMPL_H
 #define PX_RT_LOOP_IMPL_H
 
@@ -13,42 +13,42 @@
 
 #define PX_NEVER UINT64_MAX
 
-/* Descriptors and timers. The leader alone touches them. */
+/* Descriptors and timers. Only the leader uses them. */
 struct px_poll {
-    struct event_base *base; /* NULL until it is needed */
+    struct event_base *base; /* NULL until needed */
     bool is_programs;        /* the base belongs to the program, which runs it */
     bool has_wake, wakes_by_edge;
     struct event wake; /* of wake_fd */
     int wake_fd;
     int sleep_fd;     /* an epoll set of the same descriptors; -1: not made */
-    bool is_mirrored; /* sleep_fd holds all that is watched */
+    bool is_mirrored; /* sleep_fd holds all watched descriptors */
     struct px_list watches, timers;
-    uint64_t due_ms; /* no timer is due before; PX_NEVER */
-    int n_writers;   /* watches of descriptors that are to be written to */
+    uint64_t due_ms; /* no timer is due earlier; PX_NEVER */
+    int n_writers;   /* number of watches for PX_WRITABLE */
 };
 
 /* Descriptors that wake the own thread, beside messages. */
 enum px_arm {
-    PX_ARM_NOT,    /* nothing: a guest leads and sees to descriptors */
-    PX_ARM_ONCE,   /* the next descriptor that is ready */
-    PX_ARM_ALWAYS, /* every one, in a server */
+    PX_ARM_NOT,    /* nothing: a guest leads and handles descriptors */
+    PX_ARM_ONCE,   /* the next ready descriptor */
+    PX_ARM_ALWAYS, /* every ready descriptor, in a server */
 };
 
 struct px_loop {
     struct px_poll poll;
-    atomic_bool external; /* becomes true only */
-    pthread_t thread;     /* the own one, begun and joined under lead_lock */
+    atomic_bool external; /* never becomes false again */
+    pthread_t thread;     /* the own thread, started and joined under lead_lock */
     atomic_bool has_thread;
-    bool stopped; /* the own thread is to end */
+    bool stopped; /* the own thread must end */
     /* The leader's pthread_self(), or 0. */
     _Atomic(uintptr_t) leader;
-    bool guest; /* the leader is a caller, and runs no function of the program's */
+    bool guest; /* the leader is a caller, and must not run functions of the program */
 
-    /* The mailboxes, newest message first. The second one has the messages that run
-     * functions of the program's. */
+    /* Mailboxes, newest message first. The second one has messages that run functions
+     * of the program. */
     _Atomic(struct px_msg *) inbox[2];
     atomic_uint posting; /* px_post calls that may still touch this structure */
-    atomic_uint held;    /* px_loop_hold calls not yet undone */
+    atomic_uint held;    /* px_loop_hold calls without px_loop_let_go */
     int wake_fd;         /* an eventfd, written when an inbox was empty */
     unsigned n_deferred; /* messages of px_loop_defer that have not run */
 
@@ -69,42 +69,43 @@ struct px_loop {
     atomic_bool no_waitv; /* the kernel cannot wait for two futexes */
 
     struct px_children children;
-    uint8_t scratch[PX_SCRATCH_B]; /* the last member, as it is not zeroed */
+    uint8_t scratch[PX_SCRATCH_B]; /* the last member, because it is not zeroed */
 };
 
 /* ---- loop.c: the leader ---------------------------------------------------------- */
 
-/* Makes this thread the leader unless there is another. With lead_lock. */
+/* Makes this thread the leader unless there is a leader. With lead_lock. */
 bool px_lead_take(struct px_loop *loop, bool guest);
-/* Gives up the lead and sees to what is left. */
+/* Gives up the lead, and wakes or starts the own thread if work is left. */
 void px_lead_release(struct px_loop *loop);
-/* Fact for clang: this thread leads. */
+/* Declares to clang's analysis that this thread leads. */
 void px_lead_enter(struct px_loop *loop) PX_ASSERTS_LOOP;
 /* True if a caller may lead as a guest now. With lead_lock. */
 bool px_lead_is_open(struct px_loop *loop);
-/* With lead_lock. */
+/* Sets the descriptors that wake the own thread. With lead_lock. */
 void px_lead_arm(struct px_loop *loop, enum px_arm how);
-/* One pass: waits for something to happen if wait, reports it, runs messages. */
+/* Makes one pass: waits for an event if wait, reports events, runs messages. */
 void px_lead_pass(struct px_loop *loop, bool wait) PX_LOOP_ONLY;
-/* Runs the mailboxes, and what their messages post. */
+/* Runs the mailboxes, and messages posted meanwhile. */
 void px_lead_run_mail(struct px_loop *loop) PX_LOOP_ONLY;
-/* True if a mailbox, of the program's functions or not, has messages. */
+/* True if a mailbox has messages; for_user selects the mailbox. */
 bool px_loop_has_mail(struct px_loop *loop, bool for_user);
 /* Posts without a wake-up. Returns true if the mailbox was empty. */
 bool px_loop_push(struct px_loop *loop, struct px_msg *msg);
 
-/* The program's base calls an event of ours: takes the lead. Returns object, NULL if
- * object was freed or the loop ends meanwhile. px_loop_end_visit is due in the first
- * case. */
+/* Takes the lead when the program's base calls an event of ours. Returns object, and
+ * the caller must call px_loop_end_visit. Returns NULL if object was freed or the loop
+ * ends meanwhile. */
 void *px_loop_begin_visit(struct px_loop *loop, void *object);
 void px_loop_end_visit(struct px_loop *loop);
-/* A watch or timer is about to be freed. */
+/* Cancels a visit of a watch or timer that is about to be freed. */
 void px_loop_forget(struct px_loop *loop, const void *object);
 
 /* ---- listen.c -------------------------------------------------------------------- */
 
-/* The latch of a call is a futex. The thread that opens it may not touch it afterwards,
- * as the waiter's stack is gone by then, and a futex wake-up needs the address only. */
+/* The latch of a call is a futex. The thread that opens the latch must not use the call
+ * afterwards, because the waiter's stack may be gone. A futex wake-up needs only the
+ * address. */
 enum { PX_CALL_WAITS, PX_CALL_SLEEPS, PX_CALL_DONE };
 
 struct px_call {
@@ -117,8 +118,8 @@ struct px_call {
     bool over;     /* px_call_done was called */
     bool is_guest; /* the caller leads */
 
-    /* See px_call_listen. Other threads touch these members only while checking is set,
-     * and the caller waits for that. */
+    /* See px_call_listen. Other threads use these members only while checking is set,
+     * and the caller waits for its end. */
     px_call_fn changed;
     const void *word;
     uint32_t seen;
@@ -127,29 +128,31 @@ struct px_call {
 };
 
 bool px_call_is_done(const struct px_call *call);
-/* Waits until a call that listens is done. */
+/* Waits until a listening call is done. */
 void px_call_wait_listening(struct px_call *call);
 
 /* ---- poll.c ---------------------------------------------------------------------- */
 
-/* base: the program's, or NULL. PMIX_ERR_OUT_OF_RESOURCE. */
+/* Initialises p. base: the program's, or NULL. Returns PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t px_poll_init(struct px_poll *p, int wake_fd, struct event_base *base);
 void px_poll_fini(struct px_poll *p);
-/* Returns a time, of px_clock_ms(), before which no timer is due; PX_NEVER. */
+/* Returns a time (px_clock_ms()) before which no timer is due; PX_NEVER without
+ * timers. */
 uint64_t px_poll_due(struct px_poll *p);
-/* Reports what is ready and due, after a wait for it if wait. Not for a program's
- * base. */
+/* Reports ready descriptors and due timers, and first waits for them if wait. Not for a
+ * program's base. */
 void px_poll_run(struct px_poll *p, bool wait) PX_LOOP_ONLY;
-/* The same without the program's base, which may be running now: at most one of
- * each. */
+/* Works like px_poll_run without the program's base, which may be running: reports at
+ * most one descriptor and one timer. */
 void px_poll_run_beside(struct px_poll *p, bool wait) PX_LOOP_ONLY;
-/* Makes sleep_fd, empty, for any thread with lead_lock. PMIX_ERR_OUT_OF_RESOURCE. */
+/* Makes an empty sleep_fd. Any thread, with lead_lock. Returns
+ * PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t px_poll_mirror(struct px_poll *p);
-/* Adds to sleep_fd what is watched, for the leader. is_mirrored stays false if the
- * kernel has no room. */
+/* Adds the watched descriptors to sleep_fd, for the leader. is_mirrored stays false if
+ * the kernel has no room. */
 void px_poll_fill(struct px_poll *p);
-/* Waits for one of an epoll set, until due_ms. Touches nothing else. Returns true if
- * one is ready. */
+/* Waits for a descriptor of an epoll set, until due_ms. Uses no other data. Returns
+ * true if one is ready. */
 bool px_poll_sleep(int epoll_fd, uint64_t due_ms);
 
 #endif

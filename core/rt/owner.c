@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trust in files. A path is as good as the weakest folder on it, so all of them are
- * looked at, upwards from the file; once none can be changed by strangers, time between
- * this check and the use of the real path gives them nothing. */
+/* Trust in files. A path is as safe as its weakest directory, so all of them are
+ * checked, from the file upwards. If no other user can change them, the time between
+ * check and use of the real path does not matter. */
 #include "core/rt/owner.h"
 
 #include <stdio.h>
@@ -19,8 +19,8 @@ bool px_is_privileged(void)
     return geteuid() == 0 || px_is_setuid();
 }
 
-/* sticky_is_enough: strangers may add to such a folder, but not replace what is checked
- * next. */
+/* Checks one path component. sticky_is_enough: others may add to such a directory, but
+ * not replace the component that was checked before. */
 static pmix_status_t check_one(const struct stat *library, const char *path,
                                bool sticky_is_enough, struct px_err *err)
 {
@@ -42,16 +42,16 @@ static pmix_status_t check_one(const struct stat *library, const char *path,
     return PMIX_SUCCESS;
 }
 
-/* at, which is cut, and all above it; the first n_strict may not be sticky folders that
- * every user may write to. */
+/* Checks at, which is cut, and all directories above. The first n_strict components
+ * must not be sticky directories that every user may write to. */
 static pmix_status_t check_way(char *at, size_t n_strict, struct px_err *err)
 {
     PX_AUTOFREE char *file = px_library_file();
     struct stat library;
 
-    /* A user who can replace the library needs no other way in. */
+    /* A user who can replace the library can run code here anyway. */
     if (!file || stat(file, &library) < 0)
-        library = (struct stat){0}; /* as if it were root's */
+        library = (struct stat){0}; /* as if root owned the library */
     for (;;) {
         char *slash = strrchr(at, '/');
         pmix_status_t rc = check_one(&library, at, n_strict == 0, err);
@@ -59,7 +59,7 @@ static pmix_status_t check_way(char *at, size_t n_strict, struct px_err *err)
         if (rc || at[1] == '\0')
             return rc;
         n_strict -= n_strict > 0;
-        slash[slash == at ? 1 : 0] = '\0'; /* the last name is cut off */
+        slash[slash == at ? 1 : 0] = '\0'; /* removes the last component */
     }
 }
 
@@ -74,7 +74,7 @@ pmix_status_t px_path_check_owner(const char *path, char **out, struct px_err *e
 {
     struct stat st;
 
-    if (stat(path, &st) < 0) /* most are not there, and this is one call */
+    if (stat(path, &st) < 0) /* one cheap call: most files do not exist */
         return px_err_errno(err, "%s", path);
     PX_AUTOFREE char *real = realpath(path, NULL);
     if (!real || stat(real, &st) < 0)
@@ -83,9 +83,9 @@ pmix_status_t px_path_check_owner(const char *path, char **out, struct px_err *e
     if (!at)
         return px_err_nomem(err, "check %s", path);
 
-    /* In a sticky folder strangers can make a file with a known name, or link to one
-     * that is not meant to be read here; a folder they cannot. So a file's own folder
-     * must be closed. */
+    /* In a sticky directory other users can make a file, or a link to a secret file,
+     * with a known name. They cannot link to directories. So a file's own directory
+     * must not be sticky. */
     pmix_status_t rc = check_way(at, S_ISDIR(st.st_mode) ? 1 : 2, err);
     if (rc)
         return rc;

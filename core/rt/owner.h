@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which files a process may believe that has more rights than the user who started
- * it. */
+/* Trust in files, for a process with more rights than the user who started it. */
 #ifndef PX_RT_OWNER_H
 #define PX_RT_OWNER_H
 
@@ -8,26 +7,27 @@
 
 #include <stdbool.h>
 
-/* Started setuid, setgid or with file capabilities: nothing of the user's environment
- * counts. */
+/* True if started setuid, setgid or with file capabilities. The user's environment must
+ * be ignored then. */
 bool px_is_setuid(void);
-/* The above, or root: files are checked with px_path_check_owner before they are read
- * or loaded. */
+/* True if px_is_setuid or root. Files must be checked with px_path_check_owner before
+ * they are read or loaded. */
 bool px_is_privileged(void);
 
-/* PMIX_SUCCESS and the real path, malloc'd, if no user but root, this process's user
- * and the owner of the library can change what is there: the file or folder itself,
- * the folder that holds it, and everything above. Use the real path: symbolic links
- * that led to it are not checked. PMIX_ERR_NO_PERMISSIONS, and err says who can;
+/* Checks that only root, this process's user and the library's owner can change a file
+ * or directory, its directory, and everything above. Returns PMIX_SUCCESS and the real
+ * path, malloc'd. Use the real path: symbolic links that led to it are not checked.
+ * Returns PMIX_ERR_NO_PERMISSIONS, with the other user in err, or
  * PMIX_ERR_NOT_FOUND. */
 pmix_status_t px_path_check_owner(const char *path, char **real, struct px_err *err);
 
-/* PMIX_SUCCESS if no user but those can move or replace what this process makes in the
- * folder: it, and each folder above it, is theirs, and sticky if others may write to
- * it. The same errors. */
+/* Checks that only these users can move or replace files that this process makes in the
+ * directory. Each directory above must be theirs, and sticky if others may write to it.
+ * Returns the errors of px_path_check_owner. */
 pmix_status_t px_path_check_holder(const char *dir, struct px_err *err);
 
-/* The file this library was loaded from, malloc'd; NULL if that cannot be told. */
+/* Returns the path of the file that contains this library, malloc'd; NULL if
+ * unknown. */
 char *px_library_file(void);
 
 #endif

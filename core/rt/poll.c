@@ -17,10 +17,10 @@
 
 enum {
     N_KINDS = 2,
-    MOST_AHEAD_S = 365 * 24 * 3600, /* a timer that is due later is set again */
+    MOST_AHEAD_S = 365 * 24 * 3600, /* a later timer is set again at this time */
 };
 
-/* The kinds of enum px_watch_events, as libevent, epoll and poll name them. */
+/* Event kinds of enum px_watch_events, and their names in libevent, epoll and poll. */
 static const struct kind {
     unsigned event;
     short what;
@@ -33,14 +33,15 @@ struct px_watch {
     struct px_list link;
     struct px_loop *loop;
     int fd;
-    unsigned events;          /* enum px_watch_events, or-ed: what is watched now */
-    struct event on[N_KINDS]; /* one for each kind, so that a change is one call */
+    unsigned events;          /* watched events: enum px_watch_events, or-ed */
+    struct event on[N_KINDS]; /* one event for each kind, so that a change is one
+                               * call */
     px_watch_fn fn;
     void *arg;
 };
 
 struct px_timer {
-    struct px_list link; /* among those that are set; else not linked */
+    struct px_list link; /* in px_poll.timers while set */
     struct px_loop *loop;
     struct event event;
     uint64_t due_ms; /* of px_clock_ms() */
@@ -48,7 +49,7 @@ struct px_timer {
     void *arg;
 };
 
-/* Changes the set to sleep on. */
+/* Changes the epoll set of the sleeping thread. */
 static int mirror(struct px_poll *p, int op, int fd, uint32_t bits, struct px_watch *w)
 {
     struct epoll_event e = {.events = bits, .data.ptr = w};
@@ -58,7 +59,8 @@ static int mirror(struct px_poll *p, int op, int fd, uint32_t bits, struct px_wa
 
 /* ---- the base -------------------------------------------------------------------- */
 
-/* libevent ends the process if it finds no descriptors for its pair of sockets. */
+/* True if enough descriptors are free. libevent ends the process if its socket pair
+ * fails. */
 static bool has_descriptors(int fd)
 {
     enum { NEEDED = 3 };
@@ -71,8 +73,8 @@ static bool has_descriptors(int fd)
     return n == NEEDED;
 }
 
-/* Makes a base without locks, and without a look into the environment, which a stranger
- * may set. */
+/* Makes a base without locks. The base ignores the environment, which another user may
+ * control. */
 static struct event_base *make_base(int wake_fd)
 {
     struct event_config *config = has_descriptors(wake_fd) ? event_config_new() : NULL;
@@ -87,8 +89,7 @@ static struct event_base *make_base(int wake_fd)
     return base;
 }
 
-/* Ends a wait of the leader. Messages are what the wake-up is about, and the leader
- * runs them next. */
+/* Ends a wait of the leader, which then runs the new messages. */
 static void on_wake(int fd, short what PX_UNUSED, void *arg)
 {
     struct px_loop *loop = arg;
@@ -113,7 +114,8 @@ static pmix_status_t watch_wake_fd(struct px_poll *p)
     return PMIX_SUCCESS;
 }
 
-/* A base costs more than all else of a loop, and some processes need none. */
+/* Makes the base when first needed: it is the most expensive part of a loop, and some
+ * processes need none. */
 static pmix_status_t need_base(struct px_poll *p)
 {
     if (p->has_wake)
@@ -151,14 +153,15 @@ void px_poll_fini(struct px_poll *p)
 
 void px_poll_run(struct px_poll *p, bool wait)
 {
-    if (need_base(p)) { /* no memory: nothing is watched, and the caller tries again */
+    if (need_base(p)) { /* without memory nothing is watched, and the caller tries
+                         * again */
         sched_yield();
         return;
     }
     (void)event_base_loop(p->base, wait ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK);
 }
 
-/* ---- the set to sleep on --------------------------------------------------------- */
+/* ---- epoll set of the sleeping thread -------------------------------------------- */
 
 static uint32_t bits_of(unsigned events)
 {
@@ -169,8 +172,8 @@ static uint32_t bits_of(unsigned events)
     return bits;
 }
 
-/* A descriptor that is watched for nothing is not in the set, which would report its
- * end all the time. */
+/* Changes a watch in the set. A descriptor without events is not in the set, which
+ * would report its hang-up repeatedly. */
 static int mirror_watch(struct px_watch *w, unsigned events)
 {
     struct px_poll *p = &w->loop->poll;
@@ -219,7 +222,7 @@ bool px_poll_sleep(int epoll_fd, uint64_t due_ms)
 /* ---- watches --------------------------------------------------------------------- */
 
 /* True if the descriptor is still ready. A call that waited in a program's loop may
- * have served it before the program's base gets to it. */
+ * have handled it before the program's base does. */
 static bool is_ready(const struct px_watch *w, const struct kind *kind)
 {
     struct pollfd fd = {.fd = w->fd, .events = kind->poll_bit};
@@ -227,7 +230,8 @@ static bool is_ready(const struct px_watch *w, const struct kind *kind)
     return !w->loop->poll.is_programs || poll(&fd, 1, 0) > 0;
 }
 
-/* An error or a hang-up counts as both kinds. The read or write returns the error. */
+/* Reports an event. Errors and hang-ups count as both kinds; the read or write returns
+ * the error. */
 static void report(struct px_watch *w, const struct kind *kind)
 {
     if (w->events & kind->event && is_ready(w, kind))
@@ -270,7 +274,7 @@ static pmix_status_t change(struct px_watch *w, unsigned events)
     return failed ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
 }
 
-/* The kernel has room or not for both sets. A change to less does not fail. */
+/* Changes both sets, or none if the kernel has no room. Watching less never fails. */
 static pmix_status_t set_events(struct px_watch *w, unsigned events)
 {
     struct px_poll *p = &w->loop->poll;
@@ -317,8 +321,8 @@ pmix_status_t px_watch_set(struct px_watch *w, unsigned events)
     return set_events(w, events);
 }
 
-/* The descriptor is still open. Otherwise a copy of it in another process would keep it
- * in the sets. */
+/* Frees a watch, whose descriptor must still be open. Otherwise a duplicate in another
+ * process would keep it in the sets. */
 void px_watch_free(struct px_watch *w)
 {
     if (!w)
@@ -332,8 +336,8 @@ void px_watch_free(struct px_watch *w)
 
 /* ---- timers ---------------------------------------------------------------------- */
 
-/* Has libevent call at t->due_ms or before. A timer for which libevent finds no memory
- * is called on the next pass, and tries again. */
+/* Schedules a libevent call at t->due_ms or earlier. Without memory, the timer is
+ * called in the next pass and tries again. */
 static void schedule(struct px_timer *t, uint64_t now)
 {
     uint64_t ms = t->due_ms > now ? t->due_ms - now : 0;
@@ -352,7 +356,7 @@ static void fire(struct px_timer *t)
 
     if (!px_list_linked(&t->link))
         return;
-    if (t->due_ms > now) { /* libevent's clock is a coarse one */
+    if (t->due_ms > now) { /* libevent's clock is coarse */
         schedule(t, now);
         return;
     }
@@ -419,8 +423,8 @@ void px_timer_free(struct px_timer *t)
     free(t);
 }
 
-/* The bound is exact after a look at all timers, which happens only when the bound has
- * passed. */
+/* Returns a bound for the next due timer. The bound is recomputed from all timers only
+ * after it has passed. */
 uint64_t px_poll_due(struct px_poll *p)
 {
     if (p->due_ms == PX_NEVER || p->due_ms > px_clock_ms())

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The one writable global: its lock, what a fork does to it, and the ways into its
+/* The only writable global: its lock, its handling of forks, and the entries to its
  * loop. */
 #include "core/rt/process.h"
 
@@ -17,9 +17,9 @@ struct px_process px_process = {
 
 /* ---- fork ------------------------------------------------------------------------ */
 
-/* A page that the kernel empties in a forked child, so that "is this still the process
- * that started the machine?" costs no system call. It stays until the process ends: any
- * thread may ask at any time. */
+/* Makes a page that the kernel clears in a forked child. So px_process_is_mine needs no
+ * system call. The page stays until the process ends, because any thread may read
+ * it. */
 static void put_stamp(void)
 {
 #ifdef MADV_WIPEONFORK
@@ -48,9 +48,9 @@ bool px_process_is_mine(void)
     return atomic_load(&px_process.pid) == getpid();
 }
 
-/* In a forked child. The parent's machine has no thread here and may be caught in
- * mid-step, so none of it can be used or freed; it stays reachable, and inherited
- * sockets stay open. */
+/* Resets the state in a forked child. The parent's machine has no thread here and may
+ * be in the middle of a change. None of it can be used or freed. It stays reachable,
+ * and inherited sockets stay open. */
 static void leave_parent_behind(void)
 {
     struct px_process *left = malloc(sizeof(*left));
@@ -81,8 +81,8 @@ static void leave_parent_behind(void)
     pthread_mutex_init(&px_process.lock, NULL);
 }
 
-/* Not pthread_atfork: its handlers cannot be taken back when the library is unloaded,
- * and would burden every fork of the host. */
+/* Detects a fork. pthread_atfork is unsuitable: its handlers stay when the library is
+ * unloaded, and slow down every fork of the host. */
 static void notice_fork(void)
 {
     pid_t me = getpid();
@@ -129,7 +129,7 @@ pmix_status_t px_process_start_loop(enum px_progress progress, struct event_base
     return rc;
 }
 
-/* Posts under way finish first: they hold the loop. */
+/* Destroys the loop after pending posts, which hold the loop. */
 void px_process_end_loop(void)
 {
     atomic_store(&px_process.open, false);
@@ -139,7 +139,7 @@ void px_process_end_loop(void)
     px_process.loop = NULL;
 }
 
-/* ---- from outside ---------------------------------------------------------------- */
+/* ---- entry from other threads ---------------------------------------------------- */
 
 bool px_process_on_loop(void)
 {
@@ -153,7 +153,7 @@ bool px_process_post(struct px_msg *msg)
     atomic_fetch_add(&px_process.posters, 1);
     open = atomic_load(&px_process.open);
     if (open) {
-        /* It may begin something that ends at any time. */
+        /* The message may start work that ends at any time. */
         (void)px_loop_need_thread(px_process.loop);
         px_post(px_process.loop, msg);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The process: the one writable global of the library, and the ways into its loop. */
+/* The process: the only writable global of the library, and the entries to its loop. */
 #ifndef PX_RT_PROCESS_H
 #define PX_RT_PROCESS_H
 
@@ -20,69 +20,71 @@ struct px_server;
 /* Topology of the node, for core/topo. */
 struct px_topo_state {
     pthread_mutex_t lock;
-    void *handle; /* made on first use, with the lock held */
+    void *handle; /* made on first use, under lock */
 };
 
 struct px_process {
-    pthread_mutex_t lock; /* held during init and finalize of any role, nowhere else */
-    _Atomic pid_t pid;    /* whose machine this is: a forked child's getpid() differs */
-    _Atomic uint8_t *stamp; /* 1, but 0 in a forked child; NULL where kernels cannot */
-    char host[256];         /* name of this node; "" before the first acquire */
-    unsigned users;         /* roles that hold the machine, each as often as acquired */
+    pthread_mutex_t lock;   /* held only during init and finalize of any role */
+    _Atomic pid_t pid;      /* owner of the state; a forked child's getpid() differs */
+    _Atomic uint8_t *stamp; /* 1, but 0 in a forked child; NULL on old kernels */
+    char host[256];         /* name of this node; "" before the first role */
+    unsigned users;         /* number of role begins without an end */
     unsigned role_users[3]; /* client, server, tool */
     unsigned roles;         /* enum px_role, or-ed */
     _Atomic int log_level;
-    atomic_uint log_lost; /* messages since stderr last took one */
+    atomic_uint log_lost; /* lines lost since the last one written */
     struct px_loop *loop;
     atomic_bool open;    /* px_process_post may use the loop */
-    atomic_uint posters; /* calls of it that may be doing so */
+    atomic_uint posters; /* px_process_post calls in progress */
     struct px_params *params;
-    struct px_selection *selection; /* opened components per framework */
-    const char *server_address; /* of a client that begins: see px_selection_open_for */
+    struct px_selection *selection; /* opened components of each framework */
+    const char *server_address;     /* address for a starting client, see
+                                 * px_selection_open */
     struct px_model *model;
-    struct px_read_gate
-        model_gate; /* before readers of the model that are not the loop */
+    struct px_read_gate model_gate; /* gate for readers of the model in other threads */
     struct px_notify *notify;
-    struct px_client *client;    /* of all API calls, in every role */
+    struct px_client *client;    /* for all API calls, in every role */
     struct px_server *server;    /* NULL unless initialised as server */
-    _Atomic unsigned init_count; /* init calls of all roles not yet undone */
+    _Atomic unsigned init_count; /* init calls of all roles without a finalize */
     struct px_topo_state topology;
-    void *iof; /* its own stdout and stderr as sinks, for ends.h; NULL until used */
-    uint64_t iof_gather_ms, iof_drain_ms; /* parameters: core_params.h */
-    unsigned nested_inits;      /* of PMIx_Init and PMIx_tool_init in a mere server */
-    struct px_process *parents; /* left behind by a forked child; for leak checkers */
+    void *iof; /* own stdout and stderr as sinks (core/iof/ends.h); NULL before first
+                * use */
+    uint64_t iof_gather_ms, iof_drain_ms; /* parameters, see core_params.h */
+    unsigned nested_inits;      /* calls of PMIx_Init and PMIx_tool_init in a process
+                                 * that is only a server */
+    struct px_process *parents; /* the parent's state in a forked child, for leak
+                                 * checkers */
 };
 
 extern struct px_process px_process;
 
-/* Takes the lock; every init and finalize goes through these two. In a forked child the
- * first call leaves what was the parent's behind, init_count and all, so that the child
- * can start a machine of its own, even if another thread held the lock during the fork.
- * Not on the loop thread (the holder of the lock may be waiting for it): see
- * px_loop_is_current. */
+/* Takes the lock; every init and finalize uses px_process_lock and px_process_unlock.
+ * The first call in a forked child discards the parent's state, including init_count.
+ * The child can then start its own machine, even if another thread held the lock during
+ * the fork. Not on the loop thread, because the lock's holder may wait for it
+ * (px_loop_is_current). */
 void px_process_lock(void);
-/* Returns false if another thread holds the lock. */
+/* Takes the lock if it is free; otherwise returns false. */
 bool px_process_trylock(void);
 void px_process_unlock(void);
 
-/* Ends it when the calls on their way have returned. For core/role. */
-/* base: as for px_loop_create. */
+/* Starts the loop. base: see px_loop_create. px_process_end_loop ends the loop after
+ * pending calls. Used by core/role. */
 pmix_status_t px_process_start_loop(enum px_progress progress, struct event_base *base);
 void px_process_end_loop(void);
 
-/* False in a forked child until it starts a machine of its own: the parent's has no
- * thread there. Any thread, no system call. */
+/* True if this process started the machine. False in a forked child until it starts its
+ * own, because the parent's has no thread there. Any thread, no system call. */
 bool px_process_is_mine(void);
-/* Whether this thread runs the loop. */
+/* True if this thread runs the loop. */
 bool px_process_on_loop(void);
-/* Posts msg, unless the machine is stopping or has stopped: then false, and msg stays
- * the caller's. For what may come at any time: answers of hosts and event handlers. Any
- * thread. */
+/* Posts msg. Returns false if the machine is stopping or stopped; msg then stays the
+ * caller's. Used for events at any time, such as answers of hosts and event handlers.
+ * Any thread. */
 bool px_process_post(struct px_msg *msg);
 
-/* px_call of an API function, which another thread may be about to take the loop from:
- * the machine stays until it has returned. PMIX_ERR_INIT: it is stopping or has
- * stopped; else as px_call. */
+/* Performs px_call for an API function, and holds the loop until px_call returns.
+ * Returns PMIX_ERR_INIT if the machine is stopping or stopped. */
 pmix_status_t px_process_call(px_call_fn fn, void *args);
 
 #endif
