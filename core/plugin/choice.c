@@ -88,7 +88,7 @@ bool px_choice_allows(const px_choice *c, const char *name, size_t *rank)
     return c->names[*rank] != NULL;
 }
 
-/* A transport is called as its addresses begin: "tcp" serves "tcp4://...". */
+/* True if a transport serves the address: "tcp" serves "tcp4://...". */
 static bool serves(const char *name, const char *address)
 {
     return px_str_starts(address, name);
@@ -99,17 +99,19 @@ bool px_choice_can_wait(const px_choice *c, const px_catalog *catalog,
 {
     const struct px_found *f;
     size_t n = px_catalog_part(catalog, id, &f);
-    bool is_told = address && !address[0];
+    bool is_served = address && !address[0];
     size_t rank;
 
     if (id != PX_FW_PTL || !address || (c->names && !c->exclude))
         return false;
     for (size_t i = 0; i < n; i++)
-        is_told |= px_choice_allows(c, f[i].name, &rank) && serves(f[i].name, address);
-    return is_told && !serves(name, address);
+        is_served |= px_choice_allows(c, f[i].name, &rank) &&
+                     serves(f[i].name, address);
+    return is_served && !serves(name, address);
 }
 
-/* True if the default is at least as strong as a component that this library lacks. */
+/* True if the default protects at least as much as one of the requested components that
+ * this library lacks. */
 static bool can_replace(enum px_framework_id id, char *const *names)
 {
     static const char *const weaker[] = {"none", "dummy_handshake", NULL};
@@ -120,8 +122,8 @@ static bool can_replace(enum px_framework_id id, char *const *names)
     return found;
 }
 
-/* Excluding an absent component is allowed: one list may serve several
- * installations. */
+/* Reports missing components. Excluding a missing component is allowed: one list may
+ * serve several installations. */
 pmix_status_t px_choice_check(px_choice *c, const px_catalog *catalog,
                               enum px_framework_id id, struct px_params *params,
                               struct px_err *err)
@@ -176,7 +178,7 @@ pmix_status_t px_choice_declare(struct px_params *params)
     return rc;
 }
 
-/* ---- components that no job goes without ----------------------------------------- */
+/* ---- required components --------------------------------------------------------- */
 
 struct required_conf {
     bool required;
@@ -189,7 +191,7 @@ static const struct px_param required_params[] = {
     PX_PARAM_END,
 };
 
-/* "hello" of "pnet_hello_required"; malloc'd. NULL: it is no such name. */
+/* Returns "hello" for "pnet_hello_required", malloc'd; NULL for other names. */
 static char *required_name(const char *framework, const char *name)
 {
     const char suffix[] = "_required";
@@ -225,7 +227,7 @@ pmix_status_t px_choice_required(struct px_params *params,
     return rc;
 }
 
-/* ---- of each component ----------------------------------------------------------- */
+/* ---- parameters of components ---------------------------------------------------- */
 
 struct priority_conf {
     int64_t priority;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which components of a framework the user wants: the parameter named after the
- * framework, "a,b" for these in this order, "^a" for all but this one. */
+/* The user's choice of components, in the parameter named after the framework. "a,b"
+ * uses these components in this order, "^a" all components except a. */
 #ifndef PX_PLUGIN_CHOICE_H
 #define PX_PLUGIN_CHOICE_H
 
@@ -8,53 +8,56 @@
 #include "core/plugin/loader.h"
 #include "core/config/param.h"
 
-typedef struct px_choice { /* all zero lets everything in */
+typedef struct px_choice { /* all zero allows every component */
     px_strv names;
-    bool exclude;      /* all but names */
-    const char *text;  /* as given; NULL if it was not */
-    const char *where; /* it was given */
+    bool exclude;      /* names are the excluded components */
+    const char *text;  /* the parameter's text; NULL if not set */
+    const char *where; /* source of the parameter */
 } px_choice;
 
-/* text and where are borrowed from params. A list that both includes and excludes is a
- * problem of theirs, and the next weaker one counts. PMIX_ERR_NOMEM. */
+/* Parses a choice; text and where are borrowed from params. A list that both includes
+ * and excludes is reported as a problem of params. The next weaker setting then counts.
+ * Returns PMIX_ERR_NOMEM. */
 pmix_status_t px_choice_parse(struct px_params *params, const char *framework,
                               px_choice *choice, struct px_err *err);
 void px_choice_cleanup(px_choice *choice);
-/* mca_base_component_show_load_errors, NULL or such a list of
- * <framework>[/<component>]: which components to warn of that do not load. "all"
- * excludes none, "none" names none. PMIX_ERR_NOMEM. */
+/* Parses mca_base_component_show_load_errors: a list of <framework>[/<component>], or
+ * NULL. The choice selects the components whose load errors are warnings. "all"
+ * excludes none, "none" names none. Returns PMIX_ERR_NOMEM. */
 pmix_status_t px_choice_of_reports(const char *text, px_choice *choice);
 /* Reports each requested component that the catalog lacks as a problem of params. If
- * the catalog has none of them, the choice becomes the default. PMIX_ERR_BAD_PARAM if
- * the default could protect less, as with psec = munge. */
+ * the catalog has none of them, the choice becomes the default. Returns
+ * PMIX_ERR_BAD_PARAM if the default could protect less, as with psec = munge. */
 pmix_status_t px_choice_check(px_choice *choice, const px_catalog *catalog,
                               enum px_framework_id framework, struct px_params *params,
                               struct px_err *err);
-/* *rank is the place of name in the list that asks for it, 0 if there is no such
- * list. */
+/* True if the choice allows the component. *rank is its position in the including list,
+ * 0 without such a list. */
 bool px_choice_allows(const px_choice *choice, const char *name, size_t *rank);
-/* Whether the component can wait until there is a use for it: to reach address, NULL if
- * anything, "" if nothing, takes the transport whose name says that it does so, if
- * there is one and no others were asked for by name. */
+/* True if a transport can be opened later. address is the address to reach, NULL for
+ * any, "" for none. The transport waits if the list does not include components by
+ * name, and another allowed transport serves address. With "", every transport
+ * waits. */
 bool px_choice_can_wait(const px_choice *choice, const px_catalog *catalog,
                         enum px_framework_id framework, const char *address,
                         const char *name);
 
-/* Makes the parameters known that hold such choices, one for each framework.
+/* Declares the parameters for choices, one for each framework. Returns
  * PMIX_ERR_NOMEM. */
 pmix_status_t px_choice_declare(struct px_params *params);
-/* Parses <framework>_<component>_priority, unless table, which may be NULL, has a
- * parameter of that name: *priority stays negative if it is not set. PMIX_ERR_NOMEM. */
+/* Parses <framework>_<component>_priority, unless table (may be NULL) has a parameter
+ * of that name. *priority is negative if the parameter is not set. Returns
+ * PMIX_ERR_NOMEM. */
 pmix_status_t px_choice_priority(struct px_params *params, const struct px_found *found,
                                  const struct px_param *table, int64_t *priority);
-/* Makes those of a component known. Texts of table, which may be NULL, are borrowed as
- * px_params_declare says. PMIX_ERR_NOMEM. */
+/* Declares the parameters of a component. Texts of table (may be NULL) are borrowed,
+ * see px_params_declare. Returns PMIX_ERR_NOMEM. */
 pmix_status_t px_choice_declare_of(struct px_params *params,
                                    const struct px_found *found,
                                    const struct px_param *table);
 
-/* Those of a framework without which no job is to be launched, by parameters such as
- * pnet_<name>_required, which become known. PMIX_ERR_NOMEM. */
+/* Lists the framework's required components, without which no job may be launched.
+ * Declares their parameters, such as pnet_<name>_required. Returns PMIX_ERR_NOMEM. */
 pmix_status_t px_choice_required(struct px_params *params,
                                  enum px_framework_id framework, px_strv *names);
 

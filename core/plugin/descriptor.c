@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A component's descriptor, as built with whatever header, brought into the shape that
- * this library knows. */
+/* Conversion of a component's descriptor, built with any header version, to this
+ * library's structures. */
 #include "core/plugin/loader.h"
 
 #include "core/config/param_impl.h"
@@ -8,11 +8,11 @@
 #include <stdalign.h>
 #include <string.h>
 
-/* The least that any descriptor and any row has. */
+/* Minimum sizes of a descriptor and a row. */
 #define LEAST_COMPONENT (offsetof(struct px_component, param_size) + sizeof(uint32_t))
 #define LEAST_PARAM     (offsetof(struct px_param, help) + sizeof(char *))
 
-/* Row i of a table of the component, whose rows may have another size. */
+/* Returns row i of the component's table, whose rows may have another size. */
 static const struct px_param *row(const struct px_component *c, size_t i)
 {
     return (const void *)((const char *)c->params + i * c->param_size);
@@ -40,7 +40,7 @@ static pmix_status_t take_params(const char *file, struct px_loaded *l,
     }
     if (c->param_size == sizeof(struct px_param))
         return PMIX_SUCCESS;
-    l->params = calloc(n + 1, sizeof(*l->params)); /* the last one ends it */
+    l->params = calloc(n + 1, sizeof(*l->params)); /* the last row ends the table */
     if (!l->params)
         return px_err_nomem(err, "load %s", file);
     size_t known = c->param_size < sizeof(*l->params) ? c->param_size
@@ -52,7 +52,7 @@ static pmix_status_t take_params(const char *file, struct px_loaded *l,
     return PMIX_SUCCESS;
 }
 
-/* Operations that it does not know yet are NULL. */
+/* Copies the operations. Operations that the component lacks are NULL. */
 static pmix_status_t take_ops(const char *file, const struct px_framework *fw,
                               struct px_loaded *l, struct px_err *err)
 {
@@ -84,7 +84,7 @@ static void close_nothing(void *self PX_UNUSED)
 {
 }
 
-/* Reads no member before those in front of it have said that it is there. */
+/* Checks a descriptor. Checks the size before it reads further members. */
 static pmix_status_t check(const char *file, const struct px_framework *fw,
                            const char *name, const struct px_component *c,
                            struct px_component *copy, struct px_err *err)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loader: what is there, and getting one of it into memory, checked before it is
- * used. */
+/* Loader: lists components, loads a component, and checks it before use. */
 #include "core/plugin/loader.h"
 
 #include "core/base/dl.h"
@@ -22,7 +21,7 @@
 #define FILE_PREFIX "pmix_mca_tenon_"
 #define FILE_SUFFIX ".so"
 
-/* ---- what is there --------------------------------------------------------------- */
+/* ---- list of components ---------------------------------------------------------- */
 
 static int compare(const void *a, const void *b)
 {
@@ -61,13 +60,14 @@ static pmix_status_t leave_out(struct px_catalog *c, enum px_log_level level,
     return PMIX_SUCCESS;
 }
 
-/* Takes key's name and file over if it is the first of its name. */
+/* Adds a component and takes key's strings, unless the catalog has a component of that
+ * name. */
 static pmix_status_t add(struct px_catalog *c, struct px_found *key)
 {
     struct px_found *first = px_catalog_find(c, key->framework, key->name);
     struct stat a, b;
 
-    /* The same folder twice on the path hides nothing. */
+    /* A directory that is listed twice hides nothing. */
     if (first && stat(first->file, &a) == 0 && stat(key->file, &b) == 0 &&
         px_is_same(&a, &b)) {
         first->own |= key->own;
@@ -93,7 +93,8 @@ static void px_found_cleanup(px_found *f)
     free(f->unused);
 }
 
-/* One that has a file, too, stands by for when that does not load. */
+/* Adds a component of the library. If a file of that name exists, the built-in one is
+ * the fallback. */
 static pmix_status_t add_builtin(struct px_catalog *c,
                                  const struct px_component *component)
 {
@@ -111,11 +112,11 @@ static pmix_status_t add_builtin(struct px_catalog *c,
     return PMIX_SUCCESS;
 }
 
-/* A folder that is listed. */
+/* A directory whose files are listed. */
 struct folder {
     const char *path;
-    bool own;   /* the one beside the library, where vendors install, too */
-    char *real; /* NULL: it was not looked at yet whether it can be trusted */
+    bool own;   /* the directory beside the library, where vendors install, too */
+    char *real; /* NULL before the check of trust */
 };
 
 /* True if this library has a component of that name. */
@@ -131,9 +132,9 @@ static bool is_own_name(enum px_framework_id id, const char *name)
     return false;
 }
 
-/* A process with more rights than its user takes no files that strangers can change.
- * Most folders have none of ours, and are not looked at. PMIX_ERR_NO_PERMISSIONS: the
- * catalog has the reason. */
+/* Checks that only trusted users can change the directory, if the process has more
+ * rights than its user. Called for directories with components only.
+ * PMIX_ERR_NO_PERMISSIONS: the catalog has the reason. */
 static pmix_status_t trust(struct px_catalog *c, struct folder *folder)
 {
     struct px_err why = {0};
@@ -151,8 +152,8 @@ static pmix_status_t trust(struct px_catalog *c, struct folder *folder)
     return rc ? rc : PMIX_ERR_NO_PERMISSIONS;
 }
 
-/* Files with other names are none of ours. The prefix is one that OpenPMIx passes over
- * in silence, should its components share the folder. */
+/* Adds a file if its name is a component's. OpenPMIx ignores the prefix silently if its
+ * components are in the same directory. */
 static pmix_status_t add_file(struct px_catalog *c, struct folder *folder,
                               const char *file_name)
 {
@@ -207,7 +208,7 @@ static pmix_status_t add_folder(struct px_catalog *c, const char *path, bool own
     return rc == PMIX_ERR_NO_PERMISSIONS ? PMIX_SUCCESS : rc;
 }
 
-/* Folders that need not be there: the user's own, and the one beside the library. */
+/* Adds the optional directories: the user's own, and the one beside the library. */
 static pmix_status_t add_own_folders(struct px_catalog *c, const char *home)
 {
     PX_AUTOFREE char *library = px_library_file();
@@ -295,9 +296,9 @@ void px_catalog_list(const px_catalog *catalog, enum px_framework_id id, char *t
                                 f[i].name);
 }
 
-/* ---- into memory ----------------------------------------------------------------- */
+/* ---- loading --------------------------------------------------------------------- */
 
-/* Its descriptor has one name only, made of those in the file's name. */
+/* Finds the descriptor, whose symbol follows from the file's name. */
 static pmix_status_t find_descriptor(const struct px_found *f, void *handle,
                                      const struct px_component **out,
                                      struct px_err *err)
@@ -320,14 +321,13 @@ static void close_file(lt_dlhandle handle)
     (void)lt_dlexit();
 }
 
-/* Opens a file with symbols of its own, by libltdl, whose users in a process are
- * counted. */
+/* Opens a file with local symbols by libltdl, which counts its users in a process. */
 static lt_dlhandle open_local(const char *file)
 {
     lt_dladvise advise = NULL;
     lt_dlhandle handle = NULL;
 
-    /* libltdl counts a failure, too, and would not begin again. */
+    /* Failed initialisations count, too, and need lt_dlexit. */
     if (!lt_dlinit() && !lt_dladvise_init(&advise) && !lt_dladvise_local(&advise))
         handle = lt_dlopenadvise(file, advise);
     (void)lt_dladvise_destroy(&advise);
@@ -336,9 +336,9 @@ static lt_dlhandle open_local(const char *file)
     return handle;
 }
 
-/* libltdl binds a symbol when it is first called, and forgets why a file does not load.
- * Our own files are linked to bind at once. The system's loader binds the others, and
- * has the reasons. */
+/* Opens a file. libltdl binds symbols lazily and loses the reason of a failure. Our own
+ * files are linked to bind at once. The system's loader binds other files first, and
+ * reports reasons. */
 static pmix_status_t open_file(const struct px_found *f, const char *file,
                                void **handle, struct px_err *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Selection: for each framework that a role needs, loads the components that the user's
- * choice lets in, opens them on the loop, asks each for its priority and keeps those
- * that answer, best first. A requested component that does not load is an error; one
- * that the user did not ask for may fail with a warning. */
+/* Selection of components. For each framework that a role needs: loads the components
+ * that the user's choice allows, opens them on the loop, queries their priorities, and
+ * keeps the accepting ones, best first. A requested component that does not load is an
+ * error. Other components may fail with a warning. */
 #include "core/plugin/select.h"
 
 #include "core/base/str.h"
@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A component in use. Its address is what it knows its services by, so it never
+/* A component in use. Its address identifies its services, so the struct never
  * moves. */
 struct px_loaded_component {
     const struct px_found *found;
@@ -26,15 +26,16 @@ struct px_loaded_component {
     bool is_open;
     void *self;
     int priority;
-    int64_t set_priority; /* by a parameter; negative: the component's own counts */
-    size_t rank;          /* place in the list that asked for it; 0 if there is none */
+    int64_t set_priority; /* from a parameter; negative: the component's own priority
+                           * counts */
+    size_t rank;          /* position in the including list; 0 without a list */
 };
 
-struct px_slot { /* of one framework */
+struct px_slot { /* components of one framework */
     bool in_use;
-    bool requested; /* the components are those of an include list */
-    bool partial;   /* some were left for later */
-    bool *tried;    /* of the catalog's part */
+    bool requested; /* the choice includes components by name */
+    bool partial;   /* some components were postponed */
+    bool *tried;    /* by index in the catalog's part */
     struct px_loaded_component **components;
     size_t n;
     struct px_module *modules;
@@ -44,19 +45,19 @@ struct px_slot { /* of one framework */
 struct px_selection {
     struct px_params *params;
     struct px_loop *loop;
-    px_choice report; /* of which unused components to say why */
+    px_choice report; /* components whose load errors are warnings */
     px_catalog catalog;
     unsigned roles;
-    unsigned next_roles; /* those with which components are being opened */
-    uint64_t trial_ms;   /* limit of a trial; 0: components are not tried */
-    int trial_fd;        /* in a child that tries one: where its steps are written */
+    unsigned next_roles; /* roles for which components are being opened */
+    uint64_t trial_ms;   /* limit of a trial; 0: no trials */
+    int trial_fd;        /* in a trial's child: pipe for its steps; otherwise -1 */
     struct px_slot slots[PX_FW_COUNT];
     px_strv required[PX_FW_COUNT];
 };
 
 /* ---- loading: on the thread that holds the process lock -------------------------- */
 
-/* Not open any more, or never was. */
+/* Frees a component that is not open. */
 static void free_component(struct px_loaded_component *p)
 {
     if (!p)
@@ -66,7 +67,8 @@ static void free_component(struct px_loaded_component *p)
     free(p);
 }
 
-/* Keeps why a component is not in use. Without memory the reason before stays. */
+/* Stores the reason why a component is not in use. Without memory, the previous reason
+ * stays. */
 static void PX_PRINTF(3, 4)
     note_unused(const struct px_selection *s, const struct px_found *found,
                 const char *fmt, ...)
@@ -85,8 +87,9 @@ static void PX_PRINTF(3, 4)
     f->unused = copy;
 }
 
-/* One line on a component that is not used, with its file unless the text names it: a
- * warning if it was requested or the user asked about it, else for information. */
+/* Logs why a component is not used, with its file unless the text names the file. The
+ * line is a warning if the component was requested or
+ * mca_base_component_show_load_errors includes it. */
 static void PX_PRINTF(4, 5)
     report(const struct px_selection *s, const struct px_found *f, bool requested,
            const char *fmt, ...)
@@ -115,7 +118,7 @@ static void PX_PRINTF(4, 5)
         px_log(level, "loader", "%s", text);
 }
 
-/* ---- trying: in a child process of its own --------------------------------------- */
+/* ---- trials: in a child process -------------------------------------------------- */
 
 static pmix_status_t load_component(struct px_selection *s, struct px_slot *slot,
                                     const struct px_found *found, size_t rank,
@@ -128,8 +131,8 @@ struct attempt {
     const struct px_found *found;
 };
 
-/* Does what this process is about to do with the component, on a loop of its own. All
- * of it happens again in the parent, which reports. */
+/* Loads and opens a component on a separate loop. The parent then does the same and
+ * reports. */
 static void try_component(void *arg, int fd)
 {
     struct attempt *t = arg;
@@ -144,14 +147,14 @@ static void try_component(void *arg, int fd)
     (void)px_call(t->s->loop, on_try, t);
 }
 
-/* True for components that are not of this library, unless trials are turned off. */
+/* True if the component is tried: it is not of this library, and trials are enabled. */
 static bool is_tried(const struct px_selection *s, const struct px_found *f)
 {
     return s->trial_ms && f->file && !f->own && !f->broken;
 }
 
-/* Loads and opens a component that is not of this library in a child process first.
- * PMIX_ERR_NOT_AVAILABLE: it ended that process, or has not come to an end. */
+/* Tries a foreign component in a child process. Returns PMIX_ERR_NOT_AVAILABLE if the
+ * component ended that process or did not return. */
 static pmix_status_t try_file(struct px_selection *s, struct px_slot *slot,
                               const struct px_found *f, struct px_err *why)
 {
@@ -167,7 +170,8 @@ static pmix_status_t try_file(struct px_selection *s, struct px_slot *slot,
 
 /* ---- loading a file -------------------------------------------------------------- */
 
-/* Loads a file once: if it does not load, what the library has of that name is used. */
+/* Loads a component's file, once. After a failure uses the library's component of that
+ * name. */
 static pmix_status_t load(struct px_selection *s, struct px_slot *slot,
                           const struct px_found *found, struct px_loaded *out,
                           struct px_err *why)
@@ -212,7 +216,7 @@ static pmix_status_t load_component(struct px_selection *s, struct px_slot *slot
     pmix_status_t rc = load(s, slot, found, &p->loaded, &why);
     if (rc) {
         free(p);
-        /* Unless it was requested, the others are used without it. */
+        /* A requested component is an error, another one is skipped. */
         if (rc != PMIX_ERR_NOMEM && !slot->requested) {
             report(s, found, rc == PMIX_ERR_NOT_AVAILABLE, "%s", why.text);
             rc = px_params_ignore_prefix(s->params, prefix);
@@ -251,7 +255,7 @@ static pmix_status_t load_framework(struct px_selection *s, enum px_framework_id
     if (rc)
         return rc;
     size_t n = px_catalog_part(&s->catalog, id, &f);
-    if (!slot->components) { /* for those left for later, too */
+    if (!slot->components) { /* room also for postponed components */
         slot->components = calloc(n + 1, sizeof(struct px_loaded_component *));
         slot->modules = calloc(n + 1, sizeof(*slot->modules));
         slot->tried = calloc(n + 1, sizeof(*slot->tried));
@@ -303,7 +307,7 @@ static void unload_closed(struct px_slot *slot)
 struct request {
     struct px_selection *s;
     bool chosen[PX_FW_COUNT];
-    unsigned roles; /* of the process, for the components to know */
+    unsigned roles; /* the process's roles, shown to components */
     struct px_err *err;
 };
 
@@ -317,8 +321,8 @@ static PX_LOOP_ONLY void close_component(const struct px_selection *s,
     p->is_open = false;
 }
 
-/* One that was asked for must open. Whether it then has something to offer is its own
- * decision: a list names alternatives, too. */
+/* Opens a component. A requested component must open, but may decline in query: a list
+ * may name alternatives. */
 static PX_LOOP_ONLY pmix_status_t open_component(const struct px_selection *s,
                                                  const struct px_slot *slot,
                                                  struct px_loaded_component *p,
@@ -353,7 +357,7 @@ static PX_LOOP_ONLY pmix_status_t open_component(const struct px_selection *s,
     return PMIX_SUCCESS;
 }
 
-/* In the child that tries the component, which is the last of its slot. */
+/* Opens and closes the tried component, the last of its slot, in the child. */
 static void on_try(struct px_call *call, void *args)
 {
     const struct attempt *t = args;
@@ -417,7 +421,7 @@ static PX_LOOP_ONLY pmix_status_t open_slot(struct px_selection *s,
     return PMIX_SUCCESS;
 }
 
-/* Components that were open before see new roles too. */
+/* Sets the roles, also in components that were open before. */
 static PX_LOOP_ONLY void set_roles(struct px_selection *s, unsigned roles)
 {
     s->roles = roles;
@@ -466,7 +470,7 @@ static void on_open(struct px_call *call, void *args)
     px_call_done(call, open_chosen(r));
 }
 
-/* Opens at once in a callback of the program's, which runs on the loop. */
+/* Opens components directly if a callback of the program runs on the loop. */
 static pmix_status_t open_on_loop(struct request *r)
 {
     if (!px_loop_is_current(r->s->loop))
@@ -485,7 +489,7 @@ static void on_close(struct px_call *call, void *args)
     px_call_done(call, PMIX_SUCCESS);
 }
 
-/* ---- the whole ------------------------------------------------------------------- */
+/* ---- selection ------------------------------------------------------------------- */
 
 static void unload_chosen(const struct request *r)
 {
@@ -599,9 +603,9 @@ const struct px_module *px_selection_modules(const struct px_selection *s,
     return id == PX_FW_COUNT ? NULL : s->slots[id].modules;
 }
 
-/* ---- components that are not in use, of which parameters are set ----------------- */
+/* ---- parameters of components that are not in use -------------------------------- */
 
-/* Those that are used have declared theirs. */
+/* True if the component is loaded; its parameters are declared then. */
 static bool is_loaded(const struct px_selection *s, const struct px_found *f)
 {
     const struct px_slot *slot = &s->slots[f->framework];
@@ -613,7 +617,7 @@ static bool is_loaded(const struct px_selection *s, const struct px_found *f)
     return false;
 }
 
-/* An excluded component is not even loaded. */
+/* Declares a component's parameters. Does not load excluded components. */
 static pmix_status_t declare_unused(struct px_selection *s, const struct px_found *f)
 {
     const char *framework = px_frameworks[f->framework].name;
@@ -629,7 +633,8 @@ static pmix_status_t declare_unused(struct px_selection *s, const struct px_foun
     if (px_choice_parse(s->params, framework, &c, NULL))
         return PMIX_ERR_NOMEM;
     if ((c.exclude && px_strv_has(c.names, f->name)) || f->broken ||
-        px_loader_load(f, &loaded, NULL)) /* which is not reported: it is not in use */
+        px_loader_load(f, &loaded, NULL)) /* failure is not reported: the component is
+                                           * not in use */
         return px_params_ignore_prefix(s->params, prefix);
     pmix_status_t rc = px_choice_declare_of(s->params, f, loaded.component.params);
     if (!rc && loaded.component.params)
@@ -649,7 +654,7 @@ pmix_status_t px_selection_declare_unused(struct px_selection *s)
     return rc == PMIX_ERR_NOMEM ? rc : PMIX_SUCCESS;
 }
 
-/* ---- of this process ------------------------------------------------------------- */
+/* ---- functions for the process's selection --------------------------------------- */
 
 const struct px_module *px_modules(const char *framework, size_t *n)
 {
@@ -720,7 +725,7 @@ const char *px_component_unused(const char *framework, const char *name)
 {
     const struct px_found *f = find(px_process.selection, framework, name);
 
-    return !f          ? "there is no such component"
+    return !f          ? "the component does not exist"
            : f->unused ? f->unused
                        : "no reason is known";
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The core's side of tenon/services.h: each service finds the loop and the log prefix
- * from the component's own table. */
+/* The core's implementation of tenon/services.h. Each service finds the loop and the
+ * log prefix from the component's own table. */
 #include "core/plugin/services.h"
 
 #include "core/rt/child.h"

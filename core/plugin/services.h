@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The services of tenon/services.h as one component gets them. */
+/* Services of tenon/services.h for one component. */
 #ifndef PX_PLUGIN_SERVICES_H
 #define PX_PLUGIN_SERVICES_H
 
 #include "core/rt/loop.h"
 
 struct px_services_impl {
-    struct px_services services; /* what the component sees */
+    struct px_services services; /* passed to the component */
     struct px_loop *loop;
     char area[48]; /* "ptl/tcp" */
 };

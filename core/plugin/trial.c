@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trials. The child writes a byte before each step, and one after the last: the byte
- * that came last names the function that did not return. A host may reap the child
- * first, so the bytes decide, and the wait status adds the signal where it is known. */
+/* Trials. The child writes a byte before each step and after the last one. The last
+ * byte names the function that did not return. The bytes decide, because a host may
+ * reap the child first. A known wait status adds the signal. */
 #include "core/plugin/trial.h"
 
 #include "core/base/clock.h"
@@ -29,7 +29,7 @@ static const char *const steps[OVER] = {
 struct trial {
     pid_t pid;
     int fd;
-    uint8_t step; /* the one that began last; OVER: none is left */
+    uint8_t step; /* last step that began; OVER: all steps are complete */
 };
 
 /* ---- the child ------------------------------------------------------------------- */
@@ -55,7 +55,7 @@ _Noreturn static void run_child(void (*fn)(void *arg, int fd), void *arg, int fd
 
 /* ---- the parent ------------------------------------------------------------------ */
 
-/* Reads the steps that have come. False: no more will. */
+/* Reads the available steps. Returns false if there will be no more. */
 static bool read_steps(struct trial *t)
 {
     uint8_t bytes[8];
@@ -66,9 +66,9 @@ static bool read_steps(struct trial *t)
     return n < 0 && errno == EAGAIN && t->step != OVER;
 }
 
-/* Returns false when the time is over. A process of the component's own may keep the
- * pipe open: the end of the child counts, too, where the kernel has a descriptor for
- * it. */
+/* Follows the child; returns false after the deadline. Also watches the child's pidfd,
+ * where the kernel has one, because the component's own processes may keep the pipe
+ * open. */
 static bool follow(struct trial *t, uint64_t deadline_ms)
 {
     PX_AUTOCLOSE int pidfd = px_reclaim_pidfd_open(t->pid);
@@ -85,9 +85,9 @@ static bool follow(struct trial *t, uint64_t deadline_ms)
     return true;
 }
 
-/* Ends what is left and returns the wait status; -1: not known. The number of the
- * process group is the child's until this process, or the host in its place, has reaped
- * the child. */
+/* Kills the child's process group and returns the child's wait status, -1 if unknown.
+ * The group's number stays the child's until this process or its host has reaped the
+ * child. */
 static int end(pid_t pid)
 {
     siginfo_t info;
@@ -95,7 +95,7 @@ static int end(pid_t pid)
 
     if (PX_RETRY(waitid(P_PID, (id_t)pid, &info,
                         WEXITED | WNOHANG | WNOWAIT | __WALL)) == 0) {
-        kill(-pid, SIGKILL); /* one that has ended keeps its status */
+        kill(-pid, SIGKILL); /* an ended child keeps its status */
         kill(pid, SIGKILL);
         (void)px_reclaim_reap_until(pid, px_clock_ms() + REAP_MS, &status);
     }

@@ -184,7 +184,7 @@ missing_component() {
     same 0 $RC "exit status, not there"
     rogue_job well true
     same 1 $RC "exit status, not there and required"
-    lines 1 "${refused}there is no such component$" "$ERR"
+    lines 1 "${refused}the component does not exist$" "$ERR"
 }
 
 # A host of its own: what the component does in apply, whether the component is required, what the host
