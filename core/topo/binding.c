@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where processes may run. The kernel is asked without hwloc, which would want to know
- * the whole topology first. */
+/* CPU binding of processes, from the kernel. hwloc would first need the whole
+ * topology. */
 #include "core/topo/topo.h"
 
 #include "core/base/ranges.h"
@@ -18,11 +18,11 @@ enum { MAX_CPUS = PX_MAX_CPU };
 
 struct cpus {
     cpu_set_t *set; /* room for MAX_CPUS, more than kernels have */
-    cpu_set_t *one; /* of the thread asked last */
+    cpu_set_t *one; /* CPUs of the last thread */
     size_t size;
 };
 
-/* Adds the CPUs of a thread. One that has just ended has none. */
+/* Adds the CPUs of a thread. A thread that has just ended has none. */
 static bool add_thread(struct cpus *c, pid_t tid)
 {
     CPU_ZERO_S(c->size, c->one);
@@ -40,7 +40,7 @@ static bool add_process(struct cpus *c, pid_t pid)
 
     snprintf(path, sizeof(path), "/proc/%ld/task", (long)pid);
     DIR *dir = opendir(path);
-    if (!dir) /* no /proc: the thread that bears the process's name will do */
+    if (!dir) /* without /proc: only the thread with the process's id */
         return add_thread(c, pid);
     for (struct dirent *e; ok && (e = readdir(dir));) {
         if (px_str_to_u64(e->d_name, 1, INT32_MAX, &tid))

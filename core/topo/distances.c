@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How far devices are from CPUs: levels of the topology between a CPU and the smallest
- * object that holds both it and what the device hangs on. */
+/* Distances of devices from CPUs: the number of topology levels between a CPU and the
+ * smallest object that contains both the CPU and the device's parent. */
 #include "core/topo/topo.h"
 
 #include "core/base/str.h"
@@ -13,7 +13,8 @@
 static const struct kind {
     hwloc_obj_osdev_type_t hwloc;
     pmix_device_type_t type;
-    const char *scheme; /* of identities made of the node's and the device's names */
+    const char *scheme; /* prefix of identities made of the node's and the device's
+                         * names */
 } kinds[] = {
     {HWLOC_OBJ_OSDEV_BLOCK, PMIX_DEVTYPE_BLOCK, "block"},
     {HWLOC_OBJ_OSDEV_GPU, PMIX_DEVTYPE_GPU, "gpu"},
@@ -28,19 +29,19 @@ struct search {
     hwloc_topology_t topology;
     hwloc_const_bitmap_t set;
     const char *host;
-    /* what is wanted */
+    /* wanted devices */
     uint64_t types;
     const pmix_info_t *info;
     size_t n_info;
     bool by_id;
-    /* what was found */
+    /* results */
     pmix_device_distance_t *found;
     size_t n;
 };
 
-/* ---- what is wanted -------------------------------------------------------------- */
+/* ---- wanted devices -------------------------------------------------------------- */
 
-static pmix_status_t read_placements(struct search *s)
+static pmix_status_t read_directives(struct search *s)
 {
     uint64_t type;
 
@@ -84,9 +85,9 @@ static const char *attribute(hwloc_obj_t device, const char *name)
     return NULL;
 }
 
-/* The forms the other implementation has, where the device tells what it takes (the
- * schemes of a network device's hardware address are theirs); else the node's and the
- * device's names. */
+/* Makes a device's identity in OpenPMIx's form, if the device has the attributes. The
+ * schemes for a network device's hardware address are OpenPMIx's. Otherwise uses the
+ * node's and the device's names. */
 static char *make_uuid(const struct search *s, const struct kind *kind,
                        hwloc_obj_t device)
 {
@@ -107,12 +108,12 @@ static char *make_uuid(const struct search *s, const struct kind *kind,
 
 /* ---- distance -------------------------------------------------------------------- */
 
-/* UINT16_MAX, which says that it is not known, if no CPU of the topology is in the
+/* Measures the distances. Sets UINT16_MAX (unknown) if the topology has no CPU of the
  * set. */
 static void measure(const struct search *s, hwloc_obj_t device,
                     pmix_device_distance_t *d)
 {
-    int depth = s->h.topology_get_depth(s->topology) - 1; /* that of the CPUs */
+    int depth = s->h.topology_get_depth(s->topology) - 1; /* depth of the CPUs */
     unsigned n = s->h.get_nbobjs_by_depth(s->topology, depth);
     hwloc_obj_t anchor = device;
     bool any = false;
@@ -172,7 +173,7 @@ static pmix_status_t find_devices(struct search *s)
         hwloc_obj_t device = s->h.get_obj_by_depth(s->topology, depth, i);
 
         for (size_t k = 0; !rc && k < PX_COUNT(kinds); k++) {
-            /* "card0" and the like are the outlets of a GPU that has its own entry. */
+            /* "card0" and similar are outlets of a GPU that has its own entry. */
             bool is_outlet = kinds[k].type == PMIX_DEVTYPE_GPU && device->name &&
                              strncasecmp(device->name, "card", strlen("card")) == 0;
             if (kinds[k].hwloc == device->attr->osdev.type && device->name &&
@@ -198,7 +199,7 @@ pmix_status_t px_distances(const pmix_topology_t *topo, const pmix_cpuset_t *cpu
     if (!px_source_is_hwloc(topo->source) || !px_source_is_hwloc(cpuset->source) ||
         !px_hwloc_open(&s.h) || s.h.topology_abi_check(topo->topology))
         return PMIX_ERR_NOT_SUPPORTED;
-    pmix_status_t rc = read_placements(&s);
+    pmix_status_t rc = read_directives(&s);
     if (!rc)
         rc = find_devices(&s);
     if (rc) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Locality strings: for each level of the topology the objects that a set of CPUs
- * touches, by their numbers within the level. Without the "hwloc:" that the Standard
- * puts in front: no release of the other implementation writes it, and Open MPI, which
- * takes the text apart itself, does not expect it. It is read with and without. */
+/* Locality strings: the numbers of the objects that a set of CPUs touches, for each
+ * level of the topology. Written without the Standard's prefix "hwloc:". OpenPMIx does
+ * not write the prefix, and Open MPI, which parses the text itself, does not expect it.
+ * Read with and without. */
 #include "core/topo/topo.h"
 
 #include "core/base/str.h"
@@ -16,7 +16,7 @@ static const struct {
     hwloc_obj_type_t type;
     pmix_locality_t bit;
 } levels[] = {
-    {"NM", HWLOC_OBJ_NUMANODE, PMIX_LOCALITY_SHARE_NUMA}, /* beside the tree */
+    {"NM", HWLOC_OBJ_NUMANODE, PMIX_LOCALITY_SHARE_NUMA}, /* not part of the tree */
     {"SK", HWLOC_OBJ_PACKAGE, PMIX_LOCALITY_SHARE_PACKAGE},
     {"L3", HWLOC_OBJ_L3CACHE, PMIX_LOCALITY_SHARE_L3CACHE},
     {"L2", HWLOC_OBJ_L2CACHE, PMIX_LOCALITY_SHARE_L2CACHE},
@@ -31,7 +31,7 @@ struct writing {
     struct px_hwloc h;
     hwloc_topology_t topology;
     hwloc_const_bitmap_t set;
-    hwloc_bitmap_t touched; /* of the level at hand */
+    hwloc_bitmap_t touched; /* objects of the current level */
     char *text;
 };
 
@@ -65,7 +65,8 @@ static pmix_status_t add_level(struct writing *w, int depth, const char *name)
     return w->h.bitmap_iszero(w->touched) ? PMIX_SUCCESS : append(w, name);
 }
 
-/* From the top down; memory, which hangs beside the tree, comes last. */
+/* Adds the levels from the top down. Memory, which is not part of the tree, comes
+ * last. */
 static pmix_status_t add_levels(struct writing *w)
 {
     int depth = w->h.topology_get_depth(w->topology);
@@ -100,13 +101,14 @@ pmix_status_t px_locality_text(void *topology, const void *bitmap, char **text)
 
 /* ---- comparing ------------------------------------------------------------------- */
 
-/* One part of a text, "HT0-1,8", cut from it. */
+/* One part of a text, for example "HT0-1,8". */
 struct part {
     char name[3];
     char list[512];
 };
 
-/* False at the end of the text, or if what comes is no such part; then *text stays. */
+/* Reads the next part. Returns false at the end or at an invalid part; *text stays
+ * then. */
 static bool take_part(const char **text, struct part *p)
 {
     size_t n = strcspn(*text, ":");
@@ -125,7 +127,7 @@ static bool take_part(const char **text, struct part *p)
     return true;
 }
 
-static bool lists_meet(const char *a, const char *b)
+static bool lists_overlap(const char *a, const char *b)
 {
     uint32_t a_first, a_last, b_first, b_last;
 
@@ -138,7 +140,7 @@ static bool lists_meet(const char *a, const char *b)
     return false;
 }
 
-/* Past what names the source, if anything does. */
+/* Skips the prefix that names the source, if there is one. */
 static pmix_status_t skip_source(const char **text)
 {
     size_t n = strcspn(*text, ":");
@@ -147,7 +149,7 @@ static pmix_status_t skip_source(const char **text)
         *text += n + ((*text)[n] == ':');
         return PMIX_SUCCESS;
     }
-    /* A part has digits in it; a name that is longer and has none is another source. */
+    /* A part contains digits; a longer name without digits is another source. */
     return (*text)[n] == ':' && strcspn(*text, "0123456789") >= n
                ? PMIX_ERR_NOT_SUPPORTED
                : PMIX_SUCCESS;
@@ -170,7 +172,8 @@ pmix_status_t px_locality_shared(const char *a, const char *b, pmix_locality_t *
         return PMIX_ERR_BAD_PARAM;
     while (*a && take_part(&a, &of_a)) {
         for (at = b; *at && take_part(&at, &of_b);) {
-            if (strcmp(of_a.name, of_b.name) != 0 || !lists_meet(of_a.list, of_b.list))
+            if (strcmp(of_a.name, of_b.name) != 0 ||
+                !lists_overlap(of_a.list, of_b.list))
                 continue;
             for (size_t i = 0; i < PX_COUNT(levels); i++)
                 if (strcmp(levels[i].name, of_a.name) == 0)

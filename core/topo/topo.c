@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The node's topology: made when first asked for, lent to every caller, destroyed with
- * the machine. Making it takes long, so it is under a lock of its own, in whatever
- * thread asks. */
+/* The node's topology: made on first use, lent to all callers, destroyed with the last
+ * role. Making it takes long, so a separate lock guards it, and the calling thread
+ * makes it. */
 #include "core/topo/topo.h"
 
 #include "core/rt/log.h"
@@ -14,10 +14,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* To its users the handle is a structure of the headers we were compiled with. */
+/* Users see the handle as a structure of the headers with which this library was
+ * compiled. */
 static const char own_source[] = PX_HWLOC_SOURCE ":" HWLOC_VERSION;
 
-/* Returns the topology of this process, locked. */
+/* Returns the topology state of this process, locked. */
 static struct px_topo_state *lock(void)
 {
     struct px_topo_state *t = &px_process.topology;
@@ -67,7 +68,8 @@ void px_topo_drop(void)
 
 /* ---- given at init --------------------------------------------------------------- */
 
-/* PMIX_TOPOLOGY is older than the structure: the bare handle, by its key hwloc's. */
+/* Finds a topology in infos. PMIX_TOPOLOGY is older than pmix_topology_t: a bare hwloc
+ * handle. */
 static bool find_given(const pmix_info_t *info, size_t n, struct px_opaque *o)
 {
     const pmix_info_t *now = px_info_find(info, n, PMIX_TOPOLOGY2);
@@ -115,13 +117,13 @@ static void *adopt(const struct px_hwloc *h, const struct px_topo_hints *hints)
     if (!hints->shmem_file || !hints->shmem_size)
         return NULL;
     PX_AUTOCLOSE int fd = open(hints->shmem_file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    /* The file that hwloc maps becomes memory with pointers in it, so it must be of a
-     * user who could write to ours anyway. */
+    /* hwloc maps the file as memory with pointers, so its owner must be a user who may
+     * change our memory anyway. */
     if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
         (st.st_uid != 0 && st.st_uid != geteuid()) || (st.st_mode & S_IWOTH) ||
         h->shmem_topology_adopt(&t, fd, 0, (void *)(uintptr_t)hints->shmem_addr,
                                 hints->shmem_size, 0)) {
-        px_log(PX_LOG_DEBUG, "topology", "cannot use the shared one in %s",
+        px_log(PX_LOG_DEBUG, "topology", "cannot use the shared topology in %s",
                hints->shmem_file);
         return NULL;
     }
@@ -169,7 +171,7 @@ static pmix_status_t make(struct px_topo_state *state,
     if (hints)
         t = adopt(&h, hints);
     if (hints && !t && hints->xml && px_handle_parse(PX_TOPO, hints->xml, &t))
-        px_log(PX_LOG_DEBUG, "topology", "cannot read the server's");
+        px_log(PX_LOG_DEBUG, "topology", "cannot read the server's topology");
     if (!t)
         rc = discover(&h, &t);
     if (!rc)
