@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connections to servers, and what begins and ends a client; a tool is one, too. The
- * API calls work in every role: struct px_client has what they need, and a server
- * process sets its members for itself. */
+/* Connections to servers, and the functions that begin and end a client or tool. The
+ * API calls work in every role. They use struct px_client, whose members a server
+ * process sets for itself. */
 #ifndef PX_CLIENT_CLIENT_H
 #define PX_CLIENT_CLIENT_H
 
@@ -22,142 +22,158 @@ struct px_tool;
 struct px_client_role {
     struct px_list links; /* of struct px_uplink */
     struct px_uplink
-        *primary; /* the link that px_client.channel uses; NULL: no server */
+        *primary; /* the link whose channel is px_client.channel; NULL without a
+                   * server */
     unsigned inits, tool_inits;
-    enum px_role role; /* of the first init call */
-    bool self_named;   /* a singleton, whose name no server knows */
+    enum px_role role; /* role of the first init call */
+    bool self_named;   /* true of a singleton, whose name its server does not have */
     struct px_client_conf conf;
-    struct px_tool *tool; /* NULL: not a tool */
+    struct px_tool *tool; /* NULL unless the process is a tool */
 };
 
 /* ---- connect.c: in the caller's thread ------------------------------------------- */
 
-/* How to reach a server, as whom, and what came of it. */
+/* Address of a server, the caller's identity, and the results of the handshake. */
 struct px_server_addr {
     struct px_uri uri;
-    const char *faster; /* to try first, or NULL; borrowed from the environment */
+    const char *faster; /* address to try first, or NULL; borrowed from the
+                         * environment */
     struct px_codec codec;
     struct px_version version; /* the server's */
-    bool from_environment;     /* its variables tell what the server can do */
-    bool has_owner;            /* the kernel must say that the server is owner's */
+    bool from_environment;     /* true if environment variables describe the server */
+    bool has_owner;            /* true if the kernel must confirm that the server runs
+                                * as owner */
     uid_t owner;
-    bool asked;   /* the connect message has brought that request to a server of ours */
-    uint8_t flag; /* enum px_role_flag: what we are to it */
-    pmix_proc_t self; /* our name; the server's gift for PX_FLAG_..._NEEDS_ID */
+    bool asked;       /* the connect message included the first request (servers of
+                   * Tenon) */
+    uint8_t flag;     /* enum px_role_flag: our role */
+    pmix_proc_t self; /* our name; assigned by the server for PX_FLAG_..._NEEDS_ID */
     int fd;           /* connected and non-blocking, or -1 */
-    uint32_t pindex;  /* what the server calls us */
+    uint32_t pindex;  /* our index, assigned by the server */
 };
 
-/* The address that it will try first; NULL if the environment has none. */
+/* Returns the address that px_server_addr_connect tries first, or NULL if the
+ * environment names none. */
 const char *px_client_address(void);
-/* The server that the environment names. PMIX_ERR_UNREACH without a text: none. */
+/* Fills c from the environment. Returns PMIX_ERR_UNREACH without a text if the
+ * environment names no server. */
 pmix_status_t px_server_addr_from_env(struct px_server_addr *c, struct px_err *err);
-/* The server that text names: "nspace.rank;address". A list of the variables that would
- * bring this text may precede, with a ';' behind. PMIX_ERR_BAD_PARAM. */
+/* Fills c from text: "nspace.rank;address". A list of variables that carry this text
+ * may precede, with a ';' behind the list. Returns PMIX_ERR_BAD_PARAM for other
+ * texts. */
 pmix_status_t px_server_addr_from_uri(struct px_server_addr *c, const char *text,
                                       struct px_err *err);
-/* Connects and shakes hands, within timeout_ms for each of the two. */
+/* Connects and shakes hands. timeout_ms limits each of the two steps. */
 pmix_status_t px_server_addr_connect(struct px_server_addr *c, uint64_t timeout_ms,
                                      struct px_err *err);
 
 /* ---- link.c: on the loop --------------------------------------------------------- */
 
-/* A connection to a server. A client has one, tools may have several. One of them is
- * primary: its channel is px_client.channel, which every call of the API uses. */
+/* A connection to a server. A client has one, a tool may have several. The primary
+ * link's channel is px_client.channel, which every API call uses. */
 struct px_uplink {
-    struct px_list link; /* in px_client_role.links, in the order they were made */
+    struct px_list link; /* in px_client_role.links, in order of creation */
     struct px_client *client;
     struct px_conn *conn;
     pmix_proc_t server;
     char address[sizeof((struct px_uri){0}.address)];
     uint32_t pindex;
-    bool asked;           /* its first request has been sent */
-    struct px_channel up; /* empty in the primary link: see px_client.channel */
-    struct px_iof_producer output; /* brings output to the receivers */
+    bool asked;           /* the first request was part of the connect message */
+    struct px_channel up; /* empty in the primary link, see px_client.channel */
+    struct px_iof_producer output; /* source of output for the receivers */
 };
 
-/* Takes c->fd. The first one becomes no primary by itself. */
+/* Opens a link and takes c->fd. The caller makes the first link the primary link. */
 pmix_status_t px_uplink_open(struct px_client *client, struct px_server_addr *c,
-                           struct px_uplink **link);
-/* Fails what is pending there, closes, frees. */
+                             struct px_uplink **link);
+/* Closes and frees a link. Its pending requests fail with status why. */
 void px_uplink_close(struct px_uplink *link, pmix_status_t why);
-/* NULL: no server is primary. PMIX_ERR_NOT_SUPPORTED if values were put and not
- * committed that this server could not read. */
+/* Makes link the primary link; NULL removes the primary link. Returns
+ * PMIX_ERR_NOT_SUPPORTED if values were put, but not committed, in an encoding that
+ * this server cannot read. */
 pmix_status_t px_uplink_make_primary(struct px_client *client, struct px_uplink *link);
-/* rank WILDCARD: any of the namespace. NULL. */
+/* Finds a link by server; rank WILDCARD matches any server of the namespace. Returns
+ * NULL if there is none. */
 struct px_uplink *px_uplink_find(const struct px_client *client,
-                               const pmix_proc_t *server);
+                                 const pmix_proc_t *server);
 struct px_channel *px_uplink_channel(struct px_uplink *link);
-/* In any role; NULL: this server has gone. */
-struct px_channel *px_uplink_way_to(struct px_client *client, const pmix_proc_t *server);
+/* Returns the channel to a server, in any role; NULL if the server has gone. */
+struct px_channel *px_uplink_way_to(struct px_client *client,
+                                    const pmix_proc_t *server);
 
-/* Any thread that holds the process lock: tells the server that we leave, waits for
- * its answer as long as conf.finalize_timeout, closes. PMIX_ERR_NOT_FOUND: there is
- * no such link. */
+/* Disconnects from a server. Sends a finalize request, waits up to
+ * conf.finalize_timeout for its answer, and closes the link. The calling thread holds
+ * the process lock. Returns PMIX_ERR_NOT_FOUND if the link does not exist. */
 pmix_status_t px_uplink_leave(struct px_client *client, const pmix_proc_t *server);
-/* As well: fills servers with up to n of those connected, the primary one first;
- * returns how many there are. */
+/* Fills servers with up to n connected servers, the primary server first. Returns the
+ * number of connected servers. The calling thread holds the process lock. */
 size_t px_client_servers(struct px_client *client, pmix_proc_t *servers, size_t n);
 
 /* ---- init.c: the process lock is held, the caller is not the loop ---------------- */
 
-/* One way from the address of a server to being connected. */
+/* State of one connection attempt. */
 struct px_start {
     struct px_client *client; /* set by px_client_begin */
     struct px_server_addr addr;
-    bool primary;   /* the server is to be the primary one */
-    bool was_alone; /* the process has lived without a server so far */
-    bool alone; /* the process lives on without a server; PMIx_Init reports UNREACH */
+    bool primary;   /* the server is to become the primary server */
+    bool was_alone; /* the process had no server before */
+    bool alone; /* the process continues without a server; PMIx_Init reports UNREACH */
     struct px_call *call;
     struct px_timer *timer;
     struct px_err err;
 };
 
-/* Begins the role, without any server. */
+/* Begins the role without connecting to a server. */
 pmix_status_t px_client_begin(enum px_role role, const pmix_info_t *info, size_t n_info,
                               struct px_start *s);
 /* Closes all connections and ends the role. */
 void px_client_end(struct px_client *client);
-/* Takes the connection that was made: it joins the others. The first time, the
- * process gets its name from the address, and its job's information from the server. */
+/* Adds the connection to the links. The first connection gives the process its name and
+ * its job's information. */
 pmix_status_t px_client_start(struct px_start *s);
-/* The same without a server. */
+/* Starts the process as a singleton without a server. */
 pmix_status_t px_client_start_alone(struct px_start *s);
-/* Makes a name, unique on this node as long as the process lives. */
+/* Makes a name that is unique on this node while the process lives. */
 void px_client_name(pmix_proc_t *self, const char *kind);
-/* The name that the environment gives; *given false if none. */
+/* Reads the process's name from the environment. Sets *given to false if the
+ * environment has none. */
 pmix_status_t px_client_identity(pmix_proc_t *self, bool *given, struct px_err *err);
 
-/* Takes the lock: PMIX_Init and PMIx_tool_init. begin is the first one's of a process
- * that is no server, again (unless NULL) that of a client or tool. */
+/* Performs PMIx_Init and PMIx_tool_init, and takes the process lock. Calls begin for
+ * the first init call of a process that is not a server. Later init calls use again,
+ * which may be NULL. */
 typedef pmix_status_t (*px_begin_fn)(const pmix_info_t *info, size_t n_info,
                                      struct px_start *s);
 pmix_status_t px_client_init(enum px_role role, px_begin_fn begin, px_begin_fn again,
                              pmix_proc_t *proc, const pmix_info_t *info, size_t n_info);
-/* The same for their ends. before_last (unless NULL) runs on the loop before the last
- * of this role, with the struct px_client as argument. */
-/* Waits for a debugger if the host wants that (hold.c); in the first PMIx_Init. */
+/* Performs PMIx_Finalize and PMIx_tool_finalize. before_last (unless NULL) runs on the
+ * loop before the last finalize call of this role. Its argument is the struct
+ * px_client. */
+/* Waits for a debugger if the host asks for that (hold.c). Called by the first
+ * PMIx_Init. */
 void px_client_hold(void);
 pmix_status_t px_client_finalize(enum px_role role, px_call_fn before_last,
                                  const pmix_info_t *info, size_t n_info);
 
 /* ---- put.c: on the loop ---------------------------------------------------------- */
 
-/* Why an earlier commit failed, of which only the next fence or commit can tell. */
+/* Returns and clears the failure of an earlier commit, which the next fence or commit
+ * reports. */
 pmix_status_t px_client_commit_status(struct px_client *client);
-/* Packs what was put without a server, for the next commit. */
+/* Packs values that were put without a server, for the next commit. */
 pmix_status_t px_client_put_again(struct px_client *client);
 
 /* ---- get.c: on the loop ---------------------------------------------------------- */
 
-/* KVALs of a job in a reply, its name first; as many of those as there are, each a
- * BYTE_OBJECT. The last of them, if there is a place for it. */
+/* Stores the job information in a reply: the job's name and KVALs. px_client_store_jobs
+ * stores any number of jobs, each in a BYTE_OBJECT. stored and last (unless NULL)
+ * return the last stored namespace. */
 pmix_status_t px_client_store_job(struct px_client *client, px_reader *r,
                                   struct px_nspace **stored);
 pmix_status_t px_client_store_jobs(struct px_client *client, px_reader *r,
                                    struct px_nspace **last);
-/* For a job whose information is lost, see px_nspace_is_lost: asks for all of it, by
- * message; and what fn, or the reply to any get, does with the answer. */
+/* Requests all information of a job by message, for namespaces that px_nspace_is_lost
+ * reports. px_client_read_values stores the reply to this request or to any get. */
 pmix_status_t px_client_ask_job(struct px_client *client, const struct px_nspace *ns,
                                 px_reply_fn fn, void *arg);
 pmix_status_t px_client_read_values(struct px_client *client, pmix_status_t status,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PMIx_IOF_pull and PMIx_IOF_deregister: output of other processes. */
+/* PMIx_IOF_pull and PMIx_IOF_deregister: receive output of other processes. */
 #include "core/client/client.h"
 #include "core/iof/receivers/receivers.h"
 #include "core/rt/log.h"
@@ -8,7 +8,7 @@
 
 struct pull_op {
     struct px_api api;
-    struct px_iof_receiver *receiver; /* until it is added to the receivers */
+    struct px_iof_receiver *receiver; /* NULL once the receivers own it */
     pmix_hdlr_reg_cbfunc_t reg_cb;
 };
 
@@ -19,11 +19,11 @@ static void on_pulled(void *arg, pmix_status_t status, px_reader *reply)
                                                       op->api.args.id);
 
     status = px_api_answer(status, reply);
-    if (!r) { /* this process ends */
+    if (!r) { /* the process is finalizing */
         px_api_done(&op->api, PMIX_ERR_INIT);
         return;
     }
-    r->server_id = r->id; /* unless the server has a number of its own */
+    r->server_id = r->id; /* default, if the reply has no number */
     r->registered = true;
     if (!status && !px_reader_done(reply))
         status = px_unpack_size(reply, &r->server_id);
@@ -40,7 +40,7 @@ static void finish_pull(struct px_api *api)
     op->reg_cb(api->status, op->api.args.id, api->cbdata);
 }
 
-/* Adds the receiver first: the server may send output before its answer. */
+/* Adds the receiver before asking: the server may send output before its answer. */
 static void on_pull(struct px_api *api)
 {
     struct pull_op *op = PX_CONTAINER_OF(api, struct pull_op, api);
@@ -69,7 +69,7 @@ PX_EXPORT pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
                                       pmix_iof_cbfunc_t cbfunc,
                                       pmix_hdlr_reg_cbfunc_t regcbfunc, void *regcbdata)
 {
-    /* All channels: all that can be pulled. Input is pushed. */
+    /* All channels means all output channels; input is pushed. */
     if (channel == PMIX_FWD_ALL_CHANNELS)
         channel &= (pmix_iof_channel_t)~PMIX_FWD_STDIN_CHANNEL;
     struct pull_op op = {
@@ -97,7 +97,7 @@ PX_EXPORT pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
     if (rc)
         return rc;
     rc = regcbfunc ? px_api_post(&op.api, sizeof(op)) : px_api_wait(&op.api);
-    free(op.api.args.info.v); /* the members are borrowed */
+    free(op.api.args.info.v); /* the infos themselves are borrowed */
     if (rc || !regcbfunc)
         px_iof_receiver_destroy(op.receiver);
     return rc || regcbfunc ? rc : (pmix_status_t)op.api.args.id;
@@ -107,7 +107,7 @@ PX_EXPORT pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
 
 struct dereg_op {
     struct px_api api;
-    unsigned waits_for; /* the answer of the server, the end of the receiver */
+    unsigned waits_for; /* pending steps: the server's answer and the receiver's end */
     pmix_status_t status;
 };
 
@@ -149,7 +149,7 @@ static void on_deregister(struct px_api *api)
     r->gone = on_gone;
     r->gone_arg = op;
     px_iof_receiver_end(r);
-    /* The requests of a server that has gone are gone, too. */
+    /* A server that has gone keeps no requests. */
     if (up)
         op->status = px_channel_ask(up, api->request, &args, on_deregistered, op);
     if (op->status || !up)

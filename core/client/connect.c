@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finding the server in the environment and shaking hands with it. */
+/* Finds the server in the environment and shakes hands with it. */
 #include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "core/base/str.h"
@@ -19,7 +19,7 @@
 static const struct {
     const char *name, *dialect;
 } uri_vars[] = {
-    /* best first */
+    /* in order of preference */
     {"PMIX_SERVER_URI41", "v41"},
     {"PMIX_SERVER_URI4", "v4"},
     {"PMIX_SERVER_URI3", "v3"},
@@ -40,7 +40,7 @@ static const struct px_module *transport_for(const char *address)
     return NULL;
 }
 
-/* NULL if there is none. */
+/* Returns the server's URI from the environment, or NULL. */
 static const char *server_uri(size_t *i)
 {
     for (*i = 0; *i < PX_COUNT(uri_vars); ++*i) {
@@ -51,9 +51,9 @@ static const char *server_uri(size_t *i)
     return NULL;
 }
 
-/* A server of ours names a faster address beside the common one. It counts only if
- * it comes with the very URI that is in force: an outer server's variable may still
- * be in the environment. */
+/* Returns the faster address that servers of Tenon offer, or NULL. The address counts
+ * only together with the URI in force, because an outer server's variable may still be
+ * in the environment. */
 static const char *faster_address(const char *uri_text)
 {
     const char *own = getenv("TENON_SERVER_URI");
@@ -92,7 +92,8 @@ pmix_status_t px_server_addr_from_env(struct px_server_addr *c, struct px_err *e
     px_version_parse(version ? version : "", &c->version);
     c->faster = faster_address(text);
     c->from_environment = true;
-    c->has_owner = false; /* the environment's author has power over us anyway */
+    c->has_owner = false; /* the author of the environment controls this process
+                           * anyway */
     return PMIX_SUCCESS;
 }
 
@@ -110,7 +111,8 @@ pmix_status_t px_server_addr_from_uri(struct px_server_addr *c, const char *text
                : PMIX_SUCCESS;
 }
 
-/* The command line, for those who list tools; without it, they see less. */
+/* Adds the command line, which lists of tools show. Ignores a command line that cannot
+ * be read. */
 static pmix_status_t add_command(px_infos *infos)
 {
     char text[4096];
@@ -126,7 +128,7 @@ static pmix_status_t add_command(px_infos *infos)
     return px_infos_add(infos, PMIX_CMD_LINE, text, PMIX_STRING);
 }
 
-/* Tools describe themselves beyond their name. */
+/* Fills the part of the connect message that only tools send. */
 static pmix_status_t describe(const struct px_server_addr *c, struct px_hello *hello)
 {
     PX_AUTO(px_infos) infos = {0};
@@ -153,7 +155,7 @@ static pmix_status_t describe(const struct px_server_addr *c, struct px_hello *h
 static pmix_status_t make_hello(const struct px_server_addr *c, px_buf *out,
                                 struct px_err *err)
 {
-    /* A tool finds servers that say nothing of their security. */
+    /* PMIX_SECURITY_MODE describes only the environment's server. */
     const char *modes = c->from_environment ? getenv("PMIX_SECURITY_MODE") : NULL;
     PX_AUTO(px_strv) names = modes ? px_strv_split(modes, ',', false) : NULL;
     size_t i = 0, n;
@@ -173,7 +175,7 @@ static pmix_status_t make_hello(const struct px_server_addr *c, px_buf *out,
             "no security module of the server's list (PMIX_SECURITY_MODE=%s)", modes);
     if (!gds)
         return px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
-                          "no datastore that servers can send to");
+                          "no selected datastore receives data in messages");
     psec += i;
     ops = psec->component->ops;
     px_str_copy(hello.psec, sizeof(hello.psec), psec->component->name);
@@ -191,9 +193,9 @@ static pmix_status_t make_hello(const struct px_server_addr *c, px_buf *out,
               : PMIX_SUCCESS;
 }
 
-/* The first request of the channel to be. A server of ours reads no more than the
- * connect message before it answers that, and does not look at the number of a frame's
- * sender, which is not known yet. */
+/* Appends the channel's first request to the connect message. A server of Tenon answers
+ * the connect message before it reads more. The server ignores the sender number in the
+ * frame, which is not known yet. */
 static pmix_status_t add_question(const struct px_server_addr *c, px_buf *out)
 {
     uint8_t header[PX_FRAME_HEADER_B];
@@ -211,7 +213,8 @@ static pmix_status_t add_question(const struct px_server_addr *c, px_buf *out)
 
 static pmix_status_t no_server(struct px_err *err)
 {
-    return px_err_set(err, PMIX_ERR_UNREACH, "what answers there is no PMIx server");
+    return px_err_set(err, PMIX_ERR_UNREACH,
+                      "the process at this address is not a PMIx server");
 }
 
 static pmix_status_t broken_off(struct px_err *err, pmix_status_t why)
@@ -232,7 +235,7 @@ static pmix_status_t check_status(uint32_t word, struct px_err *err)
                   : PMIX_SUCCESS;
 }
 
-/* A namespace that fills all of its field, NUL included, and a rank. */
+/* Checks and converts a process name of the handshake. */
 static pmix_status_t take_proc(pmix_proc_t *to, const pmix_proc_t *from,
                                struct px_err *err)
 {
@@ -243,8 +246,8 @@ static pmix_status_t take_proc(pmix_proc_t *to, const pmix_proc_t *from,
     return PMIX_SUCCESS;
 }
 
-/* The rest of the answer to a tool, after the first status, as it comes: without a name
- * if the tool has one. */
+/* Reads the rest of the answer to a tool, after the first status. The answer contains a
+ * name only if the tool has none. */
 static pmix_status_t tool_answer(struct px_server_addr *c, int fd, uint64_t deadline,
                                  struct px_err *err)
 {
@@ -291,8 +294,7 @@ static pmix_status_t shake(struct px_server_addr *c, int fd, const px_buf *hello
         rc = tool_answer(c, fd, deadline, err);
     } else {
         if (px_fd_read_all(fd, &word, sizeof(word), deadline))
-            rc = px_err_set(err, PMIX_ERR_UNREACH,
-                            "the server broke the handshake off");
+            rc = px_err_set(err, PMIX_ERR_UNREACH, "the server ended the handshake");
         c->pindex = ntohl(word);
     }
     return rc ? rc : px_fd_nonblock(fd);
@@ -317,8 +319,8 @@ static pmix_status_t reach(const char *address, uint64_t timeout_ms, int *fd,
               : PMIX_SUCCESS;
 }
 
-/* The port of a server that ended may have another owner now, from whom our
- * credentials are to be kept. */
+/* Checks that the server at the other end still belongs to owner. A different user may
+ * listen on the port of a server that ended, and must not get our credentials. */
 static pmix_status_t check_owner(const struct px_server_addr *c, int fd,
                                  struct px_err *err)
 {
@@ -328,12 +330,12 @@ static pmix_status_t check_owner(const struct px_server_addr *c, int fd,
     struct px_ptl_peer peer = {0};
     pmix_status_t rc = ops->peer ? ops->peer(ptl->self, fd, &peer) : PMIX_SUCCESS;
 
-    if (rc == PMIX_ERR_NOT_SUPPORTED) /* on another machine: that was permitted */
+    if (rc == PMIX_ERR_NOT_SUPPORTED) /* the server is on another node, which the caller
+                                       * permitted */
         return PMIX_SUCCESS;
     if (rc || !peer.has_uid)
         return px_err_set(err, PMIX_ERR_NO_PERMISSIONS,
-                          "the system does not tell whose the server at %s is",
-                          address);
+                          "cannot determine the user of the server at %s", address);
     if (peer.uid != c->owner)
         return px_err_set(err, PMIX_ERR_NO_PERMISSIONS,
                           "what listens at %s is uid %u's, not uid %u's", address,
@@ -348,7 +350,7 @@ pmix_status_t px_server_addr_connect(struct px_server_addr *c, uint64_t timeout_
     PX_AUTO(px_buf) hello = {0};
     pmix_status_t rc = make_hello(c, &hello, err);
 
-    /* The faster one may be out of our sight, in a container for example. */
+    /* The faster address may be unreachable, for example from a container. */
     if (!rc && c->faster && reach(c->faster, timeout_ms, &conn, err))
         px_log(PX_LOG_INFO, "client", "%s", err->text);
     c->asked = conn >= 0 && c->flag == PX_FLAG_CLIENT;
@@ -356,7 +358,7 @@ pmix_status_t px_server_addr_connect(struct px_server_addr *c, uint64_t timeout_
         rc = add_question(c, &hello);
     if (!rc && conn < 0)
         rc = reach(c->uri.address, timeout_ms, &conn, err);
-    if (!rc && c->has_owner) /* then there is no faster one */
+    if (!rc && c->has_owner) /* such addresses have no faster address */
         rc = check_owner(c, conn, err);
     if (!rc)
         rc = shake(c, conn, &hello, timeout_ms, err);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fence, connect, disconnect: one request with a list of participants and infos
- * each. */
+/* Fence, connect, disconnect: requests with a list of participants and infos. */
 #include "core/client/client.h"
 #include "core/model/assembly.h"
 
 #include <string.h>
 
-/* Values that the participants had committed before are stale now. Those that this
- * process serves, if it is a server too, stay: they are the data itself. */
+/* Clears cached values of participants, which are stale after a fence. Keeps values
+ * that this process serves as a server, because they are the originals. */
 static void forget(struct px_model *m, const char *nspace)
 {
     struct px_nspace *ns = px_nspace_find(m, nspace);
@@ -16,7 +15,8 @@ static void forget(struct px_model *m, const char *nspace)
         px_store_clear(&ns->store, PX_GDS_REMOTE, PMIX_RANK_UNDEF);
 }
 
-/* Of an assembly that are its members' values. */
+/* Clears cached values of a namespace. For an assembly clears its members' values as
+ * well. */
 static void forget_all(struct px_model *m, const char *nspace)
 {
     const struct px_nspace *ns = px_nspace_find(m, nspace);
@@ -27,7 +27,7 @@ static void forget_all(struct px_model *m, const char *nspace)
     forget(m, nspace);
 }
 
-/* A fence has ended well. */
+/* Completes a successful fence. */
 static pmix_status_t settle_fence(const struct px_api *op)
 {
     const struct px_args *args = &op->args;
@@ -48,7 +48,7 @@ static void on_reply(void *arg, pmix_status_t status, px_reader *reply)
     struct px_api *op = arg;
 
     status = px_api_answer(status, reply);
-    /* A fence reply may go on with what another datastore wants: not ours to read. */
+    /* The rest of a fence reply is for other datastores. Do not read it. */
     if (!status && op->request == &px_request_connect)
         status = px_client_store_jobs(op->client, reply, NULL);
     if (!status && op->request == &px_request_fence)
@@ -56,7 +56,7 @@ static void on_reply(void *arg, pmix_status_t status, px_reader *reply)
     px_api_done(op, status);
 }
 
-/* A process without a server knows of no other. */
+/* Completes a fence without a server, which can only name this process. */
 static pmix_status_t alone(const struct px_args *args, const pmix_proc_t *self)
 {
     pmix_status_t rc = px_required_check("PMIx_Fence", NULL, args->info.v,
@@ -70,25 +70,26 @@ static pmix_status_t alone(const struct px_args *args, const pmix_proc_t *self)
     return PMIX_SUCCESS;
 }
 
-/* One that blocks. */
-struct meeting {
+/* A blocking collective operation. */
+struct blocking_op {
     struct px_api op;
-    uint32_t id, turns; /* of the bell, when it was asked for */
+    uint32_t id, turns; /* state of the fence futex when the request was sent */
     uint32_t tag;
 };
 
-/* The server has ended a collective of the whole job: this one, as it is the only
- * request of this process but for commits, each of which went well. Else its answer is
- * a message. */
-static void on_bell(struct px_call *call, void *arg)
+/* Completes the collective when the server advances the fence futex. The futex stands
+ * for this request, because only successful commits are pending besides. Failures
+ * arrive as messages. */
+static void on_fence_futex(struct px_call *call, void *arg)
 {
-    struct meeting *f = arg;
-    const struct px_fence_futex *bell = px_store_bell(&f->op.client->model->own->store);
+    struct blocking_op *f = arg;
+    const struct px_fence_futex *futex = px_store_fence_futex(
+        &f->op.client->model->own->store);
 
-    if (!bell || bell->id != f->id)
+    if (!futex || futex->id != f->id)
         return;
-    if (bell->turns == f->turns) {
-        (void)px_call_listen(call, &bell->turns, f->turns, on_bell);
+    if (futex->turns == f->turns) {
+        (void)px_call_listen(call, &futex->turns, f->turns, on_fence_futex);
         return;
     }
     px_channel_forget(&f->op.client->channel, f->tag);
@@ -96,27 +97,28 @@ static void on_bell(struct px_call *call, void *arg)
                                                            : PMIX_SUCCESS);
 }
 
-/* adr/0023. False: the server is to be asked as ever. */
-static bool sleep_by_bell(struct px_api *op, const struct px_args *args)
+/* Sends the request with the futex's id and waits on the futex (adr/0023). Returns
+ * false if the caller must send an ordinary request. */
+static bool send_with_futex(struct px_api *op, const struct px_args *args)
 {
     struct px_client *client = op->client;
     struct px_channel *up = &client->channel;
     const struct px_stores *store = &client->model->own->store;
-    const struct px_fence_futex *bell;
-    struct meeting *f = PX_CONTAINER_OF(op, struct meeting, op);
+    const struct px_fence_futex *futex;
+    struct blocking_op *f = PX_CONTAINER_OF(op, struct blocking_op, op);
     px_writer w;
 
-    /* Data that are collected are where the bell is. */
+    /* The futex lies in the shared store, where collected data appear. */
     if (!op->call || args->info.n > 1 ||
         (args->info.n && !PMIx_Check_key(args->info.v->key, PMIX_COLLECT_DATA)) ||
         args->n_procs != 1 || args->procs[0].rank != PMIX_RANK_WILDCARD ||
         strcmp(args->procs[0].nspace, client->model->self.nspace) != 0 ||
         up->pending.n_used > client->n_unanswered || store->is_writer ||
-        !(bell = px_store_bell(store)))
+        !(futex = px_store_fence_futex(store)))
         return false;
-    f->id = bell->id;
-    f->turns = bell->turns;
-    if (!px_call_listen(op->call, &bell->turns, f->turns, on_bell))
+    f->id = futex->id;
+    f->turns = futex->turns;
+    if (!px_call_listen(op->call, &futex->turns, f->turns, on_fence_futex))
         return false;
     px_channel_begin(up, &w, op->request->op);
     px_pack_args(&w, args, op->request->args);
@@ -141,7 +143,7 @@ static void on_collect(struct px_api *op)
         args.procs = &everyone;
         args.n_procs = 1;
     }
-    if (!sleep_by_bell(op, &args))
+    if (!send_with_futex(op, &args))
         px_api_send_args(op, &args);
 }
 
@@ -156,10 +158,11 @@ static struct px_api make(const struct px_request *request, const pmix_proc_t *p
                                     .info = px_infos_borrow(info, n_info)}};
 }
 
-static pmix_status_t meet(const struct px_request *request, const pmix_proc_t *procs,
-                          size_t n_procs, const pmix_info_t *info, size_t n_info)
+static pmix_status_t run_blocking(const struct px_request *request,
+                                  const pmix_proc_t *procs, size_t n_procs,
+                                  const pmix_info_t *info, size_t n_info)
 {
-    struct meeting m = {.op = make(request, procs, n_procs, info, n_info)};
+    struct blocking_op m = {.op = make(request, procs, n_procs, info, n_info)};
 
     return px_api_wait(&m.op);
 }
@@ -167,7 +170,7 @@ static pmix_status_t meet(const struct px_request *request, const pmix_proc_t *p
 PX_EXPORT pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs,
                                    const pmix_info_t info[], size_t ninfo)
 {
-    return meet(&px_request_fence, procs, nprocs, info, ninfo);
+    return run_blocking(&px_request_fence, procs, nprocs, info, ninfo);
 }
 
 PX_EXPORT pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t nprocs,
@@ -181,7 +184,7 @@ PX_EXPORT pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t nprocs,
 PX_EXPORT pmix_status_t PMIx_Connect(const pmix_proc_t procs[], size_t nprocs,
                                      const pmix_info_t info[], size_t ninfo)
 {
-    return meet(&px_request_connect, procs, nprocs, info, ninfo);
+    return run_blocking(&px_request_connect, procs, nprocs, info, ninfo);
 }
 
 PX_EXPORT pmix_status_t PMIx_Connect_nb(const pmix_proc_t procs[], size_t nprocs,
@@ -195,7 +198,7 @@ PX_EXPORT pmix_status_t PMIx_Connect_nb(const pmix_proc_t procs[], size_t nprocs
 PX_EXPORT pmix_status_t PMIx_Disconnect(const pmix_proc_t procs[], size_t nprocs,
                                         const pmix_info_t info[], size_t ninfo)
 {
-    return meet(&px_request_disconnect, procs, nprocs, info, ninfo);
+    return run_blocking(&px_request_disconnect, procs, nprocs, info, ninfo);
 }
 
 PX_EXPORT pmix_status_t PMIx_Disconnect_nb(const pmix_proc_t procs[], size_t nprocs,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Get: what this process knows first, in the caller's thread; then its server. */
+/* PMIx_Get: searches the local data in the caller's thread, then asks the server. */
 #include "core/client/client.h"
 #include "core/model/assembly.h"
 #include "core/model/jobinfo.h"
@@ -11,15 +11,15 @@
 
 struct get_op {
     struct px_api api;
-    pmix_proc_t proc; /* no namespace: see name_proc */
+    pmix_proc_t proc; /* an empty namespace: see name_proc */
     bool of_self;
-    pmix_value_t *value; /* the result; not NULL before: the caller's storage */
+    pmix_value_t *value; /* the result, or the caller's storage before */
     pmix_value_cbfunc_t cb;
-    struct px_list link;    /* in asking.waiting */
-    struct asking *about;   /* once the server has to be asked */
-    struct asked *request;  /* of this get alone, under way; or NULL */
-    struct px_timer *timer; /* PMIX_TIMEOUT */
-    bool now;               /* the server must not keep this get waiting */
+    struct px_list link;         /* in pending_gets.waiting */
+    struct pending_gets *about;  /* set when the server must be asked */
+    struct get_request *request; /* this get's own pending request, or NULL */
+    struct px_timer *timer;      /* PMIX_TIMEOUT */
+    bool now;                    /* the server must answer immediately */
 };
 
 static bool has_flag(const struct get_op *op, const char *key)
@@ -27,8 +27,8 @@ static bool has_flag(const struct get_op *op, const char *key)
     return px_info_flag(op->api.args.info.v, op->api.args.info.n, key);
 }
 
-/* An empty namespace is our own. Of no rank at all a program asks for the rank that it
- * has itself. */
+/* An empty namespace means the caller's. PMIX_RANK with an invalid rank means the
+ * caller's rank. */
 static void name_proc(const struct px_model *m, pmix_proc_t *proc, bool of_self,
                       const char *key)
 {
@@ -42,8 +42,8 @@ static void name_proc(const struct px_model *m, pmix_proc_t *proc, bool of_self,
     px_proc_localize(m, proc);
 }
 
-/* Tables are walked in the order a lookup goes through them: the first to have a key
- * wins. */
+/* Adds a key unless an earlier table had the key. The tables come in the order of a
+ * lookup. */
 static pmix_status_t gather(void *arg, pmix_rank_t rank PX_UNUSED, const char *key,
                             const pmix_value_t *value)
 {
@@ -54,7 +54,7 @@ static pmix_status_t gather(void *arg, pmix_rank_t rank PX_UNUSED, const char *k
                : px_infos_add_value(infos, key, value);
 }
 
-/* Every key known of a rank, as a value that holds an array of infos. */
+/* Returns all keys of a rank as a value that holds an array of infos. */
 static pmix_status_t get_all(const struct px_nspace *ns, pmix_rank_t rank,
                              pmix_value_t *out)
 {
@@ -64,7 +64,8 @@ static pmix_status_t get_all(const struct px_nspace *ns, pmix_rank_t rank,
     pmix_data_array_t *array;
     pmix_status_t rc = PMIX_SUCCESS;
 
-    if (rank == PMIX_RANK_UNDEF) /* the job's; a walk would take it for every rank */
+    if (rank == PMIX_RANK_UNDEF) /* UNDEF means the job here, but every rank in
+                                  * px_store_walk */
         rank = PMIX_RANK_WILDCARD;
     for (size_t i = 0; !rc && i < PX_COUNT(tables); i++)
         rc = px_store_walk(&ns->store, tables[i], rank, gather, &infos);
@@ -98,7 +99,7 @@ static pmix_status_t look_up(const struct px_model *m, const struct px_nspace *n
     return ns ? px_lookup_find(m, ns, l, v) : rc;
 }
 
-/* Takes *v, which comes to *to; NULL: to fresh memory. */
+/* Moves *v to *to, or to new memory if *to is NULL. */
 static pmix_status_t deliver(pmix_value_t *v, pmix_value_t **to)
 {
     pmix_status_t rc = px_value_is_compressed(v) ? px_value_inflate(v) : PMIX_SUCCESS;
@@ -128,8 +129,9 @@ static pmix_status_t find_here(struct get_op *op)
     return rc ? rc : deliver(&v, &op->value);
 }
 
-/* The job information is all there is for the job as a whole and for ourselves, unless
- * the caller waits for what another thread may put. */
+/* True if the job information holds everything about the process, so that asking the
+ * server is useless. False for a key of our own with a timeout, because another thread
+ * may still put that key. */
 static bool knows_all(const pmix_proc_t *self, const char *nspace, pmix_rank_t rank,
                       const char *key, const pmix_info_t *info, size_t n)
 {
@@ -147,7 +149,8 @@ static const struct px_nspace *named(const struct px_model *m, const pmix_proc_t
     pmix_proc_t full;
 
     if (m->own && proc && proc->rank != PMIX_RANK_INVALID &&
-        strcmp(proc->nspace, m->own->name) == 0) /* which has an end */
+        strcmp(proc->nspace, m->own->name) == 0) /* name is NUL-terminated, proc->nspace
+                                                  * need not be */
         return m->own;
     full = proc ? *proc : m->self;
     name_proc(m, &full, !proc, l->key);
@@ -155,8 +158,8 @@ static const struct px_nspace *named(const struct px_model *m, const pmix_proc_t
     return px_nspace_find(m, full.nspace);
 }
 
-/* In the caller's thread, without a system call. False: the loop has to be asked, which
- * knows more and is never in the midst of a change. */
+/* Searches in the caller's thread without a system call. Returns false if the loop must
+ * do the search: the loop has more data, and its data never change during a search. */
 static bool find_at_once(const pmix_proc_t *proc, struct px_lookup *l, pmix_value_t *v,
                          pmix_status_t *status)
 {
@@ -168,7 +171,7 @@ static bool find_at_once(const pmix_proc_t *proc, struct px_lookup *l, pmix_valu
         return false;
     ns = named(m, proc, l);
     const pmix_rank_t rank = l->rank;
-    /* Only the loop walks tables, for a key of any rank. */
+    /* Searches for a key of any rank walk tables, which only the loop may do. */
     *status = rank == PMIX_RANK_UNDEF ? PMIX_ERR_WOULD_BLOCK
               : ns                    ? look_up(m, ns, l, v)
                                       : PMIX_ERR_NOT_FOUND;
@@ -244,45 +247,45 @@ pmix_status_t px_client_read_values(struct px_client *client, pmix_status_t stat
     return rc;
 }
 
-/* ---- gets under way to the server ------------------------------------------------ */
+/* ---- pending gets ---------------------------------------------------------------- */
 
-/* The answer to a get brings what the server has of a process. Of many gets of one
- * process only the first goes out; the others wait for its answer, and look again. The
- * server may keep the first get waiting for a key that is not committed yet. This must
- * not hold up gets whose keys are there: the library tries each of them, one at a time,
- * by a request that the server answers at once. A get whose key is still missing then
- * goes out itself. */
+/* The answer to a get contains all of the server's values of a process. Of many gets
+ * for one process only the first is sent. The others wait for its answer and search
+ * again. The server may hold the first get until its key is committed. To avoid
+ * delaying gets whose keys exist, the library tries each of them by an immediate
+ * request, one at a time. A get whose key is still missing then sends its own
+ * request. */
 
-/* How long an answer may take before others are tried. */
-#define PATIENCE_MS 10
+/* Time after which waiting gets are tried. */
+#define TRY_AFTER_MS 10
 
-/* Gets of one process that the server is asked for; in px_client.asking. */
-struct asking {
+/* Gets of one process that need the server; in px_client.pending_gets. */
+struct pending_gets {
     struct px_client *client;
     pmix_proc_t proc;
-    struct px_list waiting;     /* struct get_op, as long as there are requests */
-    unsigned n_requests;        /* under way */
-    const struct get_op *tried; /* a get that waits, or NULL */
-    bool is_trying; /* an answer is due, for tried or for a get that has ended */
-    struct px_timer *patience;
+    struct px_list waiting;     /* struct get_op; empty without requests */
+    unsigned n_requests;        /* pending requests */
+    const struct get_op *tried; /* a waiting get, or NULL */
+    bool is_trying; /* a try's answer is pending, also if the tried get has ended */
+    struct px_timer *try_timer;
 };
 
-/* A request under way. */
-struct asked {
-    struct asking *about;
-    struct get_op *op; /* NULL: the get has ended, or is tried only */
+/* A pending request. */
+struct get_request {
+    struct pending_gets *about;
+    struct get_op *op; /* NULL if the get has ended, or for a try */
     bool is_try;
 };
 
 static void ask_for_messages(struct get_op *op, const struct px_nspace *ns);
 
-/* Ends a get whose own answer has come, and what it brings is stored. */
+/* Completes a get after its own answer has been stored. */
 static void answered(struct get_op *op, pmix_status_t status)
 {
     struct px_nspace *ns = NULL;
     bool is_there = !status;
 
-    /* A NULL key returns what is known locally if the server has nothing. */
+    /* A get of all keys returns the local values if the server has none. */
     if (!status || (status == PMIX_ERR_NOT_FOUND && !op->api.args.text))
         status = find_here(op);
     if (is_there && status == PMIX_ERR_NOT_FOUND)
@@ -293,7 +296,7 @@ static void answered(struct get_op *op, pmix_status_t status)
         px_api_done(&op->api, status);
 }
 
-static void try_next(struct asking *a);
+static void try_next(struct pending_gets *a);
 
 static void ask_end(struct get_op *op, pmix_status_t status)
 {
@@ -308,27 +311,27 @@ static void leave(struct get_op *op)
     px_list_remove(&op->link);
 }
 
-static struct get_op *first_of(struct asking *a)
+static struct get_op *first_of(struct pending_gets *a)
 {
     return px_list_empty(&a->waiting)
                ? NULL
                : PX_CONTAINER_OF(a->waiting.next, struct get_op, link);
 }
 
-static void drop_if_idle(struct asking *a)
+static void drop_if_idle(struct pending_gets *a)
 {
     if (a->n_requests > 0)
         return;
-    px_timer_free(a->patience);
-    px_map_remove(&a->client->asking, &a->proc, sizeof(a->proc));
+    px_timer_free(a->try_timer);
+    px_map_remove(&a->client->pending_gets, &a->proc, sizeof(a->proc));
     free(a);
 }
 
 /* ---- answers --------------------------------------------------------------------- */
 
-/* Ends the waiting gets in the order they came, up to the first without a value. lost:
- * the reason why no more answers will come. */
-static void serve_waiting(struct asking *a, pmix_status_t lost)
+/* Completes waiting gets in order of arrival, up to the first without a value. lost:
+ * the failure that ends all requests, or PMIX_SUCCESS. */
+static void serve_waiting(struct pending_gets *a, pmix_status_t lost)
 {
     for (struct get_op *op; (op = first_of(a));) {
         pmix_status_t rc = lost ? lost : find_here(op);
@@ -342,12 +345,12 @@ static void serve_waiting(struct asking *a, pmix_status_t lost)
 
 static void on_answer(void *arg, pmix_status_t status, px_reader *reply);
 
-static pmix_status_t send(struct asking *a, struct get_op *op, bool is_try)
+static pmix_status_t send(struct pending_gets *a, struct get_op *op, bool is_try)
 {
     static const bool yes = true;
     struct px_args args = op->api.args;
     PX_AUTO(px_infos) info = {0};
-    struct asked *r = calloc(1, sizeof(*r));
+    struct get_request *r = calloc(1, sizeof(*r));
     pmix_status_t rc = r ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
     args.nspace = a->proc.nspace;
@@ -360,7 +363,8 @@ static pmix_status_t send(struct asking *a, struct get_op *op, bool is_try)
         rc = px_infos_set(&info, PMIX_IMMEDIATE, &yes, PMIX_BOOL);
     args.info = info;
     if (!rc) {
-        *r = (struct asked){.about = a, .op = is_try ? NULL : op, .is_try = is_try};
+        *r = (struct get_request){
+            .about = a, .op = is_try ? NULL : op, .is_try = is_try};
         rc = px_channel_ask(&a->client->channel, &px_request_get, &args, on_answer, r);
     }
     if (rc) {
@@ -373,7 +377,7 @@ static pmix_status_t send(struct asking *a, struct get_op *op, bool is_try)
     return rc;
 }
 
-static void send_own(struct asking *a, struct get_op *op)
+static void send_own(struct pending_gets *a, struct get_op *op)
 {
     pmix_status_t rc = send(a, op, false);
 
@@ -381,7 +385,7 @@ static void send_own(struct asking *a, struct get_op *op)
         ask_end(op, rc);
 }
 
-static void try_next(struct asking *a)
+static void try_next(struct pending_gets *a)
 {
     for (struct get_op *op; !a->is_trying && (op = first_of(a));) {
         pmix_status_t rc = send(a, op, true);
@@ -396,8 +400,8 @@ static void try_next(struct asking *a)
     }
 }
 
-/* Ends the get that was tried and has no value yet, or sends its own request. */
-static void tried_in_vain(struct asking *a, pmix_status_t status)
+/* Ends the get that was tried in vain, or sends its own request. */
+static void tried_in_vain(struct pending_gets *a, pmix_status_t status)
 {
     struct get_op *op = (struct get_op *)a->tried;
 
@@ -410,8 +414,8 @@ static void tried_in_vain(struct asking *a, pmix_status_t status)
 
 static void on_answer(void *arg, pmix_status_t status, px_reader *reply)
 {
-    struct asked *r = arg;
-    struct asking *a = r->about;
+    struct get_request *r = arg;
+    struct pending_gets *a = r->about;
     struct get_op *op = r->op;
     bool is_try = r->is_try;
 
@@ -435,7 +439,7 @@ static void on_answer(void *arg, pmix_status_t status, px_reader *reply)
     drop_if_idle(a);
 }
 
-/* ---- questions ------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------- */
 
 static void on_limit(void *arg)
 {
@@ -448,49 +452,51 @@ static void on_limit(void *arg)
     ask_end(op, PMIX_ERR_TIMEOUT);
 }
 
-static void on_patience(void *arg)
+static void on_try_timer(void *arg)
 {
     try_next(arg);
 }
 
-static struct asking *asking_create(struct px_client *client, const pmix_proc_t *proc)
+static struct pending_gets *pending_gets_create(struct px_client *client,
+                                                const pmix_proc_t *proc)
 {
-    struct asking *a = calloc(1, sizeof(*a));
+    struct pending_gets *a = calloc(1, sizeof(*a));
 
     if (!a)
         return NULL;
     a->client = client;
     a->proc = *proc;
     px_list_init(&a->waiting);
-    a->patience = px_timer_create(client->loop, on_patience, a);
-    if (a->patience &&
-        px_map_put(&client->asking, proc, sizeof(*proc), a, NULL) == PMIX_SUCCESS)
+    a->try_timer = px_timer_create(client->loop, on_try_timer, a);
+    if (a->try_timer &&
+        px_map_put(&client->pending_gets, proc, sizeof(*proc), a, NULL) == PMIX_SUCCESS)
         return a;
-    px_timer_free(a->patience);
+    px_timer_free(a->try_timer);
     free(a);
     return NULL;
 }
 
-/* Queues a get behind others of the same process. */
+/* Queues a get behind the pending gets of the same process. */
 static void wait_for_others(struct get_op *op)
 {
-    struct asking *a = op->about;
+    struct pending_gets *a = op->about;
     bool is_first = px_list_empty(&a->waiting);
 
     px_list_append(&a->waiting, &op->link);
     if (op->now)
         try_next(a);
     else if (is_first)
-        px_timer_set(a->patience, PATIENCE_MS);
+        px_timer_set(a->try_timer, TRY_AFTER_MS);
 }
 
-/* A server need not know that no process will commit a reserved key. */
+/* Sends or queues a get. Makes a get of a reserved key of a complete job immediate,
+ * because no process commits such a key. */
 static void ask_server(struct get_op *op, const struct px_nspace *ns)
 {
     struct px_client *client = op->api.client;
     const struct px_args *args = &op->api.args;
     uint32_t seconds = px_info_u32(args->info.v, args->info.n, PMIX_TIMEOUT, 0);
-    pmix_proc_t key = {0}; /* with nothing behind the name */
+    pmix_proc_t key = {0}; /* a map key: zero behind the name */
     bool never = args->text && px_key_is_reserved(args->text) && ns && ns->complete &&
                  op->proc.rank < PMIX_RANK_VALID;
 
@@ -501,14 +507,15 @@ static void ask_server(struct get_op *op, const struct px_nspace *ns)
         if (op->timer)
             px_timer_set(op->timer, seconds * 1000ull);
     }
-    struct asking *a = px_map_get(&client->asking, &key, sizeof(key));
+    struct pending_gets *a = px_map_get(&client->pending_gets, &key, sizeof(key));
     bool is_first = !a;
     if (is_first)
-        a = asking_create(client, &key);
+        a = pending_gets_create(client, &key);
     op->about = a;
     if (!a || (seconds && !op->timer))
         ask_end(op, PMIX_ERR_NOMEM);
-    else if (is_first || !args->text) /* all of a process is never there already */
+    else if (is_first || !args->text) /* a get of all keys always needs its own
+                                       * request */
         send_own(a, op);
     else
         wait_for_others(op);
@@ -526,9 +533,11 @@ static void on_get(struct px_api *api)
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 
     name_proc(m, &op->proc, op->of_self, api->args.text);
-    px_proc_set(&op->proc, op->proc.nspace, op->proc.rank); /* it is found as memory */
+    px_proc_set(&op->proc, op->proc.nspace, op->proc.rank); /* proc is a map key: clears
+                                                             * the bytes behind the
+                                                             * name */
     ns = px_nspace_find(m, op->proc.nspace);
-    /* A member has its values under its own name; the namespace knows but a few. */
+    /* Most values of an assembly's member are stored under the member's own name. */
     if (ns && ns->assembly && op->proc.rank < PMIX_RANK_VALID) {
         rc = has_flag(op, PMIX_GET_REFRESH_CACHE) ? rc : find_here(op);
         if (rc == PMIX_ERR_NOT_FOUND &&
@@ -539,8 +548,8 @@ static void on_get(struct px_api *api)
             return;
         }
     }
-    /* A server would only ask itself, and through its host perhaps the very caller that
-     * waits here. */
+    /* A process that is its own server must not ask itself. Through its host the
+     * request might reach this waiting caller. */
     is_alone = client->standalone || px_proc_same(&client->channel.server, &m->self);
     stays_here = is_alone || (ns && ns->hosted) ||
                  knows_all(&m->self, op->proc.nspace, op->proc.rank, api->args.text,
@@ -548,7 +557,7 @@ static void on_get(struct px_api *api)
                  has_flag(op, PMIX_OPTIONAL);
     if (ns && !stays_here && has_flag(op, PMIX_GET_REFRESH_CACHE))
         px_store_clear(&ns->store, PX_GDS_REMOTE, op->proc.rank);
-    /* Everything of a peer: only the server has it. */
+    /* Only the server has all values of a peer. */
     if (api->args.text || stays_here)
         rc = find_here(op);
     if (rc == PMIX_ERR_NOT_FOUND && ns && px_nspace_is_lost(ns) && !is_alone) {
@@ -562,7 +571,7 @@ static void on_get(struct px_api *api)
     px_api_done(api, rc);
 }
 
-/* ---- what cannot be read in place ------------------------------------------------ */
+/* ---- data that cannot be read in place ------------------------------------------- */
 
 pmix_status_t px_client_ask_job(struct px_client *client, const struct px_nspace *ns,
                                 px_reply_fn fn, void *arg)
@@ -576,7 +585,7 @@ pmix_status_t px_client_ask_job(struct px_client *client, const struct px_nspace
     return rc ? rc : px_channel_ask(&client->channel, &px_request_get, &args, fn, arg);
 }
 
-/* The server has described what it shares anew, or sends all in messages now. */
+/* Handles the server's new description of the shared data, or the data themselves. */
 static void on_messages(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct get_op *op = arg;

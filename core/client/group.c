@@ -24,7 +24,7 @@ static void forget_group(struct px_client *client, const char *name)
     free(g);
 }
 
-/* Replaces one of that name. */
+/* Stores a group; replaces a group of the same name. */
 static pmix_status_t keep_group(struct px_client *client, const char *name,
                                 const pmix_proc_t *procs, size_t n)
 {
@@ -60,11 +60,11 @@ static pmix_status_t read_extras(px_reader *r, px_infos *infos)
     return rc;
 }
 
-/* The answer after the status, as each release of the field's servers has it. */
+/* Answer to construct after the status. Releases of OpenPMIx differ in it. */
 struct constructed {
-    pmix_proc_t *procs; /* NULL: not told */
+    pmix_proc_t *procs; /* NULL if the answer does not contain members */
     size_t n_procs;
-    size_t context; /* SIZE_MAX: none */
+    size_t context; /* SIZE_MAX if the answer does not contain a context */
     px_infos infos;
 };
 
@@ -92,18 +92,18 @@ static pmix_status_t read_constructed(struct px_client *client, px_reader *r,
 static pmix_status_t take_results(struct px_api *op, struct constructed *c)
 {
     const struct px_args *args = &op->args;
-    bool told = c->n_procs > 0;
+    bool has_members = c->n_procs > 0;
     pmix_data_array_t members = {
         .type = PMIX_PROC, .size = c->n_procs, .array = c->procs};
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (c->context != SIZE_MAX)
         rc = px_infos_add(&c->infos, PMIX_GROUP_CONTEXT_ID, &c->context, PMIX_SIZE);
-    if (!rc && told)
+    if (!rc && has_members)
         rc = px_infos_add(&c->infos, PMIX_GROUP_MEMBERSHIP, &members, PMIX_DATA_ARRAY);
     if (!rc)
-        rc = keep_group(op->client, args->text, told ? c->procs : args->procs,
-                        told ? c->n_procs : args->n_procs);
+        rc = keep_group(op->client, args->text, has_members ? c->procs : args->procs,
+                        has_members ? c->n_procs : args->n_procs);
     if (rc)
         return rc;
     op->n_results = c->infos.n;
@@ -139,7 +139,7 @@ static void on_left(void *arg, pmix_status_t status, px_reader *reply)
     px_api_done(op, status);
 }
 
-/* Servers up to 4.2.3 know the members; later ones expect them in the message. */
+/* Adds the members, which servers since 4.2.4 expect in the message. */
 static void on_destruct(struct px_api *op)
 {
     struct px_group *g = find_group(op->client, op->args.text);
@@ -164,8 +164,8 @@ static struct px_api make(const struct px_request *request, const char *grp,
                    strnlen(grp, PMIX_MAX_NSLEN + 1) > PMIX_MAX_NSLEN};
 }
 
-/* The field's clients never send an invitation, nor that they join: they do with
- * events what we leave to the server, whichever it is, to refuse. */
+/* Makes a request with processes. OpenPMIx's clients use events for invite and join.
+ * This library sends requests, which a server may refuse. */
 static struct px_api make_with(const struct px_request *request, const char *grp,
                                const pmix_proc_t *procs, size_t n_procs,
                                const pmix_info_t *info, size_t n_info)
@@ -191,7 +191,7 @@ static struct px_api make_join(const char *grp, const pmix_proc_t *leader,
     return op;
 }
 
-/* Destruct or leave. */
+/* Makes a request to destruct or leave. */
 static struct px_api make_end(const struct px_request *request, const char *grp,
                               const pmix_info_t *info, size_t n)
 {
@@ -202,7 +202,7 @@ static struct px_api make_end(const struct px_request *request, const char *grp,
     return op;
 }
 
-/* Both refuse an answer that has nowhere to go. */
+/* post_infos and post refuse a call without a callback. */
 static pmix_status_t post_infos(struct px_api op, pmix_info_cbfunc_t cb, void *cbdata)
 {
     op.invalid |= !cb;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A debugger may want processes to wait in PMIx_Init: says so to the host, and waits
- * until it lets them go on, or the server is gone. */
+/* Debugger support: PMIx_Init reports "ready for debug" to the host, then waits for
+ * release or loss of the server. */
 #include "core/client/client.h"
 #include "core/rt/log.h"
 
@@ -8,7 +8,7 @@
 
 struct hold {
     const struct px_client *client;
-    struct px_call *call; /* NULL once it is over */
+    struct px_call *call; /* NULL after the call is done */
     size_t id;
     bool registered;
 };
@@ -25,7 +25,7 @@ static void on_release(size_t id PX_UNUSED, pmix_status_t code,
 {
     const pmix_info_t *object = px_info_find(info, n, PMIX_EVENT_RETURN_OBJECT);
     struct hold *h = object->value.data.ptr;
-    /* The loss of a process of this job is not that of the server. */
+    /* Loss of a process of this job is not loss of the server. */
     bool counts = code == PMIX_DEBUGGER_RELEASE ||
                   strcmp(source->nspace, h->client->model->self.nspace) != 0;
 
@@ -34,7 +34,7 @@ static void on_release(size_t id PX_UNUSED, pmix_status_t code,
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
 
-static void on_told(pmix_status_t status, void *arg)
+static void on_notified(pmix_status_t status, void *arg)
 {
     struct hold *h = arg;
 
@@ -55,7 +55,7 @@ static void on_registered(pmix_status_t status, size_t id, void *arg)
     h->registered = !status;
     if (!status)
         status = PMIx_Notify_event(PMIX_READY_FOR_DEBUG, NULL, PMIX_RANGE_RM, info,
-                                   PX_COUNT(info), on_told, h);
+                                   PX_COUNT(info), on_notified, h);
     if (status && h->call)
         let_go(h, status);
 }

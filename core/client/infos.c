@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls that the server or its host answers, most of them with infos: query, job
- * control, log, allocations, resource blocks, sessions, monitoring, credentials,
- * fabrics. */
+/* Requests to the server or host, mostly with infos: query, job control, log,
+ * allocations, resource blocks, sessions, monitoring, credentials, fabrics. */
 #include "core/client/client.h"
 #include "core/role/support.h"
 
 /* ---- query ----------------------------------------------------------------------- */
 
-/* Results known here stand before those that come from the server. */
+/* Appends the server's results to the results of this library. */
 static void on_rest(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct px_api *api = arg;
@@ -28,8 +27,8 @@ static void on_rest(void *arg, pmix_status_t status, px_reader *reply)
     px_api_done(api, status);
 }
 
-/* Answers queries about this library, and sends the rest to the server, which answers
- * for itself and its host. */
+/* Answers queries about this library, and sends the other queries to the server and its
+ * host. */
 static void on_query(struct px_api *api)
 {
     struct px_args rest = {.n_queries = api->args.n_queries};
@@ -64,7 +63,7 @@ static void on_query(struct px_api *api)
         rc = PMIX_ERR_NOT_FOUND;
     if (rc || !is_rest)
         px_api_done(api, rc && known.n > 0 ? PMIX_ERR_PARTIAL_SUCCESS : rc);
-    /* Those that were taken out hold nothing any more. */
+    /* px_support_query and px_query_keys leave removed queries empty. */
     px_type_free_array(PMIX_QUERY, copy, rest.n_queries);
 }
 
@@ -76,8 +75,8 @@ static struct px_api make_query(pmix_query_t *queries, size_t n)
                            .invalid = n == 0};
 }
 
-/* Answers queries in the thread of the caller if each key asks for a version of the
- * ABI. PMIX_ERR_NOT_FOUND: another key is among them, or none at all. */
+/* Answers queries in the caller's thread if every key asks for an ABI version. Returns
+ * PMIX_ERR_NOT_FOUND if queries has another key or no key. */
 static pmix_status_t query_abi(const pmix_query_t *queries, size_t n, px_infos *known)
 {
     pmix_status_t rc = n > 0 && queries ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
@@ -93,7 +92,7 @@ static pmix_status_t query_abi(const pmix_query_t *queries, size_t n, px_infos *
     return rc;
 }
 
-/* Versions of the ABI are known also before PMIx_Init and after PMIx_Finalize. */
+/* Answers queries for ABI versions also before PMIx_Init and after PMIx_Finalize. */
 PX_EXPORT pmix_status_t PMIx_Query_info(pmix_query_t queries[], size_t nqueries,
                                         pmix_info_t **results, size_t *nresults)
 {
@@ -201,8 +200,8 @@ PX_EXPORT pmix_status_t PMIx_Allocation_request_nb(pmix_alloc_directive_t direct
 
 /* ---- resource blocks ------------------------------------------------------------- */
 
-/* The command came with the types it carries, which the dialect of the connection
- * need not have. */
+/* Sends the request with the newest codec: older dialects lack the types of this
+ * command. */
 static void on_block(struct px_api *api)
 {
     struct px_codec codec = px_codec_newest(api->client->channel.codec);
@@ -305,7 +304,7 @@ PX_EXPORT pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t *monitor,
                                                 void *cbdata)
 {
     const struct px_api op = make_monitor(monitor, error, directives, ndirs);
-    bool beats = is_heartbeat(monitor); /* which has no answer */
+    bool beats = is_heartbeat(monitor); /* a heartbeat has no answer */
     pmix_status_t rc = px_api_infos_nb(op, beats ? NULL : cbfunc, cbdata);
 
     return rc || !beats ? rc : PMIX_OPERATION_SUCCEEDED;
@@ -315,11 +314,11 @@ PX_EXPORT void PMIx_Heartbeat(void)
 {
     const struct px_api op = {.start = on_heartbeat};
 
-    (void)px_api_post(&op,
-                      sizeof(op)); /* one that is lost is like one that comes late */
+    (void)px_api_post(&op, sizeof(op)); /* a lost heartbeat is equivalent to a late
+                                    * heartbeat */
 }
 
-/* ---- credentials: made by the host, and checked by it ---------------------------- */
+/* ---- credentials: the host makes and validates credentials ----------------------- */
 
 struct cred_op {
     struct px_api api;
@@ -383,7 +382,8 @@ PX_EXPORT pmix_status_t PMIx_Get_credential_nb(const pmix_info_t info[], size_t 
     return px_api_post(&op.api, sizeof(op));
 }
 
-/* This callback has no release function: the results end with it. */
+/* Delivers the results, which live until the callback returns: this callback has no
+ * release function. */
 static void finish_checked(struct px_api *api)
 {
     PX_CONTAINER_OF(api, struct cred_op, api)
@@ -422,7 +422,7 @@ PX_EXPORT pmix_status_t PMIx_Validate_credential_nb(const pmix_byte_object_t *cr
     return px_api_post(&op.api, sizeof(op));
 }
 
-/* ---- fabrics: the caller's object keeps the host's description of one ------------ */
+/* ---- fabrics: the caller's object keeps the host's description of a fabric ------- */
 
 struct fabric_op {
     struct px_api api;
@@ -442,7 +442,7 @@ static bool is_own_server(const struct px_client *client)
     return client->own.send && client->channel.ctx == client->own.ctx;
 }
 
-/* Messages have no addresses: it came as a number. */
+/* Turns the cost matrix back into a pointer, which a message carries as a number. */
 static void restore_matrix(pmix_fabric_t *f)
 {
     for (size_t i = 0; i < f->ninfo; i++) {
@@ -468,8 +468,8 @@ static void on_fabric_reply(void *arg, pmix_status_t status, px_reader *reply)
     if (status) {
         px_type_free_array(PMIX_INFO, px_take(&api->results), api->n_results);
     } else {
-        /* A fabric that is being registered owns nothing yet: its members were perhaps
-         * never set. */
+        /* A fabric that is being registered owns nothing yet: its members may be
+         * uninitialised. */
         if (api->request == &px_request_fabric_update)
             drop_infos(f);
         f->info = px_take(&api->results);
@@ -484,14 +484,14 @@ static void on_fabric_reply(void *arg, pmix_status_t status, px_reader *reply)
     px_api_done(api, status);
 }
 
-/* The index is read on the loop: a registration that is under way sets it. */
+/* Reads the index on the loop, where a pending registration sets it. */
 static void on_update(struct px_api *api)
 {
     api->args.id = PX_CONTAINER_OF(api, struct fabric_op, api)->fabric->index;
     px_api_send(api);
 }
 
-/* info: of a registration. */
+/* Makes a fabric operation; info belongs to a registration. */
 static struct fabric_op make_fabric(const struct px_request *request,
                                     pmix_fabric_t *fabric, const pmix_info_t *info,
                                     size_t n_info)
@@ -548,7 +548,8 @@ PX_EXPORT pmix_status_t PMIx_Fabric_update_nb(pmix_fabric_t *fabric,
                        cbdata);
 }
 
-/* No server of another process can be told: the protocol has no message for it. */
+/* Deregisters at the server in this process. The protocol has no message for other
+ * servers. */
 static void on_deregister(struct px_api *api)
 {
     struct px_channel *up = &api->client->channel;

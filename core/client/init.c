@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PMIx_Init and _Finalize: connecting to a server, or being a singleton without one;
- * and what a tool, which is a client with more ways to servers, begins and ends in
- * the same way. */
+/* PMIx_Init and PMIx_Finalize. Connects to a server, or starts a singleton. Tools begin
+ * and end with the same functions, and have more ways to find servers. */
 #include "core/base/str.h"
 #include "core/client/client.h"
 #include "core/config/param.h"
@@ -22,7 +21,7 @@ static void started(struct px_start *c, pmix_status_t rc)
     px_call_done(c->call, rc);
 }
 
-/* Describes a job of this process alone. Programs expect answers to what they ask for
+/* Registers a job whose only process is this one, with the keys that programs read
  * first. */
 static pmix_status_t be_job_of_one(struct px_model *m, struct px_err *err)
 {
@@ -44,13 +43,14 @@ static pmix_status_t be_job_of_one(struct px_model *m, struct px_err *err)
                              PMIX_UNIV_SIZE, &universe);
 }
 
-/* A server that cannot tell says why, in place of the name. */
+/* Reads the job information. Returns the server's status if the server sent a status in
+ * place of the job's name. */
 static pmix_status_t read_job_info(struct px_client *client, px_reader *reply)
 {
     px_reader again = *reply;
     pmix_status_t why, rc;
 
-    reply->trusted = true; /* all of it is the server's own */
+    reply->trusted = true; /* the server is the author of the whole reply */
     rc = px_client_store_job(client, reply, NULL);
     if (rc && px_unpack_status(&again, &why) == PMIX_SUCCESS &&
         px_reader_done(&again) && why < 0)
@@ -58,7 +58,7 @@ static pmix_status_t read_job_info(struct px_client *client, px_reader *reply)
     return rc;
 }
 
-/* After a job that was to be read in place and cannot be. */
+/* Stores a job by messages, after the shared store could not be read in place. */
 static void on_job_info_in_messages(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct px_start *c = arg;
@@ -82,7 +82,7 @@ static void on_job_info(void *arg, pmix_status_t status, px_reader *reply)
             return;
     }
     if (rc && !status && (c->addr.flag != PX_FLAG_CLIENT || c->was_alone)) {
-        /* A server need not know the job of a tool or singleton. */
+        /* A server need not have the job of a tool or singleton. */
         px_log(PX_LOG_INFO, "client", "the server does not know this process's job: %s",
                PMIx_Error_string(rc));
         rc = c->was_alone ? PMIX_SUCCESS : be_job_of_one(m, &c->err);
@@ -93,7 +93,7 @@ static void on_job_info(void *arg, pmix_status_t status, px_reader *reply)
     started(c, rc);
 }
 
-/* The connection goes, and with it the request: on_job_info reports. */
+/* Closes the link, which fails the request: on_job_info reports the timeout. */
 static void on_no_answer(void *arg)
 {
     struct px_start *c = arg;
@@ -131,7 +131,7 @@ static void on_start(struct px_call *call, void *args)
     if (!rc && c->primary)
         rc = px_uplink_make_primary(client, link);
     if (!rc && client->role->self_named && c->addr.flag == PX_FLAG_CLIENT) {
-        /* A server of OpenPMIx cannot answer the question for the job. */
+        /* OpenPMIx's servers cannot answer this request from a singleton. */
         rc = c->was_alone ? PMIX_SUCCESS : be_job_of_one(m, &c->err);
     } else if (!rc && !m->own->complete) {
         rc = ask_for_job(c, link);
@@ -225,8 +225,8 @@ pmix_status_t px_client_begin(enum px_role role, const pmix_info_t *info, size_t
 
 /* ---- programming models ---------------------------------------------------------- */
 
-/* Copies what info describes of a programming model. Only the first keys, whose values
- * are strings, declare one, as in OpenPMIx; the others go along. */
+/* Copies the description of a programming model from info. Only the first keys, whose
+ * values are strings, declare a model, as in OpenPMIx. The other keys are optional. */
 static pmix_status_t read_model(const pmix_info_t *info, size_t n, px_infos *model)
 {
     enum { N_DECLARING = 4 };
@@ -267,8 +267,8 @@ static void on_declare(struct px_call *call, void *args)
                                       &d->model));
 }
 
-/* Notifies the handlers of this process of the programming model that a library names
- * in PMIx_Init. */
+/* Notifies handlers of this process of the programming model that a library names in
+ * PMIx_Init. */
 static void declare_model(const struct px_client *client, const pmix_info_t *info,
                           size_t n)
 {
@@ -318,7 +318,7 @@ pmix_status_t px_client_init(enum px_role role, px_begin_fn begin, px_begin_fn a
     s.client = p->client;
     if (s.client && s.client->role)
         rc = again ? again(info, n_info, &s) : PMIX_SUCCESS;
-    else if (!p->server) /* which answers its own calls */
+    else if (!p->server) /* a server answers its own calls */
         rc = begin(info, n_info, &s);
     if (!rc || s.alone) {
         ++*inits_of(p, role);
@@ -336,7 +336,7 @@ pmix_status_t px_client_init(enum px_role role, px_begin_fn begin, px_begin_fn a
     return rc;
 }
 
-/* Says goodbye to every server. */
+/* Leaves every server, after the embedded barrier if info asks for a barrier. */
 static void leave_all(struct px_client *client, const pmix_info_t *info, size_t n_info)
 {
     pmix_proc_t any;
@@ -389,19 +389,19 @@ pmix_status_t px_client_identity(pmix_proc_t *self, bool *given, struct px_err *
         return PMIX_SUCCESS;
     if (!nspace[0] || strlen(nspace) > PMIX_MAX_NSLEN)
         return px_err_set(err, PMIX_ERR_INVALID_NAMESPACE,
-                          "PMIX_NAMESPACE is no namespace: \"%s\"", nspace);
+                          "PMIX_NAMESPACE is not a namespace: \"%s\"", nspace);
     if (!rank)
         return px_err_set(err, PMIX_ERR_DATA_VALUE_NOT_FOUND,
                           "PMIX_NAMESPACE is set, but PMIX_RANK is not");
     if (!px_str_to_u64(rank, 0, PMIX_RANK_VALID - 1, &n))
-        return px_err_set(err, PMIX_ERR_BAD_PARAM, "PMIX_RANK is no rank: \"%s\"",
+        return px_err_set(err, PMIX_ERR_BAD_PARAM, "PMIX_RANK is not a rank: \"%s\"",
                           rank);
     px_proc_set(self, nspace, (pmix_rank_t)n);
     return PMIX_SUCCESS;
 }
 
 /* Shakes hands with the server that info names, otherwise with the environment's.
- * PMIX_ERR_UNREACH without a text: neither names a server. */
+ * Returns PMIX_ERR_UNREACH without a text if neither names a server. */
 static pmix_status_t find_server(const pmix_info_t *info, size_t n_info,
                                  struct px_start *c)
 {
@@ -423,9 +423,8 @@ static pmix_status_t find_server(const pmix_info_t *info, size_t n_info,
                                        &c->err);
 }
 
-/* Returns whether programs of OpenPMIx expect to go on alone after a failure rc. A
- * refusal by the server, and an address that makes no sense, are failures of PMIx_Init
- * itself. */
+/* True if programs written for OpenPMIx expect to continue without a server after
+ * failure rc. A refusal by the server or a malformed address makes PMIx_Init fail. */
 static bool goes_on_alone(pmix_status_t rc)
 {
     return rc == PMIX_ERR_UNREACH || rc == PMIX_ERR_TIMEOUT;
@@ -462,8 +461,8 @@ static pmix_status_t client_begin(const pmix_info_t *info, size_t n_info,
     return rc;
 }
 
-/* Connects a process that is alone, or that has lost its server and is given another
- * one. */
+/* Connects a process that has no server, or that has lost its server and info names a
+ * new one. */
 static pmix_status_t client_again(const pmix_info_t *info, size_t n_info,
                                   struct px_start *c)
 {
@@ -479,7 +478,7 @@ static pmix_status_t client_again(const pmix_info_t *info, size_t n_info,
     if (!rc)
         return px_client_start(c);
     c->alone = goes_on_alone(rc);
-    if (!asked) /* the first PMIx_Init has logged why */
+    if (!asked) /* the first PMIx_Init has logged the reason */
         c->err.text[0] = '\0';
     return c->alone ? PMIX_ERR_UNREACH : rc;
 }
@@ -529,7 +528,7 @@ PX_EXPORT void PMIx_Progress_thread_stop(const pmix_info_t *info, size_t ninfo)
         return;
     if (px_required_check("PMIx_Progress_thread_stop", NULL, info, ninfo))
         return;
-    /* Newer releases have a key of its own, older ones share one. */
+    /* Newer OpenPMIx releases use a separate key, older ones the shared key. */
     name = px_info_str(info, ninfo, "pmix.pthrdnm");
     if (!name)
         name = px_info_str(info, ninfo, PMIX_PROGRESS_THREAD_NAME);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connects that give a namespace, and leaving it (RFC 0003). The requests are those of
- * any connect and disconnect. */
+/* PMIx_Connect_nspace and PMIx_Disconnect_nspace (RFC 0003). The requests equal those
+ * of PMIx_Connect and PMIx_Disconnect. */
 #include "core/client/client.h"
 #include "core/model/assembly.h"
 #include "pmix_connect.h"
@@ -30,14 +30,15 @@ static void on_connected(void *arg, pmix_status_t status, px_reader *reply)
         if (ns && ns->assembly)
             op->rank = px_assembly_rank(ns->assembly, &api->client->model->self);
         if (op->rank == PMIX_RANK_INVALID)
-            status = PMIX_ERR_NOT_SUPPORTED; /* a connect is all that it was there */
+            status = PMIX_ERR_NOT_SUPPORTED; /* the server only performed an ordinary
+                                              * connect */
         else
             PMIx_Load_nspace(op->nspace, ns->name);
     }
     px_api_done(api, status);
 }
 
-/* Without a server there is nothing to connect with. */
+/* Sends the request. Fails without a server, which this operation needs. */
 static void on_connect(struct px_api *api)
 {
     if (api->client->standalone)
@@ -46,8 +47,8 @@ static void on_connect(struct px_api *api)
         px_api_send(api);
 }
 
-/* infos: of the op, with what the server is to know besides; the caller's to clean
- * up. */
+/* Fills op. infos holds the operation's infos and a directive for the server; the
+ * caller frees infos. */
 static pmix_status_t make(struct joint_op *op, const pmix_proc_t *procs, size_t n_procs,
                           const pmix_info_t *info, size_t n_info, px_infos *infos)
 {
@@ -138,7 +139,8 @@ static void on_leave(struct px_api *api)
         px_api_done(api, PMIX_ERR_NOT_FOUND);
 }
 
-/* all: where the namespace's name is to be, as long as the call. */
+/* Makes a leave request. all: storage for the namespace's name, must live as long as
+ * the call. */
 static struct px_api make_leave(const char *nspace, const pmix_info_t *info, size_t n,
                                 pmix_proc_t *all)
 {

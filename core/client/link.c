@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connections to servers, and which of them the API speaks to. */
+/* Connections to servers, and the choice of the primary server. */
 #include "core/base/clock.h"
 #include "core/base/str.h"
 #include "core/client/client.h"
@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* Marks what a server has seen already; nothing for users. */
-#define SERVER_MARK "pmix.srvr.internal.notify"
+/* A private info of servers, removed before users see the event. */
+#define SERVER_TAG "pmix.srvr.internal.notify"
 
 /* ---- frames ---------------------------------------------------------------------- */
 
@@ -31,8 +31,8 @@ static pmix_status_t on_event(struct px_client *client, px_reader *r)
     if (!rc)
         rc = px_unpack_args(r, &e, px_request_event.args);
     if (!rc) {
-        px_infos_drop(&e.info, SERVER_MARK);
-        /* The server has chosen us: whatever the range was, we are in it. */
+        px_infos_drop(&e.info, SERVER_TAG);
+        /* The server has selected this process, so the range does not matter. */
         rc = px_notify_take(client->notify, e.code, e.procs, e.directive, &e.info);
     }
     px_args_cleanup(&e);
@@ -96,7 +96,7 @@ static pmix_status_t send_frame(void *ctx, uint32_t tag, px_buf *payload)
     return px_conn_send(link->conn, (int32_t)link->pindex, tag, payload);
 }
 
-/* Reads again, as the receivers of output have room. */
+/* Reads again after the receivers have room. */
 static void resume(void *arg)
 {
     struct px_uplink *link = arg;
@@ -107,7 +107,7 @@ static void resume(void *arg)
 /* ---- life ------------------------------------------------------------------------ */
 
 pmix_status_t px_uplink_open(struct px_client *client, struct px_server_addr *c,
-                           struct px_uplink **out)
+                             struct px_uplink **out)
 {
     struct px_uplink *link = calloc(1, sizeof(*link));
     pmix_status_t rc;
@@ -150,7 +150,7 @@ void px_uplink_close(struct px_uplink *link, pmix_status_t why)
     if (client->role->primary == link)
         (void)px_uplink_make_primary(client, NULL);
     px_list_remove(&link->link);
-    /* Last, and out of sight: a call that fails may start another one. */
+    /* Fail the requests after the link is gone: a callback may begin a new call. */
     up = link->up;
     free(link);
     px_channel_fail(&up, why);
@@ -167,7 +167,7 @@ struct px_channel *px_uplink_way_to(struct px_client *client, const pmix_proc_t 
 }
 
 struct px_uplink *px_uplink_find(const struct px_client *client,
-                               const pmix_proc_t *server)
+                                 const pmix_proc_t *server)
 {
     PX_LIST_EACH (&client->role->links, struct px_uplink, l, link)
         if (px_proc_match(&l->server, server))
@@ -175,7 +175,8 @@ struct px_uplink *px_uplink_find(const struct px_client *client,
     return NULL;
 }
 
-/* Values that were put are packed already, in the form of the server of that time. */
+/* Switches the encoding of values to put. Fails if values are packed already in another
+ * encoding. */
 static pmix_status_t adopt_codec(struct px_client *client, struct px_codec codec)
 {
     const px_writer *put = &client->put;
@@ -188,7 +189,7 @@ static pmix_status_t adopt_codec(struct px_client *client, struct px_codec codec
     return PMIX_SUCCESS;
 }
 
-/* Stores the name and the address of the server, which programs may ask for. */
+/* Stores the name and the address of the server as values that programs may get. */
 static pmix_status_t note_server(struct px_model *m, const struct px_uplink *link)
 {
     PX_AUTOFREE char *uri = px_strf("%s.%u;%s", link->server.nspace, link->server.rank,
@@ -249,15 +250,16 @@ pmix_status_t px_uplink_make_primary(struct px_client *client, struct px_uplink 
 
 struct goodbye {
     struct px_client *client;
-    pmix_proc_t server; /* found: asked for may be any of a namespace */
+    pmix_proc_t server; /* the server found; a request may name any server of a
+                         * namespace */
     struct px_call *call;
     struct px_timer *timer;
     size_t progress;   /* px_iof_receivers_progress when the timer was set */
-    uint64_t since_ms; /* it has not changed */
+    uint64_t since_ms; /* time of the last progress */
 };
 
-/* Found anew each time: the connection may have been lost meanwhile. Without an answer
- * the request is given up with the connection, which then reports to the below. */
+/* Closes the link if it still exists. A pending finalize request then fails and calls
+ * on_goodbye_end. */
 static void shut(void *goodbye)
 {
     struct goodbye *g = goodbye;
@@ -267,23 +269,23 @@ static void shut(void *goodbye)
         px_uplink_close(link, PMIX_ERR_UNREACH);
 }
 
-/* The answer comes behind all output that the server has for this process, and this
- * process may have to wait for the reader of its own. */
+/* Extends the timeout while output makes progress. The answer comes after all output
+ * for this process. This process may have to wait for the reader of its own output. */
 static void on_no_answer(void *goodbye)
 {
     struct goodbye *g = goodbye;
     const struct px_iof_receivers *receivers = g->client->receivers;
     const uint64_t timeout_ms = g->client->role->conf.finalize_timeout;
     const uint64_t drain_ms = px_process.iof_drain_ms;
-    uint64_t patience_ms = timeout_ms;
+    uint64_t limit_ms = timeout_ms;
     uint64_t waited_ms = px_clock_ms() - g->since_ms;
     size_t held_b, progress = px_iof_receivers_progress(receivers, &held_b);
 
-    if (held_b > 0 && patience_ms < drain_ms)
-        patience_ms = drain_ms;
+    if (held_b > 0 && limit_ms < drain_ms)
+        limit_ms = drain_ms;
     if (progress != g->progress)
         g->since_ms += waited_ms;
-    if (progress != g->progress || waited_ms < patience_ms) {
+    if (progress != g->progress || waited_ms < limit_ms) {
         g->progress = progress;
         px_timer_set(g->timer, timeout_ms);
         return;
@@ -341,7 +343,7 @@ pmix_status_t px_uplink_leave(struct px_client *client, const pmix_proc_t *serve
     return px_call(client->loop, on_goodbye, &g);
 }
 
-/* ---- which there are ------------------------------------------------------------- */
+/* ---- list of servers ------------------------------------------------------------- */
 
 struct listing {
     const struct px_client_role *role;

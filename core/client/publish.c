@@ -58,8 +58,8 @@ PX_EXPORT pmix_status_t PMIx_Publish_nb(const pmix_info_t info[], size_t ninfo,
     return px_api_call_nb(make_publish(info, ninfo), cbfunc, cbdata);
 }
 
-/* Each value moves to the caller's first entry of that key that has none yet; the
- * others stay UNDEF. */
+/* Moves each value to the caller's first entry of the same key without a value. Entries
+ * without a match stay UNDEF. */
 static void fill(pmix_pdata_t *want, size_t n, struct lookup_op *op)
 {
     for (size_t i = 0; i < n; i++) {

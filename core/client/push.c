@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PMIx_IOF_push: input for other processes, from the program or the own stdin. */
+/* PMIx_IOF_push: sends input to other processes, from the program or from standard
+ * input. */
 #include "core/client/client.h"
 #include "core/iof/iof_input.h"
 #include "core/iof/receivers/receivers.h"
 #include "core/link/required.h"
 #include "core/rt/log.h"
 
-/* ---- the own stdin --------------------------------------------------------------- */
+/* ---- standard input -------------------------------------------------------------- */
 
-/* Reads no more. Frees the pusher, or leaves that to the last answer. */
+/* Stops reading. Frees the pusher, unless an answer is pending: that answer frees the
+ * pusher. */
 static void stop(struct px_stdin_pusher *p)
 {
     px_iof_input_close(px_take(&p->input));
@@ -34,7 +36,7 @@ static void on_chunk_pushed(void *arg, pmix_status_t status, px_reader *reply)
     }
 }
 
-/* Pushes a chunk; no bytes: the end of the input. */
+/* Pushes a chunk; an empty chunk is the end of the input. */
 static void on_chunk(void *arg, const uint8_t *bytes, size_t n)
 {
     struct px_stdin_pusher *p = arg;
@@ -86,7 +88,8 @@ static void on_push_stdin(struct px_api *api)
     px_api_done(api, rc);
 }
 
-/* Ends input: of the named targets, or else of those that get the own stdin. */
+/* Ends the input of the named targets. Without targets ends the input of the standard
+ * input's targets. */
 static void on_push_end(struct px_api *api)
 {
     struct px_stdin_pusher *p = api->client->receivers->pusher;
@@ -116,8 +119,8 @@ static pmix_status_t check(const struct px_args *args, bool of_stdin, bool ends)
     return none && !ends ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS;
 }
 
-/* Refuses required directives about the reading of the own stdin. The server refuses
- * other directives, with the first chunk. */
+/* Refuses required directives about reading standard input. The server refuses other
+ * directives at the first chunk. */
 static pmix_status_t check_reading(const pmix_info_t *info, size_t n)
 {
     static const char *const keys[] = {PMIX_IOF_BUFFERING_SIZE,

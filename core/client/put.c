@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Put, commit, and values for this process alone. */
+/* Put, commit, and values for this process only. */
 #include "core/client/client.h"
 #include "core/rt/log.h"
 #include "core/wire/ops.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define ON_ITS_WAY_B (16u * 1024u * 1024u)
-#define KEPT_B       (4u * 1024u) /* of the section */
+#define KEPT_B       (4u * 1024u) /* memory that section keeps between puts */
 
 struct put_op {
     struct px_api api;
@@ -17,7 +17,8 @@ struct put_op {
     pmix_scope_t scope;
 };
 
-/* A section of its own: a later value of a key counts, whatever the scopes. */
+/* Packs a value in a section of its own. A later value of the same key then overrides
+ * an earlier one of any scope. */
 static pmix_status_t add_section(struct px_client *client, const struct put_op *op)
 {
     px_writer *all = &client->put, *one = &client->section;
@@ -36,7 +37,8 @@ static pmix_status_t add_section(struct px_client *client, const struct put_op *
     return rc;
 }
 
-/* The dialect of a server that the process may still connect to is unknown. */
+/* Records the scope of a value put without a server. The value is packed later, because
+ * the server's dialect is not known yet. */
 static pmix_status_t note_scope(struct px_client *client, const struct put_op *op)
 {
     return px_map_sput(&client->put_alone, op->key, (void *)(uintptr_t)op->scope, NULL);
@@ -68,8 +70,8 @@ pmix_status_t px_client_put_again(struct px_client *client)
     return rc;
 }
 
-/* All or nothing: a value that this dialect cannot carry must fail the put, not the
- * commit of all the others. */
+/* Stores and packs a value, or neither: a value that this dialect cannot carry fails
+ * the put, not the commit of all values. */
 static void on_put(struct px_api *api)
 {
     struct put_op *op = PX_CONTAINER_OF(api, struct put_op, api);
@@ -142,7 +144,7 @@ pmix_status_t px_client_commit_status(struct px_client *client)
     return rc;
 }
 
-/* A commit that no thread waits for. */
+/* A commit whose caller does not wait for the answer. */
 struct commit {
     struct px_client *client;
     size_t size_b;
@@ -184,7 +186,7 @@ static pmix_status_t send_commit(struct px_client *client)
     return rc;
 }
 
-/* To a commit of nothing, which the server answers after all that came before. */
+/* Completes the call after an empty commit, which acts as a barrier. */
 static void on_all_answered(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct px_api *api = arg;
@@ -202,10 +204,10 @@ static void on_commit(struct px_api *api)
     pmix_status_t rc = px_client_commit_status(client);
 
     if (!rc && client->standalone) {
-        px_api_done(api, rc); /* see px_client_put_again */
+        px_api_done(api, rc); /* px_client_put_again packs the values later */
         return;
     }
-    if (!rc && !client->channel.send) { /* the next commit may have more luck */
+    if (!rc && !client->channel.send) { /* keeps the values for the next commit */
         rc = PMIX_ERR_UNREACH;
     } else if (!rc && client->put.buf.len > PX_MAX_FRAME_B) {
         rc = PMIX_ERR_OUT_OF_RESOURCE;

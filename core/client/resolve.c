@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes of a node, nodes of a job: answered from what is known of the jobs. */
+/* PMIx_Resolve_peers and PMIx_Resolve_nodes, answered from the data of the jobs. */
 #include "core/base/ranges.h"
 #include "core/model/lookup.h"
 #include "core/model/reader.h"
@@ -10,14 +10,14 @@
 
 struct resolve_op {
     struct px_api api;
-    const struct px_model *model; /* while add runs */
+    const struct px_model *model; /* valid while add runs */
     const char *node;
-    const char *nspace; /* NULL: all that are known */
+    const char *nspace; /* NULL: all known namespaces */
     pmix_status_t (*add)(struct resolve_op *op, const struct px_nspace *ns);
     pmix_proc_t *procs;
     size_t n_procs;
-    px_buf nodes;       /* their names */
-    struct px_map seen; /* those of several jobs */
+    px_buf nodes;       /* names of nodes, separated by commas */
+    struct px_map seen; /* names already in nodes */
 };
 
 static void forget(struct resolve_op *op)
@@ -28,8 +28,7 @@ static void forget(struct resolve_op *op)
     px_map_fini(&op->seen);
 }
 
-/* Adds from what this process knows. A namespace that add finds nothing of adds
- * nothing. */
+/* Adds results of the known namespaces. A namespace without results adds nothing. */
 static pmix_status_t add_known(const struct px_model *m, struct resolve_op *op)
 {
     const struct px_nspace *ns = op->nspace ? px_nspace_find(m, op->nspace) : NULL;
@@ -48,7 +47,7 @@ static pmix_status_t add_known(const struct px_model *m, struct resolve_op *op)
     return rc;
 }
 
-/* The server may serve a job of which this process has not heard yet. */
+/* Stores the job that the server returned, and resolves again. */
 static void on_job(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct px_api *api = arg;
@@ -58,7 +57,8 @@ static void on_job(void *arg, pmix_status_t status, px_reader *reply)
     px_api_done(api, status ? status : add_known(api->client->model, op));
 }
 
-/* A host might wait for a job that never comes: only what the server has counts. */
+/* Asks the server for the job, immediately: a host might wait for a job that never
+ * starts. */
 static pmix_status_t ask_for_job(struct resolve_op *op)
 {
     pmix_info_t now = {.key = PMIX_IMMEDIATE,
@@ -84,7 +84,7 @@ static void on_resolve(struct px_api *api)
     px_api_done(api, rc);
 }
 
-/* In the caller's thread, without a system call, if that will do. */
+/* Resolves in the caller's thread without a system call, if the local data suffice. */
 static pmix_status_t resolve(struct resolve_op *op)
 {
     pmix_status_t rc = px_api_check(&op->api);
@@ -116,7 +116,7 @@ static pmix_status_t add_range(struct resolve_op *op, const struct px_nspace *ns
     op->procs = grown;
     grown += op->n_procs;
     px_proc_set(&grown[0], ns->name, first);
-    for (size_t i = 1; i < n; i *= 2) /* as fast as memory is */
+    for (size_t i = 1; i < n; i *= 2) /* doubles the copied size, for speed */
         memcpy(&grown[i], grown, (n - i < i ? n - i : i) * sizeof(*grown));
     for (size_t i = 1; i < n; i++)
         grown[i].rank = first + (pmix_rank_t)i;
@@ -139,7 +139,7 @@ static pmix_status_t add_list(struct resolve_op *op, const struct px_nspace *ns,
     return rc;
 }
 
-/* Peers that the host gave count; else they follow from the map. */
+/* Adds the peers on a node, from the host's list, otherwise from the process map. */
 static pmix_status_t add_peers(struct resolve_op *op, const struct px_nspace *ns)
 {
     uint32_t row = op->node ? px_node_by_name(ns, op->node) : ns->this_node;
@@ -201,7 +201,7 @@ static pmix_status_t add_names(struct resolve_op *op, const char *list)
     return rc;
 }
 
-/* A single job's are given as its map has them. */
+/* Adds the nodes of a job. The result for a single job is the list of its map. */
 static pmix_status_t add_nodes(struct resolve_op *op, const struct px_nspace *ns)
 {
     bool is_mapped = ns->map && ns->map->n_nodes > 0;

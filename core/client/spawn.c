@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Spawn and abort: the calls that make and end processes. */
+/* PMIx_Spawn and PMIx_Abort: start and end processes. */
 #include "core/base/str.h"
 #include "core/client/client.h"
 #include "core/iof/receivers/receivers.h"
@@ -11,7 +11,7 @@ struct spawn_op {
     pmix_spawn_cbfunc_t cb;
 };
 
-/* Returns true if infos ask for output of the new processes. */
+/* True if info asks for output of the new processes. */
 static bool forwards(const pmix_info_t *info, size_t n)
 {
     return px_info_flag(info, n, PMIX_FWD_STDOUT) ||
@@ -28,7 +28,7 @@ static bool wants_output(const struct px_args *args)
     return wants;
 }
 
-/* Output comes at any time, so the loop must not wait for the next call. */
+/* Starts the loop's thread if output will arrive between calls. */
 static void on_spawn(struct px_api *api)
 {
     pmix_status_t rc = wants_output(&api->args) ? px_loop_need_thread(api->loop)
@@ -54,7 +54,7 @@ static void on_spawned(void *arg, pmix_status_t status, px_reader *reply)
         rc = PMIX_ERR_UNPACK_FAILURE;
     if (!rc && !px_reader_done(reply)) {
         rc = px_nspace_get(m, op->nspace, &ns);
-        /* A process that serves the job has registered it: there is nothing new. */
+        /* A process that serves the job has registered the job itself. */
         if (!rc && !ns->hosted)
             rc = px_jobinfo_unpack(m, ns, reply);
         if (!rc)
@@ -82,12 +82,13 @@ static struct spawn_op make(const pmix_info_t *info, size_t n_info,
                                            .apps = (pmix_app_t *)apps,
                                            .n_apps = n_apps}}};
 
-    for (size_t i = 0; apps && i < n_apps; i++) /* each names a program */
+    for (size_t i = 0; apps && i < n_apps; i++) /* every app names a program */
         op.api.invalid |= !apps[i].cmd && !(apps[i].argv && apps[i].argv[0]);
     return op;
 }
 
-/* Opens what writes output of the new processes here, if that is asked for. */
+/* Checks the call. Prepares the receivers if output of the new processes is
+ * requested. */
 static pmix_status_t prepare(const struct px_api *op)
 {
     struct px_err err = {0};

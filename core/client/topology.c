@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Topology, binding, locality, distances: in the caller's thread; only a process that
- * has no hwloc asks its server for distances. */
+/* Topology, binding, locality and distances, computed in the caller's thread. A process
+ * without hwloc asks its server for distances. */
 #include "core/client/client.h"
 #include "core/model/topology.h"
 #include "core/types/handle.h"
@@ -22,7 +22,7 @@ PX_EXPORT pmix_status_t PMIx_Load_topology(pmix_topology_t *topo)
     rc = px_node_topology(&node);
     if (rc)
         return rc;
-    /* The source wanted may be the beginning of ours: "hwloc" takes any version. */
+    /* The requested source may be a prefix of ours: "hwloc" accepts any version. */
     if (topo->source && strncasecmp(topo->source, node.source, strlen(topo->source)))
         return PMIX_ERR_NOT_SUPPORTED;
     if (!topo->source && !(topo->source = strdup(node.source)))
@@ -69,8 +69,9 @@ PX_EXPORT pmix_status_t PMIx_Get_relative_locality(const char *locality1,
 
 struct distances_op {
     struct px_api api;
-    px_writer request;     /* packed in the caller's thread; empty: it is all done */
-    pmix_status_t outcome; /* of what was done there */
+    px_writer request;     /* packed in the caller's thread; empty: no request is
+                            * needed */
+    pmix_status_t outcome; /* result of the computation in that thread */
     pmix_device_distance_t *found;
     size_t n;
     pmix_device_dist_cbfunc_t cb;
@@ -123,19 +124,21 @@ static void on_start(struct px_api *api)
         px_api_done(api, op->outcome);
 }
 
-/* Does in this thread all that can be done: everything, or the request. The choice
- * must not depend on anything that has to be waited for. */
+/* Computes the distances or packs the request in this thread. The choice between both
+ * must not block. */
 static pmix_status_t prepare(const pmix_topology_t *topo, const pmix_cpuset_t *cpuset,
                              const pmix_info_t *info, size_t n_info,
                              struct distances_op *op)
 {
-    static const pmix_topology_t its_own; /* what is meant, so none is sent */
-    static const pmix_cpuset_t unknown;   /* the server finds out where we run */
+    static const pmix_topology_t its_own; /* an empty topology stands for the server's
+                                           * own */
+    static const pmix_cpuset_t unknown;   /* an empty cpuset: the server finds our
+                                           * binding */
     px_writer *w = &op->request;
 
     if (topo || px_process.server || px_topo_possible())
         return op->outcome = compute(topo, cpuset, info, n_info, op);
-    /* The codec is settled once and for all while the process is initialised. */
+    /* The codec does not change while the process is initialised. */
     px_channel_begin(&px_process.client->channel, w, PX_OP_DEVICE_DISTANCES);
     px_pack(w, &its_own, 1, PMIX_TOPO);
     px_pack(w, cpuset ? cpuset : &unknown, 1, PMIX_PROC_CPUSET);
@@ -177,8 +180,8 @@ static void release(void *cbdata)
     px_api_free(op);
 }
 
-/* The user may keep the array until the release function is called, which outlives
- * the call. */
+/* Delivers the result. The array lives until the user calls the release function, which
+ * may be after this call. */
 static void finish(struct px_api *api)
 {
     struct distances_op *op = PX_CONTAINER_OF(api, struct distances_op, api);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One mechanism for every API call: blocking ones wait for the same operation that
- * the others leave behind. */
+/* Common mechanism of all API calls. A blocking call waits for the same operation that
+ * a non-blocking call posts. */
 #include "core/link/api.h"
 
 #include "core/rt/log.h"
 
 #include <string.h>
 
-/* A call that arrives while the last role ends finds no client state any more. */
+/* Starts an operation. A call that arrives while the last role ends finds no client
+ * state. */
 static void start(struct px_api *op)
 {
     op->loop = px_process.loop;
@@ -233,7 +234,7 @@ pmix_status_t px_api_answer(pmix_status_t status, px_reader *reply)
 
     if (!status)
         status = px_unpack_status(reply, &answer);
-    if (!status && answer == PMIX_OPERATION_SUCCEEDED) /* a host's word for it */
+    if (!status && answer == PMIX_OPERATION_SUCCEEDED) /* a host's success */
         return PMIX_SUCCESS;
     return status ? status : answer;
 }

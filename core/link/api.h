@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The frame of every API call, blocking or not. */
+/* Frame of every API call, blocking or not. */
 #ifndef PX_LINK_API_H
 #define PX_LINK_API_H
 
@@ -7,35 +7,37 @@
 #include "core/link/required.h"
 #include "core/rt/process.h"
 
-/* True once PMIx_Init or PMIx_server_init has succeeded and before the last
- * finalize; not in a child forked in between. Any thread. */
+/* True after the first successful PMIx_Init or PMIx_server_init and before the last
+ * finalize. False in a child forked in between. Any thread. */
 static inline bool px_initialized(void)
 {
     return atomic_load(&px_process.init_count) > 0 && px_process_is_mine();
 }
 
-/* One API call under way, blocking or not; the first member of each call's own
- * structure. The frame does what start, reply and finish are not given for: a
- * message of a table that is answered with a status needs none of them. */
+/* A pending API call, blocking or not; the first member of each call's own structure.
+ * start, reply and finish have defaults. A request of a table with a status as its
+ * answer needs none of them. */
 struct px_api {
     struct px_msg msg;
     struct px_loop *loop;     /* set before start runs */
     struct px_client *client; /* set before start runs */
-    struct px_call *call;     /* a thread waits; NULL: posted */
-    /* On the loop; leads to px_api_done, now or later. NULL: px_api_send. */
+    struct px_call *call;     /* the waiting thread's call; NULL: posted */
+    /* Runs on the loop; leads to px_api_done, now or later. NULL: px_api_send. */
     void (*start)(struct px_api *op);
     px_reply_fn reply; /* NULL: px_api_status_reply */
-    /* Posted: hands the result to the user's callback. */
+    /* Passes the result of a posted call to the user's callback. */
     void (*finish)(struct px_api *op);
-    pmix_op_cbfunc_t cb; /* without a finish: the user's, for nothing but a status */
+    pmix_op_cbfunc_t cb; /* user's callback of a call whose only result is a status,
+                          * without finish */
     pmix_info_cbfunc_t info_cb;
-    void *cbdata;     /* the user's, for those or for what finish calls */
-    const char *name; /* of px_api_run: the function */
-    bool kept;        /* finish hands op on, to be freed by px_api_free */
-    bool invalid;     /* the caller's arguments make no sense: PMIX_ERR_BAD_PARAM */
-    const struct px_request *request; /* its table; NULL: borrows nothing */
+    void *cbdata;     /* user's argument for its callback */
+    const char *name; /* name of the function, for px_api_run */
+    bool kept;        /* finish passes op on; px_api_free frees it later */
+    bool invalid;     /* the caller's arguments are invalid: PMIX_ERR_BAD_PARAM */
+    const struct px_request *request; /* the request's table; NULL: op borrows
+                                       * nothing */
     /* Name of a call whose args.info no other party reads (px_required_check). NULL for
-     * the others. */
+     * other calls. */
     const char *function;
     struct px_args args;
     pmix_status_t status;
@@ -43,46 +45,47 @@ struct px_api {
     size_t n_results;
 };
 
-/* The check that px_api_wait and px_api_post begin with: PMIX_ERR_INIT before init,
- * PMIX_ERR_BAD_PARAM if op is invalid or has args that px_args_sound refuses,
- * PMIX_ERR_NOT_SUPPORTED for a required attribute that op->function does not honour. */
+/* Checks op, as px_api_wait and px_api_post do first. Returns PMIX_ERR_INIT before
+ * init, PMIX_ERR_BAD_PARAM if op is invalid or px_args_sound refuses its args. Returns
+ * PMIX_ERR_NOT_SUPPORTED for a required attribute that op->function does not
+ * support. */
 pmix_status_t px_api_check(const struct px_api *op);
-/* Runs op, which lives on the caller's stack, and waits. PMIX_ERR_WOULD_BLOCK on the
- * loop thread, else the status of px_api_done. */
+/* Runs op, which lives on the caller's stack, and waits. Returns the status of
+ * px_api_done, or PMIX_ERR_WOULD_BLOCK on the loop thread. */
 pmix_status_t px_api_wait(struct px_api *op);
-/* Copies op (size bytes) with its args, and runs it later; the copies and the results
- * are freed after finish. PMIX_ERR_NOMEM. */
+/* Copies op (size bytes) with its args, and runs the copy later. Copy and results are
+ * freed after finish. Returns PMIX_ERR_NOMEM. */
 pmix_status_t px_api_post(const struct px_api *op, size_t size);
 void px_api_free(void *op);
-/* Runs a call that waits for its status if op->cb is NULL. In a callback, where a wait
- * would never end, such a call is posted: PMIX_SUCCESS, and a failure is logged with
- * the name of the function. */
+/* Runs a call, which waits for its status if op->cb is NULL. In a callback, where
+ * waiting would deadlock, the call is posted instead. The function then returns
+ * PMIX_SUCCESS, and a failure is logged with the function's name. */
 pmix_status_t px_api_run(struct px_api *op, size_t size, const char *name);
-/* Starts a copy of op in the thread of the caller, and returns when the request is
- * on its way. A failure that comes later is logged. Not on the loop. */
+/* Starts a copy of op in the caller's thread, and returns after the request is sent.
+ * Later failures are logged. Not on the loop. */
 pmix_status_t px_api_leave(struct px_api *op, size_t size, const char *name);
-/* Both of a call whose only result is a status: waits, or posts it for the user's
- * cb. */
+/* Run a call whose only result is a status: px_api_call waits, px_api_call_nb posts the
+ * call for the user's cb. */
 pmix_status_t px_api_call(struct px_api op);
 pmix_status_t px_api_call_nb(struct px_api op, pmix_op_cbfunc_t cb, void *cbdata);
-/* Both of a call that is answered with infos, too. They go to the caller, also with an
- * error (a partial answer), or nowhere if there is no place for them; or to cb, which
- * may be NULL, and whose user may keep them until calling the release function. */
+/* Run a call whose result has infos. The caller gets them also with an error (a partial
+ * result); NULL drops them. cb may be NULL; its user may keep the infos until calling
+ * the release function. */
 pmix_status_t px_api_infos(struct px_api op, pmix_info_t **results, size_t *n);
 pmix_status_t px_api_infos_nb(struct px_api op, pmix_info_cbfunc_t cb, void *cbdata);
 void px_api_done(struct px_api *op, pmix_status_t status);
 
-/* Sends the message that op->request and op->args, or these args, make. If that fails
- * op is done with the status. op->reply runs with op as argument. */
+/* Sends the message that op->request makes of op->args, or of args. On failure op is
+ * done with the status. op->reply runs with op as its argument. */
 void px_api_send(struct px_api *op);
 void px_api_send_args(struct px_api *op, const struct px_args *args);
-/* The same of a message written by hand. */
+/* Sends a message that the caller has packed. */
 void px_api_request(struct px_api *op, px_writer *w, px_reply_fn reply);
-/* For replies that begin with a status: the server's, unless it cannot be read or
- * there is no reply (status). */
+/* Returns the status at the beginning of a reply. Returns status without a reply,
+ * or an error if the reply is malformed. */
 pmix_status_t px_api_answer(pmix_status_t status, px_reader *reply);
-/* The reply whose whole content is a status; the one that goes on with infos, which
- * may be left out; and what reads these into the results. */
+/* Handle replies with a status, and replies with a status and optional infos.
+ * px_api_read_infos reads these infos into the results. */
 void px_api_status_reply(void *op, pmix_status_t status, px_reader *reply);
 void px_api_infos_reply(void *op, pmix_status_t status, px_reader *reply);
 pmix_status_t px_api_read_infos(struct px_api *op, pmix_status_t status,

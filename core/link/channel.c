@@ -27,8 +27,8 @@ pmix_status_t px_channel_request(struct px_channel *up, px_writer *w, px_reply_f
         return w->status;
     if (!up->send)
         return PMIX_ERR_UNREACH;
-    /* Wraps into the dynamic range; a tag still in use (after four billion requests) is
-     * passed over. */
+    /* Wraps within the dynamic range and skips pending tags (after four billion
+     * requests). */
     do {
         if (up->last_tag < PX_TAG_DYNAMIC || up->last_tag == UINT32_MAX)
             up->last_tag = PX_TAG_DYNAMIC;
@@ -94,7 +94,7 @@ void px_channel_fail(struct px_channel *up, pmix_status_t why)
     struct px_pending *p;
     size_t pos = 0;
 
-    /* Detached first: a callback may start a new request, which must fail, not be
+    /* Detach first: a callback may start a new request, which must fail, not get
      * lost. */
     up->pending = (struct px_map){0};
     up->send = NULL;

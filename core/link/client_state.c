@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* State that the API calls of a process share: made and freed. */
+/* Creation and destruction of the state that the API calls of a process share. */
 #include "core/link/client_state.h"
 
 struct px_client *px_client_create(struct px_loop *loop, struct px_model *model)
@@ -24,7 +24,7 @@ void px_client_destroy(struct px_client *c)
     px_writer_cleanup(&c->put);
     px_writer_cleanup(&c->section);
     px_map_fini(&c->put_alone);
-    px_map_fini(&c->asking);
+    px_map_fini(&c->pending_gets);
     PX_LIST_EACH (&c->groups, struct px_group, g, link)
         free(g);
     free(c);

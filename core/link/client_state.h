@@ -28,24 +28,26 @@ struct px_client {
     struct px_notify *notify;
     struct px_channel channel;   /* to the server that answers the API calls */
     struct px_channel own;       /* to the server in this process; send NULL: none */
-    bool standalone;             /* a singleton, which has no server to ask */
-    struct px_client_role *role; /* of a client or tool; NULL: a server alone */
+    bool standalone;             /* a singleton, which has no server */
+    struct px_client_role *role; /* of a client or tool; NULL in a process that is only
+                                  * a server */
     px_writer put;               /* values since the last commit */
     px_writer section;           /* scratch space for one value */
     struct px_map put_alone;     /* key -> scope of a value that a singleton puts */
-    size_t unanswered_b;         /* bytes of commits without an answer yet */
-    size_t n_unanswered;         /* commits without an answer yet */
+    size_t unanswered_b;         /* bytes in unanswered commits */
+    size_t n_unanswered;         /* number of unanswered commits */
     pmix_status_t commit_failed; /* an error that the next fence or commit returns */
-    struct px_map asking;        /* process -> gets under way: client/get.c */
+    struct px_map pending_gets;  /* process -> pending gets (client/get.c) */
     struct px_list groups;       /* struct px_group, constructed by this process */
-    struct px_iof_receivers *receivers; /* of forwarded output; core/role makes them */
+    struct px_iof_receivers *receivers; /* receivers of forwarded output; core/role
+                                         * makes them */
 };
 
-/* NULL: out of memory. */
+/* Creates the state. Returns NULL if memory is exhausted. */
 struct px_client *px_client_create(struct px_loop *loop, struct px_model *model);
-/* NULL is fine. */
+/* Frees the state. client may be NULL. */
 void px_client_destroy(struct px_client *client);
-/* Drops the values since the last commit. codec: of the values to come. */
+/* Drops the values since the last commit. codec: encoding of later values. */
 void px_client_reset_put(struct px_client *client, struct px_codec codec);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Framed connection. The payload buffer grows with the bytes that arrive, never with
- * what a header claims, so a lying peer pays for the memory it costs us.
- *
- * A descriptor travels with the first bytes of its frame, which begin a message of the
- * socket: so descriptors come in the order of their frames, and never late. */
+/* Framed connection. The payload buffer grows with the bytes that arrive, never with a
+ * header's claim: a peer must send the bytes to make us use the memory. A descriptor
+ * travels with the first bytes of its frame, which begin a message of the socket. So
+ * descriptors arrive in the order of their frames, and never late. */
 #include "core/link/conn.h"
 
 #include "core/base/clock.h"
@@ -16,19 +15,19 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-/* One peer may not keep the loop to itself: after this many bytes the others have
- * their turn. */
+/* Bytes read from one peer before other descriptors get their turn. */
 #define READ_TURN_B (1024u * 1024u)
 #define MAX_IOV     64
-/* So much is collected from all that the loop does before it waits again. */
+/* Bytes collected during one pass of the loop before they are sent. */
 #define GATHER_B (32u * 1024u)
-/* Shorter payloads are copied, one behind the other: that costs less than memory, and a
- * piece of the message, for each. */
+/* Shorter payloads are copied one behind another. Copying costs less than a separate
+ * allocation and I/O vector for each. */
 #define COPY_B 1024u
-/* An answer to what was let in while there was room finds some itself, however many
- * others came with it. */
+/* Allowance above the limit for answers to requests that were accepted while there was
+ * room. */
 #define BEYOND_B ((int64_t)PX_MAX_FRAME_B)
-/* Of a well-behaved peer: those of the frame that is on its way and of the next. */
+/* Limit of waiting descriptors. A correct peer has at most the current frame's and the
+ * next one's. */
 #define MAX_FDS 4
 
 /* Room for one descriptor. */
@@ -37,13 +36,13 @@ union control {
     char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-/* Frames that go out together. */
+/* Frames that are sent together. */
 struct out_part {
     struct px_list link;
-    int fd;      /* goes with the first of them, and is closed then; or -1 */
-    px_buf head; /* the frames, but for the payload of the last if that is long */
+    int fd;      /* sent with the first byte, then closed; or -1 */
+    px_buf head; /* the frames, without the last one's payload if that is long */
     struct px_payload *body;
-    size_t sent; /* of both together */
+    size_t sent; /* bytes of head and body already sent */
 };
 
 struct px_conn {
@@ -57,25 +56,29 @@ struct px_conn {
     size_t header_len;
     struct px_frame frame;
     px_buf in;
-    size_t in_b;                 /* charged for the frame, which comes in pieces */
-    px_buf rest;                 /* of one read, before the peer was held up */
-    bool held;                   /* it has too much to read: see on_room */
-    bool starved;                /* its frame found no room */
-    bool goes_on;                /* there may be some */
-    bool paused;                 /* by its owner */
-    bool resumed;                /* who takes that back */
-    bool awaited;                /* room to send, by the owner */
-    size_t charged, charged_out; /* for both directions; for what is sent alone */
-    uint64_t in_since_ms, out_since_ms; /* the frame has begun; the socket was full */
-    unsigned interest;                  /* of the watch */
-    int fds[MAX_FDS]; /* have come, their frames not yet; -1: was lost on the way */
+    size_t in_b;                 /* charged size of the current frame, which arrives in
+                                  * pieces */
+    px_buf rest;                 /* bytes of a read that were left when the peer was
+                                  * stopped */
+    bool held;                   /* the peer must read first: see on_room */
+    bool starved;                /* the current frame found no room */
+    bool goes_on;                /* there may be room again */
+    bool paused;                 /* by the owner */
+    bool resumed;                /* the owner has ended the pause */
+    bool awaited;                /* the owner waits for room to send */
+    size_t charged, charged_out; /* in both directions; only for sending */
+    uint64_t in_since_ms, out_since_ms; /* time when the frame began; when the socket
+                                         * became full */
+    unsigned interest;                  /* current events of the watch */
+    int fds[MAX_FDS]; /* arrived descriptors without their frames; -1: lost on
+                       * arrival */
     unsigned n_fds;
-    int brought; /* by the frame that is delivered; or -1 */
-    bool full;   /* the socket takes no more for now */
+    int brought; /* descriptor of the frame that is being delivered; or -1 */
+    bool full;   /* the socket has no room */
     bool lost;
-    bool dispatching; /* inside a callback: destroy only marks */
+    bool dispatching; /* inside a callback: destroy only sets doomed */
     bool doomed;
-    struct px_msg later; /* sends what was queued, or tells of a loss, if failed */
+    struct px_msg later; /* sends the queue, or reports a loss if failed */
     bool posted, failed;
     pmix_status_t why;
     struct px_loop *loop;
@@ -107,8 +110,9 @@ static void part_free(struct out_part *p)
     free(p);
 }
 
-/* For what arrives in pieces, and what the socket has not taken at once. Not for a
- * rest: who finds no room has one, so that would be less for all that wait for some. */
+/* Charges incoming pieces, and bytes that the socket did not take at once. Does not
+ * charge rest: a frame that finds no room becomes a rest, and would reduce the room of
+ * all that wait. */
 static void charge(struct px_conn *c)
 {
     size_t out = c->doomed || !c->full ? 0 : c->unsent;
@@ -148,7 +152,7 @@ static void conn_free(struct px_conn *c)
     free(c);
 }
 
-/* The socket goes at once; the object lives until no callback and no posted message
+/* Closes the socket at once. The object lives until no callback and no posted message
  * uses it. */
 static void conn_shut(struct px_conn *c)
 {
@@ -174,8 +178,8 @@ static void post_later(struct px_conn *c)
     c->posted = true;
 }
 
-/* A loss found while the owner is sending: it must not be called back in the middle
- * of that. */
+/* Reports a failure later, because the owner may be sending and must not be called back
+ * here. */
 void px_conn_fail(struct px_conn *c, pmix_status_t why)
 {
     if (c->lost || c->doomed || c->failed)
@@ -233,7 +237,7 @@ static void add_fd(struct msghdr *msg, union control *control, int fd)
     msg->msg_controllen = CMSG_LEN(sizeof(fd));
 }
 
-/* PMIX_SUCCESS when all went out or the socket is full. */
+/* Sends the queue. Returns PMIX_SUCCESS when all is sent or the socket is full. */
 static pmix_status_t flush(struct px_conn *c)
 {
     while (!px_list_empty(&c->out)) {
@@ -268,15 +272,15 @@ static void set_interest(struct px_conn *c)
         return;
     pmix_status_t rc = px_watch_set(c->watch, interest);
     if (rc)
-        px_conn_fail(c, rc); /* it would wait for ever */
+        px_conn_fail(c, rc); /* the connection would wait forever */
     else
         c->interest = interest;
 }
 
-/* ---- descriptors that come ------------------------------------------------------- */
+/* ---- incoming descriptors -------------------------------------------------------- */
 
-/* As many as there are in the message; one at most is kept. A descriptor for which the
- * table of this process has no room is lost, and keeps its place. */
+/* Collects the message's descriptors and keeps at most one. A descriptor that did not
+ * fit into this process's table is lost, and -1 takes its place. */
 static void collect_fds(struct px_conn *c, struct msghdr *msg)
 {
     struct cmsghdr *h = CMSG_FIRSTHDR(msg);
@@ -304,7 +308,7 @@ static void collect_fds(struct px_conn *c, struct msghdr *msg)
         px_drop_fd(&got);
 }
 
-/* Without room for descriptors the kernel closes those that come. */
+/* Reads bytes. Without a control buffer the kernel closes incoming descriptors. */
 static ssize_t read_some(struct px_conn *c, uint8_t *bytes, size_t n)
 {
     union control control;
@@ -322,7 +326,7 @@ static ssize_t read_some(struct px_conn *c, uint8_t *bytes, size_t n)
     return got;
 }
 
-/* All but those of a frame that has begun to arrive belong to none. */
+/* Closes descriptors that do not belong to a frame that has begun to arrive. */
 static void drop_strays(struct px_conn *c)
 {
     bool begun = c->header_len > 0 &&
@@ -337,10 +341,11 @@ int px_conn_take_fd(struct px_conn *c)
     return px_take_fd(&c->brought);
 }
 
-/* ---- frames that come ------------------------------------------------------------ */
+/* ---- incoming frames ------------------------------------------------------------- */
 
-/* A frame that comes in pieces is charged as a whole when it begins; and of those that
- * have begun, one after the other can end, even if there has come to be less room. */
+/* True if the frame's bytes may be taken. A frame in pieces is charged completely at
+ * its beginning. So frames that have begun can end one after another, even if the room
+ * shrinks. */
 static bool may_take(struct px_conn *c, size_t want, size_t n)
 {
     bool is_last = n >= want;
@@ -356,8 +361,7 @@ static bool may_take(struct px_conn *c, size_t want, size_t n)
     return true;
 }
 
-/* Consumes from [p,p+n) what belongs to the current frame; hands over whole frames. A
- * peer that is held up leaves a rest. */
+/* Parses n bytes and delivers complete frames. A stopped peer's bytes go to rest. */
 static pmix_status_t feed(struct px_conn *c, const uint8_t *p, size_t n)
 {
     while (n > 0 ||
@@ -392,7 +396,7 @@ static pmix_status_t feed(struct px_conn *c, const uint8_t *p, size_t n)
             if (c->in.len < c->frame.nbytes)
                 return PMIX_SUCCESS;
             payload = c->in.data;
-        } else { /* whole in what was read: no copy */
+        } else { /* complete in the read buffer: no copy */
             p += want;
             n -= want;
         }
@@ -439,13 +443,13 @@ static void receive(struct px_conn *c)
             return;
         }
         if ((size_t)n < PX_SCRATCH_B)
-            return; /* drained: the next recv would only say EAGAIN */
+            return; /* drained: the next recv would return EAGAIN */
         turn += (size_t)n;
     }
 }
 
-/* The requests of a peer that was stopped go on, if nothing stops it any more; and so
- * does what its owner has for it. */
+/* Updates the reasons to stop. Continues with a peer that is not stopped any more, and
+ * calls the owner's on_room. */
 static void let_go(struct px_conn *c)
 {
     bool was_stopped = is_stopped(c), drained = c->awaited && c->unsent <= PX_DRAINED_B;
@@ -466,7 +470,7 @@ static void let_go(struct px_conn *c)
         c->ops->on_room(c->arg);
     if (c->lost || c->doomed)
         return;
-    if (is_stopped(c)) { /* again */
+    if (is_stopped(c)) { /* stopped again */
         c->rest = px_buf_take(&rest);
         return;
     }
@@ -542,7 +546,7 @@ pmix_status_t px_conn_create(struct px_loop *loop, int fd,
     return PMIX_SUCCESS;
 }
 
-/* The part that a frame goes to with so much in one piece. */
+/* Returns the part for a frame of n bytes that are copied; adds a part if necessary. */
 static struct out_part *part_for(struct px_conn *c, size_t n, int fd)
 {
     struct out_part *p = PX_CONTAINER_OF(c->out.prev, struct out_part, link);
@@ -561,8 +565,8 @@ static struct out_part *part_for(struct px_conn *c, size_t n, int fd)
     return NULL;
 }
 
-/* Of the bytes, which are short, and then of the body, which gets another reference if
- * it is long. Either may be NULL. Takes fd on success. */
+/* Queues a frame of bytes, which are short, and body. A long body gets another
+ * reference, a short one is copied. bytes and body may be NULL. Takes fd on success. */
 static pmix_status_t queue(struct px_conn *c, struct px_frame frame,
                            const px_buf *bytes, struct px_payload *body, int fd)
 {
@@ -590,7 +594,8 @@ static pmix_status_t queue(struct px_conn *c, struct px_frame frame,
         return PMIX_ERR_NOMEM;
     frame.nbytes = (uint32_t)len;
     px_frame_encode(header, &frame);
-    (void)px_buf_add(&p->head, header, sizeof(header)); /* there is room */
+    (void)px_buf_add(&p->head, header, sizeof(header)); /* part_for has reserved the
+                                                         * memory */
     (void)px_buf_add(&p->head, bytes->data, bytes->len);
     if (is_long)
         p->body = px_payload_ref(body);
@@ -604,12 +609,12 @@ static pmix_status_t queue(struct px_conn *c, struct px_frame frame,
     return PMIX_SUCCESS;
 }
 
-/* The queue goes out at the end of the pass, or now if it is long. */
+/* Sends the queue at the end of the pass, or now if it is long. */
 static pmix_status_t queued(struct px_conn *c)
 {
     pmix_status_t rc;
 
-    if (c->full) /* on_ready goes on */
+    if (c->full) /* on_ready continues */
         return PMIX_SUCCESS;
     if (c->unsent <= GATHER_B) {
         post_later(c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A framed connection: whole messages in and out of a non-blocking socket. Loop
- * thread only. */
+/* Framed connection: whole messages in and out of a non-blocking socket. Loop thread
+ * only. */
 #ifndef PX_LINK_CONN_H
 #define PX_LINK_CONN_H
 
@@ -11,91 +11,90 @@
 struct px_conn;
 
 struct px_conn_ops {
-    /* payload is borrowed for the call. The callee may destroy the connection. */
+    /* Delivers a frame. payload is borrowed for the call. The callee may destroy the
+     * connection. */
     void (*on_frame)(void *arg, const struct px_frame *frame, const uint8_t *payload);
-    /* Once: peer closed (PMIX_ERR_LOST_CONNECTION), or it broke the rules. The
-     * connection is dead but still the owner's to destroy. */
+    /* Reports once that the peer closed (PMIX_ERR_LOST_CONNECTION) or broke the
+     * protocol. The connection is dead, and the owner must still destroy it. */
     void (*on_lost)(void *arg, pmix_status_t why);
-    /* With this, nothing is read while the peer leaves PX_UNREAD_B unread; called when
-     * it has read most of that, and as px_conn_await_room says. For the side that
-     * answers: if both did so, each might wait for the other. */
+    /* Called when the peer has read most of its data, and as px_conn_await_room
+     * describes. If set, reading stops while the peer leaves PX_UNREAD_B unread. Only
+     * for the answering side: if both sides did so, each might wait for the other. */
     void (*on_room)(void *arg);
-    /* With these, the bytes of frames on their way are charged as they change; unread
-     * is for those among them that the peer has to read. A frame that finds no room is
-     * not begun to be read, or not delivered, until px_conn_go_on; to send one is
-     * PMIX_ERR_OUT_OF_RESOURCE, except if it is short or the first of those beyond.
-     * more > 0: to begin; less: without so many that are charged. */
+    /* charge reports changes of the number of bytes in transit; unread is the part that
+     * the peer has to read. has_room is asked whether more bytes fit (more > 0: for a
+     * new frame; less than 0: without charged bytes). An incoming frame without room is
+     * not read or not delivered until px_conn_go_on. An outgoing frame without room
+     * fails with PMIX_ERR_OUT_OF_RESOURCE, unless it is short or the first above the
+     * limit. Both may be NULL. */
     void (*charge)(void *arg, int64_t change, int64_t unread);
     bool (*has_room)(void *arg, int64_t more);
-    /* The frames that may bring a descriptor: on_frame takes it, or it is closed, as
-     * are all that come otherwise. 0: none. */
+    /* Tag of frames that may have a descriptor, which on_frame takes; other descriptors
+     * are closed. 0: descriptors are not accepted. */
     uint32_t fd_tag;
 };
 
-/* Takes fd on success. */
+/* Creates a connection. Takes fd on success. */
 pmix_status_t px_conn_create(struct px_loop *loop, int fd,
                              const struct px_conn_ops *ops, void *arg,
                              struct px_conn **conn);
-/* Takes the payload's memory, also on failure. The frame goes out as the socket
- * allows, with others of the same pass of the loop; one behind more than
- * PX_MAX_QUEUED_B is PMIX_ERR_OUT_OF_RESOURCE and ends the connection. A payload larger
- * than PX_MAX_FRAME_B is PMIX_ERR_OUT_OF_RESOURCE, too, and the connection goes on, as
- * after PMIX_ERR_NOMEM. */
+/* Sends a frame when the socket allows, with other frames of the same pass. Takes the
+ * payload's memory, also on failure. Returns PMIX_ERR_OUT_OF_RESOURCE for a payload
+ * above PX_MAX_FRAME_B, or PMIX_ERR_NOMEM; the connection then continues. A queue above
+ * PX_MAX_QUEUED_B is PMIX_ERR_OUT_OF_RESOURCE, too, and ends the connection. */
 pmix_status_t px_conn_send(struct px_conn *conn, int32_t pindex, uint32_t tag,
                            px_buf *payload);
-/* A payload that frames of several connections share; its memory goes with the last of
- * them. */
+/* A payload shared by frames of several connections; freed with the last reference. */
 struct px_payload {
     unsigned refs;
     px_buf bytes;
 };
-/* Takes the bytes, unless it is NULL: no memory. */
+/* Takes the bytes. Returns NULL without memory; the bytes then stay the caller's. */
 struct px_payload *px_payload_take(px_buf *bytes);
 static inline struct px_payload *px_payload_ref(struct px_payload *p)
 {
     p->refs++;
     return p;
 }
-void px_payload_unref(struct px_payload *p); /* NULL is fine */
-/* As px_conn_send, but the payload stays the caller's, and is sent behind a head, which
- * is short (NULL: none). PMIX_ERR_OUT_OF_RESOURCE may also mean that there is no room
- * for now. */
+void px_payload_unref(struct px_payload *p); /* p may be NULL */
+/* Works like px_conn_send, but shares the payload and sends it behind a short head (may
+ * be NULL). PMIX_ERR_OUT_OF_RESOURCE may also mean a temporary lack of room. */
 pmix_status_t px_conn_share(struct px_conn *conn, uint32_t tag, const px_buf *head,
                             struct px_payload *payload);
-/* As px_conn_send, but with the next frame that is sent; bytes are short. */
+/* Works like px_conn_send for short bytes, but sends them with the next frame. */
 pmix_status_t px_conn_append(struct px_conn *conn, uint32_t tag, px_buf *bytes);
-/* A frame with a descriptor, of which a duplicate is kept, over a Unix socket. It goes
- * out with the next frame that is sent. The payload's memory is taken on success.
- * PMIX_ERR_NOT_SUPPORTED: it is another socket. */
+/* Queues a frame with a duplicate of fd on a Unix socket. The next frame sends both.
+ * Takes the payload's memory on success. Returns PMIX_ERR_NOT_SUPPORTED on other
+ * sockets. */
 pmix_status_t px_conn_enclose(struct px_conn *conn, uint32_t tag, px_buf *payload,
                               int fd);
-/* Inside on_frame: the descriptor that the frame has brought, the caller's from now on;
- * -1: none, or there was no room for it in this process. */
+/* Returns, inside on_frame, the frame's descriptor, which the caller then owns. Returns
+ * -1 if there is none, or it did not fit into this process's table. */
 int px_conn_take_fd(struct px_conn *conn);
-/* Gives the connection up: what is queued is lost, and on_lost is called later. */
+/* Ends the connection. The queue is lost, and on_lost is called later. */
 void px_conn_fail(struct px_conn *conn, pmix_status_t why);
-/* Bytes not yet handed to the kernel. */
+/* Returns the number of bytes not yet passed to the kernel. */
 size_t px_conn_unsent(const struct px_conn *conn);
-/* Nothing is read; on_room will be called. */
+/* True if reading has stopped; on_room will be called. */
 bool px_conn_is_held(const struct px_conn *conn);
-/* There may be room again. */
+/* Continues after has_room refused: there may be room again. */
 void px_conn_go_on(struct px_conn *conn);
-/* While the owner has no use for them, no frames are delivered, and nothing is read. */
+/* Stops or restarts reading and delivery of frames. */
 void px_conn_pause(struct px_conn *conn, bool pause);
-/* The owner has more to send: on_room is called once when most of what is unsent has
- * gone, or where there was no room, there may be some. */
+/* Requests one call of on_room: when most unsent bytes have been sent, or there may be
+ * room again. */
 void px_conn_await_room(struct px_conn *conn);
-/* Since that time (of px_clock_ms) the peer has read nothing, although it has more than
- * PX_UNREAD_B to read, or its owner has more for it; or, where room is wanted, although
- * it has anything, or it has not sent the rest of a frame. */
+/* True if the peer has made no progress since since_ms (of px_clock_ms). The peer has
+ * more than PX_UNREAD_B to read, or the owner waits for room. With room_wanted, any
+ * unread byte or an incomplete frame counts. */
 bool px_conn_is_stuck(const struct px_conn *conn, uint64_t since_ms, bool room_wanted);
-/* Tries once more to send what is queued, closes. NULL is fine; safe inside a
+/* Tries once more to send the queue, then closes. conn may be NULL; allowed inside a
  * callback. */
 void px_conn_destroy(struct px_conn *conn);
 
 #define PX_MAX_QUEUED_B (256u * 1024u * 1024u)
 #define PX_UNREAD_B     (4u * 1024u * 1024u)
-/* So much is unsent at most when most of it has gone. */
+/* Most of the queue has been sent if at most this number of bytes is left. */
 #define PX_DRAINED_B (64u * 1024u)
 
 #endif

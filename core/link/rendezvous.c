@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading and finding rendezvous files. They lie in folders that any user may write
- * to, so nothing of them is believed before the kernel has told whose they are. */
+/* Reading and searching of rendezvous files. Any user may write to their directories,
+ * so the content counts only after the kernel has named the file's owner. */
 #include "core/link/rendezvous.h"
 
 #include "core/base/fd.h"
@@ -39,13 +39,15 @@ static pmix_status_t check_file(const struct stat *st, const char *path,
                                 struct px_err *err)
 {
     if (!S_ISREG(st->st_mode))
-        return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s is no regular file", path);
+        return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s is not a regular file",
+                          path);
     if (st->st_uid != geteuid() && st->st_uid != 0)
         return px_err_set(err, PMIX_ERR_NO_PERMISSIONS,
                           "%s belongs to uid %u, neither us nor root", path,
                           (unsigned)st->st_uid);
     if (st->st_nlink != 1)
-        return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s has several names", path);
+        return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s has more than one name",
+                          path);
     if (st->st_mode & (S_IWGRP | S_IWOTH))
         return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "others may write to %s", path);
     if (st->st_size > MAX_FILE_B)
@@ -61,7 +63,7 @@ pmix_status_t px_rendezvous_parse(char *text, struct px_rendezvous *r)
 
     if (px_uri_parse(line, &r->uri))
         return PMIX_ERR_BAD_PARAM;
-    line = strsep(&text, "\n"); /* servers of before 4.0 write less */
+    line = strsep(&text, "\n"); /* servers before 4.0 write less */
     if (line)
         px_version_parse(line, &r->version);
     line = strsep(&text, "\n");
@@ -70,7 +72,7 @@ pmix_status_t px_rendezvous_parse(char *text, struct px_rendezvous *r)
     return PMIX_SUCCESS;
 }
 
-/* Never waits: a FIFO opens too, and is then refused. */
+/* Reads a file without waiting: opening a FIFO succeeds, and check_file refuses it. */
 pmix_status_t px_rendezvous_read(const char *path, struct px_rendezvous *out,
                                  struct px_err *err)
 {
@@ -100,21 +102,22 @@ pmix_status_t px_rendezvous_read(const char *path, struct px_rendezvous *out,
     return PMIX_SUCCESS;
 }
 
-/* ---- many ------------------------------------------------------------------------ */
+/* ---- search ---------------------------------------------------------------------- */
 
 struct search {
     const char *const *names;
     bool prefix;
     unsigned n_trusted,
-        n_others; /* entries of folders below the first, by whose these are */
+        n_others; /* numbers of entries below the first directory, by the directories'
+                   * trust */
     px_rendezvous_fn found;
     void *arg;
 };
 
-/* n_entries NULL: all of them are looked at. False: it is found, there are too many
- * entries, or no memory. */
-static bool look_at_files(struct search *s, DIR *dir, const char *path,
-                          unsigned *n_entries, bool *hit)
+/* Visits the files of a directory. n_entries NULL: no limit. Returns false after a hit,
+ * at too many entries, or without memory. */
+static bool visit_files(struct search *s, DIR *dir, const char *path,
+                        unsigned *n_entries, bool *hit)
 {
     const struct dirent *e;
 
@@ -138,7 +141,7 @@ static bool look_at_files(struct search *s, DIR *dir, const char *path,
 
 static bool search_dir(struct search *s, int fd, const char *path, unsigned depth);
 
-static bool look_into_folders(struct search *s, DIR *dir, const char *path,
+static bool visit_directories(struct search *s, DIR *dir, const char *path,
                               unsigned depth)
 {
     const struct dirent *e;
@@ -159,12 +162,12 @@ static bool look_into_folders(struct search *s, DIR *dir, const char *path,
     return hit;
 }
 
-/* Takes fd. Files first: what others have put into folders beside them must not keep
- * us from them. */
+/* Searches a directory; takes fd. Visits files before subdirectories, whose content may
+ * come from other users. */
 static bool search_dir(struct search *s, int fd, const char *path, unsigned depth)
 {
     struct stat st;
-    /* No other user can put anything there. */
+    /* Only this user and root can add entries here. */
     bool trusted = fstat(fd, &st) == 0 && (st.st_uid == geteuid() || st.st_uid == 0) &&
                    !(st.st_mode & (S_IWGRP | S_IWOTH));
     unsigned *n_entries = depth == 1 ? NULL : trusted ? &s->n_trusted : &s->n_others;
@@ -175,9 +178,9 @@ static bool search_dir(struct search *s, int fd, const char *path, unsigned dept
         close(fd);
         return false;
     }
-    if (look_at_files(s, dir, path, n_entries, &hit) && depth < MAX_DEPTH) {
+    if (visit_files(s, dir, path, n_entries, &hit) && depth < MAX_DEPTH) {
         rewinddir(dir);
-        hit = look_into_folders(s, dir, path, depth);
+        hit = visit_directories(s, dir, path, depth);
     }
     closedir(dir);
     return hit;

@@ -20,7 +20,7 @@ const struct px_support *px_support_find(const struct px_support *rows, size_t n
     return NULL;
 }
 
-/* True if names, "PMIX_TIMEOUT,PMIX_RANGE", has the attribute of key. */
+/* True if names ("PMIX_TIMEOUT,PMIX_RANGE") include the attribute of key. */
 static bool lists(const char *names, const char *key)
 {
     char name[64];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Attributes that this library honours, by function, and the refusal of required ones
- * that nothing honours. */
+/* Attributes that this library supports, by function, and the refusal of required
+ * attributes without support. */
 #ifndef PX_LINK_REQUIRED_H
 #define PX_LINK_REQUIRED_H
 
@@ -15,7 +15,7 @@ enum px_level {
 };
 
 struct px_support {
-    const char *function;   /* "PMIx_Get"; what holds for it holds for PMIx_Get_nb */
+    const char *function;   /* "PMIx_Get"; also for PMIx_Get_nb */
     const char *attributes; /* names, separated by commas; NULL: none */
 };
 
@@ -24,17 +24,17 @@ struct px_support_rows {
     size_t n;
 };
 
-/* Rows of this library; those of PX_LEVEL_HOST are the built-in host's, in
+/* Rows of this library. The rows for PX_LEVEL_HOST are the built-in host's, in
  * px_builtin_host. */
 extern const struct px_support_rows px_support_library_rows[PX_N_LEVELS];
 
 /* Returns the row of a function, or NULL. */
 const struct px_support *px_support_find(const struct px_support *rows, size_t n,
                                          const char *function);
-/* Checks directives where no other party reads them: this library's rows of function
- * and those of more, which may be NULL, list all that is honoured. A required attribute
- * that no row lists is PMIX_ERR_NOT_SUPPORTED, with a line in the log that names the
- * attribute, the function and who refuses. Any thread, before init too. */
+/* Checks directives that no other party reads. The supported attributes are this
+ * library's rows of function and the rows in more, which may be NULL. Returns
+ * PMIX_ERR_NOT_SUPPORTED for another required attribute. Logs the attribute, the
+ * function and the refusing party. Any thread, before init too. */
 pmix_status_t px_required_check(const char *function,
                                 const struct px_support_rows *more,
                                 const pmix_info_t *info, size_t n);

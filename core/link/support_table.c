@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which attributes this library itself honours. Attributes that are handed to a host
- * are the host's affair. A row here is a promise: add a name when the code reads it. A
+/* Table of attributes that this library itself supports. A host decides about the
+ * attributes passed to it. A row is a promise: add a name when the code reads it. A
  * required attribute that no row of its function lists is refused (required.h). */
 #include "core/link/required.h"
 
