@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Members of assemblies: kept as runs, so that whole jobs cost a few bytes. */
+/* Members of assemblies, kept as runs: a whole job costs a few bytes. */
 #include "core/model/assembly.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ static uint32_t ranks_in(const pmix_proc_t *ends)
     return ends[1].rank - ends[0].rank + 1;
 }
 
-/* How many ranks they have; 0 if they make no sense. */
+/* Returns the number of ranks, or 0 if the ends are invalid. */
 static uint32_t count(const pmix_proc_t *ends, size_t n)
 {
     uint64_t size = 0;

@@ -1,37 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Namespaces that are made of processes of others, by a connect (RFC 0003): each of
- * their ranks is a process that has a name already. */
+/* Assemblies: namespaces that a connect makes of existing processes (RFC 0003). Each
+ * rank stands for a process that has another name already. */
 #ifndef PX_MODEL_ASSEMBLY_H
 #define PX_MODEL_ASSEMBLY_H
 
 #include "core/types/type.h"
 
-/* Ranks that follow each other in both namespaces. */
+/* Consecutive ranks in both namespaces. */
 struct px_run {
     pmix_nspace_t nspace;
-    pmix_rank_t first; /* in the namespace they come from */
+    pmix_rank_t first; /* rank in the original namespace */
     uint32_t n;
 };
 
-enum px_presence { PX_PRESENT, PX_LEFT, PX_LOST }; /* LOST: has ended without leaving */
+enum px_presence { PX_PRESENT, PX_LEFT, PX_LOST }; /* LOST: ended without leaving */
 
-/* Immutable once a namespace has it, but for presence. One allocation. */
+/* Members of an assembly. Only presence changes after creation. One allocation. */
 struct px_assembly {
-    uint32_t size;     /* ranks in all */
-    uint8_t *presence; /* enum px_presence, by rank; a server changes it */
+    uint32_t size;     /* number of ranks */
+    uint8_t *presence; /* enum px_presence, by rank; changed by servers */
     size_t n_runs;
-    struct px_run runs[]; /* rank 0 is the first of the first run, and so on */
+    struct px_run runs[]; /* in the order of the assembly's ranks */
 };
 
-/* How it travels with the job information of its namespace: a DATA_ARRAY of two
- * processes for each run, its first and its last. */
+/* The assembly's key in its job information. The value is a DATA_ARRAY of two processes
+ * for each run: the first and the last. */
 #define PX_ASSEMBLY_RUNS "tenon.members"
-/* NULL for a value that is no such, or without memory. */
+/* Creates an assembly. Returns NULL if the value does not describe one, or memory is
+ * exhausted. */
 struct px_assembly *px_assembly_create(const pmix_value_t *runs);
-/* The process that a rank is; false if there is no such rank, or a is NULL. */
+/* Finds the process of a rank. Returns false if a is NULL or has no such rank. */
 bool px_assembly_member(const struct px_assembly *a, pmix_rank_t rank,
                         pmix_proc_t *out);
-/* Of a process; PMIX_RANK_INVALID if it is no member. */
+/* Returns the rank of a process, or PMIX_RANK_INVALID if the process is not a
+ * member. */
 pmix_rank_t px_assembly_rank(const struct px_assembly *a, const pmix_proc_t *proc);
 
 #endif

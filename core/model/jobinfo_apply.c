@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From the stage into a namespace: the map, the node table, then the values. Everything
- * that can be refused is done on the side first. */
+/* Application of staged job information to a namespace: the map, the node table, then
+ * the values. All checks precede the first change. */
 #include <string.h>
 
 #include "core/base/buf.h"
@@ -10,16 +10,16 @@
 #include "core/model/assembly.h"
 #include "core/model/jobinfo_impl.h"
 
-/* The namespace as it is going to be. */
+/* The namespace after the change. */
 struct plan {
-    struct px_procmap *map;        /* NULL: keeps the one it has */
-    const struct px_procmap *base; /* that, or the one it has; NULL: none */
-    char **more;                   /* names of rows behind those of base, or NULL */
+    struct px_procmap *map;        /* NULL keeps the present map */
+    const struct px_procmap *base; /* the new or present map; NULL if none */
+    char **more;                   /* names (or NULL) of rows behind the rows of base */
     size_t n_more, cap_more;
-    bool same_rows;        /* the rows it has stay what they are */
-    struct px_map by_name; /* -> row + 1, of those that base has not */
-    struct px_map by_id;   /* likewise, of staged nodes */
-    uint32_t *row_of;      /* by staged node */
+    bool same_rows;        /* present rows keep their meaning */
+    struct px_map by_name; /* name -> row + 1, for names that base lacks */
+    struct px_map by_id;   /* id -> row + 1, for staged nodes */
+    uint32_t *row_of;      /* row of each staged node */
     uint32_t this_node;
 };
 
@@ -36,7 +36,7 @@ static void plan_fini(struct plan *p)
 
 static pmix_status_t no_memory(struct px_stage *s)
 {
-    return px_err_nomem(s->err, "keep what was given");
+    return px_err_nomem(s->err, "store job information");
 }
 
 /* ---- the map --------------------------------------------------------------------- */
@@ -58,7 +58,7 @@ static uint32_t mapped_ranks(const struct px_procmap *map)
     return map ? map->n_mapped : 0;
 }
 
-/* As given, now or before; 0: not at all. */
+/* Returns the given job size, staged or stored; 0 if not given. */
 static uint32_t given_job_size(const struct px_stage *s, const struct px_nspace *ns)
 {
     const pmix_value_t *v = staged(s, PMIX_JOB_SIZE);
@@ -70,7 +70,7 @@ static uint32_t given_job_size(const struct px_stage *s, const struct px_nspace 
     return known ? n : 0;
 }
 
-/* Two lists of which the nth fields belong together. */
+/* Two lists whose nth fields belong together. */
 typedef struct lists {
     px_buf names, ranks;
 } lists;
@@ -93,8 +93,9 @@ static pmix_status_t add_lists(struct lists *l, const char *name, const char *ra
     return rc ? rc : px_buf_add(&l->ranks, ";", 1);
 }
 
-/* In the order of the node list if there is one, as the arrays of a server need not be
- * in order; then those missing there. Empty if no node has any ranks. */
+/* Collects names and ranks of nodes. The node list gives the order, because a server's
+ * arrays may be unordered. Nodes missing in that list follow. The lists stay empty if
+ * no node has ranks. */
 static pmix_status_t collect_lists(const struct px_stage *s, struct lists *l)
 {
     const pmix_value_t *list = staged(s, PMIX_NODE_LIST);
@@ -128,8 +129,8 @@ static pmix_status_t collect_lists(const struct px_stage *s, struct lists *l)
     return rc || !any ? rc : px_buf_add(&l->ranks, "", 1);
 }
 
-/* Lists of ranks by node make a map, if they agree and cover the job. If not, *out
- * stays as it is: what was given is then all there is. */
+/* Makes a map from lists of ranks, if the lists agree and cover the job. Otherwise *out
+ * stays unchanged. */
 static pmix_status_t map_from_lists(struct px_stage *s, const struct px_nspace *ns,
                                     struct px_procmap **out)
 {
@@ -154,7 +155,7 @@ static pmix_status_t index_row(struct px_map *map, const void *key, size_t len,
                                uint32_t row)
 {
     if (px_map_get(map, key, len))
-        return PMIX_SUCCESS; /* the first one of a name counts */
+        return PMIX_SUCCESS; /* the first row with a name counts */
     return px_map_put(map, key, len, (void *)((uintptr_t)row + 1), NULL);
 }
 
@@ -176,7 +177,7 @@ static pmix_status_t add_row(struct plan *p, const char *name, uint32_t *row)
     return *more ? index_row(&p->by_name, name, strlen(name), *row) : PMIX_ERR_NOMEM;
 }
 
-/* The rows that are there before the staged nodes come. */
+/* Plans the rows that exist before the staged nodes. */
 static pmix_status_t plan_rows(struct px_nspace *ns, struct plan *p)
 {
     char name[PX_MAX_NODE_NAME + 1];
@@ -191,7 +192,8 @@ static pmix_status_t plan_rows(struct px_nspace *ns, struct plan *p)
 
 static uint32_t find_row(const struct px_map *map, const void *key, size_t len)
 {
-    return (uint32_t)((uintptr_t)px_map_get(map, key, len) - 1); /* none: UINT32_MAX */
+    return (uint32_t)((uintptr_t)px_map_get(map, key, len) - 1); /* UINT32_MAX if not
+                                                                  * found */
 }
 
 static uint32_t row_of_name(const struct plan *p, const char *name)
@@ -210,8 +212,7 @@ static uint32_t row_of_id(const struct px_nspace *ns, const struct plan *p, uint
     return row == UINT32_MAX && p->base && id < p->base->n_nodes ? id : row;
 }
 
-/* Nodes with a name make rows and give their ids; those with an id alone come after
- * them. */
+/* Plans rows for nodes with a name, then for nodes with only an id. */
 static pmix_status_t plan_nodes(const struct px_stage *s, const struct px_nspace *ns,
                                 struct plan *p)
 {
@@ -274,8 +275,8 @@ static uint32_t row_of_host(const struct px_stage *s, const struct plan *p,
     return row;
 }
 
-/* A process knows best by its own rank; a server by its host's name, or by what the
- * host says of the node without naming it. */
+/* Finds the row of this node. A process uses its own rank. A server uses its host name,
+ * or the host's keys for the unnamed node. */
 static uint32_t find_this(const struct px_stage *s, const struct px_model *m,
                           const struct px_nspace *ns, const struct plan *p)
 {
@@ -311,7 +312,7 @@ static pmix_status_t plan_this(const struct px_stage *s, const struct px_model *
     for (size_t i = 0; i < s->n_nodes; i++) {
         if (!s->nodes[i].is_this || p->row_of[i] != UINT32_MAX)
             continue;
-        /* It is not among the job's nodes, yet has values. */
+        /* This node is not among the job's nodes, but has values. */
         if (p->this_node == UINT32_MAX &&
             add_row(p, m->hostname[0] ? m->hostname : NULL, &p->this_node))
             return PMIX_ERR_NOMEM;
@@ -320,7 +321,7 @@ static pmix_status_t plan_this(const struct px_stage *s, const struct px_model *
     return PMIX_SUCCESS;
 }
 
-/* With the rows that came. */
+/* Adds the new rows to the map. */
 static pmix_status_t plan_map(struct plan *p)
 {
     struct px_procmap *map;
@@ -348,7 +349,8 @@ static void take_plan(struct px_nspace *ns, struct plan *p)
     ns->this_node = p->this_node;
 }
 
-/* Values that the map implies are not kept once more for every rank and node. */
+/* True if the map implies the value, so that storing it for every rank and node is
+ * useless. */
 static bool follows(const struct px_nspace *ns, enum px_gds_table table, uint32_t row,
                     const struct px_stage_entry *e)
 {
@@ -381,7 +383,7 @@ static pmix_status_t store(struct px_nspace *ns, const struct plan *p,
                : px_node_note_id(ns, row, &e->value);
 }
 
-/* Ranks last: what follows for them depends on the rest. */
+/* Stores the ranks' values last: their facts depend on the other values. */
 static pmix_status_t store_all(const struct px_stage *s, struct px_nspace *ns,
                                const struct plan *p)
 {
@@ -396,7 +398,7 @@ static pmix_status_t store_all(const struct px_stage *s, struct px_nspace *ns,
     return rc;
 }
 
-/* Members are who they are: they come once. */
+/* Creates an assembly once; its members do not change later. */
 static pmix_status_t make_assembly(struct px_stage *s, const struct px_nspace *ns,
                                    struct px_assembly **out)
 {

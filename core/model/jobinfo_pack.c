@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The answer to a client's first request. Maps travel to clients of this library alone:
- * for others, which compute nothing, what follows from them is spelled out. */
+/* Answer to a client's first request. Only clients of this library get the map. Other
+ * clients compute nothing, so they get all derived values. */
 #include <string.h>
 
 #include "core/base/vec.h"
@@ -8,14 +8,14 @@
 #include "core/model/resources.h"
 #include "pmix_version.h"
 
-/* ---- members of one array or blob ------------------------------------------------ */
+/* ---- members of an array or blob ------------------------------------------------- */
 
-/* Infos whose values are borrowed, many from those that are owned besides. */
+/* Infos with borrowed values, many of them from owned. */
 struct members {
     px_writer *w;
     pmix_info_t *v;
     size_t n, cap;
-    const char *but; /* a key that is left out; NULL: none */
+    const char *but; /* a key to leave out, or NULL */
     enum px_job_form form;
     pmix_value_t *owned;
     size_t n_owned, cap_owned;
@@ -43,8 +43,8 @@ static pmix_status_t fail(px_writer *w, pmix_status_t rc)
     return w->status;
 }
 
-/* A value for which the peer's dialect has no type is left out; it would spoil the
- * whole answer. */
+/* True if the peer's dialect has a type for the value. Other values are left out,
+ * because they would spoil the whole answer. */
 static bool can_pack(const px_writer *w, const pmix_value_t *value)
 {
     px_writer trial;
@@ -65,7 +65,7 @@ static pmix_status_t members_add(struct members *l, const char *key,
     pmix_value_t v = *value;
 
     if (v.type == PMIX_PROC_NSPACE && !px_dialect_knows(l->w->codec.dialect, v.type)) {
-        v.type = PMIX_STRING; /* as it was before there was such a type */
+        v.type = PMIX_STRING; /* dialects before that type used strings */
         v.data.string = value->data.nspace ? value->data.nspace[0] : NULL;
     }
     if ((l->but && strcmp(key, l->but) == 0) || !can_pack(l->w, &v))
@@ -87,7 +87,7 @@ static pmix_status_t add_u32(struct members *l, const char *key, uint32_t n,
     return members_add(l, key, &v);
 }
 
-/* Takes *value. */
+/* Adds a value and takes *value. */
 static pmix_status_t add_owned(struct members *l, const char *key, pmix_value_t *value)
 {
     pmix_value_t *kept = px_vec_add(&l->owned, &l->n_owned, &l->cap_owned);
@@ -100,7 +100,7 @@ static pmix_status_t add_owned(struct members *l, const char *key, pmix_value_t 
     return members_add(l, key, value);
 }
 
-/* The store lends it for the call alone. */
+/* Copies a value, which the store lends only during the call. */
 static pmix_status_t on_stored(void *arg, pmix_rank_t rank PX_UNUSED, const char *key,
                                const pmix_value_t *value)
 {
@@ -111,8 +111,8 @@ static pmix_status_t on_stored(void *arg, pmix_rank_t rank PX_UNUSED, const char
     return rc ? fail(l->w, rc) : add_owned(l, key, &copy);
 }
 
-/* Facts that follow from the map and were not given. Of a node, name and id come first
- * in any case. */
+/* Adds facts from the map that were not given. A node's name and id always come
+ * first. */
 static void add_facts(struct members *l, const struct px_nspace *ns,
                       enum px_gds_table table, pmix_rank_t row)
 {
@@ -141,7 +141,7 @@ static void walk(struct members *l, const struct px_nspace *ns, enum px_gds_tabl
         fail(l->w, rc);
 }
 
-/* ---- writing them ---------------------------------------------------------------- */
+/* ---- packing of members ---------------------------------------------------------- */
 
 static void write_array(struct members *l, const char *key)
 {
@@ -177,7 +177,7 @@ static void write_blob(struct members *l, pmix_rank_t rank)
 
 /* ---- levels ---------------------------------------------------------------------- */
 
-/* A job has these besides its own values and resources. */
+/* Packs the pairs that every job has besides its own values and resources. */
 static void pack_common(struct members *l, const struct px_nspace *ns)
 {
     pmix_value_t fact;
@@ -191,14 +191,14 @@ static void pack_common(struct members *l, const struct px_nspace *ns)
     members_reset(l);
 }
 
-/* The id that a row of resources has for a job. */
+/* Returns the id of a resource row for a job. */
 static uint32_t id_for(const struct px_nspace *ns, const struct px_resource_row *row)
 {
     return row->realm == PX_KEY_SESSION && row->id == UINT32_MAX ? ns->session
                                                                  : row->id;
 }
 
-/* True if the job or a closer row of the resources has a value that comes first. */
+/* True if a value of the job or a more specific row takes precedence. */
 static bool is_hidden(const struct px_model *m, const struct px_nspace *ns,
                       const struct px_resource_row *row, const pmix_info_t *info)
 {
@@ -224,7 +224,8 @@ static bool is_hidden(const struct px_model *m, const struct px_nspace *ns,
     return true;
 }
 
-/* Packs values of the job as pairs, and of another row as an array, its id first. */
+/* Packs the job's values as pairs. Packs each other row as an array that begins with
+ * its id. */
 static void pack_resources(struct members *l, const struct px_model *m,
                            const struct px_nspace *ns)
 {
@@ -262,13 +263,13 @@ void px_jobinfo_pack_in_place(const struct px_model *m, const struct px_nspace *
     pack_resources(&l, m, ns);
 }
 
-/* Rows of a table one after the other: the walk brings them in order. */
+/* Groups a table's values by row. The walk is ordered by row. */
 struct rows {
     struct members *l;
     const char *array_key, *id_key;
-    pmix_rank_t row, but; /* but: a row that is passed over */
+    pmix_rank_t row, but; /* but: a row to skip */
     bool open;
-    bool lone_too; /* each member as a pair of its own besides */
+    bool lone_too; /* also writes each member as a pair */
 };
 
 static void end_row(struct rows *rows)
@@ -278,7 +279,7 @@ static void end_row(struct rows *rows)
     write_array(rows->l, rows->array_key);
     if (rows->lone_too && rows->l->n > 0) {
         struct members pairs = *rows->l;
-        pairs.v++; /* not the id */
+        pairs.v++; /* skips the id */
         pairs.n--;
         write_pairs(&pairs, rows->l->w);
     }
@@ -305,8 +306,8 @@ static pmix_status_t on_row(void *arg, pmix_rank_t row, const char *key,
     return on_stored(rows->l, row, key, value);
 }
 
-/* The job's own session first, as some clients take the first one for that. Libraries
- * of the fixed encoding know its values alone, not in an array. */
+/* Packs the job's own session first, because some clients take the first session as
+ * their own. Libraries with the fixed encoding read only lone values, not arrays. */
 static void pack_sessions(struct members *l, const struct px_nspace *ns)
 {
     pmix_rank_t own = px_session_row(ns->session);
@@ -352,12 +353,12 @@ static void pack_rank(struct members *l, const struct px_nspace *ns, pmix_rank_t
     members_reset(l);
 }
 
-/* Nodes or ranks that the host gave values of, and that have not been packed. */
+/* Nodes or ranks with values of the host that have not been packed yet. */
 struct extras {
     struct members *l;
     const struct px_nspace *ns;
     enum px_gds_table table;
-    pmix_rank_t next; /* rows below are done */
+    pmix_rank_t next; /* lower rows are done */
 };
 
 static pmix_status_t on_extra(void *arg, pmix_rank_t row, const char *key PX_UNUSED,

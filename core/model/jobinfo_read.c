@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Job information in every form that hosts' infos and servers' KVALs have. It is
- * collected on a stage, without touching a namespace, and checked; then it goes in. A
- * server is trusted with what it says, not with how long it says it is. */
+/* Reader of job information in every form: hosts' infos and servers' KVALs. A stage
+ * collects and checks the information before the namespace changes. The content of a
+ * server's message is trusted, its lengths are not. */
 #include <string.h>
 
 #include "core/base/str.h"
@@ -34,10 +34,10 @@ static pmix_status_t bad(struct px_stage *s, const char *key, const char *why)
 
 static pmix_status_t no_memory(struct px_stage *s)
 {
-    return px_err_nomem(s->err, "keep what was given");
+    return px_err_nomem(s->err, "store job information");
 }
 
-/* Keeps *kv until cleanup; taken also on failure. */
+/* Keeps *kv until cleanup. Takes *kv also on failure. */
 static pmix_status_t own(struct px_stage *s, struct px_kval *kv)
 {
     struct px_kval *kept = px_vec_add(&s->owned, &s->n_owned, &s->cap_owned);
@@ -64,7 +64,7 @@ static pmix_status_t put_entry(struct px_stage *s, enum px_gds_table table,
     return PMIX_SUCCESS;
 }
 
-/* Some readers cannot have compressed values: what is kept is plain. */
+/* Stores a compressed value inflated, because some readers cannot inflate. */
 static pmix_status_t put_inflated(struct px_stage *s, enum px_gds_table table,
                                   pmix_rank_t rank, const char *key,
                                   const pmix_value_t *value)
@@ -83,7 +83,7 @@ static pmix_status_t put_inflated(struct px_stage *s, enum px_gds_table table,
     return rc ? rc : put_entry(s, table, rank, kv.key, &kv.value);
 }
 
-/* One pair of one rank or row; what both point to outlives the stage. */
+/* Stages a pair of a rank or row. key and value outlive the stage. */
 static pmix_status_t put(struct px_stage *s, enum px_gds_table table, pmix_rank_t rank,
                          const char *key, const pmix_value_t *value)
 {
@@ -94,7 +94,7 @@ static pmix_status_t put(struct px_stage *s, enum px_gds_table table, pmix_rank_
     if (!key[0] || strlen(key) > PMIX_MAX_KEYLEN)
         return bad(s, "a key", "is empty or too long");
     if (strcmp(key, PMIX_QUALIFIED_VALUE) == 0) {
-        /* The value comes first, then its qualifiers; it counts for every reader. */
+        /* The value precedes its qualifiers. The value counts for every reader. */
         if (!px_value_infos(value, &infos, &n_infos) || n_infos == 0 ||
             strcmp(infos[0].key, PMIX_QUALIFIED_VALUE) == 0)
             return bad(s, key, "is not an array of a value and its qualifiers");
@@ -110,7 +110,7 @@ static pmix_status_t put(struct px_stage *s, enum px_gds_table table, pmix_rank_
 
 /* ---- arrays of a realm ----------------------------------------------------------- */
 
-/* The infos of an array that has to be one. */
+/* Returns the infos of an array, or an error if the value is not an array of infos. */
 static pmix_status_t need_infos(struct px_stage *s, const char *key,
                                 const pmix_value_t *value, const pmix_info_t **infos,
                                 size_t *n)
@@ -119,17 +119,17 @@ static pmix_status_t need_infos(struct px_stage *s, const char *key,
                                            : bad(s, key, "is not an array of infos");
 }
 
-/* One info of the array says which row of the table the others belong to. */
+/* Arrays in which one info identifies the row of the others. */
 static const struct realm_array {
     const char *key, *id_key;
     enum px_gds_table table;
-    uint64_t end; /* ids lie below */
+    uint64_t end; /* exclusive upper bound of ids */
     uint32_t default_id;
     bool id_needed;
 } realm_arrays[] = {
     /* also known as PMIX_PROC_DATA */
     {PMIX_PROC_INFO_ARRAY, PMIX_RANK, PX_GDS_JOB, PMIX_RANK_VALID, .id_needed = true},
-    /* a job of one application need not number it */
+    /* the only application of a job need not have a number */
     {PMIX_APP_INFO_ARRAY, PMIX_APPNUM, PX_GDS_APP, PMIX_RANK_VALID, .default_id = 0},
     {PMIX_SESSION_INFO_ARRAY, PMIX_SESSION_ID, PX_GDS_SESSION, UINT64_MAX,
      .default_id = UINT32_MAX},
@@ -147,15 +147,14 @@ static pmix_status_t realm_array(struct px_stage *s, const struct realm_array *r
         return rc;
     named = px_info_find(infos, n, r->id_key);
     if (named ? !px_value_to_u32(&named->value, &id) || id >= r->end : r->id_needed)
-        return bad(s, r->key, "does not say which one it describes");
+        return bad(s, r->key, "has a missing or invalid id");
     if (r->table == PX_GDS_APP && id > 0)
         s->many_apps = true;
     if (r->table == PX_GDS_SESSION && !s->has_session) {
-        s->has_session = true; /* the first one is the job's own */
+        s->has_session = true; /* the first session is the job's own */
         s->session = id;
     }
-    /* A session keeps its id as a value, unless it is the default one: that has
-     * none. */
+    /* A session stores its id as a value. The default session has no id. */
     bool keeps_id = r->table == PX_GDS_SESSION && id != UINT32_MAX;
     for (size_t i = 0; !rc && i < n; i++)
         if (keeps_id || strcmp(infos[i].key, r->id_key) != 0)
@@ -180,7 +179,7 @@ static pmix_status_t new_node(struct px_stage *s, const char *name, uint32_t *no
     return PMIX_SUCCESS;
 }
 
-/* A key of the node realm, of a staged node. */
+/* Stages a node-realm key of a staged node. */
 static pmix_status_t node_put(struct px_stage *s, uint32_t node, const char *key,
                               const pmix_value_t *value)
 {
@@ -191,7 +190,7 @@ static pmix_status_t node_put(struct px_stage *s, uint32_t node, const char *key
         if (!name || !name[0] || strlen(name) > PX_MAX_NODE_NAME)
             return bad(s, key, "is not a name");
         at->name = name;
-        return PMIX_SUCCESS; /* the row itself keeps it */
+        return PMIX_SUCCESS; /* the row stores the name */
     }
     if (strcmp(key, PMIX_NODEID) == 0 && !px_value_to_u32(value, &at->id))
         return bad(s, key, "is not a number");
@@ -200,7 +199,7 @@ static pmix_status_t node_put(struct px_stage *s, uint32_t node, const char *key
     return put(s, PX_GDS_NODE, node, key, value);
 }
 
-/* An array that names no node speaks of this one. */
+/* Stages a node's array. An array without name and id describes this node. */
 static pmix_status_t node_array(struct px_stage *s, const char *name,
                                 const pmix_value_t *value)
 {
@@ -269,7 +268,7 @@ static pmix_status_t add(struct px_stage *s, const char *key, const pmix_value_t
         return node_array(s, NULL, value);
     if (strcmp(key, PMIX_JOB_INFO_ARRAY) == 0) {
         if (nested)
-            return bad(s, key, "stands within itself");
+            return bad(s, key, "contains itself");
         rc = need_infos(s, key, value, &infos, &n);
         for (size_t i = 0; !rc && i < n; i++)
             rc = add(s, infos[i].key, &infos[i].value, true);
@@ -282,7 +281,7 @@ static pmix_status_t add(struct px_stage *s, const char *key, const pmix_value_t
         if (strcmp(key, PMIX_SESSION_ID) == 0 && !px_value_to_u32(value, &s->session))
             return bad(s, key, "is not a number");
         s->has_session |= strcmp(key, PMIX_SESSION_ID) == 0;
-        /* Which session that is may yet have to be said: settled when applied. */
+        /* The session may still be unknown here; px_stage_apply determines it. */
         return put(s, PX_GDS_SESSION, PMIX_RANK_INVALID, key, value);
     case PX_KEY_APP:
         return put(s, PX_GDS_APP, 0, key, value);
@@ -311,7 +310,7 @@ pmix_status_t px_jobinfo_register(struct px_model *m, struct px_nspace *ns,
 
 /* ---- from a server --------------------------------------------------------------- */
 
-/* Reads the next pair; *kv stays the stage's. */
+/* Reads the next pair; the stage owns *kv. */
 static pmix_status_t next_pair(struct px_stage *s, px_reader *r, struct px_kval *kv)
 {
     memset(kv, 0, sizeof(*kv));
@@ -323,7 +322,7 @@ static pmix_status_t next_pair(struct px_stage *s, px_reader *r, struct px_kval 
         px_kval_fini(kv);
         return PMIX_ERR_UNPACK_FAILURE;
     }
-    /* Entries borrow the key and what the value points to: both stay where they are. */
+    /* Entries borrow the key and the value's data, which do not move. */
     return own(s, kv);
 }
 
@@ -338,7 +337,7 @@ static bool open_blob(const px_reader *outer, const pmix_value_t *value,
     return true;
 }
 
-/* PROC_RANK, then pairs to the end. */
+/* Reads a blob: PROC_RANK, then pairs to the end. */
 static pmix_status_t proc_blob(struct px_stage *s, const px_reader *outer,
                                const pmix_value_t *value)
 {
@@ -359,7 +358,7 @@ static pmix_status_t proc_blob(struct px_stage *s, const px_reader *outer,
     return rc;
 }
 
-/* SIZE n, then n pairs: the name of a node, and its ranks. */
+/* Reads a blob: SIZE n, then n pairs of a node's name and its ranks. */
 static pmix_status_t map_blob(struct px_stage *s, const px_reader *outer,
                               const pmix_value_t *value)
 {
@@ -399,9 +398,8 @@ static pmix_status_t map_block(struct px_stage *s, const pmix_value_t *value)
     return PMIX_SUCCESS;
 }
 
-/* Servers send the oldest clients each node's array under the name of the node. Other
- * arrays of infos, under keys that a host or a client invents, look different
- * inside. */
+/* True for a node's array under the node's name, the form for the oldest clients.
+ * Arrays under keys of hosts or clients contain other keys. */
 static bool is_named_node(const struct px_kval *kv)
 {
     const pmix_info_t *infos;
@@ -438,7 +436,7 @@ static pmix_status_t add_pair(struct px_stage *s, const px_reader *r,
     return add(s, kv->key, &kv->value, false);
 }
 
-/* Which application this process belongs to decides what its app realm is. */
+/* Sets the application number of this process, which selects its app realm. */
 static void learn_own_app(struct px_model *m, const struct px_nspace *ns)
 {
     struct px_lookup l;
@@ -481,7 +479,7 @@ static pmix_status_t unpack(struct px_stage *s, struct px_model *m,
     return rc;
 }
 
-/* The name of the parent's job, then its KVALs. */
+/* Unpacks the name of the parent's job and its KVALs. */
 static pmix_status_t unpack_parent(struct px_model *m, const px_reader *outer,
                                    const pmix_value_t *value)
 {
@@ -498,7 +496,7 @@ static pmix_status_t unpack_parent(struct px_model *m, const px_reader *outer,
         rc = PMIX_ERR_UNPACK_FAILURE;
     if (!rc)
         rc = px_nspace_get(m, name, &ns);
-    /* A process that serves that job has registered it. */
+    /* A process that serves the parent's job has registered that job itself. */
     return rc || ns->hosted || ns == m->own ? rc : unpack(&s, m, ns, &r);
 }
 
@@ -521,7 +519,7 @@ pmix_status_t px_jobinfo_unpack_rank(struct px_model *m, struct px_nspace *ns,
 
     if (rank == PMIX_RANK_WILDCARD)
         return px_jobinfo_unpack(m, ns, r);
-    px_read_gate_close(m->gate); /* readers see all of it or nothing */
+    px_read_gate_close(m->gate); /* readers see all values or none */
     while (!rc && !px_reader_done(r)) {
         struct px_kval kv = {0};
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Job information that clients read in place: values lie in the shared tables, and what
- * a namespace is made of besides in a record there, for as long as this and they are
- * all there is. */
+/* Job information that clients read in place. The shared tables hold the values, and a
+ * record holds the other parts of the namespace. The record exists only while the
+ * tables hold all information. */
 #include <string.h>
 
 #include "core/base/strv.h"
 #include "core/model/jobinfo_impl.h"
 #include "core/rt/log.h"
 
-#define MAP        "map"      /* its block */
-#define MAX_LISTED (1u << 17) /* nodes whose names are there, too */
+#define MAP        "map"      /* record with the map's block */
+#define MAX_LISTED (1u << 17) /* limit of nodes for the record of names */
 
 /* ---- the server's side ----------------------------------------------------------- */
 
@@ -23,7 +23,8 @@ static pmix_status_t note_bytes(struct px_nspace *ns, const char *key,
     return px_store_note(&ns->store, key, &v);
 }
 
-/* A longer list takes readers as long as first use of its memory does. */
+/* Shares the node list. Above the limit readers need as long for the first access to
+ * the list as for making it. */
 static void note_nodes(struct px_nspace *ns)
 {
     bool is_large = ns->map->n_nodes > MAX_LISTED;
@@ -35,7 +36,7 @@ static void note_nodes(struct px_nspace *ns)
         (void)note_bytes(ns, PX_STORE_NODES, list, n);
 }
 
-/* Not again while it is the same. */
+/* Shares the map unless the shared map is the same. */
 static pmix_status_t note_map(struct px_nspace *ns)
 {
     const void *bytes, *noted;
@@ -87,7 +88,7 @@ void px_jobinfo_note(struct px_nspace *ns)
 
 /* ---- the reader's side ----------------------------------------------------------- */
 
-/* Parts of a namespace as the record tells them. */
+/* Parts of a namespace in the record. */
 typedef struct record {
     struct px_procmap *map;
     uint32_t job_size, this_node, session, many_apps;
@@ -121,7 +122,7 @@ static pmix_status_t read_record(const struct px_stores *store, struct record *t
     return rc;
 }
 
-/* *r has the old map then. */
+/* Moves the record into the namespace; *r then holds the old map. */
 static void take_record(const struct px_model *m, struct px_nspace *ns,
                         struct record *r)
 {
@@ -141,7 +142,7 @@ static void take_record(const struct px_model *m, struct px_nspace *ns,
     r->map = old;
 }
 
-/* A map that lies in the shared tables does not outlive them. */
+/* Copies a map that lies in the shared tables, before the tables go. */
 static void keep_map(struct px_nspace *ns)
 {
     struct px_procmap *old = ns->map, *copy = NULL;
@@ -175,7 +176,7 @@ static pmix_status_t attach(struct px_model *m, struct px_nspace *ns,
     rc = read_record(&ns->store, &r);
     if (!rc)
         take_record(m, ns, &r);
-    else if (rc != PMIX_ERR_NOT_FOUND) /* that comes in messages */
+    else if (rc != PMIX_ERR_NOT_FOUND) /* messages bring the job information */
         px_jobinfo_detach(ns);
     return rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The values of the host come before those that follow from the maps, which are
- * computed when asked for, not stored: a million ranks cost what their map costs. Those
- * that processes commit come last. */
+/* Lookup order: the host's values, then facts from the maps, then committed values.
+ * Facts are computed on request, not stored: a million ranks cost as much as their
+ * map. */
 #include "core/model/lookup.h"
 
 #include <string.h>
@@ -17,8 +17,8 @@
     {                                                              \
         key, sizeof(key) - 1, PX_KEY_##means, PX_KEY_##realm, type \
     }
-/* Sorted by length, the most frequent of each first. pmix.appnum keeps the host's type:
- * programs are known that read it as whatever their launcher has always given. */
+/* Sorted by length; frequent keys first within a length. pmix.appnum keeps the host's
+ * type: some programs read its value as the type that their launcher uses. */
 const struct px_job_key px_job_keys[] = {
     ROW(PMIX_RANK, PMIX_PROC_RANK, PROC, NONE),
     ROW(PMIX_LOCALLDR, PMIX_PROC_RANK, NODE, LOCALLDR),
@@ -83,7 +83,7 @@ const struct px_job_key px_job_keys[] = {
 #undef ROW
 const size_t px_n_job_keys = PX_COUNT(px_job_keys);
 
-/* The first of each length. */
+/* Index of the first key of each length. */
 static const uint8_t first_keys[] = {
     [9] = 0,   [10] = 7,  [11] = 16, [12] = 24, [13] = 29,
     [14] = 40, [15] = 47, [16] = 54, [17] = 58};
@@ -128,13 +128,14 @@ void px_job_value_convert(const char *key, const pmix_value_t *in, pmix_value_t 
         out->data.flag = px_value_truth(in);
     } else if (type != PMIX_UNDEF && type != in->type &&
                PMIX_SUCCESS == PMIx_Value_get_number(in, &made.data, type)) {
-        /* A number that the narrower type holds; all else stays what the host gave. */
+        /* Converts a number that the type can hold; other values keep the host's
+         * type. */
         made.type = type;
         *out = made;
     }
 }
 
-/* ---- what follows from the maps -------------------------------------------------- */
+/* ---- facts that follow from the maps --------------------------------------------- */
 
 static const char *const rank_facts[] = {PMIX_LOCAL_RANK, PMIX_NODE_RANK, PMIX_APPNUM,
                                          PMIX_HOSTNAME,   PMIX_NODEID,    NULL};
@@ -155,7 +156,7 @@ static pmix_status_t give_u32(pmix_value_t *out, uint32_t n)
     return px_value_borrow(out, &n, PMIX_UINT32);
 }
 
-/* Takes s. */
+/* Returns a string value and takes s. */
 static pmix_status_t give_string(pmix_value_t *out, char *s)
 {
     return s ? px_value_borrow(out, s, PMIX_STRING) : PMIX_ERR_NOMEM;
@@ -175,7 +176,8 @@ static pmix_status_t give_name(const struct px_nspace *ns, uint32_t node,
     return give_string(out, copy);
 }
 
-/* The id the host gave a node, else its place in the map. */
+/* Returns the id that the host gave a node, otherwise the node's position in the
+ * map. */
 static bool has_node_id(const struct px_nspace *ns, uint32_t node, uint32_t *id)
 {
     if (px_store_u32(&ns->store, PX_GDS_NODE, node, PMIX_NODEID, id))
@@ -279,7 +281,8 @@ static pmix_status_t job_fact(const struct px_nspace *ns, enum px_key_means key,
     return PMIX_ERR_NOT_FOUND;
 }
 
-/* Of a namespace that is lost, what was given instead is lost, too. */
+/* Returns PMIX_ERR_NOT_FOUND for a lost namespace: a given value, now unreadable, might
+ * contradict the fact. */
 pmix_status_t px_fact(const struct px_nspace *ns, enum px_gds_table table,
                       pmix_rank_t rank, const char *text, pmix_value_t *out)
 {
@@ -358,7 +361,7 @@ uint32_t px_node_by_name(const struct px_nspace *ns, const char *name)
     return row == UINT32_MAX ? px_procmap_find_host(ns->map, name) : row;
 }
 
-/* Under "id:" and the id, and no rank, the table of nodes has the row. */
+/* Stores the row under "id:<id>" in the node table, with rank WILDCARD. */
 pmix_status_t px_node_note_id(struct px_nspace *ns, uint32_t row,
                               const pmix_value_t *id)
 {
@@ -378,24 +381,24 @@ uint32_t px_node_by_id(const struct px_nspace *ns, uint32_t id)
     char key[sizeof("id:4294967295")] = "id:";
     uint32_t n = px_node_rows(ns), row, found;
 
-    /* Ids are places in nearly every job: look there first. */
+    /* Ids equal rows in nearly every job, so try that row first. */
     if (id < n && has_node_id(ns, id, &found) && found == id)
         return id;
     px_number_put(key + 3, id);
     if (!px_store_u32(&ns->store, PX_GDS_NODE, PMIX_RANK_WILDCARD, key, &row) ||
         row >= n || !has_node_id(ns, row, &found) || found != id)
-        return UINT32_MAX; /* a row may have got another since */
+        return UINT32_MAX; /* the row may have a new id */
     return row;
 }
 
 pmix_rank_t px_session_row(uint32_t id)
 {
-    return id == UINT32_MAX ? PMIX_RANK_WILDCARD : id; /* UNDEF would name every row */
+    return id == UINT32_MAX ? PMIX_RANK_WILDCARD : id; /* UNDEF would mean every row */
 }
 
-/* ---- questions ------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------- */
 
-/* Of two with the same key, the first counts. */
+/* Reads qualifiers backwards, so that the first of equal keys counts. */
 static void read_qualifiers(struct px_lookup *l)
 {
     for (size_t n = l->n_quals; n-- > 0;) {
@@ -434,7 +437,8 @@ void px_lookup_init(struct px_lookup *l, const char *key, pmix_rank_t rank,
         return;
     read_qualifiers(l);
 
-    /* Naming a node asks for it, whether or not the realm is named too. */
+    /* A qualifier that names a node selects the node realm, even without
+     * PMIX_NODE_INFO. */
     bool named_node = l->hostname || l->node_id != UINT32_MAX;
     if (l->is[PX_KEY_NODE_INFO] || (named_node && is_of(key, PX_KEY_NODE)))
         l->realm = PX_KEY_NODE;
@@ -453,7 +457,8 @@ static pmix_status_t fetch(const struct px_nspace *ns, const struct px_lookup *l
     return px_store_fetch(&ns->store, table, row, l->key, l->quals, l->n_quals, out);
 }
 
-/* Of the tables that hold values of ranks, which stand in order, first choice first. */
+/* True if the lookup includes a table of ranks' values. The tables' order is the
+ * lookup's order. */
 static inline bool is_wanted(const struct px_lookup *l, enum px_gds_table t)
 {
     return t == PX_GDS_INTERNAL ? !l->skip_internal
@@ -461,8 +466,8 @@ static inline bool is_wanted(const struct px_lookup *l, enum px_gds_table t)
                                 : t == PX_GDS_JOB || l->want_remote;
 }
 
-/* Facts before commits: they are known of every rank, which has mostly committed much
- * else. */
+/* Searches facts before commits: facts are cheap, and a rank may have many committed
+ * values. */
 static pmix_status_t find_given(const struct px_nspace *ns, const struct px_lookup *l,
                                 pmix_rank_t rank, pmix_value_t *out)
 {
@@ -493,7 +498,7 @@ static pmix_status_t match_key(void *arg, pmix_rank_t rank PX_UNUSED, const char
         return PMIX_SUCCESS;
     any->found = true;
     pmix_status_t rc = px_type_copy(PMIX_VALUE, any->out, value);
-    return rc ? rc : PMIX_EXISTS; /* ends the walk */
+    return rc ? rc : PMIX_EXISTS; /* stops the walk */
 }
 
 static pmix_status_t find_any_rank(const struct px_nspace *ns,
@@ -512,7 +517,7 @@ static pmix_status_t find_any_rank(const struct px_nspace *ns,
 
 /* ---- realms ---------------------------------------------------------------------- */
 
-/* A resource counts if the job has no value of its own; rc: of the search there. */
+/* Returns a resource if the search for the job's own value failed with rc NOT_FOUND. */
 static pmix_status_t or_resource(pmix_status_t rc, const struct px_model *m,
                                  const struct px_lookup *l, enum px_key_realm realm,
                                  uint32_t id, const char *name, pmix_value_t *out)
@@ -564,8 +569,7 @@ static pmix_status_t find_session(const struct px_model *m, const struct px_nspa
     return or_resource(rc, m, l, PX_KEY_SESSION, id, NULL, out);
 }
 
-/* A key of the job as a whole, or of the realm it belongs to, as the job itself has
- * it. */
+/* Finds a job-level key, or a key of another realm in the job's own row. */
 static pmix_status_t find_own_job(const struct px_model *m, const struct px_nspace *ns,
                                   const struct px_lookup *l, pmix_value_t *out)
 {
@@ -585,7 +589,7 @@ static pmix_status_t find_own_job(const struct px_model *m, const struct px_nspa
     }
 }
 
-/* Resources hold for each job that has no value of its own. */
+/* Finds a job-level value. A resource applies to jobs without their own value. */
 static pmix_status_t find_job(const struct px_model *m, const struct px_nspace *ns,
                               const struct px_lookup *l, pmix_value_t *out)
 {
@@ -613,7 +617,7 @@ static pmix_status_t find_rank(const struct px_model *m, const struct px_nspace 
     pmix_status_t rc = find_given(ns, l, l->rank, out);
 
     const struct px_job_key *known = rc ? px_job_key_find(l->key) : NULL;
-    /* Programs ask for these by their own rank, too. */
+    /* Programs request these job-level keys also for their own rank. */
     bool is_every_ranks = realm_of(known) == PX_KEY_SESSION ||
                           means(known) == PX_KEY_EVERY_RANKS;
 
@@ -633,14 +637,14 @@ pmix_status_t px_lookup_find(const struct px_model *m, const struct px_nspace *n
 
     switch (l->realm) {
     case PX_KEY_NODE:
-        /* Host name and the like of a rank are asked for as of a node, too. */
+        /* Programs request a rank's host name and similar keys in the node realm. */
         rc = own && names_a_rank(l) ? find_rank(m, ns, l, out) : PMIX_ERR_NOT_FOUND;
         return rc == PMIX_ERR_NOT_FOUND ? find_node(m, ns, l, out) : rc;
     case PX_KEY_APP:
         return find_app(m, ns, l, out);
     case PX_KEY_SESSION:
         rc = find_session(m, ns, l, out);
-        /* Some of the session's facts are kept with the job: number of nodes, ... */
+        /* Some facts of a session are job level, for example the number of nodes. */
         return rc == PMIX_ERR_NOT_FOUND && l->session == UINT32_MAX
                    ? find_job(m, ns, l, out)
                    : rc;

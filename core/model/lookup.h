@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finding a value of a namespace: what was given, and what follows from the maps. */
+/* Lookup of a namespace's values: given values, and facts that follow from the maps. */
 #ifndef PX_MODEL_LOOKUP_H
 #define PX_MODEL_LOOKUP_H
 
@@ -9,9 +9,9 @@
 
 enum px_key_realm { PX_KEY_JOB, PX_KEY_PROC, PX_KEY_NODE, PX_KEY_APP, PX_KEY_SESSION };
 
-/* The use a look-up has for a key: it follows from the maps, or is a directive. */
+/* Special meanings of keys in a lookup: facts from the maps, and directives. */
 enum px_key_means {
-    /* EVERY_RANKS: a rank is asked for its job's */
+    /* EVERY_RANKS: a job-level key that programs also request for a rank */
     PX_KEY_NONE,
     PX_KEY_OPTIONAL,
     PX_KEY_REFRESH,
@@ -36,89 +36,90 @@ enum px_key_means {
     PX_KEY_N_MEANS
 };
 
-/* A question. Realms come from the qualifiers of a Get; PX_KEY_JOB is the
+/* A lookup request. The qualifiers of a Get select the realm; PX_KEY_JOB is the
  * default. */
 struct px_lookup {
     const char *key;
     pmix_rank_t rank;
     enum px_key_realm realm;
-    const pmix_info_t *quals; /* of the question; borrowed */
+    const pmix_info_t *quals; /* the request's qualifiers; borrowed */
     size_t n_quals;
-    const char *hostname;         /* node realm; NULL: see node_id */
+    const char *hostname;         /* node realm; NULL: node_id counts */
     uint32_t node_id;             /* UINT32_MAX: this node */
-    uint32_t app, session;        /* UINT32_MAX: own */
-    bool is[PX_KEY_N_MEANS];      /* some qualifier of that meaning is true */
-    bool want_local, want_remote; /* which committed tables to look in */
+    uint32_t app, session;        /* UINT32_MAX: the caller's own */
+    bool is[PX_KEY_N_MEANS];      /* true if a true qualifier has that meaning */
+    bool want_local, want_remote; /* committed tables to search */
     bool skip_internal;
 };
 
-/* Fills realm, hostname, ... from info; defaults otherwise: rank WILDCARD keys that
- * belong to the node or app realm by the dictionary (pmix.local.size, pmix.lpeers, ...)
- * find this node's. */
+/* Fills a lookup from qualifiers. By default rank WILDCARD keys of the node or app
+ * realm (pmix.local.size, pmix.lpeers, ...) find this node's value. */
 void px_lookup_init(struct px_lookup *l, const char *key, pmix_rank_t rank,
                     const pmix_info_t *info, size_t n);
-/* Copy of the value into *out. PMIX_ERR_NOT_FOUND. Derived facts are computed here. Any
- * thread that is inside the model's gate. */
+/* Copies the value into *out, or computes it from the maps. Returns PMIX_ERR_NOT_FOUND
+ * if there is none. Any thread inside the model's gate. */
 pmix_status_t px_lookup_find(const struct px_model *m, const struct px_nspace *ns,
                              const struct px_lookup *l, pmix_value_t *out);
-/* Whether the job itself has a value of a job-level key. */
+/* True if the job itself has a value for a job-level key. */
 bool px_job_has_value(const struct px_model *m, const struct px_nspace *ns,
                       const char *key);
 
 /* ---- the dictionary -------------------------------------------------------------- */
 
-/* A key with a place of its own, or with a meaning. */
+/* A key with a realm, a type or a special meaning. */
 struct px_job_key {
     const char *key;
     uint8_t length;
     uint8_t means;         /* enum px_key_means */
-    uint8_t realm;         /* enum px_key_realm: the one a lone key belongs to */
-    pmix_data_type_t type; /* UNDEF: as the host gave it */
+    uint8_t realm;         /* enum px_key_realm of the key outside an array */
+    pmix_data_type_t type; /* UNDEF keeps the host's type */
 };
 
 extern const struct px_job_key px_job_keys[];
 extern const size_t px_n_job_keys;
 
-/* Known when a job is registered, or never: no process commits such a key. */
+/* True for reserved keys. Processes do not commit such keys, so registration is their
+ * only source. */
 static inline bool px_key_is_reserved(const char *key)
 {
     return key[0] == 'p' && key[1] == 'm' && key[2] == 'i' && key[3] == 'x' &&
            key[4] == '.';
 }
-/* NULL: any other key. */
+/* Finds a key in the dictionary; NULL for other keys. */
 const struct px_job_key *px_job_key_find(const char *key);
 enum px_key_realm px_key_realm(const char *key);
-/* *out borrows from *in: the same value, in the dictionary's type for the key if it
- * fits there; what has no type is true. */
+/* Converts a value to the dictionary's type for the key, if the value fits that type.
+ * *out borrows from *in. A value without a type becomes true. */
 void px_job_value_convert(const char *key, const pmix_value_t *in, pmix_value_t *out);
 
-/* ---- what follows from the maps -------------------------------------------------- */
+/* ---- facts that follow from the maps --------------------------------------------- */
 
-/* Of a rank or of the job (table PX_GDS_JOB), or of a node. Keys, ending with NULL: */
+/* Returns the keys of facts of a rank or job (table PX_GDS_JOB), or of a node. The last
+ * is NULL. */
 const char *const *px_facts(enum px_gds_table table, pmix_rank_t rank);
-/* *out is the caller's to destruct. PMIX_ERR_NOT_FOUND: it does not follow from what is
- * known. */
+/* Computes a fact; the caller destructs *out. Returns PMIX_ERR_NOT_FOUND if the fact
+ * cannot be computed. */
 pmix_status_t px_fact(const struct px_nspace *ns, enum px_gds_table table,
                       pmix_rank_t rank, const char *key, pmix_value_t *out);
 
-/* "n1" and "n1.cluster" are one host; of two full names, only equal ones. */
+/* True if both names mean one host. "n1" and "n1.cluster" do; two different full names
+ * do not. */
 bool px_same_host(const char *a, const char *b);
-/* How many rows the node table has, and the name in one; false if it has none. */
+/* Returns the number of rows of the node table. */
 uint32_t px_node_rows(const struct px_nspace *ns);
 bool px_node_name(const struct px_nspace *ns, uint32_t row,
                   char name[PX_MAX_NODE_NAME + 1]);
-/* Rows of the node table; UINT32_MAX if there is none. Names may be aliases the host
- * gave. */
+/* Finds a row by name or alias; UINT32_MAX if there is none. */
 uint32_t px_node_by_name(const struct px_nspace *ns, const char *name);
 uint32_t px_node_by_id(const struct px_nspace *ns, uint32_t id);
-/* Keeps which row has an id that is not its place, for the function above. */
+/* Stores the row of an id for px_node_by_id, if the id differs from the row. */
 pmix_status_t px_node_note_id(struct px_nspace *ns, uint32_t row,
                               const pmix_value_t *id);
-/* As px_procmap_names, of a namespace that has a map: ready-made, if its server has
- * shared it. */
+/* Returns px_procmap_names of the namespace's map, or a copy of the server's shared
+ * list. The namespace has a map. */
 char *px_node_list(const struct px_nspace *ns, size_t *len);
-/* Where the session table keeps a session: the default one (id UINT32_MAX) has a row
- * too. */
+/* Returns the row of a session in the session table. The default session (id
+ * UINT32_MAX) has a row, too. */
 pmix_rank_t px_session_row(uint32_t id);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Namespaces and the model that holds them; their data live in the datastore of
- * each. */
+/* Namespaces and the model that contains them. A datastore component holds each
+ * namespace's data. */
 #include "core/model/nspace.h"
 
 #include <string.h>
@@ -93,7 +93,7 @@ void px_nspace_remove(struct px_model *m, struct px_nspace *ns)
         m->own = NULL;
     px_map_sremove(&m->nspaces, ns->name);
     px_read_gate_open(m->gate);
-    nspace_free(ns); /* no reader can have it any more */
+    nspace_free(ns); /* readers have left: the gate was closed */
 }
 
 static bool may_go(const struct px_model *m, const struct px_nspace *ns)

@@ -44,12 +44,12 @@ void px_proc_localize(const struct px_model *m, pmix_proc_t *proc)
         memmove(proc->nspace, colon + 1, strlen(colon + 1) + 1);
 }
 
-/* ---- names that a program uses --------------------------------------------------- */
+/* ---- names in programs' requests ------------------------------------------------- */
 
 struct procs {
     pmix_proc_t *v;
     size_t n, cap;
-    const struct px_assembly **whole; /* all of these are there */
+    const struct px_assembly **whole; /* assemblies already added completely */
     size_t n_whole, cap_whole;
 };
 
@@ -68,7 +68,8 @@ static bool has_left(const struct px_assembly *a, pmix_rank_t rank)
     return a->presence[rank] == PX_LEFT;
 }
 
-/* A run that is all of its job, and none has left: the wildcard. */
+/* Adds a run's members that have not left. Adds the wildcard if the run is a whole job
+ * and complete. */
 static pmix_status_t add_run(const struct px_model *m, const struct px_assembly *a,
                              const struct px_run *run, pmix_rank_t rank,
                              struct procs *l)
@@ -102,7 +103,7 @@ static pmix_status_t add_named(const struct px_model *m, const pmix_proc_t *name
         return px_assembly_member(a, named->rank, &member) && !has_left(a, named->rank)
                    ? add(l, member.nspace, member.rank)
                    : PMIX_ERR_NOT_FOUND;
-    /* Once, however often a message has room for the name. */
+    /* An assembly is added once, even if named repeatedly. */
     for (size_t i = 0; i < l->n_whole; i++)
         if (l->whole[i] == a)
             return PMIX_SUCCESS;
@@ -134,7 +135,7 @@ pmix_status_t px_procs_expand(const struct px_model *m, pmix_proc_t **procs, siz
     for (size_t i = 0; !rc && i < *n; i++)
         rc = add_named(m, &(*procs)[i], &l);
     if (!rc && l.n == 0)
-        rc = PMIX_ERR_NOT_FOUND; /* all have left */
+        rc = PMIX_ERR_NOT_FOUND; /* all members have left */
     free(l.whole);
     if (rc) {
         free(l.v);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Questions to a map. Its block may be another process's, which may write to it: each
- * record is copied out once, within its part, and what it says is checked then. */
+/* Queries to a map. Its block may belong to another process, which may change it. Each
+ * access copies a record, checks that the record lies in its part, then checks the
+ * copy. */
 #include "core/model/procmap_impl.h"
 
 #include <string.h>
@@ -73,7 +74,7 @@ void px_procmap_destroy(struct px_procmap *map)
     free(map);
 }
 
-/* Inline, as the size is known where the part is. */
+/* Copies record i of a part. Inline, so that the record size is a constant. */
 static inline bool record(const struct px_procmap *map, enum px_procmap_part_id id,
                           uint32_t i, void *out)
 {
@@ -86,8 +87,8 @@ static inline bool record(const struct px_procmap *map, enum px_procmap_part_id 
     return true;
 }
 
-/* Word of the record that number i of an index names; without an index, of record i.
- * UINT32_MAX: there is none. */
+/* Returns a word of record i, or of the record at position i of an index. Returns
+ * UINT32_MAX if the record does not exist. */
 static uint32_t word_at(const struct px_procmap *map, enum px_procmap_part_id id,
                         const enum px_procmap_part_id *index, uint32_t i, size_t word)
 {
@@ -100,7 +101,8 @@ static uint32_t word_at(const struct px_procmap *map, enum px_procmap_part_id id
     return value;
 }
 
-/* The last record in order whose word is not above x; UINT32_MAX: none. */
+/* Returns the position of the last record, in order, whose word is at most x;
+ * UINT32_MAX if there is none. */
 static uint32_t search(const struct px_procmap *map, enum px_procmap_part_id id,
                        const enum px_procmap_part_id *index, size_t word, uint32_t x)
 {
@@ -133,7 +135,7 @@ uint32_t px_procmap_hash(const struct px_procmap_name *name)
     return hash_add(hash_add(hash, &width, 1), name->suffix, name->n_suffix);
 }
 
-/* *n: how many names there are of the group. */
+/* Reads a group. *n: number of the group's names. */
 static bool group_at(const struct px_procmap *map, uint32_t i,
                      struct px_procmap_group *g, struct px_procmap_name *name,
                      uint32_t *n)
@@ -159,7 +161,7 @@ static bool group_at(const struct px_procmap *map, uint32_t i,
     return true;
 }
 
-/* Returns the end. */
+/* Writes a name and returns its end. */
 static char *put_name(char *out, const struct px_procmap_name *name, uint32_t number)
 {
     memcpy(out, name->prefix, name->n_prefix);
@@ -186,7 +188,7 @@ size_t px_procmap_name(const struct px_procmap *map, uint32_t row,
     return (size_t)(end - out);
 }
 
-/* The next group of those of the map's nodes; *n is limited to them, too. */
+/* Reads the next group of the map's nodes; limits *n to those nodes. */
 static bool next_group(const struct px_procmap *map, uint32_t i, uint32_t node,
                        struct px_procmap_group *g, struct px_procmap_name *name,
                        uint32_t *n)
@@ -197,21 +199,21 @@ static bool next_group(const struct px_procmap *map, uint32_t i, uint32_t node,
     return true;
 }
 
-/* As much is copied at once. */
+/* Unit of copies. */
 struct chunk {
     uint64_t words[2];
 };
 #define SLACK sizeof(struct chunk)
 
-/* The next number of so many digits, in place. */
+/* Increments a decimal number in place. */
 static void count_up(char *digits, size_t width)
 {
     while (width-- > 0 && ++digits[width] > '9')
         digits[width] = '0';
 }
 
-/* The n names of a group, a comma behind each. Ten of them differ in their last digit,
- * which is one byte of the word that it is in. */
+/* Writes the n names of a group, a comma behind each. Ten consecutive names differ only
+ * in their last digit, so the code adds one to that byte. */
 static char *put_names(char *at, const struct px_procmap_name *name, uint32_t number,
                        uint32_t n)
 {
@@ -257,7 +259,7 @@ char *px_procmap_names(const struct px_procmap *map, size_t *len)
     for (uint32_t i = 0; text && next_group(map, i, node, &g, &name, &n);
          i++, node += n)
         if (n * (name.n_prefix + name.width + name.n_suffix + 1) <
-            size - (size_t)(at - text)) /* else it has changed meanwhile */
+            size - (size_t)(at - text)) /* false if the map has changed meanwhile */
             at = put_names(at, &name, g.number, n);
     if (at > text)
         at--;
@@ -268,7 +270,7 @@ char *px_procmap_names(const struct px_procmap *map, size_t *len)
     return text;
 }
 
-/* Up to the first dot; false if there is none. */
+/* Cuts a name at its first dot; false if there is none. */
 static bool cut_at_dot(struct px_procmap_name *name)
 {
     const char *dot = memchr(name->prefix, '.', name->n_prefix);
@@ -283,8 +285,8 @@ static bool cut_at_dot(struct px_procmap_name *name)
     return dot;
 }
 
-/* The node of a group that has the name, or with_domain: has it before its domain;
- * UINT32_MAX: none. */
+/* Returns the group's node with the name, or UINT32_MAX. with_domain: compares the name
+ * before the domain. */
 static uint32_t match(const struct px_procmap *map, uint32_t group, const char *text,
                       size_t len, bool with_domain)
 {
@@ -311,9 +313,10 @@ static uint32_t match(const struct px_procmap *map, uint32_t group, const char *
                : UINT32_MAX;
 }
 
-/* Lowers *node to that of a group with this hash that has the name. */
-static void look_in_order(const struct px_procmap *map, const char *text, size_t len,
-                          uint32_t hash, uint32_t number, uint32_t *node)
+/* Lowers *node to the first node with the name, among groups with this hash and number
+ * range. */
+static void search_order(const struct px_procmap *map, const char *text, size_t len,
+                         uint32_t hash, uint32_t number, uint32_t *node)
 {
     uint32_t low = 0, high = map->parts[PX_MAP_ORDER].n, i = 0;
     struct px_procmap_group g;
@@ -337,7 +340,8 @@ static void look_in_order(const struct px_procmap *map, const char *text, size_t
     }
 }
 
-/* Its number is any of those in it, or none. */
+/* Finds a name. Tries each number in the name as the group's number, and the name
+ * without a number. */
 static uint32_t find(const struct px_procmap *map, const char *text, size_t len)
 {
     struct px_procmap_name name = {.prefix = text, .n_prefix = len, .suffix = text};
@@ -345,7 +349,7 @@ static uint32_t find(const struct px_procmap *map, const char *text, size_t len)
 
     if (len == 0 || len > PX_MAX_NODE_NAME)
         return UINT32_MAX;
-    look_in_order(map, text, len, px_procmap_hash(&name), 0, &node);
+    search_order(map, text, len, px_procmap_hash(&name), 0, &node);
     for (size_t i = 0, end; i < len; i = end + 1) {
         uint64_t number = 0;
         for (end = i; end < len && px_procmap_is_digit(text[end]); end++)
@@ -358,7 +362,7 @@ static uint32_t find(const struct px_procmap *map, const char *text, size_t len)
                                         .width = end - i,
                                         .suffix = text + end,
                                         .n_suffix = len - end};
-        look_in_order(map, text, len, px_procmap_hash(&name), (uint32_t)number, &node);
+        search_order(map, text, len, px_procmap_hash(&name), (uint32_t)number, &node);
     }
     return node;
 }
@@ -395,7 +399,8 @@ bool px_procmap_same_nodes(const struct px_procmap *a, const struct px_procmap *
 
 /* ---- ranks ----------------------------------------------------------------------- */
 
-/* How many ranks each node of a count has; 0: none. *end: the node behind them. */
+/* Returns the number of ranks on each node of a count, 0 if invalid. *end: the node
+ * after the last. */
 static uint32_t count_at(const struct px_procmap *map, uint32_t i,
                          struct px_procmap_count *c, uint32_t *end)
 {
@@ -413,7 +418,7 @@ static uint32_t count_at(const struct px_procmap *map, uint32_t i,
     return each <= UINT16_MAX ? each : 0;
 }
 
-/* The same of one node. *place: that of its first. */
+/* Returns the number of ranks on a node. *place: the place of its first rank. */
 static uint32_t span(const struct px_procmap *map, uint32_t node, uint32_t *place)
 {
     struct px_procmap_count c;
@@ -433,7 +438,8 @@ uint32_t px_procmap_size(const struct px_procmap *map, uint32_t node)
     return span(map, node, &place);
 }
 
-/* How many consecutive ranks begin there; 0: none. */
+/* Finds the rank at a place. Returns the number of consecutive ranks that begin there,
+ * 0 if there is none. */
 static uint64_t rank_in_piece(const struct px_procmap *map, uint32_t place,
                               uint64_t *rank)
 {
@@ -450,7 +456,7 @@ static uint64_t rank_in_piece(const struct px_procmap *map, uint32_t place,
     return p.run - at % p.run;
 }
 
-/* Length of the run; 0: there is none. */
+/* Reads a run and returns its length; 0 if there is none. */
 static uint32_t run_at(const struct px_procmap *map, uint32_t i,
                        struct px_procmap_run *r)
 {
@@ -497,7 +503,7 @@ static bool place_in_pieces(const struct px_procmap *map, uint32_t rank,
         if (rank < p.base || p.step == 0 || p.outer == 0)
             continue;
         uint32_t d = rank - p.base, n, rep;
-        if (p.step < p.outer) { /* each of reps holds one of each n */
+        if (p.step < p.outer) { /* each rep holds one piece of each n */
             rep = d / p.outer;
             d %= p.outer;
             n = d / p.step;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From text to the block of a map. A few characters can ask for billions of names or
- * ranks: nothing is expanded but bits that say which ranks have been named. */
+/* Construction of a map's block from text. A short text can name billions of nodes or
+ * ranks. Nothing is expanded, except for one bit for each rank to detect
+ * repetitions. */
 #include "core/model/procmap_impl.h"
 
 #include <inttypes.h>
@@ -18,13 +19,13 @@ struct stretch {
 
 typedef struct build {
     struct px_err *err;
-    struct px_procmap_head head; /* but for n */
+    struct px_procmap_head head; /* n is set at the end */
     struct px_procmap_group *groups;
     struct px_procmap_count *counts;
-    struct px_procmap_run *runs; /* used once there are too many pieces */
+    struct px_procmap_run *runs; /* used when the pieces do not suffice */
     struct px_procmap_piece pieces[PX_MAP_MAX_PIECES];
-    struct stretch *node; /* the node's that is being read */
-    uint64_t *seen;       /* a bit by rank */
+    struct stretch *node; /* ranks of the current node */
+    uint64_t *seen;       /* one bit for each rank */
     px_buf text;
     size_t n_groups, n_counts, n_runs, n_pieces, n_node;
     size_t cap_groups, cap_counts, cap_runs, cap_node, n_seen, cap_seen;
@@ -45,7 +46,7 @@ static pmix_status_t no_memory(struct build *b)
     return px_err_nomem(b->err, "read a map");
 }
 
-/* How much of a text an error shows. */
+/* Returns the length of the text that an error shows. */
 static int shown(const char *text, const char *end)
 {
     return end - text < 64 ? (int)(end - text) : 64;
@@ -55,7 +56,7 @@ static int shown(const char *text, const char *end)
 
 struct body {
     const char *text, *end;
-    bool native; /* came in pmix[...] */
+    bool native; /* the text was in pmix[...] */
 };
 
 static pmix_status_t unwrap(const char *text, struct body *out, struct px_err *err)
@@ -100,7 +101,7 @@ static bool same_parts(const struct px_procmap_name *a, const struct px_procmap_
            memcmp(a->suffix, b->suffix, a->n_suffix) == 0;
 }
 
-/* n names behind those there are, numbered from number on. */
+/* Adds n numbered names, beginning with number. */
 static pmix_status_t add_names(struct build *b, const struct px_procmap_name *name,
                                uint32_t number, uint32_t n)
 {
@@ -119,7 +120,8 @@ static pmix_status_t add_names(struct build *b, const struct px_procmap_name *na
     b->head.n_rows += n;
     if (alike && last->number + (node - last->node) == number)
         return PMIX_SUCCESS;
-    if (!alike && (px_buf_reserve(&b->text, 1) || /* for a row without a name, too */
+    if (!alike && (px_buf_reserve(&b->text, 1) || /* also makes data non-NULL for a row
+                                                   * without a name */
                    px_buf_add(&b->text, name->prefix, name->n_prefix) ||
                    px_buf_add(&b->text, name->suffix, name->n_suffix)))
         return no_memory(b);
@@ -135,7 +137,7 @@ static pmix_status_t add_names(struct build *b, const struct px_procmap_name *na
     return PMIX_SUCCESS;
 }
 
-/* The number in a name, which stands around that place. */
+/* Splits a name at the number around a position. */
 static bool take_apart(const char *text, size_t len, size_t place,
                        struct px_procmap_name *name, uint32_t *number)
 {
@@ -152,7 +154,8 @@ static bool take_apart(const char *text, size_t len, size_t place,
     return end > begin && value <= UINT32_MAX;
 }
 
-/* A name without more ado. One whose number follows that of the last belongs to it. */
+/* Adds a single name. A number that follows the last group's number extends that
+ * group. */
 static pmix_status_t add_name(struct build *b, const char *text, size_t len)
 {
     const struct px_procmap_name whole = {text, text + len, len, 0, 0};
@@ -173,7 +176,7 @@ static pmix_status_t add_name(struct build *b, const char *text, size_t len)
             !take_apart(old.prefix, len, place, &old, &old_number) ||
             !same_parts(&old, &name) || number != (uint64_t)old_number + 1)
             return add_names(b, &whole, 0, 1);
-        /* It was the last to be added to the text. */
+        /* The last group's text is the end of b->text. */
         memmove((char *)b->text.data + last->text + name.n_prefix,
                 b->text.data + last->text + name.n_prefix + name.width, name.n_suffix);
         b->text.len = last->text + name.n_prefix + name.n_suffix;
@@ -187,8 +190,9 @@ static pmix_status_t add_name(struct build *b, const char *text, size_t len)
                                    : add_names(b, &whole, 0, 1);
 }
 
-/* The names of a range, numbers of at least so many digits between prefix and suffix.
- * They are found by their number if that ends where prefix and suffix begin. */
+/* Adds the names of a range: numbers of at least width digits between prefix and
+ * suffix. A number next to other digits forms a longer number, so such names are added
+ * one by one. */
 static pmix_status_t add_range(struct build *b, struct px_procmap_name name,
                                uint32_t first, uint32_t last)
 {
@@ -223,7 +227,8 @@ static pmix_status_t add_range(struct build *b, struct px_procmap_name name,
     return rc;
 }
 
-/* prefix "[" digits ":" ranges "]" suffix. False if the item is a plain name. */
+/* Parses prefix "[" digits ":" ranges "]" suffix. Returns false if the item is a plain
+ * name. */
 static bool parse_group(const char *item, const char *end, struct px_procmap_name *name,
                         struct body *ranges)
 {
@@ -235,7 +240,7 @@ static bool parse_group(const char *item, const char *end, struct px_procmap_nam
         return false;
     const char *p = open + 1;
     for (; p < close && px_procmap_is_digit(*p); p++)
-        if (width <= PX_MAX_NODE_NAME) /* more is refused, whatever it is */
+        if (width <= PX_MAX_NODE_NAME) /* a larger width is refused later */
             width = width * 10 + (size_t)(*p - '0');
     if (p == open + 1 || *p != ':')
         return false;
@@ -262,7 +267,7 @@ static pmix_status_t add_group(struct build *b, const struct px_procmap_name *na
     return rc;
 }
 
-/* The next comma that is not within brackets; NULL if they do not match. */
+/* Returns the next comma outside of brackets; NULL if brackets do not match. */
 static const char *item_end(const char *s, const char *end, bool native)
 {
     int depth = 0;
@@ -299,8 +304,10 @@ static pmix_status_t read_nodes(struct build *b, const char *text)
 
 /* ---- ranks ----------------------------------------------------------------------- */
 
-/* False if one of them has been named before. *rc is an error for lack of memory. */
-static bool mark(struct build *b, uint32_t first, uint32_t last, pmix_status_t *rc)
+/* Records ranks as used. Returns false if a rank was used before. Sets *rc if memory is
+ * exhausted. */
+static bool claim_ranks(struct build *b, uint32_t first, uint32_t last,
+                        pmix_status_t *rc)
 {
     size_t words = last / 64 + 1;
     uint64_t twice = 0;
@@ -331,9 +338,10 @@ static pmix_status_t add_stretch(struct build *b, uint32_t first, uint32_t last)
     if (last >= PX_MAX_RANKS)
         return px_err_set(b->err, PMIX_ERR_OUT_OF_RESOURCE,
                           "rank %" PRIu32 " is too large", last);
-    if (!mark(b, first, last, &rc))
+    if (!claim_ranks(b, first, last, &rc))
         return px_err_set(b->err, PMIX_ERR_BAD_PARAM,
-                          "rank %" PRIu32 " or one up to %" PRIu32 " is mapped twice",
+                          "rank %" PRIu32 " or a rank up to %" PRIu32
+                          " is mapped twice",
                           first, last);
     if (!s || s->first + s->n != first) {
         s = px_vec_add(&b->node, &b->n_node, &b->cap_node);
@@ -361,7 +369,7 @@ static pmix_status_t add_run(struct build *b, uint32_t place, uint32_t rank, uin
     return PMIX_SUCCESS;
 }
 
-/* So many pieces save nothing. */
+/* Converts pieces to runs, because too many pieces do not save memory. */
 static pmix_status_t pieces_to_runs(struct build *b)
 {
     pmix_status_t rc = PMIX_SUCCESS;
@@ -400,7 +408,7 @@ static bool piece_extend(struct px_procmap_piece *p,
     return true;
 }
 
-/* Of a node's stretches equally long ones in equal distance are one piece. */
+/* Adds a node's ranks. Stretches of equal length and distance become one piece. */
 static pmix_status_t add_pieces(struct build *b, uint32_t place)
 {
     const struct stretch *s = b->node;
@@ -432,7 +440,7 @@ static pmix_status_t add_pieces(struct build *b, uint32_t place)
     return rc;
 }
 
-/* The node's ranks have all been read. */
+/* Completes a node after all its ranks are read. */
 static pmix_status_t end_node(struct build *b, uint32_t node, uint32_t place)
 {
     const struct px_procmap_count *last = b->n_counts ? &b->counts[b->n_counts - 1]
@@ -451,7 +459,7 @@ static pmix_status_t end_node(struct build *b, uint32_t node, uint32_t place)
     return add_pieces(b, place);
 }
 
-/* *at is behind the field then. */
+/* Reads a node's field and moves *at behind it. */
 static pmix_status_t read_field(struct build *b, const char **at, const char *end)
 {
     const char *text = *at;
@@ -495,7 +503,7 @@ struct entry {
     uint32_t at;
 };
 
-/* By key, digit after digit; the result is in one of the two. */
+/* Sorts by key, one byte after another. Returns the array with the result. */
 static struct entry *sort(struct entry *v, struct entry *spare, uint32_t n)
 {
     for (int shift = 0; shift < 64; shift += 8) {
@@ -504,7 +512,7 @@ static struct entry *sort(struct entry *v, struct entry *spare, uint32_t n)
         for (uint32_t i = 0; i < n; i++)
             first[(v[i].key >> shift & 0xff) + 1]++;
         if (n == 0 || first[(v[0].key >> shift & 0xff) + 1] == n)
-            continue; /* one digit for all */
+            continue; /* all keys have the same byte */
         for (uint32_t i = 1; i < 257; i++)
             first[i] += first[i - 1];
         for (uint32_t i = 0; i < n; i++)
@@ -516,7 +524,8 @@ static struct entry *sort(struct entry *v, struct entry *spare, uint32_t n)
     return v;
 }
 
-/* Groups with names in common stand behind each other: see px_procmap_head. */
+/* Returns the length - 1 of the longest chain of groups with common names, see
+ * px_procmap_head. */
 static uint32_t find_depth(const struct build *b, const struct entry *order)
 {
     uint32_t depth = 0, chain = 0;
@@ -565,7 +574,7 @@ static uint8_t *put_order(uint8_t *at, const struct entry *order, size_t n)
     return at;
 }
 
-/* Writes the parts in their order. */
+/* Writes the head and the parts in order. */
 static void write_block(struct build *b, struct entry *v, struct entry *spare,
                         uint8_t *at)
 {
@@ -624,7 +633,7 @@ pmix_status_t px_procmap_create(const char *nodes, const char *ranks,
     return rc ? rc : finish(&b, out);
 }
 
-/* Copies a part; the array has been empty. */
+/* Copies a part into an empty array. */
 static bool load(void *array, size_t *n, size_t *cap,
                  const struct px_procmap_part *part)
 {
@@ -658,7 +667,8 @@ pmix_status_t px_procmap_extend(const struct px_procmap *old, char *const *names
         put((uint8_t *)b.pieces, parts[PX_MAP_PIECES].at,
             b.n_pieces * sizeof(*b.pieces));
     }
-    for (size_t i = 0; i < b.n_groups; i++) { /* which may be another process's */
+    for (size_t i = 0; i < b.n_groups; i++) { /* old may lie in another process's
+                                               * memory */
         const struct px_procmap_group *g = &b.groups[i];
         if (g->text > b.text.len ||
             (size_t)g->prefix + g->suffix > b.text.len - g->text)

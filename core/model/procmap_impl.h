@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The block of a map holds a head, then the parts in their order, each an array of one
- * kind of record. Ranks are numbered twice: as such, and by their place when nodes
- * are gone through in order. Private to core/model/procmap*. */
+/* Layout of a map's block: a head, then the parts in order. Each part is an array of
+ * records of one kind. A rank's place is its number when the ranks of all nodes are
+ * counted in order. Private to core/model/procmap*. */
 #ifndef PX_MODEL_PROCMAP_IMPL_H
 #define PX_MODEL_PROCMAP_IMPL_H
 
@@ -12,42 +12,45 @@
 
 struct px_procmap_head {
     uint32_t magic, n_nodes, n_rows, n_ranks, n_mapped;
-    uint32_t depth; /* so many groups before one of ORDER may have the same names */
+    uint32_t depth; /* length - 1 of the longest chain of groups in ORDER that may share
+                     * names */
     uint32_t n[PX_MAP_N_PARTS];
 };
 
-/* Names of a prefix, a number of width digits, and a suffix: from this number on, up to
- * the next group's node. Of width 0: one name without a number. */
+/* Consecutive names of a prefix, a number with width digits, and a suffix. The group
+ * ends at the next group's node. Width 0: a single name without a number. */
 struct px_procmap_group {
     uint32_t node, number;
-    uint32_t text; /* where in TEXT prefix and suffix stand */
+    uint32_t text; /* offset of prefix and suffix in TEXT */
     uint32_t hash;
     uint8_t prefix, suffix, width, unused;
 };
 
-/* Each of the nodes from this one up to the next count's has equally many ranks. */
+/* Nodes with the same number of ranks each, up to the next count's node. */
 struct px_procmap_count {
     uint32_t node, place;
 };
 
-/* Places from this one on: n times reps times run ranks. */
+/* Regular order of ranks from this place on: n times reps times run ranks. */
 struct px_procmap_piece {
     uint32_t place, base, run, reps, n;
-    uint32_t outer, step; /* between two of reps, of n; UINT32_MAX: there is one */
+    uint32_t outer, step; /* distance between two reps, two n; UINT32_MAX for a single
+                           * one */
 };
 
 struct px_procmap_run {
     uint32_t place, rank;
 };
 
-/* Of a name taken apart. */
+/* Parts of a name. */
 struct px_procmap_name {
     const char *prefix, *suffix;
     size_t n_prefix, n_suffix, width;
 };
 
-extern const uint32_t px_procmap_sizes[PX_MAP_N_PARTS]; /* of records */
-/* Fills *map to read the block; no byte is copied. PMIX_ERR_BAD_PARAM. */
+extern const uint32_t px_procmap_sizes[PX_MAP_N_PARTS]; /* record size of each part */
+/* Fills *map to read the block in place. Returns PMIX_ERR_BAD_PARAM if the bytes are
+ * not a block. */
 pmix_status_t px_procmap_open(struct px_procmap *map, const void *bytes, size_t n);
 uint32_t px_procmap_hash(const struct px_procmap_name *name);
 static inline bool px_procmap_is_digit(char c)

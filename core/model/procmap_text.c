@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Maps as text: from lists to compact forms, to the letter as other implementations
- * parse and compare them where theirs keep the order; and out of forms with a
- * length. */
+/* Text forms of maps. Lists become compact forms, byte for byte as other
+ * implementations write them where those keep the order. Forms with a length become
+ * lists. */
 #include "core/model/procmap_impl.h"
 
 #include <inttypes.h>
@@ -16,12 +16,12 @@
 
 /* ---- nodes ----------------------------------------------------------------------- */
 
-#define MAX_NUMBER_DIGITS 9 /* longer ones do not fit the int that other parsers use */
+#define MAX_NUMBER_DIGITS 9 /* other parsers use an int */
 
-/* A node name taken apart: prefix, number, suffix. */
+/* Parts of a node name: prefix, number, suffix. */
 struct name {
     const char *text;
-    size_t len, prefix_len, n_digits; /* n_digits 0: stands for itself */
+    size_t len, prefix_len, n_digits; /* n_digits 0: not split */
 };
 
 static bool is_letter(char c)
@@ -29,7 +29,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Only names of letters and digits alone are taken apart. */
+/* Splits a name that consists of letters and digits only. */
 static struct name name_split(const char *text)
 {
     struct name name = {.text = text, .len = strcspn(text, ",")};
@@ -48,7 +48,7 @@ static struct name name_split(const char *text)
     return name;
 }
 
-/* Whether the name there and this one differ in their number at most. */
+/* True if both names differ at most in their number. */
 static bool is_alike(const struct name *name, const char *text, uint32_t *number)
 {
     size_t i;
@@ -69,7 +69,8 @@ static char *put_text(char *at, const char *text, size_t n)
     return at + n;
 }
 
-/* All names from *list on that are one group: the order of nodes has a meaning. */
+/* Writes the names from *list on that form one group. Keeps their order, which has a
+ * meaning. */
 static char *pack_group(char *at, const char **list)
 {
     const struct name name = name_split(*list);
@@ -99,7 +100,8 @@ static char *pack_group(char *at, const char **list)
 
 static const char head[] = "pmix[";
 
-/* Packed up to there, without an end; NULL: as it is, which there is room for. */
+/* Ends the packed text at that position. NULL: writes the list unchanged as "raw:", for
+ * which text has room. */
 static char *finish(char *text, char *at, const char *list)
 {
     if (at)
@@ -113,7 +115,7 @@ pmix_status_t px_procmap_pack_nodes(const char *list, char **out)
 {
     if (!list || !out)
         return PMIX_ERR_BAD_PARAM;
-    /* A name that is a group of its own gets "[1:" and "],". */
+    /* Each name may become a group of its own, with "[1:" and "],". */
     PX_AUTOFREE char *text = malloc(3 * (strlen(list) + 1) + sizeof(head));
     if (!text)
         return PMIX_ERR_NOMEM;
@@ -130,7 +132,7 @@ pmix_status_t px_procmap_pack_nodes(const char *list, char **out)
 
 /* ---- ranks ----------------------------------------------------------------------- */
 
-/* Copies a number, but for leading zeros. */
+/* Copies a number without leading zeros. */
 static char *put_digits(char *out, const char *at)
 {
     while (*at == '0' && px_procmap_is_digit(at[1]))
@@ -150,11 +152,12 @@ static char *put_range(char *out, const char *open, const char *shut)
     return put_digits(out, shut);
 }
 
-/* Ranges that follow each other become one, so that the text does not get longer. Its
- * end; NULL: that is no list of ranks. */
+/* Writes a field of ranks and joins consecutive ranges, so that the text does not grow.
+ * Returns the end, or NULL if the field is not a list of ranks. */
 static char *pack_field(char *out, const char **at, const char *end)
 {
-    const char *open = NULL, *shut = NULL; /* where the ends of a range stand */
+    const char *open = NULL, *shut = NULL; /* positions of the range's ends in the
+                                            * list */
     uint32_t first, last, before = 0;
 
     do {
@@ -193,7 +196,7 @@ pmix_status_t px_procmap_pack_ranks(const char *list, char **out)
         if (at && *field == ';')
             *at++ = ';';
     }
-    /* Anything but a list of ranks passes through as it is: the host may parse its own
+    /* Other text than a list of ranks stays unchanged: the host may parse its own
      * form. */
     bool is_longer = !at || at + 1 - text > end - list;
     *out = finish(px_take(&text), is_longer ? NULL : at, list);
@@ -203,13 +206,13 @@ pmix_status_t px_procmap_pack_ranks(const char *list, char **out)
 /* ---- forms with a length --------------------------------------------------------- */
 
 static const char blob_head[] =
-    "blob:\0component=zlib:\0size="; /* then "<n>:", NUL, n bytes */
+    "blob:\0component=zlib:\0size="; /* followed by "<n>:", NUL, n bytes */
 
 static pmix_status_t inflate(const void *bytes, size_t n, char **text,
                              struct px_err *err)
 {
-    /* The bytes are a compressed string as in any value; the codec knows how, and how
-     * far. */
+    /* The bytes are a compressed string like in any value; px_value_inflate checks
+     * them. */
     pmix_value_t v = {.type = PMIX_COMPRESSED_STRING};
 
     v.data.bo.bytes = malloc(n + 1);
@@ -268,9 +271,9 @@ pmix_status_t px_procmap_text(const void *bytes, size_t n, char **text,
                                                       : copy_text(bytes, n, text, err);
 }
 
-/* ---- the second kind of regex: "raw" as it is, "compress" where that is shorter -- */
+/* ---- second kind of regex: "raw" is plain, "compress" is deflated ---------------- */
 
-/* The bytes may have come from anywhere: they need not end in a NUL, nor be free of
+/* Reads a regex of unknown origin: its bytes may lack a final NUL, or contain
  * others. */
 pmix_status_t px_regex2_text(const pmix_regex2_t *regex, char **text,
                              struct px_err *err)
@@ -297,5 +300,5 @@ pmix_status_t px_procmap_of_value(const pmix_value_t *value, char **text,
         return px_procmap_text(value->data.bo.bytes, value->data.bo.size, text, err);
     if (value->type == PMIX_REGEX2)
         return px_regex2_text(value->data.regex2, text, err);
-    return px_err_set(err, PMIX_ERR_BAD_PARAM, "it is neither a string nor a regex");
+    return px_err_set(err, PMIX_ERR_BAD_PARAM, "expected a string or a regex");
 }

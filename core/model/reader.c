@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The way through the gate to the model of this process. */
+/* Entry to the model of this process through its gate. */
 #include "core/model/reader.h"
 
 #include "core/rt/process.h"

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Readers of the model in threads other than the loop's. */
+/* Access to the model from threads other than the loop's. */
 #ifndef PX_MODEL_READER_H
 #define PX_MODEL_READER_H
 
 #include "core/model/nspace.h"
 
-/* Lets a thread other than the loop's read the model of this process until
- * px_model_leave. NULL: the loop is changing the model, there is no model, or this is
- * the loop's thread. No system call. */
+/* Lets another thread than the loop's read the model until px_model_leave, without a
+ * system call. Returns NULL on the loop's thread, while the loop changes the model, or
+ * without a model. */
 const struct px_model *px_model_enter(void);
-/* Waits while the loop changes the model; the loop thread may call, too, but not inside
- * a change. NULL: there is no model. */
+/* Works like px_model_enter, but waits while the loop changes the model. The loop
+ * thread may call this function outside of changes. Returns NULL without a model. */
 const struct px_model *px_model_await(void);
 void px_model_leave(void);
 

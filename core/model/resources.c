@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Resources by row. A change works on a copy: readers see all of it or nothing. */
+/* Rows of resources. A change works on a copy: readers see all of the change or
+ * nothing. */
 #include "core/model/resources.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "core/model/lookup.h"
 #include "core/rt/log.h"
 
-#define MAX_DEPTH 2 /* a node's array within a session's */
+#define MAX_DEPTH 2 /* a node's array in a session's array */
 
 typedef struct px_resources rows;
 
@@ -25,7 +26,7 @@ static void rows_cleanup(struct px_resources *l)
 
 /* ---- rows ------------------------------------------------------------------------ */
 
-/* Arrays, and the members that identify a row. */
+/* Arrays of a realm, and the keys that identify a row. */
 static const struct realm {
     const char *array, *name_key, *id_key;
     uint8_t realm;
@@ -45,7 +46,7 @@ static const struct realm *realm_of(const char *key)
     return NULL;
 }
 
-/* Arrays that no row of a job's tables holds for every job. */
+/* True for arrays that resources cannot hold. */
 static bool is_refused(const char *key)
 {
     static const char *const keys[] = {PMIX_PROC_INFO_ARRAY, PMIX_SERVER_INFO_ARRAY,
@@ -75,7 +76,7 @@ static bool is_same_row(const struct px_resource_row *a,
            (!a->name || strcmp(a->name, b->name) == 0);
 }
 
-/* Finds or adds the row; NULL when out of memory. which borrows its name. */
+/* Finds or adds a row, and copies the name. Returns NULL if memory is exhausted. */
 static struct px_resource_row *row_get(struct px_resources *l,
                                        const struct px_resource_row *which)
 {
@@ -99,7 +100,8 @@ static bool is_exact(const struct px_resource_row *row)
     return row->name || row->id != UINT32_MAX;
 }
 
-/* True for a job without a session, too, whatever the row's session is. */
+/* True if the row applies to the object. A job without a session matches every
+ * session. */
 static bool describes(const struct px_resource_row *row, uint8_t realm, uint32_t id,
                       const char *name)
 {
@@ -136,7 +138,7 @@ struct change {
     struct px_model *model;
     struct px_resources *rows; /* the copy */
     bool add;
-    unsigned depth; /* of arrays within arrays */
+    unsigned depth; /* nesting level of arrays */
 };
 
 static pmix_status_t refuse(pmix_status_t rc, const char *key, const char *why)
@@ -146,7 +148,7 @@ static pmix_status_t refuse(pmix_status_t rc, const char *key, const char *why)
     return rc;
 }
 
-/* Reads the members that identify the row. A node without any is this node. */
+/* Reads the members that identify the row. A node without name and id is this node. */
 static pmix_status_t identify(const struct change *c, const struct realm *r,
                               const pmix_info_t *info, size_t n,
                               struct px_resource_row *row)
@@ -166,7 +168,7 @@ static pmix_status_t identify(const struct change *c, const struct realm *r,
 static pmix_status_t change_array(struct change *c, const struct realm *r,
                                   const pmix_value_t *value);
 
-/* which: the row of all members that are not arrays of another row. */
+/* Changes the row which, and rows of arrays among the members. */
 static pmix_status_t change_row(struct change *c, const struct px_resource_row *which,
                                 const pmix_info_t *info, size_t n)
 {
@@ -254,7 +256,7 @@ static pmix_status_t change(struct px_model *m, const pmix_info_t *info, size_t 
     px_read_gate_close(m->gate);
     m->resources = next;
     px_read_gate_open(m->gate);
-    next = old; /* freed */
+    next = old; /* rows_cleanup frees the old rows */
     return PMIX_SUCCESS;
 }
 

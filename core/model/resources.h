@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Resources: values that a host registers for every job. Own values of a job win. */
+/* Resources: values that a host registers for every job. A job's own values take
+ * precedence. */
 #ifndef PX_MODEL_RESOURCES_H
 #define PX_MODEL_RESOURCES_H
 
@@ -13,20 +14,21 @@ struct px_resource_row {
     px_infos values;
 };
 
-/* Adds values, or replaces the values that are there; drop removes the keys that are
- * there. The members of an array belong to the session, node, application or job that
- * the array describes; an array key without an array drops all rows of that realm. On
- * failure nothing changes, and a line is logged: PMIX_ERR_NOMEM; PMIX_ERR_BAD_PARAM for
- * a bad key or array; PMIX_ERR_NOT_SUPPORTED for an array of another realm. */
+/* px_resources_set adds or replaces values; px_resources_drop removes keys. The members
+ * of an array belong to the session, node, application or job that the array describes.
+ * An array key without an array drops all rows of that realm. On failure nothing
+ * changes, and a line is logged. Returns PMIX_ERR_NOMEM, PMIX_ERR_BAD_PARAM for a bad
+ * key or array, or PMIX_ERR_NOT_SUPPORTED for an array of another realm. */
 pmix_status_t px_resources_set(struct px_model *m, const pmix_info_t *info, size_t n);
 pmix_status_t px_resources_drop(struct px_model *m, const pmix_info_t *info, size_t n);
 void px_resources_clear(struct px_model *m);
 
-/* Returns a value, or NULL. A job is identified by its namespace, a node by its name,
- * or by its id if the host gave no name. Any thread inside the gate. */
+/* Returns a value, or NULL. A job is identified by its namespace. A node is identified
+ * by its name, or by its id if the host gave no name. Any thread inside the gate. */
 const pmix_value_t *px_resource_find(const struct px_model *m, uint8_t realm,
                                      uint32_t id, const char *name, const char *key);
-/* Returns the key of the array that describes the row; *id_key is that of its id. */
+/* Returns the key of the array that describes the row. *id_key is the key of the row's
+ * id. */
 const char *px_resource_array(const struct px_resource_row *row, const char **id_key);
 
 #endif

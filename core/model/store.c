@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From namespaces to the components that hold their data.
- *
- * A server puts what its clients may read into the shared tables, and into its own what
- * does not go there: then the key is withdrawn, for which there is always room, and
- * readers ask. So each value is in one of the two. */
+/* Routing of values to datastore components. A server puts values for its clients into
+ * the shared tables. A value that does not fit goes to the own tables, and its key is
+ * withdrawn from the shared tables, which always works. Clients then request that
+ * value. So each value is in exactly one of the two. */
 #include "core/model/store.h"
 
 #include "core/base/strv.h"
@@ -19,8 +18,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* By the best component, of those that peers read in place or of the others, that does
- * not decline. */
+/* Creates tables with the best component that does not decline. in_place: only
+ * components whose tables peers read in place, otherwise only the others. */
 static pmix_status_t create(struct px_tables *tables, const char *nspace, bool in_place)
 {
     size_t n = 0;
@@ -145,17 +144,18 @@ pmix_status_t px_store_view(const struct px_stores *store, const char *key,
                : PMIX_ERR_NOT_FOUND;
 }
 
-struct px_fence_futex *px_store_bell(const struct px_stores *store)
+struct px_fence_futex *px_store_fence_futex(const struct px_stores *store)
 {
     const void *bytes;
     size_t n;
-    bool hangs = !px_store_view(store, PX_STORE_BELL, &bytes, &n) &&
-                 n == sizeof(struct px_fence_futex);
+    bool exists = !px_store_view(store, PX_STORE_FENCE_FUTEX, &bytes, &n) &&
+                  n == sizeof(struct px_fence_futex);
 
-    return hangs ? (struct px_fence_futex *)bytes : NULL;
+    return exists ? (struct px_fence_futex *)bytes : NULL;
 }
 
-/* Which file readers get; a change may have made it another. 0: none. */
+/* Returns the inode of the file that readers get, 0 if there is none. A change of the
+ * tables may replace the file. */
 static uint32_t number_of(struct px_tables *t)
 {
     PX_AUTO(px_infos) infos = {0};
@@ -171,28 +171,29 @@ static uint32_t number_of(struct px_tables *t)
     return t->file;
 }
 
-struct px_fence_futex *px_store_hang_bell(struct px_stores *store)
+struct px_fence_futex *px_store_make_fence_futex(struct px_stores *store)
 {
     struct px_fence_futex none = {0};
     const pmix_value_t value = {.type = PMIX_BYTE_OBJECT,
                                 .data.bo = {(char *)&none, sizeof(none)}};
 
     if (!store->is_writer || !number_of(&store->shared) ||
-        (!px_store_bell(store) && px_store_note(store, PX_STORE_BELL, &value)))
+        (!px_store_fence_futex(store) &&
+         px_store_note(store, PX_STORE_FENCE_FUTEX, &value)))
         return NULL;
-    struct px_fence_futex *bell = px_store_bell(store);
-    if (bell)
-        bell->id = number_of(&store->shared);
-    return bell;
+    struct px_fence_futex *futex = px_store_fence_futex(store);
+    if (futex)
+        futex->id = number_of(&store->shared);
+    return futex;
 }
 
-void px_fence_futex_wake(struct px_fence_futex *bell)
+void px_fence_futex_wake(struct px_fence_futex *futex)
 {
-    atomic_fetch_add_explicit(&bell->turns, 1, memory_order_release);
-    syscall(SYS_futex, &bell->turns, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    atomic_fetch_add_explicit(&futex->turns, 1, memory_order_release);
+    syscall(SYS_futex, &futex->turns, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* A job of which something stays here cannot be read in place. */
+/* Puts a value into the own tables. The job then cannot be read in place. */
 static pmix_status_t put_spilled(struct px_stores *store, enum px_gds_table table,
                                  pmix_rank_t rank, const char *key,
                                  const pmix_value_t *value)
@@ -245,8 +246,8 @@ void px_store_clear(struct px_stores *store, enum px_gds_table table, pmix_rank_
     px_read_gate_open(store->gate);
 }
 
-/* Shared tables count first: what a client was sent may be older than what it reads in
- * place. But it knows best what it has noted itself. */
+/* True if the shared tables come first: values from messages may be older. Internal
+ * values are in the own tables only. */
 static bool has_shared(const struct px_stores *store, enum px_gds_table table)
 {
     return store->shared.ns && table != PX_GDS_INTERNAL;
@@ -314,7 +315,7 @@ bool px_store_u32(const struct px_stores *store, enum px_gds_table table,
     return is_number;
 }
 
-/* ---- what a server and its reader agree on --------------------------------------- */
+/* ---- choice of a component by server and client ---------------------------------- */
 
 const struct px_module *px_store_choose(const char *names)
 {

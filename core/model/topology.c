@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Servers spare their clients the discovery, which is hard on a large node: their job
- * information says where the topology is shared, or holds all of it as XML. */
+/* Topology from the server's hints. Discovery is slow on a large node, so the job
+ * information names shared memory with the topology, or contains it as XML. */
 #include "core/model/topology.h"
 
 #include "core/link/api.h"
@@ -10,12 +10,12 @@
 
 enum { FILE_NAME, ADDRESS, SIZE, XML, N_HINTS };
 
-/* Unknown ones stay undefined. */
+/* Reads the hints; missing hints stay undefined. */
 static void look_up(const struct px_model *m, pmix_value_t hints[N_HINTS])
 {
     static const struct {
         const char *key;
-        int hint; /* of several keys the first that gives a string */
+        int hint; /* the first key with a string counts */
     } rows[] = {
         {PMIX_HWLOC_SHMEM_FILE, FILE_NAME}, {PMIX_HWLOC_SHMEM_ADDR, ADDRESS},
         {PMIX_HWLOC_SHMEM_SIZE, SIZE},      {PMIX_HWLOC_XML_V2, XML},
