@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The event calls of the API, for every role. */
+/* Event functions of the API, for every role. */
 #include "core/link/api.h"
 #include "core/model/nspace.h"
 #include "core/notify/notify_impl.h"
@@ -24,21 +24,23 @@ static void registered(struct register_op *op, pmix_status_t status)
     px_api_done(&op->api, status);
 }
 
-/* A server that can not be told keeps the handler from remote events only; it stays. */
-static void on_server_told(void *arg, pmix_status_t status PX_UNUSED,
-                           px_reader *r PX_UNUSED)
+/* Completes the registration, also after an error. The handler then receives only local
+ * events. */
+static void on_server_registered(void *arg, pmix_status_t status PX_UNUSED,
+                                 px_reader *r PX_UNUSED)
 {
     registered(arg, PMIX_SUCCESS);
 }
 
-static pmix_status_t tell_server(struct register_op *op, pmix_status_t *codes, size_t n)
+static pmix_status_t register_at_server(struct register_op *op, pmix_status_t *codes,
+                                        size_t n)
 {
     struct px_args args = op->api.args;
 
     args.codes = codes;
     args.n_codes = n;
     return px_channel_ask(&op->api.client->channel, &px_request_regevents, &args,
-                          on_server_told, op);
+                          on_server_registered, op);
 }
 
 static void on_register(struct px_api *api)
@@ -66,7 +68,7 @@ static void on_register(struct px_api *api)
     }
     op->id = h->id;
     if (n_fresh == 0 || !px_notify_has_server(n) ||
-        tell_server(op, fresh, h->n_codes ? n_fresh : 0))
+        register_at_server(op, fresh, h->n_codes ? n_fresh : 0))
         registered(op, PMIX_SUCCESS);
 }
 
@@ -158,9 +160,9 @@ static void on_notify(struct px_api *api)
         px_api_send(api);
 }
 
-/* Returns true if a blocking call waits for the answer of the server: once in a
- * while, so that a bounded number of requests is unanswered, and where a refusal
- * matters: the event is for the host alone, or an info is required. */
+/* True if a blocking call must wait for the server's answer. The call waits if a
+ * refusal matters: the event is for the host only, or an info is required. Every 64th
+ * call waits as well, which limits the number of unanswered requests. */
 static bool must_wait(struct px_notify *n, pmix_data_range_t range,
                       const px_infos *info)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handlers and their order: first, those of one code, of several, the default ones,
- * last; within a category the latest comes first unless it asked otherwise (PMIx
- * Standard, Event Notification). */
+/* Handlers in call order: the first handler, handlers of one code, of several codes,
+ * default handlers, the last handler. In a category later registrations come first,
+ * unless info asks for another position (PMIx Standard, Event Notification). */
 #include "core/notify/notify_impl.h"
 #include "core/rt/log.h"
 
@@ -56,7 +56,7 @@ static pmix_status_t read_procs(const pmix_info_t *info, pmix_proc_t **procs, si
     return px_value_procs(&info->value, procs, n);
 }
 
-/* An attribute of the handler itself; place() reads those of its place. */
+/* Reads an attribute of the handler. place() reads the attributes of its position. */
 static pmix_status_t read_info(struct px_handler *h, const pmix_info_t *info)
 {
     const char *key = info->key, *text = px_value_string(&info->value);
@@ -138,8 +138,8 @@ static pmix_status_t place_beside(struct px_handlers *all, struct px_handler *h,
     return PMIX_SUCCESS;
 }
 
-/* Reads on which side of its category a handler goes: the front, unless
- * PMIX_EVENT_HDLR_APPEND is true or PMIX_EVENT_HDLR_PREPEND false. */
+/* Reads a handler's side in its category: the front, unless PMIX_EVENT_HDLR_APPEND is
+ * true or PMIX_EVENT_HDLR_PREPEND false. */
 static pmix_status_t read_side(const pmix_info_t *info, size_t n, bool *append)
 {
     const pmix_info_t *prepend = px_info_find(info, n, PMIX_EVENT_HDLR_PREPEND);
@@ -246,7 +246,7 @@ pmix_status_t *px_handlers_only_of(const struct px_handlers *all,
 
     *n = 0;
     for (size_t i = 0; only && i < (h->n_codes ? h->n_codes : 1); i++) {
-        bool shared = h->n_codes && has_code(h, i, codes[i]); /* named twice */
+        bool shared = h->n_codes && has_code(h, i, codes[i]); /* repeated in codes */
         PX_LIST_EACH (&all->list, struct px_handler, x, link)
             shared |= x != h && has_code(x, x->n_codes, codes[i]);
         if (!shared)

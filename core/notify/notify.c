@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Delivery: each event runs down its own chain of handlers, one at a time, however
- * long they take and whatever thread they answer from. */
+/* Delivery of events. Each event has its own chain of handlers, which run one at a
+ * time. A handler may answer late, from any thread. */
 #include "core/notify/notify.h"
 
 #include "core/link/api.h"
@@ -10,12 +10,13 @@
 
 #include <string.h>
 
-/* Events that had no handler yet, for those that register late; the oldest go first. */
+/* Limit of cached events, which late handlers may want. The oldest are removed
+ * first. */
 #define MAX_CACHED 64
 
 enum { CALLED, RETURNED, ANSWERED };
 
-/* An event on its way down the handlers; or kept for one. */
+/* An event whose handlers are being called, or a cached event. */
 struct event {
     struct px_msg msg;
     struct px_list link; /* in px_notify.running or .cached */
@@ -24,13 +25,14 @@ struct event {
     pmix_proc_t source;
     pmix_data_range_t range;
     px_infos infos;
-    px_infos given;   /* what the present handler was given */
-    px_infos results; /* of those before */
-    px_infos answer;  /* of the present one, from its thread */
+    px_infos given;   /* infos passed to the current handler */
+    px_infos results; /* results of previous handlers */
+    px_infos answer;  /* results of the current handler, from its thread */
     pmix_status_t status;
-    _Atomic int state; /* of the present one, which may answer before it returns */
+    _Atomic int state; /* state of the current handler, which may answer before it
+                        * returns */
     size_t n_ids, pos;
-    size_t ids[]; /* of the handlers that wanted it when it came, in order */
+    size_t ids[]; /* handlers that wanted the event at its arrival, in order */
 };
 
 static void event_free(struct event *e)
@@ -63,8 +65,8 @@ void px_notify_destroy(struct px_notify *n)
 {
     if (!n)
         return;
-    /* A handler that has not answered may still hold its event: detached, freed when
-     * it does. */
+    /* A handler without an answer may still use its event. Detach the event,
+     * handler_done frees it. */
     PX_LIST_EACH (&n->running, struct event, e, link) {
         px_list_remove(&e->link);
         e->owner = NULL;
@@ -99,7 +101,7 @@ bool px_range_includes(const struct px_model *m, pmix_data_range_t range,
     }
     switch (range) {
     case PMIX_RANGE_RM:
-    case PMIX_RANGE_CUSTOM: /* without saying whom */
+    case PMIX_RANGE_CUSTOM: /* lacks a list of processes */
     case PMIX_RANGE_INVALID:
         return false;
     case PMIX_RANGE_NAMESPACE:
@@ -111,7 +113,8 @@ bool px_range_includes(const struct px_model *m, pmix_data_range_t range,
     }
 }
 
-/* Handlers for affected procs want events that name one of them, or none at all. */
+/* True if the event names an affected process of the registration. True if the event or
+ * the registration names none. */
 static bool affects(const struct px_model *m, const pmix_proc_t *affected,
                     size_t n_affected, const pmix_info_t *info, size_t n_info)
 {
@@ -157,7 +160,7 @@ static bool handler_wants(const struct px_handler *h, const struct event *e)
             px_range_includes(m, h->range, &m->self, NULL, 0, &e->source));
 }
 
-/* ---- what the server is asked for ------------------------------------------------ */
+/* ---- registration at the server -------------------------------------------------- */
 
 bool px_notify_has_server(const struct px_notify *n)
 {
@@ -172,14 +175,14 @@ void px_notify_retire(struct px_notify *n, struct px_handler *h)
     px_writer w;
 
     px_handlers_remove(h);
-    /* Without memory the server goes on sending what is not wanted, which does no
-     * harm. */
+    /* Without memory the server continues to send unwanted events, which are
+     * ignored. */
     if (n_gone == 0 || !px_notify_has_server(n))
         return;
     px_channel_begin(up, &w, PX_OP_DEREGEVENTS);
     for (size_t i = 0; i < n_gone; i++)
         px_pack_status(&w, gone[i]);
-    (void)px_channel_request(up, &w, NULL, NULL); /* no reply is made to it */
+    (void)px_channel_request(up, &w, NULL, NULL); /* the server does not reply */
 }
 
 /* ---- the chain ------------------------------------------------------------------- */
@@ -196,7 +199,7 @@ static void on_answer(struct px_msg *msg)
         event_free(e);
 }
 
-/* From the handler, in any thread; also before it returns. */
+/* Receives the handler's answer in any thread, also before the handler returns. */
 static void handler_done(pmix_status_t status, pmix_info_t *results, size_t n,
                          pmix_op_cbfunc_t cb, void *thiscbdata,
                          void *notification_cbdata)
@@ -214,7 +217,7 @@ static void handler_done(pmix_status_t status, pmix_info_t *results, size_t n,
         event_free(e);
 }
 
-/* The last handler is given the event's own infos. */
+/* Prepares infos for a handler. The last handler gets the event's own infos. */
 static pmix_status_t prepare(struct event *e, const struct px_handler *h)
 {
     pmix_status_t rc = PMIX_SUCCESS;
@@ -233,7 +236,7 @@ static pmix_status_t prepare(struct event *e, const struct px_handler *h)
     return rc;
 }
 
-/* Calls the next handler. False: there is none. */
+/* Calls the next handler. Returns false if there is none. */
 static bool call_next(struct event *e)
 {
     while (e->pos < e->n_ids) {
@@ -258,7 +261,7 @@ static bool call_next(struct event *e)
     return false;
 }
 
-/* Goes on, after an answer or at first, until a handler leaves its answer for later. */
+/* Calls handlers until one answers later. */
 static void chain_step(struct event *e)
 {
     int was;
@@ -275,8 +278,8 @@ static void chain_step(struct event *e)
     } while (!atomic_compare_exchange_strong(&e->state, &was, RETURNED));
 }
 
-/* Returns true if the event stays true for each handler that registers later: a
- * library of this process has declared its programming model. */
+/* True if later handlers must get the event as well: it declares a programming model of
+ * a library in this process. */
 static bool is_lasting(const struct event *e)
 {
     return e->code == PMIX_MODEL_DECLARED && e->range == PMIX_RANGE_PROC_LOCAL;
@@ -311,7 +314,7 @@ static void cache_event(struct px_notify *n, struct event *e)
         drop_cached(n, PX_CONTAINER_OF(n->cached.next, struct event, link));
 }
 
-/* Never runs one inside the call: the caller may be a handler itself. */
+/* Posts the event: the caller may be a handler, so no handler may run here. */
 static void start(struct px_notify *n, struct event *e)
 {
     px_list_append(&n->running, &e->link);
@@ -320,7 +323,7 @@ static void start(struct px_notify *n, struct event *e)
     px_post(n->client->loop, &e->msg);
 }
 
-/* Makes an event that up to n_ids handlers are called for. NULL: out of memory. */
+/* Makes an event for up to n_ids handlers. Returns NULL if memory is exhausted. */
 static struct event *event_create(struct px_notify *n, pmix_status_t code,
                                   const pmix_proc_t *source, pmix_data_range_t range,
                                   size_t n_ids)
@@ -337,7 +340,7 @@ static struct event *event_create(struct px_notify *n, pmix_status_t code,
     return e;
 }
 
-/* Copies an event for the one handler that it may have later. */
+/* Copies an event for a single later handler. */
 static struct event *event_copy(const struct event *e)
 {
     struct event *copy = event_create(e->owner, e->code, &e->source, e->range, 1);
@@ -350,13 +353,13 @@ static struct event *event_copy(const struct event *e)
     return copy;
 }
 
-/* Takes the infos, unless there is no memory. may_keep: keeps the event for a later
- * handler. */
+/* Delivers an event. Takes the infos unless memory is exhausted. may_keep: caches the
+ * event for later handlers. */
 static pmix_status_t take(struct px_notify *n, pmix_status_t code,
                           const pmix_proc_t *source, pmix_data_range_t range,
                           px_infos *infos, bool may_keep)
 {
-    size_t room = 1; /* a cached event has a single handler later */
+    size_t room = 1; /* room for the later handler of a cached event */
     struct event *e, *kept;
 
     PX_LIST_EACH (&n->handlers.list, struct px_handler, h, link)
@@ -410,7 +413,7 @@ pmix_status_t px_notify_deliver_own(struct px_notify *n, pmix_status_t code,
 
 void px_notify_replay(struct px_notify *n, const struct px_handler *h)
 {
-    if (h->n_codes == 0) /* old news are for those who asked for them by name */
+    if (h->n_codes == 0) /* only handlers with codes get old events */
         return;
     PX_LIST_EACH (&n->cached, struct event, e, link) {
         struct event *due = e;
