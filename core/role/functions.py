@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which functions each part of the library has: what its public header declares, and the parts of
-that header, which it includes.
+"""Lists the functions of each level of the library: declarations in its public header, and in the
+parts that the header includes.
 
 usage: functions.py OUTPUT DEPFILE LEVEL=HEADER[,HEADER...]...
        functions.py --self-test
@@ -18,13 +18,13 @@ PROTOTYPE = re.compile(r"^[a-z][\w ]*[ *](PMIx_\w+)\(", re.M)
 
 
 def functions(text):
-    """Names of the functions declared, in their order."""
+    """Returns the names of the declared functions, in order."""
     text = DIRECTIVE.sub("", COMMENT.sub("", text))
     return list(dict.fromkeys(PROTOTYPE.findall(text)))
 
 
 def read_level(header, read):
-    """Its functions, and the paths they were found in."""
+    """Returns the functions of a header and its parts, and the paths of these files."""
     text = read(header)
     names, paths = functions(text), [header]
     for part in PART.findall(text):

@@ -18,7 +18,7 @@
 
 /* ---- the machine: below the model ------------------------------------------------ */
 
-/* The thread first: processes that components have told to end do so meanwhile. */
+/* Stops the thread first. Processes that components signalled may end meanwhile. */
 static void stop_machine(struct px_process *p)
 {
     if (p->loop)
@@ -37,7 +37,7 @@ static const char *name_of(enum px_role role)
                                     : "info of PMIx_tool_init";
 }
 
-/* Finds the libevent base that the program runs our loop in. */
+/* Finds the libevent base in which the program runs our loop. */
 static pmix_status_t find_base(const pmix_info_t *info, size_t n,
                                struct event_base **base, struct px_err *err)
 {
@@ -58,7 +58,8 @@ static pmix_status_t find_base(const pmix_info_t *info, size_t n,
     return PMIX_SUCCESS;
 }
 
-/* If it fails, stop_machine removes what it has made. */
+/* Starts parameters, loop and selection. After a failure, the caller calls
+ * stop_machine. */
 static pmix_status_t start_machine(struct px_process *p, enum px_role role,
                                    const pmix_info_t *info, size_t n_info,
                                    struct px_err *err)
@@ -66,7 +67,7 @@ static pmix_status_t start_machine(struct px_process *p, enum px_role role,
     const enum px_progress progress = px_info_flag(info, n_info, PMIX_EXTERNAL_PROGRESS)
                                           ? PX_PROGRESS_EXTERNAL
                                           : PX_PROGRESS_LAZY;
-    /* The launcher's name of this node, for tests that simulate several. */
+    /* The launcher may set this node's name, for tests that simulate several nodes. */
     const char *given = secure_getenv("PMIX_HOSTNAME");
     char *host = p->host;
     struct px_base_conf conf = {0};
@@ -103,7 +104,8 @@ static pmix_status_t start_machine(struct px_process *p, enum px_role role,
     return px_selection_create(params, p->loop, &conf, &p->selection, err);
 }
 
-/* A server calls its host's functions at any point. */
+/* Sets the roles. A server's loop allows no guests, because it calls host functions at
+ * any time. */
 static void set_roles(struct px_process *p, unsigned roles)
 {
     p->roles = roles;
@@ -135,8 +137,7 @@ static pmix_status_t acquire_machine(struct px_process *p, enum px_role role,
     if (!rc)
         rc = px_selection_open(p->selection, p->roles | role,
                                role == PX_ROLE_CLIENT ? p->server_address : NULL, err);
-    /* Reports what is wrong with the parameters, also of components that are not
-     * used. */
+    /* Reports bad parameters, also of components that are not used. */
     if (p->params && rc != PMIX_ERR_NOMEM) {
         bool nomem = p->selection && px_selection_declare_unused(p->selection);
         pmix_status_t reported = nomem
@@ -241,7 +242,7 @@ pmix_status_t px_role_begin(enum px_role role, const pmix_info_t *info, size_t n
 
     if (px_loop_is_current(p->loop))
         return px_err_set(err, PMIX_ERR_WOULD_BLOCK,
-                          "not possible from within a callback");
+                          "cannot begin a role in a callback");
     pmix_status_t rc = acquire_machine(p, role, info, n_info, err);
     if (rc || p->users > 1)
         return rc;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Answers of PMIX_QUERY_ATTRIBUTE_SUPPORT, in either form. In the field's, a qualifier
- * like PMIX_CLIENT_ATTRIBUTES names functions, or none for all; one result per
- * qualifier holds an array of infos, a function and its attributes each, or the level
- * and its functions. In the Standard's the query's other keys are functions; one result
- * per function holds an array of infos, a level and the function's attributes there
- * each, of type PMIX_UNDEF if there are none. */
+/* Answers to PMIX_QUERY_ATTRIBUTE_SUPPORT, in two forms. In OpenPMIx's form, a
+ * qualifier like PMIX_CLIENT_ATTRIBUTES names functions, or none for all. The result
+ * for a qualifier is an array of infos: functions with their attributes, or the level
+ * with its functions. In the Standard's form, the query's other keys are functions. The
+ * result for a function is an array of infos: levels with the function's attributes,
+ * PMIX_UNDEF if there are none. */
 #include "core/role/support.h"
 
 #include "core/base/str.h"
@@ -26,13 +26,13 @@ static const char *const function_keys[PX_N_LEVELS] = {
     [PX_LEVEL_HOST] = PMIX_HOST_FUNCTIONS,
 };
 
-/* The most that one request may ask for, many times what there is: else a few bytes
- * that repeat the same names would cost gigabytes. */
+/* Limit of items in the answer to one request, far above the real number. A short
+ * request that repeats names could otherwise cost gigabytes. */
 #define MAX_ITEMS  16384u
-#define LIST_ITEMS 256u /* the functions of a level, about */
+#define LIST_ITEMS 256u /* approximate number of functions of a level */
 
-/* The answers, and how many more items (attributes, or functions in a list) they may
- * hold. */
+/* Answers, and the number of items (attributes, or functions in a list) that still
+ * fit. */
 struct answers {
     px_infos *infos;
     size_t left;
@@ -62,7 +62,7 @@ static pmix_status_t add_attributes(struct answers *a, px_infos *out, const char
     if (!list || !attrs)
         return PMIX_ERR_NOMEM;
     for (size_t i = 0; !rc && i < array.size; i++) {
-        /* Names may be a host's own, which are keys as far as is known. */
+        /* An unknown name may be a host's own key. */
         const struct px_key *k = px_key_by_name(list[i]);
 
         PMIx_Regattr_load(&attrs[i], list[i], k ? k->key : list[i],
@@ -76,7 +76,7 @@ static pmix_status_t add_attributes(struct answers *a, px_infos *out, const char
     return rc;
 }
 
-/* ---- the field's form ------------------------------------------------------------ */
+/* ---- OpenPMIx's form ------------------------------------------------------------- */
 
 static pmix_status_t list_functions(const struct px_support_table *t, const char *key,
                                     struct answers *a, px_infos *out)
@@ -98,7 +98,7 @@ static pmix_status_t list_functions(const struct px_support_table *t, const char
     return joined ? px_infos_add(out, key, joined, PMIX_STRING) : PMIX_ERR_NOMEM;
 }
 
-/* which: functions separated by commas; NULL or "all" for all. */
+/* Adds attributes. which: functions separated by commas; NULL or "all" for all. */
 static pmix_status_t list_attributes(const struct px_support_table *t,
                                      const char *which, struct answers *a,
                                      px_infos *out)
@@ -179,7 +179,7 @@ bool px_support_asked(const pmix_query_t *queries, size_t n)
     return false;
 }
 
-/* PX_N_LEVELS: it is about something else. */
+/* Returns the level of a qualifier; PX_N_LEVELS for other qualifiers. */
 static enum px_level level_of(const pmix_info_t *qualifier)
 {
     for (int level = 0; level < PX_N_LEVELS; level++)
@@ -197,7 +197,7 @@ static bool has_level(const pmix_query_t *q)
     return false;
 }
 
-/* A query without a level asks for all. */
+/* Adds all levels to a query without a level. */
 static pmix_status_t name_levels(pmix_query_t *q)
 {
     px_infos all = {.v = q->qualifiers, .n = q->nqual, .cap = q->nqual};
@@ -215,7 +215,8 @@ static pmix_status_t name_levels(pmix_query_t *q)
     return rc;
 }
 
-/* A level whose value is false is not wanted, and taken out as well. */
+/* Answers the levels of this process and removes them from the query. Also removes
+ * levels whose value is false. */
 static pmix_status_t answer_query(const struct px_support_table *tables,
                                   pmix_query_t *q, struct answers *a)
 {
@@ -234,7 +235,8 @@ static pmix_status_t answer_query(const struct px_support_table *tables,
                      : answer_field(&tables[level], level, by, a);
         if (here && !rc)
             PMIx_Info_destruct(by);
-        else if (kept++ != i) /* an info does not point into itself */
+        else if (kept++ != i) /* moving an info is safe, because it has no pointers into
+                               * itself */
             q->qualifiers[kept - 1] = *by;
     }
     q->nqual = kept;
@@ -319,9 +321,9 @@ pmix_status_t px_query_keys(pmix_query_t *queries, size_t *n, px_answer_key_fn a
 
 /* ---- versions of the ABI --------------------------------------------------------- */
 
-/* The ABI of release 5.0 is the only one that the Standard has published. The headers
- * have all its functions and constants; strings of attributes, and
- * PMIX_LOCALITY_NONLOCAL, are OpenPMIx's where the two differ. */
+/* ABI release. 5.0 is the only release that the Standard has published. The headers
+ * have all its functions and constants. Where the two differ, strings of attributes and
+ * PMIX_LOCALITY_NONLOCAL are OpenPMIx's. */
 #define ABI_VERSION "5.0"
 
 static bool is_abi_key(const char *key)
