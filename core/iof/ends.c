@@ -13,7 +13,7 @@
 
 /* ---- sinks ----------------------------------------------------------------------- */
 
-/* arg, of a module, is its own sink. */
+/* Makes a sink. arg is the module's own sink, or the function's argument. */
 static struct px_iof_sink *make_sink(const struct px_module *module, void *arg,
                                      const char *name)
 {
@@ -91,7 +91,8 @@ static void on_writable(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
     px_iof_sink_has_room(sink);
 }
 
-/* False: the kernel has no room, or the sink tells nothing to wait for. */
+/* Waits until the sink has room. Returns false if waiting is impossible: the kernel is
+ * out of resources, or the module has no descriptor for it. */
 static bool await_room(struct px_iof_sink *sink)
 {
     int fd = sink->module

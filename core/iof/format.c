@@ -10,7 +10,7 @@
 #include "core/types/type.h"
 #include "pmix.h"
 
-/* ---- the way that was asked for -------------------------------------------------- */
+/* ---- format directives ----------------------------------------------------------- */
 
 enum kind { FLAG, BYTES, SECONDS };
 
@@ -19,7 +19,7 @@ enum kind { FLAG, BYTES, SECONDS };
         key, #key, offsetof(struct px_iof_way, member), kind \
     }
 
-/* The first rows shape lines, which raw output does not have. */
+/* Rows that shape lines come first. Raw output excludes them. */
 enum { RAW, XML, JSON, N_SHAPING = 8 };
 static const struct row {
     const char *key, *name;
@@ -37,7 +37,7 @@ static const struct row {
     ROW(PMIX_IOF_MERGE_STDERR_STDOUT, merged, FLAG),
     ROW(PMIX_IOF_BUFFERING_SIZE, gather_b, BYTES),
     ROW(PMIX_IOF_BUFFERING_TIME, gather_ms, SECONDS),
-    /* Their older names. */
+    /* Older names of attributes. */
     ROW(PMIX_TAG_OUTPUT, tag, FLAG),
     ROW(PMIX_TIMESTAMP_OUTPUT, timed, FLAG),
     ROW(PMIX_MERGE_STDERR_STDOUT, merged, FLAG),
@@ -66,7 +66,7 @@ static pmix_status_t set(const struct row *row, struct px_iof_way *way,
 
     if (row->kind == FLAG ? value->type != PMIX_BOOL && value->type != PMIX_UNDEF
                           : !px_value_to_u64(value, &n))
-        return px_err_set(err, PMIX_ERR_BAD_PARAM, "cannot take %s: its value is no %s",
+        return px_err_set(err, PMIX_ERR_BAD_PARAM, "cannot take %s: expected a %s",
                           row->name, row->kind == FLAG ? "truth value" : "number");
     if (row->kind == FLAG)
         *(bool *)member = px_value_truth(value);
@@ -77,7 +77,7 @@ static pmix_status_t set(const struct row *row, struct px_iof_way *way,
     return PMIX_SUCCESS;
 }
 
-/* Sizes without a time wait for ever: that is their meaning in the Standard. */
+/* Sets an infinite time if a size comes without a time, as the Standard specifies. */
 pmix_status_t px_iof_way_read(struct px_iof_way *way, const pmix_info_t *info, size_t n,
                               struct px_err *err)
 {
@@ -134,8 +134,8 @@ static bool put_str(struct text *to, const char *s)
     return put(to, s, strlen(s));
 }
 
-/* How many bytes the character at s has, 0 if they are no UTF-8: too long a form, a
- * surrogate, more than there is. */
+/* Returns the number of bytes of the character at s. Returns 0 for invalid UTF-8: an
+ * overlong form, a surrogate, or a truncated character. */
 static size_t utf8_char(const uint8_t *s, size_t n, uint32_t *c)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -156,8 +156,8 @@ static size_t utf8_char(const uint8_t *s, size_t n, uint32_t *c)
     return *c < least[len] || *c > 0x10ffff || (*c >= 0xd800 && *c < 0xe000) ? 0 : len;
 }
 
-/* Can it stand in this form, written in another way if need be? No parser is sure to
- * take the character 0. */
+/* True if the form can express the character, escaped if necessary. Character 0 is
+ * excluded, because some parsers reject it. */
 static bool is_showable(int form, uint32_t c)
 {
     return form == PX_IOF_JSON ? c != 0
@@ -165,8 +165,8 @@ static bool is_showable(int form, uint32_t c)
                                      c != 0xfffe && c != 0xffff;
 }
 
-/* So many characters from s on are one byte that every form writes as it is: nearly all
- * of most lines. */
+/* Returns the number of bytes from s on that every form writes unchanged. Most lines
+ * consist mainly of such bytes. */
 static size_t plain_run(const uint8_t *s, size_t n)
 {
     size_t i = 0;
@@ -192,7 +192,7 @@ static bool is_text(int form, const uint8_t *s, size_t n)
     return true;
 }
 
-/* Another way to write the character; NULL: it stands for itself. */
+/* Returns the character's escape sequence; NULL if it needs none. */
 static const char *escape_of(int form, uint32_t c, char own[8])
 {
     static const char *const xml[] = {
@@ -214,8 +214,8 @@ static const char *escape_of(int form, uint32_t c, char own[8])
     return own;
 }
 
-/* Writes as many whole characters of a text as fit; returns how many bytes of it these
- * are. Bytes that are no text become U+FFFD. */
+/* Writes as many whole characters as fit. Returns the number of bytes of s that were
+ * used. Invalid bytes become U+FFFD. */
 static size_t put_text(struct text *to, int form, const uint8_t *s, size_t n)
 {
     size_t used = 0;
@@ -242,7 +242,7 @@ static size_t put_text(struct text *to, int form, const uint8_t *s, size_t n)
     return used;
 }
 
-/* As put_text, in base64 (RFC 4648); the last group alone is filled up with '='. */
+/* Writes base64 (RFC 4648), like put_text. Only the last group is padded with '='. */
 static size_t put_base64(struct text *to, const uint8_t *s, size_t n)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -265,7 +265,7 @@ static size_t put_base64(struct text *to, const uint8_t *s, size_t n)
     return used;
 }
 
-/* ISO 8601, "2026-11-22T14:35:00.123456+01:00". */
+/* Formats the time as ISO 8601: "2026-11-22T14:35:00.123456+01:00". */
 static void format_time(char *text, size_t size)
 {
     struct timespec now = {0};
@@ -284,10 +284,10 @@ static void format_time(char *text, size_t size)
 enum {
     ID_MAX_B = 560,
     HOST_MAX_B = 420
-}; /* as they are written: longer ones are cut */
+}; /* limits of the written form; longer names are cut */
 
-static void make_mark(struct px_iof_format *f, const struct px_iof_way *way,
-                      const struct px_iof_origin *o)
+static void make_plain_head(struct px_iof_format *f, const struct px_iof_way *way,
+                            const struct px_iof_origin *o)
 {
     char id[ID_MAX_B] = "", details[HOST_MAX_B] = "";
     const char *job = o->job && !way->tag_full ? o->job : o->nspace;
@@ -304,7 +304,7 @@ static void make_mark(struct px_iof_format *f, const struct px_iof_way *way,
     snprintf(f->head, sizeof(f->head), "%s%s<%s>:", id, details, f->channel);
 }
 
-/* name="value" or "name":"value", if there is a value. */
+/* Writes name="value" or "name":"value", unless value is NULL. */
 static void put_field(struct text *to, int form, const char *name, const char *value,
                       size_t max_b)
 {
@@ -350,7 +350,7 @@ static void make_head(struct px_iof_format *f, const struct px_iof_way *way,
         put_number(&to, f->form, "pid", (unsigned long)o->pid);
     *to.at = '\0';
     if (f->form == PX_IOF_JSON)
-        f->head[0] = '{'; /* instead of the comma */
+        f->head[0] = '{'; /* replaces the comma */
 }
 
 bool px_iof_format_make(struct px_iof_format *f, const struct px_iof_way *way,
@@ -362,7 +362,7 @@ bool px_iof_format_make(struct px_iof_format *f, const struct px_iof_way *way,
                                 .timed = way->timed};
     snprintf(f->channel, sizeof(f->channel), "%s", origin->channel);
     if (f->form == PX_IOF_PLAIN)
-        make_mark(f, way, origin);
+        make_plain_head(f, way, origin);
     else
         make_head(f, way, origin);
     return !way->raw && (f->form != PX_IOF_PLAIN || way->timed || way->tag_full ||
@@ -371,7 +371,7 @@ bool px_iof_format_make(struct px_iof_format *f, const struct px_iof_way *way,
 
 /* ---- lines ----------------------------------------------------------------------- */
 
-/* All of it or nothing. */
+/* Writes a whole line, or nothing. */
 static size_t show_plain(struct text *to, const struct px_iof_format *f,
                          const char *now, const uint8_t *line, size_t n)
 {
@@ -385,7 +385,8 @@ static size_t show_plain(struct text *to, const struct px_iof_format *f,
     return n;
 }
 
-/* The newline is part of the data, so that a line which is none can be told. */
+/* Writes a line as XML or JSON. The data include the newline, so that readers detect
+ * incomplete lines. */
 static size_t show_structured(struct text *to, const struct px_iof_format *f,
                               const char *now, const uint8_t *line, size_t n,
                               bool pieces)
@@ -395,11 +396,11 @@ static size_t show_structured(struct text *to, const struct px_iof_format *f,
     char tail[32];
 
     snprintf(tail, sizeof(tail), xml ? "</%s>\n" : "\"}\n", f->channel);
-    if ((size_t)(part.end - part.at) < PX_IOF_MARK_MAX_B)
+    if ((size_t)(part.end - part.at) < PX_IOF_HEAD_MAX_B)
         return 0;
     put_str(&part, f->head);
     if (*now)
-        put_field(&part, f->form, "time", now, PX_IOF_MARK_MAX_B);
+        put_field(&part, f->form, "time", now, PX_IOF_HEAD_MAX_B);
     put_str(&part, xml    ? text ? ">" : " encoding=\"base64\">"
                    : text ? ",\"data\":\""
                           : ",\"data64\":\"");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How forwarded output is shown: as it is, marked line by line with its source and the
- * time, or as XML or JSON. And how long it is gathered before. Knows nothing of where
- * bytes come from or go; docs/output.md has the formats for those who read them. */
+/* Formats of forwarded output: unchanged, or each line with its source and time, or XML
+ * or JSON. Also the directives for gathering output. docs/output.md describes the
+ * formats for their readers. */
 #ifndef PX_IOF_FORMAT_H
 #define PX_IOF_FORMAT_H
 
@@ -10,70 +10,72 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ---- the way that was asked for -------------------------------------------------- */
+/* ---- format directives ----------------------------------------------------------- */
 
 #define PX_IOF_FOR_EVER UINT64_MAX
-/* At a terminal programs write by lines, and people wait for prompts. */
+/* Gather time at a terminal: programs write lines there, and people wait for
+ * prompts. */
 #define PX_IOF_TERMINAL_MS 100u
 
 struct px_iof_way {
-    bool raw; /* bytes go on as they come: no lines, no marks */
+    bool raw; /* passes bytes on unchanged: no lines, no heads */
     bool xml, json;
-    bool timed;        /* with the time */
-    bool tag_detailed; /* with host and pid, beside one of these two */
-    bool tag_full;     /* with namespace and rank */
-    bool tag;          /* with job and rank */
-    bool tag_rank;     /* with the rank */
-    bool merged;       /* errors go where output goes */
-    /* Nothing goes on before there are so many bytes; 0: whatever is ready does. */
+    bool timed;        /* adds the time */
+    bool tag_detailed; /* adds host and pid to tag or tag_full */
+    bool tag_full;     /* adds namespace and rank */
+    bool tag;          /* adds job and rank */
+    bool tag_rank;     /* adds the rank */
+    bool merged;       /* shows stderr as stdout */
+    /* Minimum number of bytes to pass on; 0: passes on every complete line. */
     uint64_t gather_b;
-    /* So long do bytes wait that are not ready: a line without its end, or fewer than
-     * gather_b. */
+    /* Time limit for bytes that wait: an incomplete line, or less than gather_b. */
     uint64_t gather_ms;
 };
 
-/* As parameters say, nothing else being asked for. */
+/* Returns the default, set by parameters. */
 struct px_iof_way px_iof_way_default(void);
-/* Takes from infos all that is the library's own work, over what *way says before;
- * leaves the rest alone. A later info counts before an earlier one. On failure *way is
- * as it was. PMIX_ERR_BAD_PARAM: a value of the wrong type, or px_iof_way_check. */
+/* Reads the library's own directives from infos into *way, and ignores other infos.
+ * Later infos override earlier ones and the values in *way. On failure *way is
+ * unchanged. Returns PMIX_ERR_BAD_PARAM for a value of the wrong type, or
+ * px_iof_way_check's error. */
 pmix_status_t px_iof_way_read(struct px_iof_way *way, const pmix_info_t *info, size_t n,
                               struct px_err *err);
-/* Whether an attribute is one of those. */
+/* True if px_iof_way_read reads this attribute. */
 bool px_iof_way_has(const char *key);
-/* PMIX_ERR_BAD_PARAM: two attributes contradict each other, which err names. */
+/* Returns PMIX_ERR_BAD_PARAM if two attributes contradict each other; err names
+ * them. */
 pmix_status_t px_iof_way_check(const struct px_iof_way *way, struct px_err *err);
 
 /* ---- lines ----------------------------------------------------------------------- */
 
-/* The process that wrote it. Members that are not known are NULL or 0. */
+/* The process that wrote the output. Unknown members are NULL or 0. */
 struct px_iof_origin {
     const char *nspace;
-    const char *job; /* its short name in marks; NULL: nspace */
+    const char *job; /* short name in heads; NULL: nspace */
     pmix_rank_t rank;
     const char *channel; /* "stdout" */
     const char *host;
     pid_t pid;
 };
 
-/* No line grows by more than this, but by what has to be written in another way. */
-#define PX_IOF_MARK_MAX_B 1280u
+/* Maximum growth of a line, apart from escape sequences. */
+#define PX_IOF_HEAD_MAX_B 1280u
 
-/* A way and an origin, worked out. May be copied. */
+/* A format prepared for an origin. May be copied. */
 struct px_iof_format {
     enum { PX_IOF_PLAIN, PX_IOF_XML, PX_IOF_JSON } form;
     bool timed;
-    char head[PX_IOF_MARK_MAX_B - 128]; /* what stands beside the time */
+    char head[PX_IOF_HEAD_MAX_B - 128]; /* text beside the time */
     char channel[16];
 };
 
-/* False: bytes go on as they are, and *f is of no use. */
+/* Prepares a format. Returns false if bytes pass unchanged; *f is then unused. */
 bool px_iof_format_make(struct px_iof_format *f, const struct px_iof_way *way,
                         const struct px_iof_origin *origin);
-/* Writes the lines of bytes[0..n) to out as far as they fit; a rest without a newline
- * is a line, too. Returns how much was written; *used is how much of bytes that was.
- * Something is used if room is PX_IOF_MARK_MAX_B + n. Of a line of XML or JSON that
- * finds no room although it is the first, as much as fits is written. */
+/* Writes the lines of bytes[0..n) to out while they fit. An incomplete last line counts
+ * as a line. Returns the number of bytes written; *used is the number of bytes
+ * consumed. At least one line is consumed if room is PX_IOF_HEAD_MAX_B + n. An XML or
+ * JSON line that does not fit is split if it is the first. */
 size_t px_iof_format_apply(const struct px_iof_format *f, const uint8_t *bytes,
                            size_t n, size_t *used, uint8_t *out, size_t room);
 

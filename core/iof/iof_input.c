@@ -10,17 +10,15 @@
 #include "core/base/fd.h"
 #include "core/rt/log.h"
 
-enum {
-    BACKGROUND_MS = 250
-}; /* between looking whether we have come to the foreground */
+enum { BACKGROUND_MS = 250 }; /* interval of checks for the foreground */
 
 struct px_iof_input {
     struct px_iof_input_user user;
-    int from; /* -1: there is no stdin */
+    int from; /* -1: stdin is closed */
     bool is_terminal, ended;
-    struct px_watch *watch; /* NULL: what is always ready */
-    struct px_timer *timer; /* for the next look while in the background; for a file,
-                             * for the next piece of it */
+    struct px_watch *watch; /* NULL: the input is always ready */
+    struct px_timer *timer; /* next check while in the background; next read of a
+                             * file */
     uint8_t bytes[PX_IOF_CHUNK_B];
 };
 
@@ -36,7 +34,8 @@ static bool is_wanted(const struct px_iof_input *in)
     return !in->user.wants || in->user.wants(in->user.arg);
 }
 
-/* n: as of read(2). The last that is done with the input, which may be closed. */
+/* Passes on the result n of a read. The input may be closed within take, so nothing may
+ * follow. */
 static void pass_on(struct px_iof_input *in, ssize_t n)
 {
     if (n <= 0) {
@@ -59,7 +58,7 @@ void px_iof_input_go_on(struct px_iof_input *in)
         px_log(PX_LOG_ERROR, "input",
                "cannot read standard input: the kernel has no room");
         input_stop(in);
-        in->ended = true; /* without saying so: what is missing is no end */
+        in->ended = true; /* does not call take: the end is not known */
     }
 }
 
@@ -92,7 +91,7 @@ static void on_input(void *arg, int fd, unsigned events PX_UNUSED)
         px_iof_input_go_on(in);
         return;
     }
-    if (n < 0 && !in->is_terminal) /* which fails when it was hung up */
+    if (n < 0 && !in->is_terminal) /* a hung-up terminal fails */
         px_log(PX_LOG_ERROR, "input", "cannot read standard input: %m");
     pass_on(in, n);
 }
@@ -117,10 +116,10 @@ pmix_status_t px_iof_input_open(struct px_loop *loop,
     if (!in)
         return px_err_nomem(err, "read stdin");
     in->user = *user;
-    /* A description of our own, since this one is shared with the shell; but that of a
-     * file has the offset to begin at. */
+    /* Open a separate description, because stdin is shared with the shell. A file keeps
+     * the shared description, which has the offset. */
     in->from = -1;
-    /* One without a type is of this process's own making, and not given to it. */
+    /* A descriptor without a file type was made by this process itself. */
     bool given = fstat(STDIN_FILENO, &st) == 0 && (st.st_mode & S_IFMT) != 0;
     if (given && !S_ISREG(st.st_mode))
         in->from = open("/proc/self/fd/0",
@@ -131,7 +130,7 @@ pmix_status_t px_iof_input_open(struct px_loop *loop,
     in->timer = px_timer_create(loop, on_timer, in);
     if (in->from >= 0)
         in->watch = px_watch_create(loop, in->from, PX_READABLE, on_input, in);
-    /* Files, and devices such as /dev/null, cannot be watched, and are always ready. */
+    /* Files, and devices such as /dev/null, cannot be watched and are always ready. */
     bool is_ready = in->from < 0 ||
                     (!in->is_terminal && (S_ISREG(st.st_mode) || S_ISCHR(st.st_mode)));
     if (!in->timer || (!in->watch && !is_ready)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This process's own stdin, of whatever kind, read chunk by chunk as there is use for
- * it; the loop never blocks. Loop thread only. */
+/* This process's own stdin, of any kind, read in chunks on demand. The loop never
+ * blocks. Loop thread only. */
 #ifndef PX_IOF_IOF_INPUT_H
 #define PX_IOF_IOF_INPUT_H
 
@@ -12,22 +12,25 @@
 struct px_iof_input;
 
 struct px_iof_input_user {
-    /* A chunk has come; no bytes are the end, once. No more is read before
-     * px_iof_input_go_on, which may be called within, as may px_iof_input_close. */
+    /* Receives a chunk; an empty chunk is the end, once. The next read follows
+     * px_iof_input_go_on. This function may call px_iof_input_go_on and
+     * px_iof_input_close. */
     void (*take)(void *arg, const uint8_t *bytes, size_t n);
-    /* Asked before each read; false is as if it had not gone on. NULL: always. */
+    /* Called before each read; false cancels the read until px_iof_input_go_on. NULL:
+     * always true. */
     bool (*wants)(void *arg);
     void *arg;
 };
 
-/* Nothing is read yet. From a terminal nothing is while this process is in the
+/* Opens stdin without reading. A terminal is not read while this process is in the
  * background. */
 pmix_status_t px_iof_input_open(struct px_loop *loop,
                                 const struct px_iof_input_user *user,
                                 struct px_iof_input **input, struct px_err *err);
-/* One more chunk, never within. Nothing after the end. */
+/* Requests one more chunk, which never arrives within the call. Does nothing after the
+ * end. */
 void px_iof_input_go_on(struct px_iof_input *input);
-/* NULL is fine. */
+/* Closes the input. NULL is allowed. */
 void px_iof_input_close(struct px_iof_input *input);
 
 #endif

@@ -49,7 +49,7 @@ pmix_status_t px_iof_file_name(enum px_iof_files files, const char *path,
 
     if (!job)
         return px_err_nomem(err, "name a file for output");
-    for (char *c = job; *c; c++) /* a name is one part of a path */
+    for (char *c = job; *c; c++) /* a namespace is one component of a path */
         *c = *c == '/' ? '_' : *c;
     if (files == PX_IOF_PATTERN) {
         pmix_status_t rc = fill_pattern(path, job, of->rank, &filled, err);

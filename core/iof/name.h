@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The names of files that output goes to. */
+/* Names of output files. */
 #ifndef PX_IOF_NAME_H
 #define PX_IOF_NAME_H
 
@@ -14,11 +14,12 @@ enum px_iof_files {
 
 struct px_iof_of {
     const char *nspace;
-    const char *rank; /* with zeros before it, if names are to be in order */
+    const char *rank; /* with leading zeros, if names are to sort */
     const char *channel;
 };
 
-/* *name is malloc'd. PMIX_ERR_BAD_PARAM: the pattern has other letters. */
+/* Makes a file name; *name is malloc'd. Returns PMIX_ERR_BAD_PARAM if the pattern has
+ * other letters. */
 pmix_status_t px_iof_file_name(enum px_iof_files files, const char *path,
                                const struct px_iof_of *of, char **name,
                                struct px_err *err);

@@ -9,45 +9,46 @@
 #include "core/rt/log.h"
 #include "core/rt/process.h"
 
-/* Lines as they are shown. Without it bytes go on as they are. */
+/* Formatted lines. NULL in a stream whose bytes pass unchanged. */
 struct shown {
     struct px_iof_format format;
-    size_t at;   /* what is left of the turn begins here */
-    size_t size; /* of bytes */
+    size_t at;   /* start of the unwritten part of the turn */
+    size_t size; /* capacity of bytes */
     uint8_t bytes[];
 };
 
 struct px_stream {
     struct px_list link;      /* in px_iof_sink.streams */
     struct px_list turn_link; /* in px_iof_sink.queue */
-    struct px_stream_way way; /* sink, copy: NULL once they are broken */
-    int fd;                   /* -1: bytes are handed over, or the end has come */
+    struct px_stream_way way; /* sink, copy: NULL after they are broken */
+    int fd;                   /* -1: px_stream_put brings the bytes, or the end has been
+                               * read */
     struct px_watch *watch;
-    /* The bytes that came, from start to end, cut where lines end: no line may be torn
-     * by another stream's. A buffer that is full of what the sink has not taken takes
-     * no more, which is all the back-pressure that is needed. Pages of it that are not
-     * written cost nothing. */
+    /* Bytes from start to end, written up to line ends, because another stream must not
+     * split a line. A full buffer stops reading, which is the back-pressure. Pages that
+     * are never written cost nothing. */
     uint8_t *bytes;
     size_t size, start, end;
-    size_t lines; /* the last line ends here */
-    size_t ready; /* bytes before may go on */
-    size_t turn;  /* bytes it may still write before it is the next one's turn */
-    size_t left;  /* bytes it may still read; SIZE_MAX: until the end */
-    struct px_timer *timer; /* when bytes behind ready have waited long enough */
-    uint64_t since_ms;      /* the first of these has waited */
-    bool timing;            /* the timer runs */
+    size_t lines;           /* end of the last complete line */
+    size_t ready;           /* bytes before ready may be written */
+    size_t turn;            /* bytes left in the current turn */
+    size_t left;            /* bytes left to read; SIZE_MAX: until the end */
+    struct px_timer *timer; /* expires when bytes behind ready have waited long
+                             * enough */
+    uint64_t since_ms;      /* arrival time of the first of these bytes */
+    bool timing;            /* the timer is running */
     bool ended;
-    bool held;     /* by the tap */
-    bool muted;    /* the sink gets nothing, at the tap's word */
-    bool refused;  /* some bytes that were handed over */
-    bool discards; /* bytes that find neither sink nor copy, for they have failed */
-    bool *gone;    /* to be set when it is freed; may be NULL */
+    bool held;     /* the tap holds the stream */
+    bool muted;    /* the tap withholds bytes from the sink */
+    bool refused;  /* px_stream_put did not take all bytes */
+    bool discards; /* discards bytes without sink and copy, which have failed */
+    bool *gone;    /* set to true when the stream is freed; may be NULL */
     struct shown *shown;
 };
 
-/* ---- what came ------------------------------------------------------------------- */
+/* ---- arrival --------------------------------------------------------------------- */
 
-/* Bytes have come behind the first `from`. */
+/* Updates lines and ready after bytes arrived at offset from. */
 static void find_ready(struct px_stream *s, size_t from)
 {
     const struct px_iof_way *how = &s->way.how;
@@ -78,13 +79,13 @@ static void tap(struct px_stream *s, const uint8_t *bytes, size_t n)
 {
     if (!s->way.tap)
         return;
-    unsigned says = s->way.tap(s->way.arg, bytes, n);
-    s->way.is_tapped = says & PX_TAP_TAKES;
-    s->held = says & PX_TAP_HOLDS;
-    s->muted = says & PX_TAP_ALONE;
+    unsigned wants = s->way.tap(s->way.arg, bytes, n);
+    s->way.is_tapped = wants & PX_TAP_TAKES;
+    s->held = wants & PX_TAP_HOLDS;
+    s->muted = wants & PX_TAP_ALONE;
 }
 
-/* n bytes stand behind the others. */
+/* Accepts n bytes that were appended to the buffer. */
 static void take_bytes(struct px_stream *s, size_t n)
 {
     tap(s, s->bytes + s->end, n);
@@ -92,8 +93,8 @@ static void take_bytes(struct px_stream *s, size_t n)
     find_ready(s, s->end - n);
 }
 
-/* How many bytes may come. Moves what is left to the front when that is little, or
- * nothing would find room. */
+/* Returns the number of bytes that fit. Moves the remaining bytes to the front if they
+ * are few, or if the buffer has no room behind them. */
 static size_t make_room(struct px_stream *s)
 {
     size_t len = s->end - s->start;
@@ -112,13 +113,13 @@ static void stream_shut(struct px_stream *s)
 {
     px_watch_free(px_take(&s->watch));
     px_drop_fd(&s->fd);
-    s->ready = s->end; /* newline or not */
+    s->ready = s->end; /* also an incomplete line */
     if (!s->ended)
         tap(s, NULL, 0);
     s->ended = true;
 }
 
-/* Reads what finds room, once; when it finishes, all of what is left that does. */
+/* Reads once. A finishing stream reads all remaining bytes that fit. */
 static void stream_fill(struct px_stream *s)
 {
     const bool finishes = s->left != SIZE_MAX;
@@ -132,7 +133,7 @@ static void stream_fill(struct px_stream *s)
         ssize_t n = wanted > 0 ? PX_RETRY(read(s->fd, s->bytes + s->end, wanted)) : 0;
         if (n < 0 && errno == EAGAIN && !finishes)
             return;
-        if (n <= 0) { /* EIO is how a terminal ends */
+        if (n <= 0) { /* a terminal ends with EIO */
             stream_shut(s);
             return;
         }
@@ -141,7 +142,7 @@ static void stream_fill(struct px_stream *s)
     } while (finishes);
 }
 
-/* ---- where it goes --------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------- */
 
 static void stream_done(struct px_stream *s)
 {
@@ -152,7 +153,7 @@ static void stream_done(struct px_stream *s)
     done(arg);
 }
 
-static void tell_broken(struct px_stream *s)
+static void report_broken(struct px_stream *s)
 {
     if (s->way.on_broken && s->way.on_broken(s->way.arg))
         s->discards = true;
@@ -160,7 +161,7 @@ static void tell_broken(struct px_stream *s)
 
 static void sink_serve(struct px_iof_sink *sink);
 
-/* Makes sink the stream's, unless it is broken. */
+/* Sets the stream's sink, unless the sink is broken. */
 static void use_sink(struct px_stream *s, struct px_iof_sink *sink)
 {
     s->way.sink = sink && !sink->broken ? sink : NULL;
@@ -193,11 +194,11 @@ static void write_copy(struct px_stream *s, const uint8_t *bytes, size_t n)
     if (!copy || !copy->broken)
         return;
     s->way.copy = NULL;
-    tell_broken(s);
+    report_broken(s);
 }
 
-/* Begins a turn with the bytes that are ready, or as many as there is room to show. The
- * copy has them first. */
+/* Begins a turn with the ready bytes, or as many as the format has room for. The copy
+ * gets the bytes first. */
 static void begin_turn(struct px_stream *s)
 {
     struct shown *shown = s->shown;
@@ -215,7 +216,7 @@ static void begin_turn(struct px_stream *s)
     write_copy(s, shown ? shown->bytes : s->bytes + s->start, s->turn);
 }
 
-/* So much of the turn has been written. */
+/* Removes n written bytes from the turn. */
 static void advance(struct px_stream *s, size_t n)
 {
     s->turn -= n;
@@ -225,7 +226,7 @@ static void advance(struct px_stream *s, size_t n)
         s->start += n;
 }
 
-/* Without a sink, no line waits. */
+/* Discards ready lines of a stream without a sink, after the copy got them. */
 static void drain(struct px_stream *s)
 {
     while (s->ready > s->start) {
@@ -236,12 +237,12 @@ static void drain(struct px_stream *s)
     }
     if (has_reader(s) || s->way.sink)
         return;
-    stream_shut(s); /* the writer learns it */
+    stream_shut(s); /* the writer gets an error */
     s->start = s->end;
 }
 
-/* Lines that are ready wait for their turn, a full buffer is not read into. True if the
- * stream has come to its end and is gone: the owner then knows. */
+/* Queues ready lines for their turn, and stops reading into a full buffer. Returns true
+ * if the stream has ended and is freed. */
 static bool stream_settle(struct px_stream *s)
 {
     const struct px_iof_sink *sink = s->way.sink;
@@ -252,7 +253,7 @@ static bool stream_settle(struct px_stream *s)
     else if (s->ready - s->start + s->turn > 0 && !px_list_linked(&s->turn_link))
         px_list_append(&s->way.sink->queue, &s->turn_link);
     reads = !s->held && s->end - s->start < s->size;
-    /* Most sinks take all at once: then the watch has not changed. */
+    /* Most sinks take everything at once, so the watch usually stays unchanged. */
     soon = px_list_linked(&s->turn_link) && !sink->busy && !sink->waits;
     if (s->watch && !soon && px_watch_set(s->watch, reads ? PX_READABLE : 0)) {
         px_log(PX_LOG_ERROR, "output", "cannot read output: the kernel has no room");
@@ -267,8 +268,8 @@ static bool stream_settle(struct px_stream *s)
 
 static bool stream_go(struct px_stream *s);
 
-/* Moves the stream to its spare sink. Without one, copy and tap get what the sink
- * cannot take. */
+/* Moves the stream to its spare sink. Without a spare, copy and tap get the remaining
+ * bytes. */
 static void lose_sink(struct px_stream *s)
 {
     px_list_remove(&s->link);
@@ -285,24 +286,24 @@ static void lose_sink(struct px_stream *s)
         stream_done(s);
 }
 
-/* The reader has gone, or the disk is full. The writers learn it as they would without
- * us between: by SIGPIPE. */
+/* Handles a reader that has gone, or a full disk. The streams close, so the writers get
+ * SIGPIPE as with a direct pipe. */
 static void sink_break(struct px_iof_sink *sink, int errnum)
 {
     sink->broken = true;
     if (errnum != EPIPE) {
         errno = errnum;
         px_log(PX_LOG_ERROR, "output", "cannot write to %s: %m", sink->name);
-        /* Before the streams end, which must not pass for complete. */
+        /* Before the streams end, because they are not complete. */
         PX_LIST_EACH (&sink->streams, struct px_stream, s, link)
-            tell_broken(s);
+            report_broken(s);
     }
     while (!px_list_empty(&sink->streams))
         lose_sink(PX_CONTAINER_OF(sink->streams.next, struct px_stream, link));
 }
 
-/* The stream may be gone then. */
-static void tell_room(struct px_stream *s)
+/* Reports room after px_stream_put took less. The stream may be freed within. */
+static void report_room(struct px_stream *s)
 {
     if (!s->refused || s->held || s->end - s->start == s->size)
         return;
@@ -310,7 +311,8 @@ static void tell_room(struct px_stream *s)
     s->way.on_room(s->way.arg);
 }
 
-/* One write of the stream whose turn it is; false if the sink takes no more for now. */
+/* Writes once for the stream whose turn it is. Returns false if the sink has no
+ * room. */
 static bool serve(struct px_iof_sink *sink, struct px_stream *s)
 {
     if (s->turn == 0 && s->muted) {
@@ -331,15 +333,16 @@ static bool serve(struct px_iof_sink *sink, struct px_stream *s)
     }
     advance(s, (size_t)n);
     if (s->turn == 0)
-        px_list_remove(&s->turn_link); /* settling puts it last if it has more */
+        px_list_remove(&s->turn_link); /* stream_settle appends the stream again if it
+                                        * has more */
     if (s->left != SIZE_MAX && s->fd >= 0)
         stream_fill(s);
     if (!stream_settle(s))
-        tell_room(s);
+        report_room(s);
     return true;
 }
 
-/* Writes all that finds room; not from within itself. */
+/* Writes as much as the sink takes. Not reentrant. */
 static void sink_serve(struct px_iof_sink *sink)
 {
     if (sink->busy || sink->waits)
@@ -353,7 +356,7 @@ static void sink_serve(struct px_iof_sink *sink)
         px_iof_sink_close(sink);
 }
 
-/* After something has come: true if the stream is gone. */
+/* Processes new bytes. Returns true if the stream is freed. */
 static bool stream_go(struct px_stream *s)
 {
     struct px_iof_sink *sink = s->way.sink;
@@ -389,7 +392,7 @@ static void on_timer(void *arg)
         px_stream_flush(s);
 }
 
-/* ---- for its owner --------------------------------------------------------------- */
+/* ---- functions for the owner ----------------------------------------------------- */
 
 void px_stream_close(struct px_stream *s)
 {
@@ -412,7 +415,7 @@ size_t px_stream_held(const struct px_stream *s)
     return s->end - s->start + s->turn;
 }
 
-/* Sinks that are broken are none. */
+/* Makes a stream. Ignores broken sinks. */
 static struct px_stream *make_stream(const struct px_stream_way *way)
 {
     struct px_stream *s = malloc(sizeof(*s));
@@ -442,11 +445,11 @@ static bool get_buffers(struct px_stream *s, struct px_loop *loop,
         return false;
     if (!px_iof_format_make(&format, how, origin))
         return true;
-    s->shown = malloc(sizeof(*s->shown) + s->size + PX_IOF_MARK_MAX_B);
+    s->shown = malloc(sizeof(*s->shown) + s->size + PX_IOF_HEAD_MAX_B);
     if (!s->shown)
         return false;
     s->shown->format = format;
-    s->shown->size = s->size + PX_IOF_MARK_MAX_B;
+    s->shown->size = s->size + PX_IOF_HEAD_MAX_B;
     return true;
 }
 
@@ -546,5 +549,5 @@ void px_stream_resume(struct px_stream *s)
     if (s->fd >= 0 && s->left != SIZE_MAX)
         stream_fill(s);
     if (!stream_go(s))
-        tell_room(s);
+        report_room(s);
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The directives of PMIx_IOF_pull: those for the receiver, and the rest for the
- * server. */
+/* Directives of PMIx_IOF_pull for the receiver and for the server. */
 #include "core/iof/receivers/receiver.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes that may wait for the program's function or for sinks, beside those in
+/* Limit of bytes that wait for the program's function or for sinks, beside bytes in
  * streams. */
 #define LIMIT_B ((size_t)1024 * 1024)
 
@@ -91,7 +90,8 @@ pmix_status_t px_iof_receiver_read(struct px_iof_receiver *r, const pmix_info_t 
     return rc ? rc : check_others(info, n, err);
 }
 
-/* Without lines, gathered bytes stay as they are. */
+/* Chooses between plain pieces and outlets. Gathered bytes without a format stay
+ * raw. */
 void px_iof_receiver_choose(struct px_iof_receiver *r)
 {
     const struct px_iof_way *w = &r->way, usual = px_iof_way_default();

@@ -21,17 +21,17 @@ struct px_iof_outlet {
     struct px_iof_sink *file;
     char *file_name;
     bool file_made;
-    px_buf rest;    /* bytes for which the stream has no room, from at on */
+    px_buf rest;    /* bytes beyond the stream's room, from offset at */
     size_t at;      /* bytes of rest that the stream has taken */
-    bool finishing; /* the stream ends behind the rest */
-    bool flushing;  /* the stream is flushed behind the rest */
+    bool finishing; /* the stream ends after the rest */
+    bool flushing;  /* the stream is flushed after the rest */
     bool closing;   /* px_stream_finish has been called */
     bool waits;     /* for the receiver's function */
     bool lossy;     /* the log has a line about dropped bytes */
     uint64_t dropped_b;
-    bool placed; /* host and pid, for marks, have been looked up */
-    char *host;  /* NULL: unknown */
-    pid_t pid;   /* 0: unknown */
+    bool placed; /* host and pid have been searched for heads */
+    char *host;  /* NULL if unknown */
+    pid_t pid;   /* 0 if unknown */
 };
 
 struct key {
@@ -41,8 +41,8 @@ struct key {
 
 /* ---- the receiver's function ----------------------------------------------------- */
 
-/* Calls the function with a copy of bytes and the count of dropped ones. False: out of
- * memory. */
+/* Calls the function with a copy of bytes and the count of dropped bytes. Returns false
+ * if memory is exhausted. */
 static bool call_with(struct px_iof_outlet *o, const void *bytes, size_t n)
 {
     PX_AUTO(px_args) piece = {.channels = o->channel};
@@ -63,7 +63,7 @@ static bool call_with(struct px_iof_outlet *o, const void *bytes, size_t n)
     return true;
 }
 
-/* Writes for a sink: px_iof_write_fn. */
+/* Implements px_iof_write_fn for the receiver's function. */
 static ssize_t write_to_function(void *arg, const struct iovec *v, int n PX_UNUSED)
 {
     struct px_iof_outlet *o = arg;
@@ -82,7 +82,7 @@ static void make_folders(char *path)
 {
     for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
         *at = '\0';
-        (void)mkdir(path, 0777); /* on failure px_iof_sink_open has the reason */
+        (void)mkdir(path, 0777); /* px_iof_sink_open reports the reason of a failure */
         *at = '/';
     }
 }
@@ -94,7 +94,8 @@ static const char *name_of(pmix_iof_channel_t channel)
                                                 : "stddiag";
 }
 
-/* Opens the file, and empties it the first time: a stream may go on after its end. */
+/* Opens the file, and truncates it the first time: a stream may continue after its
+ * end. */
 static void open_file(struct px_iof_outlet *o)
 {
     struct px_iof_receiver *r = o->of;
@@ -132,7 +133,7 @@ static struct px_iof_origin origin_of(const struct px_iof_outlet *o)
                                   .pid = o->pid};
 }
 
-/* Opens the stream. False: no output can be written. */
+/* Opens the stream. Returns false if output cannot be written. */
 static bool open_stream(struct px_iof_outlet *o)
 {
     struct px_iof_receiver *r = o->of;
@@ -179,7 +180,7 @@ static void drop_rest(struct px_iof_outlet *o)
 /* Adds bytes to the rest. */
 static void keep(struct px_iof_outlet *o, const uint8_t *bytes, size_t n)
 {
-    if (o->at > left(o)) { /* frees the space of bytes that the stream has taken */
+    if (o->at > left(o)) { /* removes bytes that the stream has taken */
         o->rest.len = left(o);
         memmove(o->rest.data, o->rest.data + o->at, o->rest.len);
         o->at = 0;
@@ -255,7 +256,7 @@ struct px_iof_outlet *px_iof_outlet_get(struct px_iof_receiver *r,
     struct key key;
     struct px_iof_outlet *o;
 
-    memset(&key, 0, sizeof(key)); /* also the padding */
+    memset(&key, 0, sizeof(key)); /* clears the padding, too */
     px_proc_set(&key.source, source->nspace, source->rank);
     key.channel = channel;
     o = px_map_get(&r->outlets, &key, sizeof(key));
@@ -287,7 +288,8 @@ static void note_dropped(struct px_iof_outlet *o, const pmix_info_t *dropped)
     o->lossy = true;
 }
 
-/* Returns the host of a process in its job information, or NULL; to be freed. */
+/* Returns the host of a process from its job information, or NULL; the caller frees
+ * it. */
 static char *find_host(const pmix_proc_t *source)
 {
     const struct px_nspace *ns = px_nspace_find(px_process.model, source->nspace);
@@ -303,8 +305,8 @@ static char *find_host(const pmix_proc_t *source)
     return NULL;
 }
 
-/* Notes host and pid of the source, if marks have them: from the piece, or the host
- * from the job information. Lines before a change keep their mark. */
+/* Records host and pid of the source for heads, from the piece, or the host from job
+ * information. Lines before a change keep their head. */
 static void note_place(struct px_iof_outlet *o, const px_infos *info)
 {
     const char *host = px_info_str(info->v, info->n, PMIX_HOSTNAME);

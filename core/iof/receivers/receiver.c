@@ -31,7 +31,7 @@ void px_iof_receiver_settle(struct px_iof_receiver *r)
 struct call {
     struct px_msg msg;
     struct px_list node;        /* in px_iof_receiver.calls */
-    struct px_iof_receiver *of; /* NULL: has been destroyed */
+    struct px_iof_receiver *of; /* NULL: the receiver has been destroyed */
     struct px_args args;
 };
 
@@ -118,7 +118,7 @@ void px_iof_receiver_flush(struct px_iof_receiver *r)
         px_iof_outlet_flush(o);
 }
 
-/* n_live counts the receiver itself meanwhile: no outlet may release it. */
+/* n_live includes the receiver itself meanwhile, so that no outlet releases it. */
 void px_iof_receiver_end(struct px_iof_receiver *r)
 {
     bool was_full = px_iof_receiver_is_full(r);
@@ -188,7 +188,8 @@ pmix_status_t px_iof_receivers_prepare(struct px_err *err)
         px_process_lock();
     else if (px_modules("piof", &n))
         return PMIX_SUCCESS;
-    else if (!px_process_trylock()) /* the holder may be waiting for this thread */
+    else if (!px_process_trylock()) /* the lock's holder may be waiting for this
+                                     * thread */
         return px_err_set(err, PMIX_ERR_WOULD_BLOCK,
                           "cannot open components of piof in a callback: the library "
                           "begins or ends in another thread");

@@ -82,7 +82,8 @@ void px_iof_producer_detach(struct px_iof_producer *p)
     px_list_remove(&p->node);
 }
 
-/* True if the receiver gets output from this server; PX_IOF_UNASKED from any. */
+/* True if the receiver gets output from this server. PX_IOF_UNASKED gets output from
+ * any server. */
 static bool is_from(const struct px_iof_receiver *r, const pmix_proc_t *server)
 {
     return r->id == PX_IOF_UNASKED || px_proc_same(&r->server, server);
@@ -135,7 +136,7 @@ static void on_released(struct px_msg *msg)
     (void)is_over(all);
 }
 
-/* Posted: functions of the receiver may be on the stack. */
+/* Posts the release, because functions of the receiver may be on the stack. */
 void px_iof_receivers_release(struct px_iof_receiver *r)
 {
     struct px_iof_receivers *all = r->in;
@@ -162,7 +163,7 @@ size_t px_iof_receivers_progress(const struct px_iof_receivers *all, size_t *hel
     return all->n_pieces ^ *held << 20;
 }
 
-/* Gives up receivers without progress: the reader of the output may never read. */
+/* Drops receivers without progress: the reader of the output may never read. */
 static void on_stalled(void *arg)
 {
     struct px_iof_receivers *all = arg;
@@ -177,7 +178,7 @@ static void on_stalled(void *arg)
     PX_LIST_EACH (&all->list, struct px_iof_receiver, r, node)
         if (!r->finished)
             drop(r);
-    if (!all->msg.run) /* else on_released checks */
+    if (!all->msg.run) /* otherwise on_released checks */
         (void)is_over(all);
 }
 
@@ -202,8 +203,8 @@ void px_iof_receivers_end(struct px_iof_receivers *all, void (*over)(void *arg),
 
 /* ---- pieces ---------------------------------------------------------------------- */
 
-/* Returns the receiver of a piece, or NULL. Servers number the output of spawned
- * processes 0, or with numbers of their own. */
+/* Returns the receiver of a piece, or NULL. For output of spawned processes, servers
+ * use id 0 or numbers of their own. */
 static struct px_iof_receiver *receiver_of(struct px_iof_receivers *all, size_t id)
 {
     struct px_iof_receiver *r = px_iof_receivers_find(all, id);
