@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finding a server: one that was named, by address, file, process id or namespace,
- * or any that lets us in. The order of preference is the Standard's. */
+/* Search for a server: a named one (by address, file, process id or namespace), or any
+ * that accepts the tool. The order of preference is the Standard's. */
 #include "core/base/clock.h"
 #include "core/base/str.h"
 #include "core/base/strv.h"
@@ -10,8 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-#define DELAY_MS      10   /* between two attempts, unless the caller says */
-#define STRANGER_MS   5000 /* for each server that was not asked for by name */
+#define DELAY_MS      10   /* default delay between two attempts */
+#define STRANGER_MS   5000 /* limit for each server that the caller did not name */
 #define DEFAULT_TRIES 2
 
 struct search {
@@ -19,11 +19,11 @@ struct search {
     struct px_server_addr *addr;
     struct px_err *err;
     const char *host;
-    char *server_dir, *system_dir; /* of rendezvous files */
-    uint64_t deadline_ms;          /* UINT64_MAX: none */
-    bool any;                      /* passes over servers that are connected already */
-    pmix_status_t found;           /* what the search has come to */
-    px_strv tried; /* by any: a server has several files, and is asked once */
+    char *server_dir, *system_dir; /* directories of rendezvous files */
+    uint64_t deadline_ms;          /* UINT64_MAX: no deadline */
+    bool any;                      /* skips servers that are connected already */
+    pmix_status_t found;           /* result so far */
+    px_strv tried; /* servers already tried by any(); a server may have several files */
 };
 
 static const char *text_of(const struct search *s, const char *key)
@@ -57,18 +57,18 @@ static uint64_t time_left(const struct search *s, uint64_t at_most)
     return s->deadline_ms - now < at_most ? s->deadline_ms - now : at_most;
 }
 
-/* The address is complete. */
+/* Connects to a complete address. */
 static pmix_status_t dial(struct search *s)
 {
     struct px_server_addr *c = s->addr;
-    uint64_t patience = s->what->client->role->conf.connect_timeout;
+    uint64_t timeout_ms = s->what->client->role->conf.connect_timeout;
     pmix_status_t rc;
     bool launcher;
 
     if (connected(s, &c->uri.server))
         return PMIX_ERR_EXISTS;
-    if (s->any && patience > STRANGER_MS)
-        patience = STRANGER_MS;
+    if (s->any && timeout_ms > STRANGER_MS)
+        timeout_ms = STRANGER_MS;
     launcher = flag_of(s, PMIX_LAUNCHER);
     if (!s->what->has_name)
         c->flag = launcher ? PX_FLAG_LAUNCHER_NEEDS_ID : PX_FLAG_TOOL_NEEDS_ID;
@@ -76,19 +76,19 @@ static pmix_status_t dial(struct search *s)
         c->flag = launcher ? PX_FLAG_LAUNCHER_CLIENT : PX_FLAG_TOOL_CLIENT;
     else
         c->flag = launcher ? PX_FLAG_LAUNCHER_HAS_ID : PX_FLAG_TOOL_HAS_ID;
-    rc = px_server_addr_connect(c, time_left(s, patience), s->err);
+    rc = px_server_addr_connect(c, time_left(s, timeout_ms), s->err);
     if (rc || !connected(s, &c->uri.server))
         return rc;
-    close(c->fd); /* it has another name than its address says */
+    close(c->fd); /* the server's name differs from the name in its address */
     c->fd = -1;
     return PMIX_ERR_EXISTS;
 }
 
-/* owner: of the server, NULL if unknown. */
+/* Connects to an address. owner: the server's user, NULL if unknown. */
 static pmix_status_t dial_uri(struct search *s, const struct px_uri *uri,
                               const struct px_version *version, const uid_t *owner)
 {
-    /* Ours is its newest dialect, unless it tells that it is older. */
+    /* Use our newest dialect, unless version is older. */
     unsigned major = version->major;
     const char *dialect = major > 0 && major < 4              ? "v3"
                           : major == 4 && version->minor == 0 ? "v4"
@@ -118,7 +118,8 @@ static pmix_status_t by_uri(struct search *s, const char *text)
     return dial_uri(s, &named.uri, &unknown, NULL);
 }
 
-/* The file names the server's owner. Its port may have another one by now. */
+/* Connects to the server of a rendezvous file. The file names the server's owner,
+ * because another user may have the port now. */
 static pmix_status_t by_file(struct search *s, const char *path)
 {
     struct px_rendezvous r;
@@ -143,12 +144,12 @@ static bool try_file(void *arg, const char *path)
     return !s->found || s->found == PMIX_ERR_EXISTS || time_left(s, 1) == 0;
 }
 
-/* One that was not named. */
+/* Tries the file of a server that the caller did not name. */
 static bool try_any_file(void *arg, const char *path)
 {
     struct search *s = arg;
     struct px_rendezvous r;
-    struct px_err err; /* what was refused before says more than what makes no sense */
+    struct px_err err; /* an earlier refusal is more useful than an unreadable file */
 
     if (px_rendezvous_read(path, &r, s->err->text[0] ? &err : s->err))
         return false;
@@ -171,7 +172,7 @@ static pmix_status_t no_file(struct search *s, const char *name, bool system_onl
                       one ? "" : s->server_dir, one ? "" : ", in ", s->system_dir);
 }
 
-/* In the folder of servers, then in the one of the system. */
+/* Searches the server directory, then the system directory. */
 static bool search_both(struct search *s, const char *const *names, bool prefix,
                         px_rendezvous_fn found)
 {
@@ -180,8 +181,8 @@ static bool search_both(struct search *s, const char *const *names, bool prefix,
             px_rendezvous_search(s->system_dir, names, prefix, found, s));
 }
 
-/* pmix.<host>.<what>, or as it was before 6.0, pmix.<host>.tool.<what>: of a process
- * id, or of a namespace. */
+/* Searches pmix.<host>.<what> or, before release 6.0, pmix.<host>.tool.<what>. what is
+ * a process id or a namespace. */
 static pmix_status_t by_name(struct search *s, const char *what)
 {
     PX_AUTOFREE char *name = px_strf("pmix.%s.%s", s->host, what);
@@ -195,7 +196,7 @@ static pmix_status_t by_name(struct search *s, const char *what)
     return s->found;
 }
 
-/* pmix.<kind>.<host>: there is one per node */
+/* Searches pmix.<kind>.<host>, of which a node has one. */
 static pmix_status_t by_kind(struct search *s, const char *kind)
 {
     PX_AUTOFREE char *name = px_strf("pmix.%s.%s", kind, s->host);
@@ -208,7 +209,7 @@ static pmix_status_t by_kind(struct search *s, const char *kind)
     return s->found;
 }
 
-/* That of the session comes first; then any that lets us in. */
+/* Tries the session's server first, then any server that accepts the tool. */
 static pmix_status_t any(struct search *s)
 {
     PX_AUTOFREE char *session = px_strf("pmix.sys.%s", s->host);
@@ -229,11 +230,11 @@ static pmix_status_t any(struct search *s)
     return s->found;
 }
 
-/* ---- patience -------------------------------------------------------------------- */
+/* ---- retries --------------------------------------------------------------------- */
 
 typedef pmix_status_t (*way_fn)(struct search *s, const char *arg);
 
-/* A server that was asked for may be about to start. */
+/* Retries a search: the named server may be about to start. */
 static pmix_status_t retry(struct search *s, way_fn way, const char *arg)
 {
     const struct px_discovery *w = s->what;
@@ -256,14 +257,13 @@ static pmix_status_t retry(struct search *s, way_fn way, const char *arg)
             ;
         if (time_left(s, 1) == 0)
             return px_err_set(s->err, PMIX_ERR_TIMEOUT,
-                              "no server within the time set");
+                              "no server within PMIX_TIMEOUT");
     }
 }
 
 /* ---- the order ------------------------------------------------------------------- */
 
-/* Servers of a kind, by attribute: names and keys may stand in
- * PMIX_CONNECTION_ORDER. */
+/* Attributes for kinds of servers. PMIX_CONNECTION_ORDER accepts names and keys. */
 static const struct {
     const char *name, *key, *kind;
     bool only;
@@ -275,7 +275,8 @@ static const struct {
     {"PMIX_CONNECT_SYSTEM_FIRST", PMIX_CONNECT_SYSTEM_FIRST, "sys", false},
 };
 
-/* A server that was named leaves no choice. *named false: none was. */
+/* Connects to the server that info names. Sets *named to false if info does not name
+ * one. */
 static pmix_status_t the_named_one(struct search *s, bool *named)
 {
     const struct px_discovery *w = s->what;
@@ -306,7 +307,8 @@ static pmix_status_t the_named_one(struct search *s, bool *named)
     return PMIX_ERR_UNREACH;
 }
 
-/* Those of the list, until one lets us in. *last: there is nothing to go on with. */
+/* Tries the kinds of servers in the list. *last: the search must stop after a
+ * failure. */
 static pmix_status_t in_order(struct search *s, const char *list, bool *last)
 {
     PX_AUTO(px_strv) names = px_strv_split(list, ',', false);
@@ -331,7 +333,8 @@ static pmix_status_t in_order(struct search *s, const char *list, bool *last)
     return rc;
 }
 
-/* *named false: there is none, or it is connected already. */
+/* Connects to the environment's server. Sets *named to false if there is none or it is
+ * connected already. */
 static pmix_status_t the_environments(struct search *s, bool *named)
 {
     const char *launcher = getenv(PMIX_LAUNCHER_RNDZ_URI);
@@ -350,7 +353,7 @@ static pmix_status_t the_environments(struct search *s, bool *named)
     return rc;
 }
 
-/* Servers that are connected already do not count. */
+/* Connects to a server that is not connected already. */
 static pmix_status_t some(struct search *s)
 {
     const char *order = text_of(s, PMIX_CONNECTION_ORDER);
@@ -403,8 +406,8 @@ pmix_status_t px_tool_discover(const struct px_discovery *what, struct px_err *e
     case PMIX_ERR_EXISTS:
         return named ? rc
                      : px_err_set(s.err, PMIX_ERR_UNREACH,
-                                  "no server but those connected already");
-    default: /* refused, not found, not to be trusted: err says which */
+                                  "no server except those already connected");
+    default: /* refused, not found or not trusted: err has the reason */
         return PMIX_ERR_UNREACH;
     }
 }

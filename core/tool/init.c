@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PMIx_tool_init and _finalize; and how a tool becomes a server for others. */
+/* PMIx_tool_init and PMIx_tool_finalize, and a tool's change into a server. */
 #include "core/base/fd.h"
 #include "core/base/str.h"
 #include "core/notify/notify.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- who we are ------------------------------------------------------------------ */
+/* ---- the tool's name ------------------------------------------------------------- */
 
 static pmix_status_t name_from(const pmix_info_t *info, size_t n_info,
                                struct px_discovery *d, struct px_err *err)
@@ -33,7 +33,7 @@ static pmix_status_t name_from(const pmix_info_t *info, size_t n_info,
     }
     if (!nspace[0] || strlen(nspace) > PMIX_MAX_NSLEN || rank > PMIX_RANK_VALID)
         return px_err_set(err, PMIX_ERR_BAD_PARAM,
-                          "PMIX_TOOL_NSPACE or PMIX_TOOL_RANK is no name");
+                          "PMIX_TOOL_NSPACE or PMIX_TOOL_RANK is invalid");
     px_proc_set(&d->addr->self, nspace, rank);
     d->has_name = true;
     return PMIX_SUCCESS;
@@ -47,9 +47,9 @@ static void on_keepalive(void *arg, int fd, unsigned events PX_UNUSED)
     char byte;
 
     if (read(fd, &byte, 1) != 0)
-        return; /* nothing is said there that means anything */
-    /* It stays open: the environment goes on naming it, and a later tool of this
-     * process must not take what bears its number by then for the pipe. */
+        return; /* bytes in the pipe have no meaning */
+    /* Keep the pipe open. The environment still has its number, and a later tool of
+     * this process must not take another descriptor for the pipe. */
     px_watch_free(px_take(&px_tool_of(client)->keepalive));
     (void)px_notify_deliver(client->notify, PMIX_EVENT_JOB_END, &client->model->self,
                             PMIX_RANGE_PROC_LOCAL, NULL, 0);
@@ -72,7 +72,7 @@ static void on_watch_keepalive(struct px_call *call, void *args)
     px_call_done(call, tool->keepalive ? PMIX_SUCCESS : PMIX_ERR_NOMEM);
 }
 
-/* A pipe whose other end is the initiator's: that it closes is the news. */
+/* Watches the initiator's pipe, which closes when the initiator ends. */
 static void watch_keepalive(struct px_client *client)
 {
     struct pipe pipe = {.client = client};
@@ -88,8 +88,7 @@ static void watch_keepalive(struct px_client *client)
         px_log(PX_LOG_WARN, "tool", PMIX_KEEPALIVE_PIPE "=%s cannot be watched", text);
 }
 
-/* An initiator wants its launcher connected to itself, too; the first server stays
- * primary. */
+/* Connects to the initiator of a launcher as well. The first server stays primary. */
 static pmix_status_t call_back(struct px_client *client, struct px_err *err)
 {
     struct px_start s = {.client = client, .addr = {.fd = -1}};
@@ -109,7 +108,7 @@ static pmix_status_t call_back(struct px_client *client, struct px_err *err)
 
 /* ---- init ------------------------------------------------------------------------ */
 
-/* Where a server has its files, and whom it lets in: for when the tool becomes one. */
+/* Keeps infos about files and access, for the time when the tool becomes a server. */
 static pmix_status_t keep_for_server(px_infos *kept, const pmix_info_t *info, size_t n)
 {
     static const char *const keys[] = {
@@ -212,7 +211,7 @@ static pmix_status_t tool_begin(const pmix_info_t *info, size_t n_info,
     return rc;
 }
 
-/* A client, or a tool once more: without a server it looks for one again. */
+/* Begins a tool in a client or tool. Searches again without a server. */
 static pmix_status_t tool_again(const pmix_info_t *info, size_t n_info,
                                 struct px_start *s)
 {
@@ -237,13 +236,13 @@ static void refuse(pmix_info_t *info PX_UNUSED, size_t n PX_UNUSED,
     cb(PMIX_ERR_NOT_SUPPORTED, NULL, cbdata);
 }
 
-/* Of a launcher that has a rendezvous file and does not serve yet. */
+/* Module of a launcher that has a rendezvous file and does not serve yet. */
 static const pmix_server_module_t no_module = {.tool_connected = refuse};
 
 struct serving {
     struct px_client *client;
     struct px_server *server;
-    pmix_server_module_t *module; /* new, of a server that runs already; or NULL */
+    pmix_server_module_t *module; /* new module of a running server; or NULL */
 };
 
 static void on_serving(struct px_call *call, void *args)
@@ -253,7 +252,8 @@ static void on_serving(struct px_call *call, void *args)
 
     if (s->module)
         px_server_take_module(s->server, s->module);
-    if (!px_tool_of(client)->has_module) /* events are its own server's, as before */
+    if (!px_tool_of(client)->has_module) /* the tool's own server gets its events, as
+                                          * before */
         px_notify_set_hooks(client->notify, NULL);
     else if (!client->role->primary && px_role_serve_self(client))
         px_log(PX_LOG_ERROR, "tool",
@@ -261,8 +261,8 @@ static void on_serving(struct px_call *call, void *args)
     px_call_done(call, PMIX_SUCCESS);
 }
 
-/* The server bears the tool's name. Not by the header's macro, which tells the size
- * of the module as we know it: how much of one the caller has, nothing here says
+/* Starts a server with the tool's name. Calls the function, not the header's macro. The
+ * macro passes our size of the module, but the caller's module may be smaller
  * (adr/0006). */
 static pmix_status_t start_server(const pmix_server_module_t *module,
                                   const pmix_proc_t *self, const px_infos *more)
@@ -279,8 +279,8 @@ static pmix_status_t start_server(const pmix_server_module_t *module,
               : (PMIx_server_init)((pmix_server_module_t *)module, infos.v, infos.n);
 }
 
-/* Without the lock, which the server's own begin takes. module NULL: only listens,
- * and has its rendezvous file. */
+/* Makes the tool a server, without the process lock, which PMIx_server_init takes.
+ * module NULL: the server only listens, and has a rendezvous file. */
 static pmix_status_t serve(pmix_server_module_t *module)
 {
     PX_AUTO(px_infos) more = {0};
@@ -326,10 +326,11 @@ PX_EXPORT pmix_status_t PMIx_tool_set_server_module(pmix_server_module_t *module
     return rc ? rc : serve(module);
 }
 
-/* The parent of a launcher finds it by this file, which is there when init returns. */
+/* Makes the launcher's rendezvous file, by which its parent finds it. The file exists
+ * when init returns. */
 static pmix_status_t have_file(const pmix_info_t *info, size_t n_info)
 {
-    /* A variable is for launchers: other tools may inherit it. */
+    /* The variable counts only for launchers: other tools may inherit it. */
     const bool asked = px_info_find(info, n_info, PMIX_LAUNCHER_RENDEZVOUS_FILE) ||
                        px_info_flag(info, n_info, PMIX_LAUNCHER);
     const char *path = asked ? px_rendezvous_launcher_file(info, n_info) : NULL;
@@ -370,8 +371,8 @@ PX_EXPORT pmix_status_t PMIx_tool_finalize(void)
 
     if (px_process_on_loop())
         return PMIX_ERR_WOULD_BLOCK;
-    /* The last tool of a process that is a server for its sake. Without the lock,
-     * which the server's own end takes. */
+    /* The last tool of a process ends the server that it started. Without the lock,
+     * which PMIx_server_finalize takes. */
     px_process_lock();
     tool = px_tool_of(px_process.client);
     serves = tool && tool->serves && px_process.client->role->tool_inits == 1;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The servers of a tool: connecting to another one, leaving one, choosing the
+/* A tool's servers: connecting to another server, leaving a server, choosing the
  * primary one. */
 #include "core/rt/log.h"
 #include "core/tool/tool.h"
 
 #include <string.h>
 
-/* ---- one more -------------------------------------------------------------------- */
+/* ---- attach ---------------------------------------------------------------------- */
 
 pmix_status_t px_tool_attach(const pmix_info_t *info, size_t n_info, bool has_name,
                              struct px_start *s)
 {
-    size_t n = px_client_servers(s->client, NULL, 0); /* it can only become fewer */
+    size_t n = px_client_servers(s->client, NULL, 0); /* the number can only decrease
+                                                       * afterwards */
     PX_AUTOFREE pmix_proc_t *have = calloc(n + 1, sizeof(*have));
     struct px_discovery d = {.client = s->client,
                              .info = info,
@@ -32,8 +33,8 @@ pmix_status_t px_tool_attach(const pmix_info_t *info, size_t n_info, bool has_na
     return rc ? rc : px_client_start(s);
 }
 
-/* Takes the process lock, unless it fails. PMIX_ERR_INIT, for a process without that
- * role, comes before what is wrong with the arguments. */
+/* Takes the process lock, unless it fails. Checks the role (PMIX_ERR_INIT) before the
+ * arguments. */
 static pmix_status_t enter_as(bool tool_only, bool sound, struct px_client **client)
 {
     bool has_role;
@@ -97,7 +98,7 @@ PX_EXPORT pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t *proc,
     return rc;
 }
 
-/* From when a tool had one server: the new one is the one that counts. */
+/* Attaches to a server and makes it primary. Older tools had a single server. */
 PX_EXPORT pmix_status_t PMIx_tool_connect_to_server(pmix_proc_t *proc,
                                                     pmix_info_t info[], size_t ninfo)
 {
@@ -124,7 +125,7 @@ PX_EXPORT pmix_status_t PMIx_tool_disconnect(const pmix_proc_t *server)
     return rc;
 }
 
-/* ---- which there are ------------------------------------------------------------- */
+/* ---- list of servers ------------------------------------------------------------- */
 
 PX_EXPORT pmix_status_t PMIx_tool_get_servers(pmix_proc_t *servers[], size_t *nservers)
 {
@@ -166,7 +167,7 @@ PX_EXPORT bool PMIx_tool_is_connected(void)
                                 : px_api_wait(&op) == PMIX_SUCCESS;
 }
 
-/* ---- the primary one ------------------------------------------------------------- */
+/* ---- primary server -------------------------------------------------------------- */
 
 struct set_op {
     struct px_api api;
@@ -174,7 +175,7 @@ struct set_op {
     const pmix_proc_t *server;
     struct px_timer *timer;
     bool wait;
-    uint32_t seconds; /* 0: for ever */
+    uint32_t seconds; /* 0: no limit */
 };
 
 static void set_end(struct set_op *op, pmix_status_t status)
