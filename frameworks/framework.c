@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of frameworks. The contract of each is in frameworks/<name>/README.md. */
+/* The table of frameworks. frameworks/<name>/README.md has the contract of each
+ * framework. */
 #include "frameworks/framework.h"
 
 #include "tenon/gds.h"
@@ -15,7 +16,7 @@
 
 #define EVERY_ROLE (PX_ROLE_CLIENT | PX_ROLE_SERVER | PX_ROLE_TOOL)
 
-/* gds and ptl keep many: which of them serves is settled per namespace or peer. */
+/* gds and ptl keep several components: each namespace or peer uses one of them. */
 const struct px_framework px_frameworks[PX_FW_COUNT] = {
     [PX_FW_PTL] = {"ptl", PX_PTL_ABI, EVERY_ROLE, sizeof(struct px_ptl_ops),
                    .many = true, .required = true},
@@ -38,8 +39,8 @@ const struct px_framework px_frameworks[PX_FW_COUNT] = {
                     .ops_needed = offsetof(struct px_piof_ops, writev)},
 };
 
-/* Constant, although pmix_frameworks.h declares the array without const for foreign
- * programs, which only read the names. */
+/* Constant array. pmix_frameworks.h declares the array without const for programs,
+ * which only read the names. */
 PX_EXPORT extern const char *const pmix_framework_names[PX_FW_COUNT + 1];
 const char *const pmix_framework_names[PX_FW_COUNT + 1] = {
     [PX_FW_PTL] = "ptl",       [PX_FW_GDS] = "gds",   [PX_FW_PSEC] = "psec",
