@@ -400,7 +400,7 @@ static void try_next(struct pending_gets *a)
     }
 }
 
-/* Ends the get that was tried in vain, or sends its own request. */
+/* Handles a get whose try found no value: ends the get, or sends its own request. */
 static void tried_in_vain(struct pending_gets *a, pmix_status_t status)
 {
     struct get_op *op = (struct get_op *)a->tried;

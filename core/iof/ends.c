@@ -91,8 +91,8 @@ static void on_writable(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
     px_iof_sink_has_room(sink);
 }
 
-/* Waits until the sink has room. Returns false if waiting is impossible: the kernel is
- * out of resources, or the module has no descriptor for it. */
+/* Starts to watch for room in the sink. Returns false if watching is impossible: the
+ * kernel is out of resources, or the module has no descriptor for it. */
 static bool await_room(struct px_iof_sink *sink)
 {
     int fd = sink->module

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text forms of maps. Lists become compact forms, byte for byte as other
- * implementations write them where those keep the order. Forms with a length become
- * lists. */
+/* Text forms of maps. Converts lists to compact forms. The text equals that of other
+ * implementations where they keep the order. Converts forms with a length to lists. */
 #include "core/model/procmap_impl.h"
 
 #include <inttypes.h>

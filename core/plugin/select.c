@@ -216,7 +216,7 @@ static pmix_status_t load_component(struct px_selection *s, struct px_slot *slot
     pmix_status_t rc = load(s, slot, found, &p->loaded, &why);
     if (rc) {
         free(p);
-        /* A requested component is an error, another one is skipped. */
+        /* Fail if the component was requested, otherwise skip it. */
         if (rc != PMIX_ERR_NOMEM && !slot->requested) {
             report(s, found, rc == PMIX_ERR_NOT_AVAILABLE, "%s", why.text);
             rc = px_params_ignore_prefix(s->params, prefix);

@@ -6,8 +6,8 @@
 
 #include <link.h>
 
-/* Stops at the file that contains px_process. dladdr would also search the nearest
- * symbol. */
+/* Stops at the file that contains px_process. dladdr would also search for the nearest
+ * symbol, which takes longer. */
 static int find(struct dl_phdr_info *file, size_t size PX_UNUSED, void *name)
 {
     const uintptr_t at = (uintptr_t)&px_process - file->dlpi_addr;

@@ -2,9 +2,9 @@
 /* The leader of the loop, and the mailboxes.
  *
  * One thread at a time leads: it alone runs the loop and owns all mutable state
- * (leader and followers; adr/0022). The others post messages to the mailboxes,
- * lock-free stacks with an eventfd that is written only if the stack was empty, so that
- * a burst of messages costs one wake-up.
+ * (leader and followers; adr/0022). The others post messages to the mailboxes, which
+ * are lock-free stacks with an eventfd. A post writes the eventfd only if the stack was
+ * empty, so a burst of messages costs one wake-up.
  *
  * process      | may lead               | the own thread sleeps on | wakes by
  * -------------|------------------------|--------------------------|------------------
@@ -106,7 +106,8 @@ static pmix_status_t make_outer(struct px_loop *loop)
 }
 
 /* Starts the own thread. With lead_lock. The thread blocks signals, which belong to the
- * host, except faults of the thread itself: crash handlers need those. */
+ * host. It does not block faults of the thread itself, because crash handlers need
+ * these signals. */
 static pmix_status_t begin_thread(struct px_loop *loop)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The adapter to libevent: watches and timers as events of one base.
  *
- * Only the leader of the loop touches the base, so the base has no locks, and nothing
- * of libevent's that is global to the process is set. libevent shows no descriptor to
- * sleep on. The loop's own thread therefore sleeps on an epoll set of the same
- * descriptors, and needs a bound of the time when the next timer is due. */
+ * Only the leader of the loop touches the base, so the base has no locks. This file
+ * changes no state of libevent that is global to the process. libevent has no descriptor
+ * on which a thread could sleep. The loop's own thread therefore sleeps on an epoll set
+ * of the same descriptors, until the next timer may be due. */
 #include "core/base/clock.h"
 #include "core/rt/loop_impl.h"
 
