@@ -360,18 +360,18 @@ static pmix_status_t name_cluster(struct px_model *m, const char *name,
 
 /* Returns the resource limit that tags our processes. The janitor finds their
  * descendants by the tag, also in other sessions. */
-static struct px_pfexec_limit make_mark(void)
+static struct px_pfexec_limit make_rlimit_tag(void)
 {
-    struct px_pfexec_limit mark = {.resource = RLIMIT_RTTIME, .optional = true};
+    struct px_pfexec_limit tag = {.resource = RLIMIT_RTTIME, .optional = true};
     struct px_osproc_stat st = {0};
     struct rlimit now;
 
     if (getrlimit(RLIMIT_RTTIME, &now) < 0 || !px_osproc_stat(getpid(), &st))
-        return mark;
-    mark.limit.rlim_max = px_osproc_rlimit_tag(getpid(), st.start, now.rlim_max);
-    mark.limit.rlim_cur = now.rlim_cur < mark.limit.rlim_max ? now.rlim_cur
-                                                             : mark.limit.rlim_max;
-    return mark;
+        return tag;
+    tag.limit.rlim_max = px_osproc_rlimit_tag(getpid(), st.start, now.rlim_max);
+    tag.limit.rlim_cur = now.rlim_cur < tag.limit.rlim_max ? now.rlim_cur
+                                                           : tag.limit.rlim_max;
+    return tag;
 }
 
 static pmix_status_t builtin_create(struct px_server *srv, pmix_server_module_t *module,
@@ -399,7 +399,7 @@ static pmix_status_t builtin_create(struct px_server *srv, pmix_server_module_t 
                               .grace_ms = conf.grace,
                               .preload_limit_b = conf.preload_limit,
                               .output_required = conf.output_required,
-                              .mark = make_mark()};
+                              .rlimit_tag = make_rlimit_tag()};
     px_list_init(&l->jobs);
     px_pubs_init(&l->pubs, l->loop);
     *module = functions;

@@ -35,8 +35,8 @@ struct px_launcher {
     uint64_t grace_ms;            /* between TERM and KILL */
     bool output_required;         /* a job ends if its output cannot be written */
     uint64_t preload_limit_b;
-    struct px_pfexec_limit mark; /* px_osproc_rlimit_tag; 0: no tag */
-    unsigned n_jobs;             /* started so far; part of a job's name */
+    struct px_pfexec_limit rlimit_tag; /* px_osproc_rlimit_tag; 0: no tag */
+    unsigned n_jobs;                   /* started so far; part of a job's name */
     uint32_t n_ranks; /* started so far; the session's rank of the next process */
     unsigned n_tools; /* named so far */
     bool stopping;

@@ -345,8 +345,8 @@ pmix_status_t px_task_start(struct px_task *task, struct px_err *err)
         .arg = task,
         .forked = on_forked,
         .on_start = on_started,
-        .limits = &job->launcher->mark,
-        .n_limits = job->launcher->mark.limit.rlim_max > 0,
+        .limits = &job->launcher->rlimit_tag,
+        .n_limits = job->launcher->rlimit_tag.limit.rlim_max > 0,
         .size = sizeof(spec),
         .flags = px_task_stops(task, PX_STOP_ON_EXEC) ? PX_PFEXEC_STOP_AT_EXEC : 0};
     pmix_status_t rc = argv ? PMIX_SUCCESS : PMIX_ERR_NOMEM;

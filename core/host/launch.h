@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a request to running processes. */
+/* The launch of a job, from its request to running processes. */
 #ifndef PX_HOST_LAUNCH_H
 #define PX_HOST_LAUNCH_H
 

@@ -22,7 +22,7 @@ enum {
     PRIORITY = 20,
     NODE_B = 320,       /* the journal takes no longer names */
     END_MS = 1000,      /* time limit for the janitor to end */
-    LOOK_MS = 100,      /* interval of polls for events without a descriptor */
+    POLL_MS = 100,      /* interval of polls for events without a descriptor */
     AGAIN_MIN_MS = 100, /* pause before a new janitor; doubles each time */
     AGAIN_MAX_MS = 10000,
 };
@@ -65,7 +65,7 @@ struct heir {
 
 static void nap(void)
 {
-    const struct timespec t = {.tv_nsec = LOOK_MS * 1000000L};
+    const struct timespec t = {.tv_nsec = POLL_MS * 1000000L};
 
     nanosleep(&t, NULL);
 }
@@ -172,7 +172,7 @@ static PX_NORETURN void janitor_main(const struct janitor *server, pid_t pid, in
         struct pollfd fds[] = {{.fd = sock, .events = POLLIN},
                                {.fd = pidfd, .events = POLLIN}};
 
-        if (poll(fds, 2, pidfd < 0 ? LOOK_MS : -1) < 0) {
+        if (poll(fds, 2, pidfd < 0 ? POLL_MS : -1) < 0) {
             /* no memory for now: read the socket only */
             fds[0].revents = POLLIN;
             fds[1].revents = 0;
@@ -260,7 +260,7 @@ static pmix_status_t watch_process(struct janitor *j)
 
     j->pidfd = px_reclaim_pidfd_open(j->pid);
     if (j->pidfd < 0) {
-        services->timer_set(j->timer, LOOK_MS);
+        services->timer_set(j->timer, POLL_MS);
         return PMIX_SUCCESS;
     }
     j->pid_watch = services->watch(services, j->pidfd, PX_READABLE, on_event, j);
@@ -334,7 +334,7 @@ static void send_journal(struct janitor *j)
         return;
     j->journal_unsent = !send_order(j, ORDER_JOURNAL, fds);
     if (j->journal_unsent)
-        j->jobs.services->timer_set(j->timer, LOOK_MS);
+        j->jobs.services->timer_set(j->timer, POLL_MS);
 }
 
 /* ---- while the server lives ----------------------------------------------------- */
@@ -373,7 +373,7 @@ static void tend(void *arg)
         j->jobs.services->timer_set(j->timer, AGAIN_MAX_MS);
     send_journal(j);
     if (j->pid && j->pidfd < 0)
-        j->jobs.services->timer_set(j->timer, LOOK_MS);
+        j->jobs.services->timer_set(j->timer, POLL_MS);
 }
 
 /* ---- operations ----------------------------------------------------------------- */

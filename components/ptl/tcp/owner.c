@@ -220,8 +220,8 @@ static bool is_held(const struct entry *e)
     return e->state == TCP_ESTABLISHED && e->inode != 0;
 }
 
-enum px_owner_state px_owner_look(struct px_owner *o, const struct px_owner_pair *pair,
-                                  uid_t *uid)
+enum px_owner_state px_owner_probe(struct px_owner *o, const struct px_owner_pair *pair,
+                                   uid_t *uid)
 {
     struct entry e;
 

@@ -41,8 +41,8 @@ enum px_owner_state {
 bool px_owner_open(struct px_owner *o, enum px_owner_source source,
                    const struct px_owner_pair *own);
 void px_owner_close(struct px_owner *o);
-enum px_owner_state px_owner_look(struct px_owner *o, const struct px_owner_pair *pair,
-                                  uid_t *uid);
+enum px_owner_state px_owner_probe(struct px_owner *o, const struct px_owner_pair *pair,
+                                   uid_t *uid);
 /* Finds the process that holds the socket of this established connection. False:
  * unknown. */
 bool px_owner_find(struct px_owner *o, const struct px_owner_pair *pair, uid_t *uid,

@@ -25,8 +25,8 @@
 
 enum {
     PRIORITY = 50,
-    MAX_LOOKS = 20,    /* attempts to find the listener */
-    LOOK_NS = 1000000, /* pause between attempts */
+    MAX_PROBES = 20,    /* attempts to find the listener */
+    PROBE_NS = 1000000, /* pause between attempts */
 };
 
 struct conf {
@@ -403,12 +403,12 @@ static bool find_server(struct px_owner *o, const struct px_owner_pair *theirs,
 {
     uid_t listener;
 
-    switch (px_owner_look(o, theirs, uid)) {
+    switch (px_owner_probe(o, theirs, uid)) {
     case PX_OWNER_HELD:
         return true;
     case PX_OWNER_WAITS:
         if (!px_owner_of_listener(o, &theirs->local, &listener) ||
-            px_owner_look(o, theirs, uid) != PX_OWNER_WAITS)
+            px_owner_probe(o, theirs, uid) != PX_OWNER_WAITS)
             return false;
         *uid = listener;
         return true;
@@ -422,7 +422,7 @@ static bool find_server(struct px_owner *o, const struct px_owner_pair *theirs,
  * loop. A busy kernel may show the other socket a moment later. */
 static pmix_status_t tcp_peer(void *self, int fd, struct px_ptl_peer *peer)
 {
-    const struct timespec moment = {.tv_nsec = LOOK_NS};
+    const struct timespec moment = {.tv_nsec = PROBE_NS};
     const struct tcp *t = self;
     struct px_owner_pair ours = {0}, theirs;
     socklen_t len[2] = {sizeof(ours.local), sizeof(ours.remote)};
@@ -435,7 +435,7 @@ static pmix_status_t tcp_peer(void *self, int fd, struct px_ptl_peer *peer)
     theirs = (struct px_owner_pair){ours.remote, ours.local};
     bool is_here = is_own(&theirs.local, true);
     if (px_owner_open(&owner, t->conf.attest, &ours)) {
-        for (int i = 0; i < (is_here ? MAX_LOOKS : 1) && !peer->has_uid; i++) {
+        for (int i = 0; i < (is_here ? MAX_PROBES : 1) && !peer->has_uid; i++) {
             if (i > 0)
                 nanosleep(&moment, NULL);
             peer->has_uid = find_server(&owner, &theirs, &peer->uid);
