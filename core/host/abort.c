@@ -90,11 +90,22 @@ static struct px_failure describe(const struct px_launch_job *job,
     return f;
 }
 
+/* Notes a process that was dying before the abort, which may be the reason for it. */
+static bool note_lost(void *arg, pmix_rank_t rank)
+{
+    struct px_launch_job *job = arg;
+
+    if (rank < job->n_tasks)
+        job->tasks[rank].was_lost |= !job->tasks[rank].aborted;
+    return false;
+}
+
 /* Aborts the named processes that run and were not aborted before. */
 static void abort_named(struct px_launch_job *job, struct request *q)
 {
     uint32_t n = 0, n_others = 0;
 
+    (void)px_server_any_lost(job->proc.nspace, note_lost, job);
     for (uint32_t r = 0; r < job->n_tasks; r++) {
         struct px_task *task = &job->tasks[r];
         bool counts = task->running && !task->aborted;

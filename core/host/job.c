@@ -528,12 +528,16 @@ static void settle(struct px_launch_job *job, const struct px_failure *failure)
         job->verdict = failure->verdict;
 }
 
+/* True for a running process, other than the failed one, whose failure is not known yet.
+ * A process that aborts over the death of another is known, and is not the first. */
 static bool is_running(void *arg, pmix_rank_t rank)
 {
-    const struct px_task *suspect = arg;
-    const struct px_launch_job *job = suspect->job;
+    const struct px_task *failed = arg;
+    const struct px_launch_job *job = failed->job;
+    const struct px_failure *known = &job->unconfirmed;
 
-    return rank != suspect->rank && rank < job->n_tasks && job->tasks[rank].running;
+    return rank != failed->rank && rank < job->n_tasks && job->tasks[rank].running &&
+           (!known->status || known->nspace[0] || known->rank != rank);
 }
 
 static bool is_another_dying(struct px_launch_job *failed, pmix_rank_t rank)
@@ -651,6 +655,13 @@ void px_job_task_failed(struct px_task *task, pmix_status_t status)
         last_task_ended(job);
 }
 
+/* True if an abort has ended the process. A process that was dying before the abort has a
+ * reason of its own, unless SIGTERM was the reason. */
+static bool is_by_abort(const struct px_task *task)
+{
+    return task->aborted && (!task->was_lost || WTERMSIG(task->wait_status) == SIGTERM);
+}
+
 void px_job_task_ended(void *arg, pid_t pid, int wait_status,
                        const struct rusage *usage PX_UNUSED)
 {
@@ -667,7 +678,7 @@ void px_job_task_ended(void *arg, pid_t pid, int wait_status,
     const struct px_failure failure = judge(task);
     px_log(PX_LOG_INFO, "spawn", "rank %u of %s, pid %ld, %s", task->rank, proc.nspace,
            (long)pid, failure.status ? failure.text : "has ended");
-    bool failed = failure.status && !job->launch_status && !task->aborted &&
+    bool failed = failure.status && !job->launch_status && !is_by_abort(task) &&
                   !px_restart_plan(task, &failure);
     px_server_client_ended(job->launcher->server, &proc);
     px_pubs_gone(&job->launcher->pubs, &proc);

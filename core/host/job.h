@@ -86,6 +86,7 @@ struct px_task {
     bool running;
     bool connected, finalized;
     bool named, aborted;              /* named in an abort; asked to end by one */
+    bool was_lost;                    /* its connection broke before the abort */
     bool ends;                        /* ended by order: is not started again */
     unsigned stopped;                 /* bits of enum px_stop that were reached */
     struct px_restart *restart;       /* NULL: no failure so far */
