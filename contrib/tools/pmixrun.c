@@ -19,13 +19,13 @@
 
 #include "pmixrun.h"
 
-/* Between a signal that was passed on, or the time limit, and KILL; and from there to
- * giving up: perhaps the output has no reader. */
+/* Times from a forwarded signal, or from the time limit, to KILL, and from KILL to
+ * giving up. After KILL the job may still wait for a reader of its output. */
 enum { GRACE_MS = 2000, LAST_MS = 1000 };
-/* For reports on a timeout, and the end of the job after them. */
+/* Time for reports on a timeout and the end of the job after them. */
 enum { REPORTS_MS = 20000 };
 
-/* How far the job has been urged to end. */
+/* Steps to end the job. */
 enum urge { NOT, ASKED, KILLED, GIVEN_UP };
 
 struct run {
@@ -33,32 +33,32 @@ struct run {
     int signal_fd; /* of the guard */
     pmix_nspace_t job;
     enum urge urge;
-    int64_t deadline_ms; /* of the time limit or the urge; INT64_MAX: none */
+    int64_t deadline_ms; /* time limit, or end of the current step; INT64_MAX: none */
     int status;          /* exit status */
-    bool failed;         /* status is that of the first process that failed */
+    bool failed;         /* status comes from the first process that failed */
     bool finished;
 };
 
 const char tool_name[] = "pmixrun";
 
-/* ---- processes that those of the job leave behind -------------------------------- */
+/* ---- orphans: processes that outlive the job's processes ------------------------- */
 
-/* A process of a job may start others and end before them, even make daemons of
- * them. As a "subreaper" this process becomes their parent, and kills what outlives
- * the job. */
+/* A process of a job may start daemons, or end before its children. pmixrun is a
+ * "subreaper": the kernel makes pmixrun the parent of such orphans. pmixrun kills the
+ * orphans that outlive the job. */
 
 enum {
     MAX_OLD = 64, /* children before exec of pmixrun: few programs have more */
     NAP_MS = 2,
-    PATIENCE_MS = 2000, /* one in a dead file system cannot be killed */
+    ORPHANS_MS = 2000, /* a process in a dead file system cannot be killed */
 };
 
 static pid_t old[MAX_OLD];
 static int n_old;
-static bool knows_old; /* else none is killed: it might be one of those */
+static bool knows_old; /* false: no orphan is killed, because it may be an old child */
 
-/* The kernel gives orphans to the process, and lists them with its first thread; that
- * is also where children of threads that have ended are. */
+/* Opens the list of children. The kernel lists orphans, and children of threads that
+ * have ended, with the first thread. */
 static FILE *open_children(void)
 {
     char path[64];
@@ -67,7 +67,8 @@ static FILE *open_children(void)
     return fopen(path, "re");
 }
 
-/* From now on they become children of this process. Earlier children stay out of it. */
+/* Makes pmixrun the parent of orphans. Records earlier children, which are not
+ * killed. */
 static void orphans_adopt(void)
 {
     FILE *list = open_children();
@@ -78,12 +79,12 @@ static void orphans_adopt(void)
     knows_old = list && feof(list);
     if (list)
         fclose(list);
-    /* Fails on no kernel since 3.4; without it, orphans are init's as ever. */
+    /* Works since Linux 3.4. If prctl fails, orphans become children of init. */
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-/* One that cleans up after a server, be it ours or one that a rank was: it ends when it
- * has done that, and is given the time for it. */
+/* True for a process that removes a server's files, for our server or for a rank
+ * that is a server. Such a process ends by itself, and is not killed. */
 static bool is_cleaner(pid_t pid)
 {
     static const char *const names[] = {"tenon-janitor\n", "tenon-sweep\n",
@@ -95,7 +96,7 @@ static bool is_cleaner(pid_t pid)
     snprintf(path, sizeof(path), "/proc/%ld/comm", (long)pid);
     f = fopen(path, "re");
     if (!f)
-        return errno != ENOENT; /* perhaps: the next round may tell */
+        return errno != ENOENT; /* unknown: not killed before the next round */
     if (fgets(name, sizeof(name), f))
         for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
             is_one = is_one || strcmp(name, names[i]) == 0;
@@ -103,11 +104,11 @@ static bool is_cleaner(pid_t pid)
     return is_one;
 }
 
-/* False if there are none, or none that can be known. */
+/* Kills all orphans; false if there are none, or if this kernel does not list them. */
 static bool kill_all(void)
 {
     FILE *list = knows_old ? open_children() : NULL;
-    bool any = knows_old && !list && errno != ENOENT; /* a kernel may have no list */
+    bool any = knows_old && !list && errno != ENOENT; /* ENOENT: not in this kernel */
     int pid;
 
     while (list && fscanf(list, "%d", &pid) == 1) {
@@ -120,7 +121,7 @@ static bool kill_all(void)
         any = true;
         if (!is_cleaner(pid))
             kill(pid, SIGKILL);
-        waitpid(pid, NULL, WNOHANG); /* mostly on a later round */
+        waitpid(pid, NULL, WNOHANG); /* reaps most processes in a later round */
     }
     any = any || (list && ferror(list));
     if (list)
@@ -128,32 +129,33 @@ static bool kill_all(void)
     return any;
 }
 
-/* Kills and reaps them all. No thread may be starting processes any more. */
+/* Kills and reaps all orphans. The caller has ended all threads that start
+ * processes. */
 static void orphans_end(void)
 {
     const struct timespec nap = {.tv_nsec = NAP_MS * 1000000L};
 
-    /* The children of each are ours by the next round. */
-    for (int ms = 0; kill_all() && ms < PATIENCE_MS; ms += NAP_MS)
+    /* Children of a killed orphan are orphans in the next round. */
+    for (int ms = 0; kill_all() && ms < ORPHANS_MS; ms += NAP_MS)
         nanosleep(&nap, NULL);
 }
 
 /* ---- events ---------------------------------------------------------------------- */
 
-/* An event handler must not block, so nothing is printed there: the main thread gets
- * news through a pipe of pointers. */
+/* Pipe of pointers to news. Event handlers must not block, so the main thread
+ * prints. */
 static int news_fds[2] = {-1, -1};
 
 struct news {
-    /* To the request; of a process, that failed or was started again; of a job. */
+    /* Answer to the request; failure or restart of a process; end of a job. */
     enum { ANSWER, FAILURE, RESTART, END } kind;
     pmix_status_t status; /* of an answer */
     pmix_nspace_t job;
     int exit_code;
     pmix_status_t verdict; /* of the end of a job */
-    bool apart;            /* the job is none of those whose failure counts */
-    /* of a failure only */
-    pmix_proc_t proc; /* that failed, or has aborted others */
+    bool apart;            /* failures of the job do not count */
+    /* failures only: */
+    pmix_proc_t proc; /* that failed, or that aborted others */
     pid_t pid;
     char host[256];
     char text[8192]; /* "killed by signal 9 (Killed)"; an abort's has up to 4 KiB */
@@ -164,7 +166,7 @@ static void copy_text(char *to, size_t size, const pmix_value_t *v)
     if (v->type != PMIX_STRING || !v->data.string)
         return;
     snprintf(to, size, "%s", v->data.string);
-    for (; *to; to++) /* it may come from a process, and shall be one line */
+    for (; *to; to++) /* makes one line of a text that may come from a process */
         if ((unsigned char)*to < ' ' || *to == 0x7f)
             *to = ' ';
 }
@@ -196,7 +198,7 @@ static void send_news(struct news *n)
     do
         put = write(news_fds[1], &n, sizeof(n));
     while (put < 0 && errno == EINTR);
-    if (put < 0) /* there is room for thousands */
+    if (put < 0) /* not expected: the pipe holds thousands */
         free(n);
 }
 
@@ -251,8 +253,8 @@ static pmix_status_t subscribe(void)
 
 /* ---- preparations --------------------------------------------------------------- */
 
-/* Signals are read from a descriptor, beside the events of the library. One that is
- * ignored, as after nohup, stays so. */
+/* Returns a descriptor for signals. An ignored signal, as after nohup, stays
+ * ignored. */
 static int catch_signals(void)
 {
     static const int signals[] = {SIGINT,  SIGTERM, SIGHUP, SIGUSR1,
@@ -267,19 +269,20 @@ static int catch_signals(void)
             sigaddset(&set, signals[i]);
     }
     sigprocmask(SIG_BLOCK, &set, NULL);
-    signal(SIGPIPE, SIG_IGN); /* our own lines may find no reader */
-    signal(SIGCHLD, SIG_DFL); /* while it is ignored, ends are not told */
+    signal(SIGPIPE, SIG_IGN); /* pmixrun's own output may be without a reader */
+    signal(SIGCHLD, SIG_DFL); /* if ignored, the kernel discards exit statuses */
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* The answer is news: signals and the time limit count meanwhile. */
+/* Starts the job without waiting. The answer comes as news, so signals and the time
+ * limit are handled meanwhile. */
 static pmix_status_t spawn(const struct options *o)
 {
     pmix_app_t *apps = PMIx_App_create(o->n_programs);
     struct news *answer = calloc(1, sizeof(*answer));
     pmix_status_t rc = apps && answer ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
-    /* Their members are borrowed: there is nothing to free but the array. */
+    /* Members are borrowed, so only the array is freed. */
     for (size_t i = 0; !rc && i < o->n_programs; i++) {
         apps[i].cmd = o->programs[i].argv[0];
         apps[i].argv = o->programs[i].argv;
@@ -298,7 +301,7 @@ static pmix_status_t spawn(const struct options *o)
 
 /* ---- the end of a job ----------------------------------------------------------- */
 
-/* To all processes of all jobs. */
+/* Sends a directive to all processes of all jobs. */
 static void control(const char *directive, int signum)
 {
     pmix_info_t info, *results = NULL;
@@ -315,7 +318,7 @@ static void control(const char *directive, int signum)
     PMIx_Info_destruct(&info);
 }
 
-/* One step further than before. */
+/* Takes the next step to end the job. directive, signum: for the first step. */
 static void urge(struct run *run, const char *directive, int signum)
 {
     switch (run->urge) {
@@ -362,11 +365,11 @@ static void on_deadline(struct run *run)
     urge(run, PMIX_JOB_CTRL_TERMINATE, 0);
 }
 
-/* If it was not asked to end. */
+/* Reports a failed process, unless pmixrun has asked the job to end. */
 static void complain_of(struct run *run, const struct news *n)
 {
     bool foreign = !PMIx_Check_nspace(n->proc.nspace, run->job);
-    char pid[32] = ""; /* that of a tool is not known */
+    char pid[32] = ""; /* unknown for a tool */
 
     if (n->pid)
         snprintf(pid, sizeof(pid), ", pid %ld", (long)n->pid);
@@ -383,7 +386,7 @@ static void on_failure(struct run *run, const struct news *n)
     run->failed |= !n->apart;
 }
 
-/* Jobs that processes have started count as well. */
+/* True if a job runs. Includes jobs that processes have started. */
 static bool jobs_left(void)
 {
     char key[] = PMIX_QUERY_NAMESPACES, *keys[] = {key, NULL};
@@ -402,8 +405,9 @@ static void on_end(struct run *run, const struct news *n)
 {
     if (run->options->verbose)
         complain("job %s has ended, status %d", n->job, n->exit_code);
-    /* Failed, but by none of its processes: the library has logged why. The end of a
-     * job that was ended with another one counts until the cause is known. */
+    /* The job failed without a failed process; the library has logged the reason. A
+     * job that was ended because of another job gives the status until the cause is
+     * known. */
     if (n->exit_code && !n->apart && !run->failed && run->urge == NOT) {
         run->failed = n->verdict != PMIX_ERR_JOB_KILLED_BY_CMD;
         if (run->failed || !run->status)
@@ -412,7 +416,7 @@ static void on_end(struct run *run, const struct news *n)
     run->finished = !jobs_left();
 }
 
-/* The library has logged the reason. */
+/* Returns the exit status for a refused start. The library has logged the reason. */
 static int status_of_refusal(pmix_status_t rc)
 {
     return rc == PMIX_ERR_JOB_EXE_NOT_FOUND ? EXIT_NOT_FOUND
@@ -486,7 +490,7 @@ static int run_job(const struct options *o, int signal_fd)
         complain("cannot watch the job: %s", PMIx_Error_string(rc));
         return EXIT_TROUBLE;
     }
-    if (o->forwards) /* a bad pattern has its line in the log */
+    if (o->forwards) /* the library logs bad patterns */
         rc = PMIx_Forward_envars(o->self, o->forwards, NULL, 0);
     if (!rc)
         rc = spawn(o);
@@ -509,15 +513,15 @@ static int launch(const struct options *o)
         status = run_job(o, signal_fd);
         guard_end();
         PMIx_server_finalize();
-        while (read(news_fds[0], &n, sizeof(n)) > 0) /* too late */
+        while (read(news_fds[0], &n, sizeof(n)) > 0) /* too late to handle */
             free(n);
-    } /* else it has logged the reason */
+    } /* else the library has logged the reason */
     return status;
 }
 
-/* Opens standard streams that are closed; else the next file to be opened would take
- * the place of one, and the job's output would go there. Writing to a stdout that was
- * closed stays an error. */
+/* Opens standard streams that are closed. Otherwise the next opened file would get
+ * the number of a standard stream, and the job's output. Writing to a closed stdout
+ * stays an error. */
 static void open_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -527,15 +531,15 @@ static void open_streams(void)
 
 int main(int argc, char **argv)
 {
-    static struct options options; /* as long as the program */
+    static struct options options; /* lives until the end */
     int status;
 
     open_streams();
     options_parse(&options, argc, argv);
     if (options.dirs)
         return clean(&options);
-    /* Open MPI 4 runs each process as a job of its own under a launcher that it does
-     * not know, unless its component that does so is left out. */
+    /* Under an unknown launcher, Open MPI 4's schizo/orte makes each process a job
+     * of its own. */
     (void)setenv("OMPI_MCA_schizo", "^orte", 0);
     orphans_adopt();
     if (options.progress)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parts of pmixrun. */
+/* Interfaces between the parts of pmixrun. */
 #ifndef PMIXRUN_H
 #define PMIXRUN_H
 
@@ -9,9 +9,9 @@
 
 /* ---- the command line (pmixrun_options.c) --------------------------------------- */
 
-/* The words between two colons. Everything points into argv. */
+/* A program of the command line, between two colons. All pointers point into argv. */
 struct program {
-    int n;       /* 0: as many as --map-by says */
+    int n;       /* processes; 0: --map-by decides */
     char **argv; /* NULL-terminated */
 };
 
@@ -20,59 +20,59 @@ struct options {
     size_t n_programs;
     char **env;          /* "NAME=VALUE" of -x, NULL-terminated */
     char *forwards;      /* patterns of -x, for PMIx_Forward_envars; NULL: none */
-    char self[32];       /* name of the launcher's namespace, if there are any */
+    char self[32];       /* namespace of the launcher; set with forwards */
     pmix_info_t *params; /* for PMIx_server_init: --mca, --tune, --tools */
     size_t n_params;
     char *tune_files;   /* of --tune so far, separated by colons; or NULL */
-    const char *dir;    /* NULL: where we are */
+    const char *dir;    /* NULL: the working directory */
     pmix_info_t *asked; /* attributes of the job, all required */
     size_t n_asked;
-    int output;           /* what --output says: bits of its words */
-    const char *stdin_to; /* NULL: not said */
+    int output;           /* words of --output, as bits */
+    const char *stdin_to; /* argument of --stdin; NULL: not given */
     int timeout_s;        /* 0: none */
-    bool reports;         /* the library ends the job then, after reports on it */
+    bool reports;         /* at the timeout the library reports, and ends the job */
     bool verbose;
     bool progress;
-    bool runs; /* an option that has a meaning for programs only was given */
+    bool runs; /* true: an option for programs was given */
     bool clean;
-    char **dirs; /* of --clean, absolute, NULL-terminated; NULL: a job is to be run */
+    char **dirs; /* of --clean, absolute, NULL-terminated; NULL: without --clean */
 };
 
-/* Ends the program with one line if something is wrong, and for --help and --version.
- * Nothing of it is ever freed. */
+/* Reads the command line. Ends the program with one line after an error, and for --help
+ * and --version. The options live until the end. */
 void options_parse(struct options *o, int argc, char **argv);
 
 /* ---- progress (pmixrun_progress.c) ----------------------------------------------- */
 
-enum { PROGRESS_MS = 100 }; /* the line changes no more often */
+enum { PROGRESS_MS = 100 }; /* between two changes of the line */
 
-/* On a terminal; else nothing of this has any effect. Before the library begins, and
- * after its end. */
+/* Begins and ends the line of progress: before PMIx_server_init, and after
+ * PMIx_server_finalize. Without a terminal no function of this part has any effect. */
 void progress_begin(void);
 void progress_end(void);
-/* Asks how far the job has come, for the line. */
+/* Queries the states of the job's processes for the line. */
 void progress_look(const char *job);
 
 /* ---- signals, and a library that does not return (pmixrun_guard.c) --------------- */
 
-/* Has a thread read the signals from signal_fd. Returns a descriptor, non-blocking,
- * from which the main thread reads them as struct signalfd_siginfo; -1 and errno. From
- * the first signal on that ends the program, the main thread is in the library for a
- * few seconds at a time at most: else the program ends with the signal's status. */
+/* Starts a thread that reads the signals from signal_fd. Returns a non-blocking
+ * descriptor, from which the main thread reads struct signalfd_siginfo; or -1 and
+ * errno. After a signal that ends the program, calls of the library may take a few
+ * seconds each. A longer call ends the program with the signal's status. */
 int guard_begin(int signal_fd);
-/* The same, from now on, for another reason than a signal. */
+/* Limits calls of the library from now on, as after a signal. */
 void guard_expect_end(int status);
-/* The main thread has returned from the library. */
+/* Notifies the guard that the main thread has returned from the library. */
 void guard_returned(void);
-/* Ends the guard: the end of the library has limits of its own. */
+/* Ends the guard. PMIx_server_finalize has time limits of its own. */
 void guard_end(void);
-/* True for signals that the processes get as they are, and that do not end the job. */
+/* True for signals that are passed on to the processes and do not end the job. */
 bool guard_is_passed_on(uint32_t signum);
 
 /* ---- leftovers of dead servers (pmixrun_clean.c) --------------------------------- */
 
-/* Removes them, from the usual folders or those that the options name, and reports how
- * much that was. The exit status. */
+/* Removes leftovers from the usual folders, or from the folders of the options. Reports
+ * the number of files. Returns the exit status. */
 int clean(const struct options *o);
 
 #endif

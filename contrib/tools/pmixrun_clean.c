@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every server finishes at its start what dead ones of the same user have left. So a
- * server is started for nothing else, and asked until it has done that. */
+/* --clean: each server removes at its start the leftovers of dead servers of the same
+ * user. pmixrun starts a server for this alone, and queries it until the end. */
 #include "pmixrun.h"
 
 #include <stdbool.h>
@@ -14,9 +14,9 @@
 
 #define KEY "tenon.cleanup"
 
-enum { NAP_MS = 10, PATIENCE_S = 600 };
+enum { NAP_MS = 10, TIMEOUT_S = 600 };
 
-/* Files removed, ..., folders that are being looked into, and that are done. */
+/* Files removed, ..., folders under way, and folders done. */
 enum total { FILES, DIRS, KEPT, FOREIGN, FAILED, UNDER_WAY, PLACES, N_TOTALS };
 
 static const char *const names[N_TOTALS] = {
@@ -25,7 +25,7 @@ static const char *const names[N_TOTALS] = {
 
 /* ---- progress ------------------------------------------------------------------- */
 
-/* "tenon.cleanup.files", and "tenon.cleanup.reclaimed.files" on top of that. */
+/* Adds a number, e.g. "tenon.cleanup.files" and "tenon.cleanup.reclaimed.files". */
 static void read_member(const pmix_info_t *i, uint64_t totals[N_TOTALS])
 {
     const char *dot = strrchr(i->key, '.');
@@ -53,12 +53,12 @@ static pmix_status_t ask(uint64_t totals[N_TOTALS])
     return rc;
 }
 
-/* Until nothing is under way any more. */
+/* Waits until no folder is under way. */
 static pmix_status_t await_end(const struct options *o, uint64_t totals[N_TOTALS])
 {
     const struct timespec nap = {.tv_nsec = NAP_MS * 1000000L};
     int64_t end_ms = now_ms() +
-                     (o->timeout_s ? o->timeout_s : PATIENCE_S) * INT64_C(1000);
+                     (o->timeout_s ? o->timeout_s : TIMEOUT_S) * INT64_C(1000);
 
     for (;;) {
         pmix_status_t rc;
@@ -75,7 +75,7 @@ static pmix_status_t await_end(const struct options *o, uint64_t totals[N_TOTALS
 
 /* ---- a server ------------------------------------------------------------------- */
 
-/* dir NULL: the usual folders of servers. */
+/* Starts a server. dir NULL: the usual folders of servers. */
 static pmix_status_t start(const struct options *o, const char *dir)
 {
     size_t n = o->n_params;
@@ -94,13 +94,13 @@ static pmix_status_t start(const struct options *o, const char *dir)
     return rc;
 }
 
-/* False, with a line, if that could not be done at all. */
+/* Removes the leftovers in one folder; false, with a line on stderr, after an error. */
 static bool clean_one(const struct options *o, const char *dir, uint64_t sum[N_TOTALS])
 {
     uint64_t totals[N_TOTALS];
     pmix_status_t rc = start(o, dir), end;
 
-    if (rc) /* it has logged the reason */
+    if (rc) /* the library has logged the reason */
         return false;
     rc = await_end(o, totals);
     end = PMIx_server_finalize();

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The guard: a thread of pmixrun that reads the signals for the main thread. If
- * pmixrun is to end and the main thread does not come back from the library, as a
- * component of a vendor may never return, the guard ends the program. Processes and
- * files are then cleaned up as after a kill of pmixrun. */
+/* The guard: a thread of pmixrun that reads the signals for the main thread. A vendor's
+ * component may never return to the main thread. The guard then ends the program, and
+ * processes and files are cleaned up as after a kill of pmixrun. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -15,12 +14,12 @@
 
 #include "pmixrun.h"
 
-enum { STUCK_MS = 5000 }; /* more than the grace of a job, and than any call takes */
+enum { STUCK_MS = 5000 }; /* longer than the grace of a job and than any call */
 
 static struct {
     int signal_fd, wake_fd;
     int news_fds[2];     /* to the main thread */
-    atomic_int status;   /* of pmixrun, which is to end; 0: which is not */
+    atomic_int status;   /* exit status of pmixrun; 0: pmixrun is not to end */
     atomic_uint returns; /* of the main thread from the library */
     atomic_bool is_over;
 } guard;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Options are read by hand: getopt would take those of the program for ours, or need a
- * separator that differs between systems. */
+/* The command line, parsed without getopt: getopt would also parse the program's
+ * options, or need a separator that differs between systems. */
 #include "pmixrun.h"
 
 #include <errno.h>
@@ -62,8 +62,8 @@ static const char help[] =
     "  --timestamp-output  begin it with the time\n"
     "  --merge-stderr-to-stdout  stderr of each process goes where its stdout goes\n"
     "  --timeout SECONDS  end the job after this time, with status 124\n"
-    "  --report-state-on-timeout  then say what state the processes are in\n"
-    "  --get-stack-traces  then show their stacks, by a debugger of the system\n"
+    "  --report-state-on-timeout  then print the state of each process\n"
+    "  --get-stack-traces  then print their stacks, by a debugger of the system\n"
     "  --clean            run nothing: remove the files that dead servers of yours left\n"
     "                     in the folders for temporary files, or in each DIR\n"
     "  --progress         on a terminal, show how many ranks have started, initialised\n"
@@ -90,7 +90,7 @@ static size_t count(char **v)
     return n;
 }
 
-/* Into the environment of the processes, not ours. */
+/* Adds a variable to the environment of the processes, not to pmixrun's own. */
 static void add_variable(struct options *o, char *text)
 {
     size_t n = count(o->env);
@@ -100,7 +100,8 @@ static void add_variable(struct options *o, char *text)
     o->env[n + 1] = NULL;
 }
 
-/* "NAME=VALUE", a name that is set, or patterns, which may fit none. */
+/* Reads the argument of -x: "NAME=VALUE", the name of a set variable, or patterns,
+ * which may match no variable. */
 static void export_variable(struct options *o, char *text)
 {
     char *all;
@@ -141,7 +142,7 @@ static void set_parameter(struct options *o, const char *name, const char *value
     add_variable(o, need_text("%s=%s", key, value));
 }
 
-/* Several files add up. */
+/* Adds a file to the list of --tune. */
 static void add_tune_file(struct options *o, const char *file)
 {
     const char *before = o->tune_files ? o->tune_files
@@ -154,11 +155,11 @@ static void add_tune_file(struct options *o, const char *file)
     set_parameter(o, "mca_base_tune_files", o->tune_files);
 }
 
-/* Options that ask for what an attribute of the job says. */
+/* Options that set an attribute of the job. */
 static const struct {
     const char *option;
     const char *key;
-    pmix_data_type_t type; /* PMIX_BOOL: it has no argument */
+    pmix_data_type_t type; /* PMIX_BOOL: without an argument */
 } attributes[] = {
     {"--host", PMIX_HOST, PMIX_STRING},
     {"--hostfile", PMIX_HOSTFILE, PMIX_STRING},
@@ -184,7 +185,7 @@ static const struct {
     {"--preload-files", PMIX_PRELOAD_FILES, PMIX_STRING},
 };
 
-/* The last one of a kind counts. */
+/* Sets an attribute of the job, or replaces an earlier value. */
 static void ask(struct options *o, const char *key, const void *value,
                 pmix_data_type_t type)
 {
@@ -201,7 +202,7 @@ static void ask(struct options *o, const char *key, const void *value,
     PMIx_Info_required(&o->asked[i]);
 }
 
-/* "NAME:nocopy", as of Open MPI: the output goes there only. */
+/* Cuts the suffix off "NAME:nocopy", and disables the copy on our output (Open MPI). */
 static char *files_only(struct options *o, char *name)
 {
     static const char suffix[] = ":nocopy";
@@ -247,8 +248,8 @@ static const struct word {
     {NULL, NULL, false, 0, 0},
 };
 
-/* Of all --output together, as bits. */
-static void take_word(struct options *o, const char *text, int *said)
+/* Reads a word of --output. given: bits of all words so far. */
+static void take_word(struct options *o, const char *text, int *given)
 {
     const bool yes = true;
     size_t len = strcspn(text, "=");
@@ -261,7 +262,7 @@ static void take_word(struct options *o, const char *text, int *said)
     if (w->is_named ? !text[len] || !text[len + 1] : text[len] != '\0')
         usage("--output %s: %s", w->word,
               w->is_named ? "a name is needed" : "it has no value");
-    while (other->word && !(other->bit & w->against & *said))
+    while (other->word && !(other->bit & w->against & *given))
         other++;
     if (other->word)
         usage("--output: %s contradicts %s", w->word, other->word);
@@ -269,7 +270,7 @@ static void take_word(struct options *o, const char *text, int *said)
         ask(o, PMIX_IOF_FILE_PATTERN, &yes, PMIX_BOOL);
     ask(o, w->key, w->is_named ? (const void *)(text + len + 1) : &yes,
         w->is_named ? PMIX_STRING : PMIX_BOOL);
-    *said |= w->bit;
+    *given |= w->bit;
 }
 
 static void take_output(struct options *o, const char *list)
@@ -283,7 +284,7 @@ static void take_output(struct options *o, const char *list)
     free(copy);
 }
 
-/* As large as ours, if there is one. */
+/* Asks for a pseudo terminal, as large as pmixrun's terminal if there is one. */
 static void take_terminal(struct options *o)
 {
     struct winsize size;
@@ -297,7 +298,7 @@ static void take_terminal(struct options *o)
         }
 }
 
-/* Our input goes there. */
+/* Selects the receivers of pmixrun's input. */
 static void take_stdin(struct options *o, const char *to)
 {
     const bool any = strcmp(to, "none") != 0;
@@ -316,7 +317,7 @@ static void take_stdin(struct options *o, const char *to)
         ask(o, PMIX_STDIN_TGT, &rank, PMIX_PROC_RANK);
 }
 
-/* The option at *at; false if it is none of these. */
+/* Reads the option at *at; false if the option is not in the table. */
 static bool take_attribute(struct options *o, char ***at)
 {
     size_t n = sizeof(attributes) / sizeof(attributes[0]), i = 0;
@@ -398,7 +399,7 @@ static void parse_general(struct options *o, char ***at)
     }
 }
 
-/* Absolute, as a relative one may mean something else to a server. */
+/* Returns the absolute path of a folder for the server. */
 static char *folder(const char *name)
 {
     char *path = realpath(name, NULL);
@@ -411,7 +412,7 @@ static char *folder(const char *name)
     return path;
 }
 
-/* All the rest of the command line. */
+/* Reads the folders of --clean: the rest of the command line. */
 static void take_dirs(struct options *o, char ***at)
 {
     size_t n = 0;
@@ -424,7 +425,7 @@ static void take_dirs(struct options *o, char ***at)
     o->dirs[n] = NULL;
 }
 
-/* Does --map-by say how many processes there are? */
+/* True if --map-by determines the number of processes. */
 static bool counts(const struct options *o)
 {
     for (size_t i = 0; i < o->n_asked; i++)
@@ -433,7 +434,7 @@ static bool counts(const struct options *o)
     return false;
 }
 
-/* One program and its options; leaves *at at the colon or the end. */
+/* Reads a program and its options. Leaves *at at the colon or the end. */
 static void parse_program(struct options *o, char ***at)
 {
     struct program *p;

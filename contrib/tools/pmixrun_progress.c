@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* --progress: a line at the end of the terminal that says how far the job has come. The
- * output that goes to the same terminal is led through here, so that the line can be
- * taken away before it. */
+/* --progress: a line at the bottom of the terminal with the progress of the job. Output
+ * to the same terminal goes through a pipe to this part, which removes the line before
+ * each piece of output. */
 #include "pmixrun.h"
 
 #include <errno.h>
@@ -18,23 +18,24 @@ enum { MAX_LINE = 256 };
 
 static const char take_away[] = "\r\033[K";
 
-/* Stdout and stderr, as far as they are terminals; and, last, the end. */
+/* Descriptors: stdout and stderr if they are terminals, then a pipe that ends the
+ * pump. */
 enum { N_STREAMS = 2, STOP = N_STREAMS, N_FDS };
-static int terminals[N_STREAMS] = {-1, -1}; /* where they have gone */
-static struct pollfd fds[N_FDS];            /* where they come out; of the pump */
+static int terminals[N_STREAMS] = {-1, -1}; /* destinations of the output */
+static struct pollfd fds[N_FDS];            /* sources of the output; of the pump */
 static int stop_fd = -1;
 static pthread_t pump_thread;
 static bool pumps;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char wanted[MAX_LINE]; /* with lock */
+static char wanted[MAX_LINE]; /* line to show; guarded by lock */
 
 /* ---- the terminal: by one thread ------------------------------------------------- */
 
-static char shown[MAX_LINE]; /* "": nothing is */
-static bool in_line;         /* output has begun one, and not ended it */
+static char shown[MAX_LINE]; /* line on the terminal; "": none */
+static bool in_line;         /* the output's last line is incomplete */
 
-/* A terminal may be stopped, and then this thread waits, and no other. */
+/* Writes all bytes. Blocks only the pump's thread while the terminal is stopped. */
 static void put(int fd, const char *bytes, size_t n)
 {
     while (n > 0) {
@@ -56,7 +57,8 @@ static void hide(void)
     *shown = '\0';
 }
 
-/* No longer than the terminal is wide, as it could not be taken away then. */
+/* Shows the line, cut to the width of the terminal: a wrapped line cannot be
+ * removed. */
 static void show(void)
 {
     char line[MAX_LINE];
@@ -75,7 +77,7 @@ static void show(void)
     memcpy(shown, line, sizeof(shown));
 }
 
-/* False if there was nothing. */
+/* Copies a piece of output to the terminal; false if there was none. */
 static bool pass_on(int which)
 {
     char bytes[65536];
@@ -116,7 +118,7 @@ static void *pump(void *arg)
 
 /* ---- beginning and end ----------------------------------------------------------- */
 
-/* The stream goes into a pipe from now on. */
+/* Redirects a stream into a pipe to the pump. */
 static bool lead(int which)
 {
     int ends[2], fd = STDOUT_FILENO + which;
@@ -163,7 +165,8 @@ void progress_end(void)
 
 /* ---- the job --------------------------------------------------------------------- */
 
-/* Whether ranks have ever been initialised: those that have ended do not tell. */
+/* Flags of ranks that have been initialised. The state of an ended rank does not show
+ * this. */
 static bool *initialised;
 static size_t n_ranks;
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* Writes one line at once, so that no other output comes into the middle. */
-static void say(const char *end, const char *fmt, va_list args)
+static void print_line(const char *end, const char *fmt, va_list args)
 {
     char *text = NULL;
 
@@ -25,7 +25,7 @@ void complain(const char *fmt, ...)
     va_list args;
 
     va_start(args, fmt);
-    say("", fmt, args);
+    print_line("", fmt, args);
     va_end(args);
 }
 
@@ -34,7 +34,7 @@ void fail(const char *fmt, ...)
     va_list args;
 
     va_start(args, fmt);
-    say("", fmt, args);
+    print_line("", fmt, args);
     va_end(args);
     exit(EXIT_TROUBLE);
 }
@@ -47,7 +47,7 @@ void usage(const char *fmt, ...)
     snprintf(end, sizeof(end), "; see %s --help", tool_name);
 
     va_start(args, fmt);
-    say(end, fmt, args);
+    print_line(end, fmt, args);
     va_end(args);
     exit(EXIT_USAGE);
 }

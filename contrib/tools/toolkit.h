@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the programs of this folder: messages and exit statuses, arguments, memory
- * that is there or the program ends. Public headers only. */
+/* Helpers for the programs of this folder: messages, exit statuses, arguments, and
+ * allocation that ends the program on failure. Public headers only. */
 #ifndef TENON_TOOLKIT_H
 #define TENON_TOOLKIT_H
 
@@ -15,35 +15,35 @@ enum {
     EXIT_TIMEOUT = 124,
     EXIT_NOT_EXECUTABLE = 126,
     EXIT_NOT_FOUND = 127,
-    EXIT_SIGNAL = 128, /* plus its number */
+    EXIT_SIGNAL = 128, /* plus the number of the signal */
 };
 
-/* Each program defines it: "pmixrun". */
+/* Name of the program, e.g. "pmixrun"; each program defines it. */
 extern const char tool_name[];
 
-/* A line on stderr, "NAME: message". */
+/* Prints a line on stderr, "NAME: message". */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* The same, and the end with EXIT_TROUBLE. */
+/* Prints a line as complain(), and exits with EXIT_TROUBLE. */
 void fail(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
-/* "NAME: message; see NAME --help", and the end with EXIT_USAGE. */
+/* Prints "NAME: message; see NAME --help", and exits with EXIT_USAGE. */
 void usage(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
-/* Prints text on stdout, and the end. */
+/* Prints text on stdout, and exits. */
 void print_and_exit(const char *text) __attribute__((noreturn));
 
-/* p, unless it is NULL: then the end. */
+/* Returns p; exits if p is NULL. */
 void *need(void *p);
 char *need_text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* An array with room for n members. */
+/* Returns the array with room for n members. */
 void *grow(void *array, size_t n, size_t size);
 
-/* Is text one of these? second may be NULL. */
+/* True if text is first or second. second may be NULL. */
 bool is_option(const char *text, const char *first, const char *second);
-/* The argument of the option at *at, which moves on to it. */
+/* Returns the argument of the option at *at, and moves *at to the argument. */
 char *argument(char ***at);
-/* Of an option: a number from 1 to max. */
+/* Reads an option's number from 1 to max. */
 int number(const char *option, const char *text, int max);
 
-/* Of a clock that is never set. */
+/* Returns the time of CLOCK_MONOTONIC. */
 int64_t now_ms(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Looks at everything as the library itself would when it starts, but opens no
- * component. */
+/* Collection of all facts. The library evaluates the same sources at its start. This
+ * program does not open components. */
 #include "contrib/tools/pmix_info/info.h"
 
 #include "contrib/tools/toolkit.h"
@@ -24,7 +24,8 @@ static bool is_framework(const char *name)
     return px_framework_find(name, strlen(name)) != PX_FW_COUNT;
 }
 
-/* A list of components may contradict itself; what counts then, the choice knows. */
+/* Replaces the fates of a list of components by those of the parsed choice: lists of
+ * two sources may contradict each other. */
 static void look_at_choice(struct px_params *params, struct parameter *p)
 {
     PX_AUTO(px_choice) choice = {0};
@@ -37,7 +38,7 @@ static void look_at_choice(struct px_params *params, struct parameter *p)
     }
 }
 
-/* Its values, strongest first, and which of them counts. */
+/* Lists the values of a parameter, strongest first, and finds the one in effect. */
 static void look_at_values(struct px_params *params, struct parameter *p)
 {
     const struct px_declared *d = p->declared;
@@ -136,7 +137,7 @@ static void look_at_component(struct info *info, struct component *c)
             px_params_complain(info->params, PX_PARAM_WRONG, "%s", c->probe.refused[i]);
 }
 
-/* Those of folders that can be used, if one of the list cannot. */
+/* Fills the catalog. Uses the other folders if a folder of the list cannot be used. */
 static void fill_catalog(struct info *info)
 {
     struct parameter p = {
@@ -283,7 +284,7 @@ static void look_at_problems(struct info *info)
         const px_choice *choice = &info->choices[f->framework];
         bool names_it = why && strstr(why, file);
 
-        /* One excluded by name is known not to load. */
+        /* A component that is excluded by name may fail to load. */
         if (why)
             add_problem(
                 info,
@@ -321,7 +322,7 @@ void info_gather(struct info *info, bool deep)
 {
     struct px_err err = {0};
 
-    /* All of it is reported anyway. */
+    /* The report has all warnings anyway. */
     atomic_store(&px_process.log_level, PX_LOG_ERROR);
     need_success(px_params_create(NULL, 0, "pmix_info", &info->params, &err), &err);
     places_find(info->places, info->params->sysconfdir);

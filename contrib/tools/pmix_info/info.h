@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The library's configuration as pmix_info sees it. It has the core linked into it, and
- * is the only tool that may look inside; out of memory ends it. Of what is
- * gathered nothing is freed before the end. */
+/* The library's configuration as pmix_info shows it. pmix_info is the only tool with
+ * the core linked in and with access to internals. The program ends when out of
+ * memory. All gathered data lives until the end. */
 #ifndef PMIX_INFO_INFO_H
 #define PMIX_INFO_INFO_H
 
@@ -40,15 +40,15 @@ struct options {
     enum format format;
     bool check;
     bool source;
-    int level;             /* the highest to show */
-    const char *path;      /* which; "all" */
-    struct wanted *wanted; /* all, if there is none */
+    int level;             /* highest level to show */
+    const char *path;      /* name of --path; or "all" */
+    struct wanted *wanted; /* empty: all */
     size_t n_wanted;
-    const char **dirs; /* where to look for leftovers, besides the usual places */
+    const char **dirs; /* more folders to search for leftovers */
     size_t n_dirs;
 };
 
-/* Is it one of those of --param? */
+/* True if --param selects the component. */
 bool options_want(const struct options *o, const char *framework,
                   const char *component);
 
@@ -56,44 +56,44 @@ bool options_want(const struct options *o, const char *framework,
 
 struct place {
     const char *name; /* "bindir" */
-    char *path;       /* or NULL: not known */
+    char *path;       /* NULL: unknown */
 };
 
 enum { N_PLACES = 6 };
 
-/* The names, ending in NULL. */
+/* Names of all places, NULL-terminated. */
 extern const char *const place_names[N_PLACES + 1];
 void places_find(struct place places[N_PLACES], const char *sysconfdir);
 
 /* ---- a component, loaded in a process of its own (probe.c) ---------------------- */
 
 struct probe {
-    const char *why; /* it does not load; NULL: it does */
+    const char *why; /* reason why the component does not load; NULL: loaded */
     const char *version;
-    struct px_param *params; /* a copy of its table; NULL if it does not load */
-    const char **refused;    /* by parameter: a line on the value in use; NULL: none */
-    pid_t pid;               /* of the process that loads it */
-    int fd;                  /* it answers here; -1: it has */
+    struct px_param *params; /* copy of the component's table; NULL if not loaded */
+    const char **refused;    /* by parameter: the component's objection; NULL: none */
+    pid_t pid;               /* process that loads the component */
+    int fd;                  /* pipe for the answer; -1: answered */
 };
 
-/* Several may be started before the first is finished. */
+/* Starts a probe. Several probes may run at once. */
 void probe_start(const struct px_found *found, const struct px_params *settings,
                  struct probe *out);
-void probe_finish(struct probe *p); /* waits for it */
+void probe_finish(struct probe *p); /* waits for the answer */
 
 /* ---- the whole (gather.c) ------------------------------------------------------- */
 
 struct component {
     const struct px_found *found;
     struct probe probe;
-    char *left_out; /* "ptl = ^tcp (environment)"; NULL: it may be used */
+    char *left_out; /* "ptl = ^tcp (environment)"; NULL: not excluded */
 };
 
 struct parameter {
     const struct px_declared *declared;
     char *framework, *component; /* ptl tcp, ptl base, mca base, core server */
     px_param_candidates history; /* strongest first */
-    size_t used;                 /* of these; history.n: the default */
+    size_t used;                 /* index in history; history.n: the default */
 };
 
 struct problem {
@@ -101,17 +101,17 @@ struct problem {
     char *text;
 };
 
-/* Something a dead server has left. */
+/* A leftover of a dead server. */
 struct leftover {
     const char *kind; /* "folder" or "file" */
     char *path;
     uid_t uid;
-    int64_t age_s; /* since it was last written */
-    int64_t pid;   /* of the server; 0: not known */
-    /* of a folder, as its journal says: */
-    size_t things;    /* to remove */
-    size_t living;    /* processes that it waits for */
-    const char *note; /* why that is not all; NULL: it is */
+    int64_t age_s; /* since the last write */
+    int64_t pid;   /* of the server; 0: unknown */
+    /* from a folder's journal: */
+    size_t things;    /* files and folders to remove */
+    size_t living;    /* processes that must end first */
+    const char *note; /* reason why the counts are incomplete; or NULL */
 };
 
 struct info {
@@ -129,32 +129,31 @@ struct info {
     size_t n_leftovers;
 };
 
-/* deep: look at components and parameters, too. */
+/* Gathers all facts. deep: with components and parameters. */
 void info_gather(struct info *info, bool deep);
-/* Takes text. */
+/* Adds a problem. Takes ownership of text. */
 void add_problem(struct info *info, enum px_param_severity severity, char *text);
-/* There is no problem that calls for action; a note does not. */
+/* True if all problems are notes. */
 bool info_is_well(const struct info *info);
 
 const char *source_name(enum px_param_source source);
 const char *severity_name(enum px_param_severity severity);
 /* "ok", "failed" or "excluded". */
 const char *component_state(const struct component *c);
-/* In effect; NULL: unset. */
+/* Returns the value in effect; NULL: unset. */
 const char *parameter_value(const struct parameter *p);
 const char *parameter_source(const struct parameter *p);
 int parameter_level(const struct parameter *p);
 /* "used", "overruled" or "does not fit". */
 const char *parameter_fate(const struct parameter *p, size_t i);
-/* Does o ask for it? */
+/* True if o selects the parameter. */
 bool parameter_wanted(const struct parameter *p, const struct options *o);
 
 /* leftover.c */
 void leftovers_find(struct info *info, const struct options *o);
 char *leftover_text(const struct leftover *l); /* malloc'd */
 
-/* ---- output: one walker over all there is to show, which hands one thing at a time to
- * the emitter of a format (show.c; pretty.c, parsable.c, json.c) ------------------- */
+/* ---- output: show.c passes each item to the emitter of a format (pretty.c, ...) -- */
 
 struct page {
     const struct info *info;
@@ -162,15 +161,14 @@ struct page {
 };
 
 struct emitter {
-    /* In the order people like: components by framework, the weakest file first, what
-     * is wrong at the end. Else in that of the tables. */
+    /* The order for people: components by framework, the weakest file first, problems
+     * last. false: the order of the tables. */
     bool for_people;
     void (*begin)(void);
     void (*end)(void);
-    /* The things that follow are of this section; width: of the longest of their
-     * names. */
+    /* Begins a section. width: length of the longest name in the section. */
     void (*section)(const struct page *p, enum section section, int width);
-    /* Of the section of versions, or of folders. */
+    /* Emits an item of the section of versions, or of folders. */
     void (*pair)(const struct page *p, enum section section, const char *name,
                  const char *value);
     void (*file)(const struct px_param_file *f);

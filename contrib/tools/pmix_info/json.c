@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One object, for programs. Every member is always there; what is not known is null. */
+/* Output as one JSON object. All members are always present. Unknown values are
+ * null. */
 #include "contrib/tools/pmix_info/info.h"
 
 #include "contrib/tools/toolkit.h"
@@ -27,7 +28,7 @@ static void append(json_t *array, json_t *value)
         need(NULL);
 }
 
-/* Environment and files may hold bytes that are no UTF-8. */
+/* Makes a text. Environment and files may hold bytes that are not valid UTF-8. */
 static json_t *text(const char *s)
 {
     json_t *value = s ? json_string(s) : json_null();
@@ -40,7 +41,7 @@ static json_t *text(const char *s)
     return need(json_string(copy));
 }
 
-/* The members that are text, in order. */
+/* Makes an object of text members, in order. */
 static json_t *object_of(const char *const (*members)[2], size_t n)
 {
     json_t *o = need(json_object());

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Leftovers of dead servers of this user; for root, of all users. Nothing is changed.
- * The folders searched are those that everyone may write to, so the files may be
- * anything. */
+/* Leftovers of dead servers of this user; for root, of all users. Reads only. Every
+ * user may write to the searched folders, so the files may have any contents. */
 #include "contrib/tools/pmix_info/info.h"
 #include "contrib/tools/toolkit.h"
 
@@ -19,7 +18,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define MAX_FILE_B 4096 /* as long as a rendezvous file may be */
+#define MAX_FILE_B 4096 /* maximum size of a rendezvous file */
 
 /* ---- folders -------------------------------------------------------------- */
 
@@ -68,8 +67,8 @@ static void look_at_folder(struct info *info, int parent, const char *name,
 
 /* ---- rendezvous files ----------------------------------------------------------- */
 
-/* The process that a rendezvous file names; 0 if it names none; -1 if it is no such
- * file. */
+/* Returns the process in a rendezvous file; 0 if the file does not name a process; -1
+ * if the file is not a rendezvous file. */
 static int64_t read_pid(int fd, size_t size)
 {
     char text[MAX_FILE_B + 1], *rest = text;
@@ -103,8 +102,7 @@ static void look_at_file(struct info *info, int parent, const char *name,
         !is_our_business(st.st_uid))
         return;
     int64_t pid = read_pid(fd, (size_t)st.st_size);
-    /* A living server has a lock on it. Nothing is known of one that names no
-     * process. */
+    /* A living server holds a lock on the file. A file without a process is skipped. */
     bool locked = fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
     if (pid > 0 && !locked && px_osproc_ended(pid, 0))
         add(info, "file", path, st.st_uid, st.st_mtime)->pid = pid;
@@ -128,7 +126,7 @@ static bool is_new(struct seen *seen, const struct stat *st)
     return true;
 }
 
-/* asked: the user has named it. Whether it is there. */
+/* Searches a folder; false if the folder cannot be opened. asked: named by the user. */
 static bool look_at_place(struct info *info, const char *path, bool asked,
                           struct seen *seen)
 {
@@ -164,7 +162,7 @@ static int by_path(const void *a, const void *b)
 
 void leftovers_find(struct info *info, const struct options *o)
 {
-    /* Of those after the first two, the first is the usual folder of servers. */
+    /* Servers use the first that is set of TMPDIR, TEMP and TMP. */
     static const char *const variables[] = {"PMIX_SERVER_TMPDIR", "PMIX_SYSTEM_TMPDIR",
                                             "TMPDIR", "TEMP", "TMP"};
     const char *common = NULL;
@@ -201,7 +199,7 @@ char *leftover_text(const struct leftover *l)
                 {INT64_MAX, 24 * 3600, "days"}};
     PX_AUTOFREE char *server = l->pid ? need_text("of the server that was process %lld",
                                                   (long long)l->pid)
-                                      : need(strdup("of a server that is no more"));
+                                      : need(strdup("of a server that has ended"));
     PX_AUTOFREE char *rest = strcmp(l->kind, "file") == 0
                                  ? need(strdup(""))
                                  : need_text(

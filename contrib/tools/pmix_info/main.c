@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pmix_info: tells how the library is configured, what set it so, and what is
- * wrong with that. */
+/* pmix_info: prints the library's configuration, the source of each setting, and all
+ * problems. */
 #include "contrib/tools/pmix_info/info.h"
 
 #include "contrib/tools/toolkit.h"
@@ -48,7 +48,7 @@ static char *unless_all(const char *text, size_t len)
     return len == 3 && memcmp(text, "all", 3) == 0 ? NULL : need(strndup(text, len));
 }
 
-/* "ptl tcp", "ptl:tcp" or "ptl". */
+/* Reads the argument of --param: "ptl tcp", "ptl:tcp" or "ptl". */
 static void add_wanted(struct options *o, char ***at)
 {
     const char *first = argument(at);
@@ -65,7 +65,7 @@ static void add_wanted(struct options *o, char ***at)
     o->sections |= SECTION_PARAMS;
 }
 
-/* True if option is one of those that say how. */
+/* Reads an option that selects the output format; false for any other option. */
 static bool parse_format(struct options *o, const char *option)
 {
     enum format format = FORMAT_PRETTY;
@@ -162,14 +162,14 @@ static bool is_there(const struct info *info, const struct wanted *w)
 
 int main(int argc, char **argv)
 {
-    static struct info info; /* as long as the program */
+    static struct info info; /* lives until the end */
     static struct options o;
 
     options_parse(&o, argc, argv);
     info_gather(&info, o.sections & ~(unsigned)(SECTION_VERSION | SECTION_PATHS));
     for (size_t i = 0; i < o.n_wanted; i++)
         if (!is_there(&info, &o.wanted[i]))
-            usage("--param %s %s: there is no such component",
+            usage("--param %s %s: component not found",
                   o.wanted[i].framework ? o.wanted[i].framework : "all",
                   o.wanted[i].component ? o.wanted[i].component : "all");
     if (o.check)

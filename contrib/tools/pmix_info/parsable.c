@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A fact a line, for scripts: fields separated by colons, the last of which, free of
- * form, is all the rest of the line. These lines stay as they are; new ones may be
- * added. */
+/* Output for scripts: one fact a line, fields separated by colons. The last field is
+ * free text up to the end of the line. Formats of lines do not change. Later releases
+ * may add lines. */
 #include "contrib/tools/pmix_info/info.h"
 
 #include "contrib/tools/toolkit.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The backslash, and bytes that would end the line, are escaped. */
+/* Prints free text. Escapes the backslash and bytes that would end the line. */
 static void put_free(const char *s)
 {
     for (; s && *s; s++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Folders of this installation, which may have been moved as a whole: they are found
- * from where this program is. */
+/* Folders of this installation, relative to the program's own folder: an installed tree
+ * may be moved as a whole. */
 #include "contrib/tools/pmix_info/info.h"
 
 #include "contrib/tools/toolkit.h"
@@ -18,7 +18,7 @@ const char *const place_names[N_PLACES + 1] = {
     "prefix", "bindir", "libdir", "includedir", "sysconfdir", "pkglibdir", NULL,
 };
 
-/* Cuts tail off the end of path; false if it does not end so. */
+/* Cuts tail off the end of path; false if path does not end in tail. */
 static bool cut(char *path, const char *tail)
 {
     size_t len = strlen(path), tail_len = strlen(tail);
@@ -29,7 +29,7 @@ static bool cut(char *path, const char *tail)
     return true;
 }
 
-/* The folder that holds file; NULL for NULL. */
+/* Returns the folder that holds file; NULL for NULL. Shortens file in place. */
 static char *folder_of(char *file)
 {
     char *slash = file ? strrchr(file, '/') : NULL;
@@ -43,13 +43,13 @@ static char *own_folder(void)
 {
     char *file = realpath("/proc/self/exe", NULL);
 
-    if (!file) /* without /proc: the path it was started by */
+    if (!file) /* without /proc: the path given to exec */
         file = realpath((const char *)(uintptr_t)getauxval(AT_EXECFN), NULL);
     return folder_of(file);
 }
 
-/* Where bin/ is; if this program is not in a folder of that name, where it was meant to
- * be installed. */
+/* Returns the parent of bin/, or the configured prefix if this program's folder has
+ * another name. */
 static char *prefix(const char *bindir)
 {
     PX_AUTOFREE char *path = need(strdup(bindir ? bindir : ""));
@@ -57,14 +57,14 @@ static char *prefix(const char *bindir)
     return need(strdup(cut(path, "/" INFO_BINDIR) ? path : INFO_PREFIX));
 }
 
-/* Folders of the build options may be absolute. */
+/* Returns dir within top. A folder from a build option may be absolute. */
 static char *beneath(const char *top, const char *dir)
 {
     return dir[0] == '/' ? need(strdup(dir)) : need_text("%s/%s", top, dir);
 }
 
-/* This program holds the core, but what it tells of is the library that others use: in
- * the build folder that of the build, else the installed one. */
+/* Returns the library that other programs use, not the core inside this program: the
+ * library of the build folder, or the installed library. */
 char *px_library_file(void)
 {
     PX_AUTOFREE char *bindir = own_folder();

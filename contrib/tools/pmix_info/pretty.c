@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For people: aligned columns; on a terminal in colour, unless NO_COLOR is set, and no
- * wider than that. */
+/* Output for people, in aligned columns. On a terminal in colour unless NO_COLOR is
+ * set, and at most as wide as the terminal. */
 #include "contrib/tools/pmix_info/info.h"
 
 #include "contrib/tools/toolkit.h"
@@ -18,7 +18,7 @@ static struct {
     bool colour;
     int width;
     int name_width;                 /* of the column of names */
-    const struct parameter *before; /* the one that was printed last */
+    const struct parameter *before; /* printed last */
     bool is_empty;                  /* a framework without components so far */
 } paper = {.width = WIDE};
 
@@ -34,7 +34,7 @@ static void on_begin(void)
         paper.width = size.ws_col;
 }
 
-/* Bytes that would drive the terminal are not passed on; returns the width. */
+/* Prints a text without control bytes for the terminal; returns the width. */
 static int put_tame(const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
@@ -44,7 +44,7 @@ static int put_tame(const char *text, size_t len)
     return (int)len;
 }
 
-/* In a column of that width; 0: as wide as it is. */
+/* Prints a text in a column of that width; 0: without padding. */
 static void put(enum style style, const char *text, int width)
 {
     static const char *const codes[] = {
@@ -61,7 +61,7 @@ static void put(enum style style, const char *text, int width)
     printf("%*s", used < width ? width - used : 0, "");
 }
 
-/* The rest of a line. */
+/* Prints the rest of a line. */
 static void put_last(const char *text)
 {
     put(STYLE_PLAIN, text, 0);
@@ -106,7 +106,7 @@ static void end_framework(void)
     paper.is_empty = false;
 }
 
-/* Is it all that was asked for? Then it needs no headline. */
+/* True if the section is the only one in the output; no headline is needed then. */
 static bool is_alone(const struct page *p, enum section section)
 {
     return (p->o->sections & ~(unsigned)SECTION_LEFTOVERS) == section;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loads a component in a forked child, which sends back what its descriptor says: a
- * size, and so many bytes. Its code may do anything while it is loaded, but not in this
+/* Probing of a component in a forked child, which sends back the descriptor: a size,
+ * and so many bytes. A component's code may crash while it is loaded, so not in this
  * process. */
 #include "contrib/tools/pmix_info/info.h"
 
@@ -36,7 +36,7 @@ static void put_number(FILE *f, int64_t n)
     fprintf(f, "+%" PRId64 "%c", n, '\0');
 }
 
-/* A line on the value in use, if the component itself would refuse it. */
+/* Returns the component's objection to the value in use, or NULL. */
 static char *refusal(const struct px_param *p, const char *prefix,
                      const struct px_params *settings)
 {
@@ -105,7 +105,7 @@ static void PX_NORETURN run_child(const struct px_found *found,
     size_t size = 0;
     FILE *f = open_memstream(&bytes, &size);
 
-    /* Its own output is not wanted, and a crash leaves no core. */
+    /* Discards the component's output, and prevents a core file after a crash. */
     for (int i = STDIN_FILENO; null >= 0 && i <= STDERR_FILENO; i++)
         dup2(null, i);
     setrlimit(RLIMIT_CORE, &none);
@@ -122,9 +122,9 @@ static void PX_NORETURN run_child(const struct px_found *found,
 /* ---- parent: what the child has written ----------------------------------------- */
 
 struct answer {
-    char *bytes; /* NULL: none; stays, as fields are not copied */
+    char *bytes; /* NULL: none; never freed, because fields point into it */
     size_t n;
-    size_t at; /* of the next field */
+    size_t at; /* position of the next field */
     bool broken;
 };
 
@@ -171,7 +171,7 @@ static void get_param(struct answer *a, struct px_param *p, const char **refused
     }
 }
 
-/* False if the answer is not whole. */
+/* Reads the answer; false if it is incomplete. */
 static bool read_answer(struct answer *a, struct probe *out)
 {
     const char *first = a->bytes ? get(a) : NULL;
@@ -189,7 +189,7 @@ static bool read_answer(struct answer *a, struct probe *out)
     return !a->broken;
 }
 
-/* The fate of a child that did not answer. */
+/* Describes the end of a child that did not answer. */
 static const char *last_words(int status, bool in_time)
 {
     if (!in_time)
@@ -237,7 +237,7 @@ void probe_finish(struct probe *p)
         a.bytes = need(malloc(a.n + 1));
         rc = px_fd_read_all(fd, a.bytes, a.n, deadline_ms);
     }
-    kill(p->pid, SIGKILL); /* if it has ended, that does not change how */
+    kill(p->pid, SIGKILL); /* does not change the status of a child that has ended */
     bool lost = PX_RETRY(waitpid(p->pid, &status, 0)) < 0;
     if (rc || !read_answer(&a, p))
         *p = (struct probe){.why = lost ? "its process was lost while it was loaded"

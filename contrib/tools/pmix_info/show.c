@@ -110,7 +110,7 @@ void show(const struct info *info, const struct options *o)
     static const struct {
         enum section section;
         void (*walk)(const struct page *p, const struct emitter *e);
-        bool people, programs; /* its place in their order */
+        bool people, programs; /* at this place in the order for people, for programs */
     } rows[] = {
         {SECTION_VERSION, walk_version, true, true},
         {SECTION_PATHS, walk_paths, true, true},
