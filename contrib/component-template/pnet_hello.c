@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A complete component: gives the processes of each job a variable with a token that
- * only this job has. docs/writing-a-component.md walks through it. */
+/* A complete component: gives the processes of each job a variable with a token of the
+ * job. docs/writing-a-component.md explains the file step by step. */
 #include <tenon/pnet.h>
 
 #include <stdio.h>
@@ -71,7 +71,7 @@ static pmix_status_t contribute(void *self, const char *nspace, const pmix_info_
     return add(arg, &token_info);
 }
 
-/* These infos have crossed a network: check them before use. */
+/* Applies the contributions. Checks each info, because it comes from the network. */
 static pmix_status_t apply(void *self, const char *nspace, const pmix_info_t *info,
                            size_t n)
 {

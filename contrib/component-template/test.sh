@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# test.sh BINDIR COMPONENT.so: does it keep the contract, and what does a job see of it?
+# test.sh BINDIR COMPONENT.so: tests the contract, and the variable in a job.
 set -eu
 bin=$1 component=$(realpath "$2")
 export PMIX_MCA_mca_base_component_path=${component%/*}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a process has its temporary files removed when it is gone, however it ends. Each
- * rank makes a folder of its own, in which two files are to stay, and a backing file;
- * the job has a folder in common, which goes when the last rank has. Each rank prints
- * what it asked for.
+/* Clean-up of temporary files when a process ends, also after a crash or a kill.
+ * Each rank makes a folder and a backing file. Two files of the folder are to stay.
+ * The ranks share one more folder, which the server removes after the last rank.
+ * Each rank prints its requests.
  *
- *     cleanup [FOLDER]      where to make all that; default: $TMPDIR, or /tmp */
+ *     cleanup [FOLDER]      parent of all folders; default: $TMPDIR, or /tmp */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static void die_unless(bool good, const char *what)
 
 /* ---- files ---------------------------------------------------------------------- */
 
-/* The caller frees it. */
+/* Returns "a" + "b" in malloc'd memory. */
 static char *join(const char *a, const char *b)
 {
     size_t n = strlen(a) + strlen(b) + 1;
@@ -47,7 +47,7 @@ static char *join(const char *a, const char *b)
     return text;
 }
 
-/* A new folder, of a name that was not taken before. */
+/* Makes a folder with a new name, and returns the path. */
 static char *make_folder(const char *where)
 {
     char *path = join(where, "/cleanup.XXXXXX");
@@ -68,7 +68,7 @@ static void make_file(const char *folder, const char *name)
 
 /* ---- requests ------------------------------------------------------------------- */
 
-static void tell(const char *when, const pmix_info_t *info)
+static void print_request(const char *when, const pmix_info_t *info)
 {
     const char *what = PMIX_CHECK_KEY(info, PMIX_REGISTER_CLEANUP)       ? "remove file"
                        : PMIX_CHECK_KEY(info, PMIX_REGISTER_CLEANUP_DIR) ? "remove tree"
@@ -80,8 +80,8 @@ static void tell(const char *when, const pmix_info_t *info)
                info->value.data.string);
 }
 
-/* The server takes note and removes nothing yet. who is whose end it waits for: one
- * process, or all of a job that run on this node. */
+/* Asks the server to remove files at the end of who: one process, or all processes of a
+ * job on this node. The server removes nothing yet. */
 static void request(const pmix_proc_t *who, pmix_info_t *info, size_t n)
 {
     pmix_info_t *results = NULL;
@@ -90,13 +90,12 @@ static void request(const pmix_proc_t *who, pmix_info_t *info, size_t n)
     check(PMIx_Job_control(who, 1, info, n, &results, &n_results), "job control");
     PMIX_INFO_FREE(results, n_results);
     for (size_t i = 0; i < n; i++) {
-        tell(who == &me ? "it" : "the job", &info[i]);
+        print_request(who == &me ? "it" : "the job", &info[i]);
         PMIX_INFO_DESTRUCT(&info[i]);
     }
 }
 
-/* First the request, then what it names: whatever happens in between, nothing is
- * left. */
+/* Makes the files after the request. A crash between the two leaves nothing. */
 static void use_own_folder(const char *where)
 {
     char *folder = make_folder(where);
@@ -127,7 +126,7 @@ static void use_own_folder(const char *where)
     free(folder);
 }
 
-/* Rank 0 makes it, all learn of it and ask for the same, which is done once. */
+/* Makes a folder in rank 0. All ranks ask for the removal, which happens once. */
 static void use_job_folder(const char *where)
 {
     pmix_proc_t first = me;
@@ -168,7 +167,7 @@ int main(int argc, char **argv)
 
     check(PMIx_Init(&me, NULL, 0), "init");
     PMIX_LOAD_PROCID(&job, me.nspace, PMIX_RANK_WILDCARD);
-    if (!where || where[0] != '/') /* the server would not know relative to what */
+    if (!where || where[0] != '/') /* the server has another working directory */
         where = "/tmp";
     use_own_folder(where);
     use_job_folder(where);

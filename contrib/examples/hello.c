@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The least that a process can do: learn who it is. */
+/* A minimal process: prints its own namespace and rank. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,12 +11,12 @@ int main(void)
     pmix_value_t *size = NULL;
     pmix_status_t rc = PMIx_Init(&me, NULL, 0);
 
-    /* PMIX_ERR_UNREACH: no launcher has started this process, which is a job of one. */
+    /* PMIX_ERR_UNREACH: started without a launcher, as a job of one process. */
     if (rc != PMIX_SUCCESS && rc != PMIX_ERR_UNREACH) {
         fprintf(stderr, "hello: cannot start: %s\n", PMIx_Error_string(rc));
         return EXIT_FAILURE;
     }
-    /* Facts about the job as a whole belong to no rank in particular. */
+    /* Job-level values belong to PMIX_RANK_WILDCARD. */
     PMIX_LOAD_PROCID(&job, me.nspace, PMIX_RANK_WILDCARD);
     rc = PMIx_Get(&job, PMIX_JOB_SIZE, NULL, 0, &size);
     if (rc == PMIX_SUCCESS) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The exchange with which parallel programs begin: each process puts what the others
- * need to reach it, all meet, and each gets what every other has put. Prints a line per
- * rank. */
+/* The address exchange at the start of parallel programs. Each process puts its
+ * address, all processes run a fence, and each gets the address of every other.
+ * Prints a line per rank. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ static void check(pmix_status_t rc, const char *what)
     exit(EXIT_FAILURE);
 }
 
-/* The byte number i of the blob of a rank: something the reader can check. */
+/* Returns byte i of a rank's blob. The reader computes the same byte and compares. */
 static char blob_byte(pmix_rank_t rank, size_t i)
 {
     return (char)(rank * 31 + i);
@@ -59,7 +59,7 @@ static void meet(void)
     PMIX_INFO_DESTRUCT(&info);
 }
 
-/* The value is freed with PMIX_VALUE_RELEASE. */
+/* Gets a value of a rank. The caller frees the value with PMIX_VALUE_RELEASE. */
 static pmix_value_t *get(pmix_rank_t rank, const char *key, pmix_data_type_t type)
 {
     pmix_value_t *v = NULL;
@@ -71,7 +71,7 @@ static pmix_value_t *get(pmix_rank_t rank, const char *key, pmix_data_type_t typ
     return v;
 }
 
-/* Prints what the rank has told us. */
+/* Prints the values that a rank has put. */
 static void learn(pmix_rank_t rank, const char *separator)
 {
     pmix_value_t *host = get(rank, "modex.host", PMIX_STRING);

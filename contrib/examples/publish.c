@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How processes find each other that know nothing but a name: rank 0 publishes under it
- * where it can be reached, the others wait for that. */
+/* A look-up by name. Rank 0 publishes its address under a service name. The other ranks
+ * wait for the address. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +51,7 @@ int main(void)
 
     if (rc == PMIX_SUCCESS)
         rc = me.rank == 0 ? publish() : look_up(me.rank);
-    if (rc == PMIX_SUCCESS) /* no process leaves before all have found it */
+    if (rc == PMIX_SUCCESS) /* each process stays until all have the address */
         rc = PMIx_Fence(NULL, 0, NULL, 0);
     if (rc != PMIX_SUCCESS) {
         fprintf(stderr, "publish: %s\n", PMIx_Error_string(rc));

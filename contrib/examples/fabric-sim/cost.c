@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The costs of paths between devices. */
+/* Costs of paths between devices. */
 #include "fabric.h"
 
 #include <stdlib.h>

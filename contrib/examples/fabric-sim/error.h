@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Statuses with a line that says what is wrong. */
+/* Statuses with a line that describes the error. */
 #ifndef SIM_ERROR_H
 #define SIM_ERROR_H
 

@@ -86,7 +86,7 @@ static pmix_status_t get_names(const struct object *o, const char *key,
                : wants(o, key, "a name or names like n[0-9,20-29]");
 }
 
-/* Leaves *out unchanged if there is no such member. */
+/* Reads a number. Leaves *out unchanged if the object does not have the member. */
 static pmix_status_t get_number(const struct object *o, const char *key, uint32_t min,
                                 uint32_t max, uint32_t *out)
 {
@@ -100,7 +100,8 @@ static pmix_status_t get_number(const struct object *o, const char *key, uint32_
     return PMIX_SUCCESS;
 }
 
-/* Sets *out to NULL, a list without elements, if there is no such member. */
+/* Reads a list. Sets *out to NULL, an empty list, if the object does not have the
+ * member. */
 static pmix_status_t get_list(const struct object *o, const char *key, size_t min,
                               size_t max, const json_t **out)
 {
@@ -364,7 +365,7 @@ static pmix_status_t read_nodes(struct sim_fabric *f, const struct object *whole
     return rc;
 }
 
-/* ---- what travels ---------------------------------------------------------------- */
+/* ---- descriptions for launches --------------------------------------------------- */
 
 /* Shortens the description for launches: removes switches, and gives each group its
  * first number, because groups before it may be left out. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Infos that borrow texts and arrays from the caller: the library copies what a
- * component adds or puts. And checked reading of infos that others have made. */
+/* Infos that borrow texts and arrays from the caller, because the library copies each
+ * info that a component adds or puts. Checked reading of foreign infos. */
 #ifndef SIM_INFO_H
 #define SIM_INFO_H
 

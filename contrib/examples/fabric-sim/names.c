@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Reads a number; returns its end, or NULL if there is no number or it is too large. */
+/* Reads a number; returns the end, or NULL if the number is missing or too large. */
 static const char *take_number(const char *at, uint32_t *out)
 {
     const char *begin = at;
@@ -27,7 +27,8 @@ static const char *take_range(const char *at, uint32_t *first, uint32_t *last)
     return at && *last >= *first ? at : NULL;
 }
 
-/* Reads "a-b,c]", whose numbers ascend; returns what follows the bracket, or NULL. */
+/* Reads "a-b,c]" with ascending numbers; returns the text after the bracket, or
+ * NULL. */
 static const char *take_ranges(const char *at, struct sim_names *names)
 {
     do {

@@ -54,7 +54,7 @@ struct job {
 struct sim {
     const struct px_services *services;
     const char *file;
-    struct sim_error problem;  /* reason why there is no fabric */
+    struct sim_error problem;  /* reason why the fabric is missing */
     struct stat read;          /* state of the file when it was read */
     struct sim_fabric *fabric; /* NULL: the file cannot be used */
     unsigned version;          /* count of successful reads */
