@@ -75,7 +75,7 @@ left_behind() {
         -o -name 'tenon*' -o -name 'contract.*' -o -name 'hostile.*' \) 2>/dev/null
 }
 
-# Janitors and the like may take a moment.
+# Waits up to a second for janitors and other processes in the background.
 check_left_behind() { # check_left_behind PART
     local i
     for i in 1 2 3 4 5 6 7 8 9 10; do
@@ -91,7 +91,7 @@ check_left_behind() { # check_left_behind PART
 
 # ---- parts --------------------------------------------------------------------------------
 
-# build DIR COMPILER OPTIONS... ; a folder that is there already keeps its other options
+# build DIR COMPILER OPTIONS... ; an existing folder keeps its other options
 build() {
     local dir=$1 compiler=$2
     shift 2

@@ -43,7 +43,7 @@ cd "$(dirname "$0")/.."
 [ "$(id -u)" = 0 ] || skip "making and entering a root needs root"
 unshare --mount --propagation private mount -t tmpfs tmpfs /mnt 2>/dev/null || skip "cannot mount here"
 
-# Prints where this machine gets the packages of its own release from.
+# Prints the mirror of this machine's own packages.
 mirror() {
     codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
     apt-get indextargets --format '$(RELEASE) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
@@ -57,7 +57,7 @@ make_root() {
     [ -n "$from" ] || skip "apt has no source of this machine's own release"
     rm -rf "$ROOT.partial"
     mkdir -p "$ROOT.partial"
-    # The log is the reason when a mirror cannot be reached.
+    # The log has the reason, e.g. a mirror that cannot be reached.
     debootstrap --variant=minbase "$SUITE" "$ROOT.partial" "$from" >"$ROOT.log" 2>&1 || {
         rm -rf "$ROOT.partial"
         skip "debootstrap cannot make the root: $(tail -n 1 "$ROOT.log") (see $ROOT.log)"
@@ -65,7 +65,7 @@ make_root() {
     mv "$ROOT.partial" "$ROOT"
 }
 
-# Services of packages that tests need are not started.
+# Prevents packages from starting their services.
 forbid_services() {
     printf '#!/bin/sh\nexit 101\n' >"$ROOT/usr/sbin/policy-rc.d"
     chmod 755 "$ROOT/usr/sbin/policy-rc.d"
@@ -78,7 +78,7 @@ copy_tree() {
     tar -cf - --exclude='./build*' --exclude=./.git . | tar -C "$ROOT/src" --no-same-owner -xf -
 }
 
-# Runs in one root wait for each other, as each replaces the sources there.
+# Runs in one root wait for each other, because each run replaces the sources.
 mkdir -p "$(dirname "$ROOT")"
 exec 9>"$ROOT.lock"
 flock 9
@@ -88,7 +88,7 @@ forbid_services
 copy_tree
 if [ -f /etc/resolv.conf ]; then cat /etc/resolv.conf >"$ROOT/etc/resolv.conf"; fi
 
-# Mounts are those of a namespace that ends with the command, so none is left.
+# Mounts belong to a namespace that ends with the command, so no mount is left.
 export ROOT
 # shellcheck disable=SC2016
 exec unshare --mount --propagation private -- sh -euc '
@@ -99,7 +99,7 @@ exec unshare --mount --propagation private -- sh -euc '
     mount --rbind /dev "$ROOT/dev"
     mount -t tmpfs -o mode=1777 tmpfs "$ROOT/dev/shm"
     mount -t tmpfs -o mode=1777 tmpfs "$ROOT/tmp"
-    # As the root of a mount, and not of a chroot, where programs may not make namespaces.
+    # The root of a mount, because programs in a chroot may not make namespaces.
     cd "$ROOT"
     mkdir -p .old
     pivot_root . .old

@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2034
 # SPDX-License-Identifier: BSD-3-Clause
-# Sourced by quickstart.sh and check.sh: install Debian packages, only those that are missing.
+# Sourced by quickstart.sh and check.sh: installs missing Debian packages.
 
-# Alternatives stand in one word, as "a|b": the first that is installed or that apt can install.
+# "a|b" are alternatives: the first that is installed, or else the first that apt can install.
 BUILD_PACKAGES="gcc libc6-dev meson ninja-build pkg-config
     libevent-dev libhwloc-dev libjansson-dev libltdl-dev zlib1g-dev python3"
 TEST_PACKAGES="check g++ clang libclang-rt-dev|libclang-rt-14-dev binutils iproute2 procps"
@@ -23,7 +23,7 @@ has_apt() { command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; }
 
 # True if apt knows a version of the package that it can install.
 is_offered() {
-    # A pipe into grep -q would end apt-cache by SIGPIPE, which pipefail takes for an error.
+    # No pipe into grep -q: it would end apt-cache by SIGPIPE, an error under pipefail.
     case $(LC_ALL=C apt-cache policy "$1" 2>/dev/null) in
         *"Candidate: (none)"*) return 1 ;;
         *"Candidate: "*) return 0 ;;
@@ -31,7 +31,7 @@ is_offered() {
     return 1
 }
 
-# Prints the alternative that is installed, or else that apt offers; nothing if there is neither.
+# Prints the alternative that is installed, or else one that apt offers, or nothing.
 choose_package() {
     (
         IFS='|'
@@ -50,7 +50,7 @@ as_root() {
     command -v sudo >/dev/null
 }
 
-# Sets missing to what is to be installed, and absent to what apt does not offer.
+# Sets missing to the packages to install, and absent to the packages that apt does not offer.
 find_missing() {
     missing= absent=
     for package in "$@"; do
@@ -63,7 +63,7 @@ find_missing() {
     done
 }
 
-# A fresh machine has no package lists, so apt offers nothing before an update.
+# Finds packages after apt-get update, because a fresh machine is without package lists.
 find_missing_after_update() {
     find_missing "$@"
     if [ -n "$absent" ] && as_root && $AS_ROOT apt-get update; then
@@ -100,7 +100,7 @@ need_packages() {
     install_missing
 }
 
-# Installs what apt offers of the named packages. A package that cannot be had is one line, not an error.
+# Installs the named packages that apt offers. Prints a line for each other package, which is not an error.
 want_packages() {
     has_apt || return 0
     find_missing "$@"

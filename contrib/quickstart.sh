@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# From a fresh Debian 12 or 13 machine to four processes that know each other. Fine to run twice.
+# From a fresh Debian 12 or 13 machine to a job of four processes. May run again.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -11,7 +11,7 @@ need_packages $BUILD_PACKAGES </dev/null
 [ -f build/build.ninja ] || meson setup build
 ninja -C build
 
-# In a chroot without /proc programs do not know where they are, and so not where their library is.
+# Without /proc, as in a chroot, the dynamic linker cannot expand $ORIGIN, so it does not find the library.
 [ -e /proc/self/exe ] || export LD_LIBRARY_PATH="$PWD/build/core"
 
 echo

@@ -24,15 +24,15 @@ WHY = {
         "setgroups initgroups",
 }
 BANNED = {name: why for why, names in WHY.items() for name in names.split()}
-# Where a program is looked for: no more than what the kernel will ask again. In children of ours, which
-# have left the host. In a program of its own.
+# faccessat while a program is searched, because exec checks again. sigaction in our children, which are
+# separate from the host. The functions of programs of their own.
 ALLOWED = {("path.c.o", "faccessat"), ("reclaim_process.c.o", "sigaction"),
            ("pfexec_child.c.o", "sigaction"),
            ("pmixrun.c.o", "sigaction"), ("pmixrun.c.o", "signal")}
 
 
 def calls(build, objects):
-    """(object file, function that it wants from others), in order."""
+    """Returns (object file, undefined function) pairs, in order."""
     out = subprocess.run(["nm", "--print-file-name", "--undefined-only", *objects], cwd=build,
                          check=True, capture_output=True, text=True).stdout
     return sorted({(line.split(":")[0], line.split()[-1]) for line in out.splitlines()})

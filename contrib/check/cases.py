@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cases that a document names for its requirements are there: in a table whose last heading is "case", the last cell of
-each row names cases of a unit test (PX_TEST) or of a script (t, or a method in Python)."""
+"""Cases that a document names for its requirements exist. In a table with the last heading "case", the last
+cell of each row names cases of a unit test (PX_TEST) or of a script (t, or a method in Python)."""
 import re
 
 import common

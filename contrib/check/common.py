@@ -10,7 +10,7 @@ import tempfile
 
 
 def files(root, *suffixes, under=("",)):
-    """Paths, relative to root and sorted, of the project's files with one of the suffixes."""
+    """Returns the sorted paths, relative to root, of the project's files with one of the suffixes."""
     found = set()
     for folder in under:
         for here, folders, names in os.walk(os.path.join(root, folder)):
@@ -34,7 +34,7 @@ def write(root, path, text):
 
 
 def self_test(check, sample):
-    """The sample's violations, each announced by the sample as a piece of text, must be found."""
+    """Returns violations of the sample that are missing or not expected. sample() returns a piece of each text."""
     with tempfile.TemporaryDirectory() as top:
         root, build = os.path.join(top, "tree"), os.path.join(top, "out")
         os.makedirs(root)

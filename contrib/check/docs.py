@@ -3,15 +3,15 @@
 """Each public function has a docstring, directly above it or above the group it stands in (lines of
 prototypes without an empty one between them), which is its contract:
 
-- what it returns, if anything: a "@return", or a first sentence that names a thing ("Whether ...",
-  "Number of ..."). That of a pmix_status_t names statuses.
+- the result, if any: a "@return", or a first sentence that begins with a noun ("Number of ...") or
+  "True if". The sentence for a pmix_status_t names statuses.
 - its arguments: each is named in the text, unless it is the only one. A number of elements goes
   with its array.
 - threads and blocking, and the source: chapter of the Standard, RFC, or that it is in neither.
 
 A rule for many functions is stated once: in a comment before them in the same header ("conventions"), which
-holds to the end of the file, or in that of another header it refers to; "As PMIx_X" and "Returns as
-PMIx_X" take over what is said there. A "@param" or "@p" without an argument of that name is wrong.
+holds to the end of the file, or in another header that the comment names. "As PMIx_X" and "Returns as
+PMIx_X" refer to the text of PMIx_X. A "@param" or "@p" without an argument of that name is wrong.
 """
 import os
 import re
@@ -21,7 +21,7 @@ import common
 CONVENTIONAL = {"info", "infos", "ninfo", "cbfunc", "directives", "ndirs"}
 TOKEN = re.compile(r'/\*.*?\*/|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*|"(?:[^"\\\n]|\\.)*"', re.S | re.M)
 PROTOTYPE = re.compile(r"^(?!typedef|static|extern|return|#)([a-z][\w ]*?[ *]+)(PMIx_\w+)\(", re.M)
-NAMES_RESULT = re.compile(r"(Whether|Number|Name|Names|Text|Copy|Key|Size|The|An?|Next|Library) ")
+NAMES_RESULT = re.compile(r"(Whether|True if|Number|Name|Names|Text|Copy|Key|Size|The|An?|Next|Library) ")
 REFERENCE = re.compile(r"\b(?:[Aa]s|[Ll]ike|[Ss]ee)\s+(?:for\s+)?(PMIx_\w+)")
 OTHER_HEADER = re.compile(r"(pmix\w*\.h),?\s+whose\s+conventions|(?:conventions|top)\s+of\s+(pmix\w*\.h)")
 
@@ -33,13 +33,13 @@ class Function:
 
 
 def plain(comment):
-    """A comment's text without its frame."""
+    """Returns a comment's text without the frame."""
     lines = re.sub(r"^/\*\*?|\*/$", "", comment).splitlines()
     return "\n".join(re.sub(r"^\s*\* ?", "", line).rstrip() for line in lines).strip()
 
 
 def arguments(text, at):
-    """Names of the arguments of the prototype whose list begins at text[at]."""
+    """Returns the names of the arguments in the list that begins at text[at], and the end of the list."""
     depth, start, names, i = 1, at, [], at
     while depth:
         if text[i] in "([":
@@ -54,7 +54,7 @@ def arguments(text, at):
 
 
 def read_header(root, path):
-    """Its functions, in order, and what all its plain comments say together."""
+    """Returns the functions of a header, in order, and the joined text of all plain comments."""
     text = common.read(root, path)
     blanked = TOKEN.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
     comments = [(m.start(), m.end(), m.group()) for m in TOKEN.finditer(text)
@@ -107,12 +107,12 @@ class Book:
                     queue.append(self.shared[other])
         return text
 
-    def said(self, f, depth=0):
-        """A function's docstring with those it refers to."""
+    def text_of(self, f, depth=0):
+        """Returns a function's docstring with all docstrings that it refers to."""
         text = plain(f.doc) if f.doc else ""
         for name in REFERENCE.findall(text) if depth < 4 else []:
             if name in self.by_name and name != f.name:
-                text += "\n" + self.said(self.by_name[name], depth + 1)
+                text += "\n" + self.text_of(self.by_name[name], depth + 1)
         return text
 
 
@@ -126,7 +126,7 @@ def is_counted(param, params):
 def violations_of(book, f, group):
     if f.doc is None:
         return ["no docstring directly above"]
-    own, text = plain(f.doc), book.said(f)
+    own, text = plain(f.doc), book.text_of(f)
     everything = text + "\n" + book.conventions(f)
     found = []
     if own.startswith("Family of"):

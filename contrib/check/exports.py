@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The library exports no names but those of the tables of public functions - of every implementation,
-and extensions of its own - which the conformance suite wants all of, and of the table of objects, which
-names the program that needs each; all without symbol versions. A component exports exactly its descriptor."""
+"""The library exports exactly the names in the tables of public functions, of extensions and of objects,
+without symbol versions. A component exports exactly its descriptor."""
 import glob
 import os
 import subprocess
@@ -14,14 +13,14 @@ TABLES = {DATA + "functions.tsv": "T", DATA + "extensions.tsv": "T", DATA + "obj
 
 
 def exported(path):
-    """(name, kind) of each dynamic symbol a file defines."""
+    """Returns (name, kind) of each dynamic symbol that a file defines."""
     out = subprocess.run(["nm", "-D", "--defined-only", "--with-symbol-versions", path],
                          check=True, capture_output=True, text=True).stdout
     return [(line.split()[-1], line.split()[-2]) for line in out.splitlines()]
 
 
 def public(root):
-    """The public names -> the kind of symbol of each. Objects are in relocated constant data: kind D."""
+    """Returns {public name: kind of symbol}. Objects are in relocated constant data: kind D."""
     return {line.split("\t")[0]: kind for table, kind in TABLES.items()
             for line in common.read(root, table).splitlines()[1:]}
 

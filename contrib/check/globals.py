@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """No writable data in the library and the components outside globals-allow.txt, which names the
-one process object. Constant tables with relocations (.data.rel.ro) are no writable data."""
+one process object. Constant tables with relocations (.data.rel.ro) are not writable data."""
 import os
 import subprocess
 
@@ -11,12 +11,12 @@ ALLOW = "contrib/check/globals-allow.txt"
 
 
 def objects(build):
-    """The object files of core/ and components/, relative to the build folder."""
+    """Returns the object files of core/ and components/, relative to the build folder."""
     return common.files(build, ".o", under=("core", "components"))
 
 
 def writable(build):
-    """(object file, name) of each writable data symbol."""
+    """Returns (object file, name) of each writable data symbol."""
     paths = objects(build)
     out = subprocess.run(["nm", "-A", "--format=sysv", "--defined-only", *paths], cwd=build,
                          check=True, capture_output=True, text=True).stdout if paths else ""

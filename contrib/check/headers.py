@@ -36,7 +36,7 @@ def compile_alone(command, root, build, header):
 
 
 def unreadable_version(build):
-    """Returns a complaint for each version macro that OpenPBS and others can not cut out."""
+    """Returns a violation for each version macro that configure scripts of OpenPBS and others cannot read."""
     text = common.read(build, VERSION)
     return ["%s: no line reads \"#define PMIX_VERSION_%s <number>L\"" % (VERSION, part)
             for part in ("MAJOR", "MINOR", "RELEASE")
@@ -44,7 +44,7 @@ def unreadable_version(build):
 
 
 def built_alone(root, header):
-    """Guarded against a second time, and the first line that the build reads of its source."""
+    """True if the header has a guard and is the first include of its source."""
     source = header.removesuffix(".h") + ".c"
     if not os.path.exists(os.path.join(root, source)):
         return False

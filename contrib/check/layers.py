@@ -28,7 +28,7 @@ SERVER = ROLE | RECLAIM | {"core/server"}
 HOST = NOTIFY | IOF | {"core/host", "core/server/host.h", "core/reclaim/process.h"}
 TOOL = CLIENT | SERVER | {"core/tool"}
 
-# Room -> the rooms its files may include, or a file of one. A component's room is its own folder.
+# Room -> the rooms or files that its files may include. A component's room is its own folder.
 ALLOWED = {
     "include": PUBLIC,
     "include/tenon": VENDOR,
@@ -39,7 +39,7 @@ ALLOWED = {
     "frameworks": FRAMEWORKS,
     "core/rt": RT,
     "core/config": CONFIG,
-    "core/plugin": PLUGIN | {"core/reclaim/process.h"},  # components are tried in a child
+    "core/plugin": PLUGIN | {"core/reclaim/process.h"},  # components are probed in a child
     "core/topo": TOPO,
     "core/link": LINK,
     "core/model": MODEL,
@@ -56,9 +56,9 @@ ALLOWED = {
     "contrib/examples": PUBLIC,
     "contrib/examples/fabric-sim": VENDOR,  # built with an installed SDK
     "contrib/tools": PUBLIC,
-    "contrib/tools/pmix_info": PLUGIN | RECLAIM | {"contrib/tools"},  # shows the inside
+    "contrib/tools/pmix_info": PLUGIN | RECLAIM | {"contrib/tools"},  # shows internals
 }
-# Libraries that stay inside some rooms; all others may use what the system has.
+# Libraries that only some rooms may use. All rooms may use all other libraries.
 LIBRARIES = {
     r"sys/epoll\.h": {"core/rt"},
     r"zlib\.h": {"core/wire"},
@@ -68,7 +68,7 @@ LIBRARIES = {
 
 
 def room_of(path):
-    """The room a file stands in, and what to call it: include, core/rt, components/ptl/tcp"""
+    """Returns the room of a file and its place, e.g. include, core/rt, components/ptl/tcp."""
     parts = path.split("/")[:-1]
     if parts[:1] == ["components"]:
         return "components", "/".join(parts[:3])
@@ -82,7 +82,7 @@ def room_of(path):
 
 
 def find(tops, path, name, quoted):
-    """The file of the project an include names, or None if it is not one of ours."""
+    """Returns the project's file that an include names, or None for a foreign header."""
     here = [os.path.join(os.path.dirname(path), name)] if quoted else []
     for candidate in here + [name, os.path.join("include", name)]:
         found = os.path.normpath(candidate)
@@ -92,7 +92,7 @@ def find(tops, path, name, quoted):
 
 
 def judge(tops, path, line, name, quoted):
-    """The reason why an include is wrong, or None."""
+    """Returns the reason why an include is wrong, or None."""
     room, place = room_of(path)
     where = "%s:%d: " % (path, line)
     target = find(tops, path, name, quoted)
@@ -104,7 +104,7 @@ def judge(tops, path, line, name, quoted):
                 return where + "%s does not use <%s>" % (room, name)
         return None
     target_room, target_place = room_of(target)
-    # Sources that the components of one framework share stand in its folder.
+    # Shared sources of a framework's components are in the framework's folder.
     is_shared = room == target_room == "components" and place.startswith(target_place + "/")
     if target_place == place or is_shared or {target_room, target} & ALLOWED[room]:
         return None

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""No ring of files across rooms of core/: neither of files that include each other, where X.c, X.h and
-X_impl.h count as one, nor of objects that call each other, of which pairs are allowed. Files of one
-room may form a ring. rings-allow.txt holds older rings, one a line; lines may only be removed."""
+"""No ring of files across rooms of core/. Rings of includes count X.c, X.h and X_impl.h as one file.
+Rings of calls count objects, and two objects may call each other. Files of one room may form a ring.
+rings-allow.txt holds older rings, one a line; lines may only be removed."""
 import os
 import re
 import subprocess
@@ -18,7 +18,7 @@ def unit_of(path):
 
 
 def includes(root):
-    """unit -> the units it includes; a unit is a path without its suffix."""
+    """Returns {unit: included units}. A unit is a path without its suffix."""
     graph = {}
     for path in common.files(root, ".c", ".h", ".def", under=("core",)):
         unit = unit_of(path)
@@ -42,7 +42,7 @@ def object_unit(root, path):
 
 
 def calls(root, build):
-    """object -> the objects whose functions or data it uses."""
+    """Returns {object: objects with functions or data that it uses}."""
     users, owner = {}, {}
     objects = common.files(build, ".o", under=("core",))
     out = subprocess.run(["nm", "--print-file-name", *objects], cwd=build, check=True,
@@ -60,7 +60,7 @@ def calls(root, build):
 
 
 def rings(graph):
-    """The sets of nodes that reach each other."""
+    """Returns the sets of nodes that reach each other."""
     def reach(start):
         seen, left = set(), [start]
         while left:

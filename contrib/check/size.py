@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A ratchet on size: a file holds one concept and has at most 800 lines, a function of the product at most 60.
-More needs a line in size-allow.txt with the size, and such a line may only shrink ("size.py
---update ROOT" lowers and removes lines, and never adds one). Prints the .c files that no test knows."""
+"""A ratchet on size: a file has at most 800 lines, and a function of the product at most 60. A larger
+size needs a line in size-allow.txt. Such a line may only shrink: "size.py --update ROOT" lowers and
+removes lines, and never adds a line. Prints the .c files without a test."""
 import os
 import re
 import sys
@@ -13,12 +13,11 @@ ALLOW = "contrib/check/size-allow.txt"
 MAX_FILE = 800
 MAX_FUNCTION = 60
 TREES = ("core", "frameworks", "components", "include", "contrib")
-TESTS = ("test",)  # of these the files alone count
+TESTS = ("test",)  # only the limit of files applies
 
 
 def functions(text):
-    """(name, lines) of each function; the house style puts its braces in the first
-    column."""
+    """Returns (name, lines) of each function. Braces of functions are in the first column."""
     head, start = "", None
     for number, line in enumerate(text.splitlines(), 1):
         if line == "{":
@@ -56,8 +55,8 @@ def allowances(root):
 
 
 def untested(root):
-    """.c files of core/ and components/ of which no test knows a name: the file's own, that of
-    a function of its interface, or for a component that of its framework's contract."""
+    """Returns the .c files of core/ and components/ without a test. A test contains the name of the file, of
+    a function of its interface, or, for a component, of its framework's contract."""
     words = set()
     for path in common.files(root, ".c", ".h", ".py", ".sh", under=("test",)):
         words.add(re.sub(r"^test_", "", os.path.splitext(os.path.basename(path))[0]))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sum up a meson testlog.json: "PASSED FAILED SKIPPED" on stdout and a line for each test that
-failed, and on stderr the logs of these and the reasons why others were skipped. Where a test's output
-counts its own cases, those are counted; any other test counts as one."""
+"""Sums up a meson testlog.json. Prints "PASSED FAILED SKIPPED" and a line for each failed test on stdout.
+Prints the logs of failed tests and the reasons of skipped tests on stderr. Counts the cases in a test's
+output; a test without cases counts as one."""
 import collections
 import json
 import re
@@ -15,7 +15,7 @@ SHELL = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped\s*$", re.M)
 
 
 def count(test):
-    """(passed, failed, skipped) cases of one test."""
+    """Returns the numbers of (passed, failed, skipped) cases of one test."""
     out, result = test.get("stdout", ""), test["result"]
     passed = failed = skipped = 0
     for checks, failures, errors in CHECK.findall(out):
@@ -34,7 +34,7 @@ def count(test):
 
 
 def reasons(test):
-    """{reason: number of cases} of what was skipped in one test."""
+    """Returns {reason: number of skipped cases} of one test."""
     lines = (test.get("stdout", "") + test.get("stderr", "")).splitlines()
     found = collections.Counter(m.group(2) for m in map(CASE_SKIP.match, lines) if m)
     if not found and count(test)[2]:
@@ -43,7 +43,7 @@ def reasons(test):
 
 
 def failed_cases(test):
-    """Their names in parentheses, as far as the output tells."""
+    """Returns the names of failed cases in parentheses, as far as the output has them."""
     names = sorted(set(CASE_FAIL.findall(test.get("stdout", ""))))
     return " (%s)" % ", ".join(names) if names else ""
 
