@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the programs of contrib/bench.sh share: clocks, a barrier, and the board on which the processes of a scene
- * write their figures. Only the public API of release 4.2.2 is used, so that they run on any libpmix. */
+/* Shared code of the programs of contrib/bench.sh: clocks, a barrier, and the board for the figures of a
+ * scene's processes. The programs use only the public API of release 4.2.2, so they run on any libpmix. */
 #ifndef PX_BENCH_H
 #define PX_BENCH_H
 
@@ -28,11 +28,12 @@ struct cell {
     pmix_status_t status;
     double value; /* microseconds, or KiB */
     double p99;
-    double switches; /* of context per call, of all threads: a round trip shows here */
-    double cpu;      /* microseconds per call, of all threads */
+    double
+        switches; /* context switches per call, of all threads; a round trip adds some */
+    double cpu;   /* microseconds per call, of all threads */
 };
 
-/* Shared by the host of a scene and its clients, who write the same rows in the same order. */
+/* Memory shared by the host of a scene and its clients. All clients write the same rows in the same order. */
 struct board {
     _Atomic uint32_t arrived, round; /* the barrier */
     bool is_longest
@@ -43,7 +44,7 @@ struct board {
     _Atomic uint32_t n_done;
 };
 
-/* What a client of a scene knows. */
+/* State of a client of a scene. */
 struct client {
     struct board *board;
     int x, index, n; /* the scene's argument; which client of how many */
@@ -71,8 +72,8 @@ typedef pmix_status_t call_fn(void *arg);
 
 enum { MAX_SAMPLES = 5000 };
 
-/* How long each of some calls takes, and beside it reading the clock, right before: where
- * other processes slow this one down, they do so to both. */
+/* Times of some calls, each with the time of reading the clock right before. Other
+ * processes slow down both. */
 struct times {
     double us[MAX_SAMPLES], clock_us[MAX_SAMPLES];
     size_t n;
@@ -81,22 +82,22 @@ struct times {
 pmix_status_t time_one(struct times *t, call_fn *call, void *arg);
 double middle_of(struct times *t);
 
-/* A row: how long each of many calls takes, of all clients at once. */
+/* Adds a row: the time of each of many calls, of all clients at once. */
 void sample(const char *row, call_fn *call, void *arg);
-/* A row: how long n calls take together, divided by n. */
+/* Adds a row: the time of n calls together, divided by n. */
 void time_all(const char *row, int n, call_fn *call, void *arg);
-/* A row: how long a call takes that must be prepared, the median of n. */
+/* Adds a row: the median time of n calls, each after a call of prepare. */
 void time_each(const char *row, int n, call_fn *prepare, call_fn *call, void *arg);
 struct cell *add_row(const char *row, bool is_longest);
-/* Shows to strace where a row begins (n = 0) and ends (after n calls): a system call that fails. */
-void mark(const char *row, int n);
+/* Makes a failing system call for strace at the begin (n = 0) and at the end (after n calls) of a row. */
+void trace_row(const char *row, int n);
 /* Waits for all clients. */
-void meet(void);
+void sync_clients(void);
 double median(double *values, size_t n);
-/* What this process has written to, KiB: pages of files are the system's, whoever looks at them. */
+/* Returns the private memory of this process in KiB, without pages of files. */
 double private_kib(void);
 
-/* A row of what has no clients. */
+/* Prints a row of a scene without clients. */
 void print_row(const char *row, double value);
 
 void run_codec(void); /* codec.c */
@@ -143,7 +144,7 @@ static inline void must_do(const char *what, long rc)
     }
 }
 
-/* Its death ends who waits here: the host then ends all. */
+/* Waits for n processes. The host ends all clients when one of them dies. */
 static inline void barrier(struct board *board, uint32_t n)
 {
     uint32_t round = atomic_load(&board->round);

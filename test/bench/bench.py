@@ -31,11 +31,11 @@ release build that is made in build/bench/release, the system's, and "mixed", wh
   contrib/bench.sh --rows 'fence.*/16' new=build-rel/core old=../old/build-rel/core
   contrib/bench.sh --rows 'modex.*' both=build-rel/core mixed=build-rel/core:/usr/lib/x86_64-linux-gnu
 
-A row is named NAME/X, where X is the number of clients or what else the row says; --rows takes a regular expression
-that its beginning must match. A figure is the median of what several runs say; "+-" how far half of the runs stay from
-it. A ratio is the median of those of single rounds, in which the libraries took turns. "calls" are the system calls of
+A row is named NAME/X, where X is the number of clients or another size; --rows takes a regular expression
+that its beginning must match. A figure is the median of several runs; half of the runs stay within "+-" of the
+median. A ratio is the median of those of single rounds, in which the libraries took turns. "calls" are the system calls of
 one such call, of the server, too, with the first library and with that of the ratios (--counts). The table, build/bench/report.html
-and build/bench/result.json say the same."""
+and build/bench/result.json have the same figures."""
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
@@ -72,7 +72,7 @@ def end(job):
 
 
 def run(command, deadline, env):
-    """({row: [value, p99, switches, cpu]}, {row: why not}, how it failed). Nothing of it is left."""
+    """Returns ({row: [value, p99, switches, cpu]}, {row: error}, error of the run), and leaves no files."""
     place = tempfile.mkdtemp(prefix="tb.")
     clean = {k: v for k, v in os.environ.items() if not re.match("PMIX_|OMPI_|TENON_|LD_|BENCH_", k)}
     env = dict(clean, TMPDIR=place, BENCH_DEADLINE_S=str(deadline), **env)
@@ -163,7 +163,7 @@ def count_calls(unit, library, program):
 
 
 def spread(values):
-    """How far half of the values stay from their median, as a part of it."""
+    """Returns the median distance of the values from their median, relative to that median."""
     if not values:
         return 0
     middle = statistics.median(values)
@@ -171,12 +171,12 @@ def spread(values):
 
 
 def lower_quarter(values):
-    """Which a quarter of them do not exceed."""
+    """Returns the first quartile."""
     return sorted(values)[(len(values) - 1) // 4] if values else None
 
 
 def measure_all(units, libraries, program, options):
-    """Round by round, so that what else this machine does hits all; those that are known drop out."""
+    """Runs round by round, so that other load hits all libraries. Units with a known result drop out."""
     names = [library.name for library in libraries[:2]]
     stop = time.monotonic() + options.seconds
     left, done = list(units), 0
@@ -213,7 +213,7 @@ def middle(samples, i=0):
 
 
 def target_of(row, x, values):
-    """The figure that row shall not exceed; None: there is none."""
+    """Returns the limit of the row, or None."""
     most = row.target.get(x, row.target.get(rows.ALL))
     if isinstance(most, str):
         factor, of = most.split()
@@ -238,7 +238,7 @@ def result_of(unit, row, libraries, base):
 
 
 def judge(results, first, base):
-    """Adds to each what is to be said of the first library."""
+    """Adds the verdict on the first library to each result."""
     values = {r["row"]: r["libraries"][first]["value"] for r in results}
     targets = {row.name: row for row in rows.ROWS}
     for r in results:
@@ -266,7 +266,7 @@ def make_release(folder):
 
 
 def make_program(path, library):
-    """Made with the system's headers where there are any, or else with those of this tree."""
+    """Builds the program with the system's headers, or else with this tree's headers."""
     headers = glob.glob("/usr/lib/*/pmix2/include") or [os.path.join(TOP, "include"), os.path.join(
         os.path.dirname(library.server), "include")]
     subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", "-pthread", *("-I" + h for h in headers), "-o", path,
@@ -298,7 +298,7 @@ def units_of(options):
 
 
 def kept(options, names):
-    """The results of earlier runs, of the same libraries, that are to stay."""
+    """Returns the results of earlier runs of the same libraries, with --keep."""
     path = os.path.join(options.out, "result.json")
     if not options.keep or not os.path.exists(path):
         return []

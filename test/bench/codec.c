@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How long PMIx_Data_pack and PMIx_Data_unpack take for 100000 mixed infos, in one call for all of them, and in a
- * call for each; in processor time of the calling thread. The row "bytes" is the packed size. And what is done most
- * often with single values. */
+/* Benchmark of PMIx_Data_pack and PMIx_Data_unpack with 100000 mixed infos, in one call for all and in a
+ * call for each; in processor time of the calling thread. The row "bytes" is the packed size. More rows
+ * measure the most frequent calls with single values. */
 #include "bench.h"
 
 #include <malloc.h>
@@ -86,7 +86,7 @@ static void make_value(pmix_value_t *v, size_t kind, size_t i)
     }
 }
 
-/* Of one kind after the other, of malloc memory, which lives as long as the process. */
+/* Makes n infos of all kinds in turn. The memory lives as long as the process. */
 static pmix_info_t *make_infos(size_t n, size_t first)
 {
     pmix_info_t *infos = calloc(n, sizeof(*infos));
@@ -132,7 +132,7 @@ static void put_row(const char *what, const char *how, double value)
     add_row(row, false)->value = value;
 }
 
-/* What was unpacked is packed to the same bytes again. */
+/* Packs, unpacks, and compares: the unpacked infos must be packed to the same bytes. */
 static void measure(pmix_info_t *from, pmix_info_t *to, int32_t at_once,
                     const char *how)
 {
@@ -161,8 +161,8 @@ enum { LARGE_B = 64 << 10 };
 
 enum { N_PLACES = 8, APART_B = 80 };
 
-/* One after the other at other places in their pages: how fast a copy is depends on where it reads and
- * where it writes. */
+/* Unpacks a large value at changing offsets in a page, because the speed of a copy depends on its
+ * addresses. */
 static pmix_status_t unpack_large(void *arg)
 {
     static int turn;
@@ -191,8 +191,7 @@ void run_codec(void)
     pmix_byte_object_t bo = {bytes, sizeof(bytes)};
     pmix_data_buffer_t large = {0}, places[N_PLACES];
 
-    /* What is freed stays in the process: the kernel's part in getting fresh memory is not what
-     * is measured. */
+    /* Keeps freed memory in the process, so that the kernel's work for fresh memory is not measured. */
     mallopt(M_MMAP_MAX, 0);
     mallopt(M_TRIM_THRESHOLD, -1);
     must("pack", PMIx_Data_pack(NULL, &large, &bo, 1, PMIX_BYTE_OBJECT));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* datapath SCENE X: a server, its job and what they measure; a line "row value p99 switches cpu" each. X is the number
- * of clients, or what else the scene says; BENCH_CLIENT_LIBRARY is the folder of the clients' libpmix, if it is to be
- * another than the server's. It ends by itself: after BENCH_DEADLINE_S (60) seconds, when a client fails, and with the
- * process that started it. "datapath -c ..." is a client. */
+/* datapath SCENE X: runs a server and its job, and prints a line "row value p99 switches cpu" for each
+ * row. X is the number of clients, or another size of the scene. BENCH_CLIENT_LIBRARY is the folder of the
+ * clients' libpmix if it is not the server's. The program ends after BENCH_DEADLINE_S (60) seconds, when a
+ * client fails, and with its parent. "datapath -c ..." is a client. */
 #include "bench.h"
 
 #include <fcntl.h>
@@ -71,7 +71,8 @@ static pmix_status_t on_control(const pmix_proc_t *proc, const pmix_proc_t targe
     return PMIX_SUCCESS;
 }
 
-/* Of one client, by a thread: release 4.2.2 must not be called back before this has returned. */
+/* Request of a client, answered by a thread: release 4.2.2 needs the callback after the upcall has
+ * returned. */
 static struct {
     sem_t asked;
     pmix_op_cbfunc_t cb;
@@ -152,7 +153,7 @@ static void load_u32(struct infos *to, const char *key, uint32_t n)
     load(to, key, &n, PMIX_UINT32);
 }
 
-/* An array of infos that says of which node, application or session they are. */
+/* Adds an array of infos for a node, an application or a session. */
 static void load_array(struct infos *to, const char *key, const char *of,
                        const char *what, uint32_t n, const char *host)
 {
@@ -168,7 +169,7 @@ static void load_array(struct infos *to, const char *key, const char *of,
     load(to, key, &array, PMIX_DATA_ARRAY);
 }
 
-/* The ranks of each node in the words of PMIx_generate_ppn, all of size ranks on n nodes; stays the caller's. */
+/* Layouts of ranks on nodes. */
 enum layout { BLOCK, CYCLIC, IRREGULAR };
 
 static char *rank_map(enum layout layout, int nodes, int ppn)
@@ -203,7 +204,7 @@ static char *node_list(int nodes)
     return text;
 }
 
-/* The namespace, and what that took, as a row. */
+/* Registers a namespace, and adds the time as a row. */
 static void register_job(const char *row, const char *nspace, const char *nodes,
                          const char *ranks, int n_ranks, int n_nodes, int n_local)
 {
@@ -237,10 +238,10 @@ static void register_job(const char *row, const char *nspace, const char *nodes,
     free(rank_map);
 }
 
-/* How a host learns that a client is registered: when the call returns, or by callbacks. */
+/* Ways to wait for a client's registration: a blocking call, a callback each, or all callbacks at the end. */
 enum how { BLOCKING, ONE_BY_ONE, TOGETHER };
 
-/* One more at first, which is not counted: where callbacks come from, a thread wakes. */
+/* Registers n clients. Registers another client first, without the clock, to wake the thread of callbacks. */
 static void register_clients(const char *row, const char *nspace, int n, enum how how)
 {
     struct waiter w = {0};
@@ -266,7 +267,7 @@ static void register_clients(const char *row, const char *nspace, int n, enum ho
     print_row(row, now() - start);
 }
 
-/* Resident memory of the server, KiB. */
+/* Returns the resident memory of the server in KiB. */
 static double resident_kib(void)
 {
     long pages = 0;
@@ -277,7 +278,7 @@ static double resident_kib(void)
     return (double)pages * (double)sysconf(_SC_PAGESIZE) / 1024;
 }
 
-/* On this node alone. */
+/* Registers a job on this node alone. */
 static void register_here(const char *row, const char *nspace, int clients)
 {
     char name[256] = "", *ranks = rank_map(BLOCK, 1, clients);
@@ -297,7 +298,7 @@ static void register_many(int x)
     print_row("big.server", resident_kib() - before);
     free(ranks);
     free(nodes);
-    usleep(50000); /* who has just computed for 0.1 s waits for others */
+    usleep(50000); /* the scheduler delays a process that has just computed for 0.1 s */
 }
 
 static void register_scene(const struct scene *scene, int x, int clients)
@@ -309,8 +310,8 @@ static void register_scene(const struct scene *scene, int x, int clients)
     register_clients("register.clients", NSPACE, clients, BLOCKING);
 }
 
-/* A job and its clients, in each way. A server goes on with its own start after it has said that it has started: not
- * here. */
+/* Registers a job and its clients in each way. Waits first for work that the server does after
+ * PMIx_server_init. */
 void run_register(int n)
 {
     usleep(50000);
@@ -322,8 +323,8 @@ void run_register(int n)
     register_clients("register.together", "together", n, TOGETHER);
 }
 
-/* What hosts of many nodes do before a job starts, for each layout; no clients. Registering is told for fewer nodes, as
- * release 4.2.2 takes time that grows with their square. */
+/* Measures a call of a host with many nodes for each layout, without clients. Registration runs with fewer
+ * nodes, because the time of release 4.2.2 grows with their square. */
 static void each_layout(const char *call, int n,
                         void (*run)(const char *, const char *, int))
 {
@@ -392,7 +393,7 @@ static void on_deadline(int signal)
     _exit(3);
 }
 
-/* The caller's, but for the folder of the library; not freed, as all ends soon. */
+/* Returns the caller's environment with another folder of the library. Never freed. */
 static char **environment_of(int rank)
 {
     const char *library = getenv("BENCH_CLIENT_LIBRARY");
@@ -533,7 +534,7 @@ static int be_host(const struct scene *scene, char **argv, int fd)
     return EXIT_SUCCESS;
 }
 
-/* -c SCENE X INDEX N FD */
+/* Runs a client: -c SCENE X INDEX N FD. */
 static int be_client(const struct scene *scene, char **argv)
 {
     bench = (struct client){.board = bench.board,

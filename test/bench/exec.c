@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* /bin/true by pfexec, on the loop of a server, beside posix_spawn and waitpid in this very process: one after the
- * other, and 64 at a time. They take turns; medians. Exit status 1 if ours takes more than 1.5 times as long. */
+/* Benchmark of /bin/true by pfexec on a server's loop, beside posix_spawn and waitpid in this process.
+ * Starts one process at a time, and 64 at a time, in turns; prints medians. Exit status 1 if pfexec takes
+ * more than 1.5 times as long. */
 #include "core/host/job.h"
 #include "core/server/host.h"
 #include "frameworks/framework.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the kernel and the C library take for the least that must be done: no library can be faster without doing less. */
+/* Time of the kernel and the C library for the least work of each call. No library with the same work can
+ * be faster. */
 #include "bench.h"
 
 #include <signal.h>
@@ -18,7 +19,7 @@ enum {
     MESSAGE_B = 4096
 };
 
-/* A child that ends with this process, and when fn has returned. */
+/* Starts a child for fn, which ends after fn or with this process. */
 static pid_t start(void (*fn)(int fd, int n), int fd, int n)
 {
     pid_t pid = fork();
@@ -41,7 +42,7 @@ static void await_all(void)
             exit(EXIT_FAILURE);
 }
 
-/* A look-up by name among many, and a copy of what is found. */
+/* Measures a look-up by name among many, and a copy of the value. */
 static double look_up(void)
 {
     static struct {
@@ -78,8 +79,8 @@ static void look_up_beside(int fd, int n)
     look_up();
 }
 
-/* In x processes, but one on a processor at most: those may be threads of one core, which
- * two processes slow down for each other. */
+/* Measures in x processes, at most one per processor: processes on threads of one core slow each other
+ * down. */
 void floor_get(int x)
 {
     const int most = (int)sysconf(_SC_NPROCESSORS_ONLN), n = x < most ? x : most;
@@ -144,7 +145,7 @@ static void greet(int fd, int n)
     }
 }
 
-/* Connecting, and two exchanges of some KiB. */
+/* Measures a connection with two exchanges of some KiB. */
 void floor_connect(int x)
 {
     static char message[MESSAGE_B];
@@ -183,7 +184,7 @@ static void knock(int fd, int n)
     }
 }
 
-/* A server that waits for x clients, then lets them go on. */
+/* Measures a server that waits for x clients, then lets them go on. */
 void floor_fence(int x)
 {
     struct epoll_event events[MAX_CLIENTS];
@@ -236,7 +237,7 @@ void floor_futex(int x)
     await_all();
 }
 
-/* x processes until all have ended, per process. */
+/* Measures x processes from the start until all have ended, per process. */
 void floor_spawn(int x)
 {
     char *args[] = {(char *)"true", NULL}, *env[] = {NULL};

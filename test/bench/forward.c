@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For forward.py: writes lines of 64 bytes to its output, TOTAL bytes, SIZE at a time, as soon as the other processes have
- * come so far:
- *   forward READY GO TOTAL SIZE     says it by a byte into READY, begins when GO has a writer */
+/* For forward.py: writes lines of 64 bytes to its output, TOTAL bytes, SIZE at a time, as soon as the
+ * other processes have come so far:
+ *   forward READY GO TOTAL SIZE     writes a byte into READY when ready, begins when GO has a writer */
 #include "bench.h"
 
 #include <fcntl.h>

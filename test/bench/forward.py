@@ -18,7 +18,7 @@ ROUNDS = int(os.environ.get("BENCH_ROUNDS", "5"))
 RANKS = 64
 MIB = 1 << 20
 ROWS = ((64, MIB // 2), (4096, 4 * MIB), (65536, 4 * MIB))  # of a write, of a process
-PATIENCE_S = 120
+TIMEOUT_S = 120
 LEAST = {"mpirun": 2.0, "cat": 0.5}  # times as fast as that
 
 
@@ -32,12 +32,12 @@ def ways():
 
 
 def read_all(job, ready, go):
-    """(seconds, bytes): from when all may write"""
+    """Returns (seconds, bytes), from the moment when all may write."""
     came = 0
     while came < RANKS:
         came += len(os.read(ready, RANKS))
     began = time.monotonic()
-    writer = os.open(go, os.O_RDWR)  # open until all have met it
+    writer = os.open(go, os.O_RDWR)  # open until all ranks have opened it
     room, n = bytearray(MIB), 0
     while got := os.readv(job.stdout.fileno(), [room]):
         n += got
@@ -46,7 +46,7 @@ def read_all(job, ready, go):
 
 
 def sample(command, program, size, each):
-    """MB/s, milliseconds of processor time for a MB, of all processes"""
+    """Returns MB/s, and milliseconds of processor time per MB of all processes."""
     place = tempfile.mkdtemp(prefix="tb.")
     paths = [os.path.join(place, name) for name in ("ready", "go")]
     for path in paths:
@@ -54,7 +54,7 @@ def sample(command, program, size, each):
     ready = os.open(paths[0], os.O_RDWR)
     job = subprocess.Popen(command + [program, *paths, str(each), str(size)], stdin=subprocess.DEVNULL,
                            stdout=subprocess.PIPE, env=dict(os.environ, TMPDIR=place, **MPIRUN))
-    signal.alarm(PATIENCE_S)
+    signal.alarm(TIMEOUT_S)
     try:
         seconds, n = read_all(job, ready, paths[1])
         _, status, usage = os.wait4(job.pid, 0)
@@ -72,7 +72,7 @@ def sample(command, program, size, each):
 
 
 def main():
-    signal.signal(signal.SIGALRM, lambda *_: sys.exit("bench: not within %d s" % PATIENCE_S))
+    signal.signal(signal.SIGALRM, lambda *_: sys.exit("bench: not within %d s" % TIMEOUT_S))
     wrong, sides = 0, ways()
     print("%-10s" % "write of" + "".join("%22s" % side for side in sides))
     for size, each in ROWS:

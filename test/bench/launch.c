@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* launch: what fabric components add to a launch, in one server process: PMIx_server_setup_application, _setup_local_support
- * and _register_nspace, with the values of all processes, for jobs on 1,000 nodes whose fabric contrib/examples/fabric-sim computes, with ports
- * of pnet/ports. Medians of several rounds. Exit status 1 if the first two take more than 50 ms
- * for 100,000 processes, or if what travels grows with the processes. */
+/* launch: what fabric components add to a launch, in one server process: PMIx_server_setup_application,
+ * _setup_local_support and _register_nspace, with the values of all processes, for jobs on 1,000 nodes
+ * whose fabric contrib/examples/fabric-sim computes, with ports of pnet/ports. Medians of several rounds.
+ * Exit status 1 if the first two take more than 50 ms for 100,000 processes, or if what travels grows with
+ * the processes. */
 #include "bench.h"
 
 #include <pmix_server.h>
@@ -42,7 +43,7 @@ static void on_op(pmix_status_t status, void *cbdata)
     done();
 }
 
-/* What was gathered is the library's: a copy, as another node would get it. */
+/* Copies the gathered infos, which the library owns, for another node. */
 static void on_gathered(pmix_status_t status, pmix_info_t *info, size_t n, void *cbdata,
                         pmix_op_cbfunc_t cbfunc, void *arg)
 {
@@ -60,7 +61,7 @@ static void on_gathered(pmix_status_t status, pmix_info_t *info, size_t n, void 
 
 static char *node_map, *rank_map, host[256];
 
-/* Nodes n0, n1 ... and this one, each with as many processes. */
+/* Makes the maps of nodes n0, n1 ... and this node, each with the same number of processes. */
 static void make_maps(int n_procs)
 {
     char *nodes = malloc(N_NODES * 16 + sizeof(host)),
@@ -79,8 +80,8 @@ static void make_maps(int n_procs)
     free(ranks);
 }
 
-/* The values are there: those of the last process, which is on another node, and of the job. */
-static void look(const char *nspace, int n_procs)
+/* Gets the values of the job and of the last process, which is on another node. */
+static void check_values(const char *nspace, int n_procs)
 {
     pmix_value_t *value;
     pmix_proc_t proc;
@@ -120,7 +121,7 @@ static struct round launch(int n_procs, int turn)
     await("register", PMIx_server_register_nspace(nspace, n_procs / N_NODES, info, 3,
                                                   on_op, (void *)"register"));
     r.reg = (now() - start) / 1e3;
-    look(nspace, n_procs);
+    check_values(nspace, n_procs);
     PMIx_server_deregister_nspace(nspace, on_op, (void *)"deregister");
     await("deregister", PMIX_SUCCESS);
     PMIX_INFO_FREE(gathered, n_gathered);

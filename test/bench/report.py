@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What bench.py found, as text, as a part of a document, and as a page with curves."""
+"""The results of bench.py as text, as a part of a document, and as a page with curves."""
 import html
 import math
 import os
@@ -24,7 +24,7 @@ def verdict(r):
 
 
 def cells(r, names, base):
-    """The columns of a row; the first is its name."""
+    """Returns the columns of a row; the first is its name."""
     first = r["libraries"][names[0]]
     found = ["%s %s" % (r["row"], r["unit"])]
     for name in names:
@@ -98,14 +98,14 @@ WIDTH, HEIGHT, MARGIN = 430, 260, 48
 
 
 def scale(values, length):
-    """A function from values to 0..length, and where to write numbers; logarithmic."""
+    """Returns a logarithmic function from values to 0..length, and the values with labels."""
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
     high = max(high, low + 1)
     return (lambda v: (math.log10(v) - low) / (high - low) * length), [10.0 ** k for k in range(low, high + 1)]
 
 
 def chart(name, results, names):
-    """X across, time per process up; a line for each library, and one for the floor."""
+    """Returns a chart: X across, time per process up, a line for each library and for the floor."""
     lines = {}
     for r in results:
         share = 1 if r["each"] or r["unit"] != "us" or not is_collective(name) else r["x"]

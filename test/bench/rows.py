@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rows that contrib/bench.sh measures: which scene of datapath.c gives them, at which sizes, beside which floor, and
-what they shall take."""
+"""The rows of contrib/bench.sh: scene of datapath.c, sizes, floor, and limits."""
 import collections
 
-# target: {x: most}, by ALL for every x. most is a number, or "1.2 floor", "1.2 base" or "1.2 ROW/X": so often what that
-# takes. A pair (number, what OpenPMIx took where it was set): that part of what OpenPMIx takes now, where that is more, as machines
-# differ. p99: what the 99th percentile shall not exceed, either.
-# floor: (scene of floor.c, its row, whether it is measured at the row's x).
+# target: {x: limit}; ALL: the limit for every x. A limit is a number, or a multiple such as "1.2 floor", "1.2 base" or
+# "1.2 ROW/X". A pair (number, time of OpenPMIx on the machine where the number was set) scales with the present time of
+# OpenPMIx on a slower machine. p99: limit of the 99th percentile.
+# floor: (scene of floor.c, its row, true if measured at the row's x).
 Row = collections.namedtuple("Row", "name scene xs unit what target floor each p99")
 ALL = None
 ALONE = {"threads", "flood", "big"}  # scenes in which x is not the number of clients

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a client measures, and writes it on the board. */
+/* Measurements of a client, and their rows on the board. */
 #include "bench.h"
 
 #include <sys/resource.h>
@@ -43,7 +43,7 @@ void print_row(const char *row, double value)
     printf("%s %.4f 0 0 0\n", row, value);
 }
 
-void meet(void)
+void sync_clients(void)
 {
     barrier(bench.board, (uint32_t)bench.n);
 }
@@ -58,7 +58,7 @@ struct cell *add_row(const char *row, bool is_longest)
     return &bench.board->cells[bench.index][i];
 }
 
-void mark(const char *row, int n)
+void trace_row(const char *row, int n)
 {
     char text[2 * NAME_B];
 
@@ -90,17 +90,17 @@ void sample(const char *row, call_fn *call, void *arg)
     struct cell *cell = add_row(row, false);
     double end;
 
-    meet();
+    sync_clients();
     cell->status = call(arg); /* the first may ask the server */
     if (cell->status)
         return;
     t.n = 0;
     end = now() + SAMPLE_US;
     read_usage(cell, -1);
-    mark(row, 0);
+    trace_row(row, 0);
     while (t.n < MAX_SAMPLES && !cell->status && (t.n < FEWEST || now() < end))
         cell->status = time_one(&t, call, arg);
-    mark(row, (int)t.n);
+    trace_row(row, (int)t.n);
     count_per_call(cell, (int)t.n);
     cell->value = middle_of(&t);
     cell->p99 = t.us[t.n * 99 / 100];
@@ -111,14 +111,14 @@ void time_all(const char *row, int n, call_fn *call, void *arg)
     struct cell *cell = add_row(row, true);
     double start;
 
-    meet();
+    sync_clients();
     read_usage(cell, -1);
-    mark(row, 0);
+    trace_row(row, 0);
     start = now();
     for (int i = 0; i < n && !cell->status; i++)
         cell->status = call(arg);
     cell->value = (now() - start) / n;
-    mark(row, n);
+    trace_row(row, n);
     count_per_call(cell, n);
 }
 
@@ -131,15 +131,15 @@ void time_each(const char *row, int n, call_fn *prepare, call_fn *call, void *ar
     for (int i = 0; i < n; i++) { /* all of them, as the others wait, too */
         pmix_status_t rc = prepare ? prepare(arg) : PMIX_SUCCESS;
 
-        meet();
-        mark(row, 0);
+        sync_clients();
+        trace_row(row, 0);
         us[i] = now();
         rc = rc ? rc : call(arg);
         us[i] = now() - us[i];
-        mark(row, 1);
+        trace_row(row, 1);
         cell->status = cell->status ? cell->status : rc;
     }
-    meet(); /* else what the first do next would be measured with the last, too */
+    sync_clients(); /* else what the first do next would be measured with the last, too */
     cell->value = median(us, cell->status ? 0 : (size_t)n);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the clients of each scene do, in the order of the table in docs/performance.md. */
+/* Scenes of the clients, in the order of the table in docs/performance.md. */
 #include "bench.h"
 
 #include <pthread.h>
@@ -80,7 +80,7 @@ static pmix_status_t commit(void *arg)
     return PMIx_Commit();
 }
 
-/* The same key each time, with another value. */
+/* Puts and commits the same key with another value each time. */
 static pmix_status_t put_and_commit(void *arg)
 {
     pmix_status_t rc = put_only(arg);
@@ -108,7 +108,7 @@ static pmix_status_t fence_collecting(void *arg)
 
 /* ---- get, put ------------------------------------------------------------------------------------------ */
 
-/* Every client has put the same keys; there is a peer, if only itself. */
+/* Puts the same keys in every client. Returns a peer, which may be the client itself. */
 static pmix_rank_t publish_and_fence(void)
 {
     struct put p = {.size = VALUE_B};
@@ -128,7 +128,7 @@ static void run_get_first(void)
 
     publish_and_fence();
     cell = add_row("get.first", false);
-    meet();
+    sync_clients();
     for (int i = 1; i < bench.n && !cell->status; i++) {
         struct get g = get_of((pmix_rank_t)((bench.index + i) % bench.n), KEY);
 
@@ -136,7 +136,7 @@ static void run_get_first(void)
     }
     cell->value = middle_of(&t);
     cell->p99 = t.n ? t.us[t.n - 1] : 0;
-    meet();
+    sync_clients();
 }
 
 static void run_get(void)
@@ -196,7 +196,7 @@ static void *read_often(void *arg)
     return NULL;
 }
 
-/* x threads of each of two clients. */
+/* Measures gets of x threads in each of two clients. */
 static void run_threads(void)
 {
     enum { MOST = 64 };
@@ -205,7 +205,7 @@ static void run_threads(void)
     double us[MOST];
     struct cell *cell = add_row("get.threads", false);
 
-    meet();
+    sync_clients();
     for (int i = 0; i < bench.x && i < MOST; i++) {
         readers[i].get = get_of(peer, KEY);
         must_do("thread",
@@ -217,7 +217,7 @@ static void run_threads(void)
         cell->status = cell->status ? cell->status : readers[i].status;
     }
     cell->value = median(us, (size_t)bench.x);
-    meet();
+    sync_clients();
 }
 
 static void run_put(void)
@@ -293,7 +293,7 @@ static void on_value(pmix_status_t status, pmix_value_t *value, void *cbdata)
         sem_post(&answered);
 }
 
-/* Rank 0 commits 1000 values of 1 KiB; rank 1 asks for x, without waiting for any. */
+/* Commits 1000 values of 1 KiB in rank 0. Rank 1 requests x of them at once. */
 static void run_flood(void)
 {
     static char bytes[MODEX_B];
@@ -327,7 +327,7 @@ static void run_flood(void)
     } else {
         add_row("flood", true);
     }
-    meet();
+    sync_clients();
     free(status);
 }
 
@@ -340,7 +340,7 @@ enum {
     EVENT_WAIT_S = 10
 };
 
-static _Atomic int n_events, n_told;
+static _Atomic int n_events, n_notified;
 
 static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
                      pmix_info_t info[], size_t n, pmix_info_t results[],
@@ -355,15 +355,15 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
         cb(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
 
-static void on_told(pmix_status_t status, void *cbdata)
+static void on_notified(pmix_status_t status, void *cbdata)
 {
-    if ((atomic_fetch_add(&n_told, 1) + 1) % N_EVENTS == 0)
+    if ((atomic_fetch_add(&n_notified, 1) + 1) % N_EVENTS == 0)
         sem_post(&answered);
 }
 
-/* Rank 0 notifies the job of N_EVENTS, several times; the others await them. Rank 0 stamps the
- * beginning: others may wake up later than their events come. blocking: each call waits for its
- * answer. Returns the median of the times of a delivery. */
+/* Measures events: rank 0 sends bursts of N_EVENTS to the job, and the others wait for them. Rank 0 stamps
+ * the begin, because other ranks may wake up after their events arrive. blocking: each call waits for its
+ * callback. Returns the median time of a delivery. */
 static double measure_bursts(bool blocking, pmix_status_t *status)
 {
     double *stamps = bench.board->stamps, us[N_BURSTS] = {0};
@@ -372,20 +372,20 @@ static double measure_bursts(bool blocking, pmix_status_t *status)
     for (int b = 0; b < N_BURSTS; b++) {
         pmix_status_t rc = PMIX_SUCCESS;
 
-        meet();
+        sync_clients();
         if (bench.index == 0)
             stamps[0] = now();
         for (int i = 0; i < N_EVENTS && bench.index == 0 && rc >= 0; i++) {
             rc = PMIx_Notify_event(EVENT, &bench.me, PMIX_RANGE_NAMESPACE, NULL, 0,
-                                   blocking ? NULL : on_told, NULL);
+                                   blocking ? NULL : on_notified, NULL);
             if (blocking)
-                on_told(rc, NULL);
+                on_notified(rc, NULL);
         }
         clock_gettime(CLOCK_REALTIME, &end);
         end.tv_sec += EVENT_WAIT_S;
         if (sem_timedwait(&answered, &end))
             *status = PMIX_ERR_TIMEOUT;
-        meet();
+        sync_clients();
         if (bench.index > 0)
             us[b] = (stamps[bench.index] - stamps[0]) / N_EVENTS / (bench.n - 1);
     }
@@ -400,7 +400,7 @@ static void run_event(void)
     struct cell *blocking = add_row("event.blocking", true);
 
     sem_init(&answered, 0, 0);
-    meet();
+    sync_clients();
     double began = now();
     pmix_status_t rc = PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL,
                                                    NULL);
@@ -471,7 +471,7 @@ static pmix_status_t write_log(void *arg)
     return rc;
 }
 
-/* And disconnects, in turns. */
+/* Connects or disconnects all clients, in turns. */
 static pmix_status_t connect_all(void *arg)
 {
     bool *is_connected = arg;
@@ -518,12 +518,12 @@ static void run_start(void)
     struct cell *took = add_row("init", false), *added = add_row("memory", false);
     double before = private_kib();
 
-    mark("init", 0);
+    trace_row("init", 0);
     took->value = now();
     took->status = init(NULL);
     bench.board->stamps[bench.index] = now();
     took->value = bench.board->stamps[bench.index] - took->value;
-    mark("init", 1);
+    trace_row("init", 1);
     added->value = private_kib() - before;
     time_each("finalize", 1, NULL, finalize, NULL);
 }
@@ -580,7 +580,7 @@ static void run_big(void)
     snprintf(node, sizeof(node), "node%d", (bench.x - 1) / BIG_PPN);
 
     first = add_row("big.first", false);
-    meet();
+    sync_clients();
     g = get_of(last, PMIX_HOSTNAME);
     first->value = now();
     first->status = get(&g);

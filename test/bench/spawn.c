@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For spawn.py, whose clock is CLOCK_MONOTONIC, too; a row is the time from a call until its process was initialised:
+/* For spawn.py, whose clock is CLOCK_MONOTONIC, too; a row is the time from a call until its process was
+ * initialised:
  *   spawn ROW START         initialised by its launcher, which was started at that time
  *   spawn N...              starts jobs of so many, one after the other */
 #include "bench.h"
@@ -11,7 +12,7 @@
 
 static pmix_proc_t me;
 
-/* One of a job that was spawned: tells its parent by a byte into the pipe. */
+/* Runs a process of a spawned job, which notifies its parent by a byte into the pipe. */
 static void be_child(const char *pipe)
 {
     int fd = open(pipe, O_WRONLY | O_CLOEXEC);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""spawn.py PROGRAM OURS: from a call until all that it starts are initialised: our
-library under pmixrun beside Debian's under Debian's Open MPI mpirun, in turns. Exit status 1 if ours takes more than
-half as long; 77 if there is no other library or launcher."""
+"""spawn.py PROGRAM OURS: measures the time from a call until all started processes are initialised. Compares our
+library under pmixrun with Debian's under Debian's Open MPI mpirun, in turns. Exit status 1 if ours takes more than
+half as long; 77 without another library or launcher."""
 import glob
 import os
 import shutil
@@ -14,7 +14,7 @@ import time
 
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "9"))
 MANY = "64"
-PATIENCE_S = 30
+TIMEOUT_S = 30
 PMIXRUN = os.path.join(os.environ["TENON_BUILD"], "contrib/tools/pmixrun")
 MPIRUN = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
           "OMPI_MCA_oob_tcp_if_include": "lo", "OMPI_MCA_btl_tcp_if_include": "lo",
@@ -22,13 +22,13 @@ MPIRUN = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
 
 
 def run(launcher, library, place, n, *program):
-    """{row: the longest of all processes}"""
+    """Returns {row: the longest time of all processes}."""
     env = dict(os.environ, LD_LIBRARY_PATH=os.path.dirname(library), TMPDIR=place, **MPIRUN)
     command = [launcher, "-n", n, program[0]] + [
         "%.1f" % (time.monotonic() * 1e6) if word == "NOW" else word for word in program[1:]]
     job = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True)
     try:
-        out = job.communicate(timeout=PATIENCE_S)[0]
+        out = job.communicate(timeout=TIMEOUT_S)[0]
     except subprocess.TimeoutExpired:
         job.terminate()
         job.communicate()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Round trips of clients to their server while a tree of 100,000 files is removed for another
-client, against the same while `rm -rf` removes an equal tree beside them, before or after that, and several times.
-meson sets TENON_BUILD."""
+"""Round trips of clients to their server while the server removes a tree of 100,000 files for another client. The
+reference are round trips while `rm -rf` removes an equal tree. Both run several times, in changing order. meson sets
+TENON_BUILD."""
 import os
 import shutil
 import statistics
@@ -19,7 +19,7 @@ FOLDERS = 100
 FILES = int(os.environ.get("BENCH_FILES", "1000"))  # in each
 ROUNDS = 5  # other work on this machine is in the 99th percentile of one, not in the median of all
 MOST = 2.0  # times as long
-PATIENCE_S = 120
+TIMEOUT_S = 120
 
 
 def make_tree(top):
@@ -31,15 +31,15 @@ def make_tree(top):
 
 
 def await_(what, condition):
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + TIMEOUT_S
     while not condition():
         if time.monotonic() > end:
-            sys.exit("bench: %s: not within %d s" % (what, PATIENCE_S))
+            sys.exit("bench: %s: not within %d s" % (what, TIMEOUT_S))
         time.sleep(0.002)
 
 
 def phases(place, out, job, ours_first):
-    """[(name, begin, end)], by the clock of the samples."""
+    """Returns [(name, begin, end)], by the clock of the samples."""
     found = []
 
     def timed(name, action):
@@ -66,7 +66,7 @@ def phases(place, out, job, ours_first):
         time.sleep(0.2)
         timed(name, remove)
     open(os.path.join(place, "stop"), "w").close()
-    if job.wait(timeout=PATIENCE_S):
+    if job.wait(timeout=TIMEOUT_S):
         sys.exit("bench: the job ends with status %d" % job.returncode)
     return found
 
