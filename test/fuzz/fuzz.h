@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a fuzz target consists of. It is built twice: with libFuzzer (-Dfuzz=true), and with
- * replay.c, which feeds it its seeds and everything close to them as an ordinary test. */
+/* Interface of a fuzz target. Each target is built with libFuzzer (-Dfuzz=true), and with replay.c: an
+ * ordinary test with the seeds and small changes to them. */
 #ifndef PX_FUZZ_H
 #define PX_FUZZ_H
 
@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The name and the result are libFuzzer's. */
+/* Runs the target on an input. libFuzzer defines the name and the result. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The i-th well-formed input, appended to *out; false if there are no more. */
+/* Appends the i-th well-formed input to *out; false after the last. */
 bool fuzz_seed(unsigned i, px_buf *out);
 
-/* The input as a text. */
+/* Returns the input as a text. */
 static inline char *fuzz_text(const uint8_t *data, size_t size)
 {
     char *text = calloc(size + 1, 1);
@@ -30,14 +30,14 @@ static inline char *fuzz_text(const uint8_t *data, size_t size)
     return text;
 }
 
-/* The i-th of n texts as a seed. */
+/* Appends the i-th of n texts as a seed. */
 static inline bool fuzz_seed_text(const char *const *texts, size_t n, size_t i,
                                   px_buf *out)
 {
     return i < n && !px_buf_add(out, texts[i], strlen(texts[i]));
 }
 
-/* A broken property: libFuzzer keeps the input of a crash. Not assert, which may be off. */
+/* Aborts if the condition is false, so that libFuzzer keeps the input. assert() may be disabled. */
 #define FUZZ_MUST(condition)                                                \
     do {                                                                    \
         if (!(condition)) {                                                 \

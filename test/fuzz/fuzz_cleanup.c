@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any infos as a request for clean-up: what is understood is all that was named, in normal form, those to
- * keep first. Of each info the input has a byte for the key,
- * one for the type, and a text that ends in 0. */
+/* Any infos as a request for clean-up. The parsed request has all names, in normal form, and first the
+ * names to keep. The input has for each info a byte for the key, a byte for the type, and a text that ends
+ * in 0. */
 #include "core/reclaim/rmpath.h"
 #include "core/reclaim/rmtree.h"
 #include "core/server/cleanup/request.h"
@@ -47,7 +47,7 @@ static void make(px_infos *infos, char *bytes, size_t size)
     }
 }
 
-/* How many names there are in a list, and that each is there. */
+/* Returns the number of names in a list, and checks that the request has each. */
 static size_t check_list(const struct px_cleanup_request *q, uint8_t kind,
                          const char *list)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any bytes as a connect message, as a server's address, and as a stream of frames: whatever is
- * understood can be written and understood again. */
+/* Any bytes as a connect message, as a server's address, and as a stream of frames. Each decoded value can
+ * be encoded and decoded again. */
 #include "fuzz.h"
 #include "core/wire/frame.h"
 #include "core/wire/hello.h"
@@ -57,7 +57,7 @@ static void parse_address(const uint8_t *data, size_t size)
     FUZZ_MUST(strstr(text, uri.address));
 }
 
-/* As a reader takes them apart. */
+/* Splits the bytes into frames as a reader does. */
 static void read_frames(const uint8_t *data, size_t size)
 {
     struct px_frame f, again;

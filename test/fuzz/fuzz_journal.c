@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any bytes as the journal of a server. Whatever is read from them is what a server may write, and is
- * written as the same bytes again; and what is planned from them is in order: each item once, at
- * a path in normal form, and nothing of it is removed here. */
+/* Any bytes as the journal of a server. Each decoded record is valid, and is encoded as the same bytes
+ * again. The plan has each item once, at a path in normal form. The target removes nothing. */
 #include "fuzz.h"
 #include "core/base/proc.h"
 #include "core/reclaim/reclaim.h"
@@ -27,7 +26,7 @@ static void plausible(const struct px_journal_record *r)
         FUZZ_MUST(r->x >= 1 && r->x <= INT32_MAX);
 }
 
-/* Returns up to where they are good. */
+/* Reads records; returns the length of the valid part. */
 static size_t read_records(const uint8_t *data, size_t size)
 {
     uint8_t again[PX_JOURNAL_RECORD_B];
@@ -59,7 +58,7 @@ static void in_order(const struct px_journal_view *view)
     }
 }
 
-/* How many items the owner of that entry has, after a look at each. */
+/* Checks each item of a record's owner; returns the number of items. */
 static size_t plan_of(const struct px_journal_view *view, size_t first, size_t n,
                       const struct px_journal_record *owner,
                       const struct px_reclaim_pick *pick, struct px_rm_item *items)
@@ -132,8 +131,8 @@ static void judge(const uint8_t *data, size_t size)
     close(fd);
 }
 
-/* Magic number, length and checksum made right, which no fuzzer would find: what is behind them is of
- * interest. Shortens the last record to what there is. */
+/* Corrects magic number, length and checksum, so that the fuzzer reaches the code after these checks.
+ * Shortens the last record to the end of the input. */
 static void mend(uint8_t *bytes, size_t size)
 {
     enum { LENGTH = 4, SUM = 8, SUMMED = 16, SHORTEST = 64, LONGEST = 4152 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any bytes as what components contribute to a launch: as they come, which the check sum mostly
- * ends, and as what stands behind it. */
+/* Any bytes as the contributions of components to a launch: as the whole block, which mostly fails at the
+ * checksum, and as the part after the checksum. */
 #include "fuzz.h"
 #include "core/server/fabric/blob.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any text as a parameter file: each line is a setting, an include or a mistake, a setting can be
- * written again, and its value is what a parameter of each kind wants or is not. Then all of them
- * together are settings of one table, whose configuration is within its ranges whatever they
- * are. */
+/* Any text as a parameter file. Each line is a setting, an include or an error. A setting can be written
+ * again. Each value is valid or not for a parameter of each kind. Then all lines are the settings of one
+ * table, and all values of the configuration are within their ranges. */
 #include "fuzz.h"
 #include "core/rt/log.h"
 #include "core/config/param_impl.h"
@@ -35,9 +34,7 @@ static const struct px_param table[] = {
     PX_PARAM_END,
 };
 
-/* The core's own tables are not of interest here. */
-
-/* Instead of the process's log, which has a room of its own: a line is a line. */
+/* Replaces the process's log, which is in another room. */
 void px_log(enum px_log_level level, const char *area, const char *fmt, ...)
 {
     char text[2048];
@@ -64,7 +61,7 @@ static void in_range(const struct conf *c)
 
 /* ---- one value ------------------------------------------------------------------- */
 
-/* What a number was read as, written plainly, is the same number. */
+/* Checks that a number is the same after it is read, printed and read again. */
 static void number_again(const struct px_param *param, const char *text)
 {
     uint64_t n = 77, again = 78;
@@ -123,7 +120,7 @@ static void as_each_kind(const char *text)
 
 /* ---- lines ----------------------------------------------------------------------- */
 
-/* A setting written with quotes is the same setting. */
+/* Checks that a setting is the same with quotes. */
 static void line_again(const struct px_param_line *line)
 {
     char quote = !strchr(line->value, '"') ? '"' : '\'';
@@ -174,7 +171,8 @@ static void judge_all(struct px_params *params)
     in_range(&conf);
     pmix_status_t rc = px_params_report(params, &err);
     FUZZ_MUST(rc == PMIX_SUCCESS || rc == PMIX_ERR_BAD_PARAM);
-    FUZZ_MUST(px_params_report(params, &err) == PMIX_SUCCESS); /* all is told */
+    FUZZ_MUST(px_params_report(params, &err) ==
+              PMIX_SUCCESS); /* reports all problems */
     FUZZ_MUST(params->n_problems <= PX_PARAM_MAX_PROBLEMS + 1);
 }
 

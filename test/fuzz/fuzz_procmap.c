@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any bytes as the block of a map that another process shares, and may change meanwhile. No question
- * to it leads out of the block or never ends, and answers stay within what its head says. */
+/* Any bytes as the block of a map that another process shares, and may change meanwhile. Each look-up
+ * stays within the block and ends, and results stay within the limits in the block's head. */
 #include "fuzz.h"
 #include "core/model/procmap.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any bytes as a rendezvous file: what is understood is the address of a server and a process, and written
- * again it is understood as the same. */
+/* Any bytes as a rendezvous file. The decoded address of a server and its process are the same after they
+ * are encoded and decoded again. */
 #include "fuzz.h"
 
 #include "core/base/str.h"

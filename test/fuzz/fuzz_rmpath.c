@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any text as the paths that a client wants removed, split at commas as registered clean-up is. What
- * is taken is in normal form, means what the text means, and leads to nothing that is refused. */
+/* Any text as the paths of a registered clean-up, split at commas. Each accepted path is in normal form,
+ * has the meaning of the text, and does not lead to a refused place. */
 #include "fuzz.h"
 #include "core/reclaim/rmtree.h"
 
 #include <string.h>
 
-/* The same by other means: names on a stack. False if the text is not to be taken. */
+/* Computes the normal form with a stack of names; false if the text must be refused. */
 static bool expected(const char *text, char *out)
 {
     size_t used = 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A segment of shared memory in which a hostile server has changed any words, in memory of its exact
- * size. A reader that looks up and walks all there is finds values that are well formed, or none,
- * and comes to an end. */
+/* A segment of shared memory with any words changed by a hostile server, in memory of its exact size. A
+ * reader that looks up and walks all entries finds only well-formed values, and ends. */
 #include "fuzz.h"
 #include "components/gds/shm/table.h"
 #include "core/types/type.h"
@@ -111,7 +110,7 @@ static void read_all(struct px_gds_ns *ns)
     }
 }
 
-/* Each edit: where, and which bits of the word there change. */
+/* Applies the edits of the input. Each edit is a position, and the bits of the word to change. */
 static void edit(const uint8_t *data, size_t size, bool back)
 {
     for (; size >= EDIT_B; data += EDIT_B, size -= EDIT_B) {
@@ -137,7 +136,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 
-/* All that is written, two words at a time. */
+/* Makes a seed for each pair of written words. */
 bool fuzz_seed(unsigned i, px_buf *out)
 {
     uint8_t edits[2 * EDIT_B] = {0};

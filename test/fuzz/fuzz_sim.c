@@ -27,7 +27,7 @@ static pmix_status_t on_put(void *arg, pmix_rank_t rank PX_UNUSED,
     return PMIX_SUCCESS;
 }
 
-/* As a node's server does, with four processes on three nodes. */
+/* Launches a job as a node's server does, with four processes on three nodes. */
 static void launch(const char *text, const struct sim_fabric *f)
 {
     const struct px_pnet_ops *ops = px_pnet_sim_component.ops;
@@ -55,7 +55,7 @@ static void launch(const char *text, const struct sim_fabric *f)
     px_pnet_sim_component.close(self);
 }
 
-/* What is left of it for a job is again one, and stays the same. */
+/* Checks that the shortened description for a job is valid, and does not get shorter again. */
 static void reduce(const struct sim_fabric *f)
 {
     char *text = sim_fabric_text(f, NULL), *again;

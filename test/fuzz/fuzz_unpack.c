@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any bytes read as any operation in one dialect, FUZZ_DIALECT, in both buffer forms: no harm is
- * done, and what could be read can be written and read again to the same bytes.
+/* Any bytes read as any operation in one dialect, FUZZ_DIALECT, in both buffer forms. Each value that is
+ * read can be written and read again to the same bytes.
  *
  * Input: buffer form (odd: described), operation, type number, then the message. */
 #include "fuzz.h"
@@ -34,8 +34,8 @@ static void write_values(px_writer *w, struct px_codec codec, const void *values
     FUZZ_MUST(w->status == PMIX_SUCCESS);
 }
 
-/* What was read is written, and must be read and written the same again. Zeros follow it, as many
- * as there were bytes: a row of pointers claims more than it takes. */
+/* Writes the values, reads them and writes them again, and compares. Zeros follow the written bytes, as
+ * many as the input had: a row of pointers claims more bytes than it needs. */
 static void comes_back(struct px_codec codec, const void *values, int32_t n,
                        pmix_data_type_t type, size_t zeros)
 {
@@ -205,7 +205,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 /* ---- seeds ------------------------------------------------------------------------------------- */
 
-/* An object of a type, packed as the operation wants it. */
+/* Packs an object of a type in the form of the operation. */
 static void pack_seed(px_writer *w, struct gen *g, enum operation op,
                       pmix_data_type_t type)
 {

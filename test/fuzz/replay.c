@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a fuzz target without a fuzzer: over its seeds, each of them cut short everywhere and with
- * every byte changed, and over the files named as arguments, e.g. what a fuzzer once found.
- * "--write FOLDER" writes the seeds there instead, for a fuzzer to start from. */
+/* A main for a fuzz target without a fuzzer. The inputs are the seeds, each seed cut at every length and
+ * with every byte changed, and files named as arguments, e.g. findings of a fuzzer. "--write FOLDER"
+ * writes the seeds into FOLDER instead, for a fuzzer. */
 #include "fuzz.h"
 
 #include <string.h>
 
-/* In memory of exactly its size, so that a sanitizer sees a read beyond the end. */
+/* Runs the target on a copy of exactly the input's size, so that a sanitizer detects a read beyond the
+ * end. */
 static void run(const uint8_t *data, size_t size)
 {
     uint8_t *exact = malloc(size ? size : 1);
