@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The allocator of a test executable: glibc's, with a counter in front. Being defined
- * in the executable, it also serves what libc itself (strdup, vasprintf) and other
- * libraries allocate, which the linker's --wrap would not reach. Sanitizers have an
- * allocator of their own, so there this one is left out. */
+/* The allocator of a test executable: glibc's with a counter. A definition in the executable also serves
+ * libc itself (strdup, vasprintf) and other libraries, which the linker's --wrap does not. Builds with
+ * sanitizers leave this allocator out, because sanitizers have their own. */
 #include "alloc_fail.h"
 
 #include "core/base/attr.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lets an allocation of this process fail, to prove that running out of memory is
- * handled. Link alloc_fail.c into the test executable. To fail each allocation of f in
- * turn:
+/* Failing allocations, to test the handling of out of memory. Link alloc_fail.c into the test executable.
+ * To fail each allocation of f in turn:
  *
  *     PX_TEST_NEEDS_ALLOC;
  *     for (unsigned nth = 0; px_alloc_next(&nth);) {
@@ -9,8 +8,8 @@
  *         px_alloc_check(rc);
  *     }
  *
- * The last round is the one in which nothing fails. Between next, or fail_at, and check, or
- * fail_end, have only what is tested: Check allocates too. */
+ * In the last round no allocation fails. Between next, or fail_at, and check, or fail_end, call only the
+ * tested function, because Check allocates too. */
 #ifndef PX_ALLOC_FAIL_H
 #define PX_ALLOC_FAIL_H
 
@@ -23,17 +22,17 @@ bool px_alloc_can_fail(void);
 /* Counts allocations of all threads and libraries from now on, and fails the nth, once,
  * with NULL and ENOMEM. The first is 1; with 0 none fails. */
 void px_alloc_fail_at(unsigned nth);
-/* How many allocations were tried from px_alloc_fail_at to now or px_alloc_fail_end. */
+/* Returns the number of attempted allocations from px_alloc_fail_at to now or px_alloc_fail_end. */
 unsigned px_alloc_count(void);
-/* Allocations minus frees in that time: 0 after a call that failed and kept nothing. */
+/* Returns allocations minus frees in that time: 0 after a call that failed and kept nothing. */
 int px_alloc_balance(void);
 /* Stops counting and failing; true if an allocation was made to fail. */
 bool px_alloc_fail_end(void);
 
-/* Counts nth on, and lets that allocation fail; false if in the last round none has. */
+/* Increments nth, and lets that allocation fail; false if no allocation failed in the last round. */
 bool px_alloc_next(unsigned *nth);
-/* Ends the round. An allocation failed: the status must be PMIX_ERR_NOMEM, and all that was
- * allocated be freed again. None did: the status must be PMIX_SUCCESS. True if one did. */
+/* Ends the round; true if an allocation failed. Then the status must be PMIX_ERR_NOMEM, and all memory
+ * must be freed. Otherwise the status must be PMIX_SUCCESS. */
 #define px_alloc_check(status)                                     \
     ({                                                             \
         int rc_ = (status);                                        \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files, in the fewest words. */
+/* Short functions for files. */
 #ifndef PX_TEST_FILES_H
 #define PX_TEST_FILES_H
 
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of any kind; a link is not followed. */
+/* True if a file of any kind exists. Does not follow a link. */
 static inline bool is_there(const char *path)
 {
     struct stat st;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests as another user: whether that user gets as far as the library's components. A build folder in
- * somebody's home may be closed to others. */
+/* Tests as another user. A build folder in a home folder may be closed to other users. */
 #ifndef PX_TEST_OTHERS_H
 #define PX_TEST_OTHERS_H
 
@@ -11,7 +10,7 @@
 
 enum { PX_TEST_OTHER = 12345 };
 
-/* For PX_TEST_NEEDS; only root can tell. */
+/* True if another user can load the library's components. False without root. For PX_TEST_NEEDS. */
 static inline bool px_test_others_load_it(void)
 {
     const char *dir = getenv("PMIX_MCA_mca_base_component_path");

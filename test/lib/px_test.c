@@ -25,11 +25,11 @@ enum { TEST_TIMEOUT_S = 30 };
 #endif
 
 enum {
-    SETTLED_MS = 2000, /* what still ends in the background has ended by then */
+    SETTLED_MS = 2000, /* time for processes and threads that end in the background */
     STEP_MS = 10,
     MAX_FDS = 16, /* for walking a tree */
     MAX_FD = 1 << 16,
-    SKIPPED = 77, /* the exit status that meson takes for it */
+    SKIPPED = 77, /* exit status of a skipped test for meson */
 };
 
 static char suite_dir[PATH_MAX]; /* TMPDIR of the executable */
@@ -175,14 +175,15 @@ static void end_own_dir(void)
     own_dir[0] = '\0';
 }
 
-/* Everyone may write there, as in /tmp: tests become other users. */
+/* Makes the TMPDIR of the executable. All users may write to it, as to /tmp, because tests become other
+ * users. */
 static void begin_suite_dir(void)
 {
     make_dir(suite_dir, "px", 01777);
     setenv("TMPDIR", suite_dir, 1);
 }
 
-/* The first entry of the folder, or NULL. */
+/* Returns the first entry of the folder, or NULL. */
 static const char *first_left(void)
 {
     static char name[NAME_MAX + 1];
@@ -198,7 +199,7 @@ static const char *first_left(void)
     return name[0] ? name : NULL;
 }
 
-/* False, and a line, if the tests left something. Janitors may take a moment. */
+/* Removes the folder; false, with a line, if the tests left files. Waits for janitors. */
 static bool end_suite_dir(void)
 {
     const struct timespec step = {0, STEP_MS * 1000000L};

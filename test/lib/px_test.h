@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What every Check executable shares: a main made from the list of its tests. Each test
- * is a test case of its own, so that CK_RUN_CASE=<its name> runs one alone; CK_FORK=no
- * keeps them in one process, for a debugger. An executable has a TMPDIR of its own, which
- * must be empty again when its tests have passed. */
+/* Common part of all Check executables: a main made from the list of tests. Each test is a test case, so
+ * CK_RUN_CASE=NAME runs a single test. CK_FORK=no runs all tests in one process, for a debugger. An
+ * executable has a TMPDIR of its own, which must be empty when its tests have passed. */
 #ifndef PX_TEST_H
 #define PX_TEST_H
 
@@ -14,14 +13,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The call, or the status, says success. */
+/* Expects success of a call or of a status. */
 #define ok(call)                                                         \
     do {                                                                 \
         int rc_ = (call);                                                \
         ck_assert_msg(rc_ == 0, "%s: %d, expected success", #call, rc_); \
     } while (0)
 
-/* The call returns PMIX_OPERATION_SUCCEEDED: no callback comes. */
+/* Expects PMIX_OPERATION_SUCCEEDED of a call: no callback follows. */
 #define at_once(call)                                                      \
     do {                                                                   \
         int rc_ = (call);                                                  \
@@ -29,30 +28,30 @@
                       "%s: %d, expected operation succeeded", #call, rc_); \
     } while (0)
 
-/* Status of a call that may also complete without its callback. */
+/* Returns the status of a call that may also complete without its callback. */
 #define px_test_completed(call)                               \
     ({                                                        \
         int rc_ = (call);                                     \
         rc_ == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc_; \
     })
 
-/* It says PMIX_ERR_<what>. */
+/* Expects PMIX_ERR_<what> of a call. */
 #define fails(call, what)                                                             \
     do {                                                                              \
         int rc_ = (call);                                                             \
         ck_assert_msg(rc_ == PMIX_ERR_##what, "%s: %d, expected " #what, #call, rc_); \
     } while (0)
 
-/* A process without a name finds its own, *self, under PMIX_PROCID and PMIX_RANK. */
-#define px_test_knows_itself(self)                                \
-    do {                                                          \
-        pmix_value_t *v_ = NULL;                                  \
-        ok(PMIx_Get(NULL, PMIX_PROCID, NULL, 0, &v_));            \
-        ck_assert(PMIX_CHECK_PROCID(v_->data.proc, self));        \
-        PMIX_VALUE_RELEASE(v_);                                   \
-        ok(PMIx_Get(NULL, PMIX_RANK, NULL, 0, &v_));              \
-        ck_assert_uint_eq(v_->data.rank, (self)->rank);           \
-        PMIX_VALUE_RELEASE(v_);                                   \
+/* Expects that PMIX_PROCID and PMIX_RANK of the calling process are *self. */
+#define px_test_knows_itself(self)                         \
+    do {                                                   \
+        pmix_value_t *v_ = NULL;                           \
+        ok(PMIx_Get(NULL, PMIX_PROCID, NULL, 0, &v_));     \
+        ck_assert(PMIX_CHECK_PROCID(v_->data.proc, self)); \
+        PMIX_VALUE_RELEASE(v_);                            \
+        ok(PMIx_Get(NULL, PMIX_RANK, NULL, 0, &v_));       \
+        ck_assert_uint_eq(v_->data.rank, (self)->rank);    \
+        PMIX_VALUE_RELEASE(v_);                            \
     } while (0)
 
 /* The head of an event handler, which may use any of its parameters. */
@@ -64,8 +63,8 @@
                      pmix_event_notification_cbfunc_fn_t cb PX_UNUSED,                 \
                      void *cbdata PX_UNUSED)
 
-/* First in a test that needs what not every machine or build has. contrib/check.sh counts
- * it as skipped, and gives the reason. */
+/* Skips the test if this machine or build does not fulfil the condition. First line of a test.
+ * contrib/check.sh counts skipped tests, and prints the reasons. */
 #define PX_TEST_NEEDS(condition, what)   \
     do {                                 \
         if (!(condition)) {              \
@@ -74,7 +73,7 @@
         }                                \
     } while (0)
 
-/* Outside of functions: all tests of this executable need it. */
+/* Skips all tests of the executable if the condition is false. Outside of functions. */
 #define PX_TEST_SUITE_NEEDS(condition, what)       \
     const char *px_test_missing(void)              \
     {                                              \
@@ -84,28 +83,28 @@
 #define PX_TEST_NEEDS_ROOT PX_TEST_NEEDS(px_test_is_root(), "root")
 #define PX_TEST_NEEDS_PROC PX_TEST_NEEDS(px_test_has_proc(), "/proc")
 
-/* What PX_TEST_SUITE_NEEDS defines; else nothing is missing. */
+/* Returns the reason to skip all tests, or NULL. PX_TEST_SUITE_NEEDS defines it. */
 const char *px_test_missing(void);
 void px_test_skip(const char *why);
 bool px_test_is_root(void);
 bool px_test_has_proc(void);
 bool px_test_has_terminals(void); /* pseudo terminals can be made */
-/* Whether this process has the capability in effect (CAP_* of linux/capability.h). */
+/* True if this process has the capability in effect (CAP_* of linux/capability.h). */
 bool px_test_may(int capability);
 
-/* Whether a pidfd tells how its process has ended after that was reaped (Linux 6.15). */
+/* True if a pidfd has the exit status of a process that was reaped (Linux 6.15). */
 bool px_test_kernel_keeps_status(void);
 
-/* Open descriptors of this process, with /proc and without. */
+/* Counts the open descriptors of this process, with or without /proc. */
 size_t px_test_count_fds(void);
 
-/* A folder of this test's own, made at the first call: mode 0755, no symbolic link in its path,
- * removed after the test with all that is in it. */
+/* Returns a folder of this test, made at the first call: mode 0755, without a symbolic link in its path,
+ * removed with its contents after the test. */
 const char *px_test_dir(void);
-/* "folder/name" in it; good until 16 more were asked for. */
+/* Returns "folder/name" in px_test_dir(); valid for 16 more calls. */
 const char *px_test_path(const char *name);
 
-/* A test of this executable, listed by being written down. */
+/* A test of this executable. PX_TEST adds it to the list. */
 struct px_test {
     const TTest test;
     int n; /* how often it runs, with _i counting */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the Python tests share; times.h is the same for C."""
+"""Common part of the Python tests; times.h is the counterpart for C."""
 import os
 import re
 import shutil
@@ -13,7 +13,7 @@ SHM = "/dev/shm"
 
 
 def times(short_form, long_form):
-    """How often to try: the first number, or the second in the long form (PX_TEST_LONG)."""
+    """Returns the number of tries: the first number, or the second in the long form (PX_TEST_LONG)."""
     factor = int(os.environ.get("PX_TEST_LONG") or 0)
     return long_form * factor if factor > 0 else short_form
 
@@ -26,19 +26,19 @@ def kill(pid, signum=signal.SIGKILL):
 
 
 def become(uid):
-    """How subprocess starts a program of that user's, which only root can do."""
+    """Returns arguments of subprocess for a program of that user, as root; otherwise none."""
     return {"user": uid, "group": uid, "extra_groups": []} if uid and os.geteuid() == 0 else {}
 
 
 def others_can_run(*programs):
-    """Others may not be let into the build folder."""
+    """True if other users can execute the programs: the build folder may be closed to them."""
     return all(subprocess.run(["test", "-x", program], check=False, **become(NOBODY)).returncode == 0
                for program in programs)
 
 
 class Place:
-    """A folder of a job's own, which is the TMPDIR in env; in /dev/shm its names begin as the folder's. who: how
-    subprocess makes programs that user's."""
+    """A folder for a job: the TMPDIR in env. Names of the job in /dev/shm begin with the folder's name. who: arguments
+    of subprocess for the user."""
 
     def __init__(self, uid=0, **env):
         self.dir, self.who = tempfile.mkdtemp(prefix="tn.", dir="/tmp"), become(uid)
@@ -50,7 +50,7 @@ class Place:
         self.env.update(env, HOME="/nonexistent", TMPDIR=self.dir, LITTER=self.prefix)
 
     def files(self):
-        """All that is there, by its path."""
+        """Returns the paths of all files and folders."""
         found = [os.path.join(SHM, name) for name in os.listdir(SHM) if name.startswith(self.prefix)]
         for top, folders, files in os.walk(self.dir):
             found += [os.path.join(top, name) for name in folders + files]
@@ -63,8 +63,8 @@ class Place:
 
 
 def alone(*options):
-    """Goes on, as root where that is allowed, in a mount namespace with a /dev/shm that others do not use, and what
-    else unshare has options for. A shell is the first process, which waits for what nobody else waits for."""
+    """Continues, as root where allowed, in a mount namespace with a private /dev/shm, and with further options of
+    unshare. A shell is the first process, and reaps orphans."""
     if "TENON_PRIVATE_SHM" in os.environ or os.geteuid() != 0:
         return
     command = ["unshare", "-m", "--propagation", "private", *options, "sh", "-c",

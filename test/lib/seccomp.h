@@ -1,28 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Making system calls fail, as on an older kernel or in a container that forbids
- * them. */
+/* Failing system calls, as on an older kernel or in a container. */
 #ifndef PX_TEST_SECCOMP_H
 #define PX_TEST_SECCOMP_H
 
 #include <stdbool.h>
 
-/* From now on the system call of that number (SYS_...) fails with errnum, in this
- * thread and in all that it makes, for good. False if the kernel does not do that. Root
- * or not. */
+/* Lets a system call (SYS_...) fail with errnum from now on, in this thread and in its new threads. False
+ * if the kernel does not support that. Works with and without root. */
 bool px_test_deny(long number, int errnum);
 
-/* Runs does(arg) in a thread of its own, twice: the second time the first system call
- * ends the thread, and its number is returned. -1: there was none; -2: the kernel
- * cannot tell. Root or not. */
+/* Runs does(arg) twice in a thread. The second time, the first system call ends the thread. Returns the
+ * number of the call; -1: no call; -2: not supported by the kernel. Works with and without root. */
 long px_test_first_call_of(void (*does)(void *), void *arg);
 
-/* What does() returns, 0 to 255, in a process of its own: what is denied there is not
- * denied here. -1: it has ended otherwise. */
+/* Returns the result of does(), 0 to 255, in a child, where denied calls do not affect this process. -1:
+ * the child has not exited normally. */
 int px_test_in_child(int (*does)(void));
 
-/* Denies what the environment variable PX_TEST_DENY has, if it is set:
- * "openat2:ENOSYS,statx:EPERM". For the setup of a suite that is run under each. Ends
- * the process if the variable makes no sense, or nothing can be denied. */
+/* Denies the system calls in the environment variable PX_TEST_DENY, e.g. "openat2:ENOSYS,statx:EPERM". For
+ * the setup of a suite. Ends the process if the variable is invalid, or if denial is not supported. */
 void px_test_deny_by_env(void);
 
 #endif

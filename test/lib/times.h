@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* How often to try, how many to make: the first number, or the second in the long form. */
+/* Returns the first number, or the second in the long form. */
 static inline unsigned px_test_times(unsigned short_form, unsigned long_form)
 {
     const char *text = getenv("PX_TEST_LONG");

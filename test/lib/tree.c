@@ -25,7 +25,7 @@ void px_tree_begin(const char *in)
     ck_assert_int_eq(chmod(root, 0755), 0);
 }
 
-/* By rm, as what is tested here can not clean up after its own tests. */
+/* Removes the tree by rm, not by the code under test. */
 void px_tree_end(void)
 {
     int status;
@@ -105,7 +105,7 @@ bool px_tree_has(const char *name)
     return lstat(px_tree_path(name), &st) == 0;
 }
 
-/* As if names of folders ended with a slash. */
+/* Compares names as if names of folders ended with a slash. */
 static int in_order(const FTSENT **a, const FTSENT **b)
 {
     char x[NAME_MAX + 2], y[NAME_MAX + 2];
