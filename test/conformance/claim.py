@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The build option "claim" decides what macros, pkg-config and peers get as the release; see docs/adr/0031."""
+"""The build option "claim" decides the release in macros, in pkg-config and for peers; see docs/adr/0031."""
 import os
 import re
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where releases differ, or the table and we do: what holds, and why. Nothing else may differ."""
+"""Decisions, with reasons, for rows whose releases differ, and for rows that differ here. No other row may differ."""
 
 OWN_VERSION = "the version of the interface that this library declares itself to be"
 NON_ZERO = "5.0's number, which a test of a bit finds; 6.1.0 has 0, and tests of names alone"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""abidiff finds no incompatible change from Debian's libpmix to ours. diff.py library: every public
-function of theirs is in ours. diff.py headers: the functions' types, and all types they lead to,
-as a compiler sees them in their headers and in ours. diff.py --self-test: both find what has
-changed. Exit status 77: Debian's package or abidiff is not here."""
+"""abidiff finds no incompatible change from Debian's libpmix to ours. diff.py library: our library has every
+public function of Debian's. diff.py headers: compares the functions' types, and all types that they use, in
+both headers. diff.py --self-test: both detect a change. Exit status 77: Debian's package or abidiff is not
+installed."""
 import glob
 import os
 import re
@@ -19,8 +19,8 @@ SKIPPED = 77
 THEIR_LIBRARY = "/usr/lib/*-linux-gnu*/libpmix.so.2"
 THEIR_HEADERS = "/usr/lib/*-linux-gnu*/pmix2/include"
 
-# Releases after 4.2.2 have added slots to the host's module, and so have we. Which of them exist is
-# found out at run time: what 4.2.2 has must stay where it is, and that is all.
+# Releases after 4.2.2 have added slots to the host's module, and so have we. The library detects their number at
+# run time. Only the slots of 4.2.2 must stay in place.
 ALLOWED = """
 [suppress_type]
   name = pmix_server_module_4_0_0_t
@@ -30,7 +30,7 @@ ALLOWED = """
 """
 
 
-# A slot of 5.0 that 6.1.0 has elsewhere, as we do.
+# A slot of 5.0 that has another place in 6.1.0 and here.
 MOVED_SLOT = re.compile(r"\s*pmix_server_session_control_fn_t\s+session_control;")
 
 
@@ -39,7 +39,7 @@ def titles(table, wanted):
 
 
 def public_functions():
-    """Those of Debian's release; what others have need not be in its headers."""
+    """Returns the functions of Debian's release. Its headers need not have other functions."""
     return titles("functions", lambda c: c["exported_by_debian_4.2.2"] == "yes")
 
 
@@ -49,7 +49,7 @@ def public_types():
 
 
 def shim(functions, types):
-    """A source whose debug information has the type of each function, and each type."""
+    """Returns a source with the type of each function, and each type, in its debug information."""
     lines = ["#include <pmix.h>", "#include <pmix_server.h>", "#include <pmix_tool.h>"]
     lines += ["extern __typeof__(%s) *at_%s; __typeof__(%s) *at_%s = %s;" % ((n,) * 5)
               for n in functions]
@@ -68,8 +68,8 @@ def compile_shim(text, folders, path):
 
 
 def abidiff(old, new, *options):
-    """What it reports; nothing if it finds no change, or only such as it calls harmless: more
-    members of a union that stays as large, say."""
+    """Returns the report of abidiff. Empty without a change, or with harmless changes only, e.g. a new member of
+    a union of the same size."""
     result = subprocess.run(["abidiff", "--no-added-syms", *options, old, new], text=True,
                             capture_output=True)
     return "" if result.returncode == 0 else (result.stdout + result.stderr).strip()
@@ -101,7 +101,7 @@ def diff_headers(old, new, functions, types):
 
 
 def diff_libraries(old, new, functions):
-    """Only names: Debian's library has no debug information. Others than these do not count."""
+    """Compares names of public functions only, because Debian's library is without debug information."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "public")
         with open(path, "w", encoding="utf-8") as f:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""loads.py PROGRAM: a binary built against somebody else's libpmix finds every symbol in ours, with
-LD_BIND_NOW=1, and it is ours that the process has taken. loads.py --self-test: a library that
-lacks symbols, and a process with the wrong library, are found. Exit status 77: not to be had."""
+"""loads.py PROGRAM: a binary that was built against another libpmix finds every symbol in ours, with LD_BIND_NOW=1,
+and the process has loaded ours. loads.py --self-test: detects a library that lacks symbols, and a process with the
+wrong library. Exit status 77: the binary is not installed."""
 import glob
 import os
 import re
@@ -14,10 +14,10 @@ import rows
 
 exports = rows.exports
 SKIPPED = 77
-PYTHON = "/usr/bin/python3"  # Debian's, for which its module is
+PYTHON = "/usr/bin/python3"  # Debian's Python, for Debian's module
 LIB = "/usr/lib/*-linux-gnu*"
 
-# What is loaded -> (package, patterns of the file, code). Slurm's plugin takes its other symbols from the
+# Program -> (package, patterns of the file, code). Slurm's plugin takes its other symbols from the
 # daemon, and expects that libpmix has been made global before it. Open MPI 4 has a component that uses
 # libpmix, Open MPI 5 uses libpmix in one of its libraries.
 PROGRAMS = {
@@ -49,14 +49,14 @@ print("\\n".join(sorted({os.path.realpath(w) for w in maps if "/libpmix.so" in w
 
 
 def imports(path):
-    """Names of libpmix that a file imports."""
+    """Returns the names of libpmix that a file imports."""
     out = subprocess.run(["nm", "-D", "--undefined-only", path], check=True, capture_output=True,
                          text=True).stdout
     return [line.split()[-1] for line in out.splitlines() if line.split()[-1].startswith(("PMIx_", "pmix_framework"))]
 
 
 def load(code, path, library):
-    """None, or why the file cannot be loaded with this library."""
+    """Returns the reason why the file cannot be loaded with this library, or None."""
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(library, os.path.join(folder, "libpmix.so.2"))
         env = {k: v for k, v in os.environ.items() if not k.startswith(("PMIX_", "LD_"))}
@@ -94,8 +94,8 @@ def check(name, library):
 
 
 def self_test():
-    """With a library of no functions each must fail; and a process that does without libpmix, or
-    takes another one than it should, must be told from one that has ours."""
+    """Expects failures: with a library without functions, in a process without libpmix, and in a process with another
+    libpmix."""
     c = os.environ.get("CC", "cc").split()
     wrong = []
     with tempfile.TemporaryDirectory() as folder:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A call for each row of macros.tsv: statements of C11 and C++17 that use the macro and CHECK what
-it has done. They run with AddressSanitizer, so what is not freed is found too."""
+"""A call for each row of macros.tsv: statements of C11 and C++17 that use the macro and CHECK the result. They run with
+AddressSanitizer, which also detects leaks."""
 import re
 
-# -- Macros that types have in common: prefix, type, a member, what the member is without content,
-# and a statement that gives {x} something that must be freed
+# -- Macros that types have in common: prefix, type, a member, the member's empty value, and a statement that gives
+# {x} allocated contents
 FAMILIES = [
     ("APP", "pmix_app_t", "cmd", "NULL", "{x}.cmd = text(\"a\"); {x}.argv = three();"),
     ("BYTE_OBJECT", "pmix_byte_object_t", "bytes", "NULL", "{x}.bytes = text(\"b\");"),
@@ -77,7 +77,7 @@ CHECK(m != NULL);
 CHECK(m == NULL);""",
 }
 
-# Which of them a family has, where it is not the usual ones
+# Macros of families with other than the usual macros
 USUAL = ("STATIC_INIT", "CONSTRUCT", "DESTRUCT", "CREATE", "FREE")
 OTHERS = {
     "DATA_BUFFER": USUAL[:3],        # the others have arguments of their own
@@ -121,9 +121,9 @@ def common():
     return calls
 
 
-# -- The others: a name, the objects that its statements use, which are made before and given back
-# after them (kind and name), then the statements. The status r and argv, if it is used, are there.
-# Names with a bar between them share their statements, in which THIS is the name.
+# -- Other macros: a name, the objects of its statements (kind and name), which are made before and freed after the
+# statements, then the statements. The status r, and argv if it is used, exist. Names with a bar between them share
+# their statements, in which THIS is the name.
 KINDS = {
     "app": ("pmix_app_t", "APP", "PMIx_App_destruct(&%s);"),
     "array": ("pmix_data_array_t", "DATA_ARRAY", "PMIx_Data_array_destruct(&%s);"),
@@ -412,7 +412,7 @@ PMIX_MULTICLUSTER_NSPACE_PARSE
 PMIX_SYSTEM_EVENT
     CHECK(PMIX_SYSTEM_EVENT(PMIX_EVENT_NODE_DOWN) && !PMIX_SYSTEM_EVENT(PMIX_ERR_TIMEOUT));
 PMIx_Heartbeat
-    /* only that it can be called: this process has no server that could hear it */
+    /* only that it can be called: this process is without a server */
     CHECK(PMIx_Initialized() == 0);
     PMIx_Heartbeat();
 pmix_malloc
@@ -458,7 +458,7 @@ pmix_argv_join argv
     free(s);
 """
 
-# Statement, and how many strings argv, which was "a", "b", "c", has then, and one of them
+# Statement; number of strings of argv after it ("a", "b", "c" before); index and text of one of them
 VECTORS = [
     ('PMIX_ARGV_APPEND(r, argv, "d");', 4, 3, "d"),
     ('r = pmix_argv_append_nosize(&argv, "d");', 4, 3, "d"),
@@ -476,7 +476,7 @@ VECTORS = [
     ('r = pmix_setenv("X", "1", true, &argv);', 4, 3, "X=1"),
 ]
 
-# Macro -> the flag that it sets, or asks for
+# Macro -> the flag that it sets, or tests
 SETS = {"REQUIRED": "REQD", "SET_END": "ARRAY_END", "SET_PERSISTENT": "PERSISTENT",
         "SET_QUALIFIER": "QUALIFIER", "PROCESSED": "REQD_PROCESSED"}
 ASKS = {"IS_END": "ARRAY_END", "IS_PERSISTENT": "PERSISTENT", "IS_QUALIFIER": "QUALIFIER",

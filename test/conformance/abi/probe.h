@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the generated programs of this suite share: each row of a table is a function, and the
- * program says of each what came of it. C11 and C++17. */
+/* Common part of the generated programs of this suite. Each row of a table is a function, and the program
+ * prints the result of each row. C11 and C++17. */
 #ifndef PROBE_H
 #define PROBE_H
 
@@ -29,7 +29,7 @@ struct probe {
 static int probe_line;
 static bool probe_bad;
 
-/* The first thing that is wrong with a row is what is reported of it. */
+/* Records a check of the present row. Only the first failure of a row is reported. */
 static inline void probe_check(bool good, const char *what)
 {
     if (good || probe_bad)
@@ -59,8 +59,8 @@ static inline void probe_text(const char *got, const char *want, const char *wha
 #define CHECK_NUMBER(x, n) probe_number((long long)(x), (n), #x)
 #define CHECK_TEXT(x, s)   probe_text((x), (s), #x)
 
-/* SAME_TYPE: of expressions or types, apart from qualifiers of their own. IS_UNSIGNED_ENUM: as
- * compilers choose where no enumerator is negative. */
+/* SAME_TYPE: compares expressions or types without their top-level qualifiers. IS_UNSIGNED_ENUM: true for
+ * an enum without negative enumerators. */
 #ifdef __cplusplus
 #include <type_traits>
 #define SAME_TYPE(a, b)                                        \
@@ -73,7 +73,8 @@ static inline void probe_text(const char *got, const char *want, const char *wha
 #define IS_UNSIGNED_ENUM(t) ((t)-1 > (t)0)
 #endif
 
-/* Of functions: the program is not linked with the library, which need not have them all. */
+/* Checks that the library exports a function. The program is not linked with the library, which may lack
+ * functions. */
 static inline void probe_exported(const char *name)
 {
     static void *library;
@@ -85,8 +86,8 @@ static inline void probe_exported(const char *name)
     probe_check(library && dlsym(library, name), text);
 }
 
-/* For calls of macros: a string, an array of three, and a list, that belong to the caller; and a
- * list of two keys is given back */
+/* Helpers for calls of macros: text, three and list_of_one return memory of the caller; check_list checks
+ * and frees a list of two keys. */
 static inline char *text(const char *s)
 {
     char *copy = (char *)malloc(strlen(s) + 1);

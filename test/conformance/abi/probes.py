@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""C (and C++) for each row of each table: statements that CHECK what the row says."""
+"""C (and C++) for each row of each table: statements that CHECK the contents of the row."""
 import re
 
 import choices
@@ -8,18 +8,18 @@ import tables
 
 
 def defined(name):
-    """A name that programs test with #ifdef."""
+    """Checks a name that programs test with #ifdef."""
     return ["#ifndef %s" % name, "#error %s is not a macro" % name, "#endif"]
 
 
 def absent(name):
-    """A name whose definition would be a false claim."""
-    # Quoted, as a compiler reads what it skips, too, and takes an apostrophe for an error.
+    """Checks that a name is not defined: its definition would be a false claim."""
+    # Quoted, because compilers report an apostrophe in skipped text, too.
     return ["#ifdef %s" % name, '#error "%s is defined: %s"' % (name, choices.ABSENT[name]), "#endif"]
 
 
 def renamed(declaration, name, new, after=r"\)?\("):
-    """A declaration of the same type for another name, which stands before the text after."""
+    """Returns the declaration with another name. after: pattern of the text behind the name."""
     text, found = re.subn(r"\b%s\b(?=%s)" % (re.escape(name), after), new, declaration)
     if found != 1:
         raise ValueError("not a declaration of %s: %s" % (name, declaration))
@@ -106,8 +106,8 @@ PROBE = {"functions": function, "extensions": function, "objects": exported_obje
 
 
 def source(table, rows, build):
-    """The program for some rows of a table, and the rows for which there is none: (row, why).
-    Compilers say line N of the table when they mean the code of that row."""
+    """Returns the program for some rows of a table, and the rows without code: (row, reason). Errors of compilers
+    name the line of the row in the table."""
     out = ['#include "probe.h"']
     entries, without = [], []
     for row in rows:

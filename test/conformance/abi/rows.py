@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""rows.py TABLE: the library and its headers have what each row of data/TABLE.tsv says, in C11 and
-C++17. Programs are generated, compiled and run; a row that none of them has said "good" of is
-a failure, whatever the reason. rows.py --self-test: rows that are wrong, or that nobody tests, are
-found."""
+"""rows.py TABLE: the library and its headers conform to each row of data/TABLE.tsv, in C11 and C++17. Programs are
+generated, compiled and run. A row fails unless a program prints "good" for it. rows.py --self-test: detects wrong
+rows, and rows without a test."""
 import os
 import re
 import subprocess
@@ -20,7 +19,7 @@ import exports  # noqa: E402
 import headers  # noqa: E402
 
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
-# Macros allocate and free, so what they leak and overrun is looked for too.
+# Macros allocate and free, so their programs run with sanitizers.
 SANITIZED = ("macros",)
 SECONDS = 250
 
@@ -40,7 +39,7 @@ def languages():
 
 
 class Suite:
-    """What is tested: a library, its headers, and the values that only its build knows."""
+    """A library, its headers, and the values of its build."""
 
     def __init__(self, build, data=tables.DATA):
         self.library = os.path.realpath(os.path.join(build, "core", "libpmix.so.2"))
@@ -61,7 +60,7 @@ def sanitizers(table):
 
 
 def compile_program(suite, table, language, text, program):
-    """None, or what the compiler says."""
+    """Returns the compiler's errors, or None."""
     chosen = sanitizers(table)
     flags = [*language.flags, "-D_GNU_SOURCE", "-O0", "-g0", *WARNINGS, "-I", HERE,
              *("-I" + folder for folder in suite.include)]
@@ -84,7 +83,7 @@ def is_clang(language):
 
 
 def blamed(table, errors):
-    """Row lines that errors of compiler and linker name -> the first error of each."""
+    """Returns {line of a row: its first error of compiler or linker}."""
     found = {}
     for line in errors.splitlines():
         match = re.match(r"(?:.*/)?%s\.tsv:(\d+):(?:\d+:)? (?:(?:fatal )?error: )?"
@@ -95,7 +94,7 @@ def blamed(table, errors):
 
 
 def run_program(suite, program, language):
-    """(lines of good rows, {line: what is wrong}, what else is wrong)"""
+    """Returns (lines of good rows, {line: error}, other errors)."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("PMIX_", "LD_"))}
     env["PROBE_LIBRARY"] = suite.library
     env["ASAN_OPTIONS"] = "detect_leaks=1:verify_asan_link_order=0"
@@ -123,13 +122,13 @@ def run_program(suite, program, language):
 
 
 def check_language(suite, table, rows, language, folder):
-    """(lines of good rows, {line: what is wrong}, what else is wrong) of one language"""
+    """Returns (lines of good rows, {line: error}, other errors) of one language."""
     program = os.path.join(folder, "%s-%s" % (table, language.name))
     text, without = probes.source(table, rows, suite.values)
     bad = {row.line: why for row, why in without}
     errors = compile_program(suite, table, language, text, program)
     found = blamed(table, errors or "")
-    # First the compiler's, then the linker's. A row that is out already cannot be blamed again.
+    # First the compiler's errors, then the linker's. Ends without an error of a new row.
     while found and not found.keys() <= bad.keys():
         bad.update(found)
         text, _ = probes.source(table, [r for r in rows if r.line not in bad], suite.values)
@@ -143,14 +142,14 @@ def check_language(suite, table, rows, language, folder):
 
 
 def extra_exports(suite, rows):
-    """Exported names that are in no row, here, among the extensions or among the objects."""
+    """Returns exported names without a row in this table, the extensions or the objects."""
     known = {row.cells["name"] for row in rows + tables.read("extensions") + tables.read("objects")}
     return ["%s is exported, and no row has it" % name
             for name, _ in exports.exported(suite.library) if name not in known]
 
 
 def check(suite, table):
-    """(rows tested, what is wrong): a row has been tested if it is good in each language."""
+    """Returns (number of tested rows, errors). A row has been tested if it is good in each language."""
     rows = tables.read(table, suite.data)
     names = [tables.title(row) for row in rows]
     wrong = ["%s stands in two rows" % n for n in sorted(set(names)) if names.count(n) > 1]

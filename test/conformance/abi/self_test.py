@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Proof that the suite finds what it is there to find: tables with rows that are wrong, or that
-nobody tests, against a library of two functions or against the real one."""
+"""Self-test of the suite: tables with wrong rows, or with rows without a test, against a library of two functions or
+against the real library."""
 import os
 import subprocess
 import tempfile
@@ -19,7 +19,7 @@ void PMIx_Secret(void) {}
 
 
 def pick(table, *names):
-    """The header row, and some rows, of a table."""
+    """Returns the header row, and some rows, of a table."""
     with open(tables.path(table), encoding="utf-8") as f:
         lines = f.read().split("\n")
     by_name = {tables.title(row): lines[row.line - 1] for row in tables.read(table)}
@@ -33,7 +33,7 @@ def changed(line, old, new):
 
 
 class Samples:
-    """Folders with tables, and what the suite must say of them."""
+    """Folders with tables, and the expected reports of the suite."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -53,7 +53,7 @@ class Samples:
 
 
 def small_build(folder, build):
-    """A build folder with a library of two public functions, and one that no table has."""
+    """Makes a build folder with a library of two public functions, and a function outside the tables."""
     core = os.path.join(folder, "core")
     os.makedirs(core)
     os.symlink(os.path.join(build, "include"), os.path.join(folder, "include"))
@@ -110,8 +110,8 @@ def upcalls(samples, suite):
 
 
 def macros(samples, suite):
-    """A call that leaks, one that crashes, one that is missing, one of something else, one too
-    many; and a row that the generator forgets."""
+    """Adds a leaking call, a crashing call, a missing call, a call of another macro, an extra call, and a row that the
+    generator forgets."""
     lines = pick("macros", "pmix_malloc", "pmix_calloc", "pmix_free", "pmix_keylen", "pmix_nslen")
     calls = macro_calls.CALLS
     macro_calls.CALLS = {
@@ -142,7 +142,7 @@ def macros(samples, suite):
 
 
 def idle_choices():
-    """Decisions about rows that no table has."""
+    """Returns decisions about rows outside the tables."""
     names = {tables.title(row) for table in tables.NAMES for row in tables.read(table)}
     return ["choices.py decides about %s, and no row has it" % name
             for name in (*choices.RELEASE, *choices.NOT_A_MACRO, *choices.ABSENT) if name not in names]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tables of data/, row by row, and which release's value holds."""
+"""Rows of the tables of data/, and the value of a row that holds here."""
 import collections
 import os
 
@@ -9,7 +9,7 @@ DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
 NAMES = ("functions", "extensions", "objects", "constants", "attributes", "structs", "callbacks",
          "macros")
 
-# Newest release first; what only the development branch has comes last.
+# Newest release first, the development branch last.
 RELEASES = ("v6.1.0", "v5.0.8", "v4.2.2", "master")
 
 Row = collections.namedtuple("Row", "line cells")
@@ -20,7 +20,7 @@ def path(name, folder=DATA):
 
 
 def read(name, folder=DATA):
-    """The rows of a table, each with its line in the file."""
+    """Returns the rows of a table, each with its line in the file."""
     with open(path(name, folder), encoding="utf-8") as f:
         lines = f.read().split("\n")
     header = lines[0].split("\t")
@@ -29,21 +29,21 @@ def read(name, folder=DATA):
 
 
 def count(name, folder=DATA):
-    """Rows of a table, counted without knowing what a row is: every line but the first."""
+    """Returns the number of rows of a table: all lines but the first."""
     with open(path(name, folder), "rb") as f:
         return f.read().count(b"\n") - 1
 
 
 def title(row):
-    """What a report calls the row."""
+    """Returns the name of the row in reports."""
     cells = row.cells
     name = cells.get("name") or cells["type_name"]
     return name + ("." + cells["member"] if cells.get("member") else "")
 
 
 def value(row, build):
-    """What holds for us where each release has a column. A row whose releases differ needs a
-    decision; without one there is no value. build: the library's own values, by name."""
+    """Returns the value that holds here, in a table with a column for each release; None for a row with differing
+    releases and without a decision. build: the library's own values, by name."""
     decided = choices.RELEASE.get(title(row))
     if decided:
         return build[title(row)] if decided[0] == "build" else row.cells[decided[0]]

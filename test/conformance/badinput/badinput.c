@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bad input: walks the tables of rows in each state the library can be in, and then looks for
- * functions of the library that no row has called. */
+/* Bad input: walks the tables of rows in each state of the library, and then searches for functions of the
+ * library without a row. */
 #include "px_test.h"
 #include "rows.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A sanitizer would rather end the process than say that there is not so much memory. */
+/* Lets an allocation that is too large fail, instead of ending the process, with a sanitizer. */
 const char *__asan_default_options(void);
 __attribute__((visibility("default"))) const char *__asan_default_options(void)
 {
@@ -48,7 +48,7 @@ static void note(const char *name, size_t len)
     f->n_rows++;
 }
 
-/* Every function whose name is in the text of the call. */
+/* Records each function in the text of a call. */
 static void note_all(const char *call)
 {
     n_rows++;
@@ -114,7 +114,7 @@ PX_TEST_LOOP(arguments_that_make_no_sense, 5)
     rows_hold(tables[_i].at_least);
 }
 
-PX_TEST(before_init_every_call_says_so)
+PX_TEST(before_init_every_call_returns_err_init)
 {
     rows_of_good_calls(PMIX_ERR_INIT);
     rows_of_good_tools(PMIX_ERR_INIT, PMIX_ERR_INIT);
@@ -122,8 +122,8 @@ PX_TEST(before_init_every_call_says_so)
     ck_assert(!PMIx_Initialized());
 }
 
-/* Two things are wrong at once: that it is too early is said first. */
-PX_TEST(before_init_every_bad_call_says_so)
+/* The library is not initialized, and an argument is invalid: PMIX_ERR_INIT comes first. */
+PX_TEST(before_init_every_bad_call_returns_err_init)
 {
     rows_of_bad_calls(PMIX_ERR_INIT);
     rows_of_bad_server_calls(PMIX_ERR_INIT);
@@ -132,7 +132,7 @@ PX_TEST(before_init_every_bad_call_says_so)
     ck_assert(!PMIx_Initialized());
 }
 
-/* And a server is no tool. */
+/* Includes functions of tools, because a server is not a tool. */
 PX_TEST(in_a_server_nonsense_is_a_bad_parameter)
 {
     static const pmix_server_module_t nothing;
@@ -158,7 +158,7 @@ static void refuse_what_is_the_servers(void)
     rows_of_bad_server_calls(PMIX_ERR_INIT);
 }
 
-/* A process that nobody launched. What it may not do is refused; nothing hangs. */
+/* A process without a launcher: its forbidden calls are refused, and no call hangs. */
 PX_TEST(in_a_client_nonsense_and_what_is_of_others_are_refused)
 {
     pmix_proc_t me;
@@ -188,10 +188,10 @@ PX_TEST(in_a_tool_nonsense_and_what_is_the_servers_are_refused)
     ck_assert(!PMIx_Initialized());
 }
 
-/* ---- who has no row ------------------------------------------------------------------------------ */
+/* ---- functions without a row --------------------------------------------------------------------- */
 
-/* How many of the names in the lines of `list` ("... T name") no row has called. */
-static unsigned missing(FILE *list, bool say)
+/* Returns the number of names in the lines of `list` ("... T name") without a row. print: prints them. */
+static unsigned missing(FILE *list, bool print)
 {
     unsigned n = 0;
     char line[256], name[MAX_NAME];
@@ -204,7 +204,7 @@ static unsigned missing(FILE *list, bool say)
             continue;
         for (size_t i = 0; i < called->n && !found; i++)
             found = strcmp(called->functions[i].name, name) == 0;
-        if (!found && say)
+        if (!found && print)
             printf("no row for %s\n", name);
         n += !found;
     }

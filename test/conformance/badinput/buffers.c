@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PMIx_Data_*: arguments that make no sense, types that do not exist, and buffers that end early
- * or lie about what is in them. */
+/* PMIx_Data_*: invalid arguments, types that do not exist, and buffers that end early or have wrong
+ * counts. */
 #include "rows.h"
 
 #include <stdlib.h>
@@ -131,7 +131,7 @@ static void payloads(void)
     IS(false, PMIx_Data_decompress(some, 0, &out, &n))
     IS(false, PMIx_Data_decompress(some, 3, &out, &n))
     IS(false, PMIx_Data_decompress(some, sizeof(some), &out, &n))
-    memset(some, 0xff, sizeof(some)); /* says that it becomes four gigabytes */
+    memset(some, 0xff, sizeof(some)); /* claims four gigabytes of decompressed data */
     IS(false, PMIx_Data_decompress(some, sizeof(some), &out, &n))
     SO(!out && n == 0)
     IS(false, PMIx_Data_decompress(some, sizeof(some), NULL, &n))
@@ -156,7 +156,7 @@ static bool is_documented(pmix_status_t rc)
 
 enum { N_INFOS = 9 };
 
-/* An info of each kind of storage; what they point to is nobody's to free. */
+/* Makes an info of each kind of storage. Their memory is not to be freed. */
 static void make(pmix_info_t infos[N_INFOS])
 {
     static pmix_proc_t proc = {.nspace = "some.job", .rank = 4};
@@ -168,7 +168,7 @@ static void make(pmix_info_t infos[N_INFOS])
     static pmix_regattr_t regattr;
 
     memset(infos, 0, N_INFOS * sizeof(*infos));
-    PMIx_Regattr_load(&regattr, "NAME", "pmix.name", PMIX_INT, "what it says");
+    PMIx_Regattr_load(&regattr, "NAME", "pmix.name", PMIX_INT, "a description");
     for (int i = 0; i < 2; i++) {
         PMIx_Load_key(inner[i].key, "inner");
         inner[i].value.type = PMIX_UINT16;
@@ -194,8 +194,8 @@ static void make(pmix_info_t infos[N_INFOS])
     infos[8].value = (pmix_value_t){.type = PMIX_REGATTR, .data = {.ptr = &regattr}};
 }
 
-/* Reads the infos out of these bytes; true if what comes of it is in order. Each reading is of a
- * copy that ends where the bytes do, so that a sanitizer sees who reads on. */
+/* Reads the infos out of these bytes; true if the result is valid. Reads a copy that ends with the bytes,
+ * so that a sanitizer detects a read beyond the end. */
 static bool survives(const char *bytes, size_t n, bool may_succeed)
 {
     pmix_info_t *infos = PMIx_Info_create(N_INFOS);
@@ -267,7 +267,7 @@ static void lies(void)
     }
 }
 
-/* Forty values, each an array of one value. */
+/* Makes forty values, each an array of one value. */
 static void too_deep(void)
 {
     char bytes[200] = {2};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The functions that need the library to be started: good calls, for when it is not or the process
- * has another role, and calls with arguments that make no sense. And the library's own thread. */
+/* Functions that need an initialized library: valid calls, without initialization or in another role, and
+ * calls with invalid arguments. Also the library's own thread. */
 #include "rows.h"
 
 #include <check.h>
 #include <stdio.h>
 
-#undef PMIx_server_init /* the function itself, not what the header puts before it */
+#undef PMIx_server_init /* the function, not the macro of the header */
 
 static pmix_proc_t proc, endless_proc, server, *servers, *procs;
 static pmix_info_t info, *results;
@@ -55,29 +55,29 @@ static void never(void)
 #define on_distances  ((pmix_device_dist_cbfunc_t)never)
 #define on_iof        ((pmix_iof_cbfunc_t)never)
 
-static pmix_status_t told;
+static pmix_status_t completed;
 
-static void on_told(pmix_status_t status, void *cbdata)
+static void on_completed(pmix_status_t status, void *cbdata)
 {
     (void)cbdata;
-    told = status;
+    completed = status;
 }
 
 static pmix_status_t deregister_nspace(const char *ns)
 {
-    told = PMIX_SUCCESS;
-    PMIx_server_deregister_nspace(ns, on_told, NULL);
-    return told;
+    completed = PMIX_SUCCESS;
+    PMIx_server_deregister_nspace(ns, on_completed, NULL);
+    return completed;
 }
 
 static pmix_status_t deregister_client(const pmix_proc_t *p)
 {
-    told = PMIX_SUCCESS;
-    PMIx_server_deregister_client(p, on_told, NULL);
-    return told;
+    completed = PMIX_SUCCESS;
+    PMIx_server_deregister_client(p, on_completed, NULL);
+    return completed;
 }
 
-/* What a server itself finds wrong with a request for clean-up. */
+/* Returns the status of a request for clean-up that a server makes to itself. */
 static pmix_status_t clean_up(const char *key, const void *data, pmix_data_type_t type)
 {
     pmix_info_t request;
@@ -135,7 +135,7 @@ static pmix_status_t clean_up(const char *key, const void *data, pmix_data_type_
     X(PMIx_Log(&info, 1, NULL, 0))                                                        \
     X(PMIx_Log_nb(&info, 1, NULL, 0, on_op, NULL))
 
-/* What only a server may. */
+/* Calls for servers only. */
 #define GOOD_SERVER_CALLS(X)                                                              \
     X(PMIx_server_finalize())                                                             \
     X(PMIx_server_register_nspace(nspace, 1, NULL, 0, NULL, NULL))                        \
@@ -281,7 +281,7 @@ static pmix_status_t clean_up(const char *key, const void *data, pmix_data_type_
     X(clean_up(PMIX_REGISTER_CLEANUP_DIR, "/proc/self", PMIX_STRING))                     \
     X(clean_up(PMIX_CLEANUP_IGNORE, "relative", PMIX_STRING))
 
-/* Empty elements, "..", and what says how to remove folders where there is none. */
+/* Empty elements, "..", and directives for folders without a folder. */
 #define GOOD_CLEANUP(X)                                                                   \
     X(clean_up(PMIX_REGISTER_CLEANUP, "/tmp/tenon-none,", PMIX_STRING))                   \
     X(clean_up(PMIX_REGISTER_CLEANUP, "/tmp/../tmp/tenon-none", PMIX_STRING))              \
@@ -290,12 +290,12 @@ static pmix_status_t clean_up(const char *key, const void *data, pmix_data_type_
     X(clean_up(PMIX_CLEANUP_EMPTY, NULL, PMIX_BOOL))                                      \
     X(clean_up(PMIX_CLEANUP_LEAVE_TOPDIR, NULL, PMIX_BOOL))
 
-/* What begins a role looks at its arguments first. */
+/* Calls that begin a role: they check arguments first. */
 #define BAD_STARTS(X)                                                                     \
     X(PMIx_Init(NULL, NULL, 1))                                                           \
     X(PMIx_server_init(NULL, NULL, 1))
 
-/* What is asked of the host. */
+/* Requests to the host. */
 #define GOOD_REQUESTS(X)                                                                  \
     X(PMIx_Allocation_request(PMIX_ALLOC_NEW, &info, 1, &results, &n))                    \
     X(PMIx_Allocation_request_nb(PMIX_ALLOC_NEW, &info, 1, on_info, NULL))                \
@@ -353,7 +353,7 @@ static pmix_status_t clean_up(const char *key, const void *data, pmix_data_type_
     X(PMIx_Fabric_deregister(NULL))                                                       \
     X(PMIx_Fabric_deregister_nb(NULL, on_op, NULL))
 
-/* Groups, forwarded streams, topology, and what a host tells its server about itself. */
+/* Groups, forwarded streams, topology, and the host's announcements to its server. */
 #define GOOD_GROUPS(X)                                                                    \
     X(PMIx_Load_topology(&topo)) \
     X(PMIx_Get_cpuset(&cpuset, PMIX_CPUBIND_PROCESS)) \
@@ -493,7 +493,7 @@ static pmix_status_t clean_up(const char *key, const void *data, pmix_data_type_
     X(PMIx_server_deregister_resources(NULL, 1, NULL, NULL))                              \
     X(PMIx_server_deregister_resources(&info, 0, NULL, NULL))
 
-/* Of tools, in processes that are none. */
+/* Calls for tools, in processes that are not tools. */
 #define GOOD_TOOLS(X)                                                                     \
     X(PMIx_tool_finalize())                                                               \
     X(PMIx_tool_connect_to_server(NULL, NULL, 0))                                         \
@@ -578,7 +578,8 @@ void rows_of_good_tools(pmix_status_t expected, pmix_status_t attach)
     IS(attach, PMIx_tool_attach_to_server(NULL, NULL, NULL, 0))
     IS(false, PMIx_tool_is_connected())
     SO(!servers && n == 0)
-    RUNS(PMIx_Progress_thread_stop(NULL, 0)) /* whoever waits drives it from now on */
+    RUNS(PMIx_Progress_thread_stop(NULL,
+                                   0)) /* waiting threads run the loop from now on */
 }
 
 void rows_of_bad_tools(pmix_status_t expected, pmix_status_t attach)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Structures: NULL is nothing to construct, destruct or free; none, or more than there is memory
- * for, is not created; and destructing twice is as good as once. */
+/* Structures: construct, destruct and free accept NULL; create returns NULL for a count of 0, or out of
+ * memory; and a second destruct has no effect. */
 #include "rows.h"
 
 #include <stdlib.h>
 
-/* More than fits, by its product and by itself. */
+/* A count that does not fit into memory. The product with a size overflows, too. */
 #define TOO_MANY (SIZE_MAX / 2)
 
 #define CONTENTS(Type, c_type)                 \
@@ -60,7 +60,7 @@ static void families(void)
     FAMILY(Value, pmix_value_t)
 }
 
-/* Those that are not quite like the others. */
+/* Tests structures with other conventions. */
 static void others(void)
 {
     pmix_data_array_t array;
@@ -109,7 +109,7 @@ static void others(void)
         RUNS(PMIx_Data_array_destruct(&array))
         RUNS(PMIx_Data_array_free(PMIx_Data_array_create(3, no_types[i])))
     }
-    /* a size without elements, and elements of no known type: only the memory is given back */
+    /* a size without elements, and elements of an unknown type: only the memory is freed */
     array = (pmix_data_array_t){.type = PMIX_INFO, .size = 7};
     RUNS(PMIx_Data_array_destruct(&array))
     array = (pmix_data_array_t){.type = 9999, .size = 7, .array = malloc(7)};

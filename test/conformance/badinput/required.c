@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Required directives: every public function that takes directives ignores one that it does not
- * know, and refuses the same one if it is required, with a line that names it. */
+/* Required directives: each public function with directives ignores an unknown optional directive, and
+ * refuses an unknown required directive with a line that names the directive. */
 #include "px_test.h"
 #include "rows.h"
 
@@ -17,7 +17,7 @@
 #define UNKNOWN_KEY "example.unknown"
 
 static pmix_proc_t me;
-static pmix_info_t in[2]; /* the directive that is not known; what job control needs besides */
+static pmix_info_t in[2]; /* unknown directive; directive for job control */
 static pmix_topology_t topo;
 static pmix_cpuset_t cpuset;
 static sem_t answered;
@@ -31,8 +31,9 @@ static void on_op(pmix_status_t status, void *cbdata PX_UNUSED)
     sem_post(&answered);
 }
 
-static void on_info(pmix_status_t status, pmix_info_t *info PX_UNUSED, size_t n PX_UNUSED,
-                    void *cbdata, pmix_release_cbfunc_t release, void *release_data)
+static void on_info(pmix_status_t status, pmix_info_t *info PX_UNUSED,
+                    size_t n PX_UNUSED, void *cbdata, pmix_release_cbfunc_t release,
+                    void *release_data)
 {
     on_op(status, cbdata);
     if (release)
@@ -52,8 +53,8 @@ static void on_value(pmix_status_t status, pmix_value_t *value PX_UNUSED, void *
     on_op(status, cbdata);
 }
 
-static void on_pdata(pmix_status_t status, pmix_pdata_t *data PX_UNUSED, size_t n PX_UNUSED,
-                     void *cbdata)
+static void on_pdata(pmix_status_t status, pmix_pdata_t *data PX_UNUSED,
+                     size_t n PX_UNUSED, void *cbdata)
 {
     on_op(status, cbdata);
 }
@@ -75,8 +76,8 @@ static void on_id(pmix_status_t status, size_t id PX_UNUSED, void *cbdata)
 }
 
 static void on_distances(pmix_status_t status, pmix_device_distance_t *dist PX_UNUSED,
-                         size_t n PX_UNUSED, void *cbdata, pmix_release_cbfunc_t release,
-                         void *release_data)
+                         size_t n PX_UNUSED, void *cbdata,
+                         pmix_release_cbfunc_t release, void *release_data)
 {
     on_op(status, cbdata);
     if (release)
@@ -85,19 +86,21 @@ static void on_distances(pmix_status_t status, pmix_device_distance_t *dist PX_U
 
 static void on_event(size_t id PX_UNUSED, pmix_status_t status PX_UNUSED,
                      const pmix_proc_t *source PX_UNUSED, pmix_info_t *info PX_UNUSED,
-                     size_t n_info PX_UNUSED, pmix_info_t *results PX_UNUSED, size_t n PX_UNUSED,
-                     pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+                     size_t n_info PX_UNUSED, pmix_info_t *results PX_UNUSED,
+                     size_t n PX_UNUSED, pmix_event_notification_cbfunc_fn_t done,
+                     void *cbdata)
 {
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
 
 static void on_output(size_t id PX_UNUSED, pmix_iof_channel_t channel PX_UNUSED,
-                      pmix_proc_t *source PX_UNUSED, pmix_byte_object_t *bytes PX_UNUSED,
-                      pmix_info_t *info PX_UNUSED, size_t n PX_UNUSED)
+                      pmix_proc_t *source PX_UNUSED,
+                      pmix_byte_object_t *bytes PX_UNUSED, pmix_info_t *info PX_UNUSED,
+                      size_t n PX_UNUSED)
 {
 }
 
-/* The status of a call without waiting, or the one that its callback brings. */
+/* Returns the status of a call that did not start, or the status of its callback. */
 static pmix_status_t wait_for(pmix_status_t rc)
 {
     if (rc)
@@ -129,12 +132,13 @@ static pmix_status_t spawn(size_t n_job, size_t n_app)
     return PMIx_Spawn(in, n_job, &app, 1, made);
 }
 
-/* From a namespace that is made first. */
+/* Leaves a group that it makes first. */
 static pmix_status_t leave(bool nb)
 {
     if (!made[0])
         (void)PMIx_Connect_nspace(&me, 1, NULL, 0, made, &rank);
-    pmix_status_t rc = nb ? wait_for(PMIx_Disconnect_nspace_nb(made, in, 1, on_op, NULL))
+    pmix_status_t rc = nb ? wait_for(
+                                PMIx_Disconnect_nspace_nb(made, in, 1, on_op, NULL))
                           : PMIx_Disconnect_nspace(made, in, 1);
     if (!rc)
         made[0] = '\0';
@@ -195,8 +199,8 @@ static pmix_status_t leave(bool nb)
     X(PMIx_tool_connect_to_server, PMIx_tool_connect_to_server(NULL, in, 1))     \
     X(PMIx_tool_set_server, PMIx_tool_set_server(&me, in, 1))
 
-/* Functions without a row: infos are data for who receives them (the infos of an event, and
- * qualifiers of a query, go to handlers and to the host as they come), or the host decides. */
+/* Functions without a row. Their infos are data for a receiver (the infos of an event and the qualifiers
+ * of a query go to handlers and to the host unchanged), or the host decides. */
 static const char *const others[] = {
     "PMIx_Publish",
     "PMIx_Publish_nb",
@@ -250,7 +254,7 @@ enum {
     N_TOOL = 0 TOOL_ROWS(ONE),
 };
 
-/* Functions that nothing serves in these processes, whatever their directives. */
+/* True if a function is served in these processes. */
 static bool is_served(const char *function)
 {
     static const char *const not[] = {"PMIx_IOF_push", "PMIx_Fabric_register",
@@ -265,7 +269,7 @@ static bool is_served(const char *function)
 
 /* ---- the walk ---------------------------------------------------------------------------------- */
 
-/* Calls each row twice, and returns how many answered something else than they must. */
+/* Calls each row twice, and returns the number of wrong results. */
 static int walk(const struct row *row, size_t n_rows)
 {
     int n_wrong = 0;
@@ -319,7 +323,7 @@ static int as_tool(void)
     return n_wrong > 0;
 }
 
-/* A role, for which this program runs itself, and how many lines name the attribute. */
+/* A role, for which this program runs itself, and the number of lines that name the attribute. */
 static const struct role {
     const char *name;
     int (*run)(void);
@@ -378,7 +382,7 @@ static bool has_row(const char *function)
     return false;
 }
 
-/* Returns the count of functions in a header that take directives, of which each has a row. */
+/* Returns the number of functions with directives in a header. Each of them must have a row. */
 static unsigned check_header(const char *path)
 {
     static char all[1 << 18];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows: a call with arguments that make no sense, and what it must answer. A row is a line; the
- * name of the function is taken from its text, so that badinput.c can tell which functions have
- * none. All use the installed headers and the shared library, as a user's program would. */
+/* Rows: a call with invalid arguments, and its expected result. A row is a line. badinput.c reads the name
+ * of the function from the text of the line, and finds functions without a row. All rows use the installed
+ * headers and the shared library, as a user's program does. */
 #ifndef PX_BADINPUT_ROWS_H
 #define PX_BADINPUT_ROWS_H
 
@@ -15,22 +15,22 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A call that answers a status, a number or a pointer. */
+/* A call that returns a status, a number or a pointer. */
 #define IS(expected, call)                                                  \
     row_number(__FILE__, __LINE__, #call, (long long)(uintptr_t)(expected), \
                (long long)(uintptr_t)(call));
 #define BAD(call)     IS(PMIX_ERR_BAD_PARAM, call)
 #define UNKNOWN(call) IS(PMIX_ERR_UNKNOWN_DATA_TYPE, call)
-/* A call that answers nothing: it comes back. */
+/* A call without a result, which must return. */
 #define RUNS(call)                                   \
     do {                                             \
         call;                                        \
         row_number(__FILE__, __LINE__, #call, 0, 0); \
     } while (0);
-/* A call that answers constant text, or text to free. */
+/* Calls that return constant text, or text to free. */
 #define TEXT(expected, call)  row_text(__FILE__, __LINE__, #call, expected, call);
 #define FREED(expected, call) row_freed(__FILE__, __LINE__, #call, expected, call);
-/* What else must be so after it. */
+/* A condition after a call. */
 #define SO(condition) \
     row_number(__FILE__, __LINE__, #condition, 1, (condition) ? 1 : 0);
 
@@ -41,26 +41,26 @@ void row_text(const char *file, int line, const char *call, const char *expected
 void row_freed(const char *file, int line, const char *call, const char *expected,
                char *got);
 
-/* Numbers that are no data type: before the first hole, the holes, behind the last, the ends. */
+/* Numbers that are not data types: in the holes of the numbering, after the last type, and the extremes. */
 extern const pmix_data_type_t no_types[];
 enum { N_NO_TYPES = 6 };
 
-/* The tables of functions that need no start of the library. */
+/* Tables of functions that do not need an initialized library. */
 void rows_of_life(void);    /* life.c: construct, create, destruct, free */
 void rows_of_values(void);  /* values.c: values, infos, lists, arrays */
 void rows_of_names(void);   /* names.c: processes, keys, argv, texts */
 void rows_of_buffers(void); /* buffers.c: PMIx_Data_* */
 void rows_of_damaged_buffers(void);
 
-/* calls.c: those that need it. In a good call nothing is wrong but the time, or the role. */
+/* calls.c: functions that need an initialized library. A good call is valid, but comes too early or in
+ * another role. */
 void rows_of_good_calls(pmix_status_t expected);
 void rows_of_server_calls(pmix_status_t expected);
 void rows_of_bad_calls(pmix_status_t expected);
 void rows_of_bad_server_calls(pmix_status_t expected);
 void rows_of_cleanup(pmix_status_t expected);
 void calls_setup(void);
-/* The same for tools. */
-/* attach: of PMIx_tool_attach_to_server, which clients may call, too. */
+/* Calls of tools. attach: status of PMIx_tool_attach_to_server, which clients may call, too. */
 void rows_of_good_tools(pmix_status_t expected, pmix_status_t attach);
 void rows_of_bad_tools(pmix_status_t expected, pmix_status_t attach);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values, infos, their lists: NULL for each pointer, types that do not exist, values that say they
- * have what they do not. */
+/* Values, infos, their lists: NULL for each pointer, types that do not exist, and values with missing
+ * contents. */
 #include "rows.h"
 
 #include <stdlib.h>
 
 static const int number = 7;
 
-/* What a value may say and not have. */
+/* Values with missing contents. */
 static pmix_value_t hollow[] = {
     {.type = PMIX_STRING},
     {.type = PMIX_PROC},

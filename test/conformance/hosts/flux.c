@@ -7,7 +7,7 @@
 
 #define NSPACE "fuzzybunny"
 
-/* The whole job only, and no directive that is required and unknown. */
+/* Accepts only a fence of the whole job, without unknown required directives. */
 static pmix_status_t on_fence(const pmix_proc_t procs[], size_t n_procs,
                               const pmix_info_t info[], size_t n_info, char *data,
                               size_t n, pmix_modex_cbfunc_t cb, void *cbdata)
@@ -42,7 +42,7 @@ static pmix_status_t on_abort(const pmix_proc_t *proc, void *object, int status,
     return PMIX_ERR_NOT_IMPLEMENTED;
 }
 
-/* Never calls back. */
+/* Handles the event, and never calls back. */
 static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
                      pmix_info_t info[], size_t n, pmix_info_t results[],
                      size_t n_results, pmix_event_notification_cbfunc_fn_t cb,

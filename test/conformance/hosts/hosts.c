@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* HOST FOLDER [other]: plays the host on the libpmix in FOLDER. See hosts.h. */
+/* HOST FOLDER [other]: emulates the host with the libpmix in FOLDER. See hosts.h. */
 #include "hosts.h"
 
 #include <dlfcn.h>
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#define LIMIT_S 170 /* of each process, whatever happens */
+#define LIMIT_S 170 /* of each process, in all cases */
 #define WAIT_S  150
 
 int hosts_node;
@@ -329,7 +329,7 @@ static int run_client(void)
 
 /* ---- the program ----------------------------------------------------------------- */
 
-/* The library that this process has must be the one that was asked for. */
+/* Checks that this process has loaded the libpmix in FOLDER. */
 static void check_library(void)
 {
     char wanted[4096], loaded[4096];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Emulated hosts. Each program makes the calls of one resource manager's daemon: the same
- * functions, attributes and checks of what is returned. It serves a job of four ranks on two
- * nodes, each with a server process of its own, and runs on this library and on OpenPMIx. */
+/* Emulated hosts. Each program makes the calls of one resource manager's daemon, with the same functions,
+ * attributes and checks of results. Each program serves a job of four ranks on two nodes, with a server
+ * process for each node, and runs on this library and on OpenPMIx. */
 #ifndef TEST_HOSTS_H
 #define TEST_HOSTS_H
 
@@ -80,7 +80,7 @@ void hosts_add_flag(void *list, const char *key, bool flag);
 void hosts_add_array(void *list, const char *key, void *members); /* takes members */
 /* The maps of the job by PMIx_generate_regex and _ppn, each a string. */
 void hosts_add_maps(void *list);
-/* Takes the list. */
+/* Converts a list to an array, and takes the list. */
 pmix_data_array_t hosts_infos(void *list);
 
 #endif

@@ -6,7 +6,7 @@
 
 #define NSPACE "7.server"
 
-/* What the daemon never frees. */
+/* Memory that the daemon never frees. */
 static pmix_data_array_t exit_infos;
 static char *volatile fence_data;
 
@@ -77,7 +77,7 @@ static void start(int rank)
     hosts_start(rank, environment);
 }
 
-/* The job has ended: to handlers that asked for this event alone. */
+/* Notifies handlers of this event alone that the job has ended. */
 static void notify_exit(void)
 {
     const pmix_status_t status = 0;

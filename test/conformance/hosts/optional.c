@@ -57,7 +57,7 @@ CALL(deregister_handler, PMIx_Deregister_event_handler(handler, NULL, NULL))
 VOID_CALL(deregister_client, PMIx_server_deregister_client(&rank0, NULL, NULL))
 VOID_CALL(deregister_nspace, PMIx_server_deregister_nspace(program.nspace, NULL, NULL))
 
-/* The number of the handler stands for success. */
+/* Returns success for the number of a handler. */
 static pmix_status_t register_handler(void)
 {
     pmix_status_t rc = PMIx_Register_event_handler(NULL, 0, NULL, 0, on_event, NULL,
@@ -69,7 +69,7 @@ static pmix_status_t register_handler(void)
 
 #define CRASHES 1 /* no status: the call is left out */
 
-/* In the order of the calls. */
+/* Expected statuses, in the order of the calls. */
 static const struct {
     const char *name;
     pmix_status_t (*call)(void);

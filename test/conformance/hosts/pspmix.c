@@ -69,7 +69,7 @@ static void init(pmix_server_module_t *module, const char *tmpdir)
     PMIx_Data_array_destruct(&infos);
 }
 
-/* What holds for every session. */
+/* Registers the resources of every session. */
 static void register_resources(void)
 {
     void *list = PMIx_Info_list_start(), *session = PMIx_Info_list_start();

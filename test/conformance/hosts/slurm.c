@@ -10,7 +10,7 @@
 static pmix_status_t on_connected(const pmix_proc_t *proc, void *object,
                                   pmix_op_cbfunc_t cb, void *cbdata)
 {
-    return PMIX_SUCCESS; /* and never calls back */
+    return PMIX_SUCCESS; /* without a callback */
 }
 
 static pmix_status_t on_finalized(const pmix_proc_t *proc, void *object,
@@ -21,7 +21,7 @@ static pmix_status_t on_finalized(const pmix_proc_t *proc, void *object,
     return PMIX_SUCCESS;
 }
 
-/* Any set of processes; the directives other than this one are not read. */
+/* Accepts any set of processes. Reads only one directive. */
 static pmix_status_t on_fence(const pmix_proc_t procs[], size_t n_procs,
                               const pmix_info_t info[], size_t n_info, char *data,
                               size_t n, pmix_modex_cbfunc_t cb, void *cbdata)
@@ -106,7 +106,7 @@ static pmix_data_array_t job_infos(const char *tmpdir)
     return hosts_infos(list);
 }
 
-/* All registrations are on their way before the first callback is waited for. */
+/* Sends all registrations before it waits for the first callback. */
 static void register_job(const char *tmpdir)
 {
     struct hosts_reply replies[1 + HOSTS_PER_NODE] = {0};
