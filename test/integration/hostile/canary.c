@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tree that must not change: things of root, of a bystander, of another group of the
- * attacker's, and things that are the attacker's in every respect but were never registered. */
+/* The canary: a tree that must not change. It has files of root, of a bystander, of another group of the
+ * attacker, and files of the attacker that were never registered. */
 #include "hostile.h"
 
 #include <fcntl.h>
@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char *known; /* as it was recorded: a line for each thing */
+static char *known; /* record of the tree: a line for each file */
 
-/* Of content, or of where a link leads. */
+/* Returns a hash of a file's contents, or of a link's target. */
 static uint64_t hash_of(const char *path, mode_t mode)
 {
     int fd = S_ISREG(mode) ? open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
@@ -94,7 +94,7 @@ static void put(const char *dir, const char *name, uid_t uid, gid_t gid)
         die("cannot make %s", path);
 }
 
-/* Also with the names that the swaps use, so that who is led astray finds what he looks for. */
+/* Makes a tree. It also has the names of the swaps, so that a misled remover finds them. */
 static void put_names(const struct scene *s, const char *name)
 {
     char path[300];
@@ -119,12 +119,12 @@ void canary_make(struct scene *s)
     put(s->canary, "other", OTHER, OTHER);
     put(s->canary, "group", USER, USER_OTHER_GID);
     put_names(s, "bait");
-    /* The attacker's, where he could not remove it. */
+    /* Files of the attacker in a folder that the attacker cannot change. */
     snprintf(path, sizeof(path), "%s/mine", s->canary);
     if (mkdir(path, 0755))
         die("cannot make %s", path);
     put(path, "top", USER, USER);
-    /* The attacker's, where no path may lead. */
+    /* Files of the attacker in a folder that the attacker cannot enter. */
     put_names(s, "locked");
     snprintf(path, sizeof(path), "%s/locked", s->canary);
     if (lchown(path, 0, 0) || chmod(path, 0700))

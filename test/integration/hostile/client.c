@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hostile_client: a rank that registers clean-up, as told by its arguments, and ends.
+/* hostile_client: a rank that registers the clean-up in its arguments, and ends.
  *   -r recursive  -t leave the top  -F PATH  -D PATH  -K PATH (to keep)
  *   -j            for all of its namespace
  *   -u UID        claims to be that user, in infos of the request

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A remover as one writes it at first: by path, never following a link as the last component,
- * and only what belongs to the user. The attacks must beat it, or they prove nothing. */
+/* A naive remover: it removes by path the files of the user, and does not follow a link as the last
+ * component. The attacks must beat the naive remover, or they prove nothing. */
 #include "hostile.h"
 
 #include <dirent.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A file system that answers with errors, never, without end, or otherwise each time; served by
- * a process of ours through /dev/fuse. */
+/* A faulty file system, served by a child through /dev/fuse: it returns errors, changing results or
+ * endless lists, or does not answer. */
 #include "hostile.h"
 
 #include <dirent.h>
@@ -20,7 +20,7 @@ enum fault {
     EIO_LOOKUP,
     EIO_OPEN,
     EIO_LIST,
-    HANGS,     /* its opening is never answered */
+    HANGS,     /* open is never answered */
     ENDLESS,   /* its list never ends, and each name in it exists */
     OTHER_INO, /* another number each time it is looked up */
     OTHER_UID, /* every second time it is root's */
@@ -36,8 +36,8 @@ struct node {
     unsigned asked;
 };
 
-/* The first two places are none: the root has number 1. Names of ENDLESS are made up; they have
- * the numbers from MADE_UP on. */
+/* Nodes by number. 0 is unused, and 1 is the root. Names of ENDLESS are generated, with numbers from
+ * MADE_UP on. */
 static struct node nodes[] = {
     {.name = ""},
     {.name = "", .is_dir = true},
@@ -102,7 +102,7 @@ static struct fuse_attr attr_of(uint64_t id)
     return a;
 }
 
-/* 0: there is none. */
+/* Returns the number of a node, or 0. */
 static uint64_t find(uint64_t parent, const char *name)
 {
     if (parent < N_NODES && nodes[parent].fault == ENDLESS)
@@ -183,7 +183,7 @@ static int list(uint64_t id, uint64_t from, union reply *r, size_t *n)
     return 0;
 }
 
-/* The error, -1 for no answer at all. */
+/* Serves a request. Returns an error number; -1: no answer. */
 static int serve(const struct fuse_in_header *in, const char *arg, union reply *r,
                  size_t *n)
 {
@@ -282,7 +282,7 @@ void faulty_unmount(struct scene *s, pid_t pid)
 
 struct faulty {
     const char *name, *reg, *gone, *stay;
-    unsigned timeout_s; /* what the walk gets; it may need all of it */
+    unsigned timeout_s; /* limit of the walk, which may need all of it */
 };
 
 static void one(struct scene *s, const struct faulty *f)

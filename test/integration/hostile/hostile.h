@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Attacks on registered clean-up. A case makes a scene in the attacker's folder, has something
- * removed there by what is under test (a level: the walker alone, or a whole server), and says
- * what must be gone and what must stay. A canary tree beside it is compared after every case. */
+/* Attacks on registered clean-up. A case makes a scene in the attacker's folder. A level (the walker
+ * alone, or a whole server) removes files there. The case checks the removed and the remaining files. A
+ * canary tree beside the folder is compared after every case. */
 #ifndef TEST_HOSTILE_H
 #define TEST_HOSTILE_H
 
@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define USER           12345 /* uid and gid of the attacker, who is the client */
-#define USER_OTHER_GID 12399 /* another group of his */
+#define USER           12345 /* uid and gid of the attacker, which is the client */
+#define USER_OTHER_GID 12399 /* another group of the attacker */
 #define OTHER          12346 /* uid and gid of a bystander */
 
 enum reg_kind { REG_FILE, REG_DIR, REG_KEEP };
@@ -23,19 +23,19 @@ struct reg {
 
 struct scene;
 
-/* What removes. */
+/* A remover under test. */
 struct level {
     const char *name;
-    bool powers;    /* it keeps root's powers: the kernel does not help it */
-    bool server;    /* registered through a server, which may have limits of its own */
-    bool no_wait;   /* rounds are dear: fewer of them */
-    bool own;       /* it is the attacker's own: what he does to it is his affair */
-    bool contained; /* in a user namespace of his */
-    bool janitor;   /* a server that something outlives */
-    bool resolves;  /* ".." at registration */
-    bool naive;     /* must be beaten */
-    /* Registers s->regs in one request, and returns when what was registered has been done.
-     * False: the request was refused, and nothing may have happened. */
+    bool powers;    /* runs with root's powers, without the kernel's protection */
+    bool server;    /* registers through a server, which may have limits of its own */
+    bool no_wait;   /* rounds are slow: fewer of them */
+    bool own;       /* the server belongs to the attacker, which may damage it */
+    bool contained; /* in a user namespace of the attacker */
+    bool janitor;   /* a server with a janitor, which outlives the server */
+    bool resolves;  /* resolves ".." at registration */
+    bool naive;     /* must lose */
+    /* Registers s->regs in one request, and returns after the removal. False: the request was refused, and
+     * nothing may be removed. */
     bool (*remove)(struct scene *s);
 };
 
@@ -49,12 +49,12 @@ struct scene {
     struct reg *regs;
     size_t n_regs;
     bool recurse, leave_top;
-    bool renames_open;   /* the file system renames what is removed while it is open */
+    bool renames_open;   /* the file system renames files that are removed while open */
     bool flagged;        /* files have attributes that rm can not overcome */
-    const char *missing; /* the machine has not what the case needs */
+    const char *missing; /* requirement of the case that this machine lacks */
     bool failed;
-    unsigned timeout_s; /* what removing may take */
-    bool patient;       /* servers cut it off no sooner */
+    unsigned timeout_s; /* limit of the removal */
+    bool full_time;     /* servers have the same limit */
     double begun;
     unsigned n_cases, n_failed, n_left_out;
     uint64_t n_swaps, n_sweeps, n_removed;
@@ -62,67 +62,67 @@ struct scene {
 
 /* scene.c ------------------------------------------------------------------------------ */
 
-/* In a mount namespace of its own. Ends the program if that can not be. */
+/* Begins a scene in a new mount namespace. Ends the program on failure. */
 void scene_begin(struct scene *s, const struct level *level);
-/* Prints the counts. The exit status. */
+/* Prints the counts. Returns the exit status. */
 int scene_end(struct scene *s);
 
-/* Everything for a case, and what is checked after it. case_begin is false if it is not selected
+/* Begins a case, and ends it with the common checks. case_begin returns false if the case is not selected
  * (HOSTILE_ONLY: a part of its name). */
 bool case_begin(struct scene *s, const char *name);
 void case_end(struct scene *s);
-/* Instead of checks; if s->missing says what there is not, and then true. */
+/* Ends the case without checks, and returns true, if s->missing is set. */
 bool left_out(struct scene *s);
 void bad(struct scene *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Takes a word off; NULL: there are no more. */
+/* Cuts the next word off; NULL after the last. */
 char *next_word(char **rest);
-/* The path that a name of a case means: "C/..." the canary's, "O/..." the bystander's, "=..." as
- * it is, else in the attacker's folder. Good for the next 16 calls. */
+/* Returns the path of a name in a case: "C/..." in the canary, "O/..." in the bystander's folder, "=..."
+ * unchanged, and any other name in the attacker's folder. Valid for 16 more calls. */
 const char *at(const struct scene *s, const char *name);
 
-/* "verb:name[>argument]..." separated by spaces; made by root, and then the attacker's:
+/* Makes files as root, then gives them to the attacker. what: "verb:name[>argument]..." separated by spaces:
  *   d folder  f file  T a tree (TREE)  l link to  h hard link to  p FIFO  s socket  n device
  *   o owner "uid:gid"  m mode  i immutable  a append-only  b bind mount of  t tmpfs  B big folder
  */
 void make(struct scene *s, const char *what);
-/* "D:name F:name K:name": added to s->regs. */
+/* Adds "D:name F:name K:name" to s->regs. */
 void reg(struct scene *s, const char *what);
-/* Adds one path as it is. */
+/* Adds one path unchanged. */
 void reg_path(struct scene *s, enum reg_kind kind, const char *path);
 void forget_regs(struct scene *s);
 void gone(struct scene *s, const char *names);
 void stays(struct scene *s, const char *names);
-/* Has it removed, and expects that to be taken. */
+/* Lets the level remove s->regs, and expects that the request is accepted, or refused. */
 void sweep(struct scene *s);
 void sweep_refused(struct scene *s);
 
-/* A child, with nothing of ours that is not printed yet. */
+/* Forks, after flushing all output. */
 pid_t fork_or_die(void);
-/* A process of the attacker; forever if fn does not return. */
+/* Starts a process of the attacker that runs fn. */
 pid_t spawn_user(void (*fn)(void *arg), void *arg);
-/* Ends it; its exit status, or 128 + signal. */
+/* Waits for a process, or kills it. Returns the exit status, or 128 + signal. */
 int end_process(pid_t pid, bool kill_it);
-/* The first process above after, of this pid namespace, where all are ours, whose name begins so; 0. */
+/* Returns the first process after a pid with that begin of its name, in our pid namespace; or 0. */
 pid_t find_process(const char *name_begin, pid_t after);
 void become(uid_t uid, gid_t gid);
 double now_s(void);
 void wipe(struct scene *s, const char *path);
-/* TREE, below an existing folder's name that does not exist. False: it could not. */
+/* Makes TREE at a path that does not exist; false on failure. */
 bool grow(const char *path, uid_t uid, gid_t gid);
 void die(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 /* canary.c ----------------------------------------------------------------------------- */
 
-/* Anew, if it is there; and records what it is. */
+/* Makes the canary anew, and records it. */
 void canary_make(struct scene *s);
-/* What differs from the record, in words, or NULL. */
+/* Describes a difference from the record; NULL: none. */
 const char *canary_differs(const struct scene *s);
 
 /* faulty.c ----------------------------------------------------------------------------- */
 
-/* Mounts it at "m" in the attacker's folder; what is there stands in faulty.c. 0 and s->missing if
- * the machine has no FUSE. */
+/* Mounts the faulty file system at "m" in the attacker's folder. Returns 0 and sets s->missing if the
+ * machine is without FUSE. */
 pid_t faulty_mount(struct scene *s);
 void faulty_unmount(struct scene *s, pid_t pid);
 
@@ -131,11 +131,11 @@ void faulty_unmount(struct scene *s, pid_t pid);
 void cases_rows(struct scene *s);
 void cases_special(struct scene *s);
 void cases_faulty(struct scene *s);
-/* total: swaps, over all points. */
+/* Runs the cases with swaps. total: number of swaps over all points. */
 void cases_swaps(struct scene *s, uint64_t total);
-/* Exchanges two names for ever. */
+/* Starts a process that exchanges two names for ever. */
 pid_t spawn_swapper(struct scene *s, const char *a, const char *b);
-/* A naive remover must lose. decoy.c */
+/* decoy.c: a naive remover, which must lose. */
 extern const struct level decoy;
 void case_decoy(struct scene *s);
 

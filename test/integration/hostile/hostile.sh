@@ -2,22 +2,22 @@
 # shellcheck disable=SC2317 # functions are called through t
 # SPDX-License-Identifier: BSD-3-Clause
 # Attacks on registered clean-up by a client of another uid: on the walker alone, with each of its
-# fallbacks, and on whole servers. Beside every case stands a canary tree that must stay as it is.
+# fallbacks, and on whole servers. Each case also checks that a canary tree does not change.
 . "$(dirname "$0")/../lib.sh"
 suite_begin hostile "$@"
 
 TESTS=$PROGRAMS/hostile
-is_root || { say "SKIP hostile: needs root"; exit 77; }
+is_root || { print_line "SKIP hostile: needs root"; exit 77; }
 unshare -mpf --mount-proc true 2>/dev/null ||
-    { say "SKIP hostile: needs mount and pid namespaces"; exit 77; }
+    { print_line "SKIP hostile: needs mount and pid namespaces"; exit 77; }
 
-# program SECONDS NAME ARGS...: its counts are shown, also when all is well
+# program SECONDS NAME ARGS...: runs a program, and shows its counts, also after success
 program() {
     local seconds=$1 rc=0
     shift
     [ -z "$SANITIZE" ] || seconds=$((seconds * 4))
     # Not by run: hundreds of clients need no record of the linker's.
-    (exec env "TENON_TEST_MARK=$MARK" timeout -k 5 $((seconds * PATIENCE)) "$@") >"$OUT" 2>"$ERR" ||
+    (exec env "TENON_TEST_MARK=$MARK" timeout -k 5 $((seconds * SCALE)) "$@") >"$OUT" 2>"$ERR" ||
         rc=$?
     grep -E '^(FAIL|LEFT OUT|# )|cases,' "$OUT" >&3 || true
     [ $rc != 77 ] || skip "$(grep -m1 'LEFT OUT' "$OUT")"
@@ -25,9 +25,9 @@ program() {
     grep -q ' canary intact every time$' "$OUT" || fail "it has not counted"
 }
 
-# As on an older kernel, or in a container that forbids what we would like best.
+# System calls that an older kernel lacks or a container forbids.
 NEWER=(statx landlock clone3 pidfd_open close_range)
-PATIENCE=$(times 1 10) # times the deadlines
+SCALE=$(times 1 10) # factor of the deadlines
 # The leak checker traces the process, which does not work in a pid namespace.
 [ -z "$SANITIZE" ] || export ASAN_OPTIONS=detect_leaks=0
 WALKER=$TESTS/hostile_walker
@@ -40,8 +40,7 @@ fallbacks() { # fallbacks ERRNO POWERS
         program 180 "$WALKER" "$2" "${NEWER[@]/%/=$1}"
 }
 
-# Where it is confined the walk has not time enough for the depth that the others try; and on a
-# server it is cut off after seconds.
+# A confined walk is too slow for the depth of the other walks. A server ends each walk after seconds.
 confined() { HOSTILE_DEPTH=2000 program 180 "$WALKER" user; }
 on_server() {
     setpriv --reuid 12345 --regid 12345 --clear-groups test -x "$TESTS/hostile_client" ||
@@ -49,8 +48,8 @@ on_server() {
     HOSTILE_DEPTH=1000 program 180 "$TESTS/hostile_server"
 }
 
-# The walk and the swaps are those of before: these are about who asks for it.
-on_his_server() { # on_his_server user|inproc|container
+# Fewer swaps and less depth, because the walk is the same as before. Only the requests differ.
+on_own_server() { # on_own_server user|inproc|container
     HOSTILE_DEPTH=100 HOSTILE_SWAPS=1000 program 180 "$TESTS/hostile_server" "$1"
 }
 
@@ -58,13 +57,13 @@ exec 3>&1
 t 'a naive remover is beaten' program 60 "$WALKER" decoy
 t 'the walker as the user' confined
 t 'a server of root' on_server
-t "a server of the attacker's own, in which no janitor may be" on_his_server inproc
-# What a sanitizer looks for it finds in those above as well, and it takes minutes.
+t "a server of the attacker's own, in which no janitor may be" on_own_server inproc
+# Not with a sanitizer, which would need minutes: the cases above run the same code.
 if [ -z "$SANITIZE" ]; then
     t 'the walker with powers of root' program 180 "$WALKER" powers
     t 'the walker as the user, where the kernel is old' fallbacks ENOSYS user
     t 'the walker with powers of root, where calls are forbidden' fallbacks EPERM powers
-    t "a server of the attacker's own" on_his_server user
-    t 'a server in a container where the attacker is root' on_his_server container
+    t "a server of the attacker's own" on_own_server user
+    t 'a server in a container where the attacker is root' on_own_server container
 fi
 suite_end

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cases that are said in one row: what there is, what is registered, what must be gone
- * afterwards and what must stay. Words are explained at make, reg and at in hostile.h. */
+/* Cases in one row each: existing files, registered paths, files that must be gone afterwards, and files
+ * that must stay. make, reg and at in hostile.h explain the words. */
 #include "hostile.h"
 
 #include <stdio.h>
@@ -8,14 +8,14 @@
 #include <string.h>
 
 enum {
-    FLAT = 1,    /* not recursive */
-    LEAVE = 2,   /* leave the top */
-    REFUSED = 4, /* the request is refused, and then nothing happens */
-    AS_USER = 8, /* the kernel's permissions are what is tried here: not with powers */
-    ON_SERVER = 16, /* says something of requests only */
-    DOTS = 32,      /* is refused where ".." is not resolved */
-    POWERS = 64,    /* links of the client's are not followed with powers not its own */
-    OUTSIDE = 128,  /* root is not the attacker: not in a container of his */
+    FLAT = 1,       /* not recursive */
+    LEAVE = 2,      /* keeps the top */
+    REFUSED = 4,    /* the request is refused, and then nothing happens */
+    AS_USER = 8,    /* tests the kernel's permissions: not with powers */
+    ON_SERVER = 16, /* tests requests: only with a server */
+    DOTS = 32,      /* refused where ".." is not resolved */
+    POWERS = 64,    /* links of the client are not followed with root's powers */
+    OUTSIDE = 128,  /* root is not the attacker: not in a container of the attacker */
     BARRED = 256,   /* a link on the way is not followed: refused by servers */
 };
 
@@ -34,7 +34,7 @@ struct row {
 _Static_assert(sizeof(NAME_255) == 256, "as long as a name may be");
 
 static const struct row rows[] = {
-    /* What no path may be. "T" stands beside, to see that nothing of a request is done. */
+    /* Invalid paths. "T" checks that the whole request is refused. */
     {"slash", "T:top", "D:top D:=/", "", "top/f0", REFUSED},
     {"two slashes", "T:top", "D:top D:=//", "", "top/f0", REFUSED},
     {"slash dot", "T:top", "D:top D:=/.", "", "top/f0", REFUSED},
@@ -59,16 +59,16 @@ static const struct row rows[] = {
     {"a name of 256 bytes", "T:top", "D:top F:" NAME_255 "12345", "", "top/f0",
      REFUSED},
 
-    /* What only looks wrong. */
+    /* Valid paths that look invalid. */
     {"dot dot at the end", "T:top f:x", "D:top/sub/..", "top", "x", DOTS},
-    {"dot dot out of his folder", "T:top", "D:top D:top/../../canary/root", "top",
+    {"dot dot out of the folder", "T:top", "D:top D:top/../../canary/root", "top",
      "C/root/f0", DOTS},
     {"dot dot behind what is not there", "T:top", "F:nothing/../top/f0", "top/f0",
      "top/f1", DOTS},
     {"dot dot with slashes", "T:top", "F:top//..//top/f0", "top/f0", "top/f1", DOTS},
     {"dot dot to keep", "T:top", "D:top K:top/sub/../f0", "top/f1 top/sub", "top/f0",
      DOTS},
-    {"dot dot behind a link of his", "T:top d:a T:a/b l:way>a/b", "F:way/../b/f0",
+    {"dot dot behind an own link", "T:top d:a T:a/b l:way>a/b", "F:way/../b/f0",
      "a/b/f0", "top/f0 a/b/f1", DOTS},
     {"dot dot behind a link to the canary", "T:top l:way>C/root/sub",
      "D:top D:way/../f0 F:way/../f0", "top", "C/root/f0", DOTS},
@@ -93,7 +93,7 @@ static const struct row rows[] = {
      "D:..\xc0\xaf..", "..\xc0\xaf..", "x", 0},
     {"names that a shell would take", "d:* f:*/-rf f:$(id) f:;id f:`x` f:x f:%s%n",
      "D:* F:$(id) F:;id F:`x` F:%s%n", "* $(id) ;id `x` %s%n", "x", 0},
-    {"a star is no pattern", "f:a1 f:a2 d:d1 f:d1/x", "F:a* F:? D:d* D:*", "",
+    {"a star is not a pattern", "f:a1 f:a2 d:d1 f:d1/x", "F:a* F:? D:d* D:*", "",
      "a1 a2 d1/x", 0},
     {"commas in names inside", "d:top f:top/a,b f:top/,", "D:top", "top", "", 0},
     {"commas in a name", "T:top f:a,b", "D:top F:a,b", "", "top/f0 a,b",
@@ -133,7 +133,7 @@ static const struct row rows[] = {
      "C/root/sub/f0 C/root/f0 way", 0},
     {"two links on the way", "d:w l:w/x>C l:w/x2>w l:way>w",
      "D:way/x/locked/top D:w/x2/x", "", "C/locked/top/f0", 0},
-    {"a link on the way to what is his own", "T:real l:way>real", "F:way/f0 D:way/sub",
+    {"a link on the way to an own file", "T:real l:way>real", "F:way/f0 D:way/sub",
      "real/f0 real/sub", "real/f1 way", AS_USER},
     {"a link on the way, with powers", "T:real l:way>real", "F:way/f0 D:way/sub", "",
      "real/f0 real/sub/f0 way", POWERS},
@@ -141,20 +141,20 @@ static const struct row rows[] = {
      "real/f0", "real/f1 a b d/c", AS_USER},
     {"links on the way in a ring", "T:real l:a>b l:b>a l:c>c", "F:a/f0 D:c/sub", "",
      "real/f0 a b c", BARRED},
-    {"a link of his in a place like /tmp", "T:real d:t l:t/way>real o:t>0:0 m:t>1777",
+    {"an own link in a place like /tmp", "T:real d:t l:t/way>real o:t>0:0 m:t>1777",
      "F:t/way/f0", "real/f0", "real/f1 t/way", AS_USER},
-    {"a link of his that has two names", "T:real l:way>real h:way2>way", "F:way2/f0",
-     "", "real/f0 way way2", OUTSIDE | BARRED},
-    {"a link of his where another may put it",
+    {"an own link that has two names", "T:real l:way>real h:way2>way", "F:way2/f0", "",
+     "real/f0 way way2", OUTSIDE | BARRED},
+    {"an own link where another may put it",
      "T:real d:t l:t/way>real o:t>12346:12346 m:t>777", "F:t/way/f0", "",
      "real/f0 t/way", BARRED},
-    {"a link of his where all may put it", "T:real d:t l:t/way>real o:t>0:0 m:t>777",
+    {"an own link where all may put it", "T:real d:t l:t/way>real o:t>0:0 m:t>777",
      "F:t/way/f0", "", "real/f0 t/way", BARRED},
     {"a link of another on the way", "T:real l:way>real o:way>12346:12346", "F:way/f0",
      "", "real/f0 way", BARRED},
     {"a link of root on the way", "T:real d:r l:r/way>real o:r/way>0:0 o:r>0:0",
      "F:r/way/f0", "real/f0", "real/f1 r/way", OUTSIDE},
-    {"a link of root in his folder", "T:real l:way>real o:way>0:0", "F:way/f0", "",
+    {"a link of root in an own folder", "T:real l:way>real o:way>0:0", "F:way/f0", "",
      "real/f0 way", OUTSIDE | BARRED},
     {"a link of root in a place like /tmp",
      "T:real d:t l:t/way>real o:t/way>0:0 o:t>0:0 m:t>1777", "F:t/way/f0", "",
@@ -175,25 +175,25 @@ static const struct row rows[] = {
      0},
     {"links into /proc", "d:top l:top/a>=/proc/self/root l:top/b>=/proc/1/cwd", "D:top",
      "top", "", 0},
-    {"a link of somebody else inside", "T:top l:top/sub/x>C/bait o:top/sub/x>0:0",
+    {"a link of another user inside", "T:top l:top/sub/x>C/bait o:top/sub/x>0:0",
      "D:top", "top/f0 top/sub/f0", "top/sub/x", 0},
     {"a hard link to a file of root", "T:top h:top/sub/x>C/root/f0", "D:top",
      "top/f0 top/sub/f0 top/sub/deep", "top/sub/x C/root/f0", 0},
     {"a hard link to a file of another", "h:x>C/other/f0 h:y>C/group/f0", "F:x F:y", "",
      "x y", 0},
-    {"a hard link to his own file", "T:top h:top/sub/x>C/bait/f0", "D:top", "top",
+    {"a hard link to an own file", "T:top h:top/sub/x>C/bait/f0", "D:top", "top",
      "C/bait/f0", 0},
     {"a file with many names", "f:x d:top h:top/a>x h:top/b>x h:top/c>x", "D:top",
      "top", "x", 0},
 
-    /* Of others. */
+    /* Files of others. */
     {"a file of root inside", "T:top f:top/sub/x o:top/sub/x>0:0", "D:top",
      "top/f0 top/sub/f0 top/empty", "top/sub/x", 0},
     {"a file of another user inside", "T:top f:top/x o:top/x>12346:12346", "D:top",
      "top/f0 top/sub", "top/x", 0},
-    {"a file of another user with his group", "T:top f:top/x o:top/x>12346:12345",
+    {"a file of another user with the own group", "T:top f:top/x o:top/x>12346:12345",
      "D:top", "top/f0 top/sub", "top/x", 0},
-    {"a file of his other group inside", "T:top f:top/sub/x o:top/sub/x>12345:12399",
+    {"a file of the other group inside", "T:top f:top/sub/x o:top/sub/x>12345:12399",
      "D:top", "top/f0 top/sub/f0", "top/sub/x", 0},
     {"a file of group root inside", "T:top f:top/x o:top/x>12345:0", "D:top",
      "top/f0 top/sub", "top/x", 0},
@@ -204,46 +204,48 @@ static const struct row rows[] = {
      "top/f0 top/sub", "top/x/y", 0},
     {"an empty folder of another inside", "T:top d:top/x o:top/x>12346:12346", "D:top",
      "top/f0 top/sub", "top/x", 0},
-    {"a folder of his other group inside",
+    {"a folder of the other group inside",
      "T:top d:top/x f:top/x/y o:top/x>12345:12399", "D:top", "top/f0 top/sub",
      "top/x/y", 0},
     {"the top is of another", "T:top o:top>12346:12346", "D:top", "", "top/f0 top/sub",
      0},
-    {"the top is of his other group", "T:top o:top>12345:12399", "D:top", "",
+    {"the top is of the other group", "T:top o:top>12345:12399", "D:top", "",
      "top/f0 top/sub", 0},
     {"the folder of a bystander", "", "D:O D:O/top F:O/f0/f0 F:O/top/f0 D:O/top/sub",
      "", "O/top/f0 O/f0/f0 O/top/sub/deep/f0", 0},
     {"the canary itself", "", "D:C D:C/root D:C/other D:C/group D:C/mine F:C/root/f0",
      "", "C/mine/top/f0", 0},
-    {"his file in a folder of another, open to all",
+    {"an own file in a folder of another, open to all",
      "d:d f:d/x o:d>12346:12346 m:d>777", "F:d/x", "d/x", "d", 0},
-    {"his file in a folder of root", "d:d f:d/x o:d>0:0", "F:d/x", "", "d/x", AS_USER},
-    {"his folder in a folder of root", "d:d T:d/x o:d>0:0", "D:d/x", "d/x/f0 d/x/sub",
-     "d/x", AS_USER},
-    {"behind a folder that he may not enter", "d:d T:d/x o:d>0:0 m:d>700",
+    {"an own file in a folder of root", "d:d f:d/x o:d>0:0", "F:d/x", "", "d/x",
+     AS_USER},
+    {"an own folder in a folder of root", "d:d T:d/x o:d>0:0", "D:d/x",
+     "d/x/f0 d/x/sub", "d/x", AS_USER},
+    {"behind a folder that may not be entered", "d:d T:d/x o:d>0:0 m:d>700",
      "D:d/x F:d/x/f0", "", "d/x/f0 d/x/sub/f0", AS_USER},
     {"a place like /tmp", "d:t f:t/a f:t/b o:t/b>12346:12346 T:t/c o:t>0:0 m:t>1777",
      "D:t", "", "t t/b", 0},
-    {"his file in a place like /tmp", "d:t f:t/a f:t/b o:t>0:0 m:t>1777", "F:t/a",
+    {"an own file in a place like /tmp", "d:t f:t/a f:t/b o:t>0:0 m:t>1777", "F:t/a",
      "t/a", "t/b", 0},
     {"another's file in a place like /tmp",
      "d:t f:t/b o:t/b>12346:12346 T:t/c o:t/c>0:0 o:t>0:0 m:t>1777", "F:t/b D:t/c", "",
      "t/b t/c/f0", 0},
-    {"a sticky folder of his", "T:top m:top>1777 f:top/x o:top/x>12346:12346", "D:top",
+    {"an own sticky folder", "T:top m:top>1777 f:top/x o:top/x>12346:12346", "D:top",
      "top/f0 top/sub", "top/x", 0},
-    {"a setgid folder of his group", "T:top m:top>2755 f:top/y", "D:top", "top", "", 0},
-    {"a setgid folder of his other group",
+    {"a setgid folder of the own group", "T:top m:top>2755 f:top/y", "D:top", "top", "",
+     0},
+    {"a setgid folder of the other group",
      "T:top o:top/sub>12345:12399 m:top/sub>2775 f:top/sub/x o:top/sub/x>12345:12399",
      "D:top", "top/f0 top/empty", "top/sub/x top/sub", 0},
 
     /* Modes, attributes, odd kinds. */
-    {"a file that nobody may read", "f:x m:x>0 d:top f:top/y m:top/y>0", "F:x D:top",
+    {"a file without read permission", "f:x m:x>0 d:top f:top/y m:top/y>0", "F:x D:top",
      "x top", "", 0},
-    {"an empty folder that nobody may read", "T:top m:top/empty>0", "D:top",
+    {"an empty folder without read permission", "T:top m:top/empty>0", "D:top",
      "top/empty top/f0", "", 0},
-    {"a folder that nobody may read", "T:top m:top/sub>0", "D:top", "top/f0",
+    {"a folder without read permission", "T:top m:top/sub>0", "D:top", "top/f0",
      "top/sub/f0", AS_USER},
-    {"a folder that he may not change", "T:top m:top/sub>555", "D:top",
+    {"a folder without write permission", "T:top m:top/sub>555", "D:top",
      "top/f0 top/sub/deep/f0", "top/sub/f0", AS_USER},
     {"a setuid program", "d:top f:top/x m:top/x>6755", "D:top", "top", "", 0},
     {"an immutable file", "T:top i:top/sub/f0", "D:top", "top/f0 top/sub/f1",
@@ -264,9 +266,9 @@ static const struct row rows[] = {
     /* Mounts. */
     {"a folder of root mounted inside", "T:top b:top/sub>C/root", "D:top",
      "top/f0 top/empty", "C/root/f0 C/root/sub/f0 top/sub/f0", 0},
-    {"his own folder mounted inside", "T:top b:top/sub>C/bait", "D:top",
+    {"an own folder mounted inside", "T:top b:top/sub>C/bait", "D:top",
      "top/f0 top/empty", "C/bait/f0 C/bait/sub/f0 top/sub/f0", 0},
-    {"his own folder mounted deep inside", "T:top b:top/sub/deep>C/bait", "D:top",
+    {"an own folder mounted deep inside", "T:top b:top/sub/deep>C/bait", "D:top",
      "top/f0 top/sub/f0", "C/bait/f0 top/sub/deep/f0", 0},
     {"a file mounted inside", "T:top b:top/sub/f0>C/bait/f0", "D:top",
      "top/f0 top/sub/f1", "C/bait/f0 top/sub/f0", 0},

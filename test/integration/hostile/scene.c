@@ -192,7 +192,7 @@ static bool make_socket(const char *path)
     char dir[4200], cwd[4200];
     bool ok;
 
-    /* By its last name, as a whole path may be too long. */
+    /* Binds the last name, because a whole path may be too long. */
     snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path), path);
     snprintf(a.sun_path, sizeof(a.sun_path), "%s", slash + 1);
     ok = fd >= 0 && getcwd(cwd, sizeof(cwd)) && chdir(dir) == 0;
@@ -381,7 +381,7 @@ void sweep_refused(struct scene *s)
 
 /* ---- scenes -------------------------------------------------------------------------------- */
 
-/* Whatever is mounted below path, the last first. */
+/* Unmounts all mounts below path, the last first. */
 static void unmount_below(const char *path)
 {
     size_t n = strlen(path);
@@ -403,7 +403,7 @@ static void unmount_below(const char *path)
     }
 }
 
-/* By fork: where clone3 is forbidden, posix_spawn does not work. */
+/* Runs a program by fork: posix_spawn fails where clone3 is denied. */
 static int run_program(const char *const *argv)
 {
     pid_t pid = fork_or_die();
@@ -415,7 +415,7 @@ static int run_program(const char *const *argv)
     return end_process(pid, false);
 }
 
-/* Clears the flags of all below path, which without them can be removed. */
+/* Clears the flags of all files below path, so that they can be removed. */
 static void clear_flags(const char *path)
 {
     char *roots[] = {strdup(path), NULL};
@@ -438,7 +438,7 @@ void wipe(struct scene *s, const char *path)
         return;
     unmount_below(path);
     if (s->flagged)
-        clear_flags(path); /* what it cannot do rm will tell */
+        clear_flags(path); /* rm reports failures */
     s->flagged = false;
     if (run_program(rm))
         die("cannot remove %s", path);
@@ -456,7 +456,7 @@ bool case_begin(struct scene *s, const char *name)
     s->recurse = true;
     s->leave_top = false;
     s->timeout_s = 60;
-    s->patient = false;
+    s->full_time = false;
     s->begun = now_s();
     wipe(s, s->home);
     if (mkdir(s->home, 0755) || lchown(s->home, USER, USER))
@@ -492,8 +492,8 @@ bool left_out(struct scene *s)
     return true;
 }
 
-/* Processes of the attacker may kill or stop "all of his": these are only ours. The first of a
- * pid namespace reaps; the caller goes on as its child. */
+/* Enters new namespaces, so that the attacker can kill or stop only processes of this test. The first
+ * process of the pid namespace reaps; the caller continues as its child. */
 static void isolate(bool for_container)
 {
     int how;
@@ -501,7 +501,7 @@ static void isolate(bool for_container)
 
     if (unshare(CLONE_NEWNS | CLONE_NEWPID) ||
         mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-        /* the cases mount things outside of it */
+        /* cases mount file systems outside of the namespace */
         (for_container && mount(NULL, "/", NULL, MS_REC | MS_SHARED, NULL)))
         die("no namespaces of our own");
     pid = fork();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hostile_server [user|inproc|container]: the cases against servers, whose clients are the
- * attacker's programs. They are root's; or the attacker's own, with either component, and then
- * protect others from him, and him from strangers and from his own mistakes; or those of a
- * container in which he is root. Variables as in walker.c. */
+/* hostile_server [user|inproc|container]: the cases against servers with clients of the attacker. The
+ * default are servers of root. user, inproc: servers of the attacker with one of the components, which
+ * must protect other users from the attacker, and the attacker from other users and from mistakes.
+ * container: the attacker is root of a container. Variables as in walker.c. */
 #include "server.h"
 
 #include "core/reclaim/journal.h"
@@ -20,23 +20,23 @@
 #include <unistd.h>
 
 #define SWAPS 10000
-/* After so long a walk is given up. */
+/* Limits of a walk. */
 #define WALK_LIMIT "5s"
 #define OWN_LIMIT  "3s"
 #define TIMEOUT    "PMIX_MCA_pcleanup_janitor_timeout" /* whose default is minutes */
 #define SKIPPED    77
 #define IDLE_S     60
-#define LEFT_S     10   /* how long processes may take to end */
+#define LEFT_S     10   /* limit for the end of processes */
 #define FAILED     0x40 /* in the exit status of a server */
 
 static char client_path[4096];
 
-uid_t who_serves(const struct scene *s)
+uid_t server_uid(const struct scene *s)
 {
     return s->level->own ? USER : 0;
 }
 
-uid_t who_attacks(const struct scene *s)
+uid_t attacker_uid(const struct scene *s)
 {
     return s->level->own ? OTHER : USER;
 }
@@ -49,7 +49,7 @@ void give(const char *path, uid_t uid)
 
 /* ---- clients --------------------------------------------------------------------------------- */
 
-/* Of the client: options are words, of which "@name" is a path of the scene; then its registrations. */
+/* Returns the client's arguments: the options, with "@name" as a path of the scene, and the registrations. */
 static char **arguments(const struct scene *s, const char *options)
 {
     static const char *const kinds[] = {
@@ -101,7 +101,7 @@ int run_client(struct scene *s, uid_t uid, const char *options)
     return rc;
 }
 
-/* How much waits, or is under way: -1 is not told. */
+/* Returns a count of the query's result; -1: not included. */
 static int64_t member(const pmix_info_t *result, const char *key)
 {
     const pmix_data_array_t *all = result->value.data.darray;
@@ -155,8 +155,8 @@ static void write_file(const char *path, const char *text)
     close(fd);
 }
 
-/* Root of a user namespace, who is the attacker outside, with a mount namespace below ours. False: this
- * machine does not let him. */
+/* Enters a user namespace with the attacker as root, and a mount namespace below ours; false if this
+ * machine does not allow that. */
 static bool enter_container(void)
 {
     char map[40];
@@ -178,7 +178,7 @@ static void begin_here(const struct scene *s, uid_t uid, const char *tmp)
     module = host_module;
     if (tmp)
         setenv("TMPDIR", tmp, 1);
-    if (s->patient)
+    if (s->full_time)
         unsetenv(TIMEOUT);
     if (s->level->contained && !enter_container())
         _exit(SKIPPED);
@@ -228,7 +228,7 @@ void begin_server(struct own *own)
     own->pid = fork_or_die();
     if (own->pid == 0) {
         begin_here(own->s, own->uid, own->tmp);
-        if (dup2(ends[1], 1) < 0) /* where the client says how it went */
+        if (dup2(ends[1], 1) < 0) /* the client prints its status there */
             _exit(90);
         start_client(&job, own->s, own->uid ? own->uid : USER, "-w @go");
         close(1);
@@ -251,7 +251,7 @@ void kill_server(struct own *own)
     end_process(own->pid, true);
 }
 
-/* ---- what is to be seen ---------------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 bool soon(const struct scene *s, const char *name, bool there)
 {
@@ -265,7 +265,7 @@ bool soon(const struct scene *s, const char *name, bool there)
     return false;
 }
 
-void nobody_left(struct scene *s)
+void expect_none_left(struct scene *s)
 {
     static const char *const names[] = {"tenon-", "hostile_client"};
     double end = now_s() + LEFT_S;
@@ -294,7 +294,7 @@ const char *private_folder(const char *tmp)
     return path[0] ? path : NULL;
 }
 
-/* ---- whose it is ------------------------------------------------------------------------------- */
+/* ---- kinds of servers -------------------------------------------------------------------------- */
 
 static int remove_regs(struct scene *s)
 {
@@ -303,10 +303,10 @@ static int remove_regs(struct scene *s)
 
 static bool server_remove(struct scene *s)
 {
-    return in_server(s, who_serves(s), NULL, remove_regs) == 0;
+    return in_server(s, server_uid(s), NULL, remove_regs) == 0;
 }
 
-/* In a container it has root's powers over what is the attacker's, and none over anything else. */
+/* Kinds of servers. In a container the server has root's powers over the attacker's files only. */
 static const struct kind {
     const char *arg, *component;
     struct level level;

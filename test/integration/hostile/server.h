@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the cases about whole servers share. The scene is made by root, and a server may be anybody's: so
- * each is a child. */
+/* Common part of the cases with whole servers. Root makes the scene. Each server is a child, because it
+ * may belong to another user. */
 #ifndef TEST_HOSTILE_SERVER_H
 #define TEST_HOSTILE_SERVER_H
 
@@ -8,43 +8,43 @@
 
 #include "../host/host.h"
 
-/* At this level: whose server it is, and who would like to harm him. */
-uid_t who_serves(const struct scene *s);
-uid_t who_attacks(const struct scene *s);
+/* Users of this level: the server's, and the attacker's. */
+uid_t server_uid(const struct scene *s);
+uid_t attacker_uid(const struct scene *s);
 void give(const char *path, uid_t uid);
 
-/* fn in a child that is a server of that user's with its files in tmp (NULL: TMPDIR), from its beginning
- * to its end; what fn returns, 0 to 3. On its way it looks for what others have left. */
+/* Runs fn in a child, between begin and end of a server of that user with files in tmp (NULL: TMPDIR).
+ * Returns the result of fn, 0 to 3. The server also removes leftovers of other servers. */
 int in_server(struct scene *s, uid_t uid, const char *tmp, int (*fn)(struct scene *s));
 int do_nothing(struct scene *s);
 
-/* In such a child: a client of that user with those options (of client.c) and the scene's registrations,
- * from its beginning to its end; its exit status. */
+/* Runs a client of that user in such a child, with options of client.c and the scene's registrations.
+ * Returns the exit status. */
 int run_client(struct scene *s, uid_t uid, const char *options);
-/* Until nothing is registered any more, and nothing under way. */
+/* Waits until nothing is registered or under way. */
 void await_idle(struct scene *s);
 
-/* A server that lives on. */
+/* A server that stays. */
 struct own {
     struct scene *s;
-    uid_t uid;       /* whose server it is: who_serves, mostly */
-    const char *tmp; /* where it makes its files */
+    uid_t uid;       /* user of the server: server_uid, mostly */
+    const char *tmp; /* folder of its files */
     pid_t pid;
 };
 
-/* A client has registered what the scene has, and lives until "go" is there; the server as long. */
+/* Starts a server, and a client that registers the scene's paths. Both live until "go" exists. */
 void begin_server(struct own *own);
 void go(struct scene *s);
 void kill_server(struct own *own);
 
-/* Until it is not there, or is; false after some seconds. */
+/* Waits until a name exists, or not; false after some seconds. */
 bool soon(const struct scene *s, const char *name, bool there);
-/* Of those that the library makes, and the clients. */
-void nobody_left(struct scene *s);
-/* "pmix-server.XXXXXX" in tmp, where a server of ours is alone; NULL. */
+/* Expects the end of all clients, and of all processes that the library makes. */
+void expect_none_left(struct scene *s);
+/* Returns "pmix-server.XXXXXX" in tmp, the folder of a single server; or NULL. */
 const char *private_folder(const char *tmp);
 
-/* server_squat.c: a journal that names what must stay, in the name of those who could remove it. */
+/* server_squat.c: writes a journal with files that must stay, as items of users that could remove them. */
 void write_journal(struct scene *s, const char *path);
 void canary_stays(struct scene *s);
 void cases_squatters(struct scene *s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stands around a server: its folder, its journal, its janitor, and its sudden end. Each case has
- * a server of its own, in a child. */
+/* Attacks on a server's folder, its journal and its janitor, and sudden ends of servers. Each case has a
+ * server of its own, in a child. */
 #include "server.h"
 
 #include <fcntl.h>
@@ -21,16 +21,16 @@ static void rename_folder(const char *from, const char *to)
         die("cannot move %s", from ? from : "the server's folder");
 }
 
-/* He may write where the server has made its folder, and puts one of his own in its place. */
+/* Replaces the server's folder. The attacker may write to its parent. */
 static void folder_exchanged(struct scene *s)
 {
-    struct own own = {.s = s, .uid = who_serves(s)};
+    struct own own = {.s = s, .uid = server_uid(s)};
     char folder[700], tmp[300];
 
-    if (!case_begin(s, "the server's folder is exchanged for his"))
+    if (!case_begin(s, "the attacker replaces the server's folder"))
         return;
     make(s, "d:tmp m:tmp>777 T:top d:d f:d/x o:d>0:0");
-    give(at(s, "tmp"), who_attacks(s));
+    give(at(s, "tmp"), attacker_uid(s));
     snprintf(tmp, sizeof(tmp), "%s", at(s, "tmp"));
     reg(s, "D:top");
     own.tmp = tmp;
@@ -43,8 +43,8 @@ static void folder_exchanged(struct scene *s)
         write_journal(s, at(s, "j"));
         rename_folder(at(s, "j"), strcat(folder, "/journal"));
         *strrchr(folder, '/') = '\0';
-        give(folder, who_attacks(s));
-    } /* else it has none in such a place: just as well */
+        give(folder, attacker_uid(s));
+    } /* else the server does not make a folder in such a place */
     kill_server(&own);
     canary_stays(s);
     go(s);
@@ -52,13 +52,13 @@ static void folder_exchanged(struct scene *s)
         soon(s, "top", false);
         gone(s, "top");
     }
-    nobody_left(s);
-    in_server(s, who_serves(s), tmp, do_nothing);
+    expect_none_left(s);
+    in_server(s, server_uid(s), tmp, do_nothing);
     canary_stays(s);
     case_end(s);
 }
 
-/* As its own user: who is root of a container may not do it to others. */
+/* Limits the descriptors of a process, as its user: root of a container may not do that for others. */
 static bool limit_descriptors(uid_t uid, pid_t of)
 {
     const struct rlimit few = {16, 16};
@@ -72,10 +72,10 @@ static bool limit_descriptors(uid_t uid, pid_t of)
     return end_process(pid, false) == 0;
 }
 
-/* The janitor has hardly a descriptor when it has to finish. */
+/* Kills a server whose janitor has few descriptors. */
 static void few_descriptors(struct scene *s)
 {
-    struct own own = {.s = s, .uid = who_serves(s), .tmp = getenv("TMPDIR")};
+    struct own own = {.s = s, .uid = server_uid(s), .tmp = getenv("TMPDIR")};
     double end = now_s() + 10;
     pid_t janitor;
 
@@ -85,18 +85,19 @@ static void few_descriptors(struct scene *s)
     reg(s, "D:top F:x");
     begin_server(&own);
     while ((janitor = find_process("tenon-janitor", 0)) <= 0 && now_s() < end)
-        usleep(1000); /* it gives itself that name */
+        usleep(1000); /* until the process has set its name */
     if (janitor <= 0 || !limit_descriptors(own.uid, janitor))
-        bad(s, "there is no janitor");
+        bad(s, "no janitor found");
     kill_server(&own);
     go(s);
     soon(s, "top", false);
     gone(s, "top x");
-    nobody_left(s);
+    expect_none_left(s);
     case_end(s);
 }
 
-/* A server of the same user's is no match for him; but it must not end badly, or be led to others. */
+/* Changes the journal of a server. A server cannot resist its own user, but must not crash, or remove
+ * files of others. */
 static void journal_changed(struct scene *s, const char *name, const char *how)
 {
     struct own own = {.s = s, .uid = USER};
@@ -137,20 +138,20 @@ static void journal_changed(struct scene *s, const char *name, const char *how)
     }
     kill_server(&own);
     go(s);
-    nobody_left(s);
+    expect_none_left(s);
     in_server(s, USER, tmp, do_nothing);
     canary_stays(s);
-    nobody_left(s);
+    expect_none_left(s);
     case_end(s);
 }
 
-/* Its end finds somebody at work on the way to what he has registered. */
+/* Kills a server while the attacker swaps names on the registered path. */
 static void killed_amid_swaps(struct scene *s)
 {
-    struct own own = {.s = s, .uid = who_serves(s), .tmp = getenv("TMPDIR")};
+    struct own own = {.s = s, .uid = server_uid(s), .tmp = getenv("TMPDIR")};
     pid_t pid;
 
-    if (!case_begin(s, "the server is killed while he swaps"))
+    if (!case_begin(s, "the server is killed while the attacker swaps"))
         return;
     make(s, "T:side d:way T:way/top l:evil>C/locked d:d f:d/x o:d>0:0");
     reg(s, "D:way/top");
@@ -158,11 +159,11 @@ static void killed_amid_swaps(struct scene *s)
     pid = spawn_swapper(s, "way", "evil");
     kill_server(&own);
     go(s);
-    nobody_left(s);
+    expect_none_left(s);
     end_process(pid, true);
     canary_stays(s);
     stays(s, "side/f0 side/sub/f0");
-    in_server(s, who_serves(s), NULL, do_nothing);
+    in_server(s, server_uid(s), NULL, do_nothing);
     case_end(s);
 }
 
@@ -170,10 +171,10 @@ void cases_own_servers(struct scene *s)
 {
     cases_squatters(s);
     folder_exchanged(s);
-    journal_changed(s, "he appends to the journal of his own server", "appended");
-    journal_changed(s, "he cuts the journal of his own server", "cut");
-    journal_changed(s, "he makes the journal of his own server a link", "link");
-    journal_changed(s, "he makes the journal of his own server a FIFO", "fifo");
+    journal_changed(s, "a user appends to the journal of an own server", "appended");
+    journal_changed(s, "a user cuts the journal of an own server", "cut");
+    journal_changed(s, "a user makes the journal of an own server a link", "link");
+    journal_changed(s, "a user makes the journal of an own server a FIFO", "fifo");
     few_descriptors(s);
     killed_amid_swaps(s);
 }

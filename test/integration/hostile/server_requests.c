@@ -4,7 +4,7 @@
 
 #define HELD_UP_S 3 /* less than a walk may hang: WALK_LIMIT */
 
-/* What the server's child does, with what these say. */
+/* User and options of the client that the server's child starts. */
 static uid_t client_uid;
 static const char *client_options;
 
@@ -21,19 +21,19 @@ static const struct row {
     enum {
         ANYHOW = 1,
         NOT_OWN = 2
-    } how; /* whether it is refused or a part not heard is all the same */
+    } how; /* ANYHOW: refused, or accepted without the invalid part */
 } rows[] = {
-    {"he claims to be another", "T:top", "D:O/top F:O/top/f0", USER, "-u 12346", "",
-     "O/top/f0 O/top/sub/f0", ANYHOW},
-    {"he claims to be root", "d:d f:d/x o:d>0:0", "D:C/root F:C/root/f0 F:d/x", USER,
-     "-u 0", "", "C/root/f0 d/x", ANYHOW},
-    {"another user registers what is his", "T:top", "D:top F:top/f0", OTHER, "", "",
-     "top/f0 top/sub/f0", NOT_OWN},
+    {"a client claims to be another user", "T:top", "D:O/top F:O/top/f0", USER,
+     "-u 12346", "", "O/top/f0 O/top/sub/f0", ANYHOW},
+    {"a client claims to be root", "d:d f:d/x o:d>0:0", "D:C/root F:C/root/f0 F:d/x",
+     USER, "-u 0", "", "C/root/f0 d/x", ANYHOW},
+    {"another user registers files of the attacker", "T:top", "D:top F:top/f0", OTHER,
+     "", "", "top/f0 top/sub/f0", NOT_OWN},
     {"a client that ends without a word", "T:top", "D:top", USER, "-x", "top", "", 0},
     {"a child keeps the client's connection open", "T:top", "D:top", USER, "-x -c",
      "top", "", 0},
-    {"he registers for all of his namespace", "T:top T:other", "D:top K:top/sub", USER,
-     "-j", "top/f0", "top/sub/f0 other/f0", 0},
+    {"a client registers for all of its namespace", "T:top T:other", "D:top K:top/sub",
+     USER, "-j", "top/f0", "top/sub/f0 other/f0", 0},
 };
 
 static void one(struct scene *s, const struct row *r)
@@ -44,7 +44,7 @@ static void one(struct scene *s, const struct row *r)
     reg(s, r->reg);
     client_uid = r->uid;
     client_options = r->options;
-    if (in_server(s, who_serves(s), NULL, one_client) && !(r->how & ANYHOW))
+    if (in_server(s, server_uid(s), NULL, one_client) && !(r->how & ANYHOW))
         bad(s, "the request was refused");
     gone(s, r->gone);
     stays(s, r->stay);
@@ -67,17 +67,17 @@ static int two_clients(struct scene *s)
     return 0;
 }
 
-/* While his walk is held up, another user's is done. */
+/* Expects that a walk for another user ends while the attacker's walk hangs. */
 static void held_up(struct scene *s)
 {
     pid_t pid;
 
-    if (s->level->own || !case_begin(s, "a walk that hangs keeps nobody else"))
+    if (s->level->own || !case_begin(s, "a walk that hangs does not delay others"))
         return;
     make(s, "T:top f:x o:x>12346:12346 d:d o:d>12346:12346 f:d/y o:d/y>12346:12346");
     pid = faulty_mount(s);
     if (!left_out(s)) {
-        in_server(s, who_serves(s), NULL, two_clients);
+        in_server(s, server_uid(s), NULL, two_clients);
         stays(s, "m/hangs x");
     }
     faulty_unmount(s, pid);

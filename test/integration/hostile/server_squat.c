@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Folders that others have made where a server makes its own, with journals that name what must stay. */
+/* Foreign folders in the place of a server's folder, with journals of files that must stay. */
 #include "server.h"
 
 #include "core/reclaim/journal.h"
@@ -23,7 +23,7 @@ static void put_record(int fd, const struct px_journal_record *r)
         die("cannot write a journal");
 }
 
-/* Of a server that is no more, on this node. */
+/* Begins the journal of a dead server of this node. */
 static int begin_journal(const char *path)
 {
     struct px_journal_record head = {.type = PX_JOURNAL_HEAD, .x = 999999, .y = 1};
@@ -74,8 +74,8 @@ void canary_stays(struct scene *s)
     stays(s, "C/root/f0 C/root/sub/f0 C/other/f0 C/mine/top/f0 C/bait/f0 O/top/f0 d/x");
 }
 
-/* A folder as a server's, of whomever, and with what as journal. */
-enum whose { HIS, THEIRS }; /* the attacker's; that of those whose server it is */
+/* Owners of a folder or a journal: the attacker, or the user of the server. */
+enum whose { ATTACKER, SERVER_USER };
 
 struct squat {
     const char *name, *make; /* $ stands for the folder */
@@ -86,29 +86,30 @@ struct squat {
 };
 
 static const struct squat squats[] = {
-    {"a folder of the attacker's", "", HIS, 0700, true, HIS},
-    {"a folder of the attacker's, open to all", "", HIS, 0777, true, HIS},
-    {"a folder of the attacker's with a journal of the server's", "", HIS, 0700, true,
-     THEIRS},
-    {"a folder of the server's, open to all", "", THEIRS, 0777, true, THEIRS},
-    {"a folder of the server's, sticky", "", THEIRS, 01777, true, THEIRS},
-    {"a folder of the server's with a journal of the attacker's", "", THEIRS, 0700,
-     true, HIS},
-    {"a journal that is a link", "l:$/journal>C/root/f0", HIS, 0700, false, HIS},
-    {"a journal that is a FIFO", "p:$/journal", HIS, 0700, false, HIS},
-    {"a journal that is a folder", "T:$/journal", HIS, 0700, false, HIS},
+    {"a folder of the attacker's", "", ATTACKER, 0700, true, ATTACKER},
+    {"a folder of the attacker's, open to all", "", ATTACKER, 0777, true, ATTACKER},
+    {"a folder of the attacker's with a journal of the server's", "", ATTACKER, 0700,
+     true, SERVER_USER},
+    {"a folder of the server's, open to all", "", SERVER_USER, 0777, true, SERVER_USER},
+    {"a folder of the server's, sticky", "", SERVER_USER, 01777, true, SERVER_USER},
+    {"a folder of the server's with a journal of the attacker's", "", SERVER_USER, 0700,
+     true, ATTACKER},
+    {"a journal that is a link", "l:$/journal>C/root/f0", ATTACKER, 0700, false,
+     ATTACKER},
+    {"a journal that is a FIFO", "p:$/journal", ATTACKER, 0700, false, ATTACKER},
+    {"a journal that is a folder", "T:$/journal", ATTACKER, 0700, false, ATTACKER},
     {"a journal that is a link, in a folder of the server's", "l:$/journal>squat/real",
-     THEIRS, 0700, false, HIS},
-    {"a journal that is a FIFO, in a folder of the server's", "p:$/journal", THEIRS,
-     0700, false, HIS},
-    {"a journal that has another name, too", "h:$/journal>squat/real", THEIRS, 0700,
-     false, HIS},
-    {"a folder that is a link", "", THEIRS, 0, false, HIS},
+     SERVER_USER, 0700, false, ATTACKER},
+    {"a journal that is a FIFO, in a folder of the server's", "p:$/journal",
+     SERVER_USER, 0700, false, ATTACKER},
+    {"a journal that has another name, too", "h:$/journal>squat/real", SERVER_USER,
+     0700, false, ATTACKER},
+    {"a folder that is a link", "", SERVER_USER, 0, false, ATTACKER},
 };
 
 static uid_t uid_of(const struct scene *s, enum whose whose)
 {
-    return whose == HIS ? who_attacks(s) : who_serves(s);
+    return whose == ATTACKER ? attacker_uid(s) : server_uid(s);
 }
 
 static void squatted(struct scene *s, const struct squat *q)
@@ -138,21 +139,21 @@ static void squatted(struct scene *s, const struct squat *q)
         give(journal, uid_of(s, q->journal_whose));
         free(journal);
     }
-    give(at(s, "squat/real"), who_serves(s));
+    give(at(s, "squat/real"), server_uid(s));
     if (q->mode) {
         give(at(s, folder), uid_of(s, q->whose));
         if (chmod(at(s, folder), q->mode))
             die("cannot change %s", folder);
     }
-    in_server(s, who_serves(s), tmp, do_nothing);
+    in_server(s, server_uid(s), tmp, do_nothing);
     canary_stays(s);
-    if (q->whose == HIS || !q->mode) /* what is not its own it does not touch */
+    if (q->whose == ATTACKER || !q->mode) /* the server leaves foreign folders alone */
         stays(s, folder);
-    nobody_left(s);
+    expect_none_left(s);
     case_end(s);
 }
 
-/* The folders above are left alone for what they are, not because nobody would look. */
+/* Expects that a server removes a valid leftover in the place of the folders above. */
 static void not_squatted(struct scene *s)
 {
     struct px_journal_record r = {.type = PX_JOURNAL_ITEM,
@@ -174,11 +175,11 @@ static void not_squatted(struct scene *s)
     r.path = at(s, "top");
     put_record(fd, &r);
     close(fd);
-    give(at(s, "squat/" PX_JOURNAL_DIR "aBcDeF/journal"), who_serves(s));
-    give(at(s, "squat/" PX_JOURNAL_DIR "aBcDeF"), who_serves(s));
-    in_server(s, who_serves(s), tmp, do_nothing);
+    give(at(s, "squat/" PX_JOURNAL_DIR "aBcDeF/journal"), server_uid(s));
+    give(at(s, "squat/" PX_JOURNAL_DIR "aBcDeF"), server_uid(s));
+    in_server(s, server_uid(s), tmp, do_nothing);
     gone(s, "top squat/" PX_JOURNAL_DIR "aBcDeF");
-    nobody_left(s);
+    expect_none_left(s);
     case_end(s);
 }
 

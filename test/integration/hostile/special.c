@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cases that need more than a row: depth, things that go on while removal runs, places of the system. */
+/* Cases that need more than a row: depth, activity during removal, and places of the system. */
 #include "hostile.h"
 
 #include <errno.h>
@@ -19,11 +19,11 @@
 
 #define DEPTH    10000
 #define MAX_DUG  100000
-#define MAX_LAST 5 /* he may have left more than one walk has time for */
+#define MAX_LAST 5 /* walks that may be needed for all files of the attacker */
 
 /* ---- depth ---------------------------------------------------------------------------------- */
 
-/* A folder in a folder ..., each hundredth with a file in it. */
+/* Makes a chain of folders. Each hundredth folder has a file. */
 static void dig(void *arg)
 {
     const char *text = getenv("HOSTILE_DEPTH");
@@ -78,7 +78,7 @@ static void keep_creating(void *arg)
     }
 }
 
-/* Always one folder deeper than who comes after, up to what rm takes away in seconds. */
+/* Digs deeper than the walk, up to a depth that rm removes in seconds. */
 static void keep_digging(void *arg)
 {
     int fd = open((const char *)arg, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -131,7 +131,7 @@ struct pressing {
     const char *arg; /* a name, or NULL: the scene */
 };
 
-/* Whoever never stops must not keep the walk for ever either. */
+/* Expects that a process which changes the tree without end does not keep the walk from ending. */
 static void pressed(struct scene *s, const struct pressing *p)
 {
     pid_t pid;
@@ -149,7 +149,7 @@ static void pressed(struct scene *s, const struct pressing *p)
     stays(s, "side/f0 side/sub/f0");
     chmod(at(s, "top"), 0755);
     chmod(at(s, "top/sub"), 0755);
-    s->patient = true; /* it may be deeper than a walk of seconds gets */
+    s->full_time = true; /* a walk of seconds may be too short for the depth */
     for (int i = 0; i < MAX_LAST && access(at(s, "top"), F_OK) == 0; i++)
         sweep(s);
     gone(s, "top");
@@ -158,8 +158,8 @@ static void pressed(struct scene *s, const struct pressing *p)
 
 /* ---- against the walker's process ------------------------------------------------------------ */
 
-/* What he does to the processes that remove, as long as there are such: he started none of that name. How
- * often he got at one, and looked. */
+/* The attacker's action against all processes with the walkers' name. The attacker has not started any of
+ * them. n: successful actions; rounds: searches for processes. */
 struct hits {
     enum { KILL, STOP, TRACE } how;
     unsigned n, rounds;
@@ -192,7 +192,7 @@ static void hit(struct scene *s, const char *name, int how)
     make(s, "T:top B:top/big B:top/bigger T:a T:b");
     reg(s, "D:top D:a D:b");
     if (how == STOP)
-        s->timeout_s = 3; /* what a walk gets, where we say so */
+        s->timeout_s = 3; /* limit of a walk, where it can be set */
     begin = now_s();
     pid = spawn_user(keep_hitting, hits);
     for (int i = 0; i < (how == KILL ? 50 : how == TRACE ? 3 : 1); i++) {
@@ -204,19 +204,20 @@ static void hit(struct scene *s, const char *name, int how)
     }
     end_process(pid, true);
     if (how == KILL && hits->n == 0)
-        bad(s, "he has killed nobody in %u rounds", hits->rounds);
+        bad(s, "the attacker has not killed any process in %u rounds", hits->rounds);
     if (how == TRACE && (hits->n > 0 || hits->rounds == 0))
-        bad(s, "he got hold of %u processes in %u rounds", hits->n, hits->rounds);
+        bad(s, "the attacker has traced %u processes in %u rounds", hits->n,
+            hits->rounds);
     if (how == STOP && now_s() - begin > 30)
         bad(s, "a stopped walk held everything up for %.1f s", now_s() - begin);
     s->timeout_s = 60;
-    sweep(s); /* nobody is at it any more: now it goes */
+    sweep(s); /* works, because the attacker has ended */
     gone(s, "top a b");
     munmap(hits, sizeof(*hits));
     case_end(s);
 }
 
-/* A bomb that takes all the processes its limit gives it. */
+/* Forks up to the limit of processes. */
 static void bomb(void *arg)
 {
     struct rlimit some = {20, 20};
@@ -229,7 +230,7 @@ static void bomb(void *arg)
             usleep(1000);
 }
 
-static void end_all_of_his(void *unused)
+static void kill_all_of_attacker(void *unused)
 {
     (void)unused;
     for (int i = 0; i < 50; i++) {
@@ -245,11 +246,13 @@ static void bombed(struct scene *s)
     if (s->level->powers || s->level->own ||
         !case_begin(s, "the attacker has no process left"))
         return;
-    make(s, "T:top d:d f:d/x o:d>0:0"); /* d/x: root could remove it, he could not */
+    make(
+        s,
+        "T:top d:d f:d/x o:d>0:0"); /* d/x: root could remove it, the attacker could not */
     reg(s, "D:top F:d/x");
     pid = spawn_user(bomb, NULL);
-    s->level->remove(s); /* the kernel may well refuse him another process */
-    end_process(spawn_user(end_all_of_his, NULL), false);
+    s->level->remove(s); /* the kernel may refuse the attacker another process */
+    end_process(spawn_user(kill_all_of_attacker, NULL), false);
     end_process(pid, true);
     stays(s, "d/x");
     sweep(s);
@@ -275,7 +278,7 @@ static void shared_memory(struct scene *s)
     case_end(s);
 }
 
-/* A folder of a control group is removed by rmdir, also by its owner. */
+/* Tests a folder of a control group, which its owner may remove by rmdir. */
 static void control_group(struct scene *s)
 {
     const char *dir;
@@ -301,7 +304,7 @@ static void control_group(struct scene *s)
     case_end(s);
 }
 
-/* Opened, mapped, somebody's folder: all the same. */
+/* Tests files that are open or mapped, and a folder that is a working directory. */
 static void in_use(struct scene *s)
 {
     const char *dir;

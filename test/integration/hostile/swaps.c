@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Somebody exchanges names as fast as he can while removal runs: at each point of a path, and of
- * a tree below it. He also makes anew what has been removed, so that there is always a race. */
+/* Races: the attacker exchanges names as fast as possible while removal runs, at each point of a path, and
+ * of a tree below it. The attacker also replaces removed files, so that the race goes on. */
 #include "hostile.h"
 
 #include <errno.h>
@@ -16,18 +16,18 @@
 
 #define CHAIN    20
 #define SIBLINGS 8
-#define POINT_S  60 /* more is a failure: somebody hangs */
-#define REBUILT  3  /* so often there must have been something to remove, amid swaps */
+#define POINT_S  60 /* a longer time is a failure: a process hangs */
+#define REBUILT  3  /* least number of removals amid swaps */
 
 enum evil { A_LINK, A_FILE, A_FIFO, A_TREE };
 
-/* The attacker exchanges the names good and other; what should be removed is at good, and other
- * is a link to a place of the canary's, or what evil says. */
+/* A point of attack. The attacker exchanges the names good and other. The files to remove are at good.
+ * other is a link into the canary, or a file of kind evil. */
 struct point {
     const char *name;
     const char *good, *other;
-    const char
-        *below; /* what of good is registered, or looked at afterwards: "" itself */
+    const char *
+        below; /* registered path below good, which is checked afterwards; "": good itself */
     enum evil evil;
     const char *target;
     const char *reg;
@@ -37,9 +37,8 @@ struct point {
 enum {
     LEAF = 1,  /* good is a file */
     DECOY = 2, /* a naive remover loses here */
-    CROWD =
-        4, /* with more beside good: some time goes by between seeing and entering it */
-    DEEP = 8, /* so deep that nobody keeps open all on the way up from its bottom */
+    CROWD = 4, /* more files beside good: more time between seeing and entering good */
+    DEEP = 8,  /* too deep to keep all parent folders open */
 };
 
 static const struct point points[] = {
@@ -58,7 +57,7 @@ static const struct point points[] = {
      "F:way/f0", DECOY},
     {"a folder and a link within the tree", "top/x", "top/y", "", A_LINK, "C/bait",
      "D:top", DECOY | CROWD},
-    {"a folder and a link to where he may not", "top/x", "evil", "", A_LINK,
+    {"a folder and a link to a folder of root", "top/x", "evil", "", A_LINK,
      "C/mine/top", "D:top", CROWD},
     {"the top and a link to a bystander's", "top", "evil", "", A_LINK, "O/top", "D:top",
      0},
@@ -74,7 +73,7 @@ static const struct point points[] = {
 
 #define N_POINTS (sizeof(points) / sizeof(points[0]))
 
-/* Shared with the attacker. */
+/* State shared with the attacker. */
 struct race {
     uint64_t swaps, rebuilt;
     const struct scene *s;
@@ -91,7 +90,7 @@ static void make_parents(const char *path)
     }
 }
 
-/* A chain of folders below path, with more beside them. */
+/* Makes a chain of folders below path, with more beside them. */
 static void deepen(const char *path)
 {
     char part[4096];
@@ -106,8 +105,8 @@ static void deepen(const char *path)
     }
 }
 
-/* Folders of the same names beside the one that moves, here and where it goes: who has lost his way
- * up takes the ones for the others. */
+/* Makes folders of the same names beside the moving folder, at both places. A walk that lost its way up
+ * would confuse them. */
 static void make_siblings(const char *path)
 {
     char sibling[600];
@@ -119,7 +118,7 @@ static void make_siblings(const char *path)
     }
 }
 
-/* Made aside and then moved, as what has its name now may be a way into the canary. */
+/* Makes the files aside, then moves them to path: the present path may lead into the canary. */
 static void put_good(const struct scene *s, const struct point *p, const char *path)
 {
     char stage[300], inner[600];
@@ -145,7 +144,7 @@ static void put_good(const struct scene *s, const struct point *p, const char *p
 
 static void put_evil(const struct scene *s, const struct point *p, const char *path)
 {
-    /* A naive remover cannot be led where the attacker may not go. */
+    /* The naive remover cannot enter folders that the attacker may not enter. */
     bool is_locked = strcmp(p->target, "C/locked") == 0;
     const char *target = s->level->naive && is_locked ? "C/bait" : p->target;
     int fd;
@@ -169,7 +168,7 @@ static void put_evil(const struct scene *s, const struct point *p, const char *p
     }
 }
 
-/* -1: nothing there; 1: what should be removed. */
+/* Returns -1 if the path does not exist, 1 for the files to remove, 0 for other files. */
 static int what_is(const struct point *p, const char *path)
 {
     struct stat st;
@@ -179,7 +178,7 @@ static int what_is(const struct point *p, const char *path)
     return p->how & LEAF ? S_ISREG(st.st_mode) : S_ISDIR(st.st_mode);
 }
 
-/* Both names are there again; false if the walker was quicker. */
+/* Makes missing names again. */
 static void repair(const struct scene *s, const struct point *p)
 {
     const char *a = at(s, p->good), *b = at(s, p->other);
@@ -203,7 +202,7 @@ static void repair(const struct scene *s, const struct point *p)
     }
 }
 
-/* Of a folder whose name stays, what is registered in it has to be made anew. */
+/* Makes the registered files in a folder anew. */
 static void refill(struct race *race, const char *a, const char *b)
 {
     char path[600];
@@ -221,7 +220,7 @@ static void refill(struct race *race, const char *a, const char *b)
     __atomic_add_fetch(&race->rebuilt, 1, __ATOMIC_RELAXED);
 }
 
-/* Where the file system has no way to exchange two names at once, one is missing for a moment. */
+/* Exchanges two names. Without support of the file system, a name is missing for a moment. */
 static bool swap_names(const char *a, const char *b, const char *aside)
 {
     static bool by_hand;
@@ -256,7 +255,7 @@ static void attack(void *arg)
     }
 }
 
-/* What the attacker leaves is brought in order: the tree at good, nothing at other. */
+/* Restores the scene after the attacker: the tree at good, nothing at other. */
 static void settle(void *arg)
 {
     struct race *race = arg;
@@ -279,7 +278,7 @@ static struct race *begin(struct scene *s, const struct point *p)
     if (race == MAP_FAILED)
         die("no memory");
     *race = (struct race){.s = s, .p = p};
-    /* Where things are moved to: his, but never registered. */
+    /* A target of moves, which belongs to the attacker and is not registered. */
     make(s, "T:side");
     reg(s, p->reg);
     return race;
@@ -290,7 +289,7 @@ static uint64_t count_of(const uint64_t *n)
     return __atomic_load_n(n, __ATOMIC_RELAXED);
 }
 
-/* So often removal runs at each point, however fast the attacker is. */
+/* Returns the least number of removals at each point. */
 static unsigned sweeps_wanted(const struct scene *s)
 {
     const char *text = getenv("HOSTILE_SWEEPS");
@@ -330,7 +329,7 @@ static void one(struct scene *s, const struct point *p, uint64_t wanted)
     if (p->how & DEEP)
         stays(s, "side/b/s0/f0 side/b/s1/sub/f0 side/b/s2/f0 side/b/s3/f0 side/b/s4/f0 "
                  "side/b/s5/f0 side/b/s6/f0 side/b/s7/f0");
-    /* When he has stopped it goes as it should. */
+    /* Removal works after the attacker has ended. */
     if (end_process(spawn_user(settle, race), false))
         bad(s, "the scene cannot be brought in order");
     sweep(s);
@@ -369,7 +368,7 @@ void cases_swaps(struct scene *s, uint64_t total)
         one(s, &points[i], (total + N_POINTS - 1) / N_POINTS);
 }
 
-/* True when the canary was hurt within the time. */
+/* True if the canary was changed within the time. */
 static bool is_beaten(struct scene *s, const struct point *p, double seconds)
 {
     struct race *race;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hostile_walker user|powers|decoy [SYSTEM_CALL=ERRNO...]: the cases against the walker alone.
- * user: as a server does it, in a process that becomes the user. powers: the walker with all that
- * root may do, so that nothing but itself protects what it should not touch. The system calls named
- * are denied to it, for its fallbacks. Variables: HOSTILE_SWAPS, how many in all; HOSTILE_DEPTH of the
- * deepest tree; HOSTILE_SWEEPS, how often at each point is enough; HOSTILE_ONLY, cases with this in
- * their names; HOSTILE_VERBOSE. */
+/* hostile_walker user|powers|decoy [SYSTEM_CALL=ERRNO...]: the cases against the walker alone. user: in a
+ * process that becomes the user, as in a server. powers: with all powers of root, so that only the walker
+ * itself protects files. The named system calls are denied, to test fallbacks. Variables: HOSTILE_SWAPS,
+ * total number of swaps; HOSTILE_DEPTH, depth of the deepest tree; HOSTILE_SWEEPS, removals at each point;
+ * HOSTILE_ONLY, a part of the names of cases to run; HOSTILE_VERBOSE. */
 #include "hostile.h"
 
 #include "core/reclaim/journal.h"
@@ -38,7 +37,7 @@ static uint8_t flags_of(const struct scene *s, const struct reg *r)
                      (s->leave_top ? PX_RM_LEAVE_TOP : 0));
 }
 
-/* As registration does: all or nothing. False: one is not good. */
+/* Computes the normal forms of all paths as registration does; false if one is invalid. */
 static bool normal_forms(const struct scene *s, char (*out)[PX_RM_MAX_PATH + 1])
 {
     for (size_t i = 0; i < s->n_regs; i++)
@@ -111,7 +110,7 @@ static void run_with_powers(const struct scene *s, char (*paths)[PX_RM_MAX_PATH 
                                        .kind = kinds[s->regs[i].kind],
                                        .flags = flags_of(s, &s->regs[i])};
     alarm(s->timeout_s);
-    /* Not _exit: what was covered is written at the end. */
+    /* Not _exit, because the coverage is written at exit. */
     exit(px_rm_run(items, s->n_regs, USER, USER, NULL, NULL, &totals) ? 93 : 0);
 }
 
