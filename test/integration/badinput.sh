@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Bad input: what a user types wrongly, components that are none, and strangers at the server's
-# door. Each gets one clear line and changes nothing; nothing is left behind.
+# Bad input: mistakes on the command line, files that are not components, and strangers that connect to
+# the server. Each gives one clear line, changes nothing, and leaves no files.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
 suite_begin badinput "$@"
 
 # ---- the command line -----------------------------------------------------------------------
 
-# refused REGEX ARGS...: pmixrun says one line, which matches, and fails
+# refused REGEX ARGS...: expects that pmixrun fails, with one line that matches
 refused() {
     local rc=0 regex=$1
     shift
@@ -28,13 +28,13 @@ not_executable() {
     refused "$TMP/plain: Exec format error" -n 2 "$TMP/plain"
 }
 
-partly_missing() { # none of a job that cannot start whole is left running
+partly_missing() { # a job that starts only in part is ended
     refused 'no-such-program' -n 2 sleep 20 : -n 1 "$TMP/no-such-program"
 }
 
 # ---- components -------------------------------------------------------------------------------
 
-# A folder with all components, and FILE, which is one more.
+# Makes a folder with all components. FILE is the name of one more component.
 component_folder() {
     [ -n "$(find "$LIBDIR/pmix" -name 'pmix_mca_tenon_ptl_*.so' 2>/dev/null)" ] || skip "all components are built in"
     mkdir -p "$TMPDIR/pmix"
@@ -44,12 +44,12 @@ component_folder() {
     FILE=$TMPDIR/pmix/pmix_mca_tenon_ptl_$1.so
 }
 
-# Nobody asked for it: a warning, and the job runs. Asked for, it is an error.
+# Expects an error for a selected bad component. Otherwise expects a warning, and the job runs.
 bad_component() { # bad_component NAME REGEX
     refused "$2" "${WITH[@]}" --mca ptl "$1" -n 1 true
     well "$PMIXRUN" "${WITH[@]}" -n 1 true
     lines 0 . "$ERR"
-    # It is reported on request.
+    # The parameter shows load errors.
     well "$PMIXRUN" "${WITH[@]}" --mca mca_base_component_show_load_errors all -n 1 true
     lines 1 . "$ERR"
     lines 1 "$2" "$ERR"
@@ -80,13 +80,13 @@ wrong_abi() { # wrong_abi DEFINITION REGEX
 PYTHON=/usr/bin/python3 # rather than one that other users cannot run
 [ -x $PYTHON ] || PYTHON=$(command -v python3 || true)
 
-stop_server() { # ends well on its own, when asked
+stop_server() { # expects a normal end after TERM
     kill -TERM "$SERVER"
     await "$SERVER" 15
     same 143 "$RC" "exit status of the server"
 }
 
-# A job whose one rank only tells its environment.
+# Starts a job whose only rank writes its environment into a file.
 start_server() { # start_server [LAUNCHER...]
     ENVIRON=$TMPDIR/environ
     start "$@" "$PMIXRUN" -n 1 sh -c 'cat /proc/$$/environ >"$0.new" && mv "$0.new" "$0" && exec sleep 300' "$ENVIRON"
@@ -104,7 +104,7 @@ stranger() { # stranger ATTACK [LAUNCHER...]
     timeout -k 5 60 "$@" "$PYTHON" "$TMP/stranger.py" "$ENVIRON" "$attack"
 }
 
-# A client of our own library, in the place of the rank.
+# Expects that the server still serves a client of our library in place of the rank.
 still_serves() {
     local vars=() v
     kill -0 "$SERVER" 2>/dev/null || fail "the server has ended"
@@ -116,7 +116,7 @@ still_serves() {
         fail "a client of ours is not served any more: $(head -1 "$ERR.client")"
 }
 
-# Its stderr is a pipe that nobody reads, and full.
+# The server's stderr is a full pipe without a reader.
 unread_log() {
     [ -n "$PYTHON" ] || skip "no python3"
     mkfifo "$TMPDIR/log"
@@ -177,7 +177,7 @@ t mca_unknown_protection refused 'unknown component munge for framework psec, kn
 t mca_bad_list refused 'PMIX_MCA_ptl|ptl = "tcp,.usock": expected a list' --mca mca_base_strict error --mca ptl 'tcp,^usock' -n 1 true
 t mca_bad_value refused 'ptl_tcp_port_min.*many' --mca mca_base_strict error --mca ptl_tcp_port_min many -n 1 true
 t mca_pattern refused "forward_envars = \"A\*B\": '\*' stands for" --mca mca_base_strict error --mca forward_envars 'A*B' -n 1 true
-t mca_ports refused 'pnet_ports_tcp = "9-x": this is no port' --mca mca_base_strict error --mca pnet_ports_tcp 9-x -n 1 true
+t mca_ports refused 'pnet_ports_tcp = "9-x": expected a port' --mca mca_base_strict error --mca pnet_ports_tcp 9-x -n 1 true
 t mca_component_path_relative refused 'mca_base_component_path.*here' --mca mca_base_component_path here -n 1 true
 t wdir_missing refused '/no/such/folder' --wdir /no/such/folder -n 1 true
 t timeout_no_number refused '--timeout.*soon' --timeout soon true
@@ -199,15 +199,15 @@ t stranger_with_unknown_security attack wrong_module 1 1 "$R.*open-sesame"
 t stranger_with_unknown_dialect attack wrong_dialect 1 1 "$R.*v99"
 t stranger_with_unknown_role attack wrong_role 1 1 "$R"
 t stranger_with_garbage attack garbage 2 2 "$R"
-t strangers_while_nobody_reads_the_log unread_log
+t strangers_while_the_log_has_no_reader unread_log
 t stranger_with_http attack text 1 1 "$R"
 t stranger_with_giant_length attack giant_length 1 1 "$R"
 t stranger_with_no_length attack zero_length 1 1 "$R"
 t stranger_with_giant_credential attack giant_credential 1 1 "$R"
 t stranger_with_unterminated_text attack unterminated 1 1 "$R"
-t stranger_who_hangs_up attack cut_short 0 4 'connection'
+t stranger_that_disconnects attack cut_short 0 4 'connection'
 t stranger_one_byte_at_a_time attack one_byte_at_a_time 0 0 .
-t stranger_who_says_nothing attack says_nothing 1 1 'connection dropped'
+t stranger_that_sends_nothing attack sends_nothing 1 1 'connection dropped'
 t stranger_five_hundred_times attack half_open 0 500 'connection'
 t client_with_giant_frame attack giant_frame 0 1 .
 t client_with_unknown_request attack unknown_request 0 1 .

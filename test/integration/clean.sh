@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What is left when a server and its janitor are killed at once: pmix_info --check tells of it, and
-# pmixrun --clean removes it, that and nothing else.
+# Leftovers of a server that was killed together with its janitor. pmix_info --check lists the
+# leftovers, and pmixrun --clean removes exactly these.
 . "$(dirname "$0")/lib.sh"
 suite_begin clean "$@"
 
 PMIX_INFO=$BUILD/contrib/tools/pmix_info
 WELL='configuration and components are all right'
 
-# job DIR [COMMAND...]: a job in whose server's folder is DIR, run by COMMAND; a process of it has
+# job DIR [COMMAND...]: starts a job, by COMMAND, with DIR as the server's folder; a process has
 # registered DIR/file and DIR/tree
 job() {
     local dir=$1
@@ -19,14 +19,14 @@ job() {
     [ $# = 0 ] || chown -R 12345:12345 "$dir/file" "$dir/tree"
     PMIX_SERVER_TMPDIR=$dir start "$@" "$PMIXRUN" "$CLIENT" keep "$dir/file" "$dir/tree"
     JOB=$PID
-    said 1 REGISTERED
-    # It was made before the job, but nobody has waited for it to run.
+    await_lines 1 REGISTERED
+    # The janitor was made before the job, but may not run yet.
     until_true 20 pgrep -P "$JOB" -x tenon-janitor >/dev/null || fail "there is no janitor"
     JANITOR=$(pgrep -P "$JOB" -x tenon-janitor)
     KEEP=$(pgrep -P "$JOB" -x client) || fail "there is no process"
 }
 
-# Neither can do the other's work.
+# Kills the server and the stopped janitor.
 kill_both() {
     kill -STOP "$JANITOR"
     kill -9 "$JOB"
@@ -50,18 +50,18 @@ cleans() {
     lines 1 '^pmixrun: removed [0-9]+ files and [0-9]+ folders; kept 0, left to others 0, failed 0$' "$OUT"
 }
 
-ended() { # perhaps nobody has waited for it yet
+ended() { # true for a zombie, too
     case $(sed -n 's/^State:[[:space:]]*\(.\).*/\1/p' "/proc/$1/status" 2>/dev/null) in
         '' | Z | X) ;;
         *) return 1 ;;
     esac
 }
 
-told_and_removed() {
+listed_and_removed() {
     local dir=$TMPDIR/session
     export PMIX_SERVER_TMPDIR=$dir
     job "$dir"
-    checks 0 # whoever lives has left nothing
+    checks 0 # a living server has no leftovers
     kill_both
     checks 1
     lines 1 "^left: $dir/pmix-server\\..*: folder of the server that was process $JOB, uid $(id -u), .* to remove: [1-9]" "$OUT"
@@ -78,7 +78,7 @@ told_and_removed() {
     rmdir "$dir"
 }
 
-# What the janitor has not done yet is no leftover, and then there is nothing.
+# Files of a janitor at work are not leftovers, and the janitor leaves nothing.
 janitors_leave_nothing() {
     local dir=$TMPDIR/session
     export PMIX_SERVER_TMPDIR=$dir
@@ -95,7 +95,7 @@ janitors_leave_nothing() {
     until_true 5 rmdir "$dir" 2>/dev/null || fail "the janitor has left something: $(ls "$dir")"
 }
 
-# Where the file system has no locks, a server is known by its process.
+# On a file system without locks, a server is found by its process.
 without_locks() {
     [ -z "$SANITIZE" ] || skip "a library that is preloaded comes before the sanitizer's"
     local dir=$TMPDIR/session
@@ -104,7 +104,7 @@ without_locks() {
     "${COMPILER[@]}" -shared -fPIC -o "$TMP/bin/no_flock.so" "$TMP/bin/no_flock.c"
     export PMIX_SERVER_TMPDIR=$dir
     job "$dir"
-    mkdir -m 700 "$dir/pmix-server.abcdef" # of whom nobody knows anything
+    mkdir -m 700 "$dir/pmix-server.abcdef" # of an unknown server
     LD_PRELOAD=$TMP/bin/no_flock.so checks 0
     lines 0 '^left: ' "$OUT"
     checks 1
@@ -137,14 +137,14 @@ in_folders_that_are_named() {
     rmdir one two
 }
 
-who_lives_is_left_alone() {
+living_server_is_left_alone() {
     local dir=$TMPDIR/session living
     export PMIX_SERVER_TMPDIR=$dir
     job "$dir/living"
     living=$JOB
     PMIX_SERVER_TMPDIR=$dir OUT=$TMP/log/stays.out start "$PMIXRUN" "$CLIENT" keep "$dir/mine" "$dir/ours"
     JOB2=$PID
-    said 1 REGISTERED "$TMP/log/stays.out"
+    await_lines 1 REGISTERED "$TMP/log/stays.out"
     echo data >"$dir/mine"
     job "$dir"
     kill_both
@@ -168,7 +168,7 @@ users_clean_up_after_themselves() {
     chmod 1777 "$dir"
     job "$dir" "${OTHER[@]}"
     kill_both
-    checks 1 "$dir" # root is told
+    checks 1 "$dir" # root sees leftovers of all users
     lines 1 "^left: $dir/pmix-server\\..* uid 12345, " "$OUT"
     cleans 0 "$dir" # but does not clean up after others
     there "$dir/file" "$dir"/pmix-server.*
@@ -197,11 +197,11 @@ mistakes() {
     ! is_root || mistake 1 '^pmixrun: cannot clean up: (NOT-SUPPORTED|PMIX_ERR_NOT_SUPPORTED)$' --mca pcleanup inproc --clean
 }
 
-t told-and-removed told_and_removed
+t listed-and-removed listed_and_removed
 t janitors-leave-nothing janitors_leave_nothing
 t without-locks without_locks
 t in-folders-that-are-named in_folders_that_are_named
-t who-lives-is-left-alone who_lives_is_left_alone
+t living-server-is-left-alone living_server_is_left_alone
 t users-after-themselves users_clean_up_after_themselves
 t mistakes mistakes
 suite_end

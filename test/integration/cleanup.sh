@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Registered clean-up with real processes: the scenarios of host/scenario_cleanup.c, whose ranks are clients of
-# our library or of Debian's, which come by TCP; and programs under pmixrun.
+# Registered clean-up with real processes: the scenarios of host/scenario_cleanup.c, with clients of our library, or
+# of Debian's by TCP; and programs under pmixrun.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
 suite_begin cleanup "$@"
@@ -19,8 +19,8 @@ play() { # play HEADERS SCENARIO
 
 # ---- pmixrun ------------------------------------------------------------------------------------
 
-# A case in which N ranks follow the orders to the client "cleanup", @ being TMPDIR/; what they have had removed
-# is gone.
+# Runs a case with N ranks of the client "cleanup", with the given orders; "@" is TMPDIR/. Expects that all registered
+# files are gone.
 c() { # c N ORDER...
     local n=$1
     shift
@@ -34,19 +34,19 @@ of_the_job() {
     c 4 job remove @shared ask finalize there @shared
 }
 
-killed_ranks() { # the first that is ends the other one, wherever that is
+killed_ranks() { # the end of the first rank ends the other rank at any point
     local d=$TMPDIR/d%r
     rc_of 137 run 60 "$PMIXRUN" -n 2 "$CLIENT" cleanup tree "$d" ask dir "$d" file "$d/x" kill 2>"$ERR"
 }
 
-script() { # its own scope is that of the rank, whose processes all have to end
+script() { # registered files stay until all processes of the rank have ended
     well "$PMIXRUN" -n 1 sh -c "$CLIENT cleanup file $TMPDIR/a remove $TMPDIR/a ask finalize &&
         test -e $TMPDIR/a &&
         $CLIENT cleanup file $TMPDIR/b remove $TMPDIR/b ask finalize && test -e $TMPDIR/a"
     lines 2 '^OK cleanup 0$' "$OUT"
 }
 
-in_the_background() { # what a rank has left behind is ended; and then it is its files' turn
+in_the_background() { # background processes of a rank are ended before its files are removed
     mkdir "$TMPDIR/d"
     touch "$TMPDIR/d/f" "$TMPDIR/f"
     run 60 "$PMIXRUN" -n 1 sh -c \
@@ -55,7 +55,7 @@ in_the_background() { # what a rank has left behind is ended; and then it is its
     gone "$TMPDIR/f" "$TMPDIR/d"
 }
 
-in_a_launcher_that_is_killed() { # which was itself a rank: the other one lets its janitor finish
+in_a_launcher_that_is_killed() { # the killed launcher is a rank of another, which lets the janitor finish
     mkdir "$TMPDIR/d"
     (cd "$TMPDIR/d" && seq 5000 | xargs touch)
     run 60 "$PMIXRUN" -n 1 bash -c 'unset ${!PMIX_*} ${!TENON_*}
@@ -65,7 +65,7 @@ in_a_launcher_that_is_killed() { # which was itself a rank: the other one lets i
     gone "$TMPDIR/d"
 }
 
-ignored_across_targets() { # whatever the tree waits for, and what is to stay in it
+ignored_across_targets() { # files to keep and trees, registered for a rank or for the job
     local of_file of_tree d=$TMPDIR/d
     for of_file in "rank 0" job; do
         for of_tree in "rank 0" job; do
@@ -81,7 +81,7 @@ ignored_across_targets() { # whatever the tree waits for, and what is to stay in
     done
 }
 
-behind_a_link() { # the last name is never followed; nor are links of others
+behind_a_link() { # a link as the last name is not followed, nor are links of others
     mkdir "$TMPDIR/real"
     ln -s real "$TMPDIR/link"
     c 1 file @link/a remove @real/../link/./a ask finalize
@@ -113,7 +113,7 @@ files_of_others_stay() {
     rm -r "$TMPDIR/d"
 }
 
-without_a_process_beside() { # by the component that needs none, which root's server does not take
+without_a_process_beside() { # with pcleanup/inproc, which a server of root does not use
     ! is_root || need_other
     ! is_root || AS=("${OTHER[@]}")
     PMIX_MCA_pcleanup=inproc c 4 file @f%r remove @f%r ask finalize there @f%r
@@ -141,5 +141,5 @@ t pmixrun_behind_a_link behind_a_link
 t pmixrun_bad_requests bad_requests
 t pmixrun_files_of_others_stay files_of_others_stay
 t pmixrun_without_a_process_beside without_a_process_beside
-t pmixrun_nobody_to_do_it not_to_be_done
+t pmixrun_without_a_remover not_to_be_done
 suite_end

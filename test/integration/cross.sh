@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Headers, libraries and servers crossed: client programs compiled with Debian's headers and with
-# ours, each run on Debian's library and on ours, each under our server and under Debian's.
+# All combinations of headers, libraries and servers of Debian's and ours. Client programs are compiled with each
+# headers, and run with each library and under each server.
 . "$(dirname "$0")/lib.sh"
 suite_begin cross "$@"
 
@@ -25,7 +25,7 @@ launch() {
 
 lib_of() { case $1 in *_on_debian) echo debian ;; *) echo ours ;; esac; }
 
-# job SERVER HEADERS LIBRARY NAME ARGS...: all is well with it, and with who used what
+# job SERVER HEADERS LIBRARY NAME ARGS...: expects success, and the right libraries in all processes
 job() {
     launch "$@" || fail "$4: exit status $?: $(tail -1 "$ERR")"
     lines "$RANKS" "^OK $4 [0-9]+\$" "$OUT"
@@ -40,8 +40,8 @@ pair() { # pair SERVER HEADERS LIBRARY
     for name in "${PROGRAMS_OF_A_JOB[@]}"; do job "$@" "$name"; done
 }
 
-# What the host knows of the system around the job; or, with pmixrun, does not. Debian's server
-# refuses to register a fabric with infos.
+# Requests about the system: the small host serves them, pmixrun does not. Debian's server refuses to
+# register a fabric with infos.
 system() { # system SERVER HEADERS LIBRARY [PROGRAM]
     local how=served
     case $1/$2/$3 in *debian*) use_debian ;; *) export STRICT=1 ;; esac
@@ -69,7 +69,7 @@ aborts() { # aborts HEADERS LIBRARY
     lines 2 '^OK abort [13]$' "$OUT"
 }
 
-# Many gets at a time, and large values, at our server.
+# Sends many gets at a time, and large values, to our server.
 loaded() { # loaded HEADERS LIBRARY
     local RANKS=2
     use_debian
@@ -78,7 +78,7 @@ loaded() { # loaded HEADERS LIBRARY
     lines 2 '^OK heavy [01]$' "$OUT"
 }
 
-# A rank that fails is started again, on whichever library.
+# Expects that a failed rank is started again, with each library.
 revives() { # revives HEADERS LIBRARY
     local n
     use_debian
@@ -91,7 +91,7 @@ revives() { # revives HEADERS LIBRARY
     done
 }
 
-# Processes wait in PMIx_Init and where they want to, until a debugger, the process that started them, releases them.
+# Processes wait in PMIx_Init and at points of their own, until a debugger (their parent) releases them.
 debugs() { # debugs HEADERS LIBRARY
     local RANKS=1
     use_debian
@@ -100,7 +100,7 @@ debugs() { # debugs HEADERS LIBRARY
     lines 2 '^OK debugged [01]$' "$OUT"
 }
 
-# A tool finds a running job, says something to its ranks, and hears from them; then a job of its own has its streams.
+# A tool finds a running job, sends input to its ranks, and reads their output. Then it forwards streams of its own job.
 streams() { # streams HEADERS LIBRARY
     local in
     use_debian
@@ -108,7 +108,7 @@ streams() { # streams HEADERS LIBRARY
     exec {in}<>"$TMPDIR/in"
     IN=$TMPDIR/in start "$PMIXRUN" --tools --stdin all -n 2 sh -c \
         'echo up; read -r x; echo "$PMIX_RANK: $x"; echo error >&2; exec >&- 2>&-; while ! test -f "$0"; do sleep 0.05; done' "$TMPDIR/go"
-    said 2 '^up$'
+    await_lines 2 '^up$'
     TOOL_PULLS=2 TOOL_SPAWNS=1 LD_LIBRARY_PATH=$(folder "$2") run 60 "$(program "$1" client)" tool pid "$PID" \
         >"$OUT.tool" 2>"$ERR.tool" || fail "exit status $?: $(tail -1 "$ERR.tool")"
     touch "$TMPDIR/go"
@@ -117,17 +117,17 @@ streams() { # streams HEADERS LIBRARY
     lines 2 '^[01]: hello$' "$OUT" # it gets a copy
     lines 2 '^PULLED [01] stdout [01]: hello$' "$OUT.tool"
     lines 2 '^PULLED [01] stderr error$' "$OUT.tool"
-    lines 2 '^PULLED [01] stdout up$' "$OUT.tool" # from before it came
+    lines 2 '^PULLED [01] stdout up$' "$OUT.tool" # written before the tool connected
     lines 1 '^to the cat$' "$OUT.tool"
     lines 1 '^in the end$' "$ERR.tool"
     rm "$TMPDIR/in" "$TMPDIR/go"
 }
 
-# A job that a tool starts finds the tool's job: of one process.
+# The parent of a job that a tool spawns is the tool's job of one process.
 tool_is_parent() { # tool_is_parent HEADERS LIBRARY
     use_debian
     start "$PMIXRUN" --tools -n 1 sh -c 'echo up; while ! test -f "$0"; do sleep 0.05; done' "$TMPDIR/go"
-    said 1 '^up$'
+    await_lines 1 '^up$'
     TOOL_IS_PARENT=1 LD_LIBRARY_PATH=$(folder "$2") run 60 "$(program "$1" client)" tool pid "$PID" \
         >"$OUT.tool" 2>"$ERR.tool" || fail "exit status $?: $(tail -1 "$ERR.tool")"
     touch "$TMPDIR/go"
@@ -138,7 +138,7 @@ tool_is_parent() { # tool_is_parent HEADERS LIBRARY
     rm "$TMPDIR/go"
 }
 
-# More than any of them keeps: the tool gets each byte, also those of before it came.
+# Sends more bytes than any buffer holds. The tool gets each byte, also bytes from before it connected.
 volume() { # volume HEADERS LIBRARY
     local in r
     use_debian
@@ -146,7 +146,7 @@ volume() { # volume HEADERS LIBRARY
     mkfifo "$TMPDIR/in"
     exec {in}<>"$TMPDIR/in"
     IN=$TMPDIR/in start "$PMIXRUN" --tools --stdin all -n 2 sh -c 'echo up; read -r x; cat "$0"' "$TMPDIR/bytes"
-    said 2 '^up$'
+    await_lines 2 '^up$'
     TOOL_SAVES=$TMPDIR/saved TOOL_PULLS=2 LD_LIBRARY_PATH=$(folder "$2") run 60 "$(program "$1" client)" tool pid "$PID" \
         >"$OUT.tool" 2>"$ERR.tool" || fail "exit status $?: $(tail -1 "$ERR.tool")"
     await "$PID" 20
@@ -157,7 +157,7 @@ volume() { # volume HEADERS LIBRARY
     rm "$TMPDIR"/{in,bytes,saved.*}
 }
 
-# A rank starts a second job, with which it connects; the one names ranks, the other the wildcard.
+# A rank spawns a second job, and connects with it. One side lists ranks, the other uses the wildcard.
 spawns() { # spawns HEADERS LIBRARY
     local RANKS=2
     use_debian
@@ -174,7 +174,7 @@ spawns() { # spawns HEADERS LIBRARY
     lines 1 '^OK cycles 0$' "$OUT"
 }
 
-# What cannot be spawned, for this user or for another, whom more is forbidden.
+# Refused spawns, for this user or for another user, which has fewer rights.
 refusals() { # refusals HEADERS LIBRARY [other]
     local client lib
     use_debian
@@ -190,8 +190,8 @@ refusals() { # refusals HEADERS LIBRARY [other]
     lines 1 '^OK refused 0$' "$OUT"
 }
 
-# Parent and child are one application to failures, unless they are apart or have parted; a failure of a job that is
-# apart is not pmixrun's.
+# A failure ends parent and child, unless they are apart or have disconnected. A failure of a job that is apart does not
+# change pmixrun's status.
 kin() { # kin HEADERS LIBRARY FAILS HOW STATUS NOTIFIED_OF_US NOTIFIED_OF_THEM OK_PARENT OK_CHILD
     local RANKS=1
     rc_of "$5" launch pmixrun "$1" "$2" kin "$3" "$4"
@@ -212,7 +212,7 @@ families() { # families HEADERS LIBRARY
     kin "$@" parent parted 7 0 0 0 2
 }
 
-# Each rank is bound to a core of its own, and what it is told of that is what is so.
+# Expects that each rank is bound to a core of its own, and gets the right locality.
 bound() { # bound HEADERS LIBRARY
     local RANKS=2 client
     use_debian
@@ -224,7 +224,7 @@ bound() { # bound HEADERS LIBRARY
     used 1 pmixrun "$OUR_LIB" 2 client "$(library "$2")"
 }
 
-# Nobody has started it: it is a job of one.
+# A program without a launcher is a job of one process.
 singleton() { # singleton HEADERS
     local name
     [ "$1" = ours ] || need_debian_headers
@@ -235,7 +235,7 @@ singleton() { # singleton HEADERS
     used 4 client "$OUR_LIB"
 }
 
-# What few hosts offer: forwarding, process sets, values of every job, groups.
+# Services that few hosts offer: forwarding, process sets, values of every job, groups.
 services() { # services SERVER HEADERS LIBRARY
     local -x MINIHOST_SERVES=1
     local RANKS=2

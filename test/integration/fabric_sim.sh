@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# contrib/examples/fabric-sim, built as a vendor builds it: with an installed Tenon, and nothing of this tree.
+# contrib/examples/fabric-sim, built as by a vendor: with an installed Tenon, without this tree.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
 suite_begin fabric_sim "$@"
@@ -35,7 +35,7 @@ passes_its_own_test() {
     lines 1 '^Ok: +1' "$OUT"
 }
 
-# With the fabric of node 0, each rank knows the addresses of all ranks from PMIx_Init on.
+# With the fabric of node 0, each rank has the addresses of all ranks from PMIx_Init on.
 two_networks() {
     build_example
     unshare -n true 2>/dev/null || skip "needs the right to make a network namespace"
@@ -47,7 +47,7 @@ two_networks() {
     same 16 "$(grep ': rank' "$OUT" | sort -u | wc -l)" "different lines"
 }
 
-# Between its first line and its last a rank makes no system call but for these lines and for memory.
+# Between its first and its last line a rank makes only system calls for lines and memory.
 instant_on() { # instant_on GDS
     local f host
     host=$(uname -n)

@@ -1,17 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""One system call of a server fails, or of a process that it made of itself, once or from then on: the
-job ends, with an error or without, nothing crashes, nothing hangs, no process is left (unless no file
-can be opened any more, so that none can be looked for), and after the next server's start nothing at
-all, but for what the call that failed should have removed. Where there is another way (an interrupted
-call, one that the kernel does not have), the job succeeds, and leaves nothing at once.
-meson sets TENON_BUILD.
-Every thread and process has its own count of calls, so "the third openat" fails in each that gets as
-far; what the dynamic linker does before main does not count. This is done with each component of
-pcleanup, with inproc as a plain user; as root in namespaces of its own, so that what else runs on the
-machine does not count.
-FAULTS of all there are are tried, of as many kinds (component, call, error) as there can be. FAULT_SEED:
-which. FAULT_LOG: a file for one line about each."""
+"""Failing system calls: a call of a server, or of a process that the server made of itself, fails once or from
+then on. The job ends, with or without an error. Nothing crashes or hangs, and no process is left (unless no file
+can be opened to find processes). The next server's start removes all files, except those that the failed call
+should have removed. After an error with a fallback (an interrupted call, or a call that the kernel lacks), the job
+succeeds, and leaves nothing at once. meson sets TENON_BUILD.
+Each thread and process has its own count of calls, so "the third openat" fails in each of them. Calls of the
+dynamic linker before main do not count. Runs with each component of pcleanup, with inproc as a plain user, as root
+in namespaces of its own, so that other processes on the machine do not count.
+FAULTS: number of faults, of as many kinds (component, call, error) as possible. FAULT_SEED: selects the faults.
+FAULT_LOG: a file with a line for each fault."""
 import collections
 import concurrent.futures
 import os
@@ -34,10 +32,10 @@ FAULTS = times(20, 400)
 SEED = int(os.environ.get("FAULT_SEED", time.time_ns() % 1000000))
 LOG = os.environ.get("FAULT_LOG", "/dev/null")
 SKIP = 77
-PATIENCE_S = 60
+TIMEOUT_S = 60
 TIMEOUT_S = 20
 CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSYS", "SIGPIPE", "SIGXFSZ")
-# No ENOSPC from write: most that a server writes to is no file.
+# No ENOSPC from write: a server writes mostly to sockets and pipes.
 ERRORS = {
     "openat": ("EMFILE", "ENOMEM"), "mkdir": ("ENOSPC",),
     "mkdirat": ("ENOSPC",), "read": ("EINTR", "EIO"), "write": ("EINTR",),
@@ -61,28 +59,28 @@ ERRORS = {
     "landlock_create_ruleset": ("ENOSYS", "EOPNOTSUPP"), "landlock_add_rule": ("ENOMEM",),
     "landlock_restrict_self": ("E2BIG",), "sched_getaffinity": ("EPERM",),
 }
-# The same from that call on, which is what a system does that has run out of something.
+# Calls that also fail for good from a call on, as when a resource is exhausted.
 FOR_GOOD = ("openat", "mkdir", "mkdirat", "flock", "clone", "clone3", "pidfd_open", "socketpair",
             "socket", "bind", "pipe2", "fcntl", "fstatfs", "statx", "readlink", "getdents64",
             "unlinkat", "unlink", "mmap", "setpgid", "close_range", "sendmsg", "recvfrom", "recvmsg",
             "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "renameat2")
 ERRORS = {call: errors + tuple(e + "+" for e in errors if call in FOR_GOOD and e != "EINTR")
           for call, errors in ERRORS.items()}
-# Without it, no process is found that has begun a session of its own: the next start finds it.
+# Without these calls, processes in sessions of their own are found only by the next start.
 LOOKING = (("openat", "EMFILE+"), ("openat", "ENOMEM+"))
 ANOTHER_WAY = ("EINTR", "ENOSYS", "EOPNOTSUPP")
-# What removing needs: if one of these fails, what it was about may stay. Else nothing does.
+# Calls of removal: the file of a failed call may stay. After other failures no file stays.
 REMOVING = ("openat", "newfstatat", "fstat", "statx", "fstatfs", "getdents64", "unlinkat",
             "prctl")
-# What a call on such a thing never answers; in particular, what the C library need not expect, and
-# what a component was told before that the kernel can do.
+# Errors that a call on such a descriptor never returns: errors that the C library need not expect, and errors of
+# features that the kernel has confirmed to a component.
 NEVER = {("read", "EINTR"): r"\.so[.\d]*>", ("pread64", "EINTR"): r"\.so[.\d]*>",
          ("read", "EIO"): "<(anon_inode|pipe|socket)", ("clone3", "ENOSYS"): "flags=CLONE_PIDFD",
          ("epoll_ctl", "ENOSPC"): "EPOLL_CTL_(DEL|MOD)"}
 
 
 class Job(Place):
-    """A folder, and all processes that have it in their environment."""
+    """A job's folder, and all processes with the folder in their environment."""
 
     def __init__(self, way):
         super().__init__(0 if way == "janitor" else NOBODY, PMIX_MCA_pcleanup=way)
@@ -90,14 +88,14 @@ class Job(Place):
         self.left = []
 
     def run(self, *command, watch=lambda p: None, **env):
-        """Exit status, and what was said on stderr."""
+        """Runs a command; returns the exit status and the text on stderr."""
         with tempfile.TemporaryFile() as err:
             p = subprocess.Popen(command, env={**self.env, **env}, stdin=subprocess.DEVNULL,
                                  stdout=subprocess.DEVNULL, stderr=err, start_new_session=True,
                                  **self.who)
             watch(p)
             try:
-                status = p.wait(timeout=PATIENCE_S)
+                status = p.wait(timeout=TIMEOUT_S)
             except subprocess.TimeoutExpired:
                 status = "hangs"
                 for pid in self.processes():
@@ -107,16 +105,15 @@ class Job(Place):
             return status, err.read().decode("utf-8", "replace")
 
     def traced(self, *options):
-        """The same of a job, with strace looking on until all that the server made has ended; or whatever
-        it has made is killed."""
+        """Runs a job under strace, until all processes of the server have ended or are killed; returns as run()."""
         command = ["strace", "-f", "-b", "execve", "-y", "-o", self.trace, *options, "-p"]
-        with tempfile.NamedTemporaryFile("r") as said:
+        with tempfile.NamedTemporaryFile("r") as ready:
             tracers = []
 
             def attach(p):
                 os.waitid(os.P_PID, p.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
-                tracers.append(subprocess.Popen([*command, str(p.pid)], stderr=said.file))
-                await_not(lambda: os.stat(said.name).st_size == 0)
+                tracers.append(subprocess.Popen([*command, str(p.pid)], stderr=ready.file))
+                await_not(lambda: os.stat(ready.name).st_size == 0)
                 os.kill(p.pid, signal.SIGCONT)
 
             result = self.run(PMIXRUN, "-n", "2", "--timeout", str(TIMEOUT_S), CLIENT, "litter",
@@ -125,16 +122,16 @@ class Job(Place):
             self.left = await_not(self.processes)
             for pid in self.left:
                 kill(pid)
-            tracers[0].wait(timeout=PATIENCE_S)
+            tracers[0].wait(timeout=TIMEOUT_S)
             return result
 
     def lines(self, pattern):
-        """What strace says, where the pattern is."""
+        """Returns (match, line) of strace's output for a pattern."""
         with open(self.trace, errors="replace") as f:
             return [(m, line.strip()) for line in f for m in [re.search(pattern, line)] if m]
 
     def crashed(self):
-        """The first signal that should not be there, in strace's words."""
+        """Returns strace's line of the first crash, or None."""
         for m, line in self.lines(r"--- (SIG\w+) |killed by (SIG\w+)"):
             if (m[1] or m[2]) in CRASHES:
                 return line
@@ -152,7 +149,7 @@ class Job(Place):
         return found
 
     def folders(self):
-        """Names of the folders that servers made for themselves."""
+        """Returns the names of servers' folders."""
         return [name for name in os.listdir(self.dir) if name.startswith("pmix-server.")]
 
     def end(self):
@@ -173,25 +170,25 @@ def await_not(condition, seconds=5):
 # ---- what can fail -----------------------------------------------------------------------------
 
 def known_calls():
-    """Of those in ERRORS, what this strace knows."""
+    """Returns the calls of ERRORS that this strace supports."""
     return [call for call in ERRORS if subprocess.run(
         ["strace", "-o", "/dev/null", "-e", "trace=" + call, "true"], check=False,
         stderr=subprocess.DEVNULL).returncode == 0]
 
 
 def never_happens(call, error, line):
-    """line: how strace tells of the call."""
+    """True if the call never fails with this error. line: strace's line of the call."""
     pattern = NEVER.get((call, error.rstrip("+")))
     return pattern is not None and re.search(pattern, line) is not None
 
 
 def all_ways():
-    """What can be tried."""
+    """Returns the components to test."""
     return ["janitor"] + (["inproc"] if others_can_run(PMIXRUN, CLIENT, STOP) else [])
 
 
 def all_faults(way):
-    """[(way, call, error, nth)] of all that a job does when nothing fails."""
+    """Returns [(way, call, error, nth)] for all calls of a job without faults."""
     place, most = Job(way), collections.Counter()
     try:
         status, err = place.traced("-e", "trace=" + ",".join(known_calls()))
@@ -212,7 +209,7 @@ def all_faults(way):
 
 
 def choose(faults):
-    """One of each kind, in an order of the seed's, then a second of each ..., until it is FAULTS."""
+    """Selects FAULTS faults: one of each kind in random order, then a second of each, and so on."""
     dice, kinds = random.Random(SEED), collections.defaultdict(list)
     for fault in faults:
         kinds[fault[:-1]].append(fault)
@@ -229,7 +226,7 @@ def choose(faults):
 # ---- what must hold ----------------------------------------------------------------------------
 
 def what_is_wrong(place, call, error, nth):
-    """(exit status, "" if all is as it should be)."""
+    """Runs a fault; returns (exit status, text of the error or "")."""
     status, err = place.traced("-e", "trace=" + call,
                                "-e", "inject=%s:error=%s:when=%d%s" % (
                                    call, error.rstrip("+"), nth, "+" * error.count("+")))
@@ -255,7 +252,7 @@ def what_is_wrong(place, call, error, nth):
 
 
 def tried(fault):
-    """What is wrong; "" if nothing is."""
+    """Runs a fault in a new folder; returns the text of the error or ""."""
     place = Job(fault[0])
     try:
         begin = time.monotonic()
@@ -272,7 +269,7 @@ def main():
     if not os.path.exists("/proc/self/exe"):
         print("SKIP: needs /proc")
         return SKIP
-    # No processes but ours are there to be looked at, either.
+    # Also a pid namespace, so that only our processes are found.
     alone("--pid", "--fork", "--kill-child", "--mount-proc")
     probe = ["strace", "-f", "-b", "execve", "-y", "-o", "/dev/null", "-e",
              "inject=getppid:error=EPERM:when=1", "true"]

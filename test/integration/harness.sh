@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Do these tests notice what they are there to notice? Each case here runs a small suite with one
-# thing wrong, and looks whether lib.sh says so.
+# Self-test of lib.sh. Each case runs a small suite with one error, and expects that lib.sh reports
+# the error.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
 suite_begin harness "$@"
@@ -38,5 +38,5 @@ t shared_memory_left_is_a_failure fails 'left behind: /dev/shm/tenon' 'touch /de
 t socket_left_is_a_failure fails 'left behind: process' 'start "$PMIXRUN" sleep 50; sleep 0.5'
 t library_of_another_place_is_a_failure fails 'used .*, not /' 'run 30 "$PMIXRUN" "$CLIENT" exchange; used 1 pmixrun "$OUR_LIB" 1 client /bin/sh'
 t library_not_used_is_a_failure fails '0 processes of client used' 'run 30 "$PMIXRUN" true; used 1 pmixrun "$OUR_LIB" 1 client "$OUR_LIB"'
-t library_nobody_asked_for_is_a_failure fails 'was not expected' 'run 30 "$PMIXRUN" "$CLIENT" exchange; used 1 client "$OUR_LIB"'
+t library_not_asked_for_is_a_failure fails 'was not expected' 'run 30 "$PMIXRUN" "$CLIENT" exchange; used 1 client "$OUR_LIB"'
 suite_end

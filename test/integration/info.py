@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""pmix_info: every option, every format, what --check finds, and that no component's code can
-harm it. Run by meson test, or with TENON_BUILD set to the build folder."""
+"""pmix_info: every option and format, the findings of --check, and protection from components' code. Run by meson
+test, or with TENON_BUILD set to the build folder."""
 import fcntl
 import json
 import os
@@ -26,7 +26,7 @@ SANITIZED = bool(os.environ.get("TENON_SANITIZE"))
 WELL = "configuration and components are all right\n"
 TEXT, NUMBER, FLAG, MAYBE = str, int, bool, (str, type(None))
 
-# What an object of each kind has, and no more.
+# Exact members of an object of each kind.
 SCHEMA = {
     "version": {"tenon": TEXT, "library": TEXT},
     "paths": {n: MAYBE for n in ("prefix", "bindir", "libdir", "includedir", "sysconfdir", "pkglibdir")},
@@ -46,7 +46,7 @@ SCHEMA = {
 
 
 def conforms(kind, thing):
-    """Nothing, or what is wrong with it."""
+    """Returns an error of the object, or None."""
     if isinstance(thing, list):
         return next((w for w in (conforms(kind, t) for t in thing) if w), None)
     if set(thing) != set(SCHEMA[kind]):
@@ -96,7 +96,7 @@ class Case(unittest.TestCase):
         return path
 
     def folder(self, *fakes):
-        """Its components are looked for in there."""
+        """Sets and returns a folder of components."""
         path = self.env["PMIX_MCA_mca_base_component_path"] = os.path.join(self.top, "parts")
         os.makedirs(path, exist_ok=True)
         for fake in fakes:
@@ -104,7 +104,7 @@ class Case(unittest.TestCase):
         return path
 
     def compile(self, name, code):
-        """A component that does as code says when it is loaded."""
+        """Compiles a component that runs code when it is loaded."""
         source = self.write("src/%s.c" % name, "#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
                             "__attribute__((constructor)) static void begin(void) { %s }\n" % code)
         path = os.path.join(self.folder(), "pmix_mca_tenon_%s.so" % name)
@@ -126,7 +126,7 @@ class Options(Case):
         self.assertNotIn("Parameters of", out)
         self.assertNotIn("\033", out)
 
-    def test_all_tells_every_parameter(self):
+    def test_all_shows_every_parameter(self):
         for option in ("-a", "--all"):
             out = self.run_info(option)
             for part in ("Parameters of mca base", "Parameters of ptl base", "Names of other", "Folders"):
@@ -304,11 +304,11 @@ class Check(Case):
 
     def test_texts_that_components_refuse(self):
         file = self.write("etc/pmix-mca-params.conf", "pnet_ports_udp = 1-\n")
-        stars, none = r"'\*' stands for the rest of a name, at byte ", "this is no port.*, at byte "
+        stars, none = r"'\*' stands for the rest of a name, at byte ", "expected a port.*, at byte "
         for name, value, why in (
                 ("forward_envars", "FW_*B", stars + "3"), ("pnet_envar_patterns", "FW_A;F*W", stars + "6"),
-                ("forward_envars", "A;B=C", "no name has a '=', at byte 3"), ("forward_envars", ";!", "there is no name, at byte 2"),
-                ("forward_envars_exclude", "FW_[AB]", "this is no part of a pattern, at byte 3"),
+                ("forward_envars", "A;B=C", "no name has a '=', at byte 3"), ("forward_envars", ";!", "the name is missing, at byte 2"),
+                ("forward_envars_exclude", "FW_[AB]", "this is not part of a pattern, at byte 3"),
                 ("pnet_ports_tcp", "32000-32100,x", none + "12"), ("pnet_ports_tcp", "0", none + "0")):
             with self.subTest(value):
                 out = self.check_finds("environment: PMIX_MCA_%s = \"%s\": %s$" % (name, re.escape(value), why),
@@ -366,7 +366,7 @@ class Check(Case):
 
 
 class Leftovers(Case):
-    """What --check finds of servers that are no more."""
+    """Leftovers of dead servers in --check."""
 
     def setUp(self):
         super().setUp()
@@ -398,7 +398,7 @@ class Leftovers(Case):
     def test_folder_without_a_journal(self):
         path = self.private()
         line, = self.left()
-        self.assertRegex(line, r"\Aleft: %s: folder of a server that is no more, uid %d, \d+ s old; to "
+        self.assertRegex(line, r"\Aleft: %s: folder of a server that has ended, uid %d, \d+ s old; to "
                          r"remove: 0, processes that live: 0; it has no journal\Z" % (re.escape(path), os.geteuid()))
 
     def test_folder_that_is_locked(self):
@@ -407,7 +407,7 @@ class Leftovers(Case):
         self.nothing_left()
         fcntl.flock(fd, fcntl.LOCK_UN)
         self.assertEqual(len(self.left()), 1)
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)  # looking has left no lock
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)  # pmix_info has released its lock
         os.close(fd)
 
     def test_journals_that_are_none(self):
@@ -434,7 +434,7 @@ class Leftovers(Case):
         self.write("tmp/pmix.f", "no address\n")
         self.write("tmp/pmix.g", "")
         self.write("tmp/pmix.h", "server.0;tcp4://127.0.0.1:1\n" + "x" * 5000)
-        self.write("tmp/pmix.i", "server.0;tcp4://127.0.0.1:1\n2.0\n")  # of nobody knows which process
+        self.write("tmp/pmix.i", "server.0;tcp4://127.0.0.1:1\n2.0\n")  # without a process
         self.nothing_left()
 
     def test_rendezvous_files(self):
@@ -482,7 +482,7 @@ class Leftovers(Case):
                          [("folder", folder, None, "it has no journal"), ("file", file, pid, None)])
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root, to be somebody else")
-    def test_users_are_told_of_their_own_and_root_of_all(self):
+    def test_users_see_their_own_and_root_sees_all(self):
         os.chmod(self.top, 0o755)
         os.chmod(self.tmp, 0o1777)
         theirs, ours = self.private("pmix-server.theirs"), self.rendezvous("pmix.sys.ours", self.dead_pid())

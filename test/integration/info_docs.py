@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Documentation of parameters against pmix_info, which tells what the tables say, and of options. With --update
-the tables of docs/params.md are written anew. Needs TENON_BUILD, the build folder."""
+"""Documentation of parameters, compared with pmix_info, and of options. --update writes the tables of
+docs/params.md. Needs TENON_BUILD, the build folder."""
 import json
 import os
 import re
@@ -29,10 +29,10 @@ def row(*cells):
     return "| %s |" % " | ".join(c.replace("|", "\\|") for c in cells)
 
 
-def parameters(told):
-    """A table for each component."""
+def parameters(shown):
+    """Returns a table for each component."""
     lines, group = [], None
-    for p in told["parameters"]:
+    for p in shown["parameters"]:
         if group != (p["framework"], p["component"]):
             group = (p["framework"], p["component"])
             lines += ["", "### %s %s" % group, "", "| name | type | default | level | meaning |", "|---|---|---|---|---|"]
@@ -46,9 +46,9 @@ def parameters(told):
     return "\n".join(lines[1:]) + "\n"
 
 
-def synonyms(told):
+def synonyms(shown):
     lines = ["| name | here |", "|---|---|"]
-    for s in told["synonyms"]:
+    for s in shown["synonyms"]:
         lines.append(row("`%s`" % s["name"], "`%s`" % s["means"] if s["means"] else "does not apply: " + s["why_not"]))
     return "\n".join(lines) + "\n"
 
@@ -61,15 +61,15 @@ def put(text, name, body):
 
 
 def plain(page):
-    """The text of a man page, without its marks."""
+    """Returns the text of a man page without markup."""
     page = re.sub(r"(?m)^\.\\\".*\n", "", page)
     return re.sub(r"\\f[BIRP]|\\&", "", page).replace("\\-", "-")
 
 
-def wrong(told):
-    """Each thing that the documentation does not say as it is."""
+def wrong(shown):
+    """Yields each error of the documentation."""
     text = read("params.md")
-    for name, body in (("parameters", parameters(told)), ("synonyms", synonyms(told))):
+    for name, body in (("parameters", parameters(shown)), ("synonyms", synonyms(shown))):
         if put(text, name, body) != text:
             yield "docs/params.md: the table of %s is not that of pmix_info; run info_docs.py --update" % name
     for name, program in (("man/pmixrun.1", PMIXRUN), ("man/pmix_info.1", INFO)):
@@ -77,33 +77,33 @@ def wrong(told):
         options = set(re.findall(r"(?<![\w-])--?[a-zA-Z]+", run("--help", program=program)))
         for option in sorted(options ^ set(re.findall(r"(?<![\w-])--?[a-zA-Z]+", page)) - {"-mca"}):
             yield "docs/%s: %s is in either --help or the page" % (name, option)
-    for name in told["paths"]:
+    for name in shown["paths"]:
         if name not in page:
             yield "docs/man/pmix_info.1: no word of %s" % name
     for line in run("--all", "--parsable").splitlines():
         if line.split(":")[0] + ":" not in page:
             yield "docs/man/pmix_info.1: no word of %s: lines" % line.split(":")[0]
     page = plain(read("man/pmix-mca-params.conf.5"))
-    names = {p["name"] for p in told["parameters"]}
-    names |= {"%s_%s" % (c["framework"], c["name"]) for c in told["components"]}
-    for kind in sorted({p["type"] for p in told["parameters"]} - {k for k in re.findall(r"\w+", page)}):
+    names = {p["name"] for p in shown["parameters"]}
+    names |= {"%s_%s" % (c["framework"], c["name"]) for c in shown["components"]}
+    for kind in sorted({p["type"] for p in shown["parameters"]} - {k for k in re.findall(r"\w+", page)}):
         yield "docs/man/pmix-mca-params.conf.5: no word of type %s" % kind
     for name in re.findall(r"\b(?:mca_base|client|server|embedded|tool|ptl|gds|psec|pcleanup|pfexec|piof|iof)_\w+(?![\w*])", page + text):
-        if name not in names and not any(s["name"].rstrip("*") in name for s in told["synonyms"]) and \
+        if name not in names and not any(s["name"].rstrip("*") in name for s in shown["synonyms"]) and \
                 not name.startswith("mca_base_verbos"):
             yield "documentation: there is no parameter %s" % name
 
 
 def main():
-    told = json.loads(run("--all", "--json"))
+    shown = json.loads(run("--all", "--json"))
     if sys.argv[1:] == ["--update"]:
         text = read("params.md")
-        for name, body in (("parameters", parameters(told)), ("synonyms", synonyms(told))):
+        for name, body in (("parameters", parameters(shown)), ("synonyms", synonyms(shown))):
             text = put(text, name, body)
         with open(os.path.join(DOCS, "params.md"), "w", encoding="utf-8") as f:
             f.write(text)
         return 0
-    found = sorted(set(wrong(told)))
+    found = sorted(set(wrong(shown)))
     print("\n".join(found) or "documentation and tables agree")
     return 1 if found else 0
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What gets installed: it runs from where it was put, and from where it was moved as a whole; a
-# program is built with its headers and its pmix.pc, and finds library and components there.
+# The installed tree. It works where it was installed, and after it was moved as a whole. A program builds
+# with its headers and its pmix.pc, and finds library and components there.
 . "$(dirname "$0")/lib.sh"
 suite_begin install "$@"
 
@@ -22,7 +22,7 @@ build_client() {
         -o "$TMPDIR/client" "$HERE"/clients/*.c $flags -lpthread || fail "a client does not build: $flags"
 }
 
-exchange() { # exchange LIBRARY PMIXRUN_OPTION...: two clients on that one
+exchange() { # exchange LIBRARY PMIXRUN_OPTION...: two clients with that library
     local lib=$1
     shift
     well "$TREE/bin/pmixrun" "$@" -n 2 env LD_LIBRARY_PATH="$(dirname "$lib")" "$TMPDIR/client" exchange
@@ -58,12 +58,12 @@ EOF
 runs_here() {
     build_client
     exchange "$TREE_LIB/libpmix.so.2"
-    well "$TREE/bin/pmixrun" -n 2 true # it knows where its own library is
+    well "$TREE/bin/pmixrun" -n 2 true # pmixrun finds its own library
     used 1 pmixrun "$TREE_LIB/libpmix.so.2"
     rm -f "$RECORD"/*
 }
 
-# The components it uses are its own: those of the build folder are not looked for.
+# The installed library uses its own components, not those of the build folder.
 own_components() {
     [ -d "$TREE_LIB/pmix" ] || return 0 # all are built in
     mv "$TREE_LIB/pmix" "$TREE_LIB/away"
@@ -71,20 +71,20 @@ own_components() {
     lines 1 'no component for framework pfexec' "$ERR"
 }
 
-# A drop-in is one file: what a process needs is in the library.
+# A drop-in is one file: the library has all required components inside.
 alone() {
     mkdir "$TMPDIR/alone"
     cp "$TREE_LIB/libpmix.so.2" "$TMPDIR/alone"
     exchange "$TMPDIR/alone/libpmix.so.2"
     mkdir "$TMPDIR/work"
     LD_LIBRARY_PATH=$TMPDIR/alone CLEANUP_DIR=$TMPDIR/work \
-        well "$PROGRAMS/scenario" finalized "$PROGRAMS/client" # its server removes what is registered
+        well "$PROGRAMS/scenario" finalized "$PROGRAMS/client" # the server removes registered files
     lines 1 '^OK finalized$' "$OUT"
     rmdir "$TMPDIR/work"
     rm -f "$RECORD"/*
 }
 
-# Components of both in one folder: neither library says a word about the other's.
+# Components of both libraries in one folder: neither library logs a line about the other's.
 mixed() {
     local theirs lib
     has_loaded || return 0
@@ -102,8 +102,8 @@ mixed() {
 }
 has_loaded() { [ -n "$(find "$BUILD/core/pmix" -name '*.so' 2>/dev/null)" ]; }
 
-# So does it tell of them: what belongs to it, in the folder it is in now.
-tells_of_itself() {
+# pmix_info shows the installed files, in their present folder.
+shows_its_own_files() {
     local info=$TREE/bin/pmix_info
     local -x HOME=$TMPDIR PMIX_SYSCONFDIR=$TMPDIR
     same "$(readlink -f "$TREE_LIB")" "$(run 60 "$info" --path libdir)" "libdir"
@@ -121,11 +121,11 @@ installed_and_moved() {
     install_tree
     runs_here
     alone
-    tells_of_itself
+    shows_its_own_files
     move_tree
     runs_here
     foreign_program
-    tells_of_itself
+    shows_its_own_files
     own_components
     rm -r "$TMPDIR/moved" "$TMPDIR/alone" "$TMPDIR/client"
 }

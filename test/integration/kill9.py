@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""SIGKILL of a server between start and end of a job that registers and creates: a second later,
-or after the next server's start where there is no janitor, nothing is left. meson sets TENON_BUILD.
-Arguments are unittest's: -k PATTERN, -v. POINTS times with the janitor, and a tenth of it in each other
-way. KILL_SEED: the random numbers begin with that, so the delays of a failed run come again."""
+"""SIGKILL of a server during a job that registers and creates files. Nothing is left a second later, or, without a
+janitor, after the next server's start. meson sets TENON_BUILD. Arguments are unittest's: -k PATTERN, -v. Runs POINTS
+times with the janitor, and a tenth as often in each other way. KILL_SEED: seed of the random numbers, to repeat the
+delays of a failed run."""
 import ctypes
 import os
 import random
@@ -22,7 +22,7 @@ SANITIZED = bool(os.environ.get("TENON_SANITIZE"))
 POINTS = times(20, 200)
 SEED = int(os.environ.get("KILL_SEED", time.time_ns() % 1000000))
 LIMIT_S = 10.0 if SANITIZED else 1.0
-LIVES = 4  # where a whole job takes longer than a quarter of a second, the limit is that many lives
+LIVES = 4  # limit as a multiple of a job's time, if a job takes longer than a quarter of a second
 PMIXRUN = os.path.join(BUILD, "contrib/tools/pmixrun")
 CLIENT = os.path.join(BUILD, "test/integration/client")
 JOB = ["-n", "2", CLIENT, "litter", "{point}", ":",
@@ -38,14 +38,14 @@ PR_SET_CHILD_SUBREAPER = 36
 # ---- processes ---------------------------------------------------------------------------------
 
 def adopt_orphans():
-    """Whatever a server leaves becomes our child: nothing can hide."""
+    """Makes this process the parent of all orphans, to find all processes that a server leaves."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "cannot become a subreaper")
 
 
 def processes():
-    """{pid: (parent, state, name)} of all there are."""
+    """Returns {pid: (parent, state, name)} of all processes."""
     found = {}
     for name in os.listdir("/proc"):
         if not name.isdigit():
@@ -63,7 +63,7 @@ def processes():
 
 
 def descendants():
-    """[(pid, name)] of ours, none of them a zombie: those are reaped."""
+    """Returns [(pid, name)] of our descendants, and reaps zombies."""
     table = processes()
     top, found = os.getpid(), []
     for pid, (parent, state, name) in table.items():
@@ -89,7 +89,7 @@ def reap(pid):
 
 
 def is_of_library(pid):
-    """Made by the server by a bare clone: it runs the server's own program. Only root can tell."""
+    """True if the server made the process by a bare clone, so it runs the server's program. Needs root."""
     try:
         return os.path.samefile("/proc/%d/exe" % pid, PMIXRUN)
     except OSError:
@@ -99,7 +99,7 @@ def is_of_library(pid):
 # ---- one job -----------------------------------------------------------------------------------
 
 class Job(Place):
-    """A place of its own, a server in it, and what is left there."""
+    """A place with a server, and its leftovers."""
 
     def __init__(self, uid=0, **env):
         super().__init__(uid, **env)
@@ -124,13 +124,13 @@ class Job(Place):
         return self.err.read()
 
     def left(self):
-        """In words; [] when nothing is."""
+        """Describes leftovers; [] without any."""
         what = ["process %d (%s)" % p for p in descendants()] + self.files()
         with open("/proc/net/unix", errors="replace") as f:
             return what + ["socket " + line.split()[-1] for line in f if self.dir in line]
 
     def await_nothing(self, since, limit):
-        """(what is left, seconds): after limit, or as soon as nothing is."""
+        """Waits until nothing is left, or up to limit; returns (leftovers, seconds)."""
         while True:
             what = self.left()
             seconds = time.monotonic() - since
@@ -139,13 +139,13 @@ class Job(Place):
             time.sleep(0.01)
 
     def point(self):
-        """The last that a rank has passed."""
+        """Returns the last point that a rank has passed."""
         with open(self.log.name) as f:
             passed = f.read().split()
         return passed[-1] if passed else "none"
 
     def end(self):
-        """Whatever happened, nothing of it stays."""
+        """Kills all descendants, and removes all files."""
         for _ in range(200):
             left = descendants()
             if not left:
@@ -171,7 +171,7 @@ class Kill(unittest.TestCase):
         self.limit = LIMIT_S
 
     def life(self, **how):
-        """How long the job lives if nobody kills it; it leaves nothing then, either."""
+        """Returns the time of a job that is not killed. The job must leave nothing, too."""
         lives = []
         for _ in range(3):
             job = Job(**how)
@@ -225,7 +225,7 @@ class Kill(unittest.TestCase):
         kill(job.server.pid)
 
     def kill_all_of_it(self, job):
-        """The server and whatever it has made of itself, with none left to notice the others' end."""
+        """Kills the server and all processes that it made of itself, with the others stopped meanwhile."""
         kill(job.server.pid, signal.SIGSTOP)
         for _ in range(100):
             made = [pid for pid, _ in descendants()
@@ -242,7 +242,7 @@ class Kill(unittest.TestCase):
         return job.await_nothing(time.monotonic(), self.limit)
 
     def after_the_next_start(self, job):
-        """That one lives for less than a second, or for all of it."""
+        """Starts a next server with a job of less than a second, or of the whole limit."""
         begin = time.monotonic()
         program = self.random.choice((["true"], ["sleep", str(self.limit)]))
         status = job.start("-n", "1", *program).wait(timeout=60)

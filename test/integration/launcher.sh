@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# How pmixrun treats programs, whether they use PMIx or not: exit status, streams, signals,
-# environment, several programs, and its own end.
+# Tests of pmixrun with programs, with and without PMIx: exit status, streams, signals, environment,
+# several programs, and pmixrun's own end.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
 suite_begin launcher "$@"
@@ -14,7 +14,7 @@ all_well() {
     pr true
 }
 
-exit_code() { # the first failed rank's; a rank that waits is ended
+exit_code() { # the status is the first failed rank's; waiting ranks are ended
     rc_of 3 pr -n 3 sh -c 'if [ "$PMIX_RANK" = 1 ]; then exit 3; fi; sleep 30' 2>"$ERR"
     grep -Eq 'rank 1\b' "$ERR" || fail "no line names rank 1"
     lines 1 'rank' "$ERR"
@@ -26,7 +26,7 @@ killed_by_signal() { # killed_by_signal NAME NUMBER
     grep -Fq "$(uname -n)" "$ERR" || fail "the line does not name the host"
 }
 
-sigchld_ignored() { # as some start it: it learns all the same how its processes end
+sigchld_ignored() { # pmixrun gets exit statuses although its parent ignores SIGCHLD
     local pr=(run 60 env --ignore-signal=CHLD "$PMIXRUN")
     rc_of 7 "${pr[@]}" -n 3 sh -c 'exit 7' 2>"$ERR"
     rc_of 143 "${pr[@]}" sh -c 'kill $$' 2>"$ERR"
@@ -37,7 +37,7 @@ exits_after_others_are_gone() {
     rc_of 5 pr -n 3 sh -c 'if [ "$PMIX_RANK" = 2 ]; then sleep 0.3; exit 5; fi' 2>"$ERR"
 }
 
-no_finalize() { # some leave without a word while others still want to talk
+no_finalize() { # ranks end without PMIx_Finalize while others still send requests
     local rc=0
     STRICT=1 pr -n 2 "$CLIENT" stay leave >"$OUT" 2>"$ERR" || rc=$?
     lines 2 '^up [01] pid' "$OUT"
@@ -46,7 +46,7 @@ no_finalize() { # some leave without a word while others still want to talk
 
 # ---- stdin ------------------------------------------------------------------------------------
 
-logged() { # in whole lines, twice each, and the last one before the line of the abort that follows
+logged() { # whole lines, twice each, and the last line before the line of the following abort
     STRICT=1 rc_of 3 pr "$CLIENT" log abort >"$OUT" 2>"$ERR"
     same "text 0.pmix.log.stderr text 2.pmix.log.stderr text 3.pmix.log.stderr text 5.pmix.log.stderr text 8.pmix.log.stderr" \
         "$(grep ^text "$ERR" | uniq -d | tr '\n' ' ' | sed 's/ $//')" "lines logged to stderr"
@@ -55,13 +55,13 @@ logged() { # in whole lines, twice each, and the last one before the line of the
     same 16 "$(cat "$OUT" "$ERR" | grep -c ^text)" "lines logged"
     same "the last text" "$(tail -2 "$ERR" | head -1)" "line before that of the abort"
     lines 1 '^pmixrun: rank 0 .*: the end$' "$ERR"
-    rc_of 99 pr --mca embedded_output_required false "$CLIENT" log >"$OUT" 2>/dev/full # an answer of success would be a lie
+    rc_of 99 pr --mca embedded_output_required false "$CLIENT" log >"$OUT" 2>/dev/full # PMIx_Log must not succeed
     well "$PMIXRUN" "$CLIENT" log
 }
 
 input() { seq -f %029.0f 10000 >"$TMP/input"; } # 300,000 bytes
 
-check_stdin() { # of three ranks, who get it as it comes in
+check_stdin() { # three ranks get the input unchanged
     local sum
     pr -n 3 "$CLIENT" stdin >"$OUT"
     sum=$(PMIX_RANK=0 "$CLIENT" stdin <"$TMP/input")
@@ -98,7 +98,7 @@ stdin_one() {
     rc_of 1 pr --stdin 1 true 2>"$ERR"
     lines 1 'rank 1, which is to get standard input, is not there$' "$ERR"
 }
-stdin_big() { # to all, of whom one stalls, one stops reading and one ends
+stdin_big() { # to all ranks; one stalls, one stops reading and one ends
     local n sum
     n=$(times 64 1024)
     head -c "${n}M" /dev/urandom >"$TMPDIR/in"
@@ -109,7 +109,7 @@ stdin_big() { # to all, of whom one stalls, one stops reading and one ends
     lines 1 "^$(tail -c +1000001 "$TMPDIR/in" | sha256sum)\$" "$OUT"
     rm "$TMPDIR/in"
 }
-stdin_unread() { # nobody reads it, and it does not end: no reason to wait
+stdin_unread() { # the job does not wait for endless input without a reader
     local started=$SECONDS
     input
     pr -n 2 true <"$TMP/input"
@@ -124,7 +124,7 @@ stdout_whole() {
     pr -n 4 "$CLIENT" lines $n >"$OUT" 2>"$ERR"
     same $((4 * n)) "$(wc -l <"$OUT")" "lines of output"
     for r in 0 1 2 3; do
-        # in order, every one, none cut or mixed
+        # all lines in order, not cut or mixed
         grep "^rank $r line " "$OUT" | cmp -s - <(PMIX_RANK=$r "$CLIENT" lines $n 2>/dev/null) ||
             fail "the lines of rank $r are not as it wrote them"
     done
@@ -170,7 +170,7 @@ marked() { # as Debian's mpirun does it
     fi
 }
 
-marked_lines() { # none is torn, cut or lost, with partial ones at the end
+marked_lines() { # no line is torn, cut or lost; partial lines at the end
     local r n=20000
     pr -n 4 --tag-output --timestamp-output sh -c '"$0" lines 20000 2>/dev/null; printf rest' "$CLIENT" >"$OUT"
     same 0 "$(grep -cvE '^20[-0-9]{8}T[0-9:]{8}\.[0-9]{6}[+-][0-9:]{5}\[1,[0-3]\]<stdout>:(rank|rest$)' "$OUT" || true)" "lines without a mark"
@@ -246,9 +246,9 @@ terminal() {
 }
 need_terminal() { python3 -c 'import os; os.openpty()' 2>/dev/null || skip "needs pseudo terminals"; }
 
-progress() { # on a terminal, and taken away before output and at the end
+progress() { # shown on a terminal, and removed before output and at the end
     need_terminal
-    # What comes out of it, a line of the terminal each, as it stands in the end.
+    # Prints the final lines of the terminal.
     cat >"$TMPDIR/terminal.py" <<'END'
 import os, pty, sys
 text = []
@@ -287,7 +287,7 @@ merged() { # in the order in which they were written
 # ranks' output below DIR: "rank.0/stdout: text"
 listing() { (cd "$1"/* && grep -r . | sort); }
 
-output_dir() { # as Debian's mpirun does it, but for the name of the job
+output_dir() { # as Debian's mpirun does, except the name of the job
     local talk='echo out $PMIX_RANK; echo error >&2'
     pr -n 11 --tag-output --output-dir "$TMPDIR/a/b" sh -c "$talk" >"$OUT" 2>"$ERR"
     same 22 "$(listing "$TMPDIR/a/b" | wc -l)" "lines in files"
@@ -352,7 +352,7 @@ preload() {
     rm "$TMPDIR"/*
 }
 
-stdout_full() { # a full disk is told, not ignored
+stdout_full() { # a full disk is an error
     [ -c /dev/full ] || skip "no /dev/full"
     local rc=0
     pr -n 2 "$CLIENT" lines 100 >/dev/full 2>"$ERR" || rc=$?
@@ -362,7 +362,7 @@ stdout_full() { # a full disk is told, not ignored
     rc_of 141 run 60 env -u LD_DEBUG sh -c '"$0" echo hi >&-' "$PMIXRUN" 2>"$ERR" # as the write of the process fails
     lines 1 'cannot write to standard output: it is not open for writing$' "$ERR"
     run 60 env -u LD_DEBUG sh -c '"$0" true >&-' "$PMIXRUN" 2>"$ERR"
-    # unless it need not be written: all ranks come to their end then
+    # unless output is not required: all ranks run to the end then
     pr --mca embedded_output_required false -n 2 sh -c "head -c 300000 /dev/zero; echo \$PMIX_RANK >>$TMP/ended" \
         >/dev/full 2>"$ERR"
     same 2 "$(wc -l <"$TMP/ended")" "ranks that go on"
@@ -378,8 +378,8 @@ export_variable() {
     lines 2 '^1=2//$' "$OUT"
 }
 
-# How many of ours the launch carries: the processes here have all of them anyway. Three jobs: one
-# spawns two, of which one has no program.
+# Counts our variables in the launch information, as the processes here have all variables anyway. Three jobs: one
+# spawns two, and one of these has no program.
 forward_variables() { # forward_variables COUNT OPTION...
     local count=$1
     shift
@@ -394,7 +394,7 @@ forward_all() {
     forward_variables 2 -x 'FW_*;!FW_AB'
     forward_variables 2 -x 'FW_*' --mca forward_envars_exclude FW_A
     forward_variables 0 -x 'FX_*'
-    # for a starter that knows nothing of it: by parameter, from each source
+    # without options: by parameter, from each source
     forward_variables 2 --mca forward_envars 'FW_?'
     PMIX_MCA_forward_envars='FW_A*' forward_variables 2
     local dir=$TMPDIR/params
@@ -417,7 +417,7 @@ ports() { # as docs/admin.md has it
     export PMIX_MCA_pnet_ports_tcp=32000-32100,33005 PMIX_MCA_pnet_ports_per_process=2
     pr -n 3 sh -c 'echo "$PMIX_RANK $PNET_TCP_PORTS $PNET_JOB_TCP_PORTS ${PNET_UDP_PORTS-none}"' >"$OUT"
     same "$(printf '%s 32000-32005 none\n' '0 32000-32001' '1 32002-32003' '2 32004-32005')" "$(sort "$OUT")" "ports"
-    # Two jobs at once, and processes that ask for theirs.
+    # Two jobs at once, and processes that get their own ports.
     well "$PMIXRUN" -n 2 "$CLIENT" allocated tenon.ports.tcp 3
     same "$(printf 'rank %s\n' '0 has 32000-32001 of 32000-32003' '0 has 32004-32005 of 32004-32009' '1 has 32002-32003 of 32000-32003' \
         '1 has 32006-32007 of 32004-32009' '2 has 32008-32009 of 32004-32009')" "$(grep '^rank' "$OUT" | sort)" "ports of two jobs"
@@ -433,7 +433,7 @@ ports() { # as docs/admin.md has it
     lines 1 'pnet_ports_tcp = "32000-32100,x": expected a port.*, at byte 12; using ' "$ERR"
 }
 
-transport_keys() { # one for a job, and none twice
+transport_keys() { # a different key for each job
     local key='^[0-9a-f]{32}$' show='echo $FI_OPX_UUID'
     pr -n 2 sh -c "$show" >"$OUT"
     lines 2 '^$' "$OUT"
@@ -461,7 +461,7 @@ wdir() {
     rmdir "$TMPDIR/d"
 }
 
-hosts() { # of which this node is the only one
+hosts() { # lists with this node as the only node
     local name=${HOSTNAME:-$(uname -n)}
     printf '# here\n\n%s slots=2\nlocalhost # again\n' "$name" >"$TMPDIR/hosts"
     pr --host "$name:2,localhost" --hostfile "$TMPDIR/hosts" -n 2 echo here >"$OUT"
@@ -489,18 +489,18 @@ connected() { # connected RANKS PROGRAM ARGS...
     lines "$ranks" "^OK $1 [0-2]$" "$OUT"
 }
 
-left_family() { # left_family RANKS: jobs that have left each other end each for itself
+left_family() { # left_family RANKS: disconnected jobs end separately
     pr -n "$1" "$PROGRAMS/connector" joint_family >"$OUT" 2>"$ERR"
     lines "$1" '^OK joint_family [0-2]$' "$OUT"
 }
 
-goes_on() { # without the process that fails
+goes_on() { # the job continues without the failed process
     rc_of 3 pr --recoverable -n 3 sh -c 'if [ "$PMIX_RANK" = 1 ]; then exit 3; fi; sleep 0.3; echo on' >"$OUT" 2>"$ERR"
     lines 2 '^on$' "$OUT"
     lines 1 '^pmixrun: rank 1 .* exited with status 3$' "$ERR"
 }
 
-starts_again() { # what has failed, but no more often than it may
+starts_again() { # failed processes, up to the limit of restarts
     rc_of 0 pr --restarts 2 -n 2 sh -c 'echo on; [ "$PMIX_RANK" = 0 ] || mkdir "$0" || { rmdir "$0"; exit 0; }
         exit "$PMIX_RANK"' "$TMPDIR/d" >"$OUT" 2>"$ERR"
     lines 3 '^on$' "$OUT"
@@ -575,8 +575,8 @@ timeout_ends_it() {
     pr --timeout 30 -n 2 true
 }
 
-# To open a program of which a process holds a write lease, exec has to wait.
-stuck() { # stuck STATUS SECONDS COMMAND...: which pmixrun appends to that runs such a program
+# exec waits for a program while another process holds a write lease on it.
+stuck() { # stuck STATUS SECONDS COMMAND...: appends such a program to COMMAND, a call of pmixrun
     local started=$SECONDS status=$1 limit=$2
     shift 2
     printf '#!/bin/sh\n' >"$TMPDIR/stuck"
@@ -589,7 +589,7 @@ sys.exit(subprocess.call(sys.argv[1:]))' "$@" "$TMPDIR/stuck" 2>"$ERR"
     rm "$TMPDIR/stuck"
 }
 
-start_hangs() { # as in a dead file system: its time limit, the job's, and signals end it
+start_hangs() { # as in a dead file system: ended by the limit of a start, by the job's limit, and by signals
     stuck 126 8 "$PMIXRUN" --mca pfexec_linux_start_timeout 500ms --mca pfexec_posix_start_timeout 500ms -n 20
     lines 1 'not started within 500 ms' "$ERR"
     stuck 124 8 "$PMIXRUN" --timeout 1
@@ -599,7 +599,7 @@ start_hangs() { # as in a dead file system: its time limit, the job's, and signa
 
 signal_is_passed_on() { # signal_is_passed_on NAME NUMBER
     start "$PMIXRUN" -n 3 "$CLIENT" stay
-    said 3 ^up
+    await_lines 3 ^up
     kill "-$1" "$PID"
     await "$PID" 15
     same $((128 + $2)) "$RC" "exit status after SIG$1"
@@ -607,7 +607,7 @@ signal_is_passed_on() { # signal_is_passed_on NAME NUMBER
 
 ranks_see_the_signal() { # ranks_see_the_signal NAME
     start "$PMIXRUN" -n 2 sh -c "trap 'echo got $1; exit 0' $1; echo up; while :; do sleep 0.05; done"
-    said 2 ^up
+    await_lines 2 ^up
     kill "-$1" "$PID"
     await "$PID" 15
     lines 2 "^got $1\$" "$OUT"
@@ -615,14 +615,14 @@ ranks_see_the_signal() { # ranks_see_the_signal NAME
 
 signal_ends_nothing() { # signal_ends_nothing NAME: the processes get it, and the job goes on to its own end
     start "$PMIXRUN" -n 2 python3 -c 'import os, signal, sys, time
-def say(text): os.write(1, text.encode() + b"\n")
-signal.signal(getattr(signal, "SIG" + sys.argv[1]), lambda *_: say("got " + sys.argv[1]))
-say("up")
+def show(text): os.write(1, text.encode() + b"\n")
+signal.signal(getattr(signal, "SIG" + sys.argv[1]), lambda *_: show("got " + sys.argv[1]))
+show("up")
 while not os.path.exists(sys.argv[2]): time.sleep(0.05)
-say("on")' "$1" "$TMPDIR/go"
-    said 2 ^up
+show("on")' "$1" "$TMPDIR/go"
+    await_lines 2 ^up
     kill "-$1" "$PID"
-    said 2 "^got $1"
+    await_lines 2 "^got $1"
     : >"$TMPDIR/go"
     await "$PID" 15
     rm "$TMPDIR/go"
@@ -633,7 +633,7 @@ say("on")' "$1" "$TMPDIR/go"
 
 stopped_and_continued() { # without a handler; pmixrun itself goes on
     start "$PMIXRUN" -n 2 sh -c 'echo "up $$"; while ! test -e "$0"; do sleep 0.05; done' "$TMPDIR/go"
-    said 2 ^up
+    await_lines 2 ^up
     kill -TSTP "$PID"
     are_in() { for pid in $(sed -n 's/^up //p' "$OUT"); do grep -q "^State:.$1" "/proc/$pid/status" || return 1; done; }
     until_true 15 are_in T || fail "the processes are not stopped"
@@ -647,11 +647,11 @@ stopped_and_continued() { # without a handler; pmixrun itself goes on
 
 killed_itself() {
     start "$PMIXRUN" -n 4 "$@"
-    said 4 ^up
+    await_lines 4 ^up
     kill -9 "$PID"
     await "$PID" 5
     until_true 15 eval '[ -z "$(leftover_pids)" ]' || fail "ranks survive pmixrun"
-    # Nobody is left to remove what it made; what that may be is its private folder alone.
+    # Without pmixrun and its janitor, only the private folder may be left.
     same '' "$(find "$TMPDIR" -mindepth 1 -maxdepth 1 ! -name 'pmix-server.*')" "files left"
     rm -rf "$TMPDIR"/pmix-server.*
 }
@@ -664,17 +664,17 @@ nested() {
     lines 6 '^OK direct [0-2]$' "$OUT"
 }
 
-spawns() { # a rank starts a second job, whose output comes out here, too
+spawns() { # pmixrun also writes the output of a spawned job
     pr -n 2 "$CLIENT" spawn 3 >"$OUT" 2>"$ERR"
     lines 2 '^OK spawn [01]$' "$OUT"
     lines 3 '^OK child [0-2]$' "$OUT"
     lines 1 'cannot run /no/such/program' "$ERR"
 }
 
-# What a spawned job writes goes out through its parent, whose lines pmixrun marks "[1,0]".
+# The parent forwards the output of a spawned job. pmixrun tags its lines with "[1,0]".
 forwarder() { pr --tag-output -n 1 "$CLIENT" forwarder "$@" >"$OUT" 2>"$ERR" || fail "$*: exit status $?: $(tail -1 "$ERR")"; }
 
-forwarded() { # all of it, whole, in order, wherever it is asked for and whenever the parent leaves
+forwarded() { # all output in order, for each way to request it, and whenever the parent leaves
     local how n=300000
     for how in job app event; do
         forwarder "$how" - seq 1 $n
@@ -689,7 +689,7 @@ forwarded() { # all of it, whole, in order, wherever it is asked for and wheneve
     done
 }
 
-forwarded_marks() { # made by the host, which knows the job's number, the time and the pid
+forwarded_marks() { # tags of the host with the job's number, the time and the pid
     local key pattern time='20[-0-9]+T[0-9:.]+[+-][0-9:]+' how
     while read -r key pattern; do
         for how in job app; do
@@ -709,7 +709,7 @@ END
     same "" "$(sed -n 's/.*:\([0-9]*\)]<stdout>:\([0-9]*\)$/\1 \2/p' "$OUT" | awk '$1 != $2')" "pids in marks"
 }
 
-input_ends() { # with the last process that feeds it
+input_ends() { # with the last process that sends input
     local how
     for how in spawner mute pusher killed; do
         (cd "$TMPDIR" && pr --recoverable -n 2 "$CLIENT" feeder "$how" >"$OUT" 2>"$ERR") || [ "$how" = killed ] ||
@@ -722,10 +722,10 @@ input_ends() { # with the last process that feeds it
 
 spawned_job_fails() { # and both end
     rc_of 5 pr -n 2 "$CLIENT" spawn 2 5 >"$OUT" 2>"$ERR"
-    grep -Eq 'rank [01] .*status 5' "$ERR" || fail "no line tells which rank failed"
+    grep -Eq 'rank [01] .*status 5' "$ERR" || fail "no line names the failed rank"
 }
 
-cause_of_the_end() { # of a spawned job, whichever process learns it: the status is that of the cause
+cause_of_the_end() { # the status of a spawned job comes from the cause of its end, in each process
     local how
     for how in fails:5: aborts:7: late:124: aborted:9:ANSWERED deaf:9:ANSWERED; do
         rc_of "$(cut -d: -f2 <<<"$how")" pr "$CLIENT" cause "${how%%:*}" >"$OUT" 2>"$ERR"
@@ -747,7 +747,7 @@ side_by_side() {
 }
 
 no_file_descriptors_leak() { # a rank has its three streams and nothing of the launcher's
-    # ls reports on itself: the three, the folder that it reads, and the linker's record
+    # descriptors of ls itself: three streams, the folder that it reads, and the linker's record
     pr -n 2 ls /proc/self/fd </dev/null >"$OUT"
     lines 10 '^[0-4]$' "$OUT"
     lines 10 '^' "$OUT"
@@ -762,7 +762,7 @@ unprivileged() {
     rmdir "$dir"
 }
 
-# ---- what it says -----------------------------------------------------------------------------------
+# ---- messages ---------------------------------------------------------------------------------------
 
 help_and_version() {
     pr --help >"$OUT"
@@ -775,7 +775,7 @@ help_and_version() {
     same 1 "$(wc -l <"$OUT")" "lines of --version"
 }
 
-spelled() { # as for other launchers; each message is one write, and an empty name is an error
+spelled() { # options as of other launchers; each message is one write, and an empty name is an error
     pr -np 2 echo x : -np 1 echo x >"$OUT"
     lines 3 '^x$' "$OUT"
     pr -h >"$OUT"
@@ -793,7 +793,7 @@ verbose() {
     [ -s "$ERR" ] || fail "--verbose says nothing"
     same 0 "$(wc -c <"$OUT")" "bytes on stdout"
     pr -n 2 true >"$OUT" 2>"$ERR"
-    same 0 "$(cat "$OUT" "$ERR" | wc -c)" "bytes said without --verbose"
+    same 0 "$(cat "$OUT" "$ERR" | wc -c)" "bytes written without --verbose"
 }
 
 # ---- the node ---------------------------------------------------------------------------------
@@ -823,7 +823,7 @@ need_cpus() { # need_cpus N: that may be used
 
 allowed='echo "$PMIX_RANK $(sed -n "s/^Cpus_allowed_list:.//p" /proc/self/status)"'
 
-bound() { # the map, the bindings, and what the kernel says are the same
+bound() { # the map, the bindings, and the kernel's masks are the same
     need_cpus 2
     pr -n 2 --map-by hwthread --bind-to hwthread --display-map --report-bindings sh -c "$allowed" >"$OUT" 2>"$ERR"
     lines 1 '^map of job .* on ' "$OUT"
@@ -836,7 +836,7 @@ bound() { # the map, the bindings, and what the kernel says are the same
     rm "$TMPDIR/map"
 }
 
-not_bound() { # unless it is asked for; where pmixrun may run, they may
+not_bound() { # by default ranks may run on the same processors as pmixrun
     local all
     all=$(sed -n 's/^Cpus_allowed_list:.//p' /proc/self/status)
     pr -n 2 --map-by slot --report-bindings sh -c "$allowed" >"$OUT" 2>"$ERR"
@@ -850,7 +850,7 @@ not_bound() { # unless it is asked for; where pmixrun may run, they may
     lines 1 'more would be bound to an object than it has CPUs' "$ERR"
 }
 
-made_up() { # a topology of another machine: what would be, and nothing is bound
+made_up() { # the map for a topology of another machine, without binding
     export HWLOC_SYNTHETIC='package:2 core:2 pu:2'
     pr --display-map --map-by socket --bind-to core -n 1 true : -n 2 true >"$OUT" 2>"$ERR"
     lines 1 '^rank 1, package 1, bound to CPUs 4-5 \[\.\./\.\.\]\[BB/\.\.\]$' "$OUT"
@@ -888,10 +888,10 @@ t stdin_of_300_kB_from_a_file_to_rank_0 stdin_file
 t stdin_of_300_kB_from_a_pipe_to_rank_0 stdin_pipe
 t stdin_empty stdin_null
 t stdin_closed stdin_closed
-t stdin_that_nobody_reads stdin_unread
+t stdin_without_a_reader stdin_unread
 t stdin_to_all stdin_all
 t stdin_to_one_or_none stdin_one
-t stdin_of_64_MB_to_all_of_whom_some_stall stdin_big
+t stdin_of_64_MB_to_all_with_some_stalled stdin_big
 t stdout_of_80000_lines_is_whole stdout_whole
 t stdout_to_a_slow_reader slow_reader
 t stdout_without_a_newline_at_the_end no_newline_at_the_end
@@ -949,7 +949,7 @@ t killed_launcher_leaves_no_other_program killed_itself sh -c 'echo up; exec sle
 t pmixrun_under_pmixrun nested
 t ranks_start_another_job spawns
 t output_of_another_job_comes_to_its_parent forwarded
-t marks_of_output_that_comes_to_a_parent forwarded_marks
+t tags_of_output_that_comes_to_a_parent forwarded_marks
 t input_ends_with_the_process_that_feeds_it input_ends
 t other_job_fails spawned_job_fails
 t exit_status_is_that_of_the_cause cause_of_the_end
@@ -961,7 +961,7 @@ t options_and_messages spelled
 t verbose_and_silent verbose
 t ranks_learn_the_topology topology "$CLIENT" topology
 t ranks_without_hwloc_ask_the_server_for_distances no_hwloc
-t ranks_are_bound_as_the_map_says bound
+t ranks_are_bound_as_in_the_map bound
 t ranks_are_bound_within_what_is_allowed not_bound
 t map_of_a_made_up_topology made_up
 t places_without_hwloc no_places

@@ -2,8 +2,8 @@
 # shellcheck disable=SC2034
 # SPDX-License-Identifier: BSD-3-Clause
 # Sourced by the scripts of this folder. Runs cases one by one, each with deadlines and a TMPDIR of
-# its own, and after each looks for what must not be there: processes, files, sockets, shared
-# memory. What libpmix a process used is read from the dynamic linker's own record.
+# its own. After each case it searches for leftovers: processes, files, sockets, shared memory. The
+# dynamic linker's record has the libpmix of each process.
 #
 #   suite_begin NAME "$@"    arguments: [-k] keeps the logs; globs select cases
 #   t CASE FUNCTION ARGS...  runs FUNCTION in a subshell: fails where it calls fail, or a command
@@ -30,18 +30,18 @@ DEBIAN_INCLUDE=/usr/lib/$MULTIARCH/pmix2/include
 OUR_LIB=$(readlink -f "$LIBDIR/libpmix.so.2" || true)
 N_PASS=0 N_FAIL=0 N_SKIP=0 N_CASE=0 KEEP=0 ONLY=() TMP=''
 
-# For a sanitized build: what our own programs must be compiled with.
+# Flags of a sanitized build for our own programs.
 SANITIZE_FLAGS=()
 [ -z "$SANITIZE" ] || SANITIZE_FLAGS=("-fsanitize=$SANITIZE" -fno-omit-frame-pointer)
 
-say() { printf '%s\n' "$*"; }
-die() { say "FAIL setup: $*"; say "$N_PASS passed, $((N_FAIL + 1)) failed, $N_SKIP skipped"; exit 1; }
+print_line() { printf '%s\n' "$*"; }
+die() { print_line "FAIL setup: $*"; print_line "$N_PASS passed, $((N_FAIL + 1)) failed, $N_SKIP skipped"; exit 1; }
 fail() { printf '%s\n' "$*" >"$REASON"; exit 1; } # inside a case only
 skip() { printf '%s\n' "$*" >"$REASON"; exit 77; } # inside a case only
 
 # ---- the machine ------------------------------------------------------------------------------
 
-# times SHORT LONG: how often to try; the first number, or the second in the long form
+# times SHORT LONG: prints the first number, or the second in the long form
 times() {
     local factor=${PX_TEST_LONG:-0}
     [ "$factor" = 0 ] && echo "$1" || echo $(($2 * factor))
@@ -56,7 +56,7 @@ need_cores() { # need_cores N: to bind ranks to
     [ "$n" -ge "$1" ] && [ "$(nproc)" -ge "$1" ] || skip "needs $1 cores"
 }
 
-# Somebody else, whom only root can become, and who may not be let into the build folder.
+# Command for another user. It needs root, and a build folder that is open to other users.
 OTHER=(setpriv --reuid 12345 --regid 12345 --clear-groups)
 need_other() {
     is_root || skip "needs root, to be somebody else"
@@ -64,8 +64,8 @@ need_other() {
     "${OTHER[@]}" test -r "$LIBDIR/libpmix.so.2" -a -x "$PMIXRUN" || skip "another user cannot read the build folder"
 }
 
-# Shared memory of other programs on this machine must not be taken for ours: where that is
-# allowed, the script goes on in a mount namespace with a /dev/shm of its own.
+# Continues in a mount namespace with a private /dev/shm, where allowed: shared memory of other programs is not
+# a leftover of ours.
 private_shm() {
     [ -z "${TENON_PRIVATE_SHM:-}" ] || return 0
     export TENON_PRIVATE_SHM=no
@@ -83,7 +83,7 @@ cleanup() {
     set +e
     [ -z "${MARK:-}" ] || end_leftovers
     if [ -n "$TMP" ]; then
-        if [ "$KEEP" = 1 ]; then say "# logs in $TMP"; else rm -rf "$TMP"; fi
+        if [ "$KEEP" = 1 ]; then print_line "# logs in $TMP"; else rm -rf "$TMP"; fi
     fi
     exit "$rc"
 }
@@ -92,18 +92,18 @@ suite_begin() {
     local v
     NAME=$1
     shift
-    # Processes that are left are found there, and the library by programs that are run from the build folder.
-    [ -e /proc/self/exe ] || { say "SKIP $NAME: needs /proc"; exit 77; }
+    # lib.sh finds leftover processes in /proc, and programs of the build folder find the library by /proc.
+    [ -e /proc/self/exe ] || { print_line "SKIP $NAME: needs /proc"; exit 77; }
     private_shm "$@"
     while [ $# -gt 0 ]; do
         case $1 in
             -k) KEEP=1 ;;
-            -*) say "usage: $NAME.sh [-k] [CASE_GLOB...]"; exit 2 ;;
+            -*) print_line "usage: $NAME.sh [-k] [CASE_GLOB...]"; exit 2 ;;
             *) ONLY+=("$1") ;;
         esac
         shift
     done
-    # A rank's environment, when this runs inside some job, is none of ours.
+    # Removes the environment of a job around this script.
     for v in $(compgen -e | grep -E '^(PMIX_|TENON_SERVER_URI|OMPI_|SLURM|LD_)' || true); do
         unset "$v"
     done
@@ -126,14 +126,14 @@ suite_begin() {
 }
 
 suite_end() {
-    say "# $NAME: $SECONDS s"
-    say "$N_PASS passed, $N_FAIL failed, $N_SKIP skipped"
+    print_line "# $NAME: $SECONDS s"
+    print_line "$N_PASS passed, $N_FAIL failed, $N_SKIP skipped"
     [ $N_FAIL = 0 ] && [ $N_PASS -gt 0 ]
 }
 
 # ---- running things -----------------------------------------------------------------------------
 
-# Signals back to normal: a background command of a script would start with SIGINT ignored.
+# Runs a command with default signals, because a background command of a script starts with SIGINT ignored.
 in_case() {
     exec env --default-signal=INT,QUIT,PIPE "TENON_TEST_MARK=$MARK" LD_DEBUG=libs \
         LD_DEBUG_OUTPUT="$RECORD/ld" "$@"
@@ -146,20 +146,20 @@ run() {
     (in_case timeout -k 5 "$seconds" "$@")
 }
 
-# well COMMAND...: the same into OUT and ERR, and it has to succeed
+# well COMMAND...: as run, into OUT and ERR; expects success
 well() {
     run 90 "$@" >"$OUT" 2>"$ERR" || fail "exit status $?: $(tail -1 "$ERR")"
 }
 
-# start COMMAND...: in the background; PID is the command's own, await it. Standard streams: IN
+# start COMMAND...: in the background; PID is the command's pid, for await. Standard streams: IN
 # (default /dev/null), OUT, ERR.
 start() {
-    : >"$OUT" # at once: what an earlier program has said is not this one's
+    : >"$OUT" # removes the output of an earlier program at once
     (in_case "$@") <"${IN:-/dev/null}" >"$OUT" 2>"$ERR" &
     PID=$!
 }
 
-# await PID SECONDS: its exit status in RC; past the deadline it is killed and the case fails
+# await PID SECONDS: waits, and sets RC to the exit status; after the deadline kills the process, and fails
 await() {
     local end=$((SECONDS + $2))
     while kill -0 "$1" 2>/dev/null; do
@@ -183,8 +183,8 @@ until_true() {
     done
 }
 
-# said COUNT REGEX [FILE]: awaits so many lines that match, in OUT
-said() {
+# await_lines COUNT REGEX [FILE]: waits for COUNT matching lines, in OUT by default
+await_lines() {
     until_true 20 has_lines "$@" || fail "not $1 lines match '$2': $(cat "${3:-$OUT}" "$ERR" | tail -2)"
 }
 has_lines() { [ "$(grep -cE -- "$2" "${3:-$OUT}")" = "$1" ]; }
@@ -218,10 +218,10 @@ same() { # same WANTED GOT WHAT
     [ "$1" = "$2" ] || fail "$3: '$2', expected '$1'"
 }
 
-# ---- what libpmix was it ------------------------------------------------------------------------
+# ---- libpmix of each process --------------------------------------------------------------------
 
-# From the linker's records: "PROGRAM FILE" for each process and each libpmix it initialised. A
-# process that was started, then became another program, counts as what it was in the end.
+# Prints "PROGRAM FILE" for each process and each libpmix that it initialised, from the linker's
+# records. A process that executed another program counts as its last program.
 loaded_libs() {
     local records=("$RECORD"/ld.*)
     [ -e "${records[0]}" ] || return 0
@@ -232,7 +232,7 @@ loaded_libs() {
         END { flush() }' "${records[@]}"
 }
 
-is_file() { [ "$1" = "$2" ] || [ "$1" -ef "$2" ]; } # is_file ONE OTHER: under whatever name
+is_file() { [ "$1" = "$2" ] || [ "$1" -ef "$2" ]; } # is_file ONE OTHER: same file, by any name
 
 # used COUNT PROGRAM FILE [COUNT PROGRAM FILE]...: at least COUNT processes of PROGRAM (a glob)
 # used the libpmix FILE, none of them used another, and no other program used any
@@ -259,7 +259,7 @@ used() {
     done
 }
 
-# ---- what is left behind --------------------------------------------------------------------------
+# ---- leftovers ------------------------------------------------------------------------------------
 
 leftover_pids() {
     grep -lzxF "TENON_TEST_MARK=$MARK" /proc/[0-9]*/environ 2>/dev/null |
@@ -275,13 +275,13 @@ shm_files() {
     if [ "${TENON_PRIVATE_SHM:-}" = yes ]; then
         find /dev/shm -mindepth 1
     else
-        # not what another suite, which runs beside this one, makes and removes
+        # not the files of another suite that runs at the same time
         find /dev/shm -mindepth 1 -user "$(id -un)" \( -name '*pmix*' -o -name '*tenon*' \) \
             ! \( -name 'tenon.litter.*' ! -name "${LITTER:-none}*" \)
     fi 2>/dev/null | sort
 }
 
-# What is left, in words; nothing when nothing is. Processes have a moment to go.
+# Describes leftovers; prints nothing without any. Gives processes a moment to end.
 leftovers() {
     local pid i what=''
     for i in 1 2 3 4 5 6 7 8 9 10; do
@@ -321,7 +321,7 @@ show_logs() {
     local f
     for f in "$LOG" "$OUT" "$ERR"; do
         [ -s "$f" ] || continue
-        say "    --- ${f##*/}"
+        print_line "    --- ${f##*/}"
         tail -n 25 "$f" | cut -c1-300 | sed 's/^/    | /'
     done
 }
@@ -352,10 +352,10 @@ t() {
     end_leftovers
     [ -n "$why" ] || why="exit status $rc: $(tail -1 "$LOG" | cut -c1-200)"
     case $rc in
-        0) say "PASS $name ($((SECONDS - started)) s)"; N_PASS=$((N_PASS + 1)) ;;
-        77) say "SKIP $name: $why"; N_SKIP=$((N_SKIP + 1)) ;;
+        0) print_line "PASS $name ($((SECONDS - started)) s)"; N_PASS=$((N_PASS + 1)) ;;
+        77) print_line "SKIP $name: $why"; N_SKIP=$((N_SKIP + 1)) ;;
         *)
-            say "FAIL $name: $why"
+            print_line "FAIL $name: $why"
             N_FAIL=$((N_FAIL + 1))
             show_logs
             ;;
@@ -371,8 +371,8 @@ need_debian_headers() {
     [ -f "$DEBIAN_INCLUDE/pmix.h" ] || skip "Debian's libpmix-dev is not installed"
 }
 
-# compile_debian NAME SOURCES...: against Debian's headers and library. No search path is recorded:
-# LD_LIBRARY_PATH decides which library it gets.
+# compile_debian NAME SOURCES...: compiles with Debian's headers and library, without a run path:
+# LD_LIBRARY_PATH selects the library.
 compile_debian() {
     local name=$1
     shift
@@ -380,7 +380,7 @@ compile_debian() {
         -I"$DEBIAN_INCLUDE" -o "$TMP/bin/$name" "$@" "$DEBIAN_LIB" -lpthread
 }
 
-# build_debian HOST...: where that can be, the client and these hosts with Debian's headers
+# build_debian HOST...: compiles the client and these hosts with Debian's headers, if possible
 build_debian() {
     local name
     [ -f "$DEBIAN_INCLUDE/pmix.h" ] && [ -f "$DEBIAN_LIB" ] || return 0
@@ -391,20 +391,20 @@ build_debian() {
     done
 }
 
-# In a case that uses any of that. The foreign library has leaks of its own, its notify crashes when it is answered
-# later, and its servers leave their stores.
+# Prepares a case with Debian's library. That library leaks, its notify crashes when it is answered later, and its
+# servers leave their stores.
 use_debian() {
     need_debian_headers
     export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 HOST_NOTIFY_AT_ONCE=1
     trap 'rm -rf "$TMPDIR"/pmix_dstor_* "$TMPDIR"/pmix-gds-shmem2.* "$TMPDIR"/ompi.*' EXIT
 }
 
-# Of "ours" or "debian": a program compiled with those headers, the library, and its folder.
+# Print, for "ours" or "debian", the program compiled with those headers, the library, and its folder.
 program() { case $1 in debian) echo "$TMP/bin/$2" ;; ours) echo "$PROGRAMS/$2" ;; esac; }
 library() { case $1 in debian) echo "$DEBIAN_LIB" ;; ours) echo "$OUR_LIB" ;; esac; }
 folder() { case $1 in debian) echo "$DEBIAN_DIR" ;; ours) echo "$LIBDIR" ;; esac; }
 
-# An installed tree, of build folder or source it knows nothing: in TREE, its library's folder in TREE_LIB.
+# Installs a tree without references to build folder and source. Sets TREE, and TREE_LIB to the library's folder.
 install_tree() {
     has meson || skip "no meson"
     has pkg-config || skip "no pkg-config"

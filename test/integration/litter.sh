@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Registered clean-up, whole programs: the example, foreign clients, hosts that tell of an end and
-# hosts that do not; nobody waits for a removal; a full disk.
+# Registered clean-up with whole programs: the example, foreign clients, hosts that report the end of processes and
+# hosts that do not; removal that delays no process; a full disk.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
 suite_begin litter "$@"
@@ -11,10 +11,10 @@ export LITTER=tenon.litter.$$
 
 # ---- the example -------------------------------------------------------------------------------
 
-# named WHEN WHAT: the paths of which the example has said so
+# named WHEN WHAT: prints the paths that the example has printed with WHEN and WHAT
 named() { sed -n "s/^rank [0-9]*: when $1 has ended: $2 //p" "$OUT" | sort; }
 
-# Exactly the files that were to stay are there, with their folders; and one of a stranger.
+# Expects exactly the files to keep, with their folders, and one file of a stranger.
 example() { # example RANKS
     local place=$TMPDIR/place tree
     mkdir "$place"
@@ -38,7 +38,7 @@ example() { # example RANKS
 
 # ---- foreign clients ----------------------------------------------------------------------------
 
-# Whatever they leave is a failure, which the harness sees.
+# The harness reports each leftover as a failure.
 under_pmixrun() { # under_pmixrun HEADERS
     [ "$1" = ours ] || use_debian
     well "$PMIXRUN" -n 3 -x "LD_LIBRARY_PATH=$(folder "$1")" "$(program "$1" client)" litter
@@ -46,7 +46,7 @@ under_pmixrun() { # under_pmixrun HEADERS
     used 1 pmixrun "$OUR_LIB" 3 client "$(library "$1")"
 }
 
-# A rank that dies of it is cleaned up after like any other.
+# Expects clean-up after a rank that kills itself.
 killed_under_pmixrun() { # killed_under_pmixrun HEADERS
     [ "$1" = ours ] || use_debian
     rc_of 137 run 60 "$PMIXRUN" -n 2 -x "LD_LIBRARY_PATH=$(folder "$1")" -x LITTER_DIES=made \
@@ -54,22 +54,22 @@ killed_under_pmixrun() { # killed_under_pmixrun HEADERS
     lines 0 '^OK' "$OUT"
 }
 
-# The host tells of nothing until all is gone: the library sees by itself that they have ended.
-under_host() { # under_host HEADERS TOLD|SILENT
+# SILENT: the host reports no ends until all files are gone. The library itself detects the ends.
+under_host() { # under_host HEADERS REPORTS|SILENT
     [ "$1" = ours ] || use_debian
-    [ "$2" = TOLD ] || export MINIHOST_UNTIL_GONE=$TMPDIR/tree.0:$TMPDIR/tree.1:$TMPDIR/job:/dev/shm/$LITTER.0
+    [ "$2" = REPORTS ] || export MINIHOST_UNTIL_GONE=$TMPDIR/tree.0:$TMPDIR/tree.1:$TMPDIR/job:/dev/shm/$LITTER.0
     HOST_CLIENT_LIBRARY=$(folder "$1") PMIX_MCA_ptl=tcp LITTER_ALONE=1 \
         well "$PROGRAMS/minihost" 2 "$(program "$1" client)" litter
     lines 2 '^OK litter [01]$' "$OUT"
     used 1 minihost "$OUR_LIB" 2 client "$(library "$1")"
 }
 
-# ---- nobody waits ---------------------------------------------------------------------------------
+# ---- no process waits -----------------------------------------------------------------------------
 
-# As the kernel wants it of a reader of another process's /proc/PID/exe.
+# True with the capability that the kernel requires to read /proc/PID/exe of other processes.
 may_trace() { (($(sed -n 's/^CapEff:\t/0x/p' /proc/self/status) >> 19 & 1)); }
 
-# Processes that run the server's program: what it made of itself by a bare clone.
+# Prints the processes that the server made of itself by a bare clone: they run its program.
 made_by_server() {
     local pid
     for pid in $(leftover_pids); do
@@ -77,7 +77,7 @@ made_by_server() {
     done
 }
 
-# Rank 1 and 2 have both made progress three times.
+# Waits until ranks 1 and 2 have both made progress three times.
 go_on() {
     local rank n
     for rank in 1 2; do
@@ -86,16 +86,16 @@ go_on() {
     done
 }
 
-# While whoever removes is stopped nothing can be removed; and nobody notices.
+# While the removing process is stopped, no file is removed, and no other process waits.
 stopped() {
-    is_root || skip "needs root, to tell the remover from others"
+    is_root || skip "needs root, to identify the removing process"
     may_trace || skip "needs CAP_SYS_PTRACE, to tell the remover from others"
     local pids pid rank
     mkdir -p "$TMPDIR"/busy/{0..9}
     touch "$TMPDIR"/busy/{0..9}/{0..9}
     export BUSY_TREE=$TMPDIR/busy BUSY_GO=$TMP/go BUSY_STOP=$TMP/stop
     start "$PMIXRUN" -n 3 "$CLIENT" busy
-    said 1 '^registered'
+    await_lines 1 '^registered'
     rank=$(sed -n 's/^registered by //p' "$OUT")
     pids=$(made_by_server)
     [ -n "$pids" ] || fail "there is nobody who removes"
@@ -111,7 +111,7 @@ stopped() {
     lines 3 '^OK busy [0-2]$' "$OUT"
 }
 
-# The server's own threads remove nothing of what clients have named.
+# Expects that the server's own threads remove no registered file.
 traced() {
     has strace || skip "no strace"
     strace -o /dev/null -e trace=none true 2>/dev/null || skip "strace is not allowed here"
@@ -167,10 +167,10 @@ for n in 1 4; do t "example_of_$n" example $n; done
 for headers in ours debian; do
     t "litter_of_${headers}_under_pmixrun" under_pmixrun $headers
     t "killed_litter_of_${headers}_under_pmixrun" killed_under_pmixrun $headers
-    t "litter_of_${headers}_under_a_host_that_tells" under_host $headers TOLD
+    t "litter_of_${headers}_under_a_host_that_reports" under_host $headers REPORTS
     t "litter_of_${headers}_under_a_host_that_does_not" under_host $headers SILENT
 done
-t nobody_waits_for_a_removal stopped
+t no_process_waits_for_a_removal stopped
 t server_threads_remove_nothing traced
 t full_disk_is_told_and_nothing_else_fails full
 suite_end

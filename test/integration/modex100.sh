@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The example, ten times in a row, a hundred in the long form: none hangs, nothing is left of any. Then
-# jobs of which one rank is killed at some moment: each ends soon, says so, and leaves nothing either.
+# The example, ten times in a row, or a hundred times in the long form: no run hangs or leaves anything. Then
+# jobs with a rank that is killed at some moment: each job ends soon, with a message, and leaves nothing.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
 suite_begin modex100 "$@"
@@ -19,7 +19,7 @@ consecutive_runs() { # consecutive_runs ARGS...
         for ((r = 0; r < RANKS; r++)); do
             learnt=$(grep -E "^rank $r of $RANKS " "$OUT" | grep -oE ' [0-7]=pid [0-9]+ on ' | wc -l)
             [ "$learnt" = $((RANKS - 1)) ] ||
-                fail "run $i of $RUNS: rank $r tells of $learnt others"
+                fail "run $i of $RUNS: rank $r has data of $learnt others"
         done
         [ ! -s "$ERR" ] || fail "run $i of $RUNS: $(head -1 "$ERR")"
         rm -f "$RECORD"/*
@@ -27,11 +27,11 @@ consecutive_runs() { # consecutive_runs ARGS...
     done
 }
 
-# of any of its threads
+# Prints the children of all threads of a process.
 children_of() { cat /proc/"$1"/task/*/children 2>/dev/null | tr "\n" " "; }
 rank_of() { tr '\0' '\n' <"/proc/$1/environ" 2>/dev/null | sed -n 's/^PMIX_RANK=//p'; }
 
-# Rank and pid of some rank that has started; a child between fork and exec has no rank yet.
+# Finds rank and pid of a rank that has started. A child between fork and exec has no rank yet.
 some_rank() {
     local pids
     read -ra pids <<<"$(children_of "$1")"
@@ -59,11 +59,11 @@ killed_ranks() {
     for ((i = 0; i < KILLS; i++)); do one_kill $((RANDOM % 400)); done
 }
 
-# Ranks that ignore TERM go by KILL, after the grace period.
+# Ranks that ignore TERM are ended by KILL, after the grace period.
 deaf_ranks() {
     local pid
     start "$PMIXRUN" -n 4 sh -c 'trap "" TERM; echo "up $$"; while :; do sleep 0.1; done'
-    said 4 ^up
+    await_lines 4 ^up
     pid=$(sed -n '2s/^up //p' "$OUT")
     kill -9 "$pid"
     await "$PID" $GRACE_S

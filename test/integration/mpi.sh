@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Unmodified MPI programs, compiled by Debian's mpicc, in all four pairings of launcher and
-# library; with 4 ranks, in the long form also 2 and 8, and each checked for whose libpmix it really was.
+# library; with 4 ranks, in the long form also 2 and 8. Each case checks the libpmix of all processes.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
 suite_begin mpi "$@"
@@ -36,12 +36,12 @@ pairing() {
     used 3 "@($launcher*|prterun)" "$(library "$lib")" $((3 * n)) mpi "$(library "$of_ranks")"
 }
 
-# Its processes register their folders for clean-up, which the harness looks for.
+# The processes register their folders for clean-up. The harness checks that they are removed.
 killed() { # killed LIBRARY RANK|SERVER
     need_mpi "$1"
     local victim
     start "$PMIXRUN" -n 4 -x "LD_LIBRARY_PATH=$(folder "$1")" "$MPI" stay
-    said 4 '^UP'
+    await_lines 4 '^UP'
     [ -n "$(find "$TMPDIR" /dev/shm -name '*ompi*' -o -name 'vader_segment*' -o -name 'sm_segment*')" ] ||
         fail "there is nothing that could be left"
     victim=$PID
@@ -65,7 +65,7 @@ preloaded() { # preloaded LIBRARY: from a copy, and with output in files
     rm -r "$TMPDIR/o"
 }
 
-# What rank 0 reads comes out of each rank, whole, line by line.
+# Each rank writes the input of rank 0, whole, line by line.
 echoes() { # echoes LIBRARY
     local r
     need_mpi "$1"
@@ -82,21 +82,21 @@ echoes() { # echoes LIBRARY
     rm "$TMPDIR/in"
 }
 
-# Of each rank each line of both streams comes whole, once and in order.
+# Each line of both streams of each rank comes out whole, once and in order.
 shouted() { # shouted LIBRARY
     local n f
     need_mpi "$1"
     n=$(times 20000 200000)
     well "$PMIXRUN" -n 4 -x "LD_LIBRARY_PATH=$(folder "$1")" "$MPI" shout 4 "$n"
     for f in "$OUT" "$ERR"; do
-        # without /sys the hwloc of Open MPI says so
+        # without /sys the hwloc of Open MPI prints a line
         grep -v -e '^OK shout' -e '^\[hwloc/linux\] failed to find sysfs' "$f" | awk -v n="$n" 'NF != 3 || $2 != seen[$1]++ || length($3) != 1 + $2 % 65 { print; exit }
-            END { print NR == 4 * n ? "whole" : NR " lines" }' >"$TMPDIR/said"
-        same whole "$(cat "$TMPDIR/said")" "lines of ${f##*.}"
+            END { print NR == 4 * n ? "whole" : NR " lines" }' >"$TMPDIR/lines"
+        same whole "$(cat "$TMPDIR/lines")" "lines of ${f##*.}"
     done
     lines 4 '^OK shout [0-3]/4$' "$OUT"
     used 1 pmixrun "$OUR_LIB" 4 mpi "$(library "$1")"
-    rm "$TMPDIR/said"
+    rm "$TMPDIR/lines"
 }
 
 aborted() { # aborted LIBRARY
@@ -106,7 +106,7 @@ aborted() { # aborted LIBRARY
     lines 0 '^OK' "$OUT"
 }
 
-# The text of an error of MPI comes before the line about its end, each time.
+# The text of an MPI error always comes before the line about the end of its rank.
 erroneous() { # erroneous LIBRARY
     local n
     need_mpi "$1"
@@ -118,7 +118,7 @@ erroneous() { # erroneous LIBRARY
     done
 }
 
-# Open MPI asks for the programming models of its process, and shows them if told to.
+# Open MPI gets the programming models of its process, and can show them.
 modelled() { # modelled LIBRARY
     need_mpi "$1"
     well "$PMIXRUN" -n 2 -x "LD_LIBRARY_PATH=$(folder "$1")" -x OMPI_SHOW_MODEL_CALLBACK=1 "$MPI" model 2
@@ -127,7 +127,7 @@ modelled() { # modelled LIBRARY
     used 1 pmixrun "$OUR_LIB" 2 mpi "$(library "$1")"
 }
 
-# Jobs that MPI starts: what they do, what they say of it.
+# Jobs that MPI starts, and their messages.
 dynamic() { # dynamic LIBRARY
     need_mpi "$1"
     local row p
@@ -147,8 +147,8 @@ dynamic() { # dynamic LIBRARY
     lines 0 '^OK' "$OUT"
 }
 
-# What both sides say they speak: with the usock component shut out, only tcp is left, and the
-# other way round our own library prefers usock.
+# The transports of both sides: without the usock component only tcp is left, and by default our library prefers
+# usock.
 transports() {
     well "$PMIXRUN" -n 2 sh -c 'echo "URI $TENON_SERVER_URI"'
     lines 2 '^URI .*;tcp4://127\.0\.0\.1:[0-9]+;usock:///' "$OUT"
@@ -156,7 +156,7 @@ transports() {
     lines 2 '^URI $' "$OUT"
 }
 
-# Where mpirun would bind processes on a node with two packages, and where pmixrun would.
+# Compares the bindings of mpirun and pmixrun on a node with two packages.
 placed() {
     local options n=0
     has mpirun.openmpi || skip "Debian's openmpi-bin is not installed"
@@ -192,7 +192,7 @@ END
     rm "$TMPDIR"/{ours,theirs}
 }
 
-# What Open MPI itself finds that its ranks are bound to.
+# The bindings of ranks that Open MPI itself finds.
 bound() { # bound LIBRARY
     need_mpi "$1"
     need_cores 2

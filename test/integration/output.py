@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What processes write comes out of pmixrun, each byte once, in order, by whole lines, whatever they and the
-reader do; and what goes in reaches those that it is for. meson sets TENON_BUILD. OUTPUT_SEED: what is written."""
+"""Output of processes comes out of pmixrun, each byte once, in order and in whole lines, with all kinds of writers and
+readers. Input reaches the selected ranks. meson sets TENON_BUILD. OUTPUT_SEED: seed of the contents."""
 import collections
 import hashlib
 import os
@@ -22,10 +22,10 @@ SEED = int(os.environ.get("OUTPUT_SEED", time.time_ns() % 1000000))
 RANKS = times(32 if os.environ.get("TENON_SANITIZE") else 128, 1024)
 LINES = 1000
 INPUT_B = times(64, 1024) << 20
-PATIENCE_S = 240
-MOST_KIB = 160 * 1024  # of pmixrun's memory, whatever is written and not read
+TIMEOUT_S = 240
+MOST_KIB = 160 * 1024  # of pmixrun's memory, for any amount of unread output
 RECORD = re.compile(rb"<(\d+) (\d) (\d+) ([^<>]*?) ([0-9a-f]{8})>\n?")
-# A line that waits for its end longer than this goes on without it, and others come between.
+# Time to wait for the end of a line. After this time pmixrun writes the part, and other lines may come between.
 WAIT = ("--mca", "iof_gather_time", "60s")
 
 
@@ -44,11 +44,11 @@ def start(*command, **how):
 
 
 def run(*command, **how):
-    """Status, output, errors."""
+    """Runs pmixrun; returns status, output, errors."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         job = start(*command, **{"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err, **how})
         try:
-            job.wait(PATIENCE_S)
+            job.wait(TIMEOUT_S)
         finally:
             kill(job.pid)
             job.wait()
@@ -70,7 +70,7 @@ def checksum(text):
 
 
 class Account:
-    """Of each stream, what has come. Sums take Python long, so one record of some is added up."""
+    """Records of each stream so far. Checksums are slow in Python, so only one of `some` records is checked."""
 
     def __init__(self, some=8):
         self.next, self.ended, self.some = collections.Counter(), set(), some
@@ -98,7 +98,7 @@ class Account:
 
 
 def the_checker_fails():
-    """Where something is lost, doubled, torn, changed, or put inside."""
+    """Expects failures for lost, doubled, torn, changed and inserted records."""
     def record(text, end=b"\n"):
         return b"<%s %08x>%s" % (text, checksum(text), end)
 
@@ -137,7 +137,7 @@ def many_merged():
 
 
 def last_words():
-    """Written right before the end, however that comes: of one process, whose end ends the job."""
+    """Expects output from right before the end of a process, for each kind of end. Its end ends the job."""
     for end, wanted in (("_exit", 0), ("abort", 128 + signal.SIGABRT), ("kill", 128 + signal.SIGKILL)):
         for _ in range(times(5, 100)):
             status = writers(1, end)
@@ -153,7 +153,7 @@ def resident_kib(pid):
 
 
 def slow_reader():
-    """Reads nothing until all writers wait, then little by little: they are slowed, and little is kept."""
+    """Reads nothing until all writers wait, then slowly: pmixrun slows the writers, and buffers little."""
     ranks = RANKS // 2
     account = Account()
     job = start(*WAIT, "--merge-stderr-to-stdout", "-n", str(ranks), CLIENT, "writer", str(SEED), str(LINES), "exit",
@@ -166,7 +166,7 @@ def slow_reader():
             same, before = (same + 1 if now == before else 0), now
         account.take(job.stdout.read())
         account.settle(ranks)
-        expect(job.wait(PATIENCE_S) == 0, "exit status %d" % job.returncode)
+        expect(job.wait(TIMEOUT_S) == 0, "exit status %d" % job.returncode)
         if not os.environ.get("TENON_SANITIZE"):
             expect(before < MOST_KIB, "%d KiB are kept" % before)
     finally:
@@ -175,7 +175,7 @@ def slow_reader():
 
 
 def reader_gone():
-    """The writers learn it by SIGPIPE, as they would without a launcher."""
+    """Expects that writers get SIGPIPE after the end of the reader, as without a launcher."""
     for n in (0, 1, 100000):
         job = start("-n", "4", "yes", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         try:
@@ -191,7 +191,7 @@ def reader_gone():
 
 
 def feed(pipe, n):
-    """Writes n bytes that do not repeat, and ends; what the hash of them is."""
+    """Writes n bytes that do not repeat, and closes; returns their hash."""
     total, block, left = hashlib.sha256(), hashlib.sha256(b"%d" % SEED).digest() * 2048, n
     try:
         while left > 0:
@@ -210,14 +210,14 @@ STALL = 'i=0; while [ $i -lt 4 ]; do head -c 100000; i=$((i + 1)); sleep 0.1; do
 
 
 def given_input(to, ranks, readers):
-    """SHA-256 of what comes in, as those say that get it; all others see an end at once."""
+    """Expects that the readers get the whole input, by SHA-256, and that all others get an end at once."""
     sums = 'if [ $PMIX_RANK = 1 ]; then { %s; }; else cat; fi | sha256sum | sed "s/ .*/ $PMIX_RANK/"' % STALL
     options = ["--stdin", to] if to else []
     with tempfile.TemporaryFile() as out:
         job = start(*options, "-n", str(ranks), "sh", "-c", sums, stdin=subprocess.PIPE, stdout=out)
         try:
             wanted = feed(job.stdin, INPUT_B if readers else 0)
-            expect(job.wait(PATIENCE_S) == 0, "exit status %d" % job.returncode)
+            expect(job.wait(TIMEOUT_S) == 0, "exit status %d" % job.returncode)
         finally:
             kill(job.pid)
             job.wait()
@@ -245,7 +245,7 @@ def input_to_none():
 
 
 def input_without_end():
-    """A job does not wait for the end of what it no more reads."""
+    """Expects that a job does not wait for the end of input without a reader."""
     for to in ("0", "all"):
         job = start("--stdin", to, "-n", "2", "head", "-c", "3", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         try:
@@ -263,7 +263,7 @@ def input_without_end():
 
 
 def few_descriptors():
-    """One error, and no process is left waiting."""
+    """Expects one error, and no waiting process."""
     status, out, err = run("-n", "200", "sh", "-c", "echo $PMIX_RANK; exec sleep 100",
                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)))
     expect(status not in (0, None), "it starts 200 processes by 64 descriptors")

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parameters, from each source to what PMIx_Init makes of them: who wins, is the provenance right,
-and does each mistake get its exact line. param_probe does the PMIx_Init; meson sets TENON_BUILD.
-Arguments are unittest's: -k PATTERN, -v."""
+"""Parameters from each source, up to PMIx_Init: precedence, recorded sources, and the exact line for each mistake.
+param_probe calls PMIx_Init; meson sets TENON_BUILD. Arguments are unittest's: -k PATTERN, -v."""
 import glob
 import os
 import re
@@ -31,12 +30,12 @@ class Result:
 
     @property
     def lines(self):
-        """What was said, without who said it."""
+        """Returns the lines of the log without their heads."""
         return [HEAD.sub("", line) for line in self.err.splitlines()]
 
 
 class Place(unittest.TestCase):
-    """Each test has folders of its own for every source."""
+    """A test with folders of its own for every source."""
 
     maxDiff = None
 
@@ -46,7 +45,7 @@ class Place(unittest.TestCase):
         os.chmod(cls.root, 0o755)
         cls.probe = os.path.join(cls.root, "param_probe")
         cls.components = os.path.join(cls.root, "components")
-        # Copies, for who may not look into the build folder.
+        # Copies for other users, because the build folder may be closed to them.
         shutil.copy(os.path.join(BUILD, "test/unit/config/param_probe"), cls.probe)
         os.mkdir(cls.components)
         for so in glob.glob(os.path.join(BUILD, "core/pmix/pmix_*.so")):
@@ -93,12 +92,12 @@ class Place(unittest.TestCase):
             self.env["PMIX_MCA_" + key] = self.file_of(source)
 
     def put(self, source, text):
-        """A whole file of that source."""
+        """Writes a whole file of that source."""
         self.name_files(source)
         return self.write(self.file_of(source), text)
 
     def set(self, source, name, value):
-        """Returns how messages call the place."""
+        """Sets a parameter in that source; returns the place as in messages."""
         if source == "env":
             self.env["PMIX_MCA_" + name] = value
             return "environment"
@@ -129,17 +128,17 @@ class Place(unittest.TestCase):
         return r
 
     def shown(self, source):
-        """How messages call NAME of that source."""
+        """Returns NAME of that source as in messages."""
         return ("PMIX_MCA_" if source == "env" else "") + NAME
 
 
 class Precedence(Place):
-    def test_nobody_sets_it(self):
+    def test_no_source_sets_it(self):
         r = self.run_probe(NAME)
         self.assertEqual((r.status, r.out, r.err), (0, NAME + " is unset\n", ""))
 
     def test_each_against_each(self):
-        """All ordered pairs: the first says 11s, the second 22s; against itself: alone."""
+        """All ordered pairs: 11s in the first source, 22s in the second; a pair of equal sources: 11s alone."""
         for first in SOURCES:
             for second in SOURCES:
                 with self.subTest(first=first, second=second):
@@ -210,8 +209,8 @@ class Precedence(Place):
 
 
 USES_DEFAULT = EXPECTED + "; using the default, 60s"
-# What is wrong, and whether mca_base_strict judges it; what is set (source, name, value) or written (source, text); the
-# line that this gets, None: none. {at} is the place of the last, {user} the user's file.
+# (mistake; true if mca_base_strict applies; settings (source, name, value) or files (source, text); the expected line or
+# None). {at} is the place of the last setting, {user} the user's file.
 MISTAKES = [
     ("unknown name, nearest", True, [("user", "client_conect_timeout", "5s")],
      '{at}: unknown parameter client_conect_timeout = "5s"; did you mean client_connect_timeout?'),
@@ -264,7 +263,7 @@ class Mistakes(Place):
                 yield wrong, [line.format(at=at, user=user, folder=os.path.dirname(user),
                                           default="" if strict else "; using the default, warn")] if line else []
 
-    def test_warn_says_one_line_and_goes_on(self):
+    def test_warn_logs_one_line_and_goes_on(self):
         for strict in (None, "warn"):
             for _, lines in self.each_class(strict):
                 self.says(lines)
@@ -321,7 +320,7 @@ class Mistakes(Place):
         self.assertEqual(r.lines[-1], "more is wrong with the parameters")
 
 
-# Content of the user's file, and what is said of it: the line's number and its text.
+# Contents of the user's file, and the expected message: line number and text.
 MALFORMED = [
     ("no equals sign\n", 1, '"no equals sign": expected name = value'),
     ("\n\n[section]\n", 3, '"[section]": expected name = value: sections are not supported'),
@@ -443,7 +442,7 @@ class Files(Place):
         self.says([self.not_read(file, "it is not a regular file")])
         os.unlink(file)
         os.symlink(file, file)
-        r = self.run_probe()  # who is root and who is not look at it in different ways
+        r = self.run_probe()  # root and other users take different paths
         self.assertEqual(len(r.lines), 1)
         self.assertIn("Too many levels of symbolic links", r.err)
 
@@ -476,7 +475,7 @@ class Files(Place):
 
 @unittest.skipUnless(os.path.exists("/proc/self/exe"), "needs /proc, to find the built library")
 class SystemCalls(Place):
-    """A client starts with few files, and none of them twice."""
+    """Files that a client opens at its start: few, and none of them twice."""
 
     def trace(self, *command):
         log = self.path("strace")

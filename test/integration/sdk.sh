@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What a vendor has: an installed Tenon, a copy of the template, and nothing of this tree.
+# The environment of a vendor: an installed Tenon, and a copy of the template, without this tree.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
 suite_begin sdk "$@"
 
 variable() { pkg-config --variable="$1" tenon-component; }
 
-# A case with Tenon in $TREE; what it makes goes with it.
+# Runs a case with an installed Tenon in $TREE, and removes the tree.
 with_tree() {
     install_tree
     move_tree
@@ -15,7 +15,7 @@ with_tree() {
     rm -rf "$TMPDIR/vendor" "$TMPDIR/moved"
 }
 
-# The template, copied to $COPY and built there with the installed headers.
+# Copies the template to $COPY, and builds it there with the installed headers.
 build_template() {
     COPY=$TMPDIR/vendor
     cp -r "$SOURCE/contrib/component-template" "$COPY"
@@ -70,7 +70,7 @@ template_has_an_effect() {
     lines 1 'component pnet/hello declines: pnet_hello_enabled is false' "$ERR"
 }
 
-# In the place the installed library looks into by itself.
+# Installs the component into a default folder of the installed library.
 installed_component_is_found() {
     build_template
     cp "$COMPONENT" "$(variable componentdir)/"
@@ -78,8 +78,8 @@ installed_component_is_found() {
     lines 1 '^token [0-9a-f]{16}$' "$OUT"
 }
 
-# Its commands, word for word, of the sections that a newcomer begins with.
-the_page_says_the_truth() {
+# Runs the commands of the page's first sections word for word.
+the_commands_of_the_page_work() {
     mkdir "$TMPDIR/vendor"
     awk '/^## 3/ { exit } /^```/ { on = !on; next } on' "$(variable docdir)/writing-a-component.md" >"$TMPDIR/vendor/page.sh"
     same 9 "$(wc -l <"$TMPDIR/vendor/page.sh")" "commands of the page"
@@ -91,9 +91,9 @@ the_page_says_the_truth() {
     done
 }
 
-# ---- a component of a vendor does something wrong -------------------------------------------------
+# ---- faulty components of a vendor ----------------------------------------------------------------
 
-rogue() { # rogue FLAG...: built with what is installed, and put where users have theirs
+rogue() { # rogue FLAG...: built with the installed headers, and installed in the user's folder
     export HOME=$TMPDIR/vendor
     mkdir -p "$HOME/.pmix/components"
     # shellcheck disable=SC2046
@@ -101,7 +101,7 @@ rogue() { # rogue FLAG...: built with what is installed, and put where users hav
         -o "$HOME/.pmix/components/pmix_mca_tenon_pnet_rogue.so" "$HERE/host/pnet_rogue.c" || fail "cannot compile pnet_rogue.c"
 }
 
-# rogue_job HOW REQUIRED [WHERE]: its exit status in RC
+# rogue_job HOW REQUIRED [WHERE]: runs a job, and sets RC to the exit status
 rogue_job() {
     RC=0
     run 60 "$TREE/bin/pmixrun" --mca pnet_rogue_how "$1" --mca pnet_rogue_required "$2" --mca pnet_rogue_where "${3-contribute}" \
@@ -109,8 +109,8 @@ rogue_job() {
         sh -c 'echo "key $ROGUE_KEY"' >"$OUT" 2>"$ERR" || RC=$?
 }
 
-# Where, what the component does, the time limit, and the line. The job runs without the component unless that is required, or says
-# itself that the job cannot.
+# Function, the component's action, time limit, and line. The job runs without the component unless the component is
+# required, or reports that the job cannot run.
 BAD_WAYS=('contribute|crash|30s|crashed \(Aborted\)' 'contribute|hang|1s|has not contributed within 1 s'
     'contribute|exit|30s|ended \(status 3\)' 'contribute|big|30s|contributes more than 64 MiB'
     'apply|crash|30s|crashed in apply \(Aborted\)' 'apply|hang|4s|has not returned from apply within 4 s'
@@ -141,7 +141,7 @@ bad_component() {
     done
 }
 
-# A trial in a child process finds out. Where, how, the time limit of the trial, and the line.
+# Faults that a trial in a child process detects: function, action, time limit of the trial, and line.
 BAD_STARTS=('open|crash|60s|crashed in open \(Aborted\)' 'query|crash|60s|crashed in query \(Aborted\)'
     'close|crash|60s|crashed in close \(Aborted\)' 'open|exit|60s|ended its process in open \(status 3\)'
     'query|hang|3s|has not returned from query within 3 s \(mca_base_component_probe\)')
@@ -168,7 +168,7 @@ bad_start() {
     lines 2 '^key secret$' "$OUT"
 }
 
-# What cannot be loaded, and what is not there.
+# A component that cannot be loaded, and a component that does not exist.
 missing_component() {
     local refused='component pnet/rogue cannot be used here, and pnet_rogue_required is set: '
     rogue -DABI=99
@@ -187,8 +187,8 @@ missing_component() {
     lines 1 "${refused}the component does not exist$" "$ERR"
 }
 
-# A host of its own: what the component does in apply, whether the component is required, what the host
-# gets, a process of the job, and how often the log names the component.
+# Rows for a host: the component's action in apply, required or not, the host's result, the result of a process, and the
+# number of log lines about the component.
 HOST_ROWS=('well|false|applied|secret|0' 'crash|false|applied|none|2' 'crash|true|refused|none|2' 'hang|true|canceled||0')
 
 bad_component_of_host() {
@@ -203,7 +203,7 @@ bad_component_of_host() {
     done
 }
 
-# The launcher serves its user while a component does not answer. Where the component hangs, and the child that calls it.
+# Expects that the launcher handles signals while a component hangs. Rows: function, and the child that calls it.
 hanging_component() {
     local where child
     rogue
@@ -221,11 +221,11 @@ hanging_component() {
     done
 }
 
-# A component that hangs in the launcher itself, after a trial that ended well.
+# Tests a component that hangs in the launcher itself, after a successful trial.
 sticking_component() {
     rogue
     start "$TREE/bin/pmixrun" --mca pnet_rogue_how stick --mca pnet_rogue_where apply -n 2 true
-    said 1 '^stuck$' "$ERR"
+    await_lines 1 '^stuck$' "$ERR"
     kill -TERM "$PID"
     await "$PID" 40
     same 143 "$RC" "exit status"
@@ -239,7 +239,7 @@ t each_installed_header_stands_alone with_tree each_header_stands_alone
 t the_template_passes_its_own_test with_tree template_passes_its_own_test
 t the_template_has_an_effect with_tree template_has_an_effect
 t a_component_that_is_installed_is_found with_tree installed_component_is_found
-t the_page_for_vendors_does_what_it_says with_tree the_page_says_the_truth
+t the_commands_of_the_page_for_vendors_work with_tree the_commands_of_the_page_work
 t a_component_that_fails_is_named with_tree bad_component
 t a_component_that_fails_is_named_to_a_host with_tree bad_component_of_host
 t a_component_that_fails_to_start_is_named with_tree bad_start

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The server API, from a host's side: the scenarios of host/scenario_api.c on our library, and those
-# that the reference implementation can play too on Debian's, which proves the test itself; and
-# jobs on two "nodes", whose servers are ours, Debian's, or one of each.
+# The server API from a host's side: the scenarios of host/scenario_api.c with our library. Scenarios that Debian's
+# library supports run with that, too, to prove the test. Also jobs on two "nodes", with servers of ours, of
+# Debian's, or one of each.
 . "$(dirname "$0")/lib.sh"
 suite_begin server "$@"
 
@@ -13,7 +13,7 @@ play() { # play HEADERS SCENARIO
     used 0 scenario "$(library "$1")" 0 client "$(library "$1")"
 }
 
-# How many of the two servers, and how many of the four ranks, used the library: LIBRARY SERVERS RANKS
+# count_users LIBRARY SERVERS RANKS: expects that so many of two servers and of four ranks used the library
 count_users() {
     local program lib servers=0 ranks=0
     while read -r program lib; do
@@ -26,7 +26,7 @@ count_users() {
 two_nodes() { # two_nodes HEADERS LIBRARY LIBRARY [LIBRARY of all ranks]
     local servers=0 ranks=0 lib
     if [ "$1" = ours ]; then export STRICT=1 servers=1; else use_debian; fi
-    # Release 4.2.2 has it for jobs of Open MPI alone, and cannot read ours; ours reads both.
+    # Release 4.2.2 forwards variables for jobs of Open MPI alone, and cannot read ours. We read both forms.
     export PMIX_MCA_forward_envars='OMPI_MCA_two_*' WANT_LAUNCHED=
     [ "$2" != ours ] || WANT_LAUNCHED=0
     [ "$3" != ours ] || WANT_LAUNCHED+=1
@@ -39,12 +39,12 @@ two_nodes() { # two_nodes HEADERS LIBRARY LIBRARY [LIBRARY of all ranks]
         [ "$lib" != ours ] || servers=$((servers + 1))
         [ "${4:-$lib}" != ours ] || ranks=$((ranks + 2))
     done
-    # and the program that starts the two, which has the library it was linked with
+    # and the program that starts the two servers, with the library that it was linked with
     count_users "$OUR_LIB" $servers $ranks
     count_users "$DEBIAN_LIB" $((3 - servers)) $((4 - ranks))
 }
 
-# Five jobs, as what one get brings the next one finds.
+# Five jobs, because each get caches values for the next.
 scopes() { # scopes LIBRARY
     local stage
     if [ "$1" = ours ]; then export STRICT=1; else use_debian; fi
@@ -72,7 +72,7 @@ two_clusters() { # two_clusters RANKS: the example of RFC 0003
     TWO_CLUSTERS=yes connected "$1" clusters
 }
 
-# A host whose only loop is a libevent base of its own, and runs ours: fences, output and clean-up.
+# A host with a libevent base as its only loop, which also runs our library: fences, output and clean-up.
 base_host() { # base_host KEY
     export LD_LIBRARY_PATH
     LD_LIBRARY_PATH=$(folder ours)

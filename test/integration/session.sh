@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Session directories, whole programs: what a host tells of reaches the ranks, what pmixrun makes is
-# used and goes. After each case nothing may be left, which the harness looks for.
+# Session directories with whole programs. Directories of a host reach the ranks. pmixrun makes directories, and
+# removes them after the job. The harness checks that nothing is left.
 . "$(dirname "$0")/lib.sh"
 suite_begin session "$@"
 
-# ---- what ranks learn -------------------------------------------------------------------------
+# ---- directories of ranks ---------------------------------------------------------------------
 
 made() { # made HEADERS
     [ "$1" = ours ] || use_debian
@@ -20,7 +20,7 @@ over_tcp() {
     lines 2 '^OK dirs [01]$' "$OUT"
 }
 
-told() { # told HEADERS: there is nothing by that name
+given_dirs() { # given_dirs HEADERS: the host's directories do not exist
     local -x HOST_DIRS=/nonexistent/session HOST_CLIENT_LIBRARY
     HOST_CLIENT_LIBRARY=$(folder "$1")
     [ "$1" = ours ] || use_debian
@@ -29,7 +29,7 @@ told() { # told HEADERS: there is nothing by that name
     used 1 minihost "$OUR_LIB" 2 client "$(library "$1")"
 }
 
-told_nothing() {
+no_dirs() {
     well "$PROGRAMS/minihost" 2 "$CLIENT" dirs none
     lines 2 '^OK dirs [01]$' "$OUT"
 }
@@ -37,7 +37,7 @@ told_nothing() {
 # The launcher is killed while its ranks have put files into their directories.
 killed() { # killed PROGRAM...
     DIRS_STAY=1 start "$PMIXRUN" -n 3 "$@"
-    said 3 '^DIRS'
+    await_lines 3 '^DIRS'
     kill -9 "$PID"
     await "$PID" 5
     sleep 1
@@ -48,7 +48,7 @@ killed_dirs() { # killed_dirs HEADERS
     [ "$1" = ours ] || use_debian
     killed "$(program "$1" client)" dirs make
 }
-killed_mpi() { # Open MPI's programs put theirs where they are told to
+killed_mpi() { # programs of Open MPI use the job's directories
     has mpicc.openmpi || skip "Debian's libopenmpi-dev is not installed"
     printf '%s\n' '#include <mpi.h>' '#include <stdio.h>' '#include <unistd.h>' \
         'int main(void) { MPI_Init(0, 0); MPI_Barrier(MPI_COMM_WORLD);' \
@@ -57,9 +57,9 @@ killed_mpi() { # Open MPI's programs put theirs where they are told to
     killed "$TMP/bin/stay_mpi"
 }
 
-# ---- where the server's own is -----------------------------------------------------------------
+# ---- the server's private folder ---------------------------------------------------------------
 
-place() { # WANTED, then NAME=VALUE...: where the private folder is
+place() { # WANTED, then NAME=VALUE...: expects the private folder in WANTED
     local want=$1
     shift
     env "$@" "$PMIXRUN" -n 1 "$CLIENT" dirs make >"$OUT" 2>"$ERR" || fail "$(tail -1 "$ERR")"
@@ -78,7 +78,7 @@ precedence() {
     place /tmp
     place /tmp TMPDIR="$t/absent"
     place "$t/a" PMIX_SERVER_TMPDIR="$t/absent" TMPDIR="$t/a"
-    for d in a b c d; do rmdir "$t/$d"; done # only ours went
+    for d in a b c d; do rmdir "$t/$d"; done # only our folders were removed
     export TMPDIR=$t
 }
 
@@ -98,7 +98,7 @@ need_strace() {
     [ -z "$SANITIZE" ] || skip "a sanitized program cannot be traced: leaks are looked for by ptrace"
 }
 
-# What a client asks of the kernel, counted, between its start and its end.
+# Counts the system calls of a client between its start and its end.
 counted() {
     need_strace
     local calls=clone,clone3,futex,socket,connect,eventfd2,epoll_create1
@@ -109,7 +109,7 @@ counted() {
         "$(sed -E 's/^[0-9]+ +([a-z0-9_]+)\(.*/\1/' "$TMP/trace" | sort | tr '\n' ' ' | sed 's/ $//')" "calls, no thread"
 }
 
-# A file takes at once what fills a buffer, 64 times; the rest begins and ends the job.
+# Expects one write for each of 64 full buffers of a file. Other calls begin and end the job.
 counted_output() {
     need_strace
     run 60 strace -f -qq -o "$TMP/trace" -e trace=epoll_ctl "$PMIXRUN" -n 1 head -c 4M /dev/zero >"$OUT" 2>"$ERR" ||
@@ -125,13 +125,13 @@ t output_that_is_taken_at_once_changes_no_watch counted_output
 t a_client_connects_once_and_starts_no_thread counted
 t ranks_get_directories_from_pmixrun made ours
 t ranks_with_debians_library_get_them_too made debian
-t directories_of_a_host_are_told_there_or_not told ours
-t directories_that_are_not_there_do_not_harm_debians_clients told debian
-t without_directories_nobody_is_told_of_any told_nothing
+t directories_of_a_host_reach_the_ranks_there_or_not given_dirs ours
+t directories_that_are_not_there_do_not_harm_debians_clients given_dirs debian
+t without_directories_the_ranks_find_none no_dirs
 t without_a_faster_transport_they_are_made_too over_tcp
 t a_killed_launcher_leaves_no_directory killed_dirs ours
 t nor_under_debians_clients killed_dirs debian
 t nor_under_open_mpis_programs killed_mpi
-t the_private_folder_is_where_the_environment_says precedence
+t the_private_folder_is_below_the_one_in_the_environment precedence
 t servers_side_by_side_leave_nothing many_at_once
 suite_end

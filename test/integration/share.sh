@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Data that clients read in place: what keeps them from it costs nothing but speed, and only theirs; and
-# what there is to count when all is well.
+# Data that clients read in place. A client that cannot read in place is only slower, and other clients are not
+# affected. Counts of system calls without faults.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
 suite_begin share "$@"
@@ -10,8 +10,8 @@ INFO='is sent all data in messages'
 
 need_shm() { [ -e "$LIBDIR/pmix/pmix_mca_tenon_gds_shm.so" ] || skip "needs gds/shm"; }
 
-# A job of three, rank 1 under HOW, then another that it spawns: all is read, and one process is told otherwise.
-# job HOW... : what comes before the program; MESSAGES: how many are sent messages
+# job HOW...: a job of three, with HOW before rank 1's program, and a second job that it spawns. Expects that all data
+# is read. MESSAGES: number of processes that get messages instead of shared memory
 job() {
     $NEED
     well env PMIX_MCA_mca_base_verbose=info "${SERVER_ENV[@]}" "$PMIXRUN" -n 3 \
@@ -22,12 +22,12 @@ job() {
 }
 NEED=need_shm SERVER_ENV=(A=b) SIZE=1000 MESSAGES=0
 
-of_a_client() { # of_a_client MESSAGES HOW...: small values, and such that need more than a first window
+of_a_client() { # of_a_client MESSAGES HOW...: small values, and values larger than a first window
     MESSAGES=$1
     for SIZE in 1000 400000; do job "${@:2}"; done
 }
 
-# The rank's limit of descriptors, from the first that lets it begin: there the store's is the one too many.
+# The rank has the least number of descriptors to begin, so the store's descriptor exceeds the limit.
 few_descriptors() {
     local n MESSAGES=1
     need_shm
@@ -37,7 +37,7 @@ few_descriptors() {
     [ $n -lt 40 ] || fail "no limit lets it begin: $(tail -1 "$ERR")"
 }
 
-of_the_server() { # of_the_server WHAT TIMES: from the first time on, and after each
+of_the_server() { # of_the_server WHAT TIMES: the call fails from the first time on, and from each later time on
     local after
     MESSAGES=
     for ((after = 0; after < $2; after++)); do
@@ -63,8 +63,8 @@ other_mounts() {
     job unshare -m sh -c 'mount -t tmpfs none "$PMIX_SERVER_TMPDIR" && exec "$@"' sh
 }
 
-# Values that are put ever anew, and larger, make the server begin another file, which its clients are told
-# of; those that are as large as before do not.
+# Growing values make the server begin another file, and notify its clients. Values of the same size
+# do not.
 new_files() {
     has strace || skip "needs strace"
     local growth n
@@ -77,7 +77,7 @@ new_files() {
     done
 }
 
-a_foreign_client() { # which keeps what it has read once
+a_foreign_client() { # caches each value
     need_debian_lib
     SERVER_ENV=(ROUNDS=1)
     job env LD_LIBRARY_PATH="$DEBIAN_DIR"
@@ -86,7 +86,7 @@ a_foreign_client() { # which keeps what it has read once
 
 # ---- counts -------------------------------------------------------------------------------------
 
-# trace N: the system calls of each rank, in files
+# trace N: writes the system calls of each rank into files
 trace() {
     need_shm
     has strace || skip "needs strace"
@@ -95,12 +95,12 @@ trace() {
     lines "$1" '^OK shared' "$OUT"
 }
 
-# calls FILE PART: those after so many marks of the program, until the next mark; of all its threads
+# calls FILE PART: prints the system calls of all threads between two getppid() of the program
 calls() { awk -v part="$2" '/ getppid\(/ { n++ } /getppid/ { next } n == part' "$1"; }
-# the same of the thread that calls
+# own_calls FILE PART: as calls, but only of the thread that calls getppid()
 own_calls() { awk -v part="$2" '/ getppid\(/ { n++; own = $1 } /getppid/ { next } n == part && $1 == own' "$1"; }
 
-received_b() { # received_b FILE: in all
+received_b() { # received_b FILE: prints the total of received bytes
     sed -nE 's/.*recvmsg.* = ([0-9]+)$/\1/p' "$1" | awk '{ n += $1 } END { print n + 0 }'
 }
 
@@ -115,7 +115,7 @@ counts() {
             for part in 1 5; do # a fence that collects
                 calls "$f" $part >"$TMP/fence"
                 lines 1 ' sendmsg\(' "$TMP/fence"
-                lines 0 'recvmsg.* = [1-9]' "$TMP/fence" # a bell ends it
+                lines 0 'recvmsg.* = [1-9]' "$TMP/fence" # the futex ends the fence
             done
             many=$(received_b "$f")
             [ $few = 0 ] || [ $((many - few)) -lt 32 ] || fail "$few bytes of 2 ranks, $many of $n"
@@ -124,7 +124,7 @@ counts() {
     done
 }
 
-# Fences without data: each rank sends one message and is sent none, and the server wakes all by one call.
+# Fences without data: each rank sends one message and receives none. The server wakes all ranks by one call.
 bell() {
     need_shm
     has strace || skip "needs strace"
@@ -142,7 +142,7 @@ bell() {
     [ "$looked" -le 10 ] || fail "$looked looks at a file that is the same"
 }
 
-# The same where the kernel cannot wait for two words: messages, after the first time.
+# As before, on a kernel that cannot wait for two words: messages, after the first time.
 deaf() {
     need_shm
     has strace || skip "needs strace"

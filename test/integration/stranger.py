@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""stranger.py ENVIRONMENT ATTACK: connects to a server as nobody should, or as a client does.
+"""stranger.py ENVIRONMENT ATTACK: attacks a server by a connection, or connects as a client does.
 ENVIRONMENT is a file with the environment of a rank, NUL-terminated as in /proc/PID/environ.
-Exit status 0 when the server's answer is the one that the attack should get."""
+Exit status 0 if the server answers the attack as expected."""
 import os
 import socket
 import struct
@@ -20,7 +20,7 @@ def environment(path):
 
 
 class Target:
-    """Where the server is, and who the rank is whose environment this was."""
+    """Addresses of the server, and the rank in the environment."""
 
     def __init__(self, env):
         self.nspace, self.rank = env["PMIX_NAMESPACE"], int(env["PMIX_RANK"])
@@ -42,7 +42,7 @@ class Target:
 
     def hello(self, nspace=None, rank=None, flag=0, cred=None, module=NATIVE, dialect=V41,
               gds=b"hash", tail=b""):
-        """The connect message of wire section 2.2, with the header in host order."""
+        """Returns the connect message of wire section 2.2, with the header in host order."""
         if cred is None:
             cred = struct.pack("=II", os.geteuid(), os.getegid())
         body = module + b"\0" + struct.pack(">I", len(cred)) + cred + bytes([flag])
@@ -63,7 +63,7 @@ def framed(body):
 
 
 def receive(s, n):
-    """n bytes, or fewer at the end of the stream."""
+    """Returns n bytes, or fewer at the end of the stream."""
     got = b""
     try:
         while len(got) < n:
@@ -82,7 +82,7 @@ def welcomed(s):
 
 
 def refused(s):
-    """A negative status, or nothing at all, and then the end."""
+    """True if the server sends a negative status or nothing, and closes."""
     answer = receive(s, 8)
     if len(answer) == 4:
         return struct.unpack(">i", answer)[0] < 0
@@ -93,7 +93,7 @@ def send(s, data):
     try:
         s.sendall(data)
     except (BrokenPipeError, ConnectionResetError):
-        pass  # refused before it had listened to all of it: the answer tells
+        pass  # refused before the whole message was read: the answer is checked
 
 
 def sent(target, data, address=None):
@@ -106,14 +106,14 @@ def on_each_address(target, data, wanted):
     return all(wanted(sent(target, data, a)) for a in target.addresses)
 
 
-# ---- attacks: each returns whether the answer was right --------------------------------------
+# ---- attacks: each returns true if the answer was right --------------------------------------
 
 
 def good_client(target):
     return on_each_address(target, target.hello(), welcomed)
 
 
-# What a connect message says that is refused.
+# False statements in connect messages, which are refused.
 FALSE = {
     "wrong_nspace": {"nspace": "nobodys-job"},
     "empty_nspace": {"nspace": ""},
@@ -127,7 +127,7 @@ FALSE = {
 }
 
 
-# What is no connect message.
+# Data that is not a connect message.
 NONSENSE = {
     "text": b"GET / HTTP/1.0\r\n\r\n" * 10,
     "giant_length": header(0xFFFFFFF0) + b"x" * 1000,
@@ -138,13 +138,13 @@ NONSENSE = {
 
 
 def wrong_uid(target):
-    """Run as another user: that the credential claims to be root changes nothing."""
+    """Run as another user: a credential that claims to be root is refused, too."""
     claim = struct.pack("=II", 0, 0)
     return all(refused(sent(target, target.hello(cred=c))) for c in (None, claim))
 
 
 def closed_door(target):
-    """Run as another user: the socket's folder is closed to it."""
+    """Run as another user: the socket's folder is closed to that user."""
     for address in target.addresses:
         if address.startswith("usock"):
             try:
@@ -159,7 +159,7 @@ def garbage(target):
 
 
 def cut_short(target):
-    """Hangs up in the middle."""
+    """Closes the connection in the middle of a message."""
     data = target.hello()
     for n in (1, 16, 20, len(data) - 1):
         sent(target, data[:n]).close()
@@ -175,13 +175,13 @@ def one_byte_at_a_time(target):
     return welcomed(s)
 
 
-def says_nothing(target):
-    """A connection on which nothing comes is closed after a while."""
+def sends_nothing(target):
+    """Expects that the server closes a silent connection after a while."""
     return receive(target.connect(), 1) == b""
 
 
 def half_open(target):
-    """Five hundred silent strangers keep nobody waiting."""
+    """Expects that five hundred silent strangers do not delay a client."""
     strangers = [target.connect() for _ in range(500)]
     start = time.monotonic()
     good = welcomed(sent(target, target.hello()))
@@ -197,7 +197,7 @@ def half_open(target):
 
 
 def joined(target, data):
-    """Whether the server ends a proper client's connection for what it sends."""
+    """True if the server closes a proper client's connection after this data."""
     s = sent(target, target.hello())
     if not welcomed(s):
         return False
@@ -222,7 +222,7 @@ def request(payload, tag=200):
 
 
 def answered_or_ended(target, data):
-    """Nonsense in a request: an error for an answer is right, and so is the end."""
+    """True if the server answers an invalid request with an error, or closes."""
     s = sent(target, target.hello())
     if not welcomed(s):
         return False
@@ -236,7 +236,7 @@ def answered_or_ended(target, data):
 
 
 def command(op):
-    """One packed command of dialect v41: a count of one, and the byte."""
+    """Returns a packed command of dialect v41: a count of one, and the byte."""
     return bytes([2, op])
 
 
@@ -250,7 +250,7 @@ def random_requests(target):
 
 
 def cut_requests(target):
-    """Commands without what belongs to them."""
+    """Sends commands without their arguments."""
     return all(answered_or_ended(target, request(command(op)[:n]))
                for op in range(0, 50) for n in (1, 2))
 

@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tools and servers, whole programs: a tool of ours at Debian's server in each way there is to find
-# it, and with its files stale or not to be believed. Debian's own tool at Debian's server proves
-# the test.
+# Tools and servers as whole programs: our tool finds Debian's server in each way, also with stale or untrusted
+# files. Debian's own tool with Debian's server proves the test.
 . "$(dirname "$0")/lib.sh"
 suite_begin tool "$@"
 
 HOST=$(uname -n)
-AS=() # a command that makes a server or a tool somebody else's
+AS=() # command to run a server or a tool as another user
 
-# serve HEADERS NAME ATTRIBUTE...: a server, its words to come through SERVER_FD
+# serve HEADERS NAME ATTRIBUTE...: starts a server that reads orders from SERVER_FD
 serve() {
     local headers=$1 name=$2
     shift
@@ -20,11 +19,11 @@ serve() {
         in_case "${AS[@]}" "$(program "$headers" tool_host)" "$@") <"$TMPDIR/$name.in" >"$SERVER_OUT" 2>&1 &
     SERVER_PID=$!
     exec {SERVER_FD}>"$TMPDIR/$name.in"
-    said 1 '^ready' "$SERVER_OUT"
+    await_lines 1 '^ready' "$SERVER_OUT"
     SERVER_ID=$(sed -n 's/^ready.* \([0-9]*\)$/\1/p' "$SERVER_OUT")
 }
 
-# The servers end when their input does; what they must not leave is looked for by the harness.
+# Ends a server by the end of its input. The harness checks for leftovers.
 close_server() { # FD PID NAME
     eval "exec $1>&-"
     await "$2" 20
@@ -42,7 +41,7 @@ tool() {
 
 uri_of() { head -1 "$TMPDIR/pmix.$HOST.tool.$1"; }
 
-# sees NAME HEADERS WAY [VALUE]: the tool, which gets that name, finds "serving"
+# sees NAME HEADERS WAY [VALUE]: expects that the tool finds "serving", and gets the name NAME
 sees() {
     local name=$1
     shift
@@ -58,7 +57,7 @@ sees_none() { # sees_none HEADERS WAY [VALUE]
     lines 1 '^INIT (UNREACHABLE|PMIX_ERR_UNREACH)' "$OUT"
 }
 
-# A case with a server: between CASE TOOL'S_HEADERS SERVER'S_HEADERS ATTRIBUTE...
+# between CASE TOOL'S_HEADERS SERVER'S_HEADERS ATTRIBUTE...: runs a case with a server
 between() {
     local case=$1 of_tool=$2 of_server=$3
     shift 3
@@ -83,11 +82,11 @@ every_way() {
     end_server
 }
 
-# hears EVENT WORD: when the server has got the word
-hears() {
-    local out=$TMP/log/heard.out
+# gets_event EVENT WORD: expects that a tool gets EVENT after the order WORD to the server
+gets_event() {
+    local out=$TMP/log/event.out
     OUT=$out TOOL_WAITS=${1%% *} LD_LIBRARY_PATH=$LIBDIR start "$CLIENT" tool any
-    said 1 LISTENING "$out"
+    await_lines 1 LISTENING "$out"
     echo "$2" >&"$SERVER_FD"
     await "$PID" 30
     same 0 "$RC" "exit status of the tool: $(cat "$out")"
@@ -95,11 +94,11 @@ hears() {
 }
 
 events() {
-    hears '-145 ' event
+    gets_event '-145 ' event
     end_server
 }
 
-# A file of such bytes that a loss, or an exchange, of any would show; NAME SIZE.
+# make_bytes NAME SIZE: makes a file whose bytes show each loss or exchange
 make_bytes() {
     python3 -c '
 import random, sys
@@ -107,21 +106,21 @@ random.seed(12)
 open(sys.argv[1], "wb").write(random.randbytes(int(sys.argv[2])))' "$1" "$2"
 }
 
-# stream TOOL'S_HEADERS: a tool in the background that waits for the event; its variables are exported. Its
-# standard streams: IN, TMPDIR/tool.out, TMPDIR/tool.err
+# stream TOOL'S_HEADERS: starts a tool in the background, which waits for the event, with exported variables. Standard
+# streams: IN, TMPDIR/tool.out, TMPDIR/tool.err
 stream() {
     OUT=$TMPDIR/tool.out ERR=$TMPDIR/tool.err LD_LIBRARY_PATH=$(folder "$1") TOOL_WAITS=${2:--145} \
         start "${AS[@]}" "$(program "$1" client)" tool any
-    said 1 LISTENING "$TMPDIR/tool.out"
+    await_lines 1 LISTENING "$TMPDIR/tool.out"
 }
 
-# Of several MiB, each byte: for a function, or on the tool's own stderr.
+# Checks each byte of several MiB of output, in a function or on the tool's own stderr.
 output() { # TOOL'S HEADERS; OWN
     local sent=$TMP/log/sent.bin got=$TMP/log/got.bin size=5000011
     make_bytes "$sent" $size
     TOOL_COPIES=${OWN:-$got} stream "$1"
     echo deliver >&"$SERVER_FD"
-    said 1 "^delivered job $size\$" "$SERVER_OUT"
+    await_lines 1 "^delivered job $size\$" "$SERVER_OUT"
     echo event >&"$SERVER_FD"
     await "$PID" 60
     same 0 "$RC" "exit status of the tool: $(tail -1 "$TMPDIR/tool.out")"
@@ -132,12 +131,12 @@ output() { # TOOL'S HEADERS; OWN
 }
 own_output() { OWN=- output "$1"; }
 
-# The tool's own stdin.
+# Forwards the tool's own stdin.
 input() { # TOOL'S HEADERS SIZE
     local sent=$TMP/log/sent.bin got=$TMP/log/got.bin
     make_bytes "$sent" "$2"
     IN=$sent TOOL_STDIN=1 stream "$1"
-    said 1 "^pushed job $2\$" "$SERVER_OUT"
+    await_lines 1 "^pushed job $2\$" "$SERVER_OUT"
     echo event >&"$SERVER_FD"
     await "$PID" 60
     same 0 "$RC" "exit status of the tool: $(tail -1 "$TMPDIR/tool.out")"
@@ -148,7 +147,7 @@ input() { # TOOL'S HEADERS SIZE
 much_input() { input "$1" "$(times 67108864 1073741824)"; }
 some_input() { input "$1" 40000; }
 
-# A server that dies has sent no more, and the tool writes that to the end.
+# The tool writes all output that a server sent before its death.
 cut_output() {
     local sent=$TMP/log/sent.bin n
     make_bytes "$sent" 1000003
@@ -164,8 +163,8 @@ cut_output() {
 }
 
 lost() {
-    hears '-61 serving$' die
-    # What it left behind leads nowhere, and nobody waits for it.
+    gets_event '-61 serving$' die
+    # The file of the dead server is useless, and no tool waits for the server.
     sees_none ours any
     tool ours optional || fail "optional: $(cat "$ERR")"
     lines 1 '^INIT (PMIX_)?SUCCESS tool\.' "$OUT"
@@ -179,7 +178,7 @@ refused() {
     end_server
 }
 
-# The server's owner is a plain user, and so is the tool.
+# Server and tool belong to a plain user.
 unprivileged() { # SERVER'S HEADERS
     need_other
     [ "$1" = ours ] || use_debian
@@ -187,7 +186,7 @@ unprivileged() { # SERVER'S HEADERS
     AS=("${OTHER[@]}")
     serve "$1" serving tool
     sees given-1 ours any
-    # Another one does not even believe the file.
+    # A tool of another user does not trust the file.
     AS=(setpriv --reuid 12346 --regid 12346 --clear-groups)
     sees_none ours any
     end_server
@@ -204,7 +203,7 @@ two() { # TOOL'S HEADERS, and those of two servers
     lines 2 '^QUERY (PMIX_)?SUCCESS jobs-of-one$' "$OUT"
     lines 1 '^QUERY (PMIX_)?SUCCESS jobs-of-two$' "$OUT"
     lines 2 '^SERVERS (PMIX_)?SUCCESS 1 one$' "$OUT"
-    # The name stays, wherever it came from.
+    # The tool keeps its name.
     lines 1 '^tool given-1 0$' "$TMPDIR/two.out"
     lines 1 '^OK tool$' "$OUT"
     end_server two
@@ -213,7 +212,7 @@ two() { # TOOL'S HEADERS, and those of two servers
 
 # ---- files of ours ------------------------------------------------------------------------------
 
-# A server with every file there is, in folders of their own.
+# Starts a server with all kinds of files, in folders of their own.
 SYSTEM_DIR='' SERVER_DIR='' OF_SYSTEM='' OF_SERVER=''
 serve_all() { # TOOL'S HEADERS
     TOOL=$1 SYSTEM_DIR=$TMPDIR/node SERVER_DIR=$TMPDIR/session
@@ -246,7 +245,8 @@ end_all() {
     rmdir "$SYSTEM_DIR"
 }
 
-# finds WAY [VALUE]: in PMIx_tool_init; and ours, by PMIx_tool_attach_to_server
+# finds WAY [VALUE]: expects that the tool finds the server in PMIx_tool_init, and ours also by
+# PMIx_tool_attach_to_server
 finds() {
     tool "$TOOL" "$@" || fail "$*: $(cat "$ERR")"
     lines 1 '^SERVERS (PMIX_)?SUCCESS 1 serving$' "$OUT"
@@ -277,7 +277,7 @@ every_way_needs_one_file() {
     serve_all ours
     only "node/pmix.sys.$HOST" && finds system && finds first && finds order PMIX_CONNECT_TO_SYSTEM
     only "node/pmix.sched.$HOST" && finds sched && finds order PMIX_CONNECT_TO_SYSTEM,PMIX_CONNECT_TO_SCHEDULER
-    finds_none any # which does not count as a server for everybody
+    finds_none any # a scheduler is not a server for all tools
     only "node/pmix.sysctrlr.$HOST" && finds ctrlr && finds order pmix.cnct.ctrlr
     finds_none any
     only "session/pmix.sys.$HOST" && finds any && finds first && finds_none system
@@ -293,7 +293,7 @@ every_way_needs_one_file() {
     end_all
 }
 
-# Those that it knows the names of, in the folder where it looks.
+# Debian's tool finds our files with names that it supports, in its folder.
 debian_finds_ours() {
     use_debian
     serve_all debian
@@ -306,9 +306,9 @@ debian_finds_ours() {
     end_all
 }
 
-# The port of a server that is no more is somebody else's now.
+# A process of another user has the port of a dead server.
 taken_port() {
-    is_root || skip "needs root, to be somebody else"
+    is_root || skip "needs root, to become another user"
     local port taken=$TMP/log/taken.out
     OUT=$taken start python3 -c '
 import os, socket
@@ -317,9 +317,9 @@ os.setresgid(12345, 12345, 12345)
 os.setresuid(12345, 12345, 12345)
 s = socket.create_server(("127.0.0.1", 0))
 print(s.getsockname()[1], flush=True)
-for i in range(2): # it tries again once
+for i in range(2): # the tool tries again once
     print(s.accept()[0].recv(100), flush=True)'
-    said 1 . "$taken"
+    await_lines 1 . "$taken"
     port=$(cat "$taken")
     printf 'gone.0;tcp4://127.0.0.1:%s\n4.2.9\n%s\n0:0\n\n' "$port" "$$" >"$TMPDIR/pmix.sys.$HOST"
     chmod 600 "$TMPDIR/pmix.sys.$HOST"
@@ -330,8 +330,8 @@ for i in range(2): # it tries again once
     rm "$TMPDIR/pmix.sys.$HOST"
 }
 
-# Tools of other users, at a server of ours that allows them, or does not. Its files are then for
-# all to read; our own tools believe only those of root.
+# Tools of other users, with our server that allows them or does not. If it allows them, all users may read its files.
+# Our tools trust only files of root.
 foreign() { # ATTRIBUTE STATUS MODE
     need_other
     serve ours serving tool "$1"
@@ -343,15 +343,15 @@ foreign() { # ATTRIBUTE STATUS MODE
     end_server
 }
 
-# Without being asked to, a server admits no tools and writes no files.
+# By default a server does not admit tools, and writes no files.
 closed() {
     serve ours serving
     [ -z "$(find "$TMPDIR" -name 'pmix.*')" ] || fail "it wrote files: $(ls "$TMPDIR")"
     end_server
 }
 
-# The file of a server that was killed is in the way of nobody, and goes when the next one starts. (The
-# component is one that leaves it there: root's servers do without, others until then.)
+# The file of a killed server does not disturb other servers, and the next server removes it. (pcleanup/inproc leaves
+# the file until then.)
 stale() {
     PMIX_MCA_pcleanup=inproc serve ours serving tool system
     echo die >&"$SERVER_FD"
@@ -361,7 +361,7 @@ stale() {
     there "$TMPDIR/pmix.sys.$HOST"
     serve ours serving tool system
     sees given-1 ours system
-    # But while one lives there is no other.
+    # A second system server cannot start.
     run 20 "$PROGRAMS/tool_host" other tool system >"$OUT" 2>"$ERR" && fail "there are two"
     lines 1 '^failed ' "$OUT"
     lines 1 "$TMPDIR/pmix.sys.$HOST is that of a server that runs: pid $SERVER_PID of uid $(id -u), serving.0" "$ERR"
@@ -402,5 +402,5 @@ t stale-files stale
 t every-file-of-ours every_file_is_there_and_leads_to_it
 t every-way-needs-one-file every_way_needs_one_file
 t files-of-ours-for-debian debian_finds_ours
-t port-of-somebody-else taken_port
+t port-of-another-user taken_port
 suite_end
