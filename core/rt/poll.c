@@ -3,8 +3,8 @@
  *
  * Only the leader of the loop touches the base, so the base has no locks. This file
  * changes no process-wide state of libevent. libevent has no descriptor on which a
- * thread could sleep. The loop's own thread therefore sleeps on an epoll set of the same
- * descriptors, until the next timer may be due. */
+ * thread could sleep. The loop's own thread therefore sleeps on an epoll set of the
+ * same descriptors, until the next timer may be due. */
 #include "core/base/clock.h"
 #include "core/rt/loop_impl.h"
 
