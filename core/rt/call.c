@@ -35,7 +35,7 @@ static bool drive(struct px_loop *loop, struct px_call *call)
     call->is_guest = false;
     if (!px_call_is_done(call) && !call->changed) {
         pthread_mutex_lock(&loop->lead_lock);
-        px_lead_arm(loop, PX_ARM_NOT);
+        px_poll_arm(&loop->poll, PX_ARM_NOT);
         pthread_mutex_unlock(&loop->lead_lock);
     }
     while (!px_call_is_done(call) && !call->changed && px_lead_is_open(loop))

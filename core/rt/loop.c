@@ -27,7 +27,6 @@
 #include <assert.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 
@@ -86,25 +85,6 @@ static void wake(struct px_loop *loop)
 
 static void *thread_main(void *arg);
 
-/* Makes the epoll set of the own thread. The leader fills poll.sleep_fd. */
-static pmix_status_t make_outer(struct px_loop *loop)
-{
-    struct epoll_event off = {0}, by_edge = {.events = EPOLLIN | EPOLLET};
-
-    if (loop->outer_fd >= 0)
-        return PMIX_SUCCESS;
-    if (px_poll_mirror(&loop->poll))
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    loop->outer_fd = epoll_create1(EPOLL_CLOEXEC);
-    if (loop->outer_fd < 0 ||
-        epoll_ctl(loop->outer_fd, EPOLL_CTL_ADD, loop->poll.sleep_fd, &off) ||
-        epoll_ctl(loop->outer_fd, EPOLL_CTL_ADD, loop->wake_fd, &by_edge)) {
-        px_drop_fd(&loop->outer_fd);
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    return PMIX_SUCCESS;
-}
-
 /* Starts the own thread. With lead_lock. The thread blocks signals, which belong to the
  * host. It does not block faults of the thread itself, because crash handlers need
  * these signals. */
@@ -113,7 +93,7 @@ static pmix_status_t begin_thread(struct px_loop *loop)
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
     sigset_t all, before;
 
-    if (make_outer(loop))
+    if (px_poll_make_sleep(&loop->poll))
         return PMIX_ERR_OUT_OF_RESOURCE;
     sigfillset(&all);
     for (size_t i = 0; i < PX_COUNT(faults); i++)
@@ -219,19 +199,6 @@ bool px_loop_defer(struct px_loop *loop, struct px_msg *msg)
 
 /* ---- the lead -------------------------------------------------------------------- */
 
-void px_lead_arm(struct px_loop *loop, enum px_arm how)
-{
-    static const uint32_t bits[] = {[PX_ARM_NOT] = 0,
-                                    [PX_ARM_ONCE] = EPOLLIN | EPOLLONESHOT,
-                                    [PX_ARM_ALWAYS] = EPOLLIN};
-    struct epoll_event e = {.events = bits[how]};
-
-    if (loop->armed == how || loop->outer_fd < 0)
-        return;
-    (void)epoll_ctl(loop->outer_fd, EPOLL_CTL_MOD, loop->poll.sleep_fd, &e);
-    loop->armed = how;
-}
-
 bool px_lead_take(struct px_loop *loop, bool guest)
 {
     if (loop->led)
@@ -271,7 +238,7 @@ void px_lead_release(struct px_loop *loop)
     left |= loop->has_thread && !loop->poll.is_mirrored;
     leave(loop);
     if (!loop->own_rests)
-        px_lead_arm(loop, PX_ARM_ONCE);
+        px_poll_arm(&loop->poll, PX_ARM_ONCE);
     if (left)
         wake(loop);
     pthread_mutex_unlock(&loop->lead_lock);
@@ -320,7 +287,7 @@ static uint64_t own_pass(struct px_loop *loop)
         due = px_clock_ms() + RETRY_MS;
     pthread_mutex_lock(&loop->lead_lock);
     leave(loop);
-    px_lead_arm(loop, loop->no_guests ? PX_ARM_ALWAYS : PX_ARM_ONCE);
+    px_poll_arm(&loop->poll, loop->no_guests ? PX_ARM_ALWAYS : PX_ARM_ONCE);
     return due;
 }
 
@@ -336,13 +303,13 @@ static void *thread_main(void *arg)
         if (loop->stopped)
             break;
         loop->sleeps_until_ms = due;
-        loop->own_rests = loop->armed == PX_ARM_ALWAYS;
+        loop->own_rests = loop->poll.armed == PX_ARM_ALWAYS;
         pthread_mutex_unlock(&loop->lead_lock);
-        bool woken = px_poll_sleep(loop->outer_fd, due);
+        bool woken = px_poll_sleep(&loop->poll, due);
         pthread_mutex_lock(&loop->lead_lock);
         loop->own_rests = false;
-        if (woken && loop->armed == PX_ARM_ONCE)
-            loop->armed = PX_ARM_NOT;
+        if (woken && loop->poll.armed == PX_ARM_ONCE)
+            loop->poll.armed = PX_ARM_NOT;
     }
     pthread_mutex_unlock(&loop->lead_lock);
     return NULL;
@@ -417,7 +384,6 @@ void px_loop_forget(struct px_loop *loop, const void *object)
 static void free_loop(struct px_loop *loop)
 {
     px_poll_fini(&loop->poll);
-    px_drop_fd(&loop->outer_fd);
     px_drop_fd(&loop->wake_fd);
     pthread_cond_destroy(&loop->lead_free);
     pthread_mutex_destroy(&loop->lead_lock);
@@ -444,7 +410,7 @@ pmix_status_t px_loop_create(enum px_progress progress, struct event_base *base,
     memset(loop, 0, offsetof(struct px_loop, scratch)); /* leaves some pages unused */
     loop->external = base || progress == PX_PROGRESS_EXTERNAL;
     loop->sleeps_until_ms = PX_NEVER;
-    loop->outer_fd = loop->wake_fd = loop->poll.sleep_fd = -1;
+    loop->wake_fd = loop->poll.outer_fd = loop->poll.sleep_fd = -1;
     pthread_mutex_init(&loop->lead_lock, NULL);
     pthread_cond_init(&loop->lead_free, NULL);
     px_list_init(&loop->children.list);
@@ -545,7 +511,7 @@ void px_loop_abandon(struct px_loop *loop)
     /* The sets are shared with the parent: close them, but do not change them.
      * libevent's own descriptors stay open, because freeing its base would change its
      * set. */
-    px_drop_fd(&loop->outer_fd);
+    px_drop_fd(&loop->poll.outer_fd);
     px_drop_fd(&loop->poll.sleep_fd);
     px_drop_fd(&loop->wake_fd);
 }

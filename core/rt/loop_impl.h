@@ -13,6 +13,13 @@
 
 #define PX_NEVER UINT64_MAX
 
+/* Descriptors that wake the own thread, beside messages. */
+enum px_arm {
+    PX_ARM_NOT,    /* nothing: a guest leads and handles descriptors */
+    PX_ARM_ONCE,   /* the next ready descriptor */
+    PX_ARM_ALWAYS, /* every ready descriptor, in a server */
+};
+
 /* Descriptors and timers. Only the leader uses them. */
 struct px_poll {
     struct event_base *base; /* NULL until needed */
@@ -20,18 +27,13 @@ struct px_poll {
     bool has_wake, wakes_by_edge;
     struct event wake; /* of wake_fd */
     int wake_fd;
-    int sleep_fd;     /* an epoll set of the same descriptors; -1: not made */
+    int sleep_fd; /* an epoll set of the same descriptors; -1: not made */
+    int outer_fd; /* an epoll set of wake_fd and sleep_fd, for the own thread; -1 */
+    enum px_arm armed;
     bool is_mirrored; /* sleep_fd holds all watched descriptors */
     struct px_list watches, timers;
     uint64_t due_ms; /* no timer is due earlier; PX_NEVER */
     int n_writers;   /* number of watches for PX_WRITABLE */
-};
-
-/* Descriptors that wake the own thread, beside messages. */
-enum px_arm {
-    PX_ARM_NOT,    /* nothing: a guest leads and handles descriptors */
-    PX_ARM_ONCE,   /* the next ready descriptor */
-    PX_ARM_ALWAYS, /* every ready descriptor, in a server */
 };
 
 struct px_loop {
@@ -57,9 +59,6 @@ struct px_loop {
     pthread_cond_t lead_free;
     bool led;
     bool own_rests; /* the own thread of a server sleeps, and callers may lead */
-    /* An epoll set of wake_fd and poll.sleep_fd, on which the own thread sleeps. */
-    int outer_fd;
-    enum px_arm armed;
     uint64_t sleeps_until_ms;
     unsigned n_visits;       /* threads in px_loop_begin_visit */
     void *visited;           /* the watch or timer that the visit is about */
@@ -82,8 +81,6 @@ void px_lead_release(struct px_loop *loop);
 void px_lead_enter(struct px_loop *loop) PX_ASSERTS_LOOP;
 /* True if a caller may lead as a guest now. With lead_lock. */
 bool px_lead_is_open(struct px_loop *loop);
-/* Sets the descriptors that wake the own thread. With lead_lock. */
-void px_lead_arm(struct px_loop *loop, enum px_arm how);
 /* Makes one pass: waits for an event if wait, reports events, runs messages. */
 void px_lead_pass(struct px_loop *loop, bool wait) PX_LOOP_ONLY;
 /* Runs the mailboxes, and messages posted meanwhile. */
@@ -145,14 +142,16 @@ void px_poll_run(struct px_poll *p, bool wait) PX_LOOP_ONLY;
 /* Works like px_poll_run without the program's base, which may be running: reports at
  * most one descriptor and one timer. */
 void px_poll_run_beside(struct px_poll *p, bool wait) PX_LOOP_ONLY;
-/* Makes an empty sleep_fd. Any thread, with lead_lock. Returns
+/* Makes sleep_fd and outer_fd, for any thread with lead_lock. The leader fills sleep_fd.
  * PMIX_ERR_OUT_OF_RESOURCE. */
-pmix_status_t px_poll_mirror(struct px_poll *p);
+pmix_status_t px_poll_make_sleep(struct px_poll *p);
+/* Chooses the descriptors that wake the own thread. With lead_lock. */
+void px_poll_arm(struct px_poll *p, enum px_arm how);
 /* Adds the watched descriptors to sleep_fd, for the leader. is_mirrored stays false if
  * the kernel has no room. */
 void px_poll_fill(struct px_poll *p);
-/* Waits for a descriptor of an epoll set, until due_ms. Uses no other data. Returns
- * true if one is ready. */
-bool px_poll_sleep(int epoll_fd, uint64_t due_ms);
+/* Waits for a descriptor of outer_fd, until due_ms. Touches nothing else. Returns true if
+ * a descriptor is ready. */
+bool px_poll_sleep(struct px_poll *p, uint64_t due_ms);
 
 #endif

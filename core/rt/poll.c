@@ -125,6 +125,13 @@ static pmix_status_t need_base(struct px_poll *p)
     return p->base ? watch_wake_fd(p) : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
+static pmix_status_t make_sleep_fd(struct px_poll *p)
+{
+    if (p->sleep_fd < 0)
+        p->sleep_fd = epoll_create1(EPOLL_CLOEXEC);
+    return p->sleep_fd < 0 ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
+}
+
 pmix_status_t px_poll_init(struct px_poll *p, int wake_fd, struct event_base *base)
 {
     px_list_init(&p->watches);
@@ -136,7 +143,7 @@ pmix_status_t px_poll_init(struct px_poll *p, int wake_fd, struct event_base *ba
     if (!base)
         return PMIX_SUCCESS;
     p->is_mirrored = true; /* a caller that waits beside the base sleeps on the set */
-    if (need_base(p) || px_poll_mirror(p) ||
+    if (need_base(p) || make_sleep_fd(p) ||
         mirror(p, EPOLL_CTL_ADD, wake_fd, EPOLLIN | EPOLLET, NULL))
         return PMIX_ERR_OUT_OF_RESOURCE;
     return PMIX_SUCCESS;
@@ -148,6 +155,7 @@ void px_poll_fini(struct px_poll *p)
         (void)event_del_noblock(&p->wake);
     if (p->base && !p->is_programs)
         event_base_free(p->base);
+    px_drop_fd(&p->outer_fd);
     px_drop_fd(&p->sleep_fd);
 }
 
@@ -184,11 +192,34 @@ static int mirror_watch(struct px_watch *w, unsigned events)
     return mirror(p, op, w->fd, bits_of(events), w);
 }
 
-pmix_status_t px_poll_mirror(struct px_poll *p)
+pmix_status_t px_poll_make_sleep(struct px_poll *p)
 {
-    if (p->sleep_fd < 0)
-        p->sleep_fd = epoll_create1(EPOLL_CLOEXEC);
-    return p->sleep_fd < 0 ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
+    struct epoll_event off = {0}, by_edge = {.events = EPOLLIN | EPOLLET};
+
+    if (p->outer_fd >= 0)
+        return PMIX_SUCCESS;
+    if (make_sleep_fd(p))
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    p->outer_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (p->outer_fd < 0 || epoll_ctl(p->outer_fd, EPOLL_CTL_ADD, p->sleep_fd, &off) ||
+        epoll_ctl(p->outer_fd, EPOLL_CTL_ADD, p->wake_fd, &by_edge)) {
+        px_drop_fd(&p->outer_fd);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    return PMIX_SUCCESS;
+}
+
+void px_poll_arm(struct px_poll *p, enum px_arm how)
+{
+    static const uint32_t bits[] = {[PX_ARM_NOT] = 0,
+                                    [PX_ARM_ONCE] = EPOLLIN | EPOLLONESHOT,
+                                    [PX_ARM_ALWAYS] = EPOLLIN};
+    struct epoll_event e = {.events = bits[how]};
+
+    if (p->armed == how || p->outer_fd < 0)
+        return;
+    (void)epoll_ctl(p->outer_fd, EPOLL_CTL_MOD, p->sleep_fd, &e);
+    p->armed = how;
 }
 
 void px_poll_fill(struct px_poll *p)
@@ -212,11 +243,11 @@ static int timeout_of(uint64_t due_ms)
     return due_ms <= now ? 0 : due_ms - now < INT_MAX ? (int)(due_ms - now) : INT_MAX;
 }
 
-bool px_poll_sleep(int epoll_fd, uint64_t due_ms)
+bool px_poll_sleep(struct px_poll *p, uint64_t due_ms)
 {
     struct epoll_event ready[4];
 
-    return epoll_wait(epoll_fd, ready, PX_COUNT(ready), timeout_of(due_ms)) > 0;
+    return epoll_wait(p->outer_fd, ready, PX_COUNT(ready), timeout_of(due_ms)) > 0;
 }
 
 /* ---- watches --------------------------------------------------------------------- */
