@@ -66,13 +66,14 @@ static const struct px_param_name cgroup_names[] = {
     {"no", CGROUP_NO}, {"try", CGROUP_TRY}, {"yes", CGROUP_YES}, {NULL, 0}};
 
 const struct px_param px_pfexec_params[] = {
-    PX_PARAM_DURATION(struct px_pfexec_conf, start_timeout, "10s", 10, 3600000,
-                      "How long a program may take to start, for instance from a file "
-                      "system that does not answer"),
+    PX_PARAM_DURATION(
+        struct px_pfexec_conf, start_timeout, "10s", 10, 3600000,
+        "Time limit of the start of a program, e.g. from a file system that does not "
+        "answer"),
     PX_PARAM_ENUM(
         struct px_pfexec_conf, cgroup, "no", cgroup_names,
-        "Whether programs run in a control group of their server's, below its "
-        "own: with try where that can be had, with yes nowhere else"),
+        "Run programs in a control group below the server's own; try: only where "
+        "possible"),
     PX_PARAM_END,
 };
 

@@ -24,27 +24,27 @@ const struct px_param px_base_params[] = {
         "the library"),
     PX_PARAM_STRING(
         struct px_base_conf, component_show_load_errors, "none",
-        "Components of which to report that they do not load or open, besides those that "
-        "were asked for: all, none, a list of <framework>[/<component>], or all but those "
-        "after ^"),
+        "Components whose failures to load or open are reported, besides the selected "
+        "ones: all, none, a list of <framework>[/<component>], or all but those after "
+        "^"),
     PX_PARAM_DURATION(
         struct px_base_conf, component_probe, "10s", 0, 3600000,
-        "How long a component that is not of this library may take in the child process "
-        "that loads, opens, queries and closes the component first, so that a crash ends "
-        "the child alone; 0: no child is made",
+        "Time limit of the child process that first loads, opens, queries and closes a "
+        "foreign component, so that a crash ends only the child; 0: no child",
         .level = 1),
     PX_PARAM_ENUM(struct px_base_conf, verbose, "warn", levels,
-                  "Least serious messages to print", .level = 1),
+                  "Least severe level of messages to print", .level = 1),
     PX_PARAM_ENUM(struct px_base_conf, strict, "warn", stricts,
-                  "How to answer wrong parameters: a warning each, failure, or nothing",
+                  "Reaction to invalid parameters: a warning each, failure, or nothing",
                   .level = 1),
     PX_PARAM_STRING(struct px_base_conf, user_param_file, NULL,
                     "The user's parameter file, if it is not ~/.pmix/mca-params.conf"),
     PX_PARAM_STRING(struct px_base_conf, param_files, NULL,
                     "Further parameter files, separated by colons", .level = 1),
-    PX_PARAM_STRING(struct px_base_conf, tune_files, NULL,
-                    "Parameter files that are stronger than the environment, separated "
-                    "by colons; pmixrun --tune sets it"),
+    PX_PARAM_STRING(
+        struct px_base_conf, tune_files, NULL,
+        "Parameter files that override the environment, separated by colons; pmixrun "
+        "--tune sets it"),
     PX_PARAM_END,
 };
 
@@ -64,38 +64,40 @@ const struct px_param px_server_params[] = {
                       "How long a connecting process may take to identify itself"),
     /* Clients stop waiting after two seconds. */
     PX_PARAM_DURATION(struct px_server_conf, finalize_timeout, "1500ms", 1, 3600000,
-                      "How long a client that finalizes waits for the host to agree"),
+                      "How long a finalizing client waits for the host's reply"),
     PX_PARAM_DURATION(struct px_server_conf, cleanup_timeout, "10s", 0, 3600000,
-                      "How long a server that ends waits for registered clean-up"),
+                      "How long a finalizing server waits for registered clean-up"),
     /* Long, because a process may be stopped in a debugger. */
-    PX_PARAM_DURATION(struct px_server_conf, unread_timeout, "5m", 1, 3600000,
-                      "How long a process may leave much unread of what it is sent, or "
-                      "keep room that others wait for, before it is disconnected"),
-    PX_PARAM_DURATION(struct px_server_conf, fabric_timeout, "30s", 1, 3600000,
-                      "How long the fabric components that wait may take over their "
-                      "part in the launch of a job"),
-    PX_PARAM_DURATION(struct px_server_conf, get_report, "30s", 0, INT64_MAX / 4,
-                      "How long PMIx_Get waits for a key before the server logs which "
-                      "process waits for which key of which process; 0: never"),
+    PX_PARAM_DURATION(
+        struct px_server_conf, unread_timeout, "5m", 1, 3600000,
+        "How long a process may leave many received bytes unread, or occupy memory "
+        "that others wait for, before it is disconnected"),
+    PX_PARAM_DURATION(
+        struct px_server_conf, fabric_timeout, "30s", 1, 3600000,
+        "Time limit of the fabric components' part in the launch of a job"),
+    PX_PARAM_DURATION(
+        struct px_server_conf, get_report, "30s", 0, INT64_MAX / 4,
+        "How long PMIx_Get waits for a key before the server logs the waiting process, "
+        "the key and its process; 0: never"),
     PX_PARAM_DURATION(struct px_server_conf, get_timeout, "0", 0, INT64_MAX / 4,
                       "How long PMIx_Get waits for a key before it fails with "
                       "PMIX_ERR_TIMEOUT; a shorter PMIX_TIMEOUT counts; 0: for ever"),
-    PX_PARAM_SIZE(struct px_server_conf, committed_per_user, "2g", 0, INT64_MAX,
-                  "How many bytes the values may take that processes of one user have "
-                  "committed, messages to and from them on their way, and requests of "
-                  "theirs that wait"),
-    PX_PARAM_SIZE(struct px_server_conf, committed_total, "8g", 0, INT64_MAX,
-                  "How many bytes the values may take that all processes have "
-                  "committed, messages to and from them on their way, and requests of "
-                  "theirs that wait"),
-    PX_PARAM_SIZE(struct px_server_conf, output_per_stream, "1m", 4096, INT64_MAX / 4,
-                  "How many bytes a server keeps of what a process has written to one "
-                  "stream, and of input for it, for those that have not read it yet"),
+    PX_PARAM_SIZE(
+        struct px_server_conf, committed_per_user, "2g", 0, INT64_MAX,
+        "Limit of the bytes of committed values, messages under way and waiting "
+        "requests of all processes of one user"),
+    PX_PARAM_SIZE(
+        struct px_server_conf, committed_total, "8g", 0, INT64_MAX,
+        "Limit of the bytes of committed values, messages under way and waiting "
+        "requests of all processes"),
+    PX_PARAM_SIZE(
+        struct px_server_conf, output_per_stream, "1m", 4096, INT64_MAX / 4,
+        "Limit of the bytes that a server keeps for slow readers: of each output "
+        "stream of a process, and of its input"),
     PX_PARAM_SIZE(
         struct px_server_conf, output_total, "256m", 4096, INT64_MAX / 4,
-        "How many bytes a server keeps of all streams, half of them for output "
-        "that no process has asked for; a writer may have one piece on its way "
-        "beyond that"),
+        "Limit of the bytes that a server keeps of all streams, half of them for "
+        "output without a reader; each writer may have one more piece under way"),
     PX_PARAM_STRING(
         struct px_server_conf, report_uri, NULL,
         "Where a server reports its address, unless PMIX_TCP_REPORT_URI is set: "
@@ -107,14 +109,15 @@ const struct px_param px_server_params[] = {
 const struct px_param px_host_builtin_params[] = {
     PX_PARAM_DURATION(
         struct px_host_builtin_conf, grace, "2s", 0, 3600000,
-        "How long processes of a job that has to end may take over it before "
-        "they are killed"),
-    PX_PARAM_BOOL(struct px_host_builtin_conf, output_required, "true",
-                  "A job whose output cannot be written, such as to a full disk, ends; "
-                  "else it goes on, and what it writes from then on is lost"),
-    PX_PARAM_SIZE(struct px_host_builtin_conf, preload_limit, "1g", 0, INT64_MAX,
-                  "How many bytes of programs and files are copied for a job that asks "
-                  "for that"),
+        "Time that processes of an ending job have before they are killed"),
+    PX_PARAM_BOOL(
+        struct px_host_builtin_conf, output_required, "true",
+        "End a job whose output cannot be written, e.g. to a full disk; otherwise the "
+        "job goes on, and its further output is lost"),
+    PX_PARAM_SIZE(
+        struct px_host_builtin_conf, preload_limit, "1g", 0, INT64_MAX,
+        "Limit of the bytes of programs and files that are copied for a job on "
+        "request"),
     PX_PARAM_STRING(struct px_host_builtin_conf, cluster_id, NULL,
                     "Name of the cluster that this node is part of, for "
                     "PMIX_CLUSTER_ID; without a colon; pmixrun --cluster-id sets it"),
@@ -126,15 +129,15 @@ const struct px_param px_iof_params[] = {
      * line. Any limit could mix lines of processes. */
     PX_PARAM_DURATION(
         struct px_iof_conf, gather_time, "0", 0, 3600000,
-        "How long a line of forwarded output that has no end yet is kept "
-        "back, so that no line of another process comes into it; 0: until "
-        "its end comes, but not at a terminal",
+        "How long an incomplete line of forwarded output is kept back, so that it is "
+        "not mixed with other lines; 0: until its end, but not at a terminal",
         .level = 1),
     /* Finite, so that no program hangs. */
-    PX_PARAM_DURATION(struct px_iof_conf, drain_timeout, "30s", 0, 3600000,
-                      "How long a process that finalizes waits for a reader of its own "
-                      "standard output that takes nothing of what was forwarded to it, "
-                      "and a server for those that take nothing of what it forwards"),
+    PX_PARAM_DURATION(
+        struct px_iof_conf, drain_timeout, "30s", 0, 3600000,
+        "How long a finalizing process waits for a stalled reader of output that was "
+        "forwarded to it, and a finalizing server for stalled readers of forwarded "
+        "output"),
     PX_PARAM_END,
 };
 

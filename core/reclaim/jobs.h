@@ -23,13 +23,13 @@ struct px_reclaim_conf {
     uint64_t timeout;
 };
 
-#define PX_RECLAIM_PARAMS                                                             \
-    PX_PARAM_INT(struct px_reclaim_conf, verbose, "0", 0, INT32_MAX,                  \
-                 "From 10 on, one line for each thing that could not be removed; "    \
-                 "PMIX_DEBUG sets it, too"),                                          \
-        PX_PARAM_DURATION(struct px_reclaim_conf, timeout, "10m", 0, 86400000,        \
-                          "How long removing may take, for each user whose files it " \
-                          "is; 0 is for ever"),                                       \
+#define PX_RECLAIM_PARAMS                                                      \
+    PX_PARAM_INT(struct px_reclaim_conf, verbose, "0", 0, INT32_MAX,           \
+                 "From 10 on, log a line for each file that could not "        \
+                 "be removed; PMIX_DEBUG sets it, too"),                       \
+        PX_PARAM_DURATION(struct px_reclaim_conf, timeout, "10m", 0, 86400000, \
+                          "Time limit of a removal, for each owner of files; " \
+                          "0: no limit"),                                      \
         PX_PARAM_END
 
 struct px_reclaim_job;

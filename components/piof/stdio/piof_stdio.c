@@ -164,8 +164,8 @@ static pmix_status_t stdio_open_source(void *self PX_UNUSED,
 static const struct px_param params[] = {
     PX_PARAM_BOOL(
         struct conf, own, "true",
-        "Open pipes and terminals that others share anew, to write as much as "
-        "there is room for; else a little at a time",
+        "Reopen pipes and terminals that others share, to write as much as fits; "
+        "otherwise write small pieces",
         .level = 5),
     PX_PARAM_END,
 };

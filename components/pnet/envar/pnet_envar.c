@@ -99,8 +99,7 @@ static const struct px_param params[] = {
                     "Variables to forward to every job: names that may end with * and "
                     "hold ?, separated by ';'; !NAME: not this",
                     .check = mistake_in),
-    PX_PARAM_STRING(struct conf, exclude, "",
-                    "Variables never to forward, whatever asks for it",
+    PX_PARAM_STRING(struct conf, exclude, "", "Variables that are never forwarded",
                     .check = mistake_in_exclusion),
     PX_PARAM_END,
 };

@@ -28,10 +28,10 @@ static const struct px_param_name spawned_names[] = {
 
 static const struct px_param params[] = {
     PX_PARAM_BOOL(struct conf, enabled, "false",
-                  "Give each job a key; else those that ask for one"),
+                  "Give a key to each job; otherwise to jobs that request a key"),
     PX_PARAM_LIST(
         struct conf, variables, NULL,
-        "Which of these get it: opx (FI_OPX_UUID), psm2 (FI_PSM2_UUID), psm3 "
+        "Variables that get the key: opx (FI_OPX_UUID), psm2 (FI_PSM2_UUID), psm3 "
         "(FI_PSM3_UUID), ompi (OMPI_MCA_orte_precondition_transports); unset: "
         "all"),
     PX_PARAM_ENUM(

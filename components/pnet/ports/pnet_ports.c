@@ -50,7 +50,7 @@ static const struct px_param params[] = {
                   "Ports of each protocol that each process of a job gets; 0: jobs "
                   "that ask for ports get them"),
     PX_PARAM_UINT(struct conf, per_job, "0", 0, 2 * N_PORTS,
-                  "How many ports a job may have on each node; 0: all"),
+                  "Limit of a job's ports on each node; 0: all"),
     PX_PARAM_END,
 };
 

@@ -57,12 +57,10 @@ static const struct px_param params[] = {
                  "Highest port to listen on; 0: only port_min"),
     PX_PARAM_BOOL(
         struct conf, remote, "false",
-        "Connect to servers on other machines too, who then see no proof of who "
-        "connects"),
-    PX_PARAM_ENUM(
-        struct conf, attest, "auto", attest_names,
-        "How to learn whose the other end of a connection is: from sock_diag, "
-        "from /proc/net/tcp, or from the first of these that works"),
+        "Connect to servers on other machines too, without proof of the client's user"),
+    PX_PARAM_ENUM(struct conf, attest, "auto", attest_names,
+                  "Source of the user at the other end of a connection: sock_diag, "
+                  "/proc/net/tcp, or the first of these that works"),
     PX_PARAM_END,
 };
 
