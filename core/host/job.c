@@ -528,7 +528,7 @@ static void settle(struct px_launch_job *job, const struct px_failure *failure)
         job->verdict = failure->verdict;
 }
 
-/* True for a running process, other than the failed one, whose failure is not known yet.
+/* True for a running process, except the failed one, whose failure is not known yet.
  * A process that aborts over the death of another is known, and is not the first. */
 static bool is_running(void *arg, pmix_rank_t rank)
 {
@@ -655,8 +655,8 @@ void px_job_task_failed(struct px_task *task, pmix_status_t status)
         last_task_ended(job);
 }
 
-/* True if an abort has ended the process. A process that was dying before the abort has a
- * reason of its own, unless SIGTERM was the reason. */
+/* True if an abort has ended the process. A process that was dying before the abort has
+ * a reason of its own, unless SIGTERM was the reason. */
 static bool is_by_abort(const struct px_task *task)
 {
     return task->aborted && (!task->was_lost || WTERMSIG(task->wait_status) == SIGTERM);

@@ -142,16 +142,16 @@ void px_poll_run(struct px_poll *p, bool wait) PX_LOOP_ONLY;
 /* Works like px_poll_run without the program's base, which may be running: reports at
  * most one descriptor and one timer. */
 void px_poll_run_beside(struct px_poll *p, bool wait) PX_LOOP_ONLY;
-/* Makes sleep_fd and outer_fd, for any thread with lead_lock. The leader fills sleep_fd.
- * PMIX_ERR_OUT_OF_RESOURCE. */
+/* Makes sleep_fd and outer_fd, for any thread with lead_lock. The leader fills
+ * sleep_fd. PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t px_poll_make_sleep(struct px_poll *p);
 /* Chooses the descriptors that wake the own thread. With lead_lock. */
 void px_poll_arm(struct px_poll *p, enum px_arm how);
 /* Adds the watched descriptors to sleep_fd, for the leader. is_mirrored stays false if
  * the kernel has no room. */
 void px_poll_fill(struct px_poll *p);
-/* Waits for a descriptor of outer_fd, until due_ms. Touches nothing else. Returns true if
- * a descriptor is ready. */
+/* Waits for a descriptor of outer_fd, until due_ms. Touches nothing else. Returns true
+ * if a descriptor is ready. */
 bool px_poll_sleep(struct px_poll *p, uint64_t due_ms);
 
 #endif
