@@ -108,6 +108,7 @@ t two_nodes_without_a_common_network two_networks ours ours ours
 for n in 1 2 3; do
     t "two_clusters_are_connected_$n" two_clusters "$n"
     t "connected_processes_of_two_nodes_$n" connected "$n" joint
+    t "spawned_processes_of_another_node_$n" connected "$n" joint_family
     t "optional_process_of_another_node_$n" connected "$n" joint_ends optional
     t "process_of_another_node_may_end_$n" connected "$n" joint_ends early
     t "process_of_another_node_ends_$n" connected "$n" joint_ends error

@@ -146,6 +146,31 @@ pmix_info_t *host_unpack_infos(pmix_byte_object_t bytes, size_t *n)
     return info;
 }
 
+pmix_byte_object_t host_pack_app(const pmix_app_t *app)
+{
+    pmix_data_buffer_t buffer;
+    pmix_byte_object_t bytes;
+
+    PMIX_DATA_BUFFER_CONSTRUCT(&buffer);
+    HOST_GOOD(PMIx_Data_pack(NULL, &buffer, (void *)app, 1, PMIX_APP));
+    HOST_GOOD(PMIx_Data_unload(&buffer, &bytes));
+    return bytes;
+}
+
+pmix_app_t *host_unpack_app(pmix_byte_object_t bytes)
+{
+    pmix_data_buffer_t buffer;
+    pmix_app_t *app;
+    int32_t one = 1;
+
+    PMIX_DATA_BUFFER_CONSTRUCT(&buffer);
+    HOST_GOOD(PMIx_Data_load(&buffer, &bytes)); /* owns the bytes from here on */
+    PMIX_APP_CREATE(app, 1);
+    HOST_GOOD(PMIx_Data_unpack(NULL, &buffer, app, &one, PMIX_APP));
+    PMIX_DATA_BUFFER_DESTRUCT(&buffer);
+    return app;
+}
+
 struct launch_info {
     struct waiter w;
     pmix_byte_object_t bytes;
@@ -202,19 +227,17 @@ static void load_dir(pmix_info_t *info, const char *key, const char *top,
     PMIX_INFO_LOAD(info, key, path, PMIX_STRING);
 }
 
-/* Fills an info with the directory of a rank. The code avoids macros whose functions some libraries
- * lack. */
-static void load_rank_dir(pmix_info_t *info, const char *top, int r)
+/* Fills an info with a value of a rank. The code avoids macros whose functions some libraries lack. */
+static void load_of_rank(pmix_info_t *info, int r, const char *key, const void *value,
+                         pmix_data_type_t type)
 {
     pmix_rank_t rank = (pmix_rank_t)r;
     pmix_data_array_t array = {.type = PMIX_INFO, .size = 2};
     pmix_info_t *members;
-    char below[32];
 
     PMIX_INFO_CREATE(members, 2);
     PMIX_INFO_LOAD(&members[0], PMIX_RANK, &rank, PMIX_PROC_RANK);
-    snprintf(below, sizeof(below), "/job/%d", r);
-    load_dir(&members[1], PMIX_PROCDIR, top, below);
+    PMIX_INFO_LOAD(&members[1], key, value, type);
     array.array = members;
     PMIX_INFO_LOAD(info, PMIX_PROC_DATA, &array, PMIX_DATA_ARRAY);
     PMIX_INFO_FREE(members, 2);
@@ -224,20 +247,23 @@ static void load_rank_dir(pmix_info_t *info, const char *top, int r)
 static size_t load_dirs(pmix_info_t *info, int n)
 {
     const char *top = getenv("HOST_DIRS");
+    char path[512];
 
     if (!top)
         return 0;
     load_dir(&info[0], PMIX_TMPDIR, top, "");
     load_dir(&info[1], PMIX_NSDIR, top, "/job");
-    for (int r = 0; r < n; r++)
-        load_rank_dir(&info[2 + r], top, r);
+    for (int r = 0; r < n; r++) {
+        snprintf(path, sizeof(path), "%s/job/%d", top, r);
+        load_of_rank(&info[2 + r], r, PMIX_PROCDIR, path, PMIX_STRING);
+    }
     return 2 + (size_t)n;
 }
 
 void host_register_map(struct host_job *job, const char *nspace, int n,
                        const struct host_map *map)
 {
-    pmix_info_t info[8 + 2 + HOST_MAX_RANKS];
+    pmix_info_t info[8 + 2 + 2 * HOST_MAX_RANKS];
     struct waiter w = {0};
     char *nodes, *ppn;
     size_t n_info;
@@ -259,6 +285,8 @@ void host_register_map(struct host_job *job, const char *nspace, int n,
     PMIX_INFO_LOAD(&info[6], PMIX_NODE_MAP, nodes, PMIX_REGEX);
     PMIX_INFO_LOAD(&info[7], PMIX_PROC_MAP, ppn, PMIX_REGEX);
     n_info = 8 + load_dirs(&info[8], n);
+    for (int r = 0; map->parent && r < n; r++)
+        load_of_rank(&info[n_info++], r, PMIX_PARENT_ID, map->parent, PMIX_PROC);
     HOST_GOOD(finish(&w, PMIx_server_register_nspace(nspace, map->n_local, info, n_info,
                                                      on_done, &w)));
     for (size_t i = 0; i < n_info; i++)
@@ -274,7 +302,8 @@ void host_register_job_of(struct host_job *job, const char *nspace, int n, void 
     gethostname(name, sizeof(name) - 1);
     for (int r = 0; r < n; r++)
         sprintf(ranks + strlen(ranks), "%s%d", r ? "," : "", r);
-    host_register_map(job, nspace, n, &(struct host_map){name, ranks, ranks, 1, n, 0});
+    host_register_map(job, nspace, n,
+                      &(struct host_map){name, ranks, ranks, 1, n, 0, NULL});
     HOST_GOOD(host_setup_local_support(nspace, NULL, 0));
     for (int r = 0; r < n; r++)
         HOST_GOOD(host_register_client(nspace, (pmix_rank_t)r, object));

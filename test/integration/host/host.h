@@ -101,16 +101,21 @@ pmix_status_t host_register_resources(pmix_info_t *info, size_t n);
 /* Return infos as bytes, malloc'd, and bytes as infos. host_unpack_infos frees the bytes. */
 pmix_byte_object_t host_pack_infos(pmix_info_t *info, size_t n);
 pmix_info_t *host_unpack_infos(pmix_byte_object_t bytes, size_t *n);
+/* Return an application as bytes, malloc'd, and bytes as an application. host_unpack_app frees the
+ * bytes. */
+pmix_byte_object_t host_pack_app(const pmix_app_t *app);
+pmix_app_t *host_unpack_app(pmix_byte_object_t bytes);
 
 /* Sets the user of clients registered later, and of ranks started later. Only a host of root can set
  * another user. */
 void host_owner(uid_t uid, gid_t gid);
 
 /* Nodes and ranks of a job, as texts for PMIx_generate_regex and _ppn. local lists the n_local ranks of
- * this node. */
+ * this node. parent is the process that spawned the job, or NULL. */
 struct host_map {
     const char *nodes, *ranks, *local;
     int n_nodes, n_local, node;
+    const pmix_proc_t *parent;
 };
 /* Registers the namespace of a job of n ranks, without its clients. */
 void host_register_map(struct host_job *job, const char *nspace, int n,

@@ -40,7 +40,8 @@ static void apply(pmix_info_t *info, size_t n, bool refused)
                 refused ? PMIX_ERR_NOT_AVAILABLE : PMIX_SUCCESS);
     HOST_EXPECT(PMIx_server_setup_local_support(job_name, info, n, NULL, NULL),
                 refused ? PMIX_ERR_NOT_AVAILABLE : PMIX_OPERATION_SUCCEEDED);
-    host_register_map(&job, job_name, 1, &(struct host_map){"here", "0", "0", 1, 1, 0});
+    host_register_map(&job, job_name, 1,
+                      &(struct host_map){"here", "0", "0", 1, 1, 0, NULL});
     HOST_GOOD(host_register_client(job_name, 0, NULL));
     print_key();
     host_deregister_nspace(job_name);

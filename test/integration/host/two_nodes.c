@@ -11,12 +11,14 @@
 #include <net/if.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
 #define NSPACE    "two-nodes"
+#define CHILD     "spawned" /* job that a rank spawns */
 #define FORWARDED "OMPI_MCA_two_nodes"
 #define MAX_RANKS 3 /* ranks of a node */
 #define BIGGEST   (64u << 20)
@@ -26,14 +28,14 @@
 #define EARLY_TERM_ALLOWED "pmix.joint.early"
 #define CONNECT_OPTIONAL   "pmix.joint.opt"
 
-enum kind { FENCE = 1, REQUEST, DATA, PUBLISH, EVENT, LAUNCH, DONE };
+enum kind { FENCE = 1, REQUEST, DATA, PUBLISH, EVENT, LAUNCH, SPAWN, DONE };
 
 struct head {
     uint32_t kind;
     uint32_t n;  /* bytes that follow */
     uint64_t id; /* requester's id of a REQUEST and its DATA */
     int32_t status;
-    pmix_proc_t proc;     /* process of a REQUEST, PUBLISH or EVENT */
+    pmix_proc_t proc;     /* process of a REQUEST, PUBLISH, EVENT or SPAWN */
     char signature[1024]; /* participants of a FENCE, or key of a PUBLISH */
 };
 
@@ -60,10 +62,13 @@ static struct {
     bool of_clusters;
     pthread_mutex_t lock;
     struct part *parts;
-    bool may_end;              /* the last connect allows members to end */
-    int n_joined;              /* connected namespaces */
-    int n_left[MAX_RANKS * 2]; /* namespaces that each rank has left */
-    volatile int other_done;   /* the other node has no process any more */
+    bool may_end;                 /* the last connect allows members to end */
+    int n_joined;                 /* connected namespaces */
+    int n_left[2][MAX_RANKS * 2]; /* namespaces that each rank of each job has left */
+    struct host_job child;
+    bool has_child; /* a thread of this node runs the child job */
+    pthread_t child_runner;
+    volatile int other_done; /* the other node has no process any more */
 } node = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- between the nodes ----------------------------------------------------------- */
@@ -299,6 +304,13 @@ static pmix_status_t on_connect(const pmix_proc_t procs[], size_t n_procs,
     return PMIX_SUCCESS;
 }
 
+/* Returns the number of namespaces that a process has left. */
+static int *n_left_by(const pmix_proc_t *proc)
+{
+    HOST_CHECK(proc->rank < MAX_RANKS * 2u);
+    return &node.n_left[PMIX_CHECK_NSPACE(proc->nspace, CHILD)][proc->rank];
+}
+
 static pmix_status_t on_disconnect(const pmix_proc_t procs[], size_t n_procs,
                                    const pmix_info_t info[], size_t n,
                                    pmix_op_cbfunc_t cb, void *cbdata)
@@ -314,9 +326,8 @@ static pmix_status_t on_disconnect(const pmix_proc_t procs[], size_t n_procs,
     }
     if (!named) /* programs here connect only with a namespace */
         return PMIX_ERR_INVALID_OPERATION;
-    HOST_CHECK(n_procs == 1 && procs[0].rank < MAX_RANKS * 2u &&
-               (identified || !node.of_clusters));
-    node.n_left[procs[0].rank]++;
+    HOST_CHECK(n_procs == 1 && (identified || !node.of_clusters));
+    ++*n_left_by(&procs[0]);
     return PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -371,9 +382,8 @@ static void raise_event(const struct head *h, char *data)
     PMIX_INFO_FREE(info, n);
 }
 
-/* Reports a member that ends without a disconnect, on both nodes. */
-static pmix_status_t on_ended(const pmix_proc_t *proc, void *object,
-                              pmix_op_cbfunc_t cb, void *cbdata)
+/* Reports a member that ends without a disconnect to the first job, on both nodes. */
+static void report_end(const pmix_proc_t *proc)
 {
     struct head h = {.kind = EVENT, .status = PMIX_ERR_INVALID_TERMINATION};
     pmix_proc_t all;
@@ -381,9 +391,9 @@ static pmix_status_t on_ended(const pmix_proc_t *proc, void *object,
     pmix_info_t info[2];
     pmix_byte_object_t bytes;
 
-    if (!node.of_clusters && !node.may_end && node.n_left[proc->rank] < node.n_joined) {
+    if (!node.of_clusters && !node.may_end && *n_left_by(proc) < node.n_joined) {
         h.proc = *proc;
-        PMIX_LOAD_PROCID(&all, proc->nspace, PMIX_RANK_WILDCARD);
+        PMIX_LOAD_PROCID(&all, NSPACE, PMIX_RANK_WILDCARD);
         PMIX_INFO_LOAD(&info[0], PMIX_EVENT_AFFECTED_PROC, proc, PMIX_PROC);
         PMIX_INFO_LOAD(&info[1], PMIX_EVENT_CUSTOM_RANGE, &range, PMIX_DATA_ARRAY);
         bytes = host_pack_infos(info, 2);
@@ -395,17 +405,13 @@ static pmix_status_t on_ended(const pmix_proc_t *proc, void *object,
         PMIX_INFO_DESTRUCT(&info[0]);
         PMIX_INFO_DESTRUCT(&info[1]);
     }
-    return host_module.client_finalized(proc, object, cb, cbdata);
 }
 
-/* Adds the functions that connected processes need. */
-static void add_connects(pmix_server_module_t *module)
+static pmix_status_t on_ended(const pmix_proc_t *proc, void *object,
+                              pmix_op_cbfunc_t cb, void *cbdata)
 {
-    module->connect = on_connect;
-    module->disconnect = on_disconnect;
-    module->publish = on_publish;
-    module->notify_event = on_event;
-    module->client_finalized = on_ended;
+    report_end(proc);
+    return host_module.client_finalized(proc, object, cb, cbdata);
 }
 
 /* Returns the list of a node's ranks, from first on. */
@@ -433,11 +439,112 @@ static void register_clusters(struct host_job *job)
     PMIX_INFO_DESTRUCT(&info);
     host_register_map(
         job, NSPACE, n,
-        &(struct host_map){node.id ? "nodeB" : "nodeA", ranks, ranks, 1, n, 0});
+        &(struct host_map){node.id ? "nodeB" : "nodeA", ranks, ranks, 1, n, 0, NULL});
     sprintf(name, "%s:%s", clusters[1 - node.id], NSPACE);
     host_register_map(
         &other, name, n,
-        &(struct host_map){node.id ? "nodeA" : "nodeB", ranks, "", 1, 0, 0});
+        &(struct host_map){node.id ? "nodeA" : "nodeB", ranks, "", 1, 0, 0, NULL});
+}
+
+/* ---- spawn: the other node runs a job of the same size. The job kills itself. ------ */
+
+struct spawning {
+    struct head h;
+    pmix_byte_object_t app;
+    pmix_spawn_cbfunc_t cb;
+    void *cbdata;
+};
+
+/* Registers the child job at this server. This node runs the job if is_here is true. */
+static void register_child(const pmix_proc_t *parent, bool is_here)
+{
+    const int n = node.n_ranks;
+    char ranks[64];
+
+    snprintf(ranks, sizeof(ranks), "%s,%s", ranks_from(0), ranks_from(n));
+    host_register_map(&node.child, CHILD, 2 * n,
+                      &(struct host_map){is_here == (node.id == 1) ? "nodeB" : "nodeA",
+                                         ranks, is_here ? ranks : "", 1,
+                                         is_here ? 2 * n : 0, 0, parent});
+    for (int r = 0; is_here && r < 2 * n; r++)
+        HOST_GOOD(host_register_client(CHILD, (pmix_rank_t)r, NULL));
+}
+
+/* Registers the job at this server, and passes the application to the other node. Messages arrive in
+ * order: the other node registers the job before a process there can name the job. */
+static void spawn_there(void *arg)
+{
+    struct spawning *s = arg;
+    pmix_nspace_t name = CHILD;
+
+    register_child(&s->h.proc, false);
+    notify_other(&s->h, s->app.bytes);
+    s->cb(PMIX_SUCCESS, name, s->cbdata);
+    free(s->app.bytes);
+    free(s);
+}
+
+static pmix_status_t on_spawn(const pmix_proc_t *proc, const pmix_info_t info[],
+                              size_t n, const pmix_app_t apps[], size_t n_apps,
+                              pmix_spawn_cbfunc_t cb, void *cbdata)
+{
+    struct spawning *s = host_alloc(sizeof(*s));
+
+    HOST_CHECK(n_apps == 1 && apps[0].maxprocs == 2 * node.n_ranks);
+    *s = (struct spawning){
+        {.kind = SPAWN, .proc = *proc}, host_pack_app(&apps[0]), cb, cbdata};
+    s->h.n = (uint32_t)s->app.size;
+    host_reply(spawn_there, s);
+    return PMIX_SUCCESS;
+}
+
+/* Runs the job in a thread, since the parents wait for the end of the job. */
+static void *run_child(void *arg)
+{
+    pmix_app_t *app = arg;
+
+    free(app->argv[0]);
+    app->argv[0] = strdup(app->cmd);
+    host_start_all(&node.child, app->argv);
+    PMIX_APP_FREE(app, 1);
+    host_wait(&node.child, WAIT_S);
+    for (int r = 0; r < node.child.size; r++) {
+        pmix_proc_t proc;
+
+        HOST_CHECK(node.child.status[r] == 128 + SIGKILL);
+        PMIX_LOAD_PROCID(&proc, CHILD, (pmix_rank_t)r);
+        report_end(&proc);
+    }
+    return NULL;
+}
+
+static void spawn_here(const struct head *h, char *data)
+{
+    pmix_app_t *app = host_unpack_app((pmix_byte_object_t){data, h->n});
+
+    register_child(&h->proc, true);
+    HOST_CHECK(pthread_create(&node.child_runner, NULL, run_child, app) == 0);
+    node.has_child = true;
+}
+
+/* Ends the child job, after the ranks of this node. */
+static void end_child(void)
+{
+    if (node.has_child)
+        pthread_join(node.child_runner, NULL);
+    if (node.child.size > 0)
+        host_deregister_nspace(CHILD);
+}
+
+/* Adds the functions that connected processes need. */
+static void add_connects(pmix_server_module_t *module)
+{
+    module->connect = on_connect;
+    module->disconnect = on_disconnect;
+    module->publish = on_publish;
+    module->notify_event = on_event;
+    module->client_finalized = on_ended;
+    module->spawn = on_spawn;
 }
 
 /* ---- direct modex ---------------------------------------------------------------- */
@@ -510,6 +617,9 @@ static void *listen_to_other(void *unused)
             break;
         case EVENT:
             raise_event(&h, data);
+            continue;
+        case SPAWN:
+            spawn_here(&h, data);
             continue;
         case DONE:
             settle_parts();
@@ -610,8 +720,8 @@ static int run_node(int id, int fd, char *const argv[])
     } else {
         char ranks[64];
         const int n = node.n_ranks;
-        const struct host_map map = {
-            "nodeA,nodeB", ranks, ranks_from(id * n), 2, n, id};
+        const struct host_map map = {"nodeA,nodeB", ranks, ranks_from(id * n), 2, n, id,
+                                     NULL};
 
         snprintf(ranks, sizeof(ranks), "%s;%s", ranks_from(0), ranks_from(n));
         bring_launch_info(&map);
@@ -624,6 +734,7 @@ static int run_node(int id, int fd, char *const argv[])
     for (int r = 0; r < node.n_ranks; r++)
         host_start_rank(&job, first + r, argv);
     rc = host_wait(&job, WAIT_S);
+    end_child();
     notify_other(&done, NULL);
     for (int i = 0; i < WAIT_S * 100 && !node.other_done; i++)
         usleep(10000);
