@@ -48,7 +48,7 @@ void px_server_client_revives(struct px_server *srv, const pmix_proc_t *proc,
     if (r)
         r->revives = revives;
     if (job && !revives)
-        srv->part.cleanup->check(job);
+        px_cleanup_check(job);
 }
 
 bool px_server_client_settled(struct px_server *srv, const pmix_proc_t *proc)

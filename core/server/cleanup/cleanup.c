@@ -102,15 +102,12 @@ static void finished(struct px_cleanup *c)
     PX_CLEANUP_EACH_SCOPE (c, s)
         c->left = c->left || (s->n_entries > 0 && !is_own(s));
     c->done = NULL;
-    c->server->part.session->settled = NULL;
     px_timer_free(px_take(&c->deadline));
     done(c->done_arg);
 }
 
-static void finish_if_idle(void *arg)
+void px_cleanup_finish_if_idle(struct px_cleanup *c)
 {
-    struct px_cleanup *c = arg;
-
     if (c->done && c->n_running + c->server->part.session->n_reclaiming == 0)
         finished(c);
 }
@@ -133,11 +130,11 @@ static void on_ran(void *arg, pmix_status_t status,
         scope_failed(s, status);
     else
         scope_done(s);
-    c->check(job);
+    px_cleanup_check(job);
     start_next_of(c, user);
     if (!c->stopping)
         px_cleanup_compact(c);
-    finish_if_idle(c);
+    px_cleanup_finish_if_idle(c);
 }
 
 /* Starts a scope. False if the component cannot remove it. */
@@ -217,9 +214,7 @@ static void end_due(struct px_cleanup_job *job, bool of_ranks)
     }
 }
 
-/* Runs the scopes that are due, and frees what is not needed any more. The job, its
- * ranks and scopes may be freed. */
-static void check(struct px_cleanup_job *job)
+void px_cleanup_check(struct px_cleanup_job *job)
 {
     const struct px_cleanup *c = job->registry;
 
@@ -289,7 +284,6 @@ static const struct px_query_key query_keys[] = {{KEY, answer}, {0}};
 static pmix_status_t create(struct px_server *srv,
                             const struct px_server_start *start PX_UNUSED)
 {
-    srv->part.cleanup->check = check;
     return px_registry_init(srv->part.cleanup, srv);
 }
 
@@ -311,16 +305,14 @@ void px_cleanup_finish(struct px_server *srv, void (*done)(void *arg), void *arg
     px_cleanup_end_groups(c);
     c->done = done;
     c->done_arg = arg;
-    srv->part.session->settled = finish_if_idle;
-    srv->part.session->settled_arg = c;
     PX_LIST_EACH (&c->jobs, struct px_cleanup_job, job, link)
-        check(job);
+        px_cleanup_check(job);
     c->deadline = px_timer_create(srv->loop, on_deadline, c);
     if (c->deadline)
         px_timer_set(c->deadline, srv->conf.cleanup_timeout);
     else
         on_deadline(c);
-    finish_if_idle(c);
+    px_cleanup_finish_if_idle(c);
 }
 
 static void destroy(struct px_server *srv)

@@ -91,7 +91,7 @@ static void on_pidfd(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
     struct px_cleanup_job *job = p->rank->job;
 
     px_cleanup_proc_free(p);
-    job->registry->check(job);
+    px_cleanup_check(job);
 }
 
 static void on_poll(void *arg)
@@ -106,7 +106,7 @@ static void on_poll(void *arg)
             else
                 any = any || p->polled;
         }
-        c->check(job);
+        px_cleanup_check(job);
     }
     if (any)
         px_timer_set(c->poll, POLL_MS);
@@ -298,13 +298,13 @@ void px_cleanup_peer_here(struct px_server *srv, struct px_peer *peer)
                peer->proc.rank);
     }
     if (r)
-        srv->part.cleanup->check(r->job);
+        px_cleanup_check(r->job);
     px_cleanup_compact(srv->part.cleanup);
 }
 
 /* Handles the end of a connection. The process may still live, unless its pid is
  * unknown. */
-void px_cleanup_peer_gone(struct px_server *srv, struct px_peer *peer)
+void px_cleanup_peer_gone(struct px_server *srv PX_UNUSED, struct px_peer *peer)
 {
     struct px_cleanup_proc *p = px_take(&peer->cleanup);
     struct px_cleanup_job *job = p ? p->rank->job : NULL;
@@ -315,7 +315,7 @@ void px_cleanup_peer_gone(struct px_server *srv, struct px_peer *peer)
         p->rank->lost = true;
         px_cleanup_proc_free(p);
     }
-    srv->part.cleanup->check(job);
+    px_cleanup_check(job);
 }
 
 static void rank_ended(struct px_cleanup_rank *r)
@@ -334,7 +334,7 @@ void px_cleanup_proc_ended(struct px_server *srv, const pmix_proc_t *proc)
     if (r)
         rank_ended(r);
     if (job)
-        srv->part.cleanup->check(job);
+        px_cleanup_check(job);
 }
 
 void px_cleanup_nspace_gone(struct px_server *srv, const char *nspace,
@@ -347,7 +347,7 @@ void px_cleanup_nspace_gone(struct px_server *srv, const char *nspace,
     PX_LIST_EACH (&job->ranks, struct px_cleanup_rank, r, link)
         rank_ended(r);
     job->gone = true;
-    srv->part.cleanup->check(job);
+    px_cleanup_check(job);
 }
 
 /* ---- processes that this server started, and their groups ------------------------ */

@@ -202,6 +202,6 @@ pmix_status_t px_cleanup_register(struct px_server *srv, struct px_peer *peer,
      * without an entry. */
     if (q.n_targets > 0)
         PX_LIST_EACH (&srv->part.cleanup->jobs, struct px_cleanup_job, job, link)
-            srv->part.cleanup->check(job);
+            px_cleanup_check(job);
     return rc;
 }

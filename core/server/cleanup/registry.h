@@ -112,7 +112,6 @@ struct px_cleanup {
     size_t groups_check_at;            /* when to remove empty groups */
     struct px_pcleanup_totals removed; /* totals for processes */
     bool stopping;                     /* registers and starts nothing any more */
-    void (*check)(struct px_cleanup_job *job); /* runs the due scopes of a job */
     bool left; /* scopes still waited for live processes when the server ended */
     void (*done)(void *arg);
     void *done_arg;
@@ -202,10 +201,18 @@ bool px_cleanup_proc_lives(const struct px_cleanup_proc *p);
  * the journal. The payer pays for the time of the search. */
 pmix_status_t px_cleanup_find_procs(struct px_cleanup_scope *s,
                                     struct px_cleanup_rank *payer);
-/* Watches the processes that the scope waits for. The caller must call px_cleanup.check
+/* Watches the processes that the scope waits for. The caller must call px_cleanup_check
  * afterwards, as some may have ended already. */
 void px_cleanup_watch_procs(struct px_cleanup_scope *s);
 /* Ends the remaining processes of groups that this server started. */
 void px_cleanup_end_groups(struct px_cleanup *c);
+
+/* ---- cleanup.c ------------------------------------------------------------------- */
+
+/* Runs the scopes that are due, and frees what is not needed any more. The job, its
+ * ranks and scopes may be freed. */
+void px_cleanup_check(struct px_cleanup_job *job);
+/* Ends the registry's work if the server ends, and no clean-up is running. */
+void px_cleanup_finish_if_idle(struct px_cleanup *c);
 
 #endif

@@ -15,6 +15,7 @@
 #include "core/plugin/select.h"
 #include "core/reclaim/rmtree.h"
 #include "core/rt/log.h"
+#include "core/server/cleanup/registry.h"
 #include "core/server/server.h"
 #include "frameworks/framework.h"
 #include "tenon/pcleanup.h"
@@ -383,8 +384,8 @@ static void on_reclaimed(void *arg, pmix_status_t status,
                    "removed leftovers of dead servers: %llu files, %llu directories",
                    (unsigned long long)t->files, (unsigned long long)t->dirs);
     }
-    if (s->n_reclaiming == 0 && s->settled)
-        s->settled(s->settled_arg);
+    if (s->n_reclaiming == 0 && s->cleanup)
+        px_cleanup_finish_if_idle(s->cleanup);
 }
 
 /* Starts to reclaim leftovers in these folders. /tmp is among them for servers whose
@@ -415,6 +416,7 @@ pmix_status_t px_session_create(struct px_server *srv,
     char *places[N];
     pmix_status_t rc;
 
+    s->cleanup = srv->part.cleanup;
     s->dir_fd = s->journal_fd = -1;
     rc = learn_dirs(srv, start->info, start->n_info);
     if (rc) {

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 struct px_cleanup_entry;
+struct px_cleanup;
 struct px_cleanup_scope;
 struct px_server;
 struct px_server_start;
@@ -33,9 +34,8 @@ struct px_session {
     uint64_t n_reclaiming;  /* places where leftovers of dead servers are searched */
     uint64_t n_reclaimed;   /* places where that is done */
     struct px_pcleanup_totals removed; /* of dead servers, and the own folders */
-    void (*settled)(void *arg);        /* all places are done; or NULL */
-    void *settled_arg;
-    bool swept; /* all made paths are removed (made.c) */
+    struct px_cleanup *cleanup;        /* waits for all places at the end; or NULL */
+    bool swept;                        /* all made paths are removed (made.c) */
 };
 
 /* Chooses srv->tmpdir and srv->system_tmpdir from attributes, else from the
