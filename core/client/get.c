@@ -43,13 +43,15 @@ static void name_proc(const struct px_model *m, pmix_proc_t *proc, bool of_self,
 }
 
 /* Adds a key unless an earlier table had the key. The tables come in the order of a
- * lookup. */
+ * lookup. The name of the process is not a value that the process has: Open MPI 4's
+ * daemons send all values, and cannot send a rank. */
 static pmix_status_t gather(void *arg, pmix_rank_t rank PX_UNUSED, const char *key,
                             const pmix_value_t *value)
 {
     px_infos *infos = arg;
+    const bool is_name = strcmp(key, PMIX_PROCID) == 0 || strcmp(key, PMIX_RANK) == 0;
 
-    return px_info_find(infos->v, infos->n, key)
+    return is_name || px_info_find(infos->v, infos->n, key)
                ? PMIX_SUCCESS
                : px_infos_add_value(infos, key, value);
 }

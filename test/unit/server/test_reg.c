@@ -360,6 +360,26 @@ PX_TEST(the_servers_own_namespace_may_be_registered_and_deregistered)
     px_test_knows_itself(&self);
 }
 
+/* Daemons of Open MPI 4 get all values of their own process, and cannot send a rank. */
+PX_TEST(all_values_of_a_server_are_without_its_name)
+{
+    pmix_value_t *all = NULL;
+
+    start();
+    pmix_proc_t self = px_process.model->self;
+    pmix_status_t rc = PMIx_Get(&self, NULL, NULL, 0, &all);
+    ck_assert(rc == PMIX_SUCCESS || rc == PMIX_ERR_NOT_FOUND);
+    const pmix_data_array_t *a = rc ? NULL : all->data.darray;
+    for (size_t i = 0; a && i < a->size; i++) {
+        const pmix_info_t *info = &((const pmix_info_t *)a->array)[i];
+
+        ck_assert_str_ne(info->key, PMIX_RANK);
+        ck_assert_str_ne(info->key, PMIX_PROCID);
+    }
+    if (!rc)
+        PMIX_VALUE_RELEASE(all);
+}
+
 /* ---- callers --------------------------------------------------------------------------------- */
 
 static pmix_status_t from_within;
