@@ -418,8 +418,8 @@ class Leftovers(Case):
             self.assertRegex(self.left()[0], "its journal is not valid")
         other = self.write("tmp/other", "x")
         for what, make in (("cannot be read", lambda: os.symlink("/etc/passwd", path)),
-                           ("is none", lambda: os.mkfifo(path)),
-                           ("is none", lambda: os.link(other, path)),
+                           ("is not valid", lambda: os.mkfifo(path)),
+                           ("is not valid", lambda: os.link(other, path)),
                            ("is too long to be looked at", lambda: subprocess.check_call(["truncate", "-s", "1T", path]))):
             os.remove(path)
             make()
