@@ -25,7 +25,6 @@ static atomic_uint n_allocs;
 static atomic_uint fail_at;
 static atomic_bool has_failed;
 static atomic_int balance;
-static _Thread_local bool is_spared; /* allocations of this thread do not fail */
 
 void px_alloc_fail_at(unsigned nth)
 {
@@ -76,6 +75,8 @@ extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t n, size_t size);
 extern void *__libc_realloc(void *p, size_t size);
 extern void __libc_free(void *p);
+
+static _Thread_local bool is_spared; /* allocations of this thread do not fail */
 
 static bool must_fail(void)
 {
