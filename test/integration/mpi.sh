@@ -156,6 +156,20 @@ transports() {
     lines 2 '^URI $' "$OUT"
 }
 
+# A process whose server is missing or dead goes on alone, or ends with a message.
+serverless() {
+    local contact
+    need_mpi ours
+    for contact in A=1 PMIX_SERVER_URI41='lone.0;tcp4://127.0.0.1:9'; do
+        run 30 env "LD_LIBRARY_PATH=$LIBDIR" PMIX_NAMESPACE=lone PMIX_RANK=0 "$contact" "$MPI" hello >"$OUT" 2>"$ERR"
+        case $? in
+            0) lines 1 '^OK hello 0/1$' "$OUT" ;;
+            124) fail "MPI_Init does not end with $contact" ;;
+            *) [ -s "$ERR" ] || fail "MPI_Init fails without a message with $contact" ;;
+        esac
+    done
+}
+
 # Compares the bindings of mpirun and pmixrun on a node with two packages.
 placed() {
     local options n=0
@@ -226,6 +240,7 @@ for lib in debian ours; do
     t "killed_rank_of_${lib}_library_leaves_nothing" killed $lib RANK
     t "killed_server_of_${lib}_library_leaves_nothing" killed $lib SERVER
 done
+t process_without_its_server_does_not_wait serverless
 t processes_go_where_mpirun_puts_them placed
 t our_ranks_are_offered_usock_unless_excluded transports
 suite_end
