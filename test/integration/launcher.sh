@@ -632,7 +632,10 @@ show("on")' "$1" "$TMPDIR/go"
 }
 
 stopped_and_continued() { # without a handler; pmixrun itself goes on
-    start "$PMIXRUN" -n 2 sh -c 'echo "up $$"; while ! test -e "$0"; do sleep 0.05; done' "$TMPDIR/go"
+    # A shell that starts a process by vfork cannot stop until the new process goes on.
+    start "$PMIXRUN" -n 2 python3 -c 'import os, sys, time
+os.write(1, b"up %d\n" % os.getpid())
+while not os.path.exists(sys.argv[1]): time.sleep(0.05)' "$TMPDIR/go"
     await_lines 2 ^up
     kill -TSTP "$PID"
     are_in() { for pid in $(sed -n 's/^up //p' "$OUT"); do grep -q "^State:.$1" "/proc/$pid/status" || return 1; done; }
