@@ -14,14 +14,19 @@ struct register_op {
     pmix_hdlr_reg_cbfunc_t cb;
 };
 
-static void registered(struct register_op *op, pmix_status_t status)
+/* Completes the registration. The own thread, which calls the handler, starts after the
+ * server's reply, because the server works at the same time. */
+static void registered(struct register_op *op)
 {
     struct px_notify *n = op->api.client->notify;
     struct px_handler *h = px_handlers_find(&n->handlers, op->id);
+    pmix_status_t rc = px_loop_need_thread(op->api.loop);
 
-    if (h && !status)
+    if (h && rc)
+        px_notify_retire(n, h);
+    else if (h)
         px_notify_replay(n, h);
-    px_api_done(&op->api, status);
+    px_api_done(&op->api, rc);
 }
 
 /* Completes the registration, also after an error. The handler then receives only local
@@ -29,7 +34,7 @@ static void registered(struct register_op *op, pmix_status_t status)
 static void on_server_registered(void *arg, pmix_status_t status PX_UNUSED,
                                  px_reader *r PX_UNUSED)
 {
-    registered(arg, PMIX_SUCCESS);
+    registered(arg);
 }
 
 static pmix_status_t register_at_server(struct register_op *op, pmix_status_t *codes,
@@ -50,11 +55,8 @@ static void on_register(struct px_api *api)
     struct px_handler *h = NULL;
     size_t n_fresh;
     const struct px_args *args = &api->args;
-    pmix_status_t rc = px_loop_need_thread(api->loop);
-
-    if (!rc)
-        rc = px_handlers_add(&n->handlers, args->codes, args->n_codes, args->info.v,
-                             args->info.n, op->fn, &h);
+    pmix_status_t rc = px_handlers_add(&n->handlers, args->codes, args->n_codes,
+                                       args->info.v, args->info.n, op->fn, &h);
 
     if (rc) {
         px_api_done(api, rc);
@@ -69,7 +71,7 @@ static void on_register(struct px_api *api)
     op->id = h->id;
     if (n_fresh == 0 || !px_notify_has_server(n) ||
         register_at_server(op, fresh, h->n_codes ? n_fresh : 0))
-        registered(op, PMIX_SUCCESS);
+        registered(op);
 }
 
 static void finish_register(struct px_api *api)
