@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """loads.py PROGRAM: a binary that was built against another libpmix finds every symbol in ours, with LD_BIND_NOW=1,
 and the process has loaded ours. loads.py --self-test: detects a library that lacks symbols, and a process with the
-wrong library. Exit status 77: the binary is not installed."""
+wrong library. loads.py unload: a program may unload a library that it has not finalized. Exit status 77: the binary is
+not installed."""
 import glob
 import os
 import re
@@ -40,6 +41,16 @@ ctypes.CDLL("libpmix.so.2", ctypes.RTLD_GLOBAL)
 ctypes.CDLL(PATH).plugin_name
 """),
 }
+
+# The library's thread goes on after dlclose.
+UNLOAD = """
+import _ctypes, time
+library = ctypes.CDLL("libpmix.so.2")
+if library.PMIx_server_init(None, None, 0) != 0:
+    sys.exit("PMIx_server_init fails")
+_ctypes.dlclose(library._handle)
+time.sleep(0.1)
+"""
 
 BEFORE = "import ctypes, os, sys\nPATH = sys.argv[1]\n"
 AFTER = """
@@ -121,8 +132,8 @@ def self_test():
 
 
 def main():
-    if len(sys.argv) != 2 or sys.argv[1] not in (*PROGRAMS, "--self-test"):
-        sys.exit("usage: loads.py --self-test | %s" % " | ".join(PROGRAMS))
+    if len(sys.argv) != 2 or sys.argv[1] not in (*PROGRAMS, "unload", "--self-test"):
+        sys.exit("usage: loads.py --self-test | unload | %s" % " | ".join(PROGRAMS))
     if os.environ.get("TENON_SANITIZE"):
         print("a sanitized library cannot be loaded into programs without the sanitizer")
         sys.exit(SKIPPED)
@@ -131,8 +142,10 @@ def main():
         sys.exit(SKIPPED)
     if sys.argv[1] == "--self-test":
         sys.exit(self_test())
-    library = os.path.join(os.environ["TENON_BUILD"], "core", "libpmix.so.2")
-    sys.exit(check(sys.argv[1], os.path.realpath(library)))
+    library = os.path.realpath(os.path.join(os.environ["TENON_BUILD"], "core", "libpmix.so.2"))
+    if sys.argv[1] == "unload":
+        sys.exit(load(UNLOAD, "", library))
+    sys.exit(check(sys.argv[1], library))
 
 
 if __name__ == "__main__":
