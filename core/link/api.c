@@ -7,6 +7,10 @@
 
 #include <string.h>
 
+/* Time that a server has to answer after the PMIX_TIMEOUT of a request, which the
+ * server itself keeps. A server that is stopped does not answer. */
+#define GRACE_MS 1000
+
 /* Starts an operation. A call that arrives while the last role ends finds no client
  * state. */
 static void start(struct px_api *op)
@@ -213,11 +217,15 @@ void px_api_send(struct px_api *op)
 
 void px_api_send_args(struct px_api *op, const struct px_args *args)
 {
-    pmix_status_t rc = px_channel_ask(&op->client->channel, op->request, args,
+    struct px_channel *up = &op->client->channel;
+    uint32_t seconds = px_info_u32(args->info.v, args->info.n, PMIX_TIMEOUT, 0);
+    pmix_status_t rc = px_channel_ask(up, op->request, args,
                                       op->reply ? op->reply : px_api_status_reply, op);
 
     if (rc)
         px_api_done(op, rc);
+    else if (seconds)
+        px_channel_limit(up, op->loop, seconds * 1000ull + GRACE_MS);
 }
 
 void px_api_request(struct px_api *op, px_writer *w, px_reply_fn reply)

@@ -2,12 +2,21 @@
 /* Requests to the server and their replies, matched by tag. */
 #include "core/link/channel.h"
 
+#include "core/rt/loop.h"
 #include "core/wire/ops.h"
 
 struct px_pending {
-    px_reply_fn fn;
+    px_reply_fn fn; /* NULL after the time limit: a late reply is dropped */
     void *arg;
+    struct px_timer *limit; /* NULL: no limit, or the limit is over */
 };
+
+static void free_pending(struct px_pending *p)
+{
+    if (p && p->limit)
+        px_timer_free(p->limit);
+    free(p);
+}
 
 void px_channel_begin(const struct px_channel *up, px_writer *w, uint8_t op)
 {
@@ -52,6 +61,28 @@ pmix_status_t px_channel_request(struct px_channel *up, px_writer *w, px_reply_f
     return rc;
 }
 
+static void on_limit(void *arg)
+{
+    struct px_pending *p = arg;
+    px_reply_fn fn = p->fn;
+
+    px_timer_free(p->limit);
+    p->limit = NULL;
+    p->fn = NULL;
+    fn(p->arg, PMIX_ERR_TIMEOUT, NULL);
+}
+
+void px_channel_limit(struct px_channel *up, struct px_loop *loop, uint64_t ms)
+{
+    struct px_pending *p = px_map_get(&up->pending, &up->last_tag,
+                                      sizeof(up->last_tag));
+
+    if (p)
+        p->limit = px_timer_create(loop, on_limit, p);
+    if (p && p->limit)
+        px_timer_set(p->limit, ms);
+}
+
 pmix_status_t px_channel_ask(struct px_channel *up, const struct px_request *request,
                              const struct px_args *args, px_reply_fn fn, void *arg)
 {
@@ -78,14 +109,15 @@ pmix_status_t px_channel_reply(struct px_channel *up, uint32_t tag,
     if (!p)
         return PMIX_ERR_NOT_FOUND;
     px_reader_init(&r, up->codec, payload, n);
-    p->fn(p->arg, PMIX_SUCCESS, &r);
-    free(p);
+    if (p->fn)
+        p->fn(p->arg, PMIX_SUCCESS, &r);
+    free_pending(p);
     return PMIX_SUCCESS;
 }
 
 void px_channel_forget(struct px_channel *up, uint32_t tag)
 {
-    free(px_map_remove(&up->pending, &tag, sizeof(tag)));
+    free_pending(px_map_remove(&up->pending, &tag, sizeof(tag)));
 }
 
 void px_channel_fail(struct px_channel *up, pmix_status_t why)
@@ -100,8 +132,9 @@ void px_channel_fail(struct px_channel *up, pmix_status_t why)
     up->send = NULL;
     up->ctx = NULL;
     while ((p = px_map_next(&pending, &pos, NULL, NULL))) {
-        p->fn(p->arg, why, NULL);
-        free(p);
+        if (p->fn)
+            p->fn(p->arg, why, NULL);
+        free_pending(p);
     }
     px_map_fini(&pending);
 }

@@ -11,9 +11,11 @@
 #include "core/wire/requests.h"
 
 /* Receives a reply, exactly once, never from inside px_channel_request. With status
- * PMIX_SUCCESS, reply holds the payload. Otherwise the connection is gone (status has
- * the reason) and reply is NULL. */
+ * PMIX_SUCCESS, reply holds the payload. Otherwise the connection is gone, or the time
+ * limit is over (status has the reason), and reply is NULL. */
 typedef void (*px_reply_fn)(void *arg, pmix_status_t status, px_reader *reply);
+
+struct px_loop;
 
 struct px_channel {
     /* Sends and takes the payload. NULL: this process has no server. */
@@ -36,6 +38,9 @@ pmix_status_t px_channel_request(struct px_channel *up, px_writer *w, px_reply_f
 /* Sends the message that a table makes of args. */
 pmix_status_t px_channel_ask(struct px_channel *up, const struct px_request *request,
                              const struct px_args *args, px_reply_fn fn, void *arg);
+/* Limits the time of the last request. Its function then gets PMIX_ERR_TIMEOUT, and a
+ * later reply is dropped. Without memory the request has no limit. */
+void px_channel_limit(struct px_channel *up, struct px_loop *loop, uint64_t ms);
 /* Sends an empty frame with a tag that is not a request's. The server does
  * not reply. */
 pmix_status_t px_channel_signal(struct px_channel *up, uint32_t tag);

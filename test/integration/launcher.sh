@@ -631,6 +631,11 @@ show("on")' "$1" "$TMPDIR/go"
     lines 0 . "$ERR"
 }
 
+limits() {
+    pr "$CLIENT" limits >"$OUT" 2>"$ERR"
+    lines 1 "^OK limits 0\$" "$OUT"
+}
+
 stopped_and_continued() { # without a handler; pmixrun itself goes on
     # A shell that starts a process by vfork cannot stop until the new process goes on.
     start "$PMIXRUN" -n 2 python3 -c 'import os, sys, time
@@ -947,6 +952,7 @@ t ranks_get_SIGUSR2 signal_ends_nothing USR2
 t ranks_get_SIGTSTP signal_ends_nothing TSTP
 t ranks_get_SIGCONT signal_ends_nothing CONT
 t ranks_are_stopped_and_continued stopped_and_continued
+t time_limits_hold_while_the_server_is_stopped limits
 t killed_launcher_leaves_no_client killed_itself "$CLIENT" stay
 t killed_launcher_leaves_no_other_program killed_itself sh -c 'echo up; exec sleep 100'
 t pmixrun_under_pmixrun nested

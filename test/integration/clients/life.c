@@ -3,7 +3,50 @@
 #include "client.h"
 
 #include <dirent.h>
+#include <signal.h>
 #include <sys/wait.h>
+
+/* ---- limits: PMIX_TIMEOUT ends calls while the server, the parent, is stopped ------------- */
+
+static atomic_int n_limits;
+
+static void on_limit(pmix_status_t status, void *arg)
+{
+    EXPECT(status, PMIX_ERR_TIMEOUT);
+    n_limits++;
+}
+
+static void on_no_data(pmix_status_t status, pmix_pdata_t *data, size_t n, void *arg)
+{
+    on_limit(status, arg);
+}
+
+static void on_no_job(pmix_status_t status, char *nspace, void *arg)
+{
+    on_limit(status, arg);
+}
+
+JOINS(limits)
+{
+    char *name[] = {(char *)"limits.name", NULL}, *command[] = {(char *)"true", NULL};
+    pmix_app_t app = {.cmd = command[0], .argv = command, .maxprocs = 1};
+    pmix_info_t limit[] = {info_timeout(1), info_bool(name[0])};
+    double began = now_s();
+
+    CHECK(kill(getppid(), SIGSTOP) == 0);
+    GOOD(PMIx_Fence_nb(NULL, 0, limit, 1, on_limit, NULL));
+    GOOD(PMIx_Connect_nb(&me, 1, limit, 1, on_limit, NULL));
+    GOOD(PMIx_Publish_nb(limit, 2, on_limit, NULL));
+    GOOD(PMIx_Lookup_nb(name, limit, 1, on_no_data, NULL));
+    GOOD(PMIx_Unpublish_nb(name, limit, 1, on_limit, NULL));
+    GOOD(PMIx_Spawn_nb(limit, 1, &app, 1, on_no_job, NULL));
+    EXPECT(PMIx_Fence(NULL, 0, limit, 1), PMIX_ERR_TIMEOUT);
+    while (n_limits < 6 && now_s() < began + ALARM_S / 2)
+        sleep_ms(5);
+    CHECK(kill(getppid(), SIGCONT) == 0);
+    CHECK(n_limits == 6);
+    barrier(); /* late replies are dropped */
+}
 
 /* ---- stay [MODE]: prints "up RANK pid PID", then runs without end -----------------------
  *   (none)  waits
