@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Finds the server in the environment and shakes hands with it. */
 #include "core/base/clock.h"
+#include "core/base/env.h"
 #include "core/base/fd.h"
 #include "core/base/str.h"
 #include "core/base/strv.h"
@@ -44,7 +45,7 @@ static const struct px_module *transport_for(const char *address)
 static const char *server_uri(size_t *i)
 {
     for (*i = 0; *i < PX_COUNT(uri_vars); ++*i) {
-        const char *text = getenv(uri_vars[*i].name);
+        const char *text = px_env(uri_vars[*i].name);
         if (text)
             return text;
     }
@@ -56,7 +57,7 @@ static const char *server_uri(size_t *i)
  * in the environment. */
 static const char *faster_address(const char *uri_text)
 {
-    const char *own = getenv("TENON_SERVER_URI");
+    const char *own = px_env("TENON_SERVER_URI");
     size_t n = strlen(uri_text);
 
     if (!own || strncmp(own, uri_text, n) != 0 || own[n] != ';')
@@ -76,8 +77,8 @@ const char *px_client_address(void)
 
 pmix_status_t px_server_addr_from_env(struct px_server_addr *c, struct px_err *err)
 {
-    const char *type = getenv("PMIX_BFROP_BUFFER_TYPE");
-    const char *version = getenv("PMIX_VERSION");
+    const char *type = px_env("PMIX_BFROP_BUFFER_TYPE");
+    const char *version = px_env("PMIX_VERSION");
     size_t i;
     const char *text = server_uri(&i);
 
@@ -156,12 +157,12 @@ static pmix_status_t make_hello(const struct px_server_addr *c, px_buf *out,
                                 struct px_err *err)
 {
     /* PMIX_SECURITY_MODE describes only the environment's server. */
-    const char *modes = c->from_environment ? getenv("PMIX_SECURITY_MODE") : NULL;
+    const char *modes = c->from_environment ? px_env("PMIX_SECURITY_MODE") : NULL;
     PX_AUTO(px_strv) names = modes ? px_strv_split(modes, ',', false) : NULL;
     size_t i = 0, n;
     const struct px_module *psec = px_modules("psec", &n);
     const struct px_module *gds = px_store_choose(
-        c->from_environment ? getenv("PMIX_GDS_MODULE") : NULL);
+        c->from_environment ? px_env("PMIX_GDS_MODULE") : NULL);
     struct px_hello hello = {
         .flag = c->flag, .proc = c->self, .described = c->codec.described};
     const struct px_psec_ops *ops;

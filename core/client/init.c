@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PMIx_Init and PMIx_Finalize. Connects to a server, or starts a singleton. Tools begin
  * and end with the same functions, and have more ways to find servers. */
+#include "core/base/env.h"
 #include "core/base/str.h"
 #include "core/client/client.h"
 #include "core/config/param.h"
@@ -380,8 +381,8 @@ pmix_status_t px_client_finalize(enum px_role role, px_call_fn before_last,
 
 pmix_status_t px_client_identity(pmix_proc_t *self, bool *given, struct px_err *err)
 {
-    const char *nspace = getenv("PMIX_NAMESPACE");
-    const char *rank = getenv("PMIX_RANK");
+    const char *nspace = px_env("PMIX_NAMESPACE");
+    const char *rank = px_env("PMIX_RANK");
     uint64_t n;
 
     *given = nspace;
@@ -406,7 +407,7 @@ static pmix_status_t find_server(const pmix_info_t *info, size_t n_info,
                                  struct px_start *c)
 {
     const char *uri = px_info_str(info, n_info, PMIX_SERVER_URI);
-    const char *nspace = getenv("PMIX_NAMESPACE");
+    const char *nspace = px_env("PMIX_NAMESPACE");
     pmix_status_t rc = PMIX_ERR_UNREACH;
 
     c->addr.flag = PX_FLAG_CLIENT;

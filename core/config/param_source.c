@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sources of settings: parameter files, the environment, and info passed to an init
  * function. */
+#include "core/base/env.h"
 #include "core/base/path.h"
 #include "core/base/str.h"
 #include "core/base/strv.h"
@@ -369,14 +370,13 @@ pmix_status_t px_params_create(const pmix_info_t *info, size_t n_info,
                                const char *where, struct px_params **out,
                                struct px_err *err)
 {
-    bool is_setuid = px_is_setuid();
-    const char *home = is_setuid ? NULL : getenv("HOME");
-    const char *rank = getenv("PMIX_NAMESPACE") ? getenv("PMIX_RANK") : NULL;
-    const char *sysconfdir = is_setuid ? NULL : getenv("PMIX_SYSCONFDIR");
+    const char *home = px_env("HOME");
+    const char *rank = px_env("PMIX_NAMESPACE") ? px_env("PMIX_RANK") : NULL;
+    const char *sysconfdir = px_env("PMIX_SYSCONFDIR");
     struct px_param_origin origin = {
         .sysconfdir = sysconfdir && sysconfdir[0] == '/' ? sysconfdir : PX_SYSCONFDIR,
         .home = home && home[0] == '/' ? home : NULL,
-        .env = is_setuid ? NULL : environ,
+        .env = px_is_setuid() ? NULL : environ,
         .info = info,
         .n_info = n_info,
         .where = where,

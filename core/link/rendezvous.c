@@ -3,6 +3,7 @@
  * so the content counts only after the kernel has named the file's owner. */
 #include "core/link/rendezvous.h"
 
+#include "core/base/env.h"
 #include "core/base/fd.h"
 #include "core/base/path.h"
 #include "core/base/str.h"
@@ -26,7 +27,7 @@ char *px_rendezvous_dir(const pmix_info_t *info, size_t n_info, const char *key,
     if (dir && !*dir)
         dir = NULL;
     for (size_t i = 0; !dir && i < PX_COUNT(names); i++) {
-        dir = secure_getenv(names[i]);
+        dir = px_env(names[i]);
         if (dir && dir[0] != '/')
             dir = NULL;
     }

@@ -3,6 +3,7 @@
  * handlers, in this order, and back. */
 #include "core/role/role.h"
 
+#include "core/base/env.h"
 #include "core/base/str.h"
 #include "core/config/core_params.h"
 #include "core/config/param.h"
@@ -68,7 +69,7 @@ static pmix_status_t start_machine(struct px_process *p, enum px_role role,
                                           ? PX_PROGRESS_EXTERNAL
                                           : PX_PROGRESS_LAZY;
     /* The launcher may set this node's name, for tests that simulate several nodes. */
-    const char *given = secure_getenv("PMIX_HOSTNAME");
+    const char *given = px_env("PMIX_HOSTNAME");
     char *host = p->host;
     struct px_base_conf conf = {0};
     struct px_iof_conf iof = {0};

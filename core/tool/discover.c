@@ -2,6 +2,7 @@
 /* Search for a server: a named one (by address, file, process id or namespace), or any
  * that accepts the tool. The order of preference is the Standard's. */
 #include "core/base/clock.h"
+#include "core/base/env.h"
 #include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/link/rendezvous.h"
@@ -337,7 +338,7 @@ static pmix_status_t in_order(struct search *s, const char *list, bool *last)
  * connected already. */
 static pmix_status_t the_environments(struct search *s, bool *named)
 {
-    const char *launcher = getenv(PMIX_LAUNCHER_RNDZ_URI);
+    const char *launcher = px_env(PMIX_LAUNCHER_RNDZ_URI);
     pmix_status_t rc = px_server_addr_from_env(s->addr, s->err);
 
     *named = s->addr->from_environment;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PMIx_tool_init and PMIx_tool_finalize, and a tool's change into a server. */
+#include "core/base/env.h"
 #include "core/base/fd.h"
 #include "core/base/str.h"
 #include "core/notify/notify.h"
@@ -76,7 +77,7 @@ static void on_watch_keepalive(struct px_call *call, void *args)
 static void watch_keepalive(struct px_client *client)
 {
     struct pipe pipe = {.client = client};
-    const char *text = secure_getenv(PMIX_KEEPALIVE_PIPE);
+    const char *text = px_env(PMIX_KEEPALIVE_PIPE);
     struct stat st;
     uint64_t fd;
 
@@ -92,7 +93,7 @@ static void watch_keepalive(struct px_client *client)
 static pmix_status_t call_back(struct px_client *client, struct px_err *err)
 {
     struct px_start s = {.client = client, .addr = {.fd = -1}};
-    const char *uri = getenv(PMIX_LAUNCHER_RNDZ_URI);
+    const char *uri = px_env(PMIX_LAUNCHER_RNDZ_URI);
     PX_AUTO(px_infos) infos = {0};
     pmix_status_t rc;
 

@@ -5,6 +5,7 @@
 #include "core/server/cleanup/session.h"
 
 #include "core/base/buf.h"
+#include "core/base/env.h"
 #include "core/base/fd.h"
 #include "core/base/path.h"
 #include "core/base/str.h"
@@ -60,7 +61,7 @@ static pmix_status_t learn_dirs(struct px_server *srv, const pmix_info_t *info,
     const char *session = given_dir(info, n, PMIX_TMPDIR);
     const char *server = given_dir(info, n, PMIX_SERVER_TMPDIR);
     const char *system = given_dir(info, n, PMIX_SYSTEM_TMPDIR);
-    const char *own = server ? server : secure_getenv("PMIX_SERVER_TMPDIR");
+    const char *own = server ? server : px_env("PMIX_SERVER_TMPDIR");
     char normal[PX_RM_MAX_PATH + 1];
     PX_AUTO(px_infos) infos = {0};
     pmix_status_t rc = PMIX_SUCCESS;

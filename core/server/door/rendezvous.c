@@ -5,6 +5,7 @@
  * inherit it. An existing file is never written to. A stale file is replaced as a
  * whole, by one starting server at a time. */
 #include "core/base/clock.h"
+#include "core/base/env.h"
 #include "core/base/fd.h"
 #include "core/base/path.h"
 #include "core/plugin/select.h"
@@ -476,9 +477,9 @@ const char *px_rendezvous_launcher_file(const pmix_info_t *info, size_t n_info)
     const char *path = px_info_str(info, n_info, PMIX_LAUNCHER_RENDEZVOUS_FILE);
 
     if (!path)
-        path = secure_getenv(PMIX_LAUNCHER_RNDZ_FILE);
+        path = px_env(PMIX_LAUNCHER_RNDZ_FILE);
     if (!path)
-        path = secure_getenv("PMIX_LAUNCHER_RENDEZVOUS_FILE");
+        path = px_env("PMIX_LAUNCHER_RENDEZVOUS_FILE");
     return path && *path ? path : NULL;
 }
 

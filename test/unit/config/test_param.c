@@ -395,8 +395,9 @@ PX_TEST(a_setuid_program_heeds_neither_environment_nor_home)
     static const struct {
         mode_t mode;
         const char *wanted_line;
-    } cases[] = {{0755, "setuid 0, environment 1, home 2\n"},
-                 {04755, "setuid 1, environment none, home none\n"}};
+    } cases[] = {{0755, "setuid 0, environment 1, home 2, namespace users\n"},
+                 {04755,
+                  "setuid 1, environment none, home none, namespace none\n"}};
     struct statvfs fs;
     rt_path probe;
 
@@ -406,6 +407,7 @@ PX_TEST(a_setuid_program_heeds_neither_environment_nor_home)
     rt_write(home, ".pmix/mca-params.conf", "probe_home = 2\n");
     setenv("HOME", home, 1);
     setenv("PMIX_MCA_probe_env", "1", 1);
+    setenv("PMIX_NAMESPACE", "users", 1);
     ck_assert_int_eq(chmod(etc, 0755), 0);
     rt_join(probe, etc, "probe");
     rt_copy(SETUID_PROBE, probe);

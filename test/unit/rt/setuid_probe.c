@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prints the user's parameters as this process reads them. test_param.c makes a setuid
+/* Prints the user's parameters and namespace as this process reads them. test_param.c makes a setuid
  * copy. */
+#include "core/base/env.h"
 #include "core/config/param.h"
 #include "core/rt/owner.h"
 
@@ -24,8 +25,10 @@ int main(void)
     }
     const char *from_env = px_params_text(params, "probe_env", NULL, NULL);
     const char *from_home = px_params_text(params, "probe_home", NULL, NULL);
-    printf("setuid %d, environment %s, home %s\n", px_is_setuid(),
-           from_env ? from_env : "none", from_home ? from_home : "none");
+    const char *nspace = px_env("PMIX_NAMESPACE");
+    printf("setuid %d, environment %s, home %s, namespace %s\n", px_is_setuid(),
+           from_env ? from_env : "none", from_home ? from_home : "none",
+           nspace ? nspace : "none");
     px_params_destroy(params);
     return 0;
 }
