@@ -57,10 +57,32 @@ static pmix_status_t answer_queries(struct px_server *srv, struct px_args *args,
     return rc ? rc : px_query_keys(args->queries, &args->n_queries, answer_key, &a);
 }
 
+/* Checks the jobs that a query names. */
+static pmix_status_t check_jobs(const struct px_peer *peer, const pmix_query_t *q)
+{
+    for (size_t i = 0; i < q->nqual; i++) {
+        const pmix_value_t *v = &q->qualifiers[i].value;
+        bool names = PMIx_Check_key(q->qualifiers[i].key, PMIX_NSPACE) ||
+                     PMIx_Check_key(q->qualifiers[i].key, PMIX_PROCID);
+        const char *job = !names                                 ? NULL
+                          : v->type == PMIX_PROC && v->data.proc ? v->data.proc->nspace
+                                                                 : px_value_string(v);
+
+        if (job && !px_peer_may(peer, job))
+            return PMIX_ERR_NO_PERMISSIONS;
+    }
+    return PMIX_SUCCESS;
+}
+
 static pmix_status_t prepare_query(struct px_req *req, struct px_upcall *u)
 {
-    pmix_status_t rc = answer_queries(req->peer->server, &u->args, &u->known);
+    pmix_status_t rc = PMIX_SUCCESS;
     size_t known_b = 0;
+
+    for (size_t i = 0; !rc && i < u->args.n_queries; i++)
+        rc = check_jobs(req->peer, &u->args.queries[i]);
+    if (!rc)
+        rc = answer_queries(req->peer->server, &u->args, &u->known);
 
     for (size_t i = 0; u->args.n_queries > 0 && i < u->known.n; i++)
         known_b += px_type_size(PMIX_INFO, &u->known.v[i]);

@@ -461,7 +461,8 @@ static pmix_status_t admit(struct px_server *srv, const struct px_req *req,
         rc = px_builtin_required(srv, kind->function, infos);
     if (!rc && srv->host && kind->admit)
         rc = kind->admit(srv, key);
-    if (!rc && key->asks_others && !may_ask(req->peer, &key->set))
+    if (!rc && (key->asks_others || key->notifies_each) &&
+        !may_ask(req->peer, &key->set))
         rc = PMIX_ERR_NO_PERMISSIONS;
     return rc;
 }

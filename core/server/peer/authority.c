@@ -5,16 +5,37 @@
 #include "core/server/peer/authority.h"
 
 #include "core/base/vec.h"
+#include "core/model/assembly.h"
 #include "core/model/nspace.h"
 #include "core/server/peer/peer.h"
 #include "core/server/peer/req.h"
 #include "core/server/server.h"
 
 #include <string.h>
+#include <unistd.h>
 
 bool px_user_may(uid_t user, uid_t other)
 {
     return user == other || user == 0;
+}
+
+/* True if the peer may act on one of the members. */
+static bool may_any(const struct px_peer *peer, const struct px_assembly *members)
+{
+    for (size_t i = 0; i < members->n_runs; i++)
+        if (px_peer_may(peer, members->runs[i].nspace))
+            return true;
+    return false;
+}
+
+/* True if the peer may act on a tool of the namespace. */
+static bool may_tool(const struct px_peer *peer, const char *nspace)
+{
+    PX_LIST_EACH (&peer->server->peers, struct px_peer, p, link)
+        if (p->tool && strcmp(p->proc.nspace, nspace) == 0 &&
+            px_user_may(peer->uid, p->uid))
+            return true;
+    return false;
 }
 
 bool px_peer_may(const struct px_peer *peer, const char *nspace)
@@ -24,14 +45,20 @@ bool px_peer_may(const struct px_peer *peer, const char *nspace)
 
     if (!ns || peer == peer->server->self)
         return true;
-    if (px_list_empty(&ns->locals))
-        return !px_store_u32(&ns->store, PX_GDS_JOB, PMIX_RANK_WILDCARD, PMIX_USERID,
-                             &owner) ||
-               px_user_may(peer->uid, owner);
+    if (ns->assembly)
+        return may_any(peer, ns->assembly);
+    if (ns->of_tool && !ns->hosted)
+        return may_tool(peer, nspace);
     PX_LIST_EACH (&ns->locals, struct px_local, l, link)
         if (px_user_may(peer->uid, l->uid))
             return true;
-    return false;
+    if (!px_list_empty(&ns->locals))
+        return false;
+    if (px_store_u32(&ns->store, PX_GDS_JOB, PMIX_RANK_WILDCARD, PMIX_USERID, &owner))
+        return px_user_may(peer->uid, owner);
+    /* A job of this server without a known user belongs to the server's own user. The
+     * host decides about other jobs. */
+    return !ns->hosted || px_user_may(peer->uid, geteuid());
 }
 
 static bool is_member(const struct px_peer *peer, const pmix_proc_t *procs, size_t n)

@@ -10,9 +10,10 @@ struct px_req;
 
 /* True if a process of user may act on, or send events to, a process of other. */
 bool px_user_may(uid_t user, uid_t other);
-/* True if the peer may read data of the processes of a namespace or act on them. Also
- * true if the namespace has no local clients and no PMIX_USERID: then only the host can
- * decide. */
+/* True if the peer may read data of the processes of a namespace or act on them. The
+ * users of a job are those of its local clients, else its PMIX_USERID, else the user of
+ * this server. A namespace of connected processes has the users of its members. Also
+ * true for a namespace that this server does not host: the host decides. */
 bool px_peer_may(const struct px_peer *peer, const char *nspace);
 /* Checks that the sender may make the request at all. PMIX_ERR_NOT_SUPPORTED;
  * PMIX_ERR_INIT after its PMIx_Finalize. */

@@ -62,10 +62,10 @@ static struct {
     const char *nspace;
     bool may;
 } rows[] = {
-    {10, "theirs", true},  {11, "theirs", false}, {0, "theirs", true},
-    {20, "named", true},   {21, "named", false},  {0, "named", true},
-    {10, "unnamed", true}, /* only the host can judge */
-    {10, "nowhere", true},
+    {10, "theirs", true},   {11, "theirs", false}, {0, "theirs", true},
+    {20, "named", true},    {21, "named", false},  {0, "named", true},
+    {10, "unnamed", false}, {0, "unnamed", true}, /* of the server's user */
+    {10, "nowhere", true},                        /* only the host can judge */
 };
 
 static void may_each(void *arg PX_UNUSED)
