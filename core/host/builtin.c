@@ -2,7 +2,7 @@
 /* The built-in host: starts, watches and ends jobs on this node. To the server this
  * host is a module of functions like any other host. All processes belong to one user,
  * who may signal them anyway. */
-#include "core/host/launch.h"
+#include "core/host/job.h"
 
 #include <signal.h>
 #include <stdio.h>

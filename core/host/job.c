@@ -361,9 +361,8 @@ void px_job_end(struct px_launch_job *job, int signum, pmix_status_t verdict)
             px_job_end(child, signum, PMIX_ERR_JOB_KILLED_BY_CMD);
 }
 
-void px_job_launched(void *arg)
+void px_job_launched(struct px_launch_job *job)
 {
-    struct px_launch_job *job = arg;
     const struct px_failure first = job->unconfirmed;
 
     job->unconfirmed.status = PMIX_SUCCESS;
@@ -376,15 +375,8 @@ void px_job_launched(void *arg)
         px_job_fail(job, &first);
 }
 
-void px_job_abandon(struct px_launch_job *job, pmix_status_t status)
+void px_job_undone(struct px_launch_job *job)
 {
-    job->launch_status = status;
-    px_steps_undo(&job->launch);
-}
-
-void px_job_undone(void *arg)
-{
-    struct px_launch_job *job = arg;
     struct px_launcher *l = job->launcher;
     const pmix_spawn_cbfunc_t cb = job->launch_cb;
     void *cbdata = job->launch_cbdata;

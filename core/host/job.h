@@ -9,7 +9,6 @@
 #include "core/host/files/files.h"
 #include "core/host/pubs.h"
 #include "core/host/request/plan.h"
-#include "core/host/steps.h"
 #include "core/host/streams/streams_input.h"
 #include "core/iof/stream.h"
 #include "core/rt/process.h"
@@ -123,10 +122,10 @@ struct px_launch_job {
     px_plan plan;
     struct px_task *tasks;
     uint32_t n_tasks;
-    uint32_t first; /* rank in the session of the job's rank 0 */
-    struct px_steps launch;
-    enum px_job_stage end; /* PX_JOB_NOTIFIED or later; 0: the job does not end */
-    px_infos description;  /* until fabric components have it */
+    uint32_t first;         /* rank in the session of the job's rank 0 */
+    enum px_job_stage step; /* of the launch, in progress; PX_JOB_RUNNING: all done */
+    enum px_job_stage end;  /* PX_JOB_NOTIFIED or later; 0: the job does not end */
+    px_infos description;   /* until fabric components have it */
     struct px_server_setup *setup; /* pending work of fabric components; NULL: none */
     uint32_t n_begun, n_starting;  /* PX_JOB_TASKS: starts; starts without a result */
     bool announced;                /* the start of the first process was reported */
@@ -157,7 +156,7 @@ struct px_launch_job {
 
 static inline enum px_job_stage px_job_stage(const struct px_launch_job *job)
 {
-    return job->end ? job->end : (enum px_job_stage)job->launch.at;
+    return job->end ? job->end : job->step;
 }
 
 static inline bool px_job_is_launching(const struct px_launch_job *job)
@@ -176,6 +175,18 @@ char **px_task_argv(const struct px_task *task); /* malloc'd; NULL: no memory */
  * folder, or no memory. */
 char *px_job_top_dir(const struct px_launch_job *job);
 char *px_task_dir(const struct px_task *task);
+
+/* PMIx_Spawn: a function of the host module (launch.c). In the end either all processes
+ * run, or nothing of the job is left. */
+pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
+                        size_t n_info, const pmix_app_t apps[], size_t n_apps,
+                        pmix_spawn_cbfunc_t cb, void *cbdata);
+/* Begins to start one process of a job. The result is reported on the loop. */
+pmix_status_t px_task_start(struct px_task *task, struct px_err *err);
+/* Undoes the steps of a launch that has not finished, without events. Returns early
+ * while processes run: the end of the last process calls this function again. Then the
+ * launch is answered, and the job is gone. */
+void px_job_abandon(struct px_launch_job *job, pmix_status_t status);
 
 /* Callbacks of a started process. arg is the task, and its px_task_output. */
 void px_job_task_ended(void *arg, pid_t pid, int wait_status,
@@ -281,13 +292,10 @@ void px_job_end(struct px_launch_job *job, int signum, pmix_status_t verdict);
 /* Reports a failure, and ends the job unless its plan survives failures. Only the first
  * failure counts. */
 void px_job_fail(struct px_launch_job *job, const struct px_failure *failure);
-/* Undoes the steps of a launch that has not finished, without events. The answer
- * follows when nothing is left. */
-void px_job_abandon(struct px_launch_job *job, pmix_status_t status);
-/* Answer a launch, as hooks of its steps; arg is the job. After a success, failures of
- * processes take effect now. After the undos, the job is freed. */
-void px_job_launched(void *arg);
-void px_job_undone(void *arg);
+/* Answer a launch. After a success, failures of processes take effect now. After the
+ * undos, the job is freed. */
+void px_job_launched(struct px_launch_job *job);
+void px_job_undone(struct px_launch_job *job);
 /* Handles a start that has failed, and left nothing. */
 void px_job_task_failed(struct px_task *task, pmix_status_t status);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/host/launch.h"
+#include "core/host/job.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -195,9 +195,8 @@ static pmix_status_t describe(px_infos *out, const struct px_launch_job *job)
 /* ---- registration --------------------------------------------------------------- */
 
 /* The ranks go with the namespace, so nothing is left to undo. */
-static pmix_status_t register_ranks(void *arg, struct px_err *err)
+static pmix_status_t register_ranks(struct px_launch_job *job, struct px_err *err)
 {
-    struct px_launch_job *job = arg;
     struct px_server *srv = job->launcher->server;
     pmix_iof_channel_t forwards = PMIX_FWD_NO_CHANNELS;
     pmix_status_t rc = PMIX_SUCCESS;
@@ -228,10 +227,8 @@ static pmix_status_t register_ranks(void *arg, struct px_err *err)
     return rc;
 }
 
-static pmix_status_t register_nspace(void *arg, struct px_err *err)
+static pmix_status_t register_nspace(struct px_launch_job *job, struct px_err *err)
 {
-    struct px_launch_job *job = arg;
-
     job->crowded = node_size(job) > px_binding_count();
     pmix_status_t rc = describe(&job->description, job);
     if (rc)
@@ -241,12 +238,9 @@ static pmix_status_t register_nspace(void *arg, struct px_err *err)
                                 job->description.v, job->description.n, err);
 }
 
-static bool drop_nspace(void *arg)
+static void drop_nspace(struct px_launch_job *job)
 {
-    struct px_launch_job *job = arg;
-
     px_server_drop_nspace(job->launcher->server, job->proc.nspace);
-    return true;
 }
 
 /* ---- one process ---------------------------------------------------------------- */
@@ -402,26 +396,21 @@ static pmix_status_t find_taken(const struct px_launcher *l, struct px_place_nod
 
 /* ---- steps of a launch ----------------------------------------------------------- */
 
-/* Ends the pending step. The success of a job that ends by order does not count. */
-static void finish_step(struct px_launch_job *job, pmix_status_t status,
-                        const char *why)
-{
-    if (status || px_job_is_launching(job))
-        px_steps_finish(&job->launch, status, why);
-}
+/* The result of a start that has not finished: finish_step follows, perhaps before
+ * start returns. */
+#define PENDING ((pmix_status_t)1)
+
+static void finish_step(void *arg, pmix_status_t status, const char *why);
 
 static void on_fabric(void *arg, pmix_status_t status, const char *why)
 {
-    struct px_launch_job *job = arg;
-
-    job->setup = NULL;
-    finish_step(job, status, why);
+    ((struct px_launch_job *)arg)->setup = NULL;
+    finish_step(arg, status, why);
 }
 
 /* Has fabric components add to the job. */
-static pmix_status_t setup_fabric(void *arg, struct px_err *err)
+static pmix_status_t setup_fabric(struct px_launch_job *job, struct px_err *err)
 {
-    struct px_launch_job *job = arg;
     struct px_server *srv = job->launcher->server;
     struct px_server_setup *setup;
     PX_AUTO(px_infos) infos = job->description;
@@ -436,65 +425,32 @@ static pmix_status_t setup_fabric(void *arg, struct px_err *err)
         return rc;
     if (setup) /* else on_fabric has run, and the job may be gone */
         job->setup = setup;
-    return PX_STEP_PENDING;
+    return PENDING;
 }
 
-static bool cancel_fabric(void *arg)
+static void cancel_fabric(struct px_launch_job *job)
 {
-    struct px_launch_job *job = arg;
-
     px_server_setup_cancel(px_take(&job->setup));
-    return true;
 }
 
-static pmix_status_t name_files(void *arg, struct px_err *err)
+static pmix_status_t make_files(struct px_launch_job *job, struct px_err *err)
 {
-    return px_job_list_files(arg, err);
-}
-
-static pmix_status_t show_map(void *arg, struct px_err *err)
-{
-    return px_job_show_positions(arg, err);
-}
-
-static bool drop_map(void *arg)
-{
-    px_job_silence(arg);
-    return true;
-}
-
-static void on_files(void *arg, pmix_status_t status, const char *why)
-{
-    finish_step(arg, status, why);
-}
-
-static pmix_status_t make_files(void *arg, struct px_err *err)
-{
-    struct px_launch_job *job = arg;
-
-    job->files.done = on_files;
+    job->files.done = finish_step;
     job->files.arg = job;
     pmix_status_t rc = px_files_make(&job->files, err);
-    return rc ? rc : PX_STEP_PENDING;
+    return rc ? rc : PENDING;
 }
 
-static bool cancel_files(void *arg)
+static void cancel_files(struct px_launch_job *job)
 {
-    px_files_cancel(&((struct px_launch_job *)arg)->files);
-    return true;
+    px_files_cancel(&job->files);
 }
 
-static pmix_status_t open_input(void *arg, struct px_err *err)
+static pmix_status_t open_input(struct px_launch_job *job, struct px_err *err)
 {
-    pmix_status_t rc = px_job_open_input(arg, err);
+    pmix_status_t rc = px_job_open_input(job, err);
 
     return rc ? launch_status_of(rc) : PMIX_SUCCESS;
-}
-
-static bool close_input(void *arg)
-{
-    px_job_close_input(arg);
-    return true;
 }
 
 /* Starts processes until all have been started, or a start fails. The job may be gone
@@ -509,53 +465,96 @@ static void start_more(struct px_launch_job *job)
     while (!rc && job->n_begun < job->n_tasks && job->n_starting < STARTS_AT_ONCE)
         rc = px_task_start(&job->tasks[job->n_begun++], &err);
     if (rc || (job->n_starting == 0 && !job->launch_status))
-        px_steps_finish(&job->launch, rc ? launch_status_of(rc) : PMIX_SUCCESS,
-                        err.text);
+        finish_step(job, rc ? launch_status_of(rc) : PMIX_SUCCESS, err.text);
 }
 
-static pmix_status_t start_tasks(void *arg, struct px_err *err PX_UNUSED)
+static pmix_status_t start_tasks(struct px_launch_job *job,
+                                 struct px_err *err PX_UNUSED)
 {
-    start_more(arg);
-    return PX_STEP_PENDING;
+    start_more(job);
+    return PENDING;
 }
 
-/* Returns true when the last process has ended. */
-static bool kill_tasks(void *arg)
+static void kill_tasks(struct px_launch_job *job)
 {
-    struct px_launch_job *job = arg;
-
     px_job_silence(job);
     px_job_end(job, SIGKILL, job->launch_status);
-    return job->n_running == 0;
 }
 
-static void on_failed(void *arg, pmix_status_t status, const char *why)
-{
-    struct px_launch_job *job = arg;
-
-    job->launch_status = status;
-    px_log(PX_LOG_ERROR, "spawn", "%s", why);
-}
-
-static const struct px_step steps[] = {
+static const struct step {
+    const char *name; /* for the log */
+    /* Does the step, or begins it. An error comes with a text in err. */
+    pmix_status_t (*start)(struct px_launch_job *job, struct px_err *err);
+    /* Reverts the step, finished or not, also if start has failed. May run again. NULL:
+     * nothing to revert. */
+    void (*undo)(struct px_launch_job *job);
+} steps[] = {
     [PX_JOB_NSPACE] = {"namespace", register_nspace, drop_nspace},
     [PX_JOB_FABRIC] = {"fabric", setup_fabric, cancel_fabric},
     [PX_JOB_CLIENTS] = {"clients", register_ranks, NULL},
-    [PX_JOB_NAMES] = {"names of files", name_files, NULL},
-    [PX_JOB_MAP] = {"map", show_map, drop_map},
+    [PX_JOB_NAMES] = {"names of files", px_job_list_files, NULL},
+    [PX_JOB_MAP] = {"map", px_job_show_positions, px_job_silence},
     [PX_JOB_FILES] = {"files", make_files, cancel_files},
-    [PX_JOB_INPUT] = {"input", open_input, close_input},
+    [PX_JOB_INPUT] = {"input", open_input, px_job_close_input},
     [PX_JOB_TASKS] = {"processes", start_tasks, kill_tasks},
 };
 _Static_assert(PX_COUNT(steps) == PX_JOB_RUNNING, "a stage for each step");
 
-static const struct px_sequence launch = {
-    .steps = steps,
-    .n = PX_COUNT(steps),
-    .done = px_job_launched,
-    .failed = on_failed,
-    .undone = px_job_undone,
-};
+void px_job_abandon(struct px_launch_job *job, pmix_status_t status)
+{
+    job->launch_status = status;
+    for (;; job->step--) {
+        const struct step *step = &steps[job->step];
+
+        px_log(PX_LOG_DEBUG, "spawn", "%s: undo %s", job->proc.nspace, step->name);
+        if (step->undo)
+            step->undo(job);
+        if (job->n_running > 0)
+            return;
+        if (job->step == 0)
+            break;
+    }
+    px_job_undone(job);
+}
+
+static void fail(struct px_launch_job *job, pmix_status_t status, const char *why)
+{
+    px_log(PX_LOG_ERROR, "spawn", "%s", why);
+    px_job_abandon(job, status);
+}
+
+/* Runs the step in progress, and each later step when the step before has finished. If
+ * a step fails, undoes all steps up to that step. The job may be gone then. */
+static void run_steps(struct px_launch_job *job)
+{
+    struct px_err err = {0};
+
+    for (; job->step < PX_JOB_RUNNING; job->step++) {
+        px_log(PX_LOG_DEBUG, "spawn", "%s: %s", job->proc.nspace,
+               steps[job->step].name);
+        pmix_status_t rc = steps[job->step].start(job, &err);
+        if (rc == PENDING)
+            return;
+        if (rc) {
+            fail(job, rc, err.text);
+            return;
+        }
+    }
+    px_job_launched(job);
+}
+
+/* Ends the pending step. The success of a job that ends by order does not count. */
+static void finish_step(void *arg, pmix_status_t status, const char *why)
+{
+    struct px_launch_job *job = arg;
+
+    if (status) {
+        fail(job, status, why);
+    } else if (px_job_is_launching(job)) {
+        job->step++;
+        run_steps(job);
+    }
+}
 
 pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
                         size_t n_info, const pmix_app_t apps[], size_t n_apps,
@@ -603,8 +602,6 @@ pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
     job->parent_is_here = task || px_server_has_peer(l->server, parent);
     job->launch_cb = cb;
     job->launch_cbdata = cbdata;
-    job->launch = (struct px_steps){
-        .sequence = &launch, .name = job->proc.nspace, .arg = job};
-    px_steps_run(&job->launch);
+    run_steps(job);
     return PMIX_SUCCESS;
 }

@@ -8,7 +8,6 @@
 
 #include "core/base/str.h"
 #include "core/host/events.h"
-#include "core/host/launch.h"
 #include "core/model/nspace.h"
 #include "core/rt/log.h"
 #include "core/rt/loop.h"
