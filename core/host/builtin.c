@@ -67,16 +67,6 @@ static pmix_status_t host_fence(const pmix_proc_t procs[] PX_UNUSED,
     return PMIX_SUCCESS;
 }
 
-/* Handles a request for data of a process that is not on this node. */
-static pmix_status_t host_direct_modex(const pmix_proc_t *proc PX_UNUSED,
-                                       const pmix_info_t info[] PX_UNUSED,
-                                       size_t n PX_UNUSED,
-                                       pmix_modex_cbfunc_t cb PX_UNUSED,
-                                       void *cbdata PX_UNUSED)
-{
-    return PMIX_ERR_NOT_FOUND;
-}
-
 static pmix_status_t host_publish(const pmix_proc_t *proc, const pmix_info_t info[],
                                   size_t n, pmix_op_cbfunc_t cb PX_UNUSED,
                                   void *cbdata PX_UNUSED)
@@ -201,8 +191,7 @@ static pmix_status_t host_control(const pmix_proc_t *requestor,
     pmix_status_t rc = read_order(directives, n, &order);
 
     for (size_t i = 0; !rc && i < n_targets; i++)
-        if (targets[i].rank == PMIX_RANK_WILDCARD ? !px_job_find(l, targets[i].nspace)
-                                                  : !px_task_find(l, &targets[i]))
+        if (!px_launcher_has(l, &targets[i]))
             rc = PMIX_ERR_NOT_FOUND;
     if (rc)
         return rc;
@@ -236,16 +225,13 @@ static pmix_status_t list_jobs(const struct px_launcher *l, px_infos *out)
 static void describe_task(const struct px_launcher *l, const pmix_proc_t *proc,
                           pmix_proc_info_t *row)
 {
-    const struct px_launch_job *job = px_job_find(l, proc->nspace);
-    const struct px_task *task = job && proc->rank < job->n_tasks
-                                     ? &job->tasks[proc->rank]
-                                     : NULL;
+    const struct px_task *task = px_task_find(l, proc);
 
     row->proc = *proc;
     if (!task)
         return;
     row->hostname = l->model->hostname;
-    row->executable_name = job->plan.apps[task->app].program;
+    row->executable_name = task->job->plan.apps[task->app].program;
     row->pid = task->pid;
     row->exit_code = task->running ? 0 : task->wait_status;
     if (!task->pid)
@@ -318,12 +304,12 @@ static pmix_status_t host_query(pmix_proc_t *requestor PX_UNUSED, pmix_query_t *
     return PMIX_SUCCESS;
 }
 
+/* Data of other nodes is not found: the module has no direct_modex. */
 static const pmix_server_module_t functions = {
     .client_connected2 = host_connected,
     .client_finalized = host_finalized,
     .abort = px_abort,
     .fence_nb = host_fence,
-    .direct_modex = host_direct_modex,
     .publish = host_publish,
     .lookup = host_lookup,
     .unpublish = host_unpublish,

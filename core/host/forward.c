@@ -6,11 +6,6 @@
 
 #include "core/server/host.h"
 
-static bool has_proc(const struct px_launch_job *job, pmix_rank_t rank)
-{
-    return job && (rank == PMIX_RANK_WILDCARD || rank < job->n_tasks);
-}
-
 /* Checks the processes only. Each stream asks the server for its receivers. */
 pmix_status_t px_iof_pull(const pmix_proc_t procs[], size_t n_procs,
                           const pmix_info_t directives[] PX_UNUSED, size_t n PX_UNUSED,
@@ -20,7 +15,7 @@ pmix_status_t px_iof_pull(const pmix_proc_t procs[], size_t n_procs,
     const struct px_launcher *l = px_server_builtin_self();
 
     for (size_t i = 0; channels && i < n_procs; i++)
-        if (!has_proc(px_job_find(l, procs[i].nspace), procs[i].rank))
+        if (!px_launcher_has(l, &procs[i]))
             return PMIX_ERR_NOT_FOUND;
     return PMIX_OPERATION_SUCCEEDED;
 }
@@ -61,7 +56,7 @@ pmix_status_t px_iof_push(const pmix_proc_t *source PX_UNUSED,
         const struct px_launch_job *job = px_job_find(l, targets[i].nspace);
         pmix_rank_t rank = targets[i].rank;
 
-        if (!has_proc(job, rank))
+        if (!px_launcher_has(l, &targets[i]))
             return PMIX_ERR_NOT_FOUND;
         /* A process without a feed has another stdin. */
         if (rank == PMIX_RANK_WILDCARD ? !job->n_feeds

@@ -232,6 +232,12 @@ struct px_task *px_task_find(const struct px_launcher *l, const pmix_proc_t *pro
     return job && proc->rank < job->n_tasks ? &job->tasks[proc->rank] : NULL;
 }
 
+bool px_launcher_has(const struct px_launcher *l, const pmix_proc_t *proc)
+{
+    return proc->rank == PMIX_RANK_WILDCARD ? px_job_find(l, proc->nspace) != NULL
+                                            : px_task_find(l, proc) != NULL;
+}
+
 pmix_proc_t px_task_name(const struct px_task *task)
 {
     pmix_proc_t name = task->job->proc;

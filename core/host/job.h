@@ -169,6 +169,8 @@ pmix_status_t px_job_create(struct px_launcher *l, const pmix_proc_t *parent,
                             struct px_launch_job **job);
 struct px_launch_job *px_job_find(const struct px_launcher *l, const char *nspace);
 struct px_task *px_task_find(const struct px_launcher *l, const pmix_proc_t *proc);
+/* True for a process, and for all processes of a job (PMIX_RANK_WILDCARD). */
+bool px_launcher_has(const struct px_launcher *l, const pmix_proc_t *proc);
 pmix_proc_t px_task_name(const struct px_task *task);
 char **px_task_argv(const struct px_task *task); /* malloc'd; NULL: no memory */
 /* Return the folder for scratch files of all jobs, and of a process; malloc'd. NULL: no
