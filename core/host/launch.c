@@ -245,15 +245,6 @@ static void drop_nspace(struct px_launch_job *job)
 
 /* ---- one process ---------------------------------------------------------------- */
 
-/* Asks a program by its environment to yield its CPU while it waits. Open MPI 4 knows
- * no key for an oversubscribed node; its launcher sets this parameter. */
-static pmix_status_t add_crowded(const struct px_task *task, char ***env)
-{
-    static const char name[] = "OMPI_MCA_mpi_oversubscribe";
-
-    return task->job->crowded ? px_env_set(env, name, "1", false) : PMIX_SUCCESS;
-}
-
 /* Runs before the process can start others: the journal has to know the process if we
  * are killed. */
 static void on_forked(void *arg, pid_t pid)
@@ -347,8 +338,10 @@ pmix_status_t px_task_start(struct px_task *task, struct px_err *err)
 
     if (!rc && !app->non_pmi)
         rc = px_server_child_env(job->launcher->server, &proc, &env);
-    if (!rc)
-        rc = add_crowded(task, &env);
+    /* Has ranks yield their CPU while they wait. Open MPI 4 knows no key for an
+     * oversubscribed node; its launcher sets this parameter. */
+    if (!rc && job->crowded)
+        rc = px_env_set(&env, "OMPI_MCA_mpi_oversubscribe", "1", false);
     if (!rc && position && position->cpus)
         rc = px_cpus_mask(position->cpus, &cpus, &spec.cpus_size);
     spec.cpus = cpus;

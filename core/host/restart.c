@@ -35,7 +35,6 @@ static void cannot(struct px_task *task, const char *why)
     px_job_fail(task->job, &f);
 }
 
-/* Starts the process again when nothing of its earlier life is left. */
 void px_restart_go_on(struct px_task *task)
 {
     struct px_launch_job *job = task->job;

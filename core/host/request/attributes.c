@@ -39,11 +39,6 @@ static const char *name_of(const pmix_info_t *info)
     return key ? key->name : info->key;
 }
 
-static pmix_status_t no_memory(const struct reading *r)
-{
-    return px_err_nomem(r->err, "spawn");
-}
-
 /* Returns PMIX_ERR_NOT_SUPPORTED, which is an error only for a required attribute. */
 static pmix_status_t cannot(const struct reading *r, const char *why)
 {
@@ -106,7 +101,7 @@ static pmix_status_t read_text(const struct reading *r, const char *name, char *
     ssize_t got = -1;
 
     if (!path || !bytes)
-        return no_memory(r);
+        return px_err_nomem(r->err, "spawn");
     PX_AUTOCLOSE int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd >= 0 && fstat(fd, &st) == 0)
         got = read(fd, bytes, MAX_HOST_FILE + 1);
@@ -200,7 +195,7 @@ static pmix_status_t set_prefix(const struct reading *r, const pmix_info_t *info
     for (size_t i = 0; !rc && i < PX_COUNT(changes); i++)
         rc = px_env_change(&r->app->env, i == 0 ? PMIX_ADD_ENVAR : PMIX_PREPEND_ENVAR,
                            &changes[i]);
-    return rc ? no_memory(r) : rc;
+    return rc ? px_err_nomem(r->err, "spawn") : rc;
 }
 
 /* Accepts the attribute if the job inherits the environment of this process anyway. */
@@ -220,7 +215,7 @@ static pmix_status_t set_cwd(const struct reading *r, const pmix_info_t *info)
     char *copy = strdup(info->value.data.string);
 
     if (!copy)
-        return no_memory(r);
+        return px_err_nomem(r->err, "spawn");
     free(r->app->cwd);
     r->app->cwd = copy;
     r->app->in_job_dir = false;
@@ -297,7 +292,7 @@ static pmix_status_t set_terminal(const struct reading *r, const pmix_info_t *in
     if (!*to)
         *to = malloc(n);
     if (!*to)
-        return no_memory(r);
+        return px_err_nomem(r->err, "spawn");
     memcpy(*to, bytes->bytes, n);
     r->app->pty = true;
     return PMIX_SUCCESS;
@@ -336,7 +331,7 @@ static pmix_status_t set_stops(const struct reading *r, const pmix_info_t *info)
                ? px_err_set(r->err, rc,
                             "cannot spawn: attribute %s: expected a flag or ranks",
                             name_of(info))
-           : rc ? no_memory(r)
+           : rc ? px_err_nomem(r->err, "spawn")
                 : rc;
 }
 
@@ -603,8 +598,6 @@ pmix_status_t px_attributes_of_app(px_plan *plan, struct px_app_plan *app,
     return rc ? rc : read_all(&own, asked->info, asked->ninfo);
 }
 
-/* Checks that applications do not contradict each other on attributes of the whole
- * job. */
 pmix_status_t px_attributes_agree(const struct px_spawn_request *req,
                                   struct px_err *err)
 {

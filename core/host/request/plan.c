@@ -11,11 +11,6 @@
 
 extern char **environ;
 
-static pmix_status_t out_of_memory(struct px_err *err)
-{
-    return px_err_nomem(err, "spawn");
-}
-
 /* ---- one application ------------------------------------------------------------ */
 
 static pmix_status_t make_env(struct px_app_plan *plan, const pmix_app_t *app,
@@ -25,7 +20,7 @@ static pmix_status_t make_env(struct px_app_plan *plan, const pmix_app_t *app,
 
     plan->env = px_strv_dup(inherited);
     if (inherited && *inherited && !plan->env)
-        return out_of_memory(err);
+        return px_err_nomem(err, "spawn");
     for (char **e = app->env; e && *e; e++) {
         const char *equals = strchr(*e, '=');
         PX_AUTOFREE char *name = equals ? strndup(*e, (size_t)(equals - *e)) : NULL;
@@ -35,7 +30,7 @@ static pmix_status_t make_env(struct px_app_plan *plan, const pmix_app_t *app,
                               "cannot spawn: \"%s\" is not an environment variable",
                               *e);
         if (!name || px_env_set(&plan->env, name, equals + 1, true))
-            return out_of_memory(err);
+            return px_err_nomem(err, "spawn");
     }
     return PMIX_SUCCESS;
 }
@@ -77,7 +72,7 @@ static pmix_status_t find_program(struct px_app_plan *plan, const char *name,
      * wait. */
     if (strchr(name, '/')) {
         plan->program = *name == '/' || !from ? strdup(name) : px_path_join(from, name);
-        return plan->program ? PMIX_SUCCESS : out_of_memory(err);
+        return plan->program ? PMIX_SUCCESS : px_err_nomem(err, "spawn");
     }
     pmix_status_t rc = px_path_find_program(name, plan->env, from, &plan->program, err);
 
@@ -130,7 +125,7 @@ static pmix_status_t plan_app(px_plan *job, struct px_app_plan *plan,
     if (rc)
         return rc;
     if (choose_cwd(plan, app, req) || copy_command(plan, app, name))
-        return out_of_memory(err);
+        return px_err_nomem(err, "spawn");
     return find_program(plan, name, req, err);
 }
 
@@ -192,7 +187,7 @@ static pmix_status_t plan_apps(px_plan *plan, const struct px_spawn_request *req
 {
     plan->apps = calloc(req->n_apps, sizeof(*plan->apps));
     if (!plan->apps)
-        return out_of_memory(err);
+        return px_err_nomem(err, "spawn");
     plan->n_apps = req->n_apps;
     for (size_t i = 0; i < req->n_apps; i++) {
         struct px_app_plan *app = &plan->apps[i];
