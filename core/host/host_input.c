@@ -18,20 +18,6 @@ struct px_feed *px_task_feed(const struct px_task *task)
                                    : NULL;
 }
 
-static pmix_status_t read_own(struct px_launch_job *job, struct px_err *err)
-{
-    struct px_feed **feeds = calloc(job->n_feeds, sizeof(struct px_feed *));
-
-    for (size_t i = 0; feeds && i < job->n_feeds; i++)
-        feeds[i] = &job->feeds[i];
-    pmix_status_t rc = feeds ? px_input_open(job->launcher->loop, feeds, job->n_feeds,
-                                             &job->input, err)
-                             : px_err_nomem(err, "pass on stdin");
-    if (rc)
-        free(feeds);
-    return rc;
-}
-
 /* Ends pushed input when the parent of the job ends, or at once if the parent is
  * gone. */
 static pmix_status_t await_pushes(struct px_launch_job *job, struct px_err *err)
@@ -67,7 +53,9 @@ pmix_status_t px_job_open_input(struct px_launch_job *job, struct px_err *err)
     job->n_feeds = n;
     for (size_t i = 0; i < n; i++)
         px_feed_init(&job->feeds[i], job->launcher->loop);
-    return plan->stdin_pushed ? await_pushes(job, err) : read_own(job, err);
+    return plan->stdin_pushed
+               ? await_pushes(job, err)
+               : px_input_open(job->launcher->loop, job->feeds, n, &job->input, err);
 }
 
 void px_job_close_input(struct px_launch_job *job)

@@ -235,8 +235,8 @@ pmix_status_t px_feed_push(struct px_feed *const feeds[], size_t n_feeds,
 
 struct px_input {
     struct px_iof_input *from;
-    struct px_feed **feeds;
     size_t n_feeds;
+    struct px_feed *feeds[];
 };
 
 bool px_input_is_shared(int *fd)
@@ -281,10 +281,10 @@ static void pass_on(void *arg, const uint8_t *bytes, size_t n)
     }
 }
 
-pmix_status_t px_input_open(struct px_loop *loop, struct px_feed **feeds, size_t n,
+pmix_status_t px_input_open(struct px_loop *loop, struct px_feed *feeds, size_t n,
                             struct px_input **input, struct px_err *err)
 {
-    struct px_input *in = calloc(1, sizeof(*in));
+    struct px_input *in = calloc(1, sizeof(*in) + n * sizeof(struct px_feed *));
     const struct px_iof_input_user user = {
         .take = pass_on, .wants = is_wanted, .arg = in};
 
@@ -295,8 +295,8 @@ pmix_status_t px_input_open(struct px_loop *loop, struct px_feed **feeds, size_t
         free(in);
         return rc;
     }
-    in->feeds = feeds;
-    in->n_feeds = n;
+    for (; in->n_feeds < n; in->n_feeds++)
+        in->feeds[in->n_feeds] = &feeds[in->n_feeds];
     *input = in;
     px_input_go_on(in);
     return PMIX_SUCCESS;
@@ -307,6 +307,5 @@ void px_input_close(struct px_input *in)
     if (!in)
         return;
     px_iof_input_close(in->from);
-    free(in->feeds);
     free(in);
 }

@@ -55,9 +55,8 @@ struct px_input;
 /* True if a process can be given our stdin itself. *fd stays ours; -1: stdin is
  * closed. */
 bool px_input_is_shared(int *fd);
-/* Begins to push our stdin to these feeds. Takes the list, which is malloc'd, on
- * success. */
-pmix_status_t px_input_open(struct px_loop *loop, struct px_feed **feeds, size_t n,
+/* Begins to push our stdin to these feeds. */
+pmix_status_t px_input_open(struct px_loop *loop, struct px_feed *feeds, size_t n,
                             struct px_input **input, struct px_err *err);
 /* Resumes reading after a process reads again. */
 void px_input_go_on(struct px_input *input);

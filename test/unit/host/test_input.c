@@ -23,10 +23,8 @@
 #define MAX_FEEDS 3
 
 static struct px_loop *loop;
-static struct {
-    struct px_feed feed;
-    int out; /* end that the process reads */
-} feeds[MAX_FEEDS];
+static struct px_feed feeds[MAX_FEEDS];
+static int outs[MAX_FEEDS]; /* ends that the processes read */
 static size_t n_feeds;
 static struct px_input *input;
 static atomic_int n_done;
@@ -60,32 +58,31 @@ struct order {
 
 static pmix_status_t obey(const struct order *o)
 {
-    struct px_feed **all = calloc(n_feeds, sizeof(struct px_feed *));
+    struct px_feed *all[MAX_FEEDS], *which = &feeds[o->which];
     pmix_status_t rc = PMIX_SUCCESS;
     struct px_err err = {0};
 
     for (size_t i = 0; i < n_feeds; i++)
-        all[i] = &feeds[i].feed;
+        all[i] = &feeds[i];
     if (o->action == INIT)
-        px_feed_init(all[o->which], loop);
+        px_feed_init(which, loop);
     if (o->action == OPEN)
-        rc = px_feed_open(all[o->which], &feeds[o->which].out, &err);
+        rc = px_feed_open(which, &outs[o->which], &err);
     if (o->action == OPEN && input)
         px_input_go_on(input);
     if (o->action == TERMINAL)
-        rc = px_feed_open_terminal(all[o->which], dup(master), &err);
+        rc = px_feed_open_terminal(which, dup(master), &err);
     if (o->action == SHUT)
-        px_feed_shut(all[o->which]);
+        px_feed_shut(which);
     if (o->action == PUSH)
         rc = px_feed_push(all, n_feeds, o->bytes, o->n, o->ends, on_done, NULL);
     if (o->action == OWN)
-        return px_input_open(loop, all, n_feeds, &input, &err);
+        rc = px_input_open(loop, feeds, n_feeds, &input, &err);
     if (o->action == CLOSE) {
         px_input_close(px_take(&input));
         for (size_t i = 0; i < n_feeds; i++)
             px_feed_shut(all[i]);
     }
-    free(all);
     return rc;
 }
 
@@ -174,23 +171,23 @@ PX_TEST(the_slowest_holds_up_the_next_push_and_all_get_all)
     ck_assert_int_eq(on_loop(PUSH, &(struct order){.bytes = v, .n = 100000}),
                      PMIX_OPERATION_SUCCEEDED);
     for (int i = 0; i < 2; i++)
-        ok(px_fd_read_all(feeds[i].out, got, 100000, px_clock_ms() + 5000));
+        ok(px_fd_read_all(outs[i], got, 100000, px_clock_ms() + 5000));
     for (int p = 0; p < PUSHES; p++) {
         whole.ends = p == PUSHES - 1;
         pmix_status_t rc = on_loop(PUSH, &whole);
         ck_assert(rc == PMIX_OPERATION_SUCCEEDED || rc == PMIX_SUCCESS);
         n += rc == PMIX_SUCCESS;
-        ok(px_fd_read_all(feeds[0].out, got, whole.n, px_clock_ms() + 5000));
+        ok(px_fd_read_all(outs[0], got, whole.n, px_clock_ms() + 5000));
         ck_assert_mem_eq(got, v, whole.n);
     }
     ck_assert_int_ge(n, PUSHES - 1);
     ck_assert_int_eq(n_done, 0); /* feed 1 has read nothing */
-    assert_end(feeds[0].out);
+    assert_end(outs[0]);
     for (int p = 0; p < PUSHES; p++) {
-        ok(px_fd_read_all(feeds[1].out, got, whole.n, px_clock_ms() + 5000));
+        ok(px_fd_read_all(outs[1], got, whole.n, px_clock_ms() + 5000));
         ck_assert_mem_eq(got, v, whole.n);
     }
-    assert_end(feeds[1].out);
+    assert_end(outs[1]);
     on_loop(NOTHING, NULL);
     ck_assert_int_eq(n_done, n);
     on_loop(CLOSE, NULL);
@@ -203,15 +200,15 @@ PX_TEST_LOOP(one_that_closed_its_stdin_or_ended_is_skipped, 2)
 
     make_feeds(2);
     ok(on_loop(PUSH, &(struct order){.bytes = v, .n = 4 << 20}));
-    close(feeds[0].out);
+    close(outs[0]);
     if (_i == 1)
         on_loop(SHUT, &(struct order){.which = 0});
-    ok(px_fd_read_all(feeds[1].out, v, 4 << 20, px_clock_ms() + 5000));
+    ok(px_fd_read_all(outs[1], v, 4 << 20, px_clock_ms() + 5000));
     while (n_done == 0)
         usleep(100);
     ck_assert_int_eq(push("on", true), PMIX_OPERATION_SUCCEEDED);
-    assert_in(feeds[1].out, "on");
-    assert_end(feeds[1].out);
+    assert_in(outs[1], "on");
+    assert_end(outs[1]);
     /* No feed is open. */
     ck_assert_int_eq(push("more", false), PMIX_OPERATION_SUCCEEDED);
     on_loop(CLOSE, NULL);
@@ -222,18 +219,18 @@ PX_TEST(the_next_life_of_a_process_has_a_stdin_again)
 {
     make_feeds(1);
     ck_assert_int_eq(push("first", false), PMIX_OPERATION_SUCCEEDED);
-    assert_in(feeds[0].out, "first");
-    close(feeds[0].out);
+    assert_in(outs[0], "first");
+    close(outs[0]);
     on_loop(SHUT, NULL);
     push("lost", false);
     open_feed(0);
     push("second", false);
-    assert_in(feeds[0].out, "second");
-    close(feeds[0].out);
+    assert_in(outs[0], "second");
+    close(outs[0]);
     on_loop(SHUT, NULL);
     push("lost", true);
     open_feed(0);
-    assert_end(feeds[0].out);
+    assert_end(outs[0]);
     on_loop(CLOSE, NULL);
 }
 
@@ -243,8 +240,8 @@ PX_TEST(what_is_pushed_before_a_process_starts_waits_for_it)
     ok(on_loop(INIT, NULL));
     ck_assert_int_eq(push("early", true), PMIX_OPERATION_SUCCEEDED);
     open_feed(0);
-    assert_in(feeds[0].out, "early");
-    assert_end(feeds[0].out);
+    assert_in(outs[0], "early");
+    assert_end(outs[0]);
     on_loop(CLOSE, NULL);
 }
 
@@ -252,14 +249,14 @@ PX_TEST(a_push_without_memory_adds_nothing)
 {
     PX_TEST_NEEDS_ALLOC;
     make_feeds(2);
-    px_alloc_fail_at(2); /* the first allocation is the test's own */
+    px_alloc_fail_at(1);
     pmix_status_t rc = push("lost", true);
     ck_assert(px_alloc_fail_end());
     ck_assert_int_eq(rc, PMIX_ERR_NOMEM);
     push("text", true);
     for (int i = 0; i < 2; i++) {
-        assert_in(feeds[i].out, "text");
-        assert_end(feeds[i].out);
+        assert_in(outs[i], "text");
+        assert_end(outs[i]);
     }
     on_loop(CLOSE, NULL);
 }
@@ -362,11 +359,11 @@ PX_TEST_LOOP(all_get_all_that_comes_in, N_KINDS)
     read_own();
     for (size_t at = 0; any && at < w.n; at += w.n / 64)
         for (int i = 0; i < 2; i++) {
-            ok(px_fd_read_all(feeds[i].out, got, w.n / 64, px_clock_ms() + 5000));
+            ok(px_fd_read_all(outs[i], got, w.n / 64, px_clock_ms() + 5000));
             ck_assert_mem_eq(got, (uint8_t *)v + at, w.n / 64);
         }
     for (int i = 0; i < 2; i++)
-        assert_end(feeds[i].out);
+        assert_end(outs[i]);
     if (_i != FILE_KIND)
         pthread_join(thread, NULL);
     on_loop(CLOSE, NULL);
@@ -380,17 +377,17 @@ PX_TEST(input_without_an_open_feed_is_not_read)
     make_feeds(1);
     read_own();
     ok(px_fd_write_all(in, "one\n", 4, 0));
-    assert_in(feeds[0].out, "one\n");
-    close(feeds[0].out);
+    assert_in(outs[0], "one\n");
+    close(outs[0]);
     on_loop(SHUT, NULL);
     ok(px_fd_write_all(in, "two\n", 4, 0));
     for (int i = 0; i < 50; i++)
         on_loop(NOTHING, NULL);
     ck_assert(!is_silent(STDIN_FILENO, 0));
     open_feed(0);
-    assert_in(feeds[0].out, "two\n");
+    assert_in(outs[0], "two\n");
     on_loop(CLOSE, NULL);
-    close(feeds[0].out);
+    close(outs[0]);
     close(in);
 }
 
@@ -479,7 +476,7 @@ static void run_at_terminal(void (*body)(int fd))
         close(slave);
         make_feeds(1);
         read_own();
-        body(feeds[0].out);
+        body(outs[0]);
         on_loop(CLOSE, NULL);
         px_loop_destroy(loop);
     }
