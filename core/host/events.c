@@ -3,6 +3,7 @@
 
 #include <time.h>
 
+#include "core/host/job.h"
 #include "core/rt/log.h"
 #include "core/server/host.h"
 
@@ -16,15 +17,16 @@ pmix_status_t px_facts_add(px_infos *l, const struct px_fact *facts, size_t n)
     return rc;
 }
 
-void px_job_announce(struct px_server *srv, const pmix_proc_t *job,
-                     const pmix_proc_t *parent, pmix_status_t code,
+void px_job_announce(const struct px_launch_job *job, pmix_status_t code,
                      const char *breakpoint)
 {
+    struct px_server *srv = job->launcher->server;
+    const pmix_proc_t *parent = &job->parent;
     bool to_self = px_proc_same(parent, px_server_name(srv));
     const time_t now = time(NULL);
     const struct px_fact facts[] = {
-        {PMIX_NSPACE, job->nspace, PMIX_STRING},
-        {PMIX_EVENT_AFFECTED_PROC, job, PMIX_PROC},
+        {PMIX_NSPACE, job->proc.nspace, PMIX_STRING},
+        {PMIX_EVENT_AFFECTED_PROC, &job->proc, PMIX_PROC},
         {PMIX_EVENT_TIMESTAMP, &now, PMIX_TIME},
         {PMIX_BREAKPOINT, breakpoint, PMIX_STRING},
         {PMIX_EVENT_CUSTOM_RANGE, to_self ? NULL : parent, PMIX_PROC}};
@@ -32,7 +34,7 @@ void px_job_announce(struct px_server *srv, const pmix_proc_t *job,
 
     if (px_facts_add(&infos, facts, PX_COUNT(facts)))
         px_log(PX_LOG_ERROR, "spawn", "cannot report %s of job %s: out of memory",
-               PMIx_Error_string(code), job->nspace);
+               PMIx_Error_string(code), job->proc.nspace);
     else
         (void)px_server_event(srv, code, NULL,
                               to_self ? PMIX_RANGE_PROC_LOCAL : PMIX_RANGE_CUSTOM,

@@ -5,7 +5,7 @@
 
 #include "core/types/type.h"
 
-struct px_server;
+struct px_launch_job;
 
 struct px_fact {
     const char *key;
@@ -17,8 +17,7 @@ pmix_status_t px_facts_add(px_infos *l, const struct px_fact *facts, size_t n);
 
 /* Notifies the process that asked for the job of a step of the launch, or of a
  * breakpoint that its processes have reached. breakpoint: NULL for other events. */
-void px_job_announce(struct px_server *srv, const pmix_proc_t *job,
-                     const pmix_proc_t *parent, pmix_status_t code,
+void px_job_announce(const struct px_launch_job *job, pmix_status_t code,
                      const char *breakpoint);
 
 #endif

@@ -375,8 +375,7 @@ void px_job_launched(struct px_launch_job *job)
     px_timer_clear(job->timer);
     job->launch_cb(PMIX_SUCCESS, job->proc.nspace, job->launch_cbdata);
     if (job->plan.job_events)
-        px_job_announce(job->launcher->server, &job->proc, &job->parent,
-                        PMIX_LAUNCH_COMPLETE, NULL);
+        px_job_announce(job, PMIX_LAUNCH_COMPLETE, NULL);
     if (first.status)
         px_job_fail(job, &first);
 }

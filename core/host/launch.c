@@ -280,8 +280,7 @@ static void on_started(void *arg, pid_t pid, pmix_status_t status, const char *w
         px_log(PX_LOG_INFO, "spawn", "rank %u of %s is %s, pid %ld", task->rank,
                job->proc.nspace, job->plan.apps[task->app].program, (long)pid);
         if (job->plan.job_events && !job->announced)
-            px_job_announce(job->launcher->server, &job->proc, &job->parent,
-                            PMIX_EVENT_JOB_START, NULL);
+            px_job_announce(job, PMIX_EVENT_JOB_START, NULL);
         job->announced = true;
         px_task_stopped(task, PX_STOP_ON_EXEC);
         px_restart_started(task, PMIX_SUCCESS, NULL);

@@ -12,7 +12,12 @@
 
 bool px_task_stops(const struct px_task *task, enum px_stop where)
 {
-    return px_stops_has(&task->job->plan.apps[task->app].stops[where], task->rank);
+    const struct px_stops *stops = &task->job->plan.apps[task->app].stops[where];
+
+    for (size_t i = 0; i < stops->n; i++)
+        if (stops->ranks[i] == task->rank || stops->ranks[i] == PMIX_RANK_WILDCARD)
+            return true;
+    return stops->all;
 }
 
 void px_task_stopped(struct px_task *task, enum px_stop where)
@@ -29,8 +34,7 @@ void px_task_stopped(struct px_task *task, enum px_stop where)
     for (uint32_t r = 0; r < job->n_tasks; r++)
         if (px_task_stops(&job->tasks[r], where) && !(job->tasks[r].stopped & bit))
             return;
-    px_job_announce(job->launcher->server, &job->proc, &job->parent,
-                    PMIX_READY_FOR_DEBUG, names[where]);
+    px_job_announce(job, PMIX_READY_FOR_DEBUG, names[where]);
 }
 
 void px_task_is_ready(struct px_task *task, const pmix_info_t *info, size_t n)

@@ -318,15 +318,47 @@ static pmix_status_t set_files(const struct reading *r, const pmix_info_t *info)
 
 /* ---- debuggers ------------------------------------------------------------------- */
 
+/* Reads a flag for all ranks, a rank, PMIX_RANK_WILDCARD, or an array of ranks. */
+static pmix_status_t read_stops(struct px_stops *stops, const pmix_value_t *v)
+{
+    const pmix_data_array_t *a = v->type == PMIX_DATA_ARRAY ? v->data.darray : NULL;
+    pmix_rank_t rank;
+    const void *ranks = &rank;
+    size_t n = 1;
+
+    if (v->type == PMIX_BOOL || v->type == PMIX_UNDEF) {
+        stops->all = px_value_truth(v);
+        return PMIX_SUCCESS;
+    }
+    if (a && (a->type == PMIX_PROC_RANK || a->type == PMIX_UINT32) && a->size > 0) {
+        ranks = a->array;
+        n = a->size;
+    } else if (!px_value_to_u32(v, &rank)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    stops->ranks = calloc(n, sizeof(rank));
+    if (!stops->ranks)
+        return PMIX_ERR_NOMEM;
+    memcpy(stops->ranks, ranks, n * sizeof(rank));
+    stops->n = n;
+    return PMIX_SUCCESS;
+}
+
+/* Replaces an earlier value. */
 static pmix_status_t set_stops(const struct reading *r, const pmix_info_t *info)
 {
+    struct px_stops stops = {.of_app = r->asked};
     enum px_stop where = strcmp(info->key, PMIX_DEBUG_STOP_ON_EXEC) == 0
                              ? PX_STOP_ON_EXEC
                          : strcmp(info->key, PMIX_DEBUG_STOP_IN_INIT) == 0
                              ? PX_STOP_IN_INIT
                              : PX_STOP_IN_APP;
-    pmix_status_t rc = px_stops_read(&r->app->stops[where], &info->value, r->asked);
+    pmix_status_t rc = read_stops(&stops, &info->value);
 
+    if (!rc) {
+        free(r->app->stops[where].ranks);
+        r->app->stops[where] = stops;
+    }
     return rc == PMIX_ERR_BAD_PARAM
                ? px_err_set(r->err, rc,
                             "cannot spawn: attribute %s: expected a flag or ranks",

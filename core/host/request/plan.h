@@ -6,7 +6,6 @@
 
 #include "core/base/err.h"
 #include "core/host/place/place.h"
-#include "core/host/request/stops.h"
 #include "core/iof/format.h"
 #include "pmix_types.h"
 
@@ -15,6 +14,21 @@
 
 /* Processes of one job. The bound protects the node from a typing error. */
 #define PX_MAX_TASKS 16384u
+
+enum px_stop {
+    PX_STOP_ON_EXEC, /* at the first instruction */
+    PX_STOP_IN_INIT,
+    PX_STOP_IN_APP, /* where the program calls for it */
+    PX_N_STOPS,
+};
+
+/* Ranks of one application that stop at one breakpoint of a debugger. */
+struct px_stops {
+    bool all;
+    bool of_app;        /* set by the application instead of the job */
+    pmix_rank_t *ranks; /* malloc'd */
+    size_t n;
+};
 
 /* Destination of the output of an application's processes. */
 struct px_output_plan {
