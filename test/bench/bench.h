@@ -93,7 +93,6 @@ struct cell *add_row(const char *row, bool is_longest);
 void trace_row(const char *row, int n);
 /* Waits for all clients. */
 void sync_clients(void);
-double median(double *values, size_t n);
 /* Returns the private memory of this process in KiB, without pages of files. */
 double private_kib(void);
 
@@ -126,6 +125,20 @@ static inline double now_us(clockid_t clock)
 static inline double now(void)
 {
     return now_us(CLOCK_MONOTONIC);
+}
+
+static inline int compare_values(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Sorts the values. */
+static inline double median(double *values, size_t n)
+{
+    qsort(values, n, sizeof(*values), compare_values);
+    return n ? values[n / 2] : 0;
 }
 
 static inline void must(const char *what, pmix_status_t rc)

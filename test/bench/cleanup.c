@@ -2,18 +2,14 @@
 /* cleanup [FOLDER ...]: compares px_rm_run with "rm -rf" on equal trees of 10000 files in 100 folders.
  * They take turns in changing order, so other load hits both. The result is the median of the ratios of
  * all turns, for each FOLDER (default: /tmp and /dev/shm). Exit status 1 if a result is above 1.2. */
+#include "bench.h"
+
 #include "core/reclaim/rmtree.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { N_FOLDERS = 100, N_FILES = 100, N_TURNS = 7 };
 
@@ -23,36 +19,19 @@ struct turn {
     double ours, theirs, ratio;
 };
 
-static void die(const char *what, const char *why)
-{
-    fprintf(stderr, "cleanup: %s: %s\n", what, why);
-    exit(EXIT_FAILURE);
-}
-
-static double now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
-
 static void make_tree(const char *path)
 {
     char name[32];
 
-    if (mkdir(path, 0700) < 0)
-        die(path, strerror(errno));
+    must_do(path, mkdir(path, 0700));
     int top = open(path, O_PATH | O_CLOEXEC);
     for (int i = 0; i < N_FOLDERS; i++) {
         snprintf(name, sizeof(name), "folder-%d", i);
-        if (mkdirat(top, name, 0700) < 0)
-            die(path, strerror(errno));
+        must_do(path, mkdirat(top, name, 0700));
         int at = openat(top, name, O_PATH | O_CLOEXEC);
         for (int k = 0; k < N_FILES; k++) {
             snprintf(name, sizeof(name), "file-%d", k);
-            if (mknodat(at, name, S_IFREG | 0600, 0) < 0)
-                die(path, strerror(errno));
+            must_do(path, mknodat(at, name, S_IFREG | 0600, 0));
         }
         close(at);
     }
@@ -63,19 +42,19 @@ static double by_us(const char *path)
 {
     struct px_rm_item item = {path, PX_RM_DIR, PX_RM_RECURSE, 0, 0};
     struct px_pcleanup_totals totals = {0};
-    double start = now_ms();
+    double start = now();
 
     int rc = px_rm_run(&item, 1, geteuid(), getegid(), NULL, NULL, &totals);
-    double ms = now_ms() - start;
+    double ms = (now() - start) / 1e3;
     if (rc || totals.failed || totals.files != N_FILES * N_FOLDERS ||
         totals.dirs != N_FOLDERS + 1 || access(path, F_OK) == 0)
-        die(path, "was not removed as it should be");
+        must_do("removal", -1);
     return ms;
 }
 
 static double by_rm(const char *path)
 {
-    double start = now_ms();
+    double start = now();
     int status = 0;
 
     pid_t pid = vfork();
@@ -84,8 +63,8 @@ static double by_rm(const char *path)
         _exit(127);
     }
     if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
-        die("rm -rf", "did not work");
-    return now_ms() - start;
+        must_do("rm -rf", -1);
+    return (now() - start) / 1e3;
 }
 
 static int by_ratio(const void *a, const void *b)
@@ -108,11 +87,9 @@ static int compare(const char *in)
     struct turn turns[N_TURNS];
     char real[PATH_MAX], folder[PATH_MAX + 32];
 
-    if (!realpath(in, real))
-        die(in, strerror(errno));
+    must_do(in, realpath(in, real) ? 0 : -1);
     snprintf(folder, sizeof(folder), "%s/cleanup_XXXXXX", real);
-    if (!mkdtemp(folder))
-        die(folder, strerror(errno));
+    must_do(folder, mkdtemp(folder) ? 0 : -1);
     /* All before the first removal: ext4 is slow at making files where some were removed just now. */
     for (int i = 0; i < 2 * N_TURNS; i++)
         make_tree(tree(folder, i));

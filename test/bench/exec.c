@@ -2,6 +2,8 @@
 /* Benchmark of /bin/true by pfexec on a server's loop, beside posix_spawn and waitpid in this process.
  * Starts one process at a time, and 64 at a time, in turns; prints medians. Exit status 1 if pfexec takes
  * more than 1.5 times as long. */
+#include "bench.h"
+
 #include "core/host/job.h"
 #include "core/server/host.h"
 #include "frameworks/framework.h"
@@ -9,30 +11,12 @@
 #include "tenon/pfexec.h"
 
 #include <spawn.h>
-#include <stdio.h>
 #include <sys/wait.h>
-#include <time.h>
 
 enum { ROUNDS = 41, N = 64, LIMIT = 150 /* per cent */ };
 
 static char *const argv[] = {(char *)"/bin/true", NULL};
 extern char **environ;
-
-static double now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
-
-static void must(bool good, const char *what)
-{
-    if (!good) {
-        fprintf(stderr, "%s\n", what);
-        exit(EXIT_FAILURE);
-    }
-}
 
 /* ---- theirs ----------------------------------------------------------------------- */
 
@@ -43,10 +27,11 @@ static void plain(int at_once)
 
     for (int done = 0; done < N; done += at_once) {
         for (int i = 0; i < at_once; i++)
-            must(posix_spawn(&pids[i], argv[0], NULL, NULL, argv, environ) == 0,
-                 "posix_spawn");
+            must_do("posix_spawn",
+                    -posix_spawn(&pids[i], argv[0], NULL, NULL, argv, environ));
         for (int i = 0; i < at_once; i++)
-            must(waitpid(pids[i], &status, 0) == pids[i] && status == 0, "waitpid");
+            must_do("waitpid",
+                    waitpid(pids[i], &status, 0) == pids[i] && status == 0 ? 0 : -1);
     }
 }
 
@@ -65,7 +50,7 @@ static void on_end(void *arg, pid_t pid PX_UNUSED, int status,
 {
     struct batch *b = arg;
 
-    must(status == 0, "exit status");
+    must_do("exit status", -status);
     b->n_ended++;
     if (b->n_ended == N)
         px_call_done(b->call, PMIX_SUCCESS);
@@ -86,9 +71,8 @@ static void begin_one(struct batch *b)
     pid_t pid;
 
     b->n_begun++;
-    must(PX_OPS(pfexec, b->pfexec)
-                 ->spawn(b->pfexec->self, &spec, &pid, why, sizeof(why)) == 0,
-         "pfexec");
+    must("pfexec", PX_OPS(pfexec, b->pfexec)
+                       ->spawn(b->pfexec->self, &spec, &pid, why, sizeof(why)));
 }
 
 static struct batch batch;
@@ -104,45 +88,32 @@ static void do_begin(struct px_call *call, void *arg)
 
 static void by_pfexec(int at_once)
 {
-    must(px_call(px_process.loop, do_begin, &at_once) == 0, "pfexec");
+    must("pfexec", px_call(px_process.loop, do_begin, &at_once));
 }
 
 /* ---- both ------------------------------------------------------------------------- */
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static double median(double *ms)
-{
-    qsort(ms, ROUNDS, sizeof(*ms), by_size);
-    return ms[ROUNDS / 2];
-}
 
 int main(void)
 {
     static const int at_once[] = {1, N};
     bool slow = false;
 
-    must(PMIx_server_init(NULL, NULL, 0) == 0, "init");
+    must("init", PMIx_server_init(NULL, NULL, 0));
     printf("%-20s %10s %10s %7s\n", "ms", "pfexec", "plain", "ratio");
     for (size_t k = 0; k < PX_COUNT(at_once); k++) {
         double ms[2][ROUNDS];
 
         for (int i = 0; i < 2 * ROUNDS; i++) {
-            double start = now_ms();
+            const double start = now();
 
             (i % 2 ? plain : by_pfexec)(at_once[k]);
-            ms[i % 2][i / 2] = now_ms() - start;
+            ms[i % 2][i / 2] = (now() - start) / 1e3;
         }
-        double ours = median(ms[0]), theirs = median(ms[1]);
+        double ours = median(ms[0], ROUNDS), theirs = median(ms[1], ROUNDS);
         printf("%d, %d at a time     %10.2f %10.2f %7.3f\n", N, at_once[k], ours,
                theirs, ours / theirs);
         slow |= 100 * ours > LIMIT * theirs;
     }
-    must(PMIx_server_finalize() == 0, "finalize");
+    must("finalize", PMIx_server_finalize());
     return slow;
 }

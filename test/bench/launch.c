@@ -130,19 +130,6 @@ static struct round launch(int n_procs, int turn)
     return r;
 }
 
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static double middle(double values[N_ROUNDS])
-{
-    qsort(values, N_ROUNDS, sizeof(*values), compare);
-    return values[N_ROUNDS / 2];
-}
-
 static struct round measure(int n_procs)
 {
     double setup[N_ROUNDS], support[N_ROUNDS], reg[N_ROUNDS];
@@ -157,9 +144,9 @@ static struct round measure(int n_procs)
     }
     free(node_map);
     free(rank_map);
-    r.setup = middle(setup);
-    r.support = middle(support);
-    r.reg = middle(reg);
+    r.setup = median(setup, N_ROUNDS);
+    r.support = median(support, N_ROUNDS);
+    r.reg = median(reg, N_ROUNDS);
     printf("%9d %9.1f ms %9.1f ms %9.1f ms %9zu B\n", n_procs, r.setup, r.support,
            r.reg, r.blob);
     return r;

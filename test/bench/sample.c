@@ -6,19 +6,6 @@
 
 enum { SAMPLE_US = 50000, FEWEST = 50 };
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-double median(double *values, size_t n)
-{
-    qsort(values, n, sizeof(*values), compare);
-    return n ? values[n / 2] : 0;
-}
-
 pmix_status_t time_one(struct times *t, call_fn *call, void *arg)
 {
     const double before = now(), start = now();

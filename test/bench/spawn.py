@@ -21,59 +21,65 @@ MPIRUN = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
           "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
 
 
-def run(launcher, library, place, n, *program):
-    """Returns {row: the longest time of all processes}."""
-    env = dict(os.environ, LD_LIBRARY_PATH=os.path.dirname(library), TMPDIR=place, **MPIRUN)
-    command = [launcher, "-n", n, program[0]] + [
-        "%.1f" % (time.monotonic() * 1e6) if word == "NOW" else word for word in program[1:]]
-    job = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True)
-    try:
-        out = job.communicate(timeout=TIMEOUT_S)[0]
-    except subprocess.TimeoutExpired:
-        job.terminate()
-        job.communicate()
-        raise
-    if job.returncode:
-        sys.exit("bench: exit status %d of %s" % (job.returncode, " ".join(command)))
-    rows = {}
-    for row, us in (line.split() for line in out.splitlines()):
-        rows[row] = max(float(us), rows.get(row, 0))
-    return rows
+def sides(ours, *programs):
+    """Returns our launcher and library, and Debian's. Ends with status 77 without Debian's, or one of its programs."""
+    found = [shutil.which(name + ".openmpi") for name in ("mpirun", *programs)]
+    theirs = glob.glob("/usr/lib/*/libpmix.so.2")
+    if not all(found) or not theirs:
+        print("no other library, or no launcher for it, here")
+        sys.exit(77)
+    return (PMIXRUN, ours), (found[0], theirs[0])
 
 
-def sample(launcher, library, program):
+def launch(side, *command, timeout=TIMEOUT_S):
+    """Returns the output of a launcher in a folder of its own."""
+    launcher, library = side
     place = tempfile.mkdtemp(prefix="tb.")
+    env = dict(os.environ, LD_LIBRARY_PATH=os.path.dirname(library), TMPDIR=place, **MPIRUN)
+    job = subprocess.Popen([launcher, *command], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
     try:
-        rows = run(launcher, library, place, "1", program, "launch-1", "NOW")
-        rows.update(run(launcher, library, place, MANY, program, "launch-" + MANY, "NOW"))
-        rows.update(run(launcher, library, place, "1", program, "1", MANY))
+        out = job.communicate(timeout=timeout)[0]
     finally:
+        job.terminate()
+        job.wait()
         shutil.rmtree(place, ignore_errors=True)
+    if job.returncode:
+        sys.exit("bench: exit status %d of %s %s" % (job.returncode, launcher, " ".join(command)))
+    return out
+
+
+def compare(unit, samples, most):
+    """Prints the medians of two lists of samples, {row: time}. True if one of ours is more than `most` times theirs."""
+    wrong = False
+    print("%-20s %10s %10s %7s" % (unit, "ours", "theirs", "ratio"))
+    for row in sorted(samples[0][0]):
+        a, b = (statistics.median(s[row] for s in side) for side in samples)
+        print("%-20s %10.2f %10.2f %7.3f" % (row, a, b, a / b))
+        wrong |= a > b * most
+    return wrong
+
+
+def sample(side, program):
+    """Returns {row: ms, the longest time of all processes}."""
+    rows = {}
+    for n, *words in (("1", "launch-1", "NOW"), (MANY, "launch-" + MANY, "NOW"), ("1", "1", MANY)):
+        now = "%.1f" % (time.monotonic() * 1e6)
+        out = launch(side, "-n", n, program, *(now if word == "NOW" else word for word in words))
+        for row, us in (line.split() for line in out.splitlines()):
+            rows[row] = max(float(us) / 1000, rows.get(row, 0))
     return rows
 
 
 def main():
     program, ours = sys.argv[1:]
-    mpirun = shutil.which("mpirun.openmpi")
-    theirs = glob.glob("/usr/lib/*/libpmix.so.2")
-    if not mpirun or not theirs:
-        print("no other library, or no launcher for it, here")
-        return 77
-    sides = [(PMIXRUN, ours), (mpirun, theirs[0])]
-    samples = [[], []]
+    both, samples = sides(ours), [[], []]
     while len(samples[1]) < ROUNDS:
-        samples[0].append(sample(*sides[0], program))
+        samples[0].append(sample(both[0], program))
         try:
-            samples[1].append(sample(*sides[1], program))
+            samples[1].append(sample(both[1], program))
         except subprocess.TimeoutExpired:  # some of its jobs never end
             print("theirs hangs")
-    wrong = 0
-    print("%-20s %10s %10s %7s" % ("ms", "ours", "theirs", "ratio"))
-    for row in sorted(samples[0][0]):
-        a, b = (statistics.median(s[row] for s in side) for side in samples)
-        print("%-20s %10.2f %10.2f %7.3f" % (row, a / 1000, b / 1000, a / b))
-        wrong += a > b * 0.5
-    return 1 if wrong else 0
+    return compare("ms", samples, 0.5)
 
 
 if __name__ == "__main__":
