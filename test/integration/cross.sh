@@ -177,7 +177,7 @@ spawns() { # spawns HEADERS LIBRARY
 # Refused spawns, for this user or for another user, which has fewer rights.
 refusals() { # refusals HEADERS LIBRARY [other]
     local client lib
-    use_debian
+    [ "$1$2" = oursours ] || use_debian
     [ "$2" != ours ] || export STRICT=1
     client=$(program "$1" client) lib=$(folder "$2")
     set -- "$PMIXRUN" -x "LD_LIBRARY_PATH=$lib" "$client" refused "$ERR" "${@:3}"

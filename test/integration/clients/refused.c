@@ -105,10 +105,15 @@ static const struct row {
      .line = "cannot run " TRUE ": Argument list too long"},
     {TRUE, .env = "novalue", .status = PMIX_ERR_BAD_PARAM,
      .line = "cannot spawn: \"novalue\" is not an environment variable"},
+    {TRUE, .env = "=1", .status = PMIX_ERR_BAD_PARAM,
+     .line = "cannot spawn: \"=1\" is not an environment variable"},
+    {TRUE, .env = "", .status = PMIX_ERR_BAD_PARAM,
+     .line = "cannot spawn: \"\" is not an environment variable"},
     /* successful spawns */
     {TRUE, .n = 1},
     {.argv = {TRUE}, .n = 1},
     {TRUE, {"whatever", "it", "reads"}, .n = 1},
+    {.argv = {"/bin/sh", "-c", "test \"$0$A\" = /bin/sh1=2"}, .env = "A=1=2", .n = 1},
 };
 
 static char folder[4096];

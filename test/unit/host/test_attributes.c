@@ -15,7 +15,6 @@
 #include <sys/stat.h>
 #include <termios.h>
 
-#include "core/base/clock.h"
 #include "core/model/nspace.h"
 #include "core/server/host.h"
 #include "core/topo/topo.h"
@@ -536,22 +535,6 @@ PX_TEST(a_client_may_not_require_what_only_this_program_gets)
 }
 
 /* ---- time limits ----------------------------------------------------------------- */
-
-PX_TEST(a_job_ends_with_its_time)
-{
-    char sh[] = "sh", c[] = "-c", body[] = "exec sleep 20",
-         *argv[] = {sh, c, body, NULL};
-    const pmix_app_t app = {.cmd = sh, .argv = argv, .maxprocs = 2};
-    const uint32_t one = 1;
-    uint64_t began = px_clock_ms();
-    pmix_info_t info;
-
-    ok(PMIx_Info_load(&info, PMIX_JOB_TIMEOUT, &one, PMIX_UINT32));
-    ok(PMIx_Spawn(&info, 1, &app, 1, NULL));
-    ends_with(PMIX_ERR_TIMEOUT, body);
-    ck_assert_uint_ge(px_clock_ms() - began, 1000);
-    ck_assert_uint_lt(px_clock_ms() - began, 4000);
-}
 
 static void *release_later(void *arg)
 {

@@ -4,7 +4,6 @@
 #include "jobs.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -55,59 +54,7 @@ PX_TEST(another_job_is_bound_to_other_CPUs)
 
 /* ---- programs -------------------------------------------------------------------- */
 
-/* Spawns one process in the jobs' folder, unless the application has other values. */
-static pmix_status_t try(pmix_app_t app)
-{
-    if (!app.cwd)
-        app.cwd = (char *)px_test_dir();
-    if (!app.maxprocs)
-        app.maxprocs = 1;
-    return PMIx_Spawn(NULL, 0, &app, 1, job_name);
-}
-
-PX_TEST(programs_that_cannot_be_started_are_refused)
-{
-    char nothing[] = "", name[] = "true", *empty[] = {NULL}, *blank[] = {nothing, NULL};
-    static const struct {
-        const char *program, *cwd;
-        int n;
-        pmix_status_t status;
-    } rows[] = {{"no-such-program", NULL, 1, PMIX_ERR_JOB_EXE_NOT_FOUND},
-                {"/etc/passwd", NULL, 1, PMIX_ERR_JOB_APP_NOT_EXECUTABLE},
-                {"true", "/no/such/dir", 1, PMIX_ERR_JOB_WDIR_NOT_FOUND},
-                {"true", "/etc/passwd", 1, PMIX_ERR_JOB_WDIR_NOT_FOUND},
-                {"true", NULL, -1, PMIX_ERR_BAD_PARAM},
-                {"true", NULL, INT_MAX, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES},
-                {"", NULL, 1, PMIX_ERR_JOB_NO_EXE_SPECIFIED},
-                {NULL, NULL, 1, PMIX_ERR_BAD_PARAM}};
-
-    for (size_t i = 0; i < PX_COUNT(rows); i++)
-        ck_assert_int_eq(try((pmix_app_t){.cmd = (char *)rows[i].program,
-                                          .cwd = (char *)rows[i].cwd,
-                                          .maxprocs = rows[i].n}),
-                         rows[i].status);
-    pmix_app_t none = {.cmd = name};
-    ck_assert_int_eq(PMIx_Spawn(NULL, 0, &none, 1, job_name), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(try((pmix_app_t){.argv = empty}), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(try((pmix_app_t){.argv = blank}), PMIX_ERR_JOB_NO_EXE_SPECIFIED);
-    ck_assert_str_eq(job_name, "");
-}
-
-PX_TEST(the_first_argument_or_the_command_names_the_program)
-{
-    char sh[] = "sh", c[] = "-c", body[] = "[ \"$0\" = sh ] && touch ran",
-         name[] = "true";
-    char *argv[] = {sh, c, body, NULL}, *empty[] = {NULL};
-    const pmix_app_t apps[] = {
-        {.argv = argv}, {.cmd = name}, {.cmd = name, .argv = empty}};
-
-    for (size_t i = 0; i < PX_COUNT(apps); i++) {
-        ok(try(apps[i]));
-        await_end(PMIX_SUCCESS);
-    }
-    remove_file("ran");
-}
-
+/* test/integration/clients/refused.c has more requests that are refused. */
 PX_TEST(all_are_started_or_none)
 {
     const char *script = px_test_path("bad");
@@ -231,26 +178,6 @@ PX_TEST_LOOP(a_host_that_reaps_our_children_loses_no_job, 2)
     thief_may_go = true;
     if (_i)
         pthread_join(thief, NULL);
-}
-
-/* ---- environment ----------------------------------------------------------------- */
-
-PX_TEST(text_that_is_no_variable_is_refused)
-{
-    static const char *const wrong[] = {"novalue", "=1", ""};
-    char sh[] = "sh", c[] = "-c",
-         body[] = "[ \"$A\" = 1=2 ] && [ -z \"$B\" ] && touch ran", a[] = "A=1=2",
-         b[] = "B=", *argv[] = {sh, c, body, NULL}, *env[] = {a, b, NULL};
-
-    ok(try((pmix_app_t){.argv = argv, .env = env}));
-    await_end(PMIX_SUCCESS);
-    remove_file("ran");
-    for (size_t i = 0; i < PX_COUNT(wrong); i++) {
-        env[1] = (char *)wrong[i];
-        ck_assert_int_eq(try((pmix_app_t){.argv = argv, .env = env}),
-                         PMIX_ERR_BAD_PARAM);
-    }
-    ck_assert(!exists("ran"));
 }
 
 /* ---- the job's information ------------------------------------------------------- */
