@@ -32,7 +32,6 @@ FAULTS = times(20, 400)
 SEED = int(os.environ.get("FAULT_SEED", time.time_ns() % 1000000))
 LOG = os.environ.get("FAULT_LOG", "/dev/null")
 SKIP = 77
-TIMEOUT_S = 60
 TIMEOUT_S = 20
 CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSYS", "SIGPIPE", "SIGXFSZ")
 # No ENOSPC from write: a server writes mostly to sockets and pipes.

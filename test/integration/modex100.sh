@@ -59,20 +59,8 @@ killed_ranks() {
     for ((i = 0; i < KILLS; i++)); do one_kill $((RANDOM % 400)); done
 }
 
-# Ranks that ignore TERM are ended by KILL, after the grace period.
-deaf_ranks() {
-    local pid
-    start "$PMIXRUN" -n 4 sh -c 'trap "" TERM; echo "up $$"; while :; do sleep 0.1; done'
-    await_lines 4 ^up
-    pid=$(sed -n '2s/^up //p' "$OUT")
-    kill -9 "$pid"
-    await "$PID" $GRACE_S
-    same 137 "$RC" "exit status"
-}
-
 t modex_runs_and_leaves_nothing consecutive_runs
 RUNS=$(times 4 10)
 t modex_over_tcp_runs_and_leaves_nothing consecutive_runs --mca ptl tcp
 t killed_rank_ends_the_job killed_ranks
-t ranks_that_ignore_TERM_are_killed deaf_ranks
 suite_end

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Output of processes comes out of pmixrun, each byte once, in order and in whole lines, with all kinds of writers and
 readers. Input reaches the selected ranks. meson sets TENON_BUILD. OUTPUT_SEED: seed of the contents."""
+import base64
 import collections
 import hashlib
+import json
 import os
 import re
 import resource
@@ -25,6 +27,8 @@ INPUT_B = times(64, 1024) << 20
 TIMEOUT_S = 240
 MOST_KIB = 160 * 1024  # of pmixrun's memory, for any amount of unread output
 RECORD = re.compile(rb"<(\d+) (\d) (\d+) ([^<>]*?) ([0-9a-f]{8})>\n?")
+NO_END = re.compile(rb".*<\d+ \d \d+ end [0-9a-f]{8}>")
+MARKED = re.compile(rb"20[-0-9]{8}T[0-9:]{8}\.[0-9]{6}[+-][0-9:]{5}\[1,(\d+)\]<std(?:out|err)>:(.*)")
 # Time to wait for the end of a line. After this time pmixrun writes the part, and other lines may come between.
 WAIT = ("--mca", "iof_gather_time", "60s")
 
@@ -134,6 +138,36 @@ def many_writers():
 
 def many_merged():
     expect(writers(RANKS // 4, "exit", "--merge-stderr-to-stdout") == 0, "the job fails")
+
+
+def many_marked():
+    """Expects a mark before each line, also before the last one, which has no end."""
+    status, out, err = run(*WAIT, "--tag-output", "--timestamp-output", "--merge-stderr-to-stdout", "-n", str(RANKS // 4),
+                           CLIENT, "writer", str(SEED), str(LINES), "exit")
+    lines = [MARKED.fullmatch(line) for line in out.splitlines()]
+    expect(status == 0 and err == b"" and all(lines), "a line without a mark")
+    expect(all(line[2].startswith(b"<%s " % line[1]) for line in lines), "a line with the mark of another rank")
+    account = Account()
+    account.take(b"".join(line[2] + (b"" if NO_END.fullmatch(line[2]) else b"\n") for line in lines))
+    account.settle(RANKS // 4)
+
+
+def from_json(text):
+    """Returns the bytes of lines of JSON."""
+    found = [json.loads(line.decode()) for line in text.splitlines()]
+    return b"".join(base64.b64decode(o["data64"]) if "data64" in o else o["data"].encode() for o in found)
+
+
+def many_in_json():
+    """Expects the records of many writers, and each value of a byte, in lines of JSON."""
+    status, out, err = run(*WAIT, "--output", "json", "-n", str(RANKS // 4), CLIENT, "writer", str(SEED), str(LINES), "exit")
+    expect(status == 0, "the job fails")
+    account = Account()
+    account.take(from_json(out))
+    account.take(from_json(err))
+    account.settle(RANKS // 4)
+    wanted = subprocess.run([CLIENT, "bytes"], check=True, capture_output=True).stdout
+    expect(from_json(run("--output", "json", CLIENT, "bytes")[1]) == wanted, "other bytes")
 
 
 def last_words():
@@ -270,7 +304,7 @@ def few_descriptors():
     expect(out == b"" and 0 < err.count(b"\n") <= 2 and b"cannot" in err, "it says %r" % err[:500])
 
 
-CASES = (the_checker_fails, many_writers, many_merged, last_words, slow_reader, reader_gone, input_to_first, input_to_another, input_to_all,
+CASES = (the_checker_fails, many_writers, many_merged, many_marked, many_in_json, last_words, slow_reader, reader_gone, input_to_first, input_to_another, input_to_all,
          input_to_none, input_without_end, few_descriptors)
 
 

@@ -82,16 +82,6 @@ precedence() {
     export TMPDIR=$t
 }
 
-many_at_once() {
-    local i pids=()
-    for i in 1 2 3 4 5 6 7 8; do
-        run 60 "$PMIXRUN" -n 2 "$CLIENT" dirs make >"$OUT.$i" 2>&1 &
-        pids+=($!)
-    done
-    for i in "${pids[@]}"; do wait "$i" || fail "one has failed"; done
-    for i in 1 2 3 4 5 6 7 8; do lines 2 '^OK dirs' "$OUT.$i"; done
-}
-
 need_strace() {
     has strace || skip "no strace"
     strace -o /dev/null -e trace=none true 2>/dev/null || skip "strace is not allowed here"
@@ -133,5 +123,4 @@ t a_killed_launcher_leaves_no_directory killed_dirs ours
 t nor_under_debians_clients killed_dirs debian
 t nor_under_open_mpis_programs killed_mpi
 t the_private_folder_is_below_the_one_in_the_environment precedence
-t servers_side_by_side_leave_nothing many_at_once
 suite_end
