@@ -89,17 +89,24 @@ void await_failure(pmix_status_t failure, pmix_status_t verdict, pmix_rank_t ran
     seen.n_failures = 0;
 }
 
+pmix_app_t shell_of(int n, const char *script)
+{
+    static _Thread_local char sh[] = "sh", c[] = "-c", *argv[4];
+
+    argv[0] = sh;
+    argv[1] = c;
+    argv[2] = (char *)script;
+    return (pmix_app_t){
+        .cmd = sh, .argv = argv, .cwd = (char *)px_test_dir(), .maxprocs = n};
+}
+
 pmix_status_t spawn_as(const px_infos *of_job, const px_infos *of_app, int n,
                        const char *script)
 {
-    char sh[] = "sh", c[] = "-c", *argv[] = {sh, c, (char *)script, NULL};
-    pmix_app_t app = {.cmd = sh,
-                      .argv = argv,
-                      .cwd = (char *)px_test_dir(),
-                      .maxprocs = n,
-                      .info = of_app ? of_app->v : NULL,
-                      .ninfo = of_app ? of_app->n : 0};
+    pmix_app_t app = shell_of(n, script);
 
+    app.info = of_app ? of_app->v : NULL;
+    app.ninfo = of_app ? of_app->n : 0;
     return PMIx_Spawn(of_job ? of_job->v : NULL, of_job ? of_job->n : 0, &app, 1,
                       job_name);
 }
@@ -107,6 +114,16 @@ pmix_status_t spawn_as(const px_infos *of_job, const px_infos *of_app, int n,
 pmix_status_t spawn_with(const px_infos *infos, int n, const char *script)
 {
     return spawn_as(infos, NULL, n, script);
+}
+
+pmix_status_t spawn_asking(const char *key, const void *value, pmix_data_type_t type,
+                           int n, const char *script)
+{
+    PX_AUTO(px_infos) infos = {0};
+
+    ok(px_infos_add(&infos, key, value, type));
+    PMIx_Info_required(&infos.v[0]);
+    return spawn_with(&infos, n, script);
 }
 
 void spawn(int n, const char *script)

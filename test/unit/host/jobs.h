@@ -40,11 +40,16 @@ void await_end(pmix_status_t verdict);
 void await_failure(pmix_status_t failure, pmix_status_t verdict, pmix_rank_t rank,
                    int exit_code, const char *text);
 
+/* Returns n processes of a shell script, until the next call of this thread. */
+pmix_app_t shell_of(int n, const char *script);
 /* Spawns n processes of a shell script. of_job: infos for the job; of_app: infos for the
  * application. Both may be NULL. */
 pmix_status_t spawn_as(const px_infos *of_job, const px_infos *of_app, int n,
                        const char *script);
 pmix_status_t spawn_with(const px_infos *infos, int n, const char *script);
+/* Spawns with one attribute, which is required. */
+pmix_status_t spawn_asking(const char *key, const void *value, pmix_data_type_t type,
+                           int n, const char *script);
 void spawn(int n, const char *script);
 void spawn_sleepers(int n);
 

@@ -39,16 +39,6 @@ static void setup(void)
                      0);
 }
 
-static pmix_status_t spawn_asking(const char *key, const void *value,
-                                  pmix_data_type_t type, int n, const char *script)
-{
-    PX_AUTO(px_infos) infos = {0};
-
-    ok(px_infos_add(&infos, key, value, type));
-    PMIx_Info_required(&infos.v[0]);
-    return spawn_with(&infos, n, script);
-}
-
 PX_TEST(the_start_of_a_job_is_notified_on_request)
 {
     time_t began = time(NULL);

@@ -322,14 +322,12 @@ PX_TEST(abort_of_some_ranks_ends_them_and_policy_decides_on_the_others)
          true}};
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
-        PX_AUTO(px_infos) infos = {0};
         pmix_proc_t procs[2];
 
-        ok(px_infos_add(&infos, rows[i].key, NULL, PMIX_BOOL));
-        ok(spawn_with(&infos, 4,
-                      "test $PMIX_RANK != 2 || trap '' TERM; touch up$PMIX_RANK; "
-                      "while test ! -e go; do sleep 0.01; done; "
-                      "touch on$PMIX_RANK"));
+        ok(spawn_asking(rows[i].key, NULL, PMIX_BOOL, 4,
+                        "test $PMIX_RANK != 2 || trap '' TERM; touch up$PMIX_RANK; "
+                        "while test ! -e go; do sleep 0.01; done; "
+                        "touch on$PMIX_RANK"));
         for (int r = 0; r < 4; r++)
             await_file((const char *[]){"up0", "up1", "up2", "up3"}[r]);
         px_proc_set(&procs[0], job_name, 2);
@@ -351,12 +349,9 @@ PX_TEST(abort_of_some_ranks_ends_them_and_policy_decides_on_the_others)
 
 PX_TEST(a_job_that_goes_on_reports_each_failure_and_ends_with_the_first)
 {
-    PX_AUTO(px_infos) infos = {0};
-
-    ok(px_infos_add(&infos, PMIX_JOB_CONTINUOUS, NULL, PMIX_BOOL));
-    ok(spawn_with(&infos, 3,
-                  "case $PMIX_RANK in 0) touch ran;; 1) exit 3;; "
-                  "2) while test ! -e go; do sleep 0.01; done; kill -9 $$;; esac"));
+    ok(spawn_asking(PMIX_JOB_CONTINUOUS, NULL, PMIX_BOOL, 3,
+                    "case $PMIX_RANK in 0) touch ran;; 1) exit 3;; "
+                    "2) while test ! -e go; do sleep 0.01; done; kill -9 $$;; esac"));
     await_file("ran");
     for (int i = 0; i < 5000 && seen.n_failures == 0; i++)
         usleep(1000);

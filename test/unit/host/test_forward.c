@@ -21,9 +21,7 @@ static const pmix_proc_t other = {.nspace = "a-tool"};
 /* Spawns n processes for another program. to: rank that gets stdin; NULL: the first rank. */
 static void spawn_fed(int n, const pmix_rank_t *to, const char *script)
 {
-    char sh[] = "sh", c[] = "-c", *argv[] = {sh, c, (char *)script, NULL};
-    pmix_app_t app = {
-        .cmd = sh, .argv = argv, .cwd = (char *)px_test_dir(), .maxprocs = n};
+    const pmix_app_t app = shell_of(n, script);
     PX_AUTO(px_infos) infos = {0};
 
     ok(px_infos_add(&infos, PMIX_FWD_STDIN, NULL, PMIX_BOOL));
@@ -135,18 +133,13 @@ static void do_spawn_and_leave(struct px_call *call, void *arg)
 
 PX_TEST(input_of_a_job_ends_if_its_spawner_leaves_during_the_launch)
 {
-    char sh[] = "sh", c[] = "-c", copy[] = "cat >in", *argv[] = {sh, c, copy, NULL};
     PX_AUTO(px_infos) infos = {0};
 
     make_file("file"); /* the copy makes the launch wait for another thread */
     ok(px_infos_add(&infos, PMIX_FWD_STDIN, NULL, PMIX_BOOL));
     ok(px_infos_add(&infos, PMIX_PRELOAD_FILES, px_test_path("file"), PMIX_STRING));
-    ok(px_call(
-        px_process.loop, do_spawn_and_leave,
-        &(struct brief){
-            infos.v,
-            infos.n,
-            {.cmd = sh, .argv = argv, .cwd = (char *)px_test_dir(), .maxprocs = 1}}));
+    ok(px_call(px_process.loop, do_spawn_and_leave,
+               &(struct brief){infos.v, infos.n, shell_of(1, "cat >in")}));
     await_end(PMIX_SUCCESS);
     assert_file("in", "");
 }
@@ -180,25 +173,23 @@ PX_TEST(only_tools_without_our_shared_store_tag_their_output_themselves)
 /* The server writes the output itself, as for a tool that has gone. */
 PX_TEST(output_that_cannot_be_forwarded_is_not_lost_and_the_log_has_a_line)
 {
-    char sh[] = "sh", c[] = "-c", *argv[] = {sh, c, NULL, NULL}, text[2][1024] = {""};
-    char script[] = "while ! test -f go; do sleep 0.01; done; echo text";
-    PX_AUTO(px_infos) infos = {0};
-    struct px_peer *tool;
+    const pmix_app_t app = shell_of(
+        1, "while ! test -f go; do sleep 0.01; done; echo text");
     const char *go = px_test_path("go");
-    pmix_app_t app = {
-        .cmd = sh, .argv = argv, .cwd = (char *)px_test_dir(), .maxprocs = 1};
+    char text[2][1024] = {""};
+    struct px_peer *tool;
+    pmix_info_t info;
     int fds[2];
 
     PX_TEST_NEEDS_ALLOC;
-    argv[2] = script;
     for (int i = 0; i < 2; i++) {
         fds[i] = open(px_test_path(i ? "err" : "out"),
                       O_CREAT | O_RDWR | O_APPEND | O_CLOEXEC, 0600);
         ck_assert_int_eq(dup2(fds[i], STDOUT_FILENO + i), STDOUT_FILENO + i);
     }
     ok(px_call(px_process.loop, do_connect, &tool));
-    ok(px_infos_add(&infos, PMIX_FWD_STDOUT, NULL, PMIX_BOOL));
-    ok(spawn_by(&other, infos.v, infos.n, &app));
+    ok(PMIx_Info_load(&info, PMIX_FWD_STDOUT, NULL, PMIX_BOOL));
+    ok(spawn_by(&other, &info, 1, &app));
     px_alloc_fail_at(1); /* fails the delivery of the line */
     close(open(go, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
     await_end(PMIX_SUCCESS);

@@ -59,11 +59,8 @@ PX_TEST(all_are_started_or_none)
 {
     const char *script = px_test_path("bad");
     int fd = open(script, O_CREAT | O_WRONLY | O_CLOEXEC, 0700);
-    char sh[] = "sh", c[] = "-c", body[] = "touch started; exec sleep 20";
-    char *argv[] = {sh, c, body, NULL}, *bad[] = {(char *)script, NULL};
-    pmix_app_t apps[] = {
-        {.cmd = sh, .argv = argv, .cwd = (char *)px_test_dir(), .maxprocs = 2},
-        {.cmd = (char *)script, .argv = bad, .maxprocs = 1}};
+    const pmix_app_t apps[] = {shell_of(2, "touch started; exec sleep 20"),
+                               {.cmd = (char *)script, .maxprocs = 1}};
     uint64_t began = px_clock_ms();
 
     /* The script is executable. Only exec finds that its interpreter is missing. */
