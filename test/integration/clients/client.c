@@ -57,6 +57,22 @@ size_t registered(pmix_status_t rc)
     return last_id;
 }
 
+pmix_app_t app_of(const char *cmd, int n, const char *const argv[])
+{
+    char self[4096] = "";
+    pmix_app_t app;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    CHECK(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+    PMIX_APP_CONSTRUCT(&app);
+    app.cmd = strdup(cmd ? cmd : self);
+    app.maxprocs = n;
+    for (; !rc && *argv; argv++)
+        PMIX_ARGV_APPEND(rc, app.argv, *argv);
+    GOOD(rc);
+    return app;
+}
+
 int main(int argc, char **argv)
 {
     const struct program *p = programs;

@@ -237,6 +237,10 @@ static inline pmix_status_t fence_with_data(void)
     return PMIx_Fence(NULL, 0, &i, 1);
 }
 
+/* Returns an application of n processes; cmd NULL: this program. The arguments, up to NULL, are copies, since
+ * Debian's library changes them. Ends in PMIX_APP_DESTRUCT. */
+pmix_app_t app_of(const char *cmd, int n, const char *const argv[]);
+
 /* ---- files ------------------------------------------------------------------------- */
 
 static inline bool exists(const char *path)

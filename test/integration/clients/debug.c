@@ -45,23 +45,17 @@ JOINS(debugger)
                              PMIX_READY_FOR_DEBUG, PMIX_EVENT_JOB_END};
     pmix_info_t asked[3] = {info_bool(PMIX_NOTIFY_JOB_EVENTS), info_bool("unused"),
                             info_bool(PMIX_DEBUG_STOP_IN_APP)};
-    char self[4096] = "", files[2][4096];
+    char files[2][4096];
     pmix_rank_t one = 1;
     pmix_nspace_t job;
-    pmix_app_t app;
 
-    CHECK(argc == 2 && readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+    CHECK(argc == 2);
     watch(codes, 4, NULL, 0, on_news);
     PMIX_INFO_LOAD(&asked[1], PMIX_DEBUG_STOP_IN_INIT, &one, PMIX_PROC_RANK);
     for (int i = 0; i < 3; i++)
         PMIX_INFO_REQUIRED(&asked[i]);
-    PMIX_APP_CONSTRUCT(&app);
-    app.cmd = strdup(self);
-    app.argv = calloc(4, sizeof(*app.argv));
-    app.argv[0] = strdup("client");
-    app.argv[1] = strdup("debugged");
-    app.argv[2] = strdup(argv[1]);
-    app.maxprocs = 2;
+    pmix_app_t app = app_of(NULL, 2,
+                            (const char *[]){"client", "debugged", argv[1], NULL});
     GOOD(PMIx_Spawn(asked, 3, &app, 1, job));
     PMIX_APP_DESTRUCT(&app);
     CHECK(wait_for(&n_in_init, 20));

@@ -233,22 +233,11 @@ ALONE(again)
 static const char *spawn_flag; /* attribute of the next job, or NULL */
 static int spawn_limit_s;      /* time limit of the next job, or 0 */
 
-/* Starts n processes of the program name, or of the file path if path is not NULL. The arguments
- * are copies, since Debian's library changes them. */
+/* Starts n processes of the program name, or of the file path if path is not NULL. */
 static pmix_status_t start(const char *path, const char *name, int n,
                            const char *status, pmix_nspace_t job)
 {
-    const char *argv[] = {"client", name, status};
-    char self[4096] = "";
-    pmix_app_t app;
-
-    CHECK(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
-    PMIX_APP_CONSTRUCT(&app);
-    app.cmd = strdup(path ? path : self);
-    app.argv = calloc(4, sizeof(*app.argv));
-    app.maxprocs = n;
-    for (int i = 0; app.argv && i < 3 && argv[i]; i++)
-        app.argv[i] = strdup(argv[i]);
+    pmix_app_t app = app_of(path, n, (const char *[]){"client", name, status, NULL});
     pmix_info_t info = info_bool(spawn_flag ? spawn_flag : "");
     if (spawn_limit_s)
         PMIX_INFO_LOAD(&info, PMIX_JOB_TIMEOUT, &spawn_limit_s, PMIX_INT);

@@ -79,11 +79,11 @@ static void spawn(const char *program, const char *size)
     pmix_nspace_t child;
     pmix_value_t *v;
     pmix_proc_t proc;
-    char *argv[] = {(char *)program, (char *)"shared", (char *)size, (char *)"child",
-                    NULL};
-    pmix_app_t app = {.cmd = argv[0], .argv = argv, .maxprocs = 2};
+    pmix_app_t app = app_of(program, 2,
+                            (const char *[]){"client", "shared", size, "child", NULL});
 
     GOOD(PMIx_Spawn(NULL, 0, &app, 1, child));
+    PMIX_APP_DESTRUCT(&app);
     read_other_job(child, 2);
     for (pmix_rank_t r = 0; r < 2; r++) {
         PMIX_LOAD_PROCID(&proc, child, r);

@@ -248,19 +248,13 @@ static void refused(void)
     pmix_info_t info = info_bool("k");
     pmix_pdata_t pd;
     pmix_nspace_t child;
-    pmix_status_t rc;
-    pmix_app_t app;
 
     EXPECT(PMIx_Publish(&info, 1), PMIX_ERR_NOT_SUPPORTED);
     PMIX_PDATA_CONSTRUCT(&pd);
     PMIX_LOAD_KEY(pd.key, "k");
     EXPECT(PMIx_Lookup(&pd, 1, NULL, 0), PMIX_ERR_NOT_SUPPORTED);
     EXPECT(PMIx_Unpublish(keys, NULL, 0), PMIX_ERR_NOT_SUPPORTED);
-    PMIX_APP_CONSTRUCT(&app);
-    app.cmd = strdup("true");
-    app.maxprocs = 1;
-    PMIX_ARGV_APPEND(rc, app.argv, "true");
-    GOOD(rc);
+    pmix_app_t app = app_of("true", 1, (const char *[]){"true", NULL});
     EXPECT(PMIx_Spawn(NULL, 0, &app, 1, child), PMIX_ERR_NOT_SUPPORTED);
     PMIX_APP_DESTRUCT(&app);
     EXPECT(result(PMIx_Publish_nb(&info, 1, on_done, NULL)), PMIX_ERR_NOT_SUPPORTED);

@@ -74,19 +74,15 @@ static void act(void)
 {
     pmix_info_t stop = info_bool(PMIX_JOB_CTRL_PAUSE), *results = NULL;
     char nspace[PMIX_MAX_NSLEN + 1] = "";
-    pmix_app_t *app;
     pmix_status_t rc;
     size_t n = 0;
 
     rc = PMIx_Job_control(NULL, 0, &stop, 1, &results, &n);
     printf("CONTROL %s\n", PMIx_Error_string(rc));
-    PMIX_APP_CREATE(app, 1);
-    app->cmd = strdup("program");
-    PMIX_ARGV_APPEND(rc, app->argv, "program");
-    app->maxprocs = 1;
-    rc = PMIx_Spawn(NULL, 0, app, 1, nspace);
+    pmix_app_t app = app_of("program", 1, (const char *[]){"program", NULL});
+    rc = PMIx_Spawn(NULL, 0, &app, 1, nspace);
     printf("SPAWN %s %s\n", PMIx_Error_string(rc), nspace);
-    PMIX_APP_FREE(app, 1);
+    PMIX_APP_DESTRUCT(&app);
     rc = PMIx_Notify_event(PMIX_ERR_NODE_DOWN, &me, PMIX_RANGE_GLOBAL, NULL, 0, NULL,
                            NULL);
     printf("NOTIFY %s\n", PMIx_Error_string(rc));
@@ -180,19 +176,12 @@ static void spawn_cat(void)
     char nspace[PMIX_MAX_NSLEN + 1] = "";
     pmix_info_t info[] = {info_bool(PMIX_FWD_STDIN), info_bool(PMIX_FWD_STDOUT),
                           info_bool(PMIX_FWD_STDERR)};
+    pmix_app_t app = app_of(
+        "sh", 1, (const char *[]){"sh", "-c", "cat; echo in the end >&2", NULL});
     pmix_proc_t job;
-    pmix_app_t *app;
-    pmix_status_t rc;
 
-    PMIX_APP_CREATE(app, 1);
-    app->cmd = strdup("sh");
-    PMIX_ARGV_APPEND(rc, app->argv, "sh");
-    PMIX_ARGV_APPEND(rc, app->argv, "-c");
-    PMIX_ARGV_APPEND(rc, app->argv, "cat; echo in the end >&2");
-    GOOD(rc);
-    app->maxprocs = 1;
-    GOOD(PMIx_Spawn(info, 3, app, 1, nspace));
-    PMIX_APP_FREE(app, 1);
+    GOOD(PMIx_Spawn(info, 3, &app, 1, nspace));
+    PMIX_APP_DESTRUCT(&app);
     PMIX_LOAD_PROCID(&job, nspace, 0);
     push(&job, "to the cat\n");
     push(&job, "");
@@ -202,20 +191,12 @@ static void spawn_cat(void)
 /* Starts the program child_of_tool and waits a second. */
 static void spawn_child(void)
 {
-    char nspace[PMIX_MAX_NSLEN + 1] = "", self[4096] = "";
+    char nspace[PMIX_MAX_NSLEN + 1] = "";
     pmix_info_t out = info_bool(PMIX_FWD_STDOUT);
-    pmix_app_t *app;
-    pmix_status_t rc;
+    pmix_app_t app = app_of(NULL, 1, (const char *[]){"client", "child_of_tool", NULL});
 
-    PMIX_APP_CREATE(app, 1);
-    CHECK(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
-    app->cmd = strdup(self);
-    PMIX_ARGV_APPEND(rc, app->argv, self);
-    PMIX_ARGV_APPEND(rc, app->argv, "child_of_tool");
-    GOOD(rc);
-    app->maxprocs = 1;
-    GOOD(PMIx_Spawn(&out, 1, app, 1, nspace));
-    PMIX_APP_FREE(app, 1);
+    GOOD(PMIx_Spawn(&out, 1, &app, 1, nspace));
+    PMIX_APP_DESTRUCT(&app);
     sleep_ms(1000);
 }
 
