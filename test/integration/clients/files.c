@@ -16,21 +16,25 @@
  *   wait PATH, gone PATH        waits until the path exists, or does not exist any more
  *   job, nspace NAME, rank N    sets the target of the next request: NULL, a namespace, or a
  *                               rank of the own namespace; the default is this process
- *   remove LIST, tree LIST, ignore LIST, recursive, pause
+ *   remove LIST, tree LIST, ignore LIST, recursive, leave_top, pause
  *                               adds an attribute to the next request
+ *   user N                      adds that user and group to the next request
  *   ask, refused                sends the request, which has to succeed or fail
+ *   try                         sends the request; if it fails, the exit status is 3
  *   finalize                    calls PMIx_Finalize
  *   disconnect                  closes all sockets and continues
+ *   child                       leaves a child behind that has all descriptors
  *   kill, exit                  ends the process by SIGKILL, or by _exit without PMIx_Finalize */
 
 static pmix_info_t infos[16];
 static size_t n_infos;
 static pmix_proc_t target;
 static bool for_job;
+static int exit_status;
 
 static void await(const char *path, bool there)
 {
-    double end = now_s() + 20;
+    double end = now_s() + 50;
 
     while (exists(path) != there) {
         CHECK(now_s() < end);
@@ -71,6 +75,7 @@ static const struct {
     {"tree", PMIX_REGISTER_CLEANUP_DIR, true},
     {"ignore", PMIX_CLEANUP_IGNORE, true},
     {"recursive", PMIX_CLEANUP_RECURSIVE, false},
+    {"leave_top", PMIX_CLEANUP_LEAVE_TOPDIR, false},
     {"pause", PMIX_JOB_CTRL_PAUSE, false},
 };
 
@@ -89,6 +94,30 @@ static int adds(const char *order, const char *value)
     return 0;
 }
 
+static void add_user(uint32_t id)
+{
+    CHECK(n_infos + 2 <= sizeof(infos) / sizeof(infos[0]));
+    PMIX_INFO_LOAD(&infos[n_infos], PMIX_USERID, &id, PMIX_UINT32);
+    PMIX_INFO_LOAD(&infos[n_infos + 1], PMIX_GRPID, &id, PMIX_UINT32);
+    n_infos += 2;
+}
+
+static void try_it(void)
+{
+    pmix_status_t rc = ask();
+
+    report("request", rc);
+    exit_status = rc ? 3 : exit_status;
+}
+
+static void leave_child(void)
+{
+    if (fork() == 0) {
+        sleep(60);
+        _exit(0);
+    }
+}
+
 /* Executes an order without an operand; returns the number of words used. */
 static int simple(const char *order)
 {
@@ -98,6 +127,10 @@ static int simple(const char *order)
         GOOD(ask());
     else if (strcmp(order, "refused") == 0)
         CHECK(ask() != PMIX_SUCCESS);
+    else if (strcmp(order, "try") == 0)
+        try_it();
+    else if (strcmp(order, "child") == 0)
+        leave_child();
     else if (strcmp(order, "finalize") == 0)
         GOOD(PMIx_Finalize(NULL, 0));
     else if (strcmp(order, "disconnect") == 0)
@@ -105,7 +138,7 @@ static int simple(const char *order)
     else if (strcmp(order, "kill") == 0)
         raise(SIGKILL);
     else if (strcmp(order, "exit") == 0)
-        _exit(0);
+        _exit(exit_status);
     else
         return 0;
     return 1;
@@ -125,6 +158,8 @@ static int with_operand(const char *order, const char *path)
         await(path, false);
     else if (strcmp(order, "nspace") == 0)
         PMIX_LOAD_PROCID(&target, path, PMIX_RANK_WILDCARD);
+    else if (strcmp(order, "user") == 0)
+        add_user((uint32_t)atoi(path));
     else if (strcmp(order, "rank") == 0)
         target.rank = (pmix_rank_t)atoi(path);
     else
@@ -152,6 +187,7 @@ ALONE(cleanup)
             taken = with_operand(argv[i], r ? word : next);
     }
     printf("OK cleanup %u\n", me.rank);
+    exit(exit_status);
 }
 
 /* ---- keep FILE FOLDER: registers both for clean-up, prints REGISTERED, and waits ---------- */

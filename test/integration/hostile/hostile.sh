@@ -43,7 +43,7 @@ fallbacks() { # fallbacks ERRNO POWERS
 # A confined walk is too slow for the depth of the other walks. A server ends each walk after seconds.
 confined() { HOSTILE_DEPTH=2000 program 180 "$WALKER" user; }
 on_server() {
-    setpriv --reuid 12345 --regid 12345 --clear-groups test -x "$TESTS/hostile_client" ||
+    setpriv --reuid 12345 --regid 12345 --clear-groups test -x "$CLIENT" ||
         skip "another user cannot read the build folder"
     HOSTILE_DEPTH=1000 program 180 "$TESTS/hostile_server"
 }

@@ -49,35 +49,37 @@ void give(const char *path, uid_t uid)
 
 /* ---- clients --------------------------------------------------------------------------------- */
 
-/* Returns the client's arguments: the options, with "@name" as a path of the scene, and the registrations. */
-static char **arguments(const struct scene *s, const char *options)
+/* Returns the client's arguments: the registrations, and orders of the program cleanup, with "@name" as a path
+ * of the scene. */
+static char **arguments(const struct scene *s, const char *orders)
 {
     static const char *const kinds[] = {
-        [REG_FILE] = "-F", [REG_DIR] = "-D", [REG_KEEP] = "-K"};
+        [REG_FILE] = "remove", [REG_DIR] = "tree", [REG_KEEP] = "ignore"};
     const char **argv = calloc(2 * s->n_regs + 16, sizeof(*argv));
-    char *rest = strdup(options);
+    char *rest = strdup(orders);
     bool folders = false;
-    size_t n = 1;
+    size_t n = 0;
 
     if (!argv || !rest)
         die("no memory");
-    argv[0] = client_path;
-    for (char *word; (word = next_word(&rest));)
-        argv[n++] = *word == '@' ? strdup(at(s, word + 1)) : word;
+    argv[n++] = client_path;
+    argv[n++] = "cleanup";
     for (size_t i = 0; i < s->n_regs; i++) {
         argv[n++] = kinds[s->regs[i].kind];
         argv[n++] = s->regs[i].path;
         folders = folders || s->regs[i].kind == REG_DIR;
     }
     if (folders && s->recurse) /* without a folder they would be a mistake */
-        argv[n++] = "-r";
+        argv[n++] = "recursive";
     if (folders && s->leave_top)
-        argv[n++] = "-t";
+        argv[n++] = "leave_top";
+    for (char *word; (word = next_word(&rest));)
+        argv[n++] = *word == '@' ? strdup(at(s, word + 1)) : word;
     return (char **)argv;
 }
 
 static void start_client(struct host_job *job, const struct scene *s, uid_t uid,
-                         const char *options)
+                         const char *orders)
 {
     static unsigned n;
     char nspace[32];
@@ -85,15 +87,15 @@ static void start_client(struct host_job *job, const struct scene *s, uid_t uid,
     snprintf(nspace, sizeof(nspace), "hostile%u", n++);
     host_owner(s->level->own ? geteuid() : uid, s->level->own ? getegid() : uid);
     host_register_job(job, nspace, 1);
-    host_start_rank(job, 0, arguments(s, options));
+    host_start_rank(job, 0, arguments(s, orders));
 }
 
-int run_client(struct scene *s, uid_t uid, const char *options)
+int run_client(struct scene *s, uid_t uid, const char *orders)
 {
     struct host_job job;
     int rc;
 
-    start_client(&job, s, uid, options);
+    start_client(&job, s, uid, orders);
     rc = host_wait(&job, 90);
     if (rc != 0 && rc != 3)
         bad(s, "the client ended with %d", rc);
@@ -230,7 +232,7 @@ void begin_server(struct own *own)
         begin_here(own->s, own->uid, own->tmp);
         if (dup2(ends[1], 1) < 0) /* the client prints its status there */
             _exit(90);
-        start_client(&job, own->s, own->uid ? own->uid : USER, "-w @go");
+        start_client(&job, own->s, own->uid ? own->uid : USER, "try wait @go finalize");
         close(1);
         close(ends[1]);
         _exit(host_wait(&job, 70));
@@ -267,7 +269,7 @@ bool soon(const struct scene *s, const char *name, bool there)
 
 void expect_none_left(struct scene *s)
 {
-    static const char *const names[] = {"tenon-", "hostile_client"};
+    static const char *const names[] = {"tenon-", "client"};
     double end = now_s() + LEFT_S;
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -298,7 +300,7 @@ const char *private_folder(const char *tmp)
 
 static int remove_regs(struct scene *s)
 {
-    return run_client(s, USER, "");
+    return run_client(s, USER, REGISTERS);
 }
 
 static bool server_remove(struct scene *s)
@@ -352,7 +354,7 @@ int main(int argc, char **argv)
 
     if (!realpath(argv[0], client_path))
         die("where is this program?");
-    snprintf(strrchr(client_path, '/') + 1, 32, "hostile_client");
+    snprintf(strrchr(client_path, '/') + 1, 32, "../client");
     scene_begin(&s, &level);
     snprintf(tmp, sizeof(tmp), "%s/tmp", s.base);
     if (mkdir(tmp, 0755) || chmod(tmp, 01777) || setenv("TMPDIR", tmp, 1))

@@ -18,9 +18,11 @@ void give(const char *path, uid_t uid);
 int in_server(struct scene *s, uid_t uid, const char *tmp, int (*fn)(struct scene *s));
 int do_nothing(struct scene *s);
 
-/* Runs a client of that user in such a child, with options of client.c and the scene's registrations.
- * Returns the exit status. */
-int run_client(struct scene *s, uid_t uid, const char *options);
+/* Orders of the usual client. */
+#define REGISTERS "try finalize"
+/* Runs a client of that user in such a child, with the scene's registrations and orders of the program cleanup.
+ * Returns the exit status; 3: the request was refused. */
+int run_client(struct scene *s, uid_t uid, const char *orders);
 /* Waits until nothing is registered or under way. */
 void await_idle(struct scene *s);
 

@@ -4,19 +4,19 @@
 
 #define HELD_UP_S 3 /* less than a walk may hang: WALK_LIMIT */
 
-/* User and options of the client that the server's child starts. */
+/* User and orders of the client that the server's child starts. */
 static uid_t client_uid;
-static const char *client_options;
+static const char *client_orders;
 
 static int one_client(struct scene *s)
 {
-    return run_client(s, client_uid, client_options);
+    return run_client(s, client_uid, client_orders);
 }
 
 static const struct row {
     const char *name, *make, *reg;
     uid_t uid;
-    const char *options; /* of client.c */
+    const char *orders; /* of the program cleanup */
     const char *gone, *stay;
     enum {
         ANYHOW = 1,
@@ -24,16 +24,17 @@ static const struct row {
     } how; /* ANYHOW: refused, or accepted without the invalid part */
 } rows[] = {
     {"a client claims to be another user", "T:top", "D:O/top F:O/top/f0", USER,
-     "-u 12346", "", "O/top/f0 O/top/sub/f0", ANYHOW},
+     "user 12346 " REGISTERS, "", "O/top/f0 O/top/sub/f0", ANYHOW},
     {"a client claims to be root", "d:d f:d/x o:d>0:0", "D:C/root F:C/root/f0 F:d/x",
-     USER, "-u 0", "", "C/root/f0 d/x", ANYHOW},
+     USER, "user 0 " REGISTERS, "", "C/root/f0 d/x", ANYHOW},
     {"another user registers files of the attacker", "T:top", "D:top F:top/f0", OTHER,
-     "", "", "top/f0 top/sub/f0", NOT_OWN},
-    {"a client that ends without a word", "T:top", "D:top", USER, "-x", "top", "", 0},
-    {"a child keeps the client's connection open", "T:top", "D:top", USER, "-x -c",
-     "top", "", 0},
+     REGISTERS, "", "top/f0 top/sub/f0", NOT_OWN},
+    {"a client that ends without a word", "T:top", "D:top", USER, "try exit", "top", "",
+     0},
+    {"a child keeps the client's connection open", "T:top", "D:top", USER,
+     "try child exit", "top", "", 0},
     {"a client registers for all of its namespace", "T:top T:other", "D:top K:top/sub",
-     USER, "-j", "top/f0", "top/sub/f0 other/f0", 0},
+     USER, "job " REGISTERS, "top/f0", "top/sub/f0 other/f0", 0},
 };
 
 static void one(struct scene *s, const struct row *r)
@@ -43,7 +44,7 @@ static void one(struct scene *s, const struct row *r)
     make(s, r->make);
     reg(s, r->reg);
     client_uid = r->uid;
-    client_options = r->options;
+    client_orders = r->orders;
     if (in_server(s, server_uid(s), NULL, one_client) && !(r->how & ANYHOW))
         bad(s, "the request was refused");
     gone(s, r->gone);
@@ -56,12 +57,12 @@ static int two_clients(struct scene *s)
     double begin;
 
     reg(s, "D:m/hangs");
-    if (run_client(s, USER, ""))
+    if (run_client(s, USER, REGISTERS))
         bad(s, "the request was refused");
     forget_regs(s);
     reg(s, "F:d/y");
     begin = now_s();
-    if (run_client(s, OTHER, "") || !soon(s, "d/y", false) ||
+    if (run_client(s, OTHER, REGISTERS) || !soon(s, "d/y", false) ||
         now_s() - begin > HELD_UP_S)
         bad(s, "it took %.1f s", now_s() - begin);
     return 0;
