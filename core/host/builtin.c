@@ -12,7 +12,6 @@
 #include "core/base/strv.h"
 #include "core/config/core_params.h"
 #include "core/config/param.h"
-#include "core/host/debug/debug.h"
 #include "core/model/assembly.h"
 #include "core/model/resources.h"
 #include "core/plugin/select.h"

@@ -10,7 +10,6 @@
 
 #include "core/base/str.h"
 #include "core/base/strv.h"
-#include "core/host/events.h"
 #include "core/model/nspace.h"
 #include "core/rt/loop.h"
 #include "core/rt/log.h"
@@ -268,7 +267,6 @@ char **px_task_argv(const struct px_task *task)
 static size_t report(const struct px_launch_job *job, const struct px_failure *f,
                      bool end, const px_kin *kin)
 {
-    struct px_server *srv = job->launcher->server;
     pmix_proc_t culprit = job->proc;
     pmix_data_array_t range = {PMIX_PROC, kin->n, kin->v};
     pmix_status_t code = end ? PMIX_EVENT_JOB_END : f->status;
@@ -289,15 +287,10 @@ static size_t report(const struct px_launch_job *job, const struct px_failure *f
         {PMIX_SPAWN_CHILD_SEP, job->plan.detached ? &yes : NULL, PMIX_BOOL},
         {PMIX_EVENT_NON_DEFAULT, kin->stay ? &yes : NULL, PMIX_BOOL},
         {PMIX_EVENT_CUSTOM_RANGE, kin->n > 0 ? &range : NULL, PMIX_DATA_ARRAY}};
-    PX_AUTO(px_infos) infos = {0};
 
-    if (!px_facts_add(&infos, facts, PX_COUNT(facts)))
-        return px_server_event(srv, code, end ? NULL : &culprit,
-                               kin->n > 0 ? PMIX_RANGE_CUSTOM : PMIX_RANGE_PROC_LOCAL,
-                               infos.v, infos.n);
-    px_log(PX_LOG_ERROR, "spawn", "cannot report %s of job %s: out of memory",
-           PMIx_Error_string(code), job->proc.nspace);
-    return 0;
+    return px_job_event(job, code, end ? NULL : &culprit,
+                        kin->n > 0 ? PMIX_RANGE_CUSTOM : PMIX_RANGE_PROC_LOCAL, facts,
+                        PX_COUNT(facts));
 }
 
 /* Reports the end, to the parent too if the parent asked for that. */

@@ -246,6 +246,13 @@ pmix_status_t px_iof_push(const pmix_proc_t *source, const pmix_proc_t targets[]
                           size_t n_directives, const pmix_byte_object_t *bytes,
                           pmix_op_cbfunc_t cb, void *cbdata);
 
+/* Processes that stop for a debugger (debug/debug.c). */
+bool px_task_stops(const struct px_task *task, enum px_stop where);
+/* Records that a process has reached a breakpoint. Notifies the debugger when the last
+ * process of the job has reached that breakpoint. */
+void px_task_stopped(struct px_task *task, enum px_stop where);
+/* Handles the event by which a process reports that it has reached a breakpoint. */
+void px_task_is_ready(struct px_task *task, const pmix_info_t *info, size_t n);
 /* Reports on the processes of a job that has timed out, in the form that its plan
  * names. Calls then afterwards; the report may take some seconds. */
 void px_job_report_timeout(struct px_launch_job *job,
@@ -257,6 +264,25 @@ void px_job_drop_traces(struct px_launch_job *job);
 pmix_status_t px_abort(const pmix_proc_t *proc, void *object, int status,
                        const char msg[], pmix_proc_t procs[], size_t n,
                        pmix_op_cbfunc_t cb, void *cbdata);
+
+/* ---- events (events.c) ----------------------------------------------------------- */
+
+struct px_fact {
+    const char *key;
+    const void *data; /* NULL: no such fact */
+    pmix_data_type_t type;
+};
+
+pmix_status_t px_facts_add(px_infos *l, const struct px_fact *facts, size_t n);
+/* Sends an event about a job. Returns the number of other processes that are
+ * notified. */
+size_t px_job_event(const struct px_launch_job *job, pmix_status_t code,
+                    const pmix_proc_t *source, pmix_data_range_t range,
+                    const struct px_fact *facts, size_t n);
+/* Notifies the process that asked for the job of a step of the launch, or of a
+ * breakpoint that its processes have reached. breakpoint: NULL for other events. */
+void px_job_announce(const struct px_launch_job *job, pmix_status_t code,
+                     const char *breakpoint);
 
 /* ---- jobs that are connected by a spawn or a connect (family.c) ------------------ */
 

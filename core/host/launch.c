@@ -10,8 +10,6 @@
 #include "core/base/fd.h"
 #include "core/base/str.h"
 #include "core/base/strv.h"
-#include "core/host/debug/debug.h"
-#include "core/host/events.h"
 #include "core/model/nspace.h"
 #include "core/rt/log.h"
 #include "core/server/host.h"

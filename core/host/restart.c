@@ -7,9 +7,7 @@
 #include <stdio.h>
 
 #include "core/base/str.h"
-#include "core/host/events.h"
 #include "core/model/nspace.h"
-#include "core/rt/log.h"
 #include "core/rt/loop.h"
 #include "core/server/host.h"
 
@@ -132,13 +130,9 @@ static void report(const struct px_task *task)
         {PMIX_REINCARNATION, &r->n, PMIX_UINT32},
         {PMIX_EXIT_CODE, &r->failure.exit_code, PMIX_INT},
         {PMIX_EVENT_TEXT_MESSAGE, text, PMIX_STRING}};
-    PX_AUTO(px_infos) infos = {0};
 
-    if (px_facts_add(&infos, facts, PX_COUNT(facts)))
-        px_log(PX_LOG_ERROR, "spawn", "cannot report a restart: out of memory");
-    else
-        px_server_event(job->launcher->server, PMIX_ERR_PROC_RESTART, &proc,
-                        PMIX_RANGE_NAMESPACE, infos.v, infos.n);
+    (void)px_job_event(job, PMIX_ERR_PROC_RESTART, &proc, PMIX_RANGE_NAMESPACE, facts,
+                       PX_COUNT(facts));
 }
 
 void px_restart_started(struct px_task *task, pmix_status_t status, const char *why)

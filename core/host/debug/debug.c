@@ -2,11 +2,9 @@
 /* Breakpoints of debuggers. The debugger is notified once for each breakpoint, when all
  * processes have reached it. Processes in PMIx_Init wait for PMIX_DEBUGGER_RELEASE;
  * processes at exec wait for SIGCONT. */
-#include "core/host/debug/debug.h"
+#include "core/host/job.h"
 
 #include <string.h>
-
-#include "core/host/events.h"
 
 #define IN_INIT "pmix-init" /* name that client libraries use */
 

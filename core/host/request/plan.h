@@ -138,8 +138,9 @@ static inline bool px_plan_goes_on(const px_plan *plan)
 
 /* Read the attributes of a request (attributes.c), for the job or for one application
  * whose environment is complete except for them. px_attributes_agree checks that
- * applications do not contradict each other on attributes of the whole job. An unsupported attribute is
- * PMIX_ERR_NOT_SUPPORTED if required, otherwise a line in the log. */
+ * applications do not contradict each other on attributes of the whole job. An
+ * unsupported attribute is PMIX_ERR_NOT_SUPPORTED if required, otherwise a line in the
+ * log. */
 pmix_status_t px_attributes_of_job(px_plan *plan, const struct px_spawn_request *req,
                                    struct px_err *err);
 pmix_status_t px_attributes_of_app(px_plan *plan, struct px_app_plan *app,
