@@ -6,6 +6,8 @@
 . "$(dirname "$0")/lib.sh"
 suite_begin launcher "$@"
 pr() { run 60 "$PMIXRUN" "$@"; }
+# prints COUNT REGEX ARGS...: expects success of pmixrun with ARGS, and so many such lines
+prints() { well "$PMIXRUN" "${@:3}" && lines "$1" "$2" "$OUT"; }
 
 # ---- exit status ----------------------------------------------------------------------------
 
@@ -33,10 +35,6 @@ sigchld_ignored() { # pmixrun gets exit statuses although its parent ignores SIG
     "${pr[@]}" -n 3 sh -c 'grep -q "^SigIgn:.*0....$" "/proc/$PPID/status"' # whatever the kernel can do
 }
 
-exits_after_others_are_gone() {
-    rc_of 5 pr -n 3 sh -c 'if [ "$PMIX_RANK" = 2 ]; then sleep 0.3; exit 5; fi' 2>"$ERR"
-}
-
 no_finalize() { # ranks end without PMIx_Finalize while others still send requests
     local rc=0
     STRICT=1 pr -n 2 "$CLIENT" stay leave >"$OUT" 2>"$ERR" || rc=$?
@@ -59,7 +57,7 @@ logged() { # whole lines, twice each, and the last line before the line of the f
     well "$PMIXRUN" "$CLIENT" log
 }
 
-stdin_null() { pr -n 2 "$CLIENT" stdin </dev/null >"$OUT"; lines 2 'read 0 bytes, sum 0$' "$OUT"; }
+stdin_null() { prints 2 'read 0 bytes, sum 0$' -n 2 "$CLIENT" stdin </dev/null; }
 stdin_closed() { pr -n 2 true <&-; }
 # fed READERS OPTION...: of three ranks, the READERS get the input unchanged, and the others only its end
 fed() {
@@ -93,8 +91,7 @@ long_line() {
 
 marked() { # as Debian's mpirun does it
     local talk='echo out; echo; echo error >&2; echo "rank $PMIX_RANK"'
-    pr -n 3 --tag-output sh -c "$talk" >"$OUT" 2>"$ERR"
-    lines 9 '^\[1,[0-2]\]<stdout>:(out||rank [0-2])$' "$OUT"
+    prints 9 '^\[1,[0-2]\]<stdout>:(out||rank [0-2])$' -n 3 --tag-output sh -c "$talk"
     lines 3 '^\[1,[0-2]\]<stderr>:error$' "$ERR"
     same 12 "$(cat "$OUT" "$ERR" | wc -l)" "lines of output"
     if has mpirun && mpirun --version 2>/dev/null | grep -q 'Open MPI) 4'; then
@@ -105,10 +102,8 @@ marked() { # as Debian's mpirun does it
 
 words() {
     local talk='echo "<a>"; echo b >&2'
-    pr -n 1 --output tag,rank sh -c "$talk" >"$OUT" 2>"$ERR"
-    lines 1 '^\[1,0\]<stdout>:<a>$' "$OUT"
-    pr -n 1 --output merge --output rank sh -c "$talk" >"$OUT" 2>"$ERR"
-    lines 2 '^\[0\]<std(out|err)>:(<a>|b)$' "$OUT"
+    prints 1 '^\[1,0\]<stdout>:<a>$' -n 1 --output tag,rank sh -c "$talk"
+    prints 2 '^\[0\]<std(out|err)>:(<a>|b)$' -n 1 --output merge --output rank sh -c "$talk"
     pr -n 1 --output json,timestamp sh -c "$talk" 2>"$ERR" | python3 -c '
 import json, sys
 line = json.loads(sys.stdin.read())
@@ -171,8 +166,7 @@ END
     lines 1 '^LINE pmixrun: job ended after 2 seconds' "$OUT"
     lines 0 '^LINE pmixrun: of ' "$OUT"
     lines 1 '^MOST True True' "$OUT"
-    pr --progress -n 2 echo out >"$OUT" 2>"$ERR"
-    lines 2 '^out$' "$OUT"
+    prints 2 '^out$' --progress -n 2 echo out
     same 0 "$(wc -c <"$ERR")" "bytes on stderr"
 }
 
@@ -234,11 +228,9 @@ preload() {
     printf '#!/bin/sh\necho "$0 $(cat "$(dirname "$0")/data")"\n' >"$TMPDIR/prog"
     echo all of it >"$TMPDIR/data"
     chmod +x "$TMPDIR/prog"
-    pr -n 2 --preload --preload-files "$TMPDIR/data" "$TMPDIR/prog" >"$OUT"
-    lines 2 '/jobs/1/prog all of it$' "$OUT"
+    prints 2 '/jobs/1/prog all of it$' -n 2 --preload --preload-files "$TMPDIR/data" "$TMPDIR/prog"
     ln -s prog "$TMPDIR/link"
-    pr --preload --preload-files "$TMPDIR/data" "$TMPDIR/link" >"$OUT"
-    lines 1 '/jobs/1/link all of it$' "$OUT"
+    prints 1 '/jobs/1/link all of it$' --preload --preload-files "$TMPDIR/data" "$TMPDIR/link"
     rc_of 1 pr --preload-files "$TMPDIR/link" true 2>"$ERR"
     lines 1 'cannot preload .*/link: it is a symbolic link$' "$ERR"
     rm "$TMPDIR/link"
@@ -274,8 +266,7 @@ stdout_full() { # a full disk is an error
 export_variable() {
     HIDDEN='a b=c;"q"' pr -n 2 -x HIDDEN sh -c 'echo "$PMIX_RANK:$HIDDEN"' >"$OUT"
     lines 2 '^[01]:a b=c;"q"$' "$OUT"
-    pr -n 2 -x SHOWN=1=2 -x OTHER= sh -c 'echo "$SHOWN/${OTHER-unset}/"' >"$OUT"
-    lines 2 '^1=2//$' "$OUT"
+    prints 2 '^1=2//$' -n 2 -x SHOWN=1=2 -x OTHER= sh -c 'echo "$SHOWN/${OTHER-unset}/"'
 }
 
 # Counts our variables in the launch information, as the processes here have all variables anyway. Three jobs: one
@@ -335,8 +326,7 @@ ports() { # as docs/admin.md has it
 
 transport_keys() { # a different key for each job
     local key='^[0-9a-f]{32}$' show='echo $FI_OPX_UUID'
-    pr -n 2 sh -c "$show" >"$OUT"
-    lines 2 '^$' "$OUT"
+    prints 2 '^$' -n 2 sh -c "$show"
     export PMIX_MCA_pnet_opx_enabled=true
     pr -n 2 sh -c "$show" >"$OUT"
     pr -n 2 --mca mca_base_verbose debug sh -c "$show" >>"$OUT" 2>"$ERR"
@@ -354,18 +344,10 @@ transport_keys() { # a different key for each job
     lines 2 '^rank 0 has none of FI_OPX_UUID,FI_PSM2_UUID,' "$OUT"
 }
 
-wdir() {
-    mkdir "$TMPDIR/d"
-    pr -n 2 --wdir "$TMPDIR/d" pwd >"$OUT"
-    lines 2 "^$TMPDIR/d\$" "$OUT"
-    rmdir "$TMPDIR/d"
-}
-
 hosts() { # lists with this node as the only node
     local name=${HOSTNAME:-$(uname -n)}
     printf '# here\n\n%s slots=2\nlocalhost # again\n' "$name" >"$TMPDIR/hosts"
-    pr --host "$name:2,localhost" --hostfile "$TMPDIR/hosts" -n 2 echo here >"$OUT"
-    lines 2 '^here$' "$OUT"
+    prints 2 '^here$' --host "$name:2,localhost" --hostfile "$TMPDIR/hosts" -n 2 echo here
     echo elsewhere.example >>"$TMPDIR/hosts"
     rc_of 1 pr --hostfile "$TMPDIR/hosts" true 2>"$ERR"
     lines 1 'host elsewhere.example of .*/hosts is not this node, .*resource manager' "$ERR"
@@ -382,17 +364,7 @@ cluster() {
     lines 1 'embedded_cluster_id "west:1": a name .* without a colon is expected' "$ERR"
 }
 
-connected() { # connected RANKS PROGRAM ARGS...
-    local ranks=$1
-    shift
-    pr -n "$ranks" "$PROGRAMS/connector" "$@" >"$OUT" 2>"$ERR"
-    lines "$ranks" "^OK $1 [0-2]$" "$OUT"
-}
-
-left_family() { # left_family RANKS: disconnected jobs end separately
-    pr -n "$1" "$PROGRAMS/connector" joint_family >"$OUT" 2>"$ERR"
-    lines "$1" '^OK joint_family [0-2]$' "$OUT"
-}
+connected() { prints "$1" "^OK $2 [0-2]$" -n "$1" "$PROGRAMS/connector" "${@:2}"; } # connected RANKS PROGRAM ARGS...
 
 goes_on() { # the job continues without the failed process
     rc_of 3 pr --recoverable -n 3 sh -c 'if [ "$PMIX_RANK" = 1 ]; then exit 3; fi; sleep 0.3; echo on' >"$OUT" 2>"$ERR"
@@ -430,19 +402,9 @@ relative_program() {
     chmod +x "$TMP/here.sh"
     (cd "$TMP" && pr -n 2 ./here.sh) >"$OUT"
     lines 2 '^here$' "$OUT"
-    printf '#! /no/such/sh -e\n' >"$TMP/orphan"
-    chmod +x "$TMP/orphan"
-    (cd "$TMP" && rc_of 127 pr ./orphan 2>"$ERR")
-    lines 1 'cannot run \./orphan: its interpreter /no/such/sh does not exist$' "$ERR"
     (cd "$TMP" && rc_of 127 pr ./nothing 2>"$ERR")
     lines 1 'cannot run \./nothing: No such file or directory$' "$ERR"
-    PATH=$TMP:$PATH pr -n 2 here.sh >"$OUT"
-    lines 2 '^here$' "$OUT"
-}
-
-mca_reaches_ranks() {
-    pr -n 2 --mca mca_base_verbose error sh -c 'echo "$PMIX_MCA_mca_base_verbose"' >"$OUT"
-    lines 2 '^error$' "$OUT"
+    PATH=$TMP:$PATH prints 2 '^here$' -n 2 here.sh
 }
 
 # ---- several programs ----------------------------------------------------------------------------
@@ -453,11 +415,6 @@ mpmd() {
     lines 1 '^one 0 a$' "$OUT"
     lines 2 '^two [12] b$' "$OUT"
     lines 1 '^three 3$' "$OUT"
-}
-
-mpmd_is_one_job() {
-    STRICT=1 pr -n 2 "$CLIENT" exchange : -n 1 "$CLIENT" exchange : -n 3 "$CLIENT" exchange >"$OUT"
-    lines 6 '^OK exchange [0-5]$' "$OUT"
 }
 
 mpmd_status() {
@@ -554,16 +511,13 @@ while not os.path.exists(sys.argv[1]): time.sleep(0.05)' "$TMPDIR/go"
 }
 
 nested() {
-    pr -n 2 "$PMIXRUN" -n 2 "$CLIENT" exchange >"$OUT" 2>"$ERR"
-    lines 4 '^OK exchange [01]$' "$OUT"
-    STRICT=1 pr -n 2 sh -c '"$0" exchange && exec "$1" -n 3 "$0" direct' "$CLIENT" "$PMIXRUN" >"$OUT"
-    lines 2 '^OK exchange [01]$' "$OUT"
+    prints 4 '^OK exchange [01]$' -n 2 "$PMIXRUN" -n 2 "$CLIENT" exchange
+    STRICT=1 prints 2 '^OK exchange [01]$' -n 2 sh -c '"$0" exchange && exec "$1" -n 3 "$0" direct' "$CLIENT" "$PMIXRUN"
     lines 6 '^OK direct [0-2]$' "$OUT"
 }
 
 spawns() { # pmixrun also writes the output of a spawned job
-    pr -n 2 "$CLIENT" spawn 3 >"$OUT" 2>"$ERR"
-    lines 2 '^OK spawn [01]$' "$OUT"
+    prints 2 '^OK spawn [01]$' -n 2 "$CLIENT" spawn 3
     lines 3 '^OK child [0-2]$' "$OUT"
     lines 1 'cannot run /no/such/program' "$ERR"
 }
@@ -640,8 +594,7 @@ side_by_side() {
 
 no_file_descriptors_leak() { # a rank has its three streams and nothing of the launcher's
     # descriptors of ls itself: three streams, the folder that it reads, and the linker's record
-    pr -n 2 ls /proc/self/fd </dev/null >"$OUT"
-    lines 10 '^[0-4]$' "$OUT"
+    prints 10 '^[0-4]$' -n 2 ls /proc/self/fd </dev/null
     lines 10 '^' "$OUT"
 }
 
@@ -662,16 +615,13 @@ help_and_version() {
     for option in -n --mca -x --wdir --host --hostfile --cluster-id --stdin --pty --tools --map-by --rank-by --bind-to --cpu-list --cpus-per-proc --nooversubscribe --display-map --report-bindings --recoverable --restarts --output --tag-output --timestamp-output --merge-stderr-to-stdout --output-dir --output-filename --output-file --preload --preload-files PMIx_Abort --timeout --report-state-on-timeout --get-stack-traces --clean --progress --verbose --help --version; do
         grep -q -e "$option" "$OUT" || fail "--help does not tell of $option"
     done
-    pr --version >"$OUT"
-    lines 1 'Tenon' "$OUT"
+    prints 1 'Tenon' --version
     same 1 "$(wc -l <"$OUT")" "lines of --version"
 }
 
 spelled() { # options as of other launchers; each message is one write, and an empty name is an error
-    pr -np 2 echo x : -np 1 echo x >"$OUT"
-    lines 3 '^x$' "$OUT"
-    pr -h >"$OUT"
-    lines 1 '^usage: pmixrun' "$OUT"
+    prints 3 '^x$' -np 2 echo x : -np 1 echo x
+    prints 1 '^usage: pmixrun' -h
     rc_of 2 pr --host "" true 2>"$ERR"
     lines 1 '^pmixrun: --host "" is empty; see pmixrun --help$' "$ERR"
     has strace || return 0
@@ -731,8 +681,7 @@ bound() { # the map, the bindings, and the kernel's masks are the same
 not_bound() { # by default ranks may run on the same processors as pmixrun
     local all
     all=$(sed -n 's/^Cpus_allowed_list:.//p' /proc/self/status)
-    pr -n 2 --map-by slot --report-bindings sh -c "$allowed" >"$OUT" 2>"$ERR"
-    lines 2 "^[01] $all\$" "$OUT"
+    prints 2 "^[01] $all\$" -n 2 --map-by slot --report-bindings sh -c "$allowed"
     lines 2 '^rank [01], not bound$' "$ERR"
     has taskset || skip "needs taskset"
     need_cpus 2
@@ -748,10 +697,8 @@ made_up() { # the map for a topology of another machine, without binding
     lines 1 '^rank 1, package 1, bound to CPUs 4-5 \[\.\./\.\.\]\[BB/\.\.\]$' "$OUT"
     lines 3 '^rank' "$OUT"
     lines 1 'processes are not bound: the topology is not that of this machine' "$ERR"
-    pr --display-map --map-by ppr:1:core:PE=1 true >"$OUT" 2>"$ERR"
-    lines 4 '^rank' "$OUT"
-    pr --display-map --cpus-per-proc 2 -n 2 true >"$OUT" 2>"$ERR"
-    lines 1 '^rank 1, package 1, bound to CPUs 4-7 ' "$OUT"
+    prints 4 '^rank' --display-map --map-by ppr:1:core:PE=1 true
+    prints 1 '^rank 1, package 1, bound to CPUs 4-7 ' --display-map --cpus-per-proc 2 -n 2 true
     rc_of 1 pr --map-by l2cache true 2>"$ERR"
     lines 1 'attribute PMIX_MAPBY: this node has no l2cache' "$ERR"
     rc_of 1 pr --nooversubscribe -n 5 true 2>"$ERR"
@@ -761,8 +708,7 @@ made_up() { # the map for a topology of another machine, without binding
 no_places() { # without hwloc
     fake_hwloc
     export LD_LIBRARY_PATH=$TMP/fake:${LD_LIBRARY_PATH:-}
-    pr --map-by slot --bind-to none --display-map true >"$OUT"
-    lines 1 '^rank 0, not bound$' "$OUT"
+    prints 1 '^rank 0, not bound$' --map-by slot --bind-to none --display-map true
     rc_of 1 pr --bind-to core true 2>"$ERR"
     lines 1 'attribute PMIX_BINDTO: hwloc is not installed' "$ERR"
 }
@@ -773,7 +719,7 @@ t killed_by_SEGV_is_139 killed_by_signal SEGV 11
 t killed_by_KILL_is_137 killed_by_signal KILL 9
 t killed_by_TERM_is_143 killed_by_signal TERM 15
 t started_with_SIGCHLD_ignored sigchld_ignored
-t failure_after_others_ended exits_after_others_are_gone
+t failure_after_others_ended rc_of 5 pr -n 3 sh -c 'if [ "$PMIX_RANK" = 2 ]; then sleep 0.3; exit 5; fi'
 t rank_leaves_without_finalize no_finalize
 t texts_are_logged logged
 t stdin_of_300_kB_from_a_file stdin_file
@@ -794,7 +740,7 @@ t variables_are_exported export_variable
 t variables_are_forwarded forward_all
 t jobs_have_ports_of_their_own ports
 t jobs_have_transport_keys transport_keys
-t working_directory wdir
+t working_directory prints 2 '^/usr$' -n 2 --wdir /usr pwd
 t hosts_are_this_node hosts
 t cluster_has_a_name cluster
 for n in 1 2 3; do
@@ -804,14 +750,16 @@ for n in 1 2 3; do
     t "connected_process_ends_$n" connected "$n" joint_ends error
     t "connected_process_is_missing_early_$n" connected "$n" joint_dead early
     t "connected_process_is_missing_late_$n" connected "$n" joint_dead late
-    t "jobs_that_have_left_each_other_$n" left_family "$n"
+    t "jobs_that_have_left_each_other_$n" connected "$n" joint_family # they end separately
 done
 t recoverable_job_goes_on goes_on
 t failed_rank_is_started_again starts_again
 t program_is_found_by_path_and_PATH relative_program
-t mca_parameters_reach_the_ranks mca_reaches_ranks
+t mca_parameters_reach_the_ranks prints 2 '^error$' -n 2 --mca mca_base_verbose error \
+    sh -c 'echo "$PMIX_MCA_mca_base_verbose"'
 t several_programs mpmd
-t several_programs_are_one_job mpmd_is_one_job
+STRICT=1 t several_programs_are_one_job prints 6 '^OK exchange [0-5]$' \
+    -n 2 "$CLIENT" exchange : -n 1 "$CLIENT" exchange : -n 3 "$CLIENT" exchange
 t several_programs_one_fails mpmd_status
 t timeout_ends_the_job_with_124 timeout_ends_it
 t timeout_with_reports timeout_reports
