@@ -488,11 +488,6 @@ show("on")' "$1" "$TMPDIR/go"
     lines 0 . "$ERR"
 }
 
-limits() {
-    pr "$CLIENT" limits >"$OUT" 2>"$ERR"
-    lines 1 "^OK limits 0\$" "$OUT"
-}
-
 stopped_and_continued() { # without a handler; pmixrun itself goes on
     # A shell that starts a process by vfork cannot stop until the new process goes on.
     start "$PMIXRUN" -n 2 python3 -c 'import os, sys, time
@@ -773,7 +768,7 @@ t ranks_get_SIGUSR2 signal_ends_nothing USR2
 t ranks_get_SIGTSTP signal_ends_nothing TSTP
 t ranks_get_SIGCONT signal_ends_nothing CONT
 t ranks_are_stopped_and_continued stopped_and_continued
-t time_limits_hold_while_the_server_is_stopped limits
+t time_limits_hold_while_the_server_is_stopped prints 1 '^OK stopped 0$' "$CLIENT" stopped
 t pmixrun_under_pmixrun nested
 t ranks_start_another_job spawns
 t output_of_another_job_comes_to_its_parent forwarded

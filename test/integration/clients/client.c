@@ -11,6 +11,8 @@ static size_t last_id;
 
 void list_program(struct program *program)
 {
+    for (const struct program *p = programs; p; p = p->next)
+        CHECK(strcmp(p->name, program->name) != 0);
     program->next = programs;
     programs = program;
 }

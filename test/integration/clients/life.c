@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-/* ---- limits: PMIX_TIMEOUT ends calls while the server, the parent, is stopped ------------- */
+/* ---- stopped: PMIX_TIMEOUT ends calls while the server, the parent, is stopped ------------ */
 
 static atomic_int n_limits;
 
@@ -26,7 +26,7 @@ static void on_no_job(pmix_status_t status, char *nspace, void *arg)
     on_limit(status, arg);
 }
 
-JOINS(limits)
+JOINS(stopped)
 {
     char *name[] = {(char *)"limits.name", NULL}, *command[] = {(char *)"true", NULL};
     pmix_app_t app = {.cmd = command[0], .argv = command, .maxprocs = 1};
