@@ -402,20 +402,15 @@ static void on_fabric(void *arg, pmix_status_t status, const char *why)
 static pmix_status_t setup_fabric(struct px_launch_job *job, struct px_err *err)
 {
     struct px_server *srv = job->launcher->server;
-    struct px_server_setup *setup;
     PX_AUTO(px_infos) infos = job->description;
 
     job->description = (px_infos){0};
     /* Variables that this program forwards in its own name are for all its jobs. */
     if (px_infos_add(&infos, PMIX_PARENT_ID, px_server_name(srv), PMIX_PROC))
         return px_err_nomem(err, "describe the job");
-    pmix_status_t rc = px_server_setup_fabric(srv, job->proc.nspace, infos.v, infos.n,
-                                              on_fabric, job, &setup, err);
-    if (rc)
-        return rc;
-    if (setup) /* else on_fabric has run, and the job may be gone */
-        job->setup = setup;
-    return PENDING;
+    px_server_setup_fabric(srv, job->proc.nspace, infos.v, infos.n, on_fabric, job,
+                           &job->setup);
+    return PENDING; /* on_fabric may have run, and the job may be gone */
 }
 
 static void cancel_fabric(struct px_launch_job *job)

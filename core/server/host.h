@@ -73,15 +73,13 @@ pmix_status_t px_server_add_client(struct px_server *srv, const pmix_proc_t *pro
 void px_server_client_ended(struct px_server *srv, const pmix_proc_t *proc);
 /* Adds the contributions of fabric components to a job that runs on this node only
  * (fabric/apply.c). Calls fn once, from the loop, perhaps before this function returns;
- * why is a line for the log. *setup is not NULL while fn is still to be called;
- * px_server_setup_cancel takes it. After a failure here fn is not called. */
+ * why is a line for the log. Sets *setup before a call of fn, which ends the setup.
+ * Until then px_server_setup_cancel may take it. */
 struct px_server_setup;
 typedef void (*px_server_setup_fn)(void *arg, pmix_status_t status, const char *why);
-pmix_status_t px_server_setup_fabric(struct px_server *srv, const char *nspace,
-                                     const pmix_info_t *info, size_t n,
-                                     px_server_setup_fn fn, void *arg,
-                                     struct px_server_setup **setup,
-                                     struct px_err *err);
+void px_server_setup_fabric(struct px_server *srv, const char *nspace,
+                            const pmix_info_t *info, size_t n, px_server_setup_fn fn,
+                            void *arg, struct px_server_setup **setup);
 void px_server_setup_cancel(struct px_server_setup *setup); /* NULL is fine */
 /* Adds variables to a malloc'd environment (node/environment.c). */
 pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc,

@@ -197,10 +197,10 @@ static pmix_status_t run_drop_nspace(struct px_server *srv,
     return PMIX_SUCCESS;
 }
 
-static void on_local_support(void *arg, pmix_status_t status, const struct px_err *err)
+static void on_local_support(void *arg, pmix_status_t status, const char *why)
 {
     if (status)
-        px_log(PX_LOG_ERROR, "server", "%s", err->text);
+        px_log(PX_LOG_ERROR, "server", "%s", why);
     px_api_done(arg, status);
 }
 
@@ -211,18 +211,18 @@ static pmix_status_t run_local_support(struct px_server *srv,
 {
     struct reg *r = PX_CONTAINER_OF(op, struct reg, op);
     const px_infos *info = &op->api.args.info;
-    const bool can_wait = op->api.call || op->api.cb;
-    struct px_pnet_apply *pending;
     struct px_err err = {0};
-    pmix_status_t rc = can_wait
-                           ? px_pnet_apply(srv, r->proc.nspace, info->v, info->n,
-                                           on_local_support, &r->op.api, &pending, &err)
-                           : px_pnet_apply_untried(srv, r->proc.nspace, info->v,
-                                                   info->n, &err);
 
+    if (op->api.call || op->api.cb) {
+        px_pnet_apply(srv, r->proc.nspace, info->v, info->n, on_local_support,
+                      &r->op.api);
+        return PX_DEFERRED;
+    }
+    pmix_status_t rc = px_pnet_apply_untried(srv, r->proc.nspace, info->v, info->n,
+                                             &err);
     if (rc)
         px_log(PX_LOG_ERROR, "server", "%s", err.text);
-    return rc || !can_wait ? rc : PX_DEFERRED;
+    return rc;
 }
 
 static pmix_status_t run_add_client(struct px_server *srv,

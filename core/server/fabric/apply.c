@@ -21,12 +21,6 @@
 
 /* ---- on each node ---------------------------------------------------------------- */
 
-static pmix_status_t set(void *arg, pmix_rank_t rank, const char *name,
-                         const char *value)
-{
-    return px_launch_env_set(arg, rank, name, value);
-}
-
 static pmix_status_t failed(const struct px_module *m, const char *nspace,
                             pmix_status_t rc, struct px_err *err)
 {
@@ -60,8 +54,10 @@ static pmix_status_t apply_shares(struct px_server *srv, const char *nspace,
         rc = px_values_applied(srv, nspace, shares, err);
     for (size_t i = n; !rc && i-- > 0;)
         if (shares[i].present)
-            rc = failed(&m[i], nspace,
-                        PX_OPS(pnet, &m[i])->envars(m[i].self, nspace, set, env), err);
+            rc = failed(
+                &m[i], nspace,
+                PX_OPS(pnet, &m[i])->envars(m[i].self, nspace, px_launch_env_set, env),
+                err);
     for (size_t i = 0; !rc && i < host->n; i++) {
         rc = px_launch_env_change(env, &host->v[i]);
         if (rc)
@@ -101,10 +97,11 @@ static pmix_status_t read_shares(const char *nspace, const pmix_info_t *info, si
     return rc;
 }
 
-/* Applies the shares and frees them. shares may be NULL. */
-static pmix_status_t take_shares(struct px_server *srv, const char *nspace,
-                                 struct px_share *shares, const pmix_info_t *info,
-                                 size_t n, struct px_err *err)
+/* Applies the shares, which may be NULL. */
+static pmix_status_t apply_or_forget(struct px_server *srv, const char *nspace,
+                                     const struct px_share *shares,
+                                     const pmix_info_t *info, size_t n,
+                                     struct px_err *err)
 {
     const px_infos host = {.v = (pmix_info_t *)info, .n = n};
     pmix_status_t rc = shares ? apply_shares(srv, nspace, shares, &host, err)
@@ -112,7 +109,6 @@ static pmix_status_t take_shares(struct px_server *srv, const char *nspace,
 
     if (rc)
         px_pnet_forget(srv, nspace);
-    px_shares_free(shares);
     return rc;
 }
 
@@ -123,94 +119,118 @@ pmix_status_t px_pnet_apply_untried(struct px_server *srv, const char *nspace,
     struct px_share *shares;
     pmix_status_t rc = read_shares(nspace, info, n, &shares, err);
 
-    return rc ? rc : take_shares(srv, nspace, shares, info, n, err);
-}
-
-/* ---- the same, after a trial ----------------------------------------------------- */
-
-struct px_pnet_apply {
-    struct px_server *server;
-    pmix_nspace_t nspace;
-    struct px_share *shares;
-    const pmix_info_t *info; /* borrowed */
-    size_t n_info;
-    struct px_gather *trial;
-    px_pnet_applied_fn fn;
-    void *arg;
-};
-
-static bool any_tried(const struct px_share *shares)
-{
-    size_t n, i = 0;
-
-    (void)px_modules("pnet", &n);
-    while (shares && i < n && !px_shares_is_tried(shares, i))
-        i++;
-    return shares && i < n;
-}
-
-static void on_tried(void *arg, pmix_status_t status, px_infos *none PX_UNUSED,
-                     const struct px_err *tried)
-{
-    const struct px_pnet_apply a = *(struct px_pnet_apply *)arg;
-    struct px_err err = *tried;
-
-    free(arg);
-    if (status)
-        px_shares_free(a.shares);
-    else
-        status = take_shares(a.server, a.nspace, a.shares, a.info, a.n_info, &err);
-    a.fn(a.arg, status, &err);
-}
-
-pmix_status_t px_pnet_apply(struct px_server *srv, const char *nspace,
-                            const pmix_info_t *info, size_t n, px_pnet_applied_fn fn,
-                            void *arg, struct px_pnet_apply **out, struct px_err *err)
-{
-    struct px_share *shares;
-    struct px_gather *trial;
-    pmix_status_t rc = read_shares(nspace, info, n, &shares, err);
-
-    *out = NULL;
-    if (rc)
-        return rc;
-    if (!any_tried(shares)) {
-        rc = take_shares(srv, nspace, shares, info, n, err);
-        if (!rc)
-            fn(arg, PMIX_SUCCESS, err);
-        return rc;
-    }
-    struct px_pnet_apply *a = malloc(sizeof(*a));
-    if (!a) {
-        px_shares_free(shares);
-        return px_err_nomem(err, "prepare job %s", nspace);
-    }
-    *a = (struct px_pnet_apply){.server = srv,
-                                .shares = shares,
-                                .info = info,
-                                .n_info = n,
-                                .fn = fn,
-                                .arg = arg};
-    px_str_copy(a->nspace, sizeof(a->nspace), nspace);
-    rc = px_gather_try(srv, nspace, shares, on_tried, a, &trial, err);
-    if (rc) {
-        px_shares_free(shares);
-        free(a);
-    } else if (trial) {
-        a->trial = trial;
-        *out = a;
-    }
+    if (!rc)
+        rc = apply_or_forget(srv, nspace, shares, info, n, err);
+    px_shares_free(shares);
     return rc;
 }
 
-static void apply_cancel(struct px_pnet_apply *a)
+/* ---- the same, after a gather and a trial ---------------------------------------- */
+
+struct px_server_setup {
+    struct px_server *server;
+    pmix_nspace_t nspace;
+    px_infos gathered;       /* for the built-in host */
+    const pmix_info_t *info; /* borrowed */
+    size_t n_info;
+    struct px_share *shares;
+    px_server_setup_fn fn;
+    void *arg;
+};
+
+/* Without memory calls fn and returns NULL. */
+static struct px_server_setup *setup_create(struct px_server *srv, const char *nspace,
+                                            px_server_setup_fn fn, void *arg)
 {
-    if (!a)
-        return;
-    px_gather_cancel(a->trial);
-    px_shares_free(a->shares);
-    free(a);
+    struct px_server_setup *s = calloc(1, sizeof(*s));
+    struct px_err err = {0};
+
+    if (!s) {
+        px_err_nomem(&err, "prepare job %s", nspace);
+        fn(arg, err.status, err.text);
+        return NULL;
+    }
+    *s = (struct px_server_setup){.server = srv, .fn = fn, .arg = arg};
+    px_str_copy(s->nspace, sizeof(s->nspace), nspace);
+    return s;
 }
+
+static void setup_free(struct px_server_setup *s)
+{
+    px_infos_cleanup(&s->gathered);
+    px_shares_free(s->shares);
+    free(s);
+}
+
+static void on_tried(void *arg, px_infos *none PX_UNUSED, struct px_err *err)
+{
+    struct px_server_setup *s = arg;
+    const px_server_setup_fn fn = s->fn;
+    void *fn_arg = s->arg;
+    pmix_status_t rc = err->status;
+
+    if (!rc)
+        rc = apply_or_forget(s->server, s->nspace, s->shares, s->info, s->n_info, err);
+    setup_free(s);
+    fn(fn_arg, rc, err->text);
+}
+
+static void try_and_apply(struct px_server_setup *s)
+{
+    struct px_err err = {0};
+
+    if (read_shares(s->nspace, s->info, s->n_info, &s->shares, &err) || !s->shares)
+        on_tried(s, NULL, &err);
+    else
+        px_gather_try(s->server, s->nspace, s->shares, on_tried, s);
+}
+
+void px_pnet_apply(struct px_server *srv, const char *nspace, const pmix_info_t *info,
+                   size_t n, px_server_setup_fn fn, void *arg)
+{
+    struct px_server_setup *s = setup_create(srv, nspace, fn, arg);
+
+    if (!s)
+        return;
+    s->info = info;
+    s->n_info = n;
+    try_and_apply(s);
+}
+
+static void on_gathered(void *arg, px_infos *out, struct px_err *err)
+{
+    struct px_server_setup *s = arg;
+
+    s->gathered = *out;
+    s->info = out->v;
+    s->n_info = out->n;
+    if (err->status)
+        on_tried(s, NULL, err);
+    else
+        try_and_apply(s);
+}
+
+void px_server_setup_fabric(struct px_server *srv, const char *nspace,
+                            const pmix_info_t *info, size_t n, px_server_setup_fn fn,
+                            void *arg, struct px_server_setup **out)
+{
+    struct px_server_setup *s = setup_create(srv, nspace, fn, arg);
+
+    if (!s)
+        return;
+    *out = s; /* not later, as fn may run, and may free what has *out */
+    px_gather_start(srv, nspace, info, n, on_gathered, s);
+}
+
+void px_server_setup_cancel(struct px_server_setup *s)
+{
+    if (!s)
+        return;
+    px_gather_cancel(s->server, s);
+    setup_free(s);
+}
+
+/* ---- registered jobs ------------------------------------------------------------- */
 
 /* Adds variables of components to a registered job, from the worst component to the
  * best. A component without a share in the job returns PMIX_ERR_NOT_FOUND. */
@@ -225,7 +245,7 @@ pmix_status_t px_pnet_registered(struct px_server *srv, const char *nspace,
     if (rc)
         return px_err_nomem(err, "prepare job %s", nspace);
     for (size_t i = n; env && !rc && i-- > 0;) {
-        rc = PX_OPS(pnet, &m[i])->envars(m[i].self, nspace, set, env);
+        rc = PX_OPS(pnet, &m[i])->envars(m[i].self, nspace, px_launch_env_set, env);
         rc = failed(&m[i], nspace, rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc, err);
     }
     if (rc)
@@ -233,82 +253,6 @@ pmix_status_t px_pnet_registered(struct px_server *srv, const char *nspace,
     else if (env)
         px_launch_env_publish(srv, env);
     return rc;
-}
-
-/* ---- gather and apply, for the built-in host ------------------------------------- */
-
-struct px_server_setup {
-    struct px_server *server;
-    struct px_gather *gather;
-    struct px_pnet_apply *apply;
-    px_infos gathered;
-    bool *over; /* set when fn is called inside px_server_setup_fabric; else NULL */
-    px_server_setup_fn fn;
-    void *arg;
-    pmix_nspace_t nspace;
-};
-
-static void on_applied(void *arg, pmix_status_t status, const struct px_err *err)
-{
-    struct px_server_setup *s = arg;
-    const px_server_setup_fn fn = s->fn;
-    void *fn_arg = s->arg;
-
-    if (s->over)
-        *s->over = true;
-    px_infos_cleanup(&s->gathered);
-    free(s);
-    fn(fn_arg, status, err->text);
-}
-
-static void on_gathered(void *arg, pmix_status_t status, px_infos *out,
-                        const struct px_err *gathered)
-{
-    struct px_server_setup *s = arg;
-    struct px_err err = *gathered;
-
-    s->gather = NULL;
-    s->gathered = *out;
-    if (!status) /* s may be freed after success */
-        status = px_pnet_apply(s->server, s->nspace, out->v, out->n, on_applied, s,
-                               &s->apply, &err);
-    if (status)
-        on_applied(s, status, &err);
-}
-
-pmix_status_t px_server_setup_fabric(struct px_server *srv, const char *nspace,
-                                     const pmix_info_t *info, size_t n,
-                                     px_server_setup_fn fn, void *arg,
-                                     struct px_server_setup **out, struct px_err *err)
-{
-    struct px_server_setup *s = calloc(1, sizeof(*s));
-    struct px_gather *g;
-    bool over = false;
-
-    *out = NULL;
-    if (!s)
-        return px_err_nomem(err, "prepare job %s", nspace);
-    *s = (struct px_server_setup){.server = srv, .over = &over, .fn = fn, .arg = arg};
-    px_str_copy(s->nspace, sizeof(s->nspace), nspace);
-    pmix_status_t rc = px_gather_start(srv, nspace, info, n, on_gathered, s, &g, err);
-    if (rc) {
-        free(s);
-    } else if (!over) {
-        s->over = NULL;
-        s->gather = g;
-        *out = s;
-    }
-    return rc;
-}
-
-void px_server_setup_cancel(struct px_server_setup *s)
-{
-    if (!s)
-        return;
-    px_gather_cancel(s->gather);
-    apply_cancel(s->apply);
-    px_infos_cleanup(&s->gathered);
-    free(s);
 }
 
 /* ---- the part -------------------------------------------------------------------- */

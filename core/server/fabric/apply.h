@@ -4,23 +4,13 @@
 #ifndef PX_SERVER_FABRIC_APPLY_H
 #define PX_SERVER_FABRIC_APPLY_H
 
-#include "core/base/err.h"
-#include "core/types/type.h"
-
-struct px_pnet_apply;
-struct px_server;
-
-/* Called when a contribution is applied; err has the line for the log. */
-typedef void (*px_pnet_applied_fn)(void *arg, pmix_status_t status,
-                                   const struct px_err *err);
+#include "core/server/host.h"
 
 /* Applies the contributions that px_gather_start on the launching node put into info.
  * Components of other libraries are tried first. Calls fn once, from the loop, perhaps
- * before this function returns; info stays valid until then. *out is not NULL while fn
- * is still to be called. After a failure here fn is not called. */
-pmix_status_t px_pnet_apply(struct px_server *srv, const char *nspace,
-                            const pmix_info_t *info, size_t n, px_pnet_applied_fn fn,
-                            void *arg, struct px_pnet_apply **out, struct px_err *err);
+ * before this function returns; info stays valid until then. */
+void px_pnet_apply(struct px_server *srv, const char *nspace, const pmix_info_t *info,
+                   size_t n, px_server_setup_fn fn, void *arg);
 /* Applies at once, without a trial, for a caller that cannot wait. */
 pmix_status_t px_pnet_apply_untried(struct px_server *srv, const char *nspace,
                                     const pmix_info_t *info, size_t n,

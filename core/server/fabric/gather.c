@@ -55,12 +55,13 @@ struct px_gather {
     struct px_server *server;
     px_job_view view;
     struct wanted wanted;
-    struct part *parts;
-    size_t n_parts, n_waiting;
-    struct px_timer *timer;
-    struct px_err err; /* the first failure */
+    size_t n_waiting;
+    struct px_timer *timer; /* while it waits */
+    struct px_err err;      /* the first failure */
     px_gather_fn fn;
     void *arg;
+    size_t n_parts;
+    struct part parts[];
 };
 
 /* ---- components ------------------------------------------------------------------ */
@@ -131,12 +132,6 @@ static pmix_status_t call(struct part *p)
 
 /* ---- the child ------------------------------------------------------------------- */
 
-static pmix_status_t set(void *env, pmix_rank_t rank, const char *name,
-                         const char *value)
-{
-    return px_launch_env_set(env, rank, name, value);
-}
-
 static void write_step(int fd)
 {
     if (px_fd_write_all(fd, "", 1, 0))
@@ -157,7 +152,7 @@ _Noreturn static void run_trial(const struct part *p, int fd)
     pmix_status_t rc = ops->apply(self, nspace, p->given->info, p->given->n);
     write_step(fd);
     if (!rc && env)
-        (void)ops->envars(self, nspace, set, env);
+        (void)ops->envars(self, nspace, px_launch_env_set, env);
     write_step(fd);
     _exit(EXIT_SUCCESS);
 }
@@ -199,8 +194,16 @@ static void gather_free(struct px_gather *g)
     px_list_remove(&g->link);
     px_timer_free(g->timer);
     px_job_view_cleanup(&g->view);
-    free(g->parts);
     free(g);
+}
+
+static void end(struct px_gather *g, px_infos *out, struct px_err *err)
+{
+    const px_gather_fn fn = g->fn;
+    void *arg = g->arg;
+
+    gather_free(g);
+    fn(arg, out, err);
 }
 
 static pmix_status_t seal(const struct px_gather *g, px_infos *out)
@@ -260,8 +263,6 @@ static void check_requests(struct px_gather *g)
 
 static void finish(struct px_gather *g)
 {
-    const px_gather_fn fn = g->fn;
-    void *arg = g->arg;
     px_infos out = {0};
 
     check_requests(g);
@@ -273,8 +274,7 @@ static void finish(struct px_gather *g)
         px_err_set(&err, rc, "cannot pack the contributions to job %s", g->view.nspace);
     if (err.status)
         px_pnet_forget(g->server, g->view.nspace);
-    gather_free(g);
-    fn(arg, err.status, &out, &err);
+    end(g, &out, &err);
 }
 
 /* Returns where to put a failure; NULL, which px_err_set accepts, after the first. */
@@ -459,41 +459,36 @@ static void start_child(struct part *p, struct px_err *err)
 
 /* ---- the beginning --------------------------------------------------------------- */
 
-static struct px_gather *gather_create(struct px_server *srv, px_gather_fn fn,
-                                       void *arg)
+/* Creates a gather with a part for each component. Without memory calls fn and returns
+ * NULL. */
+static struct px_gather *gather_create(struct px_server *srv, const char *nspace,
+                                       px_gather_fn fn, void *arg)
 {
-    struct px_gather *g = calloc(1, sizeof(*g));
+    size_t n;
+    const struct px_module *m = px_modules("pnet", &n);
+    struct px_gather *g = calloc(1, sizeof(*g) + n * sizeof(g->parts[0]));
+    struct px_err err = {0};
 
-    if (!g)
+    if (!g) {
+        px_err_nomem(&err, "prepare job %s", nspace);
+        fn(arg, &(px_infos){0}, &err);
         return NULL;
+    }
     g->server = srv;
     g->fn = fn;
     g->arg = arg;
+    g->n_parts = n;
+    for (size_t i = 0; i < n; i++)
+        g->parts[i] = (struct part){.gather = g, .module = &m[i], .fd = -1};
+    px_str_copy(g->view.nspace, sizeof(g->view.nspace), nspace);
     px_list_append(&srv->part.gathers, &g->link);
     return g;
-}
-
-static pmix_status_t make_parts(struct px_gather *g, const char *nspace,
-                                struct px_err *err)
-{
-    const struct px_module *m = px_modules("pnet", &g->n_parts);
-
-    g->parts = calloc(g->n_parts + 1, sizeof(*g->parts));
-    g->timer = px_timer_create(g->server->loop, on_deadline, g);
-    if (!g->parts || !g->timer) {
-        g->n_parts = 0;
-        return px_err_nomem(err, "prepare job %s", nspace);
-    }
-    for (size_t i = 0; i < g->n_parts; i++)
-        g->parts[i] = (struct part){.gather = g, .module = &m[i], .fd = -1};
-    return PMIX_SUCCESS;
 }
 
 static pmix_status_t prepare(struct px_gather *g, const char *nspace,
                              const pmix_info_t *info, size_t n, struct px_err *err)
 {
-    if (make_parts(g, nspace, err))
-        return err->status;
+    g->wanted = read_wanted(info, n);
     /* Without variables the launch would go on as if there were none to forward. */
     if (!g->wanted.others && !px_served_at(offsetof(struct px_pnet_ops, forward)))
         return px_err_set(
@@ -505,31 +500,31 @@ static pmix_status_t prepare(struct px_gather *g, const char *nspace,
                                      n, err);
 }
 
-/* Waits for the children, or finishes at once. *out is set only while waiting. */
-static void wait_or_finish(struct px_gather *g, struct px_gather **out)
+/* Waits for the children, or finishes at once. */
+static void wait_or_finish(struct px_gather *g)
 {
-    if (g->n_waiting == 0 || g->err.status) {
-        finish(g);
-        return;
+    if (g->n_waiting > 0 && !g->err.status) {
+        g->timer = px_timer_create(g->server->loop, on_deadline, g);
+        if (!g->timer)
+            px_err_nomem(&g->err, "prepare job %s", g->view.nspace);
     }
-    px_timer_set(g->timer, g->server->conf.fabric_timeout);
-    *out = g;
+    if (g->n_waiting == 0 || g->err.status)
+        finish(g);
+    else
+        px_timer_set(g->timer, g->server->conf.fabric_timeout);
 }
 
-pmix_status_t px_gather_start(struct px_server *srv, const char *nspace,
-                              const pmix_info_t *info, size_t n, px_gather_fn fn,
-                              void *arg, struct px_gather **out, struct px_err *err)
+void px_gather_start(struct px_server *srv, const char *nspace, const pmix_info_t *info,
+                     size_t n, px_gather_fn fn, void *arg)
 {
-    struct px_gather *g = gather_create(srv, fn, arg);
+    struct px_gather *g = gather_create(srv, nspace, fn, arg);
+    struct px_err err = {0};
 
-    *out = NULL;
     if (!g)
-        return px_err_nomem(err, "prepare job %s", nspace);
-    g->wanted = read_wanted(info, n);
-    pmix_status_t rc = prepare(g, nspace, info, n, err);
-    if (rc) {
-        gather_free(g);
-        return rc;
+        return;
+    if (prepare(g, nspace, info, n, &err)) {
+        end(g, &(px_infos){0}, &err);
+        return;
     }
     for (size_t i = 0; !g->err.status && i < g->n_parts; i++) {
         struct part *p = &g->parts[i];
@@ -539,39 +534,30 @@ pmix_status_t px_gather_start(struct px_server *srv, const char *nspace,
         else
             start_child(p, &g->err);
     }
-    wait_or_finish(g, out);
-    return PMIX_SUCCESS;
+    wait_or_finish(g);
 }
 
-pmix_status_t px_gather_try(struct px_server *srv, const char *nspace,
-                            struct px_share *shares, px_gather_fn fn, void *arg,
-                            struct px_gather **out, struct px_err *err)
+void px_gather_try(struct px_server *srv, const char *nspace, struct px_share *shares,
+                   px_gather_fn fn, void *arg)
 {
-    struct px_gather *g = gather_create(srv, fn, arg);
+    struct px_gather *g = gather_create(srv, nspace, fn, arg);
 
-    *out = NULL;
     if (!g)
-        return px_err_nomem(err, "prepare job %s", nspace);
-    px_str_copy(g->view.nspace, sizeof(g->view.nspace), nspace);
-    pmix_status_t rc = make_parts(g, nspace, err);
-    if (rc) {
-        gather_free(g);
-        return rc;
-    }
+        return;
     for (size_t i = 0; !g->err.status && i < g->n_parts; i++) {
-        if (!px_shares_is_tried(shares, i))
+        if (!px_share_is_tried(&shares[i]))
             continue;
         g->parts[i].given = &shares[i];
         start_child(&g->parts[i], &g->err);
     }
-    wait_or_finish(g, out);
-    return PMIX_SUCCESS;
+    wait_or_finish(g);
 }
 
-void px_gather_cancel(struct px_gather *g)
+void px_gather_cancel(struct px_server *srv, const void *arg)
 {
-    if (g)
-        gather_free(g);
+    PX_LIST_EACH (&srv->part.gathers, struct px_gather, g, link)
+        if (g->arg == arg)
+            gather_free(g);
 }
 
 void px_gather_drop(struct px_server *srv, const char *nspace)

@@ -13,23 +13,19 @@ struct px_gather;
 
 /* Called at the end of a gather. out has the infos for every node of the job, or none;
  * the callee owns it. On failure out is empty, and err has the line for the log. */
-typedef void (*px_gather_fn)(void *arg, pmix_status_t status, px_infos *out,
-                             const struct px_err *err);
+typedef void (*px_gather_fn)(void *arg, px_infos *out, struct px_err *err);
 
 /* Gathers contributions. Calls fn once, from the loop, perhaps before this function
- * returns. *g is not NULL while fn is still to be called; px_gather_cancel takes it.
- * After a failure here fn is not called. */
-pmix_status_t px_gather_start(struct px_server *srv, const char *nspace,
-                              const pmix_info_t *info, size_t n, px_gather_fn fn,
-                              void *arg, struct px_gather **g, struct px_err *err);
-/* Tries apply and envars of other libraries' components (px_shares_is_tried) in child
- * processes. A share whose trial does not finish becomes not present. shares must stay
- * valid until fn is called, with an empty out. Result, fn and *g as px_gather_start. */
-pmix_status_t px_gather_try(struct px_server *srv, const char *nspace,
-                            struct px_share *shares, px_gather_fn fn, void *arg,
-                            struct px_gather **g, struct px_err *err);
-/* Cancels a gather without a call of fn. NULL is fine. */
-void px_gather_cancel(struct px_gather *g);
+ * returns. */
+void px_gather_start(struct px_server *srv, const char *nspace, const pmix_info_t *info,
+                     size_t n, px_gather_fn fn, void *arg);
+/* Tries apply and envars of other libraries' components (px_share_is_tried) in child
+ * processes. A share whose trial does not finish becomes not present. Calls fn like
+ * px_gather_start, with an empty out; shares must stay valid until then. */
+void px_gather_try(struct px_server *srv, const char *nspace, struct px_share *shares,
+                   px_gather_fn fn, void *arg);
+/* Cancels the gathers whose fn has this argument, without a call. */
+void px_gather_cancel(struct px_server *srv, const void *arg);
 
 /* Ends the gathers of a job: fn gets PMIX_ERR_JOB_CANCELED. nspace NULL: all gathers,
  * as the server ends. */

@@ -148,9 +148,11 @@ static pmix_status_t read_inventories(const px_infos *infos, struct read_all *al
 
 /* Delivers a share to its component. The caller goes on after a failure, and returns
  * the first. */
-static pmix_status_t deliver_to(const struct px_module *m, const struct px_share *share,
+static pmix_status_t deliver_to(const struct px_share *share,
                                 const px_infos *directives)
 {
+    const struct px_module *m = share->module;
+
     if (!share->present || !PX_OPS(pnet, m)->deliver_inventory)
         return PMIX_SUCCESS;
     pmix_status_t rc = PX_OPS(pnet, m)->deliver_inventory(
@@ -170,18 +172,16 @@ static pmix_status_t deliver(struct px_server *srv PX_UNUSED,
     if (!px_served_at(offsetof(struct px_pnet_ops, deliver_inventory)))
         return PMIX_SUCCESS;
     pmix_status_t rc = read_inventories(&op->api.args.info, &all, &err);
-    size_t n;
-    const struct px_module *m = px_modules("pnet", &n);
-
     if (rc) {
         px_log(PX_LOG_ERROR, "pnet", "cannot read an inventory: %s", err.text);
         return rc;
     }
-    for (size_t i = 0; i < all.n * n; i++) {
-        pmix_status_t one = deliver_to(&m[i % n], &all.v[i / n][i % n],
-                                       &op->api.args.more);
-        rc = rc ? rc : one;
-    }
+    for (size_t i = 0; i < all.n; i++)
+        for (const struct px_share *s = all.v[i]; s->module; s++) {
+            pmix_status_t one = deliver_to(s, &op->api.args.more);
+
+            rc = rc ? rc : one;
+        }
     return rc;
 }
 

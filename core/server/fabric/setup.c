@@ -16,29 +16,23 @@ struct setup {
     pmix_setup_application_cbfunc_t cb;
 };
 
-static void on_gathered(void *arg, pmix_status_t status, px_infos *out,
-                        const struct px_err *err)
+static void on_gathered(void *arg, px_infos *out, struct px_err *err)
 {
     struct setup *s = arg;
 
-    if (status)
+    if (err->status)
         px_log(PX_LOG_ERROR, "server", "%s", err->text);
     s->answer = *out;
-    px_api_done(&s->op.api, status);
+    px_api_done(&s->op.api, err->status);
 }
 
 static pmix_status_t gather(struct px_server *srv, const struct px_server_op *op)
 {
     struct setup *s = PX_CONTAINER_OF(op, struct setup, op);
     const px_infos *info = &op->api.args.info;
-    struct px_gather *g;
-    struct px_err err = {0};
-    pmix_status_t rc = px_gather_start(srv, s->nspace, info->v, info->n, on_gathered, s,
-                                       &g, &err);
 
-    if (rc)
-        px_log(PX_LOG_ERROR, "server", "%s", err.text);
-    return rc ? rc : PX_DEFERRED;
+    px_gather_start(srv, s->nspace, info->v, info->n, on_gathered, s);
+    return PX_DEFERRED;
 }
 
 /* Frees the answer when the host has read it. Any thread. */

@@ -13,28 +13,25 @@
 struct px_share *px_shares_create(void)
 {
     size_t n;
+    const struct px_module *m = px_modules("pnet", &n);
+    struct px_share *shares = calloc(n + 1, sizeof(*shares));
 
-    (void)px_modules("pnet", &n);
-    return calloc(n + 1, sizeof(struct px_share));
+    for (size_t i = 0; shares && i < n; i++)
+        shares[i].module = &m[i];
+    return shares;
 }
 
 void px_shares_free(struct px_share *shares)
 {
-    size_t n;
-
-    (void)px_modules("pnet", &n);
-    for (size_t i = 0; shares && i < n; i++)
-        px_type_free_array(PMIX_INFO, shares[i].info, shares[i].n);
+    for (struct px_share *s = shares; s && s->module; s++)
+        px_type_free_array(PMIX_INFO, s->info, s->n);
     free(shares);
 }
 
-bool px_shares_is_tried(const struct px_share *shares, size_t i)
+bool px_share_is_tried(const struct px_share *share)
 {
-    size_t n;
-    const struct px_module *m = px_modules("pnet", &n);
-
-    return i < n && shares[i].present &&
-           px_component_is_tried("pnet", m[i].component->name);
+    return share->present &&
+           px_component_is_tried("pnet", share->module->component->name);
 }
 
 /* Finds the share of a contribution's component; NULL, with a log line, if that
@@ -42,12 +39,9 @@ bool px_shares_is_tried(const struct px_share *shares, size_t i)
 static struct px_share *find(struct px_share *shares, const struct px_blob_share *from,
                              const char *job)
 {
-    size_t n;
-    const struct px_module *m = px_modules("pnet", &n);
-
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(m[i].component->name, from->component) == 0)
-            return &shares[i];
+    for (struct px_share *s = shares; s->module; s++)
+        if (strcmp(s->module->component->name, from->component) == 0)
+            return s;
     px_log(
         PX_LOG_WARN, "pnet",
         "cannot use the contribution of pnet/%.64s (%.32s) to %s%s: this node has no "

@@ -6,7 +6,10 @@
 #include "core/base/err.h"
 #include "core/wire/codec.h"
 
+struct px_module;
+
 struct px_share {
+    const struct px_module *module; /* of the component; NULL ends an array */
     pmix_info_t *info;
     size_t n;
     bool present; /* received; may be empty */
@@ -16,9 +19,9 @@ struct px_share {
  * memory. */
 struct px_share *px_shares_create(void);
 void px_shares_free(struct px_share *shares); /* NULL is fine */
-/* True if share i is present and its component, from another library, must apply it in
- * a child process first. */
-bool px_shares_is_tried(const struct px_share *shares, size_t i);
+/* True if the share is present and its component, from another library, must apply it
+ * in a child process first. */
+bool px_share_is_tried(const struct px_share *share);
 /* Decodes a blob of a job, or of an inventory (job NULL), into empty shares. Skips a
  * share for a component that is not in use, with a log line. err has the reason of a
  * failure. */

@@ -96,10 +96,11 @@ static pmix_status_t append(struct px_launch_env *e, pmix_rank_t rank, const cha
     return PMIX_SUCCESS;
 }
 
-pmix_status_t px_launch_env_set(struct px_launch_env *e, pmix_rank_t rank,
-                                const char *name, const char *value)
+pmix_status_t px_launch_env_set(void *env, pmix_rank_t rank, const char *name,
+                                const char *value)
 {
     const pmix_envar_t envar = {(char *)name, (char *)value, '\0'};
+    struct px_launch_env *e = env;
 
     if (!is_name(name) || is_ours(name) || !value ||
         (rank >= PMIX_RANK_VALID && rank != PMIX_RANK_WILDCARD))

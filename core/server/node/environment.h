@@ -11,10 +11,11 @@ struct px_server;
 /* Creates an empty set of variables. NULL if out of memory. */
 struct px_launch_env *px_launch_env_create(const char *nspace);
 void px_launch_env_free(struct px_launch_env *e);
-/* Sets a variable for a rank, or PMIX_RANK_WILDCARD. Replaces an earlier variable of
- * the same rank and name. PMIX_ERR_BAD_PARAM: a component must not set the name. */
-pmix_status_t px_launch_env_set(struct px_launch_env *e, pmix_rank_t rank,
-                                const char *name, const char *value);
+/* Sets a variable of env, a struct px_launch_env, for a rank or PMIX_RANK_WILDCARD; a
+ * px_pnet_set_fn. Replaces an earlier variable of the same rank and name.
+ * PMIX_ERR_BAD_PARAM: a component must not set the name. */
+pmix_status_t px_launch_env_set(void *env, pmix_rank_t rank, const char *name,
+                                const char *value);
 /* True for a directive of the host: PMIX_SET_ENVAR, PMIX_ADD_ENVAR and the like. */
 bool px_launch_env_is_change(const pmix_info_t *info);
 /* Adds a directive of the host, for all ranks. Directives apply in order, after the
