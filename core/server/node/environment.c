@@ -238,8 +238,7 @@ static void destroy(struct px_server *srv)
 /* ---- changes of the environment of a process ------------------------------------- */
 
 struct entry {
-    char *was;          /* from the environment; NULL: new */
-    char *text;         /* NULL: removed */
+    char *text;         /* NULL: removed, or not set yet */
     char *front, *back; /* added to text in the end, with separators; or NULL */
     bool fixed;         /* set for the application: differs from this process's own */
 };
@@ -253,8 +252,7 @@ typedef struct edit {
 static void edit_cleanup(struct edit *d)
 {
     for (size_t i = 0; i < d->n; i++) {
-        if (d->v[i].text != d->v[i].was)
-            free(d->v[i].text);
+        free(d->v[i].text);
         free(d->v[i].front);
         free(d->v[i].back);
     }
@@ -276,13 +274,12 @@ static pmix_status_t edit_begin(struct edit *d, char **env)
         struct entry *e = px_vec_add(&d->v, &d->n, &d->cap);
 
         if (e)
-            *e = (struct entry){.was = *env,
-                                .text = *env,
+            *e = (struct entry){.text = strdup(*env),
                                 .fixed = !theirs || strcmp(theirs, *env) != 0};
-        rc = !e ? PMIX_ERR_NOMEM
-             : px_map_get(&d->at, *env, len)
-                 ? PMIX_SUCCESS
-                 : px_map_put(&d->at, *env, len, (void *)d->n, NULL);
+        if (!e || !e->text)
+            rc = PMIX_ERR_NOMEM;
+        else if (!px_map_get(&d->at, *env, len))
+            rc = px_map_put(&d->at, *env, len, (void *)d->n, NULL);
     }
     px_map_fini(&own);
     return rc;
@@ -293,57 +290,61 @@ static pmix_status_t put_text(struct entry *e, char *text)
 {
     if (!text)
         return PMIX_ERR_NOMEM;
-    if (e->text != e->was)
-        free(e->text);
+    free(e->text);
     e->text = text;
     return PMIX_SUCCESS;
+}
+
+/* True if the value begins with front, without the separator at front's end. */
+static bool has_front(const char *value, const char *front)
+{
+    const size_t n = strlen(front) - 1;
+
+    return strncmp(value, front, n) == 0 && (!value[n] || value[n] == front[n]);
+}
+
+/* True if the value ends with back, without the separator at back's beginning. */
+static bool has_back(const char *value, const char *back)
+{
+    const size_t n = strlen(back) - 1, len = strlen(value);
+
+    return len >= n && strcmp(value + len - n, back + 1) == 0 &&
+           (len == n || value[len - n - 1] == back[0]);
 }
 
 /* Adds front and back to the value. Skips text that is already at its end, since a host
  * may call twice for one environment. */
 static pmix_status_t join(struct entry *e)
 {
-    const size_t name = strcspn(e->text, "="), front = e->front ? strlen(e->front) : 0,
-                 back = e->back ? strlen(e->back) : 0;
-    const char *value = e->text[name] ? e->text + name + 1 : "";
-    const size_t n = strlen(value);
-    pmix_status_t rc = PMIX_SUCCESS;
+    const size_t n = strcspn(e->text, "=");
+    const char *value = e->text + n + (e->text[n] == '=');
+    const char *front = e->front && !has_front(value, e->front) ? e->front : "";
+    const char *back = e->back && !has_back(value, e->back) ? e->back : "";
 
-    if (front && (n + 1 < front || memcmp(value, e->front, front - 1) != 0 ||
-                  (n >= front && value[front - 1] != e->front[front - 1])))
-        rc = put_text(e, px_strf("%.*s=%s%s", (int)name, e->text, e->front, value));
-    value = e->text[name] ? e->text + name + 1 : "";
-    if (!rc && back &&
-        (n + 1 < back ||
-         memcmp(value + strlen(value) - back + 1, e->back + 1, back - 1) ||
-         (n >= back && value[strlen(value) - back] != e->back[0])))
-        rc = put_text(e, px_strf("%.*s=%s%s", (int)name, e->text, value, e->back));
-    return rc;
+    return *front || *back ? put_text(e, px_strf("%.*s=%s%s%s", (int)n, e->text, front,
+                                                 value, back))
+                           : PMIX_SUCCESS;
 }
 
 /* Builds the new environment. *env is unchanged after a failure. */
 static pmix_status_t edit_end(struct edit *d, char ***env)
 {
-    PX_AUTOFREE char **out = calloc(d->n + 1, sizeof(*out));
+    char **out = calloc(d->n + 1, sizeof(*out));
     pmix_status_t rc = out ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
     size_t n = 0;
 
     for (size_t i = 0; !rc && i < d->n; i++)
-        if (d->v[i].text && (d->v[i].front || d->v[i].back))
+        if (d->v[i].text)
             rc = join(&d->v[i]);
-    for (size_t i = 0; !rc && i < d->n; i++) {
-        struct entry *e = &d->v[i];
-
-        if (e->was != e->text)
-            free(e->was);
-        if (e->text)
-            out[n++] = e->text;
-        e->was = e->text;
-    }
-    if (rc)
+    if (rc) {
+        free(out);
         return rc;
-    free(*env);
-    *env = px_take(&out);
+    }
+    for (size_t i = 0; i < d->n; i++)
+        if (d->v[i].text)
+            out[n++] = px_take(&d->v[i].text);
+    px_strv_free(*env);
+    *env = out;
     return PMIX_SUCCESS;
 }
 
@@ -393,9 +394,7 @@ static pmix_status_t edit_change(struct edit *d, const struct var *v)
     free(px_take(&e->back));
     if (!unsets)
         return put_text(e, px_strf("%s=%s", v->name, v->value));
-    if (e->text != e->was)
-        free(e->text);
-    e->text = NULL;
+    free(px_take(&e->text));
     return PMIX_SUCCESS;
 }
 
