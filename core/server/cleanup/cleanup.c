@@ -281,12 +281,6 @@ static const struct px_query_key query_keys[] = {{KEY, answer}, {0}};
 
 /* ---- life ------------------------------------------------------------------------ */
 
-static pmix_status_t create(struct px_server *srv,
-                            const struct px_server_start *start PX_UNUSED)
-{
-    return px_registry_init(srv->part.cleanup, srv);
-}
-
 static void on_deadline(void *arg)
 {
     struct px_cleanup *c = arg;
@@ -315,17 +309,12 @@ void px_cleanup_finish(struct px_server *srv, void (*done)(void *arg), void *arg
     px_cleanup_finish_if_idle(c);
 }
 
-static void destroy(struct px_server *srv)
-{
-    px_registry_fini(srv->part.cleanup);
-}
-
 const struct px_server_part px_cleanup_part = {
     .name = "cleanup",
     PX_PART_STATE(cleanup, struct px_cleanup),
     .query_keys = query_keys,
-    .create = create,
-    .destroy = destroy,
+    .create = px_registry_create,
+    .destroy = px_registry_destroy,
     .peer_here = px_cleanup_peer_here,
     .peer_gone = px_cleanup_peer_gone,
     .proc_ended = px_cleanup_proc_ended,

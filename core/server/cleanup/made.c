@@ -64,9 +64,9 @@ void px_made_forget(struct px_server *srv, struct px_cleanup_entry *e)
     if (!e)
         return;
     const struct px_journal_record none = {
-        .type = PX_JOURNAL_NONE, .slot = e->r.slot, .path = ""};
+        .type = PX_JOURNAL_NONE, .scope = e->r.scope, .slot = e->r.slot};
 
-    /* Without this record the next reader looks for a path that does not exist. */
+    /* Without this record the next reader looks for what does not exist. */
     (void)px_session_record(srv, &none, 1);
     px_cleanup_entry_free(e);
 }

@@ -354,20 +354,14 @@ void px_cleanup_nspace_gone(struct px_server *srv, const char *nspace,
 
 /* Removes the groups that are empty. The processes of a group end with the server, even
  * if the group's leader ended long before. So each group is in the journal, in a scope
- * of processes only, until it is empty. Then its number may be given to another group.
- * If the journal cannot be written, the next reader checks the start time. */
+ * of processes only, until it is empty. Then its number may be given to another
+ * group. */
 static void forget_empty_groups(struct px_cleanup *c)
 {
-    PX_LIST_EACH (&c->groups->entries, struct px_cleanup_entry, e, link) {
-        const struct px_journal_record none = {
-            .scope = PX_CLEANUP_GROUPS, .slot = e->r.slot, .path = ""};
-
-        if (!px_osproc_ended((int64_t)e->r.x, e->r.y) || kill(-(pid_t)e->r.x, 0) == 0 ||
-            errno != ESRCH)
-            continue;
-        (void)px_session_record(c->server, &none, 1);
-        px_cleanup_entry_free(e);
-    }
+    PX_LIST_EACH (&c->groups->entries, struct px_cleanup_entry, e, link)
+        if (px_osproc_ended((int64_t)e->r.x, e->r.y) && kill(-(pid_t)e->r.x, 0) < 0 &&
+            errno == ESRCH)
+            px_made_forget(c->server, e);
     c->groups_check_at = 2 * c->groups->n_entries;
     if (c->groups_check_at < GROUPS_CHECK_AT)
         c->groups_check_at = GROUPS_CHECK_AT;

@@ -270,8 +270,7 @@ pmix_status_t px_cleanup_record_proc(const struct px_cleanup_scope *s,
                                         .uid = geteuid(),
                                         .gid = getegid(),
                                         .x = (uint64_t)p->pid,
-                                        .y = p->start,
-                                        .path = ""};
+                                        .y = p->start};
 
     return p->pid && p->start ? px_session_record(s->job->registry->server, &r, 1)
                               : PMIX_SUCCESS;
@@ -279,8 +278,7 @@ pmix_status_t px_cleanup_record_proc(const struct px_cleanup_scope *s,
 
 void px_cleanup_record_done(const struct px_cleanup_scope *s)
 {
-    const struct px_journal_record r = {
-        .type = PX_JOURNAL_DONE, .scope = s->id, .path = ""};
+    const struct px_journal_record r = {.type = PX_JOURNAL_DONE, .scope = s->id};
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (s->next_slot > 0)
@@ -324,8 +322,11 @@ void px_cleanup_compact(struct px_cleanup *c)
 
 /* ---- life ------------------------------------------------------------------------ */
 
-pmix_status_t px_registry_init(struct px_cleanup *c, struct px_server *srv)
+pmix_status_t px_registry_create(struct px_server *srv,
+                                 const struct px_server_start *start PX_UNUSED)
 {
+    struct px_cleanup *c = srv->part.cleanup;
+
     c->server = srv;
     px_list_init(&c->jobs);
     c->own = job_new(c, "");
@@ -333,12 +334,14 @@ pmix_status_t px_registry_init(struct px_cleanup *c, struct px_server *srv)
     c->groups = c->made ? px_cleanup_scope_new(c->own, NULL) : NULL;
     if (c->groups)
         return PMIX_SUCCESS;
-    px_registry_fini(c);
+    px_registry_destroy(srv);
     return PMIX_ERR_NOMEM;
 }
 
-void px_registry_fini(struct px_cleanup *c)
+void px_registry_destroy(struct px_server *srv)
 {
+    struct px_cleanup *c = srv->part.cleanup;
+
     PX_CLEANUP_EACH_SCOPE (c, s)
         px_cleanup_scope_free(s);
     PX_LIST_EACH (&c->jobs, struct px_cleanup_job, job, link)

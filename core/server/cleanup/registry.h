@@ -117,9 +117,10 @@ struct px_cleanup {
     void *done_arg;
 };
 
-/* Fills a zeroed registry of a server. PMIX_ERR_NOMEM: nothing is allocated. */
-pmix_status_t px_registry_init(struct px_cleanup *c, struct px_server *srv);
-void px_registry_fini(struct px_cleanup *c);
+/* Hooks of the part (core/server/part.h). */
+pmix_status_t px_registry_create(struct px_server *srv,
+                                 const struct px_server_start *start);
+void px_registry_destroy(struct px_server *srv);
 
 #define PX_CLEANUP_EACH_SCOPE(c, s)                                 \
     PX_LIST_EACH (&(c)->jobs, struct px_cleanup_job, s##_job, link) \

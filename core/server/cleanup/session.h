@@ -79,7 +79,8 @@ pmix_status_t px_made_dir(struct px_server *srv, const char *path, mode_t mode,
 pmix_status_t px_made_record(struct px_server *srv, const char *path, uint8_t kind,
                              uint8_t flags, const struct stat *identity,
                              struct px_cleanup_entry **e);
-/* Removes the record of a file that is gone, or was never made. NULL is fine. */
+/* Removes the record of a file or process group that is gone, or was never made. NULL
+ * is fine. */
 void px_made_forget(struct px_server *srv, struct px_cleanup_entry *e);
 /* Creates a scope for a folder in srv->dir that is removed before the server ends. NULL
  * after a failure. */
