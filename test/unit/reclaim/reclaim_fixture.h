@@ -8,8 +8,10 @@
 #include "core/base/clock.h"
 #include "core/reclaim/process.h"
 #include "core/reclaim/server_dir.h"
+#include "files.h"
 #include "px_test.h"
 #include "seccomp.h"
+#include "tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,45 +27,25 @@
 
 enum { STRANGER = 12345, OTHER_STRANGER = 12346 };
 
-static char top[PATH_MAX]; /* folder of the test */
-static char dir[PATH_MAX]; /* folder of the server */
+#define SERVER "pmix-server.abcdef" /* name of the server's folder */
+
+static char dir[PATH_MAX]; /* its path */
 static int journal = -1;
 static struct px_pcleanup_totals totals;
 
 static const struct px_reclaim sweep = {
     .journal = -1, .node = "node", .timeout_ms = 20000};
 
-/* Returns "<top>/<...>", valid for the next 16 calls. */
+/* Returns the path of a name in the tree, valid for the next 16 calls. */
 __attribute__((format(printf, 1, 2))) static inline const char *in(const char *fmt, ...)
 {
-    static char paths[16][PATH_MAX];
-    static unsigned next;
-    char *path = paths[next++ % 16];
-    int n = snprintf(path, PATH_MAX, "%s/", top);
+    char name[PATH_MAX];
     va_list args;
 
     va_start(args, fmt);
-    vsnprintf(path + n, (size_t)(PATH_MAX - n), fmt, args);
+    vsnprintf(name, sizeof(name), fmt, args);
     va_end(args);
-    return path;
-}
-
-static inline void make_dir(const char *path)
-{
-    ck_assert_msg(mkdir(path, 0755) == 0, "%s", path);
-}
-
-static inline void make_file(const char *path)
-{
-    int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
-
-    ck_assert_msg(fd >= 0, "%s", path);
-    close(fd);
-}
-
-static inline void give(const char *path, uid_t uid, gid_t gid)
-{
-    ok(lchown(path, uid, gid));
+    return px_tree_path(name);
 }
 
 static inline void become(uid_t uid)
@@ -72,25 +54,9 @@ static inline void become(uid_t uid)
     ok(setresuid(uid, uid, uid));
 }
 
-static inline bool is_there(const char *path)
-{
-    struct stat st;
-
-    return lstat(path, &st) == 0;
-}
-
 static inline void deny(long number, int errnum)
 {
     ck_assert(px_test_deny(number, errnum));
-}
-
-static inline size_t open_descriptors(void)
-{
-    size_t n = 0;
-
-    for (int fd = 0; fd < 1024; fd++)
-        n += fcntl(fd, F_GETFD) >= 0;
-    return n;
 }
 
 /* ---- the journal ---------------------------------------------------------------- */
@@ -137,30 +103,30 @@ static inline void append_proc(uint64_t scope, uint32_t slot, pid_t pid, uint64_
 /* Makes a file and appends an item for its removal. */
 static inline void file_in(uint64_t scope, uint32_t slot, const char *name)
 {
-    make_file(in("%s", name));
-    append_item(scope, slot, PX_RM_FILE, 0, in("%s", name));
+    px_tree_make(name);
+    append_item(scope, slot, PX_RM_FILE, 0, px_tree_path(name));
 }
 
-/* Starts a new journal with this head. */
+/* Starts a new journal with this head; whereabouts NULL is here. */
 static inline void begin_journal(int64_t pid, uint64_t start, uint16_t flags,
                                  const char *whereabouts)
 {
+    char here[320];
+
+    px_journal_whereabouts("node", here);
     ok(ftruncate(journal, 0));
     append_record(.type = PX_JOURNAL_HEAD, .flags = flags, .x = (uint64_t)pid,
-                  .y = start, .path = whereabouts);
+                  .y = start, .path = whereabouts ? whereabouts : here);
 }
 
 static inline void make_server(const char *name)
 {
-    char here[320];
-
-    strcpy(dir, in("%s", name));
+    strcpy(dir, px_tree_path(name));
     ok(mkdir(dir, 0700));
     journal = open(in("%s/" PX_JOURNAL_NAME, name),
                    O_CREAT | O_EXCL | O_RDWR | O_APPEND | O_CLOEXEC, 0600);
     ck_assert_int_ge(journal, 0);
-    px_journal_whereabouts("node", here);
-    begin_journal(1, 1, 0, here);
+    begin_journal(1, 1, 0, NULL);
 }
 
 static inline int remains(bool wait)
@@ -171,23 +137,15 @@ static inline int remains(bool wait)
 static inline void setup(void)
 {
     const char *tmp = getenv("TMPDIR");
-    char path[PATH_MAX];
 
-    snprintf(path, sizeof(path), "%s/sweep.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    ck_assert(mkdtemp(path) && realpath(path, top));
-    ok(chmod(top, 0755));
-    make_server("pmix-server.abcdef");
-    totals = (struct px_pcleanup_totals){0};
+    px_tree_begin(tmp && *tmp ? tmp : "/tmp");
+    make_server(SERVER);
 }
 
-/* Uses rm rather than the code under test. */
 static inline void teardown(void)
 {
-    char command[PATH_MAX + 16];
-
     close(journal);
-    snprintf(command, sizeof(command), "rm -rf '%s'", top);
-    ok(system(command));
+    px_tree_end();
 }
 
 /* ---- processes ------------------------------------------------------------------ */

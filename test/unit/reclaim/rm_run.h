@@ -12,10 +12,18 @@
 
 #include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 static char rm_logged[8192]; /* "ASKED a/b, FOREIGN c", in order of the reports */
 static size_t rm_n_logged;
 static struct px_pcleanup_totals rm_totals;
+
+/* Uses a file system in memory, because some tests make many files. */
+static inline void rm_begin(void)
+{
+    px_tree_begin(access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    px_test_deny_by_env();
+}
 
 static inline void rm_notified(void *arg, const char *path, enum px_rm_why why,
                                int errnum)

@@ -6,34 +6,9 @@
 #include "core/base/str.h"
 #include "reclaim_fixture.h"
 
-#include <sys/resource.h>
 #include <sys/socket.h>
 
 enum { LATE_MS = 10000 };
-
-static int make_sockets_at_the_limit(void)
-{
-    size_t before = open_descriptors();
-    int ends[2] = {-7, -7}, next = open("/", O_PATH | O_CLOEXEC);
-    struct rlimit few = {(rlim_t)next + 1, (rlim_t)next + 1};
-
-    close(next);
-    ok(setrlimit(RLIMIT_NOFILE, &few));
-    ck_assert_int_eq(px_reclaim_socket(ends), EMFILE);
-    close(0);
-    close(1);
-    few.rlim_cur = 3; /* enough for both descriptors, but not at the required numbers */
-    ok(setrlimit(RLIMIT_NOFILE, &few));
-    ck_assert_int_eq(px_reclaim_socket(ends), EINVAL);
-    ck_assert_int_eq(ends[0], -1);
-    ck_assert_uint_eq(open_descriptors(), before - 2);
-    return 0;
-}
-
-PX_TEST(sockets_that_cannot_be_made_cost_nothing)
-{
-    ok(px_test_in_child(make_sockets_at_the_limit));
-}
 
 static int make_sockets_without_streams(void)
 {
@@ -143,4 +118,4 @@ PX_TEST_LOOP(a_reader_that_does_not_read_is_given_up, 2)
     ck_assert_uint_lt(px_clock_ms() - begin_ms, _i ? 900 : LATE_MS);
 }
 
-PX_TEST_MAIN("reclaim/jobs", setup, teardown)
+PX_TEST_MAIN("reclaim/jobs", NULL, NULL)

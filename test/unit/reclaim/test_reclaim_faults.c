@@ -24,12 +24,12 @@ PX_TEST(a_journal_that_cannot_be_read_changes_nothing)
 {
     file_in(0, 0, "contact");
     file_in(1, 0, "a");
-    make_file(in("pmix-server.abcdef/socket"));
+    px_tree_make(SERVER "/socket");
     ck_assert_int_eq(px_test_in_child(read_nothing), EIO);
-    ck_assert(is_there(in("contact")) && is_there(in("a")));
-    ck_assert(is_there(in("pmix-server.abcdef/socket")));
+    ck_assert(px_tree_has("contact") && px_tree_has("a"));
+    ck_assert(px_tree_has(SERVER "/socket"));
     ok(remains(false));
-    ck_assert(!is_there(dir) && !is_there(in("contact")) && !is_there(in("a")));
+    ck_assert(!is_there(dir) && !px_tree_has("contact") && !px_tree_has("a"));
 }
 
 static void make_too_large(const char *name)
@@ -47,17 +47,17 @@ PX_TEST(a_journal_that_is_too_large_does_not_keep_the_others)
     make_too_large("pmix-server.large2");
     make_server("pmix-server.zzzzzz");
     file_in(1, 0, "a");
-    ck_assert_int_eq(px_reclaim_tmpdir(&sweep, top, &totals), EFBIG);
-    ck_assert(is_there(in("pmix-server.large1")) && is_there(in("pmix-server.large2")));
-    ck_assert(!is_there(in("pmix-server.abcdef")) && !is_there(dir));
-    ck_assert(!is_there(in("a")));
+    ck_assert_int_eq(px_reclaim_tmpdir(&sweep, px_tree_root(), &totals), EFBIG);
+    ck_assert(px_tree_has("pmix-server.large1") && px_tree_has("pmix-server.large2"));
+    ck_assert(!px_tree_has(SERVER) && !is_there(dir));
+    ck_assert(!px_tree_has("a"));
 }
 
 PX_TEST(a_socket_is_no_journal)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const char *path = in("pmix-server.abcdef/journal");
+    const char *path = px_tree_path(SERVER "/journal");
 
     ok(unlink(path));
     PX_TEST_NEEDS(strlen(path) < sizeof(a.sun_path), "a short TMPDIR");
@@ -92,12 +92,12 @@ PX_TEST(a_note_that_has_no_room_is_cut_off_again)
     append_proc(2, 1, pid, px_journal_start_time(pid), 0);
     ok(fstat(journal, &before));
     ck_assert_int_eq(px_test_in_child(write_few_bytes), EBUSY);
-    ck_assert(!is_there(in("a")) && is_there(in("b")));
+    ck_assert(!px_tree_has("a") && px_tree_has("b"));
     ok(fstat(journal, &after));
     ck_assert_int_eq(after.st_size, before.st_size);
     ok(end(pid));
     ok(remains(false));
-    ck_assert(!is_there(in("b")) && !is_there(dir));
+    ck_assert(!px_tree_has("b") && !is_there(dir));
 }
 
 /* ---- processes that cannot be made ---------------------------------------------- */
@@ -115,10 +115,10 @@ PX_TEST_LOOP(what_no_process_can_be_made_for_is_left_to_the_next, 2)
     if (_i)
         file_in(0, 0, "contact");
     ck_assert_int_eq(px_test_in_child(make_no_process), EAGAIN);
-    ck_assert(is_there(in("a")) && is_there(in("b")) && is_there(in("contact")) == _i);
-    ck_assert(is_there(in("pmix-server.abcdef/journal")));
+    ck_assert(px_tree_has("a") && px_tree_has("b") && px_tree_has("contact") == _i);
+    ck_assert(px_tree_has(SERVER "/journal"));
     ok(remains(false));
-    ck_assert(!is_there(in("a")) && !is_there(in("b")) && !is_there(dir));
+    ck_assert(!px_tree_has("a") && !px_tree_has("b") && !is_there(dir));
 }
 
 /* ---- file systems shared with other nodes --------------------------------------- */
@@ -135,19 +135,17 @@ PX_TEST(a_lock_proves_nothing_about_a_server_elsewhere)
     begin_journal(1, 1, 0, "boot.1 another");
     file_in(0, 0, "contact");
     ck_assert_int_eq(px_test_in_child(know_no_file_system), EBUSY);
-    ck_assert(is_there(in("contact")) && is_there(dir));
+    ck_assert(px_tree_has("contact") && is_there(dir));
 }
 
 PX_TEST(there_a_server_of_this_node_is_known_by_its_process)
 {
-    char here[320];
     pid_t pid = start_process();
 
-    px_journal_whereabouts("node", here);
-    begin_journal(pid, px_journal_start_time(pid), 0, here);
+    begin_journal(pid, px_journal_start_time(pid), 0, NULL);
     file_in(0, 0, "contact");
     ck_assert_int_eq(px_test_in_child(know_no_file_system), EBUSY);
-    ck_assert(is_there(in("contact")) && is_there(dir));
+    ck_assert(px_tree_has("contact") && is_there(dir));
     ok(end(pid));
 }
 
@@ -157,9 +155,9 @@ static int reclaim_without_proc(void)
         mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
         umount2("/proc", MNT_DETACH) < 0)
         return ENOSYS;
-    ok(chdir(top));
+    ok(chdir(px_tree_root()));
     ck_assert_int_eq(px_reclaim_tmpdir(&sweep, ".", &totals), EINVAL);
-    return px_reclaim_tmpdir(&sweep, top, &totals);
+    return px_reclaim_tmpdir(&sweep, px_tree_root(), &totals);
 }
 
 /* Without /proc the state of the server's processes is unknown, so only the server's
@@ -174,7 +172,7 @@ PX_TEST(without_proc_the_servers_own_goes_and_scopes_stay)
     PX_TEST_NEEDS(rc != ENOSYS,
                   "a root that is a mount"); /* a chroot has no such root */
     ok(rc);
-    ck_assert(!is_there(in("contact")) && !is_there(dir) && is_there(in("a")));
+    ck_assert(!px_tree_has("contact") && !is_there(dir) && px_tree_has("a"));
 }
 
 /* ---- the server's own files ----------------------------------------------------- */
@@ -183,30 +181,29 @@ PX_TEST(what_only_begins_like_the_folder_is_not_in_it)
 {
     file_in(0, 0, "pmix-server.abcdefg");
     ok(remains(false));
-    ck_assert(!is_there(in("pmix-server.abcdefg")) && !is_there(dir));
+    ck_assert(!px_tree_has("pmix-server.abcdefg") && !is_there(dir));
 }
 
 PX_TEST(the_servers_own_may_be_kept_too)
 {
-    make_dir(in("session"));
-    make_file(in("session/kept"));
-    append_item(0, 0, PX_RM_KEEP, 0, in("session/kept"));
-    append_tree(0, 1, in("session"));
+    px_tree_make("session/ session/kept");
+    append_item(0, 0, PX_RM_KEEP, 0, px_tree_path("session/kept"));
+    append_tree(0, 1, px_tree_path("session"));
     ok(remains(false));
-    ck_assert(is_there(in("session/kept")) && !is_there(dir));
+    ck_assert(px_tree_has("session/kept") && !is_there(dir));
 }
 
 /* A forged record. */
 PX_TEST(neither_a_process_nor_another_users_folder_is_an_ancestor)
 {
-    strcpy(dir, in("session/pmix-server.abcdef"));
-    make_dir(in("session"));
-    ok(rename(in("pmix-server.abcdef"), dir));
+    strcpy(dir, px_tree_path("session/pmix-server.abcdef"));
+    px_tree_make("session/");
+    ok(rename(px_tree_path(SERVER), dir));
     append_proc(0, 0, 1, 1, 0);
     append_record(.type = PX_JOURNAL_ITEM, .kind = PX_RM_DIR, .slot = 1,
-                  .uid = STRANGER, .gid = STRANGER, .path = in("session"));
+                  .uid = STRANGER, .gid = STRANGER, .path = px_tree_path("session"));
     ok(remains(false));
-    ck_assert(!is_there(dir) && is_there(in("session")));
+    ck_assert(!is_there(dir) && px_tree_has("session"));
 }
 
 static void report_path(void *arg, const char *path, enum px_rm_why why, int errnum)
@@ -219,8 +216,9 @@ static int sweep_and_report(void)
 {
     const struct px_reclaim s = {.journal = -1, .node = "node", .notify = report_path};
 
-    ck_assert_int_eq(dup2(open(in("report"), O_CREAT | O_RDWR, 0600), STDERR_FILENO),
-                     STDERR_FILENO);
+    ck_assert_int_eq(
+        dup2(open(px_tree_path("report"), O_CREAT | O_RDWR, 0600), STDERR_FILENO),
+        STDERR_FILENO);
     return px_reclaim_server_dir(&s, dir, -1, true, &totals);
 }
 
@@ -229,15 +227,15 @@ PX_TEST(what_stays_is_reported)
     char report[2 * PATH_MAX] = "", expected[PATH_MAX + 32];
 
     PX_TEST_NEEDS_ROOT;
-    make_file(in("pmix-server.abcdef/strange"));
-    make_file(in("pmix-server.abcdef/own"));
-    give(in("pmix-server.abcdef/strange"), STRANGER, 0);
+    px_tree_make(SERVER "/strange");
+    px_tree_make(SERVER "/own");
+    px_tree_chown(SERVER "/strange", STRANGER, 0);
     ok(px_test_in_child(sweep_and_report));
-    int fd = open(in("report"), O_RDONLY | O_CLOEXEC);
+    int fd = open(px_tree_path("report"), O_RDONLY | O_CLOEXEC);
     ck_assert_int_gt(read(fd, report, sizeof(report) - 1), 0);
     snprintf(expected, sizeof(expected), "%d %s/strange 0\n", PX_RM_FOREIGN, dir);
     ck_assert_ptr_nonnull(strstr(report, expected));
-    ck_assert(!is_there(in("pmix-server.abcdef/own")));
+    ck_assert(!px_tree_has(SERVER "/own"));
     close(fd);
 }
 

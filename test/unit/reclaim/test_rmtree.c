@@ -8,12 +8,6 @@
 #include <sys/sysmacros.h>
 #include <sys/un.h>
 
-static void begin(void)
-{
-    px_tree_begin("/tmp");
-    px_test_deny_by_env();
-}
-
 enum { R = PX_RM_RECURSE, T = PX_RM_LEAVE_TOP, E = PX_RM_EMPTY };
 
 /* The removal of a folder, or of a file if flags are -1. */
@@ -278,4 +272,4 @@ PX_TEST(file_systems_of_the_kernel_are_refused)
     }
 }
 
-PX_TEST_MAIN("reclaim/rmtree", begin, px_tree_end)
+PX_TEST_MAIN("reclaim/rmtree", rm_begin, px_tree_end)

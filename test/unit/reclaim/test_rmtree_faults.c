@@ -9,11 +9,6 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-static void begin(void)
-{
-    px_tree_begin("/tmp");
-}
-
 static void deny(long number, int errnum)
 {
     if (!px_test_deny(number, errnum)) {
@@ -217,4 +212,4 @@ PX_TEST(a_way_up_that_is_lost_is_reported_and_ends_the_walk)
     }
 }
 
-PX_TEST_MAIN("reclaim/rmtree_faults", begin, px_tree_end)
+PX_TEST_MAIN("reclaim/rmtree_faults", rm_begin, px_tree_end)

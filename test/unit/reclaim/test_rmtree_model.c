@@ -24,8 +24,7 @@ static void begin(void)
 {
     const char *given = getenv("PX_TEST_SEED");
 
-    px_tree_begin(access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    px_test_deny_by_env();
+    rm_begin();
     seed = given ? (unsigned int)strtoul(given, NULL, 10) : (unsigned int)time(NULL);
     srandom(seed);
 }

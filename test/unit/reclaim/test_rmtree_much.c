@@ -11,13 +11,6 @@
 
 enum { OTHER = 12346 };
 
-/* Uses a file system in memory, because the tests make many files. */
-static void begin(void)
-{
-    px_tree_begin(access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    px_test_deny_by_env();
-}
-
 static void limit(int what, rlim_t n)
 {
     struct rlimit l;
@@ -260,4 +253,4 @@ PX_TEST(nothing_is_asked_of_malloc)
     px_assert_tree("", "d/ d/s/ d/s/k");
 }
 
-PX_TEST_MAIN("reclaim/rmtree_much", begin, px_tree_end)
+PX_TEST_MAIN("reclaim/rmtree_much", rm_begin, px_tree_end)

@@ -16,17 +16,10 @@ PX_TEST(nothing_of_a_dead_server_stays)
     file_in(0, 0, "contact");
     file_in(1, 0, "a");
     file_in(2, 0, "b");
-    make_dir(in("session"));
-    make_dir(in("session/sub"));
-    make_file(in("session/sub/file"));
-    append_tree(0, 1, in("session"));
-    make_file(in("pmix-server.abcdef/socket"));
-    make_dir(in("pmix-server.abcdef/shm"));
-    make_file(in("pmix-server.abcdef/shm/segment"));
+    px_tree_make("session/sub/file " SERVER "/socket " SERVER "/shm/segment");
+    append_tree(0, 1, px_tree_path("session"));
     ok(remains(true));
-    ck_assert(!is_there(dir) && !is_there(in("session")));
-    ok(rmdir(top));
-    ok(mkdir(top, 0755));
+    px_assert_tree("", "");
     ck_assert_uint_eq(totals.files, 7);
     ck_assert_uint_eq(totals.dirs, 4);
     ck_assert_uint_eq(totals.kept + totals.foreign + totals.failed, 0);
@@ -36,32 +29,28 @@ PX_TEST(nothing_of_a_dead_server_stays)
 PX_TEST(the_folder_may_stand_in_one_that_was_made_for_it)
 {
     close(journal);
-    ok(unlink(in("pmix-server.abcdef/journal")));
-    ok(rmdir(dir));
-    make_dir(in("session"));
-    make_dir(in("session/deeper"));
+    px_tree_make("session/deeper/file");
     make_server("session/deeper/pmix-server.x");
-    append_tree(0, 0, in("session"));
-    append_item(0, 1, PX_RM_DIR, 0, in("session/deeper"));
+    append_tree(0, 0, px_tree_path("session"));
+    append_item(0, 1, PX_RM_DIR, 0, px_tree_path("session/deeper"));
     append_tree(0, 2, dir);
-    append_item(0, 3, PX_RM_FILE, 0, in("session/deeper/pmix-server.x/journal"));
-    make_file(in("session/deeper/file"));
+    append_item(0, 3, PX_RM_FILE, 0, in("%s", "session/deeper/pmix-server.x/journal"));
     ok(remains(false));
-    ck_assert(!is_there(in("session")));
+    ck_assert(!px_tree_has("session"));
     ck_assert_uint_eq(totals.kept + totals.foreign + totals.failed, 0);
 }
 
 PX_TEST(what_has_to_stay_in_the_folder_keeps_the_folder_only)
 {
     PX_TEST_NEEDS_ROOT;
-    make_file(in("pmix-server.abcdef/foreign"));
-    give(in("pmix-server.abcdef/foreign"), STRANGER, STRANGER);
+    px_tree_make(SERVER "/foreign");
+    px_tree_chown(SERVER "/foreign", STRANGER, STRANGER);
     file_in(0, 0, "contact");
     ok(remains(true));
-    ck_assert(is_there(in("pmix-server.abcdef/foreign")) && !is_there(in("contact")));
-    ck_assert(!is_there(in("pmix-server.abcdef/journal")));
+    ck_assert(px_tree_has(SERVER "/foreign") && !px_tree_has("contact"));
+    ck_assert(!px_tree_has(SERVER "/journal"));
     ok(remains(true));
-    ck_assert(is_there(in("pmix-server.abcdef/foreign")));
+    ck_assert(px_tree_has(SERVER "/foreign"));
 }
 
 PX_TEST_LOOP(without_a_journal_the_folder_goes_alone, 3)
@@ -70,12 +59,12 @@ PX_TEST_LOOP(without_a_journal_the_folder_goes_alone, 3)
         ok(ftruncate(journal, 0));
     file_in(0, 0, "a");
     if (_i == 0)
-        ok(unlink(in("pmix-server.abcdef/journal")));
+        ok(unlink(px_tree_path(SERVER "/journal")));
     if (_i == 2)
         ok(ftruncate(journal, 5));
     ok(remains(true));
     ck_assert(!is_there(dir));
-    ck_assert(is_there(in("a")));
+    ck_assert(px_tree_has("a"));
 }
 
 PX_TEST_LOOP(of_another_boot_or_node_only_the_servers_own_goes, 2)
@@ -90,18 +79,18 @@ PX_TEST_LOOP(of_another_boot_or_node_only_the_servers_own_goes, 2)
     file_in(1, 1, "a");
     file_in(0, 0, "contact");
     ok(remains(true));
-    ck_assert(!is_there(dir) && !is_there(in("contact")));
-    ck_assert(is_there(in("a")));
+    ck_assert(!is_there(dir) && !px_tree_has("contact"));
+    ck_assert(px_tree_has("a"));
     ok(end(pid));
 }
 
 PX_TEST(nothing_stays_open_or_unwaited)
 {
-    size_t open_before = open_descriptors();
+    size_t open_before = px_test_count_fds();
 
     file_in(1, 0, "a");
     ok(remains(true));
-    ck_assert_uint_eq(open_descriptors(), open_before);
+    ck_assert_uint_eq(px_test_count_fds(), open_before);
     ck_assert_int_eq(waitpid(-1, NULL, __WALL), -1);
     ck_assert_int_eq(errno, ECHILD);
 }
@@ -116,18 +105,18 @@ PX_TEST(a_scope_waits_for_its_processes)
     file_in(1, 1, "its");
     file_in(2, 0, "free");
     file_in(0, 0, "contact");
-    make_dir(in("session"));
-    append_tree(0, 1, in("session"));
+    px_tree_make("session/");
+    append_tree(0, 1, px_tree_path("session"));
     ck_assert_int_eq(remains(false), EBUSY);
-    ck_assert(is_there(in("its")) && is_there(in("session")) && is_there(dir));
-    ck_assert(!is_there(in("free")) && !is_there(in("contact")));
-    make_file(in("free")); /* a new file of another process */
+    ck_assert(px_tree_has("its") && px_tree_has("session") && is_there(dir));
+    ck_assert(!px_tree_has("free") && !px_tree_has("contact"));
+    px_tree_make("free"); /* a new file of another process */
     ck_assert_int_eq(remains(false), EBUSY);
-    ck_assert(is_there(in("free")));
+    ck_assert(px_tree_has("free"));
     ok(end(pid));
     ok(remains(false));
-    ck_assert(is_there(in("free")));
-    ck_assert(!is_there(in("its")) && !is_there(in("session")) && !is_there(dir));
+    ck_assert(px_tree_has("free"));
+    ck_assert(!px_tree_has("its") && !px_tree_has("session") && !is_there(dir));
 }
 
 /* 0: with pidfds; 1, 2: without. */
@@ -145,13 +134,13 @@ PX_TEST_LOOP(the_last_process_is_waited_for, 3)
         usleep(150000);
         kill(first, SIGKILL);
         usleep(150000);
-        _exit(!is_there(in("a")) || kill(second, SIGKILL) < 0);
+        _exit(!px_tree_has("a") || kill(second, SIGKILL) < 0);
     }
     uint64_t began = px_clock_ms();
     ok(remains(true));
     ck_assert_uint_ge(px_clock_ms() - began, 300);
     ck_assert_uint_lt(px_clock_ms() - began, 10000);
-    ck_assert(!is_there(dir) && !is_there(in("a")));
+    ck_assert(!is_there(dir) && !px_tree_has("a"));
     int status;
     ck_assert_int_eq(waitpid(killer, &status, 0), killer);
     ck_assert_int_eq(status, 0);
@@ -171,11 +160,11 @@ PX_TEST_LOOP(what_ends_with_the_server_is_killed_and_then_swept, 4)
     append_proc(1, 0, pid, px_journal_start_time(pid), PX_JOURNAL_END);
     file_in(1, 1, "its");
     append_proc(2, 0, other, px_journal_start_time(other), 0);
-    append_item(2, 1, PX_RM_FILE, 0, in("none"));
+    append_item(2, 1, PX_RM_FILE, 0, px_tree_path("none"));
     uint64_t began = px_clock_ms();
     ck_assert_int_eq(remains(false), EBUSY); /* the other process is not waited for */
     ck_assert_uint_lt(px_clock_ms() - began, 1500);
-    ck_assert(!is_there(in("its")));
+    ck_assert(!px_tree_has("its"));
     ck_assert_int_eq(ended_by(pid), SIGKILL);
     ok(end(other));
     ok(remains(false));
@@ -246,7 +235,7 @@ PX_TEST_LOOP(a_pid_that_is_another_process_now_is_spared, 2)
     append_proc(1, 0, leader, _i ? start + 1 : start - 1, PX_JOURNAL_END);
     file_in(1, 1, "a");
     ok(remains(false));
-    ck_assert(!is_there(in("a")));
+    ck_assert(!px_tree_has("a"));
     ok(end(leader));
     ok(end(member));
 }
@@ -275,15 +264,18 @@ PX_TEST(neither_we_nor_the_first_process_are_killed)
 
 static void make_much(void)
 {
+    char name[32];
+
     for (uint32_t scope = 0; scope < 6; scope++) {
-        make_dir(in("d%u", scope));
-        for (uint32_t i = 0; i < 10; i++)
-            make_file(in("d%u/%u", scope, i));
+        for (uint32_t i = 0; i < 10; i++) {
+            snprintf(name, sizeof(name), "d%u/%u", scope, i);
+            px_tree_make(name);
+        }
         append_tree(scope, 0, in("d%u", scope));
-        char name[16];
         snprintf(name, sizeof(name), "f%u", scope);
         file_in(scope, 1, name);
-        make_file(in("pmix-server.abcdef/%u", scope));
+        snprintf(name, sizeof(name), SERVER "/%u", scope);
+        px_tree_make(name);
     }
 }
 
@@ -303,7 +295,7 @@ PX_TEST(killed_at_any_point_it_is_completed_by_the_next)
 
         if (point > 0) {
             close(journal);
-            make_server("pmix-server.abcdef");
+            make_server(SERVER);
         }
         make_much();
         uint64_t began = px_clock_ns();
@@ -326,8 +318,9 @@ PX_TEST(killed_at_any_point_it_is_completed_by_the_next)
         killed += WIFSIGNALED(status);
         ck_assert(WIFSIGNALED(status) || status == 0);
         ok(remains(true));
-        ck_assert_msg(rmdir(top) == 0, "point %d: %s is not empty", point, top);
-        ok(mkdir(top, 0755));
+        ck_assert_msg(rmdir(px_tree_root()) == 0, "point %d: %s is not empty", point,
+                      px_tree_root());
+        ok(mkdir(px_tree_root(), 0755));
     }
     printf("killed %u of %d\n", killed, point - 1);
     ck_assert_uint_gt(killed, 0);
@@ -337,11 +330,9 @@ PX_TEST(killed_at_any_point_it_is_completed_by_the_next)
 
 static pid_t start_server(uint16_t flags)
 {
-    char here[320];
     pid_t pid = start_process();
 
-    px_journal_whereabouts("node", here);
-    begin_journal(pid, px_journal_start_time(pid), flags, here);
+    begin_journal(pid, px_journal_start_time(pid), flags, NULL);
     return pid;
 }
 
@@ -352,12 +343,12 @@ PX_TEST(a_folder_that_is_locked_is_left_alone)
 
     ok(flock(lock, LOCK_EX));
     file_in(0, 0, "a");
-    make_file(in("pmix-server.abcdef/socket"));
+    px_tree_make(SERVER "/socket");
     ck_assert_int_eq(remains(true), EBUSY);
     ck_assert_int_eq(remains(false), EBUSY);
-    ck_assert(is_there(in("a")) && is_there(in("pmix-server.abcdef/socket")));
+    ck_assert(px_tree_has("a") && px_tree_has(SERVER "/socket"));
     ok(px_reclaim_server_dir(&sweep, dir, lock, true, &totals));
-    ck_assert(!is_there(dir) && !is_there(in("a")));
+    ck_assert(!is_there(dir) && !px_tree_has("a"));
     close(lock);
     ok(end(pid));
 }
@@ -374,7 +365,7 @@ PX_TEST(a_lock_that_outlives_its_server_is_waited_for)
         _exit(0);
     }
     close(lock);
-    ok(px_reclaim_tmpdir(&sweep, top, &totals));
+    ok(px_reclaim_tmpdir(&sweep, px_tree_root(), &totals));
     ck_assert(!is_there(dir));
     ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
@@ -388,7 +379,7 @@ PX_TEST(a_descriptor_without_the_lock_is_of_no_use)
     ck_assert_int_eq(px_reclaim_server_dir(&sweep, dir, other, true, &totals), EBUSY);
     ck_assert(is_there(dir));
     close(other);
-    other = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* mode 0755 */
+    other = open(px_tree_root(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* mode 0755 */
     ck_assert_int_eq(px_reclaim_server_dir(&sweep, dir, other, true, &totals), EPERM);
     ck_assert(is_there(dir));
     close(other);
@@ -403,17 +394,17 @@ PX_TEST_LOOP(a_folder_that_was_moved_is_found_by_its_descriptor, 3)
     ok(flock(lock, LOCK_EX));
     file_in(1, 0, "a");
     file_in(0, 0, "contact");
-    ok(rename(dir, in("elsewhere")));
+    ok(rename(dir, px_tree_path("elsewhere")));
     if (_i == 0) {
         ok(mkdir(dir, 0700));
-        make_file(in("pmix-server.abcdef/canary"));
+        px_tree_make(SERVER "/canary");
     }
     if (_i == 2)
         ok(symlink("/etc", dir));
     ok(px_reclaim_server_dir(&sweep, dir, lock, true, &totals));
-    ck_assert(!is_there(in("a")) && !is_there(in("contact")));
-    ck_assert(!is_there(in("elsewhere")));
-    ck_assert_int_eq(is_there(in("pmix-server.abcdef/canary")), _i == 0);
+    ck_assert(!px_tree_has("a") && !px_tree_has("contact"));
+    ck_assert(!px_tree_has("elsewhere"));
+    ck_assert_int_eq(px_tree_has(SERVER "/canary"), _i == 0);
     ck_assert_int_eq(is_there(dir), _i != 1);
     close(lock);
 }
@@ -428,34 +419,26 @@ PX_TEST_LOOP(a_folder_that_was_removed_does_not_keep_the_rest, 2)
     ok(flock(lock, LOCK_EX));
     file_in(1, 0, "a");
     file_in(0, 0, "contact");
-    ok(unlink(in("pmix-server.abcdef/journal")));
+    ok(unlink(px_tree_path(SERVER "/journal")));
     if (_i)
         ok(rmdir(dir));
     ok(px_reclaim_server_dir(&s, dir, lock, true, &totals));
-    ck_assert(!is_there(in("a")) && !is_there(in("contact")) && !is_there(dir));
+    ck_assert(!px_tree_has("a") && !px_tree_has("contact") && !is_there(dir));
     close(lock);
 }
 
-static void its_process_counts(pid_t pid)
+/* 0: the file system has no locks; 1: the server could not get one. */
+PX_TEST_LOOP(without_a_lock_the_servers_process_counts, 2)
 {
+    pid_t pid = start_server(_i ? PX_JOURNAL_UNLOCKED : 0);
+
+    if (!_i)
+        PX_TEST_NEEDS(px_test_deny(SYS_flock, ENOLCK), "seccomp");
     ck_assert_int_eq(remains(false), EBUSY);
     ck_assert(is_there(dir));
     ok(end(pid));
     ok(remains(false));
     ck_assert(!is_there(dir));
-}
-
-PX_TEST(without_locks_the_servers_process_counts)
-{
-    pid_t pid = start_server(0);
-
-    PX_TEST_NEEDS(px_test_deny(SYS_flock, ENOLCK), "seccomp");
-    its_process_counts(pid);
-}
-
-PX_TEST(for_a_server_without_a_lock_its_process_counts)
-{
-    its_process_counts(start_server(PX_JOURNAL_UNLOCKED));
 }
 
 PX_TEST(the_descriptor_of_such_a_server_proves_its_end)
@@ -489,69 +472,69 @@ static void spared(int errnum)
     ck_assert_uint_eq(totals.files + totals.dirs, 0);
 }
 
-PX_TEST_LOOP(a_folder_that_others_may_enter_is_not_ours, 6)
-{
-    static const mode_t modes[] = {0755, 0701, 0710, 0500, 0777, 01777};
+static const struct {
+    mode_t mode;
+    uid_t owner;
+    const char *made, *path; /* of something else than the folder */
+} others[] = {{.mode = 0755},
+              {.mode = 0701},
+              {.mode = 0710},
+              {.mode = 0500},
+              {.mode = 0777},
+              {.mode = 01777},
+              {.owner = STRANGER},
+              {.made = "pmix-server.file", .path = "pmix-server.file"},
+              {.made = "pmix-server.link@" SERVER, .path = "pmix-server.link"},
+              {.made = "link@.", .path = "link/" SERVER}};
 
-    ok(chmod(dir, modes[_i]));
-    spared(EPERM);
-    ok(chmod(dir, 0700));
-}
-
-PX_TEST(a_folder_of_another_user_is_not_ours)
+PX_TEST_LOOP(what_is_not_a_folder_of_ours_alone_is_spared, PX_COUNT(others))
 {
-    PX_TEST_NEEDS_ROOT;
-    give(dir, STRANGER, 0);
+    if (others[_i].owner) {
+        PX_TEST_NEEDS_ROOT;
+        px_tree_chown(SERVER, others[_i].owner, 0);
+    }
+    ok(chmod(dir, others[_i].mode ? others[_i].mode : 0700));
+    if (others[_i].made) {
+        px_tree_make(others[_i].made);
+        strcpy(dir, px_tree_path(others[_i].path));
+    }
     spared(EPERM);
+    ok(chmod(px_tree_path(SERVER), 0700));
+    ck_assert(px_tree_has(SERVER "/journal"));
 }
 
 PX_TEST(a_path_that_is_not_absolute_or_the_root_is_not_ours)
 {
     ck_assert_int_eq(px_reclaim_server_dir(&sweep, "/", -1, true, &totals), EPERM);
-    ck_assert_int_eq(
-        px_reclaim_server_dir(&sweep, "pmix-server.abcdef", -1, true, &totals), EPERM);
-}
-
-PX_TEST(what_is_no_folder_is_not_ours)
-{
-    make_file(in("pmix-server.file"));
-    strcpy(dir, in("pmix-server.file"));
-    spared(EPERM);
-    ok(symlink("pmix-server.abcdef", in("pmix-server.link")));
-    strcpy(dir, in("pmix-server.link"));
-    spared(EPERM);
-    ok(symlink(top, in("link")));
-    strcpy(dir, in("link/pmix-server.abcdef"));
-    spared(EPERM);
-    ck_assert(is_there(in("pmix-server.abcdef/journal")));
+    ck_assert_int_eq(px_reclaim_server_dir(&sweep, SERVER, -1, true, &totals), EPERM);
 }
 
 PX_TEST_LOOP(a_journal_that_is_no_plain_file_of_ours_is_none, 6)
 {
-    const char *path = in("pmix-server.abcdef/journal");
+    const char *path = px_tree_path(SERVER "/journal");
 
-    ok(rename(path, in("moved")));
+    ok(rename(path, px_tree_path("moved")));
     switch (_i) {
     case 0:
-        ok(symlink(in("moved"), path));
+        ok(symlink(px_tree_path("moved"), path));
         break;
     case 1:
         ok(mkfifo(path, 0600));
         break;
     case 2:
-        ok(link(in("moved"), path));
+        ok(link(px_tree_path("moved"), path));
         break;
     case 3:
-        make_dir(path);
+        ok(mkdir(path, 0755));
         break;
     case 4:
-        ok(rename(in("moved"), path));
+        ok(rename(px_tree_path("moved"), path));
         ok(chmod(path, 0644));
         break;
     default:
         PX_TEST_NEEDS_ROOT;
-        ok(rename(in("moved"), path));
-        give(path, STRANGER, 0);
+        ok(rename(px_tree_path("moved"), path));
+        ok(lchown(path, STRANGER, 0));
     }
     spared(EPERM);
 }
@@ -559,15 +542,15 @@ PX_TEST_LOOP(a_journal_that_is_no_plain_file_of_ours_is_none, 6)
 PX_TEST(without_root_nothing_of_others_is_removed)
 {
     PX_TEST_NEEDS_ROOT;
-    make_file(in("roots"));
-    append_file_of(1, 0, in("roots"), 0, 0);
-    append_file_of(0, 0, in("roots"), 0, 0);
-    give(top, STRANGER, STRANGER);
-    give(dir, STRANGER, STRANGER);
-    give(in("pmix-server.abcdef/journal"), STRANGER, STRANGER);
+    px_tree_make("roots");
+    append_file_of(1, 0, px_tree_path("roots"), 0, 0);
+    append_file_of(0, 0, px_tree_path("roots"), 0, 0);
+    px_tree_chown("", STRANGER, STRANGER);
+    px_tree_chown(SERVER, STRANGER, STRANGER);
+    px_tree_chown(SERVER "/journal", STRANGER, STRANGER);
     become(STRANGER);
     ok(remains(true));
-    ck_assert(is_there(in("roots")) && !is_there(dir));
+    ck_assert(px_tree_has("roots") && !is_there(dir));
     ck_assert_uint_ge(totals.failed, 2);
 }
 
@@ -575,36 +558,35 @@ PX_TEST(without_root_nothing_of_others_is_removed)
 
 PX_TEST(reclaim_finishes_what_dead_servers_left_and_spares_the_rest)
 {
-    make_file(in("file"));
-    append_item(0, 0, PX_RM_FILE, 0, in("file"));
+    px_tree_make("file");
+    append_item(0, 0, PX_RM_FILE, 0, px_tree_path("file"));
     close(journal);
     make_server("pmix-server.live");
     pid_t pid = start_server(0);
     int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     ok(flock(lock, LOCK_EX));
-    make_dir(in("pmix-server.open")); /* mode 0755 */
-    make_dir(in("pmix-other"));
-    make_file(in("pmix-server.file"));
-    ok(mkdir(in("pmix-server.bare"), 0700));
-    ok(symlink(top, in("link")));
+    px_tree_make("pmix-server.open/"); /* mode 0755 */
+    px_tree_make("pmix-other/ pmix-server.file");
+    ok(mkdir(px_tree_path("pmix-server.bare"), 0700));
+    ok(symlink(px_tree_root(), px_tree_path("link")));
     /* the administrator may pass the folder as a symbolic link */
-    ok(px_reclaim_tmpdir(&sweep, in("link"), &totals));
-    ck_assert(!is_there(in("pmix-server.abcdef")) && !is_there(in("file")));
-    ck_assert(!is_there(in("pmix-server.bare")));
-    ck_assert(is_there(in("pmix-server.live/journal")));
-    ck_assert(is_there(in("pmix-server.open")) && is_there(in("pmix-other")) &&
-              is_there(in("pmix-server.file")));
+    ok(px_reclaim_tmpdir(&sweep, px_tree_path("link"), &totals));
+    ck_assert(!px_tree_has(SERVER) && !px_tree_has("file"));
+    ck_assert(!px_tree_has("pmix-server.bare"));
+    ck_assert(px_tree_has("pmix-server.live/journal"));
+    ck_assert(px_tree_has("pmix-server.open") && px_tree_has("pmix-other") &&
+              px_tree_has("pmix-server.file"));
     close(lock);
-    ok(px_reclaim_tmpdir(&sweep, top, &totals));
-    ck_assert(!is_there(in("pmix-server.live")));
+    ok(px_reclaim_tmpdir(&sweep, px_tree_root(), &totals));
+    ck_assert(!px_tree_has("pmix-server.live"));
     ok(end(pid));
 }
 
 PX_TEST(reclaim_where_nothing_is_finds_nothing)
 {
-    ok(px_reclaim_tmpdir(&sweep, in("none"), &totals));
-    make_file(in("file"));
-    ck_assert_int_eq(px_reclaim_tmpdir(&sweep, in("file"), &totals), ENOTDIR);
+    ok(px_reclaim_tmpdir(&sweep, px_tree_path("none"), &totals));
+    px_tree_make("file");
+    ck_assert_int_eq(px_reclaim_tmpdir(&sweep, px_tree_path("file"), &totals), ENOTDIR);
 }
 
 PX_TEST_MAIN("reclaim/server_dir", setup, teardown)
