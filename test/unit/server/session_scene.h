@@ -1,36 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Scene for tests of a server's files: a folder that must be empty at the end, and the records of
- * the journal. */
+/* Scene for tests of a server's files: a tree that is TMPDIR, and the records of the journal. */
 #ifndef TEST_SESSION_SCENE_H
 #define TEST_SESSION_SCENE_H
 
 #include "core/server/cleanup/registry.h"
 #include "files.h"
 #include "raw.h"
+#include "tree.h"
 
-extern char session_top[256];
-
-/* Fixtures for PX_TEST_MAIN. Setup makes the folder TMPDIR. Teardown stops the server; then the
- * folder must be empty. */
+/* Fixtures for PX_TEST_MAIN. Teardown stops the server. Then the tree must be session_left, which
+ * is "" unless a test sets it. */
 void session_setup(void);
 void session_teardown(void);
-/* Returns a path in the folder, which stays valid until eight more calls. */
-char *at(const char *name);
+extern const char *session_left;
 
-/* Starts a server. server_tmpdir: directory of its own, or NULL. rmclean: with PMIX_TDIR_RMCLEAN. */
-void session_start(const char *server_tmpdir, bool rmclean);
+/* Returns the path of a name in the tree, or in the server's folder. */
+#define at px_tree_path
+const char *inside(const char *name);
+
+/* Starts a server. server_tmpdir: name of its directory, or NULL. */
+void session_start(const char *server_tmpdir);
+void session_start_with(const px_infos *infos);
 struct px_server *server(void);
+/* Denies a system call in this thread and the server's. */
+void session_deny(long call, int errnum);
 
 struct entry {
-    uint8_t type, kind;
-    uint16_t flags;
-    uint32_t slot;
-    uint64_t scope, x, y;
+    struct px_journal_record r;
     char path[256];
 };
-/* journal copies at most this number of records and returns their number. entry_of returns the last
- * record of a path. */
-size_t journal(struct entry *e, size_t most);
-const struct entry *entry_of(const struct entry *e, size_t n, const char *path);
+extern struct entry entries[4096];
+/* Reads the journal into entries. Returns the number of records. */
+size_t journal(void);
+/* Returns the last record of a path in the journal. */
+const struct px_journal_record *record_of(const char *path);
+off_t journal_b(void);
 
 #endif
