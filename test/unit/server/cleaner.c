@@ -87,34 +87,18 @@ static pmix_status_t fake_run(void *self PX_UNUSED, uint64_t scope,
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t fake_start(void *self PX_UNUSED, const char *dir PX_UNUSED,
-                                const char *node PX_UNUSED)
-{
-    return PMIX_SUCCESS;
-}
-
 static pmix_status_t fake_journal(void *self PX_UNUSED, int dir PX_UNUSED,
                                   int journal PX_UNUSED)
 {
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t fake_reclaim(void *self PX_UNUSED, const char *tmpdir PX_UNUSED,
-                                  px_pcleanup_done_fn done PX_UNUSED,
-                                  void *arg PX_UNUSED)
-{
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-
 static void fake_finish(void *self PX_UNUSED, bool left PX_UNUSED)
 {
 }
 
-static const struct px_pcleanup_ops ops = {.start = fake_start,
-                                           .journal = fake_journal,
-                                           .run = fake_run,
-                                           .reclaim = fake_reclaim,
-                                           .finish = fake_finish};
+static const struct px_pcleanup_ops ops = {
+    .journal = fake_journal, .run = fake_run, .finish = fake_finish};
 static const struct px_component component = {.name = "noting", .ops = &ops};
 static const struct px_module module = {.component = &component};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests for clean-up, accepted or refused: the rules of RFC 0027 and the habits of programs.
- * Random requests are in test_cleanup_model.c. */
+ * test_cleanup_model.c has random requests: lists of paths in every form, with conflicts. */
 #include "cleaner.h"
 #include "core/base/str.h"
 #include "core/model/nspace.h"
@@ -70,26 +70,6 @@ static void ask_rows(const struct row *rows, size_t n)
     } while (0)
 
 /* ---- accepted requests --------------------------------------------------------------------- */
-
-PX_TEST(several_of_each_in_one_call_and_over_calls_are_all_registered)
-{
-    ASK_ROWS({0, "0 f=/t/a,/t/b d=/t/d f=/t/c d=/t/e", 0,
-              "0: /t/a file, /t/b file, /t/d dir, /t/c file, /t/e dir"},
-             {0, "0 f=/t/g k=/t/d/x,/t/d/y k=/t/d/z", 0,
-              "0: /t/a file, /t/b file, /t/d dir, /t/c file, /t/e dir, "
-              "/t/d/z keep, /t/d/y keep, /t/d/x keep, /t/g file"});
-}
-
-PX_TEST(one_path_is_one_entry_however_it_is_written)
-{
-    ASK_ROWS(
-        {0, "0 f=/t//a,/t/./a,/t/a d=/t/d/,/t/d", 0, "0: /t/a file, /t/d dir"},
-        {0, "0 f=/t/a,/t/b f=/t/b", 0, "0: /t/a file, /t/d dir, /t/b file"},
-        /* A folder is an entry of its own, even with the path of a file or below another
-              * folder. */
-        {0, "0 d=/t/a,/t/d/e", 0,
-         "0: /t/a file, /t/d dir, /t/b file, /t/a dir, /t/d/e dir"});
-}
 
 PX_TEST(directives_pertain_to_all_folders_of_their_request)
 {
@@ -163,26 +143,6 @@ PX_TEST(recursive_wins_and_so_does_leave_top)
 }
 
 /* ---- conflicts ------------------------------------------------------------------------------ */
-
-PX_TEST(to_remove_and_to_ignore_a_file_is_a_conflict_that_changes_nothing)
-{
-    ASK_ROWS(
-        {0, "0 f=/t/b f=/t/a k=/t/a", CONFLICT, ""}, {0, "0 f=/t/a", 0, "0: /t/a file"},
-        {0, "0 f=/t/b d=/t/d k=/t/c,/t/./a", CONFLICT, NULL},
-        {0, "0 k=/t/b", 0, "0: /t/a file, /t/b keep"},
-        {0, "0 d=/t/d recurse f=/t/b", CONFLICT, NULL},
-        /* The folder is an entry of its own. Both the folder and its contents stay. */
-        {0, "0 d=/t/b", 0, "0: /t/a file, /t/b keep, /t/b dir"});
-}
-
-PX_TEST(whatever_the_targets_are)
-{
-    ASK_ROWS({0, "0 f=/t/a", 0, "0: /t/a file"}, {0, "job k=/t/a", CONFLICT, NULL},
-             {1, "1 k=/t/a", CONFLICT, NULL}, {1, "0 k=/t/a", CONFLICT, NULL},
-             {1, "- k=/t/b", 0, "0: /t/a file | *: /t/b keep"},
-             {0, "0 f=/t/c,/t/b", CONFLICT, NULL},
-             {0, "1 f=/t/a", 0, "0: /t/a file | *: /t/b keep | 1: /t/a file"});
-}
 
 static uid_t next_uid;
 static gid_t next_gid;
@@ -477,43 +437,6 @@ PX_TEST(a_journal_that_cannot_be_written_leaves_everything_as_it_was)
     }
     /* The failed requests do not hinder the next request. */
     ok(cleaner_ask(fds[0], keep));
-}
-
-/* ---- totals ----------------------------------------------------------------------------------- */
-
-PX_TEST(totals_are_known_by_query)
-{
-    static const struct {
-        const char *key;
-        uint64_t value;
-    } rows[] = {
-        {"tenon.cleanup.registered", 3},      {"tenon.cleanup.scopes", 2},
-        {"tenon.cleanup.files", 0},           {"tenon.cleanup.failed", 0},
-        {"tenon.cleanup.reclaimed.files", 0},
-    };
-    char *keys[] = {(char *)"tenon.cleanup", NULL};
-    pmix_query_t q = {.keys = keys};
-    pmix_info_t *got = NULL;
-    size_t n = 0;
-
-    ok(cleaner_ask(fds[0], "0 f=/t/a,/t/b"));
-    ok(cleaner_ask(fds[0], "- f=/t/a"));
-    ok(PMIx_Query_info(&q, 1, &got, &n));
-    ck_assert_uint_eq(host_calls("query"), 0);
-    ck_assert_uint_eq(n, 1);
-    ck_assert_str_eq(got[0].key, "tenon.cleanup");
-    ck_assert_uint_eq(got[0].value.type, PMIX_DATA_ARRAY);
-    const pmix_data_array_t *a = got[0].value.data.darray;
-    ck_assert_uint_eq(a->type, PMIX_INFO);
-    for (size_t i = 0; i < PX_COUNT(rows); i++) {
-        const pmix_info_t *info = px_info_find(a->array, a->size, rows[i].key);
-        uint64_t value;
-
-        ck_assert_ptr_nonnull(info);
-        ck_assert(px_value_to_u64(&info->value, &value));
-        ck_assert_uint_eq(value, rows[i].value);
-    }
-    PMIx_Info_free(got, n);
 }
 
 PX_TEST_MAIN("server/cleanup", setup, teardown)

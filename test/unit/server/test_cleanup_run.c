@@ -266,17 +266,26 @@ PX_TEST(what_the_component_cannot_do_stays_in_the_journal)
     cleaner_play("a=0;a:0 f=/t/b;pids 2;a!;ran 0;has 0: /t/a file | 0: /t/b file");
 }
 
-static uint64_t total(const char *key)
+/* Returns a total by a query, which the server answers alone. */
+static uint64_t total(const char *name)
 {
     char *keys[] = {(char *)"tenon.cleanup", NULL};
+    PX_AUTOFREE char *key = px_strf("%s.%s", keys[0], name);
     pmix_query_t q = {.keys = keys};
     pmix_info_t *got = NULL;
     size_t n = 0;
     uint64_t value;
 
     ok(PMIx_Query_info(&q, 1, &got, &n));
+    ck_assert_uint_eq(host_calls("query"), 0);
+    ck_assert_uint_eq(n, 1);
+    ck_assert_str_eq(got[0].key, keys[0]);
+    ck_assert_uint_eq(got[0].value.type, PMIX_DATA_ARRAY);
     const pmix_data_array_t *a = got[0].value.data.darray;
-    ck_assert(px_value_to_u64(&px_info_find(a->array, a->size, key)->value, &value));
+    ck_assert_uint_eq(a->type, PMIX_INFO);
+    const pmix_info_t *info = px_info_find(a->array, a->size, key);
+    ck_assert_ptr_nonnull(info);
+    ck_assert(px_value_to_u64(&info->value, &value));
     PMIx_Info_free(got, n);
     return value;
 }
@@ -284,14 +293,18 @@ static uint64_t total(const char *key)
 PX_TEST(totals_add_up)
 {
     PX_TEST_NEEDS_PROC;
-    cleaner_play("a=0;a:0 f=/t/a;hold;pids 1;a!;ran 0");
-    ck_assert_uint_eq(total("tenon.cleanup.scopes"), 1); /* one run is under way */
-    ck_assert_uint_eq(total("tenon.cleanup.files"), 0);
-    cleaner_play("go;a=0;a:0 f=/t/a;pids 1;a!;ran 0 0");
-    ck_assert_uint_eq(total("tenon.cleanup.scopes"), 0);
-    ck_assert_uint_eq(total("tenon.cleanup.files"), 6);
-    ck_assert_uint_eq(total("tenon.cleanup.dirs"), 4);
-    ck_assert_uint_eq(total("tenon.cleanup.failed"), 10);
+    cleaner_play("a=0;a:0 f=/t/a,/t/b;a:- f=/t/a;hold;pids 2");
+    ck_assert_uint_eq(total("registered"), 3);
+    ck_assert_uint_eq(total("scopes"), 2);
+    cleaner_play("a!;ran 0");
+    ck_assert_uint_eq(total("scopes"), 2); /* one run is under way */
+    ck_assert_uint_eq(total("files"), 0);
+    cleaner_play("go;a=0;a:0 f=/t/a;pids 2;a!;ran 0 0");
+    ck_assert_uint_eq(total("scopes"), 1);
+    ck_assert_uint_eq(total("files"), 6);
+    ck_assert_uint_eq(total("dirs"), 4);
+    ck_assert_uint_eq(total("failed"), 10);
+    ck_assert_uint_eq(total("reclaimed.files"), 0);
 }
 
 PX_TEST(a_journal_that_is_written_anew_has_what_is_still_to_do)

@@ -45,16 +45,15 @@ static void setup(void)
 static const char *found(void)
 {
     static char name[256];
-    DIR *dir = opendir(top);
-    struct dirent *e;
-    bool any = false;
+    DIR *d = opendir(top);
 
-    ck_assert_ptr_nonnull(dir);
-    while (!any && (e = readdir(dir)))
+    ck_assert_ptr_nonnull(d);
+    name[0] = '\0';
+    for (const struct dirent *e; !name[0] && (e = readdir(d));)
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            any = px_str_copy(name, sizeof(name), e->d_name);
-    closedir(dir);
-    return any ? name : NULL;
+            px_str_copy(name, sizeof(name), e->d_name);
+    closedir(d);
+    return name[0] ? name : NULL;
 }
 
 /* Detaches children that the server forked as it was killed. Such children stop at their start,
@@ -67,17 +66,6 @@ static void let_late_ones_go(void)
     while ((tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0)
         if (WIFSTOPPED(status))
             ptrace(PTRACE_DETACH, tid, NULL, 0);
-}
-
-static uint64_t await_empty(void)
-{
-    uint64_t began = px_clock_ms();
-
-    while (found() && px_clock_ms() < began + TIMEOUT_MS) {
-        let_late_ones_go();
-        (void)nanosleep(&(struct timespec){.tv_nsec = 2 * 1000000}, NULL);
-    }
-    return px_clock_ms() - began;
 }
 
 /* ---- the server ---------------------------------------------------------------------------------- */
@@ -294,23 +282,35 @@ static bool tracing_works(void)
 
 /* ---- clean-up --------------------------------------------------------------------------------------- */
 
-PX_TEST(nothing_is_left_with_the_janitor)
+/* Kills servers of a user after some, more, ... calls. clean_up must leave nothing each time. */
+static void kill_at_each_step(uid_t uid, void (*clean_up)(void))
 {
     unsigned calls = 1 + (unsigned)getpid() % step(), n = 0;
-    uint64_t longest = 0;
 
-    PX_TEST_NEEDS(tracing_works(), "ptrace");
-    setenv("PMIX_MCA_pcleanup", "janitor", 1);
-    for (; kill_after(calls, 0); calls += step(), n++) {
-        uint64_t ms = await_empty();
-
-        longest = ms > longest ? ms : longest;
+    for (; kill_after(calls, uid); calls += step(), n++) {
+        clean_up();
         ck_assert_msg(!found(), "killed after %u calls: %s is left", calls, found());
     }
     ck_assert_uint_gt(calls, 60);
     ck_assert(!found());
-    printf("killed at %u of %u calls; gone within %llu ms\n", n, calls,
-           (unsigned long long)longest);
+    printf("killed at %u of %u calls\n", n, calls);
+}
+
+static void await_empty(void)
+{
+    uint64_t began = px_clock_ms();
+
+    while (found() && px_clock_ms() < began + TIMEOUT_MS) {
+        let_late_ones_go();
+        (void)nanosleep(&(struct timespec){.tv_nsec = 2 * 1000000}, NULL);
+    }
+}
+
+PX_TEST(nothing_is_left_with_the_janitor)
+{
+    PX_TEST_NEEDS(tracing_works(), "ptrace");
+    setenv("PMIX_MCA_pcleanup", "janitor", 1);
+    kill_at_each_step(0, await_empty);
 }
 
 /* Starts another server, which ends at once. */
@@ -330,25 +330,23 @@ static void start_another(uid_t uid)
     ck_assert_msg(status == 0, "status %x", (unsigned)status);
 }
 
+/* A child of the killed server holds the server's lock until the child has ended. */
+static void start_others(void)
+{
+    uint64_t began = px_clock_ms();
+
+    while (found() && px_clock_ms() < began + TIMEOUT_MS) {
+        let_late_ones_go();
+        start_another(NOBODY);
+    }
+}
+
 PX_TEST(nothing_is_left_after_the_next_server_without_it)
 {
-    unsigned calls = 1 + (unsigned)getpid() % step(), n = 0;
-
     PX_TEST_NEEDS(px_test_others_load_it(), "root, and a build that others can read");
     PX_TEST_NEEDS(tracing_works(), "ptrace");
     setenv("PMIX_MCA_pcleanup", "inproc", 1);
-    for (; kill_after(calls, NOBODY); calls += step(), n++) {
-        uint64_t began = px_clock_ms();
-
-        /* A child of the killed server holds the server's lock until the child has ended. */
-        while (found() && px_clock_ms() < began + TIMEOUT_MS) {
-            let_late_ones_go();
-            start_another(NOBODY);
-        }
-        ck_assert_msg(!found(), "killed after %u calls: %s is left", calls, found());
-    }
-    ck_assert_uint_gt(calls, 60);
-    printf("killed at %u of %u calls\n", n, calls);
+    kill_at_each_step(NOBODY, start_others);
 }
 
 PX_TEST_MAIN("server/killed", setup, NULL)
