@@ -43,23 +43,29 @@ enum {
     EXIT_NOT_THE_USER = 126,
 };
 
-pid_t px_reclaim_fork(void)
+/* Forks with all signals blocked, because the host's handlers must not run in the
+ * child. bare: without an exit signal, so the host gets neither SIGCHLD nor this child
+ * from wait(). */
+static pid_t fork_blocked(bool bare)
 {
     sigset_t all, was;
 
-    /* the host's handlers must not run in the child */
     sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &was);
-    /* No exit signal: the host gets neither SIGCHLD nor this child from wait(). The
-     * order of clone's arguments depends on the machine, but all are zero. */
-    pid_t pid = (pid_t)syscall(SYS_clone, 0L, 0L, 0L, 0L, 0L);
+    pthread_sigmask(SIG_SETMASK, &all, &was);
+    /* The order of clone's arguments depends on the machine, but all are zero. */
+    pid_t pid = bare ? (pid_t)syscall(SYS_clone, 0L, 0L, 0L, 0L, 0L) : fork();
     if (pid != 0) {
         int errnum = errno;
 
-        sigprocmask(SIG_SETMASK, &was, NULL);
+        pthread_sigmask(SIG_SETMASK, &was, NULL);
         errno = errnum;
     }
     return pid;
+}
+
+pid_t px_reclaim_fork(void)
+{
+    return fork_blocked(true);
 }
 
 /* ---- leaving the host ----------------------------------------------------------- */
@@ -115,22 +121,16 @@ pid_t px_reclaim_fork_component(const char *name, int keep)
 {
     const int keeps[] = {STDERR_FILENO, keep};
     const pid_t parent = getpid();
-    sigset_t all, none, was;
+    const pid_t pid = fork_blocked(false);
+    sigset_t none;
 
-    sigfillset(&all);
+    if (pid != 0)
+        return pid;
+    px_reclaim_detach(name, keeps, PX_COUNT(keeps));
+    px_reclaim_bind(parent);
     sigemptyset(&none);
-    pthread_sigmask(SIG_SETMASK, &all, &was);
-    const pid_t pid = fork();
-    if (pid == 0) {
-        px_reclaim_detach(name, keeps, PX_COUNT(keeps));
-        px_reclaim_bind(parent);
-        pthread_sigmask(SIG_SETMASK, &none, NULL);
-        return 0;
-    }
-    const int errnum = errno;
-    pthread_sigmask(SIG_SETMASK, &was, NULL);
-    errno = errnum;
-    return pid;
+    pthread_sigmask(SIG_SETMASK, &none, NULL);
+    return 0;
 }
 
 /* ---- becoming a user ------------------------------------------------------------ */
@@ -349,6 +349,14 @@ static void kill_orphans(const struct px_journal_record *leader)
         kill(-group, SIGKILL);
 }
 
+/* Kills by the pidfd, or by the pid on systems without pidfds. */
+static bool send_kill(int64_t pid, int pidfd)
+{
+    if (pidfd >= 0 && syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0) == 0)
+        return true;
+    return (pidfd < 0 || errno != ESRCH) && kill((pid_t)pid, SIGKILL) == 0;
+}
+
 void px_reclaim_kill(const struct px_journal_record *r)
 {
     int64_t pid = (int64_t)r->x;
@@ -367,8 +375,7 @@ void px_reclaim_kill(const struct px_journal_record *r)
         return;
     if (st.pgrp == pid && pid != getpgrp()) /* not reaped: the pid is in use */
         kill(-(pid_t)pid, SIGKILL);
-    if (pidfd < 0 || syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0) < 0)
-        kill((pid_t)pid, SIGKILL);
+    (void)send_kill(pid, pidfd);
 }
 
 /* ---- killing processes with a tag ----------------------------------------------- */
@@ -391,11 +398,7 @@ static bool is_cleaner(int64_t pid)
 
 bool px_reclaim_kill_one(int64_t pid, int pidfd)
 {
-    if (is_cleaner(pid))
-        return false;
-    if (pidfd >= 0 && syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0) == 0)
-        return true;
-    return (pidfd < 0 || errno != ESRCH) && kill((pid_t)pid, SIGKILL) == 0;
+    return !is_cleaner(pid) && send_kill(pid, pidfd);
 }
 
 static bool kill_tagged(void *arg, const char *name)

@@ -79,8 +79,8 @@ static pmix_status_t read_shares(const char *nspace, const pmix_info_t *info, si
     bool given = blob;
 
     *shares = NULL;
-    for (size_t i = 0; i < n; i++)
-        given |= px_launch_env_is_change(&info[i]);
+    for (size_t i = 0; !given && i < n; i++)
+        given = px_launch_env_directive(&info[i]);
     if (!given)
         return PMIX_SUCCESS;
     if (px_pnet_check_required(nspace, err))

@@ -111,7 +111,7 @@ static pmix_status_t add(void *arg, const pmix_info_t *info)
     size_t packed_b = 0;
     pmix_status_t rc = px_share_try(info, &packed_b);
 
-    if (rc || (px_launch_env_is_change(info) ? !w->envars : !w->others))
+    if (rc || (px_launch_env_directive(info) ? !w->envars : !w->others))
         return rc;
     p->share_b += packed_b;
     p->oversize |= p->share_b > PX_BLOB_MAX_B;

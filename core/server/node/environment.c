@@ -120,7 +120,7 @@ pmix_status_t px_launch_env_set(void *env, pmix_rank_t rank, const char *name,
     return PMIX_SUCCESS;
 }
 
-static const char *directive_of(const pmix_info_t *info)
+const char *px_launch_env_directive(const pmix_info_t *info)
 {
     static const char *const keys[] = {PMIX_SET_ENVAR, PMIX_ADD_ENVAR, PMIX_UNSET_ENVAR,
                                        PMIX_PREPEND_ENVAR, PMIX_APPEND_ENVAR};
@@ -131,14 +131,9 @@ static const char *directive_of(const pmix_info_t *info)
     return NULL;
 }
 
-bool px_launch_env_is_change(const pmix_info_t *info)
-{
-    return directive_of(info);
-}
-
 pmix_status_t px_launch_env_change(struct px_launch_env *e, const pmix_info_t *info)
 {
-    const char *how = directive_of(info);
+    const char *how = px_launch_env_directive(info);
     const bool unset = how && strcmp(how, PMIX_UNSET_ENVAR) == 0;
     const pmix_value_t *v = &info->value;
     char empty[] = "";

@@ -16,8 +16,9 @@ void px_launch_env_free(struct px_launch_env *e);
  * PMIX_ERR_BAD_PARAM: a component must not set the name. */
 pmix_status_t px_launch_env_set(void *env, pmix_rank_t rank, const char *name,
                                 const char *value);
-/* True for a directive of the host: PMIX_SET_ENVAR, PMIX_ADD_ENVAR and the like. */
-bool px_launch_env_is_change(const pmix_info_t *info);
+/* Returns the key of a directive of the host (PMIX_SET_ENVAR, PMIX_ADD_ENVAR and the
+ * like), or NULL for another info. */
+const char *px_launch_env_directive(const pmix_info_t *info);
 /* Adds a directive of the host, for all ranks. Directives apply in order, after the
  * components' variables. Skips other infos, and variables of this library with a log
  * line. PMIX_ERR_BAD_PARAM: wrong type, no name, or no value. */

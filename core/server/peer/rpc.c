@@ -43,16 +43,13 @@ static pmix_status_t handle(struct px_server *srv, struct px_req *req)
     }
     req->rpc = find_rpc(srv, req->op);
     rc = px_req_admit(req);
-    if (rc == PMIX_ERR_NOT_SUPPORTED)
-        px_req_refused(req, NULL, "this library does not support the request");
     if (!rc && !req->rpc->passing)
         rc = px_charge(&req->charge, req->peer,
                        REQUEST_B + (size_t)(req->in.end - req->in.pos));
-    if (rc)
-        return rc;
-    if (req->rpc->forward)
+    if (!rc && req->rpc->forward)
         return px_forward(srv, req);
-    rc = req->rpc->handler(srv, req);
+    if (!rc)
+        rc = req->rpc->handler(srv, req);
     if (rc == PMIX_ERR_NOT_SUPPORTED)
         px_req_refused(req, NULL, "this library does not support the request");
     return rc;

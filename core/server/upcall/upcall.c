@@ -47,21 +47,18 @@ void px_upcall_drop(struct px_upcall *u)
     free(u);
 }
 
-/* u->arg of an upcall with a function is the request that goes to the host. */
-static void log_refusal(const struct px_upcall *u, struct px_req *req)
-{
-    px_req_refused(req, u->function,
-                   req->peer->server->host
-                       ? "the built-in host does not support the request"
-                       : "the host does not support the request");
-}
-
 static void on_answer(struct px_msg *msg)
 {
     struct px_upcall *u = PX_CONTAINER_OF(msg, struct px_upcall, msg);
 
-    if (u->function && !u->orphan && u->status == PMIX_ERR_NOT_SUPPORTED)
-        log_refusal(u, u->arg);
+    if (u->function && !u->orphan && u->status == PMIX_ERR_NOT_SUPPORTED) {
+        struct px_req *req = u->arg; /* of each upcall with a function */
+
+        px_req_refused(req, u->function,
+                       req->peer->server->host
+                           ? "the built-in host does not support the request"
+                           : "the host does not support the request");
+    }
     if (!u->orphan)
         u->fn(u->arg, u);
     px_upcall_drop(u);

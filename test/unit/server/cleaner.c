@@ -420,23 +420,17 @@ void cleaner_parse(const char *request, pmix_proc_t *procs, size_t *n_procs,
             parse_word(one, infos);
 }
 
-px_writer cleaner_request(const char *request)
-{
-    PX_AUTO(px_infos) infos = {0};
-    pmix_proc_t procs[8];
-    size_t n;
-    px_writer w;
-
-    cleaner_parse(request, procs, &n, &infos);
-    w = raw_begin(PX_OP_JOB_CONTROL);
-    px_pack_procs(&w, procs, n);
-    px_pack_infos(&w, infos.v, infos.n);
-    return w;
-}
-
 pmix_status_t cleaner_ask(int fd, const char *request)
 {
-    return raw_request(fd, cleaner_request(request), NULL);
+    PX_AUTO(px_infos) infos = {0};
+    px_writer w = raw_begin(PX_OP_JOB_CONTROL);
+    pmix_proc_t procs[8];
+    size_t n;
+
+    cleaner_parse(request, procs, &n, &infos);
+    px_pack_procs(&w, procs, n);
+    px_pack_infos(&w, infos.v, infos.n);
+    return raw_request(fd, w, NULL);
 }
 
 char *cleaner_numbered(const char *begin, size_t first, size_t n, size_t digits)

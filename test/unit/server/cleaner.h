@@ -44,15 +44,14 @@ off_t cleaner_journal_b(void);
 
 /* ---- requests --------------------------------------------------------------------------------------- */
 
-/* Makes a request from text. The first word is the target: "0", "0,job", "mine.*", or "-" for none.
- * Paths follow as f=LIST and d=LIST (to remove) and k=LIST (to keep). Other words are recurse,
- * empty, leave, pause, id, or the key of any attribute. "-recurse" is false, "~recurse" has no
- * value, "!x" is required. "f:int", "f:bool" and "f:null" have a value of this type. */
-px_writer cleaner_request(const char *text);
+/* Sends a request, made from text, and returns the status of the reply. The first word is the
+ * target: "0", "0,job", "mine.*", or "-" for none. Paths follow as f=LIST and d=LIST (to remove) and
+ * k=LIST (to keep). Other words are recurse, empty, leave, pause, id, or the key of any attribute.
+ * "-recurse" is false, "~recurse" has no value, "!x" is required. "f:int", "f:bool" and "f:null"
+ * have a value of this type. */
+pmix_status_t cleaner_ask(int fd, const char *text);
 void cleaner_parse(const char *text, pmix_proc_t *procs, size_t *n_procs,
                    px_infos *infos);
-/* Sends a request and returns the status of the reply. */
-pmix_status_t cleaner_ask(int fd, const char *text);
 /* Returns begin and n paths, numbered from first with this number of digits. Example:
  * "0 f=/t/0007,/t/0008,...". The caller frees the text. */
 char *cleaner_numbered(const char *begin, size_t first, size_t n, size_t digits);

@@ -9,21 +9,21 @@
 #include "px_test.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 enum order { ASK_IT, FINALIZE, DISCONNECT, END };
 
-struct client {
+static struct client {
     pid_t pid;
-    int orders, answers;
-};
+    int fd; /* orders out, statuses in */
+} clients[256];
 
 struct order_head {
     enum order order;
-    size_t n;
+    size_t n; /* bytes of a request, as text, that follow */
 };
 
 static void write_status(int to, pmix_status_t rc)
@@ -32,73 +32,46 @@ static void write_status(int to, pmix_status_t rc)
         _exit(3);
 }
 
-static pmix_status_t connect_client(const char *nspace, pmix_rank_t rank, int *fd)
+/* The server's reply to a tool also contains the server's name. */
+static pmix_status_t connect_as(bool tool, const pmix_proc_t *name, int *fd)
 {
-    struct px_hello hello = raw_hello(nspace, rank);
-
-    return raw_connect(&hello, fd);
-}
-
-/* Connects as a tool. The reply also contains the server's name. */
-static pmix_status_t connect_tool(const char *nspace, pmix_rank_t rank, int *fd)
-{
-    struct px_hello hello = raw_hello(nspace, rank);
+    struct px_hello hello = raw_hello(name->nspace, name->rank);
     PX_AUTO(px_buf) bytes = {0};
     uint8_t rest[sizeof(pmix_nspace_t) + 2 * sizeof(uint32_t)];
+    const uint64_t until = px_clock_ms() + CLEANER_WAIT_MS;
     uint32_t word;
-    pmix_status_t rc;
 
+    if (!tool)
+        return raw_connect(&hello, fd);
     hello.flag = PX_FLAG_TOOL_HAS_ID;
     hello.uid = geteuid();
     hello.gid = getegid();
     *fd = raw_socket();
-    rc = px_hello_encode(&hello, &bytes);
+    pmix_status_t rc = px_hello_encode(&hello, &bytes);
     if (!rc)
         rc = px_fd_write_all(*fd, bytes.data, bytes.len, 0);
     if (!rc)
-        rc = px_fd_read_all(*fd, &word, sizeof(word), px_clock_ms() + CLEANER_WAIT_MS);
+        rc = px_fd_read_all(*fd, &word, sizeof(word), until);
     if (!rc)
         rc = (pmix_status_t)ntohl(word);
-    return rc ? rc
-              : px_fd_read_all(*fd, rest, sizeof(rest),
-                               px_clock_ms() + CLEANER_WAIT_MS);
+    return rc ? rc : px_fd_read_all(*fd, rest, sizeof(rest), until);
 }
 
-typedef pmix_status_t (*connect_fn)(const char *nspace, pmix_rank_t rank, int *fd);
-
-/* Runs a client in the child process, which must not use assertions of Check. */
-static void PX_NORETURN client_main(connect_fn connect_as, const pmix_proc_t *name,
-                                    int orders, int answers)
+/* Runs a client in the child process. */
+static void PX_NORETURN client_main(bool tool, const pmix_proc_t *name, int orders)
 {
     struct order_head head;
     int fd;
 
-    write_status(answers, connect_as(name->nspace, name->rank, &fd));
+    write_status(orders, connect_as(tool, name, &fd));
     while (read(orders, &head, sizeof(head)) == sizeof(head)) {
-        px_writer w;
-        uint8_t *bytes;
+        PX_AUTOFREE char *request = calloc(1, head.n + 1);
 
-        switch (head.order) {
-        case ASK_IT:
-            bytes = malloc(head.n);
-            if (px_fd_read_all(orders, bytes, head.n, 0))
-                _exit(4);
-            px_writer_init(&w, px_codec_default);
-            if (px_buf_add(&w.buf, bytes, head.n))
-                _exit(5);
-            free(bytes);
-            write_status(answers, raw_request(fd, w, NULL));
+        if (head.order == END || px_fd_read_all(orders, request, head.n, 0))
             break;
-        case FINALIZE:
-            write_status(answers, raw_finalize(fd));
-            break;
-        case DISCONNECT:
-            close(fd);
-            write_status(answers, PMIX_SUCCESS);
-            break;
-        case END:
-            _exit(0);
-        }
+        write_status(orders, head.order == ASK_IT     ? cleaner_ask(fd, request)
+                             : head.order == FINALIZE ? raw_finalize(fd)
+                                                      : close(fd));
     }
     _exit(0);
 }
@@ -107,32 +80,24 @@ static pmix_status_t answer_of(const struct client *c)
 {
     pmix_status_t rc;
 
-    ok(px_fd_read_all(c->answers, &rc, sizeof(rc), px_clock_ms() + CLEANER_WAIT_MS));
+    ok(px_fd_read_all(c->fd, &rc, sizeof(rc), px_clock_ms() + CLEANER_WAIT_MS));
     return rc;
 }
 
-static struct client start(connect_fn connect_as, const char *nspace, pmix_rank_t rank)
+static void start(struct client *c, bool tool, const pmix_proc_t *name)
 {
-    struct client c;
-    pmix_proc_t name;
-    int orders[2], answers[2];
+    int ends[2];
 
-    px_proc_set(&name, nspace, rank);
-    ck_assert_int_eq(pipe2(orders, O_CLOEXEC), 0);
-    ck_assert_int_eq(pipe2(answers, O_CLOEXEC), 0);
-    c.pid = fork();
-    ck_assert_int_ge(c.pid, 0);
-    if (c.pid == 0) {
-        close(orders[1]);
-        close(answers[0]);
-        client_main(connect_as, &name, orders[0], answers[1]);
+    ok(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));
+    c->fd = ends[0];
+    c->pid = fork();
+    ck_assert_int_ge(c->pid, 0);
+    if (c->pid == 0) {
+        close(ends[0]);
+        client_main(tool, name, ends[1]);
     }
-    close(orders[0]);
-    close(answers[1]);
-    c.orders = orders[1];
-    c.answers = answers[0];
-    ok(answer_of(&c));
-    return c;
+    close(ends[1]);
+    ok(answer_of(c));
 }
 
 static void take_tools(void *arg PX_UNUSED)
@@ -140,40 +105,33 @@ static void take_tools(void *arg PX_UNUSED)
     px_process.server->part.door->tools = true;
 }
 
-static void order(const struct client *c, enum order what, const px_buf *bytes)
+static void order(const struct client *c, enum order what, const char *request)
 {
-    struct order_head head = {what, bytes ? bytes->len : 0};
+    const struct order_head head = {what, strlen(request)};
 
-    ok(px_fd_write_all(c->orders, &head, sizeof(head), 0));
-    if (bytes)
-        ok(px_fd_write_all(c->orders, bytes->data, bytes->len, 0));
+    ok(px_fd_write_all(c->fd, &head, sizeof(head), 0));
+    ok(px_fd_write_all(c->fd, request, head.n, 0));
 }
 
 /* ---- scripts ---------------------------------------------------------------------------------------- */
 
-static struct client clients[256];
-
 /* Starts a client with a name: "0", "mine.0" or "tool.0". */
 static void connects(struct client *c, const char *as)
 {
-    char name[64];
     const char *rank = strrchr(as, '.');
     const bool tool = px_str_starts(as, "tool");
+    pmix_proc_t name = raw_proc("job", (pmix_rank_t)atol(rank ? rank + 1 : as));
 
-    snprintf(name, sizeof(name), "%.*s", rank ? (int)(rank - as) : 3,
-             rank ? as : "job");
+    if (rank)
+        snprintf(name.nspace, sizeof(name.nspace), "%.*s", (int)(rank - as), as);
     if (tool)
         raw_on_loop(take_tools, NULL);
-    *c = start(tool ? connect_tool : connect_client, name,
-               (pmix_rank_t)atol(rank ? rank + 1 : as));
+    start(c, tool, &name);
 }
 
 static pmix_status_t asks(const struct client *c, const char *request)
 {
-    px_writer w = cleaner_request(request);
-
-    order(c, ASK_IT, &w.buf);
-    px_writer_cleanup(&w);
+    order(c, ASK_IT, request);
     return answer_of(c);
 }
 
@@ -192,10 +150,9 @@ static void ends(struct client *c, int signum)
     if (signum)
         kill(c->pid, signum);
     else
-        order(c, END, NULL);
+        order(c, END, "");
     ck_assert_int_eq(waitpid(c->pid, NULL, 0), c->pid);
-    close(c->orders);
-    close(c->answers);
+    close(c->fd);
 }
 
 static void client_step(struct client *c, const char *step)
@@ -211,7 +168,7 @@ static void client_step(struct client *c, const char *step)
         ends(c, atoi(step + 1));
         break;
     default:
-        order(c, *step == '~' ? FINALIZE : DISCONNECT, NULL);
+        order(c, *step == '~' ? FINALIZE : DISCONNECT, "");
         ok(answer_of(c));
     }
 }
