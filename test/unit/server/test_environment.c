@@ -15,6 +15,7 @@
 
 static void start(void)
 {
+    sem_init(&raw_ended, 0, 0);
     raw_start(&host_module, 3, 0);
 }
 
@@ -126,51 +127,8 @@ PX_TEST(it_works_in_a_forked_child_where_some_hosts_call_it)
 
 /* ---- contents of a launch -------------------------------------------------------------------- */
 
-static void on_application(pmix_status_t status, pmix_info_t l[], size_t n,
-                           void *cbdata, pmix_op_cbfunc_t cb, void *their_cbdata)
-{
-    ck_assert(!l && n == 0);
-    if (cb)
-        cb(PMIX_SUCCESS, their_cbdata);
-    raw_on_end(status, cbdata);
-}
-
 static const pmix_nspace_t job = "job";
-
-PX_TEST(nothing_need_go_along_with_a_launch)
-{
-    static const pmix_nspace_t empty = "";
-    pmix_proc_t p = raw_proc("job", 0);
-    char **env = NULL;
-
-    sem_init(&raw_ended, 0, 0);
-    start();
-    ok(PMIx_server_setup_application(job, NULL, 0, on_application, &raw_ended));
-    ok(raw_await_end());
-    ok(PMIx_server_setup_local_support(job, NULL, 0, raw_on_end, &raw_ended));
-    ok(raw_await_end());
-    at_once(PMIx_server_setup_local_support(job, NULL, 0, NULL, NULL));
-    fails(PMIx_server_setup_application(job, NULL, 0, NULL, NULL), BAD_PARAM);
-    fails(PMIx_server_setup_application(empty, NULL, 0, on_application, &raw_ended),
-          BAD_PARAM);
-    fails(PMIx_server_setup_local_support(job, NULL, 1, raw_on_end, &raw_ended),
-          BAD_PARAM);
-    fails(PMIx_server_setup_application(job, NULL, 1, on_application, &raw_ended),
-          BAD_PARAM);
-    /* An error does not also call back. */
-    ck_assert_int_eq(sem_trywait(&raw_ended), -1);
-    raw_server_stop();
-    fails(PMIx_server_setup_fork(&p, &env), INIT);
-    fails(PMIx_server_setup_application(job, NULL, 0, on_application, &raw_ended),
-          INIT);
-    fails(PMIx_server_setup_local_support(job, NULL, 0, NULL, NULL), INIT);
-    ck_assert_ptr_null(env);
-}
-
-/* ---- forwarded variables ---------------------------------------------------------------------- */
-
 static px_infos gathered; /* result of the last setup_application */
-static px_infos of_host;  /* infos for the next setup_application */
 
 static void on_gathered(pmix_status_t status, pmix_info_t l[], size_t n, void *cbdata,
                         pmix_op_cbfunc_t cb, void *their_cbdata)
@@ -182,14 +140,53 @@ static void on_gathered(pmix_status_t status, pmix_info_t l[], size_t n, void *c
     raw_on_end(status, cbdata);
 }
 
+/* Gathers for a job. The result is in gathered. */
+static pmix_status_t gather(const char *nspace, const pmix_info_t *info, size_t n)
+{
+    pmix_proc_t p = raw_proc(nspace, 0);
+    pmix_status_t rc = PMIx_server_setup_application(p.nspace, (pmix_info_t *)info, n,
+                                                     on_gathered, &raw_ended);
+
+    return rc ? rc : raw_await_end();
+}
+
+PX_TEST(nothing_need_go_along_with_a_launch)
+{
+    static const pmix_nspace_t empty = "";
+    pmix_proc_t p = raw_proc("job", 0);
+    char **env = NULL;
+
+    start();
+    ok(gather("job", NULL, 0));
+    ck_assert_uint_eq(gathered.n, 0);
+    ok(PMIx_server_setup_local_support(job, NULL, 0, raw_on_end, &raw_ended));
+    ok(raw_await_end());
+    at_once(PMIx_server_setup_local_support(job, NULL, 0, NULL, NULL));
+    fails(PMIx_server_setup_application(job, NULL, 0, NULL, NULL), BAD_PARAM);
+    fails(PMIx_server_setup_application(empty, NULL, 0, on_gathered, &raw_ended),
+          BAD_PARAM);
+    fails(PMIx_server_setup_local_support(job, NULL, 1, raw_on_end, &raw_ended),
+          BAD_PARAM);
+    fails(PMIx_server_setup_application(job, NULL, 1, on_gathered, &raw_ended),
+          BAD_PARAM);
+    /* An error does not also call back. */
+    ck_assert_int_eq(sem_trywait(&raw_ended), -1);
+    raw_server_stop();
+    fails(PMIx_server_setup_fork(&p, &env), INIT);
+    fails(PMIx_server_setup_application(job, NULL, 0, on_gathered, &raw_ended), INIT);
+    fails(PMIx_server_setup_local_support(job, NULL, 0, NULL, NULL), INIT);
+    ck_assert_ptr_null(env);
+}
+
+/* ---- forwarded variables ---------------------------------------------------------------------- */
+
+static px_infos of_host; /* infos of each launch */
+
 static void launch(const char *nspace)
 {
     pmix_proc_t p = raw_proc(nspace, 0);
 
-    sem_init(&raw_ended, 0, 0);
-    ok(PMIx_server_setup_application(p.nspace, of_host.v, of_host.n, on_gathered,
-                                     &raw_ended));
-    ok(raw_await_end());
+    ok(gather(nspace, of_host.v, of_host.n));
     at_once(
         PMIx_server_setup_local_support(p.nspace, gathered.v, gathered.n, NULL, NULL));
 }
@@ -350,43 +347,36 @@ static px_infos describe(const char *nodes, const char *ranks)
     return infos;
 }
 
+/* Makes the view of a job with these maps, on this host. */
+static void see(px_job_view *view, const char *host, const char *nodes,
+                const char *ranks)
+{
+    PX_AUTO(px_infos) infos = describe(nodes, ranks);
+    struct px_err err;
+
+    ok(px_job_view_of_infos(view, host, "job", infos.v, infos.n, &err));
+}
+
 PX_TEST(components_get_the_places_of_ranks)
 {
     static const uint32_t node_of[] = {0, 1, 0, UINT32_MAX, 2},
-                          local_of[] = {0, 0, 1, 0, 0};
-    PX_AUTO(px_infos) infos = describe("a,b,here", "0,2;1;4");
+                          local_of[] = {0, 0, 1, UINT32_MAX, 0};
+    static const char *const one_map[][2] = {
+        {NULL, NULL}, {"a,b", NULL}, {NULL, "0;1"}};
     PX_AUTO(px_job_view) view = {0};
-    struct px_err err;
 
-    start();
-    strcpy(px_process.model->hostname, "here.cluster");
-    ok(px_job_view_of_infos(&view, px_process.model->hostname, "job", infos.v, infos.n,
-                            &err));
+    see(&view, "b.cluster", "a,c,b", "0,2;1;4");
     ck_assert_uint_eq(view.job.n_nodes, 3);
     ck_assert_uint_eq(view.job.n_procs, PX_COUNT(node_of));
     ck_assert_uint_eq(view.job.most_on_a_node, 2);
     ck_assert_uint_eq(view.job.this_node, 2);
     ck_assert_uint_eq(view.job.n_info, 2);
-    ck_assert_str_eq(view.job.nodes[1], "b");
-    for (size_t r = 0; r < PX_COUNT(node_of); r++) {
-        ck_assert_uint_eq(view.job.node_of[r], node_of[r]);
-        if (node_of[r] != UINT32_MAX)
-            ck_assert_uint_eq(view.job.local_of[r], local_of[r]);
-    }
-}
-
-PX_TEST(a_job_without_maps_has_none)
-{
-    const char *const maps[][2] = {{NULL, NULL}, {"a,b", NULL}, {NULL, "0;1"}};
-
-    start();
-    for (size_t i = 0; i < PX_COUNT(maps); i++) {
-        PX_AUTO(px_infos) infos = describe(maps[i][0], maps[i][1]);
-        PX_AUTO(px_job_view) view = {0};
-        struct px_err err;
-
-        ok(px_job_view_of_infos(&view, px_process.model->hostname, "job", infos.v,
-                                infos.n, &err));
+    ck_assert_str_eq(view.job.nodes[1], "c");
+    ck_assert_mem_eq(view.job.node_of, node_of, sizeof(node_of));
+    ck_assert_mem_eq(view.job.local_of, local_of, sizeof(local_of));
+    for (size_t i = 0; i < PX_COUNT(one_map); i++) {
+        px_job_view_cleanup(&view);
+        see(&view, "b", one_map[i][0], one_map[i][1]);
         ck_assert(view.job.n_nodes == 0 && !view.job.nodes && !view.job.node_of);
         ck_assert_uint_eq(view.job.this_node, UINT32_MAX);
     }
@@ -440,15 +430,13 @@ PX_TEST(what_describes_no_job_is_refused)
 
     memset(longer, 'n', sizeof(longer));
     longer[sizeof(longer) - 1] = '\0';
-    sem_init(&raw_ended, 0, 0);
     start();
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         PX_AUTO(px_infos) infos = describe("a,b", NULL);
 
         ok(px_infos_add(&infos, rows[i].key, rows[i].data, rows[i].type));
-        pmix_status_t rc = PMIx_server_setup_application(job, infos.v, infos.n,
-                                                         on_application, &raw_ended);
-        ck_assert_msg((rc ? rc : raw_await_end()) == PMIX_ERR_BAD_PARAM, "row %zu", i);
+        ck_assert_msg(gather("job", infos.v, infos.n) == PMIX_ERR_BAD_PARAM, "row %zu",
+                      i);
     }
 }
 
@@ -507,7 +495,6 @@ PX_TEST(what_the_host_asks_for_is_gathered)
                 {{PMIX_SETUP_APP_NONENVARS, PMIX_SETUP_APP_ALL}, true},
                 {{PMIX_SETUP_APP_NONENVARS, PMIX_SETUP_APP_ENVARS}, true}};
 
-    sem_init(&raw_ended, 0, 0);
     setenv("FW_A", "theirs", 1);
     start();
     ok(PMIx_Forward_envars(job, "FW_A", NULL, 0));
@@ -517,8 +504,7 @@ PX_TEST(what_the_host_asks_for_is_gathered)
 
         for (size_t k = 0; k < n; k++)
             ok(PMIx_Info_load(&info[k], rows[i].keys[k], NULL, PMIX_BOOL));
-        ok(PMIx_server_setup_application(job, info, n, on_gathered, &raw_ended));
-        ok(raw_await_end());
+        ok(gather("job", info, n));
         ck_assert_msg((gathered.n == 1) == rows[i].envars, "row %zu", i);
     }
 }
@@ -533,7 +519,6 @@ PX_TEST(fabric_resources_that_no_component_has_are_an_error_if_required)
     } rows[] = {
         {"ib", true, PMIX_ERR_NOT_SUPPORTED}, {"ib", false, 0}, {NULL, true, 0}};
 
-    sem_init(&raw_ended, 0, 0);
     start();
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         PX_AUTO(px_infos) infos = {0}, request = {0};
@@ -544,9 +529,7 @@ PX_TEST(fabric_resources_that_no_component_has_are_an_error_if_required)
             rows[i].type ? rows[i].type : "yes", PMIX_STRING));
         ok(px_infos_add_array(&infos, PMIX_ALLOC_FABRIC, &request));
         infos.v[0].flags = rows[i].required ? PMIX_INFO_REQD : 0;
-        ok(PMIx_server_setup_application(job, infos.v, infos.n, on_gathered,
-                                         &raw_ended));
-        ck_assert_msg(raw_await_end() == rows[i].rc, "row %zu", i);
+        ck_assert_msg(gather("job", infos.v, infos.n) == rows[i].rc, "row %zu", i);
     }
 }
 
@@ -555,14 +538,11 @@ PX_TEST(variables_that_no_component_forwards_are_an_error)
     pmix_info_t envars = {.key = PMIX_SETUP_APP_ENVARS,
                           .value = {.type = PMIX_BOOL, .data.flag = true}};
 
-    sem_init(&raw_ended, 0, 0);
     setenv("PMIX_MCA_pnet", "^envar", 1);
     start();
     fails(PMIx_Forward_envars(job, "FW_A", NULL, 0), NOT_SUPPORTED);
-    ok(PMIx_server_setup_application(job, &envars, 1, on_application, &raw_ended));
-    ck_assert_int_eq(raw_await_end(), PMIX_ERR_NOT_SUPPORTED);
-    ok(PMIx_server_setup_application(job, NULL, 0, on_application, &raw_ended));
-    ok(raw_await_end());
+    fails(gather("job", &envars, 1), NOT_SUPPORTED);
+    ok(gather("job", NULL, 0));
 }
 
 /* Directives about the variable H, by their first letter: "=new" sets, "+new" adds, "-" unsets,
