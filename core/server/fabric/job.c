@@ -63,7 +63,9 @@ pmix_status_t px_job_view_of_map(px_job_view *view, const char *host,
     view->job.n_nodes = map->n_nodes;
     view->job.n_procs = map->n_ranks;
     view->job.nodes = (const char *const *)view->nodes;
-    view->job.this_node = px_procmap_find_host(map, host);
+    view->job.this_node = px_procmap_find(map, host);
+    if (view->job.this_node == UINT32_MAX)
+        view->job.this_node = px_procmap_find_host(map, host);
     if (view->job.this_node >= map->n_nodes)
         view->job.this_node = UINT32_MAX;
     return PMIX_SUCCESS;

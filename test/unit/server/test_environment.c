@@ -357,7 +357,12 @@ static void see(px_job_view *view, const char *host, const char *nodes,
     ok(px_job_view_of_infos(view, host, "job", infos.v, infos.n, &err));
 }
 
-PX_TEST(components_get_the_places_of_ranks)
+static const struct {
+    const char *host;
+    uint32_t node;
+} hosts[] = {{"b", 2}, {"b.cluster", 2}, {"elsewhere", UINT32_MAX}};
+
+PX_TEST_LOOP(components_get_the_places_of_ranks, PX_COUNT(hosts))
 {
     static const uint32_t node_of[] = {0, 1, 0, UINT32_MAX, 2},
                           local_of[] = {0, 0, 1, UINT32_MAX, 0};
@@ -365,11 +370,11 @@ PX_TEST(components_get_the_places_of_ranks)
         {NULL, NULL}, {"a,b", NULL}, {NULL, "0;1"}};
     PX_AUTO(px_job_view) view = {0};
 
-    see(&view, "b.cluster", "a,c,b", "0,2;1;4");
+    see(&view, hosts[_i].host, "a,c,b", "0,2;1;4");
     ck_assert_uint_eq(view.job.n_nodes, 3);
     ck_assert_uint_eq(view.job.n_procs, PX_COUNT(node_of));
     ck_assert_uint_eq(view.job.most_on_a_node, 2);
-    ck_assert_uint_eq(view.job.this_node, 2);
+    ck_assert_uint_eq(view.job.this_node, hosts[_i].node);
     ck_assert_uint_eq(view.job.n_info, 2);
     ck_assert_str_eq(view.job.nodes[1], "c");
     ck_assert_mem_eq(view.job.node_of, node_of, sizeof(node_of));
