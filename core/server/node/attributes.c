@@ -69,17 +69,10 @@ static const char *user_function(const char *function)
 
 /* ---- PMIx_Register_attributes ---------------------------------------------------- */
 
-struct register_op {
-    struct px_server_op op;
-    const char *function;
-    char *const *attributes;
-};
-
-static pmix_status_t add(struct px_server *srv, const struct px_server_op *o)
+static pmix_status_t add(struct px_server *srv, const struct px_server_op *op)
 {
-    const struct register_op *op = PX_CONTAINER_OF(o, struct register_op, op);
-    const char *function = user_function(op->function);
-    char *const *attributes = op->attributes;
+    const char *function = user_function(op->api.args.text);
+    char *const *attributes = op->api.args.keys;
     struct registration *r;
 
     PX_LIST_EACH (&srv->part.attributes, struct registration, old, link)
@@ -107,12 +100,13 @@ static bool is_name(const char *name)
 
 PX_EXPORT pmix_status_t PMIx_Register_attributes(char *function, char *attrs[])
 {
-    struct register_op op = {.op.run = add, .function = function, .attributes = attrs};
+    struct px_server_op op = {.run = add,
+                              .api.args = {.text = function, .keys = attrs}};
     bool sound = function && is_name(function);
 
     for (char **name = attrs; sound && name && *name; name++)
         sound = is_name(*name) && strlen(*name) <= PMIX_MAX_KEYLEN;
-    return px_server_submit(&op.op, sizeof(op), sound);
+    return px_server_submit(&op, sizeof(op), sound);
 }
 
 static void destroy(struct px_server *srv)

@@ -38,13 +38,6 @@ static struct pset *find_pset(const struct px_server *srv, const char *name)
 
 /* ---- define and delete ----------------------------------------------------------- */
 
-struct pset_op {
-    struct px_server_op op;
-    const char *name;
-    const pmix_proc_t *procs;
-    size_t n_procs;
-};
-
 /* Sends an event about a set. Default handlers do not get it, since some programs end
  * in them. */
 static pmix_status_t announce(struct px_server *srv, pmix_status_t code,
@@ -64,23 +57,23 @@ static pmix_status_t announce(struct px_server *srv, pmix_status_t code,
     return rc;
 }
 
-static pmix_status_t define(struct px_server *srv, const struct px_server_op *o)
+static pmix_status_t define(struct px_server *srv, const struct px_server_op *op)
 {
-    const struct pset_op *op = PX_CONTAINER_OF(o, struct pset_op, op);
+    const struct px_args *args = &op->api.args;
     struct pset *s;
     pmix_status_t rc;
 
-    if (find_pset(srv, op->name))
+    if (find_pset(srv, args->text))
         return PMIX_ERR_EXISTS; /* sets do not change */
     s = calloc(1, sizeof(*s));
     if (!s)
         return PMIX_ERR_NOMEM;
     px_list_append(&srv->part.psets, &s->link);
-    s->name = strdup(op->name);
-    s->n_procs = op->n_procs;
-    rc = s->name
-             ? px_type_copy_array(PMIX_PROC, (void **)&s->procs, op->procs, op->n_procs)
-             : PMIX_ERR_NOMEM;
+    s->name = strdup(args->text);
+    s->n_procs = args->n_procs;
+    rc = s->name ? px_type_copy_array(PMIX_PROC, (void **)&s->procs, args->procs,
+                                      args->n_procs)
+                 : PMIX_ERR_NOMEM;
     if (!rc)
         rc = announce(srv, PMIX_PROCESS_SET_DEFINE, s);
     if (rc)
@@ -88,10 +81,9 @@ static pmix_status_t define(struct px_server *srv, const struct px_server_op *o)
     return rc;
 }
 
-static pmix_status_t delete_set(struct px_server *srv, const struct px_server_op *o)
+static pmix_status_t delete_set(struct px_server *srv, const struct px_server_op *op)
 {
-    const struct pset_op *op = PX_CONTAINER_OF(o, struct pset_op, op);
-    struct pset *s = find_pset(srv, op->name);
+    struct pset *s = find_pset(srv, op->api.args.text);
     pmix_status_t rc = s ? announce(srv, PMIX_PROCESS_SET_DELETE, s)
                          : PMIX_ERR_NOT_FOUND;
 
@@ -109,18 +101,20 @@ PX_EXPORT pmix_status_t PMIx_server_define_process_set(const pmix_proc_t *member
                                                        size_t nmembers,
                                                        const char *pset_name)
 {
-    struct pset_op op = {
-        .op.run = define, .name = pset_name, .procs = members, .n_procs = nmembers};
+    struct px_server_op op = {.run = define,
+                              .api.args = {.text = (char *)pset_name,
+                                           .procs = (pmix_proc_t *)members,
+                                           .n_procs = nmembers}};
 
-    return px_server_submit(&op.op, sizeof(op),
+    return px_server_submit(&op, sizeof(op),
                             members && nmembers > 0 && name_ok(pset_name));
 }
 
 PX_EXPORT pmix_status_t PMIx_server_delete_process_set(char *pset_name)
 {
-    struct pset_op op = {.op.run = delete_set, .name = pset_name};
+    struct px_server_op op = {.run = delete_set, .api.args.text = pset_name};
 
-    return px_server_submit(&op.op, sizeof(op), name_ok(pset_name));
+    return px_server_submit(&op, sizeof(op), name_ok(pset_name));
 }
 
 /* ---- queries --------------------------------------------------------------------- */
