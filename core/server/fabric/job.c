@@ -9,15 +9,9 @@
 
 static pmix_status_t name_nodes(px_job_view *view, const struct px_procmap *map)
 {
-    char name[PX_MAX_NODE_NAME + 1];
+    PX_AUTOFREE char *names = px_procmap_names(map, NULL);
 
-    view->nodes = calloc((size_t)map->n_nodes + 1, sizeof(*view->nodes));
-    for (uint32_t i = 0; view->nodes && i < map->n_nodes; i++) {
-        px_procmap_name(map, i, name);
-        view->nodes[i] = strdup(name);
-        if (!view->nodes[i])
-            return PMIX_ERR_NOMEM;
-    }
+    view->nodes = names ? px_strv_split(names, ',', true) : NULL;
     return view->nodes ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
 
