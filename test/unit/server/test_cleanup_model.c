@@ -26,7 +26,7 @@ static const char *const paths[N_PATHS][3] = {
     {"/nonexistent/a", "/nonexistent//a,", "/./nonexistent/b/../a"},
     {"/nonexistent/a/b", "/nonexistent/a/./b", "//nonexistent/a//b"},
     {"/nonexistent/b", "/nonexistent/b/.", "/nonexistent/b/"},
-    {"/nonexistent/a b", "/nonexistent/a b/", "/nonexistent/./a b"},
+    {"/nonexistent/a\tb", "/nonexistent/a\tb/", "/nonexistent/./a\tb"},
     {"/nonexistent/\xff\n", "/nonexistent//\xff\n", "/nonexistent/\xff\n//"},
     {"/nonexistent", "/nonexistent/", "//nonexistent"},
 };
@@ -52,10 +52,8 @@ static uint64_t seed(void)
 
 struct request {
     unsigned rank;
-    pmix_proc_t procs[2];
-    size_t n_procs;
+    char text[1024]; /* as cleaner_parse reads it */
     bool for_rank, for_job;
-    px_infos infos;
     /* contents of the request */
     uint8_t file[N_PATHS]; /* bits: 1 << PX_RM_FILE, 1 << PX_RM_KEEP */
     bool dir[N_PATHS];
@@ -63,86 +61,62 @@ struct request {
     uint8_t flags;
 };
 
-static void add(struct request *r, const char *key, const void *value,
-                pmix_data_type_t type)
+/* Adds a list of one to three paths: "f=" or "d=" to remove, "k=" to keep. */
+static void add_list(struct request *r, const char *word)
 {
-    ok(px_infos_add(&r->infos, key, value, type));
-}
-
-/* Adds a list of one to three paths, separated by commas. */
-static void add_list(struct request *r, const char *key)
-{
-    unsigned n = 1 + below(3);
-    char list[256] = "";
-
-    for (unsigned i = 0; i < n; i++) {
+    strcat(strcat(r->text, " "), word);
+    for (unsigned n = 1 + below(3), i = 0; i < n; i++) {
         unsigned p = below(N_PATHS);
 
-        strcat(list, i ? "," : "");
+        strcat(r->text, i ? "," : "");
         if (below(40) == 0) {
-            strcat(list, bad_paths[below(PX_COUNT(bad_paths))]);
+            strcat(r->text, bad_paths[below(PX_COUNT(bad_paths))]);
             r->bad = true;
             continue;
         }
-        strcat(list, paths[p][below(3)]);
-        if (strcmp(key, PMIX_REGISTER_CLEANUP_DIR) == 0)
+        strcat(r->text, paths[p][below(3)]);
+        if (*word == 'd')
             r->dir[p] = true;
         else
-            r->file[p] |= 1u << (strcmp(key, PMIX_CLEANUP_IGNORE) ? PX_RM_FILE
-                                                                  : PX_RM_KEEP);
+            r->file[p] |= 1u << (*word == 'f' ? PX_RM_FILE : PX_RM_KEEP);
     }
-    add(r, key, list, PMIX_STRING);
 }
 
-/* Adds a list of paths, or a flag, which may be false. */
+static void add_flag(struct request *r, const char *word, uint8_t flag)
+{
+    const bool yes = below(4) > 0;
+
+    strcat(strcat(r->text, yes ? " " : " -"), word);
+    r->flags |= yes ? flag : 0;
+}
+
 static void add_something(struct request *r)
 {
-    bool yes = below(4) > 0;
+    static const char *const lists[] = {"f=", "f=", "k=", "d=", "d="};
+    const unsigned what = below(8);
 
-    switch (below(8)) {
-    case 0:
-    case 1:
-        add_list(r, PMIX_REGISTER_CLEANUP);
-        break;
-    case 2:
-        add_list(r, PMIX_CLEANUP_IGNORE);
-        break;
-    case 3:
-    case 4:
-        add_list(r, PMIX_REGISTER_CLEANUP_DIR);
-        break;
-    case 5:
-        r->flags |= yes ? PX_RM_RECURSE : 0;
-        add(r, PMIX_CLEANUP_RECURSIVE, &yes, PMIX_BOOL);
-        break;
-    case 6:
-        r->flags |= yes ? PX_RM_LEAVE_TOP : 0;
-        add(r, PMIX_CLEANUP_LEAVE_TOPDIR, &yes, PMIX_BOOL);
-        break;
-    default:
-        if (below(20) == 0) {
-            r->bad = true;
-            add(r, PMIX_REGISTER_CLEANUP, &yes, PMIX_BOOL);
-        }
+    if (what < PX_COUNT(lists)) {
+        add_list(r, lists[what]);
+    } else if (what == 5) {
+        add_flag(r, "recurse", PX_RM_RECURSE);
+    } else if (what == 6) {
+        add_flag(r, "leave", PX_RM_LEAVE_TOP);
+    } else if (below(20) == 0) {
+        r->bad = true;
+        strcat(r->text, " f:bool");
     }
 }
 
 static void make_request(struct request *r)
 {
-    unsigned whose = below(4);
+    static const char *const targets[] = {"%u", "job", "%u,job",
+                                          "-"}; /* "-": the job */
+    const unsigned whose = below(4);
 
-    *r = (struct request){.rank = below(2)};
-    r->for_rank = whose != 1;
-    r->for_job = whose != 0;
-    if (r->for_rank)
-        px_proc_set(&r->procs[r->n_procs++], "job", r->rank);
-    if (r->for_job && whose != 3)
-        px_proc_set(&r->procs[r->n_procs++], "job", PMIX_RANK_WILDCARD);
-    if (whose == 3) { /* a request without a target is for the job */
-        r->for_rank = false;
-        r->n_procs = 0;
-    }
-    add_list(r, below(2) ? PMIX_REGISTER_CLEANUP_DIR : PMIX_REGISTER_CLEANUP);
+    *r = (struct request){
+        .rank = below(2), .for_rank = whose % 2 == 0, .for_job = whose};
+    snprintf(r->text, sizeof(r->text), targets[whose], r->rank);
+    add_list(r, below(2) ? "d=" : "f=");
     for (unsigned n = below(5); n > 0; n--)
         add_something(r);
 }
@@ -262,23 +236,11 @@ static void connect_clients(void)
         clients[rank] = raw_client(rank);
 }
 
-static void disconnect_clients(void)
-{
-    for (int i = 0; i < 2; i++)
-        close(clients[i]);
-}
-
 static void setup(void)
 {
     cleaner_setup();
     connect_clients();
     chance = seed();
-}
-
-static void teardown(void)
-{
-    cleaner_teardown();
-    disconnect_clients();
 }
 
 struct turn {
@@ -292,15 +254,17 @@ static void register_on_loop(void *arg)
 {
     struct turn *t = arg;
     struct px_server *srv = px_process.server;
-    pmix_proc_t who;
-
-    px_proc_set(&who, "job", t->r->rank);
+    const pmix_proc_t who = raw_proc("job", t->r->rank);
     struct px_peer *peer = px_peer_find(srv, &who);
+    PX_AUTO(px_infos) infos = {0};
+    pmix_proc_t procs[2];
+    size_t n;
+
     ck_assert_ptr_nonnull(peer);
+    cleaner_parse(t->r->text, procs, &n, &infos);
     if (t->nth)
         px_alloc_fail_at(t->nth);
-    t->rc = px_cleanup_register(srv, peer, t->r->procs, t->r->n_procs, &t->r->infos,
-                                false);
+    t->rc = px_cleanup_register(srv, peer, procs, n, &infos, false);
     if (t->nth)
         t->failed = px_alloc_fail_end();
 }
@@ -329,7 +293,8 @@ PX_TEST(the_registry_is_what_the_rules_make_of_the_requests)
 
         if (i % 50 == 49) { /* starts anew with another server */
             cleaner_restart(&host_module, 2);
-            disconnect_clients();
+            close(clients[0]);
+            close(clients[1]);
             connect_clients();
             m = (struct model){0};
         }
@@ -340,7 +305,6 @@ PX_TEST(the_registry_is_what_the_rules_make_of_the_requests)
         MUST(is_as_modelled(&m), i);
         n_good += due == PMIX_SUCCESS;
         n_conflicts += due == PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES;
-        px_infos_cleanup(&r.infos);
     }
     ck_assert_uint_gt(n_good, n_requests / 10);
     ck_assert_uint_gt(n_conflicts, n_requests / 20);
@@ -381,8 +345,7 @@ PX_TEST(a_request_that_finds_no_memory_changes_nothing)
             MUST(is_as_modelled(&after), i);
             m = after;
         }
-        px_infos_cleanup(&r.infos);
     }
 }
 
-PX_TEST_MAIN("server/cleanup_model", setup, teardown)
+PX_TEST_MAIN("server/cleanup_model", setup, cleaner_teardown)
