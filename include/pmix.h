@@ -19,7 +19,8 @@ extern "C" {
  *   and return PMIX_ERR_WOULD_BLOCK when called from within a PMIx callback.
  *   PMIX_TIMEOUT among the infos limits the wait, in seconds; without it the wait has
  *   no limit.
- * - An "_nb" function never blocks. PMIX_SUCCESS means that the callback will be
+ * - An "_nb" function works like the function above it, but never blocks: @p cbfunc
+ *   gets the status and the results. PMIX_SUCCESS means that the callback will be
  *   called, exactly once. PMIX_OPERATION_SUCCEEDED means that the request is done and
  *   the callback will not be called. All others are errors, again without a callback.
  *   Its arguments are copied before it returns; the caller may free them at once.
@@ -32,6 +33,11 @@ extern "C" {
  *   attribute that cannot be honoured. Calls to a server may return PMIX_ERR_UNREACH
  *   without a server, and PMIX_ERR_LOST_CONNECTION if it goes away. Further statuses
  *   are listed below.
+ * - Source: PMIx Standard 5.0, unless a function names another. Its chapters, in the
+ *   order of this file: Client Initialization and Finalization (PMIx_Abort: Process
+ *   Management); Data Access and Sharing (fences: Synchronization; PMIx_Resolve_...:
+ *   Query Operations); Publish/Lookup Operations; Process Management; Event
+ *   Notification.
  */
 
 /* -- Start and end --------------------------------------------------------------- */
@@ -59,8 +65,6 @@ extern "C" {
  *         and PMIX_ERR_TIMEOUT if the server stops answering;
  *         PMIX_ERR_INVALID_NAMESPACE, PMIX_ERR_DATA_VALUE_NOT_FOUND and
  *         PMIX_ERR_BAD_PARAM for a bad or missing namespace or rank
- *
- * PMIx Standard 5.0, ch. Client Initialization and Finalization.
  */
 pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo);
 
@@ -72,8 +76,6 @@ pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo);
  *
  * @param info  PMIX_EMBED_BARRIER waits for all processes of the namespace first
  * @return PMIX_SUCCESS; PMIX_ERR_INIT for one call too many
- *
- * PMIx Standard 5.0, ch. Client Initialization and Finalization.
  */
 pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo);
 
@@ -81,8 +83,6 @@ pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo);
  * Test if the library is initialized, in any role. Never blocks.
  *
  * @return non-zero if initialized
- *
- * PMIx Standard 5.0, ch. Client Initialization and Finalization.
  */
 int PMIx_Initialized(void);
 
@@ -90,16 +90,12 @@ int PMIx_Initialized(void);
  * Name and version of this library. Never blocks; may be called before PMIx_Init.
  *
  * @return a constant string
- *
- * PMIx Standard 5.0, ch. Client Initialization and Finalization.
  */
 const char *PMIx_Get_version(void);
 
 /**
  * Handle pending work, if the program drives progress itself (PMIX_EXTERNAL_PROGRESS);
  * otherwise do nothing. Callbacks run within this call. Does not wait.
- *
- * PMIx Standard 5.0, ch. Client Initialization and Finalization.
  */
 void PMIx_Progress(void);
 
@@ -111,7 +107,6 @@ void PMIx_Progress(void);
  * @param info   PMIX_PROGRESS_THREAD_NAME: only if the thread has this name
  *               ("tenon-loop"); PMIX_PROGRESS_THREAD_FLUSH is true in any case. The
  *               caller's
- * @param ninfo  elements of @p info
  *
  * Not in the PMIx Standard.
  */
@@ -130,8 +125,6 @@ void PMIx_Progress_thread_stop(const pmix_info_t *info, size_t ninfo);
  * @return PMIX_SUCCESS; PMIX_ERR_NOT_FOUND if one of them is unknown, and none is
  *         aborted; PMIX_ERR_PARAM_VALUE_NOT_SUPPORTED if the host cannot abort only
  *         these; PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_NO_PERMISSIONS
- *
- * PMIx Standard 5.0, ch. Process Management.
  */
 pmix_status_t PMIx_Abort(int status, const char msg[], pmix_proc_t procs[],
                          size_t nprocs);
@@ -148,8 +141,6 @@ pmix_status_t PMIx_Abort(int status, const char msg[], pmix_proc_t procs[],
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM, also for an invalid scope;
  *         PMIX_ERR_UNKNOWN_DATA_TYPE or PMIX_ERR_NOT_SUPPORTED for a value that cannot
  *         be sent to the server. On error earlier puts are unchanged
- *
- * PMIx Standard 5.0, ch. Data Access and Sharing.
  */
 pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[], pmix_value_t *val);
 
@@ -160,8 +151,6 @@ pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[], pmix_value_t *val);
  * fence that collects data, or on request.
  *
  * @return PMIX_SUCCESS, also for a singleton, or if nothing is to be sent
- *
- * PMIx Standard 5.0, ch. Data Access and Sharing.
  */
 pmix_status_t PMIx_Commit(void);
 
@@ -172,8 +161,6 @@ pmix_status_t PMIx_Commit(void);
  * @param key   at most PMIX_MAX_KEYLEN bytes
  * @param val   copied
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM
- *
- * PMIx Standard 5.0, ch. Data Access and Sharing.
  */
 pmix_status_t PMIx_Store_internal(const pmix_proc_t *proc, const char key[],
                                   pmix_value_t *val);
@@ -206,8 +193,6 @@ pmix_status_t PMIx_Store_internal(const pmix_proc_t *proc, const char key[],
  *         printf("%u\n", size->data.uint32);
  *         PMIX_VALUE_RELEASE(size);
  *     }
- *
- * PMIx Standard 5.0, ch. Data Access and Sharing.
  */
 pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char key[],
                        const pmix_info_t info[], size_t ninfo, pmix_value_t **val);
@@ -218,8 +203,6 @@ pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char key[],
  * @param cbfunc  must not be NULL; receives the status and a value that stays the
  *                library's
  * @return PMIX_SUCCESS, and the callback will be called; otherwise an error
- *
- * PMIx Standard 5.0, ch. Data Access and Sharing.
  */
 pmix_status_t PMIx_Get_nb(const pmix_proc_t *proc, const char key[],
                           const pmix_info_t info[], size_t ninfo,
@@ -237,13 +220,9 @@ pmix_status_t PMIx_Get_nb(const pmix_proc_t *proc, const char key[],
  * @return PMIX_SUCCESS; PMIX_ERR_TIMEOUT; PMIX_ERR_LOST_CONNECTION if a participant
  *         ended; PMIX_ERR_NOT_FOUND for an unknown namespace or rank;
  *         PMIX_ERR_NOT_SUPPORTED if no host has the algorithm; PMIX_ERR_WOULD_BLOCK
- *
- * PMIx Standard 5.0, ch. Synchronization.
  */
 pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs,
                          const pmix_info_t info[], size_t ninfo);
-
-/** Works like PMIx_Fence without waiting: @p cbfunc gets its status. */
 pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t nprocs,
                             const pmix_info_t info[], size_t ninfo,
                             pmix_op_cbfunc_t cbfunc, void *cbdata);
@@ -256,8 +235,6 @@ pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t nprocs,
  * @param procs     receives an array the caller frees with PMIX_PROC_FREE
  * @return PMIX_SUCCESS, also with an empty array; PMIX_ERR_NOT_FOUND if node or
  *         namespace is unknown
- *
- * PMIx Standard 5.0, ch. Query Operations.
  */
 pmix_status_t PMIx_Resolve_peers(const char *nodename, const pmix_nspace_t nspace,
                                  pmix_proc_t **procs, size_t *nprocs);
@@ -268,8 +245,6 @@ pmix_status_t PMIx_Resolve_peers(const char *nodename, const pmix_nspace_t nspac
  * @param nspace    NULL or empty for all known namespaces
  * @param nodelist  receives names separated by commas; the caller frees it
  * @return PMIX_SUCCESS; PMIX_ERR_NOT_FOUND
- *
- * PMIx Standard 5.0, ch. Query Operations.
  */
 pmix_status_t PMIx_Resolve_nodes(const pmix_nspace_t nspace, char **nodelist);
 
@@ -283,12 +258,8 @@ pmix_status_t PMIx_Resolve_nodes(const pmix_nspace_t nspace, char **nodelist);
  *              this returns
  * @return PMIX_SUCCESS; PMIX_ERR_DUPLICATE_KEY, and nothing is published, if a key
  *         exists in an overlapping range; PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_TIMEOUT
- *
- * PMIx Standard 5.0, ch. Publish/Lookup Operations.
  */
 pmix_status_t PMIx_Publish(const pmix_info_t info[], size_t ninfo);
-
-/** Works like PMIx_Publish without waiting: @p cbfunc gets its status. */
 pmix_status_t PMIx_Publish_nb(const pmix_info_t info[], size_t ninfo,
                               pmix_op_cbfunc_t cbfunc, void *cbdata);
 
@@ -301,8 +272,6 @@ pmix_status_t PMIx_Publish_nb(const pmix_info_t info[], size_t ninfo,
  * @return PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS if some were not found;
  *         PMIX_ERR_NOT_FOUND if none was; PMIX_ERR_NO_PERMISSIONS;
  *         PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_TIMEOUT
- *
- * PMIx Standard 5.0, ch. Publish/Lookup Operations.
  */
 pmix_status_t PMIx_Lookup(pmix_pdata_t data[], size_t ndata, const pmix_info_t info[],
                           size_t ninfo);
@@ -323,12 +292,8 @@ pmix_status_t PMIx_Lookup_nb(char **keys, const pmix_info_t info[], size_t ninfo
  * @param info  PMIX_RANGE selects the range
  * @return PMIX_SUCCESS, also if a key did not exist; PMIX_ERR_NOT_SUPPORTED;
  *         PMIX_ERR_TIMEOUT
- *
- * PMIx Standard 5.0, ch. Publish/Lookup Operations.
  */
 pmix_status_t PMIx_Unpublish(char **keys, const pmix_info_t info[], size_t ninfo);
-
-/** Works like PMIx_Unpublish without waiting: @p cbfunc gets its status. */
 pmix_status_t PMIx_Unpublish_nb(char **keys, const pmix_info_t info[], size_t ninfo,
                                 pmix_op_cbfunc_t cbfunc, void *cbdata);
 
@@ -349,14 +314,9 @@ pmix_status_t PMIx_Unpublish_nb(char **keys, const pmix_info_t info[], size_t ni
  * @param nspace    receives the new namespace; may be NULL
  * @return PMIX_SUCCESS; the PMIX_ERR_JOB_ status of the failure;
  *         PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_NO_PERMISSIONS; PMIX_ERR_TIMEOUT
- *
- * PMIx Standard 5.0, ch. Process Management.
  */
 pmix_status_t PMIx_Spawn(const pmix_info_t job_info[], size_t ninfo,
                          const pmix_app_t apps[], size_t napps, pmix_nspace_t nspace);
-
-/** Works like PMIx_Spawn without waiting: @p cbfunc gets its status and the
- * namespace. */
 pmix_status_t PMIx_Spawn_nb(const pmix_info_t job_info[], size_t ninfo,
                             const pmix_app_t apps[], size_t napps,
                             pmix_spawn_cbfunc_t cbfunc, void *cbdata);
@@ -376,13 +336,9 @@ pmix_status_t PMIx_Spawn_nb(const pmix_info_t job_info[], size_t ninfo,
  *         PMIX_ERR_INVALID_OPERATION if the caller is in a connect of the same set;
  *         PMIX_ERR_NOT_SUPPORTED if some are on other nodes and the host does not offer
  *         connects; PMIX_ERR_TIMEOUT
- *
- * PMIx Standard 5.0, ch. Process Management.
  */
 pmix_status_t PMIx_Connect(const pmix_proc_t procs[], size_t nprocs,
                            const pmix_info_t info[], size_t ninfo);
-
-/** Works like PMIx_Connect without waiting: @p cbfunc gets its status. */
 pmix_status_t PMIx_Connect_nb(const pmix_proc_t procs[], size_t nprocs,
                               const pmix_info_t info[], size_t ninfo,
                               pmix_op_cbfunc_t cbfunc, void *cbdata);
@@ -394,13 +350,9 @@ pmix_status_t PMIx_Connect_nb(const pmix_proc_t procs[], size_t nprocs,
  *
  * @return as PMIx_Connect; PMIX_ERR_INVALID_OPERATION also if the set is not connected,
  *         unless a host accepts it
- *
- * PMIx Standard 5.0, ch. Process Management.
  */
 pmix_status_t PMIx_Disconnect(const pmix_proc_t procs[], size_t nprocs,
                               const pmix_info_t info[], size_t ninfo);
-
-/** Works like PMIx_Disconnect without waiting: @p cbfunc gets its status. */
 pmix_status_t PMIx_Disconnect_nb(const pmix_proc_t procs[], size_t nprocs,
                                  const pmix_info_t info[], size_t ninfo,
                                  pmix_op_cbfunc_t cbfunc, void *cbdata);
@@ -423,8 +375,6 @@ pmix_status_t PMIx_Disconnect_nb(const pmix_proc_t procs[], size_t nprocs,
  * @return with @p cbfunc: PMIX_SUCCESS, and it will be called; or an error. Without:
  *         the handler's number (>= 0), or an error (< 0), e.g.
  *         PMIX_ERR_EVENT_REGISTRATION
- *
- * PMIx Standard 5.0, ch. Event Notification.
  */
 pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes,
                                           pmix_info_t info[], size_t ninfo,
@@ -438,8 +388,6 @@ pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes,
  * @param cbfunc      gets the status; may be NULL
  * @return with @p cbfunc: PMIX_SUCCESS, and it will be called, with PMIX_ERR_NOT_FOUND
  *         for an unknown handler. Without: that status
- *
- * PMIx Standard 5.0, ch. Event Notification.
  */
 pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref, pmix_op_cbfunc_t cbfunc,
                                             void *cbdata);
@@ -457,8 +405,7 @@ pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref, pmix_op_cbfunc_t 
  * @param cbfunc  gets the status once the event was passed on, not once it was handled
  * @return with @p cbfunc: PMIX_SUCCESS, and it will be called; or an error. Without:
  *         PMIX_SUCCESS or an error; a later refusal is logged. A call that waits
- *         returns the status, which may be the host's reason to refuse the event PMIx
- *         Standard 5.0, ch. Event Notification.
+ *         returns the status, which may be the host's reason to refuse the event
  */
 pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t *source,
                                 pmix_data_range_t range, const pmix_info_t info[],

@@ -68,8 +68,6 @@ typedef void (*pmix_connect_cbfunc_t)(pmix_status_t status, char nspace[], int r
 pmix_status_t PMIx_Connect_nspace(const pmix_proc_t procs[], size_t nprocs,
                                   const pmix_info_t info[], size_t ninfo, char nspace[],
                                   pmix_rank_t *newrank);
-
-/** Works like PMIx_Connect_nspace without waiting: @p cbfunc gets the results. */
 pmix_status_t PMIx_Connect_nspace_nb(const pmix_proc_t procs[], size_t nprocs,
                                      const pmix_info_t info[], size_t ninfo,
                                      pmix_connect_cbfunc_t cbfunc, void *cbdata);
@@ -85,8 +83,6 @@ pmix_status_t PMIx_Connect_nspace_nb(const pmix_proc_t procs[], size_t nprocs,
  */
 pmix_status_t PMIx_Disconnect_nspace(const char nspace[], const pmix_info_t info[],
                                      size_t ninfo);
-
-/** Works like PMIx_Disconnect_nspace without waiting: @p cbfunc gets its status. */
 pmix_status_t PMIx_Disconnect_nspace_nb(const char nspace[], const pmix_info_t info[],
                                         size_t ninfo, pmix_op_cbfunc_t cbfunc,
                                         void *cbdata);

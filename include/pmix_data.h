@@ -22,7 +22,8 @@ extern "C" {
  *                      free the T itself
  *   create(n)          an array of n constructed T; NULL if n is 0 or memory is short
  *   free(T *, n)       destructs n elements and frees the array itself
- * Destruct and free accept NULL.
+ * Destruct and free accept NULL. They do not touch the value of an info with the flag
+ * PMIX_INFO_PERSISTENT. PMIX_FAMILY declares PMIx_<Type>_construct and the others.
  *
  * Source: PMIx Standard 5.0, ch. Data Structures and Types. It has the families, and
  * the functions that load and test objects, as macros; the draft after it has
@@ -30,13 +31,15 @@ extern "C" {
  * families of node pids, devices, resource units and statistics.
  */
 
+#define PMIX_FAMILY(Type, type)              \
+    void PMIx_##Type##_construct(type *obj); \
+    void PMIx_##Type##_destruct(type *obj);  \
+    type *PMIx_##Type##_create(size_t n);    \
+    void PMIx_##Type##_free(type *array, size_t n);
+
 /* -- Processes ------------------------------------------------------------------- */
 
-/** Family of pmix_proc_t: see the top of this file. */
-void PMIx_Proc_construct(pmix_proc_t *proc);
-void PMIx_Proc_destruct(pmix_proc_t *proc);
-pmix_proc_t *PMIx_Proc_create(size_t n);
-void PMIx_Proc_free(pmix_proc_t *procs, size_t n);
+PMIX_FAMILY(Proc, pmix_proc_t)
 
 /**
  * Set @p proc to a namespace and a rank (+).
@@ -45,25 +48,12 @@ void PMIx_Proc_free(pmix_proc_t *procs, size_t n);
  */
 void PMIx_Proc_load(pmix_proc_t *proc, const char *nspace, pmix_rank_t rank);
 
-/** Family of pmix_proc_info_t: see the top of this file. */
-void PMIx_Proc_info_construct(pmix_proc_info_t *pinfo);
-void PMIx_Proc_info_destruct(pmix_proc_info_t *pinfo);
-pmix_proc_info_t *PMIx_Proc_info_create(size_t n);
-void PMIx_Proc_info_free(pmix_proc_info_t *pinfos, size_t n);
-
-/** Family of pmix_node_pid_t: see the top of this file. */
-void PMIx_Node_pid_construct(pmix_node_pid_t *npid);
-void PMIx_Node_pid_destruct(pmix_node_pid_t *npid);
-pmix_node_pid_t *PMIx_Node_pid_create(size_t n);
-void PMIx_Node_pid_free(pmix_node_pid_t *npids, size_t n);
+PMIX_FAMILY(Proc_info, pmix_proc_info_t)
+PMIX_FAMILY(Node_pid, pmix_node_pid_t)
 
 /* -- Values ---------------------------------------------------------------------- */
 
-/** Family of pmix_value_t: see the top of this file. */
-void PMIx_Value_construct(pmix_value_t *val);
-void PMIx_Value_destruct(pmix_value_t *val);
-pmix_value_t *PMIx_Value_create(size_t n);
-void PMIx_Value_free(pmix_value_t *vals, size_t n);
+PMIX_FAMILY(Value, pmix_value_t)
 
 /**
  * Fill @p val with a copy of @p data.
@@ -92,7 +82,6 @@ pmix_status_t PMIx_Value_load(pmix_value_t *val, const void *data,
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for a NULL argument and for a scalar with
  *         NULL in *data; PMIX_ERR_NOMEM; PMIX_ERR_UNKNOWN_DATA_TYPE, also for a value
  *         without type; PMIX_ERR_EMPTY for a value that points nowhere. On error *data
- *         and *size are unchanged.
  *         and *size are unchanged.
  */
 pmix_status_t PMIx_Value_unload(pmix_value_t *val, void **data, size_t *size);
@@ -157,15 +146,7 @@ pmix_boolean_t PMIx_Value_true(const pmix_value_t *val);
 
 /* -- Infos ----------------------------------------------------------------------- */
 
-/**
- * Family of pmix_info_t: see the top of this file.
- *
- * Destruct and free do not touch the value if PMIX_INFO_PERSISTENT is set.
- */
-void PMIx_Info_construct(pmix_info_t *info);
-void PMIx_Info_destruct(pmix_info_t *info);
-pmix_info_t *PMIx_Info_create(size_t n);
-void PMIx_Info_free(pmix_info_t *infos, size_t n);
+PMIX_FAMILY(Info, pmix_info_t)
 
 /**
  * Fill @p info with a key and a copy of @p data, flags cleared.
@@ -300,11 +281,7 @@ pmix_info_t *PMIx_Info_list_get_info(void *list, void *prev, void **next);
 
 /* -- Published data -------------------------------------------------------------- */
 
-/** Family of pmix_pdata_t: see the top of this file. */
-void PMIx_Pdata_construct(pmix_pdata_t *pdata);
-void PMIx_Pdata_destruct(pmix_pdata_t *pdata);
-pmix_pdata_t *PMIx_Pdata_create(size_t n);
-void PMIx_Pdata_free(pmix_pdata_t *pdata, size_t n);
+PMIX_FAMILY(Pdata, pmix_pdata_t)
 
 /**
  * Fill @p dest with publisher @p proc, key and a copy of @p data, as PMIx_Info_load.
@@ -322,11 +299,7 @@ void PMIx_Pdata_xfer(pmix_pdata_t *dest, pmix_pdata_t *src);
 
 /* -- Applications and queries ---------------------------------------------------- */
 
-/** Family of pmix_app_t: see the top of this file. */
-void PMIx_App_construct(pmix_app_t *app);
-void PMIx_App_destruct(pmix_app_t *app);
-pmix_app_t *PMIx_App_create(size_t n);
-void PMIx_App_free(pmix_app_t *apps, size_t n);
+PMIX_FAMILY(App, pmix_app_t)
 
 /** Destruct one application and free it. */
 void PMIx_App_release(pmix_app_t *app);
@@ -334,11 +307,7 @@ void PMIx_App_release(pmix_app_t *app);
 /** Give @p app an array of @p n constructed infos; on failure its info is NULL. */
 void PMIx_App_info_create(pmix_app_t *app, size_t n);
 
-/** Family of pmix_query_t: see the top of this file. */
-void PMIx_Query_construct(pmix_query_t *query);
-void PMIx_Query_destruct(pmix_query_t *query);
-pmix_query_t *PMIx_Query_create(size_t n);
-void PMIx_Query_free(pmix_query_t *queries, size_t n);
+PMIX_FAMILY(Query, pmix_query_t)
 
 /** Destruct one query and free it. */
 void PMIx_Query_release(pmix_query_t *query);
@@ -346,11 +315,7 @@ void PMIx_Query_release(pmix_query_t *query);
 /** Give @p query @p n constructed qualifiers; on failure its qualifiers are NULL. */
 void PMIx_Query_qualifiers_create(pmix_query_t *query, size_t n);
 
-/** Family of pmix_regattr_t: see the top of this file. */
-void PMIx_Regattr_construct(pmix_regattr_t *attr);
-void PMIx_Regattr_destruct(pmix_regattr_t *attr);
-pmix_regattr_t *PMIx_Regattr_create(size_t n);
-void PMIx_Regattr_free(pmix_regattr_t *attrs, size_t n);
+PMIX_FAMILY(Regattr, pmix_regattr_t)
 
 /**
  * Fill an attribute's description. A member given as NULL is unchanged.
@@ -372,11 +337,7 @@ void PMIx_Regattr_xfer(pmix_regattr_t *dest, const pmix_regattr_t *src);
 
 /* -- Byte objects, arrays, environment variables ---------------------------------- */
 
-/** Family of pmix_byte_object_t: see the top of this file. */
-void PMIx_Byte_object_construct(pmix_byte_object_t *bo);
-void PMIx_Byte_object_destruct(pmix_byte_object_t *bo);
-pmix_byte_object_t *PMIx_Byte_object_create(size_t n);
-void PMIx_Byte_object_free(pmix_byte_object_t *bos, size_t n);
+PMIX_FAMILY(Byte_object, pmix_byte_object_t)
 
 /** Put @p size bytes of @p data into @p bo. No copy: @p bo owns data from now on. */
 void PMIx_Byte_object_load(pmix_byte_object_t *bo, char *data, size_t size);
@@ -396,11 +357,7 @@ void PMIx_Data_array_destruct(pmix_data_array_t *darray);
 pmix_data_array_t *PMIx_Data_array_create(size_t n, pmix_data_type_t type);
 void PMIx_Data_array_free(pmix_data_array_t *darray);
 
-/** Family of pmix_envar_t: see the top of this file. */
-void PMIx_Envar_construct(pmix_envar_t *envar);
-void PMIx_Envar_destruct(pmix_envar_t *envar);
-pmix_envar_t *PMIx_Envar_create(size_t n);
-void PMIx_Envar_free(pmix_envar_t *envars, size_t n);
+PMIX_FAMILY(Envar, pmix_envar_t)
 
 /**
  * Fill @p envar, overwriting it, with copies of @p name and @p value. @p separator
@@ -416,69 +373,23 @@ void PMIx_Coord_destruct(pmix_coord_t *coord);
 pmix_coord_t *PMIx_Coord_create(size_t dims, size_t n);
 void PMIx_Coord_free(pmix_coord_t *coords, size_t n);
 
-/** Family of pmix_geometry_t: see the top of this file. */
-void PMIx_Geometry_construct(pmix_geometry_t *geometry);
-void PMIx_Geometry_destruct(pmix_geometry_t *geometry);
-pmix_geometry_t *PMIx_Geometry_create(size_t n);
-void PMIx_Geometry_free(pmix_geometry_t *geometries, size_t n);
-
-/** Family of pmix_device_t: see the top of this file. */
-void PMIx_Device_construct(pmix_device_t *device);
-void PMIx_Device_destruct(pmix_device_t *device);
-pmix_device_t *PMIx_Device_create(size_t n);
-void PMIx_Device_free(pmix_device_t *devices, size_t n);
-
-/** Family of pmix_device_distance_t: see the top of this file. */
-void PMIx_Device_distance_construct(pmix_device_distance_t *dist);
-void PMIx_Device_distance_destruct(pmix_device_distance_t *dist);
-pmix_device_distance_t *PMIx_Device_distance_create(size_t n);
-void PMIx_Device_distance_free(pmix_device_distance_t *dists, size_t n);
-
-/** Family of pmix_endpoint_t: see the top of this file. */
-void PMIx_Endpoint_construct(pmix_endpoint_t *endpoint);
-void PMIx_Endpoint_destruct(pmix_endpoint_t *endpoint);
-pmix_endpoint_t *PMIx_Endpoint_create(size_t n);
-void PMIx_Endpoint_free(pmix_endpoint_t *endpoints, size_t n);
-
-/** Family of pmix_resource_unit_t: see the top of this file. */
-void PMIx_Resource_unit_construct(pmix_resource_unit_t *unit);
-void PMIx_Resource_unit_destruct(pmix_resource_unit_t *unit);
-pmix_resource_unit_t *PMIx_Resource_unit_create(size_t n);
-void PMIx_Resource_unit_free(pmix_resource_unit_t *units, size_t n);
+PMIX_FAMILY(Geometry, pmix_geometry_t)
+PMIX_FAMILY(Device, pmix_device_t)
+PMIX_FAMILY(Device_distance, pmix_device_distance_t)
+PMIX_FAMILY(Endpoint, pmix_endpoint_t)
+PMIX_FAMILY(Resource_unit, pmix_resource_unit_t)
 
 /* -- Resource usage (not in OpenPMIx since 6.1; kept for older programs) ---------- */
 
-/** Family of pmix_proc_stats_t: see the top of this file. */
-void PMIx_Proc_stats_construct(pmix_proc_stats_t *stats);
-void PMIx_Proc_stats_destruct(pmix_proc_stats_t *stats);
-pmix_proc_stats_t *PMIx_Proc_stats_create(size_t n);
-void PMIx_Proc_stats_free(pmix_proc_stats_t *stats, size_t n);
-
-/** Family of pmix_disk_stats_t: see the top of this file. */
-void PMIx_Disk_stats_construct(pmix_disk_stats_t *stats);
-void PMIx_Disk_stats_destruct(pmix_disk_stats_t *stats);
-pmix_disk_stats_t *PMIx_Disk_stats_create(size_t n);
-void PMIx_Disk_stats_free(pmix_disk_stats_t *stats, size_t n);
-
-/** Family of pmix_net_stats_t: see the top of this file. */
-void PMIx_Net_stats_construct(pmix_net_stats_t *stats);
-void PMIx_Net_stats_destruct(pmix_net_stats_t *stats);
-pmix_net_stats_t *PMIx_Net_stats_create(size_t n);
-void PMIx_Net_stats_free(pmix_net_stats_t *stats, size_t n);
-
-/** Family of pmix_node_stats_t: see the top of this file. */
-void PMIx_Node_stats_construct(pmix_node_stats_t *stats);
-void PMIx_Node_stats_destruct(pmix_node_stats_t *stats);
-pmix_node_stats_t *PMIx_Node_stats_create(size_t n);
-void PMIx_Node_stats_free(pmix_node_stats_t *stats, size_t n);
+PMIX_FAMILY(Proc_stats, pmix_proc_stats_t)
+PMIX_FAMILY(Disk_stats, pmix_disk_stats_t)
+PMIX_FAMILY(Net_stats, pmix_net_stats_t)
+PMIX_FAMILY(Node_stats, pmix_node_stats_t)
 
 /* -- Short lists of nodes and ranks ------------------------------------------------ */
 
-/** Family of pmix_regex2_t (+): see the top of this file, and PMIx_generate_regex2. */
-void PMIx_Regex2_construct(pmix_regex2_t *regex);
-void PMIx_Regex2_destruct(pmix_regex2_t *regex);
-pmix_regex2_t *PMIx_Regex2_create(size_t n);
-void PMIx_Regex2_free(pmix_regex2_t *regexes, size_t n);
+/* (+). PMIx_generate_regex2 fills one. */
+PMIX_FAMILY(Regex2, pmix_regex2_t)
 
 /* -- Packing and unpacking ------------------------------------------------------- */
 
@@ -604,6 +515,8 @@ bool PMIx_Data_compress(const uint8_t *inbytes, size_t size, uint8_t **outbytes,
                         size_t *nbytes);
 bool PMIx_Data_decompress(const uint8_t *inbytes, size_t size, uint8_t **outbytes,
                           size_t *nbytes);
+
+#undef PMIX_FAMILY
 
 #ifdef __cplusplus
 }

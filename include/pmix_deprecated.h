@@ -25,7 +25,6 @@ extern "C" {
  *
  * @param proc   receives the tool's name; may be NULL
  * @param info   selects the server as for PMIx_tool_init; the caller's
- * @param ninfo  elements of @p info
  * @return as PMIx_tool_attach_to_server
  *
  * PMIx Standard 5.0, app. Deprecated; until 3.0: ch. Tools.

@@ -11,6 +11,11 @@
 extern "C" {
 #endif
 
+/*
+ * Source: PMIx Standard 5.0, unless a function names another: ch. Query Operations;
+ * Security (credentials); Fabric Support; otherwise Job Management and Reporting.
+ */
+
 /* -- Queries, job control, logging ------------------------------------------------ */
 
 /**
@@ -24,13 +29,9 @@ extern "C" {
  * @param results  receives an array the caller frees with PMIX_INFO_FREE
  * @return PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS if some keys were answered;
  *         PMIX_ERR_NOT_FOUND if none was; PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_TIMEOUT
- *
- * PMIx Standard 5.0, ch. Query Operations.
  */
 pmix_status_t PMIx_Query_info(pmix_query_t queries[], size_t nqueries,
                               pmix_info_t **results, size_t *nresults);
-
-/** Works like PMIx_Query_info without waiting: @p cbfunc gets status and results. */
 pmix_status_t PMIx_Query_info_nb(pmix_query_t queries[], size_t nqueries,
                                  pmix_info_cbfunc_t cbfunc, void *cbdata);
 
@@ -60,14 +61,10 @@ pmix_status_t PMIx_Query_info_nb(pmix_query_t queries[], size_t nqueries,
  *         PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES: a file both to remove and to ignore;
  *         PMIX_ERR_OUT_OF_RESOURCE: too much; PMIX_ERR_TIMEOUT. On error no clean-up
  *         was registered
- *
- * PMIx Standard 5.0, ch. Job Management and Reporting; RFC 0027.
  */
 pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t ntargets,
                                const pmix_info_t directives[], size_t ndirs,
                                pmix_info_t **results, size_t *nresults);
-
-/** Works like PMIx_Job_control without waiting: @p cbfunc gets status and results. */
 pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[], size_t ntargets,
                                   const pmix_info_t directives[], size_t ndirs,
                                   pmix_info_cbfunc_t cbfunc, void *cbdata);
@@ -81,8 +78,6 @@ pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[], size_t ntargets,
  * @return PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS; PMIX_ERR_NOT_AVAILABLE if a
  *         destination cannot be reached now; PMIX_ERR_NOT_SUPPORTED if it is not
  *         offered
- *
- * PMIx Standard 5.0, ch. Job Management and Reporting.
  */
 pmix_status_t PMIx_Log(const pmix_info_t data[], size_t ndata,
                        const pmix_info_t directives[], size_t ndirs);
@@ -107,8 +102,6 @@ pmix_status_t PMIx_Log_nb(const pmix_info_t data[], size_t ndata,
  * @param nresults   receives its number of elements; may be NULL if results is
  * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED if the host does not allocate; the
  *         host's reason for a refusal
- *
- * PMIx Standard 5.0, ch. Job Management and Reporting.
  */
 pmix_status_t PMIx_Allocation_request(pmix_alloc_directive_t directive,
                                       pmix_info_t *info, size_t ninfo,
@@ -176,8 +169,6 @@ pmix_status_t PMIx_Session_control(uint32_t sessionID, const pmix_info_t info[],
  * @param credential  receives bytes the caller frees; none on error
  * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED if the host makes no credentials; the
  *         host's reason
- *
- * PMIx Standard 5.0, ch. Security.
  */
 pmix_status_t PMIx_Get_credential(const pmix_info_t info[], size_t ninfo,
                                   pmix_byte_object_t *credential);
@@ -203,8 +194,6 @@ pmix_status_t PMIx_Get_credential_nb(const pmix_info_t info[], size_t ninfo,
  * @param nresults  receives its number of elements; may be NULL if results is
  * @return PMIX_SUCCESS if it is valid; PMIX_ERR_NOT_SUPPORTED if the host validates
  *         none; the host's reason to refuse it
- *
- * PMIx Standard 5.0, ch. Security.
  */
 pmix_status_t PMIx_Validate_credential(const pmix_byte_object_t *cred,
                                        const pmix_info_t info[], size_t ninfo,
@@ -232,8 +221,6 @@ pmix_status_t PMIx_Validate_credential_nb(const pmix_byte_object_t *cred,
  *                    NULL
  * @param nresults    receives its number of elements; may be NULL if results is
  * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED if neither server nor host can do it
- *
- * PMIx Standard 5.0, ch. Job Management and Reporting.
  */
 pmix_status_t PMIx_Process_monitor(const pmix_info_t *monitor, pmix_status_t error,
                                    const pmix_info_t directives[], size_t ndirs,
@@ -255,8 +242,6 @@ pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t *monitor, pmix_status_t 
  *
  * Never blocks, and gets no answer: a server that watches no heartbeats ignores it.
  * Does nothing before PMIx_Init or without a server.
- *
- * PMIx Standard 5.0, ch. Job Management and Reporting.
  */
 void PMIx_Heartbeat(void);
 
@@ -286,8 +271,6 @@ void PMIx_Heartbeat(void);
  * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED if neither the host nor a component
  *         supports fabrics; PMIX_ERR_NOT_FOUND if no component has this fabric; a
  *         status of the host or of the fabric's component
- *
- * PMIx Standard 5.0, ch. Fabric Support.
  */
 pmix_status_t PMIx_Fabric_register(pmix_fabric_t *fabric, const pmix_info_t info[],
                                    size_t ninfo);
@@ -307,8 +290,6 @@ pmix_status_t PMIx_Fabric_register_nb(pmix_fabric_t *fabric, const pmix_info_t i
  * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED if neither the host nor the component of
  *         the fabric can; PMIX_ERR_NOT_FOUND if no component has a fabric of its index;
  *         a status of the host or of the component
- *
- * PMIx Standard 5.0, ch. Fabric Support.
  */
 pmix_status_t PMIx_Fabric_update(pmix_fabric_t *fabric);
 
@@ -325,8 +306,6 @@ pmix_status_t PMIx_Fabric_update_nb(pmix_fabric_t *fabric, pmix_op_cbfunc_t cbfu
  * @param fabric  becomes as after PMIx_Fabric_construct, except its name, which the
  *                caller owns
  * @return PMIX_SUCCESS; in a server, PMIX_ERR_NOMEM, and the fabric is unchanged
- *
- * PMIx Standard 5.0, ch. Fabric Support.
  */
 pmix_status_t PMIx_Fabric_deregister(pmix_fabric_t *fabric);
 

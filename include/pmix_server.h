@@ -264,8 +264,6 @@ pmix_status_t PMIx_server_delete_process_set(char *pset_name);
  *         @p cbfunc is NULL. On failure nothing changes: PMIX_ERR_BAD_PARAM for a bad
  *         key or array; PMIX_ERR_NOT_SUPPORTED for another array (PMIX_PROC_INFO_ARRAY,
  *         PMIX_SERVER_INFO_ARRAY, PMIX_GROUP_INFO_ARRAY)
- *
- * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
 pmix_status_t PMIx_server_register_resources(pmix_info_t info[], size_t ninfo,
                                              pmix_op_cbfunc_t cbfunc, void *cbdata);
@@ -278,8 +276,6 @@ pmix_status_t PMIx_server_register_resources(pmix_info_t info[], size_t ninfo,
  *              keys of its members. An array key whose value is not an array removes
  *              all arrays of that key
  * @return as PMIx_server_register_resources; also for an unknown key
- *
- * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
 pmix_status_t PMIx_server_deregister_resources(pmix_info_t info[], size_t ninfo,
                                                pmix_op_cbfunc_t cbfunc, void *cbdata);

@@ -144,7 +144,6 @@ pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets,
  *               the tool starts jobs; PMIX_LAUNCHER_RENDEZVOUS_FILE: a file by which
  *               others find the tool, from now until it ends; they are refused until
  *               PMIx_tool_set_server_module. The caller's, good until this returns
- * @param ninfo  elements of @p info
  * @return PMIX_SUCCESS; PMIX_ERR_UNREACH: no server; PMIX_ERR_TIMEOUT;
  *         PMIX_ERR_BAD_PARAM for contradicting infos; PMIX_ERR_WOULD_BLOCK from within
  *         a callback; PMIX_ERR_NOMEM. On error nothing has begun
@@ -174,7 +173,6 @@ pmix_status_t PMIx_tool_finalize(void);
  * @param proc    receives the tool's name; may be NULL
  * @param server  receives the server's name; may be NULL
  * @param info    as for PMIx_tool_init, and PMIX_PRIMARY_SERVER; the caller's
- * @param ninfo   elements of @p info
  * @return PMIX_SUCCESS; PMIX_ERR_INIT in a process that is neither; PMIX_ERR_UNREACH:
  *         no new server; PMIX_ERR_TIMEOUT; PMIX_ERR_BAD_PARAM; PMIX_ERR_WOULD_BLOCK;
  *         PMIX_ERR_NOT_SUPPORTED if there are uncommitted values that the new primary
@@ -219,7 +217,6 @@ pmix_status_t PMIx_tool_get_servers(pmix_proc_t *servers[], size_t *nservers);
  * @param server  its name; PMIX_RANK_WILDCARD: any of that namespace
  * @param info    PMIX_WAIT_FOR_CONNECTION: until another thread has attached it, at
  *                most PMIX_TIMEOUT seconds (0 or absent: for ever). The caller's
- * @param ninfo   elements of @p info
  * @return PMIX_SUCCESS; PMIX_ERR_INIT without a tool, or after its end;
  *         PMIX_ERR_UNREACH if not connected to it; PMIX_ERR_TIMEOUT;
  *         PMIX_ERR_BAD_PARAM; PMIX_ERR_WOULD_BLOCK; PMIX_ERR_NOT_SUPPORTED if there are

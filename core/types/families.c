@@ -98,7 +98,6 @@ PX_EXPORT void PMIx_Query_qualifiers_create(pmix_query_t *query, size_t n)
     query->nqual = query->qualifiers ? n : 0;
 }
 
-/* Creates n coordinates with dims dimensions each, all zero. */
 PX_EXPORT pmix_coord_t *PMIx_Coord_create(size_t dims, size_t n)
 {
     pmix_coord_t *coords = px_type_create_array(PMIX_COORD, n);
@@ -116,7 +115,6 @@ PX_EXPORT pmix_coord_t *PMIx_Coord_create(size_t dims, size_t n)
 
 /* -- loading and copying: overwrites *dst without freeing; empty when out of memory  */
 
-/* Stores bytes, which must be malloc memory, in *dst, which takes ownership. */
 PX_EXPORT void PMIx_Byte_object_load(pmix_byte_object_t *dst, char *bytes, size_t n)
 {
     if (dst)
@@ -132,7 +130,6 @@ PX_EXPORT void PMIx_Envar_load(pmix_envar_t *dst, char *name, char *value,
         PMIx_Envar_construct(dst);
 }
 
-/* Adds to *dst, which must be constructed. NULL arguments change nothing. */
 PX_EXPORT void PMIx_Regattr_load(pmix_regattr_t *dst, const char *name, const char *key,
                                  pmix_data_type_t type, const char *description)
 {
@@ -237,8 +234,6 @@ PX_EXPORT void PMIx_Data_buffer_release(pmix_data_buffer_t *b)
     px_type_free_array(PMIX_DATA_BUFFER, b, 1);
 }
 
-/* Replaces the buffer's content by bytes, which must be malloc memory. The buffer takes
- * ownership. */
 PX_EXPORT void PMIx_Data_buffer_load(pmix_data_buffer_t *b, char *bytes, size_t n)
 {
     if (!b)
@@ -254,8 +249,7 @@ PX_EXPORT void PMIx_Data_buffer_load(pmix_data_buffer_t *b, char *bytes, size_t 
                               .bytes_used = n};
 }
 
-/* Returns the unread bytes without a copy. The bytes move to the start of the memory,
- * so that the caller can free the pointer. */
+/* Moves the bytes to the start of the memory, so that the caller can free it. */
 PX_EXPORT void PMIx_Data_buffer_unload(pmix_data_buffer_t *b, char **bytes, size_t *n)
 {
     size_t done = 0, left = 0;

@@ -127,8 +127,7 @@ void px_infos_cleanup(px_infos *l)
 
 /* -- public ------------------------------------------------------------------------ */
 
-/* Loads an info. On failure *info is constructed, because many callers ignore the
- * status. */
+/* On failure *info is constructed, because many callers ignore the status. */
 PX_EXPORT pmix_status_t PMIx_Info_load(pmix_info_t *info, const char *key,
                                        const void *data, pmix_data_type_t type)
 {

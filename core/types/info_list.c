@@ -194,7 +194,6 @@ PX_EXPORT size_t PMIx_Info_list_get_size(void *list)
     return list ? ((struct info_list *)list)->n : 0;
 }
 
-/* Returns the info at position current, which is the address of a node. */
 PX_EXPORT pmix_info_t *PMIx_Info_list_get_info(void *list, void *current, void **next)
 {
     struct info_list *l = list;

@@ -198,7 +198,6 @@ static const struct px_name status_constants[] = {
 #define claimed_statuses status_texts
 #endif
 
-/* Accepts a status's text ("NOT-FOUND") and its constant with or without PMIX_. */
 PX_EXPORT pmix_status_t PMIx_Error_code(const char *name)
 {
     for (size_t i = 0; name && i < PX_COUNT(status_texts); i++) {

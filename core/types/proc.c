@@ -72,8 +72,6 @@ PX_EXPORT bool PMIx_Check_key(const char *key, const char *name)
     return key && name && strncmp(key, name, PMIX_MAX_KEYLEN) == 0;
 }
 
-/* True if key is reserved. Programs must not define keys with the Standard's prefix
- * "pmix". */
 PX_EXPORT bool PMIx_Check_reserved_key(const char *key)
 {
     return key && px_str_starts(key, "pmix");
@@ -84,7 +82,6 @@ PX_EXPORT bool PMIx_Nspace_invalid(const char *nspace)
     return !nspace || !*nspace;
 }
 
-/* True if both are equal or one is empty, which matches any namespace. */
 PX_EXPORT bool PMIx_Check_nspace(const char *a, const char *b)
 {
     return PMIx_Nspace_invalid(a) || PMIx_Nspace_invalid(b) ||
@@ -129,7 +126,6 @@ PX_EXPORT void PMIx_Multicluster_nspace_construct(pmix_nspace_t target,
     PMIx_Load_nspace(target, joined);
 }
 
-/* Splits target. Without a separator all of target is the namespace. */
 PX_EXPORT void PMIx_Multicluster_nspace_parse(pmix_nspace_t target,
                                               pmix_nspace_t cluster,
                                               pmix_nspace_t nspace)

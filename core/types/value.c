@@ -165,7 +165,6 @@ PX_EXPORT pmix_status_t PMIx_Value_unload(pmix_value_t *v, void **data, size_t *
     return rc;
 }
 
-/* Compares values of one type, and integers of different types. */
 PX_EXPORT pmix_value_cmp_t PMIx_Value_compare(pmix_value_t *a, pmix_value_t *b)
 {
     struct px_number left, right;
@@ -233,8 +232,6 @@ static pmix_boolean_t truth_of_text(const char *s)
     return PMIX_NON_BOOL;
 }
 
-/* Converts a value to a truth value. An undefined value is true, because its key is
- * present. Numbers are not truth values here. */
 PX_EXPORT pmix_boolean_t PMIx_Value_true(const pmix_value_t *v)
 {
     if (!v)

@@ -139,8 +139,6 @@ PX_EXPORT pmix_status_t PMIx_Data_unpack(const pmix_proc_t *source PX_UNUSED,
 
 /* ---- copies and text ------------------------------------------------------------- */
 
-/* Copies an object. src is the string or regular expression itself, or the address of
- * any other object. */
 PX_EXPORT pmix_status_t PMIx_Data_copy(void **dest, void *src, pmix_data_type_t type)
 {
     const struct px_type *t = px_type_find(type);
