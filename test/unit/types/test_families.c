@@ -233,30 +233,7 @@ PX_TEST(an_array_may_be_empty)
     PMIx_Data_array_free(created);
 }
 
-PX_TEST(there_are_no_elements_of_unknown_types_nor_without_an_array)
-{
-    pmix_data_array_t array;
-
-    PMIx_Data_array_init(NULL, PMIX_INFO);
-    PMIx_Data_array_construct(NULL, 1, PMIX_INFO);
-    PMIx_Data_array_destruct(NULL);
-    PMIx_Data_array_free(NULL);
-    PMIx_Data_array_construct(&array, 3, 29);
-    ck_assert(array.size == 0 && !array.array);
-    ck_assert_ptr_null(PMIx_Data_array_create(3, 29));
-    ck_assert_ptr_null(PMIx_Data_array_create(3, PMIX_UNDEF));
-}
-
 /* ---- data buffers ---------------------------------------------------------------------------- */
-
-PX_TEST(a_created_buffer_is_empty)
-{
-    pmix_data_buffer_t *buffer = PMIx_Data_buffer_create();
-
-    ck_assert_ptr_null(buffer->base_ptr);
-    ck_assert_uint_eq(buffer->bytes_used, 0);
-    PMIx_Data_buffer_release(buffer);
-}
 
 PX_TEST(a_loaded_buffer_owns_the_bytes_and_reads_from_their_start)
 {
@@ -310,25 +287,6 @@ PX_TEST(what_was_unpacked_is_not_unloaded)
     PMIx_Data_buffer_unload(&buffer, &out, &n);
     ck_assert_uint_eq(n, 0);
     ck_assert_ptr_null(out);
-}
-
-PX_TEST(empty_buffers_and_null_are_accepted)
-{
-    pmix_data_buffer_t buffer;
-    char *out = TEXT("x");
-    size_t n = 7;
-
-    PMIx_Data_buffer_construct(&buffer);
-    PMIx_Data_buffer_load(&buffer, NULL, 5);
-    ck_assert_uint_eq(buffer.bytes_used, 0);
-    PMIx_Data_buffer_unload(&buffer, &out, &n);
-    ck_assert_ptr_null(out);
-    ck_assert_uint_eq(n, 0);
-    PMIx_Data_buffer_load(NULL, NULL, 0);
-    PMIx_Data_buffer_unload(NULL, &out, &n);
-    PMIx_Data_buffer_construct(NULL);
-    PMIx_Data_buffer_destruct(NULL);
-    PMIx_Data_buffer_release(NULL);
 }
 
 PX_TEST_MAIN("types/families", NULL, NULL)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cpusets and topologies of hwloc: copied, compared, freed, read and written; hwloc
+/* Cpusets and topologies of hwloc: copied, compared, freed, and on the wire. hwloc
  * itself is loaded for the first of them. */
 #include "core/types/handle.h"
 #include "core/types/hwloc_api.h"
+#include "core/wire/codec.h"
 #include "files.h"
 #include "px_test.h"
 
@@ -13,6 +14,7 @@
 
 static pmix_topology_t topo;
 static void *loaded_before;
+static px_writer w; /* the topology, packed */
 
 static pmix_cpuset_t cpuset_of(const char *list)
 {
@@ -27,12 +29,15 @@ static void setup(void)
     PX_AUTOFREE char *xml = text_of_file(DEVICES_XML);
 
     loaded_before = dlopen(PX_HWLOC_FILE, RTLD_NOLOAD | RTLD_LAZY);
-    topo = (pmix_topology_t){.source = strdup("hwloc:2")};
+    topo = (pmix_topology_t){.source = strdup("hwloc")};
     px_handle_parse(PX_TOPO, xml, &topo.topology);
+    px_writer_init(&w, px_codec_default);
+    px_pack(&w, &topo, 1, PMIX_TOPO);
 }
 
 static void teardown(void)
 {
+    px_writer_cleanup(&w);
     PMIx_Topology_destruct(&topo);
 }
 
@@ -85,6 +90,7 @@ PX_TEST(a_list_of_cpus_is_checked)
 PX_TEST(a_list_becomes_a_set_and_a_list_again)
 {
     static const char *const lists[] = {"", "0", "0-3,8", "5-", "65536"};
+    void *handle = (void *)(uintptr_t)1;
 
     NEEDS_HWLOC();
     for (size_t i = 0; i < PX_COUNT(lists); i++) {
@@ -96,63 +102,33 @@ PX_TEST(a_list_becomes_a_set_and_a_list_again)
         ck_assert_ptr_null(set.source);
         ck_assert_ptr_null(set.bitmap);
     }
-}
-
-PX_TEST(what_is_no_list_becomes_no_set)
-{
-    void *handle = (void *)(uintptr_t)1;
-
-    NEEDS_HWLOC();
     fails(px_handle_parse(PX_CPUSET, "3-1", &handle), BAD_PARAM);
     ck_assert_uint_eq((uintptr_t)handle, 1);
 }
 
-PX_TEST(sets_are_copied_and_compared_by_content)
+PX_TEST(sets_are_compared_printed_and_sent_by_content)
 {
-    pmix_cpuset_t a, b, copy;
+    static const char sent[] = "\2\14"
+                               "0-3,8";
+    PX_AUTO(px_writer) out;
+    pmix_cpuset_t a, b;
 
     NEEDS_HWLOC();
-    a = cpuset_of("0-3");
-    b = cpuset_of("0-4");
-    ok(px_type_copy(PMIX_PROC_CPUSET, &copy, &a));
-    ck_assert_ptr_ne(copy.bitmap, a.bitmap);
-    ck_assert_int_eq(px_type_compare(PMIX_PROC_CPUSET, &a, &copy), 0);
+    a = cpuset_of("0-3,8");
+    b = cpuset_of("0-4,8");
     ck_assert_int_lt(px_type_compare(PMIX_PROC_CPUSET, &a, &b), 0);
-    ck_assert_int_gt(px_type_compare(PMIX_PROC_CPUSET, &b, &copy), 0);
+    ck_assert_int_gt(px_type_compare(PMIX_PROC_CPUSET, &b, &a), 0);
+    PX_AUTOFREE char *text = px_type_print(PMIX_PROC_CPUSET, &a);
+    ck_assert_str_eq(text, "{source: \"hwloc\", cpus: 0-3,8}");
+    ck_assert_uint_eq(px_type_size(PMIX_PROC_CPUSET, &a),
+                      sizeof(a) + sizeof("hwloc") + sizeof("0-3,8"));
+    px_writer_init(&out, px_codec_default);
+    px_pack(&out, &a, 1, PMIX_PROC_CPUSET);
+    ck_assert_uint_eq(out.buf.len, sizeof(sent));
+    ck_assert_mem_eq(out.buf.data, sent, sizeof(sent));
     PMIx_Cpuset_destruct(&a);
     PMIx_Cpuset_destruct(&a); /* empty now */
     PMIx_Cpuset_destruct(&b);
-    PMIx_Cpuset_destruct(&copy);
-}
-
-PX_TEST(a_set_prints_its_list_and_counts_its_size)
-{
-    pmix_cpuset_t set;
-
-    NEEDS_HWLOC();
-    set = cpuset_of("0-3,8");
-    PX_AUTOFREE char *text = px_type_print(PMIX_PROC_CPUSET, &set);
-    ck_assert_str_eq(text, "{source: \"hwloc\", cpus: 0-3,8}");
-    ck_assert_uint_eq(px_type_size(PMIX_PROC_CPUSET, &set),
-                      sizeof(set) + sizeof("hwloc") + sizeof("0-3,8"));
-    PMIx_Cpuset_destruct(&set);
-}
-
-PX_TEST(a_set_in_a_value_goes_with_it)
-{
-    pmix_cpuset_t set, *out;
-    pmix_value_t v, copy;
-
-    NEEDS_HWLOC();
-    set = cpuset_of("1,3");
-    ok(PMIx_Value_load(&v, &set, PMIX_PROC_CPUSET));
-    PMIx_Cpuset_destruct(&set);
-    ok(PMIx_Value_xfer(&copy, &v));
-    PMIx_Value_destruct(&v);
-    out = copy.data.cpuset;
-    PX_AUTOFREE char *text = text_of(PX_CPUSET, out);
-    ck_assert_str_eq(text, "1,3");
-    PMIx_Value_destruct(&copy);
 }
 
 PX_TEST(topologies_are_copied_and_compared_by_content)
@@ -206,34 +182,144 @@ PX_TEST(xml_that_could_reach_out_is_refused)
 
 PX_TEST(handles_of_others_are_only_addresses)
 {
-    char thing[] = "thing";
-    struct px_opaque theirs = {(char *)(uintptr_t) "other", thing};
-    struct px_opaque nobodys = {NULL, thing},
-                     none = {(char *)(uintptr_t) "hwloc", NULL};
-    pmix_cpuset_t set = {strdup("other"), thing};
+    char thing[] = "thing", *other = (char *)(uintptr_t) "other";
+    const struct {
+        pmix_data_type_t type;
+        struct px_opaque o;
+        pmix_status_t status; /* of a copy */
+    } rows[] = {
+        {PMIX_PROC_CPUSET, {other, thing}, PMIX_ERR_NOT_SUPPORTED},
+        {PMIX_PROC_CPUSET, {NULL, thing}, PMIX_ERR_NOT_SUPPORTED},
+        {PMIX_TOPO, {other, thing}, PMIX_ERR_NOT_SUPPORTED},
+        {PMIX_TOPO, {NULL, thing}, PMIX_ERR_NOT_SUPPORTED},
+        {PMIX_PROC_CPUSET, {other, NULL}, PMIX_SUCCESS},
+    };
     void *copy = NULL;
-    char *text = NULL;
 
-    fails(px_handle_dup(PX_CPUSET, &theirs, &copy), NOT_SUPPORTED);
-    fails(px_handle_dup(PX_TOPO, &nobodys, &copy), NOT_SUPPORTED);
-    fails(px_handle_dup(PX_TOPO, &none, &copy), BAD_PARAM);
-    fails(px_handle_text(PX_TOPO, &theirs, &text), NOT_SUPPORTED);
-    px_handle_free(PX_TOPO, &theirs);
-    px_handle_free(PX_CPUSET, &nobodys);
-    PMIx_Cpuset_destruct(&set);
-    ck_assert_ptr_null(set.bitmap);
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        struct px_opaque own = rows[i].o, copied;
+        PX_AUTO(px_writer) out;
+
+        ck_assert_int_eq(px_type_copy(rows[i].type, &copied, &rows[i].o),
+                         rows[i].status);
+        px_writer_init(&out, px_codec_default);
+        px_pack(&out, &rows[i].o, 1, rows[i].type);
+        ck_assert_int_eq(out.status, rows[i].status);
+        if (!rows[i].status) {
+            ck_assert_str_eq(copied.source, "other");
+            px_type_destruct(rows[i].type, &copied);
+        }
+        own.source = own.source ? strdup(own.source) : NULL;
+        px_type_destruct(rows[i].type, &own);
+        ck_assert_ptr_null(own.handle);
+    }
+    fails(px_handle_dup(PX_TOPO, &rows[4].o, &copy), BAD_PARAM);
     ck_assert_str_eq(thing, "thing");
 }
 
-PX_TEST(what_a_topology_supports_can_be_carried_over)
+/* ---- messages ------------------------------------------------------------------------ */
+
+PX_TEST(topologies_go_through_in_every_codec)
 {
-    uint8_t given[PX_TOPO_SUPPORT_MAX] = {1, 0, 1}, got[PX_TOPO_SUPPORT_MAX] = {0};
+    static const char *const dialects[] = {"v21", "v3", "v4", "v41", "v51", "v61"};
+    const pmix_topology_t none = {0};
+
+    NEEDS_HWLOC();
+    for (size_t i = 0; i < 4 * PX_COUNT(dialects); i++) {
+        struct px_codec codec = {px_dialect_find(dialects[i / 4]), i & 1};
+        const pmix_topology_t *sent = i & 2 ? &topo : &none;
+        pmix_topology_t back;
+        PX_AUTO(px_writer) out;
+        px_reader r;
+
+        px_writer_init(&out, codec);
+        px_pack(&out, sent, 1, PMIX_TOPO);
+        if (!px_dialect_knows(codec.dialect, PMIX_TOPO)) {
+            fails(out.status, UNKNOWN_DATA_TYPE);
+            continue;
+        }
+        ok(out.status);
+        px_reader_init(&r, codec, out.buf.data, out.buf.len);
+        r.trusted = true;
+        memset(&back, 0x5a, sizeof(back));
+        ok(px_unpack1(&r, &back, PMIX_TOPO));
+        ck_assert(px_reader_done(&r));
+        ck_assert_int_eq(!back.topology, sent == &none);
+        ck_assert(sent == &none || px_type_compare(PMIX_TOPO, &topo, &back) == 0);
+        PMIx_Topology_destruct(&back);
+    }
+}
+
+PX_TEST(what_a_topology_supports_goes_with_it)
+{
+    uint8_t given[PX_TOPO_SUPPORT_MAX] = {0, 1}, got[PX_TOPO_SUPPORT_MAX] = {0};
+    pmix_data_buffer_t buffer = {0};
+    pmix_topology_t back;
+    int32_t n = 1;
 
     NEEDS_HWLOC();
     given[px_topo_support_size() - 1] = 1;
     ck_assert(px_topo_support(topo.topology, NULL, given));
-    ck_assert(px_topo_support(topo.topology, got, NULL));
+    ok(PMIx_Data_pack(NULL, &buffer, &topo, 1, PMIX_TOPO));
+    ok(PMIx_Data_unpack(NULL, &buffer, &back, &n, PMIX_TOPO));
+    ck_assert(px_topo_support(back.topology, got, NULL));
     ck_assert_mem_eq(given, got, sizeof(got));
+    PMIx_Data_buffer_destruct(&buffer);
+    PMIx_Topology_destruct(&back);
+}
+
+/* Reads the first n bytes of the message. */
+static pmix_status_t read_start(size_t n, bool trusted)
+{
+    PX_AUTOFREE uint8_t *bytes = malloc(n + !n); /* exact size, for sanitizers */
+    pmix_topology_t back;
+    px_reader r;
+
+    memcpy(bytes, w.buf.data, n);
+    px_reader_init(&r, px_codec_default, bytes, n);
+    r.trusted = trusted;
+    pmix_status_t rc = px_unpack1(&r, &back, PMIX_TOPO);
+    if (!rc)
+        PMIx_Topology_destruct(&back);
+    return rc;
+}
+
+PX_TEST(a_topology_is_taken_whole_and_from_the_trusted_alone)
+{
+    NEEDS_HWLOC();
+    fails(read_start(w.buf.len, false), NOT_SUPPORTED);
+    ok(read_start(w.buf.len, true));
+    for (size_t n = 0; n < 8; n++)
+        ck_assert_int_ne(read_start(n, true), PMIX_SUCCESS);
+    for (size_t cut = 1; cut <= px_topo_support_size(); cut++)
+        fails(read_start(w.buf.len - cut, true), UNPACK_READ_PAST_END_OF_BUFFER);
+}
+
+PX_TEST(long_bitmaps_count_like_arrays_as_often_as_they_are_filled)
+{
+    static const struct {
+        const char *list;
+        size_t budget;
+        pmix_status_t status;
+    } rows[] = {
+        {"65000", 8000, PMIX_ERR_UNPACK_FAILURE},
+        {"0-65000,0-65000,0", 24000, PMIX_ERR_UNPACK_FAILURE},
+        {"0-65000,0-65000,0", 25000, PMIX_SUCCESS},
+    };
+
+    NEEDS_HWLOC();
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        PX_AUTO(px_writer) out; /* a cpuset without a head is a string */
+        pmix_cpuset_t set = {0};
+        px_reader r;
+
+        px_writer_init(&out, px_codec_default);
+        px_pack_str(&out, rows[i].list);
+        px_reader_init(&r, px_codec_default, out.buf.data, out.buf.len);
+        r.budget = rows[i].budget;
+        ck_assert_int_eq(px_unpack1(&r, &set, PMIX_PROC_CPUSET), rows[i].status);
+        px_type_destruct(PMIX_PROC_CPUSET, rows[i].status ? NULL : &set);
+    }
 }
 
 PX_TEST_MAIN("types/handle", setup, teardown)

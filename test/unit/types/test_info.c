@@ -366,37 +366,6 @@ PX_TEST(pointers_into_the_list_stay_good_while_it_grows)
     ck_assert_str_eq(first->value.data.string, "one");
 }
 
-PX_TEST(bad_arguments_are_refused_and_add_nothing)
-{
-    pmix_info_t info = {.key = "k"}, odd = {.key = "k", .value = {.type = 29}};
-    pmix_value_t value = {0};
-    pmix_data_array_t array;
-    void *next;
-
-    fails(PMIx_Info_list_add(NULL, "k", "x", PMIX_STRING), BAD_PARAM);
-    fails(PMIx_Info_list_prepend(NULL, "k", "x", PMIX_STRING), BAD_PARAM);
-    fails(PMIx_Info_list_add_unique(NULL, "k", "x", PMIX_STRING, true), BAD_PARAM);
-    fails(PMIx_Info_list_add_value(NULL, "k", &value), BAD_PARAM);
-    fails(PMIx_Info_list_add_value_unique(NULL, "k", &value, true), BAD_PARAM);
-    fails(PMIx_Info_list_xfer(NULL, &info), BAD_PARAM);
-    fails(PMIx_Info_list_xfer_unique(NULL, &info, true), BAD_PARAM);
-    fails(PMIx_Info_list_insert(NULL, &info), BAD_PARAM);
-    fails(PMIx_Info_list_convert(NULL, &array), BAD_PARAM);
-    ck_assert_uint_eq(PMIx_Info_list_get_size(NULL), 0);
-    ck_assert_ptr_null(PMIx_Info_list_get_info(NULL, NULL, &next));
-    PMIx_Info_list_release(NULL);
-
-    fails(PMIx_Info_list_add(list, NULL, "x", PMIX_STRING), BAD_PARAM);
-    fails(PMIx_Info_list_add(list, "k", "x", 29), UNKNOWN_DATA_TYPE);
-    fails(PMIx_Info_list_add_value(list, "k", NULL), BAD_PARAM);
-    fails(PMIx_Info_list_xfer(list, NULL), BAD_PARAM);
-    fails(PMIx_Info_list_xfer(list, &odd), UNKNOWN_DATA_TYPE);
-    fails(PMIx_Info_list_insert(list, NULL), BAD_PARAM);
-    fails(PMIx_Info_list_convert(list, NULL), BAD_PARAM);
-    ck_assert_ptr_null(PMIx_Info_list_get_info(list, NULL, NULL));
-    ck_assert_uint_eq(PMIx_Info_list_get_size(list), 0);
-}
-
 PX_TEST(a_list_survives_any_failed_allocation)
 {
     PX_TEST_NEEDS_ALLOC;

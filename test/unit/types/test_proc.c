@@ -164,40 +164,6 @@ PX_TEST(splitting_leaves_out_or_keeps_empty_parts)
     ck_assert_int_eq(PMIx_Argv_count(all), 3);
 }
 
-PX_TEST(splitting_nothing_gives_null)
-{
-    ck_assert_ptr_null(PMIx_Argv_split("", ','));
-    ck_assert_ptr_null(PMIx_Argv_split(NULL, ','));
-    ck_assert_ptr_null(PMIx_Argv_split(",,", ','));
-    ck_assert_ptr_null(PMIx_Argv_split_with_empty("", ','));
-    ck_assert_ptr_null(PMIx_Argv_split_with_empty(NULL, ','));
-}
-
-PX_TEST(null_is_an_empty_vector)
-{
-    PX_AUTOFREE char *joined = PMIx_Argv_join(NULL, ',');
-
-    ck_assert_str_eq(joined, "");
-    ck_assert_int_eq(PMIx_Argv_count(NULL), 0);
-    ck_assert_ptr_null(PMIx_Argv_copy(NULL));
-    PMIx_Argv_free(NULL);
-}
-
-PX_TEST(null_arguments_are_bad_parameters)
-{
-    char **argv = NULL;
-
-    fails(PMIx_Argv_append_nosize(NULL, "a"), BAD_PARAM);
-    fails(PMIx_Argv_append_nosize(&argv, NULL), BAD_PARAM);
-    fails(PMIx_Argv_prepend_nosize(&argv, NULL), BAD_PARAM);
-    fails(PMIx_Argv_append_unique_nosize(&argv, NULL), BAD_PARAM);
-    fails(PMIx_Setenv(NULL, "x", true, &argv), BAD_PARAM);
-    fails(PMIx_Setenv("", "x", true, &argv), BAD_PARAM);
-    fails(PMIx_Setenv("A=B", "x", true, &argv), BAD_PARAM);
-    fails(PMIx_Setenv("A", "x", true, NULL), BAD_PARAM);
-    ck_assert_ptr_null(argv);
-}
-
 PX_TEST(copies_share_nothing)
 {
     PX_AUTO(px_strv) argv = PMIx_Argv_split("a,b", ',');

@@ -226,21 +226,6 @@ PX_TEST(objects_are_ordered_by_worth)
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-PX_TEST(arrays_are_copied_element_by_element)
-{
-    char *words[] = {TEXT("one"), NULL, TEXT("three")};
-    void *copy = NULL;
-
-    ok(px_type_copy_array(PMIX_STRING, &copy, words, 3));
-
-    char **copied = copy;
-    ck_assert_str_eq(copied[0], "one");
-    ck_assert_ptr_ne(copied[0], words[0]);
-    ck_assert_ptr_null(copied[1]);
-    ck_assert_str_eq(copied[2], "three");
-    px_type_free_array(PMIX_STRING, copy, 3);
-}
-
 PX_TEST(an_array_of_no_elements_is_null)
 {
     void *copy = &copy;
@@ -276,20 +261,6 @@ PX_TEST(a_value_of_a_type_no_value_holds_is_refused_wherever_it_is)
     ck_assert_ptr_null(copy.array);
     ck_assert_uint_eq(copy.size, 0);
     PMIx_Info_destruct(&infos[0]);
-}
-
-PX_TEST(a_handle_of_another_library_cannot_be_copied)
-{
-    pmix_cpuset_t with = {TEXT("other"), TEXT("bitmap")},
-                  without = {TEXT("other"), NULL};
-    pmix_topology_t topology = {TEXT("other"), TEXT("topology")}, copied;
-    pmix_cpuset_t copy;
-
-    fails(px_type_copy(PMIX_PROC_CPUSET, &copy, &with), NOT_SUPPORTED);
-    fails(px_type_copy(PMIX_TOPO, &copied, &topology), NOT_SUPPORTED);
-    ok(px_type_copy(PMIX_PROC_CPUSET, &copy, &without));
-    ck_assert_str_eq(copy.source, "other");
-    px_type_destruct(PMIX_PROC_CPUSET, &copy);
 }
 
 PX_TEST(a_size_without_memory_is_nothing)
@@ -374,30 +345,11 @@ PX_TEST(constructed_objects_equal_their_static_initializers)
     SAME(TOPO, pmix_topology_t, PMIX_TOPOLOGY_STATIC_INIT);
 }
 
-PX_TEST(every_element_of_a_created_array_is_constructed)
-{
-    pmix_proc_t *procs = px_type_create_array(PMIX_PROC, 3);
-
-    ck_assert_ptr_nonnull(procs);
-    for (int i = 0; i < 3; i++) {
-        ck_assert_str_eq(procs[i].nspace, "");
-        ck_assert_uint_eq(procs[i].rank, PMIX_RANK_UNDEF);
-    }
-    free(procs);
-}
-
 PX_TEST(there_is_no_array_of_nothing)
 {
     ck_assert_ptr_null(px_type_create_array(PMIX_INFO, 0));
     ck_assert_ptr_null(px_type_create_array(PMIX_UNDEF, 1));
     ck_assert_ptr_null(px_type_create_array(29, 1));
-}
-
-PX_TEST(there_is_no_array_larger_than_memory)
-{
-    PX_TEST_NEEDS_ALLOC;
-
-    ck_assert_ptr_null(px_type_create_array(PMIX_INFO, SIZE_MAX / 2));
 }
 
 PX_TEST(the_value_of_a_persistent_info_stays)
@@ -411,17 +363,6 @@ PX_TEST(the_value_of_a_persistent_info_stays)
 
     ck_assert_str_eq(text, "not malloc'd");
     ck_assert_uint_eq(info.value.type, PMIX_UNDEF);
-}
-
-PX_TEST(a_handle_of_another_library_stays)
-{
-    char handle[] = "theirs";
-    pmix_topology_t topology = {strdup("other"), handle};
-
-    px_type_destruct(PMIX_TOPO, &topology);
-
-    ck_assert_str_eq(handle, "theirs");
-    ck_assert_ptr_null(topology.topology);
 }
 
 PX_TEST(null_and_unknown_types_are_left_alone)

@@ -324,17 +324,6 @@ static double carried(double v)
     return back;
 }
 
-PX_TEST(doubles_keep_six_decimals_and_the_odd_ones_travel)
-{
-    static const double whole[] = {-0.015625, 123456789.25, DBL_MAX,
-                                   -DBL_MAX,  INFINITY,     -INFINITY};
-
-    for (size_t i = 0; i < PX_COUNT(whole); i++)
-        ck_assert(carried(whole[i]) == whole[i]);
-    ck_assert(carried(1e-9) == 0.0);
-    ck_assert(isnan(carried(NAN)));
-}
-
 PX_TEST(the_locale_makes_no_difference)
 {
     static const char *const commas[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE",
@@ -566,13 +555,6 @@ static px_buf nest(size_t bytes)
     while (b.len < bytes)
         px_buf_add(&b, level, sizeof(level));
     return b;
-}
-
-PX_TEST(nesting_of_110_KB_is_refused)
-{
-    PX_AUTO(px_buf) b = nest(110 * 1024);
-
-    fails(read_bytes("v41", &b, &dst, PMIX_DATA_ARRAY), UNPACK_FAILURE);
 }
 
 PX_TEST(nesting_is_accepted_up_to_the_limit)
