@@ -199,12 +199,6 @@ static bool next_group(const struct px_procmap *map, uint32_t i, uint32_t node,
     return true;
 }
 
-/* Unit of copies. */
-struct chunk {
-    uint64_t words[2];
-};
-#define SLACK sizeof(struct chunk)
-
 /* Increments a decimal number in place. */
 static void count_up(char *digits, size_t width)
 {
@@ -212,32 +206,14 @@ static void count_up(char *digits, size_t width)
         digits[width] = '0';
 }
 
-/* Writes the n names of a group, a comma behind each. Ten consecutive names differ only
- * in their last digit, so the code adds one to that byte. */
+/* Writes the n names of a group, a comma behind each. */
 static char *put_names(char *at, const struct px_procmap_name *name, uint32_t number,
                        uint32_t n)
 {
-    const size_t each = name->n_prefix + name->width + name->n_suffix + 1;
-    const size_t digit = name->n_prefix + name->width - 1;
-    char text[PX_MAX_NODE_NAME + 1 + SLACK] = {0}, unit[SLACK] = {0};
-    struct chunk next, one;
+    char text[PX_MAX_NODE_NAME + 1];
+    const size_t each = (size_t)(put_name(text, name, number) - text) + 1;
 
-    *put_name(text, name, number) = ',';
-    if (name->width > 0 && digit < SLACK)
-        unit[digit] = 1;
-    memcpy(&one, unit, sizeof(one));
-    while (n > 0 && each <= SLACK) {
-        uint32_t tens = name->width > 0 ? (uint32_t)('9' - text[digit]) : n - 1;
-        memcpy(&next, text, sizeof(next));
-        for (uint32_t k = tens < n - 1 ? tens + 1 : n; k > 0; k--, n--, at += each) {
-            memcpy(at, &next, sizeof(next));
-            next.words[0] += one.words[0];
-            next.words[1] += one.words[1];
-        }
-        if (name->width > 0)
-            text[digit] = '9';
-        count_up(text + name->n_prefix, name->width);
-    }
+    text[each - 1] = ',';
     for (; n > 0; n--, at += each) {
         memcpy(at, text, each);
         count_up(text + name->n_prefix, name->width);
@@ -254,7 +230,7 @@ char *px_procmap_names(const struct px_procmap *map, size_t *len)
 
     for (uint32_t i = 0; next_group(map, i, node, &g, &name, &n); i++, node += n)
         size += n * (name.n_prefix + name.width + name.n_suffix + 1);
-    char *text = malloc(size + SLACK), *at = text;
+    char *text = malloc(size), *at = text;
     node = 0;
     for (uint32_t i = 0; text && next_group(map, i, node, &g, &name, &n);
          i++, node += n)
