@@ -43,18 +43,18 @@ static pmix_status_t fail(px_writer *w, pmix_status_t rc)
     return w->status;
 }
 
-/* True if the peer's dialect has a type for the value. Other values are left out,
- * because they would spoil the whole answer. */
+/* True if the peer's dialect has a type for the value, or a substitute. Other values
+ * are left out, because they would spoil the whole answer. */
 static bool can_pack(const px_writer *w, const pmix_value_t *value)
 {
     px_writer trial;
-    bool ok = px_dialect_knows(w->codec.dialect, value->type);
 
-    if (!ok || value->type != PMIX_DATA_ARRAY)
-        return ok;
+    if (px_dialect_knows(w->codec.dialect, value->type) &&
+        value->type != PMIX_DATA_ARRAY)
+        return true;
     px_writer_init(&trial, w->codec);
     px_pack(&trial, value, 1, PMIX_VALUE);
-    ok = trial.status != PMIX_ERR_UNKNOWN_DATA_TYPE;
+    bool ok = !trial.status || trial.status == PMIX_ERR_NOMEM;
     px_writer_cleanup(&trial);
     return ok;
 }
@@ -62,19 +62,13 @@ static bool can_pack(const px_writer *w, const pmix_value_t *value)
 static pmix_status_t members_add(struct members *l, const char *key,
                                  const pmix_value_t *value)
 {
-    pmix_value_t v = *value;
-
-    if (v.type == PMIX_PROC_NSPACE && !px_dialect_knows(l->w->codec.dialect, v.type)) {
-        v.type = PMIX_STRING; /* dialects before that type used strings */
-        v.data.string = value->data.nspace ? value->data.nspace[0] : NULL;
-    }
-    if ((l->but && strcmp(key, l->but) == 0) || !can_pack(l->w, &v))
+    if ((l->but && strcmp(key, l->but) == 0) || !can_pack(l->w, value))
         return PMIX_SUCCESS;
     pmix_info_t *info = px_vec_add(&l->v, &l->n, &l->cap);
     if (!info)
         return fail(l->w, PMIX_ERR_NOMEM);
     strncpy(info->key, key, PMIX_MAX_KEYLEN);
-    info->value = v;
+    info->value = *value;
     return PMIX_SUCCESS;
 }
 

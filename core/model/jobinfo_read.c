@@ -316,14 +316,8 @@ static pmix_status_t next_pair(struct px_stage *s, px_reader *r, struct px_kval 
     memset(kv, 0, sizeof(*kv));
     pmix_status_t rc = px_unpack_kval(r, kv);
 
-    if (rc)
-        return rc;
-    if (!kv->key) {
-        px_kval_fini(kv);
-        return PMIX_ERR_UNPACK_FAILURE;
-    }
     /* Entries borrow the key and the value's data, which do not move. */
-    return own(s, kv);
+    return rc ? rc : own(s, kv);
 }
 
 static bool open_blob(const px_reader *outer, const pmix_value_t *value,

@@ -258,9 +258,6 @@ static void put_bytes_or_text(px_writer *w, const void *src, enum px_store store
     case PX_NSPACE:
         put_chars(w, src, sizeof(pmix_nspace_t));
         break;
-    case PX_KEY:
-        put_chars(w, src, sizeof(pmix_key_t));
-        break;
     case PX_BYTES:
         px_put_blob(w, bo->bytes, bo->size);
         break;
