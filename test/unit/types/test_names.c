@@ -334,18 +334,6 @@ PX_TEST(a_shared_key_has_the_name_in_use)
     }
 }
 
-PX_TEST(newer_keys_have_names)
-{
-    ck_assert_str_eq(PMIx_Get_attribute_name("pmix.pthrdnm"),
-                     "PMIX_PROGRESS_THREAD_NAME");
-    ck_assert_str_eq(PMIx_Get_attribute_name("pmix.qry.supqual"),
-                     "PMIX_QUERY_SUPPORTED_QUALIFIERS");
-    ck_assert_str_eq(PMIx_Get_attribute_name("pmix.fabdev.coord"),
-                     "PMIX_FABRIC_DEVICE_COORDINATES");
-    ck_assert_str_eq(PMIx_Get_attribute_name("pmix.jctrl.ckpttime"),
-                     "PMIX_JOB_CTRL_CHECKPOINT_TIMEOUT");
-}
-
 PX_TEST(types_are_those_of_the_values)
 {
     static const struct {

@@ -418,25 +418,6 @@ static bool share_a_buffer(struct px_codec codec PX_UNUSED)
     return good;
 }
 
-static bool embed_alike(struct px_codec codec PX_UNUSED)
-{
-    static char bytes[] = "any bytes";
-
-    for (size_t n = 0; n < sizeof(bytes); n++) {
-        pmix_byte_object_t payload = {n ? bytes : NULL, n};
-        pmix_data_buffer_t theirs = {0}, ours = {0};
-
-        if (lib.Data_embed(&theirs, &payload) || PMIx_Data_embed(&ours, &payload))
-            return false;
-        if (theirs.bytes_used != n || ours.bytes_used != n ||
-            (n && (!holds(&theirs, bytes, n) || !holds(&ours, bytes, n))))
-            return false;
-        free(theirs.base_ptr);
-        free(ours.base_ptr);
-    }
-    return true;
-}
-
 static bool comes_back(const uint8_t *plain, size_t n, const uint8_t *packed,
                        size_t n_packed, __typeof__(PMIx_Data_decompress) *decompress)
 {
@@ -496,7 +477,6 @@ static const struct {
     {"write and read a user's regex", regex_passes},
     {"compare", compares_alike},
     {"pass a buffer from one to the other", share_a_buffer},
-    {"embed", embed_alike},
     {"decompress what either compressed", compress_for_each_other},
 };
 
