@@ -28,7 +28,7 @@ const struct px_module *px_modules(const char *framework, size_t *n)
 
 struct px_model *model;
 struct px_nspace *ns;
-px_infos quals;
+px_infos given, quals;
 
 struct px_model *model_make(const char *host, const char *name, pmix_rank_t rank)
 {
@@ -52,6 +52,7 @@ struct px_nspace *nspace_of(struct px_model *m, const char *name)
 
 void model_teardown(void)
 {
+    px_infos_cleanup(&given);
     px_infos_cleanup(&quals);
     px_model_destroy(model);
     model = NULL;

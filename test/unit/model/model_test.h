@@ -14,10 +14,11 @@ extern size_t n_model_modules;
 #define JOB "1331232770" /* the namespace of most tests */
 #define ALL PMIX_RANK_WILDCARD
 
-/* The model and namespace under test, and the qualifiers of its Gets. */
+/* The model and namespace under test, the infos of its next registration, and the
+ * qualifiers of its Gets. */
 extern struct px_model *model;
 extern struct px_nspace *ns;
-extern px_infos quals;
+extern px_infos given, quals;
 void model_teardown(void);
 
 /* Makes the model of a process on node `host`: rank `rank` of namespace `name`.

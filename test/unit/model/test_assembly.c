@@ -25,12 +25,10 @@ static pmix_status_t learn_members(const pmix_proc_t *procs, size_t n,
  * "west". */
 static void setup(void)
 {
-    px_infos l = {0};
-
     serve("n0");
-    slurm_job(&l, 0);
-    add_str(&l, PMIX_CLUSTER_ID, "west");
-    learn(&l);
+    slurm_job(&given, 0);
+    add_str(&given, PMIX_CLUSTER_ID, "west");
+    learn(&given);
     ok(learn_members(ends, PX_COUNT(ends), PMIX_PROC));
 }
 

@@ -9,16 +9,14 @@
 
 PX_TEST(jobs_registered_as_mpirun_and_slurm_do_answer_every_get_they_have_seen)
 {
-    px_infos l = {0};
-
     serve("vm");
-    mpirun_job(&l);
-    learn(&l);
+    mpirun_job(&given);
+    learn(&given);
     assert_mpirun_gets();
     for (uint32_t node = 0; node < 2; node++) {
         serve(node ? "n1" : "n0");
-        slurm_job(&l, node);
-        learn(&l);
+        slurm_job(&given, node);
+        learn(&given);
         assert_slurm_gets(node);
     }
 }
@@ -48,15 +46,13 @@ static void assert_realms(void)
 
 PX_TEST(arrays_of_each_realm_find_their_place_and_travel)
 {
-    px_infos l = {0};
-
     serve("one.cluster");
-    realms_job(&l);
-    learn(&l);
+    realms_job(&given);
+    learn(&given);
     assert_realms();
     for (int i = 0; i < 4; i++) {
-        realms_job(&l);
-        be_client_of(&l, "n1", "n1", 3, codec(i & 1 ? "v3" : "v41", false), i & 2);
+        realms_job(&given);
+        be_client_of(&given, "n1", "n1", 3, codec(i & 1 ? "v3" : "v41", false), i & 2);
         assert_realms();
         ck_assert_uint_eq(model->appnum, 1);
         assert_num(ALL, PMIX_APP_SIZE, PMIX_UINT32,
@@ -68,20 +64,19 @@ PX_TEST(arrays_of_each_realm_find_their_place_and_travel)
 
 PX_TEST(numbers_take_the_type_of_the_dictionary_and_flags_without_a_value_are_set)
 {
-    px_infos l = {0};
     const pmix_value_t none = {.type = PMIX_UNDEF};
 
     serve("n0");
-    add_num(&l, PMIX_LOCALLDR, 3, PMIX_INT);
-    add_num(&l, PMIX_UNIV_SIZE, 12, PMIX_UINT64);
-    add_num(&l, PMIX_NODE_SIZE, 4, PMIX_UINT16);
-    add_num(&l, PMIX_JOB_SIZE, 4, PMIX_PROC_RANK);
-    add_num(&l, PMIX_TDIR_RMCLEAN, 1, PMIX_INT);
-    add_num(&l, "vendor.number", 5, PMIX_UINT16);
-    ok(px_infos_add_value(&l, "vendor.flag", &none));
-    ok(px_infos_add_value(&l, PMIX_SPAWNED, &none));
-    add_str(&l, PMIX_MAX_PROCS, "many");
-    learn(&l);
+    add_num(&given, PMIX_LOCALLDR, 3, PMIX_INT);
+    add_num(&given, PMIX_UNIV_SIZE, 12, PMIX_UINT64);
+    add_num(&given, PMIX_NODE_SIZE, 4, PMIX_UINT16);
+    add_num(&given, PMIX_JOB_SIZE, 4, PMIX_PROC_RANK);
+    add_num(&given, PMIX_TDIR_RMCLEAN, 1, PMIX_INT);
+    add_num(&given, "vendor.number", 5, PMIX_UINT16);
+    ok(px_infos_add_value(&given, "vendor.flag", &none));
+    ok(px_infos_add_value(&given, PMIX_SPAWNED, &none));
+    add_str(&given, PMIX_MAX_PROCS, "many");
+    learn(&given);
 
     assert_num(ALL, PMIX_LOCALLDR, PMIX_PROC_RANK, 3);
     assert_num(ALL, PMIX_UNIV_SIZE, PMIX_UINT32, 12);
@@ -123,11 +118,9 @@ PX_TEST(the_dictionary_is_in_order_and_finds_each_of_its_keys)
 
 PX_TEST(what_the_maps_imply_needs_no_more_than_the_maps)
 {
-    px_infos l = {0};
-
     serve("n1");
-    add_maps(&l, "pmix[n[1:0-2]]", "raw:0,3;2,1;4-5");
-    learn(&l);
+    add_maps(&given, "pmix[n[1:0-2]]", "raw:0,3;2,1;4-5");
+    learn(&given);
 
     assert_num(ALL, PMIX_JOB_SIZE, PMIX_UINT32, 6);
     assert_num(ALL, PMIX_NUM_NODES, PMIX_UINT32, 3);
@@ -148,17 +141,17 @@ PX_TEST(what_the_maps_imply_needs_no_more_than_the_maps)
 
 PX_TEST(given_values_win_over_what_would_follow_and_stop_nothing_for_others)
 {
-    px_infos l = {0}, p = {0};
+    px_infos p = {0};
 
     serve("n0");
-    add_maps(&l, "n0,n1", "0,1;2,3");
-    add_num(&l, PMIX_JOB_SIZE, 9, PMIX_INT);
-    add_num(&l, PMIX_NUM_NODES, 5, PMIX_UINT32);
-    add_num(&l, PMIX_NODEID, 40, PMIX_UINT32);
+    add_maps(&given, "n0,n1", "0,1;2,3");
+    add_num(&given, PMIX_JOB_SIZE, 9, PMIX_INT);
+    add_num(&given, PMIX_NUM_NODES, 5, PMIX_UINT32);
+    add_num(&given, PMIX_NODEID, 40, PMIX_UINT32);
     add_num(&p, PMIX_LOCAL_RANK, 7, PMIX_INT);
     add_str(&p, PMIX_CPUSET, "0-3");
-    add_proc(&l, 1, &p);
-    learn(&l);
+    add_proc(&given, 1, &p);
+    learn(&given);
 
     assert_num(ALL, PMIX_JOB_SIZE, PMIX_UINT32, 9);
     assert_num(ALL, PMIX_NUM_NODES, PMIX_UINT32, 5);
@@ -174,14 +167,14 @@ PX_TEST(given_values_win_over_what_would_follow_and_stop_nothing_for_others)
 
 PX_TEST(no_application_number_is_guessed_for_a_job_of_several)
 {
-    px_infos l = {0}, p = {0};
+    px_infos p = {0};
 
     serve("n0");
-    add_maps(&l, "n0", "0,1");
-    add_num(&l, PMIX_JOB_NUM_APPS, 2, PMIX_UINT32);
+    add_maps(&given, "n0", "0,1");
+    add_num(&given, PMIX_JOB_NUM_APPS, 2, PMIX_UINT32);
     add_num(&p, PMIX_APPNUM, 1, PMIX_UINT32);
-    add_proc(&l, 1, &p);
-    learn(&l);
+    add_proc(&given, 1, &p);
+    learn(&given);
 
     assert_none(0, PMIX_APPNUM);
     assert_num(1, PMIX_APPNUM, PMIX_UINT32, 1);
@@ -197,11 +190,10 @@ static pmix_status_t count(void *arg, pmix_rank_t rank PX_UNUSED,
 
 PX_TEST(what_follows_from_the_maps_is_not_kept_for_every_rank_and_node)
 {
-    px_infos l = {0};
     int n = 0;
 
-    add_maps(&l, "pmix[n[3:0-99]]", "raw:0-999");
-    be_client_of(&l, "n000", "n000", 5, px_codec_default, false);
+    add_maps(&given, "pmix[n[3:0-99]]", "raw:0-999");
+    be_client_of(&given, "n000", "n000", 5, px_codec_default, false);
 
     ok(px_store_walk(&ns->store, PX_GDS_JOB, 5, count, &n));
     ok(px_store_walk(&ns->store, PX_GDS_NODE, PMIX_RANK_UNDEF, count, &n));
@@ -221,12 +213,10 @@ static void add_regex2(px_infos *l, const char *key, const char *list)
 
 PX_TEST(maps_may_come_as_regex2)
 {
-    px_infos l = {0};
-
     serve("n1");
-    add_regex2(&l, PMIX_NODE_MAP, "n0,n1");
-    add_regex2(&l, PMIX_PROC_MAP, "0,2;1,3");
-    learn(&l);
+    add_regex2(&given, PMIX_NODE_MAP, "n0,n1");
+    add_regex2(&given, PMIX_PROC_MAP, "0,2;1,3");
+    learn(&given);
     assert_str(ALL, PMIX_LOCAL_PEERS, "1,3");
     assert_str(2, PMIX_HOSTNAME, "n0");
 }
@@ -235,12 +225,10 @@ PX_TEST(maps_may_come_as_regex2)
 
 PX_TEST(node_keys_alone_speak_of_this_node_even_outside_the_map)
 {
-    px_infos l = {0};
-
     serve("head");
-    add_maps(&l, "n0,n1", "0;1");
-    add_num(&l, PMIX_NODE_SIZE, 5, PMIX_UINT32);
-    learn(&l);
+    add_maps(&given, "n0,n1", "0;1");
+    add_num(&given, PMIX_NODE_SIZE, 5, PMIX_UINT32);
+    learn(&given);
 
     assert_num(ALL, PMIX_NODE_SIZE, PMIX_UINT32, 5);
     assert_num(ALL, PMIX_NUM_NODES, PMIX_UINT32, 2);
@@ -250,42 +238,36 @@ PX_TEST(node_keys_alone_speak_of_this_node_even_outside_the_map)
 
 PX_TEST(short_and_full_host_names_are_the_same_node)
 {
-    px_infos l = {0};
-
     serve("n1.cluster.org");
-    add_maps(&l, "n0,n1", "0;1");
-    learn(&l);
+    add_maps(&given, "n0,n1", "0;1");
+    learn(&given);
     assert_str(ALL, PMIX_LOCAL_PEERS, "1");
 }
 
 PX_TEST(a_client_knows_its_node_by_its_rank_whatever_its_host_is_called)
 {
-    px_infos l = {0};
-
-    slurm_job(&l, 1);
-    be_client_of(&l, "n1", "container-77", 3, px_codec_default, false);
+    slurm_job(&given, 1);
+    be_client_of(&given, "n1", "container-77", 3, px_codec_default, false);
     assert_slurm_gets(1);
 }
 
 PX_TEST(registering_again_adds_and_replaces)
 {
-    px_infos l = {0};
-
     serve("n0");
-    add_maps(&l, "n0,n1", "0;1");
-    add_num(&l, PMIX_NODE_SIZE, 5, PMIX_UINT32);
-    add_str(&l, "a", "old");
-    add_str(&l, "b", "kept");
-    learn(&l);
-    add_str(&l, "a", "new");
-    learn(&l);
+    add_maps(&given, "n0,n1", "0;1");
+    add_num(&given, PMIX_NODE_SIZE, 5, PMIX_UINT32);
+    add_str(&given, "a", "old");
+    add_str(&given, "b", "kept");
+    learn(&given);
+    add_str(&given, "a", "new");
+    learn(&given);
     assert_str(ALL, "a", "new");
     assert_str(ALL, "b", "kept");
     assert_num(ALL, PMIX_NODE_SIZE, PMIX_UINT32, 5);
     assert_str(1, PMIX_HOSTNAME, "n1");
 
-    add_maps(&l, "n9,n0,n1", "0;1;2");
-    learn(&l);
+    add_maps(&given, "n9,n0,n1", "0;1;2");
+    learn(&given);
     assert_str(1, PMIX_HOSTNAME, "n0");
     assert_str(ALL, PMIX_LOCAL_PEERS, "1");
     assert_num(ALL, PMIX_JOB_SIZE, PMIX_UINT32, 3);
@@ -385,32 +367,31 @@ PX_TEST(malformed_information_is_refused_with_a_reason_and_changes_nothing)
         {"a key without a name", NULL, "", .s = "v"},
         {"compressed junk", NULL, "k", .v = &junk},
     };
-    px_infos l = {0};
 
     serve("vm");
-    mpirun_job(&l);
-    learn(&l);
+    mpirun_job(&given);
+    learn(&given);
     PX_AUTO(px_buf) before = pack_answer(px_codec_default, false);
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         px_infos members = {0};
-        px_infos *to = rows[i].array ? &members : &l;
+        px_infos *to = rows[i].array ? &members : &given;
         struct px_err err = {0};
 
-        add_str(&l, PMIX_MAPBY, "changed");
-        add_num(&l, PMIX_NODE_SIZE, 99, PMIX_UINT32);
+        add_str(&given, PMIX_MAPBY, "changed");
+        add_num(&given, PMIX_NODE_SIZE, 99, PMIX_UINT32);
         if (rows[i].nodes)
-            add_str(&l, PMIX_NODE_MAP, rows[i].nodes);
+            add_str(&given, PMIX_NODE_MAP, rows[i].nodes);
         if (rows[i].v)
             ok(px_infos_add_value(to, rows[i].key, rows[i].v));
         else
             add_str(to, rows[i].key, rows[i].s);
         if (rows[i].array)
-            add_array(&l, rows[i].array, &members);
-        ck_assert_msg(px_jobinfo_register(model, ns, l.v, l.n, &err) != PMIX_SUCCESS,
+            add_array(&given, rows[i].array, &members);
+        ck_assert_msg(px_jobinfo_register(model, ns, given.v, given.n, &err) != PMIX_SUCCESS,
                       "%s", rows[i].what);
         ck_assert_str_ne(err.text, "");
-        ck_assert_int_ne(px_jobinfo_register(model, ns, l.v, l.n, NULL), PMIX_SUCCESS);
-        px_infos_cleanup(&l);
+        ck_assert_int_ne(px_jobinfo_register(model, ns, given.v, given.n, NULL), PMIX_SUCCESS);
+        px_infos_cleanup(&given);
         PX_AUTO(px_buf) after = pack_answer(px_codec_default, false);
         ck_assert_uint_eq(after.len, before.len);
         ck_assert_mem_eq(after.data, before.data, before.len);
@@ -421,7 +402,7 @@ PX_TEST(malformed_information_is_refused_with_a_reason_and_changes_nothing)
 PX_TEST(running_out_of_memory_is_survived)
 {
     PX_TEST_NEEDS_ALLOC;
-    px_infos l = {0};
+    px_infos l = {0}; /* model_teardown would free the infos given */
     pmix_status_t rc = PMIX_SUCCESS;
     bool failed = true;
     int expected =

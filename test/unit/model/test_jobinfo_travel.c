@@ -16,15 +16,14 @@ PX_TEST(clients_get_what_the_host_registered_in_every_dialect)
     for (unsigned i = 0; i < PX_COUNT(dialects) * 6; i++) {
         struct px_codec c = codec(dialects[i / 6], i & 1);
         enum px_job_form form = i / 2 % 3;
-        px_infos l = {0};
 
-        mpirun_job(&l);
-        be_client_of(&l, "vm", "vm", i & 1, c, form);
+        mpirun_job(&given);
+        be_client_of(&given, "vm", "vm", i & 1, c, form);
         assert_mpirun_gets();
         ck_assert(ns->complete);
 
-        slurm_job(&l, 1);
-        be_client_of(&l, "n1", "n1", 3, c, form);
+        slurm_job(&given, 1);
+        be_client_of(&given, "n1", "n1", 3, c, form);
         assert_slurm_gets(1);
     }
 }
@@ -52,7 +51,6 @@ PX_TEST(the_answer_lists_what_known_clients_expect_in_their_order)
     static const struct {
         const char *key, *text;
     } maps[] = {{PMIX_NODE_MAP, "pmix[vm]"}, {PMIX_PROC_MAP, "raw:0,1"}};
-    px_infos l = {0};
     px_reader r;
 
     serve("vm");
@@ -60,10 +58,10 @@ PX_TEST(the_answer_lists_what_known_clients_expect_in_their_order)
         const pmix_value_t regex = {
             .type = PMIX_REGEX,
             .data.bo = {(char *)(uintptr_t)maps[i].text, strlen(maps[i].text) + 1}};
-        ok(px_infos_add_value(&l, maps[i].key, &regex));
+        ok(px_infos_add_value(&given, maps[i].key, &regex));
     }
-    add_num(&l, PMIX_UNIV_SIZE, 2, PMIX_UINT32);
-    learn(&l);
+    add_num(&given, PMIX_UNIV_SIZE, 2, PMIX_UINT32);
+    learn(&given);
     PX_AUTO(px_buf) bytes = pack_answer(px_codec_default, false);
 
     px_reader_init(&r, px_codec_default, bytes.data, bytes.len);
@@ -88,12 +86,12 @@ PX_TEST(the_answer_lists_what_known_clients_expect_in_their_order)
 
 PX_TEST(ranks_outside_the_map_travel_too)
 {
-    px_infos l = {0}, p = {0};
+    px_infos p = {0};
 
-    add_maps(&l, "n0", "0");
+    add_maps(&given, "n0", "0");
     add_str(&p, PMIX_CPUSET, "7");
-    add_proc(&l, 900000, &p);
-    be_client_of(&l, "n0", "n0", 0, px_codec_default, false);
+    add_proc(&given, 900000, &p);
+    be_client_of(&given, "n0", "n0", 0, px_codec_default, false);
 
     assert_str(900000, PMIX_CPUSET, "7");
 }
@@ -102,7 +100,7 @@ PX_TEST(ranks_outside_the_map_travel_too)
 PX_TEST(a_compact_answer_does_not_grow_with_the_ranks_of_a_job)
 {
     for (uint32_t nodes = 10; nodes <= 10000; nodes *= 10) {
-        px_infos l = {0}, node = {0};
+        px_infos node = {0};
         PX_AUTOFREE char *names = px_strf("pmix[n[5:0-%u]]", nodes - 1);
         PX_AUTO(px_buf) ranks = {0};
 
@@ -110,12 +108,12 @@ PX_TEST(a_compact_answer_does_not_grow_with_the_ranks_of_a_job)
             PX_AUTOFREE char *field = px_strf("%u-%u;", i * 100, i * 100 + 99);
             ok(px_buf_add(&ranks, field, strlen(field) + (i == nodes - 1)));
         }
-        add_maps(&l, names, (char *)ranks.data);
+        add_maps(&given, names, (char *)ranks.data);
         add_str(&node, PMIX_HOSTNAME, "n00003");
         add_num(&node, PMIX_NODE_SIZE, 7, PMIX_UINT32);
-        add_array(&l, PMIX_NODE_INFO_ARRAY, &node);
+        add_array(&given, PMIX_NODE_INFO_ARRAY, &node);
         serve("n00002");
-        learn(&l);
+        learn(&given);
         PX_AUTO(px_buf) bytes = pack_answer(px_codec_default, PX_JOB_COMPACT);
         ck_assert_uint_lt(bytes.len, 700);
         be("n00004", 407);
@@ -136,15 +134,15 @@ PX_TEST(types_a_dialect_lacks_are_left_out_or_become_strings)
 {
     for (int old = 0; old < 2; old++) {
         const pmix_device_type_t device = 4;
-        px_infos l = {0}, a = {0};
+        px_infos a = {0};
         pmix_value_t v;
 
-        add_str(&l, "before", "b");
-        ok(px_infos_add(&l, "device", &device, PMIX_DEVTYPE));
+        add_str(&given, "before", "b");
+        ok(px_infos_add(&given, "device", &device, PMIX_DEVTYPE));
         ok(px_infos_add(&a, "device", &device, PMIX_DEVTYPE));
-        add_array(&l, "devices", &a);
-        add_str(&l, "zbehind", "z");
-        be_client_of(&l, "n0", "n0", 0, codec(old ? "v3" : "v41", false), false);
+        add_array(&given, "devices", &a);
+        add_str(&given, "zbehind", "z");
+        be_client_of(&given, "n0", "n0", 0, codec(old ? "v3" : "v41", false), false);
         assert_str(ALL, "before", "b");
         assert_str(ALL, "zbehind", "z");
         ck_assert_int_eq(get(ALL, "device", &v),
@@ -157,12 +155,11 @@ PX_TEST(types_a_dialect_lacks_are_left_out_or_become_strings)
 PX_TEST(packing_and_unpacking_without_memory_fail_cleanly)
 {
     PX_TEST_NEEDS_ALLOC;
-    px_infos l = {0};
     pmix_status_t rc = PMIX_SUCCESS;
 
     serve("n1");
-    slurm_job(&l, 1);
-    learn(&l);
+    slurm_job(&given, 1);
+    learn(&given);
     for (unsigned nth = 0; px_alloc_next(&nth);) {
         px_writer w;
         px_writer_init(&w, px_codec_default);
@@ -203,14 +200,13 @@ PX_TEST(clients_of_a_job_get_one_answer_until_something_changes)
 {
     pmix_value_t v = {.type = PMIX_STRING, .data.string = (char *)(uintptr_t) "value"};
     pmix_info_t resource = {.key = "resource", .value = v};
-    px_infos l = {0};
 
     serve("n1");
     for (int change = 0; change < 7; change++) {
         if (change == 0 || change == 5)
-            slurm_job(&l, change == 0);
+            slurm_job(&given, change == 0);
         if (change == 0 || change == 5)
-            learn(&l);
+            learn(&given);
         else if (change == 1)
             ok(px_store_put(&ns->store, PX_GDS_JOB, ALL, "job", &v));
         else if (change == 2)
@@ -324,11 +320,9 @@ PX_TEST(qualified_values_give_their_value)
 
 static px_buf sample_answer(struct px_codec c, bool as_arrays)
 {
-    px_infos l = {0};
-
     serve("n1");
-    realms_job(&l);
-    learn(&l);
+    realms_job(&given);
+    learn(&given);
     return pack_answer(c, as_arrays);
 }
 

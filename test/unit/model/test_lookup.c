@@ -7,11 +7,9 @@
 
 static void setup(void)
 {
-    px_infos l = {0};
-
     be("n1", 3);
-    slurm_job(&l, 1);
-    learn(&l);
+    slurm_job(&given, 1);
+    learn(&given);
 }
 
 static void put(enum px_gds_table table, pmix_rank_t rank, const char *key,

@@ -11,11 +11,9 @@
 
 static void setup(void)
 {
-    px_infos l = {0};
-
     serve("n0");
-    slurm_job(&l, 0);
-    learn(&l);
+    slurm_job(&given, 0);
+    learn(&given);
 }
 
 static pmix_status_t set(const char *key, const char *value)
@@ -161,18 +159,18 @@ PX_TEST(arrays_are_found_at_their_realm)
 
 PX_TEST(an_array_adds_to_its_row)
 {
-    px_infos l = {0}, node = {0}, session = {0};
+    px_infos node = {0}, session = {0};
 
     add_str(&node, PMIX_HOSTNAME, "n0");
     add_str(&node, "node.key", "of n0");
     add_num(&node, PMIX_LOCAL_SIZE, 99, PMIX_UINT32); /* the job has 3 */
     add_str(&session, CLUSTER, "west");
     add_array(&session, PMIX_NODE_INFO_ARRAY, &node);
-    add_array(&l, PMIX_SESSION_INFO_ARRAY, &session);
-    add_realm(&l, &realms[0], "n0");
-    ok(px_resources_set(model, l.v, l.n));
-    px_infos_cleanup(&l);
-    add_str(&l, PMIX_NODE_INFO_ARRAY, "no array drops all nodes");
+    add_array(&given, PMIX_SESSION_INFO_ARRAY, &session);
+    add_realm(&given, &realms[0], "n0");
+    ok(px_resources_set(model, given.v, given.n));
+    px_infos_cleanup(&given);
+    add_str(&given, PMIX_NODE_INFO_ARRAY, "no array drops all nodes");
     for (int i = 0; i < 2; i++) {
         assert_str(ALL, CLUSTER, "west");
         assert_str(0, CLUSTER, "west"); /* holds for every rank of every session */
@@ -183,10 +181,10 @@ PX_TEST(an_array_adds_to_its_row)
             assert_none(ALL, "node.key");
         else
             assert_str(ALL, "node.key", "of n0");
-        ok(px_resources_drop(model, l.v, l.n));
+        ok(px_resources_drop(model, given.v, given.n));
         px_infos_cleanup(&quals);
     }
-    px_infos_cleanup(&l);
+    px_infos_cleanup(&given);
 }
 
 PX_TEST(one_bad_key_and_nothing_changes)

@@ -215,7 +215,6 @@ PX_TEST(nodes_are_found_by_any_id_at_once)
 {
     enum { N = 200 };
     PX_AUTO(px_buf) names = {0}, ranks = {0};
-    px_infos l = {0};
     char name[16];
 
     for (uint32_t i = 0; i < N; i++) {
@@ -227,12 +226,12 @@ PX_TEST(nodes_are_found_by_any_id_at_once)
         snprintf(name, sizeof(name), "n%u", i);
         add_str(&node, PMIX_HOSTNAME, name);
         add_num(&node, PMIX_NODEID, i == 7 ? 7 : 1000 - i, PMIX_UINT32);
-        add_array(&l, PMIX_NODE_INFO_ARRAY, &node);
+        add_array(&given, PMIX_NODE_INFO_ARRAY, &node);
     }
     ok(px_buf_add(&names, "", 1));
     ok(px_buf_add(&ranks, "", 1));
-    add_maps(&l, (char *)names.data, (char *)ranks.data);
-    learn_job(&l);
+    add_maps(&given, (char *)names.data, (char *)ranks.data);
+    learn_job(&given);
     ok(read_description(shared));
     const struct px_nspace *const both[] = {job, ns};
     for (size_t i = 0; i < PX_COUNT(both); i++) {
@@ -251,8 +250,8 @@ PX_TEST(nodes_are_found_by_any_id_at_once)
         snprintf(name, sizeof(name), "n%u", ids[i][0]);
         add_str(&node, PMIX_HOSTNAME, name);
         add_num(&node, PMIX_NODEID, i ? ids[i][1] : 3, PMIX_UINT32);
-        add_array(&l, PMIX_NODE_INFO_ARRAY, &node);
-        learn_job(&l);
+        add_array(&given, PMIX_NODE_INFO_ARRAY, &node);
+        learn_job(&given);
         ck_assert_uint_eq(px_node_by_id(job, ids[i][1]), ids[i][2]);
     }
 }
@@ -305,11 +304,9 @@ PX_TEST(what_finds_no_room_is_withdrawn_and_comes_back)
  * registered again. */
 PX_TEST(a_job_is_read_in_place)
 {
-    px_infos l = {0};
-
     for (int again = 0; again < 2; again++) {
-        mpirun_job(&l);
-        learn_job(&l);
+        mpirun_job(&given);
+        learn_job(&given);
         ok(read_description(shared));
         ck_assert_uint_eq(n_attached, again + 1);
         ck_assert(ns->complete && ns->in_place && !px_nspace_is_lost(ns));
@@ -326,12 +323,11 @@ PX_TEST(a_job_is_read_in_place)
 PX_TEST_LOOP(a_reader_notices_that_its_job_has_gone, 3)
 {
     const pmix_value_t none = {.type = PMIX_UNDEF};
-    px_infos l = {0};
 
     shared_ops.changes = _i > 0 ? changes : NULL;
     n_changes = _i > 1;
-    mpirun_job(&l);
-    learn_job(&l);
+    mpirun_job(&given);
+    learn_job(&given);
     ok(read_description(shared));
     n_fetched = 0;
     ck_assert(!px_nspace_is_lost(ns));
@@ -361,12 +357,11 @@ PX_TEST(a_reader_makes_no_list_of_nodes_that_is_there)
         const char *noted; /* NULL: as the server stored it */
         const char *list;
     } rows[] = {{NULL, "n8,n9,n10,n11"}, {"a,b", "a,b"}, {"", "n8,n9,n10,n11"}};
-    px_infos l = {0};
     const void *bytes;
     size_t n;
 
-    add_maps(&l, "n8,n9,n10,n11", "0;1;2;3");
-    learn_job(&l);
+    add_maps(&given, "n8,n9,n10,n11", "0;1;2;3");
+    learn_job(&given);
     ok(read_description(shared));
     ok(px_store_view(&ns->store, PX_STORE_NODES, &bytes, &n));
     ck_assert_uint_eq(n, strlen(rows[0].list));
@@ -382,13 +377,13 @@ PX_TEST(a_reader_makes_no_list_of_nodes_that_is_there)
 
 PX_TEST(nodes_that_are_in_no_map_have_names_in_place)
 {
-    px_infos l = {0}, node = {0};
+    px_infos node = {0};
 
-    add_maps(&l, "n0,n1", "0,1;2");
+    add_maps(&given, "n0,n1", "0,1;2");
     add_str(&node, PMIX_HOSTNAME, "login");
     add_num(&node, PMIX_NODE_SIZE, 5, PMIX_UINT32);
-    add_array(&l, PMIX_NODE_INFO_ARRAY, &node);
-    learn_job(&l);
+    add_array(&given, PMIX_NODE_INFO_ARRAY, &node);
+    learn_job(&given);
     ok(read_description(shared));
     ck_assert_uint_eq(ns->map->n_rows, 3);
     ck_assert_uint_eq(px_procmap_find(ns->map, "login"), 2);
@@ -405,12 +400,10 @@ PX_TEST(nodes_that_are_in_no_map_have_names_in_place)
 /* Reasons why a job is not read in place, and the reader's reaction to each. */
 PX_TEST_LOOP(a_reader_notices_that_it_cannot_read_its_job, 5)
 {
-    px_infos l = {0};
-
     is_full = _i ==
               0; /* the store is full from the start, or a value does not fit later */
-    mpirun_job(&l);
-    learn_job(&l);
+    mpirun_job(&given);
+    learn_job(&given);
     is_full = _i == 1;
     put_in(job, PX_GDS_NODE, 0, "a", 1);
     is_full = false;
