@@ -404,27 +404,22 @@ PX_TEST(inflating_reports_want_of_memory)
 
 PX_TEST(peers_that_cannot_inflate_get_plain_values)
 {
-    PX_AUTO(px_writer) w;
-    PX_AUTO(px_buf) expected = bytes_of("00 00 00 01 00 03 00 00 00 03 \"hi\" 00");
+    PX_AUTO(px_writer) w = writer_in(codec_of("v3", false));
     pmix_value_t v = compressed("hi", 2, 2, PMIX_COMPRESSED_STRING);
 
-    px_writer_init(&w, codec_of("v3", false));
     px_pack(&w, &v, 1, PMIX_VALUE);
 
-    ok(w.status);
-    ck_assert_uint_eq(w.buf.len, expected.len);
-    ck_assert_mem_eq(w.buf.data, expected.data, expected.len);
+    assert_wrote(&w, "00 00 00 01 00 03 00 00 00 03 \"hi\" 00");
     ck_assert_int_eq(v.type, PMIX_COMPRESSED_STRING);
     px_type_destruct(PMIX_VALUE, &v);
 }
 
 PX_TEST(what_cannot_be_made_plain_is_not_sent)
 {
-    PX_AUTO(px_writer) w;
+    PX_AUTO(px_writer) w = writer_in(codec_of("v3", false));
     pmix_value_t v = {.type = PMIX_COMPRESSED_BYTE_OBJECT,
                       .data.bo = {(char *)"xxxxxxxx", 8}};
 
-    px_writer_init(&w, codec_of("v3", false));
     px_pack(&w, &v, 1, PMIX_VALUE);
     fails(w.status, UNPACK_FAILURE);
 }

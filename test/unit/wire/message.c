@@ -30,15 +30,6 @@ static void teardown(void)
     px_buf_cleanup(&message);
 }
 
-static void wrote(const char *text)
-{
-    PX_AUTO(px_buf) expected = bytes_of(text);
-
-    ok(w.status);
-    ck_assert_uint_eq(w.buf.len, expected.len);
-    ck_assert_mem_eq(w.buf.data, expected.data, expected.len);
-}
-
 static const pmix_proc_t everyone = {"job-ns", PMIX_RANK_WILDCARD};
 static const pmix_info_t collect = {.key = "pmix.collect",
                                     .value = {.type = PMIX_BOOL, .data.flag = true}};
@@ -61,7 +52,7 @@ PX_TEST(a_fence_of_3_2_is_written_and_read_as_recorded)
     px_pack_op(&w, 3);
     px_pack_procs(&w, &everyone, 1);
     px_pack_infos(&w, &collect, 1);
-    wrote(V3_FENCE);
+    assert_wrote(&w, V3_FENCE);
 
     begin_reading("v3", false, V3_FENCE);
     ok(px_unpack_u8(&r, &op, PMIX_COMMAND));
@@ -84,7 +75,7 @@ PX_TEST(empty_lists_are_a_size_alone)
     begin_writing("v41", false);
     px_pack_infos(&w, NULL, 0);
     px_pack_procs(&w, NULL, 0);
-    wrote("02 00 02 00");
+    assert_wrote(&w, "02 00 02 00");
     begin_reading("v41", false, "02 00 02 00");
     ok(px_unpack_infos(&r, &info, &n));
     ck_assert_ptr_null(info);
@@ -117,8 +108,8 @@ PX_TEST(an_event_notification_is_written_as_recorded)
     px_pack(&w, &source, 1, PMIX_PROC);
     px_pack_infos(&w, &internal, 1);
     px_pack_u8(&w, 3, PMIX_DATA_RANGE);
-    wrote("02 0c 02 0d 02 0e \"job-ns\" 00 00 02 01"
-          "02 34 \"pmix.srvr.internal.notify\" 00 00 01 01 02 03");
+    assert_wrote(&w, "02 0c 02 0d 02 0e \"job-ns\" 00 00 02 01"
+                     "02 34 \"pmix.srvr.internal.notify\" 00 00 01 01 02 03");
 }
 
 /* ---- key-value pairs ------------------------------------------------------------------------ */
@@ -156,7 +147,7 @@ PX_TEST(a_key_value_pair_has_the_recorded_forms)
 
         begin_writing(rows[i].dialect, false);
         px_pack_kval(&w, rows[i].key, &rows[i].value);
-        wrote(rows[i].bytes);
+        assert_wrote(&w, rows[i].bytes);
         begin_reading(rows[i].dialect, false, rows[i].bytes);
         ok(px_unpack_kval(&r, &kv));
         ck_assert_str_eq(kv.key, rows[i].key);
@@ -234,15 +225,14 @@ PX_TEST(a_pair_with_a_damaged_value_leaves_nothing)
 PX_TEST(a_commit_of_two_scopes_is_written_as_recorded)
 {
     pmix_value_t value = {.type = PMIX_STRING, .data.string = (char *)"val"};
-    PX_AUTO(px_writer) body;
+    PX_AUTO(px_writer) body = writer_in(px_codec_default);
 
-    px_writer_init(&body, px_codec_default);
     px_pack_kval(&body, "key1", &value);
     begin_writing("v41", false);
     px_pack_op(&w, 2);
     px_pack_u8(&w, PMIX_LOCAL, PMIX_SCOPE);
     px_pack_buffer(&w, &body.buf);
-    wrote("02 02 02 01 02 01 0d 02 0a \"key1\" 00 03 08 \"val\" 00");
+    assert_wrote(&w, "02 02 02 01 02 01 0d 02 0a \"key1\" 00 03 08 \"val\" 00");
 }
 
 PX_TEST(a_buffer_of_3_2_has_the_recorded_head)

@@ -180,10 +180,9 @@ static const struct example v3_described[] = {
 
 static void packs_to(const struct example *e, struct px_codec codec)
 {
-    PX_AUTO(px_writer) w;
+    PX_AUTO(px_writer) w = writer_in(codec);
     PX_AUTO(px_buf) expected = bytes_of(e->bytes);
 
-    px_writer_init(&w, codec);
     px_pack(&w, e->src, e->n, e->type);
 
     ck_assert_msg(w.status == PMIX_SUCCESS, "%s: status %d", e->what, w.status);
@@ -253,9 +252,8 @@ PX_TEST(describes_each_operation_in_described_buffers)
 
 PX_TEST(keeps_the_first_error_and_goes_quiet)
 {
-    PX_AUTO(px_writer) w;
+    PX_AUTO(px_writer) w = writer_in(px_codec_default);
 
-    px_writer_init(&w, px_codec_default);
     px_pack_op(&w, 1);
     px_pack(&w, &w, 1, 499);
     size_t len = w.buf.len;
@@ -271,9 +269,8 @@ PX_TEST(keeps_the_first_error_and_goes_quiet)
 static pmix_status_t pack_status(const char *dialect, const void *src, int32_t n,
                                  pmix_data_type_t type)
 {
-    PX_AUTO(px_writer) w;
+    PX_AUTO(px_writer) w = writer_in(codec_of(dialect, false));
 
-    px_writer_init(&w, codec_of(dialect, false));
     px_pack(&w, src, n, type);
     return w.status;
 }
@@ -323,14 +320,12 @@ PX_TEST(refuses_what_the_peer_does_not_know_and_what_is_not_there)
 
 PX_TEST(packs_a_missing_array_as_one_of_no_type)
 {
-    PX_AUTO(px_writer) w;
+    PX_AUTO(px_writer) w = writer_in(px_codec_default);
     pmix_value_t v = {.type = PMIX_DATA_ARRAY};
 
-    px_writer_init(&w, px_codec_default);
     px_pack(&w, &v, 1, PMIX_VALUE);
 
-    ok(w.status);
-    ck_assert_mem_eq(w.buf.data, "\x02\x27\x00\x00", 4);
+    assert_wrote(&w, "02 27 00 00");
 }
 
 /* Builds arrays in arrays and packs the outermost. */
@@ -351,16 +346,12 @@ PX_TEST(refuses_nesting_that_no_reader_would_accept)
 
 PX_TEST(sends_a_namespace_as_a_string_to_peers_that_lack_the_type)
 {
-    PX_AUTO(px_writer) w;
+    PX_AUTO(px_writer) w = writer_in(codec_of("v3", false));
     pmix_nspace_t ns = "a";
     pmix_value_t v = {.type = PMIX_PROC_NSPACE, .data.nspace = &ns};
-    PX_AUTO(px_buf) expected = bytes_of("00 00 00 01 00 03 00 00 00 02 61 00");
 
-    px_writer_init(&w, codec_of("v3", false));
     px_pack(&w, &v, 1, PMIX_VALUE);
-
-    ck_assert_uint_eq(w.buf.len, expected.len);
-    ck_assert_mem_eq(w.buf.data, expected.data, expected.len);
+    assert_wrote(&w, "00 00 00 01 00 03 00 00 00 02 61 00");
 }
 
 /* ---- dialects -------------------------------------------------------------------------------- */

@@ -277,9 +277,8 @@ PX_TEST(integers_of_every_kind_and_dialect_cost_none)
     PX_TEST_NEEDS_ALLOC;
     for (size_t d = 0; d < 2 * n_dialects; d++)
         for (size_t t = 0; t < PX_COUNT(types); t++) {
-            PX_AUTO(px_writer) w;
+            PX_AUTO(px_writer) w = writer_in(codec_of(all_dialects[d / 2], d & 1));
 
-            px_writer_init(&w, codec_of(all_dialects[d / 2], d & 1));
             COUNTED(pack_1000(&w, types[t]));
             ck_assert_uint_le(n_allocs, MOST_GROWTH);
         }

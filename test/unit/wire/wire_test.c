@@ -40,6 +40,22 @@ px_buf bytes_of(const char *text)
     return (px_buf){exact, b.len, b.len ? b.len : 1};
 }
 
+px_writer writer_in(struct px_codec codec)
+{
+    px_writer w;
+
+    px_writer_init(&w, codec);
+    return w;
+}
+
+void assert_wrote(const px_writer *w, const char *text)
+{
+    PX_AUTO(px_buf) expected = bytes_of(text);
+
+    assert(w->status == PMIX_SUCCESS && w->buf.len == expected.len);
+    assert(memcmp(w->buf.data, expected.data, expected.len) == 0);
+}
+
 pmix_status_t read_bytes(const char *dialect, const px_buf *b, void *dst,
                          pmix_data_type_t type)
 {

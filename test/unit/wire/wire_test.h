@@ -16,6 +16,11 @@ struct px_codec codec_of(const char *dialect, bool described);
  * that size. */
 px_buf bytes_of(const char *text);
 
+/* Returns an empty writer. */
+px_writer writer_in(struct px_codec codec);
+/* Asserts that the writer has these bytes and no error. */
+void assert_wrote(const px_writer *w, const char *text);
+
 /* Reads one value with one undescribed operation. After an error the reader must be
  * unchanged. */
 pmix_status_t read_bytes(const char *dialect, const px_buf *b, void *dst,
