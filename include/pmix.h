@@ -20,10 +20,11 @@ extern "C" {
  *   PMIX_TIMEOUT among the infos limits the wait, in seconds; without it the wait has
  *   no limit.
  * - An "_nb" function works like the function above it, but never blocks: @p cbfunc
- *   gets the status and the results. PMIX_SUCCESS means that the callback will be
- *   called, exactly once. PMIX_OPERATION_SUCCEEDED means that the request is done and
- *   the callback will not be called. All others are errors, again without a callback.
- *   Its arguments are copied before it returns; the caller may free them at once.
+ *   gets the status and the results. It may be NULL where no function excludes that.
+ *   PMIX_SUCCESS means that the callback will be called, exactly once.
+ *   PMIX_OPERATION_SUCCEEDED means that the request is done and the callback will not
+ *   be called. All others are errors, again without a callback.
+ *   Its input is copied before it returns; the caller may free it at once.
  * - info[] with its number of elements gives attributes; NULL and 0 give none.
  *   Unknown attributes are ignored unless they are marked required.
  * - const arguments are borrowed. Results come in memory from malloc, which the caller

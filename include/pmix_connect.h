@@ -68,6 +68,8 @@ typedef void (*pmix_connect_cbfunc_t)(pmix_status_t status, char nspace[], int r
 pmix_status_t PMIx_Connect_nspace(const pmix_proc_t procs[], size_t nprocs,
                                   const pmix_info_t info[], size_t ninfo, char nspace[],
                                   pmix_rank_t *newrank);
+
+/** Works like PMIx_Connect_nspace without waiting: @p cbfunc must not be NULL. */
 pmix_status_t PMIx_Connect_nspace_nb(const pmix_proc_t procs[], size_t nprocs,
                                      const pmix_info_t info[], size_t ninfo,
                                      pmix_connect_cbfunc_t cbfunc, void *cbdata);

@@ -10,7 +10,8 @@ extern "C" {
 #endif
 
 /*
- * Source: PMIx Standard 5.0, ch. Process Sets and Groups.
+ * Source: PMIx Standard 5.0, ch. Process Sets and Groups. The callback of an "_nb"
+ * function must not be NULL.
  *
  * This library's server returns PMIX_ERR_NOT_SUPPORTED for requests that it does not
  * support yet. The servers of other implementations construct groups.
@@ -36,9 +37,6 @@ pmix_status_t PMIx_Group_construct(const char grp[], const pmix_proc_t procs[],
                                    size_t nprocs, const pmix_info_t directives[],
                                    size_t ndirs, pmix_info_t **results,
                                    size_t *nresults);
-
-/** Works like PMIx_Group_construct without waiting: @p cbfunc, not NULL, gets status
- * and results. */
 pmix_status_t PMIx_Group_construct_nb(const char grp[], const pmix_proc_t procs[],
                                       size_t nprocs, const pmix_info_t directives[],
                                       size_t ndirs, pmix_info_cbfunc_t cbfunc,
@@ -54,9 +52,6 @@ pmix_status_t PMIx_Group_construct_nb(const char grp[], const pmix_proc_t procs[
  */
 pmix_status_t PMIx_Group_destruct(const char grp[], const pmix_info_t directives[],
                                   size_t ndirs);
-
-/** Works like PMIx_Group_destruct without waiting: @p cbfunc, not NULL, gets its
- * status. */
 pmix_status_t PMIx_Group_destruct_nb(const char grp[], const pmix_info_t directives[],
                                      size_t ndirs, pmix_op_cbfunc_t cbfunc,
                                      void *cbdata);
@@ -70,9 +65,6 @@ pmix_status_t PMIx_Group_destruct_nb(const char grp[], const pmix_info_t directi
 pmix_status_t PMIx_Group_invite(const char grp[], const pmix_proc_t procs[],
                                 size_t nprocs, const pmix_info_t directives[],
                                 size_t ndirs, pmix_info_t **results, size_t *nresults);
-
-/** Works like PMIx_Group_invite without waiting: @p cbfunc, not NULL, gets the
- * results. */
 pmix_status_t PMIx_Group_invite_nb(const char grp[], const pmix_proc_t procs[],
                                    size_t nprocs, const pmix_info_t directives[],
                                    size_t ndirs, pmix_info_cbfunc_t cbfunc,
@@ -88,9 +80,6 @@ pmix_status_t PMIx_Group_invite_nb(const char grp[], const pmix_proc_t procs[],
 pmix_status_t PMIx_Group_join(const char grp[], const pmix_proc_t *leader,
                               pmix_group_opt_t opt, const pmix_info_t directives[],
                               size_t ndirs, pmix_info_t **results, size_t *nresults);
-
-/** Works like PMIx_Group_join without waiting: @p cbfunc, not NULL, gets the
- * results. */
 pmix_status_t PMIx_Group_join_nb(const char grp[], const pmix_proc_t *leader,
                                  pmix_group_opt_t opt, const pmix_info_t directives[],
                                  size_t ndirs, pmix_info_cbfunc_t cbfunc, void *cbdata);
@@ -102,9 +91,6 @@ pmix_status_t PMIx_Group_join_nb(const char grp[], const pmix_proc_t *leader,
  */
 pmix_status_t PMIx_Group_leave(const char grp[], const pmix_info_t directives[],
                                size_t ndirs);
-
-/** Works like PMIx_Group_leave without waiting: @p cbfunc, not NULL, gets its
- * status. */
 pmix_status_t PMIx_Group_leave_nb(const char grp[], const pmix_info_t directives[],
                                   size_t ndirs, pmix_op_cbfunc_t cbfunc, void *cbdata);
 

@@ -106,9 +106,6 @@ pmix_status_t PMIx_Log_nb(const pmix_info_t data[], size_t ndata,
 pmix_status_t PMIx_Allocation_request(pmix_alloc_directive_t directive,
                                       pmix_info_t *info, size_t ninfo,
                                       pmix_info_t **results, size_t *nresults);
-
-/** Works like PMIx_Allocation_request without waiting: @p cbfunc, which may be NULL,
- * gets status and results. */
 pmix_status_t PMIx_Allocation_request_nb(pmix_alloc_directive_t directive,
                                          pmix_info_t *info, size_t ninfo,
                                          pmix_info_cbfunc_t cbfunc, void *cbdata);
@@ -130,9 +127,6 @@ pmix_status_t PMIx_Allocation_request_nb(pmix_alloc_directive_t directive,
 pmix_status_t PMIx_Resource_block(pmix_resource_block_directive_t directive,
                                   char *block, const pmix_resource_unit_t *units,
                                   size_t nunits, const pmix_info_t *info, size_t ninfo);
-
-/** Works like PMIx_Resource_block without waiting: @p cbfunc, which may be NULL, gets
- * its status. */
 pmix_status_t PMIx_Resource_block_nb(pmix_resource_block_directive_t directive,
                                      char *block, const pmix_resource_unit_t *units,
                                      size_t nunits, const pmix_info_t *info,
@@ -274,9 +268,6 @@ void PMIx_Heartbeat(void);
  */
 pmix_status_t PMIx_Fabric_register(pmix_fabric_t *fabric, const pmix_info_t info[],
                                    size_t ninfo);
-
-/** Works like PMIx_Fabric_register without waiting: @p cbfunc, which may be NULL, gets
- * its status. */
 pmix_status_t PMIx_Fabric_register_nb(pmix_fabric_t *fabric, const pmix_info_t info[],
                                       size_t ninfo, pmix_op_cbfunc_t cbfunc,
                                       void *cbdata);
@@ -292,9 +283,6 @@ pmix_status_t PMIx_Fabric_register_nb(pmix_fabric_t *fabric, const pmix_info_t i
  *         a status of the host or of the component
  */
 pmix_status_t PMIx_Fabric_update(pmix_fabric_t *fabric);
-
-/** Works like PMIx_Fabric_update without waiting: @p cbfunc, which may be NULL, gets
- * its status. */
 pmix_status_t PMIx_Fabric_update_nb(pmix_fabric_t *fabric, pmix_op_cbfunc_t cbfunc,
                                     void *cbdata);
 

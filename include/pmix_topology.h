@@ -135,9 +135,9 @@ pmix_status_t PMIx_Compute_distances(pmix_topology_t *topo, pmix_cpuset_t *cpuse
  * Works like PMIx_Compute_distances, but does not wait for the server. The arguments
  * are not used after the return.
  *
- * @param cbfunc  called on the library's thread with the results of the blocking form;
- *                the library owns the array until its release_fn has been called. Only
- *                called after PMIX_SUCCESS
+ * @param cbfunc  must not be NULL; called on the library's thread with the results of
+ *                the blocking form; the library owns the array until its release_fn has
+ *                been called. Only called after PMIX_SUCCESS
  * @return PMIX_SUCCESS: cbfunc will be called; otherwise the reason it will not
  */
 pmix_status_t PMIx_Compute_distances_nb(pmix_topology_t *topo, pmix_cpuset_t *cpuset,
