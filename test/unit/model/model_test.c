@@ -353,17 +353,10 @@ void assert_slurm_gets(uint32_t node)
 
 /* ---- servers and clients ----------------------------------------------------------- */
 
-struct px_codec codec(const char *dialect, bool described)
-{
-    return (struct px_codec){.dialect = px_dialect_find(dialect),
-                             .described = described};
-}
-
 px_buf pack_answer(struct px_codec c, enum px_job_form form)
 {
-    px_writer w;
+    px_writer w = writer_in(c);
 
-    px_writer_init(&w, c);
     px_jobinfo_pack(model, ns, &w, form);
     ok(w.status);
     return px_buf_take(&w.buf);
@@ -371,9 +364,8 @@ px_buf pack_answer(struct px_codec c, enum px_job_form form)
 
 pmix_status_t read_answer(struct px_codec c, const px_buf *bytes)
 {
-    px_reader r;
+    px_reader r = reader_of(c, bytes);
 
-    px_reader_init(&r, c, bytes->data, bytes->len);
     return px_jobinfo_unpack(model, ns, &r);
 }
 

@@ -4,6 +4,7 @@
 #ifndef PX_MODEL_TEST_H
 #define PX_MODEL_TEST_H
 
+#include "../wire/wire_test.h"
 #include "core/model/jobinfo.h"
 #include "px_test.h"
 
@@ -58,7 +59,6 @@ void assert_flag(pmix_rank_t rank, const char *key, bool flag);
 void assert_none(pmix_rank_t rank, const char *key);
 
 /* Pack the reply to a client and read it. */
-struct px_codec codec(const char *dialect, bool described);
 px_buf pack_answer(struct px_codec c, enum px_job_form form);
 pmix_status_t read_answer(struct px_codec c, const px_buf *bytes);
 /* Makes the model of rank `rank` of JOB on `host`, from the reply of a server with the

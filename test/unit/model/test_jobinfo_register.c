@@ -52,7 +52,8 @@ PX_TEST(arrays_of_each_realm_find_their_place_and_travel)
     assert_realms();
     for (int i = 0; i < 4; i++) {
         realms_job(&given);
-        be_client_of(&given, "n1", "n1", 3, codec(i & 1 ? "v3" : "v41", false), i & 2);
+        be_client_of(&given, "n1", "n1", 3, codec_of(i & 1 ? "v3" : "v41", false),
+                     i & 2);
         assert_realms();
         ck_assert_uint_eq(model->appnum, 1);
         assert_num(ALL, PMIX_APP_SIZE, PMIX_UINT32,
@@ -285,9 +286,8 @@ static void put_node(px_writer *w, const char *name, const char *ranks)
 
 PX_TEST(node_arrays_out_of_order_follow_the_node_list)
 {
-    px_writer w;
+    px_writer w = writer_in(px_codec_default);
 
-    px_writer_init(&w, px_codec_default);
     put_node(&w, "n1", "2-3");
     put_node(&w, "n0", "0,1");
     put_str(&w, PMIX_NODE_LIST, "n0,n1");
@@ -301,9 +301,8 @@ PX_TEST(node_arrays_out_of_order_follow_the_node_list)
 PX_TEST(node_arrays_that_disagree_or_leave_ranks_out_are_kept_but_make_no_map)
 {
     for (int disagree = 0; disagree < 2; disagree++) {
-        px_writer w;
+        px_writer w = writer_in(px_codec_default);
 
-        px_writer_init(&w, px_codec_default);
         put_node(&w, "n1", "0,1");
         if (disagree)
             put_node(&w, "n0", "0,1");
@@ -320,9 +319,8 @@ PX_TEST(node_arrays_that_disagree_or_leave_ranks_out_are_kept_but_make_no_map)
 
 PX_TEST(unlisted_nodes_are_found_by_name_all_the_same)
 {
-    px_writer w;
+    px_writer w = writer_in(px_codec_default);
 
-    px_writer_init(&w, px_codec_default);
     for (int i = 0; i < 50; i++) {
         char name[16];
         snprintf(name, sizeof(name), "n%d", i);
@@ -387,10 +385,12 @@ PX_TEST(malformed_information_is_refused_with_a_reason_and_changes_nothing)
             add_str(to, rows[i].key, rows[i].s);
         if (rows[i].array)
             add_array(&given, rows[i].array, &members);
-        ck_assert_msg(px_jobinfo_register(model, ns, given.v, given.n, &err) != PMIX_SUCCESS,
+        ck_assert_msg(px_jobinfo_register(model, ns, given.v, given.n, &err) !=
+                          PMIX_SUCCESS,
                       "%s", rows[i].what);
         ck_assert_str_ne(err.text, "");
-        ck_assert_int_ne(px_jobinfo_register(model, ns, given.v, given.n, NULL), PMIX_SUCCESS);
+        ck_assert_int_ne(px_jobinfo_register(model, ns, given.v, given.n, NULL),
+                         PMIX_SUCCESS);
         px_infos_cleanup(&given);
         PX_AUTO(px_buf) after = pack_answer(px_codec_default, false);
         ck_assert_uint_eq(after.len, before.len);

@@ -14,7 +14,7 @@ PX_TEST(clients_get_what_the_host_registered_in_every_dialect)
     static const char *const dialects[] = {"v41", "v3", "v4", "v61", "v21"};
 
     for (unsigned i = 0; i < PX_COUNT(dialects) * 6; i++) {
-        struct px_codec c = codec(dialects[i / 6], i & 1);
+        struct px_codec c = codec_of(dialects[i / 6], i & 1);
         enum px_job_form form = i / 2 % 3;
 
         mpirun_job(&given);
@@ -51,7 +51,6 @@ PX_TEST(the_answer_lists_what_known_clients_expect_in_their_order)
     static const struct {
         const char *key, *text;
     } maps[] = {{PMIX_NODE_MAP, "pmix[vm]"}, {PMIX_PROC_MAP, "raw:0,1"}};
-    px_reader r;
 
     serve("vm");
     for (size_t i = 0; i < PX_COUNT(maps); i++) {
@@ -64,7 +63,7 @@ PX_TEST(the_answer_lists_what_known_clients_expect_in_their_order)
     learn(&given);
     PX_AUTO(px_buf) bytes = pack_answer(px_codec_default, false);
 
-    px_reader_init(&r, px_codec_default, bytes.data, bytes.len);
+    px_reader r = reader_of(px_codec_default, &bytes);
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         struct px_kval kv = {0};
         const pmix_info_t *infos;
@@ -142,7 +141,7 @@ PX_TEST(types_a_dialect_lacks_are_left_out_or_become_strings)
         ok(px_infos_add(&a, "device", &device, PMIX_DEVTYPE));
         add_array(&given, "devices", &a);
         add_str(&given, "zbehind", "z");
-        be_client_of(&given, "n0", "n0", 0, codec(old ? "v3" : "v41", false), false);
+        be_client_of(&given, "n0", "n0", 0, codec_of(old ? "v3" : "v41", false), false);
         assert_str(ALL, "before", "b");
         assert_str(ALL, "zbehind", "z");
         ck_assert_int_eq(get(ALL, "device", &v),
@@ -161,8 +160,7 @@ PX_TEST(packing_and_unpacking_without_memory_fail_cleanly)
     slurm_job(&given, 1);
     learn(&given);
     for (unsigned nth = 0; px_alloc_next(&nth);) {
-        px_writer w;
-        px_writer_init(&w, px_codec_default);
+        px_writer w = writer_in(px_codec_default);
         px_jobinfo_pack(model, ns, &w, PX_JOB_ARRAYS);
         rc = w.status;
         px_writer_cleanup(&w);
@@ -185,9 +183,8 @@ PX_TEST(packing_and_unpacking_without_memory_fail_cleanly)
 static bool answers_the_same(struct px_codec c)
 {
     PX_AUTO(px_buf) fresh = pack_answer(c, false);
-    PX_AUTO(px_writer) w;
+    PX_AUTO(px_writer) w = writer_in(c);
 
-    px_writer_init(&w, c);
     px_pack_str(&w, "before");
     size_t n = w.buf.len;
     px_jobinfo_pack_again(model, ns, &w, PX_JOB_BLOBS);
@@ -215,7 +212,7 @@ PX_TEST(clients_of_a_job_get_one_answer_until_something_changes)
             ok(px_resources_set(model, &resource, 1));
         else if (change == 6)
             ns = nspace_of(model, "another");
-        struct px_codec c = change == 3 ? codec("v3", true) : px_codec_default;
+        struct px_codec c = change == 3 ? codec_of("v3", true) : px_codec_default;
         ck_assert_msg(answers_the_same(c), "change %d", change);
         ck_assert_msg(answers_the_same(c), "change %d", change);
         model->last_packed.bytes.data[0] ^= 1; /* a visible change of the kept reply */
@@ -223,15 +220,13 @@ PX_TEST(clients_of_a_job_get_one_answer_until_something_changes)
     }
     bool failed = px_alloc_can_fail();
     for (unsigned nth = 1; failed; nth++) {
-        px_writer w;
+        PX_AUTO(px_writer) w = writer_in(px_codec_default);
 
         ok(px_store_put(&ns->store, PX_GDS_JOB, ALL, "job", &v));
-        px_writer_init(&w, px_codec_default);
         px_alloc_fail_at(nth);
         px_jobinfo_pack_again(model, ns, &w, PX_JOB_BLOBS);
         failed = px_alloc_fail_end();
         ck_assert(!w.status || w.status == PMIX_ERR_NOMEM);
-        px_writer_cleanup(&w);
         ck_assert(answers_the_same(px_codec_default));
     }
 }
@@ -240,14 +235,13 @@ PX_TEST(clients_of_a_job_get_one_answer_until_something_changes)
 
 PX_TEST(the_answer_of_an_old_server_is_understood)
 {
-    px_writer w, body;
+    px_writer w = writer_in(px_codec_default), body;
     px_infos a = {0};
 
-    px_writer_init(&w, px_codec_default);
     be_client_of_bytes(&w, "n1", 0); /* an empty reply is complete */
     ck_assert(ns->complete);
-    px_writer_init(&w, codec("v3", false));
-    px_writer_init(&body, w.codec);
+    w = writer_in(codec_of("v3", false));
+    body = writer_in(w.codec);
     px_pack_size(&body, 2);
     put_str(&body, "n0", "0,1");
     put_str(&body, "n1", "2");
@@ -259,7 +253,7 @@ PX_TEST(the_answer_of_an_old_server_is_understood)
     add_str(&a, PMIX_LOCAL_PEERS, "0,1");
     add_num(&a, PMIX_LOCALLDR, 0, PMIX_PROC_RANK);
     put_array(&w, "n0", &a);
-    px_writer_init(&body, w.codec);
+    body = writer_in(w.codec);
     px_pack_rank(&body, 2);
     put_num(&body, PMIX_LOCAL_RANK, PMIX_UINT16, 0);
     put_str(&body, PMIX_CPUSET, "3");
@@ -281,11 +275,10 @@ PX_TEST(the_answer_of_an_old_server_is_understood)
 
 PX_TEST(a_user_array_under_a_plain_key_is_no_node)
 {
-    px_writer w;
+    px_writer w = writer_in(px_codec_default);
     px_infos a = {0};
     pmix_value_t v;
 
-    px_writer_init(&w, px_codec_default);
     add_str(&a, "colour", "red");
     put_array(&w, "my.settings", &a);
     be_client_of_bytes(&w, "n1", 0);
@@ -298,14 +291,12 @@ PX_TEST(a_user_array_under_a_plain_key_is_no_node)
 
 PX_TEST(qualified_values_give_their_value)
 {
-    px_writer w, body;
+    px_writer w = writer_in(px_codec_default), body = writer_in(w.codec);
     px_infos a = {0};
 
-    px_writer_init(&w, px_codec_default);
     add_str(&a, "k", "v");
     add_flag(&a, "some.qualifier", true);
     put_array(&w, PMIX_QUALIFIED_VALUE, &a);
-    px_writer_init(&body, w.codec);
     px_pack_rank(&body, 1);
     add_str(&a, "k", "v1");
     put_array(&body, PMIX_QUALIFIED_VALUE, &a);
@@ -342,7 +333,7 @@ PX_TEST(an_answer_cut_anywhere_or_with_spoilt_bytes_is_survived)
     uint32_t seed = 7;
 
     for (int i = 0; i < 8; i++) {
-        struct px_codec c = codec(i & 1 ? "v3" : "v41", i & 4);
+        struct px_codec c = codec_of(i & 1 ? "v3" : "v41", i & 4);
         PX_AUTO(px_buf) bytes = sample_answer(c, i & 2);
 
         for (size_t n = 0; n < bytes.len; n++)
@@ -363,10 +354,8 @@ PX_TEST(blobs_with_bad_contents_are_refused)
 {
     be("n1", 0);
     for (int i = 0; i < 4; i++) {
-        px_writer w, body;
+        px_writer w = writer_in(px_codec_default), body = writer_in(w.codec);
 
-        px_writer_init(&w, px_codec_default);
-        px_writer_init(&body, px_codec_default);
         if (i == 0)
             put_str(&w, PMIX_PROC_BLOB, "no bytes");
         if (i == 1)

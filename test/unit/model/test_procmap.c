@@ -5,7 +5,7 @@
 #include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/model/procmap.h"
-#include "core/wire/codec.h"
+#include "../wire/wire_test.h"
 #include "core/wire/walk.h"
 #include "pmix_server.h"
 #include "alloc_fail.h"
@@ -594,25 +594,21 @@ PX_TEST(lists_come_back_as_they_were)
 
 PX_TEST(they_travel_in_values)
 {
-    struct px_codec codec = {.dialect = px_dialect_find("v61")};
+    PX_AUTO(px_writer) w = writer_in(codec_of("v61", false));
     pmix_value_t value = {.type = PMIX_REGEX2}, out;
     pmix_regex2_t regex;
-    px_writer w;
-    px_reader r;
 
     ok(PMIx_generate_regex2("n1,n2", NULL, 0, &regex));
     value.data.regex2 = &regex;
-    px_writer_init(&w, codec);
     px_pack(&w, &value, 1, PMIX_VALUE);
     ok(w.status);
-    px_reader_init(&r, codec, w.buf.data, w.buf.len);
+    px_reader r = reader_of(w.codec, &w.buf);
     ok(px_unpack1(&r, &out, PMIX_VALUE));
     ck_assert_int_eq(PMIx_Value_compare(&value, &out), PMIX_EQUAL);
     /* type, then a size, then so many bytes, as existing servers write it */
     ck_assert_mem_eq(w.buf.data + w.buf.len - 7, "\6n1,n2", 7);
     PMIx_Value_destruct(&out);
     PMIx_Regex2_destruct(&regex);
-    px_writer_cleanup(&w);
 }
 
 PX_TEST(bytes_that_are_no_list_are_refused_and_a_missing_nul_is_not)

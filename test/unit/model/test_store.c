@@ -146,18 +146,16 @@ static uint32_t u32_in(const struct px_nspace *from, enum px_gds_table table,
  * job is among these data, the reply has that, too. */
 static pmix_status_t read_description(const struct px_module *named)
 {
-    PX_AUTO(px_writer) w, answer;
+    PX_AUTO(px_writer) w = writer_in(px_codec_default);
+    PX_AUTO(px_writer) answer = writer_in(px_codec_default);
     pmix_proc_t reader;
-    px_reader r;
     int fd = -1;
 
     px_proc_set(&reader, JOB, 2);
-    px_writer_init(&w, px_codec_default);
-    px_writer_init(&answer, px_codec_default);
     px_pack_str(&w, JOB);
     pmix_status_t rc = px_store_describe(&job->store, named, &reader, &w, &fd);
     be("n0", 2);
-    px_reader_init(&r, px_codec_default, w.buf.data, w.buf.len);
+    px_reader r = reader_of(px_codec_default, &w.buf);
     if (!rc)
         rc = px_jobinfo_attach(model, &r, fd);
     px_jobinfo_pack_in_place(server, job, &answer);
@@ -416,8 +414,8 @@ PX_TEST_LOOP(a_reader_notices_that_it_cannot_read_its_job, 5)
                                    : PMIX_SUCCESS);
     ck_assert(px_nspace_is_lost(ns));
     ck_assert(!ns->complete);
-    PX_AUTO(px_writer) w; /* the reader asks and gets the whole reply */
-    px_writer_init(&w, px_codec_default);
+    PX_AUTO(px_writer) w = writer_in(px_codec_default);
+    /* The reader asks and gets the whole reply. */
     px_jobinfo_pack(server, job, &w, PX_JOB_ARRAYS);
     ok(read_answer(px_codec_default, &w.buf));
     ck_assert(ns->complete && !px_nspace_is_lost(ns));

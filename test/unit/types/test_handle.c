@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cpusets and topologies of hwloc: copied, compared, freed, and on the wire. hwloc
  * itself is loaded for the first of them. */
+#include "../wire/wire_test.h"
 #include "core/types/handle.h"
 #include "core/types/hwloc_api.h"
-#include "core/wire/codec.h"
 #include "files.h"
 #include "px_test.h"
 
@@ -31,7 +31,7 @@ static void setup(void)
     loaded_before = dlopen(PX_HWLOC_FILE, RTLD_NOLOAD | RTLD_LAZY);
     topo = (pmix_topology_t){.source = strdup("hwloc")};
     px_handle_parse(PX_TOPO, xml, &topo.topology);
-    px_writer_init(&w, px_codec_default);
+    w = writer_in(px_codec_default);
     px_pack(&w, &topo, 1, PMIX_TOPO);
 }
 
@@ -110,7 +110,7 @@ PX_TEST(sets_are_compared_printed_and_sent_by_content)
 {
     static const char sent[] = "\2\14"
                                "0-3,8";
-    PX_AUTO(px_writer) out;
+    PX_AUTO(px_writer) out = writer_in(px_codec_default);
     pmix_cpuset_t a, b;
 
     NEEDS_HWLOC();
@@ -122,7 +122,6 @@ PX_TEST(sets_are_compared_printed_and_sent_by_content)
     ck_assert_str_eq(text, "{source: \"hwloc\", cpus: 0-3,8}");
     ck_assert_uint_eq(px_type_size(PMIX_PROC_CPUSET, &a),
                       sizeof(a) + sizeof("hwloc") + sizeof("0-3,8"));
-    px_writer_init(&out, px_codec_default);
     px_pack(&out, &a, 1, PMIX_PROC_CPUSET);
     ck_assert_uint_eq(out.buf.len, sizeof(sent));
     ck_assert_mem_eq(out.buf.data, sent, sizeof(sent));
@@ -198,11 +197,10 @@ PX_TEST(handles_of_others_are_only_addresses)
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         struct px_opaque own = rows[i].o, copied;
-        PX_AUTO(px_writer) out;
+        PX_AUTO(px_writer) out = writer_in(px_codec_default);
 
         ck_assert_int_eq(px_type_copy(rows[i].type, &copied, &rows[i].o),
                          rows[i].status);
-        px_writer_init(&out, px_codec_default);
         px_pack(&out, &rows[i].o, 1, rows[i].type);
         ck_assert_int_eq(out.status, rows[i].status);
         if (!rows[i].status) {
@@ -226,20 +224,17 @@ PX_TEST(topologies_go_through_in_every_codec)
 
     NEEDS_HWLOC();
     for (size_t i = 0; i < 4 * PX_COUNT(dialects); i++) {
-        struct px_codec codec = {px_dialect_find(dialects[i / 4]), i & 1};
+        PX_AUTO(px_writer) out = writer_in(codec_of(dialects[i / 4], i & 1));
         const pmix_topology_t *sent = i & 2 ? &topo : &none;
         pmix_topology_t back;
-        PX_AUTO(px_writer) out;
-        px_reader r;
 
-        px_writer_init(&out, codec);
         px_pack(&out, sent, 1, PMIX_TOPO);
-        if (!px_dialect_knows(codec.dialect, PMIX_TOPO)) {
+        if (!px_dialect_knows(out.codec.dialect, PMIX_TOPO)) {
             fails(out.status, UNKNOWN_DATA_TYPE);
             continue;
         }
         ok(out.status);
-        px_reader_init(&r, codec, out.buf.data, out.buf.len);
+        px_reader r = reader_of(out.codec, &out.buf);
         r.trusted = true;
         memset(&back, 0x5a, sizeof(back));
         ok(px_unpack1(&r, &back, PMIX_TOPO));
@@ -309,13 +304,11 @@ PX_TEST(long_bitmaps_count_like_arrays_as_often_as_they_are_filled)
 
     NEEDS_HWLOC();
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
-        PX_AUTO(px_writer) out; /* a cpuset without a head is a string */
+        PX_AUTO(px_writer) out = writer_in(px_codec_default);
         pmix_cpuset_t set = {0};
-        px_reader r;
 
-        px_writer_init(&out, px_codec_default);
-        px_pack_str(&out, rows[i].list);
-        px_reader_init(&r, px_codec_default, out.buf.data, out.buf.len);
+        px_pack_str(&out, rows[i].list); /* a cpuset without a head is a string */
+        px_reader r = reader_of(out.codec, &out.buf);
         r.budget = rows[i].budget;
         ck_assert_int_eq(px_unpack1(&r, &set, PMIX_PROC_CPUSET), rows[i].status);
         px_type_destruct(PMIX_PROC_CPUSET, rows[i].status ? NULL : &set);

@@ -93,14 +93,11 @@ PX_TEST(a_failed_copy_owns_nothing)
 static pmix_status_t pack(const struct px_request *r, struct px_codec codec,
                           const struct px_args *args, px_buf *out)
 {
-    px_writer w;
+    PX_AUTO(px_writer) w = writer_in(codec);
 
-    px_writer_init(&w, codec);
     px_pack_args(&w, args, r->args);
-    pmix_status_t rc = w.status;
     *out = px_buf_take(&w.buf);
-    px_writer_cleanup(&w);
-    return rc;
+    return w.status;
 }
 
 static size_t n_late(const struct px_request *r)
@@ -158,11 +155,10 @@ PX_TEST(what_is_needed_must_be_there)
     for (size_t i = 0; i < PX_COUNT(needing); i++) {
         struct px_args got = {0};
         PX_AUTO(px_buf) sent = {0};
-        px_reader in;
 
         ck_assert(!px_args_sound(&nothing, needing[i]->args));
         ok(pack(needing[i], px_codec_default, &nothing, &sent));
-        px_reader_init(&in, px_codec_default, sent.data, sent.len);
+        px_reader in = reader_of(px_codec_default, &sent);
         fails(px_unpack_args(&in, &got, needing[i]->args), BAD_PARAM);
         px_args_cleanup(&got);
     }
@@ -184,19 +180,16 @@ PX_TEST(arrays_and_bytes_have_an_address_and_a_length)
 
 static pmix_status_t unpack_keys(size_t n, const char *first)
 {
+    PX_AUTO(px_writer) w = writer_in(px_codec_default);
     struct px_args got = {0};
-    px_writer w;
-    px_reader in;
 
-    px_writer_init(&w, px_codec_default);
     px_pack_u32(&w, 0);
     px_pack_size(&w, n);
     px_pack_str(&w, first);
     px_pack_infos(&w, NULL, 0);
-    px_reader_init(&in, px_codec_default, w.buf.data, w.buf.len);
+    px_reader in = reader_of(px_codec_default, &w.buf);
     pmix_status_t rc = px_unpack_args(&in, &got, px_request_lookup.args);
     px_args_cleanup(&got);
-    px_writer_cleanup(&w);
     return rc;
 }
 

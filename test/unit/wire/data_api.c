@@ -141,8 +141,6 @@ PX_TEST(want_of_memory_leaves_the_buffer_as_it_was)
     ck_assert_ptr_eq(buffer.unpack_ptr, buffer.pack_ptr);
 }
 
-/* ---- copy and print -------------------------------------------------------------------------- */
-
 /* ---- payloads --------------------------------------------------------------------------------- */
 
 PX_TEST(load_takes_the_payload_over)

@@ -142,7 +142,7 @@ static bool is_same(const struct subject *s, const char *objects, int32_t n)
 
 static bool is_written_alike(struct subject *s)
 {
-    px_writer_init(&s->ours, s->codec);
+    s->ours = writer_in(s->codec);
     px_pack(&s->ours, s->objects, s->n, s->type->id);
     pmix_status_t rc = lib.Data_pack(NULL, &s->theirs, s->objects, s->n, s->type->id);
 
@@ -286,7 +286,7 @@ static bool cpusets_pass(struct px_codec codec)
             good = passes(&s, i, false);
             continue;
         }
-        px_writer_init(&s.ours, codec);
+        s.ours = writer_in(codec);
         px_pack(&s.ours, s.objects, 1, PMIX_PROC_CPUSET);
         good = s.ours.status == PMIX_SUCCESS && is_read_by_them(&s);
         px_type_free_array(PMIX_PROC_CPUSET, s.objects, 1);

@@ -14,14 +14,14 @@ static px_reader r;
 static void begin_writing(const char *dialect, bool described)
 {
     px_writer_cleanup(&w);
-    px_writer_init(&w, codec_of(dialect, described));
+    w = writer_in(codec_of(dialect, described));
 }
 
 static void begin_reading(const char *dialect, bool described, const char *text)
 {
     px_buf_cleanup(&message);
     message = bytes_of(text);
-    px_reader_init(&r, codec_of(dialect, described), message.data, message.len);
+    r = reader_of(codec_of(dialect, described), &message);
 }
 
 static void teardown(void)
@@ -202,7 +202,7 @@ PX_TEST(a_pair_without_a_usable_key_is_refused)
     key[sizeof(key) - 1] = '\0';
     begin_writing("v41", false);
     px_pack_kval(&w, key, &value);
-    px_reader_init(&r, w.codec, w.buf.data, w.buf.len);
+    r = reader_of(w.codec, &w.buf);
     fails(px_unpack_kval(&r, &kv), UNPACK_FAILURE);
 
     begin_writing("v41", false);

@@ -197,9 +197,7 @@ static void unpacks_to(const struct example *e, struct px_codec codec)
     size_t size = px_type_find(e->type)->size;
     char *dst = malloc((size_t)e->n * size);
     int32_t n = e->n;
-    px_reader r;
-
-    px_reader_init(&r, codec, b.data, b.len);
+    px_reader r = reader_of(codec, &b);
     pmix_status_t rc = px_unpack(&r, dst, &n, e->type);
 
     ck_assert_msg(rc == PMIX_SUCCESS && n == e->n, "%s: status %d", e->what, rc);

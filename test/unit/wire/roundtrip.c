@@ -70,7 +70,7 @@ static void make(struct sample *s, pmix_data_type_t type, bool wild)
     } else {
         s->values = gen_array(&g, type, (size_t)s->n);
     }
-    px_writer_init(&s->w, s->codec);
+    s->w = writer_in(s->codec);
     px_pack(&s->w, s->values, s->n, s->type);
     SAMPLE_MUST(s, s->w.status == PMIX_SUCCESS);
 }
@@ -146,21 +146,18 @@ static void comes_back(struct sample *s)
     size_t size = px_type_find(s->type)->size;
     char *back = sample_room(s);
     int32_t n = MAX_N;
-    px_reader r;
-    px_writer again;
+    px_reader r = reader_of(s->codec, &s->w.buf);
+    PX_AUTO(px_writer) again = writer_in(s->codec);
 
-    px_reader_init(&r, s->codec, s->w.buf.data, s->w.buf.len);
     SAMPLE_MUST(s, px_unpack(&r, back, &n, s->type) == PMIX_SUCCESS);
     SAMPLE_MUST(s, n == s->n);
     SAMPLE_MUST(s, px_reader_done(&r));
     for (size_t i = 0; i < (size_t)n; i++)
         SAMPLE_MUST(
             s, px_type_compare(s->type, back + i * size, s->values + i * size) == 0);
-    px_writer_init(&again, s->codec);
     px_pack(&again, back, n, s->type);
     SAMPLE_MUST(s, again.status == PMIX_SUCCESS && again.buf.len == s->w.buf.len);
     SAMPLE_MUST(s, memcmp(again.buf.data, s->w.buf.data, again.buf.len) == 0);
-    px_writer_cleanup(&again);
     drop(s, back, n);
 }
 
@@ -183,7 +180,7 @@ static void equals_what_is_packed_alike(struct sample *s)
     if (s->n < 2 || s->type == PMIX_POINTER)
         return;
     for (size_t i = 0; i < 2; i++) {
-        px_writer_init(&w[i], s->codec);
+        w[i] = writer_in(s->codec);
         px_pack(&w[i], s->values + i * size, 1, s->type);
     }
     bool alike = w[0].buf.len == w[1].buf.len &&
@@ -208,9 +205,8 @@ static void reading_lacks_memory(struct sample *s)
 
     for (unsigned nth = 0; px_alloc_next(&nth);) {
         int32_t n = MAX_N;
-        px_reader r;
+        px_reader r = reader_of(s->codec, &s->w.buf);
 
-        px_reader_init(&r, s->codec, s->w.buf.data, s->w.buf.len);
         if (!px_alloc_check(px_unpack(&r, dst, &n, s->type)))
             drop(s, dst, n);
     }
@@ -225,9 +221,8 @@ PX_TEST(reading_reports_want_of_memory)
 static void writing_lacks_memory(struct sample *s)
 {
     for (unsigned nth = 0; px_alloc_next(&nth);) {
-        px_writer w;
+        px_writer w = writer_in(s->codec);
 
-        px_writer_init(&w, s->codec);
         px_pack(&w, s->values, s->n, s->type);
         pmix_status_t rc = w.status;
         px_writer_cleanup(&w);

@@ -231,10 +231,8 @@ PX_TEST(takes_the_ninth_byte_as_the_last_whatever_its_top_bit)
 {
     /* ten bytes of ordinary LEB128; the tenth does not belong to the number */
     PX_AUTO(px_buf) b = bytes_of("02 ff ff ff ff ff ff ff ff ff 01");
+    px_reader r = reader_of(px_codec_default, &b);
     size_t size;
-    px_reader r;
-
-    px_reader_init(&r, px_codec_default, b.data, b.len);
 
     ok(px_unpack_size(&r, &size));
     ck_assert_uint_eq(size, SIZE_MAX);
@@ -259,11 +257,10 @@ static void runs_come_back(struct px_codec codec, pmix_data_type_t type)
         memcpy(from + (size_t)i * size, &(uint64_t){some_number(i)}, size);
     for (int32_t n = 0; n < N; n = n < 70 ? n + 1 : n + 111) {
         PX_AUTO(px_writer) w = writer_in(codec);
-        px_reader r;
         int32_t got = n;
 
         px_pack(&w, from, n, type);
-        px_reader_init(&r, codec, w.buf.data, w.buf.len);
+        px_reader r = reader_of(codec, &w.buf);
         ok(px_unpack(&r, to, &got, type));
         ck_assert(got == n && px_reader_done(&r));
         ck_assert_mem_eq(from, to, (size_t)n * size);
@@ -292,14 +289,13 @@ PX_TEST(a_number_too_large_is_refused_wherever_it_stands)
     PX_AUTO(px_buf) small = bytes_of("08 01 ff ff 03 80 80 04 01 00 00 00 00 00 00");
     PX_AUTO(px_buf) large = bytes_of(
         "08 01 ff ff ff ff 0f 80 80 80 80 10 01 00 00 00 00");
+    px_reader r = reader_of(px_codec_default, &small);
     int32_t n = 4;
-    px_reader r;
 
-    px_reader_init(&r, px_codec_default, small.data, small.len);
     fails(px_unpack(&r, u16, &n, PMIX_UINT16), UNPACK_FAILURE);
-    px_reader_init(&r, px_codec_default, small.data, small.len);
+    r = reader_of(px_codec_default, &small);
     fails(px_unpack(&r, u16, &n, PMIX_INT16), UNPACK_FAILURE);
-    px_reader_init(&r, px_codec_default, large.data, large.len);
+    r = reader_of(px_codec_default, &large);
     fails(px_unpack(&r, u32, &n, PMIX_UINT32), UNPACK_FAILURE);
 }
 
@@ -308,12 +304,11 @@ PX_TEST(a_number_too_large_is_refused_wherever_it_stands)
 static double carried(double v)
 {
     PX_AUTO(px_writer) w = writer_in(px_codec_default);
-    px_reader r;
     double back = 0;
 
     px_pack(&w, &v, 1, PMIX_DOUBLE);
     ok(w.status);
-    px_reader_init(&r, w.codec, w.buf.data, w.buf.len);
+    px_reader r = reader_of(w.codec, &w.buf);
     ok(px_unpack1(&r, &back, PMIX_DOUBLE));
     return back;
 }
@@ -368,11 +363,10 @@ PX_TEST(doubles_are_written_as_by_printf_and_read_as_by_strtod)
         double v = some_double(&state), read = 0;
         char expected[400];
         PX_AUTO(px_writer) w = writer_in(px_codec_default);
-        px_reader r;
 
         snprintf(expected, sizeof(expected), "%f", v);
         px_pack_bare(&w, &v, PMIX_DOUBLE);
-        px_reader_init(&r, w.codec, w.buf.data, w.buf.len);
+        px_reader r = reader_of(w.codec, &w.buf);
         ok(px_unpack_bare(&r, &read, PMIX_DOUBLE));
         ck_assert_uint_eq(w.buf.len, strlen(expected) + 2);
         ck_assert_str_eq((char *)w.buf.data + 1, expected);
@@ -395,10 +389,9 @@ static pmix_status_t write_regex(const char *bytes, size_t size, px_buf *out)
 PX_TEST(a_blob_has_its_own_length)
 {
     PX_AUTO(px_buf) b = bytes_of(BLOB "\"size=12:\" 00 \"0123456789\" 00 00 05");
+    px_reader r = reader_of(px_codec_default, &b);
     pmix_byte_object_t bo;
-    px_reader r;
 
-    px_reader_init(&r, px_codec_default, b.data, b.len);
     ok(px_unpack1(&r, &bo, PMIX_REGEX));
     ck_assert_uint_eq(bo.size, 12 + 29 + 2); /* n + 29 + digits of n */
     ck_assert_uint_eq((size_t)(r.end - r.pos), 1);
@@ -520,12 +513,11 @@ PX_TEST(a_message_of_many_tiny_objects_is_refused_in_time)
         PX_AUTOFREE char *objects = calloc(N, size_b);
         PX_AUTO(px_writer) w = writer_in(px_codec_default);
         void *array;
-        px_reader r;
 
         for (size_t at = 0; type == PMIX_STRING && at < N; at++)
             ((const char **)(void *)objects)[at] = "";
         px_pack(&w, objects, N, type);
-        px_reader_init(&r, w.codec, w.buf.data, w.buf.len);
+        px_reader r = reader_of(w.codec, &w.buf);
         ck_assert_uint_eq(r.budget, PX_MAX_DECODED_B);
         r.budget = N * rows[i / 2].budget_b - over;
         ck_assert_int_eq(px_unpack_array(&r, &array, N, type),
@@ -579,11 +571,10 @@ PX_TEST(what_follows_an_array_of_no_type_is_read_right_in_both_forms)
 
     for (size_t i = 0; i < PX_COUNT(forms); i++) {
         PX_AUTO(px_buf) b = bytes_of(forms[i]);
+        px_reader r = reader_of(px_codec_default, &b);
         pmix_info_t info[2];
         int32_t n = 2;
-        px_reader r;
 
-        px_reader_init(&r, px_codec_default, b.data, b.len);
         ok(px_unpack(&r, info, &n, PMIX_INFO));
         ck_assert(px_reader_done(&r));
         ck_assert_uint_eq(info[1].value.data.uint32, 7);

@@ -8,12 +8,6 @@
 const char *const all_dialects[] = {"v21", "v3", "v4", "v41", "v51", "v61"};
 const size_t n_dialects = PX_COUNT(all_dialects);
 
-struct px_codec codec_of(const char *dialect, bool described)
-{
-    return (struct px_codec){.dialect = px_dialect_find(dialect),
-                             .described = described};
-}
-
 px_buf bytes_of(const char *text)
 {
     px_buf b = {0};
@@ -40,14 +34,6 @@ px_buf bytes_of(const char *text)
     return (px_buf){exact, b.len, b.len ? b.len : 1};
 }
 
-px_writer writer_in(struct px_codec codec)
-{
-    px_writer w;
-
-    px_writer_init(&w, codec);
-    return w;
-}
-
 void assert_wrote(const px_writer *w, const char *text)
 {
     PX_AUTO(px_buf) expected = bytes_of(text);
@@ -60,11 +46,10 @@ pmix_status_t read_bytes(const char *dialect, const px_buf *b, void *dst,
                          pmix_data_type_t type)
 {
     const struct px_type *t = px_type_find(type);
-    px_reader r;
+    px_reader r = reader_of(codec_of(dialect, false), b);
 
     if (t) /* unpacking must not depend on old content */
         memset(dst, 0xa5, t->size);
-    px_reader_init(&r, codec_of(dialect, false), b->data, b->len);
     pmix_status_t rc = px_unpack1(&r, dst, type);
     assert(rc == PMIX_SUCCESS || r.pos == b->data);
     return rc;
