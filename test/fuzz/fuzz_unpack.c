@@ -26,12 +26,14 @@ enum operation {
 
 /* ---- properties ------------------------------------------------------------------------------ */
 
-static void write_values(px_writer *w, struct px_codec codec, const void *values,
-                         int32_t n, pmix_data_type_t type)
+static px_writer write_values(struct px_codec codec, const void *values, int32_t n,
+                              pmix_data_type_t type)
 {
-    px_writer_init(w, codec);
-    px_pack(w, values, n, type);
-    FUZZ_MUST(w->status == PMIX_SUCCESS);
+    px_writer w = writer_in(codec);
+
+    px_pack(&w, values, n, type);
+    FUZZ_MUST(w.status == PMIX_SUCCESS);
+    return w;
 }
 
 /* Writes the values, reads them and writes them again, and compares. Zeros follow the written bytes, as
@@ -39,20 +41,19 @@ static void write_values(px_writer *w, struct px_codec codec, const void *values
 static void comes_back(struct px_codec codec, const void *values, int32_t n,
                        pmix_data_type_t type, size_t zeros)
 {
-    PX_AUTO(px_writer) first, second;
+    PX_AUTO(px_writer) first = write_values(codec, values, n, type);
     char *back = calloc(MAX_N, px_type_find(type)->size);
     int32_t n_back = MAX_N;
     px_reader r;
-
-    write_values(&first, codec, values, n, type);
     size_t len = first.buf.len;
+
     FUZZ_MUST(back && px_buf_reserve(&first.buf, zeros) == PMIX_SUCCESS);
     memset(first.buf.data + len, 0, zeros);
     px_reader_init(&r, codec, first.buf.data, len + zeros);
     FUZZ_MUST(px_unpack(&r, back, &n_back, type) == PMIX_SUCCESS);
     FUZZ_MUST(n_back == n);
     FUZZ_MUST(r.pos == first.buf.data + len);
-    write_values(&second, codec, back, n, type);
+    PX_AUTO(px_writer) second = write_values(codec, back, n, type);
     FUZZ_MUST(second.buf.len == len &&
               memcmp(second.buf.data, first.buf.data, len) == 0);
     px_type_free_array(type, back, (size_t)n);
@@ -101,9 +102,8 @@ static void read_kvals(px_reader *r)
     struct px_kval kv;
 
     while (px_unpack_kval(r, &kv) == PMIX_SUCCESS) {
-        PX_AUTO(px_writer) w;
+        PX_AUTO(px_writer) w = writer_in(r->codec);
 
-        px_writer_init(&w, r->codec);
         px_pack_kval(&w, kv.key, &kv.value);
         FUZZ_MUST(w.status == PMIX_SUCCESS);
         px_value_inflate(&kv.value);
@@ -239,17 +239,15 @@ bool fuzz_seed(unsigned i, px_buf *out)
     uint8_t head[HEAD_B] = {i & 1, (uint8_t)op, (uint8_t)type};
     if (op >= INFLATE)
         return false;
-    PX_AUTO(px_writer) w;
-    px_writer_init(&w, codec);
+    PX_AUTO(px_writer) w = writer_in(codec);
     if (fixed[op])
         type = fixed[op];
     if (gen_can(&g, type))
         pack_seed(&w, &g, op, type);
     px_buf_add(out, head, sizeof(head));
     if (op == VIEWS) {
-        PX_AUTO(px_writer) outer;
+        PX_AUTO(px_writer) outer = writer_in(codec);
 
-        px_writer_init(&outer, codec);
         px_pack_buffer(&outer, &w.buf);
         px_buf_add(out, outer.buf.data, outer.buf.len);
     } else {
