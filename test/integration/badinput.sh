@@ -94,8 +94,8 @@ start_server() { # start_server [LAUNCHER...]
     until_true 10 eval 'test -s "$ENVIRON" || ! kill -0 "$SERVER"' || true
     [ -s "$ENVIRON" ] || fail "the server does not start"
     chmod 644 "$ENVIRON"
-    cp "$HERE/stranger.py" "$TMP/stranger.py"
-    chmod 755 "$TMP/stranger.py"
+    cp "$HERE/stranger.py" "$SOURCE/test/lib/px_wire.py" "$TMP"
+    chmod 755 "$TMP/stranger.py" "$TMP/px_wire.py"
 }
 
 stranger() { # stranger ATTACK [LAUNCHER...]
@@ -130,7 +130,7 @@ unread_log() {
     stranger garbage || fail "garbage: not answered as it should be"
     stop_server
     exec 9>&-
-    rm -f "$TMPDIR/log" "$ENVIRON" "$TMP/stranger.py" "$ERR.dd"
+    rm -f "$TMPDIR/log" "$ENVIRON" "$TMP/stranger.py" "$TMP/px_wire.py" "$ERR.dd"
 }
 
 attack() { # attack NAME MIN_LINES MAX_LINES REGEX [LAUNCHER...]

@@ -4,7 +4,6 @@
 janitor, after the next server's start. meson sets TENON_BUILD. Arguments are unittest's: -k PATTERN, -v. Runs POINTS
 times with the janitor, and a tenth as often in each other way. KILL_SEED: seed of the random numbers, to repeat the
 delays of a failed run."""
-import ctypes
 import os
 import random
 import signal
@@ -15,7 +14,7 @@ import tempfile
 import time
 import unittest
 
-from px_test import NOBODY, Place, alone, kill, others_can_run, times
+from px_test import NOBODY, Place, adopt_orphans, alone, descendants, kill, others_can_run, times
 
 BUILD = os.environ["TENON_BUILD"]
 SANITIZED = bool(os.environ.get("TENON_SANITIZE"))
@@ -31,61 +30,6 @@ JOB = ["-n", "2", CLIENT, "litter", "{point}", ":",
        "-n", "1", "sh", "-c", '(setsid sleep 300 &) >/dev/null 2>&1; setsid sh -c "sleep 301 & '
        'env -i setsid sleep 302" >/dev/null 2>&1 & "$0" litter', CLIENT]
 NAMED_POINTS = ("start", "init", "asked", "registered", "made", "fenced", "finalized")
-WALL = 0x40000000  # __WALL: also children that send no signal
-PR_SET_CHILD_SUBREAPER = 36
-
-
-# ---- processes ---------------------------------------------------------------------------------
-
-def adopt_orphans():
-    """Makes this process the parent of all orphans, to find all processes that a server leaves."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
-        raise OSError(ctypes.get_errno(), "cannot become a subreaper")
-
-
-def processes():
-    """Returns {pid: (parent, state, name)} of all processes."""
-    found = {}
-    for name in os.listdir("/proc"):
-        if not name.isdigit():
-            continue
-        try:
-            with open("/proc/%s/stat" % name, "rb") as f:
-                text = f.read()
-        except OSError:
-            continue
-        comm, rest = text.rsplit(b")", 1)
-        state, parent = rest.split()[:2]
-        found[int(name)] = (int(parent), state.decode(),
-                            comm.split(b"(", 1)[1].decode("utf-8", "replace"))
-    return found
-
-
-def descendants():
-    """Returns [(pid, name)] of our descendants, and reaps zombies."""
-    table = processes()
-    top, found = os.getpid(), []
-    for pid, (parent, state, name) in table.items():
-        above, seen = parent, set()
-        while above != top and above in table and above not in seen:
-            seen.add(above)
-            above = table[above][0]
-        if above != top:
-            continue
-        if state in "ZX":
-            if parent == os.getpid():
-                reap(pid)
-        else:
-            found.append((pid, name))
-    return found
-
-
-def reap(pid):
-    try:
-        os.waitpid(pid, os.WNOHANG | WALL)
-    except ChildProcessError:
-        pass
 
 
 def is_of_library(pid):

@@ -9,76 +9,7 @@ import struct
 import sys
 import time
 
-TIMEOUT_S = 15
-NATIVE, V41, NON_DESC = b"native", b"v41", 1
-
-
-def environment(path):
-    with open(path, "rb") as f:
-        pairs = [e.partition(b"=") for e in f.read().split(b"\0") if e]
-    return {name.decode(): value.decode() for name, _, value in pairs}
-
-
-class Target:
-    """Addresses of the server, and the rank in the environment."""
-
-    def __init__(self, env):
-        self.nspace, self.rank = env["PMIX_NAMESPACE"], int(env["PMIX_RANK"])
-        self.tcp = env["PMIX_SERVER_URI41"].split(";")[1]
-        own = env.get("TENON_SERVER_URI", "").split(";")
-        self.addresses = [self.tcp] + own[2:]
-
-    def connect(self, address=None):
-        address = address or self.tcp
-        scheme, rest = address.split("://")
-        if scheme == "usock":
-            s = socket.socket(socket.AF_UNIX)
-        else:
-            host, port = rest.rsplit(":", 1)
-            s, rest = socket.socket(), (host, int(port))
-        s.settimeout(TIMEOUT_S)
-        s.connect(rest)
-        return s
-
-    def hello(self, nspace=None, rank=None, flag=0, cred=None, module=NATIVE, dialect=V41,
-              gds=b"hash", tail=b""):
-        """Returns the connect message of wire section 2.2, with the header in host order."""
-        if cred is None:
-            cred = struct.pack("=II", os.geteuid(), os.getegid())
-        body = module + b"\0" + struct.pack(">I", len(cred)) + cred + bytes([flag])
-        if flag:
-            body += struct.pack(">II", os.geteuid(), os.getegid())
-        body += (self.nspace if nspace is None else nspace).encode() + b"\0"
-        body += struct.pack(">I", self.rank if rank is None else rank)
-        body += b"4.2.9\0" + dialect + b"\0" + bytes([NON_DESC]) + gds + b"\0" + tail
-        return framed(body)
-
-
-def header(length):
-    return struct.pack("=iIII", -1, 0xFFFFFFFF, length, 0)
-
-
-def framed(body):
-    return header(len(body)) + body
-
-
-def receive(s, n):
-    """Returns n bytes, or fewer at the end of the stream."""
-    got = b""
-    try:
-        while len(got) < n:
-            more = s.recv(n - len(got))
-            if not more:
-                break
-            got += more
-    except ConnectionResetError:
-        pass
-    return got
-
-
-def welcomed(s):
-    answer = receive(s, 8)
-    return len(answer) == 8 and struct.unpack(">i", answer[:4])[0] == 0
+from px_wire import NATIVE, TIMEOUT_S, Target, command, environment, framed, header, receive, request, welcomed
 
 
 def refused(s):
@@ -193,7 +124,7 @@ def half_open(target):
     return good and took <= 1
 
 
-# After a proper handshake: frames of a 16-byte header in network order, index, tag, length, pad.
+# After a proper handshake.
 
 
 def joined(target, data):
@@ -217,10 +148,6 @@ def giant_frame(target):
     return joined(target, struct.pack(">IIII", 1, 200, 0xFFFFFFF0, 0) + b"x" * 1000)
 
 
-def request(payload, tag=200):
-    return struct.pack(">IIII", 1, tag, len(payload), 0) + payload
-
-
 def answered_or_ended(target, data):
     """True if the server answers an invalid request with an error, or closes."""
     s = sent(target, target.hello())
@@ -233,11 +160,6 @@ def answered_or_ended(target, data):
     except (ConnectionResetError, socket.timeout):
         pass
     return True
-
-
-def command(op):
-    """Returns a packed command of dialect v41: a count of one, and the byte."""
-    return bytes([2, op])
 
 
 def unknown_request(target):

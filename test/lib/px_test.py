@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Common part of the Python tests; times.h is the counterpart for C."""
+import ctypes
 import os
 import re
 import shutil
@@ -10,6 +11,8 @@ import tempfile
 
 NOBODY = 12345
 SHM = "/dev/shm"
+WALL = 0x40000000  # __WALL: also children that send no signal
+PR_SET_CHILD_SUBREAPER = 36
 
 
 def times(short_form, long_form):
@@ -73,3 +76,54 @@ def alone(*options):
     os.environ["TENON_PRIVATE_SHM"] = "no" if done.returncode else "yes"
     if not done.returncode:
         os.execvp("unshare", [*command, sys.executable, *sys.argv])
+
+
+def adopt_orphans():
+    """Makes this process the parent of all orphans, to find all processes that a server leaves."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "cannot become a subreaper")
+
+
+def processes():
+    """Returns {pid: (parent, state, name)} of all processes."""
+    found = {}
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open("/proc/%s/stat" % name, "rb") as f:
+                text = f.read()
+        except OSError:
+            continue
+        comm, rest = text.rsplit(b")", 1)
+        state, parent = rest.split()[:2]
+        found[int(name)] = (int(parent), state.decode(),
+                            comm.split(b"(", 1)[1].decode("utf-8", "replace"))
+    return found
+
+
+def descendants():
+    """Returns [(pid, name)] of our descendants, and reaps zombies."""
+    table = processes()
+    top, found = os.getpid(), []
+    for pid, (parent, state, name) in table.items():
+        above, seen = parent, set()
+        while above != top and above in table and above not in seen:
+            seen.add(above)
+            above = table[above][0]
+        if above != top:
+            continue
+        if state in "ZX":
+            if parent == os.getpid():
+                reap(pid)
+        else:
+            found.append((pid, name))
+    return found
+
+
+def reap(pid):
+    try:
+        os.waitpid(pid, os.WNOHANG | WALL)
+    except ChildProcessError:
+        pass
