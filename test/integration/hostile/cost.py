@@ -1,0 +1,477 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Costs of one client's requests. An attacker sends a row of the table, while an innocent client does a call
+each millisecond. Prints for each row the innocent client's waits with and without the attack, the server's memory, the
+statuses that the attacker got, and the time that the server needs to end after SIGTERM in the middle of the attack.
+
+cost.py [-n] [ROW...]   runs these rows, or all; -n reports breaches of the limits without failing
+cost.py -l              lists the rows
+cost.py --attack ROW ENVIRONMENT   is the attacker
+
+A row is cut off after ATTACK_S seconds (PX_TEST_LONG: a longer time). meson sets TENON_BUILD."""
+import json
+import os
+import re
+import signal
+import statistics
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+import px_wire as wire
+from px_test import Place, adopt_orphans, descendants, kill, times
+from px_wire import app, array, command, each, flex, info, many, one, proc, signed, string
+
+BUILD = os.environ.get("TENON_BUILD", ".")
+PMIXRUN = os.path.join(BUILD, "contrib/tools/pmixrun")
+INNOCENT = os.path.join(BUILD, "test/integration/hostile/hostile_innocent")
+MB = 1 << 20
+
+# The limits. Waits are those beyond the waits without the attack.
+P99_S, MAX_S = 0.005, 0.1
+USER_MB = 256               # limit of a user's memory, server_committed_per_user
+GROWTH_MB = USER_MB + 64    # of the server at any time: the limit, frames in transit, one message
+LEFT_MB = 16                # LEAVES_S after the attacker has gone
+LEAVES_S = 2
+END_S = 3                   # after SIGTERM: the grace of a job, and one second
+
+QUIET_S = 0.4               # time without an attack
+ATTACK_S = times(2, 60)     # the attack is cut off then
+START_S = 20
+BEFORE_TERM_S = 0.2         # time of the attack before SIGTERM
+TRIES = 3                   # of a row with long waits only, which a busy machine may cause
+
+
+# ---- requests ----------------------------------------------------------------------------------
+
+FENCE, GET, PUBLISH, LOOKUP, UNPUBLISH, SPAWN = 3, 4, 6, 7, 8, 9
+NOTIFY, REGEVENTS, DEREGEVENTS, QUERY, IOF_PUSH = 12, 13, 14, 15, 23
+RANGE_LOCAL = 2
+CODE = -3000  # the first of the codes that programs define
+NO_INFOS = many([])
+EMPTY_INFO = b"\0\0\0"
+
+
+def codes(n, first=CODE):
+    return [signed(first - i) for i in range(n)]
+
+
+def register(wanted, infos=NO_INFOS):
+    return command(REGEVENTS) + many(wanted) + infos
+
+
+def notify(code, infos=NO_INFOS):
+    return command(NOTIFY) + one(signed(code)) + one(bytes([RANGE_LOCAL])) + infos
+
+
+def about(procs):
+    return many([info("pmix.evaffected", wire.DATA_ARRAY, array(wire.PROC, procs))])
+
+
+def keys(n, first=0):
+    return [string("key%06d" % i) for i in range(first, first + n)]
+
+
+def publish(names):
+    return command(PUBLISH) + one(flex(os.geteuid())) + many(
+        [k + flex(0) + flex(wire.INT) + signed(1) for k in names])
+
+
+def by_keys(op, names, infos=NO_INFOS):
+    return command(op) + one(flex(os.geteuid())) + each(names) + infos
+
+
+def fence(me, infos=NO_INFOS):
+    return command(FENCE) + many([proc(me.nspace, 0), proc(me.nspace, me.rank)]) + infos
+
+
+def spawn(**parts):
+    parts = {"argv": [string("true")], "env": (), **parts}
+    return command(SPAWN) + NO_INFOS + many([app("true", **parts)])
+
+
+def variables(n):
+    return [string("COST%06d=x" % i) for i in range(n)]
+
+
+# ---- the rows: functions that queue a client's requests ----------------------------------------
+
+def settled(client):
+    """Ends a phase when the server has served all requests so far: it serves a client's requests in order."""
+    client.ask(by_keys(LOOKUP, [string("nobody")]), counts=False)
+    client.next_phase()
+
+
+def deregister(client, n):
+    many_codes = register(codes(4096))
+    for _ in range(4096):
+        client.ask(many_codes, counts=False)
+    client.next_phase()
+    client.ask(command(DEREGEVENTS) + b"".join(map(one, codes(n))), waits=False)
+    settled(client)
+
+
+def event_of_many(client, _):
+    for i in range(200):
+        client.ask(register(codes(1), about([proc("a", 1024 * i + j) for j in range(1024)])), counts=False)
+    client.next_phase()
+    client.ask(notify(CODE, about([proc("b", i) for i in range(100000)])))
+
+
+def register_with_cache(client, _):
+    for i in range(256):
+        client.ask(notify(CODE - i), counts=False)
+    many_codes = register(codes(4096, CODE - 1000))
+    for _ in range(300):
+        client.ask(many_codes)
+
+
+def query(client, n):
+    client.ask(command(QUERY) + many([signed(1) + string("pmix.qry.ns") + flex(0)] * n))
+
+
+def publish_all(client, n):
+    client.ask(publish(keys(n)))
+
+
+def with_entries(client, op, n):
+    client.ask(publish(keys(8192)), counts=False)
+    client.next_phase()
+    client.ask(by_keys(op, keys(n, 4096)))
+
+
+def unpublish(client, n):
+    with_entries(client, UNPUBLISH, n)
+
+
+def lookup(client, n):
+    with_entries(client, LOOKUP, n)
+
+
+def pending_fences(client, n):
+    for _ in range(n):
+        client.ask(fence(client.target), waits=False)
+    settled(client)
+
+
+def spawn_with_variables(client, n):
+    client.ask(spawn(env=variables(n)))
+
+
+def spawn_setting(client, n):
+    one_each = [info("pmix.envar.set", wire.ENVAR, string("COST%06d" % i) + string("x") + b":") for i in range(n)]
+    client.ask(spawn(infos=one_each))
+
+
+def spawn_with_argv(client, n):
+    client.ask(spawn(argv=[string("true")] + [string("x")] * (n - 1)))
+
+
+def spawn_many(client, n):
+    client.ask(spawn(maxprocs=n))
+
+
+def fence_with_infos(client, n):
+    for _ in range(3):
+        client.ask(fence(client.target, many([EMPTY_INFO] * n)), waits=False)
+    settled(client)
+
+
+def large_events(client, n):
+    for _ in range(6):
+        client.ask(notify(CODE, many([EMPTY_INFO] * n)))
+
+
+def pushes(client, n):
+    target = many([proc(client.target.nspace, client.target.rank)])
+    for _ in range(n):
+        client.ask(command(IOF_PUSH) + target + NO_INFOS + one(flex(1) + b"x"), waits=False)
+    settled(client)
+
+
+def waiting_lookups(client, n):
+    wait = many([info("pmix.wait", wire.INT, signed(0))])
+    for _ in range(n):
+        client.ask(by_keys(LOOKUP, [string("never")], wait), waits=False)
+    settled(client)
+
+
+def gets(client, n):
+    for i in range(n):
+        client.ask(command(GET) + one(string(client.target.nspace)) + one(flex(client.target.rank)) + NO_INFOS +
+                   one(string("key%06d" % i)), waits=False)
+    settled(client)
+
+
+def usual(client, n):
+    """Requests of each kind as programs send them, far below all limits."""
+    for _ in range(n):
+        client.ask(register(codes(10)))
+        client.ask(notify(CODE, about([proc(client.target.nspace, 0)] * 10)))
+        client.ask(command(DEREGEVENTS) + b"".join(map(one, codes(10))), waits=False)
+        client.ask(publish(keys(10)))
+        client.ask(by_keys(LOOKUP, keys(10)))
+        client.ask(by_keys(UNPUBLISH, keys(10)))
+        client.ask(command(QUERY) + many([signed(1) + string("pmix.qry.ns") + flex(0)]))
+        client.next_phase()
+    client.ask(spawn(env=variables(50)))
+    client.next_phase()
+
+
+REFUSED = {wire.OUT_OF_RESOURCE}
+DONE = {wire.SUCCESS}
+EITHER = DONE | REFUSED
+PARTIAL, NOT_SUPPORTED = -52, -47
+
+# Name: function, its number, the documented statuses, and true if SIGTERM comes amid the attack, too. Rows with smaller
+# numbers need no second SIGTERM.
+ROWS = {
+    "usual": (usual, 50, DONE, True),
+    "gets-100000": (gets, 100000, EITHER, True),
+    "deregister-4000": (deregister, 4000, DONE, True),
+    "deregister-2000": (deregister, 2000, DONE, False),
+    "event-of-100000": (event_of_many, 0, EITHER, True),
+    "register-cached": (register_with_cache, 0, EITHER, True),
+    "query-1000000": (query, 1000000, REFUSED, True),
+    "query-300000": (query, 300000, REFUSED, False),
+    "publish-20000": (publish_all, 20000, REFUSED, True),
+    "publish-8192": (publish_all, 8192, DONE, False),
+    "unpublish-65536": (unpublish, 65536, EITHER, True),
+    "lookup-65536": (lookup, 65536, EITHER | {PARTIAL}, True),
+    "fences-80000": (pending_fences, 80000, EITHER, True),
+    "fences-12000": (pending_fences, 12000, EITHER, False),
+    "spawn-variables-200000": (spawn_with_variables, 200000, REFUSED, True),
+    "spawn-variables-20000": (spawn_with_variables, 20000, EITHER, False),
+    "spawn-set-20000": (spawn_setting, 20000, EITHER, True),
+    "spawn-argv-1000000": (spawn_with_argv, 1000000, REFUSED, True),
+    "spawn-400": (spawn_many, 400, EITHER, True),
+    "fence-infos-900000": (fence_with_infos, 900000, REFUSED, True),
+    "events-900000": (large_events, 900000, EITHER, True),
+    "pushes-200000": (pushes, times(200000, 1200000), REFUSED | {NOT_SUPPORTED}, True),
+    "lookups-waiting-200000": (waiting_lookups, times(200000, 1200000), EITHER, True),
+}
+
+
+# ---- the attacker ------------------------------------------------------------------------------
+
+def attack(name, path):
+    """Reports "ready", sends the row after a line of input, and reports the statuses."""
+    function, number, *_ = ROWS[name]
+    client = wire.Client(wire.Target(wire.environment(path)))
+    function(client, number)
+    print("ready", flush=True)
+    sys.stdin.readline()
+    begin = time.monotonic()
+    done = client.run(begin + ATTACK_S)
+    print(json.dumps({"seconds": time.monotonic() - begin, "done": done, "lost": client.lost,
+                      "statuses": list(client.statuses.items())}), flush=True)
+    sys.stdin.readline()
+
+
+class Attacker:
+    def __init__(self, name, environment):
+        self.process = subprocess.Popen([sys.executable, os.path.abspath(__file__), "--attack", name, environment],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        if self.process.stdout.readline() != "ready\n":
+            raise RuntimeError("the attacker cannot begin")
+
+    def start(self):
+        self.process.stdin.write("go\n")
+        self.process.stdin.flush()
+
+    def report(self):
+        """Waits for the attacker's report; {} if the attack is cut off."""
+        timer = threading.Timer(ATTACK_S + 1, self.end)
+        timer.start()
+        line = self.process.stdout.readline()
+        timer.cancel()
+        return json.loads(line) if line else {}
+
+    def end(self):
+        kill(self.process.pid)
+
+
+# ---- the server and the innocent client --------------------------------------------------------
+
+class Job(Place):
+    """A server with an innocent client, and a rank whose environment the attacker takes."""
+
+    def __init__(self):
+        super().__init__(PMIX_MCA_server_committed_per_user="%dm" % USER_MB)
+        self.waits, self.environment = (os.path.join(self.dir, name) for name in ("waits", "environment"))
+        self.attacker = None
+        self.server = subprocess.Popen(
+            [PMIXRUN, "-n", "1", INNOCENT, self.waits, ":", "-n", "1", "sh", "-c",
+             'cat /proc/$$/environ >"$0.new" && mv "$0.new" "$0" && exec sleep 300', self.environment],
+            env=self.env, cwd="/", stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + START_S
+        while len(self.calls()) < 10 or not os.path.exists(self.environment):
+            if time.monotonic() > deadline or self.server.poll() is not None:
+                raise RuntimeError("the job does not start")
+            time.sleep(0.01)
+
+    def attack(self, name):
+        self.attacker = Attacker(name, self.environment)
+
+    def calls(self):
+        """Returns [(begin, seconds)] of the innocent client's calls; the last one may not have returned."""
+        try:
+            with open(self.waits, "rb") as f:
+                data = f.read()
+        except FileNotFoundError:
+            return []
+        now = time.monotonic()
+        return [(begin / 1e9, (end / 1e9 if end else now) - begin / 1e9)
+                for begin, end in struct.iter_unpack("=qq", data[:len(data) // 16 * 16])]
+
+    def waits_of(self, begin, end):
+        """Returns the 50th and 99th percentile and the maximum of calls that overlap this time."""
+        found = sorted(wait for at, wait in self.calls() if at + wait >= begin and at < end)
+        return (statistics.median(found), found[len(found) * 99 // 100], found[-1]) if found else (0, 0, 0)
+
+    def is_served(self):
+        """Waits until the innocent client begins a further call. Returns false after ATTACK_S."""
+        now = time.monotonic()
+        while time.monotonic() < now + ATTACK_S:
+            if self.calls()[-1][0] > now:
+                return True
+            time.sleep(0.02)
+        return False
+
+    def memory(self, what):
+        with open("/proc/%d/status" % self.server.pid) as f:
+            return int(re.search(what + r":\s+(\d+) kB", f.read()).group(1)) / 1024
+
+    def forget_peak(self):
+        with open("/proc/%d/clear_refs" % self.server.pid, "w") as f:
+            f.write("5")
+
+    def left(self, before):
+        """Returns the memory that is left after LEAVES_S, or earlier if it is within the limit."""
+        deadline = time.monotonic() + LEAVES_S
+        while True:
+            left = self.memory("VmRSS") - before
+            if left <= LEFT_MB or time.monotonic() > deadline:
+                return left
+            time.sleep(0.05)
+
+    def time_to_end(self):
+        """Sends SIGTERM to the server; returns the time until all processes are gone, or END_S and more."""
+        begin = time.monotonic()
+        kill(self.server.pid, signal.SIGTERM)
+        limit = begin + max(END_S * 2, times(0, 60))
+        while time.monotonic() < limit:
+            if not [pid for pid, _ in descendants() if pid != self.attacker.process.pid]:
+                break
+            time.sleep(0.02)
+        return time.monotonic() - begin
+
+    def end(self):
+        """Kills all descendants, and removes all files."""
+        for _ in range(500):
+            left = descendants()
+            if not left:
+                break
+            for pid, _name in left:
+                kill(pid)
+            time.sleep(0.01)
+        self.remove()
+
+
+# ---- measuring ---------------------------------------------------------------------------------
+
+def measure(job, name):
+    """Runs the row; returns its figures."""
+    job.attack(name)
+    quiet_from = time.monotonic()
+    time.sleep(QUIET_S)
+    begin = time.monotonic()
+    before = job.memory("VmRSS")
+    job.forget_peak()
+    job.attacker.start()
+    report = job.attacker.report()
+    served = job.is_served()
+    time.sleep(max(0, begin + QUIET_S - time.monotonic()))
+    end = time.monotonic()
+    growth = job.memory("VmHWM") - before
+    job.attacker.end()
+    return {"quiet": job.waits_of(quiet_from, begin), "attack": job.waits_of(begin, end), "served": served,
+            "growth": growth, "left": job.left(before), "report": report}
+
+
+def terminate(job, name):
+    """Returns the time from a SIGTERM amid the attack to the end of all processes."""
+    job.attack(name)
+    job.attacker.start()
+    time.sleep(BEFORE_TERM_S)
+    return job.time_to_end()
+
+
+WAITS = ("p99 of the waits", "maximum of the waits")
+
+
+def breaches(name, found):
+    """Describes all breaches of the limits."""
+    allowed = ROWS[name][2]
+    statuses = dict(found["report"].get("statuses", []))
+    return [text for broken, text in (
+        (not found["report"].get("done"), "the attack is not served in %d s" % ATTACK_S),
+        (not found["served"], "the innocent client is not served"),
+        (found["attack"][1] - found["quiet"][1] > P99_S, WAITS[0]),
+        (found["attack"][2] - found["quiet"][2] > MAX_S, WAITS[1]),
+        (found["growth"] > GROWTH_MB, "memory above %d MB" % GROWTH_MB),
+        (found["left"] > LEFT_MB, "more than %d MB left" % LEFT_MB),
+        (not set(statuses) <= allowed, "statuses other than %s" % sorted(allowed)),
+        (found["end"] > END_S, "SIGTERM takes longer than %d s" % END_S)) if broken]
+
+
+def run(name):
+    """Runs both scenes of a row, and prints its line; returns the breaches."""
+    results = []
+    for scene in (measure, terminate) if ROWS[name][3] else (measure,):
+        job = Job()
+        try:
+            results.append(scene(job, name))
+        finally:
+            job.end()
+    found = {**results[0], "end": results[-1] if len(results) > 1 else 0}
+    print("%-24s %s | %s | memory +%.0f MB, left %.0f MB | statuses %s in %s s | SIGTERM %s s" % (
+        name, waits(found["quiet"]), waits(found["attack"]), found["growth"], found["left"],
+        ", ".join("%d: %d" % tuple(s) for s in found["report"].get("statuses", [])) or "none",
+        "%.2f" % found["report"]["seconds"] if found["report"] else "?",
+        "%.2f" % found["end"] if found["end"] else "-"), flush=True)
+    return breaches(name, found)
+
+
+def waits(three):
+    return "p50 %.2f p99 %.2f max %.2f ms" % tuple(1000 * w for w in three)
+
+
+def main(args):
+    if args[:1] == ["--attack"]:
+        return attack(*args[1:])
+    if args == ["-l"]:
+        return print("\n".join(ROWS))
+    only_reports = "-n" in args
+    rows = [a for a in args if a != "-n"] or list(ROWS)
+    adopt_orphans()
+    failed = 0
+    print("row: waits without the attack | with the attack | the server's memory | the attacker | the end")
+    for name in rows:
+        for _ in range(1 if only_reports else TRIES):
+            found = run(name)
+            if not found or not set(found) <= set(WAITS):
+                break
+        for breach in found:
+            failed += 1
+            print("    %s: %s" % (name, breach), flush=True)
+    return 1 if failed and not only_reports else 0
+
+
+if __name__ == "__main__":
+    if not os.path.exists("/proc/self/exe"):
+        print("needs /proc")
+        sys.exit(77)
+    sys.exit(main(sys.argv[1:]))
