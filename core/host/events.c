@@ -7,16 +7,6 @@
 #include "core/rt/log.h"
 #include "core/server/host.h"
 
-pmix_status_t px_facts_add(px_infos *l, const struct px_fact *facts, size_t n)
-{
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    for (size_t i = 0; !rc && i < n; i++)
-        if (facts[i].data)
-            rc = px_infos_add(l, facts[i].key, facts[i].data, facts[i].type);
-    return rc;
-}
-
 size_t px_job_event(const struct px_launch_job *job, pmix_status_t code,
                     const pmix_proc_t *source, pmix_data_range_t range,
                     const struct px_fact *facts, size_t n)

@@ -267,13 +267,6 @@ pmix_status_t px_abort(const pmix_proc_t *proc, void *object, int status,
 
 /* ---- events (events.c) ----------------------------------------------------------- */
 
-struct px_fact {
-    const char *key;
-    const void *data; /* NULL: no such fact */
-    pmix_data_type_t type;
-};
-
-pmix_status_t px_facts_add(px_infos *l, const struct px_fact *facts, size_t n);
 /* Sends an event about a job. Returns the number of other processes that are
  * notified. */
 size_t px_job_event(const struct px_launch_job *job, pmix_status_t code,

@@ -49,6 +49,16 @@ pmix_status_t px_infos_add(px_infos *l, const char *key, const void *data,
     return rc;
 }
 
+pmix_status_t px_facts_add(px_infos *l, const struct px_fact *facts, size_t n)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; !rc && i < n; i++)
+        if (facts[i].data)
+            rc = px_infos_add(l, facts[i].key, facts[i].data, facts[i].type);
+    return rc;
+}
+
 pmix_status_t px_infos_add_value(px_infos *l, const char *key,
                                  const pmix_value_t *value)
 {

@@ -161,6 +161,12 @@ typedef struct px_infos {
 
 pmix_status_t px_infos_add(px_infos *l, const char *key, const void *data,
                            pmix_data_type_t type); /* like PMIx_Info_load */
+struct px_fact {
+    const char *key;
+    const void *data; /* NULL: no such fact */
+    pmix_data_type_t type;
+};
+pmix_status_t px_facts_add(px_infos *l, const struct px_fact *facts, size_t n);
 pmix_status_t px_infos_add_value(px_infos *l, const char *key,
                                  const pmix_value_t *value);
 pmix_status_t px_infos_add_copy(px_infos *l, const pmix_info_t *info, size_t n);
