@@ -59,7 +59,7 @@ static void on_answer(struct px_msg *msg)
                            ? "the built-in host does not support the request"
                            : "the host does not support the request");
     }
-    if (!u->orphan)
+    if (!u->orphan && u->fn)
         u->fn(u->arg, u);
     px_upcall_drop(u);
 }
@@ -108,7 +108,8 @@ void px_upcalls_stop(struct px_server *srv)
 
         px_list_remove(&u->link); /* not freed: the host may still have it */
         u->orphan = true;
-        u->fn(u->arg, &lost);
+        if (u->fn)
+            u->fn(u->arg, &lost);
     }
 }
 

@@ -48,7 +48,8 @@ struct px_upcall {
     bool done;      /* of job control: all of it was done here */
 };
 
-/* Creates an upcall, which px_upcalls_stop ends. NULL if out of memory. */
+/* Creates an upcall, which px_upcalls_stop ends. fn NULL: the answer does not matter.
+ * Returns NULL if out of memory. */
 struct px_upcall *px_upcall_new(struct px_server *srv, px_upcall_fn fn, void *arg);
 /* Creates an upcall for a request, which is fn's argument. proc is the process that
  * made the request. */
