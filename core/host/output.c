@@ -122,7 +122,7 @@ static unsigned deliver(void *arg, const uint8_t *bytes, size_t n)
     info[1].value.data.string = job->launcher->model->hostname;
     info[2].value.data.pid = o->task->pid;
     rc = px_server_iof_deliver(srv, &tap->source, tap->channel, &piece, info + skipped,
-                               PX_COUNT(info) - skipped, on_room, tap);
+                               PX_COUNT(info) - skipped, false, on_room, tap);
     tap->n_held += rc == PMIX_SUCCESS;
     if (rc && rc != PMIX_OPERATION_SUCCEEDED && pulled && !tap->fails)
         px_log(PX_LOG_ERROR, "output",
@@ -163,9 +163,9 @@ static ssize_t write_forward(void *arg, const struct iovec *v, int n PX_UNUSED)
         return -1;
     }
     raw.value.data.flag = true;
-    rc = px_server_iof_send(srv, &tap->source, tap->channel, &piece, &raw,
-                            v->iov_len > 0 && bytes[v->iov_len - 1] != '\n', on_room,
-                            tap);
+    rc = px_server_iof_deliver(srv, &tap->source, tap->channel, &piece, &raw,
+                               v->iov_len > 0 && bytes[v->iov_len - 1] != '\n', true,
+                               on_room, tap);
     if (rc == PMIX_SUCCESS)
         tap->n_held++;
     if (rc == PMIX_SUCCESS || rc == PMIX_OPERATION_SUCCEEDED)

@@ -102,11 +102,13 @@ size_t px_server_event(struct px_server *srv, pmix_status_t code,
 /* Delivers output of a process to its receivers (iof/deliver.c). Zero bytes end the
  * channel. PMIX_OPERATION_SUCCEEDED: accepted. PMIX_SUCCESS: accepted, and the loop
  * calls cb later, once, when there is room for more. Any other status: nothing was
- * accepted. Receivers are notified of bytes that their directives dropped. */
+ * accepted. Receivers are notified of bytes that their directives dropped. forwarded:
+ * delivers to the process that px_server_iof_forward named, and to no other;
+ * PMIX_ERR_NOT_FOUND: that process has left. */
 pmix_status_t px_server_iof_deliver(struct px_server *srv, const pmix_proc_t *source,
                                     pmix_iof_channel_t channel,
                                     const pmix_byte_object_t *bytes,
-                                    const pmix_info_t *info, size_t n,
+                                    const pmix_info_t *info, size_t n, bool forwarded,
                                     pmix_op_cbfunc_t cb, void *cbdata);
 enum px_iof_interest {
     PX_IOF_NONE,       /* no receiver, and no tool can connect */
@@ -117,7 +119,7 @@ enum px_iof_interest {
 enum px_iof_interest px_server_iof_interest(const struct px_server *srv,
                                             const pmix_proc_t *source,
                                             pmix_iof_channel_t channel);
-/* Lets px_server_iof_send reach a connected process with these channels of a namespace,
+/* Lets px_server_iof_deliver reach a connected process with these channels of a namespace,
  * for the process's own stdout and stderr, while both exist. PMIX_ERR_NOT_FOUND: the
  * process is not connected. */
 pmix_status_t px_server_iof_forward(struct px_server *srv, const pmix_proc_t *to,
@@ -129,13 +131,5 @@ pmix_status_t px_server_iof_feed(struct px_server *srv, const pmix_proc_t *from,
                                  const char *nspace);
 /* True for a tool of another library, which tags the output itself. */
 bool px_server_iof_tags(struct px_server *srv, const pmix_proc_t *to);
-/* Delivers output to the process that px_server_iof_forward named, and to no other.
- * Arguments and results are those of px_server_iof_deliver. PMIX_ERR_NOT_FOUND: the
- * process has left, and nothing was accepted. */
-pmix_status_t px_server_iof_send(struct px_server *srv, const pmix_proc_t *source,
-                                 pmix_iof_channel_t channel,
-                                 const pmix_byte_object_t *bytes,
-                                 const pmix_info_t *info, size_t n, pmix_op_cbfunc_t cb,
-                                 void *cbdata);
 
 #endif

@@ -29,7 +29,7 @@ struct px_backlog {
     struct px_backlogs *all;
     pmix_proc_t source;
     struct px_list pieces[PX_STREAMS], cursors;
-    struct px_list waiting;       /* struct px_pending_delivery, until there is room */
+    struct px_list waiting;       /* deliveries, until there is room */
     size_t unasked_b[PX_STREAMS]; /* cost of pieces without a cursor */
     uint64_t dropped[PX_STREAMS]; /* bytes dropped since the last piece */
 };

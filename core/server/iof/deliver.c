@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Output from the host: sent to the subscriptions, or retained for the next one. A
  * delivery completes when its stream has room for another. */
+#include "core/base/map.h"
 #include "core/link/api.h"
 #include "core/model/nspace.h"
 #include "core/rt/process.h"
@@ -11,6 +12,14 @@
 #include "core/wire/requests.h"
 
 #include <string.h>
+
+/* Output that waits for room in a backlog. */
+struct pending_delivery {
+    struct px_api api;
+    struct px_list link; /* in px_backlog.waiting, px_relay.ready */
+    unsigned stream;
+    pmix_status_t status;
+};
 
 /* Limit of a message without the bytes. */
 #define MAX_INFO_B (1024u * 1024u)
@@ -116,8 +125,7 @@ static pmix_status_t take(struct px_server *srv, struct px_args *a, unsigned how
 
 static void on_deliver(struct px_api *api)
 {
-    struct px_pending_delivery *d = PX_CONTAINER_OF(api, struct px_pending_delivery,
-                                                    api);
+    struct pending_delivery *d = PX_CONTAINER_OF(api, struct pending_delivery, api);
     struct px_server *srv = px_process.server;
     struct px_backlog *backlog;
     pmix_status_t rc;
@@ -136,17 +144,19 @@ static void on_deliver(struct px_api *api)
     px_list_append(&backlog->waiting, &d->link);
 }
 
-static pmix_status_t deliver(struct px_server *srv, const pmix_proc_t *source,
-                             pmix_iof_channel_t channel,
-                             const pmix_byte_object_t *bytes, const pmix_info_t *info,
-                             size_t n, unsigned how, pmix_op_cbfunc_t cb, void *cbdata)
+pmix_status_t px_server_iof_deliver(struct px_server *srv, const pmix_proc_t *source,
+                                    pmix_iof_channel_t channel,
+                                    const pmix_byte_object_t *bytes,
+                                    const pmix_info_t *info, size_t n, bool forwarded,
+                                    pmix_op_cbfunc_t cb, void *cbdata)
 {
     struct px_args args = {.procs = (pmix_proc_t *)source,
                            .n_procs = 1,
                            .channels = channel,
                            .bytes = *bytes,
                            .info = px_infos_borrow(info, n)};
-    struct px_pending_delivery *d = calloc(1, sizeof(*d));
+    struct pending_delivery *d = calloc(1, sizeof(*d));
+    unsigned how = WAITS | (forwarded ? FORWARDED : 0);
     struct px_backlog *backlog;
     pmix_status_t rc = d ? take(srv, &args, how, &backlog) : PMIX_ERR_NOMEM;
 
@@ -163,31 +173,13 @@ static pmix_status_t deliver(struct px_server *srv, const pmix_proc_t *source,
     return PMIX_SUCCESS;
 }
 
-pmix_status_t px_server_iof_deliver(struct px_server *srv, const pmix_proc_t *source,
-                                    pmix_iof_channel_t channel,
-                                    const pmix_byte_object_t *bytes,
-                                    const pmix_info_t *info, size_t n,
-                                    pmix_op_cbfunc_t cb, void *cbdata)
-{
-    return deliver(srv, source, channel, bytes, info, n, WAITS, cb, cbdata);
-}
-
-pmix_status_t px_server_iof_send(struct px_server *srv, const pmix_proc_t *source,
-                                 pmix_iof_channel_t channel,
-                                 const pmix_byte_object_t *bytes,
-                                 const pmix_info_t *info, size_t n, pmix_op_cbfunc_t cb,
-                                 void *cbdata)
-{
-    return deliver(srv, source, channel, bytes, info, n, WAITS | FORWARDED, cb, cbdata);
-}
-
 PX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source,
                                                 pmix_iof_channel_t channel,
                                                 const pmix_byte_object_t *bo,
                                                 const pmix_info_t info[], size_t ninfo,
                                                 pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    struct px_pending_delivery d = {
+    struct pending_delivery d = {
         .api = {.function = "PMIx_server_IOF_deliver",
                 .start = on_deliver,
                 .request = &px_request_piece,
@@ -214,4 +206,53 @@ PX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source,
             rc = take(px_process.server, &d.api.args, 0, &backlog);
     }
     return px_server_answer(rc, cbfunc);
+}
+
+/* ---- deliveries that have room --------------------------------------------------- */
+
+/* Calls back the hosts; posted, as a callback may change the lists of this room. */
+static void on_ready(struct px_msg *msg)
+{
+    struct px_relay *relay = PX_CONTAINER_OF(msg, struct px_relay, go_on);
+    size_t n = px_list_length(&relay->ready);
+
+    relay->goes_on = false;
+    for (; n > 0 && !px_list_empty(&relay->ready); n--) {
+        struct pending_delivery *d = PX_CONTAINER_OF(relay->ready.next,
+                                                     struct pending_delivery, link);
+
+        px_list_remove(&d->link);
+        px_api_done(&d->api, d->status);
+    }
+}
+
+static void set_ready(struct px_relay *relay, struct pending_delivery *d)
+{
+    px_list_remove(&d->link);
+    px_list_append(&relay->ready, &d->link);
+}
+
+void px_deliveries_wake(struct px_relay *relay, struct px_backlog *backlog)
+{
+    PX_LIST_EACH (&backlog->waiting, struct pending_delivery, d, link)
+        if (!px_backlog_is_full(backlog, d->stream))
+            set_ready(relay, d);
+    if (px_list_empty(&relay->ready) || relay->goes_on)
+        return;
+    relay->goes_on = true;
+    relay->go_on.run = on_ready;
+    px_post(relay->server->loop, &relay->go_on);
+}
+
+void px_deliveries_stop(struct px_relay *relay)
+{
+    struct px_backlog *backlog;
+    size_t pos = 0;
+
+    while ((backlog = px_map_next(&relay->backlogs.map, &pos, NULL, NULL)))
+        PX_LIST_EACH (&backlog->waiting, struct pending_delivery, d, link) {
+            d->status = PMIX_ERR_LOST_CONNECTION;
+            set_ready(relay, d);
+        }
+    on_ready(&relay->go_on);
 }

@@ -81,14 +81,6 @@ static struct queue *make_queue(struct px_relay *relay, struct px_peer *peer,
     return q;
 }
 
-static struct queue *get_queue(struct px_relay *relay, const struct px_upcall *u)
-{
-    const struct px_req *req = u->arg;
-    struct queue *q = find_queue(relay, u);
-
-    return q ? q : make_queue(relay, req->peer, u->args.procs, u->args.n_procs);
-}
-
 static void settle(struct queue *q)
 {
     if (q->current || !px_list_empty(&q->waiting) || q->open || q->ends)
@@ -111,15 +103,18 @@ static struct px_upcall *take_first(struct queue *q)
     return u;
 }
 
-static void on_end_pushed(void *arg PX_UNUSED, const struct px_upcall *answer PX_UNUSED)
+static void call_host(const struct px_server *srv, struct px_upcall *u)
 {
+    px_upcall_returned(u, srv->module.push_stdin(
+                              &u->proc, u->args.procs, u->args.n_procs, u->args.info.v,
+                              u->args.info.n, &u->args.bytes, px_upcall_op_cb, u));
 }
 
 /* Ends the input of a process that has left. The targets may be gone, too, so that no
  * answer is an error. */
 static void push_end(struct px_server *srv, struct queue *q)
 {
-    struct px_upcall *u = px_upcall_new(srv, on_end_pushed, NULL);
+    struct px_upcall *u = px_upcall_new(srv, NULL, NULL);
     pmix_status_t rc = u ? px_infos_set_user(&u->args.info, q->peer) : PMIX_ERR_NOMEM;
 
     q->ends = false;
@@ -134,9 +129,7 @@ static void push_end(struct px_server *srv, struct queue *q)
     }
     u->args.n_procs = q->n_procs;
     u->proc = q->peer->proc;
-    px_upcall_returned(u, srv->module.push_stdin(
-                              &u->proc, u->args.procs, u->args.n_procs, u->args.info.v,
-                              u->args.info.n, &u->args.bytes, px_upcall_op_cb, u));
+    call_host(srv, u);
 }
 
 /* Calls the host with the next piece, or the end. The host may answer within. */
@@ -144,7 +137,6 @@ static void call_next(struct px_server *srv, struct queue *q)
 {
     const struct px_relay *relay = srv->part.relay;
     bool ends = px_list_empty(&q->waiting);
-    struct px_upcall *u;
 
     if (q->current || (ends && !q->ends) || srv->stopping || relay->all_paused)
         return;
@@ -155,10 +147,8 @@ static void call_next(struct px_server *srv, struct queue *q)
         push_end(srv, q);
         return;
     }
-    u = q->current = take_first(q);
-    px_upcall_returned(u, srv->module.push_stdin(
-                              &u->proc, u->args.procs, u->args.n_procs, u->args.info.v,
-                              u->args.info.n, &u->args.bytes, px_upcall_op_cb, u));
+    q->current = take_first(q);
+    call_host(srv, q->current);
 }
 
 /* Answers a request that the host never had. */
@@ -230,10 +220,12 @@ static pmix_status_t enqueue(const pmix_server_module_t *m PX_UNUSED,
 {
     struct px_req *req = u->arg;
     struct px_server *srv = req->peer->server;
-    struct queue *q = get_queue(srv->part.relay, u);
+    struct queue *q = find_queue(srv->part.relay, u);
     struct px_cache cache;
     pmix_status_t rc;
 
+    if (!q)
+        q = make_queue(srv->part.relay, req->peer, u->args.procs, u->args.n_procs);
     if (!q)
         return PMIX_ERR_NOMEM;
     (void)px_cache_read(&cache, u->args.info.v, u->args.info.n,
@@ -273,27 +265,32 @@ static struct queue *find_other(struct px_relay *relay, const struct queue *q)
     return NULL;
 }
 
+/* Makes the queue of a process that is to end the input of targets. */
+static pmix_status_t make_heir(struct px_relay *relay, struct px_peer *peer,
+                               const pmix_proc_t *procs, size_t n_procs)
+{
+    struct queue *q = make_queue(relay, peer, procs, n_procs);
+
+    if (!q)
+        return PMIX_ERR_NOMEM;
+    q->spawner = q->open = true;
+    return PMIX_SUCCESS;
+}
+
 /* Ends a queue. The last process that pushes to a target ends the target's input;
  * until then another process inherits the end. */
 static void leave_queue(struct px_server *srv, struct queue *q)
 {
-    struct queue *other = srv->stopping ? NULL : find_other(srv->part.relay, q);
+    struct queue *other = find_other(srv->part.relay, q);
 
     q->open = false;
-    if (srv->stopping) {
-        settle(q);
-    } else if (other) {
-        struct queue *heir = make_queue(srv->part.relay, other->peer, q->procs,
-                                        q->n_procs);
-
-        if (heir)
-            heir->spawner = heir->open = true;
-        settle(q);
-    } else {
+    if (!srv->stopping && other) {
+        (void)make_heir(srv->part.relay, other->peer, q->procs, q->n_procs);
+    } else if (!srv->stopping) {
         q->ends = true;
         call_next(srv, q);
-        settle(q);
     }
+    settle(q);
 }
 
 void px_pushes_peer_left(struct px_server *srv, const struct px_peer *peer)
@@ -323,17 +320,12 @@ pmix_status_t px_server_iof_feed(struct px_server *srv, const pmix_proc_t *from,
                                  const char *nspace)
 {
     struct px_peer *peer = px_peer_find(srv, from);
-    struct queue *q;
     pmix_proc_t all;
 
     if (!peer || peer->finalized)
         return PMIX_ERR_NOT_FOUND;
     px_proc_set(&all, nspace, PMIX_RANK_WILDCARD);
-    q = make_queue(srv->part.relay, peer, &all, 1);
-    if (!q)
-        return PMIX_ERR_NOMEM;
-    q->spawner = q->open = true;
-    return PMIX_SUCCESS;
+    return make_heir(srv->part.relay, peer, &all, 1);
 }
 
 const struct px_forward px_push_forward = {

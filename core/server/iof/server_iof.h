@@ -20,7 +20,7 @@ struct px_relay {
     struct px_list readers; /* on_pull.c: peers that have asked for output */
     struct px_list drains;  /* drain.c */
     size_t last_pull;
-    struct px_list ready; /* wait.c: deliveries that have room now */
+    struct px_list ready; /* deliver.c: deliveries that have room now */
     struct px_msg go_on;
     bool goes_on;
     struct px_list queues; /* on_push.c: input for the host */
@@ -67,15 +67,7 @@ void px_relay_drain(struct px_server *srv, const struct px_peer *peer,
 /* Ends every px_relay_drain, as the server stops. */
 void px_drains_stop(struct px_relay *relay);
 
-/* ---- wait.c ---------------------------------------------------------------------- */
-
-/* Output from the host that waits for room in a backlog. */
-struct px_pending_delivery {
-    struct px_api api;
-    struct px_list link; /* in px_backlog.waiting, px_relay.ready */
-    unsigned stream;
-    pmix_status_t status;
-};
+/* ---- deliver.c ------------------------------------------------------------------- */
 
 /* Completes the deliveries that find room in a backlog now; px_backlog_settle may
  * follow. */
