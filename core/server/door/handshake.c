@@ -3,7 +3,6 @@
  * host's registrations and the kernel's attestation, answered. A silent stranger
  * occupies one slot for a few seconds and delays no other connection. The host names or
  * refuses a tool. */
-#include "core/base/str.h"
 #include "core/model/jobinfo.h"
 #include "core/model/nspace.h"
 #include "core/plugin/select.h"
@@ -16,6 +15,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -24,7 +24,8 @@
 #define MAX_VISITS      64  /* tools without the host's answer yet */
 
 struct handshake {
-    struct px_list link;
+    struct px_list link; /* in px_door.handshakes; in no list: a tool that waits for the
+                          * host's answer */
     struct px_server *server;
     int fd;
     struct px_ptl_peer who;
@@ -34,6 +35,7 @@ struct handshake {
     uint8_t *body;
     size_t have, body_len; /* have: bytes of header, then of body */
     bool in_body;
+    struct px_hello hello;
 };
 
 /* Returns the peer's uid, or -1 if the kernel does not attest it. */
@@ -44,12 +46,15 @@ static uid_t uid_of(const struct handshake *h)
 
 static void handshake_end(struct handshake *h)
 {
+    struct px_door *door = h->server->part.door;
+
+    --*(px_list_linked(&h->link) ? &door->n_handshakes : &door->n_visits);
     px_list_remove(&h->link);
-    h->server->part.door->n_handshakes--;
     px_watch_free(h->watch);
     px_timer_free(h->timer);
     if (h->fd >= 0)
         close(h->fd);
+    px_hello_fini(&h->hello);
     free(h->body);
     free(h);
 }
@@ -61,10 +66,10 @@ static void answer(int fd, pmix_status_t status, const uint32_t *index)
     px_door_answer(fd, words, index ? sizeof(words) : sizeof(words[0]));
 }
 
-static pmix_status_t check_credential(const struct px_hello *hello,
-                                      const struct px_ptl_peer *who, uid_t uid,
-                                      gid_t gid, struct px_err *err)
+static pmix_status_t check_credential(const struct handshake *h, uid_t uid, gid_t gid,
+                                      struct px_err *err)
 {
+    const struct px_hello *hello = &h->hello;
     const struct px_module *m = px_module_find("psec", hello->psec);
 
     if (!m)
@@ -72,27 +77,27 @@ static pmix_status_t check_credential(const struct px_hello *hello,
                           "security module \"%s\" is not available", hello->psec);
     const struct px_psec_ops *ops = m->component->ops;
     pmix_status_t rc = ops->validate(m->self, hello->cred, hello->cred_len, uid, gid,
-                                     who);
+                                     &h->who);
     return rc ? px_err_set(err, rc, "credential refused by psec/%s", hello->psec)
               : PMIX_SUCCESS;
 }
 
-static pmix_status_t check_dialect(const struct px_hello *hello, struct px_err *err)
+static pmix_status_t check_dialect(const struct handshake *h, struct px_err *err)
 {
-    return px_dialect_find(hello->dialect)
+    return px_dialect_find(h->hello.dialect)
                ? PMIX_SUCCESS
                : px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
-                            "dialect \"%s\" is not supported", hello->dialect);
+                            "dialect \"%s\" is not supported", h->hello.dialect);
 }
 
 /* ---- clients --------------------------------------------------------------------- */
 
 /* Checks a client. Identity comes first: a stranger learns nothing about this server's
  * abilities. */
-static pmix_status_t check_client(const struct handshake *h,
-                                  const struct px_hello *hello, struct px_local **local,
+static pmix_status_t check_client(const struct handshake *h, struct px_local **local,
                                   struct px_err *err)
 {
+    const struct px_hello *hello = &h->hello;
     const struct px_ptl_peer *who = &h->who;
     unsigned n = 0;
 
@@ -107,9 +112,9 @@ static pmix_status_t check_client(const struct handshake *h,
     if (who->uid != (*local)->uid)
         return px_err_set(err, PMIX_ERR_INVALID_CRED, "uid %u, expected %u",
                           (unsigned)who->uid, (unsigned)(*local)->uid);
-    pmix_status_t rc = check_credential(hello, who, (*local)->uid, (*local)->gid, err);
+    pmix_status_t rc = check_credential(h, (*local)->uid, (*local)->gid, err);
     if (!rc)
-        rc = check_dialect(hello, err);
+        rc = check_dialect(h, err);
     if (rc)
         return rc;
     if (!px_store_of_peer(hello->gds))
@@ -178,15 +183,14 @@ static pmix_status_t notify_host(struct px_server *srv, struct px_peer *peer)
     return rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc;
 }
 
-static void welcome(struct handshake *h, const struct px_hello *hello,
-                    struct px_local *local)
+static void welcome(struct handshake *h, struct px_local *local)
 {
     struct px_server *srv = h->server;
     struct px_peer *peer;
 
     px_watch_free(h->watch);
     h->watch = NULL;
-    peer = px_peer_create(srv, h->fd, &h->who, hello);
+    peer = px_peer_create(srv, h->fd, &h->who, &h->hello);
     if (!peer) {
         answer(h->fd, PMIX_ERR_NOMEM, NULL);
         return;
@@ -211,19 +215,13 @@ static void welcome(struct handshake *h, const struct px_hello *hello,
 
 /* ---- tools ----------------------------------------------------------------------- */
 
-/* A tool's connection from the complete connect message to the reply. */
-struct visit {
-    struct px_server *srv;
-    int fd;
-    struct px_hello hello;
-    struct px_ptl_peer who;
-};
-
 /* Checks that a tool's name is not this server's, and not registered by the host for
  * another user. */
-static pmix_status_t check_name(struct px_server *srv, const struct px_hello *hello,
-                                uid_t uid, struct px_err *err)
+static pmix_status_t check_name(const struct handshake *h, struct px_err *err)
 {
+    const struct px_hello *hello = &h->hello;
+    struct px_server *srv = h->server;
+    uid_t uid = h->who.uid;
     const struct px_nspace *ns = px_nspace_find(srv->model, hello->proc.nspace);
     const struct px_local *local = px_local_find(srv, &hello->proc);
     const struct px_peer *peer = px_peer_find(srv, &hello->proc);
@@ -242,39 +240,41 @@ static pmix_status_t check_name(struct px_server *srv, const struct px_hello *he
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t check_tool(struct px_server *srv, const struct px_hello *hello,
-                                const struct px_ptl_peer *who, struct px_err *err)
+static pmix_status_t check_tool(const struct handshake *h, struct px_err *err)
 {
+    const struct px_door *door = h->server->part.door;
+    const struct px_hello *hello = &h->hello;
+    const struct px_ptl_peer *who = &h->who;
     pmix_status_t rc;
 
-    if (!srv->part.door->tools || hello->flag == PX_FLAG_TOOL_LEGACY ||
+    if (!door->tools || hello->flag == PX_FLAG_TOOL_LEGACY ||
         hello->flag == PX_FLAG_LAUNCHER_LEGACY)
         return px_err_set(err, PMIX_ERR_NOT_SUPPORTED, "role %u is not served",
                           hello->flag);
     if (!who->has_uid || who->uid != hello->uid)
         return px_err_set(err, PMIX_ERR_INVALID_CRED,
                           "the kernel does not confirm its uid");
-    if (who->uid != geteuid() && !srv->part.door->tools_foreign)
+    if (who->uid != geteuid() && !door->tools_foreign)
         return px_err_set(err, PMIX_ERR_NO_PERMISSIONS,
                           "tools of other users are not allowed");
-    rc = check_credential(hello, who, who->uid, (gid_t)-1, err);
+    rc = check_credential(h, who->uid, (gid_t)-1, err);
     if (!rc && hello->has_proc)
-        rc = check_name(srv, hello, who->uid, err);
+        rc = check_name(h, err);
     if (!rc)
-        rc = check_dialect(hello, err);
+        rc = check_dialect(h, err);
     if (rc)
         return rc;
-    if (srv->part.door->n_visits >= MAX_VISITS)
+    if (door->n_visits >= MAX_VISITS)
         return px_err_set(err, PMIX_ERR_OUT_OF_RESOURCE, "too many tools wait");
     return PMIX_SUCCESS;
 }
 
 /* Replies with STATUS, the name given to a tool without one, the server's name, and 0,
  * in network order. */
-static void answer_tool(const struct visit *v, pmix_status_t status,
+static void answer_tool(const struct handshake *h, pmix_status_t status,
                         const pmix_proc_t *name)
 {
-    const pmix_proc_t *procs[] = {v->hello.has_proc ? NULL : name, &v->srv->proc};
+    const pmix_proc_t *procs[] = {h->hello.has_proc ? NULL : name, &h->server->proc};
     uint8_t bytes[2 * sizeof(pmix_proc_t) + 2 * sizeof(uint32_t)] = {0};
     uint32_t word = htonl((uint32_t)status);
     size_t n = sizeof(word);
@@ -289,48 +289,38 @@ static void answer_tool(const struct visit *v, pmix_status_t status,
         memcpy(bytes + n, &word, sizeof(word));
         n += sizeof(word);
     }
-    px_door_answer(v->fd, bytes, status ? n : n + sizeof(word));
+    px_door_answer(h->fd, bytes, status ? n : n + sizeof(word));
 }
 
-static void visit_end(struct visit *v)
+static void turn_away(struct handshake *h, pmix_status_t why)
 {
-    v->srv->part.door->n_visits--;
-    if (v->fd >= 0)
-        close(v->fd);
-    px_hello_fini(&v->hello);
-    free(v);
-}
-
-static void turn_away(struct visit *v, pmix_status_t why)
-{
-    px_log_limited(v->srv->part.door->rate, v->who.uid, why, "server",
-                   "tool of uid %u refused: %s", (unsigned)v->who.uid,
+    px_log_limited(h->server->part.door->rate, h->who.uid, why, "server",
+                   "tool of uid %u refused: %s", (unsigned)h->who.uid,
                    PMIx_Error_string(why));
-    answer_tool(v, why, NULL);
-    visit_end(v);
+    answer_tool(h, why, NULL);
+    handshake_end(h);
 }
 
 /* Registers a job of one process for a tool, unless the host has registered its job.
  * The tool, and a job that the tool spawns, read its size. */
-static void describe_job(const struct visit *v, const pmix_proc_t *name)
+static void describe_job(const struct handshake *h, const pmix_proc_t *name)
 {
     PX_AUTO(px_infos) infos = {0};
-    PX_AUTOFREE char *rank = px_strf("%u", name->rank);
-    struct px_model *m = v->srv->model;
+    struct px_model *m = h->server->model;
     struct px_nspace *ns = NULL;
     const uint32_t one = 1;
-    pmix_status_t rc;
+    char rank[16];
+    const struct px_fact facts[] = {
+        {PMIX_NODE_MAP, m->hostname, PMIX_STRING},
+        {PMIX_PROC_MAP, rank, PMIX_STRING},
+        {PMIX_JOB_SIZE, &one, PMIX_UINT32},
+        {PMIX_USERID, &h->who.uid, PMIX_UINT32}, /* other users may not read the job */
+    };
 
     if (px_nspace_find(m, name->nspace) || name->rank >= PMIX_RANK_VALID)
         return;
-    rc = rank ? px_infos_add(&infos, PMIX_NODE_MAP, m->hostname, PMIX_STRING)
-              : PMIX_ERR_NOMEM;
-    if (!rc)
-        rc = px_infos_add(&infos, PMIX_PROC_MAP, rank, PMIX_STRING);
-    if (!rc)
-        rc = px_infos_add(&infos, PMIX_JOB_SIZE, &one, PMIX_UINT32);
-    if (!rc) /* other users may not read the job */
-        rc = px_infos_add(&infos, PMIX_USERID, &v->who.uid, PMIX_UINT32);
+    snprintf(rank, sizeof(rank), "%u", name->rank);
+    pmix_status_t rc = px_facts_add(&infos, facts, PX_COUNT(facts));
     if (!rc)
         rc = px_nspace_get(m, name->nspace, &ns);
     if (!rc)
@@ -357,64 +347,70 @@ void px_door_peer_gone(struct px_server *srv, struct px_peer *peer)
     px_nspace_remove(srv->model, ns);
 }
 
-static void let_in(struct visit *v, const pmix_proc_t *name)
+/* Returns the tool's group, or -1. Over TCP the kernel attests no group, and a claimed
+ * group does not count. */
+static gid_t gid_of(const struct handshake *h)
 {
-    struct px_peer *peer = px_peer_create(v->srv, v->fd, &v->who, &v->hello);
+    return h->who.has_gid            ? h->who.gid
+           : h->who.uid == geteuid() ? getegid()
+                                     : (gid_t)-1;
+}
+
+static void let_in(struct handshake *h, const pmix_proc_t *name)
+{
+    struct px_peer *peer = px_peer_create(h->server, h->fd, &h->who, &h->hello);
 
     if (!peer) {
-        turn_away(v, PMIX_ERR_NOMEM);
+        turn_away(h, PMIX_ERR_NOMEM);
         return;
     }
     peer->tool = true;
     peer->proc = *name;
-    peer->uid = v->who.uid;
-    /* Over TCP the kernel attests no group, and a claimed group does not count. */
-    peer->gid = v->who.has_gid            ? v->who.gid
-                : v->who.uid == geteuid() ? getegid()
-                                          : (gid_t)-1;
-    px_list_append(&v->srv->peers, &peer->link);
-    describe_job(v, name);
-    PX_PARTS_NOTIFY(v->srv, peer_here, peer);
-    answer_tool(v, PMIX_SUCCESS, name);
-    v->fd = -1; /* now the connection's */
-    visit_end(v);
+    peer->uid = h->who.uid;
+    peer->gid = gid_of(h);
+    px_list_append(&h->server->peers, &peer->link);
+    describe_job(h, name);
+    PX_PARTS_NOTIFY(h->server, peer_here, peer);
+    answer_tool(h, PMIX_SUCCESS, name);
+    h->fd = -1; /* now the connection's */
+    handshake_end(h);
 }
 
 static void on_tool_answer(void *arg, const struct px_upcall *host)
 {
-    struct visit *v = arg;
-    pmix_proc_t name = v->hello.proc;
+    struct handshake *h = arg;
+    pmix_proc_t name = h->hello.proc;
 
-    if (!host->status && !v->hello.has_proc)
+    if (!host->status && !h->hello.has_proc)
         name = host->name;
     pmix_status_t rc = host->status;
 
     /* The host may have registered the name during the call. */
-    if (!rc && v->hello.has_proc)
-        rc = check_name(v->srv, &v->hello, v->who.uid, NULL);
-    if (rc || v->srv->stopping)
-        turn_away(v, rc ? rc : PMIX_ERR_LOST_CONNECTION);
+    if (!rc && h->hello.has_proc)
+        rc = check_name(h, NULL);
+    if (rc || h->server->stopping)
+        turn_away(h, rc ? rc : PMIX_ERR_LOST_CONNECTION);
     else if (!name.nspace[0])
-        turn_away(v, PMIX_ERR_NOT_FOUND); /* the host has not named the tool */
+        turn_away(h, PMIX_ERR_NOT_FOUND); /* the host has not named the tool */
     else
-        let_in(v, &name);
+        let_in(h, &name);
 }
 
 /* Adds the tool's own infos, except those that the server knows itself. */
-static pmix_status_t add_own(const struct visit *v, px_infos *out)
+static pmix_status_t add_own(const struct handshake *h, px_infos *out)
 {
     static const char *const known[] = {PMIX_NSPACE, PMIX_RANK,  PMIX_VERSION_INFO,
                                         PMIX_USERID, PMIX_GRPID, PMIX_REALUID,
                                         PMIX_REALGID};
-    struct px_codec codec = {.dialect = px_dialect_find(v->hello.dialect),
-                             .described = v->hello.described};
+    struct px_codec codec = {.dialect = px_dialect_find(h->hello.dialect),
+                             .described = h->hello.described};
     PX_AUTO(px_infos) own = {0};
     pmix_status_t rc = PMIX_SUCCESS;
     px_reader r;
 
-    if (!v->hello.blob)
+    if (!h->hello.blob)
         return PMIX_SUCCESS;
-    px_reader_init(&r, codec, v->hello.blob, v->hello.blob_len);
+    px_reader_init(&r, codec, h->hello.blob, h->hello.blob_len);
     if (px_unpack_infos(&r, &own.v, &own.n))
         return PMIX_SUCCESS; /* older tools append other data */
     for (size_t i = 0; !rc && i < own.n; i++) {
@@ -428,36 +424,41 @@ static pmix_status_t add_own(const struct visit *v, px_infos *out)
     return rc;
 }
 
-static pmix_status_t describe(const struct visit *v, px_infos *out)
+static pmix_status_t describe(const struct handshake *h, px_infos *out)
 {
-    const struct px_hello *h = &v->hello;
-    pmix_status_t rc = add_own(v, out);
+    const struct px_hello *hello = &h->hello;
+    const pmix_proc_t *proc = hello->has_proc ? &hello->proc : NULL;
+    const gid_t gid = gid_of(h);
+    const struct px_fact facts[] = {
+        {PMIX_VERSION_INFO, hello->version_text, PMIX_STRING},
+        {PMIX_USERID, &h->who.uid, PMIX_UINT32},
+        {PMIX_GRPID, gid == (gid_t)-1 ? NULL : &gid, PMIX_UINT32},
+        {PMIX_NSPACE, proc ? proc->nspace : NULL, PMIX_STRING},
+        {PMIX_RANK, proc ? &proc->rank : NULL, PMIX_PROC_RANK},
+    };
+    pmix_status_t rc = add_own(h, out);
 
-    if (!rc)
-        rc = px_infos_add(out, PMIX_VERSION_INFO, h->version_text, PMIX_STRING);
-    if (!rc)
-        rc = px_infos_add(out, PMIX_USERID, &v->who.uid, PMIX_UINT32);
-    if (!rc && (v->who.has_gid || v->who.uid == geteuid())) {
-        uint32_t gid = v->who.has_gid ? v->who.gid : getegid();
-
-        rc = px_infos_add(out, PMIX_GRPID, &gid, PMIX_UINT32);
-    }
-    if (!rc && h->has_proc)
-        rc = px_infos_add(out, PMIX_NSPACE, h->proc.nspace, PMIX_STRING);
-    if (!rc && h->has_proc)
-        rc = px_infos_add(out, PMIX_RANK, &h->proc.rank, PMIX_PROC_RANK);
-    return rc;
+    return rc ? rc : px_facts_add(out, facts, PX_COUNT(facts));
 }
 
-static void ask_about(struct visit *v)
+/* Asks the host about a tool. Ends the handshake, perhaps later. */
+static void ask_about(struct handshake *h)
 {
-    const pmix_server_module_t *m = &v->srv->module;
-    struct px_upcall *u = px_upcall_new(v->srv, on_tool_answer, v);
-    pmix_status_t rc = u ? describe(v, &u->args.info) : PMIX_ERR_NOMEM;
+    const pmix_server_module_t *m = &h->server->module;
+    struct px_upcall *u = px_upcall_new(h->server, on_tool_answer, h);
+    pmix_status_t rc = u ? describe(h, &u->args.info) : PMIX_ERR_NOMEM;
 
+    px_list_remove(&h->link);
+    h->server->part.door->n_handshakes--;
+    h->server->part.door->n_visits++;
+    px_watch_free(px_take(&h->watch));
+    px_timer_free(px_take(&h->timer));
+    free(px_take(&h->body));
+    if (!rc && !m->tool_connected2 && !m->tool_connected)
+        rc = PMIX_ERR_NOT_SUPPORTED; /* the host cannot decide about tools */
     if (rc) {
         px_upcall_drop(u);
-        turn_away(v, rc);
+        turn_away(h, rc);
         return;
     }
     if (m->tool_connected2)
@@ -467,52 +468,31 @@ static void ask_about(struct visit *v)
         m->tool_connected(u->args.info.v, u->args.info.n, px_upcall_tool_cb, u);
 }
 
-/* Asks the host about a tool. Takes fd and the content of hello. */
-static void begin_visit(struct px_server *srv, int fd, const struct px_ptl_peer *who,
-                        struct px_hello *hello)
-{
-    struct visit *v = calloc(1, sizeof(*v));
-
-    if (!v) {
-        close(fd);
-        return;
-    }
-    *v = (struct visit){.srv = srv, .fd = fd, .hello = *hello, .who = *who};
-    *hello = (struct px_hello){0};
-    srv->part.door->n_visits++;
-    if (srv->module.tool_connected2 || srv->module.tool_connected)
-        ask_about(v);
-    else /* the host cannot decide about tools */
-        turn_away(v, PMIX_ERR_NOT_SUPPORTED);
-}
-
 /* ---- the message ----------------------------------------------------------------- */
 
 static void handshake_whole(struct handshake *h)
 {
-    struct px_hello hello = {0};
+    const struct px_hello *hello = &h->hello;
     struct px_local *local = NULL;
     struct px_err err = {0};
-    pmix_status_t rc = px_hello_decode(h->body, h->body_len, &hello, &err);
-    bool is_tool = hello.flag != PX_FLAG_CLIENT && hello.flag != PX_FLAG_SINGLETON;
+    pmix_status_t rc = px_hello_decode(h->body, h->body_len, &h->hello, &err);
+    bool is_tool = hello->flag != PX_FLAG_CLIENT && hello->flag != PX_FLAG_SINGLETON;
 
     if (!rc)
-        rc = is_tool ? check_tool(h->server, &hello, &h->who, &err)
-                     : check_client(h, &hello, &local, &err);
+        rc = is_tool ? check_tool(h, &err) : check_client(h, &local, &err);
+    if (!rc && is_tool) {
+        ask_about(h);
+        return;
+    }
     if (rc) {
         px_log_limited(h->server->part.door->rate, uid_of(h), rc, "server",
                        "connection refused: %s.%u (uid %ld): %s",
-                       hello.proc.nspace[0] ? hello.proc.nspace : "unknown",
-                       hello.proc.rank, (long)(int32_t)uid_of(h), err.text);
+                       hello->proc.nspace[0] ? hello->proc.nspace : "unknown",
+                       hello->proc.rank, (long)(int32_t)uid_of(h), err.text);
         answer(h->fd, rc, NULL);
-    } else if (is_tool) {
-        px_watch_free(h->watch);
-        h->watch = NULL;
-        begin_visit(h->server, px_take_fd(&h->fd), &h->who, &hello);
     } else {
-        welcome(h, &hello, local);
+        welcome(h, local);
     }
-    px_hello_fini(&hello);
     handshake_end(h);
 }
 
