@@ -20,18 +20,17 @@ struct px_rpc;
 struct px_server_parts {
     struct px_cleanup *cleanup;
     struct px_collect *collect;
-    struct px_connected *connected;
     struct px_door *door;
     struct px_fabrics *fabrics;
     struct px_relay *relay;
-    struct px_joints *joints;
     struct px_launch_envs *launch_envs;
     struct px_memory *memory;
     struct px_plog *plog;
     struct px_session *session;
     struct px_values *values;
     /* lists of one part each, which needs no structure */
-    struct px_list attributes, cached_events, gathers, psets, pending_gets;
+    struct px_list attributes, cached_events, connected, gathers, generations, joined,
+        psets, pending_gets;
     size_t n_cached_events, cached_events_b;
 };
 

@@ -31,22 +31,21 @@
 enum { ROOM_FDS = 1024 };
 
 struct start {
+    struct px_server_start infos;
     struct px_server_conf conf;
     const pmix_server_module_t *module;
-    const pmix_info_t *info;
-    size_t n_info;
-    struct px_err err;
 };
 
 static void name_self(struct px_server *srv, const struct start *a)
 {
-    const char *nspace = px_info_str(a->info, a->n_info, PMIX_SERVER_NSPACE);
+    const char *nspace = px_info_str(a->infos.info, a->infos.n_info,
+                                     PMIX_SERVER_NSPACE);
     char made[64];
 
     /* No dots: older clients end the name at the first dot. */
     snprintf(made, sizeof(made), "tenon-%ld", (long)getpid());
     px_proc_set(&srv->proc, nspace ? nspace : made,
-                px_info_u32(a->info, a->n_info, PMIX_SERVER_RANK, 0));
+                px_info_u32(a->infos.info, a->infos.n_info, PMIX_SERVER_RANK, 0));
 }
 
 /* An API call of this process. It is posted, so that its handler never runs inside the
@@ -177,11 +176,8 @@ static void server_free(struct px_server *srv)
 
 static pmix_status_t create_parts(struct px_server *srv, struct start *a)
 {
-    const struct px_server_start start = {
-        .info = a->info, .n_info = a->n_info, .err = &a->err};
-
     while (srv->parts[srv->n_parts]) {
-        pmix_status_t rc = part_create(srv, srv->parts[srv->n_parts], &start);
+        pmix_status_t rc = part_create(srv, srv->parts[srv->n_parts], &a->infos);
 
         if (rc)
             return rc;
@@ -201,9 +197,9 @@ static pmix_status_t fill(struct px_server *srv, struct start *a)
     srv->conf = a->conf;
     srv->host = a->module ? NULL : &px_host_builtin;
     if (a->module)
-        px_module_take(a->module, a->info, a->n_info, &srv->module);
+        px_module_take(a->module, a->infos.info, a->infos.n_info, &srv->module);
     else
-        rc = srv->host->create(srv, &srv->module, &srv->builtin, &a->err);
+        rc = srv->host->create(srv, &srv->module, &srv->builtin, a->infos.err);
     return rc ? rc : create_parts(srv, a);
 }
 
@@ -219,7 +215,10 @@ static void on_start(struct px_call *call, void *args)
                                          &srv->upcalls,
                                          &srv->part.attributes,
                                          &srv->part.cached_events,
+                                         &srv->part.connected,
                                          &srv->part.gathers,
+                                         &srv->part.generations,
+                                         &srv->part.joined,
                                          &srv->part.psets,
                                          &srv->part.pending_gets};
 
@@ -321,12 +320,13 @@ static void on_free(struct px_call *call, void *args)
 static pmix_status_t server_begin(struct start *a)
 {
     px_fd_make_room(ROOM_FDS);
-    pmix_status_t rc = px_role_begin(PX_ROLE_SERVER, a->info, a->n_info, &a->err);
+    pmix_status_t rc = px_role_begin(PX_ROLE_SERVER, a->infos.info, a->infos.n_info,
+                                     a->infos.err);
 
     if (rc)
         return rc;
     rc = px_params_parse(px_process.params, "server_", px_server_params, &a->conf,
-                         &a->err);
+                         a->infos.err);
     if (!rc)
         rc = px_call(px_process.loop, on_start, a);
     if (rc)
@@ -338,7 +338,8 @@ static pmix_status_t server_begin(struct start *a)
 PX_EXPORT pmix_status_t PMIx_server_init(pmix_server_module_t *module,
                                          pmix_info_t info[], size_t ninfo)
 {
-    struct start a = {.module = module, .info = info, .n_info = ninfo};
+    struct px_err err = {0};
+    struct start a = {.infos = {info, ninfo, &err}, .module = module};
     struct px_server *srv;
     pmix_status_t rc = PMIX_SUCCESS;
 
@@ -360,7 +361,7 @@ PX_EXPORT pmix_status_t PMIx_server_init(pmix_server_module_t *module,
     px_process_unlock();
     if (rc)
         px_log(PX_LOG_ERROR, "server", "cannot start: %s",
-               a.err.text[0] ? a.err.text : PMIx_Error_string(rc));
+               err.text[0] ? err.text : PMIx_Error_string(rc));
     return rc;
 }
 

@@ -6,16 +6,11 @@
 
 #include <string.h>
 
-#include "core/rt/log.h"
 #include "core/server/host.h"
 #include "core/server/peer/peer.h"
 #include "core/server/server.h"
 
 #define MAX_SETS 1024 /* of one namespace, without sets of spawns */
-
-struct px_connected {
-    struct px_list sets;
-};
 
 struct set {
     struct px_list node;
@@ -37,7 +32,7 @@ static void set_free(struct set *s)
 static struct set *find(const struct px_server *srv, const pmix_proc_t *procs, size_t n,
                         const char *id)
 {
-    PX_LIST_EACH (&srv->part.connected->sets, struct set, s, node)
+    PX_LIST_EACH (&srv->part.connected, struct set, s, node)
         if (strcmp(s->id, id) == 0 && px_members_same(s->procs, s->n, procs, n))
             return s;
     return NULL;
@@ -61,7 +56,7 @@ static bool is_full(const struct px_server *srv, const char *nspace)
 {
     size_t n = 0;
 
-    PX_LIST_EACH (&srv->part.connected->sets, struct set, s, node)
+    PX_LIST_EACH (&srv->part.connected, struct set, s, node)
         n += !s->spawned && has_nspace(s, nspace);
     return n >= MAX_SETS;
 }
@@ -74,7 +69,7 @@ static struct set *make(struct px_server *srv, const pmix_proc_t *procs, size_t 
         return NULL;
     s->n = n;
     memcpy(s->procs, procs, n * sizeof(*s->procs));
-    px_list_append(&srv->part.connected->sets, &s->node);
+    px_list_append(&srv->part.connected, &s->node);
     return s;
 }
 
@@ -123,7 +118,7 @@ pmix_status_t px_connected_drop(const struct px_collective *c, bool broken)
         left->ours = false;
         return PMIX_SUCCESS;
     }
-    PX_LIST_EACH (&c->server->part.connected->sets, struct set, s, node)
+    PX_LIST_EACH (&c->server->part.connected, struct set, s, node)
         if (s != left && s->spawned && has_all(left, s))
             set_free(s);
     set_free(left);
@@ -151,34 +146,12 @@ pmix_status_t px_server_connect(struct px_server *srv, const pmix_proc_t *parent
 
 void px_server_connected(const struct px_server *srv, px_connected_fn fn, void *arg)
 {
-    PX_LIST_EACH (&srv->part.connected->sets, struct set, s, node)
+    PX_LIST_EACH (&srv->part.connected, struct set, s, node)
         fn(arg, s->procs, s->n, s->apart);
     px_joint_each(srv, fn, arg);
 }
 
 /* ---- losses ---------------------------------------------------------------------- */
-
-/* A process that ends without a finalize is an error for default handlers, too. A peer
- * that finalizes is for handlers of this code alone: Open MPI 4 never disconnects, and
- * its default handler aborts. */
-static void report(struct px_server *srv, const struct set *s, const pmix_proc_t *proc,
-                   bool finalized)
-{
-    pmix_data_array_t others = {PMIX_PROC, s->n, (void *)(uintptr_t)s->procs};
-    PX_AUTO(px_infos) infos = {0};
-    pmix_status_t rc = px_infos_add(&infos, PMIX_EVENT_AFFECTED_PROC, proc, PMIX_PROC);
-
-    if (!rc)
-        rc = px_infos_add(&infos, PMIX_EVENT_CUSTOM_RANGE, &others, PMIX_DATA_ARRAY);
-    if (!rc && finalized)
-        rc = px_infos_add(&infos, PMIX_EVENT_NON_DEFAULT, NULL, PMIX_BOOL);
-    if (rc)
-        px_log(PX_LOG_ERROR, "server", "cannot report that %s.%u left: %s",
-               proc->nspace, proc->rank, PMIx_Error_string(rc));
-    else
-        px_server_event(srv, PMIX_ERR_INVALID_TERMINATION, proc, PMIX_RANGE_CUSTOM,
-                        infos.v, infos.n);
-}
 
 /* Runs more than once for a rank, also while other connections of the rank count. */
 static void rank_gone(struct px_server *srv, const pmix_proc_t *proc)
@@ -188,36 +161,30 @@ static void rank_gone(struct px_server *srv, const pmix_proc_t *proc)
     if (srv->stopping || !local || local->n_peers > 0 || local->left_sets)
         return;
     local->left_sets = true;
-    PX_LIST_EACH (&srv->part.connected->sets, struct set, s, node)
+    PX_LIST_EACH (&srv->part.connected, struct set, s, node) {
+        const struct px_joint j = {.procs = s->procs, .n_procs = s->n, .id = ""};
+
         if (s->ours && has_proc(s, proc))
-            report(srv, s, proc, !local->lost);
+            px_joint_event(srv, &j, PMIX_ERR_INVALID_TERMINATION, proc, false);
+    }
 }
 
 static void nspace_gone(struct px_server *srv, const char *nspace,
                         struct px_nspace *ns PX_UNUSED)
 {
-    PX_LIST_EACH (&srv->part.connected->sets, struct set, s, node)
+    PX_LIST_EACH (&srv->part.connected, struct set, s, node)
         if (has_nspace(s, nspace))
             set_free(s);
 }
 
-static pmix_status_t create(struct px_server *srv,
-                            const struct px_server_start *start PX_UNUSED)
-{
-    px_list_init(&srv->part.connected->sets);
-    return PMIX_SUCCESS;
-}
-
 static void destroy(struct px_server *srv)
 {
-    PX_LIST_EACH (&srv->part.connected->sets, struct set, s, node)
+    PX_LIST_EACH (&srv->part.connected, struct set, s, node)
         set_free(s);
 }
 
 const struct px_server_part px_connected_part = {
     .name = "connected",
-    PX_PART_STATE(connected, struct px_connected),
-    .create = create,
     .destroy = destroy,
     .rank_gone = rank_gone,
     .nspace_gone = nspace_gone,

@@ -27,7 +27,9 @@ static bool is_left_to_us(const struct px_collective *c, pmix_status_t status)
 /* ---- requests -------------------------------------------------------------------- */
 
 /* Reads the optional id of a connect or disconnect. */
-static pmix_status_t read_id(const struct px_args *a, px_collective_key *key)
+static pmix_status_t read_id(struct px_server *srv PX_UNUSED,
+                             const struct px_req *req PX_UNUSED, struct px_args *a,
+                             px_collective_key *key)
 {
     const pmix_info_t *id = px_info_find(a->info.v, a->info.n, PMIX_CONNECT_ID);
     const char *text = id ? px_value_string(&id->value) : NULL;
@@ -43,7 +45,7 @@ static pmix_status_t read_id(const struct px_args *a, px_collective_key *key)
 /* True if the request names one process or all processes of a connected namespace. */
 static bool names_nspace(const struct px_server *srv, const struct px_args *a)
 {
-    return px_joint_is_nspace(srv, a->n_procs == 1 ? a->procs[0].nspace : "");
+    return a->n_procs == 1 && px_joined_find(srv, a->procs[0].nspace);
 }
 
 static bool names_whole_nspace(const struct px_server *srv, const struct px_args *a)
@@ -55,18 +57,19 @@ static bool names_whole_nspace(const struct px_server *srv, const struct px_args
 static pmix_status_t read_nspace(struct px_server *srv, const struct px_req *req,
                                  struct px_args *a, px_collective_key *key)
 {
-    PMIx_Load_nspace(key->label, a->procs[0].nspace);
-    key->forgives = px_joint_may_end(srv, key->label);
-    return px_joint_has(srv, key->label, &req->peer->proc) ? PMIX_SUCCESS
-                                                           : PMIX_ERR_NOT_FOUND;
+    const struct px_joined *j = px_joined_find(srv, a->procs[0].nspace);
+
+    PMIx_Load_nspace(key->label, j->name);
+    key->forgives = j->may_end;
+    return px_joined_has(j, &req->peer->proc) ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
 }
 
 /* Adds the name and the id of the namespace for the host. */
 static pmix_status_t describe_nspace(const struct px_collective *c, px_infos *infos)
 {
-    const char *id = px_joint_id(c->server, c->label);
+    const struct px_joined *j = px_joined_find(c->server, c->label);
 
-    if (id[0] && px_infos_set(infos, PMIX_CONNECT_ID, id, PMIX_STRING))
+    if (j && j->id[0] && px_infos_set(infos, PMIX_CONNECT_ID, j->id, PMIX_STRING))
         return PMIX_ERR_NOMEM;
     return px_infos_set(infos, PMIX_NSPACE, c->label, PMIX_STRING);
 }
@@ -79,7 +82,7 @@ static void renew_nspace(struct px_collective *c)
     PX_AUTO(px_args) a = {.n_procs = 1};
     PX_AUTO(px_members) set = {0};
 
-    if (!px_joint_is_nspace(c->server, c->label) ||
+    if (!px_joined_find(c->server, c->label) ||
         !(a.procs = calloc(1, sizeof(*a.procs))))
         return;
     px_proc_set(a.procs, c->label, PMIX_RANK_WILDCARD);
@@ -131,13 +134,12 @@ static bool asks_nspace(const struct px_server *srv PX_UNUSED, const struct px_a
     return px_info_flag(a->info.v, a->info.n, PX_CONNECT_MAKES);
 }
 
-static pmix_status_t prepare_connect(struct px_server *srv PX_UNUSED,
-                                     const struct px_req *req PX_UNUSED,
+static pmix_status_t prepare_connect(struct px_server *srv, const struct px_req *req,
                                      struct px_args *a, px_collective_key *key)
 {
     px_infos_drop(&a->info, PX_CONNECT_MAKES);
     key->forgives = px_info_flag(a->info.v, a->info.n, PMIX_CONNECT_OPTIONAL);
-    return read_id(a, key);
+    return read_id(srv, req, a, key);
 }
 
 /* Reports that a process has joined, and asks the others to connect. */
@@ -162,14 +164,17 @@ static pmix_status_t lose_connect(struct px_collective *c)
     return PMIX_ERR_LOST_CONNECTION;
 }
 
+/* Calls the host's connect or disconnect. */
 static pmix_status_t call_connect(const struct px_collective *c, struct px_upcall *u)
 {
     const pmix_server_module_t *m = &c->server->module;
-    const px_infos *l = &u->args.info;
+    pmix_server_connect_fn_t call = c->kind->request->op == PX_OP_CONNECT
+                                        ? m->connect
+                                        : m->disconnect;
 
-    return m->connect ? m->connect(u->args.procs, u->args.n_procs, l->v, l->n,
-                                   px_upcall_op_cb, u)
-                      : PMIX_ERR_NOT_SUPPORTED;
+    return call ? call(u->args.procs, u->args.n_procs, u->args.info.v, u->args.info.n,
+                       px_upcall_op_cb, u)
+                : PMIX_ERR_NOT_SUPPORTED;
 }
 
 /* Adds the proposed name of the namespace. A server that does not know the sizes of all
@@ -223,13 +228,14 @@ static pmix_status_t settle_connect_nspace(struct px_collective *c,
                : status;
 }
 
-/* Adds the information of each job, if there are several. */
+/* Adds the information of each job, if there are several, and of the new namespace. */
 static void pack_jobs(const struct px_collective *c, struct px_peer *to, px_writer *w)
 {
-    const char *last = "";
+    const char *last = c->procs[0].nspace;
 
-    if (strcmp(c->procs[0].nspace, c->procs[c->n_procs - 1].nspace) == 0)
-        return; /* the processes are sorted: there is one job */
+    /* The processes are sorted. */
+    if (strcmp(last, c->procs[c->n_procs - 1].nspace) != 0)
+        last = "";
     for (size_t i = 0; i < c->n_procs; i++) {
         const struct px_nspace *ns = px_nspace_find(c->server->model,
                                                     c->procs[i].nspace);
@@ -239,30 +245,16 @@ static void pack_jobs(const struct px_collective *c, struct px_peer *to, px_writ
         last = c->procs[i].nspace;
         px_peer_pack_named(to, ns, w);
     }
-}
-
-/* Adds the new namespace as the last job. */
-static void pack_jobs_and_nspace(const struct px_collective *c, struct px_peer *to,
-                                 px_writer *w)
-{
-    pack_jobs(c, to, w);
     if (c->made)
         px_peer_pack_named(to, c->made, w);
 }
 
 /* ---- disconnect ------------------------------------------------------------------ */
 
-static pmix_status_t prepare_disconnect(struct px_server *srv PX_UNUSED,
-                                        const struct px_req *req PX_UNUSED,
-                                        struct px_args *a, px_collective_key *key)
-{
-    return read_id(a, key);
-}
-
 static pmix_status_t prepare_leave(struct px_server *srv, const struct px_req *req,
                                    struct px_args *a, px_collective_key *key)
 {
-    pmix_status_t rc = read_id(a, key);
+    pmix_status_t rc = read_id(srv, req, a, key);
 
     if (!rc)
         rc = read_nspace(srv, req, a, key);
@@ -282,16 +274,6 @@ static pmix_status_t lose_disconnect(struct px_collective *c)
 {
     (void)px_connected_drop(c, true);
     return lose_connect(c);
-}
-
-static pmix_status_t call_disconnect(const struct px_collective *c, struct px_upcall *u)
-{
-    const pmix_server_module_t *m = &c->server->module;
-    const px_infos *l = &u->args.info;
-
-    return m->disconnect ? m->disconnect(u->args.procs, u->args.n_procs, l->v, l->n,
-                                         px_upcall_op_cb, u)
-                         : PMIX_ERR_NOT_SUPPORTED;
 }
 
 static pmix_status_t settle_disconnect(struct px_collective *c, pmix_status_t status,
@@ -353,7 +335,7 @@ const struct px_collective_kind px_collective_kinds[] = {
      .describe = describe_connect_nspace,
      .call_host = call_connect,
      .settle = settle_connect_nspace,
-     .pack_reply = pack_jobs_and_nspace},
+     .pack_reply = pack_jobs},
     {.request = &px_request_connect,
      .name = "connect",
      .function = "PMIx_Connect",
@@ -372,16 +354,16 @@ const struct px_collective_kind px_collective_kinds[] = {
      .prepare = prepare_leave,
      .lost = lose_disconnect,
      .describe = describe_nspace,
-     .call_host = call_disconnect,
+     .call_host = call_connect,
      .settle = settle_leave},
     {.request = &px_request_disconnect,
      .name = "disconnect",
      .function = "PMIx_Disconnect",
      .wakes = true,
-     .prepare = prepare_disconnect,
+     .prepare = read_id,
      .admit = admit_disconnect,
      .lost = lose_disconnect,
-     .call_host = call_disconnect,
+     .call_host = call_connect,
      .settle = settle_disconnect},
     {0},
 };

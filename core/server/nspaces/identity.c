@@ -126,11 +126,12 @@ struct where {
     size_t n_nodes, cap_nodes;
 };
 
-static pmix_status_t add_text(px_buf *buf, const char *text, char separator)
+/* Appends to a list. The buffer ends with a NUL. */
+static pmix_status_t add_text(px_buf *list, const char *text, char separator)
 {
-    pmix_status_t rc = buf->len > 0 ? px_buf_add(buf, &separator, 1) : PMIX_SUCCESS;
-
-    return rc ? rc : px_buf_add(buf, text, strlen(text));
+    if (list->len > 0)
+        list->data[list->len - 1] = (uint8_t)separator;
+    return px_buf_add(list, text, strlen(text) + 1);
 }
 
 static pmix_status_t place(struct where *w, const char *node, pmix_rank_t rank)
@@ -177,15 +178,8 @@ static pmix_status_t add_places(const px_identity *id, px_infos *infos)
     px_buf ranks = {0};
     pmix_status_t rc = place_all(&w, id);
 
-    for (size_t i = 0; !rc && i < w.n_nodes; i++) {
-        rc = px_buf_add(&w.ranks[i], "", 1);
-        if (!rc)
-            rc = add_text(&ranks, (const char *)w.ranks[i].data, ';');
-    }
-    if (!rc)
-        rc = px_buf_add(&w.names, "", 1);
-    if (!rc)
-        rc = px_buf_add(&ranks, "", 1);
+    for (size_t i = 0; !rc && i < w.n_nodes; i++)
+        rc = add_text(&ranks, (const char *)w.ranks[i].data, ';');
     if (!rc)
         rc = px_infos_add(infos, PMIX_NODE_MAP, w.names.data, PMIX_STRING);
     if (!rc)
@@ -215,9 +209,9 @@ struct generation {
     char nspace[]; /* a job of this node; the generation ends with it */
 };
 
-static struct generation *find(const struct px_joints *all, const px_identity *id)
+static struct generation *find(const struct px_list *generations, const px_identity *id)
 {
-    PX_LIST_EACH (&all->generations, struct generation, g, link)
+    PX_LIST_EACH (generations, struct generation, g, link)
         if (g->hash == id->hash)
             return g;
     return NULL;
@@ -234,22 +228,22 @@ static const char *local_job(const px_identity *id)
     return id->runs[0].nspace;
 }
 
-uint32_t px_generation_last(const struct px_joints *all, const px_identity *id)
+uint32_t px_generation_last(const struct px_list *generations, const px_identity *id)
 {
-    const struct generation *g = find(all, id);
+    const struct generation *g = find(generations, id);
 
     return g ? g->n : 0;
 }
 
-pmix_status_t px_generation_next(struct px_joints *all, const px_identity *id,
+pmix_status_t px_generation_next(struct px_list *generations, const px_identity *id,
                                  uint32_t *n)
 {
-    struct generation *g = find(all, id);
+    struct generation *g = find(generations, id);
     const char *job = local_job(id);
     size_t n_same = 0;
 
     if (!g) {
-        PX_LIST_EACH (&all->generations, struct generation, o, link)
+        PX_LIST_EACH (generations, struct generation, o, link)
             n_same += strcmp(o->nspace, job) == 0;
         if (n_same >= MAX_GENERATIONS)
             return PMIX_ERR_OUT_OF_RESOURCE;
@@ -258,15 +252,15 @@ pmix_status_t px_generation_next(struct px_joints *all, const px_identity *id,
             return PMIX_ERR_NOMEM;
         memcpy(g->nspace, job, strlen(job));
         g->hash = id->hash;
-        px_list_append(&all->generations, &g->link);
+        px_list_append(generations, &g->link);
     }
     *n = ++g->n;
     return PMIX_SUCCESS;
 }
 
-void px_generations_forget(struct px_joints *all, const char *nspace)
+void px_generations_forget(struct px_list *generations, const char *nspace)
 {
-    PX_LIST_EACH (&all->generations, struct generation, g, link) {
+    PX_LIST_EACH (generations, struct generation, g, link) {
         if (nspace && strcmp(g->nspace, nspace) != 0)
             continue;
         px_list_remove(&g->link);

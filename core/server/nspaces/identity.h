@@ -19,12 +19,6 @@ struct px_joint {
     const char *id;
 };
 
-/* Namespaces of connected processes in one server. */
-struct px_joints {
-    struct px_list list; /* nspaces.c */
-    struct px_list generations;
-};
-
 /* A run of ranks among the members. Runs are in the order of full namespace names,
  * which include the cluster, and of ranks. */
 struct px_full_run {
@@ -51,12 +45,12 @@ void px_identity_name(const px_identity *id, uint32_t generation, pmix_nspace_t 
 pmix_status_t px_identity_describe(const px_identity *id, px_infos *infos);
 
 /* Returns the number of equal connects so far. */
-uint32_t px_generation_last(const struct px_joints *all, const px_identity *id);
+uint32_t px_generation_last(const struct px_list *generations, const px_identity *id);
 /* Counts one more connect. PMIX_ERR_OUT_OF_RESOURCE: one of the jobs has too many
  * ids. */
-pmix_status_t px_generation_next(struct px_joints *all, const px_identity *id,
+pmix_status_t px_generation_next(struct px_list *generations, const px_identity *id,
                                  uint32_t *n);
 /* Removes the generations of a job that has ended; NULL: all. */
-void px_generations_forget(struct px_joints *all, const char *nspace);
+void px_generations_forget(struct px_list *generations, const char *nspace);
 
 #endif

@@ -17,31 +17,20 @@
 
 #define MAX_JOINTS 1024 /* namespaces with members of one job */
 
-struct joint {
-    struct px_list link;
-    struct px_server *server;
-    pmix_nspace_t name; /* name of the namespace in the model */
-    char *id;           /* id of the connect, or "" */
-    bool ours;          /* no host handles what follows */
-    bool of_host;       /* the host registered this name, and ends it */
-    bool may_end;       /* members may end without a disconnect */
-    bool each;          /* members are notified of each member that leaves */
-};
-
-static struct px_nspace *nspace_of(const struct joint *j)
+static struct px_nspace *nspace_of(const struct px_joined *j)
 {
     return px_nspace_find(j->server->model, j->name);
 }
 
-static struct joint *find(const struct px_server *srv, const char *name)
+struct px_joined *px_joined_find(const struct px_server *srv, const char *name)
 {
-    PX_LIST_EACH (&srv->part.joints->list, struct joint, j, link)
+    PX_LIST_EACH (&srv->part.joined, struct px_joined, j, link)
         if (strcmp(j->name, name) == 0)
             return j;
     return NULL;
 }
 
-static void joint_free(struct joint *j)
+static void joint_free(struct px_joined *j)
 {
     px_list_remove(&j->link);
     free(j->id);
@@ -49,54 +38,28 @@ static void joint_free(struct joint *j)
 }
 
 /* Removes the namespace and its joint. */
-static void end(struct joint *j)
+static void end(struct px_joined *j)
 {
     if (!j->of_host)
         px_nspace_remove(j->server->model, nspace_of(j));
     joint_free(j);
 }
 
-bool px_joint_is_nspace(const struct px_server *srv, const char *name)
+bool px_joined_has(const struct px_joined *j, const pmix_proc_t *proc)
 {
-    return find(srv, name) != NULL;
-}
-
-const char *px_joint_id(const struct px_server *srv, const char *name)
-{
-    const struct joint *j = find(srv, name);
-
-    return j ? j->id : "";
-}
-
-bool px_joint_may_end(const struct px_server *srv, const char *name)
-{
-    const struct joint *j = find(srv, name);
-
-    return j && j->may_end;
-}
-
-bool px_joint_has(const struct px_server *srv, const char *name,
-                  const pmix_proc_t *proc)
-{
-    const struct joint *j = find(srv, name);
-    const struct px_assembly *a = j ? nspace_of(j)->assembly : NULL;
-    pmix_rank_t rank = a ? px_assembly_rank(a, proc) : PMIX_RANK_INVALID;
+    const struct px_assembly *a = nspace_of(j)->assembly;
+    pmix_rank_t rank = px_assembly_rank(a, proc);
 
     return rank != PMIX_RANK_INVALID && a->presence[rank] != PX_LEFT;
 }
 
 /* ---- events ---------------------------------------------------------------------- */
 
-static void on_notified(void *arg PX_UNUSED, const struct px_upcall *answer PX_UNUSED)
-{
-}
-
 static void notify_host(struct px_server *srv, pmix_status_t code,
                         const pmix_proc_t *source, const px_infos *infos)
 {
-    struct px_upcall *u = srv->module.notify_event
-                              ? px_upcall_new(srv, on_notified, NULL)
-                              : NULL;
+    struct px_upcall *u = srv->module.notify_event ? px_upcall_new(srv, NULL, NULL)
+                                                   : NULL;
 
     if (!u)
         return;
@@ -124,25 +87,17 @@ static pmix_status_t describe(px_infos *infos, pmix_status_t code,
                               const char *id, const char *nspace, bool non_default)
 {
     pmix_data_array_t all = {PMIX_PROC, n, procs};
-    const struct {
-        const char *key;
-        const void *data;
-        pmix_data_type_t type;
-        bool has;
-    } rows[] = {
-        {PMIX_EVENT_AFFECTED_PROC, proc, PMIX_PROC, true},
-        {PMIX_EVENT_CUSTOM_RANGE, &all, PMIX_DATA_ARRAY, true},
-        {PMIX_EVENT_NON_DEFAULT, NULL, PMIX_BOOL, non_default},
-        {PMIX_GROUP_MEMBERSHIP, &all, PMIX_DATA_ARRAY, code == PMIX_CONNECT_REQUESTED},
-        {PMIX_CONNECT_ID, id, PMIX_STRING, id[0]},
-        {PMIX_NSPACE, nspace, PMIX_STRING, nspace},
+    const struct px_fact facts[] = {
+        {PMIX_EVENT_AFFECTED_PROC, proc, PMIX_PROC},
+        {PMIX_EVENT_CUSTOM_RANGE, &all, PMIX_DATA_ARRAY},
+        {PMIX_EVENT_NON_DEFAULT, non_default ? &non_default : NULL, PMIX_BOOL},
+        {PMIX_GROUP_MEMBERSHIP, code == PMIX_CONNECT_REQUESTED ? &all : NULL,
+         PMIX_DATA_ARRAY},
+        {PMIX_CONNECT_ID, id[0] ? id : NULL, PMIX_STRING},
+        {PMIX_NSPACE, nspace, PMIX_STRING},
     };
-    pmix_status_t rc = PMIX_SUCCESS;
 
-    for (size_t i = 0; !rc && i < PX_COUNT(rows); i++)
-        if (rows[i].has)
-            rc = px_infos_add(infos, rows[i].key, rows[i].data, rows[i].type);
-    return rc;
+    return px_facts_add(infos, facts, PX_COUNT(facts));
 }
 
 /* Returns the name with the cluster, for processes on other nodes. */
@@ -204,7 +159,7 @@ static bool is_here(const struct px_server *srv, const struct px_assembly *a)
 
 /* Returns the members that have not left, malloc'd; NULL if all have, or out of
  * memory. */
-static pmix_proc_t *members_of(const struct joint *j, size_t *n)
+static pmix_proc_t *members_of(const struct px_joined *j, size_t *n)
 {
     pmix_proc_t *procs = calloc(1, sizeof(*procs));
 
@@ -216,7 +171,7 @@ static pmix_proc_t *members_of(const struct joint *j, size_t *n)
     return procs;
 }
 
-static void report_member(struct px_server *srv, const struct joint *j,
+static void report_member(struct px_server *srv, const struct px_joined *j,
                           pmix_status_t code, const pmix_proc_t *proc)
 {
     struct px_joint rest = {.id = j->id};
@@ -229,7 +184,7 @@ static void report_member(struct px_server *srv, const struct joint *j,
 
 void px_joint_each(const struct px_server *srv, px_connected_fn fn, void *arg)
 {
-    PX_LIST_EACH (&srv->part.joints->list, struct joint, j, link) {
+    PX_LIST_EACH (&srv->part.joined, struct px_joined, j, link) {
         size_t n;
         PX_AUTOFREE pmix_proc_t *procs = members_of(j, &n);
 
@@ -278,19 +233,13 @@ static bool is_full(const struct px_server *srv, const struct px_joint *in)
 
         if (i > 0 && strcmp(in->procs[i].nspace, in->procs[i - 1].nspace) == 0)
             continue;
-        PX_LIST_EACH (&srv->part.joints->list, struct joint, j, link)
+        PX_LIST_EACH (&srv->part.joined, struct px_joined, j, link)
             n += has_part(nspace_of(j)->assembly, in->procs[i].nspace);
         if (n >= MAX_JOINTS)
             return true;
     }
     return false;
 }
-
-struct visit {
-    struct px_assembly *a;
-    bool (*fn)(struct px_assembly *a, pmix_rank_t rank, const struct px_local *local);
-    bool any;
-};
 
 /* True if fn returns true for a member that is registered here. Calls fn for all. */
 static bool any_local(const struct px_server *srv, struct px_assembly *a,
@@ -358,7 +307,8 @@ pmix_status_t px_joint_name(const struct px_server *srv, const struct px_joint *
     pmix_status_t rc = px_identity_find(&id, srv->model, j);
 
     if (!rc)
-        px_identity_name(&id, px_generation_last(srv->part.joints, &id) + 1, name);
+        px_identity_name(&id, px_generation_last(&srv->part.generations, &id) + 1,
+                         name);
     return rc;
 }
 
@@ -366,7 +316,7 @@ pmix_status_t px_joint_make(struct px_server *srv, const struct px_joint *in, bo
                             const struct px_nspace **made)
 {
     PX_AUTO(px_identity) id = {0};
-    struct joint *j = calloc(1, sizeof(*j));
+    struct px_joined *j = calloc(1, sizeof(*j));
     struct px_nspace *ns = NULL;
     pmix_nspace_t name;
     uint32_t generation = 0;
@@ -375,7 +325,7 @@ pmix_status_t px_joint_make(struct px_server *srv, const struct px_joint *in, bo
                            : PMIX_ERR_NOMEM;
 
     if (!rc)
-        rc = px_generation_next(srv->part.joints, &id, &generation);
+        rc = px_generation_next(&srv->part.generations, &id, &generation);
     if (!rc && made && is_full(srv, in))
         rc = PMIX_ERR_OUT_OF_RESOURCE;
     if (!rc && made) {
@@ -400,7 +350,7 @@ pmix_status_t px_joint_make(struct px_server *srv, const struct px_joint *in, bo
     j->may_end = px_info_flag(in->infos->v, in->infos->n,
                               PMIX_CONNECT_EARLY_TERM_ALLOWED);
     j->each = px_info_flag(in->infos->v, in->infos->n, PMIX_CONNECT_NOTIFY_EACH);
-    px_list_append(&srv->part.joints->list, &j->link);
+    px_list_append(&srv->part.joined, &j->link);
     (void)any_local(srv, ns->assembly, strike_out);
     *made = ns;
     return PMIX_SUCCESS;
@@ -409,7 +359,7 @@ pmix_status_t px_joint_make(struct px_server *srv, const struct px_joint *in, bo
 /* ---- members that leave ---------------------------------------------------------- */
 
 /* Removes the namespace if no member of this node is present. */
-static void end_if_empty(struct joint *j)
+static void end_if_empty(struct px_joined *j)
 {
     if (!any_local(j->server, nspace_of(j)->assembly, is_present))
         end(j);
@@ -418,7 +368,7 @@ static void end_if_empty(struct joint *j)
 void px_joint_leave(struct px_server *srv, const char *name, const pmix_proc_t *proc,
                     bool each)
 {
-    struct joint *j = find(srv, name);
+    struct px_joined *j = px_joined_find(srv, name);
     struct px_assembly *a = j ? nspace_of(j)->assembly : NULL;
     pmix_rank_t rank = a ? px_assembly_rank(a, proc) : PMIX_RANK_INVALID;
 
@@ -438,7 +388,7 @@ static void rank_gone(struct px_server *srv, const pmix_proc_t *proc)
 
     if (srv->stopping || !local || local->n_peers > 0)
         return;
-    PX_LIST_EACH (&srv->part.joints->list, struct joint, j, link) {
+    PX_LIST_EACH (&srv->part.joined, struct px_joined, j, link) {
         struct px_assembly *a = nspace_of(j)->assembly;
         pmix_rank_t rank = px_assembly_rank(a, proc);
 
@@ -459,7 +409,7 @@ static void host_event(struct px_server *srv, pmix_status_t code,
 {
     const char *name = px_info_str(info, n, PMIX_NSPACE);
     const pmix_info_t *i = px_info_find(info, n, PMIX_EVENT_AFFECTED_PROC);
-    const struct joint *j = name ? find(srv, name) : NULL;
+    const struct px_joined *j = name ? px_joined_find(srv, name) : NULL;
     struct px_assembly *a = j ? nspace_of(j)->assembly : NULL;
     pmix_rank_t rank;
     pmix_proc_t proc;
@@ -476,7 +426,7 @@ static void host_event(struct px_server *srv, pmix_status_t code,
 
 /* Ends the presence of all processes of a job. Each end was reported when it
  * happened. */
-static void strike_job(struct joint *j, const char *nspace)
+static void strike_job(struct px_joined *j, const char *nspace)
 {
     struct px_assembly *a = nspace_of(j)->assembly;
     pmix_rank_t rank = 0;
@@ -491,8 +441,8 @@ static void strike_job(struct joint *j, const char *nspace)
 static void nspace_gone(struct px_server *srv, const char *nspace,
                         struct px_nspace *ns PX_UNUSED)
 {
-    px_generations_forget(srv->part.joints, nspace);
-    PX_LIST_EACH (&srv->part.joints->list, struct joint, j, link) {
+    px_generations_forget(&srv->part.generations, nspace);
+    PX_LIST_EACH (&srv->part.joined, struct px_joined, j, link) {
         if (strcmp(j->name, nspace) == 0) {
             joint_free(j); /* the host removes the namespace */
         } else if (has_part(nspace_of(j)->assembly, nspace)) {
@@ -502,25 +452,15 @@ static void nspace_gone(struct px_server *srv, const char *nspace,
     }
 }
 
-static pmix_status_t create(struct px_server *srv,
-                            const struct px_server_start *start PX_UNUSED)
-{
-    px_list_init(&srv->part.joints->list);
-    px_list_init(&srv->part.joints->generations);
-    return PMIX_SUCCESS;
-}
-
 static void destroy(struct px_server *srv)
 {
-    PX_LIST_EACH (&srv->part.joints->list, struct joint, j, link)
+    PX_LIST_EACH (&srv->part.joined, struct px_joined, j, link)
         end(j);
-    px_generations_forget(srv->part.joints, NULL);
+    px_generations_forget(&srv->part.generations, NULL);
 }
 
 const struct px_server_part px_nspaces_part = {
     .name = "nspaces",
-    PX_PART_STATE(joints, struct px_joints),
-    .create = create,
     .destroy = destroy,
     .rank_gone = rank_gone,
     .host_event = host_event,

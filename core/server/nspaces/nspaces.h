@@ -13,6 +13,18 @@
 struct px_nspace;
 struct px_server;
 
+/* A namespace that a connect has made. */
+struct px_joined {
+    struct px_list link;
+    struct px_server *server;
+    pmix_nspace_t name; /* name of the namespace in the model */
+    char *id;           /* id of the connect, or "" */
+    bool ours;          /* no host handles what follows */
+    bool of_host;       /* the host registered this name, and ends it */
+    bool may_end;       /* members may end without a disconnect */
+    bool each;          /* members are notified of each member that leaves */
+};
+
 /* Computes the name that the namespace will have after a successful connect.
  * PMIX_ERR_NOT_FOUND: the size of a job is unknown to this server. */
 pmix_status_t px_joint_name(const struct px_server *srv, const struct px_joint *j,
@@ -28,15 +40,10 @@ pmix_status_t px_joint_make(struct px_server *srv, const struct px_joint *j, boo
 void px_joint_event(struct px_server *srv, const struct px_joint *j, pmix_status_t code,
                     const pmix_proc_t *proc, bool beyond);
 
-/* True if the namespace was made by a connect here. */
-bool px_joint_is_nspace(const struct px_server *srv, const char *name);
-/* Returns the id of the namespace's connect, or "". */
-const char *px_joint_id(const struct px_server *srv, const char *name);
-/* True if members may end without leaving the namespace. */
-bool px_joint_may_end(const struct px_server *srv, const char *name);
+/* Returns the namespace if a connect made it here, or NULL. */
+struct px_joined *px_joined_find(const struct px_server *srv, const char *name);
 /* True if the process is a member that has not left. */
-bool px_joint_has(const struct px_server *srv, const char *name,
-                  const pmix_proc_t *proc);
+bool px_joined_has(const struct px_joined *j, const pmix_proc_t *proc);
 /* Calls fn with the present members of each namespace. apart: they may end without
  * leaving it. */
 void px_joint_each(const struct px_server *srv, px_connected_fn fn, void *arg);
