@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Backlogs and cursors. A cursor has a list of steps for each stream, so that a piece
- * dropped for one cursor remains for the others. The numbers of pieces keep the order
- * among streams. The last cursor that passes a piece frees it. */
+/* Backlogs and cursors. A cursor has a list of steps, so that a piece dropped for one
+ * cursor remains for the others. Pieces and steps are in the order of arrival. The last
+ * cursor that passes a piece frees it. */
 #include "core/server/iof/backlog.h"
 
 #include <stdlib.h>
 
 struct step {
-    struct px_list link; /* in px_cursor_stream.steps */
+    struct px_list link; /* in px_cursor.steps */
     struct px_piece *piece;
     uint64_t dropped; /* bytes dropped before the piece */
 };
@@ -78,8 +78,7 @@ struct px_backlog *px_backlog_get(struct px_backlogs *backlogs,
     backlog->all = backlogs;
     px_list_init(&backlog->cursors);
     px_list_init(&backlog->waiting);
-    for (size_t i = 0; i < PX_STREAMS; i++)
-        px_list_init(&backlog->pieces[i]);
+    px_list_init(&backlog->pieces);
     if (!px_map_put(&backlogs->map, &backlog->source, sizeof(backlog->source), backlog,
                     NULL))
         return backlog;
@@ -89,11 +88,9 @@ struct px_backlog *px_backlog_get(struct px_backlogs *backlogs,
 
 void px_backlog_settle(struct px_backlog *backlog)
 {
-    if (!px_list_empty(&backlog->cursors) || !px_list_empty(&backlog->waiting))
+    if (!px_list_empty(&backlog->cursors) || !px_list_empty(&backlog->waiting) ||
+        !px_list_empty(&backlog->pieces))
         return;
-    for (size_t i = 0; i < PX_STREAMS; i++)
-        if (!px_list_empty(&backlog->pieces[i]))
-            return;
     (void)px_map_remove(&backlog->all->map, &backlog->source, sizeof(backlog->source));
     free(backlog);
 }
@@ -129,14 +126,13 @@ struct px_piece *px_backlog_add(struct px_backlog *backlog, pmix_iof_channel_t c
     if (!p)
         return NULL;
     *p = (struct px_piece){.backlog = backlog,
-                           .number = ++backlog->all->last,
                            .channel = channel,
                            .bytes = px_payload_ref(bytes),
                            .info = *info,
                            .dropped = backlog->dropped[s]};
     *info = (px_infos){0};
     backlog->dropped[s] = 0;
-    px_list_append(&backlog->pieces[s], &p->link);
+    px_list_append(&backlog->pieces, &p->link);
     backlog->all->kept_b += cost_of(bytes->bytes.len);
     count_unasked(backlog, s, (int64_t)cost_of(bytes->bytes.len));
     return p;
@@ -158,19 +154,24 @@ void px_piece_settle(struct px_piece *p, bool keep)
 
 void px_backlog_drop_unasked(struct px_backlog *backlog)
 {
-    for (size_t i = 0; i < PX_STREAMS; i++)
-        PX_LIST_EACH (&backlog->pieces[i], struct px_piece, p, link)
-            px_piece_settle(p, false);
+    PX_LIST_EACH (&backlog->pieces, struct px_piece, p, link)
+        px_piece_settle(p, false);
 }
 
 /* Drops a piece. The next piece of the stream, or the next to come, has the count. */
 static void drop_unasked(struct px_piece *p, unsigned stream, size_t *dropped)
 {
-    struct px_backlog *backlog = p->backlog;
-    bool is_last = p->link.next == &backlog->pieces[stream];
-    struct px_piece *next = PX_CONTAINER_OF(p->link.next, struct px_piece, link);
-    uint64_t *count = is_last ? &backlog->dropped[stream] : &next->dropped;
+    const struct px_list *l = p->link.next;
+    uint64_t *count = NULL;
 
+    for (; !count && l != &p->backlog->pieces; l = l->next) {
+        struct px_piece *next = PX_CONTAINER_OF(l, struct px_piece, link);
+
+        if (px_stream_of(next->channel) == stream)
+            count = &next->dropped;
+    }
+    if (!count)
+        count = &p->backlog->dropped[stream];
     *count += p->dropped + p->bytes->bytes.len;
     *dropped += p->bytes->bytes.len;
     px_piece_settle(p, false);
@@ -190,11 +191,11 @@ pmix_status_t px_backlog_make_room(struct px_backlog *backlog, unsigned stream,
         return PMIX_SUCCESS;
     if (!may_drop || cost > stream_b || all->unasked_b - own + cost > total_b)
         return PMIX_ERR_OUT_OF_RESOURCE;
-    PX_LIST_EACH (&backlog->pieces[stream], struct px_piece, p, link) {
+    PX_LIST_EACH (&backlog->pieces, struct px_piece, p, link) {
         if (backlog->unasked_b[stream] + cost <= stream_b &&
             all->unasked_b + cost <= total_b)
             break;
-        if (p->n_ahead == 0)
+        if (p->n_ahead == 0 && px_stream_of(p->channel) == stream)
             drop_unasked(p, stream, dropped);
     }
     return PMIX_SUCCESS;
@@ -251,21 +252,21 @@ struct px_cursor *px_cursor_create(struct px_backlog *backlog,
     c->backlog = backlog;
     c->cache = cache;
     c->owner = owner;
-    for (size_t i = 0; i < PX_STREAMS; i++)
-        px_list_init(&c->streams[i].steps);
+    px_list_init(&c->steps);
     px_list_append(&backlog->cursors, &c->link);
     return c;
 }
 
-static struct step *first_of(const struct px_cursor_stream *b)
+static struct step *first_of(const struct px_cursor *c)
 {
-    return px_list_empty(&b->steps) ? NULL
-                                    : PX_CONTAINER_OF(b->steps.next, struct step, link);
+    return px_list_empty(&c->steps) ? NULL
+                                    : PX_CONTAINER_OF(c->steps.next, struct step, link);
 }
 
-static void take_step(struct px_cursor_stream *b, struct step *s, bool keep)
+static void take_step(struct px_cursor *c, struct step *s, bool keep)
 {
     struct px_piece *p = s->piece;
+    struct px_cursor_stream *b = &c->streams[px_stream_of(p->channel)];
     size_t bytes = p->bytes->bytes.len;
 
     b->bytes -= bytes;
@@ -278,15 +279,25 @@ static void take_step(struct px_cursor_stream *b, struct step *s, bool keep)
     px_piece_settle(p, keep);
 }
 
-/* Drops the first step. The next step, or the next to come, has the count. */
-static void drop_first(struct px_cursor_stream *b)
+/* Drops the first step of a stream. The next step of the stream, or the next to come,
+ * has the count. */
+static void drop_first(struct px_cursor *c, unsigned stream)
 {
-    struct step *s = first_of(b);
-    uint64_t dropped = s->dropped + s->piece->bytes->bytes.len;
+    uint64_t *count = &c->streams[stream].dropped, dropped = 0;
+    struct step *first = NULL;
 
-    take_step(b, s, false);
-    s = first_of(b);
-    *(s ? &s->dropped : &b->dropped) += dropped;
+    PX_LIST_EACH (&c->steps, struct step, s, link) {
+        if (px_stream_of(s->piece->channel) != stream)
+            continue;
+        if (first) {
+            count = &s->dropped;
+            break;
+        }
+        first = s;
+    }
+    dropped = first->dropped + first->piece->bytes->bytes.len;
+    take_step(c, first, false);
+    *count += dropped;
 }
 
 pmix_status_t px_cursor_add(struct px_cursor *c, struct px_piece *piece)
@@ -308,61 +319,41 @@ pmix_status_t px_cursor_add(struct px_cursor *c, struct px_piece *piece)
     if (piece->n_ahead++ == 0)
         count_unasked(c->backlog, stream, -(int64_t)cost);
     while (drop == PX_DROP_OLDEST && b->cost > 0 && is_beyond(c, b, bytes, cost)) {
-        drop_first(b);
+        drop_first(c, stream);
         rc = PMIX_ERR_PARTIAL_SUCCESS;
     }
     *s = (struct step){.piece = piece, .dropped = piece->dropped + b->dropped};
     b->dropped = 0;
     b->bytes += bytes;
     b->cost += cost;
-    px_list_append(&b->steps, &s->link);
+    px_list_append(&c->steps, &s->link);
     return rc;
 }
 
 pmix_status_t px_cursor_add_all(struct px_cursor *c, pmix_iof_channel_t channels)
 {
-    for (size_t i = 0; i < PX_STREAMS; i++)
-        PX_LIST_EACH (&c->backlog->pieces[i], struct px_piece, p, link) {
-            pmix_status_t rc = p->channel & channels && !p->forwarded
-                                   ? px_cursor_add(c, p)
-                                   : PMIX_SUCCESS;
+    PX_LIST_EACH (&c->backlog->pieces, struct px_piece, p, link) {
+        pmix_status_t rc = p->channel & channels && !p->forwarded ? px_cursor_add(c, p)
+                                                                  : PMIX_SUCCESS;
 
-            if (rc == PMIX_ERR_NOMEM)
-                return rc;
-        }
-    return PMIX_SUCCESS;
-}
-
-/* Returns the stream with the oldest piece, or NULL. */
-static struct px_cursor_stream *next_stream(const struct px_cursor *c)
-{
-    const struct px_cursor_stream *found = NULL;
-
-    for (size_t i = 0; i < PX_STREAMS; i++) {
-        const struct step *s = first_of(&c->streams[i]);
-
-        if (s && (!found || s->piece->number < first_of(found)->piece->number))
-            found = &c->streams[i];
+        if (rc == PMIX_ERR_NOMEM)
+            return rc;
     }
-    return (struct px_cursor_stream *)(uintptr_t)found;
+    return PMIX_SUCCESS;
 }
 
 struct px_piece *px_cursor_next(const struct px_cursor *c, uint64_t *dropped)
 {
-    const struct px_cursor_stream *b = next_stream(c);
+    const struct step *s = first_of(c);
 
-    if (!b)
-        return NULL;
-    if (dropped)
-        *dropped = first_of(b)->dropped;
-    return first_of(b)->piece;
+    if (s && dropped)
+        *dropped = s->dropped;
+    return s ? s->piece : NULL;
 }
 
 void px_cursor_pass(struct px_cursor *c)
 {
-    struct px_cursor_stream *b = next_stream(c);
-
-    take_step(b, first_of(b), false);
+    take_step(c, first_of(c), false);
 }
 
 bool px_cursor_is_done(const struct px_cursor *c)
@@ -375,12 +366,8 @@ bool px_cursor_is_done(const struct px_cursor *c)
 
 void px_cursor_free(struct px_cursor *c, bool keep)
 {
-    for (size_t i = 0; i < PX_STREAMS; i++) {
-        struct px_cursor_stream *b = &c->streams[i];
-
-        while (!px_list_empty(&b->steps))
-            take_step(b, first_of(b), keep);
-    }
+    while (!px_list_empty(&c->steps))
+        take_step(c, first_of(c), keep);
     px_list_remove(&c->link);
     px_list_remove(&c->of_owner);
     px_list_remove(&c->turn);

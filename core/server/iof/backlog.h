@@ -22,13 +22,12 @@ struct px_backlogs {
     struct px_map map;        /* pmix_proc_t -> struct px_backlog */
     size_t stream_b, total_b; /* limits: the pieces of a stream, and all pieces */
     size_t kept_b, unasked_b; /* cost of all pieces, and of those without a cursor */
-    uint64_t last;            /* number of the newest piece */
 };
 
 struct px_backlog {
     struct px_backlogs *all;
     pmix_proc_t source;
-    struct px_list pieces[PX_STREAMS], cursors;
+    struct px_list pieces, cursors;
     struct px_list waiting;       /* deliveries, until there is room */
     size_t unasked_b[PX_STREAMS]; /* cost of pieces without a cursor */
     uint64_t dropped[PX_STREAMS]; /* bytes dropped since the last piece */
@@ -37,8 +36,7 @@ struct px_backlog {
 struct px_piece {
     struct px_list link; /* in px_backlog.pieces */
     struct px_backlog *backlog;
-    uint64_t number; /* increases within all backlogs */
-    size_t n_ahead;  /* cursors before the piece; 0: retained for a later reader */
+    size_t n_ahead; /* cursors before the piece; 0: retained for a later reader */
     pmix_iof_channel_t channel;
     struct px_payload *bytes;
     px_infos info;
@@ -67,8 +65,8 @@ struct px_cursor {
     const struct px_cache *cache;
     void *owner;
     struct px_list of_owner, turn; /* for lists of the owner */
+    struct px_list steps;          /* to pieces */
     struct px_cursor_stream {
-        struct px_list steps; /* to pieces */
         size_t bytes, cost;
         uint64_t dropped; /* bytes dropped since the last step */
     } streams[PX_STREAMS];

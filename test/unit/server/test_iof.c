@@ -423,6 +423,50 @@ PX_TEST(what_comes_before_a_tool_is_kept_for_it_and_for_none_after)
     ck_assert_uint_eq(kept_b(), 0);
 }
 
+/* Ranks 10 and above have a stream each. */
+PX_TEST(all_streams_together_are_bounded_and_none_stops_for_ever)
+{
+    enum { N = 8 };
+    struct iof_filled inside = {0};
+    unsigned n_read = 0;
+
+    setenv("PMIX_MCA_server_output_total", "512k", 1);
+    iof_start();
+    (void)iof_pull(one, PMIX_RANK_WILDCARD, OUT, 1);
+    raw_on_loop(iof_fill, &inside);
+    fails(inside.status, OUT_OF_RESOURCE);
+    ck_assert_uint_le(kept_b(), 5 * IOF_CHUNK_B);
+    for (unsigned i = 0; i < 2 * N;
+         i++) { /* of two pieces, each stream has room for one */
+        statuses[i] = 1;
+        ok(iof_deliver(10 + i % N, OUT, IOF_CHUNK_B, NULL, on_status, &statuses[i]));
+    }
+    raw_on_loop(NULL, NULL);
+    for (unsigned i = N; i < 2 * N; i++)
+        fails(statuses[i], OUT_OF_RESOURCE);
+    ck_assert_uint_le(kept_b(), (5 + N) * IOF_CHUNK_B);
+    for (; n_read < inside.n + N; n_read++)
+        ck_assert_uint_eq(scene_next_piece(one).n, IOF_CHUNK_B);
+    ck_assert(raw_quiet(one));
+    for (unsigned i = 0; i < N; i++)
+        ok(statuses[i]);
+    ck_assert_uint_eq(kept_b(), 0);
+}
+
+PX_TEST(half_as_much_is_kept_of_all_streams_before_any_request)
+{
+    setenv("PMIX_MCA_server_output_total", "512k", 1);
+    iof_start();
+    for (pmix_rank_t r = 10; r < 14; r++)
+        ok(iof_deliver(r, OUT, IOF_CHUNK_B, NULL, NULL, NULL));
+    fails(iof_deliver(14, OUT, IOF_CHUNK_B, PMIX_IOF_DROP_OLDEST, NULL, NULL),
+          OUT_OF_RESOURCE); /* this stream has nothing to drop */
+    fails(iof_deliver(10, OUT, IOF_CHUNK_B, PMIX_IOF_DROP_OLDEST, NULL, NULL),
+          PARTIAL_SUCCESS);
+    ok(iof_deliver(14, OUT, 0, NULL, NULL, NULL));
+    ck_assert_uint_le(kept_b(), 5 * IOF_CHUNK_B);
+}
+
 PX_TEST(the_last_bytes_are_kept_if_the_host_requests_it)
 {
     enum { N = 40 };
