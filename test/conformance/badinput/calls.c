@@ -466,6 +466,8 @@ static pmix_status_t clean_up(const char *key, const void *data, pmix_data_type_
     X(PMIx_Register_attributes(nothing, attrs))                                           \
     X(PMIx_Register_attributes(function, bad_attrs))                                      \
     X(PMIx_server_IOF_deliver(NULL, PMIX_FWD_STDOUT_CHANNEL, &bytes, NULL, 0, on_op, NULL))\
+    X(PMIx_server_IOF_deliver(&proc, PMIX_FWD_STDOUT_CHANNEL, NULL, NULL, 0, NULL, NULL))  \
+    X(PMIx_server_IOF_deliver(&proc, PMIX_FWD_NO_CHANNELS, &bytes, NULL, 0, NULL, NULL))   \
     X(PMIx_server_IOF_deliver(&proc, PMIX_FWD_STDOUT_CHANNEL, &no_bytes, NULL, 0, on_op, NULL))\
     X(PMIx_server_IOF_deliver(&proc, PMIX_FWD_STDOUT_CHANNEL, &bytes, NULL, 1, on_op, NULL))\
     X(PMIx_server_IOF_flow_control(NULL, PMIX_FWD_STDIN_CHANNEL, true, NULL, 1, on_op, NULL))\

@@ -1,37 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "iof_scene.h"
 
-#include "core/base/str.h"
-
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
 char iof_chunk[2 * IOF_STREAM_B];
-
-/* Connects over a Unix socket, whose small buffer fills soon. */
-static int near_client(pmix_rank_t rank)
-{
-    static const char scheme[] = "usock://";
-    struct px_hello hello = raw_hello("job", rank);
-    struct sockaddr_un a = {.sun_family = AF_UNIX};
-    const char *at = strstr(px_process.server->own_uri, scheme);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    ck_assert_ptr_nonnull(at);
-    ck_assert(px_str_copy(a.sun_path, sizeof(a.sun_path), at + strlen(scheme)));
-    ok(connect(fd, (struct sockaddr *)&a, sizeof(a)));
-    ok(raw_send_hello(fd, &hello));
-    return fd;
-}
 
 void iof_start(void)
 {
     int *const fds[] = {&one, &two, &three};
 
     raw_server_start(&host_module, 3, 0);
-    for (pmix_rank_t r = 0; r < PX_COUNT(fds); r++)
-        *fds[r] = near_client(r);
+    for (pmix_rank_t r = 0; r < PX_COUNT(fds); r++) {
+        struct px_hello hello = raw_hello("job", r);
+
+        *fds[r] = raw_near_socket();
+        ok(raw_send_hello(*fds[r], &hello));
+    }
 }
 
 /* ---- requests ------------------------------------------------------------------------------- */

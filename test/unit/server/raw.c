@@ -16,6 +16,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 
 /* Returns the deadline of a wait. A case has a longer time limit, whose message does not name a
  * line. */
@@ -174,6 +175,18 @@ int raw_socket(void)
     int fd = 0;
 
     socket_as(&fd);
+    return fd;
+}
+
+int raw_near_socket(void)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    const char *path = strstr(px_process.server->own_uri, "usock://");
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    ck_assert_ptr_nonnull(path);
+    ck_assert(px_str_copy(a.sun_path, sizeof(a.sun_path), path + strlen("usock://")));
+    ok(connect(fd, (struct sockaddr *)&a, sizeof(a)));
     return fd;
 }
 

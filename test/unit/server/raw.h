@@ -53,6 +53,8 @@ int raw_client_of(const char *nspace, pmix_rank_t rank);
 int raw_client_as(uid_t uid, const char *nspace, pmix_rank_t rank);
 int raw_socket(void); /* connected, without a connect message */
 int raw_socket_as(uid_t uid);
+/* Connects over the Unix socket, whose small buffer fills soon. */
+int raw_near_socket(void);
 void raw_connect_socket(int fd);
 pmix_status_t raw_send_hello(int fd, const struct px_hello *hello);
 /* True if the server closes the connection within 20 seconds. */

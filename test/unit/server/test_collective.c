@@ -224,31 +224,6 @@ PX_TEST(the_order_of_participants_does_not_matter_and_the_host_gets_them_sorted)
         ck_assert(px_proc_same(&host.procs[i], &up[i]));
 }
 
-PX_TEST(however_the_host_answers_each_rank_gets_its_status)
-{
-    static const struct {
-        enum host_how how;
-        pmix_status_t status;
-    } rows[] = {
-        {HOST_INSIDE, PMIX_SUCCESS},
-        {HOST_THREAD, PMIX_ERR_TIMEOUT},
-        {HOST_DONE, PMIX_SUCCESS},
-        {HOST_ERROR, PMIX_ERR_NOT_SUPPORTED},
-    };
-
-    start(2, 1);
-    for (size_t i = 0; i < PX_COUNT(rows) * PX_COUNT(ops); i++) {
-        uint8_t op = ops[i % PX_COUNT(ops)];
-
-        host.how = rows[i / PX_COUNT(ops)].how;
-        host.status = rows[i / PX_COUNT(ops)].status;
-        raw_collect(one, 400, op, &all, 1, NULL);
-        raw_collect(two, 400, op, &all, 1, NULL);
-        ck_assert_int_eq(raw_status(one, 400), host.status);
-        ck_assert_int_eq(raw_status(two, 400), host.status);
-    }
-}
-
 PX_TEST(without_the_slot_it_is_done_within_the_node_alone)
 {
     static const pmix_server_module_t nothing = {0};
@@ -410,19 +385,6 @@ PX_TEST(jobs_that_connect_learn_about_each_other_until_one_goes)
 
 /* ---- ranks that leave -------------------------------------------------------------------------- */
 
-PX_TEST(a_death_in_a_fence_ends_it_on_this_node_and_the_host_is_notified)
-{
-    start(2, 1);
-    host.status = PMIX_ERR_PARTIAL_SUCCESS;
-    fence(two, false);
-    ck_assert(raw_quiet(two));
-    close(two);
-    raw_await_gone(1);
-    fence(one, false);
-    fails(raw_status(one, 400), PARTIAL_SUCCESS);
-    fails(local_status(), LOST_CONNECTION);
-}
-
 PX_TEST(the_parent_of_a_forked_child_does_not_finalize_for_it)
 {
     start(2, 0);
@@ -450,20 +412,23 @@ PX_TEST(a_rank_whose_last_connection_dies_is_lost_even_if_another_finalized)
     fails(raw_status(two, 400), LOST_CONNECTION);
 }
 
+/* A process dies before or after the others have come, or has come itself. */
 PX_TEST(the_host_is_given_the_failure_whenever_the_process_dies)
 {
-    for (size_t i = 0; i < PX_COUNT(ops) * 2; i++) {
-        uint8_t op = ops[i / 2];
-        bool early = i % 2;
+    enum { LATE, EARLY, WITHIN, N_TIMES };
+
+    for (size_t i = 0; i < PX_COUNT(ops) * N_TIMES; i++) {
+        uint8_t op = ops[i / N_TIMES];
 
         start(2, 1);
-        if (!early) {
-            raw_collect(one, 400, op, &all, 1, NULL);
-            ck_assert(raw_quiet(one));
+        if (i % N_TIMES != EARLY) {
+            int first = i % N_TIMES == LATE ? one : two;
+            raw_collect(first, 400, op, &all, 1, NULL);
+            ck_assert(raw_quiet(first));
         }
         close(two);
         raw_await_gone(1);
-        if (early)
+        if (i % N_TIMES != LATE)
             raw_collect(one, 400, op, &all, 1, NULL);
         ck_assert_int_eq(raw_status(one, 400), op == PX_OP_FENCE ? PMIX_SUCCESS : LOST);
         fails(local_status(), LOST_CONNECTION);

@@ -492,35 +492,44 @@ static pmix_status_t size_at(int fd, const char *nspace)
                        NULL);
 }
 
+/* Connects a tool that has a name. */
+static int admitted(const struct px_hello *h)
+{
+    int fd = raw_socket();
+    char rest[8]; /* rest of the reply */
+    pmix_proc_t name;
+
+    ok(try_on(fd, h, &name));
+    ok(px_fd_read_all(fd, rest, sizeof(rest), px_clock_ms() + 5000));
+    return fd;
+}
+
+static void leaves(int fd, const pmix_proc_t *name)
+{
+    close(fd);
+    while (px_peer_find(px_process.server, name))
+        raw_on_loop(NULL, NULL);
+}
+
 PX_TEST(a_tool_is_a_job_of_one_while_it_is_connected)
 {
     struct px_hello h = tool_hello(PX_FLAG_TOOL_HAS_ID, "mine");
-    char rest[8]; /* rest of the reply */
-    pmix_proc_t name;
 
     start_for_tools(NULL, true);
     PX_AUTOCLOSE int client = raw_client(0);
     fails(size_at(client, "mine"), NOT_FOUND);
-    int fd = raw_socket();
-    ok(try_on(fd, &h, &name));
-    ok(px_fd_read_all(fd, rest, sizeof(rest), px_clock_ms() + 5000));
+    int fd = admitted(&h);
     const struct px_nspace *ns = px_nspace_find(px_process.model, "mine");
     ck_assert_ptr_nonnull(ns);
     ck_assert_uint_eq(ns->job_size, 1);
     ok(size_at(client, "mine"));
-    close(fd);
-    while (px_peer_find(px_process.server, &h.proc))
-        raw_on_loop(NULL, NULL);
+    leaves(fd, &h.proc);
     ck_assert_ptr_null(px_nspace_find(px_process.model, "mine"));
     /* The host's own description replaces the description of the tool. */
-    fd = raw_socket();
-    ok(try_on(fd, &h, &name));
-    ok(px_fd_read_all(fd, rest, sizeof(rest), px_clock_ms() + 5000));
+    fd = admitted(&h);
     raw_add_job("mine", 3, 0, geteuid());
     ck_assert_uint_eq(px_nspace_find(px_process.model, "mine")->job_size, 3);
-    close(fd);
-    while (px_peer_find(px_process.server, &h.proc))
-        raw_on_loop(NULL, NULL);
+    leaves(fd, &h.proc);
     ck_assert_ptr_nonnull(px_nspace_find(px_process.model, "mine"));
 }
 
@@ -542,13 +551,9 @@ PX_TEST(who_has_a_name_before_its_owner_loses_it)
 {
     struct px_hello h = tool_hello(PX_FLAG_TOOL_HAS_ID, "mine");
     pmix_server_module_t module = {.tool_connected2 = register_and_admit};
-    char rest[8]; /* rest of the reply */
-    pmix_proc_t name;
 
     start_for_tools(NULL, true);
-    PX_AUTOCLOSE int fd = raw_socket();
-    ok(try_on(fd, &h, &name));
-    ok(px_fd_read_all(fd, rest, sizeof(rest), px_clock_ms() + 5000));
+    PX_AUTOCLOSE int fd = admitted(&h);
     px_peer_find(px_process.server, &h.proc)->uid =
         4711; /* not root, which may keep the name */
     register_mine();

@@ -4,7 +4,6 @@
  * Further cases are about single requests. */
 #include "../rt/rt_test.h"
 
-#include "core/base/str.h"
 #include "core/rt/process.h"
 #include "core/server/peer/peer.h"
 #include "fake_host.h"
@@ -12,8 +11,6 @@
 #include "raw.h"
 
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
 #define CLAIMED 77u
 
@@ -476,19 +473,6 @@ PX_TEST(a_group_that_is_not_known_is_not_claimed_either)
     ck_assert_uint_eq(n_of(PMIX_GRPID), 0);
 }
 
-static int unix_socket(void)
-{
-    static const char scheme[] = "usock://";
-    struct sockaddr_un a = {.sun_family = AF_UNIX};
-    const char *at = strstr(px_process.server->own_uri, scheme);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    ck_assert_ptr_nonnull(at);
-    ck_assert(px_str_copy(a.sun_path, sizeof(a.sun_path), at + strlen(scheme)));
-    ok(connect(fd, (struct sockaddr *)&a, sizeof(a)));
-    return fd;
-}
-
 PX_TEST(a_group_that_the_host_does_not_know_comes_from_the_kernel)
 {
     struct px_hello hello = raw_hello("job", 1);
@@ -501,7 +485,7 @@ PX_TEST(a_group_that_the_host_does_not_know_comes_from_the_kernel)
     ck_assert_uint_eq(px_peer_find(px_process.server, &hello.proc)->gid, (gid_t)-1);
     close(two);
     raw_await_gone(1);
-    ok(raw_send_hello(unix_socket(), &hello));
+    ok(raw_send_hello(raw_near_socket(), &hello));
     ck_assert_uint_eq(px_peer_find(px_process.server, &hello.proc)->gid, getegid());
 }
 

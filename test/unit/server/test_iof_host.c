@@ -343,14 +343,4 @@ PX_TEST(the_server_process_holds_up_a_host_that_is_faster)
     ck_assert_str_eq(got, "more");
 }
 
-PX_TEST(output_of_no_channel_is_refused)
-{
-    pmix_proc_t p = raw_proc("job", 0);
-    pmix_byte_object_t bo = {.bytes = (char *)"x", .size = 1};
-
-    iof_start();
-    fails(PMIx_server_IOF_deliver(&p, 0, &bo, NULL, 0, NULL, NULL), BAD_PARAM);
-    fails(PMIx_server_IOF_deliver(&p, OUT, NULL, NULL, 0, NULL, NULL), BAD_PARAM);
-}
-
 PX_TEST_MAIN("server/iof_host", NULL, host_end)

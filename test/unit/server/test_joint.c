@@ -45,6 +45,13 @@ static void read_name(int fd, pmix_nspace_t name)
     }
 }
 
+/* Connects rank 0, which is the only local one. */
+static void join_alone(pmix_nspace_t name)
+{
+    join(one, &all, 1, NULL, NULL);
+    read_name(one, name);
+}
+
 static pmix_status_t in(int fd, uint8_t op, const char *nspace)
 {
     const pmix_proc_t procs = raw_proc(nspace, PMIX_RANK_WILDCARD);
@@ -151,8 +158,7 @@ PX_TEST(members_of_other_nodes_leave_when_the_host_reports_it)
     pmix_nspace_t name;
 
     raw_start(&host_module, 1, 2);
-    join(one, &all, 1, NULL, NULL);
-    read_name(one, name);
+    join_alone(name);
     ok(px_infos_add(&infos, PMIX_NSPACE, name, PMIX_STRING));
     ok(px_infos_add(&infos, PMIX_EVENT_AFFECTED_PROC, &away, PMIX_PROC));
     ok(PMIx_Notify_event(PMIX_PROC_HAS_DISCONNECTED, &away, PMIX_RANGE_LOCAL, infos.v,
@@ -178,8 +184,7 @@ PX_TEST(a_host_may_give_it_another_name)
     raw_start(&host_module, 1, 0);
     raw_on_loop(count_nspaces, &before);
     host.within = assign;
-    join(one, &all, 1, NULL, NULL);
-    read_name(one, name);
+    join_alone(name);
     host.within = NULL;
     ck_assert_str_eq(name, "mine");
     ok(in(one, PX_OP_FENCE, "mine"));
@@ -187,8 +192,7 @@ PX_TEST(a_host_may_give_it_another_name)
     raw_on_loop(count_nspaces, &after);
     ck_assert_uint_eq(after, before + 1); /* the host has to remove the namespace */
     raw_drop_job("mine");
-    join(one, &all, 1, NULL, NULL);
-    read_name(one, name);
+    join_alone(name);
     ck_assert(strncmp(name, "connected-", 10) == 0);
     raw_on_loop(count_nspaces, &after);
     ck_assert_uint_eq(after, before + 1);
@@ -228,8 +232,7 @@ PX_TEST(one_that_cannot_leave_in_time_is_a_member_still)
     pmix_proc_t procs;
 
     raw_start(&host_module, 1, 0);
-    join(one, &all, 1, NULL, NULL);
-    read_name(one, name);
+    join_alone(name);
     procs = raw_proc(name, PMIX_RANK_WILDCARD);
     PMIx_Info_load(&info, PMIX_TIMEOUT, &second, PMIX_UINT32);
     host.how = HOST_HELD;
@@ -244,15 +247,14 @@ PX_TEST(one_that_cannot_leave_in_time_is_a_member_still)
 PX_TEST(bad_ids_are_refused)
 {
     static char long_id[PMIX_MAX_NSLEN + 2];
+    const char *const ids[] = {"", long_id, NULL}; /* the last one is a flag */
 
     raw_start(NULL, 1, 0);
     memset(long_id, 'x', sizeof(long_id) - 1);
-    join(one, &all, 1, PMIX_CONNECT_ID, "");
-    fails(raw_status(one, 400), BAD_PARAM);
-    join(one, &all, 1, PMIX_CONNECT_ID, NULL); /* a flag */
-    fails(raw_status(one, 400), BAD_PARAM);
-    join(one, &all, 1, PMIX_CONNECT_ID, long_id);
-    fails(raw_status(one, 400), BAD_PARAM);
+    for (size_t i = 0; i < PX_COUNT(ids); i++) {
+        join(one, &all, 1, PMIX_CONNECT_ID, ids[i]);
+        fails(raw_status(one, 400), BAD_PARAM);
+    }
     join(one, &all, 1, PMIX_CONNECT_NOTIFY_REQ, NULL);
     ok(raw_status(one, 400));
 }

@@ -87,56 +87,37 @@ PX_TEST(each_release_has_its_slots_where_they_belong)
 {
     static const struct {
         size_t bytes, size; /* size 0: not passed */
-        uintptr_t tail[4];  /* slots 28 to 31 */
+        size_t n_common;
+        uintptr_t tail[4]; /* slots 28 to 31 */
     } rows[] = {
-        {COMMON_B, 0, {0}},
-        {OURS_B, 0, {0}}, /* a later release, which the server cannot identify */
-        {COMMON_B, COMMON_B, {0}},
-        {226, 226, {0}},
-        {232, 232, {0, 0, 1028, 0}},
-        {240, 240, {0, 0, 1028, 1029}},
-        {248,
-         248,
-         {0}}, /* not the size of a release: only the common slots are certain */
-        {OURS_B, OURS_B, {1028, 1029, 1030, 1031}},
-        {OURS_B, 512, {1028, 1029, 1030, 1031}},
-        {OURS_B, SIZE_MAX, {1028, 1029, 1030, 1031}},
+        {COMMON_B, 0, 28, {0}},
+        {OURS_B, 0, 28, {0}}, /* a later release, which the server cannot identify */
+        {16, 16, 2, {0}},
+        {COMMON_B, COMMON_B, 28, {0}},
+        {226, 226, 28, {0}},
+        {232, 232, 28, {0, 0, 1028, 0}},
+        {240, 240, 28, {0, 0, 1028, 1029}},
+        {248, 248, 28, {0}}, /* not a release's: only the common slots are certain */
+        {OURS_B, OURS_B, 28, {1028, 1029, 1030, 1031}},
+        {OURS_B, 512, 28, {1028, 1029, 1030, 1031}},
+        {OURS_B, SIZE_MAX, 28, {1028, 1029, 1030, 1031}},
     };
+    pmix_info_t info = {.key = TENON_SERVER_MODULE_SIZE};
+    pmix_server_module_t m;
 
     ck_assert_uint_eq(OURS_B, 256);
     for (size_t r = 0; r < PX_COUNT(rows); r++) {
-        pmix_info_t info = {.key = TENON_SERVER_MODULE_SIZE,
-                            .value = {.type = PMIX_SIZE, .data.size = rows[r].size}};
-        pmix_server_module_t m;
-
+        info.value = (pmix_value_t){.type = PMIX_SIZE, .data.size = rows[r].size};
         memset(&m, 0xee, sizeof(m));
         px_module_take(module_of(rows[r].bytes), &info, rows[r].size ? 1 : 0, &m);
         for (size_t i = 0; i < 32; i++)
-            ck_assert_msg(slot(&m, i) == (i < 28 ? 1000 + i : rows[r].tail[i - 28]),
+            ck_assert_msg(slot(&m, i) == (i < rows[r].n_common ? 1000 + i
+                                          : i < 28             ? 0
+                                                               : rows[r].tail[i - 28]),
                           "row %zu, slot %zu", r, i);
     }
-}
-
-PX_TEST(a_module_of_a_smaller_size_is_read_so_far)
-{
-    pmix_info_t info = {.key = TENON_SERVER_MODULE_SIZE,
-                        .value = {.type = PMIX_UINT32, .data.uint32 = 16}};
-    pmix_server_module_t m;
-
-    px_module_take(module_of(16), &info, 1, &m);
-    ck_assert_uint_eq(slot(&m, 0), 1000);
-    ck_assert_uint_eq(slot(&m, 1), 1001);
-    for (size_t i = 2; i < 32; i++)
-        ck_assert_uint_eq(slot(&m, i), 0);
-}
-
-PX_TEST(a_size_that_is_no_number_is_ignored)
-{
-    pmix_info_t info = {.key = TENON_SERVER_MODULE_SIZE,
-                        .value = {.type = PMIX_STRING, .data.string = (char *)"256"}};
-    pmix_server_module_t m;
-
-    px_module_take(module_of(COMMON_B), &info, 1, &m);
+    info.value = (pmix_value_t){.type = PMIX_STRING, .data.string = (char *)"256"};
+    px_module_take(module_of(COMMON_B), &info, 1, &m); /* not a number: is ignored */
     ck_assert_uint_eq(slot(&m, 27), 1027);
     ck_assert_uint_eq(slot(&m, 28), 0);
 }

@@ -12,7 +12,6 @@
 #include "core/server/peer/peer.h"
 #include "core/server/peer/req.h"
 #include "core/server/upcall/server_forward.h"
-#include "core/server/upcall/upcall.h"
 #include "core/wire/frame.h"
 #include "scene.h"
 
@@ -363,23 +362,6 @@ PX_TEST(a_call_of_the_server_itself_goes_to_its_host_and_ends_with_it)
     raw_server_stop();
     pthread_join(thread, NULL);
     fails(status, LOST_CONNECTION);
-}
-
-static void on_never(void *arg PX_UNUSED, const struct px_upcall *answer PX_UNUSED)
-{
-    ck_abort_msg("this upcall was dropped");
-}
-
-static void make_and_drop(void *arg PX_UNUSED)
-{
-    px_upcall_drop(px_upcall_new(px_process.server, on_never, NULL));
-    px_upcall_drop(NULL);
-}
-
-PX_TEST(an_upcall_that_was_dropped_is_never_answered)
-{
-    start();
-    raw_on_loop(make_and_drop, NULL);
 }
 
 static pmix_status_t abort_procs(int fd, const pmix_proc_t *procs, size_t n)

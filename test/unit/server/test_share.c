@@ -14,7 +14,6 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 
 /* Ways in which a client connects. Only BY_USOCK gets notices of tables. */
 enum way { BY_USOCK, BY_TCP, NAMES_HASH };
@@ -22,21 +21,10 @@ enum way { BY_USOCK, BY_TCP, NAMES_HASH };
 static int come(pmix_rank_t rank, enum way way)
 {
     struct px_hello h = raw_hello("job", rank);
-    const char *path = strstr(px_process.server->own_uri, "usock://");
-    struct sockaddr_un sa = {.sun_family = AF_UNIX};
-    int fd;
+    int fd = way == BY_TCP ? raw_socket() : raw_near_socket();
 
     if (way != NAMES_HASH)
         strcpy(h.gds, "shm");
-    if (way == BY_TCP) {
-        ok(raw_connect(&h, &fd));
-        return fd;
-    }
-    ck_assert_ptr_nonnull(path);
-    ck_assert_uint_lt(strlen(path + 8), sizeof(sa.sun_path));
-    strcpy(sa.sun_path, path + 8);
-    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    ck_assert_int_eq(connect(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
     ok(raw_send_hello(fd, &h));
     return fd;
 }
