@@ -38,8 +38,6 @@ struct interest {
     struct px_charge charge;
 };
 
-enum { MAX_FORMS = 4 };
-
 /* An event that is being delivered. */
 struct news {
     pmix_status_t code;
@@ -49,24 +47,17 @@ struct news {
     bool to_source; /* the source gets the event, too */
     const pmix_info_t *info;
     size_t n;
-    /* The packed message, once for each codec of the peers. */
-    struct {
-        struct px_codec codec;
-        struct px_payload *message;
-    } forms[MAX_FORMS];
-    size_t n_forms;
+    struct px_payload *message; /* packed for the last peer, in its codec */
+    struct px_codec codec;
 };
 
 struct cached {
     struct px_list link;
     uint64_t at_ms;
-    pmix_status_t code;
     size_t size_b;
-    uid_t uid;
-    pmix_data_range_t range;
+    struct news news; /* of the source and infos below */
+    pmix_proc_t source;
     px_infos infos;
-    pmix_rank_t rank; /* of the source */
-    char nspace[];
 };
 
 static void interest_free(struct interest *i)
@@ -148,49 +139,34 @@ static struct px_payload *pack(struct px_codec codec, const struct news *e)
     return message;
 }
 
-/* Sends the event to a peer. It is packed once for all peers of the same codec. */
+/* Sends the event to a peer. Consecutive peers of the same codec share the message. */
 static void send_event(struct px_peer *peer, struct news *e)
 {
-    size_t i = 0;
-
-    while (i < e->n_forms && (e->forms[i].codec.dialect != peer->codec.dialect ||
-                              e->forms[i].codec.described != peer->codec.described))
-        i++;
-    if (i == e->n_forms) {
-        if (i < MAX_FORMS)
-            e->n_forms++;
-        else
-            px_payload_unref(e->forms[--i].message);
-        e->forms[i].codec = peer->codec;
-        e->forms[i].message = pack(peer->codec, e);
+    if (e->codec.dialect != peer->codec.dialect ||
+        e->codec.described != peer->codec.described) {
+        px_payload_unref(e->message);
+        e->codec = peer->codec;
+        e->message = pack(peer->codec, e);
     }
-    struct px_payload *message = e->forms[i].message;
-    if (!message || !peer->conn)
+    if (!e->message || !peer->conn)
         return;
-    pmix_status_t rc = px_conn_share(peer->conn, PX_TAG_NOTIFY, NULL, message);
-    if (rc == PMIX_ERR_OUT_OF_RESOURCE && message->bytes.len <= PX_MAX_FRAME_B)
+    pmix_status_t rc = px_conn_share(peer->conn, PX_TAG_NOTIFY, NULL, e->message);
+    if (rc == PMIX_ERR_OUT_OF_RESOURCE && e->message->bytes.len <= PX_MAX_FRAME_B)
         px_conn_fail(peer->conn, rc); /* it does not read; events must not be lost */
-}
-
-static void drop_forms(struct news *e)
-{
-    while (e->n_forms > 0)
-        px_payload_unref(e->forms[--e->n_forms].message);
 }
 
 /* Caches the event for later registrations. Out of memory, only those miss it. */
 static void cache(struct px_server *srv, const struct news *e)
 {
-    size_t name_b = strlen(e->source->nspace) + 1, size_b;
+    size_t size_b = sizeof(struct cached);
     struct cached *c;
 
     if (e->range == PMIX_RANGE_PROC_LOCAL ||
         px_info_flag(e->info, e->n, PMIX_EVENT_DO_NOT_CACHE))
         return;
-    size_b = sizeof(*c) + name_b;
     for (size_t i = 0; i < e->n; i++)
         size_b += px_type_size(PMIX_INFO, &e->info[i]);
-    c = size_b <= MAX_CACHED_B ? calloc(1, sizeof(*c) + name_b) : NULL;
+    c = size_b <= MAX_CACHED_B ? calloc(1, sizeof(*c)) : NULL;
     if (!c)
         return;
     if (e->n && px_infos_add_copy(&c->infos, e->info, e->n)) {
@@ -199,11 +175,13 @@ static void cache(struct px_server *srv, const struct news *e)
     }
     c->at_ms = px_clock_ms();
     c->size_b = size_b;
-    c->code = e->code;
-    c->uid = e->uid;
-    c->range = e->range;
-    c->rank = e->source->rank;
-    memcpy(c->nspace, e->source->nspace, name_b);
+    c->source = *e->source;
+    c->news = (struct news){.code = e->code,
+                            .source = &c->source,
+                            .uid = e->uid,
+                            .range = e->range,
+                            .info = c->infos.v,
+                            .n = c->infos.n};
     px_list_append(&srv->part.cached_events, &c->link);
     srv->part.n_cached_events++;
     srv->part.cached_events_b += size_b;
@@ -225,7 +203,7 @@ static size_t spread(struct px_server *srv, struct news *e)
         send_event(p, e);
         n_sent++;
     }
-    drop_forms(e);
+    px_payload_unref(e->message);
     if (px_notify_deliver(srv->notify, e->code, e->source, e->range, e->info, e->n))
         px_log(PX_LOG_ERROR, "server", "cannot deliver event %s here: out of memory",
                PMIx_Error_string(e->code));
@@ -272,26 +250,19 @@ static void replay(struct px_server *srv, struct px_peer *peer,
     if (fresh->n_codes == 0)
         return;
     PX_LIST_EACH (&srv->part.cached_events, struct cached, c, link) {
-        pmix_proc_t source;
-        struct news e = {.code = c->code,
-                         .source = &source,
-                         .uid = c->uid,
-                         .range = c->range,
-                         .info = c->infos.v,
-                         .n = c->infos.n};
+        struct news e = c->news;
         bool had = false;
 
         if (now - c->at_ms > CACHE_MS) {
             cached_free(srv, c);
             continue;
         }
-        px_proc_set(&source, c->nspace, c->rank);
         PX_LIST_EACH (&peer->interests, struct interest, i, link)
             had |= i != fresh && is_wanted(peer, i, &e);
         e.to_source = leaves_own(peer, &e);
         if (!had && is_wanted(peer, fresh, &e) && may_reach(&e, peer))
             send_event(peer, &e);
-        drop_forms(&e);
+        px_payload_unref(e.message);
     }
 }
 
