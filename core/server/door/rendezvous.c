@@ -521,31 +521,37 @@ static void log_missing(const char *what, const struct px_err *err, pmix_status_
            err->text[0] ? err->text : PMIx_Error_string(rc));
 }
 
+/* Publishes a file, and logs a failure. only_one: another server's file is an error. */
+static pmix_status_t write_file(struct px_server *srv, const char *label,
+                                const struct px_rendezvous_request *placement,
+                                bool only_one, struct px_err *err)
+{
+    struct px_err why = {0};
+    pmix_status_t rc = px_rendezvous_file_publish(srv, placement, &why);
+
+    if (rc == PMIX_ERR_NOMEM)
+        return rc;
+    if (only_one && (rc == PMIX_ERR_EXISTS || rc == PMIX_ERR_NO_PERMISSIONS) &&
+        why.status == rc && why.text[0])
+        return px_err_set(err, rc, "%s", why.text);
+    if (rc)
+        log_missing(label, &why, rc);
+    return PMIX_SUCCESS;
+}
+
 static pmix_status_t write_kind(struct px_server *srv, const struct kind *k,
                                 const char *text, struct px_err *err)
 {
     PX_AUTOFREE char *name = name_of(k, srv);
-    struct px_rendezvous_request placement = {.dir = k->system ? srv->system_tmpdir
-                                                               : srv->tmpdir,
-                                              .name = name,
-                                              .text = text,
-                                              .well_known = true};
-    struct px_err why = {0};
-    pmix_status_t rc;
+    const struct px_rendezvous_request placement = {
+        .dir = k->system ? srv->system_tmpdir : srv->tmpdir,
+        .name = name,
+        .text = text,
+        .well_known = true};
 
-    if (!name)
-        return PMIX_ERR_NOMEM;
-    if (!*name)
-        return PMIX_SUCCESS;
-    rc = px_rendezvous_file_publish(srv, &placement, &why);
-    if (rc == PMIX_ERR_NOMEM)
-        return rc;
-    if (k->only_one && (rc == PMIX_ERR_EXISTS || rc == PMIX_ERR_NO_PERMISSIONS) &&
-        why.status == rc && why.text[0])
-        return px_err_set(err, rc, "%s", why.text);
-    if (rc)
-        log_missing(name, &why, rc);
-    return PMIX_SUCCESS;
+    if (!name || !*name)
+        return name ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+    return write_file(srv, name, &placement, k->only_one, err);
 }
 
 /* Writes a file at a path of the host or user. */
@@ -554,16 +560,10 @@ static pmix_status_t write_at(struct px_server *srv, const char *path, const cha
     const char *slash = strrchr(path, '/');
     PX_AUTOFREE char *dir = slash ? px_strf("%.*s", (int)(slash - path) + 1, path)
                                   : strdup(".");
-    struct px_rendezvous_request placement = {
+    const struct px_rendezvous_request placement = {
         .dir = dir, .name = slash ? slash + 1 : path, .text = text};
-    struct px_err why = {0};
-    pmix_status_t rc = dir ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
-    if (!rc)
-        rc = px_rendezvous_file_publish(srv, &placement, &why);
-    if (rc && rc != PMIX_ERR_NOMEM)
-        log_missing(path, &why, rc);
-    return rc == PMIX_ERR_NOMEM ? rc : PMIX_SUCCESS;
+    return dir ? write_file(srv, path, &placement, false, NULL) : PMIX_ERR_NOMEM;
 }
 
 /* Writes a line to a descriptor. Waits a second at most for its reader. */
