@@ -42,6 +42,8 @@ pmix_status_t px_members_settle(const struct px_server *srv, struct px_args *a,
 pmix_status_t px_members_single(const pmix_proc_t *proc, struct px_members *set);
 /* Brings processes of known jobs into the canonical form in place. */
 void px_members_sort(const struct px_server *srv, pmix_proc_t *v, size_t *n);
+/* Returns the index of the next namespace among sorted processes, or n. */
+size_t px_next_nspace(const pmix_proc_t *procs, size_t n, size_t i);
 /* Compares two sets in the canonical form. */
 bool px_members_same(const pmix_proc_t *a, size_t n_a, const pmix_proc_t *b,
                      size_t n_b);
@@ -71,6 +73,7 @@ struct px_collective_kind {
     const char *name;                 /* "fence", for the log */
     const char *function;             /* "PMIx_Fence", for errors about attributes */
     bool single;                      /* the sender is the only participant */
+    bool makes;                       /* success makes a namespace */
     bool pipelined; /* a process may join the next one before the host has answered */
     bool local;     /* needs no host if all participants are on this node */
     bool wakes;     /* clients that sleep on a shared word need no reply (adr/0023) */

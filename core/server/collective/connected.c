@@ -78,9 +78,9 @@ pmix_status_t px_connected_add(const struct px_collective *c, bool ours)
     struct px_server *srv = c->server;
     struct set *s = find(srv, c->procs, c->n_procs, c->label);
 
-    for (size_t i = 0; !s && i < c->n_procs; i++)
-        if ((i == 0 || strcmp(c->procs[i].nspace, c->procs[i - 1].nspace) != 0) &&
-            is_full(srv, c->procs[i].nspace))
+    for (size_t i = 0; !s && i < c->n_procs;
+         i = px_next_nspace(c->procs, c->n_procs, i))
+        if (is_full(srv, c->procs[i].nspace))
             return PMIX_ERR_OUT_OF_RESOURCE;
     if (!s)
         s = make(srv, c->procs, c->n_procs);

@@ -14,7 +14,7 @@
 
 static struct px_joint joint_of(const struct px_collective *c)
 {
-    return (struct px_joint){c->procs, c->n_procs, &c->infos, c->label};
+    return (struct px_joint){c->procs, c->n_procs, &c->infos, c->label, NULL};
 }
 
 /* True if the host leaves a collective of this node to the server. */
@@ -191,59 +191,39 @@ static pmix_status_t describe_connect_nspace(const struct px_collective *c,
     return px_infos_set(infos, PMIX_NSPACE, name, PMIX_STRING);
 }
 
-/* Handles the part of a connect's answer that both forms share. True if the processes
- * are to be connected; then ours is false if the host handles the loss of a member. */
-static bool settle_connects(struct px_collective *c, pmix_status_t *status, bool *ours)
-{
-    *ours = is_left_to_us(c, *status);
-    if (*ours)
-        *status = PMIX_SUCCESS;
-    if (!*status && c->lost_some && !px_list_empty(&c->reqs))
-        *status = lose_connect(c);
-    *ours = *ours || c->server->host;
-    return !*status && !px_collective_has_flag(c, PMIX_CONNECT_XCHG_ONLY);
-}
-
+/* Connects the processes after a success. ours is false if the host handles the loss of
+ * a member. A namespace without local members is only counted. */
 static pmix_status_t settle_connect(struct px_collective *c, pmix_status_t status,
                                     const struct px_upcall *answer PX_UNUSED)
 {
-    bool ours;
-
-    return settle_connects(c, &status, &ours) && !px_list_empty(&c->reqs)
-               ? px_connected_add(c, ours)
-               : status;
-}
-
-/* A namespace without local members is only counted. */
-static pmix_status_t settle_connect_nspace(struct px_collective *c,
-                                           pmix_status_t status,
-                                           const struct px_upcall *answer PX_UNUSED)
-{
+    const bool wait = !px_list_empty(&c->reqs), alone = is_left_to_us(c, status);
+    const bool ours = alone || c->server->host;
     const struct px_joint j = joint_of(c);
-    bool ours;
 
-    return settle_connects(c, &status, &ours)
-               ? px_joint_make(c->server, &j, ours,
-                               px_list_empty(&c->reqs) ? NULL : &c->made)
-               : status;
+    if (alone)
+        status = PMIX_SUCCESS;
+    if (!status && c->lost_some && wait)
+        status = lose_connect(c);
+    if (status || px_collective_has_flag(c, PMIX_CONNECT_XCHG_ONLY))
+        return status;
+    if (c->kind->makes)
+        return px_joint_make(c->server, &j, ours, wait ? &c->made : NULL);
+    return wait ? px_connected_add(c, ours) : PMIX_SUCCESS;
 }
 
 /* Adds the information of each job, if there are several, and of the new namespace. */
 static void pack_jobs(const struct px_collective *c, struct px_peer *to, px_writer *w)
 {
-    const char *last = c->procs[0].nspace;
+    const bool several = strcmp(c->procs[0].nspace, c->procs[c->n_procs - 1].nspace) !=
+                         0;
 
-    /* The processes are sorted. */
-    if (strcmp(last, c->procs[c->n_procs - 1].nspace) != 0)
-        last = "";
-    for (size_t i = 0; i < c->n_procs; i++) {
+    for (size_t i = 0; several && i < c->n_procs;
+         i = px_next_nspace(c->procs, c->n_procs, i)) {
         const struct px_nspace *ns = px_nspace_find(c->server->model,
                                                     c->procs[i].nspace);
 
-        if (strcmp(c->procs[i].nspace, last) == 0 || !ns)
-            continue;
-        last = c->procs[i].nspace;
-        px_peer_pack_named(to, ns, w);
+        if (ns)
+            px_peer_pack_named(to, ns, w);
     }
     if (c->made)
         px_peer_pack_named(to, c->made, w);
@@ -328,13 +308,14 @@ const struct px_collective_kind px_collective_kinds[] = {
     {.request = &px_request_connect,
      .name = "connect",
      .function = "PMIx_Connect_nspace",
+     .makes = true,
      .matches = asks_nspace,
      .prepare = prepare_connect,
      .joined = announce,
      .lost = lose_connect,
      .describe = describe_connect_nspace,
      .call_host = call_connect,
-     .settle = settle_connect_nspace,
+     .settle = settle_connect,
      .pack_reply = pack_jobs},
     {.request = &px_request_connect,
      .name = "connect",

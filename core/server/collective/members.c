@@ -160,6 +160,15 @@ pmix_status_t px_members_single(const pmix_proc_t *proc, struct px_members *set)
     return set->v ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
 
+size_t px_next_nspace(const pmix_proc_t *procs, size_t n, size_t i)
+{
+    const char *nspace = procs[i].nspace;
+
+    while (++i < n && strcmp(procs[i].nspace, nspace) == 0)
+        ;
+    return i;
+}
+
 bool px_members_same(const pmix_proc_t *a, size_t n_a, const pmix_proc_t *b, size_t n_b)
 {
     size_t same = 0;
@@ -192,15 +201,10 @@ bool px_collective_has_local(const struct px_collective *c,
 
 void px_collective_locals(const struct px_collective *c, px_local_fn fn, void *arg)
 {
-    const char *last = "";
-
-    for (size_t i = 0; i < c->n_procs; i++) {
-        struct px_nspace *ns = NULL;
+    for (size_t i = 0; i < c->n_procs; i = px_next_nspace(c->procs, c->n_procs, i)) {
+        struct px_nspace *ns = px_nspace_find(c->server->model, c->procs[i].nspace);
         bool all = c->procs[i].rank == PMIX_RANK_WILDCARD; /* alone in its job */
 
-        if (strcmp(c->procs[i].nspace, last) != 0)
-            ns = px_nspace_find(c->server->model, c->procs[i].nspace);
-        last = c->procs[i].nspace;
         if (!ns)
             continue;
         PX_LIST_EACH (&ns->locals, struct px_local, l, link)

@@ -26,24 +26,17 @@ static bool comes_before(const struct px_model *m, const char *a, const char *b)
     return strcmp(x, y) < 0;
 }
 
-static bool is_first_of_nspace(const struct px_collective *c, size_t i)
-{
-    return i == 0 || strcmp(c->procs[i].nspace, c->procs[i - 1].nspace) != 0;
-}
-
 /* Returns the number of the first rank of a namespace. */
 static uint32_t base_of(const struct px_collective *c, const char *nspace)
 {
     uint32_t base = 0;
 
-    for (size_t i = 0; i < c->n_procs; i++) {
-        const struct px_nspace *ns;
+    for (size_t i = 0; i < c->n_procs; i = px_next_nspace(c->procs, c->n_procs, i)) {
+        const char *name = c->procs[i].nspace;
+        const struct px_nspace *ns = px_nspace_find(c->server->model, name);
 
-        if (!is_first_of_nspace(c, i) ||
-            !comes_before(c->server->model, c->procs[i].nspace, nspace))
-            continue;
-        ns = px_nspace_find(c->server->model, c->procs[i].nspace);
-        base += ns ? ns->job_size : 0;
+        if (ns && comes_before(c->server->model, name, nspace))
+            base += ns->job_size;
     }
     return base;
 }
@@ -51,11 +44,8 @@ static uint32_t base_of(const struct px_collective *c, const char *nspace)
 static struct px_nspace *nspace_of(const struct px_collective *c, uint32_t number,
                                    pmix_rank_t *rank)
 {
-    for (size_t i = 0; i < c->n_procs; i++) {
-        struct px_nspace *ns = is_first_of_nspace(c, i)
-                                   ? px_nspace_find(c->server->model,
-                                                    c->procs[i].nspace)
-                                   : NULL;
+    for (size_t i = 0; i < c->n_procs; i = px_next_nspace(c->procs, c->n_procs, i)) {
+        struct px_nspace *ns = px_nspace_find(c->server->model, c->procs[i].nspace);
         uint32_t base = ns ? base_of(c, ns->name) : 0;
 
         if (!ns || number < base || (ns->job_size > 0 && number - base >= ns->job_size))

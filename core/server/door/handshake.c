@@ -396,32 +396,22 @@ static void on_tool_answer(void *arg, const struct px_upcall *host)
         let_in(h, &name);
 }
 
-/* Adds the tool's own infos, except those that the server knows itself. */
-static pmix_status_t add_own(const struct handshake *h, px_infos *out)
+/* Takes the tool's own infos, except those that the server knows itself. */
+static void take_own(const struct handshake *h, px_infos *out)
 {
     static const char *const known[] = {PMIX_NSPACE, PMIX_RANK,  PMIX_VERSION_INFO,
                                         PMIX_USERID, PMIX_GRPID, PMIX_REALUID,
                                         PMIX_REALGID};
     struct px_codec codec = {.dialect = px_dialect_find(h->hello.dialect),
                              .described = h->hello.described};
-    PX_AUTO(px_infos) own = {0};
-    pmix_status_t rc = PMIX_SUCCESS;
     px_reader r;
 
-    if (!h->hello.blob)
-        return PMIX_SUCCESS;
     px_reader_init(&r, codec, h->hello.blob, h->hello.blob_len);
-    if (px_unpack_infos(&r, &own.v, &own.n))
-        return PMIX_SUCCESS; /* older tools append other data */
-    for (size_t i = 0; !rc && i < own.n; i++) {
-        size_t k = 0;
-
-        while (k < PX_COUNT(known) && strcmp(own.v[i].key, known[k]) != 0)
-            k++;
-        if (k == PX_COUNT(known))
-            rc = px_infos_add_copy(out, &own.v[i], 1);
-    }
-    return rc;
+    if (!h->hello.blob || px_unpack_infos(&r, &out->v, &out->n))
+        return; /* older tools append other data */
+    out->cap = out->n;
+    for (size_t i = 0; i < PX_COUNT(known); i++)
+        px_infos_drop(out, known[i]);
 }
 
 static pmix_status_t describe(const struct handshake *h, px_infos *out)
@@ -436,9 +426,9 @@ static pmix_status_t describe(const struct handshake *h, px_infos *out)
         {PMIX_NSPACE, proc ? proc->nspace : NULL, PMIX_STRING},
         {PMIX_RANK, proc ? &proc->rank : NULL, PMIX_PROC_RANK},
     };
-    pmix_status_t rc = add_own(h, out);
 
-    return rc ? rc : px_facts_add(out, facts, PX_COUNT(facts));
+    take_own(h, out);
+    return px_facts_add(out, facts, PX_COUNT(facts));
 }
 
 /* Asks the host about a tool. Ends the handshake, perhaps later. */

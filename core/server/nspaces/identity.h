@@ -17,6 +17,7 @@ struct px_joint {
     size_t n_procs;
     const px_infos *infos;
     const char *id;
+    const char *nspace; /* its name, once it is made; or NULL */
 };
 
 /* A run of ranks among the members. Runs are in the order of full namespace names,

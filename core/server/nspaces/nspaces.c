@@ -83,18 +83,18 @@ static bool is_for_handlers_of_code(struct px_server *srv, pmix_status_t code,
 }
 
 static pmix_status_t describe(px_infos *infos, pmix_status_t code,
-                              const pmix_proc_t *proc, pmix_proc_t *procs, size_t n,
-                              const char *id, const char *nspace, bool non_default)
+                              const pmix_proc_t *proc, pmix_proc_t *procs,
+                              const struct px_joint *j, bool non_default)
 {
-    pmix_data_array_t all = {PMIX_PROC, n, procs};
+    pmix_data_array_t all = {PMIX_PROC, j->n_procs, procs};
     const struct px_fact facts[] = {
         {PMIX_EVENT_AFFECTED_PROC, proc, PMIX_PROC},
         {PMIX_EVENT_CUSTOM_RANGE, &all, PMIX_DATA_ARRAY},
         {PMIX_EVENT_NON_DEFAULT, non_default ? &non_default : NULL, PMIX_BOOL},
         {PMIX_GROUP_MEMBERSHIP, code == PMIX_CONNECT_REQUESTED ? &all : NULL,
          PMIX_DATA_ARRAY},
-        {PMIX_CONNECT_ID, id[0] ? id : NULL, PMIX_STRING},
-        {PMIX_NSPACE, nspace, PMIX_STRING},
+        {PMIX_CONNECT_ID, j->id[0] ? j->id : NULL, PMIX_STRING},
+        {PMIX_NSPACE, j->nspace, PMIX_STRING},
     };
 
     return px_facts_add(infos, facts, PX_COUNT(facts));
@@ -109,8 +109,8 @@ static pmix_proc_t full_name(const struct px_server *srv, const pmix_proc_t *pro
     return full;
 }
 
-static void report(struct px_server *srv, pmix_status_t code, const pmix_proc_t *proc,
-                   const struct px_joint *j, const char *nspace, bool beyond)
+void px_joint_event(struct px_server *srv, const struct px_joint *j, pmix_status_t code,
+                    const pmix_proc_t *proc, bool beyond)
 {
     PX_AUTO(px_infos) here = {0};
     PX_AUTO(px_infos) there = {0};
@@ -121,13 +121,12 @@ static void report(struct px_server *srv, pmix_status_t code, const pmix_proc_t 
 
     if (!rc) {
         memcpy(procs, j->procs, j->n_procs * sizeof(*procs));
-        rc = describe(&here, code, proc, procs, j->n_procs, j->id, nspace, non_default);
+        rc = describe(&here, code, proc, procs, j, non_default);
     }
     for (size_t i = 0; !rc && i < j->n_procs; i++)
         procs[i] = full_name(srv, &j->procs[i]);
     if (!rc)
-        rc = describe(&there, code, &full, procs, j->n_procs, j->id, nspace,
-                      non_default);
+        rc = describe(&there, code, &full, procs, j, non_default);
     if (rc) {
         px_log(PX_LOG_ERROR, "server", "cannot report %s of %s.%u: %s",
                PMIx_Error_string(code), proc->nspace, proc->rank,
@@ -137,12 +136,6 @@ static void report(struct px_server *srv, pmix_status_t code, const pmix_proc_t 
     px_server_event(srv, code, proc, PMIX_RANGE_CUSTOM, here.v, here.n);
     if (beyond && !srv->host)
         notify_host(srv, code, &full, &there);
-}
-
-void px_joint_event(struct px_server *srv, const struct px_joint *j, pmix_status_t code,
-                    const pmix_proc_t *proc, bool beyond)
-{
-    report(srv, code, proc, j, NULL, beyond);
 }
 
 /* True if every member is a process of this node. */
@@ -174,12 +167,12 @@ static pmix_proc_t *members_of(const struct px_joined *j, size_t *n)
 static void report_member(struct px_server *srv, const struct px_joined *j,
                           pmix_status_t code, const pmix_proc_t *proc)
 {
-    struct px_joint rest = {.id = j->id};
+    struct px_joint rest = {.id = j->id, .nspace = j->name};
     PX_AUTOFREE pmix_proc_t *procs = members_of(j, &rest.n_procs);
 
     rest.procs = procs;
     if (procs)
-        report(srv, code, proc, &rest, j->name, !is_here(srv, nspace_of(j)->assembly));
+        px_joint_event(srv, &rest, code, proc, !is_here(srv, nspace_of(j)->assembly));
 }
 
 void px_joint_each(const struct px_server *srv, px_connected_fn fn, void *arg)
