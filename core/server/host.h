@@ -119,9 +119,9 @@ enum px_iof_interest {
 enum px_iof_interest px_server_iof_interest(const struct px_server *srv,
                                             const pmix_proc_t *source,
                                             pmix_iof_channel_t channel);
-/* Lets px_server_iof_deliver reach a connected process with these channels of a namespace,
- * for the process's own stdout and stderr, while both exist. PMIX_ERR_NOT_FOUND: the
- * process is not connected. */
+/* Lets px_server_iof_deliver reach a connected process with these channels of a
+ * namespace, for the process's own stdout and stderr, while both exist.
+ * PMIX_ERR_NOT_FOUND: the process is not connected. */
 pmix_status_t px_server_iof_forward(struct px_server *srv, const pmix_proc_t *to,
                                     const char *nspace, pmix_iof_channel_t channels);
 /* Ends the input of a namespace by the host's push_stdin when a connected process

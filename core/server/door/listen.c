@@ -93,17 +93,17 @@ static pmix_status_t listen_on(struct px_server *srv, const struct px_module *pt
  * address, from TENON_SERVER_URI. */
 static void set_uris(struct px_server *srv)
 {
-    const char *common = srv->part.door->listeners[0].address;
+    const struct px_door *door = srv->part.door;
+    const char *best = door->listeners[0].address, *common = best;
 
-    for (size_t i = 0; i < srv->part.door->n_listeners; i++)
-        if (px_str_starts(srv->part.door->listeners[i].address, "tcp"))
-            common = srv->part.door->listeners[i].address;
+    for (size_t i = 0; i < door->n_listeners; i++)
+        if (px_str_starts(door->listeners[i].address, "tcp"))
+            common = door->listeners[i].address;
     snprintf(srv->uri, sizeof(srv->uri), "%s.%u;%s", srv->proc.nspace, srv->proc.rank,
              common);
     srv->own_uri[0] = '\0';
-    if (strcmp(common, srv->part.door->listeners[0].address) != 0)
-        snprintf(srv->own_uri, sizeof(srv->own_uri), "%s;%s", srv->uri,
-                 srv->part.door->listeners[0].address);
+    if (strcmp(common, best) != 0)
+        snprintf(srv->own_uri, sizeof(srv->own_uri), "%s;%s", srv->uri, best);
 }
 
 static pmix_status_t listen_all(struct px_server *srv, struct px_err *err)
