@@ -715,7 +715,7 @@ static void set_pids(void *arg)
         p->pid = *(pid_t *)arg;
 }
 
-/* Of a cpuset that the request names, or of the client's process if it is known. */
+/* The cpuset is named by the request, or is that of the client's process if it is known. */
 PX_TEST(distances_are_measured_in_the_nodes_topology)
 {
     pmix_device_type_t type = PMIX_DEVTYPE_NETWORK;

@@ -188,17 +188,6 @@ PX_TEST(a_flood_of_garbage_is_logged_in_a_few_lines)
     ck_assert_int_eq(rt_count(text, "\n"), PX_LOG_RATE_LINES + 1);
 }
 
-PX_TEST(silent_connections_keep_nobody_out_and_end_after_their_time)
-{
-    setenv("PMIX_MCA_server_handshake_timeout", "500ms", 1);
-    start();
-    for (int i = 0; i < 300; i++)
-        (void)raw_socket();
-    int silent = raw_socket();
-    close(raw_client(0));
-    ck_assert(raw_closed(silent));
-}
-
 PX_TEST(a_user_who_opens_connections_without_end_crowds_out_only_those)
 {
     enum { N = 140 };

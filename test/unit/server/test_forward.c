@@ -746,16 +746,4 @@ PX_TEST(nonsense_is_looked_up_nowhere)
     ck_assert_uint_eq(host_calls("lookup"), 0);
 }
 
-/* The server does not reply, does not close the connection and does not call the host. */
-PX_TEST(a_heartbeat_that_is_not_watched_for_is_ignored)
-{
-    px_writer w;
-
-    px_writer_init(&w, px_codec_default);
-    raw_send(one, PX_TAG_HEARTBEAT, w);
-    ck_assert(raw_quiet(one));
-    ck_assert_uint_eq(host_calls("monitor"), 0);
-    ok(raw_finalize(one));
-}
-
 PX_TEST_MAIN("server/forward", setup, host_end)

@@ -555,6 +555,43 @@ PX_TEST_LOOP(without_memory_no_piece_goes_missing_unseen, 2)
     }
 }
 
+/* Runs the life of a backlog, from the first piece to the last cursor. */
+static pmix_status_t life(struct px_backlogs *backlogs, struct px_payload *bytes)
+{
+    static const struct px_cache all = {.size_b = IOF_STREAM_B};
+    const pmix_proc_t source = raw_proc("job", 3);
+    struct px_backlog *backlog = px_backlog_get(backlogs, &source);
+    struct px_cursor *c = backlog ? px_cursor_create(backlog, &all, NULL) : NULL;
+    px_infos info = {0};
+    struct px_piece *p = c ? px_backlog_add(backlog, ERR, bytes, &info) : NULL;
+    pmix_status_t rc = p ? px_cursor_add(c, p) : PMIX_ERR_NOMEM;
+
+    if (p)
+        px_piece_settle(p, false);
+    if (c)
+        px_cursor_free(c, false);
+    if (backlog)
+        px_backlog_settle(backlog);
+    return rc;
+}
+
+PX_TEST(without_memory_nothing_is_left_of_a_backlog)
+{
+    px_buf text = {.data = calloc(1, 100), .len = 100, .cap = 100};
+    struct px_payload *bytes = px_payload_take(&text);
+    struct px_backlogs backlogs;
+
+    PX_TEST_NEEDS_ALLOC;
+    px_backlogs_init(&backlogs, IOF_STREAM_B, IOF_STREAM_B);
+    ok(life(&backlogs, bytes)); /* gives the map its slots */
+    for (unsigned nth = 0; px_alloc_next(&nth);)
+        px_alloc_check(life(&backlogs, bytes));
+    ck_assert_uint_eq(backlogs.kept_b + backlogs.unasked_b + backlogs.map.n_used, 0);
+    ck_assert_uint_eq(bytes->refs, 1);
+    px_payload_unref(bytes);
+    px_backlogs_fini(&backlogs);
+}
+
 PX_TEST(memory_does_not_grow_with_the_streams_there_were)
 {
     enum { N = 10000 };

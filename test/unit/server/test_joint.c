@@ -65,37 +65,6 @@ static const char *host_info(const char *key)
     return px_info_str(host.given.v, host.given.n, key);
 }
 
-PX_TEST(the_name_identifies_the_members_and_counts_their_connects)
-{
-    const pmix_proc_t list[] = {{"job", 1}, {"job", 0}};
-    pmix_nspace_t first, second, third, with_id;
-
-    raw_start(NULL, 2, 0);
-    join(one, &all, 1, NULL, NULL);
-    join(two, list, 2, NULL, NULL);
-    read_name(one, first);
-    read_name(two, second);
-    ck_assert_str_eq(first, second);
-    ck_assert(strncmp(first, "connected-", 10) == 0 &&
-              strcmp(first + strlen(first) - 2, "-1") == 0);
-    join(one, list, 2, NULL, NULL);
-    join(two, list, 2, NULL, NULL);
-    read_name(one, second);
-    read_name(two, second);
-    ck_assert_str_eq(second + strlen(second) - 2, "-2");
-    ck_assert(strncmp(first, second, strlen(first) - 2) == 0);
-    join(one, &all, 1, PMIX_CONNECT_ID, "x");
-    join(two, &all, 1, PMIX_CONNECT_ID, "x");
-    read_name(one, with_id);
-    ok(raw_status(two, 400));
-    ck_assert(strncmp(first, with_id, strlen(first) - 2) != 0);
-    join(one, list, 1, NULL, NULL);
-    fails(raw_status(one, 400), BAD_PARAM); /* the list does not contain rank 0 */
-    join(two, list, 1, NULL, NULL);
-    read_name(two, third);
-    ck_assert(strncmp(first, third, strlen(first) - 2) != 0);
-}
-
 PX_TEST(the_host_gets_the_id_and_name_of_the_namespace)
 {
     pmix_nspace_t name;
@@ -149,22 +118,6 @@ PX_TEST_LOOP(a_process_leaves_alone, 3)
     }
     raw_on_loop(count_nspaces, &after);
     ck_assert_uint_eq(after, before);
-}
-
-PX_TEST(members_of_other_nodes_leave_when_the_host_reports_it)
-{
-    const pmix_proc_t away = {"job", 2};
-    PX_AUTO(px_infos) infos = {0};
-    pmix_nspace_t name;
-
-    raw_start(&host_module, 1, 2);
-    join_alone(name);
-    ok(px_infos_add(&infos, PMIX_NSPACE, name, PMIX_STRING));
-    ok(px_infos_add(&infos, PMIX_EVENT_AFFECTED_PROC, &away, PMIX_PROC));
-    ok(PMIx_Notify_event(PMIX_PROC_HAS_DISCONNECTED, &away, PMIX_RANGE_LOCAL, infos.v,
-                         infos.n, NULL, NULL));
-    ok(in(one, PX_OP_FENCE, name));
-    ck_assert(host.n_procs == 2 && host.procs[1].rank == 1);
 }
 
 static void assign(void)
