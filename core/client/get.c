@@ -16,7 +16,6 @@ struct get_op {
     pmix_value_t *value; /* the result, or the caller's storage before */
     pmix_value_cbfunc_t cb;
     struct px_list link;         /* in pending_gets.waiting */
-    struct pending_gets *about;  /* set when the server must be asked */
     struct get_request *request; /* this get's own pending request, or NULL */
     struct px_timer *timer;      /* PMIX_TIMEOUT */
     bool now;                    /* the server must answer immediately */
@@ -253,30 +252,25 @@ pmix_status_t px_client_read_values(struct px_client *client, pmix_status_t stat
 
 /* The answer to a get contains all of the server's values of a process. Of many gets
  * for one process only the first is sent. The others wait for its answer and search
- * again. The server may hold the first get until its key is committed. To avoid
- * delaying gets whose keys exist, the library tries each of them by an immediate
- * request, one at a time. A get whose key is still missing then sends its own
- * request. */
+ * again. The server may hold a request until its key is committed. To avoid delaying
+ * gets whose keys exist, the next waiting get then sends its own request. */
 
-/* Time after which waiting gets are tried. */
-#define TRY_AFTER_MS 10
+/* Time after which the next waiting get is sent. */
+#define SEND_AFTER_MS 10
 
 /* Gets of one process that need the server; in px_client.pending_gets. */
 struct pending_gets {
     struct px_client *client;
     pmix_proc_t proc;
-    struct px_list waiting;     /* struct get_op; empty without requests */
-    unsigned n_requests;        /* pending requests */
-    const struct get_op *tried; /* a waiting get, or NULL */
-    bool is_trying; /* a try's answer is pending, also if the tried get has ended */
-    struct px_timer *try_timer;
+    struct px_list waiting; /* struct get_op; empty without requests */
+    unsigned n_requests;    /* pending requests */
+    struct px_timer *timer; /* runs while a get waits */
 };
 
 /* A pending request. */
 struct get_request {
     struct pending_gets *about;
-    struct get_op *op; /* NULL if the get has ended, or for a try */
-    bool is_try;
+    struct get_op *op; /* NULL if the get has ended */
 };
 
 static void ask_for_messages(struct get_op *op, const struct px_nspace *ns);
@@ -298,19 +292,10 @@ static void answered(struct get_op *op, pmix_status_t status)
         px_api_done(&op->api, status);
 }
 
-static void try_next(struct pending_gets *a);
-
 static void ask_end(struct get_op *op, pmix_status_t status)
 {
     px_timer_free(px_take(&op->timer));
     px_api_done(&op->api, status);
-}
-
-static void leave(struct get_op *op)
-{
-    if (op->about->tried == op)
-        op->about->tried = NULL;
-    px_list_remove(&op->link);
 }
 
 static struct get_op *first_of(struct pending_gets *a)
@@ -324,7 +309,7 @@ static void drop_if_idle(struct pending_gets *a)
 {
     if (a->n_requests > 0)
         return;
-    px_timer_free(a->try_timer);
+    px_timer_free(a->timer);
     px_map_remove(&a->client->pending_gets, &a->proc, sizeof(a->proc));
     free(a);
 }
@@ -340,14 +325,15 @@ static void serve_waiting(struct pending_gets *a, pmix_status_t lost)
 
         if (rc == PMIX_ERR_NOT_FOUND)
             return;
-        leave(op);
+        px_list_remove(&op->link);
         ask_end(op, rc);
     }
 }
 
 static void on_answer(void *arg, pmix_status_t status, px_reader *reply);
 
-static pmix_status_t send(struct pending_gets *a, struct get_op *op, bool is_try)
+/* Sends the request of a get, or ends the get. Returns false after a failure. */
+static bool send(struct pending_gets *a, struct get_op *op)
 {
     static const bool yes = true;
     struct px_args args = op->api.args;
@@ -361,57 +347,36 @@ static pmix_status_t send(struct pending_gets *a, struct get_op *op, bool is_try
         rc = px_infos_add_copy(&info, args.info.v, args.info.n);
     if (!rc)
         rc = px_infos_add(&info, PX_GET_PARTS, &yes, PMIX_BOOL);
-    if (!rc && (is_try || op->now))
+    if (!rc && op->now)
         rc = px_infos_set(&info, PMIX_IMMEDIATE, &yes, PMIX_BOOL);
     args.info = info;
     if (!rc) {
-        *r = (struct get_request){
-            .about = a, .op = is_try ? NULL : op, .is_try = is_try};
+        *r = (struct get_request){.about = a, .op = op};
         rc = px_channel_ask(&a->client->channel, &px_request_get, &args, on_answer, r);
     }
     if (rc) {
         free(r);
-        return rc;
+        ask_end(op, rc);
+        return false;
     }
     a->n_requests++;
-    if (!is_try)
-        op->request = r;
-    return rc;
+    op->request = r;
+    return true;
 }
 
-static void send_own(struct pending_gets *a, struct get_op *op)
+/* Sends the request of the first waiting get. */
+static void send_next(void *arg)
 {
-    pmix_status_t rc = send(a, op, false);
+    struct pending_gets *a = arg;
+    struct get_op *op;
+    bool sent = false;
 
-    if (rc)
-        ask_end(op, rc);
-}
-
-static void try_next(struct pending_gets *a)
-{
-    for (struct get_op *op; !a->is_trying && (op = first_of(a));) {
-        pmix_status_t rc = send(a, op, true);
-
-        if (rc) {
-            leave(op);
-            ask_end(op, rc);
-        } else {
-            a->is_trying = true;
-            a->tried = op;
-        }
+    while (!sent && (op = first_of(a))) {
+        px_list_remove(&op->link);
+        sent = send(a, op);
     }
-}
-
-/* Handles a get whose try found no value: ends the get, or sends its own request. */
-static void tried_in_vain(struct pending_gets *a, pmix_status_t status)
-{
-    struct get_op *op = (struct get_op *)a->tried;
-
-    leave(op);
-    if (status && (status != PMIX_ERR_NOT_FOUND || op->now))
-        ask_end(op, status);
-    else
-        send_own(a, op);
+    if (first_of(a))
+        px_timer_set(a->timer, SEND_AFTER_MS);
 }
 
 static void on_answer(void *arg, pmix_status_t status, px_reader *reply)
@@ -419,7 +384,6 @@ static void on_answer(void *arg, pmix_status_t status, px_reader *reply)
     struct get_request *r = arg;
     struct pending_gets *a = r->about;
     struct get_op *op = r->op;
-    bool is_try = r->is_try;
 
     free(r);
     status = px_client_read_values(a->client, status, reply);
@@ -429,14 +393,7 @@ static void on_answer(void *arg, pmix_status_t status, px_reader *reply)
         answered(op, status);
     }
     serve_waiting(a, reply ? PMIX_SUCCESS : status);
-    if (is_try) {
-        a->is_trying = false;
-        if (a->tried) {
-            tried_in_vain(a, status);
-            serve_waiting(a, PMIX_SUCCESS);
-        }
-    }
-    try_next(a);
+    send_next(a);
     a->n_requests--;
     drop_if_idle(a);
 }
@@ -450,13 +407,8 @@ static void on_limit(void *arg)
     if (op->request)
         op->request->op = NULL;
     else
-        leave(op);
+        px_list_remove(&op->link);
     ask_end(op, PMIX_ERR_TIMEOUT);
-}
-
-static void on_try_timer(void *arg)
-{
-    try_next(arg);
 }
 
 static struct pending_gets *pending_gets_create(struct px_client *client,
@@ -469,26 +421,25 @@ static struct pending_gets *pending_gets_create(struct px_client *client,
     a->client = client;
     a->proc = *proc;
     px_list_init(&a->waiting);
-    a->try_timer = px_timer_create(client->loop, on_try_timer, a);
-    if (a->try_timer &&
+    a->timer = px_timer_create(client->loop, send_next, a);
+    if (a->timer &&
         px_map_put(&client->pending_gets, proc, sizeof(*proc), a, NULL) == PMIX_SUCCESS)
         return a;
-    px_timer_free(a->try_timer);
+    px_timer_free(a->timer);
     free(a);
     return NULL;
 }
 
 /* Queues a get behind the pending gets of the same process. */
-static void wait_for_others(struct get_op *op)
+static void wait_for_others(struct pending_gets *a, struct get_op *op)
 {
-    struct pending_gets *a = op->about;
     bool is_first = px_list_empty(&a->waiting);
 
     px_list_append(&a->waiting, &op->link);
-    if (op->now)
-        try_next(a);
+    if (op->now && a->n_requests == 1) /* the server may hold that request */
+        send_next(a);
     else if (is_first)
-        px_timer_set(a->try_timer, TRY_AFTER_MS);
+        px_timer_set(a->timer, SEND_AFTER_MS);
 }
 
 /* Sends or queues a get. Makes a get of a reserved key of a complete job immediate,
@@ -513,14 +464,13 @@ static void ask_server(struct get_op *op, const struct px_nspace *ns)
     bool is_first = !a;
     if (is_first)
         a = pending_gets_create(client, &key);
-    op->about = a;
     if (!a || (seconds && !op->timer))
         ask_end(op, PMIX_ERR_NOMEM);
     else if (is_first || !args->text) /* a get of all keys always needs its own
                                        * request */
-        send_own(a, op);
+        (void)send(a, op);
     else
-        wait_for_others(op);
+        wait_for_others(a, op);
     if (a && is_first)
         drop_if_idle(a);
 }
