@@ -8,15 +8,10 @@
 
 struct hold {
     const struct px_client *client;
-    struct px_call *call; /* NULL after the call is done */
-    size_t id;
-    bool registered;
+    struct px_call *call; /* NULL before PMIx_Init waits */
+    bool is_over;
+    pmix_status_t status; /* the result, if is_over */
 };
-
-static void let_go(struct hold *h, pmix_status_t status)
-{
-    px_call_done(px_take(&h->call), status);
-}
 
 static void on_release(size_t id PX_UNUSED, pmix_status_t code,
                        const pmix_proc_t *source, pmix_info_t info[], size_t n,
@@ -29,49 +24,47 @@ static void on_release(size_t id PX_UNUSED, pmix_status_t code,
     bool counts = code == PMIX_DEBUGGER_RELEASE ||
                   strcmp(source->nspace, h->client->model->self.nspace) != 0;
 
-    if (h->call && counts)
-        let_go(h, code == PMIX_DEBUGGER_RELEASE ? PMIX_SUCCESS : code);
+    if (counts && !h->is_over) {
+        h->is_over = true;
+        h->status = code == PMIX_DEBUGGER_RELEASE ? PMIX_SUCCESS : code;
+        if (h->call)
+            px_call_done(h->call, h->status);
+    }
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
 
-static void on_notified(pmix_status_t status, void *arg)
+static void on_wait(struct px_call *call, void *arg)
 {
     struct hold *h = arg;
 
-    if (h->call && status)
-        let_go(h, status);
+    h->call = call;
+    if (h->is_over)
+        px_call_done(call, h->status);
 }
 
-static void on_registered(pmix_status_t status, size_t id, void *arg)
+/* Reports to the host and waits. */
+static pmix_status_t hold(struct hold *h)
 {
-    struct hold *h = arg;
+    pmix_status_t codes[] = {PMIX_DEBUGGER_RELEASE, PMIX_ERR_LOST_CONNECTION};
     char init[] = "pmix-init";
+    pmix_info_t object = {.key = PMIX_EVENT_RETURN_OBJECT,
+                          .value = {.type = PMIX_POINTER, .data.ptr = h}};
     const pmix_info_t info[] = {
         {.key = PMIX_EVENT_NON_DEFAULT,
          .value = {.type = PMIX_BOOL, .data.flag = true}},
         {.key = PMIX_BREAKPOINT, .value = {.type = PMIX_STRING, .data.string = init}}};
+    pmix_status_t id = PMIx_Register_event_handler(codes, PX_COUNT(codes), &object, 1,
+                                                   on_release, NULL, NULL);
+    pmix_status_t rc = id < 0 ? id
+                              : PMIx_Notify_event(PMIX_READY_FOR_DEBUG, NULL,
+                                                  PMIX_RANGE_RM, info, PX_COUNT(info),
+                                                  NULL, NULL);
 
-    h->id = id;
-    h->registered = !status;
-    if (!status)
-        status = PMIx_Notify_event(PMIX_READY_FOR_DEBUG, NULL, PMIX_RANGE_RM, info,
-                                   PX_COUNT(info), on_notified, h);
-    if (status && h->call)
-        let_go(h, status);
-}
-
-static void on_hold(struct px_call *call, void *arg)
-{
-    pmix_status_t codes[] = {PMIX_DEBUGGER_RELEASE, PMIX_ERR_LOST_CONNECTION};
-    struct hold *h = arg;
-    pmix_info_t info = {.key = PMIX_EVENT_RETURN_OBJECT,
-                        .value = {.type = PMIX_POINTER, .data.ptr = h}};
-
-    h->call = call;
-    pmix_status_t rc = PMIx_Register_event_handler(codes, PX_COUNT(codes), &info, 1,
-                                                   on_release, on_registered, h);
-    if (rc)
-        let_go(h, rc);
+    if (!rc)
+        rc = px_call(h->client->loop, on_wait, h);
+    if (id >= 0)
+        (void)PMIx_Deregister_event_handler((size_t)id, NULL, NULL);
+    return rc;
 }
 
 static bool is_meant(const pmix_value_t *v, pmix_rank_t rank)
@@ -105,13 +98,11 @@ void px_client_hold(void)
     if (!first || PMIx_Get(&job, PMIX_DEBUG_STOP_IN_INIT, &here, 1, &v))
         return;
     if (is_meant(v, self.rank)) {
-        pmix_status_t rc = px_call(h.client->loop, on_hold, &h);
+        pmix_status_t rc = hold(&h);
 
         if (rc)
             px_log(PX_LOG_WARN, "client", "PMIx_Init does not wait for a debugger: %s",
                    PMIx_Error_string(rc));
-        if (h.registered)
-            (void)PMIx_Deregister_event_handler(h.id, NULL, NULL);
     }
     PMIx_Value_free(v, 1);
 }
