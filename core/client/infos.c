@@ -38,11 +38,6 @@ static void on_query(struct px_api *api)
     pmix_status_t rc;
     bool is_rest;
 
-    if (!px_support_asked(api->args.queries, rest.n_queries) &&
-        !px_abi_asked(api->args.queries, rest.n_queries)) {
-        px_api_send(api);
-        return;
-    }
     rc = px_type_copy_array(PMIX_QUERY, &copy, api->args.queries, rest.n_queries);
     if (rc) {
         px_api_done(api, rc);

@@ -326,23 +326,10 @@ pmix_status_t px_query_keys(pmix_query_t *queries, size_t *n, px_answer_key_fn a
  * PMIX_LOCALITY_NONLOCAL are OpenPMIx's. */
 #define ABI_VERSION "5.0"
 
-static bool is_abi_key(const char *key)
-{
-    return strcmp(key, PMIX_QUERY_STABLE_ABI_VERSION) == 0 ||
-           strcmp(key, PMIX_QUERY_PROVISIONAL_ABI_VERSION) == 0;
-}
-
 pmix_status_t px_abi_answer(void *ctx, const pmix_query_t *q PX_UNUSED, const char *key)
 {
-    return is_abi_key(key) ? px_infos_add(ctx, key, ABI_VERSION, PMIX_STRING)
-                           : PMIX_ERR_NOT_FOUND;
-}
-
-bool px_abi_asked(const pmix_query_t *queries, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        for (char **key = queries[i].keys; key && *key; key++)
-            if (is_abi_key(*key))
-                return true;
-    return false;
+    return strcmp(key, PMIX_QUERY_STABLE_ABI_VERSION) == 0 ||
+                   strcmp(key, PMIX_QUERY_PROVISIONAL_ABI_VERSION) == 0
+               ? px_infos_add(ctx, key, ABI_VERSION, PMIX_STRING)
+               : PMIX_ERR_NOT_FOUND;
 }

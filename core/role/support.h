@@ -42,7 +42,5 @@ pmix_status_t px_query_keys(pmix_query_t *queries, size_t *n, px_answer_key_fn a
 /* Adds the Standard's ABI version to ctx, a px_infos, if key requests the stable or
  * provisional version. */
 pmix_status_t px_abi_answer(void *ctx, const pmix_query_t *q, const char *key);
-/* True if a key of the queries requests an ABI version. */
-bool px_abi_asked(const pmix_query_t *queries, size_t n);
 
 #endif
