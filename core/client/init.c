@@ -265,7 +265,7 @@ static void on_declare(struct px_call *call, void *args)
 
     px_call_done(call, px_notify_take(d->client->notify, PMIX_MODEL_DECLARED,
                                       &d->client->model->self, PMIX_RANGE_PROC_LOCAL,
-                                      &d->model));
+                                      &d->model, true));
 }
 
 /* Notifies handlers of this process of the programming model that a library names in

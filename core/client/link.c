@@ -33,7 +33,8 @@ static pmix_status_t on_event(struct px_client *client, px_reader *r)
     if (!rc) {
         px_infos_drop(&e.info, SERVER_TAG);
         /* The server has selected this process, so the range does not matter. */
-        rc = px_notify_take(client->notify, e.code, e.procs, e.directive, &e.info);
+        rc = px_notify_take(client->notify, e.code, e.procs, e.directive, &e.info,
+                            true);
     }
     px_args_cleanup(&e);
     return rc;

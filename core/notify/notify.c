@@ -353,11 +353,9 @@ static struct event *event_copy(const struct event *e)
     return copy;
 }
 
-/* Delivers an event. Takes the infos unless memory is exhausted. may_keep: caches the
- * event for later handlers. */
-static pmix_status_t take(struct px_notify *n, pmix_status_t code,
-                          const pmix_proc_t *source, pmix_data_range_t range,
-                          px_infos *infos, bool may_keep)
+pmix_status_t px_notify_take(struct px_notify *n, pmix_status_t code,
+                             const pmix_proc_t *source, pmix_data_range_t range,
+                             px_infos *infos, bool may_keep)
 {
     size_t room = 1; /* room for the later handler of a cached event */
     struct event *e, *kept;
@@ -382,13 +380,6 @@ static pmix_status_t take(struct px_notify *n, pmix_status_t code,
     return PMIX_SUCCESS;
 }
 
-pmix_status_t px_notify_take(struct px_notify *n, pmix_status_t code,
-                             const pmix_proc_t *source, pmix_data_range_t range,
-                             px_infos *infos)
-{
-    return take(n, code, source, range, infos, true);
-}
-
 pmix_status_t px_notify_deliver(struct px_notify *n, pmix_status_t code,
                                 const pmix_proc_t *source, pmix_data_range_t range,
                                 const pmix_info_t *info, size_t n_info)
@@ -396,7 +387,7 @@ pmix_status_t px_notify_deliver(struct px_notify *n, pmix_status_t code,
     PX_AUTO(px_infos) copy = {0};
     pmix_status_t rc = n_info ? px_infos_add_copy(&copy, info, n_info) : PMIX_SUCCESS;
 
-    return rc ? rc : take(n, code, source, range, &copy, true);
+    return rc ? rc : px_notify_take(n, code, source, range, &copy, true);
 }
 
 pmix_status_t px_notify_deliver_own(struct px_notify *n, pmix_status_t code,
@@ -408,7 +399,7 @@ pmix_status_t px_notify_deliver_own(struct px_notify *n, pmix_status_t code,
                     !px_notify_has_server(n);
     pmix_status_t rc = n_info ? px_infos_add_copy(&copy, info, n_info) : PMIX_SUCCESS;
 
-    return rc ? rc : take(n, code, source, range, &copy, may_keep);
+    return rc ? rc : px_notify_take(n, code, source, range, &copy, may_keep);
 }
 
 void px_notify_replay(struct px_notify *n, const struct px_handler *h)

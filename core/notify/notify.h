@@ -24,10 +24,11 @@ pmix_status_t px_notify_deliver(struct px_notify *n, pmix_status_t code,
                                 const pmix_proc_t *source, pmix_data_range_t range,
                                 const pmix_info_t *info, size_t n_info);
 
-/* Works like px_notify_deliver, but takes the infos unless memory is exhausted. */
+/* Works like px_notify_deliver, but takes the infos unless memory is exhausted. Caches
+ * the event only if may_keep is true. */
 pmix_status_t px_notify_take(struct px_notify *n, pmix_status_t code,
                              const pmix_proc_t *source, pmix_data_range_t range,
-                             px_infos *infos);
+                             px_infos *infos, bool may_keep);
 
 /* True if proc is in the range of an event from source. info may contain a custom
  * range, whose members m localizes. */
