@@ -146,12 +146,12 @@ typedef pmix_status_t (*px_begin_fn)(const pmix_info_t *info, size_t n_info,
                                      struct px_start *s);
 pmix_status_t px_client_init(enum px_role role, px_begin_fn begin, px_begin_fn again,
                              pmix_proc_t *proc, const pmix_info_t *info, size_t n_info);
-/* Performs PMIx_Finalize and PMIx_tool_finalize. before_last (unless NULL) runs on the
- * loop before the last finalize call of this role. Its argument is the struct
- * px_client. */
 /* Waits for a debugger if the host asks for that (hold.c). Called by the first
  * PMIx_Init. */
 void px_client_hold(void);
+/* Performs PMIx_Finalize and PMIx_tool_finalize. before_last (unless NULL) runs on the
+ * loop before the last finalize call of this role. Its argument is the struct
+ * px_client. */
 pmix_status_t px_client_finalize(enum px_role role, px_call_fn before_last,
                                  const pmix_info_t *info, size_t n_info);
 

@@ -59,16 +59,20 @@ static pmix_status_t read_job_info(struct px_client *client, px_reader *reply)
     return rc;
 }
 
-/* Stores a job by messages, after the shared store could not be read in place. */
-static void on_job_info_in_messages(void *arg, pmix_status_t status, px_reader *reply)
+static void job_stored(struct px_start *c, pmix_status_t rc)
 {
-    struct px_start *c = arg;
-    pmix_status_t rc = px_client_read_values(c->client, status, reply);
-
     if (rc)
         px_err_set(&c->err, rc, "cannot read the job's information: %s",
                    PMIx_Error_string(rc));
     started(c, rc);
+}
+
+/* Stores a job by messages, after the shared store could not be read in place. */
+static void on_job_info_in_messages(void *arg, pmix_status_t status, px_reader *reply)
+{
+    struct px_start *c = arg;
+
+    job_stored(c, px_client_read_values(c->client, status, reply));
 }
 
 static void on_job_info(void *arg, pmix_status_t status, px_reader *reply)
@@ -88,10 +92,7 @@ static void on_job_info(void *arg, pmix_status_t status, px_reader *reply)
                PMIx_Error_string(rc));
         rc = c->was_alone ? PMIX_SUCCESS : be_job_of_one(m, &c->err);
     }
-    if (rc)
-        px_err_set(&c->err, rc, "cannot read the job's information: %s",
-                   PMIx_Error_string(rc));
-    started(c, rc);
+    job_stored(c, rc);
 }
 
 /* Closes the link, which fails the request: on_job_info reports the timeout. */

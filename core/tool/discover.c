@@ -374,11 +374,10 @@ static pmix_status_t some(struct search *s)
 pmix_status_t px_tool_discover(const struct px_discovery *what, struct px_err *err)
 {
     uint32_t seconds = px_info_u32(what->info, what->n_info, PMIX_TIMEOUT, 0);
-    struct px_err own = {0};
     struct search s = {
         .what = what,
         .addr = what->addr,
-        .err = err ? err : &own,
+        .err = err,
         .host = px_info_str(what->info, what->n_info, PMIX_SERVER_HOSTNAME),
         .deadline_ms = UINT64_MAX};
     bool named = true;
