@@ -64,8 +64,7 @@ static pmix_status_t check_others(const pmix_info_t *info, size_t n, struct px_e
     return PMIX_SUCCESS;
 }
 
-pmix_status_t px_iof_receiver_list_rest(const pmix_info_t *info, size_t n,
-                                        px_infos *rest)
+static pmix_status_t list_rest(const pmix_info_t *info, size_t n, px_infos *rest)
 {
     rest->v = n > 0 ? calloc(n, sizeof(*info)) : NULL;
     rest->n = 0;
@@ -80,19 +79,9 @@ pmix_status_t px_iof_receiver_list_rest(const pmix_info_t *info, size_t n,
     return n == 0 || rest->v ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
 
-pmix_status_t px_iof_receiver_read(struct px_iof_receiver *r, const pmix_info_t *info,
-                                   size_t n, struct px_err *err)
-{
-    pmix_status_t rc = px_iof_way_read(&r->way, info, n, err);
-
-    if (!rc)
-        rc = read_files(r, info, n, err);
-    return rc ? rc : check_others(info, n, err);
-}
-
 /* Chooses between plain pieces and outlets. Gathered bytes without a format stay
  * raw. */
-void px_iof_receiver_choose(struct px_iof_receiver *r)
+static void choose(struct px_iof_receiver *r)
 {
     const struct px_iof_way *w = &r->way, usual = px_iof_way_default();
     bool shows = w->xml || w->json || w->timed || w->tag || w->tag_full ||
@@ -103,4 +92,20 @@ void px_iof_receiver_choose(struct px_iof_receiver *r)
     r->plain = r->fn && !shows && !gathers && r->files == PX_IOF_NO_FILES;
     if (r->fn && !shows && gathers && r->files == PX_IOF_NO_FILES)
         r->way.raw = true;
+}
+
+pmix_status_t px_iof_receiver_read(struct px_iof_receiver *r, const pmix_info_t *info,
+                                   size_t n, px_infos *rest, struct px_err *err)
+{
+    pmix_status_t rc = px_iof_way_read(&r->way, info, n, err);
+
+    if (!rc)
+        rc = read_files(r, info, n, err);
+    if (!rc)
+        rc = check_others(info, n, err);
+    if (!rc)
+        rc = list_rest(info, n, rest);
+    if (!rc)
+        choose(r);
+    return rc;
 }

@@ -203,18 +203,18 @@ pmix_status_t px_iof_receiver_create(pmix_iof_cbfunc_t fn, const pmix_info_t *in
                                      struct px_iof_receiver **out, struct px_err *err)
 {
     struct px_iof_receiver *r = make_receiver(fn);
-    pmix_status_t rc = r ? px_iof_receiver_read(r, info, n, err)
+    px_infos others = {0};
+    pmix_status_t rc = r ? px_iof_receiver_read(r, info, n, &others, err)
                          : px_err_nomem(err, "pull output");
 
     if (!rc && (!fn || r->files != PX_IOF_NO_FILES))
         rc = px_iof_receivers_prepare(err);
-    if (!rc)
-        rc = px_iof_receiver_list_rest(info, n, rest);
     if (rc) {
+        free(others.v);
         px_iof_receiver_destroy(r);
         return rc;
     }
-    px_iof_receiver_choose(r);
+    *rest = others;
     *out = r;
     return PMIX_SUCCESS;
 }
@@ -227,12 +227,12 @@ pmix_status_t px_iof_receiver_start(struct px_iof_receiver *r)
 struct px_iof_receiver *px_iof_receiver_create_unasked(void)
 {
     struct px_iof_receiver *r = make_receiver(NULL);
+    px_infos none = {0};
 
     if (!r)
         return NULL;
     r->id = PX_IOF_UNASKED;
-    px_iof_receiver_choose(r);
-    if (px_iof_receiver_start(r)) {
+    if (px_iof_receiver_read(r, NULL, 0, &none, NULL) || px_iof_receiver_start(r)) {
         px_iof_receiver_destroy(r);
         return NULL;
     }

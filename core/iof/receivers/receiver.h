@@ -94,15 +94,11 @@ void px_iof_receiver_hold(struct px_iof_receiver *receiver, ssize_t change);
 void px_iof_receiver_call(struct px_iof_receiver *receiver, struct px_args *piece);
 /* Releases an ending receiver that has passed on all its output. */
 void px_iof_receiver_settle(struct px_iof_receiver *receiver);
-/* Reads the directives for the receiver, and checks the others (directives.c). Returns
- * PMIX_ERR_BAD_PARAM or PMIX_ERR_NOMEM. */
+/* Reads the directives for the receiver, and checks the others (directives.c). *rest:
+ * directives for the server; the members are borrowed. Returns PMIX_ERR_BAD_PARAM or
+ * PMIX_ERR_NOMEM. */
 pmix_status_t px_iof_receiver_read(struct px_iof_receiver *receiver,
-                                   const pmix_info_t *info, size_t n,
+                                   const pmix_info_t *info, size_t n, px_infos *rest,
                                    struct px_err *err);
-/* Lists the directives for the server; the members are borrowed (directives.c). */
-pmix_status_t px_iof_receiver_list_rest(const pmix_info_t *info, size_t n,
-                                        px_infos *rest);
-/* Chooses between plain pieces and outlets by the directives (directives.c). */
-void px_iof_receiver_choose(struct px_iof_receiver *receiver);
 
 #endif
