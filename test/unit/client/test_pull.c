@@ -320,16 +320,20 @@ PX_TEST(contradictory_directives_are_never_sent)
     ck_assert_uint_eq(fake.n_ops[PX_OP_IOF_PULL], 0);
 }
 
-/* Processes that this process has spawned send output with id 0. */
+/* Output of spawned processes has id 0, or a number of the server. */
 PX_TEST(output_without_a_pull_goes_to_our_own_stdout)
 {
     static const struct piece line[] = {{1, OUT, "hello\n", 0}, {0}};
 
+    static const size_t ids[] = {0, 7, SIZE_MAX}; /* numbers of servers */
+
     ck_assert_int_gt(pull(NULL, on_bytes), 0); /* makes the client forward output */
     ck_assert_int_gt(pull(NULL, NULL), 0);
-    piece_id = 0;
-    ok(let_send(line));
-    expect_out("hello\n");
+    for (size_t i = 0; i < PX_COUNT(ids); i++) {
+        piece_id = ids[i];
+        ok(let_send(line));
+        expect_out("hello\n");
+    }
     ck_assert_str_eq(got, "");
 }
 
@@ -397,6 +401,51 @@ PX_TEST(a_slow_reader_holds_up_the_server_and_loses_nothing)
     pthread_join(reader, NULL);
     ck_assert_uint_eq(n, flood_b);
     ck_assert(!is_held());
+}
+
+static void on_resume(void *n)
+{
+    ++*(unsigned *)n;
+}
+
+static void do_fill(struct px_call *call, void *id)
+{
+    unsigned n_resumed[2] = {0};
+    struct px_iof_producer producers[2];
+    struct px_iof_receivers *all = px_process.client->receivers;
+    struct px_iof_receiver *r = px_iof_receivers_find(all, *(size_t *)id);
+
+    for (pmix_rank_t i = 0; i < 2; i++) {
+        producers[i] = (struct px_iof_producer){
+            .server = proc_of("server", i), .resume = on_resume, .arg = &n_resumed[i]};
+        px_iof_producer_attach(&producers[i], all);
+    }
+    r->limit_b = 10;
+    px_iof_receiver_hold(r, 10);
+    ck_assert(!px_iof_producer_is_stopped(&producers[0]));
+    px_iof_receiver_hold(r, 2);
+    ck_assert(px_iof_producer_is_stopped(&producers[0]));
+    ck_assert(!px_iof_producer_is_stopped(&producers[1]));
+    px_iof_receiver_hold(r, -1);
+    ck_assert_uint_eq(n_resumed[0], 0);
+    px_iof_receiver_hold(r, -1);
+    ck_assert_uint_eq(n_resumed[0], 1);
+    px_iof_receiver_hold(r, 1);
+    px_iof_receiver_end(r); /* discards later output */
+    ck_assert_uint_eq(n_resumed[0], 2);
+    ck_assert(!px_iof_producer_is_stopped(&producers[0]));
+    px_iof_producer_detach(&producers[0]);
+    px_iof_receivers_resume(all);
+    ck_assert_uint_eq(n_resumed[0], 2);
+    px_iof_producer_detach(&producers[1]);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+PX_TEST(a_receiver_without_room_stops_its_server_and_no_other)
+{
+    size_t id = (size_t)pull(NULL, on_bytes);
+
+    ok(px_call(px_process.loop, do_fill, &id));
 }
 
 static size_t received_b;

@@ -45,8 +45,12 @@ static void send_piece(int fd, size_t id, const char *text)
 
 static bool send_pieces(int fd, struct fake_req *req)
 {
-    if (req->op == PX_OP_COMMIT) /* a commit makes the server send */
+    px_writer damaged = fake_begin();
+
+    if (req->op == PX_OP_COMMIT) { /* a commit makes the server send */
+        fake_reply(fd, PX_TAG_IOF, &damaged);
         send_piece(fd, fake.received.id, "more");
+    }
     if (req->op == PX_OP_IOF_PULL && sends_first)
         send_piece(fd, fake.received.id, "early");
     if (req->op == PX_OP_IOF_DEREG)
@@ -104,6 +108,7 @@ PX_TEST(output_comes_until_deregistration)
     ok(PMIx_Fence(NULL, 0, NULL, 0));
     ck_assert_uint_eq(n_pieces, 1); /* the late piece was discarded */
     fails(deregister(id), BAD_PARAM);
+    ck_assert_int_gt(pull(), id); /* the id is not used again */
 }
 
 PX_TEST(output_may_come_before_the_reply_and_the_reply_may_lack_an_id)
