@@ -241,9 +241,6 @@ pmix_status_t px_role_begin(enum px_role role, const pmix_info_t *info, size_t n
 {
     struct px_process *p = &px_process;
 
-    if (px_loop_is_current(p->loop))
-        return px_err_set(err, PMIX_ERR_WOULD_BLOCK,
-                          "cannot begin a role in a callback");
     pmix_status_t rc = acquire_machine(p, role, info, n_info, err);
     if (rc || p->users > 1)
         return rc;

@@ -12,7 +12,7 @@
  * PMIX_EXTERNAL_PROGRESS), makes the model and the event handlers. Every role opens the
  * frameworks it needs. On failure nothing remains. Returns PMIX_ERR_BAD_PARAM for a bad
  * parameter value or a missing component, PMIX_ERR_NOT_FOUND if a framework has no
- * component, PMIX_ERR_WOULD_BLOCK on the loop thread. The caller logs err. */
+ * component. The caller logs err. */
 pmix_status_t px_role_begin(enum px_role role, const pmix_info_t *info, size_t n_info,
                             struct px_err *err);
 /* Ends a role and closes the components that only this role needed. The last role stops

@@ -163,10 +163,12 @@ void handle_code(pmix_status_t code, pmix_notification_fn_t fn)
         PMIx_Register_event_handler(&code, code ? 1 : 0, NULL, 0, fn, NULL, NULL), 0);
 }
 
-PX_TEST_HANDLER(keep_quiet)
+PX_TEST_HANDLER(on_event)
 {
     cb(PMIX_SUCCESS, NULL, 0, NULL, NULL, cbdata);
 }
+
+const pmix_notification_fn_t ignore_event = on_event;
 
 void client_lives_alone(pmix_status_t rc)
 {
@@ -180,7 +182,7 @@ void client_lives_alone(pmix_status_t rc)
     ok(PMIx_Put(PMIX_GLOBAL, "key", &v));
     ok(PMIx_Commit());
     finished(PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, &done), PMIX_SUCCESS);
-    handle_code(0, keep_quiet);
+    handle_code(0, ignore_event);
     setenv("PMIX_SERVER_URI41", DEAD_URI, 1);
     ck_assert_int_eq(PMIx_Init(NULL, NULL, 0), PMIX_ERR_UNREACH);
     ok(PMIx_Finalize(NULL, 0));
@@ -225,6 +227,14 @@ int fake_accept(void)
     int fd = fake_accept_mute();
 
     fake_read_hello(fd);
+    return fd;
+}
+
+int fake_welcome(void)
+{
+    int fd = fake_accept();
+
+    fake_words(fd, PMIX_SUCCESS, 7);
     return fd;
 }
 
@@ -449,8 +459,5 @@ void fake_serve_on(int fd)
 
 void fake_serve(void)
 {
-    int fd = fake_accept();
-
-    fake_words(fd, PMIX_SUCCESS, 7);
-    fake_serve_on(fd);
+    fake_serve_on(fake_welcome());
 }

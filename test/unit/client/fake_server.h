@@ -83,6 +83,8 @@ pmix_info_t flag(const char *key);
 uint32_t get_u32(const char *nspace, pmix_rank_t r, const char *key);
 /* Registers fn as handler of events with this code, or of all events if code is 0. */
 void handle_code(pmix_status_t code, pmix_notification_fn_t fn);
+/* Handler that answers at once. */
+extern const pmix_notification_fn_t ignore_event;
 /* Waits for a child of this process and expects exit code 0. */
 void exits_with_0(pid_t pid);
 
@@ -90,6 +92,8 @@ void exits_with_0(pid_t pid);
 
 /* Accepts the next connection and reads its connect message into fake.hello. */
 int fake_accept(void);
+/* Accepts the next connection as the server of index 7. */
+int fake_welcome(void);
 /* Reads a connect message into fake.hello. */
 void fake_read_hello(int fd);
 /* Accepts the next connection without a read. */

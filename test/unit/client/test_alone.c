@@ -166,18 +166,6 @@ PX_TEST(it_resolves_itself)
     ck_assert_ptr_null(nodes);
 }
 
-PX_TEST(lookup_and_spawn_need_a_server)
-{
-    char *argv[] = {(char *)"prog", NULL};
-    pmix_app_t app = {.cmd = argv[0], .argv = argv, .maxprocs = 1};
-    pmix_pdata_t pdata = {.key = "key"};
-    pmix_nspace_t nspace = "x";
-
-    ck_assert_int_eq(PMIx_Lookup(&pdata, 1, NULL, 0), PMIX_ERR_UNREACH);
-    ck_assert_int_eq(PMIx_Spawn(NULL, 0, &app, 1, nspace), PMIX_ERR_UNREACH);
-    ck_assert_str_eq(nspace, "");
-}
-
 PX_TEST(a_value_may_be_stored_for_any_process)
 {
     pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 9}, *got = NULL;
@@ -256,66 +244,25 @@ PX_TEST(puts_reuse_memory)
 static atomic_uint n_events;
 static size_t spare_id; /* handler that a callback deregisters */
 
-static pmix_status_t call_get(void)
-{
-    pmix_value_t *v = NULL;
+static pmix_value_t *value, number = {.type = PMIX_UINT32};
+static pmix_byte_object_t bo = {.bytes = (char *)(uintptr_t) "x", .size = 1};
 
-    return PMIx_Get(NULL, PMIX_JOB_SIZE, NULL, 0, &v);
-}
-
-static pmix_status_t call_put(void)
-{
-    pmix_value_t v = {.type = PMIX_UINT32};
-
-    return PMIx_Put(PMIX_GLOBAL, "inside", &v);
-}
-
-static pmix_status_t call_fence(void)
-{
-    return PMIx_Fence(NULL, 0, NULL, 0);
-}
-
-static pmix_status_t call_init(void)
-{
-    return PMIx_Init(NULL, NULL, 0);
-}
-
-static pmix_status_t call_finalize(void)
-{
-    return PMIx_Finalize(NULL, 0);
-}
-
-static pmix_status_t call_server_init(void)
-{
-    return PMIx_server_init(NULL, NULL, 0);
-}
-
-static pmix_status_t call_unpublish(void)
-{
-    return PMIx_Unpublish(NULL, NULL, 0);
-}
-
-static pmix_status_t call_notify(void)
-{
-    return PMIx_Notify_event(CODE, NULL, PMIX_RANGE_LOCAL, NULL, 0, NULL, NULL);
-}
-
-static pmix_status_t call_deregister(void)
-{
-    return PMIx_Deregister_event_handler(spare_id, NULL, NULL);
-}
-
-static pmix_status_t call_push(void)
-{
-    pmix_byte_object_t bo = {.bytes = (char *)(uintptr_t) "x", .size = 1};
-
-    return PMIx_IOF_push(&self, 1, &bo, NULL, 0, NULL, NULL);
-}
-
-static pmix_status_t call_iof_deregister(void)
-{
-    return PMIx_IOF_deregister(4711, NULL, 0, NULL, NULL);
-}
+#define CALL(name, expression)             \
+    static pmix_status_t call_##name(void) \
+    {                                      \
+        return expression;                 \
+    }
+CALL(get, PMIx_Get(NULL, PMIX_JOB_SIZE, NULL, 0, &value))
+CALL(put, PMIx_Put(PMIX_GLOBAL, "inside", &number))
+CALL(fence, PMIx_Fence(NULL, 0, NULL, 0))
+CALL(init, PMIx_Init(NULL, NULL, 0))
+CALL(finalize, PMIx_Finalize(NULL, 0))
+CALL(server_init, PMIx_server_init(NULL, NULL, 0))
+CALL(unpublish, PMIx_Unpublish(NULL, NULL, 0))
+CALL(notify, PMIx_Notify_event(CODE, NULL, PMIX_RANGE_LOCAL, NULL, 0, NULL, NULL))
+CALL(deregister, PMIx_Deregister_event_handler(spare_id, NULL, NULL))
+CALL(push, PMIx_IOF_push(&self, 1, &bo, NULL, 0, NULL, NULL))
+CALL(iof_deregister, PMIx_IOF_deregister(4711, NULL, 0, NULL, NULL))
 
 static const struct {
     pmix_status_t (*call)(void);
@@ -382,55 +329,28 @@ PX_TEST_HANDLER(count_event)
     cb(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
 
-static pmix_status_t from_value(void)
-{
-    return PMIx_Get_nb(NULL, PMIX_RANK, NULL, 0, in_value, NULL);
-}
+static char *query_keys[] = {(char *)PMIX_QUERY_NAMESPACES, NULL};
+static pmix_query_t query = {.keys = query_keys};
+static pmix_status_t other = CODE - 1, new_code = CODE - 2, spare = CODE - 3;
 
-static pmix_status_t from_op(void)
-{
-    return PMIx_Fence_nb(NULL, 0, NULL, 0, in_op, NULL);
-}
-
-static pmix_status_t from_infos(void)
-{
-    pmix_query_t q;
-    pmix_status_t rc;
-
-    PMIx_Query_construct(&q);
-    PMIx_Argv_append_nosize(&q.keys, PMIX_QUERY_NAMESPACES);
-    rc = PMIx_Query_info_nb(&q, 1, in_infos, NULL);
-    PMIx_Query_destruct(&q);
-    return rc;
-}
-
-static pmix_status_t from_registration(void)
-{
-    pmix_status_t code = CODE - 2;
-
-    return PMIx_Register_event_handler(&code, 1, NULL, 0, count_event, in_registered,
-                                       NULL);
-}
-
-static pmix_status_t from_handler(void)
-{
-    return PMIx_Notify_event(CODE - 1, NULL, PMIX_RANGE_PROC_LOCAL, NULL, 0, NULL,
-                             NULL);
-}
+CALL(from_value, PMIx_Get_nb(NULL, PMIX_RANK, NULL, 0, in_value, NULL))
+CALL(from_op, PMIx_Fence_nb(NULL, 0, NULL, 0, in_op, NULL))
+CALL(from_infos, PMIx_Query_info_nb(&query, 1, in_infos, NULL))
+CALL(from_registration, PMIx_Register_event_handler(&new_code, 1, NULL, 0, count_event,
+                                                    in_registered, NULL))
+CALL(from_handler,
+     PMIx_Notify_event(other, NULL, PMIX_RANGE_PROC_LOCAL, NULL, 0, NULL, NULL))
 
 /* Makes each call in each kind of callback. Each accepted call takes effect. */
 PX_TEST(no_call_in_a_callback_waits_and_none_is_lost)
 {
-    static pmix_status_t (*const callbacks[])(void) = {from_value, from_op, from_infos,
-                                                       from_registration, from_handler};
-    pmix_status_t code = CODE, other = CODE - 1, spare = CODE - 3;
+    static pmix_status_t (*const callbacks[])(void) = {
+        call_from_value, call_from_op, call_from_infos, call_from_registration,
+        call_from_handler};
     struct rt_capture c;
 
-    sem_init(&done, 0, 0);
-    ck_assert_int_ge(
-        PMIx_Register_event_handler(&code, 1, NULL, 0, count_event, NULL, NULL), 0);
-    ck_assert_int_ge(
-        PMIx_Register_event_handler(&other, 1, NULL, 0, in_handler, NULL, NULL), 0);
+    handle_code(CODE, count_event);
+    handle_code(other, in_handler);
     c = rt_capture_begin();
     for (size_t i = 0; i < PX_COUNT(callbacks); i++) {
         for (row = 0; row < PX_COUNT(calls); row++) {
@@ -475,11 +395,6 @@ PX_TEST(a_call_after_the_end_returns_err_init)
     ok(px_call(px_process.loop, swap_client, &client));
 }
 
-PX_TEST_HANDLER(on_event)
-{
-    cb(PMIX_SUCCESS, NULL, 0, NULL, NULL, cbdata);
-}
-
 static int live_anew(void)
 {
     pmix_value_t v = {.type = PMIX_UINT32}, *got = NULL;
@@ -491,7 +406,7 @@ static int live_anew(void)
         PMIx_Fence(NULL, 0, NULL, 0),
         PMIx_Get(&self, PMIX_JOB_SIZE, NULL, 0, &got),
         PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, &done),
-        PMIx_Register_event_handler(NULL, 0, NULL, 0, on_event, NULL, NULL),
+        PMIx_Register_event_handler(NULL, 0, NULL, 0, ignore_event, NULL, NULL),
         PMIx_Deregister_event_handler(0, NULL, NULL),
         PMIx_Notify_event(-1, NULL, PMIX_RANGE_LOCAL, NULL, 0, NULL, NULL),
         PMIx_Finalize(NULL, 0)};
@@ -522,14 +437,18 @@ PX_TEST(a_forked_child_must_init_itself_and_can)
     _Atomic uint8_t *stamp = px_process.stamp;
     pid_t pid = -1;
 
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         if (i == 1)
             px_process.stamp = NULL; /* then the library compares process ids */
+        if (i == 2)
+            px_process_lock();
         ck_assert(PMIx_Initialized());
-        if (i < 2)
+        if (i < 3)
             fork_here(PMIX_SUCCESS, &pid);
         else
             ok(PMIx_Fence_nb(NULL, 0, NULL, 0, fork_here, &pid));
+        if (i == 2)
+            px_process_unlock();
         sem_wait(&done);
         exits_with_0(pid);
         px_process.stamp = stamp;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Start and end of a process's roles, and forks between them. */
+/* Start and end of a process's roles. */
 #include "core/role/role.h"
 
 #include "core/config/param.h"
@@ -7,8 +7,6 @@
 #include "alloc_fail.h"
 #include "test/unit/plugin/fake.h"
 #include "test/unit/plugin/fake_files.h"
-
-#include <sys/wait.h>
 
 static rt_path dir;
 static struct px_err err;
@@ -204,15 +202,6 @@ PX_TEST(the_level_of_messages_is_a_parameter)
     ck_assert_int_eq(atomic_load(&px_process.log_level), PX_LOG_WARN);
 }
 
-PX_TEST(load_errors_can_be_switched_off)
-{
-    rt_write(dir, "pmix_mca_tenon_ptl_broken.so", "no ELF");
-    setenv("PMIX_MCA_mca_base_component_show_load_errors", "none", 1);
-    PX_AUTOFREE char *text = output_of(false);
-
-    ck_assert_str_eq(text, "");
-}
-
 PX_TEST(an_unknown_parameter_is_reported_once_however_many_roles)
 {
     setenv("PMIX_MCA_mca_base_verbos", "3", 1);
@@ -222,83 +211,8 @@ PX_TEST(an_unknown_parameter_is_reported_once_however_many_roles)
     rt_assert_has(text, "mca_base_verbos = \"3\"; did you mean mca_base_verbose?");
 }
 
-static pmix_status_t nested;
-
-static void begin_nested(void *arg PX_UNUSED)
-{
-    nested = px_role_begin(PX_ROLE_TOOL, NULL, 0, &err);
-}
-
-PX_TEST(beginning_on_the_loop_is_refused)
-{
-    begin(PX_ROLE_CLIENT);
-    rt_on_loop(px_process.loop, begin_nested, NULL);
-    ck_assert_int_eq(nested, PMIX_ERR_WOULD_BLOCK);
-    end(PX_ROLE_CLIENT);
-    assert_nothing_is_left();
-}
-
-/* The thread sanitizer forbids threads after a fork, which these tests need. */
-#if defined(__SANITIZE_THREAD__)
-#define CAN_FORK false
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define CAN_FORK false
-#endif
-#endif
-#ifndef CAN_FORK
-#define CAN_FORK true
-#endif
-
 static void do_nothing(void *arg PX_UNUSED)
 {
-}
-
-/* Runs in the forked child. Returns 0, or the number of the failed step. */
-static int live_anew(const struct px_loop *of_parent)
-{
-    if (!px_process.loop || px_process.loop != of_parent)
-        return 1;
-    px_process_lock();
-    if (px_process.users || px_process.loop || atomic_load(&px_process.init_count))
-        return 2;
-    if (px_role_begin(PX_ROLE_CLIENT, NULL, 0, &err) || px_process.loop == of_parent)
-        return 3;
-    px_process_unlock();
-    rt_on_loop(px_process.loop, do_nothing, NULL);
-    end(PX_ROLE_CLIENT);
-    return px_process.users == 0 && !px_process.loop ? 0 : 4;
-}
-
-static int run_in_child(int (*fn)(const struct px_loop *), const struct px_loop *arg)
-{
-    int status;
-    pid_t pid = fork();
-
-    ck_assert_int_ge(pid, 0);
-    if (pid == 0)
-        _exit(fn(arg));
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    ck_assert(WIFEXITED(status));
-    return WEXITSTATUS(status);
-}
-
-/* Works even if the lock was held at the fork. */
-PX_TEST(a_forked_child_gets_a_machine_of_its_own)
-{
-    PX_TEST_NEEDS(CAN_FORK, "a build without the thread sanitizer");
-    begin(PX_ROLE_CLIENT);
-    atomic_store(&px_process.init_count, 1);
-
-    ck_assert_int_eq(run_in_child(live_anew, px_process.loop), 0);
-    px_process_lock();
-    int failed_step = run_in_child(live_anew, px_process.loop);
-    px_process_unlock();
-    ck_assert_int_eq(failed_step, 0);
-
-    rt_on_loop(px_process.loop, do_nothing, NULL); /* the parent's loop still works */
-    atomic_store(&px_process.init_count, 0);
-    end(PX_ROLE_CLIENT);
 }
 
 struct posted {
@@ -358,42 +272,6 @@ PX_TEST(posts_may_come_while_machines_start_and_end)
     stop_posting = true;
     pthread_join(thread, NULL);
     assert_nothing_is_left();
-}
-
-static int is_mine(const struct px_loop *of_parent PX_UNUSED)
-{
-    if (px_process_is_mine() || px_process_on_loop())
-        return 1;
-    px_process_lock();
-    px_process_unlock();
-    return px_process_is_mine() ? 0 : 2;
-}
-
-static void fork_on_loop(void *arg)
-{
-    *(int *)arg = run_in_child(is_mine, NULL);
-    if (!px_process_on_loop())
-        *(int *)arg = 3;
-}
-
-PX_TEST(a_forked_child_knows_that_the_machine_is_not_its_own)
-{
-    int failed_step = -1;
-
-    PX_TEST_NEEDS(CAN_FORK, "a build without the thread sanitizer");
-    begin(PX_ROLE_CLIENT);
-    ck_assert(px_process_is_mine());
-    ck_assert(!px_process_on_loop());
-    ck_assert_int_eq(run_in_child(is_mine, NULL), 0);
-    rt_on_loop(px_process.loop, fork_on_loop, &failed_step);
-    ck_assert_int_eq(failed_step, 0);
-
-    _Atomic uint8_t *stamp = px_process.stamp; /* as on kernels without such memory */
-    px_process.stamp = NULL;
-    ck_assert(px_process_is_mine());
-    ck_assert_int_eq(run_in_child(is_mine, NULL), 0);
-    px_process.stamp = stamp;
-    end(PX_ROLE_CLIENT);
 }
 
 PX_TEST(running_out_of_memory_leaves_nothing)

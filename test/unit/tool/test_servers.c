@@ -101,11 +101,6 @@ PX_TEST(the_first_server_is_primary_and_others_follow)
     ck_assert_uint_eq(fake.n_ops[PX_OP_REQ], 1);
 }
 
-PX_TEST_HANDLER(no_event)
-{
-    cb(PMIX_SUCCESS, NULL, 0, NULL, NULL, cbdata);
-}
-
 PX_TEST(a_launcher_with_a_file_is_still_a_tool_of_its_server)
 {
     const char *path = px_test_path("launcher");
@@ -116,7 +111,7 @@ PX_TEST(a_launcher_with_a_file_is_still_a_tool_of_its_server)
     ok(init());
     ck_assert_int_eq(access(path, R_OK), 0);
     servers_are("server-1");
-    handle_code(code, no_event);
+    handle_code(code, ignore_event);
     ok(PMIx_Notify_event(code, NULL, PMIX_RANGE_SESSION, NULL, 0, NULL, NULL));
     ok(ask());
     ck_assert_uint_eq(fake.n_ops[PX_OP_LOG], 1);
