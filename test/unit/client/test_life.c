@@ -126,10 +126,38 @@ PX_TEST(init_waits_for_a_debugger_if_this_rank_is_to_stop)
 
 /* ---- servers that do not serve --------------------------------------------------- */
 
+/* A server that reads the connect message, sends bytes, and leaves, or stays until the
+ * client leaves. */
+static const struct bad_server {
+    bool reads_hello, reads_request, stays;
+    const char *bytes;
+    size_t n;
+    pmix_status_t word;   /* sent in place of bytes, unless 0 */
+    pmix_status_t status; /* UNREACH: the process works without a server */
+} bad_servers[] = {
+    {true, false, false, "", 0, 0, PMIX_ERR_UNREACH},
+    /* init returns the status of a server that refuses */
+    {true, false, false, NULL, 0, PMIX_ERR_INVALID_CRED, PMIX_ERR_INVALID_CRED},
+    {true, false, false, NULL, 0, PMIX_ERR_NOT_FOUND, PMIX_ERR_NOT_FOUND},
+    {true, false, false, NULL, 0, PMIX_ERR_NOT_SUPPORTED, PMIX_ERR_NOT_SUPPORTED},
+    {true, false, false, NULL, 0, PMIX_ERR_READY_FOR_HANDSHAKE,
+     PMIX_ERR_READY_FOR_HANDSHAKE},
+    {true, false, false, "HTTP", 4, 0, PMIX_ERR_UNREACH},
+    {true, false, false, "\0\0\0\0", 4, 0, PMIX_ERR_UNREACH}, /* without an index */
+    {false, false, false, "", 0, 0, PMIX_ERR_UNREACH},
+    {true, false, false, "\0\0", 2, 0, PMIX_ERR_UNREACH}, /* half a word */
+    {true, true, false, "\0\0\0\0\0\0\0\7", 8, 0, PMIX_ERR_LOST_CONNECTION},
+    {true, false, true,
+     "\0\0\0\0\0\0\0\7\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
+     24, 0, PMIX_ERR_LOST_CONNECTION}, /* garbage after the handshake */
+    {false, false, true, "", 0, 0, PMIX_ERR_UNREACH},
+    {true, false, true, "\0\0\0\0\0\0\0\7", 8, 0,
+     PMIX_ERR_TIMEOUT}, /* no job information */
+};
+static const struct bad_server *bad_server;
+
 static void check_hello(void)
 {
-    int fd = fake_accept();
-
     ck_assert_str_eq(fake.hello.psec, "native");
     ck_assert_uint_eq(fake.hello.cred_len, 8);
     ck_assert_uint_eq(fake.hello.flag, PX_FLAG_CLIENT);
@@ -139,107 +167,41 @@ static void check_hello(void)
     ck_assert_str_eq(fake.hello.gds, "hash");
     ck_assert_uint_eq(fake.hello.version.major, PMIX_VERSION_MAJOR);
     ck_assert_uint_eq(fake.hello.blob_len, 0);
-    close(fd);
 }
 
-static pmix_status_t word;
-
-static void send_word(void)
-{
-    int fd = fake_accept();
-
-    fake_words(fd, word, -1);
-    close(fd);
-}
-
-static void hang_up(void)
-{
-    close(fake_accept_mute());
-}
-
-static void half_a_word(void)
-{
-    int fd = fake_accept();
-
-    fake_answer_with(fd, "\0\0", 2);
-    close(fd);
-}
-
-static void hang_up_instead_of_job_info(void)
+static void serve_badly(void)
 {
     struct fake_req req = {0};
-    int fd = fake_accept();
-
-    fake_words(fd, PMIX_SUCCESS, 7);
-    ck_assert(fake_next(fd, &req));
-    ck_assert_uint_eq(req.op, PX_OP_REQ);
-    px_buf_cleanup(&req.payload);
-    close(fd);
-}
-
-static void await_end(int fd)
-{
     char rest[256];
+    int fd = fake_accept_mute();
 
-    while (read(fd, rest, sizeof(rest)) > 0)
+    if (bad_server->reads_hello) {
+        fake_read_hello(fd);
+        check_hello();
+    }
+    if (bad_server->word)
+        fake_words(fd, bad_server->word, -1);
+    else
+        fake_answer_with(fd, bad_server->bytes, bad_server->n);
+    if (bad_server->reads_request)
+        ck_assert(fake_next(fd, &req));
+    px_buf_cleanup(&req.payload);
+    while (bad_server->stays && read(fd, rest, sizeof(rest)) > 0)
         ;
     close(fd);
 }
 
-static void send_nothing(void)
-{
-    await_end(fake_accept_mute());
-}
-
-static void send_no_job_info(void)
-{
-    int fd = fake_accept();
-
-    fake_words(fd, PMIX_SUCCESS, 7);
-    await_end(fd);
-}
-
-static void garbage_after_welcome(void)
-{
-    uint8_t junk[64];
-    int fd = fake_accept();
-
-    memset(junk, 0xff, sizeof(junk));
-    fake_words(fd, PMIX_SUCCESS, 7);
-    fake_answer_with(fd, junk, sizeof(junk));
-    await_end(fd);
-}
-
 PX_TEST(a_server_that_does_not_serve_is_an_error)
 {
-    static const struct {
-        void (*script)(void);
-        pmix_status_t word, status; /* UNREACH: the process works without a server */
-    } rows[] = {
-        {check_hello, 0, PMIX_ERR_UNREACH},
-        /* init returns the status of a server that refuses */
-        {send_word, PMIX_ERR_INVALID_CRED, PMIX_ERR_INVALID_CRED},
-        {send_word, PMIX_ERR_NOT_FOUND, PMIX_ERR_NOT_FOUND},
-        {send_word, PMIX_ERR_NOT_SUPPORTED, PMIX_ERR_NOT_SUPPORTED},
-        {send_word, PMIX_ERR_READY_FOR_HANDSHAKE, PMIX_ERR_READY_FOR_HANDSHAKE},
-        {send_word, 0x48545450, PMIX_ERR_UNREACH},   /* "HTTP" */
-        {send_word, PMIX_SUCCESS, PMIX_ERR_UNREACH}, /* without an index */
-        {hang_up, 0, PMIX_ERR_UNREACH},
-        {half_a_word, 0, PMIX_ERR_UNREACH},
-        {hang_up_instead_of_job_info, 0, PMIX_ERR_LOST_CONNECTION},
-        {garbage_after_welcome, 0, PMIX_ERR_LOST_CONNECTION},
-        {send_nothing, 0, PMIX_ERR_UNREACH},
-        {send_no_job_info, 0, PMIX_ERR_TIMEOUT},
-    };
-
-    for (size_t i = 0; i < PX_COUNT(rows); i++) {
-        if (i >= PX_COUNT(rows) - 2) /* the silent servers */
+    fake.script = serve_badly;
+    for (size_t i = 0; i < PX_COUNT(bad_servers); i++) {
+        if (i >= PX_COUNT(bad_servers) - 2) /* the silent servers */
             setenv("PMIX_MCA_client_connect_timeout", "30ms", 1);
-        fake.script = rows[i].script;
-        word = rows[i].word;
+        bad_server = &bad_servers[i];
         fake_start();
         pmix_status_t rc = init();
-        ck_assert_msg(rc == rows[i].status, "row %zu: %s", i, PMIx_Error_string(rc));
+        ck_assert_msg(rc == bad_server->status, "row %zu: %s", i,
+                      PMIx_Error_string(rc));
         client_lives_alone(rc);
         assert_nothing_is_left();
         fake_stop();
@@ -557,9 +519,8 @@ static sem_t gone;
 static void serve_and_leave(void)
 {
     struct fake_req req = {0};
-    int fd = fake_accept();
+    int fd = fake_welcome();
 
-    fake_words(fd, PMIX_SUCCESS, 7);
     ck_assert(fake_next(fd, &req));
     fake_answer(fd, &req);
     px_buf_cleanup(&req.payload);
@@ -674,9 +635,8 @@ PX_TEST(a_handler_may_answer_late)
 static void *serve_parent(void *arg PX_UNUSED)
 {
     struct fake_req req = {0};
-    int fd = fake_accept();
+    int fd = fake_welcome();
 
-    fake_words(fd, PMIX_SUCCESS, 7);
     ck_assert(fake_next(fd, &req));
     fake_answer(fd, &req);
     sem_wait(&received);
