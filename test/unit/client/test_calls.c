@@ -194,6 +194,8 @@ PX_TEST_HANDLER(on_event)
 #define R &results, &n_results
 #define D &done
 
+static bool is_uncalled; /* the non-blocking forms get no callback */
+
 static struct row {
     uint8_t op;
     enum { BARE, SOME_INFOS, OTHER } reply; /* part of the reply after the status */
@@ -251,96 +253,97 @@ static void pack_get(px_writer *w, const struct args *a)
 }
 
 /* clang-format off */
+#define CB(fn) (is_uncalled ? NULL : fn)
 #define INFOS px_pack_infos(w, a->info, N)
 #define PROCS px_pack_procs(w, a->procs, N)
 #define NONE  PMIX_ERR_NOT_SUPPORTED
 
 CALL(fence, FENCE, BARE, PMIx_Fence(a->procs, N, a->info, N),
-     PMIx_Fence_nb(a->procs, N, a->info, N, on_op, D), PROCS; INFOS)
+     PMIx_Fence_nb(a->procs, N, a->info, N, CB(on_op), D), PROCS; INFOS)
 CALL(join, CONNECT, BARE, PMIx_Connect(a->procs, N, a->info, N),
-     PMIx_Connect_nb(a->procs, N, a->info, N, on_op, D), PROCS; INFOS)
+     PMIx_Connect_nb(a->procs, N, a->info, N, CB(on_op), D), PROCS; INFOS)
 CALL(part, DISCONNECT, BARE, PMIx_Disconnect(a->procs, N, a->info, N),
-     PMIx_Disconnect_nb(a->procs, N, a->info, N, on_op, D), PROCS; INFOS)
+     PMIx_Disconnect_nb(a->procs, N, a->info, N, CB(on_op), D), PROCS; INFOS)
 CALL(publish, PUBLISH, BARE, PMIx_Publish(a->info, N),
-     PMIx_Publish_nb(a->info, N, on_op, D),
+     PMIx_Publish_nb(a->info, N, CB(on_op), D),
      px_pack_u32(w, geteuid()); INFOS)
-CALL(look_up, LOOKUP, OTHER, NONE, PMIx_Lookup_nb(a->keys, a->info, N, on_lookup, D),
+CALL(look_up, LOOKUP, OTHER, NONE, PMIx_Lookup_nb(a->keys, a->info, N, CB(on_lookup), D),
      pack_keys(w, a); INFOS)
 CALL(unpublish, UNPUBLISH, BARE, PMIx_Unpublish(a->keys, a->info, N),
-     PMIx_Unpublish_nb(a->keys, a->info, N, on_op, D), pack_keys(w, a); INFOS)
+     PMIx_Unpublish_nb(a->keys, a->info, N, CB(on_op), D), pack_keys(w, a); INFOS)
 CALL(withdraw, UNPUBLISH, BARE, PMIx_Unpublish(NULL, a->info, N),
-     PMIx_Unpublish_nb(NULL, a->info, N, on_op, D),
+     PMIx_Unpublish_nb(NULL, a->info, N, CB(on_op), D),
      px_pack_u32(w, geteuid()); px_pack_size(w, 0); INFOS)
-CALL(spawn, SPAWN, OTHER, NONE, PMIx_Spawn_nb(a->info, N, a->apps, N, on_spawn, D),
+CALL(spawn, SPAWN, OTHER, NONE, PMIx_Spawn_nb(a->info, N, a->apps, N, CB(on_spawn), D),
      INFOS; px_pack_size(w, N); px_pack(w, a->apps, N, PMIX_APP))
-CALL(get, GET, OTHER, NONE, PMIx_Get_nb(&a->procs[1], a->key, a->info, N, on_value, D),
+CALL(get, GET, OTHER, NONE, PMIx_Get_nb(&a->procs[1], a->key, a->info, N, CB(on_value), D),
      pack_get(w, a))
 CALL(query, QUERY, SOME_INFOS, PMIx_Query_info(a->queries, N, R),
-     PMIx_Query_info_nb(a->queries, N, on_info, D),
+     PMIx_Query_info_nb(a->queries, N, CB(on_info), D),
      px_pack_size(w, N); px_pack(w, a->queries, N, PMIX_QUERY))
 CALL(control, JOB_CONTROL, SOME_INFOS, PMIx_Job_control(a->procs, N, a->info, N, R),
-     PMIx_Job_control_nb(a->procs, N, a->info, N, on_info, D), PROCS; INFOS)
+     PMIx_Job_control_nb(a->procs, N, a->info, N, CB(on_info), D), PROCS; INFOS)
 CALL(report, LOG, BARE, PMIx_Log(a->info, N, a->monitor, 1),
-     PMIx_Log_nb(a->info, N, a->monitor, 1, on_op, D),
+     PMIx_Log_nb(a->info, N, a->monitor, 1, CB(on_op), D),
      INFOS; px_pack_infos(w, a->monitor, 1))
 CALL(notify, NOTIFY, BARE,
      PMIx_Notify_event(-1234, &a->procs[0], PMIX_RANGE_RM, a->info, N,
        NULL, NULL),
-     PMIx_Notify_event(-1234, &a->procs[0], PMIX_RANGE_RM, a->info, N, on_op, D),
+     PMIx_Notify_event(-1234, &a->procs[0], PMIX_RANGE_RM, a->info, N, CB(on_op), D),
      px_pack_status(w, -1234); px_pack_u8(w, PMIX_RANGE_RM, PMIX_DATA_RANGE);
        INFOS)
 CALL(handle, REGEVENTS, OTHER, NONE,
-     PMIx_Register_event_handler(a->codes, N, a->info, N, on_event, on_handler, D),
+     PMIx_Register_event_handler(a->codes, N, a->info, N, on_event, CB(on_handler), D),
      px_pack_size(w, N); px_pack(w, a->codes, N, PMIX_STATUS); INFOS)
 CALL(allocate, ALLOC, SOME_INFOS,
      PMIx_Allocation_request(PMIX_ALLOC_EXTEND, a->info, N, R),
-     PMIx_Allocation_request_nb(PMIX_ALLOC_EXTEND, a->info, N, on_info, D),
+     PMIx_Allocation_request_nb(PMIX_ALLOC_EXTEND, a->info, N, CB(on_info), D),
      px_pack_u8(w, PMIX_ALLOC_EXTEND, PMIX_ALLOC_DIRECTIVE); INFOS)
 CALL(block, RESBLK, BARE, PMIx_Resource_block(2, a->key, a->units, N, a->info, N),
-     PMIx_Resource_block_nb(2, a->key, a->units, N, a->info, N, on_op, D),
+     PMIx_Resource_block_nb(2, a->key, a->units, N, a->info, N, CB(on_op), D),
      w->codec = px_codec_newest(w->codec); px_pack_u8(w, 2, PMIX_RESBLOCK_DIRECTIVE);
        px_pack_str(w, a->key); pack_units(w, a); INFOS)
 CALL(session, SESSION_CTRL, SOME_INFOS, NONE,
-     PMIx_Session_control(77, a->info, N, on_info, D),
+     PMIx_Session_control(77, a->info, N, CB(on_info), D),
      px_pack_u32(w, 77); INFOS)
 CALL(make, GET_CREDENTIAL, OTHER, NONE,
-     PMIx_Get_credential_nb(a->info, N, on_credential, D), INFOS)
+     PMIx_Get_credential_nb(a->info, N, CB(on_credential), D), INFOS)
 CALL(validate, VALIDATE_CRED, SOME_INFOS,
      PMIx_Validate_credential(a->object, a->info, N, R),
-     PMIx_Validate_credential_nb(a->object, a->info, N, on_validation, D),
+     PMIx_Validate_credential_nb(a->object, a->info, N, CB(on_validation), D),
      px_pack_bytes(w, a->object->bytes, a->object->size); INFOS)
 CALL(monitor, MONITOR, SOME_INFOS, PMIx_Process_monitor(a->monitor, -5, a->info, N, R),
-     PMIx_Process_monitor_nb(a->monitor, -5, a->info, N, on_info, D),
+     PMIx_Process_monitor_nb(a->monitor, -5, a->info, N, CB(on_info), D),
      px_pack(w, a->monitor, 1, PMIX_INFO); px_pack_status(w, -5); INFOS)
 CALL(distances, DEVICE_DISTANCES, OTHER, NONE,
-     PMIx_Compute_distances_nb(NULL, NULL, a->info, N, on_distances, D),
+     PMIx_Compute_distances_nb(NULL, NULL, a->info, N, CB(on_distances), D),
      const pmix_topology_t none = {0}; const pmix_cpuset_t here = {0}; px_pack(w,
        &none, 1, PMIX_TOPO); px_pack(w, &here, 1, PMIX_PROC_CPUSET); INFOS)
 CALL(fabric_register, FABRIC_REGISTER, OTHER, NONE,
-     PMIx_Fabric_register_nb(&fabric, a->info, N, on_op, D),
+     PMIx_Fabric_register_nb(&fabric, a->info, N, CB(on_op), D),
      INFOS)
 CALL(abort_job, ABORT, BARE, PMIx_Abort(3, a->key, a->procs, N), NONE,
      px_pack_status(w, 3); px_pack_str(w, a->key); PROCS)
 CALL(leave, GROUP_LEAVE, BARE, PMIx_Group_leave(a->key, a->info, N),
-     PMIx_Group_leave_nb(a->key, a->info, N, on_op, D), px_pack_str(w, a->key); INFOS)
+     PMIx_Group_leave_nb(a->key, a->info, N, CB(on_op), D), px_pack_str(w, a->key); INFOS)
 CALL(construct, GROUP_CONSTRUCT, OTHER, NONE,
-     PMIx_Group_construct_nb(a->key, a->procs, N, a->info, N, on_info, D),
+     PMIx_Group_construct_nb(a->key, a->procs, N, a->info, N, CB(on_info), D),
      px_pack_str(w, a->key); PROCS; INFOS)
 CALL(destruct, GROUP_DESTRUCT, BARE, PMIx_Group_destruct(a->key, a->info, N),
-     PMIx_Group_destruct_nb(a->key, a->info, N, on_op, D),
+     PMIx_Group_destruct_nb(a->key, a->info, N, CB(on_op), D),
      px_pack_str(w, a->key); px_pack_procs(w, NULL, 0); INFOS)
 CALL(invite, GROUP_INVITE, SOME_INFOS,
      PMIx_Group_invite(a->key, a->procs, N, a->info, N, R),
-     PMIx_Group_invite_nb(a->key, a->procs, N, a->info, N, on_info, D),
+     PMIx_Group_invite_nb(a->key, a->procs, N, a->info, N, CB(on_info), D),
      px_pack_str(w, a->key); PROCS; INFOS)
 CALL(accept_it, GROUP_JOIN, SOME_INFOS,
      PMIx_Group_join(a->key, a->procs, PMIX_GROUP_ACCEPT, a->info, N, R),
-     PMIx_Group_join_nb(a->key, a->procs, PMIX_GROUP_ACCEPT, a->info, N, on_info, D),
+     PMIx_Group_join_nb(a->key, a->procs, PMIX_GROUP_ACCEPT, a->info, N, CB(on_info), D),
      px_pack_str(w, a->key); px_pack_procs(w, a->procs, 1); px_pack(w, &(bool){true},
        1, PMIX_BOOL); INFOS)
 CALL(decline, GROUP_JOIN, SOME_INFOS,
      PMIx_Group_join(a->key, NULL, PMIX_GROUP_DECLINE, a->info, N, R),
-     PMIx_Group_join_nb(a->key, NULL, PMIX_GROUP_DECLINE, a->info, N, on_info, D),
+     PMIx_Group_join_nb(a->key, NULL, PMIX_GROUP_DECLINE, a->info, N, CB(on_info), D),
      px_pack_str(w, a->key); px_pack_procs(w, NULL, 0); px_pack(w, &(bool){false}, 1,
        PMIX_BOOL); INFOS)
 /* clang-format on */
@@ -596,6 +599,8 @@ PX_TEST(without_a_server_a_call_ends_at_once)
         }
         spoil_args();
     }
+    pmix_info_t beat = flag(PMIX_SEND_HEARTBEAT);
+    fails(PMIx_Process_monitor(&beat, PMIX_SUCCESS, NULL, 0, NULL, NULL), UNREACH);
 }
 
 enum { SERVED, LEFT, ALONE, ENDED, N_STATES };
@@ -657,6 +662,31 @@ PX_TEST_LOOP(no_callback_runs_within_its_call, N_STATES)
 
 /* ---- special calls --------------------------------------------------------------- */
 
+/* Calls without a callback for the result (docs/adr/0030). */
+PX_TEST(a_call_without_its_callback_answers_as_in_the_table)
+{
+    static const uint8_t refused[] = {PX_OP_LOOKUP,          PX_OP_LOG,
+                                      PX_OP_GET_CREDENTIAL,  PX_OP_VALIDATE_CRED,
+                                      PX_OP_GROUP_CONSTRUCT, PX_OP_GROUP_DESTRUCT,
+                                      PX_OP_GROUP_LEAVE,     PX_OP_GROUP_INVITE,
+                                      PX_OP_GROUP_JOIN,      PX_OP_GET,
+                                      PX_OP_DEVICE_DISTANCES};
+    static const uint8_t blocking[] = {PX_OP_NOTIFY, PX_OP_REGEVENTS,
+                                       PX_OP_SESSION_CTRL, PX_OP_ABORT};
+
+    is_uncalled = true;
+    for (size_t i = 0; i < n_rows; i++) {
+        struct args a = make_args();
+
+        if (!memchr(blocking, rows[i].op, sizeof(blocking)))
+            ck_assert_int_eq(rows[i].post(&a),
+                             memchr(refused, rows[i].op, sizeof(refused))
+                                 ? PMIX_ERR_BAD_PARAM
+                                 : PMIX_SUCCESS);
+        spoil_args();
+    }
+}
+
 PX_TEST(results_are_optional)
 {
     struct args a = make_args();
@@ -681,8 +711,10 @@ PX_TEST(heartbeats_get_no_reply)
     ok(PMIx_Process_monitor(&beat, PMIX_SUCCESS, NULL, 0, NULL, NULL));
     ck_assert_int_eq(PMIx_Process_monitor_nb(&beat, PMIX_SUCCESS, NULL, 0, on_info, D),
                      PMIX_OPERATION_SUCCEEDED);
+    ck_assert_int_eq(PMIx_Process_monitor_nb(&beat, PMIX_SUCCESS, NULL, 0, NULL, NULL),
+                     PMIX_OPERATION_SUCCEEDED);
     ok(PMIx_Log(&found[0], 1, NULL, 0)); /* arrives after the heartbeats */
-    ck_assert_uint_eq(__atomic_load_n(&fake.n_beats, __ATOMIC_SEQ_CST), 3);
+    ck_assert_uint_eq(__atomic_load_n(&fake.n_beats, __ATOMIC_SEQ_CST), 4);
     ck_assert_uint_eq(fake.n_ops[PX_OP_MONITOR], 0);
 }
 
