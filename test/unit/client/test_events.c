@@ -94,13 +94,13 @@ static void dereg(size_t id)
 
 PX_TEST(the_server_learns_of_the_first_and_the_last_handler_of_a_code)
 {
-    pmix_status_t both[] = {CODE, CODE - 1};
+    pmix_status_t both[] = {CODE, CODE - 1, CODE - 1}; /* repeated */
     size_t one, two, three, all;
 
     start(take_codes);
     one = reg(both, 1, NULL);
     ck_assert_str_eq(next_update(), "+ -701");
-    two = reg(both, 2, NULL);
+    two = reg(both, 3, NULL);
     ck_assert_str_eq(next_update(), "+ -702");
     three = reg(both, 2, NULL); /* sends nothing */
     all = reg(NULL, 0, NULL);

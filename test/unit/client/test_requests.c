@@ -323,16 +323,6 @@ PX_TEST(the_server_is_not_asked_for_the_version_of_the_abi)
     PMIx_Query_destruct(&q[1]);
 }
 
-PX_TEST(a_query_without_waiting_is_answered_in_the_callback)
-{
-    pmix_query_t q = query(PMIX_QUERY_ATTRIBUTE_SUPPORT, PMIX_CLIENT_FUNCTIONS, "");
-
-    client_begin();
-    ok(PMIx_Query_info_nb(&q, 1, on_answer, &done));
-    PMIx_Query_destruct(&q); /* the call has a copy */
-    ok(await_op());
-}
-
 /* ---- groups ---------------------------------------------------------------------- */
 
 static struct px_version release;

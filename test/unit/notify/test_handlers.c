@@ -106,42 +106,6 @@ PX_TEST(handlers_are_called_in_the_order_of_their_places)
     }
 }
 
-PX_TEST(a_removed_handler_is_found_no_more)
-{
-    add_all("a1 f1F");
-    px_handlers_remove(px_handlers_find(&all, 1));
-    px_handlers_remove(px_handlers_find(&all, 0));
-
-    ck_assert_ptr_null(px_handlers_find(&all, 0));
-    ck_assert_ptr_null(px_handlers_find(&all, 1));
-    ck_assert_str_eq(order(), "");
-}
-
-PX_TEST(lists_the_codes_that_only_one_handler_has)
-{
-    static const pmix_status_t codes[] = {-1, -2, -2, -3};
-    struct px_handler *first, *second, *any;
-
-    ok(px_handlers_add(&all, codes, 3, NULL, 0, handler, &first));
-    ok(px_handlers_add(&all, codes + 2, 2, NULL, 0, handler, &second));
-    ok(px_handlers_add(&all, NULL, 0, NULL, 0, handler, &any));
-    const struct {
-        const struct px_handler *of;
-        pmix_status_t only;
-    } rows[] = {{first, -1}, {second, -3}, {any, PX_DEFAULT_CODE}};
-    for (size_t i = 0; i < PX_COUNT(rows); i++) {
-        size_t n;
-        PX_AUTOFREE pmix_status_t *only = px_handlers_only_of(&all, rows[i].of, &n);
-        ck_assert_uint_eq(n, 1);
-        ck_assert_int_eq(only[0], rows[i].only);
-    }
-    px_handlers_remove(second);
-    size_t n;
-    PX_AUTOFREE pmix_status_t *both = px_handlers_only_of(&all, first, &n);
-    ck_assert_uint_eq(n, 2);
-    ck_assert_int_eq(both[0] + both[1], codes[0] + codes[1]);
-}
-
 PX_TEST(reads_procs_from_one_and_from_an_array)
 {
     pmix_proc_t two[2], *procs = NULL;

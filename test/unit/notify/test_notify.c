@@ -310,14 +310,4 @@ PX_TEST(a_chain_ends_before_the_next_event_is_delivered)
     ck_assert_str_eq(calls, "13131313131313131313");
 }
 
-PX_TEST(calls_without_a_role_are_refused)
-{
-    ok(PMIx_Finalize(NULL, 0));
-    ck_assert_int_eq(PMIx_Notify_event(-1, NULL, PMIX_RANGE_LOCAL, NULL, 0, NULL, NULL),
-                     PMIX_ERR_INIT);
-    ck_assert_int_eq(PMIx_Register_event_handler(NULL, 0, NULL, 0, first, NULL, NULL),
-                     PMIX_ERR_INIT);
-    ck_assert_int_eq(PMIx_Deregister_event_handler(0, NULL, NULL), PMIX_ERR_INIT);
-}
-
 PX_TEST_MAIN("notify/notify", setup, teardown)

@@ -81,21 +81,6 @@ static uint32_t job_size(void)
     return get_u32(tool.nspace, PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
 }
 
-PX_TEST(what_needs_no_server_works)
-{
-    pmix_value_t v = {.type = PMIX_STRING, .data.string = (char[]){"there"}},
-                 *got = NULL;
-
-    init_alone();
-    ck_assert_uint_eq(job_size(), 1);
-    ok(PMIx_Put(PMIX_GLOBAL, "key", &v));
-    ok(PMIx_Commit());
-    ok(PMIx_Fence(NULL, 0, NULL, 0));
-    ok(PMIx_Get(&tool, "key", NULL, 0, &got));
-    ck_assert_str_eq(got->data.string, "there");
-    PMIX_VALUE_RELEASE(got);
-}
-
 PX_TEST(what_needs_a_server_is_unreachable_at_once)
 {
     pmix_app_t app = {.cmd = (char[]){"x"}};
