@@ -159,17 +159,6 @@ PX_TEST_LOOP(delivers_frames, 2)
     }
 }
 
-PX_TEST(delivers_many_frames_in_order)
-{
-    for (uint32_t i = 0; i < 1000; i++)
-        put(200 + i, &i, sizeof(i));
-    for (uint32_t i = 0; i < 1000; i++)
-        sem_wait(&event);
-
-    ck_assert_uint_eq(n_frames, 1000);
-    ck_assert_uint_eq(last.tag, 1199);
-}
-
 struct sending {
     uint32_t tag;
     size_t n;
@@ -182,23 +171,6 @@ static void do_send(struct px_call *call, void *args)
 
     memset(body.data, 'x', s->n);
     px_call_done(call, px_conn_send(conn, 0, s->tag, &body));
-}
-
-PX_TEST(sends_more_than_the_socket_takes_at_once)
-{
-    struct sending s = {.tag = 55, .n = 8u << 20};
-    size_t got = 0, want = PX_FRAME_HEADER_B + s.n;
-    char chunk[65536];
-
-    ok(px_call(loop, do_send, &s));
-    while (got < want) {
-        ssize_t n = read(peer, chunk, sizeof(chunk));
-
-        ck_assert_int_gt(n, 0);
-        got += (size_t)n;
-    }
-
-    ck_assert_uint_eq(got, want);
 }
 
 enum { N_OFTEN = 400 };
@@ -248,15 +220,6 @@ PX_TEST(a_request_is_answered_without_a_change_of_what_is_watched)
             n_changes = 0;
     }
     ck_assert_uint_eq(n_changes, 0);
-}
-
-PX_TEST(reports_a_closed_peer_once)
-{
-    close(peer);
-    peer = -1;
-    sem_wait(&event);
-
-    ck_assert_int_eq(lost, PMIX_ERR_LOST_CONNECTION);
 }
 
 PX_TEST(a_giant_length_ends_the_connection_at_the_header)
