@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Output that a pull receives: its forms and destinations, the ends of lines, and readers that do
  * not read. */
+#include "core/base/str.h"
+#include "core/base/strv.h"
 #include "core/client/client.h"
 #include "core/iof/format.h"
 #include "fake_server.h"
@@ -116,26 +118,24 @@ static void on_bytes(size_t id PX_UNUSED, pmix_iof_channel_t channel,
 
 /* ---- forms ----------------------------------------------------------------------- */
 
-/* Attribute whose value is a text, a number, or true. */
-struct how {
-    const char *key;
-    const char *text;
-    uint32_t n;
-};
-
-static pmix_status_t pull(const struct how *how, pmix_iof_cbfunc_t fn)
+/* how: directives, separated by blanks: "key" is true, "key=text" a text or a number. */
+static pmix_status_t pull(const char *how, pmix_iof_cbfunc_t fn)
 {
+    PX_AUTO(px_strv) keys = px_strv_split(how, ' ', false);
     pmix_proc_t p = rank(PMIX_RANK_WILDCARD);
     PX_AUTO(px_infos) infos = {0};
 
-    for (; how && how->key; how++)
-        ok(px_infos_add(&infos, how->key,
-                        how->text ? (const void *)how->text
-                        : how->n  ? &how->n
-                                  : NULL,
-                        how->text ? PMIX_STRING
-                        : how->n  ? PMIX_UINT32
-                                  : PMIX_BOOL));
+    for (char **key = keys; key && *key; key++) {
+        char *text = strchr(*key, '=');
+        uint32_t n = text ? (uint32_t)atoi(text + 1) : 0;
+
+        if (text)
+            *text++ = '\0';
+        ok(px_infos_add(&infos, *key, n ? (const void *)&n : text,
+                        n      ? PMIX_UINT32
+                        : text ? PMIX_STRING
+                               : PMIX_BOOL));
+    }
     return PMIx_IOF_pull(&p, 1, infos.v, infos.n, OUT | ERR, fn, NULL, NULL);
 }
 
@@ -150,66 +150,42 @@ static const struct piece gone[] = {{1, OUT, "a\n", 700}, {1, OUT, "b\n", 1}, {0
 static const struct piece ended[] = {
     {1, OUT, "ab", 0}, {2, OUT, "c\n", 0}, {1, OUT, "", 0}, {1, OUT, "d", 0}, {0}};
 
+#define TWO_TAGS PMIX_IOF_TAG_OUTPUT " " PMIX_IOF_MERGE_STDERR_STDOUT
+#define CACHED   " " PMIX_IOF_CACHE_SIZE "=70000"
 static const struct row {
-    struct how how[4];
+    const char *how;
     bool fn;
     const struct piece *pieces;
     const char *expected; /* '|' ends the bytes of each call of the function */
     uint64_t dropped_b;
 } rows[] = {
-    {{{0}}, false, usual, "x\nabc\nd", 0},
-    {{{0}}, false, ended, "c\nabd", 0},
-    {{{PMIX_IOF_OUTPUT_RAW, NULL, 0}}, false, usual, "abx\nc\nd", 0},
-    {{{PMIX_IOF_RANK_OUTPUT, NULL, 0}},
-     false,
-     usual,
-     "[2]<stdout>:x\n[1]<stdout>:abc\n[1]<stdout>:d\n",
-     0},
-    {{{PMIX_IOF_TAG_DETAILED_OUTPUT, NULL, 0}},
-     false,
-     usual,
-     "[job,2]<stdout>:x\n[job,1][n1:41]<stdout>:abc\n[job,1][n1:41]<stdout>:d\n",
-     0},
-    {{{PMIX_IOF_TAG_DETAILED_OUTPUT, NULL, 0}, {PMIX_IOF_CACHE_SIZE, NULL, 70000}},
-     true,
-     ended,
-     "[job,2]<stdout>:c\n|[job,1][n1:41]<stdout>:ab\n||[job,1][n1:41]<stdout>:d\n|",
-     0},
-    {{{PMIX_IOF_TAG_OUTPUT, NULL, 0}}, false, both + 1, "", 0},
-    {{{PMIX_IOF_TAG_OUTPUT, NULL, 0}, {PMIX_IOF_MERGE_STDERR_STDOUT, NULL, 0}},
-     false,
-     both,
-     "[job,1]<stdout>:a\n[job,1]<stdout>:b\n",
-     0},
-    {{{TENON_IOF_JSON_OUTPUT, NULL, 0}},
-     false,
-     both,
-     "{\"nspace\":\"job\",\"rank\":1,\"channel\":\"stdout\",\"data\":\"a\\n\"}\n",
-     0},
-    {{{PMIX_IOF_XML_OUTPUT, NULL, 0}},
-     false,
-     both,
-     "<stdout nspace=\"job\" rank=\"1\">a&#10;</stdout>\n",
-     0},
-    {{{PMIX_IOF_BUFFERING_SIZE, NULL, 4}}, false, gathered, "abc\nx\n", 0},
-    {{{0}}, true, usual, "ab|x\n|c\nd|", 0},
-    {{{0}}, true, ended, "ab|c\n||d|", 0},
-    {{{PMIX_IOF_OUTPUT_RAW, NULL, 0}}, true, both, "a\n|!b\n|", 0},
-    {{{PMIX_IOF_MERGE_STDERR_STDOUT, NULL, 0}}, true, both, "a\n|b\n|", 0},
-    {{{PMIX_IOF_BUFFERING_SIZE, NULL, 4}}, true, torn, "abcdef|g|", 0},
-    {{{PMIX_IOF_BUFFERING_SIZE, NULL, 4}}, true, ended + 2, "|d|", 0},
-    {{{PMIX_IOF_RANK_OUTPUT, NULL, 0}, {PMIX_IOF_CACHE_SIZE, NULL, 70000}},
-     true,
-     usual,
-     "[2]<stdout>:x\n|[1]<stdout>:abc\n|[1]<stdout>:d\n|",
-     0},
-    {{{0}}, true, gone, "a\n|b\n|", 701},
-    {{{PMIX_IOF_RANK_OUTPUT, NULL, 0}},
-     true,
-     gone,
-     "[1]<stdout>:a\n|[1]<stdout>:b\n|",
-     701},
-    {{{0}}, false, gone, "a\nb\n", 0},
+    {"", false, usual, "x\nabc\nd", 0},
+    {"", false, ended, "c\nabd", 0},
+    {PMIX_IOF_OUTPUT_RAW, false, usual, "abx\nc\nd", 0},
+    {PMIX_IOF_RANK_OUTPUT, false, usual,
+     "[2]<stdout>:x\n[1]<stdout>:abc\n[1]<stdout>:d\n", 0},
+    {PMIX_IOF_TAG_DETAILED_OUTPUT, false, usual,
+     "[job,2]<stdout>:x\n[job,1][n1:41]<stdout>:abc\n[job,1][n1:41]<stdout>:d\n", 0},
+    {PMIX_IOF_TAG_DETAILED_OUTPUT CACHED, true, ended,
+     "[job,2]<stdout>:c\n|[job,1][n1:41]<stdout>:ab\n||[job,1][n1:41]<stdout>:d\n|", 0},
+    {PMIX_IOF_TAG_OUTPUT, false, both + 1, "", 0},
+    {TWO_TAGS, false, both, "[job,1]<stdout>:a\n[job,1]<stdout>:b\n", 0},
+    {TENON_IOF_JSON_OUTPUT, false, both,
+     "{\"nspace\":\"job\",\"rank\":1,\"channel\":\"stdout\",\"data\":\"a\\n\"}\n", 0},
+    {PMIX_IOF_XML_OUTPUT, false, both,
+     "<stdout nspace=\"job\" rank=\"1\">a&#10;</stdout>\n", 0},
+    {PMIX_IOF_BUFFERING_SIZE "=4", false, gathered, "abc\nx\n", 0},
+    {"", true, usual, "ab|x\n|c\nd|", 0},
+    {"", true, ended, "ab|c\n||d|", 0},
+    {PMIX_IOF_OUTPUT_RAW, true, both, "a\n|!b\n|", 0},
+    {PMIX_IOF_MERGE_STDERR_STDOUT, true, both, "a\n|b\n|", 0},
+    {PMIX_IOF_BUFFERING_SIZE "=4", true, torn, "abcdef|g|", 0},
+    {PMIX_IOF_BUFFERING_SIZE "=4", true, ended + 2, "|d|", 0},
+    {PMIX_IOF_RANK_OUTPUT CACHED, true, usual,
+     "[2]<stdout>:x\n|[1]<stdout>:abc\n|[1]<stdout>:d\n|", 0},
+    {"", true, gone, "a\n|b\n|", 701},
+    {PMIX_IOF_RANK_OUTPUT, true, gone, "[1]<stdout>:a\n|[1]<stdout>:b\n|", 701},
+    {"", false, gone, "a\nb\n", 0},
 };
 
 /* Expects exactly this text in this process's stdout. */
@@ -238,7 +214,7 @@ PX_TEST_LOOP(output_has_the_requested_form, PX_COUNT(rows))
 
     ck_assert_int_gt(id, 0);
     /* The server gets only the cache size. */
-    ck_assert_uint_eq(fake.received.info.n, row->how[1].n == 70000);
+    ck_assert_uint_eq(fake.received.info.n, strstr(row->how, CACHED) != NULL);
     ok(let_send(row->pieces));
     ok(PMIx_IOF_deregister((size_t)id, NULL, 0, NULL, NULL));
     if (row->fn)
@@ -251,8 +227,7 @@ PX_TEST_LOOP(output_has_the_requested_form, PX_COUNT(rows))
 /* A restart between two pieces of a line ends the line. */
 PX_TEST(output_of_a_restarted_process_has_its_new_pid)
 {
-    static const struct how detailed[] = {{PMIX_IOF_TAG_DETAILED_OUTPUT, NULL, 0}, {0}};
-    pmix_status_t id = pull(detailed, NULL);
+    pmix_status_t id = pull(PMIX_IOF_TAG_DETAILED_OUTPUT, NULL);
 
     ck_assert_int_gt(id, 0);
     for (life = 41; life < 43; life++)
@@ -262,61 +237,52 @@ PX_TEST(output_of_a_restarted_process_has_its_new_pid)
 }
 
 static const struct {
-    struct how how[2];
-    const char *name, *expected; /* file in the test's folder, and its text */
+    const char *key, *path, *also;
+    const char *name; /* file in the test's folder */
     bool only;
 } files[] = {
-    {{{PMIX_IOF_OUTPUT_TO_FILE, "f", 0}}, "f.job.1.stdout", "abc\nd", false},
-    {{{PMIX_IOF_OUTPUT_TO_FILE, "a/f", 0}}, "a/f.job.1.stdout", "abc\nd", true},
-    {{{PMIX_IOF_OUTPUT_TO_DIRECTORY, "d/e", 0}},
-     "d/e/job/rank.1/stdout",
-     "abc\nd",
+    {PMIX_IOF_OUTPUT_TO_FILE, "f", "", "f.job.1.stdout", false},
+    {PMIX_IOF_OUTPUT_TO_FILE, "a/f", PMIX_IOF_FILE_ONLY, "a/f.job.1.stdout", true},
+    {PMIX_IOF_OUTPUT_TO_DIRECTORY, "d/e", PMIX_IOF_FILE_ONLY, "d/e/job/rank.1/stdout",
      true},
-    {{{PMIX_IOF_OUTPUT_TO_FILE, "p-%n-%r", 0}, {PMIX_IOF_FILE_PATTERN, NULL, 0}},
-     "p-job-1.stdout",
-     "abc\nd",
+    {PMIX_IOF_OUTPUT_TO_FILE, "p-%n-%r", PMIX_IOF_FILE_PATTERN, "p-job-1.stdout",
      false},
 };
 
 PX_TEST_LOOP(output_goes_to_files_also_or_only, PX_COUNT(files))
 {
-    char path[512], text[64] = "";
-    struct how how[4] = {files[_i].how[0], files[_i].how[1]};
-    pmix_status_t id;
+    PX_AUTOFREE char *how = px_strf("%s=%s %s", files[_i].key,
+                                    px_test_path(files[_i].path), files[_i].also);
+    char text[64] = "";
+    pmix_status_t id = pull(how, NULL);
 
-    snprintf(path, sizeof(path), "%s", px_test_path(how[0].text));
-    how[0].text = path;
-    if (files[_i].only)
-        how[how[1].key ? 2 : 1] = (struct how){.key = PMIX_IOF_FILE_ONLY};
-    id = pull(how, NULL);
     ck_assert_int_gt(id, 0);
     ok(let_send(usual));
     ok(PMIx_IOF_deregister((size_t)id, NULL, 0, NULL, NULL));
     expect_out(files[_i].only ? "" : "x\nabc\nd");
     PX_AUTOCLOSE int fd = open(px_test_path(files[_i].name), O_RDONLY);
     ck_assert_int_ge(read(fd, text, sizeof(text) - 1), 0);
-    ck_assert_str_eq(text, files[_i].expected);
+    ck_assert_str_eq(text, "abc\nd");
 }
 
 PX_TEST(contradictory_directives_are_never_sent)
 {
-    static const struct how bad[][4] = {
-        {{PMIX_IOF_OUTPUT_RAW, NULL, 0}, {PMIX_IOF_TAG_OUTPUT, NULL, 0}},
-        {{PMIX_IOF_XML_OUTPUT, NULL, 0}, {TENON_IOF_JSON_OUTPUT, NULL, 0}},
-        {{PMIX_IOF_DROP_OLDEST, NULL, 0}, {PMIX_IOF_DROP_NEWEST, NULL, 0}},
-        {{PMIX_IOF_COPY, NULL, 0}, {PMIX_IOF_REDIRECT, NULL, 0}},
-        {{PMIX_IOF_OUTPUT_TO_FILE, "f", 0}, {PMIX_IOF_OUTPUT_TO_DIRECTORY, "d", 0}},
-        {{PMIX_IOF_OUTPUT_TO_FILE, NULL, 0}},
-        {{PMIX_IOF_OUTPUT_TO_FILE, "%x", 0}, {PMIX_IOF_FILE_PATTERN, NULL, 0}},
-        {{PMIX_IOF_FILE_PATTERN, NULL, 0}},
-        {{PMIX_IOF_FILE_ONLY, NULL, 0}},
-        {{PMIX_IOF_CACHE_SIZE, "many", 0}},
-        {{PMIX_IOF_BUFFERING_SIZE, "many", 0}},
+    static const char *const bad[] = {
+        PMIX_IOF_OUTPUT_RAW " " PMIX_IOF_TAG_OUTPUT,
+        PMIX_IOF_XML_OUTPUT " " TENON_IOF_JSON_OUTPUT,
+        PMIX_IOF_DROP_OLDEST " " PMIX_IOF_DROP_NEWEST,
+        PMIX_IOF_COPY " " PMIX_IOF_REDIRECT,
+        PMIX_IOF_OUTPUT_TO_FILE "=f " PMIX_IOF_OUTPUT_TO_DIRECTORY "=d",
+        PMIX_IOF_OUTPUT_TO_FILE,
+        PMIX_IOF_OUTPUT_TO_FILE "=%x " PMIX_IOF_FILE_PATTERN,
+        PMIX_IOF_FILE_PATTERN,
+        PMIX_IOF_FILE_ONLY,
+        PMIX_IOF_CACHE_SIZE "=many",
+        PMIX_IOF_BUFFERING_SIZE "=many",
     };
 
     for (size_t i = 0; i < PX_COUNT(bad); i++)
-        ck_assert_msg(pull(bad[i], i % 2 ? NULL : on_bytes) == PMIX_ERR_BAD_PARAM,
-                      "row %zu", i);
+        fails(pull(bad[i], i % 2 ? NULL : on_bytes), BAD_PARAM);
     ck_assert_uint_eq(fake.n_ops[PX_OP_IOF_PULL], 0);
 }
 
@@ -327,8 +293,8 @@ PX_TEST(output_without_a_pull_goes_to_our_own_stdout)
 
     static const size_t ids[] = {0, 7, SIZE_MAX}; /* numbers of servers */
 
-    ck_assert_int_gt(pull(NULL, on_bytes), 0); /* makes the client forward output */
-    ck_assert_int_gt(pull(NULL, NULL), 0);
+    ck_assert_int_gt(pull("", on_bytes), 0); /* makes the client forward output */
+    ck_assert_int_gt(pull("", NULL), 0);
     for (size_t i = 0; i < PX_COUNT(ids); i++) {
         piece_id = ids[i];
         ok(let_send(line));
@@ -344,7 +310,7 @@ PX_TEST_LOOP(an_incomplete_line_is_not_lost, 2)
 {
     static const struct piece tail[] = {{1, OUT, "tail", 0}, {0}};
 
-    ck_assert_int_gt(pull(NULL, NULL), 0);
+    ck_assert_int_gt(pull("", NULL), 0);
     dies = _i == 0;
     ck_assert_int_eq(let_send(tail), dies ? PMIX_ERR_LOST_CONNECTION : PMIX_SUCCESS);
     if (!dies)
@@ -391,7 +357,7 @@ PX_TEST(a_slow_reader_holds_up_the_server_and_loses_nothing)
 {
     pthread_t reader;
     size_t n = 0;
-    pmix_status_t id = pull(NULL, NULL);
+    pmix_status_t id = pull("", NULL);
 
     flood_b = 8 * 1024 * 1024 + 11;
     ck_assert_int_gt(id, 0);
@@ -443,7 +409,7 @@ static void do_fill(struct px_call *call, void *id)
 
 PX_TEST(a_receiver_without_room_stops_its_server_and_no_other)
 {
-    size_t id = (size_t)pull(NULL, on_bytes);
+    size_t id = (size_t)pull("", on_bytes);
 
     ok(px_call(px_process.loop, do_fill, &id));
 }
@@ -463,8 +429,7 @@ static void on_flood(size_t id PX_UNUSED, pmix_iof_channel_t channel PX_UNUSED,
  * gathers output for the function. */
 PX_TEST_LOOP(a_function_gets_all_in_order, 2)
 {
-    static const struct how gathers[] = {{PMIX_IOF_BUFFERING_SIZE, NULL, 3000}, {0}};
-    pmix_status_t id = pull(_i == 0 ? NULL : gathers, on_flood);
+    pmix_status_t id = pull(_i == 0 ? "" : PMIX_IOF_BUFFERING_SIZE "=3000", on_flood);
 
     flood_b = 8 * 1024 * 1024 + 11;
     ck_assert_int_gt(id, 0);
@@ -476,7 +441,7 @@ PX_TEST_LOOP(a_function_gets_all_in_order, 2)
 /* The reader of round 0 is gone. The reader of round 1 never reads. */
 PX_TEST_LOOP(a_missing_reader_does_not_delay_finalize, 2)
 {
-    pmix_status_t id = pull(NULL, NULL);
+    pmix_status_t id = pull("", NULL);
 
     flood_b = _i == 0 ? 2 * 1024 * 1024 : 200 * 1024;
     if (_i == 0)
@@ -560,7 +525,7 @@ PX_TEST_LOOP(a_finalize_that_gives_up_names_the_limit, 2)
     setenv("PMIX_MCA_iof_drain_timeout", "1500ms", 1);
     client_of_hook(is_silent);
     flood_b = _i == 0 ? 0 : 200 * 1024;
-    ck_assert_int_gt(pull(NULL, NULL), 0);
+    ck_assert_int_gt(pull("", NULL), 0);
     ok(let_send(NULL));
     ck_assert_int_eq(dup2(log, STDERR_FILENO), STDERR_FILENO);
     ok(PMIx_Finalize(NULL, 0));

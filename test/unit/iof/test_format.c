@@ -143,78 +143,55 @@ static const struct px_iof_origin origin = {.nspace = "a<b>\"&\\",
 #define X_HEAD "<stdout nspace=\"a&lt;b&gt;&quot;&amp;\\\" rank=\"1\""
 #define J_HEAD "{\"nspace\":\"a<b>\\\"&\\\\\",\"rank\":1,\"channel\":\"stdout\""
 
+static const struct px_iof_way ranked = {.tag_rank = true},
+                               detailed = {.tag_detailed = true},
+                               two_tags = {.tag = true, .tag_rank = true},
+                               full = {.tag_full = true, .tag = true},
+                               xml = {.xml = true},
+                               xml_detailed = {.xml = true, .tag_detailed = true},
+                               json = {.json = true},
+                               json_detailed = {.json = true, .tag_detailed = true};
+
 PX_TEST(each_line_is_shown_as_asked_for)
 {
     static const struct {
-        struct px_iof_way way;
+        const struct px_iof_way *way;
         const char *in;
         size_t n, room;
         const char *out;
         size_t used;
-    } rows[] = {
-        {{.tag_rank = true}, "", 0, 100, "", 0},
-        {{.tag_rank = true},
-         "a\n\nrest",
-         7,
-         100,
-         "[1]<stdout>:a\n[1]<stdout>:\n[1]<stdout>:rest\n",
-         7},
-        {{.tag_rank = true}, "a\nb\nc", 5, 29, "[1]<stdout>:a\n[1]<stdout>:b\n", 4},
-        {{.tag_rank = true}, "a\nb\n", 4, 13, "", 0},
-        {{.tag = true, .tag_rank = true},
-         "\xff\r\n",
-         3,
-         100,
-         "[7,1]<stdout>:\xff\r\n",
-         3},
-        {{.tag_full = true, .tag = true}, "a", 1, 100, "[a<b>\"&\\,1]<stdout>:a\n", 1},
-        {{.tag_detailed = true}, "a", 1, 100, "[7,1][h:42]<stdout>:a\n", 1},
-        {{.xml = true},
-         "a<\t\"&>\n\r\n",
-         9,
-         9000,
-         X_HEAD ">a&lt;&#9;&quot;&amp;&gt;&#10;</stdout>\n" X_HEAD
-                ">&#13;&#10;</stdout>\n",
-         9},
-        {{.xml = true, .tag_detailed = true},
-         "\xc3\xa4",
-         2,
-         9000,
-         X_HEAD " host=\"h\" pid=\"42\">\xc3\xa4</stdout>\n",
-         2},
-        {{.xml = true},
-         "\x1b[m\n",
-         4,
-         9000,
-         X_HEAD " encoding=\"base64\">G1ttCg==</stdout>\n",
-         4},
-        {{.xml = true, .tag = true},
-         "\xef\xbf\xbf",
-         3,
-         9000,
-         X_HEAD " encoding=\"base64\">77+/</stdout>\n",
-         3},
-        {{.json = true},
-         "a\"\\\x1b\n\xc3\xa4<",
-         8,
-         9000,
-         J_HEAD ",\"data\":\"a\\\"\\\\\\u001b\\n\"}\n" J_HEAD
-                ",\"data\":\"\xc3\xa4<\"}\n",
-         8},
-        {{.json = true, .tag_detailed = true},
-         "\xc3",
-         1,
-         9000,
-         J_HEAD ",\"host\":\"h\",\"pid\":42,\"data64\":\"ww==\"}\n",
-         1},
-        {{.json = true}, "\0a", 2, 9000, J_HEAD ",\"data64\":\"AGE=\"}\n", 2},
-        {{.json = true}, "\xed\xa0\x80", 3, 9000, J_HEAD ",\"data64\":\"7aCA\"}\n", 3}};
+    } rows[] = {{&ranked, "", 0, 100, "", 0},
+                {&ranked, "a\n\nrest", 7, 100,
+                 "[1]<stdout>:a\n[1]<stdout>:\n[1]<stdout>:rest\n", 7},
+                {&ranked, "a\nb\nc", 5, 29, "[1]<stdout>:a\n[1]<stdout>:b\n", 4},
+                {&ranked, "a\nb\n", 4, 13, "", 0},
+                {&two_tags, "\xff\r\n", 3, 100, "[7,1]<stdout>:\xff\r\n", 3},
+                {&full, "a", 1, 100, "[a<b>\"&\\,1]<stdout>:a\n", 1},
+                {&detailed, "a", 1, 100, "[7,1][h:42]<stdout>:a\n", 1},
+                {&xml, "a<\t\"&>\n\r\n", 9, 9000,
+                 X_HEAD ">a&lt;&#9;&quot;&amp;&gt;&#10;</stdout>\n" X_HEAD
+                        ">&#13;&#10;</stdout>\n",
+                 9},
+                {&xml_detailed, "\xc3\xa4", 2, 9000,
+                 X_HEAD " host=\"h\" pid=\"42\">\xc3\xa4</stdout>\n", 2},
+                {&xml, "\x1b[m\n", 4, 9000,
+                 X_HEAD " encoding=\"base64\">G1ttCg==</stdout>\n", 4},
+                {&xml, "\xef\xbf\xbf", 3, 9000,
+                 X_HEAD " encoding=\"base64\">77+/</stdout>\n", 3},
+                {&json, "a\"\\\x1b\n\xc3\xa4<", 8, 9000,
+                 J_HEAD ",\"data\":\"a\\\"\\\\\\u001b\\n\"}\n" J_HEAD
+                        ",\"data\":\"\xc3\xa4<\"}\n",
+                 8},
+                {&json_detailed, "\xc3", 1, 9000,
+                 J_HEAD ",\"host\":\"h\",\"pid\":42,\"data64\":\"ww==\"}\n", 1},
+                {&json, "\0a", 2, 9000, J_HEAD ",\"data64\":\"AGE=\"}\n", 2},
+                {&json, "\xed\xa0\x80", 3, 9000, J_HEAD ",\"data64\":\"7aCA\"}\n", 3}};
     struct px_iof_format f;
     uint8_t out[9000];
     size_t used;
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
-        ck_assert(px_iof_format_make(&f, &rows[i].way, &origin));
+        ck_assert(px_iof_format_make(&f, rows[i].way, &origin));
         size_t n = px_iof_format_apply(&f, (const uint8_t *)rows[i].in, rows[i].n,
                                        &used, out, rows[i].room);
         ck_assert_msg(n == strlen(rows[i].out) && memcmp(out, rows[i].out, n) == 0 &&
@@ -230,8 +207,7 @@ PX_TEST(each_line_is_shown_as_asked_for)
                                            .host = i % 3 ? NULL : "h",
                                            .pid = i % 2 ? 9 : 0};
 
-        ck_assert(
-            px_iof_format_make(&f, &(struct px_iof_way){.tag_detailed = true}, &some));
+        ck_assert(px_iof_format_make(&f, &detailed, &some));
         ck_assert_str_eq(f.head, heads[i]);
     }
     ck_assert(!px_iof_format_make(&f, &(struct px_iof_way){.raw = true}, &origin));

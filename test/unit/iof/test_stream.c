@@ -22,24 +22,6 @@ static struct px_iof_sink *copy; /* copy of the stream that has one */
 static int reader;               /* read end of all output */
 static atomic_int n_done, n_broken, n_rooms;
 
-static void setup(void)
-{
-    struct px_err err = {0};
-
-    px_process_lock();
-    ck_assert_msg(px_role_begin(PX_ROLE_TOOL, NULL, 0, &err) == PMIX_SUCCESS, "%s",
-                  err.text);
-    ok(px_loop_need_thread(px_process.loop));
-    px_process_unlock();
-}
-
-static void teardown(void)
-{
-    px_process_lock();
-    px_role_end(PX_ROLE_TOOL);
-    px_process_unlock();
-}
-
 /* ---- from pipes ------------------------------------------------------------------ */
 
 static bool on_broken(void *arg PX_UNUSED)
@@ -116,6 +98,7 @@ static void do_action(struct px_call *call, void *args)
     case FINI:
         px_iof_sink_close(px_take(&copy));
         px_iof_std_put();
+        std = NULL;
         break;
     case OPEN:
         rc = do_open(s);
@@ -146,6 +129,26 @@ static void on_loop(enum action action, struct source *s)
     s = s ? s : &none;
     s->action = action;
     ok(px_call(px_process.loop, do_action, s));
+}
+
+static void setup(void)
+{
+    struct px_err err = {0};
+
+    px_process_lock();
+    ck_assert_msg(px_role_begin(PX_ROLE_TOOL, NULL, 0, &err) == PMIX_SUCCESS, "%s",
+                  err.text);
+    ok(px_loop_need_thread(px_process.loop));
+    px_process_unlock();
+}
+
+static void teardown(void)
+{
+    if (std)
+        on_loop(FINI, NULL);
+    px_process_lock();
+    px_role_end(PX_ROLE_TOOL);
+    px_process_unlock();
 }
 
 /* Starts with fd as stdout and stderr. */
@@ -231,7 +234,6 @@ PX_TEST(whole_lines_go_on_and_those_of_two_are_not_mixed)
     close(a.fd);
     await_done(2);
     assert_in(reader, "rest"); /* with or without a newline */
-    on_loop(FINI, NULL);
 }
 
 /* More lines than all buffers hold; each contains its number. */
@@ -284,7 +286,6 @@ static void run_writers(bool slow)
     await_done(2);
     if (!slow)
         check_lines();
-    on_loop(FINI, NULL);
 }
 
 /* A pipe, a pipe that cannot be opened again, a socket, a file. */
@@ -333,7 +334,6 @@ PX_TEST(long_lines_go_on_in_pieces)
     }
     close(a.fd);
     await_done(1);
-    on_loop(FINI, NULL);
 }
 
 /* Takes a short rest, and a rest that a slow reader has not read yet. */
@@ -358,7 +358,6 @@ PX_TEST(finish_takes_what_is_there_and_waits_for_no_more)
     ok(px_fd_read_all(reader, got, sizeof(got), px_clock_ms() + 5000));
     await_done(2);
     assert_broken(&a);
-    on_loop(FINI, NULL);
 }
 
 PX_TEST(a_writer_to_a_reader_that_has_gone_gets_sigpipe)
@@ -375,7 +374,6 @@ PX_TEST(a_writer_to_a_reader_that_has_gone_gets_sigpipe)
     a = open_source(1); /* later streams, too */
     ck_assert_ptr_null(a.stream);
     assert_broken(&a);
-    on_loop(FINI, NULL);
 }
 
 PX_TEST(a_full_disk_is_a_failure)
@@ -390,7 +388,6 @@ PX_TEST(a_full_disk_is_a_failure)
     await_done(1);
     ck_assert_int_eq(n_broken, 1);
     close(a.fd);
-    on_loop(FINI, NULL);
 }
 
 PX_TEST(a_closed_stream_is_silent)
@@ -405,7 +402,6 @@ PX_TEST(a_closed_stream_is_silent)
     assert_nothing_out();
     ck_assert_int_eq(n_done, 0);
     close(a.fd);
-    on_loop(FINI, NULL);
 }
 
 /* ---- prefixes and files ---------------------------------------------------------- */
@@ -446,7 +442,6 @@ PX_TEST(prefixed_lines_are_the_same_in_the_file)
     assert_in(reader, all + sizeof(PREFIX) + 1);
     await_done(1);
     assert_in_file(a.file, all);
-    on_loop(FINI, NULL);
 }
 
 /* A long line is cut, and each piece has a prefix; an incomplete line waits. */
@@ -471,7 +466,6 @@ PX_TEST(prefixed_lines_to_a_slow_reader_lose_nothing)
     ck_assert_int_eq(lseek(a.file, 0, SEEK_END), 3 * (int)(sizeof(line) - 1));
     close(a.file);
     assert_broken(&a);
-    on_loop(FINI, NULL);
 }
 
 /* All output goes to the file and none to the reader, even if the reader has gone. */
@@ -494,7 +488,6 @@ PX_TEST_LOOP(a_file_alone_gets_all, 3)
     await_done(1);
     assert_in_file(a.file, "line\nrest\nof it");
     ck_assert_int_eq(n_broken, 0);
-    on_loop(FINI, NULL);
 }
 
 /* The failure is reported once. A stream with only this file ends; otherwise the reader
@@ -521,7 +514,6 @@ PX_TEST_LOOP(a_file_on_a_full_disk_is_a_failure, 2)
     }
     ck_assert_int_eq(n_broken, 1);
     close(a.file);
-    on_loop(FINI, NULL);
 }
 
 /* ---- incomplete lines ------------------------------------------------------------- */
@@ -544,7 +536,6 @@ PX_TEST(a_line_without_end_goes_on_when_it_has_waited)
     }
     close(a.fd);
     await_done(1);
-    on_loop(FINI, NULL);
 }
 
 PX_TEST(bytes_are_gathered_as_asked_for)
@@ -584,7 +575,6 @@ PX_TEST(bytes_are_gathered_as_asked_for)
         on_loop(FINISH, &a);
         ck_assert_int_eq(n_done, (int)i + 1);
     }
-    on_loop(FINI, NULL);
 }
 
 /* ---- output from memory, to functions, through taps ------------------------------- */
@@ -656,7 +646,6 @@ PX_TEST(a_reader_that_has_gone_takes_all)
     ck_assert_uint_eq(a.taken, 4);
     ck_assert_int_eq(n_done, 1);
     ck_assert_int_eq(n_broken, 0);
-    on_loop(FINI, NULL);
 }
 
 static atomic_uint tap_shows, n_ends;
@@ -702,7 +691,6 @@ PX_TEST(a_tap_holds_up_its_writer_and_may_have_all_alone)
     on_loop(RESUME, &a);
     ck_assert_int_eq(n_done, 1);
     assert_broken(&a);
-    on_loop(FINI, NULL);
 }
 
 /* After the reader has gone, the stream continues for the tap; then the tap refuses
@@ -724,7 +712,6 @@ PX_TEST(a_tap_keeps_a_stream_without_a_reader)
     write_text(&a, "3\n");
     await_done(1);
     assert_broken(&a);
-    on_loop(FINI, NULL);
 }
 
 /* All output of a terminal's last user precedes the end. */
@@ -739,7 +726,6 @@ PX_TEST(a_terminal_ends_with_its_last_user)
     close(a.fd);
     await_done(1);
     assert_in(reader, "line\nrest");
-    on_loop(FINI, NULL);
 }
 
 /* Opens the standard streams, two sinks, and a stream that uses both sinks. */
