@@ -7,11 +7,8 @@
 #include "test/unit/rt/rt_test.h"
 #include "tool_server.h"
 
-#include <grp.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,20 +20,15 @@ PX_TEST(by_address)
     PX_AUTOFREE char *with_variables = px_strf("PMIX_SERVER_URI41:PMIX_SERVER_URI3;%s",
                                                uri);
 
-    add_text(PMIX_SERVER_URI, uri);
-    finds_it();
+    finds_by(PMIX_SERVER_URI, uri);
     ck_assert_str_eq(tool.nspace, "given");
     ck_assert_uint_eq(tool.rank, 3);
-    add_text(PMIX_TCP_URI, uri);
-    finds_it();
-    add_text(PMIX_SERVER_URI, with_variables);
-    finds_it();
+    finds_by(PMIX_TCP_URI, uri);
+    finds_by(PMIX_SERVER_URI, with_variables);
     /* Invalid addresses, alone or combined with others. */
-    add_text(PMIX_SERVER_URI, "nonsense");
-    fails_with(PMIX_ERR_BAD_PARAM);
+    fails_by(PMIX_SERVER_URI, "nonsense", PMIX_ERR_BAD_PARAM);
     add_text(PMIX_SERVER_URI, uri);
-    add_text(PMIX_TCP_URI, uri);
-    fails_with(PMIX_ERR_BAD_PARAM);
+    fails_by(PMIX_TCP_URI, uri, PMIX_ERR_BAD_PARAM);
     add_text(PMIX_TCP_URI, "server-1.0;usock:///tmp/x");
     fails_with(PMIX_ERR_UNREACH);
 }
@@ -46,12 +38,9 @@ PX_TEST(by_file)
     const char *path = tool_file("any-name", NULL);
     PX_AUTOFREE char *uri = px_strf("file:%s", path);
 
-    add_text(PMIX_TOOL_ATTACHMENT_FILE, path);
-    finds_it();
-    add_text(PMIX_SERVER_URI, uri);
-    finds_it();
-    add_text(PMIX_TCP_URI, uri);
-    finds_it();
+    finds_by(PMIX_TOOL_ATTACHMENT_FILE, path);
+    finds_by(PMIX_SERVER_URI, uri);
+    finds_by(PMIX_TCP_URI, uri);
 }
 
 PX_TEST(by_process_id_and_by_namespace)
@@ -65,11 +54,9 @@ PX_TEST(by_process_id_and_by_namespace)
         fails_with(PMIX_ERR_UNREACH);
         ok(unlink(path));
         path = tool_file(tool_name(form, "their.nspace"), NULL);
-        add_text(PMIX_SERVER_NSPACE, "their.nspace");
-        finds_it();
+        finds_by(PMIX_SERVER_NSPACE, "their.nspace");
         ok(unlink(path));
-        add_text(PMIX_SERVER_NSPACE, "their.nspace");
-        fails_with(PMIX_ERR_UNREACH);
+        fails_by(PMIX_SERVER_NSPACE, "their.nspace", PMIX_ERR_UNREACH);
     }
 }
 
@@ -87,15 +74,11 @@ PX_TEST(by_kind)
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         const char *path = tool_file(tool_name(KIND, rows[i].kind), NULL);
 
-        add_yes(rows[i].key);
-        finds_it();
-        add_text(PMIX_CONNECTION_ORDER, rows[i].name);
-        finds_it();
-        add_text(PMIX_CONNECTION_ORDER, rows[i].key);
-        finds_it();
+        finds_by(rows[i].key, NULL);
+        finds_by(PMIX_CONNECTION_ORDER, rows[i].name);
+        finds_by(PMIX_CONNECTION_ORDER, rows[i].key);
         ok(unlink(path));
-        add_yes(rows[i].key);
-        fails_with(PMIX_ERR_UNREACH);
+        fails_by(rows[i].key, NULL, PMIX_ERR_UNREACH);
     }
 }
 
@@ -124,17 +107,13 @@ PX_TEST(servers_of_a_kind_are_in_the_folder_of_the_system)
     setenv("PMIX_SYSTEM_TMPDIR", elsewhere, 1);
     server_file(tool_name(KIND, "sys"), NULL);
     server_file(tool_name(KIND, "sched"), NULL);
-    add_yes(PMIX_CONNECT_TO_SYSTEM);
-    fails_with(PMIX_ERR_UNREACH);
-    add_yes(PMIX_CONNECT_TO_SCHEDULER);
-    fails_with(PMIX_ERR_UNREACH);
+    fails_by(PMIX_CONNECT_TO_SYSTEM, NULL, PMIX_ERR_UNREACH);
+    fails_by(PMIX_CONNECT_TO_SCHEDULER, NULL, PMIX_ERR_UNREACH);
     /* The attribute is stronger than the environment. */
     add_text(PMIX_SYSTEM_TMPDIR, px_test_dir());
-    add_yes(PMIX_CONNECT_TO_SCHEDULER);
-    finds_it();
+    finds_by(PMIX_CONNECT_TO_SCHEDULER, NULL);
     /* With "first" only, the server may be missing. */
-    add_yes(PMIX_CONNECT_SYSTEM_FIRST);
-    finds_it();
+    finds_by(PMIX_CONNECT_SYSTEM_FIRST, NULL);
 }
 
 PX_TEST(the_session_comes_first_without_a_named_server)
@@ -171,13 +150,12 @@ PX_TEST(a_server_of_many_files_is_asked_once)
 PX_TEST(the_last_of_an_order_may_forbid_others)
 {
     tool_file(tool_name(OLD, "4711"), NULL);
-    add_text(PMIX_CONNECTION_ORDER, "PMIX_CONNECT_TO_SCHEDULER,PMIX_CONNECT_TO_SYSTEM");
-    fails_with(PMIX_ERR_UNREACH);
+    fails_by(PMIX_CONNECTION_ORDER, "PMIX_CONNECT_TO_SCHEDULER,PMIX_CONNECT_TO_SYSTEM",
+             PMIX_ERR_UNREACH);
     add_text(PMIX_CONNECTION_ORDER,
              "PMIX_CONNECT_TO_SCHEDULER,PMIX_CONNECT_SYSTEM_FIRST");
     finds_it();
-    add_text(PMIX_CONNECTION_ORDER, "PMIX_CONNECT_TO_MARS");
-    fails_with(PMIX_ERR_BAD_PARAM);
+    fails_by(PMIX_CONNECTION_ORDER, "PMIX_CONNECT_TO_MARS", PMIX_ERR_BAD_PARAM);
 }
 
 PX_TEST(by_searching_all_folders)
@@ -255,8 +233,7 @@ PX_TEST(its_role_follows_from_its_name)
             add_text(PMIX_TOOL_NSPACE, rows[i].nspace);
         if (rows[i].launcher)
             add_yes(PMIX_LAUNCHER);
-        add_text(PMIX_SERVER_URI, tool_server_uri("server-1"));
-        finds_it();
+        finds_by(PMIX_SERVER_URI, tool_server_uri("server-1"));
         ck_assert_int_eq(fake.hello.flag, rows[i].flag);
         ck_assert_uint_eq(fake.hello.uid, geteuid());
         ck_assert_uint_eq(fake.hello.gid, getegid());
@@ -275,8 +252,7 @@ PX_TEST(it_sends_its_process_id_and_command)
     px_reader r;
     uint32_t pid;
 
-    add_text(PMIX_SERVER_URI, uri);
-    finds_it();
+    finds_by(PMIX_SERVER_URI, uri);
     px_reader_init(&r, px_codec_default, fake.hello.blob, fake.hello.blob_len);
     ok(px_unpack_infos(&r, &sent, &n));
     ck_assert(px_reader_done(&r));
@@ -298,8 +274,7 @@ PX_TEST(the_version_in_a_file_decides_about_the_dialect)
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         fake.codec.dialect = px_dialect_find(rows[i].dialect);
-        add_text(PMIX_TOOL_ATTACHMENT_FILE, tool_file("x", content(rows[i].version)));
-        finds_it();
+        finds_by(PMIX_TOOL_ATTACHMENT_FILE, tool_file("x", content(rows[i].version)));
         ck_assert_str_eq(fake.hello.dialect, rows[i].dialect);
     }
 }
@@ -333,8 +308,7 @@ PX_TEST(the_message_lists_the_places_searched)
 
 static void file_is_refused(const char *path)
 {
-    add_text(PMIX_TOOL_ATTACHMENT_FILE, path);
-    fails_with(PMIX_ERR_UNREACH);
+    fails_by(PMIX_TOOL_ATTACHMENT_FILE, path, PMIX_ERR_UNREACH);
     ck_assert_int_eq(tool_server.accepted, 0);
 }
 
@@ -376,59 +350,12 @@ PX_TEST(a_file_of_another_user_is_refused)
     file_is_refused(path);
 }
 
-/* Another process has the port now; it must not receive anything. */
-static int squat(int orders, int reports)
-{
-    struct sockaddr_in sa = {.sin_family = AF_INET,
-                             .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    socklen_t len = sizeof(sa);
-    char byte;
-    int s, conn;
-
-    if (setgroups(0, NULL) || setresgid(12345, 12345, 12345) ||
-        setresuid(12345, 12345, 12345) ||
-        (s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) < 0 ||
-        bind(s, (struct sockaddr *)&sa, len) || listen(s, 4) ||
-        getsockname(s, (struct sockaddr *)&sa, &len) ||
-        write(reports, &sa.sin_port, sizeof(sa.sin_port)) != sizeof(sa.sin_port))
-        return 2;
-    if (read(orders, &byte, 1) != 1 ||
-        (conn = accept4(s, NULL, NULL, SOCK_CLOEXEC)) < 0)
-        return 3;
-    return read(conn, &byte, 1) > 0; /* until the tool closes the connection */
-}
-
-PX_TEST(a_port_that_another_user_has_taken_gets_nothing)
-{
-    int orders[2], reports[2];
-    in_port_t port = 0;
-    char text[128];
-
-    PX_TEST_NEEDS(geteuid() == 0, "root");
-    ok(pipe(orders));
-    ok(pipe(reports));
-    pid_t pid = fork();
-    if (pid == 0)
-        _exit(squat(orders[0], reports[1]));
-    ck_assert_int_eq(read(reports[0], &port, sizeof(port)), sizeof(port));
-    snprintf(text, sizeof(text), "dead.0;tcp4://127.0.0.1:%d\n4.2.2\n1\n0:0\n",
-             ntohs(port));
-    file_is_refused(tool_file("stale", text));
-    ck_assert_int_eq(write(orders[1], "", 1), 1);
-    exits_with_0(pid);
-    for (int i = 0; i < 2; i++) {
-        close(orders[i]);
-        close(reports[i]);
-    }
-}
-
 PX_TEST(a_refusal_is_no_connection)
 {
     const char *uri = tool_server_uri("server-1");
 
     tool_server.refuse = PMIX_ERR_NO_PERMISSIONS;
-    add_text(PMIX_SERVER_URI, uri);
-    fails_with(PMIX_ERR_UNREACH);
+    fails_by(PMIX_SERVER_URI, uri, PMIX_ERR_UNREACH);
     add_text(PMIX_SERVER_URI, uri);
     add_yes(PMIX_TOOL_CONNECT_OPTIONAL);
     ok(init());
@@ -460,8 +387,7 @@ PX_TEST(a_server_that_sends_no_job_costs_the_usual_time)
 {
     setenv("PMIX_MCA_client_connect_timeout", "300ms", 1);
     tool_server.silent = true;
-    add_text(PMIX_SERVER_URI, tool_server_uri("server-1"));
-    fails_with(PMIX_ERR_TIMEOUT);
+    fails_by(PMIX_SERVER_URI, tool_server_uri("server-1"), PMIX_ERR_TIMEOUT);
 }
 
 static void *appear(void *arg PX_UNUSED)

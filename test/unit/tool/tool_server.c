@@ -170,6 +170,26 @@ void finalize(void)
     nothing_is_left();
 }
 
+static void add_attribute(const char *key, const char *text)
+{
+    if (text)
+        add_text(key, text);
+    else
+        add_yes(key);
+}
+
+void finds_by(const char *key, const char *text)
+{
+    add_attribute(key, text);
+    finds_it();
+}
+
+void fails_by(const char *key, const char *text, pmix_status_t status)
+{
+    add_attribute(key, text);
+    fails_with(status);
+}
+
 void finds_it(void)
 {
     ok(init());

@@ -45,6 +45,9 @@ void finalize(void);
 /* Start a tool with exactly these infos, which then finds the server, or fails without
  * a trace. Both clear the infos. */
 void finds_it(void);
+/* Add an attribute first, whose value is the text, or true. */
+void finds_by(const char *key, const char *text);
+void fails_by(const char *key, const char *text, pmix_status_t status);
 void fails_with(pmix_status_t status);
 
 /* ---- files ----------------------------------------------------------------------- */
