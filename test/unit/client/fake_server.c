@@ -322,6 +322,25 @@ void fake_reply(int fd, uint32_t tag, px_writer *w)
     px_writer_cleanup(w);
 }
 
+void fake_raw(int fd, uint32_t tag, const char *bytes, size_t n)
+{
+    px_writer w = fake_begin();
+
+    ok(px_buf_add(&w.buf, bytes, n));
+    fake_reply(fd, tag, &w);
+}
+
+int fake_serve_job(void)
+{
+    struct fake_req req = {0};
+    int fd = fake_welcome();
+
+    ck_assert(fake_next(fd, &req));
+    fake_answer(fd, &req);
+    px_buf_cleanup(&req.payload);
+    return fd;
+}
+
 void fake_status(int fd, uint32_t tag, pmix_status_t status)
 {
     px_writer w = fake_begin();

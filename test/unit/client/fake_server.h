@@ -94,6 +94,8 @@ void exits_with_0(pid_t pid);
 int fake_accept(void);
 /* Accepts the next connection as the server of index 7. */
 int fake_welcome(void);
+/* Calls fake_welcome and answers the first request. */
+int fake_serve_job(void);
 /* Reads a connect message into fake.hello. */
 void fake_read_hello(int fd);
 /* Accepts the next connection without a read. */
@@ -109,6 +111,7 @@ void fake_tool_words(int fd, pmix_status_t status, const pmix_proc_t *tool,
 bool fake_next(int fd, struct fake_req *req);
 px_writer fake_begin(void);
 void fake_reply(int fd, uint32_t tag, px_writer *w);
+void fake_raw(int fd, uint32_t tag, const char *bytes, size_t n);
 void fake_status(int fd, uint32_t tag, pmix_status_t status);
 void fake_event(int fd, pmix_status_t code, const px_infos *infos);
 /* Sends a piece of forwarded output. */

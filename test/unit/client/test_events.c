@@ -225,13 +225,8 @@ static size_t n_damaged;
 
 static bool send_damaged(int fd, struct fake_req *req)
 {
-    px_writer w = fake_begin();
-
-    if (req->op == PX_OP_COMMIT) {
-        ok(px_buf_add(&w.buf, damaged, n_damaged));
-        fake_reply(fd, PX_TAG_NOTIFY, &w);
-    }
-    px_writer_cleanup(&w);
+    if (req->op == PX_OP_COMMIT)
+        fake_raw(fd, PX_TAG_NOTIFY, damaged, n_damaged);
     return take_codes(fd, req);
 }
 

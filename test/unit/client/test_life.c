@@ -215,13 +215,9 @@ static size_t bad_info_len;
 
 static bool answer_badly(int fd, struct fake_req *req)
 {
-    px_writer w = fake_begin();
-
-    if (req->op != PX_OP_REQ)
-        return false;
-    ok(px_buf_add(&w.buf, bad_info, bad_info_len));
-    fake_reply(fd, req->tag, &w);
-    return true;
+    if (req->op == PX_OP_REQ)
+        fake_raw(fd, req->tag, bad_info, bad_info_len);
+    return req->op == PX_OP_REQ;
 }
 
 PX_TEST(malformed_job_information_is_an_error)
@@ -518,13 +514,7 @@ static sem_t gone;
 
 static void serve_and_leave(void)
 {
-    struct fake_req req = {0};
-    int fd = fake_welcome();
-
-    ck_assert(fake_next(fd, &req));
-    fake_answer(fd, &req);
-    px_buf_cleanup(&req.payload);
-    close(fd);
+    close(fake_serve_job());
     sem_post(&gone);
 }
 
@@ -634,15 +624,10 @@ PX_TEST(a_handler_may_answer_late)
 
 static void *serve_parent(void *arg PX_UNUSED)
 {
-    struct fake_req req = {0};
-    int fd = fake_welcome();
+    int fd = fake_serve_job();
 
-    ck_assert(fake_next(fd, &req));
-    fake_answer(fd, &req);
     sem_wait(&received);
-    while (fake_next(fd, &req))
-        fake_answer(fd, &req);
-    close(fd);
+    fake_serve_on(fd);
     return NULL;
 }
 
