@@ -209,8 +209,7 @@ static void assert_nothing_out(void)
     char c;
 
     on_loop(NOTHING, NULL);
-    ck_assert_int_eq(px_fd_read_all(reader, &c, 1, px_clock_ms() + 50),
-                     PMIX_ERR_TIMEOUT);
+    fails(px_fd_read_all(reader, &c, 1, px_clock_ms() + 50), TIMEOUT);
 }
 
 PX_TEST(whole_lines_go_on_and_those_of_two_are_not_mixed)

@@ -108,7 +108,7 @@ static void setup(void)
 {
     int sv[2];
 
-    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv), 0);
+    ok(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv));
     peer = sv[1];
     ok(px_loop_create(PX_PROGRESS_THREAD, NULL, &loop));
     sem_init(&event, 0, 0);
@@ -251,7 +251,7 @@ PX_TEST_LOOP(a_loss_found_while_sending_is_reported_later_and_once, 2)
     struct sending s = {.tag = 1, .n = _i ? 100000 : 100};
 
     destroy_in_frame = false;
-    ck_assert_int_eq(shutdown(peer, SHUT_RD), 0);
+    ok(shutdown(peer, SHUT_RD));
     pmix_status_t rc = px_call(loop, do_send, &s);
     ck_assert_int_eq(rc, _i ? PMIX_ERR_LOST_CONNECTION : PMIX_SUCCESS);
     sem_wait(&event);
@@ -303,7 +303,7 @@ PX_TEST(a_payload_no_frame_can_hold_is_refused_and_the_connection_goes_on)
     struct sending s = {.tag = 1, .n = PX_MAX_FRAME_B + 1};
     char bytes[PX_FRAME_HEADER_B + 4];
 
-    ck_assert_int_eq(px_call(loop, do_send, &s), PMIX_ERR_OUT_OF_RESOURCE);
+    fails(px_call(loop, do_send, &s), OUT_OF_RESOURCE);
     s.n = 4;
     ok(px_call(loop, do_send, &s));
     ck_assert_int_eq(read(peer, bytes, sizeof(bytes)), (ssize_t)sizeof(bytes));
@@ -326,7 +326,7 @@ static void open_files(void)
         struct stat st;
 
         files[i].fd = open(px_test_dir(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-        ck_assert_int_eq(fstat(files[i].fd, &st), 0);
+        ok(fstat(files[i].fd, &st));
         files[i].inode = st.st_ino;
     }
 }
@@ -393,7 +393,7 @@ PX_TEST_LOOP(descriptors_come_with_their_frames_and_strays_are_closed,
     open_files();
     ops.fd_tag = scenes[i].fd_tag;
     leave_fd = scenes[i].leave;
-    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &rl), 0);
+    ok(getrlimit(RLIMIT_NOFILE, &rl));
     const size_t before = px_test_count_fds();
     for (unsigned t = 0, sent = 0; t < PX_COUNT(tags); t++) {
         const int all[] = {files[0].fd, files[2].fd, files[2].fd};
@@ -402,7 +402,7 @@ PX_TEST_LOOP(descriptors_come_with_their_frames_and_strays_are_closed,
         if (first && scenes[i].no_room) {
             low = rl;
             low.rlim_cur = 3;
-            ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &low), 0);
+            ok(setrlimit(RLIMIT_NOFILE, &low));
         }
         if (first)
             put_frame(tags[t], 5, step, all, scenes[i].n_fds);
@@ -410,7 +410,7 @@ PX_TEST_LOOP(descriptors_come_with_their_frames_and_strays_are_closed,
             put_frame(tags[t], 5, step, &files[1].fd, t == 2);
         sent += first;
         sem_wait(&event);
-        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
+        ok(setrlimit(RLIMIT_NOFILE, &rl));
     }
     for (unsigned t = 0; t < PX_COUNT(tags); t++)
         ck_assert_msg(brought[t] ==
@@ -448,7 +448,7 @@ static ssize_t get(void *bytes, size_t n, ino_t *inode)
     *inode = 0;
     if (got > 0 && msg.msg_controllen > 0) {
         memcpy(&fd, CMSG_DATA(&control.header), sizeof(fd));
-        ck_assert_int_eq(fstat(fd, &st), 0);
+        ok(fstat(fd, &st));
         *inode = st.st_ino;
         close(fd);
     }

@@ -133,7 +133,7 @@ PX_TEST(reads_procs_from_one_and_from_an_array)
         {.type = PMIX_DATA_ARRAY, .data.darray = &array},
     };
     for (size_t i = 0; i < PX_COUNT(wrong); i++)
-        ck_assert_int_eq(px_value_procs(&wrong[i], &procs, &n), PMIX_ERR_BAD_PARAM);
+        fails(px_value_procs(&wrong[i], &procs, &n), BAD_PARAM);
 }
 
 PX_TEST_MAIN("notify/handlers", setup, teardown)

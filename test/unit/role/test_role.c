@@ -156,7 +156,7 @@ PX_TEST(a_role_that_cannot_start_does_not_disturb_one_that_has)
     ok(px_params_set(px_process.params, "mca_base_strict", "error", PX_SOURCE_ARG,
                      "x"));
     ok(px_params_set(px_process.params, "pfexec", "nonesuch", PX_SOURCE_ARG, "x"));
-    ck_assert_int_eq(try_begin(PX_ROLE_SERVER), PMIX_ERR_BAD_PARAM);
+    fails(try_begin(PX_ROLE_SERVER), BAD_PARAM);
     ck_assert_uint_eq(px_process.roles, PX_ROLE_CLIENT);
     ck_assert_uint_eq(px_process.users, 1);
     ck_assert_uint_eq(count("ptl"), 1);
@@ -264,7 +264,7 @@ PX_TEST(posts_may_come_while_machines_start_and_end)
     struct posted p = {.msg = {.run = on_posted}};
     pthread_t thread;
 
-    ck_assert_int_eq(pthread_create(&thread, NULL, post_all_the_time, &p), 0);
+    ok(pthread_create(&thread, NULL, post_all_the_time, &p));
     for (int i = 0; i < 50; i++) {
         begin(PX_ROLE_CLIENT);
         end(PX_ROLE_CLIENT);

@@ -64,14 +64,14 @@ PX_TEST(bad_names_are_refused)
     fails_with(PMIX_ERR_BAD_PARAM);
     add_yes(PMIX_TOOL_DO_NOT_CONNECT);
     add_text(PMIX_TOOL_NSPACE, longer);
-    ck_assert_int_eq(init(), PMIX_ERR_BAD_PARAM);
+    fails(init(), BAD_PARAM);
     tool_infos.v[1].value.data.string[0] = '\0';
-    ck_assert_int_eq(init(), PMIX_ERR_BAD_PARAM);
+    fails(init(), BAD_PARAM);
     px_infos_cleanup(&tool_infos);
     setenv("PMIX_NAMESPACE", "job", 1);
-    ck_assert_int_eq(init(), PMIX_ERR_DATA_VALUE_NOT_FOUND);
+    fails(init(), DATA_VALUE_NOT_FOUND);
     setenv("PMIX_RANK", "-1", 1);
-    ck_assert_int_eq(init(), PMIX_ERR_BAD_PARAM);
+    fails(init(), BAD_PARAM);
 }
 
 /* ---- calls ----------------------------------------------------------------------- */
@@ -91,25 +91,25 @@ PX_TEST(what_needs_a_server_is_unreachable_at_once)
     size_t n = 7;
 
     init_alone();
-    ck_assert_int_eq(PMIx_Query_info(&query, 1, &results, &n), PMIX_ERR_UNREACH);
-    ck_assert_int_eq(PMIx_Spawn(NULL, 0, &app, 1, nspace), PMIX_ERR_UNREACH);
+    fails(PMIx_Query_info(&query, 1, &results, &n), UNREACH);
+    fails(PMIx_Spawn(NULL, 0, &app, 1, nspace), UNREACH);
     px_proc_set(&other, "other", 0);
-    ck_assert_int_eq(PMIx_Get(&other, "key", NULL, 0, &v), PMIX_ERR_NOT_FOUND);
-    ck_assert_int_eq(PMIx_tool_get_servers(&servers, &n), PMIX_ERR_UNREACH);
+    fails(PMIx_Get(&other, "key", NULL, 0, &v), NOT_FOUND);
+    fails(PMIx_tool_get_servers(&servers, &n), UNREACH);
     ck_assert_ptr_null(servers);
     ck_assert_uint_eq(n, 0);
-    ck_assert_int_eq(PMIx_tool_disconnect(&other), PMIX_ERR_NOT_FOUND);
-    ck_assert_int_eq(PMIx_tool_set_server(&other, NULL, 0), PMIX_ERR_UNREACH);
+    fails(PMIx_tool_disconnect(&other), NOT_FOUND);
+    fails(PMIx_tool_set_server(&other, NULL, 0), UNREACH);
 }
 
 PX_TEST(a_client_is_no_tool)
 {
     pmix_proc_t p = {0};
 
-    ck_assert_int_eq(PMIx_Init(&p, NULL, 0), PMIX_ERR_UNREACH);
-    ck_assert_int_eq(PMIx_tool_finalize(), PMIX_ERR_INIT);
-    ck_assert_int_eq(PMIx_tool_disconnect(&p), PMIX_ERR_INIT);
-    ck_assert_int_eq(PMIx_tool_set_server(&p, NULL, 0), PMIX_ERR_INIT);
+    fails(PMIx_Init(&p, NULL, 0), UNREACH);
+    fails(PMIx_tool_finalize(), INIT);
+    fails(PMIx_tool_disconnect(&p), INIT);
+    fails(PMIx_tool_set_server(&p, NULL, 0), INIT);
     ok(PMIx_Finalize(NULL, 0));
 }
 
@@ -126,7 +126,7 @@ PX_TEST(each_init_needs_a_finalize)
     ck_assert(px_proc_same(&client, &tool));
     ok(PMIx_tool_finalize());
     ok(PMIx_tool_finalize());
-    ck_assert_int_eq(PMIx_tool_finalize(), PMIX_ERR_INIT);
+    fails(PMIx_tool_finalize(), INIT);
     ck_assert_uint_eq(job_size(), 1);
     ok(PMIx_Finalize(NULL, 0));
     for (int i = 0; i < 20; i++) { /* a tool may begin and end many times */
@@ -142,7 +142,7 @@ PX_TEST(a_tool_in_a_server_is_the_server)
     ok(PMIx_server_init(&module, NULL, 0));
     ok(PMIx_tool_init(&tool, NULL, 0));
     ck_assert_ptr_nonnull(strstr(tool.nspace, "tenon-"));
-    ck_assert_int_eq(PMIx_tool_attach_to_server(NULL, NULL, NULL, 0), PMIX_ERR_INIT);
+    fails(PMIx_tool_attach_to_server(NULL, NULL, NULL, 0), INIT);
     ok(PMIx_tool_finalize());
     ok(PMIx_server_finalize());
 }
@@ -150,12 +150,11 @@ PX_TEST(a_tool_in_a_server_is_the_server)
 PX_TEST_HANDLER(on_event)
 {
     ck_assert_int_eq(code, PMIX_EVENT_JOB_END);
-    ck_assert_int_eq(PMIx_tool_init(&tool, NULL, 0), PMIX_ERR_WOULD_BLOCK);
-    ck_assert_int_eq(PMIx_tool_finalize(), PMIX_ERR_WOULD_BLOCK);
-    ck_assert_int_eq(PMIx_tool_attach_to_server(NULL, NULL, NULL, 0),
-                     PMIX_ERR_WOULD_BLOCK);
-    ck_assert_int_eq(PMIx_tool_disconnect(&tool), PMIX_ERR_WOULD_BLOCK);
-    ck_assert_int_eq(PMIx_tool_set_server(&tool, NULL, 0), PMIX_ERR_WOULD_BLOCK);
+    fails(PMIx_tool_init(&tool, NULL, 0), WOULD_BLOCK);
+    fails(PMIx_tool_finalize(), WOULD_BLOCK);
+    fails(PMIx_tool_attach_to_server(NULL, NULL, NULL, 0), WOULD_BLOCK);
+    fails(PMIx_tool_disconnect(&tool), WOULD_BLOCK);
+    fails(PMIx_tool_set_server(&tool, NULL, 0), WOULD_BLOCK);
     ck_assert(!PMIx_tool_is_connected());
     PMIx_Progress_thread_stop(NULL, 0); /* no effect here */
     cb(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
@@ -167,7 +166,7 @@ PX_TEST(the_end_of_whoever_started_it_is_an_event)
     char text[16];
     int fds[2];
 
-    ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
+    ok(pipe2(fds, O_CLOEXEC));
     snprintf(text, sizeof(text), "%d", fds[0]);
     setenv(PMIX_KEEPALIVE_PIPE, text, 1);
     init_alone();
@@ -223,10 +222,10 @@ PX_TEST(a_tool_alone_with_a_module_is_its_own_server)
     add_text(PMIX_TOOL_NSPACE, "mine");
     init_alone();
     ok(PMIx_tool_set_server_module((void *)module));
-    ck_assert_int_eq(PMIx_tool_set_server_module((void *)module), PMIX_ERR_INIT);
+    fails(PMIx_tool_set_server_module((void *)module), INIT);
     free(module);
     at_once(PMIx_server_register_nspace(kids, 1, NULL, 0, NULL, NULL));
-    ck_assert_int_eq(PMIx_Query_info(&query, 1, &results, &n), PMIX_ERR_NOT_FOUND);
+    fails(PMIx_Query_info(&query, 1, &results, &n), NOT_FOUND);
     ck_assert_int_eq(n_queries, 1);
     finalize();
     ck_assert_ptr_null(px_process.server);
@@ -299,11 +298,10 @@ PX_TEST(a_launcher_has_the_file_of_its_attribute)
     ok(PMIx_Get(NULL, PMIX_LAUNCHER_RENDEZVOUS_FILE, NULL, 0, &v));
     ck_assert_str_eq(v->data.string, path);
     PMIX_VALUE_RELEASE(v);
-    ck_assert_int_eq(visit(path),
-                     PMIX_ERR_UNREACH); /* the launcher does not serve yet */
+    fails(visit(path), UNREACH); /* the launcher does not serve yet */
     ok(PMIx_tool_set_server_module(&module));
     ok(visit(path));
-    ck_assert_int_eq(PMIx_tool_set_server_module(&module), PMIX_ERR_INIT);
+    fails(PMIx_tool_set_server_module(&module), INIT);
     finalize();
     ck_assert_int_ne(access(dir, F_OK), 0);
     ck_assert_ptr_null(px_process.server);

@@ -64,8 +64,7 @@ static void serve_all(void)
             continue;
         }
         welcome(fd, tool_server.accepted);
-        ck_assert_int_eq(
-            pthread_create(&threads[n++], NULL, serve_one, (void *)(intptr_t)fd), 0);
+        ok(pthread_create(&threads[n++], NULL, serve_one, (void *)(intptr_t)fd));
     }
     while (n > 0)
         pthread_join(threads[--n], NULL);
@@ -106,7 +105,7 @@ void nothing_is_left(void)
     ck_assert_ptr_null(px_process.client);
     ck_assert_ptr_null(px_process.server);
     ck_assert_uint_eq(px_process.users, 0);
-    ck_assert_int_eq(PMIx_tool_finalize(), PMIX_ERR_INIT);
+    fails(PMIx_tool_finalize(), INIT);
 }
 
 void tool_teardown(void)
@@ -230,8 +229,8 @@ const char *tool_file(const char *name, const char *text)
 
     ck_assert_ptr_nonnull(f);
     ck_assert_int_ge(fputs(text ? text : content("4.2.2"), f), 0);
-    ck_assert_int_eq(fclose(f), 0);
-    ck_assert_int_eq(chmod(path, 0600), 0);
+    ok(fclose(f));
+    ok(chmod(path, 0600));
     return path;
 }
 
