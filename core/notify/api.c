@@ -10,7 +10,6 @@
 struct register_op {
     struct px_api api;
     pmix_notification_fn_t fn;
-    size_t id;
     pmix_hdlr_reg_cbfunc_t cb;
 };
 
@@ -19,7 +18,7 @@ struct register_op {
 static void registered(struct register_op *op)
 {
     struct px_notify *n = op->api.client->notify;
-    struct px_handler *h = px_handlers_find(&n->handlers, op->id);
+    struct px_handler *h = px_handlers_find(&n->handlers, op->api.args.id);
     pmix_status_t rc = px_loop_need_thread(op->api.loop);
 
     if (h && rc)
@@ -68,7 +67,7 @@ static void on_register(struct px_api *api)
         px_api_done(api, PMIX_ERR_NOMEM);
         return;
     }
-    op->id = h->id;
+    api->args.id = h->id;
     if (n_fresh == 0 || !px_notify_has_server(n) ||
         register_at_server(op, fresh, h->n_codes ? n_fresh : 0))
         registered(op);
@@ -79,7 +78,7 @@ static void finish_register(struct px_api *api)
     struct register_op *op = PX_CONTAINER_OF(api, struct register_op, api);
 
     if (op->cb)
-        op->cb(api->status, op->id, api->cbdata);
+        op->cb(api->status, api->args.id, api->cbdata);
 }
 
 PX_EXPORT pmix_status_t PMIx_Register_event_handler(
@@ -102,21 +101,15 @@ PX_EXPORT pmix_status_t PMIx_Register_event_handler(
     if (cbfunc)
         return px_api_post(&op.api, sizeof(op));
     rc = px_api_wait(&op.api);
-    return rc ? rc : (pmix_status_t)op.id;
+    return rc ? rc : (pmix_status_t)op.api.args.id;
 }
 
 /* ---- deregister ------------------------------------------------------------------ */
 
-struct deregister_op {
-    struct px_api api;
-    size_t id;
-};
-
 static void on_deregister(struct px_api *api)
 {
-    struct deregister_op *op = PX_CONTAINER_OF(api, struct deregister_op, api);
     struct px_notify *n = api->client->notify;
-    struct px_handler *h = px_handlers_find(&n->handlers, op->id);
+    struct px_handler *h = px_handlers_find(&n->handlers, api->args.id);
 
     if (h)
         px_notify_retire(n, h);
@@ -127,11 +120,10 @@ PX_EXPORT pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref,
                                                       pmix_op_cbfunc_t cbfunc,
                                                       void *cbdata)
 {
-    struct deregister_op op = {
-        .api = {.start = on_deregister, .cb = cbfunc, .cbdata = cbdata},
-        .id = evhdlr_ref};
+    struct px_api op = {
+        .start = on_deregister, .args.id = evhdlr_ref, .cb = cbfunc, .cbdata = cbdata};
 
-    return px_api_run(&op.api, sizeof(op), "PMIx_Deregister_event_handler");
+    return px_api_run(&op, sizeof(op), "PMIx_Deregister_event_handler");
 }
 
 /* ---- notify ---------------------------------------------------------------------- */
