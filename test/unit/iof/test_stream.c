@@ -131,7 +131,7 @@ static void on_loop(enum action action, struct source *s)
     ok(px_call(px_process.loop, do_action, s));
 }
 
-static void setup(void)
+static void begin_role(void)
 {
     struct px_err err = {0};
 
@@ -151,19 +151,23 @@ static void teardown(void)
     px_process_unlock();
 }
 
-/* Starts with fd as stdout and stderr. */
+/* Starts again with fd as stdout and stderr. */
 static void start_with(int fd)
 {
+    if (std)
+        on_loop(FINI, NULL);
     ck_assert_int_eq(dup2(fd, STDOUT_FILENO), STDOUT_FILENO);
     ck_assert_int_eq(dup2(fd, STDERR_FILENO), STDERR_FILENO);
     close(fd);
     on_loop(INIT, NULL);
 }
 
-static void start_with_pipe(void)
+/* Begins with a pipe as stdout and stderr. */
+static void setup(void)
 {
     int ends[2];
 
+    begin_role();
     ok(pipe2(ends, O_CLOEXEC));
     reader = ends[0];
     start_with(ends[1]);
@@ -214,11 +218,8 @@ static void assert_nothing_out(void)
 
 PX_TEST(whole_lines_go_on_and_those_of_two_are_not_mixed)
 {
-    struct source a, b;
+    struct source a = open_source(0), b = open_source(1);
 
-    start_with_pipe();
-    a = open_source(0);
-    b = open_source(1);
     write_text(&a, "1\n2\none half, ");
     assert_in(reader, "1\n2\n");
     write_text(&b, "of ");
@@ -296,7 +297,7 @@ PX_TEST_LOOP(a_slow_reader_loses_nothing_and_blocks_no_other, 4)
     if (_i == SHARED) {
         teardown();
         setenv("PMIX_MCA_piof_stdio_own", "false", 1);
-        setup();
+        begin_role();
     }
     if (_i == SOCKET) {
         ok(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));
@@ -318,10 +319,8 @@ PX_TEST(long_lines_go_on_in_pieces)
 {
     static const char starts[][6] = {"", "line\n", {'a', '\0', 'b', '\n', '\0'}};
     static char big[3 * PX_LINE_MAX_B + 1], got[sizeof(big)];
-    struct source a;
+    struct source a = open_source(0);
 
-    start_with_pipe();
-    a = open_source(0);
     ck_assert_int_gt(fcntl(reader, F_SETPIPE_SZ, (int)sizeof(big)), 0);
     for (size_t i = 0; i < 3; i++) {
         memset(big, 'x', sizeof(big) - 1);
@@ -339,10 +338,8 @@ PX_TEST(long_lines_go_on_in_pieces)
 PX_TEST(finish_takes_what_is_there_and_waits_for_no_more)
 {
     static char big[8 * PX_LINE_MAX_B], got[sizeof(big)];
-    struct source a;
+    struct source a = open_source(0);
 
-    start_with_pipe();
-    a = open_source(0);
     write_text(&a, "line\nrest");
     on_loop(FINISH, &a);
     assert_in(reader, "line\nrest");
@@ -361,10 +358,8 @@ PX_TEST(finish_takes_what_is_there_and_waits_for_no_more)
 
 PX_TEST(a_writer_to_a_reader_that_has_gone_gets_sigpipe)
 {
-    struct source a;
+    struct source a = open_source(0);
 
-    start_with_pipe();
-    a = open_source(0);
     close(reader);
     write_text(&a, "line\n");
     await_done(1);
@@ -391,10 +386,8 @@ PX_TEST(a_full_disk_is_a_failure)
 
 PX_TEST(a_closed_stream_is_silent)
 {
-    struct source a;
+    struct source a = open_source(0);
 
-    start_with_pipe();
-    a = open_source(0);
     write_text(&a, "rest");
     on_loop(NOTHING, NULL);
     on_loop(CLOSE, &a);
@@ -432,7 +425,6 @@ PX_TEST(prefixed_lines_are_the_same_in_the_file)
     struct source a = {.how = prefixed, .file = open_file()};
     static const char all[] = PREFIX "1\n" PREFIX "one, two\n" PREFIX "rest\n";
 
-    start_with_pipe();
     on_loop(OPEN, &a);
     write_text(&a, "1\none, ");
     assert_in(reader, PREFIX "1\n");
@@ -449,7 +441,6 @@ PX_TEST(prefixed_lines_to_a_slow_reader_lose_nothing)
     static char big[3 * PX_LINE_MAX_B], line[PX_LINE_MAX_B + sizeof(PREFIX) + 1];
     struct source a = {.how = prefixed, .file = open_file()};
 
-    start_with_pipe();
     on_loop(OPEN, &a);
     memset(big, 'x', sizeof(big));
     ck_assert_int_gt(fcntl(a.fd, F_SETPIPE_SZ, (int)sizeof(big)), 0);
@@ -472,7 +463,6 @@ PX_TEST_LOOP(a_file_alone_gets_all, 3)
 {
     struct source a = {.which = -1, .how = lines, .file = open_file()};
 
-    start_with_pipe();
     a.which = _i == 0 ? -1 : 0;
     if (_i > 0)
         close(reader);
@@ -497,7 +487,6 @@ PX_TEST_LOOP(a_file_on_a_full_disk_is_a_failure, 2)
         .which = _i - 1, .how = lines, .file = open("/dev/full", O_WRONLY | O_CLOEXEC)};
 
     PX_TEST_NEEDS(a.file >= 0, "/dev/full");
-    start_with_pipe();
     ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
     on_loop(OPEN, &a);
     write_text(&a, "line\n");
@@ -524,7 +513,6 @@ PX_TEST(a_line_without_end_goes_on_when_it_has_waited)
     struct source a = {.how.gather_ms = 100};
     uint64_t begin;
 
-    start_with_pipe();
     on_loop(OPEN, &a);
     for (int i = 0; i < 2; i++) {
         begin = px_clock_ms();
@@ -555,7 +543,6 @@ PX_TEST(bytes_are_gathered_as_asked_for)
                 {{.gather_ms = PX_IOF_FOR_EVER}, {"a", "b\nc"}, {"", "ab\n"}, "c"},
                 {{0}, {"a", "b\nc"}, {"a", "b\nc"}, ""}};
 
-    start_with_pipe();
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         struct source a = {.how = rows[i].how, .by_hand = true};
 
@@ -638,7 +625,6 @@ PX_TEST(a_reader_that_has_gone_takes_all)
 {
     struct source a = {.how = lines, .by_hand = true, .bytes = "a\nb\n", .n = 4};
 
-    start_with_pipe();
     on_loop(OPEN, &a);
     close(reader);
     on_loop(PUT, &a);
@@ -663,7 +649,6 @@ PX_TEST(a_tap_holds_up_its_writer_and_may_have_all_alone)
 {
     struct source a = {.how = lines, .tap = tap};
 
-    start_with_pipe();
     on_loop(OPEN, &a);
     tap_shows = PX_TAP_TAKES;
     write_text(&a, "1\n2");
@@ -698,7 +683,6 @@ PX_TEST(a_tap_keeps_a_stream_without_a_reader)
 {
     struct source a = {.how = lines, .tap = tap};
 
-    start_with_pipe();
     on_loop(OPEN, &a);
     close(reader);
     tap_shows = PX_TAP_TAKES;
@@ -718,7 +702,6 @@ PX_TEST(a_terminal_ends_with_its_last_user)
 {
     struct source a = {.how = lines, .kind = PX_PIOF_TERMINAL};
 
-    start_with_pipe();
     PX_TEST_NEEDS(px_test_has_terminals(), "pseudo terminals");
     on_loop(OPEN, &a);
     write_text(&a, "line\nrest");
@@ -760,7 +743,6 @@ PX_TEST(without_memory_nothing_stays_open)
     size_t n_fds;
 
     PX_TEST_NEEDS_ALLOC;
-    start_with_pipe();
     on_loop(FINI, NULL);
     ok(px_call(px_process.loop, open_all,
                path)); /* allocates the loop's room for timers */
