@@ -89,11 +89,24 @@ void client_of_hook(bool (*hook)(int fd, struct fake_req *req))
     client_begin();
 }
 
-void client_alone(pmix_proc_t *self)
+pmix_proc_t client_self;
+
+void client_alone(void)
 {
     sem_init(&done, 0, 0);
     unsetenv("PMIX_NAMESPACE");
-    fails(PMIx_Init(self, NULL, 0), UNREACH);
+    fails(PMIx_Init(&client_self, NULL, 0), UNREACH);
+}
+
+uint32_t own_u32(pmix_rank_t r, const char *key)
+{
+    return get_u32(client_self.nspace, r, key);
+}
+
+void client_finalize(void)
+{
+    ok(PMIx_Finalize(NULL, 0));
+    ck_assert(!PMIx_Initialized());
 }
 
 void client_end(void)

@@ -57,7 +57,12 @@ void fake_stop(void);
 void client_begin(void);
 void client_of_hook(bool (*hook)(int fd, struct fake_req *req));
 /* Calls PMIx_Init without a server; expects PMIX_ERR_UNREACH. */
-void client_alone(pmix_proc_t *self);
+void client_alone(void);
+extern pmix_proc_t client_self; /* set by client_alone */
+/* Gets a number of the job of client_self. */
+uint32_t own_u32(pmix_rank_t r, const char *key);
+/* Calls the last PMIx_Finalize. */
+void client_finalize(void);
 #define DEAD_URI "server.0;tcp4://127.0.0.1:1"
 /* Checks after PMIX_ERR_UNREACH that the library works without a server, then finalizes. rc: result
  * of PMIx_Init in rank 0 of "job"; with any other rc the function does nothing. */

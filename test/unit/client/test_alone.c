@@ -15,22 +15,10 @@
 #include <sched.h>
 #include <string.h>
 
-static pmix_proc_t self;
 static void setup(void)
 {
     setenv("HWLOC_XMLFILE", DEVICES_XML, 1); /* describes the node */
-    client_alone(&self);
-}
-
-static void finalize(void)
-{
-    ok(PMIx_Finalize(NULL, 0));
-    ck_assert(!PMIx_Initialized());
-}
-
-static uint32_t own_u32(pmix_rank_t r, const char *key)
-{
-    return get_u32(self.nspace, r, key);
+    client_alone();
 }
 
 PX_TEST(it_is_rank_0_of_a_job_of_its_own)
@@ -38,9 +26,9 @@ PX_TEST(it_is_rank_0_of_a_job_of_its_own)
     char pid[32];
 
     snprintf(pid, sizeof(pid), ".%ld", (long)getpid());
-    ck_assert(px_str_starts(self.nspace, "singleton."));
-    ck_assert_ptr_nonnull(strstr(self.nspace, pid));
-    ck_assert_uint_eq(self.rank, 0);
+    ck_assert(px_str_starts(client_self.nspace, "singleton."));
+    ck_assert_ptr_nonnull(strstr(client_self.nspace, pid));
+    ck_assert_uint_eq(client_self.rank, 0);
     ck_assert(PMIx_Initialized());
     const char *version = PMIx_Get_version();
 
@@ -48,7 +36,7 @@ PX_TEST(it_is_rank_0_of_a_job_of_its_own)
     version += strcspn(version, "0123456789");
     ck_assert_int_eq(
         strncmp(version, TENON_CLAIMED_VERSION " ", sizeof(TENON_CLAIMED_VERSION)), 0);
-    px_test_knows_itself(&self);
+    px_test_knows_itself(&client_self);
 }
 
 PX_TEST(the_version_of_the_abi_is_known_before_init_and_after_finalize)
@@ -77,7 +65,7 @@ PX_TEST(the_version_of_the_abi_is_known_before_init_and_after_finalize)
         if (!life) {
             ck_assert_uint_eq(n, 3);
             PMIx_Info_free(results, n);
-            finalize();
+            client_finalize();
         }
         free(q[1].keys[1]);
         q[1].keys[1] = NULL;
@@ -122,12 +110,12 @@ PX_TEST(it_can_put_commit_fence_and_get)
     ok(PMIx_Commit());
     ok(PMIx_Commit());
     ok(PMIx_Fence(NULL, 0, NULL, 0));
-    ok(PMIx_Fence(&self, 1, NULL, 0));
+    ok(PMIx_Fence(&client_self, 1, NULL, 0));
     finished(PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, &done), PMIX_SUCCESS);
-    ok(PMIx_Connect(&self, 1, NULL, 0)); /* with itself, at once */
-    ok(PMIx_Disconnect(&self, 1, NULL, 0));
-    finished(PMIx_Connect_nb(&self, 1, NULL, 0, on_op, &done), PMIX_SUCCESS);
-    finished(PMIx_Disconnect_nb(&self, 1, NULL, 0, on_op, &done), PMIX_SUCCESS);
+    ok(PMIx_Connect(&client_self, 1, NULL, 0)); /* with itself, at once */
+    ok(PMIx_Disconnect(&client_self, 1, NULL, 0));
+    finished(PMIx_Connect_nb(&client_self, 1, NULL, 0, on_op, &done), PMIX_SUCCESS);
+    finished(PMIx_Disconnect_nb(&client_self, 1, NULL, 0, on_op, &done), PMIX_SUCCESS);
     for (uint32_t i = 0; i < PX_COUNT(scopes); i++) {
         snprintf(key, sizeof(key), "key%u", i);
         ck_assert_uint_eq(own_u32(0, key), i + 10);
@@ -148,16 +136,16 @@ PX_TEST(it_resolves_itself)
     size_t n = 0;
     pmix_nspace_t unknown = "unknown";
 
-    ok(PMIx_Resolve_peers(NULL, self.nspace, &procs, &n));
+    ok(PMIx_Resolve_peers(NULL, client_self.nspace, &procs, &n));
     ck_assert_uint_eq(n, 1);
-    ck_assert(px_proc_same(&procs[0], &self));
+    ck_assert(px_proc_same(&procs[0], &client_self));
     free(procs);
     ok(PMIx_Resolve_peers(px_process.host, NULL, &procs, &n));
     ck_assert_uint_eq(n, 1);
     free(procs);
     fails(PMIx_Resolve_peers(NULL, unknown, &procs, &n), NOT_FOUND);
     ck_assert_ptr_null(procs);
-    ok(PMIx_Resolve_nodes(self.nspace, &nodes));
+    ok(PMIx_Resolve_nodes(client_self.nspace, &nodes));
     ck_assert_str_eq(nodes, px_process.host);
     free(nodes);
     ok(PMIx_Resolve_nodes(NULL, &nodes));
@@ -191,14 +179,14 @@ PX_TEST(each_init_needs_a_finalize)
     pmix_proc_t again;
 
     fails(PMIx_Init(&again, NULL, 0), UNREACH);
-    ck_assert(px_proc_same(&again, &self));
+    ck_assert(px_proc_same(&again, &client_self));
     fails(PMIx_Init(NULL, NULL, 0), UNREACH);
     for (int i = 0; i < 2; i++) {
         ok(PMIx_Finalize(NULL, 0));
         ck_assert(PMIx_Initialized());
         ck_assert_uint_eq(own_u32(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 1);
     }
-    finalize();
+    client_finalize();
     fails(PMIx_Finalize(NULL, 0), INIT);
     ck_assert(!PMIx_Initialized());
 }
@@ -207,16 +195,16 @@ PX_TEST(repeated_lives_leak_no_descriptors)
 {
     int before;
 
-    finalize();
+    client_finalize();
     before = (int)px_test_count_fds();
     for (int i = 0; i < 20; i++) {
         pmix_value_t v = {.type = PMIX_UINT32};
 
-        client_alone(&self);
+        client_alone();
         ck_assert_uint_eq(own_u32(0, "key"),
                           UINT32_MAX); /* not kept from the last life */
         ok(PMIx_Put(PMIX_GLOBAL, "key", &v));
-        finalize();
+        client_finalize();
     }
     ck_assert_int_eq((int)px_test_count_fds(), before);
 }
@@ -261,7 +249,7 @@ CALL(server_init, PMIx_server_init(NULL, NULL, 0))
 CALL(unpublish, PMIx_Unpublish(NULL, NULL, 0))
 CALL(notify, PMIx_Notify_event(CODE, NULL, PMIX_RANGE_LOCAL, NULL, 0, NULL, NULL))
 CALL(deregister, PMIx_Deregister_event_handler(spare_id, NULL, NULL))
-CALL(push, PMIx_IOF_push(&self, 1, &bo, NULL, 0, NULL, NULL))
+CALL(push, PMIx_IOF_push(&client_self, 1, &bo, NULL, 0, NULL, NULL))
 CALL(iof_deregister, PMIx_IOF_deregister(4711, NULL, 0, NULL, NULL))
 
 static const struct {
@@ -404,7 +392,7 @@ static int live_anew(void)
         PMIx_Put(PMIX_GLOBAL, "key", &v),
         PMIx_Commit(),
         PMIx_Fence(NULL, 0, NULL, 0),
-        PMIx_Get(&self, PMIX_JOB_SIZE, NULL, 0, &got),
+        PMIx_Get(&client_self, PMIX_JOB_SIZE, NULL, 0, &got),
         PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, &done),
         PMIx_Register_event_handler(NULL, 0, NULL, 0, ignore_event, NULL, NULL),
         PMIx_Deregister_event_handler(0, NULL, NULL),
@@ -460,8 +448,8 @@ PX_TEST(external_progress_works)
 {
     pmix_info_t external = flag(PMIX_EXTERNAL_PROGRESS);
 
-    finalize();
-    fails(PMIx_Init(&self, &external, 1), UNREACH);
+    client_finalize();
+    fails(PMIx_Init(&client_self, &external, 1), UNREACH);
     ck_assert_uint_eq(own_u32(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 1);
     ok(PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, &done));
     while (sem_trywait(&done))

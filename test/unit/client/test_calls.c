@@ -572,7 +572,7 @@ PX_TEST(without_a_server_a_call_ends_at_once)
         {PX_OP_NOTIFY, PMIX_SUCCESS},        {PX_OP_REGEVENTS, PMIX_SUCCESS}};
 
     client_end();
-    client_alone(NULL);
+    client_alone();
     for (size_t i = 0; i < n_rows; i++) {
         pmix_status_t rc, wanted = PMIX_ERR_UNREACH;
         struct args a = make_args();
@@ -611,7 +611,7 @@ static void enter(int state)
         client_end();
     }
     if (state == ALONE)
-        client_alone(NULL);
+        client_alone();
 }
 
 struct posting {

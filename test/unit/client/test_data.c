@@ -763,7 +763,7 @@ PX_TEST(finalize_may_run_while_other_threads_read)
     for (int i = 0; i < 40; i++) {
         pthread_t readers[READERS];
 
-        client_alone(NULL);
+        client_alone();
         start_all(readers, read_to_the_end);
         ok(PMIx_Finalize(NULL, 0));
         join_all(readers);

@@ -7,24 +7,6 @@
 
 #include <string.h>
 
-static pmix_proc_t self;
-
-static void setup(void)
-{
-    client_alone(&self);
-}
-
-static void finalize(void)
-{
-    ok(PMIx_Finalize(NULL, 0));
-    ck_assert(!PMIx_Initialized());
-}
-
-static uint32_t own_u32(pmix_rank_t r, const char *key)
-{
-    return get_u32(self.nspace, r, key);
-}
-
 static bool is_committed[2];
 
 /* Records which keys a commit contains exactly once. */
@@ -96,13 +78,13 @@ PX_TEST(a_singleton_connects_to_a_given_server)
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         memset(fake.n_ops, 0, sizeof(fake.n_ops));
-        finalize();
+        client_finalize();
         if (rows[i].launched) {
             setenv("PMIX_NAMESPACE", "job", 1);
             setenv("PMIX_RANK", "0", 1);
-            fails(PMIx_Init(&self, NULL, 0), UNREACH);
+            fails(PMIx_Init(&client_self, NULL, 0), UNREACH);
         } else {
-            client_alone(&self);
+            client_alone();
         }
         put("early.key");
         ok(PMIx_Commit());
@@ -113,7 +95,7 @@ PX_TEST(a_singleton_connects_to_a_given_server)
         if (!rows[i].attach)
             ok(PMIx_Finalize(NULL, 0));
         ck_assert_uint_eq(own_u32(PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE), 1);
-        fake.nspace = self.nspace;
+        fake.nspace = client_self.nspace;
         fake.hook = rows[i].knows_job ? take_commit : refuse_job;
         fake.script = rows[i].attach ? serve_tool : NULL;
         fake_start();
@@ -124,7 +106,7 @@ PX_TEST(a_singleton_connects_to_a_given_server)
         ok(connect_to(rows[i].attach, uri));
         if (!rows[i].attach)
             ok(PMIx_Finalize(NULL, 0));
-        ck_assert_str_eq(fake.hello.proc.nspace, self.nspace);
+        ck_assert_str_eq(fake.hello.proc.nspace, client_self.nspace);
         ck_assert_uint_eq(own_u32(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), rows[i].job_size);
         ck_assert_uint_eq(own_u32(0, "later.key"), 7);
         ok(PMIx_Commit());
@@ -134,7 +116,7 @@ PX_TEST(a_singleton_connects_to_a_given_server)
         ok(PMIx_Init(NULL, NULL, 0)); /* connected now */
         ok(PMIx_Finalize(NULL, 0));
         client_end();
-        client_alone(&self);
+        client_alone();
     }
 }
 
@@ -152,9 +134,9 @@ PX_TEST(a_server_that_does_not_answer_leaves_a_singleton_alone)
 {
     PX_AUTOFREE char *uri = NULL;
 
-    finalize();
+    client_finalize();
     setenv("PMIX_MCA_client_connect_timeout", "30ms", 1);
-    client_alone(&self);
+    client_alone();
     for (int attach = 0; attach < 2; attach++) {
         fake.script = send_nothing;
         fake_start();
@@ -171,4 +153,4 @@ PX_TEST(a_server_that_does_not_answer_leaves_a_singleton_alone)
     ok(PMIx_Finalize(NULL, 0));
 }
 
-PX_TEST_MAIN("client/later", setup, client_end)
+PX_TEST_MAIN("client/later", client_alone, client_end)

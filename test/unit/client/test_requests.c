@@ -280,7 +280,7 @@ PX_TEST(the_server_is_asked_only_for_server_and_host_attributes)
     ck_assert_uint_ge(n_results, 2);
     free_results();
     client_end();
-    client_alone(NULL); /* client attributes need no server */
+    client_alone(); /* client attributes need no server */
     fails(PMIx_Query_info(q, 1, &results, &n_results), PARTIAL_SUCCESS);
     ck_assert_uint_ge(n_results, 2);
     free_results();

@@ -86,37 +86,6 @@ PX_TEST(a_role_starts_the_machine_and_its_end_stops_it)
     ck_assert_int_eq((int)px_test_count_fds(), fds);
 }
 
-PX_TEST(a_process_may_be_client_and_server_and_end_either_first)
-{
-    static const enum px_role orders[][2] = {{PX_ROLE_CLIENT, PX_ROLE_SERVER},
-                                             {PX_ROLE_SERVER, PX_ROLE_CLIENT}};
-
-    for (size_t i = 0; i < PX_COUNT(orders); i++) {
-        begin(PX_ROLE_CLIENT);
-        struct px_loop *loop = px_process.loop;
-        struct px_model *model = px_process.model;
-        struct px_notify *notify = px_process.notify;
-        ck_assert_ptr_nonnull(model);
-        ck_assert_ptr_nonnull(notify);
-        begin(PX_ROLE_CLIENT);
-        begin(PX_ROLE_SERVER);
-        end(PX_ROLE_CLIENT); /* not the last user */
-        ck_assert_ptr_eq(px_process.loop, loop);
-        ck_assert_uint_eq(px_process.roles, PX_ROLE_CLIENT | PX_ROLE_SERVER);
-        ck_assert_uint_eq(count("pfexec"), 1);
-
-        end(orders[i][0]);
-        ck_assert_ptr_eq(px_process.loop, loop);
-        ck_assert_ptr_eq(px_process.model, model);
-        ck_assert_ptr_eq(px_process.notify, notify);
-        ck_assert_uint_eq(px_process.roles, orders[i][1]);
-        ck_assert_uint_eq(count("pfexec"), orders[i][1] == PX_ROLE_SERVER);
-        ck_assert_uint_eq(count("ptl"), 1);
-        end(orders[i][1]);
-        assert_nothing_is_left();
-    }
-}
-
 PX_TEST(a_failed_begin_leaves_nothing_and_another_may_follow)
 {
     PX_TEST_NEEDS_PROC;
