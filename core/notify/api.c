@@ -133,6 +133,22 @@ struct notify_op {
     pmix_proc_t source;
 };
 
+/* Delivers an event to the handlers of this process. Does not cache an event if the
+ * server caches its copy for later handlers. */
+static pmix_status_t deliver_own(const struct px_api *api, const pmix_proc_t *source)
+{
+    struct px_notify *n = api->client->notify;
+    pmix_data_range_t range = api->args.directive;
+    PX_AUTO(px_infos) copy = {0};
+    bool may_keep = range == PMIX_RANGE_PROC_LOCAL || range == PMIX_RANGE_CUSTOM ||
+                    !px_notify_has_server(n);
+    const px_infos *info = &api->args.info;
+    pmix_status_t rc = info->n ? px_infos_add_copy(&copy, info->v, info->n)
+                               : PMIX_SUCCESS;
+
+    return rc ? rc : px_notify_take(n, api->args.code, source, range, &copy, may_keep);
+}
+
 static void on_notify(struct px_api *api)
 {
     const pmix_proc_t *source = &PX_CONTAINER_OF(api, struct notify_op, api)->source;
@@ -146,7 +162,7 @@ static void on_notify(struct px_api *api)
         n->hooks.own_event(n->hooks.ctx, api->args.code, source, range, info->v,
                            info->n);
     else if (px_range_includes(m, range, source, info->v, info->n, &m->self))
-        rc = px_notify_deliver_own(n, api->args.code, source, range, info->v, info->n);
+        rc = deliver_own(api, source);
     if (rc || n->hooks.own_event || range == PMIX_RANGE_PROC_LOCAL ||
         api->client->standalone)
         px_api_done(api, rc);

@@ -390,18 +390,6 @@ pmix_status_t px_notify_deliver(struct px_notify *n, pmix_status_t code,
     return rc ? rc : px_notify_take(n, code, source, range, &copy, true);
 }
 
-pmix_status_t px_notify_deliver_own(struct px_notify *n, pmix_status_t code,
-                                    const pmix_proc_t *source, pmix_data_range_t range,
-                                    const pmix_info_t *info, size_t n_info)
-{
-    PX_AUTO(px_infos) copy = {0};
-    bool may_keep = range == PMIX_RANGE_PROC_LOCAL || range == PMIX_RANGE_CUSTOM ||
-                    !px_notify_has_server(n);
-    pmix_status_t rc = n_info ? px_infos_add_copy(&copy, info, n_info) : PMIX_SUCCESS;
-
-    return rc ? rc : px_notify_take(n, code, source, range, &copy, may_keep);
-}
-
 void px_notify_replay(struct px_notify *n, const struct px_handler *h)
 {
     if (h->n_codes == 0) /* only handlers with codes get old events */

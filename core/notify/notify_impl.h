@@ -67,11 +67,6 @@ struct px_notify {
     atomic_uint n_sent; /* blocking PMIx_Notify_event calls, see must_wait */
 };
 
-/* Delivers an event that this process notifies, like px_notify_deliver. Does not cache
- * an event if the server caches its copy for later handlers. */
-pmix_status_t px_notify_deliver_own(struct px_notify *n, pmix_status_t code,
-                                    const pmix_proc_t *source, pmix_data_range_t range,
-                                    const pmix_info_t *info, size_t n_info);
 /* Delivers cached events that a new handler wants. */
 void px_notify_replay(struct px_notify *n, const struct px_handler *h);
 /* True if this process registers its codes with a server. False for a server process,
