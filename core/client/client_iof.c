@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PMIx_IOF_pull and PMIx_IOF_deregister: receive output of other processes. */
 #include "core/client/client.h"
-#include "core/iof/receivers/receivers.h"
 #include "core/rt/log.h"
 
 /* ---- pull ------------------------------------------------------------------------ */

@@ -2,7 +2,6 @@
 /* PMIx_Get: searches the local data in the caller's thread, then asks the server. */
 #include "core/client/client.h"
 #include "core/model/assembly.h"
-#include "core/model/jobinfo.h"
 #include "core/model/lookup.h"
 #include "core/model/proc_names.h"
 #include "core/model/reader.h"

@@ -3,7 +3,6 @@
  * input. */
 #include "core/client/client.h"
 #include "core/iof/iof_input.h"
-#include "core/iof/receivers/receivers.h"
 #include "core/link/required.h"
 #include "core/rt/log.h"
 

@@ -2,7 +2,6 @@
 /* PMIx_Spawn and PMIx_Abort: start and end processes. */
 #include "core/base/str.h"
 #include "core/client/client.h"
-#include "core/iof/receivers/receivers.h"
 #include "core/rt/log.h"
 
 struct spawn_op {

@@ -17,7 +17,6 @@
 
 struct search {
     const struct px_discovery *what;
-    struct px_server_addr *addr;
     struct px_err *err;
     const char *host;
     char *server_dir, *system_dir; /* directories of rendezvous files */
@@ -61,7 +60,7 @@ static uint64_t time_left(const struct search *s, uint64_t at_most)
 /* Connects to a complete address. */
 static pmix_status_t dial(struct search *s)
 {
-    struct px_server_addr *c = s->addr;
+    struct px_server_addr *c = s->what->addr;
     uint64_t timeout_ms = s->what->client->role->conf.connect_timeout;
     pmix_status_t rc;
     bool launcher;
@@ -95,13 +94,14 @@ static pmix_status_t dial_uri(struct search *s, const struct px_uri *uri,
                           : major == 4 && version->minor == 0 ? "v4"
                                                               : "v41";
 
-    *s->addr = (struct px_server_addr){.uri = *uri,
-                                       .version = *version,
-                                       .has_owner = owner != NULL,
-                                       .owner = owner ? *owner : 0,
-                                       .self = s->addr->self,
-                                       .codec = {.dialect = px_dialect_find(dialect)},
-                                       .fd = -1};
+    *s->what->addr = (struct px_server_addr){
+        .uri = *uri,
+        .version = *version,
+        .has_owner = owner != NULL,
+        .owner = owner ? *owner : 0,
+        .self = s->what->addr->self,
+        .codec = {.dialect = px_dialect_find(dialect)},
+        .fd = -1};
     return dial(s);
 }
 
@@ -339,9 +339,9 @@ static pmix_status_t in_order(struct search *s, const char *list, bool *last)
 static pmix_status_t the_environments(struct search *s, bool *named)
 {
     const char *launcher = px_env(PMIX_LAUNCHER_RNDZ_URI);
-    pmix_status_t rc = px_server_addr_from_env(s->addr, s->err);
+    pmix_status_t rc = px_server_addr_from_env(s->what->addr, s->err);
 
-    *named = s->addr->from_environment;
+    *named = s->what->addr->from_environment;
     if (*named)
         rc = dial(s);
     if (*named && rc != PMIX_ERR_EXISTS)
@@ -376,7 +376,6 @@ pmix_status_t px_tool_discover(const struct px_discovery *what, struct px_err *e
     uint32_t seconds = px_info_u32(what->info, what->n_info, PMIX_TIMEOUT, 0);
     struct search s = {
         .what = what,
-        .addr = what->addr,
         .err = err,
         .host = px_info_str(what->info, what->n_info, PMIX_SERVER_HOSTNAME),
         .deadline_ms = UINT64_MAX};
