@@ -234,18 +234,20 @@ PX_TEST(a_process_knows_its_name_and_its_server)
     PMIX_VALUE_RELEASE(v);
 }
 
+/* Packs the values of a process as a part of a reply. */
+static void pack_part(px_writer *w, pmix_proc_t p, void (*pack_values)(px_writer *w))
+{
+    PX_AUTO(px_writer) body = fake_begin();
+
+    px_pack(&body, &p, 1, PMIX_PROC);
+    pack_values(&body);
+    px_pack_bytes(w, body.buf.data, body.buf.len);
+}
+
 static void add_job(px_writer *w, const struct fake_req *req)
 {
-    px_writer body = fake_begin();
-    pmix_proc_t p;
-
-    if (req->op != PX_OP_GET || strcmp(fake.received.nspace, "served") != 0)
-        return;
-    p = proc_of("served", PMIX_RANK_WILDCARD);
-    px_pack(&body, &p, 1, PMIX_PROC);
-    fake_usual_job_info(&body);
-    px_pack_bytes(w, body.buf.data, body.buf.len);
-    px_writer_cleanup(&body);
+    if (req->op == PX_OP_GET && strcmp(fake.received.nspace, "served") == 0)
+        pack_part(w, proc_of("served", PMIX_RANK_WILDCARD), fake_usual_job_info);
 }
 
 PX_TEST(peers_in_a_job_that_the_server_serves_are_asked_for)
@@ -271,20 +273,17 @@ PX_TEST(peers_in_a_job_that_the_server_serves_are_asked_for)
 
 static uint32_t colour = 7; /* value in every reply to a get */
 
+static void pack_colour(px_writer *w)
+{
+    fake_put_u32(w, "colour", colour);
+}
+
 static void add_value(px_writer *w, const struct fake_req *req)
 {
-    pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = colour};
     pmix_rank_t r = fake.received.rank == PMIX_RANK_UNDEF ? 1 : fake.received.rank;
-    px_writer body = fake_begin();
-    pmix_proc_t p;
 
-    if (req->op != PX_OP_GET)
-        return;
-    p = proc_of(fake.received.nspace, r);
-    px_pack(&body, &p, 1, PMIX_PROC);
-    px_pack_kval(&body, "colour", &v);
-    px_pack_bytes(w, body.buf.data, body.buf.len);
-    px_writer_cleanup(&body);
+    if (req->op == PX_OP_GET)
+        pack_part(w, proc_of(fake.received.nspace, r), pack_colour);
 }
 
 static void begin(void)
@@ -449,21 +448,20 @@ PX_TEST(a_waiting_get_does_not_block_other_gets_of_the_peer)
 
 enum { BURST = 500 };
 
-static void add_burst(px_writer *w, const struct fake_req *req)
+static void pack_burst(px_writer *w)
 {
-    pmix_proc_t p = rank(1);
-    px_writer body = fake_begin();
     char key[16];
 
-    if (req->op != PX_OP_GET)
-        return;
-    px_pack(&body, &p, 1, PMIX_PROC);
     for (uint32_t i = 0; i < BURST; i++) {
         snprintf(key, sizeof(key), "k%u", i);
-        fake_put_u32(&body, key, i);
+        fake_put_u32(w, key, i);
     }
-    px_pack_bytes(w, body.buf.data, body.buf.len);
-    px_writer_cleanup(&body);
+}
+
+static void add_burst(px_writer *w, const struct fake_req *req)
+{
+    if (req->op == PX_OP_GET)
+        pack_part(w, rank(1), pack_burst);
 }
 
 PX_TEST(many_gets_of_a_peer_need_few_requests)

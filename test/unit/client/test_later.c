@@ -120,37 +120,4 @@ PX_TEST(a_singleton_connects_to_a_given_server)
     }
 }
 
-static void send_nothing(void)
-{
-    char rest[256];
-    int fd = fake_accept_mute();
-
-    while (read(fd, rest, sizeof(rest)) > 0)
-        ;
-    close(fd);
-}
-
-PX_TEST(a_server_that_does_not_answer_leaves_a_singleton_alone)
-{
-    PX_AUTOFREE char *uri = NULL;
-
-    client_finalize();
-    setenv("PMIX_MCA_client_connect_timeout", "30ms", 1);
-    client_alone();
-    for (int attach = 0; attach < 2; attach++) {
-        fake.script = send_nothing;
-        fake_start();
-        free(uri);
-        uri = px_strf("%s", getenv("PMIX_SERVER_URI41"));
-        unsetenv("PMIX_SERVER_URI41");
-        unsetenv("PMIX_NAMESPACE");
-        ck_assert_int_eq(connect_to(attach, uri),
-                         attach ? PMIX_ERR_TIMEOUT : PMIX_ERR_UNREACH);
-        ck_assert_uint_eq(own_u32(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 1);
-        finished(PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, &done), PMIX_SUCCESS);
-        fake_stop();
-    }
-    ok(PMIx_Finalize(NULL, 0));
-}
-
 PX_TEST_MAIN("client/later", client_alone, client_end)

@@ -383,13 +383,6 @@ PX_TEST(a_server_that_never_answers_costs_the_time_set)
     ck_assert_uint_lt(px_clock_ms() - began, 10000);
 }
 
-PX_TEST(a_server_that_sends_no_job_costs_the_usual_time)
-{
-    setenv("PMIX_MCA_client_connect_timeout", "300ms", 1);
-    tool_server.silent = true;
-    fails_by(PMIX_SERVER_URI, tool_server_uri("server-1"), PMIX_ERR_TIMEOUT);
-}
-
 static void *appear(void *arg PX_UNUSED)
 {
     usleep(300000);

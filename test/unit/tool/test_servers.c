@@ -228,21 +228,6 @@ PX_TEST(the_primary_one_may_be_waited_for)
     servers_are("server-2,server-1");
 }
 
-PX_TEST(a_server_that_answers_no_goodbye_is_left_all_the_same)
-{
-    uint64_t began;
-
-    setenv("PMIX_MCA_client_finalize_timeout", "200ms", 1);
-    begin();
-    ok(attach("server-2", false, NULL));
-    fake.hook = NULL;
-    began = px_clock_ms();
-    shutdown(tool_server.fds[1], SHUT_RD); /* no longer receives nor sends */
-    (void)leave("server-1");
-    ck_assert_uint_lt(px_clock_ms() - began, 5000);
-    servers_are("server-2");
-}
-
 static bool swallow(int fd PX_UNUSED, struct fake_req *req)
 {
     if (req->op != PX_OP_LOG)

@@ -13,7 +13,6 @@ struct tool_server {
     pmix_status_t refuse; /* status of the next refusal */
     bool same_name;       /* each server is "server-1" */
     bool mute;            /* accepts without any reply */
-    bool silent;          /* replies to connects, but to no request */
     int fds[16];          /* connections by number, from 1 */
 };
 extern struct tool_server tool_server;
