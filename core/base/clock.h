@@ -4,6 +4,7 @@
 #ifndef PX_BASE_CLOCK_H
 #define PX_BASE_CLOCK_H
 
+#include <limits.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -18,6 +19,16 @@ static inline uint64_t px_clock_ns(void)
 static inline uint64_t px_clock_ms(void)
 {
     return px_clock_ns() / 1000000;
+}
+
+/* Returns the time left until the deadline as poll's timeout, 0 after the deadline. */
+static inline int px_clock_left(uint64_t deadline_ms)
+{
+    const uint64_t now = px_clock_ms();
+
+    return deadline_ms <= now            ? 0
+           : deadline_ms - now < INT_MAX ? (int)(deadline_ms - now)
+                                         : INT_MAX;
 }
 
 #endif

@@ -44,81 +44,71 @@ pmix_status_t px_status_of_errno(int errnum)
     return PMIX_ERROR;
 }
 
-/* Formats into text[size], truncates if necessary, and returns the length. */
-static size_t compose(char *text, size_t size, const char *fmt, va_list args)
-{
-    int len = vsnprintf(text, size, fmt, args);
-
-    if (len < 0) {
-        text[0] = '\0';
-        return 0;
-    }
-    return (size_t)len < size ? (size_t)len : size - 1;
-}
-
-pmix_status_t px_err_set(struct px_err *err, pmix_status_t status, const char *fmt, ...)
+/* Sets status, and the text "<before><fmt>: <after>". after may be NULL. */
+static pmix_status_t assign(struct px_err *err, pmix_status_t status,
+                            const char *before, const char *fmt, va_list args,
+                            const char *after)
 {
     char text[sizeof(err->text)];
-    va_list args;
+    size_t len = strlen(before);
 
     if (!err)
         return status;
-    va_start(args, fmt);
-    compose(text, sizeof(text), fmt, args);
-    va_end(args);
+    memcpy(text, before, len + 1);
+    (void)vsnprintf(text + len, sizeof(text) - len, fmt, args);
+    len = strlen(text);
+    if (after)
+        snprintf(text + len, sizeof(text) - len, ": %s", after);
     err->status = status;
     px_str_copy(err->text, sizeof(err->text), text);
     return status;
 }
 
-pmix_status_t px_err_nomem(struct px_err *err, const char *fmt, ...)
+pmix_status_t px_err_set(struct px_err *err, pmix_status_t status, const char *fmt, ...)
 {
-    char text[sizeof(err->text)];
     va_list args;
 
     va_start(args, fmt);
-    compose(text, sizeof(text), fmt, args);
+    assign(err, status, "", fmt, args, NULL);
     va_end(args);
-    return px_err_set(err, PMIX_ERR_NOMEM, "cannot %s: out of memory", text);
+    return status;
+}
+
+pmix_status_t px_err_nomem(struct px_err *err, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    assign(err, PMIX_ERR_NOMEM, "cannot ", fmt, args, "out of memory");
+    va_end(args);
+    return PMIX_ERR_NOMEM;
 }
 
 pmix_status_t px_err_errno(struct px_err *err, const char *fmt, ...)
 {
     const int errnum = errno;
     const pmix_status_t status = px_status_of_errno(errnum);
-    char text[sizeof(err->text)];
-    va_list args;
-
-    if (!err)
-        return status;
-    va_start(args, fmt);
-    size_t len = compose(text, sizeof(text), fmt, args);
-    va_end(args);
     /* strerror is not thread-safe, and %m allocates in glibc 2.41. */
     const char *reason = strerrordesc_np(errnum);
-    if (reason)
-        snprintf(text + len, sizeof(text) - len, ": %s", reason);
-    else
-        snprintf(text + len, sizeof(text) - len, ": error %d", errnum);
-    err->status = status;
-    px_str_copy(err->text, sizeof(err->text), text);
+    char number[24];
+    va_list args;
+
+    if (!reason)
+        snprintf(number, sizeof(number), "error %d", errnum);
+    va_start(args, fmt);
+    assign(err, status, "", fmt, args, reason ? reason : number);
+    va_end(args);
     errno = errnum;
     return status;
 }
 
 pmix_status_t px_err_prefix(struct px_err *err, const char *fmt, ...)
 {
-    char text[sizeof(err->text)];
+    const pmix_status_t status = err ? err->status : PMIX_ERROR;
     va_list args;
 
-    if (!err)
-        return PMIX_ERROR;
     va_start(args, fmt);
-    size_t len = compose(text, sizeof(text), fmt, args);
+    assign(err, status, "", fmt, args, err ? err->text : NULL);
     va_end(args);
-    px_str_copy(text + len, sizeof(text) - len, ": ");
-    len = strlen(text);
-    px_str_copy(text + len, sizeof(text) - len, err->text);
-    px_str_copy(err->text, sizeof(err->text), text);
-    return err->status;
+    return status;
 }

@@ -59,17 +59,14 @@ void px_fd_make_room(int n)
     close(low);
 }
 
-/* Waits until fd is ready or broken. The transfer that follows gets the error. */
-static pmix_status_t await(int fd, short events, uint64_t deadline_ms)
+pmix_status_t px_fd_await(int fd, short events, uint64_t deadline_ms)
 {
-    for (;;) {
-        struct pollfd wanted = {.fd = fd, .events = events};
-        uint64_t now = px_clock_ms();
-        uint64_t left = deadline_ms > now ? deadline_ms - now : 0;
-        int timeout = !deadline_ms ? -1 : left < INT_MAX ? (int)left : INT_MAX;
+    struct pollfd wanted = {.fd = fd, .events = events};
 
-        int n = poll(&wanted, 1, timeout);
-        if (n > 0)
+    for (;;) {
+        int n = poll(&wanted, 1, deadline_ms ? px_clock_left(deadline_ms) : -1);
+
+        if (n > 0) /* the transfer that follows gets an error */
             return PMIX_SUCCESS;
         if (n < 0 && errno != EINTR)
             return px_status_of_errno(errno);
@@ -134,7 +131,7 @@ pmix_status_t px_fd_write_all(int fd, const void *bytes, size_t n, uint64_t dead
             return px_status_of_errno(errno);
         }
         if (n > 0 && (done < 0 || is_pipe))
-            rc = await(fd, POLLOUT, deadline_ms);
+            rc = px_fd_await(fd, POLLOUT, deadline_ms);
     }
     return rc;
 }
@@ -144,7 +141,7 @@ pmix_status_t px_fd_read_all(int fd, void *bytes, size_t n, uint64_t deadline_ms
     uint8_t *to = bytes;
 
     while (n > 0) {
-        pmix_status_t rc = await(fd, POLLIN, deadline_ms);
+        pmix_status_t rc = px_fd_await(fd, POLLIN, deadline_ms);
         if (rc)
             return rc;
         ssize_t done = read(fd, to, n);

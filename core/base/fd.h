@@ -24,6 +24,9 @@ ssize_t px_fd_writev(int fd, const struct iovec *v, int n); /* writev(2), likewi
 pmix_status_t px_fd_write_all(int fd, const void *bytes, size_t n,
                               uint64_t deadline_ms);
 pmix_status_t px_fd_read_all(int fd, void *bytes, size_t n, uint64_t deadline_ms);
+/* Waits until fd is ready for poll's events, or broken. deadline_ms and the status are
+ * those of whole transfers. */
+pmix_status_t px_fd_await(int fd, short events, uint64_t deadline_ms);
 /* Grows this process's descriptor table to n entries, or to the limit if lower. Call
  * this function before threads start. In a multithreaded process each growth of the
  * table blocks a thread for milliseconds. */

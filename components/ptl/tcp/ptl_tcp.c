@@ -6,13 +6,13 @@
 
 #include "core/base/clock.h"
 #include "core/base/err.h"
+#include "core/base/fd.h"
 #include "core/base/str.h"
 #include "owner.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
-#include <limits.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
@@ -327,23 +327,11 @@ static pmix_status_t await(int fd, uint64_t deadline_ms)
 {
     int error = 0;
     socklen_t len = sizeof(error);
+    pmix_status_t rc = px_fd_await(fd, POLLOUT, deadline_ms);
 
-    for (;;) {
-        struct pollfd wanted = {.fd = fd, .events = POLLOUT};
-        uint64_t now = px_clock_ms();
-        uint64_t left = deadline_ms > now ? deadline_ms - now : 0;
-
-        int n = poll(&wanted, 1, left < INT_MAX ? (int)left : INT_MAX);
-        if (n > 0)
-            break;
-        if (n < 0 && errno != EINTR)
-            return px_status_of_errno(errno);
-        if (px_clock_ms() >= deadline_ms)
-            return PMIX_ERR_TIMEOUT;
-    }
-    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
+    if (!rc && getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
         error = errno;
-    return error ? px_status_of_errno(error) : PMIX_SUCCESS;
+    return error ? px_status_of_errno(error) : rc;
 }
 
 /* True if the socket is connected to itself. The system may choose the wanted port for
