@@ -27,7 +27,6 @@
 #include <assert.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <sys/prctl.h>
 
 /* Rounds of messages that messages have posted, before descriptors are checked
@@ -80,7 +79,7 @@ static bool has_any_mail(struct px_loop *loop)
  * a non-empty mailbox causes no other wake-up. */
 static void wake(struct px_loop *loop)
 {
-    (void)PX_RETRY(write(loop->wake_fd, &(uint64_t){1}, sizeof(uint64_t)));
+    (void)PX_RETRY(write(loop->poll.wake_fd, &(uint64_t){1}, sizeof(uint64_t)));
 }
 
 static void *thread_main(void *arg);
@@ -384,20 +383,9 @@ void px_loop_forget(struct px_loop *loop, const void *object)
 static void free_loop(struct px_loop *loop)
 {
     px_poll_fini(&loop->poll);
-    px_drop_fd(&loop->wake_fd);
     pthread_cond_destroy(&loop->lead_free);
     pthread_mutex_destroy(&loop->lead_lock);
     free(loop);
-}
-
-static pmix_status_t set_up(struct px_loop *loop, enum px_progress progress,
-                            struct event_base *base)
-{
-    loop->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (loop->wake_fd < 0)
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    pmix_status_t rc = px_poll_init(&loop->poll, loop->wake_fd, base);
-    return rc || progress != PX_PROGRESS_THREAD ? rc : px_loop_need_thread(loop);
 }
 
 pmix_status_t px_loop_create(enum px_progress progress, struct event_base *base,
@@ -410,11 +398,12 @@ pmix_status_t px_loop_create(enum px_progress progress, struct event_base *base,
     memset(loop, 0, offsetof(struct px_loop, scratch)); /* leaves some pages unused */
     loop->external = base || progress == PX_PROGRESS_EXTERNAL;
     loop->sleeps_until_ms = PX_NEVER;
-    loop->wake_fd = loop->poll.outer_fd = loop->poll.sleep_fd = -1;
     pthread_mutex_init(&loop->lead_lock, NULL);
     pthread_cond_init(&loop->lead_free, NULL);
     px_list_init(&loop->children.list);
-    pmix_status_t rc = set_up(loop, progress, base);
+    pmix_status_t rc = px_poll_init(&loop->poll, base);
+    if (!rc && progress == PX_PROGRESS_THREAD)
+        rc = px_loop_need_thread(loop);
     if (rc) {
         free_loop(loop);
         return rc;
@@ -513,5 +502,5 @@ void px_loop_abandon(struct px_loop *loop)
      * set. */
     px_drop_fd(&loop->poll.outer_fd);
     px_drop_fd(&loop->poll.sleep_fd);
-    px_drop_fd(&loop->wake_fd);
+    px_drop_fd(&loop->poll.wake_fd);
 }

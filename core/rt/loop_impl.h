@@ -26,8 +26,8 @@ struct px_poll {
     bool is_programs;        /* the base belongs to the program, which runs it */
     bool has_wake, wakes_by_edge;
     struct event wake; /* of wake_fd */
-    int wake_fd;
-    int sleep_fd; /* an epoll set of the same descriptors; -1: not made */
+    int wake_fd;       /* an eventfd, written when a mailbox was empty; -1 */
+    int sleep_fd;      /* an epoll set of the same descriptors; -1: not made */
     int outer_fd; /* an epoll set of wake_fd and sleep_fd, for the own thread; -1 */
     enum px_arm armed;
     bool is_mirrored; /* sleep_fd holds all watched descriptors */
@@ -51,7 +51,6 @@ struct px_loop {
     _Atomic(struct px_msg *) inbox[2];
     atomic_uint posting; /* px_post calls that may still touch this structure */
     atomic_uint held;    /* px_loop_hold calls without px_loop_let_go */
-    int wake_fd;         /* an eventfd, written when an inbox was empty */
     unsigned n_deferred; /* messages of px_loop_defer that have not run */
 
     /* The lock guards the members below it. */
@@ -130,8 +129,9 @@ void px_call_wait_listening(struct px_call *call);
 
 /* ---- poll.c ---------------------------------------------------------------------- */
 
-/* Initialises p. base: the program's, or NULL. Returns PMIX_ERR_OUT_OF_RESOURCE. */
-pmix_status_t px_poll_init(struct px_poll *p, int wake_fd, struct event_base *base);
+/* Initialises p. base: the program's, or NULL. Returns PMIX_ERR_OUT_OF_RESOURCE; the
+ * caller then needs px_poll_fini, too. */
+pmix_status_t px_poll_init(struct px_poll *p, struct event_base *base);
 void px_poll_fini(struct px_poll *p);
 /* Returns a time (px_clock_ms()) before which no timer is due; PX_NEVER without
  * timers. */

@@ -10,10 +10,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 
 enum {
     N_KINDS = 2,
@@ -132,19 +132,20 @@ static pmix_status_t make_sleep_fd(struct px_poll *p)
     return p->sleep_fd < 0 ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
 }
 
-pmix_status_t px_poll_init(struct px_poll *p, int wake_fd, struct event_base *base)
+pmix_status_t px_poll_init(struct px_poll *p, struct event_base *base)
 {
     px_list_init(&p->watches);
     px_list_init(&p->timers);
     p->due_ms = PX_NEVER;
-    p->wake_fd = wake_fd;
+    p->sleep_fd = p->outer_fd = -1;
+    p->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     p->base = base;
     p->is_programs = base;
-    if (!base)
-        return PMIX_SUCCESS;
+    if (p->wake_fd < 0 || !base)
+        return p->wake_fd < 0 ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
     p->is_mirrored = true; /* a caller that waits beside the base sleeps on the set */
     if (need_base(p) || make_sleep_fd(p) ||
-        mirror(p, EPOLL_CTL_ADD, wake_fd, EPOLLIN | EPOLLET, NULL))
+        mirror(p, EPOLL_CTL_ADD, p->wake_fd, EPOLLIN | EPOLLET, NULL))
         return PMIX_ERR_OUT_OF_RESOURCE;
     return PMIX_SUCCESS;
 }
@@ -157,6 +158,7 @@ void px_poll_fini(struct px_poll *p)
         event_base_free(p->base);
     px_drop_fd(&p->outer_fd);
     px_drop_fd(&p->sleep_fd);
+    px_drop_fd(&p->wake_fd);
 }
 
 void px_poll_run(struct px_poll *p, bool wait)
@@ -235,12 +237,7 @@ void px_poll_fill(struct px_poll *p)
 
 static int timeout_of(uint64_t due_ms)
 {
-    uint64_t now;
-
-    if (due_ms == PX_NEVER)
-        return -1;
-    now = px_clock_ms();
-    return due_ms <= now ? 0 : due_ms - now < INT_MAX ? (int)(due_ms - now) : INT_MAX;
+    return due_ms == PX_NEVER ? -1 : px_clock_left(due_ms);
 }
 
 bool px_poll_sleep(struct px_poll *p, uint64_t due_ms)

@@ -60,21 +60,9 @@ static void leave_parent_behind(void)
     if (px_process.loop)
         px_loop_abandon(px_process.loop);
     atomic_store(&px_process.open, false);
-    atomic_store(&px_process.posters, 0);
-    atomic_store(&px_process.init_count, 0);
     atomic_store(&px_process.log_level, PX_LOG_WARN);
-    px_process.users = 0;
-    memset(px_process.role_users, 0, sizeof(px_process.role_users));
-    px_process.roles = 0;
-    px_process.nested_inits = 0;
-    px_process.loop = NULL;
-    px_process.params = NULL;
-    px_process.selection = NULL;
-    px_process.model = NULL;
-    px_process.model_gate = (struct px_read_gate){0};
-    px_process.notify = NULL;
-    px_process.client = NULL;
-    px_process.server = NULL;
+    memset((char *)&px_process + offsetof(struct px_process, users), 0,
+           sizeof(px_process) - offsetof(struct px_process, users));
     px_process.topology.handle = NULL;
     px_process.parents = left;
     pthread_mutex_init(&px_process.topology.lock, NULL);

@@ -28,11 +28,19 @@ struct px_process {
     _Atomic pid_t pid;      /* owner of the state; a forked child's getpid() differs */
     _Atomic uint8_t *stamp; /* 1, but 0 in a forked child; NULL on old kernels */
     char host[256];         /* name of this node; "" before the first role */
+    _Atomic int log_level;
+    atomic_uint log_lost; /* lines lost since the last one written */
+    struct px_topo_state topology;
+    void *iof; /* own stdout and stderr as sinks (core/iof/ends.h); NULL before first
+                * use */
+    uint64_t iof_gather_ms, iof_drain_ms; /* parameters, see core_params.h */
+    struct px_process *parents; /* the parent's state in a forked child, for leak
+                                 * checkers */
+
+    /* The members below are zero in a forked child. */
     unsigned users;         /* number of role begins without an end */
     unsigned role_users[3]; /* client, server, tool */
     unsigned roles;         /* enum px_role, or-ed */
-    _Atomic int log_level;
-    atomic_uint log_lost; /* lines lost since the last one written */
     struct px_loop *loop;
     atomic_bool open;    /* px_process_post may use the loop */
     atomic_uint posters; /* px_process_post calls in progress */
@@ -46,14 +54,8 @@ struct px_process {
     struct px_client *client;    /* for all API calls, in every role */
     struct px_server *server;    /* NULL unless initialised as server */
     _Atomic unsigned init_count; /* init calls of all roles without a finalize */
-    struct px_topo_state topology;
-    void *iof; /* own stdout and stderr as sinks (core/iof/ends.h); NULL before first
-                * use */
-    uint64_t iof_gather_ms, iof_drain_ms; /* parameters, see core_params.h */
-    unsigned nested_inits;      /* calls of PMIx_Init and PMIx_tool_init in a process
-                                 * that is only a server */
-    struct px_process *parents; /* the parent's state in a forked child, for leak
-                                 * checkers */
+    unsigned nested_inits;       /* calls of PMIx_Init and PMIx_tool_init in a process
+                                  * that is only a server */
 };
 
 extern struct px_process px_process;
