@@ -250,21 +250,24 @@ static pmix_status_t store_path(struct px_params *p, const char *text, void *mem
     return PMIX_SUCCESS;
 }
 
+static bool is_from_home(const struct px_param *param, const char *text)
+{
+    return param->kind == PX_PARAM_KIND_PATH && px_str_starts(text, "~/");
+}
+
 /* Stores the value of text in *member. PMIX_ERR_BAD_PARAM if text does not fit
  * param. */
 static pmix_status_t store(struct px_params *p, const struct px_param *param,
                            const char *text, void *member)
 {
-    bool from_home = param->kind == PX_PARAM_KIND_PATH && px_str_starts(text, "~/");
-    size_t at = 0;
-
-    if (param->check && param->check(text, &at))
+    if (!px_params_fits(p, param, text))
         return PMIX_ERR_BAD_PARAM;
     if (param->kind == PX_PARAM_KIND_LIST)
         return store_list(p, text, member);
-    if (from_home)
-        return p->home ? store_path(p, text, member) : PMIX_ERR_BAD_PARAM;
-    return px_param_from_text(param, text, member) ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+    if (is_from_home(param, text))
+        return store_path(p, text, member);
+    (void)px_param_from_text(param, text, member);
+    return PMIX_SUCCESS;
 }
 
 /* Reports each value of a parameter that does not fit. used is the index of the value
@@ -362,8 +365,8 @@ bool px_params_fits(const struct px_params *p, const struct px_param *param,
         return false;
     if (param->kind == PX_PARAM_KIND_LIST)
         return true;
-    if (param->kind == PX_PARAM_KIND_PATH && px_str_starts(text, "~/"))
-        return p->home != NULL;
+    if (is_from_home(param, text))
+        return p->home;
     return px_param_from_text(param, text, &unused);
 }
 

@@ -249,32 +249,22 @@ static bool has_own_priority(const struct px_param *table)
     return table && table->kind != PX_PARAM_KIND_END;
 }
 
-pmix_status_t px_choice_priority(struct px_params *params, const struct px_found *found,
-                                 const struct px_param *table, int64_t *priority)
+pmix_status_t px_choice_parse_of(struct px_params *params, const struct px_found *found,
+                                 const struct px_param *table, void *conf,
+                                 int64_t *priority, struct px_err *err)
 {
-    struct priority_conf conf = {-1};
-    PX_AUTOFREE char *prefix = px_strf("%s_%s_", px_frameworks[found->framework].name,
-                                       found->name);
+    struct priority_conf set = {-1};
+    PX_AUTOFREE char *owner = px_strf("%s/%s", px_frameworks[found->framework].name,
+                                      found->name);
     pmix_status_t rc = PMIX_SUCCESS;
 
-    if (!prefix)
-        return PMIX_ERR_NOMEM;
-    if (!has_own_priority(table))
-        rc = px_params_parse(params, prefix, priority_params, &conf, NULL);
-    *priority = conf.priority;
+    if (!owner || px_params_declare(params, owner, found->prefix, table) ||
+        px_params_declare(params, owner, found->prefix, priority_params))
+        rc = px_err_nomem(err, "read parameters");
+    if (!rc && table)
+        rc = px_params_parse(params, found->prefix, table, conf, err);
+    if (!rc && !has_own_priority(table))
+        rc = px_params_parse(params, found->prefix, priority_params, &set, err);
+    *priority = set.priority;
     return rc;
-}
-
-pmix_status_t px_choice_declare_of(struct px_params *params,
-                                   const struct px_found *found,
-                                   const struct px_param *table)
-{
-    const char *framework = px_frameworks[found->framework].name;
-    PX_AUTOFREE char *prefix = px_strf("%s_%s_", framework, found->name);
-    PX_AUTOFREE char *owner = px_strf("%s/%s", framework, found->name);
-
-    if (!prefix || !owner)
-        return PMIX_ERR_NOMEM;
-    pmix_status_t rc = px_params_declare(params, owner, prefix, table);
-    return rc ? rc : px_params_declare(params, owner, prefix, priority_params);
 }

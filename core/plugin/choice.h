@@ -45,16 +45,12 @@ bool px_choice_can_wait(const px_choice *choice, const px_catalog *catalog,
 /* Declares the parameters for choices, one for each framework. Returns
  * PMIX_ERR_NOMEM. */
 pmix_status_t px_choice_declare(struct px_params *params);
-/* Parses <framework>_<component>_priority, unless table (may be NULL) has a parameter
- * of that name. *priority is negative if the parameter is not set. Returns
- * PMIX_ERR_NOMEM. */
-pmix_status_t px_choice_priority(struct px_params *params, const struct px_found *found,
-                                 const struct px_param *table, int64_t *priority);
-/* Declares the parameters of a component. Texts of table (may be NULL) are borrowed,
- * see px_params_declare. Returns PMIX_ERR_NOMEM. */
-pmix_status_t px_choice_declare_of(struct px_params *params,
-                                   const struct px_found *found,
-                                   const struct px_param *table);
+/* Declares and parses the parameters of a component like px_params_parse; table may be
+ * NULL. Also parses <framework>_<component>_priority, unless table has a parameter of
+ * that name. *priority is negative if the parameter is not set. */
+pmix_status_t px_choice_parse_of(struct px_params *params, const struct px_found *found,
+                                 const struct px_param *table, void *conf,
+                                 int64_t *priority, struct px_err *err);
 
 /* Lists the framework's required components, without which no job may be launched.
  * Declares their parameters, such as pnet_<name>_required. Returns PMIX_ERR_NOMEM. */

@@ -32,6 +32,15 @@ static int compare(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
+bool px_found_is(const struct px_found *f, const char *text)
+{
+    const char *framework = px_frameworks[f->framework].name;
+    const size_t len = strlen(framework);
+
+    return strncmp(text, framework, len) == 0 && text[len] == '/' &&
+           strcmp(text + len + 1, f->name) == 0;
+}
+
 struct px_found *px_catalog_find(const px_catalog *catalog, enum px_framework_id id,
                                  const char *name)
 {
@@ -77,7 +86,8 @@ static pmix_status_t add(struct px_catalog *c, struct px_found *key)
         PX_AUTOFREE char *why = px_strf("%s comes first", first->file);
         return why ? leave_out(c, PX_LOG_INFO, key->file, why) : PMIX_ERR_NOMEM;
     }
-    struct px_found *added = px_vec_add(&c->v, &c->n, &c->cap);
+    key->prefix = px_strf("%s_%s_", px_frameworks[key->framework].name, key->name);
+    struct px_found *added = key->prefix ? px_vec_add(&c->v, &c->n, &c->cap) : NULL;
     if (!added)
         return PMIX_ERR_NOMEM;
     *added = *key;
@@ -88,6 +98,7 @@ static pmix_status_t add(struct px_catalog *c, struct px_found *key)
 static void px_found_cleanup(px_found *f)
 {
     free(f->name);
+    free(f->prefix);
     free(f->file);
     free(f->broken);
     free(f->unused);
@@ -120,16 +131,13 @@ struct folder {
 };
 
 /* True if this library has a component of that name. */
-static bool is_own_name(enum px_framework_id id, const char *name)
+static bool is_own_name(const struct px_found *f)
 {
-    const char *framework = px_frameworks[id].name;
-    const size_t len = strlen(framework);
+    const char *const *own = px_own_components;
 
-    for (const char *const *own = px_own_components; *own; own++)
-        if (strncmp(*own, framework, len) == 0 && (*own)[len] == '/' &&
-            strcmp(*own + len + 1, name) == 0)
-            return true;
-    return false;
+    while (*own && !px_found_is(f, *own))
+        own++;
+    return *own;
 }
 
 /* Checks that only trusted users can change the directory, if the process has more
@@ -179,7 +187,7 @@ static pmix_status_t add_file(struct px_catalog *c, struct folder *folder,
     f.file = px_strf("%s/%s", folder->real, file_name);
     if (!f.name || !f.file)
         return PMIX_ERR_NOMEM;
-    f.own = folder->own && is_own_name(f.framework, f.name);
+    f.own = folder->own && is_own_name(&f);
     return add(c, &f);
 }
 

@@ -11,6 +11,7 @@
 typedef struct px_found {
     enum px_framework_id framework;
     char *name;
+    char *prefix;                         /* of its parameters, "ptl_tcp_" */
     char *file;                           /* NULL: only in the library */
     const struct px_component *component; /* the library's component, or NULL */
     bool own;     /* the file was built and installed with this library */
@@ -48,6 +49,8 @@ void px_catalog_cleanup(struct px_catalog *catalog);
 /* Returns the number of components of a framework, and the first one. */
 size_t px_catalog_part(const struct px_catalog *catalog, enum px_framework_id framework,
                        const struct px_found **first);
+/* True if text is "<framework>/<component>" of the component. */
+bool px_found_is(const struct px_found *found, const char *text);
 /* Finds a component by name, or returns NULL. */
 struct px_found *px_catalog_find(const px_catalog *catalog, enum px_framework_id id,
                                  const char *name);

@@ -95,7 +95,6 @@ static void PX_PRINTF(4, 5)
            const char *fmt, ...)
 {
     const char *framework = px_frameworks[f->framework].name;
-    size_t len = strlen(framework);
     bool named = false;
     char text[1024];
     va_list args;
@@ -105,9 +104,7 @@ static void PX_PRINTF(4, 5)
     va_end(args);
     note_unused(s, f, "%s", text);
     for (char **item = s->report.names; item && *item; item++)
-        named |= strncmp(*item, framework, len) == 0 &&
-                 (!(*item)[len] ||
-                  ((*item)[len] == '/' && strcmp(*item + len + 1, f->name) == 0));
+        named |= strcmp(*item, framework) == 0 || px_found_is(f, *item);
     enum px_log_level level = requested || named != s->report.exclude ? PX_LOG_WARN
                                                                       : PX_LOG_INFO;
     if (!px_log_wants(level))
@@ -202,15 +199,11 @@ static pmix_status_t load_component(struct px_selection *s, struct px_slot *slot
                                     const struct px_found *found, size_t rank,
                                     struct px_err *err)
 {
-    const char *framework = px_frameworks[found->framework].name;
+    struct px_loaded_component *p = calloc(1, sizeof(*p));
     struct px_err why = {0};
 
-    PX_AUTOFREE char *prefix = px_strf("%s_%s_", framework, found->name);
-    struct px_loaded_component *p = calloc(1, sizeof(*p));
-    if (!prefix || !p) {
-        free(p);
+    if (!p)
         return px_err_nomem(err, "select components");
-    }
     p->found = found;
     p->rank = rank;
     pmix_status_t rc = load(s, slot, found, &p->loaded, &why);
@@ -219,19 +212,16 @@ static pmix_status_t load_component(struct px_selection *s, struct px_slot *slot
         /* Fail if the component was requested, otherwise skip it. */
         if (rc != PMIX_ERR_NOMEM && !slot->requested) {
             report(s, found, rc == PMIX_ERR_NOT_AVAILABLE, "%s", why.text);
-            rc = px_params_ignore_prefix(s->params, prefix);
+            rc = px_params_ignore_prefix(s->params, found->prefix);
         }
         return rc ? px_err_set(err, rc, "%s", why.text) : PMIX_SUCCESS;
     }
     const struct px_component *c = &p->loaded.component;
-    px_services_init(&p->services, s->loop, framework, found->name);
+    px_services_init(&p->services, s->loop, c->framework, found->name);
     p->conf = calloc(1, c->conf_size ? c->conf_size : 1);
-    if (!p->conf || px_choice_declare_of(s->params, found, c->params))
-        rc = px_err_nomem(err, "select components");
-    else if (c->params)
-        rc = px_params_parse(s->params, prefix, c->params, p->conf, err);
-    if (!rc && px_choice_priority(s->params, found, c->params, &p->set_priority))
-        rc = px_err_nomem(err, "select components");
+    rc = p->conf ? px_choice_parse_of(s->params, found, c->params, p->conf,
+                                      &p->set_priority, err)
+                 : px_err_nomem(err, "select components");
     if (rc) {
         free_component(p);
         return rc;
@@ -620,27 +610,20 @@ static bool is_loaded(const struct px_selection *s, const struct px_found *f)
 /* Declares a component's parameters. Does not load excluded components. */
 static pmix_status_t declare_unused(struct px_selection *s, const struct px_found *f)
 {
-    const char *framework = px_frameworks[f->framework].name;
-    PX_AUTOFREE char *prefix = px_strf("%s_%s_", framework, f->name);
     PX_AUTO(px_choice) c = {0};
     struct px_loaded loaded;
     int64_t priority;
 
-    if (!prefix)
-        return PMIX_ERR_NOMEM;
-    if (is_loaded(s, f) || !px_params_has(s->params, prefix))
+    if (is_loaded(s, f) || !px_params_has(s->params, f->prefix))
         return PMIX_SUCCESS;
-    if (px_choice_parse(s->params, framework, &c, NULL))
+    if (px_choice_parse(s->params, px_frameworks[f->framework].name, &c, NULL))
         return PMIX_ERR_NOMEM;
     if ((c.exclude && px_strv_has(c.names, f->name)) || f->broken ||
         px_loader_load(f, &loaded, NULL)) /* failure is not reported: the component is
                                            * not in use */
-        return px_params_ignore_prefix(s->params, prefix);
-    pmix_status_t rc = px_choice_declare_of(s->params, f, loaded.component.params);
-    if (!rc && loaded.component.params)
-        rc = px_params_parse(s->params, prefix, loaded.component.params, NULL, NULL);
-    if (!rc)
-        rc = px_choice_priority(s->params, f, loaded.component.params, &priority);
+        return px_params_ignore_prefix(s->params, f->prefix);
+    pmix_status_t rc = px_choice_parse_of(s->params, f, loaded.component.params, NULL,
+                                          &priority, NULL);
     px_loader_unload(&loaded);
     return rc;
 }

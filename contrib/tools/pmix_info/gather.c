@@ -110,50 +110,40 @@ const char *severity_name(enum px_param_severity severity)
 
 const char *component_state(const struct component *c)
 {
-    return c->probe.why ? "failed" : c->left_out ? "excluded" : "ok";
+    return c->why ? "failed" : c->left_out ? "excluded" : "ok";
 }
 
-static void look_at_component(struct info *info, struct component *c)
+static void look_at_component(struct info *info, struct component *c, uint64_t trial_ms)
 {
-    const char *framework = px_frameworks[c->found->framework].name;
-    PX_AUTOFREE char *prefix = need_text("%s_%s_", framework, c->found->name);
     const px_choice *choice = &info->choices[c->found->framework];
     struct px_err err = {0};
+    int64_t priority;
     size_t rank;
 
     if (!px_choice_allows(choice, c->found->name, &rank))
-        c->left_out = need_text("%s = %s (%s)", framework, choice->text, choice->where);
-    probe_finish(&c->probe);
-    if (c->probe.why) {
-        need_success(px_params_ignore_prefix(info->params, prefix), &err);
-        return;
-    }
-    need_success(px_choice_declare_of(info->params, c->found, c->probe.params), &err);
-    if (px_params_parse(info->params, prefix, c->probe.params, NULL, &err))
+        c->left_out = need_text("%s = %s (%s)", px_frameworks[c->found->framework].name,
+                                choice->text, choice->where);
+    component_load(c, trial_ms);
+    if (c->why)
+        need_success(px_params_ignore_prefix(info->params, c->found->prefix), &err);
+    else if (px_choice_parse_of(info->params, c->found, c->loaded.component.params,
+                                NULL, &priority, &err))
         px_params_complain(info->params, PX_PARAM_WRONG, "%s: %s",
                            c->found->file ? c->found->file : c->found->name, err.text);
-    for (size_t i = 0; c->probe.params[i].kind != PX_PARAM_KIND_END; i++)
-        if (c->probe.refused[i])
-            px_params_complain(info->params, PX_PARAM_WRONG, "%s", c->probe.refused[i]);
 }
 
 /* Fills the catalog. Uses the other folders if a folder of the list cannot be used. */
-static void fill_catalog(struct info *info)
+static void fill_catalog(struct info *info, const char *path)
 {
-    struct parameter p = {
-        .declared = px_map_sget(&info->params->declared, "mca_base_component_path"),
-    };
-    const char *home = px_params_home(info->params);
+    const char *home = px_params_home(info->params), *where = "default";
     struct px_err err = {0};
 
-    look_at_values(info->params, &p);
-    if (px_catalog_fill(&info->catalog, parameter_value(&p), home, &err)) {
-        px_params_complain(info->params, PX_PARAM_WRONG, "%s: %s", parameter_source(&p),
-                           err.text);
+    if (px_catalog_fill(&info->catalog, path, home, &err)) {
+        (void)px_params_text(info->params, "mca_base_component_path", NULL, &where);
+        px_params_complain(info->params, PX_PARAM_WRONG, "%s: %s", where, err.text);
         px_catalog_cleanup(&info->catalog);
         need_success(px_catalog_fill(&info->catalog, NULL, home, &err), &err);
     }
-    px_param_candidates_cleanup(&p.history);
 }
 
 static void look_at_choices(struct info *info)
@@ -172,16 +162,19 @@ static void look_at_choices(struct info *info)
 
 static void look_at_components(struct info *info)
 {
-    fill_catalog(info);
+    struct px_base_conf conf = {0};
+    struct px_err err = {0};
+
+    need_success(
+        px_params_parse(info->params, "mca_base_", px_base_params, &conf, &err), &err);
+    fill_catalog(info, conf.component_path);
     look_at_choices(info);
     info->n_components = info->catalog.n;
     info->components = need(calloc(info->catalog.n + 1, sizeof(*info->components)));
     for (size_t i = 0; i < info->n_components; i++) {
         info->components[i].found = &info->catalog.v[i];
-        probe_start(&info->catalog.v[i], info->params, &info->components[i].probe);
+        look_at_component(info, &info->components[i], conf.component_probe);
     }
-    for (size_t i = 0; i < info->n_components; i++)
-        look_at_component(info, &info->components[i]);
 }
 
 /* ---- parameters ----------------------------------------------------------------- */
@@ -259,12 +252,12 @@ void add_problem(struct info *info, enum px_param_severity severity, char *text)
 {
     info->problems = grow(info->problems, info->n_problems + 1,
                           sizeof(*info->problems));
-    info->problems[info->n_problems++] = (struct problem){severity, text};
+    info->problems[info->n_problems++] = (struct px_problem){severity, text, false};
 }
 
 static int by_severity(const void *a, const void *b)
 {
-    const struct problem *x = a, *y = b;
+    const struct px_problem *x = a, *y = b;
 
     return x->severity != y->severity ? (int)x->severity - (int)y->severity
                                       : strcmp(x->text, y->text);
@@ -280,7 +273,7 @@ static void look_at_problems(struct info *info)
     for (size_t i = 0; i < info->n_components; i++) {
         const struct px_found *f = info->components[i].found;
         const char *file = f->file ? f->file : f->name;
-        const char *why = info->components[i].probe.why;
+        const char *why = info->components[i].why;
         const px_choice *choice = &info->choices[f->framework];
         bool names_it = why && strstr(why, file);
 

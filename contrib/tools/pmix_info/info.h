@@ -65,40 +65,26 @@ enum { N_PLACES = 6 };
 extern const char *const place_names[N_PLACES + 1];
 void places_find(struct place places[N_PLACES], const char *sysconfdir);
 
-/* ---- a component, loaded in a process of its own (probe.c) ---------------------- */
-
-struct probe {
-    const char *why; /* reason why the component does not load; NULL: loaded */
-    const char *version;
-    struct px_param *params; /* copy of the component's table; NULL if not loaded */
-    const char **refused;    /* by parameter: the component's objection; NULL: none */
-    pid_t pid;               /* process that loads the component */
-    int fd;                  /* pipe for the answer; -1: answered */
-};
-
-/* Starts a probe. Several probes may run at once. */
-void probe_start(const struct px_found *found, const struct px_params *settings,
-                 struct probe *out);
-void probe_finish(struct probe *p); /* waits for the answer */
-
-/* ---- the whole (gather.c) ------------------------------------------------------- */
+/* ---- a component (probe.c) ------------------------------------------------------ */
 
 struct component {
     const struct px_found *found;
-    struct probe probe;
-    char *left_out; /* "ptl = ^tcp (environment)"; NULL: not excluded */
+    struct px_loaded loaded; /* never unloaded; all zero if not loaded */
+    char *why;               /* reason why the component does not load; or NULL */
+    char *left_out;          /* "ptl = ^tcp (environment)"; NULL: not excluded */
 };
+
+/* Loads the component. trial_ms: limit of the child process that loads a vendor's
+ * component first; 0: no child. */
+void component_load(struct component *c, uint64_t trial_ms);
+
+/* ---- the whole (gather.c) ------------------------------------------------------- */
 
 struct parameter {
     const struct px_declared *declared;
     char *framework, *component; /* ptl tcp, ptl base, mca base, core server */
     px_param_candidates history; /* strongest first */
     size_t used;                 /* index in history; history.n: the default */
-};
-
-struct problem {
-    enum px_param_severity severity;
-    char *text;
 };
 
 /* A leftover of a dead server. */
@@ -123,7 +109,7 @@ struct info {
     size_t n_components;
     struct parameter *parameters; /* sorted */
     size_t n_parameters;
-    struct problem *problems;
+    struct px_problem *problems;
     size_t n_problems;
     struct leftover *leftovers; /* by path */
     size_t n_leftovers;
@@ -160,14 +146,22 @@ struct page {
     const struct options *o;
 };
 
+struct emitter;
+
+/* A section of the output. */
+struct chapter {
+    enum section section;
+    const char *name; /* in JSON */
+    void (*walk)(const struct page *p, const struct emitter *e);
+    bool is_object;                     /* in JSON; otherwise an array */
+    const char *head;                   /* for people; NULL: none */
+    int (*width)(const struct page *p); /* of the longest name; NULL: does not matter */
+};
+
 struct emitter {
-    /* The order for people: components by framework, the weakest file first, problems
-     * last. false: the order of the tables. */
-    bool for_people;
-    void (*begin)(void);
-    void (*end)(void);
-    /* Begins a section. width: length of the longest name in the section. */
-    void (*section)(const struct page *p, enum section section, int width);
+    void (*begin)(void);                                            /* or NULL */
+    void (*end)(void);                                              /* or NULL */
+    void (*chapter)(const struct page *p, const struct chapter *c); /* or NULL */
     /* Emits an item of the section of versions, or of folders. */
     void (*pair)(const struct page *p, enum section section, const char *name,
                  const char *value);
@@ -175,7 +169,7 @@ struct emitter {
     void (*framework)(enum px_framework_id id);
     void (*component)(const struct component *c);
     void (*parameter)(const struct page *p, const struct parameter *param);
-    void (*problem)(const struct page *p, const struct problem *problem);
+    void (*problem)(const struct page *p, const struct px_problem *problem);
     void (*leftover)(const struct leftover *l);
     void (*synonym)(const struct px_param_foreign *f);
 };

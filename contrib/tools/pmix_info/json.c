@@ -60,30 +60,11 @@ static void on_begin(void)
     out.all = need(json_object());
 }
 
-static void on_section(const struct page *p PX_UNUSED, enum section section,
-                       int width PX_UNUSED)
+static void on_chapter(const struct page *p PX_UNUSED, const struct chapter *c)
 {
-    static const struct {
-        enum section section;
-        const char *name;
-        bool is_object;
-    } rows[] = {
-        {SECTION_VERSION, "version", true},
-        {SECTION_PATHS, "paths", true},
-        {SECTION_FILES, "files", false},
-        {SECTION_FRAMEWORKS, "frameworks", false},
-        {SECTION_PARAMS, "parameters", false},
-        {SECTION_PROBLEMS, "problems", false},
-        {SECTION_LEFTOVERS, "leftovers", false},
-        {SECTION_SYNONYMS, "synonyms", false},
-    };
-    size_t i = 0;
-
-    while (rows[i].section != section)
-        i++;
-    out.things = rows[i].is_object ? json_object() : json_array();
-    set(out.all, rows[i].name, out.things);
-    if (section == SECTION_FRAMEWORKS) {
+    out.things = c->is_object ? json_object() : json_array();
+    set(out.all, c->name, out.things);
+    if (c->section == SECTION_FRAMEWORKS) {
         out.components = json_array();
         set(out.all, "components", out.components);
     }
@@ -128,8 +109,9 @@ static void on_component(const struct component *c)
     append(out.components,
            OBJECT({"framework", px_frameworks[c->found->framework].name},
                   {"name", c->found->name}, {"file", c->found->file},
-                  {"version", c->probe.version}, {"state", component_state(c)},
-                  {"reason", c->probe.why ? c->probe.why : c->left_out}));
+                  {"version", c->loaded.component.version},
+                  {"state", component_state(c)},
+                  {"reason", c->why ? c->why : c->left_out}));
 }
 
 static json_t *settings(const struct parameter *param)
@@ -169,7 +151,7 @@ static void on_parameter(const struct page *p PX_UNUSED, const struct parameter 
     append(out.things, o);
 }
 
-static void on_problem(const struct page *p PX_UNUSED, const struct problem *problem)
+static void on_problem(const struct page *p PX_UNUSED, const struct px_problem *problem)
 {
     append(out.things, OBJECT({"severity", severity_name(problem->severity)},
                               {"text", problem->text}));
@@ -205,7 +187,7 @@ static void on_end(void)
 const struct emitter emit_json = {
     .begin = on_begin,
     .end = on_end,
-    .section = on_section,
+    .chapter = on_chapter,
     .pair = on_pair,
     .file = on_file,
     .framework = on_framework,

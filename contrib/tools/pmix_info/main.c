@@ -41,7 +41,8 @@ static const char help[] =
     "  --json             one JSON object\n"
     "\n"
     "The exit status is 0; 1 if --check finds something; 2 if the command line is\n"
-    "wrong. Components are loaded in processes of their own and never opened.\n";
+    "wrong. Components are loaded, those of vendors in a child process first, and never\n"
+    "opened.\n";
 
 static char *unless_all(const char *text, size_t len)
 {

@@ -60,14 +60,14 @@ static void on_framework(enum px_framework_id id)
 
 static void on_component(const struct component *c)
 {
-    const char *why = c->probe.why ? c->probe.why : c->left_out;
+    const char *why = c->why ? c->why : c->left_out;
     PX_AUTOFREE char *prefix = need_text(
         "component:%s:%s", px_frameworks[c->found->framework].name, c->found->name);
 
     line(c->found->file ? c->found->file : "built in", "%s:file", prefix);
     line(component_state(c), "%s:state", prefix);
-    if (c->probe.version)
-        line(c->probe.version, "%s:version", prefix);
+    if (c->loaded.component.version)
+        line(c->loaded.component.version, "%s:version", prefix);
     if (why)
         line(why, "%s:reason", prefix);
 }
@@ -100,7 +100,7 @@ static void on_parameter(const struct page *p, const struct parameter *param)
     }
 }
 
-static void on_problem(const struct page *p PX_UNUSED, const struct problem *problem)
+static void on_problem(const struct page *p PX_UNUSED, const struct px_problem *problem)
 {
     line(problem->text, "problem:%s", severity_name(problem->severity));
 }
@@ -117,19 +117,7 @@ static void on_synonym(const struct px_param_foreign *f)
          f->ours ? "means" : "does not apply");
 }
 
-static void on_end(void)
-{
-}
-
-static void on_section(const struct page *p PX_UNUSED, enum section section PX_UNUSED,
-                       int width PX_UNUSED)
-{
-}
-
 const struct emitter emit_parsable = {
-    .begin = on_end,
-    .end = on_end,
-    .section = on_section,
     .pair = on_pair,
     .file = on_file,
     .framework = on_framework,

@@ -112,24 +112,16 @@ static bool is_alone(const struct page *p, enum section section)
     return (p->o->sections & ~(unsigned)SECTION_LEFTOVERS) == section;
 }
 
-static void on_section(const struct page *p, enum section section, int width)
+static void on_chapter(const struct page *p, const struct chapter *c)
 {
-    static const struct {
-        enum section section;
-        const char *head;
-    } rows[] = {{SECTION_PATHS, "Folders"},
-                {SECTION_FILES, "Parameter files, weakest first"},
-                {SECTION_SYNONYMS, "Names of other implementations"},
-                {SECTION_PROBLEMS, "Problems"}};
+    const bool alone = is_alone(p, c->section);
 
     end_framework();
-    paper.name_width = width + 2;
-    for (size_t i = 0; i < PX_COUNT(rows); i++)
-        if (rows[i].section == section && !is_alone(p, section))
-            head(rows[i].head);
-    if (section == SECTION_PROBLEMS && info_is_well(p->info))
-        printf("%sconfiguration and components are all right\n",
-               is_alone(p, section) ? "" : "  ");
+    paper.name_width = c->width ? c->width(p) + 2 : 0;
+    if (c->head && !alone)
+        head(c->head);
+    if (c->section == SECTION_PROBLEMS && info_is_well(p->info))
+        printf("%sconfiguration and components are all right\n", alone ? "" : "  ");
 }
 
 static void on_pair(const struct page *p, enum section section, const char *what,
@@ -168,14 +160,15 @@ static void on_framework(enum px_framework_id id)
 
 static void on_component(const struct component *c)
 {
-    const char *why = c->probe.why ? c->probe.why : c->left_out;
+    const char *why = c->why ? c->why : c->left_out;
     int indent = 2 + paper.name_width;
 
     paper.is_empty = false;
     fputs("  ", stdout);
     put(STYLE_NAME, c->found->name, paper.name_width);
-    put(c->probe.why ? STYLE_BAD : STYLE_PLAIN, component_state(c), 10);
-    put(STYLE_PLAIN, c->probe.version ? c->probe.version : "?", 8);
+    put(c->why ? STYLE_BAD : STYLE_PLAIN, component_state(c), 10);
+    put(STYLE_PLAIN, c->loaded.component.version ? c->loaded.component.version : "?",
+        8);
     put_last(c->found->file ? c->found->file : "built in");
     if (why) {
         printf("%*s", indent, "");
@@ -227,7 +220,7 @@ static void on_parameter(const struct page *p, const struct parameter *param)
         print_history(param);
 }
 
-static void on_problem(const struct page *p, const struct problem *problem)
+static void on_problem(const struct page *p, const struct px_problem *problem)
 {
     static const enum style styles[] = {[PX_PARAM_WRONG] = STYLE_BAD,
                                         [PX_PARAM_ODD] = STYLE_ODD,
@@ -260,10 +253,9 @@ static void on_synonym(const struct px_param_foreign *f)
 }
 
 const struct emitter emit_pretty = {
-    .for_people = true,
     .begin = on_begin,
     .end = end_framework,
-    .section = on_section,
+    .chapter = on_chapter,
     .pair = on_pair,
     .file = on_file,
     .framework = on_framework,

@@ -15,14 +15,12 @@ static int longer(int width, const char *name)
 
 static void walk_version(const struct page *p, const struct emitter *e)
 {
-    e->section(p, SECTION_VERSION, 0);
     e->pair(p, SECTION_VERSION, "tenon", INFO_VERSION);
     e->pair(p, SECTION_VERSION, "library", PMIx_Get_version());
 }
 
 static void walk_paths(const struct page *p, const struct emitter *e)
 {
-    e->section(p, SECTION_PATHS, 0);
     for (size_t i = 0; i < N_PLACES; i++)
         if (strcmp(p->o->path, "all") == 0 ||
             strcmp(p->o->path, p->info->places[i].name) == 0)
@@ -31,47 +29,43 @@ static void walk_paths(const struct page *p, const struct emitter *e)
 
 static void walk_files(const struct page *p, const struct emitter *e)
 {
-    int n_passes = e->for_people ? PX_SOURCE_OVERRIDE_FILE + 1 : 1;
-
-    e->section(p, SECTION_FILES, 0);
-    for (int source = 0; source < n_passes; source++)
+    for (int source = 0; source <= PX_SOURCE_OVERRIDE_FILE; source++)
         for (size_t i = 0; i < p->info->params->n_files; i++)
-            if (!e->for_people || (int)p->info->params->files[i].source == source)
+            if ((int)p->info->params->files[i].source == source)
                 e->file(&p->info->params->files[i]);
 }
 
-static void walk_components(const struct page *p, const struct emitter *e,
-                            int framework)
-{
-    for (size_t i = 0; i < p->info->n_components; i++)
-        if (framework < 0 || (int)p->info->components[i].found->framework == framework)
-            e->component(&p->info->components[i]);
-}
-
-static void walk_frameworks(const struct page *p, const struct emitter *e)
+static int width_of_components(const struct page *p)
 {
     int width = 0;
 
     for (size_t i = 0; i < p->info->n_components; i++)
         width = longer(width, p->info->components[i].found->name);
-    e->section(p, SECTION_FRAMEWORKS, width);
-    for (int id = 0; id < PX_FW_COUNT; id++) {
-        e->framework((enum px_framework_id)id);
-        if (e->for_people)
-            walk_components(p, e, id);
-    }
-    if (!e->for_people)
-        walk_components(p, e, -1);
+    return width;
 }
 
-static void walk_parameters(const struct page *p, const struct emitter *e)
+static void walk_frameworks(const struct page *p, const struct emitter *e)
+{
+    for (int id = 0; id < PX_FW_COUNT; id++) {
+        e->framework((enum px_framework_id)id);
+        for (size_t i = 0; i < p->info->n_components; i++)
+            if ((int)p->info->components[i].found->framework == id)
+                e->component(&p->info->components[i]);
+    }
+}
+
+static int width_of_parameters(const struct page *p)
 {
     int width = 0;
 
     for (size_t i = 0; i < p->info->n_parameters; i++)
         if (parameter_wanted(&p->info->parameters[i], p->o))
             width = longer(width, p->info->parameters[i].declared->name);
-    e->section(p, SECTION_PARAMS, width);
+    return width;
+}
+
+static void walk_parameters(const struct page *p, const struct emitter *e)
+{
     for (size_t i = 0; i < p->info->n_parameters; i++)
         if (parameter_wanted(&p->info->parameters[i], p->o))
             e->parameter(p, &p->info->parameters[i]);
@@ -79,23 +73,20 @@ static void walk_parameters(const struct page *p, const struct emitter *e)
 
 static void walk_problems(const struct page *p, const struct emitter *e)
 {
-    e->section(p, SECTION_PROBLEMS, 0);
     for (size_t i = 0; i < p->info->n_problems; i++)
         e->problem(p, &p->info->problems[i]);
 }
 
 static void walk_leftovers(const struct page *p, const struct emitter *e)
 {
-    e->section(p, SECTION_LEFTOVERS, 0);
     for (size_t i = 0; i < p->info->n_leftovers; i++)
         e->leftover(&p->info->leftovers[i]);
 }
 
-static void walk_synonyms(const struct page *p, const struct emitter *e)
+static void walk_synonyms(const struct page *p PX_UNUSED, const struct emitter *e)
 {
     const struct px_param_foreign *f;
 
-    e->section(p, SECTION_SYNONYMS, 0);
     for (size_t i = 0; (f = px_param_foreign_at(i)); i++)
         e->synonym(f);
 }
@@ -107,28 +98,30 @@ void show(const struct info *info, const struct options *o)
         [FORMAT_PARSABLE] = &emit_parsable,
         [FORMAT_JSON] = &emit_json,
     };
-    static const struct {
-        enum section section;
-        void (*walk)(const struct page *p, const struct emitter *e);
-        bool people, programs; /* at this place in the order for people, for programs */
-    } rows[] = {
-        {SECTION_VERSION, walk_version, true, true},
-        {SECTION_PATHS, walk_paths, true, true},
-        {SECTION_FILES, walk_files, true, true},
-        {SECTION_FRAMEWORKS, walk_frameworks, true, true},
-        {SECTION_PARAMS, walk_parameters, true, true},
-        {SECTION_SYNONYMS, walk_synonyms, true, false},
-        {SECTION_PROBLEMS, walk_problems, true, true},
-        {SECTION_LEFTOVERS, walk_leftovers, true, true},
-        {SECTION_SYNONYMS, walk_synonyms, false, true},
+    static const struct chapter chapters[] = {
+        {SECTION_VERSION, "version", walk_version, .is_object = true},
+        {SECTION_PATHS, "paths", walk_paths, .is_object = true, .head = "Folders"},
+        {SECTION_FILES, "files", walk_files, .head = "Parameter files, weakest first"},
+        {SECTION_FRAMEWORKS, "frameworks", walk_frameworks,
+         .width = width_of_components},
+        {SECTION_PARAMS, "parameters", walk_parameters, .width = width_of_parameters},
+        {SECTION_SYNONYMS, "synonyms", walk_synonyms,
+         .head = "Names of other implementations"},
+        {SECTION_PROBLEMS, "problems", walk_problems, .head = "Problems"},
+        {SECTION_LEFTOVERS, "leftovers", walk_leftovers, .head = NULL},
     };
     const struct emitter *e = emitters[o->format];
     const struct page page = {info, o};
 
-    e->begin();
-    for (size_t i = 0; i < PX_COUNT(rows); i++)
-        if ((o->sections & rows[i].section) &&
-            (e->for_people ? rows[i].people : rows[i].programs))
-            rows[i].walk(&page, e);
-    e->end();
+    if (e->begin)
+        e->begin();
+    for (size_t i = 0; i < PX_COUNT(chapters); i++) {
+        if (!(o->sections & chapters[i].section))
+            continue;
+        if (e->chapter)
+            e->chapter(&page, &chapters[i]);
+        chapters[i].walk(&page, e);
+    }
+    if (e->end)
+        e->end();
 }

@@ -7,8 +7,8 @@ static struct px_params *params;
 static px_choice choice;
 static struct px_err err;
 static struct px_found found[] = {
-    {.framework = PX_FW_PTL, .name = (char *)"tcp"},
-    {.framework = PX_FW_PTL, .name = (char *)"usock"},
+    {.framework = PX_FW_PTL, .name = (char *)"tcp", .prefix = (char *)"ptl_tcp_"},
+    {.framework = PX_FW_PTL, .name = (char *)"usock", .prefix = (char *)"ptl_usock_"},
     {.framework = PX_FW_GDS, .name = (char *)"hash"},
     {.framework = PX_FW_PSEC, .name = (char *)"native"},
 };
@@ -112,46 +112,24 @@ PX_TEST_LOOP(a_list_of_absent_components_means_the_default_unless_that_is_weaker
     rt_assert_problems(params, problem);
 }
 
-PX_TEST(the_rest_of_a_list_is_used_without_what_does_not_exist)
+static int64_t priority_of(const struct px_found *f, const struct px_param *table)
 {
-    size_t rank;
+    int64_t priority = 0;
 
-    ok(choose("usok,tcp"));
-    ck_assert(px_choice_allows(&choice, "tcp", &rank));
-    rt_assert_problems(params,
-                       "environment: ptl = \"usok,tcp\": unknown component usok, "
-                       "known: tcp, usock\n");
-}
-
-PX_TEST(including_and_excluding_do_not_mix_and_the_next_weaker_list_counts)
-{
-    size_t rank;
-
-    ok(px_params_set(params, "ptl", "tcp", PX_SOURCE_USER_FILE, "/h/x.conf:1"));
-    ok(choose("tcp,^usock"));
-    ck_assert(px_choice_allows(&choice, "tcp", &rank));
-    ck_assert(!px_choice_allows(&choice, "usock", &rank));
-    ck_assert_str_eq(choice.where, "/h/x.conf:1");
-    rt_assert_problems(params,
-                       "environment: PMIX_MCA_ptl = \"tcp,^usock\": expected a list to "
-                       "use, \"a,b\", or one to leave out, \"^a,b\", not both\n");
+    ok(px_choice_parse_of(params, f, table, NULL, &priority, &err));
+    return priority;
 }
 
 PX_TEST(a_parameter_sets_a_priority_unless_the_component_has_its_own)
 {
     static const struct px_param own[] = {
-        {.name = "priority", .kind = PX_PARAM_KIND_INT}, PX_PARAM_END};
-    int64_t priority = 0;
+        {.name = "priority", .kind = PX_PARAM_KIND_INT, .max = 900}, PX_PARAM_END};
 
-    ok(px_choice_priority(params, &found[0], NULL, &priority));
-    ck_assert_int_lt(priority, 0);
+    ck_assert_int_lt(priority_of(&found[0], NULL), 0);
     ok(px_params_set(params, "ptl_tcp_priority", "900", PX_SOURCE_ENV, "environment"));
-    ok(px_choice_priority(params, &found[0], NULL, &priority));
-    ck_assert_int_eq(priority, 900);
-    ok(px_choice_priority(params, &found[1], NULL, &priority));
-    ck_assert_int_lt(priority, 0);
-    ok(px_choice_priority(params, &found[0], own, &priority));
-    ck_assert_int_lt(priority, 0);
+    ck_assert_int_eq(priority_of(&found[0], NULL), 900);
+    ck_assert_int_lt(priority_of(&found[1], NULL), 0);
+    ck_assert_int_lt(priority_of(&found[0], own), 0);
     rt_assert_problems(params, "");
 }
 
