@@ -197,6 +197,8 @@ MISTAKES = [
      '{at}: unknown parameter client_conect_timeout = "5s"; did you mean client_connect_timeout?'),
     ("unknown name of the environment", True, [("env", "serverr_handshake_timeout", "5s")],
      '{at}: unknown parameter PMIX_MCA_serverr_handshake_timeout = "5s"; did you mean server_handshake_timeout?'),
+    ("unknown name, near another implementation's", True, [("env", "forward_envar", "A")],
+     '{at}: unknown parameter PMIX_MCA_forward_envar = "A"; did you mean forward_envars?'),
     ("unknown name, nothing near", True, [("info", "zzz_qqq", "1")], '{at}: unknown parameter zzz_qqq = "1"'),
     ("unparsable", True, [("system", NAME, "soon")], '{at}: %s = "soon": %s' % (NAME, USES_DEFAULT)),
     ("out of range", True, [("env", NAME, "2h")], '{at}: PMIX_MCA_%s = "2h": %s' % (NAME, USES_DEFAULT)),

@@ -69,98 +69,6 @@ static char *settle(pmix_status_t *rc, struct px_err *why)
     return rt_capture_end(&c);
 }
 
-PX_TEST(without_any_setting_the_defaults_hold)
-{
-    struct conf conf = {.label = NULL};
-
-    ok(px_params_parse(params, "ptl_x_", table, &conf, &err));
-
-    ck_assert_int_eq(conf.port, 80);
-    ck_assert(conf.fast);
-    ck_assert_ptr_null(conf.label);
-    ck_assert_ptr_null(px_params_text(params, "ptl_x_port", NULL, NULL));
-}
-
-PX_TEST(each_source_overrules_the_weaker_ones_and_its_place_is_known)
-{
-    char *env[] = {(char *)"PMIX_MCA_ptl_x_port=3", NULL};
-
-    rt_write(etc, "pmix-mca-params.conf", "ptl_x_port = 1\n");
-    ok(create(NULL, false));
-    assert_port(1);
-    rt_write(home, ".pmix/mca-params.conf", "ptl_x_port = 2\n");
-    ok(create(NULL, false));
-    assert_port(2);
-    ok(create(env, false));
-    assert_port(3);
-    ok(px_params_set(params, "ptl_x_port", "4", PX_SOURCE_ARG, "--mca"));
-    assert_port(4);
-    rt_write(etc, "pmix-mca-params-override.conf", "# site\nptl_x_port = 5\n");
-    ok(create(env, false));
-    assert_port(5);
-    ok(px_params_set(params, "ptl_x_port", "4", PX_SOURCE_ARG, "--mca"));
-    assert_port(5);
-
-    enum px_param_source source;
-    const char *where;
-    PX_AUTOFREE char *wanted = px_strf("%s/pmix-mca-params-override.conf:2", etc);
-    ck_assert_str_eq(px_params_text(params, "ptl_x_port", &source, &where), "5");
-    ck_assert_int_eq(source, PX_SOURCE_OVERRIDE_FILE);
-    ck_assert_str_eq(where, wanted);
-}
-
-PX_TEST(a_bad_value_is_a_problem_and_the_next_weaker_one_is_used)
-{
-    char *env[] = {(char *)"PMIX_MCA_ptl_x_port=banana", NULL};
-    struct conf conf = {0};
-
-    rt_write(etc, "pmix-mca-params.conf", "\nptl_x_fast = maybe\nptl_x_port = 99\n");
-    rt_write(home, ".pmix/mca-params.conf", "ptl_x_port = 0\n");
-    ok(create(env, false));
-    ok(px_params_parse(params, "ptl_x_", table, &conf, &err));
-
-    ck_assert_int_eq(conf.port, 99);
-    ck_assert(conf.fast);
-    PX_AUTOFREE char *wanted = px_strf(
-        "environment: PMIX_MCA_ptl_x_port = \"banana\": expected an integer from "
-        "1 to 65535; using \"99\" of %s/pmix-mca-params.conf:3\n"
-        "%s/.pmix/mca-params.conf:1: ptl_x_port = \"0\": expected an integer "
-        "from 1 to 65535; using \"99\" of %s/pmix-mca-params.conf:3\n"
-        "%s/pmix-mca-params.conf:2: ptl_x_fast = \"maybe\": expected true or "
-        "false (or yes, no, on, off, 1, 0); using the default, true\n",
-        etc, home, etc, etc);
-    rt_assert_problems(params, wanted);
-}
-
-static const char *not_even(const char *text, size_t *at)
-{
-    *at = strcspn(text, "13579");
-    return text[*at] ? "this is odd" : NULL;
-}
-
-PX_TEST(a_text_that_its_own_check_refuses_is_never_used)
-{
-    static const struct px_param even[] = {
-        PX_PARAM_STRING(struct conf, label, "0", "Even", .check = not_even),
-        PX_PARAM_END,
-    };
-    char *env[] = {(char *)"PMIX_MCA_ptl_x_label=42x7", NULL};
-    struct conf conf = {0};
-
-    for (int weaker = 0; weaker < 2; weaker++) {
-        rt_write(home, ".pmix/mca-params.conf", weaker ? "ptl_x_label = 8\n" : "");
-        ok(create(env, false));
-        ok(px_params_parse(params, "ptl_x_", even, &conf, &err));
-        ck_assert_str_eq(conf.label, weaker ? "8" : "0");
-        PX_AUTOFREE char *wanted = px_strf(
-            "environment: PMIX_MCA_ptl_x_label = \"42x7\": this is odd, at byte 3; using "
-            "%s%s%s\n",
-            weaker ? "\"8\" of " : "the default, 0", weaker ? home : "",
-            weaker ? "/.pmix/mca-params.conf:1" : "");
-        rt_assert_problems(params, wanted);
-    }
-}
-
 PX_TEST(a_bad_value_that_is_overruled_is_reported_all_the_same)
 {
     char *env[] = {(char *)"PMIX_MCA_ptl_x_port=9", NULL};
@@ -263,49 +171,6 @@ PX_TEST(an_old_name_works_and_the_new_one_is_reported)
     ck_assert_uint_eq(conf.count, 8); /* same priority */
 }
 
-PX_TEST(files_may_be_named_and_tuned_with)
-{
-    char named[300], tuned[300];
-    char *env[] = {named, tuned, (char *)"PMIX_MCA_ptl_x_fast=no", NULL};
-    enum px_param_source source;
-
-    rt_write(etc, "a.conf", "ptl_x_port = 1\nptl_x_fast = yes\n");
-    rt_write(etc, "b.conf", "ptl_x_port = 2\n");
-    rt_write(etc, "t.conf", "ptl_x_fast = 1\n");
-    rt_write(home, ".pmix/mca-params.conf", "ptl_x_port = 3\n");
-    snprintf(named, sizeof(named),
-             "PMIX_MCA_mca_base_param_files=%.100s/a.conf:%.100s/b.conf", etc, etc);
-    snprintf(tuned, sizeof(tuned), "PMIX_MCA_mca_base_tune_files=%.100s/t.conf:t.conf",
-             etc);
-    ok(create(env, false));
-
-    ck_assert_str_eq(px_params_text(params, "ptl_x_port", &source, NULL), "2");
-    ck_assert_int_eq(source, PX_SOURCE_NAMED_FILE);
-    ck_assert_str_eq(px_params_text(params, "ptl_x_fast", &source, NULL), "1");
-    ck_assert_int_eq(source, PX_SOURCE_TUNE_FILE);
-    ck_assert_uint_eq(params->n_problems, 1);
-    ck_assert_str_eq(
-        params->problems[0].text,
-        "environment: mca_base_tune_files = \"t.conf\": expected absolute paths");
-}
-
-PX_TEST(a_setting_beaten_by_the_override_file_is_reported)
-{
-    char *env[] = {(char *)"PMIX_MCA_ptl_x_port=3", (char *)"PMIX_MCA_ptl_x_fast=no",
-                   NULL};
-
-    rt_write(etc, "pmix-mca-params.conf",
-             "ptl_x_port = 1\n"); /* same author: not reported */
-    rt_write(etc, "pmix-mca-params-override.conf", "ptl_x_port = 5\nptl_x_fast = no\n");
-    ok(create(env, false));
-    assert_port(5);
-    PX_AUTOFREE char *wanted = px_strf(
-        "%s/pmix-mca-params-override.conf:1: ptl_x_port = \"5\" "
-        "overrules \"3\" of environment\n",
-        etc);
-    rt_assert_problems(params, wanted);
-}
-
 PX_TEST(strings_stay_valid_when_they_are_overruled_later)
 {
     struct conf conf = {0};
@@ -317,77 +182,6 @@ PX_TEST(strings_stay_valid_when_they_are_overruled_later)
 
     ck_assert_str_eq(conf.label, "one");
     ck_assert_str_eq(px_params_text(params, "ptl_x_label", NULL, NULL), "two");
-}
-
-PX_TEST(a_name_that_cannot_be_is_refused)
-{
-    ck_assert_int_eq(px_params_set(params, "", "1", PX_SOURCE_ARG, "x"),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(px_params_set(params, "a b", "1", PX_SOURCE_ARG, "x"),
-                     PMIX_ERR_BAD_PARAM);
-}
-
-PX_TEST(an_unknown_name_is_reported_once_with_the_nearest_known)
-{
-    char *env[] = {(char *)"PMIX_MCA_ptl_x_prot=9", (char *)"PMIX_MCA_ptl_zzzzzzzzzz=1",
-                   NULL};
-    pmix_status_t rc;
-
-    ok(create(env, false));
-    assert_port(80);
-    char *text = settle(&rc, &err);
-    char *again = settle(&rc, &err);
-
-    ok(rc);
-    ck_assert_int_eq(rt_count(text, "\n"), 2);
-    rt_assert_has(text,
-                  "environment: unknown parameter PMIX_MCA_ptl_x_prot = \"9\"; did "
-                  "you mean ptl_x_port?");
-    rt_assert_has(text, "unknown parameter PMIX_MCA_ptl_zzzzzzzzzz = \"1\"\n");
-    ck_assert_str_eq(again, "");
-    free(text);
-    free(again);
-}
-
-PX_TEST(names_of_other_implementations_work_or_are_reported)
-{
-    char *env[] = {
-        (char *)"PMIX_MCA_pcompress_base_silence_warning=1",
-        (char *)"PMIX_MCA_gds_base_verbose=10",
-        (char *)"PMIX_MCA_ptl_y_own=1", /* the component is not open here */
-        (char *)"PMIX_MCA_opal_forward_envars=LD_*", /* would otherwise be missed */
-        (char *)"PMIX_MCA_mca_verbose=debug",
-        (char *)"PMIX_MCA_forward_envar=A",
-        (char *)"PMIX_MCA_forward_envars_exclud=A",
-        NULL};
-    pmix_status_t rc;
-
-    rt_write(etc, "pmix-mca-params.conf", "ptl_base_if_include = lo\n");
-    ok(create(env, false));
-    ok(px_params_ignore_prefix(params, "ptl_y_"));
-    char *text = settle(&rc, &err);
-
-    ok(rc);
-    ck_assert_int_eq(rt_count(text, "\n"), 4);
-    rt_assert_has(text, "forward_envar = \"A\"; did you mean forward_envars?\n");
-    rt_assert_has(text, "exclud = \"A\"; did you mean forward_envars_exclude?\n");
-    rt_assert_has(text, "pmix-mca-params.conf:1: ptl_base_if_include does not apply: ");
-    rt_assert_has(text, "environment: opal_forward_envars does not apply: ");
-    ck_assert_str_eq(px_params_text(params, "mca_base_verbose", NULL, NULL), "debug");
-    free(text);
-}
-
-PX_TEST(a_problem_is_one_line_whatever_the_value_holds)
-{
-    char *env[] = {(char *)"PMIX_MCA_ptl_x_port=1\n2\033[0m", NULL};
-    pmix_status_t rc;
-
-    ok(create(env, false));
-    assert_port(80);
-    char *text = settle(&rc, &err);
-    ck_assert_int_eq(rt_count(text, "\n"), 1);
-    ck_assert_ptr_null(strchr(text, '\033'));
-    free(text);
 }
 
 PX_TEST(a_setuid_program_heeds_neither_environment_nor_home)
@@ -471,21 +265,6 @@ PX_TEST(the_same_line_is_kept_and_reported_once)
     char *text = settle(&rc, &err);
     ck_assert_str_eq(text, "");
     free(text);
-}
-
-PX_TEST(strict_decides_what_comes_of_it)
-{
-    px_params_complain(params, PX_PARAM_WRONG, "a");
-    assert_settles("off", PMIX_SUCCESS, 0);
-    px_params_complain(params, PX_PARAM_WRONG, "b");
-    px_params_complain(params, PX_PARAM_ODD, "c");
-    px_params_complain(params, PX_PARAM_NOTE, "d");
-    assert_settles("warn", PMIX_SUCCESS, 2);
-    px_params_complain(params, PX_PARAM_ODD, "e");
-    px_params_complain(params, PX_PARAM_WRONG, "f");
-    px_params_complain(params, PX_PARAM_WRONG, "g");
-    assert_settles("error", PMIX_ERR_BAD_PARAM, 2);
-    ck_assert_str_eq(err.text, "f");
 }
 
 PX_TEST(problems_that_no_other_process_gets_are_reported_here)

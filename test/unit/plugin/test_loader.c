@@ -66,31 +66,6 @@ PX_TEST(the_catalog_lists_files_of_known_frameworks_by_name_and_no_others)
     ck_assert_str_eq(known, "a_b, ");
 }
 
-PX_TEST(of_equal_names_the_first_folder_counts_and_the_same_one_again_hides_nothing)
-{
-    rt_path both, wanted;
-    struct rt_capture c;
-
-    rt_write(dir, "pmix_mca_tenon_ptl_a.so", "");
-    rt_write(other, "pmix_mca_tenon_ptl_a.so", "");
-    rt_write(other, "pmix_mca_tenon_ptl_b.so", "");
-    snprintf(both, sizeof(both), "%.70s:%.70s:%.70s", dir, other, dir);
-    atomic_store(&px_process.log_level, PX_LOG_INFO);
-    c = rt_capture_begin();
-    fill(both);
-    char *text = rt_capture_end(&c);
-
-    ck_assert_uint_eq(catalog.n, 2);
-    rt_join(wanted, dir, "pmix_mca_tenon_ptl_a.so");
-    ck_assert_str_eq(catalog.v[0].file, wanted);
-    rt_assert_has(text, "comes first");
-    free(text);
-    ck_assert_uint_eq(catalog.n_left_out, 1);
-    rt_join(wanted, other, "pmix_mca_tenon_ptl_a.so");
-    ck_assert_str_eq(catalog.left_out[0].file, wanted);
-    rt_assert_has(catalog.left_out[0].why, dir);
-}
-
 PX_TEST(the_users_own_components_come_after_those_of_the_path)
 {
     rt_path dot, components, wanted;
@@ -112,48 +87,6 @@ PX_TEST(the_users_own_components_come_after_those_of_the_path)
     home = dir; /* has no components folder, which is allowed */
     fill(NULL);
     ck_assert_uint_eq(catalog.n, 0);
-}
-
-PX_TEST(a_folder_that_cannot_be_read_is_skipped_with_a_warning)
-{
-    rt_path both;
-    struct rt_capture c = rt_capture_begin();
-
-    rt_write(dir, "pmix_mca_tenon_ptl_a.so", "");
-    snprintf(both, sizeof(both), "/nowhere/at/all:%.100s", dir);
-    fill(both);
-    char *text = rt_capture_end(&c);
-
-    ck_assert_uint_eq(catalog.n, 1);
-    rt_assert_has(text, "/nowhere/at/all");
-    ck_assert_int_eq(rt_count(text, "\n"), 1);
-    free(text);
-    ck_assert_uint_eq(catalog.n_left_out, 1);
-    ck_assert_str_eq(catalog.left_out[0].file, "/nowhere/at/all");
-    ck_assert_str_eq(catalog.left_out[0].why, strerror(ENOENT));
-}
-
-PX_TEST(a_relative_folder_is_an_error)
-{
-    ck_assert_int_eq(px_catalog_fill(&catalog, "pmix", home, &err), PMIX_ERR_BAD_PARAM);
-    rt_assert_has(err.text,
-                  "mca_base_component_path: \"pmix\": expected absolute paths");
-}
-
-PX_TEST(root_uses_no_folder_that_others_can_change)
-{
-    struct rt_capture c;
-
-    PX_TEST_NEEDS_ROOT;
-    rt_write(dir, "pmix_mca_tenon_ptl_a.so", "");
-    ck_assert_int_eq(chmod(dir, 0777), 0);
-    c = rt_capture_begin();
-    fill(dir);
-    char *text = rt_capture_end(&c);
-
-    ck_assert_uint_eq(catalog.n, 0);
-    rt_assert_has(text, "writable by all users");
-    free(text);
 }
 
 /* Installs one module under a name and loads it. */
@@ -261,27 +194,6 @@ PX_TEST(what_cannot_be_loaded_is_refused_with_the_reason)
     rt_join(file, dir, "pmix_mca_tenon_ptl_text.so");
     rt_assert_has(err.text, file);
     rt_assert_has(err.text, "invalid ELF header");
-}
-
-PX_TEST(root_loads_no_file_that_others_own_or_can_change)
-{
-    struct px_loaded loaded;
-    rt_path file;
-
-    PX_TEST_NEEDS_ROOT;
-    rt_install(dir, "ptl_a");
-    rt_join(file, dir, "pmix_mca_tenon_ptl_a.so");
-    fill(dir);
-    ck_assert_int_eq(chmod(file, 0777), 0);
-    ck_assert_int_eq(px_loader_load(&catalog.v[0], &loaded, &err),
-                     PMIX_ERR_NO_PERMISSIONS);
-    rt_assert_has(err.text, "component not loaded: ");
-    rt_assert_has(err.text, "pmix_mca_tenon_ptl_a.so is writable by all users");
-    ck_assert_int_eq(chmod(file, 0755), 0);
-    ck_assert_int_eq(chown(file, 4711, 4711), 0);
-    ck_assert_int_eq(px_loader_load(&catalog.v[0], &loaded, &err),
-                     PMIX_ERR_NO_PERMISSIONS);
-    rt_assert_has(err.text, "belongs to uid 4711");
 }
 
 PX_TEST(frameworks_are_found_by_their_whole_name)
