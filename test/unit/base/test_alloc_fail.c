@@ -71,22 +71,6 @@ PX_TEST(only_the_nth_fails_and_sets_errno)
     free(third);
 }
 
-PX_TEST(zero_counts_without_failing_and_nothing_is_counted_after_the_end)
-{
-    PX_TEST_NEEDS_ALLOC;
-    for (unsigned nth = 0; nth < 2; nth++) {
-        px_alloc_fail_at(nth);
-        void *volatile within = nth ? NULL : malloc(1);
-        bool failed = px_alloc_fail_end();
-        void *volatile after = malloc(1);
-
-        ck_assert(!failed && after && (within || nth));
-        ck_assert_uint_eq(px_alloc_count(), !nth);
-        free(within);
-        free(after);
-    }
-}
-
 PX_TEST(the_balance_is_what_was_allocated_and_not_freed)
 {
     PX_TEST_NEEDS_ALLOC;

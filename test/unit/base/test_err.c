@@ -8,14 +8,6 @@
 
 static struct px_err err;
 
-PX_TEST(set_keeps_status_and_text_and_returns_the_status)
-{
-    fails(px_err_set(&err, PMIX_ERR_BAD_PARAM, "no such key: %s", "x"), BAD_PARAM);
-
-    fails(err.status, BAD_PARAM);
-    ck_assert_str_eq(err.text, "no such key: x");
-}
-
 PX_TEST(without_an_err_the_status_is_still_returned)
 {
     fails(px_err_set(NULL, PMIX_ERR_TIMEOUT, "%s", "x"), TIMEOUT);

@@ -30,19 +30,6 @@ PX_TEST(a_map_is_empty_at_first_and_after_fini)
     }
 }
 
-PX_TEST(what_was_put_is_found_until_removed)
-{
-    ok(px_map_sput(&map, "a", &values[1], NULL));
-    ok(px_map_sput(&map, "b", &values[2], NULL));
-
-    ck_assert_ptr_eq(px_map_sget(&map, "a"), &values[1]);
-    ck_assert_ptr_eq(px_map_sget(&map, "b"), &values[2]);
-    ck_assert_ptr_eq(px_map_sremove(&map, "a"), &values[1]);
-    ck_assert_ptr_null(px_map_sget(&map, "a"));
-    ck_assert_ptr_null(px_map_sremove(&map, "a"));
-    ck_assert_ptr_eq(px_map_sget(&map, "b"), &values[2]);
-}
-
 PX_TEST(keys_are_bytes_of_any_value_and_length)
 {
     const void *key = NULL;

@@ -137,6 +137,7 @@ PX_TEST(a_file_that_does_not_fit_is_refused)
 
     ck_assert(!px_osproc_read("/proc/self/status", out, sizeof(out)));
     ck_assert(!px_osproc_read("/proc/self/nothing", out, sizeof(out)));
+    ck_assert(!px_osproc_read("/tmp", out, sizeof(out)));
     ck_assert(px_osproc_read("/dev/null", out, sizeof(out)));
     ck_assert_str_eq(out, "");
 }
@@ -145,14 +146,17 @@ PX_TEST(the_path_of_a_descriptor_is_without_links)
 {
     PX_TEST_NEEDS_PROC;
     char out[64];
-    int fd = open("/proc/self/../", O_PATH | O_CLOEXEC);
+    int fd = open("/proc/self/../", O_PATH | O_CLOEXEC), ends[2];
 
     ck_assert(px_osproc_fd_path(fd, out, sizeof(out)));
     ck_assert_str_eq(out, "/proc");
     ck_assert(!px_osproc_fd_path(fd, out, 5));
+    ck_assert(!px_osproc_fd_path(fd, out, 0));
     ck_assert(!px_osproc_fd_path(-1, out, sizeof(out)));
     close(fd);
     ck_assert(!px_osproc_fd_path(fd, out, sizeof(out)));
+    ok(pipe(ends)); /* has no path */
+    ck_assert(!px_osproc_fd_path(ends[0], out, sizeof(out)));
 }
 
 PX_TEST(nothing_has_to_come_after_the_start_time)
@@ -197,26 +201,6 @@ PX_TEST(where_proc_is_hidden_the_kernel_is_asked_which_process_exists)
         _exit(0);
     ck_assert_int_eq(waitpid(gone, &status, 0), gone);
     ck_assert_int_eq(px_test_in_child(ask_the_kernel), 1);
-}
-
-PX_TEST(a_folder_is_no_short_file)
-{
-    char out[8];
-
-    ck_assert(!px_osproc_read("/proc/self", out, sizeof(out)));
-    ck_assert(!px_osproc_read("/tmp", out, sizeof(out)));
-}
-
-PX_TEST(a_descriptor_without_a_path_has_none)
-{
-    char out[64];
-    int ends[2];
-
-    ck_assert_int_eq(pipe(ends), 0);
-    ck_assert(!px_osproc_fd_path(ends[0], out, sizeof(out)));
-    ck_assert(!px_osproc_fd_path(0, out, 0));
-    close(ends[0]);
-    close(ends[1]);
 }
 
 PX_TEST(tags_are_below_each_limit_and_inherited)

@@ -56,15 +56,6 @@ PX_TEST(strf_formats_into_its_own_memory_or_is_null)
     }
 }
 
-PX_TEST(starts_compares_the_whole_prefix)
-{
-    ck_assert(px_str_starts("pmix.job", "pmix."));
-    ck_assert(px_str_starts("pmix", "pmix"));
-    ck_assert(px_str_starts("pmix", ""));
-    ck_assert(!px_str_starts("pmi", "pmix"));
-    ck_assert(!px_str_starts("", "p"));
-}
-
 PX_TEST(numbers_are_read_within_the_range_asked_for)
 {
     static const struct {
@@ -202,7 +193,8 @@ static void assert_parses(const char *text, const uint32_t *wanted, size_t n)
 
     ok(px_ranges_parse(text, 100, &v, &len));
     ck_assert_uint_eq(len, n);
-    ck_assert_mem_eq(v, wanted, n * sizeof(*v));
+    for (size_t i = 0; i < n; i++)
+        ck_assert_uint_eq(v[i], wanted[i]);
 }
 
 PX_TEST(numbers_and_ranges_expand_in_their_order)
@@ -212,35 +204,9 @@ PX_TEST(numbers_and_ranges_expand_in_their_order)
     assert_parses("8,0-1,8", (const uint32_t[]){8, 0, 1, 8}, 4);
     assert_parses("7-7", (const uint32_t[]){7}, 1);
     assert_parses("007", (const uint32_t[]){7}, 1);
-}
-
-PX_TEST(the_largest_number_can_be_in_a_range)
-{
     assert_parses("4294967294-4294967295",
                   (const uint32_t[]){UINT32_MAX - 1, UINT32_MAX}, 2);
-}
-
-PX_TEST(an_empty_text_adds_nothing)
-{
-    uint32_t *v = NULL;
-    size_t n = 0;
-
-    ok(px_ranges_parse("", 0, &v, &n));
-
-    ck_assert_ptr_null(v);
-    ck_assert_uint_eq(n, 0);
-}
-
-PX_TEST(parsing_appends_to_what_is_there)
-{
-    PX_AUTOFREE uint32_t *v = NULL;
-    size_t n = 0;
-
-    ok(px_ranges_parse("1-2", 10, &v, &n));
-    ok(px_ranges_parse("9", 10, &v, &n));
-
-    ck_assert_uint_eq(n, 3);
-    ck_assert_mem_eq(v, ((const uint32_t[]){1, 2, 9}), 3 * sizeof(*v));
+    assert_parses("", NULL, 0);
 }
 
 PX_TEST(bad_syntax_is_refused_and_changes_nothing)
@@ -284,7 +250,7 @@ PX_TEST(bad_syntax_is_refused_and_changes_nothing)
     ck_assert_uint_eq(v[0], 42);
 }
 
-PX_TEST(the_cap_holds_for_all_entries_together)
+PX_TEST(parsing_appends_and_the_cap_holds_for_all_entries_together)
 {
     PX_AUTOFREE uint32_t *v = NULL;
     size_t n = 0;
@@ -296,6 +262,7 @@ PX_TEST(the_cap_holds_for_all_entries_together)
     ck_assert_uint_eq(n, 10);
     ok(px_ranges_parse("7", 11, &v, &n));
     ck_assert_uint_eq(n, 11);
+    ck_assert(v[9] == 9 && v[10] == 7);
 }
 
 PX_TEST(a_huge_range_is_refused_before_anything_is_allocated)
