@@ -51,6 +51,19 @@ static pmix_status_t attach_with(int *with_fd, struct px_gds_ns **made)
     return rc;
 }
 
+/* Returns the descriptor that a peer gets; -1: none. */
+static int described_fd(void)
+{
+    pmix_proc_t reader = {.nspace = "job", .rank = 1};
+    pmix_info_t *infos = NULL;
+    size_t n = 0;
+    int fd = -1;
+
+    ok(ops()->describe(contract.self, ns, &reader, &infos, &n, &fd));
+    px_type_free_array(PMIX_INFO, infos, n);
+    return fd;
+}
+
 static void detach(void)
 {
     if (theirs)
@@ -694,14 +707,10 @@ PX_TEST(a_peer_attaches_to_nothing_else)
 {
     PX_TEST_NEEDS(theirs, "a store that peers read in place");
     struct px_gds_ns *made = NULL;
-    pmix_proc_t reader = {.nspace = "job", .rank = 1};
-    pmix_info_t *infos = NULL;
-    size_t n = 0;
-    int fd = -1, ends[2];
+    const int fd = described_fd();
+    int ends[2];
 
-    ok(ops()->describe(contract.self, ns, &reader, &infos, &n, &fd));
     ck_assert_int_ne(ops()->attach(contract.self, "job", NULL, 0, fd, &made), 0);
-    px_type_free_array(PMIX_INFO, infos, n);
     if (fd < 0)
         return;
     ok(pipe2(ends, O_CLOEXEC));
@@ -734,20 +743,15 @@ PX_TEST(a_peer_attaches_to_nothing_else)
 PX_TEST(a_peer_reads_what_changes_under_it)
 {
     PX_TEST_NEEDS(theirs, "a store that peers read in place");
-    pmix_proc_t reader = {.nspace = "job", .rank = 1};
     struct px_gds_ns *made = NULL;
-    pmix_info_t *infos = NULL;
     struct account a = {.stop_at = 100};
     struct stat st;
-    size_t n = 0;
-    int fd = -1;
 
     for (uint32_t i = 0; i < 50; i++) {
         PX_AUTOFREE char *key = px_strf("key.%u", i);
         put(PX_GDS_JOB, i % 3, key, i);
     }
-    ok(ops()->describe(contract.self, ns, &reader, &infos, &n, &fd));
-    px_type_free_array(PMIX_INFO, infos, n);
+    const int fd = described_fd();
     PX_TEST_NEEDS(fd >= 0 && !fstat(fd, &st), "a store that is a file");
     PX_AUTOCLOSE int copy = copy_of(fd, (size_t)st.st_size);
     ok(attach_with(&copy, &made));
@@ -769,16 +773,11 @@ PX_TEST(a_peer_reads_what_changes_under_it)
 
 PX_TEST(a_peer_can_change_nothing)
 {
-    pmix_proc_t reader = {.nspace = "job", .rank = 1};
     const pmix_value_t v = {.type = PMIX_UINT32};
-    pmix_info_t *infos = NULL;
-    size_t n = 0;
-    int fd = -1;
 
     PX_TEST_NEEDS(theirs, "a store that peers read in place");
     ck_assert_int_ne(ops()->store(contract.self, theirs, PX_GDS_JOB, 0, "a", &v), 0);
-    ok(ops()->describe(contract.self, ns, &reader, &infos, &n, &fd));
-    px_type_free_array(PMIX_INFO, infos, n);
+    const int fd = described_fd();
     PX_TEST_NEEDS(fd >= 0, "a store that is a file");
     ck_assert_int_eq(write(fd, "x", 1), -1);
     ck_assert_int_eq(ftruncate(fd, 1 << 20), -1);

@@ -128,18 +128,6 @@ PX_TEST(closing_during_a_run_leaves_no_process_and_calls_nothing_back)
     end_during(8, true);
 }
 
-PX_TEST(another_server_may_follow)
-{
-    struct srv first = srv_begin();
-    srv_end(&first);
-    struct srv second = srv_of(contract.self, "second");
-
-    srv_make_journal(&second);
-    srv_item(&second, SCOPE, make_file("file"), PX_RM_FILE, 0);
-    ck_assert_uint_eq(sweep(&second, SCOPE).totals.files, 1);
-    srv_end(&second);
-}
-
 static struct srv *ending;
 
 static void on_done_and_finish(void *arg, pmix_status_t status,

@@ -3,10 +3,12 @@
 #include "contract_pcleanup.h"
 
 #include "core/base/clock.h"
+#include "core/base/proc.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -237,17 +239,11 @@ bool are_all_gone(uint64_t ms)
 }
 
 /* Returns the parent of a process, or 0 if the process is missing or has ended. */
-static pid_t parent_of(pid_t pid, char comm[64])
+static pid_t parent_of(pid_t pid)
 {
-    char path[64], line[512] = "", state;
-    long parent;
+    struct px_osproc_stat st;
 
-    snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
-    PX_AUTOCLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || read(fd, line, sizeof(line) - 1) <= 0 ||
-        sscanf(line, "%*d (%63[^)]) %c %ld", comm, &state, &parent) != 3)
-        return 0;
-    return state == 'Z' ? 0 : (pid_t)parent;
+    return px_osproc_stat(pid, &st) && st.state != 'Z' ? (pid_t)st.parent : 0;
 }
 
 /* Returns the first process for which is_it returns true, or 0. */
@@ -269,9 +265,12 @@ static pid_t find(bool (*is_it)(pid_t pid, const void *arg), const void *arg)
 
 static bool is_named(pid_t pid, const void *name)
 {
-    char comm[64] = "";
+    char path[64], comm[64];
 
-    return parent_of(pid, comm) == getpid() && strcmp(comm, name) == 0;
+    return parent_of(pid) == getpid() &&
+           px_osproc_path(pid, "/comm", path, sizeof(path)) &&
+           px_osproc_read(path, comm, sizeof(comm)) &&
+           strcmp(strtok(comm, "\n"), name) == 0;
 }
 
 pid_t find_process(const char *name)
@@ -281,11 +280,10 @@ pid_t find_process(const char *name)
 
 static bool kill_below(pid_t pid, const void *top)
 {
-    char comm[64];
     pid_t up = pid == getpid() ? 0 : pid;
 
     while (up > 1 && up != *(const pid_t *)top)
-        up = parent_of(up, comm);
+        up = parent_of(up);
     if (up > 1 && up != pid)
         kill(pid, SIGKILL);
     return false;

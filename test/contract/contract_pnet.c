@@ -273,6 +273,27 @@ static void distort(pmix_info_t *info, unsigned how)
     free(text);
 }
 
+/* Passes each damaged form of good to take. */
+static void damage_each(const struct sink *good, void (*take)(struct sink *bad))
+{
+    for (unsigned how = 0; how < 6; how++) {
+        for (size_t i = 0; i < good->infos.n; i++) {
+            PX_AUTO(sink) bad = {0};
+
+            ok(px_infos_add_copy(&bad.infos, good->infos.v, good->infos.n));
+            distort(&bad.infos.v[i], how);
+            take(&bad);
+        }
+    }
+}
+
+static void take_share(struct sink *bad)
+{
+    if (apply("job", bad) == PMIX_SUCCESS)
+        ok(envars("job", bad));
+    forget("job");
+}
+
 /* Any answer is allowed, but no crash, and nothing may stay after the job is
  * forgotten. */
 PX_TEST(what_a_stranger_sends_is_survived)
@@ -281,17 +302,7 @@ PX_TEST(what_a_stranger_sends_is_survived)
 
     contribute_well("job", &good);
     travel(&good);
-    for (unsigned how = 0; how < 6; how++) {
-        for (size_t i = 0; i < good.infos.n; i++) {
-            PX_AUTO(sink) bad = {0};
-
-            ok(px_infos_add_copy(&bad.infos, good.infos.v, good.infos.n));
-            distort(&bad.infos.v[i], how);
-            if (apply("job", &bad) == PMIX_SUCCESS)
-                ok(envars("job", &bad));
-            forget("job");
-        }
-    }
+    damage_each(&good, take_share);
     ops()->apply(contract.self, "job", NULL, 0);
     forget("job");
     ok(apply("job", &good));
@@ -358,6 +369,19 @@ PX_TEST(a_job_whose_processes_end_is_as_it_was)
     end("job", 0, true);
 }
 
+/* Runs use in a life of the component, which must leave nothing. */
+static void live_cleanly(void (*use)(void))
+{
+    contract_close();
+    px_alloc_fail_at(0);
+    ok(contract_open());
+    use();
+    contract_close();
+    px_alloc_fail_end();
+    ck_assert_int_eq(px_alloc_balance(), 0);
+    ck_assert_uint_eq(fake_host_held(&contract.host), 0);
+}
+
 static void live_through_jobs(void)
 {
     for (int i = 0; i < N_JOBS; i++) {
@@ -384,19 +408,16 @@ PX_TEST(a_job_that_is_forgotten_leaves_nothing)
     ck_assert_uint_eq(fake_host_held(&contract.host), n_held);
 }
 
-PX_TEST(jobs_that_are_left_go_when_it_closes)
+static void leave_a_job(void)
 {
     PX_AUTO(sink) s = {0};
 
-    contract_close();
-    px_alloc_fail_at(0);
-    ok(contract_open());
     launch("job", &s);
-    sink_cleanup(&s);
-    contract_close();
-    px_alloc_fail_end();
-    ck_assert_int_eq(px_alloc_balance(), 0);
-    ck_assert_uint_eq(fake_host_held(&contract.host), 0);
+}
+
+PX_TEST(jobs_that_are_left_go_when_it_closes)
+{
+    live_cleanly(leave_a_job);
 }
 
 PX_TEST(out_of_memory_is_reported_and_leaves_nothing)
@@ -458,39 +479,34 @@ PX_TEST(an_inventory_travels_and_is_taken)
         ck_assert_int_eq(collect(&again), PMIX_ERR_NOMEM);
 }
 
+static void take_inventory(struct sink *bad)
+{
+    ck_assert_int_le(deliver(bad), PMIX_SUCCESS);
+}
+
 PX_TEST(an_inventory_of_a_stranger_is_survived)
 {
     PX_AUTO(sink) good = {0};
 
     PX_TEST_NEEDS(ops()->collect_inventory && ops()->deliver_inventory, "inventories");
     inventory(&good);
-    for (unsigned how = 0; how < 6; how++) {
-        for (size_t i = 0; i < good.infos.n; i++) {
-            PX_AUTO(sink) bad = {0};
-
-            ok(px_infos_add_copy(&bad.infos, good.infos.v, good.infos.n));
-            distort(&bad.infos.v[i], how);
-            ck_assert_int_le(deliver(&bad), PMIX_SUCCESS);
-        }
-    }
+    damage_each(&good, take_inventory);
     ck_assert_int_le(ops()->deliver_inventory(contract.self, NULL, 0, NULL, 0),
                      PMIX_SUCCESS);
     ok(deliver(&good));
 }
 
+static void leave_an_inventory(void)
+{
+    PX_AUTO(sink) s = {0};
+
+    inventory(&s);
+}
+
 PX_TEST(inventories_go_when_it_closes)
 {
-    struct sink s = {0};
-
     PX_TEST_NEEDS(ops()->collect_inventory && ops()->deliver_inventory, "inventories");
-    contract_close();
-    px_alloc_fail_at(0);
-    ok(contract_open());
-    inventory(&s);
-    sink_cleanup(&s);
-    contract_close();
-    px_alloc_fail_end();
-    ck_assert_int_eq(px_alloc_balance(), 0);
+    live_cleanly(leave_an_inventory);
 }
 
 /* ---- fabrics ----------------------------------------------------------------------------- */
@@ -537,25 +553,22 @@ PX_TEST(a_fabric_keeps_its_number_until_it_is_deregistered)
     ck_assert_int_eq(describe(&s, &again), PMIX_ERR_NOMEM);
 }
 
-PX_TEST(fabrics_go_when_they_are_deregistered_or_it_closes)
+static void leave_fabrics(void)
 {
-    struct sink s = {0};
+    PX_AUTO(sink) s = {0};
     size_t number;
 
-    PX_TEST_NEEDS(ops()->register_fabric, "fabrics");
-    contract_close();
-    px_alloc_fail_at(0);
-    ok(contract_open());
     for (int i = 0; i < N_JOBS; i++) {
         if (describe(&s, &number) == PMIX_SUCCESS && i % 2)
             ops()->deregister_fabric(contract.self, number);
     }
     (void)describe(&s, &number);
-    sink_cleanup(&s);
-    contract_close();
-    px_alloc_fail_end();
-    ck_assert_int_eq(px_alloc_balance(), 0);
-    ck_assert_uint_eq(fake_host_held(&contract.host), 0);
+}
+
+PX_TEST(fabrics_go_when_they_are_deregistered_or_it_closes)
+{
+    PX_TEST_NEEDS(ops()->register_fabric, "fabrics");
+    live_cleanly(leave_fabrics);
 }
 
 static pmix_status_t describe_all(struct sink *s)

@@ -257,18 +257,10 @@ bool fake_host_run(struct fake_host *h, uint64_t timeout_ms, bool (*done)(void *
     }
 }
 
-static size_t length(const struct px_list *list)
-{
-    size_t n = 0;
-
-    for (const struct px_list *at = list->next; at != list; at = at->next)
-        n++;
-    return n;
-}
-
 size_t fake_host_held(const struct fake_host *h)
 {
-    return length(&h->watches) + length(&h->timers) + length(&h->children);
+    return px_list_length(&h->watches) + px_list_length(&h->timers) +
+           px_list_length(&h->children);
 }
 
 void fake_host_init(struct fake_host *h)
