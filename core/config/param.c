@@ -255,19 +255,28 @@ static bool is_from_home(const struct px_param *param, const char *text)
     return param->kind == PX_PARAM_KIND_PATH && px_str_starts(text, "~/");
 }
 
-/* Stores the value of text in *member. PMIX_ERR_BAD_PARAM if text does not fit
- * param. */
+/* Stores the value of text, which fits param, in *member. */
 static pmix_status_t store(struct px_params *p, const struct px_param *param,
                            const char *text, void *member)
 {
-    if (!px_params_fits(p, param, text))
-        return PMIX_ERR_BAD_PARAM;
     if (param->kind == PX_PARAM_KIND_LIST)
         return store_list(p, text, member);
     if (is_from_home(param, text))
         return store_path(p, text, member);
     (void)px_param_from_text(param, text, member);
     return PMIX_SUCCESS;
+}
+
+size_t px_param_candidates_judge(const struct px_params *p,
+                                 const struct px_param *param, px_param_candidates *h)
+{
+    size_t used = h->n;
+
+    for (size_t i = h->n; i-- > 0;) {
+        h->v[i].fits = px_params_fits(p, param, h->v[i].setting->value);
+        used = h->v[i].fits ? i : used;
+    }
+    return used;
 }
 
 /* Reports each value of a parameter that does not fit. used is the index of the value
@@ -299,26 +308,18 @@ static pmix_status_t parse_one(struct px_params *p, const struct px_param *param
                                const char *name, void *member, struct px_err *err)
 {
     PX_AUTO(px_param_candidates) h = {0};
-    pmix_status_t rc = px_params_candidates(p, name, &h);
-    size_t used = h.n;
-    bool all_fit = true;
 
-    /* Weakest first, so that the strongest value remains. */
-    if (!rc && param->def)
-        rc = store(p, param, param->def, member);
+    if (param->def && !px_params_fits(p, param, param->def))
+        return px_err_set(err, PMIX_ERR_BAD_PARAM,
+                          "parameter %s: its default does not fit", name);
+    pmix_status_t rc = px_params_candidates(p, name, &h);
+    const size_t used = px_param_candidates_judge(p, param, &h);
+    const char *text = used < h.n ? h.v[used].setting->value : param->def;
+    if (!rc && text)
+        rc = store(p, param, text, member);
     if (rc)
-        return px_err_set(err, rc, "parameter %s: %s", name,
-                          rc == PMIX_ERR_NOMEM ? "out of memory"
-                                               : "its default does not fit");
-    for (size_t i = h.n; i-- > 0;) {
-        rc = store(p, param, h.v[i].setting->value, member);
-        if (rc == PMIX_ERR_NOMEM)
-            return px_err_nomem(err, "read parameter %s", name);
-        h.v[i].fits = !rc;
-        used = rc ? used : i;
-        all_fit &= !rc;
-    }
-    if (!all_fit)
+        return px_err_nomem(err, "read parameter %s", name);
+    if (h.n)
         complain(p, param, &h, used);
     return PMIX_SUCCESS;
 }

@@ -87,6 +87,9 @@ typedef struct px_param_candidates {
 /* Collects all settings of a parameter and its synonyms, strongest first. */
 pmix_status_t px_params_candidates(const struct px_params *p, const char *name,
                                    px_param_candidates *out);
+/* Sets fits of each. Returns the index of the setting in effect, n for the default. */
+size_t px_param_candidates_judge(const struct px_params *p,
+                                 const struct px_param *param, px_param_candidates *h);
 void px_param_candidates_cleanup(px_param_candidates *h);
 /* True if text is a value for param. */
 bool px_params_fits(const struct px_params *p, const struct px_param *param,

@@ -44,12 +44,7 @@ static void look_at_values(struct px_params *params, struct parameter *p)
     const struct px_declared *d = p->declared;
 
     need_success(px_params_candidates(params, d->name, &p->history), NULL);
-    p->used = p->history.n;
-    for (size_t i = p->history.n; i-- > 0;) {
-        struct px_param_candidate *past = &p->history.v[i];
-        past->fits = px_params_fits(params, &d->param, past->setting->value);
-        p->used = past->fits ? i : p->used;
-    }
+    p->used = px_param_candidates_judge(params, &d->param, &p->history);
     if (is_framework(d->name) && strcmp(d->owner, "core") == 0) {
         p->used = p->history.n;
         look_at_choice(params, p);
