@@ -215,37 +215,21 @@ void px_owner_close(struct px_owner *o)
     px_drop_fd(&o->netlink);
 }
 
-static bool is_held(const struct entry *e)
-{
-    return e->state == TCP_ESTABLISHED && e->inode != 0;
-}
-
 enum px_owner_state px_owner_probe(struct px_owner *o, const struct px_owner_pair *pair,
-                                   uid_t *uid)
+                                   uid_t *uid, uint64_t *inode)
 {
     struct entry e;
 
     if (!find(o, pair, &e))
         return PX_OWNER_GONE;
-    if (is_held(&e)) {
+    if (e.state == TCP_ESTABLISHED && e.inode != 0) {
         *uid = e.uid;
+        *inode = e.inode;
         return PX_OWNER_HELD;
     }
     /* orphans are in other states */
     return e.state == TCP_ESTABLISHED || e.state == TCP_SYN_RECV ? PX_OWNER_WAITS
                                                                  : PX_OWNER_GONE;
-}
-
-bool px_owner_find(struct px_owner *o, const struct px_owner_pair *pair, uid_t *uid,
-                   uint64_t *inode)
-{
-    struct entry e;
-
-    if (!find(o, pair, &e) || !is_held(&e))
-        return false;
-    *uid = e.uid;
-    *inode = e.inode;
-    return true;
 }
 
 bool px_owner_of_listener(struct px_owner *o, const union px_owner_end *at, uid_t *uid)

@@ -32,7 +32,7 @@ struct px_owner_pair {
 enum px_owner_state {
     PX_OWNER_GONE,  /* no such connection, or no process holds its socket */
     PX_OWNER_WAITS, /* waits to be accepted */
-    PX_OWNER_HELD,  /* held by a process of *uid */
+    PX_OWNER_HELD,  /* held by a process of *uid, established */
 };
 
 /* Opens the source. Chooses a source for PX_OWNER_AUTO by a look-up of own, an existing
@@ -41,12 +41,10 @@ enum px_owner_state {
 bool px_owner_open(struct px_owner *o, enum px_owner_source source,
                    const struct px_owner_pair *own);
 void px_owner_close(struct px_owner *o);
+/* Finds the process that holds the socket of this connection, and the socket's
+ * inode. */
 enum px_owner_state px_owner_probe(struct px_owner *o, const struct px_owner_pair *pair,
-                                   uid_t *uid);
-/* Finds the process that holds the socket of this established connection. False:
- * unknown. */
-bool px_owner_find(struct px_owner *o, const struct px_owner_pair *pair, uid_t *uid,
-                   uint64_t *inode);
+                                   uid_t *uid, uint64_t *inode);
 /* Finds the owner of the socket that listens on this address, or on this port of all
  * addresses. */
 bool px_owner_of_listener(struct px_owner *o, const union px_owner_end *at, uid_t *uid);

@@ -296,7 +296,8 @@ static void attest(struct tcp *t, int fd, const struct address *from,
 
     *peer = (struct px_ptl_peer){0};
     if (t->can_attest && getsockname(fd, &theirs.remote.any, &len) == 0)
-        peer->has_uid = px_owner_find(&t->owner, &theirs, &peer->uid, &peer->inode);
+        peer->has_uid = px_owner_probe(&t->owner, &theirs, &peer->uid, &peer->inode) ==
+                        PX_OWNER_HELD;
 }
 
 static pmix_status_t tcp_accept(void *self, int listen_fd, int *fd,
@@ -387,21 +388,16 @@ static pmix_status_t tcp_connect(void *self, const char *address, uint64_t timeo
 static bool find_server(struct px_owner *o, const struct px_owner_pair *theirs,
                         uid_t *uid)
 {
-    uid_t listener;
+    uint64_t inode;
+    uid_t listener, holder;
+    enum px_owner_state state = px_owner_probe(o, theirs, uid, &inode);
 
-    switch (px_owner_probe(o, theirs, uid)) {
-    case PX_OWNER_HELD:
-        return true;
-    case PX_OWNER_WAITS:
-        if (!px_owner_of_listener(o, &theirs->local, &listener) ||
-            px_owner_probe(o, theirs, uid) != PX_OWNER_WAITS)
-            return false;
-        *uid = listener;
-        return true;
-    case PX_OWNER_GONE:
-        break;
-    }
-    return false;
+    if (state != PX_OWNER_WAITS ||
+        !px_owner_of_listener(o, &theirs->local, &listener) ||
+        px_owner_probe(o, theirs, &holder, &inode) != PX_OWNER_WAITS)
+        return state == PX_OWNER_HELD;
+    *uid = listener;
+    return true;
 }
 
 /* Finds the server's owner. Opens a source of its own, since t->owner belongs to the
