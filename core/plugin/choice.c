@@ -66,7 +66,6 @@ pmix_status_t px_choice_parse(struct px_params *params, const char *framework,
             return PMIX_SUCCESS;
         }
         px_choice_cleanup(c);
-        *c = (px_choice){0};
         if (rc == PMIX_ERR_NOMEM)
             return px_err_nomem(err, "select components");
         px_params_complain(
@@ -149,16 +148,15 @@ pmix_status_t px_choice_check(px_choice *c, const px_catalog *catalog,
                                c->where, framework, c->text, c->names[i],
                                n_known ? ", known" : "; using the default", known);
     }
-    if (!n_known) {
+    if (!n_known)
         px_choice_cleanup(c);
-        *c = (px_choice){0};
-    }
     return PMIX_SUCCESS;
 }
 
 void px_choice_cleanup(px_choice *c)
 {
     px_strv_free(c->names);
+    *c = (px_choice){0};
 }
 
 pmix_status_t px_choice_declare(struct px_params *params)

@@ -20,7 +20,7 @@ typedef struct px_choice { /* all zero allows every component */
  * Returns PMIX_ERR_NOMEM. */
 pmix_status_t px_choice_parse(struct px_params *params, const char *framework,
                               px_choice *choice, struct px_err *err);
-void px_choice_cleanup(px_choice *choice);
+void px_choice_cleanup(px_choice *choice); /* frees and zeroes */
 /* Parses mca_base_component_show_load_errors: a list of <framework>[/<component>], or
  * NULL. The choice selects the components whose load errors are warnings. "all"
  * excludes none, "none" names none. Returns PMIX_ERR_NOMEM. */

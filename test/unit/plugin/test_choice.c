@@ -31,7 +31,6 @@ static pmix_status_t choose_of(enum px_framework_id id, const char *text)
     const char *framework = px_frameworks[id].name;
 
     px_choice_cleanup(&choice);
-    choice = (px_choice){0};
     ok(px_params_set(params, framework, text, PX_SOURCE_ENV, "environment"));
     pmix_status_t rc = px_choice_parse(params, framework, &choice, &err);
     return rc ? rc : px_choice_check(&choice, &catalog, id, params, &err);
