@@ -110,20 +110,17 @@ static struct px_pnet_job job_of(const char *nspace, const pmix_info_t *info, si
                                 .most_on_a_node = 2};
 }
 
-/* Calls contribute if the component has it. */
+/* Describes the job as its host does. */
 static pmix_status_t contribute(const char *nspace, struct sink *s)
 {
-    pmix_info_t info[2] = {0};
-    uint32_t size = 4;
-
-    ok(PMIx_Info_load(&info[0], PMIX_JOB_SIZE, &size, PMIX_UINT32));
-    ok(PMIx_Info_load(&info[1], PMIX_NODE_MAP, "a,b", PMIX_STRING));
+    static char map[] = "a,b";
+    static const pmix_info_t info[] = {
+        {.key = PMIX_JOB_SIZE, .value = {.type = PMIX_UINT32, .data.uint32 = N_PROCS}},
+        {.key = PMIX_NODE_MAP, .value = {.type = PMIX_STRING, .data.string = map}}};
     const struct px_pnet_job job = job_of(nspace, info, 2);
-    pmix_status_t rc = ops()->gather ? ops()->gather(contract.self, &job, on_add, s)
-                                     : ops()->contribute(contract.self, nspace, info, 2,
-                                                         on_add, s);
-    PMIx_Info_destruct(&info[1]);
-    return rc;
+
+    return ops()->gather ? ops()->gather(contract.self, &job, on_add, s)
+                         : ops()->contribute(contract.self, nspace, info, 2, on_add, s);
 }
 
 static void contribute_well(const char *nspace, struct sink *s)
@@ -250,7 +247,7 @@ PX_TEST(jobs_it_never_knew_and_jobs_without_information_are_fine)
 static void distort(pmix_info_t *info, unsigned how)
 {
     pmix_byte_object_t bytes = {malloc(1), 1};
-    char *text = malloc(100001);
+    PX_AUTOFREE char *text = malloc(100001);
 
     memset(text, 'x', 100000);
     text[100000] = '\0';
@@ -270,7 +267,6 @@ static void distort(pmix_info_t *info, unsigned how)
     else
         info->key[0] = '\0';
     free(bytes.bytes);
-    free(text);
 }
 
 /* Passes each damaged form of good to take. */
@@ -430,7 +426,7 @@ PX_TEST(out_of_memory_is_reported_and_leaves_nothing)
     live_through_jobs();
     for (unsigned nth = 0; px_alloc_next(&nth);) {
         struct sink s = {0};
-        pmix_status_t rc = ops()->contribute(contract.self, "job", NULL, 0, on_add, &s);
+        pmix_status_t rc = contribute("job", &s);
 
         if (!rc)
             rc = apply("job", &good);

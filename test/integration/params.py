@@ -180,6 +180,24 @@ class Precedence(Place):
         self.assertEqual(self.run_probe(NAME).out,
                          "%s = 2s (%s:1)\n" % (NAME, self.path("mine.conf")))
 
+    @unittest.skipIf(SANITIZED, "the leak checker cannot trace a setuid program")
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_setuid_program_ignores_environment_and_home(self):
+        if os.statvfs(self.dir).f_flag & os.ST_NOSUID:
+            self.skipTest("needs setuid programs in TMPDIR")
+        where = self.set("user", NAME, "1s")
+        self.set("env", OTHER, "2s")
+        self.env["PMIX_NAMESPACE"], self.env["PMIX_RANK"] = "job", "0"
+        self.probe = shutil.copy(type(self).probe, self.path("param_probe"))
+        os.symlink(self.components, self.path("pmix"))
+        os.chown(self.probe, NOBODY, NOBODY)
+        for mode, out in ((0o755, "%s = 1s (%s)\n%s = 2s (environment)\nPMIX_NAMESPACE is job\n"
+                           % (NAME, where, OTHER)),
+                          (0o4755, "%s is unset\n%s is unset\nPMIX_NAMESPACE is unset\n"
+                           % (NAME, OTHER))):
+            os.chmod(self.probe, mode)
+            self.assertEqual(self.run_probe(NAME, OTHER, "PMIX_NAMESPACE").out, out)
+
     def test_other_ranks_are_silent(self):
         self.set("env", "client_conect_timeout", "1s")
         self.env["PMIX_NAMESPACE"], self.env["PMIX_RANK"] = "job", "1"

@@ -133,7 +133,7 @@ PX_TEST(split_dup_and_join_without_memory_are_null_and_leak_nothing)
 PX_TEST(a_hundred_thousand_fields_are_split_in_one_go)
 {
     enum { N = 100000 };
-    char *text = malloc(2 * N);
+    PX_AUTOFREE char *text = malloc(2 * N);
 
     for (size_t i = 0; i < N; i++) {
         text[2 * i] = 'n';
@@ -145,7 +145,6 @@ PX_TEST(a_hundred_thousand_fields_are_split_in_one_go)
 
     ck_assert_uint_eq(px_strv_count(v), N);
     ck_assert_str_eq(joined, text);
-    free(text);
 }
 
 /* ---- environments ---------------------------------------------------------------------------- */

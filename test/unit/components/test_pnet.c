@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Components of pnet that give each job its own resources: ports, and keys. */
-#include "alloc_fail.h"
 #include "core/base/ranges.h"
 #include "core/base/str.h"
 #include "core/config/param_impl.h"
@@ -535,35 +534,6 @@ PX_TEST(ports_of_a_job_of_any_size_travel_as_a_line)
     apply_on_second(&job, &blob, &t);
     ck_assert_ptr_nonnull(strstr(t.vars, "\n99 PNET_TCP_PORTS=30198-30199\n"));
     ck_assert_ptr_null(strstr(t.vars, "\n100 "));
-}
-
-PX_TEST_LOOP(out_of_memory_lends_nothing, 2)
-{
-    PX_AUTO(px_infos) info = {0};
-
-    PX_TEST_NEEDS_ALLOC;
-    ask(&info, &(struct request){"a", _i ? "opx" : "tcp", NULL, 0, 10, KEY, NULL});
-    if (_i)
-        begin(&px_pnet_opx_component, (const char *const[]){NULL});
-    else
-        PORTS("tcp=1000-1009");
-    struct px_pnet_job job = job_of("job", 2, 1, &info);
-    for (unsigned nth = 0; px_alloc_next(&nth);) {
-        px_infos out = {0};
-        struct applied t = {0};
-        pmix_status_t rc = gather(&job, &out);
-
-        if (!rc)
-            rc = ops()->apply(modules[0].self, "job", out.v, out.n);
-        if (!rc)
-            rc = ops()->values(modules[0].self, &job, on_put, &t);
-        if (!rc)
-            rc = ops()->envars(modules[0].self, "job", on_set, &t);
-        applied_cleanup(&t);
-        px_infos_cleanup(&out);
-        forget("job");
-        px_alloc_check(rc);
-    }
 }
 
 /* ---- blobs from the network ----------------------------------------------------------------- */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pnet/sim: the required format of descriptions, and the values derived from them. */
-#include "alloc_fail.h"
 #include "contrib/examples/fabric-sim/fabric.h"
 #include "core/base/str.h"
 #include "core/types/type.h"
@@ -445,24 +444,6 @@ PX_TEST(a_job_gets_what_it_needs_of_the_fabric)
     ck_assert_uint_eq(none.n, 0);
 }
 
-PX_TEST(what_travels_does_not_grow_with_the_processes)
-{
-    static uint32_t places[2000];
-    struct px_pnet_job job = a_job;
-    PX_AUTO(px_infos) few = {0}, many = {0};
-
-    start(FABRIC);
-    job.n_nodes = 1;
-    job.nodes = (const char *const[]){"n0"};
-    job.node_of = job.local_of = places;
-    job.n_procs = 1;
-    ok(ops()->gather(sim, &job, on_add, &few));
-    job.n_procs = PX_COUNT(places);
-    ok(ops()->gather(sim, &job, on_add, &many));
-    ck_assert_uint_eq(few.n, 1);
-    ck_assert_str_eq(few.v[0].value.data.string, many.v[0].value.data.string);
-}
-
 PX_TEST(an_unusable_fabric_is_refused_and_reported)
 {
     pmix_info_t info = {.key = "tenon.sim.fabric",
@@ -615,41 +596,6 @@ PX_TEST(an_inventory_of_something_else_is_refused)
     stop();
     start(FABRIC); /* without this host */
     fails(ops()->deliver_inventory(sim, here.v, 2, NULL, 0), BAD_PARAM);
-}
-
-/* ---- memory ------------------------------------------------------------------------- */
-
-static pmix_status_t do_all(struct values *v, px_infos *out)
-{
-    pmix_status_t rc = ops()->gather(sim, &a_job, on_add, out);
-
-    if (!rc)
-        rc = ops()->apply(sim, "job", out->v, out->n);
-    if (!rc)
-        rc = ops()->values(sim, &a_job, on_put, v);
-    if (!rc)
-        rc = ops()->register_fabric(sim, NULL, 0, on_add, out);
-    if (!rc)
-        rc = ops()->collect_inventory(sim, NULL, 0, on_add, out);
-    return rc;
-}
-
-PX_TEST(out_of_memory_is_reported_and_leaves_nothing)
-{
-    PX_TEST_NEEDS_ALLOC;
-    start(two_groups);
-    for (unsigned nth = 0; px_alloc_next(&nth);) {
-        struct values v = {0};
-        px_infos out = {0};
-        pmix_status_t rc = do_all(&v, &out);
-
-        values_free(&v);
-        px_infos_cleanup(&out);
-        ops()->forget(sim, "job");
-        for (size_t i = 0; rc && i <= nth; i++)
-            ops()->deregister_fabric(sim, i);
-        px_alloc_check(rc);
-    }
 }
 
 PX_TEST_MAIN("components/sim", NULL, stop)

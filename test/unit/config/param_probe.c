@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* param_probe [NAME=VALUE...] -- NAME...: calls PMIx_Init with these parameters as
- * infos, then prints the value and source of each NAME; for test/integration/params.py.
- * Exits 1 if PMIx_Init fails, and prints its status. */
+ * infos, then prints the value and source of each NAME, which may also be a variable of
+ * the environment; for test/integration/params.py. Exits 1 if PMIx_Init fails, and
+ * prints its status. */
+#include "core/base/env.h"
 #include "core/config/param.h"
 #include "core/rt/process.h"
 #include "pmix.h"
@@ -19,7 +21,7 @@ static void show(const char *name)
     if (text)
         printf("%s = %s (%s)\n", name, text, where);
     else
-        printf("%s is unset\n", name);
+        printf("%s is %s\n", name, px_env(name) ? px_env(name) : "unset");
 }
 
 int main(int argc, char **argv)

@@ -116,10 +116,9 @@ PX_TEST(the_one_inside_serves_where_the_file_does_not_load)
         ck_assert_str_eq(m[1].component->name, "future");
         px_selection_close(s, 0);
     }
-    char *text = rt_capture_end(&c);
+    PX_AUTOFREE char *text = rt_capture_end(&c);
     rt_assert_has(text, "pmix_mca_tenon_ptl_a.so");
     ck_assert_int_eq(rt_count(text, "the library's own is used"), 1);
-    free(text);
     px_selection_destroy(s);
     px_loop_destroy(loop);
     px_params_destroy(params);

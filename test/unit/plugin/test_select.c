@@ -235,10 +235,9 @@ PX_TEST(closing_ends_what_no_role_needs_any_more_in_reverse_order)
     px_selection_destroy(selection);
     selection = NULL;
 
-    char *text = text_of_file(trace);
+    PX_AUTOFREE char *text = text_of_file(trace);
     ck_assert_str_eq(text, "open ptl/a\nopen gds/a\nopen pfexec/a\n"
                            "close pfexec/a\nclose gds/a\nclose ptl/a\n");
-    free(text);
 }
 
 PX_TEST(parameters_reach_the_component_and_a_bad_one_is_a_problem)
@@ -288,26 +287,6 @@ PX_TEST(one_may_ask_about_some_only)
     }
 }
 
-PX_TEST(every_broken_file_is_reported_once_on_request)
-{
-    rt_write(dir, "pmix_mca_tenon_ptl_broken.so", "no ELF");
-    rt_install(dir, "ptl_oldabi");
-    set("ptl_broken_whatever", "1");
-    show = "1";
-    char *text = open_client();
-
-    assert_modules("ptl", "a");
-    ck_assert_int_eq(rt_count(text, "\n"), 2);
-    rt_assert_has(text, "pmix_mca_tenon_ptl_broken.so");
-    rt_assert_has(text, "ABI 99, wanted 1");
-    free(text);
-    struct rt_capture c = rt_capture_begin();
-    ok(px_selection_declare_unused(selection));
-    text = rt_capture_end(&c);
-    ck_assert_str_eq(text, "");
-    free(text);
-}
-
 PX_TEST(what_does_not_load_is_not_tried_again)
 {
     rt_path file;
@@ -321,11 +300,10 @@ PX_TEST(what_does_not_load_is_not_tried_again)
     rt_install_as(dir, "ptl_b",
                   "ptl_broken"); /* would load as ptl_b instead of ptl_broken */
     px_selection_close(selection, 0);
-    char *text = open_client();
+    PX_AUTOFREE char *text = open_client();
     rt_assert_has(text, "file too short");
     ok(px_selection_declare_unused(selection));
     rt_assert_problems(params, "");
-    free(text);
 }
 
 PX_TEST(a_client_opens_the_transport_of_its_address_and_the_rest_when_it_is_wanted)
@@ -350,9 +328,8 @@ PX_TEST(a_client_opens_the_transport_of_its_address_and_the_rest_when_it_is_want
     px_selection_destroy(selection);
     selection = NULL;
 
-    char *text = text_of_file(trace);
+    PX_AUTOFREE char *text = text_of_file(trace);
     ck_assert_str_eq(text, "open ptl/a\nclose ptl/a\nopen ptl/a\nclose ptl/a\n");
-    free(text);
 }
 
 PX_TEST(a_transport_that_does_not_load_is_tried_once)
@@ -365,14 +342,13 @@ PX_TEST(a_transport_that_does_not_load_is_tried_once)
     size_t n;
     px_selection_modules(selection, "ptl", &n);
     pmix_status_t rest = px_selection_open(selection, PX_ROLE_CLIENT, NULL, &err);
-    char *text = rt_capture_end(&c);
+    PX_AUTOFREE char *text = rt_capture_end(&c);
 
     ok(rc);
     ck_assert_uint_eq(n, 0);
     ok(rest);
     assert_modules("ptl", "a");
     ck_assert_int_eq(rt_count(text, "pmix_mca_tenon_ptl_broken.so"), 1);
-    free(text);
 }
 
 PX_TEST(a_failure_leaves_what_was_open_before)

@@ -47,11 +47,10 @@ PX_TEST(a_component_logs_under_its_own_name)
 
     services->log(services, PX_LOG_WARN, "port %d", 5);
     services->log(services, PX_LOG_DEBUG, "unseen");
-    char *text = rt_capture_end(&c);
+    PX_AUTOFREE char *text = rt_capture_end(&c);
 
     rt_assert_has(text, "] ptl/tcp: port 5\n");
     ck_assert_int_eq(rt_count(text, "\n"), 1);
-    free(text);
 }
 
 static void start_all(void *arg PX_UNUSED)

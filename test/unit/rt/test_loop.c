@@ -348,15 +348,6 @@ static void on_count(struct px_call *call, void *args)
     px_call_done(call, -a->number);
 }
 
-PX_TEST_LOOP(a_call_runs_on_the_loop_and_returns_its_status, 2)
-{
-    struct args a = {.loop = rt_loop(_i), .number = 42};
-
-    ck_assert_int_eq(px_call(a.loop, on_count, &a), -42);
-    ck_assert(a.was_on_loop);
-    px_loop_destroy(a.loop);
-}
-
 static void on_nest(struct px_call *call, void *args)
 {
     struct args *a = args;
