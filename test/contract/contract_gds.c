@@ -381,18 +381,12 @@ PX_TEST(walks_a_rank_in_the_order_first_stored)
     put(PX_GDS_JOB, 0, "zebra", 4);
 
     expect_walk(PX_GDS_JOB, 0, "0/zebra=4 0/ape=2 0/mole=3 ");
+    discard(PX_GDS_JOB, 0, "ape");
+    put(PX_GDS_JOB, 0, "ape", 5); /* comes last now */
+    expect_walk(PX_GDS_JOB, 0, "0/zebra=4 0/mole=3 0/ape=5 ");
     expect_walk(PX_GDS_JOB, 1, "1/other=9 ");
     expect_walk(PX_GDS_JOB, 2, "");
     expect_walk(PX_GDS_LOCAL, 0, "");
-}
-
-PX_TEST(deleted_and_stored_again_comes_last)
-{
-    put(PX_GDS_JOB, 0, "a", 1);
-    put(PX_GDS_JOB, 0, "b", 2);
-    discard(PX_GDS_JOB, 0, "a");
-    put(PX_GDS_JOB, 0, "a", 3);
-    expect_walk(PX_GDS_JOB, 0, "0/b=2 0/a=3 ");
 }
 
 PX_TEST(walks_all_ranks_ascending_and_wildcard_last)
@@ -425,7 +419,7 @@ PX_TEST(a_walk_stops_when_asked)
 
 /* ---- clearing -------------------------------------------------------------------- */
 
-PX_TEST(clears_one_rank_of_one_table)
+PX_TEST(clears_one_rank_or_all_ranks_of_one_table)
 {
     ops()->clear(contract.self, ns, PX_GDS_LOCAL, 5); /* the rank has no values */
     for (uint32_t rank = 0; rank < 4; rank++) {
@@ -438,21 +432,14 @@ PX_TEST(clears_one_rank_of_one_table)
     expect_walk(PX_GDS_LOCAL, PMIX_RANK_UNDEF, "0/a=0 2/a=2 3/a=3 ");
     expect_walk(PX_GDS_REMOTE, PMIX_RANK_UNDEF, "0/a=0 1/a=1 2/a=2 3/a=3 ");
     put(PX_GDS_LOCAL, 1, "b", 7);
-    expect_walk(PX_GDS_LOCAL, PMIX_RANK_UNDEF, "0/a=0 1/b=7 2/a=2 3/a=3 ");
-}
-
-PX_TEST(clears_all_ranks_of_one_table)
-{
-    put(PX_GDS_LOCAL, 0, "a", 1);
-    put(PX_GDS_LOCAL, 1, "a", 1);
-    put(PX_GDS_LOCAL, PMIX_RANK_WILDCARD, "a", 1);
-    put(PX_GDS_JOB, 0, "a", 2);
+    put(PX_GDS_LOCAL, PMIX_RANK_WILDCARD, "a", 8);
+    expect_walk(PX_GDS_LOCAL, PMIX_RANK_UNDEF, "0/a=0 1/b=7 2/a=2 3/a=3 */a=8 ");
 
     ops()->clear(contract.self, ns, PX_GDS_LOCAL, PMIX_RANK_UNDEF);
 
     expect_walk(PX_GDS_LOCAL, PMIX_RANK_UNDEF, "");
     ck_assert_int_eq(get(PX_GDS_LOCAL, 0, "a"), -1);
-    expect_walk(PX_GDS_JOB, PMIX_RANK_UNDEF, "0/a=2 ");
+    expect_walk(PX_GDS_REMOTE, PMIX_RANK_UNDEF, "0/a=0 1/a=1 2/a=2 3/a=3 ");
     put(PX_GDS_LOCAL, 4, "b", 3);
     expect_walk(PX_GDS_LOCAL, PMIX_RANK_UNDEF, "4/b=3 ");
 }

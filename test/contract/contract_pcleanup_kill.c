@@ -220,18 +220,6 @@ static void is_waited_for(const char *path)
     ck_assert(are_all_gone(END_MS));
 }
 
-PX_TEST(what_a_living_process_uses_stays_until_that_has_ended)
-{
-    NEEDS_JANITOR;
-    adopt_orphans();
-    make_all();
-    waited_for = living_process();
-    struct killed k = server_process(register_with_a_process);
-
-    kill_process(k.pid);
-    is_waited_for(k.path);
-}
-
 PX_TEST(what_ends_with_the_server_is_ended)
 {
     NEEDS_JANITOR;

@@ -54,37 +54,6 @@ PX_TEST(reports_once_the_exit_status_or_the_signal_and_leaves_no_zombie)
     }
 }
 
-static bool have_all_ended(void *arg)
-{
-    const struct job *jobs = arg;
-    int n = 0;
-
-    for (int i = 0; i < N_AT_ONCE; i++)
-        n += jobs[i].n_exits;
-    return n == N_AT_ONCE;
-}
-
-PX_TEST(runs_64_at_once)
-{
-    static struct job jobs[N_AT_ONCE];
-    char script[N_AT_ONCE][32];
-    size_t n_fds = px_test_count_fds();
-
-    for (int i = 0; i < N_AT_ONCE; i++) {
-        snprintf(script[i], sizeof(script[i]), "sleep 0.2; exit %d", i);
-        jobs[i] = job_of_script(script[i]);
-        job_spawn(&jobs[i]);
-    }
-    ck_assert_uint_le(px_test_count_fds(), n_fds + N_AT_ONCE);
-    ck_assert(fake_host_run(&contract.host, LATE_MS, have_all_ended, jobs));
-    ck_assert_uint_eq(px_test_count_fds(), n_fds);
-    for (int i = 0; i < N_AT_ONCE; i++) {
-        ck_assert_int_eq(jobs[i].n_exits, 1);
-        ck_assert_int_eq(WEXITSTATUS(jobs[i].wait_status), i);
-    }
-    ck_assert(has_no_children());
-}
-
 static void start_next(void *arg, pid_t pid PX_UNUSED, int wait_status,
                        const struct rusage *usage PX_UNUSED)
 {
