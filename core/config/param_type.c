@@ -88,25 +88,35 @@ static bool from_name(const struct px_param_name *names, const char *text, int64
     return false;
 }
 
-/* Parses decimal digits, optional white space and a unit. */
-static bool from_quantity(const struct px_param *param, const struct unit *units,
-                          const char *text, uint64_t *out)
+/* Parses decimal digits, and moves *text behind them. */
+static bool take_number(const char **text, uint64_t most, uint64_t *out)
 {
     char digits[24];
-    uint64_t n;
-    size_t len = strspn(text, "0123456789");
+    size_t len = strspn(*text, "0123456789");
 
     if (len == 0 || len >= sizeof(digits))
         return false;
-    memcpy(digits, text, len);
+    memcpy(digits, *text, len);
     digits[len] = '\0';
-    text += len + strspn(text + len, " \t");
+    *text += len;
+    return px_str_to_u64(digits, 0, most, out);
+}
+
+/* Parses a number, optional white space and a unit. */
+static bool from_quantity(const struct px_param *param, const struct unit *units,
+                          const char *text, uint64_t *out)
+{
+    uint64_t n;
+
+    if (!take_number(&text, INT64_MAX, &n))
+        return false;
+    text += strspn(text, " \t");
     while (units->name && strcasecmp(units->name, text) != 0)
         units++;
-    if (!units->name || !px_str_to_u64(digits, 0, UINT64_MAX / units->factor, &n))
+    if (!units->name || n > INT64_MAX / units->factor)
         return false;
     n *= units->factor;
-    if (n > INT64_MAX || (int64_t)n < param->min || (int64_t)n > param->max)
+    if ((int64_t)n < param->min || (int64_t)n > param->max)
         return false;
     *out = n;
     return true;
@@ -115,23 +125,14 @@ static bool from_quantity(const struct px_param *param, const struct unit *units
 /* Parses one to three numbers with dots. Missing numbers are 0. */
 static bool from_version(const char *text, struct px_param_version *out)
 {
-    uint16_t parts[3] = {0};
+    uint64_t parts[3] = {0};
 
     for (size_t i = 0; i < PX_COUNT(parts); i++) {
-        size_t len = strspn(text, "0123456789");
-        char digits[8];
-        uint64_t n;
-
-        if (len == 0 || len >= sizeof(digits))
+        if (!take_number(&text, UINT16_MAX, &parts[i]))
             return false;
-        memcpy(digits, text, len);
-        digits[len] = '\0';
-        if (!px_str_to_u64(digits, 0, UINT16_MAX, &n))
-            return false;
-        parts[i] = (uint16_t)n;
-        text += len;
         if (*text == '\0') {
-            *out = (struct px_param_version){parts[0], parts[1], parts[2]};
+            *out = (struct px_param_version){(uint16_t)parts[0], (uint16_t)parts[1],
+                                             (uint16_t)parts[2]};
             return true;
         }
         if (*text++ != '.')
