@@ -7,6 +7,7 @@
 #include "core/rt/child.h"
 
 #include "core/rt/log.h"
+#include "core/rt/loop_impl.h"
 
 #include <errno.h>
 #include <sys/ioctl.h>
@@ -40,16 +41,16 @@ static void free_child(struct child *c)
 /* Frees all children. Reaps ended children without a report. */
 static void free_all(struct px_loop *loop)
 {
-    PX_LIST_EACH (&px_loop_children(loop)->list, struct child, c, link) {
+    PX_LIST_EACH (&loop->children.list, struct child, c, link) {
         waitpid(c->pid, NULL, WNOHANG | __WALL);
         free_child(c);
     }
-    px_timer_free(px_loop_children(loop)->poll);
+    px_timer_free(loop->children.poll);
 }
 
 static struct child *find(struct px_loop *loop, pid_t pid)
 {
-    PX_LIST_EACH (&px_loop_children(loop)->list, struct child, c, link)
+    PX_LIST_EACH (&loop->children.list, struct child, c, link)
         if (c->pid == pid)
             return c;
     return NULL;
@@ -98,7 +99,7 @@ static bool recall_status(int pidfd, int *status)
 /* Reaps, reports and frees a child that has ended. */
 static PX_LOOP_ONLY void reap(struct child *c)
 {
-    struct px_children *all = px_loop_children(c->loop);
+    struct px_children *all = &c->loop->children;
     struct child was = *c;
     struct rusage usage;
     int status = STATUS_LOST;
@@ -121,7 +122,7 @@ static PX_LOOP_ONLY void reap(struct child *c)
 
 const struct rusage *px_child_usage(struct px_loop *loop)
 {
-    return px_loop_children(loop)->usage;
+    return loop->children.usage;
 }
 
 static void on_pidfd(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
@@ -138,20 +139,20 @@ static void on_poll(void *arg)
     bool more = false;
 
     px_loop_assert(loop);
-    PX_LIST_EACH (&px_loop_children(loop)->list, struct child, c, link)
+    PX_LIST_EACH (&loop->children.list, struct child, c, link)
         if (c->pidfd < 0)
             reap(c);
-    PX_LIST_EACH (&px_loop_children(loop)->list, struct child, left, link)
+    PX_LIST_EACH (&loop->children.list, struct child, left, link)
         more = more || left->pidfd < 0;
     if (more)
-        px_timer_set(px_loop_children(loop)->poll, POLL_MS);
+        px_timer_set(loop->children.poll, POLL_MS);
 }
 
 /* Watches a child's pidfd, or polls if there is none. Fails only without memory. */
 static pmix_status_t observe(struct child *c)
 {
     struct px_loop *loop = c->loop;
-    struct px_children *all = px_loop_children(loop);
+    struct px_children *all = &loop->children;
 
 #ifdef SYS_pidfd_open
     if (c->pidfd < 0)
@@ -194,8 +195,8 @@ pmix_status_t px_child_watch_pidfd(struct px_loop *loop, pid_t pid, int pidfd,
         return PMIX_ERR_NOMEM;
     *c = (struct child){
         .loop = loop, .pid = pid, .pidfd = px_take_fd(&taken), .fn = fn, .arg = arg};
-    px_list_append(&px_loop_children(loop)->list, &c->link);
-    px_loop_children(loop)->free_all = free_all;
+    px_list_append(&loop->children.list, &c->link);
+    loop->children.free_all = free_all;
     pmix_status_t rc = observe(c);
     if (rc)
         free_child(c);

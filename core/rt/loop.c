@@ -449,11 +449,6 @@ void px_loop_let_go(struct px_loop *loop)
     atomic_fetch_sub_explicit(&loop->held, 1, memory_order_release);
 }
 
-struct px_children *px_loop_children(struct px_loop *loop)
-{
-    return &loop->children;
-}
-
 /* Runs messages that arrived during the end of the loop. Their callers may still be in
  * px_call. */
 static void run_rest(struct px_loop *loop)

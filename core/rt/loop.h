@@ -5,7 +5,6 @@
 #define PX_RT_LOOP_H
 
 #include "core/base/attr.h"
-#include "core/base/list.h"
 #include "pmix_common.h"
 #include "tenon/services.h"
 
@@ -113,15 +112,5 @@ struct px_timer *px_timer_create(struct px_loop *loop, px_timer_fn fn, void *arg
 void px_timer_set(struct px_timer *timer, uint64_t in_ms);
 void px_timer_clear(struct px_timer *timer);
 void px_timer_free(struct px_timer *timer);
-
-/* State of child.c. */
-struct px_children {
-    struct px_list list;
-    void (*free_all)(struct px_loop *loop); /* NULL before the first child */
-    struct px_timer *poll;      /* for children without a pidfd; made when first
-                                 * needed */
-    const struct rusage *usage; /* usage of the child being reported; NULL if unknown */
-};
-struct px_children *px_loop_children(struct px_loop *loop);
 
 #endif

@@ -4,6 +4,7 @@
 #ifndef PX_RT_LOOP_IMPL_H
 #define PX_RT_LOOP_IMPL_H
 
+#include "core/base/list.h"
 #include "core/rt/loop.h"
 
 #include <event2/event.h>
@@ -34,6 +35,15 @@ struct px_poll {
     struct px_list watches, timers;
     uint64_t due_ms; /* no timer is due earlier; PX_NEVER */
     int n_writers;   /* number of watches for PX_WRITABLE */
+};
+
+/* State of child.c. */
+struct px_children {
+    struct px_list list;
+    void (*free_all)(struct px_loop *loop); /* NULL before the first child */
+    struct px_timer *poll;      /* for children without a pidfd; made when first
+                                 * needed */
+    const struct rusage *usage; /* usage of the child being reported; NULL if unknown */
 };
 
 struct px_loop {
