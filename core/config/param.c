@@ -56,12 +56,6 @@ pmix_status_t px_params_add(struct px_params *p, const char *name, const char *v
     return PMIX_SUCCESS;
 }
 
-pmix_status_t px_params_set(struct px_params *p, const char *name, const char *value,
-                            enum px_param_source source, const char *where)
-{
-    return px_params_add(p, name, value, source, 0, where);
-}
-
 bool px_params_has(const struct px_params *p, const char *prefix)
 {
     for (const struct px_setting *s = p->first; s; s = s->next) {
@@ -69,11 +63,6 @@ bool px_params_has(const struct px_params *p, const char *prefix)
             return true;
     }
     return false;
-}
-
-const char *px_params_home(const struct px_params *p)
-{
-    return p->home;
 }
 
 /* ---- precedence ------------------------------------------------------------------ */

@@ -35,9 +35,6 @@ pmix_status_t px_params_create(const pmix_info_t *info, size_t n_info,
                                const char *where, struct px_params **out,
                                struct px_err *err);
 void px_params_destroy(struct px_params *p);
-/* Adds a setting. PMIX_ERR_BAD_PARAM if name is not a valid parameter name. */
-pmix_status_t px_params_set(struct px_params *p, const char *name, const char *value,
-                            enum px_param_source source, const char *where);
 /* Returns the winning text and its source ("file:12", "environment"). NULL if no source
  * sets the name. */
 const char *px_params_text(const struct px_params *p, const char *name,
@@ -56,8 +53,6 @@ pmix_status_t px_params_parse(struct px_params *p, const char *prefix,
 /* Declares all tables of px_core_params and checks their values, including those that
  * this process does not use. Returns like px_params_parse. */
 pmix_status_t px_params_check_core(struct px_params *p, struct px_err *err);
-/* Returns the home folder, or NULL if this process must not read its user's files. */
-const char *px_params_home(const struct px_params *p);
 /* True if a setting's name begins with prefix. */
 bool px_params_has(const struct px_params *p, const char *prefix);
 

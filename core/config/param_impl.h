@@ -54,7 +54,7 @@ struct px_params {
     struct px_map declared; /* struct px_declared */
     struct px_map old;      /* former names, struct px_declared */
     char **hidden;          /* prefixes of px_params_ignore_prefix */
-    char *home;             /* or NULL */
+    char *home;             /* NULL: this process must not read its user's files */
     char ***kept;           /* vectors that configurations borrow */
     size_t n_kept, cap_kept;
     struct px_problem *problems;
@@ -68,7 +68,8 @@ struct px_params {
 
 /* Returns empty parameters. home replaces ~ in paths; may be NULL. */
 struct px_params *px_params_empty(const char *home);
-/* Adds a setting like px_params_set, from the file with this number. */
+/* Adds a setting, from the file with this number; 0: from another source.
+ * PMIX_ERR_BAD_PARAM if name is not a valid parameter name. */
 pmix_status_t px_params_add(struct px_params *p, const char *name, const char *value,
                             enum px_param_source source, unsigned file,
                             const char *where);

@@ -251,7 +251,7 @@ static pmix_status_t set_or_complain(struct px_params *p, const char *name,
                                      const char *value, enum px_param_source source,
                                      const char *where)
 {
-    pmix_status_t rc = px_params_set(p, name, value, source, where);
+    pmix_status_t rc = px_params_add(p, name, value, source, 0, where);
 
     if (rc != PMIX_ERR_BAD_PARAM)
         return rc;
@@ -273,8 +273,8 @@ pmix_status_t px_params_read_env(struct px_params *p, char *const *env)
          * ordinary parameter if it is a number. */
         if (px_str_starts(*env, ENV_DEBUG) &&
             px_str_to_u64(*env + strlen(ENV_DEBUG), 0, INT32_MAX, &n))
-            rc = px_params_set(p, "pmix_debug", *env + strlen(ENV_DEBUG), PX_SOURCE_ENV,
-                               "environment");
+            rc = px_params_add(p, "pmix_debug", *env + strlen(ENV_DEBUG), PX_SOURCE_ENV,
+                               0, "environment");
         if (!px_str_starts(*env, ENV_PREFIX))
             continue;
         const char *name = *env + strlen(ENV_PREFIX);

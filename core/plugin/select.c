@@ -563,8 +563,7 @@ pmix_status_t px_selection_create(struct px_params *params, struct px_loop *loop
     if (rc)
         px_err_nomem(err, "select components");
     else
-        rc = px_catalog_fill(&s->catalog, conf->component_path, px_params_home(params),
-                             err);
+        rc = px_catalog_fill(&s->catalog, conf->component_path, params->home, err);
     if (rc) {
         if (rc == PMIX_ERR_BAD_PARAM &&
             px_params_text(params, "mca_base_component_path", NULL, &where))
@@ -582,15 +581,6 @@ void px_selection_destroy(struct px_selection *s)
         return;
     px_selection_close(s, 0);
     free_selection(s);
-}
-
-const struct px_module *px_selection_modules(const struct px_selection *s,
-                                             const char *framework, size_t *n)
-{
-    enum px_framework_id id = px_framework_find(framework, strlen(framework));
-
-    *n = id == PX_FW_COUNT ? 0 : s->slots[id].n_modules;
-    return id == PX_FW_COUNT ? NULL : s->slots[id].modules;
 }
 
 /* ---- parameters of components that are not in use -------------------------------- */
@@ -641,10 +631,12 @@ pmix_status_t px_selection_declare_unused(struct px_selection *s)
 
 const struct px_module *px_modules(const char *framework, size_t *n)
 {
+    enum px_framework_id id = px_framework_find(framework, strlen(framework));
     const struct px_selection *s = px_process.selection;
+    const struct px_slot *slot = s && id < PX_FW_COUNT ? &s->slots[id] : NULL;
 
-    *n = 0;
-    return s ? px_selection_modules(s, framework, n) : NULL;
+    *n = slot ? slot->n_modules : 0;
+    return slot ? slot->modules : NULL;
 }
 
 pmix_status_t px_modules_open_deferred(struct px_err *err)

@@ -31,10 +31,6 @@ pmix_status_t px_selection_declare_unused(struct px_selection *s);
 /* Closes the frameworks that none of roles needs. */
 void px_selection_close(struct px_selection *s, unsigned roles);
 
-/* Returns the selected components, best first. Any thread. */
-const struct px_module *px_selection_modules(const struct px_selection *s,
-                                             const char *framework, size_t *n);
-
 /* ---- functions for the process's selection --------------------------------------- */
 
 /* Returns the selected components of a framework, best first, and their number in *n.

@@ -130,7 +130,7 @@ static void look_at_component(struct info *info, struct component *c, uint64_t t
 /* Fills the catalog. Uses the other folders if a folder of the list cannot be used. */
 static void fill_catalog(struct info *info, const char *path)
 {
-    const char *home = px_params_home(info->params), *where = "default";
+    const char *home = info->params->home, *where = "default";
     struct px_err err = {0};
 
     if (px_catalog_fill(&info->catalog, path, home, &err)) {

@@ -166,7 +166,7 @@ PX_TEST(an_old_name_works_and_the_new_one_is_reported)
     ck_assert_uint_eq(conf.count, 7);
     rt_assert_problems(
         params, "environment: PMIX_MCA_ptl_x_number is called ptl_x_count now\n");
-    ok(px_params_set(params, "ptl_x_count", "8", PX_SOURCE_ENV, "environment"));
+    ok(px_params_add(params, "ptl_x_count", "8", PX_SOURCE_ENV, 0, "environment"));
     ok(px_params_parse(params, "ptl_x_", more_table, &conf, &err));
     ck_assert_uint_eq(conf.count, 8); /* same priority */
 }
@@ -175,10 +175,10 @@ PX_TEST(strings_stay_valid_when_they_are_overruled_later)
 {
     struct conf conf = {0};
 
-    ok(px_params_set(params, "ptl_x_label", "one", PX_SOURCE_ARG, "x"));
+    ok(px_params_add(params, "ptl_x_label", "one", PX_SOURCE_ARG, 0, "x"));
     ok(px_params_parse(params, "ptl_x_", table, &conf, &err));
     for (int i = 0; i < 100; i++)
-        ok(px_params_set(params, "ptl_x_label", "two", PX_SOURCE_ARG, "x"));
+        ok(px_params_add(params, "ptl_x_label", "two", PX_SOURCE_ARG, 0, "x"));
 
     ck_assert_str_eq(conf.label, "one");
     ck_assert_str_eq(px_params_text(params, "ptl_x_label", NULL, NULL), "two");
@@ -207,7 +207,7 @@ PX_TEST(running_out_of_memory_is_an_error_or_does_no_harm)
 
 static void set(const char *name, const char *value, enum px_param_source source)
 {
-    ok(px_params_set(params, name, value, source, "here"));
+    ok(px_params_add(params, name, value, source, 0, "here"));
 }
 
 static void assert_settles(const char *strict, pmix_status_t status, int n_lines)

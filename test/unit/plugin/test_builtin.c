@@ -4,6 +4,7 @@
 #include "test/unit/rt/rt_test.h"
 #include "core/config/param_impl.h"
 #include "core/plugin/select.h"
+#include "core/rt/process.h"
 #include "tenon/gds.h"
 #include "tenon/psec.h"
 #include "tenon/ptl.h"
@@ -108,9 +109,10 @@ PX_TEST(the_one_inside_serves_where_the_file_does_not_load)
     ok(px_params_create_from(&nowhere, &params, &err));
     struct rt_capture c = rt_capture_begin();
     ok(px_selection_create(params, loop, &conf, &s, &err));
+    px_process.selection = s;
     for (int i = 0; i < 2; i++) {
         ok(px_selection_open(s, PX_ROLE_CLIENT, NULL, &err));
-        const struct px_module *m = px_selection_modules(s, "ptl", &n);
+        const struct px_module *m = px_modules("ptl", &n);
         ck_assert_uint_eq(n, 2);
         ck_assert_str_eq(m[0].component->name, "a");
         ck_assert_str_eq(m[1].component->name, "future");

@@ -31,7 +31,7 @@ static pmix_status_t choose_of(enum px_framework_id id, const char *text)
     const char *framework = px_frameworks[id].name;
 
     px_choice_cleanup(&choice);
-    ok(px_params_set(params, framework, text, PX_SOURCE_ENV, "environment"));
+    ok(px_params_add(params, framework, text, PX_SOURCE_ENV, 0, "environment"));
     pmix_status_t rc = px_choice_parse(params, framework, &choice, &err);
     return rc ? rc : px_choice_check(&choice, &catalog, id, params, &err);
 }
@@ -125,7 +125,8 @@ PX_TEST(a_parameter_sets_a_priority_unless_the_component_has_its_own)
         {.name = "priority", .kind = PX_PARAM_KIND_INT, .max = 900}, PX_PARAM_END};
 
     ck_assert_int_lt(priority_of(&found[0], NULL), 0);
-    ok(px_params_set(params, "ptl_tcp_priority", "900", PX_SOURCE_ENV, "environment"));
+    ok(px_params_add(params, "ptl_tcp_priority", "900", PX_SOURCE_ENV, 0,
+                     "environment"));
     ck_assert_int_eq(priority_of(&found[0], NULL), 900);
     ck_assert_int_lt(priority_of(&found[1], NULL), 0);
     ck_assert_int_lt(priority_of(&found[0], own), 0);

@@ -15,7 +15,7 @@ static const char *show;
 
 static void set(const char *name, const char *value)
 {
-    ok(px_params_set(params, name, value, PX_SOURCE_ARG, "--mca"));
+    ok(px_params_add(params, name, value, PX_SOURCE_ARG, 0, "--mca"));
 }
 
 static void set_up(void)
@@ -41,7 +41,9 @@ static pmix_status_t create(struct px_selection **out)
     const struct px_base_conf conf = {.component_path = dir,
                                       .component_show_load_errors = show};
 
-    return px_selection_create(params, loop, &conf, out, &err);
+    pmix_status_t rc = px_selection_create(params, loop, &conf, out, &err);
+    px_process.selection = rc ? NULL : *out;
+    return rc;
 }
 
 static pmix_status_t open_roles(unsigned roles)
@@ -61,7 +63,7 @@ static void assert_modules(const char *framework, const char *wanted)
 {
     char names[64] = "";
     size_t n;
-    const struct px_module *m = px_selection_modules(selection, framework, &n);
+    const struct px_module *m = px_modules(framework, &n);
 
     for (size_t i = 0; i < n; i++)
         snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
@@ -72,7 +74,7 @@ static void assert_modules(const char *framework, const char *wanted)
 static const struct fake_state *state_of(const char *framework)
 {
     size_t n;
-    const struct px_module *m = px_selection_modules(selection, framework, &n);
+    const struct px_module *m = px_modules(framework, &n);
 
     ck_assert_uint_ge(n, 1);
     return ((const struct fake_ops *)m[0].component->ops)->state(m[0].self);
@@ -340,7 +342,7 @@ PX_TEST(a_transport_that_does_not_load_is_tried_once)
     ok(create(&selection));
     pmix_status_t rc = px_selection_open(selection, PX_ROLE_CLIENT, "broken://x", &err);
     size_t n;
-    px_selection_modules(selection, "ptl", &n);
+    px_modules("ptl", &n);
     pmix_status_t rest = px_selection_open(selection, PX_ROLE_CLIENT, NULL, &err);
     PX_AUTOFREE char *text = rt_capture_end(&c);
 

@@ -41,18 +41,6 @@ static void on_end(void *arg PX_UNUSED, pid_t ended, int status)
     n_ended += ended == pid && WIFEXITED(status) && WEXITSTATUS(status) == 4;
 }
 
-PX_TEST(a_component_logs_under_its_own_name)
-{
-    struct rt_capture c = rt_capture_begin();
-
-    services->log(services, PX_LOG_WARN, "port %d", 5);
-    services->log(services, PX_LOG_DEBUG, "unseen");
-    PX_AUTOFREE char *text = rt_capture_end(&c);
-
-    rt_assert_has(text, "] ptl/tcp: port 5\n");
-    ck_assert_int_eq(rt_count(text, "\n"), 1);
-}
-
 static void start_all(void *arg PX_UNUSED)
 {
     watch = services->watch(services, pipe_fds[0], PX_READABLE, on_ready, NULL);

@@ -122,9 +122,9 @@ PX_TEST(a_failed_begin_leaves_nothing_and_another_may_follow)
 PX_TEST(a_role_that_cannot_start_does_not_disturb_one_that_has)
 {
     begin(PX_ROLE_CLIENT);
-    ok(px_params_set(px_process.params, "mca_base_strict", "error", PX_SOURCE_ARG,
+    ok(px_params_add(px_process.params, "mca_base_strict", "error", PX_SOURCE_ARG, 0,
                      "x"));
-    ok(px_params_set(px_process.params, "pfexec", "nonesuch", PX_SOURCE_ARG, "x"));
+    ok(px_params_add(px_process.params, "pfexec", "nonesuch", PX_SOURCE_ARG, 0, "x"));
     fails(try_begin(PX_ROLE_SERVER), BAD_PARAM);
     ck_assert_uint_eq(px_process.roles, PX_ROLE_CLIENT);
     ck_assert_uint_eq(px_process.users, 1);
