@@ -76,7 +76,7 @@ bool px_test_has_terminals(void)
     return other >= 0 && close(other) == 0;
 }
 
-static size_t count_entries(const char *path)
+size_t px_test_count_names(const char *path)
 {
     DIR *d = opendir(path);
     size_t n = 0;
@@ -100,7 +100,7 @@ bool px_test_kernel_keeps_status(void)
 
 size_t px_test_count_fds(void)
 {
-    size_t n = count_entries("/proc/self/fd");
+    size_t n = px_test_count_names("/proc/self/fd");
 
     if (n)
         return n - 3; /* ".", "..", and that for counting */

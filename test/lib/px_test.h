@@ -95,6 +95,8 @@ bool px_test_may(int capability);
 /* True if a pidfd has the exit status of a process that was reaped (Linux 6.15). */
 bool px_test_kernel_keeps_status(void);
 
+/* Counts the names in a folder, with "." and ".."; 0: the folder cannot be read. */
+size_t px_test_count_names(const char *path);
 /* Counts the open descriptors of this process, with or without /proc. */
 size_t px_test_count_fds(void);
 
