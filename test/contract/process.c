@@ -7,7 +7,6 @@
 #include "core/base/clock.h"
 
 #include <check.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -29,24 +28,6 @@
 enum { NAP_MS = 1 };
 
 /* ---- this process ---------------------------------------------------------------- */
-
-static size_t count_entries(const char *path)
-{
-    size_t n = 0;
-    const struct dirent *entry;
-    DIR *d = opendir(path);
-
-    ck_assert_msg(d != NULL, "cannot read %s: %m", path);
-    while ((entry = readdir(d)))
-        n += entry->d_name[0] != '.';
-    closedir(d);
-    return n;
-}
-
-size_t process_count_threads(void)
-{
-    return count_entries("/proc/self/task");
-}
 
 /* Limits the descriptors. The limit applies to the number itself, so gaps below it are
  * filled first. */
@@ -191,9 +172,4 @@ void process_write_file(const char *path, const char *text, mode_t mode)
     ck_assert_msg(fd >= 0, "cannot make %s: %m", path);
     ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
     ck_assert_int_eq(fchmod(fd, mode), 0); /* independent of the umask */
-}
-
-bool process_dir_is_empty(const char *path)
-{
-    return count_entries(path) == 0;
 }

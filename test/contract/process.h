@@ -11,7 +11,6 @@
 
 enum { OTHER_UID = 65534 }; /* a user other than root, for tests run by root */
 
-size_t process_count_threads(void);
 /* Lets this process open at most n more descriptors; SIZE_MAX restores the limit. */
 void process_limit_fds(size_t n);
 void process_pause(uint64_t ms);
@@ -31,6 +30,5 @@ char *process_read_file(const char *path, size_t *size);
 /* Returns the output of a pipe up to its end, in malloc memory. */
 char *process_read_end(int fd, uint64_t timeout_ms);
 void process_write_file(const char *path, const char *text, mode_t mode);
-bool process_dir_is_empty(const char *path);
 
 #endif
