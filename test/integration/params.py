@@ -158,6 +158,14 @@ class Precedence(Place):
                             where[winner], NAME, value[winner], value[loser], where[loser])]
                     self.assertEqual(r.lines, note)
 
+    def test_all_at_once_then_one_less(self):
+        for n in range(len(SOURCES), 0, -1):
+            self.clear()
+            where = [self.set(source, NAME, "%ds" % (i + 1))
+                     for i, source in enumerate(SOURCES[:n])]
+            r = self.run_probe(NAME)
+            self.assertEqual(r.out, "%s = %ds (%s)\n" % (NAME, n, where[-1]))
+
     def test_bad_value_gives_way_to_each_weaker_source(self):
         for bad in SOURCES:
             for good in ["default"] + SOURCES[:SOURCES.index(bad)]:
@@ -172,6 +180,17 @@ class Precedence(Place):
                         where, self.shown(bad), EXPECTED, fallback))
                     note = bad == "override" and good not in ("default", "system")
                     self.assertEqual(len(r.lines), 1 + note)
+
+    def test_override_agrees(self):
+        self.set("override", NAME, "11s")
+        self.set("env", NAME, "11s")
+        self.says([])
+
+    def test_last_of_several_named_files_wins(self):
+        a = self.write(self.path("a.conf"), NAME + " = 1s\n")
+        b = self.write(self.path("b.conf"), NAME + " = 2s\n")
+        self.env["PMIX_MCA_mca_base_param_files"] = a + ":" + b
+        self.assertEqual(self.run_probe(NAME).out, "%s = 2s (%s:1)\n" % (NAME, b))
 
     def test_user_file_elsewhere(self):
         self.set("user", NAME, "1s")
@@ -281,6 +300,13 @@ class Mistakes(Place):
         for _ in self.each_class("off"):
             self.says([])
 
+    def test_several_mistakes_with_error_have_a_line_each(self):
+        self.put("user", "aaa_bbb = 1\n%s = soon\n" % NAME)
+        self.env["PMIX_MCA_mca_base_strict"] = "error"
+        r = self.run_probe()
+        self.assertEqual(r.status, 1)
+        self.assertEqual(len(r.lines), 2)
+
     def test_only_protection_that_does_not_exist_fails_whatever_strict_is(self):
         for strict in ("warn", "error", "off"):
             self.clear()
@@ -290,6 +316,15 @@ class Mistakes(Place):
                            "known: native (from environment)"], status=1)
             self.assertIn(r.out, ("BAD-PARAM\n", "PMIX_ERR_BAD_PARAM\n"))
 
+    def test_values_and_names_with_control_characters_stay_one_line(self):
+        for value in ("1\ntenon[x:1] param: all is well", "\x1b[2J1s", "1\r2", "\x7f\b1"):
+            self.clear()
+            self.set("env", NAME, value)
+            r = self.run_probe()
+            self.assertEqual(r.err.count("\n"), 1, r.err)
+            self.assertTrue(r.err.endswith("using the default, 60s\n"))
+            self.assertNotRegex(r.err[:-1], "[\x00-\x1f\x7f]")
+
     def test_environment_names_that_nothing_can_have(self):
         for name in ("a b", "", "a/b", "a\nb", "\u00e9", "x" * 3000 + "%s"):
             self.clear()
@@ -297,6 +332,12 @@ class Mistakes(Place):
             r = self.run_probe()
             self.assertEqual((r.status, r.err.count("\n")), (0, 1), r.err)
             self.assertTrue(r.err.endswith('": %s\n' % NAME_RULE), r.err)
+
+    def test_a_thousand_mistakes_end_after_two_hundred(self):
+        self.put("user", "".join("aaa_%d = 1\n" % i for i in range(1000)))
+        r = self.run_probe()
+        self.assertEqual(len(r.lines), 201)
+        self.assertEqual(r.lines[-1], "more is wrong with the parameters")
 
 
 # Contents of the user's file, and the expected message: line number and text.
@@ -350,6 +391,10 @@ class Files(Place):
                 else:
                     self.assertEqual(r.lines, [])
 
+    def test_binary(self):
+        file = self.put("user", b"a = 1\n\0\xff\xfe\n")
+        self.says([self.not_read(file, "it is not a text file")])
+
     def test_ten_megabytes(self):
         self.run_probe()
         small = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
@@ -386,6 +431,20 @@ class Files(Place):
         self.assertEqual(r.err, "")
         self.write(inner, "include %s\n" % file)
         self.says([self.not_read(file, "it includes itself", inner + ":1: ")])
+
+    def test_itself(self):
+        file = self.put("user", "include mca-params.conf\n%s = 9s\n" % NAME)
+        r = self.run_probe(NAME)
+        self.assertEqual(r.lines, [self.not_read(file, "it includes itself", file + ":1: ")])
+        self.assertIn("9s", r.out)
+
+    def test_deep(self):
+        for i in range(20):
+            self.write(self.path("home/.pmix/%d.conf" % i), "include %d.conf\n" % (i + 1))
+        self.put("user", "include 0.conf\n")
+        self.says([self.not_read(self.path("home/.pmix/16.conf"),
+                                 "files include each other too deeply",
+                                 self.path("home/.pmix/15.conf:1: "))])
 
     def test_wide(self):
         for i in range(12):
