@@ -47,6 +47,44 @@ PX_TEST(a_scope_may_be_run_before_anything_is_in_it_and_again)
     srv_end(&s);
 }
 
+PX_TEST(totals_count_what_was_removed_and_what_stays)
+{
+    struct srv s = srv_begin();
+    const char *tree = make_tree("tree", 3);
+    const char *kept = in_dir("tree/file1");
+    const char *folder = make_folder("folder");
+
+    srv_item(&s, SCOPE, make_file("file"), PX_RM_FILE, 0);
+    srv_item(&s, SCOPE, in_dir("missing"), PX_RM_FILE, 0);
+    srv_item(&s, SCOPE, tree, PX_RM_DIR, PX_RM_RECURSE);
+    srv_item(&s, SCOPE, kept, PX_RM_KEEP, 0);
+    srv_item(&s, SCOPE, folder, PX_RM_DIR, 0);
+    struct answer a = sweep(&s, SCOPE);
+    ck_assert_uint_eq(a.totals.files, 3);
+    ck_assert_uint_eq(a.totals.dirs, 1);
+    ck_assert_uint_eq(a.totals.kept, 1);
+    ck_assert_uint_eq(a.totals.foreign, 0);
+    ck_assert_uint_eq(a.totals.failed, 0);
+    ck_assert(is_there(kept) && !is_there(folder));
+    srv_end(&s);
+}
+
+PX_TEST(what_belongs_to_another_stays)
+{
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    struct srv s = srv_begin();
+    const char *tree = make_tree("tree", 3);
+    const char *foreign = in_dir("tree/file1");
+
+    ck_assert_int_eq(lchown(foreign, OTHER_UID, OTHER_UID), 0);
+    srv_item(&s, SCOPE, tree, PX_RM_DIR, PX_RM_RECURSE);
+    struct answer a = sweep(&s, SCOPE);
+    ck_assert_uint_eq(a.totals.files, 2);
+    ck_assert_uint_eq(a.totals.foreign, 1);
+    ck_assert(is_there(foreign));
+    srv_end(&s);
+}
+
 /* The folder belongs to root, so the file's owner has no right to remove the file. */
 PX_TEST(roots_rights_are_not_used_for_others)
 {
