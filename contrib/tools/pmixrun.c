@@ -19,9 +19,6 @@
 
 #include "pmixrun.h"
 
-/* Times from a forwarded signal, or from the time limit, to KILL, and from KILL to
- * giving up. After KILL the job may still wait for a reader of its output. */
-enum { GRACE_MS = 2000, LAST_MS = 1000 };
 /* Time for reports on a timeout and the end of the job after them. */
 enum { REPORTS_MS = 20000 };
 
@@ -467,7 +464,6 @@ static void wait_or_kill(struct run *run)
 
         if (run->options->progress && (wait < 0 || wait > PROGRESS_MS))
             wait = PROGRESS_MS;
-        guard_returned();
         if (poll(fds, 2, wait) < 0 && errno != EINTR)
             break;
         on_signals(run);

@@ -55,15 +55,19 @@ void progress_look(const char *job);
 
 /* ---- signals, and a library that does not return (pmixrun_guard.c) --------------- */
 
+/* Times from a forwarded signal, or from the time limit, to KILL, and from KILL to
+ * giving up. After KILL the job may still wait for a reader of its output. */
+enum { GRACE_MS = 2000, LAST_MS = 500 };
+/* Time from the signal to the end by the guard, if the main thread has not given up. */
+enum { GUARD_MS = GRACE_MS + LAST_MS + 400 };
+
 /* Starts a thread that reads the signals from signal_fd. Returns a non-blocking
  * descriptor, from which the main thread reads struct signalfd_siginfo; or -1 and
- * errno. After a signal that ends the program, calls of the library may take a few
- * seconds each. A longer call ends the program with the signal's status. */
+ * errno. A signal that ends the program limits the time until guard_end to GUARD_MS.
+ * Then the program ends with the signal's status. */
 int guard_begin(int signal_fd);
-/* Limits calls of the library from now on, as after a signal. */
+/* Limits the time from now on, as a signal does. */
 void guard_expect_end(int status);
-/* Notifies the guard that the main thread has returned from the library. */
-void guard_returned(void);
 /* Ends the guard. PMIx_server_finalize has time limits of its own. */
 void guard_end(void);
 /* True for signals that are passed on to the processes and do not end the job. */

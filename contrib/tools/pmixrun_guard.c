@@ -14,13 +14,10 @@
 
 #include "pmixrun.h"
 
-enum { STUCK_MS = 5000 }; /* longer than the grace of a job and than any call */
-
 static struct {
     int signal_fd, wake_fd;
-    int news_fds[2];     /* to the main thread */
-    atomic_int status;   /* exit status of pmixrun; 0: pmixrun is not to end */
-    atomic_uint returns; /* of the main thread from the library */
+    int news_fds[2];   /* to the main thread */
+    atomic_int status; /* exit status of pmixrun; 0: pmixrun is not to end */
     atomic_bool is_over;
 } guard;
 
@@ -38,11 +35,6 @@ void guard_expect_end(int status)
 
     if (atomic_compare_exchange_strong(&guard.status, &none, status))
         wake();
-}
-
-void guard_returned(void)
-{
-    atomic_fetch_add(&guard.returns, 1);
 }
 
 void guard_end(void)
@@ -74,21 +66,18 @@ static void *run(void *arg)
     struct pollfd fds[] = {{.fd = guard.signal_fd, .events = POLLIN},
                            {.fd = guard.wake_fd, .events = POLLIN}};
     int64_t deadline_ms = INT64_MAX;
-    unsigned returns = 0;
     uint64_t n;
 
     while (!atomic_load(&guard.is_over)) {
         const bool counts = atomic_load(&guard.status) != 0;
 
-        if (counts && (deadline_ms == INT64_MAX || returns != guard.returns)) {
-            returns = guard.returns;
-            deadline_ms = now_ms() + STUCK_MS;
-        }
+        if (counts && deadline_ms == INT64_MAX)
+            deadline_ms = now_ms() + GUARD_MS;
         const int64_t left_ms = deadline_ms - now_ms();
         if (left_ms <= 0) {
-            complain("ended: the library has not returned for %d seconds, in which a "
-                     "component may hang",
-                     STUCK_MS / 1000);
+            complain("cannot end the job: the library, or a component, has not answered "
+                     "for %d ms",
+                     GUARD_MS);
             _exit(guard.status);
         }
         (void)poll(fds, 2, counts ? (int)left_ms : -1);

@@ -229,9 +229,9 @@ sticking_component() {
     kill -TERM "$PID"
     await "$PID" 40
     same 143 "$RC" "exit status"
-    lines 1 'pmixrun: ended: the library has not returned for 5 seconds' "$ERR"
+    lines 1 'pmixrun: cannot end the job: the library, or a component, has not answered for 2900 ms' "$ERR"
     rc_of 124 run 60 "$TREE/bin/pmixrun" --mca pnet_rogue_how stick --mca pnet_rogue_where apply --timeout 1 -n 2 true 2>"$ERR"
-    lines 1 'ended: the library has not returned' "$ERR"
+    lines 1 'cannot end the job: the library' "$ERR"
 }
 
 t the_pkg_config_file_follows_the_tree with_tree flags_are_of_the_moved_tree
