@@ -22,6 +22,10 @@
 /* Time for reports on a timeout and the end of the job after them. */
 enum { REPORTS_MS = 20000 };
 
+/* Between two looks for jobs that are left after the end of one. A launch that fails
+ * then reports its failure to its spawner alone. */
+enum { LEFT_MS = 250 };
+
 /* Steps to end the job. */
 enum urge { NOT, ASKED, KILLED, GIVEN_UP };
 
@@ -33,6 +37,7 @@ struct run {
     int64_t deadline_ms; /* time limit, or end of the current step; INT64_MAX: none */
     int status;          /* exit status */
     bool failed;         /* status comes from the first process that failed */
+    bool any_ended;      /* a job has ended, or was not started */
     bool finished;
 };
 
@@ -383,16 +388,17 @@ static void on_failure(struct run *run, const struct news *n)
     run->failed |= !n->apart;
 }
 
-/* True if a job runs. Includes jobs that processes have started. */
+/* True if a job runs, or if the server does not answer. Includes jobs that processes have
+ * started. */
 static bool jobs_left(void)
 {
     char key[] = PMIX_QUERY_NAMESPACES, *keys[] = {key, NULL};
     pmix_query_t query = {.keys = keys};
     pmix_info_t *info = NULL;
     size_t n = 0;
-    bool left = PMIx_Query_info(&query, 1, &info, &n) == PMIX_SUCCESS && n == 1 &&
-                info[0].value.type == PMIX_STRING && info[0].value.data.string &&
-                info[0].value.data.string[0];
+    pmix_status_t rc = PMIx_Query_info(&query, 1, &info, &n);
+    bool left = rc || n != 1 || info[0].value.type != PMIX_STRING ||
+                !info[0].value.data.string || info[0].value.data.string[0];
 
     PMIx_Info_free(info, n);
     return left;
@@ -410,6 +416,7 @@ static void on_end(struct run *run, const struct news *n)
         if (run->failed || !run->status)
             run->status = n->exit_code;
     }
+    run->any_ended = true;
     run->finished = !jobs_left();
 }
 
@@ -428,6 +435,7 @@ static void on_answer(struct run *run, const struct news *n)
     PMIx_Load_nspace(run->job, n->job);
     if (n->status && run->urge == NOT)
         run->status = status_of_refusal(n->status);
+    run->any_ended |= n->status != PMIX_SUCCESS;
     if (n->status)
         run->finished = !jobs_left();
     else if (run->options->verbose)
@@ -464,10 +472,14 @@ static void wait_or_kill(struct run *run)
 
         if (run->options->progress && (wait < 0 || wait > PROGRESS_MS))
             wait = PROGRESS_MS;
+        if (run->any_ended && (wait < 0 || wait > LEFT_MS))
+            wait = LEFT_MS;
         if (poll(fds, 2, wait) < 0 && errno != EINTR)
             break;
         on_signals(run);
         on_news(run);
+        if (run->any_ended && !run->finished)
+            run->finished = !jobs_left();
         if (run->options->progress && now_ms() >= next_look_ms) {
             progress_look(run->job);
             next_look_ms = now_ms() + PROGRESS_MS;

@@ -454,6 +454,12 @@ start_hangs() { # as in a dead file system: ended by the limit of a start, by th
     lines 0 . "$ERR"
 }
 
+# The spawner has ended when the launch fails.
+launch_fails_late() {
+    stuck 0 20 "$PMIXRUN" "$CLIENT" hasty
+    lines 1 'cannot spawn: the time limit for the launch is over' "$ERR"
+}
+
 signal_is_passed_on() { # signal_is_passed_on NAME NUMBER
     start "$PMIXRUN" -n 3 "$CLIENT" stay
     await_lines 3 ^up
@@ -759,6 +765,7 @@ t several_programs_one_fails mpmd_status
 t timeout_ends_the_job_with_124 timeout_ends_it
 t timeout_with_reports timeout_reports
 t start_that_hangs_can_be_ended start_hangs
+t launch_that_fails_after_its_spawner_ends_the_run launch_fails_late
 t SIGINT_is_130 signal_is_passed_on INT 2
 t SIGTERM_is_143 signal_is_passed_on TERM 15
 t ranks_see_SIGINT ranks_see_the_signal INT

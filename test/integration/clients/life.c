@@ -449,6 +449,23 @@ HANDLER(on_any)
     HANDLED();
 }
 
+/* ---- hasty PROGRAM: spawns PROGRAM, whose start lasts longer than the limit of 2 s, and ends ---- */
+
+static void on_late(pmix_status_t status, char *nspace, void *arg)
+{
+    CHECK(status != PMIX_SUCCESS);
+}
+
+JOINS(hasty)
+{
+    pmix_info_t limit = info_timeout(2);
+    pmix_app_t app = {.cmd = argv[1], .argv = argv + 1, .maxprocs = 1};
+
+    GOOD(PMIx_Spawn_nb(&limit, 1, &app, 1, on_late, NULL));
+    (void)get_u32(me.rank, "none", NULL,
+                  &(uint32_t){0}); /* the server has the request */
+}
+
 JOINS(leaver)
 {
     pmix_proc_t parent, both[64];
