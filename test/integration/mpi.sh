@@ -168,6 +168,7 @@ serverless() {
             *) [ -s "$ERR" ] || fail "MPI_Init fails without a message with $contact" ;;
         esac
     done
+    rm -rf "$TMPDIR"/ompi.* # Open MPI 5 leaves the folder of a process without a launcher
 }
 
 # Compares the bindings of mpirun and pmixrun on a node with two packages.
