@@ -388,8 +388,8 @@ static void on_failure(struct run *run, const struct news *n)
     run->failed |= !n->apart;
 }
 
-/* True if a job runs, or if the server does not answer. Includes jobs that processes have
- * started. */
+/* True if a job runs, or if the server does not answer. Includes jobs that processes
+ * have started. */
 static bool jobs_left(void)
 {
     char key[] = PMIX_QUERY_NAMESPACES, *keys[] = {key, NULL};
