@@ -184,6 +184,12 @@ void px_lead_run_mail(struct px_loop *loop)
 {
     for (int i = 0; i < MAIL_ROUNDS && run_mail(loop); i++)
         ;
+    loop->turn++;
+}
+
+uint64_t px_loop_turn(const struct px_loop *loop)
+{
+    return loop->turn;
 }
 
 bool px_loop_defer(struct px_loop *loop, struct px_msg *msg)

@@ -49,6 +49,10 @@ void px_loop_assert(const struct px_loop *loop) PX_ASSERTS_LOOP;
 /* Makes one pass without blocking, for external progress. Any thread, one at a time. */
 void px_loop_pump(struct px_loop *loop);
 
+/* Returns the number of the present turn. In each turn the loop checks all descriptors
+ * and timers, then runs messages. Loop thread only. */
+uint64_t px_loop_turn(const struct px_loop *loop);
+
 /* A message to the loop: embed the struct, set run, post it. Messages run in order;
  * messages for_user have an order of their own. Any thread may post. On the loop's
  * thread run is called later, never inside px_post. */

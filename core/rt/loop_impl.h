@@ -54,6 +54,7 @@ struct px_loop {
     bool stopped; /* the own thread must end */
     /* The leader's pthread_self(), or 0. */
     _Atomic(uintptr_t) leader;
+    uint64_t turn; /* see px_loop_turn */
     bool guest; /* the leader is a caller, and must not run functions of the program */
 
     /* Mailboxes, newest message first. The second one has messages that run functions

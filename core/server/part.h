@@ -27,6 +27,7 @@ struct px_server_parts {
     struct px_memory *memory;
     struct px_plog *plog;
     struct px_session *session;
+    struct px_turns *turns;
     struct px_values *values;
     /* lists of one part each, which needs no structure */
     struct px_list attributes, cached_events, connected, gathers, generations, joined,
@@ -86,6 +87,8 @@ struct px_server_part {
     void (*peer_left)(struct px_server *srv, struct px_peer *peer);
     /* A peer has read most of what was sent to it: see px_conn_is_held. */
     void (*peer_room)(struct px_server *srv, struct px_peer *peer);
+    /* A peer that has used up its share of a turn has a new one: see px_work. */
+    void (*peer_turn)(struct px_server *srv, struct px_peer *peer);
     /* A peer is closed, and not listed any more. */
     void (*peer_gone)(struct px_server *srv, struct px_peer *peer);
     /* No connection of the rank participates any more, or will: it finalized, was lost,

@@ -66,6 +66,9 @@ struct px_peer {
     struct px_cleanup_proc *cleanup; /* the process of the peer */
     struct px_list interests;        /* its event registrations: event/on_event.c */
     size_t pending_b;                /* sum of its charges */
+    uint64_t turn;                   /* the last turn in which it had work */
+    size_t n_items;                  /* work in this turn: peer/turn.h */
+    bool rests;                      /* until the next turn */
 };
 
 static inline void px_peer_ref(struct px_peer *p)

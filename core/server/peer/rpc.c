@@ -10,6 +10,7 @@
 #include "core/server/peer/authority.h"
 #include "core/server/peer/peer.h"
 #include "core/server/peer/req.h"
+#include "core/server/peer/turn.h"
 #include "core/server/server.h"
 #include "core/server/upcall/server_forward.h"
 #include "core/wire/hello.h"
@@ -17,7 +18,8 @@
 
 #include <stdlib.h>
 
-#define REQUEST_B 1024u /* size of a request without the bytes its client sends */
+#define REQUEST_B     1024u /* size of a request without the bytes its client sends */
+#define REQUEST_ITEMS 8u    /* work of a request without its bytes; see px_work */
 
 /* ---- requests -------------------------------------------------------------------- */
 
@@ -70,6 +72,7 @@ void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t ta
     *req = (struct px_req){.peer = peer, .tag = tag};
     px_peer_ref(peer);
     px_reader_init(&req->in, peer->codec, payload, n);
+    (void)px_work(peer, REQUEST_ITEMS + n / PX_ITEM_B);
     pmix_status_t rc = handle(srv, req);
     if (rc != PX_DEFERRED)
         px_req_done(req, rc);

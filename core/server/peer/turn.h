@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shares of a turn of the loop, so that the work of one peer cannot delay the others.
+ * Loop thread only. */
+#ifndef PX_SERVER_PEER_TURN_H
+#define PX_SERVER_PEER_TURN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct px_peer;
+struct px_timer;
+
+/* Work for one peer in a turn. An item takes at most about 100 ns, so this work takes
+ * about 2 ms. */
+#define PX_TURN_ITEMS 16384u
+#define PX_ITEM_B     512u /* bytes of a message, or decoded, that count as an item */
+
+/* State of the part, with the statistics that the server logs at its end. */
+struct px_turns {
+    struct px_timer *timer; /* begins the next turn of resting peers */
+    size_t largest;         /* items of one peer in one turn */
+    size_t n_rests;         /* turns that ended early */
+};
+
+/* Counts items of work for a peer: elements that a handler compares, copies or sends.
+ * Beyond PX_TURN_ITEMS the peer rests: the server reads no further request of the peer
+ * before the next turn. Returns true if the peer rests. Long work should then stop, and
+ * continue in the hook peer_turn. The server's own peer never rests. */
+bool px_work(struct px_peer *peer, size_t n_items);
+
+#endif
