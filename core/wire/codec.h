@@ -81,6 +81,7 @@ typedef struct px_reader {
     /* Remaining bytes to allocate, initially PX_MAX_DECODED_B. Each string counts a
      * constant. */
     size_t budget;
+    size_t infos; /* remaining infos in arrays of any level; initially not limited */
     /* True if the message may contain topologies, which need a trusted sender
      * (core/types/handle.h). Initially false; then topologies give
      * PMIX_ERR_NOT_SUPPORTED. */
@@ -88,6 +89,9 @@ typedef struct px_reader {
 } px_reader;
 
 void px_reader_init(px_reader *r, struct px_codec codec, const void *bytes, size_t n);
+/* Limits the reader to what a server decodes of a peer's request: PX_MAX_REQUEST_INFOS
+ * and PX_MAX_REQUEST_B. Readers of nested buffers have the same limits. */
+void px_reader_limit(px_reader *r);
 bool px_reader_done(const px_reader *r);
 
 /* Reads one operation of at most *n values into dst and sets *n to the number read. The
@@ -95,7 +99,9 @@ bool px_reader_done(const px_reader *r);
  * where it was. PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER: at or beyond the end.
  * PMIX_ERR_UNPACK_INADEQUATE_SPACE: the sender packed more than *n.
  * PMIX_ERR_PACK_MISMATCH: wrong tag. PMIX_ERR_UNKNOWN_DATA_TYPE: the dialect lacks the
- * type. PMIX_ERR_UNPACK_FAILURE: value out of range, bad length or too deep nesting. A
+ * type. PMIX_ERR_OUT_OF_RESOURCE: a limit of the reader is exceeded, which arrays check
+ * before their elements. PMIX_ERR_UNPACK_FAILURE: value out of range, bad length or too
+ * deep nesting. A
  * NULL key or namespace becomes "", a pointer becomes NULL, and an info owns its
  * value. */
 pmix_status_t px_unpack(px_reader *r, void *dst, int32_t *n, pmix_data_type_t type);

@@ -103,6 +103,8 @@ static pmix_status_t get_inside(px_reader *r, px_reader *inside, pmix_data_type_
         return rc;
     px_reader_init(inside, codec, bytes, n);
     inside->trusted = r->trusted;
+    inside->budget = r->budget;
+    inside->infos = r->infos;
     return PMIX_SUCCESS;
 }
 

@@ -84,4 +84,11 @@ enum px_buffer_kind { /* in the connect message and in front of a BUFFER */
 #define PX_MAX_INFLATED_B  (64u * 1024u * 1024u)  /* size of inflated data */
 #define PX_MAX_DECODED_B   (512u * 1024u * 1024u) /* arrays unpacked from a message */
 
+/* Limits of a request that a server decodes for a peer. An empty info takes 2 bytes in
+ * a message, and 552 decoded. */
+#define PX_MAX_REQUEST_INFOS 16384u /* infos at all levels */
+/* Arrays unpacked from a request of n bytes. 48 MiB have room for 190,000 processes;
+ * a number takes at most 8 bytes for each of the message. */
+#define PX_MAX_REQUEST_B(n) ((size_t)48 * 1024u * 1024u + 8u * (size_t)(n))
+
 #endif

@@ -29,7 +29,7 @@ static pmix_status_t get_known(const px_reader *r, pmix_data_type_t id,
 static pmix_status_t spend(px_reader *r, size_t b)
 {
     if (b > r->budget)
-        return PMIX_ERR_UNPACK_FAILURE;
+        return PMIX_ERR_OUT_OF_RESOURCE;
     r->budget -= b;
     return PMIX_SUCCESS;
 }
@@ -43,6 +43,16 @@ static bool is_plausible(const px_reader *r, size_t n, const struct px_type *t)
                                                                          : t->min_wire;
 
     return n <= px_left(r) / least && n <= SIZE_MAX / 2 / t->size;
+}
+
+/* Counts n elements of a new array, before any is read. */
+static pmix_status_t admit(px_reader *r, size_t n, const struct px_type *t)
+{
+    if (n * t->size > r->budget || (t->id == PMIX_INFO && n > r->infos))
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    if (t->id == PMIX_INFO)
+        r->infos -= n;
+    return PMIX_SUCCESS;
 }
 
 /* ---- leaves: strings, bytes, times, truth values --------------------------------- */
@@ -219,6 +229,7 @@ pmix_status_t px_get_array(px_reader *r, void **out, size_t n, const struct px_t
     *out = NULL;
     if (!is_plausible(r, n, t))
         return PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER;
+    rc = admit(r, n, t);
     /* Elements of a few bytes: the message's size bounds their memory, so they are read
      * at once. */
     if (px_is_number((enum px_store)t->store) || t->store == PX_BYTE1 ||
@@ -430,7 +441,16 @@ void px_reader_init(px_reader *r, struct px_codec codec, const void *bytes, size
     *r = (px_reader){.codec = codec,
                      .pos = bytes,
                      .end = (const uint8_t *)bytes + n,
-                     .budget = PX_MAX_DECODED_B};
+                     .budget = PX_MAX_DECODED_B,
+                     .infos = SIZE_MAX};
+}
+
+void px_reader_limit(px_reader *r)
+{
+    size_t most_b = PX_MAX_REQUEST_B(px_left(r));
+
+    r->budget = most_b < PX_MAX_DECODED_B ? most_b : PX_MAX_DECODED_B;
+    r->infos = PX_MAX_REQUEST_INFOS;
 }
 
 bool px_reader_done(const px_reader *r)

@@ -7,7 +7,9 @@
 #include "core/model/proc_names.h"
 #include "core/rt/log.h"
 #include "core/rt/process.h"
+#include "core/server/door/door.h"
 #include "core/server/peer/peer.h"
+#include "core/server/peer/turn.h"
 #include "core/server/server.h"
 
 /* ---- arguments ------------------------------------------------------------------- */
@@ -15,10 +17,19 @@
 pmix_status_t px_req_unpack(struct px_req *req, struct px_args *args,
                             const struct px_arg *table)
 {
+    const struct px_peer *peer = req->peer;
+    size_t before_b = req->in.budget, decoded_b;
     pmix_status_t rc = px_unpack_args(&req->in, args, table);
 
-    return rc ? rc
-              : px_charge(&req->charge, req->peer, PX_MAX_DECODED_B - req->in.budget);
+    decoded_b = before_b - req->in.budget;
+    (void)px_work(req->peer, decoded_b / PX_ITEM_B);
+    if (rc == PMIX_ERR_OUT_OF_RESOURCE)
+        px_log_limited(peer->server->part.door->rate, peer->uid, rc, "server",
+                       "cannot decode command %u of %s.%u: it has more than %u infos, "
+                       "or its arrays take more than %zu bytes",
+                       req->op, peer->proc.nspace, peer->proc.rank,
+                       PX_MAX_REQUEST_INFOS, before_b);
+    return rc ? rc : px_charge(&req->charge, req->peer, decoded_b);
 }
 
 pmix_status_t px_req_expand(struct px_req *req, struct px_args *args)

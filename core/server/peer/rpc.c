@@ -72,6 +72,8 @@ void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t ta
     *req = (struct px_req){.peer = peer, .tag = tag};
     px_peer_ref(peer);
     px_reader_init(&req->in, peer->codec, payload, n);
+    if (peer != srv->self)
+        px_reader_limit(&req->in);
     (void)px_work(peer, REQUEST_ITEMS + n / PX_ITEM_B);
     pmix_status_t rc = handle(srv, req);
     if (rc != PX_DEFERRED)

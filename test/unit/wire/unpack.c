@@ -521,10 +521,72 @@ PX_TEST(a_message_of_many_tiny_objects_is_refused_in_time)
         ck_assert_uint_eq(r.budget, PX_MAX_DECODED_B);
         r.budget = N * rows[i / 2].budget_b - over;
         ck_assert_int_eq(px_unpack_array(&r, &array, N, type),
-                         over ? PMIX_ERR_UNPACK_FAILURE : PMIX_SUCCESS);
+                         over ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS);
         if (!over)
             px_type_free_array(type, array, N);
     }
+}
+
+/* In each dialect, in lists and inside values and apps. */
+PX_TEST(a_request_has_a_limited_number_of_infos)
+{
+    enum { MOST = PX_MAX_REQUEST_INFOS };
+    static const char *const dialects[] = {"v21", "v3", "v4", "v41", "v51", "v61"};
+    PX_AUTOFREE pmix_info_t *infos = calloc(MOST + 1, sizeof(*infos));
+
+    for (size_t i = 0; i < PX_COUNT(dialects) * 2 * 3; i++) {
+        bool over = i % 2;
+        pmix_data_array_t array = {PMIX_INFO, MOST + over, infos};
+        pmix_value_t value = {.type = PMIX_DATA_ARRAY, .data.darray = &array};
+        pmix_app_t app = {.info = infos, .ninfo = MOST + over};
+        const struct {
+            const void *src;
+            pmix_data_type_t type;
+            int32_t n;
+        } rows[] = {{infos, PMIX_INFO, MOST + over},
+                    {&value, PMIX_VALUE, 1},
+                    {&app, PMIX_APP, 1}},
+          *row = &rows[i / 2 % 3];
+        PX_AUTO(px_writer) w;
+        pmix_status_t rc;
+        px_reader r;
+        void *out;
+
+        px_writer_init(&w, codec_of(dialects[i / 6], false));
+        px_pack(&w, row->src, row->n, row->type);
+        px_reader_init(&r, w.codec, w.buf.data, w.buf.len);
+        px_reader_limit(&r);
+        px_alloc_fail_at(0);
+        rc = px_unpack_array(&r, &out, (size_t)row->n, row->type);
+        px_alloc_fail_end();
+        ck_assert_int_eq(rc, over ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS);
+        if (over && px_alloc_can_fail())
+            ck_assert_uint_le(px_alloc_count(), 4); /* none for the infos */
+        if (!over)
+            px_type_free_array(row->type, out, (size_t)row->n);
+    }
+}
+
+/* The bytes of a request limit its memory. Nested buffers share the limits. */
+PX_TEST(a_request_has_limited_memory)
+{
+    enum { N = 250000 };
+    PX_AUTOFREE pmix_proc_t *procs = calloc(N, sizeof(*procs));
+    PX_AUTO(px_writer) w, outer;
+    px_reader r, inside;
+    void *out;
+
+    px_writer_init(&w, px_codec_default);
+    px_pack(&w, procs, N, PMIX_PROC);
+    px_writer_init(&outer, px_codec_default);
+    px_pack_buffer(&outer, &w.buf);
+    px_reader_init(&r, outer.codec, outer.buf.data, outer.buf.len);
+    px_reader_limit(&r);
+    ck_assert_uint_eq(r.budget, PX_MAX_REQUEST_B(outer.buf.len));
+    ok(px_unpack_view(&r, &inside, PMIX_BUFFER));
+    fails(px_unpack_array(&inside, &out, N, PMIX_PROC), OUT_OF_RESOURCE);
+    ck_assert_uint_eq(inside.budget, r.budget);
+    ck_assert_uint_eq(inside.infos, PX_MAX_REQUEST_INFOS);
 }
 
 /* Makes `bytes` bytes of nested arrays: each level is type DATA_ARRAY, size 1. */
