@@ -87,8 +87,9 @@ static pmix_status_t host_unpublish(const pmix_proc_t *proc, char **keys,
                                     pmix_op_cbfunc_t cb PX_UNUSED,
                                     void *cbdata PX_UNUSED)
 {
-    px_pubs_unpublish(&launcher()->pubs, proc, keys, info, n);
-    return PMIX_OPERATION_SUCCEEDED;
+    pmix_status_t rc = px_pubs_unpublish(&launcher()->pubs, proc, keys, info, n);
+
+    return rc ? rc : PMIX_OPERATION_SUCCEEDED;
 }
 
 /* Completes at once: all participants are on this node, and the server does the

@@ -5,20 +5,29 @@
 #define PX_HOST_PUBS_H
 
 #include "core/base/list.h"
+#include "core/base/map.h"
 #include "core/types/type.h"
 #include "pmix_callbacks.h"
 
 /* Bounds on what can be published through one server. */
 #define PX_MAX_PUBS   8192u
 #define PX_MAX_PUBS_B (64u * 1024u * 1024u)
+/* Keys of one request; keys that the lookups of one process wait for; processes of a
+ * custom range. */
+#define PX_MAX_PUB_KEYS   8192u
+#define PX_MAX_PUB_WAITS  4096u
+#define PX_MAX_PUB_CHOSEN 4096u
 
+struct px_log_rate;
 struct px_loop;
 
 struct px_pubs {
-    struct px_loop *loop; /* for deadlines */
-    struct px_list pubs;
-    struct px_list waiters;
+    struct px_loop *loop;     /* for deadlines */
+    struct px_log_rate *rate; /* of refusals; NULL before the first */
+    struct px_map topics;     /* key -> struct topic */
+    struct px_map parties;    /* pmix_proc_t -> struct party */
     size_t n_pubs, size_b;
+    uint64_t steps; /* of all requests: keys, and entries and waits compared */
 };
 
 void px_pubs_init(struct px_pubs *p, struct px_loop *loop);
@@ -27,7 +36,7 @@ void px_pubs_fini(struct px_pubs *p);
 
 /* These functions take the arguments of the host functions of the same names
  * (pmix_server.h), with PMIX_USERID among the infos. A publish stores all entries or
- * none. */
+ * none. PMIX_ERR_OUT_OF_RESOURCE, with a log line: the request exceeds a bound. */
 pmix_status_t px_pubs_publish(struct px_pubs *p, const pmix_proc_t *owner,
                               const pmix_info_t *info, size_t n);
 /* Looks up keys. PMIX_SUCCESS: cb has been called or will be. After an error cb is
@@ -36,8 +45,8 @@ pmix_status_t px_pubs_lookup(struct px_pubs *p, const pmix_proc_t *asker,
                              char *const *keys, const pmix_info_t *info, size_t n,
                              pmix_lookup_cbfunc_t cb, void *cbdata);
 /* Removes entries of this owner. keys NULL: all entries. */
-void px_pubs_unpublish(struct px_pubs *p, const pmix_proc_t *owner, char *const *keys,
-                       const pmix_info_t *info, size_t n);
+pmix_status_t px_pubs_unpublish(struct px_pubs *p, const pmix_proc_t *owner,
+                                char *const *keys, const pmix_info_t *info, size_t n);
 
 /* Handles the end of a process; rank PMIX_RANK_WILDCARD: the end of a job. Removes the
  * entries that end with the process or job, and answers its lookups. */

@@ -32,6 +32,11 @@ struct px_builtin_host {
 
 extern const struct px_builtin_host px_host_builtin;
 
+/* Bounds of the memory that the built-in host occupies for a lookup that waits, and for
+ * each of its keys. The server charges them to the requester, for every host. */
+#define PX_LOOKUP_B     512u
+#define PX_LOOKUP_KEY_B 256u
+
 /* ---- services of the server for the built-in host alone (host.c) ----------------- */
 
 /* Returns the self of the built-in host of this process's server. */

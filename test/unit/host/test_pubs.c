@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "alloc_fail.h"
+#include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/rt/loop.h"
 #include "px_test.h"
@@ -123,7 +125,7 @@ static void unpublish(const pmix_proc_t *who, const char *key)
 {
     char *keys[] = {(char *)key, NULL};
 
-    px_pubs_unpublish(&pubs, who, key ? keys : NULL, NULL, 0);
+    ok(px_pubs_unpublish(&pubs, who, key ? keys : NULL, NULL, 0));
 }
 
 static const struct how plain, wait = {.wait = true}, wait_for_1 = {.wait_for = 1},
@@ -298,6 +300,120 @@ PX_TEST(there_is_a_limit)
         publish(&b0, own, key);
     }
     refuse(&a0, plain, "one more", PMIX_ERR_OUT_OF_RESOURCE);
+}
+
+/* Keys of a request: "0", "1" ... */
+static char **numbered(size_t n)
+{
+    char **keys = calloc(n + 1, sizeof(*keys));
+
+    for (size_t i = 0; i < n; i++)
+        keys[i] = px_strf("%zu", i);
+    return keys;
+}
+
+static void publish_numbered(size_t n)
+{
+    PX_AUTO(px_infos) l = infos_of(&plain);
+    PX_AUTO(px_strv) keys = numbered(n);
+
+    for (size_t i = 0; i < n; i++)
+        ok(px_infos_add(&l, keys[i], &(bool){true}, PMIX_BOOL));
+    ok(px_pubs_publish(&pubs, &a0, l.v, l.n));
+}
+
+/* Each request takes a few steps for each of its keys, whatever else is stored. */
+PX_TEST(a_request_costs_what_its_keys_cost)
+{
+    enum { N = 4096 };
+    PX_AUTO(px_infos) l = infos_of(&plain), waits = infos_of(&wait);
+    PX_AUTO(px_strv) few = numbered(16), all = numbered(N + 1);
+    uint64_t before = pubs.steps;
+
+    publish_numbered(N);
+    ck_assert_uint_le(pubs.steps - before, 2 * N);
+    before = pubs.steps;
+    ok(px_pubs_lookup(&pubs, &b0, few, l.v, l.n, on_found, NULL));
+    ck_assert_uint_eq(n_found, 16);
+    ck_assert_uint_le(pubs.steps - before, 2 * 16);
+    before = pubs.steps;
+    ck_assert_int_eq(px_pubs_lookup(&pubs, &b0, all, waits.v, waits.n, on_found, NULL),
+                     PMIX_ERR_OUT_OF_RESOURCE); /* one more than may wait */
+    free(px_take(&all[N]));
+    all[0][0] = 'x'; /* missing */
+    ok(px_pubs_lookup(&pubs, &b0, all, waits.v, waits.n, on_found, NULL));
+    publish(&a1, plain, "other");
+    ck_assert_int_eq(n_answers, 1);
+    ck_assert_uint_le(pubs.steps - before, 6 * N);
+    before = pubs.steps;
+    ok(px_pubs_unpublish(&pubs, &a0, few, NULL, 0));
+    publish(&a0, plain, "x");
+    ck_assert_int_eq(n_answers, 1); /* has lost what it had found */
+    ck_assert_uint_le(pubs.steps - before, 6 * 16);
+    publish(&a1, plain, "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15");
+    answered(2, PMIX_SUCCESS, N);
+    before = pubs.steps;
+    ok(px_pubs_unpublish(&pubs, &a0, NULL, NULL, 0));
+    ck_assert_uint_le(pubs.steps - before, N);
+    ck_assert_uint_eq(pubs.n_pubs, 16);
+}
+
+PX_TEST(a_request_beyond_a_bound_is_refused_before_the_work)
+{
+    enum { MANY = PX_MAX_PUB_KEYS + 1 };
+    PX_AUTO(px_infos) l = infos_of(&plain),
+                      custom = infos_of(&(struct how){.range = PMIX_RANGE_CUSTOM});
+    PX_AUTO(px_strv) keys = numbered(MANY);
+    pmix_data_array_t chosen = {PMIX_PROC, PX_MAX_PUB_CHOSEN + 1, NULL};
+
+    chosen.array = calloc(chosen.size, sizeof(pmix_proc_t));
+    ok(px_infos_add(&custom, PMIX_EVENT_CUSTOM_RANGE, &chosen, PMIX_DATA_ARRAY));
+    ok(px_infos_add(&custom, "key", &(bool){true}, PMIX_BOOL));
+    free(chosen.array);
+    for (size_t i = 0; i < MANY; i++)
+        ok(px_infos_add(&l, keys[i], &(bool){true}, PMIX_BOOL));
+    ck_assert_int_eq(px_pubs_publish(&pubs, &a0, l.v, l.n), PMIX_ERR_OUT_OF_RESOURCE);
+    ck_assert_int_eq(px_pubs_publish(&pubs, &a0, custom.v, custom.n),
+                     PMIX_ERR_OUT_OF_RESOURCE);
+    publish(&a0, plain, "one");
+    pubs.steps = 0;
+    ck_assert_int_eq(px_pubs_lookup(&pubs, &a0, keys, l.v, 1, on_found, NULL),
+                     PMIX_ERR_OUT_OF_RESOURCE);
+    ck_assert_int_eq(px_pubs_unpublish(&pubs, &a0, keys, NULL, 0),
+                     PMIX_ERR_OUT_OF_RESOURCE);
+    ck_assert_uint_eq(pubs.steps, 0);
+}
+
+static pmix_status_t publish_then_wait(const px_infos *l, const px_infos *w)
+{
+    char one[] = "one", two[] = "two", *keys[] = {one, two, NULL};
+    pmix_status_t rc = px_pubs_publish(&pubs, &a0, l->v, l->n);
+
+    if (!rc)
+        rc = px_pubs_lookup(&pubs, &b0, keys, w->v, w->n, on_found, NULL);
+    if (rc)
+        (void)px_pubs_unpublish(&pubs, &a0, NULL, NULL, 0);
+    return rc;
+}
+
+PX_TEST(without_memory_nothing_is_stored)
+{
+    PX_AUTO(px_infos) l = infos_of(&plain), w = infos_of(&wait);
+
+    PX_TEST_NEEDS_ALLOC;
+    ok(px_infos_add(&l, "one", "value", PMIX_STRING));
+    ok(px_infos_add(&l, "other", "value", PMIX_STRING));
+    for (unsigned nth = 0; px_alloc_next(&nth);) {
+        pmix_status_t rc = publish_then_wait(&l, &w);
+
+        if (px_alloc_fail_end())
+            ck_assert_int_eq(rc, PMIX_ERR_NOMEM);
+        else
+            ok(rc);
+        ck_assert_uint_eq(pubs.n_pubs, rc ? 0 : 2);
+    }
+    publish(&a1, plain, "two");
+    answered(1, PMIX_SUCCESS, 2);
 }
 
 static struct px_loop *loop;
