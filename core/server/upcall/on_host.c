@@ -6,6 +6,7 @@
 #include "core/model/nspace.h"
 #include "core/server/cleanup/cleanup.h"
 #include "core/server/cleanup/request.h"
+#include "core/server/host.h"
 #include "core/server/peer/authority.h"
 #include "core/server/peer/peer.h"
 #include "core/server/peer/req.h"
@@ -253,7 +254,7 @@ FORWARD(validate_cred, Validate_credential, CHECKED,
         .slot = PX_SLOT(validate_credential), .call = call_validate, INFOS);
 FORWARD(publish, Publish, .slot = PX_SLOT(publish), .call = call_publish, PLAIN);
 FORWARD(lookup, Lookup, CHECKED, .slot = PX_SLOT(lookup), .call = call_lookup,
-        .reply = reply_found);
+        .reply = reply_found, .held_b = PX_LOOKUP_B, .held_key_b = PX_LOOKUP_KEY_B);
 FORWARD(unpublish, Unpublish, CHECKED, .slot = PX_SLOT(unpublish),
         .call = call_unpublish, PLAIN);
 

@@ -2,6 +2,7 @@
 /* Requests passed to the host as received, and the common replies. */
 #include "core/server/upcall/server_forward.h"
 
+#include "core/base/strv.h"
 #include "core/rt/log.h"
 #include "core/server/peer/authority.h"
 #include "core/server/peer/peer.h"
@@ -10,6 +11,20 @@
 #include "core/server/upcall/module.h"
 
 #include <string.h>
+
+/* Memory of an upcall beyond the decoded message: the object and the user's infos, and
+ * the overhead of malloc. */
+#define UPCALL_B (sizeof(struct px_upcall) + 2 * sizeof(pmix_info_t) + 4 * 16u)
+
+/* Charges what an upcall and its host keep until the answer. */
+static pmix_status_t charge(struct px_req *req, const struct px_upcall *u)
+{
+    const struct px_forward *f = req->rpc->forward;
+
+    return px_charge(&req->charge, req->peer,
+                     UPCALL_B + f->held_b +
+                         px_strv_count(u->args.keys) * f->held_key_b);
+}
 
 pmix_status_t px_forward_user(struct px_req *req, struct px_upcall *u)
 {
@@ -38,6 +53,8 @@ pmix_status_t px_forward(struct px_server *srv, struct px_req *req)
     if (f->newest)
         req->in.codec = px_codec_newest(req->in.codec);
     rc = px_req_unpack(req, &u->args, f->request->args);
+    if (!rc)
+        rc = charge(req, u);
     if (!rc)
         rc = px_req_expand(req, &u->args);
     if (!rc)

@@ -20,6 +20,8 @@ struct px_forward {
     /* The built-in host supports the attributes of its rows and no others. */
     bool checked;
     size_t slot; /* PX_SLOT; PMIX_ERR_NOT_SUPPORTED if it is NULL. 0: call checks */
+    /* Memory that the host keeps until it answers: for a request, and for each key. */
+    size_t held_b, held_key_b;
     bool newest; /* its types are newer than most dialects, and so is its message */
     /* NULL: px_forward_user */
     pmix_status_t (*prepare)(struct px_req *req, struct px_upcall *u);
