@@ -105,6 +105,7 @@ static pmix_status_t get_inside(px_reader *r, px_reader *inside, pmix_data_type_
     inside->trusted = r->trusted;
     inside->budget = r->budget;
     inside->infos = r->infos;
+    inside->items = r->items;
     return PMIX_SUCCESS;
 }
 

@@ -87,6 +87,9 @@ enum px_buffer_kind { /* in the connect message and in front of a BUFFER */
 /* Limits of a request that a server decodes for a peer. An empty info takes 2 bytes in
  * a message, and 552 decoded. */
 #define PX_MAX_REQUEST_INFOS 16384u /* infos at all levels */
+/* Strings and other elements of arrays that own memory, infos included. Numbers and
+ * processes do not count: their bytes suffice as a limit. */
+#define PX_MAX_REQUEST_ITEMS 65536u
 /* Arrays unpacked from a request of n bytes. 48 MiB have room for 190,000 processes;
  * a number takes at most 8 bytes for each of the message. */
 #define PX_MAX_REQUEST_B(n) ((size_t)48 * 1024u * 1024u + 8u * (size_t)(n))

@@ -130,7 +130,7 @@ static pmix_status_t unpack_strings(px_reader *r, struct px_args *args,
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (n > PX_MAX_KEYS)
-        return PMIX_ERR_BAD_PARAM;
+        return PMIX_ERR_OUT_OF_RESOURCE;
     strings = calloc(n + 1, sizeof(*strings));
     if (!strings)
         return PMIX_ERR_NOMEM;

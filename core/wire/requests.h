@@ -56,7 +56,7 @@ struct px_arg {
     uint16_t at, count_at; /* offsets of the object or pointer, and of its size_t */
 };
 
-#define PX_MAX_KEYS 65536u /* limit of PX_ARG_EACH in a server */
+#define PX_MAX_KEYS 8192u /* limit of PX_ARG_EACH in a server */
 
 /* Wraps the caller's infos for a member that borrows them. */
 static inline px_infos px_infos_borrow(const pmix_info_t *info, size_t n)
@@ -83,7 +83,8 @@ void px_pack_args(px_writer *w, const struct px_args *args, const struct px_arg 
 /* ---- arguments of a message ------------------------------------------------------ */
 
 /* Reads a request into args, which must own nothing. Returns PMIX_ERR_BAD_PARAM for
- * missing arguments, too many strings or a NULL string, otherwise px_unpack's status.
+ * missing arguments or a NULL string, PMIX_ERR_OUT_OF_RESOURCE for more than
+ * PX_MAX_KEYS strings, otherwise px_unpack's status.
  * On failure args owns the arguments read before. */
 pmix_status_t px_unpack_args(px_reader *r, struct px_args *args,
                              const struct px_arg *table);

@@ -48,10 +48,12 @@ static bool is_plausible(const px_reader *r, size_t n, const struct px_type *t)
 /* Counts n elements of a new array, before any is read. */
 static pmix_status_t admit(px_reader *r, size_t n, const struct px_type *t)
 {
-    if (n * t->size > r->budget || (t->id == PMIX_INFO && n > r->infos))
+    size_t n_items = t->flat ? 0 : n, n_infos = t->id == PMIX_INFO ? n : 0;
+
+    if (n * t->size > r->budget || n_items > r->items || n_infos > r->infos)
         return PMIX_ERR_OUT_OF_RESOURCE;
-    if (t->id == PMIX_INFO)
-        r->infos -= n;
+    r->items -= n_items;
+    r->infos -= n_infos;
     return PMIX_SUCCESS;
 }
 
@@ -267,19 +269,20 @@ static pmix_status_t get_strings(px_reader *r, char ***out, enum px_many many)
         return PMIX_ERR_UNPACK_FAILURE;
     if ((size_t)n > px_left(r)) /* each string takes at least a byte */
         return PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER;
-    while (have < (size_t)n) {
+    rc = admit(r, (size_t)n, px_type_find(PMIX_STRING));
+    while (!rc && have < (size_t)n) {
         if (!px_vec_reserve(&v, have, &cap, 2)) /* the string and a NULL */
             return PMIX_ERR_NOMEM;
         v[have] = NULL;
         rc = px_get_string(r, &v[have]);
         if (!rc && !v[have]) /* NULL would end the vector early */
             rc = PMIX_ERR_UNPACK_FAILURE;
-        if (rc)
-            return rc;
-        v[++have] = NULL;
+        if (!rc)
+            v[++have] = NULL;
     }
-    *out = px_take(&v);
-    return PMIX_SUCCESS;
+    if (!rc)
+        *out = px_take(&v);
+    return rc;
 }
 
 /* ---- values and data arrays ------------------------------------------------------ */
@@ -442,7 +445,8 @@ void px_reader_init(px_reader *r, struct px_codec codec, const void *bytes, size
                      .pos = bytes,
                      .end = (const uint8_t *)bytes + n,
                      .budget = PX_MAX_DECODED_B,
-                     .infos = SIZE_MAX};
+                     .infos = SIZE_MAX,
+                     .items = SIZE_MAX};
 }
 
 void px_reader_limit(px_reader *r)
@@ -451,6 +455,7 @@ void px_reader_limit(px_reader *r)
 
     r->budget = most_b < PX_MAX_DECODED_B ? most_b : PX_MAX_DECODED_B;
     r->infos = PX_MAX_REQUEST_INFOS;
+    r->items = PX_MAX_REQUEST_ITEMS;
 }
 
 bool px_reader_done(const px_reader *r)

@@ -55,6 +55,8 @@ static pmix_status_t read_commit(px_reader r, struct commit *c)
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
+    r.items =
+        SIZE_MAX; /* the number of values has no limit, but the memory that stays */
     while (!rc && !px_reader_done(&r)) {
         px_reader values;
         uint8_t scope;

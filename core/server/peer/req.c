@@ -26,9 +26,10 @@ pmix_status_t px_req_unpack(struct px_req *req, struct px_args *args,
     if (rc == PMIX_ERR_OUT_OF_RESOURCE)
         px_log_limited(peer->server->part.door->rate, peer->uid, rc, "server",
                        "cannot decode command %u of %s.%u: it has more than %u infos, "
-                       "or its arrays take more than %zu bytes",
+                       "%u elements or %u keys, or its arrays take more than %zu bytes",
                        req->op, peer->proc.nspace, peer->proc.rank,
-                       PX_MAX_REQUEST_INFOS, before_b);
+                       PX_MAX_REQUEST_INFOS, PX_MAX_REQUEST_ITEMS, PX_MAX_KEYS,
+                       before_b);
     return rc ? rc : px_charge(&req->charge, req->peer, decoded_b);
 }
 

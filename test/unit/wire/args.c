@@ -198,8 +198,8 @@ PX_TEST(keys_are_no_more_than_a_server_takes_and_none_is_missing)
     ok(unpack_keys(1, "key"));
     fails(unpack_keys(1, NULL), BAD_PARAM);
     ck_assert_int_ne(unpack_keys(2, "key"), PMIX_SUCCESS);
-    fails(unpack_keys(PX_MAX_KEYS + 1, "key"), BAD_PARAM);
-    fails(unpack_keys(SIZE_MAX, "key"), BAD_PARAM);
+    fails(unpack_keys(PX_MAX_KEYS + 1, "key"), OUT_OF_RESOURCE);
+    fails(unpack_keys(SIZE_MAX, "key"), OUT_OF_RESOURCE);
 }
 
 PX_TEST_MAIN("wire/args", setup, teardown)

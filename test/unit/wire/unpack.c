@@ -567,6 +567,50 @@ PX_TEST(a_request_has_a_limited_number_of_infos)
     }
 }
 
+/* Elements that own memory count, in lists and members. */
+PX_TEST(a_request_has_a_limited_number_of_items)
+{
+    enum { MOST = PX_MAX_REQUEST_ITEMS };
+    PX_AUTOFREE char **strings = calloc(MOST + 2, sizeof(*strings));
+    PX_AUTOFREE pmix_value_t *values = calloc(MOST + 1, sizeof(*values));
+    PX_AUTOFREE pmix_proc_t *procs = calloc(MOST + 1, sizeof(*procs));
+    const pmix_app_t app = {.argv = strings};
+    const struct {
+        const void *src;
+        pmix_data_type_t type;
+        size_t n, n_strings; /* n_strings: in each element */
+        bool over;
+    } rows[] = {{strings, PMIX_STRING, MOST, 0, false},
+                {strings, PMIX_STRING, MOST + 1, 0, true},
+                {values, PMIX_VALUE, MOST, 0, false},
+                {values, PMIX_VALUE, MOST + 1, 0, true},
+                {&app, PMIX_APP, 1, MOST - 1, false},
+                {&app, PMIX_APP, 1, MOST, true},
+                {procs, PMIX_PROC, MOST + 1, 0, false}};
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        PX_AUTO(px_writer) w;
+        px_reader r;
+        void *out;
+
+        for (size_t k = 0; k <= MOST; k++)
+            strings[k] = rows[i].n_strings && k >= rows[i].n_strings ? NULL
+                                                                     : (char *)"";
+        px_writer_init(&w, px_codec_default);
+        px_pack(&w, rows[i].src, (int32_t)rows[i].n, rows[i].type);
+        px_reader_init(&r, w.codec, w.buf.data, w.buf.len);
+        px_reader_limit(&r);
+        px_alloc_fail_at(0);
+        pmix_status_t rc = px_unpack_array(&r, &out, rows[i].n, rows[i].type);
+        px_alloc_fail_end();
+        ck_assert_int_eq(rc, rows[i].over ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS);
+        if (rc && px_alloc_can_fail())
+            ck_assert_uint_le(px_alloc_count(), 2); /* none for what is counted */
+        if (!rc)
+            px_type_free_array(rows[i].type, out, rows[i].n);
+    }
+}
+
 /* The bytes of a request limit its memory. Nested buffers share the limits. */
 PX_TEST(a_request_has_limited_memory)
 {
