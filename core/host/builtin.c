@@ -207,17 +207,21 @@ static pmix_status_t host_control(const pmix_proc_t *requestor,
 
 /* ---- queries -------------------------------------------------------------------- */
 
-static pmix_status_t list_jobs(const struct px_launcher *l, px_infos *out)
+/* Lists the jobs. *text: the list of an earlier answer, or NULL. */
+static pmix_status_t list_jobs(const struct px_launcher *l, char **text,
+                               struct px_answers *out)
 {
     PX_AUTO(px_strv) names = NULL;
-    PX_AUTOFREE char *text = NULL;
 
     PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
-        if (job->end != PX_JOB_ENDED && px_strv_append(&names, job->proc.nspace))
+        if (!*text && job->end != PX_JOB_ENDED &&
+            px_strv_append(&names, job->proc.nspace))
             return PMIX_ERR_NOMEM;
-    text = px_strv_join(names, ',');
-    return text ? px_infos_add(out, PMIX_QUERY_NAMESPACES, text, PMIX_STRING)
-                : PMIX_ERR_NOMEM;
+    if (!*text)
+        *text = px_strv_join(names, ',');
+    return *text ? px_answer(out, PMIX_QUERY_NAMESPACES, *text, PMIX_STRING,
+                             strlen(*text))
+                 : PMIX_ERR_NOMEM;
 }
 
 /* Fills the row of a process. A process that is not in a job of this host gets only its
@@ -249,7 +253,7 @@ static void describe_task(const struct px_launcher *l, const pmix_proc_t *proc,
 /* Lists the processes of a job. For a namespace of connected processes, lists the
  * members by their own names. */
 static pmix_status_t list_tasks(const struct px_launcher *l, const char *key,
-                                const pmix_query_t *query, px_infos *out)
+                                const pmix_query_t *query, struct px_answers *out)
 {
     const char *nspace = px_info_str(query->qualifiers, query->nqual, PMIX_NSPACE);
     const struct px_nspace *ns = nspace ? px_nspace_find(l->model, nspace) : NULL;
@@ -273,35 +277,36 @@ static pmix_status_t list_tasks(const struct px_launcher *l, const char *key,
         (void)px_assembly_member(members, r, &proc);
         describe_task(l, &proc, &table[array.size++]);
     }
-    return px_infos_add(out, key, &array, PMIX_DATA_ARRAY);
+    return px_answer(out, key, &array, PMIX_DATA_ARRAY,
+                     px_type_size(PMIX_DATA_ARRAY, &array));
 }
 
+/* Adds to the server's own answers, which reach the client without a copy. */
 static pmix_status_t host_query(pmix_proc_t *requestor PX_UNUSED, pmix_query_t *queries,
-                                size_t n, pmix_info_cbfunc_t cb, void *cbdata)
+                                size_t n, pmix_info_cbfunc_t cb PX_UNUSED, void *cbdata)
 {
-    PX_AUTO(px_infos) found = {0};
+    struct px_answers *answers = px_server_answers(cbdata);
     pmix_status_t first = PMIX_SUCCESS;
+    PX_AUTOFREE char *jobs = NULL;
+    bool some = false;
 
     for (size_t q = 0; q < n; q++) {
         for (char **key = queries[q].keys; key && *key; key++) {
             pmix_status_t rc = PMIX_ERR_NOT_SUPPORTED;
 
             if (strcmp(*key, PMIX_QUERY_NAMESPACES) == 0)
-                rc = list_jobs(launcher(), &found);
+                rc = list_jobs(launcher(), &jobs, answers);
             else if (strcmp(*key, PMIX_QUERY_PROC_TABLE) == 0 ||
                      strcmp(*key, PMIX_QUERY_LOCAL_PROC_TABLE) == 0)
-                rc = list_tasks(launcher(), *key, &queries[q], &found);
-            if (rc == PMIX_ERR_NOMEM)
+                rc = list_tasks(launcher(), *key, &queries[q], answers);
+            if (rc == PMIX_ERR_NOMEM || rc == PMIX_ERR_OUT_OF_RESOURCE)
                 return rc;
+            some |= !rc;
             if (!first)
                 first = rc;
         }
     }
-    if (first && found.n == 0)
-        return first;
-    cb(first ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS, found.v, found.n, cbdata, NULL,
-       NULL);
-    return PMIX_SUCCESS;
+    return !first ? PMIX_OPERATION_SUCCEEDED : some ? PMIX_ERR_PARTIAL_SUCCESS : first;
 }
 
 /* Data of other nodes is not found: the module has no direct_modex. */

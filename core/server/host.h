@@ -98,6 +98,14 @@ pmix_status_t px_server_connect(struct px_server *srv, const pmix_proc_t *parent
 typedef void (*px_connected_fn)(void *arg, const pmix_proc_t *procs, size_t n,
                                 bool apart);
 void px_server_connected(const struct px_server *srv, px_connected_fn fn, void *arg);
+/* Returns the answers to a query of a client. cbdata: callback data of the host's
+ * function. */
+struct px_answers;
+struct px_answers *px_server_answers(void *cbdata);
+/* Adds an answer, whose data occupy cost_b, and charges it to the request before.
+ * PMIX_ERR_OUT_OF_RESOURCE: no room is left; PMIX_ERR_NOMEM (query.c). */
+pmix_status_t px_answer(struct px_answers *a, const char *key, const void *data,
+                        pmix_data_type_t type, size_t cost_b);
 /* Delivers an event to this process's handlers and to each local peer that registered
  * for it; never to the host. Returns the number of peers. source NULL: this server. */
 size_t px_server_event(struct px_server *srv, pmix_status_t code,

@@ -14,6 +14,7 @@ struct px_server;
 struct px_peer;
 struct px_local;
 struct px_nspace;
+struct px_req;
 struct px_rpc;
 
 /* States of the parts. Each structure is private to its part. */
@@ -41,16 +42,13 @@ struct px_server_start {
     struct px_err *err;
 };
 
-/* Answers to the queries of one request. left_b bounds their size: a few bytes of
+/* Answers that this process gives to a query. left_b bounds their size: a few bytes of
  * request that repeat a key must not produce gigabytes. */
 struct px_answers {
-    px_infos *infos;
+    px_infos infos;
     size_t left_b;
+    struct px_req *req; /* charged for the answers */
 };
-/* Adds an answer, whose data occupy cost_b. PMIX_ERR_OUT_OF_RESOURCE: no room is left;
- * PMIX_ERR_NOMEM. */
-pmix_status_t px_answer(struct px_answers *a, const char *key, const void *data,
-                        pmix_data_type_t type, size_t cost_b);
 
 /* A query key and its function; the last row is zero. */
 struct px_query_key {

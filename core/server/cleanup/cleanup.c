@@ -268,13 +268,13 @@ static pmix_status_t answer(struct px_server *srv, const pmix_query_t *q PX_UNUS
     };
     pmix_status_t rc = PMIX_SUCCESS;
 
-    if (px_info_find(a->infos->v, a->infos->n, KEY))
+    if (px_info_find(a->infos.v, a->infos.n, KEY))
         return PMIX_SUCCESS;
     PX_CLEANUP_EACH_SCOPE (c, s)
         n_scopes += !is_own(s) && s->n_entries > 0 && s->state != PX_CLEANUP_FAILED;
     for (size_t i = 0; !rc && i < PX_COUNT(rows); i++)
         rc = px_infos_add(&members, rows[i].key, rows[i].value, PMIX_UINT64);
-    return rc ? rc : px_infos_add_array(a->infos, KEY, &members);
+    return rc ? rc : px_infos_add_array(&a->infos, KEY, &members);
 }
 
 static const struct px_query_key query_keys[] = {{KEY, answer}, {0}};

@@ -37,7 +37,7 @@ void px_upcall_drop(struct px_upcall *u)
         return;
     px_list_remove(&u->link);
     px_infos_cleanup(&u->infos);
-    px_infos_cleanup(&u->known);
+    px_infos_cleanup(&u->answers.infos);
     px_type_free_array(PMIX_PDATA, u->pdata, u->n_pdata);
     px_buf_cleanup(&u->bytes);
     px_args_cleanup(&u->args);

@@ -7,6 +7,7 @@
 
 #include "core/base/list.h"
 #include "core/rt/loop.h"
+#include "core/server/part.h"
 #include "core/wire/requests.h"
 #include "pmix_server.h"
 
@@ -44,8 +45,8 @@ struct px_upcall {
     pmix_proc_t proc;
     struct px_args args;
     px_buf blob;
-    px_infos known; /* of a query: answers made here */
-    bool done;      /* of job control: all of it was done here */
+    struct px_answers answers; /* of a query */
+    bool done;                 /* of job control: all of it was done here */
 };
 
 /* Creates an upcall, which px_upcalls_stop ends. fn NULL: the answer does not matter.

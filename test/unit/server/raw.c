@@ -35,6 +35,27 @@ void *raw_object(pmix_rank_t rank)
     return &objects[rank];
 }
 
+struct charged {
+    pmix_proc_t proc;
+    size_t b;
+};
+
+static void read_charged(void *arg)
+{
+    struct charged *c = arg;
+    const struct px_peer *peer = px_peer_find(px_process.server, &c->proc);
+
+    c->b = peer ? peer->pending_b : 0;
+}
+
+size_t raw_charged_b(pmix_rank_t rank)
+{
+    struct charged c = {.proc = raw_proc("job", rank)};
+
+    raw_on_loop(read_charged, &c);
+    return c.b;
+}
+
 void raw_add_job(const char *nspace, uint32_t n_local, uint32_t n_remote, uid_t uid)
 {
     PX_AUTO(px_infos) infos = {0};

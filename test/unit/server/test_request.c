@@ -500,4 +500,55 @@ PX_TEST_LOOP(a_client_that_overdoes_it_costs_little_and_keeps_no_other_waiting, 
     raw_await_gone(0);
 }
 
+/* ---- what requests cost ------------------------------------------------------------------ */
+
+/* Queries are limited before the host is called, and charged before they are answered. */
+PX_TEST(queries_and_their_answers_are_limited)
+{
+    static const struct {
+        const pmix_server_module_t *module; /* NULL: the built-in host answers */
+        const char *limit;                  /* memory of the user */
+        size_t n_queries, n_keys;           /* n_keys: of each query */
+        pmix_status_t wanted;
+        size_t n_infos; /* in the answer */
+        unsigned n_calls;
+    } rows[] = {
+        {NULL, "1m", 1, 1024, PMIX_SUCCESS, 1024, 0},
+        {NULL, "1m", 1, 1025, PMIX_ERR_OUT_OF_RESOURCE, 0, 0},
+        {NULL, "1m", 256, 4, PMIX_SUCCESS, 1024, 0},
+        {NULL, "1m", 257, 1, PMIX_ERR_OUT_OF_RESOURCE, 0, 0},
+        {NULL, "320k", 1, 1024, PMIX_ERR_OUT_OF_RESOURCE, 0, 0},
+        {&host_module, "1m", 256, 4, PMIX_SUCCESS, 0, 1},
+        {&host_module, "1m", 257, 1, PMIX_ERR_OUT_OF_RESOURCE, 0, 1},
+    };
+    static char *keys[1026];
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        pmix_query_t queries[257] = {{0}};
+        px_writer w;
+        px_reader rest;
+
+        setenv("PMIX_MCA_server_committed_per_user", rows[i].limit, 1);
+        raw_start(rows[i].module, 2, 0);
+        memset(keys, 0, sizeof(keys));
+        for (size_t k = 0; k < rows[i].n_keys; k++)
+            keys[k] = (char *)PMIX_QUERY_NAMESPACES;
+        for (size_t k = 0; k < rows[i].n_queries; k++)
+            queries[k].keys = keys;
+        w = raw_begin(PX_OP_QUERY);
+        px_pack_size(&w, rows[i].n_queries);
+        px_pack(&w, queries, (int32_t)rows[i].n_queries, PMIX_QUERY);
+        ck_assert_int_eq(raw_request(one, w, &rest), rows[i].wanted);
+        if (!rows[i].wanted) {
+            PX_AUTO(px_infos) infos = {0};
+
+            ok(px_unpack_infos(&rest, &infos.v, &infos.n));
+            ck_assert_uint_eq(infos.n, rows[i].n_infos);
+        }
+        ck_assert_uint_eq(host_calls("query"), rows[i].n_calls);
+        ck_assert_uint_eq(raw_charged_b(0), 0);
+        raw_server_stop();
+    }
+}
+
 PX_TEST_MAIN("server/request", NULL, host_end)
