@@ -13,6 +13,7 @@
 #include "core/base/clock.h"
 #include "core/rt/log.h"
 #include "core/server/data/memory.h"
+#include "core/server/door/door.h"
 #include "core/server/peer/authority.h"
 #include "core/server/peer/peer.h"
 #include "core/server/peer/req.h"
@@ -23,9 +24,13 @@
 #include "core/wire/requests.h"
 #include "pmix_connect.h"
 
+/* Collectives of one process that wait for a reply. */
+#define MAX_COLLECTING 256u
+
 struct px_collect {
     struct px_server *server;
-    struct px_list list; /* px_collective.node: collectives in progress */
+    struct px_list list;  /* px_collective.node: collectives in progress */
+    struct px_list *next; /* in a recheck: the node to check next, else NULL */
     struct px_msg recheck;
     bool recheck_posted;
 };
@@ -35,9 +40,19 @@ bool px_collective_has_flag(const struct px_collective *c, const char *key)
     return px_info_flag(c->infos.v, c->infos.n, key);
 }
 
+/* Removes the collective from the list. A recheck goes on behind it. */
+static void unlist(struct px_collective *c)
+{
+    struct px_collect *all = c->server->part.collect;
+
+    if (all->next == &c->node)
+        all->next = c->node.next;
+    px_list_remove(&c->node);
+}
+
 static void collective_free(struct px_collective *c)
 {
-    px_list_remove(&c->node);
+    unlist(c);
     px_timer_free(c->timer);
     px_charge_end(&c->charge);
     free(c->procs);
@@ -97,7 +112,7 @@ static void answer_all(struct px_collective *c, pmix_status_t status)
     struct px_fence_futex *futex = status ? NULL : futex_of(c);
     size_t n_asleep = 0;
 
-    px_list_remove(&c->node);
+    unlist(c);
     PX_LIST_EACH (&c->reqs, struct px_req, req, link) {
         px_writer w;
 
@@ -196,18 +211,21 @@ static void give_up(struct px_collective *c)
         hand_over(c);
 }
 
-/* Ends a collective, or calls the host, if no local participant is awaited. Returns
- * true if the list of collectives may have changed. May free c. */
-static bool check_complete(struct px_collective *c)
+/* Ends a collective, or calls the host, if no local participant is awaited. May free c.
+ * The host's functions may free others. */
+static void check_complete(struct px_collective *c)
 {
     struct px_census n;
 
-    if (c->handed_over || c->failed)
-        return c->failed && forget(c);
+    if (c->handed_over || c->failed) {
+        if (c->failed)
+            (void)forget(c);
+        return;
+    }
     n = px_collective_count(c);
     c->n_awaited = n.n_absent;
     if (n.missing > 0 && !(n.lost_some && c->kind->lost))
-        return false;
+        return;
     c->lost_some = n.lost_some;
     if (c->lost_some && c->kind->lost)
         give_up(c);
@@ -215,20 +233,9 @@ static bool check_complete(struct px_collective *c)
         answer_all(c, c->lost_some ? PMIX_ERR_LOST_CONNECTION : PMIX_SUCCESS);
     else
         hand_over(c);
-    return true;
 }
 
-/* Advances one collective. The host's functions may change the list, so the caller
- * starts again. */
-static bool complete_one(struct px_server *srv)
-{
-    PX_LIST_EACH (&srv->part.collect->list, struct px_collective, c, node) {
-        if (check_complete(c))
-            return true;
-    }
-    return false;
-}
-
+/* Checks each collective once. */
 static void on_recheck(struct px_msg *msg)
 {
     struct px_collect *all = PX_CONTAINER_OF(msg, struct px_collect, recheck);
@@ -238,8 +245,13 @@ static void on_recheck(struct px_msg *msg)
     PX_LIST_EACH (&all->list, struct px_collective, c, node)
         if (c->kind->renew && !c->handed_over)
             c->kind->renew(c);
-    while (!srv->stopping && complete_one(srv))
-        ;
+    for (all->next = all->list.next; all->next != &all->list && !srv->stopping;) {
+        struct px_list *node = all->next;
+
+        all->next = node->next;
+        check_complete(PX_CONTAINER_OF(node, struct px_collective, node));
+    }
+    all->next = NULL;
 }
 
 /* The caller may be walking through its own lists, so the check waits. */
@@ -371,13 +383,22 @@ static pmix_status_t refuse(struct px_collective *c, const struct px_req *req)
 static pmix_status_t join(struct px_server *srv, struct px_req *req, struct px_args *a,
                           px_collective_key *key)
 {
-    struct px_collective *c = find(srv, req, key);
-    bool first = !c;
+    const struct px_local *local = req->peer->local;
+    struct px_collective *c;
+    bool first;
     pmix_status_t rc;
 
+    if (local && local->n_collecting >= MAX_COLLECTING) {
+        px_log_limited(srv->part.door->rate, local->uid, PMIX_ERR_OUT_OF_RESOURCE,
+                       "server", "cannot %s: %u collectives of %s.%u wait",
+                       key->kind->name, MAX_COLLECTING, local->ns->name, local->rank);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    c = find(srv, req, key);
+    first = !c;
     if (c && c->failed)
         return refuse(c, req);
-    if (c && px_collective_has_come(c, req->peer->local, &req->peer->proc))
+    if (c && px_collective_has_come(c, local, &req->peer->proc))
         return PMIX_ERR_INVALID_OPERATION; /* its last request is not answered yet */
     if (first)
         c = begin(srv, a, key);
@@ -400,7 +421,7 @@ static pmix_status_t join(struct px_server *srv, struct px_req *req, struct px_a
     if (c->n_awaited > 1) /* saves a count of all participants for each arrival */
         c->n_awaited--;
     else
-        (void)check_complete(c);
+        check_complete(c);
     return PX_DEFERRED;
 }
 

@@ -436,6 +436,33 @@ PX_TEST(the_host_is_given_the_failure_whenever_the_process_dies)
     }
 }
 
+/* The limit holds for one process alone, and ends with the replies. */
+PX_TEST(a_process_waits_in_so_many_collectives_and_no_more)
+{
+    enum { MOST = 256, FIRST_TAG = 1000 };
+    static const struct {
+        bool dies; /* or comes, too */
+        pmix_status_t wanted;
+    } rows[] = {{false, PMIX_SUCCESS}, {true, PMIX_ERR_LOST_CONNECTION}};
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        start(2, 0);
+        for (uint32_t k = 0; k <= MOST; k++)
+            raw_collect(one, FIRST_TAG + k, PX_OP_FENCE, &all, 1, NULL);
+        fails(raw_status(one, FIRST_TAG + MOST), OUT_OF_RESOURCE);
+        ck_assert(raw_quiet(one));
+        for (uint32_t k = 0; !rows[i].dies && k < MOST; k++)
+            raw_collect(two, FIRST_TAG + k, PX_OP_FENCE, &all, 1, NULL);
+        if (rows[i].dies)
+            close(two);
+        for (uint32_t k = 0; k < MOST; k++)
+            ck_assert_int_eq(raw_status(one, FIRST_TAG + k), rows[i].wanted);
+        raw_collect(one, 400, PX_OP_FENCE, &(pmix_proc_t){"job", 0}, 1, NULL);
+        ok(raw_status(one, 400));
+        raw_server_stop();
+    }
+}
+
 static void drop_all(void)
 {
     raw_drop_job("other");
