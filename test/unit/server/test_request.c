@@ -12,6 +12,7 @@
 #include "core/server/peer/peer.h"
 #include "core/server/peer/req.h"
 #include "core/server/upcall/server_forward.h"
+#include "core/server/upcall/upcall.h"
 #include "core/wire/frame.h"
 #include "scene.h"
 
@@ -501,6 +502,43 @@ PX_TEST_LOOP(a_client_that_overdoes_it_costs_little_and_keeps_no_other_waiting, 
 }
 
 /* ---- what requests cost ------------------------------------------------------------------ */
+
+/* The size of a request includes the call of the host, and what the built-in host keeps. */
+PX_TEST(a_request_at_the_host_is_charged_at_its_real_size)
+{
+    enum { REQUEST_B = 1024, N_KEYS = 7, KEYS_B = N_KEYS * 32, WAITER_B = 344 };
+    const size_t call_b = sizeof(struct px_upcall) + 2 * sizeof(pmix_info_t);
+    const struct {
+        uint8_t op;
+        size_t least_b;
+    } rows[] = {{PX_OP_GET, REQUEST_B},
+                {PX_OP_PUBLISH, REQUEST_B + call_b},
+                {PX_OP_LOOKUP, REQUEST_B + call_b + 2 * KEYS_B + WAITER_B}};
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        px_writer w = rows[i].op == PX_OP_GET ? raw_get("job", 1, "colour", NULL)
+                                              : raw_begin(rows[i].op);
+
+        raw_start(&host_module, 2, 0);
+        host.how = HOST_HELD;
+        if (rows[i].op != PX_OP_GET)
+            px_pack_u32(&w, geteuid());
+        if (rows[i].op == PX_OP_LOOKUP)
+            px_pack_size(&w, N_KEYS);
+        for (size_t k = 0; rows[i].op == PX_OP_LOOKUP && k < N_KEYS; k++)
+            px_pack_str(&w, "key");
+        if (rows[i].op != PX_OP_GET)
+            px_pack_infos(&w, NULL, 0);
+        raw_send(one, 600, w);
+        ck_assert(raw_quiet(one));
+        size_t kept_b = raw_charged_b(0);
+        ck_assert_msg(kept_b >= rows[i].least_b && kept_b < 2 * rows[i].least_b,
+                      "command %u: %zu bytes, at least %zu", rows[i].op, kept_b,
+                      rows[i].least_b);
+        (void)host_answer(PMIX_SUCCESS);
+        raw_server_stop();
+    }
+}
 
 /* Queries are limited before the host is called, and charged before they are answered. */
 PX_TEST(queries_and_their_answers_are_limited)
