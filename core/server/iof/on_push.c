@@ -18,6 +18,10 @@
 
 #include <string.h>
 
+/* Limits of one process: queues, and pieces in one of them. */
+#define MAX_QUEUES  1024u
+#define MAX_WAITING 1024u
+
 /* Input of one process for the same targets; in px_relay.queues until the end of the
  * input or of the process, also while no piece waits. */
 struct queue {
@@ -25,13 +29,14 @@ struct queue {
     bool open;    /* the input has no end yet */
     bool spawner; /* the process has spawned the targets, and has pushed nothing */
     bool ends;    /* the process has left: an end is to follow what waits */
+    bool refused; /* the host does not support input for the targets */
     struct px_charge charge;
     struct px_peer *peer; /* referenced: what it pushed goes on when it has gone */
     pmix_proc_t *procs;
     size_t n_procs;
     struct px_list waiting;    /* struct px_req, whose state is its upcall */
     struct px_upcall *current; /* at the host; NULL: none */
-    size_t waiting_b;
+    size_t n_waiting, waiting_b;
 };
 
 struct paused {
@@ -83,7 +88,7 @@ static struct queue *make_queue(struct px_relay *relay, struct px_peer *peer,
 
 static void settle(struct queue *q)
 {
-    if (q->current || !px_list_empty(&q->waiting) || q->open || q->ends)
+    if (q->current || !px_list_empty(&q->waiting) || q->open || q->ends || q->refused)
         return;
     px_list_remove(&q->link);
     px_charge_end(&q->charge);
@@ -92,13 +97,13 @@ static void settle(struct queue *q)
     free(q);
 }
 
-/* Returns the upcall of the first waiting request. */
-static struct px_upcall *take_first(struct queue *q)
+/* Removes a waiting request, and returns its upcall. */
+static struct px_upcall *take(struct queue *q, struct px_req *req)
 {
-    struct px_req *req = PX_CONTAINER_OF(q->waiting.next, struct px_req, link);
     struct px_upcall *u = req->state;
 
     px_list_remove(&req->link);
+    q->n_waiting--;
     q->waiting_b -= u->args.bytes.size;
     return u;
 }
@@ -147,7 +152,7 @@ static void call_next(struct px_server *srv, struct queue *q)
         push_end(srv, q);
         return;
     }
-    q->current = take_first(q);
+    q->current = take(q, PX_CONTAINER_OF(q->waiting.next, struct px_req, link));
     call_host(srv, q->current);
 }
 
@@ -158,6 +163,14 @@ static void end_unasked(struct px_upcall *u, pmix_status_t why)
     px_upcall_drop(u);
 }
 
+/* Refuses all that waits, and all later input for these targets. */
+static void refuse_input(struct queue *q)
+{
+    q->refused = true;
+    PX_LIST_EACH (&q->waiting, struct px_req, req, link)
+        end_unasked(take(q, req), PMIX_ERR_NOT_SUPPORTED);
+}
+
 static void on_pushed(void *arg, const struct px_upcall *answer)
 {
     struct px_req *req = arg;
@@ -166,8 +179,7 @@ static void on_pushed(void *arg, const struct px_upcall *answer)
     struct queue *q = u ? find_queue(srv->part.relay, u) : NULL;
 
     if (q && px_list_linked(&req->link)) {
-        px_list_remove(&req->link);
-        end_unasked(u, answer->status);
+        end_unasked(take(q, req), answer->status);
     } else {
         if (q)
             q->current = NULL;
@@ -177,41 +189,58 @@ static void on_pushed(void *arg, const struct px_upcall *answer)
     }
     if (!q)
         return;
+    if (answer->status == PMIX_ERR_NOT_SUPPORTED)
+        refuse_input(q);
     call_next(srv, q);
     settle(q);
 }
 
-/* Makes room for n bytes. The end of the input always has room. */
+static bool fits(const struct queue *q, size_t n, size_t limit_b)
+{
+    return q->waiting_b + n <= limit_b && q->n_waiting < MAX_WAITING;
+}
+
+/* Makes room for a piece of n bytes. One end of the input has room beyond the limit. */
 static pmix_status_t make_room(struct queue *q, const struct px_cache *cache, size_t n)
 {
-    if (n == 0 || q->waiting_b + n <= cache->size_b || q->waiting_b == 0)
+    if (n == 0)
+        return q->n_waiting <= MAX_WAITING ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+    if (fits(q, n, q->waiting_b == 0 ? SIZE_MAX : cache->size_b))
         return PMIX_SUCCESS;
-    if (cache->drop == PX_DROP_NEWEST ||
-        (cache->drop == PX_DROP_NONE && q->waiting_b + n > 2 * cache->size_b))
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    if (cache->drop == PX_DROP_NONE)
-        return PMIX_SUCCESS;
+    if (cache->drop != PX_DROP_OLDEST)
+        return cache->drop == PX_DROP_NONE && fits(q, n, 2 * cache->size_b)
+                   ? PMIX_SUCCESS
+                   : PMIX_ERR_OUT_OF_RESOURCE;
     PX_LIST_EACH (&q->waiting, struct px_req, req, link) {
-        struct px_upcall *u = req->state;
+        const struct px_upcall *u = req->state;
 
-        if (q->waiting_b + n <= cache->size_b)
+        if (fits(q, n, cache->size_b))
             break;
-        if (u->args.bytes.size == 0)
-            continue;
-        px_list_remove(&req->link);
-        q->waiting_b -= u->args.bytes.size;
-        end_unasked(u, PMIX_ERR_OUT_OF_RESOURCE);
+        if (u->args.bytes.size > 0)
+            end_unasked(take(q, req), PMIX_ERR_OUT_OF_RESOURCE);
     }
     return PMIX_SUCCESS;
 }
 
 static pmix_status_t prepare(struct px_req *req, struct px_upcall *u)
 {
+    const struct queue *q = find_queue(req->peer->server->part.relay, u);
     struct px_cache cache;
     pmix_status_t rc = px_cache_read(&cache, u->args.info.v, u->args.info.n,
                                      req->peer->server->conf.output_per_stream);
 
+    if (!rc && q && q->refused)
+        rc = PMIX_ERR_NOT_SUPPORTED;
     return rc ? rc : px_forward_user(req, u);
+}
+
+static bool has_many_queues(struct px_relay *relay, const struct px_peer *peer)
+{
+    size_t n = 0;
+
+    PX_LIST_EACH (&relay->queues, struct queue, q, link)
+        n += q->peer == peer;
+    return n >= MAX_QUEUES;
 }
 
 /* Queues a piece. An error is the answer to the process. */
@@ -224,6 +253,8 @@ static pmix_status_t enqueue(const pmix_server_module_t *m PX_UNUSED,
     struct px_cache cache;
     pmix_status_t rc;
 
+    if (!q && has_many_queues(srv->part.relay, req->peer))
+        return PMIX_ERR_OUT_OF_RESOURCE;
     if (!q)
         q = make_queue(srv->part.relay, req->peer, u->args.procs, u->args.n_procs);
     if (!q)
@@ -238,6 +269,7 @@ static pmix_status_t enqueue(const pmix_server_module_t *m PX_UNUSED,
     q->open = srv->host && req->peer != srv->self && u->args.bytes.size > 0 &&
               !px_info_flag(u->args.info.v, u->args.info.n, PMIX_IOF_COMPLETE);
     px_list_append(&q->waiting, &req->link);
+    q->n_waiting++;
     q->waiting_b += u->args.bytes.size;
     call_next(srv, q);
     return PMIX_SUCCESS;
@@ -297,6 +329,11 @@ void px_pushes_peer_left(struct px_server *srv, const struct px_peer *peer)
 {
     struct queue *found;
 
+    PX_LIST_EACH (&srv->part.relay->queues, struct queue, q, link)
+        if (q->peer == peer && q->refused) {
+            q->refused = false;
+            settle(q);
+        }
     do { /* the host may change the list */
         found = NULL;
         PX_LIST_EACH (&srv->part.relay->queues, struct queue, q, link)
@@ -311,7 +348,7 @@ void px_pushes_nspace_gone(struct px_server *srv, const char *nspace)
 {
     PX_LIST_EACH (&srv->part.relay->queues, struct queue, q, link)
         if (q->n_procs > 0 && strcmp(q->procs->nspace, nspace) == 0) {
-            q->open = q->ends = false;
+            q->open = q->ends = q->refused = false;
             settle(q);
         }
 }
@@ -407,7 +444,7 @@ PX_EXPORT pmix_status_t PMIx_server_IOF_flow_control(
 void px_push_cleanup(struct px_relay *relay)
 {
     PX_LIST_EACH (&relay->queues, struct queue, q, link) {
-        q->open = q->ends = false;
+        q->open = q->ends = q->refused = false;
         settle(q);
     }
     PX_LIST_EACH (&relay->paused, struct paused, p, link) {

@@ -230,6 +230,65 @@ PX_TEST_LOOP(input_that_waits_is_bounded, PX_COUNT(pushes))
     ck_assert(raw_quiet(two));
 }
 
+/* Pieces of a byte behind one that the host has, or pieces for different targets. */
+PX_TEST(pieces_and_queues_of_a_process_are_limited)
+{
+    static const struct {
+        const char *drop;
+        bool to_others; /* each piece has a target of its own */
+        uint32_t n_accepted;
+        uint32_t first_refused; /* after piece n_accepted */
+    } rows[] = {{NULL, false, 1025, 1025},
+                {PMIX_IOF_DROP_NEWEST, false, 1025, 1025},
+                {PMIX_IOF_DROP_OLDEST, false, 1025, 1},
+                {NULL, true, 1024, 1024}};
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        PX_AUTO(px_infos) infos = iof_cache(rows[i].drop, 0);
+
+        iof_start();
+        host.how = HOST_HELD;
+        for (uint32_t k = 0; k <= rows[i].n_accepted; k++)
+            raw_send(two, 1000 + k,
+                     iof_make_push(rows[i].to_others ? k : 2, "x", 1, &infos));
+        fails(raw_status(two, 1000 + rows[i].first_refused), OUT_OF_RESOURCE);
+        for (int end = 0; !rows[i].to_others && end < 2; end++)
+            raw_send(two, 500, iof_make_push(2, "", 0, &infos));
+        if (!rows[i].to_others)
+            fails(raw_status(two, 500), OUT_OF_RESOURCE); /* the second one */
+        ck_assert(raw_quiet(two));
+        while (host_answer(PMIX_SUCCESS))
+            raw_on_loop(NULL, NULL);
+        ok(push(two, "x"));
+        raw_server_stop();
+    }
+}
+
+/* Without another call of the host, until the process leaves. */
+PX_TEST(input_that_the_host_does_not_support_is_refused_at_once)
+{
+    px_infos none = {0};
+
+    iof_start();
+    host.how = HOST_HELD;
+    for (uint32_t k = 0; k < 3; k++)
+        raw_send(two, 500 + k, iof_make_push(2, "x", 1, &none));
+    host_await("push_stdin", 1);
+    ck_assert(raw_quiet(two));
+    ck_assert(host_answer(PMIX_ERR_NOT_SUPPORTED));
+    for (uint32_t k = 0; k < 3; k++)
+        fails(raw_status(two, 500 + k), NOT_SUPPORTED);
+    fails(push(two, "x"), NOT_SUPPORTED);
+    ck_assert_uint_eq(host_calls("push_stdin"), 1);
+    host.how = HOST_DONE;
+    ok(push(one, "x"));
+    close(two);
+    raw_await_gone(1);
+    two = raw_client(1);
+    ok(push(two, "x"));
+    ck_assert_uint_eq(host_calls("push_stdin"), 3);
+}
+
 PX_TEST(input_goes_on_when_its_process_has_gone_and_ends_with_the_server)
 {
     px_infos none = {0};
