@@ -24,6 +24,9 @@
 #include "core/server/peer/peer.h"
 #include "core/server/server.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <string.h>
 
 /* Room that frames in transit always have. */
@@ -31,10 +34,15 @@
 /* Charges that one connection may always have. */
 #define SHARE_B (256u * 1024u)
 
+/* Freed memory of one user after which the process returns it to the system. */
+#define TRIM_B  (16u * 1024u * 1024u)
+#define TRIM_MS 500 /* delay, in which more may be freed */
+
 /* Memory of one user, or the sum over all users. */
 struct px_user {
     uid_t uid;
     size_t kept_b, held_b;     /* committed values; charges */
+    size_t peak_b;             /* most of both since the last return of memory */
     size_t flight_b, unread_b; /* frames in transit; the unread ones of them */
     bool waits;                /* a connection waits for room that others occupy */
 };
@@ -50,6 +58,8 @@ struct px_memory {
     struct px_user all;
     size_t counted_b;       /* all.kept_b at the last count */
     struct px_timer *timer; /* runs while frames are in transit */
+    struct px_timer *trim_timer;
+    bool trims; /* the timer runs */
     bool runs;
 };
 
@@ -125,6 +135,38 @@ static bool finds_room(const struct px_server *srv, const struct px_user *u, siz
     return has_room(srv, u, b);
 }
 
+/* ---- returning memory ------------------------------------------------------------ */
+
+static void grew(struct px_user *u)
+{
+    if (u->kept_b + u->held_b > u->peak_b)
+        u->peak_b = u->kept_b + u->held_b;
+}
+
+/* Schedules the return of freed memory. Small freed chunks stay in the heap of the C
+ * library, perhaps for ever. */
+static void fell(struct px_memory *m, const struct px_user *u)
+{
+    if (m->trims || u->peak_b <= u->kept_b + u->held_b + TRIM_B)
+        return;
+    m->trims = true;
+    px_timer_set(m->trim_timer, TRIM_MS);
+}
+
+static void on_trim(void *arg)
+{
+    struct px_memory *m = ((struct px_server *)arg)->part.memory;
+    struct px_user *u;
+    size_t pos = 0;
+
+    m->trims = false;
+    while ((u = px_map_next(&m->users, &pos, NULL, NULL)))
+        u->peak_b = u->kept_b + u->held_b;
+#ifdef __GLIBC__ /* other libraries return memory themselves */
+    malloc_trim(0);
+#endif
+}
+
 /* Finds or adds the user. NULL if out of memory. */
 static struct px_user *user_of(struct px_memory *m, uid_t uid)
 {
@@ -162,6 +204,7 @@ pmix_status_t px_memory_keep(struct px_server *srv, const struct px_nspace *ns,
     k->size_b += size_b;
     k->user->kept_b += size_b;
     m->all.kept_b += size_b;
+    grew(k->user);
     return PMIX_SUCCESS;
 }
 
@@ -259,6 +302,7 @@ pmix_status_t px_charge(struct px_charge *c, struct px_peer *peer, size_t more_b
     p->pending_b += more_b;
     u->held_b += more_b;
     m->all.held_b += more_b;
+    grew(u);
     return PMIX_SUCCESS;
 }
 
@@ -272,6 +316,7 @@ void px_charge_end(struct px_charge *c)
     p->user->held_b -= c->size_b;
     p->server->part.memory->all.held_b -= c->size_b;
     given_back(p->server->part.memory, p->user);
+    fell(p->server->part.memory, p->user);
     *c = (struct px_charge){0};
     px_peer_unref(p);
 }
@@ -305,7 +350,12 @@ static pmix_status_t create(struct px_server *srv,
     struct px_memory *m = srv->part.memory;
 
     m->timer = px_timer_create(srv->loop, on_timer, srv);
-    return m->timer ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+    m->trim_timer = px_timer_create(srv->loop, on_trim, srv);
+    if (m->timer && m->trim_timer)
+        return PMIX_SUCCESS;
+    px_timer_free(m->timer);
+    px_timer_free(m->trim_timer);
+    return PMIX_ERR_NOMEM;
 }
 
 static void peer_here(struct px_server *srv, struct px_peer *peer)
@@ -323,6 +373,7 @@ static void nspace_gone(struct px_server *srv, const char *nspace,
     if (k) {
         srv->part.memory->all.kept_b -= k->size_b;
         k->user->kept_b -= k->size_b;
+        fell(srv->part.memory, k->user);
         go_on(srv);
     }
     srv->part.memory->counted_b = 0;
@@ -342,6 +393,7 @@ static void destroy(struct px_server *srv)
         px_map_fini(maps[i]);
     }
     px_timer_free(srv->part.memory->timer);
+    px_timer_free(srv->part.memory->trim_timer);
 }
 
 const struct px_server_part px_memory_part = {

@@ -16,8 +16,12 @@
 #include "core/wire/frame.h"
 #include "scene.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #define LOST PMIX_ERR_LOST_CONNECTION
@@ -588,5 +592,51 @@ PX_TEST(queries_and_their_answers_are_limited)
         raw_server_stop();
     }
 }
+
+#ifdef __GLIBC__
+/* Replaces the function of the C library. */
+static atomic_uint n_trims;
+static sem_t trimmed;
+
+int malloc_trim(size_t pad)
+{
+    atomic_fetch_add(&n_trims, 1 + (unsigned)pad);
+    sem_post(&trimmed);
+    return 0;
+}
+
+/* Also while others send requests. */
+PX_TEST(much_memory_of_a_user_goes_back_to_the_system_once)
+{
+    enum { N = 16000 };
+    static const uint32_t n_gets[] = {1, 5}; /* 9 MB, 44 MB */
+    PX_AUTOFREE pmix_info_t *empty = calloc(N, sizeof(*empty));
+
+    sem_init(&trimmed, 0, 0);
+    raw_start(&host_module, 2, 0);
+    for (size_t i = 0; i < PX_COUNT(n_gets); i++) {
+        for (uint32_t k = 0; k < n_gets[i]; k++) {
+            px_writer w = raw_begin(PX_OP_GET);
+
+            px_pack_str(&w, "job");
+            px_pack_rank(&w, 1);
+            px_pack_infos(&w, empty, N);
+            px_pack_str(&w, i ? "shape" : "colour");
+            raw_send(one, 600 + k, w);
+        }
+        ck_assert(raw_quiet(one));
+        ck_assert_uint_eq(n_trims, 0);
+        ok(raw_commit(two, i ? "shape" : "colour", 7));
+        for (uint32_t k = 0; k < n_gets[i]; k++)
+            ok(raw_status(one, 600 + k));
+    }
+    while (sem_trywait(&trimmed))
+        ok(raw_request(two, raw_get("job", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, NULL),
+                       NULL));
+    raw_on_loop(NULL, NULL);
+    ck_assert_uint_eq(n_trims, 1);
+}
+
+#endif
 
 PX_TEST_MAIN("server/request", NULL, host_end)
