@@ -11,9 +11,12 @@
 #include "pmix_server.h"
 #include "pmix_version.h"
 #include "px_test.h"
+#include "seccomp.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 static void setup(void)
 {
@@ -621,6 +624,25 @@ PX_TEST(init_may_be_given_a_topology)
     ck_assert_int_eq(px_type_compare(PMIX_TOPO, &topo, &copy), 0);
     PMIx_Topology_destruct(&topo);
     PMIx_Topology_destruct(&copy);
+}
+
+static void handler(size_t id PX_UNUSED, pmix_status_t status PX_UNUSED,
+                    const pmix_proc_t *source PX_UNUSED, pmix_info_t info[] PX_UNUSED,
+                    size_t n PX_UNUSED, pmix_info_t *results PX_UNUSED,
+                    size_t n_results PX_UNUSED,
+                    pmix_event_notification_cbfunc_fn_t answer PX_UNUSED,
+                    void *arg PX_UNUSED)
+{
+}
+
+PX_TEST(a_handler_is_registered_only_with_a_thread)
+{
+    PX_TEST_NEEDS(px_test_deny(SYS_clone3, EAGAIN) && px_test_deny(SYS_clone, EAGAIN),
+                  "seccomp");
+    for (int i = 0; i < 2; i++)
+        fails(PMIx_Register_event_handler(NULL, 0, NULL, 0, handler, NULL, NULL),
+              OUT_OF_RESOURCE);
+    fails(PMIx_Deregister_event_handler(0, NULL, NULL), NOT_FOUND);
 }
 
 PX_TEST_MAIN("client/alone", setup, client_end)
