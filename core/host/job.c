@@ -57,8 +57,8 @@ static void drop_dirs(struct px_launch_job *job)
     free(px_take(&job->dir));
 }
 
-/* Makes the folders of a job. Names are short, as paths of sockets contain them. */
-static bool make_dirs(struct px_launch_job *job)
+/* Makes the folder of a job. Names are short, as paths of sockets contain them. */
+static bool make_dir(struct px_launch_job *job)
 {
     PX_AUTOFREE char *top = px_job_top_dir(job);
 
@@ -68,13 +68,16 @@ static bool make_dirs(struct px_launch_job *job)
     if (!job->dir || (mkdir(top, 0700) < 0 && errno != EEXIST) ||
         mkdir(job->dir, 0700) < 0 || lstat(job->dir, &job->dir_is) < 0)
         return false;
-    for (uint32_t r = 0; r < job->n_tasks; r++) {
-        PX_AUTOFREE char *dir = px_task_dir(&job->tasks[r]);
-
-        if (!dir || mkdir(dir, 0700) < 0)
-            return false;
-    }
     return true;
+}
+
+void px_task_make_dir(const struct px_task *task)
+{
+    PX_AUTOFREE char *dir = task->job->dir ? px_task_dir(task) : NULL;
+
+    if (task->job->dir && (!dir || (mkdir(dir, 0700) < 0 && errno != EEXIST)))
+        px_log(PX_LOG_WARN, "spawn", "cannot make the directory of rank %u of %s: %m",
+               task->rank, task->job->proc.nspace);
 }
 
 /* ---- making and finding --------------------------------------------------------- */
@@ -201,8 +204,8 @@ pmix_status_t px_job_create(struct px_launcher *l, const pmix_proc_t *parent,
         return PMIX_ERR_NOMEM;
     }
     l->n_ranks += px_plan_counts(&job->plan) ? job->n_tasks : 0;
-    if (!make_dirs(job)) {
-        px_log(PX_LOG_WARN, "spawn", "cannot make directories for job %s: %m",
+    if (!make_dir(job)) {
+        px_log(PX_LOG_WARN, "spawn", "cannot make a directory for job %s: %m",
                job->proc.nspace);
         drop_dirs(job);
     }
@@ -751,6 +754,7 @@ void px_launcher_fini(struct px_launcher *l)
 {
     PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
         job_free(job);
+    px_timer_free(px_take(&l->starts));
     if (l->std)
         px_iof_std_put();
     l->std = NULL;

@@ -38,6 +38,9 @@ struct px_launcher {
     unsigned n_jobs;                   /* started so far; part of a job's name */
     uint32_t n_ranks; /* started so far; the session's rank of the next process */
     unsigned n_tools; /* named so far */
+    struct px_timer *starts; /* runs in the turn after a start; NULL before the first */
+    unsigned n_starts;       /* in this turn of the loop */
+    uint64_t n_turns;        /* with starts, before this turn */
     bool stopping;
     struct px_call *waiter;    /* of px_launcher_end_jobs */
     struct px_timer *deadline; /* of the waiter */
@@ -177,6 +180,8 @@ char **px_task_argv(const struct px_task *task); /* malloc'd; NULL: no memory */
  * folder, or no memory. */
 char *px_job_top_dir(const struct px_launch_job *job);
 char *px_task_dir(const struct px_task *task);
+/* Makes the folder of a process before its start. A failure is logged. */
+void px_task_make_dir(const struct px_task *task);
 
 /* PMIx_Spawn: a function of the host module (launch.c). In the end either all processes
  * run, or nothing of the job is left. */

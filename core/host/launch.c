@@ -347,6 +347,8 @@ pmix_status_t px_task_start(struct px_task *task, struct px_err *err)
     if (app->pty)
         spec.flags |= PX_PFEXEC_SESSION | PX_PFEXEC_TERMINAL;
     if (!rc)
+        px_task_make_dir(task);
+    if (!rc)
         rc = px_task_open_streams(task, spec.fds, err);
     spec.env = env;
     if (rc)
@@ -362,9 +364,12 @@ pmix_status_t px_task_start(struct px_task *task, struct px_err *err)
 
 /* ---- the job -------------------------------------------------------------------- */
 
-/* Starts of one job without a result: enough to keep the machine busy, and the loop
- * runs other work in between. */
-enum { STARTS_AT_ONCE = 16 };
+enum {
+    STARTS_AT_ONCE = 16, /* of one job, without a result: they keep the machine busy */
+    /* Starts of all jobs in one turn of the loop. A start takes 0.5 ms and more. Other
+     * requests run in between. */
+    STARTS_PER_TURN = 1,
+};
 
 /* Finds the processes that run here. *taken is malloc'd, and has to live as long as
  * *node. */
@@ -438,8 +443,39 @@ static pmix_status_t open_input(struct px_launch_job *job, struct px_err *err)
     return rc ? launch_status_of(rc) : PMIX_SUCCESS;
 }
 
-/* Starts processes until all have been started, or a start fails. The job may be gone
- * then. A job whose time is over waits for the report on its processes. */
+static bool is_starting(const struct px_launch_job *job)
+{
+    return px_job_stage(job) == PX_JOB_TASKS;
+}
+
+static void on_turn(void *arg)
+{
+    struct px_launcher *l = arg;
+
+    l->n_starts = 0;
+    l->n_turns++;
+    PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
+        if (is_starting(job) && job->n_begun < job->n_tasks)
+            start_more(job);
+}
+
+/* Counts a start. False: on_turn continues in the next turn. */
+static bool may_start(struct px_launcher *l)
+{
+    if (!l->starts)
+        l->starts = px_timer_create(l->loop, on_turn, l);
+    if (l->n_starts == STARTS_PER_TURN)
+        return false;
+    if (!l->starts) /* without memory nothing yields */
+        return true;
+    if (l->n_starts++ == 0)
+        px_timer_set(l->starts, 0);
+    return true;
+}
+
+/* Starts processes until all have been started, a start fails, or the turn's starts are
+ * used up. The job may be gone then. A job whose time is over waits for the report on
+ * its processes. */
 static void start_more(struct px_launch_job *job)
 {
     struct px_err err = {0};
@@ -447,9 +483,11 @@ static void start_more(struct px_launch_job *job)
 
     if (!px_job_is_launching(job))
         return;
-    while (!rc && job->n_begun < job->n_tasks && job->n_starting < STARTS_AT_ONCE)
+    while (!rc && job->n_begun < job->n_tasks && job->n_starting < STARTS_AT_ONCE &&
+           may_start(job->launcher))
         rc = px_task_start(&job->tasks[job->n_begun++], &err);
-    if (rc || (job->n_starting == 0 && !job->launch_status))
+    if (rc ||
+        (job->n_begun == job->n_tasks && job->n_starting == 0 && !job->launch_status))
         finish_step(job, rc ? launch_status_of(rc) : PMIX_SUCCESS, err.text);
 }
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pmix_info_t: a key, a value and flags; arrays of infos, which requests carry. */
-#include "core/base/str.h"
-#include "core/base/strv.h"
 #include "core/base/vec.h"
 #include "core/types/walk.h"
 #include "pmix_common.h"
@@ -210,22 +208,4 @@ ASKS(was_processed, PMIX_INFO_REQD_PROCESSED)
 PX_EXPORT bool PMIx_Info_is_optional(const pmix_info_t *info)
 {
     return info && !PMIx_Info_is_required(info);
-}
-
-pmix_status_t px_env_change(char ***env, const char *key, const pmix_envar_t *e)
-{
-    const char *was = e->envar ? px_env_get(*env, e->envar) : NULL;
-    const char separator[] = {e->separator, '\0'};
-    PX_AUTOFREE char *joined = NULL;
-
-    if (!e->envar || !e->value)
-        return PMIX_ERR_BAD_PARAM;
-    if (!was || strcmp(key, PMIX_SET_ENVAR) == 0)
-        return px_env_set(env, e->envar, e->value, true);
-    if (strcmp(key, PMIX_ADD_ENVAR) == 0)
-        return PMIX_SUCCESS;
-    joined = strcmp(key, PMIX_PREPEND_ENVAR) == 0
-                 ? px_strf("%s%s%s", e->value, separator, was)
-                 : px_strf("%s%s%s", was, separator, e->value);
-    return joined ? px_env_set(env, e->envar, joined, true) : PMIX_ERR_NOMEM;
 }

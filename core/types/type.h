@@ -148,11 +148,6 @@ bool px_info_flag(const pmix_info_t *info, size_t n, const char *key);
 uint32_t px_info_u32(const pmix_info_t *info, size_t n, const char *key, uint32_t def);
 const char *px_info_str(const pmix_info_t *info, size_t n, const char *key);
 
-/* Changes a malloc'd environment according to key: PMIX_SET_ENVAR, PMIX_ADD_ENVAR,
- * PMIX_PREPEND_ENVAR or PMIX_APPEND_ENVAR. Returns PMIX_ERR_BAD_PARAM without a name or
- * a value. */
-pmix_status_t px_env_change(char ***env, const char *key, const pmix_envar_t *e);
-
 /* A growable info array, for requests to hosts and peers. */
 typedef struct px_infos {
     pmix_info_t *v;

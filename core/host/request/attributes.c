@@ -161,16 +161,27 @@ static pmix_status_t add_hosts(const struct reading *r, const pmix_info_t *info)
 
 static pmix_status_t set_env(const struct reading *r, const pmix_info_t *info)
 {
-    const pmix_value_t *v = &info->value;
-    const char *name = px_value_string(v);
-    pmix_status_t rc = PMIX_ERR_BAD_PARAM;
+    static const char *const keys[] = {[PX_ENV_SET] = PMIX_SET_ENVAR,
+                                       [PX_ENV_ADD] = PMIX_ADD_ENVAR,
+                                       [PX_ENV_PREPEND] = PMIX_PREPEND_ENVAR,
+                                       [PX_ENV_APPEND] = PMIX_APPEND_ENVAR,
+                                       [PX_ENV_UNSET] = PMIX_UNSET_ENVAR};
+    const pmix_envar_t *e = &info->value.data.envar;
+    enum px_env_how how = PX_ENV_SET;
+    char empty[] = "";
+    pmix_envar_t unset = {.value = empty};
 
-    if (strcmp(info->key, PMIX_UNSET_ENVAR) != 0) {
-        rc = px_env_change(&r->app->env, info->key, &v->data.envar);
-    } else if (*name && !strchr(name, '=')) {
-        px_env_unset(r->app->env, name);
-        rc = PMIX_SUCCESS;
+    while (how < PX_ENV_UNSET && strcmp(info->key, keys[how]) != 0)
+        how++;
+    if (how == PX_ENV_UNSET) {
+        unset.envar = (char *)px_value_string(&info->value);
+        e = &unset;
     }
+    pmix_status_t rc = !e->envar || !e->value
+                           ? PMIX_ERR_BAD_PARAM
+                           : px_env_edit_change(&r->app->changes, how, e->envar,
+                                                strlen(e->envar), e->value,
+                                                e->separator);
     return rc ? px_err_set(r->err, rc, "cannot change the environment: bad value of %s",
                            name_of(info))
               : rc;
@@ -182,9 +193,12 @@ static pmix_status_t set_prefix(const struct reading *r, const pmix_info_t *info
     const char *prefix = info->value.data.string;
     PX_AUTOFREE char *bin = px_path_join(prefix, "bin"),
                      *lib = px_path_join(prefix, "lib");
-    char path[] = "PATH", libraries[] = "LD_LIBRARY_PATH", usual[] = "/bin:/usr/bin";
-    const pmix_envar_t changes[] = {
-        {path, usual, ':'}, {path, bin, ':'}, {libraries, lib, ':'}};
+    const struct {
+        enum px_env_how how;
+        const char *name, *value;
+    } changes[] = {{PX_ENV_ADD, "PATH", "/bin:/usr/bin"},
+                   {PX_ENV_PREPEND, "PATH", bin},
+                   {PX_ENV_PREPEND, "LD_LIBRARY_PATH", lib}};
     struct stat st;
     pmix_status_t rc = bin && lib ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
@@ -193,8 +207,8 @@ static pmix_status_t set_prefix(const struct reading *r, const pmix_info_t *info
                           "cannot spawn: %s \"%s\" is not the path of a folder",
                           name_of(info), prefix);
     for (size_t i = 0; !rc && i < PX_COUNT(changes); i++)
-        rc = px_env_change(&r->app->env, i == 0 ? PMIX_ADD_ENVAR : PMIX_PREPEND_ENVAR,
-                           &changes[i]);
+        rc = px_env_edit_change(&r->app->changes, changes[i].how, changes[i].name,
+                                strlen(changes[i].name), changes[i].value, ':');
     return rc ? px_err_nomem(r->err, "spawn") : rc;
 }
 

@@ -13,23 +13,22 @@ extern char **environ;
 
 /* ---- one application ------------------------------------------------------------ */
 
-static pmix_status_t make_env(struct px_app_plan *plan, const pmix_app_t *app,
-                              const struct px_spawn_request *req, struct px_err *err)
+/* Begins the environment: what is inherited, and the application's own variables. */
+static pmix_status_t begin_env(struct px_app_plan *plan, const pmix_app_t *app,
+                               const struct px_spawn_request *req, struct px_err *err)
 {
-    char **inherited = req->parent ? req->parent->env : environ;
-
-    plan->env = px_strv_dup(inherited);
-    if (inherited && *inherited && !plan->env)
+    if (px_env_edit_begin(&plan->changes, req->parent ? req->parent->env : environ))
         return px_err_nomem(err, "spawn");
     for (char **e = app->env; e && *e; e++) {
-        const char *equals = strchr(*e, '=');
-        PX_AUTOFREE char *name = equals ? strndup(*e, (size_t)(equals - *e)) : NULL;
+        const size_t len = strcspn(*e, "=");
+        pmix_status_t rc = (*e)[len] ? px_env_edit_change(&plan->changes, PX_ENV_SET,
+                                                          *e, len, *e + len + 1, '\0')
+                                     : PMIX_ERR_BAD_PARAM;
 
-        if (!equals || equals == *e)
-            return px_err_set(err, PMIX_ERR_BAD_PARAM,
-                              "cannot spawn: \"%s\" is not an environment variable",
-                              *e);
-        if (!name || px_env_set(&plan->env, name, equals + 1, true))
+        if (rc == PMIX_ERR_BAD_PARAM)
+            return px_err_set(
+                err, rc, "cannot spawn: \"%s\" is not an environment variable", *e);
+        if (rc)
             return px_err_nomem(err, "spawn");
     }
     return PMIX_SUCCESS;
@@ -110,9 +109,11 @@ static pmix_status_t plan_app(px_plan *job, struct px_app_plan *plan,
         return px_err_set(err, PMIX_ERR_BAD_PARAM,
                           "cannot run %s: %d processes asked for", name, app->maxprocs);
     plan->n = (uint32_t)app->maxprocs;
-    pmix_status_t rc = make_env(plan, app, req, err);
+    pmix_status_t rc = begin_env(plan, app, req, err);
     if (!rc)
         rc = px_attributes_of_app(job, plan, app, req, err);
+    if (!rc && px_env_edit_end(&plan->changes, &plan->env))
+        rc = px_err_nomem(err, "spawn");
     if (!rc && px_iof_way_check(&plan->output.way, err))
         rc = px_err_prefix(err, "cannot run %s", name);
     if (!rc)
@@ -206,12 +207,51 @@ static pmix_status_t plan_apps(px_plan *plan, const struct px_spawn_request *req
     return PMIX_SUCCESS;
 }
 
+static pmix_status_t check_bound(const char *what, size_t n, size_t most,
+                                 struct px_err *err)
+{
+    return n > most ? px_err_set(err, PMIX_ERR_OUT_OF_RESOURCE,
+                                 "cannot spawn: too many %s (got %zu, at most %zu)",
+                                 what, n, most)
+                    : PMIX_SUCCESS;
+}
+
+/* Checks the size of a request before the work. The program that runs this host may
+ * send larger ones. */
+static pmix_status_t check_size(const struct px_spawn_request *req, struct px_err *err)
+{
+    size_t n_strings = 0, n_infos = 0, size_b = 0;
+    pmix_status_t rc;
+
+    if (req->own)
+        return PMIX_SUCCESS;
+    for (size_t i = 0; i < req->n_apps; i++) {
+        char **const lists[] = {req->apps[i].argv, req->apps[i].env};
+
+        n_infos += req->n_info + req->apps[i].ninfo;
+        for (size_t k = 0; k < PX_COUNT(lists); k++)
+            for (char **s = lists[k]; s && *s; s++, n_strings++)
+                size_b += strlen(*s) + 1 + sizeof(*s);
+    }
+    rc = check_bound("applications", req->n_apps, PX_MAX_SPAWN_APPS, err);
+    if (!rc)
+        rc = check_bound("infos", n_infos, PX_MAX_SPAWN_INFOS, err);
+    if (!rc)
+        rc = check_bound("arguments and variables", n_strings, PX_MAX_SPAWN_STRINGS,
+                         err);
+    return rc ? rc
+              : check_bound("bytes of arguments and variables", size_b, PX_MAX_SPAWN_B,
+                            err);
+}
+
 pmix_status_t px_plan_make(px_plan *out, const struct px_spawn_request *req,
                            struct px_err *err)
 {
     PX_AUTO(px_plan) plan = {0};
-    pmix_status_t rc = px_attributes_agree(req, err);
+    pmix_status_t rc = check_size(req, err);
 
+    if (!rc)
+        rc = px_attributes_agree(req, err);
     if (!rc)
         rc = px_attributes_of_job(&plan, req, err);
     if (!rc)
@@ -238,6 +278,7 @@ void px_plan_cleanup(px_plan *plan)
         free(plan->apps[i].program);
         px_strv_free(plan->apps[i].argv);
         px_strv_free(plan->apps[i].env);
+        px_env_edit_cleanup(&plan->apps[i].changes);
         free(plan->apps[i].cwd);
         free(plan->apps[i].output.path);
         free(plan->apps[i].termios);

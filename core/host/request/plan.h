@@ -4,6 +4,7 @@
 #ifndef PX_HOST_PLAN_H
 #define PX_HOST_PLAN_H
 
+#include "core/base/env_edit.h"
 #include "core/base/err.h"
 #include "core/host/place/place.h"
 #include "core/iof/format.h"
@@ -14,6 +15,13 @@
 
 /* Processes of one job. The bound protects the node from a typing error. */
 #define PX_MAX_TASKS 16384u
+/* Bounds on the request of another process: applications; infos, where those of the job
+ * count for each application; strings of all arguments and variables; their bytes, as
+ * exec counts them. */
+#define PX_MAX_SPAWN_APPS    1024u
+#define PX_MAX_SPAWN_INFOS   2048u
+#define PX_MAX_SPAWN_STRINGS 16384u
+#define PX_MAX_SPAWN_B       (2u * 1024u * 1024u)
 
 enum px_stop {
     PX_STOP_ON_EXEC, /* at the first instruction */
@@ -49,8 +57,9 @@ struct px_output_plan {
 struct px_app_plan {
     char *program; /* path */
     char **argv;
-    char **env; /* without the variables of each rank */
-    char *cwd;  /* from the request; NULL: this process's directory */
+    char **env;          /* without the variables of each rank */
+    px_env_edit changes; /* env until the attributes are read */
+    char *cwd;           /* from the request; NULL: this process's directory */
     uint32_t n;
     uint32_t first;        /* first rank */
     bool in_job_dir;       /* cwd is the job's folder, once made */
@@ -137,10 +146,10 @@ static inline bool px_plan_goes_on(const px_plan *plan)
 }
 
 /* Read the attributes of a request (attributes.c), for the job or for one application
- * whose environment is complete except for them. px_attributes_agree checks that
- * applications do not contradict each other on attributes of the whole job. An
- * unsupported attribute is PMIX_ERR_NOT_SUPPORTED if required, otherwise a line in the
- * log. */
+ * whose changes of the environment begin with its own variables. px_attributes_agree
+ * checks that applications do not contradict each other on attributes of the whole job.
+ * An unsupported attribute is PMIX_ERR_NOT_SUPPORTED if required, otherwise a line in
+ * the log. */
 pmix_status_t px_attributes_of_job(px_plan *plan, const struct px_spawn_request *req,
                                    struct px_err *err);
 pmix_status_t px_attributes_of_app(px_plan *plan, struct px_app_plan *app,

@@ -285,4 +285,51 @@ PX_TEST(a_job_that_finds_no_memory_runs_or_leaves_nothing)
     remove_file("ran");
 }
 
+/* Another process asks with one application more, or one info, string or byte, than a
+ * request may have. */
+PX_TEST(a_request_beyond_a_bound_is_refused_before_the_work)
+{
+    static pmix_app_t apps[PX_MAX_SPAWN_APPS + 1];
+    static pmix_info_t infos[PX_MAX_SPAWN_INFOS + 1];
+    static char *argv[PX_MAX_SPAWN_STRINGS + 2], big[PX_MAX_SPAWN_B];
+    const struct {
+        size_t n_apps, n_infos, n_args;
+        bool is_big;
+    } rows[] = {{.n_apps = PX_MAX_SPAWN_APPS + 1},
+                {.n_apps = 1, .n_infos = PX_MAX_SPAWN_INFOS + 1},
+                {.n_apps = 1, .n_args = PX_MAX_SPAWN_STRINGS + 1},
+                {.n_apps = 1, .n_args = 2, .is_big = true}};
+    char program[] = "true";
+
+    memset(big, 'x', sizeof(big) - 1);
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        struct px_spawn_request request = {.info = infos,
+                                           .n_info = rows[i].n_infos,
+                                           .apps = apps,
+                                           .n_apps = rows[i].n_apps};
+        PX_AUTO(px_plan) plan = {0};
+        struct px_err err = {0};
+
+        memset(argv, 0, sizeof(argv));
+        for (size_t k = 0; k < rows[i].n_args; k++)
+            argv[k] = rows[i].is_big ? big : program;
+        for (size_t a = 0; a < rows[i].n_apps; a++)
+            apps[a] = (pmix_app_t){.cmd = program, .argv = argv, .maxprocs = 1};
+        ck_assert_int_eq(px_plan_make(&plan, &request, &err), PMIX_ERR_OUT_OF_RESOURCE);
+        ck_assert_uint_eq(plan.n_apps, 0);
+        request.own = true; /* the program of this host has no bounds */
+        if (i == 2)
+            ok(px_plan_make(&plan, &request, &err));
+    }
+}
+
+PX_TEST(one_process_starts_in_a_turn_of_the_loop)
+{
+    const uint64_t before = launcher()->n_turns;
+
+    spawn(16, "exit 0");
+    await_end(PMIX_SUCCESS);
+    ck_assert_uint_ge(launcher()->n_turns - before, 16 - 1);
+}
+
 PX_TEST_MAIN("host/launch", jobs_setup, jobs_teardown)
