@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,6 +148,9 @@ static void orphans_end(void)
 /* Pipe of pointers to news. Event handlers must not block, so the main thread
  * prints. */
 static int news_fds[2] = {-1, -1};
+/* News for an event that comes while memory is exhausted: otherwise the end of a job
+ * would be lost. NULL: used. */
+static struct news *_Atomic spare;
 
 struct news {
     /* Answer to the request; failure or restart of a process; end of a job. */
@@ -193,6 +197,13 @@ static void read_info(struct news *n, const pmix_info_t *i)
         n->apart = PMIX_INFO_TRUE(i);
 }
 
+static struct news *make_news(void)
+{
+    struct news *n = calloc(1, sizeof(*n));
+
+    return n ? n : atomic_exchange(&spare, NULL);
+}
+
 static void send_news(struct news *n)
 {
     ssize_t put;
@@ -218,7 +229,7 @@ static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source,
                      size_t n_results, pmix_event_notification_cbfunc_fn_t done,
                      void *cbdata)
 {
-    struct news *n = calloc(1, sizeof(*n));
+    struct news *n = make_news();
 
     (void)id;
     (void)results;
@@ -246,7 +257,8 @@ static pmix_status_t subscribe(void)
                              PMIX_ERR_PROC_RESTART};
     pmix_status_t rc;
 
-    if (pipe2(news_fds, O_CLOEXEC | O_NONBLOCK) < 0)
+    spare = calloc(1, sizeof(*spare));
+    if (!spare || pipe2(news_fds, O_CLOEXEC | O_NONBLOCK) < 0)
         return PMIX_ERR_OUT_OF_RESOURCE;
     rc = PMIx_Register_event_handler(codes, sizeof(codes) / sizeof(codes[0]), NULL, 0,
                                      on_event, NULL, NULL);
@@ -453,7 +465,8 @@ static void on_news(struct run *run)
 
     while (read(news_fds[0], &n, sizeof(n)) == (ssize_t)sizeof(n)) {
         handlers[n->kind](run, n);
-        free(n);
+        memset(n, 0, sizeof(*n));
+        free(atomic_exchange(&spare, n));
     }
 }
 
@@ -523,6 +536,7 @@ static int launch(const struct options *o)
         PMIx_server_finalize();
         while (read(news_fds[0], &n, sizeof(n)) > 0) /* too late to handle */
             free(n);
+        free(atomic_exchange(&spare, NULL));
     } /* else the library has logged the reason */
     return status;
 }

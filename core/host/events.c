@@ -9,13 +9,14 @@
 
 size_t px_job_event(const struct px_launch_job *job, pmix_status_t code,
                     const pmix_proc_t *source, pmix_data_range_t range,
-                    const struct px_fact *facts, size_t n)
+                    const struct px_fact *facts, size_t n, unsigned *done)
 {
     PX_AUTO(px_infos) infos = {0};
+    unsigned once = 0;
 
     if (!px_facts_add(&infos, facts, n))
-        return px_server_event(job->launcher->server, code, source, range, infos.v,
-                               infos.n);
+        return px_server_event_on(job->launcher->server, code, source, range, infos.v,
+                                  infos.n, done ? done : &once);
     px_log(PX_LOG_ERROR, "spawn", "cannot report %s of job %s: out of memory",
            PMIx_Error_string(code), job->proc.nspace);
     return 0;
@@ -36,5 +37,5 @@ void px_job_announce(const struct px_launch_job *job, pmix_status_t code,
 
     (void)px_job_event(job, code, NULL,
                        to_self ? PMIX_RANGE_PROC_LOCAL : PMIX_RANGE_CUSTOM, facts,
-                       PX_COUNT(facts));
+                       PX_COUNT(facts), NULL);
 }

@@ -24,6 +24,7 @@ enum {
     NOTICE_MS = 250,      /* for handlers of a failure, before the jobs end */
     LATE_OUTPUT_MS = 500, /* for output of processes that ours left behind */
     DROP_MS = 1000,       /* until an ended job is forgotten */
+    RETRY_MS = 20,        /* until an end is reported again, for lack of memory */
     MAX_KEPT = 64,        /* ended jobs */
     END_WAIT_MS = 1000,   /* for processes that do not end, readers that do not read */
     TIMED_OUT = 124,      /* exit code, as of timeout(1) */
@@ -266,9 +267,10 @@ char **px_task_argv(const struct px_task *task)
 /* ---- events --------------------------------------------------------------------- */
 
 /* Reports a failure, or the end of a job, to handlers of this process and of kin, which
- * may be empty. Returns the number of other processes that are notified. */
+ * may be empty. end: receivers that have the report of an end; NULL: a failure. Returns
+ * the number of other processes that are notified. */
 static size_t report(const struct px_launch_job *job, const struct px_failure *f,
-                     bool end, const px_kin *kin)
+                     const px_kin *kin, unsigned *end)
 {
     pmix_proc_t culprit = job->proc;
     pmix_data_array_t range = {PMIX_PROC, kin->n, kin->v};
@@ -293,16 +295,19 @@ static size_t report(const struct px_launch_job *job, const struct px_failure *f
 
     return px_job_event(job, code, end ? NULL : &culprit,
                         kin->n > 0 ? PMIX_RANGE_CUSTOM : PMIX_RANGE_PROC_LOCAL, facts,
-                        PX_COUNT(facts));
+                        PX_COUNT(facts), end);
 }
 
-/* Reports the end, to the parent too if the parent asked for that. */
+/* Reports the end, to the parent too if the parent asked for that. The timer reports
+ * again to receivers that have missed the report, or forgets the job. */
 static void report_end(struct px_launch_job *job)
 {
     bool to_parent = job->plan.notify &&
                      !px_proc_same(&job->parent, px_server_name(job->launcher->server));
 
-    report(job, &job->failure, true, &(px_kin){.v = &job->parent, .n = to_parent});
+    report(job, &job->failure, &(px_kin){.v = &job->parent, .n = to_parent},
+           &job->reported);
+    px_timer_set(job->timer, job->reported == PX_EVENT_DONE ? DROP_MS : RETRY_MS);
 }
 
 /* ---- ending it ------------------------------------------------------------------ */
@@ -415,7 +420,6 @@ static void check_finished(struct px_launch_job *job)
     px_pubs_gone(&job->launcher->pubs, &job->proc);
     drop_dirs(job);
     report_end(job);
-    px_timer_set(job->timer, DROP_MS);
     limit_kept(job->launcher);
     check_idle(job->launcher);
 }
@@ -435,6 +439,8 @@ static void on_timer(void *arg)
                "cannot spawn: the time limit for the launch is over");
         job->launch_status = PMIX_ERR_TIMEOUT;
         px_job_report_timeout(job, launch_too_long);
+    } else if (job->end == PX_JOB_ENDED && job->reported != PX_EVENT_DONE) {
+        report_end(job);
     } else if (job->end == PX_JOB_ENDED) {
         struct px_launcher *l = job->launcher;
 
@@ -477,7 +483,7 @@ static size_t report_failure(struct px_launch_job *job, const struct px_failure 
         px_log(PX_LOG_ERROR, "spawn",
                "cannot notify all processes of the failure of job %s: out of memory",
                job->proc.nspace);
-    return report(job, f, false, &kin);
+    return report(job, f, &kin, NULL);
 }
 
 /* Ends the marked jobs; notified: when handlers of the failure have had some time. */

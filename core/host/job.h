@@ -144,6 +144,7 @@ struct px_launch_job {
     struct px_timer *timer;        /* of the stage */
     struct px_timer *limit;        /* of the time to run; NULL: no limit */
     struct px_traces *traces;      /* while they are made; NULL: none */
+    unsigned reported;             /* receivers of the end: enum px_event_receivers */
     bool unwritten;                /* output was lost, and that was reported */
     bool failing;                  /* ends with a failed job; see px_family_find */
     struct px_failure failure;     /* the first */
@@ -272,11 +273,11 @@ pmix_status_t px_abort(const pmix_proc_t *proc, void *object, int status,
 
 /* ---- events (events.c) ----------------------------------------------------------- */
 
-/* Sends an event about a job. Returns the number of other processes that are
- * notified. */
+/* Sends an event about a job. Returns the number of other processes that are notified.
+ * done: see px_server_event_on; NULL: receivers may miss the event. */
 size_t px_job_event(const struct px_launch_job *job, pmix_status_t code,
                     const pmix_proc_t *source, pmix_data_range_t range,
-                    const struct px_fact *facts, size_t n);
+                    const struct px_fact *facts, size_t n, unsigned *done);
 /* Notifies the process that asked for the job of a step of the launch, or of a
  * breakpoint that its processes have reached. breakpoint: NULL for other events. */
 void px_job_announce(const struct px_launch_job *job, pmix_status_t code,

@@ -132,7 +132,7 @@ static void report(const struct px_task *task)
         {PMIX_EVENT_TEXT_MESSAGE, text, PMIX_STRING}};
 
     (void)px_job_event(job, PMIX_ERR_PROC_RESTART, &proc, PMIX_RANGE_NAMESPACE, facts,
-                       PX_COUNT(facts));
+                       PX_COUNT(facts), NULL);
 }
 
 void px_restart_started(struct px_task *task, pmix_status_t status, const char *why)

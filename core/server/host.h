@@ -111,6 +111,12 @@ pmix_status_t px_answer(struct px_answers *a, const char *key, const void *data,
 size_t px_server_event(struct px_server *srv, pmix_status_t code,
                        const pmix_proc_t *source, pmix_data_range_t range,
                        const pmix_info_t *info, size_t n);
+/* Works like px_server_event for receivers that are not in *done, and adds those that
+ * have the event. Without memory some are missing: the caller calls again. */
+enum px_event_receivers { PX_EVENT_AT_PEERS = 1, PX_EVENT_HERE = 2, PX_EVENT_DONE = 3 };
+size_t px_server_event_on(struct px_server *srv, pmix_status_t code,
+                          const pmix_proc_t *source, pmix_data_range_t range,
+                          const pmix_info_t *info, size_t n, unsigned *done);
 
 /* Delivers output of a process to its receivers (iof/deliver.c). Zero bytes end the
  * channel. PMIX_OPERATION_SUCCEEDED: accepted. PMIX_SUCCESS: accepted, and the loop

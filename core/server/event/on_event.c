@@ -45,6 +45,8 @@ struct news {
     uid_t uid;                 /* of the source; root's events reach all */
     pmix_data_range_t range;
     bool to_source; /* the source gets the event, too */
+    bool lost;      /* a peer misses the event for lack of memory */
+    unsigned done;  /* enum px_event_receivers: have the event already */
     const pmix_info_t *info;
     size_t n;
     struct px_payload *message; /* packed for the last peer, in its codec */
@@ -148,9 +150,11 @@ static void send_event(struct px_peer *peer, struct news *e)
         e->codec = peer->codec;
         e->message = pack(peer->codec, e);
     }
+    e->lost |= !e->message;
     if (!e->message || !peer->conn)
         return;
     pmix_status_t rc = px_conn_share(peer->conn, PX_TAG_NOTIFY, NULL, e->message);
+    e->lost |= rc == PMIX_ERR_NOMEM;
     if (rc == PMIX_ERR_OUT_OF_RESOURCE && e->message->bytes.len <= PX_MAX_FRAME_B)
         px_conn_fail(peer->conn, rc); /* it does not read; events must not be lost */
 }
@@ -191,12 +195,10 @@ static void cache(struct px_server *srv, const struct news *e)
                     PX_CONTAINER_OF(srv->part.cached_events.next, struct cached, link));
 }
 
-/* Delivers an event to peers and own handlers. Returns the number of peers. */
-static size_t spread(struct px_server *srv, struct news *e)
+static size_t spread_to_peers(struct px_server *srv, struct news *e)
 {
     size_t n_sent = 0;
 
-    cache(srv, e);
     PX_LIST_EACH (&srv->peers, struct px_peer, p, link) {
         if (p->finalized || !peer_wants(p, e) || !may_reach(e, p))
             continue;
@@ -204,15 +206,32 @@ static size_t spread(struct px_server *srv, struct news *e)
         n_sent++;
     }
     px_payload_unref(e->message);
-    if (px_notify_deliver(srv->notify, e->code, e->source, e->range, e->info, e->n))
-        px_log(PX_LOG_ERROR, "server", "cannot deliver event %s here: out of memory",
-               PMIx_Error_string(e->code));
+    if (e->lost)
+        return n_sent;
+    cache(srv, e);
+    e->done |= PX_EVENT_AT_PEERS;
     return n_sent;
 }
 
-size_t px_server_event(struct px_server *srv, pmix_status_t code,
-                       const pmix_proc_t *source, pmix_data_range_t range,
-                       const pmix_info_t *info, size_t n)
+/* Delivers an event to peers and own handlers that do not have the event. Returns the
+ * number of peers. */
+static size_t spread(struct px_server *srv, struct news *e)
+{
+    size_t n_sent = e->done & PX_EVENT_AT_PEERS ? 0 : spread_to_peers(srv, e);
+
+    if (e->done & PX_EVENT_HERE)
+        return n_sent;
+    if (px_notify_deliver(srv->notify, e->code, e->source, e->range, e->info, e->n))
+        px_log(PX_LOG_ERROR, "server", "cannot deliver event %s here: out of memory",
+               PMIx_Error_string(e->code));
+    else
+        e->done |= PX_EVENT_HERE;
+    return n_sent;
+}
+
+size_t px_server_event_on(struct px_server *srv, pmix_status_t code,
+                          const pmix_proc_t *source, pmix_data_range_t range,
+                          const pmix_info_t *info, size_t n, unsigned *done)
 {
     const char *job = px_info_str(info, n, PMIX_NSPACE);
     /* A process that aborts another job is not the one that notifies. */
@@ -222,10 +241,22 @@ size_t px_server_event(struct px_server *srv, pmix_status_t code,
                      .source = source ? source : &srv->proc,
                      .range = range,
                      .to_source = to_source,
+                     .done = *done,
                      .info = info,
                      .n = n};
+    size_t n_sent = spread(srv, &e);
 
-    return spread(srv, &e);
+    *done = e.done;
+    return n_sent;
+}
+
+size_t px_server_event(struct px_server *srv, pmix_status_t code,
+                       const pmix_proc_t *source, pmix_data_range_t range,
+                       const pmix_info_t *info, size_t n)
+{
+    unsigned done = 0;
+
+    return px_server_event_on(srv, code, source, range, info, n, &done);
 }
 
 /* ---- requests -------------------------------------------------------------------- */

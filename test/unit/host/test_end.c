@@ -3,10 +3,13 @@
  * ended jobs. */
 #include "jobs.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
+#include "alloc_fail.h"
 #include "core/base/clock.h"
 #include "core/base/proc.h"
 #include "core/model/nspace.h"
@@ -35,6 +38,32 @@ PX_TEST(the_first_failure_is_reported_and_ends_the_job)
         await_failure(rows[i].failure, rows[i].verdict, 1, rows[i].exit_code,
                       rows[i].text);
     }
+}
+
+/* A process that waits at a FIFO ends when the FIFO is opened and closed. */
+PX_TEST(each_end_is_reported_whichever_allocation_fails)
+{
+    PX_AUTOFREE char *fifo = strdup(px_test_path("fifo"));
+    unsigned n_rounds = 0;
+
+    PX_TEST_NEEDS_ALLOC;
+    ok(mkfifo(fifo, 0600));
+    for (bool failed = true; failed; n_rounds++) {
+        struct timespec until;
+
+        spawn(1, "exec cat fifo");
+        const int fd = open(fifo, O_WRONLY | O_CLOEXEC);
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += 10;
+        px_alloc_fail_at(n_rounds + 1);
+        close(fd);
+        const int rc = sem_timedwait(&seen.ended, &until);
+        failed = px_alloc_fail_end();
+        ck_assert_msg(rc == 0, "allocation %u", n_rounds + 1);
+        ck_assert_int_eq(seen.verdict, PMIX_SUCCESS);
+    }
+    ck_assert_uint_gt(n_rounds, 10);
+    unlink(fifo);
 }
 
 PX_TEST(a_process_that_ignores_term_is_killed)
