@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -551,6 +552,28 @@ static void open_streams(void)
             (void)!open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR);
 }
 
+/* Descriptors that pmixrun needs for itself, and for each process: for its end and its
+ * output. They are measured for the default components, with some to spare. */
+enum { OWN_FDS = 38, PROCESS_FDS = 3 };
+
+/* Checks the limit of descriptors before anything starts. */
+static bool has_descriptors(const struct options *o)
+{
+    struct rlimit limit;
+    long n = 0;
+
+    for (size_t i = 0; i < o->n_programs; i++)
+        n += o->programs[i].n ? o->programs[i].n : 1;
+    const rlim_t needed = OWN_FDS + PROCESS_FDS * (rlim_t)n;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= needed)
+        return true;
+    complain("cannot start %ld process%s: %llu file descriptors are needed, and the "
+             "limit is %llu (see ulimit -n)",
+             n, n == 1 ? "" : "es", (unsigned long long)needed,
+             (unsigned long long)limit.rlim_cur);
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     static struct options options; /* lives until the end */
@@ -560,6 +583,8 @@ int main(int argc, char **argv)
     options_parse(&options, argc, argv);
     if (options.dirs)
         return clean(&options);
+    if (!has_descriptors(&options))
+        return EXIT_TROUBLE;
     /* Under an unknown launcher, Open MPI 4's schizo/orte makes each process a job
      * of its own. */
     (void)setenv("OMPI_MCA_schizo", "^orte", 0);

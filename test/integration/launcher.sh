@@ -205,11 +205,20 @@ output_refused() { # before anything starts
     lines 1 'cannot write to .*/x\.1: it is a symbolic link$' "$ERR"
     rc_of 1 pr -n 2 --output-dir /proc/nowhere touch "$TMPDIR/ran" 2>"$ERR"
     lines 1 'cannot write to /proc/nowhere/.*/rank.0/stdout: No such file or directory$' "$ERR"
-    (ulimit -n 64; rc_of 1 pr -n 100 --output-dir "$TMPDIR/d" touch "$TMPDIR/ran" 2>"$ERR")
-    lines 1 'cannot write to .*/d/.*/rank.*/std(out|err): Too many open files$' "$ERR"
-    gone "$TMPDIR/ran" "$TMPDIR"/d/*
-    rmdir "$TMPDIR/d"
+    gone "$TMPDIR/ran"
     rm "$TMPDIR"/x.*
+}
+
+few_descriptors() { # one line before anything starts, or success
+    local n
+    for n in 12 24 30 40; do
+        (ulimit -n $n; rc_of 1 pr -n 2 touch "$TMPDIR/ran" 2>"$ERR")
+        same "pmixrun: cannot start 2 processes: 44 file descriptors are needed, and the limit is $n (see ulimit -n)" \
+            "$(cat "$ERR")" "error"
+        gone "$TMPDIR/ran"
+    done
+    (ulimit -n 44; pr -n 2 "$CLIENT" exchange >"$OUT")
+    (ulimit -n 338; pr -n 100 true)
 }
 
 output_dir_full() {
@@ -734,6 +743,7 @@ t progress_on_a_terminal progress
 t ranks_have_a_terminal terminal
 t output_in_files_as_of_mpirun output_dir
 t output_that_cannot_go_to_files output_refused
+t few_descriptors_are_reported_before_anything_starts few_descriptors
 t output_to_a_full_disk output_dir_full
 t program_and_files_are_preloaded preload
 t stdout_on_a_full_disk stdout_full
