@@ -3,7 +3,7 @@
  * there. */
 #include "core/model/assembly.h"
 
-#include "core/model/proc_names.h"
+#include "core/model/proc_set.h"
 #include "model_test.h"
 
 #include <string.h>
@@ -158,6 +158,63 @@ PX_TEST(a_process_is_meant_by_each_of_its_names)
               !px_proc_means(model, &rows[5].named, &proc));
     joint()->presence[3] = PX_LOST;
     ck_assert(px_proc_means(model, &rows[5].named, &proc));
+}
+
+/* Each pair of names has the same answer in a small set and in a large one, which has an
+ * index. */
+PX_TEST(a_set_of_names_answers_as_its_names_do)
+{
+    enum { N_OTHERS = 20 };
+    static const pmix_proc_t names[] = {
+        {JOB, 1},           {JOB, 2},        {JOB, ALL},   {"west:" JOB, 1},
+        {"west:" JOB, ALL}, {"joint", 3},    {"joint", 0}, {"joint", ALL},
+        {"east:" JOB, 1},   {"other", 1},    {"other", 2}, {"joint", 9},
+        {"unknown", 1},     {"unknown", ALL}};
+    pmix_proc_t procs[N_OTHERS + 1];
+
+    for (pmix_rank_t r = 0; r < N_OTHERS; r++)
+        px_proc_set(&procs[r], "elsewhere", r);
+    for (size_t i = 0; i < 2 * PX_COUNT(names) * PX_COUNT(names); i++) {
+        const pmix_proc_t *a = &names[i % PX_COUNT(names)],
+                          *b = &names[i / PX_COUNT(names) % PX_COUNT(names)];
+        bool left = i / PX_COUNT(names) >= PX_COUNT(names), both;
+
+        /* px_proc_means compares a joint rank with names without a cluster only. */
+        if ((strchr(a->nspace, ':') && b->nspace[0] == 'j') ||
+            (strchr(b->nspace, ':') && a->nspace[0] == 'j'))
+            continue;
+        joint()->presence[3] = left ? PX_LEFT : PX_PRESENT;
+        both = px_proc_means(model, a, b) || px_proc_means(model, b, a);
+        procs[N_OTHERS] = *a;
+        for (size_t n = 1; n <= PX_COUNT(procs); n += N_OTHERS) {
+            struct px_proc_set s = px_proc_set_of(model, &procs[PX_COUNT(procs) - n],
+                                                  n);
+
+            ck_assert_msg(px_proc_set_meets(&s, b) == both, "%s.%u and %s.%u",
+                          a->nspace, a->rank, b->nspace, b->rank);
+            ck_assert(px_proc_set_meets(&s, b) == both); /* also by its memory */
+            if (!strchr(b->nspace, ':'))
+                ck_assert(px_proc_set_has(&s, b) == px_proc_means(model, a, b));
+            px_proc_set_fini(&s);
+        }
+    }
+}
+
+PX_TEST(the_steps_of_a_set_are_linear)
+{
+    enum { N = 3000 };
+    PX_AUTOFREE pmix_proc_t *procs = calloc(N, sizeof(*procs));
+    struct px_proc_set s = px_proc_set_of(model, procs, N);
+    pmix_proc_t p;
+
+    for (pmix_rank_t r = 0; r < N; r++)
+        px_proc_set(&procs[r], r % 2 ? "joint" : "elsewhere", r % 2 ? ALL : r);
+    for (pmix_rank_t r = 0; r < N; r++) {
+        px_proc_set(&p, r % 2 ? "joint" : "nowhere", r % 4 == 1 ? ALL : r);
+        ck_assert(px_proc_set_meets(&s, &p) == (r % 2 == 1));
+    }
+    ck_assert_uint_le(s.n_steps, 12 * N);
+    px_proc_set_fini(&s);
 }
 
 PX_TEST(its_members_are_listed)
