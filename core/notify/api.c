@@ -156,13 +156,15 @@ static void on_notify(struct px_api *api)
     const struct px_model *m = api->client->model;
     const px_infos *info = &api->args.info;
     pmix_data_range_t range = api->args.directive;
+    struct px_aim aim = px_aim_of(m, api->args.code, info->v, info->n);
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (n->hooks.own_event)
         n->hooks.own_event(n->hooks.ctx, api->args.code, source, range, info->v,
                            info->n);
-    else if (px_range_includes(m, range, source, info->v, info->n, &m->self))
+    else if (px_range_includes(&aim, range, source, &m->self))
         rc = deliver_own(api, source);
+    px_aim_fini(&aim);
     if (rc || n->hooks.own_event || range == PMIX_RANGE_PROC_LOCAL ||
         api->client->standalone)
         px_api_done(api, rc);

@@ -194,12 +194,13 @@ pmix_status_t px_handlers_add(struct px_handlers *all, const pmix_status_t *code
     if (!h)
         return PMIX_ERR_NOMEM;
     h->fn = fn;
-    h->n_codes = n_codes;
     h->codes = malloc((n_codes + 1) * sizeof(*codes));
     if (!h->codes)
         rc = PMIX_ERR_NOMEM;
     else if (n_codes > 0)
         memcpy(h->codes, codes, n_codes * sizeof(*codes));
+    if (!rc)
+        h->n_codes = px_codes_sort(h->codes, n_codes);
     for (size_t i = 0; !rc && i < n_info; i++)
         rc = read_info(h, &info[i]);
     if (!rc)
@@ -227,14 +228,10 @@ void px_handlers_remove(struct px_handler *h)
     handler_free(h);
 }
 
-static bool has_code(const struct px_handler *h, size_t n, pmix_status_t code)
+static bool has_code(const struct px_handler *h, pmix_status_t code)
 {
-    if (h->n_codes == 0)
-        return code == PX_DEFAULT_CODE;
-    for (size_t i = 0; i < n; i++)
-        if (h->codes[i] == code)
-            return true;
-    return false;
+    return h->n_codes == 0 ? code == PX_DEFAULT_CODE
+                           : px_codes_have(h->codes, h->n_codes, code);
 }
 
 pmix_status_t *px_handlers_only_of(const struct px_handlers *all,
@@ -246,9 +243,10 @@ pmix_status_t *px_handlers_only_of(const struct px_handlers *all,
 
     *n = 0;
     for (size_t i = 0; only && i < (h->n_codes ? h->n_codes : 1); i++) {
-        bool shared = h->n_codes && has_code(h, i, codes[i]); /* repeated in codes */
+        bool shared = false;
+
         PX_LIST_EACH (&all->list, struct px_handler, x, link)
-            shared |= x != h && has_code(x, x->n_codes, codes[i]);
+            shared |= x != h && has_code(x, codes[i]);
         if (!shared)
             only[(*n)++] = codes[i];
     }

@@ -3,16 +3,18 @@
  * time. A handler may answer late, from any thread. */
 #include "core/notify/notify.h"
 
+#include "core/base/clock.h"
 #include "core/link/api.h"
-#include "core/model/proc_names.h"
 #include "core/notify/notify_impl.h"
 #include "core/rt/log.h"
 
 #include <string.h>
 
-/* Limit of cached events, which late handlers may want. The oldest are removed
+/* Limits of cached events, which late handlers may want. The oldest are removed
  * first. */
-#define MAX_CACHED 64
+#define MAX_CACHED   64
+#define MAX_CACHED_B (16u * 1024u * 1024u)
+#define CACHE_MS     60000 /* maximum age, except for a programming model */
 
 enum { CALLED, RETURNED, ANSWERED };
 
@@ -25,6 +27,8 @@ struct event {
     pmix_proc_t source;
     pmix_data_range_t range;
     px_infos infos;
+    uint64_t at_ms; /* of a cached event: its arrival and size */
+    size_t size_b;
     px_infos given;   /* infos passed to the current handler */
     px_infos results; /* results of previous handlers */
     px_infos answer;  /* results of the current handler, from its thread */
@@ -82,23 +86,48 @@ void px_notify_set_hooks(struct px_notify *n, const struct px_notify_hooks *hook
     n->hooks = hooks ? *hooks : (struct px_notify_hooks){0};
 }
 
-bool px_range_includes(const struct px_model *m, pmix_data_range_t range,
-                       const pmix_proc_t *source, const pmix_info_t *info,
-                       size_t n_info, const pmix_proc_t *proc)
+/* ---- receivers ------------------------------------------------------------------- */
+
+/* Fills the set from an info. Returns false if its value has no processes. */
+static bool read_set(const struct px_model *m, const pmix_info_t *info,
+                     struct px_proc_set *set)
 {
-    const pmix_info_t *custom = px_info_find(info, n_info, PMIX_EVENT_CUSTOM_RANGE);
+    const pmix_proc_t *procs;
+    size_t n;
 
-    if (custom) {
-        const pmix_proc_t *procs;
-        size_t n;
-        bool in = false;
+    if (px_value_borrow_procs(&info->value, &procs, &n))
+        return false;
+    *set = px_proc_set_of(m, procs, n);
+    return true;
+}
 
-        if (px_value_borrow_procs(&custom->value, &procs, &n))
-            return false;
-        for (size_t i = 0; i < n && !in; i++)
-            in = px_proc_means(m, &procs[i], proc);
-        return in;
-    }
+struct px_aim px_aim_of(const struct px_model *m, pmix_status_t code,
+                        const pmix_info_t *info, size_t n)
+{
+    const pmix_info_t *custom = px_info_find(info, n, PMIX_EVENT_CUSTOM_RANGE);
+    const pmix_info_t *about = px_info_find(info, n, PMIX_EVENT_AFFECTED_PROC);
+    struct px_aim aim = {.code = code, .is_custom = custom};
+
+    if (!about)
+        about = px_info_find(info, n, PMIX_EVENT_AFFECTED_PROCS);
+    aim.non_default = px_info_flag(info, n, PMIX_EVENT_NON_DEFAULT);
+    if (custom)
+        (void)read_set(m, custom, &aim.range); /* otherwise the range is empty */
+    aim.is_about = about && read_set(m, about, &aim.affected);
+    return aim;
+}
+
+void px_aim_fini(struct px_aim *aim)
+{
+    px_proc_set_fini(&aim->range);
+    px_proc_set_fini(&aim->affected);
+}
+
+bool px_range_includes(struct px_aim *aim, pmix_data_range_t range,
+                       const pmix_proc_t *source, const pmix_proc_t *proc)
+{
+    if (aim && aim->is_custom)
+        return px_proc_set_has(&aim->range, proc);
     switch (range) {
     case PMIX_RANGE_RM:
     case PMIX_RANGE_CUSTOM: /* lacks a list of processes */
@@ -113,51 +142,53 @@ bool px_range_includes(const struct px_model *m, pmix_data_range_t range,
     }
 }
 
-/* True if the event names an affected process of the registration. True if the event or
- * the registration names none. */
-static bool affects(const struct px_model *m, const pmix_proc_t *affected,
-                    size_t n_affected, const pmix_info_t *info, size_t n_info)
+bool px_aim_concerns(struct px_aim *aim, const pmix_proc_t *affected, size_t n_affected)
 {
-    const pmix_info_t *i = px_info_find(info, n_info, PMIX_EVENT_AFFECTED_PROC);
-    const pmix_proc_t *procs;
-    size_t n;
-    bool hit = false;
+    bool hit = n_affected == 0 || !aim->is_about;
 
-    if (!i)
-        i = px_info_find(info, n_info, PMIX_EVENT_AFFECTED_PROCS);
-    if (n_affected == 0 || !i || px_value_borrow_procs(&i->value, &procs, &n))
-        return true;
-    for (size_t a = 0; a < n_affected && !hit; a++)
-        for (size_t p = 0; p < n && !hit; p++)
-            hit = px_proc_means(m, &affected[a], &procs[p]) ||
-                  px_proc_means(m, &procs[p], &affected[a]);
+    for (size_t i = 0; i < n_affected && !hit; i++)
+        hit = px_proc_set_meets(&aim->affected, &affected[i]);
     return hit;
 }
 
-bool px_event_wanted(const struct px_model *m, const pmix_status_t *codes,
-                     size_t n_codes, const pmix_proc_t *affected, size_t n_affected,
-                     pmix_status_t code, const pmix_info_t *info, size_t n_info)
+static int compare_codes(const void *a, const void *b)
 {
-    bool named = n_codes == 0 && !px_info_flag(info, n_info, PMIX_EVENT_NON_DEFAULT);
+    pmix_status_t x = *(const pmix_status_t *)a, y = *(const pmix_status_t *)b;
 
-    for (size_t i = 0; i < n_codes && !named; i++)
-        named = codes[i] == code;
-    return named && affects(m, affected, n_affected, info, n_info);
+    return (x > y) - (x < y);
 }
 
-static bool handler_wants(const struct px_handler *h, const struct event *e)
+size_t px_codes_sort(pmix_status_t *codes, size_t n)
 {
-    const struct px_model *m = e->owner->client->model;
+    size_t kept = 0;
 
-    if (!px_event_wanted(m, h->codes, h->n_codes, h->affected, h->n_affected, e->code,
-                         e->infos.v, e->infos.n))
+    if (n > 1)
+        qsort(codes, n, sizeof(*codes), compare_codes);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || codes[i] != codes[kept - 1])
+            codes[kept++] = codes[i];
+    return kept;
+}
+
+bool px_codes_have(const pmix_status_t *sorted, size_t n, pmix_status_t code)
+{
+    return n > 0 && bsearch(&code, sorted, n, sizeof(code), compare_codes);
+}
+
+static bool handler_wants(const struct px_notify *n, const struct px_handler *h,
+                          struct px_aim *aim, const pmix_proc_t *source)
+{
+    bool named = h->n_codes == 0 ? !aim->non_default
+                                 : px_codes_have(h->codes, h->n_codes, aim->code);
+
+    if (!named || !px_aim_concerns(aim, h->affected, h->n_affected))
         return false;
     for (size_t i = 0; i < h->n_sources; i++)
-        if (px_proc_match(&h->sources[i], &e->source))
+        if (px_proc_match(&h->sources[i], source))
             return true;
     return h->n_sources == 0 &&
            (h->range == PMIX_RANGE_UNDEF ||
-            px_range_includes(m, h->range, &m->self, NULL, 0, &e->source));
+            px_range_includes(NULL, h->range, &n->client->model->self, source));
 }
 
 /* ---- registration at the server -------------------------------------------------- */
@@ -294,10 +325,26 @@ static bool is_same(const struct event *a, const struct event *b)
            px_type_compare(PMIX_DATA_ARRAY, &x, &y) == 0;
 }
 
-static void drop_cached(struct px_notify *n, struct event *e)
+/* ---- the cache ------------------------------------------------------------------- */
+
+/* Takes the event out of the cache, for its handler or to be freed. */
+static struct event *uncache(struct px_notify *n, struct event *e)
 {
-    event_free(e);
+    px_list_remove(&e->link);
     n->n_cached--;
+    n->cached_b -= e->size_b;
+    return e;
+}
+
+/* Removes the oldest events beyond the limits, and all that are too old. */
+static void trim_cache(struct px_notify *n)
+{
+    uint64_t now = px_clock_ms();
+
+    PX_LIST_EACH (&n->cached, struct event, e, link)
+        if ((!is_lasting(e) && now - e->at_ms > CACHE_MS) || n->n_cached > MAX_CACHED ||
+            n->cached_b > MAX_CACHED_B)
+            event_free(uncache(n, e));
 }
 
 static void cache_event(struct px_notify *n, struct event *e)
@@ -308,10 +355,15 @@ static void cache_event(struct px_notify *n, struct event *e)
     }
     PX_LIST_EACH (&n->cached, struct event, old, link)
         if (is_lasting(e) && is_lasting(old) && is_same(e, old))
-            drop_cached(n, old);
+            event_free(uncache(n, old));
+    e->at_ms = px_clock_ms();
+    e->size_b = sizeof(*e);
+    for (size_t i = 0; i < e->infos.n; i++)
+        e->size_b += px_type_size(PMIX_INFO, &e->infos.v[i]);
     px_list_append(&n->cached, &e->link);
-    if (++n->n_cached > MAX_CACHED)
-        drop_cached(n, PX_CONTAINER_OF(n->cached.next, struct event, link));
+    n->n_cached++;
+    n->cached_b += e->size_b;
+    trim_cache(n);
 }
 
 /* Posts the event: the caller may be a handler, so no handler may run here. */
@@ -353,23 +405,42 @@ static struct event *event_copy(const struct event *e)
     return copy;
 }
 
+/* Lists the handlers that get the event, which then belongs to them. only: as in
+ * px_notify_offer. */
+static void choose(struct px_notify *n, struct event *e, struct px_aim *aim,
+                   const struct px_handler *only)
+{
+    PX_LIST_EACH (&n->handlers.list, struct px_handler, h, link)
+        if ((!only || h == only) && handler_wants(n, h, aim, &e->source))
+            e->ids[e->n_ids++] = h->id;
+}
+
+/* Makes an event with room for all handlers, or for the later handler of a cached
+ * event. */
+static struct event *event_for_all(struct px_notify *n, const struct px_aim *aim,
+                                   const pmix_proc_t *source, pmix_data_range_t range)
+{
+    size_t room = 1;
+
+    PX_LIST_EACH (&n->handlers.list, struct px_handler, h, link)
+        room++;
+    return event_create(n, aim->code, source, range, room);
+}
+
 pmix_status_t px_notify_take(struct px_notify *n, pmix_status_t code,
                              const pmix_proc_t *source, pmix_data_range_t range,
                              px_infos *infos, bool may_keep)
 {
-    size_t room = 1; /* room for the later handler of a cached event */
-    struct event *e, *kept;
+    struct px_aim aim = px_aim_of(n->client->model, code, infos->v, infos->n);
+    struct event *e = event_for_all(n, &aim, source, range), *kept;
 
-    PX_LIST_EACH (&n->handlers.list, struct px_handler, h, link)
-        room++;
-    e = event_create(n, code, source, range, room);
+    if (e)
+        choose(n, e, &aim, NULL);
+    px_aim_fini(&aim);
     if (!e)
         return PMIX_ERR_NOMEM;
     e->infos = *infos;
     *infos = (px_infos){0};
-    PX_LIST_EACH (&n->handlers.list, struct px_handler, h, link)
-        if (handler_wants(h, e))
-            e->ids[e->n_ids++] = h->id;
     kept = e->n_ids == 0 ? e : is_lasting(e) ? event_copy(e) : NULL;
     if (e->n_ids)
         start(n, e);
@@ -390,21 +461,45 @@ pmix_status_t px_notify_deliver(struct px_notify *n, pmix_status_t code,
     return rc ? rc : px_notify_take(n, code, source, range, &copy, true);
 }
 
+pmix_status_t px_notify_offer(struct px_notify *n, struct px_aim *aim,
+                              const pmix_proc_t *source, pmix_data_range_t range,
+                              const px_infos *infos, const struct px_handler *only,
+                              bool *taken)
+{
+    struct event *e = event_for_all(n, aim, source, range);
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    *taken = false;
+    if (!e)
+        return PMIX_ERR_NOMEM;
+    choose(n, e, aim, only);
+    if (e->n_ids && infos->n)
+        rc = px_infos_add_copy(&e->infos, infos->v, infos->n);
+    *taken = !rc && e->n_ids;
+    if (*taken)
+        start(n, e);
+    else
+        event_free(e);
+    return rc;
+}
+
 void px_notify_replay(struct px_notify *n, const struct px_handler *h)
 {
     if (h->n_codes == 0) /* only handlers with codes get old events */
         return;
+    if (n->hooks.replay)
+        n->hooks.replay(n->hooks.ctx, h);
+    trim_cache(n);
     PX_LIST_EACH (&n->cached, struct event, e, link) {
-        struct event *due = e;
+        struct px_aim aim = px_aim_of(n->client->model, e->code, e->infos.v,
+                                      e->infos.n);
+        bool wanted = handler_wants(n, h, &aim, &e->source);
+        struct event *due;
 
-        if (!handler_wants(h, e))
+        px_aim_fini(&aim);
+        if (!wanted)
             continue;
-        if (is_lasting(e)) {
-            due = event_copy(e);
-        } else {
-            px_list_remove(&e->link);
-            n->n_cached--;
-        }
+        due = is_lasting(e) ? event_copy(e) : uncache(n, e);
         if (!due)
             continue;
         due->ids[due->n_ids++] = h->id;

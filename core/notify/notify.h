@@ -4,11 +4,14 @@
 #ifndef PX_NOTIFY_NOTIFY_H
 #define PX_NOTIFY_NOTIFY_H
 
+#include "core/model/proc_set.h"
 #include "core/rt/process.h"
 #include "core/types/type.h"
 
 struct px_notify;
+struct px_aim;
 struct px_client;
+struct px_handler;
 struct px_model;
 
 /* Creates the event state. client outlives n. */
@@ -16,13 +19,21 @@ pmix_status_t px_notify_create(struct px_client *client, struct px_notify **n);
 void px_notify_destroy(struct px_notify *n);
 
 /* Calls the handlers that want this event in order, on the loop, each after the answer
- * of the previous one. Copies everything. Events without a handler are cached (bounded)
- * for later handlers. A declared programming model of this process
- * (PMIX_MODEL_DECLARED, PMIX_RANGE_PROC_LOCAL) is cached in any case, for all later
- * handlers. */
+ * of the previous one. Copies everything. Events without a handler are cached for later
+ * handlers, limited by number, bytes and age. A declared programming model of this
+ * process (PMIX_MODEL_DECLARED, PMIX_RANGE_PROC_LOCAL) is cached in any case, for all
+ * later handlers. */
 pmix_status_t px_notify_deliver(struct px_notify *n, pmix_status_t code,
                                 const pmix_proc_t *source, pmix_data_range_t range,
                                 const pmix_info_t *info, size_t n_info);
+
+/* Works like px_notify_deliver for an event that a server caches, and does not cache
+ * the event here. only: the one handler that may get the event, or NULL. *taken: true
+ * if a handler gets the event. */
+pmix_status_t px_notify_offer(struct px_notify *n, struct px_aim *aim,
+                              const pmix_proc_t *source, pmix_data_range_t range,
+                              const px_infos *infos, const struct px_handler *only,
+                              bool *taken);
 
 /* Works like px_notify_deliver, but takes the infos unless memory is exhausted. Caches
  * the event only if may_keep is true. */
@@ -30,22 +41,38 @@ pmix_status_t px_notify_take(struct px_notify *n, pmix_status_t code,
                              const pmix_proc_t *source, pmix_data_range_t range,
                              px_infos *infos, bool may_keep);
 
-/* True if proc is in the range of an event from source. info may contain a custom
- * range, whose members m localizes. */
-bool px_range_includes(const struct px_model *m, pmix_data_range_t range,
-                       const pmix_proc_t *source, const pmix_info_t *info,
-                       size_t n_info, const pmix_proc_t *proc);
-/* True if a registration with these codes (n_codes 0: default handler) takes the event.
- * Default handlers do not take PMIX_EVENT_NON_DEFAULT events. Affected processes in the
- * registration must match. */
-bool px_event_wanted(const struct px_model *m, const pmix_status_t *codes,
-                     size_t n_codes, const pmix_proc_t *affected, size_t n_affected,
-                     pmix_status_t code, const pmix_info_t *info, size_t n_info);
+/* Attributes of an event that decide about its receivers, read once for all. */
+struct px_aim {
+    pmix_status_t code;
+    bool non_default; /* PMIX_EVENT_NON_DEFAULT: not for default handlers */
+    bool is_custom;   /* has PMIX_EVENT_CUSTOM_RANGE, whose processes are in range */
+    bool is_about;    /* names the processes in affected */
+    struct px_proc_set range, affected;
+};
 
-/* Hook of a server process, whose own notifications go to its clients. */
+/* Reads the infos of an event, which must outlive the aim. m localizes the named
+ * processes. */
+struct px_aim px_aim_of(const struct px_model *m, pmix_status_t code,
+                        const pmix_info_t *info, size_t n_info);
+void px_aim_fini(struct px_aim *aim);
+/* True if proc is in the range of an event from source. aim NULL: no custom range. */
+bool px_range_includes(struct px_aim *aim, pmix_data_range_t range,
+                       const pmix_proc_t *source, const pmix_proc_t *proc);
+/* True if the event names an affected process of a registration, or if the event or the
+ * registration names none. */
+bool px_aim_concerns(struct px_aim *aim, const pmix_proc_t *affected,
+                     size_t n_affected);
+/* Sorts codes and removes repeated ones. Returns the new number. */
+size_t px_codes_sort(pmix_status_t *codes, size_t n);
+bool px_codes_have(const pmix_status_t *sorted, size_t n, pmix_status_t code);
+
+/* Hooks of a server process. Its own notifications go to its clients, and it caches the
+ * events for its later handlers itself. */
 struct px_notify_hooks {
     void (*own_event)(void *ctx, pmix_status_t code, const pmix_proc_t *source,
                       pmix_data_range_t range, const pmix_info_t *info, size_t n_info);
+    /* Offers the cached events to a new handler, by px_notify_offer. */
+    void (*replay)(void *ctx, const struct px_handler *h);
     void *ctx;
 };
 void px_notify_set_hooks(struct px_notify *n, const struct px_notify_hooks *hooks);

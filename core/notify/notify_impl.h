@@ -22,8 +22,8 @@ struct px_handler {
     int edge; /* -1: first in its category; 1: last in its category; 0: between */
     size_t id;
     char *name;
-    pmix_status_t *codes;
-    size_t n_codes; /* 0: a default handler */
+    pmix_status_t *codes; /* sorted, each once */
+    size_t n_codes;       /* 0: a default handler */
     pmix_proc_t *affected;
     size_t n_affected;
     pmix_data_range_t range; /* wanted range of sources; UNDEF: any */
@@ -62,7 +62,7 @@ struct px_notify {
     struct px_handlers handlers;
     struct px_list running; /* events whose handlers are being called */
     struct px_list cached;
-    size_t n_cached;
+    size_t n_cached, cached_b;
     struct px_notify_hooks hooks;
     atomic_uint n_sent; /* blocking PMIx_Notify_event calls, see must_wait */
 };

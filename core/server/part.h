@@ -34,6 +34,8 @@ struct px_server_parts {
     struct px_list attributes, cached_events, connected, gathers, generations, joined,
         psets, pending_gets;
     size_t n_cached_events, cached_events_b;
+    uint64_t next_event; /* number of the next cached event */
+    struct px_timer *events_timer;
 };
 
 struct px_server_start {

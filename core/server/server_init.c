@@ -17,6 +17,7 @@
 #include "core/server/host.h"
 #include "core/server/cleanup/cleanup.h"
 #include "core/server/cleanup/session.h"
+#include "core/server/event/event.h"
 #include "core/server/iof/server_iof.h"
 #include "core/server/peer/peer.h"
 #include "core/server/peer/rpc.h"
@@ -95,7 +96,8 @@ static void on_own_event(void *ctx, pmix_status_t code, const pmix_proc_t *sourc
 
 static void take_events(struct px_server *srv)
 {
-    const struct px_notify_hooks hooks = {.own_event = on_own_event, .ctx = srv};
+    const struct px_notify_hooks hooks = {
+        .own_event = on_own_event, .replay = px_server_replay, .ctx = srv};
 
     px_notify_set_hooks(srv->notify, &hooks);
 }
@@ -119,7 +121,6 @@ static pmix_status_t make_self(struct px_server *srv)
                           .gid = getegid(),
                           .pid = getpid(),
                           .codec = px_codec_default};
-    px_list_init(&p->interests);
     srv->self = p;
     return PMIX_SUCCESS;
 }

@@ -104,9 +104,8 @@ bool px_reader_done(const px_reader *r);
  * PMIX_ERR_PACK_MISMATCH: wrong tag. PMIX_ERR_UNKNOWN_DATA_TYPE: the dialect lacks the
  * type. PMIX_ERR_OUT_OF_RESOURCE: a limit of the reader is exceeded, which arrays check
  * before their elements. PMIX_ERR_UNPACK_FAILURE: value out of range, bad length or too
- * deep nesting. A
- * NULL key or namespace becomes "", a pointer becomes NULL, and an info owns its
- * value. */
+ * deep nesting. A NULL key or namespace becomes "", a pointer becomes NULL, and an info
+ * owns its value. */
 pmix_status_t px_unpack(px_reader *r, void *dst, int32_t *n, pmix_data_type_t type);
 pmix_status_t px_unpack1(px_reader *r, void *dst, pmix_data_type_t type);
 pmix_status_t px_unpack_bare(px_reader *r, void *dst, pmix_data_type_t type);

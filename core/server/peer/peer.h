@@ -15,6 +15,7 @@
 
 struct px_cleanup_proc;
 struct px_conn;
+struct px_interests;
 struct px_module;
 struct px_server;
 struct px_user;
@@ -64,7 +65,7 @@ struct px_peer {
     uint64_t refused;                /* bits of commands whose refusal was logged */
     uint64_t inode;                  /* of the peer's socket; 0: not known */
     struct px_cleanup_proc *cleanup; /* the process of the peer */
-    struct px_list interests;        /* its event registrations: event/on_event.c */
+    struct px_interests *interests;  /* its event registrations; NULL: none yet */
     size_t pending_b;                /* sum of its charges */
     uint64_t turn;                   /* the last turn in which it had work */
     size_t n_items;                  /* work in this turn: peer/turn.h */

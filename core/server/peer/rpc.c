@@ -147,7 +147,6 @@ struct px_peer *px_peer_create(struct px_server *srv, int fd,
                           .gds = px_store_of_peer(hello->gds),
                           .reads_in_place = true, /* if the component shares tables */
                           .pindex = ++srv->next_pindex};
-    px_list_init(&p->interests);
     if (px_conn_create(srv->loop, fd, &conn_ops, p, &p->conn)) {
         free(p);
         return NULL;

@@ -248,7 +248,8 @@ ROWS = {
     "spawn-argv-1000000": (spawn_with_argv, 1000000, REFUSED, True),
     "spawn-400": (spawn_many, 400, EITHER, True),
     "fence-infos-900000": (fence_with_infos, 900000, REFUSED, True),
-    "events-900000": (large_events, 900000, EITHER, True),
+    "events-900000": (large_events, 900000, REFUSED, True),
+    "events-2048": (large_events, 2048, DONE, False),
     "pushes-200000": (pushes, times(200000, 1200000), REFUSED | {NOT_SUPPORTED}, True),
     "lookups-waiting-200000": (waiting_lookups, times(200000, 1200000), EITHER, True),
 }

@@ -108,7 +108,7 @@ PX_TEST(the_server_learns_of_the_first_and_the_last_handler_of_a_code)
     dereg(two);
     dereg(one);
     dereg(three);
-    ck_assert_str_eq(next_update(), "- -701 -702");
+    ck_assert_str_eq(next_update(), "- -702 -701");
     dereg(all);
     ck_assert_str_eq(next_update(), "-default");
 }

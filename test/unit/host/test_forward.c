@@ -96,7 +96,6 @@ static struct px_peer *connect_tool(void)
     ck_assert_ptr_nonnull(tool);
     *tool = (struct px_peer){
         .proc = other, .server = px_process.server, .tool = true, .refs = 1};
-    px_list_init(&tool->interests);
     px_list_append(&px_process.server->peers, &tool->link);
     return tool;
 }

@@ -7,9 +7,14 @@
 #include "pmix.h"
 #include "px_test.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 static pmix_proc_t proc(const char *nspace, pmix_rank_t rank)
 {
@@ -44,46 +49,67 @@ PX_TEST(ranges_include_whom_they_name)
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         const pmix_proc_t *const procs[] = {&source, &job, &other};
         const bool wanted[] = {rows[i].self, rows[i].job, rows[i].other};
+        struct px_aim aim = px_aim_of(NULL, -1, infos.v, rows[i].custom ? infos.n : 0);
 
         for (size_t k = 0; k < PX_COUNT(procs); k++)
-            ck_assert_msg(px_range_includes(NULL, rows[i].range, &source, infos.v,
-                                            rows[i].custom ? infos.n : 0,
-                                            procs[k]) == wanted[k],
+            ck_assert_msg(px_range_includes(&aim, rows[i].range, &source, procs[k]) ==
+                              wanted[k],
                           "row %zu, process %zu", i, k);
+        px_aim_fini(&aim);
     }
 }
 
-PX_TEST(codes_and_affected_processes_must_match)
+PX_TEST(affected_processes_must_match)
 {
     const pmix_proc_t hit = proc("a", 3), miss = proc("a", 4);
     PX_AUTO(px_infos) plain = {0};
-    PX_AUTO(px_infos) non_default = {0};
+    PX_AUTO(px_infos) odd = {0};
     PX_AUTO(px_infos) affects = {0};
-    const pmix_status_t code = -5;
     const struct {
-        bool by_code; /* a handler for the code, or a default handler */
         const pmix_proc_t *affected;
-        pmix_status_t event;
         const px_infos *infos;
         bool wanted;
-    } rows[] = {
-        {false, NULL, -5, &plain, true},        {true, NULL, -6, &plain, false},
-        {false, NULL, -5, &non_default, false}, {true, NULL, -5, &non_default, true},
-        {false, &hit, -5, &affects, true},      {false, &miss, -5, &affects, false},
-        {false, &miss, -5, &plain, true},
-    };
+    } rows[] = {{NULL, &plain, true},   {NULL, &affects, true},
+                {&hit, &affects, true}, {&miss, &affects, false},
+                {&miss, &plain, true},  {&miss, &odd, true}};
 
-    ok(px_infos_add(&non_default, PMIX_EVENT_NON_DEFAULT, NULL, PMIX_BOOL));
+    ok(px_infos_add(&odd, PMIX_EVENT_AFFECTED_PROC, "text", PMIX_STRING));
     ok(px_infos_add(&affects, PMIX_EVENT_AFFECTED_PROC, &hit, PMIX_PROC));
-    for (size_t i = 0; i < PX_COUNT(rows); i++)
-        ck_assert_msg(px_event_wanted(NULL, &code, rows[i].by_code, rows[i].affected,
-                                      rows[i].affected != NULL, rows[i].event,
-                                      rows[i].infos->v,
-                                      rows[i].infos->n) == rows[i].wanted,
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        struct px_aim aim = px_aim_of(NULL, -5, rows[i].infos->v, rows[i].infos->n);
+
+        ck_assert_msg(px_aim_concerns(&aim, rows[i].affected,
+                                      rows[i].affected != NULL) == rows[i].wanted,
                       "row %zu", i);
+        px_aim_fini(&aim);
+    }
+}
+
+PX_TEST(codes_are_sorted_once_each)
+{
+    pmix_status_t codes[] = {5, -1, 5, INT_MIN, INT_MAX, -1, 0};
+
+    ck_assert_uint_eq(px_codes_sort(NULL, 0), 0);
+    ck_assert(!px_codes_have(NULL, 0, 0));
+    ck_assert_uint_eq(px_codes_sort(codes, PX_COUNT(codes)), 5);
+    for (size_t i = 0; i < 5; i++)
+        ck_assert(px_codes_have(codes, 5, codes[i]) &&
+                  (i == 0 || codes[i - 1] < codes[i]));
+    ck_assert(!px_codes_have(codes, 5, 1));
 }
 
 /* ---- the chain, in a singleton --------------------------------------------------- */
+
+/* Replaces the function of the C library. */
+static atomic_long ahead_s;
+
+int clock_gettime(clockid_t id, struct timespec *t)
+{
+    int rc = (int)syscall(SYS_clock_gettime, id, t);
+
+    t->tv_sec += atomic_load(&ahead_s);
+    return rc;
+}
 
 static sem_t called;
 static char calls[64];
@@ -162,6 +188,49 @@ PX_TEST(an_unhandled_event_waits_for_a_handler_of_its_code)
     sem_wait(&called);
 
     ck_assert_str_eq(calls, "1");
+}
+
+static void notify_much(pmix_status_t code, size_t size_b, const char *key)
+{
+    PX_AUTOFREE char *bytes = calloc(1, size_b);
+    pmix_byte_object_t bo = {bytes, size_b};
+    PX_AUTO(px_infos) infos = {0};
+
+    ok(px_infos_add(&infos, key, &bo, PMIX_BYTE_OBJECT));
+    ok(PMIx_Notify_event(code, NULL, PMIX_RANGE_PROC_LOCAL, infos.v, infos.n, NULL,
+                         NULL));
+}
+
+/* The last row is notified without a handler, so that the cache first trims itself. */
+PX_TEST(unhandled_events_are_kept_by_number_bytes_and_age)
+{
+    enum { MB = 1 << 20, OTHERS = -999 };
+    static const struct {
+        size_t size_b, n_before, n_after; /* bytes; small events before and after */
+        time_t later_s;
+        bool kept;
+    } rows[] = {{1, 70, 0, 0, true},       {1, 0, 63, 0, true},
+                {1, 0, 64, 0, false},      {15 * MB, 0, 0, 0, true},
+                {17 * MB, 0, 0, 0, false}, {15 * MB, 0, 1, 0, true},
+                {1, 0, 0, 59, true},       {1, 0, 0, 61, false}};
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        pmix_status_t code = -950 - (pmix_status_t)i, end = -1000 - (pmix_status_t)i;
+
+        for (size_t k = 0; k < rows[i].n_before; k++)
+            notify(OTHERS);
+        notify_much(code, rows[i].size_b, "much");
+        for (size_t k = 0; k < rows[i].n_after; k++)
+            notify(OTHERS);
+        atomic_fetch_add(&ahead_s, rows[i].later_s);
+        calls[0] = '\0';
+        add(&code, 1, first);
+        add(&end, 1, third);
+        notify(end);
+        for (int k = 0; k < 1 + rows[i].kept; k++)
+            sem_wait(&called);
+        ck_assert_msg(strcmp(calls, rows[i].kept ? "13" : "3") == 0, "row %zu", i);
+    }
 }
 
 /* ---- programming models ---------------------------------------------------------- */

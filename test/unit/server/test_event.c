@@ -5,7 +5,11 @@
 #include "core/base/fd.h"
 #include "core/base/str.h"
 #include "core/rt/process.h"
+#include "core/server/event/interests.h"
+#include "core/server/peer/peer.h"
+#include "core/server/peer/turn.h"
 #include "core/wire/frame.h"
+#include "core/wire/ops.h"
 #include "core/wire/requests.h"
 #include "pmix_tool.h"
 #include "scene.h"
@@ -14,6 +18,7 @@
 
 #include <limits.h>
 #include <semaphore.h>
+#include <time.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -139,21 +144,102 @@ PX_TEST(events_and_handlers_that_name_processes_concern_only_these)
     ck_assert_int_eq(raw_next_event(three, NULL), CODE);
 }
 
+/* Returns codes from CODE downwards. */
+static const pmix_status_t *many_codes(pmix_status_t first)
+{
+    static pmix_status_t codes[PX_MAX_INTEREST_CODES + 1];
+
+    for (size_t i = 0; i < PX_COUNT(codes); i++)
+        codes[i] = first - (pmix_status_t)i;
+    return codes;
+}
+
+/* Adds n processes of "far" as this attribute. */
+static void add_procs(px_infos *infos, const char *key, size_t n)
+{
+    PX_AUTOFREE pmix_proc_t *procs = calloc(n, sizeof(*procs));
+    pmix_data_array_t array = {PMIX_PROC, n, procs};
+
+    for (size_t i = 0; i < n; i++)
+        px_proc_set(&procs[i], "far", (pmix_rank_t)i);
+    ok(px_infos_add(infos, key, &array, PMIX_DATA_ARRAY));
+}
+
+/* Returns a registration of n_codes codes (0: a default handler) about n_procs processes. */
+static px_writer want_for(pmix_status_t first, size_t n_codes, size_t n_procs)
+{
+    PX_AUTO(px_infos) infos = {0};
+
+    if (n_procs)
+        add_procs(&infos, PMIX_EVENT_AFFECTED_PROCS, n_procs);
+    return raw_want(many_codes(first), n_codes, &infos);
+}
+
+static pmix_status_t want_many(int fd, pmix_status_t first, size_t n_codes,
+                               size_t n_procs)
+{
+    return raw_request(fd, want_for(first, n_codes, n_procs), NULL);
+}
+
+/* Gives up n codes from first downwards. */
+static void forget_many(int fd, pmix_status_t first, size_t n)
+{
+    px_writer w = raw_begin(PX_OP_DEREGEVENTS);
+
+    for (size_t i = 0; i < n; i++)
+        px_pack_status(&w, many_codes(first)[i]);
+    raw_send(fd, 1000, w); /* has no reply */
+}
+
 PX_TEST(registrations_have_limits)
 {
+    static const struct {
+        size_t n_codes, n_procs, n_accepted;
+        pmix_status_t then;
+    } rows[] = {{PX_MAX_CODES + 1, 0, 0, PMIX_ERR_BAD_PARAM},
+                {1, PX_MAX_AFFECTED + 1, 0, PMIX_ERR_BAD_PARAM},
+                {PX_MAX_CODES, 0, 4, PMIX_ERR_OUT_OF_RESOURCE},
+                {1, PX_MAX_AFFECTED, 4, PMIX_ERR_OUT_OF_RESOURCE},
+                {1, 0, PX_MAX_INTERESTS, PMIX_ERR_OUT_OF_RESOURCE},
+                {0, 0, PX_MAX_INTERESTS, PMIX_ERR_OUT_OF_RESOURCE}};
     px_writer w = raw_begin(PX_OP_REGEVENTS);
-    pmix_status_t rc = PMIX_SUCCESS;
-    int n = 0;
 
     start();
     px_pack_size(&w, (size_t)1 << 33);
     ck_assert_int_lt(raw_request(one, w, NULL), 0);
-    for (; !rc && n < 100000; n++)
-        rc = want_one(one, CODE);
-    fails(rc, OUT_OF_RESOURCE);
-    ck_assert_int_gt(n, 1000);
-    scene_forget(one, CODE); /* removes all registrations */
-    ok(want_one(one, CODE));
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        for (uint32_t n = 0; n < rows[i].n_accepted; n++)
+            raw_send(one, 5000 + n, want_for(CODE, rows[i].n_codes, rows[i].n_procs));
+        if (rows[i].n_accepted)
+            ok(raw_status(one, 5000 + (uint32_t)rows[i].n_accepted - 1));
+        ck_assert_int_eq(want_many(one, CODE, rows[i].n_codes, rows[i].n_procs),
+                         rows[i].then);
+        /* More codes than a peer can have are refused, and nothing is removed. */
+        forget_many(one, CODE, PX_MAX_INTEREST_CODES + 1);
+        if (rows[i].n_accepted)
+            fails(want_many(one, CODE, rows[i].n_codes, rows[i].n_procs),
+                  OUT_OF_RESOURCE);
+        forget_many(one, CODE, PX_MAX_CODES);
+        scene_forget(one, INT_MIN);
+        ok(want_one(one, CODE));
+        scene_forget(one, CODE);
+    }
+}
+
+PX_TEST(one_of_two_registrations_that_wait_for_the_host_gets_old_events)
+{
+    static const pmix_status_t code = SYSTEM_CODE;
+
+    start();
+    ok(notify(one, code, PMIX_RANGE_LOCAL));
+    host.how = HOST_HELD;
+    raw_send(two, 1001, raw_want(&code, 1, NULL));
+    raw_send(two, 1002, raw_want(&code, 1, NULL));
+    host_await("register_events", 2);
+    ck_assert(host_answer(PMIX_SUCCESS) && host_answer(PMIX_SUCCESS));
+    ck_assert_int_eq(raw_next_event(two, NULL), code);
+    ok(raw_status(two, 1002));
+    ck_assert(raw_quiet(two));
 }
 
 /* OpenPMIx keeps the events that a process has sent in the process itself before 4.2.3, and in the
@@ -249,6 +335,206 @@ PX_TEST(the_host_learns_of_interest_in_system_events_only)
     fails(want(one, codes, 2), NO_PERMISSIONS);
 }
 
+/* ---- work --------------------------------------------------------------------------------------- */
+
+/* Resets the statistics of turns. */
+static void reset_turns(void *turns)
+{
+    struct px_turns *t = px_process.server->part.turns;
+
+    *(struct px_turns *)turns = *t;
+    t->largest = t->n_rests = 0;
+}
+
+/* Returns the statistics since the last call. */
+static struct px_turns turns(void)
+{
+    struct px_turns t;
+
+    raw_on_loop(reset_turns, &t);
+    return t;
+}
+
+static void cache_many(void)
+{
+    for (int i = 0; i < 256; i++)
+        ok(notify(three, CODE - i, PMIX_RANGE_LOCAL));
+}
+
+static void want_all_codes(void)
+{
+    for (pmix_status_t i = 0; i < 4; i++)
+        ok(want_many(one, CODE - i * (pmix_status_t)PX_MAX_CODES, PX_MAX_CODES, 0));
+}
+
+static void want_all_procs(void)
+{
+    for (int i = 0; i < 4; i++)
+        ok(want_many(one, CODE, 1, PX_MAX_AFFECTED));
+}
+
+static void want_any(void)
+{
+    ok(want(one, NULL, 0));
+}
+
+static void forget_4000(void)
+{
+    forget_many(one, CODE, 4000);
+    ck_assert(raw_quiet(one));
+}
+
+static void want_4096(void)
+{
+    ok(want_many(one, CODE - 1000, PX_MAX_CODES, 0));
+}
+
+static void want_1024_procs(void)
+{
+    ok(want_many(one, CODE, 1, PX_MAX_AFFECTED));
+}
+
+/* Notifies of n processes that no registration names. */
+static pmix_status_t notify_of(const char *key, size_t n)
+{
+    PX_AUTO(px_infos) infos = {0};
+
+    add_procs(&infos, key, n);
+    for (size_t i = 0; i < n; i++)
+        ((pmix_proc_t *)infos.v->value.data.darray->array)[i].nspace[0] = 'F';
+    return scene_notify(two, CODE, PMIX_RANGE_LOCAL, &infos);
+}
+
+static void notify_of_4096(void)
+{
+    ok(notify_of(PMIX_EVENT_AFFECTED_PROCS, 4096));
+}
+
+static void notify_range_of_4096(void)
+{
+    ok(notify_of(PMIX_EVENT_CUSTOM_RANGE, 4096));
+}
+
+static void notify_of_too_many(void)
+{
+    fails(notify_of(PMIX_EVENT_AFFECTED_PROCS, 4097), OUT_OF_RESOURCE);
+    fails(notify_of(PMIX_EVENT_CUSTOM_RANGE, 4097), OUT_OF_RESOURCE);
+}
+
+static pmix_status_t notify_infos(size_t n)
+{
+    PX_AUTOFREE pmix_info_t *v = calloc(n, sizeof(*v));
+
+    return scene_notify(two, CODE, PMIX_RANGE_LOCAL, &(px_infos){.v = v, .n = n});
+}
+
+static void notify_too_many_infos(void)
+{
+    ok(notify_infos(2048));
+    fails(notify_infos(2049), OUT_OF_RESOURCE); /* decoded, but not delivered */
+    fails(notify_infos(PX_MAX_REQUEST_INFOS + 1), OUT_OF_RESOURCE); /* not decoded */
+}
+
+/* Each request is linear in its own size, or in what the peer has registered. */
+PX_TEST(requests_about_events_have_bounded_work)
+{
+    static const struct {
+        const char *what;
+        void (*before)(void), (*act)(void);
+        size_t least, most; /* items in one turn */
+    } rows[] = {
+        {"give up codes", want_all_codes, forget_4000, 4000, 4000 + 16384 + 100},
+        {"register with cached events", cache_many, want_4096, 4096, 4096 + 1500},
+        {"register processes with cached events", cache_many, want_1024_procs, 1024,
+         3000},
+        {"affected processes", want_all_procs, notify_of_4096, 4096, 6 * 4096},
+        {"custom range", want_any, notify_range_of_4096, 4096, 2 * 4096},
+        {"too many processes", want_all_procs, notify_of_too_many, 1, 4096},
+        {"too many infos", NULL, notify_too_many_infos, 4096, 6 * 4096},
+    };
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        struct px_turns t;
+
+        start();
+        if (rows[i].before)
+            rows[i].before();
+        turns();
+        rows[i].act();
+        t = turns();
+        ck_assert_msg(t.largest >= rows[i].least && t.largest <= rows[i].most,
+                      "%s: %zu items", rows[i].what, t.largest);
+        raw_teardown();
+    }
+}
+
+enum { N_FLOOD = 4 * PX_TURN_ITEMS / 8 };
+
+/* Queues many events of one and then an event of two, before the server reads any. */
+static void flood(void *unused PX_UNUSED)
+{
+    PX_AUTO(px_buf) burst = {0};
+    px_writer last = raw_begin(PX_OP_NOTIFY);
+
+    for (int i = 0; i < N_FLOOD; i++) {
+        uint8_t header[PX_FRAME_HEADER_B];
+        px_writer w = raw_begin(PX_OP_DEREGEVENTS);
+
+        px_pack_status(&w, CODE);
+        px_frame_encode(header,
+                        &(struct px_frame){.tag = 1000, .nbytes = (uint32_t)w.buf.len});
+        ok(px_buf_add(&burst, header, sizeof(header)));
+        ok(px_buf_add(&burst, w.buf.data, w.buf.len));
+        px_writer_cleanup(&w);
+    }
+    ok(px_fd_write_all(one, burst.data, burst.len, 0));
+    px_pack_args(&last, &(px_args){.code = CODE, .directive = PMIX_RANGE_LOCAL},
+                 px_request_notify.args);
+    raw_send(two, 1000, last);
+}
+
+/* Returns, from the loop, the number of early ends of turns. */
+static void count_rests(void *n)
+{
+    *(size_t *)n = px_process.server->part.turns->n_rests;
+}
+
+PX_TEST(many_requests_of_one_peer_let_others_in_between)
+{
+    size_t n_at_event, n_at_end;
+    struct px_turns t;
+
+    start();
+    ok(want(three, NULL, 0));
+    turns();
+    raw_on_loop(flood, NULL);
+    ck_assert_int_eq(raw_next_event(three, NULL), CODE);
+    raw_on_loop(count_rests, &n_at_event);
+    ck_assert(raw_quiet(one));
+    raw_on_loop(count_rests, &n_at_end);
+    ck_assert_uint_ge(n_at_end, 3);
+    ck_assert_uint_le(n_at_event, n_at_end);
+    t = turns();
+    ck_assert_uint_le(t.largest, PX_TURN_ITEMS + 100);
+}
+
+/* Sends of old events to one registration take several turns. */
+PX_TEST(old_events_come_in_order_over_several_turns)
+{
+    PX_AUTO(px_infos) infos = {0};
+
+    start();
+    add_procs(&infos, PMIX_EVENT_AFFECTED_PROCS, 2000);
+    for (int i = 0; i < 30; i++)
+        ok(scene_notify(two, CODE - i, PMIX_RANGE_LOCAL, &infos));
+    turns();
+    ok(want_many(one, CODE, 30, 900));
+    for (int i = 0; i < 30; i++)
+        ck_assert_int_eq(raw_next_event(one, NULL), CODE - i);
+    ck_assert(raw_quiet(one));
+    ck_assert_uint_ge(turns().n_rests, 2);
+}
+
 /* ---- kept events ---------------------------------------------------------------------------------- */
 
 PX_TEST(only_so_many_events_are_kept_and_some_not_at_all)
@@ -289,6 +575,111 @@ PX_TEST(only_so_many_bytes_of_events_are_kept)
             ck_assert_int_eq(raw_next_event(two, NULL), CODE - (int)i);
         else
             ck_assert(raw_quiet(two));
+    }
+}
+
+/* Replaces the function of the C library. */
+static atomic_long ahead_s;
+
+PX_EXPORT int clock_gettime(clockid_t id, struct timespec *t)
+{
+    int rc = (int)syscall(SYS_clock_gettime, id, t);
+
+    t->tv_sec += atomic_load(&ahead_s);
+    return rc;
+}
+
+struct account {
+    size_t held_b; /* charges of the client */
+    size_t n, b;   /* cached events */
+};
+
+static void read_account(void *arg)
+{
+    struct account *a = arg;
+    struct px_server *srv = px_process.server;
+    const pmix_proc_t proc = raw_proc("job", 0);
+    const struct px_peer *peer = px_peer_find(srv, &proc);
+
+    *a = (struct account){peer ? peer->pending_b : 0, srv->part.n_cached_events,
+                          srv->part.cached_events_b};
+}
+
+static struct account account(void)
+{
+    struct account a;
+
+    raw_on_loop(read_account, &a);
+    return a;
+}
+
+/* Also events for handlers of the server's process alone. */
+PX_TEST(kept_events_are_charged_to_their_sender_and_go_after_a_minute)
+{
+    static const pmix_data_range_t ranges[] = {PMIX_RANGE_LOCAL, PMIX_RANGE_PROC_LOCAL};
+    enum { MB = 1 << 20 };
+    PX_AUTOFREE char *bytes = calloc(1, MB);
+    PX_AUTO(px_infos) infos = {0};
+    struct account a;
+
+    start();
+    ok(px_infos_add(&infos, "much", &(pmix_byte_object_t){bytes, MB},
+                    PMIX_BYTE_OBJECT));
+    for (size_t i = 0; i < PX_COUNT(ranges); i++)
+        ok(scene_notify(one, CODE, ranges[i], &infos));
+    a = account();
+    ck_assert_uint_eq(a.n, 2);
+    ck_assert(a.held_b >= 2 * MB && a.held_b < 2 * MB + 10000);
+    close(one);
+    raw_await_gone(0);
+    ck_assert_uint_ge(account().b,
+                      2 * MB); /* later registrations still get the events */
+    ok(want_one(two, CODE));
+    ck_assert_int_eq(raw_next_event(two, NULL), CODE);
+    atomic_fetch_add(&ahead_s, 61);
+    ok(want_one(two, CODE)); /* wakes the server */
+    a = account();
+    ck_assert_uint_eq(a.n + a.b, 0);
+    one = raw_client(0);
+}
+
+static atomic_uint n_handled;
+
+PX_TEST_HANDLER(count_it)
+{
+    n_handled++;
+    cb(PMIX_SUCCESS, NULL, 0, NULL, NULL, cbdata);
+}
+
+/* The first handler of the server's process gets the old events, also those of clients alone. */
+PX_TEST(a_late_handler_of_the_server_gets_old_events_once)
+{
+    static const struct {
+        pmix_data_range_t range;
+        bool secret;
+    } rows[] = {{PMIX_RANGE_LOCAL, false},
+                {PMIX_RANGE_PROC_LOCAL, false},
+                {PMIX_RANGE_LOCAL, true}};
+    PX_AUTO(px_infos) secret = {0};
+
+    start();
+    ok(px_infos_add(&secret, PMIX_EVENT_DO_NOT_CACHE, NULL, PMIX_BOOL));
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        pmix_status_t code = CODE - (pmix_status_t)i;
+
+        ok(scene_notify(one, code, rows[i].range, rows[i].secret ? &secret : NULL));
+        n_handled = 0;
+        for (int k = 0; k < 2; k++) {
+            int id = PMIx_Register_event_handler(&code, 1, NULL, 0, count_it, NULL,
+                                                 NULL);
+
+            ck_assert_int_ge(id, 0);
+            raw_on_loop(NULL, NULL);
+            raw_on_loop(NULL, NULL);
+            ck_assert_uint_eq(n_handled, !rows[i].secret);
+            ok(PMIx_Deregister_event_handler((size_t)id, NULL, NULL));
+        }
+        ck_assert_uint_eq(account().n, 1); /* the first row stays for clients */
     }
 }
 

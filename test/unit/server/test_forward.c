@@ -332,12 +332,25 @@ static px_writer pull_of(unsigned n)
     return w;
 }
 
+/* Registers for events about 64 processes. */
+static px_writer want_about_many(void)
+{
+    static const pmix_status_t code = -777;
+    PX_AUTO(px_infos) infos = {0};
+    pmix_proc_t procs[64] = {0};
+    pmix_data_array_t array = {PMIX_PROC, PX_COUNT(procs), procs};
+
+    ok(px_infos_add(&infos, PMIX_EVENT_AFFECTED_PROCS, &array, PMIX_DATA_ARRAY));
+    return raw_want(&code, 1, &infos);
+}
+
 /* Makes message n of a kind. Each message makes the server keep something. */
 static px_writer keep_one(size_t kind, unsigned n)
 {
-    static pmix_status_t codes[1000];
+    pmix_info_t uncached;
     px_writer w;
 
+    PMIx_Info_load(&uncached, PMIX_EVENT_DO_NOT_CACHE, NULL, PMIX_BOOL);
     if (kind < PX_COUNT(rows))
         return sound(rows[kind].op);
     switch (kind - PX_COUNT(rows)) {
@@ -355,11 +368,11 @@ static px_writer keep_one(size_t kind, unsigned n)
         w = raw_begin(PX_OP_NOTIFY);
         px_pack_status(&w, PMIX_ERR_NODE_DOWN);
         px_pack_u8(&w, PMIX_RANGE_GLOBAL, PMIX_DATA_RANGE);
-        pack_claims(&w);
+        px_pack_infos(&w, &uncached, 1); /* a cached event would outlive its sender */
         return w;
     case 6:
         host.how = HOST_INSIDE;
-        return raw_want(codes, PX_COUNT(codes), NULL);
+        return want_about_many();
     default:
         host.how = HOST_INSIDE;
         return pull_of(2);
