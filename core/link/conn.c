@@ -131,11 +131,6 @@ static bool has_room(struct px_conn *c, int64_t more)
     return !c->ops->has_room || c->ops->has_room(c->arg, more);
 }
 
-static bool is_stopped(const struct px_conn *c)
-{
-    return c->held || c->starved || c->paused;
-}
-
 static void drop_fds(struct px_conn *c)
 {
     while (c->n_fds > 0)
@@ -265,7 +260,7 @@ static pmix_status_t flush(struct px_conn *c)
 
 static void set_interest(struct px_conn *c)
 {
-    unsigned interest = (is_stopped(c) ? 0u : PX_READABLE) |
+    unsigned interest = (px_conn_is_held(c) ? 0u : PX_READABLE) |
                         (c->full ? PX_WRITABLE : 0u);
 
     if (!c->watch || interest == c->interest)
@@ -414,7 +409,7 @@ static pmix_status_t feed(struct px_conn *c, const uint8_t *p, size_t n)
         px_buf_cleanup(&body);
         if (c->doomed || c->lost)
             return PMIX_SUCCESS;
-        if (is_stopped(c))
+        if (px_conn_is_held(c))
             return px_buf_add(&c->rest, p, n);
     }
     return PMIX_SUCCESS;
@@ -425,7 +420,7 @@ static void receive(struct px_conn *c)
     uint8_t *chunk = px_loop_scratch(c->loop);
 
     for (size_t turn = 0;
-         turn < READ_TURN_B && !c->lost && !c->doomed && !is_stopped(c);) {
+         turn < READ_TURN_B && !c->lost && !c->doomed && !px_conn_is_held(c);) {
         ssize_t n = read_some(c, chunk, PX_SCRATCH_B);
 
         if (n < 0 && errno == EINTR)
@@ -448,11 +443,12 @@ static void receive(struct px_conn *c)
     }
 }
 
-/* Updates the reasons to stop. Continues with a peer that is not stopped any more, and
- * calls the owner's on_room. */
+/* Updates the reasons to stop. Calls the owner's on_room if there is room again, and
+ * continues with a peer that is not stopped any more. */
 static void let_go(struct px_conn *c)
 {
-    bool was_stopped = is_stopped(c), drained = c->awaited && c->unsent <= PX_DRAINED_B;
+    bool was_held = px_conn_is_held(c), was_full = px_conn_is_full(c);
+    bool drained = c->awaited && c->unsent <= PX_DRAINED_B;
 
     c->held = c->held && c->unsent > PX_UNREAD_B / 4;
     c->starved = c->starved && !c->goes_on;
@@ -460,17 +456,18 @@ static void let_go(struct px_conn *c)
     c->paused = c->paused && !c->resumed;
     c->resumed = false;
     c->awaited = c->awaited && !drained;
-    if (is_stopped(c) || !was_stopped) {
-        if (drained)
+    drained |= was_full && !px_conn_is_full(c);
+    if (px_conn_is_held(c) || !was_held) {
+        if (drained && c->ops->on_room)
             c->ops->on_room(c->arg);
         return;
     }
     PX_AUTO(px_buf) rest = px_buf_take(&c->rest);
-    if (c->ops->on_room)
+    if (drained && c->ops->on_room)
         c->ops->on_room(c->arg);
     if (c->lost || c->doomed)
         return;
-    if (is_stopped(c)) { /* stopped again */
+    if (px_conn_is_held(c)) { /* stopped again */
         c->rest = px_buf_take(&rest);
         return;
     }
@@ -689,7 +686,12 @@ size_t px_conn_unsent(const struct px_conn *c)
 
 bool px_conn_is_held(const struct px_conn *c)
 {
-    return is_stopped(c);
+    return px_conn_is_full(c) || c->paused;
+}
+
+bool px_conn_is_full(const struct px_conn *c)
+{
+    return c->held || c->starved;
 }
 
 void px_conn_go_on(struct px_conn *c)

@@ -75,8 +75,10 @@ int px_conn_take_fd(struct px_conn *conn);
 void px_conn_fail(struct px_conn *conn, pmix_status_t why);
 /* Returns the number of bytes not yet passed to the kernel. */
 size_t px_conn_unsent(const struct px_conn *conn);
-/* True if reading has stopped; on_room will be called. */
+/* True if reading has stopped. */
 bool px_conn_is_held(const struct px_conn *conn);
+/* True if reading has stopped for lack of room; on_room will be called. */
+bool px_conn_is_full(const struct px_conn *conn);
 /* Continues after has_room refused: there may be room again. */
 void px_conn_go_on(struct px_conn *conn);
 /* Stops or restarts reading and delivery of frames. */

@@ -85,7 +85,7 @@ struct px_server_part {
     /* A peer does not participate any more: it finalized, or is about to be closed. May
      * be called twice. */
     void (*peer_left)(struct px_server *srv, struct px_peer *peer);
-    /* A peer has read most of what was sent to it: see px_conn_is_held. */
+    /* A peer has read most of what was sent to it: see px_conn_is_full. */
     void (*peer_room)(struct px_server *srv, struct px_peer *peer);
     /* A peer that has used up its share of a turn has a new one: see px_work. */
     void (*peer_turn)(struct px_server *srv, struct px_peer *peer);

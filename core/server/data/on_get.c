@@ -128,7 +128,7 @@ static void pending_get_end(struct pending_get *w, pmix_status_t status)
         return;
     }
     const struct px_peer *peer = w->req->peer;
-    w->is_ready = !status && peer->conn && px_conn_is_held(peer->conn);
+    w->is_ready = !status && peer->conn && px_conn_is_full(peer->conn);
     if (w->is_ready) { /* more replies to a peer that does not read would pile up */
         w->asked_host = false;
         px_list_append(&w->server->part.pending_gets, &w->link);
@@ -274,7 +274,7 @@ static void nspace_gone(struct px_server *srv, const char *nspace,
 static void peer_room(struct px_server *srv, struct px_peer *peer)
 {
     PX_LIST_EACH (&srv->part.pending_gets, struct pending_get, w, link) {
-        if (!peer->conn || px_conn_is_held(peer->conn))
+        if (!peer->conn || px_conn_is_full(peer->conn))
             break;
         if (w->is_ready && w->req->peer == peer)
             pending_get_end(w, PMIX_SUCCESS);

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 
 #define REQUEST_B     1024u /* size of a request without the bytes its client sends */
-#define REQUEST_ITEMS 8u    /* work of a request without its bytes; see px_work */
+#define REQUEST_ITEMS 32u   /* work of a request without its bytes; see px_work */
 
 /* ---- requests -------------------------------------------------------------------- */
 
