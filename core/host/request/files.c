@@ -100,6 +100,22 @@ static pmix_status_t set_preload(struct px_app_plan *app, const pmix_info_t *inf
     return PMIX_SUCCESS;
 }
 
+/* Refuses copies with the name of a rank's folder, which is made later. */
+static pmix_status_t check_names(const px_plan *plan, struct px_err *err)
+{
+    for (char **path = plan->preload; path && *path; path++) {
+        const char *name = strrchr(*path, '/') + 1;
+        uint64_t rank;
+
+        if (px_str_to_u64(name, 0, UINT32_MAX, &rank) && rank < plan->n_tasks)
+            return px_err_set(err, PMIX_ERR_EXISTS,
+                              "cannot preload %.300s: the folder of rank %u has this "
+                              "name",
+                              *path, (unsigned)rank);
+    }
+    return PMIX_SUCCESS;
+}
+
 pmix_status_t px_plan_preload(px_plan *plan, struct px_err *err)
 {
     pmix_status_t rc = PMIX_SUCCESS;
@@ -119,7 +135,7 @@ pmix_status_t px_plan_preload(px_plan *plan, struct px_err *err)
         for (char **path = app->preload; !rc && path && *path; path++)
             rc = add_copy(&plan->preload, *path, err);
     }
-    return rc;
+    return rc ? rc : check_names(plan, err);
 }
 
 /* ---- attributes ------------------------------------------------------------------ */
