@@ -34,6 +34,7 @@ static void on_timer(void *arg);
 static void on_unconfirmed(void *arg);
 static void on_limit(void *arg);
 static void check_idle(struct px_launcher *l);
+static void last_task_ended(struct px_launch_job *job);
 
 /* ---- folders -------------------------------------------------------------------- */
 
@@ -379,6 +380,8 @@ void px_job_launched(struct px_launch_job *job)
         px_job_announce(job, PMIX_LAUNCH_COMPLETE, NULL);
     if (first.status)
         px_job_fail(job, &first);
+    if (job->n_running == 0) /* all have ended during the launch */
+        last_task_ended(job);
 }
 
 void px_job_undone(struct px_launch_job *job)
@@ -631,8 +634,12 @@ static struct px_failure judge(const struct px_task *task)
 
 /* ---- reports of processes ------------------------------------------------------- */
 
+/* Ends the job. During a launch, more processes may follow: px_job_launched calls
+ * again. */
 static void last_task_ended(struct px_launch_job *job)
 {
+    if (px_job_is_launching(job) && !job->launch_status)
+        return;
     px_job_close_input(job);
     if (job->launch_status) {
         px_job_abandon(job, job->launch_status);

@@ -637,6 +637,7 @@ static void handler(size_t id PX_UNUSED, pmix_status_t status PX_UNUSED,
 
 PX_TEST(a_handler_is_registered_only_with_a_thread)
 {
+    PX_TEST_NEEDS_ALLOC; /* the leak checker needs a thread */
     PX_TEST_NEEDS(px_test_deny(SYS_clone3, EAGAIN) && px_test_deny(SYS_clone, EAGAIN),
                   "seccomp");
     for (int i = 0; i < 2; i++)

@@ -577,11 +577,11 @@ static pmix_status_t life(struct px_backlogs *backlogs, struct px_payload *bytes
 
 PX_TEST(without_memory_nothing_is_left_of_a_backlog)
 {
+    PX_TEST_NEEDS_ALLOC;
     px_buf text = {.data = calloc(1, 100), .len = 100, .cap = 100};
     struct px_payload *bytes = px_payload_take(&text);
     struct px_backlogs backlogs;
 
-    PX_TEST_NEEDS_ALLOC;
     px_backlogs_init(&backlogs, IOF_STREAM_B, IOF_STREAM_B);
     ok(life(&backlogs, bytes)); /* gives the map its slots */
     for (unsigned nth = 0; px_alloc_next(&nth);)
