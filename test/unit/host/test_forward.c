@@ -169,6 +169,11 @@ PX_TEST(only_tools_without_our_shared_store_tag_their_output_themselves)
     }
 }
 
+static void do_nothing(struct px_call *call, void *arg PX_UNUSED)
+{
+    px_call_done(call, PMIX_SUCCESS);
+}
+
 /* The server writes the output itself, as for a tool that has gone. */
 PX_TEST(output_that_cannot_be_forwarded_is_not_lost_and_the_log_has_a_line)
 {
@@ -189,7 +194,8 @@ PX_TEST(output_that_cannot_be_forwarded_is_not_lost_and_the_log_has_a_line)
     ok(px_call(px_process.loop, do_connect, &tool));
     ok(PMIx_Info_load(&info, PMIX_FWD_STDOUT, NULL, PMIX_BOOL));
     ok(spawn_by(&other, &info, 1, &app));
-    px_alloc_fail_at(1); /* fails the delivery of the line */
+    ok(px_call(px_process.loop, do_nothing, NULL)); /* the launch is over */
+    px_alloc_fail_at(1);                            /* fails the delivery of the line */
     close(open(go, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
     await_end(PMIX_SUCCESS);
     ck_assert(px_alloc_fail_end());
