@@ -71,11 +71,17 @@ forbid_services() {
     chmod 755 "$ROOT/usr/sbin/policy-rc.d"
 }
 
-# Replaces the root's copy of the sources. Build folders in the copy stay: a second run builds what changed.
+# Replaces the root's copy of the sources. Build folders in the copy stay: a second run builds what changed. A file that
+# differs gets the present time, because it may be older than what an earlier run built.
 copy_tree() {
-    mkdir -p "$ROOT/src"
+    rm -rf "$ROOT/src.new"
+    mkdir -p "$ROOT/src" "$ROOT/src.new"
+    tar -cf - --exclude='./build*' --exclude=./.git . | tar -C "$ROOT/src.new" --no-same-owner -m -xf -
+    (cd "$ROOT/src.new" && find . -type f -exec sh -c '
+        for file; do ! cmp -s "$file" "../src/$file" || touch -r "../src/$file" "$file"; done' sh {} +)
     find "$ROOT/src" -mindepth 1 -maxdepth 1 ! -name 'build*' -exec rm -rf {} +
-    tar -cf - --exclude='./build*' --exclude=./.git . | tar -C "$ROOT/src" --no-same-owner -xf -
+    find "$ROOT/src.new" -mindepth 1 -maxdepth 1 -exec mv {} "$ROOT/src" \;
+    rmdir "$ROOT/src.new"
 }
 
 # Runs in one root wait for each other, because each run replaces the sources.
