@@ -15,15 +15,10 @@ def check(root, _build):
     known, violations = set(), []
     for path in common.files(root, ".c", ".sh", ".py", under=("test",)):
         known |= set(CASE.findall(common.read(root, path)))
-    for path in common.files(root, ".md", under=("docs",)):
-        inside = False
-        for number, line in enumerate(common.read(root, path).splitlines(), 1):
-            inside = bool(HEAD.match(line)) or (inside and line.startswith("|"))
-            if not inside or HEAD.match(line) or set(line) <= set("|- "):
-                continue
-            names = NAME.findall(line.rstrip("| ").rsplit("|", 1)[-1])
-            violations += ["%s:%d: no such case: %s" % (path, number, name)
-                           for name in names or [line] if name not in known]
+    for path, number, line in common.table_rows(root, HEAD):
+        names = NAME.findall(line.rstrip("| ").rsplit("|", 1)[-1])
+        violations += ["%s:%d: no such case: %s" % (path, number, name)
+                       for name in names or [line] if name not in known]
     return violations
 
 

@@ -33,6 +33,16 @@ def write(root, path, text):
         f.write(text)
 
 
+def table_rows(root, head):
+    """Yields (path, line number, line) of each row of the tables in docs/ whose head matches."""
+    for path in files(root, ".md", under=("docs",)):
+        inside = False
+        for number, line in enumerate(read(root, path).splitlines(), 1):
+            inside = bool(head.match(line)) or (inside and line.startswith("|"))
+            if inside and not head.match(line) and not set(line) <= set("|- "):
+                yield path, number, line
+
+
 def self_test(check, sample):
     """Returns violations of the sample that are missing or not expected. sample() returns a piece of each text."""
     with tempfile.TemporaryDirectory() as top:

@@ -37,20 +37,15 @@ def defined(text, name):
 
 def check(root, _build):
     violations = []
-    for path in common.files(root, ".md", under=("docs",)):
-        inside = False
-        for line_number, line in enumerate(common.read(root, path).splitlines(), 1):
-            inside = bool(HEAD.match(line)) or (inside and line.startswith("|"))
-            if not inside or HEAD.match(line) or set(line) <= set("|- "):
-                continue
-            cells = [cell.strip() for cell in line.strip("| ").split("|")]
-            named = NAMED.search(cells[-1])
-            source = os.path.join(root, named.group(2)) if named else ""
-            value = defined(common.read(root, named.group(2)), named.group(1)) if os.path.isfile(source) else None
-            if value is None:
-                violations.append("%s:%d: no such constant: %s" % (path, line_number, cells[-1]))
-            elif number(cells[1]) != value:
-                violations.append("%s:%d: %s is %s" % (path, line_number, named.group(1), value))
+    for path, line_number, line in common.table_rows(root, HEAD):
+        cells = [cell.strip() for cell in line.strip("| ").split("|")]
+        named = NAMED.search(cells[-1])
+        source = os.path.join(root, named.group(2)) if named else ""
+        value = defined(common.read(root, named.group(2)), named.group(1)) if os.path.isfile(source) else None
+        if value is None:
+            violations.append("%s:%d: no such constant: %s" % (path, line_number, cells[-1]))
+        elif number(cells[1]) != value:
+            violations.append("%s:%d: %s is %s" % (path, line_number, named.group(1), value))
     return violations
 
 

@@ -430,7 +430,6 @@ static void on_end(struct run *run, const struct news *n)
             run->status = n->exit_code;
     }
     run->any_ended = true;
-    run->finished = !jobs_left();
 }
 
 /* Returns the exit status for a refused start. The library has logged the reason. */
@@ -449,9 +448,7 @@ static void on_answer(struct run *run, const struct news *n)
     if (n->status && run->urge == NOT)
         run->status = status_of_refusal(n->status);
     run->any_ended |= n->status != PMIX_SUCCESS;
-    if (n->status)
-        run->finished = !jobs_left();
-    else if (run->options->verbose)
+    if (!n->status && run->options->verbose)
         complain("job %s has started", run->job);
 }
 

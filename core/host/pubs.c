@@ -17,6 +17,7 @@
 #include "core/rt/loop.h"
 #include "core/server/host.h"
 #include "core/wire/ops.h"
+#include "core/wire/requests.h"
 
 #define MAX_ANSWER_B  PX_MAX_ANSWER_B /* larger entries do not fit in a reply */
 #define LOG_PERIOD_MS 60000u
@@ -532,8 +533,8 @@ pmix_status_t px_pubs_lookup(struct px_pubs *p, const pmix_proc_t *asker,
 
     if (n_keys == 0)
         return PMIX_ERR_BAD_PARAM;
-    if (n_keys > PX_MAX_PUB_KEYS)
-        return refuse(p, asker, "keys to look up", n_keys, PX_MAX_PUB_KEYS);
+    if (n_keys > PX_MAX_KEYS)
+        return refuse(p, asker, "keys to look up", n_keys, PX_MAX_KEYS);
     w = calloc(1, sizeof(*w) + n_keys * sizeof(w->waits[0]));
     if (!w)
         return PMIX_ERR_NOMEM;
@@ -688,8 +689,8 @@ pmix_status_t px_pubs_unpublish(struct px_pubs *p, const pmix_proc_t *owner,
     size_t n_keys = px_strv_count(keys);
     struct party *y = find_party(p, owner);
 
-    if (n_keys > PX_MAX_PUB_KEYS)
-        return refuse(p, owner, "keys to unpublish", n_keys, PX_MAX_PUB_KEYS);
+    if (n_keys > PX_MAX_KEYS)
+        return refuse(p, owner, "keys to unpublish", n_keys, PX_MAX_KEYS);
     if (!y)
         return PMIX_SUCCESS;
     y->refs++;

@@ -14,7 +14,6 @@
 #define PX_MAX_PUBS_B (64u * 1024u * 1024u)
 /* Keys of one request; keys that the lookups of one process wait for; processes of a
  * custom range. */
-#define PX_MAX_PUB_KEYS   8192u
 #define PX_MAX_PUB_WAITS  4096u
 #define PX_MAX_PUB_CHOSEN 4096u
 

@@ -14,7 +14,7 @@ import tempfile
 import time
 import unittest
 
-from px_test import NOBODY, Place, adopt_orphans, alone, descendants, kill, others_can_run, times
+from px_test import NOBODY, Place, adopt_orphans, alone, descendants, kill, kill_descendants, others_can_run, times
 
 BUILD = os.environ["TENON_BUILD"]
 SANITIZED = bool(os.environ.get("TENON_SANITIZE"))
@@ -90,13 +90,7 @@ class Job(Place):
 
     def end(self):
         """Kills all descendants, and removes all files."""
-        for _ in range(200):
-            left = descendants()
-            if not left:
-                break
-            for pid, _name in left:
-                kill(pid)
-            time.sleep(0.01)
+        kill_descendants(200)
         if self.server:
             self.server.wait()
         self.remove()

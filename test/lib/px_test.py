@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 NOBODY = 12345
 SHM = "/dev/shm"
@@ -127,3 +128,14 @@ def reap(pid):
         os.waitpid(pid, os.WNOHANG | WALL)
     except ChildProcessError:
         pass
+
+
+def kill_descendants(tries):
+    """Kills all descendants, also those that start meanwhile; looks up to tries times."""
+    for _ in range(tries):
+        left = descendants()
+        if not left:
+            break
+        for pid, _name in left:
+            kill(pid)
+        time.sleep(0.01)

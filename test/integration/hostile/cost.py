@@ -21,7 +21,7 @@ import threading
 import time
 
 import px_wire as wire
-from px_test import Place, adopt_orphans, descendants, kill, times
+from px_test import Place, adopt_orphans, descendants, kill, kill_descendants, times
 from px_wire import app, array, command, each, flex, info, many, one, proc, signed, string
 
 BUILD = os.environ.get("TENON_BUILD", ".")
@@ -371,13 +371,7 @@ class Job(Place):
 
     def end(self):
         """Kills all descendants, and removes all files."""
-        for _ in range(500):
-            left = descendants()
-            if not left:
-                break
-            for pid, _name in left:
-                kill(pid)
-            time.sleep(0.01)
+        kill_descendants(500)
         self.remove()
 
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Store behind publish and lookup: visible entries, their lifetime, and lookups that wait. */
+#include "core/wire/requests.h"
 #include "core/host/pubs.h"
 
 #include <stdio.h>
@@ -360,7 +361,7 @@ PX_TEST(a_request_costs_what_its_keys_cost)
 
 PX_TEST(a_request_beyond_a_bound_is_refused_before_the_work)
 {
-    enum { MANY = PX_MAX_PUB_KEYS + 1 };
+    enum { MANY = PX_MAX_KEYS + 1 };
     PX_AUTO(px_infos) l = infos_of(&plain),
                       custom = infos_of(&(struct how){.range = PMIX_RANGE_CUSTOM});
     PX_AUTO(px_strv) keys = numbered(MANY);
