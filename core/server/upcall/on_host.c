@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests that only the host can serve: job requests (spawn, job control, log,
+/* Services of the host or of this library: job requests (spawn, job control, log,
  * monitoring), system requests (allocations, resource blocks, sessions, credentials),
  * and published data. */
 #include "core/model/jobinfo.h"
@@ -86,11 +86,15 @@ static pmix_status_t call_job_control(const pmix_server_module_t *m,
 {
     const struct px_args *a = &u->args;
 
-    if (u->done)
-        return PMIX_OPERATION_SUCCEEDED;
-    return m->job_control ? m->job_control(&u->proc, a->procs, a->n_procs, a->info.v,
-                                           a->info.n, px_upcall_info_cb, u)
-                          : PMIX_ERR_NOT_SUPPORTED;
+    return m->job_control(&u->proc, a->procs, a->n_procs, a->info.v, a->info.n,
+                          px_upcall_info_cb, u);
+}
+
+/* Serves clean-up alone, which prepare_job_control has done. */
+static pmix_status_t own_job_control(struct px_server *srv PX_UNUSED,
+                                     struct px_upcall *u PX_UNUSED)
+{
+    return PMIX_ERR_NOT_SUPPORTED;
 }
 
 static void reply_job_control(void *arg, const struct px_upcall *answer)
@@ -123,15 +127,13 @@ static pmix_status_t prepare_log(struct px_req *req, struct px_upcall *u)
 
 /* Calls the host's log function. The older slot returns nothing: its callback is the
  * only answer. */
-static pmix_status_t call_log(const pmix_server_module_t *m, struct px_upcall *u)
+static pmix_status_t call_log2(const pmix_server_module_t *m, struct px_upcall *u)
 {
     const px_infos *data = &u->args.info, *more = &u->args.more;
 
     if (m->log2)
         return m->log2(&u->proc, data->v, data->n, more->v, more->n, px_upcall_op_cb,
                        u);
-    if (!m->log)
-        return px_plog(((struct px_req *)u->arg)->peer->server, u);
     m->log(&u->proc, data->v, data->n, more->v, more->n, px_upcall_op_cb, u);
     return PMIX_SUCCESS;
 }
@@ -144,13 +146,14 @@ static pmix_status_t call_monitor(const pmix_server_module_t *m, struct px_upcal
 
 /* ---- allocations, resource blocks, sessions -------------------------------------- */
 
-static pmix_status_t call_alloc(const pmix_server_module_t *m, struct px_upcall *u)
+static pmix_status_t call_allocate(const pmix_server_module_t *m, struct px_upcall *u)
 {
     return m->allocate(&u->proc, u->args.directive, u->args.info.v, u->args.info.n,
                        px_upcall_info_cb, u);
 }
 
-static pmix_status_t call_block(const pmix_server_module_t *m, struct px_upcall *u)
+static pmix_status_t call_resource_block(const pmix_server_module_t *m,
+                                         struct px_upcall *u)
 {
     const struct px_args *a = &u->args;
 
@@ -158,7 +161,8 @@ static pmix_status_t call_block(const pmix_server_module_t *m, struct px_upcall 
                              a->info.v, a->info.n, px_upcall_op_cb, u);
 }
 
-static pmix_status_t call_session(const pmix_server_module_t *m, struct px_upcall *u)
+static pmix_status_t call_session_control(const pmix_server_module_t *m,
+                                          struct px_upcall *u)
 {
     return m->session_control(&u->proc, u->args.number, u->args.info.v, u->args.info.n,
                               px_upcall_info_cb, u);
@@ -166,7 +170,8 @@ static pmix_status_t call_session(const pmix_server_module_t *m, struct px_upcal
 
 /* ---- credentials ----------------------------------------------------------------- */
 
-static pmix_status_t call_get_cred(const pmix_server_module_t *m, struct px_upcall *u)
+static pmix_status_t call_get_credential(const pmix_server_module_t *m,
+                                         struct px_upcall *u)
 {
     return m->get_credential(&u->proc, u->args.info.v, u->args.info.n,
                              px_upcall_credential_cb, u);
@@ -186,7 +191,8 @@ static void reply_cred(void *arg, const struct px_upcall *answer)
     px_req_reply(req, &w);
 }
 
-static pmix_status_t call_validate(const pmix_server_module_t *m, struct px_upcall *u)
+static pmix_status_t call_validate_credential(const pmix_server_module_t *m,
+                                              struct px_upcall *u)
 {
     return m->validate_credential(&u->proc, &u->args.bytes, u->args.info.v,
                                   u->args.info.n, px_upcall_validation_cb, u);
@@ -228,35 +234,33 @@ static void reply_found(void *arg, const struct px_upcall *answer)
 
 /* ---- the table ------------------------------------------------------------------- */
 
+/* A comment before a row names the library's own server of the request; the table of
+ * services in docs/coverage.md has it. */
 #define FORWARD(name, Function, ...)        \
     static const struct px_forward name = { \
         .request = &px_request_##name, .function = "PMIx_" #Function, __VA_ARGS__}
-#define CHECKED .checked = true
-#define INFOS   .reply = px_upcall_reply_infos
-#define PLAIN   .reply = px_upcall_reply_status
+#define HOST(name) .slot = PX_SLOT(name), .call = call_##name
+#define CHECKED    .checked = true
+#define INFOS      .reply = px_upcall_reply_infos
+#define PLAIN      .reply = px_upcall_reply_status
 
-FORWARD(spawn, Spawn, .slot = PX_SLOT(spawn), .prepare = prepare_spawn,
-        .call = call_spawn, .reply = reply_spawned);
-FORWARD(job_control, Job_control, CHECKED, .prepare = prepare_job_control,
-        .call = call_job_control, .reply = reply_job_control);
-FORWARD(log, Log, .prepare = prepare_log, .call = call_log, PLAIN);
-FORWARD(monitor, Process_monitor, .slot = PX_SLOT(monitor), .prepare = prepare_more,
-        .call = call_monitor, INFOS);
-FORWARD(alloc, Allocation_request, CHECKED, .slot = PX_SLOT(allocate),
-        .call = call_alloc, INFOS);
-FORWARD(block, Resource_block, CHECKED, .slot = PX_SLOT(resource_block), .newest = true,
-        .call = call_block, PLAIN);
-FORWARD(session, Session_control, CHECKED, .slot = PX_SLOT(session_control),
-        .call = call_session, INFOS);
-FORWARD(get_cred, Get_credential, CHECKED, .slot = PX_SLOT(get_credential),
-        .call = call_get_cred, .reply = reply_cred);
-FORWARD(validate_cred, Validate_credential, CHECKED,
-        .slot = PX_SLOT(validate_credential), .call = call_validate, INFOS);
-FORWARD(publish, Publish, .slot = PX_SLOT(publish), .call = call_publish, PLAIN);
-FORWARD(lookup, Lookup, CHECKED, .slot = PX_SLOT(lookup), .call = call_lookup,
-        .reply = reply_found, .held_b = PX_LOOKUP_B, .held_key_b = PX_LOOKUP_KEY_B);
-FORWARD(unpublish, Unpublish, CHECKED, .slot = PX_SLOT(unpublish),
-        .call = call_unpublish, PLAIN);
+FORWARD(spawn, Spawn, HOST(spawn), .prepare = prepare_spawn, .reply = reply_spawned);
+/* registration of files and directories for clean-up */
+FORWARD(job_control, Job_control, CHECKED, HOST(job_control), .own = own_job_control,
+        .prepare = prepare_job_control, .reply = reply_job_control);
+/* standard output and standard error */
+FORWARD(log, Log, HOST(log2), .older = PX_SLOT(log), .own = px_plog,
+        .prepare = prepare_log, PLAIN);
+FORWARD(monitor, Process_monitor, HOST(monitor), .prepare = prepare_more, INFOS);
+FORWARD(alloc, Allocation_request, CHECKED, HOST(allocate), INFOS);
+FORWARD(block, Resource_block, CHECKED, HOST(resource_block), .newest = true, PLAIN);
+FORWARD(session, Session_control, CHECKED, HOST(session_control), INFOS);
+FORWARD(get_cred, Get_credential, CHECKED, HOST(get_credential), .reply = reply_cred);
+FORWARD(validate_cred, Validate_credential, CHECKED, HOST(validate_credential), INFOS);
+FORWARD(publish, Publish, HOST(publish), PLAIN);
+FORWARD(lookup, Lookup, CHECKED, HOST(lookup), .reply = reply_found,
+        .held_b = PX_LOOKUP_B, .held_key_b = PX_LOOKUP_KEY_B);
+FORWARD(unpublish, Unpublish, CHECKED, HOST(unpublish), PLAIN);
 
 static const struct px_rpc rpcs[] = {
     {PX_OP_PUBLISH, PX_BY_ANY, PX_BY_HOST, .forward = &publish},

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests passed to the host as received, and the common replies. */
+/* Requests for a service of the host or of this library, and the common replies. */
 #include "core/server/upcall/server_forward.h"
 
 #include "core/base/strv.h"
+#include "core/link/required.h"
 #include "core/rt/log.h"
 #include "core/server/peer/authority.h"
 #include "core/server/peer/peer.h"
@@ -31,25 +32,36 @@ pmix_status_t px_forward_user(struct px_req *req, struct px_upcall *u)
     return px_infos_set_user(&u->args.info, req->peer);
 }
 
-pmix_status_t px_forward(struct px_server *srv, struct px_req *req)
+static bool has_function(const struct px_server *srv, size_t slot)
+{
+    void (*function)(void) = NULL;
+
+    if (slot > 0)
+        memcpy(&function, (const char *)&srv->module + (slot - 1) * sizeof(function),
+               sizeof(function));
+    return function != NULL;
+}
+
+/* Checks directives that no other party reads. by_host: the host has a function. */
+static pmix_status_t check_required(struct px_server *srv, const struct px_upcall *u,
+                                    const struct px_forward *f, bool by_host)
+{
+    const px_infos *info = &u->args.info, *more = &u->args.more;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (by_host)
+        return f->checked ? px_builtin_required(srv, f->function, info) : rc;
+    rc = px_required_check(f->function, NULL, more->v, more->n);
+    return rc ? rc : px_required_check(f->function, NULL, info->v, info->n);
+}
+
+/* Unpacks and checks a request, and prepares it for its server. */
+static pmix_status_t prepare(struct px_server *srv, struct px_req *req,
+                             struct px_upcall *u, bool by_host)
 {
     const struct px_forward *f = req->rpc->forward;
-    void (*function)(void) = NULL;
-    struct px_upcall *u;
     pmix_status_t rc;
 
-    if (f->slot > 0)
-        memcpy(&function, (const char *)&srv->module + (f->slot - 1) * sizeof(function),
-               sizeof(function));
-    if (f->slot > 0 && !function) {
-        px_req_refused(req, f->function,
-                       srv->host ? "the built-in host has no function for that"
-                                 : "the host has no function for that");
-        return PMIX_ERR_NOT_SUPPORTED;
-    }
-    u = px_upcall_for(req, f->reply);
-    if (!u)
-        return PMIX_ERR_NOMEM;
     if (f->newest)
         req->in.codec = px_codec_newest(req->in.codec);
     rc = px_req_unpack(req, &u->args, f->request->args);
@@ -61,14 +73,35 @@ pmix_status_t px_forward(struct px_server *srv, struct px_req *req)
         rc = px_req_may(req, u->args.procs, u->args.n_procs);
     if (!rc)
         rc = f->prepare ? f->prepare(req, u) : px_forward_user(req, u);
-    if (!rc && f->checked)
-        rc = px_builtin_required(srv, f->function, &u->args.info);
+    return rc ? rc : check_required(srv, u, f, by_host);
+}
+
+pmix_status_t px_forward(struct px_server *srv, struct px_req *req)
+{
+    const struct px_forward *f = req->rpc->forward;
+    const bool by_host = !f->slot || has_function(srv, f->slot) ||
+                         has_function(srv, f->older);
+    struct px_upcall *u;
+    pmix_status_t rc;
+
+    if (!by_host && !f->own) {
+        px_req_refused(req, f->function,
+                       srv->host ? "the built-in host has no function for that"
+                                 : "the host has no function for that");
+        return PMIX_ERR_NOT_SUPPORTED;
+    }
+    u = px_upcall_for(req, f->reply);
+    if (!u)
+        return PMIX_ERR_NOMEM;
+    rc = prepare(srv, req, u, by_host);
     if (rc) {
         px_upcall_drop(u);
         return rc;
     }
     u->function = f->function;
-    px_upcall_returned(u, f->call(&srv->module, u));
+    rc = u->done ? PMIX_OPERATION_SUCCEEDED
+                 : (by_host ? f->call(&srv->module, u) : f->own(srv, u));
+    px_upcall_returned(u, rc);
     return PX_DEFERRED;
 }
 

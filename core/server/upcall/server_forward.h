@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests passed to the host as received, each by a table row. Loop thread only. */
+/* Requests for a service of the host or of this library, each by a table row. The
+ * host's function is called if the host has one; otherwise the library's own server of
+ * the request. docs/coverage.md has the table of services. Loop thread only. */
 #ifndef PX_SERVER_UPCALL_SERVER_FORWARD_H
 #define PX_SERVER_UPCALL_SERVER_FORWARD_H
 
@@ -12,26 +14,32 @@
 struct px_req;
 struct px_server;
 
-/* How to pass a request to the host: its fields, the changes that the server makes, the
- * call, and the reply. */
+/* A service: the request's fields, the changes that the server makes, the host's
+ * function, the library's own function, and the reply. */
 struct px_forward {
     const struct px_request *request;
     const char *function; /* the caller's, for the log */
     /* The built-in host supports the attributes of its rows and no others. */
     bool checked;
-    size_t slot; /* PX_SLOT; PMIX_ERR_NOT_SUPPORTED if it is NULL. 0: call checks */
+    size_t slot;  /* PX_SLOT of the host's function; 0: call checks */
+    size_t older; /* PX_SLOT of the function that slot replaces; 0: none */
+    /* Serves the request where the host has no function, and answers like a host (see
+     * px_upcall_returned). The required attributes were checked: see support_table.c.
+     * NULL: such a request is refused with PMIX_ERR_NOT_SUPPORTED. */
+    pmix_status_t (*own)(struct px_server *srv, struct px_upcall *u);
     /* Memory that the host keeps until it answers: for a request, and for each key. */
     size_t held_b, held_key_b;
     bool newest; /* its types are newer than most dialects, and so is its message */
     /* NULL: px_forward_user */
     pmix_status_t (*prepare)(struct px_req *req, struct px_upcall *u);
+    /* Calls the host's function. */
     pmix_status_t (*call)(const pmix_server_module_t *module, struct px_upcall *u);
     px_upcall_fn reply;
 };
 #define PX_SLOT(function) \
     (offsetof(pmix_server_module_t, function) / sizeof(void (*)(void)) + 1)
 
-/* Passes the request to the host as its row describes. */
+/* Has the request served as its row describes. */
 pmix_status_t px_forward(struct px_server *srv, struct px_req *req);
 /* Sets the infos' user to the one that the connection proves, whatever the request
  * claims. */

@@ -5,7 +5,6 @@
 
 #include "core/base/str.h"
 #include "core/iof/stream.h"
-#include "core/link/required.h"
 #include "core/rt/log.h"
 #include "core/server/server.h"
 #include "core/server/upcall/upcall.h"
@@ -31,14 +30,8 @@ static const struct channel *find_channel(const pmix_info_t *info)
 /* Checks a request before anything of it is written. *n is how many texts to write. */
 static pmix_status_t check(const struct px_args *args, size_t *n)
 {
-    const px_infos *data = &args->info, *more = &args->more;
+    const px_infos *data = &args->info;
 
-    pmix_status_t rc = px_required_check("PMIx_Log", NULL, more->v, more->n);
-
-    if (!rc)
-        rc = px_required_check("PMIx_Log", NULL, data->v, data->n);
-    if (rc)
-        return rc;
     for (size_t i = *n = 0; i < data->n; i++) {
         const pmix_info_t *info = &data->v[i];
 
