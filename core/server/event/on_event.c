@@ -577,6 +577,33 @@ static bool is_too_large(const struct news *e)
     return true;
 }
 
+/* Passes an event to the host for processes on other nodes. fn gets the answer; NULL
+ * drops the answer. Takes over infos. */
+static pmix_status_t pass(struct px_server *srv, const struct news *e, px_infos *infos,
+                          px_upcall_fn fn, void *arg)
+{
+    pmix_status_t rc = px_infos_add(infos, PASSED_SERVER, NULL, PMIX_BOOL);
+    struct px_upcall *u = rc ? NULL : px_upcall_new(srv, fn, arg);
+
+    if (!u)
+        return PMIX_ERR_NOMEM;
+    u->proc = *e->source;
+    u->args.info = *infos;
+    *infos = (px_infos){0};
+    px_upcall_returned(u, srv->module.notify_event(e->code, &u->proc, e->range,
+                                                   u->args.info.v, u->args.info.n,
+                                                   px_upcall_op_cb, u));
+    return PMIX_SUCCESS;
+}
+
+static bool stays_here(const struct px_server *srv, pmix_data_range_t range,
+                       const px_infos *infos)
+{
+    return !srv->module.notify_event || range == PMIX_RANGE_LOCAL ||
+           range == PMIX_RANGE_PROC_LOCAL ||
+           px_info_flag(infos->v, infos->n, PMIX_EVENT_STAYS_LOCAL);
+}
+
 /* Delivers an event of a peer. Events that stay on the node skip the host and are
  * answered at once, as many come together. */
 static pmix_status_t on_notify(struct px_server *srv, struct px_req *req)
@@ -590,7 +617,6 @@ static pmix_status_t on_notify(struct px_server *srv, struct px_req *req)
                      .range = a.directive,
                      .info = a.info.v,
                      .n = a.info.n};
-    struct px_upcall *u;
 
     if (!rc && a.directive > PMIX_RANGE_PROC_LOCAL)
         rc = PMIX_ERR_BAD_PARAM;
@@ -602,20 +628,30 @@ static pmix_status_t on_notify(struct px_server *srv, struct px_req *req)
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     spread(srv, &e);
-    if (!srv->module.notify_event || a.directive == PMIX_RANGE_LOCAL ||
-        a.directive == PMIX_RANGE_PROC_LOCAL ||
-        px_info_flag(a.info.v, a.info.n, PMIX_EVENT_STAYS_LOCAL))
+    if (stays_here(srv, a.directive, &a.info))
         return PMIX_SUCCESS;
-    rc = px_infos_add(&a.info, PASSED_SERVER, NULL, PMIX_BOOL);
-    u = rc ? NULL : px_upcall_for(req, px_upcall_reply_status);
-    if (!u)
-        return PMIX_ERR_NOMEM;
-    u->args = a;
-    a = (px_args){0};
-    px_upcall_returned(u, srv->module.notify_event(u->args.code, &u->proc,
-                                                   u->args.directive, u->args.info.v,
-                                                   u->args.info.n, px_upcall_op_cb, u));
-    return PX_DEFERRED;
+    rc = pass(srv, &e, &a.info, px_upcall_reply_status, req);
+    return rc ? rc : PX_DEFERRED;
+}
+
+void px_server_event_for(struct px_peer *peer, const pmix_proc_t *source,
+                         pmix_status_t code, pmix_data_range_t range, px_infos *infos)
+{
+    struct px_server *srv = peer->server;
+    struct news e = {.code = code,
+                     .source = source,
+                     .uid = peer->uid,
+                     .sender = peer,
+                     .range = range,
+                     .to_source = true,
+                     .info = infos->v,
+                     .n = infos->n};
+
+    begin(srv, &e);
+    spread(srv, &e);
+    if (!stays_here(srv, range, infos) && pass(srv, &e, infos, NULL, NULL))
+        px_log(PX_LOG_WARN, "server", "cannot pass event %s to the host: out of memory",
+               PMIx_Error_string(code));
 }
 
 static const struct px_rpc rpcs[] = {
