@@ -5,6 +5,7 @@
 #include "core/base/strv.h"
 #include "core/link/required.h"
 #include "core/rt/log.h"
+#include "core/server/door/door.h"
 #include "core/server/peer/authority.h"
 #include "core/server/peer/peer.h"
 #include "core/server/peer/req.h"
@@ -73,7 +74,23 @@ static pmix_status_t prepare(struct px_server *srv, struct px_req *req,
         rc = px_req_may(req, u->args.procs, u->args.n_procs);
     if (!rc)
         rc = f->prepare ? f->prepare(req, u) : px_forward_user(req, u);
-    return rc ? rc : check_required(srv, u, f, by_host);
+    return rc || f->own_first ? rc : check_required(srv, u, f, by_host);
+}
+
+static pmix_status_t serve(struct px_server *srv, struct px_upcall *u,
+                           const struct px_forward *f, bool by_host)
+{
+    pmix_status_t rc;
+
+    if (u->done)
+        return PMIX_OPERATION_SUCCEEDED;
+    if (by_host && !f->own_first)
+        return f->call(&srv->module, u);
+    rc = f->own(srv, u);
+    if (rc != PMIX_ERR_NOT_SUPPORTED || !by_host)
+        return rc;
+    px_infos_cleanup(&u->infos);
+    return f->call(&srv->module, u);
 }
 
 pmix_status_t px_forward(struct px_server *srv, struct px_req *req)
@@ -99,10 +116,19 @@ pmix_status_t px_forward(struct px_server *srv, struct px_req *req)
         return rc;
     }
     u->function = f->function;
-    rc = u->done ? PMIX_OPERATION_SUCCEEDED
-                 : (by_host ? f->call(&srv->module, u) : f->own(srv, u));
-    px_upcall_returned(u, rc);
+    px_upcall_returned(u, serve(srv, u, f, by_host));
     return PX_DEFERRED;
+}
+
+pmix_status_t px_upcall_deny(struct px_upcall *u, const struct px_err *err)
+{
+    const struct px_peer *peer = ((struct px_req *)u->arg)->peer;
+
+    px_log_limited(peer->server->part.door->rate, peer->uid, err->status, "server",
+                   "cannot serve %s of %s.%u: %s", u->function, peer->proc.nspace,
+                   peer->proc.rank, err->text);
+    (void)px_infos_add(&u->infos, PMIX_EVENT_TEXT_MESSAGE, err->text, PMIX_STRING);
+    return err->status;
 }
 
 void px_upcall_reply_status(void *arg, const struct px_upcall *answer)

@@ -5,6 +5,7 @@
 #ifndef PX_SERVER_UPCALL_SERVER_FORWARD_H
 #define PX_SERVER_UPCALL_SERVER_FORWARD_H
 
+#include "core/base/err.h"
 #include "core/server/upcall/upcall.h"
 #include "core/wire/requests.h"
 #include "pmix_server.h"
@@ -27,6 +28,9 @@ struct px_forward {
      * px_upcall_returned). The required attributes were checked: see support_table.c.
      * NULL: such a request is refused with PMIX_ERR_NOT_SUPPORTED. */
     pmix_status_t (*own)(struct px_server *srv, struct px_upcall *u);
+    /* The host gets only what own refuses with PMIX_ERR_NOT_SUPPORTED. own checks
+     * required attributes itself. */
+    bool own_first;
     /* Memory that the host keeps until it answers: for a request, and for each key. */
     size_t held_b, held_key_b;
     bool newest; /* its types are newer than most dialects, and so is its message */
@@ -44,6 +48,10 @@ pmix_status_t px_forward(struct px_server *srv, struct px_req *req);
 /* Sets the infos' user to the one that the connection proves, whatever the request
  * claims. */
 pmix_status_t px_forward_user(struct px_req *req, struct px_upcall *u);
+
+/* Adds the reason of a refusal to the results, and logs the reason. Returns err's
+ * status. The results are dropped if the host serves the request after all. */
+pmix_status_t px_upcall_deny(struct px_upcall *u, const struct px_err *err);
 
 /* Replies with the status of the answer. arg is the request. */
 void px_upcall_reply_status(void *arg, const struct px_upcall *answer);
