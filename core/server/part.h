@@ -26,7 +26,9 @@ struct px_server_parts {
     struct px_relay *relay;
     struct px_launch_envs *launch_envs;
     struct px_memory *memory;
+    struct px_monitors *monitors;
     struct px_plog *plog;
+    struct px_probes *probes;
     struct px_session *session;
     struct px_turns *turns;
     struct px_values *values;

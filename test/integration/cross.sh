@@ -225,6 +225,12 @@ bound() { # bound HEADERS LIBRARY
 }
 
 # A program without a launcher is a job of one process.
+# Heartbeats, a file and usage of resources, monitored by our server.
+monitored() { # monitored HEADERS LIBRARY
+    use_debian
+    job pmixrun "$1" "$2" monitored "$TMPDIR"
+}
+
 singleton() { # singleton HEADERS
     local name
     [ "$1" = ours ] || need_debian_headers
@@ -297,6 +303,8 @@ for headers in debian ours; do
     t "host_of_our_headers_on_debian_library_serves_${headers}_headers" system our_host_on_debian $headers ours
     t "pmixrun_offers_nothing_to_${headers}_headers" system pmixrun $headers ours
 done
+t monitors_of_debian_clients monitored debian debian
+t monitors_of_our_clients monitored ours ours
 t host_of_our_headers_on_our_library_serves_our_headers system our_host_on_ours ours ours
 t host_of_our_headers_has_the_newer_slots_too system our_host_on_ours ours ours newer
 t pmixrun_offers_nothing_newer system pmixrun ours ours newer

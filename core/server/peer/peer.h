@@ -70,6 +70,8 @@ struct px_peer {
     uint64_t turn;                   /* the last turn in which it had work */
     size_t n_items;                  /* work in this turn: peer/turn.h */
     bool rests;                      /* until the next turn */
+    uint64_t n_beats;                /* heartbeats: monitor/monitor.c */
+    unsigned n_monitors;
 };
 
 static inline void px_peer_ref(struct px_peer *p)

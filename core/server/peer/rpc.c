@@ -62,8 +62,10 @@ void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t ta
 {
     struct px_req *req;
 
-    if (tag < PX_TAG_DYNAMIC) /* heartbeats and the like want no reply */
+    if (tag < PX_TAG_DYNAMIC) { /* such messages want no reply */
+        peer->n_beats += tag == PX_TAG_HEARTBEAT;
         return;
+    }
     req = malloc(sizeof(*req));
     if (!req) {
         px_peer_refuse(peer, tag, PMIX_ERR_NOMEM);

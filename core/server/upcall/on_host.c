@@ -7,6 +7,7 @@
 #include "core/server/cleanup/cleanup.h"
 #include "core/server/cleanup/request.h"
 #include "core/server/host.h"
+#include "core/server/monitor/monitor.h"
 #include "core/server/peer/authority.h"
 #include "core/server/peer/peer.h"
 #include "core/server/peer/req.h"
@@ -251,7 +252,10 @@ FORWARD(job_control, Job_control, CHECKED, HOST(job_control), .own = own_job_con
 /* standard output and standard error */
 FORWARD(log, Log, HOST(log2), .older = PX_SLOT(log), .own = px_plog,
         .prepare = prepare_log, PLAIN);
-FORWARD(monitor, Process_monitor, HOST(monitor), .prepare = prepare_more, INFOS);
+/* heartbeats, files and usage of resources on this node, also where the host has a
+ * function; other requests are refused: `PMIX_ERR_NOT_SUPPORTED` */
+FORWARD(monitor, Process_monitor, HOST(monitor), .own = px_monitor, .own_first = true,
+        .prepare = prepare_more, INFOS);
 FORWARD(alloc, Allocation_request, CHECKED, HOST(allocate), INFOS);
 FORWARD(block, Resource_block, CHECKED, HOST(resource_block), .newest = true, PLAIN);
 FORWARD(session, Session_control, CHECKED, HOST(session_control), INFOS);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Monitors: heartbeats of a process, changes of a file, and usage of resources, on
+ * this node. Each monitor belongs to the connection that requested it, and ends with
+ * the connection. Loop thread only. */
+#ifndef PX_SERVER_MONITOR_MONITOR_H
+#define PX_SERVER_MONITOR_MONITOR_H
+
+#include "core/base/list.h"
+#include "pmix_common.h"
+
+#include <stdint.h>
+
+struct px_server;
+struct px_upcall;
+
+/* Part state. */
+struct px_monitors {
+    struct px_list all;
+    struct px_timer *timer;
+    uint64_t next_ms;   /* when the timer is set to run; UINT64_MAX: never */
+    uint64_t n_wakeups; /* runs of the timer */
+};
+
+/* Serves PMIx_Process_monitor. Returns PMIX_SUCCESS if px_upcall_info_cb answers later,
+ * else the answer. PMIX_ERR_NOT_SUPPORTED: only the host can serve the request. The
+ * results have the reason of an error. */
+pmix_status_t px_monitor(struct px_server *srv, struct px_upcall *u);
+
+/* Checks the monitors that are due at now_ms. The timer calls this function. */
+void px_monitors_check(struct px_server *srv, uint64_t now_ms);
+
+#endif
