@@ -17,8 +17,7 @@
 #include <time.h>
 
 enum {
-    N_STREAMS = 3,    /* 0, 1 and 2 */
-    LINE = N_STREAMS, /* descriptor of the line after place_streams */
+    N_STREAMS = 3, /* 0, 1 and 2 */
     BUSY_MS = 200,
     BUSY_NAP_MS = 2,
     SYSTEM = PMIX_ERR_JOB_SYS_OP_FAILED,
@@ -61,36 +60,39 @@ static bool join_group(struct px_pfexec_plan *plan)
     return plan->members < 0 || write(plan->members, "0", 1) == 1 || plan->may_stay_out;
 }
 
-/* Duplicates a descriptor that place_streams would replace. */
-static int lift(int fd)
+/* Duplicates a descriptor whose number the program or the line gets. */
+static int lift(int fd, int n)
 {
-    return fd >= N_STREAMS ? fd : fcntl(fd, F_DUPFD_CLOEXEC, N_STREAMS);
+    return fd >= n ? fd : fcntl(fd, F_DUPFD_CLOEXEC, n);
 }
 
-/* Places the standard streams. All descriptors are lifted first: a descriptor may have
- * the number that another stream needs, and dup2 onto itself keeps close-on-exec. */
+/* Places the descriptors of the program, and the line behind them. All descriptors are
+ * lifted first: a descriptor may have the number that another one needs, and dup2 onto
+ * itself keeps close-on-exec. */
 static bool place_streams(struct px_pfexec_plan *plan)
 {
-    int from[N_STREAMS];
-    int line = lift(plan->line);
+    const struct px_pfexec_spec *spec = plan->spec;
+    const int n = spec->more ? N_STREAMS + 1 : N_STREAMS;
+    int from[N_STREAMS + 1];
+    int line = lift(plan->line, n);
 
     if (line < 0)
         return false;
     plan->line = line;
-    for (int i = 0; i < N_STREAMS; i++) {
-        int fd = plan->spec->fds[i];
+    for (int i = 0; i < n; i++) {
+        int fd = i < N_STREAMS ? spec->fds[i] : *spec->more;
 
-        from[i] = lift(fd < 0 ? plan->null_fd : fd);
+        from[i] = lift(fd < 0 ? plan->null_fd : fd, n);
         if (from[i] < 0)
             return false;
     }
-    for (int i = 0; i < N_STREAMS; i++)
+    for (int i = 0; i < n; i++)
         if (dup2(from[i], i) < 0)
             return false;
-    if (line != LINE && dup3(line, LINE, O_CLOEXEC) < 0)
+    if (line != n && dup3(line, n, O_CLOEXEC) < 0)
         return false;
-    plan->line = LINE;
-    px_fd_close_from(LINE + 1);
+    plan->line = n;
+    px_fd_close_from(n + 1);
     return true;
 }
 

@@ -60,13 +60,16 @@ struct px_pfexec_spec {
     size_t n_limits;
     const mode_t *umask;
     const struct px_pfexec_user *user; /* user of the process; for root only */
+    const int *more; /* descriptor that becomes 3; NULL: 3 is closed. The caller keeps
+                      * it. */
 };
 
 struct px_pfexec_ops {
     /* Starts a program without waiting for a file system. The child leads its own
      * process group and dies with this process. The child has default signals, and no
-     * descriptor above 2. On success on_start is called once, from the loop. On failure
-     * no callback is called, and why has the reason. spec is borrowed for the call. */
+     * descriptor above 2 but more. On success on_start is called once, from the loop.
+     * On failure no callback is called, and why has the reason. spec is borrowed for
+     * the call. */
     pmix_status_t (*spawn)(void *self, const struct px_pfexec_spec *spec, pid_t *pid,
                            char *why, size_t why_size);
     /* Sends a signal to the process and its group. PMIX_ERR_NOT_FOUND after the process

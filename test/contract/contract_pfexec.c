@@ -62,6 +62,28 @@ PX_TEST(has_no_descriptor_above_2)
     close(high);
 }
 
+/* The number here may be that of any descriptor of the start. */
+PX_TEST(one_more_descriptor_becomes_3)
+{
+    int ends[2];
+
+    for (int at = 3; at < 12; at++) {
+        struct job job = job_of_script("echo text >&3");
+
+        ok(pipe2(ends, O_CLOEXEC));
+        int more = fcntl(ends[1], F_DUPFD_CLOEXEC, at);
+        job.spec.more = &more;
+        job_expect_output(&job, "");
+        close(more);
+        close(ends[1]);
+        char text[8] = "";
+        ck_assert_int_eq(read(ends[0], text, sizeof(text)), 5);
+        ck_assert_str_eq(text, "text\n");
+        ck_assert_int_eq(read(ends[0], text, sizeof(text)), 0); /* no copy is left */
+        close(ends[0]);
+    }
+}
+
 PX_TEST(streams_not_given_are_dev_null)
 {
     PX_TEST_NEEDS_PROC;
