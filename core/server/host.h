@@ -65,6 +65,20 @@ pmix_status_t px_server_restart_client(struct px_server *srv, const pmix_proc_t 
 bool px_server_any_lost(const char *nspace, bool (*counts)(void *arg, pmix_rank_t rank),
                         void *arg);
 
+/* Proxies: clients whose requests the host makes in their name (peer/proxy.c). A proxy
+ * counts as a connection of the registered client. */
+struct px_channel;
+struct px_proxy;
+/* PMIX_ERR_NOT_FOUND: the client is not registered; PMIX_ERR_NOMEM. */
+pmix_status_t px_server_proxy_open(struct px_server *srv, const pmix_proc_t *proc,
+                                   pid_t pid, struct px_proxy **out);
+/* Returns the channel for requests. Without a connection they fail with
+ * PMIX_ERR_UNREACH. A reply may come from inside the request. */
+struct px_channel *px_server_proxy_channel(struct px_proxy *proxy);
+/* Closes the connection and frees the proxy, which may be NULL. PMIX_SUCCESS: closed on
+ * purpose; otherwise the client is lost. Pending requests fail. */
+void px_server_proxy_close(struct px_proxy *proxy, pmix_status_t why);
+
 /* ---- services of the server that other hosts get by PMIx_server_* ---------------- */
 
 /* Registration (reg.c). */

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 
 struct px_cleanup_entry;
+struct px_local;
 struct px_module;
 struct px_peer;
 struct px_server;
@@ -64,6 +65,10 @@ void px_handshake_start(struct px_server *srv, int fd, const struct px_ptl_peer 
 /* Ends the oldest handshake of the user with the most handshakes. */
 void px_handshake_evict(struct px_server *srv);
 void px_handshakes_stop(struct px_server *srv);
+/* Lists a new peer of a registered client, and notifies the parts and the host. The
+ * peer may be gone then. After an error the caller closes the peer. */
+pmix_status_t px_door_join(struct px_server *srv, struct px_peer *peer,
+                           struct px_local *local);
 /* Removes the job that was made for a tool. */
 void px_door_peer_gone(struct px_server *srv, struct px_peer *peer);
 

@@ -183,6 +183,18 @@ static pmix_status_t notify_host(struct px_server *srv, struct px_peer *peer)
     return rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc;
 }
 
+pmix_status_t px_door_join(struct px_server *srv, struct px_peer *peer,
+                           struct px_local *local)
+{
+    peer->local = local;
+    peer->uid = local->uid;
+    px_list_append(&srv->peers, &peer->link);
+    local->n_peers++;
+    local->finalized = local->lost = local->left_sets = false;
+    PX_PARTS_NOTIFY(srv, peer_here, peer);
+    return notify_host(srv, peer);
+}
+
 static void welcome(struct handshake *h, struct px_local *local)
 {
     struct px_server *srv = h->server;
@@ -195,16 +207,10 @@ static void welcome(struct handshake *h, struct px_local *local)
         answer(h->fd, PMIX_ERR_NOMEM, NULL);
         return;
     }
-    peer->local = local;
-    peer->uid = local->uid;
     /* Hosts may not know the gid. */
     peer->gid = local->gid == (gid_t)-1 && h->who.has_gid ? h->who.gid : local->gid;
     px_peer_ref(peer); /* the host may deregister the client within the upcall */
-    px_list_append(&srv->peers, &peer->link);
-    local->n_peers++;
-    local->finalized = local->lost = local->left_sets = false;
-    PX_PARTS_NOTIFY(srv, peer_here, peer);
-    pmix_status_t rc = notify_host(srv, peer);
+    pmix_status_t rc = px_door_join(srv, peer, local);
     if (!peer->gone)
         answer(h->fd, rc, rc ? NULL : &peer->pindex);
     h->fd = -1; /* now the connection's */

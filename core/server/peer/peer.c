@@ -2,6 +2,7 @@
 /* Peers: finding them by name, and ending their connections. */
 #include "core/server/peer/peer.h"
 
+#include "core/link/channel.h"
 #include "core/link/conn.h"
 #include "core/rt/log.h"
 #include "core/server/server.h"
@@ -55,6 +56,7 @@ void px_peer_finalized(struct px_server *srv, struct px_peer *peer)
 
 void px_server_peer_lost(struct px_server *srv, struct px_peer *peer, pmix_status_t why)
 {
+    struct px_channel *proxy;
     bool last, lost;
 
     if (peer->gone)
@@ -62,6 +64,7 @@ void px_server_peer_lost(struct px_server *srv, struct px_peer *peer, pmix_statu
     peer->gone = true;
     px_conn_destroy(peer->conn);
     peer->conn = NULL;
+    proxy = px_take(&peer->proxy);
     px_list_remove(&peer->link);
     last = retire(peer);
     lost = last && why;
@@ -77,5 +80,7 @@ void px_server_peer_lost(struct px_server *srv, struct px_peer *peer, pmix_statu
         PX_PARTS_NOTIFY(srv, rank_lost, &peer->proc);
     }
     peer->local = NULL; /* may be freed before the peer */
+    if (proxy)
+        px_channel_fail(proxy, why ? why : PMIX_ERR_LOST_CONNECTION);
     px_peer_unref(peer);
 }

@@ -13,6 +13,7 @@
 
 #include <stdlib.h>
 
+struct px_channel;
 struct px_cleanup_proc;
 struct px_conn;
 struct px_interests;
@@ -40,13 +41,15 @@ struct px_local {
 };
 
 /* One connection. A rank may have several (fork, re-init). API calls of the server's
- * process come from a peer without a connection, server->self. */
+ * process come from a peer without a connection, server->self. Requests that the host
+ * makes in a client's name come from a peer with a proxy. */
 struct px_peer {
     struct px_list link;
     unsigned refs;
     struct px_server *server;
-    struct px_conn *conn;   /* NULL: closed, or the server's own peer */
-    struct px_local *local; /* NULL: the server's own, or deregistered */
+    struct px_conn *conn;     /* NULL: closed, the server's own peer, or a proxy's */
+    struct px_channel *proxy; /* takes replies; NULL: closed, or not a proxy's peer */
+    struct px_local *local;   /* NULL: the server's own, or deregistered */
     pmix_proc_t proc;
     const struct px_module *gds; /* the datastore component that the hello named */
     bool reads_in_place;         /* reads the tables that this component shares */

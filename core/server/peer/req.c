@@ -85,8 +85,12 @@ static void answer_self(const struct px_server *srv, uint32_t tag, const px_buf 
 static void on_own_reply(struct px_msg *msg)
 {
     struct px_req *req = PX_CONTAINER_OF(msg, struct px_req, msg);
+    const struct px_peer *peer = req->peer;
 
-    answer_self(req->peer->server, req->tag, &req->reply);
+    if (peer == peer->server->self)
+        answer_self(peer->server, req->tag, &req->reply);
+    else if (peer->proxy) /* NULL: closed meanwhile */
+        (void)px_channel_reply(peer->proxy, req->tag, req->reply.data, req->reply.len);
     px_req_drop(req);
 }
 
@@ -128,7 +132,7 @@ void px_req_reply(struct px_req *req, px_writer *w)
         pack_instead(req, w, w->status);
     /* The user's callback must not run inside the caller's loop. The reply goes through
      * the mailbox, as the answers of a host's threads do. */
-    if (peer == peer->server->self) {
+    if (peer == peer->server->self || peer->proxy) {
         req->reply = px_buf_take(&w->buf);
         req->msg.run = on_own_reply;
         px_post(peer->server->loop, &req->msg);
@@ -170,6 +174,8 @@ void px_peer_refuse(struct px_peer *peer, uint32_t tag, pmix_status_t why)
     px_reply_begin(&req, &w, why);
     if (peer == peer->server->self)
         answer_self(peer->server, tag, &w.buf);
+    else if (peer->proxy)
+        (void)px_channel_reply(peer->proxy, tag, w.buf.data, w.buf.len);
     else if (peer->conn)
         reply_to_client(&req, &w);
     px_writer_cleanup(&w);
