@@ -39,6 +39,7 @@ ROOMS = (
     (3000, "registry of things to remove", "core/server/cleanup"),
     (4000, "the built-in host", "core/host"),
     (1500, "attributes and plan of a spawn", "core/host/request"),
+    (1000, "programs that speak PMI-1 or PMI-2", "core/host/pmi"),
     (500, "input of processes", "core/host/streams"),
     (500, "debugger stops, states, stacks", "core/host/debug"),
     (500, "files of a job", "core/host/files"),

@@ -549,11 +549,13 @@ static void open_streams(void)
             (void)!open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR);
 }
 
-/* Descriptors that pmixrun needs for itself, and for each process: for its end and its
- * output. They are measured for the default components, with some to spare. */
-enum { OWN_FDS = 38, PROCESS_FDS = 3 };
+/* Descriptors that pmixrun needs for itself, and for each process: for its end, its
+ * output, and programs of PMI-1 and PMI-2. They are measured for the default
+ * components, with some to spare. */
+enum { OWN_FDS = 38, PROCESS_FDS = 4 };
 
-/* Checks the limit of descriptors before anything starts. */
+/* Checks the limit of descriptors before anything starts, and raises the limit as far
+ * as necessary and allowed. */
 static bool has_descriptors(const struct options *o)
 {
     struct rlimit limit;
@@ -564,6 +566,12 @@ static bool has_descriptors(const struct options *o)
     const rlim_t needed = OWN_FDS + PROCESS_FDS * (rlim_t)n;
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= needed)
         return true;
+    if (limit.rlim_max >= needed) {
+        const struct rlimit raised = {needed, limit.rlim_max};
+
+        if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
+            return true;
+    }
     complain("cannot start %ld process%s: %llu file descriptors are needed, and the "
              "limit is %llu (see ulimit -n)",
              n, n == 1 ? "" : "es", (unsigned long long)needed,

@@ -114,6 +114,9 @@ const struct px_param px_host_builtin_params[] = {
         struct px_host_builtin_conf, output_required, "true",
         "End a job whose output cannot be written, e.g. to a full disk; otherwise the "
         "job goes on, and its further output is lost"),
+    PX_PARAM_BOOL(
+        struct px_host_builtin_conf, pmi, "true",
+        "Offer PMI-1 and PMI-2 to processes besides PMIx, by a socket that PMI_FD names"),
     PX_PARAM_SIZE(
         struct px_host_builtin_conf, preload_limit, "1g", 0, INT64_MAX,
         "Limit of the bytes of programs and files that are copied for a job on "

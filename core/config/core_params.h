@@ -34,7 +34,7 @@ struct px_server_conf {
 struct px_host_builtin_conf {
     uint64_t grace;         /* ms */
     uint64_t preload_limit; /* bytes */
-    bool output_required;
+    bool output_required, pmi;
     const char *cluster_id;
 };
 

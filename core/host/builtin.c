@@ -390,6 +390,7 @@ static pmix_status_t builtin_create(struct px_server *srv, pmix_server_module_t 
                               .grace_ms = conf.grace,
                               .preload_limit_b = conf.preload_limit,
                               .output_required = conf.output_required,
+                              .offers_pmi = conf.pmi,
                               .rlimit_tag = make_rlimit_tag()};
     px_list_init(&l->jobs);
     px_pubs_init(&l->pubs, l->loop);

@@ -10,6 +10,7 @@
 
 #include "core/base/str.h"
 #include "core/base/strv.h"
+#include "core/host/pmi/pmi.h"
 #include "core/model/nspace.h"
 #include "core/rt/loop.h"
 #include "core/rt/log.h"
@@ -125,11 +126,13 @@ static void job_free(struct px_launch_job *job)
     drop_dirs(job);
     for (uint32_t r = 0; r < job->n_tasks; r++) {
         px_timer_free(job->tasks[r].timer);
+        px_pmi_close(&job->tasks[r]);
         px_restart_forget(&job->tasks[r]);
         if (job->tasks[r].running)
             PX_OPS(pfexec, m)->forget(m->self, job->tasks[r].pid);
     }
     px_list_remove(&job->link);
+    px_pmi_forget(job);
     px_job_close_input(job);
     free(job->feeds);
     px_timer_free(job->timer);
@@ -240,14 +243,6 @@ bool px_launcher_has(const struct px_launcher *l, const pmix_proc_t *proc)
 {
     return proc->rank == PMIX_RANK_WILDCARD ? px_job_find(l, proc->nspace) != NULL
                                             : px_task_find(l, proc) != NULL;
-}
-
-pmix_proc_t px_task_name(const struct px_task *task)
-{
-    pmix_proc_t name = task->job->proc;
-
-    name.rank = task->rank;
-    return name;
 }
 
 char **px_task_argv(const struct px_task *task)
@@ -420,6 +415,7 @@ static void check_finished(struct px_launch_job *job)
         (job->unconfirmed.status && !job->failure.status))
         return;
     job->end = PX_JOB_ENDED;
+    px_pmi_report_alone(job);
     px_pubs_gone(&job->launcher->pubs, &job->proc);
     drop_dirs(job);
     report_end(job);
@@ -655,6 +651,7 @@ void px_job_task_failed(struct px_task *task, pmix_status_t status)
 
     task->running = false;
     job->n_running--;
+    px_pmi_close(task);
     if (px_job_is_launching(job))
         px_job_abandon(job, status);
     else if (job->n_running == 0)
@@ -679,6 +676,7 @@ void px_job_task_ended(void *arg, pid_t pid, int wait_status,
     task->wait_status = wait_status;
     job->n_running--;
     px_timer_free(px_take(&task->timer));
+    px_pmi_close(task);
     if (px_task_feed(task))
         px_feed_shut(px_task_feed(task));
     const struct px_failure failure = judge(task);

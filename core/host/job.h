@@ -33,6 +33,7 @@ struct px_launcher {
     const struct px_iof_std *std; /* our own streams; NULL before the first job */
     uint64_t grace_ms;            /* between TERM and KILL */
     bool output_required;         /* a job ends if its output cannot be written */
+    bool offers_pmi;              /* processes get a socket for PMI-1 and PMI-2 */
     uint64_t preload_limit_b;
     struct px_pfexec_limit rlimit_tag; /* px_osproc_rlimit_tag; 0: no tag */
     unsigned n_jobs;                   /* started so far; part of a job's name */
@@ -87,12 +88,13 @@ struct px_task {
     int wait_status;
     bool running;
     bool connected, finalized;
-    bool named, aborted;              /* named in an abort; asked to end by one */
-    bool was_lost;                    /* its connection broke before the abort */
-    bool ends;                        /* ended by order: is not started again */
-    unsigned stopped;                 /* bits of enum px_stop that were reached */
-    struct px_restart *restart;       /* NULL: no failure so far */
-    struct px_timer *timer;           /* until the process is killed; NULL: none */
+    bool named, aborted;        /* named in an abort; asked to end by one */
+    bool was_lost;              /* its connection broke before the abort */
+    bool ends;                  /* ended by order: is not started again */
+    unsigned stopped;           /* bits of enum px_stop that were reached */
+    struct px_restart *restart; /* NULL: no failure so far */
+    struct px_timer *timer;     /* until the process is killed; NULL: none */
+    struct px_pmi *pmi;         /* its socket for PMI-1 and PMI-2; NULL: none (pmi/) */
     struct px_task_output outputs[2]; /* stdout, stderr */
 };
 
@@ -134,6 +136,8 @@ struct px_launch_job {
     bool announced;                /* the start of the first process was reported */
     bool crowded; /* more processes than CPUs were on this node at the launch */
     uint32_t n_running, n_streams;    /* running: or starting */
+    struct px_map pmi_keys;           /* key of PMI -> rank that has put it, + 1 */
+    uint32_t n_pmi_waits;             /* processes that wait for such a key */
     struct px_task_output notices[2]; /* the map and the bindings, on their way out */
     struct px_feed *feeds; /* of all processes, or of the only one that reads input */
     size_t n_feeds;
@@ -168,6 +172,14 @@ static inline bool px_job_is_launching(const struct px_launch_job *job)
     return px_job_stage(job) < PX_JOB_RUNNING;
 }
 
+static inline pmix_proc_t px_task_name(const struct px_task *task)
+{
+    pmix_proc_t name = task->job->proc;
+
+    name.rank = task->rank;
+    return name;
+}
+
 pmix_status_t px_job_create(struct px_launcher *l, const pmix_proc_t *parent,
                             px_plan *plan, /* takes it */
                             struct px_launch_job **job);
@@ -175,7 +187,6 @@ struct px_launch_job *px_job_find(const struct px_launcher *l, const char *nspac
 struct px_task *px_task_find(const struct px_launcher *l, const pmix_proc_t *proc);
 /* True for a process, and for all processes of a job (PMIX_RANK_WILDCARD). */
 bool px_launcher_has(const struct px_launcher *l, const pmix_proc_t *proc);
-pmix_proc_t px_task_name(const struct px_task *task);
 char **px_task_argv(const struct px_task *task); /* malloc'd; NULL: no memory */
 /* Return the folder for scratch files of all jobs, and of a process; malloc'd. NULL: no
  * folder, or no memory. */

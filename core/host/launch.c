@@ -10,6 +10,7 @@
 #include "core/base/fd.h"
 #include "core/base/str.h"
 #include "core/base/strv.h"
+#include "core/host/pmi/pmi.h"
 #include "core/model/nspace.h"
 #include "core/rt/log.h"
 #include "core/server/host.h"
@@ -318,6 +319,7 @@ pmix_status_t px_task_start(struct px_task *task, struct px_err *err)
                                              ? &job->plan.positions[task->rank]
                                              : NULL;
     PX_AUTOFREE cpu_set_t *cpus = NULL;
+    PX_AUTOCLOSE int pmi = -1; /* the end for the process */
     struct px_pfexec_spec spec = {
         .program = app->program,
         .argv = argv,
@@ -344,6 +346,9 @@ pmix_status_t px_task_start(struct px_task *task, struct px_err *err)
     spec.cpus = cpus;
     if (rc)
         px_err_set(err, rc, "cannot make an environment: %s", PMIx_Error_string(rc));
+    if (!rc && !app->non_pmi && job->launcher->offers_pmi)
+        rc = px_pmi_open(task, &env, &pmi, err);
+    spec.more = pmi < 0 ? NULL : &pmi;
     if (app->pty)
         spec.flags |= PX_PFEXEC_SESSION | PX_PFEXEC_TERMINAL;
     if (!rc)
@@ -355,6 +360,8 @@ pmix_status_t px_task_start(struct px_task *task, struct px_err *err)
         px_err_prefix(err, "cannot run %s", app->program);
     else
         rc = exec_task(task, &spec, err);
+    if (rc)
+        px_pmi_close(task);
     for (int i = 0; i < 3; i++)
         if ((i > 0 || spec.fds[0] != STDIN_FILENO) && /* our own stdin stays open */
             (i == 2 || spec.fds[i] != spec.fds[i + 1]))
