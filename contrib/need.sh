@@ -8,7 +8,7 @@ BUILD_PACKAGES="gcc libc6-dev meson ninja-build pkg-config
 TEST_PACKAGES="check g++ clang libclang-rt-dev|libclang-rt-14-dev binutils iproute2 procps"
 # Programs and libraries that tests compare with. Their tests skip themselves without them.
 ORACLE_PACKAGES="abigail-tools python3-pmix openmpi-bin libopenmpi-dev libpmix-dev
-    libpmix2|libpmix2t64 slurm-wlm-basic-plugins strace"
+    libpmix2|libpmix2t64 mpich libmpich-dev libpmi2-0-dev slurm-wlm-basic-plugins strace"
 
 is_installed() {
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
