@@ -110,6 +110,9 @@ const struct px_param px_host_builtin_params[] = {
     PX_PARAM_DURATION(
         struct px_host_builtin_conf, grace, "2s", 0, 3600000,
         "Time that processes of an ending job have before they are killed"),
+    PX_PARAM_DURATION(
+        struct px_host_builtin_conf, notice, "250ms", 0, 3600000,
+        "Time that event handlers have after a failure, before the job ends"),
     PX_PARAM_BOOL(
         struct px_host_builtin_conf, output_required, "true",
         "End a job whose output cannot be written, e.g. to a full disk; otherwise the "

@@ -105,7 +105,7 @@ static void abort_named(struct px_launch_job *job, struct request *q)
 {
     uint32_t n = 0, n_others = 0;
 
-    (void)px_server_any_lost(job->proc.nspace, note_lost, job);
+    (void)px_server_any_lost(job->proc.nspace, 0, note_lost, job);
     for (uint32_t r = 0; r < job->n_tasks; r++) {
         struct px_task *task = &job->tasks[r];
         bool counts = task->running && !task->aborted;

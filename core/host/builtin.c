@@ -388,6 +388,7 @@ static pmix_status_t builtin_create(struct px_server *srv, pmix_server_module_t 
                               .model = px_process.model,
                               .pfexec = n > 0 ? m : NULL,
                               .grace_ms = conf.grace,
+                              .notice_ms = conf.notice,
                               .preload_limit_b = conf.preload_limit,
                               .output_required = conf.output_required,
                               .offers_pmi = conf.pmi,

@@ -21,14 +21,13 @@
 #define TOP "jobs" /* the folder of all jobs */
 
 enum {
-    UNCONFIRMED_MS = 200, /* from a broken connection to the end of its process */
-    NOTICE_MS = 250,      /* for handlers of a failure, before the jobs end */
-    LATE_OUTPUT_MS = 500, /* for output of processes that ours left behind */
-    DROP_MS = 1000,       /* until an ended job is forgotten */
-    RETRY_MS = 20,        /* until an end is reported again, for lack of memory */
-    MAX_KEPT = 64,        /* ended jobs */
-    END_WAIT_MS = 1000,   /* for processes that do not end, readers that do not read */
-    TIMED_OUT = 124,      /* exit code, as of timeout(1) */
+    UNCONFIRMED_MS = 1000, /* from a broken connection to the end of its process */
+    LATE_OUTPUT_MS = 500,  /* for output of processes that ours left behind */
+    DROP_MS = 1000,        /* until an ended job is forgotten */
+    RETRY_MS = 20,         /* until an end is reported again, for lack of memory */
+    MAX_KEPT = 64,         /* ended jobs */
+    END_WAIT_MS = 1000,    /* for processes that do not end, readers that do not read */
+    TIMED_OUT = 124,       /* exit code, as of timeout(1) */
 };
 
 static void on_timer(void *arg);
@@ -499,7 +498,7 @@ static void end_family(struct px_launch_job *job, pmix_status_t verdict, bool no
                    job->proc.nspace);
         if (notified && px_job_stage(j) == PX_JOB_RUNNING && j->n_running > 0) {
             j->end = PX_JOB_NOTIFIED;
-            px_timer_set(j->timer, NOTICE_MS);
+            px_timer_set(j->timer, j->launcher->notice_ms);
         } else {
             px_job_end(j, SIGTERM, PMIX_ERR_JOB_KILLED_BY_CMD);
         }
@@ -538,13 +537,20 @@ static bool is_running(void *arg, pmix_rank_t rank)
            (!known->status || known->nspace[0] || known->rank != rank);
 }
 
+/* True if a process was lost before the failed process, and its end is not known yet.
+ * Processes that were lost later may have failed by this failure. */
 static bool is_another_dying(struct px_launch_job *failed, pmix_rank_t rank)
 {
+    pmix_proc_t proc;
+    uint64_t loss;
+
+    px_proc_set(&proc, failed->proc.nspace, rank);
+    loss = px_server_client_lost(failed->launcher->server, &proc);
     PX_LIST_EACH (&failed->launcher->jobs, struct px_launch_job, job, link) {
         struct px_task suspect = {.job = job,
                                   .rank = job == failed ? rank : PMIX_RANK_UNDEF};
 
-        if (px_server_any_lost(job->proc.nspace, is_running, &suspect))
+        if (px_server_any_lost(job->proc.nspace, loss, is_running, &suspect))
             return true;
     }
     return false;

@@ -32,6 +32,7 @@ struct px_launcher {
     struct px_list jobs;          /* px_launch_job.link, oldest first */
     const struct px_iof_std *std; /* our own streams; NULL before the first job */
     uint64_t grace_ms;            /* between TERM and KILL */
+    uint64_t notice_ms;           /* between the event of a failure and TERM */
     bool output_required;         /* a job ends if its output cannot be written */
     bool offers_pmi;              /* processes get a socket for PMI-1 and PMI-2 */
     uint64_t preload_limit_b;

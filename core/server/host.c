@@ -77,7 +77,8 @@ pmix_status_t px_server_restart_client(struct px_server *srv, const pmix_proc_t 
     PX_LIST_EACH (&srv->peers, struct px_peer, p, link)
         if (p->local == local)
             px_server_peer_lost(srv, p, PMIX_SUCCESS);
-    local->connected = local->finalized = local->lost = local->committed = false;
+    local->connected = local->finalized = local->committed = false;
+    local->lost = 0;
     local->end_reported = false;
     px_store_clear(&local->ns->store, PX_GDS_LOCAL, proc->rank);
     px_store_clear(&local->ns->store, PX_GDS_REMOTE, proc->rank);
@@ -85,15 +86,22 @@ pmix_status_t px_server_restart_client(struct px_server *srv, const pmix_proc_t 
                         &count);
 }
 
-bool px_server_any_lost(const char *nspace, bool (*counts)(void *arg, pmix_rank_t rank),
-                        void *arg)
+uint64_t px_server_client_lost(struct px_server *srv, const pmix_proc_t *proc)
+{
+    const struct px_local *local = px_local_find(srv, proc);
+
+    return local ? local->lost : 0;
+}
+
+bool px_server_any_lost(const char *nspace, uint64_t before,
+                        bool (*counts)(void *arg, pmix_rank_t rank), void *arg)
 {
     const struct px_nspace *ns = px_nspace_find(px_process.model, nspace);
 
     if (!ns)
         return false;
     PX_LIST_EACH (&ns->locals, struct px_local, l, link)
-        if (l->lost && counts(arg, l->rank))
+        if (l->lost && (!before || l->lost < before) && counts(arg, l->rank))
             return true;
     return false;
 }

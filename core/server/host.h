@@ -60,10 +60,13 @@ bool px_server_client_settled(struct px_server *srv, const pmix_proc_t *proc);
 /* Resets a client that is about to be restarted, the n-th time. */
 pmix_status_t px_server_restart_client(struct px_server *srv, const pmix_proc_t *proc,
                                        uint32_t n);
-/* True if a client, for which counts returns true, lost its last connection before it
- * finalized. */
-bool px_server_any_lost(const char *nspace, bool (*counts)(void *arg, pmix_rank_t rank),
-                        void *arg);
+/* Returns the number of a client's loss: its last connection broke before it finalized.
+ * Losses are numbered from 1 in their order. 0: the client is not lost. */
+uint64_t px_server_client_lost(struct px_server *srv, const pmix_proc_t *proc);
+/* True if counts returns true for a client of the namespace whose loss has a smaller
+ * number than before; 0: for any lost client. */
+bool px_server_any_lost(const char *nspace, uint64_t before,
+                        bool (*counts)(void *arg, pmix_rank_t rank), void *arg);
 
 /* Proxies: clients whose requests the host makes in their name (peer/proxy.c). A proxy
  * counts as a connection of the registered client. */

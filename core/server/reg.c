@@ -167,7 +167,7 @@ void px_server_client_ended(struct px_server *srv, const pmix_proc_t *proc)
     if (!local)
         return;
     if (!local->finalized)
-        local->lost = true;
+        px_local_lost(srv, local);
     PX_PARTS_NOTIFY(srv, rank_gone, proc);
 }
 

@@ -48,6 +48,7 @@ struct px_server {
     struct px_peer *self;   /* peer of this process's API calls */
     bool stopping;
     unsigned refs;              /* number of further PMIx_server_init calls */
+    uint64_t n_lost;            /* processes that were lost so far */
     struct px_server_conf conf; /* report_uri NULL: no report */
 };
 

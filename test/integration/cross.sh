@@ -204,6 +204,7 @@ kin() { # kin HEADERS LIBRARY FAILS HOW STATUS NOTIFIED_OF_US NOTIFIED_OF_THEM O
 
 families() { # families HEADERS LIBRARY
     use_debian
+    export PMIX_MCA_embedded_notice=2s # also under load
     kin "$@" child '' 7 1 1 0 0
     kin "$@" parent '' 7 0 2 0 0
     kin "$@" child apart 0 1 1 1 0

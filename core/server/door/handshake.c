@@ -190,7 +190,8 @@ pmix_status_t px_door_join(struct px_server *srv, struct px_peer *peer,
     peer->uid = local->uid;
     px_list_append(&srv->peers, &peer->link);
     local->n_peers++;
-    local->finalized = local->lost = local->left_sets = false;
+    local->finalized = local->left_sets = false;
+    local->lost = 0;
     PX_PARTS_NOTIFY(srv, peer_here, peer);
     return notify_host(srv, peer);
 }

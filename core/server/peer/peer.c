@@ -54,6 +54,12 @@ void px_peer_finalized(struct px_server *srv, struct px_peer *peer)
     PX_PARTS_NOTIFY(srv, peer_left, peer);
 }
 
+void px_local_lost(struct px_server *srv, struct px_local *local)
+{
+    if (!local->lost)
+        local->lost = ++srv->n_lost;
+}
+
 void px_server_peer_lost(struct px_server *srv, struct px_peer *peer, pmix_status_t why)
 {
     struct px_channel *proxy;
@@ -69,7 +75,7 @@ void px_server_peer_lost(struct px_server *srv, struct px_peer *peer, pmix_statu
     last = retire(peer);
     lost = last && why;
     if (lost)
-        peer->local->lost = true;
+        px_local_lost(srv, peer->local);
     PX_PARTS_NOTIFY(srv, peer_left, peer);
     if (last)
         PX_PARTS_NOTIFY(srv, rank_gone, &peer->proc);

@@ -35,7 +35,8 @@ struct px_local {
     bool connected;        /* the host was notified of the connection */
     bool finalized;        /* the last of its connections has finalized */
     bool committed;        /* at least one commit has arrived */
-    bool lost;             /* its last connection broke before it finalized */
+    /* Number of the loss: the last connection broke before the rank finalized. Or 0. */
+    uint64_t lost;
     bool left_sets;    /* the processes connected with it were notified of its end */
     bool end_reported; /* to fabric components: fabric/ends.c */
 };
@@ -93,6 +94,8 @@ static inline void px_peer_unref(struct px_peer *p)
 
 /* Returns the registered client of that name, or NULL. */
 struct px_local *px_local_find(struct px_server *srv, const pmix_proc_t *proc);
+/* Numbers the loss of a rank, unless it is lost already. */
+void px_local_lost(struct px_server *srv, struct px_local *local);
 /* Returns the registered client of the greatest rank that is not above rank, or
  * NULL. */
 struct px_local *px_local_before(const struct px_nspace *ns, pmix_rank_t rank);

@@ -197,24 +197,29 @@ PX_TEST_LOOP(jobs_end_with_those_that_they_are_connected_with, PX_COUNT(scenes))
 
 static void do_lose(struct px_call *call, void *arg)
 {
-    px_local_find(px_process.server, arg)->lost = true;
+    px_local_lost(px_process.server, px_local_find(px_process.server, arg));
     px_call_done(call, PMIX_SUCCESS);
 }
 
 /* The broken connection of a process of A shows that the process is about to die. Job B fails as a
- * consequence. */
-PX_TEST(the_job_that_fails_first_is_named_not_one_that_fails_over_that)
+ * consequence, and its process ends before that of A, or after. */
+PX_TEST_LOOP(the_job_that_fails_first_is_named_not_one_that_fails_over_that, 2)
 {
     pmix_proc_t failing, others;
 
     start("A");
     start("BA");
     failing = proc_of("A0");
-    others = proc_of("B");
+    others = proc_of("B0");
     ok(px_call(px_process.loop, do_lose, &failing));
-    ok(send_signal(SIGKILL, &others));
+    if (_i == 0)
+        ok(send_signal(SIGKILL, &others));
+    else
+        ok(px_call(px_process.loop, do_lose, &others));
     usleep(50000);
     ok(send_signal(SIGTERM, &failing));
+    if (_i == 1)
+        ok(send_signal(SIGKILL, &others));
     await_any_end();
     await_any_end();
     ck_assert_int_eq(seen.n_failures, 1);
