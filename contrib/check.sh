@@ -52,7 +52,7 @@ if [ $INSTALL = 1 ]; then
 fi
 
 PASSED=0 FAILED=0 SKIPPED=0
-FAILURES= # repeated at the end
+REPORTS= # failed and unsteady tests, for the end
 TARGETS= # all
 JOBS=$(($(nproc) * 2)) # tests wait more than they compute
 
@@ -83,7 +83,7 @@ check_left_behind() { # check_left_behind PART
         sleep 0.5
     done
     left_behind | sort -u | sed 's/^/-- left behind: /' | head -50
-    FAILURES+="failed, $1: files are left behind in the temporary folder"$'\n'
+    REPORTS+="$1, failed: files are left behind in the temporary folder"$'\n'
     FAILED=$((FAILED + 1))
     rm -rf "${TMPDIR:?}"/*
     touch "$STARTED"
@@ -104,10 +104,20 @@ build() {
     ninja -C "$dir" $TARGETS
 }
 
+# Runs up to three failed tests once more, alone. The summary names those that pass then: they are to be mended.
+try_again() { # try_again DIR OPTIONS
+    local names
+    names=$(python3 contrib/check/summary.py --failed "$1"/meson-logs/testlog*.json)
+    [ -n "$names" ] || return 0
+    echo "== again: $names"
+    # shellcheck disable=SC2086
+    meson test -C "$1" --no-rebuild --num-processes 1 --logbase again $2 $names || true
+}
+
 # run_part NAME DIR "SUITES" "TEST OPTIONS" COMPILER BUILD_OPTIONS...
 run_part() {
     local name=$1 dir=$2 suites=$3 options=$4 start=$SECONDS built s
-    local counts=$'0 1 0\nall: it does not build'
+    local counts=$'0 1 0\nfailed: it does not build'
     local args=()
     shift 4
     for s in $suites; do args+=(--suite "$s"); done
@@ -115,13 +125,14 @@ run_part() {
     if build "$dir" "$@"; then
         built=$((SECONDS - start))
         echo "== $name: test"
-        rm -f "$dir"/meson-logs/testlog*.json
+        rm -f "$dir"/meson-logs/{testlog,again}*.json
         # shellcheck disable=SC2086
-        meson test -C "$dir" --no-rebuild --num-processes $JOBS $options "${args[@]}" || true
-        counts=$(python3 contrib/check/summary.py "$dir"/meson-logs/testlog*.json)
+        meson test -C "$dir" --no-rebuild --num-processes $JOBS $options "${args[@]}" ||
+            try_again "$dir" "$options"
+        counts=$(python3 contrib/check/summary.py "$dir"/meson-logs/testlog*.json "$dir"/meson-logs/again*.json)
     fi
     read -r p f k <<<"$counts"
-    [ "$f" = 0 ] || FAILURES+=$(sed "1d; s/^/failed, $name: /" <<<"$counts")$'\n'
+    [ "$(wc -l <<<"$counts")" = 1 ] || REPORTS+=$(sed "1d; s/^/$name, /" <<<"$counts")$'\n'
     PASSED=$((PASSED + p)) FAILED=$((FAILED + f)) SKIPPED=$((SKIPPED + k))
     check_left_behind "$name"
     echo "== $name: passed $p, failed $f, skipped $k, in $((SECONDS - start)) s," \
@@ -170,7 +181,7 @@ for part in "${PARTS[@]}"; do
     esac
 done
 
-printf '%s' "$FAILURES"
+printf '%s' "$REPORTS"
 echo "in $SECONDS s:"
 echo "$PASSED passed, $FAILED failed, $SKIPPED skipped"
 [ "$FAILED" = 0 ] && [ "$PASSED" -gt 0 ]

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sums up a meson testlog.json. Prints "PASSED FAILED SKIPPED" and a line for each failed test on stdout.
+"""Sums up a meson testlog.json, and one of second tries, whose results count. Prints "PASSED FAILED SKIPPED", a line for
+each failed test, and a line for each test that passed at its second try alone, on stdout. With --failed: prints the
+names of failed tests, unless there are more than three.
 Prints the logs of failed tests and the reasons of skipped tests on stderr. Counts the cases in a test's
 output; a test without cases counts as one."""
 import collections
@@ -10,7 +12,8 @@ import sys
 
 CHECK = re.compile(r"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)\s*$", re.M)
 CASE_SKIP = re.compile(r"^SKIP ([^:]+): (.*)$", re.M)
-CASE_FAIL = re.compile(r"^(?:[^\n:]*:-?\d+:[EFS]:[^:\n]*:|FAIL )([^:\n]+)", re.M)
+CASE_FAIL = re.compile(r"^(?:[^\n:]*:-?\d+:[EFS]:[^:\n]*:|FAIL )([^:\n]+)(?::-?\d+)?(?:: ([^\n]*))?", re.M)
+MOST_AGAIN = 3  # failed tests that are tried again
 SHELL = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped\s*$", re.M)
 
 
@@ -43,9 +46,9 @@ def reasons(test):
 
 
 def failed_cases(test):
-    """Returns the names of failed cases in parentheses, as far as the output has them."""
-    names = sorted(set(CASE_FAIL.findall(test.get("stdout", ""))))
-    return " (%s)" % ", ".join(names) if names else ""
+    """Returns the names of failed cases and the reasons, in parentheses, as far as the output has them."""
+    cases = sorted(set(CASE_FAIL.findall(test.get("stdout", ""))))
+    return " (%s)" % "; ".join(name + (": " + why[:160] if why else "") for name, why in cases) if cases else ""
 
 
 def show_failure(test):
@@ -85,34 +88,63 @@ def self_test():
     assert reasons({"name": "x", "result": "OK", "stdout": "fine\n"}) == {}
     assert case("OK", "0 passed, 1 failed, 0 skipped\n") == (0, 1, 0)
     out = "a.c:7:F:core:is_so:0: no\n(null):-1:S:b:b:0: (after this point) Early exit\nFAIL c: no\n"
-    assert failed_cases({"stdout": out}) == " (b, c, is_so)"
+    assert failed_cases({"stdout": out}) == " (b: (after this point) Early exit; c: no; is_so: no)"
     assert failed_cases({"stdout": "fine\n"}) == ""
+    bad, good = {"name": "x", "result": "FAIL", "stdout": "FAIL c: no\n"}, {"name": "x", "result": "OK"}
+    for again, left, lines in ([good], good, ["unsteady: x (c: no)"]), ([bad], bad, []), ([], bad, []):
+        tests = [bad]
+        assert take_second_tries(tests, again) == lines and tests == [left]
 
 
-def main(path):
-    total, failed = [0, 0, 0], []
+def read_log(path):
     try:
         with open(path, encoding="utf-8") as f:
-            tests = [json.loads(line) for line in f]
+            return [json.loads(line) for line in f]
     except FileNotFoundError:
-        tests = []
+        return []
+
+
+def print_failed(path):
+    """Prints the names of failed tests, unless there are too many for an accident."""
+    names = [test["name"].split(" / ", 1)[-1] for test in read_log(path) if count(test)[1]]
+    if len(names) <= MOST_AGAIN:
+        print(*names)
+
+
+def take_second_tries(tests, again):
+    """Replaces failed tests by their second tries. Returns a line for each test that passed then."""
+    second, unsteady = {test["name"]: test for test in again}, []
+    for i, test in enumerate(tests):
+        if test["name"] in second and count(test)[1]:
+            show_failure(test)
+            tests[i] = second[test["name"]]
+            if not count(tests[i])[1]:
+                unsteady.append("unsteady: %s%s" % (test["name"], failed_cases(test)))
+    return unsteady
+
+
+def main(path, again):
+    total, failed, tests = [0, 0, 0], [], read_log(path)
+    unsteady = take_second_tries(tests, read_log(again))
     if not tests:
         print("-- no test was run", file=sys.stderr)
-        total[1], failed = 1, ["no test was run"]
+        total[1], failed = 1, ["failed: no test was run"]
     for test in tests:
         counted = count(test)
         if counted[1]:
             show_failure(test)
-            failed.append("%s: %s%s" % (test["name"], test["result"], failed_cases(test)))
+            failed.append("failed: %s: %s%s" % (test["name"], test["result"], failed_cases(test)))
         total = [a + b for a, b in zip(total, counted)]
     show_skipped(tests)
     print(*total)
-    for line in failed:
+    for line in failed + unsteady:
         print(line)
 
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["--self-test"]:
         self_test()
+    elif sys.argv[1:2] == ["--failed"]:
+        print_failed(sys.argv[2])
     else:
-        main(sys.argv[1])
+        main(*sys.argv[1:])
