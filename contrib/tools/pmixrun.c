@@ -489,8 +489,10 @@ static void wait_or_kill(struct run *run)
             break;
         on_signals(run);
         on_news(run);
-        if (run->any_ended && !run->finished)
+        if (run->any_ended && !run->finished) {
             run->finished = !jobs_left();
+            on_news(run); /* of jobs that ended meanwhile */
+        }
         if (run->options->progress && now_ms() >= next_look_ms) {
             progress_look(run->job);
             next_look_ms = now_ms() + PROGRESS_MS;
