@@ -21,6 +21,18 @@ enum px_arm {
     PX_ARM_ALWAYS, /* every ready descriptor, in a server */
 };
 
+/* Timers, sorted by the highest bit in which the due time differs from base_ms. Only
+ * slot 0 may have timers that are due before base_ms. A timer moves to a lower slot at
+ * most once for each bit, so the nearest due time costs little, however many wait. */
+#define PX_TIMER_SLOTS 65
+struct px_timers {
+    struct px_list slots[PX_TIMER_SLOTS];
+    uint64_t least_ms[PX_TIMER_SLOTS]; /* no timer of the slot is due earlier */
+    uint64_t base_ms;                  /* never later than now */
+    size_t n;                          /* timers that are set */
+    size_t n_steps;                    /* timers put into a slot, for tests */
+};
+
 /* Descriptors and timers. Only the leader uses them. */
 struct px_poll {
     struct event_base *base; /* NULL until needed */
@@ -32,7 +44,8 @@ struct px_poll {
     int outer_fd; /* an epoll set of wake_fd and sleep_fd, for the own thread; -1 */
     enum px_arm armed;
     bool is_mirrored; /* sleep_fd holds all watched descriptors */
-    struct px_list watches, timers;
+    struct px_list watches;
+    struct px_timers timers;
     uint64_t due_ms; /* no timer is due earlier; PX_NEVER */
     int n_writers;   /* number of watches for PX_WRITABLE */
 };

@@ -41,7 +41,7 @@ struct px_watch {
 };
 
 struct px_timer {
-    struct px_list link; /* in px_poll.timers while set */
+    struct px_list link; /* in a slot of px_poll.timers while set */
     struct px_loop *loop;
     struct event event;
     uint64_t due_ms; /* of px_clock_ms() */
@@ -135,7 +135,8 @@ static pmix_status_t make_sleep_fd(struct px_poll *p)
 pmix_status_t px_poll_init(struct px_poll *p, struct event_base *base)
 {
     px_list_init(&p->watches);
-    px_list_init(&p->timers);
+    for (size_t i = 0; i < PX_TIMER_SLOTS; i++)
+        px_list_init(&p->timers.slots[i]);
     p->due_ms = PX_NEVER;
     p->sleep_fd = p->outer_fd = -1;
     p->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -364,6 +365,23 @@ void px_watch_free(struct px_watch *w)
 
 /* ---- timers ---------------------------------------------------------------------- */
 
+/* Returns the slot of a due time: the number of bits up to the highest one that
+ * differs. */
+static unsigned slot_of(uint64_t base, uint64_t due)
+{
+    return due <= base ? 0 : 64 - (unsigned)__builtin_clzll(base ^ due);
+}
+
+static void put_in_slot(struct px_timers *all, struct px_timer *t)
+{
+    const unsigned i = slot_of(all->base_ms, t->due_ms);
+
+    if (px_list_empty(&all->slots[i]) || t->due_ms < all->least_ms[i])
+        all->least_ms[i] = t->due_ms;
+    px_list_append(&all->slots[i], &t->link);
+    all->n_steps++;
+}
+
 /* Schedules a libevent call at t->due_ms or earlier. Without memory, the timer is
  * called in the next pass and tries again. */
 static void schedule(struct px_timer *t, uint64_t now)
@@ -424,7 +442,7 @@ void px_timer_clear(struct px_timer *t)
     if (!px_list_linked(&t->link))
         return;
     px_list_remove(&t->link);
-    if (px_list_empty(&t->loop->poll.timers))
+    if (--t->loop->poll.timers.n == 0)
         t->loop->poll.due_ms = PX_NEVER;
     (void)event_del_noblock(&t->event);
 }
@@ -438,7 +456,8 @@ void px_timer_set(struct px_timer *t, uint64_t in_ms)
     t->due_ms = in_ms >= PX_NEVER - now ? PX_NEVER - 1 : now + in_ms;
     if (t->due_ms < p->due_ms)
         p->due_ms = t->due_ms;
-    px_list_append(&p->timers, &t->link);
+    p->timers.n++;
+    put_in_slot(&p->timers, t);
     schedule(t, now);
 }
 
@@ -451,16 +470,35 @@ void px_timer_free(struct px_timer *t)
     free(t);
 }
 
-/* Returns a bound for the next due timer. The bound is recomputed from all timers only
- * after it has passed. */
+/* Moves the base, and with it the timers whose slots depend on the change. */
+static void move_base(struct px_timers *all, uint64_t now)
+{
+    const unsigned last = slot_of(all->base_ms, now);
+
+    all->base_ms = now;
+    for (unsigned i = 1; i <= last; i++) {
+        all->least_ms[i] = PX_NEVER;
+        PX_LIST_EACH (&all->slots[i], struct px_timer, t, link) {
+            px_list_remove(&t->link);
+            put_in_slot(all, t);
+        }
+    }
+}
+
+/* Returns a bound for the next due timer. The bound is recomputed only after it has
+ * passed. */
 uint64_t px_poll_due(struct px_poll *p)
 {
-    if (p->due_ms == PX_NEVER || p->due_ms > px_clock_ms())
+    struct px_timers *all = &p->timers;
+    const uint64_t now = p->due_ms == PX_NEVER ? 0 : px_clock_ms();
+
+    if (p->due_ms > now)
         return p->due_ms;
+    move_base(all, now);
     p->due_ms = PX_NEVER;
-    PX_LIST_EACH (&p->timers, const struct px_timer, t, link)
-        if (t->due_ms < p->due_ms)
-            p->due_ms = t->due_ms;
+    for (unsigned i = 0; i < PX_TIMER_SLOTS && p->due_ms == PX_NEVER; i++)
+        if (!px_list_empty(&all->slots[i]))
+            p->due_ms = i == 0 ? now : all->least_ms[i];
     return p->due_ms;
 }
 
@@ -468,10 +506,11 @@ uint64_t px_poll_due(struct px_poll *p)
 
 static struct px_timer *find_due(struct px_poll *p, uint64_t now)
 {
-    PX_LIST_EACH (&p->timers, struct px_timer, t, link)
-        if (t->due_ms <= now)
-            return t;
-    return NULL;
+    struct px_list *due = p->timers.slots;
+
+    move_base(&p->timers, now);
+    return px_list_empty(due) ? NULL
+                              : PX_CONTAINER_OF(due->next, struct px_timer, link);
 }
 
 void px_poll_run_beside(struct px_poll *p, bool wait)

@@ -2,6 +2,7 @@
 /* Watches, timers and children, on a loop that the test itself runs. */
 #include "core/base/clock.h"
 #include "core/rt/child.h"
+#include "core/rt/loop_impl.h"
 #include "alloc_fail.h"
 #include "rt_test.h"
 #include "seccomp.h"
@@ -206,6 +207,38 @@ PX_TEST(a_timer_may_be_set_and_freed_in_its_own_callback)
     settle();
     ck_assert_int_eq(alarms[0].n_fired, 5);
     ck_assert_ptr_null(alarms[0].timer);
+}
+
+enum { N_LONG = 2000, N_SHORT = 500 };
+
+/* Sets many timers that are due late, or frees them. */
+static void do_long_timers(void *arg)
+{
+    static struct px_timer *timers[N_LONG];
+
+    for (size_t i = 0; i < N_LONG; i++) {
+        if (!arg) {
+            px_timer_free(px_take(&timers[i]));
+            continue;
+        }
+        timers[i] = px_timer_create(loop, on_alarm, arg);
+        ck_assert_ptr_nonnull(timers[i]);
+        px_timer_set(timers[i], 1000000 + 60000 * i);
+    }
+}
+
+PX_TEST(a_short_timer_costs_the_same_beside_many_long_ones)
+{
+    size_t before;
+
+    rt_on_loop(loop, do_long_timers, &alarms[1]);
+    settle();
+    before = loop->poll.timers.n_steps;
+    for (int i = 1; i <= N_SHORT; i++)
+        rt_pump_until(loop, &start(0, 0)->n_fired, i);
+    ck_assert_uint_le(loop->poll.timers.n_steps - before, 5 * N_SHORT + 2 * N_LONG);
+    rt_on_loop(loop, do_long_timers, NULL);
+    ck_assert_int_eq(alarms[1].n_fired, 0);
 }
 
 /* Creates a watch and a timer with a failing allocation. */
