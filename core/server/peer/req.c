@@ -114,6 +114,8 @@ static void pack_instead(const struct px_req *req, px_writer *w, pmix_status_t w
 static void reply_to_client(const struct px_req *req, px_writer *w)
 {
     struct px_conn *conn = req->peer->conn;
+
+    (void)px_work(req->peer, w->buf.len / PX_ITEM_B);
     pmix_status_t rc = px_conn_send(conn, 0, req->tag, &w->buf);
 
     if (!rc || rc == PMIX_ERR_LOST_CONNECTION)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shares of a turn. A peer that has used up its share is paused. A timer ends the pause
- * in the next turn, in which the loop first reports the descriptors of other peers. */
+ * in the next turn, in which the loop first reports the descriptors of other peers. The
+ * pause ends by a message, so that replies to these peers leave before more work. */
 #include "core/server/peer/turn.h"
 
 #include "core/link/conn.h"
@@ -8,10 +9,12 @@
 #include "core/server/peer/peer.h"
 #include "core/server/server.h"
 
-static void begin_turn(void *arg)
+static void begin_turn(struct px_msg *msg)
 {
-    struct px_server *srv = arg;
+    struct px_turns *t = PX_CONTAINER_OF(msg, struct px_turns, begin);
+    struct px_server *srv = t->server;
 
+    t->is_posted = false;
     PX_LIST_EACH (&srv->peers, struct px_peer, p, link) {
         if (!p->rests)
             continue;
@@ -24,27 +27,45 @@ static void begin_turn(void *arg)
     }
 }
 
+static void on_timer(void *arg)
+{
+    struct px_turns *t = arg;
+
+    if (!t->is_posted)
+        px_post(t->server->loop, &t->begin);
+    t->is_posted = true;
+}
+
+void px_rest(struct px_peer *peer)
+{
+    struct px_turns *t = peer->server->part.turns;
+
+    if (!t || !peer->conn || peer->rests)
+        return;
+    peer->rests = true;
+    t->n_rests++;
+    px_conn_pause(peer->conn, true);
+    px_timer_set(t->timer, 0);
+}
+
 bool px_work(struct px_peer *peer, size_t n_items)
 {
     struct px_turns *t = peer->server->part.turns;
     uint64_t turn = px_loop_turn(peer->server->loop);
 
-    if (!t) /* the server starts or ends */
+    if (!t || !peer->conn) /* the server starts or ends, or the peer is its own */
         return false;
     if (peer->turn != turn) {
         peer->turn = turn;
         peer->n_items = 0;
     }
     peer->n_items += n_items;
+    t->n_items += n_items;
     if (peer->n_items > t->largest)
         t->largest = peer->n_items;
-    if (peer->n_items <= PX_TURN_ITEMS || !peer->conn || peer->rests)
-        return peer->rests;
-    peer->rests = true;
-    t->n_rests++;
-    px_conn_pause(peer->conn, true);
-    px_timer_set(t->timer, 0);
-    return true;
+    if (peer->n_items > PX_TURN_ITEMS)
+        px_rest(peer);
+    return peer->rests;
 }
 
 static pmix_status_t create(struct px_server *srv,
@@ -52,7 +73,9 @@ static pmix_status_t create(struct px_server *srv,
 {
     struct px_turns *t = srv->part.turns;
 
-    t->timer = px_timer_create(srv->loop, begin_turn, srv);
+    t->server = srv;
+    t->begin.run = begin_turn;
+    t->timer = px_timer_create(srv->loop, on_timer, t);
     return t->timer ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
 
@@ -60,9 +83,10 @@ static void destroy(struct px_server *srv)
 {
     const struct px_turns *t = srv->part.turns;
 
-    px_log(PX_LOG_DEBUG, "server",
-           "most work for one peer in a turn: %zu items; %zu turns ended early",
-           t->largest, t->n_rests);
+    px_log(PX_LOG_INFO, "server",
+           "work for peers: %zu items, at most %zu for one in a turn; %zu turns ended "
+           "early",
+           t->n_items, t->largest, t->n_rests);
     px_timer_free(t->timer);
 }
 

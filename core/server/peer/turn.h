@@ -4,11 +4,12 @@
 #ifndef PX_SERVER_PEER_TURN_H
 #define PX_SERVER_PEER_TURN_H
 
-#include <stdbool.h>
+#include "core/rt/loop.h"
+
 #include <stddef.h>
 
 struct px_peer;
-struct px_timer;
+struct px_server;
 
 /* Work for one peer in a turn. An item takes at most about 100 ns, so this work takes
  * about 2 ms. */
@@ -17,9 +18,13 @@ struct px_timer;
 
 /* State of the part, with the statistics that the server logs at its end. */
 struct px_turns {
+    struct px_server *server;
     struct px_timer *timer; /* begins the next turn of resting peers */
-    size_t largest;         /* items of one peer in one turn */
-    size_t n_rests;         /* turns that ended early */
+    struct px_msg begin;    /* continues after the replies to other peers */
+    bool is_posted;
+    size_t largest; /* items of one peer in one turn */
+    size_t n_items; /* of all peers */
+    size_t n_rests; /* turns that ended early */
 };
 
 /* Counts items of work for a peer: elements that a handler compares, copies or sends.
@@ -27,5 +32,7 @@ struct px_turns {
  * before the next turn. Returns true if the peer rests. Long work should then stop, and
  * continue in the hook peer_turn. The server's own peer never rests. */
 bool px_work(struct px_peer *peer, size_t n_items);
+/* Has a peer rest until the next turn: work for the peer is unfinished. */
+void px_rest(struct px_peer *peer);
 
 #endif
