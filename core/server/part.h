@@ -23,6 +23,7 @@ struct px_server_parts {
     struct px_collect *collect;
     struct px_door *door;
     struct px_fabrics *fabrics;
+    struct px_gets *gets;
     struct px_relay *relay;
     struct px_launch_envs *launch_envs;
     struct px_memory *memory;
@@ -33,11 +34,11 @@ struct px_server_parts {
     struct px_turns *turns;
     struct px_values *values;
     /* lists of one part each, which needs no structure */
-    struct px_list attributes, cached_events, connected, gathers, generations, joined,
-        psets, pending_gets;
+    struct px_list attributes, cached_events, connected, deliveries, gathers,
+        generations, joined, psets;
     size_t n_cached_events, cached_events_b;
-    uint64_t next_event; /* number of the next cached event */
-    struct px_timer *events_timer;
+    uint64_t next_event; /* number of the next event */
+    struct px_timer *events_timer, *deliveries_timer;
 };
 
 struct px_server_start {

@@ -217,11 +217,11 @@ static void on_start(struct px_call *call, void *args)
                                          &srv->part.attributes,
                                          &srv->part.cached_events,
                                          &srv->part.connected,
+                                         &srv->part.deliveries,
                                          &srv->part.gathers,
                                          &srv->part.generations,
                                          &srv->part.joined,
-                                         &srv->part.psets,
-                                         &srv->part.pending_gets};
+                                         &srv->part.psets};
 
         for (size_t i = 0; i < PX_COUNT(lists); i++)
             px_list_init(lists[i]);

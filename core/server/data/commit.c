@@ -10,9 +10,15 @@
 #include "core/server/data/on_get.h"
 #include "core/server/peer/peer.h"
 #include "core/server/peer/req.h"
+#include "core/server/peer/turn.h"
 #include "core/server/server.h"
 
-enum { SMALL_B = 64 * 1024, UNSENT_B = 1024 };
+enum {
+    SMALL_B = 64 * 1024,
+    UNSENT_B = 1024,
+    VALUE_ITEMS = 8, /* work of a value; see px_work */
+    GET_ITEMS = 2,   /* work of a waiting get that is checked */
+};
 
 /* Values of one commit. Text and bytes stay in the message where possible. */
 typedef struct commit {
@@ -113,7 +119,9 @@ pmix_status_t px_commit_request(struct px_server *srv, struct px_req *req)
         return rc;
     if (req->peer->local)
         req->peer->local->committed = true;
-    px_get_data_arrived(srv, &req->peer->proc);
+    (void)px_work(req->peer,
+                  VALUE_ITEMS * c.n +
+                      GET_ITEMS * px_get_data_arrived(srv, &req->peer->proc));
     /* A client that reads in place waits only for the reply to a commit without values.
      * So its other replies may be delayed. Other clients get each reply at once, which
      * limits their unanswered bytes. A reply also goes out at once if many bytes wait

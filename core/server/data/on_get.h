@@ -7,7 +7,9 @@
 
 struct px_server;
 
-/* Ends the requests that wait for data of this rank, after new data have arrived. */
-void px_get_data_arrived(struct px_server *srv, const pmix_proc_t *proc);
+/* Ends the requests that wait for data of this rank, after new data have arrived: some
+ * at once, the others in later turns. Returns the number of requests that were checked
+ * at once. */
+size_t px_get_data_arrived(struct px_server *srv, const pmix_proc_t *proc);
 
 #endif

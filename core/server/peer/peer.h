@@ -70,11 +70,13 @@ struct px_peer {
     uint64_t inode;                  /* of the peer's socket; 0: not known */
     struct px_cleanup_proc *cleanup; /* the process of the peer */
     struct px_interests *interests;  /* its event registrations; NULL: none yet */
-    size_t pending_b;                /* sum of its charges */
-    uint64_t turn;                   /* the last turn in which it had work */
-    size_t n_items;                  /* work in this turn: peer/turn.h */
-    bool rests;                      /* until the next turn */
-    uint64_t n_beats;                /* heartbeats: monitor/monitor.c */
+    struct px_list gets[2]; /* those that wait, and those that are answered when the
+                             * peer has read; NULL: none (data/gets.c) */
+    size_t pending_b;       /* sum of its charges */
+    uint64_t turn;          /* the last turn in which it had work */
+    size_t n_items;         /* work in this turn: peer/turn.h */
+    bool rests;             /* until the next turn */
+    uint64_t n_beats;       /* heartbeats: monitor/monitor.c */
     unsigned n_monitors;
 };
 
