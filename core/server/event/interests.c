@@ -6,6 +6,7 @@
 
 #include "core/base/vec.h"
 #include "core/server/peer/peer.h"
+#include "core/server/server.h"
 
 /* Frees a registration without entries in the index. */
 static void interest_free(struct px_interests *all, struct px_interest *i)
@@ -100,6 +101,7 @@ pmix_status_t px_interests_add(struct px_peer *peer, pmix_status_t *codes,
         return rc;
     }
     i->id = ++all->last_id;
+    i->end = peer->server->part.next_event;
     i->is_default = n_codes == 0;
     i->affected = affected;
     i->n_affected = n_affected;
@@ -193,13 +195,13 @@ static bool concerns(const struct px_interest *i, struct px_aim *aim, size_t *n_
 
 static bool any_wants(const struct px_interests *all, pmix_status_t code,
                       bool is_default, struct px_aim *aim, uint64_t before,
-                      size_t *n_steps)
+                      uint64_t number, size_t *n_steps)
 {
     for (size_t at = find(all, code, 0); at < all->n && all->index[at].code == code;
          at++) {
         const struct px_interest *i = all->index[at].of;
 
-        if (i->id >= before)
+        if (i->id >= before || i->end > number)
             return false;
         if (i->is_default == is_default && concerns(i, aim, n_steps))
             return true;
@@ -208,11 +210,11 @@ static bool any_wants(const struct px_interests *all, pmix_status_t code,
 }
 
 bool px_interests_want(const struct px_interests *all, struct px_aim *aim,
-                       uint64_t before, size_t *n_steps)
+                       uint64_t before, uint64_t number, size_t *n_steps)
 {
-    return all && (any_wants(all, aim->code, false, aim, before, n_steps) ||
+    return all && (any_wants(all, aim->code, false, aim, before, number, n_steps) ||
                    (!aim->non_default &&
-                    any_wants(all, PX_ANY_CODE, true, aim, before, n_steps)));
+                    any_wants(all, PX_ANY_CODE, true, aim, before, number, n_steps)));
 }
 
 bool px_interest_has(const struct px_interests *all, const struct px_interest *i,

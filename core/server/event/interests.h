@@ -29,7 +29,8 @@ struct px_interest {
     bool is_default;     /* takes events of all codes */
     pmix_proc_t *affected;
     size_t n_affected;
-    uint64_t next, end; /* numbers of the cached events to be sent: next <= n < end */
+    uint64_t next, end; /* numbers of the cached events to be sent: next <= n < end;
+                         * later events are sent when they come */
     struct px_charge charge;
 };
 
@@ -63,10 +64,11 @@ void px_interest_remove(struct px_interests *all, struct px_interest *i);
 /* Removes sorted codes from all registrations, in one pass. INT_MIN and INT_MAX stand
  * for default handlers. */
 void px_interests_drop(struct px_interests *all, const pmix_status_t *codes, size_t n);
-/* True if a registration with a smaller id than before wants the event. Adds the
- * processes that the function has compared to *n_steps. */
+/* True if a registration with a smaller id than before, older than the event of this
+ * number, wants the event. Adds the processes that the function has compared to
+ * *n_steps. */
 bool px_interests_want(const struct px_interests *all, struct px_aim *aim,
-                       uint64_t before, size_t *n_steps);
+                       uint64_t before, uint64_t number, size_t *n_steps);
 /* True if this registration, which has codes, wants the event. */
 bool px_interest_wants(const struct px_interests *all, const struct px_interest *i,
                        struct px_aim *aim, size_t *n_steps);

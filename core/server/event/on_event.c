@@ -3,13 +3,13 @@
  * registrations. */
 #include "core/base/clock.h"
 #include "core/base/vec.h"
-#include "core/link/conn.h"
 #include "core/notify/notify.h"
 #include "core/rt/log.h"
 #include "core/server/data/memory.h"
 #include "core/server/door/door.h"
 #include "core/server/event/event.h"
 #include "core/server/event/interests.h"
+#include "core/server/event/news.h"
 #include "core/server/host.h"
 #include "core/server/peer/authority.h"
 #include "core/server/peer/peer.h"
@@ -32,39 +32,25 @@
 #define MAX_EVENT_INFOS 2048u
 #define MAX_EVENT_PROCS 4096u
 
-/* Work that counts as one item; see px_work. */
-#define PEERS_PER_ITEM  8u  /* peers that an event is compared with, or sent to */
+/* Work in items; see px_work. */
 #define MERGED_PER_ITEM 16u /* entries that a registration moves */
 
-/* Info that shows hosts and servers that an event has passed a server. */
-#define PASSED_SERVER "pmix.srvr.internal.notify"
-
-/* An event that is being delivered. */
-struct news {
-    pmix_status_t code;
-    const pmix_proc_t *source; /* borrowed, like the infos */
-    uid_t uid;                 /* of the source; root's events reach all */
-    struct px_peer *sender;    /* NULL: this server, or its host */
-    pmix_data_range_t range;
-    bool to_source; /* the source gets the event, too */
-    bool lost;      /* a peer misses the event for lack of memory */
-    unsigned done;  /* enum px_event_receivers: have the event already */
-    const pmix_info_t *info;
-    size_t n;
-    struct px_aim aim;          /* of the infos */
-    struct px_payload *message; /* packed for the last peer, in its codec */
-    struct px_codec codec;
-    size_t n_steps; /* work so far, in items; see px_work */
+/* An event on its way to many peers, which takes several turns. */
+struct delivery {
+    struct px_list link; /* in part.deliveries */
+    struct px_req *req;  /* of the sender, which rests meanwhile */
+    px_args args;
+    struct px_news news; /* of the source and infos above */
 };
 
 struct cached {
     struct px_list link;
-    uint64_t number, at_ms;
+    uint64_t at_ms;
     size_t size_b;
     struct px_charge charge; /* of the sender */
     bool for_peers;          /* for later registrations of peers */
     bool for_host;           /* for a later handler of this process: none had it */
-    struct news news;        /* of the source and infos below */
+    struct px_news news;     /* of the source and infos below */
     pmix_proc_t source;
     px_infos infos;
 };
@@ -82,79 +68,6 @@ static void cached_free(struct px_server *srv, struct cached *c)
 static void peer_left(struct px_server *srv PX_UNUSED, struct px_peer *peer)
 {
     px_interests_free(peer);
-}
-
-/* ---- delivery -------------------------------------------------------------------- */
-
-static void begin(struct px_server *srv, struct news *e)
-{
-    e->aim = px_aim_of(srv->model, e->code, e->info, e->n);
-    e->n_steps = e->n;
-}
-
-static void end(struct news *e)
-{
-    px_payload_unref(e->message);
-    e->message = NULL;
-    px_aim_fini(&e->aim);
-}
-
-/* True if the peer may get the event. A source runs its own handlers itself. */
-static bool may_reach(struct news *e, const struct px_peer *peer)
-{
-    size_t before = e->aim.range.n_steps;
-    bool may = (e->to_source || !px_proc_same(&peer->proc, e->source)) &&
-               px_user_may(e->uid, peer->uid) &&
-               px_range_includes(&e->aim, e->range, e->source, &peer->proc);
-
-    e->n_steps += e->aim.range.n_steps - before;
-    return may;
-}
-
-/* Packs the message, with info PASSED_SERVER. NULL, with a log line, on failure. */
-static struct px_payload *pack(struct px_codec codec, const struct news *e)
-{
-    PX_AUTOFREE pmix_info_t *infos = calloc(e->n + 1, sizeof(*infos));
-    struct px_payload *message = NULL;
-    px_writer w;
-
-    px_writer_init(&w, codec);
-    if (infos) {
-        if (e->n)
-            memcpy(infos, e->info, e->n * sizeof(*infos));
-        w.status = PMIx_Info_load(&infos[e->n], PASSED_SERVER, NULL, PMIX_BOOL);
-        px_pack_op(&w, PX_OP_NOTIFY);
-        px_pack_status(&w, e->code);
-        px_pack(&w, e->source, 1, PMIX_PROC);
-        px_pack_infos(&w, infos, e->n + 1);
-        px_pack_u8(&w, e->range, PMIX_DATA_RANGE);
-        message = w.status ? NULL : px_payload_take(&w.buf);
-    }
-    if (!message)
-        px_log(PX_LOG_WARN, "server", "cannot pack event %s: %s",
-               PMIx_Error_string(e->code),
-               PMIx_Error_string(w.status ? w.status : PMIX_ERR_NOMEM));
-    px_writer_cleanup(&w);
-    return message;
-}
-
-/* Sends the event to a peer. Consecutive peers of the same codec share the message. */
-static void send_event(struct px_peer *peer, struct news *e)
-{
-    if (e->codec.dialect != peer->codec.dialect ||
-        e->codec.described != peer->codec.described) {
-        px_payload_unref(e->message);
-        e->codec = peer->codec;
-        e->message = pack(peer->codec, e);
-        e->n_steps += e->n;
-    }
-    e->lost |= !e->message;
-    if (!e->message || !peer->conn)
-        return;
-    pmix_status_t rc = px_conn_share(peer->conn, PX_TAG_NOTIFY, NULL, e->message);
-    e->lost |= rc == PMIX_ERR_NOMEM;
-    if (rc == PMIX_ERR_OUT_OF_RESOURCE && e->message->bytes.len <= PX_MAX_FRAME_B)
-        px_conn_fail(peer->conn, rc); /* it does not read; events must not be lost */
 }
 
 /* ---- the cache ------------------------------------------------------------------- */
@@ -195,7 +108,7 @@ static void add_cached(struct px_server *srv, struct cached *c)
 
 /* Caches the event for later registrations of peers, or for later handlers of this
  * process. The sender is charged. Without memory or room, the event is not cached. */
-static void cache(struct px_server *srv, const struct news *e, bool for_peers,
+static void cache(struct px_server *srv, const struct px_news *e, bool for_peers,
                   bool for_host)
 {
     size_t size_b = sizeof(struct cached);
@@ -216,24 +129,24 @@ static void cache(struct px_server *srv, const struct news *e, bool for_peers,
         free(c);
         return;
     }
-    c->number = srv->part.next_event++;
     c->at_ms = px_clock_ms();
     c->size_b = size_b;
     c->for_peers = for_peers;
     c->for_host = for_host;
     c->source = *e->source;
-    c->news = (struct news){.code = e->code,
-                            .source = &c->source,
-                            .uid = e->uid,
-                            .range = e->range,
-                            .info = c->infos.v,
-                            .n = c->infos.n};
+    c->news = (struct px_news){.number = e->number,
+                               .code = e->code,
+                               .source = &c->source,
+                               .uid = e->uid,
+                               .range = e->range,
+                               .info = c->infos.v,
+                               .n = c->infos.n};
     add_cached(srv, c);
 }
 
 /* Delivers the event to handlers of this process. Returns true if one gets the event.
  * The process itself caches its programming models. */
-static bool deliver_here(struct px_server *srv, struct news *e)
+static bool deliver_here(struct px_server *srv, struct px_news *e)
 {
     const px_infos infos = px_infos_borrow(e->info, e->n);
     bool taken = false;
@@ -253,39 +166,23 @@ static bool deliver_here(struct px_server *srv, struct news *e)
     return is_model || taken;
 }
 
-static size_t spread_to_peers(struct px_server *srv, struct news *e)
-{
-    size_t n_peers = 0, n_sent = 0;
-
-    PX_LIST_EACH (&srv->peers, struct px_peer, p, link) {
-        n_peers++;
-        if (p->finalized ||
-            !px_interests_want(p->interests, &e->aim, UINT64_MAX, &e->n_steps) ||
-            !may_reach(e, p))
-            continue;
-        send_event(p, e);
-        n_sent++;
-    }
-    e->n_steps += (n_peers + n_sent) / PEERS_PER_ITEM;
-    if (!e->lost)
-        e->done |= PX_EVENT_AT_PEERS;
-    return n_sent;
-}
-
-/* Delivers an event to peers and own handlers that do not have the event, and ends it.
- * Returns the number of peers. */
-static size_t spread(struct px_server *srv, struct news *e)
+/* Delivers an event to peers and own handlers that do not have the event. Returns false
+ * if peers are left for later turns. *n_sent becomes the number of peers. */
+static bool spread(struct px_server *srv, struct px_news *e, size_t *n_sent)
 {
     const unsigned before = e->done;
-    size_t n_sent = before & PX_EVENT_AT_PEERS ? 0 : spread_to_peers(srv, e);
+
+    *n_sent = 0;
+    e->number = srv->part.next_event++;
+    bool all = before & PX_EVENT_AT_PEERS || px_news_spread(srv, e, n_sent);
     bool taken = !(before & PX_EVENT_HERE) && deliver_here(srv, e);
     const unsigned fresh = e->done & ~before;
 
-    cache(srv, e, fresh & PX_EVENT_AT_PEERS, fresh & PX_EVENT_HERE && !taken);
-    if (e->sender)
-        (void)px_work(e->sender, e->n_steps);
-    end(e);
-    return n_sent;
+    cache(srv, e, !all || fresh & PX_EVENT_AT_PEERS, fresh & PX_EVENT_HERE && !taken);
+    px_news_end_turn(e);
+    if (all)
+        px_news_end(e);
+    return all;
 }
 
 size_t px_server_event_on(struct px_server *srv, pmix_status_t code,
@@ -296,17 +193,17 @@ size_t px_server_event_on(struct px_server *srv, pmix_status_t code,
     /* A process that aborts another job is not the one that notifies. */
     bool to_source = code == PMIX_ERR_PROC_REQUESTED_ABORT && source && job &&
                      strcmp(job, source->nspace) != 0;
-    struct news e = {.code = code,
-                     .source = source ? source : &srv->proc,
-                     .range = range,
-                     .to_source = to_source,
-                     .done = *done,
-                     .info = info,
-                     .n = n};
+    struct px_news e = {.code = code,
+                        .source = source ? source : &srv->proc,
+                        .range = range,
+                        .to_source = to_source,
+                        .done = *done,
+                        .info = info,
+                        .n = n};
     size_t n_sent;
 
-    begin(srv, &e);
-    n_sent = spread(srv, &e);
+    px_news_begin(srv, &e);
+    (void)spread(srv, &e, &n_sent);
     *done = e.done;
     return n_sent;
 }
@@ -325,7 +222,7 @@ size_t px_server_event(struct px_server *srv, pmix_status_t code,
 /* True if the peer's library relies on the server's cache for its own events. OpenPMIx
  * before 4.2.3 keeps all own events for later handlers, other libraries those for
  * chosen processes. */
-static bool leaves_own(const struct px_peer *peer, const struct news *e)
+static bool leaves_own(const struct px_peer *peer, const struct px_news *e)
 {
     return peer->conn && px_version_since(&peer->version, 4, 2, 3) &&
            e->range != PMIX_RANGE_CUSTOM;
@@ -337,16 +234,17 @@ static size_t replay_one(struct px_peer *peer, const struct px_interest *fresh,
                          const struct cached *c)
 {
     const struct px_interests *all = peer->interests;
-    struct news e = c->news;
+    struct px_news e = c->news;
 
     if (!c->for_peers || !px_interest_has(all, fresh, e.code))
         return 1;
-    begin(peer->server, &e);
+    px_news_begin(peer->server, &e);
     e.to_source = leaves_own(peer, &e);
-    if (px_interest_wants(all, fresh, &e.aim, &e.n_steps) && may_reach(&e, peer) &&
-        !px_interests_want(all, &e.aim, fresh->id, &e.n_steps))
-        send_event(peer, &e);
-    end(&e);
+    if (px_interest_wants(all, fresh, &e.aim, &e.n_steps) &&
+        px_news_may_reach(&e, peer) &&
+        !px_interests_want(all, &e.aim, fresh->id, UINT64_MAX, &e.n_steps))
+        px_news_send(peer, &e);
+    px_news_end(&e);
     return 1 + e.n_steps;
 }
 
@@ -359,11 +257,11 @@ static void replay(struct px_server *srv, struct px_peer *peer)
         return;
     PX_LIST_EACH (&peer->interests->due, struct px_interest, fresh, due) {
         PX_LIST_EACH (&srv->part.cached_events, struct cached, c, link) {
-            if (c->number < fresh->next)
+            if (c->news.number < fresh->next)
                 continue;
-            if (c->number >= fresh->end)
+            if (c->news.number >= fresh->end)
                 break;
-            fresh->next = c->number + 1;
+            fresh->next = c->news.number + 1;
             if (px_work(peer, replay_one(peer, fresh, c)))
                 return;
         }
@@ -376,18 +274,18 @@ void px_server_replay(void *ctx, const struct px_handler *h)
     struct px_server *srv = ctx;
 
     PX_LIST_EACH (&srv->part.cached_events, struct cached, c, link) {
-        struct news e = c->news;
+        struct px_news e = c->news;
         bool taken = false;
 
         if (!c->for_host)
             continue;
-        begin(srv, &e);
+        px_news_begin(srv, &e);
         if (px_notify_offer(srv->notify, &e.aim, e.source, e.range, &c->infos, h,
                             &taken))
             px_log(PX_LOG_ERROR, "server",
                    "cannot deliver event %s here: out of memory",
                    PMIx_Error_string(e.code));
-        end(&e);
+        px_news_end(&e);
         c->for_host = !taken;
         if (!c->for_host && !c->for_peers)
             cached_free(srv, c);
@@ -425,7 +323,6 @@ static void registered(struct px_req *req, pmix_status_t status)
     px_req_done(req, status);
     fresh = px_interests_find(peer->interests, id);
     if (fresh && !fresh->is_default) {
-        fresh->end = peer->server->part.next_event;
         px_list_append(&peer->interests->due, &fresh->due);
         replay(peer->server, peer);
     }
@@ -560,7 +457,7 @@ static pmix_status_t on_deregevents(struct px_server *srv, struct px_req *req)
 }
 
 /* True if an event of a peer exceeds its limits, with a log line. */
-static bool is_too_large(const struct news *e)
+static bool is_too_large(const struct px_news *e)
 {
     const struct px_peer *peer = e->sender;
     size_t n_procs = e->aim.range.n + e->aim.affected.n;
@@ -579,10 +476,10 @@ static bool is_too_large(const struct news *e)
 
 /* Passes an event to the host for processes on other nodes. fn gets the answer; NULL
  * drops the answer. Takes over infos. */
-static pmix_status_t pass(struct px_server *srv, const struct news *e, px_infos *infos,
-                          px_upcall_fn fn, void *arg)
+static pmix_status_t pass(struct px_server *srv, const struct px_news *e,
+                          px_infos *infos, px_upcall_fn fn, void *arg)
 {
-    pmix_status_t rc = px_infos_add(infos, PASSED_SERVER, NULL, PMIX_BOOL);
+    pmix_status_t rc = px_infos_add(infos, PX_PASSED_SERVER, NULL, PMIX_BOOL);
     struct px_upcall *u = rc ? NULL : px_upcall_new(srv, fn, arg);
 
     if (!u)
@@ -604,51 +501,123 @@ static bool stays_here(const struct px_server *srv, pmix_data_range_t range,
            px_info_flag(infos->v, infos->n, PMIX_EVENT_STAYS_LOCAL);
 }
 
-/* Delivers an event of a peer. Events that stay on the node skip the host and are
- * answered at once, as many come together. */
+/* Passes a delivered event of a request on to the host, with the infos. Events that
+ * stay on the node are answered at once, as many come together. */
+static pmix_status_t finish(struct px_server *srv, struct px_req *req,
+                            const struct px_news *e, px_infos *infos)
+{
+    if (stays_here(srv, e->range, infos))
+        return PMIX_SUCCESS;
+    pmix_status_t rc = pass(srv, e, infos, px_upcall_reply_status, req);
+    return rc ? rc : PX_DEFERRED;
+}
+
+static void delivery_free(struct delivery *d)
+{
+    px_list_remove(&d->link);
+    px_news_end(&d->news);
+    px_args_cleanup(&d->args);
+    free(d);
+}
+
+/* Continues a delivery for one turn. Returns the work in items; *done: the delivery is
+ * finished and freed. */
+static size_t continue_delivery(struct px_server *srv, struct delivery *d, bool *done)
+{
+    struct px_news *e = &d->news;
+    pmix_status_t rc;
+    size_t n_sent = 0, n_steps;
+
+    px_news_begin(srv, e);
+    *done = px_news_spread(srv, e, &n_sent);
+    px_news_end_turn(e);
+    n_steps = e->n_steps;
+    if (!*done)
+        return n_steps;
+    rc = finish(srv, d->req, e, &d->args.info);
+    if (rc != PX_DEFERRED)
+        px_req_done(d->req, rc);
+    delivery_free(d);
+    return n_steps;
+}
+
+/* Continues deliveries, the oldest first, so that peers get events in order. */
+static void on_deliveries(void *arg)
+{
+    struct px_server *srv = arg;
+    struct px_list *all = &srv->part.deliveries;
+    size_t n_steps = 0;
+    bool done = true;
+
+    while (done && n_steps <= PX_TURN_ITEMS && !px_list_empty(all))
+        n_steps += continue_delivery(
+            srv, PX_CONTAINER_OF(all->next, struct delivery, link), &done);
+    if (!px_list_empty(all))
+        px_timer_set(srv->part.deliveries_timer, 0);
+}
+
+/* Delivers the rest of an event in later turns. The sender rests meanwhile, so that its
+ * next request comes after the event. Takes the arguments. */
+static pmix_status_t deliver_later(struct px_server *srv, struct px_req *req,
+                                   px_args *a, struct px_news *e)
+{
+    struct delivery *d = malloc(sizeof(*d));
+
+    if (!d) {
+        px_news_end(e);
+        return PMIX_ERR_NOMEM;
+    }
+    *d = (struct delivery){.req = req, .args = *a, .news = *e};
+    *a = (px_args){0};
+    px_list_append(&srv->part.deliveries, &d->link);
+    px_timer_set(srv->part.deliveries_timer, 0);
+    px_rest(req->peer);
+    return PX_DEFERRED;
+}
+
 static pmix_status_t on_notify(struct px_server *srv, struct px_req *req)
 {
     PX_AUTO(px_args) a = {0};
     pmix_status_t rc = px_req_unpack(req, &a, px_request_notify.args);
-    struct news e = {.code = a.code,
-                     .source = &req->peer->proc,
-                     .uid = req->peer->uid,
-                     .sender = req->peer,
-                     .range = a.directive,
-                     .info = a.info.v,
-                     .n = a.info.n};
+    struct px_news e = {.code = a.code,
+                        .source = &req->peer->proc,
+                        .uid = req->peer->uid,
+                        .sender = req->peer,
+                        .range = a.directive,
+                        .is_bounded = req->peer->conn != NULL,
+                        .info = a.info.v,
+                        .n = a.info.n};
+    size_t n_sent;
 
     if (!rc && a.directive > PMIX_RANGE_PROC_LOCAL)
         rc = PMIX_ERR_BAD_PARAM;
     if (rc)
         return rc;
-    begin(srv, &e);
+    px_news_begin(srv, &e);
     if (is_too_large(&e)) {
-        end(&e);
+        px_news_end(&e);
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    spread(srv, &e);
-    if (stays_here(srv, a.directive, &a.info))
-        return PMIX_SUCCESS;
-    rc = pass(srv, &e, &a.info, px_upcall_reply_status, req);
-    return rc ? rc : PX_DEFERRED;
+    return spread(srv, &e, &n_sent) ? finish(srv, req, &e, &a.info)
+                                    : deliver_later(srv, req, &a, &e);
 }
 
 void px_server_event_for(struct px_peer *peer, const pmix_proc_t *source,
                          pmix_status_t code, pmix_data_range_t range, px_infos *infos)
 {
     struct px_server *srv = peer->server;
-    struct news e = {.code = code,
-                     .source = source,
-                     .uid = peer->uid,
-                     .sender = peer,
-                     .range = range,
-                     .to_source = true,
-                     .info = infos->v,
-                     .n = infos->n};
+    struct px_news e = {.code = code,
+                        .source = source,
+                        .uid = peer->uid,
+                        .sender = peer,
+                        .range = range,
+                        .to_source = true,
+                        .info = infos->v,
+                        .n = infos->n};
+    size_t n_sent;
 
-    begin(srv, &e);
-    spread(srv, &e);
+    px_news_begin(srv, &e);
+    (void)spread(srv, &e, &n_sent);
     if (!stays_here(srv, range, infos) && pass(srv, &e, infos, NULL, NULL))
         px_log(PX_LOG_WARN, "server", "cannot pass event %s to the host: out of memory",
                PMIx_Error_string(code));
@@ -677,17 +646,41 @@ static void rank_lost(struct px_server *srv, const pmix_proc_t *proc)
                     0);
 }
 
+/* A sender rests until its event has been delivered. */
+static void peer_turn(struct px_server *srv, struct px_peer *peer)
+{
+    PX_LIST_EACH (&srv->part.deliveries, const struct delivery, d, link)
+        if (d->req->peer == peer)
+            px_rest(peer);
+    replay(srv, peer);
+}
+
 static pmix_status_t create(struct px_server *srv,
                             const struct px_server_start *start PX_UNUSED)
 {
-    srv->part.events_timer = px_timer_create(srv->loop, on_age, srv);
-    return srv->part.events_timer ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+    struct px_server_parts *part = &srv->part;
+
+    part->events_timer = px_timer_create(srv->loop, on_age, srv);
+    part->deliveries_timer = px_timer_create(srv->loop, on_deliveries, srv);
+    if (part->events_timer && part->deliveries_timer)
+        return PMIX_SUCCESS;
+    px_timer_free(px_take(&part->events_timer));
+    px_timer_free(px_take(&part->deliveries_timer));
+    return PMIX_ERR_NOMEM;
+}
+
+static void stop(struct px_server *srv)
+{
+    PX_LIST_EACH (&srv->part.deliveries, struct delivery, d, link) {
+        px_req_done(d->req, PMIX_ERR_LOST_CONNECTION);
+        delivery_free(d);
+    }
 }
 
 static void destroy(struct px_server *srv)
 {
-    px_timer_free(srv->part.events_timer);
-    srv->part.events_timer = NULL;
+    px_timer_free(px_take(&srv->part.events_timer));
+    px_timer_free(px_take(&srv->part.deliveries_timer));
     PX_LIST_EACH (&srv->part.cached_events, struct cached, c, link)
         cached_free(srv, c);
 }
@@ -696,9 +689,10 @@ const struct px_server_part px_events_part = {
     .name = "events",
     .rpcs = rpcs,
     .create = create,
+    .stop = stop,
     .destroy = destroy,
     .peer_left = peer_left,
-    .peer_turn = replay,
+    .peer_turn = peer_turn,
     .peer_gone = peer_gone,
     .rank_lost = rank_lost,
 };

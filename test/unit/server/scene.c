@@ -18,6 +18,11 @@ pmix_status_t scene_notify(int fd, pmix_status_t code, pmix_data_range_t range,
     return raw_request(fd, w, NULL);
 }
 
+pmix_status_t scene_want(int fd, const pmix_status_t *codes, size_t n)
+{
+    return raw_request(fd, raw_want(codes, n, NULL), NULL);
+}
+
 void scene_forget(int fd, pmix_status_t code)
 {
     px_writer w = raw_begin(PX_OP_DEREGEVENTS);

@@ -75,6 +75,8 @@ void scene_play(const struct scene *scene);
 /* Acts for other tests. */
 pmix_status_t scene_notify(int fd, pmix_status_t code, pmix_data_range_t range,
                            const px_infos *infos);
+/* Registers for these codes. n 0: for events of all codes. */
+pmix_status_t scene_want(int fd, const pmix_status_t *codes, size_t n);
 void scene_forget(int fd, pmix_status_t code);
 void scene_publish(int fd, uint32_t tag);
 /* Makes a pull. id: the client's number, or 0 to send none. infos may be NULL. */

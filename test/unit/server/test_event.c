@@ -7,7 +7,6 @@
 #include "core/rt/process.h"
 #include "core/server/event/interests.h"
 #include "core/server/peer/peer.h"
-#include "core/server/peer/turn.h"
 #include "core/wire/frame.h"
 #include "core/wire/ops.h"
 #include "core/wire/requests.h"
@@ -89,14 +88,9 @@ static void start(void)
     raw_start(&host_module, 3, 0);
 }
 
-static pmix_status_t want(int fd, const pmix_status_t *codes, size_t n)
-{
-    return raw_request(fd, raw_want(codes, n, NULL), NULL);
-}
-
 static pmix_status_t want_one(int fd, pmix_status_t code)
 {
-    return want(fd, &code, 1);
+    return scene_want(fd, &code, 1);
 }
 
 static pmix_status_t notify(int fd, pmix_status_t code, pmix_data_range_t range)
@@ -111,7 +105,7 @@ PX_TEST(one_code_of_several_may_be_given_up)
     static const pmix_status_t codes[] = {CODE, CODE - 1};
 
     start();
-    ok(want(two, codes, 2));
+    ok(scene_want(two, codes, 2));
     scene_forget(two, CODE);
     ck_assert(raw_quiet(two));
     ok(notify(one, CODE, PMIX_RANGE_NAMESPACE));
@@ -134,7 +128,7 @@ PX_TEST(events_and_handlers_that_name_processes_concern_only_these)
     ok(px_infos_add(&of_two, PMIX_EVENT_CUSTOM_RANGE, &p, PMIX_PROC));
     ok(px_infos_add(&of_two, PMIX_EVENT_AFFECTED_PROC, &p, PMIX_PROC));
     ok(px_infos_add(&of_three, PMIX_EVENT_AFFECTED_PROC, &q, PMIX_PROC));
-    ok(want(two, NULL, 0));
+    ok(scene_want(two, NULL, 0));
     ok(raw_request(three, raw_want(&code, 1, &of_three), NULL));
     ok(scene_notify(one, CODE, PMIX_RANGE_CUSTOM, &of_two));
     ck_assert_int_eq(raw_next_event(two, NULL), CODE);
@@ -142,88 +136,6 @@ PX_TEST(events_and_handlers_that_name_processes_concern_only_these)
     ck_assert(raw_quiet(three));
     ok(scene_notify(one, CODE, PMIX_RANGE_NAMESPACE, &of_three));
     ck_assert_int_eq(raw_next_event(three, NULL), CODE);
-}
-
-/* Returns codes from CODE downwards. */
-static const pmix_status_t *many_codes(pmix_status_t first)
-{
-    static pmix_status_t codes[PX_MAX_INTEREST_CODES + 1];
-
-    for (size_t i = 0; i < PX_COUNT(codes); i++)
-        codes[i] = first - (pmix_status_t)i;
-    return codes;
-}
-
-/* Adds n processes of "far" as this attribute. */
-static void add_procs(px_infos *infos, const char *key, size_t n)
-{
-    PX_AUTOFREE pmix_proc_t *procs = calloc(n, sizeof(*procs));
-    pmix_data_array_t array = {PMIX_PROC, n, procs};
-
-    for (size_t i = 0; i < n; i++)
-        px_proc_set(&procs[i], "far", (pmix_rank_t)i);
-    ok(px_infos_add(infos, key, &array, PMIX_DATA_ARRAY));
-}
-
-/* Returns a registration of n_codes codes (0: a default handler) about n_procs processes. */
-static px_writer want_for(pmix_status_t first, size_t n_codes, size_t n_procs)
-{
-    PX_AUTO(px_infos) infos = {0};
-
-    if (n_procs)
-        add_procs(&infos, PMIX_EVENT_AFFECTED_PROCS, n_procs);
-    return raw_want(many_codes(first), n_codes, &infos);
-}
-
-static pmix_status_t want_many(int fd, pmix_status_t first, size_t n_codes,
-                               size_t n_procs)
-{
-    return raw_request(fd, want_for(first, n_codes, n_procs), NULL);
-}
-
-/* Gives up n codes from first downwards. */
-static void forget_many(int fd, pmix_status_t first, size_t n)
-{
-    px_writer w = raw_begin(PX_OP_DEREGEVENTS);
-
-    for (size_t i = 0; i < n; i++)
-        px_pack_status(&w, many_codes(first)[i]);
-    raw_send(fd, 1000, w); /* has no reply */
-}
-
-PX_TEST(registrations_have_limits)
-{
-    static const struct {
-        size_t n_codes, n_procs, n_accepted;
-        pmix_status_t then;
-    } rows[] = {{PX_MAX_CODES + 1, 0, 0, PMIX_ERR_BAD_PARAM},
-                {1, PX_MAX_AFFECTED + 1, 0, PMIX_ERR_BAD_PARAM},
-                {PX_MAX_CODES, 0, 4, PMIX_ERR_OUT_OF_RESOURCE},
-                {1, PX_MAX_AFFECTED, 4, PMIX_ERR_OUT_OF_RESOURCE},
-                {1, 0, PX_MAX_INTERESTS, PMIX_ERR_OUT_OF_RESOURCE},
-                {0, 0, PX_MAX_INTERESTS, PMIX_ERR_OUT_OF_RESOURCE}};
-    px_writer w = raw_begin(PX_OP_REGEVENTS);
-
-    start();
-    px_pack_size(&w, (size_t)1 << 33);
-    ck_assert_int_lt(raw_request(one, w, NULL), 0);
-    for (size_t i = 0; i < PX_COUNT(rows); i++) {
-        for (uint32_t n = 0; n < rows[i].n_accepted; n++)
-            raw_send(one, 5000 + n, want_for(CODE, rows[i].n_codes, rows[i].n_procs));
-        if (rows[i].n_accepted)
-            ok(raw_status(one, 5000 + (uint32_t)rows[i].n_accepted - 1));
-        ck_assert_int_eq(want_many(one, CODE, rows[i].n_codes, rows[i].n_procs),
-                         rows[i].then);
-        /* More codes than a peer can have are refused, and nothing is removed. */
-        forget_many(one, CODE, PX_MAX_INTEREST_CODES + 1);
-        if (rows[i].n_accepted)
-            fails(want_many(one, CODE, rows[i].n_codes, rows[i].n_procs),
-                  OUT_OF_RESOURCE);
-        forget_many(one, CODE, PX_MAX_CODES);
-        scene_forget(one, INT_MIN);
-        ok(want_one(one, CODE));
-        scene_forget(one, CODE);
-    }
 }
 
 PX_TEST(one_of_two_registrations_that_wait_for_the_host_gets_old_events)
@@ -273,7 +185,7 @@ PX_TEST(a_source_gets_later_what_its_library_has_left_to_the_server)
 PX_TEST(a_range_that_does_not_exist_is_refused)
 {
     start();
-    ok(want(two, NULL, 0));
+    ok(scene_want(two, NULL, 0));
     fails(notify(one, CODE, PMIX_RANGE_PROC_LOCAL + 1), BAD_PARAM);
     fails(notify(one, CODE, 200), BAD_PARAM);
     ck_assert(raw_quiet(two));
@@ -286,8 +198,8 @@ PX_TEST(events_of_one_user_do_not_reach_another)
     raw_add_job("theirs", 2, 0, 4711);
     int theirs = raw_client_as(4711, "theirs", 0),
         kin = raw_client_as(4711, "theirs", 1);
-    ok(want(one, NULL, 0));
-    ok(want(theirs, NULL, 0));
+    ok(scene_want(one, NULL, 0));
+    ok(scene_want(theirs, NULL, 0));
     ok(notify(kin, CODE, PMIX_RANGE_GLOBAL));
     ck_assert_int_eq(raw_next_event(theirs, NULL), CODE);
     ck_assert(raw_quiet(one));
@@ -323,216 +235,16 @@ PX_TEST(the_host_learns_of_interest_in_system_events_only)
     static const pmix_status_t codes[] = {CODE, SYSTEM_CODE};
 
     start();
-    ok(want(one, codes, 1));
+    ok(scene_want(one, codes, 1));
     ck_assert_uint_eq(host_calls("register_events"), 0);
-    ok(want(one, codes, 2));
+    ok(scene_want(one, codes, 2));
     ck_assert_uint_eq(host_calls("register_events"), 1);
     ck_assert_uint_eq(host.n_keys, 1);
     ck_assert_int_eq(host.code, SYSTEM_CODE);
     host.status = PMIX_ERR_NOT_SUPPORTED; /* is ignored */
-    ok(want(one, codes, 2));
+    ok(scene_want(one, codes, 2));
     host.status = REFUSED;
-    fails(want(one, codes, 2), NO_PERMISSIONS);
-}
-
-/* ---- work --------------------------------------------------------------------------------------- */
-
-/* Resets the statistics of turns. */
-static void reset_turns(void *turns)
-{
-    struct px_turns *t = px_process.server->part.turns;
-
-    *(struct px_turns *)turns = *t;
-    t->largest = t->n_rests = 0;
-}
-
-/* Returns the statistics since the last call. */
-static struct px_turns turns(void)
-{
-    struct px_turns t;
-
-    raw_on_loop(reset_turns, &t);
-    return t;
-}
-
-static void cache_many(void)
-{
-    for (int i = 0; i < 256; i++)
-        ok(notify(three, CODE - i, PMIX_RANGE_LOCAL));
-}
-
-static void want_all_codes(void)
-{
-    for (pmix_status_t i = 0; i < 4; i++)
-        ok(want_many(one, CODE - i * (pmix_status_t)PX_MAX_CODES, PX_MAX_CODES, 0));
-}
-
-static void want_all_procs(void)
-{
-    for (int i = 0; i < 4; i++)
-        ok(want_many(one, CODE, 1, PX_MAX_AFFECTED));
-}
-
-static void want_any(void)
-{
-    ok(want(one, NULL, 0));
-}
-
-static void forget_4000(void)
-{
-    forget_many(one, CODE, 4000);
-    ck_assert(raw_quiet(one));
-}
-
-static void want_4096(void)
-{
-    ok(want_many(one, CODE - 1000, PX_MAX_CODES, 0));
-}
-
-static void want_1024_procs(void)
-{
-    ok(want_many(one, CODE, 1, PX_MAX_AFFECTED));
-}
-
-/* Notifies of n processes that no registration names. */
-static pmix_status_t notify_of(const char *key, size_t n)
-{
-    PX_AUTO(px_infos) infos = {0};
-
-    add_procs(&infos, key, n);
-    for (size_t i = 0; i < n; i++)
-        ((pmix_proc_t *)infos.v->value.data.darray->array)[i].nspace[0] = 'F';
-    return scene_notify(two, CODE, PMIX_RANGE_LOCAL, &infos);
-}
-
-static void notify_of_4096(void)
-{
-    ok(notify_of(PMIX_EVENT_AFFECTED_PROCS, 4096));
-}
-
-static void notify_range_of_4096(void)
-{
-    ok(notify_of(PMIX_EVENT_CUSTOM_RANGE, 4096));
-}
-
-static void notify_of_too_many(void)
-{
-    fails(notify_of(PMIX_EVENT_AFFECTED_PROCS, 4097), OUT_OF_RESOURCE);
-    fails(notify_of(PMIX_EVENT_CUSTOM_RANGE, 4097), OUT_OF_RESOURCE);
-}
-
-static pmix_status_t notify_infos(size_t n)
-{
-    PX_AUTOFREE pmix_info_t *v = calloc(n, sizeof(*v));
-
-    return scene_notify(two, CODE, PMIX_RANGE_LOCAL, &(px_infos){.v = v, .n = n});
-}
-
-static void notify_too_many_infos(void)
-{
-    ok(notify_infos(2048));
-    fails(notify_infos(2049), OUT_OF_RESOURCE); /* decoded, but not delivered */
-    fails(notify_infos(PX_MAX_REQUEST_INFOS + 1), OUT_OF_RESOURCE); /* not decoded */
-}
-
-/* Each request is linear in its own size, or in what the peer has registered. */
-PX_TEST(requests_about_events_have_bounded_work)
-{
-    static const struct {
-        const char *what;
-        void (*before)(void), (*act)(void);
-        size_t least, most; /* items in one turn */
-    } rows[] = {
-        {"give up codes", want_all_codes, forget_4000, 4000, 4000 + 16384 + 100},
-        {"register with cached events", cache_many, want_4096, 4096, 4096 + 1500},
-        {"register processes with cached events", cache_many, want_1024_procs, 1024,
-         3000},
-        {"affected processes", want_all_procs, notify_of_4096, 4096, 6 * 4096},
-        {"custom range", want_any, notify_range_of_4096, 4096, 2 * 4096},
-        {"too many processes", want_all_procs, notify_of_too_many, 1, 4096},
-        {"too many infos", NULL, notify_too_many_infos, 4096, 6 * 4096},
-    };
-
-    for (size_t i = 0; i < PX_COUNT(rows); i++) {
-        struct px_turns t;
-
-        start();
-        if (rows[i].before)
-            rows[i].before();
-        turns();
-        rows[i].act();
-        t = turns();
-        ck_assert_msg(t.largest >= rows[i].least && t.largest <= rows[i].most,
-                      "%s: %zu items", rows[i].what, t.largest);
-        raw_teardown();
-    }
-}
-
-enum { N_FLOOD = 4 * PX_TURN_ITEMS / 8 };
-
-/* Queues many events of one and then an event of two, before the server reads any. */
-static void flood(void *unused PX_UNUSED)
-{
-    PX_AUTO(px_buf) burst = {0};
-    px_writer last = raw_begin(PX_OP_NOTIFY);
-
-    for (int i = 0; i < N_FLOOD; i++) {
-        uint8_t header[PX_FRAME_HEADER_B];
-        px_writer w = raw_begin(PX_OP_DEREGEVENTS);
-
-        px_pack_status(&w, CODE);
-        px_frame_encode(header,
-                        &(struct px_frame){.tag = 1000, .nbytes = (uint32_t)w.buf.len});
-        ok(px_buf_add(&burst, header, sizeof(header)));
-        ok(px_buf_add(&burst, w.buf.data, w.buf.len));
-        px_writer_cleanup(&w);
-    }
-    ok(px_fd_write_all(one, burst.data, burst.len, 0));
-    px_pack_args(&last, &(px_args){.code = CODE, .directive = PMIX_RANGE_LOCAL},
-                 px_request_notify.args);
-    raw_send(two, 1000, last);
-}
-
-/* Returns, from the loop, the number of early ends of turns. */
-static void count_rests(void *n)
-{
-    *(size_t *)n = px_process.server->part.turns->n_rests;
-}
-
-PX_TEST(many_requests_of_one_peer_let_others_in_between)
-{
-    size_t n_at_event, n_at_end;
-    struct px_turns t;
-
-    start();
-    ok(want(three, NULL, 0));
-    turns();
-    raw_on_loop(flood, NULL);
-    ck_assert_int_eq(raw_next_event(three, NULL), CODE);
-    raw_on_loop(count_rests, &n_at_event);
-    ck_assert(raw_quiet(one));
-    raw_on_loop(count_rests, &n_at_end);
-    ck_assert_uint_ge(n_at_end, 3);
-    ck_assert_uint_le(n_at_event, n_at_end);
-    t = turns();
-    ck_assert_uint_le(t.largest, PX_TURN_ITEMS + 100);
-}
-
-/* Sends of old events to one registration take several turns. */
-PX_TEST(old_events_come_in_order_over_several_turns)
-{
-    PX_AUTO(px_infos) infos = {0};
-
-    start();
-    add_procs(&infos, PMIX_EVENT_AFFECTED_PROCS, 2000);
-    for (int i = 0; i < 30; i++)
-        ok(scene_notify(two, CODE - i, PMIX_RANGE_LOCAL, &infos));
-    turns();
-    ok(want_many(one, CODE, 30, 900));
-    for (int i = 0; i < 30; i++)
-        ck_assert_int_eq(raw_next_event(one, NULL), CODE - i);
-    ck_assert(raw_quiet(one));
-    ck_assert_uint_ge(turns().n_rests, 2);
+    fails(scene_want(one, codes, 2), NO_PERMISSIONS);
 }
 
 /* ---- kept events ---------------------------------------------------------------------------------- */
@@ -755,10 +467,10 @@ PX_TEST(a_burst_goes_out_in_one_message_to_each_packed_once)
     unsigned n_allocs[2];
 
     start();
-    ok(want(two, NULL, 0));
+    ok(scene_want(two, NULL, 0));
     for (int more = 0; more < 2; more++) {
         if (more)
-            ok(want(three, NULL, 0));
+            ok(scene_want(three, NULL, 0));
         raw_on_loop(send_burst, NULL);
         (void)!recv(two, &(char){0}, 1, MSG_PEEK);
         raw_on_loop(NULL, NULL); /* the loop has ended its pass */

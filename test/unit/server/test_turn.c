@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Limits on what one peer can register, and on its work in a turn of the loop: requests about
+ * events, deliveries, and gets that end together. */
+
+#include "core/base/fd.h"
+#include "core/rt/process.h"
+#include "core/server/data/gets.h"
+#include "core/server/event/interests.h"
+#include "core/server/peer/turn.h"
+#include "core/wire/frame.h"
+#include "core/wire/ops.h"
+#include "core/wire/requests.h"
+#include "scene.h"
+
+#include <limits.h>
+#include <string.h>
+
+#define CODE (-777)
+
+static void start(void)
+{
+    raw_start(&host_module, 3, 0);
+}
+
+/* ---- registrations ------------------------------------------------------------------------------ */
+
+/* Returns codes from CODE downwards. */
+static const pmix_status_t *many_codes(pmix_status_t first)
+{
+    static pmix_status_t codes[PX_MAX_INTEREST_CODES + 1];
+
+    for (size_t i = 0; i < PX_COUNT(codes); i++)
+        codes[i] = first - (pmix_status_t)i;
+    return codes;
+}
+
+/* Adds n processes of "far" as this attribute. */
+static void add_procs(px_infos *infos, const char *key, size_t n)
+{
+    PX_AUTOFREE pmix_proc_t *procs = calloc(n, sizeof(*procs));
+    pmix_data_array_t array = {PMIX_PROC, n, procs};
+
+    for (size_t i = 0; i < n; i++)
+        px_proc_set(&procs[i], "far", (pmix_rank_t)i);
+    ok(px_infos_add(infos, key, &array, PMIX_DATA_ARRAY));
+}
+
+/* Returns a registration of n_codes codes (0: a default handler) about n_procs processes. */
+static px_writer want_for(pmix_status_t first, size_t n_codes, size_t n_procs)
+{
+    PX_AUTO(px_infos) infos = {0};
+
+    if (n_procs)
+        add_procs(&infos, PMIX_EVENT_AFFECTED_PROCS, n_procs);
+    return raw_want(many_codes(first), n_codes, &infos);
+}
+
+static pmix_status_t want_many(int fd, pmix_status_t first, size_t n_codes,
+                               size_t n_procs)
+{
+    return raw_request(fd, want_for(first, n_codes, n_procs), NULL);
+}
+
+/* Gives up n codes from first downwards. */
+static void forget_many(int fd, pmix_status_t first, size_t n)
+{
+    px_writer w = raw_begin(PX_OP_DEREGEVENTS);
+
+    for (size_t i = 0; i < n; i++)
+        px_pack_status(&w, many_codes(first)[i]);
+    raw_send(fd, 1000, w); /* has no reply */
+}
+
+PX_TEST(registrations_have_limits)
+{
+    static const struct {
+        size_t n_codes, n_procs, n_accepted;
+        pmix_status_t then;
+    } rows[] = {{PX_MAX_CODES + 1, 0, 0, PMIX_ERR_BAD_PARAM},
+                {1, PX_MAX_AFFECTED + 1, 0, PMIX_ERR_BAD_PARAM},
+                {PX_MAX_CODES, 0, 4, PMIX_ERR_OUT_OF_RESOURCE},
+                {1, PX_MAX_AFFECTED, 4, PMIX_ERR_OUT_OF_RESOURCE},
+                {1, 0, PX_MAX_INTERESTS, PMIX_ERR_OUT_OF_RESOURCE},
+                {0, 0, PX_MAX_INTERESTS, PMIX_ERR_OUT_OF_RESOURCE}};
+    px_writer w = raw_begin(PX_OP_REGEVENTS);
+
+    start();
+    px_pack_size(&w, (size_t)1 << 33);
+    ck_assert_int_lt(raw_request(one, w, NULL), 0);
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        for (uint32_t n = 0; n < rows[i].n_accepted; n++)
+            raw_send(one, 5000 + n, want_for(CODE, rows[i].n_codes, rows[i].n_procs));
+        if (rows[i].n_accepted)
+            ok(raw_status(one, 5000 + (uint32_t)rows[i].n_accepted - 1));
+        ck_assert_int_eq(want_many(one, CODE, rows[i].n_codes, rows[i].n_procs),
+                         rows[i].then);
+        /* More codes than a peer can have are refused, and nothing is removed. */
+        forget_many(one, CODE, PX_MAX_INTEREST_CODES + 1);
+        if (rows[i].n_accepted)
+            fails(want_many(one, CODE, rows[i].n_codes, rows[i].n_procs),
+                  OUT_OF_RESOURCE);
+        forget_many(one, CODE, PX_MAX_CODES);
+        scene_forget(one, INT_MIN);
+        ok(scene_want(one, &(pmix_status_t){CODE}, 1));
+        scene_forget(one, CODE);
+    }
+}
+
+/* ---- work --------------------------------------------------------------------------------------- */
+
+/* Resets the statistics of turns. */
+static void reset_turns(void *turns)
+{
+    struct px_turns *t = px_process.server->part.turns;
+
+    *(struct px_turns *)turns = *t;
+    t->largest = t->n_rests = 0;
+}
+
+/* Returns the statistics since the last call. */
+static struct px_turns turns(void)
+{
+    struct px_turns t;
+
+    raw_on_loop(reset_turns, &t);
+    return t;
+}
+
+static void cache_many(void)
+{
+    for (int i = 0; i < 256; i++)
+        ok(scene_notify(three, CODE - i, PMIX_RANGE_LOCAL, NULL));
+}
+
+static void want_all_codes(void)
+{
+    for (pmix_status_t i = 0; i < 4; i++)
+        ok(want_many(one, CODE - i * (pmix_status_t)PX_MAX_CODES, PX_MAX_CODES, 0));
+}
+
+static void want_all_procs(void)
+{
+    for (int i = 0; i < 4; i++)
+        ok(want_many(one, CODE, 1, PX_MAX_AFFECTED));
+}
+
+static void want_any(void)
+{
+    ok(scene_want(one, NULL, 0));
+}
+
+static void forget_4000(void)
+{
+    forget_many(one, CODE, 4000);
+    ck_assert(raw_quiet(one));
+}
+
+static void want_4096(void)
+{
+    ok(want_many(one, CODE - 1000, PX_MAX_CODES, 0));
+}
+
+static void want_1024_procs(void)
+{
+    ok(want_many(one, CODE, 1, PX_MAX_AFFECTED));
+}
+
+/* Notifies of n processes that no registration names. */
+static pmix_status_t notify_of(const char *key, size_t n)
+{
+    PX_AUTO(px_infos) infos = {0};
+
+    add_procs(&infos, key, n);
+    for (size_t i = 0; i < n; i++)
+        ((pmix_proc_t *)infos.v->value.data.darray->array)[i].nspace[0] = 'F';
+    return scene_notify(two, CODE, PMIX_RANGE_LOCAL, &infos);
+}
+
+static void notify_of_4096(void)
+{
+    ok(notify_of(PMIX_EVENT_AFFECTED_PROCS, 4096));
+}
+
+static void notify_range_of_4096(void)
+{
+    ok(notify_of(PMIX_EVENT_CUSTOM_RANGE, 4096));
+}
+
+static void notify_of_too_many(void)
+{
+    fails(notify_of(PMIX_EVENT_AFFECTED_PROCS, 4097), OUT_OF_RESOURCE);
+    fails(notify_of(PMIX_EVENT_CUSTOM_RANGE, 4097), OUT_OF_RESOURCE);
+}
+
+static pmix_status_t notify_infos(size_t n)
+{
+    PX_AUTOFREE pmix_info_t *v = calloc(n, sizeof(*v));
+
+    return scene_notify(two, CODE, PMIX_RANGE_LOCAL, &(px_infos){.v = v, .n = n});
+}
+
+static void notify_too_many_infos(void)
+{
+    ok(notify_infos(2048));
+    fails(notify_infos(2049), OUT_OF_RESOURCE); /* decoded, but not delivered */
+    fails(notify_infos(PX_MAX_REQUEST_INFOS + 1), OUT_OF_RESOURCE); /* not decoded */
+}
+
+/* Each request is linear in its own size, or in what the peer has registered. */
+PX_TEST(requests_about_events_have_bounded_work)
+{
+    static const struct {
+        const char *what;
+        void (*before)(void), (*act)(void);
+        size_t least, most; /* items in one turn */
+    } rows[] = {
+        {"give up codes", want_all_codes, forget_4000, 4000, 4000 + 16384 + 100},
+        {"register with cached events", cache_many, want_4096, 4096, 4096 + 1500},
+        {"register processes with cached events", cache_many, want_1024_procs, 1024,
+         3000},
+        {"affected processes", want_all_procs, notify_of_4096, 4096, 6 * 4096},
+        {"custom range", want_any, notify_range_of_4096, 4096, 2 * 4096},
+        {"too many processes", want_all_procs, notify_of_too_many, 1, 4096},
+        {"too many infos", NULL, notify_too_many_infos, 4096, 6 * 4096},
+    };
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        struct px_turns t;
+
+        start();
+        if (rows[i].before)
+            rows[i].before();
+        turns();
+        rows[i].act();
+        t = turns();
+        ck_assert_msg(t.largest >= rows[i].least && t.largest <= rows[i].most,
+                      "%s: %zu items", rows[i].what, t.largest);
+        raw_teardown();
+    }
+}
+
+enum { N_FLOOD = 4 * PX_TURN_ITEMS / 8 };
+
+/* Queues many events of one and then an event of two, before the server reads any. */
+static void flood(void *unused PX_UNUSED)
+{
+    PX_AUTO(px_buf) burst = {0};
+    px_writer last = raw_begin(PX_OP_NOTIFY);
+
+    for (int i = 0; i < N_FLOOD; i++) {
+        uint8_t header[PX_FRAME_HEADER_B];
+        px_writer w = raw_begin(PX_OP_DEREGEVENTS);
+
+        px_pack_status(&w, CODE);
+        px_frame_encode(header,
+                        &(struct px_frame){.tag = 1000, .nbytes = (uint32_t)w.buf.len});
+        ok(px_buf_add(&burst, header, sizeof(header)));
+        ok(px_buf_add(&burst, w.buf.data, w.buf.len));
+        px_writer_cleanup(&w);
+    }
+    ok(px_fd_write_all(one, burst.data, burst.len, 0));
+    px_pack_args(&last, &(px_args){.code = CODE, .directive = PMIX_RANGE_LOCAL},
+                 px_request_notify.args);
+    raw_send(two, 1000, last);
+}
+
+/* Returns, from the loop, the number of early ends of turns. */
+static void count_rests(void *n)
+{
+    *(size_t *)n = px_process.server->part.turns->n_rests;
+}
+
+PX_TEST(many_requests_of_one_peer_let_others_in_between)
+{
+    size_t n_at_event, n_at_end;
+    struct px_turns t;
+
+    start();
+    ok(scene_want(three, NULL, 0));
+    turns();
+    raw_on_loop(flood, NULL);
+    ck_assert_int_eq(raw_next_event(three, NULL), CODE);
+    raw_on_loop(count_rests, &n_at_event);
+    ck_assert(raw_quiet(one));
+    raw_on_loop(count_rests, &n_at_end);
+    ck_assert_uint_ge(n_at_end, 3);
+    ck_assert_uint_le(n_at_event, n_at_end);
+    t = turns();
+    ck_assert_uint_le(t.largest, PX_TURN_ITEMS + 100);
+}
+
+/* Sends of old events to one registration take several turns. */
+PX_TEST(old_events_come_in_order_over_several_turns)
+{
+    PX_AUTO(px_infos) infos = {0};
+
+    start();
+    add_procs(&infos, PMIX_EVENT_AFFECTED_PROCS, 2000);
+    for (int i = 0; i < 30; i++)
+        ok(scene_notify(two, CODE - i, PMIX_RANGE_LOCAL, &infos));
+    turns();
+    ok(want_many(one, CODE, 30, 900));
+    for (int i = 0; i < 30; i++)
+        ck_assert_int_eq(raw_next_event(one, NULL), CODE - i);
+    ck_assert(raw_quiet(one));
+    ck_assert_uint_ge(turns().n_rests, 2);
+}
+
+/* Returns an event about n processes that only the last of want_late's names. */
+static px_writer event_about(size_t n)
+{
+    PX_AUTO(px_infos) infos = {0};
+    px_writer w = raw_begin(PX_OP_NOTIFY);
+
+    if (n)
+        add_procs(&infos, PMIX_EVENT_AFFECTED_PROCS, n);
+    for (size_t i = 0; i < n; i++)
+        ((pmix_proc_t *)infos.v->value.data.darray->array)[i].nspace[0] = 'F';
+    px_pack_args(&w,
+                 &(px_args){.code = CODE, .directive = PMIX_RANGE_LOCAL, .info = infos},
+                 px_request_notify.args);
+    return w;
+}
+
+/* Registers for events about many processes, and last about one that the event names. */
+static void want_late(int fd)
+{
+    const pmix_status_t code = CODE;
+    PX_AUTO(px_infos) infos = {0};
+    pmix_proc_t p = raw_proc("Far", 7);
+
+    for (int i = 0; i < 3; i++)
+        ok(want_many(fd, CODE, 1, PX_MAX_AFFECTED));
+    ok(px_infos_add(&infos, PMIX_EVENT_AFFECTED_PROC, &p, PMIX_PROC));
+    ok(raw_request(fd, raw_want(&code, 1, &infos), NULL));
+}
+
+/* The event reaches all peers before the next request of its sender, which may leave. A later
+ * registration gets the event from the cache. */
+PX_TEST_LOOP(an_event_takes_several_turns_and_stays_in_order, 2)
+{
+    enum { N = 12 };
+    const bool leaves = _i == 1;
+    int fds[N];
+    struct px_turns t;
+
+    start();
+    for (int i = 0; i < N; i++)
+        want_late(fds[i] = raw_client(2));
+    turns();
+    raw_send(two, 1001, event_about(4096));
+    if (leaves)
+        close(two);
+    else
+        raw_send(two, 1002, event_about(0));
+    for (int i = 0; i < N; i++)
+        ck_assert_int_eq(raw_next_event(fds[i], NULL), CODE);
+    t = turns();
+    ck_assert_uint_ge(t.n_rests, 2);
+    ck_assert_uint_le(t.largest, PX_TURN_ITEMS + 2 * 4096);
+    if (!leaves) {
+        ok(raw_status(two, 1001));
+        ok(raw_status(two, 1002));
+    }
+    ok(scene_want(three, &(pmix_status_t){CODE}, 1));
+    fds[N - 1] = three;
+    for (int i = 0; i < N; i++) {
+        if (fds[i] == three)
+            ck_assert_int_eq(raw_next_event(three, NULL), CODE);
+        if (!leaves)
+            ck_assert_int_eq(raw_next_event(fds[i], NULL), CODE);
+        ck_assert(raw_quiet(fds[i]));
+    }
+}
+
+/* ---- gets --------------------------------------------------------------------------------------- */
+
+enum { N_GETS = 3000 }; /* more than a turn ends */
+
+/* Sends gets of two keys of rank 1. The reply of each has its own tag. */
+static void get_many(void)
+{
+    for (uint32_t i = 0; i < N_GETS; i++)
+        raw_send(one, 1000 + i, raw_get("job", 1, i % 2 ? "odd" : "even", NULL));
+    ck_assert(raw_quiet(one));
+}
+
+static void note_turn(void *turn)
+{
+    *(uint64_t *)turn = px_loop_turn(px_process.server->loop);
+}
+
+/* Counts the processes whose data are awaited. */
+static void count_targets(void *n)
+{
+    *(size_t *)n = px_process.server->part.gets->targets.n_used;
+}
+
+PX_TEST(many_gets_end_in_order_over_several_turns)
+{
+    uint64_t before, after;
+
+    start();
+    get_many();
+    raw_on_loop(note_turn, &before);
+    ok(raw_commit(two, "odd", 7));
+    for (uint32_t i = 1; i < N_GETS; i += 2)
+        ok(raw_status(one, 1000 + i));
+    raw_on_loop(note_turn, &after);
+    ck_assert_uint_ge(after - before, 2);
+    ck_assert(raw_quiet(one));
+    ok(raw_finalize(two));
+    for (uint32_t i = 0; i < N_GETS; i += 2)
+        ck_assert_int_eq(raw_status(one, 1000 + i), PMIX_ERR_NOT_FOUND);
+}
+
+PX_TEST(many_gets_of_a_client_that_leaves_are_forgotten)
+{
+    size_t n = 1;
+
+    start();
+    get_many();
+    raw_on_loop(count_targets, &n);
+    ck_assert_uint_eq(n, 1);
+    close(one);
+    while (n > 0)
+        raw_on_loop(count_targets, &n);
+}
+
+PX_TEST_MAIN("server/turn", NULL, host_end)
