@@ -4,6 +4,7 @@
  * who may signal them anyway. */
 #include "core/host/job.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -365,6 +366,18 @@ static struct px_pfexec_limit make_rlimit_tag(void)
     return tag;
 }
 
+/* Returns the number of processes that may start at once: some for each CPU keep the
+ * machine busy, and more would delay other programs. */
+static unsigned count_starts(void)
+{
+    enum { OF_CPU = 2, MOST = 16 };
+    cpu_set_t cpus;
+    int n = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? OF_CPU * CPU_COUNT(&cpus)
+                                                           : MOST;
+
+    return n < MOST ? (unsigned)n : MOST;
+}
+
 static pmix_status_t builtin_create(struct px_server *srv, pmix_server_module_t *module,
                                     void **self, struct px_err *err)
 {
@@ -392,6 +405,7 @@ static pmix_status_t builtin_create(struct px_server *srv, pmix_server_module_t 
                               .preload_limit_b = conf.preload_limit,
                               .output_required = conf.output_required,
                               .offers_pmi = conf.pmi,
+                              .starts_at_once = count_starts(),
                               .rlimit_tag = make_rlimit_tag()};
     px_list_init(&l->jobs);
     px_pubs_init(&l->pubs, l->loop);

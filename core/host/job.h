@@ -41,7 +41,8 @@ struct px_launcher {
     uint32_t n_ranks; /* started so far; the session's rank of the next process */
     unsigned n_tools; /* named so far */
     struct px_timer *starts; /* runs in the turn after a start; NULL before the first */
-    unsigned n_starts;       /* in this turn of the loop */
+    unsigned n_starts;       /* in this turn of the loop; see may_start */
+    unsigned starts_at_once; /* of one job, without a result */
     uint64_t n_turns;        /* with starts, before this turn */
     bool stopping;
     struct px_call *waiter;    /* of px_launcher_end_jobs */
@@ -105,6 +106,7 @@ enum px_job_stage {
     PX_JOB_NSPACE,  /* registers the namespace */
     PX_JOB_FABRIC,  /* waits for fabric components */
     PX_JOB_CLIENTS, /* registers the processes */
+    PX_JOB_PARENT,  /* connects the job with its parent */
     PX_JOB_NAMES,   /* names the files of the job */
     PX_JOB_MAP,     /* shows where processes go */
     PX_JOB_FILES,   /* makes the files */
@@ -131,6 +133,8 @@ struct px_launch_job {
     uint32_t first;         /* rank in the session of the job's rank 0 */
     enum px_job_stage step; /* of the launch, in progress; PX_JOB_RUNNING: all done */
     enum px_job_stage end;  /* PX_JOB_NOTIFIED or later; 0: the job does not end */
+    uint32_t n_done;        /* ranks that the step in progress has handled */
+    bool yields;            /* the step goes on with other ranks in the next turn */
     px_infos description;   /* until fabric components have it */
     struct px_server_setup *setup; /* pending work of fabric components; NULL: none */
     uint32_t n_begun, n_starting;  /* PX_JOB_TASKS: starts; starts without a result */

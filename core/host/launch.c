@@ -186,32 +186,37 @@ static pmix_status_t describe(px_infos *out, const struct px_launch_job *job)
 
     for (uint32_t a = 0; !rc && a < job->plan.n_apps; a++)
         rc = describe_app(out, &job->plan.apps[a], a);
-    for (uint32_t r = 0; !rc && r < job->n_tasks; r++)
-        rc = describe_task(out, &job->tasks[r]);
     return rc;
 }
 
 /* ---- registration --------------------------------------------------------------- */
 
 /* The ranks go with the namespace, so nothing is left to undo. */
-static pmix_status_t register_ranks(struct px_launch_job *job, struct px_err *err)
+static pmix_status_t register_ranks(struct px_launch_job *job, uint32_t from,
+                                    uint32_t to, struct px_err *err)
+{
+    for (uint32_t r = from; r < to; r++) {
+        const pmix_proc_t proc = px_task_name(&job->tasks[r]);
+        pmix_status_t rc = px_server_add_client(job->launcher->server, &proc, geteuid(),
+                                                getegid(), NULL);
+
+        if (rc)
+            return px_err_set(err, rc, "cannot register rank %u: %s", r,
+                              PMIx_Error_string(rc));
+    }
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t join_parent(struct px_launch_job *job, struct px_err *err)
 {
     struct px_server *srv = job->launcher->server;
     pmix_iof_channel_t forwards = PMIX_FWD_NO_CHANNELS;
     pmix_status_t rc = PMIX_SUCCESS;
 
-    for (uint32_t r = 0; !rc && r < job->n_tasks; r++) {
-        const pmix_proc_t proc = px_task_name(&job->tasks[r]);
-
-        rc = px_server_add_client(srv, &proc, geteuid(), getegid(), NULL);
-        if (rc)
-            px_err_set(err, rc, "cannot register rank %u: %s", r,
-                       PMIx_Error_string(rc));
-    }
     /* The parent may be gone already, and needs no output then. */
     for (size_t i = 0; i < job->plan.n_apps; i++)
         forwards |= job->plan.apps[i].forwards;
-    if (!rc && forwards) {
+    if (forwards) {
         rc = px_server_iof_forward(srv, &job->parent, job->proc.nspace, forwards);
         rc = rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
         if (rc)
@@ -235,6 +240,23 @@ static pmix_status_t register_nspace(struct px_launch_job *job, struct px_err *e
                           PMIx_Error_string(rc));
     return px_server_add_nspace(job->launcher->server, job->proc.nspace, job->n_tasks,
                                 job->description.v, job->description.n, err);
+}
+
+/* Adds the description of some ranks to the registered namespace. */
+static pmix_status_t describe_ranks(struct px_launch_job *job, uint32_t from,
+                                    uint32_t to, struct px_err *err)
+{
+    px_infos *all = &job->description;
+    const size_t before = all->n;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (uint32_t r = from; !rc && r < to; r++)
+        rc = describe_task(all, &job->tasks[r]);
+    if (rc)
+        return px_err_set(err, rc, "cannot describe the job: %s",
+                          PMIx_Error_string(rc));
+    return px_server_describe_nspace(job->launcher->server, job->proc.nspace,
+                                     all->v + before, all->n - before, err);
 }
 
 static void drop_nspace(struct px_launch_job *job)
@@ -372,10 +394,11 @@ pmix_status_t px_task_start(struct px_task *task, struct px_err *err)
 /* ---- the job -------------------------------------------------------------------- */
 
 enum {
-    STARTS_AT_ONCE = 16, /* of one job, without a result: they keep the machine busy */
     /* Starts of all jobs in one turn of the loop. A start takes 0.5 ms and more. Other
      * requests run in between. */
     STARTS_PER_TURN = 1,
+    /* Ranks that are described or registered in one turn instead of a start. */
+    RANKS_PER_TURN = 128,
 };
 
 /* Finds the processes that run here. *taken is malloc'd, and has to live as long as
@@ -455,6 +478,8 @@ static bool is_starting(const struct px_launch_job *job)
     return px_job_stage(job) == PX_JOB_TASKS;
 }
 
+static void go_on(struct px_launch_job *job);
+
 static void on_turn(void *arg)
 {
     struct px_launcher *l = arg;
@@ -462,7 +487,9 @@ static void on_turn(void *arg)
     l->n_starts = 0;
     l->n_turns++;
     PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
-        if (is_starting(job) && job->n_begun < job->n_tasks)
+        if (job->yields && px_job_is_launching(job))
+            go_on(job);
+        else if (is_starting(job) && job->n_begun < job->n_tasks)
             start_more(job);
 }
 
@@ -490,8 +517,8 @@ static void start_more(struct px_launch_job *job)
 
     if (!px_job_is_launching(job))
         return;
-    while (!rc && job->n_begun < job->n_tasks && job->n_starting < STARTS_AT_ONCE &&
-           may_start(job->launcher))
+    while (!rc && job->n_begun < job->n_tasks &&
+           job->n_starting < job->launcher->starts_at_once && may_start(job->launcher))
         rc = px_task_start(&job->tasks[job->n_begun++], &err);
     if (rc ||
         (job->n_begun == job->n_tasks && job->n_starting == 0 && !job->launch_status))
@@ -513,26 +540,33 @@ static void kill_tasks(struct px_launch_job *job)
 
 static const struct step {
     const char *name; /* for the log */
-    /* Does the step, or begins it. An error comes with a text in err. */
+    /* Does the step, or begins it. An error comes with a text in err. NULL: there is
+     * only work for ranks. */
     pmix_status_t (*start)(struct px_launch_job *job, struct px_err *err);
     /* Reverts the step, finished or not, also if start has failed. May run again. NULL:
      * nothing to revert. */
     void (*undo)(struct px_launch_job *job);
+    /* Does the step for some ranks, after start. Other ranks follow, perhaps in later
+     * turns of the loop. NULL: the step is the same for all ranks. */
+    pmix_status_t (*ranks)(struct px_launch_job *job, uint32_t from, uint32_t to,
+                           struct px_err *err);
 } steps[] = {
-    [PX_JOB_NSPACE] = {"namespace", register_nspace, drop_nspace},
-    [PX_JOB_FABRIC] = {"fabric", setup_fabric, cancel_fabric},
-    [PX_JOB_CLIENTS] = {"clients", register_ranks, NULL},
-    [PX_JOB_NAMES] = {"names of files", px_job_list_files, NULL},
-    [PX_JOB_MAP] = {"map", px_job_show_positions, px_job_silence},
-    [PX_JOB_FILES] = {"files", make_files, cancel_files},
-    [PX_JOB_INPUT] = {"input", open_input, px_job_close_input},
-    [PX_JOB_TASKS] = {"processes", start_tasks, kill_tasks},
+    [PX_JOB_NSPACE] = {"namespace", register_nspace, drop_nspace, describe_ranks},
+    [PX_JOB_FABRIC] = {"fabric", setup_fabric, cancel_fabric, NULL},
+    [PX_JOB_CLIENTS] = {"clients", NULL, NULL, register_ranks},
+    [PX_JOB_PARENT] = {"parent", join_parent, NULL, NULL},
+    [PX_JOB_NAMES] = {"names of files", px_job_list_files, NULL, NULL},
+    [PX_JOB_MAP] = {"map", px_job_show_positions, px_job_silence, NULL},
+    [PX_JOB_FILES] = {"files", make_files, cancel_files, NULL},
+    [PX_JOB_INPUT] = {"input", open_input, px_job_close_input, NULL},
+    [PX_JOB_TASKS] = {"processes", start_tasks, kill_tasks, NULL},
 };
 _Static_assert(PX_COUNT(steps) == PX_JOB_RUNNING, "a stage for each step");
 
 void px_job_abandon(struct px_launch_job *job, pmix_status_t status)
 {
     job->launch_status = status;
+    job->yields = false;
     for (;; job->step--) {
         const struct step *step = &steps[job->step];
 
@@ -553,6 +587,35 @@ static void fail(struct px_launch_job *job, pmix_status_t status, const char *wh
     px_job_abandon(job, status);
 }
 
+/* Does the step for the ranks that are left. Returns PENDING if some of them wait for
+ * their turn: see go_on. */
+static pmix_status_t do_ranks(struct px_launch_job *job, struct px_err *err)
+{
+    const struct step *step = &steps[job->step];
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    while (!rc && step->ranks && job->n_done < job->n_tasks) {
+        const uint32_t from = job->n_done, left = job->n_tasks - from;
+
+        job->yields = from > 0 && !may_start(job->launcher);
+        if (job->yields)
+            return PENDING;
+        job->n_done += left < RANKS_PER_TURN ? left : RANKS_PER_TURN;
+        rc = step->ranks(job, from, job->n_done, err);
+    }
+    return rc;
+}
+
+/* Continues a step that has ranks left. The job may be gone then. */
+static void go_on(struct px_launch_job *job)
+{
+    struct px_err err = {0};
+    pmix_status_t rc = do_ranks(job, &err);
+
+    if (rc != PENDING)
+        finish_step(job, rc, err.text);
+}
+
 /* Runs the step in progress, and each later step when the step before has finished. If
  * a step fails, undoes all steps up to that step. The job may be gone then. */
 static void run_steps(struct px_launch_job *job)
@@ -560,9 +623,13 @@ static void run_steps(struct px_launch_job *job)
     struct px_err err = {0};
 
     for (; job->step < PX_JOB_RUNNING; job->step++) {
-        px_log(PX_LOG_DEBUG, "spawn", "%s: %s", job->proc.nspace,
-               steps[job->step].name);
-        pmix_status_t rc = steps[job->step].start(job, &err);
+        const struct step *step = &steps[job->step];
+
+        px_log(PX_LOG_DEBUG, "spawn", "%s: %s", job->proc.nspace, step->name);
+        job->n_done = 0;
+        pmix_status_t rc = step->start ? step->start(job, &err) : PMIX_SUCCESS;
+        if (!rc)
+            rc = do_ranks(job, &err);
         if (rc == PENDING)
             return;
         if (rc) {

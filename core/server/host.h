@@ -89,6 +89,10 @@ pmix_status_t px_server_add_nspace(struct px_server *srv, const char *nspace,
                                    uint32_t n_local, const pmix_info_t *info, size_t n,
                                    struct px_err *err);
 void px_server_drop_nspace(struct px_server *srv, const char *nspace);
+/* Adds to the job information of a registered namespace. */
+pmix_status_t px_server_describe_nspace(struct px_server *srv, const char *nspace,
+                                        const pmix_info_t *info, size_t n,
+                                        struct px_err *err);
 pmix_status_t px_server_add_client(struct px_server *srv, const pmix_proc_t *proc,
                                    uid_t uid, gid_t gid, void *object);
 /* Ends the requests that wait for a local process which has ended, connected or not. */

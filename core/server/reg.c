@@ -70,6 +70,19 @@ pmix_status_t px_server_add_nspace(struct px_server *srv, const char *nspace,
     return PMIX_SUCCESS;
 }
 
+pmix_status_t px_server_describe_nspace(struct px_server *srv, const char *nspace,
+                                        const pmix_info_t *info, size_t n,
+                                        struct px_err *err)
+{
+    struct px_nspace *ns = px_nspace_find(srv->model, nspace);
+
+    return ns ? px_jobinfo_register(srv->model, ns, info, n, err)
+              : px_err_set(err, PMIX_ERR_NOT_FOUND,
+                           "cannot describe namespace %s: it "
+                           "is not registered",
+                           nspace);
+}
+
 static void local_free(struct px_server *srv, struct px_local *local)
 {
     PX_LIST_EACH (&srv->peers, struct px_peer, p, link)

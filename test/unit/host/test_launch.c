@@ -332,4 +332,18 @@ PX_TEST(one_process_starts_in_a_turn_of_the_loop)
     ck_assert_uint_ge(launcher()->n_turns - before, 16 - 1);
 }
 
+/* The ranks of a large job are described and registered some at a time. */
+PX_TEST(a_large_job_is_described_over_several_turns)
+{
+    enum { N = 130 }; /* one more turn than a small job, for each of two steps */
+    const uint64_t before = launcher()->n_turns;
+    pmix_value_t *v;
+
+    spawn_sleepers(N);
+    ck_assert_uint_ge(launcher()->n_turns - before, N - 1 + 2);
+    v = get(N - 1, PMIX_APP_RANK);
+    ck_assert_uint_eq(v->data.rank, N - 1);
+    PMIx_Value_free(v, 1);
+}
+
 PX_TEST_MAIN("host/launch", jobs_setup, jobs_teardown)
