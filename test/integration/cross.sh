@@ -204,7 +204,7 @@ kin() { # kin HEADERS LIBRARY FAILS HOW STATUS NOTIFIED_OF_US NOTIFIED_OF_THEM O
 
 families() { # families HEADERS LIBRARY
     use_debian
-    export PMIX_MCA_embedded_notice=2s # also under load
+    export PMIX_MCA_embedded_notice=1s # also under load
     kin "$@" child '' 7 1 1 0 0
     kin "$@" parent '' 7 0 2 0 0
     kin "$@" child apart 0 1 1 1 0
@@ -277,6 +277,8 @@ for headers in debian ours; do
         t "pmixrun_with_a_client_of_${whose}_headers_on_${lib/ours/our}_library" pair pmixrun $headers $lib
         t "spawn_and_connect_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" spawns $headers $lib
         [ $headers = debian ] || t "failures_of_parent_and_child_on_${lib/ours/our}_library" families $headers $lib
+        # Our headers differ by macros, which the cases above use; the other cases run at length only.
+        [ $headers$lib != oursdebian ] || [ "$(times 0 1)" != 0 ] || continue
         t "binding_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" bound $headers $lib
         t "abort_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" aborts $headers $lib
         t "debugger_of_${whose}_headers_on_${lib/ours/our}_library" debugs $headers $lib

@@ -584,7 +584,7 @@ input_ends() { # with the last process that sends input
 
 cause_of_the_end() { # the status of a spawned job comes from the cause of its end, in each process
     local how
-    export PMIX_MCA_embedded_notice=2s # also under load
+    export PMIX_MCA_embedded_notice=1s # also under load
     for how in fails:5: aborts:7: late:124: aborted:9:ANSWERED deaf:9:ANSWERED; do
         rc_of "$(cut -d: -f2 <<<"$how")" pr "$CLIENT" cause "${how%%:*}" >"$OUT" 2>"$ERR"
         same "${how##*:}" "$(grep ANSWERED "$OUT" || true)" "answer of the call ($how)"

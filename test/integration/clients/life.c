@@ -510,7 +510,8 @@ HANDLER(on_failed)
     HANDLED();
 }
 
-static void act_as_kin(const char *other, bool fails, const char *how)
+/* job_fails: a process of this job fails, namely this one if fails. */
+static void act_as_kin(const char *other, bool job_fails, bool fails, const char *how)
 {
     pmix_proc_t both[2] = {everyone};
     bool notified = !*how || (strcmp(how, "apart") == 0 && me.rank == 0);
@@ -523,8 +524,8 @@ static void act_as_kin(const char *other, bool fails, const char *how)
     if (fails)
         exit(7);
     CHECK(wait_for(&n_failed, notified ? 5 : 0.7) == notified);
-    sleep_ms(*how ? 500 : 20000);
-    CHECK(*how && n_failed == notified);
+    sleep_ms(*how && !job_fails ? 500 : 20000);
+    CHECK(*how && !job_fails && n_failed == notified);
 }
 
 JOINS(kinchild)
@@ -534,7 +535,8 @@ JOINS(kinchild)
 
     watch(&failed, me.rank == 0, NULL, 0, on_failed); /* rank 1: all events */
     VALUE_OF(&me, PMIX_PARENT_ID, PMIX_PROC, (parent = *v->data.proc).rank == 0);
-    act_as_kin(parent.nspace, argv[1][0] == 'c' && me.rank == 1, argv[1] + 1);
+    act_as_kin(parent.nspace, argv[1][0] == 'c', argv[1][0] == 'c' && me.rank == 1,
+               argv[1] + 1);
 }
 
 JOINS(kin)
@@ -548,7 +550,7 @@ JOINS(kin)
     snprintf(order, sizeof(order), "%c%s", argv[1][0], how);
     spawn_flag = strcmp(how, "apart") ? NULL : CHILD_SEP;
     GOOD(start(NULL, "kinchild", 2, order, job));
-    act_as_kin(job, argv[1][0] == 'p', how);
+    act_as_kin(job, argv[1][0] == 'p', argv[1][0] == 'p', how);
 }
 
 /* ---- cause HOW: starts a job that fails ("fails"), aborts ("aborts"), exceeds its time limit ("late")
