@@ -85,12 +85,12 @@ mixed() {
     lines 2 '^OK client [23]$' "$OUT"
 }
 
-# cost: system calls of the launcher for each process more, with and without the sockets
+# cost: system calls about descriptors of the launcher for each process more, with and without the sockets
 cost() {
     local with without
     has strace || skip "strace is not installed"
     calls() { # calls N MCA: of pmixrun, all threads, without those of the ranks
-        run 60 strace -c -f -U calls,name -e 'trace=!futex,wait4' -b execve -o "$TMPDIR/calls" "$PMIXRUN" --mca embedded_pmi "$2" -n "$1" true \
+        run 60 strace -c -f -U calls,name -e trace=%network,close,dup,dup2,dup3,fcntl,epoll_ctl,ioctl -b execve -o "$TMPDIR/calls" "$PMIXRUN" --mca embedded_pmi "$2" -n "$1" true \
             >"$OUT" 2>"$ERR" || skip "strace cannot run here: $(tail -1 "$ERR")"
         awk '$2 == "total" { print $1 }' "$TMPDIR/calls"
     }
