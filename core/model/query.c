@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Look-ups for queries, and the peers and nodes of jobs. */
+#include "core/model/query.h"
+
+#include "core/base/ranges.h"
+#include "core/model/lookup.h"
+
+#include <string.h>
+
+/* ---- queries --------------------------------------------------------------------- */
+
+pmix_status_t px_query_target(const pmix_query_t *q, const pmix_proc_t *asker,
+                              pmix_proc_t *target)
+{
+    const pmix_info_t *proc = px_info_find(q->qualifiers, q->nqual, PMIX_PROCID);
+    const pmix_info_t *nspace = px_info_find(q->qualifiers, q->nqual, PMIX_NSPACE);
+    const pmix_info_t *rank = px_info_find(q->qualifiers, q->nqual, PMIX_RANK);
+    const char *name = nspace ? px_value_string(&nspace->value) : NULL;
+
+    px_proc_set(target, asker->nspace, PMIX_RANK_WILDCARD);
+    if (proc) {
+        if (nspace || rank || proc->value.type != PMIX_PROC || !proc->value.data.proc)
+            return PMIX_ERR_BAD_PARAM;
+        *target = *proc->value.data.proc;
+        return PMIX_SUCCESS;
+    }
+    if (nspace && (!name || strlen(name) > PMIX_MAX_NSLEN))
+        return PMIX_ERR_BAD_PARAM;
+    if (rank && !px_value_to_u32(&rank->value, &target->rank))
+        return PMIX_ERR_BAD_PARAM;
+    if (name && name[0])
+        px_proc_set(target, name, target->rank);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_lookup_query(const struct px_model *m, const pmix_proc_t *asker,
+                              const pmix_query_t *q, const char *key, bool local,
+                              bool remote, pmix_value_t *out)
+{
+    const struct px_nspace *ns;
+    struct px_lookup l;
+    pmix_proc_t target;
+    pmix_status_t rc = px_query_target(q, asker, &target);
+
+    ns = rc ? NULL : px_nspace_find(m, target.nspace);
+    if (!ns || target.rank == PMIX_RANK_UNDEF)
+        return rc ? rc : PMIX_ERR_NOT_FOUND;
+    px_lookup_init(&l, key, target.rank, q->qualifiers, q->nqual);
+    l.want_local = local;
+    l.want_remote = remote;
+    l.skip_internal = true;
+    return px_lookup_find(m, ns, &l, out);
+}
+
+/* ---- peers and nodes ------------------------------------------------------------- */
+
+static pmix_status_t add_range(struct px_resolved *r, const struct px_nspace *ns,
+                               pmix_rank_t first, size_t n)
+{
+    pmix_proc_t *grown = reallocarray(r->procs, r->n_procs + n, sizeof(*grown));
+
+    if (!grown)
+        return PMIX_ERR_NOMEM;
+    r->procs = grown;
+    grown += r->n_procs;
+    px_proc_set(&grown[0], ns->name, first);
+    for (size_t i = 1; i < n; i *= 2) /* doubles the copied size, for speed */
+        memcpy(&grown[i], grown, (n - i < i ? n - i : i) * sizeof(*grown));
+    for (size_t i = 1; i < n; i++)
+        grown[i].rank = first + (pmix_rank_t)i;
+    r->n_procs += n;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t add_list(struct px_resolved *r, const struct px_nspace *ns,
+                              const char *list)
+{
+    PX_AUTOFREE uint32_t *ranks = NULL;
+    size_t n = 0;
+    pmix_status_t rc = px_ranges_parse(list ? list : "", PX_MAX_RANKS, &ranks, &n);
+
+    for (size_t i = 0, end; !rc && i < n; i = end) {
+        for (end = i + 1; end < n && ranks[end] == ranks[end - 1] + 1;)
+            end++;
+        rc = add_range(r, ns, ranks[i], end - i);
+    }
+    return rc;
+}
+
+/* Adds the peers on a node, from the host's list, otherwise from the process map. */
+pmix_status_t px_resolve_peers(const struct px_model *m PX_UNUSED,
+                               struct px_resolved *r, const struct px_nspace *ns)
+{
+    uint32_t row = r->node ? px_node_by_name(ns, r->node) : ns->this_node;
+    uint32_t first, n;
+    pmix_value_t v;
+    pmix_status_t rc = row == UINT32_MAX
+                           ? PMIX_ERR_NOT_FOUND
+                           : px_store_fetch(&ns->store, PX_GDS_NODE, row,
+                                            PMIX_LOCAL_PEERS, NULL, 0, &v);
+
+    if (!rc) {
+        rc = add_list(r, ns, px_value_string(&v));
+        px_type_destruct(PMIX_VALUE, &v);
+    } else if (rc == PMIX_ERR_NOT_FOUND && row != UINT32_MAX && ns->map &&
+               row < ns->map->n_nodes && ns->map->n_ranks > 0) {
+        rc = PMIX_SUCCESS;
+        for (uint32_t i = 0; !rc && (n = px_procmap_run(ns->map, row, i, &first)) > 0;
+             i += n)
+            rc = add_range(r, ns, first, n);
+    }
+    return rc;
+}
+
+static pmix_status_t add_names(struct px_resolved *r, const char *list)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t len; !rc && *list; list += len + (list[len] == ',')) {
+        len = strcspn(list, ",");
+        if (len == 0 || px_map_get(&r->seen, list, len))
+            continue;
+        rc = px_map_put(&r->seen, list, len, r, NULL);
+        if (!rc && r->nodes.len > 0)
+            rc = px_buf_add(&r->nodes, ",", 1);
+        if (!rc)
+            rc = px_buf_add(&r->nodes, list, len);
+    }
+    return rc;
+}
+
+/* Adds the nodes of a job. The result for a single job is the list of its map. */
+pmix_status_t px_resolve_nodes(const struct px_model *m, struct px_resolved *r,
+                               const struct px_nspace *ns)
+{
+    bool is_mapped = ns->map && ns->map->n_nodes > 0;
+    size_t n = 0;
+    PX_AUTOFREE char *names = is_mapped ? px_node_list(ns, &n) : NULL;
+    struct px_lookup l;
+    pmix_value_t v;
+    pmix_status_t rc;
+
+    if (is_mapped && !names)
+        return PMIX_ERR_NOMEM;
+    if (is_mapped && r->alone) {
+        r->nodes = (px_buf){.data = (uint8_t *)px_take(&names), .len = n, .cap = n + 1};
+        return PMIX_SUCCESS;
+    }
+    if (is_mapped)
+        return add_names(r, names);
+    px_lookup_init(&l, PMIX_NODE_LIST, PMIX_RANK_WILDCARD, NULL, 0);
+    rc = px_lookup_find(m, ns, &l, &v);
+    if (rc)
+        return rc;
+    rc = px_value_string(&v) ? add_names(r, px_value_string(&v)) : rc;
+    px_type_destruct(PMIX_VALUE, &v);
+    return rc;
+}
+
+pmix_status_t px_resolve(const struct px_model *m, struct px_resolved *r,
+                         px_resolve_fn fn, const char *nspace,
+                         bool (*may)(void *arg, const char *nspace), void *arg)
+{
+    const struct px_nspace *ns = nspace ? px_nspace_find(m, nspace) : NULL;
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+    size_t pos = 0;
+
+    r->alone = nspace;
+    if (ns)
+        rc = fn(m, r, ns);
+    while (!nspace && (ns = px_map_next(&m->nspaces, &pos, NULL, NULL))) {
+        if (may && !may(arg, ns->name))
+            continue;
+        pmix_status_t one = fn(m, r, ns);
+
+        if (rc == PMIX_ERR_NOT_FOUND || one == PMIX_ERR_NOMEM)
+            rc = one;
+    }
+    return rc;
+}
+
+void px_resolved_cleanup(struct px_resolved *r)
+{
+    free(px_take(&r->procs));
+    r->n_procs = 0;
+    px_buf_cleanup(&r->nodes);
+    px_map_fini(&r->seen);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Look-ups for queries, and the peers and nodes of jobs. */
+#ifndef PX_MODEL_QUERY_H
+#define PX_MODEL_QUERY_H
+
+#include "core/model/nspace.h"
+
+/* Looks up a key of a query, by the qualifiers PMIX_PROCID, PMIX_NSPACE and PMIX_RANK
+ * and those of a Get. asker is the default process; without a rank, job-level values
+ * count. local, remote: see want_local and want_remote. Any thread inside the gate. */
+pmix_status_t px_lookup_query(const struct px_model *m, const pmix_proc_t *asker,
+                              const pmix_query_t *q, const char *key, bool local,
+                              bool remote, pmix_value_t *out);
+/* Reads the process that a query names: an absent namespace is the asker's, an absent
+ * rank is PMIX_RANK_WILDCARD. Returns PMIX_ERR_BAD_PARAM for PMIX_PROCID beside
+ * PMIX_NSPACE or PMIX_RANK, or a value of another type. */
+pmix_status_t px_query_target(const pmix_query_t *q, const pmix_proc_t *asker,
+                              pmix_proc_t *target);
+
+/* ---- peers and nodes ------------------------------------------------------------- */
+
+/* Processes on a node, or nodes of jobs. Zeroed at the beginning, except node and
+ * alone. */
+struct px_resolved {
+    const char *node; /* NULL: this node */
+    bool alone;       /* only one namespace is resolved */
+    pmix_proc_t *procs;
+    size_t n_procs;
+    px_buf nodes;       /* names of nodes, separated by commas */
+    struct px_map seen; /* names already in nodes */
+};
+
+/* Add the peers on a node, and the nodes of a job. Return PMIX_ERR_NOT_FOUND for an
+ * unknown node, or a job without nodes; PMIX_ERR_NOMEM. Any thread inside the gate. */
+typedef pmix_status_t (*px_resolve_fn)(const struct px_model *m, struct px_resolved *r,
+                                       const struct px_nspace *ns);
+pmix_status_t px_resolve_peers(const struct px_model *m, struct px_resolved *r,
+                               const struct px_nspace *ns);
+pmix_status_t px_resolve_nodes(const struct px_model *m, struct px_resolved *r,
+                               const struct px_nspace *ns);
+/* Resolves a namespace, or all known namespaces that may() admits (nspace NULL; may
+ * NULL: all). A namespace without results adds nothing. */
+pmix_status_t px_resolve(const struct px_model *m, struct px_resolved *r,
+                         px_resolve_fn fn, const char *nspace,
+                         bool (*may)(void *arg, const char *nspace), void *arg);
+void px_resolved_cleanup(struct px_resolved *r);
+
+#endif
