@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests to the server or host, mostly with infos: query, job control, log,
  * allocations, resource blocks, sessions, monitoring, credentials, fabrics. */
+#include "core/base/strv.h"
+#include "core/base/vec.h"
 #include "core/client/client.h"
+#include "core/link/rendezvous.h"
+#include "core/model/query.h"
 #include "core/role/support.h"
+
+#include <string.h>
 
 /* ---- query ----------------------------------------------------------------------- */
 
@@ -11,63 +17,155 @@ static void on_rest(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct px_api *api = arg;
     px_infos known = {.v = px_take(&api->results), .n = api->n_results};
-    pmix_status_t added;
 
     known.cap = known.n;
     api->n_results = 0;
     status = px_api_read_infos(api, status, reply);
-    added = px_infos_add_copy(&known, api->results, api->n_results);
-    if (added)
-        status = added;
-    else if (status && known.n > api->n_results)
-        status = PMIX_ERR_PARTIAL_SUCCESS;
-    px_type_free_array(PMIX_INFO, api->results, api->n_results);
-    api->results = known.v;
-    api->n_results = known.n;
+    px_infos rest = {.v = api->results, .n = api->n_results, .cap = api->n_results};
+    if (status && status != PMIX_ERR_PARTIAL_SUCCESS) {
+        px_infos_cleanup(&rest);
+        status = known.n > 0 ? PMIX_ERR_PARTIAL_SUCCESS : status;
+    }
+    if (known.n > 0 && rest.n > 0) { /* moves infos, which have no pointers into
+                                      * themselves */
+        if (px_vec_reserve(&known.v, known.n, &known.cap, rest.n)) {
+            memcpy(known.v + known.n, rest.v, rest.n * sizeof(*rest.v));
+            known.n += rest.n;
+            rest.n = 0;
+        } else {
+            status = PMIX_ERR_NOMEM;
+        }
+        px_infos_cleanup(&rest);
+    }
+    api->results = known.n > 0 ? known.v : rest.v;
+    api->n_results = known.n > 0 ? known.n : rest.n;
     px_api_done(api, status);
 }
 
-/* Answers queries about this library, and sends the other queries to the server and its
- * host. */
+struct local_answers {
+    const struct px_api *api;
+    px_infos infos;
+};
+
+static bool flag_of(const pmix_query_t *q, const char *key)
+{
+    return px_info_flag(q->qualifiers, q->nqual, key);
+}
+
+/* Answers a key from the data of this process. A refresh bypasses them. */
+static pmix_status_t answer_here(void *arg, const pmix_query_t *q, const char *key)
+{
+    struct local_answers *a = arg;
+    const struct px_client *client = a->api->client;
+    PX_AUTO(px_strv) list = NULL;
+    pmix_value_t v;
+    pmix_status_t rc = px_abi_answer(&a->infos, q, key);
+
+    if (rc != PMIX_ERR_NOT_FOUND || flag_of(q, PMIX_QUERY_SUPPORTED_QUALIFIERS))
+        return rc;
+    if (client->standalone && strcmp(key, PMIX_QUERY_SUPPORTED_KEYS) == 0) {
+        rc = px_support_query_keys(&list);
+        PX_AUTOFREE char *text = rc ? NULL : px_strv_join(list, ',');
+
+        return text ? px_infos_add(&a->infos, key, text, PMIX_STRING) : PMIX_ERR_NOMEM;
+    }
+    if (!client->standalone && flag_of(q, PMIX_QUERY_REFRESH_CACHE))
+        return PMIX_ERR_NOT_FOUND;
+    rc = px_lookup_query(client->model, &client->model->self, q, key, true, true, &v);
+    if (!rc) {
+        rc = px_infos_add_value(&a->infos, key, &v);
+        px_type_destruct(PMIX_VALUE, &v);
+    }
+    return rc;
+}
+
+/* Answers queries about this library and the data that are here. Sends the other
+ * queries to the server and its host. */
 static void on_query(struct px_api *api)
 {
     struct px_args rest = {.n_queries = api->args.n_queries};
     struct px_support_table tables[PX_N_LEVELS];
-    px_infos known = {0};
+    struct local_answers a = {.api = api,
+                              .infos = {.v = px_take(&api->results),
+                                        .n = api->n_results,
+                                        .cap = api->n_results}};
     void *copy = NULL;
-    pmix_status_t rc;
+    pmix_status_t rc = px_type_copy_array(PMIX_QUERY, &copy, api->args.queries,
+                                          rest.n_queries);
     bool is_rest;
 
-    rc = px_type_copy_array(PMIX_QUERY, &copy, api->args.queries, rest.n_queries);
-    if (rc) {
-        px_api_done(api, rc);
-        return;
-    }
     px_support_library(tables);
     tables[PX_LEVEL_CLIENT].here = tables[PX_LEVEL_TOOL].here = true;
     rest.queries = copy;
-    rc = px_support_query(tables, rest.queries, &rest.n_queries, &known);
     if (!rc)
-        rc = px_query_keys(rest.queries, &rest.n_queries, px_abi_answer, &known);
-    api->results = known.v;
-    api->n_results = known.n;
+        rc = px_support_query(tables, rest.queries, &rest.n_queries, &a.infos);
+    if (!rc)
+        rc = px_query_keys(rest.queries, &rest.n_queries, answer_here, &a);
+    api->results = a.infos.v;
+    api->n_results = a.infos.n;
     is_rest = !rc && rest.n_queries > 0;
     if (is_rest)
         rc = px_channel_ask(&api->client->channel, api->request, &rest, on_rest, api);
-    else if (!rc && known.n == 0)
+    else if (!rc && a.infos.n == 0)
         rc = PMIX_ERR_NOT_FOUND;
     if (rc || !is_rest)
-        px_api_done(api, rc && known.n > 0 ? PMIX_ERR_PARTIAL_SUCCESS : rc);
+        px_api_done(api, rc && a.infos.n > 0 ? PMIX_ERR_PARTIAL_SUCCESS : rc);
     /* px_support_query and px_query_keys leave removed queries empty. */
     px_type_free_array(PMIX_QUERY, copy, rest.n_queries);
 }
 
+/* Lists the servers of this node for a query, once. */
+static pmix_status_t answer_servers(void *known, const pmix_query_t *q PX_UNUSED,
+                                    const char *key)
+{
+    PX_AUTO(px_infos) servers = {0};
+    pmix_status_t rc;
+
+    if (strcmp(key, PMIX_QUERY_AVAIL_SERVERS) != 0)
+        return PMIX_ERR_NOT_FOUND;
+    if (px_info_find(((px_infos *)known)->v, ((px_infos *)known)->n, key))
+        return PMIX_SUCCESS;
+    rc = px_rendezvous_list(&servers);
+    return rc ? rc : px_infos_add_array(known, key, &servers);
+}
+
+/* Lists the servers of this node if a query asks for them: in the caller's thread, as
+ * files are read. *copy are the other queries, which op borrows; NULL: unchanged. */
+static pmix_status_t list_servers(struct px_api *op, void **copy, size_t *n)
+{
+    bool asked = false;
+    px_infos known = {0};
+    pmix_status_t rc = px_api_check(op);
+
+    for (size_t i = 0; !rc && i < op->args.n_queries; i++)
+        asked |= px_strv_has(op->args.queries[i].keys, PMIX_QUERY_AVAIL_SERVERS);
+    if (rc || !asked)
+        return rc;
+    *n = op->args.n_queries;
+    rc = px_type_copy_array(PMIX_QUERY, copy, op->args.queries, *n);
+    if (!rc)
+        rc = px_query_keys(*copy, n, answer_servers, &known);
+    op->args.queries = *copy;
+    op->args.n_queries = *n;
+    op->results = known.v;
+    op->n_results = known.n;
+    if (rc)
+        px_type_free_array(PMIX_INFO, px_take(&op->results), op->n_results);
+    return rc;
+}
+
 static struct px_api make_query(pmix_query_t *queries, size_t n)
 {
-    return (struct px_api){.start = on_query,
-                           .request = &px_request_query,
-                           .args = {.queries = queries, .n_queries = n},
-                           .invalid = n == 0};
+    const pmix_proc_t nobody = {0};
+    struct px_api op = {.start = on_query,
+                        .request = &px_request_query,
+                        .args = {.queries = queries, .n_queries = n},
+                        .invalid = n == 0};
+    pmix_proc_t target;
+
+    for (size_t i = 0; queries && i < n; i++)
+        op.invalid |= px_query_target(&queries[i], &nobody, &target) != PMIX_SUCCESS;
+    return op;
 }
 
 /* Answers queries in the caller's thread if every key asks for an ABI version. Returns
@@ -93,6 +191,8 @@ PX_EXPORT pmix_status_t PMIx_Query_info(pmix_query_t queries[], size_t nqueries,
 {
     PX_AUTO(px_infos) known = {0};
     pmix_status_t rc = query_abi(queries, nqueries, &known);
+    void *copy = NULL;
+    size_t n_copy = 0;
 
     if (!rc && results && nresults) {
         *results = known.v;
@@ -101,13 +201,29 @@ PX_EXPORT pmix_status_t PMIx_Query_info(pmix_query_t queries[], size_t nqueries,
     }
     if (rc != PMIX_ERR_NOT_FOUND)
         return rc;
-    return px_api_infos(make_query(queries, nqueries), results, nresults);
+    struct px_api op = make_query(queries, nqueries);
+    rc = list_servers(&op, &copy, &n_copy);
+    if (!rc)
+        rc = px_api_infos(op, results, nresults);
+    px_type_free_array(PMIX_QUERY, copy, n_copy);
+    return rc;
 }
 
 PX_EXPORT pmix_status_t PMIx_Query_info_nb(pmix_query_t queries[], size_t nqueries,
                                            pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    return px_api_infos_nb(make_query(queries, nqueries), cbfunc, cbdata);
+    struct px_api op = make_query(queries, nqueries);
+    void *copy = NULL;
+    size_t n_copy = 0;
+    pmix_status_t rc = list_servers(&op, &copy, &n_copy);
+
+    if (!rc) {
+        rc = px_api_infos_nb(op, cbfunc, cbdata);
+        if (rc)
+            px_type_free_array(PMIX_INFO, op.results, op.n_results);
+    }
+    px_type_free_array(PMIX_QUERY, copy, n_copy);
+    return rc;
 }
 
 /* ---- job control ----------------------------------------------------------------- */

@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/proc.h"
 #include "core/base/strv.h"
 #include "core/config/core_params.h"
 #include "core/config/param.h"
-#include "core/model/assembly.h"
 #include "core/model/resources.h"
 #include "core/plugin/select.h"
 #include "core/rt/loop.h"
@@ -208,33 +208,14 @@ static pmix_status_t host_control(const pmix_proc_t *requestor,
 
 /* ---- queries -------------------------------------------------------------------- */
 
-/* Lists the jobs. *text: the list of an earlier answer, or NULL. */
-static pmix_status_t list_jobs(const struct px_launcher *l, char **text,
-                               struct px_answers *out)
+/* Fills the row of a process. The row borrows all texts. */
+static bool describe(void *self, pmix_proc_info_t *row)
 {
-    PX_AUTO(px_strv) names = NULL;
+    const struct px_launcher *l = self;
+    const struct px_task *task = px_task_find(l, &row->proc);
 
-    PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
-        if (!*text && job->end != PX_JOB_ENDED &&
-            px_strv_append(&names, job->proc.nspace))
-            return PMIX_ERR_NOMEM;
-    if (!*text)
-        *text = px_strv_join(names, ',');
-    return *text ? px_answer(out, PMIX_QUERY_NAMESPACES, *text, PMIX_STRING,
-                             strlen(*text))
-                 : PMIX_ERR_NOMEM;
-}
-
-/* Fills the row of a process. A process that is not in a job of this host gets only its
- * name. The row borrows all texts. */
-static void describe_task(const struct px_launcher *l, const pmix_proc_t *proc,
-                          pmix_proc_info_t *row)
-{
-    const struct px_task *task = px_task_find(l, proc);
-
-    row->proc = *proc;
     if (!task)
-        return;
+        return false;
     row->hostname = l->model->hostname;
     row->executable_name = task->job->plan.apps[task->app].program;
     row->pid = task->pid;
@@ -249,65 +230,39 @@ static void describe_task(const struct px_launcher *l, const pmix_proc_t *proc,
     else
         row->state = task->wait_status == 0 ? PMIX_PROC_STATE_TERMINATED
                                             : PMIX_PROC_STATE_ABORTED;
+    return true;
 }
 
-/* Lists the processes of a job. For a namespace of connected processes, lists the
- * members by their own names. */
-static pmix_status_t list_tasks(const struct px_launcher *l, const char *key,
-                                const pmix_query_t *query, struct px_answers *out)
+/* Returns the command lines of a plan, "a b : c"; malloc'd, or NULL. */
+static char *join_commands(const px_plan *plan)
 {
-    const char *nspace = px_info_str(query->qualifiers, query->nqual, PMIX_NSPACE);
-    const struct px_nspace *ns = nspace ? px_nspace_find(l->model, nspace) : NULL;
-    const struct px_launch_job *job = nspace ? px_job_find(l, nspace) : NULL;
-    const struct px_assembly *members = ns ? ns->assembly : NULL;
-    PX_AUTOFREE pmix_proc_info_t *table = NULL;
-    pmix_data_array_t array = {.type = PMIX_PROC_INFO};
-    uint32_t n = members ? members->size : job ? job->n_tasks : 0;
+    PX_AUTO(px_strv) words = NULL;
 
-    if (!job && !members)
-        return nspace ? PMIX_ERR_NOT_FOUND : PMIX_ERR_BAD_PARAM;
-    array.array = table = calloc(n, sizeof(*table));
-    if (!table)
-        return PMIX_ERR_NOMEM;
-    for (pmix_rank_t r = 0; r < n; r++) {
-        pmix_proc_t proc;
-
-        px_proc_set(&proc, nspace, r);
-        if (members && members->presence[r] == PX_LEFT)
-            continue;
-        (void)px_assembly_member(members, r, &proc);
-        describe_task(l, &proc, &table[array.size++]);
+    for (size_t i = 0; i < plan->n_apps; i++) {
+        if (i > 0 && px_strv_append(&words, ":"))
+            return NULL;
+        for (char **arg = plan->apps[i].argv; arg && *arg; arg++)
+            if (px_strv_append(&words, *arg))
+                return NULL;
     }
-    return px_answer(out, key, &array, PMIX_DATA_ARRAY,
-                     px_type_size(PMIX_DATA_ARRAY, &array));
+    return px_strv_join(words, ' ');
 }
 
-/* Adds to the server's own answers, which reach the client without a copy. */
-static pmix_status_t host_query(pmix_proc_t *requestor PX_UNUSED, pmix_query_t *queries,
-                                size_t n, pmix_info_cbfunc_t cb PX_UNUSED, void *cbdata)
+static bool describe_job(void *self, const char *nspace, struct px_host_job *out)
 {
-    struct px_answers *answers = px_server_answers(cbdata);
-    pmix_status_t first = PMIX_SUCCESS;
-    PX_AUTOFREE char *jobs = NULL;
-    bool some = false;
+    const struct px_launch_job *job = px_job_find(self, nspace);
+    uint64_t now_ms = px_clock_ms();
 
-    for (size_t q = 0; q < n; q++) {
-        for (char **key = queries[q].keys; key && *key; key++) {
-            pmix_status_t rc = PMIX_ERR_NOT_SUPPORTED;
-
-            if (strcmp(*key, PMIX_QUERY_NAMESPACES) == 0)
-                rc = list_jobs(launcher(), &jobs, answers);
-            else if (strcmp(*key, PMIX_QUERY_PROC_TABLE) == 0 ||
-                     strcmp(*key, PMIX_QUERY_LOCAL_PROC_TABLE) == 0)
-                rc = list_tasks(launcher(), *key, &queries[q], answers);
-            if (rc == PMIX_ERR_NOMEM || rc == PMIX_ERR_OUT_OF_RESOURCE)
-                return rc;
-            some |= !rc;
-            if (!first)
-                first = rc;
-        }
-    }
-    return !first ? PMIX_OPERATION_SUCCEEDED : some ? PMIX_ERR_PARTIAL_SUCCESS : first;
+    if (!job)
+        return false;
+    *out = (struct px_host_job){.is_active = job->end != PX_JOB_ENDED,
+                                .left_ms = UINT64_MAX,
+                                .command = join_commands(&job->plan)};
+    if (!out->is_active)
+        out->status = job->verdict ? job->verdict : PMIX_EVENT_JOB_END;
+    else if (job->limit_ms)
+        out->left_ms = job->limit_ms > now_ms ? job->limit_ms - now_ms : 0;
+    return true;
 }
 
 /* Data of other nodes is not found: the module has no direct_modex. */
@@ -323,7 +278,6 @@ static const pmix_server_module_t functions = {
     .connect = host_connect,
     .disconnect = host_connect,
     .notify_event = host_notify,
-    .query = host_query,
     .job_control = host_control,
     .tool_connected2 = host_tool_connected,
     .iof_pull = px_iof_pull,
@@ -460,14 +414,14 @@ static const struct px_support support[] = {
     {"PMIx_Unpublish", "PMIX_RANGE"},
     {"PMIx_Job_control",
      "PMIX_JOB_CTRL_KILL,PMIX_JOB_CTRL_TERMINATE,PMIX_JOB_CTRL_SIGNAL"},
-    {"PMIx_Query_info",
-     "PMIX_QUERY_NAMESPACES,PMIX_QUERY_PROC_TABLE,PMIX_QUERY_LOCAL_PROC_TABLE"},
 };
 
 const struct px_builtin_host px_host_builtin = {
     .create = builtin_create,
     .end_jobs = builtin_end_jobs,
     .destroy = builtin_destroy,
+    .describe = describe,
+    .job = describe_job,
     .support = support,
     .n_support = PX_COUNT(support),
 };

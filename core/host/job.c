@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "core/base/clock.h"
 #include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/host/pmi/pmi.h"
@@ -175,6 +176,7 @@ static pmix_status_t set_limits(struct px_launch_job *job)
     if (!job->limit)
         return PMIX_ERR_NOMEM;
     px_timer_set(job->limit, UINT64_C(1000) * plan->limit_s);
+    job->limit_ms = px_clock_ms() + UINT64_C(1000) * plan->limit_s;
     return PMIX_SUCCESS;
 }
 

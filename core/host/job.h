@@ -152,6 +152,7 @@ struct px_launch_job {
     struct stat dir_is;
     struct px_timer *timer;        /* of the stage */
     struct px_timer *limit;        /* of the time to run; NULL: no limit */
+    uint64_t limit_ms;             /* when that time is over; 0: no limit */
     struct px_traces *traces;      /* while they are made; NULL: none */
     unsigned reported;             /* receivers of the end: enum px_event_receivers */
     bool unwritten;                /* output was lost, and that was reported */

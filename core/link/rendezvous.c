@@ -7,10 +7,12 @@
 #include "core/base/fd.h"
 #include "core/base/path.h"
 #include "core/base/str.h"
+#include "core/base/strv.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -194,4 +196,72 @@ bool px_rendezvous_search(const char *dir, const char *const *names, bool prefix
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
 
     return fd >= 0 && search_dir(&s, fd, dir, 1);
+}
+
+/* ---- list ------------------------------------------------------------------------ */
+
+struct listing {
+    px_infos *servers;
+    px_strv seen; /* a server may have several files */
+    pmix_status_t rc;
+};
+
+static pmix_status_t add_server(px_infos *servers, const struct px_rendezvous *r)
+{
+    const pmix_proc_t *proc = &r->uri.server;
+    PX_AUTOFREE char *uri = px_strf("%s.%u;%s", proc->nspace, proc->rank,
+                                    r->uri.address);
+    PX_AUTOFREE char *version = px_strf("%u.%u.%u", r->version.major, r->version.minor,
+                                        r->version.release);
+    const struct px_fact facts[] = {
+        {PMIX_NSPACE, proc->nspace, PMIX_STRING},
+        {PMIX_SERVER_NSPACE, proc->nspace, PMIX_STRING},
+        {PMIX_SERVER_RANK, &proc->rank, PMIX_PROC_RANK},
+        {PMIX_SERVER_URI, uri, PMIX_STRING},
+        {PMIX_USERID, &r->owner, PMIX_UINT32},
+        {PMIX_SERVER_PIDINFO, &r->pid, PMIX_PID},
+        {PMIX_VERSION_INFO, version, PMIX_STRING},
+    };
+    PX_AUTO(px_infos) members = {0};
+
+    if (!uri || !version)
+        return PMIX_ERR_NOMEM;
+    pmix_status_t rc = px_facts_add(&members, facts, PX_COUNT(facts));
+    return rc ? rc : px_infos_add_array(servers, PMIX_SERVER_INFO_ARRAY, &members);
+}
+
+static bool list_file(void *arg, const char *path)
+{
+    struct listing *l = arg;
+    struct px_rendezvous r;
+    struct px_err err;
+
+    if (px_rendezvous_read(path, &r, &err) ||
+        (r.pid > 0 && kill(r.pid, 0) < 0 && errno == ESRCH))
+        return false;
+    PX_AUTOFREE char *server = px_strf("%u %s", (unsigned)r.owner, r.uri.address);
+    if (server && px_strv_has(l->seen, server))
+        return false;
+    l->rc = server ? px_strv_append(&l->seen, server) : PMIX_ERR_NOMEM;
+    if (!l->rc)
+        l->rc = add_server(l->servers, &r);
+    return l->rc != PMIX_SUCCESS;
+}
+
+pmix_status_t px_rendezvous_list(px_infos *servers)
+{
+    static const char *const vars[] = {"PMIX_SERVER_TMPDIR", "PMIX_SYSTEM_TMPDIR"};
+    const char *const names[] = {"pmix.", NULL};
+    struct listing l = {.servers = servers};
+
+    for (size_t i = 0; i < PX_COUNT(vars) && !l.rc; i++) {
+        PX_AUTOFREE char *dir = px_rendezvous_dir(NULL, 0, vars[i], vars[i]);
+
+        if (!dir)
+            l.rc = PMIX_ERR_NOMEM;
+        else
+            (void)px_rendezvous_search(dir, names, true, list_file, &l);
+    }
+    px_strv_cleanup(&l.seen);
+    return l.rc;
 }

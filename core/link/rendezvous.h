@@ -43,4 +43,8 @@ typedef bool (*px_rendezvous_fn)(void *arg, const char *path);
 bool px_rendezvous_search(const char *dir, const char *const *names, bool prefix,
                           px_rendezvous_fn found, void *arg);
 
+/* Lists the servers whose files this user may trust, and which live: an info
+ * PMIX_SERVER_INFO_ARRAY for each, with PMIX_NSPACE first. Returns PMIX_ERR_NOMEM. */
+pmix_status_t px_rendezvous_list(px_infos *servers);
+
 #endif

@@ -24,7 +24,8 @@ pmix_status_t px_query_target(const pmix_query_t *q, const pmix_proc_t *asker,
         *target = *proc->value.data.proc;
         return PMIX_SUCCESS;
     }
-    if (nspace && (!name || strlen(name) > PMIX_MAX_NSLEN))
+    if (nspace &&
+        (name ? strlen(name) > PMIX_MAX_NSLEN : nspace->value.type != PMIX_STRING))
         return PMIX_ERR_BAD_PARAM;
     if (rank && !px_value_to_u32(&rank->value, &target->rank))
         return PMIX_ERR_BAD_PARAM;

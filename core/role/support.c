@@ -333,3 +333,15 @@ pmix_status_t px_abi_answer(void *ctx, const pmix_query_t *q PX_UNUSED, const ch
                ? px_infos_add(ctx, key, ABI_VERSION, PMIX_STRING)
                : PMIX_ERR_NOT_FOUND;
 }
+
+pmix_status_t px_support_query_keys(char ***list)
+{
+    static const char *const keys[] = {
+        PMIX_QUERY_ATTRIBUTE_SUPPORT, PMIX_QUERY_AVAIL_SERVERS,
+        PMIX_QUERY_STABLE_ABI_VERSION, PMIX_QUERY_PROVISIONAL_ABI_VERSION};
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; !rc && i < PX_COUNT(keys); i++)
+        rc = px_strv_append(list, keys[i]);
+    return rc;
+}

@@ -39,6 +39,8 @@ typedef pmix_status_t (*px_answer_key_fn)(void *ctx, const pmix_query_t *q,
 pmix_status_t px_query_keys(pmix_query_t *queries, size_t *n, px_answer_key_fn answer,
                             void *ctx);
 
+/* Appends the keys that each process of this library answers. */
+pmix_status_t px_support_query_keys(char ***list);
 /* Adds the Standard's ABI version to ctx, a px_infos, if key requests the stable or
  * provisional version. */
 pmix_status_t px_abi_answer(void *ctx, const pmix_query_t *q, const char *key);

@@ -17,6 +17,13 @@ struct px_server;
 
 /* ---- given by the host ----------------------------------------------------------- */
 
+struct px_host_job {
+    bool is_active;       /* being launched, or running */
+    pmix_status_t status; /* of an active job PMIX_SUCCESS; else see job's end */
+    uint64_t left_ms;     /* time until the job's limit; UINT64_MAX: no limit */
+    char *command;        /* command lines of the applications; malloc'd, or NULL */
+};
+
 struct px_builtin_host {
     /* Fills module with the host's functions. Later px_server_builtin_self() returns
      * *self. */
@@ -26,6 +33,11 @@ struct px_builtin_host {
      * the grace period; not on the loop thread. */
     void (*end_jobs)(void *self);
     void (*destroy)(void *self);
+    /* Describes the process row->proc, whose texts the host keeps until the next turn.
+     * False: not a process of this host. */
+    bool (*describe)(void *self, pmix_proc_info_t *row);
+    /* Describes a job. False: not a job of this host. The caller frees command. */
+    bool (*job)(void *self, const char *nspace, struct px_host_job *job);
     const struct px_support *support; /* attributes that the host supports */
     size_t n_support;
 };
@@ -119,14 +131,6 @@ pmix_status_t px_server_connect(struct px_server *srv, const pmix_proc_t *parent
 typedef void (*px_connected_fn)(void *arg, const pmix_proc_t *procs, size_t n,
                                 bool apart);
 void px_server_connected(const struct px_server *srv, px_connected_fn fn, void *arg);
-/* Returns the answers to a query of a client. cbdata: callback data of the host's
- * function. */
-struct px_answers;
-struct px_answers *px_server_answers(void *cbdata);
-/* Adds an answer, whose data occupy cost_b, and charges it to the request before.
- * PMIX_ERR_OUT_OF_RESOURCE: no room is left; PMIX_ERR_NOMEM (query.c). */
-pmix_status_t px_answer(struct px_answers *a, const char *key, const void *data,
-                        pmix_data_type_t type, size_t cost_b);
 /* Delivers an event to this process's handlers and to each local peer that registered
  * for it; never to the host. Returns the number of peers. source NULL: this server. */
 size_t px_server_event(struct px_server *srv, pmix_status_t code,

@@ -48,7 +48,7 @@ static void pack_parent(struct px_peer *peer, const struct px_nspace *ns, px_wri
         w->status = body.status;
 }
 
-static pmix_status_t on_req(struct px_server *srv, struct px_req *req)
+static pmix_status_t reply_job(struct px_server *srv, struct px_req *req)
 {
     struct px_nspace *ns = px_nspace_find(srv->model, req->peer->proc.nspace);
     px_writer w;
@@ -64,6 +64,21 @@ static pmix_status_t on_req(struct px_server *srv, struct px_req *req)
     }
     px_req_reply(req, &w);
     return PX_DEFERRED;
+}
+
+/* Changes to the datastore that a client names, because it cannot use the first one.
+ * Replies with the job's information for that datastore. */
+static pmix_status_t on_fallback(struct px_server *srv, struct px_req *req)
+{
+    PX_AUTO(px_args) a = {0};
+    pmix_status_t rc = px_req_unpack(req, &a, px_request_fallback.args);
+    const struct px_module *gds = rc ? NULL : px_store_of_peer(a.text);
+
+    if (rc || !gds)
+        return rc ? rc : PMIX_ERR_NOT_SUPPORTED;
+    req->peer->gds = gds;
+    req->peer->reads_in_place = false;
+    return reply_job(srv, req);
 }
 
 static pmix_status_t call_abort(const pmix_server_module_t *m, struct px_upcall *u)
@@ -171,7 +186,8 @@ static pmix_status_t on_finalize(struct px_server *srv, struct px_req *req)
 }
 
 static const struct px_rpc rpcs[] = {
-    {PX_OP_REQ, PX_BY_ANY, PX_OWN, .handler = on_req},
+    {PX_OP_REQ, PX_BY_ANY, PX_OWN, .handler = reply_job},
+    {PX_OP_GDS_FALLBACK, PX_BY_CLIENT | PX_BY_TOOL, PX_OWN, .handler = on_fallback},
     /* Not for tools: a tool's data would never be freed, as it has no job. */
     {PX_OP_COMMIT, PX_BY_CLIENT | PX_BY_SELF, PX_OWN, .passing = true,
      .handler = px_commit_request},

@@ -15,6 +15,7 @@ struct px_peer;
 struct px_local;
 struct px_nspace;
 struct px_req;
+struct px_query_key;
 struct px_rpc;
 
 /* States of the parts. Each structure is private to its part. */
@@ -30,6 +31,7 @@ struct px_server_parts {
     struct px_monitors *monitors;
     struct px_plog *plog;
     struct px_probes *probes;
+    struct px_queries *queries;
     struct px_session *session;
     struct px_turns *turns;
     struct px_values *values;
@@ -47,27 +49,11 @@ struct px_server_start {
     struct px_err *err;
 };
 
-/* Answers that this process gives to a query. left_b bounds their size: a few bytes of
- * request that repeat a key must not produce gigabytes. */
-struct px_answers {
-    px_infos infos;
-    size_t left_b;
-    struct px_req *req; /* charged for the answers */
-};
-
-/* A query key and its function; the last row is zero. */
-struct px_query_key {
-    const char *key;
-    /* PMIX_ERR_NOT_FOUND: the host may answer; any other error ends the request. */
-    pmix_status_t (*answer)(struct px_server *srv, const pmix_query_t *q,
-                            struct px_answers *a);
-};
-
 /* The table of a part. All members but the name may be absent. */
 struct px_server_part {
     const char *name;
     const struct px_rpc *rpcs; /* the requests it serves; the last row is zero */
-    const struct px_query_key *query_keys; /* the keys it answers */
+    const struct px_query_key *query_keys; /* the keys it answers (query/answers.h) */
     /* Answers queries that keys alone do not describe, and removes them from queries,
      * *n of them. PMIX_SUCCESS, also without such a query. */
     pmix_status_t (*query)(struct px_server *srv, pmix_query_t *queries, size_t *n,

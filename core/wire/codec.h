@@ -73,6 +73,12 @@ void px_pack_kval(px_writer *w, const char *key, const pmix_value_t *value);
 /* Pack SIZE n, then INFO[n] or PROC[n] as one operation if n > 0. */
 void px_pack_infos(px_writer *w, const pmix_info_t *info, size_t n);
 void px_pack_procs(px_writer *w, const pmix_proc_t *procs, size_t n);
+/* Packs the head of px_pack_infos. Then n infos follow, by px_pack_bare or as
+ * arrays. */
+void px_pack_infos_head(px_writer *w, size_t n);
+/* Packs an info whose value is an array, without its n elements. They follow one by
+ * one, by px_pack_bare. */
+void px_pack_array_head(px_writer *w, const char *key, pmix_data_type_t type, size_t n);
 
 typedef struct px_reader {
     struct px_codec codec;

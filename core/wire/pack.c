@@ -364,3 +364,29 @@ void px_pack_bare(px_writer *w, const void *src, pmix_data_type_t type)
     if (t)
         put_object(w, src, t, (enum px_store)t->store);
 }
+
+void px_pack_infos_head(px_writer *w, size_t n)
+{
+    px_pack_size(w, n);
+    if (n > INT32_MAX)
+        px_writer_fail(w, PMIX_ERR_BAD_PARAM);
+    else if (n && !w->status)
+        px_put_head(w, (int32_t)n, PMIX_INFO);
+}
+
+void px_pack_array_head(px_writer *w, const char *key, pmix_data_type_t type, size_t n)
+{
+    pmix_data_array_t none = {.type = type};
+    pmix_info_t info = {.value = {.type = PMIX_DATA_ARRAY, .data.darray = &none}};
+    size_t end;
+
+    PMIx_Load_key(info.key, key);
+    px_pack_bare(w, &info, PMIX_INFO);
+    /* Replaces the size, which an empty array ends with. */
+    end = w->buf.len;
+    px_put_size(w, 0);
+    if (w->status)
+        return;
+    w->buf.len = end - (w->buf.len - end);
+    px_put_size(w, n);
+}

@@ -288,6 +288,13 @@ REQUEST(session, PX_OP_SESSION_CTRL, ONE(number, UINT32), INFOS);
 REQUEST(get, PX_OP_GET, ONE(nspace, STRING), ONE(rank, PROC_RANK), INFOS,
         LATE(text, STRING));
 
+/* Requests of other libraries' clients. An empty node or namespace means this node, or
+ * all namespaces. */
+REQUEST(refresh, PX_OP_REFRESH_CACHE, ONE(nspace, STRING), ONE(rank, PROC_RANK));
+REQUEST(resolve_peers, PX_OP_RESOLVE_PEERS, TEXT, ONE(nspace, STRING));
+REQUEST(resolve_nodes, PX_OP_RESOLVE_NODE, ONE(nspace, STRING));
+REQUEST(fallback, PX_OP_GDS_FALLBACK, NAME);
+
 /* An event from a server. Releases before 4.2.1 send no range. */
 REQUEST(event, PX_OP_NOTIFY, ONE(code, STATUS), SOLE(procs, n_procs, PROC), INFOS,
         LATE(directive, DATA_RANGE));

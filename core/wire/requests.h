@@ -111,7 +111,9 @@ extern const struct px_request px_request_abort, px_request_fence, px_request_co
     px_request_iof_push, px_request_iof_dereg, px_request_group_construct,
     px_request_group_destruct, px_request_group_destruct_old, px_request_group_leave,
     px_request_group_invite, px_request_group_join, px_request_fabric_register,
-    px_request_fabric_update, px_request_block, px_request_session, px_request_get;
+    px_request_fabric_update, px_request_block, px_request_session, px_request_get,
+    px_request_refresh, px_request_resolve_peers, px_request_resolve_nodes,
+    px_request_fallback;
 /* Messages that a server sends without a request: an event, and a piece of output,
  * which has no command. */
 extern const struct px_request px_request_event, px_request_piece;

@@ -225,13 +225,19 @@ bound() { # bound HEADERS LIBRARY
     used 1 pmixrun "$OUR_LIB" 2 client "$(library "$2")"
 }
 
-# A program without a launcher is a job of one process.
+# Queries, peers, nodes and refreshed values, answered by our server.
+queried() { # queried HEADERS LIBRARY
+    use_debian
+    job pmixrun "$1" "$2" queried
+}
+
 # Heartbeats, a file and usage of resources, monitored by our server.
 monitored() { # monitored HEADERS LIBRARY
     use_debian
     job pmixrun "$1" "$2" monitored "$TMPDIR"
 }
 
+# A program without a launcher is a job of one process.
 singleton() { # singleton HEADERS
     local name
     [ "$1" = ours ] || need_debian_headers
@@ -306,6 +312,8 @@ for headers in debian ours; do
     t "host_of_our_headers_on_debian_library_serves_${headers}_headers" system our_host_on_debian $headers ours
     t "pmixrun_offers_nothing_to_${headers}_headers" system pmixrun $headers ours
 done
+t queries_of_debian_clients queried debian debian
+t queries_of_our_clients queried ours ours
 t monitors_of_debian_clients monitored debian debian
 t monitors_of_our_clients monitored ours ours
 t host_of_our_headers_on_our_library_serves_our_headers system our_host_on_ours ours ours

@@ -6,6 +6,7 @@
 #include "core/model/nspace.h"
 #include "core/rt/log.h"
 #include "core/server/peer/peer.h"
+#include "core/server/query/answers.h"
 #include "core/server/server.h"
 #include "frameworks/framework.h"
 #include "tenon/pcleanup.h"
@@ -241,7 +242,7 @@ void px_cleanup_drop(struct px_server *srv, const char *path, const struct stat 
 
 /* Answers with an array of infos, only once if the query repeats the key. */
 static pmix_status_t answer(struct px_server *srv, const pmix_query_t *q PX_UNUSED,
-                            struct px_answers *a)
+                            const char *key PX_UNUSED, struct px_answers *a)
 {
     struct px_cleanup *c = srv->part.cleanup;
     const struct px_pcleanup_totals *own = &srv->part.session->removed;
@@ -277,7 +278,7 @@ static pmix_status_t answer(struct px_server *srv, const pmix_query_t *q PX_UNUS
     return rc ? rc : px_infos_add_array(&a->infos, KEY, &members);
 }
 
-static const struct px_query_key query_keys[] = {{KEY, answer}, {0}};
+static const struct px_query_key query_keys[] = {{KEY, answer, NULL, false}, {0}};
 
 /* ---- life ------------------------------------------------------------------------ */
 

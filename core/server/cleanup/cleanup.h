@@ -27,6 +27,13 @@ pmix_status_t px_cleanup_register(struct px_server *srv, struct px_peer *peer,
  * (PX_JOURNAL_END), and its end will be reported. */
 void px_cleanup_proc_started(struct px_server *srv, const pmix_proc_t *proc, pid_t pid);
 
+/* Searches for the pids of a job's clients that connected by TCP, at the peer's
+ * expense: see search() in procs.c. */
+void px_cleanup_find_pids(struct px_server *srv, struct px_peer *peer,
+                          const char *nspace);
+/* Returns the pid of a peer's process; 0: unknown. */
+pid_t px_cleanup_pid(const struct px_peer *peer);
+
 /* Removes a folder in srv->dir, with its content, in the background, before the server
  * ends. Content that cannot be removed is removed with srv->dir. */
 void px_cleanup_drop(struct px_server *srv, const char *path, const struct stat *st);

@@ -243,6 +243,20 @@ pmix_status_t px_cleanup_find_procs(struct px_cleanup_scope *s,
     return rc;
 }
 
+void px_cleanup_find_pids(struct px_server *srv, struct px_peer *peer,
+                          const char *nspace)
+{
+    struct px_cleanup_job *job = px_cleanup_job_find(srv->part.cleanup, nspace);
+
+    if (job)
+        search(job, px_cleanup_payer(srv->part.cleanup, peer));
+}
+
+pid_t px_cleanup_pid(const struct px_peer *peer)
+{
+    return peer->pid ? peer->pid : peer->cleanup ? peer->cleanup->pid : 0;
+}
+
 /* ---- connections and ends -------------------------------------------------------- */
 
 static struct px_cleanup_rank *rank_get(struct px_cleanup *c, const pmix_proc_t *proc)

@@ -5,6 +5,7 @@
 #include "core/server/data/reply.h"
 
 #include "core/base/map.h"
+#include "core/model/lookup.h"
 #include "core/model/nspace.h"
 #include "core/server/peer/peer.h"
 #include "core/server/peer/req.h"
@@ -140,4 +141,28 @@ void px_reply_pack_remote(px_writer *w, struct px_server *srv,
         px_peer_pack_job(srv->self, ns, w, true);
     else
         (void)px_store_walk(&ns->store, PX_GDS_REMOTE, rank, pack_one, &p);
+}
+
+void px_reply_pack_values(px_writer *w, struct px_peer *to, const struct px_nspace *ns,
+                          pmix_rank_t rank)
+{
+    struct packing p = {.w = w, .limit_b = ALL_B};
+    pmix_proc_t proc;
+
+    if (rank >= PMIX_RANK_VALID && rank != PMIX_RANK_WILDCARD)
+        return;
+    px_proc_set(&proc, ns->name, rank);
+    (void)px_store_walk(&ns->store, PX_GDS_JOB, rank, pack_one, &p);
+    for (const char *const *key = px_facts(PX_GDS_JOB, rank); *key; key++) {
+        pmix_value_t v;
+
+        if (px_store_has(&ns->store, PX_GDS_JOB, rank, *key) ||
+            px_fact(ns, PX_GDS_JOB, rank, *key, &v))
+            continue;
+        px_pack_kval(w, *key, &v);
+        px_type_destruct(PMIX_VALUE, &v);
+    }
+    if (rank != PMIX_RANK_WILDCARD)
+        (void)px_store_walk(&ns->store, px_reply_table(to->server, &proc), rank,
+                            pack_one, &p);
 }

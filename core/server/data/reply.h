@@ -8,6 +8,7 @@
 #include "tenon/gds.h"
 
 struct px_nspace;
+struct px_peer;
 struct px_req;
 struct px_server;
 
@@ -29,5 +30,9 @@ void px_reply_found(struct px_req *req, const struct px_nspace *ns,
  * the rank has committed for other nodes. */
 void px_reply_pack_remote(px_writer *w, struct px_server *srv,
                           const struct px_nspace *ns, pmix_rank_t rank);
+/* Packs KVALs for a client on this node: job-level values for rank WILDCARD, else the
+ * values of the rank that are here. */
+void px_reply_pack_values(px_writer *w, struct px_peer *to, const struct px_nspace *ns,
+                          pmix_rank_t rank);
 
 #endif

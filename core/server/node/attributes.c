@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PMIx_Register_attributes, and queries for supported attributes. */
+#include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/role/support.h"
 #include "core/server/host.h"
 #include "core/server/op.h"
+#include "core/server/query/answers.h"
 #include "core/server/server.h"
+#include "core/types/keys.h"
 
 #include <string.h>
 
@@ -153,8 +156,42 @@ static pmix_status_t query(struct px_server *srv, pmix_query_t *queries, size_t 
     return rc ? rc : px_support_query(tables, queries, n, answers);
 }
 
+/* Answers with the attributes of PMIx_Spawn that the host supports, or those for
+ * debuggers. A host without the function supports none. */
+static pmix_status_t answer(struct px_server *srv, const pmix_query_t *q PX_UNUSED,
+                            const char *key, struct px_answers *a)
+{
+    bool debug = strcmp(key, PMIX_QUERY_DEBUG_SUPPORT) == 0;
+    PX_AUTOFREE struct px_support *rows = NULL;
+    struct px_support_table table = {0};
+    pmix_status_t rc = fill_host(srv, &rows, &table);
+    const struct px_support *row = rc ? NULL
+                                      : px_support_find(rows, table.n, "PMIx_Spawn");
+    PX_AUTO(px_strv) names = NULL;
+    PX_AUTO(px_strv) keys = NULL;
+
+    if (rc || (!row && srv->module.spawn))
+        return rc ? rc : PMIX_ERR_NOT_FOUND;
+    names = px_strv_split(row && row->attributes ? row->attributes : "", ',', false);
+    for (char **name = names; !rc && name && *name; name++) {
+        const struct px_key *k = px_key_by_name(*name);
+
+        if (!debug || px_str_starts(*name, "PMIX_DEBUG"))
+            rc = px_strv_append(&keys, k ? k->key : *name);
+    }
+    PX_AUTOFREE char *text = rc ? NULL : px_strv_join(keys, ',');
+    return text ? px_answer_text(a, key, text) : PMIX_ERR_NOMEM;
+}
+
+static const struct px_query_key keys[] = {
+    {PMIX_QUERY_SPAWN_SUPPORT, answer, NULL, true},
+    {PMIX_QUERY_DEBUG_SUPPORT, answer, NULL, true},
+    {0},
+};
+
 const struct px_server_part px_attributes_part = {
     .name = "attributes",
+    .query_keys = keys,
     .query = query,
     .destroy = destroy,
 };

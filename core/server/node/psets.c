@@ -3,6 +3,7 @@
 #include "core/base/strv.h"
 #include "core/server/host.h"
 #include "core/server/op.h"
+#include "core/server/query/answers.h"
 #include "core/server/server.h"
 
 #include <string.h>
@@ -119,16 +120,9 @@ PX_EXPORT pmix_status_t PMIx_server_delete_process_set(char *pset_name)
 
 /* ---- queries --------------------------------------------------------------------- */
 
-static pmix_status_t answer_array(struct px_answers *a, const char *key, void *array,
-                                  size_t n, pmix_data_type_t type, size_t cost_b)
-{
-    pmix_data_array_t borrowed = {.type = type, .size = n, .array = array};
-
-    return px_answer(a, key, &borrowed, PMIX_DATA_ARRAY, cost_b);
-}
-
 static pmix_status_t answer_names(struct px_server *srv,
-                                  const pmix_query_t *q PX_UNUSED, struct px_answers *a)
+                                  const pmix_query_t *q PX_UNUSED, const char *key,
+                                  struct px_answers *a)
 {
     PX_AUTO(px_strv) names = NULL;
     pmix_status_t rc = PMIX_SUCCESS;
@@ -140,34 +134,33 @@ static pmix_status_t answer_names(struct px_server *srv,
             rc = px_strv_append(&names, s->name);
     }
     return rc ? rc
-              : answer_array(a, PMIX_QUERY_PSET_NAMES, names, px_strv_count(names),
-                             PMIX_STRING, len);
+              : px_answer_array(a, key, names, px_strv_count(names), PMIX_STRING, len);
 }
 
 static pmix_status_t answer_number(struct px_server *srv,
-                                   const pmix_query_t *q PX_UNUSED,
+                                   const pmix_query_t *q PX_UNUSED, const char *key,
                                    struct px_answers *a)
 {
     size_t n = px_list_length(&srv->part.psets);
 
-    return px_answer(a, PMIX_QUERY_NUM_PSETS, &n, PMIX_SIZE, 0);
+    return px_answer(a, key, &n, PMIX_SIZE, 0);
 }
 
 static pmix_status_t answer_members(struct px_server *srv, const pmix_query_t *q,
-                                    struct px_answers *a)
+                                    const char *key, struct px_answers *a)
 {
     const char *name = px_info_str(q->qualifiers, q->nqual, PMIX_PSET_NAME);
     const struct pset *s = name ? find_pset(srv, name) : NULL;
 
-    return s ? answer_array(a, PMIX_QUERY_PSET_MEMBERSHIP, s->procs, s->n_procs,
-                            PMIX_PROC, s->n_procs * sizeof(*s->procs))
+    return s ? px_answer_array(a, key, s->procs, s->n_procs, PMIX_PROC,
+                               s->n_procs * sizeof(*s->procs))
              : PMIX_ERR_NOT_FOUND;
 }
 
 static const struct px_query_key keys[] = {
-    {PMIX_QUERY_NUM_PSETS, answer_number},
-    {PMIX_QUERY_PSET_NAMES, answer_names},
-    {PMIX_QUERY_PSET_MEMBERSHIP, answer_members},
+    {PMIX_QUERY_NUM_PSETS, answer_number, NULL, false},
+    {PMIX_QUERY_PSET_NAMES, answer_names, NULL, false},
+    {PMIX_QUERY_PSET_MEMBERSHIP, answer_members, PMIX_PSET_NAME, false},
     {0},
 };
 

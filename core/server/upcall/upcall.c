@@ -7,6 +7,7 @@
 #include "core/rt/process.h"
 #include "core/server/peer/peer.h"
 #include "core/server/peer/req.h"
+#include "core/server/query/answers.h"
 #include "core/server/server.h"
 
 #include <string.h>
@@ -37,7 +38,9 @@ void px_upcall_drop(struct px_upcall *u)
         return;
     px_list_remove(&u->link);
     px_infos_cleanup(&u->infos);
-    px_infos_cleanup(&u->answers.infos);
+    if (u->answers)
+        px_answers_cleanup(u->answers);
+    free(u->answers);
     px_type_free_array(PMIX_PDATA, u->pdata, u->n_pdata);
     px_buf_cleanup(&u->bytes);
     px_args_cleanup(&u->args);

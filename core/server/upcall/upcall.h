@@ -7,12 +7,12 @@
 
 #include "core/base/list.h"
 #include "core/rt/loop.h"
-#include "core/server/part.h"
 #include "core/wire/requests.h"
 #include "pmix_server.h"
 
 #include <stdatomic.h>
 
+struct px_answers;
 struct px_req;
 struct px_server;
 
@@ -45,7 +45,7 @@ struct px_upcall {
     pmix_proc_t proc;
     struct px_args args;
     px_buf blob;
-    struct px_answers answers; /* of a query */
+    struct px_answers *answers; /* of a query; else NULL */
     bool done;                 /* of job control: all of it was done here */
 };
 

@@ -84,7 +84,6 @@ PX_TEST(queries_know_the_jobs_and_their_processes)
     await_file("up.1");
     ck_assert_int_eq(query("unknown", PMIX_QUERY_PROC_TABLE, NULL), PMIX_ERR_NOT_FOUND);
     ck_assert_int_eq(query(NULL, PMIX_QUERY_PROC_TABLE, NULL), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_ne(query(NULL, PMIX_QUERY_QUEUE_LIST, NULL), PMIX_SUCCESS);
     for (int local = 0; local < 2; local++) {
         ok(query(job_name, local ? PMIX_QUERY_LOCAL_PROC_TABLE : PMIX_QUERY_PROC_TABLE,
                  NULL));
@@ -101,7 +100,66 @@ PX_TEST(queries_know_the_jobs_and_their_processes)
                      PMIX_ERR_PARTIAL_SUCCESS);
     ck_assert_uint_eq(n_found, 1);
     ck_assert_str_eq(found[0].value.data.string, job_name);
-    PMIx_Info_free(found, n_found);
+    PMIx_Info_free(px_take(&found), n_found);
+}
+
+/* Returns the number under key. */
+static int64_t number(const char *nspace, const char *key)
+{
+    int64_t n = -1;
+
+    ok(query(nspace, key, NULL));
+    ck_assert(px_value_to_i64(&found[0].value, &n));
+    return n;
+}
+
+static const char *text(const char *key)
+{
+    ok(query(NULL, key, NULL));
+    return px_value_string(&found[0].value);
+}
+
+PX_TEST(queries_know_the_state_and_the_limit_of_a_job)
+{
+    PX_AUTO(px_infos) limit = {0};
+    const pmix_info_t *job, *members;
+    size_t n;
+
+    ok(px_infos_add(&limit, PMIX_JOB_TIMEOUT, &(int){50}, PMIX_INT));
+    ok(spawn_with(&limit, 1, "exec sleep 20"));
+    ck_assert_int_eq(number(job_name, PMIX_QUERY_JOB_STATUS), PMIX_SUCCESS);
+    ck_assert_int_le(number(job_name, PMIX_TIME_REMAINING), 50);
+    ck_assert_int_ge(number(job_name, PMIX_TIME_REMAINING), 20);
+    ok(query(job_name, PMIX_QUERY_NAMESPACE_INFO, NULL));
+    job = found[0].value.data.darray->array;
+    ck_assert(px_value_infos(&job->value, &members, &n));
+    ck_assert_ptr_nonnull(strstr(px_info_str(members, n, PMIX_CMD_LINE), "sleep 20"));
+    ok(control(PMIX_JOB_CTRL_KILL, NULL));
+    await_end(PMIX_ERR_JOB_KILLED_BY_CMD);
+    ck_assert_int_eq(number(job_name, PMIX_QUERY_JOB_STATUS),
+                     PMIX_ERR_JOB_KILLED_BY_CMD);
+    ck_assert_str_eq(text(PMIX_QUERY_NAMESPACES), "");
+    ck_assert_int_eq(query(job_name, PMIX_TIME_REMAINING, NULL), PMIX_ERR_NOT_FOUND);
+    spawn(1, "true");
+    await_end(PMIX_SUCCESS);
+    ck_assert_int_eq(number(job_name, PMIX_QUERY_JOB_STATUS), PMIX_EVENT_JOB_END);
+    ck_assert_int_eq(query(job_name, PMIX_TIME_REMAINING, NULL), PMIX_ERR_NOT_FOUND);
+    PMIx_Info_free(px_take(&found), n_found);
+}
+
+PX_TEST(queries_know_what_this_host_has_and_has_not)
+{
+    static const char *const empty[] = {PMIX_QUERY_QUEUE_LIST, PMIX_QUERY_QUEUE_STATUS,
+                                        PMIX_QUERY_ALLOC_STATUS,
+                                        PMIX_QUERY_STORAGE_LIST};
+
+    for (size_t i = 0; i < PX_COUNT(empty); i++)
+        ck_assert_str_eq(text(empty[i]), "");
+    ck_assert_ptr_nonnull(strstr(text(PMIX_QUERY_SPAWN_SUPPORT), PMIX_HOSTFILE));
+    ck_assert_ptr_nonnull(
+        strstr(text(PMIX_QUERY_DEBUG_SUPPORT), PMIX_DEBUG_STOP_IN_APP));
+    ck_assert_ptr_null(strstr(text(PMIX_QUERY_DEBUG_SUPPORT), PMIX_HOSTFILE));
+    PMIx_Info_free(px_take(&found), n_found);
 }
 
 PX_TEST_MAIN("host/control", jobs_setup, jobs_teardown)

@@ -136,8 +136,12 @@ static const struct policy {
     [PX_OP_FABRIC_UPDATE] = {ANY, PX_BY_HOST},
     [PX_OP_FABRIC_DEREGISTER] = {PX_BY_SELF, PX_OWN},
     [PX_OP_DEVICE_DISTANCES] = {ANY, PX_OWN},
+    [PX_OP_REFRESH_CACHE] = {ANY, PX_OF_USER},
     [PX_OP_RESBLK] = {ANY, PX_BY_HOST},
     [PX_OP_SESSION_CTRL] = {ANY, PX_BY_HOST},
+    [PX_OP_RESOLVE_PEERS] = {ANY, PX_OF_USER},
+    [PX_OP_RESOLVE_NODE] = {ANY, PX_OF_USER},
+    [PX_OP_GDS_FALLBACK] = {PX_BY_CLIENT | PX_BY_TOOL, PX_OWN},
 };
 
 static const struct px_rpc *row_of(unsigned op, size_t *n)

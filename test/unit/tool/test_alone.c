@@ -225,8 +225,10 @@ PX_TEST(a_tool_alone_with_a_module_is_its_own_server)
     fails(PMIx_tool_set_server_module((void *)module), INIT);
     free(module);
     at_once(PMIx_server_register_nspace(kids, 1, NULL, 0, NULL, NULL));
-    fails(PMIx_Query_info(&query, 1, &results, &n), NOT_FOUND);
+    ok(PMIx_Query_info(&query, 1, &results, &n));
     ck_assert_int_eq(n_queries, 1);
+    ck_assert_str_eq(px_info_str(results, n, PMIX_QUERY_NAMESPACES), kids);
+    PMIx_Info_free(results, n);
     finalize();
     ck_assert_ptr_null(px_process.server);
 }
