@@ -28,7 +28,7 @@ ROOMS = (
     (2000, "parts, init, registration", "core/server"),
     (1500, "queries", "core/server/query"),
     (1000, "peers, dispatch, authority", "core/server/peer"),
-    (1000, "the host's module and calls of it", "core/server/upcall"),
+    (1500, "the host's module, calls of it, services where it has none", "core/server/upcall"),
     (1500, "listeners, handshake, rendezvous", "core/server/door"),
     (1500, "commit, get, modex, memory", "core/server/data"),
     (1500, "fence, connect, disconnect", "core/server/collective"),

@@ -5,7 +5,6 @@
 #include "core/host/job.h"
 
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -137,75 +136,6 @@ static pmix_status_t host_tool_connected(pmix_info_t info[], size_t n,
     return PMIX_SUCCESS;
 }
 
-/* ---- job control ---------------------------------------------------------------- */
-
-struct order {
-    int signum;
-    bool ends; /* the order has to end the job */
-};
-
-static pmix_status_t read_order(const pmix_info_t *info, size_t n, struct order *order)
-{
-    const pmix_info_t *sig = px_info_find(info, n, PMIX_JOB_CTRL_SIGNAL);
-    int64_t number = 0;
-
-    if (px_info_flag(info, n, PMIX_JOB_CTRL_KILL))
-        *order = (struct order){SIGKILL, true};
-    else if (px_info_flag(info, n, PMIX_JOB_CTRL_TERMINATE))
-        *order = (struct order){SIGTERM, true};
-    else if (!sig)
-        return PMIX_ERR_NOT_SUPPORTED;
-    else if (!px_value_to_i64(&sig->value, &number) || number < 1 || number >= NSIG)
-        return PMIX_ERR_BAD_PARAM;
-    else
-        *order = (struct order){(int)number, false};
-    return PMIX_SUCCESS;
-}
-
-/* Signals a process or a job. A process that ends by the signal counts as any other
- * end. */
-static void carry_out(struct px_launcher *l, const pmix_proc_t *target,
-                      const struct order *order)
-{
-    struct px_launch_job *job = px_job_find(l, target->nspace);
-    struct px_task *task = px_task_find(l, target);
-
-    if (task) {
-        task->ends |= order->ends;
-        px_task_signal(task, order->signum);
-    } else if (order->ends) {
-        px_job_end(job, order->signum, PMIX_ERR_JOB_KILLED_BY_CMD);
-    } else {
-        px_job_signal(job, order->signum);
-    }
-}
-
-static pmix_status_t host_control(const pmix_proc_t *requestor,
-                                  const pmix_proc_t targets[], size_t n_targets,
-                                  const pmix_info_t directives[], size_t n,
-                                  pmix_info_cbfunc_t cb PX_UNUSED,
-                                  void *cbdata PX_UNUSED)
-{
-    struct px_launcher *l = launcher();
-    bool from_server = px_proc_same(requestor, px_server_name(l->server));
-    struct order order;
-    pmix_status_t rc = read_order(directives, n, &order);
-
-    for (size_t i = 0; !rc && i < n_targets; i++)
-        if (!px_launcher_has(l, &targets[i]))
-            rc = PMIX_ERR_NOT_FOUND;
-    if (rc)
-        return rc;
-    for (size_t i = 0; i < n_targets; i++)
-        carry_out(l, &targets[i], &order);
-    /* Without targets the order is for the jobs of the requestor. */
-    PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
-        if (n_targets == 0 &&
-            (from_server || strcmp(job->proc.nspace, requestor->nspace) == 0))
-            carry_out(l, &job->proc, &order);
-    return PMIX_OPERATION_SUCCEEDED;
-}
-
 /* ---- queries -------------------------------------------------------------------- */
 
 /* Fills the row of a process. The row borrows all texts. */
@@ -278,7 +208,7 @@ static const pmix_server_module_t functions = {
     .connect = host_connect,
     .disconnect = host_connect,
     .notify_event = host_notify,
-    .job_control = host_control,
+    .job_control = px_host_control,
     .tool_connected2 = host_tool_connected,
     .iof_pull = px_iof_pull,
     .push_stdin = px_iof_push,
@@ -362,6 +292,7 @@ static pmix_status_t builtin_create(struct px_server *srv, pmix_server_module_t 
                               .starts_at_once = count_starts(),
                               .rlimit_tag = make_rlimit_tag()};
     px_list_init(&l->jobs);
+    px_list_init(&l->pauses);
     px_pubs_init(&l->pubs, l->loop);
     *module = functions;
     *self = l;
@@ -413,7 +344,9 @@ static const struct px_support support[] = {
     {"PMIx_Lookup", "PMIX_RANGE,PMIX_WAIT,PMIX_TIMEOUT"},
     {"PMIx_Unpublish", "PMIX_RANGE"},
     {"PMIx_Job_control",
-     "PMIX_JOB_CTRL_KILL,PMIX_JOB_CTRL_TERMINATE,PMIX_JOB_CTRL_SIGNAL"},
+     "PMIX_JOB_CTRL_KILL,PMIX_JOB_CTRL_TERMINATE,PMIX_JOB_CTRL_SIGNAL,"
+     "PMIX_JOB_CTRL_PAUSE,PMIX_JOB_CTRL_RESUME,PMIX_JOB_CTRL_RESTART,"
+     "PMIX_JOB_CTRL_DEFINE_PSET,PMIX_JOB_CTRL_CANCEL,PMIX_JOB_CTRL_ID"},
 };
 
 const struct px_builtin_host px_host_builtin = {

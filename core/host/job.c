@@ -771,6 +771,7 @@ void px_launcher_end_jobs(struct px_call *call, void *launcher)
 
 void px_launcher_fini(struct px_launcher *l)
 {
+    px_pauses_fini(l);
     PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
         job_free(job);
     px_timer_free(px_take(&l->starts));

@@ -30,6 +30,7 @@ struct px_launcher {
     const struct px_module *pfexec; /* NULL: nothing can be started */
     struct px_pubs pubs;
     struct px_list jobs;          /* px_launch_job.link, oldest first */
+    struct px_list pauses;        /* control.c */
     const struct px_iof_std *std; /* our own streams; NULL before the first job */
     uint64_t grace_ms;            /* between TERM and KILL */
     uint64_t notice_ms;           /* between the event of a failure and TERM */
@@ -73,9 +74,10 @@ struct px_failure {
 
 /* Restarts of a process that failed. */
 struct px_restart {
-    uint32_t n;   /* times so far */
-    bool pending; /* the process counts as running before it is started again */
-    bool due;     /* the pause is over */
+    uint32_t n;    /* times so far */
+    bool pending;  /* the process counts as running before it is started again */
+    bool due;      /* the pause is over */
+    bool by_order; /* the last one; not the effect of a failure */
     struct px_timer *timer;
     struct px_failure failure; /* the last one */
     pid_t pid;                 /* process that failed */
@@ -93,6 +95,8 @@ struct px_task {
     bool named, aborted;        /* named in an abort; asked to end by one */
     bool was_lost;              /* its connection broke before the abort */
     bool ends;                  /* ended by order: is not started again */
+    bool again;                 /* killed by order, and is started again */
+    unsigned n_pauses;          /* orders to pause that last */
     unsigned stopped;           /* bits of enum px_stop that were reached */
     struct px_restart *restart; /* NULL: no failure so far */
     struct px_timer *timer;     /* until the process is killed; NULL: none */
@@ -282,6 +286,12 @@ void px_job_report_timeout(struct px_launch_job *job,
                            void (*then)(struct px_launch_job *job));
 /* Ends the report. */
 void px_job_drop_traces(struct px_launch_job *job);
+
+/* PMIx_Job_control: a function of the host module (control.c). */
+pmix_status_t px_host_control(const pmix_proc_t *requestor, const pmix_proc_t targets[],
+                              size_t n_targets, const pmix_info_t directives[],
+                              size_t n, pmix_info_cbfunc_t cb, void *cbdata);
+void px_pauses_fini(struct px_launcher *l);
 
 /* PMIx_Abort: a function of the host module (abort.c). */
 pmix_status_t px_abort(const pmix_proc_t *proc, void *object, int status,

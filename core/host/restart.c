@@ -91,7 +91,7 @@ bool px_restart_plan(struct px_task *task, const struct px_failure *failure)
     uint32_t max = job->plan.apps[task->app].max_restarts;
     struct px_restart *r = task->restart;
 
-    if (job->end || task->ends || max <= (r ? r->n : 0))
+    if (job->end || task->ends || (!task->again && max <= (r ? r->n : 0)))
         return false;
     if (!r) {
         r = calloc(1, sizeof(*r));
@@ -103,6 +103,9 @@ bool px_restart_plan(struct px_task *task, const struct px_failure *failure)
         }
         task->restart = r;
     }
+    r->by_order = task->again;
+    task->again = false;
+    task->n_pauses = 0;
     r->failure = *failure;
     r->pid = task->pid;
     r->pending = true;
@@ -119,9 +122,11 @@ static void report(const struct px_task *task)
     const struct px_launch_job *job = task->job;
     const struct px_restart *r = task->restart;
     const pmix_proc_t proc = px_task_name(task);
-    PX_AUTOFREE char *text = px_strf("%s, and was started again (%u of %u)",
-                                     r->failure.text, r->n,
-                                     job->plan.apps[task->app].max_restarts);
+    const uint32_t max = job->plan.apps[task->app].max_restarts;
+    PX_AUTOFREE char *text = r->by_order
+                                 ? px_strf("was started again by order")
+                                 : px_strf("%s, and was started again (%u of %u)",
+                                           r->failure.text, r->n, max);
     const struct px_fact facts[] = {
         {PMIX_NSPACE, job->proc.nspace, PMIX_STRING},
         {PMIX_EVENT_AFFECTED_PROC, &proc, PMIX_PROC},

@@ -122,6 +122,12 @@ void px_server_setup_cancel(struct px_server_setup *setup); /* NULL is fine */
 /* Adds variables to a malloc'd environment (node/environment.c). */
 pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc,
                                   char ***env);
+/* Defines a process set until the namespace definer is deregistered (node/psets.c).
+ * PMIX_ERR_EXISTS: sets do not change; PMIX_ERR_OUT_OF_RESOURCE: too many sets;
+ * PMIX_ERR_NOMEM. */
+pmix_status_t px_server_define_set(struct px_server *srv, const char *name,
+                                   const pmix_proc_t *procs, size_t n,
+                                   const char *definer);
 /* Connects a process with the registered job that it spawned, until a disconnect or the
  * end of either. apart: neither ends with the other. */
 pmix_status_t px_server_connect(struct px_server *srv, const pmix_proc_t *parent,

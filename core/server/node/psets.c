@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Process sets: the host defines them; clients get events about them and query them. */
+#include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/server/host.h"
 #include "core/server/op.h"
@@ -13,7 +14,10 @@ struct pset {
     char *name;
     pmix_proc_t *procs;
     size_t n_procs;
+    char definer[PMIX_MAX_NSLEN + 1]; /* namespace of a process; "": the host */
 };
+
+#define MAX_SETS_OF_PROCESSES 1024u
 
 static void pset_free(struct pset *s)
 {
@@ -58,28 +62,52 @@ static pmix_status_t announce(struct px_server *srv, pmix_status_t code,
     return rc;
 }
 
-static pmix_status_t define(struct px_server *srv, const struct px_server_op *op)
+pmix_status_t px_server_define_set(struct px_server *srv, const char *name,
+                                   const pmix_proc_t *procs, size_t n,
+                                   const char *definer)
 {
-    const struct px_args *args = &op->api.args;
     struct pset *s;
     pmix_status_t rc;
+    size_t n_sets = 0;
 
-    if (find_pset(srv, args->text))
+    if (find_pset(srv, name))
         return PMIX_ERR_EXISTS; /* sets do not change */
+    PX_LIST_EACH (&srv->part.psets, struct pset, known, link)
+        n_sets += known->definer[0] != '\0';
+    if (definer[0] && n_sets >= MAX_SETS_OF_PROCESSES)
+        return PMIX_ERR_OUT_OF_RESOURCE;
     s = calloc(1, sizeof(*s));
     if (!s)
         return PMIX_ERR_NOMEM;
     px_list_append(&srv->part.psets, &s->link);
-    s->name = strdup(args->text);
-    s->n_procs = args->n_procs;
-    rc = s->name ? px_type_copy_array(PMIX_PROC, (void **)&s->procs, args->procs,
-                                      args->n_procs)
+    s->name = strdup(name);
+    s->n_procs = n;
+    px_str_copy(s->definer, sizeof(s->definer), definer);
+    rc = s->name ? px_type_copy_array(PMIX_PROC, (void **)&s->procs, procs, n)
                  : PMIX_ERR_NOMEM;
     if (!rc)
         rc = announce(srv, PMIX_PROCESS_SET_DEFINE, s);
     if (rc)
         pset_free(s);
     return rc;
+}
+
+static pmix_status_t define(struct px_server *srv, const struct px_server_op *op)
+{
+    const struct px_args *args = &op->api.args;
+
+    return px_server_define_set(srv, args->text, args->procs, args->n_procs, "");
+}
+
+/* Deletes the sets that processes of the namespace have defined. */
+static void nspace_gone(struct px_server *srv, const char *nspace,
+                        struct px_nspace *ns PX_UNUSED)
+{
+    PX_LIST_EACH (&srv->part.psets, struct pset, s, link)
+        if (strcmp(s->definer, nspace) == 0) {
+            (void)announce(srv, PMIX_PROCESS_SET_DELETE, s);
+            pset_free(s);
+        }
 }
 
 static pmix_status_t delete_set(struct px_server *srv, const struct px_server_op *op)
@@ -167,5 +195,6 @@ static const struct px_query_key keys[] = {
 const struct px_server_part px_psets_part = {
     .name = "psets",
     .query_keys = keys,
+    .nspace_gone = nspace_gone,
     .destroy = destroy,
 };

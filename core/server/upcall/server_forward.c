@@ -6,12 +6,14 @@
 #include "core/link/required.h"
 #include "core/rt/log.h"
 #include "core/server/door/door.h"
+#include "core/server/host.h"
 #include "core/server/peer/authority.h"
 #include "core/server/peer/peer.h"
 #include "core/server/peer/req.h"
 #include "core/server/server.h"
 #include "core/server/upcall/module.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Memory of an upcall beyond the decoded message: the object and the user's infos, and
@@ -56,9 +58,25 @@ static pmix_status_t check_required(struct px_server *srv, const struct px_upcal
     return rc ? rc : px_required_check(f->function, NULL, info->v, info->n);
 }
 
-/* Unpacks and checks a request, and prepares it for its server. */
-static pmix_status_t prepare(struct px_server *srv, struct px_req *req,
-                             struct px_upcall *u, bool by_host)
+/* Adds the required attribute that was refused to the results. */
+static void explain(const struct px_server *srv, struct px_upcall *u,
+                    const struct px_forward *f, bool by_host)
+{
+    const struct px_support_rows own = {.rows = by_host ? srv->host->support : NULL,
+                                        .n = by_host ? srv->host->n_support : 0};
+    const px_infos *lists[] = {&u->args.more, &u->args.info};
+    const pmix_info_t *unknown = NULL;
+    char why[PMIX_MAX_KEYLEN + 64];
+
+    for (size_t i = 0; !unknown && i < PX_COUNT(lists); i++)
+        unknown = px_required_unknown(f->function, &own, lists[i]->v, lists[i]->n);
+    snprintf(why, sizeof(why), "the required attribute %s is not supported",
+             unknown ? unknown->key : "");
+    (void)px_infos_add(&u->infos, PMIX_EVENT_TEXT_MESSAGE, why, PMIX_STRING);
+}
+
+/* Unpacks a request, and prepares it for its server. */
+static pmix_status_t prepare(struct px_req *req, struct px_upcall *u)
 {
     const struct px_forward *f = req->rpc->forward;
     pmix_status_t rc;
@@ -74,7 +92,7 @@ static pmix_status_t prepare(struct px_server *srv, struct px_req *req,
         rc = px_req_may(req, u->args.procs, u->args.n_procs);
     if (!rc)
         rc = f->prepare ? f->prepare(req, u) : px_forward_user(req, u);
-    return rc || f->own_first ? rc : check_required(srv, u, f, by_host);
+    return rc;
 }
 
 static pmix_status_t serve(struct px_server *srv, struct px_upcall *u,
@@ -110,13 +128,17 @@ pmix_status_t px_forward(struct px_server *srv, struct px_req *req)
     u = px_upcall_for(req, f->reply);
     if (!u)
         return PMIX_ERR_NOMEM;
-    rc = prepare(srv, req, u, by_host);
+    rc = prepare(req, u);
     if (rc) {
         px_upcall_drop(u);
         return rc;
     }
-    u->function = f->function;
-    px_upcall_returned(u, serve(srv, u, f, by_host));
+    rc = f->own_first ? PMIX_SUCCESS : check_required(srv, u, f, by_host);
+    if (rc)
+        explain(srv, u, f, by_host);
+    else
+        u->function = f->function;
+    px_upcall_returned(u, rc ? rc : serve(srv, u, f, by_host));
     return PX_DEFERRED;
 }
 

@@ -53,7 +53,7 @@ static void read_file(const char *path, char *text, size_t size)
     text[n] = '\0';
 }
 
-void standard_run(const char *options, const char *client)
+int standard_try(const char *options, const char *client)
 {
     const char *out = px_test_path("out"), *err = px_test_path("err");
     char self[4096], command[16384];
@@ -64,8 +64,16 @@ void standard_run(const char *options, const char *client)
     snprintf(command, sizeof(command), "'%s' %s '%s' %s >'%s' 2>'%s'",
              getenv("PX_TEST_PMIXRUN"), options, self, client, out, err);
     int status = system(command);
+    ck_assert(WIFEXITED(status));
     read_file(out, standard_out, sizeof(standard_out));
     read_file(err, standard_err, sizeof(standard_err));
+    return WEXITSTATUS(status);
+}
+
+void standard_run(const char *options, const char *client)
+{
+    int status = standard_try(options, client);
+
     ck_assert_msg(status == 0, "%s: status %d\n%s%s", client, status, standard_out,
                   standard_err);
 }

@@ -40,6 +40,8 @@ void standard_check(bool condition, const char *text, const char *file, int line
 /* Runs a client under pmixrun with these options (one string), and expects its success. The
  * output of the client and of pmixrun is in standard_out and standard_err afterwards. */
 void standard_run(const char *options, const char *client);
+/* Does the same for any exit status, and returns it. */
+int standard_try(const char *options, const char *client);
 extern char standard_out[1 << 16], standard_err[1 << 16];
 /* Counts the lines that contain the text. */
 unsigned standard_count(const char *lines, const char *text);
