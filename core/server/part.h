@@ -22,6 +22,7 @@ struct px_rpc;
 struct px_server_parts {
     struct px_cleanup *cleanup;
     struct px_collect *collect;
+    struct px_control *control;
     struct px_door *door;
     struct px_fabrics *fabrics;
     struct px_gets *gets;

@@ -230,6 +230,12 @@ static void search(struct px_cleanup_job *job, struct px_cleanup_rank *payer)
     }
 }
 
+void px_cleanup_search(struct px_cleanup_job *job, const struct px_peer *payer)
+{
+    if (payer->conn)
+        search(job, px_cleanup_payer(job->registry, payer));
+}
+
 pmix_status_t px_cleanup_find_procs(struct px_cleanup_scope *s,
                                     struct px_cleanup_rank *payer)
 {

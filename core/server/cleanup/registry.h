@@ -202,6 +202,9 @@ bool px_cleanup_proc_lives(const struct px_cleanup_proc *p);
  * the journal. The payer pays for the time of the search. */
 pmix_status_t px_cleanup_find_procs(struct px_cleanup_scope *s,
                                     struct px_cleanup_rank *payer);
+/* Finds the processes of the job's clients that connected by TCP, as far as possible.
+ * The payer pays for the time of the search; the server's own peer finds none. */
+void px_cleanup_search(struct px_cleanup_job *job, const struct px_peer *payer);
 /* Watches the processes that the scope waits for. The caller must call px_cleanup_check
  * afterwards, as some may have ended already. */
 void px_cleanup_watch_procs(struct px_cleanup_scope *s);

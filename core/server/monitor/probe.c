@@ -7,6 +7,7 @@
 #include "core/base/clock.h"
 #include "core/base/err.h"
 #include "core/base/fd.h"
+#include "core/base/proc.h"
 #include "core/reclaim/jobs.h"
 #include "core/rt/log.h"
 #include "core/rt/loop.h"
@@ -20,6 +21,13 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Newer than the headers of some supported systems. */
+#ifndef SYS_pidfd_send_signal
+#define SYS_pidfd_send_signal 424
+#endif
 
 enum {
     MAX_READERS = 64, /* users with a reader at a time */
@@ -93,6 +101,29 @@ static int read_state(const char *path, char *to, size_t size, uint32_t *n)
     return 0;
 }
 
+/* Signals the process that order names, unless the process is another by now. Returns
+ * an errno. */
+static int send_signal(const char *order)
+{
+    int64_t pid = 0, start = 0, signum = 0, *to[] = {&pid, &start, &signum};
+    struct px_osproc_stat st;
+    int pidfd, errnum = 0;
+
+    for (size_t i = 0; i < PX_COUNT(to); i++)
+        for (order += *order == ' '; *order >= '0' && *order <= '9'; order++)
+            *to[i] = 10 * *to[i] + (*order - '0');
+    pidfd = px_reclaim_pidfd_open(pid);
+    if (!px_osproc_stat(pid, &st) || px_osproc_stat_ended(&st) ||
+        (start && st.start != (uint64_t)start))
+        errnum = ESRCH;
+    else if (pidfd >= 0
+                 ? syscall(SYS_pidfd_send_signal, pidfd, (int)signum, NULL, 0) < 0
+                 : kill((pid_t)pid, (int)signum) < 0)
+        errnum = errno;
+    px_drop_fd(&pidfd);
+    return errnum;
+}
+
 /* Makes the answer to a request of n bytes. Returns the length of the answer. */
 static size_t answer(const char *request, size_t n, char *to)
 {
@@ -108,8 +139,9 @@ static size_t answer(const char *request, size_t n, char *to)
         char *bytes = to + at + sizeof(s);
         const size_t room = PACKET_B - at - sizeof(s) - later_b;
 
-        s.errnum = head.op == PX_PROBE_STATE ? read_state(path, bytes, room, &s.n)
-                                             : read_file(path, bytes, room, &s.n);
+        s.errnum = head.op == PX_PROBE_STATE     ? read_state(path, bytes, room, &s.n)
+                   : head.op == PX_PROBE_CONTENT ? read_file(path, bytes, room, &s.n)
+                                                 : send_signal(path);
         s.n = s.errnum ? 0 : s.n;
         memcpy(to + at, &s, sizeof(s));
         at += sizeof(s) + s.n;
@@ -186,9 +218,10 @@ static void reader_lost(struct reader *r)
 
 /* Reads the sections of an answer between at and end. The texts stay in the packet.
  * False if the packet is damaged. */
-static bool read_sections(const char *at, const char *end, bool state, size_t n,
-                          struct px_probe_file *files)
+static bool read_sections(const char *at, const char *end, enum px_probe_op op,
+                          size_t n, struct px_probe_file *files)
 {
+    const bool state = op == PX_PROBE_STATE;
     struct section s;
 
     for (size_t i = 0; i < n; i++, at += s.n) {
@@ -199,7 +232,7 @@ static bool read_sections(const char *at, const char *end, bool state, size_t n,
         files[i] = (struct px_probe_file){.errnum = s.errnum};
         if ((size_t)(end - at) < s.n)
             return false;
-        if (s.errnum)
+        if (s.errnum || op == PX_PROBE_SIGNAL)
             continue;
         if (s.n == 0 || (state ? s.n != sizeof(files[i].state) : at[s.n - 1] != '\0'))
             return false;
@@ -225,8 +258,7 @@ static bool handle_answer(struct reader *r, const char *packet, size_t n)
     PX_LIST_EACH (&r->waiting, struct px_probe, p, link) {
         if (p->id != head.id)
             continue;
-        if (!read_sections(packet + sizeof(head), packet + n, head.op == PX_PROBE_STATE,
-                           p->n, files))
+        if (!read_sections(packet + sizeof(head), packet + n, head.op, p->n, files))
             return false;
         px_list_remove(&p->link);
         p->fn(p->arg, files); /* may ask this reader again */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files read with the rights of a user. A child process for each user becomes that user
- * for good and reads. So the server never reads a file that the user cannot read, and a
- * slow disk never delays the loop. Loop thread only. */
+/* Files read, and signals sent, with the rights of a user. A child process for each
+ * user becomes that user for good. So the server never reads a file that the user
+ * cannot read, and a slow disk never delays the loop. Loop thread only. */
 #ifndef PX_SERVER_MONITOR_PROBE_H
 #define PX_SERVER_MONITOR_PROBE_H
 
@@ -16,6 +16,7 @@ struct px_server;
 enum px_probe_op {
     PX_PROBE_STATE,   /* size and times of a file */
     PX_PROBE_CONTENT, /* content of files of /proc */
+    PX_PROBE_SIGNAL,  /* no file: "PID START SIGNUM", see core/base/proc.h */
 };
 
 struct px_probe_state {

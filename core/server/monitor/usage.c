@@ -23,12 +23,6 @@
 /* Memory of the figures of one process. */
 #define FIGURES_B (20 * sizeof(pmix_info_t))
 
-struct px_usage_target {
-    pmix_proc_t proc;
-    pid_t pid;
-    uint64_t start;
-};
-
 /* ---- targets of a request -------------------------------------------------------- */
 
 static pmix_status_t wrong_type(struct px_err *err, const pmix_info_t *info,
@@ -60,13 +54,13 @@ static pmix_status_t read_array(const pmix_info_t *info, pmix_data_type_t type,
                             MAX_TARGETS);
 }
 
-/* True if all processes that the name includes run on this node. */
-static bool is_here(const struct px_nspace *ns, const pmix_proc_t *proc)
+bool px_usage_is_here(const struct px_server *srv, const pmix_proc_t *proc)
 {
-    const struct px_procmap *map = ns->map;
+    const struct px_nspace *ns = px_nspace_find(srv->model, proc->nspace);
+    const struct px_procmap *map = ns ? ns->map : NULL;
 
     if (!map)
-        return true; /* one node */
+        return ns != NULL; /* one node */
     return proc->rank == PMIX_RANK_WILDCARD
                ? map->n_nodes <= 1
                : px_procmap_node_of(map, proc->rank, NULL) == ns->this_node;
@@ -83,9 +77,10 @@ static pmix_status_t check_proc(const struct px_peer *peer, const pmix_proc_t *p
                           "cannot monitor processes of %.255s: they belong to another "
                           "user",
                           proc->nspace);
-    if (ns && (is_here(ns, proc) || proc->rank == PMIX_RANK_WILDCARD))
+    if (ns &&
+        (px_usage_is_here(peer->server, proc) || proc->rank == PMIX_RANK_WILDCARD))
         want->everything |= want->of != PX_USAGE_PROC;
-    want->elsewhere |= !ns || !is_here(ns, proc);
+    want->elsewhere |= !px_usage_is_here(peer->server, proc);
     return PMIX_SUCCESS;
 }
 
@@ -283,23 +278,24 @@ static bool is_wanted(const struct px_usage_want *want, const char *nspace,
     return bsearch(&name, want->procs, want->n_procs, sizeof(name), compare_procs);
 }
 
-/* Lists the processes to sample: the first process of each rank. */
-static pmix_status_t list_targets(struct px_sample *s)
+pmix_status_t px_usage_list(struct px_peer *peer, const struct px_usage_want *want,
+                            struct px_usage_target **targets, size_t *n)
 {
-    const struct px_cleanup *c = s->peer->server->part.cleanup;
+    const struct px_cleanup *c = peer->server->part.cleanup;
     size_t cap = 0, n_seen = 0;
 
     PX_LIST_EACH (&c->jobs, struct px_cleanup_job, job, link) {
         const pmix_rank_t *last = NULL;
 
-        if (job == c->own || job->gone || !px_peer_may(s->peer, job->nspace))
+        if (job == c->own || job->gone || !px_peer_may(peer, job->nspace))
             continue;
+        px_cleanup_search(job, peer);
         PX_CLEANUP_EACH_PROC (job, p) {
             n_seen++;
-            if (p->pid <= 0 || last == &p->rank->rank || s->n >= MAX_TARGETS ||
-                !is_wanted(s->want, job->nspace, p))
+            if (p->pid <= 0 || last == &p->rank->rank || *n >= MAX_TARGETS ||
+                !is_wanted(want, job->nspace, p))
                 continue;
-            struct px_usage_target *t = px_vec_add(&s->targets, &s->n, &cap);
+            struct px_usage_target *t = px_vec_add(targets, n, &cap);
 
             if (!t)
                 return PMIX_ERR_NOMEM;
@@ -309,8 +305,8 @@ static pmix_status_t list_targets(struct px_sample *s)
             t->start = p->start;
         }
     }
-    (void)px_work(s->peer, n_seen);
-    return px_charge(&s->charge, s->peer, cap * sizeof(*s->targets));
+    (void)px_work(peer, n_seen);
+    return PMIX_SUCCESS;
 }
 
 /* ---- samples --------------------------------------------------------------------- */
@@ -455,7 +451,9 @@ pmix_status_t px_sample_begin(struct px_sample *s, struct px_peer *peer,
 
     *s = (struct px_sample){.peer = peer, .want = want, .fn = fn, .arg = arg};
     if (want->of == PX_USAGE_PROC)
-        rc = list_targets(s);
+        rc = px_usage_list(peer, want, &s->targets, &s->n);
+    if (!rc)
+        rc = px_charge(&s->charge, peer, s->n * sizeof(*s->targets));
     if (!rc && want->of == PX_USAGE_PROC && s->n == 0)
         rc = PMIX_OPERATION_SUCCEEDED;
     else if (!rc)

@@ -10,7 +10,14 @@
 #include "core/server/monitor/usage_text.h"
 
 struct px_peer;
-struct px_usage_target;
+struct px_server;
+
+/* A process of this node. */
+struct px_usage_target {
+    pmix_proc_t proc;
+    pid_t pid;
+    uint64_t start; /* core/base/proc.h */
+};
 
 /* Figures and targets of a monitor. */
 struct px_usage_want {
@@ -36,6 +43,13 @@ pmix_status_t px_usage_read_want(const struct px_peer *peer, enum px_usage_of of
 void px_usage_want_fini(struct px_usage_want *want);
 /* Returns the memory that the targets occupy. */
 size_t px_usage_want_b(const struct px_usage_want *want);
+
+/* True if all processes that the name includes run on this node. */
+bool px_usage_is_here(const struct px_server *srv, const pmix_proc_t *proc);
+/* Lists the processes that a peer wants and may see: the first process of each rank.
+ * *targets is malloc'd, also after a failure. PMIX_ERR_NOMEM. */
+pmix_status_t px_usage_list(struct px_peer *peer, const struct px_usage_want *want,
+                            struct px_usage_target **targets, size_t *n);
 
 /* A sample that is being taken, or zeroed. fn runs once, never inside px_sample_begin,
  * and may take the figures. */

@@ -64,6 +64,7 @@ void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t ta
 
     if (tag < PX_TAG_DYNAMIC) { /* such messages want no reply */
         peer->n_beats += tag == PX_TAG_HEARTBEAT;
+        (void)px_work(peer, 1 + n / PX_ITEM_B);
         return;
     }
     req = malloc(sizeof(*req));

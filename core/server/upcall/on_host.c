@@ -13,6 +13,7 @@
 #include "core/server/peer/req.h"
 #include "core/server/peer/share.h"
 #include "core/server/server.h"
+#include "core/server/upcall/control.h"
 #include "core/server/upcall/plog.h"
 #include "core/server/upcall/server_forward.h"
 #include "core/server/upcall/upcall.h"
@@ -89,13 +90,6 @@ static pmix_status_t call_job_control(const pmix_server_module_t *m,
 
     return m->job_control(&u->proc, a->procs, a->n_procs, a->info.v, a->info.n,
                           px_upcall_info_cb, u);
-}
-
-/* Serves clean-up alone, which prepare_job_control has done. */
-static pmix_status_t own_job_control(struct px_server *srv PX_UNUSED,
-                                     struct px_upcall *u PX_UNUSED)
-{
-    return PMIX_ERR_NOT_SUPPORTED;
 }
 
 static void reply_job_control(void *arg, const struct px_upcall *answer)
@@ -246,8 +240,9 @@ static void reply_found(void *arg, const struct px_upcall *answer)
 #define PLAIN      .reply = px_upcall_reply_status
 
 FORWARD(spawn, Spawn, HOST(spawn), .prepare = prepare_spawn, .reply = reply_spawned);
-/* registration of files and directories for clean-up */
-FORWARD(job_control, Job_control, CHECKED, HOST(job_control), .own = own_job_control,
+/* registration of files and directories for clean-up; signal, kill, terminate, pause
+ * and resume of processes of this node */
+FORWARD(job_control, Job_control, CHECKED, HOST(job_control), .own = px_control,
         .prepare = prepare_job_control, .reply = reply_job_control);
 /* standard output and standard error */
 FORWARD(log, Log, HOST(log2), .older = PX_SLOT(log), .own = px_plog,

@@ -357,7 +357,8 @@ static const struct {
     {"f", PMIX_REGISTER_CLEANUP},   {"d", PMIX_REGISTER_CLEANUP_DIR},
     {"k", PMIX_CLEANUP_IGNORE},     {"recurse", PMIX_CLEANUP_RECURSIVE},
     {"empty", PMIX_CLEANUP_EMPTY},  {"leave", PMIX_CLEANUP_LEAVE_TOPDIR},
-    {"pause", PMIX_JOB_CTRL_PAUSE}, {"id", PMIX_JOB_CTRL_ID},
+    {"pause", PMIX_JOB_CTRL_PAUSE}, {"ckpt", PMIX_JOB_CTRL_CHECKPOINT_EVENT},
+    {"id", PMIX_JOB_CTRL_ID},
 };
 
 static const char *key_of(const char *word)

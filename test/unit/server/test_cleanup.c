@@ -284,8 +284,8 @@ PX_TEST(no_host_is_needed)
 
     module.job_control = NULL;
     start_anew(&module);
-    ASK_ROWS({0, "0 f=/t/a", 0, "0: /t/a file"}, {0, "0 pause", UNABLE, NULL},
-             {0, "0 f=/t/b pause", UNABLE, NULL});
+    ASK_ROWS({0, "0 f=/t/a", 0, "0: /t/a file"}, {0, "0 ckpt", UNABLE, NULL},
+             {0, "0 f=/t/b ckpt", UNABLE, NULL});
     start_anew(NULL);
     ASK_ROWS({0, "- f=/t/a", 0, "*: /t/a file"});
 }
