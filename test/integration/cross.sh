@@ -231,10 +231,11 @@ queried() { # queried HEADERS LIBRARY
     job pmixrun "$1" "$2" queried
 }
 
-# Heartbeats, a file and usage of resources, monitored by our server.
+# Heartbeats, a file and usage of resources, monitored by our server. Job control by pmixrun.
 monitored() { # monitored HEADERS LIBRARY
     use_debian
     job pmixrun "$1" "$2" monitored "$TMPDIR"
+    job pmixrun "$1" "$2" ordered
 }
 
 # A program without a launcher is a job of one process.

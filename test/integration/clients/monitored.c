@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* monitored FOLDER: requests of monitors, whose alerts come from the server: heartbeats, a file, and usage
- * of resources. Each alert waits for its event, so a slow machine changes nothing. */
+ * of resources. ordered: job control. Each step waits for its effect, so a slow machine changes nothing. */
 #include "client.h"
 
 /* newer than release 5.0 */
@@ -161,5 +161,75 @@ JOINS(monitored)
     file(argv[1]);
     usage();
     CHECK(!is_wrong);
+    barrier();
+}
+
+/* ---- ordered: rank 0 pauses rank 1, which waits in a fence -------------------------------------- */
+
+static void order(pmix_rank_t rank, const char *key, const char *value, const char *id,
+                  pmix_status_t wanted)
+{
+    pmix_proc_t target = rank_of(rank);
+    pmix_info_t how[2], *results = NULL;
+    size_t n = 0;
+
+    if (value)
+        PMIX_INFO_LOAD(&how[0], key, value, PMIX_STRING);
+    else
+        how[0] = info_bool(key);
+    PMIX_INFO_LOAD(&how[1], PMIX_JOB_CTRL_ID, id, PMIX_STRING);
+    EXPECT(PMIx_Job_control(&target, 1, how, 2, &results, &n), wanted);
+    PMIX_INFO_DESTRUCT(&how[0]);
+    PMIX_INFO_DESTRUCT(&how[1]);
+    if (results)
+        PMIX_INFO_FREE(results, n);
+}
+
+/* Returns true if the server reports this state of the rank. */
+static bool is_state(pmix_rank_t rank, char state)
+{
+    pmix_info_t what = info_bool(PMIX_MONITOR_PROC_RESOURCE_USAGE), *results = NULL;
+    bool is = false;
+    size_t n = 0;
+
+    GOOD(PMIx_Process_monitor(&what, PMIX_SUCCESS, NULL, 0, &results, &n));
+    for (size_t i = 0; i < n; i++) {
+        const pmix_info_t *name = figure(&results[i], PMIX_PROCID),
+                          *letter = figure(&results[i], "pmix.proc.osstate");
+
+        is |= name && letter && name->value.data.proc->rank == rank &&
+              letter->value.data.string[0] == state;
+    }
+    if (results)
+        PMIX_INFO_FREE(results, n);
+    return is;
+}
+
+static void await_state(pmix_rank_t rank, char state)
+{
+    double end = now_s() + WAIT_S;
+
+    while (!is_state(rank, state)) {
+        CHECK(now_s() < end);
+        sleep_ms(10);
+    }
+}
+
+JOINS(ordered)
+{
+    barrier();
+    if (me.rank == 0) {
+        await_state(1, 'S');
+        order(1, PMIX_JOB_CTRL_PAUSE, NULL, "p", PMIX_SUCCESS);
+        await_state(1, 'T');
+        order(1, PMIX_JOB_CTRL_CANCEL, "other", "c", PMIX_ERR_NOT_FOUND);
+        order(1, PMIX_JOB_CTRL_CANCEL, "p", "c", PMIX_SUCCESS);
+        await_state(1, 'S');
+        order(1, PMIX_JOB_CTRL_PAUSE, NULL, "q", PMIX_SUCCESS);
+        await_state(1, 'T');
+        order(1, PMIX_JOB_CTRL_RESUME, NULL, "r", PMIX_SUCCESS);
+        await_state(1, 'S');
+        order(1, PMIX_JOB_CTRL_CHECKPOINT_EVENT, NULL, "e", PMIX_ERR_NOT_SUPPORTED);
+    }
     barrier();
 }
