@@ -7,9 +7,8 @@
 #include "core/base/fd.h"
 #include "core/base/str.h"
 #include "core/model/nspace.h"
+#include "core/plugin/errand.h"
 #include "core/plugin/select.h"
-#include "core/reclaim/process.h"
-#include "core/rt/child.h"
 #include "core/rt/log.h"
 #include "core/rt/process.h"
 #include "core/server/fabric/blob.h"
@@ -21,9 +20,6 @@
 #include "frameworks/framework.h"
 #include "tenon/pnet.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -40,14 +36,10 @@ struct part {
     struct px_gather *gather;
     const struct px_module *module;
     struct px_share *given; /* in a trial, the share to apply; else NULL */
-    size_t steps;           /* steps of the trial that were reached */
     px_infos share;
-    size_t share_b; /* packed */
-    bool oversize;  /* share_b exceeds the limit */
-    pid_t pid;      /* 0: needs no child, or the child has ended */
-    int fd;
-    struct px_watch *watch;
-    px_buf answer; /* bytes that the child wrote */
+    size_t share_b;          /* packed */
+    bool oversize;           /* share_b exceeds the limit */
+    struct px_errand errand; /* without a child: needs none, or the child has ended */
 };
 
 struct px_gather {
@@ -170,25 +162,12 @@ _Noreturn static void run_child(struct part *p, int fd)
                                                                     : EXIT_SUCCESS);
 }
 
-static void stop_child(struct part *p)
-{
-    px_watch_free(px_take(&p->watch));
-    px_drop_fd(&p->fd);
-    px_buf_cleanup(&p->answer);
-    if (p->pid > 0) {
-        kill(-p->pid, SIGKILL); /* and its child processes */
-        kill(p->pid, SIGKILL);
-        px_child_forget(p->gather->server->loop, p->pid);
-    }
-    p->pid = 0;
-}
-
 /* ---- the end --------------------------------------------------------------------- */
 
 static void gather_free(struct px_gather *g)
 {
     for (size_t i = 0; i < g->n_parts; i++) {
-        stop_child(&g->parts[i]);
+        px_errand_stop(&g->parts[i].errand);
         px_infos_cleanup(&g->parts[i].share);
     }
     px_list_remove(&g->link);
@@ -324,39 +303,12 @@ static void part_done(struct part *p)
 {
     struct px_gather *g = p->gather;
 
-    stop_child(p);
+    px_errand_stop(&p->errand);
     if (--g->n_waiting == 0 || g->err.status)
         finish(g);
 }
 
 /* ---- running children ------------------------------------------------------------ */
-
-/* Reads what the child wrote. False if it writes without end, or out of memory. */
-static bool read_some(struct part *p)
-{
-    char bytes[65536];
-    ssize_t n;
-
-    while ((n = PX_RETRY(read(p->fd, bytes, sizeof(bytes)))) > 0)
-        if (p->given)
-            p->steps += (size_t)n;
-        else if (p->answer.len > 2 * (size_t)PX_BLOB_MAX_B ||
-                 px_buf_add(&p->answer, bytes, (size_t)n))
-            return false;
-    if (n == 0)
-        px_watch_free(px_take(&p->watch));
-    return true;
-}
-
-static void on_bytes(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
-{
-    struct part *p = arg;
-
-    if (read_some(p))
-        return;
-    leave_out(p, "contributes too much");
-    part_done(p);
-}
 
 static pmix_status_t read_answer(struct part *p, pmix_status_t *rc)
 {
@@ -364,8 +316,8 @@ static pmix_status_t read_answer(struct part *p, pmix_status_t *rc)
     uint32_t status;
     uint8_t oversize;
 
-    px_reader_init(&r, px_codec_default, p->answer.data, p->answer.len);
-    if (!read_some(p) || px_unpack1(&r, &status, PMIX_UINT32) ||
+    px_reader_init(&r, px_codec_default, p->errand.answer.data, p->errand.answer.len);
+    if (px_unpack1(&r, &status, PMIX_UINT32) ||
         px_unpack_u8(&r, &oversize, PMIX_UINT8) ||
         px_unpack_infos(&r, &p->share.v, &p->share.n) || !px_reader_done(&r))
         return PMIX_ERR_UNPACK_FAILURE;
@@ -378,8 +330,9 @@ static pmix_status_t read_answer(struct part *p, pmix_status_t *rc)
 /* Returns the function in which the child of a trial runs or has ended, or NULL. */
 static const char *tried_function(struct part *p)
 {
-    (void)read_some(p);
-    return p->steps >= TRIED ? NULL : p->steps == IN_ENVARS ? "envars" : "apply";
+    (void)px_errand_read(&p->errand);
+    const size_t steps = p->errand.answer.len;
+    return steps >= TRIED ? NULL : steps == IN_ENVARS ? "envars" : "apply";
 }
 
 static void on_trial_end(struct part *p, int status)
@@ -393,13 +346,14 @@ static void on_trial_end(struct part *p, int status)
                   WEXITSTATUS(status));
 }
 
-static void on_end(void *arg, pid_t pid PX_UNUSED, int status)
+static void on_end(struct px_errand *errand, enum px_errand_end how, int status)
 {
-    struct part *p = arg;
+    struct part *p = PX_CONTAINER_OF(errand, struct part, errand);
     pmix_status_t rc;
 
-    p->pid = 0;
-    if (p->given)
+    if (how == PX_ERRAND_EXCESS)
+        leave_out(p, "contributes too much");
+    else if (p->given)
         on_trial_end(p, status);
     else if (WIFSIGNALED(status))
         leave_out(p, "crashed (%s)", strsignal(WTERMSIG(status)));
@@ -419,10 +373,10 @@ static void on_deadline(void *arg)
         struct part *p = &g->parts[i];
         const char *function = p->given ? tried_function(p) : NULL;
 
-        if (p->pid > 0 && function)
+        if (px_errand_runs(&p->errand) && function)
             leave_out(p, "has not returned from %s within %g s, its time limit",
                       function, limit_s);
-        else if (p->pid > 0 && !p->given)
+        else if (px_errand_runs(&p->errand) && !p->given)
             leave_out(p, "has not contributed within %g s, its time limit", limit_s);
     }
     finish(g);
@@ -430,31 +384,15 @@ static void on_deadline(void *arg)
 
 static void start_child(struct part *p, struct px_err *err)
 {
-    struct px_loop *loop = p->gather->server->loop;
-    int ends[2];
+    int out;
+    pid_t pid = px_errand_start(&p->errand, p->given ? "tenon-apply" : "tenon-fabric",
+                                0, &out, err);
 
-    if (pipe2(ends, O_CLOEXEC) < 0) {
-        px_err_errno(err, "cannot make a pipe");
-        return;
-    }
-    PX_AUTOCLOSE int far_end = ends[1];
-    p->fd = ends[0];
-    if (px_fd_nonblock(p->fd) ||
-        !(p->watch = px_watch_create(loop, p->fd, PX_READABLE, on_bytes, p))) {
-        px_err_nomem(err, "watch a process");
-        return;
-    }
-    p->pid = px_reclaim_fork_component(p->given ? "tenon-apply" : "tenon-fabric",
-                                       far_end);
-    if (p->pid == 0 && p->given)
-        run_trial(p, far_end);
-    if (p->pid == 0)
-        run_child(p, far_end);
+    if (pid == 0 && p->given)
+        run_trial(p, out);
+    if (pid == 0)
+        run_child(p, out);
     p->gather->n_waiting++;
-    if (p->pid < 0)
-        px_err_errno(err, "cannot fork");
-    else if (px_child_watch(loop, p->pid, on_end, p))
-        px_err_nomem(err, "watch a process");
 }
 
 /* ---- the beginning --------------------------------------------------------------- */
@@ -479,7 +417,11 @@ static struct px_gather *gather_create(struct px_server *srv, const char *nspace
     g->arg = arg;
     g->n_parts = n;
     for (size_t i = 0; i < n; i++)
-        g->parts[i] = (struct part){.gather = g, .module = &m[i], .fd = -1};
+        g->parts[i] = (struct part){.gather = g,
+                                    .module = &m[i],
+                                    .errand = {.loop = srv->loop,
+                                               .max_b = 2 * (size_t)PX_BLOB_MAX_B,
+                                               .done = on_end}};
     px_str_copy(g->view.nspace, sizeof(g->view.nspace), nspace);
     px_list_append(&srv->part.gathers, &g->link);
     return g;
