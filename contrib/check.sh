@@ -48,7 +48,7 @@ cd "$(dirname "$0")/.."
 # shellcheck disable=SC2086
 if [ $INSTALL = 1 ]; then
     need_packages $BUILD_PACKAGES $TEST_PACKAGES
-    want_packages $ORACLE_PACKAGES
+    want_packages $OPTION_PACKAGES $ORACLE_PACKAGES
 fi
 
 PASSED=0 FAILED=0 SKIPPED=0

@@ -5,6 +5,8 @@
 # "a|b" are alternatives: the first that is installed, or else the first that apt can install.
 BUILD_PACKAGES="gcc libc6-dev meson ninja-build pkg-config
     libevent-dev libhwloc-dev libjansson-dev libltdl-dev zlib1g-dev python3"
+# Headers of libraries that optional components use; the components are left out without them.
+OPTION_PACKAGES="libsystemd-dev"
 TEST_PACKAGES="check g++ clang libclang-rt-dev|libclang-rt-14-dev binutils iproute2 procps"
 # Programs and libraries that tests compare with. Their tests skip themselves without them.
 ORACLE_PACKAGES="abigail-tools python3-pmix openmpi-bin libopenmpi-dev libpmix-dev

@@ -7,6 +7,7 @@
 #include "tenon/pcleanup.h"
 #include "tenon/pfexec.h"
 #include "tenon/piof.h"
+#include "tenon/plog.h"
 #include "tenon/pnet.h"
 #include "tenon/psec.h"
 #include "tenon/ptl.h"
@@ -37,6 +38,9 @@ const struct px_framework px_frameworks[PX_FW_COUNT] = {
     [PX_FW_PIOF] = {"piof", PX_PIOF_ABI, EVERY_ROLE, sizeof(struct px_piof_ops),
                     .many = true, .required = false, .deferred = true,
                     .ops_needed = offsetof(struct px_piof_ops, writev)},
+    [PX_FW_PLOG] = {"plog", PX_PLOG_ABI, PX_ROLE_SERVER, sizeof(struct px_plog_ops),
+                    .many = true, .required = false,
+                    .ops_needed = offsetof(struct px_plog_ops, target)},
 };
 
 /* Constant array. pmix_frameworks.h declares the array without const for programs,
@@ -45,7 +49,7 @@ PX_EXPORT extern const char *const pmix_framework_names[PX_FW_COUNT + 1];
 const char *const pmix_framework_names[PX_FW_COUNT + 1] = {
     [PX_FW_PTL] = "ptl",       [PX_FW_GDS] = "gds",   [PX_FW_PSEC] = "psec",
     [PX_FW_PFEXEC] = "pfexec", [PX_FW_PNET] = "pnet", [PX_FW_PCLEANUP] = "pcleanup",
-    [PX_FW_PIOF] = "piof",     [PX_FW_COUNT] = NULL,
+    [PX_FW_PIOF] = "piof",     [PX_FW_PLOG] = "plog", [PX_FW_COUNT] = NULL,
 };
 
 enum px_framework_id px_framework_find(const char *s, size_t len)

@@ -16,6 +16,7 @@ enum px_framework_id {
     PX_FW_PNET,
     PX_FW_PCLEANUP,
     PX_FW_PIOF,
+    PX_FW_PLOG,
     PX_FW_COUNT
 };
 

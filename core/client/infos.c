@@ -261,8 +261,12 @@ PX_EXPORT pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[],
 static struct px_api make_log(const pmix_info_t *data, size_t n_data,
                               const pmix_info_t *directives, size_t n_directives)
 {
+    const bool stamped = n_directives > 0 && directives &&
+                         px_info_flag(directives, n_directives,
+                                      PMIX_LOG_GENERATE_TIMESTAMP);
+
     return (struct px_api){.request = &px_request_log,
-                           .args = {.stamp = time(NULL),
+                           .args = {.stamp = stamped ? time(NULL) : 0,
                                     .info = px_infos_borrow(data, n_data),
                                     .more = px_infos_borrow(directives, n_directives)},
                            .invalid = n_data == 0};

@@ -76,6 +76,9 @@ const struct px_param px_server_params[] = {
         struct px_server_conf, fabric_timeout, "30s", 1, 3600000,
         "Time limit of the fabric components' part in the launch of a job"),
     PX_PARAM_DURATION(
+        struct px_server_conf, service_timeout, "10s", 1, 3600000,
+        "Time limit of a component that passes a text to the system's log"),
+    PX_PARAM_DURATION(
         struct px_server_conf, get_report, "30s", 0, INT64_MAX / 4,
         "How long PMIx_Get waits for a key before the server logs the waiting process, "
         "the key and its process; 0: never"),

@@ -25,7 +25,7 @@ struct px_client_conf {
 
 struct px_server_conf {
     uint64_t handshake_timeout, finalize_timeout, cleanup_timeout, unread_timeout,
-        fabric_timeout, get_report, get_timeout; /* ms */
+        fabric_timeout, service_timeout, get_report, get_timeout; /* ms */
     uint64_t committed_per_user, committed_total, output_per_stream,
         output_total; /* bytes */
     const char *report_uri;

@@ -265,15 +265,18 @@ static size_t put_base64(struct text *to, const uint8_t *s, size_t n)
     return used;
 }
 
-/* Formats the time as ISO 8601: "2026-11-22T14:35:00.123456+01:00". */
-static void format_time(char *text, size_t size)
+/* Formats the time as ISO 8601: "2026-11-22T14:35:00.123456+01:00". stamp_s 0: the
+ * current time. */
+static void format_time(char *text, size_t size, int64_t stamp_s)
 {
-    struct timespec now = {0};
+    struct timespec now = {.tv_sec = stamp_s};
     struct tm local;
     char zone[8] = "";
 
-    clock_gettime(CLOCK_REALTIME, &now);
-    localtime_r(&now.tv_sec, &local);
+    if (!stamp_s)
+        clock_gettime(CLOCK_REALTIME, &now);
+    if (!localtime_r(&now.tv_sec, &local)) /* a year without a number */
+        local = (struct tm){.tm_mday = 1};
     strftime(zone, sizeof(zone), "%z", &local); /* "+0100" */
     size_t n = strftime(text, size, "%Y-%m-%dT%H:%M:%S", &local);
     snprintf(text + n, size - n, ".%06ld%.3s:%s", now.tv_nsec / 1000, zone, zone + 3);
@@ -421,7 +424,7 @@ size_t px_iof_format_apply(const struct px_iof_format *f, const uint8_t *bytes,
     char now[48] = "";
 
     if (f->timed)
-        format_time(now, sizeof(now));
+        format_time(now, sizeof(now), f->stamp_s);
     for (*used = 0; *used < n;) {
         const uint8_t *line = bytes + *used;
         const uint8_t *newline = memchr(line, '\n', n - *used);

@@ -65,6 +65,7 @@ struct px_iof_origin {
 struct px_iof_format {
     enum { PX_IOF_PLAIN, PX_IOF_XML, PX_IOF_JSON } form;
     bool timed;
+    int64_t stamp_s;                    /* time to show; 0: the current time */
     char head[PX_IOF_HEAD_MAX_B - 128]; /* text beside the time */
     char channel[16];
 };

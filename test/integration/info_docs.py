@@ -11,6 +11,7 @@ import sys
 BUILD = os.environ["TENON_BUILD"]
 DOCS = os.path.join(os.path.dirname(__file__), "../../docs")
 INFO = os.path.join(BUILD, "contrib/tools/pmix_info")
+OPTIONAL = [("plog", "journal")]  # components that need a package for the build
 PMIXRUN = os.path.join(BUILD, "contrib/tools/pmixrun")
 
 
@@ -60,6 +61,15 @@ def put(text, name, body):
     return new
 
 
+def without_optional(text, shown):
+    """Returns the page without the tables of optional components that the build has not."""
+    built = {(c["framework"], c["name"]) for c in shown["components"]}
+    for part in OPTIONAL:
+        if part not in built:
+            text = re.sub(r"### %s %s\n.*?\n(?=### |<!-- end)" % part, "", text, flags=re.S)
+    return text
+
+
 def plain(page):
     """Returns the text of a man page without markup."""
     page = re.sub(r"(?m)^\.\\\".*\n", "", page)
@@ -69,6 +79,7 @@ def plain(page):
 def wrong(shown):
     """Yields each error of the documentation."""
     text = read("params.md")
+    text = without_optional(text, shown)
     for name, body in (("parameters", parameters(shown)), ("synonyms", synonyms(shown))):
         if put(text, name, body) != text:
             yield "docs/params.md: the table of %s is not that of pmix_info; run info_docs.py --update" % name
@@ -88,7 +99,7 @@ def wrong(shown):
     names |= {"%s_%s" % (c["framework"], c["name"]) for c in shown["components"]}
     for kind in sorted({p["type"] for p in shown["parameters"]} - {k for k in re.findall(r"\w+", page)}):
         yield "docs/man/pmix-mca-params.conf.5: no word of type %s" % kind
-    for name in re.findall(r"\b(?:mca_base|client|server|embedded|tool|ptl|gds|psec|pcleanup|pfexec|piof|iof)_\w+(?![\w*])", page + text):
+    for name in re.findall(r"\b(?:mca_base|client|server|embedded|tool|ptl|gds|psec|pcleanup|pfexec|piof|plog|iof)_\w+(?![\w*])", page + text):
         if name not in names and not any(s["name"].rstrip("*") in name for s in shown["synonyms"]) and \
                 not name.startswith("mca_base_verbos"):
             yield "documentation: there is no parameter %s" % name

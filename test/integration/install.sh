@@ -50,7 +50,7 @@ int main(void)
 }
 EOF
     names=$(run 60 env -u LD_LIBRARY_PATH "$TMPDIR/foreign")
-    same "ptl gds psec pfexec pnet pcleanup piof " "$names" "names of frameworks"
+    same "ptl gds psec pfexec pnet pcleanup piof plog " "$names" "names of frameworks"
     used 1 foreign "$TREE_LIB/libpmix.so.2"
     rm -f "$RECORD"/* "$TMPDIR/foreign"
 }

@@ -86,7 +86,7 @@ the_commands_of_the_page_work() {
     unset PKG_CONFIG_PATH
     (cd "$TMPDIR/vendor" && prefix=$TREE CC=${CC:-cc} run 120 sh -eu page.sh) >"$OUT" 2>"$ERR" || fail "$(tail -1 "$ERR")"
     lines 4 '^[0-9a-f]{16}$' "$OUT"
-    for contract in ptl gds psec pfexec pnet pcleanup piof; do
+    for contract in ptl gds psec pfexec pnet pcleanup piof plog; do
         [ -s "$TREE/share/doc/tenon/frameworks/$contract.md" ] || fail "the contract of $contract is not installed"
     done
 }

@@ -13,8 +13,8 @@
 #include "core/server/peer/req.h"
 #include "core/server/peer/share.h"
 #include "core/server/server.h"
+#include "core/server/service/log.h"
 #include "core/server/upcall/control.h"
-#include "core/server/upcall/plog.h"
 #include "core/server/upcall/server_forward.h"
 #include "core/server/upcall/upcall.h"
 #include "core/wire/requests.h"
@@ -244,8 +244,8 @@ FORWARD(spawn, Spawn, HOST(spawn), .prepare = prepare_spawn, .reply = reply_spaw
  * and resume of processes of this node */
 FORWARD(job_control, Job_control, CHECKED, HOST(job_control), .own = px_control,
         .prepare = prepare_job_control, .reply = reply_job_control);
-/* standard output and standard error */
-FORWARD(log, Log, HOST(log2), .older = PX_SLOT(log), .own = px_plog,
+/* components of `plog`: standard streams, the system's log, a file */
+FORWARD(log, Log, HOST(log2), .older = PX_SLOT(log), .own = px_log_serve,
         .prepare = prepare_log, PLAIN);
 /* heartbeats, files and usage of resources on this node, also where the host has a
  * function; other requests are refused: `PMIX_ERR_NOT_SUPPORTED` */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The Standard's section "Logging". */
+#include "log_sockets.h"
 #include "standard.h"
 
 #include <string.h>
+#include <syslog.h>
 #include <unistd.h>
 
 /* ---- a host with a log function ------------------------------------------------------------ */
@@ -144,6 +146,239 @@ PX_TEST(once_is_required_as_a_directive)
     standard_run("-n 1", "once");
     ck_assert_uint_eq(standard_count(standard_err, "the first channel"), 1);
     ck_assert_uint_eq(standard_count(standard_out, "the second channel"), 0);
+}
+
+/* ---- the system's log ---------------------------------------------------------------------- */
+
+/* A request: at most two data and two directives, for one client. */
+struct request {
+    const char *keys[2], *texts[2];
+    struct {
+        const char *key;
+        pmix_data_type_t type;
+        const void *value;
+    } directives[2];
+    pmix_status_t status;
+    int n_received;          /* texts in the system's log */
+    const char *received[2]; /* parts of these */
+    const char *out, *err;   /* parts of pmixrun's output */
+};
+static const int debug = LOG_DEBUG;
+static const time_t stamp = 1000000000; /* 2001-09-09 */
+static const struct request requests[] = {
+    {{PMIX_LOG_SYSLOG},
+     {"to syslog"},
+     {{0}},
+     PMIX_SUCCESS,
+     1,
+     {"<11>", "to syslog"},
+     NULL,
+     NULL},
+    {{PMIX_LOG_LOCAL_SYSLOG, PMIX_LOG_SYSLOG},
+     {"the first", "the second"},
+     {{0}},
+     PMIX_SUCCESS,
+     2,
+     {"the first", "the second"},
+     NULL,
+     NULL},
+    {{PMIX_LOG_SYSLOG},
+     {"with priority"},
+     {{PMIX_LOG_SYSLOG_PRI, PMIX_INT, &debug}},
+     PMIX_SUCCESS,
+     1,
+     {"<15>", "with priority"},
+     NULL,
+     NULL},
+    {{PMIX_LOG_SYSLOG, PMIX_LOG_STDOUT},
+     {"stamped", "on each channel"},
+     {{PMIX_LOG_TIMESTAMP, PMIX_TIME, &stamp}},
+     PMIX_SUCCESS,
+     1,
+     {"2001-09-", "stamped"},
+     "2001-09-",
+     NULL},
+    {{PMIX_LOG_SYSLOG, PMIX_LOG_STDERR},
+     {"only once", "not this"},
+     {{PMIX_LOG_ONCE, PMIX_BOOL, NULL}},
+     PMIX_SUCCESS,
+     1,
+     {"only once"},
+     NULL,
+     NULL},
+    {{PMIX_LOG_EMAIL, PMIX_LOG_STDERR},
+     {"mail", "the channel that can"},
+     {{PMIX_LOG_ONCE, PMIX_BOOL, NULL}},
+     PMIX_SUCCESS,
+     0,
+     {NULL},
+     NULL,
+     "the channel that can"},
+    {{PMIX_LOG_STDERR},
+     {"tagged"},
+     {{PMIX_LOG_TAG_OUTPUT, PMIX_BOOL, NULL}},
+     PMIX_SUCCESS,
+     0,
+     {NULL},
+     NULL,
+     "<stderr>:tagged"},
+    {{PMIX_LOG_STDOUT},
+     {"<in xml>"},
+     {{PMIX_LOG_XML_OUTPUT, PMIX_BOOL, NULL}},
+     PMIX_SUCCESS,
+     0,
+     {NULL},
+     "&lt;in xml&gt;",
+     NULL},
+    {{PMIX_LOG_STDERR},
+     {"generated"},
+     {{PMIX_LOG_GENERATE_TIMESTAMP, PMIX_BOOL, NULL}},
+     PMIX_SUCCESS,
+     0,
+     {NULL},
+     NULL,
+     "<stderr>:generated"},
+    {{PMIX_LOG_GLOBAL_DATASTORE},
+     {"stored"},
+     {{0}},
+     PMIX_ERR_NOT_SUPPORTED,
+     0,
+     {NULL},
+     NULL,
+     "only a host has a data store"},
+    {{PMIX_LOG_EMAIL},
+     {"mail"},
+     {{0}},
+     PMIX_ERR_NOT_SUPPORTED,
+     0,
+     {NULL},
+     NULL,
+     "sends e-mail"},
+    {{PMIX_LOG_GLOBAL_SYSLOG},
+     {"far"},
+     {{0}},
+     PMIX_ERR_NOT_SUPPORTED,
+     0,
+     {NULL},
+     NULL,
+     "gateway"},
+    {{PMIX_LOG_JOB_RECORD},
+     {"record"},
+     {{0}},
+     PMIX_ERR_NOT_SUPPORTED,
+     0,
+     {NULL},
+     NULL,
+     PMIX_LOG_JOB_RECORD},
+    {{PMIX_LOG_SYSLOG},
+     {"wrong"},
+     {{PMIX_LOG_SYSLOG_PRI, PMIX_STRING, "high"}},
+     PMIX_ERR_BAD_PARAM,
+     0,
+     {NULL},
+     NULL,
+     PMIX_LOG_SYSLOG_PRI},
+};
+
+STANDARD_CLIENT(request)
+{
+    const struct request *r = &requests[atoi(getenv("STANDARD_ROW"))];
+    pmix_info_t data[2], how[2];
+    size_t n_data = r->keys[1] ? 2 : 1, n = 0;
+
+    for (size_t i = 0; i < n_data; i++)
+        PMIx_Info_load(&data[i], r->keys[i], r->texts[i], PMIX_STRING);
+    for (; n < 2 && r->directives[n].key; n++)
+        PMIx_Info_load(&how[n], r->directives[n].key, r->directives[n].value,
+                       r->directives[n].type);
+    const pmix_status_t rc = PMIx_Log(data, n_data, how, n);
+    if (rc != r->status)
+        fprintf(stderr, "%s, expected %s\n", PMIx_Error_string(rc),
+                PMIx_Error_string(r->status));
+    STANDARD_CHECK(rc == r->status);
+}
+
+PX_TEST_LOOP(syslog_and_its_priority_are_required,
+             (int)(sizeof(requests) / sizeof(requests[0])))
+{
+    const struct request *r = &requests[_i];
+    int fd = log_sockets_open();
+    char text[4096] = "", row[16];
+    size_t n = 0;
+
+    STANDARD_NEEDS_PMIXRUN;
+    PX_TEST_NEEDS(fd >= 0, "a mount namespace");
+    snprintf(row, sizeof(row), "%d", _i);
+    setenv("STANDARD_ROW", row, 1);
+    standard_run("--mca plog ^journal -n 1", "request");
+    for (int i = 0; i < r->n_received; i++)
+        n += (size_t)log_sockets_receive(fd, text + n, sizeof(text) - n);
+    for (int i = 0; i < 2 && r->received[i]; i++)
+        ck_assert_msg(strstr(text, r->received[i]), "%s is not in %s", r->received[i],
+                      text);
+    ck_assert_msg(!r->out || strstr(standard_out, r->out), "%s", standard_out);
+    ck_assert_msg(!r->err || strstr(standard_err, r->err), "%s", standard_err);
+    ck_assert_uint_eq(standard_count(standard_err, "not this"), 0);
+    close(fd);
+}
+
+/* ---- arrays, the job record, limits -------------------------------------------------------- */
+
+STANDARD_CLIENT(messages)
+{
+    pmix_info_t parts[3], data[2];
+    pmix_data_array_t array = {.type = PMIX_INFO, .size = 3, .array = parts};
+
+    PMIx_Info_load(&parts[0], PMIX_LOG_MSG, "message one", PMIX_STRING);
+    PMIx_Info_load(&parts[1], "example.own", NULL, PMIX_BOOL);
+    PMIx_Info_load(&parts[2], PMIX_LOG_MSG, "message two", PMIX_STRING);
+    PMIx_Info_load(&data[0], PMIX_LOG_STDERR, &array, PMIX_DATA_ARRAY);
+    PMIx_Info_load(&data[1], PMIX_LOG_JOB_RECORD, &array, PMIX_DATA_ARRAY);
+    STANDARD_CHECK(PMIx_Log(data, 2, NULL, 0) == PMIX_SUCCESS);
+    array.size = 0;
+    PMIx_Info_load(&data[0], PMIX_LOG_STDERR, &array, PMIX_DATA_ARRAY);
+    STANDARD_CHECK(PMIx_Log(data, 2, NULL, 0) == PMIX_ERR_BAD_PARAM);
+}
+
+PX_TEST(the_job_record_gets_the_messages_of_an_array)
+{
+    const char *record = px_test_path("record");
+    char options[4200], text[256];
+
+    STANDARD_NEEDS_PMIXRUN;
+    snprintf(options, sizeof(options), "--mca plog_file_path %s -n 2", record);
+    standard_run(options, "messages");
+    ck_assert_uint_eq(standard_count(standard_err, "message one"), 2);
+    ck_assert_uint_eq(standard_count(standard_err, "message two"), 2);
+    FILE *f = fopen(record, "r");
+    ck_assert_ptr_nonnull(f);
+    text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+    fclose(f);
+    ck_assert_uint_eq(standard_count(text, "message one"), 2);
+    ck_assert_uint_eq(standard_count(text, "message two"), 2);
+}
+
+STANDARD_CLIENT(limits)
+{
+    enum { MAX_TEXTS = 512 };
+    static char lines[100000];
+    pmix_info_t *data = PMIx_Info_create(MAX_TEXTS + 1), tag;
+
+    for (size_t i = 0; i <= MAX_TEXTS; i++)
+        PMIx_Info_load(&data[i], PMIX_LOG_STDOUT, "a line", PMIX_STRING);
+    STANDARD_CHECK(PMIx_Log(data, MAX_TEXTS, NULL, 0) == PMIX_SUCCESS);
+    STANDARD_CHECK(PMIx_Log(data, MAX_TEXTS + 1, NULL, 0) == PMIX_ERR_OUT_OF_RESOURCE);
+    memset(lines, '\n', sizeof(lines) - 1); /* each with a head */
+    PMIx_Info_load(&data[0], PMIX_LOG_STDOUT, lines, PMIX_STRING);
+    PMIx_Info_load(&tag, PMIX_LOG_TAG_OUTPUT, NULL, PMIX_BOOL);
+    STANDARD_CHECK(PMIx_Log(data, 1, &tag, 1) == PMIX_ERR_OUT_OF_RESOURCE);
+}
+
+PX_TEST(a_request_beyond_a_limit_is_refused)
+{
+    STANDARD_NEEDS_PMIXRUN;
+    standard_run("-n 1", "limits");
+    ck_assert_uint_eq(standard_count(standard_out, "a line"), 512);
 }
 
 PX_TEST(the_callback_of_an_incorrect_request_will_not_be_called)
