@@ -6,11 +6,11 @@
 BUILD_PACKAGES="gcc libc6-dev meson ninja-build pkg-config
     libevent-dev libhwloc-dev libjansson-dev libltdl-dev zlib1g-dev python3"
 # Headers of libraries that optional components use; the components are left out without them.
-OPTION_PACKAGES="libsystemd-dev"
+OPTION_PACKAGES="libmunge-dev libsystemd-dev"
 TEST_PACKAGES="check g++ clang libclang-rt-dev|libclang-rt-14-dev binutils iproute2 procps"
 # Programs and libraries that tests compare with. Their tests skip themselves without them.
 ORACLE_PACKAGES="abigail-tools python3-pmix openmpi-bin libopenmpi-dev libpmix-dev
-    libpmix2|libpmix2t64 mpich libmpich-dev libpmi2-0-dev slurm-wlm-basic-plugins strace"
+    libpmix2|libpmix2t64 mpich libmpich-dev libpmi2-0-dev munge slurm-wlm-basic-plugins strace"
 
 is_installed() {
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]

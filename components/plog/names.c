@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "components/plog/names.h"
 
-#include "core/base/fd.h"
 #include "core/base/str.h"
 
-#include <errno.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <syslog.h>
 
 const struct px_param_name plog_levels[] = {
@@ -32,16 +28,6 @@ const struct px_param_name plog_facilities[] = {
     {"local5", LOG_LOCAL5}, {"local6", LOG_LOCAL6},
     {"local7", LOG_LOCAL7}, {NULL, 0},
 };
-
-bool plog_is_read(const char *path)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    PX_AUTOCLOSE int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-    return fd >= 0 && px_str_copy(address.sun_path, sizeof(address.sun_path), path) &&
-           (connect(fd, (const void *)&address, sizeof(address)) == 0 ||
-            errno == EPROTOTYPE);
-}
 
 int plog_priority(const struct plog_syslog_conf *conf, const struct px_plog_text *text)
 {

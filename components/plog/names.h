@@ -23,9 +23,6 @@ extern const struct px_param_name plog_levels[], plog_facilities[];
                       "none"),                                                    \
         PX_PARAM_END
 
-/* True if a process reads datagrams from the socket; else errno has the reason. A
- * stream socket counts, too. */
-bool plog_is_read(const char *path);
 /* Returns the priority of a text with its facility. */
 int plog_priority(const struct plog_syslog_conf *conf, const struct px_plog_text *text);
 /* Returns "[namespace,rank] time text", malloc'd. The time is ISO 8601; without a stamp

@@ -19,6 +19,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <time.h>
 
 /* The kernel's default maximum of RLIMIT_NOFILE. Closing this many numbers takes 0.1
@@ -32,6 +33,20 @@ static pmix_status_t add_flag(int fd, int get, int set, int flag)
     if (flags < 0 || ((flags & flag) != flag && fcntl(fd, set, flags | flag) < 0))
         return px_status_of_errno(errno);
     return PMIX_SUCCESS;
+}
+
+bool px_fd_socket_is_served(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    PX_AUTOCLOSE int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    if (strlen(path) >= sizeof(address.sun_path)) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    memcpy(address.sun_path, path, strlen(path));
+    return fd >= 0 && (connect(fd, (const void *)&address, sizeof(address)) == 0 ||
+                       errno == EPROTOTYPE); /* a socket of another type */
 }
 
 pmix_status_t px_fd_nonblock(int fd)

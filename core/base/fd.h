@@ -12,6 +12,9 @@
 
 pmix_status_t px_fd_nonblock(int fd);
 pmix_status_t px_fd_cloexec(int fd);
+/* True if a process serves the Unix socket of this name, a datagram socket or another;
+ * else errno has the reason. Never waits. */
+bool px_fd_socket_is_served(const char *path);
 /* Writes like write(2) and retries after EINTR. A reader that has gone gives EPIPE
  * without SIGPIPE. A file at its size limit gives EFBIG without SIGXFSZ. */
 ssize_t px_fd_write(int fd, const void *bytes, size_t n);

@@ -6,6 +6,8 @@
  * therefore has new hashes. */
 #include "core/base/map.h"
 
+#include "core/base/sip.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -20,25 +22,6 @@ struct px_map_slot {
     void *value;
     bool dead;
 };
-
-static uint64_t rotl(uint64_t x, int bits)
-{
-    return (x << bits) | (x >> (64 - bits));
-}
-
-static void sip_round(uint64_t v[4])
-{
-    v[0] += v[1];
-    v[2] += v[3];
-    v[1] = rotl(v[1], 13) ^ v[0];
-    v[3] = rotl(v[3], 16) ^ v[2];
-    v[0] = rotl(v[0], 32);
-    v[2] += v[1];
-    v[0] += v[3];
-    v[1] = rotl(v[1], 17) ^ v[2];
-    v[3] = rotl(v[3], 21) ^ v[0];
-    v[2] = rotl(v[2], 32);
-}
 
 /* Returns the SipHash of key. The constants are SipHash's. */
 static uint64_t hash_of(const struct px_map_slot *table, const void *key, size_t len)
@@ -57,19 +40,19 @@ static uint64_t hash_of(const struct px_map_slot *table, const void *key, size_t
         memcpy(&word, bytes, sizeof(word));
         bytes += sizeof(word);
         v[3] ^= word;
-        sip_round(v);
+        px_sip_round(v);
         v[0] ^= word;
     }
     word = (uint64_t)len << 56;
     for (size_t i = 0; i < len % sizeof(word); i++)
         word |= (uint64_t)bytes[i] << (8 * i);
     v[3] ^= word;
-    sip_round(v);
+    px_sip_round(v);
     v[0] ^= word;
     v[2] ^= 0xff;
-    sip_round(v);
-    sip_round(v);
-    sip_round(v);
+    px_sip_round(v);
+    px_sip_round(v);
+    px_sip_round(v);
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 

@@ -7,6 +7,7 @@
 #include "core/base/strv.h"
 #include "core/client/client.h"
 #include "core/plugin/select.h"
+#include "core/role/security.h"
 #include "core/rt/log.h"
 #include "core/wire/frame.h"
 #include "core/wire/hello.h"
@@ -159,8 +160,7 @@ static pmix_status_t make_hello(const struct px_server_addr *c, px_buf *out,
     /* PMIX_SECURITY_MODE describes only the environment's server. */
     const char *modes = c->from_environment ? px_env("PMIX_SECURITY_MODE") : NULL;
     PX_AUTO(px_strv) names = modes ? px_strv_split(modes, ',', false) : NULL;
-    size_t i = 0, n;
-    const struct px_module *psec = px_modules("psec", &n);
+    const struct px_module *psec = px_security_find(names);
     const struct px_module *gds = px_store_choose(
         c->from_environment ? px_env("PMIX_GDS_MODULE") : NULL);
     struct px_hello hello = {
@@ -168,16 +168,14 @@ static pmix_status_t make_hello(const struct px_server_addr *c, px_buf *out,
     const struct px_psec_ops *ops;
     pmix_status_t rc;
 
-    while (modes && i < n && !px_strv_has(names, psec[i].component->name))
-        i++;
-    if (i == n)
+    if (!psec || (modes && !names))
         return px_err_set(
             err, PMIX_ERR_NOT_SUPPORTED,
-            "no security module of the server's list (PMIX_SECURITY_MODE=%s)", modes);
+            "no security module of the server's list (PMIX_SECURITY_MODE=%s)",
+            modes ? modes : "");
     if (!gds)
         return px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
                           "no selected datastore receives data in messages");
-    psec += i;
     ops = psec->component->ops;
     px_str_copy(hello.psec, sizeof(hello.psec), psec->component->name);
     px_str_copy(hello.version_text, sizeof(hello.version_text), TENON_CLAIMED_VERSION);

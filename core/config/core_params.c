@@ -77,7 +77,8 @@ const struct px_param px_server_params[] = {
         "Time limit of the fabric components' part in the launch of a job"),
     PX_PARAM_DURATION(
         struct px_server_conf, service_timeout, "10s", 1, 3600000,
-        "Time limit of a component that passes a text to the system's log"),
+        "Time limit of a component that passes a text to the system's log, or that "
+        "makes or validates a credential"),
     PX_PARAM_DURATION(
         struct px_server_conf, get_report, "30s", 0, INT64_MAX / 4,
         "How long PMIx_Get waits for a key before the server logs the waiting process, "

@@ -101,6 +101,8 @@ bool px_choice_can_wait(const px_choice *c, const px_catalog *catalog,
     bool is_served = address && !address[0];
     size_t rank;
 
+    if (id == PX_FW_PSEC && address && !(c->names && !c->exclude))
+        return strcmp(name, "munge") == 0; /* only a server uses it */
     if (id != PX_FW_PTL || !address || (c->names && !c->exclude))
         return false;
     for (size_t i = 0; i < n; i++)

@@ -23,6 +23,7 @@ struct px_server_parts {
     struct px_cleanup *cleanup;
     struct px_collect *collect;
     struct px_control *control;
+    struct px_credentials *credentials;
     struct px_door *door;
     struct px_fabrics *fabrics;
     struct px_gets *gets;

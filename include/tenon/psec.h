@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* psec: credentials at connect time. The wire carries the component's name. Contract in
- * frameworks/psec/README.md. */
+/* psec: credentials of connecting processes, whose component the wire names, and of
+ * programs. Contract in frameworks/psec/README.md. */
 #ifndef TENON_PSEC_H
 #define TENON_PSEC_H
 
 #include "tenon/ptl.h"
 
 #define PX_PSEC_ABI 1u
+
+enum px_psec_flag {
+    /* issue and inspect may wait, so they run in child processes. The component serves
+     * programs, and no connections. */
+    PX_PSEC_WAITS = 1,
+};
 
 struct px_psec_ops {
     /* Makes a new credential of this process, malloc'd. Any thread. */
@@ -16,6 +22,17 @@ struct px_psec_ops {
      * any. */
     pmix_status_t (*validate)(void *self, const uint8_t *cred, size_t n, uid_t uid,
                               gid_t gid, const struct px_ptl_peer *peer);
+
+    /* Members below serve PMIx_Get_credential and PMIx_Validate_credential; NULL: no
+     * such credentials. Loop thread, or with PX_PSEC_WAITS a child process with the ids
+     * of the user that asks. */
+    /* Makes a credential that proves these ids to other processes, malloc'd. */
+    pmix_status_t (*issue)(void *self, uid_t uid, gid_t gid, uint8_t **cred, size_t *n);
+    /* Sets the ids that a credential proves. PMIX_ERR_INVALID_CRED: not a valid
+     * credential of this component. PMIX_ERR_NOT_AVAILABLE: the service is absent. */
+    pmix_status_t (*inspect)(void *self, const uint8_t *cred, size_t n, uid_t *uid,
+                             gid_t *gid);
+    uintptr_t flags; /* enum px_psec_flag, or-ed */
 };
 
 #endif

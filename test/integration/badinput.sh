@@ -173,7 +173,7 @@ t option_unknown refused '--frobnicate' --frobnicate true
 t option_short_unknown refused '-Z' -Z true
 t mca_value_missing refused '--mca' --mca ptl
 t mca_unknown_component refused 'ptl = "nonesuch": unknown component nonesuch; using the default: .*tcp.*usock' --mca mca_base_strict error --mca ptl nonesuch -n 1 true
-t mca_unknown_protection refused 'unknown component munge for framework psec, known: native' --mca psec munge -n 1 true
+t mca_unknown_protection refused 'unknown component sasl for framework psec, known: ' --mca psec sasl -n 1 true
 t mca_bad_list refused 'PMIX_MCA_ptl|ptl = "tcp,.usock": expected a list' --mca mca_base_strict error --mca ptl 'tcp,^usock' -n 1 true
 t mca_bad_value refused 'ptl_tcp_port_min.*many' --mca mca_base_strict error --mca ptl_tcp_port_min many -n 1 true
 t mca_pattern refused "forward_envars = \"A\*B\": '\*' stands for" --mca mca_base_strict error --mca forward_envars 'A*B' -n 1 true

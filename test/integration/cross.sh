@@ -238,6 +238,12 @@ monitored() { # monitored HEADERS LIBRARY
     job pmixrun "$1" "$2" ordered
 }
 
+logged() { # logged HEADERS LIBRARY: texts of a client, twice each, on our server's streams
+    use_debian
+    job pmixrun "$1" "$2" log
+    same "$((6 * RANKS)) $((10 * RANKS))" "$(grep -c "^text.*stdout" "$OUT") $(grep -c "^text.*stderr" "$ERR")" "texts logged"
+}
+
 # A program without a launcher is a job of one process.
 singleton() { # singleton HEADERS
     local name
@@ -313,6 +319,7 @@ for headers in debian ours; do
     t "host_of_our_headers_on_debian_library_serves_${headers}_headers" system our_host_on_debian $headers ours
     t "pmixrun_offers_nothing_to_${headers}_headers" system pmixrun $headers ours
 done
+t logs_of_debian_clients logged debian debian
 t queries_of_debian_clients queried debian debian
 t queries_of_our_clients queried ours ours
 t monitors_of_debian_clients monitored debian debian

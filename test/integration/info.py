@@ -294,7 +294,7 @@ class Check(Case):
                 ('PMIX_MCA_ptl_a_level = "10": expected an integer from 1 to 9', {"ptl_a_level": "10"}),
                 ("environment: opal_forward_envars does not apply", {"opal_forward_envars": "LD_*"}),
                 ("ptl = \"nix\": unknown component nix; using the default: ", {"ptl": "nix"}),
-                ("unknown component munge for framework psec", {"psec": "munge"}),
+                ("unknown component sasl for framework psec", {"psec": "sasl"}),
                 ('"here": expected absolute paths', {"mca_base_component_path": "here"}),
                 ("/nix is not used: No such file", {"mca_base_component_path": self.top + "/nix"}),
                 (re.escape(parts) + "/pmix_mca_tenon_ptl_broken.so", {})):

@@ -11,7 +11,7 @@ import sys
 BUILD = os.environ["TENON_BUILD"]
 DOCS = os.path.join(os.path.dirname(__file__), "../../docs")
 INFO = os.path.join(BUILD, "contrib/tools/pmix_info")
-OPTIONAL = [("plog", "journal")]  # components that need a package for the build
+OPTIONAL = [("plog", "journal"), ("psec", "munge")]  # components that need a package for the build
 PMIXRUN = os.path.join(BUILD, "contrib/tools/pmixrun")
 
 

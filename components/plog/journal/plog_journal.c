@@ -4,6 +4,7 @@
 #include "components/plog/names.h"
 
 #include "core/base/attr.h"
+#include "core/base/fd.h"
 #include "core/base/str.h"
 
 #include <dlfcn.h>
@@ -21,7 +22,7 @@ enum { PRIORITY = 60, N_FIELDS = 6 }; /* above syslog, which the journal reads t
 static pmix_status_t journal_query(void *self PX_UNUSED, struct px_query *answer)
 {
     answer->priority = PRIORITY;
-    if (plog_is_read(JOURNAL_PATH))
+    if (px_fd_socket_is_served(JOURNAL_PATH))
         return PMIX_SUCCESS;
     snprintf(answer->reason, sizeof(answer->reason), "cannot connect to %s: %m",
              JOURNAL_PATH);
@@ -53,7 +54,8 @@ static pmix_status_t journal_write(void *self, const struct px_plog_text *text)
             rc = PMIX_ERR_NOMEM;
     }
     /* Without a journal sd_journal_sendv succeeds. */
-    if (!rc && (!send || !plog_is_read(JOURNAL_PATH) || send(parts, N_FIELDS) < 0))
+    if (!rc &&
+        (!send || !px_fd_socket_is_served(JOURNAL_PATH) || send(parts, N_FIELDS) < 0))
         rc = PMIX_ERR_NOT_AVAILABLE;
     for (int i = 0; i < N_FIELDS; i++)
         free(fields[i]);

@@ -4,6 +4,7 @@
 #include "components/plog/names.h"
 
 #include "core/base/attr.h"
+#include "core/base/fd.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ enum { PRIORITY = 50 };
 static pmix_status_t syslog_query(void *self PX_UNUSED, struct px_query *answer)
 {
     answer->priority = PRIORITY;
-    if (plog_is_read(LOG_PATH))
+    if (px_fd_socket_is_served(LOG_PATH))
         return PMIX_SUCCESS;
     snprintf(answer->reason, sizeof(answer->reason), "cannot connect to %s: %m",
              LOG_PATH);
@@ -30,7 +31,7 @@ static pmix_status_t syslog_write(void *self, const struct px_plog_text *text)
 
     if (!message)
         return PMIX_ERR_NOMEM;
-    if (!conf->console && !plog_is_read(LOG_PATH))
+    if (!conf->console && !px_fd_socket_is_served(LOG_PATH))
         return PMIX_ERR_NOT_AVAILABLE;
     openlog("pmix", LOG_PID | (conf->console ? LOG_CONS : 0), LOG_USER);
     syslog(plog_priority(conf, text), "%s", message);

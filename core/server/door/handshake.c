@@ -5,7 +5,7 @@
  * refuses a tool. */
 #include "core/model/jobinfo.h"
 #include "core/model/nspace.h"
-#include "core/plugin/select.h"
+#include "core/role/security.h"
 #include "core/rt/log.h"
 #include "core/server/door/door.h"
 #include "core/server/peer/peer.h"
@@ -70,7 +70,8 @@ static pmix_status_t check_credential(const struct handshake *h, uid_t uid, gid_
                                       struct px_err *err)
 {
     const struct px_hello *hello = &h->hello;
-    const struct px_module *m = px_module_find("psec", hello->psec);
+    char *const names[] = {(char *)(uintptr_t)hello->psec, NULL};
+    const struct px_module *m = px_security_find(names);
 
     if (!m)
         return px_err_set(err, PMIX_ERR_NOT_SUPPORTED,

@@ -9,6 +9,7 @@
 #include "core/base/vec.h"
 #include "core/model/nspace.h"
 #include "core/plugin/select.h"
+#include "core/role/security.h"
 #include "core/rt/log.h"
 #include "core/rt/process.h"
 #include "core/server/host.h"
@@ -464,7 +465,7 @@ static void drop_foreign(char **env)
 pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc,
                                   char ***env)
 {
-    PX_AUTOFREE char *modes = px_module_names("psec");
+    PX_AUTOFREE char *modes = px_security_names();
     PX_AUTOFREE char *stores = px_module_names("gds");
     PX_AUTOFREE char *id = px_strf("%.*s.%u", PMIX_MAX_NSLEN, proc->nspace, proc->rank);
     char rank[16];

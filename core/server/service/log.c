@@ -29,7 +29,7 @@ enum {
     LAST_MS = 2000,            /* for texts that wait when the server ends */
     MAX_PRIORITY = 191,        /* of syslog(3), with the last facility */
     MAX_TEXTS = 512,           /* of a request */
-    MAX_FORMATTED_B = 1 << 20, /* of the texts of a request with heads */
+    MAX_FORMATTED_B = 1048576, /* of the texts of a request with heads */
 };
 
 struct px_plog {

@@ -13,6 +13,7 @@
 #include "core/server/peer/req.h"
 #include "core/server/peer/share.h"
 #include "core/server/server.h"
+#include "core/server/service/credential.h"
 #include "core/server/service/log.h"
 #include "core/server/upcall/control.h"
 #include "core/server/upcall/server_forward.h"
@@ -254,8 +255,12 @@ FORWARD(monitor, Process_monitor, HOST(monitor), .own = px_monitor, .own_first =
 FORWARD(alloc, Allocation_request, CHECKED, HOST(allocate), INFOS);
 FORWARD(block, Resource_block, CHECKED, HOST(resource_block), .newest = true, PLAIN);
 FORWARD(session, Session_control, CHECKED, HOST(session_control), INFOS);
-FORWARD(get_cred, Get_credential, CHECKED, HOST(get_credential), .reply = reply_cred);
-FORWARD(validate_cred, Validate_credential, CHECKED, HOST(validate_credential), INFOS);
+/* components of `psec`: `native` for processes of this server, `munge` */
+FORWARD(get_cred, Get_credential, CHECKED, HOST(get_credential),
+        .own = px_credential_issue, .reply = reply_cred);
+/* components of `psec`, as above */
+FORWARD(validate_cred, Validate_credential, CHECKED, HOST(validate_credential),
+        .own = px_credential_check, INFOS);
 FORWARD(publish, Publish, HOST(publish), PLAIN);
 FORWARD(lookup, Lookup, CHECKED, HOST(lookup), .reply = reply_found,
         .held_b = PX_LOOKUP_B, .held_key_b = PX_LOOKUP_KEY_B);

@@ -50,8 +50,10 @@ static void on_credential(pmix_status_t status, pmix_byte_object_t *cred,
     const pmix_info_t *type = find(info, n, PMIX_CRED_TYPE);
 
     CHECK(arg == &how);
-    CHECK(status || strncmp(cred->bytes, "this is ", 8) == 0);
-    CHECK(status || (type && strcmp(type->value.data.string, "test") == 0));
+    CHECK(status == PMIX_SUCCESS && type);
+    CHECK(strcmp(type->value.data.string, "native") == 0 ||
+          (strcmp(type->value.data.string, "test") == 0 &&
+           strncmp(cred->bytes, "this is ", 8) == 0));
     on_done(status, arg);
 }
 
@@ -63,22 +65,25 @@ static void on_validation(pmix_status_t status, pmix_info_t info[], size_t n, vo
     on_done(status, arg);
 }
 
-static void credentials(pmix_status_t wanted)
+/* The host makes credentials, or the library where the host has no function. */
+static void credentials(void)
 {
     pmix_byte_object_t cred = {NULL, 0}, wrong = {(char *)"wrong", 6};
-    pmix_info_t *info = NULL;
+    pmix_info_t directives[2], *info = NULL;
     size_t n = 0;
 
-    EXPECT(PMIx_Get_credential(&how, 1, &cred), wanted);
-    EXPECT(result(PMIx_Get_credential_nb(&how, 1, on_credential, &how)), wanted);
-    EXPECT(PMIx_Validate_credential(&wrong, &how, 1, &info, &n),
-           wanted ? wanted : PMIX_ERR_INVALID_CRED);
-    if (wanted != PMIX_SUCCESS)
-        return;
-    GOOD(PMIx_Validate_credential(&cred, &how, 1, &info, &n));
+    directives[0] = how;
+    PMIX_INFO_LOAD(&directives[1], PMIX_CRED_TYPE, "native", PMIX_STRING);
+    GOOD(PMIx_Get_credential(directives, 2, &cred));
+    GOOD(result(PMIx_Get_credential_nb(directives, 2, on_credential, &how)));
+    EXPECT(PMIx_Validate_credential(&wrong, directives, 2, &info, &n),
+           PMIX_ERR_INVALID_CRED);
+    GOOD(PMIx_Validate_credential(&cred, directives, 2, &info, &n));
     CHECK(find(info, n, PMIX_USERID));
     PMIX_INFO_FREE(info, n);
-    GOOD(result(PMIx_Validate_credential_nb(&cred, &how, 1, on_validation, &how)));
+    GOOD(
+        result(PMIx_Validate_credential_nb(&cred, directives, 2, on_validation, &how)));
+    PMIX_INFO_DESTRUCT(&directives[1]);
     free(cred.bytes);
 }
 
@@ -137,7 +142,7 @@ JOINS(system)
 
     PMIX_INFO_LOAD(&how, "test.how", "well", PMIX_STRING);
     allocate(wanted);
-    credentials(wanted);
+    credentials();
     monitor(wanted);
     if (argc > 1 && strcmp(argv[1], "served-but-fabrics") != 0)
         fabrics(wanted);
@@ -401,4 +406,42 @@ JOINS(topology)
     else
         with_hwloc();
     distances();
+}
+
+/* ---- credential make|check TYPE FILE [SECONDS]: writes a credential to a file, or validates the file's
+ * and prints the user. Prints the status. --------------------------------------------------- */
+
+JOINS(credential)
+{
+    char bytes[8192];
+    pmix_byte_object_t cred = {.bytes = bytes, .size = 0};
+    pmix_info_t how[2], *info = NULL;
+    const int seconds = argc > 4 ? atoi(argv[4]) : 0;
+    pmix_status_t rc;
+    size_t n = 0;
+
+    CHECK(argc > 3);
+    FILE *f = fopen(argv[3], strcmp(argv[1], "make") == 0 ? "w" : "r");
+    CHECK(f);
+    PMIX_INFO_LOAD(&how[0], PMIX_CRED_TYPE, argv[2], PMIX_STRING);
+    PMIX_INFO_LOAD(&how[1], PMIX_TIMEOUT, &seconds, PMIX_INT);
+    if (strcmp(argv[1], "make") == 0) {
+        rc = PMIx_Get_credential(how, 2, &cred);
+        if (rc == PMIX_SUCCESS)
+            CHECK(fwrite(cred.bytes, cred.size, 1, f) == 1);
+    } else {
+        cred.size = fread(bytes, 1, sizeof(bytes) - 1, f);
+        while (cred.size > 0 && bytes[cred.size - 1] == '\n')
+            cred.size--;
+        if (cred.size > 0 && bytes[cred.size - 1])
+            bytes[cred.size++] = '\0'; /* a text from a program */
+        rc = PMIx_Validate_credential(&cred, how, 2, &info, &n);
+        if (rc == PMIX_SUCCESS)
+            printf("user %u group %u type %s\n",
+                   find(info, n, PMIX_USERID)->value.data.uint32,
+                   find(info, n, PMIX_GRPID)->value.data.uint32,
+                   find(info, n, PMIX_CRED_TYPE)->value.data.string);
+    }
+    fclose(f);
+    printf("status %d\n", rc);
 }

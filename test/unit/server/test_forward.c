@@ -272,10 +272,12 @@ PX_TEST(a_module_without_slots_supports_none)
         px_reader r;
         pmix_status_t rc = ask(one, rows[i].op, &r);
 
-        /* The server itself keeps events and writes logs, and answers other queries. */
-        bool served = rows[i].op == PX_OP_REGEVENTS || rows[i].op == PX_OP_LOG;
-        ck_assert_msg(rc == (served                      ? PMIX_SUCCESS
-                             : rows[i].op == PX_OP_QUERY ? PMIX_ERR_NOT_FOUND
+        /* The server itself keeps events, writes logs, and has credentials. */
+        bool served = rows[i].op == PX_OP_REGEVENTS || rows[i].op == PX_OP_LOG ||
+                      rows[i].op == PX_OP_GET_CREDENTIAL;
+        ck_assert_msg(rc == (served                              ? PMIX_SUCCESS
+                             : rows[i].op == PX_OP_VALIDATE_CRED ? PMIX_ERR_INVALID_CRED
+                             : rows[i].op == PX_OP_QUERY         ? PMIX_ERR_NOT_FOUND
                                                          : PMIX_ERR_NOT_SUPPORTED),
                       "%s: %d", rows[i].slot, rc);
         if (rows[i].infos && !px_reader_done(&r))
@@ -666,8 +668,8 @@ PX_TEST(who_refuses_a_request_is_logged_once_for_each_peer)
     } rows[] = {
         {PX_OP_GET_CREDENTIAL, true,
          "cannot serve PMIx_Get_credential of job.0: the host does not support the request"},
-        {PX_OP_GET_CREDENTIAL, false,
-         "cannot serve PMIx_Get_credential of job.0: the host has no function for that"},
+        {PX_OP_ALLOC, false,
+         "cannot serve PMIx_Allocation_request of job.0: the host has no function for that"},
         {PX_OP_GROUP_CONSTRUCT, true,
          "of job.0: this library does not support the request"},
         {PX_OP_FABRIC_REGISTER, false,

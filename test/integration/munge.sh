@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Credentials of a real daemon of MUNGE, with a key and a socket of its own. Its programs make and validate
+# credentials, too, and clients have our library or Debian's.
+. "$(dirname "$0")/lib.sh"
+suite_begin munge "$@"
+COMPONENT=$LIBDIR/pmix/pmix_mca_tenon_psec_munge.so
+build_debian
+
+# Starts munged for this case. DAEMON is its pid.
+begin_munge() {
+    has munged && has munge && has unmunge || skip "needs munge"
+    [ -f "$COMPONENT" ] || skip "built without libmunge"
+    M=$TMPDIR/munge
+    mkdir -m 755 "$M"
+    SOCKET=$M/socket
+    (umask 077 && head -c 1024 /dev/urandom >"$M/key")
+    in_case munged --foreground --force --socket="$SOCKET" --key-file="$M/key" --seed-file="$M/seed" \
+        --pid-file="$M/pid" --log-file="$M/log" --num-threads=1 </dev/null >"$M/out" 2>&1 &
+    DAEMON=$!
+    trap 'kill -CONT $DAEMON; kill $DAEMON; wait $DAEMON; rm -rf "$M"' EXIT
+    until_true 20 munge --no-input --socket="$SOCKET" --output=/dev/null 2>"$M/err" || fail "munged: $(tail -1 "$M/out" "$M/log")"
+}
+
+# credential HEADERS make|check TYPE FILE [SECONDS]: the status and the user are in OUT
+credential() {
+    well "$PMIXRUN" --mca psec_munge_socket "$SOCKET" -n 1 -x "LD_LIBRARY_PATH=$(folder "$1")" \
+        "$(program "$1" client)" credential "${@:2}"
+}
+status_is() { lines 1 "^status $1\$" "$OUT"; } # status_is NUMBER
+is_this_user() { lines 1 "^user $(id -u) group $(id -g) type munge\$" "$OUT"; }
+
+made_here() { # made_here HEADERS: unmunge validates our credential, once
+    [ "$1" = ours ] || use_debian
+    begin_munge
+    credential "$1" make munge "$M/cred"
+    status_is 0
+    unmunge --socket="$SOCKET" --input="$M/cred" --output=/dev/null --metadata="$M/data" || fail "unmunge refuses the credential"
+    lines 1 "^UID: .*\\($(id -u)\\)\$" "$M/data"
+    credential "$1" make munge "$M/cred"
+    credential "$1" check munge "$M/cred"
+    status_is 0
+    is_this_user
+    credential "$1" check munge "$M/cred"
+    status_is -12 # PMIX_ERR_INVALID_CRED: it was used
+}
+
+made_there() { # made_there HEADERS: we validate munge's credential
+    [ "$1" = ours ] || use_debian
+    begin_munge
+    munge --no-input --socket="$SOCKET" --output="$M/cred"
+    credential "$1" check munge,native "$M/cred"
+    status_is 0
+    is_this_user
+    echo "MUNGE:AAAA:" >"$M/cred"
+    credential "$1" check munge "$M/cred"
+    status_is -12
+}
+
+hangs() { # the server ends the wait, and goes on
+    begin_munge
+    kill -STOP "$DAEMON"
+    credential ours make munge "$M/cred" 1
+    status_is -24 # PMIX_ERR_TIMEOUT
+    well "$PMIXRUN" --mca psec_munge_socket "$SOCKET" --mca server_service_timeout 1s -n 1 "$CLIENT" credential make munge "$M/cred"
+    status_is -24
+    kill -CONT "$DAEMON"
+    credential ours make munge "$M/cred"
+    status_is 0
+}
+
+absent() { # without a daemon its type is refused, and other types serve
+    begin_munge
+    SOCKET=$M/none
+    credential ours make munge "$M/cred"
+    status_is -47 # PMIX_ERR_NOT_SUPPORTED
+    credential ours make munge,native "$M/cred"
+    status_is 0
+}
+
+contract() {
+    begin_munge
+    run 120 "$BUILD/test/contract/pmix_component_check" "$COMPONENT" "socket=$SOCKET" >"$OUT" 2>"$ERR" ||
+        fail "$(grep ^fail "$OUT" | tail -1)"
+    lines 1 '^pass an_issued_credential_proves_its_user$' "$OUT"
+}
+
+t credentials_are_those_of_munge made_here ours
+t credentials_for_debian_clients_are_those_of_munge made_here debian
+t credentials_of_munge_are_validated made_there ours
+t credentials_of_munge_are_validated_for_debian_clients made_there debian
+t a_daemon_that_hangs_costs_its_time_limit hangs
+t without_a_daemon_the_type_is_refused absent
+t the_component_keeps_its_contract contract
+suite_end
