@@ -299,21 +299,24 @@ pmix_status_t PMIx_server_collect_job_info(pmix_proc_t *procs, size_t nprocs,
                                            pmix_data_buffer_t *dbuf);
 
 /**
- * Collect an inventory of this node from its fabric components.
+ * Collect an inventory of this node: from its fabric components, and by hwloc.
  *
  * Never blocks. A component that fails makes the inventory fail with its status.
  *
  * @param directives  for the components; copied
- * @param cbfunc      must not be NULL; receives one info for PMIx_server_deliver_
- *                    inventory of other servers, released by the release function
- * @return PMIX_SUCCESS, and the callback will be called; PMIX_ERR_NOT_SUPPORTED if no
- *         component takes inventories: @p cbfunc is not called
+ * @param cbfunc      must not be NULL; receives the infos for PMIx_server_deliver_
+ *                    inventory of other servers, released by the release function. The
+ *                    inventory is empty without hwloc and without a component that
+ *                    collects. A PMIX_NODE_INFO_ARRAY has PMIX_HOSTNAME,
+ *                    PMIX_AVAIL_PHYS_MEMORY and PMIX_TOPOLOGY_SIGNATURE
+ * @return PMIX_SUCCESS, and the callback will be called
  */
 pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[], size_t ndirs,
                                             pmix_info_cbfunc_t cbfunc, void *cbdata);
 
 /**
  * Deliver the inventories of nodes: each fabric component gets those of its own name.
+ * PMIx_Get with PMIX_NODE_INFO and PMIX_HOSTNAME finds the values of a node's array.
  * Inventories without a component here are left out with a line in the log. With
  * @p cbfunc NULL it blocks.
  *

@@ -57,6 +57,13 @@ pmix_status_t px_locality_text(void *topology, const void *bitmap, char **text);
  * Returns PMIX_ERR_BAD_PARAM, or PMIX_ERR_NOT_SUPPORTED for other sources. */
 pmix_status_t px_locality_shared(const char *a, const char *b, pmix_locality_t *bits);
 
+/* ---- summary.c ------------------------------------------------------------------- */
+
+/* Returns the numbers of objects of a topology, "1N:2S:2L3:16L2:16L1:16C:32H",
+ * malloc'd, and the memory of the node in MB. Returns PMIX_ERR_NOT_SUPPORTED without
+ * hwloc, PMIX_ERR_NOMEM. */
+pmix_status_t px_topo_summary(void *topology, char **signature, uint64_t *memory_mb);
+
 /* ---- distances.c ----------------------------------------------------------------- */
 
 /* Computes PMIx_Compute_distances. host is part of names that must be unique. */

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inventories: data of fabric components about a node, which the host passes to other
- * servers. They are encoded like contributions to a launch. */
+/* Inventories: data about a node, which the host passes to other servers. Fabric
+ * components contribute parts, encoded like contributions to a launch. hwloc describes
+ * the node, in an array as of PMIx_server_register_resources. */
 #include "core/link/api.h"
 #include "core/link/required.h"
+#include "core/model/resources.h"
+#include "core/model/topology.h"
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
 #include "core/server/fabric/blob.h"
@@ -21,15 +24,11 @@ static void failed(const struct px_module *m, const char *what, pmix_status_t rc
            m->component->name, what, PMIx_Error_string(rc));
 }
 
-/* Refuses a call that needs a missing component at once, without a callback. */
-static pmix_status_t submit(struct px_server_op *op, bool sound, const char *function,
-                            bool served)
+static pmix_status_t submit(struct px_server_op *op, bool sound)
 {
     op->api.invalid = !sound;
     pmix_status_t rc = px_server_here() ? px_api_check(&op->api) : PMIX_ERR_INIT;
 
-    if (!rc && !served)
-        rc = px_unserved(function);
     return rc ? rc : px_server_submit(op, sizeof(*op), sound);
 }
 
@@ -40,6 +39,28 @@ static pmix_status_t add(void *arg, const pmix_info_t *info)
     pmix_status_t rc = px_share_try(info, NULL);
 
     return rc ? rc : px_infos_add_copy(arg, info, 1);
+}
+
+/* Adds what hwloc knows of this node. Without hwloc adds nothing. */
+static pmix_status_t describe_node(const struct px_server *srv, px_infos *out)
+{
+    PX_AUTO(px_infos) node = {0};
+    PX_AUTOFREE char *signature = NULL;
+    pmix_topology_t topo = {0};
+    uint64_t memory_mb = 0;
+
+    if (px_node_topology(&topo))
+        return PMIX_SUCCESS;
+    pmix_status_t rc = px_topo_summary(topo.topology, &signature, &memory_mb);
+    if (!rc)
+        rc = px_infos_add(&node, PMIX_HOSTNAME, srv->model->hostname, PMIX_STRING);
+    if (!rc)
+        rc = px_infos_add(&node, PMIX_AVAIL_PHYS_MEMORY, &memory_mb, PMIX_UINT64);
+    if (!rc)
+        rc = px_infos_add(&node, PMIX_TOPOLOGY_SIGNATURE, signature, PMIX_STRING);
+    const pmix_data_array_t array = {
+        .type = PMIX_INFO, .size = node.n, .array = node.v};
+    return rc ? rc : px_infos_add(out, PMIX_NODE_INFO_ARRAY, &array, PMIX_DATA_ARRAY);
 }
 
 /* Collects from one component. An empty share is added, too, as it is information. */
@@ -60,8 +81,7 @@ static pmix_status_t collect_from(const struct px_module *m, const px_infos *dir
     return rc;
 }
 
-static pmix_status_t collect(struct px_server *srv PX_UNUSED,
-                             const struct px_server_op *op)
+static pmix_status_t collect(struct px_server *srv, const struct px_server_op *op)
 {
     struct px_api *api = (struct px_api *)&op->api;
     PX_AUTO(px_infos) found = {0};
@@ -74,8 +94,10 @@ static pmix_status_t collect(struct px_server *srv PX_UNUSED,
     for (size_t i = 0; !rc && i < n; i++)
         if (PX_OPS(pnet, &m[i])->collect_inventory)
             rc = collect_from(&m[i], &api->args.info, &body);
-    if (!rc)
+    if (!rc && body.buf.len > 0)
         rc = px_shares_seal(&body, INVENTORY_KEY, &found);
+    if (!rc)
+        rc = describe_node(srv, &found);
     if (rc)
         return rc;
     api->results = found.v;
@@ -105,8 +127,7 @@ PX_EXPORT pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[],
                                       .info_cb = cbfunc,
                                       .cbdata = cbdata}};
 
-    return submit(&op, cbfunc, "PMIx_server_collect_inventory",
-                  px_served_at(offsetof(struct px_pnet_ops, collect_inventory)));
+    return submit(&op, cbfunc);
 }
 
 /* ---- delivery of any node's inventory -------------------------------------------- */
@@ -141,7 +162,7 @@ static pmix_status_t read_inventories(const px_infos *infos, struct read_all *al
     }
     if (!all->v)
         return px_err_nomem(err, "keep it");
-    return rc || all->n > 0
+    return rc || all->n > 0 || px_info_find(infos->v, infos->n, PMIX_NODE_INFO_ARRAY)
                ? rc
                : px_err_set(err, PMIX_ERR_BAD_PARAM, "missing %s", INVENTORY_KEY);
 }
@@ -162,20 +183,32 @@ static pmix_status_t deliver_to(const struct px_share *share,
     return rc;
 }
 
-static pmix_status_t deliver(struct px_server *srv PX_UNUSED,
-                             const struct px_server_op *op)
+/* Keeps the descriptions of nodes, where PMIx_Get with PMIX_NODE_INFO finds them. */
+static pmix_status_t keep_nodes(struct px_server *srv, const px_infos *infos)
 {
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; !rc && i < infos->n; i++)
+        if (PMIx_Check_key(infos->v[i].key, PMIX_NODE_INFO_ARRAY))
+            rc = px_resources_set(srv->model, &infos->v[i], 1);
+    return rc;
+}
+
+static pmix_status_t deliver(struct px_server *srv, const struct px_server_op *op)
+{
+    const px_infos *infos = &op->api.args.info;
     PX_AUTO(read_all) all = {0};
     struct px_err err = {0};
+    pmix_status_t rc = PMIX_SUCCESS;
 
-    /* Without a component that takes inventories there is nothing to do. */
-    if (!px_served_at(offsetof(struct px_pnet_ops, deliver_inventory)))
-        return PMIX_SUCCESS;
-    pmix_status_t rc = read_inventories(&op->api.args.info, &all, &err);
+    /* Without a component that takes inventories no share is read. */
+    if (px_served_at(offsetof(struct px_pnet_ops, deliver_inventory)))
+        rc = read_inventories(infos, &all, &err);
     if (rc) {
         px_log(PX_LOG_ERROR, "pnet", "cannot read an inventory: %s", err.text);
         return rc;
     }
+    rc = keep_nodes(srv, infos);
     for (size_t i = 0; i < all.n; i++)
         for (const struct px_share *s = all.v[i]; s->module; s++) {
             pmix_status_t one = deliver_to(s, &op->api.args.more);
@@ -204,7 +237,6 @@ PX_EXPORT pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size_t
                            : PMIX_SUCCESS;
 
     if (!rc)
-        rc = submit(&op, ninfo > 0 && (directives || !ndirs),
-                    "PMIx_server_deliver_inventory", true);
+        rc = submit(&op, ninfo > 0 && (directives || !ndirs));
     return px_server_answer(rc, cbfunc);
 }

@@ -258,8 +258,7 @@ enum {
 static bool is_served(const char *function)
 {
     static const char *const not[] = {"PMIx_IOF_push", "PMIx_Fabric_register",
-                                      "PMIx_Fabric_register_nb",
-                                      "PMIx_server_collect_inventory"};
+                                      "PMIx_Fabric_register_nb"};
 
     for (size_t i = 0; i < sizeof(not) / sizeof(*not); i++)
         if (strcmp(function, not[i]) == 0)

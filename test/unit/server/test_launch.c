@@ -410,15 +410,7 @@ PX_TEST(resources_are_those_of_jobs_before_and_after)
     job_has(one, PMIX_CLUSTER_ID, "east");
 }
 
-static void on_inventory(pmix_status_t status PX_UNUSED, pmix_info_t *i PX_UNUSED,
-                         size_t n PX_UNUSED, void *cbdata PX_UNUSED,
-                         pmix_release_cbfunc_t release PX_UNUSED,
-                         void *release_data PX_UNUSED)
-{
-    ck_abort();
-}
-
-PX_TEST(resources_of_no_name_or_of_a_process_and_inventories_are_refused)
+PX_TEST(resources_of_no_name_or_of_a_process_are_refused)
 {
     pmix_info_t i = info("", "v"), node = info(PMIX_PROC_INFO_ARRAY, "v");
 
@@ -426,7 +418,6 @@ PX_TEST(resources_of_no_name_or_of_a_process_and_inventories_are_refused)
     fails(PMIx_server_register_resources(&i, 1, NULL, NULL), BAD_PARAM);
     fails(PMIx_server_register_resources(&node, 1, NULL, NULL), NOT_SUPPORTED);
     fails(PMIx_server_deregister_resources(&node, 1, NULL, NULL), NOT_SUPPORTED);
-    fails(PMIx_server_collect_inventory(NULL, 0, on_inventory, NULL), NOT_SUPPORTED);
     /* Without any component. */
     ck_assert_int_eq(PMIx_server_deliver_inventory(&node, 1, NULL, 0, NULL, NULL),
                      PMIX_OPERATION_SUCCEEDED);
