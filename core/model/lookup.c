@@ -26,20 +26,28 @@ const struct px_job_key px_job_keys[] = {
     ROW(PMIX_CLUSTER_ID, PMIX_STRING, SESSION, NONE),
     ROW(PMIX_HOSTNAME_KEEP_FQDN, PMIX_BOOL, SESSION, NONE),
     ROW(PMIX_AVAIL_PHYS_MEMORY, PMIX_UINT64, NODE, NONE),
+    ROW(PMIX_NODE_MAP, PMIX_UNDEF, JOB, NODE_MAP),
+    ROW(PMIX_PROC_MAP, PMIX_UNDEF, JOB, PROC_MAP),
+    ROW(PMIX_PROC_PID, PMIX_UNDEF, PROC, LIVE),
+    ROW(PMIX_CREDENTIAL, PMIX_UNDEF, PROC, LIVE),
     ROW(PMIX_WDIR, PMIX_STRING, APP, NONE),
     ROW(PMIX_HOSTNAME, PMIX_STRING, NODE, HOSTNAME),
     ROW(PMIX_LOCAL_RANK, PMIX_UINT16, PROC, LOCAL_RANK),
     ROW(PMIX_NODE_RANK, PMIX_UINT16, PROC, LOCAL_RANK),
     ROW(PMIX_HOSTNAME_ALIASES, PMIX_STRING, NODE, NONE),
     ROW(PMIX_GLOBAL_RANK, PMIX_PROC_RANK, PROC, NONE),
-    ROW(PMIX_LOCAL_CPUSETS, PMIX_UNDEF, NODE, NONE),
+    ROW(PMIX_LOCAL_CPUSETS, PMIX_UNDEF, NODE, LOCAL_CPUSETS),
     ROW(PMIX_NODE_LIST, PMIX_UNDEF, JOB, NODE_LIST),
     ROW(PMIX_NSDIR, PMIX_UNDEF, JOB, EVERY_RANKS),
-    ROW(PMIX_REINCARNATION, PMIX_UINT32, PROC, NONE),
+    ROW(PMIX_REINCARNATION, PMIX_UINT32, PROC, COMMON),
     ROW(PMIX_NODEID, PMIX_UINT32, NODE, NODEID),
     ROW(PMIX_APPNUM, PMIX_UNDEF, PROC, APPNUM),
+    ROW(PMIX_ANL_MAP, PMIX_UNDEF, JOB, ANL_MAP),
+    ROW(PMIX_CPUSET, PMIX_UNDEF, PROC, COMMON),
+    ROW(PMIX_PARENT_ID, PMIX_UNDEF, PROC, COMMON),
+    ROW(PMIX_NSPACE, PMIX_UNDEF, JOB, NSPACE),
     ROW(PMIX_LOCAL_PEERS, PMIX_STRING, NODE, LOCAL_PEERS),
-    ROW(PMIX_LOCAL_PROCS, PMIX_UNDEF, NODE, NONE),
+    ROW(PMIX_LOCAL_PROCS, PMIX_UNDEF, NODE, LIVE),
     ROW(PMIX_NODE_OVERSUBSCRIBED, PMIX_BOOL, NODE, NONE),
     ROW(PMIX_NPROC_OFFSET, PMIX_PROC_RANK, JOB, NONE),
     ROW(PMIX_PROCID, PMIX_UNDEF, JOB, PROCID),
@@ -48,7 +56,7 @@ const struct px_job_key px_job_keys[] = {
     ROW(PMIX_PACKAGE_RANK, PMIX_UINT16, PROC, NONE),
     ROW(PMIX_PSET_NAME, PMIX_STRING, APP, NONE),
     ROW(PMIX_RM_NAME, PMIX_STRING, SESSION, NONE),
-    ROW(PMIX_SPAWNED, PMIX_BOOL, JOB, NONE),
+    ROW(PMIX_SPAWNED, PMIX_BOOL, JOB, COMMON),
     ROW(PMIX_OPTIONAL, PMIX_UNDEF, JOB, OPTIONAL),
     ROW(PMIX_APP_INFO, PMIX_UNDEF, JOB, APP_INFO),
     ROW(PMIX_SESSION_INFO, PMIX_UNDEF, JOB, SESSION_INFO),
@@ -58,9 +66,12 @@ const struct px_job_key px_job_keys[] = {
     ROW(PMIX_GROUP_MEMBERSHIP, PMIX_UNDEF, JOB, MEMBERS),
     ROW(PMIX_JOB_SIZE, PMIX_UINT32, JOB, JOB_SIZE),
     ROW(PMIX_MAX_PROCS, PMIX_UINT32, JOB, JOB_SIZE),
-    ROW(PMIX_PSET_NAMES, PMIX_UNDEF, APP, NONE),
+    ROW(PMIX_PSET_NAMES, PMIX_UNDEF, APP, LIVE),
     ROW(PMIX_SERVER_RANK, PMIX_PROC_RANK, JOB, NONE),
+    ROW(PMIX_NODE_MAP_RAW, PMIX_UNDEF, JOB, NODE_LIST),
+    ROW(PMIX_PROC_MAP_RAW, PMIX_UNDEF, JOB, PROC_MAP_RAW),
     ROW(PMIX_NODE_INFO, PMIX_UNDEF, JOB, NODE_INFO),
+    ROW(PMIX_EXIT_CODE, PMIX_UNDEF, PROC, LIVE),
     ROW(PMIX_UNIV_SIZE, PMIX_UINT32, SESSION, NONE),
     ROW(PMIX_FABRIC_COORDINATES, PMIX_UNDEF, NODE, NONE),
     ROW(PMIX_JOB_NUM_APPS, PMIX_UINT32, JOB, NONE),
@@ -85,8 +96,8 @@ const size_t px_n_job_keys = PX_COUNT(px_job_keys);
 
 /* Index of the first key of each length. */
 static const uint8_t first_keys[] = {
-    [9] = 0,   [10] = 7,  [11] = 16, [12] = 24, [13] = 29,
-    [14] = 40, [15] = 47, [16] = 54, [17] = 58};
+    [9] = 0,   [10] = 11, [11] = 20, [12] = 32, [13] = 37,
+    [14] = 50, [15] = 58, [16] = 65, [17] = 69};
 
 const struct px_job_key *px_job_key_find(const char *key)
 {
@@ -116,6 +127,11 @@ enum px_key_realm px_key_realm(const char *key)
     return realm_of(px_job_key_find(key));
 }
 
+bool px_key_is_live(const char *key)
+{
+    return means(px_job_key_find(key)) == PX_KEY_LIVE;
+}
+
 void px_job_value_convert(const char *key, const pmix_value_t *in, pmix_value_t *out)
 {
     const struct px_job_key *k = px_job_key_find(key);
@@ -137,8 +153,12 @@ void px_job_value_convert(const char *key, const pmix_value_t *in, pmix_value_t 
 
 /* ---- facts that follow from the maps --------------------------------------------- */
 
-static const char *const rank_facts[] = {PMIX_LOCAL_RANK, PMIX_NODE_RANK, PMIX_APPNUM,
-                                         PMIX_HOSTNAME,   PMIX_NODEID,    NULL};
+/* Other libraries' clients get the facts of these lists with the job. They ask for the
+ * others: the text of a map may be large, and a common value is the same for each
+ * rank. */
+static const char *const rank_facts[] = {
+    PMIX_LOCAL_RANK, PMIX_NODE_RANK, PMIX_APPNUM, PMIX_HOSTNAME,
+    PMIX_NODEID,     PMIX_PARENT_ID, NULL};
 static const char *const node_facts[] = {
     PMIX_HOSTNAME, PMIX_NODEID, PMIX_LOCAL_PEERS, PMIX_LOCALLDR, PMIX_LOCAL_SIZE, NULL};
 static const char *const job_facts[] = {PMIX_JOB_SIZE, PMIX_NUM_NODES, PMIX_NODE_LIST,
@@ -194,13 +214,67 @@ static pmix_status_t give_node_id(const struct px_nspace *ns, uint32_t node,
     return has_node_id(ns, node, &id) ? give_u32(out, id) : PMIX_ERR_NOT_FOUND;
 }
 
+/* Returns a value that the host gives once, for every rank without its own. */
+static pmix_status_t give_common(const struct px_nspace *ns, pmix_rank_t rank,
+                                 const char *key, pmix_value_t *out)
+{
+    return ns->job_size == 0 || rank < ns->job_size
+               ? px_store_fetch(&ns->store, PX_GDS_JOB, PMIX_RANK_WILDCARD, key, NULL,
+                                0, out)
+               : PMIX_ERR_NOT_FOUND;
+}
+
+static pmix_status_t give_cpuset(const struct px_nspace *ns, pmix_rank_t rank,
+                                 pmix_value_t *out)
+{
+    pmix_status_t rc = px_store_fetch(&ns->store, PX_GDS_JOB, rank, PMIX_CPUSET, NULL,
+                                      0, out);
+
+    return rc == PMIX_ERR_NOT_FOUND ? give_common(ns, rank, PMIX_CPUSET, out) : rc;
+}
+
+/* Returns the CPUs of the ranks on a node, in the order of PMIX_LOCAL_PEERS. */
+static pmix_status_t give_local_cpusets(const struct px_nspace *ns, uint32_t node,
+                                        pmix_value_t *out)
+{
+    const uint32_t size = px_procmap_size(ns->map, node);
+    PX_AUTO(px_strv) texts = NULL;
+    pmix_data_array_t array = {.type = PMIX_STRING, .size = size};
+    uint32_t first, n, at = 0;
+    pmix_status_t rc = size > 0 ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
+
+    texts = calloc((size_t)size + 1, sizeof(*texts));
+    if (!texts)
+        return PMIX_ERR_NOMEM;
+    while (!rc && at < size && (n = px_procmap_run(ns->map, node, at, &first)) > 0)
+        for (uint32_t k = 0; !rc && k < n && at < size; k++) {
+            pmix_value_t v;
+
+            rc = give_cpuset(ns, first + k, &v);
+            if (!rc && v.type != PMIX_STRING) {
+                px_type_destruct(PMIX_VALUE, &v);
+                rc = PMIX_ERR_NOT_FOUND;
+            }
+            if (!rc)
+                texts[at++] = v.data.string;
+        }
+    array.size = at;
+    array.array = texts;
+    return rc ? rc : PMIx_Value_load(out, &array, PMIX_DATA_ARRAY);
+}
+
 static pmix_status_t rank_fact(const struct px_nspace *ns, pmix_rank_t rank,
-                               enum px_key_means key, pmix_value_t *out)
+                               enum px_key_means key, const char *text,
+                               pmix_value_t *out)
 {
     uint16_t local = 0;
     uint32_t node = ns->map ? px_procmap_node_of(ns->map, rank, &local) : UINT32_MAX;
     pmix_proc_t member;
 
+    if (key == PX_KEY_NSPACE)
+        return give_string(out, strdup(ns->name));
+    if (key == PX_KEY_COMMON)
+        return give_common(ns, rank, text, out);
     if (key == PX_KEY_PROCID)
         return ns->assembly && px_assembly_member(ns->assembly, rank, &member)
                    ? PMIx_Value_load(out, &member, PMIX_PROC)
@@ -239,6 +313,8 @@ static pmix_status_t node_fact(const struct px_nspace *ns, uint32_t node,
         return PMIX_ERR_NOT_FOUND;
 
     switch (key) {
+    case PX_KEY_LOCAL_CPUSETS:
+        return give_local_cpusets(ns, node, out);
     case PX_KEY_LOCAL_PEERS:
         return give_string(out, px_procmap_peers(map, node));
     case PX_KEY_LOCAL_SIZE:
@@ -265,6 +341,33 @@ static pmix_status_t give_members(const struct px_nspace *ns, pmix_value_t *out)
     return PMIx_Value_load(out, &array, PMIX_DATA_ARRAY);
 }
 
+/* Writes the map as text. */
+static pmix_status_t map_fact(const struct px_nspace *ns, enum px_key_means key,
+                              pmix_value_t *out)
+{
+    PX_AUTOFREE char *list = NULL;
+    char *text = NULL;
+
+    switch (key) {
+    case PX_KEY_ANL_MAP: /* the notation cannot leave a rank out */
+        return ns->map->n_mapped == ns->map->n_ranks
+                   ? give_string(out, px_procmap_vector(ns->map))
+                   : PMIX_ERR_NOT_FOUND;
+    case PX_KEY_PROC_MAP_RAW:
+        return give_string(out, px_procmap_all_peers(ns->map));
+    case PX_KEY_NODE_MAP:
+        list = px_node_list(ns, &(size_t){0});
+        return list && !px_procmap_pack_nodes(list, &text) ? give_string(out, text)
+                                                           : PMIX_ERR_NOMEM;
+    case PX_KEY_PROC_MAP:
+        list = px_procmap_all_peers(ns->map);
+        return list && !px_procmap_pack_ranks(list, &text) ? give_string(out, text)
+                                                           : PMIX_ERR_NOMEM;
+    default:
+        return PMIX_ERR_NOT_FOUND;
+    }
+}
+
 static pmix_status_t job_fact(const struct px_nspace *ns, enum px_key_means key,
                               pmix_value_t *out)
 {
@@ -278,7 +381,9 @@ static pmix_status_t job_fact(const struct px_nspace *ns, enum px_key_means key,
         return give_u32(out, ns->map->n_nodes);
     if (key == PX_KEY_NODE_LIST && has_nodes)
         return give_string(out, px_node_list(ns, &(size_t){0}));
-    return PMIX_ERR_NOT_FOUND;
+    if (key == PX_KEY_NSPACE)
+        return give_string(out, strdup(ns->name));
+    return has_nodes ? map_fact(ns, key, out) : PMIX_ERR_NOT_FOUND;
 }
 
 /* Returns PMIX_ERR_NOT_FOUND for a lost namespace: a given value, now unreadable, might
@@ -292,7 +397,7 @@ pmix_status_t px_fact(const struct px_nspace *ns, enum px_gds_table table,
         return PMIX_ERR_NOT_FOUND;
     return table == PX_GDS_NODE         ? node_fact(ns, rank, key, out)
            : rank == PMIX_RANK_WILDCARD ? job_fact(ns, key, out)
-                                        : rank_fact(ns, rank, key, out);
+                                        : rank_fact(ns, rank, key, text, out);
 }
 
 /* ---- rows ------------------------------------------------------------------------ */
@@ -611,17 +716,51 @@ bool px_job_has_value(const struct px_model *m, const struct px_nspace *ns,
     return true;
 }
 
+/* Finds a value of the node that runs a rank. */
+static pmix_status_t find_node_of(const struct px_model *m, const struct px_nspace *ns,
+                                  const struct px_lookup *l, pmix_value_t *out)
+{
+    struct px_lookup of_node = *l;
+    uint32_t node = ns->map ? px_procmap_node_of(ns->map, l->rank, NULL) : UINT32_MAX;
+
+    if (node == UINT32_MAX || !has_node_id(ns, node, &of_node.node_id))
+        return PMIX_ERR_NOT_FOUND;
+    return find_node(m, ns, &of_node, out);
+}
+
+/* Finds a value of the application of a rank. */
+static pmix_status_t find_app_of(const struct px_model *m, const struct px_nspace *ns,
+                                 const struct px_lookup *l, pmix_value_t *out)
+{
+    struct px_lookup of_app = *l;
+    pmix_value_t number;
+
+    of_app.key = PMIX_APPNUM;
+    pmix_status_t rc = l->app == UINT32_MAX ? find_given(ns, &of_app, l->rank, &number)
+                                            : PMIX_EXISTS;
+    if (!rc && !px_value_to_u32(&number, &of_app.app))
+        rc = PMIX_ERR_NOT_FOUND;
+    of_app.key = l->key;
+    return !rc || rc == PMIX_EXISTS ? find_app(m, ns, &of_app, out) : rc;
+}
+
 static pmix_status_t find_rank(const struct px_model *m, const struct px_nspace *ns,
                                const struct px_lookup *l, pmix_value_t *out)
 {
     pmix_status_t rc = find_given(ns, l, l->rank, out);
 
     const struct px_job_key *known = rc ? px_job_key_find(l->key) : NULL;
-    /* Programs request these job-level keys also for their own rank. */
-    bool is_every_ranks = realm_of(known) == PX_KEY_SESSION ||
-                          means(known) == PX_KEY_EVERY_RANKS;
 
-    return rc == PMIX_ERR_NOT_FOUND && is_every_ranks ? find_job(m, ns, l, out) : rc;
+    if (rc != PMIX_ERR_NOT_FOUND || !known)
+        return rc;
+    if (known->realm == PX_KEY_NODE)
+        return find_node_of(m, ns, l, out);
+    if (known->realm == PX_KEY_APP)
+        return find_app_of(m, ns, l, out);
+    /* Programs request these job-level keys also for their own rank. */
+    return known->realm == PX_KEY_SESSION || known->means == PX_KEY_EVERY_RANKS
+               ? find_job(m, ns, l, out)
+               : rc;
 }
 
 static bool names_a_rank(const struct px_lookup *l)
@@ -641,7 +780,8 @@ pmix_status_t px_lookup_find(const struct px_model *m, const struct px_nspace *n
         rc = own && names_a_rank(l) ? find_rank(m, ns, l, out) : PMIX_ERR_NOT_FOUND;
         return rc == PMIX_ERR_NOT_FOUND ? find_node(m, ns, l, out) : rc;
     case PX_KEY_APP:
-        return find_app(m, ns, l, out);
+        rc = names_a_rank(l) ? find_app_of(m, ns, l, out) : PMIX_ERR_NOT_FOUND;
+        return rc == PMIX_ERR_NOT_FOUND ? find_app(m, ns, l, out) : rc;
     case PX_KEY_SESSION:
         rc = find_session(m, ns, l, out);
         /* Some facts of a session are job level, for example the number of nodes. */

@@ -11,16 +11,22 @@ enum px_key_realm { PX_KEY_JOB, PX_KEY_PROC, PX_KEY_NODE, PX_KEY_APP, PX_KEY_SES
 
 /* Special meanings of keys in a lookup: facts from the maps, and directives. */
 enum px_key_means {
-    /* EVERY_RANKS: a job-level key that programs also request for a rank */
+    /* EVERY_RANKS: a job-level key that programs also request for a rank. LIVE: the
+     * server computes the value for each request. COMMON: a key of ranks, whose value
+     * in the job's own row is that of each rank without a value */
     PX_KEY_NONE,
     PX_KEY_OPTIONAL,
     PX_KEY_REFRESH,
     PX_KEY_STATIC,
     PX_KEY_EVERY_RANKS,
+    PX_KEY_LIVE,
+    PX_KEY_ANL_MAP,
     PX_KEY_APPNUM,
     PX_KEY_APP_INFO,
+    PX_KEY_COMMON,
     PX_KEY_HOSTNAME,
     PX_KEY_JOB_SIZE,
+    PX_KEY_LOCAL_CPUSETS,
     PX_KEY_LOCALLDR,
     PX_KEY_LOCAL_PEERS,
     PX_KEY_LOCAL_RANK,
@@ -29,7 +35,11 @@ enum px_key_means {
     PX_KEY_NODEID,
     PX_KEY_NODE_INFO,
     PX_KEY_NODE_LIST,
+    PX_KEY_NODE_MAP,
+    PX_KEY_NSPACE,
     PX_KEY_NUM_NODES,
+    PX_KEY_PROC_MAP,
+    PX_KEY_PROC_MAP_RAW,
     PX_KEY_PROCID,
     PX_KEY_SESSION_ID,
     PX_KEY_SESSION_INFO,
@@ -88,6 +98,8 @@ static inline bool px_key_is_reserved(const char *key)
 /* Finds a key in the dictionary; NULL for other keys. */
 const struct px_job_key *px_job_key_find(const char *key);
 enum px_key_realm px_key_realm(const char *key);
+/* True for a key whose value changes while the job runs. */
+bool px_key_is_live(const char *key);
 /* Converts a value to the dictionary's type for the key, if the value fits that type.
  * *out borrows from *in. A value without a type becomes true. */
 void px_job_value_convert(const char *key, const pmix_value_t *in, pmix_value_t *out);

@@ -82,6 +82,12 @@ uint32_t px_procmap_run(const struct px_procmap *map, uint32_t node, uint32_t lo
 uint32_t px_procmap_lowest(const struct px_procmap *map, uint32_t node);
 /* Returns the ranks on a node as "0,1,5"; malloc'd. */
 char *px_procmap_peers(const struct px_procmap *map, uint32_t node);
+/* Returns the ranks of all nodes as "0,1;2,3"; malloc'd. */
+char *px_procmap_all_peers(const struct px_procmap *map);
+/* Returns the map in the notation of PMI-1: "(vector,(0,2,4),(0,1,2))"; malloc'd. Each
+ * piece has the first node, the number of nodes, and the ranks on each of them. The map
+ * has a node for each rank. */
+char *px_procmap_vector(const struct px_procmap *map);
 
 /* Convert lists to the compact form; malloc'd. Used by PMIx_generate_regex and
  * PMIx_generate_ppn. */

@@ -301,3 +301,62 @@ pmix_status_t px_procmap_of_value(const pmix_value_t *value, char **text,
         return px_regex2_text(value->data.regex2, text, err);
     return px_err_set(err, PMIX_ERR_BAD_PARAM, "expected a string or a regex");
 }
+
+/* ---- text of a map --------------------------------------------------------------- */
+
+char *px_procmap_all_peers(const struct px_procmap *map)
+{
+    PX_AUTO(px_buf) text = {0};
+
+    for (uint32_t node = 0; node < map->n_nodes; node++) {
+        PX_AUTOFREE char *peers = px_procmap_peers(map, node);
+
+        if (!peers || (node > 0 && px_buf_add(&text, ";", 1)) ||
+            px_buf_add(&text, peers, strlen(peers)))
+            return NULL;
+    }
+    return px_buf_add(&text, "", 1) ? NULL : (char *)px_buf_take(&text).data;
+}
+
+/* Consecutive nodes that have the same number of consecutive ranks each. */
+struct piece {
+    uint32_t first, n_nodes, n_ranks;
+};
+
+static pmix_status_t add_piece(px_buf *text, const struct piece *p)
+{
+    char line[sizeof(",(4294967295,4294967295,4294967295)")];
+    int n = snprintf(line, sizeof(line), ",(%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")",
+                     p->first, p->n_nodes, p->n_ranks);
+
+    return p->n_nodes > 0 ? px_buf_add(text, line, (size_t)n) : PMIX_SUCCESS;
+}
+
+char *px_procmap_vector(const struct px_procmap *map)
+{
+    PX_AUTO(px_buf) text = {0};
+    struct piece piece = {0};
+    pmix_status_t rc = px_buf_add(&text, "(vector", strlen("(vector"));
+
+    for (uint32_t rank = 0; !rc && rank < map->n_ranks;) {
+        const uint32_t node = px_procmap_node_of(map, rank, NULL);
+        uint32_t n = 1;
+
+        while (rank + n < map->n_ranks &&
+               px_procmap_node_of(map, rank + n, NULL) == node)
+            n++;
+        if (piece.n_nodes > 0 && node == piece.first + piece.n_nodes &&
+            n == piece.n_ranks) {
+            piece.n_nodes++;
+        } else {
+            rc = add_piece(&text, &piece);
+            piece = (struct piece){node, 1, n};
+        }
+        rank += n;
+    }
+    if (!rc)
+        rc = add_piece(&text, &piece);
+    if (!rc)
+        rc = px_buf_add(&text, ")", sizeof(")"));
+    return rc ? NULL : (char *)px_buf_take(&text).data;
+}

@@ -317,7 +317,6 @@ static void assert_all(px_infos *l)
         else if (strcmp(l->v[i].key, PMIX_NODE_MAP) != 0 &&
                  strcmp(l->v[i].key, PMIX_PROC_MAP) != 0)
             assert_same(ALL, &l->v[i]);
-    assert_none(ALL, PMIX_NODE_MAP);
     assert_none(ALL, PMIX_PROCDIR);
     assert_none(0, PMIX_CPUSET);
     px_infos_cleanup(l);

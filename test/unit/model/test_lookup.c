@@ -132,8 +132,56 @@ PX_TEST(session_values_are_found_by_any_rank)
 PX_TEST(keys_of_the_job_are_not_those_of_a_rank)
 {
     assert_none(1, PMIX_JOB_SIZE);
-    assert_none(1, PMIX_LOCAL_PEERS);
     assert_none(ALL, PMIX_LOCAL_RANK);
+}
+
+PX_TEST(keys_of_nodes_and_applications_are_those_of_a_rank)
+{
+    put(PX_GDS_APP, 0, PMIX_WDIR, "/zero");
+    put(PX_GDS_APP, 1, PMIX_WDIR, "/one");
+    put(PX_GDS_JOB, 2, PMIX_APPNUM, "1");
+    assert_str(1, PMIX_LOCAL_PEERS, "0,1,2");
+    assert_str(3, PMIX_LOCAL_PEERS, "3");
+    assert_str(1, PMIX_WDIR, "/zero");
+    assert_none(7, PMIX_LOCAL_PEERS);
+    assert_none(7, PMIX_WDIR);
+}
+
+PX_TEST(a_rank_without_a_value_has_the_common_one)
+{
+    put(PX_GDS_JOB, ALL, PMIX_CPUSET, "hwloc:0-7");
+    put(PX_GDS_JOB, 1, PMIX_CPUSET, "hwloc:1");
+    assert_str(0, PMIX_CPUSET, "hwloc:0-7");
+    assert_str(1, PMIX_CPUSET, "hwloc:1");
+    assert_none(7, PMIX_CPUSET);
+}
+
+PX_TEST(maps_are_answered_as_text)
+{
+    static const struct {
+        const char *nodes, *ranks, *vector, *packed;
+    } rows[] = {
+        {"n0,n1", "0,1,2;3", "(vector,(0,1,3),(1,1,1))", "pmix[n[1:0-1]]"},
+        {"n0,n1,n2", "0,1;2,3;4,5", "(vector,(0,3,2))", "pmix[n[1:0-2]]"},
+        {"a,b", "0,2;1,3", "(vector,(0,2,1),(0,2,1))", "pmix[a,b]"},
+        {"a,b", "2,3;0,1", "(vector,(1,1,2),(0,1,2))", "pmix[a,b]"},
+        {"a,b", "1;2", NULL, "pmix[a,b]"}, /* no rank 0 */
+    };
+
+    px_store_clear(&ns->store, PX_GDS_JOB, ALL); /* Slurm gives PMIX_ANL_MAP */
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        px_procmap_destroy(ns->map);
+        ok(px_procmap_create(rows[i].nodes, rows[i].ranks, &ns->map, NULL));
+        assert_str(ALL, PMIX_NODE_MAP_RAW, rows[i].nodes);
+        assert_str(ALL, PMIX_NODE_MAP, rows[i].packed);
+        assert_str(ALL, PMIX_PROC_MAP_RAW, rows[i].ranks);
+        if (rows[i].vector)
+            assert_str(ALL, PMIX_ANL_MAP, rows[i].vector);
+        else
+            assert_none(ALL, PMIX_ANL_MAP);
+    }
+    assert_str(2, PMIX_NSPACE, ns->name);
+    assert_str(ALL, PMIX_NSPACE, ns->name);
 }
 
 PX_TEST(an_undefined_rank_means_whoever_has_the_key)
