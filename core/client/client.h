@@ -172,6 +172,9 @@ pmix_status_t px_client_store_job(struct px_client *client, px_reader *r,
                                   struct px_nspace **stored);
 pmix_status_t px_client_store_jobs(struct px_client *client, px_reader *r,
                                    struct px_nspace **last);
+/* Makes a credential of this process as for a connection to its server, a
+ * PMIX_BYTE_OBJECT (connect.c). */
+pmix_status_t px_client_credential(pmix_value_t *out);
 /* Requests all information of a job by message, for namespaces that px_nspace_is_lost
  * reports. px_client_read_values stores the reply to this request or to any get. */
 pmix_status_t px_client_ask_job(struct px_client *client, const struct px_nspace *ns,

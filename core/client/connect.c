@@ -154,13 +154,45 @@ static pmix_status_t describe(const struct px_server_addr *c, struct px_hello *h
     return w.status;
 }
 
+/* Chooses the security module that a server accepts. modes: its list, or NULL. */
+static pmix_status_t choose_psec(const char *modes, const struct px_module **psec,
+                                 struct px_err *err)
+{
+    PX_AUTO(px_strv) names = modes ? px_strv_split(modes, ',', false) : NULL;
+
+    *psec = !modes || names ? px_security_find(names) : NULL;
+    return *psec ? PMIX_SUCCESS
+                 : px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
+                              "no security module of the server's list "
+                              "(PMIX_SECURITY_MODE=%s)",
+                              modes ? modes : "");
+}
+
+pmix_status_t px_client_credential(pmix_value_t *out)
+{
+    const struct px_module *psec;
+    const struct px_psec_ops *ops;
+    uint8_t *cred = NULL;
+    size_t n = 0;
+    pmix_status_t rc = choose_psec(px_env("PMIX_SECURITY_MODE"), &psec, NULL);
+
+    if (rc)
+        return rc;
+    ops = psec->component->ops;
+    rc = ops->create(psec->self, &cred, &n);
+    if (rc)
+        return rc;
+    *out = (pmix_value_t){.type = PMIX_BYTE_OBJECT,
+                          .data.bo = {.bytes = (char *)cred, .size = n}};
+    return PMIX_SUCCESS;
+}
+
 static pmix_status_t make_hello(const struct px_server_addr *c, px_buf *out,
                                 struct px_err *err)
 {
     /* PMIX_SECURITY_MODE describes only the environment's server. */
     const char *modes = c->from_environment ? px_env("PMIX_SECURITY_MODE") : NULL;
-    PX_AUTO(px_strv) names = modes ? px_strv_split(modes, ',', false) : NULL;
-    const struct px_module *psec = px_security_find(names);
+    const struct px_module *psec;
     const struct px_module *gds = px_store_choose(
         c->from_environment ? px_env("PMIX_GDS_MODULE") : NULL);
     struct px_hello hello = {
@@ -168,11 +200,9 @@ static pmix_status_t make_hello(const struct px_server_addr *c, px_buf *out,
     const struct px_psec_ops *ops;
     pmix_status_t rc;
 
-    if (!psec || (modes && !names))
-        return px_err_set(
-            err, PMIX_ERR_NOT_SUPPORTED,
-            "no security module of the server's list (PMIX_SECURITY_MODE=%s)",
-            modes ? modes : "");
+    rc = choose_psec(modes, &psec, err);
+    if (rc)
+        return rc;
     if (!gds)
         return px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
                           "no selected datastore receives data in messages");

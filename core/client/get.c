@@ -5,8 +5,10 @@
 #include "core/model/lookup.h"
 #include "core/model/proc_names.h"
 #include "core/model/reader.h"
+#include "core/topo/topo.h"
 
 #include <string.h>
+#include <unistd.h>
 
 struct get_op {
     struct px_api api;
@@ -18,6 +20,7 @@ struct get_op {
     struct get_request *request; /* this get's own pending request, or NULL */
     struct px_timer *timer;      /* PMIX_TIMEOUT */
     bool now;                    /* the server must answer immediately */
+    bool answered;               /* by the server, to this get */
 };
 
 static bool has_flag(const struct get_op *op, const char *key)
@@ -37,6 +40,8 @@ static void name_proc(const struct px_model *m, pmix_proc_t *proc, bool of_self,
         px_proc_set(proc, self->nspace, of_self ? self->rank : proc->rank);
     if (proc->rank == PMIX_RANK_INVALID && key && strcmp(key, PMIX_RANK) == 0)
         proc->rank = self->rank;
+    if (key && strcmp(key, PMIX_LOCAL_PROCS) == 0) /* the same for every process */
+        *proc = *self;
     px_proc_localize(m, proc);
 }
 
@@ -83,14 +88,21 @@ static pmix_status_t get_all(const struct px_nspace *ns, pmix_rank_t rank,
     return PMIX_SUCCESS;
 }
 
+/* Leaves out received values of a live key: they may be out of date. */
 static pmix_status_t look_up(const struct px_model *m, const struct px_nspace *ns,
-                             struct px_lookup *l, pmix_value_t *v)
+                             struct px_lookup *l, bool live, pmix_value_t *v)
 {
     pmix_proc_t member;
     pmix_status_t rc;
 
-    l->want_local = l->want_remote = true;
+    l->want_local = true;
+    l->want_remote = !live;
     rc = px_lookup_find(m, ns, l, v);
+    if (rc == PMIX_ERR_NOT_FOUND && l->key && strcmp(l->key, PMIX_CPUSET_BITMAP) == 0) {
+        l->key = PMIX_CPUSET; /* deliver() makes the bitmap */
+        rc = px_lookup_find(m, ns, l, v);
+        l->key = PMIX_CPUSET_BITMAP;
+    }
     if (rc != PMIX_ERR_NOT_FOUND || !ns->assembly ||
         !px_assembly_member(ns->assembly, l->rank, &member))
         return rc;
@@ -99,11 +111,29 @@ static pmix_status_t look_up(const struct px_model *m, const struct px_nspace *n
     return ns ? px_lookup_find(m, ns, l, v) : rc;
 }
 
+/* Makes a bitmap of the text of PMIX_CPUSET. */
+static pmix_status_t make_bitmap(pmix_value_t *v)
+{
+    pmix_cpuset_t *cpuset = PMIx_Cpuset_create(1);
+    pmix_status_t rc = cpuset ? px_cpuset_parse(v->data.string, cpuset)
+                              : PMIX_ERR_NOMEM;
+
+    if (rc) {
+        PMIx_Cpuset_free(cpuset, cpuset ? 1 : 0);
+        return rc;
+    }
+    px_type_destruct(PMIX_VALUE, v);
+    *v = (pmix_value_t){.type = PMIX_PROC_CPUSET, .data.cpuset = cpuset};
+    return PMIX_SUCCESS;
+}
+
 /* Moves *v to *to, or to new memory if *to is NULL. */
-static pmix_status_t deliver(pmix_value_t *v, pmix_value_t **to)
+static pmix_status_t deliver(const char *key, pmix_value_t *v, pmix_value_t **to)
 {
     pmix_status_t rc = px_value_is_compressed(v) ? px_value_inflate(v) : PMIX_SUCCESS;
 
+    if (!rc && v->type == PMIX_STRING && key && strcmp(key, PMIX_CPUSET_BITMAP) == 0)
+        rc = make_bitmap(v);
     if (!rc && !*to && !(*to = malloc(sizeof(**to))))
         rc = PMIX_ERR_NOMEM;
     if (rc)
@@ -125,17 +155,19 @@ static pmix_status_t find_here(struct get_op *op)
     if (!ns)
         return PMIX_ERR_NOT_FOUND;
     px_lookup_init(&l, args->text, op->proc.rank, args->info.v, args->info.n);
-    rc = args->text ? look_up(m, ns, &l, &v) : get_all(ns, op->proc.rank, &v);
-    return rc ? rc : deliver(&v, &op->value);
+    rc = args->text
+             ? look_up(m, ns, &l, !op->answered && px_key_is_live(args->text), &v)
+             : get_all(ns, op->proc.rank, &v);
+    return rc ? rc : deliver(args->text, &v, &op->value);
 }
 
 /* True if the job information holds everything about the process, so that asking the
- * server is useless. False for a key of our own with a timeout, because another thread
- * may still put that key. */
+ * server is useless. False for a live key. False for a key of our own with a timeout,
+ * because another thread may still put that key. */
 static bool knows_all(const pmix_proc_t *self, const char *nspace, pmix_rank_t rank,
                       const char *key, const pmix_info_t *info, size_t n)
 {
-    if (strcmp(nspace, self->nspace) != 0)
+    if (strcmp(nspace, self->nspace) != 0 || (key && px_key_is_live(key)))
         return false;
     return rank == PMIX_RANK_WILDCARD ||
            (rank == self->rank && (!key || px_key_is_reserved(key) ||
@@ -173,7 +205,7 @@ static bool find_at_once(const pmix_proc_t *proc, struct px_lookup *l, pmix_valu
     const pmix_rank_t rank = l->rank;
     /* Searches for a key of any rank walk tables, which only the loop may do. */
     *status = rank == PMIX_RANK_UNDEF ? PMIX_ERR_WOULD_BLOCK
-              : ns                    ? look_up(m, ns, l, v)
+              : ns                    ? look_up(m, ns, l, px_key_is_live(l->key), v)
                                       : PMIX_ERR_NOT_FOUND;
     known = !*status;
     if (*status == PMIX_ERR_NOT_FOUND)
@@ -280,6 +312,7 @@ static void answered(struct get_op *op, pmix_status_t status)
     struct px_nspace *ns = NULL;
     bool is_there = !status;
 
+    op->answered = !status;
     /* A get of all keys returns the local values if the server has none. */
     if (!status || (status == PMIX_ERR_NOT_FOUND && !op->api.args.text))
         status = find_here(op);
@@ -474,6 +507,21 @@ static void ask_server(struct get_op *op, const struct px_nspace *ns)
         drop_if_idle(a);
 }
 
+/* Computes values of this process that its server need not know. */
+static pmix_status_t give_own(struct get_op *op)
+{
+    const char *key = op->api.args.text;
+    const pid_t pid = getpid();
+    pmix_value_t v;
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+
+    if (key && strcmp(key, PMIX_CREDENTIAL) == 0)
+        rc = px_client_credential(&v);
+    else if (key && strcmp(key, PMIX_PROC_PID) == 0)
+        rc = PMIx_Value_load(&v, &pid, PMIX_PID);
+    return rc ? rc : deliver(key, &v, &op->value);
+}
+
 static void on_get(struct px_api *api)
 {
     struct get_op *op = PX_CONTAINER_OF(api, struct get_op, api);
@@ -515,6 +563,8 @@ static void on_get(struct px_api *api)
         ask_for_messages(op, ns);
         return;
     }
+    if (rc == PMIX_ERR_NOT_FOUND && px_proc_same(&op->proc, &m->self))
+        rc = give_own(op);
     if (rc == PMIX_ERR_NOT_FOUND && !stays_here) {
         ask_server(op, ns);
         return;
@@ -610,7 +660,7 @@ PX_EXPORT pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char key[],
     if (!l.is[PX_KEY_STATIC])
         *val = NULL;
     if (find_at_once(proc, &l, &v, &rc))
-        return rc ? rc : deliver(&v, val);
+        return rc ? rc : deliver(key, &v, val);
     struct get_op op = make_get(proc, key, info, ninfo);
     op.value = *val;
     rc = px_api_wait(&op.api);

@@ -692,7 +692,9 @@ void px_job_task_ended(void *arg, pid_t pid, int wait_status,
            (long)pid, failure.status ? failure.text : "has ended");
     bool failed = failure.status && !job->launch_status && !is_by_abort(task) &&
                   !px_restart_plan(task, &failure);
-    px_server_client_ended(job->launcher->server, &proc);
+    px_server_client_ended(job->launcher->server, &proc,
+                           WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status)
+                                                    : WEXITSTATUS(wait_status));
     px_pubs_gone(&job->launcher->pubs, &proc);
     if (failed)
         px_job_fail(job, &failure);

@@ -36,6 +36,10 @@ bool px_server_has_peer(struct px_server *srv, const pmix_proc_t *proc)
 
 void px_server_client_started(struct px_server *srv, const pmix_proc_t *proc, pid_t pid)
 {
+    struct px_local *local = px_local_find(srv, proc);
+
+    if (local)
+        local->pid = pid;
     px_cleanup_proc_started(srv, proc, pid);
 }
 
@@ -79,7 +83,7 @@ pmix_status_t px_server_restart_client(struct px_server *srv, const pmix_proc_t 
             px_server_peer_lost(srv, p, PMIX_SUCCESS);
     local->connected = local->finalized = local->committed = false;
     local->lost = 0;
-    local->end_reported = false;
+    local->end_reported = local->exited = false;
     px_store_clear(&local->ns->store, PX_GDS_LOCAL, proc->rank);
     px_store_clear(&local->ns->store, PX_GDS_REMOTE, proc->rank);
     return px_store_put(&local->ns->store, PX_GDS_JOB, proc->rank, PMIX_REINCARNATION,

@@ -107,8 +107,10 @@ pmix_status_t px_server_describe_nspace(struct px_server *srv, const char *nspac
                                         struct px_err *err);
 pmix_status_t px_server_add_client(struct px_server *srv, const pmix_proc_t *proc,
                                    uid_t uid, gid_t gid, void *object);
-/* Ends the requests that wait for a local process which has ended, connected or not. */
-void px_server_client_ended(struct px_server *srv, const pmix_proc_t *proc);
+/* Ends the requests that wait for a local process which has ended, connected or not.
+ * exit_code: value of PMIX_EXIT_CODE. */
+void px_server_client_ended(struct px_server *srv, const pmix_proc_t *proc,
+                            int exit_code);
 /* Adds the contributions of fabric components to a job that runs on this node only
  * (fabric/apply.c). Calls fn once, from the loop, perhaps before this function returns;
  * why is a line for the log. Sets *setup before a call of fn, which ends the setup.

@@ -172,10 +172,15 @@ static void drop_client(struct px_server *srv, const pmix_proc_t *proc)
     local_free(srv, local);
 }
 
-void px_server_client_ended(struct px_server *srv, const pmix_proc_t *proc)
+void px_server_client_ended(struct px_server *srv, const pmix_proc_t *proc,
+                            int exit_code)
 {
     struct px_local *local = px_local_find(srv, proc);
 
+    if (local) {
+        local->exited = true;
+        local->exit_code = exit_code;
+    }
     PX_PARTS_NOTIFY(srv, proc_ended, proc);
     if (!local)
         return;

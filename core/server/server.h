@@ -56,6 +56,11 @@ struct px_server {
  * events (server_init.c). Only the 28 slots of every release (adr/0006) are read. */
 void px_server_take_module(struct px_server *srv, const pmix_server_module_t *module);
 
+/* Lists the names of the process sets that contain the process, malloc'd; NULL without
+ * such a set. *work: number of compared processes (node/psets.c). */
+pmix_status_t px_psets_of(const struct px_server *srv, const pmix_proc_t *proc,
+                          char ***names, size_t *work);
+
 /* Returns the server; NULL before init, after finalize, and in a forked child. Any
  * thread. */
 static inline struct px_server *px_server_here(void)

@@ -13,6 +13,7 @@
 #include "core/rt/log.h"
 #include "core/rt/process.h"
 #include "core/server/data/gets.h"
+#include "core/server/data/live.h"
 #include "core/server/data/memory.h"
 #include "core/server/data/reply.h"
 #include "core/server/peer/authority.h"
@@ -170,6 +171,38 @@ static pmix_status_t judge(struct px_server *srv, struct px_nspace *ns,
     return PX_DEFERRED;
 }
 
+/* Computes the present value of a live key, unless the host has given a value. Computes
+ * the facts that another library's client does not find in its job's information. */
+static pmix_status_t find_computed(struct px_server *srv, struct px_req *req,
+                                   const struct px_nspace *ns, const pmix_proc_t *proc,
+                                   const struct px_args *g, pmix_value_t *v)
+{
+    struct px_lookup l;
+
+    if (px_key_is_live(g->text) && !px_get_is_here(srv, ns, proc, g->text))
+        return px_live_find(req, proc, g->text, v);
+    if (px_peer_is_ours(req->peer) || strcmp(ns->name, req->peer->proc.nspace) != 0)
+        return PMIX_ERR_NOT_FOUND;
+    px_lookup_init(&l, g->text, proc->rank, g->info.v, g->info.n);
+    return px_lookup_find(srv->model, ns, &l, v);
+}
+
+static pmix_status_t serve_computed(struct px_server *srv, struct px_req *req,
+                                    const struct px_nspace *ns, const pmix_proc_t *proc,
+                                    const struct px_args *g)
+{
+    pmix_value_t v;
+    pmix_status_t rc = ns && g->text && px_key_is_reserved(g->text)
+                           ? find_computed(srv, req, ns, proc, g, &v)
+                           : PMIX_ERR_NOT_FOUND;
+
+    if (rc)
+        return rc;
+    px_reply_value(req, proc, g->text, &v);
+    px_type_destruct(PMIX_VALUE, &v);
+    return PX_DEFERRED;
+}
+
 static pmix_status_t serve_get(struct px_server *srv, struct px_req *req,
                                const struct px_args *g)
 {
@@ -187,6 +220,9 @@ static pmix_status_t serve_get(struct px_server *srv, struct px_req *req,
         if (proc.rank == PMIX_RANK_UNDEF)
             return PMIX_ERR_NOT_FOUND;
     }
+    rc = serve_computed(srv, req, ns, &proc, g);
+    if (rc != PMIX_ERR_NOT_FOUND)
+        return rc;
     rc = judge(srv, ns, &proc, g);
     if (rc == PMIX_SUCCESS) {
         px_reply_found(req, ns, &proc, g->text,

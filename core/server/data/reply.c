@@ -132,6 +132,22 @@ void px_reply_found(struct px_req *req, const struct px_nspace *ns,
     px_req_reply(req, &w);
 }
 
+void px_reply_value(struct px_req *req, const pmix_proc_t *proc, const char *key,
+                    const pmix_value_t *value)
+{
+    PX_AUTO(px_writer) body;
+    px_writer w;
+
+    px_reply_begin(req, &w, PMIX_SUCCESS);
+    px_writer_init(&body, w.codec);
+    px_pack(&body, proc, 1, PMIX_PROC);
+    px_pack_kval(&body, key, value);
+    if (body.status && !w.status)
+        w.status = body.status;
+    px_pack_bytes(&w, body.buf.data, body.buf.len);
+    px_req_reply(req, &w);
+}
+
 void px_reply_pack_remote(px_writer *w, struct px_server *srv,
                           const struct px_nspace *ns, pmix_rank_t rank)
 {

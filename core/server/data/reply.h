@@ -26,6 +26,9 @@ enum px_gds_table px_reply_table(struct px_server *srv, const pmix_proc_t *proc)
 void px_reply_found(struct px_req *req, const struct px_nspace *ns,
                     const pmix_proc_t *proc, const char *key,
                     enum px_reply_extent extent);
+/* Replies with one value of a process, and ends the request. */
+void px_reply_value(struct px_req *req, const pmix_proc_t *proc, const char *key,
+                    const pmix_value_t *value);
 /* Packs KVALs for another node: job information for rank WILDCARD, else the values that
  * the rank has committed for other nodes. */
 void px_reply_pack_remote(px_writer *w, struct px_server *srv,

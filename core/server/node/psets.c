@@ -2,6 +2,7 @@
 /* Process sets: the host defines them; clients get events about them and query them. */
 #include "core/base/str.h"
 #include "core/base/strv.h"
+#include "core/model/proc_names.h"
 #include "core/server/host.h"
 #include "core/server/op.h"
 #include "core/server/query/answers.h"
@@ -39,6 +40,22 @@ static struct pset *find_pset(const struct px_server *srv, const char *name)
         if (strcmp(s->name, name) == 0)
             return s;
     return NULL;
+}
+
+pmix_status_t px_psets_of(const struct px_server *srv, const pmix_proc_t *proc,
+                          char ***names, size_t *work)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    PX_LIST_EACH (&srv->part.psets, struct pset, s, link) {
+        bool has = false;
+
+        for (size_t i = 0; !has && i < s->n_procs; i++, ++*work)
+            has = px_proc_means(srv->model, &s->procs[i], proc);
+        if (has && !rc)
+            rc = px_strv_append(names, s->name);
+    }
+    return rc;
 }
 
 /* ---- define and delete ----------------------------------------------------------- */

@@ -39,6 +39,9 @@ struct px_local {
     uint64_t lost;
     bool left_sets;    /* the processes connected with it were notified of its end */
     bool end_reported; /* to fabric components: fabric/ends.c */
+    bool exited;       /* the built-in host has reported its end */
+    int exit_code;     /* of the end */
+    pid_t pid;         /* as the built-in host started it; 0: not known */
 };
 
 /* One connection. A rank may have several (fork, re-init). API calls of the server's

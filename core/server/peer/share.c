@@ -74,16 +74,20 @@ bool px_peer_share(struct px_peer *peer, const struct px_nspace *ns)
     return !rc;
 }
 
+/* Only this library has such a component. */
+bool px_peer_is_ours(const struct px_peer *peer)
+{
+    return peer->gds && PX_OPS(gds, peer->gds)->describe;
+}
+
 void px_peer_pack_job(struct px_peer *peer, const struct px_nspace *ns, px_writer *w,
                       bool as_arrays)
 {
     struct px_model *m = peer->server->model;
     bool shares = px_peer_share(peer, ns);
-    /* Only this library has such a component. */
-    bool is_ours = peer->gds && PX_OPS(gds, peer->gds)->describe;
-    enum px_job_form form = is_ours     ? PX_JOB_COMPACT
-                            : as_arrays ? PX_JOB_ARRAYS
-                                        : PX_JOB_BLOBS;
+    enum px_job_form form = px_peer_is_ours(peer) ? PX_JOB_COMPACT
+                            : as_arrays           ? PX_JOB_ARRAYS
+                                                  : PX_JOB_BLOBS;
 
     if (shares && px_store_noted(&ns->store, PX_STORE_JOB, NULL) == PMIX_SUCCESS)
         px_jobinfo_pack_in_place(m, ns, w);

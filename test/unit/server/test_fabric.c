@@ -281,7 +281,7 @@ static void restart(void *arg)
 
 static void end_process(void *arg)
 {
-    px_server_client_ended(px_process.server, arg);
+    px_server_client_ended(px_process.server, arg, 0);
 }
 
 /* Plays a step of a rank. f: the rank finalizes; c: its connection breaks; C: it connects; e: the

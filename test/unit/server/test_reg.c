@@ -276,8 +276,8 @@ static void end_rank_1(void *arg PX_UNUSED)
 {
     pmix_proc_t p = raw_proc("job", 1), unknown = raw_proc("job", 9);
 
-    px_server_client_ended(px_process.server, &unknown);
-    px_server_client_ended(px_process.server, &p);
+    px_server_client_ended(px_process.server, &unknown, 0);
+    px_server_client_ended(px_process.server, &p, 0);
 }
 
 /* The client is deregistered while connected, or before it connects. In the last case the built-in
@@ -422,6 +422,58 @@ PX_TEST(a_forked_child_of_a_server_is_none)
     ck_assert(WIFEXITED(status));
     ok(WEXITSTATUS(status));
     ok(connects("job", 0));
+}
+
+/* ---- values that are computed ------------------------------------------------------ */
+
+/* The key's value in the reply to a get, as text; "" without one. */
+static const char *text_of(pmix_rank_t rank, const char *key)
+{
+    static char text[256];
+    struct px_kval kv = {0};
+    px_reader r;
+
+    text[0] = '\0';
+    if (raw_request(one, raw_get("job", rank, key, NULL), &r))
+        return text;
+    px_reader part = raw_part(&r);
+    if (raw_next_kval(&part, &kv)) {
+        PX_AUTOFREE char *found = PMIx_Value_string(&kv.value);
+
+        ck_assert_str_eq(kv.key, key);
+        ck_assert(px_reader_done(&part));
+        px_str_copy(text, sizeof(text), found);
+        px_kval_fini(&kv);
+    }
+    return text;
+}
+
+PX_TEST(a_server_computes_what_changes_and_what_other_libraries_lack)
+{
+    static const pmix_server_module_t nothing = {0};
+    const pmix_proc_t members[] = {raw_proc("else", PMIX_RANK_WILDCARD),
+                                   raw_proc("job", 0)};
+    const struct {
+        pmix_rank_t rank;
+        const char *key, *text;
+    } rows[] = {
+        {0, PMIX_PSET_NAMES, "PMIX_DATA_ARRAY PMIX_STRING[2] {\"some\", \"all\"}"},
+        {1, PMIX_PSET_NAMES, "PMIX_DATA_ARRAY PMIX_STRING[1] {\"all\"}"},
+        {PMIX_RANK_WILDCARD, PMIX_LOCAL_PROCS,
+         "PMIX_DATA_ARRAY PMIX_PROC[2] {job:0, job:1}"},
+        {0, PMIX_EXIT_CODE, ""},
+        {2, PMIX_PROC_PID, ""}, /* on another node */
+        {0, PMIX_NSPACE, "PMIX_STRING \"job\""},
+        {PMIX_RANK_WILDCARD, PMIX_PROC_MAP_RAW, "PMIX_STRING \"0,1;2,3\""},
+        {PMIX_RANK_WILDCARD, PMIX_ANL_MAP, "PMIX_STRING \"(vector,(0,2,2))\""},
+    };
+
+    raw_start(&nothing, 2, 2);
+    ok(PMIx_server_define_process_set(members, 2, "some"));
+    ok(PMIx_server_define_process_set(&(pmix_proc_t){"job", PMIX_RANK_WILDCARD}, 1,
+                                      "all"));
+    for (size_t i = 0; i < PX_COUNT(rows); i++)
+        ck_assert_str_eq(text_of(rows[i].rank, rows[i].key), rows[i].text);
 }
 
 PX_TEST_MAIN("server/reg", setup, host_end)
