@@ -475,7 +475,11 @@ void options_parse(struct options *o, int argc, char **argv)
 {
     char **at = argv + (argc > 0);
 
+    char *line = need(PMIx_Argv_join(argv, ' '));
+
     *o = (struct options){0};
+    ask(o, PMIX_CMD_LINE, line, PMIX_STRING);
+    free(line);
     ask(o, PMIX_FWD_STDIN, &(const bool){true}, PMIX_BOOL);
     for (;;) {
         parse_program(o, &at);

@@ -205,6 +205,15 @@ char *px_task_dir(const struct px_task *task);
 /* Makes the folder of a process before its start. A failure is logged. */
 void px_task_make_dir(const struct px_task *task);
 
+/* Returns the process that asked for the job; NULL for the program of this host. */
+const pmix_proc_t *px_job_parent(const struct px_launch_job *job);
+/* Returns the number of processes on this node once the job runs. */
+uint32_t px_job_node_size(const struct px_launch_job *job);
+/* Add the information of a job without its processes, and then of each process
+ * (describe.c). */
+pmix_status_t px_job_describe(px_infos *out, const struct px_launch_job *job);
+pmix_status_t px_task_describe(px_infos *out, const struct px_task *task);
+
 /* PMIx_Spawn: a function of the host module (launch.c). In the end either all processes
  * run, or nothing of the job is left. */
 pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],

@@ -18,177 +18,6 @@
 #include "frameworks/framework.h"
 #include "tenon/pfexec.h"
 
-/* ---- the description of a job --------------------------------------------------- */
-
-/* Job-level keys that existing launchers provide. */
-
-static const bool yes = true;
-static const uint32_t zero, one = 1;
-
-/* Returns NULL for the program of this host. */
-static const pmix_proc_t *parent_of(const struct px_launch_job *job)
-{
-    return px_proc_same(&job->parent, px_server_name(job->launcher->server))
-               ? NULL
-               : &job->parent;
-}
-
-/* Returns the number of processes on this node once the job runs. */
-static uint32_t node_size(const struct px_launch_job *job)
-{
-    uint32_t n = job->n_tasks;
-
-    PX_LIST_EACH (&job->launcher->jobs, struct px_launch_job, j, link)
-        n += j == job || !px_plan_counts(&j->plan) ? 0 : j->n_running;
-    return n;
-}
-
-/* Returns "0,1,2", malloc'd: some readers of peers accept no ranges. */
-static char *all_ranks(const struct px_launch_job *job)
-{
-    size_t room = (size_t)job->n_tasks * sizeof("4294967295,"), at = 0;
-    char *text = malloc(room);
-
-    for (uint32_t r = 0; text && r < job->n_tasks; r++)
-        at += (size_t)snprintf(text + at, room - at, "%s%u", r > 0 ? "," : "", r);
-    return text;
-}
-
-/* Returns the job that this job debugs, or NULL. */
-static const pmix_proc_t *target_of(const struct px_launch_job *job)
-{
-    for (size_t i = 0; i < job->plan.n_apps; i++)
-        if (job->plan.apps[i].n_targets > 0)
-            return &job->plan.apps[i].target;
-    return NULL;
-}
-
-static pmix_status_t describe_job(px_infos *out, const struct px_launch_job *job)
-{
-    const pmix_proc_t *server = px_server_name(job->launcher->server);
-    const pmix_proc_t *parent = parent_of(job);
-    PX_AUTOFREE char *ranks = all_ranks(job);
-    PX_AUTOFREE char *top = job->dir ? px_job_top_dir(job) : NULL;
-    PX_AUTOFREE char *nodes = NULL;
-    PX_AUTOFREE char *procs = NULL;
-    long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    const uint32_t n = node_size(job);
-    uint32_t universe = n_cpus > (long)n ? (uint32_t)n_cpus : n;
-    if (!ranks || (job->dir && !top) ||
-        px_procmap_pack_nodes(job->launcher->model->hostname, &nodes) ||
-        px_procmap_pack_ranks(ranks, &procs))
-        return PMIX_ERR_NOMEM;
-    const uint32_t n_apps = (uint32_t)job->plan.n_apps;
-    const struct px_fact facts[] = {
-        {PMIX_SERVER_NSPACE, server->nspace, PMIX_STRING},
-        {PMIX_SERVER_RANK, &server->rank, PMIX_PROC_RANK},
-        {PMIX_JOBID, job->proc.nspace, PMIX_STRING},
-        {PMIX_NODE_MAP, nodes, PMIX_STRING},
-        {PMIX_PROC_MAP, procs, PMIX_STRING},
-        {PMIX_LOCAL_PEERS, ranks, PMIX_STRING},
-        /* Open MPI puts all its files there, and never removes them. */
-        {PMIX_TMPDIR, top, PMIX_STRING},
-        {PMIX_NSDIR, job->dir, PMIX_STRING},
-        {PMIX_TDIR_RMCLEAN, job->dir ? &yes : NULL, PMIX_BOOL},
-        {PMIX_NODEID, &zero, PMIX_UINT32},
-        {PMIX_NODE_SIZE, &n, PMIX_UINT32},
-        /* Open MPI 5 looks for the key alone, so a false value must not be there. */
-        {PMIX_NODE_OVERSUBSCRIBED, job->crowded ? &yes : NULL, PMIX_BOOL},
-        {PMIX_NUM_NODES, &one, PMIX_UINT32},
-        {PMIX_UNIV_SIZE, &universe, PMIX_UINT32},
-        {PMIX_MAX_PROCS, &universe, PMIX_UINT32},
-        {PMIX_JOB_SIZE, &job->n_tasks, PMIX_UINT32},
-        {PMIX_JOB_NUM_APPS, &n_apps, PMIX_UINT32},
-        {PMIX_LOCAL_SIZE, &job->n_tasks, PMIX_UINT32},
-        {PMIX_LOCALLDR, &zero, PMIX_PROC_RANK},
-        {PMIX_NPROC_OFFSET, px_plan_counts(&job->plan) ? &job->first : NULL,
-         PMIX_PROC_RANK},
-        {PMIX_DEBUG_TARGET, target_of(job), PMIX_PROC},
-        {PMIX_SPAWNED, parent ? &yes : NULL, PMIX_BOOL},
-        {PMIX_PARENT_ID, parent, PMIX_PROC},
-    };
-
-    return px_facts_add(out, facts, PX_COUNT(facts));
-}
-
-static pmix_status_t add_array(px_infos *out, const char *key,
-                               const struct px_fact *facts, size_t n)
-{
-    PX_AUTO(px_infos) members = {0};
-    pmix_status_t rc = px_facts_add(&members, facts, n);
-
-    return rc ? rc : px_infos_add_array(out, key, &members);
-}
-
-static pmix_status_t describe_app(px_infos *out, const struct px_app_plan *app,
-                                  uint32_t number)
-{
-    PX_AUTOFREE char *argv = px_strv_join(app->argv, ' ');
-    PX_AUTOFREE char *cwd = app->cwd ? strdup(app->cwd) : get_current_dir_name();
-    const struct px_fact facts[] = {
-        {PMIX_APPNUM, &number, PMIX_UINT32},
-        {PMIX_APP_SIZE, &app->n, PMIX_UINT32},
-        {PMIX_APPLDR, &app->first, PMIX_PROC_RANK},
-        {PMIX_APP_ARGV, argv, PMIX_STRING},
-        {PMIX_WDIR, cwd, PMIX_STRING},
-    };
-
-    return argv && cwd ? add_array(out, PMIX_APP_INFO_ARRAY, facts, PX_COUNT(facts))
-                       : PMIX_ERR_NOMEM;
-}
-
-static pmix_status_t describe_task(px_infos *out, const struct px_task *task)
-{
-    const struct px_launch_job *job = task->job;
-    const struct px_app_plan *app = &job->plan.apps[task->app];
-    const pmix_proc_t *parent = parent_of(job);
-    PX_AUTOFREE char *dir = job->dir ? px_task_dir(task) : NULL;
-    const pmix_rank_t global = job->first + task->rank,
-                      in_app = task->rank - app->first;
-    const uint16_t local = (uint16_t)task->rank; /* below PX_MAX_TASKS */
-    const uint16_t node = global < UINT16_MAX ? (uint16_t)global : UINT16_MAX;
-    const struct px_position *position = job->plan.binds
-                                             ? &job->plan.positions[task->rank]
-                                             : NULL;
-    PX_AUTOFREE char *cpus = position && position->cpus
-                                 ? px_strf("hwloc:%s", position->cpus)
-                                 : NULL;
-    const struct px_fact facts[] = {
-        {PMIX_RANK, &task->rank, PMIX_PROC_RANK},
-        {PMIX_GLOBAL_RANK, px_plan_counts(&job->plan) ? &global : NULL, PMIX_PROC_RANK},
-        {PMIX_APPNUM, &task->app, PMIX_UINT32},
-        {PMIX_APP_RANK, &in_app, PMIX_PROC_RANK},
-        {PMIX_APPLDR, &app->first, PMIX_PROC_RANK},
-        {PMIX_LOCAL_RANK, &local, PMIX_UINT16},
-        {PMIX_NODE_RANK, px_plan_counts(&job->plan) ? &node : NULL, PMIX_UINT16},
-        {PMIX_NODEID, &zero, PMIX_UINT32},
-        {PMIX_HOSTNAME, job->launcher->model->hostname, PMIX_STRING},
-        {PMIX_REINCARNATION, &zero, PMIX_UINT32},
-        {PMIX_PROCDIR, dir, PMIX_STRING},
-        {PMIX_CPUSET, cpus, PMIX_STRING},
-        {PMIX_LOCALITY_STRING, cpus ? position->locality : NULL, PMIX_STRING},
-        {PMIX_SPAWNED, parent ? &yes : NULL, PMIX_BOOL},
-        {PMIX_PARENT_ID, parent, PMIX_PROC},
-        {PMIX_DEBUG_STOP_IN_INIT, px_task_stops(task, PX_STOP_IN_INIT) ? &yes : NULL,
-         PMIX_BOOL},
-        {PMIX_DEBUG_STOP_IN_APP, px_task_stops(task, PX_STOP_IN_APP) ? &yes : NULL,
-         PMIX_BOOL},
-    };
-
-    return (job->dir && !dir) || (position && position->cpus && !cpus)
-               ? PMIX_ERR_NOMEM
-               : add_array(out, PMIX_PROC_DATA, facts, PX_COUNT(facts));
-}
-
-static pmix_status_t describe(px_infos *out, const struct px_launch_job *job)
-{
-    pmix_status_t rc = describe_job(out, job);
-
-    for (uint32_t a = 0; !rc && a < job->plan.n_apps; a++)
-        rc = describe_app(out, &job->plan.apps[a], a);
-    return rc;
-}
-
 /* ---- registration --------------------------------------------------------------- */
 
 /* The ranks go with the namespace, so nothing is left to undo. */
@@ -222,7 +51,7 @@ static pmix_status_t join_parent(struct px_launch_job *job, struct px_err *err)
         if (rc)
             px_err_nomem(err, "forward output");
     }
-    if (!rc && parent_of(job)) {
+    if (!rc && px_job_parent(job)) {
         rc = px_server_connect(srv, &job->parent, job->proc.nspace, job->plan.detached);
         if (rc)
             px_err_set(err, rc, "cannot connect the job with its parent: %s",
@@ -233,8 +62,8 @@ static pmix_status_t join_parent(struct px_launch_job *job, struct px_err *err)
 
 static pmix_status_t register_nspace(struct px_launch_job *job, struct px_err *err)
 {
-    job->crowded = node_size(job) > px_binding_count();
-    pmix_status_t rc = describe(&job->description, job);
+    job->crowded = px_job_node_size(job) > px_binding_count();
+    pmix_status_t rc = px_job_describe(&job->description, job);
     if (rc)
         return px_err_set(err, rc, "cannot describe the job: %s",
                           PMIx_Error_string(rc));
@@ -251,7 +80,7 @@ static pmix_status_t describe_ranks(struct px_launch_job *job, uint32_t from,
     pmix_status_t rc = PMIX_SUCCESS;
 
     for (uint32_t r = from; !rc && r < to; r++)
-        rc = describe_task(all, &job->tasks[r]);
+        rc = px_task_describe(all, &job->tasks[r]);
     if (rc)
         return px_err_set(err, rc, "cannot describe the job: %s",
                           PMIx_Error_string(rc));

@@ -67,6 +67,8 @@ struct px_position {
                          * bound */
     char *locality;     /* PMIX_LOCALITY_STRING of cpus; NULL: not bound */
     uint32_t n_cpus;    /* CPUs that were chosen; 1: one object of some level */
+    int32_t package_rank; /* PMIX_PACKAGE_RANK, set by the description of the job; -1:
+                           * none */
 };
 
 struct px_place_app {

@@ -244,6 +244,13 @@ static pmix_status_t set_session_cwd(const struct reading *r, const pmix_info_t 
     return PMIX_SUCCESS;
 }
 
+static pmix_status_t set_command(const struct reading *r, const pmix_info_t *info)
+{
+    free(r->plan->command);
+    r->plan->command = strdup(info->value.data.string);
+    return r->plan->command ? PMIX_SUCCESS : px_err_nomem(r->err, "spawn");
+}
+
 /* ---- standard streams ------------------------------------------------------------ */
 
 static pmix_status_t set_input(const struct reading *r, const pmix_info_t *info)
@@ -485,6 +492,7 @@ static const struct attribute attributes[] = {
     {PMIX_OUTPUT_NOCOPY, APP_FLAG(output.files_only)},
     {PMIX_PRELOAD_BIN, APP_FLAG(preloaded)},
     {PMIX_PRELOAD_FILES, OF_APP(set_files)},
+    {PMIX_CMD_LINE, APPLIED, false, 0, set_command},
     {PMIX_STDIN_TGT, APPLIED, false, 0, set_target},
     {PMIX_INDEX_ARGV, APP_FLAG(indexed)},
     {PMIX_NON_PMI, APP_FLAG(non_pmi)},

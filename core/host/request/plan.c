@@ -290,5 +290,6 @@ void px_plan_cleanup(px_plan *plan)
     free(plan->apps);
     px_positions_free(plan->positions, plan->n_tasks);
     px_strv_free(plan->preload);
+    free(plan->command);
     *plan = (px_plan){0};
 }

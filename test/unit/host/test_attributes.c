@@ -221,6 +221,7 @@ PX_TEST(each_attribute_is_honoured_or_refused)
         {PMIX_FWD_STDOUT, &yes, PMIX_BOOL, "true"},
         {PMIX_FWD_STDERR, &yes, PMIX_BOOL, "true"},
         {PMIX_STDIN_TGT, &first, PMIX_PROC, "true"},
+        {PMIX_CMD_LINE, "run it", PMIX_STRING, "true"},
         {PMIX_SPAWN_CHILD_SEP, &yes, PMIX_BOOL, "true"},
         {PMIX_NOTIFY_COMPLETION, &yes, PMIX_BOOL, "true"},
         {PMIX_JOB_RECOVERABLE, &yes, PMIX_BOOL, "true"},
