@@ -31,7 +31,7 @@ ROOMS = (
     (1500, "the host's module, calls of it, control without it", "core/server/upcall"),
     (1000, "services where the host has no function", "core/server/service"),
     (1500, "listeners, handshake, rendezvous", "core/server/door"),
-    (1500, "commit, get, modex, memory", "core/server/data"),
+    (2000, "commit, get, modex, memory", "core/server/data"),
     (1500, "fence, connect, disconnect", "core/server/collective"),
     (1000, "namespaces of connected processes", "core/server/nspaces"),
     (3000, "events, over several turns, and forwarded streams of clients", "core/server/event",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PMIx_Get: searches the local data in the caller's thread, then asks the server. */
 #include "core/client/client.h"
+#include "core/base/str.h"
 #include "core/model/assembly.h"
 #include "core/model/lookup.h"
 #include "core/model/proc_names.h"
@@ -21,6 +22,7 @@ struct get_op {
     struct px_timer *timer;      /* PMIX_TIMEOUT */
     bool now;                    /* the server must answer immediately */
     bool answered;               /* by the server, to this get */
+    bool lends;                  /* PMIX_GET_POINTER_VALUES */
 };
 
 static bool has_flag(const struct get_op *op, const char *key)
@@ -143,6 +145,52 @@ static pmix_status_t deliver(const char *key, pmix_value_t *v, pmix_value_t **to
     return rc;
 }
 
+/* Returns the value that equals *v among those that programs have pointers to. Adds *v
+ * if there is none, and otherwise frees it. */
+static struct px_lent *lend(struct get_op *op, pmix_value_t *v)
+{
+    const char *key = op->api.args.text;
+    PX_AUTOFREE char *name = px_strf("%s:%u:%s", op->proc.nspace, op->proc.rank,
+                                     key ? key : "");
+    struct px_map *all = &op->api.client->lent;
+    struct px_lent *newest = name ? px_map_sget(all, name) : NULL, *l = newest;
+
+    while (l && px_type_compare(PMIX_VALUE, &l->value, v) != 0)
+        l = l->older;
+    if (l) {
+        px_type_destruct(PMIX_VALUE, v);
+        return l;
+    }
+    l = name ? malloc(sizeof(*l)) : NULL;
+    if (l) {
+        *l = (struct px_lent){.older = newest, .value = *v};
+        if (px_map_sput(all, name, l, NULL) == PMIX_SUCCESS)
+            return l;
+        free(l);
+    }
+    px_type_destruct(PMIX_VALUE, v);
+    return NULL;
+}
+
+/* Moves *v to the get's result. */
+static pmix_status_t give(struct get_op *op, pmix_value_t *v)
+{
+    pmix_value_t *kept = NULL;
+    pmix_status_t rc = deliver(op->api.args.text, v, op->lends ? &kept : &op->value);
+
+    if (rc || !op->lends)
+        return rc;
+    struct px_lent *lent = lend(op, kept);
+    free(kept);
+    if (!lent)
+        return PMIX_ERR_NOMEM;
+    if (op->value)
+        *op->value = lent->value;
+    else
+        op->value = &lent->value;
+    return PMIX_SUCCESS;
+}
+
 static pmix_status_t find_here(struct get_op *op)
 {
     const struct px_model *m = op->api.client->model;
@@ -158,7 +206,7 @@ static pmix_status_t find_here(struct get_op *op)
     rc = args->text
              ? look_up(m, ns, &l, !op->answered && px_key_is_live(args->text), &v)
              : get_all(ns, op->proc.rank, &v);
-    return rc ? rc : deliver(args->text, &v, &op->value);
+    return rc ? rc : give(op, &v);
 }
 
 /* True if the job information holds everything about the process, so that asking the
@@ -199,7 +247,8 @@ static bool find_at_once(const pmix_proc_t *proc, struct px_lookup *l, pmix_valu
     const struct px_nspace *ns;
     bool known = false;
 
-    if (!l->key || l->is[PX_KEY_REFRESH] || !(m = px_model_enter()))
+    if (!l->key || l->is[PX_KEY_REFRESH] || l->is[PX_KEY_POINTER] ||
+        !(m = px_model_enter()))
         return false;
     ns = named(m, proc, l);
     const pmix_rank_t rank = l->rank;
@@ -519,7 +568,7 @@ static pmix_status_t give_own(struct get_op *op)
         rc = px_client_credential(&v);
     else if (key && strcmp(key, PMIX_PROC_PID) == 0)
         rc = PMIx_Value_load(&v, &pid, PMIX_PID);
-    return rc ? rc : deliver(key, &v, &op->value);
+    return rc ? rc : give(op, &v);
 }
 
 static void on_get(struct px_api *api)
@@ -616,7 +665,7 @@ static void finish_get(struct px_api *api)
     struct get_op *op = PX_CONTAINER_OF(api, struct get_op, api);
 
     op->cb(api->status, api->status ? NULL : op->value, api->cbdata);
-    if (op->value)
+    if (op->value && !op->lends)
         px_type_free_array(PMIX_VALUE, op->value, 1);
 }
 
@@ -663,6 +712,7 @@ PX_EXPORT pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char key[],
         return rc ? rc : deliver(key, &v, val);
     struct get_op op = make_get(proc, key, info, ninfo);
     op.value = *val;
+    op.lends = l.is[PX_KEY_POINTER];
     rc = px_api_wait(&op.api);
     *val = op.value;
     return rc;
@@ -677,6 +727,7 @@ PX_EXPORT pmix_status_t PMIx_Get_nb(const pmix_proc_t *proc, const char key[],
 
     if (rc || !cbfunc)
         return rc ? rc : PMIX_ERR_BAD_PARAM;
+    op.lends = px_info_flag(info, ninfo, PMIX_GET_POINTER_VALUES);
     op.api.finish = finish_get;
     op.api.cbdata = cbdata;
     op.cb = cbfunc;

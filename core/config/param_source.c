@@ -9,9 +9,12 @@
 #include "core/config/config.h"
 #include "core/config/param_impl.h"
 #include "core/rt/owner.h"
+#include "pmix_data.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -289,14 +292,57 @@ pmix_status_t px_params_read_env(struct px_params *p, char *const *env)
     return rc;
 }
 
+/* Attributes of init functions that are settings. */
+static const struct {
+    const char *key, *name;
+    const char *text; /* of a true flag; NULL: the text of the value */
+} attributes[] = {
+    {PMIX_TCP_IPV4_PORT, "ptl_tcp_port_min", NULL},
+    {PMIX_TCP_IF_INCLUDE, "ptl_tcp_interfaces", NULL},
+    {PMIX_TCP_IF_EXCLUDE, "ptl_tcp_no_interfaces", NULL},
+    {PMIX_TCP_DISABLE_IPV4, "ptl_tcp_no_ipv4", "true"},
+    {PMIX_TCP_DISABLE_IPV6, "ptl_tcp_no_ipv6", "true"},
+};
+
+/* Reads an attribute as a setting. Other infos are ignored. */
+static pmix_status_t read_attribute(struct px_params *p, const pmix_info_t *info,
+                                    const char *where)
+{
+    char number[sizeof("4294967295")];
+    const pmix_value_t *v = &info->value;
+    const char *text = v->type == PMIX_STRING ? v->data.string : NULL;
+    uint32_t n;
+
+    for (size_t i = 0; i < PX_COUNT(attributes); i++) {
+        if (!PMIx_Check_key(info->key, attributes[i].key))
+            continue;
+        if (attributes[i].text) {
+            text = attributes[i].text;
+            if (PMIx_Info_true(info) != PMIX_BOOL_TRUE)
+                return PMIX_SUCCESS;
+        } else if (!text && v->type != PMIX_FLOAT && v->type != PMIX_DOUBLE &&
+                   PMIx_Value_get_number(v, &n, PMIX_UINT32) == PMIX_SUCCESS) {
+            snprintf(number, sizeof(number), "%" PRIu32, n);
+            text = number;
+        }
+        if (text)
+            return set_or_complain(p, attributes[i].name, text, PX_SOURCE_ARG, where);
+        px_params_complain(p, PX_PARAM_WRONG, "%s: %s: expected a string or a number",
+                           where, info->key);
+    }
+    return PMIX_SUCCESS;
+}
+
 pmix_status_t px_params_read_info(struct px_params *p, const pmix_info_t *info,
                                   size_t n_info, const char *where)
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
     for (size_t i = 0; i < n_info && !rc; i++) {
-        if (!px_str_starts(info[i].key, ENV_PREFIX))
+        if (!px_str_starts(info[i].key, ENV_PREFIX)) {
+            rc = read_attribute(p, &info[i], where);
             continue;
+        }
         const char *name = info[i].key + strlen(ENV_PREFIX);
         if (info[i].value.type != PMIX_STRING || !info[i].value.data.string)
             px_params_complain(p, PX_PARAM_WRONG, "%s: %s: expected a string", where,

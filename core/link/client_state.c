@@ -16,10 +16,25 @@ struct px_client *px_client_create(struct px_loop *loop, struct px_model *model)
     return c;
 }
 
+static void free_lent(struct px_map *lent)
+{
+    struct px_lent *l, *older;
+    size_t pos = 0;
+
+    while ((l = px_map_next(lent, &pos, NULL, NULL)))
+        for (; l; l = older) {
+            older = l->older;
+            px_type_destruct(PMIX_VALUE, &l->value);
+            free(l);
+        }
+    px_map_fini(lent);
+}
+
 void px_client_destroy(struct px_client *c)
 {
     if (!c)
         return;
+    free_lent(&c->lent);
     px_map_fini(&c->channel.pending);
     px_writer_cleanup(&c->put);
     px_writer_cleanup(&c->section);

@@ -21,6 +21,12 @@ struct px_group {
     pmix_proc_t procs[];
 };
 
+/* A value that programs have pointers to (PMIX_GET_POINTER_VALUES). */
+struct px_lent {
+    struct px_lent *older;
+    pmix_value_t value;
+};
+
 /* Loop thread only. The members up to model do not change. */
 struct px_client {
     struct px_loop *loop;
@@ -38,7 +44,8 @@ struct px_client {
     size_t n_unanswered;         /* number of unanswered commits */
     pmix_status_t commit_failed; /* an error that the next fence or commit returns */
     struct px_map pending_gets;  /* process -> pending gets (client/get.c) */
-    struct px_list groups;       /* struct px_group, constructed by this process */
+    struct px_map lent;    /* "namespace:rank:key" -> struct px_lent, newest first */
+    struct px_list groups; /* struct px_group, constructed by this process */
     struct px_iof_receivers *receivers; /* receivers of forwarded output; core/role
                                          * makes them */
 };

@@ -68,10 +68,12 @@ const struct px_job_key px_job_keys[] = {
     ROW(PMIX_MAX_PROCS, PMIX_UINT32, JOB, JOB_SIZE),
     ROW(PMIX_PSET_NAMES, PMIX_UNDEF, APP, LIVE),
     ROW(PMIX_SERVER_RANK, PMIX_PROC_RANK, JOB, NONE),
+    ROW(PMIX_JOB_INFO, PMIX_UNDEF, JOB, JOB_INFO),
     ROW(PMIX_NODE_MAP_RAW, PMIX_UNDEF, JOB, NODE_LIST),
     ROW(PMIX_PROC_MAP_RAW, PMIX_UNDEF, JOB, PROC_MAP_RAW),
     ROW(PMIX_NODE_INFO, PMIX_UNDEF, JOB, NODE_INFO),
     ROW(PMIX_EXIT_CODE, PMIX_UNDEF, PROC, LIVE),
+    ROW(PMIX_GET_POINTER_VALUES, PMIX_UNDEF, JOB, POINTER),
     ROW(PMIX_UNIV_SIZE, PMIX_UINT32, SESSION, NONE),
     ROW(PMIX_FABRIC_COORDINATES, PMIX_UNDEF, NODE, NONE),
     ROW(PMIX_JOB_NUM_APPS, PMIX_UINT32, JOB, NONE),
@@ -97,7 +99,7 @@ const size_t px_n_job_keys = PX_COUNT(px_job_keys);
 /* Index of the first key of each length. */
 static const uint8_t first_keys[] = {
     [9] = 0,   [10] = 11, [11] = 20, [12] = 32, [13] = 37,
-    [14] = 50, [15] = 58, [16] = 65, [17] = 69};
+    [14] = 51, [15] = 60, [16] = 67, [17] = 71};
 
 const struct px_job_key *px_job_key_find(const char *key)
 {
@@ -789,7 +791,7 @@ pmix_status_t px_lookup_find(const struct px_model *m, const struct px_nspace *n
                    ? find_job(m, ns, l, out)
                    : rc;
     default:
-        if (names_a_rank(l))
+        if (names_a_rank(l) && !l->is[PX_KEY_JOB_INFO])
             return find_rank(m, ns, l, out);
         rc = l->rank == PMIX_RANK_UNDEF ? find_any_rank(ns, l, out)
                                         : PMIX_ERR_NOT_FOUND;

@@ -448,6 +448,21 @@ PX_TEST(other_machines_are_refused_unless_permitted)
     }
 }
 
+PX_TEST(a_version_of_ip_can_be_turned_off)
+{
+    static const char *const rows[][2] = {{"no_ipv4", "tcp4://127.0.0.1:9"},
+                                          {"no_ipv6", "tcp6://[::1]:9"}};
+    struct listener l;
+    int fd;
+
+    for (size_t i = 0; contract_has_param("no_ipv4") && i < PX_COUNT(rows); i++) {
+        ok(contract_reopen(rows[i][0], "true"));
+        ck_assert_int_eq(ptl_try_connect(rows[i][1], SOON_MS, &fd),
+                         PMIX_ERR_NOT_SUPPORTED);
+        ck_assert_int_eq(ptl_try_listen(contract.dir, &l), PMIX_ERR_NOT_SUPPORTED);
+    }
+}
+
 PX_TEST(connects_over_ipv6_loopback)
 {
     struct sockaddr_in6 sa = {.sin6_family = AF_INET6, .sin6_addr = in6addr_loopback};

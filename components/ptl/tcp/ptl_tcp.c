@@ -32,8 +32,9 @@ enum {
 struct conf {
     int64_t port_min;
     int64_t port_max;
-    bool remote;
-    int64_t attest; /* enum px_owner_source */
+    bool remote, no_ipv4, no_ipv6;
+    const char *interfaces, *no_interfaces; /* NULL: not set */
+    int64_t attest;                         /* enum px_owner_source */
 };
 
 struct tcp {
@@ -58,6 +59,17 @@ static const struct px_param params[] = {
     PX_PARAM_BOOL(
         struct conf, remote, "false",
         "Connect to servers on other machines too, without proof of the client's user"),
+    PX_PARAM_BOOL(struct conf, no_ipv4, "false",
+                  "Neither listen nor connect by IPv4 (PMIX_TCP_DISABLE_IPV4)"),
+    PX_PARAM_BOOL(struct conf, no_ipv6, "false",
+                  "Do not connect by IPv6 (PMIX_TCP_DISABLE_IPV6)"),
+    PX_PARAM_STRING(
+        struct conf, interfaces, NULL,
+        "Interfaces or networks to listen on, separated by commas. Only the "
+        "loopback interface is used: without \"lo\" or a network of "
+        "127.0.0.0/8, not at all (PMIX_TCP_IF_INCLUDE)"),
+    PX_PARAM_STRING(struct conf, no_interfaces, NULL,
+                    "Interfaces or networks not to listen on (PMIX_TCP_IF_EXCLUDE)"),
     PX_PARAM_ENUM(struct conf, attest, "auto", attest_names,
                   "Source of the user at the other end of a connection: sock_diag, "
                   "/proc/net/tcp, or the first of these that works"),
@@ -218,6 +230,37 @@ static int bind_one(in_port_t port)
     return px_take_fd(&fd);
 }
 
+/* True if a list of interfaces and networks contains the loopback interface. */
+static bool has_loopback(const char *list)
+{
+    while (list && *list) {
+        const size_t n = strcspn(list, ",");
+
+        if ((n == strlen("lo") && strncmp(list, "lo", n) == 0) ||
+            px_str_starts(list, "127."))
+            return true;
+        list += n + (list[n] == ',');
+    }
+    return false;
+}
+
+/* True if the site allows IPv4 on the loopback interface. */
+static bool may_listen(const struct tcp *t)
+{
+    const struct conf *c = &t->conf;
+    const char *why = c->no_ipv4 ? "ptl_tcp_no_ipv4 is set"
+                      : c->interfaces && *c->interfaces && !has_loopback(c->interfaces)
+                          ? "ptl_tcp_interfaces lacks the loopback interface"
+                      : has_loopback(c->no_interfaces)
+                          ? "ptl_tcp_no_interfaces has the loopback interface"
+                          : NULL;
+
+    if (why)
+        t->services->log(t->services, PX_LOG_WARN, "cannot listen on 127.0.0.1: %s",
+                         why);
+    return !why;
+}
+
 /* Binds the first free port of the range. */
 static pmix_status_t bind_any(const struct tcp *t, int *fd)
 {
@@ -269,6 +312,8 @@ static pmix_status_t tcp_listen(void *self, const char *dir PX_UNUSED, int *fd,
 
     if (size < sizeof(SCHEME_4 "127.0.0.1:65535"))
         return PMIX_ERR_BAD_PARAM;
+    if (!may_listen(t))
+        return PMIX_ERR_NOT_SUPPORTED;
     pmix_status_t rc = bind_any(t, &s);
     if (rc)
         return rc;
@@ -356,6 +401,8 @@ static pmix_status_t tcp_connect(void *self, const char *address, uint64_t timeo
 
     if (!parse(address, &to))
         return PMIX_ERR_BAD_PARAM;
+    if (to.sa.any.sa_family == AF_INET ? t->conf.no_ipv4 : t->conf.no_ipv6)
+        return PMIX_ERR_NOT_SUPPORTED;
     if (!t->conf.remote && !is_own(&to.sa, false)) {
         t->services->log(t->services, PX_LOG_WARN,
                          "cannot connect to %s: not an address of this machine "

@@ -230,4 +230,28 @@ PX_TEST(reserved_keys_are_required_to_be_available_at_start_of_execution)
     ck_assert_uint_eq(N_ROWS, 59);
 }
 
+STANDARD_CLIENT(borrower)
+{
+    pmix_info_t info[2];
+    pmix_value_t *first, *second, *other, here, *to = &here;
+
+    PMIx_Info_load(&info[0], PMIX_GET_POINTER_VALUES, NULL, PMIX_BOOL);
+    PMIx_Info_load(&info[1], PMIX_GET_STATIC_VALUES, NULL, PMIX_BOOL);
+    PMIx_Info_required(&info[0]);
+    PMIx_Info_required(&info[1]);
+    STANDARD_CHECK(PMIx_Get(NULL, PMIX_NSPACE, info, 1, &first) == PMIX_SUCCESS);
+    STANDARD_CHECK(PMIx_Get(NULL, PMIX_NSPACE, info, 1, &second) == PMIX_SUCCESS);
+    STANDARD_CHECK(PMIx_Get(NULL, PMIX_HOSTNAME, info, 1, &other) == PMIX_SUCCESS);
+    STANDARD_CHECK(first == second && first != other);
+    STANDARD_CHECK(strcmp(first->data.string, standard_me.nspace) == 0);
+    STANDARD_CHECK(PMIx_Get(NULL, PMIX_NSPACE, info, 2, &to) == PMIX_SUCCESS);
+    STANDARD_CHECK(to == &here && here.data.string == first->data.string);
+}
+
+PX_TEST(pointer_values_must_not_be_released)
+{
+    STANDARD_NEEDS_PMIXRUN;
+    standard_run("-n 1", "borrower");
+}
+
 STANDARD_MAIN("standard/reserved_keys", NULL, NULL)

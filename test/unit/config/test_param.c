@@ -341,6 +341,41 @@ PX_TEST(info_gives_what_has_the_prefix)
         PMIx_Info_destruct(&info[i]);
 }
 
+PX_TEST(attributes_of_init_functions_are_settings)
+{
+    const bool yes = true, no = false;
+    const uint32_t port = 4711;
+    const struct {
+        const char *key;
+        const void *value;
+        pmix_data_type_t type;
+        const char *name, *text; /* NULL: not set */
+    } rows[] = {
+        {PMIX_TCP_IPV4_PORT, &port, PMIX_UINT32, "ptl_tcp_port_min", "4711"},
+        {PMIX_TCP_IF_INCLUDE, "lo,eth0", PMIX_STRING, "ptl_tcp_interfaces", "lo,eth0"},
+        {PMIX_TCP_IF_EXCLUDE, "eth0", PMIX_STRING, "ptl_tcp_no_interfaces", "eth0"},
+        {PMIX_TCP_DISABLE_IPV4, &yes, PMIX_BOOL, "ptl_tcp_no_ipv4", "true"},
+        {PMIX_TCP_DISABLE_IPV6, &no, PMIX_BOOL, "ptl_tcp_no_ipv6", NULL},
+    };
+    const char *where;
+    enum px_param_source source;
+    pmix_info_t info;
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        ok(PMIx_Info_load(&info, rows[i].key, rows[i].value, rows[i].type));
+        ok(px_params_read_info(params, &info, 1, "info"));
+        const char *text = px_params_text(params, rows[i].name, &source, &where);
+
+        ck_assert(!text == !rows[i].text && (!text || strcmp(text, rows[i].text) == 0));
+        PMIx_Info_destruct(&info);
+    }
+    ck_assert_uint_eq(params->n_problems, 0);
+    ok(PMIx_Info_load(&info, PMIX_TCP_IPV4_PORT, &(float){1.5F}, PMIX_FLOAT));
+    ok(px_params_read_info(params, &info, 1, "info"));
+    ck_assert_str_eq(params->problems[0].text,
+                     "info: pmix.tcp.ipv4: expected a string or a number");
+}
+
 PX_TEST(the_environment_gives_what_has_the_prefix)
 {
     char *env[] = {(char *)"PATH=/bin",       (char *)"PMIX_MCA_ptl=tcp",

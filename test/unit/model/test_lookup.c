@@ -135,6 +135,13 @@ PX_TEST(keys_of_the_job_are_not_those_of_a_rank)
     assert_none(ALL, PMIX_LOCAL_RANK);
 }
 
+PX_TEST(the_job_realm_is_that_of_a_rank_too)
+{
+    add_flag(&quals, PMIX_JOB_INFO, true);
+    assert_num(1, PMIX_JOB_SIZE, PMIX_UINT32, 4);
+    assert_num(1, PMIX_NUM_NODES, PMIX_UINT32, 2);
+}
+
 PX_TEST(keys_of_nodes_and_applications_are_those_of_a_rank)
 {
     put(PX_GDS_APP, 0, PMIX_WDIR, "/zero");
