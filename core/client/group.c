@@ -95,9 +95,10 @@ static pmix_status_t take_results(struct px_api *op, struct constructed *c)
     bool has_members = c->n_procs > 0;
     pmix_data_array_t members = {
         .type = PMIX_PROC, .size = c->n_procs, .array = c->procs};
-    pmix_status_t rc = PMIX_SUCCESS;
+    pmix_status_t rc;
 
-    if (c->context != SIZE_MAX)
+    rc = px_infos_add(&c->infos, PMIX_GROUP_ID, args->text, PMIX_STRING);
+    if (!rc && c->context != SIZE_MAX)
         rc = px_infos_add(&c->infos, PMIX_GROUP_CONTEXT_ID, &c->context, PMIX_SIZE);
     if (!rc && has_members)
         rc = px_infos_add(&c->infos, PMIX_GROUP_MEMBERSHIP, &members, PMIX_DATA_ARRAY);
@@ -116,12 +117,15 @@ static void on_constructed(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct px_api *op = arg;
     struct constructed c = {.context = SIZE_MAX};
+    pmix_status_t rc;
 
     status = px_api_answer(status, reply);
-    if (!status)
-        status = read_constructed(op->client, reply, &c);
-    if (!status)
-        status = take_results(op, &c);
+    if (!status || status == PMIX_ERR_PARTIAL_SUCCESS) {
+        rc = read_constructed(op->client, reply, &c);
+        if (!rc)
+            rc = take_results(op, &c);
+        status = rc ? rc : status;
+    }
     free(c.procs);
     px_infos_cleanup(&c.infos);
     px_api_done(op, status);

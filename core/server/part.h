@@ -41,7 +41,8 @@ struct px_server_parts {
     struct px_list attributes, cached_events, connected, deliveries, gathers,
         generations, joined, psets;
     size_t n_cached_events, cached_events_b;
-    uint64_t next_event; /* number of the next event */
+    uint64_t next_event;   /* number of the next event */
+    uint64_t last_context; /* context id of the last group that has one */
     struct px_timer *events_timer, *deliveries_timer;
 };
 

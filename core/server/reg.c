@@ -11,6 +11,7 @@
 #include "core/server/fabric/apply.h"
 #include "core/server/fabric/values.h"
 #include "core/server/host.h"
+#include "core/server/nspaces/nspaces.h"
 #include "core/server/op.h"
 #include "core/server/peer/peer.h"
 #include "core/server/server.h"
@@ -29,20 +30,24 @@ struct reg {
 
 /* ---- on the loop ----------------------------------------------------------------- */
 
-/* Removes the namespace of a tool: the host's registration of that name replaces it. */
-static void forget_tool(struct px_model *m, const char *nspace)
+/* Removes the namespace of a tool or of a group: the host's registration of that name
+ * replaces it. */
+static void free_name(struct px_server *srv, const char *nspace)
 {
-    struct px_nspace *ns = px_nspace_find(m, nspace);
+    struct px_nspace *ns = px_nspace_find(srv->model, nspace);
+    struct px_joined *j = ns && ns->assembly ? px_joined_find(srv, nspace) : NULL;
 
-    if (ns && ns->of_tool && !ns->hosted)
-        px_nspace_remove(m, ns);
+    if (j && j->is_group)
+        px_joint_end(j);
+    else if (ns && ns->of_tool && !ns->hosted)
+        px_nspace_remove(srv->model, ns);
 }
 
 pmix_status_t px_server_add_nspace(struct px_server *srv, const char *nspace,
                                    uint32_t n_local, const pmix_info_t *info, size_t n,
                                    struct px_err *err)
 {
-    forget_tool(srv->model, nspace);
+    free_name(srv, nspace);
     bool is_new = !px_nspace_find(srv->model, nspace);
     struct px_nspace *ns = NULL;
     pmix_status_t rc = px_nspace_get(srv->model, nspace, &ns);
@@ -125,7 +130,7 @@ static void end_impostors(struct px_server *srv, const pmix_proc_t *proc, uid_t 
 pmix_status_t px_server_add_client(struct px_server *srv, const pmix_proc_t *proc,
                                    uid_t uid, gid_t gid, void *object)
 {
-    forget_tool(srv->model, proc->nspace);
+    free_name(srv, proc->nspace);
     struct px_nspace *ns = px_nspace_find(srv->model, proc->nspace);
     struct px_local *before = ns ? px_local_before(ns, proc->rank) : NULL;
     struct px_local *local = before && before->rank == proc->rank ? before : NULL;

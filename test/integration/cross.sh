@@ -40,6 +40,15 @@ pair() { # pair SERVER HEADERS LIBRARY
     for name in "${PROGRAMS_OF_A_JOB[@]}"; do job "$@" "$name"; done
 }
 
+# Groups of ranks at our server, and many of them one after the other.
+grouped() { # grouped HEADERS LIBRARY
+    local RANKS=4
+    use_debian
+    [ "$2" != ours ] || export STRICT=1
+    job pmixrun "$1" "$2" groups
+    job pmixrun "$1" "$2" group_cycles "$(times 20 500)"
+}
+
 # Requests about the system: the small host serves them, pmixrun does not. Debian's server refuses to
 # register a fabric with infos.
 system() { # system SERVER HEADERS LIBRARY [PROGRAM]
@@ -295,6 +304,7 @@ for headers in debian ours; do
         t "binding_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" bound $headers $lib
         t "abort_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" aborts $headers $lib
         t "debugger_of_${whose}_headers_on_${lib/ours/our}_library" debugs $headers $lib
+        t "groups_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" grouped $headers $lib
         t "load_of_clients_of_${whose}_headers_on_${lib/ours/our}_library" loaded $headers $lib
         t "restart_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" revives $headers $lib
         t "streams_of_a_job_for_a_tool_of_${whose}_headers_on_${lib/ours/our}_library" streams $headers $lib

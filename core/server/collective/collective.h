@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collectives: fence, connect, disconnect. on_collect.c is the engine that runs every
- * kind. The kinds are rows of a table in kinds.c. */
+/* Collectives: fence, connect, disconnect, groups. on_collect.c is the engine that runs
+ * every kind. The kinds are rows of a table in kinds.c. */
 #ifndef PX_SERVER_COLLECTIVE_COLLECTIVE_H
 #define PX_SERVER_COLLECTIVE_COLLECTIVE_H
 
@@ -55,11 +55,15 @@ struct px_collective;
 /* The collective that a request names, and directives for its start. */
 typedef struct px_collective_key {
     const struct px_collective_kind *kind;
-    pmix_nspace_t label; /* id of a connect, name of a namespace, or "" */
+    pmix_nspace_t label; /* id of a connect, name of a namespace or group, or "" */
     px_members set;
     bool forgives;      /* participants may leave without failing the collective */
     bool notifies_each; /* PMIX_CONNECT_NOTIFY_EACH of the request */
     bool asks_others;   /* PMIX_CONNECT_NOTIFY_REQ of the request */
+    uid_t user;         /* of the sender */
+    bool open;          /* of a group: later requests may name more participants */
+    bool follows;       /* of a group: the sender names no process */
+    uint32_t n_leaders; /* PMIX_GROUP_BOOTSTRAP of the request; or 0 */
 } px_collective_key;
 
 static inline void px_collective_key_cleanup(px_collective_key *key)
@@ -70,10 +74,12 @@ static inline void px_collective_key_cleanup(px_collective_key *key)
 /* A kind of collective. Hooks may be NULL, except call_host and settle. */
 struct px_collective_kind {
     const struct px_request *request; /* command and fields; kinds may share one */
-    const char *name;                 /* "fence", for the log */
-    const char *function;             /* "PMIx_Fence", for errors about attributes */
-    bool single;                      /* the sender is the only participant */
-    bool makes;                       /* success makes a namespace */
+    /* Fields in requests of clients before 4.2.4; NULL: the same. */
+    const struct px_request *old_request;
+    const char *name;     /* "fence", for the log */
+    const char *function; /* "PMIx_Fence", for errors about attributes */
+    bool single;          /* the sender is the only participant */
+    bool makes;           /* success makes a namespace */
     bool pipelined; /* a process may join the next one before the host has answered */
     bool local;     /* needs no host if all participants are on this node */
     bool wakes;     /* clients that sleep on a shared word need no reply (adr/0023) */
@@ -85,11 +91,24 @@ struct px_collective_kind {
                              struct px_args *a, px_collective_key *key);
     /* Returns an error for a request that the built-in host rejects. */
     pmix_status_t (*admit)(const struct px_server *srv, const px_collective_key *key);
+    /* True if a request with the same label belongs to the collective. NULL: if it
+     * names the same participants, or the kind has a renew hook. */
+    bool (*same)(const struct px_collective *c, const px_collective_key *key);
+    /* Adds what a request brings, before its process joins. An error refuses it. */
+    pmix_status_t (*contribute)(struct px_collective *c, const struct px_req *req,
+                                const struct px_args *a, px_collective_key *key);
     /* Runs after a process has joined. first: no other process has joined before. */
     void (*joined)(struct px_collective *c, const px_collective_key *key,
                    const pmix_proc_t *proc, bool first);
-    /* Updates the participants. NULL: the participants are fixed, and identify the
-     * collective together with the label. */
+    /* True if the collective cannot be complete: participants are still unknown. */
+    bool (*awaits_more)(const struct px_collective *c);
+    /* True if the collective goes on without the participants that missed the
+     * deadline. */
+    bool (*goes_on)(const struct px_collective *c);
+    /* True if the host is called also for participants of this node alone. */
+    bool (*wants_host)(const struct px_collective *c);
+    /* Updates the participants after processes have left. NULL: the participants are
+     * fixed, and identify the collective together with the label. */
     void (*renew)(struct px_collective *c);
     /* Handles the loss of a participant, and returns the status for the others, which
      * wait no longer. NULL: the collective waits for the others first. */
@@ -101,16 +120,17 @@ struct px_collective_kind {
     /* Calls the function of the host; returns its status. */
     pmix_status_t (*call_host)(const struct px_collective *c, struct px_upcall *u);
     /* Applies the host's answer on this node, and returns the final status. status is
-     * the host's, or the error that replaces PMIX_ERR_NOT_SUPPORTED. */
+     * the host's, or the error that replaces PMIX_ERR_NOT_SUPPORTED. answer NULL: the
+     * host was not called. */
     pmix_status_t (*settle)(struct px_collective *c, pmix_status_t status,
                             const struct px_upcall *answer);
-    /* Adds to the reply of a successful collective. */
+    /* Adds to the reply of a successful or partly successful collective. */
     void (*pack_reply)(const struct px_collective *c, struct px_peer *to, px_writer *w);
 };
 
 /* Kinds with the same command are neighbours. The last of these has no matches hook.
- * The last row has no request. */
-extern const struct px_collective_kind px_collective_kinds[];
+ * The last row is NULL. */
+extern const struct px_collective_kind *const px_collective_kinds[];
 /* Rows for px_server_part, one for each command. */
 extern const struct px_rpc px_collective_rpcs[];
 
@@ -140,6 +160,8 @@ struct px_collective {
     size_t n_refused, cap_refused;
     bool lost_some;               /* a participant left, or will not arrive */
     bool forgives;                /* lost participants do not count */
+    uid_t user;                   /* of the first participant */
+    struct px_forming *forming;   /* of the construction of a group; or NULL */
     struct px_charge charge;      /* for memory that outlives the requests */
     bool requested;               /* the other participants were asked to connect */
     const struct px_nspace *made; /* namespace that a connect has made; or NULL */
@@ -187,6 +209,21 @@ void px_collective_log_missing(const struct px_collective *c, bool away,
 /* Calls fn once for each registered local rank among the participants. */
 typedef void (*px_local_fn)(void *arg, struct px_local *local);
 void px_collective_locals(const struct px_collective *c, px_local_fn fn, void *arg);
+
+/* ---- groups.c -------------------------------------------------------------------- */
+
+/* Kinds of collectives that make and end groups. */
+extern const struct px_collective_kind px_group_alone_kind, px_group_construct_kind,
+    px_group_destruct_kind;
+void px_forming_free(struct px_forming *f); /* NULL is fine */
+/* Removes the processes that have left the namespace of the label from the
+ * participants. */
+void px_collective_renew(struct px_collective *c);
+/* True if the host leaves a collective of this node to the server. */
+bool px_collective_is_left_to_us(const struct px_collective *c, pmix_status_t status);
+/* Adds the information of the jobs of the participants, if there are several. */
+void px_collective_pack_jobs(const struct px_collective *c, struct px_peer *to,
+                             px_writer *w);
 
 /* ---- connected.c ----------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The kinds of collectives: fence, connect, disconnect, and the namespace forms of
- * RFC 0003 (docs/connected.md). */
+ * RFC 0003 (docs/connected.md). groups.c has the kinds of groups. */
 #include "core/server/collective/collective.h"
 
 #include <string.h>
@@ -14,11 +14,11 @@
 
 static struct px_joint joint_of(const struct px_collective *c)
 {
-    return (struct px_joint){c->procs, c->n_procs, &c->infos, c->label, NULL};
+    return (struct px_joint){
+        .procs = c->procs, .n_procs = c->n_procs, .infos = &c->infos, .id = c->label};
 }
 
-/* True if the host leaves a collective of this node to the server. */
-static bool is_left_to_us(const struct px_collective *c, pmix_status_t status)
+bool px_collective_is_left_to_us(const struct px_collective *c, pmix_status_t status)
 {
     return status == PMIX_ERR_NOT_SUPPORTED && !c->needs_host &&
            px_collective_is_here(c);
@@ -42,10 +42,15 @@ static pmix_status_t read_id(struct px_server *srv PX_UNUSED,
     return PMIX_SUCCESS;
 }
 
-/* True if the request names one process or all processes of a connected namespace. */
+/* True if the request names one process or all processes of a connected namespace. The
+ * name of a group stands for its members. */
 static bool names_nspace(const struct px_server *srv, const struct px_args *a)
 {
-    return a->n_procs == 1 && px_joined_find(srv, a->procs[0].nspace);
+    const struct px_joined *j = a->n_procs == 1
+                                    ? px_joined_find(srv, a->procs[0].nspace)
+                                    : NULL;
+
+    return j && !j->is_group;
 }
 
 static bool names_whole_nspace(const struct px_server *srv, const struct px_args *a)
@@ -76,8 +81,7 @@ static pmix_status_t describe_nspace(const struct px_collective *c, px_infos *in
 
 /* ---- fence ----------------------------------------------------------------------- */
 
-/* Removes the processes that have left the namespace from the participants. */
-static void renew_nspace(struct px_collective *c)
+void px_collective_renew(struct px_collective *c)
 {
     PX_AUTO(px_args) a = {.n_procs = 1};
     PX_AUTO(px_members) set = {0};
@@ -118,7 +122,7 @@ static pmix_status_t call_fence(const struct px_collective *c, struct px_upcall 
 static pmix_status_t settle_fence(struct px_collective *c, pmix_status_t status,
                                   const struct px_upcall *answer)
 {
-    if (status || answer->bytes.len == 0)
+    if (status || !answer || answer->bytes.len == 0)
         return status;
     status = px_modex_unpack(c, &answer->bytes);
     if (status)
@@ -196,7 +200,8 @@ static pmix_status_t describe_connect_nspace(const struct px_collective *c,
 static pmix_status_t settle_connect(struct px_collective *c, pmix_status_t status,
                                     const struct px_upcall *answer PX_UNUSED)
 {
-    const bool wait = !px_list_empty(&c->reqs), alone = is_left_to_us(c, status);
+    const bool wait = !px_list_empty(&c->reqs),
+               alone = px_collective_is_left_to_us(c, status);
     const bool ours = alone || c->server->host;
     const struct px_joint j = joint_of(c);
 
@@ -211,8 +216,8 @@ static pmix_status_t settle_connect(struct px_collective *c, pmix_status_t statu
     return wait ? px_connected_add(c, ours) : PMIX_SUCCESS;
 }
 
-/* Adds the information of each job, if there are several, and of the new namespace. */
-static void pack_jobs(const struct px_collective *c, struct px_peer *to, px_writer *w)
+void px_collective_pack_jobs(const struct px_collective *c, struct px_peer *to,
+                             px_writer *w)
 {
     const bool several = strcmp(c->procs[0].nspace, c->procs[c->n_procs - 1].nspace) !=
                          0;
@@ -225,6 +230,12 @@ static void pack_jobs(const struct px_collective *c, struct px_peer *to, px_writ
         if (ns)
             px_peer_pack_named(to, ns, w);
     }
+}
+
+/* Adds the information of each job, and of the new namespace. */
+static void pack_jobs(const struct px_collective *c, struct px_peer *to, px_writer *w)
+{
+    px_collective_pack_jobs(c, to, w);
     if (c->made)
         px_peer_pack_named(to, c->made, w);
 }
@@ -259,7 +270,7 @@ static pmix_status_t lose_disconnect(struct px_collective *c)
 static pmix_status_t settle_disconnect(struct px_collective *c, pmix_status_t status,
                                        const struct px_upcall *answer PX_UNUSED)
 {
-    const bool ours = is_left_to_us(c, status);
+    const bool ours = px_collective_is_left_to_us(c, status);
 
     if ((status && !ours) || px_list_empty(&c->reqs))
         return ours ? PMIX_SUCCESS : status;
@@ -283,7 +294,7 @@ static pmix_status_t settle_leave(struct px_collective *c, pmix_status_t status,
 
 /* ---- the tables ------------------------------------------------------------------ */
 
-const struct px_collective_kind px_collective_kinds[] = {
+static const struct px_collective_kind kinds[] = {
     {.request = &px_request_fence,
      .name = "fence",
      .function = "PMIx_Fence",
@@ -291,7 +302,7 @@ const struct px_collective_kind px_collective_kinds[] = {
      .local = true,
      .matches = names_whole_nspace,
      .prepare = read_nspace,
-     .renew = renew_nspace,
+     .renew = px_collective_renew,
      .describe = describe_nspace,
      .pack = pack_fence,
      .call_host = call_fence,
@@ -346,12 +357,26 @@ const struct px_collective_kind px_collective_kinds[] = {
      .lost = lose_disconnect,
      .call_host = call_connect,
      .settle = settle_disconnect},
-    {0},
+};
+
+const struct px_collective_kind *const px_collective_kinds[] = {
+    &kinds[0],
+    &kinds[1],
+    &kinds[2],
+    &kinds[3],
+    &kinds[4],
+    &kinds[5],
+    &px_group_alone_kind,
+    &px_group_construct_kind,
+    &px_group_destruct_kind,
+    NULL,
 };
 
 const struct px_rpc px_collective_rpcs[] = {
     {PX_OP_FENCE, PX_BY_ANY, PX_MEMBERS, .handler = px_collective_request},
     {PX_OP_CONNECT, PX_BY_ANY, PX_MEMBERS, .handler = px_collective_request},
     {PX_OP_DISCONNECT, PX_BY_ANY, PX_MEMBERS, .handler = px_collective_request},
+    {PX_OP_GROUP_CONSTRUCT, PX_BY_ANY, PX_MEMBERS, .handler = px_collective_request},
+    {PX_OP_GROUP_DESTRUCT, PX_BY_ANY, PX_MEMBERS, .handler = px_collective_request},
     {0},
 };

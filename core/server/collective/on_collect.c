@@ -59,6 +59,7 @@ static void collective_free(struct px_collective *c)
     free(c->host_procs);
     free(c->refused);
     px_infos_cleanup(&c->infos);
+    px_forming_free(c->forming);
     free(c);
 }
 
@@ -109,6 +110,7 @@ static struct px_fence_futex *futex_of(const struct px_collective *c)
 
 static void answer_all(struct px_collective *c, pmix_status_t status)
 {
+    const bool has_result = !status || status == PMIX_ERR_PARTIAL_SUCCESS;
     struct px_fence_futex *futex = status ? NULL : futex_of(c);
     size_t n_asleep = 0;
 
@@ -124,7 +126,7 @@ static void answer_all(struct px_collective *c, pmix_status_t status)
             continue;
         }
         px_reply_begin(req, &w, status);
-        if (!status && c->kind->pack_reply)
+        if (has_result && c->kind->pack_reply)
             c->kind->pack_reply(c, req->peer, &w);
         px_req_reply(req, &w);
     }
@@ -211,8 +213,20 @@ static void give_up(struct px_collective *c)
         hand_over(c);
 }
 
-/* Ends a collective, or calls the host, if no local participant is awaited. May free c.
- * The host's functions may free others. */
+/* Ends a collective of this node, or calls the host. May free c. The host's functions
+ * may free others. */
+static void complete(struct px_collective *c)
+{
+    pmix_status_t status = c->lost_some ? PMIX_ERR_LOST_CONNECTION : PMIX_SUCCESS;
+
+    if (c->kind->local && !c->needs_host && px_collective_is_here(c) &&
+        !(c->kind->wants_host && c->kind->wants_host(c)))
+        answer_all(c, c->kind->settle(c, status, NULL));
+    else
+        hand_over(c);
+}
+
+/* Completes a collective if no local participant is awaited. May free c. */
 static void check_complete(struct px_collective *c)
 {
     struct px_census n;
@@ -224,15 +238,14 @@ static void check_complete(struct px_collective *c)
     }
     n = px_collective_count(c);
     c->n_awaited = n.n_absent;
-    if (n.missing > 0 && !(n.lost_some && c->kind->lost))
+    if ((n.missing > 0 || (c->kind->awaits_more && c->kind->awaits_more(c))) &&
+        !(n.lost_some && c->kind->lost))
         return;
     c->lost_some = n.lost_some;
     if (c->lost_some && c->kind->lost)
         give_up(c);
-    else if (c->kind->local && !c->needs_host && px_collective_is_here(c))
-        answer_all(c, c->lost_some ? PMIX_ERR_LOST_CONNECTION : PMIX_SUCCESS);
     else
-        hand_over(c);
+        complete(c);
 }
 
 /* Checks each collective once. */
@@ -274,6 +287,8 @@ static void on_deadline(void *arg)
         px_log(PX_LOG_WARN, "server", "cannot %s: the host does not answer in time",
                c->kind->name);
         end_waiting(c, PMIX_ERR_TIMEOUT);
+    } else if (c->kind->goes_on && c->kind->goes_on(c)) {
+        complete(c);
     } else {
         px_collective_log_missing(c, false, "has not taken part in time");
         answer_all(c, PMIX_ERR_TIMEOUT);
@@ -282,9 +297,11 @@ static void on_deadline(void *arg)
 
 static bool is_of(const struct px_collective *c, const px_collective_key *key)
 {
-    return c->kind == key->kind && strcmp(c->label, key->label) == 0 &&
-           (c->kind->renew ||
-            px_members_same(c->procs, c->n_procs, key->set.v, key->set.n));
+    if (c->kind != key->kind || strcmp(c->label, key->label) != 0)
+        return false;
+    return c->kind->same ? c->kind->same(c, key)
+                         : c->kind->renew || px_members_same(c->procs, c->n_procs,
+                                                             key->set.v, key->set.n);
 }
 
 /* Returns the collective that the process may join, or in which the process is already;
@@ -321,6 +338,7 @@ static struct px_collective *begin(struct px_server *srv, struct px_args *a,
     c->n_host_procs = a->n_procs;
     c->collect = px_info_flag(a->info.v, a->info.n, PMIX_COLLECT_DATA);
     c->forgives = key->forgives;
+    c->user = key->user;
     px_list_append(&srv->part.collect->list, &c->node);
     return c;
 }
@@ -406,6 +424,8 @@ static pmix_status_t join(struct px_server *srv, struct px_req *req, struct px_a
     if (!rc && first)
         rc = px_charge(&c->charge, req->peer,
                        sizeof(*c) + (c->n_procs + c->n_host_procs) * sizeof(*c->procs));
+    if (!rc && c->kind->contribute)
+        rc = c->kind->contribute(c, req, a, key);
     if (!rc)
         rc = take_infos(c, req, &a->info);
     if (rc) {
@@ -428,13 +448,23 @@ static pmix_status_t join(struct px_server *srv, struct px_req *req, struct px_a
 /* ---- requests -------------------------------------------------------------------- */
 
 /* Returns the first kind with the command of the request. */
-static const struct px_collective_kind *first_kind(uint8_t op)
+static const struct px_collective_kind *const *first_kind(uint8_t op)
 {
-    const struct px_collective_kind *kind = px_collective_kinds;
+    const struct px_collective_kind *const *kind = px_collective_kinds;
 
-    while (kind->request->op != op)
+    while ((*kind)->request->op != op)
         kind++;
     return kind;
+}
+
+/* Returns the fields of the request, by the version of the client. */
+static const struct px_request *fields_of(const struct px_req *req,
+                                          const struct px_collective_kind *kind)
+{
+    return kind->old_request && req->peer->conn &&
+                   !px_version_since(&req->peer->version, 4, 2, 4)
+               ? kind->old_request
+               : kind->request;
 }
 
 /* True if the peer may send events to all members of the set. */
@@ -450,18 +480,20 @@ static bool may_ask(const struct px_peer *peer, const px_members *set)
 static pmix_status_t read_request(struct px_server *srv, struct px_req *req,
                                   struct px_args *args, px_collective_key *key)
 {
+    const struct px_collective_kind *const *kind = first_kind(req->op);
     pmix_status_t rc;
     uint32_t word_id;
 
-    key->kind = first_kind(req->op);
-    rc = px_req_unpack(req, args, key->kind->request->args);
+    key->user = req->peer->uid;
+    rc = px_req_unpack(req, args, fields_of(req, *kind)->args);
     if (rc)
         return rc;
     if (req->peer->reads_in_place && !px_reader_done(&req->in) &&
         !px_unpack1(&req->in, &word_id, PMIX_UINT32))
         req->state = (void *)(uintptr_t)word_id;
-    while (key->kind->matches && !key->kind->matches(srv, args))
-        key->kind++;
+    while ((*kind)->matches && !(*kind)->matches(srv, args))
+        kind++;
+    key->kind = *kind;
     key->notifies_each = px_info_flag(args->info.v, args->info.n,
                                       PMIX_CONNECT_NOTIFY_EACH);
     key->asks_others = px_info_flag(args->info.v, args->info.n,

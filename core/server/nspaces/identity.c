@@ -69,7 +69,8 @@ pmix_status_t px_identity_find(px_identity *id, const struct px_model *m,
         rc = add_run(id, &j->procs[i]);
     if (rc)
         return rc;
-    qsort(id->runs, id->n_runs, sizeof(*id->runs), by_full_name);
+    if (!j->in_order)
+        qsort(id->runs, id->n_runs, sizeof(*id->runs), by_full_name);
     id->hash = 14695981039346656037u;
     for (size_t i = 0; i < id->n_runs; i++) {
         mix(&id->hash, id->runs[i].full, strlen(id->runs[i].full) + 1);

@@ -18,6 +18,8 @@ struct px_joint {
     const px_infos *infos;
     const char *id;
     const char *nspace; /* its name, once it is made; or NULL */
+    bool is_group;      /* nspace is the name of a group, which the members choose */
+    bool in_order;      /* ranks follow the order of procs, not of names */
 };
 
 /* A run of ranks among the members. Runs are in the order of full namespace names,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Namespaces that connects have made, and the ends of their members. */
+/* Namespaces that connects and groups have made, and the ends of their members. */
 #include "core/server/nspaces/nspaces.h"
 
 #include "core/base/map.h"
@@ -37,9 +37,10 @@ static void joint_free(struct px_joined *j)
     free(j);
 }
 
-/* Removes the namespace and its joint. */
-static void end(struct px_joined *j)
+void px_joint_end(struct px_joined *j)
 {
+    if (!j)
+        return;
     if (!j->of_host)
         px_nspace_remove(j->server->model, nspace_of(j));
     joint_free(j);
@@ -91,10 +92,10 @@ static pmix_status_t describe(px_infos *infos, pmix_status_t code,
         {PMIX_EVENT_AFFECTED_PROC, proc, PMIX_PROC},
         {PMIX_EVENT_CUSTOM_RANGE, &all, PMIX_DATA_ARRAY},
         {PMIX_EVENT_NON_DEFAULT, non_default ? &non_default : NULL, PMIX_BOOL},
-        {PMIX_GROUP_MEMBERSHIP, code == PMIX_CONNECT_REQUESTED ? &all : NULL,
-         PMIX_DATA_ARRAY},
+        {PMIX_GROUP_MEMBERSHIP,
+         j->is_group || code == PMIX_CONNECT_REQUESTED ? &all : NULL, PMIX_DATA_ARRAY},
         {PMIX_CONNECT_ID, j->id[0] ? j->id : NULL, PMIX_STRING},
-        {PMIX_NSPACE, j->nspace, PMIX_STRING},
+        {j->is_group ? PMIX_GROUP_ID : PMIX_NSPACE, j->nspace, PMIX_STRING},
     };
 
     return px_facts_add(infos, facts, PX_COUNT(facts));
@@ -150,9 +151,7 @@ static bool is_here(const struct px_server *srv, const struct px_assembly *a)
     return true;
 }
 
-/* Returns the members that have not left, malloc'd; NULL if all have, or out of
- * memory. */
-static pmix_proc_t *members_of(const struct px_joined *j, size_t *n)
+pmix_proc_t *px_joined_members(const struct px_joined *j, size_t *n)
 {
     pmix_proc_t *procs = calloc(1, sizeof(*procs));
 
@@ -167,8 +166,8 @@ static pmix_proc_t *members_of(const struct px_joined *j, size_t *n)
 static void report_member(struct px_server *srv, const struct px_joined *j,
                           pmix_status_t code, const pmix_proc_t *proc)
 {
-    struct px_joint rest = {.id = j->id, .nspace = j->name};
-    PX_AUTOFREE pmix_proc_t *procs = members_of(j, &rest.n_procs);
+    struct px_joint rest = {.id = j->id, .nspace = j->name, .is_group = j->is_group};
+    PX_AUTOFREE pmix_proc_t *procs = px_joined_members(j, &rest.n_procs);
 
     rest.procs = procs;
     if (procs)
@@ -179,7 +178,7 @@ void px_joint_each(const struct px_server *srv, px_connected_fn fn, void *arg)
 {
     PX_LIST_EACH (&srv->part.joined, struct px_joined, j, link) {
         size_t n;
-        PX_AUTOFREE pmix_proc_t *procs = members_of(j, &n);
+        PX_AUTOFREE pmix_proc_t *procs = j->is_group ? NULL : px_joined_members(j, &n);
 
         if (procs)
             fn(arg, procs, n, j->may_end);
@@ -305,28 +304,55 @@ pmix_status_t px_joint_name(const struct px_server *srv, const struct px_joint *
     return rc;
 }
 
+/* Finds or creates the namespace of a connect or group, and sets of_host. */
+static pmix_status_t make_nspace(struct px_server *srv, const struct px_joint *in,
+                                 const px_identity *id, uint32_t generation,
+                                 struct px_joined *j, struct px_nspace **ns)
+{
+    pmix_nspace_t name;
+
+    if (is_full(srv, in))
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    if (in->is_group)
+        return px_nspace_find(srv->model, in->nspace)
+                   ? PMIX_ERR_EXISTS
+                   : px_nspace_get(srv->model, in->nspace, ns);
+    px_identity_name(id, generation, name);
+    *ns = find_assigned(srv, name);
+    j->of_host = *ns != NULL;
+    return *ns ? PMIX_SUCCESS : px_nspace_get(srv->model, name, ns);
+}
+
+/* Copies the directives of a connect. The members of a group set the group's own. */
+static void direct(struct px_joined *j, const struct px_joint *in)
+{
+    const px_infos *l = in->infos;
+
+    j->is_group = in->is_group;
+    j->each = px_info_flag(l->v, l->n,
+                           in->is_group ? PMIX_GROUP_NOTIFY_TERMINATION
+                                        : PMIX_CONNECT_NOTIFY_EACH);
+    j->may_end = px_info_flag(l->v, l->n,
+                              in->is_group ? PMIX_GROUP_FT_COLLECTIVE
+                                           : PMIX_CONNECT_EARLY_TERM_ALLOWED) ||
+                 (in->is_group && j->each);
+}
+
 pmix_status_t px_joint_make(struct px_server *srv, const struct px_joint *in, bool ours,
                             const struct px_nspace **made)
 {
     PX_AUTO(px_identity) id = {0};
     struct px_joined *j = calloc(1, sizeof(*j));
     struct px_nspace *ns = NULL;
-    pmix_nspace_t name;
     uint32_t generation = 0;
     pmix_status_t rc = j && (j->id = strdup(in->id))
                            ? px_identity_find(&id, srv->model, in)
                            : PMIX_ERR_NOMEM;
 
-    if (!rc)
+    if (!rc && !in->is_group)
         rc = px_generation_next(&srv->part.generations, &id, &generation);
-    if (!rc && made && is_full(srv, in))
-        rc = PMIX_ERR_OUT_OF_RESOURCE;
-    if (!rc && made) {
-        px_identity_name(&id, generation, name);
-        ns = find_assigned(srv, name);
-        j->of_host = ns != NULL;
-        rc = ns ? PMIX_SUCCESS : px_nspace_get(srv->model, name, &ns);
-    }
+    if (!rc && made)
+        rc = make_nspace(srv, in, &id, generation, j, &ns);
     if (!rc && made)
         rc = fill(srv, ns, &id);
     if (rc || !made) {
@@ -340,9 +366,7 @@ pmix_status_t px_joint_make(struct px_server *srv, const struct px_joint *in, bo
     PMIx_Load_nspace(j->name, ns->name);
     j->server = srv;
     j->ours = ours;
-    j->may_end = px_info_flag(in->infos->v, in->infos->n,
-                              PMIX_CONNECT_EARLY_TERM_ALLOWED);
-    j->each = px_info_flag(in->infos->v, in->infos->n, PMIX_CONNECT_NOTIFY_EACH);
+    direct(j, in);
     px_list_append(&srv->part.joined, &j->link);
     (void)any_local(srv, ns->assembly, strike_out);
     *made = ns;
@@ -355,7 +379,7 @@ pmix_status_t px_joint_make(struct px_server *srv, const struct px_joint *in, bo
 static void end_if_empty(struct px_joined *j)
 {
     if (!any_local(j->server, nspace_of(j)->assembly, is_present))
-        end(j);
+        px_joint_end(j);
 }
 
 void px_joint_leave(struct px_server *srv, const char *name, const pmix_proc_t *proc,
@@ -369,7 +393,8 @@ void px_joint_leave(struct px_server *srv, const char *name, const pmix_proc_t *
         return;
     a->presence[rank] = PX_LEFT;
     if (j->each || each)
-        report_member(srv, j, PMIX_PROC_HAS_DISCONNECTED, proc);
+        report_member(srv, j,
+                      j->is_group ? PMIX_GROUP_LEFT : PMIX_PROC_HAS_DISCONNECTED, proc);
     end_if_empty(j);
 }
 
@@ -388,10 +413,13 @@ static void rank_gone(struct px_server *srv, const pmix_proc_t *proc)
         if (rank == PMIX_RANK_INVALID || a->presence[rank] != PX_PRESENT)
             continue;
         a->presence[rank] = j->may_end ? PX_LEFT : PX_LOST;
-        if (!j->may_end && j->ours)
+        if (j->may_end && j->each)
+            report_member(srv, j,
+                          j->is_group ? PMIX_GROUP_MEMBER_FAILED
+                                      : PMIX_PROC_HAS_DISCONNECTED,
+                          proc);
+        else if (!j->may_end && j->ours && !j->is_group)
             report_member(srv, j, PMIX_ERR_INVALID_TERMINATION, proc);
-        else if (j->may_end && j->each)
-            report_member(srv, j, PMIX_PROC_HAS_DISCONNECTED, proc);
         end_if_empty(j);
     }
 }
@@ -448,7 +476,7 @@ static void nspace_gone(struct px_server *srv, const char *nspace,
 static void destroy(struct px_server *srv)
 {
     PX_LIST_EACH (&srv->part.joined, struct px_joined, j, link)
-        end(j);
+        px_joint_end(j);
     px_generations_forget(&srv->part.generations, NULL);
 }
 

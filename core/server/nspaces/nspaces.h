@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Namespaces of connected processes (RFC 0003): their names, equal at every server, and
- * their present members. The model has the namespaces as assemblies; this part has the
- * server's state of each. */
+/* Namespaces of connected processes (RFC 0003) and of groups: their names, equal at
+ * every server, and their present members. The model has the namespaces as assemblies;
+ * this part has the server's state of each. */
 #ifndef PX_SERVER_NSPACES_NSPACES_H
 #define PX_SERVER_NSPACES_NSPACES_H
 
@@ -13,7 +13,7 @@
 struct px_nspace;
 struct px_server;
 
-/* A namespace that a connect has made. */
+/* A namespace that a connect or the construction of a group has made. */
 struct px_joined {
     struct px_list link;
     struct px_server *server;
@@ -23,6 +23,8 @@ struct px_joined {
     bool of_host;       /* the host registered this name, and ends it */
     bool may_end;       /* members may end without a disconnect */
     bool each;          /* members are notified of each member that leaves */
+    bool at_host;       /* a group that the host has constructed, too */
+    bool is_group; /* name is the group's; members are notified by its own events */
 };
 
 /* Computes the name that the namespace will have after a successful connect.
@@ -32,7 +34,7 @@ pmix_status_t px_joint_name(const struct px_server *srv, const struct px_joint *
 /* Creates the namespace after a successful connect. ours: no host handles the
  * follow-up. made NULL: no local process waits for the namespace, so the connect is
  * only counted. Errors as px_joint_name; PMIX_ERR_OUT_OF_RESOURCE: a job has too many
- * namespaces. */
+ * namespaces. PMIX_ERR_EXISTS: the name of a group is a namespace's already. */
 pmix_status_t px_joint_make(struct px_server *srv, const struct px_joint *j, bool ours,
                             const struct px_nspace **made);
 /* Delivers an event about proc to all other participants. beyond: some are on other
@@ -47,6 +49,11 @@ bool px_joined_has(const struct px_joined *j, const pmix_proc_t *proc);
 /* Calls fn with the present members of each namespace. apart: they may end without
  * leaving it. */
 void px_joint_each(const struct px_server *srv, px_connected_fn fn, void *arg);
+/* Removes a namespace. j may be NULL. */
+void px_joint_end(struct px_joined *j);
+/* Returns the members that have not left, malloc'd; NULL if all have, or out of
+ * memory. */
+pmix_proc_t *px_joined_members(const struct px_joined *j, size_t *n);
 /* Removes a member that leaves. each: notifies the others, even if they did not ask for
  * it. */
 void px_joint_leave(struct px_server *srv, const char *name, const pmix_proc_t *proc,

@@ -145,6 +145,17 @@ static pmix_status_t leave(bool nb)
     return rc;
 }
 
+/* Destructs or leaves a group that it makes first. */
+static pmix_status_t end_group(bool leaves, bool nb)
+{
+    (void)PMIx_Group_construct("g", &me, 1, NULL, 0, NULL, NULL);
+    if (leaves)
+        return nb ? wait_for(PMIx_Group_leave_nb("g", in, 1, on_op, NULL))
+                  : PMIx_Group_leave("g", in, 1);
+    return nb ? wait_for(PMIx_Group_destruct_nb("g", in, 1, on_op, NULL))
+              : PMIx_Group_destruct("g", in, 1);
+}
+
 /* clang-format off */
 #define CLIENT_ROWS(X) \
     X(PMIx_Get, PMIx_Get(&me, "key", in, 1, &value)) \
@@ -166,6 +177,12 @@ static pmix_status_t leave(bool nb)
     X(PMIx_Connect_nspace_nb, wait_for(PMIx_Connect_nspace_nb(&me, 1, in, 1, on_joint, NULL))) \
     X(PMIx_Disconnect_nspace, leave(false)) \
     X(PMIx_Disconnect_nspace_nb, leave(true)) \
+    X(PMIx_Group_construct, PMIx_Group_construct("h", &me, 1, in, 1, &results, &n)) \
+    X(PMIx_Group_construct_nb, wait_for(PMIx_Group_construct_nb("h", &me, 1, in, 1, on_info, NULL))) \
+    X(PMIx_Group_destruct, end_group(false, false)) \
+    X(PMIx_Group_destruct_nb, end_group(false, true)) \
+    X(PMIx_Group_leave, end_group(true, false)) \
+    X(PMIx_Group_leave_nb, end_group(true, true)) \
     X(PMIx_Register_event_handler, wait_for(PMIx_Register_event_handler(NULL, 0, in, 1, on_event, on_id, NULL))) \
     X(PMIx_Job_control, PMIx_Job_control(&me, 1, in, 2, &results, &n)) \
     X(PMIx_Job_control_nb, wait_for(PMIx_Job_control_nb(&me, 1, in, 2, on_info, NULL))) \
@@ -220,16 +237,10 @@ static const char *const others[] = {
     "PMIx_Get_credential_nb",
     "PMIx_Validate_credential",
     "PMIx_Validate_credential_nb",
-    "PMIx_Group_construct",
-    "PMIx_Group_construct_nb",
-    "PMIx_Group_destruct",
-    "PMIx_Group_destruct_nb",
     "PMIx_Group_invite",
     "PMIx_Group_invite_nb",
     "PMIx_Group_join",
     "PMIx_Group_join_nb",
-    "PMIx_Group_leave",
-    "PMIx_Group_leave_nb",
 };
 
 #define DEFINE(name, expression)              \

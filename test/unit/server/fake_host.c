@@ -395,6 +395,15 @@ static pmix_status_t on_fabric(PROC, pmix_fabric_operation_t op, INFOS, CB(info)
     return arrived("fabric", info, n, DUE(INFO, info, proc));
 }
 
+static pmix_status_t on_group(pmix_group_operation_t op, char grp[], PROCS, INFOS,
+                              CB(info))
+{
+    host.code = op;
+    px_str_copy(host.text, sizeof(host.text), grp);
+    record_procs(procs, n_procs);
+    return arrived("group", info, n, DUE(INFO, info, procs));
+}
+
 static pmix_status_t session_control(PROC, uint32_t session, INFOS, CB(info))
 {
     host.code = (int)session;
@@ -453,6 +462,7 @@ const pmix_server_module_t host_module = {
     .get_credential = get_credential,
     .validate_credential = validate_credential,
     .fabric = on_fabric,
+    .group = on_group,
     .client_connected2 = client_connected2,
     .session_control = session_control,
     .resource_block = resource_block,

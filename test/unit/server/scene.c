@@ -115,6 +115,76 @@ void scene_read(int fd, pmix_rank_t rank, pmix_iof_channel_t channel, size_t id,
         ck_assert_mem_eq(p.bytes.pos, text, p.n);
 }
 
+/* Reads ranks from *text, and moves *text behind them. */
+static size_t read_ranks(const char **text, pmix_proc_t procs[8])
+{
+    size_t n = 0;
+
+    for (; **text && strchr("0123456789*L", **text); ++*text)
+        procs[n++] = raw_proc("job", **text == '*'   ? PMIX_RANK_WILDCARD
+                                     : **text == 'L' ? PMIX_RANK_LOCAL_NODE
+                                                     : (pmix_rank_t)(**text - '0'));
+    return n;
+}
+
+static void add_directive(px_infos *l, const char **text)
+{
+    static const char *const flags[] = {
+        ['a'] = PMIX_GROUP_ASSIGN_CONTEXT_ID,
+        ['f'] = PMIX_GROUP_FT_COLLECTIVE,
+        ['l'] = PMIX_GROUP_LEADER,
+        ['n'] = PMIX_GROUP_NOTIFY_TERMINATION,
+        ['o'] = PMIX_GROUP_OPTIONAL,
+        ['t'] = PMIX_TIMEOUT,
+        ['b'] = PMIX_GROUP_BOOTSTRAP,
+        ['+'] = PMIX_GROUP_ADD_MEMBERS,
+        ['='] = PMIX_GROUP_FINAL_MEMBERSHIP_ORDER,
+    };
+    const char letter = *(*text)++, *key = flags[(int)letter];
+    const uint32_t second = 1;
+    const size_t two_leaders = 2;
+    pmix_proc_t procs[8];
+    pmix_data_array_t array = {.type = PMIX_PROC, .array = procs};
+
+    if (letter == '+' || letter == '=') {
+        array.size = read_ranks(text, procs);
+        ok(px_infos_add(l, key, &array, PMIX_DATA_ARRAY));
+    } else if (letter == 't') {
+        ok(px_infos_add(l, key, &second, PMIX_UINT32));
+    } else if (letter == 'b') {
+        ok(px_infos_add(l, key, &two_leaders, PMIX_SIZE));
+    } else {
+        ok(px_infos_add(l, key, NULL, PMIX_BOOL));
+    }
+}
+
+void scene_construct(int fd, uint32_t tag, const char *group, const char *text)
+{
+    px_writer w = raw_begin(PX_OP_GROUP_CONSTRUCT);
+    PX_AUTO(px_infos) infos = {0};
+    pmix_proc_t procs[8];
+    size_t n = read_ranks(&text, procs);
+
+    while (*text)
+        add_directive(&infos, &text);
+    px_pack_str(&w, group);
+    px_pack_procs(&w, procs, n);
+    px_pack_infos(&w, infos.v, infos.n);
+    raw_send(fd, tag, w);
+}
+
+void scene_end_group(int fd, uint32_t tag, uint8_t op, const char *group,
+                     const pmix_proc_t *procs, size_t n)
+{
+    px_writer w = raw_begin(op);
+
+    px_pack_str(&w, group);
+    if (procs)
+        px_pack_procs(&w, procs, n);
+    px_pack_infos(&w, NULL, 0);
+    raw_send(fd, tag, w);
+}
+
 static void play_host(const struct step *s)
 {
     switch (s->act) {
@@ -146,8 +216,9 @@ static void play(int *fd, const struct step *s)
     uint32_t tag = TAG + (uint32_t)s->tag;
     pmix_rank_t rank = (pmix_rank_t)s->n;
     pmix_proc_t procs[8];
+    const char *text;
     pmix_info_t info;
-    size_t n = 0;
+    size_t n;
     px_reader r;
 
     switch (s->act) {
@@ -169,11 +240,18 @@ static void play(int *fd, const struct step *s)
         raw_collect(*fd, tag, PX_OP_FENCE, &all, 1, s->n ? &info : NULL);
         break;
     case ENTERS:
-        for (const char *c = s->text; *c; c++)
-            procs[n++] = raw_proc("job", *c == '*'   ? PMIX_RANK_WILDCARD
-                                         : *c == 'L' ? PMIX_RANK_LOCAL_NODE
-                                                     : (pmix_rank_t)(*c - '0'));
+        text = s->text;
+        n = read_ranks(&text, procs);
         raw_collect(*fd, tag, (uint8_t)s->n, procs, n, NULL);
+        break;
+    case CONSTRUCTS:
+        scene_construct(*fd, tag, "g", s->text);
+        break;
+    case DESTRUCTS:
+    case PARTS:
+        scene_end_group(*fd, tag,
+                        s->act == PARTS ? PX_OP_GROUP_LEAVE : PX_OP_GROUP_DESTRUCT, "g",
+                        NULL, 0);
         break;
     case GETS:
         raw_send(*fd, tag, raw_get("job", rank, s->text, NULL));

@@ -16,7 +16,10 @@ enum act {
     COMES,  /* connects again */
     FENCES, /* fence of the whole job; n: timeout in seconds, or 0 for none */
     ENTERS, /* collective n; text: ranks as digits, "*" for all, "L" for all on this node */
-    GETS, /* key text of rank n */
+    CONSTRUCTS, /* group "g"; text as for scene_construct */
+    DESTRUCTS,  /* group "g" */
+    PARTS,      /* leaves group "g" */
+    GETS,       /* key text of rank n */
     PUBLISHES,
     ENDS,      /* reply with status n */
     HAS,       /* reply with value n under key text */
@@ -73,6 +76,13 @@ struct scene {
 void scene_play(const struct scene *scene);
 
 /* Acts for other tests. */
+/* Sends the construction of a group. text: the ranks as for ENTERS, "" for none, then letters for
+ * directives: a context id, f adjusts, l leader, n notifies, o optional, t deadline of a second,
+ * b two leaders, "+" and ranks to add, "=" and ranks in the final order. */
+void scene_construct(int fd, uint32_t tag, const char *group, const char *text);
+/* Sends a destruct (with procs unless NULL) or, for PX_OP_GROUP_LEAVE, a departure. */
+void scene_end_group(int fd, uint32_t tag, uint8_t op, const char *group,
+                     const pmix_proc_t *procs, size_t n);
 pmix_status_t scene_notify(int fd, pmix_status_t code, pmix_data_range_t range,
                            const px_infos *infos);
 /* Registers for these codes. n 0: for events of all codes. */

@@ -670,7 +670,7 @@ PX_TEST(who_refuses_a_request_is_logged_once_for_each_peer)
          "cannot serve PMIx_Get_credential of job.0: the host does not support the request"},
         {PX_OP_ALLOC, false,
          "cannot serve PMIx_Allocation_request of job.0: the host has no function for that"},
-        {PX_OP_GROUP_CONSTRUCT, true,
+        {PX_OP_GROUP_INVITE, true,
          "of job.0: this library does not support the request"},
         {PX_OP_FABRIC_REGISTER, false,
          "cannot serve PMIx_Fabric_register of job.0: the host has no function for that, "
@@ -686,9 +686,8 @@ PX_TEST(who_refuses_a_request_is_logged_once_for_each_peer)
         struct rt_capture c = rt_capture_begin();
         for (int k = 0; k < 3; k++)
             fails(raw_request(k == 2 ? two : one,
-                              rows[i].op == PX_OP_GROUP_CONSTRUCT
-                                  ? raw_begin(rows[i].op)
-                                  : sound(rows[i].op),
+                              rows[i].op == PX_OP_GROUP_INVITE ? raw_begin(rows[i].op)
+                                                               : sound(rows[i].op),
                               NULL),
                   NOT_SUPPORTED);
         PX_AUTOFREE char *text = rt_capture_end(&c);

@@ -230,7 +230,7 @@ PX_TEST(only_processes_of_the_same_user_are_asked_to_connect)
 static void make_many(void *arg)
 {
     const px_infos none = {0};
-    const struct px_joint j = {&all, 1, &none, "", NULL};
+    const struct px_joint j = {.procs = &all, .n_procs = 1, .infos = &none, .id = ""};
     const struct px_nspace *made;
     unsigned *n = arg;
 
