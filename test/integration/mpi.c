@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpi NAME [SIZE]: an MPI program whose ranks print "OK NAME rank/size" after success. SIZE is the
- * expected number of ranks. NAME: hello ring coll windows sessions echo shout accept spawn multiple
+ * expected number of ranks. NAME: hello ring coll windows sessions worlds echo shout accept spawn multiple
  * rendezvous model stay abort wrong orphan widow. */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -190,6 +190,46 @@ static void sessions(void)
     MPI_Group_free(&group);
     CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
 }
+
+/* ---- worlds: communicators of a session's groups, without MPI_Init. MPI constructs a PMIx group
+ * for each. ------------------------------------------------------------------------------- */
+
+/* Makes a communicator of a group and sums over it. */
+static void sum_over(MPI_Group group, const char *tag)
+{
+    int mine, n, sum = -1;
+    MPI_Comm comm;
+
+    CHECK(MPI_Comm_create_from_group(group, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                                     &comm) == MPI_SUCCESS);
+    MPI_Comm_rank(comm, &mine);
+    MPI_Comm_size(comm, &n);
+    CHECK(MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS);
+    CHECK(sum == n * (n - 1) / 2);
+    MPI_Comm_free(&comm);
+}
+
+static void worlds(void)
+{
+    MPI_Session session;
+    MPI_Group group, half;
+    char tag[32];
+
+    CHECK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) == MPI_SUCCESS);
+    CHECK(MPI_Group_from_session_pset(session, "mpi://WORLD", &group) == MPI_SUCCESS);
+    MPI_Group_size(group, &size);
+    MPI_Group_rank(group, &rank);
+    int range[1][3] = {{rank % 2, size - 1 - (size - 1 - rank % 2) % 2, 2}};
+    MPI_Group_range_incl(group, 1, range, &half);
+    for (int i = 0; i < 3; i++) {
+        sum_over(group, "worlds.all");
+        snprintf(tag, sizeof(tag), "worlds.%d", rank % 2);
+        sum_over(half, tag);
+    }
+    MPI_Group_free(&half);
+    MPI_Group_free(&group);
+    CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
+}
 #endif
 
 /* ---- accept: even ranks accept odd ranks, twice, and both disconnect ------------------ */
@@ -362,6 +402,14 @@ int main(int argc, char **argv)
     int level, wanted = strcmp(name, "coll") ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
 
     self = argv[0];
+#if HAS_SESSIONS
+    if (strcmp(name, "worlds") == 0) {
+        worlds();
+        CHECK(argc < 3 || size == atoi(argv[2]));
+        printf("OK %s %d/%d\n", name, rank, size);
+        return 0;
+    }
+#endif
     CHECK(MPI_Init_thread(&argc, &argv, wanted, &level) == MPI_SUCCESS);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -127,6 +127,19 @@ modelled() { # modelled LIBRARY
     used 1 pmixrun "$OUR_LIB" 2 mpi "$(library "$1")"
 }
 
+# Communicators of sessions: MPI constructs and destructs a group for each.
+in_sessions() { # in_sessions LIBRARY
+    local n
+    need_mpi "$1"
+    [ "$MPI_MAJOR" -ge 5 ] || skip "Open MPI $MPI_MAJOR has no sessions"
+    for n in 2 8 $(times "" "3 16 32 64"); do
+        for p in sessions worlds; do
+            well "$PMIXRUN" -n "$n" -x "LD_LIBRARY_PATH=$(folder "$1")" "$MPI" $p "$n"
+            lines "$n" "^OK $p [0-9]+/$n\$" "$OUT"
+        done
+    done
+}
+
 # Jobs that MPI starts, and their messages.
 dynamic() { # dynamic LIBRARY
     need_mpi "$1"
@@ -230,6 +243,7 @@ for n in $SIZES; do
     t "d_mpirun_of_debian_with_our_library_in_ranks_$n" pairing mpirun debian ours "$n"
 done
 for lib in debian ours; do
+    t "sessions_of_Open_MPI_on_${lib}_library" in_sessions $lib
     t "jobs_that_MPI_starts_on_${lib}_library" dynamic $lib
     t "Open_MPI_on_${lib}_library_learns_of_other_models" modelled $lib
     t "program_with_${lib}_library_is_preloaded" preloaded $lib
