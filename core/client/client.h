@@ -155,6 +155,11 @@ void px_client_hold(void);
 pmix_status_t px_client_finalize(enum px_role role, px_call_fn before_last,
                                  const pmix_info_t *info, size_t n_info);
 
+/* ---- invite.c: on the loop ------------------------------------------------------- */
+
+/* Ends all pending invites and joins. */
+void px_invitations_end(struct px_client *client, pmix_status_t why);
+
 /* ---- put.c: on the loop ---------------------------------------------------------- */
 
 /* Returns and clears the failure of an earlier commit, which the next fence or commit

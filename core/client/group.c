@@ -2,6 +2,7 @@
 /* Groups: construct, destruct, leave, invite, join. */
 #include "core/base/str.h"
 #include "core/client/client.h"
+#include "core/client/group.h"
 
 #include <string.h>
 
@@ -113,9 +114,9 @@ static pmix_status_t take_results(struct px_api *op, struct constructed *c)
     return PMIX_SUCCESS;
 }
 
-static void on_constructed(void *arg, pmix_status_t status, px_reader *reply)
+pmix_status_t px_group_constructed(struct px_api *op, pmix_status_t status,
+                                   px_reader *reply)
 {
-    struct px_api *op = arg;
     struct constructed c = {.context = SIZE_MAX};
     pmix_status_t rc;
 
@@ -128,7 +129,24 @@ static void on_constructed(void *arg, pmix_status_t status, px_reader *reply)
     }
     free(c.procs);
     px_infos_cleanup(&c.infos);
-    px_api_done(op, status);
+    return status;
+}
+
+static void on_constructed(void *arg, pmix_status_t status, px_reader *reply)
+{
+    struct px_api *op = arg;
+
+    px_api_done(op, px_group_constructed(op, status, reply));
+}
+
+pmix_status_t px_group_made(struct px_api *op, const pmix_proc_t *procs, size_t n)
+{
+    struct constructed c = {
+        .procs = (pmix_proc_t *)procs, .n_procs = n, .context = SIZE_MAX};
+    pmix_status_t rc = take_results(op, &c);
+
+    px_infos_cleanup(&c.infos);
+    return rc;
 }
 
 /* ---- destruct and leave ---------------------------------------------------------- */
@@ -168,8 +186,7 @@ static struct px_api make(const struct px_request *request, const char *grp,
                    strnlen(grp, PMIX_MAX_NSLEN + 1) > PMIX_MAX_NSLEN};
 }
 
-/* Makes a request with processes. OpenPMIx's clients use events for invite and join.
- * This library sends requests, which a server may refuse. */
+/* Makes a request with processes. */
 static struct px_api make_with(const struct px_request *request, const char *grp,
                                const pmix_proc_t *procs, size_t n_procs,
                                const pmix_info_t *info, size_t n_info)
@@ -178,6 +195,9 @@ static struct px_api make_with(const struct px_request *request, const char *grp
 
     if (request == &px_request_group_construct)
         op.reply = on_constructed;
+    else
+        op.start = request == &px_request_group_invite ? px_group_invite
+                                                       : px_group_join;
     op.args.procs = (pmix_proc_t *)procs;
     op.args.n_procs = n_procs;
     return op;

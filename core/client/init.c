@@ -182,6 +182,7 @@ static void on_stop(struct px_call *call, void *args)
 {
     struct px_client *client = args;
 
+    px_invitations_end(client, PMIX_ERR_UNREACH);
     PX_LIST_EACH (&client->role->links, struct px_uplink, l, link)
         px_uplink_close(l, PMIX_ERR_UNREACH);
     client->receivers->shows_unasked = false;

@@ -238,6 +238,7 @@ pmix_status_t px_uplink_make_primary(struct px_client *client, struct px_uplink 
         client->own.last_tag = client->channel.last_tag; /* answers may still come */
         px_channel_fail(&client->channel, PMIX_ERR_LOST_CONNECTION);
     }
+    px_invitations_end(client, PMIX_ERR_LOST_CONNECTION);
     role->primary = link;
     if (!link)
         return PMIX_SUCCESS;

@@ -46,6 +46,7 @@ struct px_client {
     struct px_map pending_gets;  /* process -> pending gets (client/get.c) */
     struct px_map lent;    /* "namespace:rank:key" -> struct px_lent, newest first */
     struct px_list groups; /* struct px_group, constructed by this process */
+    struct px_list invitations; /* pending invites and joins (client/invite.c) */
     struct px_iof_receivers *receivers; /* receivers of forwarded output; core/role
                                          * makes them */
 };

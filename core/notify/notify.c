@@ -33,6 +33,7 @@ struct event {
     px_infos results; /* results of previous handlers */
     px_infos answer;  /* results of the current handler, from its thread */
     pmix_status_t status;
+    bool aborts;       /* a handler has returned PMIX_GROUP_CONSTRUCT_ABORT */
     _Atomic int state; /* state of the current handler, which may answer before it
                         * returns */
     size_t n_ids, pos;
@@ -216,6 +217,74 @@ void px_notify_retire(struct px_notify *n, struct px_handler *h)
     (void)px_channel_request(up, &w, NULL, NULL); /* the server does not reply */
 }
 
+/* ---- watches --------------------------------------------------------------------- */
+
+/* Passes the event on. The watch gets the event after the handlers. */
+static void pass(size_t id PX_UNUSED, pmix_status_t code PX_UNUSED,
+                 const pmix_proc_t *source PX_UNUSED, pmix_info_t *info PX_UNUSED,
+                 size_t n_info PX_UNUSED, pmix_info_t *results PX_UNUSED,
+                 size_t n_results PX_UNUSED, pmix_event_notification_cbfunc_fn_t done,
+                 void *arg)
+{
+    done(PMIX_SUCCESS, NULL, 0, NULL, NULL, arg);
+}
+
+static void on_watch_registered(void *arg PX_UNUSED, pmix_status_t status PX_UNUSED,
+                                px_reader *reply PX_UNUSED)
+{
+}
+
+static void show_watch(const struct event *e)
+{
+    const struct px_notify *n = e->owner;
+
+    if (n->watches)
+        n->watch.on_event(n->watch.ctx, e->code, &e->source, &e->given, e->aborts);
+}
+
+pmix_status_t px_notify_watch(struct px_notify *n, const pmix_status_t *codes,
+                              size_t n_codes, const struct px_watch *watch)
+{
+    struct px_args args = {0};
+    struct px_handler *h;
+    pmix_status_t rc;
+
+    if (n->watches)
+        return PMIX_SUCCESS;
+    rc = px_handlers_add(&n->handlers, codes, n_codes, NULL, 0, pass, &h);
+    if (rc)
+        return rc;
+    PX_AUTOFREE pmix_status_t *fresh = px_handlers_only_of(&n->handlers, h,
+                                                           &args.n_codes);
+    args.codes = fresh;
+    rc = fresh ? px_loop_need_thread(n->client->loop) : PMIX_ERR_NOMEM;
+    if (!rc && args.n_codes > 0)
+        rc = px_channel_ask(&n->client->channel, &px_request_regevents, &args,
+                            on_watch_registered, NULL);
+    if (rc) {
+        px_handlers_remove(h);
+        return rc;
+    }
+    n->watch = *watch;
+    n->watch_id = h->id;
+    n->watches = true;
+    return PMIX_SUCCESS;
+}
+
+void px_notify_unwatch(struct px_notify *n)
+{
+    struct px_handler *h = px_handlers_find(&n->handlers, n->watch_id);
+
+    if (n->watches && h)
+        px_notify_retire(n, h);
+    n->watches = false;
+}
+
+bool px_notify_is_client(const struct px_notify *n)
+{
+    return px_notify_has_server(n);
+}
+
 /* ---- the chain ------------------------------------------------------------------- */
 
 static void chain_step(struct event *e);
@@ -298,10 +367,12 @@ static void chain_step(struct event *e)
     int was;
 
     do {
+        e->aborts |= e->status == PMIX_GROUP_CONSTRUCT_ABORT;
         if (e->answer.n && px_infos_add_copy(&e->results, e->answer.v, e->answer.n))
             px_log(PX_LOG_WARN, "event", "results of a handler dropped: out of memory");
         px_infos_cleanup(&e->answer);
         if (e->status == PMIX_EVENT_ACTION_COMPLETE || !call_next(e)) {
+            show_watch(e);
             event_free(e);
             return;
         }

@@ -66,6 +66,21 @@ bool px_aim_concerns(struct px_aim *aim, const pmix_proc_t *affected,
 size_t px_codes_sort(pmix_status_t *codes, size_t n);
 bool px_codes_have(const pmix_status_t *sorted, size_t n, pmix_status_t code);
 
+/* A function that gets the events of some codes after the handlers. aborts: a handler
+ * has returned PMIX_GROUP_CONSTRUCT_ABORT. */
+struct px_watch {
+    void (*on_event)(void *ctx, pmix_status_t code, const pmix_proc_t *source,
+                     const px_infos *infos, bool aborts);
+    void *ctx;
+};
+/* Starts to watch. Registers the codes at the server, also beside handlers that are
+ * deregistered meanwhile. Another call with the same codes changes nothing. */
+pmix_status_t px_notify_watch(struct px_notify *n, const pmix_status_t *codes,
+                              size_t n_codes, const struct px_watch *watch);
+void px_notify_unwatch(struct px_notify *n);
+/* True if the events of this process come from a server. */
+bool px_notify_is_client(const struct px_notify *n);
+
 /* Hooks of a server process. Its own notifications go to its clients, and it caches the
  * events for its later handlers itself. */
 struct px_notify_hooks {

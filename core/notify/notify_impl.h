@@ -64,6 +64,9 @@ struct px_notify {
     struct px_list cached;
     size_t n_cached, cached_b;
     struct px_notify_hooks hooks;
+    struct px_watch watch;
+    size_t watch_id; /* handler that keeps the codes of the watch registered */
+    bool watches;
     atomic_uint n_sent; /* blocking PMIx_Notify_event calls, see must_wait */
 };
 

@@ -39,7 +39,7 @@ struct px_server_parts {
     struct px_values *values;
     /* lists of one part each, which needs no structure */
     struct px_list attributes, cached_events, connected, deliveries, gathers,
-        generations, joined, psets;
+        generations, invites, joined, psets;
     size_t n_cached_events, cached_events_b;
     uint64_t next_event;   /* number of the next event */
     uint64_t last_context; /* context id of the last group that has one */
@@ -94,6 +94,9 @@ struct px_server_part {
     void (*proc_ended)(struct px_server *srv, const pmix_proc_t *proc);
     /* The rank is being deregistered; its connections are closed. */
     void (*local_gone)(struct px_server *srv, struct px_local *local);
+    /* A peer sends an event to others. */
+    void (*peer_event)(struct px_server *srv, struct px_peer *peer, pmix_status_t code,
+                       const px_infos *infos);
     /* The host has sent an event. */
     void (*host_event)(struct px_server *srv, pmix_status_t code,
                        const pmix_info_t *info, size_t n);

@@ -220,6 +220,7 @@ static void on_start(struct px_call *call, void *args)
                                          &srv->part.deliveries,
                                          &srv->part.gathers,
                                          &srv->part.generations,
+                                         &srv->part.invites,
                                          &srv->part.joined,
                                          &srv->part.psets};
 

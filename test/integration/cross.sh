@@ -49,6 +49,21 @@ grouped() { # grouped HEADERS LIBRARY
     job pmixrun "$1" "$2" group_cycles "$(times 20 500)"
 }
 
+# Groups by invitation.
+invited() {
+    local RANKS=3 p
+    STRICT=1 job pmixrun ours ours invitations
+    use_debian
+    # shellcheck disable=SC2016
+    well "$PMIXRUN" -n 3 sh -c 'test "$PMIX_RANK" = 0 && export STRICT=1 LD_LIBRARY_PATH="$1" || export LD_LIBRARY_PATH="$2"
+        exec "$0" mixed_invitation' "$CLIENT" "$(folder ours)" "$(folder debian)"
+    lines 3 '^OK mixed_invitation [0-2]$' "$OUT"
+    for p in "lost_invitation 2" "lost_leader 2" "aborted_invitation 3"; do
+        run 60 "$PMIXRUN" --recoverable -n 3 "$CLIENT" "${p% *}" >"$OUT" 2>"$ERR" || :
+        lines "${p#* }" "^OK ${p% *} [0-2]\$" "$OUT"
+    done
+}
+
 # Requests about the system: the small host serves them, pmixrun does not. Debian's server refuses to
 # register a fabric with infos.
 system() { # system SERVER HEADERS LIBRARY [PROGRAM]
@@ -342,5 +357,6 @@ t services_of_our_server_for_clients_of_debian_headers services ours debian ours
 t services_of_our_server_for_debian_clients services ours debian debian
 t services_of_debian_server_for_our_clients services debian ours ours
 t services_of_debian_server_for_debian_clients services debian debian debian
+t groups_by_invitation invited
 t client_inits_again_and_in_a_forked_child comes_back
 suite_end

@@ -304,6 +304,37 @@ static void report_ends(struct px_collective *c)
 
 /* ---- construct: the host --------------------------------------------------------- */
 
+/* Adds the data of the local participants, in the form of a fence that collects. The
+ * host joins the data of all servers. */
+static pmix_status_t add_data(const struct px_collective *c, px_infos *infos)
+{
+    px_buf data = {0};
+    pmix_status_t rc = px_modex_pack(c, &data);
+    pmix_byte_object_t bo = {.bytes = (char *)data.data, .size = data.len};
+
+    if (!rc)
+        rc = px_infos_set(infos, PMIX_GROUP_ENDPT_DATA, &bo, PMIX_BYTE_OBJECT);
+    px_buf_cleanup(&data);
+    return rc;
+}
+
+/* Stores the data of all servers, if the host's answer has them. */
+static pmix_status_t store_data(const struct px_collective *c, const px_infos *answer)
+{
+    const pmix_info_t *data = px_info_find(answer->v, answer->n, PMIX_GROUP_ENDPT_DATA);
+    pmix_status_t rc;
+
+    if (!data || data->value.type != PMIX_BYTE_OBJECT || data->value.data.bo.size == 0)
+        return PMIX_SUCCESS;
+    const px_buf all = {.data = (uint8_t *)data->value.data.bo.bytes,
+                        .len = data->value.data.bo.size};
+    rc = px_modex_unpack(c, &all);
+    if (rc)
+        px_log(PX_LOG_ERROR, "server", "cannot read the data of group %s: %s", c->label,
+               PMIx_Error_string(rc));
+    return rc;
+}
+
 static pmix_status_t describe_construct(const struct px_collective *c, px_infos *infos)
 {
     const struct px_forming *f = c->forming;
@@ -323,7 +354,7 @@ static pmix_status_t describe_construct(const struct px_collective *c, px_infos 
     for (size_t i = 0; !rc && i < PX_COUNT(flags); i++)
         if (flags[i].is_set)
             rc = px_infos_set(infos, flags[i].key, NULL, PMIX_BOOL);
-    return rc;
+    return rc || is_here ? rc : add_data(c, infos);
 }
 
 static pmix_status_t call_group(const struct px_collective *c, struct px_upcall *u)
@@ -491,7 +522,9 @@ static pmix_status_t settle_construct(struct px_collective *c, pmix_status_t sta
     if ((status && status != PMIX_ERR_PARTIAL_SUCCESS) || px_list_empty(&c->reqs))
         return status;
     f->partial = status != PMIX_SUCCESS;
-    status = list_members(c, l);
+    status = store_data(c, l);
+    if (!status)
+        status = list_members(c, l);
     if (!status)
         status = sort_members(f);
     if (!status)

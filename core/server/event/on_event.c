@@ -598,6 +598,7 @@ static pmix_status_t on_notify(struct px_server *srv, struct px_req *req)
         px_news_end(&e);
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
+    PX_PARTS_NOTIFY(srv, peer_event, req->peer, a.code, &a.info);
     return spread(srv, &e, &n_sent) ? finish(srv, req, &e, &a.info)
                                     : deliver_later(srv, req, &a, &e);
 }

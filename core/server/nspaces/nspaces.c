@@ -83,6 +83,13 @@ static bool is_for_handlers_of_code(struct px_server *srv, pmix_status_t code,
     return code != PMIX_ERR_INVALID_TERMINATION || !local || !local->lost;
 }
 
+/* True if the infos of the event have the processes that get it. */
+static bool shows_members(pmix_status_t code)
+{
+    return code == PMIX_CONNECT_REQUESTED || code == PMIX_GROUP_LEFT ||
+           code == PMIX_GROUP_MEMBER_FAILED;
+}
+
 static pmix_status_t describe(px_infos *infos, pmix_status_t code,
                               const pmix_proc_t *proc, pmix_proc_t *procs,
                               const struct px_joint *j, bool non_default)
@@ -92,8 +99,7 @@ static pmix_status_t describe(px_infos *infos, pmix_status_t code,
         {PMIX_EVENT_AFFECTED_PROC, proc, PMIX_PROC},
         {PMIX_EVENT_CUSTOM_RANGE, &all, PMIX_DATA_ARRAY},
         {PMIX_EVENT_NON_DEFAULT, non_default ? &non_default : NULL, PMIX_BOOL},
-        {PMIX_GROUP_MEMBERSHIP,
-         j->is_group || code == PMIX_CONNECT_REQUESTED ? &all : NULL, PMIX_DATA_ARRAY},
+        {PMIX_GROUP_MEMBERSHIP, shows_members(code) ? &all : NULL, PMIX_DATA_ARRAY},
         {PMIX_CONNECT_ID, j->id[0] ? j->id : NULL, PMIX_STRING},
         {j->is_group ? PMIX_GROUP_ID : PMIX_NSPACE, j->nspace, PMIX_STRING},
     };

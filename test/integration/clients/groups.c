@@ -114,3 +114,172 @@ ALONE(group_cycles)
     }
     printf("OK group_cycles %u\n", me.rank);
 }
+
+/* ---- invitations: rank 0 invites all others to groups of several names. Each name decides what the
+ * invited processes do. ------------------------------------------------------------------- */
+
+static atomic_int n_joined, n_missed, n_declined;
+static pmix_status_t joined_as;
+static size_t n_members;
+static bool aborts;
+
+static void on_joined(pmix_status_t status, pmix_info_t *info, size_t n, void *arg,
+                      pmix_release_cbfunc_t release, void *release_data)
+{
+    const pmix_info_t *members = find(info, n, PMIX_GROUP_MEMBERSHIP);
+
+    joined_as = status;
+    n_members = members ? members->value.data.darray->size : 0;
+    if (release)
+        release(release_data);
+    n_joined++;
+}
+
+/* Accepts, declines, dies, or does not answer. */
+HANDLER(on_invited)
+{
+    const pmix_info_t *name = find(info, n, PMIX_GROUP_ID);
+    const char *text = name ? name->value.data.string : "";
+    const bool last = me.rank == job_size - 1;
+
+    if (strcmp(text, "invite.lost") == 0 && last)
+        _exit(0);
+    if (strcmp(text, "invite.late") != 0 &&
+        (strcmp(text, "invite.leader") != 0 || me.rank == 1))
+        GOOD(PMIx_Group_join_nb(text, from,
+                                last && !strcmp(text, "invite.some")
+                                    ? PMIX_GROUP_DECLINE
+                                    : PMIX_GROUP_ACCEPT,
+                                NULL, 0, on_joined, NULL));
+    HANDLED();
+}
+
+HANDLER(on_declined)
+{
+    n_declined++;
+    done(aborts ? PMIX_GROUP_CONSTRUCT_ABORT : PMIX_SUCCESS, NULL, 0, NULL, NULL, arg);
+}
+
+HANDLER(on_missed)
+{
+    n_missed++;
+    HANDLED();
+}
+
+/* Invites all, or waits for the end of the join. Returns the status. */
+static pmix_status_t invite(const char *name, bool limited)
+{
+    pmix_info_t limit = info_timeout(1), *results = NULL;
+    const pmix_info_t *members;
+    size_t n = 0;
+    pmix_status_t rc;
+
+    if (me.rank > 0) {
+        CHECK(wait_for(&n_joined, 20));
+        n_joined = 0;
+        return joined_as;
+    }
+    rc = PMIx_Group_invite(name, &everyone, 1, &limit, limited, &results, &n);
+    members = find(results, n, PMIX_GROUP_MEMBERSHIP);
+    n_members = members ? members->value.data.darray->size : 0;
+    PMIX_INFO_FREE(results, n);
+    return rc;
+}
+
+static void watch_invitations(void)
+{
+    pmix_status_t invited = PMIX_GROUP_INVITED, declined = PMIX_GROUP_INVITE_DECLINED,
+                  failed = PMIX_GROUP_INVITE_FAILED;
+
+    watch(&invited, 1, NULL, 0, on_invited);
+    watch(&declined, 1, NULL, 0, on_declined);
+    watch(&failed, 1, NULL, 0, on_missed);
+    barrier();
+}
+
+JOINS(invitations)
+{
+    const bool last = me.rank == job_size - 1;
+
+    CHECK(job_size > 2);
+    watch_invitations();
+    GOOD(invite("invite.all", false));
+    CHECK(n_members == job_size);
+    use_name("invite.all");
+    GOOD(PMIx_Group_destruct("invite.all", NULL, 0));
+    if (last)
+        GOOD(invite("invite.some", false)); /* it has declined */
+    else
+        EXPECT(invite("invite.some", false),
+               me.rank ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS);
+    CHECK(last || n_members == job_size - 1);
+    CHECK(n_declined == (me.rank == 0));
+    if (!last)
+        GOOD(PMIx_Group_destruct("invite.some", NULL, 0));
+    barrier();
+    if (me.rank == 0) {
+        EXPECT(invite("invite.late", true), PMIX_ERR_TIMEOUT);
+        EXPECT(PMIx_Group_invite("invite.none", &me, 1, NULL, 0, NULL, NULL),
+               PMIX_SUCCESS);
+    }
+    barrier();
+}
+
+/* ---- mixed_invitation: rank 0 and the others may have different libraries ------------- */
+
+JOINS(mixed_invitation)
+{
+    watch_invitations();
+    GOOD(invite("invite.all", false));
+    CHECK(me.rank > 0 || !strict() || n_members == job_size);
+    barrier();
+}
+
+/* ---- lost_invitation: the last rank ends when it is invited -------------------------- */
+
+ALONE(lost_invitation)
+{
+    begin();
+    watch_invitations();
+    EXPECT(invite("invite.lost", false),
+           me.rank ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS);
+    CHECK(n_members == job_size - 1);
+    CHECK(n_missed == (me.rank == 0));
+    printf("OK lost_invitation %u\n", me.rank);
+    fflush(stdout);
+    _exit(0);
+}
+
+/* ---- lost_leader: the leader ends before all have answered ---------------------------- */
+
+ALONE(lost_leader)
+{
+    begin();
+    watch_invitations();
+    if (me.rank == 0) {
+        pmix_proc_t second = rank_of(1);
+
+        GOOD(PMIx_Group_invite_nb("invite.leader", (pmix_proc_t[]){second, rank_of(2)},
+                                  2, NULL, 0, on_joined, NULL));
+        sleep_ms(300);
+        _exit(0);
+    }
+    if (me.rank == 1)
+        EXPECT(invite("invite.leader", false), PMIX_GROUP_LEADER_FAILED);
+    printf("OK lost_leader %u\n", me.rank);
+    fflush(stdout);
+    _exit(0);
+}
+
+/* ---- aborted_invitation: a handler of the leader aborts ------------------------------- */
+
+JOINS(aborted_invitation)
+{
+    aborts = true;
+    watch_invitations();
+    if (me.rank == job_size - 1)
+        GOOD(invite("invite.some", false));
+    else
+        EXPECT(invite("invite.some", false), PMIX_GROUP_CONSTRUCT_ABORT);
+    barrier();
+}

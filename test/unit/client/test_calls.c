@@ -332,20 +332,6 @@ CALL(construct, GROUP_CONSTRUCT, OTHER, NONE,
 CALL(destruct, GROUP_DESTRUCT, BARE, PMIx_Group_destruct(a->key, a->info, N),
      PMIx_Group_destruct_nb(a->key, a->info, N, CB(on_op), D),
      px_pack_str(w, a->key); px_pack_procs(w, NULL, 0); INFOS)
-CALL(invite, GROUP_INVITE, SOME_INFOS,
-     PMIx_Group_invite(a->key, a->procs, N, a->info, N, R),
-     PMIx_Group_invite_nb(a->key, a->procs, N, a->info, N, CB(on_info), D),
-     px_pack_str(w, a->key); PROCS; INFOS)
-CALL(accept_it, GROUP_JOIN, SOME_INFOS,
-     PMIx_Group_join(a->key, a->procs, PMIX_GROUP_ACCEPT, a->info, N, R),
-     PMIx_Group_join_nb(a->key, a->procs, PMIX_GROUP_ACCEPT, a->info, N, CB(on_info), D),
-     px_pack_str(w, a->key); px_pack_procs(w, a->procs, 1); px_pack(w, &(bool){true},
-       1, PMIX_BOOL); INFOS)
-CALL(decline, GROUP_JOIN, SOME_INFOS,
-     PMIx_Group_join(a->key, NULL, PMIX_GROUP_DECLINE, a->info, N, R),
-     PMIx_Group_join_nb(a->key, NULL, PMIX_GROUP_DECLINE, a->info, N, CB(on_info), D),
-     px_pack_str(w, a->key); px_pack_procs(w, NULL, 0); px_pack(w, &(bool){false}, 1,
-       PMIX_BOOL); INFOS)
 /* clang-format on */
 
 /* ---- the server, and a busy thread ----------------------------------------------- */
@@ -662,8 +648,7 @@ PX_TEST(a_call_without_its_callback_answers_as_in_the_table)
     static const uint8_t refused[] = {PX_OP_LOOKUP,          PX_OP_LOG,
                                       PX_OP_GET_CREDENTIAL,  PX_OP_VALIDATE_CRED,
                                       PX_OP_GROUP_CONSTRUCT, PX_OP_GROUP_DESTRUCT,
-                                      PX_OP_GROUP_LEAVE,     PX_OP_GROUP_INVITE,
-                                      PX_OP_GROUP_JOIN,      PX_OP_GET,
+                                      PX_OP_GROUP_LEAVE,     PX_OP_GET,
                                       PX_OP_DEVICE_DISTANCES};
     static const uint8_t blocking[] = {PX_OP_NOTIFY, PX_OP_REGEVENTS,
                                        PX_OP_SESSION_CTRL, PX_OP_ABORT};

@@ -283,7 +283,117 @@ PX_TEST(events_name_the_group_and_the_remaining_members)
     ck_assert(px_info_flag(infos.v, infos.n, PMIX_EVENT_NON_DEFAULT));
 }
 
+/* ---- invitations ----------------------------------------------------------------- */
+
+/* Sends an event of group "g" to a rank. */
+static void send_event(int fd, pmix_status_t code, pmix_rank_t rank)
+{
+    const pmix_proc_t to = raw_proc("job", rank);
+    PX_AUTO(px_infos) infos = {0};
+
+    ok(px_infos_add(&infos, PMIX_EVENT_CUSTOM_RANGE, &to, PMIX_PROC));
+    ok(px_infos_add(&infos, PMIX_GROUP_ID, "g", PMIX_STRING));
+    ok(px_infos_add(&infos, PMIX_EVENT_DO_NOT_CACHE, NULL, PMIX_BOOL));
+    ok(scene_notify(fd, code, PMIX_RANGE_CUSTOM, &infos));
+}
+
+static void want(int fd, pmix_status_t code)
+{
+    ok(raw_request(fd, raw_want(&code, 1, NULL), NULL));
+}
+
+PX_TEST(the_end_of_a_leader_reaches_the_invited)
+{
+    PX_AUTO(px_infos) infos = {0};
+
+    raw_start(NULL, 3, 0);
+    want(two, PMIX_GROUP_LEADER_FAILED);
+    send_event(one, PMIX_GROUP_INVITED, 1);
+    ck_assert_uint_gt(raw_charged_b(0), 0);
+    close(one);
+    ck_assert_int_eq(raw_next_event(two, &infos), PMIX_GROUP_LEADER_FAILED);
+    ck_assert_str_eq(px_info_str(infos.v, infos.n, PMIX_GROUP_ID), "g");
+}
+
+PX_TEST(the_end_of_an_invited_process_reaches_the_leader)
+{
+    raw_start(NULL, 3, 0);
+    want(one, PMIX_GROUP_INVITE_FAILED);
+    send_event(one, PMIX_GROUP_INVITED, 1);
+    close(two);
+    ck_assert_int_eq(raw_next_event(one, NULL), PMIX_GROUP_INVITE_FAILED);
+}
+
+PX_TEST_LOOP(a_complete_or_declined_invitation_is_forgotten, 3)
+{
+    const pmix_status_t codes[] = {PMIX_GROUP_CONSTRUCT_COMPLETE,
+                                   PMIX_GROUP_CONSTRUCT_ABORT,
+                                   PMIX_GROUP_INVITE_DECLINED};
+
+    raw_start(NULL, 3, 0);
+    want(one, PMIX_GROUP_INVITE_FAILED);
+    send_event(one, PMIX_GROUP_INVITED, 1);
+    send_event(_i == 2 ? two : one, codes[_i], _i == 2 ? 0 : 1);
+    close(two);
+    raw_await_gone(1);
+    ck_assert(raw_quiet(one));
+    ck_assert((raw_charged_b(0) == 0) == (_i < 2));
+}
+
+PX_TEST(a_leader_has_a_limited_number_of_invitations)
+{
+    size_t before = 0;
+
+    raw_start(NULL, 2, 0);
+    for (int i = 0; i < 40; i++) {
+        const pmix_proc_t to = raw_proc("job", 1);
+        PX_AUTO(px_infos) infos = {0};
+        char name[16];
+
+        snprintf(name, sizeof(name), "g%d", i);
+        ok(px_infos_add(&infos, PMIX_EVENT_CUSTOM_RANGE, &to, PMIX_PROC));
+        ok(px_infos_add(&infos, PMIX_EVENT_DO_NOT_CACHE, NULL, PMIX_BOOL));
+        ok(px_infos_add(&infos, PMIX_GROUP_ID, name, PMIX_STRING));
+        ok(scene_notify(one, PMIX_GROUP_INVITED, PMIX_RANGE_CUSTOM, &infos));
+        if (i == 31)
+            before = raw_charged_b(0);
+    }
+    ck_assert_uint_eq(raw_charged_b(0), before);
+}
+
 /* ---- the host -------------------------------------------------------------------- */
+
+/* The host joins the data of the servers as those of a fence that collects. */
+PX_TEST(data_of_members_on_other_nodes_come_with_the_group)
+{
+    px_writer rank, server, other;
+    pmix_byte_object_t bo;
+    pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 7};
+    const pmix_info_t *given;
+
+    px_writer_init(&rank, px_codec_default);
+    px_writer_init(&server, px_codec_default);
+    px_writer_init(&other, px_codec_default);
+    px_pack_rank(&rank, 1);
+    px_pack_kval(&rank, "colour", &v);
+    px_pack_u8(&server, 0x01, PMIX_BYTE);
+    px_pack_bytes(&server, rank.buf.data, rank.buf.len);
+    px_pack_bytes(&other, server.buf.data, server.buf.len);
+    bo = (pmix_byte_object_t){(char *)other.buf.data, other.buf.len};
+    raw_start(&host_module, 1, 1);
+    ok(raw_commit(one, "shape", 5));
+    ok(px_infos_add(&host.infos, PMIX_GROUP_ENDPT_DATA, &bo, PMIX_BYTE_OBJECT));
+    scene_construct(one, 400, "g", "*");
+    ok(raw_status(one, 400));
+    ck_assert_uint_eq(raw_value(one, "job", 1, "colour"), 7);
+    ck_assert_uint_eq(host_calls("direct_modex"), 0);
+    given = px_info_find(host.given.v, host.given.n, PMIX_GROUP_ENDPT_DATA);
+    ck_assert(given && memmem(given->value.data.bo.bytes, given->value.data.bo.size,
+                              "shape", 5));
+    px_writer_cleanup(&rank);
+    px_writer_cleanup(&server);
+    px_writer_cleanup(&other);
+}
 
 PX_TEST(the_hosts_result_counts)
 {

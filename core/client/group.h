@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shared functions of the calls of groups. Loop thread only. */
+#ifndef PX_CLIENT_GROUP_H
+#define PX_CLIENT_GROUP_H
+
+#include "core/link/api.h"
+
+/* Reads the reply to a construction into the results of op, and stores the group.
+ * Returns the status of the call. */
+pmix_status_t px_group_constructed(struct px_api *op, pmix_status_t status,
+                                   px_reader *reply);
+/* Stores a group of these members, and makes the results of op. */
+pmix_status_t px_group_made(struct px_api *op, const pmix_proc_t *procs, size_t n);
+
+/* Start PMIx_Group_invite and PMIx_Group_join (invite.c). */
+void px_group_invite(struct px_api *op);
+void px_group_join(struct px_api *op);
+
+#endif
