@@ -60,6 +60,8 @@ ROWS = [
         {16: (700, 4300), 64: (4000, 30000), 128: (10000, 174000)}, FUTEX),
     row("modex.direct", "direct", NP[1:], "put 1 KiB, commit, fence, get of all",
         {16: (2000, 6200), 128: (30000, 287000)}, FUTEX),
+    row("group.fence", "group", NP[1:], "PMIx_Fence that collects 64 bytes of each", {}, FUTEX),
+    row("group", "group", NP[1:], "PMIx_Group_construct of all", {128: "1.2 group.fence/128"}, FUTEX),
     row("event.burst", "event", (2, 16, 128), "a burst of 200 events, per delivery; the median of seven bursts", {2: 4, 16: 2}),
     row("event.blocking", "event", (2, 16), "the same by calls that block", {}),
     row("event.first", "event", (2, 16), "the first PMIx_Register_event_handler of a process", {}),

@@ -279,6 +279,36 @@ static void run_direct(void)
     time_each("modex.direct", 1, NULL, exchange, &collects);
 }
 
+/* ---- groups -------------------------------------------------------------------------------------------- */
+
+static pmix_status_t construct_group(void *arg)
+{
+    pmix_info_t *results = NULL;
+    size_t n = 0;
+    pmix_status_t rc = PMIx_Group_construct("bench", &bench.job, 1, NULL, 0, &results,
+                                            &n);
+
+    PMIX_INFO_FREE(results, n);
+    return rc;
+}
+
+static pmix_status_t destruct_group(void *arg)
+{
+    return PMIx_Group_destruct("bench", NULL, 0);
+}
+
+/* Constructs a group of all, after a fence that collects 64 bytes of each. */
+static void run_group(void)
+{
+    struct put p = {.size = 64};
+
+    must("fence", fence(NULL));
+    time_each("group.fence", 30, put_and_commit, fence_collecting, &p);
+    must("group", construct_group(NULL));
+    time_each("group", 30, destruct_group, construct_group, NULL);
+    must("destruct", destruct_group(NULL));
+}
+
 /* ---- many gets at once -------------------------------------------------------------------------------- */
 
 enum { FLOOD_KEYS = 1000 };
@@ -606,6 +636,7 @@ const struct scene scenes[] = {
     {.name = "fence16k", .run = run_fence_data},
     {.name = "modex", .run = run_modex},
     {.name = "direct", .run = run_direct},
+    {.name = "group", .run = run_group},
     {.name = "flood", .n_clients = 2, .run = run_flood},
     {.name = "event", .run = run_event},
     {.name = "trip", .run = run_trip},

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The Standard's chapter "Process Sets and Groups". */
+#include "standard.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static pmix_proc_t everyone, procs[3];
+static pmix_info_t *results;
+static size_t n_results;
+
+static pmix_info_t flag(const char *key)
+{
+    pmix_info_t info;
+
+    PMIx_Info_load(&info, key, NULL, PMIX_BOOL);
+    PMIx_Info_required(&info);
+    return info;
+}
+
+static void begin(void)
+{
+    PMIx_Load_procid(&everyone, standard_me.nspace, PMIX_RANK_WILDCARD);
+    for (pmix_rank_t r = 0; r < 3; r++)
+        PMIx_Load_procid(&procs[r], standard_me.nspace, r);
+}
+
+static pmix_status_t construct(const char *name, const pmix_info_t *info, size_t n)
+{
+    return PMIx_Group_construct(name, &everyone, 1, info, n, &results, &n_results);
+}
+
+static size_t number_of_members(void)
+{
+    const pmix_info_t *m = standard_find(results, n_results, PMIX_GROUP_MEMBERSHIP);
+
+    return m ? m->value.data.darray->size : 0;
+}
+
+/* ---- events -------------------------------------------------------------------------------- */
+
+static atomic_int n_events;
+static char event_name[64];
+static size_t event_members;
+static pmix_proc_t event_source;
+
+static void on_event(size_t id PX_UNUSED, pmix_status_t status PX_UNUSED,
+                     const pmix_proc_t *source, pmix_info_t info[], size_t n,
+                     pmix_info_t given[] PX_UNUSED, size_t n_given PX_UNUSED,
+                     pmix_event_notification_cbfunc_fn_t done, void *arg)
+{
+    const pmix_info_t *name = standard_find(info, n, PMIX_GROUP_ID),
+                      *members = standard_find(info, n, PMIX_GROUP_MEMBERSHIP);
+
+    if (!name)
+        name = standard_find(info, n, PMIX_PSET_NAME);
+    if (!members)
+        members = standard_find(info, n, PMIX_PSET_MEMBERS);
+    snprintf(event_name, sizeof(event_name), "%s", name ? name->value.data.string : "");
+    event_members = members ? members->value.data.darray->size : 0;
+    event_source = *source;
+    n_events++;
+    done(PMIX_SUCCESS, NULL, 0, NULL, NULL, arg);
+}
+
+static void want(pmix_status_t code)
+{
+    STANDARD_CHECK(
+        PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL) >= 0);
+}
+
+static bool await_event(void)
+{
+    for (int i = 0; i < 4000 && n_events == 0; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    return n_events > 0;
+}
+
+static void fence(void)
+{
+    STANDARD_CHECK(PMIx_Fence(NULL, 0, NULL, 0) == PMIX_SUCCESS);
+}
+
+/* ---- process sets -------------------------------------------------------------------------- */
+
+PX_TEST(the_event_of_a_new_set_shall_have_name_and_members)
+{
+    const pmix_proc_t members[] = {{"job", 0}, {"job", 1}};
+    pmix_status_t code = PMIX_PROCESS_SET_DEFINE;
+
+    ok(PMIx_server_init(NULL, NULL, 0));
+    ck_assert_int_ge(
+        PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL), 0);
+    n_events = 0;
+    ok(PMIx_server_define_process_set(members, 2, "ocean"));
+    ck_assert(await_event());
+    ck_assert_str_eq(event_name, "ocean");
+    ck_assert_uint_eq(event_members, 2);
+}
+
+PX_TEST(servers_shall_notify_of_deleted_sets)
+{
+    const pmix_proc_t member = {"job", 0};
+    pmix_status_t code = PMIX_PROCESS_SET_DELETE;
+    char name[] = "ice";
+
+    ok(PMIx_server_init(NULL, NULL, 0));
+    ok(PMIx_server_define_process_set(&member, 1, name));
+    ck_assert_int_ge(
+        PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL), 0);
+    n_events = 0;
+    ok(PMIx_server_delete_process_set(name));
+    ck_assert(await_event());
+    ck_assert_str_eq(event_name, "ice");
+}
+
+/* ---- construct ----------------------------------------------------------------------------- */
+
+STANDARD_CLIENT(local)
+{
+    pmix_info_t info = flag(PMIX_GROUP_LOCAL_ONLY);
+
+    begin();
+    STANDARD_CHECK(construct("local", &info, 1) == PMIX_SUCCESS);
+    STANDARD_CHECK(number_of_members() == 3);
+    STANDARD_CHECK(construct("scanned", NULL, 0) == PMIX_SUCCESS);
+    STANDARD_CHECK(number_of_members() == 3);
+}
+
+PX_TEST(libraries_are_required_to_support_local_only_and_to_scan_for_it)
+{
+    STANDARD_NEEDS_PMIXRUN;
+    standard_run("-n 3", "local");
+}
+
+STANDARD_CLIENT(leader)
+{
+    pmix_info_t info[] = {flag(PMIX_GROUP_LEADER), flag(PMIX_GROUP_NOTIFY_TERMINATION)};
+    const bool leads = standard_me.rank == 0;
+    pmix_proc_t all;
+
+    begin();
+    want(PMIX_GROUP_MEMBER_FAILED);
+    fence();
+    if (standard_me.rank == 2)
+        return;
+    STANDARD_CHECK(construct("led", leads ? info : info + 1, leads ? 2 : 1) ==
+                   PMIX_SUCCESS);
+    STANDARD_CHECK(!leads || await_event());
+    STANDARD_CHECK(number_of_members() == 2);
+    PMIx_Load_procid(&all, "led", PMIX_RANK_WILDCARD);
+    STANDARD_CHECK(PMIx_Fence(&all, 1, NULL, 0) == PMIX_SUCCESS);
+    STANDARD_CHECK(leads || n_events == 0);
+}
+
+PX_TEST(libraries_are_required_to_support_leaders)
+{
+    STANDARD_NEEDS_PMIXRUN;
+    standard_run("-n 3", "leader");
+}
+
+STANDARD_CLIENT(optional)
+{
+    pmix_info_t info = flag(PMIX_GROUP_OPTIONAL);
+
+    begin();
+    if (standard_me.rank == 2)
+        return;
+    STANDARD_CHECK(construct("optional", &info, 1) == PMIX_ERR_PARTIAL_SUCCESS);
+    STANDARD_CHECK(number_of_members() == 2);
+}
+
+PX_TEST(libraries_are_required_to_support_optional_members)
+{
+    STANDARD_NEEDS_PMIXRUN;
+    standard_run("-n 3", "optional");
+}
+
+STANDARD_CLIENT(contexts)
+{
+    pmix_info_t info = flag(PMIX_GROUP_ASSIGN_CONTEXT_ID);
+    size_t first;
+
+    begin();
+    STANDARD_CHECK(construct("one", &info, 1) == PMIX_SUCCESS);
+    const pmix_info_t *id = standard_find(results, n_results, PMIX_GROUP_CONTEXT_ID);
+    STANDARD_CHECK(id && id->value.type == PMIX_SIZE);
+    first = id->value.data.size;
+    STANDARD_CHECK(construct("two", &info, 1) == PMIX_SUCCESS);
+    id = standard_find(results, n_results, PMIX_GROUP_CONTEXT_ID);
+    STANDARD_CHECK(id && id->value.data.size != first);
+}
+
+PX_TEST(hosts_are_required_to_assign_unique_context_ids)
+{
+    STANDARD_NEEDS_PMIXRUN;
+    standard_run("-n 3", "contexts");
+}
+
+STANDARD_CLIENT(posted)
+{
+    pmix_value_t value = {.type = PMIX_UINT32, .data.uint32 = standard_me.rank},
+                 *v = NULL;
+
+    begin();
+    STANDARD_CHECK(PMIx_Put(PMIX_GLOBAL, "rank", &value) == PMIX_SUCCESS);
+    STANDARD_CHECK(PMIx_Commit() == PMIX_SUCCESS);
+    STANDARD_CHECK(construct("posted", NULL, 0) == PMIX_SUCCESS);
+    for (pmix_rank_t r = 0; r < 3; r++) {
+        STANDARD_CHECK(PMIx_Get(&procs[r], "rank", NULL, 0, &v) == PMIX_SUCCESS);
+        STANDARD_CHECK(v->data.uint32 == r);
+    }
+    STANDARD_CHECK(PMIx_Get(&everyone, PMIX_JOB_SIZE, NULL, 0, &v) == PMIX_SUCCESS);
+}
+
+PX_TEST(posted_data_and_job_information_are_required_after_the_construction)
+{
+    STANDARD_NEEDS_PMIXRUN;
+    standard_run("-n 3", "posted");
+}
+
+STANDARD_CLIENT(bootstrap)
+{
+    pmix_info_t info[2];
+    const size_t leaders = 2;
+    pmix_data_array_t more = {PMIX_PROC, 1, &procs[2]};
+    const bool leads = standard_me.rank < 2;
+
+    begin();
+    PMIx_Info_load(&info[0], PMIX_GROUP_BOOTSTRAP, &leaders, PMIX_SIZE);
+    PMIx_Info_load(&info[1], PMIX_GROUP_ADD_MEMBERS, &more, PMIX_DATA_ARRAY);
+    STANDARD_CHECK(PMIx_Group_construct("strap", leads ? &standard_me : NULL, leads,
+                                        info, leads ? 1 + standard_me.rank : 0,
+                                        &results, &n_results) == PMIX_SUCCESS);
+    STANDARD_CHECK(number_of_members() == 3);
+    STANDARD_CHECK(PMIx_Group_destruct("strap", NULL, 0) == PMIX_SUCCESS);
+}
+
+PX_TEST(leaders_are_required_to_give_their_number_for_a_bootstrap)
+{
+    STANDARD_NEEDS_PMIXRUN;
+    standard_run("-n 3", "bootstrap");
+}
+
+/* ---- destruct and leave -------------------------------------------------------------------- */
+
+STANDARD_CLIENT(unsupported)
+{
+    pmix_info_t info = flag("example.unknown");
+
+    begin();
+    STANDARD_CHECK(construct("refused", &info, 1) == PMIX_ERR_NOT_SUPPORTED);
+    STANDARD_CHECK(construct("served", NULL, 0) == PMIX_SUCCESS);
+    STANDARD_CHECK(PMIx_Group_destruct("served", &info, 1) == PMIX_ERR_NOT_SUPPORTED);
+    STANDARD_CHECK(PMIx_Group_leave("served", &info, 1) == PMIX_ERR_NOT_SUPPORTED);
+    STANDARD_CHECK(PMIx_Group_destruct("served", NULL, 0) == PMIX_SUCCESS);
+}
+
+PX_TEST(an_unsupported_required_attribute_must_be_refused)
+{
+    STANDARD_NEEDS_PMIXRUN;
+    standard_run("-n 3", "unsupported");
+}
+
+STANDARD_CLIENT(incorrect)
+{
+    unsigned before = standard_answers();
+
+    begin();
+    STANDARD_CHECK(PMIx_Group_destruct_nb(NULL, NULL, 0, standard_on_op, NULL) ==
+                   PMIX_ERR_BAD_PARAM);
+    STANDARD_CHECK(PMIx_Group_leave_nb("", NULL, 0, standard_on_op, NULL) ==
+                   PMIX_ERR_BAD_PARAM);
+    fence();
+    STANDARD_CHECK(standard_answers() == before);
+}
+
+PX_TEST(the_callback_of_an_incorrect_request_must_not_be_called)
+{
+    STANDARD_NEEDS_PMIXRUN;
+    standard_run("-n 1", "incorrect");
+}
+
+STANDARD_CLIENT(departure)
+{
+    begin();
+    want(PMIX_GROUP_LEFT);
+    STANDARD_CHECK(construct("parted", NULL, 0) == PMIX_SUCCESS);
+    fence();
+    if (standard_me.rank == 2) {
+        STANDARD_CHECK(PMIx_Group_leave("parted", NULL, 0) == PMIX_SUCCESS);
+    } else {
+        STANDARD_CHECK(await_event());
+        STANDARD_CHECK(strcmp(event_name, "parted") == 0 && event_source.rank == 2);
+        STANDARD_CHECK(PMIx_Group_destruct("parted", NULL, 0) == PMIX_SUCCESS);
+    }
+    fence();
+}
+
+PX_TEST(members_must_be_notified_of_a_departure)
+{
+    STANDARD_NEEDS_PMIXRUN;
+    standard_run("-n 3", "departure");
+}
+
+/* ---- queries ------------------------------------------------------------------------------- */
+
+STANDARD_CLIENT(membership)
+{
+    char key[] = PMIX_QUERY_GROUP_MEMBERSHIP, *keys[] = {key, NULL};
+    pmix_info_t about;
+    pmix_query_t q = {.keys = keys, .qualifiers = &about, .nqual = 1};
+
+    begin();
+    STANDARD_CHECK(construct("asked", NULL, 0) == PMIX_SUCCESS);
+    PMIx_Info_load(&about, PMIX_GROUP_ID, "asked", PMIX_STRING);
+    STANDARD_CHECK(PMIx_Query_info(&q, 1, &results, &n_results) == PMIX_SUCCESS);
+    STANDARD_CHECK(standard_find(results, n_results, PMIX_QUERY_GROUP_MEMBERSHIP));
+    q.nqual = 0;
+    STANDARD_CHECK(PMIx_Query_info(&q, 1, &results, &n_results) != PMIX_SUCCESS);
+    fence();
+}
+
+PX_TEST(the_name_is_required_to_query_the_members)
+{
+    STANDARD_NEEDS_PMIXRUN;
+    standard_run("-n 3", "membership");
+}
+
+/* ---- invitations --------------------------------------------------------------------------- */
+
+static void on_info(pmix_status_t status, pmix_info_t *info PX_UNUSED,
+                    size_t n PX_UNUSED, void *arg PX_UNUSED,
+                    pmix_release_cbfunc_t release, void *data)
+{
+    if (release)
+        release(data);
+    standard_on_op(status, NULL);
+}
+
+/* Rank 0 invites the others to a group, and all construct it. */
+static void invite_all(const char *name, bool early)
+{
+    begin();
+    if (early)
+        want(PMIX_GROUP_INVITED);
+    fence();
+    if (standard_me.rank == 0) {
+        STANDARD_CHECK(PMIx_Group_invite(name, procs + 1, 2, NULL, 0, &results,
+                                         &n_results) == PMIX_SUCCESS);
+        STANDARD_CHECK(number_of_members() == 3);
+        return;
+    }
+    if (!early) {
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+        want(PMIX_GROUP_INVITED);
+    }
+    STANDARD_CHECK(await_event());
+    STANDARD_CHECK(strcmp(event_name, name) == 0 && event_source.rank == 0);
+    STANDARD_CHECK(
+        standard_wait(PMIx_Group_join_nb(name, &event_source, PMIX_GROUP_ACCEPT, NULL,
+                                         0, on_info, NULL)) == PMIX_SUCCESS);
+}
+
+STANDARD_CLIENT(invitation)
+{
+    invite_all("invited", true);
+    fence();
+}
+
+PX_TEST(invited_processes_must_register_for_the_event)
+{
+    STANDARD_NEEDS_PMIXRUN;
+    standard_run("-n 3", "invitation");
+}
+
+STANDARD_CLIENT(late_invitation)
+{
+    invite_all("late", false);
+    fence();
+}
+
+PX_TEST(no_order_of_invitation_and_registration_is_required)
+{
+    STANDARD_NEEDS_PMIXRUN;
+    standard_run("-n 3", "late_invitation");
+}
+
+STANDARD_CLIENT(completion)
+{
+    if (standard_me.rank == 1)
+        want(PMIX_GROUP_CONSTRUCT_COMPLETE);
+    invite_all("complete", true);
+    fence();
+    if (standard_me.rank == 1)
+        STANDARD_CHECK(event_members == 3);
+}
+
+PX_TEST(the_inviting_process_is_required_to_notify_of_the_completion)
+{
+    STANDARD_NEEDS_PMIXRUN;
+    standard_run("-n 3", "completion");
+}
+
+static void stop(void)
+{
+    if (PMIx_Initialized())
+        (void)PMIx_server_finalize();
+}
+
+STANDARD_MAIN("standard/groups", NULL, stop)
