@@ -12,28 +12,15 @@
 #include <string.h>
 
 #include "core/base/strv.h"
-#include "core/notify/notify.h"
+#include "core/host/scope.h"
 #include "core/rt/log.h"
 #include "core/rt/loop.h"
 #include "core/server/host.h"
 #include "core/wire/ops.h"
 #include "core/wire/requests.h"
 
-#define MAX_ANSWER_B  PX_MAX_ANSWER_B /* larger entries do not fit in a reply */
-#define LOG_PERIOD_MS 60000u
-#define MAP_B         128u /* one entry of a map, with a short key and malloc's overhead */
-
-/* Range around a process: the owner of entries, or the process that looks up. The
- * entries of one request share a scope. */
-struct scope {
-    struct px_pubs *pubs;
-    size_t refs, size_b;
-    pmix_proc_t proc;
-    uint32_t uid;
-    pmix_data_range_t range;
-    pmix_proc_t *chosen; /* custom range, sorted */
-    size_t n_chosen;
-};
+#define MAX_ANSWER_B PX_MAX_ANSWER_B /* larger entries do not fit in a reply */
+#define MAP_B        128u /* one entry of a map, with a short key and malloc's overhead */
 
 /* A process that has entries or waits. */
 struct party {
@@ -55,7 +42,7 @@ struct pub {
     struct px_list same; /* in topic.entries */
     struct party *party;
     struct topic *topic;
-    struct scope *scope;
+    struct px_scope *scope;
     pmix_persistence_t persistence;
     pmix_value_t value;
     size_t size_b;
@@ -74,7 +61,7 @@ struct waiter {
     struct px_list link; /* in party.waiters, once it waits; or among the due ones */
     struct px_pubs *pubs;
     struct party *party; /* NULL: does not wait */
-    struct scope *scope;
+    struct px_scope *scope;
     size_t n_wanted, n_found;
     struct px_timer *timer;
     pmix_lookup_cbfunc_t cb;
@@ -82,134 +69,10 @@ struct waiter {
     size_t n_keys;
     struct wait waits[];
 };
-_Static_assert(sizeof(struct waiter) + sizeof(struct scope) <= PX_LOOKUP_B,
+_Static_assert(sizeof(struct waiter) + sizeof(struct px_scope) <= PX_LOOKUP_B,
                "the charge of a lookup covers its memory");
 _Static_assert(sizeof(struct wait) + sizeof(struct topic) + MAP_B <= PX_LOOKUP_KEY_B,
                "the charge of a key covers its memory");
-
-/* ---- scopes --------------------------------------------------------------------- */
-
-/* Logs the refusal of a request that exceeds a bound, and returns its status. */
-static pmix_status_t refuse(struct px_pubs *p, const pmix_proc_t *proc,
-                            const char *what, size_t n, size_t most)
-{
-    if (!p->rate && p->loop)
-        p->rate = px_log_rate_create(p->loop, LOG_PERIOD_MS);
-    if (p->rate)
-        px_log_limited(p->rate, (uid_t)-1, PMIX_ERR_OUT_OF_RESOURCE, "host",
-                       "cannot serve %s:%u: too many %s (got %zu, at most %zu)",
-                       proc->nspace, proc->rank, what, n, most);
-    return PMIX_ERR_OUT_OF_RESOURCE;
-}
-
-static int compare(const void *a, const void *b)
-{
-    const pmix_proc_t *x = a, *y = b;
-    int order = strncmp(x->nspace, y->nspace, sizeof(x->nspace));
-
-    return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
-}
-
-static void scope_unref(struct scope *s)
-{
-    if (!s || --s->refs > 0)
-        return;
-    s->pubs->size_b -= s->size_b;
-    free(s->chosen);
-    free(s);
-}
-
-static pmix_status_t read_chosen(struct scope *s, const pmix_info_t *info, size_t n)
-{
-    const pmix_info_t *chosen = px_info_find(info, n, PMIX_EVENT_CUSTOM_RANGE);
-    const pmix_proc_t *named;
-    size_t n_named;
-
-    if (!chosen || px_value_borrow_procs(&chosen->value, &named, &n_named))
-        return PMIX_ERR_BAD_PARAM;
-    if (n_named > PX_MAX_PUB_CHOSEN)
-        return refuse(s->pubs, &s->proc, "processes in PMIX_EVENT_CUSTOM_RANGE",
-                      n_named, PX_MAX_PUB_CHOSEN);
-    pmix_status_t rc = px_value_procs(&chosen->value, &s->chosen, &s->n_chosen);
-    if (!rc && s->n_chosen > 0)
-        qsort(s->chosen, s->n_chosen, sizeof(*s->chosen), compare);
-    return rc;
-}
-
-/* Checks the range of a request. An unknown range of a lookup becomes the default,
- * because programs pass values that they never set. */
-static pmix_status_t check_range(const pmix_proc_t *proc, bool is_lookup,
-                                 uint32_t *range)
-{
-    if (*range <= PMIX_RANGE_PROC_LOCAL)
-        return PMIX_SUCCESS;
-    if (!is_lookup) {
-        px_log(
-            PX_LOG_WARN, "host",
-            "cannot publish for %s:%u: unknown PMIX_RANGE (got %u, expected 0 to %d)",
-            proc->nspace, proc->rank, *range, PMIX_RANGE_PROC_LOCAL);
-        return PMIX_ERR_BAD_PARAM;
-    }
-    px_log(PX_LOG_WARN, "host",
-           "look-up of %s:%u uses the default instead of the unknown PMIX_RANGE %u",
-           proc->nspace, proc->rank, *range);
-    *range = PMIX_RANGE_UNDEF;
-    return PMIX_SUCCESS;
-}
-
-static pmix_status_t scope_create(struct px_pubs *p, const pmix_proc_t *proc,
-                                  const pmix_info_t *info, size_t n, bool is_lookup,
-                                  struct scope **out)
-{
-    uint32_t range = px_info_u32(info, n, PMIX_RANGE, PMIX_RANGE_UNDEF);
-    pmix_status_t rc = check_range(proc, is_lookup, &range);
-    struct scope *s = rc ? NULL : calloc(1, sizeof(*s));
-
-    if (!s)
-        return rc ? rc : PMIX_ERR_NOMEM;
-    *s = (struct scope){.pubs = p,
-                        .refs = 1,
-                        .proc = *proc,
-                        .uid = px_info_u32(info, n, PMIX_USERID, geteuid()),
-                        .range = range == PMIX_RANGE_UNDEF ? PMIX_RANGE_SESSION
-                                                           : (pmix_data_range_t)range};
-    if (s->range == PMIX_RANGE_CUSTOM)
-        rc = read_chosen(s, info, n);
-    s->size_b = sizeof(*s) + s->n_chosen * sizeof(*s->chosen);
-    p->size_b += s->size_b;
-    if (rc)
-        scope_unref(s);
-    else
-        *out = s;
-    return rc;
-}
-
-static bool names(const struct scope *s, const pmix_proc_t *proc)
-{
-    pmix_proc_t job = *proc;
-
-    job.rank = PMIX_RANK_WILDCARD;
-    return s->n_chosen > 0 &&
-           (bsearch(proc, s->chosen, s->n_chosen, sizeof(*proc), compare) ||
-            bsearch(&job, s->chosen, s->n_chosen, sizeof(job), compare));
-}
-
-/* True if other is in the range of s. On one node all wide ranges are the same. */
-static bool includes(const struct scope *s, const struct scope *other)
-{
-    if (s->uid != other->uid)
-        return false;
-    switch (s->range) {
-    case PMIX_RANGE_NAMESPACE:
-        return strcmp(s->proc.nspace, other->proc.nspace) == 0;
-    case PMIX_RANGE_RM: /* no process is the resource manager */
-    case PMIX_RANGE_PROC_LOCAL:
-    case PMIX_RANGE_CUSTOM:
-        return names(s, &other->proc) || px_proc_same(&s->proc, &other->proc);
-    default:
-        return true;
-    }
-}
 
 /* ---- keys and processes ---------------------------------------------------------- */
 
@@ -292,15 +155,16 @@ void px_pubs_init(struct px_pubs *p, struct px_loop *loop)
 }
 
 /* True if each scope includes the other; both false: one suffices. */
-static bool are_visible(struct px_pubs *p, const struct scope *a, const struct scope *b,
-                        bool both)
+static bool are_visible(struct px_pubs *p, const struct px_scope *a,
+                        const struct px_scope *b, bool both)
 {
     p->steps++;
-    return both ? includes(a, b) && includes(b, a) : includes(a, b) || includes(b, a);
+    return both ? px_scope_includes(a, b) && px_scope_includes(b, a)
+                : px_scope_includes(a, b) || px_scope_includes(b, a);
 }
 
 static struct pub *find(struct px_pubs *p, const struct topic *t,
-                        const struct scope *scope, bool both)
+                        const struct px_scope *scope, bool both)
 {
     if (t)
         PX_LIST_EACH (&t->entries, struct pub, pub, same)
@@ -312,7 +176,7 @@ static struct pub *find(struct px_pubs *p, const struct topic *t,
 static void pub_free(struct pub *pub)
 {
     if (pub->scope)
-        scope_unref(pub->scope);
+        px_scope_unref(pub->scope);
     px_type_destruct(PMIX_VALUE, &pub->value);
     free(pub);
 }
@@ -331,7 +195,8 @@ static void pub_remove(struct px_pubs *p, struct pub *pub)
         wait->waiter->n_found -= !wait->found;
     }
     p->n_pubs--;
-    p->size_b -= pub->size_b;
+    pub->scope->user->n_pubs--;
+    px_publisher_release(pub->scope->user, pub->size_b);
     topic_drop(p, t);
     party_unref(pub->party);
     pub_free(pub);
@@ -356,7 +221,7 @@ static size_t size_of(const pmix_info_t *data)
     return sizeof(struct pub) + px_type_size(PMIX_VALUE, &data->value);
 }
 
-static pmix_status_t publish_one(struct px_pubs *p, struct scope *scope,
+static pmix_status_t publish_one(struct px_pubs *p, struct px_scope *scope,
                                  uint32_t persistence, const pmix_info_t *data)
 {
     struct topic *t = topic_of(p, data->key);
@@ -383,7 +248,8 @@ static pmix_status_t publish_one(struct px_pubs *p, struct scope *scope,
     px_list_append(&t->entries, &pub->same);
     px_list_append(&y->entries, &pub->link);
     p->n_pubs++;
-    p->size_b += pub->size_b;
+    scope->user->n_pubs++;
+    px_publisher_hold(scope->user, pub->size_b);
     return PMIX_SUCCESS;
 }
 
@@ -407,7 +273,7 @@ static void waiter_free(struct waiter *w)
 {
     stop_waiting(w);
     px_timer_free(w->timer);
-    scope_unref(w->scope);
+    px_scope_unref(w->scope);
     free(w);
 }
 
@@ -506,8 +372,8 @@ static pmix_status_t wait_for(struct px_pubs *p, struct waiter *w, char *const *
     w->party = y;
     y->n_waits += w->n_keys;
     if (y->n_waits > PX_MAX_PUB_WAITS)
-        return refuse(p, &y->proc, "keys that lookups wait for", y->n_waits,
-                      PX_MAX_PUB_WAITS);
+        return px_pubs_refuse(p, &y->proc, "keys that lookups wait for", y->n_waits,
+                              PX_MAX_PUB_WAITS);
     for (size_t i = 0; i < w->n_keys; i++) {
         struct wait *wait = &w->waits[i];
 
@@ -534,7 +400,7 @@ pmix_status_t px_pubs_lookup(struct px_pubs *p, const pmix_proc_t *asker,
     if (n_keys == 0)
         return PMIX_ERR_BAD_PARAM;
     if (n_keys > PX_MAX_KEYS)
-        return refuse(p, asker, "keys to look up", n_keys, PX_MAX_KEYS);
+        return px_pubs_refuse(p, asker, "keys to look up", n_keys, PX_MAX_KEYS);
     w = calloc(1, sizeof(*w) + n_keys * sizeof(w->waits[0]));
     if (!w)
         return PMIX_ERR_NOMEM;
@@ -542,7 +408,7 @@ pmix_status_t px_pubs_lookup(struct px_pubs *p, const pmix_proc_t *asker,
     w->n_keys = n_keys;
     w->cb = cb;
     w->cbdata = cbdata;
-    pmix_status_t rc = scope_create(p, asker, info, n, true, &w->scope);
+    pmix_status_t rc = px_scope_create(p, asker, info, n, true, &w->scope);
     for (size_t i = 0; i < n_keys && !rc; i++) {
         w->waits[i].waiter = w;
         w->waits[i].found = find(p, find_topic(p, keys[i]), w->scope, true);
@@ -595,23 +461,33 @@ static void answer_due(struct px_pubs *p, struct px_list *due)
 static pmix_status_t check(struct px_pubs *p, const pmix_proc_t *owner,
                            const pmix_info_t *info, size_t n)
 {
-    size_t n_pubs = p->n_pubs, size_b = p->size_b;
+    const struct px_publisher *u = px_publisher_find(p, info, n);
+    size_t n_new = 0, new_b = 0;
 
     for (size_t i = 0; i < n; i++) {
         if (!info[i].key[0])
             return PMIX_ERR_BAD_PARAM;
         if (is_directive(info[i].key))
             continue;
-        n_pubs++;
-        size_b += size_of(&info[i]);
+        n_new++;
+        new_b += size_of(&info[i]);
     }
-    if (n_pubs == p->n_pubs)
+    if (n_new == 0)
         return PMIX_ERR_BAD_PARAM;
-    if (n_pubs > PX_MAX_PUBS)
-        return refuse(p, owner, "entries", n_pubs, PX_MAX_PUBS);
-    return size_b > PX_MAX_PUBS_B
-               ? refuse(p, owner, "bytes of entries", size_b, PX_MAX_PUBS_B)
-               : PMIX_SUCCESS;
+    const struct {
+        const char *what;
+        size_t n, most;
+    } bounds[] = {
+        {"entries of this user", n_new + (u ? u->n_pubs : 0), PX_MAX_PUBS},
+        {"bytes of this user's entries", new_b + (u ? u->size_b : 0), PX_MAX_PUBS_B},
+        {"entries", n_new + p->n_pubs, PX_MAX_ALL_PUBS},
+        {"bytes of entries", new_b + p->size_b, PX_MAX_ALL_PUBS_B},
+    };
+    for (size_t i = 0; i < PX_COUNT(bounds); i++)
+        if (bounds[i].n > bounds[i].most)
+            return px_pubs_refuse(p, owner, bounds[i].what, bounds[i].n,
+                                  bounds[i].most);
+    return PMIX_SUCCESS;
 }
 
 /* Adds all entries or none. *y becomes the owner, and *n_done their number. */
@@ -621,17 +497,17 @@ static pmix_status_t add(struct px_pubs *p, const pmix_proc_t *owner,
 {
     uint32_t persistence = px_info_u32(info, n, PMIX_PERSISTENCE, PMIX_PERSIST_APP);
     const size_t n_before = p->n_pubs;
-    struct scope *scope;
+    struct px_scope *scope;
     pmix_status_t rc = persistence > PMIX_PERSIST_SESSION
                            ? PMIX_ERR_BAD_PARAM
-                           : scope_create(p, owner, info, n, false, &scope);
+                           : px_scope_create(p, owner, info, n, false, &scope);
 
     if (rc)
         return rc;
     for (size_t i = 0; i < n && !rc; i++)
         if (!is_directive(info[i].key))
             rc = publish_one(p, scope, persistence, &info[i]);
-    scope_unref(scope);
+    px_scope_unref(scope);
     *y = find_party(p, owner);
     *n_done = p->n_pubs - n_before;
     while (rc && p->n_pubs > n_before)
@@ -690,7 +566,7 @@ pmix_status_t px_pubs_unpublish(struct px_pubs *p, const pmix_proc_t *owner,
     struct party *y = find_party(p, owner);
 
     if (n_keys > PX_MAX_KEYS)
-        return refuse(p, owner, "keys to unpublish", n_keys, PX_MAX_KEYS);
+        return px_pubs_refuse(p, owner, "keys to unpublish", n_keys, PX_MAX_KEYS);
     if (!y)
         return PMIX_SUCCESS;
     y->refs++;
@@ -749,5 +625,6 @@ void px_pubs_fini(struct px_pubs *p)
         party_gone(y, NULL);
     px_map_fini(&p->parties);
     px_map_fini(&p->topics);
+    px_map_fini(&p->users);
     px_log_rate_destroy(px_take(&p->rate));
 }

@@ -9,9 +9,11 @@
 #include "core/types/type.h"
 #include "pmix_callbacks.h"
 
-/* Bounds on what can be published through one server. */
-#define PX_MAX_PUBS   8192u
-#define PX_MAX_PUBS_B (64u * 1024u * 1024u)
+/* Bounds on what one user can publish through one server, and all users. */
+#define PX_MAX_PUBS       8192u
+#define PX_MAX_PUBS_B     (64u * 1024u * 1024u)
+#define PX_MAX_ALL_PUBS   65536u
+#define PX_MAX_ALL_PUBS_B (512u * 1024u * 1024u)
 /* Keys of one request; keys that the lookups of one process wait for; processes of a
  * custom range. */
 #define PX_MAX_PUB_WAITS  4096u
@@ -25,6 +27,7 @@ struct px_pubs {
     struct px_log_rate *rate; /* of refusals; NULL before the first */
     struct px_map topics;     /* key -> struct topic */
     struct px_map parties;    /* pmix_proc_t -> struct party */
+    struct px_map users;      /* user id -> struct user */
     size_t n_pubs, size_b;
     uint64_t steps; /* of all requests: keys, and entries and waits compared */
 };

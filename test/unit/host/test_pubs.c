@@ -289,18 +289,53 @@ PX_TEST(the_wait_of_a_process_ends_with_it)
     ck_assert_int_eq(n_answers, 3);
 }
 
-PX_TEST(there_is_a_limit)
+/* Publishes n keys of a user, which no other process sees: none is a duplicate. */
+static void fill(uint32_t uid, unsigned n)
 {
-    const struct how own = {.range = PMIX_RANGE_PROC_LOCAL};
+    const struct how own = {.uid = uid, .range = PMIX_RANGE_PROC_LOCAL};
     char key[32];
 
-    for (unsigned i = 0; i < PX_MAX_PUBS; i++) {
-        snprintf(key, sizeof(key), "key %u", i % 64);
-        /* No other process sees such entries, so none is a duplicate. */
-        px_proc_set(&b0, "b", i / 64);
+    for (unsigned i = 0; i < n; i++) {
+        snprintf(key, sizeof(key), "key %u", i);
+        px_proc_set(&b0, "b", uid * PX_MAX_PUBS + i / 64);
         publish(&b0, own, key);
     }
+}
+
+PX_TEST(each_user_has_a_limit_and_all_have_one)
+{
+    const struct how other = {.uid = ME + 1};
+
+    fill(ME, PX_MAX_PUBS);
     refuse(&a0, plain, "one more", PMIX_ERR_OUT_OF_RESOURCE);
+    publish(&a0, other, "one more");
+    unpublish(&b0, NULL);
+    publish(&a1, plain, "one more");
+    for (uint32_t uid = ME + 2; pubs.n_pubs + PX_MAX_PUBS <= PX_MAX_ALL_PUBS; uid++)
+        fill(uid, PX_MAX_PUBS);
+    fill(1, (unsigned)(PX_MAX_ALL_PUBS - pubs.n_pubs));
+    refuse(&a0, (struct how){.uid = 2}, "first", PMIX_ERR_OUT_OF_RESOURCE);
+}
+
+/* Publishes a value of this size. */
+static pmix_status_t publish_bytes(uint32_t uid, const char *key, size_t size_b)
+{
+    PX_AUTO(px_infos) l = infos_of(&(struct how){.uid = uid});
+    pmix_byte_object_t bytes = {calloc(1, size_b), size_b};
+
+    ok(px_infos_add(&l, key, &bytes, PMIX_BYTE_OBJECT));
+    free(bytes.bytes);
+    return px_pubs_publish(&pubs, &a0, l.v, l.n);
+}
+
+PX_TEST(the_bytes_of_a_user_have_a_limit)
+{
+    ok(publish_bytes(ME, "half", PX_MAX_PUBS_B / 2));
+    ck_assert_int_eq(publish_bytes(ME, "more", PX_MAX_PUBS_B / 2),
+                     PMIX_ERR_OUT_OF_RESOURCE);
+    ok(publish_bytes(ME + 1, "more", PX_MAX_PUBS_B / 2));
+    unpublish(&a0, "half");
+    ok(publish_bytes(ME, "half", PX_MAX_PUBS_B / 2));
 }
 
 /* Keys of a request: "0", "1" ... */
