@@ -482,6 +482,20 @@ static void finish_step(void *arg, pmix_status_t status, const char *why)
     }
 }
 
+/* Refuses other users than ours and root: their processes would run as ours. */
+static pmix_status_t check_user(const pmix_proc_t *proc, const pmix_info_t *info,
+                                size_t n)
+{
+    const uint32_t user = px_info_u32(info, n, PMIX_USERID, geteuid());
+
+    if (user == geteuid() || user == 0)
+        return PMIX_SUCCESS;
+    px_log(PX_LOG_WARN, "spawn",
+           "cannot spawn for %s:%u: processes of uid %u would run as uid %u",
+           proc->nspace, proc->rank, user, (unsigned)geteuid());
+    return PMIX_ERR_NO_PERMISSIONS;
+}
+
 pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
                         size_t n_info, const pmix_app_t apps[], size_t n_apps,
                         pmix_spawn_cbfunc_t cb, void *cbdata)
@@ -510,12 +524,15 @@ pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
         return PMIX_ERR_NOT_AVAILABLE;
     if (!apps || n_apps == 0)
         return PMIX_ERR_BAD_PARAM;
+    pmix_status_t rc = check_user(proc, info, n_info);
+    if (rc)
+        return rc;
     if (find_taken(l, &request.node, &taken))
         return PMIX_ERR_NOMEM;
-    pmix_status_t rc = l->pfexec ? px_plan_make(&plan, &request, &err)
-                                 : px_err_set(&err, PMIX_ERR_NOT_SUPPORTED,
-                                              "cannot start processes: no component "
-                                              "for framework pfexec can be used");
+    rc = l->pfexec ? px_plan_make(&plan, &request, &err)
+                   : px_err_set(&err, PMIX_ERR_NOT_SUPPORTED,
+                                "cannot start processes: no component "
+                                "for framework pfexec can be used");
     if (!rc) {
         rc = px_job_create(l, parent, &plan, &job);
         if (rc)

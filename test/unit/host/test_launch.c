@@ -55,6 +55,30 @@ PX_TEST(another_job_is_bound_to_other_CPUs)
     fails(spawn_with(&infos, n, "true"), JOB_INSUFFICIENT_RESOURCES);
 }
 
+/* ---- users ----------------------------------------------------------------------- */
+
+PX_TEST(only_the_own_user_and_root_can_spawn)
+{
+    const struct {
+        uid_t uid;
+        pmix_status_t status;
+    } rows[] = {{geteuid() + 1, PMIX_ERR_NO_PERMISSIONS},
+                {geteuid(), PMIX_SUCCESS},
+                {0, PMIX_SUCCESS}};
+    const pmix_app_t app = shell_of(1, "true");
+    pmix_proc_t other;
+
+    px_proc_set(&other, "other", 0);
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        pmix_info_t info;
+
+        PMIx_Info_load(&info, PMIX_USERID, &rows[i].uid, PMIX_UINT32);
+        ck_assert_int_eq(spawn_by(&other, &info, 1, &app), rows[i].status);
+        if (!rows[i].status)
+            await_end(PMIX_SUCCESS);
+    }
+}
+
 /* ---- programs -------------------------------------------------------------------- */
 
 /* test/integration/clients/refused.c has more requests that are refused. */
