@@ -117,6 +117,11 @@ const struct px_param px_host_builtin_params[] = {
     PX_PARAM_DURATION(
         struct px_host_builtin_conf, notice, "250ms", 0, 3600000,
         "Time that event handlers have after a failure, before the job ends"),
+    /* Long, because a person may have to start the debugger. */
+    PX_PARAM_DURATION(
+        struct px_host_builtin_conf, debug_timeout, "60m", 0, INT64_MAX / 4,
+        "How long a process that has stopped for a debugger waits for a release or a "
+        "debugger, before its job ends; 0: for ever"),
     PX_PARAM_BOOL(
         struct px_host_builtin_conf, output_required, "true",
         "End a job whose output cannot be written, e.g. to a full disk; otherwise the "

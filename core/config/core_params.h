@@ -32,8 +32,8 @@ struct px_server_conf {
 };
 
 struct px_host_builtin_conf {
-    uint64_t grace, notice; /* ms */
-    uint64_t preload_limit; /* bytes */
+    uint64_t grace, notice, debug_timeout; /* ms */
+    uint64_t preload_limit;                /* bytes */
     bool output_required, pmi;
     const char *cluster_id;
 };

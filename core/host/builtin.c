@@ -117,6 +117,8 @@ static pmix_status_t host_notify(pmix_status_t code, const pmix_proc_t *source,
 }
 
 /* Names a tool that brings no name. Each such tool gets a namespace of its own. */
+    if (code == PMIX_DEBUGGER_RELEASE)
+        px_debug_released(launcher(), info, n);
 static pmix_status_t host_tool_connected(pmix_info_t info[], size_t n,
                                          pmix_tool_connection_cbfunc_t cb, void *cbdata)
 {
@@ -316,6 +318,7 @@ static const struct px_support support[] = {
     {"PMIx_Spawn",
      "PMIX_WDIR,PMIX_SET_SESSION_CWD,PMIX_PREFIX,PMIX_HOST,"
      "PMIX_HOSTFILE,PMIX_ADD_HOST,PMIX_ADD_HOSTFILE,PMIX_SET_ENVAR,"
+                              .debug_timeout_ms = conf.debug_timeout,
      "PMIX_ADD_ENVAR,PMIX_UNSET_ENVAR,PMIX_PREPEND_ENVAR,"
      "PMIX_APPEND_ENVAR,PMIX_FWD_ENVIRONMENT,PMIX_FWD_STDIN,"
      "PMIX_FWD_STDOUT,PMIX_FWD_STDERR,PMIX_FWD_STDDIAG,PMIX_TAG_OUTPUT,"

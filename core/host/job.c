@@ -34,6 +34,7 @@ enum {
 static void on_timer(void *arg);
 static void on_unconfirmed(void *arg);
 static void on_limit(void *arg);
+static void on_held_limit(void *arg);
 static void check_idle(struct px_launcher *l);
 static void last_task_ended(struct px_launch_job *job);
 
@@ -137,6 +138,7 @@ static void job_free(struct px_launch_job *job)
     free(job->feeds);
     px_timer_free(job->timer);
     px_timer_free(job->limit);
+    px_timer_free(job->held_limit);
     px_job_drop_traces(job);
     px_server_setup_cancel(job->setup);
     px_timer_free(job->unconfirmed_timer);
@@ -170,10 +172,12 @@ static pmix_status_t set_limits(struct px_launch_job *job)
         of_launch = plan->request_limit_s;
     if (of_launch)
         px_timer_set(job->timer, 1000 * of_launch);
+    if (job->launcher->debug_timeout_ms && px_plan_stops(plan) &&
+        !(job->held_limit = px_timer_create(job->launcher->loop, on_held_limit, job)))
+        return PMIX_ERR_NOMEM;
     if (!plan->limit_s)
         return PMIX_SUCCESS;
-    job->limit = px_timer_create(job->launcher->loop, on_limit, job);
-    if (!job->limit)
+    if (!(job->limit = px_timer_create(job->launcher->loop, on_limit, job)))
         return PMIX_ERR_NOMEM;
     px_timer_set(job->limit, UINT64_C(1000) * plan->limit_s);
     job->limit_ms = px_clock_ms() + UINT64_C(1000) * plan->limit_s;
@@ -588,27 +592,41 @@ static void on_unconfirmed(void *arg)
     check_finished(job);
 }
 
-static void run_too_long(struct px_launch_job *job)
+static void end_by_limit(struct px_launch_job *job, const char *why)
 {
     struct px_failure f = {.status = PMIX_ERR_TIMEOUT,
                            .verdict = PMIX_ERR_TIMEOUT,
                            .rank = PMIX_RANK_UNDEF,
                            .exit_code = TIMED_OUT};
 
-    snprintf(f.text, sizeof(f.text), "%u seconds, its time limit, are over",
-             job->plan.limit_s);
+    px_str_copy(f.text, sizeof(f.text), why);
     if (!job->end)
-        px_log(PX_LOG_WARN, "spawn", "job %s ends: %s", job->proc.nspace, f.text);
+        px_log(PX_LOG_WARN, "spawn", "job %s ends: %s", job->proc.nspace, why);
     px_job_fail(job, &f);
     check_finished(job); /* its last process may have ended meanwhile */
 }
 
+static void run_too_long(struct px_launch_job *job)
+{
+    char why[64];
+
+    snprintf(why, sizeof(why), "%u seconds, its time limit, are over",
+             job->plan.limit_s);
+    end_by_limit(job, why);
+}
+
 static void on_limit(void *arg)
 {
-    struct px_launch_job *job = arg;
+    if (!((const struct px_launch_job *)arg)->end)
+        px_job_report_timeout(arg, run_too_long);
+}
 
-    if (!job->end)
-        px_job_report_timeout(job, run_too_long);
+static void on_held_limit(void *arg)
+{
+    char why[256];
+
+    if (px_job_is_held(arg, why, sizeof(why)))
+        end_by_limit(arg, why);
 }
 
 /* Returns the failure of an ended process; status PMIX_SUCCESS: no failure. */

@@ -34,6 +34,7 @@ struct px_launcher {
     const struct px_iof_std *std; /* our own streams; NULL before the first job */
     uint64_t grace_ms;            /* between TERM and KILL */
     uint64_t notice_ms;           /* between the event of a failure and TERM */
+    uint64_t debug_timeout_ms;    /* of a stop for a debugger; 0: no limit */
     bool output_required;         /* a job ends if its output cannot be written */
     bool offers_pmi;              /* processes get a socket for PMI-1 and PMI-2 */
     uint64_t preload_limit_b;
@@ -98,6 +99,7 @@ struct px_task {
     bool again;                 /* killed by order, and is started again */
     unsigned n_pauses;          /* orders to pause that last */
     unsigned stopped;           /* bits of enum px_stop that were reached */
+    unsigned held;              /* those without a release so far */
     struct px_restart *restart; /* NULL: no failure so far */
     struct px_timer *timer;     /* until the process is killed; NULL: none */
     struct px_pmi *pmi;         /* its socket for PMI-1 and PMI-2; NULL: none (pmi/) */
@@ -157,6 +159,7 @@ struct px_launch_job {
     struct px_timer *timer;        /* of the stage */
     struct px_timer *limit;        /* of the time to run; NULL: no limit */
     uint64_t limit_ms;             /* when that time is over; 0: no limit */
+    struct px_timer *held_limit;   /* of stops for a debugger; NULL: no limit */
     struct px_traces *traces;      /* while they are made; NULL: none */
     unsigned reported;             /* receivers of the end: enum px_event_receivers */
     bool unwritten;                /* output was lost, and that was reported */
@@ -284,11 +287,18 @@ pmix_status_t px_iof_push(const pmix_proc_t *source, const pmix_proc_t targets[]
 
 /* Processes that stop for a debugger (debug/debug.c). */
 bool px_task_stops(const struct px_task *task, enum px_stop where);
-/* Records that a process has reached a breakpoint. Notifies the debugger when the last
- * process of the job has reached that breakpoint. */
+/* True if the plan has processes that stop. */
+bool px_plan_stops(const px_plan *plan);
+/* Records that a process has reached a breakpoint, and begins the time limit. Notifies
+ * the debugger when the last process of the job has reached that breakpoint. */
 void px_task_stopped(struct px_task *task, enum px_stop where);
 /* Handles the event by which a process reports that it has reached a breakpoint. */
 void px_task_is_ready(struct px_task *task, const pmix_info_t *info, size_t n);
+/* True if a process still waits at the end of the time limit, and no debugger is
+ * attached. why becomes the text of the failure. Begins the limit again otherwise. */
+bool px_job_is_held(struct px_launch_job *job, char *why, size_t size);
+/* Handles the event by which a debugger releases the processes in its range. */
+void px_debug_released(struct px_launcher *l, const pmix_info_t *info, size_t n);
 /* Reports on the processes of a job that has timed out, in the form that its plan
  * names. Calls then afterwards; the report may take some seconds. */
 void px_job_report_timeout(struct px_launch_job *job,

@@ -144,6 +144,9 @@ void px_server_connected(const struct px_server *srv, px_connected_fn fn, void *
 size_t px_server_event(struct px_server *srv, pmix_status_t code,
                        const pmix_proc_t *source, pmix_data_range_t range,
                        const pmix_info_t *info, size_t n);
+/* True if the process is registered for events of this code itself. */
+bool px_server_awaits_event(struct px_server *srv, const pmix_proc_t *proc,
+                            pmix_status_t code);
 /* Works like px_server_event for receivers that are not in *done, and adds those that
  * have the event. Without memory some are missing: the caller calls again. */
 enum px_event_receivers { PX_EVENT_AT_PEERS = 1, PX_EVENT_HERE = 2, PX_EVENT_DONE = 3 };

@@ -5,6 +5,7 @@
 #include "core/server/event/interests.h"
 
 #include "core/base/vec.h"
+#include "core/server/host.h"
 #include "core/server/peer/peer.h"
 #include "core/server/server.h"
 
@@ -229,4 +230,14 @@ bool px_interest_wants(const struct px_interests *all, const struct px_interest 
                        struct px_aim *aim, size_t *n_steps)
 {
     return px_interest_has(all, i, aim->code) && concerns(i, aim, n_steps);
+}
+
+bool px_server_awaits_event(struct px_server *srv, const pmix_proc_t *proc,
+                            pmix_status_t code)
+{
+    const struct px_peer *peer = px_peer_find(srv, proc);
+    const struct px_interests *all = peer ? peer->interests : NULL;
+    size_t at = all ? find(all, code, 0) : 0;
+
+    return all && at < all->n && all->index[at].code == code;
 }

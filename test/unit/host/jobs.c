@@ -36,9 +36,13 @@ PX_TEST_HANDLER(on_event)
 
 void jobs_setup(void)
 {
-    pmix_status_t codes[] = {PMIX_EVENT_JOB_END,         PMIX_ERR_PROC_ABORTED_BY_SIG,
-                             PMIX_ERR_EXIT_NONZERO_TERM, PMIX_ERR_PROC_REQUESTED_ABORT,
-                             PMIX_ERR_PROC_TERM_WO_SYNC, PMIX_ERR_PROC_RESTART};
+    pmix_status_t codes[] = {PMIX_EVENT_JOB_END,
+                             PMIX_ERR_PROC_ABORTED_BY_SIG,
+                             PMIX_ERR_EXIT_NONZERO_TERM,
+                             PMIX_ERR_PROC_REQUESTED_ABORT,
+                             PMIX_ERR_PROC_TERM_WO_SYNC,
+                             PMIX_ERR_PROC_RESTART,
+                             PMIX_ERR_TIMEOUT};
 
     ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
     setenv("PATH", "/usr/local/bin:/usr/bin:/bin", 1); /* every directory is readable */

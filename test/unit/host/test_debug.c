@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/ptrace.h>
 
 #include "core/server/host.h"
 
@@ -99,6 +100,51 @@ PX_TEST(a_job_that_is_stopped_can_be_ended)
     ok(spawn_asking(PMIX_DEBUG_STOP_ON_EXEC, NULL, PMIX_BOOL, 2, "exec sleep 20"));
     ok(control(PMIX_JOB_CTRL_TERMINATE, NULL));
     await_end(PMIX_ERR_JOB_KILLED_BY_CMD);
+}
+
+/* Sets the time limit of stops. */
+static void limit_stops(uint64_t ms)
+{
+    launcher()->debug_timeout_ms = ms;
+}
+
+PX_TEST(a_stop_that_no_debugger_ends_has_a_time_limit)
+{
+    limit_stops(300);
+    ok(spawn_asking(PMIX_DEBUG_STOP_ON_EXEC, &(pmix_rank_t){1}, PMIX_PROC_RANK, 2,
+                    "exec sleep 20"));
+    await_failure(PMIX_ERR_TIMEOUT, PMIX_ERR_TIMEOUT, PMIX_RANK_UNDEF, 124,
+                  "rank 1 has waited at exec for a debugger for 0.300 s, the limit "
+                  "(embedded_debug_timeout)");
+    /* No limit; then a job that goes on before the limit. */
+    for (int limited = 0; limited < 2; limited++) {
+        limit_stops(limited ? 700 : 0);
+        ok(spawn_asking(PMIX_DEBUG_STOP_ON_EXEC, NULL, PMIX_BOOL, 2,
+                        limited ? "sleep 1; touch up$PMIX_RANK"
+                                : "touch up$PMIX_RANK"));
+        if (!limited)
+            usleep(400000);
+        ok(send_signal(SIGCONT, NULL));
+        await_end(PMIX_SUCCESS);
+        await_file("up0");
+        await_file("up1");
+    }
+    ck_assert_int_eq(seen.n_failures, 0);
+}
+
+/* The limit counts again when the debugger has left. */
+PX_TEST(an_attached_debugger_may_stop_a_process_without_limit)
+{
+    limit_stops(400);
+    ok(spawn_asking(PMIX_DEBUG_STOP_ON_EXEC, NULL, PMIX_BOOL, 1, "exec sleep 20"));
+    const pid_t pid = px_job_find(launcher(), job_name)->tasks[0].pid;
+
+    PX_TEST_NEEDS(ptrace(PTRACE_SEIZE, pid, NULL, NULL) == 0, "ptrace");
+    usleep(1000000);
+    ck_assert_int_eq(seen.n_failures, 0);
+    ok(kill(pid, 0));
+    ok(ptrace(PTRACE_DETACH, pid, NULL, NULL));
+    await_end(PMIX_ERR_TIMEOUT);
 }
 
 static pmix_status_t spawn_daemons(const char *count, const char *nspace)
