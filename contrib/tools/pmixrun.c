@@ -556,8 +556,8 @@ static void open_streams(void)
  * components, with some to spare. */
 enum { OWN_FDS = 38, PROCESS_FDS = 4 };
 
-/* Checks the limit of descriptors before anything starts, and raises the limit as far
- * as necessary and allowed. */
+/* Checks the hard limit of descriptors before anything starts. The library raises the
+ * soft limit. */
 static bool has_descriptors(const struct options *o)
 {
     struct rlimit limit;
@@ -566,18 +566,12 @@ static bool has_descriptors(const struct options *o)
     for (size_t i = 0; i < o->n_programs; i++)
         n += o->programs[i].n ? o->programs[i].n : 1;
     const rlim_t needed = OWN_FDS + PROCESS_FDS * (rlim_t)n;
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= needed)
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_max >= needed)
         return true;
-    if (limit.rlim_max >= needed) {
-        const struct rlimit raised = {needed, limit.rlim_max};
-
-        if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
-            return true;
-    }
     complain("cannot start %ld process%s: %llu file descriptors are needed, and the "
-             "limit is %llu (see ulimit -n)",
+             "hard limit is %llu (see ulimit -Hn)",
              n, n == 1 ? "" : "es", (unsigned long long)needed,
-             (unsigned long long)limit.rlim_cur);
+             (unsigned long long)limit.rlim_max);
     return false;
 }
 

@@ -15,10 +15,14 @@
 #include "core/config/param.h"
 #include "core/model/resources.h"
 #include "core/plugin/select.h"
+#include "core/rt/log.h"
 #include "core/rt/loop.h"
 #include "core/server/host.h"
 
 #define PX_MAX_CLUSTER 63u /* leaves room for namespaces behind it */
+
+/* Descriptors of this process, and for each process that this host starts. */
+enum { OWN_FDS = 64, PROCESS_FDS = 6 };
 
 static struct px_launcher *launcher(void)
 {
@@ -113,12 +117,12 @@ static pmix_status_t host_notify(pmix_status_t code, const pmix_proc_t *source,
 
     if (task && code == PMIX_READY_FOR_DEBUG)
         px_task_is_ready(task, info, n);
+    if (code == PMIX_DEBUGGER_RELEASE)
+        px_debug_released(launcher(), info, n);
     return PMIX_OPERATION_SUCCEEDED;
 }
 
 /* Names a tool that brings no name. Each such tool gets a namespace of its own. */
-    if (code == PMIX_DEBUGGER_RELEASE)
-        px_debug_released(launcher(), info, n);
 static pmix_status_t host_tool_connected(pmix_info_t info[], size_t n,
                                          pmix_tool_connection_cbfunc_t cb, void *cbdata)
 {
@@ -236,20 +240,43 @@ static pmix_status_t name_cluster(struct px_model *m, const char *name,
 
 /* ---- life ----------------------------------------------------------------------- */
 
-/* Returns the resource limit that tags our processes. The janitor finds their
- * descendants by the tag, also in other sessions. */
-static struct px_pfexec_limit make_rlimit_tag(void)
+/* Adds the resource limit that tags our processes. The janitor finds their descendants
+ * by the tag, also in other sessions. */
+static void add_rlimit_tag(struct px_launcher *l)
 {
     struct px_pfexec_limit tag = {.resource = RLIMIT_RTTIME, .optional = true};
     struct px_osproc_stat st = {0};
     struct rlimit now;
 
     if (getrlimit(RLIMIT_RTTIME, &now) < 0 || !px_osproc_stat(getpid(), &st))
-        return tag;
+        return;
     tag.limit.rlim_max = px_osproc_rlimit_tag(getpid(), st.start, now.rlim_max);
     tag.limit.rlim_cur = now.rlim_cur < tag.limit.rlim_max ? now.rlim_cur
                                                            : tag.limit.rlim_max;
-    return tag;
+    if (tag.limit.rlim_max > 0)
+        l->limits[l->n_limits++] = tag;
+}
+
+/* Keeps the first limit for the processes, which may use select(). */
+void px_launcher_make_room(struct px_launcher *l, uint32_t n)
+{
+    rlim_t needed = OWN_FDS + PROCESS_FDS * (rlim_t)n;
+    struct rlimit now;
+    bool kept = l->n_limits > 0 && l->limits[l->n_limits - 1].resource == RLIMIT_NOFILE;
+
+    PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
+        needed += PROCESS_FDS * (rlim_t)job->n_running;
+    if (getrlimit(RLIMIT_NOFILE, &now) < 0 || now.rlim_cur >= needed ||
+        now.rlim_cur >= now.rlim_max)
+        return;
+    const struct px_pfexec_limit old = {.resource = RLIMIT_NOFILE, .limit = now};
+    now.rlim_cur = needed < now.rlim_max ? needed : now.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &now) < 0)
+        px_log(PX_LOG_WARN, "spawn",
+               "cannot raise the limit of descriptors to %llu: %m",
+               (unsigned long long)now.rlim_cur);
+    else if (!kept)
+        l->limits[l->n_limits++] = old;
 }
 
 /* Returns the number of processes that may start at once: some for each CPU keep the
@@ -288,14 +315,16 @@ static pmix_status_t builtin_create(struct px_server *srv, pmix_server_module_t 
                               .pfexec = n > 0 ? m : NULL,
                               .grace_ms = conf.grace,
                               .notice_ms = conf.notice,
+                              .debug_timeout_ms = conf.debug_timeout,
                               .preload_limit_b = conf.preload_limit,
                               .output_required = conf.output_required,
                               .offers_pmi = conf.pmi,
-                              .starts_at_once = count_starts(),
-                              .rlimit_tag = make_rlimit_tag()};
+                              .starts_at_once = count_starts()};
     px_list_init(&l->jobs);
     px_list_init(&l->pauses);
     px_pubs_init(&l->pubs, l->loop);
+    add_rlimit_tag(l);
+    px_launcher_make_room(l, 0);
     *module = functions;
     *self = l;
     return PMIX_SUCCESS;
@@ -318,7 +347,6 @@ static const struct px_support support[] = {
     {"PMIx_Spawn",
      "PMIX_WDIR,PMIX_SET_SESSION_CWD,PMIX_PREFIX,PMIX_HOST,"
      "PMIX_HOSTFILE,PMIX_ADD_HOST,PMIX_ADD_HOSTFILE,PMIX_SET_ENVAR,"
-                              .debug_timeout_ms = conf.debug_timeout,
      "PMIX_ADD_ENVAR,PMIX_UNSET_ENVAR,PMIX_PREPEND_ENVAR,"
      "PMIX_APPEND_ENVAR,PMIX_FWD_ENVIRONMENT,PMIX_FWD_STDIN,"
      "PMIX_FWD_STDOUT,PMIX_FWD_STDERR,PMIX_FWD_STDDIAG,PMIX_TAG_OUTPUT,"

@@ -38,8 +38,9 @@ struct px_launcher {
     bool output_required;         /* a job ends if its output cannot be written */
     bool offers_pmi;              /* processes get a socket for PMI-1 and PMI-2 */
     uint64_t preload_limit_b;
-    struct px_pfexec_limit rlimit_tag; /* px_osproc_rlimit_tag; 0: no tag */
-    unsigned n_jobs;                   /* started so far; part of a job's name */
+    struct px_pfexec_limit limits[2]; /* of processes: see builtin.c */
+    size_t n_limits;
+    unsigned n_jobs;  /* started so far; part of a job's name */
     uint32_t n_ranks; /* started so far; the session's rank of the next process */
     unsigned n_tools; /* named so far */
     struct px_timer *starts; /* runs in the turn after a start; NULL before the first */
@@ -216,6 +217,9 @@ uint32_t px_job_node_size(const struct px_launch_job *job);
  * (describe.c). */
 pmix_status_t px_job_describe(px_infos *out, const struct px_launch_job *job);
 pmix_status_t px_task_describe(px_infos *out, const struct px_task *task);
+/* Raises the soft limit of descriptors to what n more processes need, as far as the
+ * hard limit permits (builtin.c). */
+void px_launcher_make_room(struct px_launcher *l, uint32_t n);
 
 /* PMIx_Spawn: a function of the host module (launch.c). In the end either all processes
  * run, or nothing of the job is left. */

@@ -180,8 +180,8 @@ pmix_status_t px_task_start(struct px_task *task, struct px_err *err)
         .arg = task,
         .forked = on_forked,
         .on_start = on_started,
-        .limits = &job->launcher->rlimit_tag,
-        .n_limits = job->launcher->rlimit_tag.limit.rlim_max > 0,
+        .limits = job->launcher->limits,
+        .n_limits = job->launcher->n_limits,
         .size = sizeof(spec),
         .flags = px_task_stops(task, PX_STOP_ON_EXEC) ? PX_PFEXEC_STOP_AT_EXEC : 0};
     pmix_status_t rc = argv ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
@@ -543,6 +543,7 @@ pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
         return rc;
     }
     job->parent_is_here = task || px_server_has_peer(l->server, parent);
+    px_launcher_make_room(l, job->n_tasks);
     job->launch_cb = cb;
     job->launch_cbdata = cbdata;
     run_steps(job);
