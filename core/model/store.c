@@ -97,6 +97,16 @@ static inline pmix_status_t fetch(const struct px_tables *t, enum px_gds_table t
 
 static const pmix_value_t nothing = {.type = PMIX_UNDEF};
 
+/* Value of the table REMOTE that stands for the value of the table LOCAL. */
+static const char as_local;
+static const pmix_value_t same = {.type = PMIX_POINTER,
+                                  .data.ptr = (void *)(uintptr_t)&as_local};
+
+static bool is_same(const pmix_value_t *value)
+{
+    return value && value->type == same.type && value->data.ptr == same.data.ptr;
+}
+
 pmix_status_t px_store_note(struct px_stores *store, const char *key,
                             const pmix_value_t *value)
 {
@@ -205,8 +215,9 @@ static pmix_status_t put_spilled(struct px_stores *store, enum px_gds_table tabl
     return put(&store->own, table, rank, key, value);
 }
 
-pmix_status_t px_store_put(struct px_stores *store, enum px_gds_table table,
-                           pmix_rank_t rank, const char *key, const pmix_value_t *value)
+static pmix_status_t put_local(struct px_stores *store, enum px_gds_table table,
+                               pmix_rank_t rank, const char *key,
+                               const pmix_value_t *value)
 {
     bool shares = store->is_writer && table != PX_GDS_INTERNAL;
 
@@ -219,6 +230,43 @@ pmix_status_t px_store_put(struct px_stores *store, enum px_gds_table table,
         (void)put(&store->own, table, rank, key, &nothing);
     px_read_gate_open(store->gate);
     return rc;
+}
+
+/* Gives remote readers a copy of the value that local readers have, if it is one. */
+static pmix_status_t part_ways(struct px_stores *store, pmix_rank_t rank,
+                               const char *key)
+{
+    pmix_value_t now, old;
+
+    if (!(store->own.keys[PX_GDS_REMOTE] & px_gds_key_bit(key, strlen(key))) ||
+        fetch(&store->own, PX_GDS_REMOTE, rank, key, NULL, 0, &now))
+        return PMIX_SUCCESS;
+    bool shared = is_same(&now);
+    px_type_destruct(PMIX_VALUE, &now);
+    if (!shared || px_store_fetch(store, PX_GDS_LOCAL, rank, key, NULL, 0, &old))
+        return PMIX_SUCCESS;
+    pmix_status_t rc = px_store_keep(store, PX_GDS_REMOTE, rank, key, &old);
+    px_type_destruct(PMIX_VALUE, &old);
+    return rc;
+}
+
+pmix_status_t px_store_put(struct px_stores *store, enum px_gds_table table,
+                           pmix_rank_t rank, const char *key, const pmix_value_t *value)
+{
+    pmix_status_t rc = table == PX_GDS_LOCAL ? part_ways(store, rank, key)
+                                             : PMIX_SUCCESS;
+
+    return rc ? rc : put_local(store, table, rank, key, value);
+}
+
+pmix_status_t px_store_put_global(struct px_stores *store, pmix_rank_t rank,
+                                  const char *key, const pmix_value_t *value)
+{
+    bool once = px_type_size(PMIX_VALUE, value) >= PX_STORE_ONCE_B;
+    pmix_status_t rc = put_local(store, PX_GDS_LOCAL, rank, key, value);
+
+    return rc ? rc
+              : px_store_keep(store, PX_GDS_REMOTE, rank, key, once ? &same : value);
 }
 
 pmix_status_t px_store_keep(struct px_stores *store, enum px_gds_table table,
@@ -259,14 +307,53 @@ static pmix_status_t walk(const struct px_tables *t, enum px_gds_table table,
     return PX_OPS(gds, t->module)->walk(t->module->self, t->ns, table, rank, fn, arg);
 }
 
+/* A walk through the table REMOTE. */
+struct remote_walk {
+    const struct px_stores *store;
+    px_gds_walk_fn fn;
+    void *arg;
+    bool skips; /* the values that local readers have, too */
+};
+
+static pmix_status_t pass_remote(void *arg, pmix_rank_t rank, const char *key,
+                                 const pmix_value_t *value)
+{
+    const struct remote_walk *w = arg;
+    pmix_value_t local;
+
+    if (!is_same(value))
+        return w->fn(w->arg, rank, key, value);
+    if (w->skips)
+        return PMIX_SUCCESS;
+    pmix_status_t rc = px_store_fetch(w->store, PX_GDS_LOCAL, rank, key, NULL, 0,
+                                      &local);
+    if (rc)
+        return rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
+    rc = w->fn(w->arg, rank, key, &local);
+    px_type_destruct(PMIX_VALUE, &local);
+    return rc;
+}
+
+pmix_status_t px_store_walk_remote_only(const struct px_stores *store, pmix_rank_t rank,
+                                        px_gds_walk_fn fn, void *arg)
+{
+    struct remote_walk w = {store, fn, arg, true};
+
+    return walk(&store->own, PX_GDS_REMOTE, rank, pass_remote, &w);
+}
+
 pmix_status_t px_store_walk(const struct px_stores *store, enum px_gds_table table,
                             pmix_rank_t rank, px_gds_walk_fn fn, void *arg)
 {
+    struct remote_walk w = {store, fn, arg, false};
     pmix_status_t rc = has_shared(store, table)
                            ? walk(&store->shared, table, rank, fn, arg)
                            : PMIX_SUCCESS;
 
-    return rc ? rc : walk(&store->own, table, rank, fn, arg);
+    if (rc)
+        return rc;
+    return table == PX_GDS_REMOTE ? walk(&store->own, table, rank, pass_remote, &w)
+                                  : walk(&store->own, table, rank, fn, arg);
 }
 
 pmix_status_t px_store_fetch(const struct px_stores *store, enum px_gds_table table,
@@ -281,6 +368,8 @@ pmix_status_t px_store_fetch(const struct px_stores *store, enum px_gds_table ta
     if (rc == PMIX_ERR_NOT_FOUND &&
         store->own.keys[table] & px_gds_key_bit(key, strlen(key)))
         rc = fetch(&store->own, table, rank, key, quals, n_quals, out);
+    if (!rc && table == PX_GDS_REMOTE && is_same(out))
+        rc = px_store_fetch(store, PX_GDS_LOCAL, rank, key, quals, n_quals, out);
     return rc;
 }
 

@@ -39,6 +39,11 @@ void px_store_share(struct px_stores *store, const char *nspace);
 pmix_status_t px_store_put(struct px_stores *store, enum px_gds_table table,
                            pmix_rank_t rank, const char *key,
                            const pmix_value_t *value);
+/* Stores a value of a rank for local and for remote readers. A value of PX_STORE_ONCE_B
+ * or more is not stored twice. */
+#define PX_STORE_ONCE_B 1024u
+pmix_status_t px_store_put_global(struct px_stores *store, pmix_rank_t rank,
+                                  const char *key, const pmix_value_t *value);
 /* Stores a value that only this process may read. */
 pmix_status_t px_store_keep(struct px_stores *store, enum px_gds_table table,
                             pmix_rank_t rank, const char *key,
@@ -47,6 +52,10 @@ pmix_status_t px_store_keep(struct px_stores *store, enum px_gds_table table,
 void px_store_clear(struct px_stores *store, enum px_gds_table table, pmix_rank_t rank);
 pmix_status_t px_store_walk(const struct px_stores *store, enum px_gds_table table,
                             pmix_rank_t rank, px_gds_walk_fn fn, void *arg);
+/* Walks the values of a rank for remote readers, without those that local readers have,
+ * too. */
+pmix_status_t px_store_walk_remote_only(const struct px_stores *store, pmix_rank_t rank,
+                                        px_gds_walk_fn fn, void *arg);
 
 /* Copies a value like fetch of px_gds_ops. Any thread inside the gate. */
 pmix_status_t px_store_fetch(const struct px_stores *store, enum px_gds_table table,

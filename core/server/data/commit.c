@@ -53,7 +53,10 @@ static pmix_status_t read_kval(px_reader *r, uint8_t scope, struct commit *c)
     if (!one->key[0])
         return PMIX_ERR_BAD_PARAM;
     one->scope = scope;
-    c->size_b += px_memory_of(one->key, &one->value) * (scope == PMIX_GLOBAL ? 2 : 1);
+    const size_t size_b = px_memory_of(one->key, &one->value);
+    c->size_b += size_b;
+    if (scope == PMIX_GLOBAL)
+        c->size_b += size_b < PX_STORE_ONCE_B ? size_b : PX_STORE_ONCE_B;
     return PMIX_SUCCESS;
 }
 
@@ -87,10 +90,12 @@ static pmix_status_t store_commit(struct px_server *srv, struct px_nspace *ns,
     for (size_t i = 0; !rc && i < c->n; i++) {
         const struct committed *one = &c->v[i];
 
-        if (one->scope != PMIX_REMOTE)
-            rc = px_store_put(&ns->store, PX_GDS_LOCAL, rank, one->key, &one->value);
-        if (!rc && one->scope != PMIX_LOCAL)
-            rc = px_store_keep(&ns->store, PX_GDS_REMOTE, rank, one->key, &one->value);
+        rc = one->scope == PMIX_GLOBAL
+                 ? px_store_put_global(&ns->store, rank, one->key, &one->value)
+             : one->scope == PMIX_LOCAL
+                 ? px_store_put(&ns->store, PX_GDS_LOCAL, rank, one->key, &one->value)
+                 : px_store_keep(&ns->store, PX_GDS_REMOTE, rank, one->key,
+                                 &one->value);
     }
     px_read_gate_open(srv->gate);
     return rc;

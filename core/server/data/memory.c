@@ -99,8 +99,7 @@ static void count_anew(const struct px_server *srv)
         (void)px_store_walk(&ns->store, PX_GDS_LOCAL, PMIX_RANK_UNDEF, add_size,
                             &k->size_b);
         PX_LIST_EACH (&ns->locals, struct px_local, l, link)
-            (void)px_store_walk(&ns->store, PX_GDS_REMOTE, l->rank, add_size,
-                                &k->size_b);
+            (void)px_store_walk_remote_only(&ns->store, l->rank, add_size, &k->size_b);
         m->all.kept_b += k->size_b;
         k->user->kept_b += k->size_b;
     }

@@ -85,21 +85,36 @@ static void pack_local(void *arg, struct px_local *local)
     px_pack_bytes(&p->w, one.buf.data, one.buf.len);
 }
 
+/* Inserts the head in place: the data of a node may be large. */
+static pmix_status_t put_before(px_buf *data, const px_buf *head)
+{
+    pmix_status_t rc = px_buf_reserve(data, head->len);
+
+    if (rc)
+        return rc;
+    memmove(data->data + head->len, data->data, data->len);
+    memcpy(data->data, head->data, head->len);
+    data->len += head->len;
+    return PMIX_SUCCESS;
+}
+
 pmix_status_t px_modex_pack(const struct px_collective *c, px_buf *out)
 {
     struct packing p = {.c = c};
-    PX_AUTO(px_writer) whole;
+    PX_AUTO(px_writer) head;
 
     px_writer_init(&p.w, px_codec_default);
     px_pack_u8(&p.w, COLLECTED, PMIX_BYTE);
     px_collective_locals(c, pack_local, &p);
-    px_writer_init(&whole, px_codec_default);
-    whole.status = p.w.status;
-    px_pack_bytes(&whole, p.w.buf.data, p.w.buf.len);
+    px_writer_init(&head, px_codec_default);
+    px_pack_bytes_head(&head, p.w.buf.len);
+    pmix_status_t rc = p.w.status ? p.w.status : head.status;
+    if (!rc)
+        rc = put_before(&p.w.buf, &head.buf);
+    if (!rc)
+        *out = px_buf_take(&p.w.buf);
     px_writer_cleanup(&p.w);
-    if (!whole.status)
-        *out = px_buf_take(&whole.buf);
-    return whole.status;
+    return rc;
 }
 
 /* Reads one KVAL. With a key map, reads the index of the key and the VALUE instead. */

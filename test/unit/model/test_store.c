@@ -291,6 +291,58 @@ PX_TEST(what_finds_no_room_is_withdrawn_and_comes_back)
     ck_assert_uint_eq(u32_in(job, PX_GDS_LOCAL, 2, "b"), 0);
 }
 
+/* Sums up the first bytes of values. */
+static pmix_status_t add_first(void *sum, pmix_rank_t rank PX_UNUSED,
+                               const char *key PX_UNUSED, const pmix_value_t *value)
+{
+    *(unsigned *)sum += (unsigned)value->data.bo.bytes[0];
+    return PMIX_SUCCESS;
+}
+
+/* Checks the first bytes of the values for local and for remote readers, and the sum of
+ * the values that only remote readers have. */
+static void check_first(unsigned local, unsigned remote, unsigned remote_only)
+{
+    static const enum px_gds_table tables[] = {PX_GDS_LOCAL, PX_GDS_REMOTE};
+    unsigned sum = 0;
+
+    for (int t = 0; t < 2; t++) {
+        const unsigned wanted = t == 0 ? local : remote;
+        pmix_value_t v;
+
+        ok(px_store_fetch(&job->store, tables[t], 2, "key", NULL, 0, &v));
+        ck_assert_uint_eq((unsigned)v.data.bo.bytes[0], wanted);
+        px_type_destruct(PMIX_VALUE, &v);
+        sum = 0;
+        ok(px_store_walk(&job->store, tables[t], 2, add_first, &sum));
+        ck_assert_uint_eq(sum, wanted);
+    }
+    sum = 0;
+    ok(px_store_walk_remote_only(&job->store, 2, add_first, &sum));
+    ck_assert_uint_eq(sum, remote_only);
+}
+
+/* A later value for some readers leaves the other readers theirs. */
+PX_TEST_LOOP(a_large_value_for_all_readers_is_stored_once, 2)
+{
+    const size_t size_b = _i ? PX_STORE_ONCE_B : 8;
+    char bytes[PX_STORE_ONCE_B] = {0};
+    const pmix_value_t v = {.type = PMIX_BYTE_OBJECT, .data.bo = {bytes, size_b}};
+
+    bytes[0] = 1;
+    ok(px_store_put_global(&job->store, 2, "key", &v));
+    check_first(1, 1, _i ? 0 : 1);
+    bytes[0] = 2;
+    ok(px_store_put(&job->store, PX_GDS_LOCAL, 2, "key", &v));
+    check_first(2, 1, 1);
+    bytes[0] = 3;
+    ok(px_store_put_global(&job->store, 2, "key", &v));
+    check_first(3, 3, _i ? 0 : 3);
+    bytes[0] = 4;
+    ok(px_store_keep(&job->store, PX_GDS_REMOTE, 2, "key", &v));
+    check_first(3, 4, 4);
+}
+
 /* Reads mpirun's job in place: as registered, with a value in a later message, and
  * registered again. */
 PX_TEST(a_job_is_read_in_place)
