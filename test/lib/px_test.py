@@ -34,10 +34,17 @@ def become(uid):
     return {"user": uid, "group": uid, "extra_groups": []} if uid and os.geteuid() == 0 else {}
 
 
+def others_can(how, paths):
+    return all(subprocess.run(["test", how, path], check=False, **become(NOBODY)).returncode == 0 for path in paths)
+
+
 def others_can_run(*programs):
     """True if other users can execute the programs: the build folder may be closed to them."""
-    return all(subprocess.run(["test", "-x", program], check=False, **become(NOBODY)).returncode == 0
-               for program in programs)
+    return others_can("-x", programs)
+
+
+def others_can_read(*files):
+    return others_can("-r", files)
 
 
 class Place:
@@ -123,9 +130,14 @@ def descendants():
     return found
 
 
+REAPED = {}  # pid: exit status, or minus the signal, of children that reap() has reaped
+
+
 def reap(pid):
     try:
-        os.waitpid(pid, os.WNOHANG | WALL)
+        done, status = os.waitpid(pid, os.WNOHANG | WALL)
+        if done:
+            REAPED[pid] = os.waitstatus_to_exitcode(status)
     except ChildProcessError:
         pass
 

@@ -11,7 +11,7 @@ NATIVE, V41, NON_DESC = b"native", b"v41", 1
 FIRST_TAG = 200
 
 SUCCESS, BAD_PARAM, OUT_OF_RESOURCE, NOT_FOUND = 0, -27, -29, -46
-UNDEF, STRING, INT, INFO, DATA_ARRAY, PROC, ENVAR = 0, 3, 6, 24, 39, 22, 46
+UNDEF, BOOL, STRING, INT, INFO, BYTES, DATA_ARRAY, PROC, ENVAR = 0, 1, 3, 6, 24, 27, 39, 22, 46
 WILDCARD = 0xFFFFFFFE
 
 
@@ -44,6 +44,15 @@ class Target:
         s.settimeout(TIMEOUT_S)
         s.connect(rest)
         return s
+
+    def connect_best(self):
+        """Connects by the last address that this user may use: the Unix socket, where the server's folder is ours."""
+        for address in reversed(self.addresses):
+            try:
+                return self.connect(address)
+            except PermissionError:
+                continue
+        raise ConnectionError("no address of the server can be used")
 
     def hello(self, nspace=None, rank=None, flag=0, cred=None, module=NATIVE, dialect=V41,
               gds=b"hash", tail=b""):
@@ -141,6 +150,16 @@ def each(items):
     return one(flex(len(items))) + b"".join(map(one, items))
 
 
+def kval(key, kind, value):
+    """Packs a key with a packed value of this type."""
+    return one(string(key) + flex(kind) + value)
+
+
+def section(scope, kvals):
+    """Packs the values of one scope of a commit."""
+    return one(bytes([scope])) + one(bytes([NON_DESC]) + flex(len(kvals)) + kvals)
+
+
 def command(op):
     return one(bytes([op]))
 
@@ -150,6 +169,30 @@ def app(cmd, argv, env, infos=(), maxprocs=1):
                      signed(maxprocs), flex(len(infos)), *infos))
 
 
+# ---- a client that waits for each reply --------------------------------------------------------
+
+class Caller:
+    """A client after its handshake."""
+
+    def __init__(self, target, **names):
+        self.socket = target.connect_best()
+        self.socket.sendall(target.hello(**names))
+        if not welcomed(self.socket):
+            raise ConnectionError("the server refuses the client")
+
+    def send(self, payload):
+        self.socket.sendall(request(payload))
+
+    def reply(self):
+        """Returns the payload of the next frame."""
+        length = struct.unpack(">IIII", receive(self.socket, 16))[2]
+        return receive(self.socket, length)
+
+    def call(self, payload):
+        self.send(payload)
+        return self.reply()
+
+
 # ---- a client that need not wait for its replies -----------------------------------------------
 
 class Client:
@@ -157,7 +200,7 @@ class Client:
     statuses of replies. lost: the server has closed the connection."""
 
     def __init__(self, target):
-        self.target, self.socket = target, target.connect(target.addresses[-1])
+        self.target, self.socket = target, target.connect_best()
         self.socket.sendall(target.hello())
         if not welcomed(self.socket):
             raise ConnectionError("the server refuses the client")

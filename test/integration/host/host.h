@@ -15,7 +15,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#define HOST_MAX_RANKS 64
+#define HOST_MAX_RANKS 1001
 
 /* Time and place of the host's replies to upcalls. HOST_NOTIFY_AT_ONCE in the environment makes
  * the host always reply to events at once, since release 4.2.2 otherwise corrupts its memory. */

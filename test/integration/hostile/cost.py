@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Costs of one client's requests. An attacker sends a row of the table, while an innocent client does a call
 each millisecond. Prints for each row the innocent client's waits with and without the attack, the server's memory, the
-statuses that the attacker got, and the time that the server needs to end after SIGTERM in the middle of the attack.
+statuses that the attacker got, and the time that the server needs to end after SIGTERM, and after --timeout, in the
+middle of the attack.
 
 cost.py [-n] [ROW...]   runs these rows, or all; -n reports breaches of the limits without failing
+cost.py -u [-n] [ROW...]  runs these rows, or all of USERS, under a server of root, with the clients as two users
 cost.py -l              lists the rows
 cost.py --attack ROW ENVIRONMENT   is the attacker
 
@@ -21,18 +23,21 @@ import threading
 import time
 
 import px_wire as wire
-from px_test import Place, adopt_orphans, descendants, kill, kill_descendants, times
+from px_test import (NOBODY, REAPED, Place, adopt_orphans, become, descendants, kill, kill_descendants, others_can_read,
+                     others_can_run, times)
 from px_wire import app, array, command, each, flex, info, many, one, proc, signed, string
 
 BUILD = os.environ.get("TENON_BUILD", ".")
 PMIXRUN = os.path.join(BUILD, "contrib/tools/pmixrun")
 INNOCENT = os.path.join(BUILD, "test/integration/hostile/hostile_innocent")
+HOST = os.path.join(BUILD, "test/integration/hostile/hostile_host")
 MB = 1 << 20
 
 # The limits. Waits are those beyond the waits without the attack. A busy machine must not decide on the short form.
 P99_S, MAX_S = (0.005, 0.1) if times(0, 1) else (1, 1)
 USER_MB = 256               # limit of a user's memory, server_committed_per_user
-GROWTH_MB = USER_MB + 64    # of the server at any time: the limit, frames in transit, one message
+FEW_MB = 32                 # the same with two users
+MORE_MB = 64                # of the server at any time, beyond a user's limit: frames in transit, one message
 LEFT_MB = 16                # LEAVES_S after the attacker has gone
 LEAVES_S = 2
 END_S = 3 if times(0, 1) else 5   # after SIGTERM: the grace of a job, and one second
@@ -40,15 +45,17 @@ END_S = 3 if times(0, 1) else 5   # after SIGTERM: the grace of a job, and one s
 QUIET_S = 0.4               # time without an attack
 ATTACK_S = times(2, 60)     # the attack is cut off then
 START_S = 20
-BEFORE_TERM_S = 0.2         # time of the attack before SIGTERM
+BEFORE_TERM_S = 0.2         # time of the attack before SIGTERM, or before the end of --timeout
+TIMEOUT_S = times(3, 10)    # of --timeout, from the start of pmixrun
+TIMED_OUT = 124             # exit status then
 TRIES = 3                   # of a row with long waits only, which a busy machine may cause
 
 
 # ---- requests ----------------------------------------------------------------------------------
 
-FENCE, GET, PUBLISH, LOOKUP, UNPUBLISH, SPAWN = 3, 4, 6, 7, 8, 9
+COMMIT, FENCE, GET, PUBLISH, LOOKUP, UNPUBLISH, SPAWN = 2, 3, 4, 6, 7, 8, 9
 NOTIFY, REGEVENTS, DEREGEVENTS, QUERY, IOF_PUSH = 12, 13, 14, 15, 23
-RANGE_LOCAL = 2
+RANGE_LOCAL = SCOPE_REMOTE = 2
 CODE = -3000  # the first of the codes that programs define
 NO_INFOS = many([])
 EMPTY_INFO = b"\0\0\0"
@@ -74,9 +81,8 @@ def keys(n, first=0):
     return [string("key%06d" % i) for i in range(first, first + n)]
 
 
-def publish(names):
-    return command(PUBLISH) + one(flex(os.geteuid())) + many(
-        [k + flex(0) + flex(wire.INT) + signed(1) for k in names])
+def publish(names, kind=wire.INT, value=signed(1)):
+    return command(PUBLISH) + one(flex(os.geteuid())) + many([k + flex(0) + flex(kind) + value for k in names])
 
 
 def by_keys(op, names, infos=NO_INFOS):
@@ -205,8 +211,21 @@ def gets(client, n):
     settled(client)
 
 
-def usual(client, n):
-    """Requests of each kind as programs send them, far below all limits."""
+def commits(client, n):
+    """Commits n values of a megabyte."""
+    for i in range(n):
+        values = wire.kval("key%d" % i, wire.BYTES, flex(MB) + bytes(MB))
+        client.ask(command(COMMIT) + wire.section(SCOPE_REMOTE, values))
+
+
+def publish_bytes(client, n):
+    """Publishes n values of a megabyte."""
+    for key in keys(n):
+        client.ask(publish([key], wire.BYTES, flex(MB) + bytes(MB)))
+
+
+def calls(client, n):
+    """Requests of each kind but spawn, as programs send them, far below all limits."""
     for _ in range(n):
         client.ask(register(codes(10)))
         client.ask(notify(CODE, about([proc(client.target.nspace, 0)] * 10)))
@@ -215,19 +234,25 @@ def usual(client, n):
         client.ask(by_keys(LOOKUP, keys(10)))
         client.ask(by_keys(UNPUBLISH, keys(10)))
         client.ask(command(QUERY) + many([signed(1) + string("pmix.qry.ns") + flex(0)]))
+        client.ask(command(COMMIT) + wire.section(SCOPE_REMOTE, wire.kval("key", wire.INT, signed(1))))
         client.next_phase()
+
+
+def usual(client, n):
+    calls(client, n)
     client.ask(spawn(env=variables(50)))
     client.next_phase()
 
 
-REFUSED = {wire.OUT_OF_RESOURCE}
+REFUSED, FORBIDDEN = {wire.OUT_OF_RESOURCE}, {-23}
 DONE = {wire.SUCCESS}
 EITHER = DONE | REFUSED
 PARTIAL, NOT_SUPPORTED = -52, -47
 
-# Name: function, its number, the documented statuses, and true if SIGTERM comes amid the attack, too. Rows with smaller
-# numbers need no second SIGTERM.
+# Name: function, its number, the documented statuses, and true if SIGTERM and --timeout come amid the attack, too. Rows
+# with smaller numbers need no second end.
 ROWS = {
+    "calls": (calls, 50, DONE, False),
     "usual": (usual, 50, DONE, True),
     "gets-100000": (gets, 100000, EITHER, True),
     "deregister-4000": (deregister, 4000, DONE, True),
@@ -252,6 +277,31 @@ ROWS = {
     "events-2048": (large_events, 2048, DONE, False),
     "pushes-200000": (pushes, times(200000, 1200000), REFUSED | {NOT_SUPPORTED}, True),
     "lookups-waiting-200000": (waiting_lookups, times(200000, 1200000), EITHER, True),
+    "commits-100": (commits, 100, DONE, False),
+    "commits-300": (commits, 300, EITHER, True),
+    "publish-bytes-100": (publish_bytes, 100, EITHER, True),
+}
+KEEPS = {"commits-100", "commits-300", "publish-bytes-100"}  # data that stay until the job ends
+# Rows of the short form with --timeout. The long form has all.
+WITH_TIMEOUT = {"usual", "register-cached", "lookup-65536", "events-900000"}
+
+# Rows with two users: the statuses of the attacker, which all must appear. These are rows about what a user may keep.
+USERS = {
+    "calls": DONE,
+    "gets-100000": REFUSED,
+    "register-cached": EITHER,
+    "events-900000": REFUSED,
+    "events-2048": DONE,
+    "publish-20000": REFUSED,
+    "publish-8192": DONE,
+    "publish-bytes-100": EITHER,
+    "commits-100": EITHER,
+    "query-300000": REFUSED,
+    "fences-12000": REFUSED,
+    "lookups-waiting-200000": REFUSED,
+    "pushes-200000": REFUSED | {wire.NOT_FOUND},
+    "spawn-variables-20000": FORBIDDEN,
+    "spawn-400": FORBIDDEN,
 }
 
 
@@ -272,9 +322,9 @@ def attack(name, path):
 
 
 class Attacker:
-    def __init__(self, name, environment):
+    def __init__(self, name, environment, uid=0):
         self.process = subprocess.Popen([sys.executable, os.path.abspath(__file__), "--attack", name, environment],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **become(uid))
         if self.process.stdout.readline() != "ready\n":
             raise RuntimeError("the attacker cannot begin")
 
@@ -298,15 +348,28 @@ class Attacker:
 
 class Job(Place):
     """A server with an innocent client, and a rank whose environment the attacker takes."""
+    user_mb, uid = USER_MB, 0  # limit of a user; the attacker
+    allowed = {name: row[2] for name, row in ROWS.items()}
+    has_ends = True
 
-    def __init__(self):
-        super().__init__(PMIX_MCA_server_committed_per_user="%dm" % USER_MB)
+    def __init__(self, *options):
+        super().__init__(PMIX_MCA_server_committed_per_user="%dm" % self.user_mb)
         self.waits, self.environment = (os.path.join(self.dir, name) for name in ("waits", "environment"))
-        self.attacker = None
-        self.server = subprocess.Popen(
-            [PMIXRUN, "-n", "1", INNOCENT, self.waits, ":", "-n", "1", "sh", "-c",
+        self.attacker, self.begin = None, time.monotonic()
+        try:
+            self.server = self.start(options)
+            self.await_calls()
+        except BaseException:
+            self.end()
+            raise
+
+    def start(self, options):
+        return subprocess.Popen(
+            [PMIXRUN, *options, "-n", "1", INNOCENT, self.waits, ":", "-n", "1", "sh", "-c",
              'cat /proc/$$/environ >"$0.new" && mv "$0.new" "$0" && exec sleep 300', self.environment],
             env=self.env, cwd="/", stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def await_calls(self):
         deadline = time.monotonic() + START_S
         while len(self.calls()) < 10 or not os.path.exists(self.environment):
             if time.monotonic() > deadline or self.server.poll() is not None:
@@ -314,7 +377,11 @@ class Job(Place):
             time.sleep(0.01)
 
     def attack(self, name):
-        self.attacker = Attacker(name, self.environment)
+        self.attacker = Attacker(name, self.environment, self.uid)
+
+    def others(self):
+        """Returns the statuses of another user's calls, amid what the attacker keeps; {} without such a user."""
+        return {}
 
     def calls(self):
         """Returns [(begin, seconds)] of the innocent client's calls; the last one may not have returned."""
@@ -358,10 +425,8 @@ class Job(Place):
                 return left
             time.sleep(0.05)
 
-    def time_to_end(self):
-        """Sends SIGTERM to the server; returns the time until all processes are gone, or END_S and more."""
-        begin = time.monotonic()
-        kill(self.server.pid, signal.SIGTERM)
+    def time_to_end(self, begin):
+        """Returns the time from begin until all processes are gone, or END_S and more."""
         limit = begin + max(END_S * 2, times(0, 60))
         while time.monotonic() < limit:
             if not [pid for pid, _ in descendants() if pid != self.attacker.process.pid]:
@@ -373,6 +438,31 @@ class Job(Place):
         """Kills all descendants, and removes all files."""
         kill_descendants(500)
         self.remove()
+
+
+class UsersJob(Job):
+    """A server of root with the jobs of two users: the innocent client's, and the attacker's."""
+    user_mb, uid = FEW_MB, NOBODY
+    allowed, has_ends = USERS, False
+    other = NOBODY + 1
+
+    def start(self, options):
+        os.chmod(self.dir, 0o1777)
+        self.of_other = self.environment + ".other"
+        server = subprocess.Popen([HOST, "a:%d:1:%s" % (self.other, self.of_other),
+                                   "b:%d:2:%s" % (self.uid, self.environment)],
+                                  env=self.env, cwd="/", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        if server.stdout.readline() == b"ready\n":
+            subprocess.Popen([INNOCENT, self.waits], env={**self.env, **wire.environment(self.of_other)}, cwd="/",
+                             **become(self.other))
+        return server
+
+    def others(self):
+        one_more = Attacker("calls", self.of_other, self.other)
+        one_more.start()
+        statuses = one_more.report().get("statuses", [])
+        one_more.end()
+        return dict(statuses) or {None: 0}
 
 
 # ---- measuring ---------------------------------------------------------------------------------
@@ -391,9 +481,10 @@ def measure(job, name):
     time.sleep(max(0, begin + QUIET_S - time.monotonic()))
     end = time.monotonic()
     growth = job.memory("VmHWM") - before
+    others = job.others()
     job.attacker.end()
     return {"quiet": job.waits_of(quiet_from, begin), "attack": job.waits_of(begin, end), "served": served,
-            "growth": growth, "left": job.left(before), "report": report}
+            "growth": growth, "left": 0 if name in KEEPS else job.left(before), "report": report, "others": others}
 
 
 def terminate(job, name):
@@ -401,43 +492,66 @@ def terminate(job, name):
     job.attack(name)
     job.attacker.start()
     time.sleep(BEFORE_TERM_S)
-    return job.time_to_end()
+    kill(job.server.pid, signal.SIGTERM)
+    return job.time_to_end(time.monotonic())
+
+
+def time_out(job, name):
+    """Returns the time from the end of --timeout amid the attack to the end of all processes; 0: the machine is too busy
+    for an attack before the end."""
+    job.attack(name)
+    wait = job.begin + TIMEOUT_S - BEFORE_TERM_S - time.monotonic()
+    if wait < 0:
+        return 0
+    time.sleep(wait)
+    job.attacker.start()
+    taken, status = job.time_to_end(job.begin + TIMEOUT_S), REAPED.get(job.server.pid)
+    if status not in (None, TIMED_OUT):
+        raise RuntimeError("the exit status is %d" % status)
+    return taken
 
 
 WAITS = ("p99 of the waits", "maximum of the waits")
 
 
-def breaches(name, found):
+def breaches(kind, name, found):
     """Describes all breaches of the limits."""
-    allowed = ROWS[name][2]
+    allowed, growth = kind.allowed[name], kind.user_mb + MORE_MB
     statuses = dict(found["report"].get("statuses", []))
     return [text for broken, text in (
         (not found["report"].get("done"), "the attack is not served in %d s" % ATTACK_S),
         (not found["served"], "the innocent client is not served"),
         (found["attack"][1] - found["quiet"][1] > P99_S, WAITS[0]),
         (found["attack"][2] - found["quiet"][2] > MAX_S, WAITS[1]),
-        (found["growth"] > GROWTH_MB, "memory above %d MB" % GROWTH_MB),
+        (found["growth"] > growth, "memory above %d MB" % growth),
         (found["left"] > LEFT_MB, "more than %d MB left" % LEFT_MB),
         (not set(statuses) <= allowed, "statuses other than %s" % sorted(allowed)),
-        (found["end"] > END_S, "SIGTERM takes longer than %d s" % END_S)) if broken]
+        (kind is UsersJob and set(statuses) != allowed, "not each of these statuses: %s" % sorted(allowed)),
+        (kind is UsersJob and set(found["others"]) != DONE, "the other user gets %s" % found["others"]),
+        (found["end"] > END_S, "SIGTERM takes longer than %d s" % END_S),
+        (found["late"] > END_S, "the end after --timeout takes longer than %d s" % END_S)) if broken]
 
 
-def run(name):
-    """Runs both scenes of a row, and prints its line; returns the breaches."""
-    results = []
-    for scene in (measure, terminate) if ROWS[name][3] else (measure,):
-        job = Job()
-        try:
-            results.append(scene(job, name))
-        finally:
-            job.end()
-    found = {**results[0], "end": results[-1] if len(results) > 1 else 0}
-    print("%-24s %s | %s | memory +%.0f MB, left %.0f MB | statuses %s in %s s | SIGTERM %s s" % (
+def play(kind, scene, name, *options):
+    job = kind(*options)
+    try:
+        return scene(job, name)
+    finally:
+        job.end()
+
+
+def run(kind, name):
+    """Runs all scenes of a row, and prints its line; returns the breaches."""
+    ends = kind.has_ends and ROWS[name][3]
+    found = {**play(kind, measure, name), "end": play(kind, terminate, name) if ends else 0,
+             "late": play(kind, time_out, name, "--timeout", str(TIMEOUT_S))
+                     if ends and (name in WITH_TIMEOUT or times(0, 1)) else 0}
+    print("%-24s %s | %s | memory +%.0f MB, left %.0f MB | statuses %s in %s s | SIGTERM %s s | --timeout %s s" % (
         name, waits(found["quiet"]), waits(found["attack"]), found["growth"], found["left"],
         ", ".join("%d: %d" % tuple(s) for s in found["report"].get("statuses", [])) or "none",
         "%.2f" % found["report"]["seconds"] if found["report"] else "?",
-        "%.2f" % found["end"] if found["end"] else "-"), flush=True)
-    return breaches(name, found)
+        *("%.2f" % found[end] if found[end] else "-" for end in ("end", "late"))), flush=True)
+    return breaches(kind, name, found)
 
 
 def waits(three):
@@ -449,14 +563,18 @@ def main(args):
         return attack(*args[1:])
     if args == ["-l"]:
         return print("\n".join(ROWS))
-    only_reports = "-n" in args
-    rows = [a for a in args if a != "-n"] or list(ROWS)
+    only_reports, kind = "-n" in args, UsersJob if "-u" in args else Job
+    if kind is UsersJob and (os.geteuid() != 0 or not others_can_run(sys.executable, INNOCENT) or
+                             not others_can_read(os.path.abspath(__file__), wire.__file__)):
+        print("needs root, and files that other users can read")
+        return 77
+    rows = [a for a in args if a[0] != "-"] or list(kind.allowed)
     adopt_orphans()
     failed = 0
     print("row: waits without the attack | with the attack | the server's memory | the attacker | the end")
     for name in rows:
         for _ in range(1 if only_reports else TRIES):
-            found = run(name)
+            found = run(kind, name)
             if not found or not set(found) <= set(WAITS):
                 break
         for breach in found:
