@@ -122,6 +122,10 @@ debugs() { # debugs HEADERS LIBRARY
     launch pmixrun "$1" "$2" debugger "$TMPDIR/file" || fail "exit status $?: $(tail -1 "$ERR")"
     lines 1 '^OK debugger 0$' "$OUT"
     lines 2 '^OK debugged [01]$' "$OUT"
+    PMIX_MCA_embedded_debug_timeout=1s launch pmixrun "$1" "$2" left_stopped ||
+        fail "exit status $?: $(tail -1 "$ERR")"
+    lines 1 '^OK left_stopped 0$' "$OUT"
+    lines 1 'rank [01] has waited at pmix-init for a debugger for 1.000 s, ' "$ERR"
 }
 
 # A tool finds a running job, sends input to its ranks, and reads their output. Then it forwards streams of its own job.

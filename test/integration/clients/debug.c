@@ -73,6 +73,37 @@ JOINS(debugger)
     CHECK(n_starts == 1 && n_launched == 1 && n_in_init == 1 && n_in_app == 1);
 }
 
+/* ---- left_stopped: starts two processes that wait in PMIx_Init. No debugger comes, and a time limit ends
+ * their job. ----------------------------------------------------------------------------------- */
+
+static atomic_int n_timed_out;
+
+HANDLER(on_end_of_stopped)
+{
+    const pmix_info_t *verdict = find(info, n, PMIX_JOB_TERM_STATUS);
+
+    CHECK(verdict && verdict->value.data.status == PMIX_ERR_TIMEOUT);
+    n_timed_out++;
+    HANDLED();
+}
+
+JOINS(left_stopped)
+{
+    pmix_status_t code = PMIX_EVENT_JOB_END;
+    /* Release 4.2 does not know PMIX_SPAWN_CHILD_SEP. */
+    pmix_info_t asked[3] = {info_bool(PMIX_NOTIFY_JOB_EVENTS),
+                            info_bool(PMIX_DEBUG_STOP_IN_INIT),
+                            info_bool("pmix.spchildsep")};
+    pmix_nspace_t job;
+
+    watch(&code, 1, NULL, 0, on_end_of_stopped);
+    pmix_app_t app = app_of(NULL, 2,
+                            (const char *[]){"client", "debugged", "no-file", NULL});
+    GOOD(PMIx_Spawn(asked, 3, &app, 1, job));
+    PMIX_APP_DESTRUCT(&app);
+    CHECK(wait_for(&n_timed_out, 20));
+}
+
 /* ---- debugged: rank 1 waits in PMIx_Init. Each rank makes a file and waits in the program for its
  * release. A second PMIx_Init does not wait. --------------------------------------------------- */
 
