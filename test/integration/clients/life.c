@@ -48,6 +48,19 @@ JOINS(stopped)
     barrier(); /* late replies are dropped */
 }
 
+/* ---- leak: ends well, but loses some memory --------------------------------------------------- */
+
+ALONE(leak)
+{
+    char *volatile lost;
+
+    begin();
+    lost = malloc(100);
+    CHECK(lost);
+    lost = NULL;
+    GOOD(PMIx_Finalize(NULL, 0));
+}
+
 /* ---- stay [MODE]: prints "up RANK pid PID", then runs without end -----------------------
  *   (none)  waits
  *   lost    waits in a fence that rank 0 never joins; exits with 0 when the server ends
