@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Failing system calls: a call of a server, or of a process that the server made of itself, fails once or from
-then on. The job ends, with or without an error. Nothing crashes or hangs, and no process is left (unless no file
+"""Failing system calls and allocations: a call of a server, or of a process that the server made of itself, fails once
+or from then on. The job ends, with or without an error. Nothing crashes or hangs, and no process is left (unless no file
 can be opened to find processes). The next server's start removes all files, except those that the failed call
 should have removed. After an error with a fallback (an interrupted call, or a call that the kernel lacks), the job
 succeeds, and leaves nothing at once. meson sets TENON_BUILD.
 Each thread and process has its own count of calls, so "the third openat" fails in each of them. Calls of the
 dynamic linker before main do not count. Runs with each component of pcleanup, with inproc as a plain user, as root
-in namespaces of its own, so that other processes on the machine do not count.
+in namespaces of its own, so that other processes on the machine do not count. The long form fails each allocation.
 FAULTS: number of faults, of as many kinds (component, call, error) as possible. FAULT_SEED: selects the faults.
 FAULT_LOG: a file with a line for each fault."""
 import collections
@@ -28,7 +28,10 @@ BUILD = os.environ["TENON_BUILD"]
 PMIXRUN = os.path.join(BUILD, "contrib/tools/pmixrun")
 CLIENT = os.path.join(BUILD, "test/integration/client")
 STOP = os.path.join(BUILD, "test/integration/libstop.so")
+NOMEM = os.path.join(BUILD, "test/integration/libnomem.so")
 FAULTS = times(20, 400)
+ALLOCATIONS = times(20, 1000000)  # at most
+MALLOC = "malloc"
 SEED = int(os.environ.get("FAULT_SEED", time.time_ns() % 1000000))
 LOG = os.environ.get("FAULT_LOG", "/dev/null")
 SKIP = 77
@@ -115,17 +118,27 @@ class Job(Place):
                 await_not(lambda: os.stat(ready.name).st_size == 0)
                 os.kill(p.pid, signal.SIGCONT)
 
-            result = self.run(PMIXRUN, "-n", "2", "--timeout", str(TIMEOUT_S), CLIENT, "litter",
-                              watch=attach, LD_PRELOAD=STOP,
-                              PMIX_LAUNCHER_RNDZ_FILE=self.dir + "/pmix.folder/of/file")
-            self.left = await_not(self.processes)
-            for pid in self.left:
-                kill(pid)
+            result = self.job(watch=attach, LD_PRELOAD=STOP)
             tracers[0].wait(timeout=TIMEOUT_S)
             return result
 
+    def job(self, **how):
+        """Runs a job, until all its processes have ended or are killed; returns as run()."""
+        result = self.run(PMIXRUN, "-n", "2", "--timeout", str(TIMEOUT_S), CLIENT, "litter",
+                          PMIX_LAUNCHER_RNDZ_FILE=self.dir + "/pmix.folder/of/file", **how)
+        self.left = await_not(self.processes)
+        for pid in self.left:
+            kill(pid)
+        return result
+
+    def starved(self, nth):
+        """Runs a job whose server fails the nth allocation; returns as run(). The trace gets the number of allocations."""
+        return self.job(LD_PRELOAD=NOMEM, NOMEM_AT=str(nth), NOMEM_COUNT=self.trace)
+
     def lines(self, pattern):
         """Returns (match, line) of strace's output for a pattern."""
+        if not os.path.exists(self.trace):
+            return []
         with open(self.trace, errors="replace") as f:
             return [(m, line.strip()) for line in f for m in [re.search(pattern, line)] if m]
 
@@ -207,6 +220,19 @@ def all_faults(way):
             for nth in range(1, n + 1) if (call, error, nth) not in never]
 
 
+def all_allocations(way):
+    """Returns the faults of ALLOCATIONS allocations of a job, at equal distances."""
+    place = Job(way)
+    try:
+        status, err = place.starved(0)
+        if status or place.left or place.files():
+            sys.exit("faults: counted, it ends with %s, leaves %s: %s" % (status, place.left or place.files(), err))
+        n = int(place.lines(r"^\d+$")[0][0][0])
+    finally:
+        place.end()
+    return [(way, MALLOC, "ENOMEM", nth) for nth in range(1 + SEED % max(1, n // ALLOCATIONS), n + 1, max(1, n // ALLOCATIONS))]
+
+
 def choose(faults):
     """Selects FAULTS faults: one of each kind in random order, then a second of each, and so on."""
     dice, kinds = random.Random(SEED), collections.defaultdict(list)
@@ -226,9 +252,9 @@ def choose(faults):
 
 def what_is_wrong(place, call, error, nth):
     """Runs a fault; returns (exit status, text of the error or "")."""
-    status, err = place.traced("-e", "trace=" + call,
-                               "-e", "inject=%s:error=%s:when=%d%s" % (
-                                   call, error.rstrip("+"), nth, "+" * error.count("+")))
+    status, err = place.starved(nth) if call == MALLOC else place.traced(
+        "-e", "trace=" + call, "-e", "inject=%s:error=%s:when=%d%s" % (
+            call, error.rstrip("+"), nth, "+" * error.count("+")))
     err = err[-300:]
     if any(never_happens(call, error, line) for _, line in place.lines("INJECTED")):
         return "%s, what never happens" % status, ""
@@ -244,7 +270,7 @@ def what_is_wrong(place, call, error, nth):
     following, err = place.run(PMIXRUN, "-n", "1", "true")
     if following:
         return status, "the next server's status is %s: %s" % (following, err[-300:])
-    left = place.folders if call in REMOVING else place.files
+    left = place.folders if call in REMOVING or call == MALLOC else place.files
     if await_not(place.processes) or await_not(left, 1):
         return status, "after the next start: %s" % (place.processes() or left())
     return status, ""
@@ -279,9 +305,11 @@ def main():
     faults = [fault for way in all_ways() for fault in all_faults(way)]
     chosen = choose(faults)
     kinds = {fault[:-1] for fault in faults}
-    print("seed %d, %s: %d of %d faults, %d of %d kinds" % (
+    allocations = [fault for way in all_ways() for fault in all_allocations(way)]
+    print("seed %d, %s: %d of %d faults, %d of %d kinds, and %d allocations" % (
         SEED, " and ".join(sorted({way for way, _, _ in kinds})), len(chosen), len(faults),
-        len({fault[:-1] for fault in chosen}), len(kinds)), flush=True)
+        len({fault[:-1] for fault in chosen}), len(kinds), len(allocations)), flush=True)
+    chosen += allocations
     failures = 0
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         for fault, wrong in zip(chosen, pool.map(tried, chosen)):
