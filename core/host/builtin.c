@@ -71,12 +71,9 @@ static pmix_status_t host_fence(const pmix_proc_t procs[] PX_UNUSED,
 }
 
 static pmix_status_t host_publish(const pmix_proc_t *proc, const pmix_info_t info[],
-                                  size_t n, pmix_op_cbfunc_t cb PX_UNUSED,
-                                  void *cbdata PX_UNUSED)
+                                  size_t n, pmix_op_cbfunc_t cb, void *cbdata)
 {
-    pmix_status_t rc = px_pubs_publish(&launcher()->pubs, proc, info, n);
-
-    return rc ? rc : PMIX_OPERATION_SUCCEEDED;
+    return px_pubs_publish_in_turns(&launcher()->pubs, proc, info, n, cb, cbdata);
 }
 
 static pmix_status_t host_lookup(const pmix_proc_t *proc, char **keys,

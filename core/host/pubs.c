@@ -34,6 +34,7 @@ struct party {
 /* A key with entries or waits. */
 struct topic {
     struct px_list entries, waits;
+    size_t n_staged; /* entries of publishes that are not finished */
     char key[];
 };
 
@@ -47,6 +48,21 @@ struct pub {
     pmix_value_t value;
     size_t size_b;
     bool leaves; /* is in the answer of its only reader */
+};
+
+/* A publish. Its entries are made first, and become visible together. */
+struct publish {
+    struct px_list link; /* in px_pubs.publishes */
+    struct px_pubs *pubs;
+    const pmix_info_t *info;
+    size_t n, at; /* infos; of them, those that are staged */
+    struct px_scope *scope;
+    struct party *party;
+    pmix_persistence_t persistence;
+    size_t n_new, new_b;   /* entries; their bytes */
+    struct px_list staged; /* struct pub.link */
+    pmix_op_cbfunc_t cb;
+    void *cbdata;
 };
 
 /* One key of a lookup. */
@@ -97,6 +113,7 @@ static struct topic *topic_of(struct px_pubs *p, const char *key)
     }
     px_list_init(&t->entries);
     px_list_init(&t->waits);
+    t->n_staged = 0;
     memcpy(t->key, key, key_b);
     return t;
 }
@@ -104,7 +121,8 @@ static struct topic *topic_of(struct px_pubs *p, const char *key)
 /* Frees a key without entries and waits. */
 static void topic_drop(struct px_pubs *p, struct topic *t)
 {
-    if (t && px_list_empty(&t->entries) && px_list_empty(&t->waits)) {
+    if (t && px_list_empty(&t->entries) && px_list_empty(&t->waits) &&
+        t->n_staged == 0) {
         (void)px_map_sremove(&p->topics, t->key);
         free(t);
     }
@@ -152,6 +170,7 @@ static void party_unref(struct party *y)
 void px_pubs_init(struct px_pubs *p, struct px_loop *loop)
 {
     *p = (struct px_pubs){.loop = loop};
+    px_list_init(&p->publishes);
 }
 
 /* True if each scope includes the other; both false: one suffices. */
@@ -181,6 +200,14 @@ static void pub_free(struct pub *pub)
     free(pub);
 }
 
+/* Frees an entry that is in no list. */
+static void pub_drop(struct px_pubs *p, struct pub *pub)
+{
+    topic_drop(p, pub->topic);
+    party_unref(pub->party);
+    pub_free(pub);
+}
+
 /* Removes an entry. Lookups that have found it and wait for more look again. */
 static void pub_remove(struct px_pubs *p, struct pub *pub)
 {
@@ -197,9 +224,7 @@ static void pub_remove(struct px_pubs *p, struct pub *pub)
     p->n_pubs--;
     pub->scope->user->n_pubs--;
     px_publisher_release(pub->scope->user, pub->size_b);
-    topic_drop(p, t);
-    party_unref(pub->party);
-    pub_free(pub);
+    pub_drop(p, pub);
 }
 
 static bool is_directive(const char *key)
@@ -219,38 +244,6 @@ static bool is_directive(const char *key)
 static size_t size_of(const pmix_info_t *data)
 {
     return sizeof(struct pub) + px_type_size(PMIX_VALUE, &data->value);
-}
-
-static pmix_status_t publish_one(struct px_pubs *p, struct px_scope *scope,
-                                 uint32_t persistence, const pmix_info_t *data)
-{
-    struct topic *t = topic_of(p, data->key);
-    struct party *y = t ? party_ref(p, &scope->proc) : NULL;
-    struct pub *pub = y ? calloc(1, sizeof(*pub)) : NULL;
-    pmix_status_t rc = !pub ? PMIX_ERR_NOMEM
-                       : find(p, t, scope, false)
-                           ? PMIX_ERR_DUPLICATE_KEY
-                           : px_type_copy(PMIX_VALUE, &pub->value, &data->value);
-
-    if (rc) {
-        free(pub);
-        if (y)
-            party_unref(y);
-        topic_drop(p, t);
-        return rc;
-    }
-    pub->persistence = (pmix_persistence_t)persistence;
-    pub->scope = scope;
-    scope->refs++;
-    pub->topic = t;
-    pub->party = y;
-    pub->size_b = size_of(data);
-    px_list_append(&t->entries, &pub->same);
-    px_list_append(&y->entries, &pub->link);
-    p->n_pubs++;
-    scope->user->n_pubs++;
-    px_publisher_hold(scope->user, pub->size_b);
-    return PMIX_SUCCESS;
 }
 
 /* ---- lookups -------------------------------------------------------------------- */
@@ -458,30 +451,29 @@ static void answer_due(struct px_pubs *p, struct px_list *due)
 }
 
 /* Checks the entries of a publish, and the bounds, before the work. */
-static pmix_status_t check(struct px_pubs *p, const pmix_proc_t *owner,
-                           const pmix_info_t *info, size_t n)
+static pmix_status_t check(struct publish *w, const pmix_proc_t *owner)
 {
-    const struct px_publisher *u = px_publisher_find(p, info, n);
-    size_t n_new = 0, new_b = 0;
+    struct px_pubs *p = w->pubs;
+    const struct px_publisher *u = px_publisher_find(p, w->info, w->n);
 
-    for (size_t i = 0; i < n; i++) {
-        if (!info[i].key[0])
+    for (size_t i = 0; i < w->n; i++) {
+        if (!w->info[i].key[0])
             return PMIX_ERR_BAD_PARAM;
-        if (is_directive(info[i].key))
+        if (is_directive(w->info[i].key))
             continue;
-        n_new++;
-        new_b += size_of(&info[i]);
+        w->n_new++;
+        w->new_b += size_of(&w->info[i]);
     }
-    if (n_new == 0)
+    if (w->n_new == 0)
         return PMIX_ERR_BAD_PARAM;
     const struct {
         const char *what;
         size_t n, most;
     } bounds[] = {
-        {"entries of this user", n_new + (u ? u->n_pubs : 0), PX_MAX_PUBS},
-        {"bytes of this user's entries", new_b + (u ? u->size_b : 0), PX_MAX_PUBS_B},
-        {"entries", n_new + p->n_pubs, PX_MAX_ALL_PUBS},
-        {"bytes of entries", new_b + p->size_b, PX_MAX_ALL_PUBS_B},
+        {"entries of this user", w->n_new + (u ? u->n_pubs : 0), PX_MAX_PUBS},
+        {"bytes of this user's entries", w->new_b + (u ? u->size_b : 0), PX_MAX_PUBS_B},
+        {"entries", w->n_new + p->n_pubs, PX_MAX_ALL_PUBS},
+        {"bytes of entries", w->new_b + p->size_b, PX_MAX_ALL_PUBS_B},
     };
     for (size_t i = 0; i < PX_COUNT(bounds); i++)
         if (bounds[i].n > bounds[i].most)
@@ -490,51 +482,181 @@ static pmix_status_t check(struct px_pubs *p, const pmix_proc_t *owner,
     return PMIX_SUCCESS;
 }
 
-/* Adds all entries or none. *y becomes the owner, and *n_done their number. */
-static pmix_status_t add(struct px_pubs *p, const pmix_proc_t *owner,
-                         const pmix_info_t *info, size_t n, struct party **y,
-                         size_t *n_done)
+/* Begins a publish: reads the directives, and counts its entries for the user. */
+static pmix_status_t begin(struct publish *w, const pmix_proc_t *owner)
 {
-    uint32_t persistence = px_info_u32(info, n, PMIX_PERSISTENCE, PMIX_PERSIST_APP);
-    const size_t n_before = p->n_pubs;
-    struct px_scope *scope;
-    pmix_status_t rc = persistence > PMIX_PERSIST_SESSION
-                           ? PMIX_ERR_BAD_PARAM
-                           : px_scope_create(p, owner, info, n, false, &scope);
+    uint32_t persistence = px_info_u32(w->info, w->n, PMIX_PERSISTENCE,
+                                       PMIX_PERSIST_APP);
+    pmix_status_t rc = check(w, owner);
 
+    px_list_init(&w->staged);
+    if (!rc && persistence > PMIX_PERSIST_SESSION)
+        rc = PMIX_ERR_BAD_PARAM;
+    if (!rc)
+        rc = px_scope_create(w->pubs, owner, w->info, w->n, false, &w->scope);
     if (rc)
         return rc;
-    for (size_t i = 0; i < n && !rc; i++)
-        if (!is_directive(info[i].key))
-            rc = publish_one(p, scope, persistence, &info[i]);
-    px_scope_unref(scope);
-    *y = find_party(p, owner);
-    *n_done = p->n_pubs - n_before;
-    while (rc && p->n_pubs > n_before)
-        pub_remove(p, PX_CONTAINER_OF((*y)->entries.prev, struct pub, link));
+    w->persistence = (pmix_persistence_t)persistence;
+    w->party = party_ref(w->pubs, owner);
+    if (!w->party) {
+        px_scope_unref(w->scope);
+        return PMIX_ERR_NOMEM;
+    }
+    w->pubs->n_pubs += w->n_new;
+    w->scope->user->n_pubs += w->n_new;
+    px_publisher_hold(w->scope->user, w->new_b);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t stage_one(struct publish *w, const pmix_info_t *data)
+{
+    struct topic *t = topic_of(w->pubs, data->key);
+    struct pub *pub = t ? calloc(1, sizeof(*pub)) : NULL;
+    pmix_status_t rc = pub ? px_type_copy(PMIX_VALUE, &pub->value, &data->value)
+                           : PMIX_ERR_NOMEM;
+
+    if (rc) {
+        free(pub);
+        topic_drop(w->pubs, t);
+        return rc;
+    }
+    pub->persistence = w->persistence;
+    pub->scope = w->scope;
+    w->scope->refs++;
+    pub->topic = t;
+    t->n_staged++;
+    pub->party = w->party;
+    w->party->refs++;
+    pub->size_b = size_of(data);
+    px_list_append(&w->staged, &pub->link);
+    return PMIX_SUCCESS;
+}
+
+/* Makes entries of up to most further infos. */
+static pmix_status_t stage(struct publish *w, size_t most)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (; !rc && w->at < w->n && most > 0; w->at++, most--)
+        if (!is_directive(w->info[w->at].key))
+            rc = stage_one(w, &w->info[w->at]);
+    return rc;
+}
+
+/* Makes the entries visible. Stops at the first key that another entry has. */
+static pmix_status_t reveal(struct publish *w, size_t *n_done)
+{
+    PX_LIST_EACH (&w->staged, struct pub, pub, link) {
+        if (find(w->pubs, pub->topic, w->scope, false))
+            return PMIX_ERR_DUPLICATE_KEY;
+        pub->topic->n_staged--;
+        px_list_remove(&pub->link);
+        px_list_append(&pub->topic->entries, &pub->same);
+        px_list_append(&w->party->entries, &pub->link);
+        w->n_new--;
+        w->new_b -= pub->size_b;
+        ++*n_done;
+    }
+    return PMIX_SUCCESS;
+}
+
+/* Ends a publish: all entries become visible, or none stays. */
+static pmix_status_t finish(struct publish *w, pmix_status_t rc)
+{
+    struct px_list due, *at = &w->party->entries;
+    size_t n_done = 0;
+
+    if (!rc)
+        rc = reveal(w, &n_done);
+    px_list_init(&due);
+    for (size_t i = 0; i < n_done; i++) {
+        at = at->prev;
+        struct pub *pub = PX_CONTAINER_OF(at, struct pub, link);
+
+        if (!rc) {
+            show(w->pubs, pub, &due);
+            continue;
+        }
+        at = at->next;
+        pub_remove(w->pubs, pub);
+    }
+    answer_due(w->pubs, &due);
+    PX_LIST_EACH (&w->staged, struct pub, pub, link) {
+        px_list_remove(&pub->link);
+        pub->topic->n_staged--;
+        pub_drop(w->pubs, pub);
+    }
+    w->pubs->n_pubs -= w->n_new; /* those that are not visible */
+    w->scope->user->n_pubs -= w->n_new;
+    px_publisher_release(w->scope->user, w->new_b);
+    px_scope_unref(w->scope);
+    party_unref(w->party);
     return rc;
 }
 
 pmix_status_t px_pubs_publish(struct px_pubs *p, const pmix_proc_t *owner,
                               const pmix_info_t *info, size_t n)
 {
-    struct party *y = NULL;
-    struct px_list due, *at;
-    size_t n_done = 0;
-    pmix_status_t rc = check(p, owner, info, n);
+    struct publish w = {.pubs = p, .info = info, .n = n};
+    pmix_status_t rc = begin(&w, owner);
 
-    if (!rc)
-        rc = add(p, owner, info, n, &y, &n_done);
-    if (rc)
-        return rc;
-    px_list_init(&due);
-    at = &y->entries;
-    for (size_t i = 0; i < n_done; i++) {
-        at = at->prev;
-        show(p, PX_CONTAINER_OF(at, struct pub, link), &due);
+    return rc ? rc : finish(&w, stage(&w, n));
+}
+
+static void end_publish(struct publish *w, pmix_status_t rc)
+{
+    px_list_remove(&w->link);
+    rc = finish(w, rc);
+    w->cb(rc, w->cbdata);
+    free(w);
+}
+
+/* Continues the oldest publish. */
+static void on_turn(void *arg)
+{
+    struct px_pubs *p = arg;
+    struct publish *w = PX_CONTAINER_OF(p->publishes.next, struct publish, link);
+
+    if (px_list_empty(&p->publishes))
+        return;
+    pmix_status_t rc = stage(w, PX_PUBS_PER_TURN);
+    if (rc || w->at == w->n)
+        end_publish(w, rc);
+    if (!px_list_empty(&p->publishes))
+        px_timer_set(p->timer, 0);
+}
+
+pmix_status_t px_pubs_publish_in_turns(struct px_pubs *p, const pmix_proc_t *owner,
+                                       const pmix_info_t *info, size_t n,
+                                       pmix_op_cbfunc_t cb, void *cbdata)
+{
+    struct publish *w = n > PX_PUBS_PER_TURN ? calloc(1, sizeof(*w)) : NULL;
+    pmix_status_t rc;
+
+    if (w && !p->timer)
+        p->timer = px_timer_create(p->loop, on_turn, p);
+    if (!w || !p->timer) { /* few entries, or no memory to wait */
+        free(w);
+        rc = px_pubs_publish(p, owner, info, n);
+        return rc ? rc : PMIX_OPERATION_SUCCEEDED;
     }
-    answer_due(p, &due);
+    *w = (struct publish){.pubs = p, .info = info, .n = n, .cb = cb, .cbdata = cbdata};
+    rc = begin(w, owner);
+    if (rc) {
+        free(w);
+        return rc;
+    }
+    px_list_append(&p->publishes, &w->link);
+    px_timer_set(p->timer, 0);
     return PMIX_SUCCESS;
+}
+
+/* Ends the publishes of a process that ends. proc NULL: of all. */
+static void publishes_gone(struct px_pubs *p, const pmix_proc_t *proc)
+{
+    PX_LIST_EACH (&p->publishes, struct publish, w, link)
+        if (!proc || px_proc_match(&w->party->proc, proc))
+            end_publish(w, PMIX_ERR_LOST_CONNECTION);
 }
 
 static bool is_in(struct px_pubs *p, const struct pub *pub, const struct party *y,
@@ -603,9 +725,11 @@ static void party_gone(struct party *y, const pmix_proc_t *proc)
 
 void px_pubs_gone(struct px_pubs *p, const pmix_proc_t *proc)
 {
-    struct party *y = find_party(p, proc);
+    struct party *y;
     size_t pos = 0;
 
+    publishes_gone(p, proc);
+    y = find_party(p, proc);
     if (proc->rank != PMIX_RANK_WILDCARD) {
         if (y)
             party_gone(y, proc);
@@ -621,8 +745,10 @@ void px_pubs_fini(struct px_pubs *p)
     struct party *y;
     size_t pos = 0;
 
+    publishes_gone(p, NULL);
     while ((y = px_map_next(&p->parties, &pos, NULL, NULL)))
         party_gone(y, NULL);
+    px_timer_free(px_take(&p->timer));
     px_map_fini(&p->parties);
     px_map_fini(&p->topics);
     px_map_fini(&p->users);

@@ -8,6 +8,7 @@
 #include "core/base/map.h"
 #include "core/types/type.h"
 #include "pmix_callbacks.h"
+#include "pmix_server.h"
 
 /* Bounds on what one user can publish through one server, and all users. */
 #define PX_MAX_PUBS       8192u
@@ -28,6 +29,8 @@ struct px_pubs {
     struct px_map topics;     /* key -> struct topic */
     struct px_map parties;    /* pmix_proc_t -> struct party */
     struct px_map users;      /* user id -> struct user */
+    struct px_list publishes; /* those that take several turns */
+    struct px_timer *timer;   /* runs while there are some; NULL before the first */
     size_t n_pubs, size_b;
     uint64_t steps; /* of all requests: keys, and entries and waits compared */
 };
@@ -41,6 +44,13 @@ void px_pubs_fini(struct px_pubs *p);
  * none. PMIX_ERR_OUT_OF_RESOURCE, with a log line: the request exceeds a bound. */
 pmix_status_t px_pubs_publish(struct px_pubs *p, const pmix_proc_t *owner,
                               const pmix_info_t *info, size_t n);
+/* Publishes up to PX_PUBS_PER_TURN entries in each turn of the loop. Until the last one
+ * none is visible. PMIX_OPERATION_SUCCEEDED: done. PMIX_SUCCESS: cb will be called; the
+ * infos must stay until then. */
+#define PX_PUBS_PER_TURN 1024u
+pmix_status_t px_pubs_publish_in_turns(struct px_pubs *p, const pmix_proc_t *owner,
+                                       const pmix_info_t *info, size_t n,
+                                       pmix_op_cbfunc_t cb, void *cbdata);
 /* Looks up keys. PMIX_SUCCESS: cb has been called or will be. After an error cb is
  * never called. */
 pmix_status_t px_pubs_lookup(struct px_pubs *p, const pmix_proc_t *asker,

@@ -10,6 +10,7 @@
 #include "core/server/peer/authority.h"
 #include "core/server/peer/peer.h"
 #include "core/server/peer/req.h"
+#include "core/server/peer/turn.h"
 #include "core/server/server.h"
 #include "core/server/upcall/module.h"
 
@@ -20,14 +21,20 @@
  * the overhead of malloc. */
 #define UPCALL_B (sizeof(struct px_upcall) + 2 * sizeof(pmix_info_t) + 4 * 16u)
 
-/* Charges what an upcall and its host keep until the answer. */
+/* Work in items, besides that of any request; see px_work. */
+#define FORWARD_ITEMS 32u
+#define ELEMENT_ITEMS 2u /* of a key or an info, at the host */
+
+/* Charges what an upcall and its host keep until the answer, and counts the work. */
 static pmix_status_t charge(struct px_req *req, const struct px_upcall *u)
 {
     const struct px_forward *f = req->rpc->forward;
+    const size_t n_keys = px_strv_count(u->args.keys);
 
+    (void)px_work(req->peer,
+                  FORWARD_ITEMS + ELEMENT_ITEMS * (n_keys + u->args.info.n));
     return px_charge(&req->charge, req->peer,
-                     UPCALL_B + f->held_b +
-                         px_strv_count(u->args.keys) * f->held_key_b);
+                     UPCALL_B + f->held_b + n_keys * f->held_key_b);
 }
 
 pmix_status_t px_forward_user(struct px_req *req, struct px_upcall *u)

@@ -483,6 +483,65 @@ PX_TEST(a_lookup_gives_up_at_its_deadline)
     px_loop_destroy(loop);
 }
 
+enum { N_MANY = 3 * PX_PUBS_PER_TURN + 1 };
+static px_infos many;
+static int n_published;
+static pmix_status_t published;
+
+static void on_published(pmix_status_t status, void *cbdata PX_UNUSED)
+{
+    n_published++;
+    published = status;
+}
+
+/* Publishes many keys in turns, and looks one up before the last turn. *ends: then the owner
+ * ends. */
+static void do_publish_many(struct px_call *call, void *ends)
+{
+    PX_AUTO(px_strv) keys = numbered(1);
+
+    px_pubs_init(&pubs, loop);
+    ok(px_pubs_publish_in_turns(&pubs, &a0, many.v, many.n, on_published, NULL));
+    ok(px_pubs_lookup(&pubs, &b0, keys, NULL, 0, on_found, NULL));
+    ck_assert_int_eq(answer, PMIX_ERR_NOT_FOUND);
+    ck_assert_uint_eq(pubs.n_pubs,
+                      N_MANY); /* counted for the user from the beginning */
+    ck_assert_int_eq(px_pubs_publish(&pubs, &a1, many.v, many.n), PMIX_SUCCESS);
+    ck_assert_int_eq(px_pubs_publish(&pubs, &b0, many.v, many.n),
+                     PMIX_ERR_OUT_OF_RESOURCE);
+    ck_assert_int_eq(n_published, 0);
+    if (*(bool *)ends)
+        px_pubs_gone(&pubs, &a0);
+    else
+        ok(px_pubs_unpublish(&pubs, &a1, NULL, NULL, 0));
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+/* None of the entries is visible before all are. */
+PX_TEST_LOOP(many_keys_are_published_over_several_turns, 2)
+{
+    PX_AUTO(px_strv) keys = numbered(N_MANY);
+    bool ends = _i == 1;
+    uint64_t n_turns = 0;
+
+    for (size_t i = 0; i < N_MANY; i++)
+        ok(px_infos_add(&many, keys[i], &(bool){true}, PMIX_BOOL));
+    ok(px_loop_create(PX_PROGRESS_EXTERNAL, NULL, &loop));
+    ok(px_call(loop, do_publish_many, &ends));
+    for (; n_published == 0; n_turns++)
+        px_loop_pump(loop);
+    if (ends)
+        ck_assert_int_eq(published, PMIX_ERR_LOST_CONNECTION);
+    else
+        ok(published);
+    ck_assert_uint_ge(n_turns, ends ? 0 : 4);
+    ck_assert_uint_eq(pubs.n_pubs, N_MANY);
+    ck_assert_int_eq(n_published, 1);
+    ok(px_call(loop, do_fini, NULL));
+    px_loop_destroy(loop);
+    px_infos_cleanup(&many);
+}
+
 PX_TEST(the_same_value_is_not_copied_without_end)
 {
     enum { VALUE_B = 1 << 20, N = 40 };
