@@ -13,6 +13,7 @@ DOCS = os.path.join(os.path.dirname(__file__), "../../docs")
 INFO = os.path.join(BUILD, "contrib/tools/pmix_info")
 OPTIONAL = [("plog", "journal"), ("psec", "munge")]  # components that need a package for the build
 PMIXRUN = os.path.join(BUILD, "contrib/tools/pmixrun")
+HOST_CHECK = os.path.join(BUILD, "contrib/tools/pmix_host_check")
 
 
 def run(*args, program=INFO):
@@ -83,7 +84,8 @@ def wrong(shown):
     for name, body in (("parameters", parameters(shown)), ("synonyms", synonyms(shown))):
         if put(text, name, body) != text:
             yield "docs/params.md: the table of %s is not that of pmix_info; run info_docs.py --update" % name
-    for name, program in (("man/pmixrun.1", PMIXRUN), ("man/pmix_info.1", INFO)):
+    for name, program in (("man/pmixrun.1", PMIXRUN), ("man/pmix_host_check.1", HOST_CHECK),
+                          ("man/pmix_info.1", INFO)):
         page = plain(read(name))
         options = set(re.findall(r"(?<![\w-])--?[a-zA-Z]+", run("--help", program=program)))
         for option in sorted(options ^ set(re.findall(r"(?<![\w-])--?[a-zA-Z]+", page)) - {"-mca"}):
