@@ -302,6 +302,13 @@ static void report_ends(struct px_collective *c)
         px_collective_locals(c, report_end, c);
 }
 
+/* Reports also those that have ended before. */
+static void on_joined(struct px_collective *c, const px_collective_key *key PX_UNUSED,
+                      const pmix_proc_t *proc PX_UNUSED, bool first PX_UNUSED)
+{
+    report_ends(c);
+}
+
 /* ---- construct: the host --------------------------------------------------------- */
 
 /* Adds the data of the local participants, in the form of a fence that collects. The
@@ -670,6 +677,7 @@ const struct px_collective_kind px_group_construct_kind = {
     .awaits_more = awaits_leaders,
     .goes_on = may_be_partial,
     .wants_host = needs_context,
+    .joined = on_joined,
     .renew = report_ends,
     .lost = lose_construct,
 };
