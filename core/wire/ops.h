@@ -90,8 +90,9 @@ enum px_buffer_kind { /* in the connect message and in front of a BUFFER */
 /* Strings and other elements of arrays that own memory, infos included. Numbers and
  * processes do not count: their bytes suffice as a limit. */
 #define PX_MAX_REQUEST_ITEMS 65536u
-/* Arrays unpacked from a request of n bytes. 48 MiB have room for 190,000 processes;
- * a number takes at most 8 bytes for each of the message. */
-#define PX_MAX_REQUEST_B(n) ((size_t)48 * 1024u * 1024u + 8u * (size_t)(n))
+/* Arrays unpacked from a request of n bytes. 16 MiB have room for 64,000 processes,
+ * and 8 n bytes for as many again with usual names. A number takes at most 8 bytes for
+ * each of the message. */
+#define PX_MAX_REQUEST_B(n) ((size_t)16 * 1024u * 1024u + 8u * (size_t)(n))
 
 #endif

@@ -35,7 +35,7 @@
 #define SHARE_B (256u * 1024u)
 
 /* Freed memory of one user after which the process returns it to the system. */
-#define TRIM_B  (16u * 1024u * 1024u)
+#define TRIM_B  (4u * 1024u * 1024u)
 #define TRIM_MS 500 /* delay, in which more may be freed */
 
 /* Memory of one user, or the sum over all users. */
