@@ -24,11 +24,19 @@ static pmix_server_module_t without_query(void)
     return m;
 }
 
+/* Starts a server whose clients use the Unix socket, so that their pids are known at once. */
 static void start_without(uint32_t n_local, uint32_t n_remote)
 {
     const pmix_server_module_t m = without_query();
+    int *const fds[] = {&one, &two, &three};
 
-    raw_start(&m, n_local, n_remote);
+    raw_server_start(&m, n_local, n_remote);
+    for (pmix_rank_t r = 0; r < PX_COUNT(fds) && r < n_local; r++) {
+        const struct px_hello hello = raw_hello("job", r);
+
+        *fds[r] = raw_near_socket();
+        ok(raw_send_hello(*fds[r], &hello));
+    }
 }
 
 /* Sends a query for keys, separated by commas, with qualifiers. *rest: the reply. */
