@@ -395,8 +395,17 @@ static uint64_t next_context(struct px_server *srv)
     return ++*last;
 }
 
+/* True if the process waits in the collective. A refused process does not. */
+static bool takes_part(const struct px_collective *c, const pmix_proc_t *proc)
+{
+    PX_LIST_EACH (&c->reqs, struct px_req, r, link)
+        if (px_proc_same(&r->peer->proc, proc))
+            return true;
+    return false;
+}
+
 /* Lists one participant, or all ranks of a job on this node. checks: only those that
- * have come. */
+ * take part. */
 static pmix_status_t list_one(struct px_collective *c, const pmix_proc_t *p,
                               bool is_here, bool checks)
 {
@@ -411,7 +420,7 @@ static pmix_status_t list_one(struct px_collective *c, const pmix_proc_t *p,
         if (p->rank != PMIX_RANK_WILDCARD && p->rank != l->rank)
             continue;
         px_proc_set(&proc, ns->name, l->rank);
-        if (checks && !px_collective_has_come(c, l, &proc))
+        if (checks && !takes_part(c, &proc))
             f->partial = true;
         else if (!rc)
             rc = add_procs(&f->members, &proc, 1);
