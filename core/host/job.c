@@ -543,15 +543,13 @@ static bool is_running(void *arg, pmix_rank_t rank)
            (!known->status || known->nspace[0] || known->rank != rank);
 }
 
-/* True if a process was lost before the failed process, and its end is not known yet.
- * Processes that were lost later may have failed by this failure. */
+/* True if a process was lost before the failed one, and its end is not known yet. */
 static bool is_another_dying(struct px_launch_job *failed, pmix_rank_t rank)
 {
     pmix_proc_t proc;
-    uint64_t loss;
 
     px_proc_set(&proc, failed->proc.nspace, rank);
-    loss = px_server_client_lost(failed->launcher->server, &proc);
+    const uint64_t loss = px_server_client_lost(failed->launcher->server, &proc);
     PX_LIST_EACH (&failed->launcher->jobs, struct px_launch_job, job, link) {
         struct px_task suspect = {.job = job,
                                   .rank = job == failed ? rank : PMIX_RANK_UNDEF};

@@ -517,7 +517,7 @@ static void do_publish_many(struct px_call *call, void *ends)
     px_call_done(call, PMIX_SUCCESS);
 }
 
-/* None of the entries is visible before all are. */
+/* No entry is visible before all entries are. */
 PX_TEST_LOOP(many_keys_are_published_over_several_turns, 2)
 {
     PX_AUTO(px_strv) keys = numbered(N_MANY);
