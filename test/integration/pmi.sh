@@ -27,6 +27,12 @@ several_programs() {
     lines 2 '^OK hello [01]/2$' "$OUT"
 }
 
+by_pmi_2() { # MPICH from 4.2; earlier releases ignore the variable
+    need_mpich
+    well "$PMIXRUN" -n 4 env MPIR_CVAR_PMI_VERSION=2 "$MPI" coll 4
+    lines 4 '^OK coll [0-3]/4$' "$OUT"
+}
+
 aborted() {
     need_mpich
     rc_of 7 run 60 "$PMIXRUN" -n 4 "$MPI" abort >"$OUT" 2>"$ERR"
@@ -112,6 +118,7 @@ t MPICH_with_2_ranks sizes 2 hello ring coll
 t MPICH_with_8_ranks sizes 8 hello coll
 t MPICH_with_64_ranks sizes 64 hello
 t several_programs_of_MPICH several_programs
+t MPICH_by_PMI_2 by_pmi_2
 t MPI_Abort_of_MPICH_ends_the_job_with_its_status aborted
 t killed_rank_of_MPICH_ends_the_job killed
 t MPI_Comm_spawn_of_MPICH_is_refused no_spawn

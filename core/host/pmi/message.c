@@ -28,6 +28,10 @@ bool px_pmi_parse(char *text, int version, struct px_pmi_message *m)
     *m = (struct px_pmi_message){0};
     for (char *at = text + strspn(text, separators); *at;) {
         char *key = at, *end = value_end(at, version);
+
+        /* The text of an abort has spaces without escapes, and comes last. */
+        if (version == 1 && strncmp(key, "message=", strlen("message=")) == 0)
+            end += strlen(end);
         const bool last = *end == '\0';
 
         *end = '\0';

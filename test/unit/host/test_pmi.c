@@ -273,9 +273,9 @@ PX_TEST(the_death_of_a_process_ends_a_barrier)
 PX_TEST(an_abort_has_the_status_of_its_process)
 {
     spawn(2, script("init >/dev/null; [ $PMI_RANK = 1 ] && "
-                    "ask '-cmd=abort exitcode=7 message=bad'; exec sleep 20"));
+                    "ask '-cmd=abort exitcode=7 message=bad end'; exec sleep 20"));
     await_failure(PMIX_ERR_PROC_REQUESTED_ABORT, PMIX_ERR_JOB_ABORTED, 1, 7,
-                  "called abort with status 7: bad");
+                  "called abort with status 7: bad end");
     spawn(
         1,
         script(
@@ -373,6 +373,7 @@ PX_TEST(a_text_is_split_into_pairs)
         {1, "cmd=x k", "x", "k", ""},
         {1, "cmd=x k= l=1", "x", "k", ""},
         {1, "cmd=", "", "k", NULL},
+        {1, "cmd=x j=1 message=a b=c ", "x", "message", "a b=c "},
         {2, "cmd=x;", "x", "k", NULL},
         {2, "cmd=x;k=a b;", "x", "k", "a b"},
         {2, "cmd=x;k=a;;b;l=c", "x", "k", "a;;b"},
