@@ -42,17 +42,6 @@ built_in() { # built_in LIBRARY OF THE PROCESSES
     [ "$1" = debian ] || lines 1 ', 0 errors, 0 wrong, 0 not tried; ' "$OUT"
 }
 
-# The mpirun of Open MPI 4 waits for itself when it is to pass on an event of a process.
-mpirun_of_debian() { # mpirun_of_debian LIBRARY OF THE PROCESSES
-    has mpirun.openmpi || skip "Debian's openmpi-bin is not installed"
-    need_debian_lib
-    N=2 table env "LD_LIBRARY_PATH=$(folder debian)" mpirun.openmpi -n 2 env "LD_LIBRARY_PATH=$(folder "$1")" "$CHECK" --skip PMIx_Notify_event
-    row 'PMIx_Notify_event, PMIX_RANGE_NAMESPACE' shall 'not tried'
-    row 'PMIx_Get, before a fence' shall served
-    row PMIx_Publish may served
-    row PMIx_Spawn may served
-}
-
 example() { # the hosts of two nodes, with one thread each
     well "$MINIHOST" 2 "$HELLO"
     lines 4 '^hello from rank [0-3] of 4 in job minihost$' "$OUT"
@@ -73,7 +62,7 @@ only_what_lacks() {
     run 60 "$MINIHOST" 1 "$CHECK" --wanted --timeout 5 >"$OUT" 2>"$ERR" || rc=$?
     same 1 "$rc" "exit status"
     lines 0 '^PMIx_Fence ' "$OUT"
-    row PMIX_NODE_MAP shall missing
+    row PMIX_NSDIR shall missing
     lines 0 ' may ' "$OUT"
 }
 
@@ -107,7 +96,6 @@ symbols() { # the program runs on OpenPMIx 4.2
 
 for lib in ours debian; do
     t "built_in_host_with_${lib}_library_in_processes" built_in $lib
-    t "mpirun_of_debian_with_${lib}_library_in_processes" mpirun_of_debian $lib
 done
 t example_host example
 t only_rows_that_lack_something only_what_lacks
