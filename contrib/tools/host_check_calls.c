@@ -364,13 +364,16 @@ static void disconnect_all(const struct check *c, struct result *r)
     settle(r, PMIx_Disconnect(&c->job, 1, &info, 1));
 }
 
+static bool has_group;
+
 static void group_construct(const struct check *c, struct result *r)
 {
     pmix_info_t info, *results = NULL;
     size_t n = 0;
 
     limit(c, &info);
-    settle(r, PMIx_Group_construct("host_check", &c->job, 1, &info, 1, &results, &n));
+    has_group = settle(
+        r, PMIx_Group_construct("host_check", &c->job, 1, &info, 1, &results, &n));
     free_infos(results, n);
 }
 
@@ -379,7 +382,8 @@ static void group_destruct(const struct check *c, struct result *r)
     pmix_info_t info;
 
     limit(c, &info);
-    settle(r, PMIx_Group_destruct("host_check", &info, 1));
+    settle(r, has_group ? PMIx_Group_destruct("host_check", &info, 1)
+                        : PMIX_ERR_NOT_SUPPORTED);
 }
 
 static pmix_status_t start(const struct check *c, const pmix_info_t *info, size_t n,
