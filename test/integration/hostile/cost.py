@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Costs of one client's requests. An attacker sends a row of the table, while an innocent client does a call
 each millisecond. Prints for each row the innocent client's waits with and without the attack, the server's memory, the
-statuses that the attacker got, and the time that the server needs to end after SIGTERM, and after --timeout, in the
-middle of the attack.
+items of work that the server counted (core/server/peer/turn.h), the statuses that the attacker got, and the time that
+the server needs to end after SIGTERM, and after --timeout, in the middle of the attack.
 
 cost.py [-n] [ROW...]   runs these rows, or all; -n reports breaches of the limits without failing
 cost.py -u [-n] [ROW...]  runs these rows, or all of USERS, under a server of root, with the clients as two users
 cost.py -l              lists the rows
-cost.py --attack ROW ENVIRONMENT   is the attacker
+cost.py --attack ROW NUMBER ENVIRONMENT   is the attacker
 
 A row is cut off after ATTACK_S seconds (PX_TEST_LONG: a longer time). meson sets TENON_BUILD."""
 import json
@@ -42,8 +42,14 @@ LEFT_MB = 16                # LEAVES_S after the attacker has gone
 LEAVES_S = 2
 END_S = 3 if times(0, 1) else 5   # after SIGTERM: the grace of a job, and one second
 
+TURN_ITEMS = 16384          # PX_TURN_ITEMS: work for one process in a turn
+LAST_ITEMS = 36864          # of the request with which the turn ends, which is not divided
+CALL_ITEMS = 64             # of a call of the innocent client, at most
+ROW_ITEMS = 500000          # of a row besides those of its elements
+
 QUIET_S = 0.4               # time without an attack
-ATTACK_S = times(2, 60)     # the attack is cut off then
+ATTACK_S = times(5, 60)     # the attack is cut off then
+GOING_S = 0.1               # from the attacker's end, which also makes work
 START_S = 20
 BEFORE_TERM_S = 0.2         # time of the attack before SIGTERM, or before the end of --timeout
 TIMEOUT_S = times(3, 10)    # of --timeout, from the start of pmixrun
@@ -142,10 +148,19 @@ def publish_all(client, n):
     client.ask(publish(keys(n)))
 
 
-def with_entries(client, op, n):
+def with_entries(client, op, n, first=4096):
+    """Publishes as many keys as a user may, and then asks for n keys."""
     client.ask(publish(keys(8192)), counts=False)
     client.next_phase()
-    client.ask(by_keys(op, keys(n, 4096)))
+    client.ask(by_keys(op, keys(n, first)))
+
+
+def unpublish_all(client, n):
+    with_entries(client, UNPUBLISH, n, 0)
+
+
+def lookup_all(client, n):
+    with_entries(client, LOOKUP, n, 0)
 
 
 def unpublish(client, n):
@@ -249,37 +264,39 @@ DONE = {wire.SUCCESS}
 EITHER = DONE | REFUSED
 PARTIAL, NOT_SUPPORTED = -52, -47
 
-# Name: function, its number, the documented statuses, and true if SIGTERM and --timeout come amid the attack, too. Rows
-# with smaller numbers need no second end.
+# Name: function, its number, the documented statuses, true if SIGTERM and --timeout come amid the attack, too, and
+# items of work for each of the number. Rows with smaller numbers need no second end.
 ROWS = {
-    "calls": (calls, 50, DONE, False),
-    "usual": (usual, 50, DONE, True),
-    "gets-100000": (gets, 100000, EITHER, True),
-    "deregister-4000": (deregister, 4000, DONE, True),
-    "deregister-2000": (deregister, 2000, DONE, False),
-    "event-of-100000": (event_of_many, 0, EITHER, True),
-    "register-cached": (register_with_cache, 0, EITHER, True),
-    "query-1000000": (query, 1000000, REFUSED, True),
-    "query-300000": (query, 300000, REFUSED, False),
-    "publish-20000": (publish_all, 20000, REFUSED, True),
-    "publish-8192": (publish_all, 8192, DONE, False),
-    "unpublish-65536": (unpublish, 65536, EITHER, True),
-    "lookup-65536": (lookup, 65536, EITHER | {PARTIAL}, True),
-    "fences-80000": (pending_fences, 80000, EITHER, True),
-    "fences-12000": (pending_fences, 12000, EITHER, False),
-    "spawn-variables-200000": (spawn_with_variables, 200000, REFUSED, True),
-    "spawn-variables-20000": (spawn_with_variables, 20000, EITHER, False),
-    "spawn-set-20000": (spawn_setting, 20000, EITHER, True),
-    "spawn-argv-1000000": (spawn_with_argv, 1000000, REFUSED, True),
-    "spawn-400": (spawn_many, 400, EITHER, True),
-    "fence-infos-900000": (fence_with_infos, 900000, REFUSED, True),
-    "events-900000": (large_events, 900000, REFUSED, True),
-    "events-2048": (large_events, 2048, DONE, False),
-    "pushes-200000": (pushes, times(200000, 1200000), REFUSED | {NOT_SUPPORTED}, True),
-    "lookups-waiting-200000": (waiting_lookups, times(200000, 1200000), EITHER, True),
-    "commits-100": (commits, 100, DONE, False),
-    "commits-300": (commits, 300, EITHER, True),
-    "publish-bytes-100": (publish_bytes, 100, EITHER, True),
+    "calls": (calls, 50, DONE, False, 0),
+    "usual": (usual, 50, DONE, True, 0),
+    "gets-100000": (gets, 100000, EITHER, True, 40),
+    "deregister-4000": (deregister, 4000, DONE, True, 150),
+    "deregister-2000": (deregister, 2000, DONE, False, 150),
+    "event-of-100000": (event_of_many, 0, EITHER, True, 0),
+    "register-cached": (register_with_cache, 0, EITHER, True, 0),
+    "query-1000000": (query, 1000000, REFUSED, True, 0),
+    "query-300000": (query, 300000, REFUSED, False, 0),
+    "publish-20000": (publish_all, 20000, REFUSED, True, 0),
+    "publish-8192": (publish_all, 8192, DONE, False, 0),
+    "unpublish-8192": (unpublish_all, 8192, DONE, False, 0),
+    "lookup-8192": (lookup_all, 8192, DONE, False, 0),
+    "unpublish-65536": (unpublish, 65536, EITHER, True, 0),
+    "lookup-65536": (lookup, 65536, EITHER | {PARTIAL}, True, 0),
+    "fences-80000": (pending_fences, 80000, EITHER, True, 40),
+    "fences-12000": (pending_fences, 12000, EITHER, False, 40),
+    "spawn-variables-200000": (spawn_with_variables, 200000, REFUSED, True, 0),
+    "spawn-variables-20000": (spawn_with_variables, 20000, EITHER, False, 0),
+    "spawn-set-20000": (spawn_setting, 20000, EITHER, True, 0),
+    "spawn-argv-1000000": (spawn_with_argv, 1000000, REFUSED, True, 0),
+    "spawn-400": (spawn_many, 400, EITHER, True, 0),
+    "fence-infos-900000": (fence_with_infos, 900000, REFUSED, True, 0),
+    "events-900000": (large_events, 900000, REFUSED, True, 0),
+    "events-2048": (large_events, 2048, DONE, False, 300),  # six events, and 50 registrations of another user
+    "pushes-200000": (pushes, times(200000, 1200000), REFUSED | {NOT_SUPPORTED}, True, 75),
+    "lookups-waiting-200000": (waiting_lookups, times(200000, 1200000), EITHER, True, 80),
+    "commits-100": (commits, 100, DONE, False, 2500),
+    "commits-300": (commits, 300, EITHER, True, 2500),
+    "publish-bytes-100": (publish_bytes, 100, EITHER, True, 2500),
 }
 KEEPS = {"commits-100", "commits-300", "publish-bytes-100"}  # data that stay until the job ends
 # Rows of the short form with --timeout. The long form has all.
@@ -305,13 +322,25 @@ USERS = {
 }
 
 
+# Rows that take a fifth of their number in the short form with one user, which a slow build has to finish in time.
+LARGE = {"gets-100000", "fences-80000", "spawn-400", "pushes-200000", "lookups-waiting-200000"}
+
+
+def number_of(name, is_short):
+    return ROWS[name][1] // 5 if is_short and name in LARGE else ROWS[name][1]
+
+
+def most_items(name, is_short):
+    return ROW_ITEMS + number_of(name, is_short) * ROWS[name][4]
+
+
 # ---- the attacker ------------------------------------------------------------------------------
 
-def attack(name, path):
+def attack(name, number, path):
     """Reports "ready", sends the row after a line of input, and reports the statuses."""
-    function, number, *_ = ROWS[name]
+    function = ROWS[name][0]
     client = wire.Client(wire.Target(wire.environment(path)))
-    function(client, number)
+    function(client, int(number))
     print("ready", flush=True)
     sys.stdin.readline()
     begin = time.monotonic()
@@ -322,9 +351,10 @@ def attack(name, path):
 
 
 class Attacker:
-    def __init__(self, name, environment, uid=0):
-        self.process = subprocess.Popen([sys.executable, os.path.abspath(__file__), "--attack", name, environment],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **become(uid))
+    def __init__(self, name, number, environment, uid=0):
+        self.process = subprocess.Popen(
+            [sys.executable, os.path.abspath(__file__), "--attack", name, str(number), environment],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **become(uid))
         if self.process.stdout.readline() != "ready\n":
             raise RuntimeError("the attacker cannot begin")
 
@@ -352,22 +382,27 @@ class Job(Place):
     allowed = {name: row[2] for name, row in ROWS.items()}
     has_ends = True
 
-    def __init__(self, *options):
-        super().__init__(PMIX_MCA_server_committed_per_user="%dm" % self.user_mb)
-        self.waits, self.environment = (os.path.join(self.dir, name) for name in ("waits", "environment"))
-        self.attacker, self.begin = None, time.monotonic()
+    def __init__(self, is_short, *options):
+        super().__init__(PMIX_MCA_server_committed_per_user="%dm" % self.user_mb, PMIX_MCA_mca_base_verbose="info")
+        self.waits, self.environment, self.log = (
+            os.path.join(self.dir, name) for name in ("waits", "environment", "log"))
+        self.attacker, self.is_short, self.begin = None, is_short, time.monotonic()
         try:
-            self.server = self.start(options)
+            with open(self.log, "w") as log:
+                self.server = self.start(options, log)
             self.await_calls()
         except BaseException:
             self.end()
             raise
 
-    def start(self, options):
+    def start(self, options, log):
         return subprocess.Popen(
             [PMIXRUN, *options, "-n", "1", INNOCENT, self.waits, ":", "-n", "1", "sh", "-c",
              'cat /proc/$$/environ >"$0.new" && mv "$0.new" "$0" && exec sleep 300', self.environment],
-            env=self.env, cwd="/", stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            env=self.env, cwd="/", stdin=subprocess.DEVNULL, stderr=log)
+
+    def stop(self):
+        kill(self.server.pid, signal.SIGTERM)
 
     def await_calls(self):
         deadline = time.monotonic() + START_S
@@ -377,7 +412,7 @@ class Job(Place):
             time.sleep(0.01)
 
     def attack(self, name):
-        self.attacker = Attacker(name, self.environment, self.uid)
+        self.attacker = Attacker(name, number_of(name, self.is_short), self.environment, self.uid)
 
     def others(self):
         """Returns the statuses of another user's calls, amid what the attacker keeps; {} without such a user."""
@@ -434,6 +469,12 @@ class Job(Place):
             time.sleep(0.02)
         return time.monotonic() - begin
 
+    def items(self):
+        """Returns the items of work that the ended server has counted: in all, and most in one turn."""
+        with open(self.log) as f:
+            found = re.search(r"work for peers: (\d+) items, at most (\d+) for one in a turn", f.read())
+        return (int(found.group(1)), int(found.group(2))) if found else (0, 0)
+
     def end(self):
         """Kills all descendants, and removes all files."""
         kill_descendants(500)
@@ -446,19 +487,22 @@ class UsersJob(Job):
     allowed, has_ends = USERS, False
     other = NOBODY + 1
 
-    def start(self, options):
+    def start(self, options, log):
         os.chmod(self.dir, 0o1777)
         self.of_other = self.environment + ".other"
         server = subprocess.Popen([HOST, "a:%d:1:%s" % (self.other, self.of_other),
                                    "b:%d:2:%s" % (self.uid, self.environment)],
-                                  env=self.env, cwd="/", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                                  env=self.env, cwd="/", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)
         if server.stdout.readline() == b"ready\n":
             subprocess.Popen([INNOCENT, self.waits], env={**self.env, **wire.environment(self.of_other)}, cwd="/",
-                             **become(self.other))
+                             stderr=log, **become(self.other))
         return server
 
+    def stop(self):
+        self.server.stdin.close()
+
     def others(self):
-        one_more = Attacker("calls", self.of_other, self.other)
+        one_more = Attacker("calls", ROWS["calls"][1], self.of_other, self.other)
         one_more.start()
         statuses = one_more.report().get("statuses", [])
         one_more.end()
@@ -483,8 +527,19 @@ def measure(job, name):
     growth = job.memory("VmHWM") - before
     others = job.others()
     job.attacker.end()
-    return {"quiet": job.waits_of(quiet_from, begin), "attack": job.waits_of(begin, end), "served": served,
-            "growth": growth, "left": 0 if name in KEEPS else job.left(before), "report": report, "others": others}
+    gone = time.monotonic()
+    left = 0 if name in KEEPS else job.left(before)
+    time.sleep(max(0, gone + GOING_S - time.monotonic()))
+    median, p99, longest = job.waits_of(begin, end)
+    longest = max(longest, job.waits_of(end, time.monotonic())[2])
+    quiet = job.waits_of(quiet_from, begin)
+    n_calls = len(job.calls())
+    job.stop()
+    job.time_to_end(time.monotonic())
+    total, most = job.items()
+    return {"quiet": quiet, "attack": (median, p99, longest), "served": served, "growth": growth, "left": left,
+            "report": report, "others": others, "items": max(0, total - CALL_ITEMS * n_calls), "most": most,
+            "allowed": most_items(name, job.is_short)}
 
 
 def terminate(job, name):
@@ -492,7 +547,7 @@ def terminate(job, name):
     job.attack(name)
     job.attacker.start()
     time.sleep(BEFORE_TERM_S)
-    kill(job.server.pid, signal.SIGTERM)
+    job.stop()
     return job.time_to_end(time.monotonic())
 
 
@@ -523,6 +578,9 @@ def breaches(kind, name, found):
         (not found["served"], "the innocent client is not served"),
         (found["attack"][1] - found["quiet"][1] > P99_S, WAITS[0]),
         (found["attack"][2] - found["quiet"][2] > MAX_S, WAITS[1]),
+        (found["most"] > TURN_ITEMS + LAST_ITEMS, "more than %d items in a turn" % (TURN_ITEMS + LAST_ITEMS)),
+        (not found["most"], "no items are counted"),
+        (found["items"] > found["allowed"], "more than %d items" % found["allowed"]),
         (found["growth"] > growth, "memory above %d MB" % growth),
         (found["left"] > LEFT_MB, "more than %d MB left" % LEFT_MB),
         (not set(statuses) <= allowed, "statuses other than %s" % sorted(allowed)),
@@ -532,22 +590,24 @@ def breaches(kind, name, found):
         (found["late"] > END_S, "the end after --timeout takes longer than %d s" % END_S)) if broken]
 
 
-def play(kind, scene, name, *options):
-    job = kind(*options)
+def play(kind, scene, name, is_short, *options):
+    job = kind(is_short, *options)
     try:
         return scene(job, name)
     finally:
         job.end()
 
 
-def run(kind, name):
+def run(kind, name, is_short):
     """Runs all scenes of a row, and prints its line; returns the breaches."""
     ends = kind.has_ends and ROWS[name][3]
-    found = {**play(kind, measure, name), "end": play(kind, terminate, name) if ends else 0,
-             "late": play(kind, time_out, name, "--timeout", str(TIMEOUT_S))
+    found = {**play(kind, measure, name, is_short), "end": play(kind, terminate, name, is_short) if ends else 0,
+             "late": play(kind, time_out, name, is_short, "--timeout", str(TIMEOUT_S))
                      if ends and (name in WITH_TIMEOUT or times(0, 1)) else 0}
-    print("%-24s %s | %s | memory +%.0f MB, left %.0f MB | statuses %s in %s s | SIGTERM %s s | --timeout %s s" % (
-        name, waits(found["quiet"]), waits(found["attack"]), found["growth"], found["left"],
+    print("%-24s %s | %s | memory +%.0f MB, left %.0f MB | items %d, in a turn %d | statuses %s in %s s | "
+          "SIGTERM %s s | --timeout %s s" % (
+        name, waits(found["quiet"]), waits(found["attack"]), found["growth"], found["left"], found["items"],
+        found["most"],
         ", ".join("%d: %d" % tuple(s) for s in found["report"].get("statuses", [])) or "none",
         "%.2f" % found["report"]["seconds"] if found["report"] else "?",
         *("%.2f" % found[end] if found[end] else "-" for end in ("end", "late"))), flush=True)
@@ -570,11 +630,11 @@ def main(args):
         return 77
     rows = [a for a in args if a[0] != "-"] or list(kind.allowed)
     adopt_orphans()
-    failed = 0
-    print("row: waits without the attack | with the attack | the server's memory | the attacker | the end")
+    failed, is_short = 0, kind is Job and not only_reports and not times(0, 1)
+    print("row: waits without the attack | with the attack | the server's memory | its work | the attacker | the end")
     for name in rows:
         for _ in range(1 if only_reports else TRIES):
-            found = run(kind, name)
+            found = run(kind, name, is_short)
             if not found or not set(found) <= set(WAITS):
                 break
         for breach in found:
