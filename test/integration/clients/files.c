@@ -16,7 +16,7 @@
  *   wait PATH, gone PATH        waits until the path exists, or does not exist any more
  *   job, nspace NAME, rank N    sets the target of the next request: NULL, a namespace, or a
  *                               rank of the own namespace; the default is this process
- *   remove LIST, tree LIST, ignore LIST, recursive, leave_top, pause
+ *   remove LIST, tree LIST, ignore LIST, recursive, leave_top, checkpoint
  *                               adds an attribute to the next request
  *   user N                      adds that user and group to the next request
  *   ask, refused                sends the request, which has to succeed or fail
@@ -76,7 +76,7 @@ static const struct {
     {"ignore", PMIX_CLEANUP_IGNORE, true},
     {"recursive", PMIX_CLEANUP_RECURSIVE, false},
     {"leave_top", PMIX_CLEANUP_LEAVE_TOPDIR, false},
-    {"pause", PMIX_JOB_CTRL_PAUSE, false},
+    {"checkpoint", PMIX_JOB_CTRL_CHECKPOINT, false},
 };
 
 /* Adds an attribute; returns the number of words used, 0 for another order. */

@@ -202,6 +202,8 @@ JOINS(invitations)
     const bool last = me.rank == job_size - 1;
 
     CHECK(job_size > 2);
+    put_u32(PMIX_GLOBAL, "groups.rank", me.rank);
+    GOOD(PMIx_Commit());
     watch_invitations();
     GOOD(invite("invite.all", false));
     CHECK(n_members == job_size);

@@ -20,8 +20,7 @@ static const struct row {
     const char *cmd, *argv[3], *env, *cwd;
     const char *key, *value; /* key and value of an info */
     int n;                   /* 0: one; ZERO: none */
-    int limit;               /* limited resource of the launcher */
-    unsigned left;           /* units of the resource that stay available */
+    int limit;               /* resource that the launcher has none of */
     bool user;               /* fails only for users other than root */
     pmix_status_t status;
     const char *line; /* line of the log, or NULL */
@@ -85,12 +84,6 @@ static const struct row {
     {TRUE, .user = true, .limit = RLIMIT_NPROC,
      .status = PMIX_ERR_JOB_INSUFFICIENT_RESOURCES,
      .line = "cannot run " TRUE ": cannot fork: Resource temporarily unavailable"},
-    {TRUE, .limit = RLIMIT_NOFILE, .left = 1,
-     .status = PMIX_ERR_JOB_INSUFFICIENT_RESOURCES,
-     .line = "cannot run " TRUE ": cannot *: Too many open files"},
-    {TRUE, .limit = RLIMIT_NOFILE, .left = 4,
-     .status = PMIX_ERR_JOB_INSUFFICIENT_RESOURCES,
-     .line = "cannot run " TRUE ": cannot *: Too many open files"},
     /* arguments */
     {"", .status = PMIX_ERR_JOB_NO_EXE_SPECIFIED,
      .line = "cannot spawn: no program is named"},
@@ -163,23 +156,17 @@ static char *full(const char *text)
     return out;
 }
 
-/* Limits the launcher's descriptors or processes to row->left further ones, or removes the limit. */
+/* Allows the launcher none of the row's resource, or removes the limit. */
 static void limit_launcher(const struct row *row, bool on)
 {
     static struct rlimit was;
     struct rlimit now = {0};
-    char path[64], target[64];
 
     if (!row->limit)
         return;
     if (!on) {
         CHECK(prlimit(getppid(), row->limit, &was, NULL) == 0);
         return;
-    }
-    for (unsigned left = row->left; left > 0; now.rlim_cur++) {
-        snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getppid(),
-                 (int)now.rlim_cur);
-        left -= readlink(path, target, sizeof(target)) < 0;
     }
     CHECK(prlimit(getppid(), row->limit, NULL, &was) == 0);
     now.rlim_max = was.rlim_max;

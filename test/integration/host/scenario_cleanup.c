@@ -217,7 +217,7 @@ SCENARIO(the_host_gets_no_cleanup_request, CLEANUP)
     open_for_cleanup();
     start_job(
         &job, "job", 1,
-        "cleanup file @a remove @a tree @d recursive ask pause ignore @x ask remove "
+        "cleanup file @a remove @a tree @d recursive ask checkpoint ignore @x ask remove "
         "relative refused finalize");
     see(&job, "status 0 gone a");
     HOST_CHECK(n_controls == 1 && n_strange == 0);
@@ -228,7 +228,7 @@ SCENARIO(a_host_that_knows_no_job_control, CLEANUP | SERVED)
 {
     struct host_job job;
 
-    start_job(&job, "job", 1, "cleanup file @a remove @a ask pause refused");
+    start_job(&job, "job", 1, "cleanup file @a remove @a ask checkpoint refused");
     see(&job, "status 0 gone a");
 }
 
