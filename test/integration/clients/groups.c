@@ -268,6 +268,8 @@ ALONE(lost_leader)
     }
     if (me.rank == 1)
         EXPECT(invite("invite.leader", false), PMIX_GROUP_LEADER_FAILED);
+    else
+        sleep_ms(3000); /* has no answer for the leader */
     printf("OK lost_leader %u\n", me.rank);
     fflush(stdout);
     _exit(0);
