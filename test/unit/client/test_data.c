@@ -367,13 +367,13 @@ PX_TEST(the_caller_may_provide_the_storage)
     fails(PMIx_Get(&p, "colour", &given, 1, &v), BAD_PARAM);
 }
 
-static uint32_t done_value;
+static uint32_t done_value, done_sum;
 
 static void on_value(pmix_status_t status, pmix_value_t *value, void *cbdata)
 {
     ck_assert_int_eq(!value, status != PMIX_SUCCESS);
     if (value)
-        done_value = value->data.uint32;
+        done_sum += done_value = value->data.uint32;
     on_op(status, cbdata);
 }
 
@@ -478,7 +478,7 @@ PX_TEST(many_gets_of_a_peer_need_few_requests)
     ok(PMIx_Commit());
     for (uint32_t i = 0; i < BURST; i++)
         ok(await_op());
-    ck_assert_uint_eq(done_value, BURST - 1);
+    ck_assert_uint_eq(done_sum, BURST * (BURST - 1) / 2);
     ck_assert_uint_le(fake.n_ops[PX_OP_GET], 2); /* 2 if the reply is slow */
 }
 

@@ -243,6 +243,8 @@ PX_TEST(an_inventory_describes_the_node_and_may_be_empty)
     ok(PMIx_Info_load(&of[1], PMIX_HOSTNAME, host, PMIX_STRING));
     ok(PMIx_Get(NULL, PMIX_AVAIL_PHYS_MEMORY, of, 2, &v));
     ck_assert_uint_gt(v->data.uint64, 0);
+    PMIx_Value_free(v, 1);
+    PMIx_Info_destruct(&of[1]);
 }
 
 PX_TEST_LOOP(each_component_gets_the_inventory_of_its_own, 2)
