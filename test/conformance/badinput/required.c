@@ -277,6 +277,17 @@ static bool is_served(const char *function)
     return true;
 }
 
+static pmix_status_t call(const struct row *row)
+{
+    pmix_status_t rc = row->call();
+
+    if (results)
+        PMIx_Info_free(results, n);
+    results = NULL;
+    n = 0;
+    return rc;
+}
+
 /* ---- the walk ---------------------------------------------------------------------------------- */
 
 /* Calls each row twice, and returns the number of wrong results. */
@@ -287,9 +298,9 @@ static int walk(const struct row *row, size_t n_rows)
     for (; n_rows-- > 0; row++) {
         PMIx_Info_load(in, UNKNOWN_KEY, NULL, PMIX_BOOL);
         PMIx_Info_required(in);
-        pmix_status_t with = row->call();
+        pmix_status_t with = call(row);
         PMIx_Info_optional(in);
-        pmix_status_t without = row->call();
+        pmix_status_t without = call(row);
         if ((without == PMIX_ERR_NOT_SUPPORTED) != is_served(row->function) &&
             with == PMIX_ERR_NOT_SUPPORTED)
             continue;

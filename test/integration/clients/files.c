@@ -49,6 +49,8 @@ static pmix_status_t ask(void)
     pmix_status_t rc = PMIx_Job_control(for_job ? NULL : &target, !for_job, infos,
                                         n_infos, &results, &n);
 
+    if (results) /* the reason of a refusal */
+        PMIX_INFO_FREE(results, n);
     for (size_t i = 0; i < n_infos; i++)
         PMIX_INFO_DESTRUCT(&infos[i]); /* a macro that evaluates its argument twice */
     n_infos = 0;
