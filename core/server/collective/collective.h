@@ -188,6 +188,8 @@ struct px_census px_collective_count(const struct px_collective *c);
 bool px_collective_is_here(const struct px_collective *c);
 /* True if this server knows each namespace. */
 bool px_collective_knows_all(const struct px_collective *c);
+/* True if the process waits in the collective. A refused process does not. */
+bool px_collective_takes_part(const struct px_collective *c, const pmix_proc_t *proc);
 /* True if the process waits in the collective, or was refused. local: the registration
  * of the process, or NULL. */
 bool px_collective_has_come(const struct px_collective *c, const struct px_local *local,

@@ -395,15 +395,6 @@ static uint64_t next_context(struct px_server *srv)
     return ++*last;
 }
 
-/* True if the process waits in the collective. A refused process does not. */
-static bool takes_part(const struct px_collective *c, const pmix_proc_t *proc)
-{
-    PX_LIST_EACH (&c->reqs, struct px_req, r, link)
-        if (px_proc_same(&r->peer->proc, proc))
-            return true;
-    return false;
-}
-
 /* Lists one participant, or all ranks of a job on this node. checks: only those that
  * take part. */
 static pmix_status_t list_one(struct px_collective *c, const pmix_proc_t *p,
@@ -420,7 +411,7 @@ static pmix_status_t list_one(struct px_collective *c, const pmix_proc_t *p,
         if (p->rank != PMIX_RANK_WILDCARD && p->rank != l->rank)
             continue;
         px_proc_set(&proc, ns->name, l->rank);
-        if (checks && !takes_part(c, &proc))
+        if (checks && !px_collective_takes_part(c, &proc))
             f->partial = true;
         else if (!rc)
             rc = add_procs(&f->members, &proc, 1);

@@ -213,6 +213,14 @@ void px_collective_locals(const struct px_collective *c, px_local_fn fn, void *a
     }
 }
 
+bool px_collective_takes_part(const struct px_collective *c, const pmix_proc_t *proc)
+{
+    PX_LIST_EACH (&c->reqs, struct px_req, r, link)
+        if (px_proc_same(&r->peer->proc, proc))
+            return true;
+    return false;
+}
+
 bool px_collective_has_come(const struct px_collective *c, const struct px_local *local,
                             const pmix_proc_t *proc)
 {
@@ -221,10 +229,7 @@ bool px_collective_has_come(const struct px_collective *c, const struct px_local
             return true;
     if (local && local->n_collecting == 0) /* the usual case: no comparison is needed */
         return false;
-    PX_LIST_EACH (&c->reqs, struct px_req, r, link)
-        if (px_proc_same(&r->peer->proc, proc))
-            return true;
-    return false;
+    return px_collective_takes_part(c, proc);
 }
 
 static bool has_come(const struct px_collective *c, const struct px_local *local)
