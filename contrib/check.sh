@@ -91,14 +91,14 @@ check_left_behind() { # check_left_behind PART
 
 # ---- parts --------------------------------------------------------------------------------
 
-# build DIR COMPILER OPTIONS... ; an existing folder keeps its other options
+# build DIR COMPILER OPTIONS... ; an existing folder keeps its other options, and finds packages that are new
 build() {
     local dir=$1 compiler=$2
     shift 2
     if [ ! -f "$dir/build.ninja" ]; then
         CC=$compiler meson setup "$dir" -Dtests=enabled "$@" || return
-    elif ! grep -qx 'tests = enabled' "$dir/meson-private/cmd_line.txt"; then
-        meson configure "$dir" -Dtests=enabled || return
+    elif [ -n "$installed" ] || ! grep -qx 'tests = enabled' "$dir/meson-private/cmd_line.txt"; then
+        meson setup --reconfigure "$dir" -Dtests=enabled || return
     fi
     # shellcheck disable=SC2086
     ninja -C "$dir" $TARGETS

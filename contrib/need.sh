@@ -12,6 +12,8 @@ TEST_PACKAGES="check g++ clang libclang-rt-dev|libclang-rt-14-dev binutils iprou
 ORACLE_PACKAGES="abigail-tools python3-pmix openmpi-bin libopenmpi-dev libpmix-dev
     libpmix2|libpmix2t64 mpich libmpich-dev libpmi2-0-dev munge slurm-wlm-basic-plugins strace"
 
+installed= # by this run: a build folder that exists has not found them
+
 is_installed() {
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
@@ -86,6 +88,7 @@ install_missing() {
         echo "Cannot install the packages:$missing" >&2
         return 1
     }
+    installed="$installed$missing"
 }
 
 need_packages() {

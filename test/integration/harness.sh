@@ -23,7 +23,7 @@ fails() { suite "^FAIL inner: .*$1" 1 "$2"; }
 t good_case_passes suite '^PASS inner' 0 'run 5 true'
 t good_job_passes suite '^PASS inner' 0 'run 30 "$PMIXRUN" -n 2 "$CLIENT" exchange
     used 1 pmixrun "$OUR_LIB" 2 client "$OUR_LIB"'
-t skipping_alone_is_no_success suite '^SKIP inner: why' 1 'skip why'
+t skipping_alone_is_no_success suite '^SKIP inner: why' 77 'skip why'
 t failed_command_is_a_failure fails 'exit status 1' 'false; true'
 t missing_program_is_a_failure fails 'exit status 127' 'run 5 /no/such/program; true'
 t failure_in_a_pipe_is_a_failure fails 'exit status 3' '(exit 3) | cat; true'

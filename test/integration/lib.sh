@@ -8,7 +8,7 @@
 #   suite_begin NAME "$@"    arguments: [-k] keeps the logs; globs select cases
 #   t CASE FUNCTION ARGS...  runs FUNCTION in a subshell: fails where it calls fail, or a command
 #                            fails; PASS, FAIL or SKIP is one line
-#   suite_end                "N passed, N failed, N skipped" and the exit status
+#   suite_end                "N passed, N failed, N skipped" and the exit status: 77 if all cases are skipped
 set -euo pipefail
 
 : "${TENON_BUILD:?run by meson test, or set TENON_BUILD to the build folder}"
@@ -128,6 +128,7 @@ suite_begin() {
 suite_end() {
     print_line "# $NAME: $SECONDS s"
     print_line "$N_PASS passed, $N_FAIL failed, $N_SKIP skipped"
+    if [ $N_PASS = 0 ] && [ $N_FAIL = 0 ] && [ $N_SKIP -gt 0 ]; then return 77; fi
     [ $N_FAIL = 0 ] && [ $N_PASS -gt 0 ]
 }
 
