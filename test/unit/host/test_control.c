@@ -187,10 +187,10 @@ PX_TEST(a_process_is_started_again_by_order)
     ok(order(PMIX_JOB_CTRL_RESTART, "", NULL, 1));
     await_file("up.1");
     ck_assert_int_eq(seen.n_failures, 0);
+    ck_assert(!exists("up.0"));
+    end_it(); /* the event of the end is the last */
     ck_assert_str_eq(seen.restart, "was started again by order");
     ck_assert_int_eq(seen.restarted, before);
-    ck_assert(!exists("up.0"));
-    end_it();
 }
 
 PX_TEST(a_request_has_one_order)
