@@ -138,7 +138,7 @@ static void pressed(struct scene *s, const struct pressing *p)
 
     if (!case_begin(s, p->name))
         return;
-    s->timeout_s = 30;
+    s->timeout_s = 120;
     make(s, "T:top T:side f:x B:top/big");
     reg(s, "D:top F:x");
     pid = spawn_user(p->fn, p->arg ? (void *)at(s, p->arg) : s);
