@@ -2,6 +2,7 @@
 #include "core/iof/ends.h"
 
 #include "core/base/attr.h"
+#include "core/iof/stream.h"
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
 #include "core/rt/process.h"
@@ -79,8 +80,7 @@ void px_iof_sink_close(struct px_iof_sink *sink)
 void px_iof_sink_has_room(struct px_iof_sink *sink)
 {
     sink->waits = false;
-    if (sink->on_room)
-        sink->on_room(sink);
+    px_stream_serve(sink);
 }
 
 static void on_writable(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)

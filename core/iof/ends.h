@@ -22,8 +22,7 @@ struct px_iof_sink {
     px_iof_write_fn write;
     void *arg;              /* the function's argument, or the module's own sink */
     struct px_watch *watch; /* reports room; made when first needed */
-    void (*on_room)(struct px_iof_sink *sink); /* set by stream.c */
-    struct px_list streams;                    /* px_stream.link */
+    struct px_list streams; /* px_stream.link */
     /* px_stream.turn_link: streams with lines, the next one first */
     struct px_list queue;
     bool broken;       /* writing is not possible any more */
@@ -49,7 +48,7 @@ static inline bool px_iof_sink_is_broken(const struct px_iof_sink *sink)
 void px_iof_sink_close(struct px_iof_sink *sink);
 
 /* Writes bytes for stream.c, like px_piof_ops.writev. EAGAIN: the sink waits for room,
- * then calls on_room. */
+ * then serves its streams. */
 ssize_t px_iof_sink_write(struct px_iof_sink *sink, const void *bytes, size_t n);
 
 /* ---- this process's own stdout and stderr ---------------------------------------- */

@@ -159,15 +159,12 @@ static void report_broken(struct px_stream *s)
         s->discards = true;
 }
 
-static void sink_serve(struct px_iof_sink *sink);
-
 /* Sets the stream's sink, unless the sink is broken. */
 static void use_sink(struct px_stream *s, struct px_iof_sink *sink)
 {
     s->way.sink = sink && !sink->broken ? sink : NULL;
     if (!s->way.sink)
         return;
-    s->way.sink->on_room = sink_serve;
     px_list_append(&s->way.sink->streams, &s->link);
 }
 
@@ -342,8 +339,7 @@ static bool serve(struct px_iof_sink *sink, struct px_stream *s)
     return true;
 }
 
-/* Writes as much as the sink takes. Not reentrant. */
-static void sink_serve(struct px_iof_sink *sink)
+void px_stream_serve(struct px_iof_sink *sink)
 {
     if (sink->busy || sink->waits)
         return;
@@ -364,7 +360,7 @@ static bool stream_go(struct px_stream *s)
 
     s->gone = &gone;
     if (!stream_settle(s) && sink)
-        sink_serve(sink);
+        px_stream_serve(sink);
     if (!gone && sink)
         (void)stream_settle(s);
     if (!gone)

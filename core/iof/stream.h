@@ -76,6 +76,8 @@ void px_stream_set_origin(struct px_stream *s, const struct px_iof_origin *origi
 void px_stream_resume(struct px_stream *s);
 /* Returns the number of unwritten bytes. */
 size_t px_stream_held(const struct px_stream *s);
+/* Writes as many bytes of a sink's streams as the sink takes. Not reentrant. */
+void px_stream_serve(struct px_iof_sink *sink);
 /* Frees the stream with its bytes; done is not called. NULL is allowed. */
 void px_stream_close(struct px_stream *s);
 

@@ -23,8 +23,8 @@ static void registered(struct register_op *op)
 
     if (h && rc)
         px_notify_retire(n, h);
-    else if (h)
-        px_notify_replay(n, h);
+    else if (h && h->n_codes > 0) /* only handlers with codes get old events */
+        n->route->replay(n->route_ctx, h);
     px_api_done(&op->api, rc);
 }
 
@@ -68,7 +68,7 @@ static void on_register(struct px_api *api)
         return;
     }
     api->args.id = h->id;
-    if (n_fresh == 0 || !px_notify_has_server(n) ||
+    if (n_fresh == 0 || !px_notify_is_client(n) ||
         register_at_server(op, fresh, h->n_codes ? n_fresh : 0))
         registered(op);
 }
@@ -133,39 +133,15 @@ struct notify_op {
     pmix_proc_t source;
 };
 
-/* Delivers an event to the handlers of this process. Does not cache an event if the
- * server caches its copy for later handlers. */
-static pmix_status_t deliver_own(const struct px_api *api, const pmix_proc_t *source)
-{
-    struct px_notify *n = api->client->notify;
-    pmix_data_range_t range = api->args.directive;
-    PX_AUTO(px_infos) copy = {0};
-    bool may_keep = range == PMIX_RANGE_PROC_LOCAL || range == PMIX_RANGE_CUSTOM ||
-                    !px_notify_has_server(n);
-    const px_infos *info = &api->args.info;
-    pmix_status_t rc = info->n ? px_infos_add_copy(&copy, info->v, info->n)
-                               : PMIX_SUCCESS;
-
-    return rc ? rc : px_notify_take(n, api->args.code, source, range, &copy, may_keep);
-}
-
 static void on_notify(struct px_api *api)
 {
     const pmix_proc_t *source = &PX_CONTAINER_OF(api, struct notify_op, api)->source;
-    struct px_notify *n = api->client->notify;
-    const struct px_model *m = api->client->model;
-    const px_infos *info = &api->args.info;
+    const struct px_notify *n = api->client->notify;
     pmix_data_range_t range = api->args.directive;
-    struct px_aim aim = px_aim_of(m, api->args.code, info->v, info->n);
-    pmix_status_t rc = PMIX_SUCCESS;
+    pmix_status_t rc = n->route->deliver(n->route_ctx, api->args.code, source, range,
+                                         &api->args.info);
 
-    if (n->hooks.own_event)
-        n->hooks.own_event(n->hooks.ctx, api->args.code, source, range, info->v,
-                           info->n);
-    else if (px_range_includes(&aim, range, source, &m->self))
-        rc = deliver_own(api, source);
-    px_aim_fini(&aim);
-    if (rc || n->hooks.own_event || range == PMIX_RANGE_PROC_LOCAL ||
+    if (rc || px_notify_serves(n) || range == PMIX_RANGE_PROC_LOCAL ||
         api->client->standalone)
         px_api_done(api, rc);
     else
@@ -210,7 +186,7 @@ PX_EXPORT pmix_status_t PMIx_Notify_event(pmix_status_t status,
         return rc;
     op.source = source ? *source : client->model->self;
     if (cbfunc || px_process_on_loop() || client->standalone ||
-        client->notify->hooks.own_event ||
+        px_notify_serves(client->notify) ||
         must_wait(client->notify, range, &op.api.args.info))
         return px_api_run(&op.api, sizeof(op), "PMIx_Notify_event");
     return px_api_leave(&op.api, sizeof(op), "PMIx_Notify_event");

@@ -59,6 +59,7 @@ pmix_status_t px_notify_create(struct px_client *client, struct px_notify **out)
     if (!n)
         return PMIX_ERR_NOMEM;
     n->client = client;
+    px_notify_set_route(n, NULL, NULL);
     px_list_init(&n->handlers.list);
     px_list_init(&n->running);
     px_list_init(&n->cached);
@@ -80,11 +81,6 @@ void px_notify_destroy(struct px_notify *n)
         event_free(e);
     px_handlers_fini(&n->handlers);
     free(n);
-}
-
-void px_notify_set_hooks(struct px_notify *n, const struct px_notify_hooks *hooks)
-{
-    n->hooks = hooks ? *hooks : (struct px_notify_hooks){0};
 }
 
 /* ---- receivers ------------------------------------------------------------------- */
@@ -194,9 +190,9 @@ static bool handler_wants(const struct px_notify *n, const struct px_handler *h,
 
 /* ---- registration at the server -------------------------------------------------- */
 
-bool px_notify_has_server(const struct px_notify *n)
+bool px_notify_is_client(const struct px_notify *n)
 {
-    return n->client->channel.send && !n->hooks.own_event;
+    return n->client->channel.send && !px_notify_serves(n);
 }
 
 void px_notify_retire(struct px_notify *n, struct px_handler *h)
@@ -209,7 +205,7 @@ void px_notify_retire(struct px_notify *n, struct px_handler *h)
     px_handlers_remove(h);
     /* Without memory the server continues to send unwanted events, which are
      * ignored. */
-    if (n_gone == 0 || !px_notify_has_server(n))
+    if (n_gone == 0 || !px_notify_is_client(n))
         return;
     px_channel_begin(up, &w, PX_OP_DEREGEVENTS);
     for (size_t i = 0; i < n_gone; i++)
@@ -278,11 +274,6 @@ void px_notify_unwatch(struct px_notify *n)
     if (n->watches && h)
         px_notify_retire(n, h);
     n->watches = false;
-}
-
-bool px_notify_is_client(const struct px_notify *n)
-{
-    return px_notify_has_server(n);
 }
 
 /* ---- the chain ------------------------------------------------------------------- */
@@ -554,12 +545,8 @@ pmix_status_t px_notify_offer(struct px_notify *n, struct px_aim *aim,
     return rc;
 }
 
-void px_notify_replay(struct px_notify *n, const struct px_handler *h)
+void px_notify_replay_own(struct px_notify *n, const struct px_handler *h)
 {
-    if (h->n_codes == 0) /* only handlers with codes get old events */
-        return;
-    if (n->hooks.replay)
-        n->hooks.replay(n->hooks.ctx, h);
     trim_cache(n);
     PX_LIST_EACH (&n->cached, struct event, e, link) {
         struct px_aim aim = px_aim_of(n->client->model, e->code, e->infos.v,
@@ -576,4 +563,48 @@ void px_notify_replay(struct px_notify *n, const struct px_handler *h)
         due->ids[due->n_ids++] = h->id;
         start(n, due);
     }
+}
+
+/* ---- routes ---------------------------------------------------------------------- */
+
+/* Delivers an event to the handlers of a client. Does not cache an event if the server
+ * caches its copy for later handlers. */
+static pmix_status_t client_deliver(void *ctx, pmix_status_t code,
+                                    const pmix_proc_t *source, pmix_data_range_t range,
+                                    const px_infos *info)
+{
+    struct px_notify *n = ctx;
+    const struct px_model *m = n->client->model;
+    struct px_aim aim = px_aim_of(m, code, info->v, info->n);
+    bool is_here = px_range_includes(&aim, range, source, &m->self);
+    bool may_keep = range == PMIX_RANGE_PROC_LOCAL || range == PMIX_RANGE_CUSTOM ||
+                    !px_notify_is_client(n);
+    PX_AUTO(px_infos) copy = {0};
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    px_aim_fini(&aim);
+    if (is_here && info->n)
+        rc = px_infos_add_copy(&copy, info->v, info->n);
+    return rc || !is_here ? rc
+                          : px_notify_take(n, code, source, range, &copy, may_keep);
+}
+
+static void client_replay(void *ctx, const struct px_handler *h)
+{
+    px_notify_replay_own(ctx, h);
+}
+
+static const struct px_event_route client_route = {.deliver = client_deliver,
+                                                   .replay = client_replay};
+
+void px_notify_set_route(struct px_notify *n, const struct px_event_route *route,
+                         void *ctx)
+{
+    n->route = route ? route : &client_route;
+    n->route_ctx = route ? ctx : n;
+}
+
+bool px_notify_serves(const struct px_notify *n)
+{
+    return n->route != &client_route;
 }

@@ -78,19 +78,26 @@ struct px_watch {
 pmix_status_t px_notify_watch(struct px_notify *n, const pmix_status_t *codes,
                               size_t n_codes, const struct px_watch *watch);
 void px_notify_unwatch(struct px_notify *n);
-/* True if the events of this process come from a server. */
+/* True if the events of this process come from a server, where it registers its codes.
+ * False for a process that serves, whose handlers see all its events. */
 bool px_notify_is_client(const struct px_notify *n);
 
-/* Hooks of a server process. Its own notifications go to its clients, and it caches the
- * events for its later handlers itself. */
-struct px_notify_hooks {
-    void (*own_event)(void *ctx, pmix_status_t code, const pmix_proc_t *source,
-                      pmix_data_range_t range, const pmix_info_t *info, size_t n_info);
-    /* Offers the cached events to a new handler, by px_notify_offer. */
+/* The route of events in a process: one for clients (notify.c), and one for processes
+ * that serve (server_init.c). */
+struct px_event_route {
+    /* Delivers an event of this process. A client then sends the event to its server,
+     * too. */
+    pmix_status_t (*deliver)(void *ctx, pmix_status_t code, const pmix_proc_t *source,
+                             pmix_data_range_t range, const px_infos *info);
+    /* Delivers cached events that a new handler wants. */
     void (*replay)(void *ctx, const struct px_handler *h);
-    void *ctx;
 };
-void px_notify_set_hooks(struct px_notify *n, const struct px_notify_hooks *hooks);
+/* Sets the route of a process that serves. route NULL: the route of clients, as after
+ * px_notify_create. */
+void px_notify_set_route(struct px_notify *n, const struct px_event_route *route,
+                         void *ctx);
+/* Delivers the events that n has cached, and that a new handler wants. */
+void px_notify_replay_own(struct px_notify *n, const struct px_handler *h);
 
 /* Return the processes of a PMIX_PROC value or array: malloc'd, or borrowed. */
 pmix_status_t px_value_procs(const pmix_value_t *v, pmix_proc_t **procs, size_t *n);

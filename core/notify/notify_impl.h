@@ -63,18 +63,16 @@ struct px_notify {
     struct px_list running; /* events whose handlers are being called */
     struct px_list cached;
     size_t n_cached, cached_b;
-    struct px_notify_hooks hooks;
+    const struct px_event_route *route;
+    void *route_ctx; /* first argument of the route's functions */
     struct px_watch watch;
     size_t watch_id; /* handler that keeps the codes of the watch registered */
     bool watches;
     atomic_uint n_sent; /* blocking PMIx_Notify_event calls, see must_wait */
 };
 
-/* Delivers cached events that a new handler wants. */
-void px_notify_replay(struct px_notify *n, const struct px_handler *h);
-/* True if this process registers its codes with a server. False for a server process,
- * whose handlers see all its events. */
-bool px_notify_has_server(const struct px_notify *n);
+/* True if the process has a route of its own, as servers have. */
+bool px_notify_serves(const struct px_notify *n);
 /* Removes a handler. Reports to the server the codes that have no handler here any
  * more. */
 void px_notify_retire(struct px_notify *n, struct px_handler *h);

@@ -38,8 +38,7 @@ static void free_child(struct child *c)
     free(c);
 }
 
-/* Frees all children. Reaps ended children without a report. */
-static void free_all(struct px_loop *loop)
+void px_children_free(struct px_loop *loop)
 {
     PX_LIST_EACH (&loop->children.list, struct child, c, link) {
         waitpid(c->pid, NULL, WNOHANG | __WALL);
@@ -196,7 +195,6 @@ pmix_status_t px_child_watch_pidfd(struct px_loop *loop, pid_t pid, int pidfd,
     *c = (struct child){
         .loop = loop, .pid = pid, .pidfd = px_take_fd(&taken), .fn = fn, .arg = arg};
     px_list_append(&loop->children.list, &c->link);
-    loop->children.free_all = free_all;
     pmix_status_t rc = observe(c);
     if (rc)
         free_child(c);

@@ -474,8 +474,7 @@ static void run_rest(struct px_loop *loop)
             break;
         sched_yield(); /* lets the other threads finish */
     }
-    if (loop->children.free_all)
-        loop->children.free_all(loop);
+    px_children_free(loop);
 }
 
 void px_loop_destroy(struct px_loop *loop)

@@ -53,7 +53,6 @@ struct px_poll {
 /* State of child.c. */
 struct px_children {
     struct px_list list;
-    void (*free_all)(struct px_loop *loop); /* NULL before the first child */
     struct px_timer *poll;      /* for children without a pidfd; made when first
                                  * needed */
     const struct rusage *usage; /* usage of the child being reported; NULL if unknown */
@@ -177,5 +176,10 @@ void px_poll_fill(struct px_poll *p);
 /* Waits for a descriptor of outer_fd, until due_ms. Touches nothing else. Returns true
  * if a descriptor is ready. */
 bool px_poll_sleep(struct px_poll *p, uint64_t due_ms);
+
+/* ---- child.c --------------------------------------------------------------------- */
+
+/* Frees all children. Reaps ended children without a report. */
+void px_children_free(struct px_loop *loop);
 
 #endif

@@ -84,28 +84,33 @@ static pmix_status_t own_send(void *ctx, uint32_t tag, px_buf *payload)
     return PMIX_SUCCESS;
 }
 
-static void on_own_event(void *ctx, pmix_status_t code, const pmix_proc_t *source,
-                         pmix_data_range_t range, const pmix_info_t *info,
-                         size_t n_info)
+/* Delivers an event of this process to its handlers and its clients. */
+static pmix_status_t deliver_event(void *ctx, pmix_status_t code,
+                                   const pmix_proc_t *source, pmix_data_range_t range,
+                                   const px_infos *info)
 {
     struct px_server *srv = ctx;
 
-    PX_PARTS_NOTIFY(srv, host_event, code, info, n_info);
-    px_server_event(srv, code, source, range, info, n_info);
+    PX_PARTS_NOTIFY(srv, host_event, code, info->v, info->n);
+    px_server_event(srv, code, source, range, info->v, info->n);
+    return PMIX_SUCCESS;
 }
 
-static void take_events(struct px_server *srv)
+static void replay_events(void *ctx, const struct px_handler *h)
 {
-    const struct px_notify_hooks hooks = {
-        .own_event = on_own_event, .replay = px_server_replay, .ctx = srv};
+    struct px_server *srv = ctx;
 
-    px_notify_set_hooks(srv->notify, &hooks);
+    px_server_replay(srv, h);
+    px_notify_replay_own(srv->notify, h);
 }
+
+static const struct px_event_route route = {.deliver = deliver_event,
+                                            .replay = replay_events};
 
 void px_server_take_module(struct px_server *srv, const pmix_server_module_t *module)
 {
     px_module_take(module, NULL, 0, &srv->module);
-    take_events(srv);
+    px_notify_set_route(srv->notify, &route, srv);
 }
 
 static pmix_status_t make_self(struct px_server *srv)
@@ -212,17 +217,13 @@ static void on_start(struct px_call *call, void *args)
     pmix_status_t rc = srv ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
     if (srv) {
-        struct px_list *const lists[] = {&srv->peers,
-                                         &srv->upcalls,
-                                         &srv->part.attributes,
-                                         &srv->part.cached_events,
-                                         &srv->part.connected,
-                                         &srv->part.deliveries,
-                                         &srv->part.gathers,
-                                         &srv->part.generations,
-                                         &srv->part.invites,
-                                         &srv->part.joined,
-                                         &srv->part.psets};
+        struct px_list *const lists[] = {
+            &srv->peers,           &srv->upcalls,
+            &srv->part.attributes, &srv->part.cached_events,
+            &srv->part.connected,  &srv->part.deliveries,
+            &srv->part.gathers,    &srv->part.generations,
+            &srv->part.invites,    &srv->part.joined,
+            &srv->part.psets};
 
         for (size_t i = 0; i < PX_COUNT(lists); i++)
             px_list_init(lists[i]);
@@ -243,7 +244,7 @@ static void on_start(struct px_call *call, void *args)
         if (!rc && !client->model->own)
             rc = px_role_serve_self(client);
         if (!rc)
-            take_events(srv);
+            px_notify_set_route(srv->notify, &route, srv);
     }
     if (rc && srv) {
         parts_stop(srv);
@@ -312,7 +313,7 @@ static void on_free(struct px_call *call, void *args)
     struct px_server *srv = args;
     struct px_model *m = srv->model;
 
-    px_notify_set_hooks(srv->notify, NULL);
+    px_notify_set_route(srv->notify, NULL, NULL);
     server_free(srv); /* first: the component's process may take a while to end */
     px_process.server = NULL;
     forget_jobs(m);

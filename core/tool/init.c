@@ -255,7 +255,7 @@ static void on_serving(struct px_call *call, void *args)
         px_server_take_module(s->server, s->module);
     if (!px_tool_of(client)->has_module) /* the tool's own server gets its events, as
                                           * before */
-        px_notify_set_hooks(client->notify, NULL);
+        px_notify_set_route(client->notify, NULL, NULL);
     else if (!client->role->primary && px_role_serve_self(client))
         px_log(PX_LOG_ERROR, "tool",
                "cannot connect this process to its own server: out of memory");

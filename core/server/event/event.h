@@ -8,6 +8,7 @@
 
 struct px_handler;
 struct px_peer;
+struct px_server;
 
 /* Delivers an event that a peer has asked for, also to the source, which is the peer or
  * another process. Reaches processes of the peer's user only, and the host if the range
@@ -15,8 +16,7 @@ struct px_peer;
 void px_server_event_for(struct px_peer *peer, const pmix_proc_t *source,
                          pmix_status_t code, pmix_data_range_t range, px_infos *infos);
 
-/* Delivers cached events to a new handler of this process. srv: the struct px_server.
- * For struct px_notify_hooks. */
-void px_server_replay(void *srv, const struct px_handler *h);
+/* Delivers cached events to a new handler of this process. */
+void px_server_replay(struct px_server *srv, const struct px_handler *h);
 
 #endif

@@ -269,10 +269,8 @@ static void replay(struct px_server *srv, struct px_peer *peer)
     }
 }
 
-void px_server_replay(void *ctx, const struct px_handler *h)
+void px_server_replay(struct px_server *srv, const struct px_handler *h)
 {
-    struct px_server *srv = ctx;
-
     PX_LIST_EACH (&srv->part.cached_events, struct cached, c, link) {
         struct px_news e = c->news;
         bool taken = false;
