@@ -366,15 +366,33 @@ void px_job_signal(struct px_launch_job *job, int signum);
 /* Ends a job and its children: SIGTERM, and SIGKILL for processes that do not end; or
  * SIGKILL at once. verdict counts unless there is a failure already. */
 void px_job_end(struct px_launch_job *job, int signum, pmix_status_t verdict);
-/* Reports a failure, and ends the job unless its plan survives failures. Only the first
- * failure counts. */
-void px_job_fail(struct px_launch_job *job, const struct px_failure *failure);
 /* Answer a launch. After a success, failures of processes take effect now. After the
  * undos, the job is freed. */
 void px_job_launched(struct px_launch_job *job);
 void px_job_undone(struct px_launch_job *job);
+/* Ends the job after its last process has ended, all output is written, and the reason
+ * of a failure is known. */
+void px_job_check_finished(struct px_launch_job *job);
 /* Handles a start that has failed, and left nothing. */
 void px_job_task_failed(struct px_task *task, pmix_status_t status);
+
+/* ---- failures (failure.c) -------------------------------------------------------- */
+
+/* Returns the failure of an ended process; status PMIX_SUCCESS: no failure. */
+struct px_failure px_task_judge(const struct px_task *task);
+/* Reports a failure, and ends the job unless its plan survives failures. Only the first
+ * failure counts. */
+void px_job_fail(struct px_launch_job *job, const struct px_failure *failure);
+/* Reports a failure, or the end of a job, to handlers of this process and of kin, which
+ * may be empty. end: receivers that have the report of an end; NULL: a failure. Returns
+ * the number of other processes that are notified. */
+size_t px_job_report(const struct px_launch_job *job, const struct px_failure *f,
+                     const px_kin *kin, unsigned *end);
+/* Makes the timers of a job for its time limits and for a failure that is not
+ * confirmed. */
+pmix_status_t px_job_set_limits(struct px_launch_job *job);
+
+/* ---- the end of all jobs --------------------------------------------------------- */
 
 /* Ends all jobs. call is done when all have ended, or the time for that is over. */
 void px_launcher_end_jobs(struct px_call *call, void *launcher);
