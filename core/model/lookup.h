@@ -100,13 +100,14 @@ static inline bool px_key_is_reserved(const char *key)
 /* Finds a key in the dictionary; NULL for other keys. */
 const struct px_job_key *px_job_key_find(const char *key);
 enum px_key_realm px_key_realm(const char *key);
+enum px_key_means px_key_means(const char *key);
 /* True for a key whose value changes while the job runs. */
 bool px_key_is_live(const char *key);
 /* Converts a value to the dictionary's type for the key, if the value fits that type.
  * *out borrows from *in. A value without a type becomes true. */
 void px_job_value_convert(const char *key, const pmix_value_t *in, pmix_value_t *out);
 
-/* ---- facts that follow from the maps --------------------------------------------- */
+/* ---- facts that follow from the maps: facts.c ------------------------------------ */
 
 /* Returns the keys of facts of a rank or job (table PX_GDS_JOB), or of a node. The last
  * is NULL. */
@@ -126,6 +127,9 @@ bool px_node_name(const struct px_nspace *ns, uint32_t row,
 /* Finds a row by name or alias; UINT32_MAX if there is none. */
 uint32_t px_node_by_name(const struct px_nspace *ns, const char *name);
 uint32_t px_node_by_id(const struct px_nspace *ns, uint32_t id);
+/* Sets the id that the host gave a node, otherwise the node's position in the map.
+ * False if the map does not have the node. */
+bool px_node_id(const struct px_nspace *ns, uint32_t row, uint32_t *id);
 /* Stores the row of an id for px_node_by_id, if the id differs from the row. */
 pmix_status_t px_node_note_id(struct px_nspace *ns, uint32_t row,
                               const pmix_value_t *id);
