@@ -17,7 +17,7 @@ struct px_server;
 struct px_relay {
     struct px_server *server;
     struct px_backlogs backlogs;
-    struct px_list readers; /* on_pull.c: peers that have asked for output */
+    struct px_list readers; /* subscriptions.c: peers that have asked for output */
     struct px_list drains;  /* drain.c */
     size_t last_pull;
     struct px_list ready; /* deliver.c: deliveries that have room now */
@@ -34,11 +34,13 @@ struct px_relay {
 /* Handlers of requests. */
 pmix_status_t px_pull_request(struct px_server *srv, struct px_req *req);
 pmix_status_t px_dereg_request(struct px_server *srv, struct px_req *req);
-/* Hooks of the part. */
+/* Hook of the part. */
 void px_pulls_peer_left(struct px_server *srv, struct px_peer *peer);
-void px_pulls_peer_room(struct px_server *srv, struct px_peer *peer);
 /* Ends the forwarding of a job's output to the process that spawned the job. */
 void px_pulls_nspace_gone(struct px_server *srv, const char *nspace);
+
+/* ---- subscriptions.c ------------------------------------------------------------- */
+
 /* Returns true if a subscription wants this output; px_pulls_give may follow.
  * forwarded: considers the process that spawned the source alone, else all others. */
 bool px_pulls_want(struct px_server *srv, const pmix_proc_t *source,
@@ -51,6 +53,8 @@ pmix_status_t px_pulls_give(struct px_server *srv, const pmix_proc_t *source,
                             pmix_iof_channel_t channel, struct px_payload *bytes,
                             px_infos *info);
 
+/* Hook of the part: sends to a peer that is behind and has read. */
+void px_pulls_peer_room(struct px_server *srv, struct px_peer *peer);
 /* Returns the bytes on their way to all readers. */
 size_t px_pulls_left(const struct px_relay *relay);
 /* Returns the bytes on their way to a peer that ends its subscriptions; 0 if no
