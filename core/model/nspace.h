@@ -20,7 +20,6 @@ struct px_nspace {
     struct px_stores store; /* R */
     struct px_procmap *map; /* R; includes the rows of the node table; NULL if none */
     bool complete;          /* job information has been registered or received */
-    bool no_data;           /* registered with PMIX_REGISTER_NODATA */
     bool in_place;          /* R; only the shared tables have the job information */
     bool hosted;            /* this process serves the job; its data are the
                              * originals */

@@ -56,9 +56,7 @@ pmix_status_t px_server_add_nspace(struct px_server *srv, const char *nspace,
         return px_err_set(err, rc, "cannot register namespace %s", nspace);
     if (!ns->hosted)
         px_store_share(&ns->store, nspace);
-    if (px_info_flag(info, n, PMIX_REGISTER_NODATA)) {
-        ns->no_data = true;
-    } else {
+    if (!px_info_flag(info, n, PMIX_REGISTER_NODATA)) {
         rc = px_jobinfo_register(srv->model, ns, info, n, err);
         if (!rc)
             rc = px_values_registered(srv, ns, err);

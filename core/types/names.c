@@ -13,7 +13,12 @@
 #include <string.h>
 #include <strings.h>
 
-static const struct px_name alloc_directives[] = {
+struct name {
+    int64_t value;
+    const char *name; /* result of the *_string function */
+};
+
+static const struct name alloc_directives[] = {
     {PMIX_ALLOC_NEW, "NEW"},
     {PMIX_ALLOC_EXTEND, "EXTEND"},
     {PMIX_ALLOC_RELEASE, "RELEASE"},
@@ -21,21 +26,21 @@ static const struct px_name alloc_directives[] = {
     {PMIX_ALLOC_REQ_CANCEL, "CANCEL REQUEST"},
 };
 
-static const struct px_name alloc_inheritances[] = {
+static const struct name alloc_inheritances[] = {
     {PMIX_ALLOC_INHERIT_NONE, "NONE"},
     {PMIX_ALLOC_INHERIT_CHILD, "CHILD"},
     {PMIX_ALLOC_INHERIT_DEFAULT, "DEFAULT"},
     {PMIX_ALLOC_INHERIT_CHILD_DEFAULT, "CHILD_DEFAULT"},
 };
 
-static const struct px_name block_directives[] = {
+static const struct name block_directives[] = {
     {PMIX_RESOURCE_BLOCK_DEFINE, "DEFINE"},
     {PMIX_RESOURCE_BLOCK_EXTEND, "EXTEND"},
     {PMIX_RESOURCE_BLOCK_REMOVE, "REMOVE"},
     {PMIX_RESOURCE_BLOCK_DELETE, "DELETE"},
 };
 
-static const struct px_name ranges[] = {
+static const struct name ranges[] = {
     {PMIX_RANGE_UNDEF, "UNDEFINED"},
     {PMIX_RANGE_RM, "INTENDED FOR HOST RESOURCE MANAGER ONLY"},
     {PMIX_RANGE_LOCAL, "AVAIL ON LOCAL NODE ONLY"},
@@ -47,7 +52,7 @@ static const struct px_name ranges[] = {
     {PMIX_RANGE_INVALID, "INVALID"},
 };
 
-static const struct px_name scopes[] = {
+static const struct name scopes[] = {
     {PMIX_SCOPE_UNDEF, "UNDEFINED"},
     {PMIX_LOCAL, "SHARE ON LOCAL NODE ONLY"},
     {PMIX_REMOTE, "SHARE ON REMOTE NODES ONLY"},
@@ -59,7 +64,7 @@ static const struct px_name scopes[] = {
     {PMIX_DEL_INTERNAL, "DELETE INTERNALLY"},
 };
 
-static const struct px_name persistences[] = {
+static const struct name persistences[] = {
     {PMIX_PERSIST_INDEF, "INDEFINITE"},
     {PMIX_PERSIST_FIRST_READ, "DELETE ON FIRST ACCESS"},
     {PMIX_PERSIST_PROC, "RETAIN UNTIL PUBLISHING PROCESS TERMINATES"},
@@ -68,7 +73,7 @@ static const struct px_name persistences[] = {
     {PMIX_PERSIST_INVALID, "INVALID"},
 };
 
-static const struct px_name proc_states[] = {
+static const struct name proc_states[] = {
     {PMIX_PROC_STATE_UNDEF, "UNDEFINED"},
     {PMIX_PROC_STATE_PREPPED, "PREPPED FOR LAUNCH"},
     {PMIX_PROC_STATE_LAUNCH_UNDERWAY, "LAUNCH UNDERWAY"},
@@ -94,7 +99,7 @@ static const struct px_name proc_states[] = {
     {PMIX_PROC_STATE_FAILED_TO_LAUNCH, "PROC FAILED TO LAUNCH"},
 };
 
-static const struct px_name job_states[] = {
+static const struct name job_states[] = {
     {PMIX_JOB_STATE_UNDEF, "UNDEFINED"},
     {PMIX_JOB_STATE_PREPPED, "PREPPED FOR LAUNCH"},
     {PMIX_JOB_STATE_LAUNCH_UNDERWAY, "LAUNCHING"},
@@ -106,12 +111,12 @@ static const struct px_name job_states[] = {
     {PMIX_JOB_STATE_TERMINATED_WITH_ERROR, "TERMINATED WITH ERROR"},
 };
 
-static const struct px_name link_states[] = {
+static const struct name link_states[] = {
     {PMIX_LINK_DOWN, "INACTIVE"},
     {PMIX_LINK_UP, "ACTIVE"},
 };
 
-static const struct px_name device_types[] = {
+static const struct name device_types[] = {
     {PMIX_DEVTYPE_BLOCK, "BLOCK"},     {PMIX_DEVTYPE_GPU, "GPU"},
     {PMIX_DEVTYPE_NETWORK, "NETWORK"}, {PMIX_DEVTYPE_OPENFABRICS, "OPENFABRICS"},
     {PMIX_DEVTYPE_DMA, "DMA"},         {PMIX_DEVTYPE_COPROC, "COPROCESSOR"},
@@ -122,18 +127,18 @@ static const struct px_name device_types[] = {
 
 /* Types internal to the reference implementation, here without support. The registry
  * names all other types. */
-static const struct px_name unhandled_types[] = {
+static const struct name unhandled_types[] = {
     {PMIX_BUFFER, "PMIX_BUFFER"},
     {PMIX_KVAL, "PMIX_KVAL"},
 };
 
-static const struct px_name special_ranks[] = {
+static const struct name special_ranks[] = {
     {PMIX_RANK_UNDEF, "UNDEF"},           {PMIX_RANK_WILDCARD, "WILDCARD"},
     {PMIX_RANK_LOCAL_NODE, "LOCAL_NODE"}, {PMIX_RANK_LOCAL_PEERS, "LOCAL_PEERS"},
     {PMIX_RANK_INVALID, "INVALID"},
 };
 
-static const struct px_name comparisons[] = {
+static const struct name comparisons[] = {
     {PMIX_EQUAL, "EQUAL"},
     {PMIX_VALUE1_GREATER, "VALUE1 GREATER"},
     {PMIX_VALUE2_GREATER, "VALUE2 GREATER"},
@@ -142,7 +147,7 @@ static const struct px_name comparisons[] = {
     {PMIX_VALUE_COMPARISON_NOT_AVAIL, "COMPARISON NOT AVAILABLE"},
 };
 
-static const struct px_name group_operations[] = {
+static const struct name group_operations[] = {
     {PMIX_GROUP_CONSTRUCT, "CONSTRUCT"},
     {PMIX_GROUP_DESTRUCT, "DESTRUCT"},
     {PMIX_GROUP_NONE, "NONE"},
@@ -167,7 +172,8 @@ static const char *const channel_sets[] = {"NONE",
                                            "STDOUT STDERR STDDIAG ",
                                            "STDIN STDOUT STDERR STDDIAG "};
 
-const char *px_name_find(const struct px_name *table, size_t n, int64_t value)
+/* Returns the name, or NULL. */
+static const char *find_name(const struct name *table, size_t n, int64_t value)
 {
     for (size_t i = 0; i < n; i++) {
         if (table[i].value == value)
@@ -178,14 +184,14 @@ const char *px_name_find(const struct px_name *table, size_t n, int64_t value)
 
 /* ---- statuses -------------------------------------------------------------------- */
 
-static const struct px_name status_texts[] = {
+static const struct name status_texts[] = {
 #define PX_STATUS(CONSTANT, text) {PMIX_##CONSTANT, text},
 #include "core/types/status.def"
 #undef PX_STATUS
 };
 
 /* The constants of each number; the current constant precedes former ones. */
-static const struct px_name status_constants[] = {
+static const struct name status_constants[] = {
 #define PX_STATUS(CONSTANT, text) {PMIX_##CONSTANT, "PMIX_" #CONSTANT},
 #include "core/types/status.def"
 #undef PX_STATUS
@@ -213,7 +219,7 @@ PX_EXPORT pmix_status_t PMIx_Error_code(const char *name)
 
 /* ---- lookup ---------------------------------------------------------------------- */
 
-#define FIND_IN(table, value) px_name_find(table, PX_COUNT(table), value)
+#define FIND_IN(table, value) find_name(table, PX_COUNT(table), value)
 
 const char *px_status_name(pmix_status_t status, bool constant)
 {
@@ -227,7 +233,7 @@ const char *px_name_of(pmix_data_type_t type, int64_t value)
         table, PX_COUNT(table) \
     }
     static const struct {
-        const struct px_name *table;
+        const struct name *table;
         size_t n;
     } by_type[] = {
         [PMIX_ALLOC_DIRECTIVE] = NAMES(alloc_directives),
@@ -249,7 +255,7 @@ const char *px_name_of(pmix_data_type_t type, int64_t value)
         return channel_sets[value & (PX_COUNT(channel_sets) - 1)];
     if (type != PMIX_DATA_TYPE)
         return type < PX_COUNT(by_type)
-                   ? px_name_find(by_type[type].table, by_type[type].n, value)
+                   ? find_name(by_type[type].table, by_type[type].n, value)
                    : NULL;
     t = value > PMIX_UNDEF && value <= UINT16_MAX ? px_type_find(value) : NULL;
     return t ? t->name : FIND_IN(unhandled_types, value);

@@ -10,13 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct px_name {
-    int64_t value;
-    const char *name; /* result of the *_string function */
-};
-
-/* Returns the name, or NULL. The caller provides the fallback, such as "UNKNOWN". */
-const char *px_name_find(const struct px_name *table, size_t n, int64_t value);
 /* Returns the name of a value of an enumerated data type (PMIX_SCOPE, PMIX_STATUS,
  * PMIX_DATA_TYPE, PMIX_PROC_RANK, ...). NULL if the type or the value has no name. */
 const char *px_name_of(pmix_data_type_t type, int64_t value);

@@ -236,7 +236,9 @@ pmix_status_t px_get_real(px_reader *r, enum px_store kind, void *dst)
 /* A blob is "blob:" NUL "component=zlib:" NUL "size=<n>:" NUL, then n bytes. */
 static const char blob_head[] = "blob:\0component=zlib:\0size=";
 
-size_t px_regex_len(const char *bytes, size_t max)
+/* Returns the length of the regex at the start of bytes[0..max), including the NUL of
+ * the text form. 0 if the regex does not end there. */
+static size_t regex_len(const char *bytes, size_t max)
 {
     const size_t head = sizeof(blob_head) - 1;
     const char *nul;
@@ -277,7 +279,7 @@ void px_put_regex(px_writer *w, const pmix_byte_object_t *regex)
 {
     const char *bytes = regex->bytes ? regex->bytes : "";
     size_t size = regex->bytes ? regex->size : 1;
-    size_t len = px_regex_len(bytes, size);
+    size_t len = regex_len(bytes, size);
 
     /* A size that differs from the text's own length would shift all later data. Text
      * without a counted NUL gets one. */
@@ -293,7 +295,7 @@ void px_put_regex(px_writer *w, const pmix_byte_object_t *regex)
 
 pmix_status_t px_get_regex(px_reader *r, pmix_byte_object_t *regex)
 {
-    size_t len = px_regex_len((const char *)r->pos, px_left(r));
+    size_t len = regex_len((const char *)r->pos, px_left(r));
     pmix_status_t rc;
 
     if (!len)

@@ -59,7 +59,8 @@ static pmix_status_t admit(px_reader *r, size_t n, const struct px_type *t)
 
 /* ---- leaves: strings, bytes, times, truth values --------------------------------- */
 
-pmix_status_t px_get_string(px_reader *r, char **s)
+/* *s is malloc'd, or NULL. */
+static pmix_status_t get_string(px_reader *r, char **s)
 {
     const char *text;
     size_t len;
@@ -151,7 +152,7 @@ static pmix_status_t get_leaf(px_reader *r, void *dst, enum px_store store)
     case PX_DOUBLE:
         return px_get_real(r, store, dst);
     case PX_STRING:
-        return px_get_string(r, dst);
+        return get_string(r, dst);
     case PX_POINTER: /* one byte for all; the sender's addresses are useless */
         return px_get_byte(r, &byte);
     case PX_BYTES:
@@ -274,7 +275,7 @@ static pmix_status_t get_strings(px_reader *r, char ***out, enum px_many many)
         if (!px_vec_reserve(&v, have, &cap, 2)) /* the string and a NULL */
             return PMIX_ERR_NOMEM;
         v[have] = NULL;
-        rc = px_get_string(r, &v[have]);
+        rc = get_string(r, &v[have]);
         if (!rc && !v[have]) /* NULL would end the vector early */
             rc = PMIX_ERR_UNPACK_FAILURE;
         if (!rc)

@@ -40,7 +40,6 @@ static inline const struct px_type *px_field_struct(const struct px_field *f)
 
 void px_put_blob(px_writer *w, const void *bytes, size_t n); /* SIZE n, n bytes */
 
-pmix_status_t px_get_string(px_reader *r, char **s); /* malloc'd or NULL */
 /* Reads SIZE n and returns a view of n bytes. */
 pmix_status_t px_get_view(px_reader *r, const uint8_t **bytes, size_t *n);
 
@@ -71,9 +70,6 @@ pmix_status_t px_get_real(px_reader *r, enum px_store kind, void *dst);
  * heading contains its length. */
 void px_put_regex(px_writer *w, const pmix_byte_object_t *regex);
 pmix_status_t px_get_regex(px_reader *r, pmix_byte_object_t *regex);
-/* Returns the length of the regex at the start of bytes[0..max), including the NUL of
- * the text form. 0 if the regex does not end there. */
-size_t px_regex_len(const char *bytes, size_t max);
 /* Returns the length of a regex made by this library, without a bound. */
 size_t px_regex_extent(const char *regex);
 
