@@ -41,8 +41,8 @@ static pmix_status_t munge_query(void *self, struct px_query *answer)
     return PMIX_ERR_NOT_AVAILABLE;
 }
 
-/* Loads the library and makes a context. The library stays loaded: its end of a process
- * is the end of the child. */
+/* Loads the library and makes a context. The library stays loaded until the child
+ * process ends. */
 static pmix_status_t munge_load(const struct conf *conf, struct munge *m)
 {
     void *library = dlopen("libmunge.so.2", RTLD_NOW | RTLD_LOCAL);

@@ -130,7 +130,7 @@ static pmix_status_t native_inspect(void *self, const uint8_t *cred, size_t n,
         return PMIX_ERR_INVALID_CRED;
     memcpy(&token, cred, sizeof(token)); /* a packet may not be aligned */
     make_code(native, &token, code);
-    for (size_t i = 0; i < sizeof(code); i++) /* in the same time for each code */
+    for (size_t i = 0; i < sizeof(code); i++) /* in constant time */
         differs |= code[i] ^ token.code[i];
     if (differs || memcmp(token.magic, magic, sizeof(magic)) != 0 ||
         px_clock_ms() - token.made_ms > native->conf.lifetime)

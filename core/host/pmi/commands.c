@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The commands of PMI-1 and PMI-2. Keys that a process puts are values that it commits
- * as a PMIx client: PMIx programs read them, too. A barrier is a fence of the job. */
+/* The commands of PMI-1 and PMI-2. A process that puts a key commits a value as a PMIx
+ * client, so PMIx programs can read the value, too. A barrier is a fence of the job. */
 #include "core/host/job.h"
 #include "core/host/pmi/link.h"
 #include "core/link/channel.h"
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Keys of node attributes have names of their own: PMI-2 separates them from others. */
+/* Prefix of node attributes, which PMI-2 separates from other keys. */
 #define NODE_KEY "pmi2.node."
 
 struct px_pmi_command {
@@ -382,7 +382,7 @@ static void serve_get(struct px_pmi *pmi, const struct px_pmi_message *m)
                         : NULL);
 }
 
-/* Waits for the key if the request asks for that. */
+/* Waits for a missing key if the request has the flag "wait". */
 static void serve_get_of_node(struct px_pmi *pmi, const struct px_pmi_message *m)
 {
     const char *wait = px_pmi_find(m, "wait");
@@ -401,7 +401,7 @@ static void serve_get_of_node(struct px_pmi *pmi, const struct px_pmi_message *m
     }
 }
 
-/* A process that waits puts no key, and neither does one that has left. */
+/* A process that waits, has finalized or has ended puts no key. */
 void px_pmi_check_waits(struct px_launch_job *job)
 {
     if (job->n_pmi_waits == 0 || job->n_begun < job->n_tasks)
@@ -417,7 +417,8 @@ void px_pmi_check_waits(struct px_launch_job *job)
 
 /* ---- barrier --------------------------------------------------------------------- */
 
-/* Clients of PMI-1 do not look at the result of a barrier. */
+/* Ends a barrier. Clients of PMI-1 ignore the result of a barrier, so a failed barrier
+ * ends their link. */
 static void on_fence(void *arg, pmix_status_t status, px_reader *r)
 {
     struct px_pmi *pmi = arg;

@@ -14,7 +14,7 @@ struct px_proxy;
 struct px_task;
 struct px_watch;
 
-/* Limits that clients ask for, and the limit of a whole message. */
+/* Limits that clients can query, and the limit of a whole message. */
 #define PX_PMI_NAME_B    256u /* name of a key space, with the NUL */
 #define PX_PMI_KEY_B     64u
 #define PX_PMI_VALUE_B   1024u
@@ -57,7 +57,7 @@ struct px_pmi {
 
 /* ---- replies --------------------------------------------------------------------- */
 
-/* Begins the reply to the present request. name: of the message. */
+/* Begins the reply to the present request. name: command of the reply. */
 void px_pmi_reply(struct px_pmi *pmi, const char *name);
 void px_pmi_add(struct px_pmi *pmi, const char *key, const char *fmt, ...)
     PX_PRINTF(3, 4);

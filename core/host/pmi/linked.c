@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs that are linked with an MPI, and run alone without a word. */
+/* Warnings about programs that are linked with an MPI and have not connected. Each of
+ * their processes runs alone, without an error. */
 #include "core/host/job.h"
 #include "core/host/pmi/pmi.h"
 #include "core/rt/log.h"
@@ -10,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bounds: a file may be anything. */
+/* Bounds of what is read, as a file may have any content. */
 enum { MAX_HEADERS = 64, MAX_ENTRIES = 512, NAME_B = 64 };
 
 /* Reads all n bytes at an offset. */
@@ -25,7 +26,7 @@ struct elf {
     size_t n;
 };
 
-/* Reads the program headers of a file of this machine's own form. */
+/* Reads the program headers of an ELF file for this machine. */
 static bool read_headers(struct elf *e)
 {
     ElfW(Ehdr) h;
@@ -38,7 +39,7 @@ static bool read_headers(struct elf *e)
     return read_at(e->fd, e->headers, e->n * sizeof(e->headers[0]), h.e_phoff);
 }
 
-/* Returns the offset in the file of an address, or 0. */
+/* Returns the file offset of an address, or 0. */
 static uint64_t offset_of(const struct elf *e, ElfW(Addr) address)
 {
     for (size_t i = 0; i < e->n; i++) {
@@ -102,7 +103,6 @@ bool px_pmi_linked(const char *program, char name[NAME_B])
     return false;
 }
 
-/* Reads the files of the programs, which the launch has looked at, too. */
 void px_pmi_report_alone(const struct px_launch_job *job)
 {
     char library[NAME_B];

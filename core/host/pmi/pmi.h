@@ -20,11 +20,11 @@ void px_pmi_close(struct px_task *task);
 /* Frees the keys of a job, whose sockets are closed. */
 void px_pmi_forget(struct px_launch_job *job);
 
-/* Warns about programs of an ended job that are linked with an MPI, run as several
- * processes, and have connected by no protocol (linked.c). */
+/* Warns about programs of an ended job that are linked with an MPI, ran as several
+ * processes, and have not connected by any protocol (linked.c). */
 void px_pmi_report_alone(const struct px_launch_job *job);
-/* Copies the name of a library of MPI or PMI with which a program is linked. False:
- * there is none, or the file cannot be read. */
+/* Copies the name of the MPI or PMI library that a program is linked with. False: there
+ * is none, or the file cannot be read. */
 bool px_pmi_linked(const char *program, char name[64]);
 
 #endif

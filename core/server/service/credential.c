@@ -70,7 +70,8 @@ static void add_module(struct request *r, const struct px_module *m)
 }
 
 /* Chooses the components that serve a request, in the order of PMIX_CRED_TYPE or of
- * their priorities. A check without a type first asks those that need no child. */
+ * their priorities. A validation without a type tries components without a child
+ * first. */
 static void choose_modules(struct request *r, const px_infos *infos)
 {
     const char *types = px_info_str(infos->v, infos->n, PMIX_CRED_TYPE);
@@ -237,7 +238,7 @@ static void on_child_end(struct px_errand *e, enum px_errand_end how,
     start_waiting(all);
 }
 
-/* Tries components until one succeeds, or a child process has to. */
+/* Tries components in order, until one succeeds or one needs a child process. */
 static void try_next(struct request *r)
 {
     struct px_credentials *all = r->srv->part.credentials;

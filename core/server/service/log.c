@@ -253,8 +253,7 @@ static void request_put(struct request *r)
 
 static void start_texts(struct request *r);
 
-/* Counts a text that was started. After a failure PMIX_LOG_ONCE has the next one
- * tried. */
+/* Completes a text. With PMIX_LOG_ONCE, starts the next text after a failure. */
 static void text_done(struct text *t, pmix_status_t status)
 {
     struct request *r = t->request;
@@ -299,7 +298,7 @@ static struct px_iof_sink *find_sink(struct px_plog *plog, const struct text *t)
     return made->sink;
 }
 
-/* Returns the most bytes that a text can have with heads. */
+/* Returns the maximum length of a text with heads. */
 static size_t formatted_b(const char *text, size_t len, const struct px_iof_format *f)
 {
     size_t n_lines = 1;
@@ -453,8 +452,8 @@ static void on_child_end(struct px_errand *e, enum px_errand_end how,
     start_child(plog);
 }
 
-/* True if a child process of this one can have the ids of the user. Completes a group
- * that is not known. */
+/* True if a child process can take the ids of the user. Fills in an unknown group of
+ * this process's own user. */
 static bool can_become(struct request *r)
 {
     const bool is_own = r->uid == geteuid();
@@ -464,7 +463,7 @@ static bool can_become(struct request *r)
     return r->gid != (gid_t)-1 && (is_own || geteuid() == 0);
 }
 
-/* Starts a text, for which text_done follows, perhaps within. Or fails. */
+/* Starts a text. After a success text_done follows, perhaps within. */
 static pmix_status_t start_text(struct px_plog *plog, struct text *t)
 {
     if (!PX_OPS(plog, t->module)->write)

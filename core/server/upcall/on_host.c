@@ -68,9 +68,9 @@ static pmix_status_t call_spawn(const pmix_server_module_t *m, struct px_upcall 
 
 /* ---- job control ----------------------------------------------------------------- */
 
-/* Separates clean-up, which this server does, from the host's directives. Mixed with
- * host directives, clean-up is only checked here. It is registered after the host has
- * agreed, so that an error leaves nothing registered. */
+/* Separates clean-up, which this server does, from directives for the host. Beside such
+ * directives clean-up is only checked, and registered after the host has agreed. So an
+ * error leaves nothing registered. */
 static pmix_status_t prepare_job_control(struct px_req *req, struct px_upcall *u)
 {
     struct px_args *a = &u->args;
@@ -230,8 +230,8 @@ static void reply_found(void *arg, const struct px_upcall *answer)
 
 /* ---- the table ------------------------------------------------------------------- */
 
-/* A comment before a row names the library's own server of the request; the table of
- * services in docs/coverage.md has it. */
+/* A comment before a row describes how the library itself serves the request. The table
+ * of services in docs/coverage.md repeats the comment. */
 #define FORWARD(name, Function, ...)        \
     static const struct px_forward name = { \
         .request = &px_request_##name, .function = "PMIx_" #Function, __VA_ARGS__}

@@ -31,8 +31,7 @@ static pmix_status_t charge(struct px_req *req, const struct px_upcall *u)
     const struct px_forward *f = req->rpc->forward;
     const size_t n_keys = px_strv_count(u->args.keys);
 
-    (void)px_work(req->peer,
-                  FORWARD_ITEMS + ELEMENT_ITEMS * (n_keys + u->args.info.n));
+    (void)px_work(req->peer, FORWARD_ITEMS + ELEMENT_ITEMS * (n_keys + u->args.info.n));
     return px_charge(&req->charge, req->peer,
                      UPCALL_B + f->held_b + n_keys * f->held_key_b);
 }
@@ -82,7 +81,7 @@ static void explain(const struct px_server *srv, struct px_upcall *u,
     (void)px_infos_add(&u->infos, PMIX_EVENT_TEXT_MESSAGE, why, PMIX_STRING);
 }
 
-/* Unpacks a request, and prepares it for its server. */
+/* Unpacks a request, and prepares the request for the function that serves it. */
 static pmix_status_t prepare(struct px_req *req, struct px_upcall *u)
 {
     const struct px_forward *f = req->rpc->forward;

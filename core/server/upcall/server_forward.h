@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests for a service of the host or of this library, each by a table row. The
- * host's function is called if the host has one; otherwise the library's own server of
- * the request. docs/coverage.md has the table of services. Loop thread only. */
+ * host's function serves the request, or the library's own function where the host has
+ * none. docs/coverage.md has the table of services. Loop thread only. */
 #ifndef PX_SERVER_UPCALL_SERVER_FORWARD_H
 #define PX_SERVER_UPCALL_SERVER_FORWARD_H
 
@@ -43,10 +43,10 @@ struct px_forward {
 #define PX_SLOT(function) \
     (offsetof(pmix_server_module_t, function) / sizeof(void (*)(void)) + 1)
 
-/* Has the request served as its row describes. */
+/* Serves a request as its row describes. */
 pmix_status_t px_forward(struct px_server *srv, struct px_req *req);
-/* Sets the infos' user to the one that the connection proves, whatever the request
- * claims. */
+/* Sets the user in the infos to the user that the connection proves, whatever the
+ * request claims. */
 pmix_status_t px_forward_user(struct px_req *req, struct px_upcall *u);
 
 /* Adds the reason of a refusal to the results, and logs the reason. Returns err's

@@ -46,7 +46,7 @@ struct px_upcall {
     struct px_args args;
     px_buf blob;
     struct px_answers *answers; /* of a query; else NULL */
-    bool done;                 /* of job control: all of it was done here */
+    bool done;                  /* job control: this server has done everything */
 };
 
 /* Creates an upcall, which px_upcalls_stop ends. fn NULL: the answer does not matter.
@@ -55,7 +55,7 @@ struct px_upcall *px_upcall_new(struct px_server *srv, px_upcall_fn fn, void *ar
 /* Creates an upcall for a request, which is fn's argument. proc is the process that
  * made the request. */
 struct px_upcall *px_upcall_for(struct px_req *req, px_upcall_fn fn);
-/* Frees an upcall that was not made. NULL is fine. */
+/* Frees an upcall before the host is called. NULL is fine. */
 void px_upcall_drop(struct px_upcall *u);
 /* Handles the return value of the host's function. Any value but PMIX_SUCCESS is the
  * answer, without a callback (PMIX_OPERATION_SUCCEEDED: PMIX_SUCCESS). */
