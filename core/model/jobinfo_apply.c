@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/base/buf.h"
-#include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/base/vec.h"
 #include "core/model/assembly.h"

@@ -4,7 +4,6 @@
  * tables hold all information. */
 #include <string.h>
 
-#include "core/base/strv.h"
 #include "core/model/jobinfo_impl.h"
 #include "core/rt/log.h"
 

@@ -9,7 +9,6 @@
 
 #include "core/base/buf.h"
 #include "core/base/ranges.h"
-#include "core/base/str.h"
 #include "core/types/type.h"
 #include "core/wire/codec.h"
 

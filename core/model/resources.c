@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "core/base/str.h"
 #include "core/base/vec.h"
 #include "core/model/lookup.h"
 #include "core/rt/log.h"

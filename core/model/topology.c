@@ -4,7 +4,6 @@
 #include "core/model/topology.h"
 
 #include "core/link/api.h"
-#include "core/model/jobinfo.h"
 #include "core/model/lookup.h"
 #include "core/model/reader.h"
 

@@ -7,7 +7,6 @@
  * PMIX_UNDEF if there are none. */
 #include "core/role/support.h"
 
-#include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/types/keys.h"
 

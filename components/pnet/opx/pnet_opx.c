@@ -5,7 +5,6 @@
 #include "components/pnet/jobs.h"
 #include "components/pnet/request.h"
 #include "core/base/list.h"
-#include "core/base/str.h"
 #include "core/base/strv.h"
 
 #include <stdio.h>
