@@ -256,14 +256,9 @@ static void on_start(struct px_call *call, void *args)
     px_call_done(call, rc);
 }
 
-static void on_clean(void *arg)
-{
-    px_call_done(arg, PMIX_SUCCESS);
-}
-
 static void on_drained(void *arg)
 {
-    px_cleanup_finish(px_process.server, on_clean, arg);
+    px_cleanup_finish(px_process.server, arg);
 }
 
 static void on_clean_up(struct px_call *call, void *args)

@@ -5,6 +5,7 @@
 
 #include "core/model/nspace.h"
 #include "core/rt/log.h"
+#include "core/rt/loop.h"
 #include "core/server/peer/peer.h"
 #include "core/server/query/answers.h"
 #include "core/server/server.h"
@@ -98,18 +99,15 @@ static void scope_failed(struct px_cleanup_scope *s, pmix_status_t status)
 /* Ends the registry's work: the server ends, and no clean-up is running. */
 static void finished(struct px_cleanup *c)
 {
-    void (*done)(void *arg) = c->done;
-
     PX_CLEANUP_EACH_SCOPE (c, s)
         c->left = c->left || (s->n_entries > 0 && !is_own(s));
-    c->done = NULL;
     px_timer_free(px_take(&c->deadline));
-    done(c->done_arg);
+    px_call_done(px_take(&c->waiter), PMIX_SUCCESS);
 }
 
 void px_cleanup_finish_if_idle(struct px_cleanup *c)
 {
-    if (c->done && c->n_running + c->server->part.session->n_reclaiming == 0)
+    if (c->waiter && c->n_running + c->server->part.session->n_reclaiming == 0)
         finished(c);
 }
 
@@ -219,7 +217,7 @@ void px_cleanup_check(struct px_cleanup_job *job)
 {
     const struct px_cleanup *c = job->registry;
 
-    if (job == c->own || (c->stopping && !c->done))
+    if (job == c->own || (c->stopping && !c->waiter))
         return;
     end_due(job, true);
     end_due(job, false);
@@ -292,14 +290,13 @@ static void on_deadline(void *arg)
     finished(c);
 }
 
-void px_cleanup_finish(struct px_server *srv, void (*done)(void *arg), void *arg)
+void px_cleanup_finish(struct px_server *srv, struct px_call *call)
 {
     struct px_cleanup *c = srv->part.cleanup;
 
     c->stopping = true;
     px_cleanup_end_groups(c);
-    c->done = done;
-    c->done_arg = arg;
+    c->waiter = call;
     PX_LIST_EACH (&c->jobs, struct px_cleanup_job, job, link)
         px_cleanup_check(job);
     c->deadline = px_timer_create(srv->loop, on_deadline, c);

@@ -7,10 +7,10 @@
 
 #include "core/server/cleanup/registry.h"
 
-/* Runs the scopes that can run when the server ends. Calls done once, when neither a
- * clean-up nor a reclaim of dead servers' files is running. Calls it at the latest
- * after the time of parameter server_cleanup_timeout. Must be called only once. */
-void px_cleanup_finish(struct px_server *srv, void (*done)(void *arg), void *arg);
+/* Runs the scopes that can run when the server ends. Completes the call when neither a
+ * clean-up nor a reclaim of dead servers' files is running, at the latest after the
+ * time of parameter server_cleanup_timeout. Must be called only once. */
+void px_cleanup_finish(struct px_server *srv, struct px_call *call);
 
 /* Registers the clean-up that infos (only clean-up: px_cleanup_split) ask for, all or
  * nothing; or only checks it. Finds the client's processes first, as the client may

@@ -113,8 +113,7 @@ struct px_cleanup {
     struct px_pcleanup_totals removed; /* totals for processes */
     bool stopping;                     /* registers and starts nothing any more */
     bool left; /* scopes still waited for live processes when the server ended */
-    void (*done)(void *arg);
-    void *done_arg;
+    struct px_call *waiter; /* of px_cleanup_finish */
 };
 
 /* Hooks of the part (core/server/part.h). */
