@@ -52,6 +52,7 @@ const struct px_job_key px_job_keys[] = {
     ROW(PMIX_PSET_NAME, PMIX_STRING, APP, NONE),
     ROW(PMIX_RM_NAME, PMIX_STRING, SESSION, NONE),
     ROW(PMIX_SPAWNED, PMIX_BOOL, JOB, COMMON),
+    ROW(PMIX_GROUP_NAMES, PMIX_UNDEF, PROC, LIVE),
     ROW(PMIX_OPTIONAL, PMIX_UNDEF, JOB, OPTIONAL),
     ROW(PMIX_APP_INFO, PMIX_UNDEF, JOB, APP_INFO),
     ROW(PMIX_SESSION_INFO, PMIX_UNDEF, JOB, SESSION_INFO),
@@ -93,8 +94,8 @@ const size_t px_n_job_keys = PX_COUNT(px_job_keys);
 
 /* Index of the first key of each length. */
 static const uint8_t first_keys[] = {
-    [9] = 0,   [10] = 11, [11] = 20, [12] = 32, [13] = 37,
-    [14] = 51, [15] = 60, [16] = 67, [17] = 71};
+    [9] = 0,   [10] = 11, [11] = 20, [12] = 32, [13] = 38,
+    [14] = 52, [15] = 61, [16] = 68, [17] = 72};
 
 const struct px_job_key *px_job_key_find(const char *key)
 {
@@ -217,8 +218,7 @@ static inline bool is_wanted(const struct px_lookup *l, enum px_gds_table t)
                                 : t == PX_GDS_JOB || l->want_remote;
 }
 
-/* Searches facts before commits: facts are cheap, and a rank may have many committed
- * values. */
+/* Searches facts before commits: facts are cheap, and commits may be many. */
 static pmix_status_t find_given(const struct px_nspace *ns, const struct px_lookup *l,
                                 pmix_rank_t rank, pmix_value_t *out)
 {

@@ -57,9 +57,13 @@ struct px_server {
 void px_server_take_module(struct px_server *srv, const pmix_server_module_t *module);
 
 /* Lists the names of the process sets that contain the process, malloc'd; NULL without
- * such a set. *work: number of compared processes (node/psets.c). */
+ * such a set. proc NULL: all sets. Adds compared processes to *work (node/psets.c). */
 pmix_status_t px_psets_of(const struct px_server *srv, const pmix_proc_t *proc,
                           char ***names, size_t *work);
+/* Lists the names of the groups of which the process is a member, as above. Leaves out
+ * groups that the peer may not see (collective/groups.c). */
+pmix_status_t px_groups_of(const struct px_peer *peer, const pmix_proc_t *proc,
+                           char ***names, size_t *work);
 
 /* Returns the server; NULL before init, after finalize, and in a forked child. Any
  * thread. */

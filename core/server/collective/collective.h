@@ -212,7 +212,7 @@ void px_collective_log_missing(const struct px_collective *c, bool away,
 typedef void (*px_local_fn)(void *arg, struct px_local *local);
 void px_collective_locals(const struct px_collective *c, px_local_fn fn, void *arg);
 
-/* ---- groups.c -------------------------------------------------------------------- */
+/* ---- groups.c, forming.c --------------------------------------------------------- */
 
 /* Kinds of collectives that make and end groups. */
 extern const struct px_collective_kind px_group_alone_kind, px_group_construct_kind,

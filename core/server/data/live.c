@@ -68,12 +68,11 @@ static pmix_status_t give_local_procs(struct px_req *req,
     return PMIx_Value_load(out, &array, PMIX_DATA_ARRAY);
 }
 
-static pmix_status_t give_psets(struct px_req *req, const pmix_proc_t *proc,
-                                pmix_value_t *out)
+/* Gives the names of sets or groups. rc: status of the search for these names. */
+static pmix_status_t give_names(struct px_req *req, char **names, size_t work,
+                                pmix_status_t rc, pmix_value_t *out)
 {
-    PX_AUTO(px_strv) names = NULL;
-    size_t work = 0, size_b = 0;
-    pmix_status_t rc = px_psets_of(req->peer->server, proc, &names, &work);
+    size_t size_b = 0;
 
     (void)px_work(req->peer, work);
     for (char **name = names; name && *name; name++)
@@ -85,6 +84,26 @@ static pmix_status_t give_psets(struct px_req *req, const pmix_proc_t *proc,
     return rc ? rc : PMIx_Value_load(out, &array, PMIX_DATA_ARRAY);
 }
 
+static pmix_status_t give_psets(struct px_req *req, const pmix_proc_t *proc,
+                                pmix_value_t *out)
+{
+    PX_AUTO(px_strv) names = NULL;
+    size_t work = 0;
+    pmix_status_t rc = px_psets_of(req->peer->server, proc, &names, &work);
+
+    return give_names(req, names, work, rc, out);
+}
+
+static pmix_status_t give_groups(struct px_req *req, const pmix_proc_t *proc,
+                                 pmix_value_t *out)
+{
+    PX_AUTO(px_strv) names = NULL;
+    size_t work = 0;
+    pmix_status_t rc = px_groups_of(req->peer, proc, &names, &work);
+
+    return give_names(req, names, work, rc, out);
+}
+
 static const struct {
     const char *key;
     pmix_status_t (*give)(struct px_req *req, const pmix_proc_t *proc,
@@ -94,6 +113,7 @@ static const struct {
     {PMIX_EXIT_CODE, give_exit_code},
     {PMIX_LOCAL_PROCS, give_local_procs},
     {PMIX_PSET_NAMES, give_psets},
+    {PMIX_GROUP_NAMES, give_groups},
 };
 
 pmix_status_t px_live_find(struct px_req *req, const pmix_proc_t *proc, const char *key,

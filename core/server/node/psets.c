@@ -48,7 +48,7 @@ pmix_status_t px_psets_of(const struct px_server *srv, const pmix_proc_t *proc,
     pmix_status_t rc = PMIX_SUCCESS;
 
     PX_LIST_EACH (&srv->part.psets, struct pset, s, link) {
-        bool has = false;
+        bool has = !proc;
 
         for (size_t i = 0; !has && i < s->n_procs; i++, ++*work)
             has = px_proc_means(srv->model, &s->procs[i], proc);
@@ -170,16 +170,10 @@ static pmix_status_t answer_names(struct px_server *srv,
                                   struct px_answers *a)
 {
     PX_AUTO(px_strv) names = NULL;
-    pmix_status_t rc = PMIX_SUCCESS;
-    size_t len = 0;
+    size_t work = 0;
+    pmix_status_t rc = px_psets_of(srv, NULL, &names, &work);
 
-    PX_LIST_EACH (&srv->part.psets, struct pset, s, link) {
-        len += strlen(s->name) + 1;
-        if (!rc)
-            rc = px_strv_append(&names, s->name);
-    }
-    return rc ? rc
-              : px_answer_array(a, key, names, px_strv_count(names), PMIX_STRING, len);
+    return rc ? rc : px_answer_names(a, key, names);
 }
 
 static pmix_status_t answer_number(struct px_server *srv,

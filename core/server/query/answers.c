@@ -49,6 +49,15 @@ pmix_status_t px_answer_array(struct px_answers *a, const char *key, const void 
     return px_answer(a, key, &borrowed, PMIX_DATA_ARRAY, cost_b);
 }
 
+pmix_status_t px_answer_names(struct px_answers *a, const char *key, char **names)
+{
+    size_t n = 0, len = 0;
+
+    for (; names && names[n]; n++)
+        len += strlen(names[n]) + 1;
+    return px_answer_array(a, key, names, n, PMIX_STRING, len);
+}
+
 void px_slow_free(struct px_slow *s)
 {
     free(s->procs);

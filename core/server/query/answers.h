@@ -45,6 +45,8 @@ pmix_status_t px_answer(struct px_answers *a, const char *key, const void *data,
 pmix_status_t px_answer_text(struct px_answers *a, const char *key, const char *text);
 pmix_status_t px_answer_array(struct px_answers *a, const char *key, const void *array,
                               size_t n, pmix_data_type_t type, size_t cost_b);
+/* Adds an array of texts. names NULL: an empty array. */
+pmix_status_t px_answer_names(struct px_answers *a, const char *key, char **names);
 
 /* ---- answers that take many turns ------------------------------------------------ */
 

@@ -255,6 +255,26 @@ PX_TEST(the_name_stands_for_the_members)
     fails(fence_in(two, "g"), BAD_PARAM);
 }
 
+PX_TEST(groups_of_a_process_are_found_by_their_names)
+{
+    px_reader r;
+
+    raw_start(NULL, 3, 0);
+    construct_pair("01");
+    ok(raw_request(one, raw_get("job", 1, PMIX_GROUP_NAMES, NULL), &r));
+    px_reader part = raw_part(&r);
+    struct px_kval kv = {0};
+    ck_assert(raw_next_kval(&part, &kv));
+    ck_assert_str_eq(kv.key, PMIX_GROUP_NAMES);
+    ck_assert_uint_eq(kv.value.data.darray->size, 1);
+    ck_assert_str_eq(((char **)kv.value.data.darray->array)[0], "g");
+    px_kval_fini(&kv);
+    fails(raw_request(one, raw_get("job", 2, PMIX_GROUP_NAMES, NULL), &r), NOT_FOUND);
+    scene_end_group(two, 402, PX_OP_GROUP_LEAVE, "g", NULL, 0);
+    ok(raw_status(two, 402));
+    fails(raw_request(one, raw_get("job", 1, PMIX_GROUP_NAMES, NULL), &r), NOT_FOUND);
+}
+
 PX_TEST(the_name_of_a_job_is_taken)
 {
     raw_start(&host_module, 2, 0);

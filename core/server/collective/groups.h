@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Functions that the kinds of groups share. Loop thread only. */
+#ifndef PX_SERVER_COLLECTIVE_GROUPS_H
+#define PX_SERVER_COLLECTIVE_GROUPS_H
+
+#include "core/server/collective/collective.h"
+
+/* Returns the group, or NULL. */
+struct px_joined *px_group_find(const struct px_server *srv, const char *name);
+/* Reads the group's name into the label of the key. PMIX_ERR_BAD_PARAM. */
+pmix_status_t px_group_read_name(const struct px_args *a, px_collective_key *key);
+/* Replaces the processes of a request by one. PMIX_ERR_NOMEM. */
+pmix_status_t px_group_name_one(struct px_args *a, const char *nspace,
+                                pmix_rank_t rank);
+/* Calls the host's function for groups. PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_NOMEM. */
+pmix_status_t px_group_call_host(const struct px_collective *c, struct px_upcall *u);
+
+#endif
