@@ -32,7 +32,7 @@ ROOMS = (
     (1000, "services where the host has no function", "core/server/service"),
     (1500, "listeners, handshake, rendezvous", "core/server/door"),
     (2000, "commit, get, modex, memory", "core/server/data"),
-    (2200, "fence, connect, disconnect, groups", "core/server/collective"),
+    (2800, "fence, connect, disconnect, groups", "core/server/collective"),
     (1000, "namespaces of connected processes and groups", "core/server/nspaces"),
     (3000, "events, over several turns, and forwarded streams of clients", "core/server/event",
      "core/server/iof"),

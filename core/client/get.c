@@ -3,6 +3,7 @@
 #include "core/client/client.h"
 #include "core/base/str.h"
 #include "core/model/assembly.h"
+#include "core/model/group_values.h"
 #include "core/model/lookup.h"
 #include "core/model/proc_names.h"
 #include "core/model/reader.h"
@@ -54,7 +55,8 @@ static pmix_status_t gather(void *arg, pmix_rank_t rank PX_UNUSED, const char *k
                             const pmix_value_t *value)
 {
     px_infos *infos = arg;
-    const bool is_name = strcmp(key, PMIX_PROCID) == 0 || strcmp(key, PMIX_RANK) == 0;
+    const bool is_name = strcmp(key, PMIX_PROCID) == 0 || strcmp(key, PMIX_RANK) == 0 ||
+                         px_group_name_key(key, NULL);
 
     return is_name || px_info_find(infos->v, infos->n, key)
                ? PMIX_SUCCESS
@@ -215,7 +217,8 @@ static pmix_status_t find_here(struct get_op *op)
 static bool knows_all(const pmix_proc_t *self, const char *nspace, pmix_rank_t rank,
                       const char *key, const pmix_info_t *info, size_t n)
 {
-    if (strcmp(nspace, self->nspace) != 0 || (key && px_key_is_live(key)))
+    if (strcmp(nspace, self->nspace) != 0 ||
+        (key && (px_key_is_live(key) || px_group_name_key(key, NULL))))
         return false;
     return rank == PMIX_RANK_WILDCARD ||
            (rank == self->rank && (!key || px_key_is_reserved(key) ||
@@ -421,7 +424,10 @@ static bool send(struct pending_gets *a, struct get_op *op)
     PX_AUTO(px_infos) info = {0};
     struct get_request *r = calloc(1, sizeof(*r));
     pmix_status_t rc = r ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+    const char *key = args.text ? px_group_name_key(args.text, NULL) : NULL;
 
+    if (key) /* the request has the qualifier */
+        args.text = (char *)key;
     args.nspace = a->proc.nspace;
     args.rank = a->proc.rank;
     if (!rc)
@@ -669,14 +675,20 @@ static void finish_get(struct px_api *api)
         px_type_free_array(PMIX_VALUE, op->value, 1);
 }
 
-static pmix_status_t check(const char *key, const pmix_info_t *info, size_t n_info)
+/* Checks the arguments. *key becomes the name of a group's value, if the infos name a
+ * group. */
+static pmix_status_t check(const char **key, const pmix_info_t *info, size_t n_info,
+                           px_group_name name)
 {
+    pmix_status_t rc;
+
     if (!px_initialized())
         return PMIX_ERR_INIT;
     if ((n_info > 0 && (!info || n_info > INT32_MAX)) ||
-        (key && (strnlen(key, PMIX_MAX_KEYLEN + 1) > PMIX_MAX_KEYLEN || !key[0])))
+        (*key && (strnlen(*key, PMIX_MAX_KEYLEN + 1) > PMIX_MAX_KEYLEN || !**key)))
         return PMIX_ERR_BAD_PARAM;
-    return px_required_check("PMIx_Get", NULL, info, n_info);
+    rc = px_required_check("PMIx_Get", NULL, info, n_info);
+    return rc ? rc : px_group_name_read(key, info, n_info, name);
 }
 
 static struct get_op make_get(const pmix_proc_t *proc, const char *key,
@@ -697,7 +709,8 @@ PX_EXPORT pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char key[],
                                  const pmix_info_t info[], size_t ninfo,
                                  pmix_value_t **val)
 {
-    pmix_status_t rc = check(key, info, ninfo);
+    px_group_name name;
+    pmix_status_t rc = check(&key, info, ninfo, name);
     struct px_lookup l;
     pmix_value_t v;
 
@@ -722,8 +735,9 @@ PX_EXPORT pmix_status_t PMIx_Get_nb(const pmix_proc_t *proc, const char key[],
                                     const pmix_info_t info[], size_t ninfo,
                                     pmix_value_cbfunc_t cbfunc, void *cbdata)
 {
+    px_group_name name;
+    pmix_status_t rc = check(&key, info, ninfo, name);
     struct get_op op = make_get(proc, key, info, ninfo);
-    pmix_status_t rc = check(key, info, ninfo);
 
     if (rc || !cbfunc)
         return rc ? rc : PMIX_ERR_BAD_PARAM;

@@ -3,6 +3,8 @@
 #include "core/base/str.h"
 #include "core/client/client.h"
 #include "core/client/group.h"
+#include "core/model/group_values.h"
+#include "core/model/nspace.h"
 
 #include <string.h>
 
@@ -44,18 +46,44 @@ static pmix_status_t keep_group(struct px_client *client, const char *name,
 
 /* ---- construct ------------------------------------------------------------------- */
 
-static pmix_status_t read_extras(px_reader *r, px_infos *infos)
+/* Stores the values that a member shares. The array has the member's name first. */
+static pmix_status_t store_shared(struct px_client *client, const pmix_value_t *value,
+                                  size_t context)
 {
+    const pmix_info_t *infos;
+    const pmix_proc_t *member;
+    struct px_nspace *ns;
     size_t n;
+    pmix_status_t rc;
+
+    if (!px_value_infos(value, &infos, &n) || n == 0 ||
+        infos->value.type != PMIX_PROC || !infos->value.data.proc)
+        return PMIX_ERR_UNPACK_FAILURE;
+    member = infos->value.data.proc;
+    rc = px_nspace_get(client->model, member->nspace, &ns);
+    return rc ? rc
+              : px_group_values_put(ns, PX_GDS_REMOTE, member->rank, infos + 1, n - 1,
+                                    context);
+}
+
+/* Reads the values that members share, each in an array, or all in one array. */
+static pmix_status_t read_shared(struct px_client *client, px_reader *r, size_t context)
+{
+    size_t n, n_all;
     pmix_status_t rc = px_unpack_size(r, &n);
 
     for (; !rc && n > 0; n--) {
+        const pmix_info_t *all;
         pmix_info_t one;
 
         rc = px_unpack1(r, &one, PMIX_INFO);
         if (rc)
             break;
-        rc = px_infos_add_copy(infos, &one, 1);
+        if (strcmp(one.key, PMIX_GROUP_INFO) == 0)
+            rc = store_shared(client, &one.value, context);
+        else if (px_value_infos(&one.value, &all, &n_all))
+            for (size_t i = 0; !rc && i < n_all; i++)
+                rc = store_shared(client, &all[i].value, context);
         px_type_destruct(PMIX_INFO, &one);
     }
     return rc;
@@ -85,7 +113,7 @@ static pmix_status_t read_constructed(struct px_client *client, px_reader *r,
     if (rc || px_reader_done(r))
         return rc;
     if (px_version_since(v, 6, 1, 0))
-        return read_extras(r, &c->infos);
+        return read_shared(client, r, c->context);
     return px_version_since(v, 5, 0, 2) ? px_client_store_jobs(client, r, NULL)
                                         : PMIX_SUCCESS;
 }
@@ -132,11 +160,65 @@ pmix_status_t px_group_constructed(struct px_api *op, pmix_status_t status,
     return status;
 }
 
+/* Copies the infos. The values that this process shares begin with its name, as servers
+ * since 6.1 expect. */
+static pmix_status_t name_shared(const struct px_client *client, const px_infos *in,
+                                 px_infos *out)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; !rc && i < in->n; i++) {
+        const pmix_info_t *info = &in->v[i], *given;
+        px_infos own = {0};
+        size_t n;
+
+        if (strcmp(info->key, PMIX_GROUP_INFO) != 0 ||
+            !px_value_infos(&info->value, &given, &n) || n == 0 ||
+            given->value.type == PMIX_PROC) {
+            rc = px_infos_add_copy(out, info, 1);
+            continue;
+        }
+        rc = px_infos_add(&own, PMIX_PROCID, &client->model->self, PMIX_PROC);
+        if (!rc)
+            rc = px_infos_add_copy(&own, given, n);
+        if (!rc)
+            rc = px_infos_add_array(out, PMIX_GROUP_INFO, &own);
+        px_infos_cleanup(&own);
+    }
+    return rc;
+}
+
+pmix_status_t px_group_name_shared(const struct px_client *client, struct px_args *args,
+                                   px_infos *named)
+{
+    pmix_status_t rc;
+
+    if (!px_version_since(&client->channel.server_version, 6, 1, 0) ||
+        !px_info_find(args->info.v, args->info.n, PMIX_GROUP_INFO))
+        return PMIX_SUCCESS;
+    rc = name_shared(client, &args->info, named);
+    args->info = *named;
+    return rc;
+}
+
 static void on_constructed(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct px_api *op = arg;
 
     px_api_done(op, px_group_constructed(op, status, reply));
+}
+
+static void on_construct(struct px_api *op)
+{
+    PX_AUTO(px_infos) named = {0};
+    struct px_args args = op->args;
+    pmix_status_t rc = px_group_name_shared(op->client, &args, &named);
+
+    op->reply = on_constructed;
+    if (rc)
+        px_api_done(op, rc);
+    else
+        px_api_send_args(op, &args);
 }
 
 pmix_status_t px_group_made(struct px_api *op, const pmix_proc_t *procs, size_t n)
@@ -194,7 +276,7 @@ static struct px_api make_with(const struct px_request *request, const char *grp
     struct px_api op = make(request, grp, info, n_info);
 
     if (request == &px_request_group_construct)
-        op.reply = on_constructed;
+        op.start = on_construct;
     else
         op.start = request == &px_request_group_invite ? px_group_invite
                                                        : px_group_join;

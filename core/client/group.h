@@ -9,6 +9,10 @@
  * Returns the status of the call. */
 pmix_status_t px_group_constructed(struct px_api *op, pmix_status_t status,
                                    px_reader *reply);
+/* Puts this process's name before the values that it shares, if the server expects the
+ * name. named keeps the new infos. PMIX_ERR_NOMEM. */
+pmix_status_t px_group_name_shared(const struct px_client *client, struct px_args *args,
+                                   px_infos *named);
 /* Stores a group of these members, and makes the results of op. */
 pmix_status_t px_group_made(struct px_api *op, const pmix_proc_t *procs, size_t n);
 

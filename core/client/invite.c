@@ -128,14 +128,17 @@ static void meet(struct invitation *inv, pmix_proc_t *members, size_t n,
 {
     struct px_api *op = inv->op;
     struct px_args args = op->args;
+    PX_AUTO(px_infos) named = {0};
     bool all = true;
     pmix_status_t rc;
 
     args.procs = members;
     args.n_procs = n;
     if (constructs) {
-        rc = px_channel_ask(&inv->client->channel, &px_request_group_construct, &args,
-                            on_met, inv);
+        rc = px_group_name_shared(inv->client, &args, &named);
+        if (!rc)
+            rc = px_channel_ask(&inv->client->channel, &px_request_group_construct,
+                                &args, on_met, inv);
         if (rc)
             end(inv, rc);
         return;

@@ -6,6 +6,7 @@
 
 #include "core/base/str.h"
 #include "core/base/vec.h"
+#include "core/model/group_values.h"
 #include "core/model/jobinfo_impl.h"
 
 typedef struct px_stage stage;
@@ -506,6 +507,20 @@ pmix_status_t px_jobinfo_unpack(struct px_model *m, struct px_nspace *ns, px_rea
                : rc;
 }
 
+/* Stores a value of a rank. A value that a group qualifies has a name of its own. */
+static pmix_status_t put_of_rank(struct px_nspace *ns, pmix_rank_t rank,
+                                 const struct px_kval *kv)
+{
+    const char *key = kv->key;
+    const pmix_value_t *value = NULL;
+    px_group_name name;
+
+    if (strcmp(key, PMIX_QUALIFIED_VALUE) == 0)
+        value = px_group_value_read(&kv->value, name);
+    return px_store_put(&ns->store, PX_GDS_REMOTE, rank, value ? name : key,
+                        value ? value : &kv->value);
+}
+
 pmix_status_t px_jobinfo_unpack_rank(struct px_model *m, struct px_nspace *ns,
                                      pmix_rank_t rank, px_reader *r)
 {
@@ -519,7 +534,7 @@ pmix_status_t px_jobinfo_unpack_rank(struct px_model *m, struct px_nspace *ns,
 
         rc = px_unpack_kval(r, &kv);
         if (!rc)
-            rc = px_store_put(&ns->store, PX_GDS_REMOTE, rank, kv.key, &kv.value);
+            rc = put_of_rank(ns, rank, &kv);
         px_kval_fini(&kv);
     }
     px_read_gate_open(m->gate);

@@ -46,6 +46,7 @@ grouped() { # grouped HEADERS LIBRARY
     use_debian
     [ "$2" != ours ] || export STRICT=1
     job pmixrun "$1" "$2" groups
+    job pmixrun "$1" "$2" group_values
     job pmixrun "$1" "$2" group_cycles "$(times 20 500)"
 }
 

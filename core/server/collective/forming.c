@@ -13,7 +13,8 @@
 
 #include <string.h>
 
-#define NO_CONTEXT SIZE_MAX /* in replies to clients before 6.0 */
+#define NO_CONTEXT SIZE_MAX    /* in replies to clients before 6.0 */
+#define MAX_SENT_B (64 * 1024) /* of values that a reply to clients since 6.1 has */
 
 struct procs {
     pmix_proc_t *v;
@@ -31,6 +32,7 @@ struct px_forming {
     uint32_t n_leading;   /* leaders that have come */
     struct procs leaders; /* participants that get the events of the construction */
     struct procs order;   /* members in their order; empty: the order of names */
+    px_infos infos;       /* values that members share, see groups.h */
     /* the result */
     struct procs members;
     bool partial; /* a participant is missing */
@@ -51,6 +53,7 @@ void px_forming_free(struct px_forming *f)
     free(f->leaders.v);
     free(f->order.v);
     free(f->members.v);
+    px_infos_cleanup(&f->infos);
     px_buf_cleanup(&f->packed);
     free(f);
 }
@@ -169,9 +172,10 @@ static pmix_status_t begin_forming(struct px_collective *c, const struct px_req 
 }
 
 /* Adds the directives of a request. */
-static pmix_status_t direct(struct px_forming *f, const struct px_req *req,
+static pmix_status_t direct(struct px_collective *c, const struct px_req *req,
                             const px_infos *l)
 {
+    struct px_forming *f = c->forming;
     const pmix_proc_t *order;
     size_t n;
     pmix_status_t rc = read_procs(l, PMIX_GROUP_FINAL_MEMBERSHIP_ORDER, &order, &n);
@@ -180,6 +184,8 @@ static pmix_status_t direct(struct px_forming *f, const struct px_req *req,
         f->order.n = 0;
         rc = add_procs(&f->order, order, n);
     }
+    if (!rc)
+        rc = px_group_infos_take(c, req, l, &f->infos);
     if (!rc && px_info_flag(l->v, l->n, PMIX_GROUP_LEADER))
         rc = add_procs(&f->leaders, &req->peer->proc, 1);
     if (rc)
@@ -203,7 +209,7 @@ static pmix_status_t contribute(struct px_collective *c, const struct px_req *re
     if (!rc && !first && (f->open || key->open))
         rc = merge(c, req, &key->set);
     if (!rc)
-        rc = direct(f, req, &a->info);
+        rc = direct(c, req, &a->info);
     if (rc)
         return rc;
     f->open |= key->open;
@@ -326,6 +332,9 @@ static pmix_status_t describe_construct(const struct px_collective *c, px_infos 
     for (size_t i = 0; !rc && i < PX_COUNT(flags); i++)
         if (flags[i].is_set)
             rc = px_infos_set(infos, flags[i].key, NULL, PMIX_BOOL);
+    px_infos_drop(infos, PMIX_GROUP_INFO); /* of the first request alone */
+    if (!rc)
+        rc = px_infos_add_copy(infos, f->infos.v, f->infos.n);
     return rc || is_here ? rc : add_data(c, infos);
 }
 
@@ -481,6 +490,8 @@ static pmix_status_t settle_construct(struct px_collective *c, pmix_status_t sta
     f->partial = status != PMIX_SUCCESS;
     status = store_data(c, l);
     if (!status)
+        status = px_group_infos_read(&f->infos, l);
+    if (!status)
         status = list_members(c, l);
     if (!status)
         status = sort_members(f);
@@ -492,6 +503,12 @@ static pmix_status_t settle_construct(struct px_collective *c, pmix_status_t sta
         f->context_id = next_context(c->server);
     else if (id && px_value_to_u64(&id->value, &number))
         f->context_id = number;
+    if (f->context_id != NO_CONTEXT)
+        status = px_group_infos_keep(c, &f->infos, f->context_id);
+    if (status) {
+        px_joint_end(px_group_find(c->server, c->label));
+        return status;
+    }
     return f->partial && f->optional ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS;
 }
 
@@ -504,6 +521,21 @@ static enum form form_for(const struct px_peer *peer)
     if (!px_version_since(v, 6, 0, 0))
         return FORM_4_2_4;
     return px_version_since(v, 6, 1, 0) ? FORM_6_1 : FORM_6_0;
+}
+
+/* Packs the values that members share. Large values do not go to each member: clients
+ * get them one by one. */
+static void pack_infos(px_writer *w, const px_infos *infos)
+{
+    const size_t before = w->buf.len;
+
+    px_pack_size(w, infos->n);
+    for (size_t i = 0; i < infos->n; i++)
+        px_pack(w, &infos->v[i], 1, PMIX_INFO);
+    if (w->buf.len - before <= MAX_SENT_B)
+        return;
+    w->buf.len = before;
+    px_pack_size(w, 0);
 }
 
 /* Packs what is the same for all peers of a codec and form. */
@@ -521,7 +553,7 @@ static pmix_status_t pack_result(struct px_forming *f, struct px_codec codec,
     if (form < FORM_6_0 || has_context)
         px_pack_size(&w, f->context_id);
     if (form >= FORM_6_1)
-        px_pack_size(&w, 0); /* infos of members */
+        pack_infos(&w, &f->infos);
     px_buf_cleanup(&f->packed);
     f->form = form;
     f->codec = codec;

@@ -7,6 +7,7 @@
 
 #include "core/base/clock.h"
 #include "core/link/conn.h"
+#include "core/model/group_values.h"
 #include "core/model/jobinfo.h"
 #include "core/model/lookup.h"
 #include "core/model/nspace.h"
@@ -247,15 +248,18 @@ static pmix_status_t serve_get(struct px_server *srv, struct px_req *req,
 
 static pmix_status_t on_get(struct px_server *srv, struct px_req *req)
 {
-    struct px_args g = {0};
+    PX_AUTO(px_args) g = {0};
     pmix_status_t rc = px_req_unpack(req, &g, px_request_get.args);
+    struct px_args named = g;
+    const char *key = g.text;
+    px_group_name name;
 
     if (!rc && (!g.nspace || strlen(g.nspace) > PMIX_MAX_NSLEN || !has_owner(g.rank)))
         rc = PMIX_ERR_BAD_PARAM;
     if (!rc)
-        rc = serve_get(srv, req, &g);
-    px_args_cleanup(&g);
-    return rc;
+        rc = px_group_name_read(&key, g.info.v, g.info.n, name);
+    named.text = (char *)key;
+    return rc ? rc : serve_get(srv, req, &named);
 }
 
 /* ---- the host asks for a rank of ours -------------------------------------------- */

@@ -5,6 +5,7 @@
 #include "core/server/data/reply.h"
 
 #include "core/base/map.h"
+#include "core/model/group_values.h"
 #include "core/model/lookup.h"
 #include "core/model/nspace.h"
 #include "core/server/peer/peer.h"
@@ -21,10 +22,25 @@
 struct packing {
     px_writer *w;
     const char *key; /* requested key; NULL once it is packed */
+    bool qualifies;  /* values of groups go as PMIX_QUALIFIED_VALUE */
     size_t passed;   /* values that the walk has skipped or packed */
     size_t skip;     /* number of values sent in earlier replies */
     size_t limit_b;
 };
+
+static void pack_value(px_writer *w, const char *name, const pmix_value_t *value,
+                       bool qualifies)
+{
+    uint64_t context;
+    const char *key = qualifies ? px_group_name_key(name, &context) : NULL;
+    pmix_info_t two[2];
+    pmix_data_array_t array = {.type = PMIX_INFO, .size = 2, .array = two};
+    const pmix_value_t both = {.type = PMIX_DATA_ARRAY, .data.darray = &array};
+
+    if (key)
+        px_group_value_qualify(key, value, context, two);
+    px_pack_kval(w, key ? PMIX_QUALIFIED_VALUE : name, key ? &both : value);
+}
 
 static pmix_status_t pack_one(void *arg, pmix_rank_t rank PX_UNUSED, const char *key,
                               const pmix_value_t *value)
@@ -37,7 +53,7 @@ static pmix_status_t pack_one(void *arg, pmix_rank_t rank PX_UNUSED, const char 
         p->passed++;
         return PMIX_SUCCESS;
     }
-    px_pack_kval(w, key, value);
+    pack_value(w, key, value, p->qualifies);
     if (w->status == PMIX_ERR_UNKNOWN_DATA_TYPE) { /* not in this dialect */
         w->buf.len = before;
         w->status = PMIX_SUCCESS;
@@ -55,13 +71,13 @@ static pmix_status_t pack_one(void *arg, pmix_rank_t rank PX_UNUSED, const char 
 }
 
 static void pack_key(px_writer *w, const struct px_nspace *ns, enum px_gds_table table,
-                     pmix_rank_t rank, const char *key)
+                     pmix_rank_t rank, const char *key, bool qualifies)
 {
     pmix_value_t v;
 
     if (px_store_fetch(&ns->store, table, rank, key, NULL, 0, &v))
         return;
-    px_pack_kval(w, key, &v);
+    pack_value(w, key, &v, qualifies);
     px_type_destruct(PMIX_VALUE, &v);
 }
 
@@ -74,6 +90,7 @@ static void pack_rank(px_writer *w, struct px_peer *to, const struct px_nspace *
     struct packing p = {
         .w = w,
         .key = key,
+        .qualifies = !px_peer_is_ours(to),
         .skip = key && extent == PX_REPLY_PARTS ? n_sent : 0,
         .limit_b = key && extent == PX_REPLY_PARTS ? PART_B : ALL_B,
     };
@@ -82,7 +99,7 @@ static void pack_rank(px_writer *w, struct px_peer *to, const struct px_nspace *
     if (!key || extent != PX_REPLY_KEY)
         rc = px_store_walk(&ns->store, table, proc->rank, pack_one, &p);
     if (p.key)
-        pack_key(w, ns, table, proc->rank, p.key);
+        pack_key(w, ns, table, proc->rank, p.key, p.qualifies);
     /* Without memory for the entry, the client gets the values again. */
     if (p.passed > 0 && (rc == PMIX_EXISTS || n_sent > 0))
         (void)px_map_put(&to->sent, proc, sizeof(*proc), (void *)(uintptr_t)p.passed,
@@ -162,7 +179,7 @@ void px_reply_pack_remote(px_writer *w, struct px_server *srv,
 void px_reply_pack_values(px_writer *w, struct px_peer *to, const struct px_nspace *ns,
                           pmix_rank_t rank)
 {
-    struct packing p = {.w = w, .limit_b = ALL_B};
+    struct packing p = {.w = w, .qualifies = !px_peer_is_ours(to), .limit_b = ALL_B};
     pmix_proc_t proc;
 
     if (rank >= PMIX_RANK_VALID && rank != PMIX_RANK_WILDCARD)

@@ -83,6 +83,71 @@ JOINS(groups)
     CHECK(PMIx_Group_destruct("groups.none", NULL, 0) != PMIX_SUCCESS);
 }
 
+/* ---- group_values: members share values, which the context id finds ---------------------- */
+
+/* Constructs the group for the n-th time, and returns its context id. */
+static size_t share(size_t n)
+{
+    pmix_info_t own[2], info[2], *results = NULL;
+    pmix_data_array_t array = {PMIX_INFO, 2, own};
+    const pmix_info_t *id;
+    size_t cid = 1000 * n + me.rank, n_results, context;
+    char text[32];
+
+    snprintf(text, sizeof(text), "text %zu of %u", n, me.rank);
+    PMIX_INFO_LOAD(&own[0], PMIX_GROUP_LOCAL_CID, &cid, PMIX_SIZE);
+    PMIX_INFO_LOAD(&own[1], "groups.text", text, PMIX_STRING);
+    PMIX_INFO_LOAD(&info[0], PMIX_GROUP_ASSIGN_CONTEXT_ID, NULL, PMIX_BOOL);
+    PMIX_INFO_LOAD(&info[1], PMIX_GROUP_INFO, &array, PMIX_DATA_ARRAY);
+    GOOD(PMIx_Group_construct("values", &everyone, 1, info, 2, &results, &n_results));
+    id = find(results, n_results, PMIX_GROUP_CONTEXT_ID);
+    CHECK(id);
+    context = id->value.data.size;
+    PMIX_INFO_FREE(results, n_results);
+    PMIX_INFO_DESTRUCT(&own[1]);
+    PMIX_INFO_DESTRUCT(&info[1]);
+    return context;
+}
+
+JOINS(group_values)
+{
+    size_t context[3];
+    pmix_info_t id;
+    pmix_value_t *v = NULL;
+    pmix_proc_t next = rank_of(next_rank());
+
+    for (size_t n = 0; n < 3; n++) {
+        context[n] = share(n);
+        if (n == 1) /* the values outlive the group */
+            GOOD(PMIx_Group_destruct("values", NULL, 0));
+    }
+    for (size_t n = 0; n < 3; n++)
+        for (pmix_rank_t r = 0; r < job_size; r++) {
+            pmix_proc_t p = rank_of(r);
+            char text[32];
+
+            snprintf(text, sizeof(text), "text %zu of %u", n, r);
+            PMIX_INFO_LOAD(&id, PMIX_GROUP_CONTEXT_ID, &context[n], PMIX_SIZE);
+            PMIX_INFO_SET_QUALIFIER(&id);
+            GOOD(PMIx_Get(&p, PMIX_GROUP_LOCAL_CID, &id, 1, &v));
+            CHECK(v->type == PMIX_SIZE && v->data.size == 1000 * n + r);
+            PMIX_VALUE_RELEASE(v);
+            GOOD(PMIx_Get(&p, "groups.text", &id, 1, &v));
+            CHECK(v->type == PMIX_STRING && strcmp(v->data.string, text) == 0);
+            PMIX_VALUE_RELEASE(v);
+        }
+    context[0] += 1000000;
+    PMIX_INFO_LOAD(&id, PMIX_GROUP_CONTEXT_ID, &context[0], PMIX_SIZE);
+    PMIX_INFO_SET_QUALIFIER(&id);
+    CHECK(PMIx_Get(&next, PMIX_GROUP_LOCAL_CID, &id, 1, &v) != PMIX_SUCCESS);
+    if (strict())
+        VALUE_OF(&next, PMIX_GROUP_NAMES, PMIX_DATA_ARRAY,
+                 v->data.darray->size == 1 &&
+                     strcmp(((char **)v->data.darray->array)[0], "values") == 0);
+    barrier();
+    GOOD(PMIx_Group_destruct("values", NULL, 0));
+}
+
 /* ---- group_cycles N: N groups, one after the other, with random pauses. The program starts and
  * ends PMIx once for each group. ---------------------------------------------------------- */
 

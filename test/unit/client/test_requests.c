@@ -328,7 +328,8 @@ static struct px_version release;
 static void add_constructed(px_writer *w, const struct fake_req *req)
 {
     pmix_proc_t members[2] = {rank(0), rank(1)};
-    pmix_info_t extra = flag("extra");
+    pmix_info_t own[2] = {0}, shared = {0};
+    pmix_data_array_t array = {PMIX_INFO, 2, own};
     bool yes = true;
 
     if (req->op != PX_OP_GROUP_CONSTRUCT || fake.answer)
@@ -339,9 +340,13 @@ static void add_constructed(px_writer *w, const struct fake_req *req)
         px_pack(w, &yes, 1, PMIX_BOOL);
     px_pack_size(w, 77);
     if (release.major >= 6 && release.minor >= 1) {
-        px_pack_size(w, 2);
-        px_pack(w, &extra, 1, PMIX_INFO);
-        px_pack(w, &extra, 1, PMIX_INFO);
+        PMIx_Info_load(&own[0], PMIX_PROCID, &members[1], PMIX_PROC);
+        PMIx_Info_load(&own[1], "number", &(uint32_t){5}, PMIX_UINT32);
+        PMIx_Info_load(&shared, PMIX_GROUP_INFO, &array, PMIX_DATA_ARRAY);
+        px_pack_size(w, 1);
+        px_pack(w, &shared, 1, PMIX_INFO);
+        PMIx_Info_destruct(&shared);
+        PMIx_Info_destruct(&own[0]);
     }
 }
 
@@ -353,19 +358,16 @@ static void destructs(const char *name, size_t n_procs)
 }
 
 /* Contents of a reply: 4.2.2 packs the context, 4.2.9 also the members, 6.0 also a flag for the
- * context, 6.1 also infos. */
+ * context, 6.1 also the values that members share. */
 PX_TEST_LOOP(a_group_comes_from_the_servers_reply, 4)
 {
-    static const struct {
-        const char *version;
-        unsigned n_extra;
-    } rows[] = {{"4.2.2", 0}, {"4.2.9", 0}, {"6.0.0", 0}, {"6.1.0", 2}};
+    static const char *const versions[] = {"4.2.2", "4.2.9", "6.0.0", "6.1.0"};
     pmix_proc_t everyone = rank(PMIX_RANK_WILDCARD);
     pmix_info_t directive = flag("some");
     size_t n_members = _i == 0 ? 0 : 2;
     const pmix_info_t *members;
 
-    fake.version = rows[_i].version;
+    fake.version = versions[_i];
     px_version_parse(fake.version, &release);
     fake.no_members = _i == 0;
     fake.add = add_constructed;
@@ -376,7 +378,7 @@ PX_TEST_LOOP(a_group_comes_from_the_servers_reply, 4)
     ck_assert_uint_eq(fake.received.n_procs, 1);
     ck_assert_uint_eq(fake.received.procs[0].rank, PMIX_RANK_WILDCARD);
     ck_assert_uint_eq(fake.received.info.n, 1);
-    ck_assert_uint_eq(n_results, 2 + (n_members > 0) + rows[_i].n_extra);
+    ck_assert_uint_eq(n_results, 2 + (n_members > 0));
     ck_assert_str_eq(px_info_str(results, n_results, PMIX_GROUP_ID), "sea");
     ck_assert_uint_eq(
         px_info_find(results, n_results, PMIX_GROUP_CONTEXT_ID)->value.data.size, 77);
@@ -390,6 +392,34 @@ PX_TEST_LOOP(a_group_comes_from_the_servers_reply, 4)
     ck_assert_uint_eq(fake.received.n_procs, n_members); /* members from the reply */
     ck_assert_uint_eq(fake.received.info.n, 1);
     destructs("sea", 0); /* the group is unknown by now */
+}
+
+PX_TEST_LOOP(values_that_members_share_travel_with_their_names, 2)
+{
+    pmix_proc_t everyone = rank(PMIX_RANK_WILDCARD), other = rank(1);
+    pmix_info_t own = {.key = "number", .value = {.type = PMIX_UINT32}}, shared, id;
+    pmix_data_array_t array = {PMIX_INFO, 1, &own};
+    const pmix_info_t *sent;
+    pmix_value_t *v = NULL;
+    size_t n, context = 77;
+
+    fake.version = _i ? "6.1.0" : "5.0.7";
+    px_version_parse(fake.version, &release);
+    fake.add = add_constructed;
+    client_begin();
+    PMIx_Info_load(&shared, PMIX_GROUP_INFO, &array, PMIX_DATA_ARRAY);
+    ok(PMIx_Group_construct("sea", &everyone, 1, &shared, 1, &results, &n_results));
+    ck_assert(px_value_infos(&fake.received.info.v[0].value, &sent, &n));
+    ck_assert_uint_eq(n, _i ? 2 : 1); /* earlier servers know the sender */
+    ck_assert(!_i || sent->value.data.proc->rank == 0);
+    if (_i) {
+        PMIx_Info_load(&id, PMIX_GROUP_CONTEXT_ID, &context, PMIX_SIZE);
+        ok(PMIx_Get(&other, "number", &id, 1, &v));
+        ck_assert_uint_eq(v->data.uint32, 5);
+        PMIx_Value_free(v, 1);
+    }
+    PMIx_Info_destruct(&shared);
+    free_results();
 }
 
 PX_TEST(a_bare_status_constructs_the_requested_group)

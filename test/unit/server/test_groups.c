@@ -216,6 +216,152 @@ PX_TEST(members_get_the_job_of_each_other)
     ok(raw_status(kin, 400));
 }
 
+/* ---- values that members share --------------------------------------------------- */
+
+/* Constructs a group of two, in which each member shares a number and its local id. */
+static void send_sharing(const int fds[2], uint32_t number)
+{
+    const pmix_proc_t procs[] = {raw_proc("job", 0), raw_proc("job", 1)};
+
+    for (uint32_t i = 0; i < 2; i++) {
+        px_writer w = raw_begin(PX_OP_GROUP_CONSTRUCT);
+        PX_AUTO(px_infos) infos = {0};
+        px_infos own = {0};
+
+        if (i > 0) /* later releases name the sender */
+            ok(px_infos_add(&own, PMIX_PROCID, &procs[i], PMIX_PROC));
+        ok(px_infos_add(&own, "number", &(uint32_t){number + i}, PMIX_UINT32));
+        ok(px_infos_add(&own, PMIX_GROUP_LOCAL_CID, &(size_t){i}, PMIX_SIZE));
+        ok(px_infos_add_array(&infos, PMIX_GROUP_INFO, &own));
+        ok(px_infos_add(&infos, PMIX_GROUP_ASSIGN_CONTEXT_ID, NULL, PMIX_BOOL));
+        px_pack_str(&w, "g");
+        px_pack_procs(&w, procs, 2);
+        px_pack_infos(&w, infos.v, infos.n);
+        raw_send(fds[i], 400, w);
+    }
+}
+
+/* Returns the context id that the first member gets. */
+static size_t construct_sharing(const int fds[2], const char *release, uint32_t number)
+{
+    pmix_proc_t *members;
+    size_t context, n;
+    px_reader r;
+
+    send_sharing(fds, number);
+    ok(raw_reply(fds[0], 400, &r));
+    context = read_result(&r, release, &members, &n);
+    free(members);
+    ok(raw_status(fds[1], 400));
+    return context;
+}
+
+/* Gets a value by a context id, as a PMIX_QUALIFIED_VALUE. UINT32_MAX: not found. */
+static uint32_t shared_value(int fd, pmix_rank_t rank, size_t context)
+{
+    const pmix_info_t id = {.key = PMIX_GROUP_CONTEXT_ID,
+                            .value = {.type = PMIX_SIZE, .data.size = context}};
+    px_writer w = raw_begin(PX_OP_GET);
+    uint32_t found = UINT32_MAX;
+    px_reader r;
+
+    px_pack_str(&w, "job");
+    px_pack_rank(&w, rank);
+    px_pack_infos(&w, &id, 1);
+    px_pack_str(&w, "number");
+    if (raw_request(fd, w, &r))
+        return found;
+    while (!px_reader_done(&r)) {
+        px_reader part = raw_part(&r);
+        struct px_kval kv = {0};
+
+        for (; raw_next_kval(&part, &kv); px_kval_fini(&kv)) {
+            const pmix_info_t *two;
+            size_t n;
+
+            if (strcmp(kv.key, PMIX_QUALIFIED_VALUE) == 0 &&
+                px_value_infos(&kv.value, &two, &n) && n == 2 &&
+                strcmp(two[0].key, "number") == 0 &&
+                two[1].value.data.size == context && PMIx_Info_is_qualifier(&two[1]))
+                found = two[0].value.data.uint32;
+        }
+    }
+    return found;
+}
+
+PX_TEST_LOOP(values_of_members_are_found_by_the_context_id, PX_COUNT(releases))
+{
+    size_t first, second;
+
+    raw_server_start(NULL, 2, 0);
+    int fds[] = {client_of_release(0, "5.0.7"), client_of_release(1, releases[_i])};
+    first = construct_sharing(fds, "5.0.7", 10);
+    for (int i = 0; i < 2; i++)
+        scene_end_group(fds[i], 401, PX_OP_GROUP_DESTRUCT, "g",
+                        i > 0 && _i < 2 ? NULL : (pmix_proc_t[]){raw_proc("job", 0)},
+                        1);
+    for (int i = 0; i < 2; i++)
+        ok(raw_status(fds[i], 401));
+    second = construct_sharing(fds, "5.0.7", 20);
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        ck_assert_uint_eq(shared_value(fds[1], rank, first), 10 + rank);
+        ck_assert_uint_eq(shared_value(fds[0], rank, second), 20 + rank);
+        ck_assert_uint_eq(shared_value(fds[0], rank, second + 1), UINT32_MAX);
+    }
+    ck_assert_uint_eq(raw_value(fds[0], "job", 1, "number"), UINT32_MAX);
+}
+
+PX_TEST(a_reply_to_release_6_1_has_the_values)
+{
+    PX_AUTOFREE pmix_proc_t *procs = NULL;
+    size_t n, context;
+    bool given;
+    px_reader r;
+
+    raw_server_start(NULL, 2, 0);
+    int fds[] = {client_of_release(0, "6.1.0"), client_of_release(1, "5.0.7")};
+    send_sharing(fds, 10);
+    ok(raw_reply(fds[0], 400, &r));
+    ok(px_unpack_procs(&r, &procs, &n));
+    ok(px_unpack1(&r, &given, PMIX_BOOL));
+    ck_assert(given);
+    ok(px_unpack_size(&r, &context));
+    ok(px_unpack_size(&r, &n));
+    ck_assert_uint_eq(n, 2);
+    for (uint32_t i = 0; i < n; i++) {
+        const pmix_info_t *own;
+        pmix_info_t info;
+        size_t n_own;
+
+        ok(px_unpack1(&r, &info, PMIX_INFO));
+        ck_assert_str_eq(info.key, PMIX_GROUP_INFO);
+        ck_assert(px_value_infos(&info.value, &own, &n_own) && n_own == 3);
+        ck_assert_uint_eq(own[0].value.data.proc->rank, i);
+        ck_assert_uint_eq(own[1].value.data.uint32, 10 + i);
+        px_type_destruct(PMIX_INFO, &info);
+    }
+    ck_assert(px_reader_done(&r));
+    ok(raw_status(fds[1], 400));
+}
+
+PX_TEST(nobody_shares_values_of_another)
+{
+    px_writer w = raw_begin(PX_OP_GROUP_CONSTRUCT);
+    const pmix_proc_t self = raw_proc("job", 0), other = raw_proc("job", 1);
+    PX_AUTO(px_infos) infos = {0};
+    px_infos own = {0};
+
+    raw_start(NULL, 2, 0);
+    ok(px_infos_add(&own, PMIX_PROCID, &other, PMIX_PROC));
+    ok(px_infos_add(&own, "number", &(uint32_t){1}, PMIX_UINT32));
+    ok(px_infos_add_array(&infos, PMIX_GROUP_INFO, &own));
+    px_pack_str(&w, "g");
+    px_pack_procs(&w, &self, 1);
+    px_pack_infos(&w, infos.v, infos.n);
+    raw_send(one, 400, w);
+    fails(raw_status(one, 400), BAD_PARAM);
+}
+
 /* ---- the name ------------------------------------------------------------------------ */
 
 /* Constructs a group of two and waits for the ends. */
