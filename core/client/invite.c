@@ -10,9 +10,6 @@
 
 #define MAX_INVITED 65536u
 
-/* Info of an event: the sender, or all members, will construct the group. */
-#define CONSTRUCTS "tenon.group.constructs"
-
 enum answer { WAITING, ACCEPTED, DECLINED };
 
 /* A pending invite or join. */
@@ -21,7 +18,9 @@ struct invitation {
     struct px_client *client;
     struct px_api *op;
     bool leads;
-    bool foreign; /* a member of another library does not construct the group */
+    bool elects;        /* the leader has ended, and a new one is being chosen */
+    pmix_proc_t leader; /* of a join; an empty name: unknown */
+    bool foreign;       /* a member of another library does not construct the group */
     struct px_timer *timer;
     pmix_proc_t *procs; /* invited processes, without this one */
     uint8_t *answers;   /* enum answer of each */
@@ -68,7 +67,7 @@ static pmix_status_t send_event(struct px_api *op, pmix_status_t code,
         {PMIX_EVENT_CUSTOM_RANGE, n ? &range : NULL, PMIX_DATA_ARRAY},
         {PMIX_EVENT_NON_DEFAULT, &(bool){true}, PMIX_BOOL},
         {PMIX_GROUP_ID, op->args.text, PMIX_STRING},
-        {CONSTRUCTS, constructs ? &constructs : NULL, PMIX_BOOL},
+        {PX_GROUP_CONSTRUCTS, constructs ? &constructs : NULL, PMIX_BOOL},
         {PMIX_GROUP_MEMBERSHIP, members, PMIX_DATA_ARRAY},
     };
     struct px_args args = {.code = code,
@@ -182,6 +181,14 @@ static void abort_all(struct invitation *inv, pmix_status_t status)
     end(inv, status);
 }
 
+/* Withdraws from an invitation. */
+static void decline(struct invitation *inv)
+{
+    if (inv->leader.nspace[0])
+        (void)send_event(inv->op, PMIX_GROUP_INVITE_DECLINED, &inv->leader, 1, false,
+                         NULL, on_delivered, NULL);
+}
+
 static void on_deadline(void *arg)
 {
     struct invitation *inv = arg;
@@ -191,8 +198,10 @@ static void on_deadline(void *arg)
         conclude(inv);
     else if (inv->leads)
         abort_all(inv, PMIX_ERR_TIMEOUT);
-    else
+    else {
+        decline(inv); /* the others do not wait for this process */
         end(inv, PMIX_ERR_TIMEOUT);
+    }
 }
 
 /* ---- events from others ---------------------------------------------------------- */
@@ -208,7 +217,7 @@ static void on_answer(struct invitation *inv, const pmix_proc_t *from,
         inv->n_waiting -= inv->answers[i] == WAITING;
         inv->answers[i] = (uint8_t)answer;
         inv->foreign |= answer == ACCEPTED && !constructs;
-        if (inv->n_waiting == 0 && inv->timer != NULL)
+        if (inv->n_waiting == 0 && inv->timer != NULL && inv->leads)
             conclude(inv);
         return;
     }
@@ -238,8 +247,93 @@ static void on_complete(struct invitation *inv, const pmix_proc_t *leader,
     if (!complete)
         members[n++] = *leader;
     px_timer_free(px_take(&inv->timer));
-    meet(inv, members, n, px_info_flag(l->v, l->n, CONSTRUCTS));
+    meet(inv, members, n, px_info_flag(l->v, l->n, PX_GROUP_CONSTRUCTS));
 }
+
+/* ---- a new leader ---------------------------------------------------------------- */
+
+/* Takes the other invited processes, whose answers a new leader awaits. */
+static pmix_status_t take_invited(struct invitation *inv, const px_infos *l)
+{
+    const pmix_proc_t *self = &inv->client->model->self, *procs = NULL;
+    const pmix_info_t *named = px_info_find(l->v, l->n, PMIX_GROUP_MEMBERSHIP);
+    size_t n = 0;
+
+    if (named)
+        (void)px_value_borrow_procs(&named->value, &procs, &n);
+    free(inv->procs);
+    free(inv->answers);
+    inv->procs = calloc(n + 1, sizeof(*inv->procs));
+    inv->answers = calloc(n + 1, sizeof(*inv->answers));
+    inv->n_procs = 0;
+    if (!inv->procs || !inv->answers)
+        return PMIX_ERR_NOMEM;
+    for (size_t i = 0; i < n; i++)
+        if (!px_proc_same(&procs[i], self))
+            inv->procs[inv->n_procs++] = procs[i];
+    inv->n_waiting = inv->n_procs;
+    return PMIX_SUCCESS;
+}
+
+/* Answers the server, which chooses a leader among the processes whose handlers want to
+ * lead. */
+static void on_leader_lost(struct invitation *inv, const pmix_proc_t *leader,
+                           const px_infos *l, const struct px_handled *handled)
+{
+    const pmix_data_array_t range = {PMIX_PROC, 1, (pmix_proc_t *)leader};
+    const bool leads = handled->leads;
+    const struct px_fact facts[] = {
+        {PMIX_EVENT_CUSTOM_RANGE, &range, PMIX_DATA_ARRAY},
+        {PMIX_EVENT_DO_NOT_CACHE, &(bool){true}, PMIX_BOOL},
+        {PMIX_GROUP_ID, inv->op->args.text, PMIX_STRING},
+        {PMIX_GROUP_LEADER, leads ? &leads : NULL, PMIX_BOOL},
+    };
+    struct px_args args = {.code = PMIX_GROUP_LEADER_SELECTED,
+                           .directive = PMIX_RANGE_CUSTOM};
+    pmix_status_t rc = take_invited(inv, l);
+
+    if (!rc && handled->aborts) {
+        abort_all(inv, PMIX_GROUP_CONSTRUCT_ABORT);
+        return;
+    }
+    if (!rc && !px_info_flag(l->v, l->n, PX_GROUP_ELECTS))
+        rc = PMIX_GROUP_LEADER_FAILED; /* the server does not choose */
+    if (!rc)
+        rc = px_facts_add(&args.info, facts, PX_COUNT(facts));
+    inv->elects = true;
+    if (!rc)
+        rc = px_channel_ask(&inv->client->channel, &px_request_notify, &args, on_sent,
+                            inv);
+    px_infos_cleanup(&args.info);
+    if (rc)
+        end(inv, rc);
+}
+
+/* Becomes the leader, accepts the new one, or ends without a leader. */
+static void on_leader_chosen(struct invitation *inv, const px_infos *l)
+{
+    const pmix_info_t *chosen = px_info_find(l->v, l->n, PMIX_GROUP_LEADER);
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    inv->elects = false;
+    if (!chosen || chosen->value.type != PMIX_PROC || !chosen->value.data.proc) {
+        end(inv, PMIX_GROUP_LEADER_FAILED);
+        return;
+    }
+    inv->leader = *chosen->value.data.proc;
+    inv->leads = px_proc_same(&inv->leader, &inv->client->model->self);
+    if (inv->leads && inv->n_waiting == 0) {
+        conclude(inv);
+    } else if (!inv->leads) {
+        inv->n_procs = inv->n_waiting = 0;
+        rc = send_event(inv->op, PMIX_GROUP_INVITE_ACCEPTED, &inv->leader, 1, true,
+                        NULL, on_sent, inv);
+    }
+    if (rc)
+        end(inv, rc);
+}
+
+/* ---- dispatch -------------------------------------------------------------------- */
 
 /* True if the event belongs to the invite or join. Releases of OpenPMIx leave the
  * group's name out of answers. */
@@ -247,41 +341,51 @@ static bool concerns(const struct invitation *inv, const pmix_proc_t *source,
                      const px_infos *l)
 {
     const char *id = px_info_str(l->v, l->n, PMIX_GROUP_ID);
-    const struct px_args *args = &inv->op->args;
 
-    if (id ? strcmp(id, args->text) != 0 : !inv->leads)
+    if (id ? strcmp(id, inv->op->args.text) != 0 : !inv->leads)
         return false;
-    return inv->leads || args->n_procs == 0 || px_proc_same(args->procs, source);
+    return inv->leads || inv->elects || !inv->leader.nspace[0] ||
+           px_proc_same(&inv->leader, source);
+}
+
+/* Handles an event of one invite or join, and may free inv. */
+static void on_own_event(struct invitation *inv, pmix_status_t code,
+                         const pmix_proc_t *source, const pmix_proc_t *affected,
+                         const px_infos *l, const struct px_handled *handled)
+{
+    const bool constructs = px_info_flag(l->v, l->n, PX_GROUP_CONSTRUCTS);
+    const bool counts = inv->leads || inv->elects; /* answers of others */
+
+    if (inv->leads && handled->aborts)
+        abort_all(inv, PMIX_GROUP_CONSTRUCT_ABORT);
+    else if (counts && code == PMIX_GROUP_INVITE_ACCEPTED)
+        on_answer(inv, source, ACCEPTED, constructs);
+    else if (counts && code == PMIX_GROUP_INVITE_DECLINED)
+        on_answer(inv, source, DECLINED, constructs);
+    else if (counts && code == PMIX_GROUP_INVITE_FAILED)
+        on_answer(inv, affected, DECLINED, constructs);
+    else if (!inv->leads && code == PMIX_GROUP_CONSTRUCT_COMPLETE)
+        on_complete(inv, source, l);
+    else if (code == PMIX_GROUP_CONSTRUCT_ABORT)
+        end(inv, PMIX_GROUP_CONSTRUCT_ABORT);
+    else if (!inv->leads && code == PMIX_GROUP_LEADER_FAILED)
+        on_leader_lost(inv, affected, l, handled);
+    else if (inv->elects && code == PMIX_GROUP_LEADER_SELECTED)
+        on_leader_chosen(inv, l);
 }
 
 static void on_event(void *ctx, pmix_status_t code, const pmix_proc_t *source,
-                     const px_infos *l, bool aborts)
+                     const px_infos *l, const struct px_handled *handled)
 {
     struct px_client *client = ctx;
     const pmix_info_t *about = px_info_find(l->v, l->n, PMIX_EVENT_AFFECTED_PROC);
-    const bool constructs = px_info_flag(l->v, l->n, CONSTRUCTS);
     const pmix_proc_t *affected = about && about->value.type == PMIX_PROC
                                       ? about->value.data.proc
                                       : source;
 
-    PX_LIST_EACH (&client->invitations, struct invitation, inv, link) {
-        if (!concerns(inv, code == PMIX_GROUP_LEADER_FAILED ? affected : source, l))
-            continue;
-        if (inv->leads && aborts)
-            abort_all(inv, PMIX_GROUP_CONSTRUCT_ABORT);
-        else if (inv->leads && code == PMIX_GROUP_INVITE_ACCEPTED)
-            on_answer(inv, source, ACCEPTED, constructs);
-        else if (inv->leads && code == PMIX_GROUP_INVITE_DECLINED)
-            on_answer(inv, source, DECLINED, constructs);
-        else if (inv->leads && code == PMIX_GROUP_INVITE_FAILED)
-            on_answer(inv, affected, DECLINED, constructs);
-        else if (!inv->leads && code == PMIX_GROUP_CONSTRUCT_COMPLETE)
-            on_complete(inv, source, l);
-        else if (code == PMIX_GROUP_CONSTRUCT_ABORT)
-            end(inv, PMIX_GROUP_CONSTRUCT_ABORT);
-        else if (!inv->leads && code == PMIX_GROUP_LEADER_FAILED)
-            end(inv, PMIX_GROUP_LEADER_FAILED);
-    }
+    PX_LIST_EACH (&client->invitations, struct invitation, inv, link)
+        if (concerns(inv, code == PMIX_GROUP_LEADER_FAILED ? affected : source, l))
+            on_own_event(inv, code, source, affected, l, handled);
 }
 
 /* ---- invite and join ------------------------------------------------------------- */
@@ -289,6 +393,7 @@ static void on_event(void *ctx, pmix_status_t code, const pmix_proc_t *source,
 static const pmix_status_t codes[] = {
     PMIX_GROUP_INVITE_ACCEPTED, PMIX_GROUP_INVITE_DECLINED,    PMIX_GROUP_INVITE_FAILED,
     PMIX_GROUP_CONSTRUCT_ABORT, PMIX_GROUP_CONSTRUCT_COMPLETE, PMIX_GROUP_LEADER_FAILED,
+    PMIX_GROUP_LEADER_SELECTED,
 };
 
 /* Creates the state of an invite or join. Returns NULL, and ends op, on failure. */
@@ -396,6 +501,8 @@ void px_group_join(struct px_api *op)
     inv = begin(op, false);
     if (!inv)
         return;
+    if (n > 0)
+        inv->leader = *leader;
     rc = send_event(op, PMIX_GROUP_INVITE_ACCEPTED, leader, n, true, NULL, on_sent,
                     inv);
     if (rc)

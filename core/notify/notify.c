@@ -233,9 +233,12 @@ static void on_watch_registered(void *arg PX_UNUSED, pmix_status_t status PX_UNU
 static void show_watch(const struct event *e)
 {
     const struct px_notify *n = e->owner;
+    const struct px_handled handled = {
+        .aborts = e->aborts,
+        .leads = px_info_flag(e->results.v, e->results.n, PMIX_GROUP_LEADER)};
 
     if (n->watches)
-        n->watch.on_event(n->watch.ctx, e->code, &e->source, &e->given, e->aborts);
+        n->watch.on_event(n->watch.ctx, e->code, &e->source, &e->given, &handled);
 }
 
 pmix_status_t px_notify_watch(struct px_notify *n, const pmix_status_t *codes,

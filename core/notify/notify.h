@@ -66,11 +66,23 @@ bool px_aim_concerns(struct px_aim *aim, const pmix_proc_t *affected,
 size_t px_codes_sort(pmix_status_t *codes, size_t n);
 bool px_codes_have(const pmix_status_t *sorted, size_t n, pmix_status_t code);
 
-/* A function that gets the events of some codes after the handlers. aborts: a handler
- * has returned PMIX_GROUP_CONSTRUCT_ABORT. */
+/* Info of PMIX_GROUP_INVITE_ACCEPTED and _CONSTRUCT_COMPLETE: the sender, or all
+ * members, will construct the group. */
+#define PX_GROUP_CONSTRUCTS "tenon.group.constructs"
+/* Info of PMIX_GROUP_LEADER_FAILED: the server awaits PMIX_GROUP_LEADER_SELECTED of
+ * each process that has accepted, with PMIX_GROUP_LEADER if the process offers to
+ * lead. */
+#define PX_GROUP_ELECTS "tenon.group.elects"
+
+/* Answers of the handlers of an event. */
+struct px_handled {
+    bool aborts; /* the status PMIX_GROUP_CONSTRUCT_ABORT */
+    bool leads;  /* the result PMIX_GROUP_LEADER */
+};
+/* A function that gets the events of some codes after the handlers. */
 struct px_watch {
     void (*on_event)(void *ctx, pmix_status_t code, const pmix_proc_t *source,
-                     const px_infos *infos, bool aborts);
+                     const px_infos *infos, const struct px_handled *handled);
     void *ctx;
 };
 /* Starts to watch. Registers the codes at the server, also beside handlers that are

@@ -63,6 +63,8 @@ invited() {
         run 60 "$PMIXRUN" --recoverable -n 3 "$CLIENT" "${p% *}" >"$OUT" 2>"$ERR" || :
         lines "${p#* }" "^OK ${p% *} [0-2]\$" "$OUT"
     done
+    run 60 "$PMIXRUN" --recoverable -n 4 "$CLIENT" new_leader >"$OUT" 2>"$ERR" || :
+    lines 3 '^OK new_leader [1-3]$' "$OUT"
 }
 
 # Requests about the system: the small host serves them, pmixrun does not. Debian's server refuses to

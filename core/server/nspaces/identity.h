@@ -19,6 +19,8 @@ struct px_joint {
     const char *id;
     const char *nspace; /* its name, once it is made; or NULL */
     bool is_group;      /* nspace is the name of a group, which the members choose */
+    bool elects;        /* of PMIX_GROUP_LEADER_FAILED: the server awaits answers; of
+                  * PMIX_GROUP_LEADER_SELECTED: a leader was found */
     bool in_order;      /* ranks follow the order of procs, not of names */
 };
 

@@ -6,6 +6,7 @@
 #include "core/model/jobinfo.h"
 #include "core/model/nspace.h"
 #include "core/model/proc_names.h"
+#include "core/notify/notify.h"
 #include "core/rt/log.h"
 #include "core/server/nspaces/identity.h"
 #include "core/server/peer/peer.h"
@@ -87,7 +88,8 @@ static bool is_for_handlers_of_code(struct px_server *srv, pmix_status_t code,
 static bool shows_members(pmix_status_t code)
 {
     return code == PMIX_CONNECT_REQUESTED || code == PMIX_GROUP_LEFT ||
-           code == PMIX_GROUP_MEMBER_FAILED;
+           code == PMIX_GROUP_MEMBER_FAILED || code == PMIX_GROUP_LEADER_FAILED ||
+           code == PMIX_GROUP_LEADER_SELECTED;
 }
 
 static pmix_status_t describe(px_infos *infos, pmix_status_t code,
@@ -95,12 +97,16 @@ static pmix_status_t describe(px_infos *infos, pmix_status_t code,
                               const struct px_joint *j, bool non_default)
 {
     pmix_data_array_t all = {PMIX_PROC, j->n_procs, procs};
+    const bool awaits = j->elects && code == PMIX_GROUP_LEADER_FAILED,
+               found = j->elects && code == PMIX_GROUP_LEADER_SELECTED;
     const struct px_fact facts[] = {
         {PMIX_EVENT_AFFECTED_PROC, proc, PMIX_PROC},
         {PMIX_EVENT_CUSTOM_RANGE, &all, PMIX_DATA_ARRAY},
         {PMIX_EVENT_NON_DEFAULT, non_default ? &non_default : NULL, PMIX_BOOL},
         {PMIX_GROUP_MEMBERSHIP, shows_members(code) ? &all : NULL, PMIX_DATA_ARRAY},
         {PMIX_CONNECT_ID, j->id[0] ? j->id : NULL, PMIX_STRING},
+        {PX_GROUP_ELECTS, awaits ? &awaits : NULL, PMIX_BOOL},
+        {PMIX_GROUP_LEADER, found ? proc : NULL, PMIX_PROC},
         {j->is_group ? PMIX_GROUP_ID : PMIX_NSPACE, j->nspace, PMIX_STRING},
     };
 
@@ -140,7 +146,9 @@ void px_joint_event(struct px_server *srv, const struct px_joint *j, pmix_status
                PMIx_Error_string(rc));
         return;
     }
-    px_server_event(srv, code, proc, PMIX_RANGE_CUSTOM, here.v, here.n);
+    /* A source does not get its event, but the new leader does. */
+    px_server_event(srv, code, code == PMIX_GROUP_LEADER_SELECTED ? NULL : proc,
+                    PMIX_RANGE_CUSTOM, here.v, here.n);
     if (beyond && !srv->host)
         notify_host(srv, code, &full, &there);
 }

@@ -186,7 +186,7 @@ ALONE(group_cycles)
 static atomic_int n_joined, n_missed, n_declined;
 static pmix_status_t joined_as;
 static size_t n_members;
-static bool aborts;
+static bool aborts, takes_leader;
 
 static void on_joined(pmix_status_t status, pmix_info_t *info, size_t n, void *arg,
                       pmix_release_cbfunc_t release, void *release_data)
@@ -210,7 +210,8 @@ HANDLER(on_invited)
     if (strcmp(text, "invite.lost") == 0 && last)
         _exit(0);
     if (strcmp(text, "invite.late") != 0 &&
-        (strcmp(text, "invite.leader") != 0 || me.rank == 1))
+        (strcmp(text, "invite.leader") != 0 || me.rank == 1 ||
+         (takes_leader && me.rank == 2)))
         GOOD(PMIx_Group_join_nb(text, from,
                                 last && !strcmp(text, "invite.some")
                                     ? PMIX_GROUP_DECLINE
@@ -336,6 +337,51 @@ ALONE(lost_leader)
     else
         sleep_ms(3000); /* has no answer for the leader */
     printf("OK lost_leader %u\n", me.rank);
+    fflush(stdout);
+    _exit(0);
+}
+
+/* ---- new_leader: the leader ends, and rank 2 takes its place. Rank 3 answers the new leader. ---- */
+
+HANDLER(on_leader_failed)
+{
+    pmix_info_t leads = info_bool(PMIX_GROUP_LEADER);
+
+    CHECK(status == PMIX_GROUP_LEADER_FAILED);
+    done(PMIX_SUCCESS, &leads, me.rank == 2, NULL, NULL, arg);
+}
+
+HANDLER(on_leader_selected)
+{
+    const pmix_info_t *leader = find(info, n, PMIX_GROUP_LEADER);
+
+    CHECK(leader && leader->value.data.proc->rank == 2);
+    if (me.rank == 3)
+        GOOD(PMIx_Group_join_nb("invite.leader", leader->value.data.proc,
+                                PMIX_GROUP_ACCEPT, NULL, 0, on_joined, NULL));
+    HANDLED();
+}
+
+ALONE(new_leader)
+{
+    pmix_status_t failed = PMIX_GROUP_LEADER_FAILED,
+                  selected = PMIX_GROUP_LEADER_SELECTED;
+
+    begin();
+    takes_leader = true;
+    watch(&failed, 1, NULL, 0, on_leader_failed);
+    watch(&selected, 1, NULL, 0, on_leader_selected);
+    watch_invitations();
+    if (me.rank == 0) {
+        GOOD(PMIx_Group_invite_nb("invite.leader", &everyone, 1, NULL, 0, on_joined,
+                                  NULL));
+        sleep_ms(300);
+        _exit(0);
+    }
+    GOOD(invite("invite.leader", false));
+    CHECK(n_members == 3);
+    GOOD(PMIx_Group_destruct("invite.leader", NULL, 0));
+    printf("OK new_leader %u\n", me.rank);
     fflush(stdout);
     _exit(0);
 }

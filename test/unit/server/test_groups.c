@@ -2,6 +2,7 @@
 /* Groups at the server: who has to come, the reply of each release, context ids, the host's part,
  * and what happens when members leave or end. */
 #include "core/model/proc_names.h"
+#include "core/notify/notify.h"
 #include "core/server/collective/collective.h"
 
 #include "scene.h"
@@ -491,6 +492,107 @@ PX_TEST(the_end_of_an_invited_process_reaches_the_leader)
     send_event(one, PMIX_GROUP_INVITED, 1);
     close(two);
     ck_assert_int_eq(raw_next_event(one, NULL), PMIX_GROUP_INVITE_FAILED);
+}
+
+/* Sends an event of group "g" to some ranks, with a flag. The caller reads the reply. */
+static void post_flagged(int fd, pmix_status_t code, const char *ranks,
+                         const char *flag)
+{
+    px_writer w = raw_begin(PX_OP_NOTIFY);
+    pmix_proc_t to[4];
+    pmix_data_array_t range = {PMIX_PROC, 0, to};
+    PX_AUTO(px_infos) infos = {0};
+
+    for (; *ranks; ranks++)
+        to[range.size++] = raw_proc("job", (pmix_rank_t)(*ranks - '0'));
+    ok(px_infos_add(&infos, PMIX_EVENT_CUSTOM_RANGE, &range, PMIX_DATA_ARRAY));
+    ok(px_infos_add(&infos, PMIX_GROUP_ID, "g", PMIX_STRING));
+    ok(px_infos_add(&infos, PMIX_EVENT_DO_NOT_CACHE, NULL, PMIX_BOOL));
+    if (flag)
+        ok(px_infos_add(&infos, flag, NULL, PMIX_BOOL));
+    px_pack_status(&w, code);
+    px_pack_u8(&w, PMIX_RANGE_CUSTOM, PMIX_DATA_RANGE);
+    px_pack_infos(&w, infos.v, infos.n);
+    raw_send(fd, 410, w);
+}
+
+static void send_flagged(int fd, pmix_status_t code, const char *ranks,
+                         const char *flag)
+{
+    post_flagged(fd, code, ranks, flag);
+    ok(raw_status(fd, 410));
+}
+
+/* Ranks 1 and 2 have accepted, and their leader ends. Rank 3 has not answered. */
+static void lose_leader(int four)
+{
+    const int fds[] = {two, three, four};
+
+    for (int i = 0; i < 3; i++) {
+        const pmix_status_t codes[] = {PMIX_GROUP_LEADER_FAILED,
+                                       PMIX_GROUP_LEADER_SELECTED};
+        ok(raw_request(fds[i], raw_want(codes, 2, NULL), NULL));
+    }
+    send_flagged(one, PMIX_GROUP_INVITED, "123", NULL);
+    send_flagged(two, PMIX_GROUP_INVITE_ACCEPTED, "0", PX_GROUP_CONSTRUCTS);
+    send_flagged(three, PMIX_GROUP_INVITE_ACCEPTED, "0", PX_GROUP_CONSTRUCTS);
+    close(one);
+    for (int i = 0; i < 3; i++) {
+        PX_AUTO(px_infos) infos = {0};
+
+        ck_assert_int_eq(raw_next_event(fds[i], &infos), PMIX_GROUP_LEADER_FAILED);
+        ck_assert(px_info_flag(infos.v, infos.n, PX_GROUP_ELECTS));
+    }
+}
+
+/* Returns the rank that an event of a chosen leader names, or PMIX_RANK_INVALID. */
+static pmix_rank_t chosen(int fd)
+{
+    PX_AUTO(px_infos) infos = {0};
+    const pmix_info_t *leader;
+
+    ck_assert_int_eq(raw_next_event(fd, &infos), PMIX_GROUP_LEADER_SELECTED);
+    ck_assert_str_eq(px_info_str(infos.v, infos.n, PMIX_GROUP_ID), "g");
+    leader = px_info_find(infos.v, infos.n, PMIX_GROUP_LEADER);
+    return leader ? leader->value.data.proc->rank : PMIX_RANK_INVALID;
+}
+
+PX_TEST(those_that_have_accepted_choose_a_new_leader)
+{
+    raw_start(NULL, 4, 0);
+    int four = raw_client(3);
+    lose_leader(four);
+    send_flagged(four, PMIX_GROUP_LEADER_SELECTED, "0",
+                 PMIX_GROUP_LEADER); /* no vote */
+    send_flagged(two, PMIX_GROUP_LEADER_SELECTED, "0", NULL);
+    ck_assert(raw_quiet(three));
+    post_flagged(three, PMIX_GROUP_LEADER_SELECTED, "0", PMIX_GROUP_LEADER);
+    ck_assert_uint_eq(chosen(three), 2);
+    ck_assert_uint_eq(chosen(two), 2);
+    ck_assert_uint_eq(chosen(four), 2);
+    send_flagged(two, PMIX_GROUP_INVITE_ACCEPTED, "2", PX_GROUP_CONSTRUCTS);
+    close(three); /* and the next one */
+    ck_assert_int_eq(raw_next_event(two, NULL), PMIX_GROUP_LEADER_FAILED);
+    post_flagged(two, PMIX_GROUP_LEADER_SELECTED, "2", PMIX_GROUP_LEADER);
+    ck_assert_uint_eq(chosen(two), 1);
+}
+
+PX_TEST_LOOP(no_leader_is_chosen_without_a_candidate, 2)
+{
+    raw_start(NULL, 4, 0);
+    int four = raw_client(3);
+    lose_leader(four);
+    send_flagged(three, PMIX_GROUP_LEADER_SELECTED, "0", _i ? PMIX_GROUP_LEADER : NULL);
+    if (_i) { /* the candidate ends */
+        close(three);
+        raw_await_gone(2);
+    }
+    post_flagged(two, PMIX_GROUP_LEADER_SELECTED, "0", NULL);
+    ck_assert_uint_eq(chosen(two), PMIX_RANK_INVALID);
+    ck_assert_uint_eq(chosen(four), PMIX_RANK_INVALID);
+    ok(raw_status(two, 410));
+    send_flagged(two, PMIX_GROUP_LEADER_SELECTED, "0", PMIX_GROUP_LEADER);
+    ck_assert(raw_quiet(four)); /* too late */
 }
 
 PX_TEST_LOOP(a_complete_or_declined_invitation_is_forgotten, 3)
