@@ -44,6 +44,8 @@ pmix_status_t px_members_single(const pmix_proc_t *proc, struct px_members *set)
 void px_members_sort(const struct px_server *srv, pmix_proc_t *v, size_t *n);
 /* Returns the index of the next namespace among sorted processes, or n. */
 size_t px_next_nspace(const pmix_proc_t *procs, size_t n, size_t i);
+/* Orders two pmix_proc_t as the canonical form, for qsort. */
+int px_members_order(const void *a, const void *b);
 /* Compares two sets in the canonical form. */
 bool px_members_same(const pmix_proc_t *a, size_t n_a, const pmix_proc_t *b,
                      size_t n_b);

@@ -9,12 +9,14 @@
 #include "core/server/host.h"
 #include "core/server/nspaces/nspaces.h"
 #include "core/server/peer/peer.h"
+#include "core/server/peer/turn.h"
 #include "core/server/server.h"
 
 #include <string.h>
 
-#define NO_CONTEXT SIZE_MAX    /* in replies to clients before 6.0 */
-#define MAX_SENT_B (64 * 1024) /* of values that a reply to clients since 6.1 has */
+#define NO_CONTEXT      SIZE_MAX    /* in replies to clients before 6.0 */
+#define CONSTRUCT_ITEMS 512         /* work of a request, see px_work */
+#define MAX_SENT_B      (64 * 1024) /* of values that a reply to clients since 6.1 has */
 
 struct procs {
     pmix_proc_t *v;
@@ -113,6 +115,7 @@ static pmix_status_t prepare_construct(struct px_server *srv PX_UNUSED,
 {
     pmix_status_t rc = px_group_read_name(a, key);
 
+    (void)px_work(req->peer, CONSTRUCT_ITEMS);
     key->n_leaders = px_info_u32(a->info.v, a->info.n, PMIX_GROUP_BOOTSTRAP, 0);
     key->follows = a->n_procs == 0;
     key->open = key->follows || key->n_leaders > 0;
@@ -180,6 +183,8 @@ static pmix_status_t direct(struct px_collective *c, const struct px_req *req,
     size_t n;
     pmix_status_t rc = read_procs(l, PMIX_GROUP_FINAL_MEMBERSHIP_ORDER, &order, &n);
 
+    if (!rc && n > 0)
+        rc = px_charge(&c->charge, req->peer, n * sizeof(*order));
     if (!rc && n > 0) {
         f->order.n = 0;
         rc = add_procs(&f->order, order, n);
@@ -395,11 +400,6 @@ static pmix_status_t list_members(struct px_collective *c, const px_infos *answe
     return rc;
 }
 
-static int by_proc(const void *a, const void *b)
-{
-    return px_type_compare(PMIX_PROC, a, b);
-}
-
 /* Brings the members into the order that a participant has given.
  * PMIX_ERR_BAD_PARAM: the order has other processes. */
 static pmix_status_t sort_members(struct px_forming *f)
@@ -414,8 +414,8 @@ static pmix_status_t sort_members(struct px_forming *f)
     if (!sorted)
         return PMIX_ERR_NOMEM;
     memcpy(sorted, f->order.v, f->order.n * sizeof(*sorted));
-    qsort(sorted, f->order.n, sizeof(*sorted), by_proc);
-    qsort(f->members.v, f->members.n, sizeof(*sorted), by_proc);
+    qsort(sorted, f->order.n, sizeof(*sorted), px_members_order);
+    qsort(f->members.v, f->members.n, sizeof(*sorted), px_members_order);
     if (!px_members_same(sorted, f->order.n, f->members.v, f->members.n))
         return PMIX_ERR_BAD_PARAM;
     memcpy(f->members.v, f->order.v, f->order.n * sizeof(*sorted));

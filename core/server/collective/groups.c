@@ -15,6 +15,8 @@
 
 #include <string.h>
 
+#define GROUP_ITEMS 8 /* work for a group, see px_work */
+
 struct px_joined *px_group_find(const struct px_server *srv, const char *name)
 {
     struct px_joined *j = px_joined_find(srv, name);
@@ -165,7 +167,7 @@ pmix_status_t px_groups_of(const struct px_peer *peer, const pmix_proc_t *proc,
     pmix_status_t rc = PMIX_SUCCESS;
 
     PX_LIST_EACH (&peer->server->part.joined, struct px_joined, j, link) {
-        ++*work;
+        *work += GROUP_ITEMS;
         if (!rc && may_see(peer, j) && (!proc || px_joined_has(j, proc)))
             rc = px_strv_append(names, j->name);
     }
@@ -188,10 +190,13 @@ static pmix_status_t answer_number(struct px_server *srv,
                                    const pmix_query_t *q PX_UNUSED, const char *key,
                                    struct px_answers *a)
 {
-    size_t n = 0;
+    size_t n = 0, work = 0;
 
-    PX_LIST_EACH (&srv->part.joined, struct px_joined, j, link)
+    PX_LIST_EACH (&srv->part.joined, struct px_joined, j, link) {
         n += may_see(a->req->peer, j);
+        work += GROUP_ITEMS;
+    }
+    (void)px_work(a->req->peer, work);
     return px_answer(a, key, &n, PMIX_SIZE, 0);
 }
 

@@ -16,9 +16,12 @@
 
 #define MAX_NAMES 8 /* in a line of the log */
 
-static int by_proc(const void *a, const void *b)
+int px_members_order(const void *a, const void *b)
 {
-    return px_type_compare(PMIX_PROC, a, b);
+    const pmix_proc_t *x = a, *y = b;
+    int order = strcmp(x->nspace, y->nspace);
+
+    return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
 /* ---- sets ------------------------------------------------------------------------ */
@@ -84,6 +87,49 @@ static pmix_status_t expand(const struct px_server *srv, pmix_proc_t **procs, si
     return PMIX_SUCCESS;
 }
 
+/* Sorts processes of one job, whose ranks exist, in linear time. Returns false if they
+ * are of several jobs, or the job's size is unknown. */
+static bool sort_ranks(const struct px_nspace *ns, pmix_proc_t *v, size_t *n)
+{
+    PX_AUTOFREE uint8_t *has = ns ? calloc((size_t)ns->job_size + 1, 1) : NULL;
+    const uint32_t size = has ? ns->job_size : 0;
+    size_t kept = 0;
+    bool all = false, local = false;
+
+    for (size_t i = 0; i < *n; i++) {
+        const pmix_rank_t rank = v[i].rank;
+
+        all |= rank == PMIX_RANK_WILDCARD;
+        local |= rank == PMIX_RANK_LOCAL_NODE;
+        if (strcmp(v[i].nspace, v[0].nspace) != 0 ||
+            (rank >= size && rank != PMIX_RANK_WILDCARD &&
+             rank != PMIX_RANK_LOCAL_NODE))
+            return false;
+        if (rank < size)
+            has[rank] = 1;
+    }
+    for (uint32_t rank = 0; rank < size; rank++)
+        if (has[rank])
+            v[kept++].rank = rank;
+    if (local)
+        v[kept++].rank = PMIX_RANK_LOCAL_NODE;
+    if (all)
+        v[kept++].rank = PMIX_RANK_WILDCARD;
+    *n = kept;
+    return true;
+}
+
+/* Orders processes and removes duplicates, unless they are in order. */
+static void order(const struct px_server *srv, pmix_proc_t *v, size_t *n)
+{
+    size_t i = 1;
+
+    while (i < *n && px_members_order(&v[i - 1], &v[i]) < 0)
+        i++;
+    if (i < *n && !sort_ranks(px_nspace_find(srv->model, v->nspace), v, n))
+        qsort(v, *n, sizeof(*v), px_members_order);
+}
+
 /* Sorts processes, and removes duplicates and ranks that a wildcard covers. known: all
  * ranks of a known job become its wildcard. */
 static void sort(const struct px_server *srv, pmix_proc_t *v, size_t *n, bool known)
@@ -92,7 +138,7 @@ static void sort(const struct px_server *srv, pmix_proc_t *v, size_t *n, bool kn
 
     if (*n == 1 && v->rank == PMIX_RANK_WILDCARD)
         return;
-    qsort(v, *n, sizeof(*v), by_proc);
+    order(srv, v, n);
     for (size_t i = 0, first; i < *n;) {
         const struct px_nspace *ns = px_nspace_find(srv->model, v[i].nspace);
         bool all = false;
@@ -186,7 +232,7 @@ static bool has_proc(const struct px_collective *c, const char *nspace,
     pmix_proc_t p;
 
     px_proc_set(&p, nspace, rank);
-    return bsearch(&p, c->procs, c->n_procs, sizeof(p), by_proc);
+    return bsearch(&p, c->procs, c->n_procs, sizeof(p), px_members_order);
 }
 
 bool px_collective_has_local(const struct px_collective *c,

@@ -60,8 +60,10 @@ TRIES = 3                   # of a row with long waits only, which a busy machin
 # ---- requests ----------------------------------------------------------------------------------
 
 COMMIT, FENCE, GET, PUBLISH, LOOKUP, UNPUBLISH, SPAWN = 2, 3, 4, 6, 7, 8, 9
-NOTIFY, REGEVENTS, DEREGEVENTS, QUERY, IOF_PUSH = 12, 13, 14, 15, 23
+NOTIFY, REGEVENTS, DEREGEVENTS, QUERY, IOF_PUSH, GROUP_CONSTRUCT = 12, 13, 14, 15, 23, 24
 RANGE_LOCAL = SCOPE_REMOTE = 2
+RANGE_CUSTOM = 6
+GROUP_INVITED, GROUP_INVITE_DECLINED = -159, -162
 CODE = -3000  # the first of the codes that programs define
 NO_INFOS = many([])
 EMPTY_INFO = b"\0\0\0"
@@ -75,8 +77,8 @@ def register(wanted, infos=NO_INFOS):
     return command(REGEVENTS) + many(wanted) + infos
 
 
-def notify(code, infos=NO_INFOS):
-    return command(NOTIFY) + one(signed(code)) + one(bytes([RANGE_LOCAL])) + infos
+def notify(code, infos=NO_INFOS, reach=RANGE_LOCAL):
+    return command(NOTIFY) + one(signed(code)) + one(bytes([reach])) + infos
 
 
 def about(procs):
@@ -97,6 +99,24 @@ def by_keys(op, names, infos=NO_INFOS):
 
 def fence(me, infos=NO_INFOS):
     return command(FENCE) + many([proc(me.nspace, 0), proc(me.nspace, me.rank)]) + infos
+
+
+def construct(name, members, *infos):
+    return command(GROUP_CONSTRUCT) + one(string(name)) + many(members) + many(infos)
+
+
+def members_of(target, n):
+    """Returns n names of two members in a mixed order, whose sorting takes most time."""
+    return [proc(target.nspace, i * 7919 % n % 2) for i in range(n)]
+
+
+def procs_info(key, procs):
+    return info(key, wire.DATA_ARRAY, array(wire.PROC, procs))
+
+
+def invitation(code, name, procs):
+    return notify(code, many([procs_info("pmix.evrange", procs), info("pmix.grp.id", wire.STRING, string(name)),
+                              info("pmix.evnocache", wire.BOOL, b"\1")]), RANGE_CUSTOM)
 
 
 def spawn(**parts):
@@ -239,6 +259,57 @@ def publish_bytes(client, n):
         client.ask(publish([key], wire.BYTES, flex(MB) + bytes(MB)))
 
 
+def groups(client, n):
+    """Constructs n groups of the attacker alone."""
+    for i in range(n):
+        client.ask(construct("g%d" % i, [proc(client.target.nspace, client.target.rank)]))
+
+
+def pending_groups(client, n):
+    for i in range(n):
+        client.ask(construct("g%d" % i, members_of(client.target, 2)), waits=False)
+    settled(client)
+
+
+def groups_with(client, n, key=None):
+    """Begins constructions with n names of members each, as participants or under a key."""
+    members = members_of(client.target, n)
+    for i in range(20):
+        named = members_of(client.target, 2) if key else members
+        client.ask(construct("g%d" % i, named, *([procs_info(key, members)] if key else [])), waits=False)
+    settled(client)
+
+
+def groups_adding(client, n):
+    groups_with(client, n, "pmix.grp.add")
+
+
+def groups_in_order(client, n):
+    groups_with(client, n, "pmix.grp.finord")
+
+
+def queries_of_groups(client, n):
+    groups(client, 1000)
+    client.next_phase()
+    for _ in range(n):
+        client.ask(command(QUERY) + many([signed(1) + string("pmix.qry.pgrp") + flex(0)]))
+
+
+def invitations(client, n):
+    for i in range(n):
+        client.ask(invitation(GROUP_INVITED, "g%d" % i, [proc(client.target.nspace, 9)]))
+
+
+def large_invitations(client, n):
+    """Invites n processes to each of 40 groups. Then the attacker declines often."""
+    invited = [proc(client.target.nspace, 9 + i) for i in range(n)]
+    for i in range(40):
+        client.ask(invitation(GROUP_INVITED, "g%d" % i, invited))
+    client.next_phase()
+    for _ in range(500):
+        client.ask(invitation(GROUP_INVITE_DECLINED, "none", [proc(client.target.nspace, client.target.rank)]))
+
+
 def calls(client, n):
     """Requests of each kind but spawn, as programs send them, far below all limits."""
     for _ in range(n):
@@ -297,6 +368,14 @@ ROWS = {
     "commits-100": (commits, 100, DONE, False, 2500),
     "commits-300": (commits, 300, EITHER, True, 2500),
     "publish-bytes-100": (publish_bytes, 100, EITHER, True, 2500),
+    "groups-3000": (groups, 3000, EITHER, True, 700),
+    "groups-pending-60000": (pending_groups, 60000, EITHER, True, 600),
+    "groups-of-60000": (groups_with, 60000, EITHER, True, 100),
+    "groups-adding-60000": (groups_adding, 60000, EITHER, True, 100),
+    "groups-ordered-60000": (groups_in_order, 60000, EITHER, True, 100),
+    "groups-queried-300": (queries_of_groups, 300, EITHER, True, 11000),
+    "invitations-20000": (invitations, 20000, EITHER, True, 150),
+    "invitations-of-1000": (large_invitations, 1000, EITHER, True, 300),
 }
 KEEPS = {"commits-100", "commits-300", "publish-bytes-100"}  # data that stay until the job ends
 # Rows of the short form with --timeout. The long form has all.
