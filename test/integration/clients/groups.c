@@ -148,8 +148,8 @@ JOINS(group_values)
     GOOD(PMIx_Group_destruct("values", NULL, 0));
 }
 
-/* ---- group_cycles N: N groups, one after the other, with random pauses. The program starts and
- * ends PMIx once for each group. ---------------------------------------------------------- */
+/* ---- group_cycles N [SEED]: N groups, one after the other, with random pauses. The program starts
+ * and ends PMIx once for each group. Rank 0 prints the number of cycles after each twentieth. ---- */
 
 /* Waits until all ranks have begun. A fence fails while a rank has ended its last life. */
 static void meet(void)
@@ -163,12 +163,13 @@ static void meet(void)
 
 ALONE(group_cycles)
 {
+    const long seed = argc > 2 ? atol(argv[2]) : 0;
     size_t last = 0;
 
     CHECK(argc > 1);
     for (int i = 0, n = atoi(argv[1]); i < n; i++) {
         begin();
-        srand48((long)me.rank * 7919 + i);
+        srand48(seed + (long)me.rank * 7919 + i);
         usleep((useconds_t)(drand48() * drand48() * 2000));
         meet();
         size_t context = construct("cycle", &everyone, 1, PMIX_GROUP_ASSIGN_CONTEXT_ID);
@@ -176,6 +177,10 @@ ALONE(group_cycles)
         last = context;
         GOOD(PMIx_Group_destruct("cycle", NULL, 0));
         GOOD(PMIx_Finalize(NULL, 0));
+        if (me.rank == 0 && (i + 1) % (n / 20 ? n / 20 : 1) == 0) {
+            printf("%d cycles\n", i + 1);
+            fflush(stdout);
+        }
     }
     printf("OK group_cycles %u\n", me.rank);
 }
