@@ -50,6 +50,7 @@ static pmix_status_t take_one(px_infos *all, const pmix_value_t *value,
 pmix_status_t px_group_infos_take(struct px_collective *c, const struct px_req *req,
                                   const px_infos *l, px_infos *all)
 {
+    const size_t before = all->n;
     bool charged = false;
     pmix_status_t rc = PMIX_SUCCESS;
 
@@ -62,6 +63,8 @@ pmix_status_t px_group_infos_take(struct px_collective *c, const struct px_req *
         if (!rc)
             rc = take_one(all, &l->v[i].value, &req->peer->proc);
     }
+    while (rc && all->n > before) /* a refused request leaves nothing */
+        px_type_destruct(PMIX_INFO, &all->v[--all->n]);
     return rc;
 }
 

@@ -219,26 +219,32 @@ PX_TEST(members_get_the_job_of_each_other)
 
 /* ---- values that members share --------------------------------------------------- */
 
-/* Constructs a group of two, in which each member shares a number and its local id. */
+/* Constructs a group of two, in which each member shares a number and its local id. The
+ * second member's first request is wrong, and leaves nothing. */
 static void send_sharing(const int fds[2], uint32_t number)
 {
     const pmix_proc_t procs[] = {raw_proc("job", 0), raw_proc("job", 1)};
 
-    for (uint32_t i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < 3; i++) {
+        const bool second = i > 0, wrong = i == 1;
         px_writer w = raw_begin(PX_OP_GROUP_CONSTRUCT);
         PX_AUTO(px_infos) infos = {0};
         px_infos own = {0};
 
-        if (i > 0) /* later releases name the sender */
-            ok(px_infos_add(&own, PMIX_PROCID, &procs[i], PMIX_PROC));
-        ok(px_infos_add(&own, "number", &(uint32_t){number + i}, PMIX_UINT32));
+        if (second) /* later releases name the sender */
+            ok(px_infos_add(&own, PMIX_PROCID, &procs[1], PMIX_PROC));
+        ok(px_infos_add(&own, "number", &(uint32_t){number + second}, PMIX_UINT32));
         ok(px_infos_add(&own, PMIX_GROUP_LOCAL_CID, &(size_t){i}, PMIX_SIZE));
         ok(px_infos_add_array(&infos, PMIX_GROUP_INFO, &own));
+        if (wrong)
+            ok(px_infos_add(&infos, PMIX_GROUP_INFO, &number, PMIX_UINT32));
         ok(px_infos_add(&infos, PMIX_GROUP_ASSIGN_CONTEXT_ID, NULL, PMIX_BOOL));
         px_pack_str(&w, "g");
         px_pack_procs(&w, procs, 2);
         px_pack_infos(&w, infos.v, infos.n);
-        raw_send(fds[i], 400, w);
+        raw_send(fds[second], 400 + wrong, w);
+        if (wrong)
+            fails(raw_status(fds[1], 401), BAD_PARAM);
     }
 }
 
