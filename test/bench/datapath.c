@@ -103,6 +103,16 @@ static pmix_status_t on_connect(const pmix_proc_t procs[], size_t n_procs,
     return PMIX_OPERATION_SUCCEEDED;
 }
 
+/* Release 4.2.2 constructs groups by the host only. */
+static pmix_status_t on_group(pmix_group_operation_t op, char group[],
+                              const pmix_proc_t procs[], size_t n_procs,
+                              const pmix_info_t info[], size_t n, pmix_info_cbfunc_t cb,
+                              void *cbdata)
+{
+    cb(PMIX_SUCCESS, NULL, 0, cbdata, NULL, NULL);
+    return PMIX_SUCCESS;
+}
+
 static pmix_server_module_t module = {
     .fence_nb = on_fence,
     .publish = on_publish,
@@ -112,6 +122,7 @@ static pmix_server_module_t module = {
     .log = on_log,
     .connect = on_connect,
     .disconnect = on_connect,
+    .group = on_group,
 };
 
 /* ---- registration -------------------------------------------------------------------------------------- */

@@ -285,8 +285,8 @@ static pmix_status_t construct_group(void *arg)
 {
     pmix_info_t *results = NULL;
     size_t n = 0;
-    pmix_status_t rc = PMIx_Group_construct("bench", &bench.job, 1, NULL, 0, &results,
-                                            &n);
+    pmix_status_t rc = PMIx_Group_construct("bench.group", &bench.job, 1, NULL, 0,
+                                            &results, &n);
 
     PMIX_INFO_FREE(results, n);
     return rc;
@@ -294,7 +294,7 @@ static pmix_status_t construct_group(void *arg)
 
 static pmix_status_t destruct_group(void *arg)
 {
-    return PMIx_Group_destruct("bench", NULL, 0);
+    return PMIx_Group_destruct("bench.group", NULL, 0);
 }
 
 /* Constructs a group of all, after a fence that collects 64 bytes of each. */
