@@ -176,8 +176,9 @@ static void conclude(struct invitation *inv)
 /* Ends an invite, and all joins of it. */
 static void abort_all(struct invitation *inv, pmix_status_t status)
 {
-    (void)send_event(inv->op, PMIX_GROUP_CONSTRUCT_ABORT, inv->procs, inv->n_procs,
-                     false, NULL, on_delivered, NULL);
+    if (inv->n_procs > 0)
+        (void)send_event(inv->op, PMIX_GROUP_CONSTRUCT_ABORT, inv->procs, inv->n_procs,
+                         false, NULL, on_delivered, NULL);
     end(inv, status);
 }
 
@@ -252,15 +253,25 @@ static void on_complete(struct invitation *inv, const pmix_proc_t *leader,
 
 /* ---- a new leader ---------------------------------------------------------------- */
 
+/* Returns the invited processes that an event names. */
+static const pmix_proc_t *invited_in(const px_infos *l, size_t *n)
+{
+    const pmix_info_t *named = px_info_find(l->v, l->n, PMIX_GROUP_MEMBERSHIP);
+    const pmix_proc_t *procs = NULL;
+
+    *n = 0;
+    if (named && px_value_borrow_procs(&named->value, &procs, n))
+        *n = 0;
+    return procs;
+}
+
 /* Takes the other invited processes, whose answers a new leader awaits. */
 static pmix_status_t take_invited(struct invitation *inv, const px_infos *l)
 {
-    const pmix_proc_t *self = &inv->client->model->self, *procs = NULL;
-    const pmix_info_t *named = px_info_find(l->v, l->n, PMIX_GROUP_MEMBERSHIP);
-    size_t n = 0;
+    const pmix_proc_t *self = &inv->client->model->self;
+    size_t n;
+    const pmix_proc_t *procs = invited_in(l, &n);
 
-    if (named)
-        (void)px_value_borrow_procs(&named->value, &procs, &n);
     free(inv->procs);
     free(inv->answers);
     inv->procs = calloc(n + 1, sizeof(*inv->procs));
@@ -273,6 +284,25 @@ static pmix_status_t take_invited(struct invitation *inv, const px_infos *l)
             inv->procs[inv->n_procs++] = procs[i];
     inv->n_waiting = inv->n_procs;
     return PMIX_SUCCESS;
+}
+
+/* Stops to await answers of processes that have ended or declined since the choice
+ * began. */
+static void drop_missing(struct invitation *inv, const px_infos *l)
+{
+    size_t n;
+    const pmix_proc_t *procs = invited_in(l, &n);
+
+    for (size_t k = 0; k < inv->n_procs; k++) {
+        size_t i = 0;
+
+        while (i < n && !px_proc_same(&procs[i], &inv->procs[k]))
+            i++;
+        if (i < n)
+            continue;
+        inv->n_waiting -= inv->answers[k] == WAITING;
+        inv->answers[k] = DECLINED;
+    }
 }
 
 /* Answers the server, which chooses a leader among the processes whose handlers want to
@@ -322,6 +352,7 @@ static void on_leader_chosen(struct invitation *inv, const px_infos *l)
     }
     inv->leader = *chosen->value.data.proc;
     inv->leads = px_proc_same(&inv->leader, &inv->client->model->self);
+    drop_missing(inv, l);
     if (inv->leads && inv->n_waiting == 0) {
         conclude(inv);
     } else if (!inv->leads) {

@@ -65,6 +65,8 @@ invited() {
     done
     run 60 "$PMIXRUN" --recoverable -n 4 "$CLIENT" new_leader >"$OUT" 2>"$ERR" || :
     lines 3 '^OK new_leader [1-3]$' "$OUT"
+    run 60 "$PMIXRUN" --recoverable -n 4 "$CLIENT" new_leader few >"$OUT" 2>"$ERR" || :
+    lines 2 '^OK new_leader [12]$' "$OUT"
 }
 
 # Requests about the system: the small host serves them, pmixrun does not. Debian's server refuses to
