@@ -167,6 +167,7 @@ ALONE(group_cycles)
     size_t last = 0;
 
     CHECK(argc > 1);
+    alarm(ALARM_S + (unsigned)atoi(argv[1]));
     for (int i = 0, n = atoi(argv[1]); i < n; i++) {
         begin();
         srand48(seed + (long)me.rank * 7919 + i);
