@@ -87,14 +87,14 @@ void px_notify_destroy(struct px_notify *n)
 
 /* Fills the set from an info. Returns false if its value has no processes. */
 static bool read_set(const struct px_model *m, const pmix_info_t *info,
-                     struct px_proc_set *set)
+                     struct px_proc_index *set)
 {
     const pmix_proc_t *procs;
     size_t n;
 
     if (px_value_borrow_procs(&info->value, &procs, &n))
         return false;
-    *set = px_proc_set_of(m, procs, n);
+    *set = px_proc_index_of(m, procs, n);
     return true;
 }
 
@@ -116,15 +116,15 @@ struct px_aim px_aim_of(const struct px_model *m, pmix_status_t code,
 
 void px_aim_fini(struct px_aim *aim)
 {
-    px_proc_set_fini(&aim->range);
-    px_proc_set_fini(&aim->affected);
+    px_proc_index_fini(&aim->range);
+    px_proc_index_fini(&aim->affected);
 }
 
 bool px_range_includes(struct px_aim *aim, pmix_data_range_t range,
                        const pmix_proc_t *source, const pmix_proc_t *proc)
 {
     if (aim && aim->is_custom)
-        return px_proc_set_has(&aim->range, proc);
+        return px_proc_index_has(&aim->range, proc);
     switch (range) {
     case PMIX_RANGE_RM:
     case PMIX_RANGE_CUSTOM: /* lacks a list of processes */
@@ -144,7 +144,7 @@ bool px_aim_concerns(struct px_aim *aim, const pmix_proc_t *affected, size_t n_a
     bool hit = n_affected == 0 || !aim->is_about;
 
     for (size_t i = 0; i < n_affected && !hit; i++)
-        hit = px_proc_set_meets(&aim->affected, &affected[i]);
+        hit = px_proc_index_meets(&aim->affected, &affected[i]);
     return hit;
 }
 

@@ -4,7 +4,7 @@
 #ifndef PX_NOTIFY_NOTIFY_H
 #define PX_NOTIFY_NOTIFY_H
 
-#include "core/model/proc_set.h"
+#include "core/model/proc_index.h"
 #include "core/rt/process.h"
 #include "core/types/type.h"
 
@@ -47,7 +47,7 @@ struct px_aim {
     bool non_default; /* PMIX_EVENT_NON_DEFAULT: not for default handlers */
     bool is_custom;   /* has PMIX_EVENT_CUSTOM_RANGE, whose processes are in range */
     bool is_about;    /* names the processes in affected */
-    struct px_proc_set range, affected;
+    struct px_proc_index range, affected;
 };
 
 /* Reads the infos of an event, which must outlive the aim. m localizes the named

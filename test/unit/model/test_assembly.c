@@ -3,7 +3,7 @@
  * there. */
 #include "core/model/assembly.h"
 
-#include "core/model/proc_set.h"
+#include "core/model/proc_index.h"
 #include "model_test.h"
 
 #include <string.h>
@@ -187,15 +187,15 @@ PX_TEST(a_set_of_names_answers_as_its_names_do)
         both = px_proc_means(model, a, b) || px_proc_means(model, b, a);
         procs[N_OTHERS] = *a;
         for (size_t n = 1; n <= PX_COUNT(procs); n += N_OTHERS) {
-            struct px_proc_set s = px_proc_set_of(model, &procs[PX_COUNT(procs) - n],
+            struct px_proc_index s = px_proc_index_of(model, &procs[PX_COUNT(procs) - n],
                                                   n);
 
-            ck_assert_msg(px_proc_set_meets(&s, b) == both, "%s.%u and %s.%u",
+            ck_assert_msg(px_proc_index_meets(&s, b) == both, "%s.%u and %s.%u",
                           a->nspace, a->rank, b->nspace, b->rank);
-            ck_assert(px_proc_set_meets(&s, b) == both); /* also by its memory */
+            ck_assert(px_proc_index_meets(&s, b) == both); /* also by its memory */
             if (!strchr(b->nspace, ':'))
-                ck_assert(px_proc_set_has(&s, b) == px_proc_means(model, a, b));
-            px_proc_set_fini(&s);
+                ck_assert(px_proc_index_has(&s, b) == px_proc_means(model, a, b));
+            px_proc_index_fini(&s);
         }
     }
 }
@@ -204,17 +204,17 @@ PX_TEST(the_steps_of_a_set_are_linear)
 {
     enum { N = 3000 };
     PX_AUTOFREE pmix_proc_t *procs = calloc(N, sizeof(*procs));
-    struct px_proc_set s = px_proc_set_of(model, procs, N);
+    struct px_proc_index s = px_proc_index_of(model, procs, N);
     pmix_proc_t p;
 
     for (pmix_rank_t r = 0; r < N; r++)
         px_proc_set(&procs[r], r % 2 ? "joint" : "elsewhere", r % 2 ? ALL : r);
     for (pmix_rank_t r = 0; r < N; r++) {
         px_proc_set(&p, r % 2 ? "joint" : "nowhere", r % 4 == 1 ? ALL : r);
-        ck_assert(px_proc_set_meets(&s, &p) == (r % 2 == 1));
+        ck_assert(px_proc_index_meets(&s, &p) == (r % 2 == 1));
     }
     ck_assert_uint_le(s.n_steps, 12 * N);
-    px_proc_set_fini(&s);
+    px_proc_index_fini(&s);
 }
 
 PX_TEST(its_members_are_listed)

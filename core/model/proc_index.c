@@ -2,7 +2,7 @@
 /* The index has the local name of each named process, and of the present member for
  * which a rank of an assembly stands. So a question is a few look-ups, however many
  * processes are named. */
-#include "core/model/proc_set.h"
+#include "core/model/proc_index.h"
 
 #include <string.h>
 
@@ -15,12 +15,12 @@
 /* Any rank of a namespace, as the key of a namespace that has named processes. */
 #define ANY_RANK PMIX_RANK_UNDEF
 
-void px_proc_set_fini(struct px_proc_set *s)
+void px_proc_index_fini(struct px_proc_index *s)
 {
     px_map_fini(&s->index);
     px_map_fini(&s->whole);
     free(s->wild);
-    *s = (struct px_proc_set){0};
+    *s = (struct px_proc_index){0};
 }
 
 /* ---- the index ------------------------------------------------------------------- */
@@ -39,7 +39,7 @@ static size_t key_of(struct key *k, const char *nspace, pmix_rank_t rank)
     return offsetof(struct key, nspace) + len;
 }
 
-static pmix_status_t put(struct px_proc_set *s, const char *nspace, pmix_rank_t rank)
+static pmix_status_t put(struct px_proc_index *s, const char *nspace, pmix_rank_t rank)
 {
     struct key k;
     size_t len = key_of(&k, nspace, rank);
@@ -47,7 +47,7 @@ static pmix_status_t put(struct px_proc_set *s, const char *nspace, pmix_rank_t 
     return px_map_put(&s->index, &k, len, s, NULL); /* any value */
 }
 
-static bool is_in(struct px_proc_set *s, const char *nspace, pmix_rank_t rank)
+static bool is_in(struct px_proc_index *s, const char *nspace, pmix_rank_t rank)
 {
     struct key k;
     size_t len = key_of(&k, nspace, rank);
@@ -56,7 +56,7 @@ static bool is_in(struct px_proc_set *s, const char *nspace, pmix_rank_t rank)
     return px_map_get(&s->index, &k, len);
 }
 
-static const struct px_assembly *assembly_of(const struct px_proc_set *s,
+static const struct px_assembly *assembly_of(const struct px_proc_index *s,
                                              const pmix_proc_t *proc)
 {
     const struct px_nspace *ns = s->model ? px_nspace_find(s->model, proc->nspace)
@@ -65,7 +65,7 @@ static const struct px_assembly *assembly_of(const struct px_proc_set *s,
     return ns ? ns->assembly : NULL;
 }
 
-static pmix_proc_t local_name(const struct px_proc_set *s, const pmix_proc_t *proc)
+static pmix_proc_t local_name(const struct px_proc_index *s, const pmix_proc_t *proc)
 {
     pmix_proc_t local = *proc;
 
@@ -88,7 +88,7 @@ static bool is_present(const struct px_assembly *a, const pmix_proc_t *proc)
     return rank != PMIX_RANK_INVALID && a->presence[rank] != PX_LEFT;
 }
 
-static pmix_status_t add_wild(struct px_proc_set *s, const struct px_assembly *a)
+static pmix_status_t add_wild(struct px_proc_index *s, const struct px_assembly *a)
 {
     const struct px_assembly **place = px_vec_add(&s->wild, &s->n_wild, &s->cap_wild);
 
@@ -97,7 +97,7 @@ static pmix_status_t add_wild(struct px_proc_set *s, const struct px_assembly *a
     return place ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
 
-static pmix_status_t add(struct px_proc_set *s, const pmix_proc_t *named)
+static pmix_status_t add(struct px_proc_index *s, const pmix_proc_t *named)
 {
     pmix_proc_t local = local_name(s, named), member;
     const struct px_assembly *a = assembly_of(s, &local);
@@ -115,7 +115,7 @@ static pmix_status_t add(struct px_proc_set *s, const pmix_proc_t *named)
 }
 
 /* Makes the index unless the set is small. Returns false if there is none. */
-static bool has_index(struct px_proc_set *s)
+static bool has_index(struct px_proc_index *s)
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
@@ -130,7 +130,7 @@ static bool has_index(struct px_proc_set *s)
 
 /* ---- questions ------------------------------------------------------------------- */
 
-static bool has_local(struct px_proc_set *s, const pmix_proc_t *local)
+static bool has_local(struct px_proc_index *s, const pmix_proc_t *local)
 {
     if (is_in(s, local->nspace, local->rank) ||
         is_in(s, local->nspace, PMIX_RANK_WILDCARD))
@@ -146,7 +146,7 @@ static bool has_local(struct px_proc_set *s, const pmix_proc_t *local)
 }
 
 /* True if the set names a present member of the assembly. Answers once per set. */
-static bool names_member(struct px_proc_set *s, const char *nspace,
+static bool names_member(struct px_proc_index *s, const char *nspace,
                          const struct px_assembly *a)
 {
     void *const yes = s, *const no = &s->whole;
@@ -162,7 +162,8 @@ static bool names_member(struct px_proc_set *s, const char *nspace,
     return found;
 }
 
-static bool compare_each(struct px_proc_set *s, const pmix_proc_t *proc, bool both_ways)
+static bool compare_each(struct px_proc_index *s, const pmix_proc_t *proc,
+                         bool both_ways)
 {
     bool hit = false;
 
@@ -174,7 +175,7 @@ static bool compare_each(struct px_proc_set *s, const pmix_proc_t *proc, bool bo
     return hit;
 }
 
-bool px_proc_set_has(struct px_proc_set *s, const pmix_proc_t *proc)
+bool px_proc_index_has(struct px_proc_index *s, const pmix_proc_t *proc)
 {
     if (!has_index(s))
         return compare_each(s, proc, false);
@@ -182,7 +183,7 @@ bool px_proc_set_has(struct px_proc_set *s, const pmix_proc_t *proc)
     return has_local(s, &local);
 }
 
-bool px_proc_set_meets(struct px_proc_set *s, const pmix_proc_t *proc)
+bool px_proc_index_meets(struct px_proc_index *s, const pmix_proc_t *proc)
 {
     const struct px_assembly *a;
     pmix_proc_t local, member;
