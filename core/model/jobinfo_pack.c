@@ -196,7 +196,8 @@ static uint32_t id_for(const struct px_nspace *ns, const struct px_resource_row 
 static bool is_hidden(const struct px_model *m, const struct px_nspace *ns,
                       const struct px_resource_row *row, const pmix_info_t *info)
 {
-    static const enum px_gds_table tables[] = {[PX_KEY_NODE] = PX_GDS_NODE,
+    static const enum px_gds_table tables[] = {[PX_KEY_PROC] = PX_GDS_JOB,
+                                               [PX_KEY_NODE] = PX_GDS_NODE,
                                                [PX_KEY_APP] = PX_GDS_APP,
                                                [PX_KEY_SESSION] = PX_GDS_SESSION};
     uint32_t id = id_for(ns, row);
@@ -212,7 +213,8 @@ static bool is_hidden(const struct px_model *m, const struct px_nspace *ns,
         id = px_session_row(id);
     if (px_store_has(&ns->store, tables[row->realm], id, info->key))
         return true;
-    if (row->realm != PX_KEY_NODE || px_fact(ns, PX_GDS_NODE, id, info->key, &fact))
+    if ((row->realm != PX_KEY_NODE && row->realm != PX_KEY_PROC) ||
+        px_fact(ns, tables[row->realm], id, info->key, &fact))
         return false;
     px_type_destruct(PMIX_VALUE, &fact);
     return true;
@@ -225,22 +227,28 @@ static void pack_resources(struct members *l, const struct px_model *m,
 {
     for (size_t i = 0; i < m->resources.n; i++) {
         const struct px_resource_row *row = &m->resources.v[i];
-        const bool is_job = row->realm == PX_KEY_JOB;
+        const bool is_job = row->realm == PX_KEY_JOB,
+                   is_proc = row->realm == PX_KEY_PROC;
+        const bool is_blob = is_proc && l->form == PX_JOB_BLOBS;
         const char *id_key, *array = px_resource_array(row, &id_key);
         pmix_value_t name = {.type = PMIX_STRING, .data.string = row->name};
 
-        if (is_job && row->name && strcmp(row->name, ns->name) != 0)
+        if ((is_job || is_proc) && row->name && strcmp(row->name, ns->name) != 0)
             continue;
-        if (!is_job && row->name)
+        if (is_proc && ns->job_size && row->id >= ns->job_size)
+            continue;
+        if (!is_job && !is_proc && row->name)
             members_add(l, id_key, &name);
-        else if (!is_job)
-            add_u32(l, id_key, id_for(ns, row), PMIX_UINT32);
+        else if (!is_job && !is_blob)
+            add_u32(l, id_key, id_for(ns, row), is_proc ? PMIX_PROC_RANK : PMIX_UINT32);
         for (size_t k = 0; k < row->values.n; k++)
             if (!is_hidden(m, ns, row, &row->values.v[k]))
                 members_add(l, row->values.v[k].key, &row->values.v[k].value);
         if (is_job)
             write_pairs(l, l->w);
-        else if (l->n > 1)
+        else if (is_blob && l->n > 0)
+            write_blob(l, row->id);
+        else if (l->n > 1 && !is_blob)
             write_array(l, array);
         members_reset(l);
     }

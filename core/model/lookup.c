@@ -393,8 +393,8 @@ static pmix_status_t find_app_of(const struct px_model *m, const struct px_nspac
 static pmix_status_t find_rank(const struct px_model *m, const struct px_nspace *ns,
                                const struct px_lookup *l, pmix_value_t *out)
 {
-    pmix_status_t rc = find_given(ns, l, l->rank, out);
-
+    pmix_status_t rc = or_resource(find_given(ns, l, l->rank, out), m, l, PX_KEY_PROC,
+                                   l->rank, ns->name, out);
     const struct px_job_key *known = rc ? px_job_key_find(l->key) : NULL;
 
     if (rc != PMIX_ERR_NOT_FOUND || !known)

@@ -35,6 +35,7 @@ static const struct realm {
     {PMIX_NODE_INFO_ARRAY, PMIX_HOSTNAME, PMIX_NODEID, PX_KEY_NODE, UINT32_MAX},
     {PMIX_APP_INFO_ARRAY, NULL, PMIX_APPNUM, PX_KEY_APP, 0},
     {PMIX_SESSION_INFO_ARRAY, NULL, PMIX_SESSION_ID, PX_KEY_SESSION, UINT32_MAX},
+    {PMIX_PROC_INFO_ARRAY, PMIX_NSPACE, PMIX_RANK, PX_KEY_PROC, UINT32_MAX},
 };
 
 static const struct realm *realm_of(const char *key)
@@ -48,9 +49,8 @@ static const struct realm *realm_of(const char *key)
 /* True for arrays that resources cannot hold. */
 static bool is_refused(const char *key)
 {
-    static const char *const keys[] = {PMIX_PROC_INFO_ARRAY, PMIX_SERVER_INFO_ARRAY,
-                                       PMIX_GROUP_INFO_ARRAY, PMIX_GROUP_INFO,
-                                       PMIX_GROUP_ENDPT_DATA};
+    static const char *const keys[] = {PMIX_SERVER_INFO_ARRAY, PMIX_GROUP_INFO_ARRAY,
+                                       PMIX_GROUP_INFO, PMIX_GROUP_ENDPT_DATA};
 
     for (size_t i = 0; i < PX_COUNT(keys); i++)
         if (strcmp(key, keys[i]) == 0)
@@ -64,7 +64,7 @@ const char *px_resource_array(const struct px_resource_row *row, const char **id
 
     while (r->realm != row->realm)
         r++;
-    *id_key = row->name ? r->name_key : r->id_key;
+    *id_key = row->name && row->realm != PX_KEY_PROC ? r->name_key : r->id_key;
     return r->array;
 }
 
@@ -94,9 +94,10 @@ static struct px_resource_row *row_get(struct px_resources *l,
     return row;
 }
 
+/* True if other rows of the object are less specific. */
 static bool is_exact(const struct px_resource_row *row)
 {
-    return row->name || row->id != UINT32_MAX;
+    return row->name || (row->id != UINT32_MAX && row->realm != PX_KEY_PROC);
 }
 
 /* True if the row applies to the object. A job without a session matches every
@@ -106,6 +107,8 @@ static bool describes(const struct px_resource_row *row, uint8_t realm, uint32_t
 {
     if (row->realm != realm)
         return false;
+    if (realm == PX_KEY_PROC)
+        return row->id == id && (!row->name || strcmp(row->name, name) == 0);
     if (row->name)
         return name && (realm == PX_KEY_NODE ? px_same_host(row->name, name)
                                              : strcmp(row->name, name) == 0);
@@ -137,7 +140,8 @@ struct change {
     struct px_model *model;
     struct px_resources *rows; /* the copy */
     bool add;
-    unsigned depth; /* nesting level of arrays */
+    const char *job; /* whose array is being read; NULL: none */
+    unsigned depth;  /* nesting level of arrays */
 };
 
 static pmix_status_t refuse(pmix_status_t rc, const char *key, const char *why)
@@ -147,7 +151,8 @@ static pmix_status_t refuse(pmix_status_t rc, const char *key, const char *why)
     return rc;
 }
 
-/* Reads the members that identify the row. A node without name and id is this node. */
+/* Reads the members that identify the row. A node without name and id is this node. A
+ * process is a rank of the job, or of each job. */
 static pmix_status_t identify(const struct change *c, const struct realm *r,
                               const pmix_info_t *info, size_t n,
                               struct px_resource_row *row)
@@ -156,10 +161,16 @@ static pmix_status_t identify(const struct change *c, const struct realm *r,
     const pmix_info_t *id = r->id_key ? px_info_find(info, n, r->id_key) : NULL;
 
     *row = (struct px_resource_row){.realm = r->realm, .id = r->default_id};
-    if (!name && id && !px_value_to_u32(&id->value, &row->id))
+    if ((!name || r->realm == PX_KEY_PROC) && id &&
+        !px_value_to_u32(&id->value, &row->id))
         return refuse(PMIX_ERR_BAD_PARAM, r->array, "its id is not a number");
+    if (r->realm == PX_KEY_PROC && row->id >= PMIX_RANK_VALID)
+        return refuse(PMIX_ERR_BAD_PARAM, r->array,
+                      "PMIX_RANK is not that of a process");
     if (!name && !id && r->realm == PX_KEY_NODE)
         name = c->model->hostname;
+    if (!name && r->realm == PX_KEY_PROC)
+        name = c->job;
     row->name = (char *)(uintptr_t)name;
     return PMIX_SUCCESS;
 }
@@ -173,6 +184,7 @@ static pmix_status_t change_row(struct change *c, const struct px_resource_row *
 {
     const char *id_key = NULL;
     bool is_lone = which->realm == PX_KEY_JOB && !which->name;
+    bool is_proc = which->realm == PX_KEY_PROC;
     pmix_status_t rc = PMIX_SUCCESS;
 
     (void)px_resource_array(which, &id_key);
@@ -184,10 +196,11 @@ static pmix_status_t change_row(struct change *c, const struct px_resource_row *
         if (is_refused(key)) {
             rc = refuse(
                 PMIX_ERR_NOT_SUPPORTED, key,
-                "got the array of another realm, expected session, job, application or node");
+                "got the array of another realm, expected session, job, application, node or process");
         } else if (r) {
             rc = change_array(c, r, &info[i].value);
-        } else if (is_lone || !id_key || strcmp(key, id_key) != 0) {
+        } else if (!(is_proc && strcmp(key, PMIX_NSPACE) == 0) &&
+                   (is_lone || !id_key || strcmp(key, id_key) != 0)) {
             struct px_resource_row *row = row_get(c->rows, which);
             if (row)
                 px_infos_drop(&row->values, key);
@@ -218,10 +231,14 @@ static pmix_status_t change_array(struct change *c, const struct realm *r,
     if (c->depth == MAX_DEPTH)
         return refuse(PMIX_ERR_BAD_PARAM, r->array, "arrays are nested too deep");
     rc = identify(c, r, info, n, &which);
+    const char *job = c->job;
+    if (r->realm == PX_KEY_JOB)
+        c->job = which.name;
     c->depth++;
     if (!rc)
         rc = change_row(c, &which, info, n);
     c->depth--;
+    c->job = job;
     return rc;
 }
 

@@ -274,8 +274,10 @@ JOINS(services)
     pmix_status_t code = PMIX_PROCESS_SET_DEFINE;
 
     CHECK(job_size == 2);
-    if (ours)
+    if (ours) {
         sets();
+        TEXT_IS(1, "site.key", "of rank 1");
+    }
     TEXT_IS(PMIX_RANK_WILDCARD, PMIX_CLUSTER_ID, "west");
     if (me.rank == 0)
         streams(ours);

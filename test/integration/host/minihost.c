@@ -278,6 +278,23 @@ static pmix_status_t on_group(pmix_group_operation_t op, char grp[],
     return later(make((struct answer){.info_cb = cb, .cbdata = cbdata}));
 }
 
+/* Registers a value of rank 1 of each job, which the other library does not keep. */
+static void register_rank(void)
+{
+    pmix_rank_t rank = 1;
+    pmix_info_t info, *members;
+    pmix_data_array_t array = {.type = PMIX_INFO, .size = 2};
+
+    PMIX_INFO_CREATE(members, 2);
+    PMIX_INFO_LOAD(&members[0], PMIX_RANK, &rank, PMIX_PROC_RANK);
+    PMIX_INFO_LOAD(&members[1], "site.key", "of rank 1", PMIX_STRING);
+    array.array = members;
+    PMIX_INFO_LOAD(&info, PMIX_PROC_INFO_ARRAY, &array, PMIX_DATA_ARRAY);
+    HOST_GOOD(host_register_resources(&info, 1));
+    PMIX_INFO_DESTRUCT(&info);
+    PMIX_INFO_FREE(members, 2);
+}
+
 static void begin_service(void)
 {
     pmix_info_t info;
@@ -285,6 +302,8 @@ static void begin_service(void)
     for (pmix_rank_t r = 0; r < 2; r++)
         PMIX_LOAD_PROCID(&pair[r], NSPACE, r);
     define("pair");
+    if (is_ours())
+        register_rank();
     PMIX_INFO_LOAD(&info, PMIX_CLUSTER_ID, "west", PMIX_STRING);
     HOST_GOOD(host_register_resources(&info, 1));
     PMIX_INFO_DESTRUCT(&info);

@@ -89,6 +89,7 @@ static const struct realm {
     {PMIX_SESSION_INFO_ARRAY, PMIX_SESSION_ID, NULL, UINT32_MAX, PMIX_SESSION_INFO},
     {PMIX_SESSION_INFO_ARRAY, PMIX_SESSION_ID, NULL, 7, PMIX_SESSION_INFO},
     {PMIX_JOB_INFO_ARRAY, PMIX_NSPACE, JOB, 0, NULL},
+    {PMIX_PROC_INFO_ARRAY, PMIX_RANK, NULL, 1, NULL},
 };
 
 static void add_id(px_infos *l, const struct realm *r)
@@ -116,10 +117,11 @@ static void assert_realm(const struct realm *r, const char *value)
         add_flag(&quals, r->ask, true);
     if (r->ask)
         add_id(&quals, r);
+    const bool is_proc = strcmp(r->array, PMIX_PROC_INFO_ARRAY) == 0;
     if (value)
-        assert_str(ALL, "site.key", value);
+        assert_str(is_proc ? r->id : ALL, "site.key", value);
     else
-        assert_none(ALL, "site.key");
+        assert_none(is_proc ? r->id : ALL, "site.key");
     px_infos_cleanup(&quals);
 }
 
@@ -187,6 +189,39 @@ PX_TEST(an_array_adds_to_its_row)
     px_infos_cleanup(&given);
 }
 
+/* A rank's value for one job counts before the value for each job, and after the value of the job
+ * itself. */
+PX_TEST(a_process_of_one_job_comes_before_that_of_each_job)
+{
+    static const struct {
+        const char *job, *value;
+    } rows[] = {{NULL, "each"}, {JOB, "mine"}, {"other", "other"}};
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        PX_AUTO(px_infos) l = {0};
+        px_infos job = {0}, proc = {0};
+
+        add_num(&proc, PMIX_RANK, 2, PMIX_PROC_RANK);
+        add_str(&proc, "site.key", rows[i].value);
+        add_str(&proc, PMIX_HOSTNAME, "nowhere"); /* the map knows the node */
+        if (rows[i].job)
+            add_str(&job, PMIX_NSPACE, rows[i].job);
+        add_array(rows[i].job ? &job : &l, PMIX_PROC_INFO_ARRAY, &proc);
+        if (rows[i].job)
+            add_array(&l, PMIX_JOB_INFO_ARRAY, &job);
+        ok(px_resources_set(model, l.v, l.n));
+        assert_str(2, "site.key", i ? "mine" : "each");
+        assert_none(1, "site.key");
+    }
+    PX_AUTO(px_buf) answer = pack_answer(px_codec_default, PX_JOB_COMPACT);
+    px_model_destroy(model);
+    model = NULL;
+    be("n0", 1);
+    ok(read_answer(px_codec_default, &answer));
+    assert_str(2, "site.key", "mine");
+    assert_none(1, "site.key");
+}
+
 PX_TEST(one_bad_key_and_nothing_changes)
 {
     static const struct {
@@ -197,7 +232,8 @@ PX_TEST(one_bad_key_and_nothing_changes)
         {PMIX_NODE_INFO_ARRAY, "", PMIX_ERR_BAD_PARAM},
         {PMIX_APP_INFO_ARRAY, PMIX_APPNUM, PMIX_ERR_BAD_PARAM}, /* id is a text */
         {PMIX_JOB_INFO_ARRAY, NULL, PMIX_ERR_BAD_PARAM},
-        {PMIX_PROC_INFO_ARRAY, "k", PMIX_ERR_NOT_SUPPORTED},
+        {PMIX_PROC_INFO_ARRAY, "k", PMIX_ERR_BAD_PARAM}, /* without a rank */
+        {PMIX_PROC_INFO_ARRAY, PMIX_RANK, PMIX_ERR_BAD_PARAM},
         {PMIX_GROUP_INFO_ARRAY, NULL, PMIX_ERR_NOT_SUPPORTED},
     };
 

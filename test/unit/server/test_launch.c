@@ -410,9 +410,9 @@ PX_TEST(resources_are_those_of_jobs_before_and_after)
     job_has(one, PMIX_CLUSTER_ID, "east");
 }
 
-PX_TEST(resources_of_no_name_or_of_a_process_are_refused)
+PX_TEST(resources_of_no_name_or_of_a_group_are_refused)
 {
-    pmix_info_t i = info("", "v"), node = info(PMIX_PROC_INFO_ARRAY, "v");
+    pmix_info_t i = info("", "v"), node = info(PMIX_GROUP_INFO_ARRAY, "v");
 
     start();
     fails(PMIx_server_register_resources(&i, 1, NULL, NULL), BAD_PARAM);
