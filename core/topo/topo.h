@@ -28,6 +28,11 @@ pmix_status_t px_topo_load(const struct px_topo_hints *hints, pmix_topology_t *t
  * with a log line, a topology that hwloc cannot copy. */
 void px_topo_given(const pmix_info_t *info, size_t n);
 void px_topo_drop(void);
+/* Writes the topology, which is loaded if needed, to a new file in hwloc's form for
+ * shared memory. Sets hints for other processes; shmem_file is file. Any failure leaves
+ * no file. Returns the statuses of px_topo_load, PMIX_ERR_NOT_AVAILABLE if the file or
+ * an address for it cannot be had. */
+pmix_status_t px_topo_share(const char *file, struct px_topo_hints *hints);
 /* True if the topology describes this machine. */
 bool px_topo_is_real(void *topology);
 

@@ -25,7 +25,7 @@
     F(bitmap_iszero) F(bitmap_last) F(bitmap_list_asprintf) F(bitmap_or) F(bitmap_set)      \
     F(bitmap_set_range) F(bitmap_zero) F(free_xmlbuffer) F(get_depth_type)                  \
     F(get_nbobjs_by_depth) F(get_obj_by_depth) F(get_type_depth) F(shmem_topology_adopt)    \
-    F(topology_abi_check) F(topology_destroy) F(topology_dup) F(topology_export_xmlbuffer)  \
+    F(shmem_topology_get_length) F(shmem_topology_write) F(topology_abi_check) F(topology_destroy) F(topology_dup) F(topology_export_xmlbuffer)  \
     F(topology_get_depth) F(topology_get_support) F(topology_get_userdata)                  \
     F(topology_init) F(topology_is_thissystem) F(topology_load) F(topology_set_flags)       \
     F(topology_set_io_types_filter) F(topology_set_userdata) F(topology_set_xmlbuffer)

@@ -264,6 +264,14 @@ queried() { # queried HEADERS LIBRARY
     job pmixrun "$1" "$2" queried
 }
 
+# A topology that our server shares with its clients by a file.
+shares_topology() { # shares_topology SERVER HEADERS LIBRARY
+    use_debian
+    ! ldconfig -p | grep -q 'libhwloc.so.15 ' && skip "hwloc is not installed"
+    HOST_SHARES_TOPOLOGY=1 job "$1" "$2" "$3" shared_topology
+    same "" "$(find "$TMPDIR" -name topology)" "files that are left"
+}
+
 # Heartbeats, a file and usage of resources, monitored by our server. Job control by pmixrun.
 monitored() { # monitored HEADERS LIBRARY
     use_debian
@@ -356,6 +364,8 @@ done
 t logs_of_debian_clients logged debian debian
 t queries_of_debian_clients queried debian debian
 t queries_of_our_clients queried ours ours
+t topology_of_our_server_for_debian_clients shares_topology our_host_on_ours debian debian
+t topology_of_our_server_for_our_clients shares_topology our_host_on_ours ours ours
 t monitors_of_debian_clients monitored debian debian
 t monitors_of_our_clients monitored ours ours
 t host_of_our_headers_on_our_library_serves_our_headers system our_host_on_ours ours ours

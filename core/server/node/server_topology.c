@@ -3,6 +3,7 @@
  * hwloc. */
 #include "core/link/required.h"
 #include "core/model/nspace.h"
+#include "core/model/resources.h"
 #include "core/model/topology.h"
 #include "core/base/str.h"
 #include "core/link/api.h"
@@ -13,8 +14,10 @@
 #include "core/server/peer/req.h"
 #include "core/server/server.h"
 #include "core/types/handle.h"
+#include "pmix_deprecated.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* ---- for hosts ------------------------------------------------------------------- */
 
@@ -149,4 +152,64 @@ static const struct px_rpc rpcs[] = {
     {0},
 };
 
-const struct px_server_part px_topology_part = {.name = "topology", .rpcs = rpcs};
+/* ---- a topology for the clients -------------------------------------------------- */
+
+/* Returns the file with the shared topology, malloc'd. The file is in the server's
+ * folder, which no other user can enter. */
+static char *file_of(const struct px_server *srv)
+{
+    return srv->dir ? px_strf("%s/topology", srv->dir) : NULL;
+}
+
+/* Writes the topology, and adds its place to the information of every job. */
+static pmix_status_t share(struct px_server *srv)
+{
+    PX_AUTOFREE char *file = file_of(srv);
+    PX_AUTO(px_infos) infos = {0};
+    struct px_topo_hints hints;
+    pmix_status_t rc = file ? px_topo_share(file, &hints) : PMIX_ERR_NOT_AVAILABLE;
+
+    if (rc)
+        return rc;
+    const size_t address = hints.shmem_addr, size_b = hints.shmem_size;
+    const struct px_fact facts[] = {
+        {PMIX_HWLOC_SHMEM_FILE, file, PMIX_STRING},
+        {PMIX_HWLOC_SHMEM_ADDR, &address, PMIX_SIZE},
+        {PMIX_HWLOC_SHMEM_SIZE, &size_b, PMIX_SIZE},
+    };
+    rc = px_facts_add(&infos, facts, PX_COUNT(facts));
+    return rc ? rc : px_resources_set(srv->model, infos.v, infos.n);
+}
+
+static pmix_status_t create(struct px_server *srv, const struct px_server_start *start)
+{
+    const pmix_info_t *asked = px_info_find(start->info, start->n_info,
+                                            PMIX_SERVER_SHARE_TOPOLOGY);
+    pmix_status_t rc;
+
+    if (!asked)
+        asked = px_info_find(start->info, start->n_info, PMIX_HWLOC_SHARE_TOPO);
+    if (!asked || !px_value_truth(&asked->value))
+        return PMIX_SUCCESS;
+    rc = share(srv);
+    if (!rc || rc == PMIX_ERR_NOMEM)
+        return rc;
+    if (asked->flags & PMIX_INFO_REQD)
+        return px_err_set(start->err, rc, "cannot share the topology: %s",
+                          PMIx_Error_string(rc));
+    px_log(PX_LOG_WARN, "topology",
+           "cannot share the topology: %s; each client discovers the topology itself",
+           PMIx_Error_string(rc));
+    return PMIX_SUCCESS;
+}
+
+static void destroy(struct px_server *srv)
+{
+    PX_AUTOFREE char *file = file_of(srv);
+
+    if (file)
+        (void)unlink(file);
+}
+
+const struct px_server_part px_topology_part = {
+    .name = "topology", .rpcs = rpcs, .create = create, .destroy = destroy};

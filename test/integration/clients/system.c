@@ -408,6 +408,23 @@ JOINS(topology)
     distances();
 }
 
+/* ---- shared_topology: the topology is mapped from the file of the server -------------------- */
+
+JOINS(shared_topology)
+{
+    pmix_topology_t topo = PMIX_TOPOLOGY_STATIC_INIT;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    bool is_mapped = false;
+    char line[8192];
+
+    GOOD(PMIx_Load_topology(&topo));
+    CHECK(maps && topo.topology);
+    while (fgets(line, sizeof(line), maps))
+        is_mapped |= strstr(line, "/topology\n") != NULL;
+    CHECK(is_mapped);
+    fclose(maps);
+}
+
 /* ---- credential make|check TYPE FILE [SECONDS]: writes a credential to a file, or validates the file's
  * and prints the user. Prints the status. --------------------------------------------------- */
 

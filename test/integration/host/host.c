@@ -68,12 +68,15 @@ static pmix_status_t finish(struct waiter *w, pmix_status_t rc)
 pmix_status_t host_init(pmix_server_module_t *module)
 {
     const char *dir = getenv("TMPDIR");
-    pmix_info_t info[2];
+    bool shares = getenv("HOST_SHARES_TOPOLOGY") != NULL;
+    pmix_info_t info[3];
     pmix_status_t rc;
 
+    PMIX_INFO_LOAD(&info[2], PMIX_SERVER_SHARE_TOPOLOGY, &shares, PMIX_BOOL);
+    PMIX_INFO_REQUIRED(&info[2]);
     PMIX_INFO_LOAD(&info[0], PMIX_SERVER_TMPDIR, dir ? dir : "/tmp", PMIX_STRING);
     PMIX_INFO_LOAD(&info[1], PMIX_SYSTEM_TMPDIR, dir ? dir : "/tmp", PMIX_STRING);
-    rc = PMIx_server_init(module, info, 2);
+    rc = PMIx_server_init(module, info, shares ? 3 : 2);
     PMIX_INFO_DESTRUCT(&info[0]);
     PMIX_INFO_DESTRUCT(&info[1]);
     return rc;

@@ -7,11 +7,9 @@
 #include "pmix_deprecated.h"
 #include "px_test.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 static struct px_hwloc h;
@@ -86,39 +84,33 @@ PX_TEST(the_servers_XML_spares_the_discovery_and_bad_hints_are_passed_over)
     ck_assert_uint_eq(n_cpus(&topo), 3);
 }
 
-/* Shares a topology as a server does; *hints gets its file and address. */
-static void share(void *topology, struct px_topo_hints *hints)
+/* Shares the topology of another machine as a server does. */
+static void share(const char *file, struct px_topo_hints *hints)
 {
-    int (*get_length)(hwloc_topology_t, size_t *, unsigned long);
-    int (*write_to)(hwloc_topology_t, int, hwloc_uint64_t, void *, size_t,
-                    unsigned long);
-    void *library = dlopen(PX_HWLOC_FILE, RTLD_LAZY);
-    size_t size;
+    pmix_topology_t given = {.source = strdup("hwloc")};
+    pmix_info_t info;
 
-    *(void **)&get_length = dlsym(library, "hwloc_shmem_topology_get_length");
-    *(void **)&write_to = dlsym(library, "hwloc_shmem_topology_write");
-    ck_assert_int_eq(get_length(topology, &size, 0), 0);
-    void *hole = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    ck_assert_ptr_ne(hole, MAP_FAILED);
-    munmap(hole, size);
-    int fd = open(hints->shmem_file, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    ck_assert_int_ge(fd, 0);
-    ck_assert_int_eq(write_to(topology, fd, 0, hole, size, 0), 0);
-    close(fd);
-    dlclose(library);
-    hints->shmem_addr = (uintptr_t)hole;
-    hints->shmem_size = size;
+    parse_devices(&given.topology);
+    ok(PMIx_Info_load(&info, PMIX_TOPOLOGY2, &given, PMIX_TOPO));
+    px_topo_given(&info, 1);
+    PMIx_Info_destruct(&info);
+    PMIx_Topology_destruct(&given);
+    ok(px_topo_share(file, hints));
+    px_topo_drop();
 }
 
 PX_TEST(a_shared_one_is_mapped_and_can_be_copied)
 {
-    struct px_topo_hints hints = {.shmem_file = px_test_path("topology")};
+    struct px_topo_hints hints;
     pmix_topology_t topo = {0}, copy = {0};
-    struct px_opaque o = {(char *)(uintptr_t) "hwloc", NULL};
+    struct stat st;
 
-    parse_devices(&o.handle);
-    share(o.handle, &hints);
-    px_handle_free(PX_TOPO, &o);
+    PX_TEST_NEEDS_PROC;
+    share(px_test_path("topology"), &hints);
+    ok(stat(hints.shmem_file, &st));
+    ck_assert_uint_eq(st.st_mode & 07777, 0600);
+    ck_assert_int_eq(px_topo_share(hints.shmem_file, &hints), PMIX_ERR_NOT_AVAILABLE);
+    px_topo_drop();
     ok(px_topo_load(&hints, &topo));
     ck_assert_uint_eq(n_cpus(&topo), 8);
     ok(px_type_copy(PMIX_TOPO, &copy, &topo));
