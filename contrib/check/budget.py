@@ -40,7 +40,7 @@ ROOMS = (
     (2500, "contributions of fabric components to a launch", "core/server/fabric"),
     (1500, "process sets, environment, attributes, topology", "core/server/node"),
     (3000, "registry of things to remove", "core/server/cleanup"),
-    (4000, "the built-in host", "core/host"),
+    (5000, "the built-in host: jobs, control, published data, allocations", "core/host"),
     (1500, "attributes and plan of a spawn", "core/host/request"),
     (1000, "programs that speak PMI-1 or PMI-2", "core/host/pmi"),
     (500, "input of processes", "core/host/streams"),

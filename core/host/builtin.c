@@ -13,6 +13,7 @@
 #include "core/base/strv.h"
 #include "core/config/core_params.h"
 #include "core/config/param.h"
+#include "core/host/alloc.h"
 #include "core/model/resources.h"
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
@@ -52,10 +53,13 @@ static pmix_status_t host_finalized(const pmix_proc_t *proc, void *object PX_UNU
     struct px_launcher *l = launcher();
     struct px_task *task = px_task_find(l, proc);
 
-    if (task)
+    if (task) {
         task->finalized = true;
-    else /* not started by this host, which will not see the process end */
+    } else { /* not started by this host, which will not see the process end */
         px_pubs_gone(&l->pubs, proc);
+        if (!px_job_find(l, proc->nspace))
+            px_alloc_owner_gone(l, proc->nspace);
+    }
     return PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -195,7 +199,15 @@ static bool describe_job(void *self, const char *nspace, struct px_host_job *out
         out->status = job->verdict ? job->verdict : PMIX_EVENT_JOB_END;
     else if (job->limit_ms)
         out->left_ms = job->limit_ms > now_ms ? job->limit_ms - now_ms : 0;
+    if (px_alloc_left(job->alloc, now_ms) < out->left_ms)
+        out->left_ms = px_alloc_left(job->alloc, now_ms);
     return true;
+}
+
+bool px_launcher_has(const struct px_launcher *l, const pmix_proc_t *proc)
+{
+    return proc->rank == PMIX_RANK_WILDCARD ? px_job_find(l, proc->nspace) != NULL
+                                            : px_task_find(l, proc) != NULL;
 }
 
 /* Data of other nodes is not found: the module has no direct_modex. */
@@ -212,6 +224,7 @@ static const pmix_server_module_t functions = {
     .disconnect = host_connect,
     .notify_event = host_notify,
     .job_control = px_host_control,
+    .allocate = px_allocate,
     .tool_connected2 = host_tool_connected,
     .iof_pull = px_iof_pull,
     .push_stdin = px_iof_push,
@@ -319,6 +332,7 @@ static pmix_status_t builtin_create(struct px_server *srv, pmix_server_module_t 
                               .starts_at_once = count_starts()};
     px_list_init(&l->jobs);
     px_list_init(&l->pauses);
+    px_list_init(&l->allocs);
     px_pubs_init(&l->pubs, l->loop);
     add_rlimit_tag(l);
     px_launcher_make_room(l, 0);
@@ -337,6 +351,7 @@ static void builtin_end_jobs(void *self)
 static void builtin_destroy(void *self)
 {
     px_launcher_fini(self);
+    px_alloc_fini(self);
     free(self);
 }
 
@@ -366,11 +381,15 @@ static const struct px_support support[] = {
      "PMIX_DEBUG_STOP_IN_INIT,PMIX_DEBUG_STOP_IN_APP,"
      "PMIX_JOB_RECOVERABLE,PMIX_JOB_CONTINUOUS,PMIX_MAX_RESTARTS,"
      "PMIX_TIMEOUT_REPORT_STATE,PMIX_TIMEOUT_STACKTRACES,PMIX_JOB_TIMEOUT,"
-     "PMIX_SPAWN_TIMEOUT,PMIX_TIMEOUT,PMIX_PERSONALITY"},
+     "PMIX_SPAWN_TIMEOUT,PMIX_TIMEOUT,PMIX_PERSONALITY,PMIX_ALLOC_ID"},
     {"PMIx_Publish", "PMIX_RANGE,PMIX_PERSISTENCE,PMIX_ACCESS_PERMISSIONS,"
                      "PMIX_ACCESS_USERIDS,PMIX_ACCESS_GRPIDS"},
     {"PMIx_Lookup", "PMIX_RANGE,PMIX_WAIT,PMIX_TIMEOUT"},
     {"PMIx_Unpublish", "PMIX_RANGE"},
+    {"PMIx_Allocation_request",
+     "PMIX_ALLOC_ID,PMIX_ALLOC_REQ_ID,PMIX_ALLOC_NUM_CPUS,PMIX_ALLOC_NUM_CPU_LIST,"
+     "PMIX_ALLOC_CPU_LIST,PMIX_ALLOC_NUM_NODES,PMIX_ALLOC_NODE_LIST,PMIX_ALLOC_TIME,"
+     "PMIX_ALLOC_NOT_WAITING"},
     {"PMIx_Job_control",
      "PMIX_JOB_CTRL_KILL,PMIX_JOB_CTRL_TERMINATE,PMIX_JOB_CTRL_SIGNAL,"
      "PMIX_JOB_CTRL_PAUSE,PMIX_JOB_CTRL_RESUME,PMIX_JOB_CTRL_RESTART,"
@@ -383,6 +402,7 @@ const struct px_builtin_host px_host_builtin = {
     .destroy = builtin_destroy,
     .describe = describe,
     .job = describe_job,
+    .allocation = px_alloc_describe,
     .support = support,
     .n_support = PX_COUNT(support),
 };

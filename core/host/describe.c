@@ -10,6 +10,7 @@
 #include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/base/vec.h"
+#include "core/host/alloc.h"
 #include "core/model/nspace.h"
 #include "core/server/host.h"
 #include "core/topo/topo.h"
@@ -356,7 +357,8 @@ pmix_status_t px_task_describe(px_infos *out, const struct px_task *task)
 pmix_status_t px_job_describe(px_infos *out, const struct px_launch_job *job)
 {
     __attribute__((cleanup(texts_cleanup))) struct texts t = {0};
-    const long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    const long n_cpus = job->alloc ? (long)px_alloc_size(job->alloc)
+                                   : sysconf(_SC_NPROCESSORS_ONLN);
     const uint32_t n = px_job_node_size(job);
     const uint32_t universe = n_cpus > (long)n ? (uint32_t)n_cpus : n;
     pmix_status_t rc = write_texts(&t, job);

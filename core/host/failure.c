@@ -201,7 +201,7 @@ static void on_unconfirmed(void *arg)
 
 /* ---- time limits ----------------------------------------------------------------- */
 
-static void end_by_limit(struct px_launch_job *job, const char *why)
+void px_job_end_by_limit(struct px_launch_job *job, const char *why)
 {
     struct px_failure f = {.status = PMIX_ERR_TIMEOUT,
                            .verdict = PMIX_ERR_TIMEOUT,
@@ -221,7 +221,7 @@ static void run_too_long(struct px_launch_job *job)
 
     snprintf(why, sizeof(why), "%u seconds, its time limit, are over",
              job->plan.limit_s);
-    end_by_limit(job, why);
+    px_job_end_by_limit(job, why);
 }
 
 static void on_limit(void *arg)
@@ -235,7 +235,7 @@ static void on_held_limit(void *arg)
     char why[256];
 
     if (px_job_is_held(arg, why, sizeof(why)))
-        end_by_limit(arg, why);
+        px_job_end_by_limit(arg, why);
 }
 
 pmix_status_t px_job_set_limits(struct px_launch_job *job)

@@ -9,6 +9,7 @@
 
 #include "core/base/str.h"
 #include "core/base/strv.h"
+#include "core/host/alloc.h"
 #include "core/host/pmi/pmi.h"
 #include "core/model/nspace.h"
 #include "core/rt/loop.h"
@@ -117,6 +118,7 @@ static void job_free(struct px_launch_job *job)
     const struct px_module *m = job->launcher->pfexec;
 
     px_job_silence(job);
+    px_alloc_job_gone(job);
     drop_dirs(job);
     for (uint32_t r = 0; r < job->n_tasks; r++) {
         px_timer_free(job->tasks[r].timer);
@@ -212,12 +214,6 @@ struct px_task *px_task_find(const struct px_launcher *l, const pmix_proc_t *pro
     struct px_launch_job *job = px_job_find(l, proc->nspace);
 
     return job && proc->rank < job->n_tasks ? &job->tasks[proc->rank] : NULL;
-}
-
-bool px_launcher_has(const struct px_launcher *l, const pmix_proc_t *proc)
-{
-    return proc->rank == PMIX_RANK_WILDCARD ? px_job_find(l, proc->nspace) != NULL
-                                            : px_task_find(l, proc) != NULL;
 }
 
 char **px_task_argv(const struct px_task *task)
@@ -356,6 +352,7 @@ void px_job_check_finished(struct px_launch_job *job)
     job->end = PX_JOB_ENDED;
     px_pmi_report_alone(job);
     px_pubs_gone(&job->launcher->pubs, &job->proc);
+    px_alloc_job_gone(job);
     drop_dirs(job);
     report_end(job);
     limit_kept(job->launcher);

@@ -17,6 +17,7 @@
 
 #include <sys/stat.h>
 
+struct px_alloc;
 struct px_call;
 struct px_server;
 
@@ -31,6 +32,7 @@ struct px_launcher {
     struct px_pubs pubs;
     struct px_list jobs;          /* px_launch_job.link, oldest first */
     struct px_list pauses;        /* control.c */
+    struct px_list allocs;        /* px_alloc.link, oldest first */
     const struct px_iof_std *std; /* our own streams; NULL before the first job */
     uint64_t grace_ms;            /* between TERM and KILL */
     uint64_t notice_ms;           /* between the event of a failure and TERM */
@@ -40,9 +42,10 @@ struct px_launcher {
     uint64_t preload_limit_b;
     struct px_pfexec_limit limits[2]; /* of processes: see builtin.c */
     size_t n_limits;
-    unsigned n_jobs;  /* started so far; part of a job's name */
-    uint32_t n_ranks; /* started so far; the session's rank of the next process */
-    unsigned n_tools; /* named so far */
+    unsigned n_jobs;   /* started so far; part of a job's name */
+    uint32_t n_ranks;  /* started so far; the session's rank of the next process */
+    unsigned n_tools;  /* named so far */
+    unsigned n_allocs; /* so far; part of an allocation's name */
     struct px_timer *starts; /* runs in the turn after a start; NULL before the first */
     unsigned n_starts;       /* in this turn of the loop; see may_start */
     unsigned starts_at_once; /* of one job, without a result */
@@ -135,6 +138,7 @@ struct px_launch_job {
     pmix_proc_t parent;  /* process that asked for the job */
     bool parent_is_here; /* the parent was this host's, or connected, at the request */
     px_plan plan;
+    struct px_alloc *alloc; /* in which the job runs; NULL: on the whole node */
     struct px_task *tasks;
     uint32_t n_tasks;
     uint32_t first;         /* rank in the session of the job's rank 0 */
@@ -226,6 +230,10 @@ void px_launcher_make_room(struct px_launcher *l, uint32_t n);
 pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
                         size_t n_info, const pmix_app_t apps[], size_t n_apps,
                         pmix_spawn_cbfunc_t cb, void *cbdata);
+/* Refuses other users than ours and root: their processes would run as ours. verb is
+ * for the log. PMIX_ERR_NO_PERMISSIONS. */
+pmix_status_t px_host_check_user(const pmix_proc_t *proc, const pmix_info_t *info,
+                                 size_t n, const char *verb);
 /* Begins to start one process of a job. The result is reported on the loop. */
 pmix_status_t px_task_start(struct px_task *task, struct px_err *err);
 /* Undoes the steps of a launch that has not finished, without events. Returns early
@@ -383,6 +391,9 @@ struct px_failure px_task_judge(const struct px_task *task);
 /* Reports a failure, and ends the job unless its plan survives failures. Only the first
  * failure counts. */
 void px_job_fail(struct px_launch_job *job, const struct px_failure *failure);
+/* Ends a job whose time is over. why is the text of the failure. The job must not
+ * have ended. */
+void px_job_end_by_limit(struct px_launch_job *job, const char *why);
 /* Reports a failure, or the end of a job, to handlers of this process and of kin, which
  * may be empty. end: receivers that have the report of an end; NULL: a failure. Returns
  * the number of other processes that are notified. */

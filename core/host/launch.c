@@ -10,6 +10,7 @@
 #include "core/base/fd.h"
 #include "core/base/str.h"
 #include "core/base/strv.h"
+#include "core/host/alloc.h"
 #include "core/host/pmi/pmi.h"
 #include "core/model/nspace.h"
 #include "core/rt/log.h"
@@ -57,6 +58,8 @@ static pmix_status_t join_parent(struct px_launch_job *job, struct px_err *err)
             px_err_set(err, rc, "cannot connect the job with its parent: %s",
                        PMIx_Error_string(rc));
     }
+    if (!rc)
+        px_alloc_join(job);
     return rc;
 }
 
@@ -230,22 +233,43 @@ enum {
     RANKS_PER_TURN = 128,
 };
 
-/* Finds the processes that run here. *taken is malloc'd, and has to live as long as
- * *node. */
-static pmix_status_t find_taken(const struct px_launcher *l, struct px_place_node *node,
+/* Finds the processes that run in an allocation, or outside of all. *taken is malloc'd,
+ * and has to live as long as *node. */
+static pmix_status_t find_taken(const struct px_launcher *l,
+                                const struct px_alloc *alloc,
+                                struct px_place_node *node,
                                 const struct px_position ***taken)
 {
     PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
-        node->n_running += job->n_running;
+        node->n_running += job->alloc == alloc ? job->n_running : 0;
     *taken = calloc(node->n_running + 1, sizeof(**taken));
     if (!*taken)
         return PMIX_ERR_NOMEM;
     PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
         for (uint32_t r = 0; job->plan.binds && r < job->n_tasks; r++)
-            if (job->tasks[r].running && job->plan.positions[r].cpus)
+            if (job->alloc == alloc && job->tasks[r].running &&
+                job->plan.positions[r].cpus)
                 (*taken)[node->n_taken++] = &job->plan.positions[r];
     node->taken = *taken;
     return PMIX_SUCCESS;
+}
+
+/* Finds the allocation of a request, its CPUs, and the processes there. *cpus and
+ * *taken are malloc'd, and have to live as long as the request. */
+static pmix_status_t find_room(struct px_spawn_request *request, struct px_launcher *l,
+                               const struct px_launch_job *parent,
+                               struct px_alloc **alloc, char **cpus,
+                               const struct px_position ***taken, struct px_err *err)
+{
+    pmix_status_t rc = px_alloc_for_spawn(l, parent, request->info, request->n_info,
+                                          request->apps, request->n_apps, alloc, err);
+
+    if (!rc && (px_alloc_cpus(l, *alloc, cpus) ||
+                find_taken(l, *alloc, &request->node, taken)))
+        rc = px_err_nomem(err, "spawn");
+    request->node.usable = *cpus;
+    request->confined = *alloc != NULL;
+    return rc;
 }
 
 /* ---- steps of a launch ----------------------------------------------------------- */
@@ -482,16 +506,15 @@ static void finish_step(void *arg, pmix_status_t status, const char *why)
     }
 }
 
-/* Refuses other users than ours and root: their processes would run as ours. */
-static pmix_status_t check_user(const pmix_proc_t *proc, const pmix_info_t *info,
-                                size_t n)
+pmix_status_t px_host_check_user(const pmix_proc_t *proc, const pmix_info_t *info,
+                                 size_t n, const char *verb)
 {
     const uint32_t user = px_info_u32(info, n, PMIX_USERID, geteuid());
 
     if (user == geteuid() || user == 0)
         return PMIX_SUCCESS;
     px_log(PX_LOG_WARN, "spawn",
-           "cannot spawn for %s:%u: processes of uid %u would run as uid %u",
+           "cannot %s for %s:%u: processes of uid %u would run as uid %u", verb,
            proc->nspace, proc->rank, user, (unsigned)geteuid());
     return PMIX_ERR_NO_PERMISSIONS;
 }
@@ -518,21 +541,23 @@ pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
     struct px_err err = {0};
     PX_AUTO(px_plan) plan = {0};
     PX_AUTOFREE const struct px_position **taken = NULL;
+    PX_AUTOFREE char *cpus = NULL;
+    struct px_alloc *alloc = NULL;
     struct px_launch_job *job = NULL;
 
     if (l->stopping)
         return PMIX_ERR_NOT_AVAILABLE;
     if (!apps || n_apps == 0)
         return PMIX_ERR_BAD_PARAM;
-    pmix_status_t rc = check_user(proc, info, n_info);
+    pmix_status_t rc = px_host_check_user(proc, info, n_info, "spawn");
     if (rc)
         return rc;
-    if (find_taken(l, &request.node, &taken))
-        return PMIX_ERR_NOMEM;
-    rc = l->pfexec ? px_plan_make(&plan, &request, &err)
-                   : px_err_set(&err, PMIX_ERR_NOT_SUPPORTED,
-                                "cannot start processes: no component "
-                                "for framework pfexec can be used");
+    rc = find_room(&request, l, task ? task->job : NULL, &alloc, &cpus, &taken, &err);
+    if (!rc)
+        rc = l->pfexec ? px_plan_make(&plan, &request, &err)
+                       : px_err_set(&err, PMIX_ERR_NOT_SUPPORTED,
+                                    "cannot start processes: no component "
+                                    "for framework pfexec can be used");
     if (!rc) {
         rc = px_job_create(l, parent, &plan, &job);
         if (rc)
@@ -542,6 +567,7 @@ pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
         px_log(PX_LOG_ERROR, "spawn", "%s", err.text);
         return rc;
     }
+    job->alloc = alloc;
     job->parent_is_here = task || px_server_has_peer(l->server, parent);
     px_launcher_make_room(l, job->n_tasks);
     job->launch_cb = cb;

@@ -24,6 +24,13 @@ struct px_host_job {
     char *command;        /* command lines of the applications; malloc'd, or NULL */
 };
 
+struct px_host_allocation {
+    const char *id, *request_id; /* request_id: of the requestor, or NULL */
+    const char *owner;           /* namespace */
+    pmix_status_t status;        /* of the description */
+    px_infos infos;              /* description; the caller frees it */
+};
+
 struct px_builtin_host {
     /* Fills module with the host's functions. Later px_server_builtin_self() returns
      * *self. */
@@ -38,6 +45,8 @@ struct px_builtin_host {
     bool (*describe)(void *self, pmix_proc_info_t *row);
     /* Describes a job. False: not a job of this host. The caller frees command. */
     bool (*job)(void *self, const char *nspace, struct px_host_job *job);
+    /* Describes allocation i. False: there are not so many. */
+    bool (*allocation)(void *self, size_t i, struct px_host_allocation *out);
     const struct px_support *support; /* attributes that the host supports */
     size_t n_support;
 };
@@ -130,6 +139,8 @@ pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc
 pmix_status_t px_server_define_set(struct px_server *srv, const char *name,
                                    const pmix_proc_t *procs, size_t n,
                                    const char *definer);
+/* Deletes a process set. PMIX_ERR_NOT_FOUND, PMIX_ERR_NOMEM. */
+pmix_status_t px_server_delete_set(struct px_server *srv, const char *name);
 /* Connects a process with the registered job that it spawned, until a disconnect or the
  * end of either. apart: neither ends with the other. */
 pmix_status_t px_server_connect(struct px_server *srv, const pmix_proc_t *parent,

@@ -50,21 +50,26 @@ static bool add_process(struct cpus *c, pid_t pid)
     return ok;
 }
 
-static pmix_status_t format(const struct cpus *c, char **list)
+pmix_status_t px_cpus_text(const cpu_set_t *set, char **list)
 {
-    size_t n = (size_t)CPU_COUNT_S(c->size, c->set), at = 0;
-    PX_AUTOFREE uint32_t *numbers = n ? calloc(n, sizeof(*numbers)) : NULL;
+    const size_t size = CPU_ALLOC_SIZE(MAX_CPUS), n = (size_t)CPU_COUNT_S(size, set);
+    PX_AUTOFREE uint32_t *numbers = calloc(n + 1, sizeof(*numbers));
+    size_t at = 0;
 
-    if (n == 0)
-        return PMIX_ERR_NOT_AVAILABLE;
     if (!numbers)
         return PMIX_ERR_NOMEM;
     for (uint32_t cpu = 0; at < n && cpu < MAX_CPUS; cpu++) {
-        if (CPU_ISSET_S(cpu, c->size, c->set))
+        if (CPU_ISSET_S(cpu, size, set))
             numbers[at++] = cpu;
     }
     *list = px_ranges_format(numbers, at);
     return *list ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+}
+
+static pmix_status_t format(const struct cpus *c, char **list)
+{
+    return CPU_COUNT_S(c->size, c->set) ? px_cpus_text(c->set, list)
+                                        : PMIX_ERR_NOT_AVAILABLE;
 }
 
 pmix_status_t px_binding_list(pid_t pid, char **list)

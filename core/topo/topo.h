@@ -48,6 +48,8 @@ uint32_t px_binding_count(void);
 /* Converts a list to a mask for sched_setaffinity, malloc'd. Returns PMIX_ERR_BAD_PARAM
  * or PMIX_ERR_NOMEM. */
 pmix_status_t px_cpus_mask(const char *list, cpu_set_t **mask, size_t *size);
+/* Writes a mask of that size as a list, malloc'd; "" for an empty mask. */
+pmix_status_t px_cpus_text(const cpu_set_t *set, char **list);
 /* Parses PMIX_CPUSET's text, with or without "hwloc:", into an empty cpuset, which may
  * name its source. Returns PMIX_ERR_BAD_PARAM, PMIX_ERR_NOMEM, or
  * PMIX_ERR_NOT_SUPPORTED for other sources. The cpuset is then unchanged. */

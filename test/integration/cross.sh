@@ -264,6 +264,15 @@ queried() { # queried HEADERS LIBRARY
     job pmixrun "$1" "$2" queried
 }
 
+# CPUs of the node for a job that the client spawns there.
+allocates() { # allocates HEADERS LIBRARY
+    local RANKS=1
+    use_debian
+    launch pmixrun "$1" "$2" allocates || fail "exit status $?: $(tail -1 "$ERR")"
+    lines 1 '^OK allocates 0$' "$OUT"
+    lines 1 '^OK in_allocation 0$' "$OUT"
+}
+
 # A topology that our server shares with its clients by a file.
 shares_topology() { # shares_topology SERVER HEADERS LIBRARY
     use_debian
@@ -366,6 +375,8 @@ t queries_of_debian_clients queried debian debian
 t queries_of_our_clients queried ours ours
 t topology_of_our_server_for_debian_clients shares_topology our_host_on_ours debian debian
 t topology_of_our_server_for_our_clients shares_topology our_host_on_ours ours ours
+t allocations_of_debian_clients allocates debian debian
+t allocations_of_our_clients allocates ours ours
 t monitors_of_debian_clients monitored debian debian
 t monitors_of_our_clients monitored ours ours
 t host_of_our_headers_on_our_library_serves_our_headers system our_host_on_ours ours ours

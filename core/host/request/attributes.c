@@ -47,9 +47,7 @@ static pmix_status_t cannot(const struct reading *r, const char *why)
 
 /* ---- hosts ----------------------------------------------------------------------- */
 
-/* True if name, up to len, means this node. Accepts "host:slots" and a name without
- * domain. */
-static bool is_here(const char *here, const char *name, size_t len)
+bool px_host_is_here(const char *here, const char *name, size_t len)
 {
     const char *colon = memchr(name, ':', len);
     size_t n = colon ? (size_t)(colon - name) : len;
@@ -65,7 +63,7 @@ static pmix_status_t need_here(const struct reading *r, const char *name, size_t
 {
     const char *here = r->request->model->hostname;
 
-    if (is_here(here, name, len))
+    if (px_host_is_here(here, name, len))
         return PMIX_SUCCESS;
     if (r->foreign)
         *r->foreign = true;
@@ -514,6 +512,7 @@ static const struct attribute attributes[] = {
     {PMIX_JOB_TIMEOUT, JOB_NUMBER(limit_s)},
     {PMIX_SPAWN_TIMEOUT, JOB_NUMBER(launch_limit_s)},
     {PMIX_TIMEOUT, JOB_NUMBER(request_limit_s)},
+    {PMIX_ALLOC_ID, NOTHING}, /* launch.c */
     {PMIX_PARENT_ID, NOTHING},
     {PMIX_SPAWNED, NOTHING},
     {PMIX_REQUESTOR_IS_TOOL, NOTHING},

@@ -119,7 +119,7 @@ static pmix_status_t plan_app(px_plan *job, struct px_app_plan *plan,
     if (!rc)
         rc = count_daemons(plan, name, err);
     if (!rc && plan->n == 0) {
-        rc = px_plan_count(plan, err);
+        rc = px_plan_count(plan, req, err);
         if (rc)
             px_err_prefix(err, "cannot run %s", name);
     }

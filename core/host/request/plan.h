@@ -98,6 +98,7 @@ struct px_spawn_request {
      * process. */
     const struct px_app_plan *parent;
     bool own;                  /* requested by the program that runs this host */
+    bool confined;             /* an allocation has the usable CPUs of node */
     struct px_place_node node; /* processes that run here already; no topology yet */
 };
 
@@ -165,6 +166,9 @@ pmix_status_t px_plan_files(struct px_app_plan *app, const pmix_info_t *info,
 pmix_status_t px_plan_preload(px_plan *plan, struct px_err *err);
 pmix_status_t px_attributes_agree(const struct px_spawn_request *req,
                                   struct px_err *err);
+/* True if name, up to len, means this node, whose name is here. Accepts "host:slots"
+ * and a name without domain. */
+bool px_host_is_here(const char *here, const char *name, size_t len);
 /* Returns the key of attribute i; NULL after the last attribute. */
 const char *px_attribute_key(size_t i);
 /* Read a placement directive (px_placement_read), and place all processes
@@ -173,7 +177,8 @@ pmix_status_t px_plan_placement(struct px_app_plan *app, const pmix_info_t *info
                                 struct px_err *err);
 /* Sets the number of processes from a number per object, if the request has no
  * number. */
-pmix_status_t px_plan_count(struct px_app_plan *app, struct px_err *err);
+pmix_status_t px_plan_count(struct px_app_plan *app, const struct px_spawn_request *req,
+                            struct px_err *err);
 pmix_status_t px_plan_positions(px_plan *plan, const struct px_spawn_request *req,
                                 struct px_err *err);
 

@@ -29,7 +29,8 @@ pmix_status_t px_plan_placement(struct px_app_plan *app, const pmix_info_t *info
     return rc;
 }
 
-/* Describes this node. *usable is malloc'd, and has to live as long as *node. */
+/* Describes this node, whose usable CPUs may be given. *usable is malloc'd, and has to
+ * live as long as *node. */
 static pmix_status_t find_node(struct px_place_node *node, bool *is_real, char **usable)
 {
     pmix_topology_t topo;
@@ -39,15 +40,17 @@ static pmix_status_t find_node(struct px_place_node *node, bool *is_real, char *
         return rc;
     node->topology = topo.topology;
     *is_real = px_topo_is_real(topo.topology);
-    if (*is_real)
+    if (*is_real && !node->usable)
         rc = px_binding_list(getpid(), usable);
-    node->usable = *usable;
+    if (!*is_real || *usable)
+        node->usable = *usable;
     return rc;
 }
 
-pmix_status_t px_plan_count(struct px_app_plan *app, struct px_err *err)
+pmix_status_t px_plan_count(struct px_app_plan *app, const struct px_spawn_request *req,
+                            struct px_err *err)
 {
-    struct px_place_node node = {0};
+    struct px_place_node node = {.usable = req->node.usable};
     PX_AUTOFREE char *usable = NULL;
     bool is_real;
     pmix_status_t rc = px_placement_needs_topology(&app->placement)
@@ -60,6 +63,14 @@ pmix_status_t px_plan_count(struct px_app_plan *app, struct px_err *err)
     return px_place_count(&node, &app->placement, &app->n, err);
 }
 
+/* Binds processes that need no place of their own to all CPUs of their allocation. */
+static void confine(struct px_placement *placement)
+{
+    if (placement->bind == PX_UNIT_NONE || !px_placement_needs_topology(placement))
+        placement->bind = PX_UNIT_NODE;
+    placement->overload |= placement->over;
+}
+
 pmix_status_t px_plan_positions(px_plan *plan, const struct px_spawn_request *req,
                                 struct px_err *err)
 {
@@ -70,6 +81,8 @@ pmix_status_t px_plan_positions(px_plan *plan, const struct px_spawn_request *re
     pmix_status_t rc = PMIX_SUCCESS;
 
     for (size_t i = 0; apps && i < plan->n_apps; i++) {
+        if (req->confined)
+            confine(&plan->apps[i].placement);
         apps[i] = (struct px_place_app){plan->apps[i].placement, plan->apps[i].n};
         needs |= px_placement_needs_topology(&apps[i].placement);
         plan->apps[i].placement.list = NULL; /* owned by the request */
@@ -81,6 +94,9 @@ pmix_status_t px_plan_positions(px_plan *plan, const struct px_spawn_request *re
             px_log(PX_LOG_WARN, "spawn",
                    "processes are not bound: the topology is not that of this machine");
     }
+    if (!rc && needs && node.usable && !node.usable[0])
+        return px_err_set(err, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES,
+                          "cannot place processes: allocations have all CPUs");
     if (!apps || (needs && !plan->positions))
         rc = PMIX_ERR_NOMEM;
     if (rc)

@@ -127,15 +127,20 @@ static void nspace_gone(struct px_server *srv, const char *nspace,
         }
 }
 
-static pmix_status_t delete_set(struct px_server *srv, const struct px_server_op *op)
+pmix_status_t px_server_delete_set(struct px_server *srv, const char *name)
 {
-    struct pset *s = find_pset(srv, op->api.args.text);
+    struct pset *s = find_pset(srv, name);
     pmix_status_t rc = s ? announce(srv, PMIX_PROCESS_SET_DELETE, s)
                          : PMIX_ERR_NOT_FOUND;
 
     if (!rc)
         pset_free(s);
     return rc;
+}
+
+static pmix_status_t delete_set(struct px_server *srv, const struct px_server_op *op)
+{
+    return px_server_delete_set(srv, op->api.args.text);
 }
 
 static bool name_ok(const char *name)

@@ -288,15 +288,53 @@ static pmix_status_t answer_process(struct px_server *srv, const pmix_query_t *q
                : PMIX_ERR_NOT_FOUND;
 }
 
+/* ---- allocations ----------------------------------------------------------------- */
+
+static bool is_text(const char *asked, const char *text)
+{
+    return asked && text && strcmp(asked, text) == 0;
+}
+
+/* Describes a named allocation, or lists the allocations in the reach of the peer. */
+static pmix_status_t answer_allocations(struct px_server *srv, const pmix_query_t *q,
+                                        const char *key, struct px_answers *a)
+{
+    const char *id = px_info_str(q->qualifiers, q->nqual, PMIX_ALLOC_ID);
+    const char *request = px_info_str(q->qualifiers, q->nqual, PMIX_ALLOC_REQ_ID);
+    PX_AUTO(px_strv) ids = NULL;
+    struct px_host_allocation one;
+    pmix_status_t rc = srv->host && srv->host->allocation ? PMIX_SUCCESS
+                                                          : PMIX_ERR_NOT_FOUND;
+
+    for (size_t i = 0; !rc && srv->host->allocation(srv->builtin, i, &one); i++) {
+        const bool is_named = id ? is_text(id, one.id)
+                                 : is_text(request, one.request_id);
+        PX_AUTO(px_infos) infos = one.infos;
+
+        rc = px_answers_work(a, JOB_ITEMS);
+        if (rc || !px_peer_may(a->req->peer, one.owner))
+            continue;
+        if (is_named)
+            return one.status ? one.status
+                              : px_answer_array(a, key, infos.v, infos.n, PMIX_INFO,
+                                                infos.n * sizeof(*infos.v));
+        if (!id && !request)
+            rc = px_strv_append(&ids, one.id);
+    }
+    if (rc || id || request)
+        return rc ? rc : PMIX_ERR_NOT_FOUND;
+    PX_AUTOFREE char *text = px_strv_join(ids, ',');
+    return text ? px_answer_text(a, key, text) : PMIX_ERR_NOMEM;
+}
+
 /* ---- what one node has not ------------------------------------------------------- */
 
-/* Answers that the built-in host has no queues, allocations and storage systems. A
- * named one is not found. */
+/* Answers that the built-in host has no queues and storage systems. A named queue is
+ * not found. */
 static pmix_status_t answer_none(struct px_server *srv, const pmix_query_t *q,
                                  const char *key, struct px_answers *a)
 {
-    bool named = px_info_find(q->qualifiers, q->nqual, PMIX_ALLOC_QUEUE) ||
-                 px_info_find(q->qualifiers, q->nqual, PMIX_ALLOC_ID);
+    bool named = px_info_find(q->qualifiers, q->nqual, PMIX_ALLOC_QUEUE);
 
     return srv->host && !named ? px_answer_text(a, key, "") : PMIX_ERR_NOT_FOUND;
 }
@@ -314,7 +352,8 @@ static const struct px_query_key keys[] = {
     {PMIX_PROC_STATE_STATUS, answer_process, OF_PROC, true},
     {PMIX_QUERY_QUEUE_LIST, answer_none, NULL, true},
     {PMIX_QUERY_QUEUE_STATUS, answer_none, PMIX_ALLOC_QUEUE, true},
-    {PMIX_QUERY_ALLOC_STATUS, answer_none, PMIX_ALLOC_ID, true},
+    {PMIX_QUERY_ALLOC_STATUS, answer_allocations, PMIX_ALLOC_ID "," PMIX_ALLOC_REQ_ID,
+     true},
     {PMIX_QUERY_STORAGE_LIST, answer_none, NULL, true},
     {0},
 };

@@ -141,13 +141,94 @@ JOINS(system)
     pmix_status_t wanted = served ? PMIX_SUCCESS : PMIX_ERR_NOT_SUPPORTED;
 
     PMIX_INFO_LOAD(&how, "test.how", "well", PMIX_STRING);
-    allocate(wanted);
+    /* The built-in host extends allocations, but this job has none. */
+    allocate(served ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
     credentials();
     monitor(wanted);
     if (argc > 1 && strcmp(argv[1], "served-but-fabrics") != 0)
         fabrics(wanted);
     PMIX_INFO_DESTRUCT(&how);
     barrier(); /* the connection still works */
+}
+
+/* ---- allocates: an allocation of the built-in host, and a job that runs there ------------- */
+
+static atomic_int n_sets, n_ended;
+
+HANDLER(on_set)
+{
+    if (status == PMIX_EVENT_JOB_END)
+        n_ended++;
+    else
+        n_sets += status == PMIX_PROCESS_SET_DEFINE ? 1 : 100;
+    HANDLED();
+}
+
+/* Sends a request with one info, and a second one whose key may be NULL. Keeps a text of the results. */
+static pmix_status_t request(pmix_alloc_directive_t directive, const char *key,
+                             const void *value, pmix_data_type_t type, const char *id,
+                             const char *wanted, char *text)
+{
+    pmix_info_t info[2], *results = NULL;
+    pmix_status_t rc;
+    size_t n = 0;
+
+    PMIX_INFO_LOAD(&info[0], key, value, type);
+    PMIX_INFO_LOAD(&info[1], PMIX_ALLOC_ID, id ? id : "", PMIX_STRING);
+    rc = PMIx_Allocation_request(directive, info, id ? 2 : 1, &results, &n);
+    PMIX_INFO_DESTRUCT(&info[0]);
+    PMIX_INFO_DESTRUCT(&info[1]);
+    if (rc == PMIX_SUCCESS && wanted) {
+        CHECK(find(results, n, wanted));
+        snprintf(text, PMIX_MAX_NSLEN, "%s",
+                 find(results, n, wanted)->value.data.string);
+    }
+    if (results)
+        PMIX_INFO_FREE(results, n);
+    return rc;
+}
+
+static size_t n_cpus(void)
+{
+    cpu_set_t cpus;
+
+    CHECK(sched_getaffinity(0, sizeof(cpus), &cpus) == 0);
+    return (size_t)CPU_COUNT(&cpus);
+}
+
+JOINS(in_allocation)
+{
+    CHECK(n_cpus() == 1);
+}
+
+JOINS(allocates)
+{
+    pmix_status_t codes[] = {PMIX_PROCESS_SET_DEFINE, PMIX_PROCESS_SET_DELETE,
+                             PMIX_EVENT_JOB_END};
+    uint64_t one = 1, many = 60000;
+    char id[PMIX_MAX_NSLEN], cpus[PMIX_MAX_NSLEN];
+    pmix_info_t asked[2] = {info_bool(PMIX_NOTIFY_COMPLETION)};
+    pmix_nspace_t job;
+
+    watch(codes, 3, NULL, 0, on_set);
+    EXPECT(request(PMIX_ALLOC_NEW, PMIX_ALLOC_NUM_CPUS, &many, PMIX_UINT64, NULL, NULL,
+                   NULL),
+           PMIX_ERR_JOB_ALLOC_FAILED);
+    GOOD(request(PMIX_ALLOC_NEW, PMIX_ALLOC_NUM_CPUS, &one, PMIX_UINT64, NULL,
+                 PMIX_ALLOC_ID, id));
+    GOOD(request(PMIX_ALLOC_EXTEND, PMIX_ALLOC_TIME, &(uint32_t){1000}, PMIX_UINT32, id,
+                 PMIX_ALLOC_CPU_LIST, cpus));
+    CHECK(cpus[0] && !strpbrk(cpus, ",-"));
+    PMIX_INFO_LOAD(&asked[1], PMIX_ALLOC_ID, id, PMIX_STRING);
+    pmix_app_t app = app_of(NULL, 1, (const char *[]){"client", "in_allocation", NULL});
+    GOOD(PMIx_Spawn(asked, 2, &app, 1, job));
+    PMIX_APP_DESTRUCT(&app);
+    CHECK(wait_for(&n_ended, 20));
+    for (int i = 0; n_sets != 101 && i < 1000; i++)
+        sleep_ms(5);
+    CHECK(n_sets == 101); /* defined, and deleted with the job */
+    GOOD(request(PMIX_ALLOC_RELEASE, PMIX_ALLOC_NUM_CPUS, &one, PMIX_UINT64, id, NULL,
+                 NULL));
 }
 
 /* ---- newer served|refused: requests that release 4.2.2 lacks in its headers and in its library

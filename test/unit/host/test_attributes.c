@@ -99,6 +99,23 @@ struct row {
     const char *proof;
 };
 
+/* Makes an allocation of one CPU, and sets its id; or releases the allocation. */
+static void allocate(pmix_alloc_directive_t directive, char id[PMIX_MAX_NSLEN])
+{
+    const bool makes = directive == PMIX_ALLOC_NEW;
+    pmix_info_t info, *results = NULL;
+    uint64_t one = 1;
+    size_t n = 0;
+
+    ok(PMIx_Info_load(&info, makes ? PMIX_ALLOC_NUM_CPUS : PMIX_ALLOC_ID,
+                      makes ? (void *)&one : id, makes ? PMIX_UINT64 : PMIX_STRING));
+    ok(PMIx_Allocation_request(directive, &info, 1, &results, &n));
+    if (makes)
+        px_str_copy(id, PMIX_MAX_NSLEN, px_info_str(results, n, PMIX_ALLOC_ID));
+    PMIx_Info_destruct(&info);
+    PMIx_Info_free(results, n);
+}
+
 static pmix_status_t plan_for(pmix_info_t *of_job, pmix_info_t *of_app)
 {
     char name[] = "true";
@@ -184,6 +201,7 @@ PX_TEST(each_attribute_is_honoured_or_refused)
     const pmix_envar_t is_new = {new_name, value, ':'}, is_old = {old_name, value, ':'};
     const uint32_t zero = 0, one = 1, many = 1000;
     const bool yes = true, no = false;
+    char allocation[PMIX_MAX_NSLEN] = "";
     pmix_proc_t first, target;
     size_t n_known = 0;
     cpu_set_t cpus;
@@ -283,6 +301,7 @@ PX_TEST(each_attribute_is_honoured_or_refused)
         {PMIX_DEBUG_STOP_IN_INIT, &zero, PMIX_PROC_RANK, "true"},
         {PMIX_DEBUG_STOP_IN_APP, &zero, PMIX_PROC_RANK, "true"},
         {PMIX_DEBUG_STOP_ON_EXEC, &no, PMIX_BOOL, "true"},
+        {PMIX_ALLOC_ID, allocation, PMIX_STRING, one_cpu},
         {PMIX_PARENT_ID, &first, PMIX_PROC, added},
         {PMIX_SPAWNED, &yes, PMIX_BOOL, added},
         {PMIX_REQUESTOR_IS_TOOL, &yes, PMIX_BOOL, added},
@@ -307,8 +326,13 @@ PX_TEST(each_attribute_is_honoured_or_refused)
         if (proof == on_first                          ? first_may_be_used
             : proof == one_cpu || proof == on_topology ? px_topo_possible()
                                                        : true)
-            if (!needs_terminal(&rows[i]) || px_test_has_terminals())
+            if (!needs_terminal(&rows[i]) || px_test_has_terminals()) {
+                if (rows[i].value == allocation)
+                    allocate(PMIX_ALLOC_NEW, allocation);
                 try_row(&rows[i]);
+                if (rows[i].value == allocation)
+                    allocate(PMIX_ALLOC_RELEASE, allocation);
+            }
     }
     ck_assert_uint_eq(n_known, PX_COUNT(rows)); /* the host knows each attribute */
 }
