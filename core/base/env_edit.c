@@ -117,6 +117,16 @@ static pmix_status_t extend(struct px_env_entry *e, bool first, const char *valu
     return PMIX_SUCCESS;
 }
 
+/* True if the text of a variable begins with the value. */
+static bool is_first(const struct px_env_entry *e, const char *value, char separator)
+{
+    const char *text = e->buf + (e->is_whole ? e->name_len + 1 : e->start);
+    const size_t len = strlen(value), text_len = e->is_whole ? strlen(text) : e->len;
+
+    return text_len >= len && memcmp(text, value, len) == 0 &&
+           (text_len == len || !separator || text[len] == separator);
+}
+
 /* Removes the entries of a name behind the first. */
 static void drop_others(px_env_edit *d, struct px_env_entry *e)
 {
@@ -149,8 +159,10 @@ pmix_status_t px_env_edit_change(px_env_edit *d, enum px_env_how how, const char
         free(px_take(&e->buf));
         return PMIX_SUCCESS;
     }
-    if (e->buf && (how == PX_ENV_PREPEND || how == PX_ENV_APPEND))
-        return extend(e, how == PX_ENV_PREPEND, value, separator);
+    if (e->buf && how == PX_ENV_FIRST && is_first(e, value, separator))
+        return PMIX_SUCCESS;
+    if (e->buf && how >= PX_ENV_PREPEND)
+        return extend(e, how != PX_ENV_APPEND, value, separator);
     return set(e, name, value) ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
 

@@ -23,6 +23,7 @@ enum px_env_how {
     PX_ENV_ADD,     /* unless the variable is there */
     PX_ENV_PREPEND, /* with a separator, which may be NUL: none */
     PX_ENV_APPEND,
+    PX_ENV_FIRST, /* as PREPEND, unless the value is the first already */
     PX_ENV_UNSET,
 };
 

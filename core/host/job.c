@@ -335,7 +335,7 @@ static void limit_kept(struct px_launcher *l)
  * again to receivers that have missed the report, or forgets the job. */
 static void report_end(struct px_launch_job *job)
 {
-    bool to_parent = job->plan.notify &&
+    bool to_parent = job->plan.notify && !(job->plan.silent && !job->verdict) &&
                      !px_proc_same(&job->parent, px_server_name(job->launcher->server));
 
     px_job_report(job, &job->failure, &(px_kin){.v = &job->parent, .n = to_parent},
@@ -456,6 +456,8 @@ void px_job_task_ended(void *arg, pid_t pid, int wait_status,
                            WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status)
                                                     : WEXITSTATUS(wait_status));
     px_pubs_gone(&job->launcher->pubs, &proc);
+    if (job->plan.proc_ends || (job->plan.proc_failures && failure.status))
+        px_task_announce_end(task, &failure);
     if (failed)
         px_job_fail(job, &failure);
     if (job->n_running == 0)

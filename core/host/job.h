@@ -341,6 +341,9 @@ size_t px_job_event(const struct px_launch_job *job, pmix_status_t code,
 void px_job_announce(const struct px_launch_job *job, pmix_status_t code,
                      const char *breakpoint);
 
+/* Notifies the process that asked for the job of the end of one of its processes. */
+void px_task_announce_end(const struct px_task *task, const struct px_failure *failure);
+
 /* ---- jobs that are connected by a spawn or a connect (family.c) ------------------ */
 
 /* Processes that are notified of a failure. */

@@ -273,6 +273,14 @@ allocates() { # allocates HEADERS LIBRARY
     lines 1 '^OK in_allocation 0$' "$OUT"
 }
 
+# Events about the ends of processes, and none about the end of a silent job.
+counts_ends() { # counts_ends HEADERS LIBRARY
+    local RANKS=1
+    use_debian
+    launch pmixrun "$1" "$2" counts_ends || [ $? = 1 ] || fail "$(tail -1 "$ERR")"
+    lines 1 '^OK counts_ends 0$' "$OUT"
+}
+
 # A topology that our server shares with its clients by a file.
 shares_topology() { # shares_topology SERVER HEADERS LIBRARY
     use_debian
@@ -375,6 +383,8 @@ t queries_of_debian_clients queried debian debian
 t queries_of_our_clients queried ours ours
 t topology_of_our_server_for_debian_clients shares_topology our_host_on_ours debian debian
 t topology_of_our_server_for_our_clients shares_topology our_host_on_ours ours ours
+t ends_of_processes_for_debian_clients counts_ends debian debian
+t ends_of_processes_for_our_clients counts_ends ours ours
 t allocations_of_debian_clients allocates debian debian
 t allocations_of_our_clients allocates ours ours
 t monitors_of_debian_clients monitored debian debian

@@ -159,11 +159,10 @@ static pmix_status_t add_hosts(const struct reading *r, const pmix_info_t *info)
 
 static pmix_status_t set_env(const struct reading *r, const pmix_info_t *info)
 {
-    static const char *const keys[] = {[PX_ENV_SET] = PMIX_SET_ENVAR,
-                                       [PX_ENV_ADD] = PMIX_ADD_ENVAR,
-                                       [PX_ENV_PREPEND] = PMIX_PREPEND_ENVAR,
-                                       [PX_ENV_APPEND] = PMIX_APPEND_ENVAR,
-                                       [PX_ENV_UNSET] = PMIX_UNSET_ENVAR};
+    static const char *const keys[] = {
+        [PX_ENV_SET] = PMIX_SET_ENVAR,         [PX_ENV_ADD] = PMIX_ADD_ENVAR,
+        [PX_ENV_PREPEND] = PMIX_PREPEND_ENVAR, [PX_ENV_APPEND] = PMIX_APPEND_ENVAR,
+        [PX_ENV_FIRST] = PMIX_FIRST_ENVAR,     [PX_ENV_UNSET] = PMIX_UNSET_ENVAR};
     const pmix_envar_t *e = &info->value.data.envar;
     enum px_env_how how = PX_ENV_SET;
     char empty[] = "";
@@ -240,6 +239,20 @@ static pmix_status_t set_session_cwd(const struct reading *r, const pmix_info_t 
     if (r->app->in_job_dir)
         free(px_take(&r->app->cwd));
     return PMIX_SUCCESS;
+}
+
+/* Keeps the program that starts the application's program. */
+static pmix_status_t set_agent(const struct reading *r, const pmix_info_t *info)
+{
+    const char *path = info->value.data.string;
+
+    if (!path[0])
+        return px_err_set(r->err, PMIX_ERR_BAD_PARAM,
+                          "cannot spawn: attribute %s: expected a program",
+                          name_of(info));
+    free(r->app->agent);
+    r->app->agent = strdup(path);
+    return r->app->agent ? PMIX_SUCCESS : px_err_nomem(r->err, "spawn");
 }
 
 static pmix_status_t set_command(const struct reading *r, const pmix_info_t *info)
@@ -447,6 +460,7 @@ static const struct attribute attributes[] = {
     {PMIX_UNSET_ENVAR, OF_APP(set_env)},
     {PMIX_PREPEND_ENVAR, OF_APP(set_env)},
     {PMIX_APPEND_ENVAR, OF_APP(set_env)},
+    {PMIX_FIRST_ENVAR, OF_APP(set_env)},
     {PMIX_FWD_ENVIRONMENT, OF_APP(forward_env)},
     {PMIX_FWD_STDIN, OF_APP(set_input)},
     {PMIX_FWD_STDOUT, OF_APP(forward_output)},
@@ -494,9 +508,13 @@ static const struct attribute attributes[] = {
     {PMIX_STDIN_TGT, APPLIED, false, 0, set_target},
     {PMIX_INDEX_ARGV, APP_FLAG(indexed)},
     {PMIX_NON_PMI, APP_FLAG(non_pmi)},
+    {PMIX_EXEC_AGENT, OF_APP(set_agent)},
     {PMIX_SPAWN_CHILD_SEP, JOB_FLAG(detached)},
     {PMIX_NOTIFY_COMPLETION, JOB_FLAG(notify)},
     {PMIX_NOTIFY_JOB_EVENTS, JOB_FLAG(job_events)},
+    {PMIX_NOTIFY_PROC_TERMINATION, JOB_FLAG(proc_ends)},
+    {PMIX_NOTIFY_PROC_ABNORMAL_TERMINATION, JOB_FLAG(proc_failures)},
+    {PMIX_EVENT_SILENT_TERMINATION, JOB_FLAG(silent)},
     {PMIX_DEBUGGER_DAEMONS, APP_FLAG(daemons)},
     {PMIX_DEBUG_TARGET, OF_APP(set_debugged)},
     {PMIX_DEBUG_DAEMONS_PER_NODE, APP_NUMBER(per_node)},
@@ -520,6 +538,7 @@ static const struct attribute attributes[] = {
     {PMIX_USERID, NOTHING},
     {PMIX_GRPID, NOTHING},
     {PMIX_WDIR_USER_SPECIFIED, NOTHING},
+    {PMIX_NOHUP, NOTHING},       /* jobs go on without the tool that spawned them */
     {PMIX_PERSONALITY, NOTHING}, /* attributes mean the same in all personalities */
 };
 

@@ -81,6 +81,30 @@ static pmix_status_t find_program(struct px_app_plan *plan, const char *name,
                                            : rc;
 }
 
+/* Puts the agent before the command line of the application. */
+static pmix_status_t use_agent(struct px_app_plan *plan,
+                               const struct px_spawn_request *req, struct px_err *err)
+{
+    PX_AUTOFREE char *program = px_take(&plan->program);
+    PX_AUTO(px_strv) argv = px_take(&plan->argv);
+    pmix_status_t rc = find_program(plan, plan->agent, req, err);
+
+    if (rc)
+        return rc;
+    if (plan->preloaded)
+        return px_err_set(err, PMIX_ERR_BAD_PARAM,
+                          "cannot run %s: PMIX_PRELOAD_BIN and PMIX_EXEC_AGENT exclude "
+                          "each other",
+                          program);
+    if (px_strv_append(&plan->argv, plan->agent) ||
+        px_strv_append(&plan->argv, program))
+        return px_err_nomem(err, "spawn");
+    for (char **arg = argv + 1; argv[0] && *arg; arg++)
+        if (px_strv_append(&plan->argv, *arg))
+            return px_err_nomem(err, "spawn");
+    return PMIX_SUCCESS;
+}
+
 /* Counts the daemons of a debugger that asks for a number per process or node. */
 static pmix_status_t count_daemons(struct px_app_plan *plan, const char *name,
                                    struct px_err *err)
@@ -127,7 +151,8 @@ static pmix_status_t plan_app(px_plan *job, struct px_app_plan *plan,
         return rc;
     if (choose_cwd(plan, app, req) || copy_command(plan, app, name))
         return px_err_nomem(err, "spawn");
-    return find_program(plan, name, req, err);
+    rc = find_program(plan, name, req, err);
+    return rc || !plan->agent ? rc : use_agent(plan, req, err);
 }
 
 /* ---- the job -------------------------------------------------------------------- */
@@ -276,6 +301,7 @@ void px_plan_cleanup(px_plan *plan)
 {
     for (size_t i = 0; i < plan->n_apps; i++) {
         free(plan->apps[i].program);
+        free(plan->apps[i].agent);
         px_strv_free(plan->apps[i].argv);
         px_strv_free(plan->apps[i].env);
         px_env_edit_cleanup(&plan->apps[i].changes);

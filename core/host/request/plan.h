@@ -56,6 +56,8 @@ struct px_output_plan {
 /* Application of a job, ready to be started. */
 struct px_app_plan {
     char *program; /* path */
+    char *agent;   /* as requested: program that starts the application; NULL: none.
+                    * program and argv are those of the agent then */
     char **argv;
     char **env;          /* without the variables of each rank */
     px_env_edit changes; /* env until the attributes are read */
@@ -120,6 +122,9 @@ typedef struct px_plan {
     bool detached;          /* outlives its parent */
     bool notify;            /* the parent wants an event at the end */
     bool job_events;        /* the parent wants an event at the start */
+    bool silent;            /* the parent wants no event at a normal end */
+    /* The parent wants an event at the end of each process, or of each failed one. */
+    bool proc_ends, proc_failures;
     /* Both let the job go on without failed processes. */
     bool recoverable, continuous;
     /* Limits in seconds; 0: no limit. */

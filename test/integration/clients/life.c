@@ -383,6 +383,53 @@ JOINS(allocated)
         GOOD(start(NULL, "allocated", atoi(argv[2]), argv[1], job));
 }
 
+/* ---- counts_ends: the parent gets an event for each process of a silent job, and for the failed
+ * process and the end of another job ------------------------------------------------------------ */
+
+static atomic_int n_proc_ends, n_failed_ends, n_job_ends;
+
+HANDLER(on_counted)
+{
+    const pmix_info_t *exit_code = find(info, n, PMIX_EXIT_CODE);
+
+    if (status == PMIX_EVENT_JOB_END) {
+        n_job_ends++;
+    } else {
+        CHECK(exit_code && find(info, n, PMIX_PROC_TERM_STATUS));
+        n_failed_ends += exit_code->value.data.integer == 1;
+        n_proc_ends++;
+    }
+    HANDLED();
+}
+
+static void spawn_counted(const char *script, const char *first, const char *second)
+{
+    pmix_info_t info[3] = {info_bool(PMIX_NOTIFY_COMPLETION), info_bool(first),
+                           info_bool(second)};
+    pmix_app_t app = app_of("sh", 2, (const char *[]){"sh", "-c", script, NULL});
+    pmix_nspace_t job;
+
+    for (int i = 0; i < 3; i++)
+        PMIX_INFO_REQUIRED(&info[i]);
+    GOOD(PMIx_Spawn(info, 3, &app, 1, job));
+    PMIX_APP_DESTRUCT(&app);
+}
+
+JOINS(counts_ends)
+{
+    pmix_status_t codes[] = {PMIX_EVENT_JOB_END, PMIX_EVENT_PROC_TERMINATED};
+
+    watch(codes, 2, NULL, 0, on_counted);
+    spawn_counted("true", PMIX_EVENT_SILENT_TERMINATION, PMIX_NOTIFY_PROC_TERMINATION);
+    for (int i = 0; n_proc_ends < 2 && i < 4000; i++)
+        sleep_ms(5);
+    CHECK(n_proc_ends == 2 && n_failed_ends == 0);
+    spawn_counted("exit $PMIX_RANK", PMIX_JOB_RECOVERABLE,
+                  PMIX_NOTIFY_PROC_ABNORMAL_TERMINATION);
+    CHECK(wait_for(&n_job_ends, 20));
+    CHECK(n_proc_ends == 3 && n_failed_ends == 1 && n_job_ends == 1);
+}
+
 /* ---- cycles N: a job of one process starts N jobs, one after another. Both connect, exchange data and
  * disconnect. The launcher's descriptors and memory must not grow after the first N / 2 jobs. ---- */
 

@@ -11,18 +11,16 @@
 #include "px_test.h"
 
 /* Applies changes such as "A+=x", separated by "|": += appends with a colon, ^= prepends
- * without a separator, ?= adds, := sets, ! unsets. */
+ * without a separator, <= makes the first with a colon, ?= adds, := sets, ! unsets. */
 static pmix_status_t change(px_env_edit *d, const char *changes)
 {
-    static const char signs[] = {[PX_ENV_SET] = ':',
-                                 [PX_ENV_ADD] = '?',
-                                 [PX_ENV_PREPEND] = '^',
-                                 [PX_ENV_APPEND] = '+',
-                                 [PX_ENV_UNSET] = '!'};
+    static const char signs[] = {
+        [PX_ENV_SET] = ':',    [PX_ENV_ADD] = '?',   [PX_ENV_PREPEND] = '^',
+        [PX_ENV_APPEND] = '+', [PX_ENV_FIRST] = '<', [PX_ENV_UNSET] = '!'};
     pmix_status_t rc = PMIX_SUCCESS;
 
     while (!rc && *changes) {
-        const size_t len = strcspn(changes, "|"), name = strcspn(changes, "^?+:!");
+        const size_t len = strcspn(changes, "|"), name = strcspn(changes, "^?+<:!");
         const enum px_env_how how = (enum px_env_how)(
             (const char *)memchr(signs, changes[name], sizeof(signs)) - signs);
         char value[64] = "";
@@ -51,6 +49,7 @@ PX_TEST(changes_apply_in_order)
         {"A=1", "A+=2|A^=0|A+=3|A^=x|A+=|B+=b|C^=c", "A=x01:2:3:|B=b|C=c", 0},
         {"A=1|A=2", "A+=3|A:=4|B:=|B+=5", "A=4|B=:5", 0},
         {"A=", "A!|B!|A+=1|A+=2", "A=1:2", 0},
+        {"A=1:2|B=10", "A<=1|A<=2|A<=2|B<=1|C<=3", "A=2:1:2|B=1:10|C=3", 0},
         {"A=1", ":=x", "", PMIX_ERR_BAD_PARAM},
     };
 

@@ -210,6 +210,7 @@ PX_TEST(each_attribute_is_honoured_or_refused)
                              CPU_ISSET(0, &cpus);
     const char *hosts = write_file("hosts", "# here\n\n localhost slots=2 # it is\n",
                                    0600);
+    const char *agent = write_file("agent", "#!/bin/sh\nAGENT=yes exec \"$@\"\n", 0700);
     const char *out = px_test_path("out");
     struct termios terminal = {.c_cflag = CS8 | CREAD | B38400, .c_cc[VINTR] = 4};
     struct winsize size = {.ws_row = 7, .ws_col = 9};
@@ -230,6 +231,12 @@ PX_TEST(each_attribute_is_honoured_or_refused)
         {PMIX_UNSET_ENVAR, "OLD", PMIX_STRING, "test -z \"$OLD\""},
         {PMIX_PREPEND_ENVAR, &is_old, PMIX_ENVAR, "test $OLD = value:old"},
         {PMIX_APPEND_ENVAR, &is_old, PMIX_ENVAR, "test $OLD = old:value"},
+        {PMIX_FIRST_ENVAR, &is_old, PMIX_ENVAR, "test $OLD = value:old"},
+        {PMIX_EXEC_AGENT, agent, PMIX_STRING, "test $AGENT = yes -a $PMIX_RANK = 0"},
+        {PMIX_NOTIFY_PROC_TERMINATION, &yes, PMIX_BOOL, "true"}, /* others: cross.sh */
+        {PMIX_NOTIFY_PROC_ABNORMAL_TERMINATION, &yes, PMIX_BOOL, "true"},
+        {PMIX_EVENT_SILENT_TERMINATION, &yes, PMIX_BOOL, "true"},
+        {PMIX_NOHUP, &yes, PMIX_BOOL, "true"},
         {PMIX_FWD_ENVIRONMENT, &yes, PMIX_BOOL, "test $OLD = old"},
         {PMIX_INDEX_ARGV, &yes, PMIX_BOOL,
          "tr '\\0' ' ' </proc/$$/cmdline | "
