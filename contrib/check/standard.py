@@ -23,11 +23,44 @@ This page is made by `contrib/check/standard.py --update` from the tables of the
 the sides and the refusals.
 
 """
-NOT_READ = {
-    "Job Allocation attributes": "passed to the host",
+# Attributes that the library does not read, by section of the Standard: the party that gets them.
+PASSED = {
+    "Attributes in PMIx": "a value for functions that take a name, and not an attribute",
+    "Job Allocation attributes": "passed to the host's `allocate`",
+    "Fence-related attributes": "passed to the host's `fence_nb`",
+    "Debugger attributes": "passed to the host's `spawn`",
+    "Credential Attributes": "passed to the host's `get_credential` and `validate_credential`",
+    "Device distance attributes": "found by `PMIx_Get` if the host registers it",
+    "Process Group Attributes": "found by `PMIx_Get` if the host registers it",
+    "Spawn attributes": "passed to the host's `spawn`",
+    "Tool spawn-related attributes": "passed to the host's `spawn`",
+    "Fault tolerance event attributes": "passed with the event to its handlers and to the host",
+    "Event handler registration and notification attributes": "passed with the event to its handlers and to the host",
+    "Programming model attributes": "passed with the event to its handlers and to the host",
     "Fabric Support Attributes": "of fabric components, which describe their devices",
-    "Removed attributes": "removed from the Standard",
-    "Deprecated attributes": "passed to the host",
+    "Job control attributes": "passed to the host's `job_control`",
+    "Log attributes": "passed to the host's `log2` or `log`",
+    "Query keys": "passed to the host's `query`",
+    "Query attributes": "passed to the host's `query`",
+    "": "passed to the host's `query`",
+}
+# Attributes that no side honours, and why: ignored, and PMIX_ERR_NOT_SUPPORTED if they are required.
+REFUSED = {
+    "PMIX_DATA_SCOPE": "a get searches all scopes",
+    "PMIX_ENUM_VALUE": "answers about attributes have no values",
+    "PMIX_HOMOGENEOUS_SYSTEM": "the library does not compare nodes",
+    "PMIX_IOF_LOCAL_OUTPUT": "the host writes the output of its processes",
+    "PMIX_MAX_VALUE": "answers about attributes have no values",
+    "PMIX_MIN_VALUE": "answers about attributes have no values",
+    "PMIX_SERVER_ENABLE_MONITORING": "monitors begin with a request",
+    "PMIX_SERVER_GATEWAY": "a server has no special work on a gateway",
+    "PMIX_SERVER_REMOTE_CONNECTIONS": "the kernel attests the user of local connections only",
+    "PMIX_SERVER_START_TIME": "rendezvous files have the date as a line of their own",
+    "PMIX_SINGLETON": "a server does not look for the singleton that started it",
+    "PMIX_SINGLE_LISTENER": "the second listener serves the clients of the other libraries",
+    "PMIX_SOCKET_MODE": "sockets are in the private folder of the server",
+    "PMIX_TCP_IPV6_PORT": "the loopback interface is used by IPv4",
+    "PMIX_USOCK_DISABLE": "`PMIX_MCA_ptl` chooses transports",
 }
 
 
@@ -70,7 +103,9 @@ def side(attribute, section, by_function, keys, found):
         return "library", "`%s`" % library[0]
     if files:
         return "built-in host", "`%s`" % files[0]
-    return "host", NOT_READ.get(section, "passed to the host; `PMIX_ERR_NOT_SUPPORTED` if it is required and no side reads it")
+    if attribute in REFUSED:
+        return "refused", REFUSED[attribute]
+    return "host", PASSED.get(section, "passed to the host")
 
 
 def page(root):
@@ -92,13 +127,18 @@ def page(root):
         who, where = side(a["name"], a["std_section"], by_function, keys, found)
         counts[who] += 1
         table.append("| `%s` | %s | %s |" % (a["name"], who, where))
-    lines += ["", "## Attributes", "", "%d attributes: %s." % (len(table), ", ".join(
-        "%s %d" % (who, n) for who, n in counts.most_common())), "", "| attribute | side | where, or the reason |", "|---|---|---|"]
+    lines += ["", "## Attributes", "", "%d attributes: %s. The host gets the attributes of its side with the request." %
+              (len(table), ", ".join("%s %d" % (who, n) for who, n in counts.most_common())),
+              "A refused attribute is ignored, and `PMIX_ERR_NOT_SUPPORTED` if it is required.", "", "| attribute | side | where, or the reason |", "|---|---|---|"]
     return HEAD + "\n".join(lines + table) + "\n"
 
 
 def check(root, _build):
     made = page(root)
+    found = uses(root)
+    wrong = ["%s: refused in standard.py, and named in %s" % (name, found[name][0]) for name in REFUSED if found.get(name)]
+    if wrong:
+        return wrong
     path = os.path.join(root, PAGE)
     is_current = os.path.isfile(path) and common.read(root, PAGE) == made
     return [] if is_current else ["%s: not current (standard.py --update)" % PAGE]
@@ -111,11 +151,12 @@ def sample(root, _build):
     common.write(root, "core/host/x.c", "PMIX_D\n")
     common.write(root, DATA % "functions", "name\tstd_v4.2_v5.0\nPMIx_Log_nb\tv4.2/v5.0\nPMIx_Get\tv4.2/v5.0\nPMIx_Own\tnone\n")
     common.write(root, DATA % "attributes", "name\tstd_v5.0\tstd_section\n" +
-                 "".join("PMIX_%s\tstd\tx\n" % letter for letter in "ABCDE") + "PMIX_F\tno\tx\n")
+                 "".join("PMIX_%s\tstd\tx\n" % letter for letter in ("A", "B", "C", "D", "E", "SINGLETON")) + "PMIX_F\tno\tx\n")
     text = page(root)
     for part in ("| `PMIx_Log_nb` | host: `log`; where it has none: refused: `PMIX_ERR_NOT_SUPPORTED` |", "| `PMIx_Get` | library |",
                  "| `PMIX_B` | library | `PMIx_Get` (client) |", "| `PMIX_C` | library | `PMIx_Get` |",
-                 "| `PMIX_D` | built-in host | `core/host/x.c` |", "| `PMIX_E` | host |", "5 attributes: library 3,"):
+                 "| `PMIX_D` | built-in host | `core/host/x.c` |", "| `PMIX_E` | host |", "| `PMIX_SINGLETON` | refused |",
+                 "6 attributes: library 3,"):
         assert part in text, (part, text)
     assert "PMIx_Own" not in text and "PMIX_F" not in text
     common.write(root, PAGE, text)
