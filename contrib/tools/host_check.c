@@ -3,11 +3,15 @@
  * started the program, and prints each answer beside what the Standard wants. */
 #include "host_check.h"
 
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "toolkit.h"
@@ -37,6 +41,7 @@ static const char help[] =
 static struct check check;
 static struct result results[MAX_ROWS];
 static bool wanted_only;
+static bool stopped; /* the processes cannot meet any more */
 static const char
     *skipped; /* beginning of the names of rows that are not run; or NULL */
 
@@ -94,23 +99,20 @@ void name_proc(pmix_proc_t *proc, const char *nspace, pmix_rank_t rank)
     proc->rank = rank;
 }
 
-static void meet(const struct check *c, bool collect)
+static pmix_status_t meet(const struct check *c, bool collect)
 {
     pmix_info_t info;
 
     load(&info, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
-    pmix_status_t rc = PMIx_Fence(&c->job, 1, &info, collect ? 1 : 0);
-
-    if (rc)
-        fail("cannot fence: %s; nothing else can be tried", PMIx_Error_string(rc));
+    return PMIx_Fence(&c->job, 1, &info, collect ? 1 : 0);
 }
 
-void meet_all(const struct check *c)
+pmix_status_t meet_all(const struct check *c)
 {
-    meet(c, false);
+    return meet(c, false);
 }
 
-/* ---- deadlines ------------------------------------------------------------------- */
+/* ---- limits of time -------------------------------------------------------------- */
 
 static const char *volatile running = "PMIx_Init";
 
@@ -128,10 +130,58 @@ static void on_alarm(int signum)
 }
 
 /* Several requests of one row share the limit; each has an earlier one of its own. */
+static unsigned limit_s(void)
+{
+    return 3 * check.timeout_s;
+}
+
+/* Limits a step outside of the rows. Ends the program without an answer. */
 static void begin(const char *name)
 {
     running = name;
-    alarm(3 * check.timeout_s + 5);
+    alarm(limit_s());
+}
+
+struct limited {
+    void (*work)(void *arg);
+    void *arg;
+    sem_t ended;
+};
+
+static void *run_work(void *p)
+{
+    struct limited *l = p;
+
+    l->work(l->arg);
+    sem_post(&l->ended);
+    return NULL;
+}
+
+/* Runs work(arg) in a thread of its own for at most so many seconds. Returns false without
+ * the end: the thread stays, and arg has to live on. */
+static bool run_limited(void (*work)(void *arg), void *arg, unsigned seconds)
+{
+    struct limited *l = need(calloc(1, sizeof(*l)));
+    struct timespec end;
+    pthread_t thread;
+
+    l->work = work;
+    l->arg = arg;
+    sem_init(&l->ended, 0, 0);
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += seconds;
+    if (pthread_create(&thread, NULL, run_work, l))
+        fail("cannot start a thread");
+    while (sem_timedwait(&l->ended, &end)) {
+        if (errno == EINTR)
+            continue;
+        pthread_detach(thread);
+        return false; /* the thread uses l for as long as the program runs */
+    }
+    pthread_join(thread, NULL);
+    sem_destroy(&l->ended);
+    free(l);
+    return true;
 }
 
 /* ---- rows ------------------------------------------------------------------------ */
@@ -139,20 +189,73 @@ static void begin(const char *name)
 static const struct row *const lists[] = {call_rows, key_rows};
 static const char *const titles[] = {"Requests", "Information of the job"};
 
+/* A row, or without one a fence of all processes, in a thread of its own. */
+struct attempt {
+    const struct row *row;
+    struct result result;
+    pmix_status_t status; /* of the fence */
+};
+
+static void try_row(void *arg)
+{
+    struct attempt *a = arg;
+
+    if (!a->row)
+        a->status = meet_all(&check);
+    else if (a->row->run)
+        a->row->run(&check, &a->result);
+    else
+        run_key(&check, a->row, &a->result);
+}
+
+/* Runs a row for at most the limit. */
+static void run_row(const struct row *row, struct result *r)
+{
+    struct attempt *a = need(calloc(1, sizeof(*a)));
+
+    a->row = row;
+    if (!run_limited(try_row, a, limit_s())) {
+        r->verdict = SILENT; /* the attempt stays with its thread */
+        return;
+    }
+    *r = a->result;
+    free(a);
+}
+
+/* Waits for all processes. Another process may wait for a row for the whole limit. Returns
+ * false, and fills reason, if the fence fails or has no answer. */
+static bool meet_in_time(char *reason, size_t size)
+{
+    struct attempt *a = need(calloc(1, sizeof(*a)));
+
+    if (!run_limited(try_row, a, 2 * limit_s())) {
+        snprintf(reason, size, "no answer");
+        return false;
+    }
+    const pmix_status_t rc = a->status;
+    free(a);
+    if (rc)
+        snprintf(reason, size, "%s", PMIx_Error_string(rc));
+    return rc == PMIX_SUCCESS;
+}
+
+/* Runs all rows, as long as the processes meet after each. Returns the number of rows. */
 static size_t run_all(void)
 {
+    char reason[80];
     size_t n = 0;
 
+    alarm(0); /* each row has its own limit */
     for (size_t l = 0; l < sizeof(lists) / sizeof(lists[0]); l++) {
         for (const struct row *row = lists[l]; row->name && n < MAX_ROWS; row++, n++) {
-            if (skipped && strncmp(row->name, skipped, strlen(skipped)) == 0)
+            if (stopped ||
+                (skipped && strncmp(row->name, skipped, strlen(skipped)) == 0))
                 continue;
-            begin(row->name);
-            if (row->run) {
-                row->run(&check, &results[n]);
-                meet_all(&check);
-            } else {
-                run_key(&check, row, &results[n]);
+            run_row(row, &results[n]);
+            if (row->run && !meet_in_time(reason, sizeof(reason))) {
+                stopped = true;
+                complain("cannot fence after \"%s\": %s; nothing else can be tried",
+                         row->name, reason);
             }
         }
     }
@@ -172,6 +275,8 @@ static void publish_results(size_t n)
     pmix_status_t rc = PMIx_Put(PMIX_GLOBAL, "host_check.verdicts", &value);
     if (!rc)
         rc = PMIx_Commit();
+    if (!rc)
+        rc = meet(&check, true);
     if (rc)
         fail("cannot commit the results: %s", PMIx_Error_string(rc));
 }
@@ -214,6 +319,8 @@ static const char *word_of(const struct row *row, const struct result *r)
         return "error";
     case WRONG:
         return "wrong";
+    case SILENT:
+        return "no answer";
     default:
         return "not tried";
     }
@@ -222,14 +329,13 @@ static const char *word_of(const struct row *row, const struct result *r)
 /* True if the Standard wants another answer. */
 static bool lacks(const struct row *row, const struct result *r)
 {
-    return r->verdict == WRONG || r->verdict == FAILED ||
-           (row->must && r->verdict == REFUSED);
+    return r->verdict >= FAILED || (row->must && r->verdict == REFUSED);
 }
 
 /* Prints the table. Returns the number of rows that lack something. */
 static unsigned print_table(void)
 {
-    unsigned counts[WRONG + 1] = {0}, n_lacking = 0;
+    unsigned counts[SILENT + 1] = {0}, n_lacking = 0;
     size_t n = 0;
 
     printf("%s: %u processes of %s, %s\n", tool_name, check.size, check.me.nspace,
@@ -247,10 +353,12 @@ static unsigned print_table(void)
                        word_of(row, r), r->text[0] ? ": " : "", r->text);
         }
     }
-    printf("\n%u served, %u not supported, %u errors, %u wrong, %u not tried; %u rows "
-           "lack what the Standard requires\n",
+    if (stopped)
+        printf("\nThe results are those of rank 0 alone.\n");
+    printf("\n%u served, %u not supported, %u errors, %u wrong, %u without an answer, "
+           "%u not tried; %u rows lack what the Standard requires\n",
            counts[SERVED], counts[REFUSED], counts[FAILED], counts[WRONG],
-           counts[NOT_RUN], n_lacking);
+           counts[SILENT], counts[NOT_RUN], n_lacking);
     return n_lacking;
 }
 
@@ -296,28 +404,46 @@ static void join(void)
         fail("needs at least two processes, e.g. \"LAUNCHER -n 2 %s\"", tool_name);
 }
 
+/* Prints the table in rank 0. Returns the number of rows that lack something. */
+static unsigned report(size_t n)
+{
+    unsigned n_lacking;
+
+    if (check.me.rank != 0)
+        return 0;
+    if (!stopped) {
+        begin("PMIx_Get");
+        gather_results(n);
+    }
+    n_lacking = print_table();
+    if (fflush(stdout))
+        fail("cannot write the table");
+    return n_lacking;
+}
+
 int main(int argc, char **argv)
 {
-    unsigned n_lacking = 0;
-
     (void)argc;
     parse(argv);
     signal(SIGALRM, on_alarm);
     begin("PMIx_Init");
     join();
-    meet_all(&check);
+    pmix_status_t rc = meet_all(&check);
+    if (rc)
+        fail("cannot fence: %s", PMIx_Error_string(rc));
     const size_t n = run_all();
-    publish_results(n);
-    meet(&check, true);
-    if (check.me.rank == 0) {
-        gather_results(n);
-        n_lacking = print_table();
-        if (fflush(stdout))
-            fail("cannot write the table");
+    if (!stopped)
+        publish_results(n);
+    const unsigned n_lacking = report(n);
+    if (stopped) { /* a thread waits inside the library */
+        if (check.me.rank != 0)
+            sleep(check.timeout_s); /* launchers end a job when a process fails */
+        _exit(EXIT_TROUBLE);
     }
-    meet_all(&check); /* the results are read before a process leaves */
+    begin("PMIx_Fence");
+    (void)meet_all(&check); /* the results are read before a process leaves */
     begin("PMIx_Finalize");
-    pmix_status_t rc = PMIx_Finalize(NULL, 0);
+    rc = PMIx_Finalize(NULL, 0);
     if (rc)
         fail("cannot finalize: %s", PMIx_Error_string(rc));
     return n_lacking > 0 ? EXIT_TROUBLE : EXIT_SUCCESS;

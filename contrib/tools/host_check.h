@@ -15,6 +15,7 @@ enum verdict {
     REFUSED, /* PMIX_ERR_NOT_SUPPORTED */
     FAILED,  /* another error */
     WRONG,   /* a success with a wrong result */
+    SILENT,  /* no answer in time */
 };
 
 /* Result of one row in this process. */
@@ -57,7 +58,7 @@ void unload(pmix_info_t *info, size_t n);
 void free_value(pmix_value_t *v);
 void free_infos(pmix_info_t *info, size_t n);
 void name_proc(pmix_proc_t *proc, const char *nspace, pmix_rank_t rank);
-/* Waits for all processes. Ends the program without them. */
-void meet_all(const struct check *c);
+/* Waits for all processes, without a limit. */
+pmix_status_t meet_all(const struct check *c);
 
 #endif

@@ -330,8 +330,8 @@ static void notify(const struct check *c, struct result *r)
     (void)PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, on_registered,
                                       &registered);
     rc = answer_of(c, &registered, PMIX_SUCCESS);
-    meet_all(c);
-    if (!settle(r, rc))
+    const pmix_status_t met = meet_all(c);
+    if (!settle(r, rc ? rc : met))
         return;
     if (c->me.rank == 0) {
         rc = PMIx_Notify_event(EVENT, &c->me, PMIX_RANGE_NAMESPACE, NULL, 0, on_status,

@@ -17,7 +17,7 @@ table() {
     local rc=0
     run 90 "$@" >"$OUT" 2>"$ERR" || rc=$?
     [ $rc -le 1 ] || fail "exit status $rc: $(tail -1 "$ERR")"
-    lines 1 '^[0-9]+ served, [0-9]+ not supported, [0-9]+ errors, [0-9]+ wrong, [0-9]+ not tried; [0-9]+ rows lack ' "$OUT"
+    lines 1 '^[0-9]+ served, [0-9]+ not supported, [0-9]+ errors, [0-9]+ wrong, [0-9]+ without an answer, [0-9]+ not tried; [0-9]+ rows lack ' "$OUT"
     row 'PMIx_Fence' shall served
     row 'PMIx_Fence, PMIX_COLLECT_DATA' shall served
     row 'PMIx_Get, missing key, PMIX_TIMEOUT' shall 'served: .*'
@@ -39,7 +39,7 @@ built_in() { # built_in LIBRARY OF THE PROCESSES
     done
     row PMIX_JOBID shall 'given: .*'
     lines 1 '^pmix_host_check: this line is logged$' "$ERR"
-    [ "$1" = debian ] || lines 1 ', 0 errors, 0 wrong, 0 not tried; ' "$OUT"
+    [ "$1" = debian ] || lines 1 ', 0 errors, 0 wrong, 0 without an answer, 0 not tried; ' "$OUT"
 }
 
 example() { # the hosts of two nodes, with one thread each
@@ -78,11 +78,35 @@ alone() {
     well "$CHECK" --help
 }
 
-# A host whose functions never answer: the program ends in time, and names the request.
+# A process that never takes part: the program ends in time, and names the request.
 silent() {
     rc_of 1 run 60 "$PMIXRUN" -n 2 sh -c \
         'if [ $PMIX_RANK = 1 ]; then trap "" TERM; exec sleep 30; fi; exec "$0" --timeout 1' "$CHECK" >"$OUT" 2>"$ERR"
     lines 1 '^pmix_host_check: no answer to PMIx_Init in time$' "$ERR"
+}
+
+# A host with functions that never answer: their rows are "no answer", and the other rows are tried.
+host_is_silent() {
+    MINIHOST_SILENT=some rc_of 1 run 60 "$PROGRAMS/minihost" 2 "$CHECK" --timeout 1 >"$OUT" 2>"$ERR"
+    row PMIx_Publish may 'no answer'
+    row PMIx_Spawn may 'no answer'
+    row 'PMIx_Fence' shall served
+    row 'PMIX_JOB_SIZE' shall 'given: 2'
+    lines 1 ', [45] without an answer, 0 not tried; ' "$OUT"
+}
+
+# A host that stops altogether: rank 0 prints the rows before, and the program ends.
+host_stops() {
+    MINIHOST_SILENT=all start "$PROGRAMS/minihost" 2 "$CHECK" --timeout 1
+    until_true 30 grep -q 'lack what the Standard' "$OUT" || fail "no table: $(tail -1 "$ERR")"
+    kill -CONT "$PID"
+    await "$PID" 20
+    same 1 "$RC" "exit status"
+    row 'PMIx_Fence' shall served
+    row PMIx_Spawn may 'no answer'
+    row 'PMIX_JOB_SIZE' shall 'not tried'
+    lines 1 '^The results are those of rank 0 alone\.$' "$OUT"
+    lines 2 '^pmix_host_check: cannot fence after "PMIx_Spawn": no answer; nothing else can be tried$' "$ERR"
 }
 
 symbols() { # the program runs on OpenPMIx 4.2
@@ -101,5 +125,7 @@ t example_host example
 t only_rows_that_lack_something only_what_lacks
 t without_a_host_or_a_partner alone
 t request_without_an_answer_ends_the_program silent
+t functions_that_never_answer_are_rows_of_the_table host_is_silent
+t host_that_stops_does_not_stop_the_program host_stops
 t functions_of_other_libraries symbols
 suite_end

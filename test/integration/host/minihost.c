@@ -2,9 +2,12 @@
 /* minihost N PROGRAM ARGS...: runs a job of N ranks on this node as a resource manager does.
  * MINIHOST_ANSWERS=later|inside|at-once selects the kind of replies to upcalls. With
  * MINIHOST_UNTIL_GONE=PATH:PATH... the host deregisters the ended job when no PATH exists any more.
- * With MINIHOST_SERVES the host offers services that most hosts lack, and expects that the ranks use
+ * With MINIHOST_SILENT=some|all the host never answers two requests, or stops at a spawn. With
+ * MINIHOST_SERVES the host offers services that most hosts lack, and expects that the ranks use
  * all of them. Exits with the highest status of the ranks, or with the status of an abort. */
 #include "host.h"
+
+#include <signal.h>
 
 #define NSPACE    "minihost"
 #define GONE_MS   10000
@@ -320,6 +323,30 @@ static int end_service(int rc)
     return rc;
 }
 
+/* ---- a host that never answers ------------------------------------------------------------------ */
+
+static pmix_status_t silent_publish(const pmix_proc_t *proc, const pmix_info_t info[],
+                                    size_t n, pmix_op_cbfunc_t cb, void *cbdata)
+{
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t silent_spawn(const pmix_proc_t *proc, const pmix_info_t job_info[],
+                                  size_t n, const pmix_app_t apps[], size_t n_apps,
+                                  pmix_spawn_cbfunc_t cb, void *cbdata)
+{
+    if (strcmp(getenv("MINIHOST_SILENT"), "all") == 0)
+        raise(SIGSTOP);
+    return PMIX_SUCCESS;
+}
+
+static void fall_silent(pmix_server_module_t *module)
+{
+    *module = host_module;
+    module->publish = silent_publish;
+    module->spawn = silent_spawn;
+}
+
 /* ---- a job ------------------------------------------------------------------------------------- */
 
 static enum host_answers how(void)
@@ -382,6 +409,8 @@ int main(int argc, char **argv)
         module.push_stdin = on_push;
         module.group = on_group;
     }
+    if (getenv("MINIHOST_SILENT"))
+        fall_silent(&module);
     host_answers(how());
     HOST_GOOD(host_init(&module));
     if (serves)
