@@ -157,8 +157,8 @@ static void *run_work(void *p)
     return NULL;
 }
 
-/* Runs work(arg) in a thread of its own for at most so many seconds. Returns false without
- * the end: the thread stays, and arg has to live on. */
+/* Runs work(arg) in a thread of its own for at most so many seconds. Returns false if
+ * the work has not ended: the thread stays, and arg has to live on. */
 static bool run_limited(void (*work)(void *arg), void *arg, unsigned seconds)
 {
     struct limited *l = need(calloc(1, sizeof(*l)));
@@ -222,8 +222,8 @@ static void run_row(const struct row *row, struct result *r)
     free(a);
 }
 
-/* Waits for all processes. Another process may wait for a row for the whole limit. Returns
- * false, and fills reason, if the fence fails or has no answer. */
+/* Waits for all processes. Another process may wait for a row for the whole limit.
+ * Returns false, and fills reason, if the fence fails or has no answer. */
 static bool meet_in_time(char *reason, size_t size)
 {
     struct attempt *a = need(calloc(1, sizeof(*a)));
@@ -239,22 +239,25 @@ static bool meet_in_time(char *reason, size_t size)
     return rc == PMIX_SUCCESS;
 }
 
-/* Runs all rows, as long as the processes meet after each. Returns the number of rows. */
+/* Runs all rows. Requests need that the processes meet after each; information of the
+ * job is in the process already. Returns the number of rows. */
 static size_t run_all(void)
 {
     char reason[80];
+    bool deaf = false; /* even a request of this process hangs */
     size_t n = 0;
 
     alarm(0); /* each row has its own limit */
     for (size_t l = 0; l < sizeof(lists) / sizeof(lists[0]); l++) {
         for (const struct row *row = lists[l]; row->name && n < MAX_ROWS; row++, n++) {
-            if (stopped ||
+            if ((stopped && row->run) || deaf ||
                 (skipped && strncmp(row->name, skipped, strlen(skipped)) == 0))
                 continue;
             run_row(row, &results[n]);
+            deaf = !row->run && results[n].verdict == SILENT;
             if (row->run && !meet_in_time(reason, sizeof(reason))) {
                 stopped = true;
-                complain("cannot fence after \"%s\": %s; nothing else can be tried",
+                complain("cannot fence after \"%s\": %s; no other request can be tried",
                          row->name, reason);
             }
         }

@@ -560,14 +560,33 @@ static void pull(const struct check *c, struct result *r)
     settle(r, answer_of(c, &ended, rc));
 }
 
+/* Returns the number of processes of the job on this node, or of the whole job if the
+ * host does not list them. */
+static uint32_t local_size(const struct check *c)
+{
+    pmix_value_t *v = NULL;
+    uint32_t n = c->size;
+
+    if (PMIx_Get(&c->job, PMIX_LOCAL_PEERS, NULL, 0, &v) == PMIX_SUCCESS &&
+        v->type == PMIX_STRING && v->data.string) {
+        n = 1;
+        for (const char *at = v->data.string; (at = strchr(at, ',')) != NULL; at++)
+            n++;
+    }
+    free_value(v);
+    return n;
+}
+
+/* NULL is this node. */
 static void resolve(const struct check *c, struct result *r)
 {
+    const uint32_t wanted = local_size(c);
     pmix_proc_t *procs = NULL;
     char *nodes = NULL;
     size_t n = 0;
 
-    if (settle(r, PMIx_Resolve_peers(NULL, c->me.nspace, &procs, &n)) && n != c->size)
-        wrong(r, "PMIx_Resolve_peers finds %zu of %u processes", n, c->size);
+    if (settle(r, PMIx_Resolve_peers(NULL, c->me.nspace, &procs, &n)) && n != wanted)
+        wrong(r, "PMIx_Resolve_peers finds %zu of %u processes", n, wanted);
     free(procs);
     pmix_status_t rc = PMIx_Resolve_nodes(c->me.nspace, &nodes);
     if (rc && r->verdict == SERVED)
