@@ -34,8 +34,9 @@ enum {
 
 struct px_plog {
     struct px_server *server;
-    const struct px_iof_std *std; /* NULL before the first text for a standard stream */
-    struct px_list sinks;         /* other targets that were opened */
+    const struct px_iof_std *std; /* NULL while no text is under way */
+    struct px_timer *idle;
+    struct px_list sinks; /* other targets that were opened */
     struct px_list requests;
     struct px_list queue; /* texts for the next child */
     struct px_errand errand;
@@ -228,6 +229,18 @@ static pmix_status_t check(const struct px_upcall *u, size_t *n, bool *partial)
                             : PMIX_SUCCESS;
 }
 
+/* Releases the standard streams. A host may replace its own streams, and await that
+ * nothing holds the old ones. slurmstepd does. */
+static void on_idle(void *arg)
+{
+    struct px_plog *plog = arg;
+
+    if (!plog->std || !px_list_empty(&plog->requests))
+        return;
+    plog->std = NULL;
+    px_iof_std_put();
+}
+
 static void add_texts(struct request *r, const px_infos *data)
 {
     bool bad = false;
@@ -247,6 +260,8 @@ static void request_put(struct request *r)
     if (--r->n_left > 0)
         return;
     px_list_remove(&r->link);
+    if (r->plog->std)
+        px_timer_set(r->plog->idle, 0);
     px_upcall_op_cb(r->status, r->upcall);
     free(r);
 }
@@ -538,7 +553,8 @@ static pmix_status_t create(struct px_server *srv,
     px_list_init(&plog->requests);
     px_list_init(&plog->sinks);
     px_list_init(&plog->queue);
-    return PMIX_SUCCESS;
+    plog->idle = px_timer_create(srv->loop, on_idle, plog);
+    return plog->idle ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
 
 /* Waits a short time for texts that are on their way to a service. */
@@ -568,6 +584,7 @@ static void destroy(struct px_server *srv)
         px_iof_sink_close(t->sink);
         free(t);
     }
+    px_timer_free(plog->idle);
     if (plog->std)
         px_iof_std_put();
 }

@@ -3,6 +3,8 @@
 #include "log_sockets.h"
 #include "standard.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <syslog.h>
 #include <unistd.h>
@@ -379,6 +381,34 @@ PX_TEST(a_request_beyond_a_limit_is_refused)
     STANDARD_NEEDS_PMIXRUN;
     standard_run("-n 1", "limits");
     ck_assert_uint_eq(standard_count(standard_out, "a line"), 512);
+}
+
+/* slurmstepd has the stderr of a process as its own, and later awaits the end of that pipe. */
+PX_TEST(a_stream_that_the_host_replaces_is_released)
+{
+    static pmix_server_module_t module;
+    const int old = dup(STDERR_FILENO);
+    struct pollfd end = {.events = POLLIN};
+    char text[64] = "";
+    pmix_info_t data;
+    int ends[2];
+
+    ok(PMIx_server_init(&module, NULL, 0));
+    ck_assert(pipe2(ends, O_CLOEXEC) == 0 && old >= 0);
+    PMIx_Info_load(&data, PMIX_LOG_STDERR, "to the pipe", PMIX_STRING);
+    ck_assert_int_eq(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
+    const pmix_status_t rc = PMIx_Log(&data, 1, NULL, 0);
+    ck_assert_int_eq(dup2(old, STDERR_FILENO), STDERR_FILENO);
+    close(old);
+    close(ends[1]);
+    ok(rc);
+    ck_assert_int_eq(read(ends[0], text, sizeof(text) - 1), 12);
+    ck_assert_str_eq(text, "to the pipe\n");
+    end.fd = ends[0];
+    ck_assert_int_eq(poll(&end, 1, 20000), 1);
+    ck_assert_int_eq(read(ends[0], text, sizeof(text)), 0);
+    close(ends[0]);
+    PMIx_Info_destruct(&data);
 }
 
 PX_TEST(the_callback_of_an_incorrect_request_will_not_be_called)
