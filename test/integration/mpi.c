@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpi NAME [SIZE]: an MPI program whose ranks print "OK NAME rank/size" after success. SIZE is the
- * expected number of ranks. NAME: hello ring coll windows sessions worlds echo shout accept spawn multiple
+ * expected number of ranks. NAME: hello pi ring coll windows sessions worlds echo shout accept spawn multiple
  * rendezvous model stay abort wrong orphan widow. */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -35,6 +35,24 @@ static void hello(void)
 
     MPI_Get_processor_name(host, &len);
     CHECK(rank >= 0 && rank < size && len > 0);
+}
+
+/* ---- pi: rank 0 sends the number of intervals, and all ranks sum up the area of a quarter
+ * of a circle ------------------------------------------------------------------------ */
+
+static void pi(void)
+{
+    int intervals = rank == 0 ? 10000 : 0;
+    double part = 0, whole = 0;
+
+    MPI_Bcast(&intervals, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    for (int i = rank; i < intervals; i += size) {
+        const double x = (i + 0.5) / intervals;
+
+        part += 4 / (1 + x * x) / intervals;
+    }
+    MPI_Reduce(&part, &whole, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    CHECK(rank != 0 || (whole > 3.14159265 && whole < 3.14159266));
 }
 
 /* ---- ring: a token goes round, then each pair of ranks exchanges a megabyte --------- */
@@ -113,11 +131,12 @@ static void this_node(void)
 {
     MPI_Comm node;
     MPI_Win window;
+    const char *local = getenv("MPI_LOCAL_SIZE"); /* of a job on several nodes */
     int n, *memory;
 
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     MPI_Comm_size(node, &n);
-    CHECK(n == size);
+    CHECK(n == (local ? atoi(local) : size));
     MPI_Win_allocate_shared(sizeof(int), sizeof(int), MPI_INFO_NULL, node, &memory,
                             &window);
     MPI_Win_fence(0, window);
@@ -416,6 +435,8 @@ int main(int argc, char **argv)
     CHECK(argc < 3 || size == atoi(argv[2]));
     if (strcmp(name, "hello") == 0) {
         hello();
+    } else if (strcmp(name, "pi") == 0) {
+        pi();
     } else if (strcmp(name, "ring") == 0) {
         ring();
     } else if (strcmp(name, "echo") == 0) {

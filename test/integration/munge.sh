@@ -12,14 +12,10 @@ begin_munge() {
     has munged && has munge && has unmunge || skip "needs munge"
     [ -f "$COMPONENT" ] || skip "built without libmunge"
     M=$TMPDIR/munge
-    mkdir -m 755 "$M"
-    SOCKET=$M/socket
-    (umask 077 && head -c 1024 /dev/urandom >"$M/key")
-    in_case munged --foreground --force --socket="$SOCKET" --key-file="$M/key" --seed-file="$M/seed" \
-        --pid-file="$M/pid" --log-file="$M/log" --num-threads=1 </dev/null >"$M/out" 2>&1 &
-    DAEMON=$!
+    local rc=0
+    start_munged "$M" || rc=$?
     trap 'kill -CONT $DAEMON; kill $DAEMON; wait $DAEMON; rm -rf "$M"' EXIT
-    until_true 20 munge --no-input --socket="$SOCKET" --output=/dev/null 2>"$M/err" || fail "munged: $(tail -1 "$M/out" "$M/log")"
+    [ $rc = 0 ] || fail "munged: $(tail -1 "$M/out" "$M/log")"
 }
 
 # credential HEADERS make|check TYPE FILE [SECONDS]: the status and the user are in OUT

@@ -114,16 +114,16 @@ if echo '#include <slurm/pmi2.h>' | "${COMPILER[@]}" -fsyntax-only -xc - 2>/dev/
     "${COMPILER[@]}" -O1 -g -Wall -o "$PMI2" "$HERE/pmi2.c" -lpmi2 || die "cannot compile pmi2.c"
 fi
 CLIENT_OF_PMI=$PROGRAMS/pmi_client
-t MPICH_with_2_ranks sizes 2 hello ring coll
-t MPICH_with_8_ranks sizes 8 hello coll
-t MPICH_with_64_ranks sizes 64 hello
-t several_programs_of_MPICH several_programs
-t MPICH_by_PMI_2 by_pmi_2
-t MPI_Abort_of_MPICH_ends_the_job_with_its_status aborted
-t killed_rank_of_MPICH_ends_the_job killed
-t MPI_Comm_spawn_of_MPICH_is_refused no_spawn
+t MPICH_with_2_ranks/ours/pmi sizes 2 hello ring coll
+t MPICH_with_8_ranks/ours/pmi sizes 8 hello coll
+t MPICH_with_64_ranks/ours/pmi sizes 64 hello pi
+t several_programs_of_MPICH/ours/pmi several_programs
+t MPICH_by_PMI_2/ours/pmi by_pmi_2
+t MPI_Abort_of_MPICH_ends_the_job_with_its_status/ours/pmi aborted
+t killed_rank_of_MPICH_ends_the_job/ours/pmi killed
+t MPI_Comm_spawn_of_MPICH_is_refused/ours/pmi no_spawn
 t program_that_never_connects_is_named told
-t program_of_PMI_2 pmi2
-t programs_of_PMIx_and_PMI_2_in_one_job mixed
+t program_of_PMI_2/ours/pmi pmi2
+t programs_of_PMIx_and_PMI_2_in_one_job/ours/pmi mixed
 t socket_of_a_process_costs_few_system_calls cost
 suite_end
