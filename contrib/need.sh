@@ -7,10 +7,13 @@ BUILD_PACKAGES="gcc libc6-dev meson ninja-build pkg-config
     libevent-dev libhwloc-dev libjansson-dev libltdl-dev zlib1g-dev python3"
 # Headers of libraries that optional components use; the components are left out without them.
 OPTION_PACKAGES="libmunge-dev libsystemd-dev"
-TEST_PACKAGES="check g++ clang libclang-rt-dev|libclang-rt-14-dev binutils iproute2 procps"
-# Programs and libraries that tests compare with. Their tests skip themselves without them.
-ORACLE_PACKAGES="abigail-tools python3-pmix openmpi-bin libopenmpi-dev libpmix-dev
-    libpmix2|libpmix2t64 mpich libmpich-dev libpmi2-0-dev munge slurm-wlm-basic-plugins strace"
+BASIC_TEST_PACKAGES="check binutils iproute2 procps"
+TEST_PACKAGES="$BASIC_TEST_PACKAGES g++ clang libclang-rt-dev|libclang-rt-14-dev"
+# Programs and libraries of other projects that tests run and compare with. Their tests skip themselves without them.
+FOREIGN_PACKAGES="python3-pmix openmpi-bin libopenmpi-dev libpmix-dev libpmix2|libpmix2t64 mpich libmpich-dev
+    libpmi2-0-dev munge slurm-wlm-basic-plugins slurmctld slurmd slurm-client strace"
+ORACLE_PACKAGES="abigail-tools $FOREIGN_PACKAGES"
+ROOT_PACKAGES="debootstrap" # for contrib/debian13.sh
 
 installed= # by this run: a build folder that exists has not found them
 
@@ -111,4 +114,10 @@ want_packages() {
     find_missing "$@"
     [ -z "$absent" ] || echo "Skipping tests that need packages which apt does not offer:$absent"
     install_missing || echo "Skipping tests that need these packages:$missing"
+}
+
+# For the tests with programs of other projects, which are all needed. Fails if apt cannot install them.
+need_interop() {
+    # shellcheck disable=SC2086
+    need_packages $BUILD_PACKAGES $BASIC_TEST_PACKAGES $FOREIGN_PACKAGES
 }

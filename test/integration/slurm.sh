@@ -1,0 +1,322 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Slurm's step daemon as a host, by its plugin mpi/pmix. The script runs Slurm on nodes of its own: a namespace each for
+# the network and the host's name. The daemons open libpmix by its path, so ours is mounted over that file, in this
+# script's own mount namespace.
+# shellcheck disable=SC2016,SC2034,SC2154,SC2163
+. "$(dirname "$0")/lib.sh"
+suite_begin slurm "$@"
+
+MPI=$TMP/bin/mpi S=$TMP/slurm NODES=3 NET=10.211.0
+NODE=() DAEMONS=() WHY=''
+SYSTEM_LIB=$DEBIAN_LIB
+PAIRS="ours/ours ours/debian debian/ours debian/debian"
+NOBODY=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+export OMPI_MCA_btl_tcp_if_include=$NET.0/24
+export SLURM_CONF=$S/slurm.conf
+
+# ---- nodes ----------------------------------------------------------------------------------------
+
+on_node() { nsenter --target "${NODE[$1]}" --net --uts -- "${@:2}"; } # on_node NUMBER COMMAND...
+start_on_node() { # start_on_node NUMBER COMMAND...: the daemon ends with this script
+    (exec nsenter --target "${NODE[$1]}" --net --uts -- "${@:2}") >"$S/$2.$1.out" 2>&1 &
+    DAEMONS+=($!)
+}
+
+# The first node has a bridge, to which each other node has a cable.
+make_nodes() {
+    local i
+    for ((i = 0; i < NODES; i++)); do
+        unshare --net --uts -- sh -c 'hostname "$1" && ip link set lo up && exec sleep 3600' sh "n$i" &
+        NODE[i]=$!
+    done
+    { echo 127.0.0.1 localhost; for ((i = 0; i < NODES; i++)); do echo "$NET.$((i + 1)) n$i"; done; } >"$S/hosts"
+    mount --bind "$S/hosts" /etc/hosts || return 1
+    for ((i = 0; i < NODES; i++)); do
+        until_true 10 eval '[ "$(on_node $i hostname 2>/dev/null)" = "n$i" ]' || return 1
+        case $i in
+            0) on_node 0 ip link add eth0 type bridge || return 1 ;;
+            *)
+                on_node 0 ip link add "to$i" type veth peer name eth0 netns "${NODE[i]}" || return 1
+                on_node 0 ip link set "to$i" master eth0 up
+                ;;
+        esac
+        on_node "$i" ip address add "$NET.$((i + 1))/24" dev eth0
+        on_node "$i" ip link set eth0 up
+    done
+}
+
+configure() {
+    cat >"$SLURM_CONF" <<END
+ClusterName=test
+SlurmctldHost=n0
+SlurmUser=root
+SlurmdUser=root
+AuthInfo=socket=$SOCKET
+StateSaveLocation=$S/state
+SlurmdSpoolDir=$S/spool.%n
+TmpFS=$S/tmp.%n
+SlurmctldPidFile=$S/slurmctld.pid
+SlurmdPidFile=$S/slurmd.%n.pid
+SlurmctldLogFile=$S/slurmctld.log
+SlurmdLogFile=$S/slurmd.%n.log
+SlurmdParameters=config_overrides
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SchedulerType=sched/builtin
+ReturnToService=2
+KillWait=2
+NodeName=n[0-$((NODES - 1))] CPUs=64 State=UNKNOWN
+PartitionName=all Nodes=ALL Default=YES State=UP
+END
+    # Newer daemons want cgroups, which containers lack; older ones do not know the value.
+    case $(slurmd -V) in *" 22."*) ;; *) echo CgroupPlugin=disabled >"$S/cgroup.conf" ;; esac
+}
+
+all_idle() { [ "$(on_node 0 sinfo --noheader --format '%T %D' 2>/dev/null)" = "idle $NODES" ]; }
+
+begin_slurm() {
+    local i
+    mkdir -m 755 "$S" "$S/state" "$TMP/debian"
+    mkdir -m 1777 "$S/record"
+    cp "$SYSTEM_LIB" "$TMP/debian/libpmix.so.2" # for ranks, while ours is mounted over the other one
+    DEBIAN_DIR=$TMP/debian DEBIAN_LIB=$TMP/debian/libpmix.so.2
+    make_nodes || { WHY="cannot make nodes of namespaces"; return; }
+    MARK=$TMP/daemons RECORD=$S/record
+    start_munged "$S/munge" || { WHY="munged: $(tail -1 "$S/munge/out")"; return; }
+    DAEMONS+=("$DAEMON")
+    configure
+    export LD_DEBUG=libs LD_DEBUG_OUTPUT=$S/record/ld TENON_TEST_MARK=$MARK
+    start_on_node 0 slurmctld -D -i
+    for ((i = 0; i < NODES; i++)); do
+        mkdir -m 1777 "$S/tmp.n$i"
+        start_on_node "$i" slurmd -D -N "n$i"
+    done
+    unset LD_DEBUG LD_DEBUG_OUTPUT TENON_TEST_MARK RECORD
+    until_true 40 all_idle || WHY="Slurm does not start: $(tail -qn 1 "$S"/slurm*.out "$S"/slurm*.log | head -1)"
+}
+
+end_slurm() {
+    local pid
+    [ -n "$WHY" ] || on_node 0 timeout 5 scancel --user=root --quiet || :
+    for pid in "${DAEMONS[@]}" "${NODE[@]}"; do kill "$pid" || :; done
+    for pid in "${DAEMONS[@]}" "${NODE[@]}"; do wait "$pid" || :; done
+    MARK=$TMP/daemons end_leftovers # step daemons
+} 2>/dev/null
+
+# ---- steps ------------------------------------------------------------------------------------------
+
+# with SERVER RANKS: prepares a case with these libraries
+with() {
+    while umount -l "$SYSTEM_LIB" 2>/dev/null; do :; done
+    [ "$1" = debian ] || mount --bind "$OUR_LIB" "$SYSTEM_LIB"
+    SERVER=$1 RANKS=$2
+    ON_0=(nsenter --target "${NODE[0]}" --net --uts --)
+    rm -f "$S"/record/*
+}
+
+# mpi_program SERVER RANKS: prepares a case with an MPI program
+mpi_program() {
+    with "$@"
+    [ -x "$MPI" ] || skip "Debian's libopenmpi-dev is not installed"
+}
+
+# messages PROGRAM...: runs a step of MPI. Open MPI 5 crashes when a message over TCP comes before its end of MPI_Init, with
+# each library. Such a run does not count.
+messages() {
+    local tries
+    for tries in 1 2 3 4; do
+        RC=0
+        run 90 "$@" <"${IN:-/dev/null}" >"$OUT" 2>"$ERR" || RC=$?
+        [ $RC != 0 ] && grep -q 'mca_pml_ob1_recv_frag_callback_match' "$ERR" || break
+        print_line "try $tries: MPI_Init crashed"
+    done
+}
+sent() { messages "$@"; [ "$RC" = 0 ] || fail "exit status $RC: $(tail -1 "$ERR")"; }
+
+# Sets STEP to the command of a step whose processes have the library of the ranks.
+step() { # step NODES TASKS [OPTION...]
+    local nodes=$1 n=$2
+    shift 2
+    STEP=("${ON_0[@]}" srun --mpi=pmix -N "$nodes" -n "$n" --ntasks-per-node=$(((n + nodes - 1) / nodes)) "$@"
+        env "LD_LIBRARY_PATH=$(folder "$RANKS")")
+}
+
+# libraries COUNT PROGRAM: checks the libpmix of all processes
+libraries() {
+    local own=("$S"/record/*) server=$SYSTEM_LIB # not its copy
+    [ ! -e "${own[0]}" ] || cp "${own[@]}" "$RECORD"/
+    [ "$SERVER" = debian ] || server=$OUR_LIB
+    used 1 '@(srun|slurmd|slurmstepd)' "$server" "$1" "$2" "$(library "$RANKS")"
+    same yes "$(loaded_libs | awk '$1 == "slurmstepd" { print "yes"; exit }')" "slurmstepd has loaded libpmix"
+}
+
+# ---- cases ------------------------------------------------------------------------------------------
+
+# runs SERVER RANKS NODES TASKS PROGRAM [VARIABLE=VALUE]...
+runs() {
+    local nodes=$3 n=$4 p=$5
+    mpi_program "$1" "$2"
+    shift 5
+    export MPI_LOCAL_SIZE=$((n / nodes)) "$@"
+    step "$nodes" "$n"
+    sent "${STEP[@]}" "$MPI" "$p" "$n"
+    lines "$n" "^OK $p [0-9]+/$n\$" "$OUT"
+    libraries "$n" mpi
+}
+
+clients() { # clients SERVER RANKS NODES TASKS PROGRAM...
+    local p n=$4
+    with "$1" "$2"
+    step "$3" "$n"
+    for p in "${@:5}"; do
+        well "${STEP[@]}" "$CLIENT" "$p"
+        lines "$n" "^OK $p [0-9]+\$" "$OUT"
+    done
+    libraries "$n" client
+}
+
+collected() { # every rank reads values of all nodes after a fence
+    with "$1" "$2"
+    step 3 6
+    well "${STEP[@]}" "$MODEX"
+    lines 6 '^rank [0-5] of 6 on n[0-2]:( [0-5]=pid [0-9]+ on n[0-2](,|$)){5}$' "$OUT"
+    libraries 6 modex
+}
+
+environment() {
+    local v
+    with "$1" "$2"
+    step 1 2
+    well "${STEP[@]}" env
+    for v in 'PMIX_NAMESPACE=slurm\.pmix\.' PMIX_SERVER_TMPDIR= PMIX_VERSION=; do lines 2 "^$v" "$OUT"; done
+    lines 1 '^PMIX_RANK=0$' "$OUT"
+    lines 1 '^PMIX_RANK=1$' "$OUT"
+}
+
+aborted() { # aborted SERVER RANKS NODES
+    local rc=0
+    mpi_program "$1" "$2"
+    step "$3" 3
+    messages "${STEP[@]}" "$MPI" abort
+    same 7 "$RC" "exit status"
+    lines 0 '^OK' "$OUT"
+    run 60 "${STEP[@]}" "$CLIENT" abort 1 17 >"$OUT" 2>"$ERR" || rc=$?
+    case $rc in 17 | 137 | 143) ;; *) fail "exit status $rc of an abort with 17" ;; esac # 137 of those that it ended
+}
+
+killed() { # killed SERVER RANKS NODES
+    mpi_program "$1" "$2"
+    step "$3" 3 --kill-on-bad-exit=1
+    start timeout 60 "${STEP[@]}" "$MPI" stay
+    await_lines 3 '^UP'
+    kill -9 "$(sed -n 's/^UP 2 //p' "$OUT")"
+    await "$PID" 30
+    case $RC in 137 | 143) ;; *) fail "exit status $RC" ;; esac
+    rm -rf /dev/shm/*_segment.* "$TMPDIR"/ompi.*
+}
+
+cancelled() {
+    mpi_program "$1" "$2"
+    step 2 4
+    start timeout 60 "${STEP[@]}" "$MPI" stay
+    await_lines 4 '^UP'
+    "${ON_0[@]}" scancel "$("${ON_0[@]}" squeue --noheader --format %A | head -1)"
+    await "$PID" 30
+    [ "$RC" != 0 ] && [ "$RC" != 124 ] || fail "exit status $RC"
+    rm -rf /dev/shm/*_segment.* "$TMPDIR"/ompi.*
+}
+
+streams() { # input of rank 0, which each rank writes
+    local r
+    mpi_program "$1" "$2"
+    seq -f %029.0f 5000 >"$TMPDIR/in"
+    step 3 6 --label --input=0
+    IN=$TMPDIR/in sent "${STEP[@]}" "$MPI" echo 6
+    for r in 0 5; do
+        sed -n "s/^$r: //p" "$OUT" | grep -v '^OK' | cmp - "$TMPDIR/in" || fail "rank $r: other lines"
+    done
+    rm "$TMPDIR/in"
+}
+
+two_steps() { # of one allocation, at once
+    mpi_program "$1" "$2"
+    step 2 4 --exact
+    well "${ON_0[@]}" salloc --quiet -N 2 -n 8 bash -c '"$@" ring 4 & "$@" ring 4; rc=$?; wait $! && exit $rc' \
+        bash "${STEP[@]}" "$MPI"
+    lines 8 '^OK ring [0-3]/4$' "$OUT"
+}
+
+another_user() {
+    mpi_program "$1" "$2"
+    "${NOBODY[@]}" test -x "$MPI" -a -r "$LIBDIR/libpmix.so.2" || skip "another user cannot read the build folder"
+    step 2 4 --chdir=/
+    well "${NOBODY[@]}" true
+    # root enters the namespaces, and becomes the user there
+    STEP=("${ON_0[@]}" "${NOBODY[@]}" "${STEP[@]:${#ON_0[@]}}")
+    HOME=/ well "${STEP[@]}" "$MPI" ring 4
+    lines 4 '^OK ring [0-3]/4$' "$OUT"
+}
+
+# The table of pmix_host_check, as in docs/integrating-a-host.md. Slurm ends a step at each event of a process.
+checked() {
+    local rc=0 row
+    with "$1" "$2"
+    step 2 4
+    run 120 "${STEP[@]}" "$BUILD/contrib/tools/pmix_host_check" --skip PMIx_Notify_event >"$OUT" 2>"$ERR" || rc=$?
+    same 1 "$rc" "exit status: $(tail -1 "$ERR")"
+    lines 1 '^[0-9]+ served, [0-9]+ not supported, .* rows lack ' "$OUT"
+    for row in 'PMIx_Fence  .*shall +served' 'PMIx_Fence, PMIX_COLLECT_DATA +shall +served' 'PMIx_Spawn +may +not supported' \
+        'PMIx_Resolve_peers, PMIx_Resolve_nodes +shall +served' 'PMIX_JOB_SIZE +shall +given: 4' 'PMIX_HOSTNAME +shall +given: n0'; do
+        lines 1 "^$row\$" "$OUT"
+    done
+}
+
+nothing_stays() { # in the folders of the nodes
+    with ours ours
+    until_true 10 eval '[ -z "$(find "$S"/spool.* "$S"/tmp.* -name "*pmix*")" ]' ||
+        fail "$(find "$S"/spool.* "$S"/tmp.* -name '*pmix*' | head -3)"
+}
+
+if ! has slurmctld || ! has slurmd || ! has srun || ! has munged; then
+    WHY="needs Slurm and munge"
+elif [ "${TENON_PRIVATE_SHM:-}" != yes ]; then
+    WHY="needs root, and mounts"
+elif [ ! -f "$SYSTEM_LIB" ]; then
+    WHY="Debian's libpmix2 is not installed"
+elif [ -n "$SANITIZE" ]; then
+    WHY="a sanitized library cannot be loaded into Slurm's own programs"
+else
+    ! has mpicc.openmpi ||
+        mpicc.openmpi -O1 -g -Wall -I"$SOURCE/include" -I"$BUILD/include" -o "$MPI" "$HERE/mpi.c" || die "cannot compile mpi.c"
+    trap 'status=$?; end_slurm; set +e; (exit $status); cleanup' EXIT
+    begin_slurm
+fi
+[ -z "$WHY" ] || { print_line "SKIP slurm: $WHY"; exit 77; }
+
+across "$PAIRS" processes_of_Slurm_have_their_environment environment
+across "$PAIRS" MPI_on_one_node_of_Slurm runs 1 16 coll
+across "$PAIRS" MPI_on_three_nodes_of_Slurm runs 3 6 coll
+across "$PAIRS" messages_on_three_nodes_of_Slurm runs 3 6 ring
+across "$PAIRS" fence_of_Slurm_as_a_tree runs 3 6 ring SLURM_PMIX_FENCE=tree
+across "$PAIRS" fence_of_Slurm_as_a_ring runs 3 6 ring SLURM_PMIX_FENCE=ring
+across "$PAIRS" fence_by_messages_of_Slurm runs 3 6 ring SLURM_PMIX_DIRECT_CONN=false
+across "$PAIRS" early_connections_of_Slurm runs 3 6 ring SLURM_PMIX_DIRECT_CONN_EARLY=true
+across "$PAIRS" fence_of_Slurm_without_data runs 3 6 ring OMPI_MCA_pmix_base_collect_data=0
+across "$PAIRS" PMIx_on_three_nodes_of_Slurm collected
+across "$PAIRS" PMIx_on_one_node_of_Slurm clients 1 4 exchange direct resolve
+across "$PAIRS" streams_of_a_step streams
+across "$PAIRS" steps_at_once two_steps
+across "$PAIRS" step_of_another_user another_user
+across "$PAIRS" abort_on_one_node_of_Slurm aborted 1
+across "$PAIRS" abort_on_three_nodes_of_Slurm aborted 3
+across "$PAIRS" killed_rank_ends_its_step killed 3
+across "$PAIRS" step_is_cancelled cancelled
+across "$PAIRS" pmix_host_check_under_Slurm checked
+t no_file_stays_on_the_nodes nothing_stays
+end_slurm
+trap cleanup EXIT
+suite_end
