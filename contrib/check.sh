@@ -16,8 +16,12 @@ usage: contrib/check.sh [PART | --all] [--long] [--no-install]
   --fuzz        every fuzz target for 20 seconds, in build-fuzz/
   --release     the unit suite of a release build (-O3) whose components are all built in,
                 in build-release/
-  --all         gcc with `kernels` and 10,000 launches, clang, sanitize, threads and fuzz, one after
-                the other, summed up in one line
+  --interop     programs of other projects: Open MPI, MPICH, Slurm, python3-pmix, in build/; prints
+                a table of cases and libraries
+  --interop13   the same on Debian 13, in a root that contrib/debian13.sh makes; skipped where this
+                is impossible
+  --all         gcc with `kernels` and 10,000 launches, clang, sanitize, threads, fuzz and interop13,
+                one after the other, summed up in one line
   --long        the long form of what has one: with gcc alone that, with other parts also all
                 suites; a minute of each fuzz target
   --no-install  do not install missing packages
@@ -33,7 +37,9 @@ while [ $# -gt 0 ]; do
         --threads) PARTS=(threads) ;;
         --fuzz) PARTS=(fuzz) ;;
         --release) PARTS=(release) ;;
-        --all) PARTS=(gcc clang sanitize threads fuzz) ;;
+        --interop) PARTS=(interop) ;;
+        --interop13) PARTS=(interop13) ;;
+        --all) PARTS=(gcc clang sanitize threads fuzz interop13) ;;
         --long) LONG=1 ;;
         --no-install) INSTALL=0 ;;
         -h | --help) usage; exit 0 ;;
@@ -46,9 +52,15 @@ exec </dev/null
 cd "$(dirname "$0")/.."
 . contrib/need.sh
 # shellcheck disable=SC2086
-if [ $INSTALL = 1 ]; then
+if [ $INSTALL = 0 ]; then
+    :
+elif [ "${PARTS[*]}" = interop13 ]; then
+    want_packages $ROOT_PACKAGES
+elif [ "${PARTS[*]}" = interop ]; then
+    need_interop
+else
     need_packages $BUILD_PACKAGES $TEST_PACKAGES
-    want_packages $OPTION_PACKAGES $ORACLE_PACKAGES
+    want_packages $OPTION_PACKAGES $ORACLE_PACKAGES $ROOT_PACKAGES
 fi
 
 PASSED=0 FAILED=0 SKIPPED=0
@@ -66,7 +78,7 @@ chmod 1777 "$TMPDIR"
 export TMPDIR
 STARTED=$TMPDIR.started
 : >"$STARTED"
-trap 'rm -rf "$TMPDIR" "$STARTED"' EXIT
+trap 'rm -rf "$TMPDIR" "$STARTED" "$TMPDIR.13"' EXIT
 
 left_behind() {
     find "$TMPDIR" -mindepth 1 -maxdepth 2
@@ -143,6 +155,25 @@ run_long() { # run_long NAME DIR COMPILER BUILD_OPTIONS...
     run_part "$1, long" "$2" long "--setup long" "${@:3}"
 }
 
+# Adds up a part that Debian 13 runs. A machine that cannot run the part skips it.
+run_interop13() {
+    local rc=0 log=$TMPDIR.13 p=0 f=0 k=0
+    echo "== interop13: root of Debian 13"
+    timeout 1500 contrib/debian13.sh sh -c '. contrib/need.sh && need_interop' >"$log" 2>&1 || rc=$?
+    if [ $rc != 0 ]; then
+        echo "-- skipped, no root of Debian 13 with the packages: $(tail -n 1 "$log"): interop13"
+        SKIPPED=$((SKIPPED + 1))
+        return
+    fi
+    [ ${#PARTS[@]} -gt 1 ] || export PX_TEST_BASELINE=1 # CI does without
+    contrib/debian13.sh contrib/check.sh --interop --no-install 2>&1 |
+        tee "$log" || true
+    read -r p f k <<<"$(sed -nE '$s/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p' "$log")" || true
+    [ -n "$p" ] || { p=0 f=1 k=0 && REPORTS+="interop13, failed: it does not run"$'\n'; }
+    REPORTS+=$(sed -n 's/^interop, /interop13, /p' "$log")
+    PASSED=$((PASSED + p)) FAILED=$((FAILED + f)) SKIPPED=$((SKIPPED + k))
+}
+
 QUICK="unit contract style"
 ALL="$QUICK conformance fuzz integration"
 for part in "${PARTS[@]}"; do
@@ -168,6 +199,12 @@ for part in "${PARTS[@]}"; do
                 run_part sanitize build-asan "$suites" "-t 4" "${CC:-gcc}" \
                 --buildtype=debug -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false
             ;;
+        interop)
+            TARGETS=interop run_part interop build interop "" "${CC:-gcc}"
+            python3 contrib/check/summary.py --table build/meson-logs/{testlog,again}.json
+            ;;
+        interop13)
+            run_interop13 ;;
         threads)
             TARGETS=test/unit/components/test_components_shm_protocol \
                 run_part threads build-tsan threads "-t 4" "${CC:-gcc}" \

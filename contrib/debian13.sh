@@ -58,7 +58,7 @@ make_root() {
     rm -rf "$ROOT.partial"
     mkdir -p "$ROOT.partial"
     # The log has the reason, e.g. a mirror that cannot be reached.
-    debootstrap --variant=minbase "$SUITE" "$ROOT.partial" "$from" >"$ROOT.log" 2>&1 || {
+    timeout 1200 debootstrap --variant=minbase "$SUITE" "$ROOT.partial" "$from" >"$ROOT.log" 2>&1 || {
         rm -rf "$ROOT.partial"
         skip "debootstrap cannot make the root: $(tail -n 1 "$ROOT.log") (see $ROOT.log)"
     }

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sums up a meson testlog.json, and one of second tries, whose results count. Prints "PASSED FAILED SKIPPED", a line for
 each failed test, and a line for each test that passed at its second try alone, on stdout. With --failed: prints the
-names of failed tests, unless there are more than three.
+names of failed tests, unless there are more than three. With --table: prints a table of the cases whose names are
+CASE/SERVER/RANKS, two libraries.
 Prints the logs of failed tests and the reasons of skipped tests on stderr. Counts the cases in a test's
 output; a test without cases counts as one."""
 import collections
@@ -13,6 +14,8 @@ import sys
 CHECK = re.compile(r"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)\s*$", re.M)
 CASE_SKIP = re.compile(r"^SKIP ([^:]+): (.*)$", re.M)
 CASE_FAIL = re.compile(r"^(?:[^\n:]*:-?\d+:[EFS]:[^:\n]*:|FAIL )([^:\n]+)(?::-?\d+)?(?:: ([^\n]*))?", re.M)
+PAIR = re.compile(r"^(PASS|FAIL|SKIP) (\w+)/(\w+)/(\w+)(.*)$", re.M)
+PAIRS = (("ours", "ours"), ("ours", "debian"), ("debian", "ours"), ("debian", "debian"))  # server, processes
 MOST_AGAIN = 3  # failed tests that are tried again
 SHELL = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped\s*$", re.M)
 
@@ -96,6 +99,12 @@ def self_test():
         assert take_second_tries(tests, again) == lines and tests == [left]
 
 
+    tests = [{"stdout": "PASS a_b/ours/ours (1 s)\nSKIP a_b/debian/debian: fails without our library: x\nPASS c (1 s)\n"
+              "FAIL a_b/ours/debian: no\nPASS m/ours/pmi (0 s)\n"}]
+    assert [line.split() for line in table(tests)[2:]] == [["a", "b", "pass", "FAIL", "fails"], ["m", "pass", "pass"]]
+    assert table([{"stdout": "PASS c (1 s)\n"}]) == []
+
+
 def read_log(path):
     try:
         with open(path, encoding="utf-8") as f:
@@ -109,6 +118,25 @@ def print_failed(path):
     names = [test["name"].split(" / ", 1)[-1] for test in read_log(path) if count(test)[1]]
     if len(names) <= MOST_AGAIN:
         print(*names)
+
+
+def table(tests):
+    """Returns the lines of a table: a row for each case, a column for each pair of libraries. Programs of PMI have no
+    library of PMIx, and stand in the columns of their server."""
+    rows = {}
+    for test in tests:
+        for result, case, server, ranks, rest in PAIR.findall(test.get("stdout", "")):
+            word = {"PASS": "pass", "FAIL": "FAIL", "SKIP": "fails" if "fails without our" in rest else "-"}[result]
+            for pair in PAIRS:
+                if pair == (server, ranks) or (ranks == "pmi" and pair[0] == server):
+                    rows.setdefault(case, {})[pair] = word
+    if not rows:
+        return []
+    width = max(map(len, rows)) + 1
+    line = "%-{}s %-8s %-8s %-8s %-8s".format(width).__mod__
+    heads = [("server",) + tuple(server for server, _ in PAIRS), ("processes",) + tuple(ranks for _, ranks in PAIRS)]
+    return [line(cells).rstrip() for cells in heads + [
+        (case.replace("_", " "),) + tuple(row.get(pair, "") for pair in PAIRS) for case, row in rows.items()]]
 
 
 def take_second_tries(tests, again):
@@ -146,5 +174,9 @@ if __name__ == "__main__":
         self_test()
     elif sys.argv[1:2] == ["--failed"]:
         print_failed(sys.argv[2])
+    elif sys.argv[1:2] == ["--table"]:
+        logs = read_log(sys.argv[2])
+        take_second_tries(logs, read_log(sys.argv[3]))
+        print(*table(logs), sep="\n")
     else:
         main(*sys.argv[1:])
