@@ -79,6 +79,7 @@ struct px_uplink {
     char address[sizeof((struct px_uri){0}.address)];
     uint32_t pindex;
     bool asked;           /* the first request was part of the connect message */
+    int beats_fd;         /* the server's eventfd that counts heartbeats; or -1 */
     struct px_channel up; /* empty in the primary link, see px_client.channel */
     struct px_iof_producer output; /* source of output for the receivers */
 };

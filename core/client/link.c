@@ -40,6 +40,13 @@ static pmix_status_t on_event(struct px_client *client, px_reader *r)
     return rc;
 }
 
+/* Counts heartbeats by a descriptor of the server from now on. */
+static void count_beats_by(struct px_uplink *link, int *fd)
+{
+    px_drop_fd(&link->beats_fd);
+    link->beats_fd = px_take_fd(fd);
+}
+
 static void on_frame(void *arg, const struct px_frame *frame, const uint8_t *payload)
 {
     struct px_uplink *link = arg;
@@ -63,7 +70,10 @@ static void on_frame(void *arg, const struct px_frame *frame, const uint8_t *pay
             px_conn_pause(link->conn, true);
     } else if (frame->tag == PX_TAG_STORE) {
         PX_AUTOCLOSE int fd = px_conn_take_fd(link->conn);
-        (void)px_jobinfo_attach(client->model, &r, fd);
+        if (frame->nbytes > 0)
+            (void)px_jobinfo_attach(client->model, &r, fd);
+        else
+            count_beats_by(link, &fd);
     } else if (frame->tag > PX_TAG_DYNAMIC &&
                px_channel_reply(up, frame->tag, payload, frame->nbytes)) {
         px_log(PX_LOG_WARN, "client", "reply to a request never made (tag %u)",
@@ -94,6 +104,9 @@ static pmix_status_t send_frame(void *ctx, uint32_t tag, px_buf *payload)
         px_buf_cleanup(payload);
         return PMIX_SUCCESS;
     }
+    if (tag == PX_TAG_HEARTBEAT && link->beats_fd >= 0 &&
+        PX_RETRY(write(link->beats_fd, &(uint64_t){1}, sizeof(uint64_t))) > 0)
+        return PMIX_SUCCESS; /* such a frame has no payload */
     return px_conn_send(link->conn, (int32_t)link->pindex, tag, payload);
 }
 
@@ -120,7 +133,7 @@ pmix_status_t px_uplink_open(struct px_client *client, struct px_server_addr *c,
         free(link);
         return rc;
     }
-    c->fd = -1;
+    c->fd = link->beats_fd = -1;
     link->client = client;
     link->server = c->uri.server;
     memcpy(link->address, c->uri.address, sizeof(link->address));
@@ -147,6 +160,7 @@ void px_uplink_close(struct px_uplink *link, pmix_status_t why)
 
     px_iof_producer_detach(&link->output);
     px_conn_destroy(link->conn);
+    px_drop_fd(&link->beats_fd);
     px_iof_receivers_flush(client->receivers, &link->server);
     if (client->role->primary == link)
         (void)px_uplink_make_primary(client, NULL);

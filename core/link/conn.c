@@ -82,6 +82,9 @@ struct px_conn {
     bool posted, failed;
     pmix_status_t why;
     struct px_loop *loop;
+    bool wanted;   /* the owner wants all bytes that the kernel has */
+    int least;     /* number of bytes that make the socket readable between frames */
+    int least_set; /* present number of the socket */
 };
 
 struct px_payload *px_payload_take(px_buf *bytes)
@@ -270,6 +273,20 @@ static void set_interest(struct px_conn *c)
         px_conn_fail(c, rc); /* the connection would wait forever */
     else
         c->interest = interest;
+}
+
+/* Sets the number of bytes that make the socket readable. Inside a frame each byte
+ * counts. */
+static void set_least(struct px_conn *c)
+{
+    const int least = c->header_len == 0 ? c->least : 1;
+
+    if (least == c->least_set || c->fd < 0)
+        return;
+    if (!setsockopt(c->fd, SOL_SOCKET, SO_RCVLOWAT, &least, sizeof(least)))
+        c->least_set = least;
+    else if (least == 1)
+        px_conn_fail(c, px_status_of_errno(errno)); /* the rest might not be read */
 }
 
 /* ---- incoming descriptors -------------------------------------------------------- */
@@ -479,6 +496,7 @@ static void let_go(struct px_conn *c)
 static void settle(struct px_conn *c)
 {
     set_interest(c);
+    set_least(c);
     charge(c);
     c->dispatching = false;
     if (c->doomed && !c->posted)
@@ -513,6 +531,9 @@ static void on_later(struct px_msg *msg)
     if (!c->doomed && !c->lost && !c->failed &&
         (c->goes_on || c->resumed || c->awaited))
         let_go(c);
+    if (!c->doomed && !c->lost && !c->failed && c->wanted)
+        receive(c);
+    c->wanted = false;
     if (!c->doomed && c->failed)
         conn_lost(c, c->why);
     settle(c);
@@ -532,6 +553,7 @@ pmix_status_t px_conn_create(struct px_loop *loop, int fd,
     c->loop = loop;
     c->later.run = on_later;
     c->fd = c->brought = -1;
+    c->least = c->least_set = 1;
     c->watch = px_watch_create(loop, fd, PX_READABLE, on_ready, c);
     if (!c->watch) {
         free(c);
@@ -659,13 +681,18 @@ pmix_status_t px_conn_append(struct px_conn *c, uint32_t tag, px_buf *bytes)
     return queue(c, (struct px_frame){.tag = tag}, &own, NULL, -1);
 }
 
-pmix_status_t px_conn_enclose(struct px_conn *c, uint32_t tag, px_buf *payload, int fd)
+static bool is_unix(const struct px_conn *c)
 {
     int domain = AF_UNSPEC;
     socklen_t len = sizeof(domain);
 
-    if (c->fd < 0 || getsockopt(c->fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) < 0 ||
-        domain != AF_UNIX)
+    return c->fd >= 0 && !getsockopt(c->fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) &&
+           domain == AF_UNIX;
+}
+
+pmix_status_t px_conn_enclose(struct px_conn *c, uint32_t tag, px_buf *payload, int fd)
+{
+    if (!is_unix(c))
         return PMIX_ERR_NOT_SUPPORTED;
     PX_AUTOCLOSE int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     pmix_status_t rc = own < 0 ? px_status_of_errno(errno)
@@ -712,6 +739,24 @@ void px_conn_pause(struct px_conn *c, bool pause)
         post_later(c);
     else
         set_interest(c);
+}
+
+pmix_status_t px_conn_set_least(struct px_conn *c, size_t n)
+{
+    if (is_unix(c))
+        return PMIX_ERR_NOT_SUPPORTED;
+    c->least = (int)n;
+    if (!c->dispatching)
+        set_least(c);
+    return PMIX_SUCCESS;
+}
+
+void px_conn_read(struct px_conn *c)
+{
+    if (c->lost || c->doomed)
+        return;
+    c->wanted = true;
+    post_later(c);
 }
 
 void px_conn_await_room(struct px_conn *c)

@@ -83,6 +83,12 @@ bool px_conn_is_full(const struct px_conn *conn);
 void px_conn_go_on(struct px_conn *conn);
 /* Stops or restarts reading and delivery of frames. */
 void px_conn_pause(struct px_conn *conn, bool pause);
+/* Leaves frames shorter than n bytes with their headers in the kernel until more bytes
+ * come, or px_conn_read. n 1: reads each frame at once. Returns PMIX_ERR_NOT_SUPPORTED
+ * on Unix sockets, whose frames are read at once. */
+pmix_status_t px_conn_set_least(struct px_conn *conn, size_t n);
+/* Reads what the kernel has, before messages that are posted later. */
+void px_conn_read(struct px_conn *conn);
 /* Requests one call of on_room: when most unsent bytes have been sent, or there may be
  * room again. */
 void px_conn_await_room(struct px_conn *conn);

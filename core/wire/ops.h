@@ -52,7 +52,8 @@ enum px_tag {
     PX_TAG_NOTIFY = 0,
     PX_TAG_HEARTBEAT = 1,
     PX_TAG_IOF = 2,
-    PX_TAG_STORE = 99,    /* ours: a store for direct reads, with a descriptor */
+    PX_TAG_STORE = 99,    /* ours: a store for direct reads, with a descriptor; empty:
+                           * an eventfd that counts heartbeats */
     PX_TAG_DYNAMIC = 100, /* requests start above this tag */
     PX_TAG_FIRST = PX_TAG_DYNAMIC + 1,
 };

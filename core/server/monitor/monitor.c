@@ -10,6 +10,7 @@
 #include "core/link/required.h"
 #include "core/rt/log.h"
 #include "core/server/event/event.h"
+#include "core/server/monitor/beats.h"
 #include "core/server/monitor/usage.h"
 #include "core/server/peer/peer.h"
 #include "core/server/peer/req.h"
@@ -26,6 +27,7 @@ enum {
     LATE_MS = 50,      /* monitors that are due within this time share a wake-up */
     CHECKS_PER_TURN = 256,
     AGAIN_MS = 10, /* until a busy reader is asked again */
+    READ_MS = 500, /* after which heartbeats in sockets are read in any case */
 };
 
 struct monitor {
@@ -43,6 +45,7 @@ struct monitor {
     uint32_t drops, n_missed;
     bool alerted; /* since the last sign of life */
     uint64_t due_ms;
+    bool has_beats;   /* px_beats_begin was called */
     uint64_t n_beats; /* of the peer, at the last check */
     struct {
         char *path;                    /* as read */
@@ -89,6 +92,8 @@ static void monitor_free(struct monitor *m)
 {
     px_list_remove(&m->link);
     m->peer->n_monitors--;
+    if (m->has_beats)
+        px_beats_end(m->peer);
     px_probe_cancel(&m->file.probe);
     px_sample_end(&m->usage.sample);
     px_usage_want_fini(&m->usage.want);
@@ -167,7 +172,7 @@ static void beats_due(struct monitor *m)
 {
     const uint64_t before = m->n_beats;
 
-    m->n_beats = m->peer->n_beats;
+    m->n_beats = px_beats_of(m->peer);
     count(m, m->n_beats != before);
 }
 
@@ -434,7 +439,6 @@ static pmix_status_t begin(struct px_server *srv, struct px_upcall *u,
     m->peer = peer;
     m->kind = kind;
     m->code = u->args.code ? u->args.code : kind->code;
-    m->n_beats = peer->n_beats;
     px_list_append(&srv->part.monitors->all, &m->link);
     peer->n_monitors++;
     rc = px_charge(&m->charge, peer, sizeof(*m) + PATH_MAX);
@@ -446,9 +450,11 @@ static pmix_status_t begin(struct px_server *srv, struct px_upcall *u,
         monitor_free(m);
         return rc;
     }
+    m->has_beats = kind->due == beats_due && px_beats_begin(peer);
+    m->n_beats = px_beats_of(peer);
     m->due_ms = px_clock_ms() + 1000 * (uint64_t)m->period_s;
     if (m->period_s > 0)
-        arm(srv, m->due_ms);
+        arm(srv, px_beats_wait(peer) ? px_clock_ms() + READ_MS : m->due_ms);
     if (!kind->begin)
         return PMIX_OPERATION_SUCCEEDED;
     m->upcall = u;
@@ -525,17 +531,31 @@ pmix_status_t px_monitor(struct px_server *srv, struct px_upcall *u)
 
 /* ---- time ------------------------------------------------------------------------ */
 
-void px_monitors_check(struct px_server *srv, uint64_t now_ms)
+/* Reads heartbeats that wait in the sockets of due monitors, and at intervals those of
+ * all. */
+static void read_beats(struct px_monitors *all, uint64_t now_ms)
+{
+    const bool is_time = now_ms >= all->read_ms;
+
+    if (is_time)
+        all->read_ms = now_ms + READ_MS;
+    PX_LIST_EACH (&all->all, const struct monitor, m, link)
+        if (m->has_beats && (is_time || m->due_ms <= now_ms))
+            px_beats_read(m->peer);
+}
+
+static void check(struct px_server *srv, uint64_t now_ms)
 {
     struct px_monitors *all = srv->part.monitors;
     uint64_t next_ms = UINT64_MAX;
     unsigned n = 0;
 
     all->next_ms = UINT64_MAX;
-    all->n_wakeups++;
     PX_LIST_EACH (&all->all, struct monitor, m, link) {
         if (m->period_s == 0)
             continue;
+        if (px_beats_wait(m->peer) && all->read_ms < next_ms)
+            next_ms = all->read_ms;
         if (m->due_ms <= now_ms && n < CHECKS_PER_TURN) {
             n++;
             m->due_ms += 1000 * (uint64_t)m->period_s;
@@ -549,8 +569,29 @@ void px_monitors_check(struct px_server *srv, uint64_t now_ms)
         if (m->due_ms < next_ms)
             next_ms = m->due_ms;
     }
+    all->n_wakeups += n > 0;
     if (next_ms != UINT64_MAX)
         arm(srv, next_ms);
+}
+
+static void on_check(struct px_msg *msg)
+{
+    struct px_monitors *all = PX_CONTAINER_OF(msg, struct px_monitors, check);
+
+    all->is_posted = false;
+    check(all->server, all->now_ms);
+}
+
+/* The sockets are read by messages that come before the check. */
+void px_monitors_check(struct px_server *srv, uint64_t now_ms)
+{
+    struct px_monitors *all = srv->part.monitors;
+
+    all->now_ms = now_ms;
+    read_beats(all, now_ms);
+    if (!all->is_posted)
+        px_post(srv->loop, &all->check);
+    all->is_posted = true;
 }
 
 static void on_timer(void *arg)
@@ -575,6 +616,8 @@ static pmix_status_t create(struct px_server *srv,
     struct px_monitors *all = srv->part.monitors;
 
     px_list_init(&all->all);
+    all->server = srv;
+    all->check.run = on_check;
     all->next_ms = UINT64_MAX;
     all->timer = px_timer_create(srv->loop, on_timer, srv);
     return all->timer ? PMIX_SUCCESS : PMIX_ERR_NOMEM;

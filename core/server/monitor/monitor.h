@@ -6,6 +6,7 @@
 #define PX_SERVER_MONITOR_MONITOR_H
 
 #include "core/base/list.h"
+#include "core/rt/loop.h"
 #include "pmix_common.h"
 
 #include <stdint.h>
@@ -15,10 +16,15 @@ struct px_upcall;
 
 /* Part state. */
 struct px_monitors {
+    struct px_server *server;
     struct px_list all;
     struct px_timer *timer;
+    struct px_msg check; /* checks the monitors that are due at now_ms */
+    bool is_posted;
+    uint64_t now_ms;
+    uint64_t read_ms;   /* when waiting heartbeats are read in any case */
     uint64_t next_ms;   /* when the timer is set to run; UINT64_MAX: never */
-    uint64_t n_wakeups; /* runs of the timer */
+    uint64_t n_wakeups; /* checks with due monitors */
 };
 
 /* Serves PMIx_Process_monitor. Returns PMIX_SUCCESS if px_upcall_info_cb answers later,
@@ -26,7 +32,8 @@ struct px_monitors {
  * results have the reason of an error. */
 pmix_status_t px_monitor(struct px_server *srv, struct px_upcall *u);
 
-/* Checks the monitors that are due at now_ms. The timer calls this function. */
+/* Posts a check of the monitors that are due at now_ms. The timer calls this
+ * function. */
 void px_monitors_check(struct px_server *srv, uint64_t now_ms);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include <stdlib.h>
 
+struct px_beats;
 struct px_channel;
 struct px_cleanup_proc;
 struct px_conn;
@@ -79,7 +80,8 @@ struct px_peer {
     uint64_t turn;          /* the last turn in which it had work */
     size_t n_items;         /* work in this turn: peer/turn.h */
     bool rests;             /* until the next turn */
-    uint64_t n_beats;       /* heartbeats: monitor/monitor.c */
+    uint64_t n_beats;       /* heartbeats in messages: monitor/monitor.c */
+    struct px_beats *beats; /* while heartbeats are monitored: monitor/beats.c */
     unsigned n_monitors;
 };
 

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Monitors that the server serves: heartbeats, files, usage. Time passes by calls of
- * px_monitors_check, and never by waiting. */
-#include "core/base/clock.h"
+/* Monitors that the server serves: their life, refusals, files, usage. */
 #include "core/rt/process.h"
 #include "core/server/monitor/monitor.h"
 #include "core/server/peer/peer.h"
 #include "core/wire/ops.h"
 #include "core/wire/requests.h"
-#include "fake_host.h"
-#include "raw.h"
+#include "monitor_scene.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -17,231 +14,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#define CODE     (-777)
-#define OTHER    12345u
-#define ALERT    PMIX_MONITOR_HEARTBEAT_ALERT
-#define PERIOD_S 1000u /* longer than any test */
-
-static pmix_server_module_t module; /* the fake host without a monitor function */
-static uint64_t ahead_ms;
-static int newest_fd = -1; /* connection that speaks the newest dialect */
-
-static void setup(void)
-{
-    module = host_module;
-    module.monitor = NULL;
-    raw_start(&module, 3, 0);
-}
-
-static void teardown(void)
-{
-    ahead_ms = 0;
-    newest_fd = -1;
-    host_end();
-}
-
-/* ---- requests ----------------------------------------------------------------------------- */
-
-/* Sends a request and returns the reply's status. results may be NULL. */
-static pmix_status_t monitor(int fd, const pmix_info_t *what, pmix_status_t code,
-                             const px_infos *how, px_infos *results)
-{
-    px_writer w = raw_begin(PX_OP_MONITOR);
-    PX_AUTO(px_infos) got = {0};
-    pmix_status_t rc;
-    px_reader r;
-
-    if (fd == newest_fd)
-        w.codec = px_codec_newest(w.codec);
-    const struct px_codec codec = w.codec;
-    px_pack(&w, what, 1, PMIX_INFO);
-    px_pack_status(&w, code);
-    px_pack_infos(&w, how ? how->v : NULL, how ? how->n : 0);
-    rc = raw_request(fd, w, &r);
-    r.codec = codec;
-    if (!px_reader_done(&r))
-        ok(px_unpack_infos(&r, &got.v, &got.n));
-    if (results) {
-        *results = got;
-        got = (px_infos){0};
-    }
-    return rc;
-}
-
-static pmix_status_t monitor_as(int fd, const char *key, const void *value,
-                                pmix_data_type_t type, const px_infos *how,
-                                px_infos *results)
-{
-    pmix_status_t rc;
-    pmix_info_t what;
-
-    PMIx_Info_load(&what, key, value, type);
-    rc = monitor(fd, &what, PMIX_SUCCESS, how, results);
-    PMIx_Info_destruct(&what);
-    return rc;
-}
-
-static void add_u32(px_infos *how, const char *key, uint32_t value)
-{
-    ok(px_infos_add(how, key, &value, PMIX_UINT32));
-}
-
-/* Asks for a heartbeat in each period; drops of them may be missed. id may be NULL. */
-static pmix_status_t watch_beats(int fd, const char *id, uint32_t drops)
-{
-    PX_AUTO(px_infos) how = {0};
-
-    add_u32(&how, PMIX_MONITOR_HEARTBEAT_TIME, PERIOD_S);
-    add_u32(&how, PMIX_MONITOR_HEARTBEAT_DROPS, drops);
-    if (id)
-        ok(px_infos_add(&how, PMIX_MONITOR_ID, id, PMIX_STRING));
-    return monitor_as(fd, PMIX_MONITOR_HEARTBEAT, NULL, PMIX_BOOL, &how, NULL);
-}
-
-static pmix_status_t cancel(int fd, const char *id)
-{
-    return monitor_as(fd, PMIX_MONITOR_CANCEL, id, PMIX_STRING, NULL, NULL);
-}
-
-static void beat(int fd)
-{
-    px_writer w;
-
-    px_writer_init(&w, px_codec_default);
-    raw_send(fd, PX_TAG_HEARTBEAT, w);
-    ck_assert(raw_quiet(fd));
-}
-
-static void check_on_loop(void *arg PX_UNUSED)
-{
-    px_monitors_check(px_process.server, px_clock_ms() + ahead_ms);
-}
-
-static void pass(unsigned periods)
-{
-    for (; periods > 0; periods--) {
-        ahead_ms += 1000 * PERIOD_S;
-        raw_on_loop(check_on_loop, NULL);
-    }
-}
-
-static void want(int fd, pmix_status_t code)
-{
-    ok(raw_request(fd, raw_want(&code, 1, NULL), NULL));
-}
-
-static void read_count(void *arg)
-{
-    *(size_t *)arg = px_list_length(&px_process.server->part.monitors->all);
-}
-
-static size_t n_monitors(void)
-{
-    size_t n;
-
-    raw_on_loop(read_count, &n);
-    return n;
-}
-
-/* ---- heartbeats --------------------------------------------------------------------------- */
-
-PX_TEST(missing_heartbeats_cause_one_alert_until_the_next_beat)
-{
-    want(one, ALERT);
-    ok(watch_beats(one, NULL, 2));
-    pass(2);
-    ck_assert(raw_quiet(one));
-    beat(one);
-    pass(3); /* one period has the beat */
-    ck_assert(raw_quiet(one));
-    pass(1);
-    ck_assert_int_eq(raw_next_event(one, NULL), ALERT);
-    pass(10);
-    ck_assert(raw_quiet(one));
-    beat(one);
-    pass(4);
-    ck_assert_int_eq(raw_next_event(one, NULL), ALERT);
-}
-
-PX_TEST(an_alert_names_the_process_and_the_request)
-{
-    PX_AUTO(px_infos) how = {0}, got = {0};
-    const pmix_proc_t self = raw_proc("job", 1);
-    pmix_info_t what;
-
-    want(three, CODE);
-    want(two, CODE);
-    add_u32(&how, PMIX_MONITOR_HEARTBEAT_TIME, PERIOD_S);
-    ok(px_infos_add(&how, PMIX_MONITOR_ID, "mine", PMIX_STRING));
-    ok(px_infos_add(&how, PMIX_MONITOR_APP_CONTROL, NULL, PMIX_BOOL));
-    PMIX_INFO_REQUIRED(&how.v[0]);
-    PMIX_INFO_REQUIRED(&how.v[2]);
-    PMIx_Info_load(&what, PMIX_MONITOR_HEARTBEAT, NULL, PMIX_POINTER);
-    ok(monitor(two, &what, CODE, &how, NULL));
-    pass(1);
-    ck_assert_int_eq(raw_next_event(three, NULL), CODE);
-    ck_assert_int_eq(raw_next_event(two, &got), CODE);
-    ck_assert_str_eq(px_info_str(got.v, got.n, PMIX_MONITOR_ID), "mine");
-    ck_assert(px_info_flag(got.v, got.n, PMIX_MONITOR_APP_CONTROL));
-    ck_assert(px_proc_same(
-        px_info_find(got.v, got.n, PMIX_EVENT_AFFECTED_PROC)->value.data.proc, &self));
-    host_await("notify_event", 1); /* for processes on other nodes */
-    ck_assert_uint_eq(host.proc.rank, 1);
-}
-
-PX_TEST(a_range_limits_the_receivers_of_an_alert)
-{
-    PX_AUTO(px_infos) how = {0};
-    pmix_data_range_t range = PMIX_RANGE_CUSTOM;
-
-    want(one, ALERT);
-    want(two, ALERT);
-    add_u32(&how, PMIX_MONITOR_HEARTBEAT_TIME, PERIOD_S);
-    ok(px_infos_add(&how, PMIX_RANGE, &range, PMIX_DATA_RANGE));
-    ok(monitor_as(one, PMIX_MONITOR_HEARTBEAT, NULL, PMIX_BOOL, &how, NULL));
-    pass(1);
-    ck_assert_int_eq(raw_next_event(one, NULL), ALERT);
-    ck_assert(raw_quiet(two));
-}
-
-PX_TEST(a_late_check_counts_as_one_period)
-{
-    want(one, ALERT);
-    ok(watch_beats(one, NULL, 1));
-    ahead_ms += 60 * 1000 * PERIOD_S; /* the server was stopped */
-    raw_on_loop(check_on_loop, NULL);
-    ck_assert(raw_quiet(one));
-    pass(1);
-    ck_assert_int_eq(raw_next_event(one, NULL), ALERT);
-}
-
-PX_TEST(a_heartbeat_may_be_a_request)
-{
-    want(one, ALERT);
-    ok(watch_beats(one, NULL, 0));
-    ok(monitor_as(one, PMIX_SEND_HEARTBEAT, NULL, PMIX_BOOL, NULL, NULL));
-    pass(1);
-    ck_assert(raw_quiet(one));
-}
-
-PX_TEST(monitors_that_are_due_together_wake_the_server_once)
-{
-    enum { EACH = 64 };
-    const int fds[] = {one, two, three};
-    struct px_monitors *all = px_process.server->part.monitors;
-    uint64_t before;
-
-    want(one, ALERT);
-    for (size_t i = 0; i < PX_COUNT(fds) * EACH; i++)
-        ok(watch_beats(fds[i / EACH], NULL, 0));
-    before = all->n_wakeups;
-    ahead_ms += 1000 * PERIOD_S;
-    raw_on_loop(check_on_loop, NULL);
-    ck_assert_uint_eq(all->n_wakeups, before + 1);
-    for (size_t i = 0; i < PX_COUNT(fds) * EACH; i++)
-        ck_assert_int_eq(raw_next_event(one, NULL), ALERT);
-}
-
+#define CODE  (-777)
+#define OTHER 12345u
 /* ---- the life of monitors ----------------------------------------------------------------- */
 
 PX_TEST(cancel_ends_the_monitors_of_that_name_and_process)
@@ -565,7 +339,7 @@ PX_TEST(targets_choose_processes)
     };
     int near[] = {near_client(1, "v41"), near_client(2, "v61")};
 
-    newest_fd = near[1];
+    monitor_newest_fd = near[1];
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         PX_AUTO(px_infos) how = {0}, results = {0};
@@ -763,4 +537,4 @@ PX_TEST(another_user_cannot_signal)
     close(near);
 }
 
-PX_TEST_MAIN("server/monitor", setup, teardown)
+PX_TEST_MAIN("server/monitor", monitor_setup, monitor_teardown)
