@@ -36,11 +36,18 @@ void px_news_end(struct px_news *e)
     px_aim_fini(&e->aim);
 }
 
+bool px_news_may_concern(const struct px_news *e, const struct px_peer *peer)
+{
+    return (e->to_source || !px_proc_same(&peer->proc, e->source)) &&
+           px_user_may(e->uid, peer->uid) &&
+           (e->aim.is_custom ||
+            px_range_includes(NULL, e->range, e->source, &peer->proc));
+}
+
 bool px_news_may_reach(struct px_news *e, const struct px_peer *peer)
 {
     size_t before = e->aim.range.n_steps;
-    bool may = (e->to_source || !px_proc_same(&peer->proc, e->source)) &&
-               px_user_may(e->uid, peer->uid) &&
+    bool may = px_news_may_concern(e, peer) &&
                px_range_includes(&e->aim, e->range, e->source, &peer->proc);
 
     e->n_steps += e->aim.range.n_steps - before;

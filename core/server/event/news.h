@@ -41,6 +41,9 @@ void px_news_begin(struct px_server *srv, struct px_news *e);
 void px_news_end_turn(struct px_news *e);
 /* Ends the delivery, also within a turn. */
 void px_news_end(struct px_news *e);
+/* False if the source, the user or the range excludes the peer. Reads no custom range:
+ * aim.is_custom alone must be set. */
+bool px_news_may_concern(const struct px_news *e, const struct px_peer *peer);
 /* True if the peer may get the event. A source runs its own handlers itself. */
 bool px_news_may_reach(struct px_news *e, const struct px_peer *peer);
 /* Sends the event to a peer. Consecutive peers of the same codec share the message. */

@@ -140,7 +140,8 @@ static void cache(struct px_server *srv, const struct px_news *e, bool for_peers
                                .uid = e->uid,
                                .range = e->range,
                                .info = c->infos.v,
-                               .n = c->infos.n};
+                               .n = c->infos.n,
+                               .aim.is_custom = e->aim.is_custom};
     add_cached(srv, c);
 }
 
@@ -238,8 +239,10 @@ static size_t replay_one(struct px_peer *peer, const struct px_interest *fresh,
 
     if (!c->for_peers || !px_interest_has(all, fresh, e.code))
         return 1;
-    px_news_begin(peer->server, &e);
     e.to_source = leaves_own(peer, &e);
+    if (!px_news_may_concern(&e, peer)) /* before the infos are read */
+        return 1;
+    px_news_begin(peer->server, &e);
     if (px_interest_wants(all, fresh, &e.aim, &e.n_steps) &&
         px_news_may_reach(&e, peer) &&
         !px_interests_want(all, &e.aim, fresh->id, UINT64_MAX, &e.n_steps))

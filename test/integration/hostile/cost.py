@@ -362,7 +362,7 @@ ROWS = {
     "spawn-400": (spawn_many, 400, EITHER, True, 0),
     "fence-infos-900000": (fence_with_infos, 900000, REFUSED, True, 0),
     "events-900000": (large_events, 900000, REFUSED, True, 0),
-    "events-2048": (large_events, 2048, DONE, False, 300),  # six events, and 50 registrations of another user
+    "events-2048": (large_events, 2048, DONE, False, 20),  # six events, and 50 registrations of another user
     "pushes-200000": (pushes, times(200000, 1200000), REFUSED | {NOT_SUPPORTED}, True, 75),
     "lookups-waiting-200000": (waiting_lookups, times(200000, 1200000), EITHER, True, 80),
     "commits-100": (commits, 100, DONE, False, 2500),

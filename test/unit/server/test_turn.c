@@ -373,6 +373,29 @@ PX_TEST_LOOP(an_event_takes_several_turns_and_stays_in_order, 2)
     }
 }
 
+/* A large event of another user costs a registration nothing. */
+PX_TEST(old_events_of_other_users_are_not_read)
+{
+    enum { N_EVENTS = 6, N_INFOS = 2048, N_WANTS = 50 };
+    PX_AUTOFREE pmix_info_t *v = calloc(N_INFOS, sizeof(*v));
+    struct px_turns before;
+
+    PX_TEST_NEEDS_ROOT;
+    start();
+    raw_add_job("theirs", 1, 0, 4711);
+    raw_add_job("others", 1, 0, 4712);
+    int theirs = raw_client_as(4711, "theirs", 0),
+        other = raw_client_as(4712, "others", 0);
+    for (int i = 0; i < N_EVENTS; i++)
+        ok(scene_notify(theirs, CODE, PMIX_RANGE_LOCAL,
+                        &(px_infos){.v = v, .n = N_INFOS}));
+    before = turns();
+    for (int i = 0; i < N_WANTS; i++)
+        ok(want_many(other, CODE, 1, 0));
+    ck_assert(raw_quiet(other));
+    ck_assert_uint_lt(turns().n_items - before.n_items, N_WANTS * 200);
+}
+
 /* ---- gets --------------------------------------------------------------------------------------- */
 
 enum { N_GETS = 3000 }; /* more than a turn ends */
