@@ -3,7 +3,6 @@
 #include "core/model/jobinfo.h"
 #include "core/model/nspace.h"
 #include "core/rt/log.h"
-#include "core/server/data/commit.h"
 #include "core/server/data/memory.h"
 #include "core/server/iof/server_iof.h"
 #include "core/server/peer/peer.h"
@@ -188,9 +187,6 @@ static pmix_status_t on_finalize(struct px_server *srv, struct px_req *req)
 static const struct px_rpc rpcs[] = {
     {PX_OP_REQ, PX_BY_ANY, PX_OWN, .handler = reply_job},
     {PX_OP_GDS_FALLBACK, PX_BY_CLIENT | PX_BY_TOOL, PX_OWN, .handler = on_fallback},
-    /* Not for tools: a tool's data would never be freed, as it has no job. */
-    {PX_OP_COMMIT, PX_BY_CLIENT | PX_BY_SELF, PX_OWN, .passing = true,
-     .handler = px_commit_request},
     {PX_OP_ABORT, PX_BY_ANY, PX_OF_USER, .forward = &aborting},
     {PX_OP_FINALIZE, PX_BY_ANY | PX_BY_LEAVING, PX_OWN, .passing = true,
      .handler = on_finalize},

@@ -38,7 +38,7 @@ struct px_server_parts {
     struct px_turns *turns;
     struct px_values *values;
     /* lists of one part each, which needs no structure */
-    struct px_list attributes, cached_events, connected, deliveries, gathers,
+    struct px_list attributes, cached_events, commits, connected, deliveries, gathers,
         generations, invites, joined, psets;
     size_t n_cached_events, cached_events_b;
     uint64_t next_event;   /* number of the next event */

@@ -217,13 +217,18 @@ static void on_start(struct px_call *call, void *args)
     pmix_status_t rc = srv ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
     if (srv) {
-        struct px_list *const lists[] = {
-            &srv->peers,           &srv->upcalls,
-            &srv->part.attributes, &srv->part.cached_events,
-            &srv->part.connected,  &srv->part.deliveries,
-            &srv->part.gathers,    &srv->part.generations,
-            &srv->part.invites,    &srv->part.joined,
-            &srv->part.psets};
+        struct px_list *const lists[] = {&srv->peers,
+                                         &srv->upcalls,
+                                         &srv->part.attributes,
+                                         &srv->part.cached_events,
+                                         &srv->part.commits,
+                                         &srv->part.connected,
+                                         &srv->part.deliveries,
+                                         &srv->part.gathers,
+                                         &srv->part.generations,
+                                         &srv->part.invites,
+                                         &srv->part.joined,
+                                         &srv->part.psets};
 
         for (size_t i = 0; i < PX_COUNT(lists); i++)
             px_list_init(lists[i]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PX_OP_COMMIT: decodes and checks all values before the first is stored. */
-#include "core/server/data/commit.h"
-
+/* PX_OP_COMMIT: decodes and checks all values before the first is stored. A commit of
+ * many values takes several turns, in which its sender rests. Readers of the tables may
+ * then see a part of the commit. */
 #include "core/base/map.h"
 #include "core/base/vec.h"
 #include "core/link/conn.h"
@@ -16,21 +16,32 @@
 enum {
     SMALL_B = 64 * 1024,
     UNSENT_B = 1024,
-    VALUE_ITEMS = 8, /* work of a value; see px_work */
-    GET_ITEMS = 2,   /* work of a waiting get that is checked */
+    VALUE_ITEMS = 8,                      /* work of a value; see px_work */
+    GET_ITEMS = 2,                        /* work of a waiting get that is checked */
+    VALUES = PX_TURN_ITEMS / VALUE_ITEMS, /* decoded or stored in a turn */
 };
 
 /* Values of one commit. Text and bytes stay in the message where possible. */
 typedef struct commit {
+    px_reader message, values; /* the rest of the message; of its present section */
+    uint8_t scope;             /* of the section */
     struct committed {
         const char *key;
         pmix_value_t value;
         bool is_view;
         uint8_t scope;
     } * v;
-    size_t n, cap;
+    size_t n, cap, n_stored;
     size_t size_b; /* total size in the store */
 } commit;
+
+/* A commit that takes several turns. */
+struct long_commit {
+    struct px_list link; /* in part.commits */
+    struct px_req *req;
+    px_buf message;
+    commit commit;
+};
 
 static void commit_cleanup(commit *c)
 {
@@ -40,10 +51,11 @@ static void commit_cleanup(commit *c)
     free(c->v);
 }
 
-static pmix_status_t read_kval(px_reader *r, uint8_t scope, struct commit *c)
+static pmix_status_t read_kval(commit *c)
 {
     struct committed *one = px_vec_add(&c->v, &c->n, &c->cap);
-    pmix_status_t rc = one ? px_view_kval(r, &one->key, &one->value, &one->is_view)
+    pmix_status_t rc = one ? px_view_kval(&c->values, &one->key, &one->value,
+                                          &one->is_view)
                            : PMIX_ERR_NOMEM;
 
     if (rc) {
@@ -52,43 +64,59 @@ static pmix_status_t read_kval(px_reader *r, uint8_t scope, struct commit *c)
     }
     if (!one->key[0])
         return PMIX_ERR_BAD_PARAM;
-    one->scope = scope;
+    one->scope = c->scope;
     const size_t size_b = px_memory_of(one->key, &one->value);
     c->size_b += size_b;
-    if (scope == PMIX_GLOBAL)
+    if (c->scope == PMIX_GLOBAL)
         c->size_b += size_b < PX_STORE_ONCE_B ? size_b : PX_STORE_ONCE_B;
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t read_commit(px_reader r, struct commit *c)
+static pmix_status_t read_section(commit *c)
 {
-    pmix_status_t rc = PMIX_SUCCESS;
+    pmix_status_t rc = px_unpack_u8(&c->message, &c->scope, PMIX_SCOPE);
 
-    r.items =
-        SIZE_MAX; /* the number of values has no limit, but the memory that stays */
-    while (!rc && !px_reader_done(&r)) {
-        px_reader values;
-        uint8_t scope;
-
-        rc = px_unpack_u8(&r, &scope, PMIX_SCOPE);
-        if (!rc)
-            rc = px_unpack_view(&r, &values, PMIX_BUFFER);
-        if (!rc && scope != PMIX_LOCAL && scope != PMIX_REMOTE && scope != PMIX_GLOBAL)
-            rc = PMIX_ERR_BAD_PARAM;
-        while (!rc && !px_reader_done(&values))
-            rc = read_kval(&values, scope, c);
-    }
+    if (!rc)
+        rc = px_unpack_view(&c->message, &c->values, PMIX_BUFFER);
+    if (!rc && c->scope != PMIX_LOCAL && c->scope != PMIX_REMOTE &&
+        c->scope != PMIX_GLOBAL)
+        rc = PMIX_ERR_BAD_PARAM;
     return rc;
 }
 
-static pmix_status_t store_commit(struct px_server *srv, struct px_nspace *ns,
-                                  pmix_rank_t rank, const struct commit *c)
+static commit commit_of(px_reader message)
+{
+    commit c = {.message = message};
+
+    c.message.items =
+        SIZE_MAX; /* the number of values has no limit, but the memory that stays */
+    return c;
+}
+
+static bool is_read(const commit *c)
+{
+    return px_reader_done(&c->values) && px_reader_done(&c->message);
+}
+
+/* Decodes up to most values and heads of sections. */
+static pmix_status_t read_some(commit *c, size_t most)
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
-    px_read_gate_close(srv->gate); /* readers see the whole commit or nothing */
-    for (size_t i = 0; !rc && i < c->n; i++) {
-        const struct committed *one = &c->v[i];
+    for (; !rc && most > 0 && !is_read(c); most--)
+        rc = px_reader_done(&c->values) ? read_section(c) : read_kval(c);
+    return rc;
+}
+
+/* Stores up to most values. Readers see all these values or none. */
+static pmix_status_t store_some(struct px_server *srv, struct px_nspace *ns,
+                                pmix_rank_t rank, commit *c, size_t most)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    px_read_gate_close(srv->gate);
+    for (; !rc && most > 0 && c->n_stored < c->n; most--) {
+        const struct committed *one = &c->v[c->n_stored++];
 
         rc = one->scope == PMIX_GLOBAL
                  ? px_store_put_global(&ns->store, rank, one->key, &one->value)
@@ -101,39 +129,173 @@ static pmix_status_t store_commit(struct px_server *srv, struct px_nspace *ns,
     return rc;
 }
 
-static pmix_status_t accept_commit(struct px_server *srv, const struct px_req *req,
-                                   struct px_nspace **ns, struct commit *c)
+/* Counts the memory of the decoded values. */
+static pmix_status_t keep(struct px_server *srv, const struct px_req *req,
+                          const struct px_nspace *ns, const commit *c)
 {
-    pmix_status_t rc = px_nspace_get(srv->model, req->peer->proc.nspace, ns);
-
-    if (!rc)
-        rc = read_commit(req->in, c);
-    if (!rc && req->peer != srv->self)
-        rc = px_memory_keep(srv, *ns, req->peer->uid, c->size_b);
-    return rc ? rc : store_commit(srv, *ns, req->peer->proc.rank, c);
+    return req->peer == srv->self ? PMIX_SUCCESS
+                                  : px_memory_keep(srv, ns, req->peer->uid, c->size_b);
 }
 
-pmix_status_t px_commit_request(struct px_server *srv, struct px_req *req)
+/* Ends a commit that succeeded, and returns as a handler.
+ *
+ * A client that reads in place waits only for the reply to a commit without values. So
+ * its other replies may be delayed. Other clients get each reply at once, which limits
+ * their unanswered bytes. A reply also goes out at once if many bytes wait to be sent:
+ * a fence that ends by a futex (adr/0023) sends none of them. */
+static pmix_status_t succeed(struct px_server *srv, struct px_req *req,
+                             const struct px_nspace *ns, const commit *c)
 {
-    PX_AUTO(commit) c = {0};
-    struct px_nspace *ns;
-    pmix_status_t rc = accept_commit(srv, req, &ns, &c);
-
-    req->peer->commit_failed |= rc != PMIX_SUCCESS;
-    if (rc)
-        return rc;
     if (req->peer->local)
         req->peer->local->committed = true;
-    (void)px_work(req->peer,
-                  VALUE_ITEMS * c.n +
-                      GET_ITEMS * px_get_data_arrived(srv, &req->peer->proc));
-    /* A client that reads in place waits only for the reply to a commit without values.
-     * So its other replies may be delayed. Other clients get each reply at once, which
-     * limits their unanswered bytes. A reply also goes out at once if many bytes wait
-     * to be sent: a fence that ends by a futex (adr/0023) sends none of them. */
-    if (!px_map_sget(&req->peer->stores, ns->name) || c.n == 0 || c.size_b >= SMALL_B ||
-        !req->peer->conn || px_conn_unsent(req->peer->conn) >= UNSENT_B)
+    (void)px_work(req->peer, GET_ITEMS * px_get_data_arrived(srv, &req->peer->proc));
+    if (!px_map_sget(&req->peer->stores, ns->name) || c->n == 0 ||
+        c->size_b >= SMALL_B || !req->peer->conn ||
+        px_conn_unsent(req->peer->conn) >= UNSENT_B)
         return PMIX_SUCCESS;
     px_req_done_meanwhile(req);
     return PX_DEFERRED;
 }
+
+/* ---- commits of several turns ---------------------------------------------------- */
+
+static void long_commit_free(struct long_commit *l)
+{
+    px_list_remove(&l->link);
+    commit_cleanup(&l->commit);
+    px_buf_cleanup(&l->message);
+    free(l);
+}
+
+/* Begins a commit anew, with a copy of the message. */
+static pmix_status_t begin_long(struct px_server *srv, struct px_req *req)
+{
+    const size_t n = (size_t)(req->in.end - req->in.pos);
+    struct long_commit *l = calloc(1, sizeof(*l));
+    px_reader copy = req->in;
+    pmix_status_t rc = l ? px_charge(&req->charge, req->peer, sizeof(*l) + n)
+                         : PMIX_ERR_NOMEM;
+
+    if (!rc)
+        rc = px_buf_add(&l->message, req->in.pos, n);
+    if (rc) {
+        free(l);
+        return rc;
+    }
+    copy.pos = l->message.data;
+    copy.end = copy.pos + n;
+    l->req = req;
+    l->commit = commit_of(copy);
+    px_list_append(&srv->part.commits, &l->link);
+    px_rest(req->peer);
+    return PX_DEFERRED;
+}
+
+/* Continues a commit for a turn. *is_over: the result is that of the handler. */
+static pmix_status_t continue_long(struct px_server *srv, struct long_commit *l,
+                                   bool *is_over)
+{
+    struct px_peer *peer = l->req->peer;
+    struct px_nspace *ns = px_nspace_find(srv->model, peer->proc.nspace);
+    commit *c = &l->commit;
+    const size_t before = c->n;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    (void)px_work(peer, PX_TURN_ITEMS);
+    *is_over = true;
+    if (!ns)
+        return PMIX_ERR_NOT_FOUND;
+    if (!is_read(c)) {
+        rc = read_some(c, VALUES);
+        if (!rc)
+            rc = px_charge(&l->req->charge, peer, (c->n - before) * sizeof(*c->v));
+        if (!rc && is_read(c))
+            rc = keep(srv, l->req, ns, c);
+        *is_over = rc;
+        return rc;
+    }
+    rc = store_some(srv, ns, peer->proc.rank, c, VALUES);
+    *is_over = rc || c->n_stored == c->n;
+    return rc || !*is_over ? rc : succeed(srv, l->req, ns, c);
+}
+
+static void peer_turn(struct px_server *srv, struct px_peer *peer)
+{
+    PX_LIST_EACH (&srv->part.commits, struct long_commit, l, link) {
+        struct px_req *req = l->req;
+        bool is_over;
+
+        if (req->peer != peer)
+            continue;
+        pmix_status_t rc = continue_long(srv, l, &is_over);
+        if (!is_over) {
+            px_rest(peer);
+            continue;
+        }
+        long_commit_free(l);
+        if (rc == PX_DEFERRED)
+            continue;
+        peer->commit_failed |= rc != PMIX_SUCCESS;
+        px_req_done(req, rc);
+    }
+}
+
+static void peer_gone(struct px_server *srv, struct px_peer *peer)
+{
+    PX_LIST_EACH (&srv->part.commits, struct long_commit, l, link) {
+        struct px_req *req = l->req;
+
+        if (req->peer != peer)
+            continue;
+        long_commit_free(l);
+        px_req_drop(req);
+    }
+}
+
+static void stop(struct px_server *srv)
+{
+    PX_LIST_EACH (&srv->part.commits, struct long_commit, l, link) {
+        struct px_req *req = l->req;
+
+        long_commit_free(l);
+        px_req_done(req, PMIX_ERR_LOST_CONNECTION);
+    }
+}
+
+/* ---- the request ----------------------------------------------------------------- */
+
+static pmix_status_t on_commit(struct px_server *srv, struct px_req *req)
+{
+    PX_AUTO(commit) c = commit_of(req->in);
+    const size_t most = req->peer->conn ? VALUES : SIZE_MAX;
+    struct px_nspace *ns;
+    pmix_status_t rc = px_nspace_get(srv->model, req->peer->proc.nspace, &ns);
+
+    if (!rc)
+        rc = read_some(&c, most);
+    (void)px_work(req->peer, VALUE_ITEMS * c.n);
+    if (!rc && !is_read(&c))
+        rc = begin_long(srv, req);
+    else if (!rc)
+        rc = keep(srv, req, ns, &c);
+    if (!rc)
+        rc = store_some(srv, ns, req->peer->proc.rank, &c, most);
+    if (rc && rc != PX_DEFERRED)
+        req->peer->commit_failed = true;
+    return rc ? rc : succeed(srv, req, ns, &c);
+}
+
+static const struct px_rpc rpcs[] = {
+    /* Not for tools: a tool's data would never be freed, as it has no job. */
+    {PX_OP_COMMIT, PX_BY_CLIENT | PX_BY_SELF, PX_OWN, .passing = true,
+     .handler = on_commit},
+    {0},
+};
+
+const struct px_server_part px_commit_part = {
+    .name = "commit",
+    .rpcs = rpcs,
+    .stop = stop,
+    .peer_turn = peer_turn,
+    .peer_gone = peer_gone,
+};

@@ -253,6 +253,12 @@ def commits(client, n):
         client.ask(command(COMMIT) + wire.section(SCOPE_REMOTE, values))
 
 
+def commit_small(client, n):
+    """Commits n small values at once."""
+    values = b"".join(wire.kval("key%06d" % i, wire.INT, signed(1)) for i in range(n))
+    client.ask(command(COMMIT) + wire.section(SCOPE_REMOTE, values))
+
+
 def publish_bytes(client, n):
     """Publishes n values of a megabyte."""
     for key in keys(n):
@@ -366,6 +372,7 @@ ROWS = {
     "pushes-200000": (pushes, times(200000, 1200000), REFUSED | {NOT_SUPPORTED}, True, 75),
     "lookups-waiting-200000": (waiting_lookups, times(200000, 1200000), EITHER, True, 80),
     "commits-100": (commits, 100, DONE, False, 2500),
+    "commit-100000": (commit_small, 100000, DONE, True, 20),
     "commits-300": (commits, 300, EITHER, True, 2500),
     "publish-bytes-100": (publish_bytes, 100, EITHER, True, 2500),
     "groups-3000": (groups, 3000, EITHER, True, 700),
@@ -377,7 +384,7 @@ ROWS = {
     "invitations-20000": (invitations, 20000, EITHER, True, 150),
     "invitations-of-1000": (large_invitations, 1000, EITHER, True, 300),
 }
-KEEPS = {"commits-100", "commits-300", "publish-bytes-100"}  # data that stay until the job ends
+KEEPS = {"commits-100", "commit-100000", "commits-300", "publish-bytes-100"}  # data that stay until the job ends
 # Rows of the short form with --timeout. The long form has all.
 WITH_TIMEOUT = {"usual", "register-cached", "lookup-65536", "events-900000"}
 

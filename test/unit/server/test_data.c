@@ -432,7 +432,7 @@ PX_TEST_LOOP(a_frame_without_room_waits_for_those_of_its_user_that_have_it, 4)
 PX_TEST(frames_that_have_begun_can_end_in_less_room)
 {
     enum { FRAME_B = 12 << 20, PART_B = 100000, END = PX_FRAME_HEADER_B + FRAME_B };
-    enum { VALUES = 240000 };
+    enum { VALUES = 120000 };
 
     setenv("PMIX_MCA_server_committed_per_user", "45m", 1);
     raw_start(&host_module, 4, 0);

@@ -396,6 +396,83 @@ PX_TEST(old_events_of_other_users_are_not_read)
     ck_assert_uint_lt(turns().n_items - before.n_items, N_WANTS * 200);
 }
 
+/* ---- commits ------------------------------------------------------------------------------------ */
+
+/* Returns a commit of n values: "v0" is 0, and so on. damaged: the last value is not complete. */
+static px_writer commit_of(uint32_t n, bool damaged)
+{
+    px_writer w = raw_begin(PX_OP_COMMIT);
+    PX_AUTO(px_writer) body;
+    char key[16];
+
+    px_writer_init(&body, px_codec_default);
+    for (uint32_t i = 0; i < n; i++) {
+        snprintf(key, sizeof(key), "v%u", i);
+        px_pack_kval(&body, key,
+                     &(pmix_value_t){.type = PMIX_UINT32, .data.uint32 = i});
+    }
+    if (damaged)
+        ok(px_buf_add(&body.buf, "\x02\xff", 2));
+    px_pack_u8(&w, PMIX_GLOBAL, PMIX_SCOPE);
+    px_pack_buffer(&w, &body.buf);
+    return w;
+}
+
+enum { N_VALUES = 20000 };
+
+/* Another request of the sender comes after the commit. */
+PX_TEST(a_commit_of_many_values_takes_several_turns)
+{
+    struct px_turns t;
+
+    start();
+    turns();
+    raw_send(two, 5000, commit_of(N_VALUES, false));
+    raw_send(two, 5001, raw_get("job", 1, "v19999", PMIX_IMMEDIATE));
+    ok(raw_status(two, 5000));
+    ok(raw_status(two, 5001));
+    t = turns();
+    ck_assert_uint_ge(t.n_rests, 2 * N_VALUES * 8 / PX_TURN_ITEMS);
+    ck_assert_uint_le(t.largest, 2 * PX_TURN_ITEMS);
+    for (uint32_t i = 0; i < N_VALUES; i += 1999) {
+        char key[16];
+
+        snprintf(key, sizeof(key), "v%u", i);
+        ck_assert_uint_eq(raw_value(one, "job", 1, key), i);
+    }
+    ck_assert_uint_eq(raw_charged_b(1), 0);
+}
+
+PX_TEST(a_long_commit_that_is_damaged_changes_nothing)
+{
+    start();
+    ck_assert_int_ne(raw_request(two, commit_of(N_VALUES, true), NULL), PMIX_SUCCESS);
+    ck_assert_uint_eq(raw_value(one, "job", 1, "v0"), UINT32_MAX);
+    ck_assert_uint_eq(raw_charged_b(1), 0);
+    ok(raw_request(two, commit_of(N_VALUES, false), NULL));
+    ck_assert_uint_eq(raw_value(one, "job", 1, "v0"), 0);
+}
+
+static void count_commits(void *n)
+{
+    *(size_t *)n = px_list_length(&px_process.server->part.commits);
+}
+
+/* The client leaves amid its commit, or the server ends. */
+PX_TEST_LOOP(a_long_commit_ends_with_its_sender, 2)
+{
+    size_t n = 1;
+
+    start();
+    raw_send(two, 5000, commit_of(10 * N_VALUES, false));
+    if (_i)
+        return; /* the fixture ends the server */
+    close(two);
+    raw_await_gone(1);
+    while (n > 0)
+        raw_on_loop(count_commits, &n);
+}
+
 /* ---- gets --------------------------------------------------------------------------------------- */
 
 enum { N_GETS = 3000 }; /* more than a turn ends */
