@@ -168,6 +168,9 @@ void px_invitations_end(struct px_client *client, pmix_status_t why);
 pmix_status_t px_client_commit_status(struct px_client *client);
 /* Packs values that were put without a server, for the next commit. */
 pmix_status_t px_client_put_again(struct px_client *client);
+/* Sends the committed values of px_client_put_again. Packs only the others for the next
+ * commit. */
+pmix_status_t px_client_commit_again(struct px_client *client);
 
 /* ---- get.c: on the loop ---------------------------------------------------------- */
 

@@ -17,6 +17,10 @@
 static void started(struct px_start *c, pmix_status_t rc)
 {
     px_timer_free(c->timer);
+    if (!rc && c->was_alone)
+        rc = px_client_commit_again(c->client);
+    if (!rc && c->was_alone)
+        rc = px_notify_connected(c->client->notify);
     if (rc && c->was_alone)
         c->client->standalone = true;
     px_call_done(c->call, rc);

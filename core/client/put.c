@@ -37,26 +37,37 @@ static pmix_status_t add_section(struct px_client *client, const struct put_op *
     return rc;
 }
 
-/* Records the scope of a value put without a server. The value is packed later, because
- * the server's dialect is not known yet. */
+enum { SCOPE_BITS = 8 };
+
+/* Records the scope of a value put without a server, and the number of commits before.
+ * The value is packed later, because the server's dialect is not known yet. */
 static pmix_status_t note_scope(struct px_client *client, const struct put_op *op)
 {
-    return px_map_sput(&client->put_alone, op->key, (void *)(uintptr_t)op->scope, NULL);
+    const uintptr_t note = (uintptr_t)client->commits_alone << SCOPE_BITS | op->scope;
+
+    return px_map_sput(&client->put_alone, op->key, (void *)note, NULL);
 }
 
-pmix_status_t px_client_put_again(struct px_client *client)
+enum { ALL, COMMITTED, NOT_COMMITTED };
+
+/* Packs values that were put without a server. */
+static pmix_status_t pack_again(struct px_client *client, int which)
 {
     const struct px_model *m = client->model;
     pmix_status_t rc = PMIX_SUCCESS;
     const void *key;
     size_t pos = 0;
-    void *scope;
+    void *found;
 
     client->put.buf.len = 0;
-    while (!rc && (scope = px_map_next(&client->put_alone, &pos, &key, NULL))) {
-        struct put_op op = {.key = key, .scope = (pmix_scope_t)(uintptr_t)scope};
+    while (!rc && (found = px_map_next(&client->put_alone, &pos, &key, NULL))) {
+        const uintptr_t note = (uintptr_t)found;
+        const bool committed = note >> SCOPE_BITS < client->commits_alone;
+        struct put_op op = {.key = key, .scope = note & ((1u << SCOPE_BITS) - 1)};
         pmix_value_t value;
 
+        if (which == (committed ? NOT_COMMITTED : COMMITTED))
+            continue;
         rc = px_store_fetch(&m->own->store, PX_GDS_INTERNAL, m->self.rank, key, NULL, 0,
                             &value);
         if (rc)
@@ -68,6 +79,11 @@ pmix_status_t px_client_put_again(struct px_client *client)
     if (rc)
         client->put.buf.len = 0;
     return rc;
+}
+
+pmix_status_t px_client_put_again(struct px_client *client)
+{
+    return pack_again(client, ALL);
 }
 
 /* Stores and packs a value, or neither: a value that this dialect cannot carry fails
@@ -186,6 +202,17 @@ static pmix_status_t send_commit(struct px_client *client)
     return rc;
 }
 
+pmix_status_t px_client_commit_again(struct px_client *client)
+{
+    pmix_status_t rc = pack_again(client, COMMITTED);
+
+    if (!rc && client->put.buf.len > PX_MAX_FRAME_B)
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    if (!rc && client->put.buf.len > 0)
+        rc = send_commit(client);
+    return rc ? rc : pack_again(client, NOT_COMMITTED);
+}
+
 /* Completes the call after an empty commit, which acts as a barrier. */
 static void on_all_answered(void *arg, pmix_status_t status, px_reader *reply)
 {
@@ -204,6 +231,7 @@ static void on_commit(struct px_api *api)
     pmix_status_t rc = px_client_commit_status(client);
 
     if (!rc && client->standalone) {
+        client->commits_alone++;
         px_api_done(api, rc); /* px_client_put_again packs the values later */
         return;
     }

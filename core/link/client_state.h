@@ -40,6 +40,7 @@ struct px_client {
     px_writer put;               /* values since the last commit */
     px_writer section;           /* scratch space for one value */
     struct px_map put_alone;     /* key -> scope of a value that a singleton puts */
+    unsigned commits_alone;      /* number of commits without a server */
     size_t unanswered_b;         /* bytes in unanswered commits */
     size_t n_unanswered;         /* number of unanswered commits */
     pmix_status_t commit_failed; /* an error that the next fence or commit returns */

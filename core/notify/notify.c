@@ -213,6 +213,46 @@ void px_notify_retire(struct px_notify *n, struct px_handler *h)
     (void)px_channel_request(up, &w, NULL, NULL); /* the server does not reply */
 }
 
+static void on_registered(void *arg PX_UNUSED, pmix_status_t status PX_UNUSED,
+                          px_reader *reply PX_UNUSED)
+{
+}
+
+static pmix_status_t register_codes(struct px_notify *n, pmix_status_t *codes,
+                                    size_t n_codes)
+{
+    const struct px_args args = {.codes = codes, .n_codes = n_codes};
+
+    return px_channel_ask(&n->client->channel, &px_request_regevents, &args,
+                          on_registered, NULL);
+}
+
+pmix_status_t px_notify_connected(struct px_notify *n)
+{
+    PX_AUTOFREE pmix_status_t *codes = NULL;
+    size_t n_codes = 0;
+    bool any = false; /* true: a default handler gets events of all codes */
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (!px_notify_is_client(n))
+        return PMIX_SUCCESS;
+    PX_LIST_EACH (&n->handlers.list, struct px_handler, h, link) {
+        n_codes += h->n_codes;
+        any |= h->n_codes == 0;
+    }
+    codes = malloc((n_codes + 1) * sizeof(*codes));
+    if (!codes)
+        return PMIX_ERR_NOMEM;
+    n_codes = 0;
+    PX_LIST_EACH (&n->handlers.list, struct px_handler, h, link)
+        for (size_t i = 0; i < h->n_codes; i++)
+            codes[n_codes++] = h->codes[i];
+    n_codes = px_codes_sort(codes, n_codes);
+    if (n_codes > 0)
+        rc = register_codes(n, codes, n_codes);
+    return rc || !any ? rc : register_codes(n, NULL, 0);
+}
+
 /* ---- watches --------------------------------------------------------------------- */
 
 /* Passes the event on. The watch gets the event after the handlers. */
@@ -223,11 +263,6 @@ static void pass(size_t id PX_UNUSED, pmix_status_t code PX_UNUSED,
                  void *arg)
 {
     done(PMIX_SUCCESS, NULL, 0, NULL, NULL, arg);
-}
-
-static void on_watch_registered(void *arg PX_UNUSED, pmix_status_t status PX_UNUSED,
-                                px_reader *reply PX_UNUSED)
-{
 }
 
 static void show_watch(const struct event *e)
@@ -258,8 +293,7 @@ pmix_status_t px_notify_watch(struct px_notify *n, const pmix_status_t *codes,
     args.codes = fresh;
     rc = fresh ? px_loop_need_thread(n->client->loop) : PMIX_ERR_NOMEM;
     if (!rc && args.n_codes > 0)
-        rc = px_channel_ask(&n->client->channel, &px_request_regevents, &args,
-                            on_watch_registered, NULL);
+        rc = register_codes(n, args.codes, args.n_codes);
     if (rc) {
         px_handlers_remove(h);
         return rc;

@@ -66,6 +66,10 @@ bool px_aim_concerns(struct px_aim *aim, const pmix_proc_t *affected,
 size_t px_codes_sort(pmix_status_t *codes, size_t n);
 bool px_codes_have(const pmix_status_t *sorted, size_t n, pmix_status_t code);
 
+/* Registers the codes of all handlers at the server, for a process that had no server
+ * before. Does not wait for the reply. */
+pmix_status_t px_notify_connected(struct px_notify *n);
+
 /* Info of PMIX_GROUP_INVITE_ACCEPTED and _CONSTRUCT_COMPLETE: the sender, or all
  * members, will construct the group. */
 #define PX_GROUP_CONSTRUCTS "tenon.group.constructs"

@@ -87,6 +87,9 @@ PX_TEST(a_singleton_connects_to_a_given_server)
             client_alone();
         }
         put("early.key");
+        handle_code(PMIX_EVENT_JOB_END, ignore_event);
+        handle_code(PMIX_EVENT_JOB_END, ignore_event);
+        handle_code(0, ignore_event);
         ok(PMIx_Commit());
         put("early.key");
         put("later.key");
@@ -112,6 +115,7 @@ PX_TEST(a_singleton_connects_to_a_given_server)
         ok(PMIx_Commit());
         ok(PMIx_Fence(NULL, 0, NULL, 0));
         ck_assert_uint_eq(fake.n_ops[PX_OP_FENCE], 1);
+        ck_assert_uint_eq(fake.n_ops[PX_OP_REGEVENTS], 2); /* codes once, and any */
         ck_assert(is_committed[0] && is_committed[1]);
         ok(PMIx_Init(NULL, NULL, 0)); /* connected now */
         ok(PMIx_Finalize(NULL, 0));
