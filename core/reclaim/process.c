@@ -41,6 +41,7 @@ enum {
     CLEAN_ROUNDS = 2,
     EXIT_NOT_CONFINED = 125,
     EXIT_NOT_THE_USER = 126,
+    EXIT_NOT_EXECUTED = 127,
 };
 
 /* Forks with all signals blocked, because the host's handlers must not run in the
@@ -70,23 +71,17 @@ pid_t px_reclaim_fork(void)
 
 /* ---- leaving the host ----------------------------------------------------------- */
 
-void px_reclaim_detach(const char *name, const int *keep, size_t n)
+/* Resets all handlers, starts a session, and closes all descriptors except keep[0..n),
+ * which is sorted. Opens /dev/null as 0-2 unless keep contains them. */
+static void leave(const int *keep, size_t n)
 {
     const struct sigaction by_default = {.sa_handler = SIG_DFL};
     bool keeps[N_STREAMS] = {false};
     int from = N_STREAMS;
-    sigset_t all;
 
-    prctl(PR_SET_NAME, name);
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, NULL);
     for (int signum = 1; signum < NSIG; signum++)
         sigaction(signum, &by_default, NULL);
     setsid();
-    if (chdir("/") < 0) {
-        /* / is better but not required: the old folder stays in use */
-    }
-    umask(077);
     for (size_t i = 0; i < n; i++) {
         if (keep[i] < N_STREAMS) {
             keeps[keep[i]] = true;
@@ -107,8 +102,61 @@ void px_reclaim_detach(const char *name, const int *keep, size_t n)
     }
     if (null >= N_STREAMS)
         close(null);
+}
+
+void px_reclaim_detach(const char *name, const int *keep, size_t n)
+{
+    sigset_t all;
+
+    prctl(PR_SET_NAME, name);
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    leave(keep, n);
+    if (chdir("/") < 0) {
+        /* / is better but not required: the old folder stays in use */
+    }
+    umask(077);
     prctl(PR_SET_PDEATHSIG, 0);
     prctl(PR_SET_DUMPABLE, 0);
+}
+
+/* ---- programs beside the host --------------------------------------------------- */
+
+/* Executes the program of px_reclaim_launch. After a failure writes errno to report. */
+static void become(char *const argv[], const int ends[2], int report)
+{
+    const int keep[] = {STDOUT_FILENO, STDERR_FILENO, ends[0], ends[1]};
+    sigset_t none;
+
+    leave(keep, PX_COUNT(keep));
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (fcntl(ends[0], F_SETFD, 0) == 0 && fcntl(ends[1], F_SETFD, 0) == 0)
+        execv(argv[0], argv);
+    int errnum = errno;
+    _exit(write(report, &errnum, sizeof(errnum)) > 0 ? EXIT_NOT_EXECUTED
+                                                     : EXIT_FAILURE);
+}
+
+bool px_reclaim_launch(char *const argv[], const int ends[2], int report)
+{
+    const pid_t pid = px_reclaim_fork();
+    int status = 0, errnum;
+
+    if (pid < 0)
+        return false;
+    if (pid == 0) { /* the program's parent ends at once, and so the program is an
+                     * orphan */
+        const pid_t child = px_reclaim_fork();
+
+        if (child == 0)
+            become(argv, ends, report);
+        _exit(child > 0 ? 0 : errno);
+    }
+    (void)px_reclaim_reap_until(pid, 0, &status);
+    errnum = WIFEXITED(status) ? WEXITSTATUS(status) : ECHILD;
+    errno = errnum;
+    return errnum == 0;
 }
 
 void px_reclaim_bind(pid_t parent)

@@ -31,6 +31,14 @@ void px_reclaim_bind(pid_t parent);
  * with errno. */
 pid_t px_reclaim_fork_component(const char *name, int keep);
 
+/* Starts the program argv[0] as an orphan: the host is not its parent, and sees neither
+ * SIGCHLD nor a child. The program leads a session, has default signals, /dev/null as
+ * its input, the output streams of this process, and the descriptors ends, sorted and
+ * above 2. All other descriptors are closed. A program that cannot be executed leaves
+ * its errno, an int, in report, which is one of ends. Returns false with errno if no
+ * process can be made. */
+bool px_reclaim_launch(char *const argv[], const int ends[2], int report);
+
 /* Sets groups, gid and uid for good; drops capabilities (unless uid is root's) and sets
  * no_new_privs. Leaves the ids alone if the process already is that user and, for root,
  * in that group. Ends the process if a step fails or could be undone. */

@@ -113,6 +113,53 @@ PX_TEST_LOOP(a_detached_process_has_nothing_of_its_host, 5)
     ok(in_child(look_detached));
 }
 
+/* ---- launched ------------------------------------------------------------------- */
+
+/* Launches a shell. Returns the number of bytes that the shell writes to ends[1]. */
+static ssize_t launched(const char *program, const char *script, char *text,
+                        size_t size)
+{
+    const char *const argv[] = {program, "-c", script, NULL};
+    int in[2], out[2], ends[2] = {KEPT, KEPT + 1};
+    siginfo_t child;
+    ssize_t n;
+
+    ok(pipe2(in, O_CLOEXEC));
+    ok(pipe2(out, O_CLOEXEC));
+    ck_assert_int_eq(dup3(in[0], ends[0], O_CLOEXEC), ends[0]);
+    ck_assert_int_eq(dup3(out[1], ends[1], O_CLOEXEC), ends[1]);
+    close(in[0]);
+    close(out[1]);
+    ck_assert(px_reclaim_launch((char *const *)argv, ends, ends[1]));
+    close(ends[0]);
+    close(ends[1]);
+    ck_assert_int_eq(waitid(P_ALL, 0, &child, WEXITED | __WALL), -1);
+    ck_assert_int_eq(errno, ECHILD);
+    n = read(out[0], text, size);
+    close(in[1]);
+    close(out[0]);
+    return n;
+}
+
+PX_TEST(a_launched_program_is_no_child_and_has_two_descriptors)
+{
+    char text[512] = "";
+    int errnum = 0;
+
+    signal(SIGUSR1, on_signal);
+    ck_assert_int_eq(dup2(STDIN_FILENO, 100), 100);
+    ck_assert_int_gt(launched("/bin/sh",
+                              "ls /proc/$$/fd | tr '\\n' ' ' >/proc/self/fd/301", text,
+                              sizeof(text) - 1),
+                     0);
+    ck_assert_ptr_nonnull(strstr(text, "300 "));
+    ck_assert_ptr_nonnull(strstr(text, "301 "));
+    ck_assert_ptr_null(strstr(text, "100 "));
+    ck_assert_int_eq(launched("/nonexistent", "", (char *)&errnum, sizeof(errnum)),
+                     sizeof(errnum));
+    ck_assert_int_eq(errnum, ENOENT);
+}
+
 /* ---- change of user ------------------------------------------------------------- */
 
 static void look_become(void)
