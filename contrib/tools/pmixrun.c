@@ -531,10 +531,12 @@ static int launch(const struct options *o)
     } else if (PMIx_server_init(NULL, o->params, o->n_params) == PMIX_SUCCESS) {
         struct news *n;
 
-        status = run_job(o, signal_fd);
+        status = o->singleton.nspace[0] ? singleton_serve(o, signal_fd)
+                                        : run_job(o, signal_fd);
         guard_end();
         PMIx_server_finalize();
-        while (read(news_fds[0], &n, sizeof(n)) > 0) /* too late to handle */
+        while (news_fds[0] >= 0 &&
+               read(news_fds[0], &n, sizeof(n)) > 0) /* too late to handle */
             free(n);
         free(atomic_exchange(&spare, NULL));
     } /* else the library has logged the reason */
@@ -584,6 +586,8 @@ int main(int argc, char **argv)
     options_parse(&options, argc, argv);
     if (options.dirs)
         return clean(&options);
+    if (options.singleton.nspace[0])
+        singleton_begin(&options);
     if (!has_descriptors(&options))
         return EXIT_TROUBLE;
     /* Under an unknown launcher, Open MPI 4's schizo/orte makes each process a job

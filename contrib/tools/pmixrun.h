@@ -35,6 +35,9 @@ struct options {
     bool progress;
     bool runs; /* true: an option for programs was given */
     bool clean;
+    pmix_proc_t singleton; /* the process that is served; "": none */
+    char host[256];        /* name of this node, with a singleton */
+    int keepalive, report; /* descriptors for a singleton; -1: not given */
     char **dirs; /* of --clean, absolute, NULL-terminated; NULL: without --clean */
 };
 
@@ -72,6 +75,15 @@ void guard_expect_end(int status);
 void guard_end(void);
 /* True for signals that are passed on to the processes and do not end the job. */
 bool guard_is_passed_on(uint32_t signum);
+
+/* ---- a process that was not launched (pmixrun_singleton.c) ---------------------- */
+
+/* Checks the descriptors of the options, and closes all others. Ends the program after
+ * an error. */
+void singleton_begin(const struct options *o);
+/* Serves the process of the options until it ends, or until a signal. The server runs.
+ * Returns the exit status. */
+int singleton_serve(const struct options *o, int signal_fd);
 
 /* ---- leftovers of dead servers (pmixrun_clean.c) --------------------------------- */
 

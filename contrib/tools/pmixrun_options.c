@@ -20,6 +20,8 @@
 static const char help[] =
     "usage: pmixrun [OPTIONS] PROGRAM [ARGS] [: [-n M] PROGRAM2 [ARGS]]...\n"
     "       pmixrun [--mca NAME VALUE] [--tune FILE] [--timeout S] --clean [DIR]...\n"
+    "       pmixrun [--mca NAME VALUE] [--tune FILE] --singleton NSPACE.RANK\n"
+    "               --keepalive FD --report-uri FD\n"
     "Run processes of one or more programs on this node, as one PMIx job.\n"
     "\n"
     "  -n N, -np N        start N processes of the program; default 1, or as many as\n"
@@ -66,6 +68,10 @@ static const char help[] =
     "  --get-stack-traces  then print their stacks, by a debugger of the system\n"
     "  --clean            run nothing: remove the files that dead servers of yours left\n"
     "                     in the folders for temporary files, or in each DIR\n"
+    "  --singleton NSPACE.RANK  run nothing: serve this process, which was not launched,\n"
+    "                     and its jobs; the library starts pmixrun so\n"
+    "  --keepalive FD     a socket or pipe; end when the other end is closed\n"
+    "  --report-uri FD    where to write the server's address, as a line\n"
     "  --progress         on a terminal, show how many ranks have started, initialised\n"
     "                     and ended\n"
     "  --verbose          report each step\n"
@@ -349,6 +355,45 @@ static bool take_attribute(struct options *o, char ***at)
     return true;
 }
 
+/* Reads the process of --singleton. */
+static void take_singleton(struct options *o, const char *text)
+{
+    const char *dot = strrchr(text, '.'), *given = getenv("PMIX_HOSTNAME");
+    const size_t len = dot ? (size_t)(dot - text) : 0;
+    char *end = NULL;
+    unsigned long rank = dot && dot[1] >= '0' && dot[1] <= '9'
+                             ? strtoul(dot + 1, &end, 10)
+                             : PMIX_RANK_VALID;
+
+    if (len == 0 || len > PMIX_MAX_NSLEN || rank >= PMIX_RANK_VALID || *end)
+        usage("--singleton \"%s\": a namespace, a dot and a rank are needed", text);
+    memcpy(o->singleton.nspace, text, len);
+    o->singleton.nspace[len] = '\0';
+    o->singleton.rank = (pmix_rank_t)rank;
+    if (given) /* as the library has it */
+        snprintf(o->host, sizeof(o->host), "%s", given);
+    else if (gethostname(o->host, sizeof(o->host) - 1))
+        usage("cannot find the name of this node: %s", strerror(errno));
+    /* tools find the singleton by its server */
+    add_param(o, PMIX_SERVER_TOOL_SUPPORT, &(const bool){true}, PMIX_BOOL);
+}
+
+/* Reads an option of a singleton's host at *at; false if the option is another. */
+static bool take_singleton_option(struct options *o, char ***at)
+{
+    char *option = **at;
+
+    if (strcmp(option, "--singleton") == 0)
+        take_singleton(o, argument(at));
+    else if (strcmp(option, "--keepalive") == 0)
+        o->keepalive = number(option, argument(at), INT_MAX);
+    else if (strcmp(option, "--report-uri") == 0)
+        o->report = number(option, argument(at), INT_MAX);
+    else
+        return false;
+    return true;
+}
+
 static void parse_general(struct options *o, char ***at)
 {
     char *option = **at;
@@ -394,7 +439,7 @@ static void parse_general(struct options *o, char ***at)
         print_and_exit(help);
     } else if (strcmp(option, "--version") == 0) {
         print_and_exit(need_text("pmixrun, %s\n", PMIx_Get_version()));
-    } else if (!take_attribute(o, at)) {
+    } else if (!take_singleton_option(o, at) && !take_attribute(o, at)) {
         usage("unknown option %s", option);
     }
 }
@@ -462,6 +507,12 @@ static void parse_program(struct options *o, char ***at)
         take_dirs(o, at);
         return;
     }
+    if (o->singleton.nspace[0] && **at)
+        usage("--singleton runs no program");
+    if (o->singleton.nspace[0]) {
+        o->n_programs = 0;
+        return;
+    }
     if (!**at || strcmp(**at, ":") == 0)
         usage("no program is named");
     if (p->n == 0 && !counts(o))
@@ -477,7 +528,7 @@ void options_parse(struct options *o, int argc, char **argv)
 
     char *line = need(PMIx_Argv_join(argv, ' '));
 
-    *o = (struct options){0};
+    *o = (struct options){.keepalive = -1, .report = -1};
     ask(o, PMIX_CMD_LINE, line, PMIX_STRING);
     free(line);
     ask(o, PMIX_FWD_STDIN, &(const bool){true}, PMIX_BOOL);
@@ -487,6 +538,12 @@ void options_parse(struct options *o, int argc, char **argv)
             break;
         *at++ = NULL; /* ends the argv before the colon */
     }
+    if (o->singleton.nspace[0]
+            ? o->runs || o->clean || o->timeout_s || o->keepalive < 0 || o->report < 0
+            : o->keepalive >= 0 || o->report >= 0)
+        usage(
+            "--singleton, --keepalive and --report-uri need each other, and go without "
+            "options for programs");
     if ((o->output & ONLY) && !(o->output & (DIR | PATTERN)))
         usage("--output only: dir or file is needed");
     if (o->stdin_to)

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Host of a singleton: a server for one process that was not launched, and for the jobs
+ * of that process. Ends with the process. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <pmix_server.h>
+
+#include "pmixrun.h"
+
+/* Newer than the headers of some supported systems. */
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
+enum {
+    LEAVE_MS = 1000, /* for jobs to end after PMIx_Finalize of the singleton */
+    NAP_MS = 5,
+};
+
+/* ---- descriptors ----------------------------------------------------------------- */
+
+/* Closes all descriptors but the standard streams and the two of the options. Jobs must
+ * not inherit others from the singleton. */
+static void close_others(const struct options *o)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    const struct dirent *entry;
+
+    while (folder && (entry = readdir(folder))) {
+        int fd = atoi(entry->d_name);
+
+        if (fd > STDERR_FILENO && fd != o->keepalive && fd != o->report &&
+            fd != dirfd(folder))
+            close(fd);
+    }
+    if (folder)
+        closedir(folder);
+}
+
+void singleton_begin(const struct options *o)
+{
+    const int fds[] = {o->keepalive, o->report};
+
+    for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+        if (fcntl(fds[i], F_SETFD, FD_CLOEXEC) < 0)
+            usage("%s %d: %s", i ? "--report-uri" : "--keepalive", fds[i],
+                  strerror(errno));
+    close_others(o);
+}
+
+/* Returns a descriptor that becomes readable when the singleton ends, or -1. A child
+ * that the singleton has forked keeps a copy of its end of the socket, so the end of
+ * the socket alone is not enough. */
+static int watch_process(int keepalive)
+{
+    struct ucred peer = {0};
+    socklen_t size = sizeof(peer);
+
+    if (getsockopt(keepalive, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 ||
+        peer.pid <= 0)
+        return -1; /* a pipe */
+    return (int)syscall(SYS_pidfd_open, peer.pid, 0);
+}
+
+/* ---- the singleton's job --------------------------------------------------------- */
+
+static pmix_status_t add_text(pmix_info_t *info, const char *key, const char *text)
+{
+    return PMIx_Info_load(info, key, text, PMIX_STRING);
+}
+
+/* Registers the singleton as the only process of its job. */
+static pmix_status_t register_singleton(const struct options *o)
+{
+    enum { N = 5 };
+    const pmix_proc_t *proc = &o->singleton;
+    pmix_info_t *info = need(PMIx_Info_create(N));
+    char rank[16];
+    const uint32_t one = 1, uid = geteuid();
+    pmix_status_t rc;
+
+    snprintf(rank, sizeof(rank), "%u", proc->rank);
+    rc = add_text(&info[0], PMIX_NODE_MAP, o->host);
+    if (!rc)
+        rc = add_text(&info[1], PMIX_PROC_MAP, rank);
+    if (!rc)
+        rc = PMIx_Info_load(&info[2], PMIX_JOB_SIZE, &one, PMIX_UINT32);
+    if (!rc)
+        rc = PMIx_Info_load(&info[3], PMIX_UNIV_SIZE, &one, PMIX_UINT32);
+    if (!rc) /* other users may not read the job */
+        rc = PMIx_Info_load(&info[4], PMIX_USERID, &uid, PMIX_UINT32);
+    if (!rc)
+        rc = PMIx_server_register_nspace(proc->nspace, 1, info, N, NULL, NULL);
+    PMIx_Info_free(info, N);
+    if (!rc || rc == PMIX_OPERATION_SUCCEEDED)
+        rc = PMIx_server_register_client(proc, geteuid(), getegid(), NULL, NULL, NULL);
+    return rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc;
+}
+
+/* Writes the server's address as a line, in the form of PMIX_TCP_REPORT_URI, and closes
+ * the descriptor. */
+static pmix_status_t report_address(int fd)
+{
+    char key[] = PMIX_SERVER_URI, *keys[] = {key, NULL};
+    pmix_query_t query = {.keys = keys};
+    pmix_info_t *info = NULL;
+    size_t n = 0;
+    pmix_status_t rc = PMIx_Query_info(&query, 1, &info, &n);
+
+    if (!rc && (n == 0 || info[0].value.type != PMIX_STRING))
+        rc = PMIX_ERR_NOT_FOUND;
+    if (!rc && dprintf(fd,
+                       "PMIX_SERVER_URI41:PMIX_SERVER_URI4:PMIX_SERVER_URI3:"
+                       "PMIX_SERVER_URI21;%s\n",
+                       info[0].value.data.string) < 0)
+        rc = PMIX_ERR_UNREACH;
+    close(fd);
+    PMIx_Info_free(info, n);
+    return rc;
+}
+
+/* ---- the wait -------------------------------------------------------------------- */
+
+/* Returns the status for a signal that ends the program, or 0. */
+static int read_signals(int signal_fd)
+{
+    struct signalfd_siginfo s;
+    int status = 0;
+
+    while (read(signal_fd, &s, sizeof(s)) == (ssize_t)sizeof(s))
+        if (!guard_is_passed_on(s.ssi_signo))
+            status = EXIT_SIGNAL + (int)s.ssi_signo;
+    return status;
+}
+
+static bool is_at_end(int keepalive)
+{
+    char bytes[64];
+    ssize_t n = read(keepalive, bytes, sizeof(bytes));
+
+    return n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN);
+}
+
+/* True if a job of the singleton runs. */
+static bool jobs_run(const char *singleton)
+{
+    char key[] = PMIX_QUERY_NAMESPACES, *keys[] = {key, NULL}, **names = NULL;
+    pmix_query_t query = {.keys = keys};
+    pmix_info_t *info = NULL;
+    size_t n = 0;
+    bool any = false;
+
+    if (PMIx_Query_info(&query, 1, &info, &n) == PMIX_SUCCESS && n == 1 &&
+        info[0].value.type == PMIX_STRING)
+        names = PMIx_Argv_split(info[0].value.data.string, ',');
+    for (size_t i = 0; names && names[i]; i++)
+        any = any || strcmp(names[i], singleton) != 0;
+    PMIx_Argv_free(names);
+    PMIx_Info_free(info, n);
+    return any;
+}
+
+/* Waits for the end of the singleton, or for a signal. Jobs of a singleton that has
+ * called PMIx_Finalize have a moment to end by themselves. Returns the exit status. */
+static int wait_for_end(const struct options *o, int signal_fd)
+{
+    enum { SIGNALS, KEEPALIVE, PROCESS };
+    struct pollfd fds[] = {{.fd = signal_fd, .events = POLLIN},
+                           {.fd = o->keepalive, .events = POLLIN},
+                           {.fd = watch_process(o->keepalive), .events = POLLIN}};
+    int64_t end_ms = INT64_MAX;
+    int status = 0;
+
+    while (!status && !fds[PROCESS].revents && now_ms() < end_ms &&
+           (end_ms == INT64_MAX || jobs_run(o->singleton.nspace))) {
+        if (poll(fds, sizeof(fds) / sizeof(fds[0]), end_ms == INT64_MAX ? -1 : NAP_MS) <
+                0 &&
+            errno != EINTR)
+            break;
+        status = read_signals(signal_fd);
+        if (fds[KEEPALIVE].revents && is_at_end(o->keepalive)) {
+            fds[KEEPALIVE].fd = -1;
+            end_ms = now_ms() + LEAVE_MS;
+        }
+    }
+    if (fds[PROCESS].fd >= 0)
+        close(fds[PROCESS].fd);
+    return status;
+}
+
+int singleton_serve(const struct options *o, int signal_fd)
+{
+    pmix_status_t rc = register_singleton(o);
+
+    if (rc)
+        complain("cannot register %s.%u: %s", o->singleton.nspace, o->singleton.rank,
+                 PMIx_Error_string(rc));
+    if (!rc) {
+        rc = report_address(o->report);
+        if (rc)
+            complain("cannot report the address to descriptor %d: %s", o->report,
+                     PMIx_Error_string(rc));
+    }
+    return rc ? EXIT_TROUBLE : wait_for_end(o, signal_fd);
+}
