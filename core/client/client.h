@@ -15,6 +15,7 @@
 #include "core/model/nspace.h"
 #include "pmix.h"
 
+struct px_singleton;
 struct px_tool;
 
 /* Connections of a client or tool, in px_client. The process lock guards the counts and
@@ -29,6 +30,8 @@ struct px_client_role {
     bool self_named;   /* true of a singleton, whose name its server does not have */
     struct px_client_conf conf;
     struct px_tool *tool; /* NULL unless the process is a tool */
+    struct px_singleton *singleton; /* start of a host; NULL before the first request
+                                     * that needs a host */
 };
 
 /* ---- connect.c: in the caller's thread ------------------------------------------- */

@@ -4,6 +4,7 @@
 #include "core/base/strv.h"
 #include "core/base/vec.h"
 #include "core/client/client.h"
+#include "core/client/singleton/singleton.h"
 #include "core/link/rendezvous.h"
 #include "core/model/query.h"
 #include "core/role/support.h"
@@ -265,7 +266,8 @@ static struct px_api make_log(const pmix_info_t *data, size_t n_data,
                          px_info_flag(directives, n_directives,
                                       PMIX_LOG_GENERATE_TIMESTAMP);
 
-    return (struct px_api){.request = &px_request_log,
+    return (struct px_api){.start = px_singleton_send,
+                           .request = &px_request_log,
                            .args = {.stamp = stamped ? time(NULL) : 0,
                                     .info = px_infos_borrow(data, n_data),
                                     .more = px_infos_borrow(directives, n_directives)},

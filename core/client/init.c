@@ -4,6 +4,7 @@
 #include "core/base/env.h"
 #include "core/base/str.h"
 #include "core/client/client.h"
+#include "core/client/singleton/singleton.h"
 #include "core/config/param.h"
 #include "core/notify/notify.h"
 #include "core/role/role.h"
@@ -202,6 +203,7 @@ void px_client_end(struct px_client *client)
     enum px_role role = client->role->role;
 
     (void)px_call(client->loop, on_stop, client);
+    px_singleton_end(client);
     free(px_take(&client->role));
     px_role_end(role);
 }
@@ -375,8 +377,10 @@ pmix_status_t px_client_finalize(enum px_role role, px_call_fn before_last,
     last = c && c->inits + c->tool_inits == 1;
     if (c && *inits == 1 && before_last)
         (void)px_call(p->loop, before_last, p->client);
-    if (last)
+    if (last) {
+        px_singleton_settle(p->client);
         leave_all(p->client, info, n_info);
+    }
     --*inits;
     atomic_fetch_sub(&p->init_count, 1);
     if (last)

@@ -2,6 +2,7 @@
 /* Publish, lookup, unpublish. */
 #include "core/base/strv.h"
 #include "core/client/client.h"
+#include "core/client/singleton/singleton.h"
 
 #include <string.h>
 
@@ -42,6 +43,7 @@ static void finish_lookup(struct px_api *api)
 static struct px_api make_publish(const pmix_info_t *info, size_t n_info)
 {
     return (struct px_api){
+        .start = px_singleton_send,
         .request = &px_request_publish,
         .args = {.number = geteuid(), .info = px_infos_borrow(info, n_info)},
         .invalid = n_info == 0};
@@ -80,7 +82,8 @@ static void fill(pmix_pdata_t *want, size_t n, struct lookup_op *op)
 static struct px_api make_for_keys(const struct px_request *request, char **keys,
                                    const pmix_info_t *info, size_t n_info)
 {
-    return (struct px_api){.request = request,
+    return (struct px_api){.start = px_singleton_send,
+                           .request = request,
                            .args = {.number = geteuid(),
                                     .keys = keys,
                                     .n_keys = px_strv_count(keys),

@@ -2,6 +2,7 @@
 /* PMIx_Spawn and PMIx_Abort: start and end processes. */
 #include "core/base/str.h"
 #include "core/client/client.h"
+#include "core/client/singleton/singleton.h"
 #include "core/rt/log.h"
 
 struct spawn_op {
@@ -36,7 +37,7 @@ static void on_spawn(struct px_api *api)
     if (rc)
         px_api_done(api, rc);
     else
-        px_api_send(api);
+        px_singleton_send(api);
 }
 
 static void on_spawned(void *arg, pmix_status_t status, px_reader *reply)

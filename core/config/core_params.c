@@ -56,6 +56,16 @@ const struct px_param px_client_params[] = {
     /* A silent server must not prevent a program from ending. */
     PX_PARAM_DURATION(struct px_client_conf, finalize_timeout, "5s", 1, 3600000,
                       "How long PMIx_Finalize waits for the server's goodbye"),
+    PX_PARAM_BOOL(
+        struct px_client_conf, singleton_host, "true",
+        "Start pmixrun beside a process that was not launched, when the process first "
+        "spawns, publishes, looks up or logs; pmixrun ends with the process"),
+    PX_PARAM_STRING(struct px_client_conf, singleton_program, NULL,
+                    "Absolute path of the program for client_singleton_host; default: "
+                    "pmixrun of the library's installation"),
+    PX_PARAM_DURATION(
+        struct px_client_conf, singleton_timeout, "20s", 1, 3600000,
+        "How long the program of client_singleton_host may take to start"),
     PX_PARAM_END,
 };
 

@@ -20,7 +20,9 @@ struct px_base_conf {
 };
 
 struct px_client_conf {
-    uint64_t connect_timeout, finalize_timeout; /* ms */
+    uint64_t connect_timeout, finalize_timeout, singleton_timeout; /* ms */
+    bool singleton_host;
+    const char *singleton_program;
 };
 
 struct px_server_conf {

@@ -61,6 +61,10 @@ runs_here() {
     well "$TREE/bin/pmixrun" -n 2 true # pmixrun finds its own library
     used 1 pmixrun "$TREE_LIB/libpmix.so.2"
     rm -f "$RECORD"/*
+    LD_LIBRARY_PATH=$TREE_LIB well "$TMPDIR/client" single parent # a singleton finds its pmixrun
+    lines 1 '^OK single 0$' "$OUT"
+    used 1 pmixrun "$TREE_LIB/libpmix.so.2" 3 client "$TREE_LIB/libpmix.so.2"
+    rm -f "$RECORD"/*
 }
 
 # The installed library uses its own components, not those of the build folder.
