@@ -106,8 +106,12 @@ pmix_status_t px_server_addr_from_uri(struct px_server_addr *c, const char *text
 
     if (rest && strchr(rest + 1, ';'))
         text = rest + 1;
+    /* Open MPI passes the line that a server has reported, with its end. */
+    PX_AUTOFREE char *line = strndup(text, strcspn(text, "\r\n"));
+    if (!line)
+        return px_err_nomem(err, "read a server address");
     c->codec = px_codec_default;
-    return px_uri_parse(text, &c->uri)
+    return px_uri_parse(line, &c->uri)
                ? px_err_set(err, PMIX_ERR_BAD_PARAM, "\"%s\" is not a server address",
                             text)
                : PMIX_SUCCESS;

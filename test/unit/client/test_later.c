@@ -102,8 +102,9 @@ PX_TEST(a_singleton_connects_to_a_given_server)
         fake.hook = rows[i].knows_job ? take_commit : refuse_job;
         fake.script = rows[i].attach ? serve_tool : NULL;
         fake_start();
-        PX_AUTOFREE char *uri = px_strf("%s%s", rows[i].uri,
-                                        getenv("PMIX_SERVER_URI41"));
+        PX_AUTOFREE char *uri = px_strf("%s%s%s", rows[i].uri,
+                                        getenv("PMIX_SERVER_URI41"),
+                                        rows[i].uri[0] ? "\n" : "");
         unsetenv("PMIX_SERVER_URI41");
         unsetenv("PMIX_NAMESPACE");
         ok(connect_to(rows[i].attach, uri));
