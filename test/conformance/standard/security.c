@@ -8,6 +8,8 @@
 /* ---- a host with functions for credentials ------------------------------------------------- */
 
 static struct {
+    pmix_status_t admits; /* status for clients that connect */
+    unsigned n_connected;
     pmix_info_t info[8];
     size_t n_info;
     char cred[8];
@@ -45,12 +47,35 @@ static pmix_status_t host_validate(const pmix_proc_t *proc PX_UNUSED,
     return PMIX_SUCCESS;
 }
 
+static pmix_status_t host_connected(const pmix_proc_t *proc PX_UNUSED,
+                                    void *object PX_UNUSED,
+                                    pmix_info_t info[] PX_UNUSED, size_t n PX_UNUSED,
+                                    pmix_op_cbfunc_t cb PX_UNUSED,
+                                    void *cbdata PX_UNUSED)
+{
+    host.n_connected++;
+    return host.admits ? host.admits : PMIX_OPERATION_SUCCEEDED;
+}
+
+static void host_tool(pmix_info_t *info, size_t n, pmix_tool_connection_cbfunc_t cb,
+                      void *cbdata)
+{
+    pmix_proc_t tool = {"tool", 0};
+
+    keep(info, n);
+    cb(host.admits, &tool, cbdata);
+}
+
 static void start(bool has_functions)
 {
-    static pmix_server_module_t none,
-        both = {.get_credential = host_get, .validate_credential = host_validate};
+    static pmix_server_module_t none, all = {.get_credential = host_get,
+                                             .validate_credential = host_validate,
+                                             .client_connected2 = host_connected,
+                                             .tool_connected = host_tool};
+    pmix_info_t tools;
 
-    ok(PMIx_server_init(has_functions ? &both : &none, NULL, 0));
+    PMIx_Info_load(&tools, PMIX_SERVER_TOOL_SUPPORT, NULL, PMIX_BOOL);
+    ok(PMIx_server_init(has_functions ? &all : &none, &tools, 1));
 }
 
 static void stop(void)
@@ -67,15 +92,36 @@ static pmix_info_t own_info(void)
     return info;
 }
 
-static void host_has_all(void)
+static void host_has_user(void)
 {
     const pmix_info_t *uid = standard_find(host.info, host.n_info, PMIX_USERID);
     const pmix_info_t *gid = standard_find(host.info, host.n_info, PMIX_GRPID);
 
-    ck_assert_uint_eq(host.n_calls, 1);
     ck_assert(uid && uid->value.data.uint32 == geteuid());
     ck_assert(gid && gid->value.data.uint32 == getegid());
+}
+
+static void host_has_all(unsigned n_calls)
+{
+    ck_assert_uint_eq(host.n_calls, n_calls);
+    host_has_user();
     ck_assert(standard_find(host.info, host.n_info, "example.own"));
+}
+
+static void on_cred(pmix_status_t status, pmix_byte_object_t *cred, pmix_info_t *info,
+                    size_t n, void *cbdata)
+{
+    const pmix_info_t *type = standard_find(info, n, PMIX_CRED_TYPE);
+
+    if (!status && (!cred || cred->size == 0 || (!type && host.n_calls == 0)))
+        status = PMIX_ERROR;
+    standard_on_op(status, cbdata);
+}
+
+static void on_valid(pmix_status_t status, pmix_info_t info[] PX_UNUSED,
+                     size_t n PX_UNUSED, void *cbdata)
+{
+    standard_on_op(status, cbdata);
 }
 
 PX_TEST(attributes_of_get_credential_must_be_passed_with_user_and_group)
@@ -87,8 +133,10 @@ PX_TEST(attributes_of_get_credential_must_be_passed_with_user_and_group)
     ok(PMIx_Get_credential(&info, 1, &cred));
     ck_assert_uint_eq(cred.size, 4);
     ck_assert_mem_eq(cred.bytes, "made", 4);
-    host_has_all();
+    host_has_all(1);
     free(cred.bytes);
+    ok(standard_wait(PMIx_Get_credential_nb(&info, 1, on_cred, NULL)));
+    host_has_all(2);
 }
 
 PX_TEST(attributes_of_validate_credential_must_be_passed_with_user_and_group)
@@ -100,7 +148,65 @@ PX_TEST(attributes_of_validate_credential_must_be_passed_with_user_and_group)
     start(true);
     ok(PMIx_Validate_credential(&cred, &info, 1, &results, &n));
     ck_assert_str_eq(host.cred, "given");
-    host_has_all();
+    host_has_all(1);
+    ok(standard_wait(PMIx_Validate_credential_nb(&cred, &info, 1, on_valid, NULL)));
+    host_has_all(2);
+}
+
+/* ---- connections --------------------------------------------------------------------------- */
+
+STANDARD_CLIENT(connects)
+{
+}
+
+/* Runs a client that the host has registered with a user and a group. Returns its exit status. */
+static int connect_as(uid_t uid, gid_t gid)
+{
+    static pmix_rank_t next;
+    pmix_proc_t proc = {"job", next++};
+    uint32_t size = 4;
+    pmix_info_t info;
+
+    PMIx_Info_load(&info, PMIX_JOB_SIZE, &size, PMIX_UINT32);
+    if (proc.rank == 0)
+        ok(standard_wait(PMIx_server_register_nspace(proc.nspace, 4, &info, 1,
+                                                     standard_on_op, NULL)));
+    ok(standard_wait(
+        PMIx_server_register_client(&proc, uid, gid, NULL, standard_on_op, NULL)));
+    return standard_fork(&proc, "connects");
+}
+
+PX_TEST(the_server_is_required_to_drop_a_connection_of_another_user_than_registered)
+{
+    start(true);
+    ck_assert_int_eq(connect_as(geteuid(), getegid()), 0);
+    ck_assert_uint_eq(host.n_connected, 1);
+    ck_assert_int_ne(connect_as(geteuid() + 1, getegid()), 0);
+    ck_assert_int_ne(connect_as(geteuid(), getegid() + 1), 0);
+    ck_assert_uint_eq(host.n_connected, 1);
+}
+
+PX_TEST(the_server_is_required_to_drop_a_connection_that_the_host_refuses)
+{
+    start(true);
+    host.admits = PMIX_ERR_NO_PERMISSIONS;
+    ck_assert_int_ne(connect_as(geteuid(), getegid()), 0);
+    ck_assert_uint_eq(host.n_connected, 1);
+}
+
+STANDARD_TOOL(tool)
+{
+    STANDARD_CHECK(PMIx_Check_nspace(standard_me.nspace, "tool"));
+}
+
+PX_TEST(the_server_is_required_to_report_the_user_and_the_group_of_a_tool)
+{
+    start(true);
+    ck_assert_int_eq(standard_fork(NULL, "tool"), 0);
+    host_has_user();
+    host.admits = PMIX_ERR_NO_PERMISSIONS;
+    ck_assert_int_ne(standard_fork(NULL, "tool"), 0);
+    ck_assert_uint_eq(host.n_calls, 2);
 }
 
 /* ---- the library serves -------------------------------------------------------------------- */
@@ -164,16 +270,6 @@ PX_TEST(a_required_crypto_key_is_refused)
     PMIx_Info_load(&info, PMIX_CRYPTO_KEY, &key, PMIX_BYTE_OBJECT);
     PMIx_Info_required(&info);
     fails(PMIx_Get_credential(&info, 1, &cred), NOT_SUPPORTED);
-}
-
-static void on_cred(pmix_status_t status, pmix_byte_object_t *cred, pmix_info_t *info,
-                    size_t n, void *cbdata)
-{
-    const pmix_info_t *type = standard_find(info, n, PMIX_CRED_TYPE);
-
-    if (!status && (!cred || cred->size == 0 || !type))
-        status = PMIX_ERROR;
-    standard_on_op(status, cbdata);
 }
 
 PX_TEST(the_callback_gets_the_type_of_the_credential)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "standard.h"
 
+#include "pmix_tool.h"
+
 #include <fcntl.h>
 #include <semaphore.h>
 #include <string.h>
@@ -34,9 +36,11 @@ static int run_client(const char *name)
 {
     for (struct standard_client *c = clients; c; c = c->next)
         if (strcmp(c->name, name) == 0) {
-            STANDARD_CHECK(PMIx_Init(&standard_me, NULL, 0) == PMIX_SUCCESS);
+            STANDARD_CHECK((c->is_tool ? PMIx_tool_init : PMIx_Init)(
+                               &standard_me, NULL, 0) == PMIX_SUCCESS);
             c->run();
-            STANDARD_CHECK(PMIx_Finalize(NULL, 0) == PMIX_SUCCESS);
+            STANDARD_CHECK((c->is_tool ? PMIx_tool_finalize()
+                                       : PMIx_Finalize(NULL, 0)) == PMIX_SUCCESS);
             return EXIT_SUCCESS;
         }
     fprintf(stderr, "no client %s\n", name);
@@ -76,6 +80,27 @@ void standard_run(const char *options, const char *client)
 
     ck_assert_msg(status == 0, "%s: status %d\n%s%s", client, status, standard_out,
                   standard_err);
+}
+
+int standard_fork(const pmix_proc_t *proc, const char *client)
+{
+    char **environment = NULL;
+    int status;
+    pid_t pid;
+
+    if (proc)
+        ok(PMIx_server_setup_fork(proc, &environment));
+    pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        for (char **e = environment; e && *e; e++)
+            putenv(*e);
+        execl("/proc/self/exe", "client", client, NULL);
+        _exit(127);
+    }
+    PMIx_Argv_free(environment);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 unsigned standard_count(const char *lines, const char *text)

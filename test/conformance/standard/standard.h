@@ -17,18 +17,22 @@
 struct standard_client {
     const char *name;
     void (*run)(void);
+    bool is_tool;
     struct standard_client *next;
 };
 void standard_list(struct standard_client *client);
 
 /* Defines a client: it has initialized, with its name in standard_me, and finalizes afterwards. */
-#define STANDARD_CLIENT(name)                                          \
-    static void name##_run(void);                                      \
-    __attribute__((constructor)) static void name##_list(void)         \
-    {                                                                  \
-        static struct standard_client row = {#name, name##_run, NULL}; \
-        standard_list(&row);                                           \
-    }                                                                  \
+#define STANDARD_CLIENT(name) STANDARD_PROGRAM(name, false)
+/* Defines a tool in the same way. */
+#define STANDARD_TOOL(name) STANDARD_PROGRAM(name, true)
+#define STANDARD_PROGRAM(name, is_tool)                                         \
+    static void name##_run(void);                                               \
+    __attribute__((constructor)) static void name##_list(void)                  \
+    {                                                                           \
+        static struct standard_client row = {#name, name##_run, is_tool, NULL}; \
+        standard_list(&row);                                                    \
+    }                                                                           \
     static void name##_run(void)
 extern pmix_proc_t standard_me;
 
@@ -43,6 +47,9 @@ void standard_run(const char *options, const char *client);
 /* Does the same for any exit status, and returns it. */
 int standard_try(const char *options, const char *client);
 extern char standard_out[1 << 16], standard_err[1 << 16];
+/* Runs a client of the server in this process, and returns its exit status. proc is the client's registered
+ * name, or NULL for a tool, which finds the server itself. */
+int standard_fork(const pmix_proc_t *proc, const char *client);
 /* Counts the lines that contain the text. */
 unsigned standard_count(const char *lines, const char *text);
 
