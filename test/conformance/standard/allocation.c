@@ -29,13 +29,29 @@ static pmix_status_t host_allocate(const pmix_proc_t *client PX_UNUSED,
     return PMIX_SUCCESS;
 }
 
+static pmix_info_t *results; /* of the last request; freed by stop() */
+static size_t n_results;
+
+static void on_results(pmix_status_t status, pmix_info_t *info, size_t n, void *cbdata,
+                       pmix_release_cbfunc_t release, void *release_cbdata)
+{
+    results = PMIx_Info_create(n);
+    for (n_results = 0; n_results < n; n_results++)
+        ok(PMIx_Info_xfer(&results[n_results], &info[n_results]));
+    if (release)
+        release(release_cbdata);
+    standard_on_op(status, cbdata);
+}
+
 static void stop(void)
 {
+    PMIx_Info_free(results, n_results);
     if (PMIx_Initialized())
         (void)PMIx_server_finalize();
 }
 
-static void ask(pmix_info_t **results, size_t *n)
+/* Asks the host by one form of the call. */
+static void ask(bool blocking)
 {
     static pmix_server_module_t module = {.allocate = host_allocate};
     pmix_info_t info[2];
@@ -44,45 +60,35 @@ static void ask(pmix_info_t **results, size_t *n)
     ok(PMIx_server_init(&module, NULL, 0));
     PMIx_Info_load(&info[0], PMIX_ALLOC_NUM_CPUS, &cpus, PMIX_UINT64);
     PMIx_Info_load(&info[1], "example.own", "text", PMIX_STRING);
-    ok(PMIx_Allocation_request(PMIX_ALLOC_NEW, info, 2, results, n));
+    ok(blocking ? PMIx_Allocation_request(PMIX_ALLOC_NEW, info, 2, &results, &n_results)
+                : standard_wait(PMIx_Allocation_request_nb(PMIX_ALLOC_NEW, info, 2,
+                                                           on_results, NULL)));
 }
 
-PX_TEST(attributes_must_be_passed_to_the_host)
+PX_TEST_LOOP(attributes_must_be_passed_to_the_host, 2)
 {
-    pmix_info_t *results = NULL;
-    size_t n = 0;
-
-    ask(&results, &n);
+    ask(_i == 0);
     const pmix_info_t *cpus = standard_find(host.info, host.n, PMIX_ALLOC_NUM_CPUS);
     const pmix_info_t *own = standard_find(host.info, host.n, "example.own");
     ck_assert_uint_eq(host.directive, PMIX_ALLOC_NEW);
     ck_assert(cpus && cpus->value.data.uint64 == 3);
     ck_assert(own && strcmp(own->value.data.string, "text") == 0);
-    PMIx_Info_free(results, n);
 }
 
-PX_TEST(the_user_and_the_group_are_required)
+PX_TEST_LOOP(the_user_and_the_group_are_required, 2)
 {
-    pmix_info_t *results = NULL;
-    size_t n = 0;
-
-    ask(&results, &n);
+    ask(_i == 0);
     const pmix_info_t *uid = standard_find(host.info, host.n, PMIX_USERID);
     const pmix_info_t *gid = standard_find(host.info, host.n, PMIX_GRPID);
     ck_assert(uid && uid->value.data.uint32 == geteuid());
     ck_assert(gid && gid->value.data.uint32 == getegid());
-    PMIx_Info_free(results, n);
 }
 
-PX_TEST(results_must_include_the_identifier_of_the_host)
+PX_TEST_LOOP(results_must_include_the_identifier_of_the_host, 2)
 {
-    pmix_info_t *results = NULL;
-    size_t n = 0;
-
-    ask(&results, &n);
-    const pmix_info_t *id = standard_find(results, n, PMIX_ALLOC_ID);
+    ask(_i == 0);
+    const pmix_info_t *id = standard_find(results, n_results, PMIX_ALLOC_ID);
     ck_assert(id && strcmp(id->value.data.string, "of-the-host") == 0);
-    PMIx_Info_free(results, n);
 }
 
 STANDARD_MAIN("standard/allocation", NULL, stop)

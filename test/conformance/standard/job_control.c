@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- a host with a function for job control ------------------------------------------------ */
@@ -11,6 +12,7 @@
 static struct {
     pmix_info_t directives[8];
     size_t n;
+    unsigned n_calls;
 } host;
 
 static pmix_status_t host_control(const pmix_proc_t *requestor PX_UNUSED,
@@ -20,6 +22,7 @@ static pmix_status_t host_control(const pmix_proc_t *requestor PX_UNUSED,
                                   pmix_info_cbfunc_t cb PX_UNUSED,
                                   void *cbdata PX_UNUSED)
 {
+    host.n_calls++;
     ck_assert_uint_le(n, 8);
     for (host.n = 0; host.n < n; host.n++)
         ok(PMIx_Info_xfer(&host.directives[host.n], &directives[host.n]));
@@ -32,7 +35,17 @@ static void stop(void)
         (void)PMIx_server_finalize();
 }
 
-static void ask_host(void)
+static void on_results(pmix_status_t status, pmix_info_t *info PX_UNUSED,
+                       size_t n PX_UNUSED, void *cbdata, pmix_release_cbfunc_t release,
+                       void *release_cbdata)
+{
+    if (release)
+        release(release_cbdata);
+    standard_on_op(status, cbdata);
+}
+
+/* Asks the host by one form of the call. */
+static void ask_host(bool blocking)
 {
     static pmix_server_module_t module = {.job_control = host_control};
     pmix_info_t how[2], *results = NULL;
@@ -41,20 +54,23 @@ static void ask_host(void)
     ok(PMIx_server_init(&module, NULL, 0));
     PMIx_Info_load(&how[0], PMIX_JOB_CTRL_CHECKPOINT, "a", PMIX_STRING);
     PMIx_Info_load(&how[1], "example.own", "text", PMIX_STRING);
-    ok(PMIx_Job_control(NULL, 0, how, 2, &results, &n));
+    ok(blocking
+           ? PMIx_Job_control(NULL, 0, how, 2, &results, &n)
+           : standard_wait(PMIx_Job_control_nb(NULL, 0, how, 2, on_results, NULL)));
+    ck_assert_uint_eq(host.n_calls, 1);
 }
 
-PX_TEST(attributes_must_be_passed_to_the_host)
+PX_TEST_LOOP(attributes_must_be_passed_to_the_host, 2)
 {
-    ask_host();
+    ask_host(_i == 0);
     const pmix_info_t *own = standard_find(host.directives, host.n, "example.own");
     ck_assert(standard_find(host.directives, host.n, PMIX_JOB_CTRL_CHECKPOINT));
     ck_assert(own && strcmp(own->value.data.string, "text") == 0);
 }
 
-PX_TEST(the_user_and_the_group_are_required)
+PX_TEST_LOOP(the_user_and_the_group_are_required, 2)
 {
-    ask_host();
+    ask_host(_i == 0);
     const pmix_info_t *uid = standard_find(host.directives, host.n, PMIX_USERID);
     const pmix_info_t *gid = standard_find(host.directives, host.n, PMIX_GRPID);
     ck_assert(uid && uid->value.data.uint32 == geteuid());
@@ -223,6 +239,87 @@ PX_TEST(the_reason_of_a_denial_shall_be_returned)
 {
     STANDARD_NEEDS_PMIXRUN;
     run("denied");
+}
+
+/* ---- clean-up ------------------------------------------------------------------------------ */
+
+/* A registration, for a folder with the file "kept", the empty folder "empty" and the folder "full" with a
+ * file. remaining: parts after the client's end: t (the folder itself), k, e, f. */
+static const struct cleanup {
+    const char *key, *below; /* the path that is registered, relative to the folder */
+    const char *flags[2];
+    const char *ignored, *remaining;
+} cleanups[] = {
+    {PMIX_REGISTER_CLEANUP, "/kept", {NULL}, NULL, "tef"},
+    {PMIX_REGISTER_CLEANUP_DIR, "/empty", {NULL}, NULL, "tkf"},
+    {PMIX_REGISTER_CLEANUP_DIR, "", {PMIX_CLEANUP_RECURSIVE}, NULL, ""},
+    {PMIX_REGISTER_CLEANUP_DIR, "", {PMIX_CLEANUP_RECURSIVE}, "/kept", "tk"},
+    {PMIX_REGISTER_CLEANUP_DIR,
+     "",
+     {PMIX_CLEANUP_RECURSIVE, PMIX_CLEANUP_LEAVE_TOPDIR},
+     NULL,
+     "t"},
+    {PMIX_REGISTER_CLEANUP_DIR,
+     "",
+     {PMIX_CLEANUP_RECURSIVE, PMIX_CLEANUP_EMPTY},
+     NULL,
+     "tkf"},
+};
+
+static const char *const parts[] = {"t", "", "k", "/kept", "e", "/empty", "f", "/full"};
+
+static char *path_in(const char *folder, const char *below)
+{
+    static char path[4][4096];
+    static unsigned next;
+    char *p = path[next++ % 4];
+
+    snprintf(p, sizeof(path[0]), "%s%s", folder, below);
+    return p;
+}
+
+STANDARD_CLIENT(registers)
+{
+    const struct cleanup *c = &cleanups[atoi(getenv("STANDARD_ROW"))];
+    const char *folder = getenv("STANDARD_FOLDER");
+    pmix_info_t what, how[3], *results = NULL;
+    size_t n = 0, n_results = 0;
+
+    PMIx_Info_load(&what, c->key, path_in(folder, c->below), PMIX_STRING);
+    for (; n < 2 && c->flags[n]; n++)
+        PMIx_Info_load(&how[n], c->flags[n], NULL, PMIX_BOOL);
+    if (c->ignored)
+        PMIx_Info_load(&how[n++], PMIX_CLEANUP_IGNORE, path_in(folder, c->ignored),
+                       PMIX_STRING);
+    pmix_info_t all[4] = {what, how[0], how[1], how[2]};
+    for (size_t i = 0; i <= n; i++)
+        PMIx_Info_required(&all[i]);
+    STANDARD_CHECK(PMIx_Job_control(NULL, 0, all, n + 1, &results, &n_results) ==
+                   PMIX_SUCCESS);
+}
+
+PX_TEST_LOOP(registrations_for_cleanup_and_their_directives_are_required,
+             (int)(sizeof(cleanups) / sizeof(cleanups[0])))
+{
+    const char *folder = px_test_path("folder");
+    char row[16], found[8] = "";
+    struct stat st;
+    size_t n = 0;
+
+    STANDARD_NEEDS_PMIXRUN;
+    ck_assert_int_eq(mkdir(folder, 0755), 0);
+    ck_assert_int_eq(mkdir(path_in(folder, "/empty"), 0755), 0);
+    ck_assert_int_eq(mkdir(path_in(folder, "/full"), 0755), 0);
+    fclose(fopen(path_in(folder, "/kept"), "w"));
+    fclose(fopen(path_in(folder, "/full/file"), "w"));
+    snprintf(row, sizeof(row), "%d", _i);
+    setenv("STANDARD_ROW", row, 1);
+    setenv("STANDARD_FOLDER", folder, 1);
+    standard_run("-n 1", "registers");
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i += 2)
+        if (stat(path_in(folder, parts[i + 1]), &st) == 0)
+            found[n++] = parts[i][0];
+    ck_assert_str_eq(found, cleanups[_i].remaining);
 }
 
 STANDARD_MAIN("standard/job_control", NULL, stop)

@@ -83,13 +83,27 @@ PX_TEST(supported_attributes_must_not_be_passed_unless_other_nodes_are_involved)
     ck_assert_uint_eq(host.n_calls, 1);
 }
 
-PX_TEST(the_user_and_the_group_are_required_in_what_the_host_gets)
+static void on_results(pmix_status_t status, pmix_info_t *info PX_UNUSED,
+                       size_t n PX_UNUSED, void *cbdata, pmix_release_cbfunc_t release,
+                       void *release_cbdata)
 {
-    pmix_info_t *results = NULL;
+    if (release)
+        release(release_cbdata);
+    standard_on_op(status, cbdata);
+}
+
+PX_TEST_LOOP(the_user_and_the_group_are_required_in_what_the_host_gets, 2)
+{
+    pmix_info_t *results = NULL, what, own;
     size_t n = 0;
 
     start();
-    ok(monitor("example.own", NULL, 0, &results, &n));
+    PMIx_Info_load(&what, "example.own", NULL, PMIX_BOOL);
+    PMIx_Info_load(&own, "example.more", NULL, PMIX_BOOL);
+    ok(_i == 0 ? monitor("example.own", &own, 1, &results, &n)
+               : standard_wait(PMIx_Process_monitor_nb(&what, PMIX_SUCCESS, &own, 1,
+                                                       on_results, NULL)));
+    ck_assert(standard_find(host.directives, host.n, "example.more"));
     const pmix_info_t *uid = standard_find(host.directives, host.n, PMIX_USERID);
     const pmix_info_t *gid = standard_find(host.directives, host.n, PMIX_GRPID);
     ck_assert(uid && uid->value.data.uint32 == geteuid());
