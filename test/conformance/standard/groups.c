@@ -161,21 +161,67 @@ PX_TEST(libraries_are_required_to_support_leaders)
     standard_run("-n 3", "leader");
 }
 
-STANDARD_CLIENT(optional)
+static void on_info(pmix_status_t status, pmix_info_t *info, size_t n,
+                    void *arg PX_UNUSED, pmix_release_cbfunc_t release, void *data)
 {
-    pmix_info_t info = flag(PMIX_GROUP_OPTIONAL);
-
-    begin();
-    if (standard_me.rank == 2)
-        return;
-    STANDARD_CHECK(construct("optional", &info, 1) == PMIX_ERR_PARTIAL_SUCCESS);
-    STANDARD_CHECK(number_of_members() == 2);
+    results = PMIx_Info_create(n);
+    for (n_results = 0; n_results < n; n_results++)
+        PMIx_Info_xfer(&results[n_results], &info[n_results]);
+    if (release)
+        release(data);
+    standard_on_op(status, NULL);
 }
 
-PX_TEST(libraries_are_required_to_support_optional_members)
+/* Directives of constructions that rank 2 joins, or does not join because it ends. */
+static const struct {
+    const char *directive;
+    bool complete;
+    pmix_status_t status;
+} constructions[] = {
+    {PMIX_GROUP_OPTIONAL, true, PMIX_SUCCESS},
+    {PMIX_GROUP_OPTIONAL, false, PMIX_ERR_PARTIAL_SUCCESS},
+    {PMIX_GROUP_FT_COLLECTIVE, true, PMIX_SUCCESS},
+    {PMIX_GROUP_FT_COLLECTIVE, false, PMIX_SUCCESS},
+    {PMIX_GROUP_NOTIFY_TERMINATION, false, PMIX_SUCCESS},
+    {NULL, false, PMIX_ERR_LOST_CONNECTION},
+};
+
+STANDARD_CLIENT(constructs)
 {
+    const int row = atoi(getenv("STANDARD_ROW"));
+    const pmix_status_t wanted = constructions[row].status;
+    const char *directive = constructions[row].directive;
+    pmix_info_t info = flag(directive ? directive : PMIX_GROUP_LOCAL_ONLY);
+
+    begin();
+    if (standard_me.rank == 2 && !constructions[row].complete)
+        return;
+    for (int form = 0; form < 2; form++) {
+        const char *name = form ? "posted" : "waited";
+
+        results = NULL;
+        n_results = 0;
+        STANDARD_CHECK((form ? standard_wait(PMIx_Group_construct_nb(
+                                   name, &everyone, 1, &info, 1, on_info, NULL))
+                             : construct(name, &info, 1)) == wanted);
+        if (wanted == PMIX_ERR_LOST_CONNECTION)
+            continue;
+        STANDARD_CHECK(number_of_members() == (constructions[row].complete ? 3 : 2));
+        STANDARD_CHECK((form ? standard_wait(PMIx_Group_destruct_nb(
+                                   name, NULL, 0, standard_on_op, NULL))
+                             : PMIx_Group_destruct(name, NULL, 0)) == PMIX_SUCCESS);
+    }
+}
+
+PX_TEST_LOOP(libraries_are_required_to_support_optional_ft_collective_and_notify,
+             (int)(sizeof(constructions) / sizeof(constructions[0])))
+{
+    char row[16];
+
     STANDARD_NEEDS_PMIXRUN;
-    standard_run("-n 3", "optional");
+    snprintf(row, sizeof(row), "%d", _i);
+    setenv("STANDARD_ROW", row, 1);
+    standard_run("-n 3", "constructs");
 }
 
 STANDARD_CLIENT(contexts)
@@ -242,6 +288,57 @@ PX_TEST(leaders_are_required_to_give_their_number_for_a_bootstrap)
 {
     STANDARD_NEEDS_PMIXRUN;
     standard_run("-n 3", "bootstrap");
+}
+
+/* ---- two namespaces ------------------------------------------------------------------------ */
+
+/* Constructs a group of two jobs of a process each, and gets what the other one has. */
+static void meet(const char *parent, const char *child)
+{
+    pmix_proc_t both[2], other;
+    pmix_value_t value = {.type = PMIX_STRING, .data.string = standard_me.nspace};
+    pmix_value_t *v = NULL;
+
+    PMIx_Load_procid(&both[0], parent, PMIX_RANK_WILDCARD);
+    PMIx_Load_procid(&both[1], child, PMIX_RANK_WILDCARD);
+    STANDARD_CHECK(PMIx_Put(PMIX_GLOBAL, "posted", &value) == PMIX_SUCCESS);
+    STANDARD_CHECK(PMIx_Commit() == PMIX_SUCCESS);
+    STANDARD_CHECK(PMIx_Group_construct("both", both, 2, NULL, 0, &results,
+                                        &n_results) == PMIX_SUCCESS);
+    other = both[PMIx_Check_nspace(standard_me.nspace, parent) ? 1 : 0];
+    STANDARD_CHECK(PMIx_Get(&other, PMIX_JOB_SIZE, NULL, 0, &v) == PMIX_SUCCESS);
+    STANDARD_CHECK(v->data.uint32 == 1);
+    other.rank = 0;
+    STANDARD_CHECK(PMIx_Get(&other, "posted", NULL, 0, &v) == PMIX_SUCCESS);
+    STANDARD_CHECK(strcmp(v->data.string, other.nspace) == 0);
+    STANDARD_CHECK(PMIx_Group_destruct("both", NULL, 0) == PMIX_SUCCESS);
+}
+
+STANDARD_CLIENT(spawned)
+{
+    pmix_value_t *v = NULL;
+
+    STANDARD_CHECK(PMIx_Get(&standard_me, PMIX_PARENT_ID, NULL, 0, &v) == PMIX_SUCCESS);
+    meet(v->data.proc->nspace, standard_me.nspace);
+}
+
+STANDARD_CLIENT(spawns)
+{
+    char self[4096], *argv[] = {self, (char[]){"spawned"}, NULL};
+    pmix_app_t app = {.cmd = self, .argv = argv, .maxprocs = 1};
+    pmix_nspace_t child;
+    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+    STANDARD_CHECK(n > 0);
+    self[n] = '\0';
+    STANDARD_CHECK(PMIx_Spawn(NULL, 0, &app, 1, child) == PMIX_SUCCESS);
+    meet(standard_me.nspace, child);
+}
+
+PX_TEST(job_information_of_each_participating_namespace_is_required)
+{
+    STANDARD_NEEDS_PMIXRUN;
+    standard_run("-n 1", "spawns");
 }
 
 /* ---- destruct and leave -------------------------------------------------------------------- */
@@ -331,15 +428,6 @@ PX_TEST(the_name_is_required_to_query_the_members)
 
 /* ---- invitations --------------------------------------------------------------------------- */
 
-static void on_info(pmix_status_t status, pmix_info_t *info PX_UNUSED,
-                    size_t n PX_UNUSED, void *arg PX_UNUSED,
-                    pmix_release_cbfunc_t release, void *data)
-{
-    if (release)
-        release(data);
-    standard_on_op(status, NULL);
-}
-
 /* Rank 0 invites the others to a group, and all construct it. */
 static void invite_all(const char *name, bool early)
 {
@@ -386,6 +474,90 @@ PX_TEST(no_order_of_invitation_and_registration_is_required)
 {
     STANDARD_NEEDS_PMIXRUN;
     standard_run("-n 3", "late_invitation");
+}
+
+/* Rank 0 invites the others with all attributes that are required, and rank 2 declines or not. */
+static void invite_with(bool declines, bool blocking)
+{
+    pmix_info_t info[] = {flag(PMIX_GROUP_OPTIONAL), flag(PMIX_GROUP_FT_COLLECTIVE),
+                          flag(PMIX_GROUP_ASSIGN_CONTEXT_ID),
+                          flag(PMIX_GROUP_NOTIFY_TERMINATION)};
+    const char *name = blocking ? "waited" : "posted";
+    const size_t n = sizeof(info) / sizeof(info[0]);
+
+    n_events = 0;
+    fence();
+    if (standard_me.rank == 0) {
+        STANDARD_CHECK((blocking ? PMIx_Group_invite(name, procs + 1, 2, info, n,
+                                                     &results, &n_results)
+                                 : standard_wait(PMIx_Group_invite_nb(
+                                       name, procs + 1, 2, info, n, on_info, NULL))) ==
+                       (declines ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS));
+    } else {
+        STANDARD_CHECK(await_event());
+        declines = declines && standard_me.rank == 2;
+        pmix_status_t rc = standard_wait(PMIx_Group_join_nb(
+            name, &event_source, declines ? PMIX_GROUP_DECLINE : PMIX_GROUP_ACCEPT,
+            NULL, 0, on_info, NULL));
+        STANDARD_CHECK(declines || rc == PMIX_SUCCESS);
+        if (declines)
+            return;
+    }
+    STANDARD_CHECK(standard_find(results, n_results, PMIX_GROUP_CONTEXT_ID));
+}
+
+STANDARD_CLIENT(invitations)
+{
+    begin();
+    want(PMIX_GROUP_INVITED);
+    invite_with(false, true);
+    invite_with(true, false);
+    fence();
+}
+
+PX_TEST(libraries_and_hosts_are_required_to_support_directives_of_invitations)
+{
+    STANDARD_NEEDS_PMIXRUN;
+    standard_run("-n 3", "invitations");
+}
+
+static void on_declined(size_t id PX_UNUSED, pmix_status_t status PX_UNUSED,
+                        const pmix_proc_t *source PX_UNUSED,
+                        pmix_info_t info[] PX_UNUSED, size_t n PX_UNUSED,
+                        pmix_info_t given[] PX_UNUSED, size_t n_given PX_UNUSED,
+                        pmix_event_notification_cbfunc_fn_t done, void *arg)
+{
+    done(PMIX_GROUP_CONSTRUCT_ABORT, NULL, 0, NULL, NULL, arg);
+}
+
+STANDARD_CLIENT(aborted_by_handler)
+{
+    pmix_status_t code = standard_me.rank == 0 ? PMIX_GROUP_INVITE_DECLINED
+                                               : PMIX_GROUP_INVITED;
+
+    begin();
+    STANDARD_CHECK(PMIx_Register_event_handler(
+                       &code, 1, NULL, 0, standard_me.rank ? on_event : on_declined,
+                       NULL, NULL) >= 0);
+    fence();
+    if (standard_me.rank == 0) {
+        STANDARD_CHECK(PMIx_Group_invite("aborted", procs + 1, 2, NULL, 0, &results,
+                                         &n_results) == PMIX_GROUP_CONSTRUCT_ABORT);
+    } else {
+        STANDARD_CHECK(await_event());
+        pmix_status_t rc = PMIx_Group_join("aborted", &event_source,
+                                           standard_me.rank == 1 ? PMIX_GROUP_ACCEPT
+                                                                 : PMIX_GROUP_DECLINE,
+                                           NULL, 0, &results, &n_results);
+        STANDARD_CHECK(standard_me.rank == 2 || rc == PMIX_GROUP_CONSTRUCT_ABORT);
+    }
+    fence();
+}
+
+PX_TEST(actions_of_the_inviting_process_must_be_the_result_of_its_handler)
+{
+    STANDARD_NEEDS_PMIXRUN;
+    standard_run("-n 3", "aborted_by_handler");
 }
 
 STANDARD_CLIENT(completion)

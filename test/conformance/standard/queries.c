@@ -2,6 +2,7 @@
 /* The Standard's chapter "Query Operations". */
 #include "standard.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,8 +203,10 @@ PX_TEST(required_qualifiers_that_specify_a_process)
     pmix_info_t proc[] = {of_proc(1)}, pair[] = {of_job(), of_job()};
 
     start(NULL);
-    ok(ask(PMIX_HOSTNAME, NULL, proc, 1));
+    ok(ask(PMIX_HOSTNAME, PMIX_NODEID, proc, 1)); /* the process applies to all keys */
+    ck_assert_uint_eq(n_found, 2);
     ck_assert_str_eq(found[0].value.data.string, "other");
+    ck_assert_uint_eq(found[1].value.data.uint32, 1);
     PMIx_Info_load(&pair[1], PMIX_RANK, &rank, PMIX_PROC_RANK);
     ok(ask(PMIX_HOSTNAME, NULL, pair, 2));
     ck_assert_str_eq(found[0].value.data.string, "other");
@@ -288,6 +291,42 @@ static void on_results(pmix_status_t status, pmix_info_t *info, size_t n, void *
     if (release)
         release(release_cbdata);
     standard_on_op(status, cbdata);
+}
+
+static pthread_t asking;
+static volatile bool is_asking;
+
+static void on_outside(pmix_status_t status, pmix_info_t *info PX_UNUSED,
+                       size_t n PX_UNUSED, void *cbdata, pmix_release_cbfunc_t release,
+                       void *release_cbdata)
+{
+    if (is_asking && pthread_equal(asking, pthread_self()))
+        status = PMIX_ERROR;
+    if (release)
+        release(release_cbdata);
+    standard_on_op(status, cbdata);
+}
+
+/* Answers of the library in the caller, of the server, and of the host. */
+PX_TEST(the_callback_must_not_be_invoked_prior_to_returning)
+{
+    static const char *const keys[] = {PMIX_QUERY_STABLE_ABI_VERSION, PMIX_JOB_SIZE,
+                                       PMIX_QUERY_NUM_PSETS, "example.own"};
+    pmix_info_t of = of_job();
+
+    start(&module);
+    asking = pthread_self();
+    PMIx_Info_load(&host.results[0], "example.own", "text", PMIX_STRING);
+    host.n_results = 1;
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        char *list[] = {TEXT(keys[i]), NULL};
+        pmix_query_t q = {.keys = list, .qualifiers = &of, .nqual = 1};
+
+        is_asking = true;
+        pmix_status_t rc = PMIx_Query_info_nb(&q, 1, on_outside, NULL);
+        is_asking = false;
+        ok(standard_wait(rc));
+    }
 }
 
 PX_TEST(the_callback_gets_the_status_and_no_results_after_an_error)
