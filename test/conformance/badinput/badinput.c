@@ -14,7 +14,27 @@ __attribute__((visibility("default"))) const char *__asan_default_options(void)
     return "allocator_may_return_null=1";
 }
 
-const pmix_data_type_t no_types[N_NO_TYPES] = {29, 44, 99, 500, 9999, UINT16_MAX};
+static void never(void)
+{
+    ck_abort_msg("called back after an error");
+}
+
+const struct row_callbacks on = {
+    .op = (pmix_op_cbfunc_t)never,
+    .value = (pmix_value_cbfunc_t)never,
+    .lookup = (pmix_lookup_cbfunc_t)never,
+    .spawn = (pmix_spawn_cbfunc_t)never,
+    .joint = (pmix_connect_cbfunc_t)never,
+    .info = (pmix_info_cbfunc_t)never,
+    .handler = (pmix_hdlr_reg_cbfunc_t)never,
+    .setup = (pmix_setup_application_cbfunc_t)never,
+    .dmodex = (pmix_dmodex_response_fn_t)never,
+    .event = (pmix_notification_fn_t)never,
+    .credential = (pmix_credential_cbfunc_t)never,
+    .validation = (pmix_validation_cbfunc_t)never,
+    .distances = (pmix_device_dist_cbfunc_t)never,
+    .iof = (pmix_iof_cbfunc_t)never,
+};
 
 /* ---- what has been called: shared by the tests' processes ------------------------------------- */
 

@@ -5,6 +5,7 @@
 
 #include <check.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #undef PMIx_server_init /* the function, not the macro of the header */
 
@@ -35,25 +36,20 @@ static size_t n;
 
 /* ---- callbacks ------------------------------------------------------------------- */
 
-static void never(void)
-{
-    ck_abort_msg("called back after an error");
-}
-
-#define on_op         ((pmix_op_cbfunc_t)never)
-#define on_value      ((pmix_value_cbfunc_t)never)
-#define on_lookup     ((pmix_lookup_cbfunc_t)never)
-#define on_spawn      ((pmix_spawn_cbfunc_t)never)
-#define on_joint      ((pmix_connect_cbfunc_t)never)
-#define on_info       ((pmix_info_cbfunc_t)never)
-#define on_handler    ((pmix_hdlr_reg_cbfunc_t)never)
-#define on_setup      ((pmix_setup_application_cbfunc_t)never)
-#define on_dmodex     ((pmix_dmodex_response_fn_t)never)
-#define on_event      ((pmix_notification_fn_t)never)
-#define on_credential ((pmix_credential_cbfunc_t)never)
-#define on_validation ((pmix_validation_cbfunc_t)never)
-#define on_distances  ((pmix_device_dist_cbfunc_t)never)
-#define on_iof        ((pmix_iof_cbfunc_t)never)
+#define on_op         on.op
+#define on_value      on.value
+#define on_lookup     on.lookup
+#define on_spawn      on.spawn
+#define on_joint      on.joint
+#define on_info       on.info
+#define on_handler    on.handler
+#define on_setup      on.setup
+#define on_dmodex     on.dmodex
+#define on_event      on.event
+#define on_credential on.credential
+#define on_validation on.validation
+#define on_distances  on.distances
+#define on_iof        on.iof
 
 static pmix_status_t completed;
 
@@ -516,6 +512,28 @@ static pmix_status_t clean_up(const char *key, const void *data, pmix_data_type_
 #define ROW(call) IS(expected, call)
 #define START(call) IS(PMIX_ERR_BAD_PARAM, call)
 /* clang-format on */
+
+void calls_of(const pmix_proc_t *self)
+{
+    proc = *self;
+    PMIx_Load_nspace(nspace, self->nspace);
+}
+
+void calls_drop(bool with_cpuset)
+{
+    free(text);
+    text = NULL;
+    PMIx_Argv_free(env);
+    env = NULL;
+    PMIx_Device_distance_free(distances, n);
+    distances = NULL;
+    PMIx_Proc_free(servers, n);
+    servers = NULL;
+    PMIx_Data_buffer_destruct(&buffer);
+    n = 0;
+    if (with_cpuset)
+        PMIx_Cpuset_destruct(&cpuset);
+}
 
 void calls_setup(void)
 {

@@ -52,6 +52,24 @@ void rows_of_names(void);   /* names.c: processes, keys, argv, texts */
 void rows_of_buffers(void); /* buffers.c: PMIx_Data_* */
 void rows_of_damaged_buffers(void);
 
+/* Callbacks and handlers in the calls of calls.c. Each program defines its own. */
+extern const struct row_callbacks {
+    pmix_op_cbfunc_t op;
+    pmix_value_cbfunc_t value;
+    pmix_lookup_cbfunc_t lookup;
+    pmix_spawn_cbfunc_t spawn;
+    pmix_connect_cbfunc_t joint;
+    pmix_info_cbfunc_t info;
+    pmix_hdlr_reg_cbfunc_t handler;
+    pmix_setup_application_cbfunc_t setup;
+    pmix_dmodex_response_fn_t dmodex;
+    pmix_notification_fn_t event;
+    pmix_credential_cbfunc_t credential;
+    pmix_validation_cbfunc_t validation;
+    pmix_device_dist_cbfunc_t distances;
+    pmix_iof_cbfunc_t iof;
+} on;
+
 /* calls.c: functions that need an initialized library. A good call is valid, but comes too early or in
  * another role. */
 void rows_of_good_calls(pmix_status_t expected);
@@ -60,6 +78,10 @@ void rows_of_bad_calls(pmix_status_t expected);
 void rows_of_bad_server_calls(pmix_status_t expected);
 void rows_of_cleanup(pmix_status_t expected);
 void calls_setup(void);
+/* Sets the process and the namespace of later calls. */
+void calls_of(const pmix_proc_t *self);
+/* Frees the results of the last calls. cpuset: also the set of CPUs. */
+void calls_drop(bool cpuset);
 /* Calls of tools. attach: status of PMIx_tool_attach_to_server, which clients may call, too. */
 void rows_of_good_tools(pmix_status_t expected, pmix_status_t attach);
 void rows_of_bad_tools(pmix_status_t expected, pmix_status_t attach);

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+const pmix_data_type_t no_types[N_NO_TYPES] = {29, 44, 99, 500, 9999, UINT16_MAX};
+
 static const int number = 7;
 
 /* Values with missing contents. */
