@@ -135,6 +135,18 @@ PX_TEST(libraries_are_required_to_support_local_only_and_to_scan_for_it)
     standard_run("-n 3", "local");
 }
 
+static void on_info(pmix_status_t status, pmix_info_t *info, size_t n,
+                    void *arg PX_UNUSED, pmix_release_cbfunc_t release, void *data)
+{
+    results = PMIx_Info_create(n);
+    for (n_results = 0; n_results < n; n_results++)
+        PMIx_Info_xfer(&results[n_results], &info[n_results]);
+    if (release)
+        release(data);
+    standard_on_op(status, NULL);
+}
+
+/* The fence of ranks 0 and 2 follows the leader's request: the server knows the leader before rank 2 ends. */
 STANDARD_CLIENT(leader)
 {
     pmix_info_t info[] = {flag(PMIX_GROUP_LEADER), flag(PMIX_GROUP_NOTIFY_TERMINATION)};
@@ -142,12 +154,18 @@ STANDARD_CLIENT(leader)
     pmix_proc_t all;
 
     begin();
+    const pmix_proc_t ends[] = {procs[0], procs[2]};
     want(PMIX_GROUP_MEMBER_FAILED);
     fence();
+    pmix_status_t rc = leads ? PMIx_Group_construct_nb("led", &everyone, 1, info, 2,
+                                                       on_info, NULL)
+                             : PMIX_SUCCESS;
+    if (standard_me.rank != 1)
+        STANDARD_CHECK(PMIx_Fence(ends, 2, NULL, 0) == PMIX_SUCCESS);
     if (standard_me.rank == 2)
         return;
-    STANDARD_CHECK(construct("led", leads ? info : info + 1, leads ? 2 : 1) ==
-                   PMIX_SUCCESS);
+    rc = leads ? standard_wait(rc) : construct("led", info + 1, 1);
+    STANDARD_CHECK(rc == PMIX_SUCCESS);
     STANDARD_CHECK(!leads || await_event());
     STANDARD_CHECK(number_of_members() == 2);
     PMIx_Load_procid(&all, "led", PMIX_RANK_WILDCARD);
@@ -159,17 +177,6 @@ PX_TEST(libraries_are_required_to_support_leaders)
 {
     STANDARD_NEEDS_PMIXRUN;
     standard_run("-n 3", "leader");
-}
-
-static void on_info(pmix_status_t status, pmix_info_t *info, size_t n,
-                    void *arg PX_UNUSED, pmix_release_cbfunc_t release, void *data)
-{
-    results = PMIx_Info_create(n);
-    for (n_results = 0; n_results < n; n_results++)
-        PMIx_Info_xfer(&results[n_results], &info[n_results]);
-    if (release)
-        release(data);
-    standard_on_op(status, NULL);
 }
 
 /* Directives of constructions that rank 2 joins, or does not join because it ends. */
