@@ -3,6 +3,7 @@
  * work; this program asks for it and reports the events to the user. */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -577,11 +578,20 @@ static bool has_descriptors(const struct options *o)
     return false;
 }
 
+/* Gives memory back to the system after large requests. Without fixed thresholds the C
+ * library raises them to the size of the largest block, and keeps twice as much. */
+static void limit_free_memory(void)
+{
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    mallopt(M_TRIM_THRESHOLD, 2 << 20);
+}
+
 int main(int argc, char **argv)
 {
     static struct options options; /* lives until the end */
     int status;
 
+    limit_free_memory();
     open_streams();
     options_parse(&options, argc, argv);
     if (options.dirs)
