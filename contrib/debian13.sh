@@ -5,13 +5,14 @@ set -eu
 
 usage() {
     cat <<'TEXT'
-usage: contrib/debian13.sh [--root DIR] [--new] COMMAND [ARGUMENT]...
+usage: contrib/debian13.sh [--root DIR] [--new | --existing] COMMAND [ARGUMENT]...
 
   COMMAND     runs in a copy of this source tree inside the root, for example
               contrib/quickstart.sh or contrib/check.sh
   --root DIR  the folder of the root (default: $TENON_DEBIAN13, else tenon/debian13 below
               $XDG_CACHE_HOME, else below /var/cache)
   --new       makes the root anew
+  --existing  makes no root: exit status 77 without one
 
 The exit status is the command's; 77 with a line on stderr if no root can be made or entered here.
 TEXT
@@ -24,11 +25,12 @@ skip() {
 
 SUITE=trixie
 ROOT=${TENON_DEBIAN13:-${XDG_CACHE_HOME:-/var/cache}/tenon/debian13}
-FRESH=0
+FRESH=0 EXISTING=0
 while [ $# -gt 0 ]; do
     case $1 in
         --root) [ $# -gt 1 ] || { usage >&2; exit 2; }; ROOT=$2; shift ;;
         --new) FRESH=1 ;;
+        --existing) EXISTING=1 ;;
         -h | --help) usage; exit 0 ;;
         --) shift; break ;;
         -*) usage >&2; exit 2 ;;
@@ -83,6 +85,8 @@ copy_tree() {
     find "$ROOT/src.new" -mindepth 1 -maxdepth 1 -exec mv {} "$ROOT/src" \;
     rmdir "$ROOT/src.new"
 }
+
+[ -x "$ROOT/bin/sh" ] || [ $EXISTING = 0 ] || skip "$ROOT is not there yet"
 
 # Runs in one root wait for each other, because each run replaces the sources.
 mkdir -p "$(dirname "$ROOT")"
