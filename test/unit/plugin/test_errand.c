@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MAX_B = 100, LATE_MS = 50 };
+enum { MAX_B = 100, LATE_MS = 1000 };
 
 static struct px_loop *loop;
 
