@@ -133,7 +133,7 @@ static void *publish_one(void *key)
 
 static void threads(void)
 {
-    static char keys[8][8];
+    static char keys[8][16];
     pthread_t threads[8];
     uint32_t n = 0;
 
