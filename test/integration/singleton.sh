@@ -78,6 +78,7 @@ by_tools() { # by_tools HEADERS
 }
 
 in_python() { # the binding of OpenPMIx, on this library
+    [ -z "$SANITIZE" ] || skip "python3 does not load the sanitizer's library first"
     /usr/bin/python3 -c 'import pmix' 2>/dev/null || skip "Debian's python3-pmix is not installed"
     LD_LIBRARY_PATH=$LIBDIR well /usr/bin/python3 "$HERE/singleton.py"
     lines 1 '^CHILD$' "$OUT"

@@ -7,13 +7,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Lets an allocation that is too large fail, instead of ending the process, with a sanitizer. */
-const char *__asan_default_options(void);
-__attribute__((visibility("default"))) const char *__asan_default_options(void)
-{
-    return "allocator_may_return_null=1";
-}
-
 static void never(void)
 {
     ck_abort_msg("called back after an error");

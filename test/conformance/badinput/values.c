@@ -7,6 +7,13 @@
 
 const pmix_data_type_t no_types[N_NO_TYPES] = {29, 44, 99, 500, 9999, UINT16_MAX};
 
+/* Lets an allocation that is too large fail, instead of ending the process, with a sanitizer. */
+const char *__asan_default_options(void);
+__attribute__((visibility("default"))) const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+
 static const int number = 7;
 
 /* Values with missing contents. */

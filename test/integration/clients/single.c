@@ -179,6 +179,7 @@ static void later(void)
     PMIX_INFO_LOAD(&text, PMIX_LOG_STDERR, "logged by the host\n", PMIX_STRING);
     GOOD(result(PMIx_Log_nb(&text, 1, NULL, 0, on_done, NULL)));
     GOOD(PMIx_Publish_nb(&info, 1, on_done, NULL));
+    PMIX_INFO_DESTRUCT(&text);
 }
 
 /* Every call that would start a host. */
@@ -198,6 +199,7 @@ static void refused(void)
         EXPECT(PMIx_Log(&text, 1, NULL, 0), PMIX_ERR_UNREACH);
         EXPECT(result(PMIx_Publish_nb(&info, 1, on_done, NULL)), PMIX_ERR_UNREACH);
     }
+    PMIX_INFO_DESTRUCT(&text);
     EXPECT(PMIx_Init(NULL, NULL, 0), PMIX_ERR_UNREACH);
     GOOD(PMIx_Finalize(NULL, 0));
 }

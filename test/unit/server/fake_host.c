@@ -384,7 +384,7 @@ static pmix_status_t get_credential(PROC, INFOS, CB(credential))
 static pmix_status_t validate_credential(PROC, const pmix_byte_object_t *cred, INFOS,
                                          CB(validation))
 {
-    px_str_copy(host.text, sizeof(host.text), cred->bytes);
+    snprintf(host.text, sizeof(host.text), "%.*s", (int)cred->size, cred->bytes);
     host.code = (int)cred->size;
     return arrived("validate_credential", info, n, DUE(VALIDATION, validation, proc));
 }
