@@ -39,7 +39,7 @@ struct px_client {
                                   * a server */
     px_writer put;               /* values since the last commit */
     px_writer section;           /* scratch space for one value */
-    struct px_map put_alone;     /* key -> scope of a value that a singleton puts */
+    struct px_map put_alone;     /* values put without a server; see note_scope */
     unsigned commits_alone;      /* number of commits without a server */
     size_t unanswered_b;         /* bytes in unanswered commits */
     size_t n_unanswered;         /* number of unanswered commits */

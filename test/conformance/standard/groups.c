@@ -168,8 +168,8 @@ STANDARD_CLIENT(leader)
     STANDARD_CHECK(rc == PMIX_SUCCESS);
     STANDARD_CHECK(!leads || await_event());
     STANDARD_CHECK(number_of_members() == 2);
-    STANDARD_CHECK(leads ||
-                   n_events == 0); /* the leader may end after the next fence */
+    /* The leader may end after the next fence. */
+    STANDARD_CHECK(leads || n_events == 0);
     PMIx_Load_procid(&all, "led", PMIX_RANK_WILDCARD);
     STANDARD_CHECK(PMIx_Fence(&all, 1, NULL, 0) == PMIX_SUCCESS);
 }

@@ -84,8 +84,8 @@ PX_TEST(the_servers_XML_spares_the_discovery_and_bad_hints_are_passed_over)
     ck_assert_uint_eq(n_cpus(&topo), 3);
 }
 
-/* Shares the topology of another machine as a server does. */
-static void share(const char *file, struct px_topo_hints *hints)
+/* Gives the topology of another machine to the library. */
+static void give(void)
 {
     pmix_topology_t given = {.source = strdup("hwloc")};
     pmix_info_t info;
@@ -95,6 +95,12 @@ static void share(const char *file, struct px_topo_hints *hints)
     px_topo_given(&info, 1);
     PMIx_Info_destruct(&info);
     PMIx_Topology_destruct(&given);
+}
+
+/* Shares the topology of another machine as a server does. */
+static void share(const char *file, struct px_topo_hints *hints)
+{
+    give();
     ok(px_topo_share(file, hints));
     px_topo_drop();
 }
@@ -117,22 +123,17 @@ PX_TEST(a_shared_one_is_mapped_and_can_be_copied)
     px_topo_drop();
     ck_assert_uint_eq(n_cpus(&copy), 8);
     PMIx_Topology_destruct(&copy);
-    chmod(hints.shmem_file,
-          0666); /* every user could have written pointers into the file */
+    /* Every user could have written pointers into the file. */
+    chmod(hints.shmem_file, 0666);
     ok(px_topo_load(&hints, &topo));
     ck_assert_uint_eq(n_cpus(&topo), 3);
 }
 
 PX_TEST(what_init_is_given_is_kept_as_a_copy)
 {
-    pmix_topology_t given = {.source = strdup("hwloc")}, topo = {0};
-    pmix_info_t info;
+    pmix_topology_t topo = {0};
 
-    parse_devices(&given.topology);
-    ok(PMIx_Info_load(&info, PMIX_TOPOLOGY2, &given, PMIX_TOPO));
-    px_topo_given(&info, 1);
-    PMIx_Info_destruct(&info);
-    PMIx_Topology_destruct(&given);
+    give();
     ck_assert(px_topo_here(&topo));
     ck_assert_uint_eq(n_cpus(&topo), 8);
     px_topo_given(NULL, 0);
