@@ -92,20 +92,18 @@ static pmix_status_t get_all(const struct px_nspace *ns, pmix_rank_t rank,
     return PMIX_SUCCESS;
 }
 
-/* Leaves out received values of a live key: they may be out of date. */
 static pmix_status_t look_up(const struct px_model *m, const struct px_nspace *ns,
-                             struct px_lookup *l, bool live, pmix_value_t *v)
+                             struct px_lookup *l, pmix_value_t *v)
 {
     pmix_proc_t member;
     pmix_status_t rc;
 
-    l->want_local = true;
-    l->want_remote = !live;
+    l->want_local = l->want_remote = true;
     rc = px_lookup_find(m, ns, l, v);
     if (rc == PMIX_ERR_NOT_FOUND && l->key && strcmp(l->key, PMIX_CPUSET_BITMAP) == 0) {
-        l->key = PMIX_CPUSET; /* deliver() makes the bitmap */
+        px_lookup_set_key(l, PMIX_CPUSET); /* deliver() makes the bitmap */
         rc = px_lookup_find(m, ns, l, v);
-        l->key = PMIX_CPUSET_BITMAP;
+        px_lookup_set_key(l, PMIX_CPUSET_BITMAP);
     }
     if (rc != PMIX_ERR_NOT_FOUND || !ns->assembly ||
         !px_assembly_member(ns->assembly, l->rank, &member))
@@ -205,9 +203,8 @@ static pmix_status_t find_here(struct get_op *op)
     if (!ns)
         return PMIX_ERR_NOT_FOUND;
     px_lookup_init(&l, args->text, op->proc.rank, args->info.v, args->info.n);
-    rc = args->text
-             ? look_up(m, ns, &l, !op->answered && px_key_is_live(args->text), &v)
-             : get_all(ns, op->proc.rank, &v);
+    l.skip_received = !op->answered;
+    rc = args->text ? look_up(m, ns, &l, &v) : get_all(ns, op->proc.rank, &v);
     return rc ? rc : give(op, &v);
 }
 
@@ -218,7 +215,7 @@ static bool knows_all(const pmix_proc_t *self, const char *nspace, pmix_rank_t r
                       const char *key, const pmix_info_t *info, size_t n)
 {
     if (strcmp(nspace, self->nspace) != 0 ||
-        (key && (px_key_is_live(key) || px_group_name_key(key, NULL))))
+        (key && (px_key_is_live(px_job_key_find(key)) || px_group_name_key(key, NULL))))
         return false;
     return rank == PMIX_RANK_WILDCARD ||
            (rank == self->rank && (!key || px_key_is_reserved(key) ||
@@ -257,7 +254,7 @@ static bool find_at_once(const pmix_proc_t *proc, struct px_lookup *l, pmix_valu
     const pmix_rank_t rank = l->rank;
     /* Searches for a key of any rank walk tables, which only the loop may do. */
     *status = rank == PMIX_RANK_UNDEF ? PMIX_ERR_WOULD_BLOCK
-              : ns                    ? look_up(m, ns, l, px_key_is_live(l->key), v)
+              : ns                    ? look_up(m, ns, l, v)
                                       : PMIX_ERR_NOT_FOUND;
     known = !*status;
     if (*status == PMIX_ERR_NOT_FOUND)
@@ -688,7 +685,7 @@ static pmix_status_t check(const char **key, const pmix_info_t *info, size_t n_i
         (*key && (strnlen(*key, PMIX_MAX_KEYLEN + 1) > PMIX_MAX_KEYLEN || !**key)))
         return PMIX_ERR_BAD_PARAM;
     rc = px_required_check("PMIx_Get", NULL, info, n_info);
-    return rc ? rc : px_group_name_read(key, info, n_info, name);
+    return rc || n_info == 0 ? rc : px_group_name_read(key, info, n_info, name);
 }
 
 static struct get_op make_get(const pmix_proc_t *proc, const char *key,
@@ -717,6 +714,7 @@ PX_EXPORT pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char key[],
     if (rc)
         return rc;
     px_lookup_init(&l, key, proc ? proc->rank : PMIX_RANK_UNDEF, info, ninfo);
+    l.skip_received = true;
     if (!val || (l.is[PX_KEY_STATIC] && !*val))
         return PMIX_ERR_BAD_PARAM;
     if (!l.is[PX_KEY_STATIC])

@@ -245,15 +245,16 @@ static pmix_status_t job_fact(const struct px_nspace *ns, enum px_key_means key,
 /* Returns PMIX_ERR_NOT_FOUND for a lost namespace: a given value, now unreadable, might
  * contradict the fact. */
 pmix_status_t px_fact(const struct px_nspace *ns, enum px_gds_table table,
-                      pmix_rank_t rank, const char *text, pmix_value_t *out)
+                      pmix_rank_t rank, const struct px_job_key *known,
+                      pmix_value_t *out)
 {
-    const enum px_key_means key = px_key_means(text);
+    const enum px_key_means key = px_known_means(known);
 
     if (key == PX_KEY_NONE || px_nspace_is_lost(ns))
         return PMIX_ERR_NOT_FOUND;
     return table == PX_GDS_NODE         ? node_fact(ns, rank, key, out)
            : rank == PMIX_RANK_WILDCARD ? job_fact(ns, key, out)
-                                        : rank_fact(ns, rank, key, text, out);
+                                        : rank_fact(ns, rank, key, known->key, out);
 }
 
 /* ---- rows ------------------------------------------------------------------------ */

@@ -357,7 +357,7 @@ static bool follows(const struct px_nspace *ns, enum px_gds_table table, uint32_
     bool same;
 
     if (px_store_has(&ns->store, table, row, e->key) ||
-        px_fact(ns, table, row, e->key, &fact) != PMIX_SUCCESS)
+        px_fact(ns, table, row, px_job_key_find(e->key), &fact) != PMIX_SUCCESS)
         return false;
     same = fact.type == e->value.type &&
            px_type_compare(PMIX_VALUE, &fact, &e->value) == 0;

@@ -118,7 +118,7 @@ static void add_facts(struct members *l, const struct px_nspace *ns,
         if (!leads &&
             (l->form == PX_JOB_COMPACT || px_store_has(&ns->store, table, row, *key)))
             continue;
-        pmix_status_t rc = px_fact(ns, table, row, *key, &fact);
+        pmix_status_t rc = px_fact(ns, table, row, px_job_key_find(*key), &fact);
         if (!rc)
             add_owned(l, *key, &fact);
         else if (rc != PMIX_ERR_NOT_FOUND)
@@ -214,7 +214,7 @@ static bool is_hidden(const struct px_model *m, const struct px_nspace *ns,
     if (px_store_has(&ns->store, tables[row->realm], id, info->key))
         return true;
     if ((row->realm != PX_KEY_NODE && row->realm != PX_KEY_PROC) ||
-        px_fact(ns, tables[row->realm], id, info->key, &fact))
+        px_fact(ns, tables[row->realm], id, px_job_key_find(info->key), &fact))
         return false;
     px_type_destruct(PMIX_VALUE, &fact);
     return true;

@@ -97,36 +97,39 @@ static const uint8_t first_keys[] = {
     [9] = 0,   [10] = 11, [11] = 20, [12] = 32, [13] = 38,
     [14] = 52, [15] = 61, [16] = 68, [17] = 72};
 
+#define SHORTEST 9 /* bytes of a key */
+
+/* Returns the last eight bytes of a key, in which keys of one length differ. */
+static inline uint64_t end_of(const char *key, size_t n)
+{
+    uint64_t end;
+
+    memcpy(&end, key + n - sizeof(end), sizeof(end));
+    return end;
+}
+
 const struct px_job_key *px_job_key_find(const char *key)
 {
     const size_t n = px_key_is_reserved(key) ? strnlen(key, PX_COUNT(first_keys)) : 0;
     const struct px_job_key *k = px_job_keys;
 
-    if (n >= PX_COUNT(first_keys))
+    if (n < SHORTEST || n >= PX_COUNT(first_keys))
         return NULL;
+    const uint64_t end = end_of(key, n);
     for (k += first_keys[n]; k < px_job_keys + px_n_job_keys && k->length == n; k++)
-        if (k->key[n - 1] == key[n - 1] && memcmp(k->key, key, n) == 0)
+        if (end_of(k->key, n) == end && memcmp(k->key, key, n) == 0)
             return k;
     return NULL;
 }
 
 enum px_key_realm px_key_realm(const char *key)
 {
-    const struct px_job_key *known = px_job_key_find(key);
-
-    return known ? (enum px_key_realm)known->realm : PX_KEY_JOB;
+    return px_known_realm(px_job_key_find(key));
 }
 
 enum px_key_means px_key_means(const char *key)
 {
-    const struct px_job_key *known = px_job_key_find(key);
-
-    return known ? (enum px_key_means)known->means : PX_KEY_NONE;
-}
-
-bool px_key_is_live(const char *key)
-{
-    return px_key_means(key) == PX_KEY_LIVE;
+    return px_known_means(px_job_key_find(key));
 }
 
 void px_job_value_convert(const char *key, const pmix_value_t *in, pmix_value_t *out)
@@ -170,9 +173,18 @@ static void read_qualifiers(struct px_lookup *l)
     }
 }
 
-static bool is_of(const char *key, enum px_key_realm realm)
+/* Searches the dictionary once for each key, and only if a table lacks the key. */
+static const struct px_job_key *known(struct px_lookup *l)
 {
-    return key && px_key_realm(key) == realm;
+    if (!l->is_known)
+        l->known = l->key ? px_job_key_find(l->key) : NULL;
+    l->is_known = true;
+    return l->known;
+}
+
+static bool is_of(struct px_lookup *l, enum px_key_realm realm)
+{
+    return l->key && px_known_realm(known(l)) == realm;
 }
 
 void px_lookup_init(struct px_lookup *l, const char *key, pmix_rank_t rank,
@@ -192,18 +204,18 @@ void px_lookup_init(struct px_lookup *l, const char *key, pmix_rank_t rank,
     /* A qualifier that names a node selects the node realm, even without
      * PMIX_NODE_INFO. */
     bool named_node = l->hostname || l->node_id != UINT32_MAX;
-    if (l->is[PX_KEY_NODE_INFO] || (named_node && is_of(key, PX_KEY_NODE)))
+    if (l->is[PX_KEY_NODE_INFO] || (named_node && is_of(l, PX_KEY_NODE)))
         l->realm = PX_KEY_NODE;
-    else if (l->is[PX_KEY_APP_INFO] || (l->app != UINT32_MAX && is_of(key, PX_KEY_APP)))
+    else if (l->is[PX_KEY_APP_INFO] || (l->app != UINT32_MAX && is_of(l, PX_KEY_APP)))
         l->realm = PX_KEY_APP;
     else if (l->is[PX_KEY_SESSION_INFO] ||
-             (l->session != UINT32_MAX && is_of(key, PX_KEY_SESSION)))
+             (l->session != UINT32_MAX && is_of(l, PX_KEY_SESSION)))
         l->realm = PX_KEY_SESSION;
 }
 
 /* ---- tables ---------------------------------------------------------------------- */
 
-static pmix_status_t fetch(const struct px_nspace *ns, const struct px_lookup *l,
+static pmix_status_t fetch(const struct px_nspace *ns, struct px_lookup *l,
                            enum px_gds_table table, pmix_rank_t row, pmix_value_t *out)
 {
     return px_store_fetch(&ns->store, table, row, l->key, l->quals, l->n_quals, out);
@@ -211,15 +223,22 @@ static pmix_status_t fetch(const struct px_nspace *ns, const struct px_lookup *l
 
 /* True if the lookup includes a table of ranks' values. The tables' order is the
  * lookup's order. */
-static inline bool is_wanted(const struct px_lookup *l, enum px_gds_table t)
+static inline bool is_wanted(struct px_lookup *l, enum px_gds_table t)
 {
-    return t == PX_GDS_INTERNAL ? !l->skip_internal
-           : t == PX_GDS_LOCAL  ? l->want_local
-                                : t == PX_GDS_JOB || l->want_remote;
+    switch (t) {
+    case PX_GDS_INTERNAL:
+        return !l->skip_internal;
+    case PX_GDS_LOCAL:
+        return l->want_local;
+    case PX_GDS_REMOTE:
+        return l->want_remote && !(l->skip_received && px_key_is_live(known(l)));
+    default:
+        return true;
+    }
 }
 
 /* Searches facts before commits: facts are cheap, and commits may be many. */
-static pmix_status_t find_given(const struct px_nspace *ns, const struct px_lookup *l,
+static pmix_status_t find_given(const struct px_nspace *ns, struct px_lookup *l,
                                 pmix_rank_t rank, pmix_value_t *out)
 {
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
@@ -229,7 +248,7 @@ static pmix_status_t find_given(const struct px_nspace *ns, const struct px_look
         if (is_wanted(l, t))
             rc = fetch(ns, l, t, rank, out);
         if (rc == PMIX_ERR_NOT_FOUND && t == PX_GDS_JOB)
-            rc = px_fact(ns, t, rank, l->key, out);
+            rc = px_fact(ns, t, rank, known(l), out);
     }
     return rc;
 }
@@ -252,8 +271,8 @@ static pmix_status_t match_key(void *arg, pmix_rank_t rank PX_UNUSED, const char
     return rc ? rc : PMIX_EXISTS; /* stops the walk */
 }
 
-static pmix_status_t find_any_rank(const struct px_nspace *ns,
-                                   const struct px_lookup *l, pmix_value_t *out)
+static pmix_status_t find_any_rank(const struct px_nspace *ns, struct px_lookup *l,
+                                   pmix_value_t *out)
 {
     struct any_rank any = {.key = l->key, .out = out};
     pmix_status_t rc = PMIX_SUCCESS;
@@ -270,7 +289,7 @@ static pmix_status_t find_any_rank(const struct px_nspace *ns,
 
 /* Returns a resource if the search for the job's own value failed with rc NOT_FOUND. */
 static pmix_status_t or_resource(pmix_status_t rc, const struct px_model *m,
-                                 const struct px_lookup *l, enum px_key_realm realm,
+                                 struct px_lookup *l, enum px_key_realm realm,
                                  uint32_t id, const char *name, pmix_value_t *out)
 {
     const pmix_value_t *v = rc == PMIX_ERR_NOT_FOUND
@@ -281,7 +300,7 @@ static pmix_status_t or_resource(pmix_status_t rc, const struct px_model *m,
 }
 
 static pmix_status_t find_node(const struct px_model *m, const struct px_nspace *ns,
-                               const struct px_lookup *l, pmix_value_t *out)
+                               struct px_lookup *l, pmix_value_t *out)
 {
     uint32_t node = l->hostname                ? px_node_by_name(ns, l->hostname)
                     : l->node_id != UINT32_MAX ? px_node_by_id(ns, l->node_id)
@@ -296,14 +315,16 @@ static pmix_status_t find_node(const struct px_model *m, const struct px_nspace 
                            is_this ? m->hostname : l->hostname, out);
     rc = fetch(ns, l, PX_GDS_NODE, node, out);
     if (rc == PMIX_ERR_NOT_FOUND)
-        rc = px_fact(ns, PX_GDS_NODE, node, l->key, out);
+        rc = px_fact(ns, PX_GDS_NODE, node, known(l), out);
+    if (rc != PMIX_ERR_NOT_FOUND)
+        return rc;
     (void)px_node_id(ns, node, &id);
     return or_resource(rc, m, l, PX_KEY_NODE, id,
                        px_node_name(ns, node, name) ? name : NULL, out);
 }
 
 static pmix_status_t find_app(const struct px_model *m, const struct px_nspace *ns,
-                              const struct px_lookup *l, pmix_value_t *out)
+                              struct px_lookup *l, pmix_value_t *out)
 {
     uint32_t app = l->app != UINT32_MAX ? l->app : ns == m->own ? m->appnum : 0;
 
@@ -312,7 +333,7 @@ static pmix_status_t find_app(const struct px_model *m, const struct px_nspace *
 }
 
 static pmix_status_t find_session(const struct px_model *m, const struct px_nspace *ns,
-                                  const struct px_lookup *l, pmix_value_t *out)
+                                  struct px_lookup *l, pmix_value_t *out)
 {
     uint32_t id = l->session != UINT32_MAX ? l->session : ns->session;
     pmix_status_t rc = fetch(ns, l, PX_GDS_SESSION, px_session_row(id), out);
@@ -322,13 +343,13 @@ static pmix_status_t find_session(const struct px_model *m, const struct px_nspa
 
 /* Finds a job-level key, or a key of another realm in the job's own row. */
 static pmix_status_t find_own_job(const struct px_model *m, const struct px_nspace *ns,
-                                  const struct px_lookup *l, pmix_value_t *out)
+                                  struct px_lookup *l, pmix_value_t *out)
 {
     pmix_status_t rc = find_given(ns, l, PMIX_RANK_WILDCARD, out);
 
     if (rc != PMIX_ERR_NOT_FOUND)
         return rc;
-    switch (px_key_realm(l->key)) {
+    switch (px_known_realm(known(l))) {
     case PX_KEY_NODE:
         return find_node(m, ns, l, out);
     case PX_KEY_APP:
@@ -342,7 +363,7 @@ static pmix_status_t find_own_job(const struct px_model *m, const struct px_nspa
 
 /* Finds a job-level value. A resource applies to jobs without their own value. */
 static pmix_status_t find_job(const struct px_model *m, const struct px_nspace *ns,
-                              const struct px_lookup *l, pmix_value_t *out)
+                              struct px_lookup *l, pmix_value_t *out)
 {
     pmix_status_t rc = find_own_job(m, ns, l, out);
 
@@ -364,7 +385,7 @@ bool px_job_has_value(const struct px_model *m, const struct px_nspace *ns,
 
 /* Finds a value of the node that runs a rank. */
 static pmix_status_t find_node_of(const struct px_model *m, const struct px_nspace *ns,
-                                  const struct px_lookup *l, pmix_value_t *out)
+                                  struct px_lookup *l, pmix_value_t *out)
 {
     struct px_lookup of_node = *l;
     uint32_t node = ns->map ? px_procmap_node_of(ns->map, l->rank, NULL) : UINT32_MAX;
@@ -376,46 +397,46 @@ static pmix_status_t find_node_of(const struct px_model *m, const struct px_nspa
 
 /* Finds a value of the application of a rank. */
 static pmix_status_t find_app_of(const struct px_model *m, const struct px_nspace *ns,
-                                 const struct px_lookup *l, pmix_value_t *out)
+                                 struct px_lookup *l, pmix_value_t *out)
 {
     struct px_lookup of_app = *l;
     pmix_value_t number;
 
-    of_app.key = PMIX_APPNUM;
+    px_lookup_set_key(&of_app, PMIX_APPNUM);
     pmix_status_t rc = l->app == UINT32_MAX ? find_given(ns, &of_app, l->rank, &number)
                                             : PMIX_EXISTS;
     if (!rc && !px_value_to_u32(&number, &of_app.app))
         rc = PMIX_ERR_NOT_FOUND;
-    of_app.key = l->key;
+    px_lookup_set_key(&of_app, l->key);
     return !rc || rc == PMIX_EXISTS ? find_app(m, ns, &of_app, out) : rc;
 }
 
 static pmix_status_t find_rank(const struct px_model *m, const struct px_nspace *ns,
-                               const struct px_lookup *l, pmix_value_t *out)
+                               struct px_lookup *l, pmix_value_t *out)
 {
     pmix_status_t rc = or_resource(find_given(ns, l, l->rank, out), m, l, PX_KEY_PROC,
                                    l->rank, ns->name, out);
-    const struct px_job_key *known = rc ? px_job_key_find(l->key) : NULL;
+    const struct px_job_key *key = rc ? known(l) : NULL;
 
-    if (rc != PMIX_ERR_NOT_FOUND || !known)
+    if (rc != PMIX_ERR_NOT_FOUND || !key)
         return rc;
-    if (known->realm == PX_KEY_NODE)
+    if (key->realm == PX_KEY_NODE)
         return find_node_of(m, ns, l, out);
-    if (known->realm == PX_KEY_APP)
+    if (key->realm == PX_KEY_APP)
         return find_app_of(m, ns, l, out);
     /* Programs request these job-level keys also for their own rank. */
-    return known->realm == PX_KEY_SESSION || known->means == PX_KEY_EVERY_RANKS
+    return key->realm == PX_KEY_SESSION || key->means == PX_KEY_EVERY_RANKS
                ? find_job(m, ns, l, out)
                : rc;
 }
 
-static bool names_a_rank(const struct px_lookup *l)
+static bool names_a_rank(struct px_lookup *l)
 {
     return l->rank < PMIX_RANK_VALID;
 }
 
 pmix_status_t px_lookup_find(const struct px_model *m, const struct px_nspace *ns,
-                             const struct px_lookup *l, pmix_value_t *out)
+                             struct px_lookup *l, pmix_value_t *out)
 {
     bool own = l->hostname == NULL && l->node_id == UINT32_MAX;
     pmix_status_t rc;

@@ -62,16 +62,25 @@ struct px_lookup {
     bool is[PX_KEY_N_MEANS];      /* true if a true qualifier has that meaning */
     bool want_local, want_remote; /* committed tables to search */
     bool skip_internal;
+    bool skip_received;             /* of live keys: they may be out of date */
+    bool is_known;                  /* known is valid */
+    const struct px_job_key *known; /* the key's row in the dictionary, or NULL */
 };
 
 /* Fills a lookup from qualifiers. By default rank WILDCARD keys of the node or app
  * realm (pmix.local.size, pmix.lpeers, ...) find this node's value. */
 void px_lookup_init(struct px_lookup *l, const char *key, pmix_rank_t rank,
                     const pmix_info_t *info, size_t n);
+/* Changes the key. */
+static inline void px_lookup_set_key(struct px_lookup *l, const char *key)
+{
+    l->key = key;
+    l->is_known = false;
+}
 /* Copies the value into *out, or computes it from the maps. Returns PMIX_ERR_NOT_FOUND
  * if there is none. Any thread inside the model's gate. */
 pmix_status_t px_lookup_find(const struct px_model *m, const struct px_nspace *ns,
-                             const struct px_lookup *l, pmix_value_t *out);
+                             struct px_lookup *l, pmix_value_t *out);
 /* True if the job itself has a value for a job-level key. */
 bool px_job_has_value(const struct px_model *m, const struct px_nspace *ns,
                       const char *key);
@@ -101,8 +110,20 @@ static inline bool px_key_is_reserved(const char *key)
 const struct px_job_key *px_job_key_find(const char *key);
 enum px_key_realm px_key_realm(const char *key);
 enum px_key_means px_key_means(const char *key);
+/* Returns the meaning or the realm of a row of the dictionary. known may be NULL. */
+static inline enum px_key_means px_known_means(const struct px_job_key *known)
+{
+    return known ? (enum px_key_means)known->means : PX_KEY_NONE;
+}
+static inline enum px_key_realm px_known_realm(const struct px_job_key *known)
+{
+    return known ? (enum px_key_realm)known->realm : PX_KEY_JOB;
+}
 /* True for a key whose value changes while the job runs. */
-bool px_key_is_live(const char *key);
+static inline bool px_key_is_live(const struct px_job_key *known)
+{
+    return px_known_means(known) == PX_KEY_LIVE;
+}
 /* Converts a value to the dictionary's type for the key, if the value fits that type.
  * *out borrows from *in. A value without a type becomes true. */
 void px_job_value_convert(const char *key, const pmix_value_t *in, pmix_value_t *out);
@@ -112,10 +133,11 @@ void px_job_value_convert(const char *key, const pmix_value_t *in, pmix_value_t 
 /* Returns the keys of facts of a rank or job (table PX_GDS_JOB), or of a node. The last
  * is NULL. */
 const char *const *px_facts(enum px_gds_table table, pmix_rank_t rank);
-/* Computes a fact; the caller destructs *out. Returns PMIX_ERR_NOT_FOUND if the fact
- * cannot be computed. */
+/* Computes a fact; the caller destructs *out. key may be NULL. Returns
+ * PMIX_ERR_NOT_FOUND if the fact cannot be computed. */
 pmix_status_t px_fact(const struct px_nspace *ns, enum px_gds_table table,
-                      pmix_rank_t rank, const char *key, pmix_value_t *out);
+                      pmix_rank_t rank, const struct px_job_key *key,
+                      pmix_value_t *out);
 
 /* True if both names mean one host. "n1" and "n1.cluster" do; two different full names
  * do not. */

@@ -180,7 +180,8 @@ static pmix_status_t find_computed(struct px_server *srv, struct px_req *req,
 {
     struct px_lookup l;
 
-    if (px_key_is_live(g->text) && !px_get_is_here(srv, ns, proc, g->text))
+    if (px_key_is_live(px_job_key_find(g->text)) &&
+        !px_get_is_here(srv, ns, proc, g->text))
         return px_live_find(req, proc, g->text, v);
     if (px_peer_is_ours(req->peer) || strcmp(ns->name, req->peer->proc.nspace) != 0)
         return PMIX_ERR_NOT_FOUND;

@@ -190,7 +190,7 @@ void px_reply_pack_values(px_writer *w, struct px_peer *to, const struct px_nspa
         pmix_value_t v;
 
         if (px_store_has(&ns->store, PX_GDS_JOB, rank, *key) ||
-            px_fact(ns, PX_GDS_JOB, rank, *key, &v))
+            px_fact(ns, PX_GDS_JOB, rank, px_job_key_find(*key), &v))
             continue;
         px_pack_kval(w, *key, &v);
         px_type_destruct(PMIX_VALUE, &v);

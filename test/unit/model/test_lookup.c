@@ -20,7 +20,7 @@ static void put(enum px_gds_table table, pmix_rank_t rank, const char *key,
     ok(px_store_put(&ns->store, table, rank, key, &v));
 }
 
-static void assert_found(const struct px_lookup *l, const char *s)
+static void assert_found(struct px_lookup *l, const char *s)
 {
     pmix_value_t v;
 
