@@ -219,7 +219,7 @@ def target_of(row, x, values):
         factor, of = most.split()
         return values.get(of) and float(factor) * values[of]
     if isinstance(most, tuple):
-        return max(most[0], most[0] / most[1] * (values["base"] or 0))
+        return max(most[0], most[0] / most[1] * (values[most[2] if most[2:] else "base"] or 0))
     return most
 
 
