@@ -431,7 +431,7 @@ static const pmix_status_t codes[] = {
 static struct invitation *begin(struct px_api *op, bool leads)
 {
     struct px_client *client = op->client;
-    const struct px_watch watch = {on_event, client};
+    const struct px_event_watch watch = {on_event, client};
     uint32_t seconds = px_info_u32(op->args.info.v, op->args.info.n, PMIX_TIMEOUT, 0);
     struct invitation *inv = calloc(1, sizeof(*inv));
     pmix_status_t rc = inv ? PMIX_SUCCESS : PMIX_ERR_NOMEM;

@@ -277,7 +277,7 @@ static void show_watch(const struct event *e)
 }
 
 pmix_status_t px_notify_watch(struct px_notify *n, const pmix_status_t *codes,
-                              size_t n_codes, const struct px_watch *watch)
+                              size_t n_codes, const struct px_event_watch *watch)
 {
     struct px_args args = {0};
     struct px_handler *h;

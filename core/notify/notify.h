@@ -84,7 +84,7 @@ struct px_handled {
     bool leads;  /* the result PMIX_GROUP_LEADER */
 };
 /* A function that gets the events of some codes after the handlers. */
-struct px_watch {
+struct px_event_watch {
     void (*on_event)(void *ctx, pmix_status_t code, const pmix_proc_t *source,
                      const px_infos *infos, const struct px_handled *handled);
     void *ctx;
@@ -92,7 +92,7 @@ struct px_watch {
 /* Starts to watch. Registers the codes at the server, also beside handlers that are
  * deregistered meanwhile. Another call with the same codes changes nothing. */
 pmix_status_t px_notify_watch(struct px_notify *n, const pmix_status_t *codes,
-                              size_t n_codes, const struct px_watch *watch);
+                              size_t n_codes, const struct px_event_watch *watch);
 void px_notify_unwatch(struct px_notify *n);
 /* True if the events of this process come from a server, where it registers its codes.
  * False for a process that serves, whose handlers see all its events. */

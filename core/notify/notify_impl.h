@@ -65,7 +65,7 @@ struct px_notify {
     size_t n_cached, cached_b;
     const struct px_event_route *route;
     void *route_ctx; /* first argument of the route's functions */
-    struct px_watch watch;
+    struct px_event_watch watch;
     size_t watch_id; /* handler that keeps the codes of the watch registered */
     bool watches;
     atomic_uint n_sent; /* blocking PMIx_Notify_event calls, see must_wait */
