@@ -9,8 +9,9 @@
  * Returns the status of the call. */
 pmix_status_t px_group_constructed(struct px_api *op, pmix_status_t status,
                                    px_reader *reply);
-/* Puts this process's name before the values that it shares, if the server expects the
- * name. named keeps the new infos. PMIX_ERR_NOMEM. */
+/* Puts this process's name before the values that the process shares, if the server
+ * expects the name. named keeps the new infos. Returns PMIX_SUCCESS or
+ * PMIX_ERR_NOMEM. */
 pmix_status_t px_group_name_shared(const struct px_client *client, struct px_args *args,
                                    px_infos *named);
 /* Stores a group of these members, and makes the results of op. */

@@ -53,7 +53,7 @@ static bool flag_of(const pmix_query_t *q, const char *key)
     return px_info_flag(q->qualifiers, q->nqual, key);
 }
 
-/* Answers a key from the data of this process. A refresh bypasses them. */
+/* Answers a key from the data of this process. A refresh bypasses these data. */
 static pmix_status_t answer_here(void *arg, const pmix_query_t *q, const char *key)
 {
     struct local_answers *a = arg;
@@ -80,8 +80,8 @@ static pmix_status_t answer_here(void *arg, const pmix_query_t *q, const char *k
     return rc;
 }
 
-/* Answers queries about this library and the data that are here. Sends the other
- * queries to the server and its host. */
+/* Answers queries about this library and about the data of this process. Sends the
+ * other queries to the server and its host. */
 static void on_query(struct px_api *api)
 {
     struct px_args rest = {.n_queries = api->args.n_queries};

@@ -9,7 +9,7 @@
 
 struct joint_op {
     struct px_api api;
-    pmix_nspace_t nspace; /* the new one */
+    pmix_nspace_t nspace; /* name of the new namespace */
     pmix_rank_t rank;
     pmix_connect_cbfunc_t cb;
 };

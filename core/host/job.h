@@ -82,9 +82,9 @@ struct px_restart {
     uint32_t n;    /* times so far */
     bool pending;  /* the process counts as running before it is started again */
     bool due;      /* the pause is over */
-    bool by_order; /* the last one; not the effect of a failure */
+    bool by_order; /* the last restart is not the effect of a failure */
     struct px_timer *timer;
-    struct px_failure failure; /* the last one */
+    struct px_failure failure; /* the last failure */
     pid_t pid;                 /* process that failed */
 };
 
@@ -103,7 +103,7 @@ struct px_task {
     bool again;                 /* killed by order, and is started again */
     unsigned n_pauses;          /* orders to pause that last */
     unsigned stopped;           /* bits of enum px_stop that were reached */
-    unsigned held;              /* those without a release so far */
+    unsigned held;              /* stops without a release so far */
     struct px_restart *restart; /* NULL: no failure so far */
     struct px_timer *timer;     /* until the process is killed; NULL: none */
     struct px_pmi *pmi;         /* its socket for PMI-1 and PMI-2; NULL: none (pmi/) */
@@ -231,7 +231,7 @@ pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
                         size_t n_info, const pmix_app_t apps[], size_t n_apps,
                         pmix_spawn_cbfunc_t cb, void *cbdata);
 /* Refuses other users than ours and root: their processes would run as ours. verb is
- * for the log. PMIX_ERR_NO_PERMISSIONS. */
+ * for the log. May return PMIX_ERR_NO_PERMISSIONS. */
 pmix_status_t px_host_check_user(const pmix_proc_t *proc, const pmix_info_t *info,
                                  size_t n, const char *verb);
 /* Begins to start one process of a job. The result is reported on the loop. */

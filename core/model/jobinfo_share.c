@@ -22,8 +22,8 @@ static pmix_status_t note_bytes(struct px_nspace *ns, const char *key,
     return px_store_note(&ns->store, key, &v);
 }
 
-/* Shares the node list. Above the limit readers need as long for the first access to
- * the list as for making it. */
+/* Shares the node list, unless the list is long. A reader makes a long list in the time
+ * of its first access to a shared one. */
 static void note_nodes(struct px_nspace *ns)
 {
     bool is_large = ns->map->n_nodes > MAX_LISTED;

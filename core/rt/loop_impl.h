@@ -166,7 +166,7 @@ void px_poll_run(struct px_poll *p, bool wait) PX_LOOP_ONLY;
  * most one descriptor and one timer. */
 void px_poll_run_beside(struct px_poll *p, bool wait) PX_LOOP_ONLY;
 /* Makes sleep_fd and outer_fd, for any thread with lead_lock. The leader fills
- * sleep_fd. PMIX_ERR_OUT_OF_RESOURCE. */
+ * sleep_fd. May return PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t px_poll_make_sleep(struct px_poll *p);
 /* Chooses the descriptors that wake the own thread. With lead_lock. */
 void px_poll_arm(struct px_poll *p, enum px_arm how);

@@ -20,7 +20,7 @@ struct px_hello {
     uint8_t flag; /* enum px_role_flag */
     bool has_ids; /* uid and gid are present */
     bool has_proc;
-    uint32_t uid, gid; /* claimed by the peer */
+    uint32_t uid, gid; /* ids that the peer claims */
     pmix_proc_t proc;
     char version_text[64];
     struct px_version version;

@@ -42,19 +42,19 @@ struct px_shm_segment {
     int fd;
 
     /* The writer's members. */
-    uint8_t *base;   /* all windows, contiguous; NULL in a reader */
-    int shown;       /* read-only descriptor of the file for readers; -1: none yet */
-    uint64_t size;   /* of the file */
-    uint64_t limit;  /* of the size */
-    uint64_t taken;  /* offset below which all bytes are in use or skipped */
-    uint64_t backed; /* offset below which all bytes have memory */
-    uint64_t filled; /* bytes in use; garbage: bytes of them without a reference */
-    uint64_t garbage;
+    uint8_t *base;      /* all windows, contiguous; NULL in a reader */
+    int shown;          /* read-only descriptor of the file for readers; -1: none yet */
+    uint64_t size;      /* size of the file */
+    uint64_t limit;     /* limit of this size */
+    uint64_t taken;     /* offset below which all bytes are in use or skipped */
+    uint64_t backed;    /* offset below which all bytes have memory */
+    uint64_t filled;    /* bytes in use */
+    uint64_t garbage;   /* bytes in use without a reference */
     uint64_t tolerated; /* garbage that is tolerated after a failed renewal */
     uint64_t n_used;    /* used slots of the index */
 
-    /* Records of replaced values. Readers may still read those of "left". Those of
-     * "spare" are free, listed by size. */
+    /* Records of replaced values. Readers may still read the records of "left". The
+     * records of "spare" are free, listed by size. */
     uint64_t left, left_b;
     uint64_t spare[36][PX_SHM_STEPS];
     uint64_t largest; /* largest value that a reader may copy */

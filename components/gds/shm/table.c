@@ -89,7 +89,7 @@ static uint64_t hash_of(const struct px_shm_key *key)
         memcpy(&word, text, sizeof(word));
         h = mix(h, word);
     }
-    if (key->length >= sizeof(word)) { /* the last bytes, which overlap the earlier */
+    if (key->length >= sizeof(word)) { /* the last bytes, which overlap earlier bytes */
         memcpy(&word, text + left - sizeof(word), sizeof(word));
     } else {
         for (size_t i = 0; i < left; i++)

@@ -89,7 +89,8 @@ struct px_place_node {
  * to free.
  * PMIX_ERR_BAD_PARAM: the directives contradict each other.
  * PMIX_ERR_JOB_INSUFFICIENT_RESOURCES: too few CPUs or objects.
- * PMIX_ERR_NOT_SUPPORTED: hwloc is missing. PMIX_ERR_NOMEM. */
+ * PMIX_ERR_NOT_SUPPORTED: hwloc is missing.
+ * PMIX_ERR_NOMEM: out of memory. */
 pmix_status_t px_place(const struct px_place_node *node,
                        const struct px_place_app *apps, size_t n_apps,
                        struct px_position *positions, struct px_err *err);

@@ -113,7 +113,7 @@ typedef struct px_plan {
     bool binds;                    /* processes are bound to the positions */
     bool shows_map, shows_bindings;
     char **preload;         /* all files and programs to copy, each once; NULL: none */
-    char *command;          /* that the requester names; NULL: none */
+    char *command;          /* command that the requester names; NULL: none */
     pmix_rank_t stdin_rank; /* PMIX_RANK_UNDEF: no rank reads input; WILDCARD: all
                              * ranks */
     bool has_target;        /* stdin_rank was requested */

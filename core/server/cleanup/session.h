@@ -43,7 +43,7 @@ struct px_session {
  * srv->dir, with lock and journal, in srv->tmpdir, or else in srv->system_tmpdir or
  * /tmp. Missing directories are made later, when needed, as the journal then has their
  * names. Without any place: PMIX_SUCCESS, srv->dir is NULL, and px_session_can_record
- * false. PMIX_ERR_NOMEM. */
+ * false. Returns PMIX_ERR_NOMEM if out of memory. */
 pmix_status_t px_session_create(struct px_server *srv,
                                 const struct px_server_start *start);
 /* Removes the private folder. left: keeps the folder and its journal for the component

@@ -38,7 +38,7 @@ static inline void px_members_cleanup(px_members *m)
 pmix_status_t px_members_settle(const struct px_server *srv, struct px_args *a,
                                 struct px_members *set);
 /* Makes the set of one process, which keeps its rank even as the only process of its
- * job. PMIX_ERR_NOMEM. */
+ * job. Returns PMIX_ERR_NOMEM if out of memory. */
 pmix_status_t px_members_single(const pmix_proc_t *proc, struct px_members *set);
 /* Brings processes of known jobs into the canonical form in place. */
 void px_members_sort(const struct px_server *srv, pmix_proc_t *v, size_t *n);
@@ -200,8 +200,8 @@ bool px_collective_has_local(const struct px_collective *c,
                              const struct px_local *local);
 
 /* Sets a collective to failed for all participants that have arrived or left. The
- * collective stays until the other participants of this node were refused.
- * PMIX_ERR_NOMEM. */
+ * collective stays until the other participants of this node were refused. Returns
+ * PMIX_ERR_NOMEM if out of memory. */
 pmix_status_t px_collective_fail(struct px_collective *c);
 pmix_status_t px_collective_refuse(struct px_collective *c, const pmix_proc_t *proc);
 

@@ -7,9 +7,10 @@
 
 /* Returns the group, or NULL. */
 struct px_joined *px_group_find(const struct px_server *srv, const char *name);
-/* Reads the group's name into the label of the key. PMIX_ERR_BAD_PARAM. */
+/* Reads the group's name into the label of the key. May return PMIX_ERR_BAD_PARAM. */
 pmix_status_t px_group_read_name(const struct px_args *a, px_collective_key *key);
-/* Replaces the processes of a request by one. PMIX_ERR_NOMEM. */
+/* Replaces the processes of a request by one. Returns PMIX_ERR_NOMEM if out of
+ * memory. */
 pmix_status_t px_group_name_one(struct px_args *a, const char *nspace,
                                 pmix_rank_t rank);
 /* Calls the host's function for groups. PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_NOMEM. */

@@ -47,7 +47,8 @@ size_t px_usage_want_b(const struct px_usage_want *want);
 /* True if all processes that the name includes run on this node. */
 bool px_usage_is_here(const struct px_server *srv, const pmix_proc_t *proc);
 /* Lists the processes that a peer wants and may see: the first process of each rank.
- * *targets is malloc'd, also after a failure. PMIX_ERR_NOMEM. */
+ * *targets is malloc'd, also after a failure. Returns PMIX_ERR_NOMEM if out of
+ * memory. */
 pmix_status_t px_usage_list(struct px_peer *peer, const struct px_usage_want *want,
                             struct px_usage_target **targets, size_t *n);
 

@@ -26,7 +26,8 @@ pmix_status_t px_launch_env_change(struct px_launch_env *e, const pmix_info_t *i
 /* Publishes e, and takes ownership of it, in place of the job's earlier variables.
  * px_server_child_env() adds them from now on. */
 void px_launch_env_publish(struct px_server *srv, struct px_launch_env *e);
-/* Copies the job's variables into *out; NULL if there are none. PMIX_ERR_NOMEM. */
+/* Copies the job's variables into *out; NULL if there are none. Returns PMIX_ERR_NOMEM
+ * if out of memory. */
 pmix_status_t px_launch_env_dup(struct px_server *srv, const char *nspace,
                                 struct px_launch_env **out);
 void px_launch_env_drop(struct px_server *srv, const char *nspace);

@@ -33,7 +33,7 @@ struct px_query_key {
     bool after_host;        /* an answer of the host's own function counts first */
 };
 
-/* Charges bytes of an answer to the request. PMIX_ERR_OUT_OF_RESOURCE. */
+/* Charges bytes of an answer to the request. May return PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t px_answers_charge(struct px_answers *a, size_t cost_b);
 /* Counts work for an answer that is made at once. PMIX_ERR_OUT_OF_RESOURCE: the request
  * would delay other peers. */

@@ -305,8 +305,9 @@ static pmix_status_t judge(struct pass *pass, const struct px_upcall *answer)
     return pass->failure ? pass->failure : hosts;
 }
 
-/* Replies with the answers made here, those of the host, and those for which the host
- * was asked first. A host that refuses the request has the last word on its keys. */
+/* Replies with the answers made here, the answers of the host, and the answers for
+ * which the host was asked first. A host that refuses the request ends the query,
+ * unless an answer was made here. */
 static void reply_query(void *arg, const struct px_upcall *answer)
 {
     static const px_infos none = {0};
