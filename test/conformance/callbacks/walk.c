@@ -352,9 +352,3 @@ void walk_iof(size_t id, pmix_iof_channel_t channel, pmix_proc_t *source,
     walk_here();
     on_iof(id, channel, source, bytes, info, n);
 }
-
-void walk_release(void *cbdata)
-{
-    (void)cbdata;
-    walk_here();
-}

@@ -20,7 +20,6 @@ void walk_event(size_t id, pmix_status_t code, const pmix_proc_t *source,
                 pmix_event_notification_cbfunc_fn_t cb, void *cbdata);
 void walk_iof(size_t id, pmix_iof_channel_t channel, pmix_proc_t *source,
               pmix_byte_object_t *bytes, pmix_info_t info[], size_t n);
-void walk_release(void *cbdata);
 /* Walks once, in the calling function. */
 void walk_here(void);
 
