@@ -93,6 +93,24 @@ void await_failure(pmix_status_t failure, pmix_status_t verdict, pmix_rank_t ran
     seen.n_failures = 0;
 }
 
+static void do_count_running(struct px_call *call, void *nspace)
+{
+    const struct px_launch_job *job = px_job_find(launcher(), nspace);
+
+    px_call_done(call, job ? (pmix_status_t)job->n_running : 0);
+}
+
+void await_running(const char *nspace, uint32_t n)
+{
+    pmix_status_t now = -1;
+
+    for (int i = 0; i < 20000 && now != (pmix_status_t)n; i++) {
+        usleep(i > 0 ? 1000 : 0);
+        now = px_call(px_process.loop, do_count_running, (void *)(uintptr_t)nspace);
+    }
+    ck_assert_int_eq(now, (pmix_status_t)n);
+}
+
 pmix_app_t shell_of(int n, const char *script)
 {
     static _Thread_local char sh[] = "sh", c[] = "-c", *argv[4];

@@ -40,6 +40,9 @@ void await_end(pmix_status_t verdict);
 void await_failure(pmix_status_t failure, pmix_status_t verdict, pmix_rank_t rank,
                    int exit_code, const char *text);
 
+/* Waits until n processes of a job run. A job that is not known any more has none. */
+void await_running(const char *nspace, uint32_t n);
+
 /* Returns n processes of a shell script, until the next call of this thread. */
 pmix_app_t shell_of(int n, const char *script);
 /* Spawns n processes of a shell script. of_job: infos for the job; of_app: infos for the

@@ -118,9 +118,9 @@ PX_TEST(a_stop_that_no_debugger_ends_has_a_time_limit)
                   "(embedded_debug_timeout)");
     /* No limit; then a job that goes on before the limit. */
     for (int limited = 0; limited < 2; limited++) {
-        limit_stops(limited ? 700 : 0);
+        limit_stops(limited ? 1500 : 0);
         ok(spawn_asking(PMIX_DEBUG_STOP_ON_EXEC, NULL, PMIX_BOOL, 2,
-                        limited ? "sleep 1; touch up$PMIX_RANK"
+                        limited ? "sleep 2; touch up$PMIX_RANK"
                                 : "touch up$PMIX_RANK"));
         if (!limited)
             usleep(400000);
@@ -135,12 +135,12 @@ PX_TEST(a_stop_that_no_debugger_ends_has_a_time_limit)
 /* The limit counts again when the debugger has left. */
 PX_TEST(an_attached_debugger_may_stop_a_process_without_limit)
 {
-    limit_stops(400);
+    limit_stops(1500);
     ok(spawn_asking(PMIX_DEBUG_STOP_ON_EXEC, NULL, PMIX_BOOL, 1, "exec sleep 20"));
     const pid_t pid = px_job_find(launcher(), job_name)->tasks[0].pid;
 
     PX_TEST_NEEDS(ptrace(PTRACE_SEIZE, pid, NULL, NULL) == 0, "ptrace");
-    usleep(1000000);
+    usleep(2000000);
     ck_assert_int_eq(seen.n_failures, 0);
     ok(kill(pid, 0));
     ok(ptrace(PTRACE_DETACH, pid, NULL, NULL));

@@ -101,7 +101,7 @@ PX_TEST(the_process_that_dies_first_is_named_not_one_that_fails_over_that)
         await_file("up");
         ok(px_call(px_process.loop, do_lose_rank_0, NULL));
         make_file("go");
-        usleep(100000);
+        await_running(job_name, 1);
         remove_file("go");
         px_proc_set(&victim, job_name, 0);
         if (dies) {
@@ -364,7 +364,7 @@ PX_TEST(abort_of_some_ranks_ends_them_and_policy_decides_on_the_others)
         for (int again = 0; again < 2; again++)
             ck_assert_int_eq(abort_from(job_name, 3 + again, "why", procs, 2),
                              PMIX_OPERATION_SUCCEEDED);
-        usleep(600000); /* twice the grace period */
+        await_running(job_name, rows[i].goes_on ? 2 : 0);
         make_file("go");
         await_failure(PMIX_ERR_PROC_REQUESTED_ABORT, PMIX_ERR_JOB_ABORTED, 1, 3,
                       rows[i].expected);

@@ -182,7 +182,7 @@ PX_TEST_LOOP(jobs_end_with_those_that_they_are_connected_with, PX_COUNT(scenes))
                    &(struct change){.jobs = s->parts, .parts = true}));
     if (s->first) {
         make_file((char[]){s->first[0], '.', s->first[1], 0});
-        usleep(100000);
+        await_running(names[(int)s->first[0]], 1);
     }
     failing = proc_of(s->fails);
     ok(s->fails[1] ? send_signal(SIGKILL, &failing)

@@ -298,8 +298,8 @@ PX_TEST(a_file_can_be_handed_over_itself_and_no_stdin_is_none)
 
 enum kind { FILE_KIND, PIPE_KIND, SOCKET_KIND, DEVICE_KIND, CLOSED_KIND, N_KINDS };
 
-/* Makes a file of this kind the program's stdin. Returns the descriptor to close after writing, or
- * -1. */
+/* Makes a file of this kind the program's stdin. Descriptor 0 is never free before that: the loop's
+ * thread could open a file there. Returns the descriptor to close after writing, or -1. */
 static int make_stdin(enum kind kind)
 {
     int ends[2] = {-1, -1};
@@ -314,8 +314,9 @@ static int make_stdin(enum kind kind)
     } else if (kind == DEVICE_KIND) {
         ends[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
     }
-    close(STDIN_FILENO);
-    if (kind != CLOSED_KIND) {
+    if (kind == CLOSED_KIND) {
+        close(STDIN_FILENO);
+    } else {
         ck_assert_int_eq(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
         close(ends[0]);
     }

@@ -105,17 +105,23 @@ PX_TEST(to_a_file_it_is_a_line_of_text)
     close(ends[1]);
 }
 
-/* 0: the reader has stopped, so the worker waits once; 1: the reader has gone. */
+/* 0: the reader has stopped, so the worker waits once; 1: the reader has gone, so a worker does not wait.
+ * On a busy machine one of several tries is fast enough. */
 PX_TEST_LOOP(a_reader_that_does_not_read_is_given_up, 2)
 {
-    int ends[2];
-    const uint64_t begin_ms = px_clock_ms();
+    uint64_t least_ms = LATE_MS;
 
-    ok(px_reclaim_socket(ends));
-    if (_i)
-        close(ends[0]);
-    ck_assert_int_eq(report_to(ends[1], "/a", PX_RM_MOVED, 0, 10000), 1);
-    ck_assert_uint_lt(px_clock_ms() - begin_ms, _i ? 900 : LATE_MS);
+    for (int try = 0; try < (_i ? 10 : 1) && least_ms >= 900; try++) {
+        const uint64_t begin_ms = px_clock_ms();
+        int ends[2];
+
+        ok(px_reclaim_socket(ends));
+        if (_i)
+            close(ends[0]);
+        ck_assert_int_eq(report_to(ends[1], "/a", PX_RM_MOVED, 0, 10000), 1);
+        least_ms = px_clock_ms() - begin_ms;
+    }
+    ck_assert_uint_lt(least_ms, _i ? 900 : LATE_MS);
 }
 
 PX_TEST_MAIN("reclaim/jobs", NULL, NULL)

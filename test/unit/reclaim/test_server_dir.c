@@ -129,6 +129,7 @@ PX_TEST_LOOP(the_last_process_is_waited_for, 3)
     append_proc(1, 0, first, px_journal_start_time(first), 0);
     append_proc(1, 1, second, px_journal_start_time(second), 0);
     file_in(1, 2, "a");
+    uint64_t began = px_clock_ms();
     pid_t killer = fork();
     if (killer == 0) {
         usleep(150000);
@@ -136,7 +137,6 @@ PX_TEST_LOOP(the_last_process_is_waited_for, 3)
         usleep(150000);
         _exit(!px_tree_has("a") || kill(second, SIGKILL) < 0);
     }
-    uint64_t began = px_clock_ms();
     ok(remains(true));
     ck_assert_uint_ge(px_clock_ms() - began, 300);
     ck_assert_uint_lt(px_clock_ms() - began, 10000);

@@ -166,6 +166,20 @@ static inline struct rt_capture rt_capture_begin(void)
     return c;
 }
 
+/* Waits until the capture has a text. */
+static inline void rt_capture_await(const struct rt_capture *c, const char *text)
+{
+    char got[65536] = "";
+
+    for (int i = 0; i < 20000 && !strstr(got, text); i++) {
+        ssize_t n = pread(fileno(c->file), got, sizeof(got) - 1, 0);
+
+        got[n > 0 ? n : 0] = '\0';
+        usleep(1000);
+    }
+    ck_assert(strstr(got, text));
+}
+
 /* Ends the capture and returns its text, malloc'd. */
 static inline char *rt_capture_end(struct rt_capture *c)
 {

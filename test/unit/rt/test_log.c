@@ -205,12 +205,11 @@ PX_TEST(the_count_comes_when_its_time_is_over)
     struct flood f = {1000, 1, PMIX_ERR_BAD_PARAM, 5};
     struct px_loop *loop = rt_loop(false);
     struct rt_capture c = rt_capture_begin();
-    const struct timespec wait = {.tv_nsec = 200000000};
 
     period_ms = 50;
     rt_on_loop(loop, create, loop);
     rt_on_loop(loop, flood, &f);
-    nanosleep(&wait, NULL);
+    rt_capture_await(&c, "2 more like it");
     rt_on_loop(loop, flood, &f); /* a new count */
     rt_on_loop(loop, destroy, NULL);
     px_loop_destroy(loop);

@@ -178,7 +178,7 @@ static void race(int n, void (*prepare)(void))
 
 PX_TEST(of_two_that_start_at_once_one_has_the_name)
 {
-    race(200, NULL);
+    race((int)px_test_times(40, 400), NULL);
 }
 
 static void put_stale(void)
@@ -188,7 +188,7 @@ static void put_stale(void)
 
 PX_TEST(of_two_that_replace_a_stale_file_one_has_the_name)
 {
-    race(100, put_stale);
+    race((int)px_test_times(20, 200), put_stale);
 }
 
 /* ---- kernels and file systems with fewer functions -------------------------------------------- */
@@ -196,7 +196,7 @@ PX_TEST(of_two_that_replace_a_stale_file_one_has_the_name)
 PX_TEST(without_renameat2_names_are_taken_by_links)
 {
     PX_TEST_NEEDS(px_test_deny(SYS_renameat2, EINVAL), "seccomp");
-    race(50, NULL);
+    race((int)px_test_times(20, 100), NULL);
 }
 
 PX_TEST(without_random_numbers_names_are_made_all_the_same)
@@ -282,7 +282,7 @@ PX_TEST(root_takes_the_name_from_whoever_squats_on_it)
     PX_AUTOCLOSE int fd = open(system_file(), O_RDWR | O_CLOEXEC);
     ok(fcntl(fd, F_OFD_SETLK, &l)); /* the lock does not help */
     root_starts();
-    race(50, put_squatters);
+    race((int)px_test_times(20, 100), put_squatters);
 }
 
 PX_TEST(a_path_that_was_chosen_is_not_taken_from_another_user)

@@ -404,7 +404,7 @@ PX_TEST_LOOP(a_frame_without_room_waits_for_those_of_its_user_that_have_it, 4)
     setenv(_i / 2 ? "PMIX_MCA_server_committed_total"
                   : "PMIX_MCA_server_committed_per_user",
            "1m", 1);
-    setenv("PMIX_MCA_server_unread_timeout", is_silent ? "100ms" : "1h", 1);
+    setenv("PMIX_MCA_server_unread_timeout", is_silent ? "1200ms" : "1h", 1);
     raw_start(&host_module, 3, 0);
     raw_add_job("theirs", 1, 0, 4711);
     send_part(one, 300, FRAME_B, 0, PART_B);
@@ -474,7 +474,7 @@ PX_TEST(who_never_reads_is_disconnected_and_waited_for_no_longer)
     enum { N = 12, SIZE_B = 900000 };
     const pmix_proc_t both[] = {raw_proc("job", 0), raw_proc("job", 1)};
 
-    setenv("PMIX_MCA_server_unread_timeout", "100ms", 1);
+    setenv("PMIX_MCA_server_unread_timeout", "1200ms", 1);
     raw_start(&host_module, 2, 0);
     commit_many(two, N, SIZE_B);
     for (unsigned i = 0; i < N; i++)

@@ -287,7 +287,7 @@ static const struct {
     pmix_status_t status;
 } ends[] = {
     {"its reader goes", "1h", shut_one, PMIX_SUCCESS},
-    {"its reader is cut off, as it never reads", "100ms", stay, PMIX_SUCCESS},
+    {"its reader is cut off, as it never reads", "1200ms", stay, PMIX_SUCCESS},
     {"the server ends", "1h", raw_server_stop, PMIX_ERR_LOST_CONNECTION},
 };
 
