@@ -8,6 +8,7 @@ suite_begin python "$@"
 BINDING=(/usr/bin/python3 "$HERE/binding.py")
 EGG=$(find /usr/lib/python3/dist-packages -maxdepth 1 -name 'pypmix-*.egg' 2>/dev/null | head -1) # on Debian 13 only
 export PYTHONPATH=$EGG PYTHONWARNINGS=ignore
+export PYTHONUNBUFFERED=1 # print() writes a line and its end apart: the processes must not rely on a buffer
 
 need_binding() {
     /usr/bin/python3 -c 'import pmix' 2>/dev/null || skip "Debian's python3-pmix is not installed"
