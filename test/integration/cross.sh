@@ -356,9 +356,9 @@ for headers in debian ours; do
         t "groups_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" grouped $headers $lib
         t "load_of_clients_of_${whose}_headers_on_${lib/ours/our}_library" loaded $headers $lib
         t "restart_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" revives $headers $lib
-        t "streams_of_a_job_for_a_tool_of_${whose}_headers_on_${lib/ours/our}_library" streams $headers $lib
-        t "a_tool_of_${whose}_headers_on_${lib/ours/our}_library_is_a_parent" tool_is_parent $headers $lib
-        t "each_byte_of_a_job_for_a_tool_of_${whose}_headers_on_${lib/ours/our}_library" volume $headers $lib
+        t "streams_of_a_job_for_a_tool_of_${whose}_headers_on_${lib/ours/our}_library" with_tool $lib streams $headers $lib
+        t "a_tool_of_${whose}_headers_on_${lib/ours/our}_library_is_a_parent" with_tool $lib tool_is_parent $headers $lib
+        t "each_byte_of_a_job_for_a_tool_of_${whose}_headers_on_${lib/ours/our}_library" with_tool $lib volume $headers $lib
         t "refusals_for_a_client_of_${whose}_headers_on_${lib/ours/our}_library" refusals $headers $lib
         t "refusals_for_another_user_of_${whose}_headers_on_${lib/ours/our}_library" refusals $headers $lib other
     done

@@ -427,6 +427,13 @@ use_debian() {
     trap 'rm -rf "$TMPDIR"/pmix_dstor_* "$TMPDIR"/pmix-gds-shmem2.* "$TMPDIR"/ompi.*' EXIT
 }
 
+# with_tool LIBRARY FUNCTION ARGUMENT...: runs a function whose tools have the library "ours" or "debian". Meson sets
+# MALLOC_PERTURB_ to a random byte. With some bytes a tool on OpenPMIx 5.0.7 aborts in PMIx_tool_finalize, at each server.
+with_tool() {
+    [ "$1" = ours ] || unset MALLOC_PERTURB_
+    "${@:2}"
+}
+
 # Print, for "ours" or "debian", the program compiled with those headers, the library, and its folder.
 program() { case $1 in debian) echo "$TMP/bin/$2" ;; ours) echo "$PROGRAMS/$2" ;; esac; }
 library() { case $1 in debian) echo "$DEBIAN_LIB" ;; ours) echo "$OUR_LIB" ;; esac; }

@@ -58,7 +58,8 @@ sees_none() { # sees_none HEADERS WAY [VALUE]
 }
 
 # between CASE TOOL'S_HEADERS SERVER'S_HEADERS ATTRIBUTE...: runs a case with a server
-between() {
+between() { with_tool "$2" with_server "$@"; }
+with_server() {
     local case=$1 of_tool=$2 of_server=$3
     shift 3
     [ "$of_tool$of_server" = oursours ] || use_debian
@@ -392,7 +393,7 @@ t events-at-ours between events ours ours tool
 t loss-of-ours between lost ours ours tool
 t two-of-each two ours debian ours
 t two-ours two ours ours ours
-t two-ours-for-debian two debian ours ours
+t two-ours-for-debian with_tool debian two debian ours ours
 t refused-by-ours between refused ours ours tool refuse
 t unprivileged-at-ours unprivileged ours
 t foreign-allowed foreign foreign SUCCESS 644
@@ -401,6 +402,6 @@ t closed-to-tools closed
 t stale-files stale
 t every-file-of-ours every_file_is_there_and_leads_to_it
 t every-way-needs-one-file every_way_needs_one_file
-t files-of-ours-for-debian debian_finds_ours
+t files-of-ours-for-debian with_tool debian debian_finds_ours
 t port-of-another-user taken_port
 suite_end
