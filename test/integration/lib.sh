@@ -117,6 +117,7 @@ suite_begin() {
     export LC_ALL=C
     # Debian's Open MPI on one machine, also as root and in a container.
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1 # of a daemon that MPI starts
     export OMPI_MCA_oob_tcp_if_include=lo OMPI_MCA_btl_tcp_if_include=lo
     export OMPI_MCA_btl=self,vader,tcp OMPI_MCA_pml=ob1
     export OMPI_MCA_btl_vader_single_copy_mechanism=none

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpi NAME [SIZE]: an MPI program whose ranks print "OK NAME rank/size" after success. SIZE is the
- * expected number of ranks. NAME: hello pi ring coll windows sessions worlds echo shout accept spawn multiple
- * rendezvous model stay abort wrong orphan widow. */
+ * expected number of ranks. NAME: hello pi ring coll windows sessions worlds echo shout accept publish spawn
+ * multiple rendezvous model stay abort wrong orphan widow. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <pmix.h>
@@ -313,9 +313,33 @@ static void start_multiple(MPI_Comm *others)
                                   others, MPI_ERRCODES_IGNORE) == MPI_SUCCESS);
 }
 
-/* ---- rendezvous: rank 0 starts two jobs that find each other by a published name ------- */
+/* ---- publish: all ranks look up the name that rank 0 publishes, and later removes ------ */
 
 #define SERVICE "tenon-rendezvous"
+
+static void publish(void)
+{
+    char port[MPI_MAX_PORT_NAME] = "", found[MPI_MAX_PORT_NAME] = "";
+
+    if (rank == 0) {
+        CHECK(MPI_Open_port(MPI_INFO_NULL, port) == MPI_SUCCESS);
+        CHECK(MPI_Publish_name(SERVICE, MPI_INFO_NULL, port) == MPI_SUCCESS);
+    }
+    MPI_Bcast(port, sizeof(port), MPI_CHAR, 0, MPI_COMM_WORLD);
+    CHECK(MPI_Lookup_name(SERVICE, MPI_INFO_NULL, found) == MPI_SUCCESS);
+    CHECK(*port && strcmp(found, port) == 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        CHECK(MPI_Unpublish_name(SERVICE, MPI_INFO_NULL, port) == MPI_SUCCESS);
+        CHECK(MPI_Close_port(port) == MPI_SUCCESS);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    CHECK(MPI_Lookup_name(SERVICE, MPI_INFO_NULL, found) != MPI_SUCCESS);
+}
+
+/* ---- rendezvous: rank 0 starts two jobs that find each other by a published name ------- */
 
 static void serve(void)
 {
@@ -467,6 +491,8 @@ int main(int argc, char **argv)
     } else if (strcmp(name, "spawned") == 0) {
         CHECK(MPI_Comm_get_parent(&others) == MPI_SUCCESS);
         work_with(&others, 0);
+    } else if (strcmp(name, "publish") == 0) {
+        publish();
     } else if (strcmp(name, "rendezvous") == 0) {
         rendezvous();
     } else if (strcmp(name, "model") == 0) {

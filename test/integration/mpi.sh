@@ -34,15 +34,29 @@ with() {
     esac
 }
 
-pairing() { # pairing SERVER RANKS LAUNCHER N [OPTION...]
-    local server=$1 ranks=$2 n=$4 p
+programs() { # programs SERVER RANKS LAUNCHER N "PROGRAM..." [OPTION...]
+    local server=$1 ranks=$2 n=$4 names=$5 p runs=0
     with "$@"
-    shift 4
-    for p in hello ring coll windows accept; do
+    shift 5
+    for p in $names; do
         well "${WITH[0]}" "$@" "${WITH[@]:1}" "$p" "$n"
         lines "$n" "^OK $p [0-9]+/$n\$" "$OUT"
+        runs=$((runs + 1))
     done
-    used 3 "$WHO" "$(library "$server")" $((3 * n)) mpi "$(library "$ranks")"
+    used $runs "$WHO" "$(library "$server")" $((runs * n)) mpi "$(library "$ranks")"
+}
+
+# A process without a launcher. For children, MPI starts the daemon of its own launcher. The output of the children may be
+# lost there, but the sum over parent and children needs each child.
+alone() { # alone SERVER RANKS PROGRAM [CHILDREN]
+    local daemon=() n=${4:-0}
+    need_mpi "$2"
+    well "$TMP/bin/$2/mpi" "$3" 1
+    lines 1 "^OK $3 0/1\$" "$OUT"
+    [ "$n" = 0 ] || daemon=(1 'prte*' "$(library "$1")")
+    used "${daemon[@]}" $((1 + n)) mpi "$(library "$2")"
+    rm -rf "$TMPDIR"/ompi.* # Open MPI 5 leaves the folder, and the segment with OpenPMIx
+    [ "${TENON_PRIVATE_SHM:-}" != yes ] || rm -f /dev/shm/sm_segment.*
 }
 
 # The processes register their folders for clean-up. The harness checks that they are removed.
@@ -136,35 +150,35 @@ modelled() { # modelled LIBRARY
     used 1 pmixrun "$OUR_LIB" 2 mpi "$(library "$1")"
 }
 
-# Communicators of sessions: MPI constructs and destructs a group for each.
-in_sessions() { # in_sessions SERVER RANKS LAUNCHER
-    local n p sizes="2 8"
+# Process sets of a session, and communicators, for which MPI constructs and destructs groups.
+in_sessions() { # in_sessions SERVER RANKS LAUNCHER PROGRAM
+    local n sizes="2 8"
     [ "$(times 0 1)" = 0 ] || sizes="2 3 8 16 32 64"
     [ "$MPI_MAJOR" -ge 5 ] || skip "Open MPI $MPI_MAJOR has no sessions"
     for n in $sizes; do
-        with "$@" "$n"
-        for p in sessions worlds; do
-            well "${WITH[@]}" $p "$n"
-            lines "$n" "^OK $p [0-9]+/$n\$" "$OUT"
-        done
+        programs "$1" "$2" "$3" "$n" "$4"
+        rm -f "$RECORD"/*
     done
 }
 
 # Jobs that MPI starts, and their messages.
-dynamic() { # dynamic SERVER RANKS LAUNCHER
-    local row p n=4
-    with "$@" 2
-    for row in spawn:spawned:2 multiple:spawned:3 rendezvous:serve:2 rendezvous:call:1; do
-        p=${row%%:*}
-        # prterun crashes at a spawn of several programs, with any library in the ranks
-        if [ "$p$3" = multiplempirun ] && [ "$MPI_MAJOR" -ge 5 ]; then n=3; continue; fi
-        well "${WITH[@]}" "$p" 2
-        lines 2 "^OK $p [01]/2\$" "$OUT"
-        row=${row#*:}
+dynamic() { # dynamic SERVER RANKS LAUNCHER PROGRAM CHILD:COUNT...
+    local row n=0
+    with "$1" "$2" "$3" 2
+    [ "$4$3" != multiplempirun ] || [ "$MPI_MAJOR" -lt 5 ] ||
+        skip "fails without our library: prterun crashes at a spawn of several programs"
+    well "${WITH[@]}" "$4" 2
+    lines 2 "^OK $4 [01]/2\$" "$OUT"
+    for row in "${@:5}"; do
         lines "${row#*:}" "^OK ${row%:*} " "$OUT"
+        n=$((n + ${row#*:}))
     done
-    used "$n" "$WHO" "$(library "$1")" $((4 * n)) mpi "$(library "$2")"
-    [ "$3" = pmixrun ] || return 0
+    used 1 "$WHO" "$(library "$1")" $((2 + n)) mpi "$(library "$2")"
+}
+
+# A failure of a job that MPI started ends the parents.
+bereft() { # bereft SERVER RANKS LAUNCHER
+    with "$@" 2
     rc_of 7 run 60 "${WITH[@]}" orphan >"$OUT" 2>"$ERR"
     lines 1 '^pmixrun: rank 1 of .* called abort with status 7' "$ERR"
     lines 0 '^OK' "$OUT"
@@ -252,6 +266,8 @@ UNDER_PMIXRUN="ours/debian ours/ours"
 UNDER_MPIRUN="ours/ours ours/debian debian/ours debian/debian"
 has mpirun.openmpi || UNDER_MPIRUN=
 [ "$MPI_MAJOR" -lt 5 ] || UNDER_MPIRUN="debian/ours debian/debian" # it needs internals of OpenPMIx
+ALONE="debian/ours debian/debian" # by a run path, so that the daemon that MPI starts keeps its own library
+[ "$MPI_MAJOR" -ge 5 ] || ALONE=
 for lib in ours debian; do
     [ -x "$MPI" ] && [ -f "$DEBIAN_LIB" ] && [ -z "$SANITIZE" ] || break
     mkdir "$TMP/bin/$lib"
@@ -259,16 +275,28 @@ for lib in ours debian; do
         -Wl,--disable-new-dtags,-rpath,"$(folder $lib)" -Wl,--no-as-needed "$(library $lib)" || die "cannot link mpi.c"
 done
 for n in $SIZES; do
-    across "$UNDER_PMIXRUN" "programs_of_${n}_ranks_under_pmixrun" pairing pmixrun "$n"
-    across ours/ours "programs_of_${n}_ranks_under_pmixrun_over_tcp" pairing pmixrun "$n" --mca ptl tcp
-    across "$UNDER_MPIRUN" "programs_of_${n}_ranks_under_mpirun" pairing mpirun "$n"
+    for launcher in pmixrun mpirun; do
+        pairs=UNDER_${launcher^^}
+        for p in hello ring collectives=coll windows accept publish; do
+            across "${!pairs}" "${p%=*}_of_${n}_ranks_under_$launcher" programs $launcher "$n" "${p#*=}"
+        done
+    done
+    across ours/ours "programs_of_${n}_ranks_under_pmixrun_over_tcp" programs pmixrun "$n" "hello ring coll windows accept" --mca ptl tcp
 done
 for launcher in pmixrun mpirun; do
     pairs=UNDER_${launcher^^}
-    across "${!pairs}" "sessions_of_Open_MPI_under_$launcher" in_sessions $launcher
-    across "${!pairs}" "jobs_that_MPI_starts_under_$launcher" dynamic $launcher
+    across "${!pairs}" "process_sets_of_sessions_under_$launcher" in_sessions $launcher sessions
+    across "${!pairs}" "communicators_of_sessions_under_$launcher" in_sessions $launcher worlds
+    across "${!pairs}" "spawn_under_$launcher" dynamic $launcher spawn spawned:2
+    across "${!pairs}" "spawn_of_several_programs_under_$launcher" dynamic $launcher multiple spawned:3
+    across "${!pairs}" "connection_by_a_published_name_under_$launcher" dynamic $launcher rendezvous serve:2 call:1
     across "${!pairs}" "MPI_Abort_under_$launcher" aborted $launcher
 done
+across "$UNDER_PMIXRUN" failures_of_jobs_that_MPI_starts bereft pmixrun
+across "$ALONE" hello_without_a_launcher alone hello
+across "$ALONE" windows_without_a_launcher alone windows
+across "$ALONE" process_sets_without_a_launcher alone sessions
+across "$ALONE" spawn_without_a_launcher alone spawn 2
 for lib in debian ours; do
     t "Open_MPI_on_${lib}_library_learns_of_other_models" modelled $lib
     t "program_with_${lib}_library_is_preloaded" preloaded $lib
