@@ -9,11 +9,17 @@
  *   - Only values and data arrays nest; both count their depth. */
 #include "core/wire/walk.h"
 
+#include "core/base/pages.h"
 #include "core/base/strv.h"
 #include "core/base/vec.h"
 
-#define GROW_FIRST_B 4096 /* first allocation for an array of unproven length */
-#define LEAST_B      32   /* size of the smallest allocation */
+#define GROW_FIRST_B 4096u /* first allocation for an array of unproven length */
+#define LEAST_B      32    /* size of the smallest allocation */
+/* An array that takes at most this many bytes for each byte of the message is allocated
+ * at once. The kernel backs the pages of a long array as elements arrive. */
+#define PROVEN_B 64u
+#define LONG_B   (1u << 20) /* a long array */
+#define STEP_B   (1u << 18) /* backed at a time */
 
 static pmix_status_t get_object(px_reader *r, void *dst, const struct px_type *t,
                                 enum px_store store);
@@ -223,31 +229,51 @@ static pmix_status_t grow(px_reader *r, char **array, size_t had, size_t cap,
     return PMIX_SUCCESS;
 }
 
+/* Returns the number of elements to allocate first. The message's size bounds their
+ * memory. */
+static size_t first_elements(const px_reader *r, size_t n, const struct px_type *t)
+{
+    const bool proven = px_is_number((enum px_store)t->store) || t->store == PX_BYTE1 ||
+                        t->store == PX_POINTER || n * t->size <= PROVEN_B * px_left(r);
+
+    return proven ? n : GROW_FIRST_B / t->size + 1;
+}
+
+/* Reads elements into the array, up to cap. Counts them in *have. */
+static pmix_status_t get_some(px_reader *r, char *array, size_t *have, size_t cap,
+                              const struct px_type *t)
+{
+    const bool is_long = (cap - *have) * t->size >= LONG_B;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    while (!rc && *have < cap) {
+        size_t step = is_long ? STEP_B / t->size + 1 : cap - *have;
+
+        step = step < cap - *have ? step : cap - *have;
+        if (is_long)
+            px_pages_populate(array + *have * t->size, step * t->size);
+        rc = px_get_elements(r, array + *have * t->size, step, t);
+        *have += rc ? 0 : step;
+    }
+    return rc;
+}
+
 pmix_status_t px_get_array(px_reader *r, void **out, size_t n, const struct px_type *t)
 {
     char *array = NULL;
-    size_t have = 0, cap = GROW_FIRST_B / t->size + 1;
+    size_t have = 0, cap;
     pmix_status_t rc = PMIX_SUCCESS;
 
     *out = NULL;
     if (!is_plausible(r, n, t))
         return PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER;
     rc = admit(r, n, t);
-    /* Elements of a few bytes: the message's size bounds their memory, so they are read
-     * at once. */
-    if (px_is_number((enum px_store)t->store) || t->store == PX_BYTE1 ||
-        t->store == PX_POINTER)
-        cap = n;
-    while (!rc && have < n) {
+    for (cap = first_elements(r, n, t); !rc && have < n; cap *= 2) {
         if (cap > n)
             cap = n;
         rc = grow(r, &array, have, cap, t->size);
         if (!rc)
-            rc = px_get_elements(r, array + have * t->size, cap - have, t);
-        if (!rc) {
-            have = cap;
-            cap *= 2;
-        }
+            rc = get_some(r, array, &have, cap, t);
     }
     if (rc)
         px_type_free_array(t->id, array, have);

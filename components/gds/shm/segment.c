@@ -11,12 +11,10 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include "core/base/pages.h"
+
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008u
-#endif
-
-#ifndef MADV_POPULATE_WRITE /* Linux 5.14 */
-#define MADV_POPULATE_WRITE 23
 #endif
 
 enum { LEAST_STEP = 32 * 1024 }; /* memory requested ahead */
@@ -71,8 +69,8 @@ static bool back(struct px_shm_segment *s, uint64_t from, uint64_t to)
         if (PX_RETRY(fallocate(s->fd, 0, (off_t)from, (off_t)(ahead - from))))
             return false;
     }
-    /* One call instead of a fault for each page. Faults fill the rest. */
-    (void)madvise(s->base + from, (size_t)(ahead - from), MADV_POPULATE_WRITE);
+    px_pages_populate(s->base + from,
+                      (size_t)(ahead - from)); /* faults fill the rest */
     s->backed = ahead;
     return true;
 }
