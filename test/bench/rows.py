@@ -8,7 +8,7 @@ import collections
 # floor: (scene of floor.c, its row, true if measured at the row's x).
 Row = collections.namedtuple("Row", "name scene xs unit what target floor each p99")
 ALL = None
-ALONE = {"threads", "flood", "big"}  # scenes in which x is not the number of clients
+ALONE = {"threads", "flood", "big", "table"}  # scenes in which x is not the number of clients
 LOOKUP, TRIP, COPY = ("get", "lookup", True), ("trip", "trip", False), ("copy", "memcpy64k", False)
 CONNECT, EPOLL = ("connect", "connect", False), ("fence", "epoll", True)
 FUTEX = ("futex", "futex", True)  # of what clients on one node can do by shared memory
@@ -85,6 +85,8 @@ ROWS = [
     row("big.local", "big", BIG, "its local rank", found_in(.2), LOOKUP),
     row("big.peers", "big", BIG, "PMIx_Resolve_peers", {ALL: 3}),
     row("big.nodes", "big", BIG, "PMIx_Resolve_nodes", {ALL: 3}),
+    row("query.first", "table", BIG[:1], "the first query of the table of so many processes", {ALL: 50000}),
+    row("query.table", "table", BIG[:1], "a later one", {ALL: 50000}),
     row("maps.regex", "maps", (1000, 100000), "PMIx_generate_regex of so many nodes", {100000: 10000}),
     *(row("maps.ppn." + layout, "maps", (1000, 100000), "PMIx_generate_ppn, " + layout, {100000: 10000})
       for layout in ("block", "cyclic", "irregular")),

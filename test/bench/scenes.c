@@ -623,6 +623,32 @@ static void run_big(void)
     must("finalize", finalize(NULL));
 }
 
+/* Queries the table of all processes of the job. */
+static pmix_status_t query_table(void *arg)
+{
+    char *keys[] = {(char *)PMIX_QUERY_PROC_TABLE, NULL};
+    pmix_info_t of, *found = NULL;
+    pmix_query_t q = {.keys = keys, .qualifiers = &of, .nqual = 1};
+    size_t n = 0;
+    pmix_status_t rc;
+
+    PMIX_INFO_LOAD(&of, PMIX_NSPACE, bench.job.nspace, PMIX_STRING);
+    rc = PMIx_Query_info(&q, 1, &found, &n);
+    if (!rc && (n != 1 || found->value.type != PMIX_DATA_ARRAY ||
+                found->value.data.darray->size != (size_t)bench.x))
+        rc = PMIX_ERROR;
+    PMIX_INFO_DESTRUCT(&of);
+    if (found)
+        PMIX_INFO_FREE(found, n);
+    return rc;
+}
+
+static void run_table(void)
+{
+    time_each("query.first", 1, NULL, query_table, NULL);
+    time_each("query.table", 5, NULL, query_table, NULL);
+}
+
 /* ---- the table ----------------------------------------------------------------------------------------- */
 
 const struct scene scenes[] = {
@@ -643,6 +669,7 @@ const struct scene scenes[] = {
     {.name = "log", .n_clients = 1, .run = run_log},
     {.name = "connect", .run = run_connect},
     {.name = "big", .n_clients = 2, .of_many = true, .inits = true, .run = run_big},
+    {.name = "table", .n_clients = 1, .of_many = true, .run = run_table},
     {.name = "codec", .run = run_codec},
     {.name = "register", .run_host = run_register},
     {.name = "maps", .run_host = run_maps},

@@ -50,6 +50,13 @@ pmix_status_t px_answer_names(struct px_answers *a, const char *key, char **name
 
 /* ---- answers that take many turns ------------------------------------------------ */
 
+/* A row in the message, which the next row repeats except for its rank. */
+struct px_mold {
+    size_t begin, rank, rest, end; /* offsets in the message; end 0: there is none */
+    pmix_proc_info_t row;          /* its texts are not valid */
+    char host[256];
+};
+
 /* An array with a row for each of many processes. A turn makes a part of the rows, and
  * packs them at once. */
 struct px_slow {
@@ -63,6 +70,7 @@ struct px_slow {
     bool average, range; /* PMIX_QUERY_REPORT_AVG, PMIX_QUERY_REPORT_MINMAX */
     size_t n_read;
     float sum, least, most;
+    struct px_mold mold; /* of a process table */
 };
 
 struct px_slow_ops {

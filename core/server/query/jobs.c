@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Queries for jobs and their processes, from the built-in host, else from the
  * registration. An answer of another host counts first. */
+#include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/model/assembly.h"
 #include "core/model/lookup.h"
@@ -170,10 +171,67 @@ static void begin_table(struct px_slow *s, px_writer *w)
     px_pack_array_head(w, s->key, PMIX_PROC_INFO, s->n);
 }
 
-static void pack_row(struct px_slow *s PX_UNUSED, const pmix_proc_info_t *row,
-                     px_writer *w)
+/* True if the row differs from the mold in its rank at most. */
+static bool fits(const struct px_mold *m, const pmix_proc_info_t *row)
 {
-    px_pack_bare(w, row, PMIX_PROC_INFO);
+    return m->end > 0 && row->pid == m->row.pid && row->state == m->row.state &&
+           row->exit_code == m->row.exit_code && !row->executable_name &&
+           row->hostname && strcmp(row->hostname, m->host) == 0;
+}
+
+/* Takes the row that begins here in the message as the mold. */
+static void make_mold(struct px_mold *m, const pmix_proc_info_t *row, px_writer *w,
+                      size_t begin)
+{
+    px_writer part;
+    size_t before_rest, rank;
+
+    m->end = 0;
+    if (w->status || row->executable_name || !row->hostname ||
+        strlen(row->hostname) >= sizeof(m->host))
+        return;
+    px_writer_init(&part, w->codec);
+    px_pack_bare(&part, &row->proc, PMIX_PROC);
+    before_rest = part.buf.len;
+    px_pack_bare(&part, &row->proc.rank, PMIX_PROC_RANK);
+    rank = part.buf.len - before_rest;
+    m->begin = begin;
+    m->rank = begin + before_rest - rank;
+    m->rest = begin + before_rest;
+    m->row = *row;
+    px_str_copy(m->host, sizeof(m->host), row->hostname);
+    m->end = part.status ? 0 : w->buf.len;
+    px_writer_cleanup(&part);
+}
+
+static void copy_bytes(px_writer *w, size_t from, size_t to)
+{
+    memcpy(w->buf.data + w->buf.len, w->buf.data + from, to - from);
+    w->buf.len += to - from;
+}
+
+/* Packs a row. Processes of a node mostly differ in their ranks only. */
+static void pack_row(struct px_slow *s, const pmix_proc_info_t *row, px_writer *w)
+{
+    struct px_mold *m = &s->mold;
+    const size_t begin = w->buf.len;
+
+    if (s->procs || !fits(m, row)) {
+        px_pack_bare(w, row, PMIX_PROC_INFO);
+        if (!s->procs)
+            make_mold(m, row, w, begin);
+        return;
+    }
+    if (!w->status)
+        w->status = px_buf_reserve(&w->buf, m->end - m->begin);
+    if (w->status)
+        return;
+    copy_bytes(w, m->begin, m->rank);
+    px_pack_bare(w, &row->proc.rank, PMIX_PROC_RANK);
+    if (!w->status)
+        w->status = px_buf_reserve(&w->buf, m->end - m->rest);
+    if (!w->status)
+        copy_bytes(w, m->rest, m->end);
 }
 
 static const struct px_slow_ops table_ops = {
@@ -278,7 +336,8 @@ static pmix_status_t answer_process(struct px_server *srv, const pmix_query_t *q
     if (rc || target.rank >= PMIX_RANK_VALID)
         return rc ? rc : PMIX_ERR_NOT_FOUND;
     px_query_find_pids(a, ns->name);
-    px_view_process(&view, &target, &row);
+    row.proc = target;
+    px_view_process(&view, &row);
     px_view_fini(&view);
     if (strcmp(key, PMIX_PROC_PID) == 0)
         return row.pid > 0 ? px_answer(a, key, &row.pid, PMIX_PID, 0)

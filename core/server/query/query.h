@@ -27,7 +27,7 @@ struct px_queries {
 void px_query_reply(struct px_req *req, pmix_status_t status, struct px_answers *a,
                     const px_infos *hosts);
 
-/* Describes one process, as far as the host or the registration knows the process. The
+/* Describes row->proc, as far as the host or the registration knows the process. The
  * row borrows texts until the next call. */
 struct px_view {
     struct px_server *server;
@@ -41,7 +41,7 @@ struct px_view {
 };
 /* Finds pids that px_view_process reports. The built-in host knows its own. */
 void px_query_find_pids(const struct px_answers *a, const char *nspace);
-void px_view_process(struct px_view *v, const pmix_proc_t *proc, pmix_proc_info_t *row);
+void px_view_process(struct px_view *v, pmix_proc_info_t *row);
 void px_view_fini(struct px_view *v);
 
 /* Hooks of the part. */

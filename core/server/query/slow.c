@@ -3,6 +3,7 @@
  * 100,000 processes takes about ten turns. */
 #include "core/server/query/query.h"
 
+#include "core/base/pages.h"
 #include "core/base/vec.h"
 #include "core/model/assembly.h"
 #include "core/model/nspace.h"
@@ -100,15 +101,18 @@ static void describe(struct px_view *v, pmix_proc_info_t *row)
         row->pid = pid->pid;
 }
 
-void px_view_process(struct px_view *v, const pmix_proc_t *proc, pmix_proc_info_t *row)
+void px_view_process(struct px_view *v, pmix_proc_info_t *row)
 {
     const struct px_builtin_host *host = v->server->host;
 
-    *row = (pmix_proc_info_t){.proc = *proc};
+    row->hostname = row->executable_name = NULL;
+    row->pid = 0;
+    row->exit_code = 0;
+    row->state = PMIX_PROC_STATE_UNDEF;
     if (host && host->describe && host->describe(v->server->builtin, row))
         return;
-    if (!v->ns || strcmp(v->ns->name, proc->nspace) != 0)
-        enter_nspace(v, proc->nspace);
+    if (!v->ns || strcmp(v->ns->name, row->proc.nspace) != 0)
+        enter_nspace(v, row->proc.nspace);
     if (v->ns)
         describe(v, row);
 }
@@ -148,15 +152,19 @@ static void reply_free(struct px_slow_reply *r)
  * packed. */
 static bool make_rows(struct px_slow *s, struct px_peer *peer, px_writer *w)
 {
+    const size_t in_turn = PX_TURN_ITEMS / s->ops->items * s->row_b,
+                 room = w->buf.cap - w->buf.len;
     struct px_view view = {.server = peer->server};
+    pmix_proc_info_t row = {.proc = s->job};
     bool rests = false;
 
+    if (room > 0)
+        px_pages_populate(w->buf.data + w->buf.len, in_turn < room ? in_turn : room);
     for (; s->at < s->n && !rests; s->at++) {
-        pmix_proc_t named = s->job;
-        pmix_proc_info_t row;
-
-        named.rank = (pmix_rank_t)s->at;
-        px_view_process(&view, s->procs ? &s->procs[s->at] : &named, &row);
+        row.proc.rank = (pmix_rank_t)s->at;
+        if (s->procs)
+            row.proc = s->procs[s->at];
+        px_view_process(&view, &row);
         s->ops->row(s, &row, w);
         rests = px_work(peer, s->ops->items);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Queries that the server answers itself, beside the host's answers; and requests of other
  * libraries' clients for peers, nodes and values. */
+#include "alloc_fail.h"
 #include "fake_host.h"
 #include "raw.h"
 
@@ -15,6 +16,12 @@
 #define TEXT(s) ((char *)(uintptr_t)(s))
 
 static px_infos found;
+
+/* Cost of the last reply: its size, and the allocations of its decoding. */
+static struct {
+    size_t size_b;
+    unsigned n_allocs;
+} cost;
 
 static pmix_server_module_t without_query(void)
 {
@@ -51,8 +58,13 @@ static pmix_status_t send_query(int fd, const char *keys, const px_infos *quals)
     px_pack(&w, &q, 1, PMIX_QUERY);
     px_infos_cleanup(&found);
     pmix_status_t rc = raw_request(fd, w, &r);
-    if (!px_reader_done(&r))
-        ok(px_unpack_infos(&r, &found.v, &found.n));
+    cost.size_b = (size_t)(r.end - r.pos);
+    px_alloc_fail_at(0);
+    pmix_status_t read = px_reader_done(&r) ? PMIX_SUCCESS
+                                            : px_unpack_infos(&r, &found.v, &found.n);
+    cost.n_allocs = px_alloc_count();
+    px_alloc_fail_end();
+    ok(read);
     found.cap = found.n;
     return rc;
 }
@@ -237,14 +249,32 @@ PX_TEST(a_large_table_takes_many_turns)
     px_process.server->part.turns->largest = 0;
     ok(ask(PMIX_QUERY_PROC_TABLE, "many", NULL));
     const pmix_proc_info_t *row = array(PMIX_QUERY_PROC_TABLE, PMIX_PROC_INFO, N_MANY);
-    ck_assert_uint_eq(row[N_MANY - 1].proc.rank, N_MANY - 1);
-    ck_assert_str_eq(row[N_MANY - 1].hostname, "n3");
+    for (size_t i = 0; i < N_MANY; i++) {
+        const char host[] = {'n', (char)('0' + i * 4 / N_MANY), '\0'};
+
+        ck_assert_msg(row[i].proc.rank == i &&
+                          strcmp(row[i].proc.nspace, "many") == 0 &&
+                          strcmp(row[i].hostname, host) == 0 &&
+                          !row[i].executable_name && row[i].pid == 0,
+                      "row %zu", i);
+    }
     ck_assert(raw_quiet(one));
     ck_assert_uint_eq(raw_charged_b(0), 0);
     /* No turn has more work than a share and the last row. */
     ck_assert_uint_le(px_process.server->part.turns->largest, PX_TURN_ITEMS + 3);
     ck_assert_uint_ge(px_process.server->part.turns->n_rests,
                       N_MANY * 3 / PX_TURN_ITEMS);
+}
+
+/* A row in memory is 304 bytes, and one allocation for the host's name. */
+PX_TEST(a_row_of_a_table_costs_24_bytes_and_one_allocation)
+{
+    start_without(2, 0);
+    add_many();
+    ok(ask(PMIX_QUERY_PROC_TABLE, "many", NULL));
+    ck_assert_uint_le(cost.size_b, N_MANY * 24);
+    PX_TEST_NEEDS_ALLOC;
+    ck_assert_uint_le(cost.n_allocs, N_MANY + 64);
 }
 
 PX_TEST(a_client_that_leaves_amid_a_table_leaves_nothing)
