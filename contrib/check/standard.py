@@ -50,8 +50,6 @@ REFUSED = {
     "PMIX_ENUM_VALUE": "answers about attributes have no values",
     "PMIX_HOMOGENEOUS_SYSTEM": "the library does not compare nodes",
     "PMIX_IOF_LOCAL_OUTPUT": "the host writes the output of its processes",
-    "PMIX_MAX_VALUE": "answers about attributes have no values",
-    "PMIX_MIN_VALUE": "answers about attributes have no values",
     "PMIX_SERVER_ENABLE_MONITORING": "monitors begin with a request",
     "PMIX_SERVER_GATEWAY": "a server has no special work on a gateway",
     "PMIX_SERVER_REMOTE_CONNECTIONS": "the kernel attests the user of local connections only",

@@ -47,6 +47,43 @@ static pmix_status_t spend(struct answers *a, size_t n)
 
 /* ---- one function's attributes --------------------------------------------------- */
 
+/* Ranges of valid values. pmix_regattr_t has no member for ranges in any release, so
+ * each limit is a line of the description. */
+static const struct {
+    const char *name, *range;
+} ranges[] = {
+    {"PMIX_TIMEOUT", "PMIX_MIN_VALUE=0"},
+    {"PMIX_MONITOR_HEARTBEAT_TIME", "PMIX_MIN_VALUE=1"},
+    {"PMIX_MONITOR_FILE_CHECK_TIME", "PMIX_MIN_VALUE=1"},
+    {"PMIX_MONITOR_RESOURCE_RATE", "PMIX_MIN_VALUE=1"},
+    {"PMIX_RANGE", "PMIX_MIN_VALUE=0"},
+    {"PMIX_RANGE", "PMIX_MAX_VALUE=7"}, /* PMIX_RANGE_PROC_LOCAL */
+    {"PMIX_JOB_CTRL_SIGNAL", "PMIX_MIN_VALUE=1"},
+    {"PMIX_JOB_CTRL_SIGNAL", "PMIX_MAX_VALUE=64"},
+    {"PMIX_LOG_SYSLOG_PRI", "PMIX_MIN_VALUE=0"},
+    {"PMIX_LOG_SYSLOG_PRI", "PMIX_MAX_VALUE=7"},
+    {"PMIX_TCP_IPV4_PORT", "PMIX_MIN_VALUE=0"},
+    {"PMIX_TCP_IPV4_PORT", "PMIX_MAX_VALUE=65535"},
+};
+
+/* Describes an attribute. An unknown name may be a host's own key. */
+static pmix_status_t describe(pmix_regattr_t *attr, const char *name)
+{
+    const struct px_key *k = px_key_by_name(name);
+    const pmix_data_type_t type = k ? k->type : PMIX_UNDEF;
+    size_t n_lines = k ? 1 : 0;
+
+    PMIx_Regattr_load(attr, name, k ? k->key : name, type, k ? k->text : NULL);
+    for (size_t i = 0; k && i < PX_COUNT(ranges); i++) {
+        if (strcmp(ranges[i].name, name) != 0)
+            continue;
+        PMIx_Regattr_load(attr, NULL, NULL, type, ranges[i].range);
+        n_lines++;
+    }
+    return attr->name && px_strv_count(attr->description) == n_lines ? PMIX_SUCCESS
+                                                                     : PMIX_ERR_NOMEM;
+}
+
 static pmix_status_t add_attributes(struct answers *a, px_infos *out, const char *key,
                                     const char *names)
 {
@@ -60,15 +97,8 @@ static pmix_status_t add_attributes(struct answers *a, px_infos *out, const char
     array.array = attrs = PMIx_Regattr_create(array.size);
     if (!list || !attrs)
         return PMIX_ERR_NOMEM;
-    for (size_t i = 0; !rc && i < array.size; i++) {
-        /* An unknown name may be a host's own key. */
-        const struct px_key *k = px_key_by_name(list[i]);
-
-        PMIx_Regattr_load(&attrs[i], list[i], k ? k->key : list[i],
-                          k ? k->type : PMIX_UNDEF, k ? k->text : NULL);
-        if (!attrs[i].name || (k && !attrs[i].description))
-            rc = PMIX_ERR_NOMEM;
-    }
+    for (size_t i = 0; !rc && i < array.size; i++)
+        rc = describe(&attrs[i], list[i]);
     if (!rc)
         rc = px_infos_add(out, key, &array, PMIX_DATA_ARRAY);
     px_type_free_array(PMIX_REGATTR, attrs, array.size);

@@ -143,7 +143,48 @@ PX_TEST(attributes_are_described_as_in_the_dictionary)
     ck_assert_str_eq(attr->string, PMIX_TIMEOUT);
     ck_assert_int_eq(attr->type, PMIX_INT);
     ck_assert_str_eq(attr->description[0], px_key_by_name("PMIX_TIMEOUT")->text);
-    ck_assert_ptr_null(attr->description[1]);
+    ck_assert_str_eq(attr->description[1], "PMIX_MIN_VALUE=0");
+    ck_assert_ptr_null(attr->description[2]);
+    ck_assert_ptr_null(attr[1].description[1]);
+    free(q);
+}
+
+/* Limits of attributes in this library's tables, each a line after the first. */
+static const struct {
+    const char *function, *attribute, *limits;
+} limited[] = {
+    {"PMIx_Process_monitor", "PMIX_MONITOR_HEARTBEAT_TIME", "PMIX_MIN_VALUE=1"},
+    {"PMIx_Process_monitor", "PMIX_MONITOR_FILE_CHECK_TIME", "PMIX_MIN_VALUE=1"},
+    {"PMIx_Process_monitor", "PMIX_MONITOR_RESOURCE_RATE", "PMIX_MIN_VALUE=1"},
+    {"PMIx_Process_monitor", "PMIX_RANGE", "PMIX_MIN_VALUE=0 PMIX_MAX_VALUE=7"},
+    {"PMIx_Process_monitor", "PMIX_MONITOR_ID", ""},
+    {"PMIx_Job_control", "PMIX_JOB_CTRL_SIGNAL", "PMIX_MIN_VALUE=1 PMIX_MAX_VALUE=64"},
+    {"PMIx_Log", "PMIX_LOG_SYSLOG_PRI", "PMIX_MIN_VALUE=0 PMIX_MAX_VALUE=7"},
+    {"PMIx_server_init", "PMIX_TCP_IPV4_PORT", "PMIX_MIN_VALUE=0 PMIX_MAX_VALUE=65535"},
+    {"PMIx_Fence", "PMIX_TIMEOUT", "PMIX_MIN_VALUE=0"},
+};
+
+PX_TEST_LOOP(limits_of_values_are_in_the_description, PX_COUNT(limited))
+{
+    pmix_query_t *q = ask(limited[_i].function, PMIX_SERVER_ATTRIBUTES, NULL);
+    PX_AUTO(px_infos) out = {0};
+    size_t n = 1, n_found = 0;
+
+    px_support_library(tables);
+    tables[PX_LEVEL_SERVER].here = true;
+    ok(px_support_query(tables, q, &n, &out));
+    const pmix_info_t *level = out.v[0].value.data.darray->array;
+    const pmix_data_array_t *attrs = level->value.data.darray;
+    for (size_t i = 0; i < attrs->size; i++) {
+        const pmix_regattr_t *attr = (const pmix_regattr_t *)attrs->array + i;
+
+        if (strcmp(attr->name, limited[_i].attribute) != 0)
+            continue;
+        PX_AUTOFREE char *lines = px_strv_join(attr->description + 1, ' ');
+        ck_assert_str_eq(lines ? lines : "", limited[_i].limits);
+        n_found++;
+    }
+    ck_assert_uint_eq(n_found, 1);
     free(q);
 }
 
