@@ -155,7 +155,7 @@ JOINS(listener)
  * forwarded output and input, process sets, values of every job, groups. SERVER is "ours" or
  * "debian". Release 4.2.2 ("debian") leaves queries about sets to the host. ----------------------------------------------------------- */
 
-static atomic_int n_pieces, bad_piece, late_set_defined;
+static atomic_int n_pieces, bad_piece, late_set_defined, late_set_deleted;
 static char text[64];
 static size_t set_size, piece_id;
 
@@ -178,8 +178,12 @@ HANDLER(on_set)
 
     if (members)
         set_size = members->value.data.darray->size;
-    if (name && strcmp(name->value.data.string, "late") == 0)
+    if (name && strcmp(name->value.data.string, "late") == 0 &&
+        status == PMIX_PROCESS_SET_DEFINE)
         late_set_defined = 1;
+    if (name && strcmp(name->value.data.string, "late") == 0 &&
+        status == PMIX_PROCESS_SET_DELETE)
+        late_set_deleted = 1;
     HANDLED();
 }
 
@@ -271,7 +275,7 @@ static void groups(void)
 JOINS(services)
 {
     bool ours = argc > 1 && strcmp(argv[1], "ours") == 0;
-    pmix_status_t code = PMIX_PROCESS_SET_DEFINE;
+    pmix_status_t codes[] = {PMIX_PROCESS_SET_DEFINE, PMIX_PROCESS_SET_DELETE};
 
     CHECK(job_size == 2);
     if (ours) {
@@ -282,12 +286,16 @@ JOINS(services)
     if (me.rank == 0)
         streams(ours);
     barrier();
-    watch(&code, 1, NULL, 0, on_set);
+    watch(codes, 2, NULL, 0, on_set);
     barrier();
     if (me.rank == 0)
         push("define"); /* makes the host define a set */
     CHECK(wait_for(&late_set_defined, 10));
     CHECK(set_size == 2);
+    barrier();
+    if (ours && me.rank == 0)
+        push("delete");
+    CHECK(!ours || wait_for(&late_set_deleted, 10));
     groups();
     barrier();
 }

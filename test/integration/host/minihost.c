@@ -194,8 +194,8 @@ static pmix_status_t on_block(const pmix_proc_t *requestor,
 #endif
 
 /* ---- services that most hosts lack: process sets, values of every job, forwarding, groups. The host
- * delivers input for a rank as output of the same rank. The input "define" makes the host define a
- * set. -------------------------------------------------------------------------------------------- */
+ * delivers input for a rank as output of the same rank. The inputs "define" and "delete" make the host
+ * define or delete a set. -------------------------------------------------------------------------------------------- */
 
 static pmix_proc_t pair[2];
 static int n_pulls, n_stops, n_pushes;
@@ -245,10 +245,16 @@ static void piece_delivered(pmix_status_t status, void *arg)
 static void serve(void *arg)
 {
     struct piece *p = arg;
+    char late[] = "late";
 
     p->cb(PMIX_SUCCESS, p->cbdata);
     if (p->bo.size == 6 && memcmp(p->bo.bytes, "define", 6) == 0) {
         define("late");
+        piece_delivered(PMIX_SUCCESS, p);
+        return;
+    }
+    if (p->bo.size == 6 && memcmp(p->bo.bytes, "delete", 6) == 0) {
+        HOST_GOOD(PMIx_server_delete_process_set(late));
         piece_delivered(PMIX_SUCCESS, p);
         return;
     }
@@ -314,7 +320,7 @@ static void begin_service(void)
 
 static int end_service(int rc)
 {
-    HOST_CHECK(rc || (n_pulls == 1 && n_stops == 1 && n_pushes == 3));
+    HOST_CHECK(rc || (n_pulls == 1 && n_stops == 1 && n_pushes == (is_ours() ? 4 : 3)));
     if (rc == 0)
         printf("OK minihost\n");
     fflush(NULL);
