@@ -29,7 +29,7 @@ struct px_client_role {
     enum px_role role; /* role of the first init call */
     bool self_named;   /* true of a singleton, whose name its server does not have */
     struct px_client_conf conf;
-    struct px_tool *tool; /* NULL unless the process is a tool */
+    struct px_tool *tool;           /* NULL unless the process is a tool */
     struct px_singleton *singleton; /* start of a host; NULL before the first request
                                      * that needs a host */
 };
@@ -158,6 +158,22 @@ void px_client_hold(void);
  * px_client. */
 pmix_status_t px_client_finalize(enum px_role role, px_call_fn before_last,
                                  const pmix_info_t *info, size_t n_info);
+
+/* ---- fence.c: on the loop -------------------------------------------------------- */
+
+/* A blocking collective, which may sleep on the fence futex of the job. */
+struct px_blocking_op {
+    struct px_api op;
+    uint32_t id, turns; /* state of the futex when the request was sent */
+    uint32_t tag;
+    /* Completes the collective after success. has_number: the server has set number. */
+    void (*woken)(struct px_api *op, bool has_number, uint64_t number);
+};
+/* Sends the request with the futex's id and waits on the futex (adr/0023). op is part
+ * of a px_blocking_op unless op->call is NULL. Failures, and replies that the futex
+ * cannot express, arrive as messages. Returns false if the caller must send an ordinary
+ * request. */
+bool px_client_sleep(struct px_api *op, const struct px_args *args, px_reply_fn reply);
 
 /* ---- invite.c: on the loop ------------------------------------------------------- */
 

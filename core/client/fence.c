@@ -70,21 +70,16 @@ static pmix_status_t alone(const struct px_args *args, const pmix_proc_t *self)
     return PMIX_SUCCESS;
 }
 
-/* A blocking collective operation. */
-struct blocking_op {
-    struct px_api op;
-    uint32_t id, turns; /* state of the fence futex when the request was sent */
-    uint32_t tag;
-};
-
 /* Completes the collective when the server advances the fence futex. The futex stands
  * for this request, because only successful commits are pending besides. Failures
  * arrive as messages. */
 static void on_fence_futex(struct px_call *call, void *arg)
 {
-    struct blocking_op *f = arg;
+    struct px_blocking_op *f = arg;
     const struct px_fence_futex *futex = px_store_fence_futex(
         &f->op.client->model->own->store);
+    uint64_t number;
+    bool has_number;
 
     if (!futex || futex->id != f->id)
         return;
@@ -92,29 +87,38 @@ static void on_fence_futex(struct px_call *call, void *arg)
         (void)px_call_listen(call, &futex->turns, f->turns, on_fence_futex);
         return;
     }
+    has_number = px_fence_futex_number(futex, f->turns + 1, &number);
     px_channel_forget(&f->op.client->channel, f->tag);
-    px_api_done(&f->op, f->op.request == &px_request_fence ? settle_fence(&f->op)
-                                                           : PMIX_SUCCESS);
+    f->woken(&f->op, has_number, number);
 }
 
-/* Sends the request with the futex's id and waits on the futex (adr/0023). Returns
- * false if the caller must send an ordinary request. */
-static bool send_with_futex(struct px_api *op, const struct px_args *args)
+/* True if the arguments name all ranks of this process's job. */
+static bool is_whole_job(const struct px_nspace *own, const struct px_args *args)
+{
+    if (args->n_procs != 1 && args->n_procs != own->job_size)
+        return false;
+    for (size_t i = 0; i < args->n_procs; i++)
+        if ((args->procs[i].rank != PMIX_RANK_WILDCARD || args->n_procs > 1) &&
+            (args->procs[i].rank != i || own->job_size == 0))
+            return false;
+        else if (strcmp(args->procs[i].nspace, own->name) != 0)
+            return false;
+    return true;
+}
+
+bool px_client_sleep(struct px_api *op, const struct px_args *args, px_reply_fn reply)
 {
     struct px_client *client = op->client;
     struct px_channel *up = &client->channel;
-    const struct px_stores *store = &client->model->own->store;
+    const struct px_nspace *own = client->model->own;
     const struct px_fence_futex *futex;
-    struct blocking_op *f = PX_CONTAINER_OF(op, struct blocking_op, op);
+    struct px_blocking_op *f = PX_CONTAINER_OF(op, struct px_blocking_op, op);
     px_writer w;
 
     /* The futex lies in the shared store, where collected data appear. */
-    if (!op->call || args->info.n > 1 ||
-        (args->info.n && !PMIx_Check_key(args->info.v->key, PMIX_COLLECT_DATA)) ||
-        args->n_procs != 1 || args->procs[0].rank != PMIX_RANK_WILDCARD ||
-        strcmp(args->procs[0].nspace, client->model->self.nspace) != 0 ||
-        up->pending.n_used > client->n_unanswered || store->is_writer ||
-        !(futex = px_store_fence_futex(store)))
+    if (!op->call || !own || !is_whole_job(own, args) ||
+        up->pending.n_used > client->n_unanswered || own->store.is_writer ||
+        !(futex = px_store_fence_futex(&own->store)))
         return false;
     f->id = futex->id;
     f->turns = futex->turns;
@@ -123,9 +127,21 @@ static bool send_with_futex(struct px_api *op, const struct px_args *args)
     px_channel_begin(up, &w, op->request->op);
     px_pack_args(&w, args, op->request->args);
     px_pack_u32(&w, f->id);
-    px_api_request(op, &w, on_reply);
+    px_api_request(op, &w, reply);
     f->tag = up->last_tag;
     return true;
+}
+
+static void on_woken(struct px_api *op, bool has_number PX_UNUSED,
+                     uint64_t number PX_UNUSED)
+{
+    px_api_done(op, op->request == &px_request_fence ? settle_fence(op) : PMIX_SUCCESS);
+}
+
+/* True if the request has no directive besides the collection of data. */
+static bool is_plain(const px_infos *l)
+{
+    return l->n == 0 || (l->n == 1 && PMIx_Check_key(l->v->key, PMIX_COLLECT_DATA));
 }
 
 static void on_collect(struct px_api *op)
@@ -143,7 +159,7 @@ static void on_collect(struct px_api *op)
         args.procs = &everyone;
         args.n_procs = 1;
     }
-    if (!send_with_futex(op, &args))
+    if (!is_plain(&args.info) || !px_client_sleep(op, &args, on_reply))
         px_api_send_args(op, &args);
 }
 
@@ -162,7 +178,8 @@ static pmix_status_t run_blocking(const struct px_request *request,
                                   const pmix_proc_t *procs, size_t n_procs,
                                   const pmix_info_t *info, size_t n_info)
 {
-    struct blocking_op m = {.op = make(request, procs, n_procs, info, n_info)};
+    struct px_blocking_op m = {.op = make(request, procs, n_procs, info, n_info),
+                               .woken = on_woken};
 
     return px_api_wait(&m.op);
 }

@@ -118,24 +118,33 @@ static pmix_status_t read_constructed(struct px_client *client, px_reader *r,
                                         : PMIX_SUCCESS;
 }
 
-static pmix_status_t take_results(struct px_api *op, struct constructed *c)
+/* Makes the results, which take the members. A server of this library knows all
+ * members, if the request names them all. */
+static pmix_status_t take_results(struct px_api *op, struct constructed *c,
+                                  bool is_request_enough)
 {
     const struct px_args *args = &op->args;
-    bool has_members = c->n_procs > 0;
-    pmix_data_array_t members = {
-        .type = PMIX_PROC, .size = c->n_procs, .array = c->procs};
+    const bool has_members = c->n_procs > 0;
+    const pmix_data_array_t none = {.type = PMIX_PROC};
     pmix_status_t rc;
 
     rc = px_infos_add(&c->infos, PMIX_GROUP_ID, args->text, PMIX_STRING);
     if (!rc && c->context != SIZE_MAX)
         rc = px_infos_add(&c->infos, PMIX_GROUP_CONTEXT_ID, &c->context, PMIX_SIZE);
     if (!rc && has_members)
-        rc = px_infos_add(&c->infos, PMIX_GROUP_MEMBERSHIP, &members, PMIX_DATA_ARRAY);
+        rc = px_infos_add(&c->infos, PMIX_GROUP_MEMBERSHIP, &none, PMIX_DATA_ARRAY);
     if (!rc)
-        rc = keep_group(op->client, args->text, has_members ? c->procs : args->procs,
-                        has_members ? c->n_procs : args->n_procs);
+        rc = has_members && !is_request_enough
+                 ? keep_group(op->client, args->text, c->procs, c->n_procs)
+                 : keep_group(op->client, args->text, args->procs, args->n_procs);
     if (rc)
         return rc;
+    if (has_members) {
+        pmix_data_array_t *members = c->infos.v[c->infos.n - 1].value.data.darray;
+
+        members->array = px_take(&c->procs);
+        members->size = c->n_procs;
+    }
     op->n_results = c->infos.n;
     op->results = px_take(&c->infos.v);
     c->infos.n = 0;
@@ -152,7 +161,7 @@ pmix_status_t px_group_constructed(struct px_api *op, pmix_status_t status,
     if (!status || status == PMIX_ERR_PARTIAL_SUCCESS) {
         rc = read_constructed(op->client, reply, &c);
         if (!rc)
-            rc = take_results(op, &c);
+            rc = take_results(op, &c, false);
         status = rc ? rc : status;
     }
     free(c.procs);
@@ -208,6 +217,43 @@ static void on_constructed(void *arg, pmix_status_t status, px_reader *reply)
     px_api_done(op, px_group_constructed(op, status, reply));
 }
 
+/* Completes a construction by all ranks of the job, which are the members. */
+static void on_woken(struct px_api *op, bool has_number, uint64_t number)
+{
+    const struct px_nspace *own = op->client->model->own;
+    struct constructed c = {.procs = calloc(own->job_size, sizeof(*c.procs)),
+                            .context = (size_t)number};
+    pmix_status_t rc = has_number ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
+
+    if (!rc && !c.procs)
+        rc = PMIX_ERR_NOMEM;
+    for (; !rc && c.n_procs < own->job_size; c.n_procs++)
+        px_proc_set(&c.procs[c.n_procs], own->name, (pmix_rank_t)c.n_procs);
+    if (!rc)
+        rc = take_results(op, &c, true);
+    free(c.procs);
+    px_infos_cleanup(&c.infos);
+    px_api_done(op, rc);
+}
+
+/* True if the request has no directive besides a context id: a number is then the whole
+ * result. */
+static bool is_plain(const px_infos *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (!PMIx_Check_key(l->v[i].key, PMIX_GROUP_ASSIGN_CONTEXT_ID) &&
+            !PMIx_Check_key(l->v[i].key, PMIX_GROUP_LOCAL_ONLY))
+            return false;
+    return true;
+}
+
+static bool is_listed(const struct px_client *client)
+{
+    const struct px_nspace *own = client->model->own;
+
+    return own && own->job_size <= PX_GROUP_MOST_LISTED;
+}
+
 static void on_construct(struct px_api *op)
 {
     PX_AUTO(px_infos) named = {0};
@@ -217,16 +263,22 @@ static void on_construct(struct px_api *op)
     op->reply = on_constructed;
     if (rc)
         px_api_done(op, rc);
-    else
+    else if (!is_plain(&args.info) || !is_listed(op->client) ||
+             !px_client_sleep(op, &args, on_constructed))
         px_api_send_args(op, &args);
 }
 
 pmix_status_t px_group_made(struct px_api *op, const pmix_proc_t *procs, size_t n)
 {
-    struct constructed c = {
-        .procs = (pmix_proc_t *)procs, .n_procs = n, .context = SIZE_MAX};
-    pmix_status_t rc = take_results(op, &c);
+    struct constructed c = {.n_procs = n, .context = SIZE_MAX};
+    PX_AUTOFREE void *copy = NULL;
+    pmix_status_t rc = px_type_copy_array(PMIX_PROC, &copy, procs, n);
 
+    c.procs = copy;
+    if (!rc)
+        rc = take_results(op, &c, false);
+    if (!c.procs)
+        (void)px_take(&copy);
     px_infos_cleanup(&c.infos);
     return rc;
 }
@@ -327,9 +379,16 @@ PX_EXPORT pmix_status_t PMIx_Group_construct(const char grp[],
                                              size_t ndirs, pmix_info_t **results,
                                              size_t *nresults)
 {
-    return px_api_infos(
-        make_with(&px_request_group_construct, grp, procs, nprocs, directives, ndirs),
-        results, nresults);
+    struct px_blocking_op f = {.op = make_with(&px_request_group_construct, grp, procs,
+                                               nprocs, directives, ndirs),
+                               .woken = on_woken};
+    pmix_status_t rc = px_api_check(&f.op);
+
+    if (rc)
+        return rc;
+    rc = px_api_wait(&f.op);
+    px_api_give(&f.op, results, nresults);
+    return rc;
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_construct_nb(const char grp[],

@@ -151,6 +151,16 @@ pmix_status_t px_api_call_nb(struct px_api op, pmix_op_cbfunc_t cb, void *cbdata
     return px_api_post(&op, sizeof(op));
 }
 
+void px_api_give(struct px_api *op, pmix_info_t **results, size_t *n)
+{
+    if (results && n) {
+        *results = op->results;
+        *n = op->n_results;
+    } else {
+        px_type_free_array(PMIX_INFO, op->results, op->n_results);
+    }
+}
+
 pmix_status_t px_api_infos(struct px_api op, pmix_info_t **results, size_t *n)
 {
     pmix_status_t rc = px_api_check(&op);
@@ -160,12 +170,7 @@ pmix_status_t px_api_infos(struct px_api op, pmix_info_t **results, size_t *n)
     if (!op.reply)
         op.reply = px_api_infos_reply;
     rc = px_api_wait(&op);
-    if (results && n) {
-        *results = op.results;
-        *n = op.n_results;
-    } else {
-        px_type_free_array(PMIX_INFO, op.results, op.n_results);
-    }
+    px_api_give(&op, results, n);
     return rc;
 }
 

@@ -73,6 +73,8 @@ pmix_status_t px_api_call_nb(struct px_api op, pmix_op_cbfunc_t cb, void *cbdata
  * the release function. */
 pmix_status_t px_api_infos(struct px_api op, pmix_info_t **results, size_t *n);
 pmix_status_t px_api_infos_nb(struct px_api op, pmix_info_cbfunc_t cb, void *cbdata);
+/* Gives the results of a call that has waited to the caller; NULL drops them. */
+void px_api_give(struct px_api *op, pmix_info_t **results, size_t *n);
 void px_api_done(struct px_api *op, pmix_status_t status);
 
 /* Sends the message that op->request makes of op->args, or of args. On failure op is

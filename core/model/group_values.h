@@ -39,4 +39,8 @@ void px_group_value_qualify(const char *key, const pmix_value_t *value,
 const pmix_value_t *px_group_value_read(const pmix_value_t *qualified,
                                         px_group_name name);
 
+/* Jobs with at most this many ranks are listed rank by rank in the members of a
+ * group. */
+#define PX_GROUP_MOST_LISTED 4096u
+
 #endif

@@ -203,6 +203,25 @@ void px_fence_futex_wake(struct px_fence_futex *futex)
     syscall(SYS_futex, &futex->turns, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+void px_fence_futex_set(struct px_fence_futex *futex, uint64_t number)
+{
+    const uint32_t turn = futex->turns + 1;
+    struct px_fence_number *n = &futex->numbers[turn % PX_COUNT(futex->numbers)];
+
+    n->low = (uint32_t)number;
+    n->high = (uint32_t)(number >> 32);
+    n->turn = turn;
+}
+
+bool px_fence_futex_number(const struct px_fence_futex *futex, uint32_t turn,
+                           uint64_t *number)
+{
+    const struct px_fence_number *n = &futex->numbers[turn % PX_COUNT(futex->numbers)];
+
+    *number = (uint64_t)n->high << 32 | n->low;
+    return n->turn == turn;
+}
+
 /* Puts a value into the own tables. The job then cannot be read in place. */
 static pmix_status_t put_spilled(struct px_stores *store, enum px_gds_table table,
                                  pmix_rank_t rank, const char *key,

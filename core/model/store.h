@@ -119,6 +119,10 @@ pmix_status_t px_store_view(const struct px_stores *store, const char *key,
 struct px_fence_futex {
     _Atomic uint32_t turns;
     _Atomic uint32_t id; /* inode of the record's file */
+    /* Numbers of the last collectives that have one, see px_fence_futex_number. */
+    struct px_fence_number {
+        _Atomic uint32_t turn, low, high;
+    } numbers[8];
 };
 /* Returns the fence futex, valid until the next call of one of these functions; NULL if
  * there is none. Loop thread. */
@@ -126,6 +130,11 @@ struct px_fence_futex *px_store_fence_futex(const struct px_stores *store);
 /* Returns the server's fence futex, and creates it if necessary. */
 struct px_fence_futex *px_store_make_fence_futex(struct px_stores *store);
 void px_fence_futex_wake(struct px_fence_futex *futex);
+/* Server side: sets the number that readers get after the next wake. */
+void px_fence_futex_set(struct px_fence_futex *futex, uint64_t number);
+/* Reads the number of a turn. False if the turn has none, or seven later ones have. */
+bool px_fence_futex_number(const struct px_fence_futex *futex, uint32_t turn,
+                           uint64_t *number);
 #define PX_STORE_FENCE_FUTEX "tenon.bell"
 
 /* Key of the record that exists while the shared tables hold all job information

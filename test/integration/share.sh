@@ -124,19 +124,20 @@ counts() {
     done
 }
 
-# Fences without data: each rank sends one message and receives none. The server wakes all ranks by one call.
-bell() {
+# Fences without data, and groups of the job: each rank sends one message and receives none. The server wakes all
+# ranks by one call.
+bell() { # bell PROGRAM
     need_shm
     has strace || skip "needs strace"
     export ROUNDS=200
     well strace -f -qq -e trace=sendmsg,recvmsg,recvfrom,epoll_wait,futex,fstat,newfstatat -o "$TMP/all" \
-        "$PMIXRUN" -n 4 "$CLIENT" fences
-    lines 4 '^OK fences' "$OUT"
+        "$PMIXRUN" -n 4 "$CLIENT" "$1"
+    lines 4 "^OK $1" "$OUT"
     awk '/sendmsg\(/ { s++ } /recv(from|msg)\(.*= [1-9]|recv(from|msg) resumed.*= [1-9]/ { r++ }
         /futex\(.*FUTEX_WAKE, 2147483647/ { w++; looked += more; more = 0 } w && /fstat/ { more++ }
         END { print s + 0, r + 0, w + 0, looked + 0 }' "$TMP/all" >"$TMP/n"
     read -r sent received woken looked <"$TMP/n"
-    [ "$sent" -ge 800 ] && [ "$sent" -le 900 ] || fail "$sent messages of 4 ranks in 200 fences"
+    [ "$sent" -ge 800 ] && [ "$sent" -le 900 ] || fail "$sent messages of 4 ranks in 200 $1"
     [ "$received" -ge 800 ] && [ "$received" -le 900 ] || fail "$received were read"
     [ "$woken" -ge 199 ] && [ "$woken" -le 210 ] || fail "$woken bells"
     [ "$looked" -le 10 ] || fail "$looked looks at a file that is the same"
@@ -165,6 +166,7 @@ t a_client_with_other_mounts other_mounts
 t a_foreign_client a_foreign_client
 t new_files new_files
 t counts counts
-t one_bell_ends_a_fence bell
+t one_bell_ends_a_fence bell fences
+t one_bell_makes_a_group bell constructs
 t a_kernel_without_waitv deaf
 suite_end

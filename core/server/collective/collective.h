@@ -126,6 +126,9 @@ struct px_collective_kind {
      * host was not called. */
     pmix_status_t (*settle)(struct px_collective *c, pmix_status_t status,
                             const struct px_upcall *answer);
+    /* True if a number, for example PMIX_GROUP_CONTEXT_ID, is all that a client which
+     * sleeps on a shared word needs. NULL: success alone is. */
+    bool (*number)(const struct px_collective *c, uint64_t *number);
     /* Adds to the reply of a successful or partly successful collective. */
     void (*pack_reply)(const struct px_collective *c, struct px_peer *to, px_writer *w);
 };

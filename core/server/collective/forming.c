@@ -2,6 +2,7 @@
 /* Construction of groups: the participants and their directives, the host, the result,
  * and the reply of each release. */
 #include "core/base/vec.h"
+#include "core/model/group_values.h"
 #include "core/model/nspace.h"
 #include "core/notify/notify.h"
 #include "core/rt/log.h"
@@ -359,7 +360,20 @@ static uint64_t next_context(struct px_server *srv)
     return ++*last;
 }
 
-/* Lists one participant, or all ranks of a job on this node. checks: only those that
+/* Lists all ranks of a job, which are on several nodes. */
+static pmix_status_t list_job(struct px_forming *f, const struct px_nspace *ns)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+    pmix_proc_t proc;
+
+    for (pmix_rank_t r = 0; !rc && r < ns->job_size; r++) {
+        px_proc_set(&proc, ns->name, r);
+        rc = add_procs(&f->members, &proc, 1);
+    }
+    return rc;
+}
+
+/* Lists one participant, or all ranks of a job. checks: only those on this node that
  * take part. */
 static pmix_status_t list_one(struct px_collective *c, const pmix_proc_t *p,
                               bool is_here, bool checks)
@@ -369,6 +383,9 @@ static pmix_status_t list_one(struct px_collective *c, const pmix_proc_t *p,
     pmix_status_t rc = PMIX_SUCCESS;
     pmix_proc_t proc;
 
+    if (!is_here && ns && p->rank == PMIX_RANK_WILDCARD && ns->job_size > 0 &&
+        ns->job_size <= PX_GROUP_MOST_LISTED)
+        return list_job(f, ns);
     if (!is_here || !ns)
         return add_procs(&f->members, p, 1);
     PX_LIST_EACH (&ns->locals, struct px_local, l, link) {
@@ -512,6 +529,22 @@ static pmix_status_t settle_construct(struct px_collective *c, pmix_status_t sta
     return f->partial && f->optional ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS;
 }
 
+/* True if the members are all ranks of one job in their order, which clients know, and
+ * share no values. */
+static bool number_of(const struct px_collective *c, uint64_t *number)
+{
+    const struct px_forming *f = c->forming;
+    const struct px_nspace *ns = px_nspace_find(c->server->model, c->procs[0].nspace);
+
+    if (f->infos.n > 0 || !ns || f->members.n != ns->job_size)
+        return false;
+    for (size_t i = 0; i < f->members.n; i++)
+        if (f->members.v[i].rank != i || strcmp(f->members.v[i].nspace, ns->name) != 0)
+            return false;
+    *number = f->context_id;
+    return true;
+}
+
 static enum form form_for(const struct px_peer *peer)
 {
     const struct px_version *v = &peer->version;
@@ -597,6 +630,8 @@ const struct px_collective_kind px_group_alone_kind = {
 const struct px_collective_kind px_group_construct_kind = {
     CONSTRUCTS,
     .local = true,
+    .wakes = true,
+    .number = number_of,
     .awaits_more = awaits_leaders,
     .goes_on = may_be_partial,
     .wants_host = needs_context,

@@ -112,8 +112,15 @@ static void answer_all(struct px_collective *c, pmix_status_t status)
 {
     const bool has_result = !status || status == PMIX_ERR_PARTIAL_SUCCESS;
     struct px_fence_futex *futex = status ? NULL : futex_of(c);
+    uint64_t number;
     size_t n_asleep = 0;
 
+    if (futex && c->kind->number) {
+        if (c->kind->number(c, &number))
+            px_fence_futex_set(futex, number);
+        else
+            futex = NULL;
+    }
     unlist(c);
     PX_LIST_EACH (&c->reqs, struct px_req, req, link) {
         px_writer w;

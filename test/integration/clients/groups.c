@@ -83,6 +83,14 @@ JOINS(groups)
     CHECK(PMIx_Group_destruct("groups.none", NULL, 0) != PMIX_SUCCESS);
 }
 
+/* ---- constructs: the group of all, again and again ---------------------------------------- */
+
+JOINS(constructs)
+{
+    for (int n = atoi(getenv("ROUNDS")); n > 0; n--)
+        construct("again", &everyone, 1, NULL);
+}
+
 /* ---- group_values: members share values, which the context id finds ---------------------- */
 
 /* Constructs the group for the n-th time, and returns its context id. */

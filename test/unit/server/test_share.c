@@ -254,19 +254,24 @@ static const struct {
     const char *key;     /* key that rank 0 commits first; NULL: no commit */
     bool twice;
     bool wakes;
-    const char *messages; /* "y": the rank gets a message */
+    const char *messages;  /* "y": the rank gets a message */
+    const char *directive; /* of a group */
 } collectives[] = {
-    {PX_OP_FENCE, "bb", NULL, false, true, "nn"},
-    {PX_OP_FENCE, "b-", NULL, false, true, "ny"},
-    {PX_OP_FENCE, "xb", NULL, false, true, "yn"},
-    {PX_OP_FENCE, "xx", NULL, false, false, "yy"},
-    {PX_OP_FENCE, "--", NULL, false, false, "yy"},
-    {PX_OP_FENCE, "bb", NULL, true, false, "yy"},
-    {PX_OP_FENCE, "bb", "k", false, true, "nn"},
-    {PX_OP_FENCE, "bb", "", false, false, "yy"},
-    {PX_OP_FENCE, "bb", NULL, false, true, "nn"},
-    {PX_OP_CONNECT, "bb", NULL, false, true, "nn"},
-    {PX_OP_DISCONNECT, "bb", NULL, false, true, "nn"},
+    {PX_OP_FENCE, "bb", NULL, false, true, "nn", NULL},
+    {PX_OP_FENCE, "b-", NULL, false, true, "ny", NULL},
+    {PX_OP_FENCE, "xb", NULL, false, true, "yn", NULL},
+    {PX_OP_FENCE, "xx", NULL, false, false, "yy", NULL},
+    {PX_OP_FENCE, "--", NULL, false, false, "yy", NULL},
+    {PX_OP_FENCE, "bb", NULL, true, false, "yy", NULL},
+    {PX_OP_FENCE, "bb", "k", false, true, "nn", NULL},
+    {PX_OP_FENCE, "bb", "", false, false, "yy", NULL},
+    {PX_OP_FENCE, "bb", NULL, false, true, "nn", NULL},
+    {PX_OP_CONNECT, "bb", NULL, false, true, "nn", NULL},
+    {PX_OP_DISCONNECT, "bb", NULL, false, true, "nn", NULL},
+    {PX_OP_GROUP_CONSTRUCT, "bb", NULL, false, true, "nn", NULL},
+    {PX_OP_GROUP_CONSTRUCT, "b-", NULL, false, true, "ny",
+     PMIX_GROUP_ASSIGN_CONTEXT_ID},
+    {PX_OP_GROUP_CONSTRUCT, "bb", NULL, false, false, "yy", PMIX_GROUP_INFO},
 };
 
 static struct px_fence_futex *fence_futex(void)
@@ -274,18 +279,44 @@ static struct px_fence_futex *fence_futex(void)
     return px_store_fence_futex(&px_nspace_find(px_process.model, "job")->store);
 }
 
-static void collect(int fd, uint32_t tag, uint8_t op, uint32_t id)
+/* Adds a flag, or a value that the sender shares. */
+static void add_directive(px_infos *infos, const char *key)
+{
+    px_infos own = {0};
+
+    if (key && strcmp(key, PMIX_GROUP_INFO) == 0) {
+        ok(px_infos_add(&own, "number", &(uint32_t){7}, PMIX_UINT32));
+        ok(px_infos_add_array(infos, key, &own));
+    } else if (key) {
+        ok(px_infos_add(infos, key, NULL, PMIX_BOOL));
+    }
+}
+
+static void collect(int fd, uint32_t tag, uint8_t op, uint32_t id,
+                    const char *directive)
 {
     px_writer w = raw_begin(op);
     const pmix_proc_t all = raw_proc("job", PMIX_RANK_WILDCARD);
-    const pmix_info_t data = {.key = PMIX_COLLECT_DATA,
-                              .value = {.type = PMIX_BOOL, .data.flag = true}};
+    PX_AUTO(px_infos) infos = {0};
 
+    add_directive(&infos, op == PX_OP_FENCE ? PMIX_COLLECT_DATA : directive);
+    if (op == PX_OP_GROUP_CONSTRUCT)
+        px_pack_str(&w, "g");
     px_pack_procs(&w, &all, 1);
-    px_pack_infos(&w, &data, op == PX_OP_FENCE);
+    px_pack_infos(&w, infos.v, infos.n);
     if (id)
         px_pack_u32(&w, id);
     raw_send(fd, tag, w);
+}
+
+/* Checks the number that the end of a group leaves beside the futex. */
+static void check_number(const char *directive)
+{
+    uint64_t number = 0;
+
+    ck_assert(px_fence_futex_number(fence_futex(), fence_futex()->turns, &number));
+    ck_assert((number == SIZE_MAX) == !directive);
+    ck_assert(!px_fence_futex_number(fence_futex(), fence_futex()->turns + 1, &number));
 }
 
 PX_TEST(one_futex_ends_a_collective_of_all_that_wait_on_it)
@@ -300,7 +331,7 @@ PX_TEST(one_futex_ends_a_collective_of_all_that_wait_on_it)
     }
     ck_assert_ptr_null(fence_futex()); /* made when first needed */
     for (int i = 0; i < 2; i++)
-        collect(fd[i], 207, PX_OP_FENCE, 0);
+        collect(fd[i], 207, PX_OP_FENCE, 0, NULL);
     for (int i = 0; i < 2; i++)
         ok(raw_status(fd[i], 207));
     for (size_t k = 0; k < PX_COUNT(collectives); k++) {
@@ -316,7 +347,8 @@ PX_TEST(one_futex_ends_a_collective_of_all_that_wait_on_it)
             collect(fd[i], 208, collectives[k].op,
                     collectives[k].futexes[i] == 'b'   ? id
                     : collectives[k].futexes[i] == 'x' ? id + 1
-                                                       : 0);
+                                                       : 0,
+                    collectives[k].directive);
         if (collectives[k].key && !collectives[k].wakes) {
             fails(raw_status(fd[0], 210), BAD_PARAM);
         } else if (collectives[k].key) { /* answered with the next message */
@@ -330,13 +362,15 @@ PX_TEST(one_futex_ends_a_collective_of_all_that_wait_on_it)
         for (int i = 0; i < 2; i++)
             (void)ask(fd[i], raw_begin(PX_OP_REQ));
         ck_assert_uint_eq(fence_futex()->turns - before, collectives[k].wakes);
+        if (collectives[k].op == PX_OP_GROUP_CONSTRUCT && collectives[k].wakes)
+            check_number(collectives[k].directive);
         if (more >= 0)
             ok(raw_finalize(more));
         px_drop_fd(&more);
     }
     /* A rank leaves. The futex does not wake for that. */
     const uint32_t before = fence_futex()->turns;
-    collect(fd[0], 209, PX_OP_FENCE, fence_futex()->id);
+    collect(fd[0], 209, PX_OP_FENCE, fence_futex()->id, NULL);
     (void)ask(fd[0], raw_begin(PX_OP_REQ));
     ok(raw_finalize(fd[1]));
     ck_assert_int_eq(raw_status(fd[0], 209), PMIX_ERR_LOST_CONNECTION);
