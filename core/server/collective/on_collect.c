@@ -82,8 +82,8 @@ static void end_waiting(struct px_collective *c, pmix_status_t status)
 }
 
 /* Returns the word on which the participants sleep (adr/0023). NULL: every participant
- * needs a reply, because a rank of the job does not wait here by its only
- * connection. */
+ * needs a reply, because a rank of the job does not wait here by its only connection,
+ * or waits for another collective, too. */
 static struct px_fence_futex *futex_of(const struct px_collective *c)
 {
     struct px_nspace *ns = NULL;
@@ -98,7 +98,7 @@ static struct px_fence_futex *futex_of(const struct px_collective *c)
         const struct px_local *local = req->peer->local;
 
         if (!local || local->ns != ns || local->n_peers != 1 ||
-            req->peer->commit_failed)
+            local->n_collecting != 1 || req->peer->commit_failed)
             return NULL;
         some_read = some_read || px_map_sget(&req->peer->stores, ns->name);
         n++;

@@ -379,6 +379,35 @@ PX_TEST(one_futex_ends_a_collective_of_all_that_wait_on_it)
     close(fd[1]);
 }
 
+/* Two threads of rank 0 are in different collectives. The end of one does not wake the other. */
+PX_TEST(a_futex_does_not_wake_a_rank_with_two_collectives)
+{
+    int fd[2];
+
+    raw_server_start(NULL, 2, 0);
+    PX_TEST_NEEDS(px_module_find("gds", "shm"), "gds/shm");
+    for (pmix_rank_t i = 0; i < 2; i++) {
+        fd[i] = come(i, BY_USOCK);
+        ck_assert_uint_eq(ask(fd[i], raw_begin(PX_OP_REQ))->n_notices, 1);
+    }
+    for (int i = 0; i < 2; i++)
+        collect(fd[i], 207, PX_OP_FENCE, 0, NULL);
+    for (int i = 0; i < 2; i++)
+        ok(raw_status(fd[i], 207));
+    const uint32_t before = fence_futex()->turns, id = fence_futex()->id;
+    collect(fd[0], 208, PX_OP_CONNECT, id, NULL);
+    collect(fd[0], 209, PX_OP_FENCE, 0, NULL);
+    collect(fd[1], 209, PX_OP_FENCE, id, NULL);
+    for (int i = 0; i < 2; i++)
+        ok(raw_status(fd[i], 209));
+    ck_assert_uint_eq(fence_futex()->turns, before);
+    collect(fd[1], 208, PX_OP_CONNECT, id, NULL);
+    (void)ask(fd[1], raw_begin(PX_OP_REQ));
+    ck_assert_uint_eq(fence_futex()->turns, before + 1);
+    close(fd[0]);
+    close(fd[1]);
+}
+
 PX_TEST_SUITE_NEEDS(px_test_has_proc(), "/proc")
 
 PX_TEST_MAIN("server/share", NULL, host_end)
