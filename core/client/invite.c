@@ -339,12 +339,24 @@ static void on_leader_lost(struct invitation *inv, const pmix_proc_t *leader,
         end(inv, rc);
 }
 
+/* True if the process was invited. */
+static bool is_invited(const struct invitation *inv, const pmix_proc_t *proc)
+{
+    for (size_t i = 0; i < inv->n_procs; i++)
+        if (px_proc_same(&inv->procs[i], proc))
+            return true;
+    return px_proc_same(proc, &inv->client->model->self);
+}
+
 /* Becomes the leader, accepts the new one, or ends without a leader. */
 static void on_leader_chosen(struct invitation *inv, const px_infos *l)
 {
     const pmix_info_t *chosen = px_info_find(l->v, l->n, PMIX_GROUP_LEADER);
     pmix_status_t rc = PMIX_SUCCESS;
 
+    if (chosen && chosen->value.type == PMIX_PROC && chosen->value.data.proc &&
+        !is_invited(inv, chosen->value.data.proc))
+        return; /* not from the server */
     inv->elects = false;
     if (!chosen || chosen->value.type != PMIX_PROC || !chosen->value.data.proc) {
         end(inv, PMIX_GROUP_LEADER_FAILED);
@@ -379,6 +391,13 @@ static bool concerns(const struct invitation *inv, const pmix_proc_t *source,
            px_proc_same(&inv->leader, source);
 }
 
+/* True if the process may abort. A join of any leader does not know the others. */
+static bool may_abort(const struct invitation *inv, const pmix_proc_t *proc)
+{
+    return (!inv->leads && !inv->leader.nspace[0]) || is_invited(inv, proc) ||
+           px_proc_same(&inv->leader, proc);
+}
+
 /* Handles an event of one invite or join, and may free inv. */
 static void on_own_event(struct invitation *inv, pmix_status_t code,
                          const pmix_proc_t *source, const pmix_proc_t *affected,
@@ -395,14 +414,24 @@ static void on_own_event(struct invitation *inv, pmix_status_t code,
         on_answer(inv, source, DECLINED, constructs);
     else if (counts && code == PMIX_GROUP_INVITE_FAILED)
         on_answer(inv, affected, DECLINED, constructs);
-    else if (!inv->leads && code == PMIX_GROUP_CONSTRUCT_COMPLETE)
+    else if (!counts && code == PMIX_GROUP_CONSTRUCT_COMPLETE)
         on_complete(inv, source, l);
-    else if (code == PMIX_GROUP_CONSTRUCT_ABORT)
+    else if (code == PMIX_GROUP_CONSTRUCT_ABORT && may_abort(inv, source))
         end(inv, PMIX_GROUP_CONSTRUCT_ABORT);
     else if (!inv->leads && code == PMIX_GROUP_LEADER_FAILED)
         on_leader_lost(inv, affected, l, handled);
     else if (inv->elects && code == PMIX_GROUP_LEADER_SELECTED)
         on_leader_chosen(inv, l);
+}
+
+/* True if a process reports the end of another one, which only servers do. */
+static bool is_lie(const struct px_client *client, pmix_status_t code,
+                   const pmix_proc_t *source, const pmix_proc_t *affected)
+{
+    return (code == PMIX_GROUP_INVITE_FAILED || code == PMIX_GROUP_LEADER_FAILED) &&
+           !px_proc_same(source, affected) &&
+           (strcmp(source->nspace, affected->nspace) == 0 ||
+            strcmp(source->nspace, client->model->self.nspace) == 0);
 }
 
 static void on_event(void *ctx, pmix_status_t code, const pmix_proc_t *source,
@@ -414,6 +443,8 @@ static void on_event(void *ctx, pmix_status_t code, const pmix_proc_t *source,
                                       ? about->value.data.proc
                                       : source;
 
+    if (is_lie(client, code, source, affected))
+        return;
     PX_LIST_EACH (&client->invitations, struct invitation, inv, link)
         if (concerns(inv, code == PMIX_GROUP_LEADER_FAILED ? affected : source, l))
             on_own_event(inv, code, source, affected, l, handled);

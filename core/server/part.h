@@ -97,9 +97,10 @@ struct px_server_part {
     /* A peer sends an event to others. */
     void (*peer_event)(struct px_server *srv, struct px_peer *peer, pmix_status_t code,
                        const px_infos *infos);
-    /* The host has sent an event. */
+    /* The host has sent an event: its own, or of a process on another node. The server
+     * of that node vouches for the source. */
     void (*host_event)(struct px_server *srv, pmix_status_t code,
-                       const pmix_info_t *info, size_t n);
+                       const pmix_proc_t *source, const px_infos *infos);
     /* The namespace is being deregistered; ns is NULL if it is unknown. Its connections
      * are closed afterwards. */
     void (*nspace_gone)(struct px_server *srv, const char *nspace,

@@ -91,8 +91,10 @@ static pmix_status_t deliver_event(void *ctx, pmix_status_t code,
 {
     struct px_server *srv = ctx;
 
-    PX_PARTS_NOTIFY(srv, host_event, code, info->v, info->n);
-    px_server_event(srv, code, source, range, info->v, info->n);
+    PX_PARTS_NOTIFY(srv, host_event, code, source ? source : &srv->proc, info);
+    /* A source does not get its event, but a new leader does. */
+    px_server_event(srv, code, code == PMIX_GROUP_LEADER_SELECTED ? NULL : source,
+                    range, info->v, info->n);
     return PMIX_SUCCESS;
 }
 

@@ -54,6 +54,7 @@ grouped() { # grouped HEADERS LIBRARY
 invited() {
     local RANKS=3 p
     STRICT=1 job pmixrun ours ours invitations
+    RANKS=4 STRICT=1 job pmixrun ours ours lies
     use_debian
     # shellcheck disable=SC2016
     well "$PMIXRUN" -n 3 sh -c 'test "$PMIX_RANK" = 0 && export STRICT=1 LD_LIBRARY_PATH="$1" || export LD_LIBRARY_PATH="$2"

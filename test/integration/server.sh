@@ -68,6 +68,14 @@ connected() { # connected RANKS-OF-A-NODE PROGRAM ARGS...
     lines $((ranks * 2)) "^OK $1 [0-5]$" "$OUT"
 }
 
+# Groups of the ranks of two nodes.
+grouped() { # grouped RANKS-OF-A-NODE NUMBER-THAT-ENDS-WELL PROGRAM ARGS...
+    local ranks=$1 good=$2
+    shift 2
+    STRICT=1 TWO_RANKS=$ranks well "$PROGRAMS/two_nodes" "$CLIENT" "$@"
+    lines "$good" "^OK $1 [0-5]$" "$OUT"
+}
+
 two_clusters() { # two_clusters RANKS: the example of RFC 0003
     TWO_CLUSTERS=yes connected "$1" clusters
 }
@@ -115,6 +123,19 @@ for n in 1 2 3; do
     t "dead_process_of_another_node_early_$n" connected "$n" joint_dead early
     t "dead_process_of_another_node_late_$n" connected "$n" joint_dead late
 done
+for n in 1 2 3; do
+    t "groups_of_two_nodes_$n" grouped "$n" $((2 * n)) groups
+    t "values_in_groups_of_two_nodes_$n" grouped "$n" $((2 * n)) group_values
+    t "a_member_leaves_a_group_of_two_nodes_$n" grouped "$n" $((2 * n)) group_ends
+    t "a_member_of_a_group_of_two_nodes_dies_$n" grouped "$n" $((2 * n - 1)) group_ends dies
+done
+for n in 2 3; do
+    t "invitations_to_groups_of_two_nodes_$n" grouped "$n" $((2 * n)) invitations
+    t "an_invited_process_of_another_node_dies_$n" grouped "$n" $((2 * n - 1)) lost_invitation
+done
+t a_process_of_another_node_lies grouped 2 4 lies
+t a_leader_of_two_nodes_is_replaced grouped 2 3 new_leader
+t a_leader_of_two_nodes_is_replaced_by_few grouped 2 2 new_leader few
 t debian_server_gives_no_namespace foreign_server
 t two_nodes_with_debian_clients two_nodes debian ours ours debian
 t two_nodes_one_of_them_debian two_nodes debian ours debian

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Invitations to groups, which leader and invited processes exchange as events. The
- * server follows the events of its clients. If a process ends before the group is
- * complete, the server notifies the others. After the end of a leader, the processes of
- * this node that have accepted choose a new one: see PX_GROUP_ELECTS. */
+ * server follows the events of its clients, and those that the host brings from other
+ * nodes. If a process ends before the group is complete, the server notifies the
+ * others. After the end of a leader, its server has the processes that have accepted
+ * choose a new one: see PX_GROUP_ELECTS. Then the server of the new leader follows the
+ * invitation. Servers of invited processes report the ends of these only. */
 #include "core/model/proc_names.h"
 #include "core/notify/notify.h"
 #include "core/server/collective/collective.h"
+#include "core/server/peer/authority.h"
 #include "core/server/peer/peer.h"
 #include "core/server/peer/turn.h"
 #include "core/server/server.h"
 
 #include <string.h>
 
-#define MAX_INVITES 32u    /* of one leader */
-#define MAX_INVITED 16384u /* processes in the invitations of a user */
-#define PER_ITEM    8      /* processes that are compared; see px_work */
+#define MAX_INVITES  32u    /* of one leader */
+#define MAX_INVITED  16384u /* processes in the invitations of a user, or of others */
+#define PER_ITEM     8      /* processes that are compared; see px_work */
+#define NSPACE_ITEMS 8      /* for the owner of a namespace */
 
 /* The invitation of a leader to a group. */
 struct invite {
@@ -23,6 +27,7 @@ struct invite {
     pmix_nspace_t name;
     pmix_proc_t leader;
     uid_t user;            /* of the first leader */
+    bool is_remote;        /* the leader's server on another node decides */
     bool elects;           /* the leader has ended */
     size_t n_awaited;      /* answers in the choice of a new leader */
     pmix_proc_t candidate; /* the first process that wants to lead; or no name */
@@ -69,7 +74,7 @@ static void check_choice(struct px_server *srv, struct invite *i)
 {
     const pmix_proc_t failed = i->leader;
 
-    if (!i->elects || i->n_awaited > 0)
+    if (!i->elects || i->n_awaited > 0 || i->is_remote)
         return;
     i->elects = i->candidate.nspace[0] != '\0';
     report(srv, i, i->procs, i->n, PMIX_GROUP_LEADER_SELECTED,
@@ -79,6 +84,7 @@ static void check_choice(struct px_server *srv, struct invite *i)
         return;
     }
     i->leader = i->candidate;
+    i->is_remote = !px_local_find(srv, &i->leader);
     memset(&i->candidate, 0, sizeof(i->candidate));
     i->elects = false;
     for (size_t k = i->n; k-- > 0;) {
@@ -103,14 +109,25 @@ static void lose_leader(struct px_server *srv, struct invite *i)
         invite_free(i);
 }
 
+static bool has_local(struct px_server *srv, const pmix_proc_t *procs, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        if (px_local_find(srv, &procs[k]))
+            return true;
+    return false;
+}
+
 /* Removes an invited process that has ended or declined. May free i. */
 static void lose_invited(struct px_server *srv, struct invite *i, size_t k)
 {
-    i->n_awaited -= i->elects && i->accepts[k] == ACCEPTS;
+    i->n_awaited -= i->elects && !i->is_remote && i->accepts[k] == ACCEPTS;
     if (px_proc_same(&i->candidate, &i->procs[k]))
         memset(&i->candidate, 0, sizeof(i->candidate));
     remove_at(i, k);
-    check_choice(srv, i);
+    if (i->is_remote && !has_local(srv, i->procs, i->n))
+        invite_free(i); /* no end is left to report */
+    else
+        check_choice(srv, i);
 }
 
 /* ---- events of clients ----------------------------------------------------------- */
@@ -140,20 +157,41 @@ static void close_invites(struct px_server *srv, const pmix_proc_t *proc,
             invite_free(i);
 }
 
-/* True if the leader or its user has too many invitations. */
-static bool is_full(const struct px_server *srv, const struct px_peer *peer, size_t n)
+/* True if the leader or its user has too many invitations. Leaders on other nodes count
+ * as one user. */
+static bool is_full(const struct px_server *srv, const pmix_proc_t *leader,
+                    const struct px_peer *peer, size_t n)
 {
     size_t n_open = 0;
 
     PX_LIST_EACH (&srv->part.invites, struct invite, i, link) {
-        n_open += px_proc_same(&i->leader, &peer->proc);
-        n += i->user == peer->uid ? i->n : 0;
+        n_open += px_proc_same(&i->leader, leader);
+        if (peer ? !i->is_remote && i->user == peer->uid : i->is_remote)
+            n += i->n;
     }
     return n_open >= MAX_INVITES || n > MAX_INVITED;
 }
 
-/* Adds an invitation. Beyond the limits, the server does not follow it. */
-static void open_invite(struct px_server *srv, struct px_peer *peer, const char *name,
+/* Copies the processes that the leader may notify. peer: see open_invite. */
+static void take_invited(struct invite *i, struct px_peer *peer,
+                         const pmix_proc_t *procs, size_t n)
+{
+    bool may = true;
+
+    for (size_t k = 0; k < n; k++) {
+        if (peer && (k == 0 || strcmp(procs[k].nspace, procs[k - 1].nspace) != 0)) {
+            may = px_peer_may(peer, procs[k].nspace);
+            (void)px_work(peer, NSPACE_ITEMS);
+        }
+        if (may && !px_proc_same(&procs[k], &i->leader))
+            i->procs[i->n++] = procs[k];
+    }
+}
+
+/* Adds an invitation. Beyond the limits, the server does not follow it. peer: the
+ * leader, or NULL for a leader on another node. */
+static void open_invite(struct px_server *srv, const pmix_proc_t *leader,
+                        struct px_peer *peer, const char *name,
                         const pmix_proc_t *procs, size_t n)
 {
     const size_t size_b = sizeof(struct invite) + n * (sizeof(*procs) + 1);
@@ -161,27 +199,38 @@ static void open_invite(struct px_server *srv, struct px_peer *peer, const char 
 
     if (!name || n == 0)
         return;
-    close_invites(srv, &peer->proc, name);
-    i = is_full(srv, peer, n) ? NULL : calloc(1, size_b);
-    if (!i || px_charge(&i->charge, peer, size_b)) {
+    close_invites(srv, leader, name);
+    i = is_full(srv, leader, peer, n) ? NULL : calloc(1, size_b);
+    if (!i || (peer && px_charge(&i->charge, peer, size_b))) {
         free(i);
         return;
     }
     PMIx_Load_nspace(i->name, name);
-    i->leader = peer->proc;
-    i->user = peer->uid;
-    i->n = n;
-    memcpy(i->procs, procs, n * sizeof(*procs));
+    i->leader = *leader;
+    i->user = peer ? peer->uid : 0;
+    i->is_remote = !peer;
+    take_invited(i, peer, procs, n);
     i->accepts = (uint8_t *)&i->procs[n];
     px_list_append(&srv->part.invites, &i->link);
-    (void)px_work(peer, n / PER_ITEM);
+    if (peer)
+        (void)px_work(peer, n / PER_ITEM);
 }
 
-/* Handles the answer of an invited process to the leader, or to the end of the
- * leader. */
-static void take_answer(struct px_server *srv, struct px_peer *peer, pmix_status_t code,
-                        const char *name, const pmix_proc_t *leader,
-                        const px_infos *infos)
+/* Counts the answer of an invited process to the end of the leader. May free i. */
+static void take_vote(struct px_server *srv, struct invite *i, size_t k, bool leads)
+{
+    i->accepts[k] = ANSWERED;
+    i->n_awaited--;
+    if (!i->candidate.nspace[0] && leads)
+        i->candidate = i->procs[k];
+    check_choice(srv, i);
+}
+
+/* Handles the answer of an invited process to the leader, or to the end of the leader.
+ * Returns the work in items. */
+static size_t take_answer(struct px_server *srv, const pmix_proc_t *from,
+                          pmix_status_t code, const char *name,
+                          const pmix_proc_t *leader, const px_infos *infos)
 {
     size_t n_steps = 0;
 
@@ -189,9 +238,10 @@ static void take_answer(struct px_server *srv, struct px_peer *peer, pmix_status
         size_t k;
 
         n_steps += PER_ITEM;
-        if (!is_named(i, name) || !px_proc_same(&i->leader, leader))
+        if (!is_named(i, name) || !px_proc_same(&i->leader, leader) ||
+            (i->is_remote && code != PMIX_GROUP_INVITE_DECLINED))
             continue;
-        k = find_invited(i, &peer->proc);
+        k = find_invited(i, from);
         n_steps += k;
         if (k == i->n)
             continue;
@@ -201,15 +251,22 @@ static void take_answer(struct px_server *srv, struct px_peer *peer, pmix_status
             if (!i->elects && px_info_flag(infos->v, infos->n, PX_GROUP_CONSTRUCTS))
                 i->accepts[k] = ACCEPTS;
         } else if (i->elects && i->accepts[k] == ACCEPTS) {
-            i->accepts[k] = ANSWERED;
-            i->n_awaited--;
-            if (!i->candidate.nspace[0] &&
-                px_info_flag(infos->v, infos->n, PMIX_GROUP_LEADER))
-                i->candidate = i->procs[k];
-            check_choice(srv, i);
+            take_vote(srv, i, k, px_info_flag(infos->v, infos->n, PMIX_GROUP_LEADER));
         }
     }
-    (void)px_work(peer, n_steps / PER_ITEM);
+    return n_steps / PER_ITEM;
+}
+
+/* Returns the processes under a key, or NULL. */
+static const pmix_proc_t *procs_in(const px_infos *infos, const char *key, size_t *n)
+{
+    const pmix_info_t *info = px_info_find(infos->v, infos->n, key);
+    const pmix_proc_t *procs = NULL;
+
+    *n = 0;
+    if (info && px_value_borrow_procs(&info->value, &procs, n))
+        *n = 0;
+    return procs;
 }
 
 /* Follows invitations by the events that a peer sends. */
@@ -217,27 +274,135 @@ static void follow(struct px_server *srv, struct px_peer *peer, pmix_status_t co
                    const px_infos *infos)
 {
     const char *name = px_info_str(infos->v, infos->n, PMIX_GROUP_ID);
-    const pmix_info_t *range = px_info_find(infos->v, infos->n,
-                                            PMIX_EVENT_CUSTOM_RANGE);
-    const pmix_proc_t *procs = NULL;
-    size_t n = 0;
+    const pmix_proc_t *procs;
+    size_t n;
 
     switch (code) {
     case PMIX_GROUP_INVITED:
     case PMIX_GROUP_INVITE_ACCEPTED:
     case PMIX_GROUP_INVITE_DECLINED:
     case PMIX_GROUP_LEADER_SELECTED:
-        if (range && px_value_borrow_procs(&range->value, &procs, &n))
-            n = 0;
+        procs = procs_in(infos, PMIX_EVENT_CUSTOM_RANGE, &n);
         if (code == PMIX_GROUP_INVITED)
-            open_invite(srv, peer, name, procs, n);
+            open_invite(srv, &peer->proc, peer, name, procs, n);
         else if (n > 0)
-            take_answer(srv, peer, code, name, procs, infos);
+            (void)px_work(peer,
+                          take_answer(srv, &peer->proc, code, name, procs, infos));
         break;
     case PMIX_GROUP_CONSTRUCT_COMPLETE:
     case PMIX_GROUP_CONSTRUCT_ABORT:
         if (name)
             close_invites(srv, &peer->proc, name);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- events of other nodes ------------------------------------------------------- */
+
+/* Handles the end of a leader on another node, whose server has a new one chosen. */
+static void await_leader(struct px_server *srv, const char *name,
+                         const pmix_proc_t *leader, bool elects)
+{
+    PX_LIST_EACH (&srv->part.invites, struct invite, i, link) {
+        if (!i->is_remote || !is_named(i, name) || !px_proc_same(&i->leader, leader))
+            continue;
+        i->elects = elects;
+        if (!elects)
+            invite_free(i);
+    }
+}
+
+/* Takes the leader that the server of the former leader has found. Only an invited
+ * process can lead, and only after the end of the former leader. */
+static void take_leader(struct px_server *srv, const char *name,
+                        const pmix_proc_t *leader, const px_infos *infos)
+{
+    size_t n;
+    const pmix_proc_t *procs = procs_in(infos, PMIX_GROUP_MEMBERSHIP, &n);
+    struct px_peer *peer = px_peer_find(srv, leader);
+
+    PX_LIST_EACH (&srv->part.invites, struct invite, i, link) {
+        if (!i->is_remote || !i->elects || !is_named(i, name) ||
+            find_invited(i, leader) == i->n)
+            continue;
+        i->leader = *leader;
+        i->elects = false;
+        if (peer) { /* this server decides from now on */
+            open_invite(srv, leader, peer, name, procs, n);
+            return;
+        }
+    }
+}
+
+/* Handles the end of an invited process on another node. */
+static void lose_remote(struct px_server *srv, const char *name,
+                        const pmix_proc_t *proc)
+{
+    PX_LIST_EACH (&srv->part.invites, struct invite, i, link) {
+        const size_t k = find_invited(i, proc);
+
+        if (is_named(i, name) && k < i->n)
+            lose_invited(srv, i, k);
+    }
+}
+
+/* Handles the choice of a leader, or an answer in the choice. */
+static void follow_choice(struct px_server *srv, const char *name,
+                          const pmix_proc_t *from, const px_infos *infos)
+{
+    const pmix_info_t *chosen = px_info_find(infos->v, infos->n, PMIX_GROUP_LEADER);
+    size_t n;
+    const pmix_proc_t *to = procs_in(infos, PMIX_EVENT_CUSTOM_RANGE, &n);
+
+    if (chosen &&
+        chosen->value.type == PMIX_PROC) { /* the source of a server's event */
+        if (chosen->value.data.proc && px_proc_same(chosen->value.data.proc, from))
+            take_leader(srv, name, from, infos);
+        return;
+    }
+    if (n > 0)
+        (void)take_answer(srv, from, PMIX_GROUP_LEADER_SELECTED, name, to, infos);
+    await_leader(srv, name, from, false); /* no leader was found */
+}
+
+/* Follows invitations by the events of processes on other nodes. A process speaks for
+ * itself only. */
+static void host_event(struct px_server *srv, pmix_status_t code,
+                       const pmix_proc_t *source, const px_infos *infos)
+{
+    const char *name = px_info_str(infos->v, infos->n, PMIX_GROUP_ID);
+    const pmix_proc_t *to;
+    size_t n;
+
+    if (!name)
+        return;
+    switch (code) {
+    case PMIX_GROUP_INVITED:
+        to = procs_in(infos, PMIX_EVENT_CUSTOM_RANGE, &n);
+        if (!px_local_find(srv, source) && has_local(srv, to, n))
+            open_invite(srv, source, NULL, name, to, n);
+        break;
+    case PMIX_GROUP_INVITE_ACCEPTED:
+    case PMIX_GROUP_INVITE_DECLINED:
+        to = procs_in(infos, PMIX_EVENT_CUSTOM_RANGE, &n);
+        if (n > 0)
+            (void)take_answer(srv, source, code, name, to, infos);
+        break;
+    case PMIX_GROUP_INVITE_FAILED:
+        lose_remote(srv, name, source);
+        break;
+    case PMIX_GROUP_LEADER_FAILED:
+        await_leader(srv, name, source,
+                     px_info_flag(infos->v, infos->n, PX_GROUP_ELECTS));
+        break;
+    case PMIX_GROUP_LEADER_SELECTED:
+        follow_choice(srv, name, source, infos);
+        break;
+    case PMIX_GROUP_CONSTRUCT_COMPLETE:
+    case PMIX_GROUP_CONSTRUCT_ABORT:
+        close_invites(srv, source, name);
         break;
     default:
         break;
@@ -261,7 +426,7 @@ static void rank_gone(struct px_server *srv, const pmix_proc_t *proc)
         for (size_t k = 0; k < i->n; k++) {
             if (!px_proc_match(&i->procs[k], proc))
                 continue;
-            if (!i->elects)
+            if (!i->elects || i->is_remote)
                 report(srv, i, &i->leader, 1, PMIX_GROUP_INVITE_FAILED, proc);
             if (i->procs[k].rank != PMIX_RANK_WILDCARD)
                 lose_invited(srv, i, k);
@@ -280,5 +445,6 @@ const struct px_server_part px_invites_part = {
     .name = "invites",
     .destroy = destroy,
     .peer_event = follow,
+    .host_event = host_event,
     .rank_gone = rank_gone,
 };

@@ -575,9 +575,11 @@ static void rank_gone(struct px_server *srv, const pmix_proc_t *proc PX_UNUSED)
 
 /* A process of another node may have left a namespace. */
 static void host_event(struct px_server *srv, pmix_status_t code,
-                       const pmix_info_t *info PX_UNUSED, size_t n PX_UNUSED)
+                       const pmix_proc_t *source PX_UNUSED,
+                       const px_infos *infos PX_UNUSED)
 {
-    if (code == PMIX_PROC_HAS_DISCONNECTED)
+    if (code == PMIX_PROC_HAS_DISCONNECTED || code == PMIX_GROUP_LEFT ||
+        code == PMIX_GROUP_MEMBER_FAILED)
         px_collectives_check_later(srv);
 }
 

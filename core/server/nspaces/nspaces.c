@@ -438,24 +438,37 @@ static void rank_gone(struct px_server *srv, const pmix_proc_t *proc)
     }
 }
 
-/* Sets a member on another node to left, when the host notifies of its disconnect. */
-static void host_event(struct px_server *srv, pmix_status_t code,
-                       const pmix_info_t *info, size_t n)
+/* True if the source may report the end of proc: it is proc, or the host. */
+static bool is_witness(const struct px_server *srv, const pmix_proc_t *source,
+                       const pmix_proc_t *proc)
 {
-    const char *name = px_info_str(info, n, PMIX_NSPACE);
-    const pmix_info_t *i = px_info_find(info, n, PMIX_EVENT_AFFECTED_PROC);
-    const struct px_joined *j = name ? px_joined_find(srv, name) : NULL;
-    struct px_assembly *a = j ? nspace_of(j)->assembly : NULL;
-    pmix_rank_t rank;
-    pmix_proc_t proc;
+    return px_proc_same(source, proc) ||
+           strcmp(source->nspace, srv->proc.nspace) == 0 ||
+           !px_nspace_find(srv->model, source->nspace);
+}
 
-    if (code != PMIX_PROC_HAS_DISCONNECTED || !a || !i || i->value.type != PMIX_PROC ||
-        !i->value.data.proc)
+/* Ends the presence of a member on another node that has left or ended. */
+static void host_event(struct px_server *srv, pmix_status_t code,
+                       const pmix_proc_t *source, const px_infos *infos)
+{
+    const bool of_group = code == PMIX_GROUP_LEFT || code == PMIX_GROUP_MEMBER_FAILED;
+    const char *name = px_info_str(infos->v, infos->n,
+                                   of_group ? PMIX_GROUP_ID : PMIX_NSPACE);
+    const pmix_info_t *i = px_info_find(infos->v, infos->n, PMIX_EVENT_AFFECTED_PROC);
+    const struct px_joined *j = name ? px_joined_find(srv, name) : NULL;
+    struct px_assembly *a = j && j->is_group == of_group ? nspace_of(j)->assembly
+                                                         : NULL;
+    pmix_proc_t proc, from = *source;
+    pmix_rank_t rank;
+
+    if ((code != PMIX_PROC_HAS_DISCONNECTED && !of_group) || !a || !i ||
+        i->value.type != PMIX_PROC || !i->value.data.proc)
         return;
     proc = *i->value.data.proc;
     px_proc_localize(srv->model, &proc);
+    px_proc_localize(srv->model, &from);
     rank = px_assembly_rank(a, &proc);
-    if (rank != PMIX_RANK_INVALID)
+    if (rank != PMIX_RANK_INVALID && is_witness(srv, &from, &proc))
         a->presence[rank] = PX_LEFT;
 }
 

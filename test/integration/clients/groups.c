@@ -164,8 +164,9 @@ static void meet(void)
 {
     pmix_status_t rc;
 
-    while ((rc = PMIx_Fence(NULL, 0, NULL, 0)) == PMIX_ERR_LOST_CONNECTION)
-        sleep_ms(1);
+    for (int ms = 1; (rc = PMIx_Fence(NULL, 0, NULL, 0)) == PMIX_ERR_LOST_CONNECTION;
+         ms += ms < 16 ? ms : 0)
+        sleep_ms(ms);
     GOOD(rc);
 }
 
@@ -192,6 +193,66 @@ ALONE(group_cycles)
         }
     }
     printf("OK group_cycles %u\n", me.rank);
+}
+
+/* ---- group_ends [dies]: rank 0 leaves the group, or the last rank dies in it. The others end it. */
+
+static atomic_int n_left;
+static pmix_rank_t left_rank;
+
+HANDLER(on_left)
+{
+    const pmix_info_t *about = find(info, n, PMIX_EVENT_AFFECTED_PROC);
+
+    left_rank = about ? about->value.data.proc->rank : PMIX_RANK_UNDEF;
+    n_left++;
+    HANDLED();
+}
+
+/* Returns the number of members, as the server knows them. */
+static size_t members_of(const char *name)
+{
+    char *keys[] = {(char *)PMIX_QUERY_GROUP_MEMBERSHIP, NULL};
+    pmix_info_t group, *found = NULL;
+    pmix_query_t query = {.keys = keys, .qualifiers = &group, .nqual = 1};
+    size_t n = 0, n_members;
+
+    PMIX_INFO_LOAD(&group, PMIX_GROUP_ID, name, PMIX_STRING);
+    GOOD(PMIx_Query_info(&query, 1, &found, &n));
+    CHECK(n == 1 && found->value.type == PMIX_DATA_ARRAY);
+    n_members = found->value.data.darray->size;
+    if (((pmix_proc_t *)found->value.data.darray->array)->rank == PMIX_RANK_WILDCARD)
+        n_members = job_size;
+    PMIX_INFO_FREE(found, n);
+    PMIX_INFO_DESTRUCT(&group);
+    return n_members;
+}
+
+ALONE(group_ends)
+{
+    const bool dies = argc > 1;
+    pmix_status_t left = PMIX_GROUP_LEFT;
+
+    begin();
+    CHECK(job_size > 1);
+    watch(&left, 1, NULL, 0, on_left);
+    construct("ends", &everyone, 1, NULL);
+    CHECK(members_of("ends") == job_size);
+    barrier();
+    if (dies && me.rank == job_size - 1)
+        _exit(0);
+    if (!dies && me.rank == 0) {
+        GOOD(PMIx_Group_leave("ends", NULL, 0));
+    } else if (!dies) {
+        CHECK(wait_for(&n_left, 20));
+        CHECK(n_left == 1 && left_rank == 0);
+        CHECK(members_of("ends") == job_size - 1);
+    }
+    if (dies || me.rank > 0)
+        EXPECT(PMIx_Group_destruct("ends", NULL, 0),
+               dies ? PMIX_ERR_LOST_CONNECTION : PMIX_SUCCESS);
+    GOOD(PMIx_Finalize(NULL, 0));
+    printf("OK group_ends %u\n", me.rank);
 }
 
 /* ---- invitations: rank 0 invites all others to groups of several names. Each name decides what the
@@ -224,6 +285,7 @@ HANDLER(on_invited)
     if (strcmp(text, "invite.lost") == 0 && last)
         _exit(0);
     if (strcmp(text, "invite.late") != 0 &&
+        (strcmp(text, "invite.lies") != 0 || me.rank == 1) &&
         (strcmp(text, "invite.leader") != 0 || me.rank == 1 ||
          (takes_leader && me.rank == 2)))
         GOOD(PMIx_Group_join_nb(text, from,
@@ -353,6 +415,60 @@ ALONE(lost_leader)
     printf("OK lost_leader %u\n", me.rank);
     fflush(stdout);
     _exit(0);
+}
+
+/* ---- lies: rank 0 invites ranks 1 and 2. Rank 3 was not invited, and sends events about others. -- */
+
+/* Sends an event about a rank to ranks 0 and 1. */
+static void lie(pmix_status_t code, pmix_rank_t about)
+{
+    pmix_proc_t both[] = {rank_of(0), rank_of(1)}, proc = rank_of(about);
+    pmix_data_array_t range = {.type = PMIX_PROC, .size = 2, .array = both};
+    pmix_data_array_t members = {.type = PMIX_PROC, .size = 1, .array = &me};
+    pmix_info_t info[5] = {info_bool(PMIX_EVENT_NON_DEFAULT)};
+    pmix_status_t rc;
+
+    PMIX_INFO_LOAD(&info[1], PMIX_EVENT_CUSTOM_RANGE, &range, PMIX_DATA_ARRAY);
+    PMIX_INFO_LOAD(&info[2], PMIX_GROUP_ID, "invite.lies", PMIX_STRING);
+    PMIX_INFO_LOAD(&info[3], PMIX_EVENT_AFFECTED_PROC, &proc, PMIX_PROC);
+    PMIX_INFO_LOAD(&info[4], PMIX_GROUP_MEMBERSHIP, &members, PMIX_DATA_ARRAY);
+    rc = PMIx_Notify_event(code, &me, PMIX_RANGE_CUSTOM, info, 5, NULL, NULL);
+    CHECK(rc == PMIX_SUCCESS || rc == PMIX_OPERATION_SUCCEEDED);
+    for (int i = 0; i < 5; i++)
+        PMIX_INFO_DESTRUCT(&info[i]);
+}
+
+JOINS(lies)
+{
+    const pmix_proc_t leader = rank_of(0), invited[] = {rank_of(1), rank_of(2)};
+
+    CHECK(job_size == 4);
+    watch_invitations();
+    if (me.rank == 0)
+        GOOD(PMIx_Group_invite_nb("invite.lies", invited, 2, NULL, 0, on_joined, NULL));
+    barrier();
+    if (me.rank == 3) {
+        lie(PMIX_GROUP_INVITE_DECLINED, 2);
+        lie(PMIX_GROUP_INVITE_ACCEPTED, 2);
+        lie(PMIX_GROUP_INVITE_FAILED, 2);
+        lie(PMIX_GROUP_LEADER_FAILED, 0);
+        lie(PMIX_GROUP_LEADER_SELECTED, 3);
+        lie(PMIX_GROUP_CONSTRUCT_COMPLETE, 0);
+        lie(PMIX_GROUP_CONSTRUCT_ABORT, 0);
+    }
+    barrier();
+    sleep_ms(100);
+    CHECK(n_joined == 0);
+    if (me.rank == 2)
+        GOOD(PMIx_Group_join_nb("invite.lies", &leader, PMIX_GROUP_ACCEPT, NULL, 0,
+                                on_joined, NULL));
+    if (me.rank < 3) {
+        CHECK(wait_for(&n_joined, 20));
+        GOOD(joined_as);
+        CHECK(n_members == 3);
+        GOOD(PMIx_Group_destruct("invite.lies", NULL, 0));
+    }
+    barrier();
 }
 
 /* ---- new_leader [few]: the leader ends, and rank 2 takes its place. Rank 3 answers the new leader,

@@ -5,14 +5,13 @@
  * libpmix for each node's server and ranks. With TWO_NETWORKS each node has a network namespace of its
  * own. TWO_RANKS is the number of ranks on each node, two by default. With TWO_CLUSTERS the nodes belong
  * to clusters "west" and "east". Each cluster has a job of its own, and both jobs have the same name. */
-#include "host.h"
+#include "two_nodes.h"
 
 #include <errno.h>
 #include <net/if.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdint.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -27,28 +26,6 @@
 /* Attributes of RFC 0003, which release 4.2 lacks */
 #define EARLY_TERM_ALLOWED "pmix.joint.early"
 #define CONNECT_OPTIONAL   "pmix.joint.opt"
-
-enum kind { FENCE = 1, REQUEST, DATA, PUBLISH, EVENT, LAUNCH, SPAWN, DONE };
-
-struct head {
-    uint32_t kind;
-    uint32_t n;  /* bytes that follow */
-    uint64_t id; /* requester's id of a REQUEST and its DATA */
-    int32_t status;
-    pmix_proc_t proc;     /* process of a REQUEST, PUBLISH, EVENT or SPAWN */
-    char signature[1024]; /* participants of a FENCE, or key of a PUBLISH */
-};
-
-/* A node's contribution to a fence, which waits for the other node's contribution. */
-struct part {
-    struct part *next;
-    char signature[1024];
-    char *data;
-    size_t n;
-    pmix_status_t status;   /* status of the node */
-    pmix_modex_cbfunc_t cb; /* NULL in the other node's part */
-    void *cbdata;
-};
 
 struct request {
     pmix_modex_cbfunc_t cb;
@@ -105,7 +82,7 @@ static bool read_all(void *data, size_t n)
     return true;
 }
 
-static void notify_other(const struct head *h, const void *data)
+void notify_other(const struct head *h, const void *data)
 {
     static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
@@ -187,8 +164,8 @@ static void settle_parts(void)
     }
 }
 
-static void add_part(const struct head *h, const char *data, pmix_modex_cbfunc_t cb,
-                     void *cbdata)
+void add_part(const struct head *h, const char *data, pmix_modex_cbfunc_t cb,
+              void *cbdata)
 {
     struct part *part = host_alloc(sizeof(*part)), *match;
     size_t n = h->n;
@@ -545,6 +522,8 @@ static void add_connects(pmix_server_module_t *module)
     module->notify_event = on_event;
     module->client_finalized = on_ended;
     module->spawn = on_spawn;
+    module->group = nodes_group;
+    nodes_group_init(node.id, node.n_ranks);
 }
 
 /* ---- direct modex ---------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include "core/notify/notify.h"
 #include "core/server/collective/collective.h"
 
+#include "pmix_connect.h"
 #include "scene.h"
 
 #include <string.h>
@@ -459,187 +460,6 @@ PX_TEST(events_name_the_group_and_the_remaining_members)
     ck_assert(px_info_flag(infos.v, infos.n, PMIX_EVENT_NON_DEFAULT));
 }
 
-/* ---- invitations ----------------------------------------------------------------- */
-
-/* Sends an event of group "g" to a rank. */
-static void send_event(int fd, pmix_status_t code, pmix_rank_t rank)
-{
-    const pmix_proc_t to = raw_proc("job", rank);
-    PX_AUTO(px_infos) infos = {0};
-
-    ok(px_infos_add(&infos, PMIX_EVENT_CUSTOM_RANGE, &to, PMIX_PROC));
-    ok(px_infos_add(&infos, PMIX_GROUP_ID, "g", PMIX_STRING));
-    ok(px_infos_add(&infos, PMIX_EVENT_DO_NOT_CACHE, NULL, PMIX_BOOL));
-    ok(scene_notify(fd, code, PMIX_RANGE_CUSTOM, &infos));
-}
-
-static void want(int fd, pmix_status_t code)
-{
-    ok(raw_request(fd, raw_want(&code, 1, NULL), NULL));
-}
-
-PX_TEST(the_end_of_a_leader_reaches_the_invited)
-{
-    PX_AUTO(px_infos) infos = {0};
-
-    raw_start(NULL, 3, 0);
-    want(two, PMIX_GROUP_LEADER_FAILED);
-    send_event(one, PMIX_GROUP_INVITED, 1);
-    ck_assert_uint_gt(raw_charged_b(0), 0);
-    close(one);
-    ck_assert_int_eq(raw_next_event(two, &infos), PMIX_GROUP_LEADER_FAILED);
-    ck_assert_str_eq(px_info_str(infos.v, infos.n, PMIX_GROUP_ID), "g");
-}
-
-PX_TEST(the_end_of_an_invited_process_reaches_the_leader)
-{
-    raw_start(NULL, 3, 0);
-    want(one, PMIX_GROUP_INVITE_FAILED);
-    send_event(one, PMIX_GROUP_INVITED, 1);
-    close(two);
-    ck_assert_int_eq(raw_next_event(one, NULL), PMIX_GROUP_INVITE_FAILED);
-}
-
-/* Sends an event of group "g" to some ranks, with a flag. The caller reads the reply. */
-static void post_flagged(int fd, pmix_status_t code, const char *ranks,
-                         const char *flag)
-{
-    px_writer w = raw_begin(PX_OP_NOTIFY);
-    pmix_proc_t to[4];
-    pmix_data_array_t range = {PMIX_PROC, 0, to};
-    PX_AUTO(px_infos) infos = {0};
-
-    for (; *ranks; ranks++)
-        to[range.size++] = raw_proc("job", (pmix_rank_t)(*ranks - '0'));
-    ok(px_infos_add(&infos, PMIX_EVENT_CUSTOM_RANGE, &range, PMIX_DATA_ARRAY));
-    ok(px_infos_add(&infos, PMIX_GROUP_ID, "g", PMIX_STRING));
-    ok(px_infos_add(&infos, PMIX_EVENT_DO_NOT_CACHE, NULL, PMIX_BOOL));
-    if (flag)
-        ok(px_infos_add(&infos, flag, NULL, PMIX_BOOL));
-    px_pack_status(&w, code);
-    px_pack_u8(&w, PMIX_RANGE_CUSTOM, PMIX_DATA_RANGE);
-    px_pack_infos(&w, infos.v, infos.n);
-    raw_send(fd, 410, w);
-}
-
-static void send_flagged(int fd, pmix_status_t code, const char *ranks,
-                         const char *flag)
-{
-    post_flagged(fd, code, ranks, flag);
-    ok(raw_status(fd, 410));
-}
-
-/* Ranks 1 and 2 have accepted, and their leader ends. Rank 3 has not answered. */
-static void lose_leader(int four)
-{
-    const int fds[] = {two, three, four};
-
-    for (int i = 0; i < 3; i++) {
-        const pmix_status_t codes[] = {PMIX_GROUP_LEADER_FAILED,
-                                       PMIX_GROUP_LEADER_SELECTED};
-        ok(raw_request(fds[i], raw_want(codes, 2, NULL), NULL));
-    }
-    send_flagged(one, PMIX_GROUP_INVITED, "123", NULL);
-    send_flagged(two, PMIX_GROUP_INVITE_ACCEPTED, "0", PX_GROUP_CONSTRUCTS);
-    send_flagged(three, PMIX_GROUP_INVITE_ACCEPTED, "0", PX_GROUP_CONSTRUCTS);
-    close(one);
-    for (int i = 0; i < 3; i++) {
-        PX_AUTO(px_infos) infos = {0};
-
-        ck_assert_int_eq(raw_next_event(fds[i], &infos), PMIX_GROUP_LEADER_FAILED);
-        ck_assert(px_info_flag(infos.v, infos.n, PX_GROUP_ELECTS));
-    }
-}
-
-/* Returns the rank that an event of a chosen leader names, or PMIX_RANK_INVALID. */
-static pmix_rank_t chosen(int fd)
-{
-    PX_AUTO(px_infos) infos = {0};
-    const pmix_info_t *leader;
-
-    ck_assert_int_eq(raw_next_event(fd, &infos), PMIX_GROUP_LEADER_SELECTED);
-    ck_assert_str_eq(px_info_str(infos.v, infos.n, PMIX_GROUP_ID), "g");
-    leader = px_info_find(infos.v, infos.n, PMIX_GROUP_LEADER);
-    return leader ? leader->value.data.proc->rank : PMIX_RANK_INVALID;
-}
-
-PX_TEST(those_that_have_accepted_choose_a_new_leader)
-{
-    raw_start(NULL, 4, 0);
-    int four = raw_client(3);
-    lose_leader(four);
-    send_flagged(four, PMIX_GROUP_LEADER_SELECTED, "0",
-                 PMIX_GROUP_LEADER); /* no vote */
-    send_flagged(two, PMIX_GROUP_LEADER_SELECTED, "0", NULL);
-    ck_assert(raw_quiet(three));
-    post_flagged(three, PMIX_GROUP_LEADER_SELECTED, "0", PMIX_GROUP_LEADER);
-    ck_assert_uint_eq(chosen(three), 2);
-    ck_assert_uint_eq(chosen(two), 2);
-    ck_assert_uint_eq(chosen(four), 2);
-    send_flagged(two, PMIX_GROUP_INVITE_ACCEPTED, "2", PX_GROUP_CONSTRUCTS);
-    close(three); /* and the next one */
-    ck_assert_int_eq(raw_next_event(two, NULL), PMIX_GROUP_LEADER_FAILED);
-    post_flagged(two, PMIX_GROUP_LEADER_SELECTED, "2", PMIX_GROUP_LEADER);
-    ck_assert_uint_eq(chosen(two), 1);
-}
-
-PX_TEST_LOOP(no_leader_is_chosen_without_a_candidate, 2)
-{
-    raw_start(NULL, 4, 0);
-    int four = raw_client(3);
-    lose_leader(four);
-    send_flagged(three, PMIX_GROUP_LEADER_SELECTED, "0", _i ? PMIX_GROUP_LEADER : NULL);
-    if (_i) { /* the candidate ends */
-        close(three);
-        raw_await_gone(2);
-    }
-    post_flagged(two, PMIX_GROUP_LEADER_SELECTED, "0", NULL);
-    ck_assert_uint_eq(chosen(two), PMIX_RANK_INVALID);
-    ck_assert_uint_eq(chosen(four), PMIX_RANK_INVALID);
-    ok(raw_status(two, 410));
-    send_flagged(two, PMIX_GROUP_LEADER_SELECTED, "0", PMIX_GROUP_LEADER);
-    ck_assert(raw_quiet(four)); /* too late */
-}
-
-PX_TEST_LOOP(a_complete_or_declined_invitation_is_forgotten, 3)
-{
-    const pmix_status_t codes[] = {PMIX_GROUP_CONSTRUCT_COMPLETE,
-                                   PMIX_GROUP_CONSTRUCT_ABORT,
-                                   PMIX_GROUP_INVITE_DECLINED};
-    size_t before;
-
-    raw_start(NULL, 3, 0);
-    want(one, PMIX_GROUP_INVITE_FAILED);
-    before = raw_charged_b(0);
-    send_event(one, PMIX_GROUP_INVITED, 1);
-    send_event(_i == 2 ? two : one, codes[_i], _i == 2 ? 0 : 1);
-    close(two);
-    raw_await_gone(1);
-    ck_assert(raw_quiet(one));
-    ck_assert((raw_charged_b(0) == before) == (_i < 2));
-}
-
-PX_TEST(a_leader_has_a_limited_number_of_invitations)
-{
-    size_t before = 0;
-
-    raw_start(NULL, 2, 0);
-    for (int i = 0; i < 40; i++) {
-        const pmix_proc_t to = raw_proc("job", 1);
-        PX_AUTO(px_infos) infos = {0};
-        char name[16];
-
-        snprintf(name, sizeof(name), "g%d", i);
-        ok(px_infos_add(&infos, PMIX_EVENT_CUSTOM_RANGE, &to, PMIX_PROC));
-        ok(px_infos_add(&infos, PMIX_EVENT_DO_NOT_CACHE, NULL, PMIX_BOOL));
-        ok(px_infos_add(&infos, PMIX_GROUP_ID, name, PMIX_STRING));
-        ok(scene_notify(one, PMIX_GROUP_INVITED, PMIX_RANGE_CUSTOM, &infos));
-        if (i == 31)
-            before = raw_charged_b(0);
-    }
-    ck_assert_uint_eq(raw_charged_b(0), before);
-}
-
 /* ---- the host -------------------------------------------------------------------- */
 
 /* The host joins the data of the servers as those of a fence that collects. */
@@ -696,6 +516,50 @@ PX_TEST(the_hosts_result_counts)
     ck_assert(px_info_flag(host.given.v, host.given.n, PMIX_GROUP_ASSIGN_CONTEXT_ID));
     ck_assert(px_info_flag(host.given.v, host.given.n, PMIX_GROUP_NOTIFY_TERMINATION));
     ck_assert(!px_info_flag(host.given.v, host.given.n, PMIX_GROUP_LOCAL_ONLY));
+}
+
+/* Counts the members of group "g" that have not left. */
+static void count_members(void *n)
+{
+    const struct px_joined *j = px_joined_find(px_process.server, "g");
+
+    for (pmix_rank_t r = 0; r < 4; r++)
+        *(size_t *)n += px_joined_has(j, &(pmix_proc_t){"job", r});
+}
+
+/* Sends an event from a rank of another node, through the host. */
+static void report_from(pmix_rank_t source, pmix_status_t code, pmix_rank_t about)
+{
+    const pmix_proc_t from = raw_proc("job", source), of = raw_proc("job", about);
+    PX_AUTO(px_infos) infos = {0};
+
+    ok(px_infos_add(&infos, PMIX_GROUP_ID, "g", PMIX_STRING));
+    ok(px_infos_add(&infos, PMIX_EVENT_AFFECTED_PROC, &of, PMIX_PROC));
+    ok(PMIx_Notify_event(code, &from, PMIX_RANGE_CUSTOM, infos.v, infos.n, NULL, NULL));
+}
+
+PX_TEST(members_of_other_nodes_leave_by_their_own_word)
+{
+    static const struct {
+        pmix_rank_t source, about;
+        pmix_status_t code;
+        size_t n;
+    } rows[] = {
+        {3, 2, PMIX_GROUP_LEFT, 4},          {3, 0, PMIX_GROUP_MEMBER_FAILED, 4},
+        {2, 2, PMIX_PROC_HAS_CONNECTED, 4},  {2, 2, PMIX_PROC_HAS_DISCONNECTED, 4},
+        {2, 2, PMIX_GROUP_LEFT, 3},          {2, 2, PMIX_GROUP_LEFT, 3},
+        {3, 3, PMIX_GROUP_MEMBER_FAILED, 2},
+    };
+
+    raw_start(&host_module, 2, 2);
+    construct_pair("*");
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        size_t n = 0;
+
+        report_from(rows[i].source, rows[i].code, rows[i].about);
+        raw_on_loop(count_members, &n);
+        ck_assert_uint_eq(n, rows[i].n);
+    }
 }
 
 /* ---- bounds ---------------------------------------------------------------------- */
