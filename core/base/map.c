@@ -3,7 +3,8 @@
  * 3/4 of the slots are live or dead. Keys come from clients, so the hash is keyed
  * (SipHash-1-3). Otherwise a client could choose colliding keys, and each lookup would
  * be a scan. The hash key is the table's address, which ASLR hides. A new table
- * therefore has new hashes. */
+ * therefore has new hashes. Further puts empty a large old table, some slots each, so
+ * that no put takes long. */
 #include "core/base/map.h"
 
 #include "core/base/sip.h"
@@ -11,7 +12,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { MIN_SLOTS = 16 };
+enum {
+    MIN_SLOTS = 16,
+    AT_ONCE = 1024, /* slots of an old table that are moved at once */
+    /* Slots that a put moves. The old table is empty before the new one is full, unless
+     * few slots were live. */
+    PER_PUT = 8,
+};
 
 /* A slot. A live slot has a value. A dead slot had a value, and probes must continue
  * past it. Other slots are empty; calloc gives empty slots. */
@@ -58,16 +65,14 @@ static uint64_t hash_of(const struct px_map_slot *table, const void *key, size_t
 
 /* Returns the live slot of key, or NULL. The loop ends because a quarter of the slots
  * is always empty. */
-static struct px_map_slot *find(const struct px_map *map, const void *key,
-                                size_t key_len)
+static struct px_map_slot *find_in(struct px_map_slot *slots, size_t n_slots,
+                                   const void *key, size_t key_len)
 {
-    if (map->n_used == 0)
-        return NULL;
+    const uint64_t hash = hash_of(slots, key, key_len);
+    const size_t mask = n_slots - 1;
 
-    const uint64_t hash = hash_of(map->slots, key, key_len);
-    const size_t mask = map->n_slots - 1;
     for (size_t i = hash & mask;; i = (i + 1) & mask) {
-        struct px_map_slot *slot = &map->slots[i];
+        struct px_map_slot *slot = &slots[i];
 
         if (slot->value && slot->hash == hash && slot->key_len == key_len &&
             (key_len == 0 || memcmp(slot->key, key, key_len) == 0))
@@ -75,6 +80,15 @@ static struct px_map_slot *find(const struct px_map *map, const void *key,
         if (!slot->value && !slot->dead)
             return NULL;
     }
+}
+
+static struct px_map_slot *find(const struct px_map *map, const void *key,
+                                size_t key_len)
+{
+    if (map->n_used == 0)
+        return NULL;
+    struct px_map_slot *slot = find_in(map->slots, map->n_slots, key, key_len);
+    return slot || !map->old ? slot : find_in(map->old, map->n_old, key, key_len);
 }
 
 /* Stores content in the first slot that is not live. True if that slot was dead. */
@@ -90,29 +104,44 @@ static bool place(struct px_map_slot *slots, size_t n_slots,
     return was_dead;
 }
 
-/* Moves all live slots to a new table that is at most half full. The new table has no
- * dead slots, so it may be smaller. */
+/* Moves the next n slots of the old table, which goes with its last slot. */
+static void move_old(struct px_map *map, size_t n)
+{
+    for (; map->old && n > 0; n--) {
+        struct px_map_slot *from = &map->old[map->old_at++];
+        struct px_map_slot content = *from;
+
+        if (content.value) {
+            *from = (struct px_map_slot){.dead = true};
+            content.hash = hash_of(map->slots, content.key, content.key_len);
+            map->n_dead -= place(map->slots, map->n_slots, &content);
+        }
+        if (map->old_at < map->n_old)
+            continue;
+        free(px_take(&map->old));
+        map->n_old = map->old_at = 0;
+    }
+}
+
+/* Makes a new table that will be at most half full. The new table has no dead slots, so
+ * it may be smaller. */
 static pmix_status_t rebuild(struct px_map *map)
 {
     size_t n_slots = MIN_SLOTS;
+
+    move_old(map, SIZE_MAX);
     while (n_slots / 2 < map->n_used + 1)
         n_slots *= 2;
     struct px_map_slot *slots = calloc(n_slots, sizeof(*slots));
     if (!slots)
         return PMIX_ERR_NOMEM;
-
-    for (size_t i = 0; i < map->n_slots; i++) {
-        struct px_map_slot content = map->slots[i];
-
-        if (!content.value)
-            continue;
-        content.hash = hash_of(slots, content.key, content.key_len);
-        place(slots, n_slots, &content);
-    }
-    free(map->slots);
+    map->old = map->slots;
+    map->n_old = map->n_slots;
     map->slots = slots;
     map->n_slots = n_slots;
     map->n_dead = 0;
+    if (map->n_old <= AT_ONCE)
+        move_old(map, AT_ONCE);
     return PMIX_SUCCESS;
 }
 
@@ -139,6 +168,7 @@ static pmix_status_t add(struct px_map *map, const void *key, size_t key_len,
     };
     map->n_dead -= place(map->slots, map->n_slots, &content);
     map->n_used++;
+    move_old(map, PER_PUT);
     return PMIX_SUCCESS;
 }
 
@@ -193,16 +223,20 @@ void *px_map_remove(struct px_map *map, const void *key, size_t key_len)
     free(slot->key);
     *slot = (struct px_map_slot){.dead = true};
     map->n_used--;
-    map->n_dead++;
-    sweep_back(map, (size_t)(slot - map->slots));
+    if (slot >= map->slots && slot < map->slots + map->n_slots) { /* not an old one */
+        map->n_dead++;
+        sweep_back(map, (size_t)(slot - map->slots));
+    }
     return value;
 }
 
 void *px_map_next(const struct px_map *map, size_t *pos, const void **key,
                   size_t *key_len)
 {
-    while (*pos < map->n_slots) {
-        const struct px_map_slot *slot = &map->slots[(*pos)++];
+    while (*pos < map->n_old + map->n_slots) {
+        const size_t i = (*pos)++;
+        const struct px_map_slot *slot = i < map->n_old ? &map->old[i]
+                                                        : &map->slots[i - map->n_old];
 
         if (!slot->value)
             continue;
@@ -217,6 +251,7 @@ void *px_map_next(const struct px_map *map, size_t *pos, const void **key,
 
 void px_map_fini(struct px_map *map)
 {
+    move_old(map, SIZE_MAX);
     for (size_t i = 0; i < map->n_slots; i++)
         free(map->slots[i].key);
     free(map->slots);

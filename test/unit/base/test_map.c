@@ -129,6 +129,44 @@ PX_TEST(similar_keys_spread_over_the_table)
     ck_assert_uint_lt(longest, 500); /* about 150 for an ideal hash at this load */
 }
 
+static size_t count_all(void)
+{
+    size_t pos = 0, n = 0;
+
+    while (px_map_next(&map, &pos, NULL, NULL))
+        n++;
+    return n;
+}
+
+/* Meanwhile entries of both tables are found, removed and listed. */
+PX_TEST(a_large_table_moves_over_many_puts)
+{
+    enum { N = 12288, GONE = 1000 }; /* N: three quarters of 16,384 slots */
+
+    for (unsigned i = 0; i < N; i++)
+        ok(px_map_put(&map, &i, sizeof(i), &values[1 + i % 1000], NULL));
+    ck_assert_ptr_null(map.old);
+    for (unsigned i = N; i == N || map.old; i++) {
+        const size_t moved = map.old_at;
+
+        ok(px_map_put(&map, &i, sizeof(i), &values[1 + i % 1000], NULL));
+        if (map.old)
+            ck_assert_uint_le(map.old_at - moved, 16);
+        if (i - N == 16384 / 16) { /* half of the slots are moved */
+            ck_assert_ptr_nonnull(map.old);
+            ck_assert_uint_eq(count_all(), map.n_used);
+            for (unsigned k = 0; k < GONE; k++)
+                ck_assert_ptr_eq(px_map_remove(&map, &k, sizeof(k)), &values[1 + k]);
+            ck_assert_uint_eq(count_all(), map.n_used);
+        }
+        ck_assert_uint_le(i - N, 16384 / 8);
+    }
+    ck_assert_uint_eq(count_all(), map.n_used);
+    for (unsigned i = 0; i < N; i++)
+        ck_assert_ptr_eq(px_map_get(&map, &i, sizeof(i)),
+                         i < GONE ? NULL : &values[1 + i % 1000]);
+}
+
 /* Compares a long random history with a plain array as the model. */
 PX_TEST(a_random_history_gives_what_a_plain_array_gives)
 {
