@@ -82,19 +82,18 @@ static pmix_status_t host_publish(const pmix_proc_t *proc, const pmix_info_t inf
 
 static pmix_status_t host_lookup(const pmix_proc_t *proc, char **keys,
                                  const pmix_info_t info[], size_t n,
-                                 pmix_lookup_cbfunc_t cb, void *cbdata)
+                                 pmix_lookup_cbfunc_t cb PX_UNUSED, void *cbdata)
 {
-    return px_pubs_lookup(&launcher()->pubs, proc, keys, info, n, cb, cbdata);
+    return px_pubs_lookup(&launcher()->pubs, proc, keys, info, n, px_server_found,
+                          cbdata);
 }
 
 static pmix_status_t host_unpublish(const pmix_proc_t *proc, char **keys,
                                     const pmix_info_t info[], size_t n,
-                                    pmix_op_cbfunc_t cb PX_UNUSED,
-                                    void *cbdata PX_UNUSED)
+                                    pmix_op_cbfunc_t cb, void *cbdata)
 {
-    pmix_status_t rc = px_pubs_unpublish(&launcher()->pubs, proc, keys, info, n);
-
-    return rc ? rc : PMIX_OPERATION_SUCCEEDED;
+    return px_pubs_unpublish_in_turns(&launcher()->pubs, proc, keys, info, n, cb,
+                                      cbdata);
 }
 
 /* Completes at once: all participants are on this node, and the server does the

@@ -7,7 +7,7 @@
 
 #include "core/base/list.h"
 #include "core/host/files/files.h"
-#include "core/host/pubs.h"
+#include "core/host/pubs/pubs.h"
 #include "core/host/request/plan.h"
 #include "core/host/streams/streams_input.h"
 #include "core/iof/stream.h"

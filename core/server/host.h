@@ -102,6 +102,10 @@ struct px_channel *px_server_proxy_channel(struct px_proxy *proxy);
 /* Closes the connection and frees the proxy, which may be NULL. PMIX_SUCCESS: closed on
  * purpose; otherwise the client is lost. Pending requests fail. */
 void px_server_proxy_close(struct px_proxy *proxy, pmix_status_t why);
+/* Answers a lookup of the server as its callback would, and takes the array
+ * (upcall/upcall.c). cbdata: that of the callback. Any thread. */
+void px_server_found(pmix_status_t status, pmix_pdata_t pdata[], size_t n,
+                     void *cbdata);
 
 /* ---- services of the server that other hosts get by PMIx_server_* ---------------- */
 

@@ -5,6 +5,7 @@
 #include "core/base/str.h"
 #include "core/rt/log.h"
 #include "core/rt/process.h"
+#include "core/server/host.h"
 #include "core/server/peer/peer.h"
 #include "core/server/peer/req.h"
 #include "core/server/query/answers.h"
@@ -146,6 +147,19 @@ void px_upcall_lookup_cb(pmix_status_t status, pmix_pdata_t *pdata, size_t n,
         status = PMIX_ERR_NOMEM;
     else
         u->n_pdata = n;
+    answered(u, status);
+}
+
+void px_server_found(pmix_status_t status, pmix_pdata_t pdata[], size_t n, void *cbdata)
+{
+    struct px_upcall *u = cbdata;
+
+    if (!is_first_answer(u)) {
+        px_type_free_array(PMIX_PDATA, pdata, n);
+        return;
+    }
+    u->pdata = pdata;
+    u->n_pdata = n;
     answered(u, status);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Store behind publish and lookup: visible entries, their lifetime, and lookups that wait. */
 #include "core/wire/requests.h"
-#include "core/host/pubs.h"
+#include "core/host/pubs/pubs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,10 +17,10 @@
 static struct px_pubs pubs;
 static pmix_proc_t a0, a1, a_all, b0;
 
-/* Answer of the last lookup. */
+/* Answer of the last lookup; entries in all answers. */
 static int n_answers;
 static pmix_status_t answer;
-static size_t n_found;
+static size_t n_found, n_found_in_all;
 static uint32_t first_value;
 static pmix_proc_t first_owner;
 
@@ -47,10 +47,12 @@ static void on_found(pmix_status_t status, pmix_pdata_t data[], size_t n,
     n_answers++;
     answer = status;
     n_found = n;
+    n_found_in_all += n;
     if (n > 0) {
         first_value = data[0].value.data.uint32;
         first_owner = data[0].proc;
     }
+    px_type_free_array(PMIX_PDATA, data, n);
 }
 
 struct how { /* a member of 0 is not passed */
@@ -494,16 +496,31 @@ static void on_published(pmix_status_t status, void *cbdata PX_UNUSED)
     published = status;
 }
 
+/* Makes the loop, and a publish of many keys. */
+static void begin_many(const struct how *how)
+{
+    PX_AUTO(px_strv) keys = numbered(N_MANY);
+
+    many = infos_of(how);
+    for (size_t i = 0; i < N_MANY; i++)
+        ok(px_infos_add(&many, keys[i], &(bool){true}, PMIX_BOOL));
+    ok(px_loop_create(PX_PROGRESS_EXTERNAL, NULL, &loop));
+}
+
+static void end_many(void)
+{
+    ok(px_call(loop, do_fini, NULL));
+    px_loop_destroy(loop);
+    px_infos_cleanup(&many);
+}
+
 /* Publishes many keys in turns, and looks one up before the last turn. *ends: then the owner
  * ends. */
 static void do_publish_many(struct px_call *call, void *ends)
 {
-    PX_AUTO(px_strv) keys = numbered(1);
-
     px_pubs_init(&pubs, loop);
     ok(px_pubs_publish_in_turns(&pubs, &a0, many.v, many.n, on_published, NULL));
-    ok(px_pubs_lookup(&pubs, &b0, keys, NULL, 0, on_found, NULL));
-    ck_assert_int_eq(answer, PMIX_ERR_NOT_FOUND);
+    lookup(&b0, plain, "0", PMIX_ERR_NOT_FOUND, 0);
     ck_assert_uint_eq(pubs.n_pubs,
                       N_MANY); /* counted for the user from the beginning */
     ck_assert_int_eq(px_pubs_publish(&pubs, &a1, many.v, many.n), PMIX_SUCCESS);
@@ -520,13 +537,10 @@ static void do_publish_many(struct px_call *call, void *ends)
 /* No entry is visible before all entries are. */
 PX_TEST_LOOP(many_keys_are_published_over_several_turns, 2)
 {
-    PX_AUTO(px_strv) keys = numbered(N_MANY);
     bool ends = _i == 1;
     uint64_t n_turns = 0;
 
-    for (size_t i = 0; i < N_MANY; i++)
-        ok(px_infos_add(&many, keys[i], &(bool){true}, PMIX_BOOL));
-    ok(px_loop_create(PX_PROGRESS_EXTERNAL, NULL, &loop));
+    begin_many(&plain);
     ok(px_call(loop, do_publish_many, &ends));
     for (; n_published == 0; n_turns++)
         px_loop_pump(loop);
@@ -537,9 +551,122 @@ PX_TEST_LOOP(many_keys_are_published_over_several_turns, 2)
     ck_assert_uint_ge(n_turns, ends ? 0 : 4);
     ck_assert_uint_eq(pubs.n_pubs, N_MANY);
     ck_assert_int_eq(n_published, 1);
-    ok(px_call(loop, do_fini, NULL));
-    px_loop_destroy(loop);
-    px_infos_cleanup(&many);
+    end_many();
+}
+
+enum { PLAIN, LOSES_ONE, READ_ONCE, ENDS, WAITS, WAITS_AGAIN, N_SCENES };
+
+/* Looks up many keys in turns, and changes what the lookup finds. */
+static void do_lookup_many(struct px_call *call, void *scene)
+{
+    const bool waits = *(int *)scene >= WAITS;
+    PX_AUTO(px_infos) l = infos_of(waits ? &wait : &plain);
+    static char **keys; /* of the requests */
+
+    px_strv_free(keys);
+    keys = numbered(N_MANY + waits);
+    px_pubs_init(&pubs, loop);
+    ok(px_pubs_publish(&pubs, &a0, many.v, many.n));
+    ok(px_pubs_lookup(&pubs, &b0, keys, l.v, l.n, on_found, NULL));
+    ck_assert_int_eq(n_answers, 0);
+    if (*(int *)scene == LOSES_ONE)
+        unpublish(&a0, "3072");
+    if (*(int *)scene == READ_ONCE)
+        ok(px_pubs_lookup(&pubs, &a1, keys, l.v, l.n, on_found, NULL));
+    if (*(int *)scene == ENDS)
+        px_pubs_gone(&pubs, &b0);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+/* Publishes the key that the lookup waits for; for one reader, which is another. */
+static void do_publish_last(struct px_call *call, void *once)
+{
+    const int before = n_answers;
+
+    if (*(bool *)once)
+        await(&a1, wait, "3073");
+    publish(&a0, *(bool *)once ? first_read : plain, "3073");
+    ck_assert_int_eq(n_answers - before, *(bool *)once);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+/* Runs the loop until no lookup takes turns. */
+static void await_turns(void)
+{
+    while (!px_list_empty(&pubs.requests))
+        px_loop_pump(loop);
+}
+
+/* Each key is searched, copied and left. Only one of two lookups gets what is read once. */
+PX_TEST_LOOP(many_keys_are_looked_up_over_several_turns, N_SCENES)
+{
+    static const struct {
+        const struct how *how;
+        int n_answers;
+        pmix_status_t last;
+        size_t n_found, n_left, n_turns;
+    } rows[] = {
+        [PLAIN] = {&plain, 1, PMIX_SUCCESS, N_MANY, N_MANY, 3 * 4},
+        [LOSES_ONE] = {&plain, 1, PMIX_ERR_PARTIAL_SUCCESS, N_MANY - 1, N_MANY - 1,
+                       3 * 4},
+        [READ_ONCE] = {&first_read, 2, PMIX_ERR_NOT_FOUND, N_MANY, 0, 6 * 4},
+        [ENDS] = {&plain, 1, PMIX_ERR_LOST_CONNECTION, 0, N_MANY, 0},
+        [WAITS] = {&plain, 1, PMIX_SUCCESS, N_MANY + 1, N_MANY + 1, 3 * 4},
+        [WAITS_AGAIN] = {&plain, 2, PMIX_SUCCESS, N_MANY + 2, N_MANY + 1, 4 * 4},
+    };
+
+    n_found_in_all = 0;
+    begin_many(rows[_i].how);
+    ok(px_call(loop, do_lookup_many, &_i));
+    for (bool once = _i == WAITS_AGAIN; _i >= WAITS; once = false) {
+        await_turns();
+        ok(px_call(loop, do_publish_last, &once));
+        if (!once)
+            break;
+    }
+    await_turns();
+    ck_assert_int_eq(n_answers, rows[_i].n_answers);
+    ck_assert_int_eq(answer, rows[_i].last);
+    ck_assert_uint_eq(n_found_in_all, rows[_i].n_found);
+    ck_assert_uint_eq(pubs.n_pubs, rows[_i].n_left);
+    ck_assert_uint_ge(pubs.n_turns, rows[_i].n_turns);
+    ck_assert(px_list_empty(&pubs.requests));
+    end_many();
+}
+
+/* Removes many keys in turns. Only later requests of the owner come after the removal. */
+static void do_remove_many(struct px_call *call, void *scene)
+{
+    static char **all, last[] = "3072", *keys[] = {last, NULL}; /* of the requests */
+    PX_AUTO(px_infos) l = infos_of(&plain);
+
+    px_strv_free(all);
+    all = *(int *)scene == PLAIN ? NULL : numbered(N_MANY);
+    px_pubs_init(&pubs, loop);
+    ok(px_pubs_publish(&pubs, &a0, many.v, many.n));
+    ok(px_pubs_unpublish_in_turns(&pubs, &a0, all, NULL, 0, on_published, NULL));
+    ok(px_pubs_lookup(&pubs, &a0, keys, l.v, l.n, on_found, NULL));
+    ck_assert_int_eq(n_answers, 0);
+    ok(px_pubs_lookup(&pubs, &b0, keys, l.v, l.n, on_found, NULL));
+    answered(1, PMIX_SUCCESS, 1);
+    if (*(int *)scene == ENDS)
+        px_pubs_gone(&pubs, &a0);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+PX_TEST_LOOP(many_keys_are_removed_over_several_turns, 4)
+{
+    n_published = 0;
+    begin_many(&of_session);
+    ok(px_call(loop, do_remove_many, &_i));
+    while (n_answers < 2)
+        px_loop_pump(loop);
+    answered(2, _i == ENDS ? PMIX_ERR_LOST_CONNECTION : PMIX_ERR_NOT_FOUND, 0);
+    ck_assert_int_eq(n_published, 1);
+    ok(published);
+    ck_assert_uint_eq(pubs.n_pubs, 0);
+    ck_assert_uint_ge(pubs.n_turns, _i == ENDS ? 0 : 5);
+    end_many();
 }
 
 PX_TEST(the_same_value_is_not_copied_without_end)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/host/scope.h"
+#include "core/host/pubs/scope.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #ifndef PX_HOST_SCOPE_H
 #define PX_HOST_SCOPE_H
 
-#include "core/host/pubs.h"
+#include "core/host/pubs/pubs.h"
 
 /* A user with entries or lookups. */
 struct px_publisher {

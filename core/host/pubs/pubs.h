@@ -29,10 +29,11 @@ struct px_pubs {
     struct px_map topics;     /* key -> struct topic */
     struct px_map parties;    /* pmix_proc_t -> struct party */
     struct px_map users;      /* user id -> struct user */
-    struct px_list publishes; /* those that take several turns */
+    struct px_list requests;  /* those that take several turns */
     struct px_timer *timer;   /* runs while there are some; NULL before the first */
     size_t n_pubs, size_b;
-    uint64_t steps; /* of all requests: keys, and entries and waits compared */
+    uint64_t n_turns; /* of these requests */
+    uint64_t steps;   /* of all requests: keys, and entries and waits compared */
 };
 
 void px_pubs_init(struct px_pubs *p, struct px_loop *loop);
@@ -44,21 +45,27 @@ void px_pubs_fini(struct px_pubs *p);
  * none. PMIX_ERR_OUT_OF_RESOURCE, with a log line: the request exceeds a bound. */
 pmix_status_t px_pubs_publish(struct px_pubs *p, const pmix_proc_t *owner,
                               const pmix_info_t *info, size_t n);
-/* Publishes up to PX_PUBS_PER_TURN entries in each turn of the loop. Until the last one
- * none is visible. PMIX_OPERATION_SUCCEEDED: done. PMIX_SUCCESS: cb will be called; the
- * infos must stay until then. */
+/* Removes entries of this owner. keys NULL: all entries. */
+pmix_status_t px_pubs_unpublish(struct px_pubs *p, const pmix_proc_t *owner,
+                                char *const *keys, const pmix_info_t *info, size_t n);
+
+/* The same in turns of the loop: a request of more entries or keys takes several turns,
+ * and so do later requests of its process. Processes take turns. The entries of a
+ * publish become visible together. PMIX_OPERATION_SUCCEEDED: done. PMIX_SUCCESS: cb
+ * will be called; keys and infos must stay until then. */
 #define PX_PUBS_PER_TURN 1024u
 pmix_status_t px_pubs_publish_in_turns(struct px_pubs *p, const pmix_proc_t *owner,
                                        const pmix_info_t *info, size_t n,
                                        pmix_op_cbfunc_t cb, void *cbdata);
-/* Looks up keys. PMIX_SUCCESS: cb has been called or will be. After an error cb is
- * never called. */
+pmix_status_t px_pubs_unpublish_in_turns(struct px_pubs *p, const pmix_proc_t *owner,
+                                         char *const *keys, const pmix_info_t *info,
+                                         size_t n, pmix_op_cbfunc_t cb, void *cbdata);
+/* Looks up keys, in turns if there is a loop. PMIX_SUCCESS: cb has been called or will
+ * be, and takes the array, which px_type_free_array frees. After an error cb is never
+ * called. */
 pmix_status_t px_pubs_lookup(struct px_pubs *p, const pmix_proc_t *asker,
                              char *const *keys, const pmix_info_t *info, size_t n,
                              pmix_lookup_cbfunc_t cb, void *cbdata);
-/* Removes entries of this owner. keys NULL: all entries. */
-pmix_status_t px_pubs_unpublish(struct px_pubs *p, const pmix_proc_t *owner,
-                                char *const *keys, const pmix_info_t *info, size_t n);
 
 /* Handles the end of a process; rank PMIX_RANK_WILDCARD: the end of a job. Removes the
  * entries that end with the process or job, and answers its lookups. */
