@@ -167,13 +167,43 @@ static void long_commit_free(struct long_commit *l)
     free(l);
 }
 
-/* Begins a commit anew, with a copy of the message. */
-static pmix_status_t begin_long(struct px_server *srv, struct px_req *req)
+/* Returns the place in a copy of a message. */
+static void *moved(const void *at, const px_reader *message, const px_buf *copy)
+{
+    return at ? copy->data + ((const uint8_t *)at - message->pos) : NULL;
+}
+
+static void move_reader(px_reader *r, const px_reader *message, const px_buf *copy)
+{
+    r->pos = moved(r->pos, message, copy);
+    r->end = moved(r->end, message, copy);
+}
+
+/* Has a commit refer to a copy of its message. */
+static void move_commit(commit *c, const px_reader *message, const px_buf *copy)
+{
+    move_reader(&c->message, message, copy);
+    move_reader(&c->values, message, copy);
+    for (size_t i = 0; i < c->n; i++) {
+        struct committed *one = &c->v[i];
+
+        one->key = moved(one->key, message, copy);
+        if (!one->is_view)
+            continue;
+        if (one->value.type == PMIX_STRING)
+            one->value.data.string = moved(one->value.data.string, message, copy);
+        else
+            one->value.data.bo.bytes = moved(one->value.data.bo.bytes, message, copy);
+    }
+}
+
+/* Continues a commit in later turns, with a copy of the message. Takes the commit. */
+static pmix_status_t begin_long(struct px_server *srv, struct px_req *req, commit *c)
 {
     const size_t n = (size_t)(req->in.end - req->in.pos);
     struct long_commit *l = calloc(1, sizeof(*l));
-    px_reader copy = req->in;
-    pmix_status_t rc = l ? px_charge(&req->charge, req->peer, sizeof(*l) + n)
+    pmix_status_t rc = l ? px_charge(&req->charge, req->peer,
+                                     sizeof(*l) + n + c->n * sizeof(*c->v))
                          : PMIX_ERR_NOMEM;
 
     if (!rc)
@@ -182,10 +212,10 @@ static pmix_status_t begin_long(struct px_server *srv, struct px_req *req)
         free(l);
         return rc;
     }
-    copy.pos = l->message.data;
-    copy.end = copy.pos + n;
+    move_commit(c, &req->in, &l->message);
     l->req = req;
-    l->commit = commit_of(copy);
+    l->commit = *c;
+    *c = (commit){0};
     px_list_append(&srv->part.commits, &l->link);
     px_rest(req->peer);
     return PX_DEFERRED;
@@ -275,7 +305,7 @@ static pmix_status_t on_commit(struct px_server *srv, struct px_req *req)
         rc = read_some(&c, most);
     (void)px_work(req->peer, VALUE_ITEMS * c.n);
     if (!rc && !is_read(&c))
-        rc = begin_long(srv, req);
+        rc = begin_long(srv, req, &c);
     else if (!rc)
         rc = keep(srv, req, ns, &c);
     if (!rc)

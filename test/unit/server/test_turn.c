@@ -3,6 +3,7 @@
  * events, deliveries, and gets that end together. */
 
 #include "core/base/fd.h"
+#include "core/model/nspace.h"
 #include "core/rt/process.h"
 #include "core/server/data/gets.h"
 #include "core/server/event/interests.h"
@@ -398,7 +399,10 @@ PX_TEST(old_events_of_other_users_are_not_read)
 
 /* ---- commits ------------------------------------------------------------------------------------ */
 
-/* Returns a commit of n values: "v0" is 0, and so on. damaged: the last value is not complete. */
+enum { N_TEXTS = 40 };
+
+/* Returns a commit of n values: "v0" is 0, and so on, and "s0" is "0" for the first few. damaged: the
+ * last value is not complete. */
 static px_writer commit_of(uint32_t n, bool damaged)
 {
     px_writer w = raw_begin(PX_OP_COMMIT);
@@ -406,6 +410,15 @@ static px_writer commit_of(uint32_t n, bool damaged)
     char key[16];
 
     px_writer_init(&body, px_codec_default);
+    for (uint32_t i = 0; i < N_TEXTS; i++) {
+        snprintf(key, sizeof(key), "s%u", i);
+        px_pack_kval(&body, key,
+                     &(pmix_value_t){.type = PMIX_STRING, .data.string = key + 1});
+        key[0] = 'b';
+        px_pack_kval(&body, key,
+                     &(pmix_value_t){.type = PMIX_BYTE_OBJECT,
+                                     .data.bo = {key + 1, strlen(key + 1)}});
+    }
     for (uint32_t i = 0; i < n; i++) {
         snprintf(key, sizeof(key), "v%u", i);
         px_pack_kval(&body, key,
@@ -420,19 +433,38 @@ static px_writer commit_of(uint32_t n, bool damaged)
 
 enum { N_VALUES = 20000 };
 
+/* Compares the texts and bytes in the store. */
+static void check_texts(void *unused PX_UNUSED)
+{
+    struct px_nspace *ns = px_nspace_find(px_process.model, "job");
+    char key[16];
+
+    for (uint32_t i = 0; i < 2 * N_TEXTS; i++) {
+        pmix_value_t v = {0};
+
+        snprintf(key, sizeof(key), "%c%u", i % 2 ? 'b' : 's', i / 2);
+        ok(px_store_fetch(&ns->store, PX_GDS_LOCAL, 1, key, NULL, 0, &v));
+        const char *text = i % 2 ? v.data.bo.bytes : v.data.string;
+        ck_assert(strncmp(text, key + 1, strlen(key + 1)) == 0);
+        px_type_destruct(PMIX_VALUE, &v);
+    }
+}
+
 /* Another request of the sender comes after the commit. */
 PX_TEST(a_commit_of_many_values_takes_several_turns)
 {
     struct px_turns t;
 
     start();
-    turns();
+    const size_t before = turns().n_items;
     raw_send(two, 5000, commit_of(N_VALUES, false));
     raw_send(two, 5001, raw_get("job", 1, "v19999", PMIX_IMMEDIATE));
     ok(raw_status(two, 5000));
     ok(raw_status(two, 5001));
     t = turns();
     ck_assert_uint_ge(t.n_rests, 2 * N_VALUES * 8 / PX_TURN_ITEMS);
+    /* A turn more than the values need: each is decoded once. */
+    ck_assert_uint_le(t.n_items - before, 2 * N_VALUES * 8 + PX_TURN_ITEMS);
     ck_assert_uint_le(t.largest, 2 * PX_TURN_ITEMS);
     for (uint32_t i = 0; i < N_VALUES; i += 1999) {
         char key[16];
@@ -440,6 +472,7 @@ PX_TEST(a_commit_of_many_values_takes_several_turns)
         snprintf(key, sizeof(key), "v%u", i);
         ck_assert_uint_eq(raw_value(one, "job", 1, key), i);
     }
+    raw_on_loop(check_texts, NULL);
     ck_assert_uint_eq(raw_charged_b(1), 0);
 }
 
