@@ -23,6 +23,7 @@ struct px_news {
     pmix_data_range_t range;
     bool to_source;  /* the source gets the event, too */
     bool is_bounded; /* delivery may take several turns */
+    bool follows;    /* begins in a later turn, after another event of the sender */
     bool lost;       /* a peer misses the event for lack of memory */
     uint32_t last;   /* pindex of the last peer that was considered */
     unsigned done;   /* enum px_event_receivers: have the event already */

@@ -38,7 +38,7 @@
 /* An event on its way to many peers, which takes several turns. */
 struct delivery {
     struct px_list link; /* in part.deliveries */
-    struct px_req *req;  /* of the sender, which rests meanwhile */
+    struct px_req *req;  /* of the sender, which rests meanwhile if it is connected */
     px_args args;
     struct px_news news; /* of the source and infos above */
 };
@@ -168,14 +168,16 @@ static bool deliver_here(struct px_server *srv, struct px_news *e)
 }
 
 /* Delivers an event to peers and own handlers that do not have the event. Returns false
- * if peers are left for later turns. *n_sent becomes the number of peers. */
+ * if peers are left for later turns: all peers of an event that follows another.
+ * *n_sent becomes the number of peers. */
 static bool spread(struct px_server *srv, struct px_news *e, size_t *n_sent)
 {
     const unsigned before = e->done;
 
     *n_sent = 0;
     e->number = srv->part.next_event++;
-    bool all = before & PX_EVENT_AT_PEERS || px_news_spread(srv, e, n_sent);
+    bool all = before & PX_EVENT_AT_PEERS ||
+               (!e->follows && px_news_spread(srv, e, n_sent));
     bool taken = !(before & PX_EVENT_HERE) && deliver_here(srv, e);
     const unsigned fresh = e->done & ~before;
 
@@ -185,6 +187,8 @@ static bool spread(struct px_server *srv, struct px_news *e, size_t *n_sent)
         px_news_end(e);
     return all;
 }
+
+static void finish_own(struct px_server *srv);
 
 size_t px_server_event_on(struct px_server *srv, pmix_status_t code,
                           const pmix_proc_t *source, pmix_data_range_t range,
@@ -203,6 +207,8 @@ size_t px_server_event_on(struct px_server *srv, pmix_status_t code,
                         .n = n};
     size_t n_sent;
 
+    if (px_proc_same(e.source, &srv->proc))
+        finish_own(srv);
     px_news_begin(srv, &e);
     (void)spread(srv, &e, &n_sent);
     *done = e.done;
@@ -557,8 +563,30 @@ static void on_deliveries(void *arg)
         px_timer_set(srv->part.deliveries_timer, 0);
 }
 
-/* Delivers the rest of an event in later turns. The sender rests meanwhile, so that its
- * next request comes after the event. Takes the arguments. */
+/* True if an earlier event of the peer is on its way. */
+static bool is_delivering(const struct px_server *srv, const struct px_peer *peer)
+{
+    PX_LIST_EACH (&srv->part.deliveries, const struct delivery, d, link)
+        if (d->req->peer == peer)
+            return true;
+    return false;
+}
+
+/* Finishes the deliveries of this process, before an event that is delivered at
+ * once. */
+static void finish_own(struct px_server *srv)
+{
+    bool done;
+
+    PX_LIST_EACH (&srv->part.deliveries, struct delivery, d, link)
+        if (d->req->peer == srv->self) {
+            d->news.is_bounded = false;
+            (void)continue_delivery(srv, d, &done);
+        }
+}
+
+/* Delivers the rest of an event in later turns. A connected sender rests meanwhile, so
+ * that its next request comes after the event. Takes the arguments. */
 static pmix_status_t deliver_later(struct px_server *srv, struct px_req *req,
                                    px_args *a, struct px_news *e)
 {
@@ -585,7 +613,8 @@ static pmix_status_t on_notify(struct px_server *srv, struct px_req *req)
                         .uid = req->peer->uid,
                         .sender = req->peer,
                         .range = a.directive,
-                        .is_bounded = req->peer->conn != NULL,
+                        .is_bounded = true,
+                        .follows = is_delivering(srv, req->peer),
                         .info = a.info.v,
                         .n = a.info.n};
     size_t n_sent;
@@ -651,9 +680,8 @@ static void rank_lost(struct px_server *srv, const pmix_proc_t *proc)
 /* A sender rests until its event has been delivered. */
 static void peer_turn(struct px_server *srv, struct px_peer *peer)
 {
-    PX_LIST_EACH (&srv->part.deliveries, const struct delivery, d, link)
-        if (d->req->peer == peer)
-            px_rest(peer);
+    if (is_delivering(srv, peer))
+        px_rest(peer);
     replay(srv, peer);
 }
 
@@ -673,6 +701,7 @@ static pmix_status_t create(struct px_server *srv,
 
 static void stop(struct px_server *srv)
 {
+    finish_own(srv);
     PX_LIST_EACH (&srv->part.deliveries, struct delivery, d, link) {
         px_req_done(d->req, PMIX_ERR_LOST_CONNECTION);
         delivery_free(d);

@@ -374,6 +374,60 @@ PX_TEST_LOOP(an_event_takes_several_turns_and_stays_in_order, 2)
     }
 }
 
+/* The turns of the loop at the begin of two events of the server itself, and at their ends. */
+static struct own_events {
+    uint64_t begin, ends[2];
+    _Atomic size_t n;
+} own_events;
+
+static void on_own_event(pmix_status_t status, void *cbdata PX_UNUSED)
+{
+    ok(status);
+    own_events.ends[own_events.n] = px_loop_turn(px_process.server->loop);
+    own_events.n++;
+}
+
+/* Notifies of an event about many processes, and then of one about none. */
+static void notify_own(void *infos)
+{
+    const px_infos *l = infos;
+
+    own_events.begin = px_loop_turn(px_process.server->loop);
+    ok(PMIx_Notify_event(CODE, NULL, PMIX_RANGE_LOCAL, l->v, l->n, on_own_event, NULL));
+    ok(PMIx_Notify_event(CODE, NULL, PMIX_RANGE_LOCAL, NULL, 0, on_own_event, NULL));
+}
+
+PX_TEST(an_event_of_the_server_itself_takes_several_turns_and_stays_in_order)
+{
+    enum { N = 12 };
+    PX_AUTO(px_infos) infos = {0};
+    int fds[N];
+
+    start();
+    for (int i = 0; i < N; i++)
+        want_late(fds[i] = raw_client(2));
+    add_procs(&infos, PMIX_EVENT_AFFECTED_PROCS, 4096);
+    for (size_t i = 0; i < 4096; i++)
+        ((pmix_proc_t *)infos.v->value.data.darray->array)[i].nspace[0] = 'F';
+    own_events = (struct own_events){0};
+    raw_on_loop(notify_own, &infos);
+    for (int i = 0; i < N; i++) {
+        for (int nth = 0; nth < 2; nth++) {
+            PX_AUTO(px_infos) got = {0};
+
+            ck_assert_int_eq(raw_next_event(fds[i], &got), CODE);
+            ck_assert_int_eq(px_info_find(got.v, got.n, PMIX_EVENT_AFFECTED_PROCS) !=
+                                 NULL,
+                             nth == 0);
+        }
+        ck_assert(raw_quiet(fds[i]));
+    }
+    while (own_events.n < 2)
+        raw_on_loop(NULL, NULL);
+    ck_assert_uint_ge(own_events.ends[0], own_events.begin + 2);
+    ck_assert_uint_ge(own_events.ends[1], own_events.ends[0]);
+}
+
 /* A large event of another user costs a registration nothing. */
 PX_TEST(old_events_of_other_users_are_not_read)
 {
