@@ -50,6 +50,8 @@ struct px_launcher {
     unsigned n_starts;       /* in this turn of the loop; see may_start */
     unsigned starts_at_once; /* of one job, without a result */
     uint64_t n_turns;        /* with starts, before this turn */
+    uint64_t last_start;     /* the turn of the loop */
+    uint64_t n_pauses;       /* after starts, for other jobs */
     bool stopping;
     struct px_call *waiter;    /* of px_launcher_end_jobs */
     struct px_timer *deadline; /* of the waiter */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/err.h"
 #include "core/base/fd.h"
 #include "core/base/str.h"
@@ -231,6 +232,8 @@ enum {
     STARTS_PER_TURN = 1,
     /* Ranks that are described or registered in one turn instead of a start. */
     RANKS_PER_TURN = 128,
+    /* Pause after a start while other jobs have requests, in times of the start. */
+    PAUSE_TIMES = 3,
 };
 
 /* Finds the processes that run in an allocation, or outside of all. *taken is malloc'd,
@@ -360,6 +363,23 @@ static bool may_start(struct px_launcher *l)
     return true;
 }
 
+/* Delays the next start while processes of other jobs have requests, so that starts
+ * block the loop for a small part of the time. The start of a process began at
+ * begin_ns. */
+static void pace(struct px_launch_job *job, uint64_t begin_ns)
+{
+    struct px_launcher *l = job->launcher;
+    const uint64_t took_ns = px_clock_ns() - begin_ns;
+
+    if (job->n_begun > 1 && l->starts &&
+        px_server_others_work(l->server, &job->parent, job->proc.nspace,
+                              l->last_start)) {
+        px_timer_set(l->starts, PAUSE_TIMES * took_ns / 1000000 + 1);
+        l->n_pauses++;
+    }
+    l->last_start = px_loop_turn(l->loop);
+}
+
 /* Starts processes until all have been started, a start fails, or the turn's starts are
  * used up. The job may be gone then. A job whose time is over waits for the report on
  * its processes. */
@@ -371,8 +391,13 @@ static void start_more(struct px_launch_job *job)
     if (!px_job_is_launching(job))
         return;
     while (!rc && job->n_begun < job->n_tasks &&
-           job->n_starting < job->launcher->starts_at_once && may_start(job->launcher))
+           job->n_starting < job->launcher->starts_at_once &&
+           may_start(job->launcher)) {
+        const uint64_t begin_ns = px_clock_ns();
+
         rc = px_task_start(&job->tasks[job->n_begun++], &err);
+        pace(job, begin_ns);
+    }
     if (rc ||
         (job->n_begun == job->n_tasks && job->n_starting == 0 && !job->launch_status))
         finish_step(job, rc ? launch_status_of(rc) : PMIX_SUCCESS, err.text);

@@ -9,6 +9,8 @@
 #include "core/server/peer/peer.h"
 #include "core/server/server.h"
 
+#include <string.h>
+
 void *px_server_builtin_self(void)
 {
     return px_process.server->builtin;
@@ -32,6 +34,16 @@ void px_server_drop_dir(struct px_server *srv, const char *path, const struct st
 bool px_server_has_peer(struct px_server *srv, const pmix_proc_t *proc)
 {
     return px_peer_find(srv, proc) != NULL;
+}
+
+bool px_server_others_work(const struct px_server *srv, const pmix_proc_t *proc,
+                           const char *nspace, uint64_t turn)
+{
+    PX_LIST_EACH (&srv->peers, const struct px_peer, p, link)
+        if (p->turn >= turn && !px_proc_same(&p->proc, proc) &&
+            strcmp(p->proc.nspace, nspace) != 0)
+            return true;
+    return false;
 }
 
 void px_server_client_started(struct px_server *srv, const pmix_proc_t *proc, pid_t pid)

@@ -69,6 +69,10 @@ const char *px_server_dir(const struct px_server *srv);
  * server's end removes the rest. */
 void px_server_drop_dir(struct px_server *srv, const char *path, const struct stat *st);
 bool px_server_has_peer(struct px_server *srv, const pmix_proc_t *proc);
+/* True if a connected process has had work since this turn of the loop, other than proc
+ * and the processes of a namespace. */
+bool px_server_others_work(const struct px_server *srv, const pmix_proc_t *proc,
+                           const char *nspace, uint64_t turn);
 /* Registers a process that the host started itself. The process ends with the server,
  * and the host will report its end. */
 void px_server_client_started(struct px_server *srv, const pmix_proc_t *proc,

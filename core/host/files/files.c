@@ -196,7 +196,10 @@ static PX_NORETURN void run_child(struct px_files *files, int line)
     for (size_t i = 0; i < files->n; i++) {
         struct px_file *f = &files->v[i];
 
-        send_report(line, files, i, f->from ? copy_file(f, &left) : open_output(f));
+        if (f->is_folder)
+            (void)mkdir(f->to, 0700);
+        else
+            send_report(line, files, i, f->from ? copy_file(f, &left) : open_output(f));
     }
     for (size_t i = 0; i < files->n; i++)
         if (files->v[i].fd >= 0 && ftruncate(files->v[i].fd, 0) < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files that a job needs before it starts: copies, and files for its output. A child
- * process makes the files, since file systems may block. Loop thread only. */
+/* Files that a job needs before it starts: copies, files for its output, and folders. A
+ * child process makes them, since file systems may block. Loop thread only. */
 #ifndef PX_HOST_FILES_H
 #define PX_HOST_FILES_H
 
@@ -13,7 +13,8 @@
 struct px_file {
     char *from; /* source of a private copy; NULL: output file */
     char *to;
-    bool follows; /* copies the target of a symbolic link (programs) */
+    bool follows;   /* copies the target of a symbolic link (programs) */
+    bool is_folder; /* a private folder in a private one; a failure does not count */
     /* Output files: length of the part of the path in which links are followed. Missing
      * folders are made, and an existing file is truncated. */
     size_t n_given;

@@ -11,6 +11,8 @@
 #include "core/iof/name.h"
 #include "core/model/nspace.h"
 
+enum { FEW = 8 }; /* processes whose folders need no child process */
+
 const char *const px_channel_names[2] = {"stdout", "stderr"};
 
 /* Returns the width of ranks in file names. Leading zeros keep the names in order. */
@@ -112,14 +114,33 @@ static pmix_status_t list_copies(struct px_launch_job *job, struct px_err *err)
     return PMIX_SUCCESS;
 }
 
+/* Lists the folders of processes. The server itself makes those of few processes, and
+ * any that is missing, as the processes start. */
+static pmix_status_t list_folders(struct px_launch_job *job, struct px_err *err)
+{
+    struct px_files *files = &job->files;
+
+    for (uint32_t r = 0; job->dir && job->n_tasks > FEW && r < job->n_tasks; r++) {
+        struct px_file *file = &files->v[files->n++];
+
+        *file = (struct px_file){
+            .to = px_task_dir(&job->tasks[r]), .is_folder = true, .fd = -1};
+        if (!file->to)
+            return px_err_nomem(err, "spawn");
+    }
+    return PMIX_SUCCESS;
+}
+
 pmix_status_t px_job_list_files(struct px_launch_job *job, struct px_err *err)
 {
     job->files.limit_b = job->launcher->preload_limit_b;
-    job->files.v = calloc(px_strv_count(job->plan.preload) + 2 * (size_t)job->n_tasks,
+    job->files.v = calloc(px_strv_count(job->plan.preload) + 3 * (size_t)job->n_tasks,
                           sizeof(*job->files.v));
     if (!job->files.v)
         return px_err_nomem(err, "spawn");
-    pmix_status_t rc = list_copies(job, err);
+    pmix_status_t rc = list_folders(job, err);
+    if (!rc)
+        rc = list_copies(job, err);
     for (uint32_t i = 0; !rc && i < 2 * job->n_tasks; i++)
         rc = list_output(&job->tasks[i / 2], (int)(i % 2), err);
     return rc;

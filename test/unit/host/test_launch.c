@@ -12,6 +12,7 @@
 
 #include "alloc_fail.h"
 #include "core/base/clock.h"
+#include "core/server/peer/peer.h"
 #include "core/topo/topo.h"
 
 /* ---- places ---------------------------------------------------------------------- */
@@ -357,6 +358,43 @@ PX_TEST(one_process_starts_in_a_turn_of_the_loop)
     spawn(16, "exit 0");
     await_end(PMIX_SUCCESS);
     ck_assert_uint_ge(launcher()->n_turns - before, 16 - 1);
+}
+
+static void add_peer(struct px_call *call, void *peer)
+{
+    px_list_append(&launcher()->server->peers, &((struct px_peer *)peer)->link);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+static void remove_peer(struct px_call *call, void *peer)
+{
+    px_list_remove(&((struct px_peer *)peer)->link);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+/* Only requests of a process outside of the job and other than its parent count. */
+PX_TEST(starts_pause_while_other_jobs_have_requests)
+{
+    enum { N = 16 };
+    struct {
+        const char *nspace;
+        uint64_t turn; /* of the last request */
+        uint64_t n_pauses;
+    } rows[] = {{"other", 0, 0},
+                {"other", UINT64_MAX, N - 1},
+                {launcher()->server->proc.nspace, UINT64_MAX, 0}};
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        struct px_peer peer = {.turn = rows[i].turn, .finalized = true};
+        const uint64_t before = launcher()->n_pauses;
+
+        px_proc_set(&peer.proc, rows[i].nspace, launcher()->server->proc.rank);
+        ok(px_call(launcher()->loop, add_peer, &peer));
+        spawn(N, "exit 0");
+        ok(px_call(launcher()->loop, remove_peer, &peer));
+        await_end(PMIX_SUCCESS);
+        ck_assert_uint_eq(launcher()->n_pauses - before, rows[i].n_pauses);
+    }
 }
 
 /* The ranks of a large job are described and registered some at a time. */
