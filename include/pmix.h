@@ -134,7 +134,7 @@ pmix_status_t PMIx_Abort(int status, const char msg[], pmix_proc_t procs[],
 
 /**
  * Store a key and value for others to read. Waits for no server: nothing is sent before
- * PMIx_Commit.
+ * PMIx_Commit. Works in callbacks.
  *
  * @param scope  processes that may read the value
  * @param key    at most PMIX_MAX_KEYLEN bytes; a second Put replaces the first
@@ -151,12 +151,14 @@ pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[], pmix_value_t *val);
  * Local processes may read the values once this returns. Others may read them after a
  * fence that collects data, or on request.
  *
- * @return PMIX_SUCCESS, also for a singleton, or if nothing is to be sent
+ * @return PMIX_SUCCESS, also for a singleton, or if nothing is to be sent;
+ *         PMIX_ERR_WOULD_BLOCK in a callback, if the server has much to acknowledge
  */
 pmix_status_t PMIx_Commit(void);
 
 /**
  * Store a key and value about a process for this process alone. Waits for no server.
+ * Works in callbacks.
  *
  * @param proc  process that the value describes; NULL: the caller
  * @param key   at most PMIX_MAX_KEYLEN bytes

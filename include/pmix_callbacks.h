@@ -13,10 +13,10 @@ extern "C" {
  * Common rules. The library calls these functions on its own thread. If the program
  * drives progress itself, they run within PMIx_Progress, in the caller's thread. A
  * callback must not block, and must not call a blocking PMIx function: such a call
- * returns PMIX_ERR_WOULD_BLOCK. docs/callbacks.md lists the calls that are deferred
- * instead. cbdata is the caller's pointer, unchanged. The library owns the arrays and
- * pointers it passes. They are valid until the callback returns; with a release
- * function, until the callee has called that function.
+ * returns PMIX_ERR_WOULD_BLOCK. docs/callbacks.md lists the calls that work at once or
+ * are deferred instead. cbdata is the caller's pointer, unchanged. The library owns the
+ * arrays and pointers it passes. They are valid until the callback returns; with a
+ * release function, until the callee has called that function.
  */
 
 /**

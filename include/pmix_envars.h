@@ -38,13 +38,13 @@ extern "C" {
  * @param directives PMIX_FORWARD_ENVARS_EXCLUDE; borrowed for the call
  * @param ndirs      how many
  *
- * Only in servers, in any thread except the library's. Blocks until recorded; sends no
+ * Only in servers, in any thread, also in callbacks. Blocks until recorded; sends no
  * message.
  *
  * @return PMIX_SUCCESS; PMIX_ERR_INIT; PMIX_ERR_BAD_PARAM, also for a bad pattern (the
  *         log has the place), after which nothing of this call holds;
  *         PMIX_ERR_NOT_SUPPORTED if no component forwards variables, or a required
- *         directive is unknown; PMIX_ERR_NOMEM; PMIX_ERR_WOULD_BLOCK in a callback
+ *         directive is unknown; PMIX_ERR_NOMEM
  */
 pmix_status_t PMIx_Forward_envars(const char nspace[], const char *pattern,
                                   pmix_info_t directives[], size_t ndirs);

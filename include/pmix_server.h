@@ -212,9 +212,8 @@ pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspace,
 
 /*
  * Conventions of the functions below: PMIX_ERR_INIT without a server,
- * PMIX_ERR_WOULD_BLOCK for a call that would wait within a callback, PMIX_ERR_BAD_PARAM
- * for a NULL array whose count is not 0, PMIX_ERR_NOMEM. A call with a callback copies
- * its arguments.
+ * PMIX_ERR_BAD_PARAM for a NULL array whose count is not 0, PMIX_ERR_NOMEM. A call with
+ * a callback copies its arguments. A call without one works in callbacks, too.
  */
 
 /**
@@ -414,16 +413,15 @@ pmix_status_t PMIx_generate_ppn(const char *input, char **output);
  * Register the attributes that the host supports for a function, for queries of
  * PMIX_QUERY_ATTRIBUTE_SUPPORT. Best called right after PMIx_server_init.
  *
- * Blocks, but not on others. Any thread but that of the library's callbacks.
+ * Blocks, but not on others. Any thread, also in callbacks.
  *
  * @param function  slot of the host's module, "publish", or its name for users,
  *                  "PMIx_Publish"; copied
  * @param attrs     names of attributes, "PMIX_RANGE"; NULL-terminated, copied. NULL for
  *                  none
  * @return PMIX_SUCCESS; PMIX_ERR_REPEAT_ATTR_REGISTRATION if registered before;
- *         PMIX_ERR_BAD_PARAM for an empty name or one with a comma;
- *         PMIX_ERR_WOULD_BLOCK from within a callback; PMIX_ERR_INIT without a server;
- *         PMIX_ERR_NOMEM. On error nothing changes
+ *         PMIX_ERR_BAD_PARAM for an empty name or one with a comma; PMIX_ERR_INIT
+ *         without a server; PMIX_ERR_NOMEM. On error nothing changes
  *
  * PMIx Standard 5.0, ch. Server-Specific Interfaces, has an array of pmix_regattr_t
  * for attrs; existing libraries have this.

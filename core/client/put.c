@@ -128,6 +128,7 @@ static void on_store(struct px_api *api)
 
 static pmix_status_t call(struct put_op op)
 {
+    op.api.at_once = true;
     op.api.invalid |= !op.key || !op.key[0] || !op.value ||
                       strnlen(op.key, PMIX_MAX_KEYLEN + 1) > PMIX_MAX_KEYLEN;
     return px_api_wait(&op.api);
@@ -223,12 +224,14 @@ static void on_all_answered(void *arg, pmix_status_t status, px_reader *reply)
     px_api_done(api, status ? status : failed);
 }
 
-/* Asynchronous; waits for all answers while ON_ITS_WAY_B bytes are unacknowledged. */
+/* Asynchronous; waits for all answers while ON_ITS_WAY_B bytes are unacknowledged. A
+ * callback cannot wait. */
 static void on_commit(struct px_api *api)
 {
     struct px_client *client = api->client;
     bool waits = client->unanswered_b > ON_ITS_WAY_B;
-    pmix_status_t rc = px_client_commit_status(client);
+    pmix_status_t rc = waits && api->inside ? PMIX_ERR_WOULD_BLOCK
+                                            : px_client_commit_status(client);
 
     if (!rc && client->standalone) {
         client->commits_alone++;
@@ -254,7 +257,7 @@ static void on_commit(struct px_api *api)
 
 PX_EXPORT pmix_status_t PMIx_Commit(void)
 {
-    struct px_api op = {.start = on_commit};
+    struct px_api op = {.start = on_commit, .at_once = true};
 
     return px_api_wait(&op);
 }

@@ -53,7 +53,11 @@ pmix_status_t px_api_wait(struct px_api *op)
 {
     pmix_status_t rc = px_api_check(op);
 
-    return rc ? rc : px_process_call(on_call, op);
+    if (rc || !op->at_once || !px_process_on_loop())
+        return rc ? rc : px_process_call(on_call, op);
+    op->inside = true;
+    start(op);
+    return op->status;
 }
 
 void px_api_free(void *arg)
@@ -206,6 +210,8 @@ static void on_finish(struct px_msg *msg)
 void px_api_done(struct px_api *op, pmix_status_t status)
 {
     op->status = status;
+    if (op->inside)
+        return;
     if (op->call) {
         px_call_done(op->call, status);
         return;

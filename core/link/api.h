@@ -34,6 +34,10 @@ struct px_api {
     const char *name; /* name of the function, for px_api_run */
     bool kept;        /* finish passes op on; px_api_free frees it later */
     bool invalid;     /* the caller's arguments are invalid: PMIX_ERR_BAD_PARAM */
+    /* start ends the call before start returns, and calls no function of the program.
+     * px_api_wait then runs the call also in a callback. */
+    bool at_once;
+    bool inside;                      /* runs in a callback, by at_once */
     const struct px_request *request; /* the request's table; NULL: op borrows
                                        * nothing */
     /* Name of a call whose args.info no other party reads (px_required_check). NULL for
@@ -51,7 +55,7 @@ struct px_api {
  * support. */
 pmix_status_t px_api_check(const struct px_api *op);
 /* Runs op, which lives on the caller's stack, and waits. Returns the status of
- * px_api_done, or PMIX_ERR_WOULD_BLOCK on the loop thread. */
+ * px_api_done. Returns PMIX_ERR_WOULD_BLOCK on the loop thread, unless op->at_once. */
 pmix_status_t px_api_wait(struct px_api *op);
 /* Copies op (size bytes) with its args, and runs the copy later. Copy and results are
  * freed after finish. Returns PMIX_ERR_NOMEM. */

@@ -20,6 +20,7 @@ pmix_status_t px_server_submit(struct px_server_op *op, size_t size, bool sound)
         return PMIX_ERR_INIT;
     op->api.start = on_op;
     op->api.invalid = !sound;
+    op->api.at_once = !op->calls_host;
     return op->api.cb || op->api.finish ? px_api_post(&op->api, size)
                                         : px_api_wait(&op->api);
 }

@@ -275,21 +275,15 @@ static struct reg reg_of(pmix_status_t (*run)(struct px_server *srv,
                                        .cbdata = cbdata}}};
 }
 
-/* Runs the call for a namespace or one of its ranks. Hosts call from inside upcalls,
- * too. */
+/* Runs the call for a namespace or one of its ranks. */
 static pmix_status_t submit(struct reg *r, const char *nspace, pmix_rank_t rank)
 {
     bool sound = nspace && nspace[0] &&
                  strnlen(nspace, PMIX_MAX_NSLEN + 1) <= PMIX_MAX_NSLEN;
-    pmix_status_t rc;
 
     if (sound)
         px_proc_set(&r->proc, nspace, rank);
-    if (r->op.api.cb || !px_server_here() || !px_process_on_loop())
-        return px_server_submit(&r->op, sizeof(*r), sound);
-    r->op.api.invalid = !sound;
-    rc = px_api_check(&r->op.api);
-    return rc ? rc : r->op.run(px_process.server, &r->op);
+    return px_server_submit(&r->op, sizeof(*r), sound);
 }
 
 PX_EXPORT pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace,

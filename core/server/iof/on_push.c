@@ -425,6 +425,7 @@ PX_EXPORT pmix_status_t PMIx_server_IOF_flow_control(
     const pmix_info_t directives[], size_t ndirs, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
     struct flow f = {.op = {.run = run_flow,
+                            .calls_host = true,
                             .api = {.function = "PMIx_server_IOF_flow_control",
                                     .request = &px_request_infos,
                                     .args.info = px_infos_borrow(directives, ndirs),

@@ -25,9 +25,11 @@ static struct {
 /* Functions without a callback of their own that work in callbacks. A name that ends in '_' stands for all
  * names that begin with it. */
 static const char *const at_once[] = {
+    "PMIx_Commit",
     "PMIx_Compute_distances",
     "PMIx_Deregister_event_handler",
     "PMIx_Fabric_deregister",
+    "PMIx_Forward_envars",
     "PMIx_Get_cpuset",
     "PMIx_Get_relative_locality",
     "PMIx_Heartbeat",
@@ -39,18 +41,16 @@ static const char *const at_once[] = {
     "PMIx_Parse_cpuset_string",
     "PMIx_Progress",
     "PMIx_Progress_thread_stop",
+    "PMIx_Put",
+    "PMIx_Register_attributes",
+    "PMIx_Store_internal",
     "PMIx_server_",
     "PMIx_tool_is_connected",
     "deregister_client",
     "deregister_nspace",
 };
 /* Exceptions from names that end in '_'. */
-static const char *const ends[] = {
-    "PMIx_server_collect_job_info",   "PMIx_server_define_process_set",
-    "PMIx_server_delete_process_set", "PMIx_server_deregister_resources",
-    "PMIx_server_finalize",           "PMIx_server_init",
-    "PMIx_server_register_resources",
-};
+static const char *const ends[] = {"PMIx_server_finalize", "PMIx_server_init"};
 /* Functions whose answer needs another call of the same process. */
 static const char *const open_ended[] = {"PMIx_Group_invite_nb"};
 /* Functions after which the set of CPUs is not needed any more. */

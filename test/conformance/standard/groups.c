@@ -116,6 +116,49 @@ PX_TEST(servers_shall_notify_of_deleted_sets)
     ck_assert_str_eq(event_name, "ice");
 }
 
+static pmix_status_t host_publish(const pmix_proc_t *proc PX_UNUSED,
+                                  const pmix_info_t info[] PX_UNUSED,
+                                  size_t n PX_UNUSED, pmix_op_cbfunc_t cb PX_UNUSED,
+                                  void *cbdata PX_UNUSED)
+{
+    const pmix_proc_t members[] = {{"job", 0}, {"job", 1}};
+    char name[] = "ocean";
+
+    ok(PMIx_server_define_process_set(members, 2, name));
+    ok(PMIx_server_delete_process_set(name));
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+STANDARD_CLIENT(has_sets)
+{
+    pmix_info_t ready;
+
+    want(PMIX_PROCESS_SET_DEFINE);
+    PMIx_Info_load(&ready, "ready", NULL, PMIX_BOOL);
+    STANDARD_CHECK(PMIx_Publish(&ready, 1) == PMIX_SUCCESS);
+    STANDARD_CHECK(await_event());
+    STANDARD_CHECK(strcmp(event_name, "ocean") == 0 && event_members == 2);
+    n_events = 0;
+    want(PMIX_PROCESS_SET_DELETE);
+    STANDARD_CHECK(PMIx_Publish(&ready, 1) == PMIX_SUCCESS);
+    while (await_event() && event_members == 2) /* the second definition */
+        n_events = 0;
+    STANDARD_CHECK(strcmp(event_name, "ocean") == 0 && event_members == 0);
+}
+
+PX_TEST(the_server_is_required_to_notify_all_local_clients_of_process_sets)
+{
+    static pmix_server_module_t module = {.publish = host_publish};
+    pmix_proc_t proc = {"job", 0};
+
+    ok(PMIx_server_init(&module, NULL, 0));
+    ok(standard_wait(
+        PMIx_server_register_nspace(proc.nspace, 1, NULL, 0, standard_on_op, NULL)));
+    ok(standard_wait(PMIx_server_register_client(&proc, geteuid(), getegid(), NULL,
+                                                 standard_on_op, NULL)));
+    ck_assert_int_eq(standard_fork(&proc, "has_sets"), 0);
+}
+
 /* ---- construct ----------------------------------------------------------------------------- */
 
 STANDARD_CLIENT(local)
