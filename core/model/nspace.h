@@ -44,6 +44,12 @@ static inline bool px_nspace_is_lost(const struct px_nspace *ns)
     return ns->in_place && !px_store_has_job(&ns->store);
 }
 
+/* True for a server's namespace of tools, which no host has registered. */
+static inline bool px_nspace_is_tools(const struct px_nspace *ns)
+{
+    return ns->of_tool && !ns->hosted;
+}
+
 /* Forms of job information. Ranks are blobs, or arrays (replies to get, spawn and
  * connect). Clients of this library get the map itself, without values that follow from
  * the map. */

@@ -154,7 +154,7 @@ static pmix_status_t finalize_at_host(struct px_server *srv, struct px_req *req)
 {
     const struct px_local *local = req->peer->local;
 
-    if (!local || !local->finalized || !srv->module.client_finalized)
+    if (!local || local->of_tool || !local->finalized || !srv->module.client_finalized)
         return PMIX_SUCCESS;
     return ask_host(srv, req, local->object);
 }

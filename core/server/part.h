@@ -101,8 +101,9 @@ struct px_server_part {
      * of that node vouches for the source. */
     void (*host_event)(struct px_server *srv, pmix_status_t code,
                        const pmix_proc_t *source, const px_infos *infos);
-    /* The namespace is being deregistered; ns is NULL if it is unknown. Its connections
-     * are closed afterwards. */
+    /* The namespace is being deregistered, or its last tool has left (see
+     * px_nspace_is_tools). ns is NULL if the namespace is unknown. Its connections are
+     * closed afterwards. */
     void (*nspace_gone)(struct px_server *srv, const char *nspace,
                         struct px_nspace *ns);
 };

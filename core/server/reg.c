@@ -37,10 +37,15 @@ static void free_name(struct px_server *srv, const char *nspace)
     struct px_nspace *ns = px_nspace_find(srv->model, nspace);
     struct px_joined *j = ns && ns->assembly ? px_joined_find(srv, nspace) : NULL;
 
-    if (j && j->is_group)
+    if (j && j->is_group) {
         px_joint_end(j);
-    else if (ns && ns->of_tool && !ns->hosted)
+    } else if (ns && px_nspace_is_tools(ns)) {
+        PX_LIST_EACH (&ns->locals, struct px_local, l, link) {
+            PX_PARTS_NOTIFY(srv, local_gone, l);
+            px_local_free(srv, l);
+        }
         px_nspace_remove(srv->model, ns);
+    }
 }
 
 pmix_status_t px_server_add_nspace(struct px_server *srv, const char *nspace,
@@ -86,15 +91,6 @@ pmix_status_t px_server_describe_nspace(struct px_server *srv, const char *nspac
                            nspace);
 }
 
-static void local_free(struct px_server *srv, struct px_local *local)
-{
-    PX_LIST_EACH (&srv->peers, struct px_peer, p, link)
-        if (p->local == local)
-            p->local = NULL;
-    px_list_remove(&local->link);
-    free(local);
-}
-
 void px_server_drop_nspace(struct px_server *srv, const char *nspace)
 {
     struct px_nspace *ns = px_nspace_find(srv->model, nspace);
@@ -107,17 +103,24 @@ void px_server_drop_nspace(struct px_server *srv, const char *nspace)
             px_server_peer_lost(srv, p, PMIX_SUCCESS); /* the host is aware of it */
     }
     PX_LIST_EACH (&ns->locals, struct px_local, l, link)
-        local_free(srv, l);
+        px_local_free(srv, l);
     if (ns != srv->model->own) /* this process's own namespace stays */
         px_nspace_remove(srv->model, ns);
 }
 
-/* Closes tools of other users that took the name before it was registered. */
-static void end_impostors(struct px_server *srv, const pmix_proc_t *proc, uid_t uid)
+/* Closes tools of other users that took the name before it was registered. A tool of
+ * the user is a connection of the rank. */
+static void settle_tools(struct px_server *srv, const pmix_proc_t *proc,
+                         struct px_local *local)
 {
     PX_LIST_EACH (&srv->peers, struct px_peer, p, link) {
-        if (!p->tool || p->uid == uid || strcmp(p->proc.nspace, proc->nspace) != 0)
+        if (!p->tool || strcmp(p->proc.nspace, proc->nspace) != 0)
             continue;
+        if (p->uid == local->uid) {
+            if (!p->local && !p->finalized && p->proc.rank == proc->rank)
+                px_local_join(local, p);
+            continue;
+        }
         px_log(PX_LOG_WARN, "server",
                "tool of uid %u disconnected: it had the name %s.%u", (unsigned)p->uid,
                p->proc.nspace, p->proc.rank);
@@ -129,31 +132,22 @@ pmix_status_t px_server_add_client(struct px_server *srv, const pmix_proc_t *pro
                                    uid_t uid, gid_t gid, void *object)
 {
     free_name(srv, proc->nspace);
-    struct px_nspace *ns = px_nspace_find(srv->model, proc->nspace);
-    struct px_local *before = ns ? px_local_before(ns, proc->rank) : NULL;
-    struct px_local *local = before && before->rank == proc->rank ? before : NULL;
+    struct px_nspace *ns = NULL;
+    /* Hosts register clients before their namespace, too. */
+    pmix_status_t rc = px_nspace_get(srv->model, proc->nspace, &ns);
+    struct px_local *local = rc ? NULL : px_local_get(ns, proc->rank);
 
-    if (!local) {
-        /* Hosts register clients before their namespace, too. */
-        pmix_status_t rc = ns ? PMIX_SUCCESS
-                              : px_nspace_get(srv->model, proc->nspace, &ns);
-        if (rc)
-            return rc;
-        local = calloc(1, sizeof(*local));
-        if (!local)
-            return PMIX_ERR_NOMEM;
-        if (!ns->hosted)
-            px_store_share(&ns->store, ns->name);
-        ns->hosted = true;
-        local->ns = ns;
-        local->rank = proc->rank;
-        px_list_insert_before(before ? before->link.next : ns->locals.next,
-                              &local->link);
-    }
+    if (!local)
+        return rc ? rc : PMIX_ERR_NOMEM;
+    if (!ns->hosted)
+        px_store_share(&ns->store, ns->name);
+    ns->hosted = true;
     local->uid = uid;
     local->gid = gid;
     local->object = object;
-    end_impostors(srv, proc, uid);
+    local->end_reported &= !local->of_tool;
+    local->of_tool = false;
+    settle_tools(srv, proc, local);
     return PMIX_SUCCESS;
 }
 
@@ -172,7 +166,7 @@ static void drop_client(struct px_server *srv, const pmix_proc_t *proc)
     PX_PARTS_NOTIFY(srv, proc_ended, proc);
     if (local->ns->n_local > 0)
         local->ns->n_local--;
-    local_free(srv, local);
+    px_local_free(srv, local);
 }
 
 void px_server_client_ended(struct px_server *srv, const pmix_proc_t *proc,

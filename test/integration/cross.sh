@@ -172,6 +172,32 @@ tool_is_parent() { # tool_is_parent HEADERS LIBRARY
     rm "$TMPDIR/go"
 }
 
+# A tool with a namespace of its own commits, fences and connects with the ranks of a job.
+tool_meets() { # tool_meets HEADERS LIBRARY
+    local RANKS=2
+    use_debian
+    OUT=$TMPDIR/ranks start "$PMIXRUN" --tools -n 2 "$(program "$1" client)" meets_tool
+    await_lines 2 '^HERE$' "$TMPDIR/ranks"
+    TOOL_MEETS=1 LD_LIBRARY_PATH=$(folder "$2") run 60 "$(program "$1" client)" tool pid "$PID" \
+        >"$OUT.tool" 2>"$ERR.tool" || fail "exit status $?: $(tail -1 "$ERR.tool")"
+    await "$PID" 30
+    same 0 "$RC" "exit status of the job: $(cat "$TMPDIR/ranks")"
+    lines 1 '^MET$' "$OUT.tool"
+    lines 1 '^OK tool$' "$OUT.tool"
+    lines 2 '^OK meets_tool [01]$' "$TMPDIR/ranks"
+    rm -f "$TMPDIR/ranks"
+}
+
+# Ranks of a job that are tools.
+tools_as_ranks() { # tools_as_ranks SERVER HEADERS LIBRARY
+    local name
+    use_debian
+    for AS_TOOL in all odd; do
+        export AS_TOOL
+        for name in exchange direct publish connect threads; do job "$@" "$name"; done
+    done
+}
+
 # Sends more bytes than any buffer holds. The tool gets each byte, also bytes from before it connected.
 volume() { # volume HEADERS LIBRARY
     local in r
@@ -363,10 +389,17 @@ for headers in debian ours; do
         t "refusals_for_a_client_of_${whose}_headers_on_${lib/ours/our}_library" refusals $headers $lib
         t "refusals_for_another_user_of_${whose}_headers_on_${lib/ours/our}_library" refusals $headers $lib other
     done
+    t "a_tool_of_${whose}_headers_on_our_library_meets_a_job" tool_meets $headers ours
+    t "tools_of_${whose}_headers_on_our_library_as_ranks" tools_as_ranks pmixrun $headers ours
+    t "debian_server_with_tools_of_${whose}_headers_on_our_library_as_ranks" \
+        tools_as_ranks host_on_debian $headers ours
     t "debian_server_with_a_client_of_${whose}_headers_on_our_library" pair host_on_debian $headers ours
     t "singleton_of_${whose}_headers_on_our_library" singleton $headers
     t "debian_mpirun_with_a_client_of_${whose}_headers_on_our_library" mpirun $headers ours
 done
+t a_tool_of_debian_headers_on_debian_library_meets_a_job tool_meets debian debian
+t tools_of_debian_headers_on_debian_library_as_ranks tools_as_ranks pmixrun debian debian
+t host_of_debian_headers_on_our_library_with_debian_tools_as_ranks tools_as_ranks host_on_ours debian debian
 t debian_server_with_a_client_of_our_headers_on_debian_library pair host_on_debian ours debian
 t host_of_debian_headers_on_our_library_with_our_clients pair host_on_ours debian ours
 t host_of_debian_headers_on_our_library_with_debian_clients pair host_on_ours debian debian

@@ -358,11 +358,12 @@ void px_cleanup_proc_ended(struct px_server *srv, const pmix_proc_t *proc)
 }
 
 void px_cleanup_nspace_gone(struct px_server *srv, const char *nspace,
-                            struct px_nspace *known PX_UNUSED)
+                            struct px_nspace *known)
 {
     struct px_cleanup_job *job = px_cleanup_job_find(srv->part.cleanup, nspace);
 
-    if (!job)
+    if (!job ||
+        (known && px_nspace_is_tools(known))) /* a tool outlives its connection */
         return;
     PX_LIST_EACH (&job->ranks, struct px_cleanup_rank, r, link)
         rank_ended(r);

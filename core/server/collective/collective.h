@@ -20,7 +20,7 @@ struct px_timer;
 /* ---- members.c: sets of processes ------------------------------------------------ */
 
 /* The canonical form of a set on this node: sorted, without duplicates, all ranks of a
- * job as PMIX_RANK_WILDCARD. */
+ * job as PMIX_RANK_WILDCARD. Tools are named one by one. */
 typedef struct px_members {
     pmix_proc_t *v;
     size_t n;
@@ -35,7 +35,7 @@ static inline void px_members_cleanup(px_members *m)
  * host: the same set for processes of one job, else only sorted, because not every
  * server knows the sizes of all jobs. PMIX_ERR_NOT_FOUND: a namespace or a rank is
  * unknown; PMIX_ERR_NOMEM. */
-pmix_status_t px_members_settle(const struct px_server *srv, struct px_args *a,
+pmix_status_t px_members_settle(struct px_server *srv, struct px_args *a,
                                 struct px_members *set);
 /* Makes the set of one process, which keeps its rank even as the only process of its
  * job. Returns PMIX_ERR_NOMEM if out of memory. */

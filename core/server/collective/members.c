@@ -28,12 +28,14 @@ int px_members_order(const void *a, const void *b)
 
 /* Returns PMIX_ERR_NOT_FOUND for a namespace or rank that cannot exist. Hosts may have
  * jobs without ranks on this node, or register jobs later. The built-in host does
- * neither. */
-static pmix_status_t check(const struct px_server *srv, const pmix_proc_t *p)
+ * neither. A namespace of tools has the tools that are connected. */
+static pmix_status_t check(struct px_server *srv, const pmix_proc_t *p)
 {
     const struct px_nspace *ns = px_nspace_find(srv->model, p->nspace);
     bool special = p->rank == PMIX_RANK_WILDCARD || p->rank == PMIX_RANK_LOCAL_NODE;
 
+    if (ns && px_nspace_is_tools(ns))
+        return special || px_local_find(srv, p) ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
     if (srv->host && (!ns || !ns->hosted))
         return PMIX_ERR_NOT_FOUND;
     return special || !ns || ns->job_size == 0 || p->rank < ns->job_size
@@ -41,28 +43,32 @@ static pmix_status_t check(const struct px_server *srv, const pmix_proc_t *p)
                : PMIX_ERR_NOT_FOUND;
 }
 
-/* Returns the job of PMIX_RANK_LOCAL_NODE if all its local ranks are registered. */
-static const struct px_nspace *local_node_of(const struct px_server *srv,
-                                             const pmix_proc_t *p)
+/* Returns the job of PMIX_RANK_LOCAL_NODE if all its local ranks are registered, or the
+ * job of all tools of a namespace: more tools may connect later. */
+static const struct px_nspace *listed_job(const struct px_server *srv,
+                                          const pmix_proc_t *p)
 {
-    const struct px_nspace *ns = p->rank == PMIX_RANK_LOCAL_NODE
+    const struct px_nspace *ns = p->rank == PMIX_RANK_LOCAL_NODE ||
+                                         p->rank == PMIX_RANK_WILDCARD
                                      ? px_nspace_find(srv->model, p->nspace)
                                      : NULL;
 
-    return ns && !px_list_empty(&ns->locals) &&
+    return ns && (p->rank == PMIX_RANK_LOCAL_NODE || px_nspace_is_tools(ns)) &&
+                   !px_list_empty(&ns->locals) &&
                    px_list_length(&ns->locals) >= ns->n_local
                ? ns
                : NULL;
 }
 
-/* Replaces PMIX_RANK_LOCAL_NODE by the ranks of this node. */
+/* Replaces PMIX_RANK_LOCAL_NODE by the ranks of this node, and all tools of a namespace
+ * by their ranks. */
 static pmix_status_t expand(const struct px_server *srv, pmix_proc_t **procs, size_t *n)
 {
     size_t n_more = 0, at = 0;
     pmix_proc_t *v;
 
     for (size_t i = 0; i < *n; i++) {
-        const struct px_nspace *ns = local_node_of(srv, &(*procs)[i]);
+        const struct px_nspace *ns = listed_job(srv, &(*procs)[i]);
 
         n_more += ns ? px_list_length(&ns->locals) : 0;
     }
@@ -72,7 +78,7 @@ static pmix_status_t expand(const struct px_server *srv, pmix_proc_t **procs, si
     if (!v)
         return PMIX_ERR_NOMEM;
     for (size_t i = 0; i < *n; i++) {
-        const struct px_nspace *ns = local_node_of(srv, &(*procs)[i]);
+        const struct px_nspace *ns = listed_job(srv, &(*procs)[i]);
 
         if (!ns) {
             v[at++] = (*procs)[i];
@@ -150,8 +156,8 @@ static void sort(const struct px_server *srv, pmix_proc_t *v, size_t *n, bool kn
             if (kept == first || v[kept - 1].rank != v[i].rank)
                 v[kept++] = v[i];
         }
-        all |= known && ns && ns->job_size > 0 && v[kept - 1].rank < PMIX_RANK_VALID &&
-               kept - first == ns->job_size;
+        all |= known && ns && !px_nspace_is_tools(ns) && ns->job_size > 0 &&
+               v[kept - 1].rank < PMIX_RANK_VALID && kept - first == ns->job_size;
         if (all) {
             v[first].rank = PMIX_RANK_WILDCARD;
             kept = first + 1;
@@ -174,7 +180,7 @@ void px_members_sort(const struct px_server *srv, pmix_proc_t *v, size_t *n)
     sort(srv, v, n, true);
 }
 
-pmix_status_t px_members_settle(const struct px_server *srv, struct px_args *a,
+pmix_status_t px_members_settle(struct px_server *srv, struct px_args *a,
                                 struct px_members *set)
 {
     pmix_status_t rc = PMIX_SUCCESS;

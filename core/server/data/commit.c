@@ -299,7 +299,10 @@ static pmix_status_t on_commit(struct px_server *srv, struct px_req *req)
     PX_AUTO(commit) c = commit_of(req->in);
     const size_t most = req->peer->conn ? VALUES : SIZE_MAX;
     struct px_nspace *ns;
-    pmix_status_t rc = px_nspace_get(srv->model, req->peer->proc.nspace, &ns);
+    /* The data of a tool without a rank would never be freed. */
+    pmix_status_t rc = req->peer->tool && !req->peer->local
+                           ? PMIX_ERR_NOT_SUPPORTED
+                           : px_nspace_get(srv->model, req->peer->proc.nspace, &ns);
 
     if (!rc)
         rc = read_some(&c, most);
@@ -316,9 +319,7 @@ static pmix_status_t on_commit(struct px_server *srv, struct px_req *req)
 }
 
 static const struct px_rpc rpcs[] = {
-    /* Not for tools: a tool's data would never be freed, as it has no job. */
-    {PX_OP_COMMIT, PX_BY_CLIENT | PX_BY_SELF, PX_OWN, .passing = true,
-     .handler = on_commit},
+    {PX_OP_COMMIT, PX_BY_ANY, PX_OWN, .passing = true, .handler = on_commit},
     {0},
 };
 

@@ -3,6 +3,7 @@
  * host's registrations and the kernel's attestation, answered. A silent stranger
  * occupies one slot for a few seconds and delays no other connection. The host names or
  * refuses a tool. */
+#include "core/link/conn.h"
 #include "core/model/jobinfo.h"
 #include "core/model/nspace.h"
 #include "core/role/security.h"
@@ -187,12 +188,9 @@ static pmix_status_t notify_host(struct px_server *srv, struct px_peer *peer)
 pmix_status_t px_door_join(struct px_server *srv, struct px_peer *peer,
                            struct px_local *local)
 {
-    peer->local = local;
     peer->uid = local->uid;
     px_list_append(&srv->peers, &peer->link);
-    local->n_peers++;
-    local->finalized = local->left_sets = false;
-    local->lost = 0;
+    px_local_join(local, peer);
     PX_PARTS_NOTIFY(srv, peer_here, peer);
     return notify_host(srv, peer);
 }
@@ -248,21 +246,32 @@ static pmix_status_t check_name(const struct handshake *h, struct px_err *err)
     return PMIX_SUCCESS;
 }
 
+/* True if the host has registered the tool as a client, and so admits the tool. */
+static bool is_registered(const struct handshake *h)
+{
+    const struct px_local *local = h->hello.has_proc
+                                       ? px_local_find(h->server, &h->hello.proc)
+                                       : NULL;
+
+    return local && !local->of_tool && h->who.has_uid && local->uid == h->who.uid;
+}
+
 static pmix_status_t check_tool(const struct handshake *h, struct px_err *err)
 {
     const struct px_door *door = h->server->part.door;
     const struct px_hello *hello = &h->hello;
     const struct px_ptl_peer *who = &h->who;
+    const bool known = is_registered(h);
     pmix_status_t rc;
 
-    if (!door->tools || hello->flag == PX_FLAG_TOOL_LEGACY ||
+    if ((!door->tools && !known) || hello->flag == PX_FLAG_TOOL_LEGACY ||
         hello->flag == PX_FLAG_LAUNCHER_LEGACY)
         return px_err_set(err, PMIX_ERR_NOT_SUPPORTED, "role %u is not served",
                           hello->flag);
     if (!who->has_uid || who->uid != hello->uid)
         return px_err_set(err, PMIX_ERR_INVALID_CRED,
                           "the kernel does not confirm its uid");
-    if (who->uid != geteuid() && !door->tools_foreign)
+    if (who->uid != geteuid() && !door->tools_foreign && !known)
         return px_err_set(err, PMIX_ERR_NO_PERMISSIONS,
                           "tools of other users are not allowed");
     rc = check_credential(h, who->uid, (gid_t)-1, err);
@@ -342,16 +351,45 @@ static void describe_job(const struct handshake *h, const pmix_proc_t *name)
            name->nspace, name->rank, PMIx_Error_string(rc));
 }
 
+/* Gives a tool its rank: the registered one, or a new one in a job of tools, or in a
+ * job of which the host has registered no such rank. */
+static void give_rank(const struct handshake *h, struct px_peer *peer)
+{
+    struct px_nspace *ns = px_nspace_find(h->server->model, peer->proc.nspace);
+    struct px_local *local = px_local_find(h->server, &peer->proc);
+
+    if (!local && ns && (ns->of_tool || ns->hosted) &&
+        peer->proc.rank < PMIX_RANK_VALID) {
+        local = px_local_get(ns, peer->proc.rank);
+        if (!local) {
+            px_conn_fail(peer->conn, PMIX_ERR_NOMEM);
+            return;
+        }
+        local->uid = peer->uid;
+        local->gid = peer->gid;
+        local->of_tool = local->end_reported = true;
+    }
+    if (local && local->uid == peer->uid)
+        px_local_join(local, peer);
+}
+
 void px_door_peer_gone(struct px_server *srv, struct px_peer *peer)
 {
     struct px_nspace *ns = peer->tool ? px_nspace_find(srv->model, peer->proc.nspace)
                                       : NULL;
 
-    if (!ns || !ns->of_tool || ns->hosted)
+    if (peer->local && peer->local->of_tool && peer->local->n_peers == 0) {
+        if (!srv->stopping)
+            PX_PARTS_NOTIFY(srv, local_gone, peer->local);
+        px_local_free(srv, px_take(&peer->local));
+    }
+    if (!ns || !px_nspace_is_tools(ns))
         return;
     PX_LIST_EACH (&srv->peers, struct px_peer, p, link)
         if (strcmp(p->proc.nspace, ns->name) == 0)
             return;
+    if (!srv->stopping)
+        PX_PARTS_NOTIFY(srv, nspace_gone, ns->name, ns);
     px_nspace_remove(srv->model, ns);
 }
 
@@ -378,6 +416,7 @@ static void let_in(struct handshake *h, const pmix_proc_t *name)
     peer->gid = gid_of(h);
     px_list_append(&h->server->peers, &peer->link);
     describe_job(h, name);
+    give_rank(h, peer);
     PX_PARTS_NOTIFY(h->server, peer_here, peer);
     answer_tool(h, PMIX_SUCCESS, name);
     h->fd = -1; /* now the connection's */
@@ -452,14 +491,16 @@ static void ask_about(struct handshake *h)
     px_watch_free(px_take(&h->watch));
     px_timer_free(px_take(&h->timer));
     free(px_take(&h->body));
-    if (!rc && !m->tool_connected2 && !m->tool_connected)
+    if (!rc && !m->tool_connected2 && !m->tool_connected && !is_registered(h))
         rc = PMIX_ERR_NOT_SUPPORTED; /* the host cannot decide about tools */
     if (rc) {
         px_upcall_drop(u);
         turn_away(h, rc);
         return;
     }
-    if (m->tool_connected2)
+    if (!m->tool_connected2 && !m->tool_connected)
+        px_upcall_tool_cb(PMIX_SUCCESS, &h->hello.proc, u);
+    else if (m->tool_connected2)
         px_upcall_returned(u, m->tool_connected2(u->args.info.v, u->args.info.n,
                                                  px_upcall_tool_cb, u));
     else

@@ -116,10 +116,11 @@ static pmix_status_t define(struct px_server *srv, const struct px_server_op *op
     return px_server_define_set(srv, args->text, args->procs, args->n_procs, "");
 }
 
-/* Deletes the sets that processes of the namespace have defined. */
-static void nspace_gone(struct px_server *srv, const char *nspace,
-                        struct px_nspace *ns PX_UNUSED)
+/* Deletes the sets that processes of the namespace have defined. Sets of tools stay. */
+static void nspace_gone(struct px_server *srv, const char *nspace, struct px_nspace *ns)
 {
+    if (ns && px_nspace_is_tools(ns))
+        return;
     PX_LIST_EACH (&srv->part.psets, struct pset, s, link)
         if (strcmp(s->definer, nspace) == 0) {
             (void)announce(srv, PMIX_PROCESS_SET_DELETE, s);

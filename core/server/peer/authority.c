@@ -47,7 +47,7 @@ bool px_peer_may(const struct px_peer *peer, const char *nspace)
         return true;
     if (ns->assembly)
         return may_any(peer, ns->assembly);
-    if (ns->of_tool && !ns->hosted)
+    if (px_nspace_is_tools(ns))
         return may_tool(peer, nspace);
     PX_LIST_EACH (&ns->locals, struct px_local, l, link)
         if (px_user_may(peer->uid, l->uid))

@@ -24,6 +24,38 @@ struct px_local *px_local_find(struct px_server *srv, const pmix_proc_t *proc)
     return local && local->rank == proc->rank ? local : NULL;
 }
 
+struct px_local *px_local_get(struct px_nspace *ns, pmix_rank_t rank)
+{
+    struct px_local *before = px_local_before(ns, rank), *local;
+
+    if (before && before->rank == rank)
+        return before;
+    local = calloc(1, sizeof(*local));
+    if (!local)
+        return NULL;
+    local->ns = ns;
+    local->rank = rank;
+    px_list_insert_before(before ? before->link.next : ns->locals.next, &local->link);
+    return local;
+}
+
+void px_local_join(struct px_local *local, struct px_peer *peer)
+{
+    peer->local = local;
+    local->n_peers++;
+    local->finalized = local->left_sets = false;
+    local->lost = 0;
+}
+
+void px_local_free(struct px_server *srv, struct px_local *local)
+{
+    PX_LIST_EACH (&srv->peers, struct px_peer, p, link)
+        if (p->local == local)
+            p->local = NULL;
+    px_list_remove(&local->link);
+    free(local);
+}
+
 struct px_peer *px_peer_find(struct px_server *srv, const pmix_proc_t *proc)
 {
     PX_LIST_EACH (&srv->peers, struct px_peer, p, link)
@@ -73,9 +105,11 @@ void px_server_peer_lost(struct px_server *srv, struct px_peer *peer, pmix_statu
     proxy = px_take(&peer->proxy);
     px_list_remove(&peer->link);
     last = retire(peer);
-    lost = last && why;
+    lost = last && why && !peer->tool;
     if (lost)
         px_local_lost(srv, peer->local);
+    else if (last && peer->tool) /* the rank goes on: a shell may start another tool */
+        peer->local->finalized = true;
     PX_PARTS_NOTIFY(srv, peer_left, peer);
     if (last)
         PX_PARTS_NOTIFY(srv, rank_gone, &peer->proc);

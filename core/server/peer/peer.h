@@ -22,8 +22,8 @@ struct px_module;
 struct px_server;
 struct px_user;
 
-/* A client that the host has registered. Member of px_nspace.locals, in the order of
- * ranks. */
+/* A client that the host has registered, or a tool that the host has admitted. Member
+ * of px_nspace.locals, in the order of ranks. */
 struct px_local {
     struct px_list link;
     struct px_nspace *ns;
@@ -33,6 +33,7 @@ struct px_local {
     void *object;          /* the host's server_object, passed back in upcalls */
     unsigned n_peers;      /* connections that have neither finalized nor closed */
     unsigned n_collecting; /* their requests in pending collectives */
+    bool of_tool;          /* made for a tool, and removed after its last connection */
     bool connected;        /* the host was notified of the connection */
     bool finalized;        /* the last of its connections has finalized */
     bool committed;        /* at least one commit has arrived */
@@ -54,7 +55,8 @@ struct px_peer {
     struct px_server *server;
     struct px_conn *conn;     /* NULL: closed, the server's own peer, or a proxy's */
     struct px_channel *proxy; /* takes replies; NULL: closed, or not a proxy's peer */
-    struct px_local *local;   /* NULL: the server's own, or deregistered */
+    struct px_local *local;   /* NULL: the server's own, deregistered, or a tool's with
+                               * a rank that no job has */
     pmix_proc_t proc;
     const struct px_module *gds; /* the datastore component that the hello named */
     bool reads_in_place;         /* reads the tables that this component shares */
@@ -69,7 +71,7 @@ struct px_peer {
     uint32_t pindex;
     bool finalized, gone;
     bool commit_failed;              /* since the last collective that replied to it */
-    bool tool;                       /* has no struct px_local */
+    bool tool;                       /* connected by PMIx_tool_init */
     uint64_t refused;                /* bits of commands whose refusal was logged */
     uint64_t inode;                  /* of the peer's socket; 0: not known */
     struct px_cleanup_proc *cleanup; /* the process of the peer */
@@ -101,6 +103,13 @@ static inline void px_peer_unref(struct px_peer *p)
 
 /* Returns the registered client of that name, or NULL. */
 struct px_local *px_local_find(struct px_server *srv, const pmix_proc_t *proc);
+/* Adds a rank to its namespace, or returns the rank that is there. NULL: out of
+ * memory. */
+struct px_local *px_local_get(struct px_nspace *ns, pmix_rank_t rank);
+/* Gives a connection to its rank, which participates from now on. */
+void px_local_join(struct px_local *local, struct px_peer *peer);
+/* Removes a rank. Its connections stay, without a rank. */
+void px_local_free(struct px_server *srv, struct px_local *local);
 /* Numbers the loss of a rank, unless it is lost already. */
 void px_local_lost(struct px_server *srv, struct px_local *local);
 /* Returns the registered client of the greatest rank that is not above rank, or

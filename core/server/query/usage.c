@@ -155,7 +155,7 @@ static const struct px_slow_ops average_ops = {
 static bool is_asked(const struct px_answers *a, const struct px_nspace *ns,
                      const pmix_proc_t *target, bool any)
 {
-    return (any || strcmp(ns->name, target->nspace) == 0) &&
+    return (any ? !px_nspace_is_tools(ns) : strcmp(ns->name, target->nspace) == 0) &&
            px_peer_may(a->req->peer, ns->name);
 }
 

@@ -17,11 +17,24 @@ void list_program(struct program *program)
     programs = program;
 }
 
+/* True for a rank that is a tool: AS_TOOL is "all", or "odd" for those ranks. */
+static bool is_tool(void)
+{
+    const char *which = getenv("AS_TOOL"), *rank = getenv("PMIX_RANK");
+
+    return which && rank && (strcmp(which, "all") == 0 || atoi(rank) % 2);
+}
+
 void init_as(pmix_proc_t *proc)
 {
     pmix_status_t expected = getenv("PMIX_NAMESPACE") ? PMIX_SUCCESS : PMIX_ERR_UNREACH;
 
-    CHECK(PMIx_Init(proc, NULL, 0) == expected);
+    CHECK((is_tool() ? PMIx_tool_init : PMIx_Init)(proc, NULL, 0) == expected);
+}
+
+pmix_status_t finish(void)
+{
+    return is_tool() ? PMIx_tool_finalize() : PMIx_Finalize(NULL, 0);
 }
 
 void begin(void)
@@ -91,7 +104,7 @@ int main(int argc, char **argv)
         begin();
     p->run(argc - 1, argv + 1);
     if (p->joins) {
-        GOOD(PMIx_Finalize(NULL, 0));
+        GOOD(finish());
         CHECK(!PMIx_Initialized());
         printf("OK %s %u\n", p->name, me.rank);
     }

@@ -45,8 +45,10 @@ void list_program(struct program *program);
 #define JOINS(name) PROGRAM(name, true)
 #define ALONE(name) PROGRAM(name, false)
 
-/* Calls PMIx_Init; expects PMIX_ERR_UNREACH in a process without a launcher. */
+/* Calls PMIx_Init, or PMIx_tool_init as AS_TOOL asks; expects PMIX_ERR_UNREACH in a process without a
+ * launcher. finish() finalizes the same. */
 void init_as(pmix_proc_t *proc);
+pmix_status_t finish(void);
 /* Becomes a rank of a job; only programs that are ALONE call begin(). */
 void begin(void);
 

@@ -87,7 +87,7 @@ JOINS(exchange)
     CHECK(PMIx_Initialized());
     init_as(&again);
     CHECK(PMIX_CHECK_PROCID(&again, &me));
-    GOOD(PMIx_Finalize(NULL, 0));
+    GOOD(finish());
     CHECK(PMIx_Initialized());
     put_all();
     GOOD(PMIx_Commit());

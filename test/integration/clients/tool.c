@@ -213,6 +213,59 @@ ALONE(child_of_tool)
     GOOD(PMIx_Finalize(NULL, 0));
 }
 
+/* ---- a tool among the ranks of a job --------------------------------------------------- */
+
+/* Puts a value, and has all processes of both namespaces fence, connect and disconnect. */
+static void meet(const char *tool, const char *job, uint32_t value)
+{
+    pmix_info_t collect = info_bool(PMIX_COLLECT_DATA);
+    pmix_proc_t procs[2];
+
+    PMIX_LOAD_PROCID(&procs[0], tool, 0);
+    PMIX_LOAD_PROCID(&procs[1], job, PMIX_RANK_WILDCARD);
+    put_u32(PMIX_GLOBAL, "met", value);
+    GOOD(PMIx_Commit());
+    GOOD(PMIx_Fence(procs, 2, &collect, 1));
+    VALUE_OF(&procs[0], "met", PMIX_UINT32, v->data.uint32 == 99);
+    for (pmix_rank_t r = 0; r < 2; r++) {
+        procs[1].rank = r;
+        VALUE_OF(&procs[1], "met", PMIX_UINT32, v->data.uint32 == r);
+    }
+    procs[1].rank = PMIX_RANK_WILDCARD;
+    GOOD(PMIx_Connect(procs, 2, NULL, 0));
+    GOOD(PMIx_Disconnect(procs, 2, NULL, 0));
+}
+
+/* Rank of a job of two; meets a tool that has published its name. */
+JOINS(meets_tool)
+{
+    pmix_info_t wait = info_bool(PMIX_WAIT);
+    pmix_pdata_t data;
+
+    printf("HERE\n");
+    memset(&data, 0, sizeof(data));
+    snprintf(data.key, sizeof(data.key), "name of the tool");
+    GOOD(PMIx_Lookup(&data, 1, &wait, 1));
+    CHECK(data.value.type == PMIX_STRING);
+    meet(data.value.data.string, me.nspace, me.rank);
+    PMIX_VALUE_DESTRUCT(&data.value);
+}
+
+/* Meets the ranks of the server's first job, and fences alone. */
+static void meet_ranks(const char *server)
+{
+    char job[PMIX_MAX_NSLEN + 1];
+    pmix_info_t name;
+
+    snprintf(job, sizeof(job), "%.200s-1", server);
+    GOOD(PMIx_Fence(NULL, 0, NULL, 0));
+    PMIX_INFO_LOAD(&name, "name of the tool", me.nspace, PMIX_STRING);
+    GOOD(PMIx_Publish(&name, 1));
+    PMIX_INFO_DESTRUCT(&name);
+    meet(me.nspace, job, 99);
+    printf("MET\n");
+}
+
 static FILE *copy;
 
 static void on_copied(size_t id, pmix_iof_channel_t channel, pmix_proc_t *from,
@@ -350,6 +403,10 @@ ALONE(tool)
         PMIX_LOAD_PROCID(&list[0], me.nspace, PMIX_RANK_WILDCARD);
         VALUE_OF(&list[0], PMIX_JOB_SIZE, PMIX_UINT32, v->data.uint32 == 1);
         spawn_child();
+    }
+    if (getenv("TOOL_MEETS")) {
+        CHECK(servers(&rc, list) == 1);
+        meet_ranks(list[0].nspace);
     }
     if (getenv("TOOL_COPIES"))
         id = copy_output(getenv("TOOL_COPIES"));

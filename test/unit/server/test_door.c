@@ -433,10 +433,12 @@ PX_TEST(without_support_or_a_word_of_the_host_on_tools_there_are_none)
     for (uint8_t flag = 1; flag < PX_FLAG_MAX; flag++)
         if (flag != PX_FLAG_SINGLETON)
             fails(knock(flag, "mine", NULL), NOT_SUPPORTED);
+    ok(knock(PX_FLAG_TOOL_CLIENT, "job", NULL)); /* a registered client */
     raw_server_stop();
     start_for_tools(&module, true);
     fails(knock(PX_FLAG_TOOL_NEEDS_ID, "", NULL), NOT_SUPPORTED);
     fails(knock(PX_FLAG_TOOL_HAS_ID, "mine", NULL), NOT_SUPPORTED);
+    ok(knock(PX_FLAG_TOOL_CLIENT, "job", NULL));
 }
 
 PX_TEST(our_own_host_names_each_tool)
@@ -550,6 +552,79 @@ PX_TEST(who_has_a_name_before_its_owner_loses_it)
     raw_server_stop();
     start_for_tools(&module, true);
     fails(try_hello(h, NULL), NO_PERMISSIONS);
+}
+
+/* Has a client and a tool take part in the same collective. */
+static void both(int client, int tool, uint8_t op, const pmix_proc_t *procs, size_t n)
+{
+    static uint32_t tag = 500;
+
+    raw_collect(tool, ++tag, op, procs, n, NULL);
+    ck_assert(raw_quiet(tool));
+    raw_collect(client, tag, op, procs, n, NULL);
+    ok(raw_status(tool, tag));
+    ok(raw_status(client, tag));
+}
+
+/* Tools of a job that the host registered, and of a job of their own. */
+PX_TEST_LOOP(a_tool_commits_and_takes_part_while_it_is_connected, 2)
+{
+    struct px_hello h = tool_hello(_i ? PX_FLAG_TOOL_HAS_ID : PX_FLAG_TOOL_CLIENT,
+                                   _i ? "mine" : "other");
+    const pmix_proc_t all = raw_proc(h.proc.nspace, PMIX_RANK_WILDCARD);
+    pmix_proc_t procs[] = {raw_proc("job", PMIX_RANK_WILDCARD), all};
+
+    start_for_tools(NULL, true);
+    if (_i == 0)
+        raw_add_job("other", 1, 0, geteuid());
+    PX_AUTOCLOSE int client = raw_client(0);
+    fails((raw_collect(client, 201, PX_OP_FENCE, &h.proc, 1, NULL),
+           raw_status(client, 201)),
+          BAD_PARAM);
+    int fd = admitted(&h);
+    ok(raw_commit(fd, "key", 7));
+    ck_assert_uint_eq(raw_value(client, h.proc.nspace, 0, "key"), 7);
+    raw_collect(fd, 202, PX_OP_FENCE, &all, 1, NULL); /* alone */
+    ok(raw_status(fd, 202));
+    raw_collect(fd, 203, PX_OP_FENCE, procs, 1, NULL); /* not a member */
+    fails(raw_status(fd, 203), BAD_PARAM);
+    both(client, fd, PX_OP_FENCE, procs, 2);
+    procs[1] = h.proc;
+    both(client, fd, PX_OP_CONNECT, procs, 2);
+    both(client, fd, PX_OP_DISCONNECT, procs, 2);
+    raw_collect(client, 204, PX_OP_FENCE, procs, 2, NULL);
+    leaves(fd, &h.proc);
+    fails(raw_status(client, 204), LOST_CONNECTION);
+    ck_assert(_i == 0 || !px_nspace_find(px_process.model, "mine"));
+    fd = admitted(&h);
+    both(client, fd, PX_OP_FENCE, procs, 2);
+    leaves(fd, &h.proc);
+}
+
+PX_TEST(tools_of_one_namespace_are_named_one_by_one)
+{
+    struct px_hello h = tool_hello(PX_FLAG_TOOL_HAS_ID, "mine");
+    pmix_proc_t procs[] = {raw_proc("mine", 4), raw_proc("mine", 5)};
+    const pmix_proc_t all = raw_proc("mine", PMIX_RANK_WILDCARD);
+    int fds[2];
+
+    start_for_tools(NULL, true);
+    h.proc.rank = 4;
+    fds[0] = admitted(&h);
+    raw_collect(fds[0], 202, PX_OP_FENCE, procs, 2, NULL);
+    fails(raw_status(fds[0], 202), NOT_FOUND); /* the other one is not there */
+    h.proc.rank = 5;
+    fds[1] = admitted(&h);
+    raw_collect(fds[0], 203, PX_OP_FENCE, procs, 1, NULL);
+    ok(raw_status(fds[0], 203));
+    raw_collect(fds[0], 204, PX_OP_FENCE, &all, 1, NULL);
+    raw_collect(fds[1], 204, PX_OP_FENCE, procs, 2, NULL);
+    ok(raw_status(fds[0], 204));
+    ok(raw_status(fds[1], 204));
+    leaves(fds[1], &h.proc);
+    raw_collect(fds[0], 205, PX_OP_FENCE, &all, 1, NULL);
+    ok(raw_status(fds[0], 205));
+    close(fds[0]);
 }
 
 PX_TEST_MAIN("server/door", NULL, host_end)

@@ -102,7 +102,7 @@ PX_TEST(a_job_is_that_of_its_clients_users)
 
 /* ---- the policy of each request ------------------------------------------------------------ */
 
-enum { ANY = PX_BY_ANY, NOT_TOOLS = PX_BY_CLIENT | PX_BY_SELF };
+enum { ANY = PX_BY_ANY };
 
 /* Policies of all requests. A request without a policy is refused. */
 static const struct policy {
@@ -110,7 +110,7 @@ static const struct policy {
 } policies[UINT8_MAX + 1] = {
     [PX_OP_REQ] = {ANY, PX_OWN},
     [PX_OP_ABORT] = {ANY, PX_OF_USER},
-    [PX_OP_COMMIT] = {NOT_TOOLS, PX_OWN},
+    [PX_OP_COMMIT] = {ANY, PX_OWN},
     [PX_OP_FENCE] = {ANY, PX_MEMBERS},
     [PX_OP_GET] = {ANY, PX_OF_USER},
     [PX_OP_FINALIZE] = {ANY | PX_BY_LEAVING, PX_OWN},
