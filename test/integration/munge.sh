@@ -74,6 +74,25 @@ absent() { # without a daemon its type is refused, and other types serve
     status_is 0
 }
 
+# A tool of Debian's library names MUNGE if the daemon has its usual socket.
+tool_names_munge() {
+    local go=$TMPDIR/go
+    use_debian
+    [ "${TENON_PRIVATE_SHM:-}" = yes ] || skip "needs root and mounts of its own"
+    begin_munge
+    mount -t tmpfs tmpfs /run && mkdir /run/munge && ln -s "$SOCKET" /run/munge/munge.socket.2
+    munge --no-input --output=/dev/null || fail "the daemon does not answer"
+    # shellcheck disable=SC2016
+    start "$PMIXRUN" --tools -n 1 sh -c 'echo up; while ! test -f "$0"; do sleep 0.05; done' "$go"
+    await_lines 1 '^up$'
+    LD_LIBRARY_PATH=$DEBIAN_DIR run 60 "$(program debian client)" tool pid "$PID" >"$OUT.tool" 2>"$ERR.tool" || RC=1
+    umount /run
+    touch "$go"
+    await "$PID" 20
+    lines 1 '^OK tool$' "$OUT.tool"
+    rm "$go"
+}
+
 contract() {
     begin_munge
     run 120 "$BUILD/test/contract/pmix_component_check" "$COMPONENT" "socket=$SOCKET" >"$OUT" 2>"$ERR" ||
@@ -87,5 +106,6 @@ t credentials_of_munge_are_validated made_there ours
 t credentials_of_munge_are_validated_for_debian_clients made_there debian
 t a_daemon_that_hangs_costs_its_time_limit hangs
 t without_a_daemon_the_type_is_refused absent
+t a_tool_of_debian_that_names_munge_is_admitted tool_names_munge
 t the_component_keeps_its_contract contract
 suite_end

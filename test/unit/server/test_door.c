@@ -224,6 +224,7 @@ PX_TEST(who_is_not_registered_not_attested_or_not_understood_is_refused)
         {raw_hello("job", 0), PMIX_ERR_NOT_SUPPORTED},
         {raw_hello("job", 0), PMIX_ERR_NOT_SUPPORTED},
         {raw_hello("job", 1), PMIX_SUCCESS},
+        {raw_hello("job", 0), PMIX_SUCCESS},
     };
     int fd;
 
@@ -231,6 +232,8 @@ PX_TEST(who_is_not_registered_not_attested_or_not_understood_is_refused)
     strcpy(rows[4].hello.dialect, "v12");
     strcpy(rows[5].hello.gds, "ds21");
     strcpy(rows[6].hello.psec, "nosuch");
+    strcpy(rows[8].hello.psec, "munge"); /* whose credential is not looked at */
+    rows[8].hello.cred = (uint8_t *)ids;
     start();
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         pmix_status_t rc = raw_connect(&rows[i].hello, &fd);
