@@ -323,13 +323,37 @@ static pmix_status_t find_node(const struct px_model *m, const struct px_nspace 
                        px_node_name(ns, node, name) ? name : NULL, out);
 }
 
+/* True if the job has one application, to which all its ranks belong. */
+static bool is_one_app(const struct px_nspace *ns)
+{
+    return !ns->many_apps && ns->job_size > 0 && !px_nspace_is_lost(ns);
+}
+
+/* Returns what the host may leave out for the only application of a job. */
+static pmix_status_t find_only_app(const struct px_nspace *ns, const char *key,
+                                   pmix_value_t *out)
+{
+    const pmix_rank_t first = 0;
+
+    if (!is_one_app(ns))
+        return PMIX_ERR_NOT_FOUND;
+    return strcmp(key, PMIX_APP_SIZE) == 0
+               ? px_value_borrow(out, &ns->job_size, PMIX_UINT32)
+           : strcmp(key, PMIX_APPLDR) == 0
+               ? px_value_borrow(out, &first, PMIX_PROC_RANK)
+               : PMIX_ERR_NOT_FOUND;
+}
+
 static pmix_status_t find_app(const struct px_model *m, const struct px_nspace *ns,
                               struct px_lookup *l, pmix_value_t *out)
 {
     uint32_t app = l->app != UINT32_MAX ? l->app : ns == m->own ? m->appnum : 0;
+    pmix_status_t rc = or_resource(fetch(ns, l, PX_GDS_APP, app, out), m, l, PX_KEY_APP,
+                                   app, NULL, out);
 
-    return or_resource(fetch(ns, l, PX_GDS_APP, app, out), m, l, PX_KEY_APP, app, NULL,
-                       out);
+    return rc == PMIX_ERR_NOT_FOUND && app == 0 && l->key
+               ? find_only_app(ns, l->key, out)
+               : rc;
 }
 
 static pmix_status_t find_session(const struct px_model *m, const struct px_nspace *ns,
@@ -424,6 +448,8 @@ static pmix_status_t find_rank(const struct px_model *m, const struct px_nspace 
         return find_node_of(m, ns, l, out);
     if (key->realm == PX_KEY_APP)
         return find_app_of(m, ns, l, out);
+    if (is_one_app(ns) && l->rank < ns->job_size && strcmp(l->key, PMIX_APP_RANK) == 0)
+        return px_value_borrow(out, &l->rank, PMIX_PROC_RANK);
     /* Programs request these job-level keys also for their own rank. */
     return key->realm == PX_KEY_SESSION || key->means == PX_KEY_EVERY_RANKS
                ? find_job(m, ns, l, out)

@@ -174,7 +174,7 @@ PX_TEST(the_cache_shall_be_checked_before_the_host_and_a_refresh_shall_bypass_it
     drop();
 }
 
-PX_TEST(required_qualifiers_of_sessions_jobs_and_nodes)
+PX_TEST(required_qualifiers_of_sessions_jobs_applications_and_nodes)
 {
     static const struct {
         const char *flag, *key;
@@ -182,6 +182,7 @@ PX_TEST(required_qualifiers_of_sessions_jobs_and_nodes)
     } rows[] = {
         {PMIX_SESSION_INFO, PMIX_SESSION_ID, 7},
         {PMIX_JOB_INFO, PMIX_JOB_SIZE, 2},
+        {PMIX_APP_INFO, PMIX_APP_SIZE, 2},
         {PMIX_NODE_INFO, PMIX_LOCAL_SIZE, 1},
     };
 
