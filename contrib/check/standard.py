@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Makes docs/standard.md: for each function and attribute of the Standard, the side that serves it. The sources are the
-tables in the code: services of the host or the library (on_host.c), supported attributes (support_table.c, the built-in
-host), keys of jobs (lookup.c), keys of queries, and the files that name an attribute. --update writes the page."""
+tables in the code: services of the host or the library (on_host.c), functions of the host (attributes.c, builtin.c),
+supported attributes (support_table.c, the built-in host), keys of jobs (lookup.c), keys of queries, and the files that
+name an attribute. --update writes the page."""
 import collections
 import csv
 import os
@@ -15,6 +16,7 @@ import services
 PAGE = "docs/standard.md"
 DATA = "test/conformance/abi/data/%s.tsv"
 SUPPORT = "core/link/support_table.c"
+SLOTS = "core/server/node/attributes.c"
 KEYS = "core/model/lookup.c"
 NAME = re.compile(r"\bPMIX_[A-Z][A-Z0-9_]*\b")
 HEAD = """# The Standard, by function and attribute
@@ -106,14 +108,32 @@ def side(attribute, section, by_function, keys, found):
     return "host", PASSED.get(section, "passed to the host")
 
 
+def sides(root):
+    """Returns a function that returns the sides of a function of the Standard."""
+    builtin = services.builtin_slots(root)
+    served = {line.split("`")[1]: [cell.strip() for cell in line.split("|")[2:5]]
+              for line in services.table(common.read(root, services.SOURCE), builtin)[0][2:]}
+    slots = collections.defaultdict(list)
+    for slot, function in re.findall(r'\{"(\w+)", "(PMIx_\w+)"\}', common.read(root, SLOTS)):
+        slots[function].append(slot)
+
+    def text(function):
+        base = function[:-3] if function.endswith("_nb") else function
+        if base in served:
+            host, own, ours = served[base]
+            return "%shost: %s; where it has none: %s" % ("built-in host, or " if own == "yes" else "", host, ours)
+        if base not in slots:
+            return "library"
+        host = ", ".join("`%s`" % slot for slot in slots[base])
+        return "library, with the %shost: %s" % ("built-in host or the " if builtin & set(slots[base]) else "", host)
+    return text
+
+
 def page(root):
-    served = {line.split("`")[1]: line.split("|")[2:4] for line in services.table(common.read(root, services.SOURCE))[0][2:]}
+    text = sides(root)
     lines = ["## Functions", "", "| function | side |", "|---|---|"]
     functions = [f["name"] for f in rows(root, "functions") if f["std_v4.2_v5.0"].startswith("v")]
-    for name in sorted(functions):
-        host, ours = served.get(name[:-3] if name.endswith("_nb") else name, (None, None))
-        lines.append("| `%s` | %s |" % (name, "library" if host is None else
-                                        "host:%s; where it has none: %s" % (host.rstrip(), ours.strip())))
+    lines += ["| `%s` | %s |" % (name, text(name)) for name in sorted(functions)]
     by_function = collections.defaultdict(list)
     for level, function, attribute in supported(common.read(root, SUPPORT)):
         by_function[attribute].append((level, function))
@@ -143,17 +163,23 @@ def check(root, _build):
 
 
 def sample(root, _build):
-    common.write(root, services.SOURCE, "FORWARD(a, Log, HOST(log));\n")
+    common.write(root, services.SOURCE, "FORWARD(a, Log, HOST(log));\nFORWARD(b, Spawn, HOST(spawn));\n")
+    common.write(root, services.BUILTIN, "const pmix_server_module_t functions = {\n    .spawn = f,\n    .abort = g,\n};\n")
+    common.write(root, SLOTS, '        {"abort", "PMIx_Abort"},\n        {"query", "PMIx_Query_info"},\n')
     common.write(root, SUPPORT, 'static const struct px_support client[] = {\n    {"PMIx_Get", "PMIX_A,PMIX_B"},\n};\n')
     common.write(root, KEYS, "    ROW(PMIX_C, PMIX_BOOL, JOB, NONE),\n")
     common.write(root, "core/host/x.c", "PMIX_D\n")
-    common.write(root, DATA % "functions", "name\tstd_v4.2_v5.0\nPMIx_Log_nb\tv4.2/v5.0\nPMIx_Get\tv4.2/v5.0\nPMIx_Own\tnone\n")
+    common.write(root, DATA % "functions", "name\tstd_v4.2_v5.0\nPMIx_Own\tnone\n" +
+                 "".join("PMIx_%s\tv4.2/v5.0\n" % name for name in ("Log_nb", "Get", "Spawn", "Abort", "Query_info_nb")))
     common.write(root, DATA % "attributes", "name\tstd_v5.0\tstd_section\n" +
-                 "".join("PMIX_%s\tstd\tx\n" % letter for letter in ("A", "B", "C", "D", "E", "SINGLETON")) + "PMIX_F\tno\tx\n")
+                 "".join("PMIX_%s\tstd\tx\n" % letter for letter in ("A", "B", "C", "D", "E", "DATA_SCOPE")) + "PMIX_F\tno\tx\n")
     text = page(root)
     for part in ("| `PMIx_Log_nb` | host: `log`; where it has none: refused: `PMIX_ERR_NOT_SUPPORTED` |", "| `PMIx_Get` | library |",
+                 "| `PMIx_Spawn` | built-in host, or host: `spawn`; where it has none: refused: `PMIX_ERR_NOT_SUPPORTED` |",
+                 "| `PMIx_Abort` | library, with the built-in host or the host: `abort` |",
+                 "| `PMIx_Query_info_nb` | library, with the host: `query` |",
                  "| `PMIX_B` | library | `PMIx_Get` (client) |", "| `PMIX_C` | library | `PMIx_Get` |",
-                 "| `PMIX_D` | built-in host | `core/host/x.c` |", "| `PMIX_E` | host |", "| `PMIX_SINGLETON` | refused |",
+                 "| `PMIX_D` | built-in host | `core/host/x.c` |", "| `PMIX_E` | host |", "| `PMIX_DATA_SCOPE` | refused |",
                  "6 attributes: library 3,"):
         assert part in text, (part, text)
     assert "PMIx_Own" not in text and "PMIX_F" not in text
