@@ -38,17 +38,17 @@
 #define PMIX_SERVER_REMOTE_CONNECTIONS  "pmix.srvr.remote"  /* bool: let tools on other nodes connect */
 #define PMIX_SERVER_SYSTEM_SUPPORT      "pmix.srvr.sys"     /* bool: be the system's server on this node */
 #define PMIX_SERVER_SESSION_SUPPORT     "pmix.srvr.sess"    /* bool: be the session's server on this node */
-#define PMIX_SERVER_GATEWAY             "pmix.srv.gway"     /* bool: host serves as gateway to file systems and the like */
+#define PMIX_SERVER_GATEWAY             "pmix.srv.gway"     /* bool: server is a gateway, whose system log is that of all nodes */
 #define PMIX_SERVER_SYS_CONTROLLER      "pmix.srv.ctrlr"    /* bool: host is the system controller */
 #define PMIX_SERVER_SCHEDULER           "pmix.srv.sched"    /* bool: host is the scheduler */
 #define PMIX_SERVER_TMPDIR              "pmix.srvr.tmpdir"  /* char*: top directory for the server's files */
 #define PMIX_SYSTEM_TMPDIR              "pmix.sys.tmpdir"   /* char*: directory for the system server's rendezvous files */
 #define PMIX_SERVER_SHARE_TOPOLOGY      "pmix.srvr.share"   /* bool: share the node's topology with clients */
-#define PMIX_SERVER_ENABLE_MONITORING   "pmix.srv.monitor"  /* bool: let the server monitor itself */
+#define PMIX_SERVER_ENABLE_MONITORING   "pmix.srv.monitor"  /* bool: false: leave all monitors to the host */
 #define PMIX_SERVER_NSPACE              "pmix.srv.nspace"   /* char*: namespace of the server */
 #define PMIX_SERVER_RANK                "pmix.srv.rank"     /* pmix_rank_t: rank of the server */
 #define PMIX_SERVER_START_TIME          "pmix.srv.strtime"  /* char*: when the server started */
-#define PMIX_HOMOGENEOUS_SYSTEM         "pmix.homo"         /* bool: nodes are alike: no data conversion is needed */
+#define PMIX_HOMOGENEOUS_SYSTEM         "pmix.homo"         /* bool: all nodes have the same packages and devices */
 #define PMIX_SINGLETON                  "pmix.singleton"    /* char*: identity of the singleton to serve, "nspace.rank" */
 #define PMIX_TOPOLOGY2                  "pmix.topo2"        /* pmix_topology_t*: topology of the node */
 

@@ -50,17 +50,8 @@ PASSED = {
 REFUSED = {
     "PMIX_DATA_SCOPE": "a get searches all scopes",
     "PMIX_ENUM_VALUE": "answers about attributes have no values",
-    "PMIX_HOMOGENEOUS_SYSTEM": "the library does not compare nodes",
     "PMIX_IOF_LOCAL_OUTPUT": "the host writes the output of its processes",
-    "PMIX_SERVER_ENABLE_MONITORING": "monitors begin with a request",
-    "PMIX_SERVER_GATEWAY": "a server has no special work on a gateway",
     "PMIX_SERVER_REMOTE_CONNECTIONS": "the kernel attests the user of local connections only",
-    "PMIX_SERVER_START_TIME": "rendezvous files have the date as a line of their own",
-    "PMIX_SINGLETON": "a server does not look for the singleton that started it",
-    "PMIX_SINGLE_LISTENER": "the second listener serves the clients of the other libraries",
-    "PMIX_SOCKET_MODE": "sockets are in the private folder of the server",
-    "PMIX_TCP_IPV6_PORT": "the loopback interface is used by IPv4",
-    "PMIX_USOCK_DISABLE": "`PMIX_MCA_ptl` chooses transports",
 }
 
 

@@ -358,7 +358,7 @@ static bool take_attribute(struct options *o, char ***at)
 /* Reads the process of --singleton. */
 static void take_singleton(struct options *o, const char *text)
 {
-    const char *dot = strrchr(text, '.'), *given = getenv("PMIX_HOSTNAME");
+    const char *dot = strrchr(text, '.');
     const size_t len = dot ? (size_t)(dot - text) : 0;
     char *end = NULL;
     unsigned long rank = dot && dot[1] >= '0' && dot[1] <= '9'
@@ -370,10 +370,7 @@ static void take_singleton(struct options *o, const char *text)
     memcpy(o->singleton.nspace, text, len);
     o->singleton.nspace[len] = '\0';
     o->singleton.rank = (pmix_rank_t)rank;
-    if (given) /* as the library has it */
-        snprintf(o->host, sizeof(o->host), "%s", given);
-    else if (gethostname(o->host, sizeof(o->host) - 1))
-        usage("cannot find the name of this node: %s", strerror(errno));
+    add_param(o, PMIX_SINGLETON, text, PMIX_STRING);
     /* tools find the singleton by its server */
     add_param(o, PMIX_SERVER_TOOL_SUPPORT, &(const bool){true}, PMIX_BOOL);
 }

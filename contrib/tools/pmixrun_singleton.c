@@ -73,40 +73,7 @@ static int watch_process(int keepalive)
     return (int)syscall(SYS_pidfd_open, peer.pid, 0);
 }
 
-/* ---- the singleton's job --------------------------------------------------------- */
-
-static pmix_status_t add_text(pmix_info_t *info, const char *key, const char *text)
-{
-    return PMIx_Info_load(info, key, text, PMIX_STRING);
-}
-
-/* Registers the singleton as the only process of its job. */
-static pmix_status_t register_singleton(const struct options *o)
-{
-    enum { N = 5 };
-    const pmix_proc_t *proc = &o->singleton;
-    pmix_info_t *info = need(PMIx_Info_create(N));
-    char rank[16];
-    const uint32_t one = 1, uid = geteuid();
-    pmix_status_t rc;
-
-    snprintf(rank, sizeof(rank), "%u", proc->rank);
-    rc = add_text(&info[0], PMIX_NODE_MAP, o->host);
-    if (!rc)
-        rc = add_text(&info[1], PMIX_PROC_MAP, rank);
-    if (!rc)
-        rc = PMIx_Info_load(&info[2], PMIX_JOB_SIZE, &one, PMIX_UINT32);
-    if (!rc)
-        rc = PMIx_Info_load(&info[3], PMIX_UNIV_SIZE, &one, PMIX_UINT32);
-    if (!rc) /* other users may not read the job */
-        rc = PMIx_Info_load(&info[4], PMIX_USERID, &uid, PMIX_UINT32);
-    if (!rc)
-        rc = PMIx_server_register_nspace(proc->nspace, 1, info, N, NULL, NULL);
-    PMIx_Info_free(info, N);
-    if (!rc || rc == PMIX_OPERATION_SUCCEEDED)
-        rc = PMIx_server_register_client(proc, geteuid(), getegid(), NULL, NULL, NULL);
-    return rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc;
-}
+/* ---- the server's address -------------------------------------------------------- */
 
 /* Writes the server's address as a line, in the form of PMIX_TCP_REPORT_URI, and closes
  * the descriptor. */
@@ -201,16 +168,10 @@ static int wait_for_end(const struct options *o, int signal_fd)
 
 int singleton_serve(const struct options *o, int signal_fd)
 {
-    pmix_status_t rc = register_singleton(o);
+    pmix_status_t rc = report_address(o->report);
 
     if (rc)
-        complain("cannot register %s.%u: %s", o->singleton.nspace, o->singleton.rank,
+        complain("cannot report the address to descriptor %d: %s", o->report,
                  PMIx_Error_string(rc));
-    if (!rc) {
-        rc = report_address(o->report);
-        if (rc)
-            complain("cannot report the address to descriptor %d: %s", o->report,
-                     PMIx_Error_string(rc));
-    }
     return rc ? EXIT_TROUBLE : wait_for_end(o, signal_fd);
 }

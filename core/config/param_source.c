@@ -297,7 +297,9 @@ static const struct {
     const char *key, *name;
     const char *text; /* of a true flag; NULL: the text of the value */
 } attributes[] = {
+    {PMIX_SOCKET_MODE, "ptl_usock_mode", NULL},
     {PMIX_TCP_IPV4_PORT, "ptl_tcp_port_min", NULL},
+    {PMIX_TCP_IPV6_PORT, "ptl_tcp_port_v6", NULL},
     {PMIX_TCP_IF_INCLUDE, "ptl_tcp_interfaces", NULL},
     {PMIX_TCP_IF_EXCLUDE, "ptl_tcp_no_interfaces", NULL},
     {PMIX_TCP_DISABLE_IPV4, "ptl_tcp_no_ipv4", "true"},

@@ -72,6 +72,10 @@ pmix_status_t px_rendezvous_parse(char *text, struct px_rendezvous *r)
     line = strsep(&text, "\n");
     if (line && px_str_to_u64(line, 1, INT32_MAX, &pid))
         r->pid = (pid_t)pid;
+    (void)strsep(&text, "\n"); /* uid:gid, which the file's owner replaces */
+    line = strsep(&text, "\n");
+    if (!line || !px_str_copy(r->started, sizeof(r->started), line))
+        r->started[0] = '\0';
     return PMIX_SUCCESS;
 }
 
@@ -221,6 +225,7 @@ static pmix_status_t add_server(px_infos *servers, const struct px_rendezvous *r
         {PMIX_USERID, &r->owner, PMIX_UINT32},
         {PMIX_SERVER_PIDINFO, &r->pid, PMIX_PID},
         {PMIX_VERSION_INFO, version, PMIX_STRING},
+        {PMIX_SERVER_START_TIME, r->started[0] ? r->started : NULL, PMIX_STRING},
     };
     PX_AUTO(px_infos) members = {0};
 

@@ -16,6 +16,7 @@ struct px_rendezvous {
     struct px_version version; /* all 0 if the file has none */
     pid_t pid;                 /* 0 if the file has none */
     uid_t owner;               /* the file's owner, who must also own the server */
+    char started[32];          /* date in the form of ctime(3); "" if there is none */
 };
 
 /* Returns the directory for a server's files, from the first that is set: info's key,

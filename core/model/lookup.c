@@ -299,6 +299,17 @@ static pmix_status_t or_resource(pmix_status_t rc, const struct px_model *m,
     return v ? px_type_copy(PMIX_VALUE, out, v) : rc;
 }
 
+/* Finds a value that nodes with the same packages and devices share. */
+static pmix_status_t find_alike(const struct px_model *m, const char *key,
+                                pmix_value_t *out)
+{
+    const pmix_value_t *v = key && strcmp(key, PMIX_TOPOLOGY_SIGNATURE) == 0
+                                ? px_resource_of_any_node(m, key)
+                                : NULL;
+
+    return v ? px_type_copy(PMIX_VALUE, out, v) : PMIX_ERR_NOT_FOUND;
+}
+
 static pmix_status_t find_node(const struct px_model *m, const struct px_nspace *ns,
                                struct px_lookup *l, pmix_value_t *out)
 {
@@ -319,8 +330,9 @@ static pmix_status_t find_node(const struct px_model *m, const struct px_nspace 
     if (rc != PMIX_ERR_NOT_FOUND)
         return rc;
     (void)px_node_id(ns, node, &id);
-    return or_resource(rc, m, l, PX_KEY_NODE, id,
-                       px_node_name(ns, node, name) ? name : NULL, out);
+    rc = or_resource(rc, m, l, PX_KEY_NODE, id,
+                     px_node_name(ns, node, name) ? name : NULL, out);
+    return rc == PMIX_ERR_NOT_FOUND && m->nodes_alike ? find_alike(m, l->key, out) : rc;
 }
 
 /* True if the job has one application, to which all its ranks belong. */

@@ -77,6 +77,7 @@ struct px_model {
         struct px_resource_row *v;
         size_t n, cap;
     } resources;                      /* R; see resources.h */
+    bool nodes_alike;                 /* R; PMIX_HOMOGENEOUS_SYSTEM of a server */
     struct px_packed_job last_packed; /* see px_jobinfo_pack_again */
 };
 

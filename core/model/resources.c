@@ -134,6 +134,17 @@ const pmix_value_t *px_resource_find(const struct px_model *m, uint8_t realm,
     return found ? &found->value : NULL;
 }
 
+const pmix_value_t *px_resource_of_any_node(const struct px_model *m, const char *key)
+{
+    const pmix_info_t *info = NULL;
+
+    for (size_t i = 0; !info && i < m->resources.n; i++)
+        if (m->resources.v[i].realm == PX_KEY_NODE)
+            info = px_info_find(m->resources.v[i].values.v, m->resources.v[i].values.n,
+                                key);
+    return info ? &info->value : NULL;
+}
+
 /* ---- changes --------------------------------------------------------------------- */
 
 struct change {

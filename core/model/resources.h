@@ -29,6 +29,9 @@ void px_resources_clear(struct px_model *m);
  * rank and its namespace. Any thread inside the gate. */
 const pmix_value_t *px_resource_find(const struct px_model *m, uint8_t realm,
                                      uint32_t id, const char *name, const char *key);
+/* Returns the value of the first node that has the key, or NULL. Any thread inside the
+ * gate. */
+const pmix_value_t *px_resource_of_any_node(const struct px_model *m, const char *key);
 /* Returns the key of the array that describes the row. *id_key is the key of the row's
  * id. */
 const char *px_resource_array(const struct px_resource_row *row, const char **id_key);

@@ -118,6 +118,12 @@ pmix_status_t px_server_add_nspace(struct px_server *srv, const char *nspace,
                                    uint32_t n_local, const pmix_info_t *info, size_t n,
                                    struct px_err *err);
 void px_server_drop_nspace(struct px_server *srv, const char *nspace);
+/* Adds the information of a job of one process of a user on this node. */
+pmix_status_t px_server_describe_one(const struct px_server *srv, pmix_rank_t rank,
+                                     uid_t uid, px_infos *infos);
+/* Registers the singleton "nspace.rank" of this user. PMIX_ERR_BAD_PARAM. */
+pmix_status_t px_server_add_singleton(struct px_server *srv, const char *name,
+                                      struct px_err *err);
 /* Adds to the job information of a registered namespace. */
 pmix_status_t px_server_describe_nspace(struct px_server *srv, const char *nspace,
                                         const pmix_info_t *info, size_t n,

@@ -2,6 +2,7 @@
 /* Registration of namespaces and clients by the host. The public functions block
  * without a callback. On the loop thread, where hosts call from inside upcalls, they
  * run at once. */
+#include "core/base/str.h"
 #include "core/link/api.h"
 #include "core/model/jobinfo.h"
 #include "core/model/nspace.h"
@@ -17,6 +18,7 @@
 #include "core/server/server.h"
 #include "core/wire/requests.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct reg {
@@ -168,6 +170,55 @@ static void drop_client(struct px_server *srv, const pmix_proc_t *proc)
         local->ns->n_local--;
     px_local_free(srv, local);
 }
+
+/* ---- jobs of one process --------------------------------------------------------- */
+
+pmix_status_t px_server_describe_one(const struct px_server *srv, pmix_rank_t rank,
+                                     uid_t uid, px_infos *infos)
+{
+    const uint32_t one = 1;
+    char text[16];
+    const struct px_fact facts[] = {
+        {PMIX_NODE_MAP, srv->model->hostname, PMIX_STRING},
+        {PMIX_PROC_MAP, text, PMIX_STRING},
+        {PMIX_JOB_SIZE, &one, PMIX_UINT32},
+        {PMIX_USERID, &uid, PMIX_UINT32}, /* other users may not read the job */
+    };
+
+    snprintf(text, sizeof(text), "%u", rank);
+    return px_facts_add(infos, facts, PX_COUNT(facts));
+}
+
+pmix_status_t px_server_add_singleton(struct px_server *srv, const char *name,
+                                      struct px_err *err)
+{
+    const char *dot = strrchr(name, '.');
+    const size_t len = dot ? (size_t)(dot - name) : 0;
+    PX_AUTO(px_infos) infos = {0};
+    const uint32_t one = 1;
+    pmix_proc_t proc;
+    uint64_t rank;
+
+    if (len == 0 || len > PMIX_MAX_NSLEN ||
+        !px_str_to_u64(dot + 1, 0, PMIX_RANK_VALID - 1, &rank))
+        return px_err_set(err, PMIX_ERR_BAD_PARAM,
+                          "cannot serve PMIX_SINGLETON \"%s\": expected a namespace, a "
+                          "dot and a rank",
+                          name);
+    PX_AUTOFREE char *nspace = strndup(name, len);
+    pmix_status_t rc = nspace ? px_server_describe_one(srv, (pmix_rank_t)rank,
+                                                       geteuid(), &infos)
+                              : PMIX_ERR_NOMEM;
+    if (!rc)
+        rc = px_infos_add(&infos, PMIX_UNIV_SIZE, &one, PMIX_UINT32);
+    if (rc)
+        return px_err_nomem(err, "register a singleton");
+    px_proc_set(&proc, nspace, (pmix_rank_t)rank);
+    rc = px_server_add_nspace(srv, nspace, 1, infos.v, infos.n, err);
+    return rc ? rc : px_server_add_client(srv, &proc, geteuid(), getegid(), NULL);
+}
+
+/* ---- ends ------------------------------------------------------------------------ */
 
 void px_server_client_ended(struct px_server *srv, const pmix_proc_t *proc,
                             int exit_code)

@@ -199,6 +199,10 @@ static pmix_status_t fill(struct px_server *srv, struct start *a)
     pmix_status_t rc;
 
     name_self(srv, a);
+    px_read_gate_close(srv->gate);
+    srv->model->nodes_alike = px_info_flag(a->infos.info, a->infos.n_info,
+                                           PMIX_HOMOGENEOUS_SYSTEM);
+    px_read_gate_open(srv->gate);
     rc = make_self(srv);
     if (rc)
         return rc;
@@ -208,7 +212,11 @@ static pmix_status_t fill(struct px_server *srv, struct start *a)
         px_module_take(a->module, a->infos.info, a->infos.n_info, &srv->module);
     else
         rc = srv->host->create(srv, &srv->module, &srv->builtin, a->infos.err);
-    return rc ? rc : create_parts(srv, a);
+    if (!rc)
+        rc = create_parts(srv, a);
+    const char *singleton = px_info_str(a->infos.info, a->infos.n_info, PMIX_SINGLETON);
+    return rc || !singleton ? rc
+                            : px_server_add_singleton(srv, singleton, a->infos.err);
 }
 
 static void on_start(struct px_call *call, void *args)
@@ -306,6 +314,9 @@ static void forget_jobs(struct px_model *m)
             px_nspace_remove(m, ns);
     }
     px_resources_clear(m);
+    px_read_gate_close(m->gate);
+    m->nodes_alike = false;
+    px_read_gate_open(m->gate);
 }
 
 /* Frees the server in a second pass of the loop. Messages that the first pass posted,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ptl/tcp: TCP within this machine, "tcp4://127.0.0.1:4711", as other PMIx libraries
- * use it. Listens on loopback only, and connects to any address of this machine. Both
- * sockets are on this machine, so the kernel attests the owner of the other socket. */
+ * use it. Listens on loopback only, by IPv6 if IPv4 is off, and connects to any address
+ * of this machine. Both sockets are on this machine, so the kernel attests the owner of
+ * the other socket. */
 #include "tenon/ptl.h"
 
 #include "core/base/clock.h"
@@ -32,6 +33,7 @@ enum {
 struct conf {
     int64_t port_min;
     int64_t port_max;
+    int64_t port_v6;
     bool remote, no_ipv4, no_ipv6;
     const char *interfaces, *no_interfaces; /* NULL: not set */
     int64_t attest;                         /* enum px_owner_source */
@@ -56,13 +58,17 @@ static const struct px_param params[] = {
                  "Lowest port to listen on; 0: the system chooses"),
     PX_PARAM_INT(struct conf, port_max, "0", 0, 65535,
                  "Highest port to listen on; 0: only port_min"),
+    PX_PARAM_INT(
+        struct conf, port_v6, "0", 0, 65535,
+        "Port to listen on by IPv6, which needs no_ipv4; 0: the system chooses "
+        "(PMIX_TCP_IPV6_PORT)"),
     PX_PARAM_BOOL(
         struct conf, remote, "false",
         "Connect to servers on other machines too, without proof of the client's user"),
     PX_PARAM_BOOL(struct conf, no_ipv4, "false",
-                  "Neither listen nor connect by IPv4 (PMIX_TCP_DISABLE_IPV4)"),
+                  "Listen by IPv6, and do not connect by IPv4 (PMIX_TCP_DISABLE_IPV4)"),
     PX_PARAM_BOOL(struct conf, no_ipv6, "false",
-                  "Do not connect by IPv6 (PMIX_TCP_DISABLE_IPV6)"),
+                  "Neither listen nor connect by IPv6 (PMIX_TCP_DISABLE_IPV6)"),
     PX_PARAM_STRING(
         struct conf, interfaces, NULL,
         "Interfaces or networks to listen on, separated by commas. Only the "
@@ -212,22 +218,33 @@ static void send_at_once(int fd)
 
 /* ---- the server's end ------------------------------------------------------------ */
 
-static int bind_one(in_port_t port)
+static int bind_one(bool v6, in_port_t port)
 {
-    struct sockaddr_in sa = {.sin_family = AF_INET,
-                             .sin_port = htons(port),
-                             .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    PX_AUTOCLOSE int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
-                                 0);
+    const union px_owner_end sa =
+        v6 ? (union px_owner_end){.v6 = {.sin6_family = AF_INET6,
+                                         .sin6_port = htons(port),
+                                         .sin6_addr = IN6ADDR_LOOPBACK_INIT}}
+           : (union px_owner_end){.v4 = {.sin_family = AF_INET,
+                                         .sin_port = htons(port),
+                                         .sin_addr = {htonl(INADDR_LOOPBACK)}}};
+    PX_AUTOCLOSE int fd = socket(sa.any.sa_family,
+                                 SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
     if (fd < 0)
         return -1;
     /* A configured port may have connections of an earlier server in TIME_WAIT. */
     if (port && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)) < 0)
         return -1;
-    if (bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 || listen(fd, SOMAXCONN) < 0)
+    if (bind(fd, &sa.any, v6 ? sizeof(sa.v6) : sizeof(sa.v4)) < 0 ||
+        listen(fd, SOMAXCONN) < 0)
         return -1;
     return px_take_fd(&fd);
+}
+
+/* Returns the address to listen on. */
+static const char *loopback(const struct tcp *t)
+{
+    return t->conf.no_ipv4 ? "[::1]" : "127.0.0.1";
 }
 
 /* True if a list of interfaces and networks contains the loopback interface. */
@@ -244,11 +261,12 @@ static bool has_loopback(const char *list)
     return false;
 }
 
-/* True if the site allows IPv4 on the loopback interface. */
+/* True if the site allows connections on the loopback interface. */
 static bool may_listen(const struct tcp *t)
 {
     const struct conf *c = &t->conf;
-    const char *why = c->no_ipv4 ? "ptl_tcp_no_ipv4 is set"
+    const char *why = c->no_ipv4 && c->no_ipv6
+                          ? "ptl_tcp_no_ipv4 and ptl_tcp_no_ipv6 are set"
                       : c->interfaces && *c->interfaces && !has_loopback(c->interfaces)
                           ? "ptl_tcp_interfaces lacks the loopback interface"
                       : has_loopback(c->no_interfaces)
@@ -256,38 +274,40 @@ static bool may_listen(const struct tcp *t)
                           : NULL;
 
     if (why)
-        t->services->log(t->services, PX_LOG_WARN, "cannot listen on 127.0.0.1: %s",
-                         why);
+        t->services->log(t->services, PX_LOG_WARN, "cannot listen on %s: %s",
+                         loopback(t), why);
     return !why;
 }
 
 /* Binds the first free port of the range. */
 static pmix_status_t bind_any(const struct tcp *t, int *fd)
 {
-    const int64_t last = t->conf.port_max ? t->conf.port_max : t->conf.port_min;
+    const struct conf *c = &t->conf;
+    const int64_t first = c->no_ipv4 ? c->port_v6 : c->port_min;
+    const int64_t last = c->port_max && !c->no_ipv4 ? c->port_max : first;
     struct px_err err;
 
-    for (int64_t port = t->conf.port_min; port <= last; port++) {
-        *fd = bind_one((in_port_t)port);
+    for (int64_t port = first; port <= last; port++) {
+        *fd = bind_one(c->no_ipv4, (in_port_t)port);
         if (*fd >= 0)
             return PMIX_SUCCESS;
         if (errno != EADDRINUSE && errno != EACCES)
             break;
     }
-    pmix_status_t rc = px_err_errno(&err, "cannot listen on 127.0.0.1, port %d to %d",
-                                    (int)t->conf.port_min, (int)last);
+    pmix_status_t rc = px_err_errno(&err, "cannot listen on %s, port %d to %d",
+                                    loopback(t), (int)first, (int)last);
     t->services->log(t->services, PX_LOG_WARN, "%s", err.text);
     return rc;
 }
 
 /* Checks that owners of connections can be found. Otherwise every client would be
  * refused, so the server does not listen. */
-static pmix_status_t find_attester(struct tcp *t, const struct sockaddr_in *listener)
+static pmix_status_t find_attester(struct tcp *t, const union px_owner_end *listener)
 {
     if (t->can_attest)
         return PMIX_SUCCESS;
-    const struct px_owner_pair pair = {.local.v4 = *listener,
-                                       .remote.v4.sin_family = AF_INET};
+    const struct px_owner_pair pair = {.local = *listener,
+                                       .remote.any.sa_family = listener->any.sa_family};
     t->can_attest = px_owner_open(&t->owner, t->conf.attest, &pair);
     if (!t->can_attest) {
         t->services->log(
@@ -306,7 +326,8 @@ static pmix_status_t tcp_listen(void *self, const char *dir PX_UNUSED, int *fd,
                                 char *address, size_t size)
 {
     struct tcp *t = self;
-    struct sockaddr_in bound;
+    const bool v6 = t->conf.no_ipv4;
+    union px_owner_end bound = {0};
     socklen_t len = sizeof(bound);
     PX_AUTOCLOSE int s = -1;
 
@@ -317,12 +338,13 @@ static pmix_status_t tcp_listen(void *self, const char *dir PX_UNUSED, int *fd,
     pmix_status_t rc = bind_any(t, &s);
     if (rc)
         return rc;
-    if (getsockname(s, (struct sockaddr *)&bound, &len) < 0)
+    if (getsockname(s, &bound.any, &len) < 0)
         return px_status_of_errno(errno);
     rc = find_attester(t, &bound);
     if (rc)
         return rc;
-    snprintf(address, size, SCHEME_4 "127.0.0.1:%d", ntohs(bound.sin_port));
+    snprintf(address, size, "%s%s:%d", v6 ? SCHEME_6 : SCHEME_4, loopback(t),
+             ntohs(v6 ? bound.v6.sin6_port : bound.v4.sin_port));
     *fd = px_take_fd(&s);
     return PMIX_SUCCESS;
 }
@@ -336,7 +358,7 @@ static void tcp_unlisten(void *self PX_UNUSED, int fd, const char *address PX_UN
 static void attest(struct tcp *t, int fd, const struct address *from,
                    struct px_ptl_peer *peer)
 {
-    struct px_owner_pair theirs = {.local.v4 = from->sa.v4};
+    struct px_owner_pair theirs = {.local = from->sa};
     socklen_t len = sizeof(theirs.remote);
 
     *peer = (struct px_ptl_peer){0};
@@ -357,7 +379,7 @@ static pmix_status_t tcp_accept(void *self, int listen_fd, int *fd,
             continue; /* the client gave up; others may wait */
         if (conn < 0)
             return px_status_of_errno(errno);
-        if (from.sa.any.sa_family != AF_INET || !is_loopback(&from.sa))
+        if (!is_loopback(&from.sa))
             continue; /* refuse other hosts, even if routing lets them in */
         send_at_once(conn);
         attest(self, conn, &from, peer);

@@ -26,20 +26,34 @@ enum {
     LONGEST_PATH = sizeof(((struct sockaddr_un *)0)->sun_path) - 1,
 };
 
+struct conf {
+    int64_t mode;
+};
+
 struct usock {
     const struct px_services *services;
+    mode_t mode;
+};
+
+static const struct px_param params[] = {
+    PX_PARAM_INT(struct conf, mode, "384", 0, 511,
+                 "Permissions of the socket as a decimal number, such as 384 for octal "
+                 "600. The private folder of the server limits access further "
+                 "(PMIX_SOCKET_MODE)"),
+    PX_PARAM_END,
 };
 
 /* ---- life ------------------------------------------------------------------------ */
 
-static pmix_status_t usock_open(const struct px_services *services,
-                                const void *conf PX_UNUSED, void **self)
+static pmix_status_t usock_open(const struct px_services *services, const void *conf,
+                                void **self)
 {
     struct usock *u = malloc(sizeof(*u));
     if (!u)
         return PMIX_ERR_NOMEM;
 
     u->services = services;
+    u->mode = (mode_t)((const struct conf *)conf)->mode;
     *self = u;
     return PMIX_SUCCESS;
 }
@@ -123,7 +137,7 @@ static pmix_status_t usock_listen(void *self, const char *dir, int *fd, char *ad
     if (s < 0)
         return cannot_listen(u, &sa);
     /* The mode is set before bind, so the file never has more, whatever the umask. */
-    if (fchmod(s, 0600) < 0 || bind(s, (struct sockaddr *)&sa, sizeof(sa)) < 0)
+    if (fchmod(s, u->mode) < 0 || bind(s, (struct sockaddr *)&sa, sizeof(sa)) < 0)
         return cannot_listen(u, &sa);
     if (listen(s, SOMAXCONN) < 0) {
         rc = cannot_listen(u, &sa);
@@ -240,6 +254,8 @@ static const struct px_ptl_ops ops = {
 PX_COMPONENT(ptl, usock) = {
     PX_COMPONENT_HEAD(ptl, PTL, usock),
     .version = "1.0",
+    .params = params,
+    .conf_size = sizeof(struct conf),
     .open = usock_open,
     .query = usock_query,
     .close = free,

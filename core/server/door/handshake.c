@@ -9,6 +9,7 @@
 #include "core/role/security.h"
 #include "core/rt/log.h"
 #include "core/server/door/door.h"
+#include "core/server/host.h"
 #include "core/server/peer/peer.h"
 #include "core/server/peer/rpc.h"
 #include "core/server/server.h"
@@ -329,19 +330,11 @@ static void describe_job(const struct handshake *h, const pmix_proc_t *name)
     PX_AUTO(px_infos) infos = {0};
     struct px_model *m = h->server->model;
     struct px_nspace *ns = NULL;
-    const uint32_t one = 1;
-    char rank[16];
-    const struct px_fact facts[] = {
-        {PMIX_NODE_MAP, m->hostname, PMIX_STRING},
-        {PMIX_PROC_MAP, rank, PMIX_STRING},
-        {PMIX_JOB_SIZE, &one, PMIX_UINT32},
-        {PMIX_USERID, &h->who.uid, PMIX_UINT32}, /* other users may not read the job */
-    };
 
     if (px_nspace_find(m, name->nspace) || name->rank >= PMIX_RANK_VALID)
         return;
-    snprintf(rank, sizeof(rank), "%u", name->rank);
-    pmix_status_t rc = px_facts_add(&infos, facts, PX_COUNT(facts));
+    pmix_status_t rc = px_server_describe_one(h->server, name->rank, h->who.uid,
+                                              &infos);
     if (!rc)
         rc = px_nspace_get(m, name->nspace, &ns);
     if (!rc)

@@ -106,15 +106,32 @@ static void set_uris(struct px_server *srv)
         snprintf(srv->own_uri, sizeof(srv->own_uri), "%s;%s", srv->uri, best);
 }
 
-static pmix_status_t listen_all(struct px_server *srv, struct px_err *err)
+/* True if the host requires an attribute. Launchers set the attributes of listeners by
+ * habit, so an attribute that is not required does not count. */
+static bool requires(const struct px_server_start *start, const char *key)
+{
+    const pmix_info_t *info = px_info_find(start->info, start->n_info, key);
+
+    return info && PMIX_INFO_IS_REQUIRED(info) && px_value_truth(&info->value);
+}
+
+/* Listens on every selected transport. A single listener is the one that clients of all
+ * libraries know, if it is selected. */
+static pmix_status_t listen_all(struct px_server *srv,
+                                const struct px_server_start *start)
 {
     size_t n;
     const struct px_module *ptls = px_modules("ptl", &n);
+    const bool is_single = requires(start, PMIX_SINGLE_LISTENER);
+    const bool no_unix = requires(start, PMIX_USOCK_DISABLE) || (is_single && n > 1);
+    const size_t most = is_single ? 1 : PX_MAX_LISTENERS;
     struct px_err last = {.status = PMIX_ERR_NOT_FOUND,
                           .text = "no transport is selected"};
+    struct px_err *err = start->err;
 
-    for (size_t i = 0; i < n && srv->part.door->n_listeners < PX_MAX_LISTENERS; i++)
-        if (listen_on(srv, &ptls[i], &last))
+    for (size_t i = 0; i < n && srv->part.door->n_listeners < most; i++)
+        if ((!no_unix || strcmp(ptls[i].component->name, "usock") != 0) &&
+            listen_on(srv, &ptls[i], &last))
             px_log(PX_LOG_INFO, "server", "%s", last.text);
     if (srv->part.door->n_listeners == 0)
         return px_err_set(err, last.status, "%s", last.text);
@@ -163,7 +180,7 @@ static pmix_status_t create(struct px_server *srv, const struct px_server_start 
         px_log(PX_LOG_WARN, "server",
                "tools are refused, and no rendezvous file is written: the host's "
                "module has no tool_connected");
-    pmix_status_t rc = listen_all(srv, start->err);
+    pmix_status_t rc = listen_all(srv, start);
     if (!rc)
         rc = px_rendezvous_publish(srv, start->info, start->n_info, start->err);
     if (rc)

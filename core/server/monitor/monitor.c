@@ -507,6 +507,9 @@ static pmix_status_t serve(struct px_server *srv, struct px_upcall *u,
     }
     if (PMIx_Check_key(monitor->key, PMIX_MONITOR_CANCEL))
         return cancel(srv, u, err);
+    if (srv->part.monitors->is_off)
+        return px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
+                          "PMIX_SERVER_ENABLE_MONITORING is false");
     if (!kind)
         return px_err_set(err, PMIX_ERR_NOT_SUPPORTED, "unknown monitor %.255s",
                           monitor->key);
@@ -610,11 +613,13 @@ static void peer_left(struct px_server *srv, struct px_peer *peer)
         }
 }
 
-static pmix_status_t create(struct px_server *srv,
-                            const struct px_server_start *start PX_UNUSED)
+static pmix_status_t create(struct px_server *srv, const struct px_server_start *start)
 {
     struct px_monitors *all = srv->part.monitors;
+    const pmix_info_t *enabled = px_info_find(start->info, start->n_info,
+                                              PMIX_SERVER_ENABLE_MONITORING);
 
+    all->is_off = enabled && !px_value_truth(&enabled->value);
     px_list_init(&all->all);
     all->server = srv;
     all->check.run = on_check;

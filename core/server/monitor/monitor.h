@@ -21,6 +21,7 @@ struct px_monitors {
     struct px_timer *timer;
     struct px_msg check; /* checks the monitors that are due at now_ms */
     bool is_posted;
+    bool is_off; /* PMIX_SERVER_ENABLE_MONITORING is false: only the host monitors */
     uint64_t now_ms;
     uint64_t read_ms;   /* when waiting heartbeats are read in any case */
     uint64_t next_ms;   /* when the timer is set to run; UINT64_MAX: never */

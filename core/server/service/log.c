@@ -34,6 +34,7 @@ enum {
 
 struct px_plog {
     struct px_server *server;
+    bool is_gateway; /* PMIX_SERVER_GATEWAY: the log of this node is the global one */
     const struct px_iof_std *std; /* NULL while no text is under way */
     struct px_timer *idle;
     struct px_list sinks; /* other targets that were opened */
@@ -85,11 +86,14 @@ struct request {
 
 /* Returns the best component that has the channel, and the component's name of the
  * channel; or NULL. */
-static const struct px_module *find_channel(const char *key, const char **channel)
+static const struct px_module *find_channel(const struct px_plog *plog, const char *key,
+                                            const char **channel)
 {
     size_t n;
     const struct px_module *m = px_modules("plog", &n);
 
+    if (plog->is_gateway && PMIx_Check_key(key, PMIX_LOG_GLOBAL_SYSLOG))
+        key = PMIX_LOG_LOCAL_SYSLOG;
     for (size_t i = 0; i < n; i++)
         for (const char *const *c = PX_OPS(plog, &m[i])->channels; *c; c++)
             if (PMIx_Check_key(key, *c)) {
@@ -106,7 +110,8 @@ static const char *why_not(const char *key)
         const char *key, *why;
     } rows[] = {
         {PMIX_LOG_EMAIL, "no component of plog sends e-mail"},
-        {PMIX_LOG_GLOBAL_SYSLOG, "only a host reaches the system log of a gateway"},
+        {PMIX_LOG_GLOBAL_SYSLOG, "only a host reaches the system log of a gateway, and "
+                                 "this server is not one (PMIX_SERVER_GATEWAY)"},
         {PMIX_LOG_GLOBAL_DATASTORE, "only a host has a data store"},
     };
 
@@ -118,7 +123,7 @@ static const char *why_not(const char *key)
 
 static void refuse(const struct px_upcall *u, const char *key)
 {
-    char reason[PMIX_MAX_KEYLEN + 80];
+    char reason[PMIX_MAX_KEYLEN + 128];
 
     snprintf(reason, sizeof(reason), "cannot log to %s: %s", key, why_not(key));
     px_req_refused(u->arg, "PMIx_Log", reason);
@@ -195,7 +200,8 @@ static const char *text_of(const pmix_info_t *info, size_t i, bool *bad)
 
 /* Checks the data before anything is written. *n is the number of texts, *partial true
  * if a channel is left out. */
-static pmix_status_t check(const struct px_upcall *u, size_t *n, bool *partial)
+static pmix_status_t check(const struct px_plog *plog, const struct px_upcall *u,
+                           size_t *n, bool *partial)
 {
     const px_infos *data = &u->args.info;
     const char *channel;
@@ -205,7 +211,7 @@ static pmix_status_t check(const struct px_upcall *u, size_t *n, bool *partial)
         bool bad = false;
         size_t t = 0;
 
-        if (!find_channel(info->key, &channel)) {
+        if (!find_channel(plog, info->key, &channel)) {
             *partial = true;
             if (PMIx_Info_is_required(info)) {
                 refuse(u, info->key);
@@ -247,7 +253,7 @@ static void add_texts(struct request *r, const px_infos *data)
 
     for (size_t i = 0; i < data->n; i++) {
         const char *channel = NULL, *string;
-        const struct px_module *m = find_channel(data->v[i].key, &channel);
+        const struct px_module *m = find_channel(r->plog, data->v[i].key, &channel);
 
         for (size_t t = 0; m && (string = text_of(&data->v[i], t, &bad)); t++)
             r->texts[r->n++] = (struct text){
@@ -516,7 +522,7 @@ pmix_status_t px_log_serve(struct px_server *srv, struct px_upcall *u)
     pmix_status_t rc = read_way(&way, &u->args.more);
 
     if (!rc)
-        rc = check(u, &n, &partial);
+        rc = check(srv->part.plog, u, &n, &partial);
     if (!rc)
         rc = px_charge(&req->charge, req->peer, sizeof(*r) + n * sizeof(r->texts[0]));
     if (rc)
@@ -541,12 +547,12 @@ pmix_status_t px_log_serve(struct px_server *srv, struct px_upcall *u)
 
 /* ---- the part -------------------------------------------------------------------- */
 
-static pmix_status_t create(struct px_server *srv,
-                            const struct px_server_start *start PX_UNUSED)
+static pmix_status_t create(struct px_server *srv, const struct px_server_start *start)
 {
     struct px_plog *plog = srv->part.plog;
 
     plog->server = srv;
+    plog->is_gateway = px_info_flag(start->info, start->n_info, PMIX_SERVER_GATEWAY);
     plog->errand = (struct px_errand){.loop = srv->loop,
                                       .max_b = BATCH * sizeof(pmix_status_t),
                                       .done = on_child_end};

@@ -324,6 +324,27 @@ PX_TEST_LOOP(syslog_and_its_priority_are_required,
     close(fd);
 }
 
+PX_TEST(a_gateway_logs_to_the_global_syslog)
+{
+    static pmix_server_module_t module;
+    int fd = log_sockets_open();
+    pmix_info_t info[2];
+    char text[4096];
+
+    PX_TEST_NEEDS(fd >= 0, "a mount namespace");
+    PMIx_Info_load(&info[0], PMIX_SERVER_GATEWAY, NULL, PMIX_BOOL);
+    PMIx_Info_load(&info[1], "PMIX_MCA_plog", "^journal", PMIX_STRING);
+    PMIx_Info_required(&info[0]);
+    ok(PMIx_server_init(&module, info, 2));
+    PMIx_Info_destruct(&info[1]);
+    ok(log_to(PMIX_LOG_GLOBAL_SYSLOG, "for all nodes", NULL, 0));
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_gt(log_sockets_receive(fd, text, sizeof(text)), 0);
+        ck_assert_msg(strstr(text, "for all nodes"), "%s", text);
+    }
+    close(fd);
+}
+
 /* ---- arrays, the job record, limits -------------------------------------------------------- */
 
 STANDARD_CLIENT(messages)

@@ -27,11 +27,16 @@ static pmix_status_t host_monitor(const pmix_proc_t *requestor PX_UNUSED,
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-static void start(void)
+static void start_with(const pmix_info_t *info, size_t n)
 {
     static pmix_server_module_t module = {.monitor = host_monitor};
 
-    ok(PMIx_server_init(&module, NULL, 0));
+    ok(PMIx_server_init(&module, (pmix_info_t *)(size_t)info, n));
+}
+
+static void start(void)
+{
+    start_with(NULL, 0);
 }
 
 static void stop(void)
@@ -81,6 +86,23 @@ PX_TEST(supported_attributes_must_not_be_passed_unless_other_nodes_are_involved)
     name_node(&how, "another");
     ok(monitor(PMIX_MONITOR_NODE_RESOURCE_USAGE, &how, 1, &results, &n));
     ck_assert_uint_eq(host.n_calls, 1);
+}
+
+PX_TEST(the_host_alone_monitors_unless_the_server_is_enabled_to)
+{
+    static const bool no = false;
+    pmix_info_t off, *results = NULL;
+    size_t n = 0;
+
+    PMIx_Info_load(&off, PMIX_SERVER_ENABLE_MONITORING, &no, PMIX_BOOL);
+    PMIx_Info_required(&off);
+    start_with(&off, 1);
+    ok(monitor(PMIX_MONITOR_NODE_RESOURCE_USAGE, NULL, 0, &results, &n));
+    ck_assert_uint_eq(host.n_calls, 1);
+    ok(PMIx_server_finalize());
+    ok(PMIx_server_init(NULL, &off, 1));
+    fails(monitor(PMIX_MONITOR_NODE_RESOURCE_USAGE, NULL, 0, &results, &n),
+          NOT_SUPPORTED);
 }
 
 static void on_results(pmix_status_t status, pmix_info_t *info PX_UNUSED,

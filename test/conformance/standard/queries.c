@@ -271,6 +271,15 @@ STANDARD_CLIENT(own_job)
     STANDARD_CHECK(!ask_own(PMIX_QUERY_MEMORY_USAGE));
     STANDARD_CHECK(!ask(PMIX_QUERY_SPAWN_SUPPORT, PMIX_QUERY_DEBUG_SUPPORT, NULL, 0));
     STANDARD_CHECK(!ask(PMIX_QUERY_SUPPORTED_KEYS, PMIX_QUERY_AVAIL_SERVERS, NULL, 0));
+    STANDARD_CHECK(!ask(PMIX_QUERY_AVAIL_SERVERS, NULL, NULL, 0));
+    const pmix_info_t *server = found[0].value.data.darray->array;
+    STANDARD_CHECK(server->value.type == PMIX_DATA_ARRAY);
+    const pmix_data_array_t *facts = server->value.data.darray;
+    const pmix_info_t *since = standard_find(facts->array, facts->size,
+                                             PMIX_SERVER_START_TIME);
+    STANDARD_CHECK(since && since->value.type == PMIX_STRING &&
+                   strlen(since->value.data.string) ==
+                       strlen("Thu Jan  1 00:00:00 1970"));
     STANDARD_CHECK(!ask(PMIX_QUERY_QUEUE_LIST, PMIX_SERVER_URI, NULL, 0));
     PMIx_Info_load(&quals[0], PMIX_QUERY_SUPPORTED_QUALIFIERS, NULL, PMIX_BOOL);
     STANDARD_CHECK(!ask(PMIX_QUERY_JOB_STATUS, NULL, quals, 1));
@@ -281,7 +290,7 @@ STANDARD_CLIENT(own_job)
 PX_TEST(clients_query_their_job)
 {
     STANDARD_NEEDS_PMIXRUN;
-    standard_run("-n 2", "own_job");
+    standard_run("--tools -n 2", "own_job");
 }
 
 static void on_results(pmix_status_t status, pmix_info_t *info, size_t n, void *cbdata,

@@ -351,7 +351,9 @@ PX_TEST(attributes_of_init_functions_are_settings)
         pmix_data_type_t type;
         const char *name, *text; /* NULL: not set */
     } rows[] = {
+        {PMIX_SOCKET_MODE, &port, PMIX_UINT32, "ptl_usock_mode", "4711"},
         {PMIX_TCP_IPV4_PORT, &port, PMIX_UINT32, "ptl_tcp_port_min", "4711"},
+        {PMIX_TCP_IPV6_PORT, &port, PMIX_UINT32, "ptl_tcp_port_v6", "4711"},
         {PMIX_TCP_IF_INCLUDE, "lo,eth0", PMIX_STRING, "ptl_tcp_interfaces", "lo,eth0"},
         {PMIX_TCP_IF_EXCLUDE, "eth0", PMIX_STRING, "ptl_tcp_no_interfaces", "eth0"},
         {PMIX_TCP_DISABLE_IPV4, &yes, PMIX_BOOL, "ptl_tcp_no_ipv4", "true"},
