@@ -91,4 +91,29 @@ PX_TEST_LOOP(results_must_include_the_identifier_of_the_host, 2)
     ck_assert(id && strcmp(id->value.data.string, "of-the-host") == 0);
 }
 
+PX_TEST(hosts_are_required_to_support_an_id_the_numbers_and_the_time)
+{
+    static const uint64_t one = 1;
+    static const uint32_t seconds = 60;
+    static const struct {
+        const char *key;
+        const void *value;
+        pmix_data_type_t type;
+    } rows[] = {{PMIX_ALLOC_REQ_ID, "own", PMIX_STRING},
+                {PMIX_ALLOC_NUM_NODES, &one, PMIX_UINT64},
+                {PMIX_ALLOC_NUM_CPUS, &one, PMIX_UINT64},
+                {PMIX_ALLOC_TIME, &seconds, PMIX_UINT32}};
+    enum { N = sizeof(rows) / sizeof(rows[0]) };
+    pmix_info_t info[N];
+
+    ok(PMIx_server_init(NULL, NULL, 0));
+    for (size_t i = 0; i < N; i++) {
+        PMIx_Info_load(&info[i], rows[i].key, rows[i].value, rows[i].type);
+        PMIx_Info_required(&info[i]);
+    }
+    ok(PMIx_Allocation_request(PMIX_ALLOC_NEW, info, N, &results, &n_results));
+    ck_assert(standard_find(results, n_results, PMIX_ALLOC_ID));
+    PMIx_Info_destruct(&info[0]);
+}
+
 STANDARD_MAIN("standard/allocation", NULL, stop)

@@ -375,6 +375,39 @@ PX_TEST(each_level_without_attributes_is_marked_undefined)
     drop();
 }
 
+PX_TEST(each_level_of_attributes_is_required_and_names_of_functions_follow)
+{
+    static const struct {
+        const char *qualifier, *with,
+            *without; /* functions with attributes, and without */
+    } rows[] = {{PMIX_CLIENT_ATTRIBUTES, "PMIx_Get", "PMIx_Spawn"},
+                {PMIX_SERVER_ATTRIBUTES, "PMIx_Get", "PMIx_Spawn"},
+                {PMIX_HOST_ATTRIBUTES, "PMIx_Spawn", "PMIx_Get"},
+                {PMIX_TOOL_ATTRIBUTES, "PMIx_tool_init", "PMIx_Spawn"}};
+    char function[] = "PMIx_Spawn", *attributes[] = {TEXT(PMIX_PREFIX), NULL};
+
+    start(&module);
+    ok(PMIx_Register_attributes(function, attributes));
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char *keys[] = {TEXT(PMIX_QUERY_ATTRIBUTE_SUPPORT), TEXT(rows[i].with),
+                        TEXT(rows[i].without), NULL};
+        pmix_info_t level;
+        pmix_query_t q = {.keys = keys, .qualifiers = &level, .nqual = 1};
+
+        PMIx_Info_load(&level, rows[i].qualifier, NULL, PMIX_BOOL);
+        ok(PMIx_Query_info(&q, 1, &found, &n_found));
+        ck_assert_uint_eq(n_found, 2);
+        for (size_t k = 0; k < 2; k++) {
+            const pmix_info_t *answer = found[k].value.data.darray->array;
+
+            ck_assert(PMIx_Check_key(found[k].key, keys[k + 1]));
+            ck_assert(PMIx_Check_key(answer->key, rows[i].qualifier));
+            ck_assert_int_eq(answer->value.type, k == 0 ? PMIX_DATA_ARRAY : PMIX_UNDEF);
+        }
+        drop();
+    }
+}
+
 /* ---- peers --------------------------------------------------------------------------------- */
 
 PX_TEST(a_node_without_processes_has_a_null_array_of_peers)
