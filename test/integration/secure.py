@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """A setuid program in the environment of another user. The program is compiled as any program of an installed library, and runs as a
-client and as a tool. Without the setuid bit it joins the user's server, loads the user's component, and reads the user's
-parameters. With the bit it does none of that. Needs root, a compiler, and setuid programs in /tmp. meson sets TENON_BUILD."""
+client, as a tool, and as a singleton that starts the user's host. Without the setuid bit it joins the user's server, loads the user's
+component, and reads the user's parameters. With the bit it does none of that. Needs root, a compiler, and setuid programs in /tmp. meson sets TENON_BUILD."""
 import os
 import re
 import shlex
@@ -18,17 +18,25 @@ PMIXRUN = os.path.join(BUILD, "contrib/tools/pmixrun")
 CC = shlex.split(os.environ.get("CC", "cc"))
 START_S = 20
 OWNER = NOBODY + 1  # of the program
+REFUSAL = "cannot start a host for this singleton: the program has more rights than its user"
 DEBUG_LINES = 5     # at least, with the parameter of the user; a program without may have a line or two
 
 PROGRAM = """
 #include <pmix_tool.h>
 #include <stdio.h>
+#include <string.h>
 int main(int argc, char **argv)
 {
     pmix_proc_t me;
-    pmix_status_t rc = argc > 1 ? PMIx_tool_init(&me, NULL, 0) : PMIx_Init(&me, NULL, 0);
+    pmix_info_t info;
+    int tool = argc > 1 && !strcmp(argv[1], "tool");
+    pmix_status_t rc = tool ? PMIx_tool_init(&me, NULL, 0) : PMIx_Init(&me, NULL, 0);
+    if (argc > 1 && !tool) {
+        PMIx_Info_load(&info, "secure.key", "text", PMIX_STRING);
+        rc = PMIx_Publish(&info, 1);
+    }
     printf("%s %s\\n", PMIx_Error_string(rc), rc ? "" : me.nspace);
-    return argc > 1 ? PMIx_tool_finalize() : PMIx_Finalize(NULL, 0);
+    return tool ? PMIx_tool_finalize() : PMIx_Finalize(NULL, 0);
 }
 """
 COMPONENT = """
@@ -76,7 +84,8 @@ def main():
                 "PMIX_MCA_mca_base_component_path": place.dir + ":" + os.path.join(core, "pmix")}
         # The tool has no address, and finds the server by its rendezvous file.
         searching = {k: v for k, v in rank.items() if not re.match("PMIX_(?!MCA_)|TENON_", k)}
-        for role, env in (([], rank), (["tool"], searching)):
+        alone = {**searching, "PMIX_MCA_client_singleton_program": PMIXRUN}
+        for role, env in (([], rank), (["tool"], searching), (["singleton"], alone)):
             for mode in (0o755, 0o4755):
                 os.chown(program, OWNER, OWNER)
                 os.chmod(program, mode)
@@ -84,6 +93,8 @@ def main():
                                       **become(NOBODY))
                 seen = {"server": bool(re.search("^(PMIX_)?SUCCESS ", done.stdout, re.M)),
                         "component": "the component is loaded" in done.stdout, "parameters": done.stderr.count("tenon[") >= DEBUG_LINES}
+                if role == ["singleton"]:
+                    seen["starts"] = REFUSAL not in done.stderr
                 if set(seen.values()) != {mode == 0o755}:
                     failed += 1
                     print("mode %o, %s: %s: %s%s" % (mode, role or "client", seen, done.stdout, done.stderr[-2000:]))
