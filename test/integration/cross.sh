@@ -323,6 +323,13 @@ monitored() { # monitored HEADERS LIBRARY
     job pmixrun "$1" "$2" ordered
 }
 
+heartbeats() { # heartbeats HEADERS LIBRARY N MS: many heartbeats, few wake-ups of our server
+    local RANKS=16
+    use_debian
+    job pmixrun "$1" "$2" heartbeats "$3" "$4"
+    lines 1 "^SLEPT .* s, $((RANKS * $3)) heartbeats\$" "$OUT"
+}
+
 logged() { # logged HEADERS LIBRARY: texts of a client, twice each, on our server's streams
     use_debian
     job pmixrun "$1" "$2" log
@@ -423,6 +430,8 @@ t allocations_of_debian_clients allocates debian debian
 t allocations_of_our_clients allocates ours ours
 t monitors_of_debian_clients monitored debian debian
 t monitors_of_our_clients monitored ours ours
+t heartbeats_of_debian_clients heartbeats debian debian 5 600
+t heartbeats_of_our_clients heartbeats ours ours 100 20
 t host_of_our_headers_on_our_library_serves_our_headers system our_host_on_ours ours ours
 t host_of_our_headers_has_the_newer_slots_too system our_host_on_ours ours ours newer
 t pmixrun_offers_nothing_newer system pmixrun ours ours newer

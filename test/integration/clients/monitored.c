@@ -3,6 +3,8 @@
  * of resources. ordered: job control. Each step waits for its effect, so a slow machine changes nothing. */
 #include "client.h"
 
+#include <glob.h>
+
 /* newer than release 5.0 */
 #ifndef PMIX_MONITOR_PROC_RESOURCE_USAGE
 #define PMIX_MONITOR_PROC_RESOURCE_USAGE "pmix.monitor.presuse"
@@ -232,4 +234,58 @@ JOINS(ordered)
         order(1, PMIX_JOB_CTRL_CHECKPOINT_EVENT, NULL, "e", PMIX_ERR_NOT_SUPPORTED);
     }
     barrier();
+}
+
+/* ---- heartbeats N MS: each rank has a monitor with a period of a second, and beats N times, one beat
+ * each MS. Rank 0 counts how often the server, its parent, has slept: heartbeats do not wake the server.
+ * It reads sockets of other libraries each half second, and a socket with several heartbeats at once. -- */
+
+/* Returns how often the threads of a process have slept so far. */
+static long sleeps_of(pid_t pid)
+{
+    char text[256];
+    glob_t tasks;
+    long sum = 0, n;
+
+    snprintf(text, sizeof(text), "/proc/%ld/task/*/status", (long)pid);
+    CHECK(glob(text, 0, NULL, &tasks) == 0);
+    for (size_t i = 0; i < tasks.gl_pathc; i++) {
+        FILE *f = fopen(tasks.gl_pathv[i], "re");
+
+        while (f && fgets(text, sizeof(text), f))
+            if (sscanf(text, "voluntary_ctxt_switches: %ld", &n) == 1)
+                sum += n;
+        if (f)
+            fclose(f);
+    }
+    globfree(&tasks);
+    return sum;
+}
+
+JOINS(heartbeats)
+{
+    const int n = argc > 2 ? atoi(argv[1]) : 1, ms = argc > 2 ? atoi(argv[2]) : 1;
+    double began;
+    long slept;
+
+    ask(info_bool(PMIX_MONITOR_HEARTBEAT), ALERTS, "beats", PMIX_MONITOR_HEARTBEAT_TIME,
+        info_bool(PMIX_MONITOR_APP_CONTROL));
+    barrier();
+    sleep_ms(me.rank ? 0 : 300); /* the other ranks begin earlier, and end later */
+    slept = -sleeps_of(getppid());
+    began = now_s();
+    for (int i = 0; i < n; i++) {
+        PMIx_Heartbeat();
+        sleep_ms(ms);
+    }
+    slept += sleeps_of(getppid());
+    if (me.rank == 0) {
+        printf("SLEPT %ld in %.1f s, %u heartbeats\n", slept, now_s() - began,
+               (unsigned)n * job_size);
+        CHECK(slept <= 10 * (now_s() - began + 1));
+    } else {
+        sleep_ms(1000);
+    }
+    barrier();
+    cancel("beats");
 }
