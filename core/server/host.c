@@ -94,7 +94,7 @@ pmix_status_t px_server_restart_client(struct px_server *srv, const pmix_proc_t 
         if (p->local == local)
             px_server_peer_lost(srv, p, PMIX_SUCCESS);
     local->connected = local->finalized = local->committed = false;
-    local->lost = 0;
+    local->lost = local->last_ms = 0;
     local->end_reported = local->exited = false;
     px_store_clear(&local->ns->store, PX_GDS_LOCAL, proc->rank);
     px_store_clear(&local->ns->store, PX_GDS_REMOTE, proc->rank);

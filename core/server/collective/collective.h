@@ -158,6 +158,7 @@ struct px_collective {
     size_t n_awaited;    /* arrivals before the next count can find all participants */
     struct px_timer *timer; /* NULL: no request has a deadline */
     uint64_t deadline_ms;
+    uint32_t limit_s;     /* PMIX_TIMEOUT of the request with that deadline */
     bool handed_over;     /* the host has been called; no process may join */
     bool held;            /* the host has not answered */
     bool failed;          /* a participant is lost; later participants are refused */
@@ -208,10 +209,11 @@ bool px_collective_has_local(const struct px_collective *c,
 pmix_status_t px_collective_fail(struct px_collective *c);
 pmix_status_t px_collective_refuse(struct px_collective *c, const pmix_proc_t *proc);
 
-/* Logs "cannot fence: a.1, a.2 HOW" with the missing local participants. away: only
- * participants that can no longer arrive. */
-void px_collective_log_missing(const struct px_collective *c, bool away,
-                               const char *how);
+/* Logs "cannot fence: a.1, a.2 HOW" with the local participants that can no longer
+ * arrive. */
+void px_collective_log_away(const struct px_collective *c, const char *how);
+/* Logs the missing local participants, with pid and last request, at the deadline. */
+void px_collective_log_timeout(const struct px_collective *c);
 
 /* Calls fn once for each registered local rank among the participants. */
 typedef void (*px_local_fn)(void *arg, struct px_local *local);

@@ -249,7 +249,7 @@ static bool needs_context(const struct px_collective *c)
 
 static pmix_status_t lose_construct(struct px_collective *c)
 {
-    px_collective_log_missing(c, true, "has left before it took part");
+    px_collective_log_away(c, "has left before it took part");
     return PMIX_ERR_LOST_CONNECTION;
 }
 

@@ -104,7 +104,7 @@ static bool is_at_host(const struct px_collective *c)
 /* Ends the group, because it can never be destructed otherwise. */
 static pmix_status_t lose_destruct(struct px_collective *c)
 {
-    px_collective_log_missing(c, true, "has ended without leaving the group");
+    px_collective_log_away(c, "has ended without leaving the group");
     px_joint_end(px_group_find(c->server, c->label));
     return PMIX_ERR_LOST_CONNECTION;
 }

@@ -164,7 +164,7 @@ static void announce(struct px_collective *c, const px_collective_key *key,
 
 static pmix_status_t lose_connect(struct px_collective *c)
 {
-    px_collective_log_missing(c, true, "has left before it took part");
+    px_collective_log_away(c, "has left before it took part");
     return PMIX_ERR_LOST_CONNECTION;
 }
 

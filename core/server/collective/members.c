@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sets of processes in the canonical form, and the participants of a collective: local
  * processes that have arrived, are awaited, or can no longer arrive. */
+#include "core/base/clock.h"
 #include "core/base/vec.h"
 #include "core/model/nspace.h"
 #include "core/server/collective/collective.h"
 #include "core/server/peer/peer.h"
 #include "core/server/peer/req.h"
 #include "core/server/server.h"
+#include "core/wire/ops.h"
 #include "core/wire/requests.h"
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -413,36 +416,134 @@ bool px_collective_knows_all(const struct px_collective *c)
 
 struct naming {
     const struct px_collective *c;
+    const char *nspace; /* of ranks that go without their namespace; NULL: of none */
     bool away;
     size_t n;
+    uint64_t now_ms;
     char text[MAX_NAMES * (PMIX_MAX_NSLEN + 16) + 32];
 };
+
+static void add_text(struct naming *a, const char *fmt, ...) PX_PRINTF(2, 3);
+
+static void add_text(struct naming *a, const char *fmt, ...)
+{
+    size_t len = strlen(a->text);
+    va_list args;
+
+    va_start(args, fmt);
+    (void)vsnprintf(a->text + len, sizeof(a->text) - len, fmt, args);
+    va_end(args);
+}
+
+static const char *op_name(uint8_t op)
+{
+    static const char *const names[PX_OP_MAX] = {
+        [PX_OP_REQ] = "init",
+        [PX_OP_ABORT] = "abort",
+        [PX_OP_COMMIT] = "commit",
+        [PX_OP_FENCE] = "fence",
+        [PX_OP_GET] = "get",
+        [PX_OP_PUBLISH] = "publish",
+        [PX_OP_LOOKUP] = "lookup",
+        [PX_OP_UNPUBLISH] = "unpublish",
+        [PX_OP_SPAWN] = "spawn",
+        [PX_OP_CONNECT] = "connect",
+        [PX_OP_DISCONNECT] = "disconnect",
+        [PX_OP_NOTIFY] = "event",
+        [PX_OP_REGEVENTS] = "registration of events",
+        [PX_OP_DEREGEVENTS] = "deregistration of events",
+        [PX_OP_QUERY] = "query",
+        [PX_OP_LOG] = "log",
+        [PX_OP_JOB_CONTROL] = "job control",
+        [PX_OP_MONITOR] = "monitor",
+        [PX_OP_GROUP_CONSTRUCT] = "construct group",
+        [PX_OP_GROUP_DESTRUCT] = "destruct group",
+    };
+
+    return op < PX_OP_MAX && names[op] ? names[op] : "request";
+}
+
+static pid_t pid_of(struct px_server *srv, const struct px_local *local)
+{
+    if (local->pid)
+        return local->pid;
+    PX_LIST_EACH (&srv->peers, struct px_peer, p, link)
+        if (p->local == local && p->pid)
+            return p->pid;
+    return 0;
+}
+
+/* Adds the pid of a process and its last request. */
+static void add_state(struct naming *a, const struct px_local *local)
+{
+    const pid_t pid = pid_of(a->c->server, local);
+
+    add_text(a, " (");
+    if (pid)
+        add_text(a, "pid %ld, ", (long)pid);
+    if (local->finalized)
+        add_text(a, "finalized");
+    else if (local->lost)
+        add_text(a, "lost");
+    else if (!local->last_ms)
+        add_text(a, "not connected");
+    else
+        add_text(a, "last: %s %.1f s ago", op_name(local->last_op),
+                 (double)(a->now_ms - local->last_ms) / 1000);
+    add_text(a, ")");
+}
 
 static void name_one(void *arg, struct px_local *local)
 {
     struct naming *a = arg;
-    size_t len = strlen(a->text);
-    pmix_proc_t proc;
 
-    px_proc_set(&proc, local->ns->name, local->rank);
     if (has_come(a->c, local) || (a->away && !is_away(local)))
         return;
-    if (++a->n <= MAX_NAMES)
-        snprintf(a->text + len, sizeof(a->text) - len, "%s%s.%u", len ? ", " : "",
-                 proc.nspace, proc.rank);
+    if (++a->n > MAX_NAMES)
+        return;
+    if (a->n > 1)
+        add_text(a, ", ");
+    if (!a->nspace)
+        add_text(a, "%s.%u", local->ns->name, local->rank);
+    else if (strcmp(a->nspace, local->ns->name) == 0)
+        add_text(a, "%u", local->rank);
+    else
+        add_text(a, "%u of %s", local->rank, local->ns->name);
+    if (a->nspace)
+        add_state(a, local);
 }
 
-void px_collective_log_missing(const struct px_collective *c, bool away,
-                               const char *how)
+static void name_all(struct naming *a)
 {
-    struct naming a = {.c = c, .away = away};
-    size_t len;
+    px_collective_locals(a->c, name_one, a);
+    if (a->n > MAX_NAMES)
+        add_text(a, " and %zu more", a->n - MAX_NAMES);
+}
 
-    px_collective_locals(c, name_one, &a);
-    len = strlen(a.text);
-    if (a.n > MAX_NAMES)
-        snprintf(a.text + len, sizeof(a.text) - len, " and %zu more", a.n - MAX_NAMES);
-    else if (a.n == 0)
-        snprintf(a.text, sizeof(a.text), "a participant");
-    px_log(PX_LOG_WARN, "server", "cannot %s: %s %s", c->kind->name, a.text, how);
+void px_collective_log_away(const struct px_collective *c, const char *how)
+{
+    struct naming a = {.c = c, .away = true};
+
+    name_all(&a);
+    px_log(PX_LOG_WARN, "server", "cannot %s: %s %s", c->kind->name,
+           a.n ? a.text : "a participant", how);
+}
+
+void px_collective_log_timeout(const struct px_collective *c)
+{
+    struct naming a = {.c = c,
+                       .nspace = c->n_procs ? c->procs[0].nspace : "",
+                       .now_ms = px_clock_ms()};
+    const char *object = c->label[0] ? c->label : a.nspace;
+
+    name_all(&a);
+    if (a.n == 0)
+        px_log(PX_LOG_WARN, "server",
+               "cannot %s %s: time limit of %u s: a participant has not entered",
+               c->kind->name, object, c->limit_s);
+    else
+        px_log(PX_LOG_WARN, "server",
+               "cannot %s %s: time limit of %u s: rank%s %s on %s ha%s not entered",
+               c->kind->name, object, c->limit_s, a.n > 1 ? "s" : "", a.text,
+               c->server->model->hostname, a.n > 1 ? "ve" : "s");
 }

@@ -297,7 +297,7 @@ static void on_deadline(void *arg)
     } else if (c->kind->goes_on && c->kind->goes_on(c)) {
         complete(c);
     } else {
-        px_collective_log_missing(c, false, "has not taken part in time");
+        px_collective_log_timeout(c);
         answer_all(c, PMIX_ERR_TIMEOUT);
     }
 }
@@ -353,8 +353,8 @@ static struct px_collective *begin(struct px_server *srv, struct px_args *a,
 /* Sets the earliest deadline of all requests. */
 static pmix_status_t limit(struct px_collective *c, const px_infos *infos)
 {
-    uint64_t ms = px_info_u32(infos->v, infos->n, PMIX_TIMEOUT, 0) * 1000ull;
-    uint64_t at = px_clock_ms() + ms;
+    const uint32_t limit_s = px_info_u32(infos->v, infos->n, PMIX_TIMEOUT, 0);
+    const uint64_t ms = limit_s * 1000ull, at = px_clock_ms() + ms;
 
     if (!ms || (c->timer && c->deadline_ms <= at))
         return PMIX_SUCCESS;
@@ -363,6 +363,7 @@ static pmix_status_t limit(struct px_collective *c, const px_infos *infos)
     if (!c->timer)
         return PMIX_ERR_NOMEM;
     c->deadline_ms = at;
+    c->limit_s = limit_s;
     px_timer_set(c->timer, ms);
     return PMIX_SUCCESS;
 }

@@ -44,6 +44,8 @@ struct px_local {
     bool exited;       /* the built-in host has reported its end */
     int exit_code;     /* of the end */
     pid_t pid;         /* as the built-in host started it; 0: not known */
+    uint8_t last_op;   /* of its last request: enum px_op */
+    uint64_t last_ms;  /* time of that request; 0: none so far */
 };
 
 /* One connection. A rank may have several (fork, re-init). API calls of the server's

@@ -3,6 +3,7 @@
  * request. */
 #include "core/server/peer/rpc.h"
 
+#include "core/base/clock.h"
 #include "core/link/conn.h"
 #include "core/model/nspace.h"
 #include "core/rt/log.h"
@@ -42,6 +43,10 @@ static pmix_status_t handle(struct px_server *srv, struct px_req *req)
                "cannot read a message of %s.%u: it has no command", peer->proc.nspace,
                peer->proc.rank);
         return PMIX_ERR_BAD_PARAM;
+    }
+    if (peer->local) {
+        peer->local->last_op = req->op;
+        peer->local->last_ms = px_clock_ms();
     }
     req->rpc = find_rpc(srv, req->op);
     rc = px_req_admit(req);

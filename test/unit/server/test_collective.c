@@ -6,6 +6,8 @@
 
 #include "scene.h"
 
+#include "../rt/rt_test.h"
+
 #include <string.h>
 
 #define LOST           PMIX_ERR_LOST_CONNECTION
@@ -681,6 +683,35 @@ PX_TEST(ranks_are_numbered_through_all_jobs_that_take_part)
     ok(raw_status(kin, 400));
     ck_assert_uint_eq(raw_value(kin, "kin", 2, "colour"), 42);
     px_writer_cleanup(&joined);
+}
+
+/* ---- time limits ------------------------------------------------------------------------------ */
+
+PX_TEST(missing_ranks_are_named_with_their_last_request)
+{
+    static const struct {
+        uint8_t op;
+        const char *line;
+    } lines[] = {{PX_OP_FENCE, "cannot fence job: time limit of 1 s: "},
+                 {PX_OP_CONNECT, "cannot connect job: time limit of 1 s: "}};
+    pmix_info_t limit;
+
+    PMIx_Info_load(&limit, PMIX_TIMEOUT, &(uint32_t){1}, PMIX_UINT32);
+    raw_start(&host_module, 4, 0); /* rank 3 does not connect */
+    ok(raw_commit(two, "key", 1));
+    for (size_t i = 0; i < PX_COUNT(lines); i++) {
+        struct rt_capture capture = rt_capture_begin();
+        raw_collect(one, 400, lines[i].op, &all, 1, &limit);
+        raw_collect(three, 400, lines[i].op, &all, 1, &limit);
+        fails(raw_status(one, 400), TIMEOUT);
+        fails(raw_status(three, 400), TIMEOUT);
+        PX_AUTOFREE char *text = rt_capture_end(&capture);
+        ck_assert_msg(strstr(text, lines[i].line), "%s", text);
+        ck_assert_msg(strstr(text, "ranks 1 ("), "%s", text);
+        ck_assert_msg(strstr(text, "last: commit "), "%s", text);
+        ck_assert_msg(strstr(text, "3 (not connected) on "), "%s", text);
+        ck_assert_msg(strstr(text, " have not entered\n"), "%s", text);
+    }
 }
 
 PX_TEST_MAIN("server/collective", NULL, host_end)
