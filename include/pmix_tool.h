@@ -31,6 +31,31 @@ typedef void (*pmix_iof_cbfunc_t)(size_t iofhdlr, pmix_iof_channel_t channel,
  * by PMIX_IOF_DROP_OLDEST or PMIX_IOF_DROP_NEWEST. */
 #define TENON_IOF_DROPPED "tenon.iof.dropped"
 
+/* -- Times of processes ------------------------------------------------------------ */
+
+/**
+ * Query: times of one process, which the qualifiers PMIX_NSPACE and PMIX_RANK name, or
+ * PMIX_PROCID.
+ *
+ * The value is an array of the three infos below. Times are nanoseconds of
+ * CLOCK_MONOTONIC, and 0 if the step was not seen. Servers of this library answer it if
+ * they record times: parameter server_timeline.
+ */
+#define TENON_QUERY_TIMELINE "tenon.qry.timeline"
+/** uint64_t[10]: the process was made, runs its program, begins PMIx_Init, is
+ * connected, has got the information of its job, ends PMIx_Init, puts its first value,
+ * has its first commit stored, finalizes for the last time, has ended. The third, sixth
+ * and seventh are times of the process itself, if it runs this library, and come with
+ * its finalize. The others are times of the server. */
+#define TENON_TIMELINE_STEPS "tenon.timeline.steps"
+/** uint64_t[5 * n]: for each collective its number in the server, its kind (3 fence, 10
+ * connect, 11 disconnect, 24 and 28 construct and destruct a group), the time when the
+ * process entered, the time when it left, and the rank that entered last:
+ * PMIX_RANK_UNDEF if nothing is known, or the process is of another job. */
+#define TENON_TIMELINE_COLLECTIVES "tenon.timeline.collectives"
+/** uint64_t: number of collectives that were not recorded, beyond the limit. */
+#define TENON_TIMELINE_DROPPED "tenon.timeline.dropped"
+
 /* -- Forwarding of standard streams ------------------------------------------------ */
 
 /**

@@ -5,6 +5,7 @@
 #ifndef PX_CLIENT_CLIENT_H
 #define PX_CLIENT_CLIENT_H
 
+#include "core/base/clock.h"
 #include "core/base/err.h"
 #include "core/base/map.h"
 #include "core/config/core_params.h"
@@ -18,6 +19,9 @@
 struct px_singleton;
 struct px_tool;
 
+/* Own times of a client: PMIx_Init begins and ends, first put. */
+enum px_own_time { PX_OWN_INIT, PX_OWN_READY, PX_OWN_PUT, PX_N_OWN_TIMES };
+
 /* Connections of a client or tool, in px_client. The process lock guards the counts and
  * the role. The other members belong to the loop. */
 struct px_client_role {
@@ -29,10 +33,18 @@ struct px_client_role {
     enum px_role role; /* role of the first init call */
     bool self_named;   /* true of a singleton, whose name its server does not have */
     struct px_client_conf conf;
-    struct px_tool *tool;           /* NULL unless the process is a tool */
-    struct px_singleton *singleton; /* start of a host; NULL before the first request
+    struct px_tool *tool;            /* NULL unless the process is a tool */
+    uint64_t own_ns[PX_N_OWN_TIMES]; /* 0: none, or the server records no times */
+    struct px_singleton *singleton;  /* start of a host; NULL before the first request
                                      * that needs a host */
 };
+
+/* Records the first time of a step if the server records times. role may be NULL. */
+static inline void px_client_stamp(struct px_client_role *role, enum px_own_time step)
+{
+    if (role && role->own_ns[PX_OWN_INIT] && !role->own_ns[step])
+        role->own_ns[step] = px_clock_ns();
+}
 
 /* ---- connect.c: in the caller's thread ------------------------------------------- */
 
@@ -82,6 +94,7 @@ struct px_uplink {
     char address[sizeof((struct px_uri){0}.address)];
     uint32_t pindex;
     bool asked;           /* the first request was part of the connect message */
+    bool is_ours;         /* the server is of this library */
     int beats_fd;         /* the server's eventfd that counts heartbeats; or -1 */
     struct px_channel up; /* empty in the primary link, see px_client.channel */
     struct px_iof_producer output; /* source of output for the receivers */
@@ -119,8 +132,9 @@ size_t px_client_servers(struct px_client *client, pmix_proc_t *servers, size_t 
 struct px_start {
     struct px_client *client; /* set by px_client_begin */
     struct px_server_addr addr;
-    bool primary;   /* the server is to become the primary server */
-    bool was_alone; /* the process had no server before */
+    uint64_t begun_ns; /* begin of PMIx_Init, if the server records times; else 0 */
+    bool primary;      /* the server is to become the primary server */
+    bool was_alone;    /* the process had no server before */
     bool alone; /* the process continues without a server; PMIx_Init reports UNREACH */
     struct px_call *call;
     struct px_timer *timer;

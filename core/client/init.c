@@ -222,6 +222,7 @@ pmix_status_t px_client_begin(enum px_role role, const pmix_info_t *info, size_t
         return PMIX_ERR_NOMEM;
     }
     made->role = role;
+    made->own_ns[PX_OWN_INIT] = s->begun_ns;
     px_list_init(&made->links);
     s->client = px_process.client;
     s->client->role = made;
@@ -312,7 +313,9 @@ pmix_status_t px_client_init(enum px_role role, px_begin_fn begin, px_begin_fn a
 {
     const char *name = role == PX_ROLE_TOOL ? "tool" : "client";
     struct px_process *p = &px_process;
-    struct px_start s = {.addr = {.fd = -1}, .primary = true};
+    struct px_start s = {.addr = {.fd = -1},
+                         .begun_ns = px_env("TENON_TIMELINE") ? px_clock_ns() : 0,
+                         .primary = true};
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (n_info && !info)
@@ -336,6 +339,7 @@ pmix_status_t px_client_init(enum px_role role, px_begin_fn begin, px_begin_fn a
             *proc = s.client->model->self;
         if (role == PX_ROLE_CLIENT)
             declare_model(s.client, info, n_info);
+        px_client_stamp(s.client->role, PX_OWN_READY);
     }
     px_process_unlock();
     if (rc && (!s.alone || s.err.text[0]))

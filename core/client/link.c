@@ -139,6 +139,7 @@ pmix_status_t px_uplink_open(struct px_client *client, struct px_server_addr *c,
     memcpy(link->address, c->uri.address, sizeof(link->address));
     link->pindex = c->pindex;
     link->asked = c->asked;
+    link->is_ours = c->faster;
     link->up = (struct px_channel){.send = send_frame,
                                    .ctx = link,
                                    .codec = c->codec,
@@ -329,6 +330,7 @@ static void on_goodbye_end(void *arg, pmix_status_t status PX_UNUSED,
 static void on_goodbye(struct px_call *call, void *args)
 {
     struct goodbye *g = args;
+    const struct px_client_role *role = g->client->role;
     struct px_uplink *link = px_uplink_find(g->client, &g->server);
     struct px_channel *up;
     size_t held_b;
@@ -347,6 +349,8 @@ static void on_goodbye(struct px_call *call, void *args)
     if (g->timer) {
         px_timer_set(g->timer, g->client->role->conf.finalize_timeout);
         px_channel_begin(up, &w, PX_OP_FINALIZE);
+        if (link->is_ours && role->own_ns[PX_OWN_INIT])
+            px_pack(&w, role->own_ns, PX_N_OWN_TIMES, PMIX_UINT64);
     }
     if (!g->timer || px_channel_request(up, &w, on_goodbye_end, g))
         on_goodbye_end(g, PMIX_SUCCESS, NULL);

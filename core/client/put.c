@@ -98,6 +98,7 @@ static void on_put(struct px_api *api)
                        : client->standalone       ? note_scope(client, op)
                                                   : add_section(client, op);
 
+    px_client_stamp(client->role, PX_OWN_PUT);
     if (!rc)
         rc = px_store_put(&m->own->store, PX_GDS_INTERNAL, m->self.rank, op->key,
                           op->value);

@@ -117,6 +117,11 @@ const struct px_param px_server_params[] = {
         "Where a server reports its address, unless PMIX_TCP_REPORT_URI is set: "
         "\"-\" (standard output), \"+\" (standard error), the number of a "
         "descriptor, or a file; it then lets tools in"),
+    PX_PARAM_INT(
+        struct px_server_conf, timeline, "0", 0, 1000000,
+        "Record the times of each process, from its start to its end, and of so many "
+        "collectives, for the query tenon.qry.timeline; pmixrun --timeline sets it; "
+        "0: record nothing"),
     PX_PARAM_END,
 };
 

@@ -131,6 +131,9 @@ static void on_started(void *arg, pid_t pid, pmix_status_t status, const char *w
 
     job->n_starting--;
     if (!status) {
+        const pmix_proc_t proc = px_task_name(task);
+
+        px_server_client_runs(job->launcher->server, &proc);
         px_log(PX_LOG_INFO, "spawn", "rank %u of %s is %s, pid %ld", task->rank,
                job->proc.nspace, job->plan.apps[task->app].program, (long)pid);
         if (job->plan.job_events && !job->announced)

@@ -8,6 +8,7 @@
 #include "core/server/cleanup/cleanup.h"
 #include "core/server/peer/peer.h"
 #include "core/server/server.h"
+#include "core/server/timeline.h"
 
 #include <string.h>
 
@@ -52,7 +53,13 @@ void px_server_client_started(struct px_server *srv, const pmix_proc_t *proc, pi
 
     if (local)
         local->pid = pid;
+    px_timeline_stamp(local, PX_STEP_FORK);
     px_cleanup_proc_started(srv, proc, pid);
+}
+
+void px_server_client_runs(struct px_server *srv, const pmix_proc_t *proc)
+{
+    px_timeline_stamp(px_local_find(srv, proc), PX_STEP_EXEC);
 }
 
 void px_server_client_revives(struct px_server *srv, const pmix_proc_t *proc,
@@ -96,6 +103,7 @@ pmix_status_t px_server_restart_client(struct px_server *srv, const pmix_proc_t 
     local->connected = local->finalized = local->committed = false;
     local->lost = local->last_ms = 0;
     local->end_reported = local->exited = false;
+    px_timeline_reset(local);
     px_store_clear(&local->ns->store, PX_GDS_LOCAL, proc->rank);
     px_store_clear(&local->ns->store, PX_GDS_REMOTE, proc->rank);
     return px_store_put(&local->ns->store, PX_GDS_JOB, proc->rank, PMIX_REINCARNATION,

@@ -77,6 +77,8 @@ bool px_server_others_work(const struct px_server *srv, const pmix_proc_t *proc,
  * and the host will report its end. */
 void px_server_client_started(struct px_server *srv, const pmix_proc_t *proc,
                               pid_t pid);
+/* Records that the process runs its program. */
+void px_server_client_runs(struct px_server *srv, const pmix_proc_t *proc);
 /* Sets whether the host will restart a process that ends. */
 void px_server_client_revives(struct px_server *srv, const pmix_proc_t *proc,
                               bool revives);

@@ -9,6 +9,7 @@
 #include "core/server/peer/req.h"
 #include "core/server/peer/share.h"
 #include "core/server/server.h"
+#include "core/server/timeline.h"
 #include "core/server/upcall/server_forward.h"
 #include "core/server/upcall/upcall.h"
 #include "core/wire/requests.h"
@@ -61,6 +62,7 @@ static pmix_status_t reply_job(struct px_server *srv, struct px_req *req)
         pack_stops(ns, req->peer->proc.rank, &w);
         pack_parent(req->peer, ns, &w);
     }
+    px_timeline_stamp(req->peer->local, PX_STEP_JOB);
     px_req_reply(req, &w);
     return PX_DEFERRED;
 }
@@ -176,6 +178,8 @@ static pmix_status_t on_finalize(struct px_server *srv, struct px_req *req)
 
     if (peer->finalized)
         return PMIX_SUCCESS;
+    px_timeline_stamp(peer->local, PX_STEP_FINALIZE);
+    px_timeline_read(peer->local, &req->in);
     px_peer_finalized(srv, peer);
     if (px_pulls_owed(srv, peer) > 0) {
         px_relay_drain(srv, peer, on_drained, req);

@@ -35,6 +35,7 @@ struct px_server_parts {
     struct px_probes *probes;
     struct px_queries *queries;
     struct px_session *session;
+    struct px_timelines *timelines;
     struct px_turns *turns;
     struct px_values *values;
     /* lists of one part each, which needs no structure */

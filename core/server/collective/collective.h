@@ -154,7 +154,8 @@ struct px_collective {
     px_infos infos;  /* of the first request, or of the first that needs the host */
     bool needs_host; /* required: an algorithm, or an attribute not known here */
     bool collect;
-    struct px_list reqs; /* px_req.link: participants that wait */
+    struct px_list reqs; /* px_req.link: participants that wait, as they came */
+    uint64_t number;     /* in timelines; 0: not recorded */
     size_t n_awaited;    /* arrivals before the next count can find all participants */
     struct px_timer *timer; /* NULL: no request has a deadline */
     uint64_t deadline_ms;

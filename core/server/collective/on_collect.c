@@ -19,6 +19,7 @@
 #include "core/server/peer/req.h"
 #include "core/server/peer/share.h"
 #include "core/server/server.h"
+#include "core/server/timeline.h"
 #include "core/server/upcall/module.h"
 #include "core/server/upcall/upcall.h"
 #include "core/wire/requests.h"
@@ -72,9 +73,27 @@ static void take_out(struct px_req *req)
         req->peer->local->n_collecting--;
 }
 
+/* Records that all participants leave, and the last one to enter. */
+static void record_end(const struct px_collective *c)
+{
+    const struct px_list *tail = c->reqs.prev;
+    const uint64_t now_ns = c->number ? px_clock_ns() : 0;
+    const pmix_proc_t *last;
+
+    if (!c->number || px_list_empty(&c->reqs))
+        return;
+    last = &PX_CONTAINER_OF(tail, struct px_req, link)->peer->proc;
+    PX_LIST_EACH (&c->reqs, struct px_req, req, link)
+        px_timeline_leave(req->peer->local, c->number, now_ns,
+                          strcmp(req->peer->proc.nspace, last->nspace) == 0
+                              ? last->rank
+                              : PMIX_RANK_UNDEF);
+}
+
 /* Completes the local requests. The host may still hold the collective. */
 static void end_waiting(struct px_collective *c, pmix_status_t status)
 {
+    record_end(c);
     PX_LIST_EACH (&c->reqs, struct px_req, req, link) {
         take_out(req);
         px_req_done(req, status);
@@ -122,6 +141,7 @@ static void answer_all(struct px_collective *c, pmix_status_t status)
             futex = NULL;
     }
     unlist(c);
+    record_end(c);
     PX_LIST_EACH (&c->reqs, struct px_req, req, link) {
         px_writer w;
 
@@ -337,6 +357,7 @@ static struct px_collective *begin(struct px_server *srv, struct px_args *a,
         return NULL;
     px_list_init(&c->reqs);
     c->server = srv;
+    c->number = px_timeline_number(srv);
     c->kind = key->kind;
     PMIx_Load_nspace(c->label, key->label);
     c->procs = px_take(&key->set.v);
@@ -444,6 +465,7 @@ static pmix_status_t join(struct px_server *srv, struct px_req *req, struct px_a
     px_list_append(&c->reqs, &req->link);
     if (req->peer->local)
         req->peer->local->n_collecting++;
+    px_timeline_enter(srv, req->peer->local, c->number, req->op);
     if (c->kind->joined)
         c->kind->joined(c, key, &req->peer->proc, first);
     if (c->n_awaited > 1) /* saves a count of all participants for each arrival */

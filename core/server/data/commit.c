@@ -12,6 +12,7 @@
 #include "core/server/peer/req.h"
 #include "core/server/peer/turn.h"
 #include "core/server/server.h"
+#include "core/server/timeline.h"
 
 enum {
     SMALL_B = 64 * 1024,
@@ -148,6 +149,7 @@ static pmix_status_t succeed(struct px_server *srv, struct px_req *req,
 {
     if (req->peer->local)
         req->peer->local->committed = true;
+    px_timeline_stamp(req->peer->local, PX_STEP_COMMIT);
     (void)px_work(req->peer, GET_ITEMS * px_get_data_arrived(srv, &req->peer->proc));
     if (!px_map_sget(&req->peer->stores, ns->name) || c->n == 0 ||
         c->size_b >= SMALL_B || !req->peer->conn ||

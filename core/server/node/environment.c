@@ -443,6 +443,7 @@ static void drop_foreign(char **env)
     static const char *const prefixes[] = {"PMIX_SERVER_URI",
                                            "PMIX_DSTORE_",
                                            "TENON_SERVER_URI",
+                                           "TENON_TIMELINE",
                                            "PMIX_MCA_server_report_uri=",
                                            "PMIX_MCA_ptl_base_report_uri=",
                                            "PMIX_MCA_ptl_tcp_report_uri="};
@@ -486,6 +487,7 @@ pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc
         {"PMIX_SERVER_URI21", srv->uri},
         {"PMIX_SERVER_URI2", srv->uri}, /* Flux reads no newer name */
         {"TENON_SERVER_URI", srv->own_uri},
+        {"TENON_TIMELINE", srv->conf.timeline ? "1" : NULL},
         {"PMIX_SECURITY_MODE", modes},
         {"PMIX_BFROP_BUFFER_TYPE", "PMIX_BFROP_BUFFER_NON_DESC"},
         {"PMIX_GDS_MODULE", stores},

@@ -20,6 +20,7 @@ struct px_conn;
 struct px_interests;
 struct px_module;
 struct px_server;
+struct px_timeline;
 struct px_user;
 
 /* A client that the host has registered, or a tool that the host has admitted. Member
@@ -46,6 +47,7 @@ struct px_local {
     pid_t pid;         /* as the built-in host started it; 0: not known */
     uint8_t last_op;   /* of its last request: enum px_op */
     uint64_t last_ms;  /* time of that request; 0: none so far */
+    struct px_timeline *timeline; /* its record; NULL: off (timeline.h) */
 };
 
 /* One connection. A rank may have several (fork, re-init). API calls of the server's

@@ -83,6 +83,7 @@ PX_TEST(an_outer_servers_traces_go_and_everything_else_stays)
                                        "PMIX_SERVER_URI3=x",
                                        "PMIX_DSTORE_21_BASE_PATH=/x",
                                        "TENON_SERVER_URI=x;y",
+                                       "TENON_TIMELINE=1",
                                        "PMIX_NAMESPACE=outer",
                                        "PMIX_ID=outer.7",
                                        "PMIX_MCA_server_report_uri=7",
