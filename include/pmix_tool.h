@@ -56,6 +56,15 @@ typedef void (*pmix_iof_cbfunc_t)(size_t iofhdlr, pmix_iof_channel_t channel,
 /** uint64_t: number of collectives that were not recorded, beyond the limit. */
 #define TENON_TIMELINE_DROPPED "tenon.timeline.dropped"
 
+/**
+ * Query: bytes that the processes of a job have written to their stdout and stderr so
+ * far. PMIX_NSPACE names the job.
+ *
+ * The value is an array of uint64_t by rank. Servers of this library that have started
+ * the processes answer it.
+ */
+#define TENON_QUERY_OUTPUT "tenon.qry.output"
+
 /* -- Forwarding of standard streams ------------------------------------------------ */
 
 /**

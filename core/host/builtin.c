@@ -169,6 +169,15 @@ static bool describe(void *self, pmix_proc_info_t *row)
     return true;
 }
 
+static bool describe_output(void *self, const pmix_proc_t *proc, uint64_t *bytes)
+{
+    const struct px_task *task = px_task_find(self, proc);
+
+    if (task)
+        *bytes = task->outputs[0].n_b + task->outputs[1].n_b;
+    return task != NULL;
+}
+
 /* Returns the command lines of a plan, "a b : c"; malloc'd, or NULL. */
 static char *join_commands(const px_plan *plan)
 {
@@ -402,6 +411,7 @@ const struct px_builtin_host px_host_builtin = {
     .destroy = builtin_destroy,
     .describe = describe,
     .job = describe_job,
+    .output = describe_output,
     .allocation = px_alloc_describe,
     .support = support,
     .n_support = PX_COUNT(support),

@@ -63,6 +63,7 @@ struct px_task_output {
     struct px_output_tap *tap;     /* for tools that pull the output; NULL: none */
     struct px_output_tap *forward; /* for the process that spawned the job, or NULL */
     struct px_file *file;          /* copy, or the only destination; NULL: none */
+    uint64_t n_b;                  /* bytes that the process has written */
 };
 
 /* Sizes of an abort's message, and of a failure's text with such a message. */

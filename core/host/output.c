@@ -97,7 +97,7 @@ void px_task_output_drop(struct px_task_output *o)
  * bytes of jobs that other processes spawned. */
 static unsigned deliver(void *arg, const uint8_t *bytes, size_t n)
 {
-    const struct px_task_output *o = arg;
+    struct px_task_output *o = arg;
     const struct px_launch_job *job = o->task->job;
     struct px_server *srv = job->launcher->server;
     struct px_output_tap *tap = o->tap;
@@ -112,6 +112,7 @@ static unsigned deliver(void *arg, const uint8_t *bytes, size_t n)
     unsigned skipped = pulled ? 1 : 0;
     pmix_status_t rc;
 
+    o->n_b += n;
     if (n == 0 && job->plan.apps[o->task->app].max_restarts > 0)
         return tap->n_held > 0 ? PX_TAP_HOLDS : 0u; /* the process may be restarted and
                                                      * write more */

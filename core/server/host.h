@@ -45,6 +45,9 @@ struct px_builtin_host {
     bool (*describe)(void *self, pmix_proc_info_t *row);
     /* Describes a job. False: not a job of this host. The caller frees command. */
     bool (*job)(void *self, const char *nspace, struct px_host_job *job);
+    /* Returns the bytes that a process has written to stdout and stderr. False: not a
+     * process of this host. */
+    bool (*output)(void *self, const pmix_proc_t *proc, uint64_t *bytes);
     /* Describes allocation i. False: there are not so many. */
     bool (*allocation)(void *self, size_t i, struct px_host_allocation *out);
     const struct px_support *support; /* attributes that the host supports */

@@ -12,6 +12,7 @@
 #include "core/server/peer/req.h"
 #include "core/server/query/query.h"
 #include "core/server/server.h"
+#include "pmix_tool.h"
 
 #include <string.h>
 
@@ -347,6 +348,30 @@ static pmix_status_t answer_process(struct px_server *srv, const pmix_query_t *q
                : PMIX_ERR_NOT_FOUND;
 }
 
+/* Answers with the bytes of output of each process of a job. */
+static pmix_status_t answer_output(struct px_server *srv, const pmix_query_t *q,
+                                   const char *key, struct px_answers *a)
+{
+    PX_AUTOFREE uint64_t *bytes = NULL;
+    const struct px_nspace *ns;
+    pmix_proc_t proc;
+    pmix_status_t rc = srv->host ? named_job(srv, q, a, true, &proc, &ns)
+                                 : PMIX_ERR_NOT_FOUND;
+    const size_t n = rc ? 0 : size_of(ns);
+
+    if (!rc)
+        rc = px_answers_work(a, n);
+    if (rc)
+        return rc;
+    bytes = calloc(n + 1, sizeof(*bytes));
+    if (!bytes)
+        return PMIX_ERR_NOMEM;
+    for (proc.rank = 0; proc.rank < n; proc.rank++)
+        if (!srv->host->output(srv->builtin, &proc, &bytes[proc.rank]))
+            return PMIX_ERR_NOT_FOUND;
+    return px_answer_array(a, key, bytes, n, PMIX_UINT64, n * sizeof(*bytes));
+}
+
 /* ---- allocations ----------------------------------------------------------------- */
 
 static bool is_text(const char *asked, const char *text)
@@ -406,6 +431,7 @@ static const struct px_query_key keys[] = {
     {PMIX_QUERY_JOB_STATUS, answer_job, PMIX_NSPACE, true},
     {PMIX_TIME_REMAINING, answer_job, PMIX_NSPACE, true},
     {PMIX_QUERY_PROC_TABLE, answer_table, OF_PROC, true},
+    {TENON_QUERY_OUTPUT, answer_output, PMIX_NSPACE, false},
     {PMIX_QUERY_LOCAL_PROC_TABLE, answer_table, OF_PROC, true},
     {PMIX_PROC_PID, answer_process, OF_PROC, true},
     {PMIX_PROC_STATE_STATUS, answer_process, OF_PROC, true},
