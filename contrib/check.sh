@@ -61,6 +61,7 @@ elif [ "${PARTS[*]}" = interop ]; then
 else
     need_packages $BUILD_PACKAGES $TEST_PACKAGES
     want_packages $OPTION_PACKAGES $ORACLE_PACKAGES
+    [ $LONG = 0 ] || want_packages $BROWSER_PACKAGES
 fi
 
 PASSED=0 FAILED=0 SKIPPED=0

@@ -14,6 +14,7 @@ FOREIGN_PACKAGES="python3-pmix openmpi-bin libopenmpi-dev libpmix-dev libpmix2|l
     libpmi2-0-dev munge slurm-wlm-basic-plugins slurmctld slurmd slurm-client strace"
 ORACLE_PACKAGES="abigail-tools $FOREIGN_PACKAGES"
 ROOT_PACKAGES="debootstrap" # for contrib/debian13.sh
+BROWSER_PACKAGES="chromium-headless-shell|chromium" # 64 MB; for one case of the long form
 
 installed= # by this run: a build folder that exists has not found them
 

@@ -49,7 +49,7 @@ ROOMS = (
     (500, "files of a job", "core/host/files"),
     (1000, "placement of processes", "core/host/place"),
     (8000, "all components", "components"),
-    (4000, "pmixrun, pmix_info and their parts", "contrib/tools"),
+    (5500, "pmixrun with times and usage of ranks, pmix_info", "contrib/tools"),
 )
 TREES = ("core", "components", "include", "contrib/tools")
 

@@ -431,6 +431,9 @@ static void on_end(struct run *run, const struct news *n)
             run->status = n->exit_code;
     }
     run->any_ended = true;
+    if (run->options->top && PMIx_Check_nspace(n->job, run->job))
+        top_look(n->job);
+    timeline_take(n->job);
 }
 
 /* Returns the exit status for a refused start. The library has logged the reason. */
@@ -473,6 +476,9 @@ static void wait_or_kill(struct run *run)
 {
     struct pollfd fds[] = {{.fd = run->signal_fd, .events = POLLIN},
                            {.fd = news_fds[0], .events = POLLIN}};
+    const int look_ms = run->options->top        ? TOP_MS
+                        : run->options->progress ? PROGRESS_MS
+                                                 : 0;
     int64_t next_look_ms = 0;
 
     if (run->options->timeout_s)
@@ -482,8 +488,8 @@ static void wait_or_kill(struct run *run)
         int64_t left = run->deadline_ms - now_ms();
         int wait = run->deadline_ms == INT64_MAX ? -1 : left > 0 ? (int)left : 0;
 
-        if (run->options->progress && (wait < 0 || wait > PROGRESS_MS))
-            wait = PROGRESS_MS;
+        if (look_ms && (wait < 0 || wait > look_ms))
+            wait = look_ms;
         if (run->any_ended && (wait < 0 || wait > LEFT_MS))
             wait = LEFT_MS;
         if (poll(fds, 2, wait) < 0 && errno != EINTR)
@@ -494,9 +500,9 @@ static void wait_or_kill(struct run *run)
             run->finished = !jobs_left();
             on_news(run); /* of jobs that ended meanwhile */
         }
-        if (run->options->progress && now_ms() >= next_look_ms) {
-            progress_look(run->job);
-            next_look_ms = now_ms() + PROGRESS_MS;
+        if (look_ms && *run->job && !run->finished && now_ms() >= next_look_ms) {
+            (run->options->top ? top_look : progress_look)(run->job);
+            next_look_ms = now_ms() + look_ms;
         }
         if (!run->finished && now_ms() >= run->deadline_ms)
             on_deadline(run);
@@ -519,6 +525,7 @@ static int run_job(const struct options *o, int signal_fd)
     if (rc)
         return status_of_refusal(rc);
     wait_or_kill(&run);
+    timeline_take(run.job); /* of a job that does not end */
     return run.status;
 }
 
@@ -604,10 +611,14 @@ int main(int argc, char **argv)
      * of its own. */
     (void)setenv("OMPI_MCA_schizo", "^orte", 0);
     orphans_adopt();
-    if (options.progress)
+    if (options.timeline)
+        timeline_begin(options.timeline);
+    if (options.progress || options.top)
         progress_begin();
     status = launch(&options);
     progress_end();
+    if (!timeline_end() && status == EXIT_SUCCESS)
+        status = EXIT_TROUBLE;
     orphans_end();
     return status;
 }

@@ -32,8 +32,9 @@ struct options {
     int timeout_s;        /* 0: none */
     bool reports;         /* at the timeout the library reports, and ends the job */
     bool verbose;
-    bool progress;
-    bool runs; /* true: an option for programs was given */
+    bool progress, top;
+    const char *timeline; /* file for the times of the jobs; NULL: none */
+    bool runs;            /* true: an option for programs was given */
     bool clean;
     pmix_proc_t singleton; /* the process that is served; "": none */
     char host[256];        /* name of this node, with a singleton */
@@ -49,12 +50,34 @@ void options_parse(struct options *o, int argc, char **argv);
 
 enum { PROGRESS_MS = 100 }; /* between two changes of the line */
 
-/* Begins and ends the line of progress: before PMIx_server_init, and after
- * PMIx_server_finalize. Without a terminal no function of this part has any effect. */
+/* Begins and ends the line of progress, or the lines of --top: before PMIx_server_init,
+ * and after PMIx_server_finalize. Without a terminal no function of this part has any
+ * effect. */
 void progress_begin(void);
 void progress_end(void);
 /* Queries the states of the job's processes for the line. */
 void progress_look(const char *job);
+/* Shows lines in place of those before; false without a terminal. */
+bool progress_show(const char *lines);
+
+/* ---- state and usage of the ranks (pmixrun_top.c) -------------------------------- */
+
+enum { TOP_MS = 1000 }; /* between two looks */
+
+/* Shows the ranks of a job: in place on a terminal, else as lines on stderr. */
+void top_look(const char *job);
+
+/* ---- times of the jobs (pmixrun_timeline.c) -------------------------------------- */
+
+/* True for a name of --timeline: it ends in .json or .html, or is "-". */
+bool timeline_is_name(const char *name);
+/* Opens the file; ends the program if that fails. Without this call the other functions
+ * do nothing. */
+void timeline_begin(const char *name);
+/* Asks the server for the times of a job that has ended, once. */
+void timeline_take(const char *job);
+/* Writes all times; false after a failure, which is reported. */
+bool timeline_end(void);
 
 /* ---- signals, and a library that does not return (pmixrun_guard.c) --------------- */
 

@@ -15,7 +15,8 @@
 
 #include <pmix.h>
 
-#define MAX_TIMEOUT_S (INT_MAX / 1000)
+#define MAX_TIMEOUT_S   (INT_MAX / 1000)
+#define MAX_COLLECTIVES "1000" /* of a rank, that --timeline records */
 
 static const char help[] =
     "usage: pmixrun [OPTIONS] PROGRAM [ARGS] [: [-n M] PROGRAM2 [ARGS]]...\n"
@@ -74,6 +75,9 @@ static const char help[] =
     "  --report-uri FD    where to write the server's address, as a line\n"
     "  --progress         on a terminal, show how many ranks have started, initialised\n"
     "                     and ended\n"
+    "  --timeline FILE    write the times of each rank, from its start to its end:\n"
+    "                     FILE.json for trace viewers, FILE.html as a page; -: a table\n"
+    "  --top              show state, CPU, memory and output of each rank, each second\n"
     "  --verbose          report each step\n"
     "  -h, --help         print this\n"
     "  --version          print the version\n"
@@ -146,6 +150,17 @@ static void set_parameter(struct options *o, const char *name, const char *value
         usage("--mca \"%s\": too long a name", name);
     add_param(o, key, value, PMIX_STRING);
     add_variable(o, need_text("%s=%s", key, value));
+}
+
+/* Has the server record times, unless --mca has set the number of collectives. */
+static void record_times(struct options *o)
+{
+    static const char key[] = "PMIX_MCA_server_timeline";
+
+    for (size_t i = 0; i < o->n_params; i++)
+        if (strcmp(o->params[i].key, key) == 0)
+            return;
+    add_param(o, key, MAX_COLLECTIVES, PMIX_STRING);
 }
 
 /* Adds a file to the list of --tune. */
@@ -429,6 +444,14 @@ static void parse_general(struct options *o, char ***at)
         o->runs = true;
     } else if (strcmp(option, "--progress") == 0) {
         o->progress = o->runs = true;
+    } else if (strcmp(option, "--top") == 0) {
+        o->top = o->runs = true;
+    } else if (strcmp(option, "--timeline") == 0) {
+        o->timeline = argument(at);
+        if (!timeline_is_name(o->timeline))
+            usage("--timeline %s: a name that ends in .json or .html, or - is needed",
+                  o->timeline);
+        o->runs = true;
     } else if (strcmp(option, "--output") == 0) {
         take_output(o, argument(at));
         o->runs = true;
@@ -549,6 +572,10 @@ void options_parse(struct options *o, int argc, char **argv)
         snprintf(o->self, sizeof(o->self), "tenon-%ld", (long)getpid());
         add_param(o, PMIX_SERVER_NSPACE, o->self, PMIX_STRING);
     }
+    if (o->timeline)
+        record_times(o);
+    if (o->top && o->progress)
+        usage("--top contradicts --progress");
     if (o->reports && !o->timeout_s)
         usage("reports on a timeout need --timeout");
     if (o->reports)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* --progress: a line at the bottom of the terminal with the progress of the job. Output
- * to the same terminal goes through a pipe to this part, which removes the line before
+/* --progress and --top: lines at the bottom of the terminal about the job. Output to
+ * the same terminal goes through a pipe to this part, which removes the lines before
  * each piece of output. */
 #include "pmixrun.h"
 
@@ -14,9 +14,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { MAX_LINE = 256 };
-
-static const char take_away[] = "\r\033[K";
+static const char take_away[] = "\r\033[K", take_next[] = "\033[A\033[K";
 
 /* Descriptors: stdout and stderr if they are terminals, then a pipe that ends the
  * pump. */
@@ -28,12 +26,12 @@ static pthread_t pump_thread;
 static bool pumps;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char wanted[MAX_LINE]; /* line to show; guarded by lock */
+static char *wanted; /* lines to show, or NULL; guarded by lock */
 
 /* ---- the terminal: by one thread ------------------------------------------------- */
 
-static char shown[MAX_LINE]; /* line on the terminal; "": none */
-static bool in_line;         /* the output's last line is incomplete */
+static char *shown;  /* lines on the terminal; NULL: none */
+static bool in_line; /* the output's last line is incomplete */
 
 /* Writes all bytes. Blocks only the pump's thread while the terminal is stopped. */
 static void put(int fd, const char *bytes, size_t n)
@@ -52,29 +50,53 @@ static void put(int fd, const char *bytes, size_t n)
 
 static void hide(void)
 {
-    if (*shown)
+    if (shown)
         put(terminals[1], take_away, sizeof(take_away) - 1);
-    *shown = '\0';
+    for (const char *c = shown; c && *c; c++)
+        if (*c == '\n')
+            put(terminals[1], take_next, sizeof(take_next) - 1);
+    free(shown);
+    shown = NULL;
 }
 
-/* Shows the line, cut to the width of the terminal: a wrapped line cannot be
- * removed. */
+/* Copies text without what does not fit the terminal: a wrapped line, or one that has
+ * scrolled away, cannot be removed. malloc'd; NULL without memory. */
+static char *fit(const char *text)
+{
+    struct winsize size = {0};
+    char *fitted = malloc(strlen(text) + 1), *to = fitted;
+
+    (void)ioctl(terminals[1], TIOCGWINSZ, &size);
+    for (int row = 1; fitted && *text && (size.ws_row == 0 || row < size.ws_row);
+         row++) {
+        const size_t len = strcspn(text, "\n");
+
+        if (row > 1)
+            *to++ = '\n';
+        to = mempcpy(to, text,
+                     size.ws_col > 0 && len >= size.ws_col ? size.ws_col - 1u : len);
+        text += len + (text[len] == '\n');
+    }
+    if (fitted)
+        *to = '\0';
+    return fitted;
+}
+
 static void show(void)
 {
-    char line[MAX_LINE];
-    struct winsize size;
+    char *text = NULL;
 
     pthread_mutex_lock(&lock);
-    memcpy(line, wanted, sizeof(line));
+    if (wanted)
+        text = fit(wanted);
     pthread_mutex_unlock(&lock);
-    if (ioctl(terminals[1], TIOCGWINSZ, &size) == 0 && size.ws_col > 0 &&
-        size.ws_col <= strlen(line))
-        line[size.ws_col - 1] = '\0';
-    if (in_line || strcmp(line, shown) == 0)
+    if (in_line || !text || (shown && strcmp(text, shown) == 0)) {
+        free(text);
         return;
+    }
     hide();
-    put(terminals[1], line, strlen(line));
-    memcpy(shown, line, sizeof(shown));
+    put(terminals[1], text, strlen(text));
+    shown = text;
 }
 
 /* Copies a piece of output to the terminal; false if there was none. */
@@ -158,9 +180,23 @@ void progress_end(void)
     fflush(NULL);
     close(stop_fd);
     pthread_join(pump_thread, NULL);
+    free(wanted);
     for (int i = 0; i < N_STREAMS; i++)
         if (terminals[i] >= 0)
             (void)dup2(terminals[i], STDOUT_FILENO + i);
+}
+
+bool progress_show(const char *lines)
+{
+    char *copy = pumps ? need_text("%s", lines) : NULL;
+
+    if (!pumps)
+        return false;
+    pthread_mutex_lock(&lock);
+    free(wanted);
+    wanted = copy;
+    pthread_mutex_unlock(&lock);
+    return true;
 }
 
 /* ---- the job --------------------------------------------------------------------- */
@@ -186,11 +222,12 @@ static void count(const pmix_proc_info_t *ranks, size_t n)
         n_ended += ranks[i].state == PMIX_PROC_STATE_TERMINATED ||
                    ranks[i].state == PMIX_PROC_STATE_ABORTED;
     }
-    pthread_mutex_lock(&lock);
-    snprintf(wanted, sizeof(wanted),
-             "pmixrun: of %zu ranks %zu started, %zu initialised, %zu ended", n,
-             n_started, n_initialised, n_ended);
-    pthread_mutex_unlock(&lock);
+    char *line = need_text(
+        "pmixrun: of %zu ranks %zu started, %zu initialised, %zu ended", n, n_started,
+        n_initialised, n_ended);
+
+    (void)progress_show(line);
+    free(line);
 }
 
 void progress_look(const char *job)

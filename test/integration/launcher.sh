@@ -145,7 +145,7 @@ progress() { # shown on a terminal, and removed before output and at the end
     need_terminal
     # Prints the final lines of the terminal.
     cat >"$TMPDIR/terminal.py" <<'END'
-import os, pty, sys
+import os, pty, re, sys
 text = []
 def take(fd):
     text.append(os.read(fd, 65536))
@@ -154,20 +154,49 @@ status = pty.spawn(sys.argv[1:], take)
 raw = b"".join(text).decode()
 print()
 print("MOST", "of 1 ranks 1 started" in raw, "1 initialised" in raw)
-for line in raw.replace("\r\n", "\n").split("\n"):
-    print("LINE", line.rsplit("\033[K", 1)[-1])
+print("TOP", max([0] + [int(n) for n in re.findall(r"0 +\d+ running .* (\d+)\r", raw)]))
+lines, row, col = [""], 0, 0
+for part in re.findall(r"\033\[[AK]|\r|\n|[^\033\r\n]+", raw):
+    if part in "\r\n":
+        row, col = row + (part == "\n"), 0
+        lines += [""] * (row == len(lines))
+    elif part[0] == "\033":
+        row -= part == "\033[A"
+        lines[row] = lines[row][:col]
+    else:
+        lines[row] = lines[row][:col] + part + lines[row][col + len(part):]
+        col += len(part)
+for line in lines:
+    print("LINE", line)
 sys.exit(os.waitstatus_to_exitcode(status))
 END
     TERM=vt100 run 60 python3 "$TMPDIR/terminal.py" "$PMIXRUN" --progress --timeout 2 sh -c \
         'echo "out $PMIX_RANK"; printf "part "; sleep 0.5; echo whole; exec "$0" stay' "$CLIENT" </dev/null >"$OUT" || true
-    rm "$TMPDIR/terminal.py"
     lines 1 '^LINE out 0$' "$OUT"
     lines 1 '^LINE part whole$' "$OUT"
     lines 1 '^LINE pmixrun: job ended after 2 seconds' "$OUT"
     lines 0 '^LINE pmixrun: of ' "$OUT"
     lines 1 '^MOST True True' "$OUT"
+    TERM=vt100 run 60 python3 "$TMPDIR/terminal.py" "$PMIXRUN" --top -n 2 sh -c \
+        'echo "out $PMIX_RANK"; sleep 2.5; echo last' </dev/null >"$OUT" || fail "exit status $?"
+    rm "$TMPDIR/terminal.py"
+    lines 1 '^TOP 6$' "$OUT"
+    lines 2 '^LINE out [01]$' "$OUT"
+    lines 2 '^LINE last$' "$OUT"
+    lines 0 '^LINE .*(rank|running|ended)' "$OUT"
     prints 2 '^out$' --progress -n 2 echo out
     same 0 "$(wc -c <"$ERR")" "bytes on stderr"
+}
+
+top() { # without a terminal: lines on stderr, with a look at the end
+    pr --top -n 2 sh -c 'printf 12345; printf 67 >&2; i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; sleep 2.5' \
+        >"$OUT" 2>"$ERR"
+    [ "$(grep -cE '^ +[01] +[0-9]+ running +[0-9.]+ +[0-9]+\.[0-9] +7$' "$ERR")" -ge 2 ] || fail "no look shows running ranks"
+    lines 2 '^ +[01] +[0-9]+ ended +- +- +7$' "$ERR"
+    rc_of 3 pr --top sh -c 'exit 3' 2>"$ERR"
+    lines 1 '^ +0 +[0-9]+ failed ' "$ERR"
+    rc_of 2 pr --top --progress true 2>"$ERR"
+    lines 1 '^pmixrun: --top contradicts --progress' "$ERR"
 }
 
 merged() { # in the order in which they were written
@@ -747,6 +776,7 @@ t stdout_with_tags_as_of_mpirun marked
 t stderr_merged_into_stdout merged
 t output_in_words words
 t progress_on_a_terminal progress
+t top_without_a_terminal top
 t ranks_have_a_terminal terminal
 t output_in_files_as_of_mpirun output_dir
 t output_that_cannot_go_to_files output_refused
