@@ -7,7 +7,7 @@ usage() {
     cat <<'END'
 usage: contrib/check.sh [PART | --all] [--long] [--no-install]
 
-  (none)        all suites but `kernels`, with gcc, in build/
+  (none)        all suites but `kernels` and `wide`, with gcc, in build/
   --quick       of these unit, contract and style: what to run before each commit
   --clang       unit and contract suites, with clang, in build-clang/
   --sanitize    unit, contract and fuzz suites, and some of integration, with AddressSanitizer
@@ -20,7 +20,7 @@ usage: contrib/check.sh [PART | --all] [--long] [--no-install]
                 a table of cases and libraries
   --interop13   the same on Debian 13, in a root that contrib/debian13.sh makes; skipped where this
                 is impossible
-  --all         gcc with `kernels` and 10,000 launches, clang, sanitize, threads, fuzz, and, if the
+  --all         gcc with `kernels`, the wide form and 10,000 launches, clang, sanitize, threads, fuzz, and, if the
                 root is there, interop13; one after the other, summed up in one line
   --long        the long form of what has one: with gcc alone that, with other parts also all
                 suites; a minute of each fuzz target
@@ -183,8 +183,8 @@ ALL="$QUICK conformance fuzz integration"
 for part in "${PARTS[@]}"; do
     case $part in
         gcc)
-            [ ${#PARTS[@]} = 1 ] && suites=$ALL || suites="$ALL kernels"
-            [ "$LONG${#PARTS[@]}" = 11 ] || run_part gcc build "$suites" "" "${CC:-gcc}"
+            [ ${#PARTS[@]} = 1 ] && suites=$ALL form= || suites="$ALL kernels wide" form="--setup wide --no-suite short"
+            [ "$LONG${#PARTS[@]}" = 11 ] || run_part gcc build "$suites" "$form" "${CC:-gcc}"
             [ $LONG = 0 ] || run_long gcc build "${CC:-gcc}"
             [ $LONG = 1 ] || [ ${#PARTS[@]} = 1 ] ||
                 run_part "gcc, launches" build launches "--setup long" "${CC:-gcc}"
@@ -204,8 +204,8 @@ for part in "${PARTS[@]}"; do
                 --buildtype=debug -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false
             ;;
         interop)
-            TARGETS=interop run_part interop build interop "" "${CC:-gcc}"
-            python3 contrib/check/summary.py --table build/meson-logs/{testlog,again}.json
+            TARGETS=interop run_part interop build interop "--setup wide" "${CC:-gcc}"
+            python3 contrib/check/summary.py --table build/meson-logs/{testlog,again}*.json
             ;;
         interop13)
             run_interop13 ;;

@@ -382,7 +382,9 @@ for headers in debian ours; do
         t "pmixrun_with_a_client_of_${whose}_headers_on_${lib/ours/our}_library" pair pmixrun $headers $lib
         t "spawn_and_connect_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" spawns $headers $lib
         [ $headers = debian ] || t "failures_of_parent_and_child_on_${lib/ours/our}_library" families $headers $lib
-        # Our headers differ by macros, which the cases above use; the other cases run at length only.
+        # Headers differ by macros, which the cases above use. Debian's headers on our library run the other cases in the
+        # wide form, our headers on Debian's library at length only.
+        [ $headers$lib != debianours ] || is_wide || continue
         [ $headers$lib != oursdebian ] || [ "$(times 0 1)" != 0 ] || continue
         t "binding_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" bound $headers $lib
         t "abort_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" aborts $headers $lib
@@ -396,19 +398,20 @@ for headers in debian ours; do
         t "refusals_for_a_client_of_${whose}_headers_on_${lib/ours/our}_library" refusals $headers $lib
         t "refusals_for_another_user_of_${whose}_headers_on_${lib/ours/our}_library" refusals $headers $lib other
     done
+    [ $headers = debian ] && form= || form=wide
     t "a_tool_of_${whose}_headers_on_our_library_meets_a_job" tool_meets $headers ours
-    t "tools_of_${whose}_headers_on_our_library_as_ranks" tools_as_ranks pmixrun $headers ours
-    t "debian_server_with_tools_of_${whose}_headers_on_our_library_as_ranks" \
+    $form t "tools_of_${whose}_headers_on_our_library_as_ranks" tools_as_ranks pmixrun $headers ours
+    $form t "debian_server_with_tools_of_${whose}_headers_on_our_library_as_ranks" \
         tools_as_ranks host_on_debian $headers ours
-    t "debian_server_with_a_client_of_${whose}_headers_on_our_library" pair host_on_debian $headers ours
+    $form t "debian_server_with_a_client_of_${whose}_headers_on_our_library" pair host_on_debian $headers ours
     t "singleton_of_${whose}_headers_on_our_library" singleton $headers
-    t "debian_mpirun_with_a_client_of_${whose}_headers_on_our_library" mpirun $headers ours
+    $form t "debian_mpirun_with_a_client_of_${whose}_headers_on_our_library" mpirun $headers ours
 done
 t a_tool_of_debian_headers_on_debian_library_meets_a_job tool_meets debian debian
 t tools_of_debian_headers_on_debian_library_as_ranks tools_as_ranks pmixrun debian debian
 t host_of_debian_headers_on_our_library_with_debian_tools_as_ranks tools_as_ranks host_on_ours debian debian
-t debian_server_with_a_client_of_our_headers_on_debian_library pair host_on_debian ours debian
-t host_of_debian_headers_on_our_library_with_our_clients pair host_on_ours debian ours
+wide t debian_server_with_a_client_of_our_headers_on_debian_library pair host_on_debian ours debian
+wide t host_of_debian_headers_on_our_library_with_our_clients pair host_on_ours debian ours
 t host_of_debian_headers_on_our_library_with_debian_clients pair host_on_ours debian debian
 for headers in debian ours; do
     for lib in debian ours; do

@@ -139,8 +139,9 @@ symbols() { # the program runs on OpenPMIx 4.2
 
 for lib in ours debian; do
     t "built_in_host_with_${lib}_library_in_processes" built_in $lib
-    t "mpirun_that_waits_for_itself_with_${lib}_library_in_processes" waits_for_itself $lib
 done
+t mpirun_that_waits_for_itself_with_ours_library_in_processes waits_for_itself ours
+wide t mpirun_that_waits_for_itself_with_debian_library_in_processes waits_for_itself debian
 t example_host example
 t only_rows_that_lack_something only_what_lacks
 t without_a_host_or_a_partner alone

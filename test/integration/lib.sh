@@ -5,9 +5,11 @@
 # its own. After each case it searches for leftovers: processes, files, sockets, shared memory. The
 # dynamic linker's record has the libpmix of each process.
 #
-#   suite_begin NAME "$@"    arguments: [-k] keeps the logs; globs select cases
+#   suite_begin NAME "$@"    arguments: [-k] keeps the logs; [-p K/N] runs each Nth case from the Kth on, so that N
+#                            parts may run at once; globs select cases
 #   t CASE FUNCTION ARGS...  runs FUNCTION in a subshell: fails where it calls fail, or a command
 #                            fails; PASS, FAIL or SKIP is one line
+#   wide t CASE ...          the same, for cases beside those of the short form
 #   suite_end                "N passed, N failed, N skipped" and the exit status: 77 if all cases are skipped
 set -euo pipefail
 
@@ -28,7 +30,7 @@ DEBIAN_LIB=$(readlink -f "/usr/lib/$MULTIARCH/libpmix.so.2" 2>/dev/null || true)
 DEBIAN_DIR=$(dirname "${DEBIAN_LIB:-/nowhere/x}")
 DEBIAN_INCLUDE=/usr/lib/$MULTIARCH/pmix2/include
 OUR_LIB=$(readlink -f "$LIBDIR/libpmix.so.2" || true)
-N_PASS=0 N_FAIL=0 N_SKIP=0 N_CASE=0 KEEP=0 ONLY=() TMP=''
+N_PASS=0 N_FAIL=0 N_SKIP=0 N_CASE=0 N_SEEN=0 PART=1 PARTS=1 KEEP=0 ONLY=() TMP=''
 
 # Flags of a sanitized build for our own programs.
 SANITIZE_FLAGS=()
@@ -41,11 +43,21 @@ skip() { printf '%s\n' "$*" >"$REASON"; exit 77; } # inside a case only
 
 # ---- the machine ------------------------------------------------------------------------------
 
-# times SHORT LONG: prints the first number, or the second in the long form
+# times SHORT LONG [WIDE]: prints the number of the form. The wide form (contrib/check.sh --all) has the short form's
+# number by default.
 times() {
-    local factor=${PX_TEST_LONG:-0}
-    [ "$factor" = 0 ] && echo "$1" || echo $(($2 * factor))
+    if [ "${PX_TEST_LONG:-0}" != 0 ]; then
+        echo $(($2 * PX_TEST_LONG))
+    elif [ -n "${PX_TEST_WIDE:-}" ]; then
+        echo "${3:-$1}"
+    else
+        echo "$1"
+    fi
 }
+
+# True in the wide form, in the long form, and where arguments select cases.
+is_wide() { [ "$(times 0 1 1)" != 0 ] || [ ${#ONLY[@]} -gt 0 ]; }
+wide() { ! is_wide || "$@"; }
 
 is_root() { [ "$(id -u)" = 0 ]; }
 has() { command -v "$1" >/dev/null 2>&1; }
@@ -98,7 +110,8 @@ suite_begin() {
     while [ $# -gt 0 ]; do
         case $1 in
             -k) KEEP=1 ;;
-            -*) print_line "usage: $NAME.sh [-k] [CASE_GLOB...]"; exit 2 ;;
+            -p) PART=${2%/*} PARTS=${2#*/}; shift ;;
+            -*) print_line "usage: $NAME.sh [-k] [-p K/N] [CASE_GLOB...]"; exit 2 ;;
             *) ONLY+=("$1") ;;
         esac
         shift
@@ -137,8 +150,7 @@ suite_end() {
 
 # Runs a command with default signals, because a background command of a script starts with SIGINT ignored.
 in_case() {
-    exec env --default-signal=INT,QUIT,PIPE "TENON_TEST_MARK=$MARK" LD_DEBUG=libs \
-        LD_DEBUG_OUTPUT="$RECORD/ld" "$@"
+    exec env --default-signal=INT,QUIT,PIPE "TENON_TEST_MARK=$MARK" "${RECORDING[@]}" "$@"
 }
 
 # run SECONDS COMMAND...: in the foreground, with a deadline
@@ -152,6 +164,11 @@ run() {
 well() {
     run 90 "$@" >"$OUT" 2>"$ERR" || fail "exit status $?: $(tail -1 "$ERR")"
 }
+
+# pr ARGS...: runs pmixrun
+pr() { run 60 "$PMIXRUN" "$@"; }
+# prints COUNT REGEX ARGS...: expects success of pmixrun with ARGS, and so many such lines
+prints() { well "$PMIXRUN" "${@:3}" && lines "$1" "$2" "$OUT"; }
 
 # start COMMAND...: in the background; PID is the command's pid, for await. Standard streams: IN
 # (default /dev/null), OUT, ERR.
@@ -221,6 +238,12 @@ same() { # same WANTED GOT WHAT
 }
 
 # ---- libpmix of each process --------------------------------------------------------------------
+
+# True if the script looks at the records, which take a tenth of a short process's time.
+reads_records() {
+    : "${READS_RECORDS:=$(grep -qE '(^|[;|]) *used [0-9"$]|loaded_libs' "$0" && echo yes || echo no)}"
+    [ "$READS_RECORDS" = yes ]
+}
 
 # Prints "PROGRAM FILE" for each process and each libpmix that it initialised, from the linker's
 # records. A process that executed another program counts as its last program.
@@ -332,11 +355,14 @@ t() {
     local name=$1 rc=0 why started=$SECONDS
     shift
     selected "$name" || return 0
+    N_SEEN=$((N_SEEN + 1))
+    [ $((N_SEEN % PARTS)) = $((PART % PARTS)) ] || return 0
     N_CASE=$((N_CASE + 1))
     MARK=$TMP/$N_CASE
     LOG=$TMP/log/$N_CASE.log REASON=$TMP/log/$N_CASE.reason
     OUT=$TMP/log/$N_CASE.out ERR=$TMP/log/$N_CASE.err
-    RECORD=$TMP/log/$N_CASE.ld
+    RECORD=$TMP/log/$N_CASE.ld RECORDING=()
+    ! reads_records || RECORDING=(LD_DEBUG=libs "LD_DEBUG_OUTPUT=$RECORD/ld")
     export TMPDIR=$TMP/$N_CASE
     mkdir -p "$TMPDIR" "$RECORD"
     chmod 1777 "$TMPDIR" "$RECORD"

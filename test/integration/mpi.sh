@@ -264,6 +264,7 @@ if has mpicc.openmpi; then
 fi
 UNDER_PMIXRUN="ours/debian ours/ours"
 UNDER_MPIRUN="ours/ours ours/debian debian/ours debian/debian"
+is_wide || UNDER_MPIRUN="ours/debian debian/ours"
 has mpirun.openmpi || UNDER_MPIRUN=
 [ "$MPI_MAJOR" -lt 5 ] || UNDER_MPIRUN="debian/ours debian/debian" # it needs internals of OpenPMIx
 ALONE="debian/ours debian/debian" # by a run path, so that the daemon that MPI starts keeps its own library

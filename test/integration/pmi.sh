@@ -115,8 +115,8 @@ if echo '#include <slurm/pmi2.h>' | "${COMPILER[@]}" -fsyntax-only -xc - 2>/dev/
 fi
 CLIENT_OF_PMI=$PROGRAMS/pmi_client
 t MPICH_with_2_ranks/ours/pmi sizes 2 hello ring coll
-t MPICH_with_8_ranks/ours/pmi sizes 8 hello coll
-t MPICH_with_64_ranks/ours/pmi sizes 64 hello pi
+wide t MPICH_with_8_ranks/ours/pmi sizes 8 hello coll
+wide t MPICH_with_64_ranks/ours/pmi sizes 64 hello pi
 t several_programs_of_MPICH/ours/pmi several_programs
 t MPICH_by_PMI_2/ours/pmi by_pmi_2
 t MPI_Abort_of_MPICH_ends_the_job_with_its_status/ours/pmi aborted

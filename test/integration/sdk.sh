@@ -7,21 +7,30 @@ suite_begin sdk "$@"
 
 variable() { pkg-config --variable="$1" tenon-component; }
 
-# Runs a case with an installed Tenon in $TREE, and removes the tree.
+# Runs a case with a copy of an installed Tenon in $TREE, and removes the copy. The first case installs.
 with_tree() {
-    install_tree
-    move_tree
+    if [ ! -d "$TMP/installed" ]; then
+        install_tree
+        mv "$TREE" "$TMP/installed"
+        rm -r "$TMPDIR/dest"
+    fi
+    TREE=$TMPDIR/moved/tenon
+    mkdir "$TMPDIR/moved"
+    cp -r "$TMP/installed" "$TREE"
+    find_library
     "$@"
     rm -rf "$TMPDIR/vendor" "$TMPDIR/moved"
 }
 
-# Copies the template to $COPY, and builds it there with the installed headers.
+# Copies the template to $COPY, and builds it there with the installed headers, unless an earlier case has done so.
 build_template() {
-    COPY=$TMPDIR/vendor
-    cp -r "$SOURCE/contrib/component-template" "$COPY"
-    CC=${CC:-cc} meson setup "$COPY/build" "$COPY" -Dwerror=true >"$LOG.setup" 2>&1 ||
-        fail "meson setup: $(grep ERROR "$LOG.setup" | head -1)"
-    meson compile -C "$COPY/build" >"$LOG.compile" 2>&1 || fail "$(grep -m1 error "$LOG.compile")"
+    COPY=$TMP/template
+    if [ ! -d "$COPY" ]; then
+        cp -r "$SOURCE/contrib/component-template" "$COPY"
+        CC=${CC:-cc} meson setup "$COPY/build" "$COPY" -Dwerror=true >"$LOG.setup" 2>&1 ||
+            fail "meson setup: $(grep ERROR "$LOG.setup" | head -1)"
+        meson compile -C "$COPY/build" >"$LOG.compile" 2>&1 || fail "$(grep -m1 error "$LOG.compile")"
+    fi
     COMPONENT=$COPY/build/pmix_mca_tenon_pnet_hello.so
     [ -f "$COMPONENT" ] || fail "no $COMPONENT"
     if strings -a "$COMPONENT" | grep -q "$SOURCE/core\|$BUILD"; then fail "it knows the source tree"; fi

@@ -11,6 +11,7 @@ MPI=$TMP/bin/mpi S=$TMP/slurm NODES=3 NET=10.211.0
 NODE=() DAEMONS=() WHY=''
 SYSTEM_LIB=$DEBIAN_LIB
 PAIRS="ours/ours ours/debian debian/ours debian/debian"
+is_wide || PAIRS="ours/debian debian/ours"
 NOBODY=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 export OMPI_MCA_btl_tcp_if_include=$NET.0/24
 export SLURM_CONF=$S/slurm.conf
@@ -301,18 +302,18 @@ fi
 across "$PAIRS" processes_of_Slurm_have_their_environment environment
 across "$PAIRS" MPI_on_one_node_of_Slurm runs 1 16 coll
 across "$PAIRS" MPI_on_three_nodes_of_Slurm runs 3 6 coll
-across "$PAIRS" messages_on_three_nodes_of_Slurm runs 3 6 ring
-across "$PAIRS" fence_of_Slurm_as_a_tree runs 3 6 ring SLURM_PMIX_FENCE=tree
-across "$PAIRS" fence_of_Slurm_as_a_ring runs 3 6 ring SLURM_PMIX_FENCE=ring
-across "$PAIRS" fence_by_messages_of_Slurm runs 3 6 ring SLURM_PMIX_DIRECT_CONN=false
-across "$PAIRS" early_connections_of_Slurm runs 3 6 ring SLURM_PMIX_DIRECT_CONN_EARLY=true
-across "$PAIRS" fence_of_Slurm_without_data runs 3 6 ring OMPI_MCA_pmix_base_collect_data=0
+wide across "$PAIRS" messages_on_three_nodes_of_Slurm runs 3 6 ring
+wide across "$PAIRS" fence_of_Slurm_as_a_tree runs 3 6 ring SLURM_PMIX_FENCE=tree
+wide across "$PAIRS" fence_of_Slurm_as_a_ring runs 3 6 ring SLURM_PMIX_FENCE=ring
+wide across "$PAIRS" fence_by_messages_of_Slurm runs 3 6 ring SLURM_PMIX_DIRECT_CONN=false
+wide across "$PAIRS" early_connections_of_Slurm runs 3 6 ring SLURM_PMIX_DIRECT_CONN_EARLY=true
+wide across "$PAIRS" fence_of_Slurm_without_data runs 3 6 ring OMPI_MCA_pmix_base_collect_data=0
 across "$PAIRS" PMIx_on_three_nodes_of_Slurm collected
 across "$PAIRS" PMIx_on_one_node_of_Slurm clients 1 4 exchange direct resolve
 across "$PAIRS" streams_of_a_step streams
 across "$PAIRS" steps_at_once two_steps
 across "$PAIRS" step_of_another_user another_user
-across "$PAIRS" abort_on_one_node_of_Slurm aborted 1
+wide across "$PAIRS" abort_on_one_node_of_Slurm aborted 1
 across "$PAIRS" abort_on_three_nodes_of_Slurm aborted 3
 across "$PAIRS" killed_rank_ends_its_step killed 3
 across "$PAIRS" step_is_cancelled cancelled

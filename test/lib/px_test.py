@@ -16,10 +16,12 @@ WALL = 0x40000000  # __WALL: also children that send no signal
 PR_SET_CHILD_SUBREAPER = 36
 
 
-def times(short_form, long_form):
-    """Returns the number of tries: the first number, or the second in the long form (PX_TEST_LONG)."""
+def times(short_form, long_form, wide_form=None):
+    """Returns the number of tries: in the long form (PX_TEST_LONG), in the wide form (PX_TEST_WIDE), or else."""
     factor = int(os.environ.get("PX_TEST_LONG") or 0)
-    return long_form * factor if factor > 0 else short_form
+    if factor > 0:
+        return long_form * factor
+    return wide_form if wide_form is not None and os.environ.get("PX_TEST_WIDE") else short_form
 
 
 def kill(pid, signum=signal.SIGKILL):

@@ -128,6 +128,7 @@ void faulty_unmount(struct scene *s, pid_t pid);
 
 /* The cases ---------------------------------------------------------------------------- */
 
+/* HOSTILE_EACH: each so many rows only. */
 void cases_rows(struct scene *s);
 void cases_special(struct scene *s);
 void cases_faulty(struct scene *s);

@@ -3,7 +3,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Attacks on registered clean-up by a client of another uid: on the walker alone, with each of its
 # fallbacks, and on whole servers. Each case also checks that a canary tree does not change.
+#   hostile.sh PART [-k] [CASE_GLOB...]    PART: walker, server, servers_of_users
 . "$(dirname "$0")/../lib.sh"
+[ -n "${HOSTILE_PART:-}" ] || { export HOSTILE_PART=$1; shift; } # suite_begin may start this script again
 suite_begin hostile "$@"
 
 TESTS=$PROGRAMS/hostile
@@ -31,39 +33,50 @@ SCALE=$(times 1 10) # factor of the deadlines
 # The leak checker traces the process, which does not work in a pid namespace.
 [ -z "$SANITIZE" ] || export ASAN_OPTIONS=detect_leaks=0
 WALKER=$TESTS/hostile_walker
-HOSTILE_SWAPS=$(times 1000 20000) # of each of five programs
-HOSTILE_SWEEPS=$(times 5 1000)
+# Numbers of swaps in each of five programs, and least numbers of sweeps at each point
+HOSTILE_SWAPS=$(times 300 20000 1000)
+HOSTILE_SWEEPS=$(times 2 1000 5)
+EACH=$(times 5 1 1) # each so many rows of servers, which the walker has all
 export HOSTILE_SWAPS HOSTILE_SWEEPS
 
 fallbacks() { # fallbacks ERRNO POWERS
     HOSTILE_DEPTH=$(times 1000 2000) HOSTILE_SWEEPS=$(times 3 15) \
-        program 180 "$WALKER" "$2" "${NEWER[@]/%/=$1}"
+        program 400 "$WALKER" "$2" "${NEWER[@]/%/=$1}"
 }
 
 # A confined walk is too slow for the depth of the other walks. A server ends each walk after seconds.
-confined() { HOSTILE_DEPTH=2000 program 180 "$WALKER" user; }
+confined() { HOSTILE_DEPTH=2000 program 400 "$WALKER" user; }
 on_server() {
     setpriv --reuid 12345 --regid 12345 --clear-groups test -x "$CLIENT" ||
         skip "another user cannot read the build folder"
-    HOSTILE_DEPTH=1000 program 180 "$TESTS/hostile_server"
+    HOSTILE_DEPTH=1000 HOSTILE_EACH=$EACH program 400 "$TESTS/hostile_server"
 }
 
 # Fewer swaps and less depth, because the walk is the same as before. Only the requests differ.
 on_own_server() { # on_own_server user|inproc|container
-    HOSTILE_DEPTH=100 HOSTILE_SWAPS=1000 program 180 "$TESTS/hostile_server" "$1"
+    HOSTILE_DEPTH=100 HOSTILE_EACH=$EACH program 400 "$TESTS/hostile_server" "$1"
 }
 
+# Not with a sanitizer, which would need minutes: the other cases run the same code.
+long_t() { [ -n "$SANITIZE" ] || t "$@"; }
+
 exec 3>&1
-t 'a naive remover is beaten' program 60 "$WALKER" decoy
-t 'the walker as the user' confined
-t 'a server of root' on_server
-t "a server of the attacker's own, in which no janitor may be" on_own_server inproc
-# Not with a sanitizer, which would need minutes: the cases above run the same code.
-if [ -z "$SANITIZE" ]; then
-    t 'the walker with powers of root' program 180 "$WALKER" powers
-    t 'the walker as the user, where the kernel is old' fallbacks ENOSYS user
-    t 'the walker with powers of root, where calls are forbidden' fallbacks EPERM powers
-    t "a server of the attacker's own" on_own_server user
-    t 'a server in a container where the attacker is root' on_own_server container
-fi
+case $HOSTILE_PART in
+    walker)
+        t 'a naive remover is beaten' program 480 "$WALKER" decoy
+        t 'the walker as the user' confined
+        wide long_t 'the walker with powers of root' program 400 "$WALKER" powers
+        wide long_t 'the walker as the user, where the kernel is old' fallbacks ENOSYS user
+        wide long_t 'the walker with powers of root, where calls are forbidden' fallbacks EPERM powers
+        ;;
+    server)
+        t 'a server of root' on_server
+        ;;
+    servers_of_users)
+        t "a server of the attacker's own, in which no janitor may be" on_own_server inproc
+        wide long_t "a server of the attacker's own" on_own_server user
+        wide long_t 'a server in a container where the attacker is root' on_own_server container
+        ;;
+    *) die "no part $HOSTILE_PART" ;;
+esac
 suite_end

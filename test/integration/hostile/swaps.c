@@ -402,7 +402,7 @@ void case_decoy(struct scene *s)
         if (!(points[i].how & DECOY))
             continue;
         tried++;
-        beaten += is_beaten(s, &points[i], 10);
+        beaten += is_beaten(s, &points[i], 60);
     }
     case_begin(s, "a naive remover is beaten");
     if (beaten != tried)
