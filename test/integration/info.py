@@ -525,15 +525,17 @@ class Harmless(Case):
 
     @unittest.skipIf(SANITIZED, "all is slow")
     def test_takes_less_than_50_ms(self):
-        clock = time.monotonic
-        if os.getloadavg()[0] > os.cpu_count():  # others use the machine: count what it uses itself
-            clock = lambda: sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
-        best = 1.0
+        """Counts processor time, which other work on the machine hardly changes. The real time shows that it does not wait."""
+        def clocks():
+            return time.monotonic(), sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+
+        best = (2.0, 1.0)
         for _ in range(20):
-            start = clock()
+            start = clocks()
             self.run_info("--all")
-            best = min(best, clock() - start)
-        self.assertLess(best, 0.05)
+            best = tuple(min(b, end - s) for b, end, s in zip(best, clocks(), start))
+        self.assertLess(best[0], 1)
+        self.assertLess(best[1], 0.05)
 
 
 if __name__ == "__main__":
