@@ -418,9 +418,10 @@ static void shout(long n)
     CHECK(fflush(stdout) == 0);
 }
 
-/* ---- model: each rank declares a second programming model, as OpenMP's library may ----- */
+/* ---- model SIZE FILE: each rank declares a second programming model, as OpenMP's library may, and
+ * waits for the file: Open MPI's handler runs later ---------------------------------------- */
 
-static void declare_model(void)
+static void declare_model(const char *file)
 {
     static char model[] = "OpenMP";
     static pmix_info_t info = {
@@ -433,6 +434,8 @@ static void declare_model(void)
     __typeof__(PMIx_Finalize) *finalize = pmix ? dlsym(pmix, "PMIx_Finalize") : NULL;
 
     CHECK(init && finalize && init(NULL, &info, 1) == PMIX_SUCCESS);
+    for (int i = 0; i < 60000 && access(file, F_OK); i++)
+        usleep(1000);
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK(finalize(NULL, 0) == PMIX_SUCCESS);
     dlclose(pmix);
@@ -496,7 +499,7 @@ int main(int argc, char **argv)
     } else if (strcmp(name, "rendezvous") == 0) {
         rendezvous();
     } else if (strcmp(name, "model") == 0) {
-        declare_model();
+        declare_model(argv[3]);
     } else if (strcmp(name, "serve") == 0) {
         serve();
     } else if (strcmp(name, "call") == 0) {

@@ -144,9 +144,13 @@ erroneous() { # erroneous LIBRARY
 # Open MPI gets the programming models of its process, and can show them.
 modelled() { # modelled LIBRARY
     need_mpi "$1"
-    well "$PMIXRUN" -n 2 -x "LD_LIBRARY_PATH=$(folder "$1")" -x OMPI_SHOW_MODEL_CALLBACK=1 "$MPI" model 2
+    start "$PMIXRUN" -n 2 -x "LD_LIBRARY_PATH=$(folder "$1")" -x OMPI_SHOW_MODEL_CALLBACK=1 "$MPI" model 2 "$TMPDIR/go"
+    await_lines 2 'OMPI Model Callback Key: pmix.pgm.model Val OpenMP$' "$ERR"
+    touch "$TMPDIR/go"
+    await "$PID" 40
+    same 0 "$RC" "exit status"
     lines 2 '^OK model [01]/2$' "$OUT"
-    lines 2 'OMPI Model Callback Key: pmix.pgm.model Val OpenMP$' "$ERR"
+    rm "$TMPDIR/go"
     used 1 pmixrun "$OUR_LIB" 2 mpi "$(library "$1")"
 }
 
