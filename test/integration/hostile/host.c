@@ -2,7 +2,8 @@
 /* hostile_host [-f] (NSPACE:UID:N:FILE)...: a server with jobs that others play. Registers a job of N local
  * processes of a user for each argument, and writes the environment of its last rank to FILE, NUL-terminated.
  * The server has the built-in host. With -f the jobs have processes on another node, too, and the host
- * returns the data of a fence as if these processes had none. Ends when its standard input ends. */
+ * returns the data of a fence as if these processes had none. Deregisters all jobs after a byte of its standard input, and
+ * ends when the input ends. */
 #include "../host/host.h"
 
 static pmix_status_t on_fence(const pmix_proc_t procs[], size_t n_procs,
@@ -65,8 +66,13 @@ int main(int argc, char **argv)
         add_job(argv[i], afar);
     printf("ready\n");
     fflush(stdout);
-    while (read(STDIN_FILENO, &c, 1) > 0)
-        ;
+    while (read(STDIN_FILENO, &c, 1) > 0) {
+        for (int i = 1 + afar; i < argc;
+             i++) /* add_job has ended the text after the name */
+            host_deregister_nspace(argv[i]);
+        printf("gone\n");
+        fflush(stdout);
+    }
     HOST_GOOD(PMIx_server_finalize());
     return 0;
 }

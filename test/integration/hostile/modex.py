@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Memory of a server whose processes exchange data. Each of N processes commits 100 KB for all others; a fence collects the data;
-some processes get the data of others. The server's memory grows by at most twice the size of the data. In another scene the data
-goes to other nodes, too: the host then has a copy, and returns another. meson sets TENON_BUILD."""
+some processes get the data of others. The server's memory grows by at most twice the size of the data, and the server returns the
+memory after the end of the job. In another scene the data goes to other nodes, too: the host then has a copy, and returns another.
+meson sets TENON_BUILD."""
 import os
 import re
 import resource
 import struct
 import subprocess
 import sys
+import time
 
 import px_wire as wire
 from px_test import Place, times
@@ -24,6 +26,8 @@ N = times(64, 1000)
 SIZE = 100 * 1000
 SPARE_MB = 4       # besides twice the data: connections, messages in transit
 READERS = 8        # processes that get the data of others
+LEFT_MB = 16       # LEAVES_S after the end of the job
+LEAVES_S = 5
 
 
 def data_of(rank):
@@ -33,6 +37,16 @@ def data_of(rank):
 def memory(pid, what):
     with open("/proc/%d/status" % pid) as f:
         return int(re.search(what + r":\s+(\d+) kB", f.read()).group(1)) / 1024
+
+
+def left(pid, before):
+    """Returns the memory in MB that is left after LEAVES_S, or earlier if it is within the limit."""
+    deadline = time.monotonic() + LEAVES_S
+    while True:
+        found = memory(pid, "VmRSS") - before
+        if found <= LEFT_MB or time.monotonic() > deadline:
+            return found
+        time.sleep(0.05)
 
 
 def exchange(pid, target, stores):
@@ -71,7 +85,13 @@ def run(options, stores):
     try:
         if server.stdout.readline() != b"ready\n":
             sys.exit("the server does not start")
-        return exchange(server.pid, wire.Target(wire.environment(path)), stores)
+        before = memory(server.pid, "VmRSS")
+        growth = exchange(server.pid, wire.Target(wire.environment(path)), stores)
+        server.stdin.write(b"d")
+        server.stdin.flush()
+        if server.stdout.readline() != b"gone\n":
+            sys.exit("the server does not end the job")
+        return growth, left(server.pid, before)
     finally:
         server.stdin.close()
         server.wait()
@@ -84,10 +104,10 @@ def main():
     for where, options, most in (("one node", [], 2), ("two nodes", ["-f"], 4)):
         limit = most * N * SIZE / MB + SPARE_MB
         for stores in (b"hash", b"shm"):
-            growth = run(options, stores)
-            print("%s, %s: %d x %d KB, memory +%.1f MB, %.2f x the data; at most %.1f MB" % (
-                where, stores.decode(), N, SIZE // 1000, growth, growth * MB / (N * SIZE), limit), flush=True)
-            failed |= growth > limit
+            growth, rest = run(options, stores)
+            print("%s, %s: %d x %d KB, memory +%.1f MB, %.2f x the data; at most %.1f MB; left %.1f MB" % (
+                where, stores.decode(), N, SIZE // 1000, growth, growth * MB / (N * SIZE), limit, rest), flush=True)
+            failed |= growth > limit or rest > LEFT_MB
     return 1 if failed else 0
 
 
