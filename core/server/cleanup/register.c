@@ -12,8 +12,9 @@
 
 #include <string.h>
 
-/* Bound of targets times paths, as each pair needs a lookup. */
-#define MAX_LOOKUPS (16u * PX_CLEANUP_MAX_ENTRIES)
+/* Bound of targets times paths, as each pair needs a lookup: 16 times
+ * PX_CLEANUP_MAX_ENTRIES. */
+#define MAX_LOOKUPS 65536u
 
 /* A change of a target's scope: a new entry, or other flags of a known entry. */
 struct change {
