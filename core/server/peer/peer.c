@@ -44,8 +44,10 @@ void px_local_join(struct px_local *local, struct px_peer *peer)
 {
     peer->local = local;
     local->n_peers++;
+    local->n_tools += peer->tool;
     local->finalized = local->left_sets = false;
-    local->lost = 0;
+    if (!peer->tool)
+        local->lost = 0;
 }
 
 void px_local_free(struct px_server *srv, struct px_local *local)
@@ -69,13 +71,19 @@ struct px_peer *px_peer_find(struct px_server *srv, const pmix_proc_t *proc)
 /* ---- the end --------------------------------------------------------------------- */
 
 /* Ends the peer's participation. True if it was the last participating connection of
- * its rank. */
+ * its rank. A client does not wait for tools that its rank has started. */
 static bool retire(struct px_peer *p)
 {
-    if (p->finalized || (!p->local && !p->tool))
+    struct px_local *local = p->local;
+
+    if (p->finalized || (!local && !p->tool))
         return false;
     p->finalized = true;
-    return p->local && --p->local->n_peers == 0;
+    if (!local)
+        return false;
+    local->n_peers--;
+    local->n_tools -= p->tool;
+    return local->n_peers == (p->tool ? 0 : local->n_tools);
 }
 
 void px_peer_finalized(struct px_server *srv, struct px_peer *peer)

@@ -33,6 +33,7 @@ struct px_local {
     gid_t gid;
     void *object;          /* the host's server_object, passed back in upcalls */
     unsigned n_peers;      /* connections that have neither finalized nor closed */
+    unsigned n_tools;      /* tools among them */
     unsigned n_collecting; /* their requests in pending collectives */
     bool of_tool;          /* made for a tool, and removed after its last connection */
     bool connected;        /* the host was notified of the connection */

@@ -604,6 +604,18 @@ PX_TEST_LOOP(a_tool_commits_and_takes_part_while_it_is_connected, 2)
     leaves(fd, &h.proc);
 }
 
+PX_TEST(a_rank_finalizes_while_a_tool_of_the_rank_is_connected)
+{
+    struct px_hello h = tool_hello(PX_FLAG_TOOL_CLIENT, "job");
+
+    start();
+    int client = raw_client(0), fd = admitted(&h);
+    ck_assert_uint_eq(host_calls("client_finalized"), 0);
+    ok(raw_finalize(client));
+    ck_assert_uint_eq(host_calls("client_finalized"), 1);
+    close(fd);
+}
+
 PX_TEST(tools_of_one_namespace_are_named_one_by_one)
 {
     struct px_hello h = tool_hello(PX_FLAG_TOOL_HAS_ID, "mine");
