@@ -50,6 +50,7 @@ ROOMS = (
     (1000, "placement of processes", "core/host/place"),
     (8000, "all components", "components"),
     (5500, "pmixrun with times and usage of ranks, pmix_info", "contrib/tools"),
+    (1000, "command lines of other launchers, as tables", "contrib/tools/names"),
 )
 TREES = ("core", "components", "include", "contrib/tools")
 

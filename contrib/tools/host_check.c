@@ -16,7 +16,7 @@
 
 #include "toolkit.h"
 
-const char tool_name[] = "pmix_host_check";
+const char *tool_name = "pmix_host_check";
 
 enum { TIMEOUT_S = 10, MAX_ROWS = 160 };
 

@@ -44,7 +44,7 @@ struct run {
     bool finished;
 };
 
-const char tool_name[] = "pmixrun";
+const char *tool_name = "pmixrun";
 
 /* ---- orphans: processes that outlive the job's processes ------------------------- */
 
@@ -300,11 +300,13 @@ static pmix_status_t spawn(const struct options *o)
 
     /* Members are borrowed, so only the array is freed. */
     for (size_t i = 0; !rc && i < o->n_programs; i++) {
-        apps[i].cmd = o->programs[i].argv[0];
-        apps[i].argv = o->programs[i].argv;
-        apps[i].env = o->env;
-        apps[i].cwd = (char *)o->dir;
-        apps[i].maxprocs = o->programs[i].n;
+        const struct program *p = &o->programs[i];
+
+        apps[i].cmd = p->argv[0];
+        apps[i].argv = p->argv;
+        apps[i].env = p->env;
+        apps[i].cwd = (char *)(p->dir ? p->dir : o->dir);
+        apps[i].maxprocs = p->n;
     }
     if (!rc)
         rc = PMIx_Spawn_nb(o->asked, o->n_asked, apps, o->n_programs, on_spawned,
@@ -379,6 +381,20 @@ static void on_deadline(struct run *run)
         run->status = EXIT_TIMEOUT;
     }
     urge(run, PMIX_JOB_CTRL_TERMINATE, 0);
+}
+
+/* Ends the job whose starter has closed its end of the keepalive. */
+static void on_keepalive(struct run *run, int *fd)
+{
+    if (!singleton_has_left(*fd))
+        return;
+    *fd = -1;
+    if (run->urge == NOT) {
+        complain("job ended: the other end of descriptor %d is closed",
+                 run->options->keepalive);
+        run->status = EXIT_TROUBLE;
+        urge(run, PMIX_JOB_CTRL_TERMINATE, 0);
+    }
 }
 
 /* Reports a failed process, unless pmixrun has asked the job to end. */
@@ -475,7 +491,8 @@ static void on_news(struct run *run)
 static void wait_or_kill(struct run *run)
 {
     struct pollfd fds[] = {{.fd = run->signal_fd, .events = POLLIN},
-                           {.fd = news_fds[0], .events = POLLIN}};
+                           {.fd = news_fds[0], .events = POLLIN},
+                           {.fd = run->options->keepalive, .events = POLLIN}};
     const int look_ms = run->options->top        ? TOP_MS
                         : run->options->progress ? PROGRESS_MS
                                                  : 0;
@@ -492,8 +509,10 @@ static void wait_or_kill(struct run *run)
             wait = look_ms;
         if (run->any_ended && (wait < 0 || wait > LEFT_MS))
             wait = LEFT_MS;
-        if (poll(fds, 2, wait) < 0 && errno != EINTR)
+        if (poll(fds, sizeof(fds) / sizeof(fds[0]), wait) < 0 && errno != EINTR)
             break;
+        if (fds[2].revents)
+            on_keepalive(run, &fds[2].fd);
         on_signals(run);
         on_news(run);
         if (run->any_ended && !run->finished) {
@@ -551,6 +570,22 @@ static int launch(const struct options *o)
     return status;
 }
 
+/* Writes the number of this process. False after a line about an error. */
+static bool report_pid(const char *to)
+{
+    int fd = strcmp(to, "-") == 0 ? STDOUT_FILENO
+             : strcmp(to, "+") == 0
+                 ? STDERR_FILENO
+                 : open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    bool written = fd >= 0 && dprintf(fd, "%ld\n", (long)getpid()) > 0;
+
+    if (!written)
+        complain("cannot write the process number to %s: %s", to, strerror(errno));
+    if (fd > STDERR_FILENO)
+        close(fd);
+    return written;
+}
+
 /* Opens standard streams that are closed. Otherwise the next opened file would get
  * the number of a standard stream, and the job's output. Writing to a closed stdout
  * stays an error. */
@@ -598,14 +633,16 @@ int main(int argc, char **argv)
     static struct options options; /* lives until the end */
     int status;
 
+    (void)argc;
     limit_free_memory();
     open_streams();
-    options_parse(&options, argc, argv);
+    options_parse(&options, argv);
     if (options.dirs)
         return clean(&options);
     if (options.singleton.nspace[0])
         singleton_begin(&options);
-    if (!has_descriptors(&options))
+    if (!has_descriptors(&options) ||
+        (options.report_pid && !report_pid(options.report_pid)))
         return EXIT_TROUBLE;
     /* Under an unknown launcher, Open MPI 4's schizo/orte makes each process a job
      * of its own. */

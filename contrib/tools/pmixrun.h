@@ -9,10 +9,12 @@
 
 /* ---- the command line (pmixrun_options.c) --------------------------------------- */
 
-/* A program of the command line, between two colons. All pointers point into argv. */
+/* A program of the command line, between two colons. */
 struct program {
-    int n;       /* processes; 0: --map-by decides */
-    char **argv; /* NULL-terminated */
+    int n;           /* processes; 0: --map-by decides */
+    char **argv;     /* NULL-terminated; points into the command line */
+    char **env;      /* of -x, also of all programs, NULL-terminated, or NULL */
+    const char *dir; /* of --wdir after the colon; NULL: that of all programs */
 };
 
 struct options {
@@ -38,13 +40,18 @@ struct options {
     bool clean;
     pmix_proc_t singleton; /* the process that is served; "": none */
     char host[256];        /* name of this node, with a singleton */
-    int keepalive, report; /* descriptors for a singleton; -1: not given */
+    int keepalive;         /* descriptor whose other end may be closed; -1: not given */
+    int report;            /* descriptor for the address, with a singleton; or -1 */
+    const char *report_uri; /* argument of --report-uri; NULL: not given */
+    const char *report_pid; /* "-", "+" or a file; NULL: not given */
+    char *translated;       /* another launcher's command line as ours, or NULL */
     char **dirs; /* of --clean, absolute, NULL-terminated; NULL: without --clean */
 };
 
-/* Reads the command line. Ends the program with one line after an error, and for --help
- * and --version. The options live until the end. */
-void options_parse(struct options *o, int argc, char **argv);
+/* Reads the command line, by the name that argv[0] has (names/). Ends the program with
+ * one line after an error, and for --help and --version. The options live until the
+ * end. */
+void options_parse(struct options *o, char **argv);
 
 /* ---- progress (pmixrun_progress.c) ----------------------------------------------- */
 
@@ -101,9 +108,11 @@ bool guard_is_passed_on(uint32_t signum);
 
 /* ---- a process that was not launched (pmixrun_singleton.c) ---------------------- */
 
-/* Checks the descriptors of the options, and closes all others. Ends the program after
- * an error. */
+/* Checks the descriptor for the address, and closes all others but the keepalive. Ends
+ * the program after an error. */
 void singleton_begin(const struct options *o);
+/* True if the other end of the readable descriptor is closed. Discards bytes. */
+bool singleton_has_left(int keepalive);
 /* Serves the process of the options until it ends, or until a signal. The server runs.
  * Returns the exit status. */
 int singleton_serve(const struct options *o, int signal_fd);

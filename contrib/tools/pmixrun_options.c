@@ -3,7 +3,10 @@
  * options, or need a separator that differs between systems. */
 #include "pmixrun.h"
 
+#include "names/names.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +22,8 @@
 #define MAX_COLLECTIVES "1000" /* of a rank, that --timeline records */
 
 static const char help[] =
-    "usage: pmixrun [OPTIONS] PROGRAM [ARGS] [: [-n M] PROGRAM2 [ARGS]]...\n"
+    "usage: pmixrun [OPTIONS] PROGRAM [ARGS]\n"
+    "               [: [-n M] [-x VAR=VALUE] [--wdir DIR] PROGRAM2 [ARGS]]...\n"
     "       pmixrun [--mca NAME VALUE] [--tune FILE] [--timeout S] --clean [DIR]...\n"
     "       pmixrun [--mca NAME VALUE] [--tune FILE] --singleton NSPACE.RANK\n"
     "               --keepalive FD --report-uri FD\n"
@@ -32,6 +36,7 @@ static const char help[] =
     "  -x VAR[=VALUE]     set an environment variable for the processes, or forward ours,\n"
     "                     which must be set, or those whose names fit a pattern: 'VAR_*'\n"
     "  --wdir DIR         run in this folder\n"
+    "  --session-dir      run in the job's folder for scratch files\n"
     "  --host A,B         hosts to run on: only this one can be named\n"
     "  --hostfile FILE    the same, from a file with a host in each line\n"
     "  --cluster-id NAME  the cluster that this node is part of, for PMIX_CLUSTER_ID\n"
@@ -50,12 +55,18 @@ static const char help[] =
     "  --stdin TO         who gets the input: all, none, or a rank; default 0\n"
     "  --pty              give the processes a terminal\n"
     "  --tools            let tools of this user find the job and attach to it\n"
+    "  --tmpdir DIR       make the server's files below this folder\n"
+    "  --exec-agent PROGRAM  start processes by this program, with its arguments\n"
+    "  --stop-on-exec, --stop-in-init, --stop-in-app\n"
+    "                     stop processes there until a debugger releases them\n"
     "  --recoverable      a process that fails does not end the others\n"
+    "  --continuous       the same, for a job that runs until it is ended\n"
     "  --restarts N       start a process that fails again, up to N times\n"
-    "  --output HOW,...   tag, timestamp, rank: begin lines with that; xml, json: write\n"
-    "                     them so; raw: as it comes, not by lines; merge: stderr goes\n"
-    "                     where stdout goes; dir=DIR, file=PATTERN: to files, too (%n\n"
-    "                     namespace, %r rank, %h host); only: to these alone\n"
+    "  --output HOW,...   tag, tag-detailed, tag-fullname, timestamp, rank: begin lines\n"
+    "                     with that; xml, json: write them so; raw: as it comes, not by\n"
+    "                     lines; merge: stderr goes where stdout goes; dir=DIR,\n"
+    "                     file=PATTERN: to files, too (%n namespace, %r rank, %h host);\n"
+    "                     only: to these alone\n"
     "  --tag-output       begin each line of output with [JOB,RANK]<CHANNEL>:\n"
     "  --output-dir DIR   output goes to DIR/JOB/rank.N/stdout and stderr, too; only\n"
     "                     there with DIR:nocopy. --output-filename is the same\n"
@@ -65,6 +76,7 @@ static const char help[] =
     "  --timestamp-output  begin it with the time\n"
     "  --merge-stderr-to-stdout  stderr of each process goes where its stdout goes\n"
     "  --timeout SECONDS  end the job after this time, with status 124\n"
+    "  --spawn-timeout SECONDS  end the job if its start takes longer\n"
     "  --report-state-on-timeout  then print the state of each process\n"
     "  --get-stack-traces  then print their stacks, by a debugger of the system\n"
     "  --clean            run nothing: remove the files that dead servers of yours left\n"
@@ -72,7 +84,9 @@ static const char help[] =
     "  --singleton NSPACE.RANK  run nothing: serve this process, which was not launched,\n"
     "                     and its jobs; the library starts pmixrun so\n"
     "  --keepalive FD     a socket or pipe; end when the other end is closed\n"
-    "  --report-uri FD    where to write the server's address, as a line\n"
+    "  --report-uri TO    write the server's address as a line: \"-\" stdout, \"+\" stderr,\n"
+    "                     a descriptor, or a file\n"
+    "  --report-pid TO    the same for the number of this process; no descriptor\n"
     "  --progress         on a terminal, show how many ranks have started, initialised\n"
     "                     and ended\n"
     "  --timeline FILE    write the times of each rank, from its start to its end:\n"
@@ -100,14 +114,14 @@ static size_t count(char **v)
     return n;
 }
 
-/* Adds a variable to the environment of the processes, not to pmixrun's own. */
-static void add_variable(struct options *o, char *text)
+/* Adds a variable to an environment of processes, which is not pmixrun's own. */
+static void add_variable(char ***env, char *text)
 {
-    size_t n = count(o->env);
+    size_t n = count(*env);
 
-    o->env = grow(o->env, n + 2, sizeof(*o->env));
-    o->env[n] = text;
-    o->env[n + 1] = NULL;
+    *env = grow(*env, n + 2, sizeof(**env));
+    (*env)[n] = text;
+    (*env)[n + 1] = NULL;
 }
 
 /* Reads the argument of -x: "NAME=VALUE", the name of a set variable, or patterns,
@@ -119,7 +133,7 @@ static void export_variable(struct options *o, char *text)
     if (!*text || *text == '=')
         usage("-x \"%s\" is not a variable", text);
     if (strchr(text, '=')) {
-        add_variable(o, text);
+        add_variable(&o->env, text);
         return;
     }
     if (!strpbrk(text, "*?;!^") && !getenv(text))
@@ -149,7 +163,7 @@ static void set_parameter(struct options *o, const char *name, const char *value
     if (snprintf(key, sizeof(key), "PMIX_MCA_%s", name) >= (int)sizeof(key))
         usage("--mca \"%s\": too long a name", name);
     add_param(o, key, value, PMIX_STRING);
-    add_variable(o, need_text("%s=%s", key, value));
+    add_variable(&o->env, need_text("%s=%s", key, value));
 }
 
 /* Has the server record times, unless --mca has set the number of collectives. */
@@ -176,12 +190,15 @@ static void add_tune_file(struct options *o, const char *file)
     set_parameter(o, "mca_base_tune_files", o->tune_files);
 }
 
-/* Options that set an attribute of the job. */
+/* Options that set an attribute: of pmixrun's server, and of the job. */
+enum { N_OF_SERVER = 2 };
 static const struct {
     const char *option;
     const char *key;
     pmix_data_type_t type; /* PMIX_BOOL: without an argument */
 } attributes[] = {
+    {"--tools", PMIX_SERVER_TOOL_SUPPORT, PMIX_BOOL},
+    {"--tmpdir", PMIX_SERVER_TMPDIR, PMIX_STRING},
     {"--host", PMIX_HOST, PMIX_STRING},
     {"--hostfile", PMIX_HOSTFILE, PMIX_STRING},
     {"--map-by", PMIX_MAPBY, PMIX_STRING},
@@ -204,6 +221,13 @@ static const struct {
     {"--output-file", PMIX_OUTPUT_TO_FILE, PMIX_STRING},
     {"--preload", PMIX_PRELOAD_BIN, PMIX_BOOL},
     {"--preload-files", PMIX_PRELOAD_FILES, PMIX_STRING},
+    {"--session-dir", PMIX_SET_SESSION_CWD, PMIX_BOOL},
+    {"--continuous", PMIX_JOB_CONTINUOUS, PMIX_BOOL},
+    {"--spawn-timeout", PMIX_SPAWN_TIMEOUT, PMIX_UINT32},
+    {"--exec-agent", PMIX_EXEC_AGENT, PMIX_STRING},
+    {"--stop-on-exec", PMIX_DEBUG_STOP_ON_EXEC, PMIX_BOOL},
+    {"--stop-in-init", PMIX_DEBUG_STOP_IN_INIT, PMIX_BOOL},
+    {"--stop-in-app", PMIX_DEBUG_STOP_IN_APP, PMIX_BOOL},
 };
 
 /* Sets an attribute of the job, or replaces an earlier value. */
@@ -257,6 +281,8 @@ static const struct word {
     int bit, against;
 } words[] = {
     {"tag", PMIX_IOF_TAG_OUTPUT, false, TAG, RAW},
+    {"tag-detailed", PMIX_IOF_TAG_DETAILED_OUTPUT, false, TAG, RAW},
+    {"tag-fullname", PMIX_IOF_TAG_FULLNAME_OUTPUT, false, TAG, RAW},
     {"timestamp", PMIX_IOF_TIMESTAMP_OUTPUT, false, TIME, RAW},
     {"rank", PMIX_IOF_RANK_OUTPUT, false, RANK, RAW},
     {"xml", PMIX_IOF_XML_OUTPUT, false, XML, RAW | JSON},
@@ -348,7 +374,11 @@ static bool take_attribute(struct options *o, char ***at)
         i++;
     if (i == n)
         return false;
-    if (attributes[i].type == PMIX_BOOL) {
+    if (i < N_OF_SERVER) {
+        add_param(o, attributes[i].key,
+                  attributes[i].type == PMIX_BOOL ? (const void *)&yes : argument(at),
+                  attributes[i].type);
+    } else if (attributes[i].type == PMIX_BOOL) {
         ask(o, attributes[i].key, &yes, PMIX_BOOL);
     } else if (attributes[i].type == PMIX_UINT32) {
         const uint32_t n = (uint32_t)number(attributes[i].option, argument(at),
@@ -390,8 +420,9 @@ static void take_singleton(struct options *o, const char *text)
     add_param(o, PMIX_SERVER_TOOL_SUPPORT, &(const bool){true}, PMIX_BOOL);
 }
 
-/* Reads an option of a singleton's host at *at; false if the option is another. */
-static bool take_singleton_option(struct options *o, char ***at)
+/* Reads an option for the program that starts pmixrun; false if the option is
+ * another. */
+static bool take_starter_option(struct options *o, char ***at)
 {
     char *option = **at;
 
@@ -400,7 +431,9 @@ static bool take_singleton_option(struct options *o, char ***at)
     else if (strcmp(option, "--keepalive") == 0)
         o->keepalive = number(option, argument(at), INT_MAX);
     else if (strcmp(option, "--report-uri") == 0)
-        o->report = number(option, argument(at), INT_MAX);
+        o->report_uri = argument(at);
+    else if (strcmp(option, "--report-pid") == 0)
+        o->report_pid = argument(at);
     else
         return false;
     return true;
@@ -432,9 +465,6 @@ static void parse_general(struct options *o, char ***at)
         o->runs = true;
     } else if (strcmp(option, "--timeout") == 0) {
         o->timeout_s = number(option, argument(at), MAX_TIMEOUT_S);
-    } else if (strcmp(option, "--tools") == 0) {
-        add_param(o, PMIX_SERVER_TOOL_SUPPORT, &(const bool){true}, PMIX_BOOL);
-        o->runs = true;
     } else if (strcmp(option, "--clean") == 0) {
         o->clean = true;
     } else if (strcmp(option, "--verbose") == 0) {
@@ -456,10 +486,11 @@ static void parse_general(struct options *o, char ***at)
         take_output(o, argument(at));
         o->runs = true;
     } else if (is_option(option, "--help", "-h")) {
-        print_and_exit(help);
+        print_and_exit(o->translated ? names_help(tool_name) : help);
     } else if (strcmp(option, "--version") == 0) {
-        print_and_exit(need_text("pmixrun, %s\n", PMIx_Get_version()));
-    } else if (!take_singleton_option(o, at) && !take_attribute(o, at)) {
+        print_and_exit(o->translated ? names_version(tool_name)
+                                     : need_text("pmixrun, %s\n", PMIx_Get_version()));
+    } else if (!take_starter_option(o, at) && !take_attribute(o, at)) {
         usage("unknown option %s", option);
     }
 }
@@ -499,6 +530,26 @@ static bool counts(const struct options *o)
     return false;
 }
 
+/* Reads an option of one program, after a colon. */
+static void take_own_option(struct program *p, char ***at)
+{
+    char *option = **at;
+
+    if (strcmp(option, "--wdir") == 0) {
+        p->dir = argument(at);
+    } else if (strcmp(option, "-x") == 0) {
+        char *text = argument(at);
+        const char *value = strchr(text, '=') ? "" : getenv(text);
+
+        if (!*text || *text == '=' || !value)
+            usage("-x \"%s\" after \":\": a variable is needed", text);
+        add_variable(&p->env,
+                     strchr(text, '=') ? text : need_text("%s=%s", text, value));
+    } else {
+        usage("option %s after \":\"; only -n, -x and --wdir can stand there", option);
+    }
+}
+
 /* Reads a program and its options. Leaves *at at the colon or the end. */
 static void parse_program(struct options *o, char ***at)
 {
@@ -506,7 +557,7 @@ static void parse_program(struct options *o, char ***at)
 
     o->programs = grow(o->programs, o->n_programs + 1, sizeof(*o->programs));
     p = &o->programs[o->n_programs++];
-    p->n = 0;
+    *p = (struct program){0};
     for (; **at && (**at)[0] == '-' && (**at)[1]; ++*at) {
         if (strcmp(**at, "--") == 0) {
             ++*at;
@@ -520,7 +571,7 @@ static void parse_program(struct options *o, char ***at)
         } else if (o->n_programs == 1) {
             parse_general(o, at);
         } else {
-            usage("option %s after \":\"; only -n can stand there", **at);
+            take_own_option(p, at);
         }
     }
     if (o->clean) {
@@ -542,13 +593,61 @@ static void parse_program(struct options *o, char ***at)
         ++*at;
 }
 
-void options_parse(struct options *o, int argc, char **argv)
+/* Puts the variables of all programs before those of each. */
+static void share_variables(struct options *o)
 {
-    char **at = argv + (argc > 0);
+    for (struct program *p = o->programs; p < o->programs + o->n_programs; p++) {
+        char **own = p->env;
 
-    char *line = need(PMIx_Argv_join(argv, ' '));
+        p->env = NULL;
+        for (char **at = o->env; at && *at; at++)
+            add_variable(&p->env, *at);
+        for (char **at = own; at && *at; at++)
+            add_variable(&p->env, *at);
+        free(own);
+    }
+}
+
+/* Checks the options for the program that starts pmixrun. */
+static void check_starter_options(struct options *o)
+{
+    if (o->singleton.nspace[0]) {
+        if (o->runs || o->clean || o->timeout_s || o->keepalive < 0 || !o->report_uri)
+            usage("--singleton needs --keepalive and --report-uri, and goes without "
+                  "options for programs");
+        o->report = number("--report-uri", o->report_uri, INT_MAX);
+    } else if (o->report_uri) {
+        add_param(o, PMIX_TCP_REPORT_URI, o->report_uri, PMIX_STRING);
+    }
+    if (o->keepalive >= 0 && fcntl(o->keepalive, F_SETFD, FD_CLOEXEC) < 0)
+        usage("--keepalive %d: %s", o->keepalive, strerror(errno));
+}
+
+/* Returns a command line of pmixrun's own. Another launcher's is translated. */
+static char **translate(struct options *o, char **argv)
+{
+    const char *name = argv[0] ? names_known(argv[0]) : NULL;
+    struct names_result result;
+
+    if (!name)
+        return argv;
+    tool_name = name;
+    names_translate(argv, &result);
+    for (char **note = result.notes; note && *note; note++)
+        complain("%s", *note);
+    if (result.error)
+        usage("%s", result.error);
+    o->translated = need(PMIx_Argv_join(result.argv, ' '));
+    return result.argv;
+}
+
+void options_parse(struct options *o, char **argv)
+{
+    char *line = need(PMIx_Argv_join(argv, ' ')), **at;
 
     *o = (struct options){.keepalive = -1, .report = -1};
+    at = translate(o, argv);
+    at += *at != NULL;
     ask(o, PMIX_CMD_LINE, line, PMIX_STRING);
     free(line);
     ask(o, PMIX_FWD_STDIN, &(const bool){true}, PMIX_BOOL);
@@ -558,12 +657,10 @@ void options_parse(struct options *o, int argc, char **argv)
             break;
         *at++ = NULL; /* ends the argv before the colon */
     }
-    if (o->singleton.nspace[0]
-            ? o->runs || o->clean || o->timeout_s || o->keepalive < 0 || o->report < 0
-            : o->keepalive >= 0 || o->report >= 0)
-        usage(
-            "--singleton, --keepalive and --report-uri need each other, and go without "
-            "options for programs");
+    share_variables(o);
+    check_starter_options(o);
+    if (o->translated && o->verbose)
+        complain("as %s", o->translated);
     if ((o->output & ONLY) && !(o->output & (DIR | PATTERN)))
         usage("--output only: dir or file is needed");
     if (o->stdin_to)

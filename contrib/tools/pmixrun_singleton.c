@@ -50,12 +50,8 @@ static void close_others(const struct options *o)
 
 void singleton_begin(const struct options *o)
 {
-    const int fds[] = {o->keepalive, o->report};
-
-    for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
-        if (fcntl(fds[i], F_SETFD, FD_CLOEXEC) < 0)
-            usage("%s %d: %s", i ? "--report-uri" : "--keepalive", fds[i],
-                  strerror(errno));
+    if (fcntl(o->report, F_SETFD, FD_CLOEXEC) < 0)
+        usage("--report-uri %d: %s", o->report, strerror(errno));
     close_others(o);
 }
 
@@ -111,7 +107,7 @@ static int read_signals(int signal_fd)
     return status;
 }
 
-static bool is_at_end(int keepalive)
+bool singleton_has_left(int keepalive)
 {
     char bytes[64];
     ssize_t n = read(keepalive, bytes, sizeof(bytes));
@@ -156,7 +152,7 @@ static int wait_for_end(const struct options *o, int signal_fd)
             errno != EINTR)
             break;
         status = read_signals(signal_fd);
-        if (fds[KEEPALIVE].revents && is_at_end(o->keepalive)) {
+        if (fds[KEEPALIVE].revents && singleton_has_left(o->keepalive)) {
             fds[KEEPALIVE].fd = -1;
             end_ms = now_ms() + LEAVE_MS;
         }

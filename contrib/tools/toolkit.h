@@ -19,7 +19,7 @@ enum {
 };
 
 /* Name of the program, e.g. "pmixrun"; each program defines it. */
-extern const char tool_name[];
+extern const char *tool_name;
 
 /* Prints a line on stderr, "NAME: message". */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char tool_name[] = "pmix_info";
+const char *tool_name = "pmix_info";
 
 /* ---- the command line ------------------------------------------------------------ */
 
