@@ -162,6 +162,18 @@ void px_poll_fini(struct px_poll *p)
     px_drop_fd(&p->wake_fd);
 }
 
+/* Has libevent call the timers that are due. Its clock may be some milliseconds late:
+ * the own thread, which sleeps by ours, would try again and again until then. */
+static void activate_due(struct px_poll *p)
+{
+    const uint64_t due = px_poll_due(p);
+
+    if (due == PX_NEVER || due > px_clock_ms())
+        return;
+    PX_LIST_EACH (&p->timers.slots[0], struct px_timer, t, link)
+        event_active(&t->event, EV_TIMEOUT, 1);
+}
+
 void px_poll_run(struct px_poll *p, bool wait)
 {
     if (need_base(p)) { /* without memory nothing is watched, and the caller tries
@@ -169,6 +181,7 @@ void px_poll_run(struct px_poll *p, bool wait)
         sched_yield();
         return;
     }
+    activate_due(p);
     (void)event_base_loop(p->base, wait ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK);
 }
 

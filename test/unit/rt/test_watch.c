@@ -167,6 +167,19 @@ static void do_set_and_clear(void *arg)
     px_timer_clear(a->timer);
 }
 
+/* libevent's clock is some milliseconds late. */
+PX_TEST(a_due_timer_fires_in_the_next_pass)
+{
+    for (int i = 0; i < 20; i++) {
+        const struct alarm *a = start(0, 2);
+
+        while (px_clock_ms() <= a->due_ms)
+            ;
+        px_loop_pump(loop);
+        ck_assert_int_eq(a->n_fired, i + 1);
+    }
+}
+
 PX_TEST(a_timer_fires_once_and_never_early)
 {
     for (int ms = 0; ms < 8; ms++) {
