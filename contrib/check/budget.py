@@ -11,7 +11,7 @@ SLACK = 130  # percent of the plan
 # matching folder.
 ROOMS = (
     (6500, "public headers, component interface", "include"),
-    (2000, "stateless helpers over libc", "core/base"),
+    (2300, "stateless helpers over libc, maps that move over many puts", "core/base"),
     (3500, "removes what dead processes left", "core/reclaim"),
     (7500, "public types by table, bytes to types and back", "core/types", "core/wire"),
     (2000, "loop, calls, children, log", "core/rt"),
@@ -49,7 +49,7 @@ ROOMS = (
     (500, "files of a job", "core/host/files"),
     (1000, "placement of processes", "core/host/place"),
     (8000, "all components", "components"),
-    (5500, "pmixrun with times and usage of ranks, pmix_info", "contrib/tools"),
+    (6500, "pmixrun with times and usage of ranks, pmix_info", "contrib/tools"),
     (1000, "command lines of other launchers, as tables", "contrib/tools/names"),
 )
 TREES = ("core", "components", "include", "contrib/tools")

@@ -43,11 +43,6 @@ char *px_job_top_dir(const struct px_launch_job *job)
     return dir ? px_strf("%s/" TOP, dir) : NULL;
 }
 
-char *px_task_dir(const struct px_task *task)
-{
-    return task->job->dir ? px_strf("%s/%u", task->job->dir, task->rank) : NULL;
-}
-
 static void drop_dirs(struct px_launch_job *job)
 {
     if (job->dir && job->dir_is.st_ino)

@@ -6,6 +6,7 @@
 #define PX_HOST_JOB_H
 
 #include "core/base/list.h"
+#include "core/base/str.h"
 #include "core/host/files/files.h"
 #include "core/host/pubs/pubs.h"
 #include "core/host/request/plan.h"
@@ -212,7 +213,10 @@ char **px_task_argv(const struct px_task *task); /* malloc'd; NULL: no memory */
 /* Return the folder for scratch files of all jobs, and of a process; malloc'd. NULL: no
  * folder, or no memory. */
 char *px_job_top_dir(const struct px_launch_job *job);
-char *px_task_dir(const struct px_task *task);
+static inline char *px_task_dir(const struct px_task *task)
+{
+    return task->job->dir ? px_strf("%s/%u", task->job->dir, task->rank) : NULL;
+}
 /* Makes the folder of a process before its start. A failure is logged. */
 void px_task_make_dir(const struct px_task *task);
 

@@ -33,6 +33,13 @@ struct reg {
 
 /* ---- on the loop ----------------------------------------------------------------- */
 
+/* Frees a client with its record of times. */
+static void drop_local(struct px_server *srv, struct px_local *local)
+{
+    px_timeline_free(px_take(&local->timeline));
+    px_local_free(srv, local);
+}
+
 /* Removes the namespace of a tool or of a group: the host's registration of that name
  * replaces it. */
 static void free_name(struct px_server *srv, const char *nspace)
@@ -45,7 +52,7 @@ static void free_name(struct px_server *srv, const char *nspace)
     } else if (ns && px_nspace_is_tools(ns)) {
         PX_LIST_EACH (&ns->locals, struct px_local, l, link) {
             PX_PARTS_NOTIFY(srv, local_gone, l);
-            px_local_free(srv, l);
+            drop_local(srv, l);
         }
         px_nspace_remove(srv->model, ns);
     }
@@ -106,7 +113,7 @@ void px_server_drop_nspace(struct px_server *srv, const char *nspace)
             px_server_peer_lost(srv, p, PMIX_SUCCESS); /* the host is aware of it */
     }
     PX_LIST_EACH (&ns->locals, struct px_local, l, link)
-        px_local_free(srv, l);
+        drop_local(srv, l);
     if (ns != srv->model->own) /* this process's own namespace stays */
         px_nspace_remove(srv->model, ns);
 }
@@ -145,7 +152,7 @@ pmix_status_t px_server_add_client(struct px_server *srv, const pmix_proc_t *pro
         return rc ? rc : PMIX_ERR_NOMEM;
     if (!local->timeline && px_timeline_create(srv, &local->timeline)) {
         if (is_new)
-            px_local_free(srv, local);
+            drop_local(srv, local);
         return PMIX_ERR_NOMEM;
     }
     if (!ns->hosted)
@@ -175,7 +182,7 @@ static void drop_client(struct px_server *srv, const pmix_proc_t *proc)
     PX_PARTS_NOTIFY(srv, proc_ended, proc);
     if (local->ns->n_local > 0)
         local->ns->n_local--;
-    px_local_free(srv, local);
+    drop_local(srv, local);
 }
 
 /* ---- jobs of one process --------------------------------------------------------- */
