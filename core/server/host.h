@@ -170,7 +170,8 @@ typedef void (*px_connected_fn)(void *arg, const pmix_proc_t *procs, size_t n,
                                 bool apart);
 void px_server_connected(const struct px_server *srv, px_connected_fn fn, void *arg);
 /* Delivers an event to this process's handlers and to each local peer that registered
- * for it; never to the host. Returns the number of peers. source NULL: this server. */
+ * for it; never to the host. Returns the number of peers, of the first turn if the
+ * delivery takes several turns. source NULL: this server. */
 size_t px_server_event(struct px_server *srv, pmix_status_t code,
                        const pmix_proc_t *source, pmix_data_range_t range,
                        const pmix_info_t *info, size_t n);

@@ -122,7 +122,7 @@ refused() {
 
 bad_options() { # each mistake of the command line is one line
     local row
-    for row in '--singleton a.0' '--singleton a.0 --keepalive 4' '--keepalive 4 --report-uri 5 true' \
+    for row in '--singleton a.0' '--singleton a.0 --keepalive 4' \
         '--singleton a --keepalive 4 --report-uri 5' '--singleton a.x --keepalive 4 --report-uri 5' \
         '--singleton .0 --keepalive 4 --report-uri 5' '--singleton a.0 --keepalive 4 --report-uri 5 true' \
         '--singleton a.0 --keepalive 4 --report-uri 5 -n 2' '--singleton a.0 --keepalive x --report-uri 5' \

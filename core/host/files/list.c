@@ -124,7 +124,7 @@ static pmix_status_t list_folders(struct px_launch_job *job, struct px_err *err)
         struct px_file *file = &files->v[files->n++];
 
         *file = (struct px_file){
-            .to = px_task_dir(&job->tasks[r]), .is_folder = true, .fd = -1};
+            .to = px_strf("%s/%u", job->dir, r), .is_folder = true, .fd = -1};
         if (!file->to)
             return px_err_nomem(err, "spawn");
     }

@@ -38,8 +38,10 @@
 /* An event on its way to many peers, which takes several turns. */
 struct delivery {
     struct px_list link; /* in part.deliveries */
-    struct px_req *req;  /* of the sender, which rests meanwhile if it is connected */
+    struct px_req *req;  /* of the sender, which rests meanwhile if it is connected;
+                          * NULL: an event of the server itself */
     px_args args;
+    pmix_proc_t source;
     struct px_news news; /* of the source and infos above */
 };
 
@@ -188,7 +190,43 @@ static bool spread(struct px_server *srv, struct px_news *e, size_t *n_sent)
     return all;
 }
 
-static void finish_own(struct px_server *srv);
+/* True if an earlier event of the peer is on its way. NULL: of the server itself. */
+static bool is_delivering(const struct px_server *srv, const struct px_peer *peer)
+{
+    PX_LIST_EACH (&srv->part.deliveries, const struct delivery, d, link)
+        if (d->req ? d->req->peer == peer : !peer)
+            return true;
+    return false;
+}
+
+static void add_delivery(struct px_server *srv, struct delivery *d,
+                         const struct px_news *e)
+{
+    d->news = *e;
+    px_list_append(&srv->part.deliveries, &d->link);
+    px_timer_set(srv->part.deliveries_timer, 0);
+}
+
+/* Delivers the rest of an event of the server itself in later turns, with copies; or
+ * now, without memory. */
+static void deliver_own_later(struct px_server *srv, struct px_news *e, size_t *n_sent)
+{
+    struct delivery *d = calloc(1, sizeof(*d));
+
+    if (!d || (e->n && px_infos_add_copy(&d->args.info, e->info, e->n))) {
+        free(d);
+        e->is_bounded = false;
+        px_news_begin(srv, e);
+        (void)px_news_spread(srv, e, n_sent);
+        px_news_end(e);
+        return;
+    }
+    d->source = *e->source;
+    e->source = &d->source;
+    e->info = d->args.info.v;
+    e->done |= PX_EVENT_AT_PEERS;
+    add_delivery(srv, d, e);
+}
 
 size_t px_server_event_on(struct px_server *srv, pmix_status_t code,
                           const pmix_proc_t *source, pmix_data_range_t range,
@@ -203,14 +241,17 @@ size_t px_server_event_on(struct px_server *srv, pmix_status_t code,
                         .range = range,
                         .to_source = to_source,
                         .done = *done,
+                        .is_bounded = !srv->stopping,
+                        .follows = is_delivering(srv, NULL),
                         .info = info,
                         .n = n};
     size_t n_sent;
 
-    if (px_proc_same(e.source, &srv->proc))
-        finish_own(srv);
     px_news_begin(srv, &e);
-    (void)spread(srv, &e, &n_sent);
+    if (!spread(srv, &e, &n_sent)) {
+        deliver_own_later(srv, &e, &n_sent);
+        n_sent += n_sent == 0;
+    }
     *done = e.done;
     return n_sent;
 }
@@ -541,7 +582,7 @@ static size_t continue_delivery(struct px_server *srv, struct delivery *d, bool 
     n_steps = e->n_steps;
     if (!*done)
         return n_steps;
-    rc = finish(srv, d->req, e, &d->args.info);
+    rc = d->req ? finish(srv, d->req, e, &d->args.info) : PX_DEFERRED;
     if (rc != PX_DEFERRED)
         px_req_done(d->req, rc);
     delivery_free(d);
@@ -563,23 +604,13 @@ static void on_deliveries(void *arg)
         px_timer_set(srv->part.deliveries_timer, 0);
 }
 
-/* True if an earlier event of the peer is on its way. */
-static bool is_delivering(const struct px_server *srv, const struct px_peer *peer)
-{
-    PX_LIST_EACH (&srv->part.deliveries, const struct delivery, d, link)
-        if (d->req->peer == peer)
-            return true;
-    return false;
-}
-
-/* Finishes the deliveries of this process, before an event that is delivered at
- * once. */
+/* Finishes the deliveries of the server itself. */
 static void finish_own(struct px_server *srv)
 {
     bool done;
 
     PX_LIST_EACH (&srv->part.deliveries, struct delivery, d, link)
-        if (d->req->peer == srv->self) {
+        if (!d->req) {
             d->news.is_bounded = false;
             (void)continue_delivery(srv, d, &done);
         }
@@ -596,10 +627,9 @@ static pmix_status_t deliver_later(struct px_server *srv, struct px_req *req,
         px_news_end(e);
         return PMIX_ERR_NOMEM;
     }
-    *d = (struct delivery){.req = req, .args = *a, .news = *e};
+    *d = (struct delivery){.req = req, .args = *a};
     *a = (px_args){0};
-    px_list_append(&srv->part.deliveries, &d->link);
-    px_timer_set(srv->part.deliveries_timer, 0);
+    add_delivery(srv, d, e);
     px_rest(req->peer);
     return PX_DEFERRED;
 }
