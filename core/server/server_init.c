@@ -22,6 +22,7 @@
 #include "core/server/peer/peer.h"
 #include "core/server/peer/rpc.h"
 #include "core/server/server.h"
+#include "core/server/timeline.h"
 #include "core/server/upcall/module.h"
 #include "core/server/upcall/upcall.h"
 
@@ -308,6 +309,7 @@ static void forget_jobs(struct px_model *m)
     while ((ns = px_map_next(&m->nspaces, &it, NULL, NULL))) {
         PX_LIST_EACH (&ns->locals, struct px_local, l, link) {
             px_list_remove(&l->link);
+            px_timeline_free(l->timeline);
             free(l);
         }
         if (ns->hosted && ns != m->own)

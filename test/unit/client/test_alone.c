@@ -17,6 +17,7 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 static void setup(void)
 {
@@ -270,6 +271,8 @@ PX_TEST(a_call_in_a_callback_without_one_of_its_own_has_its_effect_or_a_line)
         ok(inside[i]);
     ok(PMIx_Fence(NULL, 0, NULL, 0)); /* ends after the posted messages */
     PX_AUTOFREE char *text = rt_capture_end(&c);
+    for (int i = 0; i < 10000 && n_events == 0; i++)
+        usleep(1000);
     ck_assert_uint_eq(n_events, 1);
     fails(PMIx_Deregister_event_handler(spare_id, NULL, NULL), NOT_FOUND);
     ck_assert_int_eq(rt_count(text, "cannot finish PMIx_IOF_push: "), 1);
