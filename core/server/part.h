@@ -40,7 +40,7 @@ struct px_server_parts {
     struct px_values *values;
     /* lists of one part each, which needs no structure */
     struct px_list attributes, cached_events, commits, connected, deliveries, gathers,
-        generations, invites, joined, psets;
+        generations, invites, joined, psets, readings;
     size_t n_cached_events, cached_events_b;
     uint64_t next_event;   /* number of the next event */
     uint64_t last_context; /* context id of the last group that has one */

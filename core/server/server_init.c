@@ -239,7 +239,8 @@ static void on_start(struct px_call *call, void *args)
                                          &srv->part.generations,
                                          &srv->part.invites,
                                          &srv->part.joined,
-                                         &srv->part.psets};
+                                         &srv->part.psets,
+                                         &srv->part.readings};
 
         for (size_t i = 0; i < PX_COUNT(lists); i++)
             px_list_init(lists[i]);

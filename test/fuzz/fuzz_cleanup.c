@@ -100,7 +100,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     given = infos.n;
     FUZZ_MUST(px_cleanup_split(&infos, &taken, &host) == PMIX_SUCCESS);
     FUZZ_MUST(!host && infos.n + taken.n == given);
-    if (px_cleanup_request_read(&q, &taken, geteuid(), getegid()) == PMIX_SUCCESS) {
+    pmix_status_t rc = px_cleanup_request_begin(&q, &taken, geteuid(), getegid());
+    while (!rc && !q.is_read)
+        rc = px_cleanup_request_read(&q, &taken, 1 + size % 3);
+    if (!rc) {
         for (size_t i = 0; i < taken.n; i++)
             if (kind_of(taken.v[i].key))
                 n += check_list(&q, kind_of(taken.v[i].key),

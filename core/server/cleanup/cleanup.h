@@ -7,11 +7,28 @@
 
 #include "core/server/cleanup/registry.h"
 
+struct px_cleanup_request;
+struct px_req;
+struct px_upcall;
+
 /* Runs the scopes that can run when the server ends. Completes the call when neither a
  * clean-up nor a reclaim of dead servers' files is running, at the latest after the
  * time of parameter server_cleanup_timeout. Must be called only once. */
 void px_cleanup_finish(struct px_server *srv, struct px_call *call);
 
+/* Called on the loop when a request has been read, and registered or checked. */
+typedef void (*px_cleanup_read_fn)(struct px_upcall *u, pmix_status_t rc);
+/* Reads the clean-up that u->args.more asks for, keeps it in u->cleanup, and registers
+ * or only checks it: see px_cleanup_register. Returns PX_DEFERRED if that takes several
+ * turns of the loop: then fn gets the status. A peer that leaves before drops the
+ * request and u. reading.c */
+pmix_status_t px_cleanup_begin(struct px_req *req, struct px_upcall *u, bool only_check,
+                               px_cleanup_read_fn fn);
+/* Registers or checks a request that has been read. */
+pmix_status_t px_cleanup_apply(struct px_server *srv, struct px_peer *peer,
+                               const pmix_proc_t *procs, size_t n_procs,
+                               const struct px_cleanup_request *request,
+                               bool only_check);
 /* Registers the clean-up that infos (only clean-up: px_cleanup_split) ask for, all or
  * nothing; or only checks it. Finds the client's processes first, as the client may
  * exit after the reply. PMIX_ERR_BAD_PARAM: an invalid or unreachable path, or a value

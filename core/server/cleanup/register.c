@@ -26,7 +26,7 @@ struct change {
 struct registration {
     struct px_cleanup *registry;
     struct px_peer *peer;
-    struct px_cleanup_request request;
+    const struct px_cleanup_request *request;
     struct px_cleanup_rank *payer;
     struct px_cleanup_scope **targets;
     size_t n_targets;
@@ -75,12 +75,12 @@ static pmix_status_t find_targets(struct registration *q, const pmix_proc_t *pro
         procs = &own;
         n = 1;
     }
-    if (n > MAX_LOOKUPS / (q->request.n ? q->request.n : 1))
+    if (n > MAX_LOOKUPS / (q->request->n ? q->request->n : 1))
         return PMIX_ERR_OUT_OF_RESOURCE;
     for (size_t i = 0; i < n; i++)
         if (!is_here(q, &procs[i]))
             return PMIX_ERR_NOT_FOUND;
-    if (px_list_empty(&q->request.wants))
+    if (px_list_empty(&q->request->wants))
         return PMIX_SUCCESS;
     q->payer = px_cleanup_payer(q->registry, q->peer);
     q->targets = q->payer ? calloc(n, sizeof(*q->targets)) : NULL;
@@ -104,7 +104,7 @@ static uint16_t merge(uint16_t a, uint16_t b)
 static pmix_status_t plan_want(struct registration *q, struct px_cleanup_scope *s,
                                const struct px_cleanup_want *w)
 {
-    const uint16_t flags = w->kind == PX_RM_DIR ? q->request.flags : 0;
+    const uint16_t flags = w->kind == PX_RM_DIR ? q->request->flags : 0;
     const struct px_journal_record r = {.type = PX_JOURNAL_ITEM,
                                         .kind = w->kind,
                                         .flags = flags,
@@ -172,22 +172,24 @@ static pmix_status_t write_down(struct registration *q)
 
 /* ---- the way in ------------------------------------------------------------------ */
 
-pmix_status_t px_cleanup_register(struct px_server *srv, struct px_peer *peer,
-                                  const pmix_proc_t *procs, size_t n_procs,
-                                  const px_infos *infos, bool only_check)
+pmix_status_t px_cleanup_apply(struct px_server *srv, struct px_peer *peer,
+                               const pmix_proc_t *procs, size_t n_procs,
+                               const struct px_cleanup_request *request,
+                               bool only_check)
 {
-    struct registration q = {.registry = srv->part.cleanup, .peer = peer};
-    pmix_status_t rc = px_cleanup_request_read(&q.request, infos, peer->uid, peer->gid);
+    struct registration q = {
+        .registry = srv->part.cleanup, .peer = peer, .request = request};
+    pmix_status_t rc = PMIX_SUCCESS;
 
     /* Without a group from kernel or host, files have nothing to be compared with. */
-    if (!rc && (!srv->part.session->cleaner || peer->gid == (gid_t)-1))
+    if (!srv->part.session->cleaner || peer->gid == (gid_t)-1)
         rc = PMIX_ERR_NOT_SUPPORTED;
     if (!rc && (srv->part.cleanup->stopping || !px_session_can_record(srv)))
         rc = PMIX_ERR_NOT_AVAILABLE;
     if (!rc)
         rc = find_targets(&q, procs, n_procs);
     for (size_t i = 0; i < q.n_targets; i++)
-        PX_LIST_EACH (&q.request.wants, struct px_cleanup_want, w, link)
+        PX_LIST_EACH (&request->wants, struct px_cleanup_want, w, link)
             if (!rc)
                 rc = plan_want(&q, q.targets[i], w);
     if (!rc && !only_check)
@@ -196,7 +198,6 @@ pmix_status_t px_cleanup_register(struct px_server *srv, struct px_peer *peer,
         undo(&q);
     for (size_t i = 0; i < q.n_targets; i++)
         px_cleanup_watch_procs(q.targets[i]);
-    px_cleanup_request_fini(&q.request);
     free(q.targets);
     free(q.changes);
     /* Scopes may be due, as their processes have ended meanwhile. Others may be left
@@ -204,5 +205,20 @@ pmix_status_t px_cleanup_register(struct px_server *srv, struct px_peer *peer,
     if (q.n_targets > 0)
         PX_LIST_EACH (&srv->part.cleanup->jobs, struct px_cleanup_job, job, link)
             px_cleanup_check(job);
+    return rc;
+}
+
+pmix_status_t px_cleanup_register(struct px_server *srv, struct px_peer *peer,
+                                  const pmix_proc_t *procs, size_t n_procs,
+                                  const px_infos *infos, bool only_check)
+{
+    struct px_cleanup_request request;
+    pmix_status_t rc = px_cleanup_request_begin(&request, infos, peer->uid, peer->gid);
+
+    if (!rc)
+        rc = px_cleanup_request_read(&request, infos, SIZE_MAX);
+    if (!rc)
+        rc = px_cleanup_apply(srv, peer, procs, n_procs, &request, only_check);
+    px_cleanup_request_fini(&request);
     return rc;
 }

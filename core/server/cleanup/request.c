@@ -74,8 +74,6 @@ static pmix_status_t add_named(struct px_cleanup_request *q, uint8_t kind,
     char raw[PX_RM_MAX_PATH + 1], path[PX_RM_MAX_PATH + 1];
     struct px_cleanup_want *w;
 
-    if (++q->n > MAX_NAMED)
-        return PMIX_ERR_OUT_OF_RESOURCE;
     if (len > PX_RM_MAX_PATH)
         return PMIX_ERR_BAD_PARAM;
     memcpy(raw, name, len);
@@ -85,6 +83,7 @@ static pmix_status_t add_named(struct px_cleanup_request *q, uint8_t kind,
     w = calloc(1, sizeof(*w) + strlen(path) + 1);
     if (!w)
         return PMIX_ERR_NOMEM;
+    q->wants_b += sizeof(*w) + strlen(path) + 1;
     w->kind = kind;
     memcpy(w->path, path, strlen(path));
     /* Paths to keep come first: a journal read only in part must not remove them. */
@@ -95,28 +94,32 @@ static pmix_status_t add_named(struct px_cleanup_request *q, uint8_t kind,
     return PMIX_SUCCESS;
 }
 
-/* Reads a comma-separated list. Empty elements are skipped. */
-static pmix_status_t read_list(struct px_cleanup_request *q, const pmix_value_t *v,
-                               uint8_t kind)
+/* Returns the length of the next element of a comma-separated list, or 0 at the end of
+ * the list. Skips empty elements. */
+static size_t next_in(const char **at)
+{
+    *at += strspn(*at, ",");
+    return strcspn(*at, ",");
+}
+
+/* Counts the paths of a list. */
+static pmix_status_t count_list(struct px_cleanup_request *q, const pmix_value_t *v)
 {
     const char *at = px_value_string(v);
-    pmix_status_t rc = PMIX_SUCCESS;
 
     if (!at)
         return PMIX_ERR_BAD_PARAM;
     q->named_b += strlen(at);
     if (q->named_b > MAX_NAMED_B)
         return PMIX_ERR_OUT_OF_RESOURCE;
-    for (size_t len; !rc && *at; at += len + (at[len] == ',')) {
-        len = strcspn(at, ",");
-        if (len > 0)
-            rc = add_named(q, kind, at, len);
-    }
-    return rc;
+    for (size_t len; (len = next_in(&at)) > 0; at += len)
+        if (++q->n > MAX_NAMED)
+            return PMIX_ERR_OUT_OF_RESOURCE;
+    return PMIX_SUCCESS;
 }
 
-pmix_status_t px_cleanup_request_read(struct px_cleanup_request *q,
-                                      const px_infos *infos, uid_t uid, gid_t gid)
+pmix_status_t px_cleanup_request_begin(struct px_cleanup_request *q,
+                                       const px_infos *infos, uid_t uid, gid_t gid)
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
@@ -127,12 +130,39 @@ pmix_status_t px_cleanup_request_read(struct px_cleanup_request *q,
         const pmix_value_t *v = &infos->v[i].value;
 
         if (row && !row->flag)
-            rc = read_list(q, v, row->kind);
+            rc = count_list(q, v);
         else if (row && v->type != PMIX_BOOL && v->type != PMIX_UNDEF)
             rc = PMIX_ERR_BAD_PARAM;
         else if (row && px_value_truth(v))
             q->flags |= row->flag;
     }
+    return rc;
+}
+
+pmix_status_t px_cleanup_request_read(struct px_cleanup_request *q,
+                                      const px_infos *infos, size_t most)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (; !rc && most > 0 && q->at_info < infos->n; q->at_info++) {
+        const pmix_info_t *info = &infos->v[q->at_info];
+        const struct row *row = row_of(info);
+        size_t len = 0;
+
+        if (!row || row->flag)
+            continue;
+        if (!q->at_path)
+            q->at_path = px_value_string(&info->value);
+        while (!rc && most > 0 && (len = next_in(&q->at_path)) > 0) {
+            rc = add_named(q, row->kind, q->at_path, len);
+            q->at_path += len;
+            most--;
+        }
+        if (len > 0) /* there may be more */
+            break;
+        q->at_path = NULL;
+    }
+    q->is_read = q->at_info == infos->n;
     return rc;
 }
 

@@ -71,6 +71,11 @@ static pmix_status_t call_spawn(const pmix_server_module_t *m, struct px_upcall 
 /* Separates clean-up, which this server does, from directives for the host. Beside such
  * directives clean-up is only checked, and registered after the host has agreed. So an
  * error leaves nothing registered. */
+static void cleanup_read(struct px_upcall *u, pmix_status_t rc)
+{
+    px_forward_prepared(u, rc ? rc : px_forward_user(u->arg, u));
+}
+
 static pmix_status_t prepare_job_control(struct px_req *req, struct px_upcall *u)
 {
     struct px_args *a = &u->args;
@@ -79,8 +84,7 @@ static pmix_status_t prepare_job_control(struct px_req *req, struct px_upcall *u
 
     u->done = a->more.n > 0 && !host;
     if (!rc && a->more.n > 0)
-        rc = px_cleanup_register(req->peer->server, req->peer, a->procs, a->n_procs,
-                                 &a->more, host);
+        rc = px_cleanup_begin(req, u, host, cleanup_read);
     return rc ? rc : px_forward_user(req, u);
 }
 
@@ -99,9 +103,9 @@ static void reply_job_control(void *arg, const struct px_upcall *answer)
     const struct px_args *a = &answer->args;
     struct px_upcall both = *answer;
 
-    if (a->more.n > 0 && !answer->done && !both.status)
-        both.status = px_cleanup_register(req->peer->server, req->peer, a->procs,
-                                          a->n_procs, &a->more, false);
+    if (answer->cleanup && !answer->done && !both.status)
+        both.status = px_cleanup_apply(req->peer->server, req->peer, a->procs,
+                                       a->n_procs, answer->cleanup, false);
     px_upcall_reply_infos(arg, &both);
 }
 

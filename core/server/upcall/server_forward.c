@@ -117,15 +117,44 @@ static pmix_status_t serve(struct px_server *srv, struct px_upcall *u,
     return f->call(&srv->module, u);
 }
 
+static bool is_by_host(const struct px_server *srv, const struct px_forward *f)
+{
+    return !f->slot || has_function(srv, f->slot) || has_function(srv, f->older);
+}
+
+/* Serves a request that has been prepared. */
+static void go_on(struct px_server *srv, struct px_upcall *u,
+                  const struct px_forward *f)
+{
+    const bool by_host = is_by_host(srv, f);
+    pmix_status_t rc = f->own_first ? PMIX_SUCCESS : check_required(srv, u, f, by_host);
+
+    if (rc)
+        explain(srv, u, f, by_host);
+    else
+        u->function = f->function;
+    px_upcall_returned(u, rc ? rc : serve(srv, u, f, by_host));
+}
+
+void px_forward_prepared(struct px_upcall *u, pmix_status_t rc)
+{
+    struct px_req *req = u->arg;
+
+    if (rc) {
+        px_upcall_drop(u);
+        px_req_done(req, rc);
+        return;
+    }
+    go_on(req->peer->server, u, req->rpc->forward);
+}
+
 pmix_status_t px_forward(struct px_server *srv, struct px_req *req)
 {
     const struct px_forward *f = req->rpc->forward;
-    const bool by_host = !f->slot || has_function(srv, f->slot) ||
-                         has_function(srv, f->older);
     struct px_upcall *u;
     pmix_status_t rc;
 
-    if (!by_host && !f->own) {
+    if (!is_by_host(srv, f) && !f->own) {
         px_req_refused(req, f->function,
                        srv->host ? "the built-in host has no function for that"
                                  : "the host has no function for that");
@@ -135,16 +164,13 @@ pmix_status_t px_forward(struct px_server *srv, struct px_req *req)
     if (!u)
         return PMIX_ERR_NOMEM;
     rc = prepare(req, u);
+    if (rc == PX_DEFERRED)
+        return rc;
     if (rc) {
         px_upcall_drop(u);
         return rc;
     }
-    rc = f->own_first ? PMIX_SUCCESS : check_required(srv, u, f, by_host);
-    if (rc)
-        explain(srv, u, f, by_host);
-    else
-        u->function = f->function;
-    px_upcall_returned(u, rc ? rc : serve(srv, u, f, by_host));
+    go_on(srv, u, f);
     return PX_DEFERRED;
 }
 

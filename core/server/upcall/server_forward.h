@@ -34,7 +34,7 @@ struct px_forward {
     /* Memory that the host keeps until it answers: for a request, and for each key. */
     size_t held_b, held_key_b;
     bool newest; /* its types are newer than most dialects, and so is its message */
-    /* NULL: px_forward_user */
+    /* NULL: px_forward_user. PX_DEFERRED: px_forward_prepared follows */
     pmix_status_t (*prepare)(struct px_req *req, struct px_upcall *u);
     /* Calls the host's function. */
     pmix_status_t (*call)(const pmix_server_module_t *module, struct px_upcall *u);
@@ -45,6 +45,9 @@ struct px_forward {
 
 /* Serves a request as its row describes. */
 pmix_status_t px_forward(struct px_server *srv, struct px_req *req);
+/* Serves a request whose preparation took several turns, or replies with its
+ * failure. */
+void px_forward_prepared(struct px_upcall *u, pmix_status_t rc);
 /* Sets the user in the infos to the user that the connection proves, whatever the
  * request claims. */
 pmix_status_t px_forward_user(struct px_req *req, struct px_upcall *u);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Answers of the host: copied in the thread that gives them, handled on the loop. */
+#include "core/server/cleanup/request.h"
 #include "core/server/upcall/upcall.h"
 
 #include "core/base/str.h"
@@ -42,6 +43,9 @@ void px_upcall_drop(struct px_upcall *u)
     if (u->answers)
         px_answers_cleanup(u->answers);
     free(u->answers);
+    if (u->cleanup)
+        px_cleanup_request_fini(u->cleanup);
+    free(u->cleanup);
     px_type_free_array(PMIX_PDATA, u->pdata, u->n_pdata);
     px_buf_cleanup(&u->bytes);
     px_args_cleanup(&u->args);

@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 
 struct px_answers;
+struct px_cleanup_request;
 struct px_req;
 struct px_server;
 
@@ -45,8 +46,9 @@ struct px_upcall {
     pmix_proc_t proc;
     struct px_args args;
     px_buf blob;
-    struct px_answers *answers; /* of a query; else NULL */
-    bool done;                  /* job control: this server has done everything */
+    struct px_answers *answers;         /* of a query; else NULL */
+    struct px_cleanup_request *cleanup; /* of job control; else NULL */
+    bool done; /* job control: this server has done everything */
 };
 
 /* Creates an upcall, which px_upcalls_stop ends. fn NULL: the answer does not matter.

@@ -392,7 +392,6 @@ ROWS = {
     "invitations-20000": (invitations, 20000, EITHER, True, 150),
     "invitations-of-1000": (large_invitations, 1000, EITHER, True, 300),
 }
-MISSED = {"clean-up-4096", "clean-up-16384"}  # break limits, which is reported only: the paths are resolved in one turn
 KEEPS = {"commits-100", "commit-100000", "commits-300", "publish-bytes-100"}  # data that stay until the job ends
 # Rows of the short form with --timeout. The long form has all.
 WITH_TIMEOUT = {"usual", "register-cached", "lookup-65536", "events-900000"}
@@ -733,7 +732,7 @@ def main(args):
             if not found or not set(found) <= set(WAITS):
                 break
         for breach in found:
-            failed += name not in MISSED
+            failed += 1
             print("    %s: %s" % (name, breach), flush=True)
     return 1 if failed and not only_reports else 0
 

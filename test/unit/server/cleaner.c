@@ -421,7 +421,7 @@ void cleaner_parse(const char *request, pmix_proc_t *procs, size_t *n_procs,
             parse_word(one, infos);
 }
 
-pmix_status_t cleaner_ask(int fd, const char *request)
+static px_writer begin_ask(const char *request)
 {
     PX_AUTO(px_infos) infos = {0};
     px_writer w = raw_begin(PX_OP_JOB_CONTROL);
@@ -431,7 +431,17 @@ pmix_status_t cleaner_ask(int fd, const char *request)
     cleaner_parse(request, procs, &n, &infos);
     px_pack_procs(&w, procs, n);
     px_pack_infos(&w, infos.v, infos.n);
-    return raw_request(fd, w, NULL);
+    return w;
+}
+
+pmix_status_t cleaner_ask(int fd, const char *request)
+{
+    return raw_request(fd, begin_ask(request), NULL);
+}
+
+void cleaner_send(int fd, const char *request)
+{
+    raw_send(fd, 4711, begin_ask(request));
 }
 
 char *cleaner_numbered(const char *begin, size_t first, size_t n, size_t digits)

@@ -50,6 +50,7 @@ off_t cleaner_journal_b(void);
  * "-recurse" is false, "~recurse" has no value, "!x" is required. "f:int", "f:bool" and "f:null"
  * have a value of this type. */
 pmix_status_t cleaner_ask(int fd, const char *text);
+void cleaner_send(int fd, const char *text); /* without waiting for the reply */
 void cleaner_parse(const char *text, pmix_proc_t *procs, size_t *n_procs,
                    px_infos *infos);
 /* Returns begin and n paths, numbered from first with this number of digits. Example:

@@ -6,6 +6,7 @@
 #include "core/model/nspace.h"
 #include "core/rt/process.h"
 #include "core/server/peer/peer.h"
+#include "core/server/peer/turn.h"
 #include "fake_host.h"
 #include "px_test.h"
 
@@ -318,6 +319,62 @@ PX_TEST(a_bad_path_anywhere_registers_nothing_of_the_request)
     path[4094] = '\0';
     request = px_strf("0 f=%s", path);
     ok(cleaner_ask(fds[0], request));
+}
+
+static void read_rests(void *n)
+{
+    *(size_t *)n = px_process.server->part.turns->n_rests;
+}
+
+PX_TEST(many_paths_are_read_in_several_turns)
+{
+    enum { PATHS = 1000, IN_A_TURN = 64 };
+    PX_AUTOFREE char *many = cleaner_numbered("0 f=", 0, PATHS, 8),
+                     *wrong = px_strf("%s,relative", many);
+    size_t before, after;
+
+    ASK_ROWS({0, wrong, BAD, ""});
+    raw_on_loop(read_rests, &before);
+    ok(cleaner_ask(fds[0], many));
+    raw_on_loop(read_rests, &after);
+    ck_assert_uint_ge(after - before, PATHS / IN_A_TURN);
+    fails(cleaner_ask(fds[0], "0 k=/t/00000999"), CONFLICTING_CLEANUP_DIRECTIVES);
+}
+
+/* Ends the connection of rank 1 when some of its paths have been read. */
+static void lose_reader(void *timer)
+{
+    struct px_server *srv = px_process.server;
+    const pmix_proc_t who = raw_proc("job", 1);
+
+    if (px_list_empty(&srv->part.readings))
+        px_timer_set(*(struct px_timer **)timer, 0);
+    else
+        px_server_peer_lost(srv, px_peer_find(srv, &who), PMIX_SUCCESS);
+}
+
+static void make_timer(void *timer)
+{
+    *(struct px_timer **)timer = px_timer_create(px_process.server->loop, lose_reader,
+                                                 timer);
+    lose_reader(timer);
+}
+
+static void free_timer(void *timer)
+{
+    px_timer_free(*(struct px_timer **)timer);
+}
+
+PX_TEST(a_client_that_is_lost_before_its_paths_are_read_registers_nothing)
+{
+    PX_AUTOFREE char *many = cleaner_numbered("job f=", 0, 1000, 8);
+    struct px_timer *timer = NULL;
+
+    raw_on_loop(make_timer, &timer);
+    cleaner_send(fds[1], many);
+    raw_await_gone(1);
+    raw_on_loop(free_timer, &timer);
+    ck_assert_str_eq(cleaner_registry(), "");
 }
 
 PX_TEST(values_of_the_wrong_type_register_nothing)
