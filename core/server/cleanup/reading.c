@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 enum {
-    PATH_ITEMS = 256, /* of work, for a path */
+    PATH_ITEMS = 1024, /* of work, for a path */
     PATHS = PX_TURN_ITEMS / PATH_ITEMS,
 };
 

@@ -328,7 +328,7 @@ static void read_rests(void *n)
 
 PX_TEST(many_paths_are_read_in_several_turns)
 {
-    enum { PATHS = 1000, IN_A_TURN = 64 };
+    enum { PATHS = 1000, IN_A_TURN = 16 };
     PX_AUTOFREE char *many = cleaner_numbered("0 f=", 0, PATHS, 8),
                      *wrong = px_strf("%s,relative", many);
     size_t before, after;
