@@ -42,6 +42,7 @@ def defined(text, name):
         return number(m.group(2), m.group(1) == "DURATION")
     m = re.search(r"(?:#define %s\s+|\b%s\s*=\s*)([\w\s()*<+/-]+?)\s*(?:/\*|,|}|$)" % (name, name), text, re.M)
     expression = re.sub(r"\b(0x[\da-fA-F]+|\d+)[uUlL]*\b", r"\1", m.group(1)) if m else ""
+    expression = re.sub(r"\b[A-Z][A-Z_]+\b", lambda other: str(defined(text, other.group())), expression)
     # Numbers and operators only, so that nothing else is evaluated.
     return eval(expression) if re.fullmatch(r"[\dxa-fA-F\s()*<+/-]+", expression) else None  # pylint: disable=eval-used
 
@@ -53,7 +54,10 @@ def check(root, _build):
         named = NAMED.search(cells[-1])
         documented.add(named and named.group(1))
         source = os.path.join(root, named.group(2)) if named else ""
-        value = defined(common.read(root, named.group(2)), named.group(1)) if os.path.isfile(source) else None
+        # Headers of the folder may have constants of which the constant is a multiple.
+        near = [p for p in common.files(root, ".h", under=(os.path.dirname(named.group(2)),))] if named else []
+        value = defined("\n".join(common.read(root, p) for p in (named.group(2), *near)), named.group(1)) \
+            if os.path.isfile(source) else None
         if value is None:
             violations.append("%s:%d: no such constant: %s" % (path, line_number, cells[-1]))
         elif number(cells[1]) != value:
@@ -65,7 +69,7 @@ def check(root, _build):
 
 
 def sample(root, _build):
-    common.write(root, "core/a.c", "#define MAX_A 4096 /* a */\n#define MAX_B (16u * 1024u * 1024u)\nenum { WAIT_MS = 200, C = 3 };\n"
+    common.write(root, "core/a.c", "#define MAX_A 4096 /* a */\n#define MAX_B (MAX_A * 4u * 1024u)\nenum { WAIT_MS = 200, C = 3 };\n"
                  "PX_PARAM_DURATION(struct conf, wait, \"5m\", 1, 3)\nPX_PARAM_SIZE(\n    struct conf, room, \"2g\", 0)\n")
     common.write(root, "docs/x.md", "| what | limit | constant |\n|---|---|---|\n| a | 4,096 | `MAX_A` of `core/a.c` |\n"
                  "| b | 16 MiB | `MAX_B` of `core/a.c` |\n| c | 1 s | `WAIT_MS` of `core/a.c` |\n| d | 5 min | `wait` of `core/a.c` |\n"

@@ -127,11 +127,6 @@ enum px_key_realm px_key_realm(const char *key)
     return px_known_realm(px_job_key_find(key));
 }
 
-enum px_key_means px_key_means(const char *key)
-{
-    return px_known_means(px_job_key_find(key));
-}
-
 void px_job_value_convert(const char *key, const pmix_value_t *in, pmix_value_t *out)
 {
     const struct px_job_key *k = px_job_key_find(key);
@@ -157,7 +152,7 @@ void px_job_value_convert(const char *key, const pmix_value_t *in, pmix_value_t 
 static void read_qualifiers(struct px_lookup *l)
 {
     for (size_t n = l->n_quals; n-- > 0;) {
-        const enum px_key_means is = px_key_means(l->quals[n].key);
+        const enum px_key_means is = px_known_means(px_job_key_find(l->quals[n].key));
         const pmix_value_t *v = &l->quals[n].value;
         uint32_t *number = is == PX_KEY_NODEID       ? &l->node_id
                            : is == PX_KEY_APPNUM     ? &l->app

@@ -109,7 +109,6 @@ static inline bool px_key_is_reserved(const char *key)
 /* Finds a key in the dictionary; NULL for other keys. */
 const struct px_job_key *px_job_key_find(const char *key);
 enum px_key_realm px_key_realm(const char *key);
-enum px_key_means px_key_means(const char *key);
 /* Returns the meaning or the realm of a row of the dictionary. known may be NULL. */
 static inline enum px_key_means px_known_means(const struct px_job_key *known)
 {

@@ -16,29 +16,26 @@ struct px_upcall;
  * time of parameter server_cleanup_timeout. Must be called only once. */
 void px_cleanup_finish(struct px_server *srv, struct px_call *call);
 
-/* Called on the loop when a request has been read, and registered or checked. */
-typedef void (*px_cleanup_read_fn)(struct px_upcall *u, pmix_status_t rc);
-/* Reads the clean-up that u->args.more asks for, keeps it in u->cleanup, and registers
- * or only checks it: see px_cleanup_register. Returns PX_DEFERRED if that takes several
- * turns of the loop: then fn gets the status. A peer that leaves before drops the
- * request and u. reading.c */
-pmix_status_t px_cleanup_begin(struct px_req *req, struct px_upcall *u, bool only_check,
-                               px_cleanup_read_fn fn);
-/* Registers or checks a request that has been read. */
+/* Registers a request that has been read, all or nothing; or only checks the request.
+ * Finds the client's processes first, as the client may exit after the reply.
+ * PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES: remove and ignore; PMIX_ERR_NO_PERMISSIONS:
+ * another user's process; PMIX_ERR_NOT_FOUND: no such process here;
+ * PMIX_ERR_OUT_OF_RESOURCE: beyond the limits of a client; PMIX_ERR_NOT_SUPPORTED: no
+ * component that this server accepts. register.c */
 pmix_status_t px_cleanup_apply(struct px_server *srv, struct px_peer *peer,
                                const pmix_proc_t *procs, size_t n_procs,
                                const struct px_cleanup_request *request,
                                bool only_check);
-/* Registers the clean-up that infos (only clean-up: px_cleanup_split) ask for, all or
- * nothing; or only checks it. Finds the client's processes first, as the client may
- * exit after the reply. PMIX_ERR_BAD_PARAM: an invalid or unreachable path, or a value
- * of the wrong type; PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES: remove and ignore;
- * PMIX_ERR_NO_PERMISSIONS: another user's process; PMIX_ERR_NOT_FOUND: no such process
- * here; PMIX_ERR_OUT_OF_RESOURCE: beyond the limits of a client;
- * PMIX_ERR_NOT_SUPPORTED: no component that this server accepts. register.c */
-pmix_status_t px_cleanup_register(struct px_server *srv, struct px_peer *peer,
-                                  const pmix_proc_t *procs, size_t n_procs,
-                                  const px_infos *infos, bool only_check);
+
+/* Called on the loop when a request has been read, and registered or checked. */
+typedef void (*px_cleanup_read_fn)(struct px_upcall *u, pmix_status_t rc);
+/* Reads the clean-up that u->args.more asks for (only clean-up: px_cleanup_split) into
+ * u->cleanup, and registers or only checks the request. Returns the status of
+ * px_cleanup_request_begin, px_cleanup_request_read or px_cleanup_apply. Returns
+ * PX_DEFERRED if that takes several turns of the loop: then fn gets the status. A peer
+ * that leaves before drops the request and u. reading.c */
+pmix_status_t px_cleanup_begin(struct px_req *req, struct px_upcall *u, bool only_check,
+                               px_cleanup_read_fn fn);
 
 /* Registers a process that this server started: it ends with the server
  * (PX_JOURNAL_END), and its end will be reported. */

@@ -48,7 +48,7 @@ pmix_status_t px_cleanup_begin(struct px_req *req, struct px_upcall *u, bool onl
 {
     struct px_peer *peer = req->peer;
     struct reading r = {.req = req, .upcall = u, .only_check = only_check, .fn = fn};
-    struct reading *later = NULL;
+    struct reading *later;
     pmix_status_t rc;
 
     u->cleanup = calloc(1, sizeof(*u->cleanup));
@@ -86,27 +86,30 @@ static void peer_turn(struct px_server *srv, struct px_peer *peer)
     }
 }
 
+static void drop(struct reading *r)
+{
+    px_list_remove(&r->link);
+    px_upcall_drop(r->upcall);
+    free(r);
+}
+
 static void peer_gone(struct px_server *srv, struct px_peer *peer)
 {
-    PX_LIST_EACH (&srv->part.readings, struct reading, r, link)
-        if (r->req->peer == peer) {
-            struct px_req *req = r->req;
+    PX_LIST_EACH (&srv->part.readings, struct reading, r, link) {
+        struct px_req *req = r->req;
 
-            px_list_remove(&r->link);
-            px_upcall_drop(r->upcall);
-            free(r);
-            px_req_drop(req);
-        }
+        if (req->peer != peer)
+            continue;
+        drop(r);
+        px_req_drop(req);
+    }
 }
 
 /* The requests have their replies: see px_upcalls_stop. */
 static void stop(struct px_server *srv)
 {
-    PX_LIST_EACH (&srv->part.readings, struct reading, r, link) {
-        px_list_remove(&r->link);
-        px_upcall_drop(r->upcall);
-        free(r);
-    }
+    PX_LIST_EACH (&srv->part.readings, struct reading, r, link)
+        drop(r);
 }
 
 const struct px_server_part px_readings_part = {

@@ -12,9 +12,8 @@
 
 #include <string.h>
 
-/* Bound of targets times paths, as each pair needs a lookup: 16 times
- * PX_CLEANUP_MAX_ENTRIES. */
-#define MAX_LOOKUPS 65536u
+/* Bound of targets times paths, as each pair needs a lookup. */
+#define MAX_LOOKUPS (16u * PX_CLEANUP_MAX_ENTRIES)
 
 /* A change of a target's scope: a new entry, or other flags of a known entry. */
 struct change {
@@ -205,20 +204,5 @@ pmix_status_t px_cleanup_apply(struct px_server *srv, struct px_peer *peer,
     if (q.n_targets > 0)
         PX_LIST_EACH (&srv->part.cleanup->jobs, struct px_cleanup_job, job, link)
             px_cleanup_check(job);
-    return rc;
-}
-
-pmix_status_t px_cleanup_register(struct px_server *srv, struct px_peer *peer,
-                                  const pmix_proc_t *procs, size_t n_procs,
-                                  const px_infos *infos, bool only_check)
-{
-    struct px_cleanup_request request;
-    pmix_status_t rc = px_cleanup_request_begin(&request, infos, peer->uid, peer->gid);
-
-    if (!rc)
-        rc = px_cleanup_request_read(&request, infos, SIZE_MAX);
-    if (!rc)
-        rc = px_cleanup_apply(srv, peer, procs, n_procs, &request, only_check);
-    px_cleanup_request_fini(&request);
     return rc;
 }

@@ -5,6 +5,8 @@
 #include "core/base/clock.h"
 #include "core/base/path.h"
 #include "core/base/str.h"
+#include "core/server/cleanup/request.h"
+#include "core/server/peer/peer.h"
 #include "fake_host.h"
 #include "frameworks/framework.h"
 #include "px_test.h"
@@ -437,6 +439,20 @@ static px_writer begin_ask(const char *request)
 pmix_status_t cleaner_ask(int fd, const char *request)
 {
     return raw_request(fd, begin_ask(request), NULL);
+}
+
+pmix_status_t cleaner_register(struct px_peer *peer, const pmix_proc_t *procs, size_t n,
+                               const px_infos *infos)
+{
+    struct px_cleanup_request q;
+    pmix_status_t rc = px_cleanup_request_begin(&q, infos, peer->uid, peer->gid);
+
+    if (!rc)
+        rc = px_cleanup_request_read(&q, infos, SIZE_MAX);
+    if (!rc)
+        rc = px_cleanup_apply(peer->server, peer, procs, n, &q, false);
+    px_cleanup_request_fini(&q);
+    return rc;
 }
 
 void cleaner_send(int fd, const char *request)

@@ -50,6 +50,9 @@ off_t cleaner_journal_b(void);
  * "-recurse" is false, "~recurse" has no value, "!x" is required. "f:int", "f:bool" and "f:null"
  * have a value of this type. */
 pmix_status_t cleaner_ask(int fd, const char *text);
+/* Reads and registers a request on the loop, in one turn. */
+pmix_status_t cleaner_register(struct px_peer *peer, const pmix_proc_t *procs, size_t n,
+                               const px_infos *infos);
 void cleaner_send(int fd, const char *text); /* without waiting for the reply */
 void cleaner_parse(const char *text, pmix_proc_t *procs, size_t *n_procs,
                    px_infos *infos);

@@ -470,8 +470,7 @@ static void register_limited(void *arg)
     getrlimit(RLIMIT_FSIZE, &was);
     small = (struct rlimit){l->journal_b, was.rlim_max};
     setrlimit(RLIMIT_FSIZE, &small);
-    l->rc = px_cleanup_register(srv, px_peer_find(srv, &l->proc), &l->proc, 1,
-                                &l->infos, false);
+    l->rc = cleaner_register(px_peer_find(srv, &l->proc), &l->proc, 1, &l->infos);
     setrlimit(RLIMIT_FSIZE, &was);
 }
 

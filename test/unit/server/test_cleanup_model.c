@@ -264,7 +264,7 @@ static void register_on_loop(void *arg)
     cleaner_parse(t->r->text, procs, &n, &infos);
     if (t->nth)
         px_alloc_fail_at(t->nth);
-    t->rc = px_cleanup_register(srv, peer, procs, n, &infos, false);
+    t->rc = cleaner_register(peer, procs, n, &infos);
     if (t->nth)
         t->failed = px_alloc_fail_end();
 }
