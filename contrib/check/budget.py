@@ -27,7 +27,7 @@ ROOMS = (
     (6500, "API families, connections, tools", "core/client", "core/tool"),
     (2000, "parts, init, registration", "core/server"),
     (1500, "queries", "core/server/query"),
-    (1000, "peers, dispatch, authority", "core/server/peer"),
+    (1300, "peers, dispatch, authority, times of processes", "core/server/peer"),
     (1500, "the host's module, calls of it, control without it", "core/server/upcall"),
     (1000, "services where the host has no function", "core/server/service"),
     (1500, "listeners, handshake, rendezvous", "core/server/door"),

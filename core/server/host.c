@@ -8,7 +8,7 @@
 #include "core/server/cleanup/cleanup.h"
 #include "core/server/peer/peer.h"
 #include "core/server/server.h"
-#include "core/server/timeline.h"
+#include "core/server/peer/timeline.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include "core/server/peer/req.h"
 #include "core/server/peer/share.h"
 #include "core/server/server.h"
-#include "core/server/timeline.h"
+#include "core/server/peer/timeline.h"
 #include "core/server/upcall/server_forward.h"
 #include "core/server/upcall/upcall.h"
 #include "core/wire/requests.h"

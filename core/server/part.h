@@ -35,13 +35,13 @@ struct px_server_parts {
     struct px_probes *probes;
     struct px_queries *queries;
     struct px_session *session;
-    struct px_timelines *timelines;
     struct px_turns *turns;
     struct px_values *values;
     /* lists of one part each, which needs no structure */
     struct px_list attributes, cached_events, commits, connected, deliveries, gathers,
         generations, invites, joined, psets, readings;
     size_t n_cached_events, cached_events_b;
+    uint64_t n_timed;      /* collectives in records of times */
     uint64_t next_event;   /* number of the next event */
     uint64_t last_context; /* context id of the last group that has one */
     struct px_timer *events_timer, *deliveries_timer;

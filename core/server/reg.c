@@ -16,7 +16,7 @@
 #include "core/server/op.h"
 #include "core/server/peer/peer.h"
 #include "core/server/server.h"
-#include "core/server/timeline.h"
+#include "core/server/peer/timeline.h"
 #include "core/wire/requests.h"
 
 #include <stdio.h>
@@ -33,13 +33,6 @@ struct reg {
 
 /* ---- on the loop ----------------------------------------------------------------- */
 
-/* Frees a client with its record of times. */
-static void drop_local(struct px_server *srv, struct px_local *local)
-{
-    px_timeline_free(px_take(&local->timeline));
-    px_local_free(srv, local);
-}
-
 /* Removes the namespace of a tool or of a group: the host's registration of that name
  * replaces it. */
 static void free_name(struct px_server *srv, const char *nspace)
@@ -52,7 +45,7 @@ static void free_name(struct px_server *srv, const char *nspace)
     } else if (ns && px_nspace_is_tools(ns)) {
         PX_LIST_EACH (&ns->locals, struct px_local, l, link) {
             PX_PARTS_NOTIFY(srv, local_gone, l);
-            drop_local(srv, l);
+            px_local_free(srv, l);
         }
         px_nspace_remove(srv->model, ns);
     }
@@ -113,7 +106,7 @@ void px_server_drop_nspace(struct px_server *srv, const char *nspace)
             px_server_peer_lost(srv, p, PMIX_SUCCESS); /* the host is aware of it */
     }
     PX_LIST_EACH (&ns->locals, struct px_local, l, link)
-        drop_local(srv, l);
+        px_local_free(srv, l);
     if (ns != srv->model->own) /* this process's own namespace stays */
         px_nspace_remove(srv->model, ns);
 }
@@ -152,7 +145,7 @@ pmix_status_t px_server_add_client(struct px_server *srv, const pmix_proc_t *pro
         return rc ? rc : PMIX_ERR_NOMEM;
     if (!local->timeline && px_timeline_create(srv, &local->timeline)) {
         if (is_new)
-            drop_local(srv, local);
+            px_local_free(srv, local);
         return PMIX_ERR_NOMEM;
     }
     if (!ns->hosted)
@@ -182,7 +175,7 @@ static void drop_client(struct px_server *srv, const pmix_proc_t *proc)
     PX_PARTS_NOTIFY(srv, proc_ended, proc);
     if (local->ns->n_local > 0)
         local->ns->n_local--;
-    drop_local(srv, local);
+    px_local_free(srv, local);
 }
 
 /* ---- jobs of one process --------------------------------------------------------- */

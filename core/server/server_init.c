@@ -22,7 +22,7 @@
 #include "core/server/peer/peer.h"
 #include "core/server/peer/rpc.h"
 #include "core/server/server.h"
-#include "core/server/timeline.h"
+#include "core/server/peer/timeline.h"
 #include "core/server/upcall/module.h"
 #include "core/server/upcall/upcall.h"
 

@@ -12,7 +12,7 @@
 #include "core/server/peer/req.h"
 #include "core/server/peer/turn.h"
 #include "core/server/server.h"
-#include "core/server/timeline.h"
+#include "core/server/peer/timeline.h"
 
 enum {
     SMALL_B = 64 * 1024,

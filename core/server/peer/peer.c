@@ -5,6 +5,7 @@
 #include "core/link/channel.h"
 #include "core/link/conn.h"
 #include "core/rt/log.h"
+#include "core/server/peer/timeline.h"
 #include "core/server/server.h"
 
 struct px_local *px_local_before(const struct px_nspace *ns, pmix_rank_t rank)
@@ -55,6 +56,7 @@ void px_local_free(struct px_server *srv, struct px_local *local)
         if (p->local == local)
             p->local = NULL;
     px_list_remove(&local->link);
+    px_timeline_free(local->timeline);
     free(local);
 }
 

@@ -6,7 +6,7 @@
 #include "core/base/clock.h"
 #include "core/server/host.h"
 #include "core/server/peer/peer.h"
-#include "core/server/timeline.h"
+#include "core/server/peer/timeline.h"
 #include "pmix_tool.h"
 
 #include <string.h>

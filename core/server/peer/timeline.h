@@ -2,8 +2,8 @@
 /* Times of a process: steps from its start to its end, and collectives. A client has a
  * record if parameter server_timeline is not 0. Times are px_clock_ns(). Without a
  * record the functions do nothing. Loop thread only. */
-#ifndef PX_SERVER_TIMELINE_H
-#define PX_SERVER_TIMELINE_H
+#ifndef PX_SERVER_PEER_TIMELINE_H
+#define PX_SERVER_PEER_TIMELINE_H
 
 #include "core/types/type.h"
 #include "core/wire/codec.h"
@@ -48,5 +48,10 @@ void px_timeline_enter(const struct px_server *srv, struct px_local *local,
  * PMIX_RANK_UNDEF if that process is of another job. */
 void px_timeline_leave(struct px_local *local, uint64_t number, uint64_t now_ns,
                        pmix_rank_t last);
+
+/* Returns the number of recorded collectives. */
+size_t px_timeline_length(const struct px_timeline *t);
+/* Adds the record, as TENON_QUERY_TIMELINE has it. */
+pmix_status_t px_timeline_describe(px_infos *infos, struct px_timeline *t);
 
 #endif

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Times of processes, and the query for them. */
-#include "core/server/timeline.h"
+#include "core/server/peer/timeline.h"
 
 #include "core/base/clock.h"
 #include "core/base/vec.h"
-#include "core/model/query.h"
 #include "core/server/peer/peer.h"
-#include "core/server/peer/req.h"
-#include "core/server/query/answers.h"
 #include "core/server/server.h"
 #include "pmix_tool.h"
 
@@ -24,10 +20,6 @@ struct px_timeline {
     struct collective *v;
     size_t n, cap;
     uint64_t n_dropped; /* collectives above the limit */
-};
-
-struct px_timelines {
-    uint64_t n_collectives;
 };
 
 /* ---- records --------------------------------------------------------------------- */
@@ -98,7 +90,12 @@ void px_timeline_read(struct px_local *local, px_reader *rest)
 
 uint64_t px_timeline_number(struct px_server *srv)
 {
-    return srv->conf.timeline == 0 ? 0 : ++srv->part.timelines->n_collectives;
+    return srv->conf.timeline == 0 ? 0 : ++srv->part.n_timed;
+}
+
+size_t px_timeline_length(const struct px_timeline *t)
+{
+    return t->n;
 }
 
 void px_timeline_enter(const struct px_server *srv, struct px_local *local,
@@ -132,7 +129,7 @@ void px_timeline_leave(struct px_local *local, uint64_t number, uint64_t now_ns,
     t->v[i - 1].last = last;
 }
 
-/* ---- the query ------------------------------------------------------------------- */
+/* ---- description ----------------------------------------------------------------- */
 
 static pmix_status_t add_numbers(px_infos *infos, const char *key, uint64_t *v,
                                  size_t n)
@@ -142,7 +139,7 @@ static pmix_status_t add_numbers(px_infos *infos, const char *key, uint64_t *v,
     return px_infos_add(infos, key, &all, PMIX_DATA_ARRAY);
 }
 
-static pmix_status_t describe(px_infos *infos, struct px_timeline *t)
+pmix_status_t px_timeline_describe(px_infos *infos, struct px_timeline *t)
 {
     enum { COLUMNS = 5 };
     PX_AUTOFREE uint64_t *rows = calloc(COLUMNS * t->n + 1, sizeof(*rows));
@@ -162,52 +159,3 @@ static pmix_status_t describe(px_infos *infos, struct px_timeline *t)
     return rc ? rc
               : px_infos_add(infos, TENON_TIMELINE_DROPPED, &t->n_dropped, PMIX_UINT64);
 }
-
-static pmix_status_t answer_timeline(struct px_server *srv, const pmix_query_t *q,
-                                     const char *key, struct px_answers *a)
-{
-    PX_AUTO(px_infos) infos = {0};
-    const struct px_local *local;
-    pmix_proc_t target;
-    size_t cost_b = 0;
-    pmix_status_t rc = px_query_target(q, &a->req->peer->proc, &target);
-
-    if (rc)
-        return rc;
-    local = px_local_find(srv, &target);
-    if (!local || !local->timeline)
-        return PMIX_ERR_NOT_FOUND;
-    rc = px_answers_work(a, local->timeline->n);
-    if (!rc)
-        rc = describe(&infos, local->timeline);
-    for (size_t i = 0; i < infos.n; i++)
-        cost_b += px_type_size(PMIX_INFO, &infos.v[i]);
-    return rc ? rc : px_answer_array(a, key, infos.v, infos.n, PMIX_INFO, cost_b);
-}
-
-static const struct px_query_key keys[] = {
-    {TENON_QUERY_TIMELINE, answer_timeline, PMIX_PROCID "," PMIX_NSPACE "," PMIX_RANK,
-     false},
-    {0},
-};
-
-/* ---- hooks of the part ----------------------------------------------------------- */
-
-static void peer_here(struct px_server *srv PX_UNUSED, struct px_peer *peer)
-{
-    px_timeline_stamp(peer->local, PX_STEP_CONNECT);
-}
-
-static void proc_ended(struct px_server *srv, const pmix_proc_t *proc)
-{
-    if (srv->conf.timeline)
-        px_timeline_stamp(px_local_find(srv, proc), PX_STEP_EXIT);
-}
-
-const struct px_server_part px_timeline_part = {
-    .name = "timeline",
-    .query_keys = keys,
-    PX_PART_STATE(timelines, struct px_timelines),
-    .peer_here = peer_here,
-    .proc_ended = proc_ended,
-};
