@@ -240,7 +240,7 @@ void px_lead_release(struct px_loop *loop)
     bool left = has_any_mail(loop) || px_poll_due(&loop->poll) < loop->sleeps_until_ms;
     if (left || loop->poll.n_writers)
         must_run(loop);
-    left |= loop->has_thread && !loop->poll.is_mirrored;
+    left |= loop->own_has_run && !loop->poll.is_mirrored;
     leave(loop);
     if (!loop->own_rests)
         px_poll_arm(&loop->poll, PX_ARM_ONCE);
@@ -273,9 +273,9 @@ static bool take_for_own(struct px_loop *loop)
     return true;
 }
 
-/* Makes a pass of the own thread. With lead_lock. Returns the time of the next
- * wake-up. */
-static uint64_t own_pass(struct px_loop *loop)
+/* Makes a pass of the own thread. With lead_lock. mail_only: a message woke the thread,
+ * and no descriptor is ready. Returns the time of the next wake-up. */
+static uint64_t own_pass(struct px_loop *loop, bool mail_only)
 {
     enum { RETRY_MS = 100 }; /* after the kernel had no room for the set */
     uint64_t due;
@@ -286,7 +286,10 @@ static uint64_t own_pass(struct px_loop *loop)
     pthread_mutex_unlock(&loop->lead_lock);
     px_lead_enter(loop);
     px_poll_fill(&loop->poll);
-    px_lead_pass(loop, false);
+    if (mail_only && loop->poll.is_mirrored && px_poll_due(&loop->poll) > px_clock_ms())
+        px_lead_run_mail(loop);
+    else
+        px_lead_pass(loop, false);
     due = has_any_mail(loop) ? 0 : px_poll_due(&loop->poll);
     if (!loop->poll.is_mirrored && due > px_clock_ms() + RETRY_MS)
         due = px_clock_ms() + RETRY_MS;
@@ -299,21 +302,23 @@ static uint64_t own_pass(struct px_loop *loop)
 static void *thread_main(void *arg)
 {
     struct px_loop *loop = arg;
+    enum px_woken by = PX_WOKEN_BY_TIME;
 
     prctl(PR_SET_NAME, PX_LOOP_THREAD_NAME);
     pthread_mutex_lock(&loop->lead_lock);
     for (;;) {
-        const uint64_t due = own_pass(loop);
+        const uint64_t due = own_pass(loop, by == PX_WOKEN_BY_MAIL);
 
         if (loop->stopped)
             break;
         loop->sleeps_until_ms = due;
         loop->own_rests = loop->poll.armed == PX_ARM_ALWAYS;
+        loop->own_has_run = true;
         pthread_mutex_unlock(&loop->lead_lock);
-        bool woken = px_poll_sleep(&loop->poll, due);
+        by = px_poll_sleep(&loop->poll, due);
         pthread_mutex_lock(&loop->lead_lock);
         loop->own_rests = false;
-        if (woken && loop->poll.armed == PX_ARM_ONCE)
+        if (by == PX_WOKEN_BY_WATCH && loop->poll.armed == PX_ARM_ONCE)
             loop->poll.armed = PX_ARM_NOT;
     }
     pthread_mutex_unlock(&loop->lead_lock);

@@ -33,6 +33,13 @@ struct px_timers {
     size_t n_steps;                    /* timers put into a slot, for tests */
 };
 
+/* The cause that ended a sleep of the own thread. */
+enum px_woken {
+    PX_WOKEN_BY_TIME,
+    PX_WOKEN_BY_MAIL,  /* wake_fd alone: no watched descriptor was ready */
+    PX_WOKEN_BY_WATCH, /* a watched descriptor, perhaps wake_fd, too */
+};
+
 /* Descriptors and timers. Only the leader uses them. */
 struct px_poll {
     struct event_base *base; /* NULL until needed */
@@ -80,7 +87,8 @@ struct px_loop {
     pthread_mutex_t lead_lock;
     pthread_cond_t lead_free;
     bool led;
-    bool own_rests; /* the own thread of a server sleeps, and callers may lead */
+    bool own_has_run; /* the own thread has made its first pass */
+    bool own_rests;   /* the own thread of a server sleeps, and callers may lead */
     uint64_t sleeps_until_ms;
     unsigned n_visits;       /* threads in px_loop_begin_visit */
     void *visited;           /* the watch or timer that the visit is about */
@@ -173,9 +181,8 @@ void px_poll_arm(struct px_poll *p, enum px_arm how);
 /* Adds the watched descriptors to sleep_fd, for the leader. is_mirrored stays false if
  * the kernel has no room. */
 void px_poll_fill(struct px_poll *p);
-/* Waits for a descriptor of outer_fd, until due_ms. Touches nothing else. Returns true
- * if a descriptor is ready. */
-bool px_poll_sleep(struct px_poll *p, uint64_t due_ms);
+/* Waits for a descriptor of outer_fd, until due_ms. Touches nothing else. */
+enum px_woken px_poll_sleep(struct px_poll *p, uint64_t due_ms);
 
 /* ---- child.c --------------------------------------------------------------------- */
 

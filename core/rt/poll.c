@@ -18,6 +18,7 @@
 enum {
     N_KINDS = 2,
     MOST_AHEAD_S = 365 * 24 * 3600, /* a later timer is set again at this time */
+    OF_WAKE_FD = 1, /* epoll data of wake_fd in outer_fd; sleep_fd has 0 */
 };
 
 /* Event kinds of enum px_watch_events, and their names in libevent, epoll and poll. */
@@ -210,7 +211,8 @@ static int mirror_watch(struct px_watch *w, unsigned events)
 
 pmix_status_t px_poll_make_sleep(struct px_poll *p)
 {
-    struct epoll_event off = {0}, by_edge = {.events = EPOLLIN | EPOLLET};
+    struct epoll_event off = {0};
+    struct epoll_event by_edge = {.events = EPOLLIN | EPOLLET, .data.u64 = OF_WAKE_FD};
 
     if (p->outer_fd >= 0)
         return PMIX_SUCCESS;
@@ -254,11 +256,15 @@ static int timeout_of(uint64_t due_ms)
     return due_ms == PX_NEVER ? -1 : px_clock_left(due_ms);
 }
 
-bool px_poll_sleep(struct px_poll *p, uint64_t due_ms)
+enum px_woken px_poll_sleep(struct px_poll *p, uint64_t due_ms)
 {
-    struct epoll_event ready[4];
+    struct epoll_event ready[2];
+    int n = epoll_wait(p->outer_fd, ready, PX_COUNT(ready), timeout_of(due_ms));
 
-    return epoll_wait(p->outer_fd, ready, PX_COUNT(ready), timeout_of(due_ms)) > 0;
+    if (n <= 0)
+        return PX_WOKEN_BY_TIME;
+    return n == 1 && ready[0].data.u64 == OF_WAKE_FD ? PX_WOKEN_BY_MAIL
+                                                     : PX_WOKEN_BY_WATCH;
 }
 
 /* ---- watches --------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -65,6 +66,25 @@ static inline struct px_loop *rt_loop(bool external)
     ok(px_loop_create(external ? PX_PROGRESS_EXTERNAL : PX_PROGRESS_THREAD, NULL,
                       &loop));
     return loop;
+}
+
+static inline void rt_do_nothing(void *arg PX_UNUSED)
+{
+}
+
+/* A loop for a thread that destroys it. */
+struct rt_destroyer {
+    struct px_loop *loop;
+    atomic_bool done;
+};
+
+static inline void *rt_destroy_it(void *arg)
+{
+    struct rt_destroyer *d = arg;
+
+    px_loop_destroy(d->loop);
+    atomic_store(&d->done, true);
+    return NULL;
 }
 
 /* Runs an external loop until *count reaches n. Otherwise Check's time limit ends the

@@ -8,28 +8,10 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
-#include <sys/epoll.h>
 #include <sys/syscall.h>
 
-/* Counters of wrapped C library functions; write is interrupted n_interrupts times. */
-static atomic_int n_interrupts, n_writes, n_changes;
-static _Thread_local int n_waits;
-static atomic_int waits_on = -1; /* the epoll set on which a thread sleeps; -1: none */
-
-PX_EXPORT int epoll_ctl(int ep, int op, int fd, struct epoll_event *event)
-{
-    atomic_fetch_add(&n_changes, 1);
-    return (int)syscall(SYS_epoll_ctl, ep, op, fd, event);
-}
-
-PX_EXPORT int epoll_wait(int ep, struct epoll_event *events, int n, int ms)
-{
-    n_waits++;
-    atomic_store(&waits_on, ms ? ep : -1);
-    n = (int)syscall(SYS_epoll_pwait, ep, events, n, ms, NULL, 0);
-    atomic_store(&waits_on, -1);
-    return n;
-}
+/* Writes are counted; n_interrupts of them are interrupted. */
+static atomic_int n_interrupts, n_writes;
 
 ssize_t write(int fd, const void *bytes, size_t n)
 {
@@ -60,10 +42,6 @@ static void on_note(struct px_msg *msg)
 
     seen_on_loop = px_loop_is_current(note->loop);
     seen[n_seen++] = note->number;
-}
-
-static void do_nothing(void *arg PX_UNUSED)
-{
 }
 
 enum { POSTERS = 8, EACH = 2000 };
@@ -99,7 +77,7 @@ PX_TEST(messages_of_many_threads_keep_their_order_and_none_is_lost)
     }
     for (int t = 0; t < POSTERS; t++)
         pthread_join(threads[t], NULL);
-    rt_on_loop(loop, do_nothing, NULL);
+    rt_on_loop(loop, rt_do_nothing, NULL);
 
     ck_assert_int_eq(n_seen, POSTERS * EACH);
     ck_assert(seen_on_loop);
@@ -162,7 +140,7 @@ PX_TEST(a_burst_wakes_the_loop_once_though_that_is_interrupted)
     atomic_store(&n_interrupts, 2);
     px_post(loop, &notes[0].msg);
     ck_assert_int_eq(atomic_load(&n_interrupts), 0);
-    rt_on_loop(loop, do_nothing, NULL);
+    rt_on_loop(loop, rt_do_nothing, NULL);
     ck_assert_int_eq(n_seen, 1);
     px_loop_destroy(loop);
 
@@ -262,28 +240,14 @@ PX_TEST(a_post_may_end_in_the_destruction_of_the_loop)
     }
 }
 
-struct destroyer {
-    struct px_loop *loop;
-    atomic_bool done;
-};
-
-static void *destroy_it(void *arg)
-{
-    struct destroyer *d = arg;
-
-    px_loop_destroy(d->loop);
-    atomic_store(&d->done, true);
-    return NULL;
-}
-
 PX_TEST_LOOP(a_loop_that_is_held_is_destroyed_later, 2)
 {
-    struct destroyer d = {.loop = rt_loop(_i)};
+    struct rt_destroyer d = {.loop = rt_loop(_i)};
     struct note last = {.msg.run = on_note, .loop = d.loop};
     pthread_t thread;
 
     px_loop_hold(d.loop);
-    ok(pthread_create(&thread, NULL, destroy_it, &d));
+    ok(pthread_create(&thread, NULL, rt_destroy_it, &d));
     px_post(d.loop, &last.msg);
     usleep(50000);
     ck_assert(!atomic_load(&d.done));
@@ -430,361 +394,6 @@ PX_TEST_LOOP(a_call_may_be_done_later_by_another, 2)
     pthread_join(thread, &status);
 
     ck_assert_int_eq((int)(intptr_t)status, 1);
-    px_loop_destroy(loop);
-}
-
-/* ---- guests ------------------------------------------------------------------------ */
-
-/* A call that waits until the other end of a pipe is written to. One thread at a time
- * uses the state. */
-static struct guest {
-    struct px_loop *loop;
-    struct px_call *call;
-    struct px_watch *watch;
-    struct px_msg for_user;
-    int ends[2];
-    pthread_t caller, watcher, user;
-    bool defers; /* the end posts a message for the user */
-    bool deferred, ran_before;
-    int n_runs;
-} guest;
-
-static atomic_bool guest_waits;
-
-static void on_user(struct px_msg *msg PX_UNUSED)
-{
-    guest.user = pthread_self();
-    guest.n_runs++;
-}
-
-static void on_end_of_wait(void *arg PX_UNUSED, int fd, unsigned events PX_UNUSED)
-{
-    char c;
-
-    ck_assert_int_eq(read(fd, &c, 1), 1);
-    px_watch_free(guest.watch);
-    guest.watcher = pthread_self();
-    if (guest.defers)
-        guest.deferred = px_loop_defer(guest.loop, &guest.for_user);
-    px_call_done(guest.call, 7);
-}
-
-static void on_begin_of_wait(struct px_call *call, void *args PX_UNUSED)
-{
-    guest.call = call;
-    guest.watch = px_watch_create(guest.loop, guest.ends[0], PX_READABLE,
-                                  on_end_of_wait, NULL);
-    atomic_store(&guest_waits, true);
-}
-
-static void *wait_as_guest(void *arg PX_UNUSED)
-{
-    pmix_status_t rc = px_call(guest.loop, on_begin_of_wait, NULL);
-
-    guest.ran_before = guest.n_runs == 1;
-    pthread_testcancel();
-    return (void *)(intptr_t)rc;
-}
-
-/* True if the loop's own thread sleeps without a pending event. */
-static bool own_thread_is_asleep(void)
-{
-    struct pollfd p = {.fd = atomic_load(&waits_on), .events = POLLIN};
-
-    return p.fd >= 0 && poll(&p, 1, 0) == 0 && atomic_load(&waits_on) == p.fd;
-}
-
-/* Starts a loop and waits until its own thread, which has the first turn, sleeps. */
-static void begin_wait(bool guests)
-{
-    guest = (struct guest){.loop = rt_loop(false), .for_user.run = on_user};
-    ok(pipe(guest.ends));
-    rt_on_loop(guest.loop, do_nothing, NULL);
-    while (!own_thread_is_asleep())
-        sched_yield();
-    px_loop_let_guests(guest.loop, guests);
-    atomic_store(&guest_waits, false);
-}
-
-static void start_wait(void)
-{
-    ok(pthread_create(&guest.caller, NULL, wait_as_guest, NULL));
-    while (!atomic_load(&guest_waits))
-        sched_yield();
-}
-
-static void *end_wait(void)
-{
-    void *result;
-
-    ck_assert_int_eq(write(guest.ends[1], "", 1), 1);
-    pthread_join(guest.caller, &result);
-    return result;
-}
-
-static void leave_wait(void)
-{
-    px_loop_destroy(guest.loop);
-    close(guest.ends[0]);
-    close(guest.ends[1]);
-}
-
-/* Two changes of the epoll set keep the loop's own thread asleep; the watch is added to
- * and removed from both sets. */
-PX_TEST(a_thread_that_waits_runs_the_loop_with_one_wait_and_wakes_no_other)
-{
-    begin_wait(true);
-    for (int i = 0; i < 3; i++) {
-        atomic_store(&n_writes, 0);
-        atomic_store(&n_changes, 0);
-        n_waits = 0;
-        ck_assert_int_eq(write(guest.ends[1], "", 1), 1);
-        ck_assert_int_eq(px_call(guest.loop, on_begin_of_wait, NULL), 7);
-        ck_assert(pthread_equal(guest.watcher, pthread_self()));
-        ck_assert_int_eq(n_waits, 1);
-        ck_assert_int_eq(atomic_load(&n_writes), 1); /* only the test's own write */
-        ck_assert_int_le(atomic_load(&n_changes), 6);
-    }
-    n_waits = 0;
-    rt_on_loop(guest.loop, do_nothing, NULL); /* returns at once */
-    ck_assert_int_eq(n_waits, 0);
-    leave_wait();
-}
-
-/* Without guests nothing can be deferred. */
-PX_TEST_LOOP(what_is_for_the_user_runs_on_the_loops_thread_before_the_call_returns, 2)
-{
-    begin_wait(_i);
-    guest.defers = true;
-    start_wait();
-    ck_assert_int_eq((int)(intptr_t)end_wait(), 7);
-    ck_assert_int_eq(guest.deferred, _i);
-    ck_assert_int_eq(pthread_equal(guest.watcher, guest.caller) != 0, _i);
-    ck_assert_int_eq(guest.n_runs, _i);
-    ck_assert_int_eq(guest.ran_before, _i);
-    ck_assert(!pthread_equal(guest.user, guest.caller));
-
-    guest.for_user.for_user = true; /* posted while a call waits */
-    guest.defers = false;
-    guest.n_runs = 0;
-    atomic_store(&guest_waits, false);
-    start_wait();
-    px_post(guest.loop, &guest.for_user);
-    ck_assert_int_eq((int)(intptr_t)end_wait(), 7);
-    rt_on_loop(guest.loop, do_nothing, NULL);
-    ck_assert_int_eq(guest.n_runs, 1);
-    ck_assert(!pthread_equal(guest.user, guest.caller));
-    leave_wait();
-}
-
-static void on_report(void *n_reports, int fd PX_UNUSED, unsigned events PX_UNUSED)
-{
-    ++*(int *)n_reports;
-}
-
-/* Wakes the loop's own thread by a ready descriptor, and frees the watch before that
- * thread gets the turn. */
-static void wake_and_forget(void *n_reports)
-{
-    struct px_watch *w = px_watch_create(guest.loop, guest.ends[0], PX_READABLE,
-                                         on_report, n_reports);
-
-    guest.watcher = pthread_self();
-    ck_assert_int_eq(write(guest.ends[1], "", 1), 1);
-    while (atomic_load(&waits_on) >= 0)
-        sched_yield();
-    px_watch_free(w);
-}
-
-PX_TEST(without_guests_a_call_runs_where_it_is_made_while_the_loops_thread_waits)
-{
-    int n_reports = 0;
-
-    begin_wait(false);
-    rt_on_loop(guest.loop, do_nothing, NULL); /* now the own thread waits in the loop */
-    for (int i = 0; i < 3; i++) {
-        while (!own_thread_is_asleep())
-            sched_yield();
-        atomic_store(&n_writes, 0);
-        n_waits = 0;
-        rt_on_loop(guest.loop, wake_and_forget, &n_reports);
-        ck_assert(pthread_equal(guest.watcher, pthread_self()));
-        ck_assert_int_eq(atomic_load(&n_writes), 1); /* only the test's own write */
-        ck_assert_int_eq(n_waits, 0);
-    }
-    ck_assert_int_eq(n_reports, 0);
-    leave_wait();
-}
-
-static void on_signal(int number PX_UNUSED)
-{
-}
-
-PX_TEST(a_guest_is_neither_interrupted_nor_cancelled_before_its_call_is_done)
-{
-    const struct sigaction catch = {.sa_handler = on_signal};
-
-    begin_wait(true);
-    ok(sigaction(SIGUSR1, &catch, NULL));
-    start_wait();
-    for (int i = 0; i < 10; i++)
-        ok(pthread_kill(guest.caller, SIGUSR1));
-    ok(pthread_cancel(guest.caller));
-    rt_on_loop(guest.loop, do_nothing, NULL);
-    ck_assert_ptr_eq(end_wait(), PTHREAD_CANCELED);
-    ck_assert(pthread_equal(guest.watcher, guest.caller));
-    leave_wait();
-}
-
-static void on_late(struct px_msg *msg PX_UNUSED)
-{
-    px_watch_free(guest.watch);
-    px_call_done(guest.call, 8);
-}
-
-PX_TEST(a_loop_is_destroyed_under_a_guest)
-{
-    struct px_msg late = {.run = on_late};
-    struct destroyer d;
-    pthread_t thread;
-    void *result;
-
-    begin_wait(true);
-    start_wait();
-    d = (struct destroyer){.loop = guest.loop};
-    px_loop_hold(guest.loop);
-    ok(pthread_create(&thread, NULL, destroy_it, &d));
-    px_post(guest.loop, &late);
-    pthread_join(guest.caller, &result);
-    px_loop_let_go(guest.loop);
-    pthread_join(thread, NULL);
-    ck_assert_int_eq((int)(intptr_t)result, 8);
-    close(guest.ends[0]);
-    close(guest.ends[1]);
-}
-
-/* ---- hand-over --------------------------------------------------------------------- */
-
-/* A call that ends at once, by a timer, or by a message of another thread. Some calls
- * leave a timer behind. */
-struct turn {
-    struct px_loop *loop;
-    struct px_msg msg;
-    struct px_call *call;
-    struct px_timer *timer;
-    unsigned kind;
-    pthread_t caller;
-};
-
-static int n_left, n_user, n_user_astray; /* used on the loop only */
-static pthread_t left_to;
-
-static void on_left(void *arg)
-{
-    px_timer_free(*(struct px_timer **)arg);
-    free(arg);
-    left_to = pthread_self();
-    if (--n_left == 0)
-        sem_post(&ran);
-}
-
-static void on_turn_time(void *arg)
-{
-    struct turn *t = arg;
-
-    px_timer_free(t->timer);
-    px_call_done(t->call, 3);
-}
-
-static void on_turn_msg(struct px_msg *msg)
-{
-    const struct turn *t = PX_CONTAINER_OF(msg, struct turn, msg);
-
-    n_user++;
-    n_user_astray += t->kind == 2 && pthread_equal(t->caller, pthread_self());
-    px_call_done(t->call, 3);
-}
-
-static void on_turn(struct px_call *call, void *args)
-{
-    struct turn *t = args;
-
-    t->call = call;
-    if (t->kind == 0) {
-        struct px_timer **timer = malloc(sizeof(struct px_timer *));
-
-        *timer = px_timer_create(t->loop, on_left, timer);
-        px_timer_set(*timer, 2);
-        n_left++;
-        px_call_done(call, 3);
-    } else if (t->kind == 1) {
-        t->timer = px_timer_create(t->loop, on_turn_time, t);
-        px_timer_set(t->timer, 1);
-    } else {
-        t->msg = (struct px_msg){.run = on_turn_msg, .for_user = t->kind == 2};
-        px_post(t->loop, &t->msg);
-    }
-}
-
-static void *take_turns(void *arg)
-{
-    struct turn t = {.loop = arg, .caller = pthread_self()};
-
-    for (int i = 0; i < CALLS; i++) {
-        t.kind = (unsigned)i % 4;
-        if (px_call(t.loop, on_turn, &t) != 3)
-            return arg;
-    }
-    return NULL;
-}
-
-static void read_left(void *left)
-{
-    *(int *)left = n_left;
-}
-
-/* Waits until the loop has run all timers left by calls. */
-static void await_left(struct px_loop *loop)
-{
-    struct turn last = {.loop = loop};
-
-    while (sem_trywait(&ran) == 0)
-        ;
-    ck_assert_int_eq(px_call(loop, on_turn, &last), 3);
-    for (int left = 1; left;) {
-        while (sem_wait(&ran) < 0)
-            ;
-        rt_on_loop(loop, read_left, &left);
-    }
-}
-
-PX_TEST_LOOP(the_turn_goes_from_thread_to_thread_and_no_call_is_forgotten, 2)
-{
-    struct px_loop *loop = rt_loop(false);
-    pthread_t threads[CALLERS];
-    void *failed;
-
-    px_loop_let_guests(loop, _i);
-    sem_init(&ran, 0, 0);
-    for (int t = 0; t < CALLERS; t++)
-        ok(pthread_create(&threads[t], NULL, take_turns, loop));
-    for (int t = 0; t < CALLERS; t++) {
-        pthread_join(threads[t], &failed);
-        ck_assert_ptr_null(failed);
-    }
-    rt_on_loop(loop, do_nothing, NULL);
-    ck_assert_int_eq(n_user, CALLERS * CALLS / 2);
-    ck_assert_int_eq(n_user_astray, 0);
-
-    await_left(loop); /* a timer left by a guest wakes the loop's own thread */
-    ck_assert(!pthread_equal(left_to, pthread_self()));
-
-    n_waits = 0;
-    /* Each waiting call takes one pass. A quarter of the calls wait for a timer, with up
-     * to four more passes due to libevent's coarse clock. */
-    ck_assert_ptr_null(take_turns(loop));
-    ck_assert_int_le(n_waits, 2 * CALLS);
-    await_left(loop);
     px_loop_destroy(loop);
 }
 
