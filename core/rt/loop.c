@@ -302,7 +302,7 @@ static uint64_t own_pass(struct px_loop *loop, bool mail_only)
 static void *thread_main(void *arg)
 {
     struct px_loop *loop = arg;
-    enum px_woken by = PX_WOKEN_BY_TIME;
+    enum px_woken by = PX_WOKEN_BY_MAIL; /* the first sleep reports ready descriptors */
 
     prctl(PR_SET_NAME, PX_LOOP_THREAD_NAME);
     pthread_mutex_lock(&loop->lead_lock);
