@@ -68,6 +68,29 @@ static void answer(int fd, pmix_status_t status, const uint32_t *index)
     px_door_answer(fd, words, index ? sizeof(words) : sizeof(words[0]));
 }
 
+/* Replies with STATUS, the name given to a tool without one, the server's name, and 0,
+ * in network order. */
+static void answer_tool(const struct handshake *h, pmix_status_t status,
+                        const pmix_proc_t *name)
+{
+    const pmix_proc_t *procs[] = {h->hello.has_proc ? NULL : name, &h->server->proc};
+    uint8_t bytes[2 * sizeof(pmix_proc_t) + 2 * sizeof(uint32_t)] = {0};
+    uint32_t word = htonl((uint32_t)status);
+    size_t n = sizeof(word);
+
+    memcpy(bytes, &word, sizeof(word));
+    for (size_t i = 0; !status && i < PX_COUNT(procs); i++) {
+        if (!procs[i])
+            continue;
+        memcpy(bytes + n, procs[i]->nspace, sizeof(procs[i]->nspace));
+        n += sizeof(procs[i]->nspace);
+        word = htonl(procs[i]->rank);
+        memcpy(bytes + n, &word, sizeof(word));
+        n += sizeof(word);
+    }
+    px_door_answer(h->fd, bytes, status ? n : n + sizeof(word));
+}
+
 static pmix_status_t check_credential(const struct handshake *h, uid_t uid, gid_t gid,
                                       struct px_err *err)
 {
@@ -200,6 +223,26 @@ pmix_status_t px_door_join(struct px_server *srv, struct px_peer *peer,
     return notify_host(srv, peer);
 }
 
+/* True for a client that expects the answer to a tool: a singleton of OpenPMIx before
+ * release 5.0.9, or of 6.0. */
+static bool reads_as_tool(const struct px_hello *hello)
+{
+    const struct px_version *v = &hello->version;
+
+    return hello->flag == PX_FLAG_SINGLETON &&
+           (!px_version_since(v, 5, 0, 9) ||
+            (px_version_since(v, 6, 0, 0) && !px_version_since(v, 6, 1, 0)));
+}
+
+static void answer_client(const struct handshake *h, pmix_status_t status,
+                          const struct px_peer *peer)
+{
+    if (reads_as_tool(&h->hello))
+        answer_tool(h, status, NULL);
+    else
+        answer(h->fd, status, status ? NULL : &peer->pindex);
+}
+
 static void welcome(struct handshake *h, struct px_local *local)
 {
     struct px_server *srv = h->server;
@@ -217,7 +260,7 @@ static void welcome(struct handshake *h, struct px_local *local)
     px_peer_ref(peer); /* the host may deregister the client within the upcall */
     pmix_status_t rc = px_door_join(srv, peer, local);
     if (!peer->gone)
-        answer(h->fd, rc, rc ? NULL : &peer->pindex);
+        answer_client(h, rc, peer);
     h->fd = -1; /* now the connection's */
     if (rc && !peer->gone)
         turn_client_away(peer, rc);
@@ -289,29 +332,6 @@ static pmix_status_t check_tool(const struct handshake *h, struct px_err *err)
     if (door->n_visits >= MAX_VISITS)
         return px_err_set(err, PMIX_ERR_OUT_OF_RESOURCE, "too many tools wait");
     return PMIX_SUCCESS;
-}
-
-/* Replies with STATUS, the name given to a tool without one, the server's name, and 0,
- * in network order. */
-static void answer_tool(const struct handshake *h, pmix_status_t status,
-                        const pmix_proc_t *name)
-{
-    const pmix_proc_t *procs[] = {h->hello.has_proc ? NULL : name, &h->server->proc};
-    uint8_t bytes[2 * sizeof(pmix_proc_t) + 2 * sizeof(uint32_t)] = {0};
-    uint32_t word = htonl((uint32_t)status);
-    size_t n = sizeof(word);
-
-    memcpy(bytes, &word, sizeof(word));
-    for (size_t i = 0; !status && i < PX_COUNT(procs); i++) {
-        if (!procs[i])
-            continue;
-        memcpy(bytes + n, procs[i]->nspace, sizeof(procs[i]->nspace));
-        n += sizeof(procs[i]->nspace);
-        word = htonl(procs[i]->rank);
-        memcpy(bytes + n, &word, sizeof(word));
-        n += sizeof(word);
-    }
-    px_door_answer(h->fd, bytes, status ? n : n + sizeof(word));
 }
 
 static void turn_away(struct handshake *h, pmix_status_t why)

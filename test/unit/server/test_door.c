@@ -444,6 +444,35 @@ PX_TEST(without_support_or_a_word_of_the_host_on_tools_there_are_none)
     ok(knock(PX_FLAG_TOOL_CLIENT, "job", NULL));
 }
 
+/* Releases of OpenPMIx differ in the answer that a singleton expects. */
+PX_TEST(a_singleton_gets_the_answer_that_its_release_reads)
+{
+    static const struct {
+        const char *version;
+        bool as_tool;
+    } rows[] = {{"4.2.2", true},  {"5.0.7a1", true}, {"5.0.8", true},
+                {"5.0.9", false}, {"6.0.0", true},   {"6.1.0", false}};
+
+    start_for_tools(NULL, true);
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        struct px_hello h = tool_hello(PX_FLAG_SINGLETON, "job");
+        uint8_t bytes[2 * sizeof(uint32_t) + sizeof(pmix_nspace_t)];
+        uint64_t deadline = px_clock_ms() + 5000;
+        PX_AUTO(px_buf) out = {0};
+        PX_AUTOCLOSE int fd = raw_socket();
+
+        strcpy(h.gds, "hash");
+        snprintf(h.version_text, sizeof(h.version_text), "%s", rows[i].version);
+        ok(px_hello_encode(&h, &out));
+        ok(px_fd_write_all(fd, out.data, out.len, deadline));
+        ok(px_fd_read_all(fd, bytes, 2 * sizeof(uint32_t), deadline));
+        if (rows[i].as_tool)
+            ck_assert_str_eq((char *)bytes + sizeof(uint32_t), "srv");
+        else
+            ck_assert_int_eq(bytes[sizeof(uint32_t)], 0); /* the index of the client */
+    }
+}
+
 PX_TEST(our_own_host_names_each_tool)
 {
     pmix_proc_t first, second, third;
