@@ -168,6 +168,6 @@ across "$ON_OURS" sessions_under_mpirun_on_prterun mpirun 4 "sessions worlds"
 across "$ON_OURS" spawn_under_mpirun_on_prterun mpirun 2 spawn spawned:2
 across "$ON_OURS" spawn_of_several_programs_under_mpirun_on_prterun mpirun 2 multiple spawned:3
 across "$ON_OURS" connection_by_a_published_name_under_mpirun_on_prterun mpirun 2 rendezvous serve:2 call:1
-across ours/ours spawn_without_a_launcher_by_prte alone spawn 2
+across "$ON_OURS" spawn_without_a_launcher_by_prte alone spawn 2
 t mpirun_has_its_own_options mpirun_of_its_own
 suite_end
