@@ -461,6 +461,12 @@ with_tool() {
     "${@:2}"
 }
 
+# Removes what a process of Open MPI 5 without a launcher leaves: a folder and, with OpenPMIx, a segment.
+drop_rests_of_singleton() {
+    rm -rf "$TMPDIR"/ompi.*
+    [ "${TENON_PRIVATE_SHM:-}" != yes ] || rm -f /dev/shm/sm_segment.*
+}
+
 # Print, for "ours" or "debian", the program compiled with those headers, the library, and its folder.
 program() { case $1 in debian) echo "$TMP/bin/$2" ;; ours) echo "$PROGRAMS/$2" ;; esac; }
 library() { case $1 in debian) echo "$DEBIAN_LIB" ;; ours) echo "$OUR_LIB" ;; esac; }

@@ -55,8 +55,7 @@ alone() { # alone SERVER RANKS PROGRAM [CHILDREN]
     lines 1 "^OK $3 0/1\$" "$OUT"
     [ "$n" = 0 ] || daemon=(1 'prte*' "$(library "$1")")
     used "${daemon[@]}" $((1 + n)) mpi "$(library "$2")"
-    rm -rf "$TMPDIR"/ompi.* # Open MPI 5 leaves the folder, and the segment with OpenPMIx
-    [ "${TENON_PRIVATE_SHM:-}" != yes ] || rm -f /dev/shm/sm_segment.*
+    drop_rests_of_singleton
 }
 
 # The processes register their folders for clean-up. The harness checks that they are removed.

@@ -142,7 +142,7 @@ alone() { # alone SERVER RANKS PROGRAM CHILDREN
     lines "$4" '^OK spawned [01]/2$' "$OUT"
     lines 0 '^prte' "$ERR"
     used 1 prte "$OUR_LIB" $((1 + $4)) mpi "$(library "$2")"
-    rm -rf "$TMPDIR"/ompi.* # Open MPI 5 leaves the folder of a process without a launcher
+    drop_rests_of_singleton
 }
 
 if has mpicc.openmpi && [ -f "$DEBIAN_LIB" ] && [ -z "$SANITIZE" ]; then
