@@ -8,6 +8,9 @@
 #include "core/rt/loop.h"
 #include "core/server/host.h"
 
+/* Entries of one key that count as a further key of a turn. */
+#define STEPS_PER_KEY 16u
+
 /* ---- keys and processes ---------------------------------------------------------- */
 
 struct px_pub_topic *px_pub_topic_find(struct px_pubs *p, const char *key)
@@ -82,22 +85,36 @@ void px_pub_party_unref(struct px_pub_party *y)
 
 /* ---- entries -------------------------------------------------------------------- */
 
-bool px_pub_are_visible(struct px_pubs *p, const struct px_scope *a,
-                        const struct px_scope *b, bool both)
+bool px_pub_is_visible(struct px_pubs *p, const struct px_pub *pub,
+                       const struct px_scope *asker)
 {
     p->steps++;
-    return both ? px_scope_includes(a, b) && px_scope_includes(b, a)
-                : px_scope_includes(a, b) || px_scope_includes(b, a);
+    return px_scope_includes(pub->scope, asker) && px_scope_includes(asker, pub->scope);
 }
 
 struct px_pub *px_pub_find(struct px_pubs *p, const struct px_pub_topic *t,
-                           const struct px_scope *scope, bool both)
+                           const struct px_scope *asker)
 {
-    if (t)
-        PX_LIST_EACH (&t->entries, struct px_pub, pub, same)
-            if (px_pub_are_visible(p, pub->scope, scope, both))
-                return pub;
+    PX_LIST_EACH (&t->entries, struct px_pub, pub, same)
+        if (px_pub_is_visible(p, pub, asker))
+            return pub;
     return NULL;
+}
+
+pmix_status_t px_pub_place(struct px_pubs *p, struct px_pub *pub)
+{
+    struct px_list *next = &pub->topic->entries; /* of the first with a wider range */
+
+    PX_LIST_EACH (&pub->topic->entries, struct px_pub, other, same) {
+        p->steps++;
+        if (px_scope_same(other->scope, pub->scope))
+            return PMIX_ERR_DUPLICATE_KEY;
+        if (next == &pub->topic->entries &&
+            px_scope_width(other->scope) > px_scope_width(pub->scope))
+            next = &other->same;
+    }
+    px_list_insert_before(next, &pub->same);
+    return PMIX_SUCCESS;
 }
 
 static void pub_free(struct px_pub *pub)
@@ -172,6 +189,13 @@ bool px_pub_take_turns(struct px_pubs *p, struct px_pub_request *r,
     px_list_append(&p->requests, &r->link);
     px_timer_set(p->timer, 0);
     return true;
+}
+
+size_t px_pub_budget(const struct px_pubs *p, uint64_t begun, size_t most)
+{
+    const uint64_t n = (p->steps - begun) / STEPS_PER_KEY;
+
+    return n < most ? most - (size_t)n : 0;
 }
 
 void px_pub_end_turns(struct px_pub_request *r)

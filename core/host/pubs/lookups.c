@@ -104,7 +104,7 @@ static pmix_status_t search(struct px_pub_waiter *w, struct px_pub_wait *wait)
     if (!wait->topic)
         return w->may_wait ? PMIX_ERR_NOMEM : PMIX_SUCCESS;
     px_list_append(&wait->topic->waits, &wait->link);
-    wait->found = px_pub_find(p, wait->topic, w->scope, true);
+    wait->found = px_pub_find(p, wait->topic, w->scope);
     w->n_found += wait->found != NULL;
     return PMIX_SUCCESS;
 }
@@ -158,7 +158,10 @@ static pmix_status_t begin_wait(struct px_pub_waiter *w)
 /* Does up to most steps of the present stage. Returns true at the end of the stage. */
 static bool do_stage(struct px_pub_waiter *w, size_t most)
 {
-    for (; w->at < w->n_keys && most > 0; w->at++, most--) {
+    const uint64_t begun = w->pubs->steps;
+
+    for (size_t n = 0; w->at < w->n_keys && n < px_pub_budget(w->pubs, begun, most);
+         w->at++, n++) {
         struct px_pub_wait *wait = &w->waits[w->at];
 
         if (w->stage == LEAVES)
@@ -337,7 +340,7 @@ void px_pub_hide(struct px_pubs *p, const struct px_pub *pub)
     PX_LIST_EACH (&pub->topic->waits, struct px_pub_wait, wait, link) {
         if (wait->found != pub)
             continue;
-        wait->found = px_pub_find(p, pub->topic, wait->waiter->scope, true);
+        wait->found = px_pub_find(p, pub->topic, wait->waiter->scope);
         wait->waiter->n_found -= !wait->found;
     }
 }
@@ -347,7 +350,7 @@ void px_pub_show(struct px_pubs *p, struct px_pub *pub, struct px_list *due)
     PX_LIST_EACH (&pub->topic->waits, struct px_pub_wait, wait, link) {
         struct px_pub_waiter *w = wait->waiter;
 
-        if (wait->found || !px_pub_are_visible(p, pub->scope, w->scope, true))
+        if (wait->found || !px_pub_is_visible(p, pub, w->scope))
             continue;
         wait->found = pub;
         if (++w->n_found != w->n_wanted || !w->party)

@@ -175,15 +175,14 @@ static pmix_status_t stage(struct publish *w, size_t most)
     return rc;
 }
 
-/* Makes the entries visible. Stops at the first key that another entry has. */
+/* Makes the entries visible. Stops at the first key with an entry on the same range. */
 static pmix_status_t reveal(struct publish *w, size_t *n_done)
 {
     PX_LIST_EACH (&w->staged, struct px_pub, pub, link) {
-        if (px_pub_find(w->pubs, pub->topic, w->scope, false))
+        if (px_pub_place(w->pubs, pub))
             return PMIX_ERR_DUPLICATE_KEY;
         pub->topic->n_staged--;
         px_list_remove(&pub->link);
-        px_list_append(&pub->topic->entries, &pub->same);
         px_list_append(&w->party->entries, &pub->link);
         w->n_new--;
         w->new_b -= pub->size_b;
@@ -292,28 +291,44 @@ static bool is_in(struct px_pubs *p, const struct px_pub *pub,
     return pub->party == y && (range == PMIX_RANGE_UNDEF || range == pub->scope->range);
 }
 
-/* Removes the entry of an owner for this key: there is at most one. */
-static void unpublish_one(struct px_pubs *p, const struct px_pub_party *y,
-                          const char *key, uint32_t range)
+/* Removes the entries of an owner for this key on a range. Returns their number. */
+static size_t unpublish_on(const struct px_pub_party *y, const char *key,
+                           uint32_t range)
 {
-    const struct px_pub_topic *t = px_pub_topic_find(p, key);
+    struct px_pub_topic *t = px_pub_topic_find(y->pubs, key);
+    size_t n = 0;
 
-    if (t)
-        PX_LIST_EACH (&t->entries, struct px_pub, pub, same)
-            if (is_in(p, pub, y, range)) {
-                px_pub_remove(p, pub);
-                return;
-            }
+    if (!t)
+        return 0;
+    t->n_staged++; /* keeps the key */
+    PX_LIST_EACH (&t->entries, struct px_pub, pub, same)
+        if (is_in(y->pubs, pub, y, range)) {
+            px_pub_remove(y->pubs, pub);
+            n++;
+        }
+    t->n_staged--;
+    px_pub_topic_drop(y->pubs, t);
+    return n;
+}
+
+/* Removes the entries of an owner for this key. Without a range, removes the entry of
+ * the session, which is the default. Without such an entry, removes all. */
+static void unpublish_one(const struct px_pub_party *y, const char *key, uint32_t range)
+{
+    if (range != PMIX_RANGE_UNDEF || unpublish_on(y, key, PMIX_RANGE_SESSION) == 0)
+        (void)unpublish_on(y, key, range);
 }
 
 /* Removes entries of up to most further keys. Returns true if no key is left. */
 static bool remove_some(struct removal *w, size_t most)
 {
     struct px_pub_party *y = w->party;
+    const uint64_t begun = y->pubs->steps;
 
     if (w->keys) {
-        for (; *w->keys && most > 0; w->keys++, most--)
-            unpublish_one(y->pubs, y, *w->keys, w->range);
+        for (size_t n = 0; *w->keys && n < px_pub_budget(y->pubs, begun, most);
+             w->keys++, n++)
+            unpublish_one(y, *w->keys, w->range);
         return !*w->keys;
     }
     PX_LIST_EACH (&y->entries, struct px_pub, pub, link) {

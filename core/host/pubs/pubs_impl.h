@@ -19,7 +19,8 @@ struct px_pub_party {
 
 /* A key with entries or waits. */
 struct px_pub_topic {
-    struct px_list entries, waits;
+    struct px_list entries; /* those with limited ranges first */
+    struct px_list waits;
     size_t n_staged; /* entries of publishes that are not finished */
     char key[];
 };
@@ -60,6 +61,8 @@ struct px_pub_request {
  * False: it should be served at once, because it is short or memory is missing. */
 bool px_pub_take_turns(struct px_pubs *p, struct px_pub_request *r,
                        const pmix_proc_t *proc, size_t n);
+/* Returns the keys that a turn of most keys may handle, after the steps since begun. */
+size_t px_pub_budget(const struct px_pubs *p, uint64_t begun, size_t most);
 /* Removes a request from the list; does nothing for one that is not there. */
 void px_pub_end_turns(struct px_pub_request *r);
 
@@ -75,12 +78,16 @@ struct px_pub_party *px_pub_party_find(const struct px_pubs *p,
 struct px_pub_party *px_pub_party_ref(struct px_pubs *p, const pmix_proc_t *proc);
 void px_pub_party_unref(struct px_pub_party *y);
 
-/* True if each scope includes the other; both false: one suffices. */
-bool px_pub_are_visible(struct px_pubs *p, const struct px_scope *a,
-                        const struct px_scope *b, bool both);
-/* Returns the entry of a key (may be NULL) that is visible to a scope, or NULL. */
+/* True if the scopes of the entry and of the lookup include each other's process. */
+bool px_pub_is_visible(struct px_pubs *p, const struct px_pub *pub,
+                       const struct px_scope *asker);
+/* Returns the entry of a key that a lookup finds, or NULL. Of several entries the
+ * lookup finds the one with the most limited range. */
 struct px_pub *px_pub_find(struct px_pubs *p, const struct px_pub_topic *t,
-                           const struct px_scope *scope, bool both);
+                           const struct px_scope *asker);
+/* Adds an entry to those of its key, in the order of ranges. PMIX_ERR_DUPLICATE_KEY:
+ * the key has an entry on the same range. */
+pmix_status_t px_pub_place(struct px_pubs *p, struct px_pub *pub);
 /* Frees an entry that is in no list. */
 void px_pub_drop(struct px_pubs *p, struct px_pub *pub);
 /* Removes an entry. Lookups that have found the entry look again. */

@@ -196,3 +196,32 @@ bool px_scope_includes(const struct px_scope *s, const struct px_scope *other)
         return true;
     }
 }
+
+bool px_scope_same(const struct px_scope *a, const struct px_scope *b)
+{
+    if (a->user != b->user || a->range != b->range || a->n_chosen != b->n_chosen)
+        return false;
+    switch (a->range) {
+    case PMIX_RANGE_NAMESPACE:
+        return strcmp(a->proc.nspace, b->proc.nspace) == 0;
+    case PMIX_RANGE_PROC_LOCAL:
+        return px_proc_same(&a->proc, &b->proc);
+    default:
+        for (size_t i = 0; i < a->n_chosen; i++)
+            if (compare(&a->chosen[i], &b->chosen[i]) != 0)
+                return false;
+        return true;
+    }
+}
+
+unsigned px_scope_width(const struct px_scope *s)
+{
+    static const pmix_data_range_t ranges[] = {
+        PMIX_RANGE_PROC_LOCAL, PMIX_RANGE_RM,      PMIX_RANGE_CUSTOM,
+        PMIX_RANGE_NAMESPACE,  PMIX_RANGE_SESSION, PMIX_RANGE_LOCAL};
+    unsigned width = 0;
+
+    while (width < PX_COUNT(ranges) && ranges[width] != s->range)
+        width++;
+    return width;
+}

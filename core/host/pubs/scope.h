@@ -31,6 +31,10 @@ pmix_status_t px_scope_create(struct px_pubs *p, const pmix_proc_t *proc,
 void px_scope_unref(struct px_scope *s);
 /* True if other is in the range of s, and has the same user. */
 bool px_scope_includes(const struct px_scope *s, const struct px_scope *other);
+/* True if both are the same range of the same user: a key has one entry there. */
+bool px_scope_same(const struct px_scope *a, const struct px_scope *b);
+/* Returns a number that grows with the processes in the range. */
+unsigned px_scope_width(const struct px_scope *s);
 
 /* Returns the user of a request, or NULL if the user has no entries and lookups. */
 const struct px_publisher *px_publisher_find(const struct px_pubs *p,

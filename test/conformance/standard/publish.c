@@ -109,6 +109,21 @@ PX_TEST(duplicate_keys_on_the_same_range_shall_return_an_error)
     fails(publish(key, NULL, NULL, PMIX_BOOL), DUPLICATE_KEY);
 }
 
+PX_TEST_LOOP(duplicate_keys_are_permitted_on_different_ranges, 2)
+{
+    static const pmix_data_range_t ranges[] = {PMIX_RANGE_NAMESPACE, PMIX_RANGE_GLOBAL};
+    pmix_pdata_t data = {.key = "example.key"};
+
+    ok(PMIx_server_init(NULL, NULL, 0));
+    ok(publish(key, NULL, NULL, PMIX_BOOL));
+    ok(publish(key, PMIX_RANGE, &ranges[_i], PMIX_DATA_RANGE));
+    fails(publish(key, PMIX_RANGE, &ranges[_i], PMIX_DATA_RANGE), DUPLICATE_KEY);
+    ok(PMIx_Lookup(&data, 1, NULL, 0));
+    PMIx_Value_destruct(&data.value);
+    ok(PMIx_Unpublish(keys, NULL, 0)); /* in the session, by default */
+    fails(publish(key, PMIX_RANGE, &ranges[_i], PMIX_DATA_RANGE), DUPLICATE_KEY);
+}
+
 PX_TEST(pdata_shall_be_null_and_npdata_zero_if_nothing_is_found)
 {
     ok(PMIx_server_init(NULL, NULL, 0));

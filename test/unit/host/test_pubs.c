@@ -194,12 +194,15 @@ PX_TEST(ranges_and_users_decide_which_process_sees_an_entry)
         const pmix_proc_t *asker;
         struct how asked;
         int lookup, publish;
-    } rows[] = {{job, &a1, any, SEEN, TAKEN},   {job, &b0, any, UNSEEN, TAKEN},
-                {job, &b0, job, UNSEEN, FREE},  {own, &a0, any, SEEN, TAKEN},
-                {own, &a1, any, UNSEEN, TAKEN}, {own, &a1, own, UNSEEN, FREE},
-                {rm, &a0, any, SEEN, TAKEN},    {rm, &a1, any, UNSEEN, TAKEN},
-                {all, &b0, any, SEEN, TAKEN},   {all, &a1, job, SEEN, TAKEN},
-                {all, &b0, job, UNSEEN, TAKEN}, {all, &b0, stranger, UNSEEN, FREE}};
+    } rows[] = {{any, &b0, any, SEEN, TAKEN},      {job, &a1, any, SEEN, FREE},
+                {job, &a1, job, SEEN, TAKEN},      {job, &b0, any, UNSEEN, FREE},
+                {job, &b0, job, UNSEEN, FREE},     {own, &a0, any, SEEN, FREE},
+                {own, &a0, own, SEEN, TAKEN},      {own, &a1, any, UNSEEN, FREE},
+                {own, &a1, own, UNSEEN, FREE},     {rm, &a0, any, SEEN, FREE},
+                {rm, &a1, any, UNSEEN, FREE},      {rm, &a1, rm, UNSEEN, TAKEN},
+                {all, &b0, any, SEEN, FREE},       {all, &b0, all, SEEN, TAKEN},
+                {all, &a1, job, SEEN, FREE},       {all, &b0, job, UNSEEN, FREE},
+                {any, &b0, stranger, UNSEEN, FREE}};
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         setup();
@@ -221,6 +224,33 @@ PX_TEST(a_custom_range_is_those_named)
     ok(px_pubs_publish(&pubs, &a0, l.v, l.n));
     lookup(&b0, plain, "few", PMIX_SUCCESS, 1);
     lookup(&a1, plain, "few", PMIX_ERR_NOT_FOUND, 0);
+    ck_assert_int_eq(px_pubs_publish(&pubs, &a1, l.v, l.n), PMIX_ERR_DUPLICATE_KEY);
+    ok(px_infos_set(&l, PMIX_EVENT_CUSTOM_RANGE, &a1, PMIX_PROC));
+    ok(px_pubs_publish(&pubs, &a1, l.v, l.n));
+    lookup(&a1, plain, "few", PMIX_SUCCESS, 1);
+    ck_assert(px_proc_same(&first_owner, &a1));
+}
+
+/* The values of the key are 1, 2, 3. */
+PX_TEST(of_entries_on_several_ranges_the_most_limited_one_is_found)
+{
+    const struct how all = {.range = PMIX_RANGE_GLOBAL},
+                     job = {.range = PMIX_RANGE_NAMESPACE};
+
+    publish(&a0, all, "key");
+    publish(&a0, job, "x,key");
+    publish(&a0, plain, "y,z,key");
+    lookup(&a1, plain, "key", PMIX_SUCCESS, 1);
+    ck_assert_uint_eq(first_value, 2);
+    lookup(&b0, plain, "key", PMIX_SUCCESS, 1);
+    ck_assert_uint_eq(first_value, 3);
+    unpublish(&a0, "key"); /* in the session, by default */
+    lookup(&b0, plain, "key", PMIX_SUCCESS, 1);
+    ck_assert_uint_eq(first_value, 1);
+    lookup(&a1, plain, "key", PMIX_SUCCESS, 1);
+    unpublish(&a0, "key"); /* elsewhere */
+    lookup(&a1, plain, "key", PMIX_ERR_NOT_FOUND, 0);
+    lookup(&b0, plain, "x,y,z", PMIX_ERR_PARTIAL_SUCCESS, 2);
 }
 
 PX_TEST(persistence_decides_what_stays)
