@@ -48,9 +48,6 @@ PASSED = {
 }
 # Attributes that no side honours, and why: ignored, and PMIX_ERR_NOT_SUPPORTED if they are required.
 REFUSED = {
-    "PMIX_ACCESS_GRPIDS": "the built-in host does not check permissions",
-    "PMIX_ACCESS_PERMISSIONS": "the built-in host does not check permissions",
-    "PMIX_ACCESS_USERIDS": "the built-in host does not check permissions",
     "PMIX_DATA_SCOPE": "a get searches all scopes",
     "PMIX_ENUM_VALUE": "answers about attributes have no values",
     "PMIX_IOF_LOCAL_OUTPUT": "the host writes the output of its processes",

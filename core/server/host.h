@@ -58,7 +58,7 @@ extern const struct px_builtin_host px_host_builtin;
 
 /* Bounds of the memory that the built-in host occupies for a lookup that waits, and for
  * each of its keys. The server charges them to the requester, for every host. */
-#define PX_LOOKUP_B     512u
+#define PX_LOOKUP_B     576u
 #define PX_LOOKUP_KEY_B 256u
 
 /* ---- services of the server for the built-in host alone (host.c) ----------------- */

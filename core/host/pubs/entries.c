@@ -85,20 +85,36 @@ void px_pub_party_unref(struct px_pub_party *y)
 
 /* ---- entries -------------------------------------------------------------------- */
 
-bool px_pub_is_visible(struct px_pubs *p, const struct px_pub *pub,
-                       const struct px_scope *asker)
+enum px_pub_view px_pub_view(struct px_pubs *p, const struct px_pub *pub,
+                             const struct px_scope *asker)
 {
     p->steps++;
-    return px_scope_includes(pub->scope, asker) && px_scope_includes(asker, pub->scope);
+    if (!px_scope_includes(pub->scope, asker) || !px_scope_includes(asker, pub->scope))
+        return PX_PUB_HIDDEN;
+    if (px_scope_admits(pub->scope, asker))
+        return PX_PUB_VISIBLE;
+    return px_scope_is_shared(pub->scope) ? PX_PUB_DENIED : PX_PUB_HIDDEN;
 }
 
 struct px_pub *px_pub_find(struct px_pubs *p, const struct px_pub_topic *t,
-                           const struct px_scope *asker)
+                           const struct px_scope *asker, enum px_pub_view *view)
 {
-    PX_LIST_EACH (&t->entries, struct px_pub, pub, same)
-        if (px_pub_is_visible(p, pub, asker))
+    struct px_pub *found = NULL;
+
+    *view = PX_PUB_HIDDEN;
+    PX_LIST_EACH (&t->entries, struct px_pub, pub, same) {
+        const enum px_pub_view seen = px_pub_view(p, pub, asker);
+
+        if (seen > *view)
+            *view = seen;
+        if (seen != PX_PUB_VISIBLE)
+            continue;
+        if (pub->scope->user == asker->user)
             return pub;
-    return NULL;
+        if (!found)
+            found = pub;
+    }
+    return found;
 }
 
 pmix_status_t px_pub_place(struct px_pubs *p, struct px_pub *pub)

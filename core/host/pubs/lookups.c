@@ -25,6 +25,7 @@ struct px_pub_waiter {
     enum stage stage;
     size_t at; /* the first key that the stage has not handled */
     size_t n_wanted, n_found;
+    size_t n_denied;  /* keys whose entries this process may not read */
     uint32_t limit_s; /* of the time to wait; 0: none */
     bool may_wait;
     struct px_list link;        /* in party.waiters, or among the due ones */
@@ -98,14 +99,16 @@ static pmix_status_t search(struct px_pub_waiter *w, struct px_pub_wait *wait)
 {
     struct px_pubs *p = w->pubs;
     const char *key = w->keys[w->at];
+    enum px_pub_view view;
 
     wait->waiter = w;
     wait->topic = w->may_wait ? px_pub_topic_of(p, key) : px_pub_topic_find(p, key);
     if (!wait->topic)
         return w->may_wait ? PMIX_ERR_NOMEM : PMIX_SUCCESS;
     px_list_append(&wait->topic->waits, &wait->link);
-    wait->found = px_pub_find(p, wait->topic, w->scope);
-    w->n_found += wait->found != NULL;
+    wait->found = px_pub_find(p, wait->topic, w->scope, &view);
+    w->n_found += view == PX_PUB_VISIBLE;
+    w->n_denied += view == PX_PUB_DENIED;
     return PMIX_SUCCESS;
 }
 
@@ -188,9 +191,10 @@ static void answer(struct px_pub_waiter *w)
         give_up(w, w->status);
         return;
     }
-    const pmix_status_t rc = w->n == w->n_keys ? PMIX_SUCCESS
-                             : w->n > 0        ? PMIX_ERR_PARTIAL_SUCCESS
-                                               : PMIX_ERR_NOT_FOUND;
+    const pmix_status_t rc = w->n == w->n_keys          ? PMIX_SUCCESS
+                             : w->n > 0                 ? PMIX_ERR_PARTIAL_SUCCESS
+                             : w->n_denied == w->n_keys ? PMIX_ERR_NO_PERMISSIONS
+                                                        : PMIX_ERR_NOT_FOUND;
     w->cb(rc, px_take(&w->v), w->n, w->cbdata);
     w->n = 0;
     waiter_free(w);
@@ -337,10 +341,12 @@ pmix_status_t px_pubs_lookup(struct px_pubs *p, const pmix_proc_t *asker,
 
 void px_pub_hide(struct px_pubs *p, const struct px_pub *pub)
 {
+    enum px_pub_view view;
+
     PX_LIST_EACH (&pub->topic->waits, struct px_pub_wait, wait, link) {
         if (wait->found != pub)
             continue;
-        wait->found = px_pub_find(p, pub->topic, wait->waiter->scope);
+        wait->found = px_pub_find(p, pub->topic, wait->waiter->scope, &view);
         wait->waiter->n_found -= !wait->found;
     }
 }
@@ -350,7 +356,7 @@ void px_pub_show(struct px_pubs *p, struct px_pub *pub, struct px_list *due)
     PX_LIST_EACH (&pub->topic->waits, struct px_pub_wait, wait, link) {
         struct px_pub_waiter *w = wait->waiter;
 
-        if (wait->found || !px_pub_is_visible(p, pub, w->scope))
+        if (wait->found || px_pub_view(p, pub, w->scope) != PX_PUB_VISIBLE)
             continue;
         wait->found = pub;
         if (++w->n_found != w->n_wanted || !w->party)

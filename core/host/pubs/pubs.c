@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The store behind publish and lookup. The range of an entry names its possible
  * readers, relative to the owner. The range of a lookup names the wanted owners,
- * relative to the asking process. Entries are visible to processes of the same user
- * only. A lookup is answered at once, or waits for enough entries.
+ * relative to the asking process. Entries are visible to processes of the same user, or
+ * of the users and groups that the owner lists. A lookup is answered at once, or waits
+ * for enough entries.
  *
  * Entries and waits hang on their key and on their process, so a request costs what its
  * keys cost. A request of many keys takes several turns of the loop. */
@@ -13,7 +14,6 @@
 
 #include "core/base/strv.h"
 #include "core/host/pubs/pubs_impl.h"
-#include "core/link/required.h"
 #include "core/rt/log.h"
 #include "core/rt/loop.h"
 #include "core/server/host.h"
@@ -64,14 +64,6 @@ static bool is_directive(const char *key)
     return false;
 }
 
-/* Permissions are ignored, and so must not be required. */
-static bool is_permission(const char *key)
-{
-    return strcmp(key, PMIX_ACCESS_PERMISSIONS) == 0 ||
-           strcmp(key, PMIX_ACCESS_USERIDS) == 0 ||
-           strcmp(key, PMIX_ACCESS_GRPIDS) == 0;
-}
-
 static size_t size_of(const pmix_info_t *data)
 {
     return sizeof(struct px_pub) + px_type_size(PMIX_VALUE, &data->value);
@@ -88,9 +80,6 @@ static pmix_status_t check(struct publish *w, const pmix_proc_t *owner)
     for (size_t i = 0; i < w->n; i++) {
         if (!w->info[i].key[0])
             return PMIX_ERR_BAD_PARAM;
-        if (is_permission(w->info[i].key) &&
-            px_required_check("PMIx_Publish", NULL, &w->info[i], 1))
-            return PMIX_ERR_NOT_SUPPORTED;
         if (is_directive(w->info[i].key))
             continue;
         w->n_new++;

@@ -16,7 +16,7 @@
 #define PX_MAX_ALL_PUBS   65536u
 #define PX_MAX_ALL_PUBS_B (512u * 1024u * 1024u)
 /* Keys of one request; keys that the lookups of one process wait for; processes of a
- * custom range. */
+ * custom range, or users or groups that may read. */
 #define PX_MAX_PUB_WAITS  4096u
 #define PX_MAX_PUB_CHOSEN 4096u
 

@@ -78,13 +78,19 @@ struct px_pub_party *px_pub_party_find(const struct px_pubs *p,
 struct px_pub_party *px_pub_party_ref(struct px_pubs *p, const pmix_proc_t *proc);
 void px_pub_party_unref(struct px_pub_party *y);
 
-/* True if the scopes of the entry and of the lookup include each other's process. */
-bool px_pub_is_visible(struct px_pubs *p, const struct px_pub *pub,
-                       const struct px_scope *asker);
+/* Result of the comparison of an entry with a lookup. */
+enum px_pub_view {
+    PX_PUB_HIDDEN,
+    PX_PUB_DENIED, /* in the range, but the owner has listed other readers */
+    PX_PUB_VISIBLE,
+};
+enum px_pub_view px_pub_view(struct px_pubs *p, const struct px_pub *pub,
+                             const struct px_scope *asker);
 /* Returns the entry of a key that a lookup finds, or NULL. Of several entries the
- * lookup finds the one with the most limited range. */
+ * lookup finds one of its own user, then the one with the most limited range. *view is
+ * the best of all entries. */
 struct px_pub *px_pub_find(struct px_pubs *p, const struct px_pub_topic *t,
-                           const struct px_scope *asker);
+                           const struct px_scope *asker, enum px_pub_view *view);
 /* Adds an entry to those of its key, in the order of ranges. PMIX_ERR_DUPLICATE_KEY:
  * the key has an entry on the same range. */
 pmix_status_t px_pub_place(struct px_pubs *p, struct px_pub *pub);

@@ -97,6 +97,8 @@ void px_scope_unref(struct px_scope *s)
     px_publisher_release(s->user, s->size_b);
     user_unref(s->user);
     free(s->chosen);
+    free(s->uids.v);
+    free(s->gids.v);
     free(s);
 }
 
@@ -106,6 +108,8 @@ static pmix_status_t read_chosen(struct px_scope *s, const pmix_info_t *info, si
     const pmix_proc_t *named;
     size_t n_named;
 
+    if (!chosen && px_scope_is_shared(s)) /* the range is that of the permissions */
+        return PMIX_SUCCESS;
     if (!chosen || px_value_borrow_procs(&chosen->value, &named, &n_named))
         return PMIX_ERR_BAD_PARAM;
     if (n_named > PX_MAX_PUB_CHOSEN)
@@ -117,6 +121,98 @@ static pmix_status_t read_chosen(struct px_scope *s, const pmix_info_t *info, si
         qsort(s->chosen, s->n_chosen, sizeof(*s->chosen), compare);
     return rc;
 }
+
+/* ---- permissions ---------------------------------------------------------------- */
+
+static int compare_ids(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+static bool has_id(const struct px_ids *ids, uint32_t id)
+{
+    return ids->n > 0 && bsearch(&id, ids->v, ids->n, sizeof(id), compare_ids);
+}
+
+static pmix_status_t read_ids(struct px_scope *s, struct px_ids *ids,
+                              const pmix_data_array_t *a)
+{
+    if (a->size > PX_MAX_PUB_CHOSEN)
+        return px_pubs_refuse(s->user->pubs, &s->proc, "users or groups that may read",
+                              a->size, PX_MAX_PUB_CHOSEN);
+    *ids = (struct px_ids){.given = true, .n = a->size};
+    if (ids->n == 0)
+        return PMIX_SUCCESS;
+    if (px_type_copy_array(PMIX_UINT32, (void **)&ids->v, a->array, a->size)) {
+        ids->n = 0;
+        return PMIX_ERR_NOMEM;
+    }
+    qsort(ids->v, ids->n, sizeof(*ids->v), compare_ids);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t refuse_permission(const struct px_scope *s,
+                                       const pmix_info_t *info, const char *reason,
+                                       pmix_status_t status)
+{
+    px_log(PX_LOG_WARN, "host", "cannot publish for %s:%u: %s: %s", s->proc.nspace,
+           s->proc.rank, info->key, reason);
+    return status;
+}
+
+/* Reads the permissions among infos, which are those of PMIX_ACCESS_PERMISSIONS or of
+ * the request. A list that cannot be read is an error: all could read the entries. */
+static pmix_status_t read_permissions(struct px_scope *s, const pmix_info_t *info,
+                                      size_t n, bool is_inner)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; !rc && i < n; i++) {
+        const char *key = info[i].key;
+        const bool is_list = !is_inner && strcmp(key, PMIX_ACCESS_PERMISSIONS) == 0;
+        struct px_ids *ids = strcmp(key, PMIX_ACCESS_USERIDS) == 0  ? &s->uids
+                             : strcmp(key, PMIX_ACCESS_GRPIDS) == 0 ? &s->gids
+                                                                    : NULL;
+        const pmix_data_array_t *a = info[i].value.type == PMIX_DATA_ARRAY
+                                         ? info[i].value.data.darray
+                                         : NULL;
+
+        if (!ids && !is_list) {
+            if (is_inner)
+                rc = refuse_permission(s, &info[i], "unknown permission",
+                                       PMIX_ERR_NOT_SUPPORTED);
+            continue;
+        }
+        if (!a || a->type != (is_list ? PMIX_INFO : PMIX_UINT32) ||
+            (a->size > 0 && !a->array) || (ids && ids->given))
+            rc = refuse_permission(s, &info[i],
+                                   is_list ? "expected one array of PMIX_INFO"
+                                           : "expected one array of PMIX_UINT32",
+                                   PMIX_ERR_BAD_PARAM);
+        else
+            rc = is_list ? read_permissions(s, a->array, a->size, true)
+                         : read_ids(s, ids, a);
+    }
+    return rc;
+}
+
+bool px_scope_is_shared(const struct px_scope *s)
+{
+    return s->uids.given || s->gids.given;
+}
+
+bool px_scope_admits(const struct px_scope *s, const struct px_scope *reader)
+{
+    if (!px_scope_is_shared(s))
+        return s->user == reader->user;
+    return (!s->uids.given || has_id(&s->uids, reader->user->uid)) &&
+           (!s->gids.given ||
+            (reader->gid != (uint32_t)-1 && has_id(&s->gids, reader->gid)));
+}
+
+/* ---- ranges --------------------------------------------------------------------- */
 
 /* Checks the range of a request. An unknown range of a lookup becomes the default,
  * because programs pass values that they never set. */
@@ -159,9 +255,13 @@ pmix_status_t px_scope_create(struct px_pubs *p, const pmix_proc_t *proc,
                            .range = range == PMIX_RANGE_UNDEF
                                         ? PMIX_RANGE_SESSION
                                         : (pmix_data_range_t)range};
-    if (s->range == PMIX_RANGE_CUSTOM)
+    s->gid = px_info_u32(info, n, PMIX_GRPID, (uint32_t)-1);
+    if (!is_lookup)
+        rc = read_permissions(s, info, n, false);
+    if (!rc && s->range == PMIX_RANGE_CUSTOM)
         rc = read_chosen(s, info, n);
-    s->size_b = sizeof(*s) + s->n_chosen * sizeof(*s->chosen);
+    s->size_b = sizeof(*s) + s->n_chosen * sizeof(*s->chosen) +
+                (s->uids.n + s->gids.n) * sizeof(*s->uids.v);
     px_publisher_hold(u, s->size_b);
     if (rc)
         px_scope_unref(s);
@@ -183,15 +283,17 @@ static bool names(const struct px_scope *s, const pmix_proc_t *proc)
 /* On one node all wide ranges are the same. */
 bool px_scope_includes(const struct px_scope *s, const struct px_scope *other)
 {
-    if (s->user != other->user)
-        return false;
     switch (s->range) {
+    case PMIX_RANGE_SESSION: /* a session has one user */
+        return s->user == other->user;
     case PMIX_RANGE_NAMESPACE:
         return strcmp(s->proc.nspace, other->proc.nspace) == 0;
     case PMIX_RANGE_RM: /* no process is the resource manager */
     case PMIX_RANGE_PROC_LOCAL:
     case PMIX_RANGE_CUSTOM:
-        return names(s, &other->proc) || px_proc_same(&s->proc, &other->proc);
+        return names(s, &other->proc) || px_proc_same(&s->proc, &other->proc) ||
+               (s->range == PMIX_RANGE_CUSTOM && s->n_chosen == 0 &&
+                px_scope_is_shared(s));
     default:
         return true;
     }

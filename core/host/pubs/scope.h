@@ -13,8 +13,15 @@ struct px_publisher {
     size_t refs, n_pubs, size_b;
 };
 
+/* Ids of users or groups, sorted. */
+struct px_ids {
+    bool given;
+    uint32_t *v;
+    size_t n;
+};
+
 /* Range around a process: the owner of entries, or the process that looks up. The
- * entries of one request share a scope. */
+ * entries of one request share a scope, and the permissions to read them. */
 struct px_scope {
     struct px_publisher *user;
     size_t refs, size_b;
@@ -22,15 +29,24 @@ struct px_scope {
     pmix_data_range_t range;
     pmix_proc_t *chosen; /* custom range, sorted */
     size_t n_chosen;
+    uint32_t gid;             /* of the process; -1: unknown */
+    struct px_ids uids, gids; /* users and groups that may read */
 };
 
-/* Makes the scope of a request, which PMIX_RANGE and PMIX_USERID of its infos name. */
+/* Makes the scope of a request from its infos: PMIX_RANGE, PMIX_USERID, PMIX_GRPID, and
+ * for entries PMIX_ACCESS_PERMISSIONS, PMIX_ACCESS_USERIDS and PMIX_ACCESS_GRPIDS. */
 pmix_status_t px_scope_create(struct px_pubs *p, const pmix_proc_t *proc,
                               const pmix_info_t *info, size_t n, bool is_lookup,
                               struct px_scope **out);
 void px_scope_unref(struct px_scope *s);
-/* True if other is in the range of s, and has the same user. */
+/* True if other is in the range of s. Only the ranges of the node and of all processes
+ * reach across users, and a custom range. */
 bool px_scope_includes(const struct px_scope *s, const struct px_scope *other);
+/* True if the owner of entries names users or groups that may read. */
+bool px_scope_is_shared(const struct px_scope *s);
+/* True if a process may read these entries: its user and its group are in each given
+ * list. Without a list, if the process has the owner's user. */
+bool px_scope_admits(const struct px_scope *s, const struct px_scope *reader);
 /* True if both are the same range of the same user: a key has one entry there. */
 bool px_scope_same(const struct px_scope *a, const struct px_scope *b);
 /* Returns a number that grows with the processes in the range. */

@@ -3,6 +3,7 @@
 #include "standard.h"
 
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 static char key[] = "example.key", other[] = "example.other", *keys[] = {key, NULL};
@@ -151,20 +152,111 @@ PX_TEST(the_status_shall_be_that_of_all_some_or_no_data)
     PMIx_Value_destruct(&data[1].value);
 }
 
-/* The built-in host's datastore does not check permissions. */
-PX_TEST(permissions_that_are_required_and_not_checked_must_not_be_accepted)
-{
-    uint32_t uid = geteuid();
-    const pmix_data_array_t users = {.type = PMIX_UINT32, .size = 1, .array = &uid};
-    pmix_info_t info[2];
+/* ---- permissions --------------------------------------------------------------------------- */
 
+/* Users of the processes, which are also their groups. The test's user is the server's. */
+enum { PUBLISHER = 12345, READER = 12346, GROUP = 12347 };
+
+/* Takes the user that the test names, before the program is a client. */
+__attribute__((constructor)) static void become(void)
+{
+    const char *user = getenv("PX_TEST_USER");
+    const uid_t uid = user ? (uid_t)atoi(user) : 0;
+
+    if (user && (setresgid(uid, uid, uid) || setresuid(uid, uid, uid) ||
+                 prctl(PR_SET_DUMPABLE, 1)))
+        _exit(126);
+}
+
+/* Data that the publisher shares: with users, with groups, or with both. */
+static const struct {
+    const char *key;
+    uint32_t uid, gid; /* 0: no list */
+    pmix_data_range_t asked;
+    pmix_status_t wanted; /* by the reader */
+} shared[] = {
+    {"of.reader", READER, 0, PMIX_RANGE_GLOBAL, PMIX_SUCCESS},
+    {"of.readers", 0, READER, PMIX_RANGE_LOCAL, PMIX_SUCCESS},
+    {"of.both", READER, READER, PMIX_RANGE_GLOBAL, PMIX_SUCCESS},
+    {"of.publisher", PUBLISHER, 0, PMIX_RANGE_GLOBAL, PMIX_ERR_NO_PERMISSIONS},
+    {"of.group", 0, GROUP, PMIX_RANGE_GLOBAL, PMIX_ERR_NO_PERMISSIONS},
+    {"of.user.and.group", READER, GROUP, PMIX_RANGE_GLOBAL, PMIX_ERR_NO_PERMISSIONS},
+    {"of.session", READER, 0, PMIX_RANGE_SESSION, PMIX_ERR_NOT_FOUND},
+    {"own", 0, 0, PMIX_RANGE_GLOBAL, PMIX_ERR_NOT_FOUND}};
+enum { N_SHARED = sizeof(shared) / sizeof(shared[0]) };
+
+STANDARD_CLIENT(shares)
+{
+    static const pmix_data_range_t all = PMIX_RANGE_GLOBAL;
+
+    for (size_t i = 0; i < N_SHARED; i++) {
+        const pmix_data_array_t users = {.type = PMIX_UINT32,
+                                         .size = 1,
+                                         .array = (void *)&shared[i].uid},
+                                groups = {.type = PMIX_UINT32,
+                                          .size = 1,
+                                          .array = (void *)&shared[i].gid};
+        pmix_info_t inner[2], info[3];
+        size_t n = 0;
+
+        if (shared[i].uid)
+            PMIx_Info_load(&inner[n++], PMIX_ACCESS_USERIDS, &users, PMIX_DATA_ARRAY);
+        if (shared[i].gid)
+            PMIx_Info_load(&inner[n++], PMIX_ACCESS_GRPIDS, &groups, PMIX_DATA_ARRAY);
+        const pmix_data_array_t permissions = {
+            .type = PMIX_INFO, .size = n, .array = inner};
+        PMIx_Info_load(&info[0], shared[i].key, "text", PMIX_STRING);
+        PMIx_Info_load(&info[1], PMIX_RANGE, &all, PMIX_DATA_RANGE);
+        PMIx_Info_load(&info[2], PMIX_ACCESS_PERMISSIONS, &permissions,
+                       PMIX_DATA_ARRAY);
+        PMIx_Info_required(&info[2]);
+        STANDARD_CHECK(PMIx_Publish(info, n > 0 ? 3 : 2) == PMIX_SUCCESS);
+        for (size_t k = 0; k < n; k++)
+            PMIx_Info_destruct(&inner[k]);
+        for (size_t k = 0; k < 3; k++)
+            PMIx_Info_destruct(&info[k]);
+    }
+}
+
+STANDARD_CLIENT(reads)
+{
+    for (size_t i = 0; i < N_SHARED; i++) {
+        pmix_pdata_t data = {0};
+        pmix_info_t range;
+
+        snprintf(data.key, sizeof(data.key), "%s", shared[i].key);
+        PMIx_Info_load(&range, PMIX_RANGE, &shared[i].asked, PMIX_DATA_RANGE);
+        STANDARD_CHECK(PMIx_Lookup(&data, 1, &range, 1) == shared[i].wanted);
+        STANDARD_CHECK(shared[i].wanted ||
+                       PMIx_Check_nspace(data.proc.nspace, "PUBLISHER"));
+        PMIx_Value_destruct(&data.value);
+    }
+}
+
+/* Runs a client as a user of a server of root. */
+static int run_as(uid_t uid, const char *nspace, const char *client)
+{
+    pmix_proc_t proc = {.rank = 0};
+    char user[16];
+
+    PMIx_Load_nspace(proc.nspace, nspace);
+    ok(standard_wait(
+        PMIx_server_register_nspace(proc.nspace, 1, NULL, 0, standard_on_op, NULL)));
+    ok(standard_wait(
+        PMIx_server_register_client(&proc, uid, uid, NULL, standard_on_op, NULL)));
+    snprintf(user, sizeof(user), "%u", uid);
+    setenv("PX_TEST_USER", user, 1);
+    const int status = standard_fork(&proc, client);
+    unsetenv("PX_TEST_USER");
+    return status;
+}
+
+PX_TEST(effective_users_and_groups_shall_be_checked_against_the_permissions)
+{
+    PX_TEST_NEEDS(geteuid() == 0, "root");
     ok(PMIx_server_init(NULL, NULL, 0));
-    PMIx_Info_load(&info[0], key, "text", PMIX_STRING);
-    PMIx_Info_load(&info[1], PMIX_ACCESS_USERIDS, &users, PMIX_DATA_ARRAY);
-    PMIx_Info_required(&info[1]);
-    fails(PMIx_Publish(info, 2), NOT_SUPPORTED);
-    PMIx_Info_destruct(&info[0]);
-    PMIx_Info_destruct(&info[1]);
+    ck_assert_int_eq(run_as(PUBLISHER, "PUBLISHER", "shares"), 0);
+    ck_assert_int_eq(run_as(READER, "READER", "reads"), 0);
 }
 
 STANDARD_CLIENT(ranges)

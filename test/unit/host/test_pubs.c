@@ -56,12 +56,20 @@ static void on_found(pmix_status_t status, pmix_pdata_t data[], size_t n,
 }
 
 struct how { /* a member of 0 is not passed */
-    uint32_t uid;
+    uint32_t uid, gid, of_user, of_group;
     pmix_data_range_t range;
     pmix_persistence_t persistence;
     bool wait;
     int wait_for;
 };
+
+static void add_list(px_infos *l, const char *key, uint32_t id)
+{
+    const pmix_data_array_t ids = {PMIX_UINT32, 1, &id};
+
+    if (id)
+        ok(px_infos_add(l, key, &ids, PMIX_DATA_ARRAY));
+}
 
 static px_infos infos_of(const struct how *how)
 {
@@ -70,6 +78,10 @@ static px_infos infos_of(const struct how *how)
     bool yes = true;
 
     ok(px_infos_add(&l, PMIX_USERID, &uid, PMIX_UINT32));
+    if (how->gid)
+        ok(px_infos_add(&l, PMIX_GRPID, &how->gid, PMIX_UINT32));
+    add_list(&l, PMIX_ACCESS_USERIDS, how->of_user);
+    add_list(&l, PMIX_ACCESS_GRPIDS, how->of_group);
     if (how->range)
         ok(px_infos_add(&l, PMIX_RANGE, &how->range, PMIX_DATA_RANGE));
     if (how->persistence)
@@ -231,7 +243,6 @@ PX_TEST(a_custom_range_is_those_named)
     ck_assert(px_proc_same(&first_owner, &a1));
 }
 
-/* The values of the key are 1, 2, 3. */
 PX_TEST(of_entries_on_several_ranges_the_most_limited_one_is_found)
 {
     const struct how all = {.range = PMIX_RANGE_GLOBAL},
@@ -247,10 +258,74 @@ PX_TEST(of_entries_on_several_ranges_the_most_limited_one_is_found)
     unpublish(&a0, "key"); /* in the session, by default */
     lookup(&b0, plain, "key", PMIX_SUCCESS, 1);
     ck_assert_uint_eq(first_value, 1);
-    lookup(&a1, plain, "key", PMIX_SUCCESS, 1);
     unpublish(&a0, "key"); /* elsewhere */
-    lookup(&a1, plain, "key", PMIX_ERR_NOT_FOUND, 0);
-    lookup(&b0, plain, "x,y,z", PMIX_ERR_PARTIAL_SUCCESS, 2);
+    lookup(&b0, plain, "key,y,z", PMIX_ERR_PARTIAL_SUCCESS, 2);
+}
+
+PX_TEST(permissions_decide_which_users_and_groups_read)
+{
+    enum { OTHER = ME + 1, GROUP };
+    const uint32_t unknown = UINT32_MAX;
+    enum { SEEN = PMIX_SUCCESS, DENIED = PMIX_ERR_NO_PERMISSIONS };
+    enum { UNSEEN = PMIX_ERR_NOT_FOUND, ALL = PMIX_RANGE_GLOBAL };
+    enum { NODE = PMIX_RANGE_LOCAL, SESSION = PMIX_RANGE_SESSION };
+    const struct {
+        pmix_data_range_t published;
+        uint32_t of_user, of_group; /* 0: no list */
+        pmix_data_range_t asked;
+        uint32_t uid, gid;
+        pmix_status_t lookup;
+    } rows[] = {{ALL, OTHER, 0, ALL, OTHER, OTHER, SEEN},
+                {ALL, OTHER, 0, ALL, ME, ME, DENIED},
+                {ALL, ME, 0, SESSION, ME, ME, SEEN},
+                {ALL, OTHER, 0, SESSION, OTHER, OTHER, UNSEEN},
+                {SESSION, OTHER, 0, ALL, OTHER, OTHER, UNSEEN},
+                {PMIX_RANGE_CUSTOM, OTHER, 0, ALL, OTHER, OTHER, SEEN},
+                {PMIX_RANGE_PROC_LOCAL, OTHER, 0, ALL, OTHER, OTHER, UNSEEN},
+                {NODE, 0, GROUP, ALL, OTHER, GROUP, SEEN},
+                {NODE, 0, GROUP, ALL, OTHER, OTHER, DENIED},
+                {NODE, 0, GROUP, ALL, OTHER, unknown, DENIED},
+                {NODE, 0, unknown, ALL, OTHER, unknown, DENIED},
+                {ALL, OTHER, GROUP, ALL, OTHER, GROUP, SEEN},
+                {ALL, OTHER, GROUP, ALL, OTHER, ME, DENIED},
+                {ALL, OTHER, GROUP, ALL, ME, GROUP, DENIED},
+                {ALL, 0, 0, ALL, OTHER, OTHER, UNSEEN}};
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        const struct how asked = {rows[i].uid, rows[i].gid, .range = rows[i].asked},
+                         published = {.of_user = rows[i].of_user,
+                                      .of_group = rows[i].of_group,
+                                      .range = rows[i].published};
+        setup();
+        publish(&a0, published, "key");
+        ck_assert_msg(try_lookup(&b0, asked, "key") == rows[i].lookup, "row %zu", i);
+        teardown();
+    }
+}
+
+PX_TEST(permissions_that_cannot_be_read_are_refused)
+{
+    static uint32_t many[PX_MAX_PUB_CHOSEN + 1];
+    pmix_info_t unknown = {.key = "example.permission"};
+    pmix_data_array_t odd = {PMIX_UINT64, 1, many},
+                      permissions = {PMIX_INFO, 1, &unknown},
+                      long_list = {PMIX_UINT32, PX_MAX_PUB_CHOSEN + 1, many};
+    const struct {
+        const char *key;
+        const pmix_data_array_t *value;
+        pmix_status_t status;
+    } rows[] = {{PMIX_ACCESS_USERIDS, &odd, PMIX_ERR_BAD_PARAM},
+                {PMIX_ACCESS_GRPIDS, &long_list, PMIX_ERR_OUT_OF_RESOURCE},
+                {PMIX_ACCESS_PERMISSIONS, &permissions, PMIX_ERR_NOT_SUPPORTED},
+                {PMIX_ACCESS_PERMISSIONS, &odd, PMIX_ERR_BAD_PARAM}};
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        PX_AUTO(px_infos) l = infos_of(&plain);
+        ok(px_infos_add(&l, "key", "text", PMIX_STRING));
+        ok(px_infos_add(&l, rows[i].key, rows[i].value, PMIX_DATA_ARRAY));
+        ck_assert_int_eq(px_pubs_publish(&pubs, &a0, l.v, l.n), rows[i].status);
+    }
+    lookup(&a0, plain, "key", PMIX_ERR_NOT_FOUND, 0);
 }
 
 PX_TEST(persistence_decides_what_stays)
