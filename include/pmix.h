@@ -180,10 +180,11 @@ pmix_status_t PMIx_Store_internal(const pmix_proc_t *proc, const char key[],
  *              of the job
  * @param key   NULL: all that @p proc has published, as an array of infos
  * @param val   receives a value the caller frees with PMIX_VALUE_RELEASE; NULL on
- *              error. With PMIX_GET_STATIC_VALUES the caller provides *val.
- *              PMIX_GET_POINTER_VALUES has no effect: the caller owns the value anyway
+ *              error. With PMIX_GET_STATIC_VALUES the caller provides *val. With
+ *              PMIX_GET_POINTER_VALUES the library keeps the value until the end
  * @return PMIX_SUCCESS; PMIX_ERR_NOT_FOUND if the key does not exist, or not for the
- *         caller; PMIX_ERR_TIMEOUT; PMIX_ERR_WOULD_BLOCK. Other servers return
+ *         caller; PMIX_ERR_TIMEOUT; PMIX_ERR_WOULD_BLOCK in a callback, if the value
+ *         must come from the server. Other servers return
  *         PMIX_ERR_EXISTS_OUTSIDE_SCOPE for a key that others may read
  *
  * For example, the number of processes:

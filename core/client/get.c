@@ -574,6 +574,14 @@ static pmix_status_t give_own(struct get_op *op)
     return rc ? rc : give(op, &v);
 }
 
+/* Ends a get in a callback, which cannot wait for the server. */
+static bool refuse_inside(struct px_api *api)
+{
+    if (api->inside)
+        px_api_done(api, PMIX_ERR_WOULD_BLOCK);
+    return api->inside;
+}
+
 static void on_get(struct px_api *api)
 {
     struct get_op *op = PX_CONTAINER_OF(api, struct get_op, api);
@@ -606,19 +614,24 @@ static void on_get(struct px_api *api)
                  knows_all(&m->self, op->proc.nspace, op->proc.rank, api->args.text,
                            api->args.info.v, api->args.info.n) ||
                  has_flag(op, PMIX_OPTIONAL);
-    if (ns && !stays_here && has_flag(op, PMIX_GET_REFRESH_CACHE))
+    const bool refreshes = ns && !stays_here && has_flag(op, PMIX_GET_REFRESH_CACHE);
+    if (refreshes && refuse_inside(api))
+        return;
+    if (refreshes)
         px_store_clear(&ns->store, PX_GDS_REMOTE, op->proc.rank);
     /* Only the server has all values of a peer. */
     if (api->args.text || stays_here)
         rc = find_here(op);
     if (rc == PMIX_ERR_NOT_FOUND && ns && px_nspace_is_lost(ns) && !is_alone) {
-        ask_for_messages(op, ns);
+        if (!refuse_inside(api))
+            ask_for_messages(op, ns);
         return;
     }
     if (rc == PMIX_ERR_NOT_FOUND && px_proc_same(&op->proc, &m->self))
         rc = give_own(op);
     if (rc == PMIX_ERR_NOT_FOUND && !stays_here) {
-        ask_server(op, ns);
+        if (!refuse_inside(api))
+            ask_server(op, ns);
         return;
     }
     px_api_done(api, rc);
@@ -724,6 +737,7 @@ PX_EXPORT pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char key[],
     struct get_op op = make_get(proc, key, info, ninfo);
     op.value = *val;
     op.lends = l.is[PX_KEY_POINTER];
+    op.api.at_once = true;
     rc = px_api_wait(&op.api);
     *val = op.value;
     return rc;

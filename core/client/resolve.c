@@ -48,8 +48,11 @@ static void on_resolve(struct px_api *api)
     const struct px_nspace *ns = op->nspace ? px_nspace_find(m, op->nspace) : NULL;
     pmix_status_t rc = add_known(m, op);
 
-    if (rc == PMIX_ERR_NOT_FOUND && op->nspace && (!ns || !ns->complete) &&
-        !api->client->standalone && ask_for_job(op) == PMIX_SUCCESS)
+    const bool asks = rc == PMIX_ERR_NOT_FOUND && op->nspace &&
+                      (!ns || !ns->complete) && !api->client->standalone;
+    if (asks && api->inside)
+        rc = PMIX_ERR_WOULD_BLOCK;
+    else if (asks && ask_for_job(op) == PMIX_SUCCESS)
         return;
     px_api_done(api, rc);
 }
@@ -71,6 +74,7 @@ static pmix_status_t resolve(struct resolve_op *op)
     if (done)
         return PMIX_SUCCESS;
     px_resolved_cleanup(&op->found);
+    op->api.at_once = true;
     return px_api_wait(&op->api);
 }
 

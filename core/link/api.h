@@ -34,8 +34,8 @@ struct px_api {
     const char *name; /* name of the function, for px_api_run */
     bool kept;        /* finish passes op on; px_api_free frees it later */
     bool invalid;     /* the caller's arguments are invalid: PMIX_ERR_BAD_PARAM */
-    /* start ends the call before start returns, and calls no function of the program.
-     * px_api_wait then runs the call also in a callback. */
+    /* In a callback, start ends the call before start returns, and calls no function of
+     * the program. px_api_wait then runs the call there, too. */
     bool at_once;
     bool inside;                      /* runs in a callback, by at_once */
     const struct px_request *request; /* the request's table; NULL: op borrows

@@ -131,6 +131,105 @@ PX_TEST(no_call_in_a_callback_of_a_client_waits_and_none_is_lost)
     standard_run("-n 1", "client");
 }
 
+/* ---- gets in callbacks ------------------------------------------------------------------- */
+
+/* Gets of rank 0: of what this process knows, and of what needs the server. */
+static const struct {
+    pmix_rank_t rank;
+    const char *key;
+    const char *how; /* a qualifier, or NULL */
+    pmix_status_t wanted;
+} gets[] = {
+    {PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, NULL, PMIX_SUCCESS},
+    {PMIX_RANK_WILDCARD, NULL, NULL, PMIX_SUCCESS},
+    {PMIX_RANK_WILDCARD, "missing", NULL, PMIX_ERR_NOT_FOUND},
+    {0, "known", NULL, PMIX_SUCCESS},
+    {0, "missing", NULL, PMIX_ERR_NOT_FOUND},
+    {0, NULL, NULL, PMIX_SUCCESS},
+    {0, PMIX_PROC_PID, NULL, PMIX_SUCCESS},
+    {0, PMIX_LOCAL_RANK, NULL, PMIX_SUCCESS},
+    {1, PMIX_LOCAL_RANK, NULL, PMIX_SUCCESS},
+    {1, "known", NULL, PMIX_SUCCESS},
+    {1, "known", PMIX_GET_POINTER_VALUES, PMIX_SUCCESS},
+    {1, "known", PMIX_OPTIONAL, PMIX_SUCCESS},
+    {1, "missing", PMIX_OPTIONAL, PMIX_ERR_NOT_FOUND},
+    {PMIX_RANK_UNDEF, "of.1", NULL, PMIX_SUCCESS},
+    {1, "missing", NULL, PMIX_ERR_WOULD_BLOCK},
+    {1, "known", PMIX_GET_REFRESH_CACHE, PMIX_ERR_WOULD_BLOCK},
+    {1, PMIX_PROC_PID, NULL, PMIX_ERR_WOULD_BLOCK},
+    {1, NULL, NULL, PMIX_ERR_WOULD_BLOCK},
+};
+
+static unsigned n_wrong_gets;
+
+static void get_all_rows(pmix_status_t status, void *cbdata)
+{
+    for (size_t i = 0; i < sizeof(gets) / sizeof(gets[0]); i++) {
+        pmix_proc_t proc = standard_me;
+        pmix_value_t *value = NULL;
+        pmix_info_t how;
+
+        proc.rank = gets[i].rank;
+        PMIx_Info_load(&how, gets[i].how ? gets[i].how : "none", NULL, PMIX_BOOL);
+        const pmix_status_t rc = PMIx_Get(&proc, gets[i].key, &how, gets[i].how != NULL,
+                                          &value);
+        if (rc != gets[i].wanted || (rc == PMIX_SUCCESS) != (value != NULL)) {
+            printf("row %zu: %s\n", i, PMIx_Error_string(rc));
+            n_wrong_gets++;
+        }
+        if (value &&
+            !(gets[i].how && PMIx_Check_key(gets[i].how, PMIX_GET_POINTER_VALUES)))
+            PMIx_Value_free(value, 1);
+    }
+    standard_on_op(status, cbdata);
+}
+
+static void resolve_all(pmix_status_t status, void *cbdata)
+{
+    pmix_proc_t *procs = NULL;
+    size_t n = 0;
+    char *nodes = NULL;
+    pmix_nspace_t nothing = "nothing";
+
+    n_wrong_gets += PMIx_Resolve_peers(NULL, standard_me.nspace, &procs, &n) || n != 2;
+    n_wrong_gets += PMIx_Resolve_peers("nowhere", standard_me.nspace, &procs, &n) !=
+                    PMIX_ERR_NOT_FOUND;
+    n_wrong_gets += PMIx_Resolve_nodes(standard_me.nspace, &nodes) != PMIX_SUCCESS;
+    n_wrong_gets += PMIx_Resolve_nodes(nothing, &nodes) != PMIX_ERR_WOULD_BLOCK;
+    standard_on_op(status, cbdata);
+}
+
+STANDARD_CLIENT(getter)
+{
+    pmix_value_t v = {.type = PMIX_BOOL, .data.flag = true}, *got;
+    pmix_proc_t peer = standard_me;
+
+    STANDARD_CHECK(PMIx_Put(PMIX_GLOBAL, "known", &v) == PMIX_SUCCESS);
+    STANDARD_CHECK(standard_me.rank == 0 ||
+                   PMIx_Put(PMIX_GLOBAL, "of.1", &v) == PMIX_SUCCESS);
+    STANDARD_CHECK(PMIx_Commit() == PMIX_SUCCESS);
+    STANDARD_CHECK(PMIx_Fence(NULL, 0, NULL, 0) == PMIX_SUCCESS);
+    peer.rank = !standard_me.rank;
+    STANDARD_CHECK(PMIx_Get(&peer, "known", NULL, 0, &got) == PMIX_SUCCESS);
+    PMIx_Value_free(got, 1);
+    if (standard_me.rank == 0) {
+        STANDARD_CHECK(standard_wait(PMIx_Fence_nb(&standard_me, 1, NULL, 0,
+                                                   get_all_rows, NULL)) ==
+                       PMIX_SUCCESS);
+        STANDARD_CHECK(standard_wait(PMIx_Fence_nb(&standard_me, 1, NULL, 0,
+                                                   resolve_all, NULL)) == PMIX_SUCCESS);
+    }
+    fflush(stdout);
+    STANDARD_CHECK(n_wrong_gets == 0);
+    STANDARD_CHECK(PMIx_Fence(NULL, 0, NULL, 0) == PMIX_SUCCESS);
+}
+
+PX_TEST_LOOP(a_get_in_a_callback_works_with_what_the_process_knows, 2)
+{
+    STANDARD_NEEDS_PMIXRUN;
+    standard_run(_i ? "-n 2 --mca gds hash" : "-n 2", "getter");
+}
+
 STANDARD_TOOL(tool)
 {
     walk_all(OF_TOOL);
