@@ -13,10 +13,11 @@
 #include "core/server/peer/turn.h"
 #include "core/server/server.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_INVITES  32u    /* of one leader */
-#define MAX_INVITED  16384u /* processes in the invitations of a user, or of others */
+#define MAX_INVITED  16384u /* processes in the invitations of a user */
 #define PER_ITEM     8      /* processes that are compared; see px_work */
 #define NSPACE_ITEMS 8      /* for the owner of a namespace */
 
@@ -26,7 +27,7 @@ struct invite {
     struct px_charge charge;
     pmix_nspace_t name;
     pmix_proc_t leader;
-    uid_t user;            /* of the first leader */
+    uid_t user;            /* of the first leader, which is charged */
     bool is_remote;        /* the leader's server on another node decides */
     bool elects;           /* the leader has ended */
     size_t n_awaited;      /* answers in the choice of a new leader */
@@ -157,16 +158,15 @@ static void close_invites(struct px_server *srv, const pmix_proc_t *proc,
             invite_free(i);
 }
 
-/* True if the leader or its user has too many invitations. Leaders on other nodes count
- * as one user. */
-static bool is_full(const struct px_server *srv, const pmix_proc_t *leader,
-                    const struct px_peer *peer, size_t n)
+/* True if the leader or its user has too many invitations. */
+static bool is_full(const struct px_server *srv, const pmix_proc_t *leader, uid_t user,
+                    size_t n)
 {
     size_t n_open = 0;
 
     PX_LIST_EACH (&srv->part.invites, struct invite, i, link) {
         n_open += px_proc_same(&i->leader, leader);
-        if (peer ? !i->is_remote && i->user == peer->uid : i->is_remote)
+        if (i->user == user)
             n += i->n;
     }
     return n_open >= MAX_INVITES || n > MAX_INVITED;
@@ -195,19 +195,21 @@ static void open_invite(struct px_server *srv, const pmix_proc_t *leader,
                         const pmix_proc_t *procs, size_t n)
 {
     const size_t size_b = sizeof(struct invite) + n * (sizeof(*procs) + 1);
+    const uid_t user = peer ? peer->uid : px_nspace_user(srv, leader->nspace);
     struct invite *i;
 
     if (!name || n == 0)
         return;
     close_invites(srv, leader, name);
-    i = is_full(srv, leader, peer, n) ? NULL : calloc(1, size_b);
-    if (!i || (peer && px_charge(&i->charge, peer, size_b))) {
+    i = is_full(srv, leader, user, n) ? NULL : calloc(1, size_b);
+    if (!i || (peer ? px_charge(&i->charge, peer, size_b)
+                    : px_charge_user(&i->charge, srv, user, size_b))) {
         free(i);
         return;
     }
     PMIx_Load_nspace(i->name, name);
     i->leader = *leader;
-    i->user = peer ? peer->uid : 0;
+    i->user = user;
     i->is_remote = !peer;
     take_invited(i, peer, procs, n);
     i->accepts = (uint8_t *)&i->procs[n];
@@ -257,16 +259,30 @@ static size_t take_answer(struct px_server *srv, const pmix_proc_t *from,
     return n_steps / PER_ITEM;
 }
 
-/* Returns the processes under a key, or NULL. */
-static const pmix_proc_t *procs_in(const px_infos *infos, const char *key, size_t *n)
+/* Processes that an event names. */
+typedef struct {
+    pmix_proc_t *v;
+    size_t n;
+} named;
+
+static void named_cleanup(named *l)
+{
+    free(l->v);
+}
+
+/* Returns the processes under a key, by their names in this cluster. None if memory is
+ * missing. */
+static named procs_in(const struct px_server *srv, const px_infos *infos,
+                      const char *key)
 {
     const pmix_info_t *info = px_info_find(infos->v, infos->n, key);
-    const pmix_proc_t *procs = NULL;
+    named l = {0};
 
-    *n = 0;
-    if (info && px_value_borrow_procs(&info->value, &procs, n))
-        *n = 0;
-    return procs;
+    if (info && px_value_procs(&info->value, &l.v, &l.n))
+        l = (named){0};
+    for (size_t k = 0; k < l.n; k++)
+        px_proc_localize(srv->model, &l.v[k]);
+    return l;
 }
 
 /* Follows invitations by the events that a peer sends. */
@@ -274,20 +290,18 @@ static void follow(struct px_server *srv, struct px_peer *peer, pmix_status_t co
                    const px_infos *infos)
 {
     const char *name = px_info_str(infos->v, infos->n, PMIX_GROUP_ID);
-    const pmix_proc_t *procs;
-    size_t n;
+    PX_AUTO(named) to = {0};
 
     switch (code) {
     case PMIX_GROUP_INVITED:
     case PMIX_GROUP_INVITE_ACCEPTED:
     case PMIX_GROUP_INVITE_DECLINED:
     case PMIX_GROUP_LEADER_SELECTED:
-        procs = procs_in(infos, PMIX_EVENT_CUSTOM_RANGE, &n);
+        to = procs_in(srv, infos, PMIX_EVENT_CUSTOM_RANGE);
         if (code == PMIX_GROUP_INVITED)
-            open_invite(srv, &peer->proc, peer, name, procs, n);
-        else if (n > 0)
-            (void)px_work(peer,
-                          take_answer(srv, &peer->proc, code, name, procs, infos));
+            open_invite(srv, &peer->proc, peer, name, to.v, to.n);
+        else if (to.n > 0)
+            (void)px_work(peer, take_answer(srv, &peer->proc, code, name, to.v, infos));
         break;
     case PMIX_GROUP_CONSTRUCT_COMPLETE:
     case PMIX_GROUP_CONSTRUCT_ABORT:
@@ -319,8 +333,7 @@ static void await_leader(struct px_server *srv, const char *name,
 static void take_leader(struct px_server *srv, const char *name,
                         const pmix_proc_t *leader, const px_infos *infos)
 {
-    size_t n;
-    const pmix_proc_t *procs = procs_in(infos, PMIX_GROUP_MEMBERSHIP, &n);
+    PX_AUTO(named) all = procs_in(srv, infos, PMIX_GROUP_MEMBERSHIP);
     struct px_peer *peer = px_peer_find(srv, leader);
 
     PX_LIST_EACH (&srv->part.invites, struct invite, i, link) {
@@ -330,7 +343,7 @@ static void take_leader(struct px_server *srv, const char *name,
         i->leader = *leader;
         i->elects = false;
         if (peer) { /* this server decides from now on */
-            open_invite(srv, leader, peer, name, procs, n);
+            open_invite(srv, leader, peer, name, all.v, all.n);
             return;
         }
     }
@@ -353,17 +366,19 @@ static void follow_choice(struct px_server *srv, const char *name,
                           const pmix_proc_t *from, const px_infos *infos)
 {
     const pmix_info_t *chosen = px_info_find(infos->v, infos->n, PMIX_GROUP_LEADER);
-    size_t n;
-    const pmix_proc_t *to = procs_in(infos, PMIX_EVENT_CUSTOM_RANGE, &n);
+    PX_AUTO(named) to = {0};
 
     if (chosen &&
         chosen->value.type == PMIX_PROC) { /* the source of a server's event */
-        if (chosen->value.data.proc && px_proc_same(chosen->value.data.proc, from))
+        PX_AUTO(named) leader = procs_in(srv, infos, PMIX_GROUP_LEADER);
+
+        if (leader.n == 1 && px_proc_same(leader.v, from))
             take_leader(srv, name, from, infos);
         return;
     }
-    if (n > 0)
-        (void)take_answer(srv, from, PMIX_GROUP_LEADER_SELECTED, name, to, infos);
+    to = procs_in(srv, infos, PMIX_EVENT_CUSTOM_RANGE);
+    if (to.n > 0)
+        (void)take_answer(srv, from, PMIX_GROUP_LEADER_SELECTED, name, to.v, infos);
     await_leader(srv, name, from, false); /* no leader was found */
 }
 
@@ -373,36 +388,37 @@ static void host_event(struct px_server *srv, pmix_status_t code,
                        const pmix_proc_t *source, const px_infos *infos)
 {
     const char *name = px_info_str(infos->v, infos->n, PMIX_GROUP_ID);
-    const pmix_proc_t *to;
-    size_t n;
+    pmix_proc_t from = *source;
+    PX_AUTO(named) to = {0};
 
     if (!name)
         return;
+    px_proc_localize(srv->model, &from);
     switch (code) {
     case PMIX_GROUP_INVITED:
-        to = procs_in(infos, PMIX_EVENT_CUSTOM_RANGE, &n);
-        if (!px_local_find(srv, source) && has_local(srv, to, n))
-            open_invite(srv, source, NULL, name, to, n);
+        to = procs_in(srv, infos, PMIX_EVENT_CUSTOM_RANGE);
+        if (!px_local_find(srv, &from) && has_local(srv, to.v, to.n))
+            open_invite(srv, &from, NULL, name, to.v, to.n);
         break;
     case PMIX_GROUP_INVITE_ACCEPTED:
     case PMIX_GROUP_INVITE_DECLINED:
-        to = procs_in(infos, PMIX_EVENT_CUSTOM_RANGE, &n);
-        if (n > 0)
-            (void)take_answer(srv, source, code, name, to, infos);
+        to = procs_in(srv, infos, PMIX_EVENT_CUSTOM_RANGE);
+        if (to.n > 0)
+            (void)take_answer(srv, &from, code, name, to.v, infos);
         break;
     case PMIX_GROUP_INVITE_FAILED:
-        lose_remote(srv, name, source);
+        lose_remote(srv, name, &from);
         break;
     case PMIX_GROUP_LEADER_FAILED:
-        await_leader(srv, name, source,
+        await_leader(srv, name, &from,
                      px_info_flag(infos->v, infos->n, PX_GROUP_ELECTS));
         break;
     case PMIX_GROUP_LEADER_SELECTED:
-        follow_choice(srv, name, source, infos);
+        follow_choice(srv, name, &from, infos);
         break;
     case PMIX_GROUP_CONSTRUCT_COMPLETE:
     case PMIX_GROUP_CONSTRUCT_ABORT:
-        close_invites(srv, source, name);
+        close_invites(srv, &from, name);
         break;
     default:
         break;

@@ -8,7 +8,8 @@
  *
  * A message that makes the server keep memory charges its user until the memory is
  * freed. Examples are requests that wait, registrations and the data of a fence. Each
- * connection may always have SHARE_B of charges.
+ * connection may always have SHARE_B of charges. An invitation of another node charges
+ * the user of its leader.
  *
  * Frames in transit and unread replies use the rest of the limits, and ALWAYS_B beyond.
  * A connection without room waits until the user's other connections free some. A
@@ -40,6 +41,7 @@
 
 /* Memory of one user, or the sum over all users. */
 struct px_user {
+    struct px_memory *memory;
     uid_t uid;
     size_t kept_b, held_b;     /* committed values; charges */
     size_t peak_b;             /* most of both since the last return of memory */
@@ -178,6 +180,7 @@ static struct px_user *user_of(struct px_memory *m, uid_t uid)
         free(u);
         return NULL;
     }
+    u->memory = m;
     u->uid = uid;
     return u;
 }
@@ -278,10 +281,16 @@ void px_memory_charge(struct px_server *srv, struct px_user *u, int64_t change,
 
 /* ---- charges --------------------------------------------------------------------- */
 
+static void hold(struct px_user *u, size_t size_b)
+{
+    u->held_b += size_b;
+    u->memory->all.held_b += size_b;
+    grew(u);
+}
+
 pmix_status_t px_charge(struct px_charge *c, struct px_peer *peer, size_t more_b)
 {
     struct px_peer *p = c->peer ? c->peer : peer;
-    struct px_memory *m = p->server->part.memory;
     struct px_user *u = p->user;
 
     if (!u)
@@ -297,27 +306,48 @@ pmix_status_t px_charge(struct px_charge *c, struct px_peer *peer, size_t more_b
     }
     if (!c->peer)
         px_peer_ref(c->peer = p);
+    c->user = u;
     c->size_b += more_b;
     p->pending_b += more_b;
-    u->held_b += more_b;
-    m->all.held_b += more_b;
-    grew(u);
+    hold(u, more_b);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_charge_user(struct px_charge *c, struct px_server *srv, uid_t uid,
+                             size_t size_b)
+{
+    struct px_user *u = user_of(srv->part.memory, uid);
+
+    if (!u)
+        return PMIX_ERR_NOMEM;
+    if (!finds_room(srv, u, size_b)) {
+        px_log_limited(srv->part.door->rate, uid, PMIX_ERR_OUT_OF_RESOURCE, "server",
+                       "cannot keep %zu bytes of another node: no room is left for "
+                       "user %u",
+                       size_b, (unsigned)uid);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    *c = (struct px_charge){.user = u, .size_b = size_b};
+    hold(u, size_b);
     return PMIX_SUCCESS;
 }
 
 void px_charge_end(struct px_charge *c)
 {
     struct px_peer *p = c->peer;
+    struct px_user *u = c->user;
 
-    if (!p)
+    if (!u)
         return;
-    p->pending_b -= c->size_b;
-    p->user->held_b -= c->size_b;
-    p->server->part.memory->all.held_b -= c->size_b;
-    given_back(p->server->part.memory, p->user);
-    fell(p->server->part.memory, p->user);
+    if (p)
+        p->pending_b -= c->size_b;
+    u->held_b -= c->size_b;
+    u->memory->all.held_b -= c->size_b;
+    given_back(u->memory, u);
+    fell(u->memory, u);
     *c = (struct px_charge){0};
-    px_peer_unref(p);
+    if (p)
+        px_peer_unref(p);
 }
 
 static void on_timer(void *arg)

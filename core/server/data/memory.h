@@ -11,10 +11,11 @@ struct px_peer;
 struct px_server;
 struct px_user;
 
-/* Memory that a message of a peer makes the server keep. The peer's user is charged
- * until the memory is freed. Zeroed if nothing is charged. */
+/* Memory that a message of a peer, or an event of another node, makes the server keep.
+ * The user is charged until the memory is freed. Zeroed if nothing is charged. */
 struct px_charge {
-    struct px_peer *peer; /* referenced */
+    struct px_peer *peer; /* referenced; NULL for a charge of a user alone */
+    struct px_user *user;
     size_t size_b;
 };
 
@@ -31,6 +32,10 @@ pmix_status_t px_memory_keep(struct px_server *srv, const struct px_nspace *ns,
  * the connection's own share are both used up. Nothing is charged then. The server's
  * own requests are never charged. */
 pmix_status_t px_charge(struct px_charge *c, struct px_peer *peer, size_t more_b);
+/* Charges a user without a connection. PMIX_ERR_OUT_OF_RESOURCE, with a log line, if a
+ * limit is used up; PMIX_ERR_NOMEM. */
+pmix_status_t px_charge_user(struct px_charge *c, struct px_server *srv, uid_t uid,
+                             size_t size_b);
 /* Ends a charge after its memory was freed. A zeroed charge is fine. */
 void px_charge_end(struct px_charge *c);
 

@@ -61,6 +61,20 @@ bool px_peer_may(const struct px_peer *peer, const char *nspace)
     return !ns->hosted || px_user_may(peer->uid, geteuid());
 }
 
+uid_t px_nspace_user(const struct px_server *srv, const char *nspace)
+{
+    const struct px_nspace *ns = px_nspace_find(srv->model, nspace);
+    uint32_t owner;
+
+    if (ns)
+        PX_LIST_EACH (&ns->locals, struct px_local, l, link)
+            return l->uid;
+    return ns && px_store_u32(&ns->store, PX_GDS_JOB, PMIX_RANK_WILDCARD, PMIX_USERID,
+                              &owner)
+               ? owner
+               : geteuid();
+}
+
 static bool is_member(const struct px_peer *peer, const pmix_proc_t *procs, size_t n)
 {
     bool member = false;

@@ -7,6 +7,7 @@
 
 struct px_peer;
 struct px_req;
+struct px_server;
 
 /* True if a process of user may act on, or send events to, a process of other. */
 bool px_user_may(uid_t user, uid_t other);
@@ -15,6 +16,9 @@ bool px_user_may(uid_t user, uid_t other);
  * this server. A namespace of connected processes has the users of its members. Also
  * true for a namespace that this server does not host: the host decides. */
 bool px_peer_may(const struct px_peer *peer, const char *nspace);
+/* Returns the user of a job: of a local process, else its PMIX_USERID, else the user of
+ * this server. */
+uid_t px_nspace_user(const struct px_server *srv, const char *nspace);
 /* Checks that the sender may make the request at all. PMIX_ERR_NOT_SUPPORTED;
  * PMIX_ERR_INIT after its PMIx_Finalize. */
 pmix_status_t px_req_admit(const struct px_req *req);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Invitations to groups at the server: ends of leaders and of invited processes, and the choice of a
  * new leader, on one node and on two. */
+#include "core/base/str.h"
 #include "core/notify/notify.h"
 
 #include "scene.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Sends an event of group "g" to a rank. */
@@ -46,6 +48,8 @@ PX_TEST(the_end_of_an_invited_process_reaches_the_leader)
     ck_assert_int_eq(raw_next_event(one, NULL), PMIX_GROUP_INVITE_FAILED);
 }
 
+static const char *job = "job"; /* name of the job in events */
+
 /* Adds the infos of an event of group "g" to some ranks. flag may be NULL. */
 static void add_infos(px_infos *infos, const char *key, const char *ranks,
                       const char *flag)
@@ -54,7 +58,7 @@ static void add_infos(px_infos *infos, const char *key, const char *ranks,
     pmix_data_array_t range = {PMIX_PROC, 0, to};
 
     for (; *ranks; ranks++)
-        to[range.size++] = raw_proc("job", (pmix_rank_t)(*ranks - '0'));
+        to[range.size++] = raw_proc(job, (pmix_rank_t)(*ranks - '0'));
     ok(px_infos_add(infos, key, &range, PMIX_DATA_ARRAY));
     ok(px_infos_add(infos, PMIX_GROUP_ID, "g", PMIX_STRING));
     ok(px_infos_add(infos, PMIX_EVENT_DO_NOT_CACHE, NULL, PMIX_BOOL));
@@ -200,7 +204,7 @@ PX_TEST(a_leader_has_a_limited_number_of_invitations)
 static void report_from(pmix_rank_t source, pmix_status_t code, const char *ranks,
                         const char *flag, const pmix_proc_t *leader)
 {
-    const pmix_proc_t from = raw_proc("job", source);
+    const pmix_proc_t from = raw_proc(job, source);
     PX_AUTO(px_infos) infos = {0};
 
     add_infos(&infos, PMIX_EVENT_CUSTOM_RANGE, ranks, flag);
@@ -364,6 +368,53 @@ PX_TEST(leaders_of_other_nodes_have_a_limited_number_of_invitations)
     host_await("notify_event", 32);
     ck_assert(raw_quiet(one));
     ck_assert_uint_eq(host_calls("notify_event"), 32);
+}
+
+/* Memory for one invitation of three processes. */
+#define ROOM_B (2 * PMIX_MAX_NSLEN + 7 * sizeof(pmix_proc_t))
+
+PX_TEST_LOOP(the_user_of_a_leader_of_another_node_is_charged, 2)
+{
+    PX_AUTOFREE char *room = px_strf("%zu", _i ? ROOM_B : (size_t)1024);
+
+    setenv("PMIX_MCA_server_committed_per_user", room, 1);
+    invited_from_there();
+    unsetenv("PMIX_MCA_server_committed_per_user");
+    if (_i) { /* the end of an invitation makes room for another */
+        report_from(2, PMIX_GROUP_CONSTRUCT_COMPLETE, "013", NULL, NULL);
+        report_from(2, PMIX_GROUP_INVITED, "013", NULL, NULL);
+    }
+    ck_assert_uint_eq(notified_of_end(), _i ? 2 : PMIX_RANK_INVALID);
+}
+
+/* Events have the name of the job with its cluster. */
+PX_TEST_LOOP(names_with_the_cluster_mean_the_same_processes, 3)
+{
+    pmix_info_t cluster;
+
+    PMIx_Info_load(&cluster, PMIX_CLUSTER_ID, "west", PMIX_STRING);
+    raw_start(&host_module, 2, 2);
+    ck_assert_int_eq(PMIx_server_register_resources(&cluster, 1, NULL, NULL),
+                     PMIX_OPERATION_SUCCEEDED);
+    PMIx_Info_destruct(&cluster);
+    job = "west:job";
+    if (_i == 0) { /* the leader is on the other node */
+        report_from(2, PMIX_GROUP_INVITED, "013", NULL, NULL);
+        ck_assert_uint_eq(notified_of_end(), 2);
+    } else {
+        PX_AUTO(px_infos) infos = {0};
+
+        want(two, PMIX_GROUP_LEADER_FAILED);
+        send_flagged(one, PMIX_GROUP_INVITED, "123", NULL);
+        if (_i == 1)
+            send_flagged(two, PMIX_GROUP_INVITE_ACCEPTED, "0", PX_GROUP_CONSTRUCTS);
+        else
+            report_from(2, PMIX_GROUP_INVITE_ACCEPTED, "0", PX_GROUP_CONSTRUCTS, NULL);
+        close(one);
+        ck_assert_int_eq(raw_next_event(two, &infos), PMIX_GROUP_LEADER_FAILED);
+        ck_assert(px_info_flag(infos.v, infos.n, PX_GROUP_ELECTS));
+    }
+    job = "job";
 }
 
 PX_TEST_MAIN("server/invites", NULL, host_end)
