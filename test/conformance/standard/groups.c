@@ -392,6 +392,75 @@ PX_TEST(job_information_of_each_participating_namespace_is_required)
     standard_run("-n 1", "spawns");
 }
 
+STANDARD_CLIENT(names)
+{
+    begin();
+    STANDARD_CHECK(construct(standard_me.nspace, NULL, 0) == PMIX_ERR_EXISTS);
+    if (standard_me.rank < 2)
+        STANDARD_CHECK(PMIx_Group_construct("taken", procs, 2, NULL, 0, &results,
+                                            &n_results) == PMIX_SUCCESS);
+    fence();
+    STANDARD_CHECK(construct("taken", NULL, 0) == PMIX_ERR_EXISTS);
+    if (standard_me.rank < 2)
+        STANDARD_CHECK(PMIx_Group_destruct("taken", NULL, 0) == PMIX_SUCCESS);
+    fence();
+    STANDARD_CHECK(construct("taken", NULL, 0) == PMIX_SUCCESS);
+    fence();
+}
+
+PX_TEST(group_identifiers_must_be_distinct_from_groups_and_namespaces)
+{
+    STANDARD_NEEDS_PMIXRUN;
+    standard_run("-n 3", "names");
+}
+
+static void on_group(pmix_status_t status, pmix_info_t info[] PX_UNUSED,
+                     size_t n PX_UNUSED, void *cbdata, pmix_release_cbfunc_t release,
+                     void *release_arg)
+{
+    standard_on_op(status, cbdata);
+    if (release)
+        release(release_arg);
+}
+
+/* Returns the status of a get of the group's size. */
+static pmix_status_t get_size(const char *name)
+{
+    pmix_info_t now = flag(PMIX_IMMEDIATE);
+    pmix_value_t *value = NULL;
+    pmix_proc_t group;
+
+    PMIx_Load_procid(&group, name, PMIX_RANK_WILDCARD);
+    pmix_status_t rc = PMIx_Get(&group, PMIX_JOB_SIZE, &now, 1, &value);
+    if (value)
+        PMIx_Value_free(value, 1);
+    return rc;
+}
+
+STANDARD_CLIENT(early)
+{
+    pmix_proc_t group;
+
+    begin();
+    PMIx_Load_procid(&group, "later", PMIX_RANK_WILDCARD);
+    if (standard_me.rank == 0) {
+        STANDARD_CHECK(PMIx_Group_construct_nb("later", &everyone, 1, NULL, 0, on_group,
+                                               NULL) == PMIX_SUCCESS);
+        STANDARD_CHECK(get_size("later") != PMIX_SUCCESS);
+    }
+    fence();
+    STANDARD_CHECK(standard_me.rank == 0 ? standard_wait(PMIX_SUCCESS) == PMIX_SUCCESS
+                                         : construct("later", NULL, 0) == PMIX_SUCCESS);
+    STANDARD_CHECK(get_size("later") == PMIX_SUCCESS);
+    STANDARD_CHECK(PMIx_Fence(&group, 1, NULL, 0) == PMIX_SUCCESS);
+}
+
+PX_TEST(a_complete_construction_is_required_before_other_operations)
+{
+    STANDARD_NEEDS_PMIXRUN;
+    standard_run("-n 3", "early");
+}
+
 /* ---- destruct and leave -------------------------------------------------------------------- */
 
 STANDARD_CLIENT(unsupported)

@@ -186,6 +186,16 @@ PX_TEST(the_server_is_required_to_drop_a_connection_of_another_user_than_registe
     ck_assert_uint_eq(host.n_connected, 1);
 }
 
+PX_TEST(clients_must_be_preregistered)
+{
+    const pmix_proc_t stranger = {"job", 3};
+
+    start(true);
+    ck_assert_int_eq(connect_as(geteuid(), getegid()), 0);
+    ck_assert_int_ne(standard_fork(&stranger, "connects"), 0);
+    ck_assert_uint_eq(host.n_connected, 1);
+}
+
 PX_TEST(the_server_is_required_to_drop_a_connection_that_the_host_refuses)
 {
     start(true);
