@@ -38,6 +38,7 @@ pair() { # pair SERVER HEADERS LIBRARY
     use_debian
     [ "$1$3" != pmixrunours ] || export STRICT=1
     for name in "${PROGRAMS_OF_A_JOB[@]}"; do job "$@" "$name"; done
+    [ "$1" != pmixrun ] || job "$@" ranges
 }
 
 # Groups of ranks at our server, and many of them one after the other.

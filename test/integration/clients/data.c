@@ -511,16 +511,27 @@ static pmix_status_t look_up(const char *key, const pmix_info_t *info, size_t n,
     return rc;
 }
 
-static void publish(const char *key, uint32_t value)
+/* Publishes a value on a range. uid: of the only readers; 0: no list. */
+static pmix_status_t publish_on(pmix_data_range_t range, const char *key,
+                                uint32_t value, uint32_t uid)
 {
-    pmix_info_t info[3];
-    pmix_data_range_t range = PMIX_RANGE_NAMESPACE;
+    pmix_info_t info[4];
     pmix_persistence_t until = PMIX_PERSIST_APP;
+    pmix_data_array_t users = {.type = PMIX_UINT32, .size = 1, .array = &uid};
 
     PMIX_INFO_LOAD(&info[0], key, &value, PMIX_UINT32);
     PMIX_INFO_LOAD(&info[1], PMIX_RANGE, &range, PMIX_DATA_RANGE);
     PMIX_INFO_LOAD(&info[2], PMIX_PERSISTENCE, &until, PMIX_PERSIST);
-    GOOD(PMIx_Publish(info, 3));
+    PMIX_INFO_LOAD(&info[3], PMIX_ACCESS_USERIDS, &users, PMIX_DATA_ARRAY);
+    PMIX_INFO_REQUIRED(&info[3]);
+    pmix_status_t rc = PMIx_Publish(info, uid ? 4 : 3);
+    PMIX_INFO_DESTRUCT(&info[3]);
+    return rc;
+}
+
+static void publish(const char *key, uint32_t value)
+{
+    GOOD(publish_on(PMIX_RANGE_NAMESPACE, key, value, 0));
 }
 
 JOINS(publish)
@@ -552,6 +563,34 @@ JOINS(publish)
     if (me.rank == 0)
         GOOD(PMIx_Unpublish(NULL, NULL, 0));
     barrier();
+}
+
+/* A key on two ranges, and data for users. */
+JOINS(ranges)
+{
+    char *keys[] = {(char *)"pub.twice", NULL};
+
+    if (me.rank == 0) {
+        GOOD(publish_on(PMIX_RANGE_SESSION, "pub.twice", 42, 0));
+        GOOD(publish_on(PMIX_RANGE_NAMESPACE, "pub.twice", 43, 0));
+        EXPECT(publish_on(PMIX_RANGE_SESSION, "pub.twice", 44, 0),
+               PMIX_ERR_DUPLICATE_KEY);
+        GOOD(publish_on(PMIX_RANGE_SESSION, "pub.mine", 45, geteuid() + 1));
+        GOOD(publish_on(PMIX_RANGE_GLOBAL, "pub.mine", 46, geteuid()));
+        GOOD(publish_on(PMIX_RANGE_SESSION, "pub.theirs", 47, geteuid() + 1));
+    }
+    barrier();
+    GOOD(look_up("pub.twice", NULL, 0, 43));
+    GOOD(look_up("pub.mine", NULL, 0, 46));
+    EXPECT(look_up("pub.theirs", NULL, 0, 0), PMIX_ERR_NO_PERMISSIONS);
+    barrier();
+    if (me.rank == 0) {
+        GOOD(PMIx_Unpublish(keys, NULL, 0)); /* in the session */
+        GOOD(look_up("pub.twice", NULL, 0, 43));
+        GOOD(PMIx_Unpublish(keys, NULL, 0));
+    }
+    barrier();
+    EXPECT(look_up("pub.twice", NULL, 0, 0), PMIX_ERR_NOT_FOUND);
 }
 
 /* ---- scopes: keys of ranks on two nodes that rank 0 finds (adr/0028) ------------------ */
