@@ -120,15 +120,20 @@ struct px_pub *px_pub_find(struct px_pubs *p, const struct px_pub_topic *t,
 pmix_status_t px_pub_place(struct px_pubs *p, struct px_pub *pub)
 {
     struct px_list *next = &pub->topic->entries; /* of the first with a wider range */
+    size_t n_own = 1;
 
     PX_LIST_EACH (&pub->topic->entries, struct px_pub, other, same) {
         p->steps++;
+        n_own += other->party == pub->party;
         if (px_scope_same(other->scope, pub->scope))
             return PMIX_ERR_DUPLICATE_KEY;
         if (next == &pub->topic->entries &&
             px_scope_width(other->scope) > px_scope_width(pub->scope))
             next = &other->same;
     }
+    if (n_own > PX_MAX_PUB_RANGES)
+        return px_pubs_refuse(p, &pub->party->proc, "ranges of one key", n_own,
+                              PX_MAX_PUB_RANGES);
     px_list_insert_before(next, &pub->same);
     return PMIX_SUCCESS;
 }

@@ -324,10 +324,12 @@ pmix_status_t px_pubs_lookup(struct px_pubs *p, const pmix_proc_t *asker,
     w->cb = cb;
     w->cbdata = cbdata;
     pmix_status_t rc = px_scope_create(p, asker, info, n, true, &w->scope);
-    if (!rc && px_pub_take_turns(p, &w->request, asker, n_keys))
+    if (!rc && (px_pub_take_turns(p, &w->request, asker, n_keys) ||
+                (!do_stage(w, PX_PUBS_PER_TURN) &&
+                 px_pub_take_turns(p, &w->request, asker, SIZE_MAX))))
         return PMIX_SUCCESS;
     if (!rc) {
-        (void)do_stage(w, SIZE_MAX);
+        (void)do_stage(w, SIZE_MAX); /* what is left, without a loop */
         rc = end_search(w, &replies);
     }
     if (rc) {

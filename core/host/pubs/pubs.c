@@ -168,8 +168,10 @@ static pmix_status_t stage(struct publish *w, size_t most)
 static pmix_status_t reveal(struct publish *w, size_t *n_done)
 {
     PX_LIST_EACH (&w->staged, struct px_pub, pub, link) {
-        if (px_pub_place(w->pubs, pub))
-            return PMIX_ERR_DUPLICATE_KEY;
+        const pmix_status_t rc = px_pub_place(w->pubs, pub);
+
+        if (rc)
+            return rc;
         pub->topic->n_staged--;
         px_list_remove(&pub->link);
         px_list_append(&w->party->entries, &pub->link);
@@ -399,9 +401,11 @@ pmix_status_t px_pubs_unpublish_in_turns(struct px_pubs *p, const pmix_proc_t *o
     }
     if (px_pub_take_turns(p, &w->request, owner,
                           keys ? px_strv_count(keys)
-                               : px_list_length(&w->party->entries)))
+                               : px_list_length(&w->party->entries)) ||
+        (!remove_some(w, PX_PUBS_PER_TURN) &&
+         px_pub_take_turns(p, &w->request, owner, SIZE_MAX)))
         return PMIX_SUCCESS;
-    (void)remove_some(w, SIZE_MAX);
+    (void)remove_some(w, SIZE_MAX); /* what is left, without a loop */
     px_pub_party_unref(w->party);
     free(w);
     return PMIX_OPERATION_SUCCEEDED;

@@ -19,6 +19,8 @@
  * custom range, or users or groups that may read. */
 #define PX_MAX_PUB_WAITS  4096u
 #define PX_MAX_PUB_CHOSEN 4096u
+/* Ranges on which one process can publish the same key. */
+#define PX_MAX_PUB_RANGES 8u
 
 struct px_log_rate;
 struct px_loop;

@@ -92,7 +92,7 @@ enum px_pub_view px_pub_view(struct px_pubs *p, const struct px_pub *pub,
 struct px_pub *px_pub_find(struct px_pubs *p, const struct px_pub_topic *t,
                            const struct px_scope *asker, enum px_pub_view *view);
 /* Adds an entry to those of its key, in the order of ranges. PMIX_ERR_DUPLICATE_KEY:
- * the key has an entry on the same range. */
+ * the key has an entry on the same range. PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t px_pub_place(struct px_pubs *p, struct px_pub *pub);
 /* Frees an entry that is in no list. */
 void px_pub_drop(struct px_pubs *p, struct px_pub *pub);
