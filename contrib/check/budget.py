@@ -51,6 +51,7 @@ ROOMS = (
     (8000, "all components", "components"),
     (6500, "pmixrun with times and usage of ranks, pmix_info", "contrib/tools"),
     (1000, "command lines of other launchers, as tables", "contrib/tools/names"),
+    (2000, "jobs over several nodes, by srun or flux run", "contrib/tools/engine"),
 )
 TREES = ("core", "components", "include", "contrib/tools")
 

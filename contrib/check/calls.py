@@ -34,7 +34,7 @@ ALLOWED = {("path.c.o", "faccessat"), ("reclaim_process.c.o", "sigaction"),
            ("host_check.c.o", "signal"),
            # PMIx_Setenv on the program's own environment, and programs that run with the rights of their users.
            ("argv.c.o", "getenv"), ("pmixrun_progress.c.o", "getenv"), ("pmixrun_options.c.o", "getenv"),
-           ("names.c.o", "getenv"), ("leftover.c.o", "getenv"), ("pretty.c.o", "getenv")}
+           ("names.c.o", "getenv"), ("engine.c.o", "getenv"), ("engine_run.c.o", "getenv"), ("engine_run.c.o", "signal"), ("leftover.c.o", "getenv"), ("pretty.c.o", "getenv")}
 
 
 def calls(build, objects):

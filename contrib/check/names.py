@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tables of docs/launcher.md are made from the rows of contrib/tools/names/names_rows.c. --update writes them."""
+"""The tables of docs/launcher.md are made from the rows of contrib/tools/names/names_rows.c and
+contrib/tools/engine/engine_rows.c. --update writes them."""
 import os
 import re
 import sys
@@ -8,6 +9,7 @@ import sys
 import common
 
 SOURCE = "contrib/tools/names/names_rows.c"
+ENGINES = "contrib/tools/engine/engine_rows.c"
 PAGE = "docs/launcher.md"
 MARK = "## Tables of the options\n"
 ROW = re.compile(r'\{"([^"]+)", (NULL|"[^"]*"), ((?:NO_\w+|\s|"(?:\\.|[^"\\])*")+), (NULL|"[^"]*")\}|^    /\* (.*) \*/$', re.M)
@@ -51,6 +53,25 @@ def tables(source):
     return "".join(out)
 
 
+def engine_table(source):
+    """Returns the text of the table of options for the engines."""
+    macros = dict(re.findall(r'^#define ((?:NO|OWN)_\w+)\s+"(.*)"$', source, re.M))
+    for name, text in macros.items():
+        source = re.sub(r'"([!~]) " %s\b' % name, lambda m: '"%s %s"' % (m[1], text), source)
+    out = ["\n### Options in an allocation\n\n| option | argument | `srun` | `flux run` |\n|---|---|---|---|\n"]
+    for options, words, *engines in re.findall(r'\{"([^"]+)", (NULL|"[^"]*"), "([^"]*)", "([^"]*)"\}', source):
+        cells = [", ".join("`%s`" % o for o in options.split("|")), "" if words == "NULL" else "`%s`" % words.strip('"')]
+        for e in engines:
+            e = e.replace("--nodelist=%1", "--nodelist=FILE") if "arbitrary" in e else e.replace("%1", words.strip('"') if "*" not in words else "*")
+            cells.append("nothing to do" if not e else "not supported: " + e[2:] if e[0] == "!" else e[2:] if e[0] == "~" else "`%s`" % e)
+        out.append("| %s |\n" % " | ".join(cells))
+    return "".join(out)
+
+
+def both(root):
+    return tables(common.read(root, SOURCE)) + engine_table(common.read(root, ENGINES))
+
+
 def parts(page):
     """Returns the page up to the tables, and the tables."""
     at = page.find(MARK)
@@ -59,25 +80,27 @@ def parts(page):
 
 def check(root, _build):
     head, found = parts(common.read(root, PAGE))
-    if found != tables(common.read(root, SOURCE)):
+    if found != both(root):
         return ["%s:%d: the tables are not current (names.py --update)" % (PAGE, head.count("\n") + 1)]
     return []
 
 
 def update(root):
     head, _ = parts(common.read(root, PAGE))
-    common.write(root, PAGE, head + tables(common.read(root, SOURCE)))
+    common.write(root, PAGE, head + both(root))
 
 
 def sample(root, _build):
     common.write(root, SOURCE, '#define NO_B "b"\nconst struct names_row names_options[] = {\n    /* General */\n    {"aa|x", "0|1", '
                  '"! " NO_B, NULL},\n    {"cc", NULL, "@list", "! d"},\n    {"ff", "N M", "-n %2", NULL},\n};\nstatic const struct names_row list[] = {\n    {"e", NULL, '
                  '"", NULL},\n};\n')
+    common.write(root, ENGINES, '#define NO_B "b"\nrows = {\n    {"-n|-np", "*", "--n=%1", "! " NO_B},\n    {"-x", NULL, "~ own", ""},\n')
     common.write(root, PAGE, "# x\n\n" + MARK)
     update(root)
     found = common.read(root, PAGE)
     for line in ("| `--aa`, `-x` | `0\\|1` | not supported: b |\n", "| `--cc` |  | the words of `list` below; false is not supported: d |\n",
-                 "| `--ff` | `N M` | `-n M` |\n", "### Words of `list`\n", "| `e` |  | nothing to do |\n"):
+                 "| `--ff` | `N M` | `-n M` |\n", "### Words of `list`\n",
+                 "| `-n`, `-np` | `*` | `--n=*` | not supported: b |\n", "| `-x` |  | own | nothing to do |\n", "| `e` |  | nothing to do |\n"):
         assert line in found, found
     assert check(root, None) == []
     common.write(root, PAGE, found + "| x |\n")

@@ -20,6 +20,7 @@
 #include <pmix_envars.h>
 #include <pmix_server.h>
 
+#include "engine/engine.h"
 #include "pmixrun.h"
 
 /* Time for reports on a timeout and the end of the job after them. */
@@ -269,9 +270,7 @@ static pmix_status_t subscribe(void)
 
 /* ---- preparations --------------------------------------------------------------- */
 
-/* Returns a descriptor for signals. An ignored signal, as after nohup, stays
- * ignored. */
-static int catch_signals(void)
+int catch_signals(void)
 {
     static const int signals[] = {SIGINT,  SIGTERM, SIGHUP, SIGUSR1,
                                   SIGUSR2, SIGCONT, SIGTSTP};
@@ -639,6 +638,12 @@ int main(int argc, char **argv)
     options_parse(&options, argv);
     if (options.dirs)
         return clean(&options);
+    if (options.engine)
+        return options.report_pid && !report_pid(options.report_pid)
+                   ? EXIT_TROUBLE
+                   : engine_run(options.engine, &options);
+    if (options.n_programs)
+        engine_show(&options, "local");
     if (options.singleton.nspace[0])
         singleton_begin(&options);
     if (!has_descriptors(&options) ||

@@ -46,6 +46,10 @@ struct options {
     const char *report_pid; /* "-", "+" or a file; NULL: not given */
     char *translated;       /* another launcher's command line as ours, or NULL */
     char **dirs; /* of --clean, absolute, NULL-terminated; NULL: without --clean */
+
+    const char *launcher;        /* argument of --launcher; NULL: not given */
+    const struct engine *engine; /* launcher of an allocation (engine/); NULL: none */
+    char **words;                /* the command line in pmixrun's words */
 };
 
 /* Reads the command line, by the name that argv[0] has (names/). Ends the program with
@@ -85,6 +89,12 @@ void timeline_begin(const char *name);
 void timeline_take(const char *job);
 /* Writes all times; false after a failure, which is reported. */
 bool timeline_end(void);
+
+/* ---- signals (pmixrun.c) --------------------------------------------------------- */
+
+/* Blocks the signals that pmixrun handles. Returns a descriptor for them. An ignored
+ * signal, as after nohup, stays ignored. */
+int catch_signals(void);
 
 /* ---- signals, and a library that does not return (pmixrun_guard.c) --------------- */
 

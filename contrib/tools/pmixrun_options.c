@@ -3,6 +3,7 @@
  * options, or need a separator that differs between systems. */
 #include "pmixrun.h"
 
+#include "engine/engine.h"
 #include "names/names.h"
 
 #include <errno.h>
@@ -27,7 +28,8 @@ static const char help[] =
     "       pmixrun [--mca NAME VALUE] [--tune FILE] [--timeout S] --clean [DIR]...\n"
     "       pmixrun [--mca NAME VALUE] [--tune FILE] --singleton NSPACE.RANK\n"
     "               --keepalive FD --report-uri FD\n"
-    "Run processes of one or more programs on this node, as one PMIx job.\n"
+    "Run processes of one or more programs as one PMIx job: on this node, or by Slurm or\n"
+    "Flux on the nodes of an allocation.\n"
     "\n"
     "  -n N, -np N        start N processes of the program; default 1, or as many as\n"
     "                     --map-by ppr makes\n"
@@ -35,10 +37,13 @@ static const char help[] =
     "  --tune FILE        read parameters from FILE, here and in the processes\n"
     "  -x VAR[=VALUE]     set an environment variable for the processes, or forward ours,\n"
     "                     which must be set, or those whose names fit a pattern: 'VAR_*'\n"
+    "  --launcher WHICH   auto: in an allocation of several nodes, srun of Slurm or flux run\n"
+    "                     starts the job; local: this node; slurm, flux: that engine\n"
     "  --wdir DIR         run in this folder\n"
     "  --session-dir      run in the job's folder for scratch files\n"
-    "  --host A,B         hosts to run on: only this one can be named\n"
-    "  --hostfile FILE    the same, from a file with a host in each line\n"
+    "  --host A,B         nodes of the allocation to run on, with slots: A:2; without an\n"
+    "                     allocation only this node\n"
+    "  --hostfile FILE    the same, from a file with a host in each line: A slots=2\n"
     "  --cluster-id NAME  the cluster that this node is part of, for PMIX_CLUSTER_ID\n"
     "  --map-by OBJECT    give each process an object of this node, in turn: slot (the\n"
     "                     node itself), package, numa, l3cache, l2cache, l1cache, core,\n"
@@ -463,6 +468,9 @@ static void parse_general(struct options *o, char ***at)
     } else if (strcmp(option, "--cluster-id") == 0) {
         set_parameter(o, "embedded_cluster_id", argument(at));
         o->runs = true;
+    } else if (strcmp(option, "--launcher") == 0) {
+        o->launcher = argument(at);
+        o->runs = true;
     } else if (strcmp(option, "--timeout") == 0) {
         o->timeout_s = number(option, argument(at), MAX_TIMEOUT_S);
     } else if (strcmp(option, "--clean") == 0) {
@@ -647,6 +655,7 @@ void options_parse(struct options *o, char **argv)
 
     *o = (struct options){.keepalive = -1, .report = -1};
     at = translate(o, argv);
+    o->words = need(PMIx_Argv_copy(at));
     at += *at != NULL;
     ask(o, PMIX_CMD_LINE, line, PMIX_STRING);
     free(line);
@@ -659,6 +668,8 @@ void options_parse(struct options *o, char **argv)
     }
     share_variables(o);
     check_starter_options(o);
+    if (o->n_programs && !o->clean)
+        o->engine = engine_choose(o->launcher);
     if (o->translated && o->verbose)
         complain("as %s", o->translated);
     if ((o->output & ONLY) && !(o->output & (DIR | PATTERN)))
