@@ -147,12 +147,12 @@ step() { # step NODES TASKS [OPTION...]
         env "LD_LIBRARY_PATH=$(folder "$RANKS")")
 }
 
-# libraries COUNT PROGRAM: checks the libpmix of all processes
+# libraries COUNT PROGRAM [COUNT PROGRAM FILE]: checks the libpmix of all processes
 libraries() {
     local own=("$S"/record/*) server=$SYSTEM_LIB # not its copy
     [ ! -e "${own[0]}" ] || cp "${own[@]}" "$RECORD"/
     [ "$SERVER" = debian ] || server=$OUR_LIB
-    used 1 '@(srun|slurmd|slurmstepd)' "$server" "$1" "$2" "$(library "$RANKS")"
+    used 1 '@(srun|slurmd|slurmstepd)' "$server" "$1" "$2" "$(library "$RANKS")" "${@:3}"
     same yes "$(loaded_libs | awk '$1 == "slurmstepd" { print "yes"; exit }')" "slurmstepd has loaded libpmix"
 }
 
@@ -277,6 +277,132 @@ checked() {
     done
 }
 
+# ---- pmixrun in an allocation ---------------------------------------------------------------------
+
+# Sets STEP to pmixrun in an allocation of three nodes, with this library on both sides.
+allocated() { # allocated [OPTION...]
+    with "${SIDES[@]}"
+    STEP=("${ON_0[@]}" salloc --quiet -N 3 --ntasks-per-node=4 "$PMIXRUN" "$@")
+}
+SIDES=(ours ours)
+
+of_six() { # of_six SERVER RANKS: three nodes, with these libraries
+    SIDES=("$@")
+    allocated -n 6 -x "LD_LIBRARY_PATH=$(folder "$2")"
+    well "${STEP[@]}" "$MODEX"
+    lines 6 '^rank [0-5] of 6 on n[0-2]:( [0-5]=pid [0-9]+ on n[0-2](,|$)){5}$' "$OUT"
+    libraries 6 modex 1 pmixrun "$OUR_LIB"
+    [ -x "$MPI" ] || skip "Debian's libopenmpi-dev is not installed"
+    export MPI_LOCAL_SIZE=2
+    sent "${STEP[@]}" "$MPI" coll 6
+    lines 6 '^OK coll [0-5]/6$' "$OUT"
+}
+
+spread() { # RANK NODE of each process
+    local row wanted
+    while IFS='|' read -r row wanted; do
+        # shellcheck disable=SC2086
+        allocated $row
+        well "${STEP[@]}" sh -c 'echo "$PMIX_RANK $(hostname)"'
+        same "$wanted" "$(sort -n "$OUT" | paste -sd ,)" "$row"
+    done <<'END'
+-n 5|0 n0,1 n0,2 n1,3 n1,4 n2
+-n 5 --map-by node|0 n0,1 n1,2 n2,3 n0,4 n1
+--map-by ppr:2:node|0 n0,1 n0,2 n1,3 n1,4 n2,5 n2
+-n 3 --map-by ppr:2:node|0 n0,1 n0,2 n1
+-n 2 --host n1,n2|0 n1,1 n2
+-n 4 --host n2:3,n1|0 n2,1 n2,2 n2,3 n1
+END
+    allocated -n 30 --bind-to core # more than the CPUs of the allocation
+    well "${STEP[@]}" hostname
+    lines 10 '^n1$' "$OUT"
+}
+
+shaped() { # output forms, files, input, the environment, and several programs
+    allocated -n 3 --output tag,file="$TMPDIR/f%r"
+    well "${STEP[@]}" sh -c 'echo out; echo err >&2'
+    lines 3 '^\[tenon-[0-9]*-1,[0-2]\]<stdout>:out$' "$OUT"
+    lines 3 '^\[tenon-[0-9]*-1,[0-2]\]<stderr>:err$' "$ERR"
+    lines 1 '<stdout>:out$' "$TMPDIR/f2.stdout"
+    rm "$TMPDIR"/f*
+    seq -f %029.0f 5000 >"$TMPDIR/in"
+    allocated -n 3 --stdin 1
+    (run 60 "${STEP[@]}" cat <"$TMPDIR/in" >"$OUT") || fail "exit status $?"
+    cmp "$OUT" "$TMPDIR/in" || fail "input has changed"
+    rm "$TMPDIR/in"
+    allocated -n 2 -x A=1
+    well "${STEP[@]}" sh -c 'printf "%s\n" "$PMIX_RANK $A,$B,$*"' sh "it's" 'x  y' '' '%t' 'a\b' : -n 2 -x B='2 2' --wdir /var \
+        sh -c 'echo "$PMIX_RANK $A,$B $PWD"'
+    same "0 1,,it's x  y  %t a\\b+1 1,,it's x  y  %t a\\b+2 1,2 2 /var+3 1,2 2 /var" "$(sort "$OUT" | paste -sd +)" output
+    ! grep -v '^$' "$ERR" || fail "lines on stderr"
+}
+
+ends() { # statuses and messages as on one node
+    local row status message
+    while IFS='|' read -r status message row; do
+        allocated -n 3
+        rc_of "$status" run 60 "${STEP[@]}" sh -c "$row" >"$OUT" 2>"$ERR"
+        lines 1 "^pmixrun: $message\$" "$ERR"
+        same 1 "$(wc -l <"$ERR")" "lines of $row: $(cat "$ERR")"
+    done <<'END'
+7|rank 1 \(host n1\) exited with status 7|[ $PMIX_RANK != 1 ] || exit 7; exec sleep 60
+139|rank 2 \(host n2\) killed by signal 11 \(Segmentation fault\)|[ $PMIX_RANK != 2 ] || kill -SEGV $$; exec sleep 60
+END
+    allocated -n 3 --recoverable
+    rc_of 4 run 60 "${STEP[@]}" sh -c '[ $PMIX_RANK != 0 ] || exit 4; sleep 1; echo on' >"$OUT" 2>"$ERR"
+    lines 2 '^on$' "$OUT"
+    allocated -n 3
+    rc_of 127 run 60 "${STEP[@]}" ./nothing 2>"$ERR"
+    lines 1 '^pmixrun: cannot run .*/nothing: No such file or directory$' "$ERR"
+    rc_of 126 run 60 "${STEP[@]}" /etc/passwd 2>"$ERR"
+    lines 1 '^pmixrun: cannot run /etc/passwd: Permission denied$' "$ERR"
+    rc_of 0 run 60 "${STEP[@]}" "$PMIXRUN" -n 1 true # in a process of a step: local
+}
+
+# A signal goes to the processes, which get two seconds.
+signals() {
+    allocated --report-pid "$TMPDIR/pid" -n 2
+    start timeout 60 "${STEP[@]}" sh -c 'trap "echo usr1" USR1; trap "echo term; exit 0" TERM; echo up; while :; do sleep 0.1; done'
+    await_lines 2 '^up$'
+    kill -USR1 "$(cat "$TMPDIR/pid")"
+    await_lines 2 '^usr1$'
+    kill -TERM "$(cat "$TMPDIR/pid")"
+    await "$PID" 20
+    same 143 "$RC" "exit status"
+    lines 2 '^term$' "$OUT"
+    lines 0 '^(pmixrun|srun|slurm)' "$ERR"
+    allocated -n 2 --timeout 1
+    rc_of 124 run 30 "${STEP[@]}" sh -c 'trap "" TERM; echo up; exec sleep 60' >"$OUT" 2>"$ERR"
+    lines 1 '^pmixrun: job ended after 1 seconds, its time limit$' "$ERR"
+    allocated --report-pid "$TMPDIR/pid" -n 2
+    start timeout 60 "${STEP[@]}" sh -c 'echo up; exec sleep 60'
+    await_lines 2 '^up$'
+    kill -KILL "$(cat "$TMPDIR/pid")"
+    rm "$TMPDIR/pid"
+    await "$PID" 20
+    until_true 10 eval '[ -z "$("${ON_0[@]}" squeue --steps --noheader)" ]' || fail "the step goes on"
+}
+
+# The start of 1,000 ranks takes as long as by srun alone: the medians of pairs of runs.
+quick() {
+    local i ours=() plain=() begun command
+    for ((i = 0; i < 10; i++)); do
+        for command in "$PMIXRUN" "srun --mpi=pmix --overcommit -N 3"; do
+            allocated
+            begun=$(date +%s%N)
+            # shellcheck disable=SC2086
+            well "${STEP[@]:0:$((${#STEP[@]} - 1))}" $command -n 1000 "$BUILD/contrib/examples/hello"
+            begun=$((($(date +%s%N) - begun) / 1000000))
+            lines 1000 '^hello from rank ' "$OUT"
+            case $command in srun*) plain+=("$begun") ;; *) ours+=("$begun") ;; esac
+        done
+    done
+    begun=$(printf '%s\n' "${ours[@]}" | sort -n | sed -n 5p)
+    i=$(printf '%s\n' "${plain[@]}" | sort -n | sed -n 5p)
+    print_line "# 1,000 ranks: pmixrun $begun ms, srun $i ms"
+    [ $((begun * 10)) -le $((i * 11)) ] || fail "pmixrun takes $begun ms, srun $i ms"
+}
+
 nothing_stays() { # in the folders of the nodes
     with ours ours
     until_true 10 eval '[ -z "$(find "$S"/spool.* "$S"/tmp.* -name "*pmix*")" ]' ||
@@ -318,6 +444,12 @@ across "$PAIRS" abort_on_three_nodes_of_Slurm aborted 3
 across "$PAIRS" killed_rank_ends_its_step killed 3
 across "$PAIRS" step_is_cancelled cancelled
 across "$PAIRS" pmix_host_check_under_Slurm checked
+across "$PAIRS" pmixrun_over_three_nodes of_six
+t pmixrun_places_ranks_on_nodes spread
+t pmixrun_shapes_the_output_of_nodes shaped
+t job_of_nodes_ends_as_on_one_node ends
+t pmixrun_ends_the_job_of_nodes signals
+[ "$(times 0 1 0)" = 0 ] || t thousand_ranks_start_as_quickly_as_by_srun quick
 t no_file_stays_on_the_nodes nothing_stays
 end_slurm
 trap cleanup EXIT
