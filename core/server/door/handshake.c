@@ -147,8 +147,8 @@ static pmix_status_t check_client(const struct handshake *h, struct px_local **l
         rc = check_dialect(h, err);
     if (rc)
         return rc;
-    /* A singleton, like a tool, chooses its datastore before it knows a server, and gets
-     * data in messages. */
+    /* A singleton, like a tool, chooses its datastore before it knows a server. The
+     * server sends it data in messages. */
     if (hello->flag != PX_FLAG_SINGLETON && !px_store_of_peer(hello->gds))
         return px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
                           "datastore \"%s\" is not supported", hello->gds);

@@ -138,6 +138,8 @@ static void leave_wait(void)
 PX_TEST(a_thread_that_waits_runs_the_loop_with_one_wait_and_wakes_no_other)
 {
     begin_wait(true);
+    ck_assert_int_eq(write(guest.ends[1], "", 1), 1);
+    ck_assert_int_eq(px_call(guest.loop, on_begin_of_wait, NULL), 7); /* makes the base */
     for (int i = 0; i < 3; i++) {
         atomic_store(&n_writes, 0);
         atomic_store(&n_changes, 0);
