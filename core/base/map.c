@@ -2,9 +2,10 @@
 /* Hash map with open addressing, linear probing and a power of two of slots. At most
  * 3/4 of the slots are live or dead. Keys come from clients, so the hash is keyed
  * (SipHash-1-3). Otherwise a client could choose colliding keys, and each lookup would
- * be a scan. The hash key is the table's address, which ASLR hides. A new table
- * therefore has new hashes. Further puts empty a large old table, some slots each, so
- * that no put takes long. */
+ * be a scan. The hash key is made of addresses, which ASLR hides. Each map has its own,
+ * so entries of one map enter another in no special order. Further puts empty a large
+ * old table, some slots each, so that no put takes long. A new table keeps the hashes:
+ * neighbours of the old table become neighbours, which touches few pages. */
 #include "core/base/map.h"
 
 #include "core/base/sip.h"
@@ -15,9 +16,6 @@
 enum {
     MIN_SLOTS = 16,
     AT_ONCE = 1024, /* slots of an old table that are moved at once */
-    /* Slots that a put moves. The old table is empty before the new one is full, unless
-     * few slots were live. */
-    PER_PUT = 8,
 };
 
 /* A slot. A live slot has a value. A dead slot had a value, and probes must continue
@@ -31,9 +29,9 @@ struct px_map_slot {
 };
 
 /* Returns the SipHash of key. The constants are SipHash's. */
-static uint64_t hash_of(const struct px_map_slot *table, const void *key, size_t len)
+static uint64_t hash_of(const struct px_map *map, const void *key, size_t len)
 {
-    const uint64_t secret = (uintptr_t)table;
+    const uint64_t secret = map->secret;
     uint64_t v[4] = {
         secret ^ 0x736f6d6570736575,
         0x646f72616e646f6d,
@@ -66,9 +64,8 @@ static uint64_t hash_of(const struct px_map_slot *table, const void *key, size_t
 /* Returns the live slot of key, or NULL. The loop ends because a quarter of the slots
  * is always empty. */
 static struct px_map_slot *find_in(struct px_map_slot *slots, size_t n_slots,
-                                   const void *key, size_t key_len)
+                                   uint64_t hash, const void *key, size_t key_len)
 {
-    const uint64_t hash = hash_of(slots, key, key_len);
     const size_t mask = n_slots - 1;
 
     for (size_t i = hash & mask;; i = (i + 1) & mask) {
@@ -87,8 +84,9 @@ static struct px_map_slot *find(const struct px_map *map, const void *key,
 {
     if (map->n_used == 0)
         return NULL;
-    struct px_map_slot *slot = find_in(map->slots, map->n_slots, key, key_len);
-    return slot || !map->old ? slot : find_in(map->old, map->n_old, key, key_len);
+    const uint64_t hash = hash_of(map, key, key_len);
+    struct px_map_slot *slot = find_in(map->slots, map->n_slots, hash, key, key_len);
+    return slot || !map->old ? slot : find_in(map->old, map->n_old, hash, key, key_len);
 }
 
 /* Stores content in the first slot that is not live. True if that slot was dead. */
@@ -109,11 +107,10 @@ static void move_old(struct px_map *map, size_t n)
 {
     for (; map->old && n > 0; n--) {
         struct px_map_slot *from = &map->old[map->old_at++];
-        struct px_map_slot content = *from;
+        const struct px_map_slot content = *from;
 
         if (content.value) {
             *from = (struct px_map_slot){.dead = true};
-            content.hash = hash_of(map->slots, content.key, content.key_len);
             map->n_dead -= place(map->slots, map->n_slots, &content);
         }
         if (map->old_at < map->n_old)
@@ -135,6 +132,8 @@ static pmix_status_t rebuild(struct px_map *map)
     struct px_map_slot *slots = calloc(n_slots, sizeof(*slots));
     if (!slots)
         return PMIX_ERR_NOMEM;
+    if (!map->secret)
+        map->secret = (uintptr_t)slots ^ (uint64_t)(uintptr_t)map << 32;
     map->old = map->slots;
     map->n_old = map->n_slots;
     map->slots = slots;
@@ -143,6 +142,13 @@ static pmix_status_t rebuild(struct px_map *map)
     if (map->n_old <= AT_ONCE)
         move_old(map, AT_ONCE);
     return PMIX_SUCCESS;
+}
+
+/* Returns the slots that a put moves. The old table is empty before the new one is
+ * full, because at least a quarter of the new slots is free for puts. */
+static size_t moves_per_put(const struct px_map *map)
+{
+    return 1 + map->n_old / (map->n_slots / 4);
 }
 
 static pmix_status_t add(struct px_map *map, const void *key, size_t key_len,
@@ -161,14 +167,14 @@ static pmix_status_t add(struct px_map *map, const void *key, size_t key_len,
     }
 
     const struct px_map_slot content = {
-        .hash = hash_of(map->slots, key, key_len),
+        .hash = hash_of(map, key, key_len),
         .key = px_take(&copy),
         .key_len = key_len,
         .value = value,
     };
     map->n_dead -= place(map->slots, map->n_slots, &content);
     map->n_used++;
-    move_old(map, PER_PUT);
+    move_old(map, moves_per_put(map));
     return PMIX_SUCCESS;
 }
 

@@ -15,6 +15,7 @@ struct px_map { /* all zero is an empty map */
     size_t n_slots, n_used, n_dead;
     struct px_map_slot *old; /* the table before, while it is emptied; or NULL */
     size_t n_old, old_at;    /* its slots; those that are empty */
+    uint64_t secret;         /* key of the hash; 0: the map never had a table */
 };
 
 void *px_map_get(const struct px_map *map, const void *key, size_t key_len);
