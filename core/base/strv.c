@@ -8,6 +8,7 @@
 #include "core/base/strv.h"
 
 #include "core/base/str.h"
+#include "core/base/vec.h"
 
 #include <string.h>
 
@@ -40,6 +41,17 @@ pmix_status_t px_strv_append(char ***v, const char *s)
     size_t n = px_strv_count(*v);
 
     return insert_at(v, n, n, s);
+}
+
+pmix_status_t px_strv_add(char ***v, size_t *n, size_t *cap, const char *s)
+{
+    if (!px_vec_reserve(v, *n, cap, 2)) /* the string and a NULL */
+        return PMIX_ERR_NOMEM;
+    (*v)[*n] = strdup(s);
+    if (!(*v)[*n])
+        return PMIX_ERR_NOMEM;
+    (*v)[++*n] = NULL;
+    return PMIX_SUCCESS;
 }
 
 pmix_status_t px_strv_prepend(char ***v, const char *s)

@@ -15,6 +15,9 @@ size_t px_strv_count(char *const *v); /* NULL counts 0 */
 /* Add a copy of s. *v may be NULL for an empty vector; a failure leaves *v
  * unchanged. */
 pmix_status_t px_strv_append(char ***v, const char *s);
+/* Appends to a vector of *n strings, which this function alone has made, in constant
+ * time. n and cap begin with 0. */
+pmix_status_t px_strv_add(char ***v, size_t *n, size_t *cap, const char *s);
 pmix_status_t px_strv_prepend(char ***v, const char *s);
 pmix_status_t px_strv_append_unique(char ***v, const char *s);
 bool px_strv_has(char *const *v, const char *s);

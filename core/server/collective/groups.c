@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-#define GROUP_ITEMS 8 /* work for a group, see px_work */
+#define GROUP_ITEMS 20 /* work for a group, see px_work */
 
 struct px_joined *px_group_find(const struct px_server *srv, const char *name)
 {
@@ -165,11 +165,12 @@ pmix_status_t px_groups_of(const struct px_peer *peer, const pmix_proc_t *proc,
                            char ***names, size_t *work)
 {
     pmix_status_t rc = PMIX_SUCCESS;
+    size_t n = 0, cap = 0;
 
     PX_LIST_EACH (&peer->server->part.joined, struct px_joined, j, link) {
         *work += GROUP_ITEMS;
         if (!rc && may_see(peer, j) && (!proc || px_joined_has(j, proc)))
-            rc = px_strv_append(names, j->name);
+            rc = px_strv_add(names, &n, &cap, j->name);
     }
     return rc;
 }

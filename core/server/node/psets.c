@@ -46,6 +46,7 @@ pmix_status_t px_psets_of(const struct px_server *srv, const pmix_proc_t *proc,
                           char ***names, size_t *work)
 {
     pmix_status_t rc = PMIX_SUCCESS;
+    size_t n = 0, cap = 0;
 
     PX_LIST_EACH (&srv->part.psets, struct pset, s, link) {
         bool has = !proc;
@@ -53,7 +54,7 @@ pmix_status_t px_psets_of(const struct px_server *srv, const pmix_proc_t *proc,
         for (size_t i = 0; !has && i < s->n_procs; i++, ++*work)
             has = px_proc_means(srv->model, &s->procs[i], proc);
         if (has && !rc)
-            rc = px_strv_append(names, s->name);
+            rc = px_strv_add(names, &n, &cap, s->name);
     }
     return rc;
 }

@@ -61,11 +61,11 @@ static pmix_status_t answer_namespaces(struct px_server *srv PX_UNUSED,
     const struct px_nspace *ns;
     struct px_host_job job;
     pmix_status_t rc = PMIX_SUCCESS;
-    size_t pos = 0;
+    size_t pos = 0, n = 0, cap = 0;
 
     while (!rc && !(rc = next_job(a, &pos, &ns, &job))) {
         free(job.command);
-        rc = px_strv_append(&names, ns->name);
+        rc = px_strv_add(&names, &n, &cap, ns->name);
     }
     if (rc != PMIX_ERR_NOT_FOUND)
         return rc;

@@ -110,6 +110,25 @@ PX_TEST(adding_without_memory_changes_nothing)
     }
 }
 
+PX_TEST(a_list_that_grows_is_a_vector_at_each_step)
+{
+    size_t n, cap;
+
+    PX_TEST_NEEDS_ALLOC;
+    for (unsigned nth = 0; px_alloc_next(&nth);) {
+        pmix_status_t rc = PMIX_SUCCESS;
+        char **v = NULL;
+
+        for (n = cap = 0; !rc && n < 20;)
+            rc = px_strv_add(&v, &n, &cap, "text");
+        (void)px_alloc_fail_end(); /* a smaller vector may do */
+        ck_assert_uint_eq(px_strv_count(v), n);
+        ck_assert_uint_eq(n < 20, rc != PMIX_SUCCESS);
+        px_strv_free(v);
+    }
+    ck_assert_uint_le(px_alloc_count(), 20 + 4); /* the vector grows by doubling */
+}
+
 PX_TEST(split_dup_and_join_without_memory_are_null_and_leak_nothing)
 {
     PX_AUTO(px_strv) v = NULL;
