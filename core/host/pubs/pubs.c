@@ -34,13 +34,17 @@ struct publish {
     void *cbdata;
 };
 
+/* Reason of a removal: a request of the owner, or an end. */
+enum reason { UNPUBLISH, END_OF_PROC, END_OF_JOB, END_OF_ALL };
+
 /* A removal of entries. */
 struct removal {
     struct px_pub_request request;
     struct px_pub_party *party;
+    enum reason reason;
     char *const *keys; /* those that are left; NULL: all entries */
     uint32_t range;
-    pmix_op_cbfunc_t cb;
+    pmix_op_cbfunc_t cb; /* NULL: no process waits */
     void *cbdata;
 };
 
@@ -275,39 +279,44 @@ pmix_status_t px_pubs_publish_in_turns(struct px_pubs *p, const pmix_proc_t *own
 
 /* ---- unpublish ------------------------------------------------------------------- */
 
-static bool is_in(struct px_pubs *p, const struct px_pub *pub,
-                  const struct px_pub_party *y, uint32_t range)
+static bool is_in(const struct removal *w, const struct px_pub *pub, uint32_t range)
 {
-    p->steps++;
-    return pub->party == y && (range == PMIX_RANGE_UNDEF || range == pub->scope->range);
+    w->party->pubs->steps++;
+    if (w->reason == END_OF_PROC)
+        return pub->persistence == PMIX_PERSIST_PROC;
+    if (w->reason == END_OF_JOB)
+        return pub->persistence != PMIX_PERSIST_SESSION &&
+               pub->persistence != PMIX_PERSIST_INDEF;
+    return pub->party == w->party &&
+           (range == PMIX_RANGE_UNDEF || range == pub->scope->range);
 }
 
 /* Removes the entries of an owner for this key on a range. Returns their number. */
-static size_t unpublish_on(const struct px_pub_party *y, const char *key,
-                           uint32_t range)
+static size_t unpublish_on(const struct removal *w, const char *key, uint32_t range)
 {
-    struct px_pub_topic *t = px_pub_topic_find(y->pubs, key);
+    struct px_pubs *p = w->party->pubs;
+    struct px_pub_topic *t = px_pub_topic_find(p, key);
     size_t n = 0;
 
     if (!t)
         return 0;
     t->n_staged++; /* keeps the key */
     PX_LIST_EACH (&t->entries, struct px_pub, pub, same)
-        if (is_in(y->pubs, pub, y, range)) {
-            px_pub_remove(y->pubs, pub);
+        if (is_in(w, pub, range)) {
+            px_pub_remove(p, pub);
             n++;
         }
     t->n_staged--;
-    px_pub_topic_drop(y->pubs, t);
+    px_pub_topic_drop(p, t);
     return n;
 }
 
 /* Removes the entries of an owner for this key. Without a range, removes the entry of
  * the session, which is the default. Without such an entry, removes all. */
-static void unpublish_one(const struct px_pub_party *y, const char *key, uint32_t range)
+static void unpublish_one(const struct removal *w, const char *key)
 {
-    if (range != PMIX_RANGE_UNDEF || unpublish_on(y, key, PMIX_RANGE_SESSION) == 0)
-        (void)unpublish_on(y, key, range);
+    if (w->range != PMIX_RANGE_UNDEF || unpublish_on(w, key, PMIX_RANGE_SESSION) == 0)
+        (void)unpublish_on(w, key, w->range);
 }
 
 /* Removes entries of up to most further keys. Returns true if no key is left. */
@@ -319,13 +328,13 @@ static bool remove_some(struct removal *w, size_t most)
     if (w->keys) {
         for (size_t n = 0; *w->keys && n < px_pub_budget(y->pubs, begun, most);
              w->keys++, n++)
-            unpublish_one(y, *w->keys, w->range);
+            unpublish_one(w, *w->keys);
         return !*w->keys;
     }
     PX_LIST_EACH (&y->entries, struct px_pub, pub, link) {
         if (most == 0)
             return false;
-        if (!is_in(y->pubs, pub, y, w->range))
+        if (!is_in(w, pub, w->range))
             continue;
         px_pub_remove(y->pubs, pub);
         most--;
@@ -370,7 +379,8 @@ static bool continue_removal(struct px_pub_request *r, size_t most)
     if (!remove_some(w, most))
         return false;
     px_pub_end_turns(r);
-    w->cb(PMIX_SUCCESS, w->cbdata);
+    if (w->cb)
+        w->cb(PMIX_SUCCESS, w->cbdata);
     px_pub_party_unref(w->party);
     free(w);
     return true;
@@ -390,10 +400,11 @@ pmix_status_t px_pubs_unpublish_in_turns(struct px_pubs *p, const pmix_proc_t *o
 
     if (!w)
         return PMIX_ERR_NOMEM;
-    *w = (struct removal){
-        .request = {.go_on = continue_removal, .give_up = give_up_removal},
-        .cb = cb,
-        .cbdata = cbdata};
+    *w = (struct removal){.request = {.go_on = continue_removal,
+                                      .give_up = give_up_removal,
+                                      .outlives = true},
+                          .cb = cb,
+                          .cbdata = cbdata};
     pmix_status_t rc = begin_removal(p, w, owner, keys, info, n);
     if (rc || !w->party) {
         free(w);
@@ -417,27 +428,40 @@ pmix_status_t px_pubs_unpublish_in_turns(struct px_pubs *p, const pmix_proc_t *o
 static void requests_gone(struct px_pubs *p, const pmix_proc_t *proc)
 {
     PX_LIST_EACH (&p->requests, struct px_pub_request, r, link)
-        if (!proc || px_proc_match(&r->party->proc, proc))
+        if (!proc || (!r->outlives && px_proc_match(&r->party->proc, proc)))
             r->give_up(r);
 }
 
-/* True if the entry ends with its process, or with the job of its process. */
-static bool goes_with(const struct px_pub *pub, const pmix_proc_t *proc)
+/* Removes the entries of a party that end with it, at once or in turns. */
+static void remove_ended(struct px_pub_party *y, enum reason reason)
 {
-    return proc->rank == PMIX_RANK_WILDCARD
-               ? pub->persistence != PMIX_PERSIST_SESSION &&
-                     pub->persistence != PMIX_PERSIST_INDEF
-               : pub->persistence == PMIX_PERSIST_PROC;
+    const size_t n = reason == END_OF_ALL ? 0 : px_list_length(&y->entries);
+    struct removal now = {
+        .request = {.go_on = continue_removal,
+                    .give_up = give_up_removal,
+                    .outlives = true},
+        .party = y,
+        .reason = reason,
+    };
+    struct removal *later = n > 0 ? malloc(sizeof(*later)) : NULL;
+
+    if (later) {
+        *later = now;
+        y->refs++;
+        if (px_pub_take_turns(y->pubs, &later->request, &y->proc, n))
+            return;
+        y->refs--;
+        free(later);
+    }
+    (void)remove_some(&now, SIZE_MAX);
 }
 
-/* Handles the end of proc, which matches the party. proc NULL: the end of all. */
-static void party_gone(struct px_pub_party *y, const pmix_proc_t *proc)
+/* Handles the end of a process, its job or all. */
+static void party_gone(struct px_pub_party *y, enum reason reason)
 {
     y->refs++;
     px_pub_waits_gone(y);
-    PX_LIST_EACH (&y->entries, struct px_pub, pub, link)
-        if (!proc || goes_with(pub, proc))
-            px_pub_remove(y->pubs, pub);
+    remove_ended(y, reason);
     px_pub_party_unref(y);
 }
 
@@ -450,12 +474,12 @@ void px_pubs_gone(struct px_pubs *p, const pmix_proc_t *proc)
     y = px_pub_party_find(p, proc);
     if (proc->rank != PMIX_RANK_WILDCARD) {
         if (y)
-            party_gone(y, proc);
+            party_gone(y, END_OF_PROC);
         return;
     }
     while ((y = px_map_next(&p->parties, &pos, NULL, NULL)))
         if (px_proc_match(&y->proc, proc))
-            party_gone(y, proc);
+            party_gone(y, END_OF_JOB);
 }
 
 void px_pubs_fini(struct px_pubs *p)
@@ -465,7 +489,7 @@ void px_pubs_fini(struct px_pubs *p)
 
     requests_gone(p, NULL);
     while ((y = px_map_next(&p->parties, &pos, NULL, NULL)))
-        party_gone(y, NULL);
+        party_gone(y, END_OF_ALL);
     px_timer_free(px_take(&p->timer));
     px_map_fini(&p->parties);
     px_map_fini(&p->topics);

@@ -70,7 +70,8 @@ pmix_status_t px_pubs_lookup(struct px_pubs *p, const pmix_proc_t *asker,
                              pmix_lookup_cbfunc_t cb, void *cbdata);
 
 /* Handles the end of a process; rank PMIX_RANK_WILDCARD: the end of a job. Removes the
- * entries that end with the process or job, and answers its lookups. */
+ * entries that end with the process or job, in turns like a removal, and answers its
+ * lookups. */
 void px_pubs_gone(struct px_pubs *p, const pmix_proc_t *proc);
 
 #endif

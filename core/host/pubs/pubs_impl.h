@@ -49,7 +49,8 @@ struct px_pub_wait {
 struct px_pub_request {
     struct px_list link; /* in px_pubs.requests */
     struct px_pub_party *party;
-    bool holds; /* holds memory that one request at a time may hold */
+    bool holds;    /* holds memory that one request at a time may hold */
+    bool outlives; /* continues after the end of its process */
     /* Handles up to most further elements. Returns true after the answer; the request
      * is freed then. */
     bool (*go_on)(struct px_pub_request *r, size_t most);
