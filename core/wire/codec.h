@@ -87,9 +87,9 @@ typedef struct px_reader {
     /* Remaining bytes to allocate, initially PX_MAX_DECODED_B. Each string counts a
      * constant. */
     size_t budget;
-    /* Remaining infos, and elements that own memory, in arrays of any level. Initially
-     * not limited. */
-    size_t infos, items;
+    /* Remaining infos, elements that own memory, and processes, in arrays of any level.
+     * Initially not limited. */
+    size_t infos, items, procs;
     /* True if the message may contain topologies, which need a trusted sender
      * (core/types/handle.h). Initially false; then topologies give
      * PMIX_ERR_NOT_SUPPORTED. */
@@ -98,8 +98,8 @@ typedef struct px_reader {
 
 void px_reader_init(px_reader *r, struct px_codec codec, const void *bytes, size_t n);
 /* Limits the reader to what a server decodes of a peer's request: PX_MAX_REQUEST_INFOS,
- * PX_MAX_REQUEST_ITEMS and PX_MAX_REQUEST_B. Readers of nested buffers have the same
- * limits. */
+ * PX_MAX_REQUEST_ITEMS, PX_MAX_REQUEST_PROCS and PX_MAX_REQUEST_B. Readers of nested
+ * buffers have the same limits. */
 void px_reader_limit(px_reader *r);
 bool px_reader_done(const px_reader *r);
 

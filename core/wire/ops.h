@@ -88,9 +88,13 @@ enum px_buffer_kind { /* in the connect message and in front of a BUFFER */
 /* Limits of a request that a server decodes for a peer. An empty info takes 2 bytes in
  * a message, and 552 decoded. */
 #define PX_MAX_REQUEST_INFOS 16384u /* infos at all levels */
-/* Strings and other elements of arrays that own memory, infos included. Numbers and
- * processes do not count: their bytes suffice as a limit. */
+/* Strings and other elements of arrays that own memory, infos included. Numbers do not
+ * count: their bytes suffice as a limit. */
 #define PX_MAX_REQUEST_ITEMS 65536u
+/* Processes in arrays at all levels, besides PX_KNOWN_TIMES those of the jobs that the
+ * server knows: a list of members, and one of their order. */
+#define PX_MAX_REQUEST_PROCS 4096u
+#define PX_KNOWN_TIMES       2u
 /* Arrays unpacked from a request of n bytes. 16 MiB have room for 64,000 processes,
  * and 8 n bytes for as many again with usual names. A number takes at most 8 bytes for
  * each of the message. */

@@ -55,9 +55,12 @@ static bool is_plausible(const px_reader *r, size_t n, const struct px_type *t)
 static pmix_status_t admit(px_reader *r, size_t n, const struct px_type *t)
 {
     size_t n_items = t->flat ? 0 : n, n_infos = t->id == PMIX_INFO ? n : 0;
+    size_t n_procs = t->id == PMIX_PROC ? n : 0;
 
-    if (n * t->size > r->budget || n_items > r->items || n_infos > r->infos)
+    if (n * t->size > r->budget || n_items > r->items || n_infos > r->infos ||
+        n_procs > r->procs)
         return PMIX_ERR_OUT_OF_RESOURCE;
+    r->procs -= n_procs;
     r->items -= n_items;
     r->infos -= n_infos;
     return PMIX_SUCCESS;
@@ -473,7 +476,8 @@ void px_reader_init(px_reader *r, struct px_codec codec, const void *bytes, size
                      .end = (const uint8_t *)bytes + n,
                      .budget = PX_MAX_DECODED_B,
                      .infos = SIZE_MAX,
-                     .items = SIZE_MAX};
+                     .items = SIZE_MAX,
+                     .procs = SIZE_MAX};
 }
 
 void px_reader_limit(px_reader *r)
@@ -483,6 +487,7 @@ void px_reader_limit(px_reader *r)
     r->budget = most_b < PX_MAX_DECODED_B ? most_b : PX_MAX_DECODED_B;
     r->infos = PX_MAX_REQUEST_INFOS;
     r->items = PX_MAX_REQUEST_ITEMS;
+    r->procs = PX_MAX_REQUEST_PROCS;
 }
 
 bool px_reader_done(const px_reader *r)

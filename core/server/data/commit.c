@@ -17,7 +17,7 @@
 enum {
     SMALL_B = 64 * 1024,
     UNSENT_B = 1024,
-    VALUE_ITEMS = 8,                      /* work of a value; see px_work */
+    VALUE_ITEMS = 32,                     /* work of a value; see px_work */
     GET_ITEMS = 2,                        /* work of a waiting get that is checked */
     VALUES = PX_TURN_ITEMS / VALUE_ITEMS, /* decoded or stored in a turn */
 };
@@ -46,7 +46,7 @@ struct long_commit {
 
 static void commit_cleanup(commit *c)
 {
-    for (size_t i = 0; i < c->n; i++)
+    for (size_t i = c->n_stored; i < c->n; i++)
         if (!c->v[i].is_view)
             px_type_destruct(PMIX_VALUE, &c->v[i].value);
     free(c->v);
@@ -117,7 +117,7 @@ static pmix_status_t store_some(struct px_server *srv, struct px_nspace *ns,
 
     px_read_gate_close(srv->gate);
     for (; !rc && most > 0 && c->n_stored < c->n; most--) {
-        const struct committed *one = &c->v[c->n_stored++];
+        struct committed *one = &c->v[c->n_stored++];
 
         rc = one->scope == PMIX_GLOBAL
                  ? px_store_put_global(&ns->store, rank, one->key, &one->value)
@@ -125,6 +125,8 @@ static pmix_status_t store_some(struct px_server *srv, struct px_nspace *ns,
                  ? px_store_put(&ns->store, PX_GDS_LOCAL, rank, one->key, &one->value)
                  : px_store_keep(&ns->store, PX_GDS_REMOTE, rank, one->key,
                                  &one->value);
+        if (!one->is_view) /* here, where the turn counts */
+            px_type_destruct(PMIX_VALUE, &one->value);
     }
     px_read_gate_open(srv->gate);
     return rc;

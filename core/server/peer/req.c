@@ -4,6 +4,7 @@
 
 #include "core/link/client_state.h"
 #include "core/link/conn.h"
+#include "core/model/nspace.h"
 #include "core/model/proc_names.h"
 #include "core/rt/log.h"
 #include "core/rt/process.h"
@@ -11,25 +12,46 @@
 #include "core/server/peer/peer.h"
 #include "core/server/peer/turn.h"
 #include "core/server/server.h"
+#include "core/wire/number.h"
+
+#define PROC_ITEMS 4u /* work of a process that a request names; see px_work */
 
 /* ---- arguments ------------------------------------------------------------------- */
+
+/* Returns the number of processes of the jobs that the server knows. */
+static size_t known_procs(const struct px_server *srv)
+{
+    const struct px_nspace *ns;
+    size_t n = 0, pos = 0;
+
+    while ((ns = px_map_next(&srv->model->nspaces, &pos, NULL, NULL)))
+        n += ns->hosted ? ns->job_size : 0;
+    return n;
+}
 
 pmix_status_t px_req_unpack(struct px_req *req, struct px_args *args,
                             const struct px_arg *table)
 {
     const struct px_peer *peer = req->peer;
-    size_t before_b = req->in.budget, decoded_b;
-    pmix_status_t rc = px_unpack_args(&req->in, args, table);
+    size_t before_b = req->in.budget, decoded_b, most_procs;
+    pmix_status_t rc;
 
+    if (req->in.procs == PX_MAX_REQUEST_PROCS &&
+        px_left(&req->in) > PX_MAX_REQUEST_PROCS)
+        req->in.procs += PX_KNOWN_TIMES * known_procs(peer->server);
+    most_procs = req->in.procs;
+    rc = px_unpack_args(&req->in, args, table);
     decoded_b = before_b - req->in.budget;
-    (void)px_work(req->peer, decoded_b / PX_ITEM_B);
+    (void)px_work(req->peer,
+                  decoded_b / PX_ITEM_B + PROC_ITEMS * (most_procs - req->in.procs));
     if (rc == PMIX_ERR_OUT_OF_RESOURCE)
-        px_log_limited(peer->server->part.door->rate, peer->uid, rc, "server",
-                       "cannot decode command %u of %s.%u: it has more than %u infos, "
-                       "%u elements or %u keys, or its arrays take more than %zu bytes",
-                       req->op, peer->proc.nspace, peer->proc.rank,
-                       PX_MAX_REQUEST_INFOS, PX_MAX_REQUEST_ITEMS, PX_MAX_KEYS,
-                       before_b);
+        px_log_limited(
+            peer->server->part.door->rate, peer->uid, rc, "server",
+            "cannot decode command %u of %s.%u: it has more than %u infos, "
+            "%u elements, %u keys or %u processes beside those of known jobs, "
+            "or its arrays take more than %zu bytes",
+            req->op, peer->proc.nspace, peer->proc.rank, PX_MAX_REQUEST_INFOS,
+            PX_MAX_REQUEST_ITEMS, PX_MAX_KEYS, PX_MAX_REQUEST_PROCS, before_b);
     return rc ? rc : px_charge(&req->charge, req->peer, decoded_b);
 }
 

@@ -219,10 +219,10 @@ PX_TEST(requests_about_events_have_bounded_work)
         {"give up codes", want_all_codes, forget_4000, 4000, 4000 + 16384 + 100},
         {"register with cached events", cache_many, want_4096, 4096, 4096 + 1500},
         {"register processes with cached events", cache_many, want_1024_procs, 1024,
-         3000},
-        {"affected processes", want_all_procs, notify_of_4096, 4096, 6 * 4096},
-        {"custom range", want_any, notify_range_of_4096, 4096, 2 * 4096},
-        {"too many processes", want_all_procs, notify_of_too_many, 1, 4096},
+         7200},
+        {"affected processes", want_all_procs, notify_of_4096, 4 * 4096, 10 * 4096},
+        {"custom range", want_any, notify_range_of_4096, 4 * 4096, 6 * 4096},
+        {"too many processes", want_all_procs, notify_of_too_many, 1, 5 * 4096},
         {"too many infos", NULL, notify_too_many_infos, 4096, 6 * 4096},
     };
 
@@ -359,7 +359,7 @@ PX_TEST_LOOP(an_event_takes_several_turns_and_stays_in_order, 2)
         ck_assert_int_eq(raw_next_event(fds[i], NULL), CODE);
     t = turns();
     ck_assert_uint_ge(t.n_rests, 2);
-    ck_assert_uint_le(t.largest, PX_TURN_ITEMS + 2 * 4096);
+    ck_assert_uint_le(t.largest, PX_TURN_ITEMS + 5 * 4096);
     if (!leaves) {
         ok(raw_status(two, 1001));
         ok(raw_status(two, 1002));
@@ -516,9 +516,9 @@ PX_TEST(a_commit_of_many_values_takes_several_turns)
     ok(raw_status(two, 5000));
     ok(raw_status(two, 5001));
     t = turns();
-    ck_assert_uint_ge(t.n_rests, 2 * N_VALUES * 8 / PX_TURN_ITEMS);
-    /* A turn more than the values need: each is decoded once. */
-    ck_assert_uint_le(t.n_items - before, 2 * N_VALUES * 8 + PX_TURN_ITEMS);
+    ck_assert_uint_ge(t.n_rests, 2 * N_VALUES * 32 / PX_TURN_ITEMS);
+    /* Two turns more than the values need: each is decoded once. */
+    ck_assert_uint_le(t.n_items - before, 2 * (N_VALUES * 32 + PX_TURN_ITEMS));
     ck_assert_uint_le(t.largest, 2 * PX_TURN_ITEMS);
     for (uint32_t i = 0; i < N_VALUES; i += 1999) {
         char key[16];

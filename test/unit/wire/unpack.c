@@ -567,7 +567,7 @@ PX_TEST(a_request_has_a_limited_number_of_infos)
     }
 }
 
-/* Elements that own memory count, in lists and members. */
+/* Elements that own memory count, in lists and members, and so do processes. */
 PX_TEST(a_request_has_a_limited_number_of_items)
 {
     enum { MOST = PX_MAX_REQUEST_ITEMS };
@@ -586,7 +586,8 @@ PX_TEST(a_request_has_a_limited_number_of_items)
                 {values, PMIX_VALUE, MOST + 1, 0, true},
                 {&app, PMIX_APP, 1, MOST - 1, false},
                 {&app, PMIX_APP, 1, MOST, true},
-                {procs, PMIX_PROC, MOST + 1, 0, false}};
+                {procs, PMIX_PROC, PX_MAX_REQUEST_PROCS, 0, false},
+                {procs, PMIX_PROC, PX_MAX_REQUEST_PROCS + 1, 0, true}};
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         PX_AUTO(px_writer) w;
@@ -626,6 +627,7 @@ PX_TEST(a_request_has_limited_memory)
     px_pack_buffer(&outer, &w.buf);
     px_reader_init(&r, outer.codec, outer.buf.data, outer.buf.len);
     px_reader_limit(&r);
+    r.procs = N;
     ck_assert_uint_eq(r.budget, PX_MAX_REQUEST_B(outer.buf.len));
     ok(px_unpack_view(&r, &inside, PMIX_BUFFER));
     fails(px_unpack_array(&inside, &out, N, PMIX_PROC), OUT_OF_RESOURCE);
