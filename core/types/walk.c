@@ -3,7 +3,10 @@
  * measures. All memory is plain malloc memory; user programs may allocate some. */
 #include "core/types/walk.h"
 
+#include "core/base/pages.h"
 #include "core/types/number.h"
+
+#define LONG_B (1u << 18) /* copies whose memory is backed at once */
 
 static void *element(const void *array, size_t i, const struct px_type *t)
 {
@@ -75,6 +78,8 @@ static pmix_status_t copy_memory(char **dst, size_t *size, const char *src, size
 {
     *dst = n ? malloc(n) : NULL;
     *size = *dst ? n : 0;
+    if (*dst && n >= LONG_B)
+        px_pages_populate(*dst, n);
     if (*dst)
         memcpy(*dst, src, n);
     return *size == n ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
