@@ -80,6 +80,22 @@ static pmix_status_t get(int fd, const char *job)
         fd, raw_get(job, PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, PMIX_IMMEDIATE), NULL);
 }
 
+/* Sends a request about all processes of a job, which the host refuses for its own reason. */
+static pmix_status_t request(int fd, const struct px_request *table, const char *job)
+{
+    pmix_proc_t all = raw_proc(job, PMIX_RANK_WILDCARD);
+    char text[] = "text";
+    const struct px_args args = {.procs = &all,
+                                 .n_procs = 1,
+                                 .text = text,
+                                 .bytes = {.bytes = text, .size = 1},
+                                 .channels = PMIX_FWD_STDOUT_CHANNEL};
+    px_writer w = raw_begin(table->op);
+
+    px_pack_args(&w, &args, table->args);
+    return raw_request(fd, w, NULL);
+}
+
 /* Sends a connect with a job, whose processes get an event for each process that joins. */
 static void connect_each(int fd, const char *job, const char *own)
 {
@@ -92,6 +108,10 @@ static void connect_each(int fd, const char *job, const char *own)
 
 PX_TEST(a_user_reaches_the_jobs_of_the_user_alone)
 {
+    static const struct px_request *const tables[] = {
+        &px_request_abort, &px_request_job_control, &px_request_iof_pull,
+        &px_request_iof_push};
+
     PX_TEST_NEEDS_ROOT;
     raw_server_start(&host_module, 1, 0);
     raw_add_job("anns", 1, 0, ANN);
@@ -102,6 +122,8 @@ PX_TEST(a_user_reaches_the_jobs_of_the_user_alone)
     const int root = raw_client_of("job", 0);
 
     connect_alone(ann, "anns");
+    host.how = HOST_ERROR;
+    host.status = PMIX_ERR_RESOURCE_BUSY;
     for (size_t i = 0; i < PX_COUNT(cells); i++) {
         const char *job = strcmp(cells[i].job, "joint") ? cells[i].job : joint;
         const struct {
@@ -110,14 +132,20 @@ PX_TEST(a_user_reaches_the_jobs_of_the_user_alone)
         } users[] = {{ann, cells[i].ann}, {bob, cells[i].bob}, {root, true}};
 
         for (size_t u = 0; u < PX_COUNT(users); u++) {
-            const bool refused[] = {get(users[u].fd, job) == PMIX_ERR_NO_PERMISSIONS,
-                                    query(users[u].fd, job) == PMIX_ERR_NO_PERMISSIONS};
+            const int fd = users[u].fd;
 
-            for (size_t k = 0; k < PX_COUNT(refused); k++)
-                ck_assert_msg(refused[k] == !users[u].may,
-                              "user %zu, job %s, request %zu", u, cells[i].job, k);
+            for (size_t k = 0; k < PX_COUNT(tables) + 2; k++) {
+                pmix_status_t rc = k < PX_COUNT(tables)    ? request(fd, tables[k], job)
+                                   : k == PX_COUNT(tables) ? get(fd, job)
+                                                           : query(fd, job);
+
+                ck_assert_msg((rc == PMIX_ERR_NO_PERMISSIONS) == !users[u].may,
+                              "user %zu, job %s, request %zu: %d", u, cells[i].job, k,
+                              rc);
+            }
         }
     }
+    host.how = HOST_INSIDE;
     connect_each(bob, "anns", "bobs");
     fails(raw_status(bob, 401), NO_PERMISSIONS);
     connect_each(root, "anns", "job");
