@@ -234,7 +234,7 @@ enum {
      * requests run in between. */
     STARTS_PER_TURN = 1,
     /* Ranks that are described or registered in one turn instead of a start. */
-    RANKS_PER_TURN = 128,
+    RANKS_PER_TURN = 32,
     /* Pause after a start while other jobs have requests, in times of the start. */
     PAUSE_TIMES = 3,
 };
