@@ -145,8 +145,9 @@ def deregister(client, n):
     settled(client)
 
 
-def event_of_many(client, _):
-    for i in range(200):
+def event_of_many(client, n):
+    """Notifies of 100,000 processes, against n registrations of 1,024."""
+    for i in range(n):
         client.ask(register(codes(1), about([proc("a", 1024 * i + j) for j in range(1024)])), counts=False)
     client.next_phase()
     client.ask(notify(CODE, about([proc("b", i) for i in range(100000)])))
@@ -355,7 +356,7 @@ ROWS = {
     "gets-100000": (gets, 100000, EITHER, True, 40),
     "deregister-4000": (deregister, 4000, DONE, True, 150),
     "deregister-2000": (deregister, 2000, DONE, False, 150),
-    "event-of-100000": (event_of_many, 0, EITHER, True, 0),
+    "event-of-100000": (event_of_many, 200, EITHER, True, 5000),
     "register-cached": (register_with_cache, 0, EITHER, True, 0),
     "query-1000000": (query, 1000000, REFUSED, True, 0),
     "query-300000": (query, 300000, REFUSED, False, 0),
