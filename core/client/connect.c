@@ -197,8 +197,11 @@ static pmix_status_t make_hello(const struct px_server_addr *c, px_buf *out,
     /* PMIX_SECURITY_MODE describes only the environment's server. */
     const char *modes = c->from_environment ? px_env("PMIX_SECURITY_MODE") : NULL;
     const struct px_module *psec;
+    /* A server with a faster address is of this library, and shares its tables. */
     const struct px_module *gds = px_store_choose(
-        c->from_environment ? px_env("PMIX_GDS_MODULE") : NULL);
+        c->from_environment ? px_env("PMIX_GDS_MODULE")
+        : c->faster         ? "shm"
+                            : NULL);
     struct px_hello hello = {
         .flag = c->flag, .proc = c->self, .described = c->codec.described};
     const struct px_psec_ops *ops;
@@ -391,7 +394,7 @@ pmix_status_t px_server_addr_connect(struct px_server_addr *c, uint64_t timeout_
         rc = add_question(c, &hello);
     if (!rc && conn < 0)
         rc = reach(c->uri.address, timeout_ms, &conn, err);
-    if (!rc && c->has_owner) /* such addresses have no faster address */
+    if (!rc && c->has_owner)
         rc = check_owner(c, conn, err);
     if (!rc)
         rc = shake(c, conn, &hello, timeout_ms, err);

@@ -76,6 +76,12 @@ pmix_status_t px_rendezvous_parse(char *text, struct px_rendezvous *r)
     line = strsep(&text, "\n");
     if (!line || !px_str_copy(r->started, sizeof(r->started), line))
         r->started[0] = '\0';
+    r->faster[0] = '\0';
+    while ((line = strsep(&text, "\n")))
+        if (px_str_starts(line, PX_RENDEZVOUS_FASTER) &&
+            !px_str_copy(r->faster, sizeof(r->faster),
+                         line + strlen(PX_RENDEZVOUS_FASTER)))
+            r->faster[0] = '\0';
     return PMIX_SUCCESS;
 }
 

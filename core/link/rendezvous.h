@@ -17,7 +17,11 @@ struct px_rendezvous {
     pid_t pid;                 /* 0 if the file has none */
     uid_t owner;               /* the file's owner, who must also own the server */
     char started[32];          /* date in the form of ctime(3); "" if there is none */
+    char faster[256];          /* address for this library alone; "" if there is none */
 };
+
+/* Begins the line of the faster address, after the lines that all libraries write. */
+#define PX_RENDEZVOUS_FASTER "TENON_SERVER_ADDRESS="
 
 /* Returns the directory for a server's files, from the first that is set: info's key,
  * variable env, TMPDIR, TEMP, TMP (absolute paths only), /tmp. malloc'd; NULL if memory

@@ -84,9 +84,11 @@ static pmix_status_t dial(struct search *s)
     return PMIX_ERR_EXISTS;
 }
 
-/* Connects to an address. owner: the server's user, NULL if unknown. */
+/* Connects to an address. owner: the server's user, NULL if unknown. faster: the
+ * server's address for this library, or "". */
 static pmix_status_t dial_uri(struct search *s, const struct px_uri *uri,
-                              const struct px_version *version, const uid_t *owner)
+                              const struct px_version *version, const uid_t *owner,
+                              const char *faster)
 {
     /* Use our newest dialect, unless version is older. */
     unsigned major = version->major;
@@ -101,8 +103,11 @@ static pmix_status_t dial_uri(struct search *s, const struct px_uri *uri,
         .owner = owner ? *owner : 0,
         .self = s->what->addr->self,
         .codec = {.dialect = px_dialect_find(dialect)},
+        .faster = *faster && !text_of(s, PMIX_TCP_URI) ? faster : NULL,
         .fd = -1};
-    return dial(s);
+    pmix_status_t rc = dial(s);
+    s->what->addr->faster = NULL; /* the caller's */
+    return rc;
 }
 
 static pmix_status_t by_uri(struct search *s, const char *text)
@@ -116,7 +121,7 @@ static pmix_status_t by_uri(struct search *s, const char *text)
     if (text_of(s, PMIX_TCP_URI) && !px_str_starts(named.uri.address, "tcp"))
         return px_err_set(s->err, PMIX_ERR_UNREACH, "\"%s\" is not an address for TCP",
                           text);
-    return dial_uri(s, &named.uri, &unknown, NULL);
+    return dial_uri(s, &named.uri, &unknown, NULL, "");
 }
 
 /* Connects to the server of a rendezvous file. The file names the server's owner,
@@ -126,7 +131,7 @@ static pmix_status_t by_file(struct search *s, const char *path)
     struct px_rendezvous r;
     pmix_status_t rc = px_rendezvous_read(path, &r, s->err);
 
-    return rc ? PMIX_ERR_UNREACH : dial_uri(s, &r.uri, &r.version, &r.owner);
+    return rc ? PMIX_ERR_UNREACH : dial_uri(s, &r.uri, &r.version, &r.owner, r.faster);
 }
 
 static pmix_status_t by_uri_or_file(struct search *s, const char *text)
@@ -161,7 +166,7 @@ static bool try_any_file(void *arg, const char *path)
         s->found = PMIX_ERR_NOMEM;
         return true;
     }
-    s->found = dial_uri(s, &r.uri, &r.version, &r.owner);
+    s->found = dial_uri(s, &r.uri, &r.version, &r.owner, r.faster);
     return !s->found || time_left(s, 1) == 0;
 }
 

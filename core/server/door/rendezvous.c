@@ -576,6 +576,12 @@ static void report_to(int fd, const char *line)
         log_missing("a descriptor", &err, rc);
 }
 
+/* Returns the address for this library alone, or "". */
+static const char *faster_of(const struct px_server *srv)
+{
+    return srv->own_uri[0] ? srv->own_uri + strlen(srv->uri) + 1 : "";
+}
+
 /* Reports the address at "-", "+", a descriptor's number, or a file. */
 static pmix_status_t report(struct px_server *srv, const char *where)
 {
@@ -587,7 +593,8 @@ static pmix_status_t report(struct px_server *srv, const char *where)
             ? "PMIX_SERVER_URI41:PMIX_SERVER_URI4:PMIX_SERVER_URI3:PMIX_SERVER_URI21;"
             : "",
         srv->uri);
-    PX_AUTOFREE char *text = px_strf("%s\nv" TENON_CLAIMED_VERSION "\n", srv->uri);
+    PX_AUTOFREE char *text = px_strf("%s\nv" TENON_CLAIMED_VERSION "\n\n\n\n%s%s\n",
+                                     srv->uri, PX_RENDEZVOUS_FASTER, faster_of(srv));
 
     if (!line || !text)
         return PMIX_ERR_NOMEM;
@@ -614,9 +621,10 @@ pmix_status_t px_rendezvous_publish(struct px_server *srv, const pmix_info_t *in
     if (!srv->part.door->tools)
         return PMIX_SUCCESS;
     ctime_r(&now, date);
-    PX_AUTOFREE char *text = px_strf("%s\n" TENON_CLAIMED_VERSION "\n%ld\n%u:%u\n%s\n",
-                                     srv->uri, (long)getpid(), (unsigned)geteuid(),
-                                     (unsigned)getegid(), date);
+    PX_AUTOFREE char *text = px_strf(
+        "%s\n" TENON_CLAIMED_VERSION "\n%ld\n%u:%u\n%s\n%s%s\n", srv->uri,
+        (long)getpid(), (unsigned)geteuid(), (unsigned)getegid(), date,
+        PX_RENDEZVOUS_FASTER, faster_of(srv));
     if (!text)
         return PMIX_ERR_NOMEM;
     for (size_t i = 0; !rc && i < PX_COUNT(kinds); i++)

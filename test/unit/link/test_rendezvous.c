@@ -112,4 +112,25 @@ PX_TEST(what_others_put_beside_it_does_not_hide_it)
     ck_assert_str_eq(found, "own/a ");
 }
 
+PX_TEST(the_faster_address_stands_after_the_common_lines)
+{
+    static const char *const rows[][2] = {
+        {"a.0;tcp4://h:1\n4.2.9\n7\n0:0\nnow\n\nTENON_SERVER_ADDRESS=usock:///s\n",
+         "usock:///s"},
+        {"a.0;tcp4://h:1\nv4.2.9\n\n\n\nTENON_SERVER_ADDRESS=usock:///s", "usock:///s"},
+        {"a.0;tcp4://h:1\n4.2.9\n7\n0:0\nnow\n\nTENON_SERVER_ADDRESS=\n", ""},
+        {"a.0;tcp4://h:1\nTENON_SERVER_ADDRESS=usock:///s\n", ""},
+        {"a.0;tcp4://h:1\n", ""},
+    };
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        PX_AUTOFREE char *text = strdup(rows[i][0]);
+        struct px_rendezvous r;
+
+        ok(px_rendezvous_parse(text, &r));
+        ck_assert_str_eq(r.faster, rows[i][1]);
+        ck_assert_str_eq(r.uri.address, "tcp4://h:1");
+    }
+}
+
 PX_TEST_MAIN("link/rendezvous", setup, px_tree_end)
