@@ -24,7 +24,10 @@ static void on_chunk_pushed(void *arg, pmix_status_t status, px_reader *reply)
     status = px_api_answer(status, reply);
     p->under_way = false;
     if (status) {
-        if (p->input || status != PMIX_ERR_LOST_CONNECTION)
+        /* Nothing is reported when this process leaves (PMIX_ERR_UNREACH), or when the
+         * server ends after the end of the input. */
+        if (status != PMIX_ERR_UNREACH &&
+            (p->input || status != PMIX_ERR_LOST_CONNECTION))
             px_log(PX_LOG_ERROR, "iof", "cannot push standard input: %s",
                    PMIx_Error_string(status));
         stop(p);
