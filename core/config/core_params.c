@@ -137,6 +137,11 @@ const struct px_param px_host_builtin_params[] = {
         struct px_host_builtin_conf, debug_timeout, "60m", 0, INT64_MAX / 4,
         "How long a process that has stopped for a debugger waits for a release or a "
         "debugger, before its job ends; 0: for ever"),
+    PX_PARAM_UINT(
+        struct px_host_builtin_conf, slots, "0", 0, 16384,
+        "Slots of this node: one for each process. A job that a tool submits waits until "
+        "enough slots are free, and a tool may end the server; 0: no job waits. pmixrun "
+        "--serve and --daemonize set this"),
     PX_PARAM_BOOL(
         struct px_host_builtin_conf, output_required, "true",
         "End a job whose output cannot be written, e.g. to a full disk; otherwise the "

@@ -37,6 +37,7 @@ struct px_server_conf {
 struct px_host_builtin_conf {
     uint64_t grace, notice, debug_timeout; /* ms */
     uint64_t preload_limit;                /* bytes */
+    uint64_t slots;
     bool output_required, pmi;
     const char *cluster_id;
 };

@@ -5,6 +5,7 @@
 #include "core/host/job.h"
 
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -140,6 +141,17 @@ static pmix_status_t host_tool_connected(pmix_info_t info[], size_t n,
     }
     cb(PMIX_SUCCESS, &name, cbdata);
     return PMIX_SUCCESS;
+}
+
+/* Drops the requests of a tool that wait for slots, and ends its tied jobs. */
+static void tool_left(void *self, const pmix_proc_t *tool)
+{
+    struct px_launcher *l = self;
+
+    px_queue_drop(&l->queue, tool, PMIX_ERR_LOST_CONNECTION);
+    PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
+        if (job->plan.tied && px_proc_same(&job->parent, tool))
+            px_job_end(job, SIGTERM, PMIX_ERR_JOB_KILLED_BY_CMD);
 }
 
 /* ---- queries -------------------------------------------------------------------- */
@@ -337,9 +349,14 @@ static pmix_status_t builtin_create(struct px_server *srv, pmix_server_module_t 
                               .preload_limit_b = conf.preload_limit,
                               .output_required = conf.output_required,
                               .offers_pmi = conf.pmi,
+                              .queue = {.loop = px_process.loop,
+                                        .n_slots = (uint32_t)conf.slots,
+                                        .start = px_launch_queued,
+                                        .arg = l},
                               .starts_at_once = count_starts()};
     px_list_init(&l->jobs);
     px_list_init(&l->pauses);
+    px_list_init(&l->queue.waiting);
     px_list_init(&l->allocs);
     px_pubs_init(&l->pubs, l->loop);
     add_rlimit_tag(l);
@@ -365,7 +382,7 @@ static void builtin_destroy(void *self)
 
 static const struct px_support support[] = {
     {"PMIx_Spawn",
-     "PMIX_WDIR,PMIX_SET_SESSION_CWD,PMIX_PREFIX,PMIX_HOST,"
+     "PMIX_ALLOC_NOT_WAITING,PMIX_WDIR,PMIX_SET_SESSION_CWD,PMIX_PREFIX,PMIX_HOST,"
      "PMIX_HOSTFILE,PMIX_ADD_HOST,PMIX_ADD_HOSTFILE,PMIX_SET_ENVAR,"
      "PMIX_ADD_ENVAR,PMIX_UNSET_ENVAR,PMIX_PREPEND_ENVAR,"
      "PMIX_APPEND_ENVAR,PMIX_FWD_ENVIRONMENT,PMIX_FWD_STDIN,"
@@ -411,6 +428,7 @@ const struct px_builtin_host px_host_builtin = {
     .create = builtin_create,
     .end_jobs = builtin_end_jobs,
     .destroy = builtin_destroy,
+    .tool_left = tool_left,
     .describe = describe,
     .job = describe_job,
     .output = describe_output,

@@ -389,15 +389,46 @@ static pmix_status_t serve(struct px_launcher *l, struct order *o,
     return rc ? rc : o->row->act(l, o, err);
 }
 
+/* True if a tool orders the end of a server that stays: such an order has no targets.
+ * The same order of a process ends the process's own job. */
+static bool ends_server(const struct px_launcher *l, const struct order *o,
+                        const pmix_info_t *info, size_t n)
+{
+    return l->queue.n_slots > 0 && o->n_targets == 0 &&
+           px_info_flag(info, n, PMIX_JOB_CTRL_TERMINATE) &&
+           !px_proc_same(o->requestor, px_server_name(l->server)) &&
+           !px_job_find(l, o->requestor->nspace);
+}
+
+/* Notifies the program of this host, which ends the server. */
+static pmix_status_t end_server(const struct px_launcher *l, const struct order *o,
+                                const pmix_info_t *info, size_t n)
+{
+    PX_AUTO(px_infos) infos = {0};
+    const struct px_fact fact = {PMIX_NSPACE, px_server_name(l->server)->nspace,
+                                 PMIX_STRING};
+    pmix_status_t rc = px_host_check_user(o->requestor, info, n, "end the server");
+
+    if (!rc)
+        rc = px_facts_add(&infos, &fact, 1);
+    if (!rc)
+        (void)px_server_event(l->server, PMIX_ERR_JOB_KILLED_BY_CMD, o->requestor,
+                              PMIX_RANGE_PROC_LOCAL, infos.v, infos.n);
+    return rc;
+}
+
 pmix_status_t px_host_control(const pmix_proc_t *requestor, const pmix_proc_t targets[],
                               size_t n_targets, const pmix_info_t directives[],
                               size_t n, pmix_info_cbfunc_t cb, void *cbdata)
 {
     struct order o = {
         .requestor = requestor, .targets = targets, .n_targets = n_targets};
+    struct px_launcher *l = px_server_builtin_self();
     struct px_err err = {0};
     pmix_info_t why;
-    pmix_status_t rc = serve(px_server_builtin_self(), &o, directives, n, &err);
+    pmix_status_t rc = ends_server(l, &o, directives, n)
+                           ? end_server(l, &o, directives, n)
+                           : serve(l, &o, directives, n, &err);
 
     if (!rc)
         return PMIX_OPERATION_SUCCEEDED;

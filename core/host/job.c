@@ -108,12 +108,21 @@ void px_job_silence(struct px_launch_job *job)
     job->n_streams = 0;
 }
 
+static void give_back_slots(struct px_launch_job *job)
+{
+    const uint32_t n = job->n_slots;
+
+    job->n_slots = 0;
+    px_queue_give_back(&job->launcher->queue, n);
+}
+
 static void job_free(struct px_launch_job *job)
 {
     const struct px_module *m = job->launcher->pfexec;
 
     px_job_silence(job);
     px_alloc_job_gone(job);
+    give_back_slots(job);
     drop_dirs(job);
     for (uint32_t r = 0; r < job->n_tasks; r++) {
         px_timer_free(job->tasks[r].timer);
@@ -400,6 +409,7 @@ static void last_task_ended(struct px_launch_job *job)
     if (px_job_is_launching(job) && !job->launch_status)
         return;
     px_job_close_input(job);
+    give_back_slots(job);
     if (job->launch_status) {
         px_job_abandon(job, job->launch_status);
         return;
@@ -513,6 +523,7 @@ void px_launcher_end_jobs(struct px_call *call, void *launcher)
     uint64_t wait_ms = END_WAIT_MS;
 
     l->stopping = true;
+    px_queue_drop(&l->queue, NULL, PMIX_ERR_NOT_AVAILABLE);
     if (is_idle(l)) {
         px_call_done(call, PMIX_SUCCESS);
         return;
@@ -531,6 +542,7 @@ void px_launcher_end_jobs(struct px_call *call, void *launcher)
 void px_launcher_fini(struct px_launcher *l)
 {
     px_pauses_fini(l);
+    px_queue_fini(&l->queue);
     PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
         job_free(job);
     px_timer_free(px_take(&l->starts));

@@ -10,6 +10,7 @@
 #include "core/host/files/files.h"
 #include "core/host/pubs/pubs.h"
 #include "core/host/request/plan.h"
+#include "core/host/request/queue.h"
 #include "core/host/streams/streams_input.h"
 #include "core/iof/stream.h"
 #include "core/rt/process.h"
@@ -31,6 +32,7 @@ struct px_launcher {
     struct px_model *model;
     const struct px_module *pfexec; /* NULL: nothing can be started */
     struct px_pubs pubs;
+    struct px_queue queue;
     struct px_list jobs;          /* px_launch_job.link, oldest first */
     struct px_list pauses;        /* control.c */
     struct px_list allocs;        /* px_alloc.link, oldest first */
@@ -145,6 +147,7 @@ struct px_launch_job {
     struct px_alloc *alloc; /* in which the job runs; NULL: on the whole node */
     struct px_task *tasks;
     uint32_t n_tasks;
+    uint32_t n_slots;       /* of the queue, that the job has taken */
     uint32_t first;         /* rank in the session of the job's rank 0 */
     enum px_job_stage step; /* of the launch, in progress; PX_JOB_RUNNING: all done */
     enum px_job_stage end;  /* PX_JOB_NOTIFIED or later; 0: the job does not end */
@@ -237,6 +240,9 @@ void px_launcher_make_room(struct px_launcher *l, uint32_t n);
 pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
                         size_t n_info, const pmix_app_t apps[], size_t n_apps,
                         pmix_spawn_cbfunc_t cb, void *cbdata);
+/* px_queue.start of this host (launch.c). arg: the launcher. */
+void px_launch_queued(void *arg, const struct px_asked *asked, uint32_t n_slots,
+                      uint64_t left_ms);
 /* Refuses other users than ours and root: their processes would run as ours. verb is
  * for the log. May return PMIX_ERR_NO_PERMISSIONS. */
 pmix_status_t px_host_check_user(const pmix_proc_t *proc, const pmix_info_t *info,

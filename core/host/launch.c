@@ -556,6 +556,81 @@ pmix_status_t px_host_check_user(const pmix_proc_t *proc, const pmix_info_t *inf
     return PMIX_ERR_NO_PERMISSIONS;
 }
 
+/* Makes the plan of a request. idle: as if no other process ran here. */
+static pmix_status_t make_plan(struct px_launcher *l, const struct px_asked *asked,
+                               bool idle, px_plan *plan, struct px_alloc **alloc,
+                               struct px_err *err)
+{
+    const struct px_task *task = px_task_find(l, &asked->proc);
+    struct px_spawn_request request = {.model = l->model,
+                                       .info = asked->info,
+                                       .n_info = asked->n_info,
+                                       .apps = asked->apps,
+                                       .n_apps = asked->n_apps,
+                                       .parent = task ? &task->job->plan.apps[task->app]
+                                                      : NULL,
+                                       .own = asked->own};
+    PX_AUTOFREE const struct px_position **taken = NULL;
+    PX_AUTOFREE char *cpus = NULL;
+    pmix_status_t rc = find_room(&request, l, task ? task->job : NULL, alloc, &cpus,
+                                 &taken, err);
+
+    if (idle) {
+        request.node.n_taken = 0;
+        request.node.n_running = 0;
+    }
+    if (rc)
+        return rc;
+    return l->pfexec ? px_plan_make(plan, &request, err)
+                     : px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
+                                  "cannot start processes: no component "
+                                  "for framework pfexec can be used");
+}
+
+/* Makes the job of a plan, which has its slots, and starts it. */
+static pmix_status_t start_job(struct px_launcher *l, const struct px_asked *asked,
+                               px_plan *plan, struct px_alloc *alloc, uint32_t n_slots,
+                               struct px_err *err)
+{
+    struct px_launch_job *job = NULL;
+    pmix_status_t rc = px_job_create(l, &asked->proc, plan, &job);
+
+    if (rc) {
+        px_queue_give_back(&l->queue, n_slots);
+        return px_err_set(err, rc, "cannot spawn: %s", PMIx_Error_string(rc));
+    }
+    job->n_slots = n_slots;
+    job->alloc = alloc;
+    job->parent_is_here = px_task_find(l, &asked->proc) ||
+                          px_server_has_peer(l->server, &asked->proc);
+    px_launcher_make_room(l, job->n_tasks);
+    job->launch_cb = asked->cb;
+    job->launch_cbdata = asked->cbdata;
+    run_steps(job);
+    return PMIX_SUCCESS;
+}
+
+void px_launch_queued(void *arg, const struct px_asked *asked, uint32_t n_slots,
+                      uint64_t left_ms)
+{
+    struct px_launcher *l = arg;
+    struct px_err err = {0};
+    PX_AUTO(px_plan) plan = {0};
+    struct px_alloc *alloc = NULL;
+    pmix_status_t rc = make_plan(l, asked, false, &plan, &alloc, &err);
+
+    if (rc)
+        px_queue_give_back(&l->queue, n_slots);
+    if (left_ms)
+        plan.request_limit_s = (uint32_t)((left_ms + 999) / 1000);
+    if (!rc)
+        rc = start_job(l, asked, &plan, alloc, n_slots, &err);
+    if (!rc)
+        return;
+    px_log(PX_LOG_ERROR, "spawn", "%s", err.text);
+    asked->cb(rc, NULL, asked->cbdata);
+}
+
 pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
                         size_t n_info, const pmix_app_t apps[], size_t n_apps,
                         pmix_spawn_cbfunc_t cb, void *cbdata)
@@ -566,21 +641,20 @@ pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
                                         given->value.data.proc
                                     ? given->value.data.proc
                                     : proc;
-    const struct px_task *task = px_task_find(l, parent);
-    struct px_spawn_request request = {
-        .model = l->model,
-        .info = info,
-        .n_info = n_info,
-        .apps = apps,
-        .n_apps = n_apps,
-        .parent = task ? &task->job->plan.apps[task->app] : NULL,
-        .own = px_proc_same(proc, px_server_name(l->server))};
+    const bool own = px_proc_same(proc, px_server_name(l->server));
+    const struct px_asked asked = {.proc = *parent,
+                                   .own = own,
+                                   .is_exempt = own || px_task_find(l, parent),
+                                   .info = info,
+                                   .n_info = n_info,
+                                   .apps = apps,
+                                   .n_apps = n_apps,
+                                   .cb = cb,
+                                   .cbdata = cbdata};
     struct px_err err = {0};
     PX_AUTO(px_plan) plan = {0};
-    PX_AUTOFREE const struct px_position **taken = NULL;
-    PX_AUTOFREE char *cpus = NULL;
     struct px_alloc *alloc = NULL;
-    struct px_launch_job *job = NULL;
+    uint32_t n_slots = 0;
 
     if (l->stopping)
         return PMIX_ERR_NOT_AVAILABLE;
@@ -589,26 +663,22 @@ pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
     pmix_status_t rc = px_host_check_user(proc, info, n_info, "spawn");
     if (rc)
         return rc;
-    rc = find_room(&request, l, task ? task->job : NULL, &alloc, &cpus, &taken, &err);
+    /* A request that waits must not fail by processes that run now. */
+    const bool may_wait = l->queue.n_slots > 0;
+    rc = make_plan(l, &asked, may_wait, &plan, &alloc, &err);
     if (!rc)
-        rc = l->pfexec ? px_plan_make(&plan, &request, &err)
-                       : px_err_set(&err, PMIX_ERR_NOT_SUPPORTED,
-                                    "cannot start processes: no component "
-                                    "for framework pfexec can be used");
-    if (!rc) {
-        rc = px_job_create(l, parent, &plan, &job);
+        rc = px_queue_ask(&l->queue, &asked, &plan, &n_slots, &err);
+    if (rc == PMIX_OPERATION_IN_PROGRESS)
+        return PMIX_SUCCESS;
+    if (!rc && may_wait && plan.positions) {
+        px_plan_cleanup(&plan);
+        rc = make_plan(l, &asked, false, &plan, &alloc, &err);
         if (rc)
-            px_err_set(&err, rc, "cannot spawn: %s", PMIx_Error_string(rc));
+            px_queue_give_back(&l->queue, n_slots);
     }
-    if (rc) {
+    if (!rc)
+        rc = start_job(l, &asked, &plan, alloc, n_slots, &err);
+    if (rc)
         px_log(PX_LOG_ERROR, "spawn", "%s", err.text);
-        return rc;
-    }
-    job->alloc = alloc;
-    job->parent_is_here = task || px_server_has_peer(l->server, parent);
-    px_launcher_make_room(l, job->n_tasks);
-    job->launch_cb = cb;
-    job->launch_cbdata = cbdata;
-    run_steps(job);
-    return PMIX_SUCCESS;
+    return rc;
 }

@@ -40,6 +40,8 @@ struct px_builtin_host {
      * the grace period; not on the loop thread. */
     void (*end_jobs)(void *self);
     void (*destroy)(void *self);
+    /* Handles a tool that has finalized, or has lost its connection. */
+    void (*tool_left)(void *self, const pmix_proc_t *tool);
     /* Describes the process row->proc, whose texts the host keeps until the next turn.
      * False: not a process of this host. */
     bool (*describe)(void *self, pmix_proc_info_t *row);
@@ -60,6 +62,9 @@ extern const struct px_builtin_host px_host_builtin;
  * each of its keys. The server charges them to the requester, for every host. */
 #define PX_LOOKUP_B     576u
 #define PX_LOOKUP_KEY_B 256u
+
+/* Bound of the memory that the built-in host occupies for a spawn that waits. */
+#define PX_SPAWN_B 512u
 
 /* ---- services of the server for the built-in host alone (host.c) ----------------- */
 

@@ -272,6 +272,13 @@ static pmix_status_t set_input(const struct reading *r, const pmix_info_t *info)
     return PMIX_SUCCESS;
 }
 
+/* Has the job end with its tool on request: jobs go on without a tool otherwise. */
+static pmix_status_t set_nohup(const struct reading *r, const pmix_info_t *info)
+{
+    r->plan->tied = !px_value_truth(&info->value);
+    return PMIX_SUCCESS;
+}
+
 static pmix_status_t set_target(const struct reading *r, const pmix_info_t *info)
 {
     const pmix_value_t *v = &info->value;
@@ -530,6 +537,7 @@ static const struct attribute attributes[] = {
     {PMIX_JOB_TIMEOUT, JOB_NUMBER(limit_s)},
     {PMIX_SPAWN_TIMEOUT, JOB_NUMBER(launch_limit_s)},
     {PMIX_TIMEOUT, JOB_NUMBER(request_limit_s)},
+    {PMIX_ALLOC_NOT_WAITING, JOB_FLAG(no_wait)},
     {PMIX_ALLOC_ID, NOTHING}, /* launch.c */
     {PMIX_PARENT_ID, NOTHING},
     {PMIX_SPAWNED, NOTHING},
@@ -538,7 +546,7 @@ static const struct attribute attributes[] = {
     {PMIX_USERID, NOTHING},
     {PMIX_GRPID, NOTHING},
     {PMIX_WDIR_USER_SPECIFIED, NOTHING},
-    {PMIX_NOHUP, NOTHING},       /* jobs go on without the tool that spawned them */
+    {PMIX_NOHUP, APPLIED, false, 0, set_nohup},
     {PMIX_PERSONALITY, NOTHING}, /* attributes mean the same in all personalities */
 };
 

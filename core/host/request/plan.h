@@ -119,7 +119,9 @@ typedef struct px_plan {
     bool has_target;        /* stdin_rank was requested */
     bool stdin_pushed;      /* other processes push the input; otherwise our own
                              * stdin */
+    bool no_wait;           /* is refused if slots are taken */
     bool detached;          /* outlives its parent */
+    bool tied;              /* ends with the tool that asked */
     bool notify;            /* the parent wants an event at the end */
     bool job_events;        /* the parent wants an event at the start */
     bool silent;            /* the parent wants no event at a normal end */

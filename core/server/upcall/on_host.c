@@ -244,7 +244,8 @@ static void reply_found(void *arg, const struct px_upcall *answer)
 #define INFOS      .reply = px_upcall_reply_infos
 #define PLAIN      .reply = px_upcall_reply_status
 
-FORWARD(spawn, Spawn, HOST(spawn), .prepare = prepare_spawn, .reply = reply_spawned);
+FORWARD(spawn, Spawn, HOST(spawn), .prepare = prepare_spawn, .reply = reply_spawned,
+        .held_b = PX_SPAWN_B);
 /* registration of files and directories for clean-up; signal, kill, terminate, pause
  * and resume of processes of this node */
 FORWARD(job_control, Job_control, CHECKED, HOST(job_control), .own = px_control,
@@ -286,4 +287,11 @@ static const struct px_rpc rpcs[] = {
     {0},
 };
 
-const struct px_server_part px_host_part = {.name = "host", .rpcs = rpcs};
+static void peer_left(struct px_server *srv, struct px_peer *peer)
+{
+    if (peer->tool && srv->builtin)
+        srv->host->tool_left(srv->builtin, &peer->proc);
+}
+
+const struct px_server_part px_host_part = {
+    .name = "host", .rpcs = rpcs, .peer_left = peer_left};

@@ -285,6 +285,7 @@ PX_TEST(each_attribute_is_honoured_or_refused)
          "test \"$(stty size </dev/tty)\" = '7 9'"},
         {PMIX_IOF_XML_OUTPUT, &yes, PMIX_BOOL, "true"},
         {TENON_IOF_JSON_OUTPUT, &yes, PMIX_BOOL, "true"},
+        {PMIX_ALLOC_NOT_WAITING, &yes, PMIX_BOOL, "true"},
         {PMIX_IOF_OUTPUT_RAW, &yes, PMIX_BOOL, "true"},
         {PMIX_IOF_BUFFERING_SIZE, &many, PMIX_UINT32, "true"},
         {PMIX_IOF_BUFFERING_TIME, &one, PMIX_UINT32, "true"},
