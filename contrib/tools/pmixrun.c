@@ -10,15 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <pmix_envars.h>
 #include <pmix_server.h>
+#include <pmix_tool.h>
 
 #include "engine/engine.h"
 #include "pmixrun.h"
@@ -42,109 +40,11 @@ struct run {
     int status;          /* exit status */
     bool failed;         /* status comes from the first process that failed */
     bool any_ended;      /* a job has ended, or was not started */
+    bool own_ended;      /* with --submit: the job has ended, or was not started */
     bool finished;
 };
 
 const char *tool_name = "pmixrun";
-
-/* ---- orphans: processes that outlive the job's processes ------------------------- */
-
-/* A process of a job may start daemons, or end before its children. pmixrun is a
- * "subreaper": the kernel makes pmixrun the parent of such orphans. pmixrun kills the
- * orphans that outlive the job. */
-
-enum {
-    MAX_OLD = 64, /* children before exec of pmixrun: few programs have more */
-    NAP_MS = 2,
-    ORPHANS_MS = 2000, /* a process in a dead file system cannot be killed */
-};
-
-static pid_t old[MAX_OLD];
-static int n_old;
-static bool knows_old; /* false: no orphan is killed, because it may be an old child */
-
-/* Opens the list of children. The kernel lists orphans, and children of threads that
- * have ended, with the first thread. */
-static FILE *open_children(void)
-{
-    char path[64];
-
-    snprintf(path, sizeof(path), "/proc/self/task/%ld/children", (long)getpid());
-    return fopen(path, "re");
-}
-
-/* Makes pmixrun the parent of orphans. Records earlier children, which are not
- * killed. */
-static void orphans_adopt(void)
-{
-    FILE *list = open_children();
-    int pid;
-
-    while (list && n_old < MAX_OLD && fscanf(list, "%d", &pid) == 1)
-        old[n_old++] = pid;
-    knows_old = list && feof(list);
-    if (list)
-        fclose(list);
-    /* Works since Linux 3.4. If prctl fails, orphans become children of init. */
-    (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
-}
-
-/* True for a process that removes a server's files, for our server or for a rank
- * that is a server. Such a process ends by itself, and is not killed. */
-static bool is_cleaner(pid_t pid)
-{
-    static const char *const names[] = {"tenon-janitor\n", "tenon-sweep\n",
-                                        "tenon-files\n"};
-    char path[64], name[32];
-    bool is_one = false;
-    FILE *f;
-
-    snprintf(path, sizeof(path), "/proc/%ld/comm", (long)pid);
-    f = fopen(path, "re");
-    if (!f)
-        return errno != ENOENT; /* unknown: not killed before the next round */
-    if (fgets(name, sizeof(name), f))
-        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-            is_one = is_one || strcmp(name, names[i]) == 0;
-    fclose(f);
-    return is_one;
-}
-
-/* Kills all orphans; false if there are none, or if this kernel does not list them. */
-static bool kill_all(void)
-{
-    FILE *list = knows_old ? open_children() : NULL;
-    bool any = knows_old && !list && errno != ENOENT; /* ENOENT: not in this kernel */
-    int pid;
-
-    while (list && fscanf(list, "%d", &pid) == 1) {
-        int i = 0;
-
-        while (i < n_old && old[i] != pid)
-            i++;
-        if (i < n_old)
-            continue;
-        any = true;
-        if (!is_cleaner(pid))
-            kill(pid, SIGKILL);
-        waitpid(pid, NULL, WNOHANG); /* reaps most processes in a later round */
-    }
-    any = any || (list && ferror(list));
-    if (list)
-        fclose(list);
-    return any;
-}
-
-/* Kills and reaps all orphans. The caller has ended all threads that start
- * processes. */
-static void orphans_end(void)
-{
-    const struct timespec nap = {.tv_nsec = NAP_MS * 1000000L};
-
-    /* Children of a killed orphan are orphans in the next round. */
-    for (int ms = 0; kill_all() && ms < ORPHANS_MS; ms += NAP_MS)
-        nanosleep(&nap, NULL);
-}
 
 /* ---- events ---------------------------------------------------------------------- */
 
@@ -157,7 +57,7 @@ static struct news *_Atomic spare;
 
 struct news {
     /* Answer to the request; failure or restart of a process; end of a job. */
-    enum { ANSWER, FAILURE, RESTART, END } kind;
+    enum { ANSWER, FAILURE, RESTART, END, LOST } kind;
     pmix_status_t status; /* of an answer */
     pmix_nspace_t job;
     int exit_code;
@@ -238,9 +138,10 @@ static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source,
     (void)results;
     (void)n_results;
     if (n) {
-        n->kind = code == PMIX_EVENT_JOB_END      ? END
-                  : code == PMIX_ERR_PROC_RESTART ? RESTART
-                                                  : FAILURE;
+        n->kind = code == PMIX_EVENT_JOB_END         ? END
+                  : code == PMIX_ERR_PROC_RESTART    ? RESTART
+                  : code == PMIX_ERR_LOST_CONNECTION ? LOST
+                                                     : FAILURE;
         n->proc = *source;
         for (size_t i = 0; i < n_info; i++)
             read_info(n, &info[i]);
@@ -250,21 +151,22 @@ static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source,
         done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
 
-static pmix_status_t subscribe(void)
+/* submits: the job runs under another server, which may be lost. */
+static pmix_status_t subscribe(bool submits)
 {
-    pmix_status_t codes[] = {PMIX_EVENT_JOB_END,
-                             PMIX_ERR_PROC_ABORTED_BY_SIG,
-                             PMIX_ERR_EXIT_NONZERO_TERM,
-                             PMIX_ERR_PROC_TERM_WO_SYNC,
-                             PMIX_ERR_PROC_REQUESTED_ABORT,
-                             PMIX_ERR_PROC_RESTART};
+    pmix_status_t codes[] = {
+        PMIX_ERR_LOST_CONNECTION,     PMIX_EVENT_JOB_END,
+        PMIX_ERR_PROC_ABORTED_BY_SIG, PMIX_ERR_EXIT_NONZERO_TERM,
+        PMIX_ERR_PROC_TERM_WO_SYNC,   PMIX_ERR_PROC_REQUESTED_ABORT,
+        PMIX_ERR_PROC_RESTART};
     pmix_status_t rc;
 
     spare = calloc(1, sizeof(*spare));
     if (!spare || pipe2(news_fds, O_CLOEXEC | O_NONBLOCK) < 0)
         return PMIX_ERR_OUT_OF_RESOURCE;
-    rc = PMIx_Register_event_handler(codes, sizeof(codes) / sizeof(codes[0]), NULL, 0,
-                                     on_event, NULL, NULL);
+    rc = PMIx_Register_event_handler(codes + !submits,
+                                     sizeof(codes) / sizeof(codes[0]) - !submits, NULL,
+                                     0, on_event, NULL, NULL);
     return rc < 0 ? rc : PMIX_SUCCESS;
 }
 
@@ -297,13 +199,15 @@ static pmix_status_t spawn(const struct options *o)
     struct news *answer = calloc(1, sizeof(*answer));
     pmix_status_t rc = apps && answer ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
-    /* Members are borrowed, so only the array is freed. */
+    const bool submits = o->dvm.task == DVM_SUBMIT;
+
+    /* Members are borrowed, so only the arrays are freed. */
     for (size_t i = 0; !rc && i < o->n_programs; i++) {
         const struct program *p = &o->programs[i];
 
         apps[i].cmd = p->argv[0];
         apps[i].argv = p->argv;
-        apps[i].env = p->env;
+        apps[i].env = submits ? submit_environment(p) : p->env;
         apps[i].cwd = (char *)(p->dir ? p->dir : o->dir);
         apps[i].maxprocs = p->n;
     }
@@ -312,23 +216,34 @@ static pmix_status_t spawn(const struct options *o)
                            answer);
     if (rc)
         free(answer);
+    for (size_t i = 0; submits && apps && i < o->n_programs; i++)
+        free(apps[i].env);
     free(apps);
     return rc;
 }
 
 /* ---- the end of a job ----------------------------------------------------------- */
 
-/* Sends a directive to all processes of all jobs. */
-static void control(const char *directive, int signum)
+static bool is_submitted(const struct run *run)
 {
+    return run->options->dvm.task == DVM_SUBMIT;
+}
+
+/* Sends a directive to all processes of all jobs, or of the submitted job. */
+static void control(const struct run *run, const char *directive, int signum)
+{
+    const bool submits = is_submitted(run);
+    pmix_proc_t job;
     pmix_info_t info, *results = NULL;
     size_t n_results = 0;
     bool yes = true;
     pmix_status_t rc = signum ? PMIx_Info_load(&info, directive, &signum, PMIX_INT)
                               : PMIx_Info_load(&info, directive, &yes, PMIX_BOOL);
 
+    PMIx_Load_procid(&job, run->job, PMIX_RANK_WILDCARD);
     if (!rc)
-        rc = PMIx_Job_control(NULL, 0, &info, 1, &results, &n_results);
+        rc = PMIx_Job_control(submits ? &job : NULL, submits, &info, 1, &results,
+                              &n_results);
     if (rc)
         complain("cannot control the job: %s", PMIx_Error_string(rc));
     PMIx_Info_free(results, n_results);
@@ -338,17 +253,20 @@ static void control(const char *directive, int signum)
 /* Takes the next step to end the job. directive, signum: for the first step. */
 static void urge(struct run *run, const char *directive, int signum)
 {
+    /* The server drops a job that waits in the queue when its submitter ends. */
+    if (is_submitted(run) && !run->job[0])
+        run->urge = KILLED;
     switch (run->urge) {
     case NOT:
         guard_expect_end(run->status);
         run->urge = ASKED;
         run->deadline_ms = now_ms() + GRACE_MS;
-        control(directive, signum);
+        control(run, directive, signum);
         break;
     case ASKED:
         run->urge = KILLED;
         run->deadline_ms = now_ms() + LAST_MS;
-        control(PMIX_JOB_CTRL_KILL, 0);
+        control(run, PMIX_JOB_CTRL_KILL, 0);
         break;
     default:
         run->urge = GIVEN_UP;
@@ -363,8 +281,10 @@ static void on_signals(struct run *run)
     while (read(run->signal_fd, &s, sizeof(s)) == (ssize_t)sizeof(s)) {
         if (run->options->verbose)
             complain("signal %u (%s)", s.ssi_signo, strsignal((int)s.ssi_signo));
+        if (guard_is_passed_on(s.ssi_signo) && is_submitted(run) && !run->job[0])
+            continue;
         if (guard_is_passed_on(s.ssi_signo)) {
-            control(PMIX_JOB_CTRL_SIGNAL, (int)s.ssi_signo);
+            control(run, PMIX_JOB_CTRL_SIGNAL, (int)s.ssi_signo);
             continue;
         }
         if (run->urge == NOT)
@@ -418,9 +338,12 @@ static void on_failure(struct run *run, const struct news *n)
 }
 
 /* True if a job runs, or if the server does not answer. Includes jobs that processes
- * have started. */
-static bool jobs_left(void)
+ * have started, but not those of other submitters. */
+static bool jobs_left(const struct run *run)
 {
+    if (is_submitted(run))
+        return !run->own_ended;
+
     char key[] = PMIX_QUERY_NAMESPACES, *keys[] = {key, NULL};
     pmix_query_t query = {.keys = keys};
     pmix_info_t *info = NULL;
@@ -446,6 +369,7 @@ static void on_end(struct run *run, const struct news *n)
             run->status = n->exit_code;
     }
     run->any_ended = true;
+    run->own_ended |= !run->job[0] || PMIx_Check_nspace(n->job, run->job);
     if (run->options->top && PMIx_Check_nspace(n->job, run->job))
         top_look(n->job);
     timeline_take(n->job);
@@ -466,9 +390,24 @@ static void on_answer(struct run *run, const struct news *n)
     PMIx_Load_nspace(run->job, n->job);
     if (n->status && run->urge == NOT)
         run->status = status_of_refusal(n->status);
+    if (n->status && is_submitted(run))
+        complain("cannot start the job: %s", submit_refusal(n->status));
     run->any_ended |= n->status != PMIX_SUCCESS;
+    run->own_ended |= n->status != PMIX_SUCCESS;
+    if (!n->status && is_submitted(run))
+        submit_started(run->options, n->job);
     if (!n->status && run->options->verbose)
         complain("job %s has started", run->job);
+}
+
+/* Ends with the server, which ends the job. */
+static void on_lost(struct run *run, const struct news *n)
+{
+    (void)n;
+    complain("the connection to the server is lost");
+    if (run->urge == NOT)
+        run->status = EXIT_TROUBLE;
+    run->any_ended = run->own_ended = true;
 }
 
 static void on_news(struct run *run)
@@ -477,7 +416,8 @@ static void on_news(struct run *run)
                                     const struct news *) = {[ANSWER] = on_answer,
                                                             [FAILURE] = on_failure,
                                                             [RESTART] = complain_of,
-                                                            [END] = on_end};
+                                                            [END] = on_end,
+                                                            [LOST] = on_lost};
     struct news *n;
 
     while (read(news_fds[0], &n, sizeof(n)) == (ssize_t)sizeof(n)) {
@@ -515,7 +455,7 @@ static void wait_or_kill(struct run *run)
         on_signals(run);
         on_news(run);
         if (run->any_ended && !run->finished) {
-            run->finished = !jobs_left();
+            run->finished = !jobs_left(run);
             on_news(run); /* of jobs that ended meanwhile */
         }
         if (look_ms && *run->job && !run->finished && now_ms() >= next_look_ms) {
@@ -530,7 +470,7 @@ static void wait_or_kill(struct run *run)
 static int run_job(const struct options *o, int signal_fd)
 {
     struct run run = {.options = o, .signal_fd = signal_fd, .deadline_ms = INT64_MAX};
-    pmix_status_t rc = subscribe();
+    pmix_status_t rc = subscribe(is_submitted(&run));
 
     if (rc) {
         complain("cannot watch the job: %s", PMIx_Error_string(rc));
@@ -554,11 +494,18 @@ static int launch(const struct options *o)
 
     if (signal_fd < 0) {
         complain("cannot catch signals: %s", strerror(errno));
+    } else if (o->dvm.task == DVM_SUBMIT) {
+        if (submit_begin(o)) {
+            status = run_job(o, signal_fd);
+            guard_end();
+            PMIx_tool_finalize();
+        }
     } else if (PMIx_server_init(NULL, o->params, o->n_params) == PMIX_SUCCESS) {
         struct news *n;
 
-        status = o->singleton.nspace[0] ? singleton_serve(o, signal_fd)
-                                        : run_job(o, signal_fd);
+        status = o->singleton.nspace[0]     ? singleton_serve(o, signal_fd)
+                 : o->dvm.task == DVM_SERVE ? dvm_serve(o, signal_fd)
+                                            : run_job(o, signal_fd);
         guard_end();
         PMIx_server_finalize();
         while (news_fds[0] >= 0 &&
@@ -646,7 +593,10 @@ int main(int argc, char **argv)
         engine_show(&options, "local");
     if (options.singleton.nspace[0])
         singleton_begin(&options);
-    if (!has_descriptors(&options) ||
+    if (options.dvm.task == DVM_TERMINATE)
+        return submit_terminate(&options);
+    dvm_begin(&options);
+    if ((options.dvm.task == DVM_NONE && !has_descriptors(&options)) ||
         (options.report_pid && !report_pid(options.report_pid)))
         return EXIT_TROUBLE;
     /* Under an unknown launcher, Open MPI 4's schizo/orte makes each process a job

@@ -17,7 +17,19 @@ struct program {
     const char *dir; /* of --wdir after the colon; NULL: that of all programs */
 };
 
+/* Options of a server that stays, and of its commands (pmixrun_dvm.c). */
+struct dvm {
+    enum dvm_task { DVM_NONE, DVM_SERVE, DVM_SUBMIT, DVM_TERMINATE } task;
+    bool daemonize;
+    bool quiet;         /* no line when the server is ready */
+    bool no_wait;       /* the job must start at once */
+    int slots;          /* of the server; 0: not given */
+    const char *server; /* the option that names the server; NULL: none */
+    const char *name;   /* argument of --dvm-name; NULL: not given */
+};
+
 struct options {
+    struct dvm dvm;
     struct program *programs;
     size_t n_programs;
     char **env;          /* "NAME=VALUE" of -x, NULL-terminated */
@@ -37,6 +49,7 @@ struct options {
     bool progress, top;
     const char *timeline; /* file for the times of the jobs; NULL: none */
     bool runs;            /* true: an option for programs was given */
+    bool serves;          /* true: an option for pmixrun's server was given */
     bool clean;
     pmix_proc_t singleton; /* the process that is served; "": none */
     char host[256];        /* name of this node, with a singleton */
@@ -56,6 +69,12 @@ struct options {
  * one line after an error, and for --help and --version. The options live until the
  * end. */
 void options_parse(struct options *o, char **argv);
+/* Adds an attribute of the own server, or of the own tool. */
+void add_param(struct options *o, const char *key, const void *value,
+               pmix_data_type_t type);
+/* Sets a required attribute of the job, or replaces an earlier value. */
+void add_asked(struct options *o, const char *key, const void *value,
+               pmix_data_type_t type);
 
 /* ---- progress (pmixrun_progress.c) ----------------------------------------------- */
 
@@ -126,6 +145,51 @@ bool singleton_has_left(int keepalive);
 /* Serves the process of the options until it ends, or until a signal. The server runs.
  * Returns the exit status. */
 int singleton_serve(const struct options *o, int signal_fd);
+
+/* ---- processes that outlive the job's processes (pmixrun_orphans.c) -------------- */
+
+/* Makes pmixrun the parent of orphans. Records earlier children, which are not
+ * killed. */
+void orphans_adopt(void);
+/* Kills and reaps all orphans. The caller has ended all threads that start
+ * processes. */
+void orphans_end(void);
+/* Kills and reaps the orphans of a job that has ended. A process of the job that has
+ * changed PMIX_NAMESPACE in its environment is not found. */
+void orphans_end_of(const char *job);
+
+/* ---- a server that stays (pmixrun_dvm.c) ----------------------------------------- */
+
+enum { DVM_MAX_SLOTS = 16384 };
+
+/* Reads an option of a server that stays; false if the option is another. */
+bool dvm_take_option(struct options *o, char ***at);
+/* Checks these options, and sets the attributes that follow from them. */
+void dvm_check(struct options *o);
+/* Returns the namespace of the server. */
+const char *dvm_name(const struct options *o);
+/* With --daemonize, goes on in a child process. The command ends when the child serves,
+ * or has ended. */
+void dvm_begin(const struct options *o);
+/* Serves until a signal, or until a command ends the server. Returns the exit
+ * status. */
+int dvm_serve(const struct options *o, int signal_fd);
+
+/* ---- commands for a server that stays (pmixrun_submit.c) ------------------------- */
+
+/* Checks the options of --submit or --terminate, and sets the attributes. */
+void submit_check(struct options *o);
+/* Connects to the server; false after a line about an error. */
+bool submit_begin(const struct options *o);
+/* Returns the environment of a program: the own one, and that of the options. The
+ * caller frees the array. */
+char **submit_environment(const struct program *p);
+/* Forwards the own input to a job that has started. */
+void submit_started(const struct options *o, const char *job);
+/* Returns the reason of a refused job. */
+const char *submit_refusal(pmix_status_t status);
+/* Ends the server. Returns the exit status. */
+int submit_terminate(const struct options *o);
 
 /* ---- leftovers of dead servers (pmixrun_clean.c) --------------------------------- */
 

@@ -28,6 +28,9 @@ static const char help[] =
     "       pmixrun [--mca NAME VALUE] [--tune FILE] [--timeout S] --clean [DIR]...\n"
     "       pmixrun [--mca NAME VALUE] [--tune FILE] --singleton NSPACE.RANK\n"
     "               --keepalive FD --report-uri FD\n"
+    "       pmixrun --serve|--daemonize [--slots N] [--dvm-name NAME] [--mca NAME VALUE]\n"
+    "       pmixrun --submit [--no-wait] [OPTIONS] PROGRAM [ARGS]...\n"
+    "       pmixrun --terminate [--dvm-uri URI|--dvm-pid PID|--dvm-name NAME]\n"
     "Run processes of one or more programs as one PMIx job: on this node, or by Slurm or\n"
     "Flux on the nodes of an allocation.\n"
     "\n"
@@ -86,6 +89,15 @@ static const char help[] =
     "  --get-stack-traces  then print their stacks, by a debugger of the system\n"
     "  --clean            run nothing: remove the files that dead servers of yours left\n"
     "                     in the folders for temporary files, or in each DIR\n"
+    "  --serve            run nothing: stay as a server for jobs of --submit\n"
+    "  --daemonize        the same, in the background\n"
+    "  --slots N          processes that jobs may have at once there; others wait\n"
+    "  --no-ready-msg     no line when the server is ready\n"
+    "  --submit           run the job in a server that stays\n"
+    "  --no-wait          fail if the job cannot start at once there\n"
+    "  --terminate        end a server that stays\n"
+    "  --dvm-uri URI      its address, or file:FILE; --dvm-pid PID: its number;\n"
+    "                     --dvm-name NAME: its name\n"
     "  --singleton NSPACE.RANK  run nothing: serve this process, which was not launched,\n"
     "                     and its jobs; the library starts pmixrun so\n"
     "  --keepalive FD     a socket or pipe; end when the other end is closed\n"
@@ -150,8 +162,8 @@ static void export_variable(struct options *o, char *text)
     o->forwards = all;
 }
 
-static void add_param(struct options *o, const char *key, const void *value,
-                      pmix_data_type_t type)
+void add_param(struct options *o, const char *key, const void *value,
+               pmix_data_type_t type)
 {
     o->params = grow(o->params, o->n_params + 1, sizeof(*o->params));
     if (PMIx_Info_load(&o->params[o->n_params], key, value, type))
@@ -235,9 +247,8 @@ static const struct {
     {"--stop-in-app", PMIX_DEBUG_STOP_IN_APP, PMIX_BOOL},
 };
 
-/* Sets an attribute of the job, or replaces an earlier value. */
-static void ask(struct options *o, const char *key, const void *value,
-                pmix_data_type_t type)
+void add_asked(struct options *o, const char *key, const void *value,
+               pmix_data_type_t type)
 {
     size_t i = 0;
 
@@ -261,7 +272,7 @@ static char *files_only(struct options *o, char *name)
     if (n < n_suffix || strcasecmp(name + n - n_suffix, suffix) != 0)
         return name;
     name[n - n_suffix] = '\0';
-    ask(o, PMIX_OUTPUT_NOCOPY, &(const bool){true}, PMIX_BOOL);
+    add_asked(o, PMIX_OUTPUT_NOCOPY, &(const bool){true}, PMIX_BOOL);
     return name;
 }
 
@@ -319,9 +330,9 @@ static void take_word(struct options *o, const char *text, int *given)
     if (other->word)
         usage("--output: %s contradicts %s", w->word, other->word);
     if (w->bit == PATTERN)
-        ask(o, PMIX_IOF_FILE_PATTERN, &yes, PMIX_BOOL);
-    ask(o, w->key, w->is_named ? (const void *)(text + len + 1) : &yes,
-        w->is_named ? PMIX_STRING : PMIX_BOOL);
+        add_asked(o, PMIX_IOF_FILE_PATTERN, &yes, PMIX_BOOL);
+    add_asked(o, w->key, w->is_named ? (const void *)(text + len + 1) : &yes,
+              w->is_named ? PMIX_STRING : PMIX_BOOL);
     *given |= w->bit;
 }
 
@@ -342,10 +353,10 @@ static void take_terminal(struct options *o)
     struct winsize size;
     pmix_byte_object_t bytes = {(char *)&size, sizeof(size)};
 
-    ask(o, PMIX_SPAWN_PTY, &(const bool){true}, PMIX_BOOL);
+    add_asked(o, PMIX_SPAWN_PTY, &(const bool){true}, PMIX_BOOL);
     for (int fd = 0; fd < 3; fd++)
         if (ioctl(fd, TIOCGWINSZ, &size) == 0) {
-            ask(o, PMIX_PTY_WSIZE, &bytes, PMIX_BYTE_OBJECT);
+            add_asked(o, PMIX_PTY_WSIZE, &bytes, PMIX_BYTE_OBJECT);
             break;
         }
 }
@@ -364,9 +375,9 @@ static void take_stdin(struct options *o, const char *to)
             usage("--stdin \"%s\": all, none, or a rank is needed", to);
         rank = (pmix_rank_t)value;
     }
-    ask(o, PMIX_FWD_STDIN, &any, PMIX_BOOL);
+    add_asked(o, PMIX_FWD_STDIN, &any, PMIX_BOOL);
     if (any)
-        ask(o, PMIX_STDIN_TGT, &rank, PMIX_PROC_RANK);
+        add_asked(o, PMIX_STDIN_TGT, &rank, PMIX_PROC_RANK);
 }
 
 /* Reads the option at *at; false if the option is not in the table. */
@@ -384,12 +395,12 @@ static bool take_attribute(struct options *o, char ***at)
                   attributes[i].type == PMIX_BOOL ? (const void *)&yes : argument(at),
                   attributes[i].type);
     } else if (attributes[i].type == PMIX_BOOL) {
-        ask(o, attributes[i].key, &yes, PMIX_BOOL);
+        add_asked(o, attributes[i].key, &yes, PMIX_BOOL);
     } else if (attributes[i].type == PMIX_UINT32) {
         const uint32_t n = (uint32_t)number(attributes[i].option, argument(at),
                                             INT_MAX);
 
-        ask(o, attributes[i].key, &n, PMIX_UINT32);
+        add_asked(o, attributes[i].key, &n, PMIX_UINT32);
     } else {
         char *text = argument(at);
 
@@ -397,11 +408,12 @@ static bool take_attribute(struct options *o, char ***at)
             usage("%s \"\" is empty", attributes[i].option);
         if (strncmp(attributes[i].option, "--output", strlen("--output")) == 0)
             text = files_only(o, text);
-        ask(o, attributes[i].key, text, PMIX_STRING);
+        add_asked(o, attributes[i].key, text, PMIX_STRING);
     }
     o->reports |= PMIx_Check_key(attributes[i].key, PMIX_TIMEOUT_REPORT_STATE) ||
                   PMIx_Check_key(attributes[i].key, PMIX_TIMEOUT_STACKTRACES);
-    o->runs = true;
+    o->runs |= i >= N_OF_SERVER;
+    o->serves |= i < N_OF_SERVER;
     return true;
 }
 
@@ -498,7 +510,8 @@ static void parse_general(struct options *o, char ***at)
     } else if (strcmp(option, "--version") == 0) {
         print_and_exit(o->translated ? names_version(tool_name)
                                      : need_text("pmixrun, %s\n", PMIx_Get_version()));
-    } else if (!take_starter_option(o, at) && !take_attribute(o, at)) {
+    } else if (!take_starter_option(o, at) && !dvm_take_option(o, at) &&
+               !take_attribute(o, at)) {
         usage("unknown option %s", option);
     }
 }
@@ -521,7 +534,7 @@ static void take_dirs(struct options *o, char ***at)
 {
     size_t n = 0;
 
-    if (o->runs)
+    if (o->runs || o->serves)
         usage("--clean runs no program, so options for programs have no meaning");
     o->dirs = grow(NULL, count(*at) + 1, sizeof(*o->dirs));
     for (; **at; ++*at)
@@ -586,9 +599,15 @@ static void parse_program(struct options *o, char ***at)
         take_dirs(o, at);
         return;
     }
-    if (o->singleton.nspace[0] && **at)
-        usage("--singleton runs no program");
-    if (o->singleton.nspace[0]) {
+    const bool serves = o->singleton.nspace[0] || o->dvm.task == DVM_SERVE ||
+                        o->dvm.task == DVM_TERMINATE;
+
+    if (serves && **at)
+        usage("%s runs no program", o->singleton.nspace[0]         ? "--singleton"
+                                    : o->dvm.task == DVM_TERMINATE ? "--terminate"
+                                    : o->dvm.daemonize             ? "--daemonize"
+                                                                   : "--serve");
+    if (serves) {
         o->n_programs = 0;
         return;
     }
@@ -620,7 +639,8 @@ static void share_variables(struct options *o)
 static void check_starter_options(struct options *o)
 {
     if (o->singleton.nspace[0]) {
-        if (o->runs || o->clean || o->timeout_s || o->keepalive < 0 || !o->report_uri)
+        if (o->runs || o->serves || o->clean || o->timeout_s || o->keepalive < 0 ||
+            !o->report_uri)
             usage("--singleton needs --keepalive and --report-uri, and goes without "
                   "options for programs");
         o->report = number("--report-uri", o->report_uri, INT_MAX);
@@ -657,9 +677,9 @@ void options_parse(struct options *o, char **argv)
     at = translate(o, argv);
     o->words = need(PMIx_Argv_copy(at));
     at += *at != NULL;
-    ask(o, PMIX_CMD_LINE, line, PMIX_STRING);
+    add_asked(o, PMIX_CMD_LINE, line, PMIX_STRING);
     free(line);
-    ask(o, PMIX_FWD_STDIN, &(const bool){true}, PMIX_BOOL);
+    add_asked(o, PMIX_FWD_STDIN, &(const bool){true}, PMIX_BOOL);
     for (;;) {
         parse_program(o, &at);
         if (!*at)
@@ -674,6 +694,7 @@ void options_parse(struct options *o, char **argv)
         complain("as %s", o->translated);
     if ((o->output & ONLY) && !(o->output & (DIR | PATTERN)))
         usage("--output only: dir or file is needed");
+    dvm_check(o);
     if (o->stdin_to)
         take_stdin(o, o->stdin_to);
     if (o->forwards) {
@@ -687,5 +708,5 @@ void options_parse(struct options *o, char **argv)
     if (o->reports && !o->timeout_s)
         usage("reports on a timeout need --timeout");
     if (o->reports)
-        ask(o, PMIX_JOB_TIMEOUT, &o->timeout_s, PMIX_INT);
+        add_asked(o, PMIX_JOB_TIMEOUT, &o->timeout_s, PMIX_INT);
 }

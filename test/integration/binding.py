@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """binding.py ROLE ARGUMENT...: programs on the Python binding of OpenPMIx, which loads the libpmix that the dynamic linker
 finds. They print "OK ROLE ..." after success. client: exchanges values with its job. tool PID: asks the server of this
-process for its namespaces. server N PROGRAM...: runs a job of N processes."""
+process for its namespaces. submit PID N FILE: runs N jobs there. server N PROGRAM...: runs a job of N processes."""
 import os
 import subprocess
 import sys
@@ -77,6 +77,21 @@ def tool(pid):
     end("OK tool")
 
 
+def submit(pid, n, path):
+    """Spawns n jobs of the server of this process, each of which adds a line to a file."""
+    t = pmix.PMIxTool()
+    status, _ = t.init([info(pmix.PMIX_SERVER_PIDINFO, int(pid), pmix.PMIX_PID)])
+    good(status, "init")
+    names = set()
+    for i in range(int(n)):
+        status, name = t.spawn([], [{"cmd": "sh", "argv": ["sh", "-c", "echo %d >>%s" % (i, path)], "maxprocs": 1,
+                                     "env": [], "info": []}])
+        good(status, "spawn")
+        names.add(text(name))
+    good(t.finalize(), "finalize")
+    end("OK submit %d" % len(names))
+
+
 # ---- server ------------------------------------------------------------------------------
 
 calls = {"connected": 0, "finalized": 0}
@@ -128,4 +143,4 @@ def server(n, *program):
 
 
 if __name__ == "__main__":
-    {"client": client, "tool": tool, "server": server}[sys.argv[1]](*sys.argv[2:])
+    {"client": client, "tool": tool, "submit": submit, "server": server}[sys.argv[1]](*sys.argv[2:])

@@ -24,6 +24,9 @@ struct work {
     char *hosts, *hostfile; /* NULL: none */
     bool counted;           /* the number of processes is given */
     bool singleton;         /* no program runs */
+    const char *name;       /* of the launcher */
+    bool serves;            /* prte without a program stays as a server */
+    bool quiet;             /* then without a line when the server is ready */
 };
 
 static void apply(struct work *w, const struct names_row *row, const char *shown,
@@ -85,8 +88,9 @@ static void wrong(struct work *w, char *why)
 
 const char *names_known(const char *path)
 {
-    static const char *const known[] = {"prterun", "prte",         "mpirun",
-                                        "mpiexec", "mpirun.tenon", "mpiexec.tenon"};
+    static const char *const known[] = {"prterun",      "prte",         "prun",
+                                        "pterm",        "mpirun",       "mpiexec",
+                                        "mpirun.tenon", "mpiexec.tenon"};
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
@@ -290,6 +294,8 @@ static void emit(struct work *w, const char *as, const char *first, const char *
             w->is_pattern = true;
         else if (strcmp(word, "--nocopy") == 0)
             w->is_only = true;
+        else if (strcmp(word, "--no-ready-msg") == 0)
+            w->quiet = true;
         else if (!*next || *next == '-' || *as != '-' || strcmp(word, "--mca") == 0)
             put(w, word);
         free(option);
@@ -427,13 +433,14 @@ static void take_option(struct work *w, char *const **at)
     free(shown);
 }
 
-/* Appends a directive of placement. A singleton's jobs have their own. */
+/* Appends a directive of placement. The jobs of a singleton or a server have their
+ * own. */
 static void put_place(struct work *w, const char *option, struct place *p)
 {
     char *text = need_text("%s%s", p->object ? p->object : "",
                            p->modifiers ? p->modifiers : "");
 
-    if (*text && !w->singleton)
+    if (*text && !w->singleton && !w->serves)
         put_option(w, option, text);
     free(text);
     free(p->object);
@@ -494,6 +501,23 @@ static void count(struct work *w)
     }
 }
 
+/* Appends the options of a server that stays. Hosts give the number of its slots. */
+static void put_server(struct work *w)
+{
+    if (w->hosts && strchr(w->hosts, ':')) {
+        char *slots = slots_of(w->hosts);
+
+        put_option(w, "--slots", slots);
+        free(slots);
+    }
+    if (w->hostfile)
+        wrong(w, need_text("--hostfile is not supported without a program: --host "
+                           "NODE:N gives a number of slots"));
+    if (w->quiet)
+        put(w, "--no-ready-msg");
+    put(w, "--serve");
+}
+
 /* Appends the options that waited. lone: there is one program. */
 static void put_rest(struct work *w, bool lone)
 {
@@ -503,16 +527,18 @@ static void put_rest(struct work *w, bool lone)
         else
             wrong(w, need_text("--rank-by fill and span need --map-by OBJECT"));
     }
-    if (lone && !w->counted && !w->singleton)
+    if (w->serves)
+        put_server(w);
+    else if (lone && !w->counted && !w->singleton)
         count(w);
     put_place(w, "--map-by", &w->map);
     put_place(w, "--rank-by", &w->rank);
     put_place(w, "--bind-to", &w->bind);
     put_files(w);
     /* The jobs of a singleton name their hosts. */
-    if (w->hosts && !w->singleton)
+    if (w->hosts && !w->singleton && !w->serves)
         put_option(w, "--host", w->hosts);
-    if (w->hostfile && !w->singleton)
+    if (w->hostfile && !w->singleton && !w->serves)
         put_option(w, "--hostfile", w->hostfile);
     free(w->hosts);
     free(w->hostfile);
@@ -556,7 +582,8 @@ static char *const *take_program(struct work *w, char *const *at, bool lone)
         else
             take_option(w, &at);
     }
-    put_rest(w, lone);
+    w->serves = !*at && !w->singleton && strcmp(w->name, "prte") == 0;
+    put_rest(w, lone && strcmp(w->name, "pterm") != 0);
     if (w->singleton && *at && strcmp(*at, "&") == 0) /* Open MPI appends this word */
         at++;
     if (dashes)
@@ -568,12 +595,18 @@ static char *const *take_program(struct work *w, char *const *at, bool lone)
 
 void names_translate(char *const *argv, struct names_result *result)
 {
-    struct work w = {.result = result};
+    struct work w = {.result = result, .name = argv[0] ? names_known(argv[0]) : NULL};
     const bool lone = !has_colon(argv + 1);
 
     *result = (struct names_result){NULL, NULL, NULL};
+    w.name = w.name ? w.name : "prterun";
     put(&w, "pmixrun");
-    take_environment(&w);
+    if (strcmp(w.name, "prun") == 0)
+        put(&w, "--submit");
+    if (strcmp(w.name, "pterm") == 0)
+        put(&w, "--terminate");
+    else
+        take_environment(&w);
     for (char *const *at = argv + 1;; at++) {
         at = take_program(&w, at, lone);
         if (result->error || !*at)

@@ -5,7 +5,7 @@
 
 #define NO_NODE   "this node is the only one"
 #define NO_DAEMON "processes start without daemons"
-#define NO_SERVER "each command has a server of its own"
+#define NO_SYSTEM "name the server by --dvm-uri, --pid or --namespace"
 
 /* clang-format off */
 const struct names_row names_options[] = {
@@ -116,13 +116,18 @@ const struct names_row names_options[] = {
     /* Servers and daemons */
     {"singleton", "NSPACE.RANK", "--singleton %1", NULL},
     {"keepalive", "FD", "--keepalive %1", NULL},
-    {"no-ready-msg", NULL, "", NULL},
+    {"no-ready-msg", NULL, "--no-ready-msg", NULL},
     {"allow-run-as-root", NULL, "", NULL},
     {"no-aggregate-help", NULL, "", NULL},
     {"tmpdir", "DIR", "--tmpdir %1", NULL},
-    {"dvm|dvm-uri|pid|namespace", "SERVER", "! " NO_SERVER, NULL},
-    {"system-server|system-server-first|system-server-only", NULL, "! " NO_SERVER, NULL},
-    {"daemonize", NULL, "! " NO_SERVER, NULL},
+    {"dvm-uri", "URI", "--dvm-uri %1", NULL},
+    {"pid", "PID", "--dvm-pid %1", NULL},
+    {"namespace", "NAME", "--dvm-name %1", NULL},
+    {"dvm", "SERVER", "! " NO_SYSTEM, NULL},
+    {"system-server|system-server-only", NULL, "! " NO_SYSTEM, NULL},
+    {"system-server-first", NULL, "", NULL},
+    {"daemonize", NULL, "--daemonize", NULL},
+    {"no-wait", NULL, "--no-wait", NULL},
     {"do-not-connect", NULL, "", NULL},
     {"launch-agent", "PROGRAM", "? " NO_DAEMON, NULL},
     {"max-vm-size", "N", "? " NO_DAEMON, NULL},

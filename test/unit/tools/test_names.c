@@ -96,6 +96,33 @@ PX_TEST(each_option_has_a_meaning_for_pmixrun)
     }
 }
 
+PX_TEST(names_of_a_server_that_stays_have_a_meaning)
+{
+    static const char *const rows[][2] = {
+        {"prte", "--serve"},
+        {"prte --daemonize --report-uri u --map-by core",
+         "--daemonize --report-uri u --serve"},
+        {"prte --host h:3,k:2 --no-ready-msg", "--slots 5 --no-ready-msg --serve"},
+        {"prte --no-ready-msg -n 1 a", "-n 1 a"},
+        {"prun a", "--submit --map-by ppr:1:core a"},
+        {"prun --dvm-uri file:u -n 2 --no-wait a : b",
+         "--submit --dvm-uri file:u -n 2 --no-wait a : b"},
+        {"prun --system-server-first --pid 3 -n 1 a", "--submit --dvm-pid 3 -n 1 a"},
+        {"pterm", "--terminate"},
+        {"pterm --namespace n", "--terminate --dvm-name n"},
+        {"prterun --dvm-uri u -n 1 a", "--dvm-uri u -n 1 a"},
+    };
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        PX_AUTOFREE char *wanted = px_strf("pmixrun %s", rows[i][1]);
+
+        assert_translates(rows[i][0], wanted, "", "");
+    }
+    assert_translates("prte --hostfile f", NULL, "",
+                      "--hostfile is not supported without a program: --host NODE:N "
+                      "gives a number of slots");
+}
+
 PX_TEST(options_without_effect_are_named)
 {
     assert_translates(
@@ -119,7 +146,7 @@ PX_TEST(mistakes_and_refusals_are_one_error)
         {"--mca btl", "--mca needs an argument"},
         {"--pernode=2 a", "--pernode has no argument"},
         {"--dvm search a",
-         "--dvm is not supported: each command has a server of its own"},
+         "--dvm is not supported: name the server by --dvm-uri, --pid or --namespace"},
         {"-n 1 --nolocal a", "--nolocal is not supported: this node is the only one"},
         {"-n 1 --map-by seq a",
          "--map-by seq is not supported: this node is the only one"},
@@ -185,9 +212,8 @@ PX_TEST(help_and_version_are_for_the_name)
     PX_AUTOFREE char *ours = names_version("prterun"), *theirs = NULL;
 
     ck_assert_ptr_nonnull(strstr(help, "  --np, -n, -c N\n      -n N\n"));
-    ck_assert_ptr_nonnull(strstr(help,
-                                 "\n  --dvm, --dvm-uri, --pid, --namespace SERVER\n"
-                                 "      not supported: "));
+    ck_assert_ptr_nonnull(strstr(help, "\n  --dvm-uri URI\n"
+                                       "      --dvm-uri URI\n"));
     ck_assert_int_eq(strncmp(ours, "prterun of Tenon, ", strlen("prterun of Tenon, ")),
                      0);
     setenv("OMPI_VERSION", "5.0.7", 1);
