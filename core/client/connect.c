@@ -198,10 +198,10 @@ static pmix_status_t make_hello(const struct px_server_addr *c, px_buf *out,
     const char *modes = c->from_environment ? px_env("PMIX_SECURITY_MODE") : NULL;
     const struct px_module *psec;
     /* A server with a faster address is of this library, and shares its tables. */
-    const struct px_module *gds = px_store_choose(
-        c->from_environment ? px_env("PMIX_GDS_MODULE")
-        : c->faster         ? "shm"
-                            : NULL);
+    const struct px_module *gds = px_store_choose(c->from_environment
+                                                      ? px_env("PMIX_GDS_MODULE")
+                                                  : c->faster ? "shm"
+                                                              : NULL);
     struct px_hello hello = {
         .flag = c->flag, .proc = c->self, .described = c->codec.described};
     const struct px_psec_ops *ops;
@@ -356,11 +356,10 @@ static pmix_status_t reach(const char *address, uint64_t timeout_ms, int *fd,
 }
 
 /* Checks that the server at the other end still belongs to owner. A different user may
- * listen on the port of a server that ended, and must not get our credentials. */
-static pmix_status_t check_owner(const struct px_server_addr *c, int fd,
-                                 struct px_err *err)
+ * listen at the address of a server that ended, and must not get our credentials. */
+static pmix_status_t check_owner(const struct px_server_addr *c, const char *address,
+                                 int fd, struct px_err *err)
 {
-    const char *address = c->uri.address;
     const struct px_module *ptl = transport_for(address);
     const struct px_ptl_ops *ops = ptl->component->ops;
     struct px_ptl_peer peer = {0};
@@ -392,10 +391,11 @@ pmix_status_t px_server_addr_connect(struct px_server_addr *c, uint64_t timeout_
     c->asked = conn >= 0 && c->flag == PX_FLAG_CLIENT;
     if (c->asked)
         rc = add_question(c, &hello);
+    const char *address = conn < 0 ? c->uri.address : c->faster;
     if (!rc && conn < 0)
-        rc = reach(c->uri.address, timeout_ms, &conn, err);
+        rc = reach(address, timeout_ms, &conn, err);
     if (!rc && c->has_owner)
-        rc = check_owner(c, conn, err);
+        rc = check_owner(c, address, conn, err);
     if (!rc)
         rc = shake(c, conn, &hello, timeout_ms, err);
     if (!rc)

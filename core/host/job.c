@@ -2,11 +2,14 @@
 #include "core/host/job.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include "core/base/fd.h"
 #include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/host/alloc.h"
@@ -25,6 +28,7 @@ enum {
     DROP_MS = 1000,       /* until an ended job is forgotten */
     RETRY_MS = 20,        /* until an end is reported again, for lack of memory */
     MAX_KEPT = 64,        /* ended jobs */
+    MAX_EMPTY = 64,       /* folders of processes that are removed in one turn */
     END_WAIT_MS = 1000,   /* for processes that do not end, readers that do not read */
 };
 
@@ -43,9 +47,31 @@ char *px_job_top_dir(const struct px_launch_job *job)
     return dir ? px_strf("%s/" TOP, dir) : NULL;
 }
 
+/* Removes the folders of a job that has left them empty. True if all are gone. Most jobs
+ * do, and a clean-up in the background costs two processes. */
+static bool drop_empty_dirs(const struct px_launch_job *job)
+{
+    PX_AUTOCLOSE int fd = job->n_tasks > MAX_EMPTY
+                              ? -1
+                              : open(job->dir,
+                                     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat st;
+    char name[16];
+
+    if (fd < 0 || fstat(fd, &st) < 0 || st.st_dev != job->dir_is.st_dev ||
+        st.st_ino != job->dir_is.st_ino)
+        return false;
+    for (uint32_t r = 0; r < job->n_tasks; r++) {
+        snprintf(name, sizeof(name), "%u", r);
+        if (unlinkat(fd, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
+            return false;
+    }
+    return rmdir(job->dir) == 0;
+}
+
 static void drop_dirs(struct px_launch_job *job)
 {
-    if (job->dir && job->dir_is.st_ino)
+    if (job->dir && job->dir_is.st_ino && !drop_empty_dirs(job))
         px_server_drop_dir(job->launcher->server, job->dir, &job->dir_is);
     free(px_take(&job->dir));
 }

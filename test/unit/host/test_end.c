@@ -62,7 +62,7 @@ PX_TEST(each_end_is_reported_whichever_allocation_fails)
         ck_assert_msg(rc == 0, "allocation %u", n_rounds + 1);
         ck_assert_int_eq(seen.verdict, PMIX_SUCCESS);
     }
-    ck_assert_uint_gt(n_rounds, 10);
+    ck_assert_uint_gt(n_rounds, 5); /* an end allocates */
     unlink(fifo);
 }
 
