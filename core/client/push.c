@@ -50,7 +50,7 @@ static void on_chunk(void *arg, const uint8_t *bytes, size_t n)
     rc = up ? px_channel_ask(up, &px_request_iof_push, &args, on_chunk_pushed, p)
             : PMIX_ERR_LOST_CONNECTION;
     p->under_way = !rc;
-    if (rc)
+    if (rc && up) /* otherwise this process leaves, or an event reports the loss */
         px_log(PX_LOG_ERROR, "iof", "cannot push standard input: %s",
                PMIx_Error_string(rc));
     if (rc || n == 0)
