@@ -28,6 +28,7 @@ enum {
     DROP_MS = 1000,       /* until an ended job is forgotten */
     RETRY_MS = 20,        /* until an end is reported again, for lack of memory */
     MAX_KEPT = 64,        /* ended jobs */
+    MAX_KEPT_QUEUED = 8,  /* of a host with slots: each slows down starts */
     MAX_EMPTY = 64,       /* folders of processes that are removed in one turn */
     END_WAIT_MS = 1000,   /* for processes that do not end, readers that do not read */
 };
@@ -47,8 +48,8 @@ char *px_job_top_dir(const struct px_launch_job *job)
     return dir ? px_strf("%s/" TOP, dir) : NULL;
 }
 
-/* Removes the folders of a job that has left them empty. True if all are gone. Most jobs
- * do, and a clean-up in the background costs two processes. */
+/* Removes the folders of a job that has left them empty, as most jobs do. True if all
+ * are gone. A clean-up in the background costs two processes. */
 static bool drop_empty_dirs(const struct px_launch_job *job)
 {
     PX_AUTOCLOSE int fd = job->n_tasks > MAX_EMPTY
@@ -357,7 +358,7 @@ static void limit_kept(struct px_launcher *l)
         n++;
         oldest = oldest ? oldest : job;
     }
-    if (n > MAX_KEPT)
+    if (n > (l->queue.n_slots ? MAX_KEPT_QUEUED : MAX_KEPT))
         px_timer_set(oldest->timer, 0);
 }
 
