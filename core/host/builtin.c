@@ -143,11 +143,16 @@ static pmix_status_t host_tool_connected(pmix_info_t info[], size_t n,
     return PMIX_SUCCESS;
 }
 
-/* Drops the requests of a tool that wait for slots, and ends its tied jobs. */
+/* Drops the requests of a tool that wait for slots, and ends its tied jobs. Removes the
+ * tool's entries and allocations, unless the tool has the name of a job here. */
 static void tool_left(void *self, const pmix_proc_t *tool)
 {
     struct px_launcher *l = self;
 
+    if (!px_job_find(l, tool->nspace)) {
+        px_pubs_tool_gone(&l->pubs, tool);
+        px_alloc_owner_gone(l, tool->nspace);
+    }
     px_queue_drop(&l->queue, tool, PMIX_ERR_LOST_CONNECTION);
     PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
         if (job->plan.tied && px_proc_same(&job->parent, tool))

@@ -482,6 +482,16 @@ void px_pubs_gone(struct px_pubs *p, const pmix_proc_t *proc)
             party_gone(y, END_OF_JOB);
 }
 
+void px_pubs_tool_gone(struct px_pubs *p, const pmix_proc_t *tool)
+{
+    struct px_pub_party *y;
+
+    requests_gone(p, tool);
+    y = px_pub_party_find(p, tool);
+    if (y)
+        party_gone(y, END_OF_JOB);
+}
+
 void px_pubs_fini(struct px_pubs *p)
 {
     struct px_pub_party *y;

@@ -73,5 +73,7 @@ pmix_status_t px_pubs_lookup(struct px_pubs *p, const pmix_proc_t *asker,
  * entries that end with the process or job, in turns like a removal, and answers its
  * lookups. */
 void px_pubs_gone(struct px_pubs *p, const pmix_proc_t *proc);
+/* Handles the end of a tool, which is a job of one process. */
+void px_pubs_tool_gone(struct px_pubs *p, const pmix_proc_t *tool);
 
 #endif

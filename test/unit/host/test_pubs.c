@@ -171,6 +171,10 @@ PX_TEST(persistence_decides_what_stays)
     px_pubs_gone(&pubs, &a_all);
     lookup(&b0, plain, "app", PMIX_ERR_NOT_FOUND, 0);
     lookup(&b0, plain, "session", PMIX_SUCCESS, 1);
+    publish(&a0, of_proc, "proc");
+    publish(&a0, plain, "app");
+    px_pubs_tool_gone(&pubs, &a0);
+    lookup(&b0, plain, "proc,app,session", PMIX_ERR_PARTIAL_SUCCESS, 1);
 }
 
 PX_TEST(only_the_owner_takes_back)

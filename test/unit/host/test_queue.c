@@ -69,9 +69,14 @@ static void await_answer(const struct submitted *s, pmix_status_t status)
 static void do_leave(struct px_call *call, void *tool)
 {
     pmix_proc_t proc;
+    pmix_info_t data;
 
     px_proc_set(&proc, tool, 0);
+    PMIX_INFO_LOAD(&data, "published", "by a tool", PMIX_STRING);
+    ok(px_pubs_publish(&launcher()->pubs, &proc, &data, 1));
+    PMIX_INFO_DESTRUCT(&data);
     px_process.server->host->tool_left(launcher(), &proc);
+    ck_assert_uint_eq(launcher()->pubs.n_pubs, 0);
     px_call_done(call, PMIX_SUCCESS);
 }
 
