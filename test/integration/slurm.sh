@@ -133,10 +133,27 @@ messages() {
     for tries in 1 2 3 4; do
         RC=0
         run 90 "$@" <"${IN:-/dev/null}" >"$OUT" 2>"$ERR" || RC=$?
-        [ $RC != 0 ] && grep -qE 'mca_pml_ob1_recv_frag_callback_match|(Failing|to object) at address:? \(nil\)' "$ERR" || break
+        [ $RC != 0 ] && crashed || break
         print_line "try $tries: MPI_Init crashed"
     done
 }
+crashed() { grep -qE 'mca_pml_ob1_recv_frag_callback_match|(Failing|to object) at address:? \(nil\)' "$ERR"; }
+
+# up COUNT: starts a step of MPI whose ranks stay until a signal ends them, and waits for all
+up() {
+    local tries
+    for tries in 1 2 3 4; do
+        start timeout 60 "${STEP[@]}" "$MPI" stay
+        until_true 30 came_up "$1" || fail "not $1 ranks are up: $(cat "$OUT" "$ERR" | tail -2)"
+        has_lines "$1" '^UP' && return
+        await "$PID" 30
+        crashed || fail "exit status $RC: $(tail -1 "$ERR")"
+        print_line "try $tries: MPI_Init crashed"
+    done
+    fail "MPI_Init crashed each time"
+}
+came_up() { has_lines "$1" '^UP' || ! kill -0 "$PID" 2>/dev/null; }
+
 sent() { messages "$@"; [ "$RC" = 0 ] || fail "exit status $RC: $(tail -1 "$ERR")"; }
 
 # Sets STEP to the command of a step whose processes have the library of the ranks.
@@ -213,8 +230,7 @@ aborted() { # aborted SERVER RANKS NODES
 killed() { # killed SERVER RANKS NODES
     mpi_program "$1" "$2"
     step "$3" 3 --kill-on-bad-exit=1
-    start timeout 60 "${STEP[@]}" "$MPI" stay
-    await_lines 3 '^UP'
+    up 3
     kill -9 "$(sed -n 's/^UP 2 //p' "$OUT")"
     await "$PID" 30
     case $RC in 137 | 143) ;; *) fail "exit status $RC" ;; esac
@@ -224,8 +240,7 @@ killed() { # killed SERVER RANKS NODES
 cancelled() {
     mpi_program "$1" "$2"
     step 2 4
-    start timeout 60 "${STEP[@]}" "$MPI" stay
-    await_lines 4 '^UP'
+    up 4
     "${ON_0[@]}" scancel "$("${ON_0[@]}" squeue --noheader --format %A | head -1)"
     await "$PID" 30
     [ "$RC" != 0 ] && [ "$RC" != 124 ] || fail "exit status $RC"
