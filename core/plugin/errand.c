@@ -138,3 +138,48 @@ void px_errand_stop(struct px_errand *e)
     end_child(e);
     px_buf_cleanup(&e->answer);
 }
+
+/* Reads a whole answer. */
+static pmix_status_t read_all(int fd, uint64_t deadline_ms, size_t max_b,
+                              px_buf *answer)
+{
+    char bytes[4096];
+
+    for (;;) {
+        pmix_status_t rc = px_fd_await(fd, POLLIN, deadline_ms);
+        const ssize_t n = rc ? 0 : PX_RETRY(read(fd, bytes, sizeof(bytes)));
+
+        if (n <= 0)
+            return n < 0 ? px_status_of_errno(errno) : rc;
+        if (answer->len + (size_t)n > max_b)
+            return PMIX_ERR_OUT_OF_RESOURCE;
+        rc = px_buf_add(answer, bytes, (size_t)n);
+        if (rc)
+            return rc;
+    }
+}
+
+pmix_status_t px_errand_run(const char *name, void (*run)(void *arg, int out),
+                            void *arg, uint64_t timeout_ms, size_t max_b,
+                            px_buf *answer)
+{
+    const uint64_t deadline_ms = px_clock_ms() + timeout_ms;
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    PX_AUTOCLOSE int near_end = ends[0], far_end = ends[1];
+    const pid_t pid = px_reclaim_fork_component(name, far_end);
+
+    if (pid == 0) {
+        run(arg, far_end);
+        _exit(EXIT_SUCCESS);
+    }
+    px_drop_fd(&far_end); /* the end of the child ends the answer */
+    if (pid < 0)
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    pmix_status_t rc = read_all(near_end, deadline_ms, max_b, answer);
+    kill(-pid, SIGKILL); /* its child processes */
+    px_reclaim_end(pid);
+    return rc;
+}

@@ -49,4 +49,12 @@ bool px_errand_wait(struct px_errand *e, uint64_t deadline_ms);
 /* Kills the child with its own children, and frees the answer. done is not called. */
 void px_errand_stop(struct px_errand *e);
 
+/* Runs a function in a child process, which writes its answer to out, and waits for the
+ * complete answer, without a loop. Any thread; blocks for timeout_ms at most. Returns
+ * PMIX_ERR_TIMEOUT, PMIX_ERR_OUT_OF_RESOURCE (no child, or more than max_b bytes) or
+ * PMIX_ERR_NOMEM. */
+pmix_status_t px_errand_run(const char *name, void (*run)(void *arg, int out),
+                            void *arg, uint64_t timeout_ms, size_t max_b,
+                            px_buf *answer);
+
 #endif

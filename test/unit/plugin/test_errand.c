@@ -179,4 +179,31 @@ PX_TEST(waiting_blocks_until_the_answer_or_the_deadline)
     ck_assert_int_eq(scene.n_done, 0);
 }
 
+static void child_of_call(void *child, int out)
+{
+    ((void (*)(int))child)(out);
+}
+
+PX_TEST(a_call_waits_for_its_answer_without_a_loop)
+{
+    static const struct {
+        void (*child)(int out);
+        pmix_status_t status;
+        size_t len;
+    } rows[] = {{writes_four, PMIX_SUCCESS, 4},
+                {crashes, PMIX_SUCCESS, 4},
+                {waits, PMIX_ERR_TIMEOUT, 4},
+                {writes_much, PMIX_ERR_OUT_OF_RESOURCE, 0}};
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        PX_AUTO(px_buf) answer = {0};
+        pmix_status_t rc = px_errand_run("tenon-errand", child_of_call, rows[i].child,
+                                         LATE_MS, MAX_B, &answer);
+
+        ck_assert_msg(rc == rows[i].status, "row %zu: %d", i, rc);
+        ck_assert_uint_eq(answer.len, rows[i].len);
+        ck_assert_int_eq(waitpid(-1, NULL, __WALL | WNOHANG), -1); /* none is left */
+    }
+}
+
 PX_TEST_MAIN("plugin/errand", setup, teardown)
