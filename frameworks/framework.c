@@ -20,7 +20,8 @@
 /* gds and ptl keep several components: each namespace or peer uses one of them. */
 const struct px_framework px_frameworks[PX_FW_COUNT] = {
     [PX_FW_PTL] = {"ptl", PX_PTL_ABI, EVERY_ROLE, sizeof(struct px_ptl_ops),
-                   .many = true, .required = true},
+                   .many = true, .required = true,
+                   .ops_needed = offsetof(struct px_ptl_ops, listen_remote)},
     [PX_FW_GDS] = {"gds", PX_GDS_ABI, EVERY_ROLE, sizeof(struct px_gds_ops),
                    .many = true, .required = true,
                    .ops_needed = offsetof(struct px_gds_ops, describe)},

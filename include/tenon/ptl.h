@@ -44,6 +44,11 @@ struct px_ptl_ops {
      * milliseconds, on any thread, like connect. NULL in components that were built
      * before this operation existed. */
     pmix_status_t (*peer)(void *self, int fd, struct px_ptl_peer *peer);
+    /* Listens for other machines, at an address that the component's parameters choose;
+     * otherwise like listen. accept attests nothing there. PMIX_ERR_NOT_SUPPORTED: no
+     * such address; the log has the reason. NULL: the transport serves this machine
+     * only. */
+    pmix_status_t (*listen_remote)(void *self, int *fd, char *address, size_t size);
 };
 
 #endif

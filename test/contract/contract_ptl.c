@@ -502,6 +502,21 @@ PX_TEST(connects_over_ipv6_loopback)
     close(s);
 }
 
+/* A network with the loopback interface alone. test/integration/remote.sh has a second one. */
+PX_TEST(there_is_no_address_for_other_machines_but_those_of_the_site)
+{
+    struct listener l = {.fd = -1};
+
+    if (!ptl_ops()->listen_remote)
+        return;
+    PX_TEST_NEEDS(process_own_network(FIRST_PORT), "root, for a network of its own");
+    ck_assert_int_eq(
+        ptl_ops()->listen_remote(contract.self, &l.fd, l.address, sizeof(l.address)),
+        PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_int_eq(l.fd, -1);
+    ck_assert_ptr_nonnull(strstr(contract.host.last_log, "other machines"));
+}
+
 static bool has_port(const struct listener *l, int port)
 {
     const char *colon = strrchr(l->address, ':');

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ptl/tcp: TCP within this machine, "tcp4://127.0.0.1:4711", as other PMIx libraries
- * use it. Listens on loopback only, by IPv6 if IPv4 is off, and connects to any address
- * of this machine. Both sockets are on this machine, so the kernel attests the owner of
- * the other socket. */
+/* ptl/tcp: TCP, "tcp4://127.0.0.1:4711", as other PMIx libraries use it. Listens on
+ * loopback, by IPv6 if IPv4 is off, and connects to any address of this machine. Both
+ * sockets are on this machine, so the kernel attests the owner of the other socket. A
+ * second listener serves other machines, where the kernel attests nothing. */
 #include "tenon/ptl.h"
 
 #include "core/base/clock.h"
@@ -14,6 +14,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
+#include <net/if.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
@@ -28,6 +29,10 @@ enum {
     PRIORITY = 50,
     MAX_PROBES = 20,    /* attempts to find the listener */
     PROBE_NS = 1000000, /* pause between attempts */
+    /* A machine that vanishes is noticed after IDLE_S + PROBES * PROBE_S seconds. */
+    IDLE_S = 60,
+    PROBE_S = 10,
+    PROBES = 6,
 };
 
 struct conf {
@@ -71,9 +76,9 @@ static const struct px_param params[] = {
                   "Neither listen nor connect by IPv6 (PMIX_TCP_DISABLE_IPV6)"),
     PX_PARAM_STRING(
         struct conf, interfaces, NULL,
-        "Interfaces or networks to listen on, separated by commas. Only the "
-        "loopback interface is used: without \"lo\" or a network of "
-        "127.0.0.0/8, not at all (PMIX_TCP_IF_INCLUDE)"),
+        "Interfaces or networks to listen on, separated by commas. Without \"lo\" or "
+        "a network of 127.0.0.0/8, not on loopback. Others count for tools of other "
+        "machines (PMIX_TCP_IF_INCLUDE)"),
     PX_PARAM_STRING(struct conf, no_interfaces, NULL,
                     "Interfaces or networks not to listen on (PMIX_TCP_IF_EXCLUDE)"),
     PX_PARAM_ENUM(struct conf, attest, "auto", attest_names,
@@ -216,27 +221,33 @@ static void send_at_once(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
 }
 
+/* Has the kernel look for a machine that no longer answers. A failure leaves its dead
+ * connections open. */
+static void watch_machine(int fd)
+{
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &(int){1}, sizeof(int));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &(int){IDLE_S}, sizeof(int));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &(int){PROBE_S}, sizeof(int));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &(int){PROBES}, sizeof(int));
+}
+
 /* ---- the server's end ------------------------------------------------------------ */
 
-static int bind_one(bool v6, in_port_t port)
+/* Listens on a port of host. */
+static int bind_one(const struct address *host, in_port_t port)
 {
-    const union px_owner_end sa =
-        v6 ? (union px_owner_end){.v6 = {.sin6_family = AF_INET6,
-                                         .sin6_port = htons(port),
-                                         .sin6_addr = IN6ADDR_LOOPBACK_INIT}}
-           : (union px_owner_end){.v4 = {.sin_family = AF_INET,
-                                         .sin_port = htons(port),
-                                         .sin_addr = {htonl(INADDR_LOOPBACK)}}};
-    PX_AUTOCLOSE int fd = socket(sa.any.sa_family,
+    struct address a = *host;
+    PX_AUTOCLOSE int fd = socket(a.sa.any.sa_family,
                                  SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
     if (fd < 0)
         return -1;
+    *(a.sa.any.sa_family == AF_INET ? &a.sa.v4.sin_port
+                                    : &a.sa.v6.sin6_port) = htons(port);
     /* A configured port may have connections of an earlier server in TIME_WAIT. */
     if (port && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)) < 0)
         return -1;
-    if (bind(fd, &sa.any, v6 ? sizeof(sa.v6) : sizeof(sa.v4)) < 0 ||
-        listen(fd, SOMAXCONN) < 0)
+    if (bind(fd, &a.sa.any, a.len) < 0 || listen(fd, SOMAXCONN) < 0)
         return -1;
     return px_take_fd(&fd);
 }
@@ -245,6 +256,18 @@ static int bind_one(bool v6, in_port_t port)
 static const char *loopback(const struct tcp *t)
 {
     return t->conf.no_ipv4 ? "[::1]" : "127.0.0.1";
+}
+
+/* Writes the URI of an address. False if size is too small. */
+static bool write_uri(const union px_owner_end *a, char *to, size_t size)
+{
+    const bool v6 = a->any.sa_family == AF_INET6;
+    const void *host = v6 ? (const void *)&a->v6.sin6_addr : &a->v4.sin_addr;
+    char text[INET6_ADDRSTRLEN];
+
+    return inet_ntop(a->any.sa_family, host, text, sizeof(text)) &&
+           snprintf(to, size, v6 ? SCHEME_6 "[%s]:%d" : SCHEME_4 "%s:%d", text,
+                    ntohs(v6 ? a->v6.sin6_port : a->v4.sin_port)) < (int)size;
 }
 
 /* True if a list of interfaces and networks contains the loopback interface. */
@@ -280,22 +303,26 @@ static bool may_listen(const struct tcp *t)
 }
 
 /* Binds the first free port of the range. */
-static pmix_status_t bind_any(const struct tcp *t, int *fd)
+static pmix_status_t bind_any(const struct tcp *t, const struct address *host, int *fd)
 {
     const struct conf *c = &t->conf;
     const int64_t first = c->no_ipv4 ? c->port_v6 : c->port_min;
     const int64_t last = c->port_max && !c->no_ipv4 ? c->port_max : first;
+    char text[sizeof(SCHEME_6) + INET6_ADDRSTRLEN + 16] = "";
     struct px_err err;
 
     for (int64_t port = first; port <= last; port++) {
-        *fd = bind_one(c->no_ipv4, (in_port_t)port);
+        *fd = bind_one(host, (in_port_t)port);
         if (*fd >= 0)
             return PMIX_SUCCESS;
         if (errno != EADDRINUSE && errno != EACCES)
             break;
     }
-    pmix_status_t rc = px_err_errno(&err, "cannot listen on %s, port %d to %d",
-                                    loopback(t), (int)first, (int)last);
+    const int errnum = errno;
+    (void)write_uri(&host->sa, text, sizeof(text));
+    errno = errnum;
+    pmix_status_t rc = px_err_errno(&err, "cannot listen on %s, port %d to %d", text,
+                                    (int)first, (int)last);
     t->services->log(t->services, PX_LOG_WARN, "%s", err.text);
     return rc;
 }
@@ -322,31 +349,128 @@ static pmix_status_t find_attester(struct tcp *t, const union px_owner_end *list
     return PMIX_SUCCESS;
 }
 
+/* Listens on a host. attests: the kernel must show the owners of its connections. */
+static pmix_status_t listen_on(struct tcp *t, const struct address *host, bool attests,
+                               int *fd, char *address, size_t size)
+{
+    struct address bound = {.len = sizeof(bound.sa)};
+    char text[sizeof(SCHEME_6) + INET6_ADDRSTRLEN + 16];
+    PX_AUTOCLOSE int s = -1;
+    pmix_status_t rc = bind_any(t, host, &s);
+
+    if (rc)
+        return rc;
+    if (getsockname(s, &bound.sa.any, &bound.len) < 0)
+        return px_status_of_errno(errno);
+    if (attests)
+        rc = find_attester(t, &bound.sa);
+    if (rc)
+        return rc;
+    if (!write_uri(&bound.sa, text, sizeof(text)) || strlen(text) >= size)
+        return PMIX_ERR_BAD_PARAM;
+    px_str_copy(address, size, text);
+    *fd = px_take_fd(&s);
+    return PMIX_SUCCESS;
+}
+
 static pmix_status_t tcp_listen(void *self, const char *dir PX_UNUSED, int *fd,
                                 char *address, size_t size)
 {
     struct tcp *t = self;
-    const bool v6 = t->conf.no_ipv4;
-    union px_owner_end bound = {0};
-    socklen_t len = sizeof(bound);
-    PX_AUTOCLOSE int s = -1;
+    struct address host;
+    char text[64];
 
-    if (size < sizeof(SCHEME_4 "127.0.0.1:65535"))
+    snprintf(text, sizeof(text), "%s%s:1", t->conf.no_ipv4 ? SCHEME_6 : SCHEME_4,
+             loopback(t));
+    if (size < sizeof(SCHEME_4 "127.0.0.1:65535") || !parse(text, &host))
         return PMIX_ERR_BAD_PARAM;
     if (!may_listen(t))
         return PMIX_ERR_NOT_SUPPORTED;
-    pmix_status_t rc = bind_any(t, &s);
-    if (rc)
-        return rc;
-    if (getsockname(s, &bound.any, &len) < 0)
+    return listen_on(t, &host, true, fd, address, size);
+}
+
+/* True if an address is in the network "10.1.0.0/16", or is the address "10.1.0.7". */
+static bool is_in_network(const union px_owner_end *a, const char *network)
+{
+    const bool v6 = a->any.sa_family == AF_INET6;
+    const uint8_t *bytes = v6 ? a->v6.sin6_addr.s6_addr
+                              : (const uint8_t *)&a->v4.sin_addr;
+    const size_t n_bits = v6 ? 128 : 32, n = strcspn(network, "/");
+    uint8_t net[sizeof(struct in6_addr)];
+    char host[INET6_ADDRSTRLEN];
+    uint64_t bits = n_bits;
+
+    if (n >= sizeof(host) ||
+        (network[n] && !px_str_to_u64(network + n + 1, 0, n_bits, &bits)))
+        return false;
+    memcpy(host, network, n);
+    host[n] = '\0';
+    if (inet_pton(a->any.sa_family, host, net) != 1)
+        return false;
+    for (size_t i = 0; i < bits; i++)
+        if ((bytes[i / 8] ^ net[i / 8]) & (0x80 >> i % 8))
+            return false;
+    return true;
+}
+
+/* True if a list of interfaces and networks has an address of an interface. */
+static bool is_listed(const char *list, const char *name, const union px_owner_end *a)
+{
+    char item[64];
+
+    while (list && *list) {
+        const size_t n = strcspn(list, ",");
+
+        if (n < sizeof(item)) {
+            memcpy(item, list, n);
+            item[n] = '\0';
+            if (strcmp(item, name) == 0 || is_in_network(a, item))
+                return true;
+        }
+        list += n + (list[n] == ',');
+    }
+    return false;
+}
+
+/* True if other machines may reach this address, and the site allows the address. */
+static bool may_serve(const struct conf *c, const struct ifaddrs *i)
+{
+    const union px_owner_end *a = (const union px_owner_end *)i->ifa_addr;
+    const int family = c->no_ipv4 ? AF_INET6 : AF_INET;
+
+    return a && a->any.sa_family == family && (i->ifa_flags & IFF_UP) &&
+           !(i->ifa_flags & IFF_LOOPBACK) && !is_loopback(a) &&
+           (family == AF_INET || !IN6_IS_ADDR_LINKLOCAL(&a->v6.sin6_addr)) &&
+           (!c->interfaces || !*c->interfaces ||
+            is_listed(c->interfaces, i->ifa_name, a)) &&
+           !is_listed(c->no_interfaces, i->ifa_name, a);
+}
+
+/* Listens on the first address that the site allows. */
+static pmix_status_t tcp_listen_remote(void *self, int *fd, char *address, size_t size)
+{
+    struct tcp *t = self;
+    struct address host = {0};
+    struct ifaddrs *all = NULL, *i;
+
+    if (t->conf.no_ipv4 && t->conf.no_ipv6)
+        return PMIX_ERR_NOT_SUPPORTED;
+    if (getifaddrs(&all) < 0)
         return px_status_of_errno(errno);
-    rc = find_attester(t, &bound);
-    if (rc)
-        return rc;
-    snprintf(address, size, "%s%s:%d", v6 ? SCHEME_6 : SCHEME_4, loopback(t),
-             ntohs(v6 ? bound.v6.sin6_port : bound.v4.sin_port));
-    *fd = px_take_fd(&s);
-    return PMIX_SUCCESS;
+    for (i = all; i && !may_serve(&t->conf, i); i = i->ifa_next)
+        ;
+    if (i) {
+        host.len = t->conf.no_ipv4 ? sizeof(host.sa.v6) : sizeof(host.sa.v4);
+        memcpy(&host.sa, i->ifa_addr, host.len);
+    }
+    freeifaddrs(all);
+    if (host.len)
+        return listen_on(t, &host, false, fd, address, size);
+    t->services->log(t->services, PX_LOG_WARN,
+                     "cannot listen for other machines: no interface other than "
+                     "loopback has an address that ptl_tcp_interfaces and "
+                     "ptl_tcp_no_interfaces allow");
+    return PMIX_ERR_NOT_SUPPORTED;
 }
 
 static void tcp_unlisten(void *self PX_UNUSED, int fd, const char *address PX_UNUSED)
@@ -354,15 +478,13 @@ static void tcp_unlisten(void *self PX_UNUSED, int fd, const char *address PX_UN
     close(fd);
 }
 
-/* Finds the peer's owner. The peer's remote address is our local address. */
-static void attest(struct tcp *t, int fd, const struct address *from,
+/* Finds the peer's owner. to: our address, which is the peer's remote address. */
+static void attest(struct tcp *t, const struct address *to, const struct address *from,
                    struct px_ptl_peer *peer)
 {
-    struct px_owner_pair theirs = {.local = from->sa};
-    socklen_t len = sizeof(theirs.remote);
+    const struct px_owner_pair theirs = {.local = from->sa, .remote = to->sa};
 
-    *peer = (struct px_ptl_peer){0};
-    if (t->can_attest && getsockname(fd, &theirs.remote.any, &len) == 0)
+    if (t->can_attest)
         peer->has_uid = px_owner_probe(&t->owner, &theirs, &peer->uid, &peer->inode) ==
                         PX_OWNER_HELD;
 }
@@ -371,7 +493,7 @@ static pmix_status_t tcp_accept(void *self, int listen_fd, int *fd,
                                 struct px_ptl_peer *peer)
 {
     for (;;) {
-        struct address from = {.len = sizeof(from.sa)};
+        struct address from = {.len = sizeof(from.sa)}, to = from;
         PX_AUTOCLOSE int conn = accept4(listen_fd, &from.sa.any, &from.len,
                                         SOCK_NONBLOCK | SOCK_CLOEXEC);
 
@@ -379,10 +501,16 @@ static pmix_status_t tcp_accept(void *self, int listen_fd, int *fd,
             continue; /* the client gave up; others may wait */
         if (conn < 0)
             return px_status_of_errno(errno);
-        if (!is_loopback(&from.sa))
+        if (getsockname(conn, &to.sa.any, &to.len) < 0)
+            continue;
+        *peer = (struct px_ptl_peer){0};
+        if (!is_loopback(&to.sa))
+            watch_machine(conn); /* of the listener for other machines */
+        else if (is_loopback(&from.sa))
+            attest(self, &to, &from, peer);
+        else
             continue; /* refuse other hosts, even if routing lets them in */
         send_at_once(conn);
-        attest(self, conn, &from, peer);
         *fd = px_take_fd(&conn);
         return PMIX_SUCCESS;
     }
@@ -445,6 +573,8 @@ static pmix_status_t tcp_connect(void *self, const char *address, uint64_t timeo
     }
     if (is_own_echo(s))
         return PMIX_ERR_UNREACH;
+    if (!is_loopback(&to.sa))
+        watch_machine(s);
     send_at_once(s);
     *fd = px_take_fd(&s);
     return PMIX_SUCCESS;
@@ -503,6 +633,7 @@ static const struct px_ptl_ops ops = {
     .handles = tcp_handles,
     .connect = tcp_connect,
     .peer = tcp_peer,
+    .listen_remote = tcp_listen_remote,
 };
 
 PX_COMPONENT(ptl, tcp) = {
