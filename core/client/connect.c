@@ -191,12 +191,40 @@ pmix_status_t px_client_credential(pmix_value_t *out)
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t make_hello(const struct px_server_addr *c, px_buf *out,
-                                struct px_err *err)
+/* True for an address that a server may use for tools on other machines. Our own
+ * machine may have the address, too. */
+static bool is_wide(const char *address)
+{
+    return px_str_starts(address, "tcp") && !px_str_starts(address, "tcp4://127.") &&
+           !px_str_starts(address, "tcp6://[::1]:");
+}
+
+/* Makes a tool's credential for a server that may be on another machine. Returns the
+ * module, or NULL without a service for such credentials. */
+static const struct px_module *prove(const struct px_server_addr *c,
+                                     uint64_t timeout_ms, struct px_hello *hello)
+{
+    const struct px_module *m = c->flag != PX_FLAG_CLIENT && !c->from_environment &&
+                                        is_wide(c->uri.address)
+                                    ? px_security_remote()
+                                    : NULL;
+    pmix_status_t rc = m ? px_security_create(m, timeout_ms, &hello->cred,
+                                              &hello->cred_len)
+                         : PMIX_SUCCESS;
+
+    if (!rc)
+        return m;
+    px_log(PX_LOG_WARN, "client", "cannot make a credential with psec/%s: %s",
+           m->component->name, PMIx_Error_string(rc));
+    return NULL;
+}
+
+static pmix_status_t make_hello(const struct px_server_addr *c, uint64_t timeout_ms,
+                                px_buf *out, struct px_err *err)
 {
     /* PMIX_SECURITY_MODE describes only the environment's server. */
     const char *modes = c->from_environment ? px_env("PMIX_SECURITY_MODE") : NULL;
-    const struct px_module *psec;
+    const struct px_module *psec, *proved;
     /* A server with a faster address is of this library, and shares its tables. */
     const struct px_module *gds = px_store_choose(c->from_environment
                                                       ? px_env("PMIX_GDS_MODULE")
@@ -204,7 +232,6 @@ static pmix_status_t make_hello(const struct px_server_addr *c, px_buf *out,
                                                               : NULL);
     struct px_hello hello = {
         .flag = c->flag, .proc = c->self, .described = c->codec.described};
-    const struct px_psec_ops *ops;
     pmix_status_t rc;
 
     rc = choose_psec(modes, &psec, err);
@@ -213,12 +240,14 @@ static pmix_status_t make_hello(const struct px_server_addr *c, px_buf *out,
     if (!gds)
         return px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
                           "no selected datastore receives data in messages");
-    ops = psec->component->ops;
+    proved = prove(c, timeout_ms, &hello);
+    psec = proved ? proved : psec;
     px_str_copy(hello.psec, sizeof(hello.psec), psec->component->name);
     px_str_copy(hello.version_text, sizeof(hello.version_text), TENON_CLAIMED_VERSION);
     px_str_copy(hello.dialect, sizeof(hello.dialect), c->codec.dialect->name);
     px_str_copy(hello.gds, sizeof(hello.gds), gds->component->name);
-    rc = ops->create(psec->self, &hello.cred, &hello.cred_len);
+    if (!proved)
+        rc = px_security_create(psec, timeout_ms, &hello.cred, &hello.cred_len);
     if (!rc && c->flag != PX_FLAG_CLIENT)
         rc = describe(c, &hello);
     if (!rc)
@@ -383,7 +412,7 @@ pmix_status_t px_server_addr_connect(struct px_server_addr *c, uint64_t timeout_
 {
     PX_AUTOCLOSE int conn = -1;
     PX_AUTO(px_buf) hello = {0};
-    pmix_status_t rc = make_hello(c, &hello, err);
+    pmix_status_t rc = make_hello(c, timeout_ms, &hello, err);
 
     /* The faster address may be unreachable, for example from a container. */
     if (!rc && c->faster && reach(c->faster, timeout_ms, &conn, err))

@@ -102,7 +102,7 @@ bool px_choice_can_wait(const px_choice *c, const px_catalog *catalog,
     size_t rank;
 
     if (id == PX_FW_PSEC && address && !(c->names && !c->exclude))
-        return strcmp(name, "munge") == 0; /* only a server uses it */
+        return strcmp(name, "munge") == 0; /* clients do not use it */
     if (id != PX_FW_PTL || !address || (c->names && !c->exclude))
         return false;
     for (size_t i = 0; i < n; i++)

@@ -37,7 +37,7 @@ bool px_choice_allows(const px_choice *choice, const char *name, size_t *rank);
 /* True if a transport can be opened later. address is the address to reach, NULL for
  * any, "" for none. The transport waits if the list does not include components by
  * name, and another allowed transport serves address. With "", every transport
- * waits. psec/munge, which serves no connections, waits likewise. */
+ * waits. psec/munge, which clients do not use, waits likewise. */
 bool px_choice_can_wait(const px_choice *choice, const px_catalog *catalog,
                         enum px_framework_id framework, const char *address,
                         const char *name);

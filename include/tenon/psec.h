@@ -9,8 +9,8 @@
 #define PX_PSEC_ABI 1u
 
 enum px_psec_flag {
-    /* issue and inspect may wait, so they run in child processes. The component serves
-     * programs, and no connections. */
+    /* create, issue and inspect may wait, so they run in child processes. The component
+     * serves programs, and connections of tools on other machines. */
     PX_PSEC_WAITS = 1,
 };
 
@@ -24,8 +24,8 @@ struct px_psec_ops {
                               gid_t gid, const struct px_ptl_peer *peer);
 
     /* Members below serve PMIx_Get_credential and PMIx_Validate_credential; NULL: no
-     * such credentials. Loop thread, or with PX_PSEC_WAITS a child process with the ids
-     * of the user that asks. */
+     * such credentials. Loop thread; with PX_PSEC_WAITS a child process, for a program
+     * with the ids of its user. */
     /* Makes a credential that proves these ids to other processes, malloc'd. */
     pmix_status_t (*issue)(void *self, uid_t uid, gid_t gid, uint8_t **cred, size_t *n);
     /* Sets the ids that a credential proves. PMIX_ERR_INVALID_CRED: not a valid

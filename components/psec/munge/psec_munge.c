@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* psec/munge: credentials that the daemon of MUNGE makes and validates, for all nodes
- * with its key. The daemon may not answer, so these credentials serve requests of
- * programs, which run in child processes, and no connections. The child loads
- * libmunge. */
+ * with its key. The daemon may not answer, so these credentials are made and checked in
+ * child processes, for requests of programs and for tools on other machines. The child
+ * loads libmunge. */
 #include "tenon/psec.h"
 
 #include "core/base/attr.h"
@@ -24,6 +24,7 @@ struct conf {
 struct munge {
     __typeof__(&munge_ctx_create) ctx_create;
     __typeof__(&munge_ctx_set) ctx_set;
+    __typeof__(&munge_ctx_destroy) ctx_destroy;
     __typeof__(&munge_encode) encode;
     __typeof__(&munge_decode) decode;
     munge_ctx_t ctx;
@@ -47,9 +48,11 @@ static pmix_status_t munge_load(const struct conf *conf, struct munge *m)
 {
     void *library = dlopen("libmunge.so.2", RTLD_NOW | RTLD_LOCAL);
     void **functions[] = {(void **)&m->ctx_create, (void **)&m->ctx_set,
-                          (void **)&m->encode, (void **)&m->decode};
+                          (void **)&m->ctx_destroy, (void **)&m->encode,
+                          (void **)&m->decode};
     static const char *const names[] = {"munge_ctx_create", "munge_ctx_set",
-                                        "munge_encode", "munge_decode"};
+                                        "munge_ctx_destroy", "munge_encode",
+                                        "munge_decode"};
 
     for (size_t i = 0; i < PX_COUNT(names); i++) {
         *functions[i] = library ? dlsym(library, names[i]) : NULL;
@@ -71,7 +74,9 @@ static pmix_status_t munge_create(void *self, uint8_t **cred, size_t *n)
 
     if (rc)
         return rc;
-    if (m.encode(&text, m.ctx, NULL, 0) != EMUNGE_SUCCESS)
+    const munge_err_t why = m.encode(&text, m.ctx, NULL, 0);
+    m.ctx_destroy(m.ctx);
+    if (why != EMUNGE_SUCCESS)
         return PMIX_ERR_NOT_AVAILABLE;
     *cred = (uint8_t *)text;
     *n = strlen(text) + 1;
@@ -113,6 +118,7 @@ static pmix_status_t munge_inspect(void *self, const uint8_t *cred, size_t n,
         return rc;
     munge_err_t why = m.decode((const char *)cred, m.ctx, &payload, &payload_b,
                                &of_user, &of_group);
+    m.ctx_destroy(m.ctx);
     free(payload);
     if (why == EMUNGE_SOCKET || why == EMUNGE_TIMEOUT)
         return PMIX_ERR_NOT_AVAILABLE;
