@@ -30,7 +30,7 @@ ROOMS = (
     (1300, "peers, dispatch, authority, times of processes", "core/server/peer"),
     (1500, "the host's module, calls of it, control without it", "core/server/upcall"),
     (1000, "services where the host has no function", "core/server/service"),
-    (1500, "listeners, handshake, rendezvous", "core/server/door"),
+    (2000, "listeners, handshake, rendezvous, tools of other machines", "core/server/door"),
     (2000, "commit, get, modex, memory", "core/server/data"),
     (2800, "fence, connect, disconnect, groups", "core/server/collective"),
     (1000, "namespaces of connected processes and groups", "core/server/nspaces"),

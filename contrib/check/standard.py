@@ -51,7 +51,6 @@ REFUSED = {
     "PMIX_DATA_SCOPE": "a get searches all scopes",
     "PMIX_ENUM_VALUE": "answers about attributes have no values",
     "PMIX_IOF_LOCAL_OUTPUT": "the host writes the output of its processes",
-    "PMIX_SERVER_REMOTE_CONNECTIONS": "the kernel attests the user of local connections only",
 }
 
 

@@ -117,6 +117,10 @@ const struct px_param px_server_params[] = {
         "Where a server reports its address, unless PMIX_TCP_REPORT_URI is set: "
         "\"-\" (standard output), \"+\" (standard error), the number of a "
         "descriptor, or a file; it then lets tools in"),
+    PX_PARAM_BOOL(
+        struct px_server_conf, remote_connections, "false",
+        "Admit tools on other machines, by credentials of psec/munge; their streams "
+        "are not encrypted (PMIX_SERVER_REMOTE_CONNECTIONS)"),
     PX_PARAM_INT(
         struct px_server_conf, timeline, "0", 0, 1000000,
         "Record the times of each process, from its start to its end, and of so many "

@@ -31,6 +31,7 @@ struct px_server_conf {
     uint64_t committed_per_user, committed_total, output_per_stream,
         output_total; /* bytes */
     const char *report_uri;
+    bool remote_connections;
     int64_t timeline; /* collectives of a process; 0: no times are recorded */
 };
 

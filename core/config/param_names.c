@@ -6,7 +6,8 @@
 #include <string.h>
 
 static const char tcp_is_local[] =
-    "peers are on this node: ptl_tcp listens on the loopback interface only";
+    "clients use the loopback interface; ptl_tcp_interfaces and ptl_tcp_no_interfaces "
+    "choose the one for other machines";
 static const char verbosity[] = "messages are chosen with mca_base_verbose";
 static const char no_such_part[] = "nothing here corresponds to it";
 static const char fixed_files[] =
@@ -26,6 +27,8 @@ static const struct px_param_foreign names[] = {
     {"ptl_tcp_connection_wait_time", .ours = "client_connect_timeout"},
     {"ptl_base_report_uri", .ours = "server_report_uri"},
     {"ptl_tcp_report_uri", .ours = "server_report_uri"},
+    {"ptl_base_remote_connections", .ours = "server_remote_connections"},
+    {"ptl_tcp_remote_connections", .ours = "server_remote_connections"},
     {"forward_envars", .ours = "pnet_envar_patterns"},
     {"forward_envars_exclude", .ours = "pnet_envar_exclude"},
     {"pmix_debug", .ours = "pcleanup_janitor_verbose"}, /* also from PMIX_DEBUG */
@@ -52,7 +55,6 @@ static const struct px_param_foreign names[] = {
     {"ptl_base_max_msg_size", .why = "the limit is a constant of the protocol"},
     {"ptl_base_*max_retries", .why = "client_connect_timeout is the limit"},
     {"ptl_tcp_if_*", .why = tcp_is_local},
-    {"ptl_tcp_remote_connections", .why = tcp_is_local},
     {"ptl_tcp_disable_ipv*", .why = tcp_is_local},
     {"ptl_tcp_ipv*",
      .why = "ports are chosen with ptl_tcp_port_min and ptl_tcp_port_max"},

@@ -304,6 +304,7 @@ static const struct {
     {PMIX_TCP_IF_EXCLUDE, "ptl_tcp_no_interfaces", NULL},
     {PMIX_TCP_DISABLE_IPV4, "ptl_tcp_no_ipv4", "true"},
     {PMIX_TCP_DISABLE_IPV6, "ptl_tcp_no_ipv6", "true"},
+    {PMIX_SERVER_REMOTE_CONNECTIONS, "server_remote_connections", "true"},
 };
 
 /* Reads an attribute as a setting. Other infos are ignored. */

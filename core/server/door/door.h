@@ -20,6 +20,7 @@ struct px_cleanup_entry;
 struct px_local;
 struct px_module;
 struct px_peer;
+struct px_remote;
 struct px_server;
 struct px_timer;
 struct px_watch;
@@ -31,11 +32,12 @@ struct px_listener {
     struct px_watch *watch;
     struct px_timer *pause; /* out of descriptors: when to accept again */
     struct px_server *server;
+    bool is_remote; /* for tools on other machines, whose users nothing attests */
 };
-#define PX_MAX_LISTENERS 4
+#define PX_MAX_LISTENERS 4 /* besides the one for other machines */
 
 struct px_door {
-    struct px_listener listeners[PX_MAX_LISTENERS];
+    struct px_listener listeners[PX_MAX_LISTENERS + 1];
     size_t n_listeners;
     struct px_list handshakes; /* connections that are not authenticated yet */
     unsigned n_handshakes;
@@ -43,6 +45,9 @@ struct px_door {
     unsigned n_visits;         /* tools without the host's answer yet */
     struct px_list files;      /* rendezvous files */
     struct px_log_rate *rate;  /* for log lines that strangers cause */
+    struct px_remote
+        *remote;          /* checks tools on other machines; NULL: none may connect */
+    char remote_uri[768]; /* the server's address for these tools, or "" */
 };
 
 /* Sends the end of a handshake, without blocking: it fits any socket's empty buffer. If
@@ -60,8 +65,9 @@ static inline void px_door_answer(int fd, const void *bytes, size_t n)
 
 /* ---- handshake.c ----------------------------------------------------------------- */
 
-/* Starts a handshake. Takes fd. */
-void px_handshake_start(struct px_server *srv, int fd, const struct px_ptl_peer *who);
+/* Starts a handshake at a listener. Takes fd. */
+void px_handshake_start(const struct px_listener *l, int fd,
+                        const struct px_ptl_peer *who);
 /* Ends the oldest handshake of the user with the most handshakes. */
 void px_handshake_evict(struct px_server *srv);
 void px_handshakes_stop(struct px_server *srv);

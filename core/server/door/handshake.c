@@ -9,6 +9,7 @@
 #include "core/role/security.h"
 #include "core/rt/log.h"
 #include "core/server/door/door.h"
+#include "core/server/door/remote.h"
 #include "core/server/host.h"
 #include "core/server/peer/peer.h"
 #include "core/server/peer/rpc.h"
@@ -29,8 +30,10 @@ struct handshake {
     struct px_list link; /* in px_door.handshakes; in no list: a tool that waits for the
                           * host's answer */
     struct px_server *server;
+    bool is_remote; /* of another machine */
     int fd;
     struct px_ptl_peer who;
+    struct px_remote_check check; /* of a remote tool's credential */
     struct px_watch *watch;
     struct px_timer *timer;
     uint8_t header[PX_HELLO_HEADER_B];
@@ -40,7 +43,7 @@ struct handshake {
     struct px_hello hello;
 };
 
-/* Returns the peer's uid, or -1 if the kernel does not attest it. */
+/* Returns the peer's uid, or -1 if neither the kernel nor a credential proves it. */
 static uid_t uid_of(const struct handshake *h)
 {
     return h->who.has_uid ? h->who.uid : (uid_t)-1;
@@ -52,6 +55,7 @@ static void handshake_end(struct handshake *h)
 
     --*(px_list_linked(&h->link) ? &door->n_handshakes : &door->n_visits);
     px_list_remove(&h->link);
+    px_remote_cancel(door->remote, &h->check);
     px_watch_free(h->watch);
     px_timer_free(h->timer);
     if (h->fd >= 0)
@@ -59,6 +63,18 @@ static void handshake_end(struct handshake *h)
     px_hello_fini(&h->hello);
     free(h->body);
     free(h);
+}
+
+static void on_slow(void *arg)
+{
+    struct handshake *h = arg;
+
+    px_log_limited(h->server->part.door->rate, uid_of(h), PMIX_ERR_TIMEOUT, "server",
+                   "connection dropped: no %s within %llu ms (uid %ld)",
+                   h->check.done ? "answer about its credential" : "connect message",
+                   (unsigned long long)h->server->conf.handshake_timeout,
+                   (long)(int32_t)uid_of(h));
+    handshake_end(h);
 }
 
 static void answer(int fd, pmix_status_t status, const uint32_t *index)
@@ -272,7 +288,7 @@ static void welcome(struct handshake *h, struct px_local *local)
 /* ---- tools ----------------------------------------------------------------------- */
 
 /* Checks that a tool's name is not this server's, and not registered by the host for
- * another user. */
+ * another user. A process that the host has registered is on this machine. */
 static pmix_status_t check_name(const struct handshake *h, struct px_err *err)
 {
     const struct px_hello *hello = &h->hello;
@@ -286,7 +302,8 @@ static pmix_status_t check_name(const struct handshake *h, struct px_err *err)
         return px_err_set(err, PMIX_ERR_BAD_PARAM, "invalid name");
     if (strcmp(hello->proc.nspace, srv->proc.nspace) == 0)
         return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "that is the server's name");
-    if (local ? local->uid != uid : ns && ns->hosted)
+    if (local ? local->uid != uid || (h->is_remote && !local->of_tool)
+              : ns && ns->hosted)
         return px_err_set(err, PMIX_ERR_NO_PERMISSIONS,
                           "the name does not belong to a process of uid %u here",
                           (unsigned)uid);
@@ -303,7 +320,15 @@ static bool is_registered(const struct handshake *h)
                                        ? px_local_find(h->server, &h->hello.proc)
                                        : NULL;
 
-    return local && !local->of_tool && h->who.has_uid && local->uid == h->who.uid;
+    return !h->is_remote && local && !local->of_tool && h->who.has_uid &&
+           local->uid == h->who.uid;
+}
+
+/* True if a tool is the server's user, or root on another machine. Root there can make
+ * credentials of any user. */
+static bool is_own_user(const struct handshake *h)
+{
+    return h->who.uid == geteuid() || (h->is_remote && h->who.uid == 0);
 }
 
 static pmix_status_t check_tool(const struct handshake *h, struct px_err *err)
@@ -319,12 +344,12 @@ static pmix_status_t check_tool(const struct handshake *h, struct px_err *err)
         return px_err_set(err, PMIX_ERR_NOT_SUPPORTED, "role %u is not served",
                           hello->flag);
     if (!who->has_uid || who->uid != hello->uid)
-        return px_err_set(err, PMIX_ERR_INVALID_CRED,
-                          "the kernel does not confirm its uid");
-    if (who->uid != geteuid() && !door->tools_foreign && !known)
+        return px_err_set(err, PMIX_ERR_INVALID_CRED, "%s does not confirm its uid",
+                          h->is_remote ? "the credential" : "the kernel");
+    if (!is_own_user(h) && !door->tools_foreign && !known)
         return px_err_set(err, PMIX_ERR_NO_PERMISSIONS,
                           "tools of other users are not allowed");
-    rc = check_credential(h, who->uid, (gid_t)-1, err);
+    rc = h->is_remote ? PMIX_SUCCESS : check_credential(h, who->uid, (gid_t)-1, err);
     if (!rc && hello->has_proc)
         rc = check_name(h, err);
     if (!rc)
@@ -526,18 +551,62 @@ static void ask_about(struct handshake *h)
         m->tool_connected(u->args.info.v, u->args.info.n, px_upcall_tool_cb, u);
 }
 
+/* ---- tools on other machines ----------------------------------------------------- */
+
+/* Checks what needs no credential. Only tools connect from other machines: clients and
+ * singletons are processes of this machine. */
+static pmix_status_t check_remote(const struct handshake *h, struct px_err *err)
+{
+    const struct px_hello *hello = &h->hello;
+
+    if (hello->flag != PX_FLAG_TOOL_NEEDS_ID && hello->flag != PX_FLAG_TOOL_HAS_ID &&
+        hello->flag != PX_FLAG_LAUNCHER_NEEDS_ID &&
+        hello->flag != PX_FLAG_LAUNCHER_HAS_ID)
+        return px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
+                          "role %u is not served on other machines", hello->flag);
+    if (strcmp(hello->psec, px_security_remote()->component->name) != 0)
+        return px_err_set(err, PMIX_ERR_INVALID_CRED,
+                          "psec/%s does not prove users of other machines",
+                          hello->psec);
+    return PMIX_SUCCESS;
+}
+
+static void on_checked(struct px_remote_check *c, pmix_status_t rc, uid_t uid,
+                       gid_t gid);
+
+/* Has the credential checked. on_checked goes on. The time limit of the handshake
+ * remains. */
+static pmix_status_t begin_check(struct handshake *h, struct px_err *err)
+{
+    struct px_door *door = h->server->part.door;
+    pmix_status_t rc = check_remote(h, err);
+
+    if (rc)
+        return rc;
+    px_watch_free(px_take(&h->watch));
+    if (!h->timer) {
+        h->timer = px_timer_create(h->server->loop, on_slow, h);
+        if (!h->timer)
+            return px_err_nomem(err, "check a credential");
+        px_timer_set(h->timer, h->server->conf.handshake_timeout);
+    }
+    h->check = (struct px_remote_check){
+        .cred = h->hello.cred, .cred_b = h->hello.cred_len, .done = on_checked};
+    rc = px_remote_check(door->remote, &h->check);
+    return rc ? px_err_set(err, rc, "not a credential") : PMIX_SUCCESS;
+}
+
 /* ---- the message ----------------------------------------------------------------- */
 
-static void handshake_whole(struct handshake *h)
+/* Refuses or admits a process, whose message was read with this result. */
+static void decide(struct handshake *h, pmix_status_t rc, struct px_err *err)
 {
     const struct px_hello *hello = &h->hello;
     struct px_local *local = NULL;
-    struct px_err err = {0};
-    pmix_status_t rc = px_hello_decode(h->body, h->body_len, &h->hello, &err);
     bool is_tool = hello->flag != PX_FLAG_CLIENT && hello->flag != PX_FLAG_SINGLETON;
 
     if (!rc)
-        rc = is_tool ? check_tool(h, &err) : check_client(h, &local, &err);
+        rc = is_tool ? check_tool(h, err) : check_client(h, &local, err);
     if (!rc && is_tool) {
         ask_about(h);
         return;
@@ -546,12 +615,44 @@ static void handshake_whole(struct handshake *h)
         px_log_limited(h->server->part.door->rate, uid_of(h), rc, "server",
                        "connection refused: %s.%u (uid %ld): %s",
                        hello->proc.nspace[0] ? hello->proc.nspace : "unknown",
-                       hello->proc.rank, (long)(int32_t)uid_of(h), err.text);
+                       hello->proc.rank, (long)(int32_t)uid_of(h), err->text);
         answer(h->fd, rc, NULL);
     } else {
         welcome(h, local);
     }
     handshake_end(h);
+}
+
+static void on_checked(struct px_remote_check *c, pmix_status_t rc, uid_t uid,
+                       gid_t gid)
+{
+    struct handshake *h = PX_CONTAINER_OF(c, struct handshake, check);
+    struct px_err err = {0};
+
+    if (rc)
+        px_err_set(&err, rc, "credential refused by psec/%s: %s", h->hello.psec,
+                   PMIx_Error_string(rc));
+    else
+        h->who = (struct px_ptl_peer){
+            .has_uid = true, .uid = uid, .has_gid = true, .gid = gid};
+    decide(h, rc, &err);
+}
+
+static void handshake_whole(struct handshake *h)
+{
+    struct px_server *srv = h->server;
+    struct px_err err = {0};
+    pmix_status_t rc = px_hello_decode(h->body, h->body_len, &h->hello, &err);
+
+    if (rc || !h->is_remote) {
+        decide(h, rc, &err);
+        return;
+    }
+    rc = begin_check(h, &err);
+    if (rc)
+        decide(h, rc, &err);
+    else if (srv->part.door->n_handshakes > MAX_HANDSHAKES)
+        px_handshake_evict(srv);
 }
 
 /* Checks a complete header, and allocates the body. False ends the handshake. */
@@ -604,19 +705,10 @@ static void on_bytes(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
     (void)read_on(arg);
 }
 
-static void on_slow(void *arg)
+void px_handshake_start(const struct px_listener *l, int fd,
+                        const struct px_ptl_peer *who)
 {
-    struct handshake *h = arg;
-
-    px_log_limited(h->server->part.door->rate, uid_of(h), PMIX_ERR_TIMEOUT, "server",
-                   "connection dropped: no connect message within %llu ms (uid %ld)",
-                   (unsigned long long)h->server->conf.handshake_timeout,
-                   (long)(int32_t)uid_of(h));
-    handshake_end(h);
-}
-
-void px_handshake_start(struct px_server *srv, int fd, const struct px_ptl_peer *who)
-{
+    struct px_server *srv = l->server;
     struct handshake *h = calloc(1, sizeof(*h));
 
     if (!h) {
@@ -624,6 +716,7 @@ void px_handshake_start(struct px_server *srv, int fd, const struct px_ptl_peer 
         return;
     }
     h->server = srv;
+    h->is_remote = l->is_remote;
     h->fd = fd;
     h->who = *who;
     px_list_append(&srv->part.door->handshakes, &h->link);

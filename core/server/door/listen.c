@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Listeners: every selected transport has an address. Connections go to the
- * handshake. */
+/* Listeners: every selected transport has an address. One more listener may serve tools
+ * on other machines. Connections go to the handshake. */
 #include "core/base/str.h"
 #include "core/plugin/select.h"
+#include "core/role/security.h"
 #include "core/rt/log.h"
 #include "core/server/door/door.h"
+#include "core/server/door/remote.h"
 #include "core/server/server.h"
 
 #include <poll.h>
@@ -61,18 +63,22 @@ static void on_connection(void *arg, int fd, unsigned events PX_UNUSED)
         }
         if (rc)
             continue;
-        px_handshake_start(l->server, conn, &who);
+        px_handshake_start(l, conn, &who);
     }
 }
 
 static pmix_status_t listen_on(struct px_server *srv, const struct px_module *ptl,
-                               struct px_err *err)
+                               bool is_remote, struct px_err *err)
 {
     struct px_listener *l = &srv->part.door->listeners[srv->part.door->n_listeners];
 
-    *l = (struct px_listener){.ptl = ptl, .fd = -1, .server = srv};
-    pmix_status_t rc = ops_of(ptl)->listen(ptl->self, srv->dir, &l->fd, l->address,
-                                           sizeof(l->address));
+    *l = (struct px_listener){
+        .ptl = ptl, .fd = -1, .server = srv, .is_remote = is_remote};
+    pmix_status_t rc = is_remote
+                           ? ops_of(ptl)->listen_remote(ptl->self, &l->fd, l->address,
+                                                        sizeof(l->address))
+                           : ops_of(ptl)->listen(ptl->self, srv->dir, &l->fd,
+                                                 l->address, sizeof(l->address));
     if (rc)
         return px_err_set(err, rc, "ptl/%s cannot listen: %s", ptl->component->name,
                           PMIx_Error_string(rc));
@@ -131,11 +137,74 @@ static pmix_status_t listen_all(struct px_server *srv,
 
     for (size_t i = 0; i < n && srv->part.door->n_listeners < most; i++)
         if ((!no_unix || strcmp(ptls[i].component->name, "usock") != 0) &&
-            listen_on(srv, &ptls[i], &last))
+            listen_on(srv, &ptls[i], false, &last))
             px_log(PX_LOG_INFO, "server", "%s", last.text);
     if (srv->part.door->n_listeners == 0)
         return px_err_set(err, last.status, "%s", last.text);
     set_uris(srv);
+    return PMIX_SUCCESS;
+}
+
+/* True if a parameter or the host asks for tools on other machines, and the host does
+ * not forbid them. */
+static bool wants_remote(const struct px_server *srv,
+                         const struct px_server_start *start)
+{
+    const pmix_info_t *info = px_info_find(start->info, start->n_info,
+                                           PMIX_SERVER_REMOTE_CONNECTIONS);
+
+    return srv->conf.remote_connections && (!info || px_value_truth(&info->value));
+}
+
+/* Listens for other machines on the first transport that can. */
+static pmix_status_t listen_far(struct px_server *srv, const struct px_module *psec,
+                                struct px_err *err)
+{
+    struct px_door *door = srv->part.door;
+    size_t n;
+    const struct px_module *ptls = px_modules("ptl", &n);
+    pmix_status_t rc = px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
+                                  "no selected transport listens for other machines");
+
+    for (size_t i = 0; i < n && rc; i++)
+        if (ops_of(&ptls[i])->listen_remote)
+            rc = listen_on(srv, &ptls[i], true, err);
+    if (rc)
+        return rc;
+    snprintf(door->remote_uri, sizeof(door->remote_uri), "%s.%u;%s", srv->proc.nspace,
+             srv->proc.rank, door->listeners[door->n_listeners - 1].address);
+    door->remote = px_remote_create(srv, psec);
+    return door->remote ? PMIX_SUCCESS : px_err_nomem(err, "listen");
+}
+
+/* Admits tools on other machines, if they are wanted. Nothing but a credential proves
+ * their users. Where they cannot be admitted, only a host that requires them gets an
+ * error. */
+static pmix_status_t admit_remote(struct px_server *srv,
+                                  const struct px_server_start *start)
+{
+    const struct px_module *psec = px_security_remote();
+    const bool is_required = requires(start, PMIX_SERVER_REMOTE_CONNECTIONS);
+    struct px_err why = {0};
+    pmix_status_t rc = PMIX_ERR_NOT_SUPPORTED;
+
+    if (!wants_remote(srv, start) && !is_required)
+        return PMIX_SUCCESS;
+    if (!wants_remote(srv, start))
+        px_err_set(&why, rc, "server_remote_connections is false");
+    else if (!srv->part.door->tools)
+        px_err_set(&why, rc, "the host's module has no tool_connected");
+    else if (!psec)
+        px_err_set(&why, rc, "psec/munge cannot be used: %s",
+                   px_component_unused("psec", "munge"));
+    else
+        rc = listen_far(srv, psec, &why);
+    if (!rc || rc == PMIX_ERR_NOMEM)
+        return rc;
+    if (is_required)
+        return px_err_set(start->err, PMIX_ERR_NOT_SUPPORTED,
+                          "cannot honour PMIX_SERVER_REMOTE_CONNECTIONS: %s", why.text);
+    px_log(PX_LOG_WARN, "server", "cannot admit tools on other machines: %s", why.text);
     return PMIX_SUCCESS;
 }
 
@@ -158,13 +227,15 @@ static void stop(struct px_server *srv)
     px_rendezvous_withdraw(srv);
     unlisten(srv);
     px_handshakes_stop(srv);
+    px_remote_destroy(px_take(&srv->part.door->remote));
     px_log_rate_destroy(px_take(&srv->part.door->rate));
 }
 
 static pmix_status_t create(struct px_server *srv, const struct px_server_start *start)
 {
     struct px_door *door = srv->part.door;
-    bool wanted = px_rendezvous_wanted(srv, start->info, start->n_info);
+    bool wanted = wants_remote(srv, start) ||
+                  px_rendezvous_wanted(srv, start->info, start->n_info);
 
     px_list_init(&door->handshakes);
     px_list_init(&door->files);
@@ -181,6 +252,8 @@ static pmix_status_t create(struct px_server *srv, const struct px_server_start 
                "tools are refused, and no rendezvous file is written: the host's "
                "module has no tool_connected");
     pmix_status_t rc = listen_all(srv, start);
+    if (!rc)
+        rc = admit_remote(srv, start);
     if (!rc)
         rc = px_rendezvous_publish(srv, start->info, start->n_info, start->err);
     if (rc)

@@ -582,9 +582,19 @@ static const char *faster_of(const struct px_server *srv)
     return srv->own_uri[0] ? srv->own_uri + strlen(srv->uri) + 1 : "";
 }
 
+/* Returns the address for files and streams that tools on other machines may read.
+ * Other files are for tools of this machine, which need no credential. */
+static const char *widest_uri(const struct px_server *srv)
+{
+    const char *remote = srv->part.door->remote_uri;
+
+    return remote[0] ? remote : srv->uri;
+}
+
 /* Reports the address at "-", "+", a descriptor's number, or a file. */
 static pmix_status_t report(struct px_server *srv, const char *where)
 {
+    const char *uri = widest_uri(srv);
     bool number = strspn(where, "0123456789") == strlen(where);
     uint64_t fd = 0;
     PX_AUTOFREE char *line = px_strf(
@@ -592,9 +602,9 @@ static pmix_status_t report(struct px_server *srv, const char *where)
         number
             ? "PMIX_SERVER_URI41:PMIX_SERVER_URI4:PMIX_SERVER_URI3:PMIX_SERVER_URI21;"
             : "",
-        srv->uri);
+        uri);
     PX_AUTOFREE char *text = px_strf("%s\nv" TENON_CLAIMED_VERSION "\n\n\n\n%s%s\n",
-                                     srv->uri, PX_RENDEZVOUS_FASTER, faster_of(srv));
+                                     uri, PX_RENDEZVOUS_FASTER, faster_of(srv));
 
     if (!line || !text)
         return PMIX_ERR_NOMEM;
@@ -609,29 +619,36 @@ static pmix_status_t report(struct px_server *srv, const char *where)
     return PMIX_SUCCESS;
 }
 
+/* Returns the content of a rendezvous file, malloc'd. */
+static char *text_with(const struct px_server *srv, const char *uri)
+{
+    time_t now = time(NULL);
+    char date[32] = "\n";
+
+    ctime_r(&now, date);
+    return px_strf("%s\n" TENON_CLAIMED_VERSION "\n%ld\n%u:%u\n%s\n%s%s\n", uri,
+                   (long)getpid(), (unsigned)geteuid(), (unsigned)getegid(), date,
+                   PX_RENDEZVOUS_FASTER, faster_of(srv));
+}
+
 pmix_status_t px_rendezvous_publish(struct px_server *srv, const pmix_info_t *info,
                                     size_t n_info, struct px_err *err)
 {
     const char *launcher = px_rendezvous_launcher_file(info, n_info),
                *where = report_uri(srv, info, n_info);
     pmix_status_t rc = PMIX_SUCCESS;
-    time_t now = time(NULL);
-    char date[32] = "\n";
 
     if (!srv->part.door->tools)
         return PMIX_SUCCESS;
-    ctime_r(&now, date);
-    PX_AUTOFREE char *text = px_strf(
-        "%s\n" TENON_CLAIMED_VERSION "\n%ld\n%u:%u\n%s\n%s%s\n", srv->uri,
-        (long)getpid(), (unsigned)geteuid(), (unsigned)getegid(), date,
-        PX_RENDEZVOUS_FASTER, faster_of(srv));
-    if (!text)
+    PX_AUTOFREE char *text = text_with(srv, srv->uri);
+    PX_AUTOFREE char *wide = text_with(srv, widest_uri(srv));
+    if (!text || !wide)
         return PMIX_ERR_NOMEM;
     for (size_t i = 0; !rc && i < PX_COUNT(kinds); i++)
         if (px_info_flag(info, n_info, kinds[i].key))
             rc = write_kind(srv, &kinds[i], text, err);
     if (!rc && launcher)
-        rc = write_at(srv, launcher, text);
+        rc = write_at(srv, launcher, wide);
     if (!rc && where)
         rc = report(srv, where);
     return rc;

@@ -95,10 +95,11 @@ PX_TEST(attributes_of_tcp_connections_may_be_supported)
         {PMIX_TCP_IPV6_PORT, &port, PMIX_INT, of_v6_port, PMIX_TCP_DISABLE_IPV4},
         {PMIX_TCP_DISABLE_IPV4, &no, PMIX_BOOL, "tcp4://127.0.0.1:"},
         {PMIX_TCP_DISABLE_IPV6, &yes, PMIX_BOOL, "tcp4://127.0.0.1:"},
-        /* not honoured, so it is refused */
+        /* psec/munge is not selected, so it is refused */
         {PMIX_SERVER_REMOTE_CONNECTIONS, &yes, PMIX_BOOL, "NOT-SUPPORTED"},
     };
 
+    setenv("PMIX_MCA_psec", "native", 1);
     snprintf(of_port, sizeof(of_port), "tcp4://127.0.0.1:%d", port);
     snprintf(of_v6_port, sizeof(of_v6_port), "%s%.*d", without_v4, has_v6() ? 1 : 0,
              has_v6() ? port : 0);

@@ -23,6 +23,7 @@ static const struct {
     {"ctrlr", "pmix.srv.ctrlr", true},
     {"foreign", "pmix.srvr.ftools", true},
     {"domestic", "pmix.srvr.ftools", false},
+    {"remote", PMIX_SERVER_REMOTE_CONNECTIONS, true},
 };
 
 static pmix_status_t refusal = PMIX_SUCCESS;
