@@ -86,6 +86,22 @@ proved() { # proved LIBRARY
     lines 3 '^uid of-tool 0$' "$TMPDIR/server"
     end_server
 }
+# The site chooses the address: by a network, and by a version of IP.
+chosen() {
+    begin
+    for i in 0 1; do
+        in_net $i ip address add 10.212.7.$((i + 1))/24 dev eth0
+        in_net $i ip address add fd00:7::$((i + 1))/64 dev eth0 nodad
+    done
+    PMIX_MCA_ptl_tcp_interfaces=lo,10.212.0.0/16 serve tool remote
+    lines 1 '^serving\.0;tcp4://10\.212\.7\.1:[0-9]+$' "$TMPDIR/uri"
+    comes ours 1
+    end_server
+    PMIX_MCA_ptl_tcp_no_ipv4=true PMIX_MCA_ptl_tcp_port_v6=7117 serve tool remote
+    lines 1 '^serving\.0;tcp6://\[fd00:7::1\]:7117$' "$TMPDIR/uri"
+    comes ours 1
+    end_server
+}
 use_debian_here() {
     use_debian
     trap - EXIT
@@ -129,6 +145,7 @@ absent() { # without MUNGE the server listens at the loopback interface only
 
 t a_tool_on_another_machine_is_admitted_by_its_credential proved ours
 t a_tool_of_debian_on_another_machine_is_admitted with_tool debian proved debian
+t the_site_chooses_the_address chosen
 t without_a_credential_of_the_servers_user_a_tool_is_refused unproved
 t a_daemon_that_hangs_ends_the_connection hangs
 t without_a_daemon_only_this_machine_is_served absent
