@@ -291,7 +291,7 @@ static void sink_break(struct px_iof_sink *sink, int errnum)
     if (errnum != EPIPE) {
         errno = errnum;
         px_log(PX_LOG_ERROR, "output", "cannot write to %s: %m", sink->name);
-        /* Before the streams end, because they are not complete. */
+        /* The report comes before the streams end, which are not complete. */
         PX_LIST_EACH (&sink->streams, struct px_stream, s, link)
             report_broken(s);
     }

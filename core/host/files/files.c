@@ -240,8 +240,8 @@ static void finish(struct px_files *files, const struct report *r)
     files->done(files->arg, err.status, err.text);
 }
 
-/* Fails for want of a descriptor. The child is not killed: it notices the closed line,
- * and removes what it made. */
+/* Fails for want of a descriptor. The child notices the closed line, and removes the
+ * files that it made, so nothing kills the child. */
 static void give_up(struct px_files *files, uint32_t file)
 {
     px_child_forget(files->loop, files->pid);

@@ -451,8 +451,8 @@ void px_rendezvous_file_withdraw(struct px_server *srv, struct px_rendezvous_fil
 
 /* Rendezvous files by attribute, named pmix.<before><host><after><what>. A node has one
  * system server, scheduler and system controller: a second one does not start. Other
- * names may be taken, as tools have several to try; that is logged, like a full
- * disk. */
+ * names may be taken, as tools have several to try. The server logs a taken name or a
+ * full disk. */
 enum what { NOTHING, PID, NSPACE };
 static const struct kind {
     const char *key, *before, *after;
