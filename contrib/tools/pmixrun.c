@@ -195,8 +195,9 @@ int catch_signals(void)
  * limit are handled meanwhile. */
 static pmix_status_t spawn(const struct options *o)
 {
+    static struct news *answer; /* pmixrun may end before the answer */
     pmix_app_t *apps = PMIx_App_create(o->n_programs);
-    struct news *answer = calloc(1, sizeof(*answer));
+    answer = calloc(1, sizeof(*answer));
     pmix_status_t rc = apps && answer ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
     const bool submits = o->dvm.task == DVM_SUBMIT;

@@ -62,7 +62,8 @@ struct options {
 
     const char *launcher;        /* argument of --launcher; NULL: not given */
     const struct engine *engine; /* launcher of an allocation (engine/); NULL: none */
-    char **words;                /* the command line in pmixrun's words */
+    char **line;                 /* the command line, to which members refer */
+    char **words;                /* a copy in pmixrun's words */
 };
 
 /* Reads the command line, by the name that argv[0] has (names/). Ends the program with

@@ -674,7 +674,7 @@ void options_parse(struct options *o, char **argv)
     char *line = need(PMIx_Argv_join(argv, ' ')), **at;
 
     *o = (struct options){.keepalive = -1, .report = -1};
-    at = translate(o, argv);
+    o->line = at = translate(o, argv);
     o->words = need(PMIx_Argv_copy(at));
     at += *at != NULL;
     add_asked(o, PMIX_CMD_LINE, line, PMIX_STRING);
@@ -684,6 +684,8 @@ void options_parse(struct options *o, char **argv)
         parse_program(o, &at);
         if (!*at)
             break;
+        if (o->translated)
+            free(*at);
         *at++ = NULL; /* ends the argv before the colon */
     }
     share_variables(o);
