@@ -529,6 +529,10 @@ void calls_drop(bool with_cpuset)
     distances = NULL;
     PMIx_Proc_free(servers, n);
     servers = NULL;
+    PMIx_Proc_free(procs, n);
+    procs = NULL;
+    PMIx_Value_free(got, 1);
+    got = NULL;
     PMIx_Data_buffer_destruct(&buffer);
     n = 0;
     if (with_cpuset)

@@ -192,9 +192,11 @@ static void resolve_all(pmix_status_t status, void *cbdata)
     pmix_nspace_t nothing = "nothing";
 
     n_wrong_gets += PMIx_Resolve_peers(NULL, standard_me.nspace, &procs, &n) || n != 2;
+    PMIx_Proc_free(procs, n);
     n_wrong_gets += PMIx_Resolve_peers("nowhere", standard_me.nspace, &procs, &n) !=
                     PMIX_ERR_NOT_FOUND;
     n_wrong_gets += PMIx_Resolve_nodes(standard_me.nspace, &nodes) != PMIX_SUCCESS;
+    free(nodes);
     n_wrong_gets += PMIx_Resolve_nodes(nothing, &nodes) != PMIX_ERR_WOULD_BLOCK;
     standard_on_op(status, cbdata);
 }

@@ -16,41 +16,45 @@ struct submitted {
     const struct px_fact *facts; /* up to a NULL key; NULL: none */
     atomic_int answer;           /* 1: none yet */
     pmix_nspace_t job;
+    /* The arguments live until the answer, as those of a request do. */
+    px_infos infos;
+    pmix_app_t *app;
 };
+
+static void answer(struct submitted *s, pmix_status_t status)
+{
+    px_infos_cleanup(&s->infos);
+    PMIx_App_free(s->app, 1);
+    s->answer = status;
+}
 
 static void on_answer(pmix_status_t status, char nspace[], void *cbdata)
 {
     struct submitted *s = cbdata;
 
     PMIx_Load_nspace(s->job, nspace);
-    s->answer = status;
+    answer(s, status);
 }
 
 static void do_submit(struct px_call *call, void *arg)
 {
     struct submitted *s = arg;
-    PX_AUTO(px_infos) infos = {0};
     const pmix_app_t app = shell_of(s->n, s->script);
     pmix_proc_t tool;
 
     s->answer = 1;
     px_proc_set(&tool, s->tool, 0);
     for (const struct px_fact *f = s->facts; f && f->key; f++)
-        ok(px_infos_add(&infos, f->key, f->data, f->type));
-    /* The arguments live until the answer, as those of a request do. */
-    pmix_info_t *info = infos.v;
-    const size_t n = infos.n;
-    pmix_app_t *copy = PMIx_App_create(1);
-
-    infos = (px_infos){0};
-    copy->cmd = strdup(app.cmd);
-    copy->argv = PMIx_Argv_copy(app.argv);
-    copy->cwd = strdup(app.cwd);
-    copy->maxprocs = app.maxprocs;
-    const pmix_status_t rc = px_process.server->module.spawn(&tool, info, n, copy, 1,
-                                                             on_answer, s);
+        ok(px_infos_add(&s->infos, f->key, f->data, f->type));
+    s->app = PMIx_App_create(1);
+    s->app->cmd = strdup(app.cmd);
+    s->app->argv = PMIx_Argv_copy(app.argv);
+    s->app->cwd = strdup(app.cwd);
+    s->app->maxprocs = app.maxprocs;
+    const pmix_status_t rc = px_process.server->module.spawn(
+        &tool, s->infos.v, s->infos.n, s->app, 1, on_answer, s);
     if (rc)
-        s->answer = rc;
+        answer(s, rc);
     px_call_done(call, PMIX_SUCCESS);
 }
 
