@@ -479,7 +479,8 @@ PX_TEST(many_gets_of_a_peer_need_few_requests)
     for (uint32_t i = 0; i < BURST; i++)
         ok(await_op());
     ck_assert_uint_eq(done_sum, BURST * (BURST - 1) / 2);
-    ck_assert_uint_le(fake.n_ops[PX_OP_GET], 2); /* 2 if the reply is slow */
+    /* Gets that come while a request is under way share the next one. */
+    ck_assert_uint_le(fake.n_ops[PX_OP_GET], BURST / 50);
 }
 
 PX_TEST_LOOP(a_dying_server_ends_all_waiting_calls, 3)
