@@ -408,9 +408,9 @@ for headers in debian ours; do
     t "singleton_of_${whose}_headers_on_our_library" singleton $headers
     $form t "debian_mpirun_with_a_client_of_${whose}_headers_on_our_library" mpirun $headers ours
 done
-t a_tool_of_debian_headers_on_debian_library_meets_a_job tool_meets debian debian
-t tools_of_debian_headers_on_debian_library_as_ranks tools_as_ranks pmixrun debian debian
-t host_of_debian_headers_on_our_library_with_debian_tools_as_ranks tools_as_ranks host_on_ours debian debian
+t a_tool_of_debian_headers_on_debian_library_meets_a_job with_tool debian tool_meets debian debian
+t tools_of_debian_headers_on_debian_library_as_ranks with_tool debian tools_as_ranks pmixrun debian debian
+t host_of_debian_headers_on_our_library_with_debian_tools_as_ranks with_tool debian tools_as_ranks host_on_ours debian debian
 wide t debian_server_with_a_client_of_our_headers_on_debian_library pair host_on_debian ours debian
 wide t host_of_debian_headers_on_our_library_with_our_clients pair host_on_ours debian ours
 t host_of_debian_headers_on_our_library_with_debian_clients pair host_on_ours debian debian
