@@ -14,7 +14,7 @@ import tempfile
 import time
 import unittest
 
-from px_test import NOBODY, Place, adopt_orphans, alone, descendants, kill, kill_descendants, others_can_run, times
+from px_test import NOBODY, Place, begin_to_kill, descendants, kill, kill_descendants, others_can_run, times
 
 BUILD = os.environ["TENON_BUILD"]
 SANITIZED = bool(os.environ.get("TENON_SANITIZE"))
@@ -255,9 +255,5 @@ class WithoutOne(Kill):
 
 
 if __name__ == "__main__":
-    if not os.path.exists("/proc/self/exe"):
-        print("needs /proc")
-        sys.exit(77)
-    alone()
-    adopt_orphans()
+    begin_to_kill()
     unittest.main()

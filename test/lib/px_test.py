@@ -95,6 +95,15 @@ def adopt_orphans():
         raise OSError(ctypes.get_errno(), "cannot become a subreaper")
 
 
+def begin_to_kill():
+    """Prepares a test that kills servers: it has its own /dev/shm, and each orphan is a child of this process."""
+    if not os.path.exists("/proc/self/exe"):
+        print("needs /proc")
+        sys.exit(77)
+    alone()
+    adopt_orphans()
+
+
 def processes():
     """Returns {pid: (parent, state, name)} of all processes."""
     found = {}
