@@ -92,15 +92,23 @@ static pmix_status_t get_all(const struct px_nspace *ns, pmix_rank_t rank,
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t look_up(const struct px_model *m, const struct px_nspace *ns,
-                             struct px_lookup *l, pmix_value_t *v)
+/* True for the key whose value is made of the text of PMIX_CPUSET. key may be NULL. */
+static inline bool is_bitmap(const char *key)
+{
+    const size_t at = sizeof("pmix.") - 1;
+
+    return key && px_key_is_reserved(key) && key[at] == PMIX_CPUSET_BITMAP[at] &&
+           strcmp(key, PMIX_CPUSET_BITMAP) == 0;
+}
+
+/* Searches under another key, or for the member of an assembly. */
+static pmix_status_t look_further(const struct px_model *m, const struct px_nspace *ns,
+                                  struct px_lookup *l, pmix_value_t *v)
 {
     pmix_proc_t member;
-    pmix_status_t rc;
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 
-    l->want_local = l->want_remote = true;
-    rc = px_lookup_find(m, ns, l, v);
-    if (rc == PMIX_ERR_NOT_FOUND && l->key && strcmp(l->key, PMIX_CPUSET_BITMAP) == 0) {
+    if (is_bitmap(l->key)) {
         px_lookup_set_key(l, PMIX_CPUSET); /* deliver() makes the bitmap */
         rc = px_lookup_find(m, ns, l, v);
         px_lookup_set_key(l, PMIX_CPUSET_BITMAP);
@@ -111,6 +119,17 @@ static pmix_status_t look_up(const struct px_model *m, const struct px_nspace *n
     l->rank = member.rank;
     ns = px_nspace_find(m, member.nspace);
     return ns ? px_lookup_find(m, ns, l, v) : rc;
+}
+
+static pmix_status_t look_up(const struct px_model *m, const struct px_nspace *ns,
+                             struct px_lookup *l, pmix_value_t *v)
+{
+    l->want_local = l->want_remote = true;
+    pmix_status_t rc = px_lookup_find(m, ns, l, v);
+
+    return rc == PMIX_ERR_NOT_FOUND && (ns->assembly || is_bitmap(l->key))
+               ? look_further(m, ns, l, v)
+               : rc;
 }
 
 /* Makes a bitmap of the text of PMIX_CPUSET. */
@@ -129,13 +148,20 @@ static pmix_status_t make_bitmap(pmix_value_t *v)
     return PMIX_SUCCESS;
 }
 
-/* Moves *v to *to, or to new memory if *to is NULL. */
-static pmix_status_t deliver(const char *key, pmix_value_t *v, pmix_value_t **to)
+/* Inflates a stored value, or replaces the text of a bitmap by the bitmap. */
+static pmix_status_t restore(const char *key, pmix_value_t *v)
 {
     pmix_status_t rc = px_value_is_compressed(v) ? px_value_inflate(v) : PMIX_SUCCESS;
 
-    if (!rc && v->type == PMIX_STRING && key && strcmp(key, PMIX_CPUSET_BITMAP) == 0)
-        rc = make_bitmap(v);
+    return !rc && v->type == PMIX_STRING && is_bitmap(key) ? make_bitmap(v) : rc;
+}
+
+/* Moves *v to *to, or to new memory if *to is NULL. key may be NULL. */
+static inline pmix_status_t deliver(const char *key, pmix_value_t *v, pmix_value_t **to)
+{
+    bool is_plain = !px_value_is_compressed(v) && !is_bitmap(key);
+    pmix_status_t rc = is_plain ? PMIX_SUCCESS : restore(key, v);
+
     if (!rc && !*to && !(*to = malloc(sizeof(**to))))
         rc = PMIX_ERR_NOMEM;
     if (rc)
@@ -685,20 +711,15 @@ static void finish_get(struct px_api *api)
         px_type_free_array(PMIX_VALUE, op->value, 1);
 }
 
-/* Checks the arguments. *key becomes the name of a group's value, if the infos name a
- * group. */
-static pmix_status_t check(const char **key, const pmix_info_t *info, size_t n_info,
-                           px_group_name name)
+static pmix_status_t check(const char *key, const pmix_info_t *info, size_t n_info)
 {
-    pmix_status_t rc;
-
     if (!px_initialized())
         return PMIX_ERR_INIT;
     if ((n_info > 0 && (!info || n_info > INT32_MAX)) ||
-        (*key && (strnlen(*key, PMIX_MAX_KEYLEN + 1) > PMIX_MAX_KEYLEN || !**key)))
+        (key && (strnlen(key, PMIX_MAX_KEYLEN + 1) > PMIX_MAX_KEYLEN || !*key)))
         return PMIX_ERR_BAD_PARAM;
-    rc = px_required_check("PMIx_Get", NULL, info, n_info);
-    return rc || n_info == 0 ? rc : px_group_name_read(key, info, n_info, name);
+    return n_info > 0 ? px_required_check("PMIx_Get", NULL, info, n_info)
+                      : PMIX_SUCCESS;
 }
 
 static struct get_op make_get(const pmix_proc_t *proc, const char *key,
@@ -720,7 +741,7 @@ PX_EXPORT pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char key[],
                                  pmix_value_t **val)
 {
     px_group_name name;
-    pmix_status_t rc = check(&key, info, ninfo, name);
+    pmix_status_t rc = check(key, info, ninfo);
     struct px_lookup l;
     pmix_value_t v;
 
@@ -728,6 +749,12 @@ PX_EXPORT pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char key[],
         return rc;
     px_lookup_init(&l, key, proc ? proc->rank : PMIX_RANK_UNDEF, info, ninfo);
     l.skip_received = true;
+    if (l.is[PX_KEY_GROUP_CONTEXT]) {
+        rc = px_group_name_read(&key, info, ninfo, name);
+        px_lookup_set_key(&l, key);
+    }
+    if (rc)
+        return rc;
     if (!val || (l.is[PX_KEY_STATIC] && !*val))
         return PMIX_ERR_BAD_PARAM;
     if (!l.is[PX_KEY_STATIC])
@@ -748,11 +775,13 @@ PX_EXPORT pmix_status_t PMIx_Get_nb(const pmix_proc_t *proc, const char key[],
                                     pmix_value_cbfunc_t cbfunc, void *cbdata)
 {
     px_group_name name;
-    pmix_status_t rc = check(&key, info, ninfo, name);
-    struct get_op op = make_get(proc, key, info, ninfo);
+    pmix_status_t rc = check(key, info, ninfo);
 
+    if (!rc)
+        rc = px_group_name_read(&key, info, ninfo, name);
     if (rc || !cbfunc)
         return rc ? rc : PMIX_ERR_BAD_PARAM;
+    struct get_op op = make_get(proc, key, info, ninfo);
     op.lends = px_info_flag(info, ninfo, PMIX_GET_POINTER_VALUES);
     op.api.finish = finish_get;
     op.api.cbdata = cbdata;

@@ -76,6 +76,7 @@ const struct px_job_key px_job_keys[] = {
     ROW(PMIX_NODE_SIZE, PMIX_UINT32, NODE, NONE),
     ROW(PMIX_NUM_NODES, PMIX_UINT32, JOB, NUM_NODES),
     ROW(PMIX_NUM_SLOTS, PMIX_UINT32, JOB, NONE),
+    ROW(PMIX_GROUP_CONTEXT_ID, PMIX_UNDEF, JOB, GROUP_CONTEXT),
     ROW(PMIX_SESSION_ID, PMIX_UINT32, SESSION, SESSION_ID),
     ROW(PMIX_LOCAL_SIZE, PMIX_UINT32, NODE, LOCAL_SIZE),
     ROW(PMIX_APP_MAP_TYPE, PMIX_STRING, APP, NONE),
@@ -95,7 +96,7 @@ const size_t px_n_job_keys = PX_COUNT(px_job_keys);
 /* Index of the first key of each length. */
 static const uint8_t first_keys[] = {
     [9] = 0,   [10] = 11, [11] = 20, [12] = 32, [13] = 38,
-    [14] = 52, [15] = 61, [16] = 68, [17] = 72};
+    [14] = 52, [15] = 62, [16] = 69, [17] = 73};
 
 #define SHORTEST 9 /* bytes of a key */
 
@@ -162,7 +163,7 @@ static void read_qualifiers(struct px_lookup *l)
         if (is == PX_KEY_HOSTNAME)
             l->hostname = px_value_string(v);
         else if (!number)
-            l->is[is] = px_value_truth(v);
+            l->is[is] = is == PX_KEY_GROUP_CONTEXT || px_value_truth(v);
         else if (!px_value_to_u32(v, number))
             *number = UINT32_MAX;
     }
@@ -242,7 +243,7 @@ static pmix_status_t find_given(const struct px_nspace *ns, struct px_lookup *l,
          rc == PMIX_ERR_NOT_FOUND && t <= PX_GDS_REMOTE; t++) {
         if (is_wanted(l, t))
             rc = fetch(ns, l, t, rank, out);
-        if (rc == PMIX_ERR_NOT_FOUND && t == PX_GDS_JOB)
+        if (rc == PMIX_ERR_NOT_FOUND && t == PX_GDS_JOB && known(l))
             rc = px_fact(ns, t, rank, known(l), out);
     }
     return rc;
@@ -287,7 +288,7 @@ static pmix_status_t or_resource(pmix_status_t rc, const struct px_model *m,
                                  struct px_lookup *l, enum px_key_realm realm,
                                  uint32_t id, const char *name, pmix_value_t *out)
 {
-    const pmix_value_t *v = rc == PMIX_ERR_NOT_FOUND
+    const pmix_value_t *v = rc == PMIX_ERR_NOT_FOUND && m->resources.n > 0
                                 ? px_resource_find(m, realm, id, name, l->key)
                                 : NULL;
 
@@ -442,12 +443,14 @@ static pmix_status_t find_app_of(const struct px_model *m, const struct px_nspac
     return !rc || rc == PMIX_EXISTS ? find_app(m, ns, &of_app, out) : rc;
 }
 
-static pmix_status_t find_rank(const struct px_model *m, const struct px_nspace *ns,
-                               struct px_lookup *l, pmix_value_t *out)
+/* Finds a value of a rank for which neither the host nor the rank has given one. */
+static pmix_status_t find_not_given(const struct px_model *m,
+                                    const struct px_nspace *ns, struct px_lookup *l,
+                                    pmix_value_t *out)
 {
-    pmix_status_t rc = or_resource(find_given(ns, l, l->rank, out), m, l, PX_KEY_PROC,
-                                   l->rank, ns->name, out);
-    const struct px_job_key *key = rc ? known(l) : NULL;
+    pmix_status_t rc = or_resource(PMIX_ERR_NOT_FOUND, m, l, PX_KEY_PROC, l->rank,
+                                   ns->name, out);
+    const struct px_job_key *key = known(l);
 
     if (rc != PMIX_ERR_NOT_FOUND || !key)
         return rc;
@@ -460,6 +463,17 @@ static pmix_status_t find_rank(const struct px_model *m, const struct px_nspace 
     /* Programs request these job-level keys also for their own rank. */
     return key->realm == PX_KEY_SESSION || key->means == PX_KEY_EVERY_RANKS
                ? find_job(m, ns, l, out)
+               : rc;
+}
+
+static inline pmix_status_t find_rank(const struct px_model *m,
+                                      const struct px_nspace *ns, struct px_lookup *l,
+                                      pmix_value_t *out)
+{
+    pmix_status_t rc = find_given(ns, l, l->rank, out);
+
+    return rc == PMIX_ERR_NOT_FOUND && (known(l) || m->resources.n > 0)
+               ? find_not_given(m, ns, l, out)
                : rc;
 }
 

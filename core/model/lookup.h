@@ -25,6 +25,7 @@ enum px_key_means {
     PX_KEY_APPNUM,
     PX_KEY_APP_INFO,
     PX_KEY_COMMON,
+    PX_KEY_GROUP_CONTEXT,
     PX_KEY_HOSTNAME,
     PX_KEY_JOB_INFO,
     PX_KEY_JOB_SIZE,

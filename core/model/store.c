@@ -384,7 +384,7 @@ pmix_status_t px_store_fetch(const struct px_stores *store, enum px_gds_table ta
 
     if (has_shared(store, table))
         rc = fetch(&store->shared, table, rank, key, quals, n_quals, out);
-    if (rc == PMIX_ERR_NOT_FOUND &&
+    if (rc == PMIX_ERR_NOT_FOUND && store->own.keys[table] &&
         store->own.keys[table] & px_gds_key_bit(key, strlen(key)))
         rc = fetch(&store->own, table, rank, key, quals, n_quals, out);
     if (!rc && table == PX_GDS_REMOTE && is_same(out))
