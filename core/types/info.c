@@ -6,10 +6,11 @@
 
 const pmix_info_t *px_info_find(const pmix_info_t *info, size_t n, const char *key)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (strncmp(info[i].key, key, PMIX_MAX_KEYLEN) == 0)
+    const size_t length = n > 0 ? strnlen(key, PMIX_MAX_KEYLEN) : 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (!info[i].key[length] && memcmp(info[i].key, key, length) == 0)
             return &info[i];
-    }
     return NULL;
 }
 
