@@ -15,6 +15,7 @@
 /* Work in items; see px_work. */
 #define PEERS_PER_ITEM 8u  /* peers that an event is compared with */
 #define SEND_ITEMS     32u /* of an event that is sent to one peer */
+#define JOIN_ITEMS     2u  /* of an event that leaves with earlier ones */
 
 void px_news_begin(struct px_server *srv, struct px_news *e)
 {
@@ -91,9 +92,10 @@ void px_news_send(struct px_peer *peer, struct px_news *e)
         e->n_steps += e->n;
     }
     e->lost |= !e->message;
-    e->n_steps += SEND_ITEMS;
     if (!e->message || !peer->conn)
         return;
+    e->n_steps += e->message->bytes.len / PX_ITEM_B;
+    e->n_steps += px_conn_unsent(peer->conn) > 0 ? JOIN_ITEMS : SEND_ITEMS;
     pmix_status_t rc = px_conn_share(peer->conn, PX_TAG_NOTIFY, NULL, e->message);
     e->lost |= rc == PMIX_ERR_NOMEM;
     if (rc == PMIX_ERR_OUT_OF_RESOURCE && e->message->bytes.len <= PX_MAX_FRAME_B)
