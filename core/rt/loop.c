@@ -234,10 +234,20 @@ static void leave(struct px_loop *loop)
     pthread_cond_broadcast(&loop->lead_free);
 }
 
+/* True if the thread that sleeps does not know the nearest timer. A program's base
+ * knows the timers that were set before its last wake-up. */
+static bool has_news(struct px_loop *loop)
+{
+    const bool is_new = loop->poll.has_new_timer;
+
+    loop->poll.has_new_timer = false;
+    return loop->external ? is_new : px_poll_due(&loop->poll) < loop->sleeps_until_ms;
+}
+
 void px_lead_release(struct px_loop *loop)
 {
     pthread_mutex_lock(&loop->lead_lock);
-    bool left = has_any_mail(loop) || px_poll_due(&loop->poll) < loop->sleeps_until_ms;
+    bool left = has_news(loop) || has_any_mail(loop);
     if (left || loop->poll.n_writers)
         must_run(loop);
     left |= loop->own_has_run && !loop->poll.is_mirrored;
@@ -376,6 +386,7 @@ void px_loop_end_visit(struct px_loop *loop)
 {
     px_lead_enter(loop);
     px_lead_run_mail(loop);
+    loop->poll.has_new_timer = false; /* the base looks for the nearest timer now */
     px_lead_release(loop);
 }
 

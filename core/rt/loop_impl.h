@@ -53,8 +53,9 @@ struct px_poll {
     bool is_mirrored; /* sleep_fd holds all watched descriptors */
     struct px_list watches;
     struct px_timers timers;
-    uint64_t due_ms; /* no timer is due earlier; PX_NEVER */
-    int n_writers;   /* number of watches for PX_WRITABLE */
+    uint64_t due_ms;    /* no timer is due earlier; PX_NEVER */
+    bool has_new_timer; /* a timer was set since the last release or visit */
+    int n_writers;      /* number of watches for PX_WRITABLE */
 };
 
 /* State of child.c. */

@@ -475,6 +475,7 @@ void px_timer_set(struct px_timer *t, uint64_t in_ms)
     t->due_ms = in_ms >= PX_NEVER - now ? PX_NEVER - 1 : now + in_ms;
     if (t->due_ms < p->due_ms)
         p->due_ms = t->due_ms;
+    p->has_new_timer = true;
     p->timers.n++;
     put_in_slot(&p->timers, t);
     schedule(t, now);

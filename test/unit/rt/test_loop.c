@@ -4,6 +4,7 @@
 #include "rt_test.h"
 
 #include <errno.h>
+#include <event2/event.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -289,6 +290,97 @@ PX_TEST(running_out_of_memory_is_an_error)
     }
     rt_await_threads(0);
     ck_assert_int_eq((int)px_test_count_fds(), fds);
+}
+
+/* ---- a program's base --------------------------------------------------------------- */
+
+static struct event_base *programs;
+static struct px_timer *timer;
+
+static void on_timer(void *arg)
+{
+    ck_assert(px_loop_is_current(arg));
+    n_seen++;
+    event_base_loopbreak(programs);
+}
+
+static void set_timer(void *arg)
+{
+    if (!timer)
+        timer = px_timer_create(arg, on_timer, arg);
+    px_timer_set(timer, n_seen ? 1 : 3600 * 1000);
+}
+
+static void free_timer(void *arg PX_UNUSED)
+{
+    px_timer_free(px_take(&timer));
+}
+
+static void *set_near_timer(void *loop)
+{
+    n_seen = 1;
+    rt_on_loop(loop, set_timer, loop);
+    return NULL;
+}
+
+static struct px_loop *loop_of_program(void)
+{
+    struct px_loop *loop = NULL;
+
+    programs = event_base_new();
+    ck_assert_ptr_nonnull(programs);
+    ok(px_loop_create(PX_PROGRESS_EXTERNAL, programs, &loop));
+    return loop;
+}
+
+static void end_program(struct px_loop *loop)
+{
+    rt_on_loop(loop, free_timer, NULL);
+    px_loop_destroy(loop);
+    event_base_free(programs);
+}
+
+/* A pending timer does not wake the program's base again and again. */
+PX_TEST(a_programs_base_sleeps_while_a_timer_is_pending)
+{
+    struct px_loop *loop = loop_of_program();
+    uint64_t turn;
+    int writes;
+
+    rt_on_loop(loop, set_timer, loop);
+    for (int i = 0; i < 10; i++)
+        event_base_loop(programs, EVLOOP_NONBLOCK);
+    turn = px_loop_turn(loop);
+    writes = n_writes;
+    for (int i = 0; i < 10; i++)
+        event_base_loop(programs, EVLOOP_NONBLOCK);
+    ck_assert_uint_eq(px_loop_turn(loop), turn);
+    ck_assert_int_eq(n_writes, writes);
+    rt_on_loop(loop, rt_do_nothing, NULL); /* by this thread, beside its base */
+    ck_assert_int_eq(n_seen, 0);
+    end_program(loop);
+}
+
+/* A timer of another thread shortens the sleep of the thread that runs the base. */
+PX_TEST_LOOP(a_programs_base_runs_timers_and_messages_of_other_threads, 20)
+{
+    struct px_loop *loop = loop_of_program();
+    struct note note = {.msg.run = on_note, .loop = loop, .number = 7};
+    pthread_t thread;
+
+    rt_on_loop(loop, set_timer, loop);
+    event_base_loop(programs, EVLOOP_NONBLOCK);
+    ok(pthread_create(&thread, NULL, _i % 2 ? set_near_timer : post_one,
+                      _i % 2 ? (void *)loop : &note));
+    if (_i % 2)
+        event_base_dispatch(programs);
+    else
+        while (n_seen == 0)
+            event_base_loop(programs, EVLOOP_ONCE);
+    pthread_join(thread, NULL);
+    ck_assert_int_eq(n_seen, _i % 2 ? 2 : 1);
+    ck_assert(_i % 2 || seen_on_loop);
+    end_program(loop);
 }
 
 /* ---- calls ------------------------------------------------------------------------ */
