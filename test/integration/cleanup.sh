@@ -125,7 +125,6 @@ not_to_be_done() {
     rm "$TMPDIR/a"
 }
 
-build_debian
 while read -r scenario; do
     t "$scenario" play ours "$scenario"
     t "debian_${scenario}" play debian "$scenario"

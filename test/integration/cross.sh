@@ -17,7 +17,7 @@ launch() {
     shift 3
     case $server in
         pmixrun) set -- "$PMIXRUN" -n "$RANKS" -x "LD_LIBRARY_PATH=$lib" "$client" "$@" ;;
-        host_on_*) set -- "$TMP/bin/minihost" "$RANKS" "$client" "$@" ;;
+        host_on_*) set -- "$(program debian minihost)" "$RANKS" "$client" "$@" ;;
         our_host_on_*) set -- "$PROGRAMS/minihost" "$RANKS" "$client" "$@" ;;
     esac
     HOST_CLIENT_LIBRARY=$lib LD_LIBRARY_PATH=$(folder "$(lib_of "$server")") run "$(times 60 300)" "$@" >"$OUT" 2>"$ERR"
@@ -376,7 +376,6 @@ mpirun() { # mpirun HEADERS LIBRARY
     used 1 '@(mpirun*|prterun)' "$DEBIAN_LIB" 8 client "$(library "$2")"
 }
 
-build_debian minihost
 for headers in debian ours; do
     whose=${headers/ours/our}
     for lib in debian ours; do

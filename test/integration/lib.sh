@@ -405,31 +405,24 @@ across() {
     done
 }
 
-# ---- compiling at run time ------------------------------------------------------------------------
+# ---- programs with Debian's headers ---------------------------------------------------------------
 
 need_debian_lib() { [ -f "$DEBIAN_LIB" ] || skip "Debian's libpmix2 is not installed"; }
 need_debian_headers() {
     need_debian_lib
     [ -f "$DEBIAN_INCLUDE/pmix.h" ] || skip "Debian's libpmix-dev is not installed"
+    [ -x "$PROGRAMS/debian/client" ] || skip "this build is older than Debian's libpmix-dev: meson setup --reconfigure"
 }
 
-# compile_debian NAME SOURCES...: compiles with Debian's headers and library, without a run path:
-# LD_LIBRARY_PATH selects the library.
-compile_debian() {
-    local name=$1
-    shift
-    "${COMPILER[@]}" -std=gnu11 -D_GNU_SOURCE -O1 -g -w "${SANITIZE_FLAGS[@]}" \
-        -I"$DEBIAN_INCLUDE" -o "$TMP/bin/$name" "$@" "$DEBIAN_LIB" -lpthread
-}
-
-# build_debian HOST...: compiles the client and these hosts with Debian's headers, if possible
-build_debian() {
-    local name
-    [ -f "$DEBIAN_INCLUDE/pmix.h" ] && [ -f "$DEBIAN_LIB" ] || return 0
-    compile_debian client "$HERE"/clients/*.c || die "cannot compile clients/ with Debian's headers"
-    for name; do
-        compile_debian "$name" "$HERE/host/$name"*.c "$HERE"/host/{host,host_module}.c ||
-            die "cannot compile host/$name.c with Debian's headers"
+# Copies the MPI program to $TMP/bin/mpi, and with a run path to a library to $TMP/bin/ours/mpi and $TMP/bin/debian/mpi.
+copy_mpi() {
+    local lib
+    [ -f "$PROGRAMS/debian/mpi" ] && has mpicc.openmpi || return 0
+    cp "$PROGRAMS/debian/mpi" "$TMP/bin/mpi"
+    for lib in ours debian; do
+        [ -f "$PROGRAMS/debian/mpi_$lib" ] || continue
+        mkdir "$TMP/bin/$lib"
+        cp "$PROGRAMS/debian/mpi_$lib" "$TMP/bin/$lib/mpi"
     done
 }
 
@@ -468,7 +461,7 @@ drop_rests_of_singleton() {
 }
 
 # Print, for "ours" or "debian", the program compiled with those headers, the library, and its folder.
-program() { case $1 in debian) echo "$TMP/bin/$2" ;; ours) echo "$PROGRAMS/$2" ;; esac; }
+program() { case $1 in debian) echo "$PROGRAMS/debian/$2" ;; ours) echo "$PROGRAMS/$2" ;; esac; }
 library() { case $1 in debian) echo "$DEBIAN_LIB" ;; ours) echo "$OUR_LIB" ;; esac; }
 folder() { case $1 in debian) echo "$DEBIAN_DIR" ;; ours) echo "$LIBDIR" ;; esac; }
 

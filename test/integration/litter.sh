@@ -162,7 +162,6 @@ full() {
     [ "$took" -lt 200 ] || fail "$took of 1,800 bytes found room on a disk of 192 KiB"
 }
 
-build_debian
 for n in 1 4; do t "example_of_$n" example $n; done
 for headers in ours debian; do
     t "litter_of_${headers}_under_pmixrun" under_pmixrun $headers

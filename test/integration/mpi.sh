@@ -262,26 +262,20 @@ bound() { # bound LIBRARY
     same 2 "$(sed -n 's/.*MCW rank [01] bound to //p' "$ERR" | sort -u | wc -l)" "cores"
 }
 
-if has mpicc.openmpi; then
-    mpicc.openmpi -O1 -g -Wall -I"$SOURCE/include" -I"$BUILD/include" -o "$MPI" "$HERE/mpi.c" || die "cannot compile mpi.c"
-fi
+copy_mpi
 UNDER_PMIXRUN="ours/debian ours/ours"
 UNDER_MPIRUN="ours/ours ours/debian debian/ours debian/debian"
 is_wide || UNDER_MPIRUN="ours/debian debian/ours"
 has mpirun.openmpi || UNDER_MPIRUN=
 [ "$MPI_MAJOR" -lt 5 ] || UNDER_MPIRUN="debian/ours debian/debian" # it needs internals of OpenPMIx
+NAMES="hello ring collectives=coll windows accept publish"
+is_wide || NAMES="collectives=coll windows accept" # other cases have the others, too
 ALONE="debian/ours debian/debian" # by a run path, so that the daemon that MPI starts keeps its own library
 [ "$MPI_MAJOR" -ge 5 ] || ALONE=
-for lib in ours debian; do
-    [ -x "$MPI" ] && [ -f "$DEBIAN_LIB" ] && [ -z "$SANITIZE" ] || break
-    mkdir "$TMP/bin/$lib"
-    mpicc.openmpi -O1 -g -Wall -I"$SOURCE/include" -I"$BUILD/include" -o "$TMP/bin/$lib/mpi" "$HERE/mpi.c" \
-        -Wl,--disable-new-dtags,-rpath,"$(folder $lib)" -Wl,--no-as-needed "$(library $lib)" || die "cannot link mpi.c"
-done
 for n in $SIZES; do
     for launcher in pmixrun mpirun; do
         pairs=UNDER_${launcher^^}
-        for p in hello ring collectives=coll windows accept publish; do
+        for p in $NAMES; do
             across "${!pairs}" "${p%=*}_of_${n}_ranks_under_$launcher" programs $launcher "$n" "${p#*=}"
         done
     done

@@ -145,14 +145,7 @@ alone() { # alone SERVER RANKS PROGRAM CHILDREN
     drop_rests_of_singleton
 }
 
-if has mpicc.openmpi && [ -f "$DEBIAN_LIB" ] && [ -z "$SANITIZE" ]; then
-    for lib in ours debian; do
-        mkdir "$TMP/bin/$lib"
-        mpicc.openmpi -O1 -g -Wall -I"$SOURCE/include" -I"$BUILD/include" -o "$TMP/bin/$lib/mpi" "$HERE/mpi.c" \
-            -Wl,--disable-new-dtags,-rpath,"$(folder $lib)" -Wl,--no-as-needed "$(library $lib)" || die "cannot link mpi.c"
-    done
-    ln -s ours/mpi "$MPI"
-fi
+copy_mpi
 ON_OURS="ours/debian ours/ours"
 
 t options_of_another_launcher options

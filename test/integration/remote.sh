@@ -4,7 +4,6 @@
 # tools have our library or Debian's.
 . "$(dirname "$0")/lib.sh"
 suite_begin remote "$@"
-build_debian
 NET=10.211.7
 
 in_net() { nsenter --target "${NODE[$1]}" --net -- "${@:2}"; } # in_net 0|1 COMMAND...

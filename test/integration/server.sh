@@ -109,7 +109,6 @@ foreign_server() { # which gives no namespace
     lines 2 '^OK foreign [01]$' "$OUT"
 }
 
-build_debian minihost scenario two_nodes
 while read -r scenario; do
     t "${scenario% \*}" play ours "${scenario% \*}"
     case $scenario in *\*) wide t "debian_${scenario% \*}" play debian "${scenario% \*}" ;; esac

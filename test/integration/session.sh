@@ -110,7 +110,6 @@ counted_output() {
     [ "$n" -lt 64 ] || fail "$n calls of epoll_ctl"
 }
 
-build_debian
 t output_that_is_taken_at_once_changes_no_watch counted_output
 t a_client_connects_once_and_starts_no_thread counted
 t ranks_get_directories_from_pmixrun made ours

@@ -134,7 +134,6 @@ bad_options() { # each mistake of the command line is one line
 }
 
 P=PMIX_MCA_client_singleton
-build_debian
 t spawns_publishes_and_looks_up parent ours
 t children_of_debian parent debian
 t connects_with_its_children connected

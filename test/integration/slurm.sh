@@ -433,8 +433,7 @@ elif [ ! -f "$SYSTEM_LIB" ]; then
 elif [ -n "$SANITIZE" ]; then
     WHY="a sanitized library cannot be loaded into Slurm's own programs"
 else
-    ! has mpicc.openmpi ||
-        mpicc.openmpi -O1 -g -Wall -I"$SOURCE/include" -I"$BUILD/include" -o "$MPI" "$HERE/mpi.c" || die "cannot compile mpi.c"
+    copy_mpi
     trap 'status=$?; end_slurm; set +e; (exit $status); cleanup' EXIT
     begin_slurm
 fi

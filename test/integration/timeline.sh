@@ -45,8 +45,7 @@ trace_of_open_mpi() { # trace_of_open_mpi LIBRARY
     has mpicc.openmpi && has mpirun.openmpi || skip "Debian's libopenmpi-dev is not installed"
     need_debian_lib
     [ "$1" = debian ] || [ -z "$SANITIZE" ] || skip "a sanitized library cannot be loaded into Debian's own programs"
-    [ -x "$TMP/bin/mpi" ] || mpicc.openmpi -O1 -g -Wall -I"$DEBIAN_INCLUDE" -o "$TMP/bin/mpi" "$HERE/mpi.c" "$DEBIAN_LIB" -ldl ||
-        fail "cannot compile mpi.c"
+    [ -x "$TMP/bin/mpi" ] || copy_mpi
     traced "$TMPDIR/t.json" -n 2 -x "LD_LIBRARY_PATH=$(folder "$1")" "$TMP/bin/mpi" ring 2
     checked trace "$TMPDIR/t.json" 2 "$([ "$1" = ours ] && echo own || echo foreign)"
     grep -q '"name":"fence"' "$TMPDIR/t.json" || fail "MPI_Init has no fence"
@@ -159,7 +158,6 @@ many_missing() {
     lines 1 'cannot fence [^ ]*: time limit of 1 s: ranks 1 \(pid [0-9]+, not connected\), .*, 8 \(pid [0-9]+, not connected\) and 3 more on [^ ]+ have not entered$' "$ERR"
 }
 
-build_debian
 t table_on_stdout table
 t trace_of_our_clients trace_of_ours
 t trace_of_clients_of_debian trace_of_debian
