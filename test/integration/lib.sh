@@ -125,6 +125,7 @@ suite_begin() {
     TMP=$(mktemp -d "${TMPDIR:-/tmp}/tn.XXXXXX") # short: a socket's path has 107 bytes
     chmod 755 "$TMP"
     mkdir -p "$TMP/bin" "$TMP/log"
+    mkfifo "$TMP/nap"
     trap cleanup EXIT
     trap 'exit 130' INT TERM
     export LC_ALL=C
@@ -178,6 +179,9 @@ start() {
     PID=$!
 }
 
+# Sleeps without a process of its own: nothing comes from the FIFO.
+nap() { read -rt "$1" <>"$TMP/nap" || true; }
+
 # await PID SECONDS: waits, and sets RC to the exit status; after the deadline kills the process, and fails
 await() {
     local end=$((SECONDS + $2))
@@ -186,7 +190,7 @@ await() {
             kill -9 "$1" 2>/dev/null || true
             fail "still running after $2 s"
         fi
-        sleep 0.02
+        nap 0.02
     done
     RC=0
     wait "$1" || RC=$?
@@ -198,7 +202,7 @@ until_true() {
     shift
     until "$@"; do
         [ $SECONDS -le "$end" ] || return 1
-        sleep 0.02
+        nap 0.02
     done
 }
 
@@ -286,9 +290,13 @@ used() {
 
 # ---- leftovers ------------------------------------------------------------------------------------
 
+# Prints the pids of processes of this case.
 leftover_pids() {
-    grep -lzxF "TENON_TEST_MARK=$MARK" /proc/[0-9]*/environ 2>/dev/null |
-        sed 's#/proc/\([0-9]*\)/.*#\1#' || true
+    local pid
+    for pid in $(grep -lzxF "TENON_TEST_MARK=$MARK" /proc/[0-9]*/environ 2>/dev/null); do
+        pid=${pid#/proc/}
+        echo "${pid%/*}"
+    done
 }
 
 end_leftovers() {
@@ -296,31 +304,41 @@ end_leftovers() {
     for pid in $(leftover_pids); do kill -9 "$pid" 2>/dev/null || true; done
 }
 
-shm_files() {
+# Sets SHM to the names of shared memory.
+list_shm() {
     if [ "${TENON_PRIVATE_SHM:-}" = yes ]; then
-        find /dev/shm -mindepth 1
+        shopt -s dotglob nullglob
+        SHM=(/dev/shm/*)
+        shopt -u dotglob nullglob
     else
         # not the files of another suite that runs at the same time
-        find /dev/shm -mindepth 1 -user "$(id -un)" \( -name '*pmix*' -o -name '*tenon*' \) \
-            ! \( -name 'tenon.litter.*' ! -name "${LITTER:-none}*" \)
-    fi 2>/dev/null | sort
+        mapfile -t SHM < <(find /dev/shm -mindepth 1 -user "$(id -un)" \( -name '*pmix*' -o -name '*tenon*' \) \
+            ! \( -name 'tenon.litter.*' ! -name "${LITTER:-none}*" \) 2>/dev/null)
+    fi
 }
 
-# Describes leftovers; prints nothing without any. Gives processes a moment to end.
+# Describes leftovers; prints nothing without any. Gives processes a moment to end. Before: SHM_BEFORE.
 leftovers() {
-    local pid i what=''
+    local pid pids i names what=''
     for i in 1 2 3 4 5 6 7 8 9 10; do
-        [ -n "$(leftover_pids)" ] || break
-        sleep 0.1
+        pids=$(leftover_pids)
+        [ -n "$pids" ] || break
+        nap 0.1
     done
-    for pid in $(leftover_pids); do
+    for pid in $pids; do
         what+=" process $pid ($(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | cut -c1-80))"
     done
-    for i in $(find "$TMPDIR" -mindepth 1 2>/dev/null | head -5); do what+=" $i"; done
-    for i in $(comm -13 "$TMP/shm" <(shm_files)); do what+=" $i"; done
-    for i in $(sed -n "s#.* \($TMPDIR/.*\)#\1#p" /proc/net/unix | sort -u | head -5); do
-        what+=" socket $i"
+    shopt -s dotglob nullglob
+    names=("$TMPDIR"/*)
+    shopt -u dotglob nullglob
+    [ ${#names[@]} = 0 ] || for i in $(find "$TMPDIR" -mindepth 1 2>/dev/null | head -5); do what+=" $i"; done
+    list_shm
+    for i in "${SHM[@]}"; do
+        [[ " ${SHM_BEFORE[*]} " == *" $i "* ]] || what+=" $i"
     done
+    if grep -qF " $TMPDIR/" /proc/net/unix; then
+        for i in $(sed -n "s#.* \($TMPDIR/.*\)#\1#p" /proc/net/unix | sort -u | head -5); do what+=" socket $i"; done
+    fi
     [ -z "$what" ] || printf 'left behind:%s\n' "$what"
 }
 
@@ -364,20 +382,21 @@ t() {
     RECORD=$TMP/log/$N_CASE.ld RECORDING=()
     ! reads_records || RECORDING=(LD_DEBUG=libs "LD_DEBUG_OUTPUT=$RECORD/ld")
     export TMPDIR=$TMP/$N_CASE
-    mkdir -p "$TMPDIR" "$RECORD"
-    chmod 1777 "$TMPDIR" "$RECORD"
+    mkdir -m 1777 "$TMPDIR" "$RECORD"
     : >"$REASON"
-    shm_files >"$TMP/shm"
+    list_shm
+    SHM_BEFORE=("${SHM[@]}")
     set +e
     (set -euo pipefail; trap - EXIT; ulimit -c 0; cd "$TMP"; "$@") >"$LOG" 2>&1 </dev/null
     rc=$?
     set -e
-    why=$(head -1 "$REASON")
+    why=
+    read -r why <"$REASON" || true
     if [ $rc = 0 ]; then
         why=$(leftovers)
         [ -z "$why" ] || rc=1
     fi
-    end_leftovers
+    [ $rc = 0 ] || end_leftovers
     [ -n "$why" ] || why="exit status $rc: $(tail -1 "$LOG" | cut -c1-200)"
     # A case that fails without our library is skipped.
     [ $rc = 0 ] || [ $rc = 77 ] || [[ $name != */debian/debian ]] || { rc=77 why="fails without our library: $why"; }
