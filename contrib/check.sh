@@ -67,7 +67,7 @@ fi
 PASSED=0 FAILED=0 SKIPPED=0
 REPORTS= # failed and unsteady tests, for the end
 TARGETS= # all
-JOBS=$(($(nproc) * 2)) # tests wait more than they compute
+JOBS=$(($(nproc) * 3)) # tests wait more than they compute
 
 # ---- the temporary folder -----------------------------------------------------------------
 

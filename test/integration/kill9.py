@@ -18,7 +18,7 @@ from px_test import NOBODY, Place, begin_to_kill, descendants, kill, kill_descen
 
 BUILD = os.environ["TENON_BUILD"]
 SANITIZED = bool(os.environ.get("TENON_SANITIZE"))
-POINTS = times(20, 200)
+POINTS = times(10, 200, 20)
 SEED = int(os.environ.get("KILL_SEED", time.time_ns() % 1000000))
 LIMIT_S = 10.0 if SANITIZED else 1.0
 LIVES = 4  # limit as a multiple of a job's time, if a job takes longer than a quarter of a second

@@ -128,7 +128,8 @@ void faulty_unmount(struct scene *s, pid_t pid);
 
 /* The cases ---------------------------------------------------------------------------- */
 
-/* HOSTILE_EACH: each so many rows only. */
+/* Returns HOSTILE_EACH: only each so many rows, points of swaps, and ways to change a tree are tested. */
+size_t each(void);
 void cases_rows(struct scene *s);
 void cases_special(struct scene *s);
 void cases_faulty(struct scene *s);

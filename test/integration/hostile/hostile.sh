@@ -36,7 +36,7 @@ WALKER=$TESTS/hostile_walker
 # Numbers of swaps in each of five programs, and least numbers of sweeps at each point
 HOSTILE_SWAPS=$(times 300 20000 1000)
 HOSTILE_SWEEPS=$(times 2 1000 5)
-EACH=$(times 5 1 1) # each so many rows of servers, which the walker has all
+EACH=$(times 5 1 1) # each so many rows and points of servers: the walker has all
 export HOSTILE_SWAPS HOSTILE_SWEEPS
 
 fallbacks() { # fallbacks ERRNO POWERS

@@ -274,6 +274,13 @@ static bool make_one(struct scene *s, char verb, const char *path, const char *a
     }
 }
 
+size_t each(void)
+{
+    const char *text = getenv("HOSTILE_EACH");
+
+    return text ? strtoul(text, NULL, 10) : 1;
+}
+
 char *next_word(char **rest)
 {
     char *word;

@@ -340,7 +340,7 @@ void cases_special(struct scene *s)
     };
 
     deep(s);
-    for (size_t i = 0; i < sizeof(pressings) / sizeof(pressings[0]); i++)
+    for (size_t i = 0; i < sizeof(pressings) / sizeof(pressings[0]); i += each())
         pressed(s, &pressings[i]);
     hit(s, "the attacker kills who removes", KILL);
     hit(s, "the attacker stops who removes", STOP);

@@ -364,7 +364,7 @@ pid_t spawn_swapper(struct scene *s, const char *a, const char *b)
 
 void cases_swaps(struct scene *s, uint64_t total)
 {
-    for (size_t i = 0; i < N_POINTS; i++)
+    for (size_t i = 0; i < N_POINTS; i += each())
         one(s, &points[i], (total + N_POINTS - 1) / N_POINTS);
 }
 
