@@ -363,17 +363,23 @@ void fake_status(int fd, uint32_t tag, pmix_status_t status)
     fake_reply(fd, tag, &w);
 }
 
-void fake_event(int fd, pmix_status_t code, const px_infos *infos)
+void fake_event_of(int fd, pmix_status_t code, const pmix_proc_t *source,
+                   const px_infos *infos)
 {
     px_writer w = fake_begin();
-    pmix_proc_t source;
 
-    px_proc_set(&source, fake.nspace, 1);
     px_pack_op(&w, PX_OP_NOTIFY);
     px_pack_status(&w, code);
-    px_pack(&w, &source, 1, PMIX_PROC);
+    px_pack(&w, source, 1, PMIX_PROC);
     px_pack_infos(&w, infos ? infos->v : NULL, infos ? infos->n : 0);
     fake_reply(fd, PX_TAG_NOTIFY, &w);
+}
+
+void fake_event(int fd, pmix_status_t code, const px_infos *infos)
+{
+    const pmix_proc_t source = proc_of(fake.nspace, 1);
+
+    fake_event_of(fd, code, &source, infos);
 }
 
 void fake_send_piece(int fd, const struct px_args *piece)

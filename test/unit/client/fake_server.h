@@ -118,7 +118,10 @@ px_writer fake_begin(void);
 void fake_reply(int fd, uint32_t tag, px_writer *w);
 void fake_raw(int fd, uint32_t tag, const char *bytes, size_t n);
 void fake_status(int fd, uint32_t tag, pmix_status_t status);
+/* Send an event of rank 1, or of another process. */
 void fake_event(int fd, pmix_status_t code, const px_infos *infos);
+void fake_event_of(int fd, pmix_status_t code, const pmix_proc_t *source,
+                   const px_infos *infos);
 /* Sends a piece of forwarded output. */
 void fake_send_piece(int fd, const struct px_args *piece);
 /* Sends the standard reply to a request. */

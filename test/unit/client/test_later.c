@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A process without a server that connects to a server later. */
+#include "core/base/proc.h"
 #include "core/base/str.h"
 #include "fake_server.h"
 #include "pmix_tool.h"
 #include "px_test.h"
 
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static bool is_committed[2];
 
@@ -122,6 +125,102 @@ PX_TEST(a_singleton_connects_to_a_given_server)
         ok(PMIx_Finalize(NULL, 0));
         client_end();
         client_alone();
+    }
+}
+
+/* ---- a host that the singleton starts ------------------------------------------------ */
+
+static void make_program(const char *path, const char *body)
+{
+    FILE *f = fopen(path, "we");
+
+    fprintf(f,
+            "#!/bin/bash\n"
+            "[ \"$1 $3 $5\" = '--singleton --keepalive --report-uri' ] || exit 9\n"
+            "%s\n",
+            body);
+    fclose(f);
+    ok(chmod(path, 0700));
+}
+
+static bool log_has(const char *text)
+{
+    char log[8192];
+
+    ck_assert(px_osproc_read(px_test_path("log"), log, sizeof(log)));
+    return strstr(log, text);
+}
+
+/* Begins a singleton which runs that program as its host. */
+static void begin_with(const char *program)
+{
+    client_finalize();
+    ck_assert_ptr_nonnull(freopen(px_test_path("log"), "w", stderr));
+    setvbuf(stderr, NULL, _IONBF, 0);
+    unsetenv("PMIX_NAMESPACE");
+    unsetenv("PMIX_SERVER_URI41");
+    setenv("PMIX_MCA_client_singleton_host", "true", 1);
+    setenv("PMIX_MCA_client_singleton_program", program, 1);
+    setenv("PMIX_MCA_client_singleton_timeout", "1s", 1);
+    fails(PMIx_Init(&client_self, NULL, 0), UNREACH);
+}
+
+static pmix_status_t publish(void)
+{
+    pmix_info_t info = flag("later.key");
+
+    return PMIx_Publish(&info, 1);
+}
+
+PX_TEST(a_singleton_starts_its_host_at_the_first_request)
+{
+    PX_TEST_NEEDS(access("/bin/bash", X_OK) == 0, "bash");
+    make_program(
+        px_test_path("host"),
+        "cd \"${0%/*}\"; : >begun; echo \"$TEST_URI\" >&$6; cat <&$4; : >ended");
+    begin_with(px_test_path("host"));
+    fake.nspace = client_self.nspace;
+    fake_start();
+    setenv("TEST_URI", getenv("PMIX_SERVER_URI41"), 1);
+    unsetenv("PMIX_SERVER_URI41");
+    ok(PMIx_Commit()); /* starts nothing */
+    ck_assert(access(px_test_path("begun"), F_OK) < 0);
+    ok(publish());
+    ok(publish());
+    ck_assert(access(px_test_path("ended"), F_OK) < 0);
+    ck_assert_uint_eq(fake.n_ops[PX_OP_PUBLISH], 2);
+    ck_assert_str_eq(fake.hello.proc.nspace, client_self.nspace);
+    ck_assert_uint_eq(fake.hello.proc.rank, client_self.rank);
+    client_end();
+    ck_assert(access(px_test_path("ended"), F_OK) == 0);
+    ck_assert(!log_has("singleton"));
+}
+
+PX_TEST(a_host_that_does_not_start_is_named)
+{
+    static const struct {
+        const char *reports, *program, *line;
+    } rows[] = {
+        {NULL, "pmixrun",
+         "client_singleton_program: \"pmixrun\": expected an absolute path"},
+        {NULL, "/no/such/program", "/no/such/program: No such file or directory"},
+        {"exit 0", NULL, "/host has ended without an address"},
+        {"echo nonsense >&$6", NULL, "nonsense"},
+        {"echo 'x.0;tcp4://127.0.0.1:1' >&$6", NULL, "127.0.0.1"},
+        {"cat <&$4", NULL,
+         "/host has reported no address within client_singleton_timeout"},
+    };
+
+    PX_TEST_NEEDS(access("/bin/bash", X_OK) == 0, "bash");
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        if (rows[i].reports)
+            make_program(px_test_path("host"), rows[i].reports);
+        begin_with(rows[i].program ? rows[i].program : px_test_path("host"));
+        fails(publish(), UNREACH);
+        fails(publish(), UNREACH); /* no other start */
+        ck_assert_msg(log_has("cannot start a host for this singleton: ") &&
+                          log_has(rows[i].line),
+                      "%s", rows[i].line);
     }
 }
 

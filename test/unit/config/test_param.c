@@ -319,6 +319,72 @@ PX_TEST(a_guarded_process_does_not_read_what_others_can_write)
     rt_assert_has(params->problems[0].text, "writable by all users");
 }
 
+PX_TEST(files_that_cannot_be_read_are_named)
+{
+    static const struct {
+        const char *text, *problem;
+    } rows[] = {
+        {"include x.conf", "it includes itself"},
+        {"include back.conf", "it includes itself"},
+        {"include .", "Is a directory"},
+        {"include pipe", "it is not a regular file"},
+        {"include big", "it has more than 1 MiB"},
+        {"include /dev/null", "it is not a regular file"},
+        {"include missing", "No such file or directory"},
+        {"include x.conf/x", "Not a directory"},
+        {"nonsense", "x.conf:1: \"nonsense\": expected name = value"},
+        {"include deep0", "files include each other too deeply"},
+    };
+    rt_path file, path;
+
+    rt_write(etc, "back.conf", "a = 2\ninclude ./x.conf\n");
+    for (int i = 0; i < 20; i++) {
+        PX_AUTOFREE char *name = px_strf("deep%d", i),
+                         *next = px_strf("include deep%d", i + 1);
+        rt_write(etc, name, next);
+    }
+    rt_join(path, etc, "pipe");
+    ok(mkfifo(path, 0600));
+    rt_write(etc, "big", "");
+    rt_join(path, etc, "big");
+    ok(truncate(path, (1 << 20) + 1));
+    rt_join(file, etc, "x.conf");
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        ok(create(NULL, false));
+        rt_write(etc, "x.conf", rows[i].text);
+        ok(px_params_read_file(params, file, PX_SOURCE_USER_FILE, false, false));
+        ck_assert_msg(params->n_problems == 1, "%s", rows[i].text);
+        rt_assert_has(params->problems[0].text, rows[i].problem);
+    }
+    rt_write(etc, "x.conf", "a = 1\ninclude ok.conf\n");
+    rt_write(etc, "ok.conf", "b = 3\n");
+    ok(px_params_read_file(params, file, PX_SOURCE_USER_FILE, false, false));
+    assert_value("a", "1");
+    assert_value("b", "3");
+}
+
+PX_TEST(parameters_name_further_files)
+{
+    rt_path named, user;
+    rt_join(named, etc, "named.conf");
+    rt_join(user, etc, "user.conf");
+    rt_write(etc, "named.conf", "a = named\nb = named\n");
+    rt_write(etc, "user.conf", "a = user\nc = user\n");
+    rt_write(home, ".pmix/mca-params.conf", "c = home\nd = home\n");
+    PX_AUTOFREE char *files = px_strf("PMIX_MCA_mca_base_param_files=%s:relative",
+                                      named),
+                     *own = px_strf("PMIX_MCA_mca_base_user_param_file=%s", user);
+
+    ok(create((char *[]){files, own, NULL}, false));
+    assert_value("b", "named");
+    assert_value("c", "user");
+    ck_assert_ptr_null(
+        px_params_text(params, "d", NULL, NULL)); /* another file replaces it */
+    ck_assert_uint_eq(params->n_problems, 1);
+    rt_assert_has(params->problems[0].text,
+                  "mca_base_param_files = \"relative\": expected absolute paths");
+}
+
 PX_TEST(info_gives_what_has_the_prefix)
 {
     pmix_info_t info[4];

@@ -31,11 +31,13 @@ void called(const char *wanted)
     calls[0] = '\0';
 }
 
-static pmix_status_t contribute(void *self PX_UNUSED, const char *nspace PX_UNUSED,
+static pmix_status_t contribute(void *self, const char *nspace PX_UNUSED,
                                 const pmix_info_t *info PX_UNUSED, size_t n PX_UNUSED,
-                                px_pnet_add_fn add PX_UNUSED, void *arg PX_UNUSED)
+                                px_pnet_add_fn add, void *arg)
 {
-    return PMIX_SUCCESS;
+    const struct fake *f = self;
+
+    return f->contribute ? f->contribute(add, arg) : PMIX_SUCCESS;
 }
 
 static pmix_status_t apply(void *self PX_UNUSED, const char *nspace PX_UNUSED,
@@ -178,19 +180,19 @@ static void close_fake(void *self)
                                          .priority = ((struct fake *)self)->priority};
 }
 
-static const struct px_pnet_ops ops = {.contribute = contribute,
-                                       .apply = apply,
-                                       .envars = envars,
-                                       .forget = forget,
-                                       .flags = PX_PNET_IN_PLACE,
-                                       .values = values,
-                                       .child_finalized = child_finalized,
-                                       .local_app_finalized = local_app_finalized,
-                                       .collect_inventory = collect_inventory,
-                                       .deliver_inventory = deliver_inventory,
-                                       .register_fabric = register_fabric,
-                                       .update_fabric = update_fabric,
-                                       .deregister_fabric = deregister_fabric};
+static struct px_pnet_ops ops = {.contribute = contribute,
+                                 .apply = apply,
+                                 .envars = envars,
+                                 .forget = forget,
+                                 .flags = PX_PNET_IN_PLACE,
+                                 .values = values,
+                                 .child_finalized = child_finalized,
+                                 .local_app_finalized = local_app_finalized,
+                                 .collect_inventory = collect_inventory,
+                                 .deliver_inventory = deliver_inventory,
+                                 .register_fabric = register_fabric,
+                                 .update_fabric = update_fabric,
+                                 .deregister_fabric = deregister_fabric};
 
 #define FAKE(n, text)                                                              \
     static pmix_status_t open_##text(const struct px_services *services PX_UNUSED, \
@@ -211,6 +213,11 @@ FAKE(1, good);
 
 extern const struct px_component *const px_builtin_components[];
 const struct px_component *const px_builtin_components[] = {&best, &good, NULL};
+
+void fabric_in_children(void)
+{
+    ops.flags = 0;
+}
 
 void fabric_start(void)
 {

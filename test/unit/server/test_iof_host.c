@@ -2,6 +2,8 @@
 /* Forwarding between clients and the host: requests and notifications to the host, input on its way
  * to the host, and pulls of the server's own process. */
 #include "core/base/clock.h"
+#include "core/server/host.h"
+#include "core/server/server.h"
 #include "iof_scene.h"
 #include "pmix_tool.h"
 
@@ -304,6 +306,53 @@ PX_TEST(input_goes_on_when_its_process_has_gone_and_ends_with_the_server)
     ck_assert(host_answer(PMIX_SUCCESS));
     host_await("push_stdin", 2);
     raw_server_stop(); /* two of them still wait */
+}
+
+/* ---- the end of input, which a built-in host does not learn itself ------------------------ */
+
+static void do_nothing(void *self PX_UNUSED)
+{
+}
+
+static void tool_left(void *self PX_UNUSED, const pmix_proc_t *tool PX_UNUSED)
+{
+}
+
+static void be_builtin(void *arg PX_UNUSED)
+{
+    static const struct px_builtin_host builtin = {.destroy = do_nothing,
+                                                   .tool_left = tool_left};
+
+    px_process.server->host = &builtin;
+}
+
+/* Expects the end of the input after both processes that feed rank 2 have left. */
+PX_TEST_LOOP(the_last_process_that_feeds_input_ends_it, 2)
+{
+    px_infos none = {0};
+    PX_AUTO(px_infos) complete = {0};
+
+    iof_start();
+    raw_on_loop(be_builtin, NULL);
+    ok(push(one, "a"));
+    ok(push(two, "b"));
+    ok(push(two, "c"));
+    ok(px_infos_add(&complete, PMIX_IOF_COMPLETE, NULL, PMIX_BOOL));
+    ok(iof_push(three, "all", &complete)); /* feeds no more */
+    close(three);
+    raw_await_gone(2);
+    close(_i ? one : two);
+    raw_await_gone(_i ? 0 : 1);
+    raw_on_loop(NULL, NULL);
+    ck_assert_uint_eq(host_calls("push_stdin"), 4); /* the other one still feeds */
+    raw_send(_i ? two : one, 500, iof_make_push(2, "d", 1, &none));
+    ok(raw_status(_i ? two : one, 500));
+    close(_i ? two : one);
+    raw_await_gone(_i ? 1 : 0);
+    host_await("push_stdin", 6);
+    ck_assert_uint_eq(host.n_data, 0);
+    ck_assert_uint_eq(host.procs[0].rank, 2);
+    ck_assert_uint_eq(host.proc.rank, _i ? 1 : 0);
 }
 
 static pmix_status_t flow(const pmix_proc_t *source, pmix_iof_channel_t channel,

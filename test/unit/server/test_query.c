@@ -7,8 +7,11 @@
 
 #include "core/base/str.h"
 #include "core/base/strv.h"
+#include "core/server/host.h"
 #include "core/server/peer/turn.h"
 #include "core/server/query/query.h"
+#include "core/server/server.h"
+#include "pmix_tool.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -161,6 +164,49 @@ PX_TEST(a_table_has_each_process_as_far_as_it_is_known)
     ok(ask_proc(PMIX_QUERY_PROC_TABLE, "job", 5));
     row = array(PMIX_QUERY_PROC_TABLE, PMIX_PROC_INFO, 1);
     ck_assert_uint_eq(row->proc.rank, 5);
+}
+
+/* A built-in host without jobs, which knows the output of four processes. */
+static bool output_of(void *self PX_UNUSED, const pmix_proc_t *proc, uint64_t *bytes)
+{
+    *bytes = 100 + proc->rank;
+    return proc->rank < 4;
+}
+
+static bool no_job(void *self PX_UNUSED, const char *nspace PX_UNUSED,
+                   struct px_host_job *job PX_UNUSED)
+{
+    return false;
+}
+
+static void do_nothing(void *self PX_UNUSED)
+{
+}
+
+static void be_builtin(void *arg PX_UNUSED)
+{
+    static const struct px_builtin_host builtin = {
+        .output = output_of, .job = no_job, .destroy = do_nothing};
+
+    px_process.server->host = &builtin;
+}
+
+PX_TEST_LOOP(the_built_in_host_counts_the_output_of_each_process, 2)
+{
+    const uint64_t *bytes;
+
+    start_without(2, _i ? 4 : 2);
+    fails(ask(TENON_QUERY_OUTPUT, "job", NULL), NOT_FOUND);
+    raw_on_loop(be_builtin, NULL);
+    if (_i) { /* two of the processes are not its own */
+        fails(ask(TENON_QUERY_OUTPUT, "job", NULL), NOT_FOUND);
+        return;
+    }
+    ok(ask(TENON_QUERY_OUTPUT, "job", NULL));
+    bytes = array(TENON_QUERY_OUTPUT, PMIX_UINT64, 4);
+    for (pmix_rank_t r = 0; r < 4; r++)
+        ck_assert_uint_eq(bytes[r], 100 + r);
+    fails(ask(TENON_QUERY_OUTPUT, "nowhere", NULL), NOT_FOUND);
 }
 
 PX_TEST(what_no_side_knows_is_not_found)
