@@ -459,6 +459,7 @@ JOINS(lies)
     barrier();
     sleep_ms(100);
     CHECK(n_joined == 0);
+    barrier(); /* a rank that is late checks before rank 2 joins */
     if (me.rank == 2)
         GOOD(PMIx_Group_join_nb("invite.lies", &leader, PMIX_GROUP_ACCEPT, NULL, 0,
                                 on_joined, NULL));
