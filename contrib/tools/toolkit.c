@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -79,6 +80,24 @@ char *need_text(const char *fmt, ...)
 void *grow(void *array, size_t n, size_t size)
 {
     return need(reallocarray(array, n, size));
+}
+
+enum match match_names(const char *names, const char *text, size_t len)
+{
+    enum match best = DIFFERS;
+
+    for (const char *name = names; *name && best != EQUAL;) {
+        size_t n = strcspn(name, "|");
+
+        if (n == 1) {
+            if (len == 1 && *name == *text)
+                best = EQUAL;
+        } else if (len <= n && strncasecmp(name, text, len) == 0) {
+            best = len == n ? EQUAL : BEGINS;
+        }
+        name += n + (name[n] == '|');
+    }
+    return best;
 }
 
 bool is_option(const char *text, const char *first, const char *second)

@@ -36,6 +36,10 @@ char *need_text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Returns the array with room for n members. */
 void *grow(void *array, size_t n, size_t size);
 
+/* Compares text with each of several names with "|" between them. Case matters in names
+ * of one letter only. */
+enum match { DIFFERS, BEGINS, EQUAL };
+enum match match_names(const char *names, const char *text, size_t len);
 /* True if text is first or second. second may be NULL. */
 bool is_option(const char *text, const char *first, const char *second);
 /* Returns the argument of the option at *at, and moves *at to the argument. */

@@ -101,27 +101,6 @@ const char *names_known(const char *path)
 
 /* ---- rows ------------------------------------------------------------------------ */
 
-enum match { DIFFERS, BEGINS, EQUAL };
-
-/* Compares a text with each name of a row. The case of a name of one letter matters. */
-static enum match compare(const struct names_row *row, const char *text, size_t len)
-{
-    enum match best = DIFFERS;
-
-    for (const char *name = row->names; *name && best != EQUAL;) {
-        size_t n = strcspn(name, "|");
-
-        if (n == 1) {
-            if (len == 1 && *name == *text)
-                best = EQUAL;
-        } else if (len <= n && strncasecmp(name, text, len) == 0) {
-            best = len == n ? EQUAL : BEGINS;
-        }
-        name += n + (name[n] == '|');
-    }
-    return best;
-}
-
 /* Finds the row of a name, or of the beginning of a name that one row has. *other: a
  * second row with such a name, or NULL. */
 static const struct names_row *find(const struct names_row *rows, const char *text,
@@ -131,7 +110,8 @@ static const struct names_row *find(const struct names_row *rows, const char *te
 
     *other = NULL;
     for (; rows->names; rows++) {
-        enum match m = *rows->names == '*' ? EQUAL : compare(rows, text, len);
+        enum match m = *rows->names == '*' ? EQUAL
+                                           : match_names(rows->names, text, len);
 
         if (m == EQUAL) {
             *other = NULL;
@@ -412,7 +392,7 @@ static void take_option(struct work *w, char *const **at)
     int n, got = 0;
 
     ++*at;
-    if (len == 1 && (!row || compare(row, name, len) != EQUAL))
+    if (len == 1 && (!row || match_names(row->names, name, len) != EQUAL))
         row = other = NULL;
     n = row ? arguments_of(row) : 0;
     if (name[len] == '=')
