@@ -49,7 +49,8 @@ ROOMS = (
     (500, "files of a job", "core/host/files"),
     (1000, "placement of processes", "core/host/place"),
     (8000, "all components", "components"),
-    (6500, "pmixrun with times and usage of ranks, pmix_info", "contrib/tools"),
+    (7500, "pmixrun with times and usage of ranks, pmix_info", "contrib/tools"),
+    (3000, "programs that ask a server: options and output by tables", "contrib/tools/query"),
     (1000, "command lines of other launchers, as tables", "contrib/tools/names"),
     (2000, "jobs over several nodes, by srun or flux run", "contrib/tools/engine"),
 )
