@@ -546,7 +546,7 @@ static void open_streams(void)
 /* Descriptors that pmixrun needs for itself, and for each process: for its end, its
  * output, and programs of PMI-1 and PMI-2. They are measured for the default
  * components, with some to spare. */
-enum { OWN_FDS = 38, PROCESS_FDS = 4 };
+enum { OWN_FDS = 40, PROCESS_FDS = 4 };
 
 /* Checks the hard limit of descriptors before anything starts. The library raises the
  * soft limit. */

@@ -50,6 +50,7 @@ struct options {
     const char *timeline; /* file for the times of the jobs; NULL: none */
     bool runs;            /* true: an option for programs was given */
     bool serves;          /* true: an option for pmixrun's server was given */
+    bool tools, no_tools; /* --tools, --no-tools */
     bool clean;
     pmix_proc_t singleton; /* the process that is served; "": none */
     char host[256];        /* name of this node, with a singleton */

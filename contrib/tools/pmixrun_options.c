@@ -62,7 +62,9 @@ static const char help[] =
     "  --report-bindings  the same, on stderr\n"
     "  --stdin TO         who gets the input: all, none, or a rank; default 0\n"
     "  --pty              give the processes a terminal\n"
-    "  --tools            let tools of this user find the job and attach to it\n"
+    "  --tools            let tools find the job in the folder for temporary files, and\n"
+    "                     keep the last output for them\n"
+    "  --no-tools         admit no tools; otherwise those of this user may attach\n"
     "  --tmpdir DIR       make the server's files below this folder\n"
     "  --exec-agent PROGRAM  start processes by this program, with its arguments\n"
     "  --stop-on-exec, --stop-in-init, --stop-in-app\n"
@@ -412,6 +414,7 @@ static bool take_attribute(struct options *o, char ***at)
     }
     o->reports |= PMIx_Check_key(attributes[i].key, PMIX_TIMEOUT_REPORT_STATE) ||
                   PMIx_Check_key(attributes[i].key, PMIX_TIMEOUT_STACKTRACES);
+    o->tools |= PMIx_Check_key(attributes[i].key, PMIX_SERVER_TOOL_SUPPORT);
     o->runs |= i >= N_OF_SERVER;
     o->serves |= i < N_OF_SERVER;
     return true;
@@ -451,6 +454,8 @@ static bool take_starter_option(struct options *o, char ***at)
         o->report_uri = argument(at);
     else if (strcmp(option, "--report-pid") == 0)
         o->report_pid = argument(at);
+    else if (strcmp(option, "--no-tools") == 0)
+        o->serves = o->no_tools = true;
     else
         return false;
     return true;
@@ -647,6 +652,13 @@ static void check_starter_options(struct options *o)
     } else if (o->report_uri) {
         add_param(o, PMIX_TCP_REPORT_URI, o->report_uri, PMIX_STRING);
     }
+    if (o->no_tools &&
+        (o->report_uri || o->tools || o->dvm.task || o->singleton.nspace[0]))
+        usage("--no-tools contradicts %s", o->report_uri ? "--report-uri"
+                                           : o->tools    ? "--tools"
+                                                         : "a server for commands");
+    if (o->no_tools)
+        add_param(o, PMIX_SERVER_TOOL_SUPPORT, &(const bool){false}, PMIX_BOOL);
     if (o->keepalive >= 0 && fcntl(o->keepalive, F_SETFD, FD_CLOEXEC) < 0)
         usage("--keepalive %d: %s", o->keepalive, strerror(errno));
 }

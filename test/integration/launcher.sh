@@ -45,12 +45,12 @@ few_descriptors() { # one line before anything starts, or success
     local n
     for n in 12 24 30 40; do
         (ulimit -n $n; rc_of 1 pr -n 2 touch "$TMPDIR/ran" 2>"$ERR")
-        same "pmixrun: cannot start 2 processes: 46 file descriptors are needed, and the hard limit is $n (see ulimit -Hn)" \
+        same "pmixrun: cannot start 2 processes: 48 file descriptors are needed, and the hard limit is $n (see ulimit -Hn)" \
             "$(cat "$ERR")" "error"
         gone "$TMPDIR/ran"
     done
-    (ulimit -n 46; pr -n 2 "$CLIENT" exchange >"$OUT")
-    (ulimit -n 438; pr -n 100 true)
+    (ulimit -n 48; pr -n 2 "$CLIENT" exchange >"$OUT")
+    (ulimit -n 440; pr -n 100 true)
     for n in 14 30; do # the soft limit rises, but not that of the processes
         (ulimit -Sn $n; pr -n 2 "$CLIENT" exchange >"$OUT"; prints 2 "^$n\$" -n 2 sh -c 'ulimit -Sn')
     done

@@ -351,6 +351,39 @@ closed() {
     end_server
 }
 
+# pmixrun admits tools of its user by files in its private folder, and no others. --no-tools closes the door.
+launcher_admits() { # TOOL'S HEADERS, and an argument of pmixrun
+    local server file
+    [ "$1" = ours ] || use_debian
+    OUT=$TMPDIR/ranks start "$PMIXRUN" ${2:+"$2"} -n 1 sh -c 'echo up; while ! test -f "$0"; do sleep 0.05; done' "$TMPDIR/go"
+    server=$PID
+    await_lines 1 '^up$' "$TMPDIR/ranks"
+    same "" "$(find "$TMPDIR" -maxdepth 1 -name 'pmix.*')" "files outside of the private folder"
+    file=$(find "$TMPDIR"/pmix-server.* -name "pmix.$HOST.tool.$server")
+    if [ "${2:-}" = --no-tools ]; then
+        same "" "$file" "a file for tools"
+        sees_none "$1" pid "$server"
+        sees_none "$1" any
+    else
+        same 600 "$(stat -c %a "$file")" "mode of the file"
+        for way in "pid $server" any; do
+            # shellcheck disable=SC2086
+            tool "$1" $way || fail "by $way: $(cat "$ERR")"
+            lines 1 '^INIT (PMIX_)?SUCCESS ' "$OUT"
+        done
+        ! is_root || {
+            need_other
+            AS=("${OTHER[@]}")
+            tool ours uri "$(head -1 "$file")" && fail "a tool of another user is admitted"
+            lines 1 '^INIT (PMIX_)?(ERR_)?UNREACH' "$OUT"
+        }
+    fi
+    touch "$TMPDIR/go"
+    await "$server" 20
+    same 0 "$RC" "exit status of pmixrun"
+    rm "$TMPDIR/go" "$TMPDIR/ranks"
+}
+
 # The file of a killed server does not disturb other servers, and the next server removes it. (pcleanup/inproc leaves
 # the file until then.)
 stale() {
@@ -397,6 +430,9 @@ t unprivileged-at-ours unprivileged ours
 t foreign-allowed foreign foreign SUCCESS 644
 t foreign-refused foreign domestic '(ERR_)?UNREACH' 600
 t closed-to-tools closed
+t launcher-admits launcher_admits ours
+t launcher-admits-debian with_tool debian launcher_admits debian
+t launcher-admits-none launcher_admits ours --no-tools
 t stale-files stale
 t every-file-of-ours every_file_is_there_and_leads_to_it
 t every-way-needs-one-file every_way_needs_one_file

@@ -57,7 +57,7 @@ const struct engine_row engine_rows[] = {
     {"--preload-files", "*", "! " NO_COPY, "! " NO_COPY},
     {"--session-dir", NULL, "! " NO_SERVER, "! " NO_SERVER},
     {"--tmpdir|--exec-agent|--report-uri", "*", "! " NO_SERVER, "! " NO_SERVER},
-    {"--tools", NULL, "! " NO_SERVER, "! " NO_SERVER},
+    {"--tools|--no-tools", NULL, "! " NO_SERVER, "! " NO_SERVER},
     {"--report-pid", "*", "~ the number is that of `pmixrun`", "~ the number is that of `pmixrun`"},
     {"--stop-on-exec|--stop-in-init|--stop-in-app", NULL, "! " NO_STOP, "! " NO_STOP},
     {"--recoverable|--continuous", NULL, "--kill-on-bad-exit=0", "--setopt=exit-timeout=none"},

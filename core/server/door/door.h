@@ -42,6 +42,8 @@ struct px_door {
     struct px_list handshakes; /* connections that are not authenticated yet */
     unsigned n_handshakes;
     bool tools, tools_foreign; /* tools may connect; those of other users, too */
+    bool tools_asked;          /* the host has asked for tools */
+    bool tools_private;        /* files in the private folder lead tools here */
     unsigned n_visits;         /* tools without the host's answer yet */
     struct px_list files;      /* rendezvous files */
     struct px_log_rate *rate;  /* for log lines that strangers cause */

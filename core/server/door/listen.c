@@ -245,8 +245,13 @@ static pmix_status_t create(struct px_server *srv, const struct px_server_start 
     door->tools_foreign = px_info_flag(start->info, start->n_info,
                                        PMIX_SERVER_ALLOW_FOREIGN_TOOLS);
     /* Without a slot for tools, all would be refused. */
-    door->tools = wanted && (srv->host || srv->module.tool_connected2 ||
-                             srv->module.tool_connected);
+    door->tools_asked = wanted && (srv->host || srv->module.tool_connected2 ||
+                                   srv->module.tool_connected);
+    /* A launcher's user may look at the jobs, unless the launcher decides about
+     * tools. */
+    door->tools_private = srv->host && !px_info_find(start->info, start->n_info,
+                                                     PMIX_SERVER_TOOL_SUPPORT);
+    door->tools = door->tools_asked || door->tools_private;
     if (wanted && !door->tools)
         px_log(PX_LOG_WARN, "server",
                "tools are refused, and no rendezvous file is written: the host's "

@@ -472,6 +472,12 @@ static const struct kind {
     {PMIX_SERVER_TOOL_SUPPORT, "", ".tool.", NSPACE, false, false},
 };
 
+/* Files in the private folder of a server that its launcher's user may look at. */
+static const struct kind private_kinds[] = {
+    {NULL, "", ".tool.", PID, false, false},
+    {NULL, "", ".tool.", NSPACE, false, false},
+};
+
 const char *px_rendezvous_launcher_file(const pmix_info_t *info, size_t n_info)
 {
     const char *path = px_info_str(info, n_info, PMIX_LAUNCHER_RENDEZVOUS_FILE);
@@ -540,14 +546,11 @@ static pmix_status_t write_file(struct px_server *srv, const char *label,
 }
 
 static pmix_status_t write_kind(struct px_server *srv, const struct kind *k,
-                                const char *text, struct px_err *err)
+                                const char *dir, const char *text, struct px_err *err)
 {
     PX_AUTOFREE char *name = name_of(k, srv);
     const struct px_rendezvous_request placement = {
-        .dir = k->system ? srv->system_tmpdir : srv->tmpdir,
-        .name = name,
-        .text = text,
-        .well_known = true};
+        .dir = dir, .name = name, .text = text, .well_known = true};
 
     if (!name || !*name)
         return name ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
@@ -646,7 +649,12 @@ pmix_status_t px_rendezvous_publish(struct px_server *srv, const pmix_info_t *in
         return PMIX_ERR_NOMEM;
     for (size_t i = 0; !rc && i < PX_COUNT(kinds); i++)
         if (px_info_flag(info, n_info, kinds[i].key))
-            rc = write_kind(srv, &kinds[i], text, err);
+            rc = write_kind(srv, &kinds[i],
+                            kinds[i].system ? srv->system_tmpdir : srv->tmpdir, text,
+                            err);
+    for (size_t i = 0; !rc && i < PX_COUNT(private_kinds); i++)
+        if (srv->part.door->tools_private && srv->dir)
+            rc = write_kind(srv, &private_kinds[i], srv->dir, text, err);
     if (!rc && launcher)
         rc = write_at(srv, launcher, wide);
     if (!rc && where)

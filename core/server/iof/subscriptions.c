@@ -437,7 +437,7 @@ enum px_iof_interest px_server_iof_interest(const struct px_server *srv,
                                             const pmix_proc_t *source,
                                             pmix_iof_channel_t channel)
 {
-    enum px_iof_interest interest = srv->part.door->tools ? PX_IOF_LATER : PX_IOF_NONE;
+    enum px_iof_interest interest = srv->part.door->tools_asked ? PX_IOF_LATER : PX_IOF_NONE;
 
     PX_LIST_EACH (&srv->part.relay->readers, const struct px_iof_reader, r, link) {
         bool may = may_read(r, source);
