@@ -31,7 +31,7 @@ BANNED = {name: why for why, names in WHY.items() for name in names.split()}
 ALLOWED = {("path.c.o", "faccessat"), ("reclaim_process.c.o", "sigaction"),
            ("pfexec_child.c.o", "sigaction"),
            ("pmixrun.c.o", "sigaction"), ("pmixrun.c.o", "signal"),
-           ("host_check.c.o", "signal"),
+           ("host_check.c.o", "signal"), ("query_server.c.o", "signal"),
            # PMIx_Setenv on the program's own environment, and programs that run with the rights of their users.
            ("argv.c.o", "getenv"), ("pmixrun_progress.c.o", "getenv"), ("pmixrun_options.c.o", "getenv"),
            ("names.c.o", "getenv"), ("engine.c.o", "getenv"), ("engine_run.c.o", "getenv"), ("engine_run.c.o", "signal"), ("leftover.c.o", "getenv"), ("pretty.c.o", "getenv")}

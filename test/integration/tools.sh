@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Programs that ask a server: pps, at pmixrun and at the servers of other projects.
+. "$(dirname "$0")/lib.sh"
+suite_begin tools "$@"
+
+TOOLS=(pps)
+tool() { echo "$BUILD/contrib/tools/$1"; }
+
+# serve ARGUMENT...: starts pmixrun with a job of two ranks, which end by a file or a signal
+serve() {
+    GO=$TMPDIR/go
+    OUT=$TMPDIR/ranks ERR=$TMPDIR/ranks.err start "$PMIXRUN" "$@" -n 2 sh -c \
+        'echo up $$; while ! test -f "$0"; do sleep 0.05; done' "$GO"
+    SERVER=$PID
+    await_lines 2 '^up' "$TMPDIR/ranks"
+}
+
+# ends STATUS: the job ends, and pmixrun with this status
+ends() {
+    touch "$GO"
+    await "$SERVER" 20
+    same "$1" "$RC" "exit status of pmixrun: $(cat "$TMPDIR/ranks.err")"
+    rm -f "$GO" "$TMPDIR"/ranks "$TMPDIR"/ranks.err
+}
+
+# ask TOOL ARGUMENT...: asks the server that runs; expects success
+ask() { well "$(tool "$1")" --pid "$SERVER" "${@:2}"; }
+# refused STATUS REGEX TOOL ARGUMENT...: expects a failure, and one line that matches
+refused() {
+    rc_of "$1" run 60 "$(tool "$3")" "${@:4}" >"$OUT" 2>"$ERR"
+    lines 1 "$2" "$ERR"
+}
+# json EXPRESSION [FILE]: prints an expression of Python about the JSON d
+json() { python3 -c 'import json, sys; d = json.load(open(sys.argv[2])); print(eval(sys.argv[1]))' "$1" "${2:-$OUT}"; }
+job_of() { ask pps --parsable && awk -F: 'NR == 1 { print $3 }' "$OUT"; }
+state_of() { ps -o stat= -p "$1" | cut -c1; }
+is_in_state() { [ "$(state_of "$2")" = "$1" ]; }
+
+# ---- texts ------------------------------------------------------------------------------------------
+
+# completes TOOL WORD...: prints the words that bash offers for the last word
+completes() {
+    "$(tool "$1")" --completion bash >"$TMPDIR/completion"
+    bash -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); "_$1"; echo "${COMPREPLY[@]}"' \
+        bash "$TMPDIR/completion" "$@"
+    rm "$TMPDIR/completion"
+}
+
+texts() {
+    local name
+    for name in "${TOOLS[@]}"; do
+        well "$(tool "$name")" --help
+        lines 1 "^usage: $name \[OPTIONS\]" "$OUT"
+        lines 0 '.{81}' "$OUT"
+        well "$(tool "$name")" --version
+        lines 1 "^$name, .*Tenon" "$OUT"
+        well "$(tool "$name")" --man
+        lines 1 "^\.TH ${name^^} 1 " "$OUT"
+        ! has man || [ -z "$(LC_ALL=C.UTF-8 MANWIDTH=100 man --warnings -E UTF-8 -l "$OUT" 2>&1 >/dev/null)" ] ||
+            fail "man(1) warns of the page of $name"
+        well "$(tool "$name")" --completion zsh
+        lines 1 "^#compdef $name\$" "$OUT"
+        ! has zsh || zsh -n "$OUT" || fail "zsh cannot read the completion of $name"
+        [ "$name" = pmixcc ] || same --completion "$(completes "$name" --compl)" "completion of $name"
+    done
+    same "bash zsh" "$(completes pps --completion '')" "words of an option"
+    same "" "$(completes pps --pid '')" "an argument without words"
+}
+
+# Each option of OpenPMIx's program of this name, and each mistake.
+command_lines() {
+    local server='--pid 1 --namespace x --uri x --tmpdir /tmp --wait-to-connect 1 --num-connect-retries 1'
+    server+=' --system-server-first --pmixmca a b -v'
+    while read -r name words; do
+        # shellcheck disable=SC2086
+        well "$(tool "$name")" $words --version
+        lines 1 "^$name, " "$OUT"
+    done <<END
+pps $server --nodes --system-server
+END
+    while read -r name words; do
+        # shellcheck disable=SC2086
+        rc_of 2 run 20 "$(tool "$name")" $words >"$OUT" 2>"$ERR"
+        lines 1 "^$name: .*; see $name --help\$" "$ERR"
+    done <<END
+pps --nonsense
+pps --pid
+pps --pid x
+pps --pid 0
+pps --pid file:/nowhere
+pps --json=yes
+pps --p 1
+pps operand
+pps --completion fish
+END
+}
+
+nothing_there() {
+    local name
+    for name in "pps"; do
+        # shellcheck disable=SC2086
+        refused 1 "cannot connect to a server: " $name
+    done
+}
+
+# ---- pps --------------------------------------------------------------------------------------------
+
+shows() { # ARGUMENT...: of pmixrun
+    local pids
+    serve "$@"
+    ask pps
+    lines 1 '^node +job +rank +pid +state +CPU s +CPU % +memory MB +program$' "$OUT"
+    lines 2 " (0|1) +[0-9]+ +running +[0-9.]+ +- +[0-9.]+ +[^ ]*sh\$" "$OUT"
+    ask pps --json
+    pids=$(sed -n 's/^up //p' "$TMPDIR/ranks" | sort -n | tr '\n' ' ')
+    same "$pids" "$(json '" ".join(str(n) for n in sorted(p["pid"] for p in d["processes"])) + " "')" "pids"
+    same "[0, 1]" "$(json '[p["rank"] for p in d["processes"]]')" "ranks"
+    same "$(uname -n) True" "$(json 'd["processes"][0]["node"], d["processes"][0]["memory_mb"] > 0' | tr -d "(),'")" "a rank"
+    ask pps --nodes --parsable
+    lines 1 "^nodes:$(uname -n):2:[0-9.]+:[0-9.]+\$" "$OUT"
+    refused 1 'cannot list the processes of nothing: ' pps --pid "$SERVER" --job nothing
+    ends 0
+}
+
+watches() {
+    serve
+    OUT=$TMPDIR/watched ERR=$TMPDIR/watched.err start "$(tool pps)" --pid "$SERVER" --watch=1 --json
+    local watcher=$PID
+    until_true 20 has_lines 2 . "$TMPDIR/watched" || fail "no second table"
+    tail -1 "$TMPDIR/watched" >"$TMPDIR/last"
+    same True "$(json 'all(p["cpu_percent"] is not None for p in d["processes"])' "$TMPDIR/last")" "the shares"
+    ends 0
+    await "$watcher" 20
+    same 0 "$RC" "exit status of pps: $(cat "$TMPDIR/watched.err")"
+    rm "$TMPDIR"/watched* "$TMPDIR/last"
+}
+
+t texts texts
+t command-lines command_lines
+t no-server nothing_there
+t pps shows
+t pps-with-tools shows --tools
+t pps-watch watches
+suite_end
