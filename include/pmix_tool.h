@@ -65,6 +65,13 @@ typedef void (*pmix_iof_cbfunc_t)(size_t iofhdlr, pmix_iof_channel_t channel,
  */
 #define TENON_QUERY_OUTPUT "tenon.qry.output"
 
+/**
+ * Query qualifier, bool: name the part that answers. The value is a string: "library"
+ * of the calling process, "server", or "host". An info with this key comes beside the
+ * answers of each part. Only parts of this library give it.
+ */
+#define TENON_QUERY_SOURCE "tenon.qry.source"
+
 /* -- Forwarding of standard streams ------------------------------------------------ */
 
 /**

@@ -102,6 +102,9 @@ static void on_query(struct px_api *api)
         rc = px_support_query(tables, rest.queries, &rest.n_queries, &a.infos);
     if (!rc)
         rc = px_query_keys(rest.queries, &rest.n_queries, answer_here, &a);
+    if (!rc)
+        rc = px_query_source(&a.infos, api->args.queries, api->args.n_queries,
+                             "library");
     api->results = a.infos.v;
     api->n_results = a.infos.n;
     is_rest = !rc && rest.n_queries > 0;
@@ -146,6 +149,8 @@ static pmix_status_t list_servers(struct px_api *op, void **copy, size_t *n)
     rc = px_type_copy_array(PMIX_QUERY, copy, op->args.queries, *n);
     if (!rc)
         rc = px_query_keys(*copy, n, answer_servers, &known);
+    if (!rc)
+        rc = px_query_source(&known, op->args.queries, op->args.n_queries, "library");
     op->args.queries = *copy;
     op->args.n_queries = *n;
     op->results = known.v;
@@ -195,6 +200,8 @@ PX_EXPORT pmix_status_t PMIx_Query_info(pmix_query_t queries[], size_t nqueries,
     void *copy = NULL;
     size_t n_copy = 0;
 
+    if (!rc)
+        rc = px_query_source(&known, queries, nqueries, "library");
     if (!rc && results && nresults) {
         *results = known.v;
         *nresults = known.n;

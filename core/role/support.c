@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+#include <pmix_tool.h>
+
 static const char *const attribute_keys[PX_N_LEVELS] = {
     [PX_LEVEL_CLIENT] = PMIX_CLIENT_ATTRIBUTES,
     [PX_LEVEL_SERVER] = PMIX_SERVER_ATTRIBUTES,
@@ -361,6 +363,22 @@ pmix_status_t px_abi_answer(void *ctx, const pmix_query_t *q PX_UNUSED, const ch
                    strcmp(key, PMIX_QUERY_PROVISIONAL_ABI_VERSION) == 0
                ? px_infos_add(ctx, key, ABI_VERSION, PMIX_STRING)
                : PMIX_ERR_NOT_FOUND;
+}
+
+bool px_query_source_asked(const pmix_query_t *queries, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (px_info_flag(queries[i].qualifiers, queries[i].nqual, TENON_QUERY_SOURCE))
+            return true;
+    return false;
+}
+
+pmix_status_t px_query_source(px_infos *answers, const pmix_query_t *queries, size_t n,
+                              const char *part)
+{
+    return answers->n > 0 && px_query_source_asked(queries, n)
+               ? px_infos_add(answers, TENON_QUERY_SOURCE, part, PMIX_STRING)
+               : PMIX_SUCCESS;
 }
 
 pmix_status_t px_support_query_keys(char ***list)

@@ -39,6 +39,13 @@ typedef pmix_status_t (*px_answer_key_fn)(void *ctx, const pmix_query_t *q,
 pmix_status_t px_query_keys(pmix_query_t *queries, size_t *n, px_answer_key_fn answer,
                             void *ctx);
 
+/* Adds the name of the part that has made the answers, if a query asks for it by
+ * TENON_QUERY_SOURCE. */
+pmix_status_t px_query_source(px_infos *answers, const pmix_query_t *queries, size_t n,
+                              const char *part);
+/* True if a query has TENON_QUERY_SOURCE. */
+bool px_query_source_asked(const pmix_query_t *queries, size_t n);
+
 /* Appends the keys that each process of this library answers. */
 pmix_status_t px_support_query_keys(char ***list);
 /* Adds the Standard's ABI version to ctx, a px_infos, if key requests the stable or

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Programs that ask a server: pps, at pmixrun and at the servers of other projects.
+# Programs that ask a server: pps, pquery and the others, at pmixrun and at the servers of other projects.
 . "$(dirname "$0")/lib.sh"
 suite_begin tools "$@"
 
-TOOLS=(pps)
+TOOLS=(pps pquery)
 tool() { echo "$BUILD/contrib/tools/$1"; }
 
 # serve ARGUMENT...: starts pmixrun with a job of two ranks, which end by a file or a signal
@@ -78,6 +78,7 @@ command_lines() {
         lines 1 "^$name, " "$OUT"
     done <<END
 pps $server --nodes --system-server
+pquery $server --system-server
 END
     while read -r name words; do
         # shellcheck disable=SC2086
@@ -93,12 +94,16 @@ pps --json=yes
 pps --p 1
 pps operand
 pps --completion fish
+pquery --job a:b --do-not-connect
+pquery --do-not-connect x[a=b
+pquery --do-not-connect x[a:nothing=b]
+pquery --do-not-connect x[a:int=b]
 END
 }
 
 nothing_there() {
     local name
-    for name in "pps"; do
+    for name in "pps" "pquery x"; do
         # shellcheck disable=SC2086
         refused 1 "cannot connect to a server: " $name
     done
@@ -136,10 +141,54 @@ watches() {
     rm "$TMPDIR"/watched* "$TMPDIR/last"
 }
 
+# ---- pquery -----------------------------------------------------------------------------------------
+
+# answers PART KEY: expects that the part answers the key
+answers() {
+    ask pquery --parsable "$2"
+    lines 1 "^answers:[A-Za-z_.]+:$1:.+:(PMIX_)?SUCCESS\$" "$OUT"
+}
+
+sources() {
+    serve
+    answers library PMIX_QUERY_STABLE_ABI_VERSION
+    answers library PMIX_QUERY_AVAIL_SERVERS
+    answers server PMIX_QUERY_NUM_PSETS
+    answers server PMIX_SERVER_URI
+    answers server PMIX_QUERY_NAMESPACES
+    answers server pmix.qry.nsinfo
+    ask pquery --json "PMIX_JOB_SIZE[PMIX_NSPACE=$(job_of)]"
+    same "2 server" "$(json '"%d %s" % (d["answers"][0]["value"], d["answers"][0]["by"])')" "the size of the job"
+    ask pquery --json --job "$(job_of):1" PMIX_PROC_PID
+    same "$(ps -o pid= -p "$(json 'd["answers"][0]["value"]')" | tr -d ' ')" "$(json 'd["answers"][0]["value"]')" "a process"
+    ask pquery # all keys
+    lines 1 'pmix\.qry\.ptable' "$OUT"
+    refused 1 'cannot answer no\.such\.key: unknown key: no part has an answer$' pquery --pid "$SERVER" no.such.key
+    refused 1 'cannot answer PMIX_QUERY_NAMESPACES: no server is connected$' pquery --do-not-connect PMIX_QUERY_NAMESPACES
+    ends 0
+}
+
+# A server with a host of its own, which answers first.
+host_answers() {
+    mkfifo "$TMPDIR/in"
+    IN=$TMPDIR/in OUT=$TMPDIR/host TOOL_HOST_JOBS=jobs start "$PROGRAMS/tool_host" serving tool
+    SERVER=$PID
+    local in
+    exec {in}>"$TMPDIR/in"
+    await_lines 1 '^ready' "$TMPDIR/host"
+    answers host PMIX_QUERY_NAMESPACES
+    answers server PMIX_QUERY_NUM_PSETS
+    exec {in}>&-
+    await "$SERVER" 20
+    rm "$TMPDIR/in" "$TMPDIR/host"
+}
+
 t texts texts
 t command-lines command_lines
 t no-server nothing_there
 t pps shows
 t pps-with-tools shows --tools
 t pps-watch watches
+t pquery sources
+t pquery-host host_answers
 suite_end

@@ -18,6 +18,7 @@ struct px_answers {
     size_t left_b;
     size_t left_items;  /* work, see px_work */
     struct px_req *req; /* charged for the answers */
+    bool sources;       /* the parts that answer are named: TENON_QUERY_SOURCE */
 };
 
 /* A query key and its function; the last row is zero. Several tables may have a key:

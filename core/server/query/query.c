@@ -21,6 +21,8 @@
 
 #include <string.h>
 
+#include <pmix_tool.h>
+
 /* Limits of one request. */
 #define MAX_QUERIES 256u
 #define MAX_KEYS    1024u  /* in all queries */
@@ -196,7 +198,10 @@ static pmix_status_t prepare_query(struct px_req *req, struct px_upcall *u)
     if (!u->answers)
         return PMIX_ERR_NOMEM;
     *u->answers = (struct px_answers){
-        .left_b = 2ull * PX_MAX_ANSWER_B, .left_items = MAX_WORK, .req = req};
+        .left_b = 2ull * PX_MAX_ANSWER_B,
+        .left_items = MAX_WORK,
+        .req = req,
+        .sources = px_query_source_asked(u->args.queries, u->args.n_queries)};
     for (size_t i = 0; !rc && i < u->args.n_queries; i++)
         rc = check_target(req->peer, &u->args.queries[i]);
     for (size_t i = 0; !rc && i < u->args.n_queries; i++)
@@ -305,6 +310,19 @@ static pmix_status_t judge(struct pass *pass, const struct px_upcall *answer)
     return pass->failure ? pass->failure : hosts;
 }
 
+/* Names the parts that have answered, if the request asks for them. */
+static pmix_status_t name_sources(struct px_answers *a, const px_infos *hosts)
+{
+    const bool here = a->infos.n > 0 || a->slow;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (a->sources && here)
+        rc = px_answer_text(a, TENON_QUERY_SOURCE, "server");
+    if (!rc && a->sources && hosts->n > 0)
+        rc = px_answer_text(a, TENON_QUERY_SOURCE, "host");
+    return rc;
+}
+
 /* Replies with the answers made here, the answers of the host, and the answers for
  * which the host was asked first. A host that refuses the request ends the query,
  * unless an answer was made here. */
@@ -334,6 +352,9 @@ static void reply_query(void *arg, const struct px_upcall *answer)
     }
     if (status == PMIX_ERR_NOT_SUPPORTED)
         px_req_refused(req, "PMIx_Query_info", "the host does not support the request");
+    if (pass.a && (status == PMIX_SUCCESS || status == PMIX_ERR_PARTIAL_SUCCESS) &&
+        name_sources(pass.a, hosts))
+        status = PMIX_ERR_NOMEM;
     if (pass.a && (status == PMIX_SUCCESS || status == PMIX_ERR_PARTIAL_SUCCESS))
         px_query_reply(req, status, pass.a, hosts);
     else
