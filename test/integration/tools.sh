@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 suite_begin tools "$@"
 
-TOOLS=(pps pquery)
+TOOLS=(pevent pps pquery)
 tool() { echo "$BUILD/contrib/tools/$1"; }
 
 # serve ARGUMENT...: starts pmixrun with a job of two ranks, which end by a file or a signal
@@ -79,6 +79,7 @@ command_lines() {
     done <<END
 pps $server --nodes --system-server
 pquery $server --system-server
+pevent $server --range local --event 5
 END
     while read -r name words; do
         # shellcheck disable=SC2086
@@ -98,12 +99,16 @@ pquery --job a:b --do-not-connect
 pquery --do-not-connect x[a=b
 pquery --do-not-connect x[a:nothing=b]
 pquery --do-not-connect x[a:int=b]
+pevent --do-not-connect
+pevent --do-not-connect NO_SUCH_EVENT
+pevent --do-not-connect --follow --to a:1
+pevent --range everywhere 5
 END
 }
 
 nothing_there() {
     local name
-    for name in "pps" "pquery x"; do
+    for name in "pps" "pquery x" "pevent 5"; do
         # shellcheck disable=SC2086
         refused 1 "cannot connect to a server: " $name
     done
@@ -183,6 +188,39 @@ host_answers() {
     rm "$TMPDIR/in" "$TMPDIR/host"
 }
 
+# ---- pevent -----------------------------------------------------------------------------------------
+
+# listen ARGUMENT...: starts pevent, which prints into TMPDIR/events
+listen() {
+    OUT=$TMPDIR/events ERR=$TMPDIR/events.err start "$(tool pevent)" --pid "$SERVER" "$@"
+    LISTENER=$PID
+    await_lines 1 '^pevent: waiting for events$' "$TMPDIR/events.err"
+}
+listener_ends() { # STATUS: pevent ends with this status
+    await "$LISTENER" 20
+    same "$1" "$RC" "exit status of pevent: $(cat "$TMPDIR/events.err")"
+}
+
+events() {
+    serve
+    listen --await -3001
+    ask pevent --info PMIX_EVENT_TEXT_MESSAGE=hello --info my.number:int=7 -- -3001
+    listener_ends 0
+    same "-3001 hello 7" "$(json '"%d %s %d" % (d["code"], d["info"]["PMIX_EVENT_TEXT_MESSAGE"], d["info"]["my.number"])' "$TMPDIR/events")" \
+        "the event"
+    listen --await --timeout 1 -- -3002
+    listener_ends 124
+    listen --follow
+    ask pevent --range local -- -3003
+    ask pevent -3004
+    await_lines 1 '"code":-3004' "$TMPDIR/events"
+    ends 0
+    listener_ends 0
+    lines 1 '"code":-3003' "$TMPDIR/events"
+    lines 1 '"event":"[A-Z_-]*LOST[_-]CONNECTION"' "$TMPDIR/events"
+    rm "$TMPDIR"/events*
+}
+
 t texts texts
 t command-lines command_lines
 t no-server nothing_there
@@ -191,4 +229,5 @@ t pps-with-tools shows --tools
 t pps-watch watches
 t pquery sources
 t pquery-host host_answers
+t pevent events
 suite_end
