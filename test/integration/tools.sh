@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 suite_begin tools "$@"
 
-TOOLS=(pevent pps pquery)
+TOOLS=(pctrl pevent pps pquery)
 tool() { echo "$BUILD/contrib/tools/$1"; }
 
 # serve ARGUMENT...: starts pmixrun with a job of two ranks, which end by a file or a signal
@@ -80,6 +80,8 @@ command_lines() {
 pps $server --nodes --system-server
 pquery $server --system-server
 pevent $server --range local --event 5
+pctrl $server --nspace x --system-server-only --request-id a --pause --resume --kill --terminate --signal TERM
+pctrl --cancel all --restart x --checkpoint y --pset z --targets a:1,b:*
 END
     while read -r name words; do
         # shellcheck disable=SC2086
@@ -103,12 +105,18 @@ pevent --do-not-connect
 pevent --do-not-connect NO_SUCH_EVENT
 pevent --do-not-connect --follow --to a:1
 pevent --range everywhere 5
+pctrl --do-not-connect x
+pctrl --do-not-connect --pause
+pctrl --do-not-connect --pause --all x
+pctrl --signal NOTHING x
+pctrl --pause --targets :1
+pctrl --pause x:3-1 --do-not-connect
 END
 }
 
 nothing_there() {
     local name
-    for name in "pps" "pquery x" "pevent 5"; do
+    for name in "pps" "pquery x" "pctrl --pause x" "pevent 5"; do
         # shellcheck disable=SC2086
         refused 1 "cannot connect to a server: " $name
     done
@@ -221,6 +229,31 @@ events() {
     rm "$TMPDIR"/events*
 }
 
+# ---- pctrl ------------------------------------------------------------------------------------------
+
+controls() {
+    local job first second
+    serve
+    job=$(job_of)
+    ask pps --json
+    first=$(json 'd["processes"][0]["pid"]') second=$(json 'd["processes"][1]["pid"]')
+    ask pctrl --pause "$job:0"
+    until_true 10 is_in_state T "$first" || fail "rank 0 goes on"
+    is_in_state S "$second" || is_in_state R "$second" || fail "rank 1 is paused, too"
+    ask pctrl --resume "$job:0-1"
+    until_true 10 is_in_state S "$first" || fail "rank 0 does not go on"
+    ask pctrl --pset both --targets "$job:0,$job:1"
+    ask pctrl --signal SIGSTOP --set both
+    until_true 10 is_in_state T "$second" || fail "rank 1 goes on"
+    ask pctrl --signal cont "$job"
+    refused 1 'cannot control the processes: ' pctrl --pid "$SERVER" --checkpoint x "$job"
+    refused 1 'cannot find the process set nothing: ' pctrl --pid "$SERVER" --pause --set nothing
+    refused 1 'cannot control the processes: ' pctrl --pid "$SERVER" --pause "$job:7"
+    kill -0 "$first" "$second" || fail "a refused order ended a process"
+    ask pctrl --kill "$job"
+    ends 137
+}
+
 t texts texts
 t command-lines command_lines
 t no-server nothing_there
@@ -230,4 +263,5 @@ t pps-watch watches
 t pquery sources
 t pquery-host host_answers
 t pevent events
+t pctrl controls
 suite_end
