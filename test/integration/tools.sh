@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 suite_begin tools "$@"
 
-TOOLS=(pctrl pevent pps pquery)
+TOOLS=(pctrl pevent plookup pps pquery)
 tool() { echo "$BUILD/contrib/tools/$1"; }
 
 # serve ARGUMENT...: starts pmixrun with a job of two ranks, which end by a file or a signal
@@ -80,6 +80,7 @@ command_lines() {
 pps $server --nodes --system-server
 pquery $server --system-server
 pevent $server --range local --event 5
+plookup --pid 1 --tmpdir /tmp --wait 1 --timeout 5
 pctrl $server --nspace x --system-server-only --request-id a --pause --resume --kill --terminate --signal TERM
 pctrl --cancel all --restart x --checkpoint y --pset z --targets a:1,b:*
 END
@@ -111,12 +112,15 @@ pctrl --do-not-connect --pause --all x
 pctrl --signal NOTHING x
 pctrl --pause --targets :1
 pctrl --pause x:3-1 --do-not-connect
+plookup --do-not-connect
+plookup --range everywhere x
+plookup --wait x y
 END
 }
 
 nothing_there() {
     local name
-    for name in "pps" "pquery x" "pctrl --pause x" "pevent 5"; do
+    for name in "pps" "pquery x" "pctrl --pause x" "pevent 5" "plookup x"; do
         # shellcheck disable=SC2086
         refused 1 "cannot connect to a server: " $name
     done
@@ -254,6 +258,17 @@ controls() {
     ends 137
 }
 
+# ---- plookup ----------------------------------------------------------------------------------------
+
+looks_up() {
+    start "$PMIXRUN" -n 1 "$CLIENT" publish
+    await "$PID" 30
+    serve
+    refused 1 '^plookup: nothing is not published$' plookup --pid "$SERVER" nothing
+    refused 124 'not all keys are published within 1 seconds$' plookup --pid "$SERVER" --wait 0 --timeout 1 nothing
+    ends 0
+}
+
 t texts texts
 t command-lines command_lines
 t no-server nothing_there
@@ -264,4 +279,5 @@ t pquery sources
 t pquery-host host_answers
 t pevent events
 t pctrl controls
+t plookup looks_up
 suite_end
