@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 suite_begin tools "$@"
 
-TOOLS=(pctrl pevent plookup pps pquery)
+TOOLS=(pattrs pctrl pevent plookup pps pquery)
 tool() { echo "$BUILD/contrib/tools/$1"; }
 
 # serve ARGUMENT...: starts pmixrun with a job of two ranks, which end by a file or a signal
@@ -79,6 +79,8 @@ command_lines() {
     done <<END
 pps $server --nodes --system-server
 pquery $server --system-server
+pattrs $server --do-not-connect --client PMIx_Get --server all --tool all --host all
+pattrs --client-fns --server-fns --tool-fns --host-fns
 pevent $server --range local --event 5
 plookup --pid 1 --tmpdir /tmp --wait 1 --timeout 5
 pctrl $server --nspace x --system-server-only --request-id a --pause --resume --kill --terminate --signal TERM
@@ -102,6 +104,7 @@ pquery --job a:b --do-not-connect
 pquery --do-not-connect x[a=b
 pquery --do-not-connect x[a:nothing=b]
 pquery --do-not-connect x[a:int=b]
+pattrs --client
 pevent --do-not-connect
 pevent --do-not-connect NO_SUCH_EVENT
 pevent --do-not-connect --follow --to a:1
@@ -120,7 +123,7 @@ END
 
 nothing_there() {
     local name
-    for name in "pps" "pquery x" "pctrl --pause x" "pevent 5" "plookup x"; do
+    for name in "pps" "pquery x" "pattrs" "pctrl --pause x" "pevent 5" "plookup x"; do
         # shellcheck disable=SC2086
         refused 1 "cannot connect to a server: " $name
     done
@@ -158,7 +161,7 @@ watches() {
     rm "$TMPDIR"/watched* "$TMPDIR/last"
 }
 
-# ---- pquery -----------------------------------------------------------------------------------------
+# ---- pquery, pattrs ---------------------------------------------------------------------------------
 
 # answers PART KEY: expects that the part answers the key
 answers() {
@@ -198,6 +201,21 @@ host_answers() {
     exec {in}>&-
     await "$SERVER" 20
     rm "$TMPDIR/in" "$TMPDIR/host"
+}
+
+attributes() {
+    serve
+    ask pattrs --json
+    same "['client', 'host', 'server', 'tool']" "$(json 'sorted({a["part"] for a in d["attributes"]})')" "parts"
+    same True "$(json 'any(a["function"] == "PMIx_Get" and a["attribute"] == "PMIX_TIMEOUT" for a in d["attributes"])')" "PMIx_Get"
+    ask pattrs --host PMIx_Spawn --client-fns --parsable
+    lines 1 '^functions:client:PMIx_Get$' "$OUT"
+    lines 1 '^attributes:host:PMIx_Spawn:PMIX_MAPBY:pmix\.mapby:PMIX_STRING:' "$OUT"
+    lines 0 '^attributes:[^:]+:PMIx_Get:' "$OUT"
+    ends 0
+    well "$(tool pattrs)" --do-not-connect --client PMIx_Get
+    lines 1 ' PMIX_GET_REFRESH_CACHE ' "$OUT"
+    refused 1 'cannot list the attributes of the client: ' pattrs --do-not-connect --client PMIx_Nothing
 }
 
 # ---- pevent -----------------------------------------------------------------------------------------
@@ -277,6 +295,7 @@ t pps-with-tools shows --tools
 t pps-watch watches
 t pquery sources
 t pquery-host host_answers
+t pattrs attributes
 t pevent events
 t pctrl controls
 t plookup looks_up
