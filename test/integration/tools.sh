@@ -49,7 +49,7 @@ completes() {
 
 texts() {
     local name
-    for name in "${TOOLS[@]}"; do
+    for name in "${TOOLS[@]}" pmixcc; do
         well "$(tool "$name")" --help
         lines 1 "^usage: $name \[OPTIONS\]" "$OUT"
         lines 0 '.{81}' "$OUT"
@@ -118,6 +118,8 @@ pctrl --pause x:3-1 --do-not-connect
 plookup --do-not-connect
 plookup --range everywhere x
 plookup --wait x y
+pmixcc
+pmixcc --showme:nothing
 END
 }
 
@@ -287,6 +289,28 @@ looks_up() {
     ends 0
 }
 
+# ---- pmixcc -----------------------------------------------------------------------------------------
+
+compiles() {
+    install_tree
+    has pkg-config || skip "no pkg-config"
+    move_tree
+    local cc=$TREE/bin/pmixcc
+    unset PKG_CONFIG_PATH
+    [ -x "$cc" ] || cc=$cc.tenon
+    printf '#include <pmix.h>\n#include <stdio.h>\nint main(void) { puts(PMIx_Get_version()); return 0; }\n' >"$TMPDIR/a.c"
+    well "$cc" -o "$TMPDIR/a" "$TMPDIR/a.c"
+    LD_LIBRARY_PATH=$TREE_LIB well "$TMPDIR/a"
+    lines 1 Tenon "$OUT"
+    well "$cc" -c -o "$TMPDIR/a.o" "$TMPDIR/a.c"
+    well "$cc" --showme:incdirs
+    [ -f "$(cut -d' ' -f1 "$OUT")/pmix.h" ] || fail "no pmix.h in $(cat "$OUT")"
+    well "$cc" --showme:libs
+    lines 1 '^pmix$' "$OUT"
+    CC='no-such-compiler' rc_of 127 run 20 "$cc" x.c 2>"$ERR"
+    rm -rf "$TMPDIR"/a "$TMPDIR"/a.? "$TMPDIR/moved"
+}
+
 t texts texts
 t command-lines command_lines
 t no-server nothing_there
@@ -299,4 +323,5 @@ t pattrs attributes
 t pevent events
 t pctrl controls
 t plookup looks_up
+t pmixcc compiles
 suite_end
