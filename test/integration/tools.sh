@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 suite_begin tools "$@"
 
-TOOLS=(pattrs pctrl pevent plookup pps pquery)
+TOOLS=(palloc pattrs pctrl pevent plookup pps pquery)
 tool() { echo "$BUILD/contrib/tools/$1"; }
 
 # serve ARGUMENT...: starts pmixrun with a job of two ranks, which end by a file or a signal
@@ -84,6 +84,8 @@ pattrs --client-fns --server-fns --tool-fns --host-fns
 pevent $server --range local --event 5
 plookup --pid 1 --tmpdir /tmp --wait 1 --timeout 5
 pctrl $server --nspace x --system-server-only --request-id a --pause --resume --kill --terminate --signal TERM
+palloc $server --nspace x --request-id a -q b -N 1 -i c -x d --wait-all-nodes -w e -t 5 -s --extend --begin f -I -d g
+palloc --shrink --no-shell --do-not-wait --connect-order x --system-controller --scheduler
 pctrl --cancel all --restart x --checkpoint y --pset z --targets a:1,b:*
 END
     while read -r name words; do
@@ -115,6 +117,8 @@ pctrl --do-not-connect --pause --all x
 pctrl --signal NOTHING x
 pctrl --pause --targets :1
 pctrl --pause x:3-1 --do-not-connect
+palloc --do-not-connect --extend --shrink
+palloc --do-not-connect --extend true
 plookup --do-not-connect
 plookup --range everywhere x
 plookup --wait x y
@@ -289,6 +293,26 @@ looks_up() {
     ends 0
 }
 
+# ---- palloc -----------------------------------------------------------------------------------------
+
+allocations() {
+    serve
+    rc_of 3 run 60 "$(tool palloc)" --pid "$SERVER" --cpus 1 sh -c 'echo "on $(nproc) in $PWD"; exit 3' >"$OUT" 2>"$ERR"
+    lines 1 "^on 1 in $PWD\$" "$OUT"
+    OUT=$TMPDIR/held ERR=$TMPDIR/held.err start "$(tool palloc)" --pid "$SERVER" --cpus 1 --hold --parsable
+    local holder=$PID
+    await_lines 1 '^allocation:PMIX_ALLOC_NUM_CPUS:1$' "$TMPDIR/held"
+    ask palloc --status --parsable
+    lines 1 ":$(sed -n 's/^allocation:PMIX_ALLOC_ID://p' "$TMPDIR/held")\$" "$OUT"
+    kill "$holder"
+    await "$holder" 10
+    refused 1 'cannot get the allocation: ' palloc --pid "$SERVER" --cpus 100000
+    refused 1 'PMIX_ALLOC_QUEUE' palloc --pid "$SERVER" --cpus 1 --queue x
+    refused 2 '^palloc: --uid is not supported: ' palloc --uid 5
+    ends 3 # of the program
+    rm -f "$TMPDIR"/held*
+}
+
 # ---- pmixcc -----------------------------------------------------------------------------------------
 
 compiles() {
@@ -323,5 +347,6 @@ t pattrs attributes
 t pevent events
 t pctrl controls
 t plookup looks_up
+t palloc allocations
 t pmixcc compiles
 suite_end
