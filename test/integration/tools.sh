@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Programs that ask a server: pps, pquery and the others, at pmixrun and at the servers of other projects.
+# Programs that ask a server: pps, pquery and the others, at pmixrun and at the servers of other projects. The last
+# cases check the table of docs/tools.md.
+# shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
 suite_begin tools "$@"
 
@@ -335,6 +337,61 @@ compiles() {
     rm -rf "$TMPDIR"/a "$TMPDIR"/a.? "$TMPDIR/moved"
 }
 
+# ---- other servers ----------------------------------------------------------------------------------
+
+# row NAME COMMAND...: expects the row in docs/tools.md that the command prints
+row() {
+    local got
+    got=$(run 120 "${@:2}") || fail "no row of $1: $got"
+    print_line "$got"
+    grep -qxF -- "$got" "$SOURCE/docs/tools.md" || fail "docs/tools.md does not have the row $got"
+}
+# rows NAME LAUNCHER...: the rows of a launcher: for a tool, and for a process of its job
+rows() {
+    local make=(bash "$HERE/tools_row.sh" "$BUILD/contrib/tools")
+    GO=$TMPDIR/go
+    OUT=$TMPDIR/ranks ERR=$TMPDIR/ranks.err start "${@:2}" -np 2 sh -c \
+        'echo up $$; while ! test -f "$0"; do sleep 0.05; done' "$GO"
+    SERVER=$PID
+    await_lines 2 '^up' "$TMPDIR/ranks"
+    row "$1" "${make[@]}" "$1, a tool" --pid "$SERVER"
+    ends 0
+    # The server of Open MPI 4 serves few requests of its processes.
+    [[ $1 != *"Open MPI 4"* ]] || return 0
+    row "$1" "${@:2}" -np 2 sh -c \
+        'if [ "$PMIX_RANK" = 0 ]; then "$@"; touch "$0"; else while ! test -f "$0"; do sleep 0.05; done; fi' \
+        "$GO" "${make[@]}" "$1, a process of the job"
+    rm -f "$GO"
+}
+
+at_pmixrun() { rows '`pmixrun`' "$PMIXRUN"; }
+
+# Open MPI's launcher: with OpenPMIx in release 4, with PRRTE in release 5.
+at_mpirun() {
+    local mpirun version
+    mpirun=$(command -v mpirun) || skip "Open MPI is not installed"
+    version=$("$mpirun" --version | sed -n 's/.*(Open MPI) //p')
+    [ -n "$version" ] || skip "mpirun is not that of Open MPI"
+    rows "\`mpirun\` of Open MPI $version" "$mpirun"
+    rm -rf "$TMPDIR"/ompi.* "$TMPDIR"/prte.* "$TMPDIR"/pmix_dstor_*
+}
+
+# Programs of OpenPMIx at our server, where they are installed.
+foreign() {
+    local pps option
+    need_debian_lib
+    pps=$(command -v pps) || skip "OpenPMIx's programs are not installed"
+    [[ $("$pps" --version) != *Tenon* ]] || skip "pps is not that of OpenPMIx"
+    serve
+    unset MALLOC_PERTURB_
+    for option in "--pid $SERVER" ''; do
+        # shellcheck disable=SC2086
+        LD_LIBRARY_PATH=$DEBIAN_DIR run 60 "$pps" $option >"$OUT" 2>&1 || fail "exit status $?: $(tail -1 "$OUT")"
+        lines 1 '^Active nspaces: tenon-' "$OUT"
+    done
+    ends 0
+}
+
 t texts texts
 t command-lines command_lines
 t no-server nothing_there
@@ -349,4 +406,7 @@ t pctrl controls
 t plookup looks_up
 t palloc allocations
 t pmixcc compiles
+t at-pmixrun at_pmixrun
+t at-mpirun at_mpirun
+t openpmix foreign
 suite_end
