@@ -102,6 +102,7 @@ pmix_status_t px_server_restart_client(struct px_server *srv, const pmix_proc_t 
             px_server_peer_lost(srv, p, PMIX_SUCCESS);
     local->connected = local->finalized = local->committed = false;
     local->lost = local->last_ms = 0;
+    local->commit_status = PMIX_SUCCESS;
     local->end_reported = local->exited = false;
     px_timeline_reset(local);
     px_store_clear(&local->ns->store, PX_GDS_LOCAL, proc->rank);

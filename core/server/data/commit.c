@@ -149,16 +149,30 @@ static pmix_status_t keep(struct px_server *srv, const struct px_req *req,
 static pmix_status_t succeed(struct px_server *srv, struct px_req *req,
                              const struct px_nspace *ns, const commit *c)
 {
-    if (req->peer->local)
+    if (req->peer->local) {
         req->peer->local->committed = true;
+        req->peer->local->commit_status = PMIX_SUCCESS;
+    }
     px_timeline_stamp(req->peer->local, PX_STEP_COMMIT);
-    (void)px_work(req->peer, GET_ITEMS * px_get_data_arrived(srv, &req->peer->proc));
+    (void)px_work(req->peer,
+                  GET_ITEMS * px_get_data_arrived(srv, &req->peer->proc, PMIX_SUCCESS));
     if (!px_map_sget(&req->peer->stores, ns->name) || c->n == 0 ||
         c->size_b >= SMALL_B || !req->peer->conn ||
         px_conn_unsent(req->peer->conn) >= UNSENT_B)
         return PMIX_SUCCESS;
     px_req_done_meanwhile(req);
     return PX_DEFERRED;
+}
+
+/* Ends a commit that failed. Its values do not come, so requests that wait for them
+ * end. */
+static void on_failed(struct px_server *srv, struct px_peer *peer, pmix_status_t why)
+{
+    peer->commit_failed = true;
+    if (!peer->local)
+        return;
+    peer->local->commit_status = why;
+    (void)px_work(peer, GET_ITEMS * px_get_data_arrived(srv, &peer->proc, why));
 }
 
 /* ---- commits of several turns ---------------------------------------------------- */
@@ -269,7 +283,8 @@ static void peer_turn(struct px_server *srv, struct px_peer *peer)
         long_commit_free(l);
         if (rc == PX_DEFERRED)
             continue;
-        peer->commit_failed |= rc != PMIX_SUCCESS;
+        if (rc)
+            on_failed(srv, peer, rc);
         px_req_done(req, rc);
     }
 }
@@ -318,12 +333,13 @@ static pmix_status_t on_commit(struct px_server *srv, struct px_req *req)
     if (!rc)
         rc = store_some(srv, ns, req->peer->proc.rank, &c, most);
     if (rc && rc != PX_DEFERRED)
-        req->peer->commit_failed = true;
+        on_failed(srv, req->peer, rc);
     return rc ? rc : succeed(srv, req, ns, &c);
 }
 
 static const struct px_rpc rpcs[] = {
-    {PX_OP_COMMIT, PX_BY_ANY, PX_OWN, .passing = true, .handler = on_commit},
+    {PX_OP_COMMIT, PX_BY_ANY, PX_OWN, .passing = true, .handler = on_commit,
+     .failed = on_failed},
     {0},
 };
 

@@ -433,11 +433,12 @@ static void on_timer(void *arg)
 }
 
 /* A key that was not in this commit may be in the next. */
-size_t px_get_data_arrived(struct px_server *srv, const pmix_proc_t *proc)
+size_t px_get_data_arrived(struct px_server *srv, const pmix_proc_t *proc,
+                           pmix_status_t status)
 {
     struct px_get_target *t = find_target(srv, proc);
 
-    return t ? begin_walk(t, HERE, PMIX_SUCCESS) : 0;
+    return t ? begin_walk(t, HERE, status) : 0;
 }
 
 void px_gets_answered(struct px_server *srv, const pmix_proc_t *proc,

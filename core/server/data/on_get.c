@@ -161,8 +161,8 @@ static pmix_status_t judge(struct px_server *srv, struct px_nspace *ns,
         return PMIX_ERR_NOT_FOUND;
     if (now || (g->text && ns && ns->complete && px_key_is_reserved(g->text)))
         return PMIX_ERR_NOT_FOUND;
-    if (local)
-        return PX_DEFERRED;
+    if (local) /* values of a failed commit do not come */
+        return local->commit_status ? local->commit_status : PX_DEFERRED;
     if (ns && ns->complete && proc->rank == PMIX_RANK_WILDCARD)
         return PMIX_ERR_NOT_FOUND;
     /* A rank beyond the job's size does not exist. */
@@ -276,6 +276,8 @@ static void serve_host(struct px_server *srv, struct px_pending_get *w)
         px_pending_get_end(w, PMIX_SUCCESS);
     else if (local ? local->finalized || local->lost : ns && ns->complete)
         px_pending_get_end(w, PMIX_ERR_NOT_FOUND);
+    else if (local && local->commit_status)
+        px_pending_get_end(w, local->commit_status);
     else if (px_pending_get_begin(w, srv, 0))
         px_pending_get_end(w, PMIX_ERR_NOMEM);
 }

@@ -7,9 +7,11 @@
 
 struct px_server;
 
-/* Ends the requests that wait for data of this rank, after new data have arrived: some
- * at once, the others in later turns. Returns the number of requests that were checked
- * at once. */
-size_t px_get_data_arrived(struct px_server *srv, const pmix_proc_t *proc);
+/* Ends requests that wait for data of this rank, after its commit: some at once, the
+ * others in later turns. status: of the commit. After an error all these requests end,
+ * with the value or with the error. Returns the number of requests that were checked at
+ * once. */
+size_t px_get_data_arrived(struct px_server *srv, const pmix_proc_t *proc,
+                           pmix_status_t status);
 
 #endif

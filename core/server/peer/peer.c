@@ -45,6 +45,8 @@ void px_local_join(struct px_local *local, struct px_peer *peer)
     peer->local = local;
     local->n_peers++;
     local->n_tools += peer->tool;
+    if (local->finalized || local->lost)
+        local->commit_status = PMIX_SUCCESS;
     local->finalized = local->left_sets = false;
     if (!peer->tool)
         local->lost = 0;

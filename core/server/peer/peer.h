@@ -39,6 +39,7 @@ struct px_local {
     bool connected;        /* the host was notified of the connection */
     bool finalized;        /* the last of its connections has finalized */
     bool committed;        /* at least one commit has arrived */
+    pmix_status_t commit_status; /* of the last commit */
     /* Number of the loss: the last connection broke before the rank finalized. Or 0. */
     uint64_t lost;
     bool left_sets;    /* the processes connected with it were notified of its end */

@@ -54,6 +54,8 @@ struct px_rpc {
     bool passing; /* not charged: keeps no memory that is not charged elsewhere */
     pmix_status_t (*handler)(struct px_server *srv, struct px_req *req);
     const struct px_forward *forward; /* upcall/server_forward.h */
+    /* Runs instead of the handler, without memory for the request. May be NULL. */
+    void (*failed)(struct px_server *srv, struct px_peer *peer, pmix_status_t why);
 };
 
 /* Unpacks the arguments that the table lists, as px_unpack_args. Charges the memory

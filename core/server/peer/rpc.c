@@ -62,6 +62,22 @@ static pmix_status_t handle(struct px_server *srv, struct px_req *req)
     return rc;
 }
 
+/* Refuses a request without memory. */
+static void refuse(struct px_server *srv, struct px_peer *peer, uint32_t tag,
+                   const uint8_t *payload, size_t n)
+{
+    const struct px_rpc *rpc = NULL;
+    px_reader in;
+    uint8_t op;
+
+    px_reader_init(&in, peer->codec, payload, n);
+    if (!px_unpack_u8(&in, &op, PMIX_COMMAND))
+        rpc = find_rpc(srv, op);
+    if (rpc && rpc->failed)
+        rpc->failed(srv, peer, PMIX_ERR_NOMEM);
+    px_peer_refuse(peer, tag, PMIX_ERR_NOMEM);
+}
+
 void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t tag,
                         const uint8_t *payload, size_t n)
 {
@@ -74,7 +90,7 @@ void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t ta
     }
     req = malloc(sizeof(*req));
     if (!req) {
-        px_peer_refuse(peer, tag, PMIX_ERR_NOMEM);
+        refuse(srv, peer, tag, payload, n);
         return;
     }
     *req = (struct px_req){.peer = peer, .tag = tag};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Commit, get and direct modex: present data, gets that wait, and requests to the host. Also
- * distances for clients that cannot compute them. */
+/* Commit, get and direct modex: present data, gets that wait, and requests to the host. */
 #include "../rt/rt_test.h"
+#include "alloc_fail.h"
 
 #include "core/base/fd.h"
 #include "core/base/str.h"
@@ -9,7 +9,7 @@
 #include "core/model/nspace.h"
 #include "core/rt/process.h"
 #include "core/server/peer/peer.h"
-#include "core/types/handle.h"
+#include "core/server/peer/rpc.h"
 #include "core/wire/frame.h"
 #include "core/wire/requests.h"
 #include "scene.h"
@@ -64,6 +64,41 @@ static void send_get(int fd, uint32_t tag, pmix_rank_t rank, const char *key)
 static pmix_status_t get(int fd, const char *nspace, pmix_rank_t rank, const char *key)
 {
     return raw_request(fd, raw_get(nspace, rank, key, NULL), NULL);
+}
+
+static sem_t answered;
+static pmix_status_t answer_status;
+static char answer_data[4096];
+static size_t answer_n;
+
+static void on_data(pmix_status_t status, char *data, size_t n, void *cbdata)
+{
+    ck_assert_ptr_eq(cbdata, &answered);
+    ck_assert_uint_le(n, sizeof(answer_data));
+    answer_status = status;
+    answer_n = n;
+    if (n)
+        memcpy(answer_data, data, n);
+    sem_post(&answered);
+}
+
+static void ask_for(pmix_rank_t rank)
+{
+    pmix_proc_t p = raw_proc("job", rank);
+
+    ok(PMIx_server_dmodex_request(&p, on_data, &answered));
+}
+
+static pmix_status_t await_answer(void)
+{
+    sem_wait(&answered);
+    return answer_status;
+}
+
+static pmix_status_t answer_for(pmix_rank_t rank)
+{
+    ask_for(rank);
+    return await_answer();
 }
 
 static const pmix_value_t number = {.type = PMIX_UINT32, .data.uint32 = 1};
@@ -256,8 +291,8 @@ PX_TEST_LOOP(users_and_all_of_them_may_only_commit_so_much, 2)
 
 /* ---- large amounts ---------------------------------------------------------------- */
 
-/* Commits n values of size_b as one commit. Their keys are "k0" and so on. */
-static void commit_many(int fd, unsigned n, size_t size_b)
+/* Commits n values of size_b as one commit. Their keys are "k0" and so on. Returns the status. */
+static pmix_status_t commit_many_of(int fd, unsigned n, size_t size_b)
 {
     PX_AUTOFREE char *bytes = calloc(1, size_b);
     pmix_value_t v = {.type = PMIX_BYTE_OBJECT, .data.bo = {bytes, size_b}};
@@ -272,7 +307,12 @@ static void commit_many(int fd, unsigned n, size_t size_b)
     }
     px_pack_u8(&w, PMIX_LOCAL, PMIX_SCOPE);
     px_pack_buffer(&w, &body.buf);
-    ok(raw_request(fd, w, NULL));
+    return raw_request(fd, w, NULL);
+}
+
+static void commit_many(int fd, unsigned n, size_t size_b)
+{
+    ok(commit_many_of(fd, n, size_b));
 }
 
 /* Returns the numbers of the keys in a reply about rank 1, as bits. */
@@ -353,6 +393,71 @@ PX_TEST_LOOP(answers_do_not_pile_up_for_a_client_that_does_not_read, 2)
     ck_assert_uint_le(unsent, PX_UNREAD_B + 3 * SIZE_B);
     for (unsigned i = 0; i < N; i++)
         ok(raw_status(one, 700 + i));
+}
+
+/* The commit takes several turns, and fails in the last. */
+PX_TEST(gets_end_when_a_long_commit_fails)
+{
+    setenv("PMIX_MCA_server_committed_per_user", "1m", 1);
+    start();
+    send_get(one, 300, 1, "k0");
+    ask_for(1);
+    ck_assert(raw_quiet(one));
+    fails(commit_many_of(two, 10000, 1), OUT_OF_RESOURCE);
+    fails(raw_status(one, 300), OUT_OF_RESOURCE);
+    fails(await_answer(), OUT_OF_RESOURCE);
+    fails(get(one, "job", 1, "k0"), OUT_OF_RESOURCE);
+    fails(answer_for(1), OUT_OF_RESOURCE);
+    ck_assert_uint_eq(raw_value(one, "job", 1, "k0"), UINT32_MAX);
+    ok(raw_commit(two, "colour", 7)); /* more may follow now */
+    ok(answer_for(1));
+    send_get(one, 301, 1, "k0");
+    ck_assert(raw_quiet(one));
+}
+
+static struct {
+    char key[16];
+    unsigned nth;
+    bool failed;
+    pmix_status_t status; /* of the commit, as the server keeps it */
+} scarce;
+
+/* Takes a commit of rank 1 with a failing allocation. */
+static void commit_scarcely(void *arg PX_UNUSED)
+{
+    const pmix_proc_t who = raw_proc("job", 1);
+    px_writer w = raw_commit_of(PMIX_GLOBAL, scarce.key, &number);
+    struct px_peer *peer = px_peer_find(px_process.server, &who);
+
+    px_alloc_fail_at(++scarce.nth);
+    px_server_dispatch(px_process.server, peer, 900, w.buf.data, w.buf.len);
+    scarce.failed = px_alloc_fail_end();
+    scarce.status = peer->local->commit_status;
+    px_writer_cleanup(&w);
+}
+
+/* Each allocation of a commit fails in turn. */
+PX_TEST(gets_end_when_a_commit_has_no_memory)
+{
+    unsigned n_failed = 0;
+
+    PX_TEST_NEEDS_ALLOC;
+    start();
+    do {
+        snprintf(scarce.key, sizeof(scarce.key), "key%u", scarce.nth);
+        send_get(one, 300, 1, scarce.key);
+        ck_assert(raw_quiet(one));
+        raw_on_loop(commit_scarcely, NULL);
+        pmix_status_t status = raw_status(two, 900), got = raw_status(one, 300);
+        ck_assert(status == PMIX_SUCCESS || status == PMIX_ERR_NOMEM);
+        ck_assert(got == PMIX_SUCCESS || got == PMIX_ERR_NOMEM);
+        ck_assert(!scarce.status || status == scarce.status);
+        n_failed += scarce.status != PMIX_SUCCESS;
+        if (scarce.status)
+            fails(get(one, "job", 1, "missing"), NOMEM);
+        ok(commit(two, PMIX_LOCAL, "other")); /* gets wait again */
+    } while (scarce.failed);
+    ck_assert_uint_gt(n_failed, 3);
 }
 
 /* ---- incomplete frames ------------------------------------------------------------ */
@@ -572,41 +677,6 @@ PX_TEST(the_host_may_deregister_the_job_while_it_is_asked)
 
 /* ---- requests of the host ------------------------------------------------------------------------- */
 
-static sem_t answered;
-static pmix_status_t answer_status;
-static char answer_data[4096];
-static size_t answer_n;
-
-static void on_data(pmix_status_t status, char *data, size_t n, void *cbdata)
-{
-    ck_assert_ptr_eq(cbdata, &answered);
-    ck_assert_uint_le(n, sizeof(answer_data));
-    answer_status = status;
-    answer_n = n;
-    if (n)
-        memcpy(answer_data, data, n);
-    sem_post(&answered);
-}
-
-static void ask_for(pmix_rank_t rank)
-{
-    pmix_proc_t p = raw_proc("job", rank);
-
-    ok(PMIx_server_dmodex_request(&p, on_data, &answered));
-}
-
-static pmix_status_t await_answer(void)
-{
-    sem_wait(&answered);
-    return answer_status;
-}
-
-static pmix_status_t answer_for(pmix_rank_t rank)
-{
-    ask_for(rank);
-    return await_answer();
-}
-
 static bool answer_has(const char *key)
 {
     return memmem(answer_data, answer_n, key, strlen(key));
@@ -660,93 +730,6 @@ PX_TEST(the_host_may_deregister_the_job_when_it_is_answered)
     close(two);
     for (int i = 0; i < 3; i++)
         fails(await_answer(), NOT_FOUND);
-}
-
-/* ---- distances ---------------------------------------------------------------------------- */
-
-static bool has_hwloc(void)
-{
-    void *set = NULL;
-    struct px_opaque o = {(char *)(uintptr_t) "hwloc", NULL};
-    pmix_status_t rc = px_handle_parse(PX_CPUSET, "0", &set);
-
-    o.handle = set;
-    px_handle_free(PX_CPUSET, &o);
-    return rc == PMIX_SUCCESS;
-}
-
-/* Begins a request for distances. xml: topology; cpus: list of CPUs. NULL sends none. */
-static px_writer begin(const char *xml, const char *cpus)
-{
-    struct px_opaque topo = {(char *)(uintptr_t) "hwloc", NULL}, set = topo;
-    px_writer w = raw_begin(PX_OP_DEVICE_DISTANCES);
-
-    if (xml)
-        ok(px_handle_parse(PX_TOPO, xml, &topo.handle));
-    if (cpus)
-        ok(px_handle_parse(PX_CPUSET, cpus, &set.handle));
-    px_pack(&w, &topo, 1, PMIX_TOPO);
-    px_pack(&w, &set, 1, PMIX_PROC_CPUSET);
-    px_handle_free(PX_TOPO, &topo);
-    px_handle_free(PX_CPUSET, &set);
-    return w;
-}
-
-/* Sends the request and unpacks the reply. info may be NULL. */
-static pmix_status_t ask(int fd, px_writer w, const pmix_info_t *info,
-                         pmix_device_distance_t **found, size_t *n)
-{
-    px_reader r;
-
-    px_pack_infos(&w, info, info ? 1 : 0);
-    pmix_status_t rc = raw_request(fd, w, &r);
-    if (rc)
-        return rc;
-    ok(px_unpack_size(&r, n));
-    ok(px_unpack_array(&r, (void **)found, *n, PMIX_DEVICE_DIST));
-    ck_assert(px_reader_done(&r));
-    return rc;
-}
-
-/* Sets the pid of each peer, like a transport that reports pids. */
-static void set_pids(void *arg)
-{
-    PX_LIST_EACH (&px_process.server->peers, struct px_peer, p, link)
-        p->pid = *(pid_t *)arg;
-}
-
-/* The cpuset is named by the request, or is that of the client's process if it is known. */
-PX_TEST(distances_are_measured_in_the_nodes_topology)
-{
-    pmix_device_type_t type = PMIX_DEVTYPE_NETWORK;
-    pid_t unknown = 0, self = getpid();
-    pmix_device_distance_t *found;
-    pmix_info_t network, nothing;
-    size_t n;
-
-    PX_TEST_NEEDS(has_hwloc(), "hwloc");
-    setenv("HWLOC_XMLFILE", DEVICES_XML, 1);
-    raw_start(NULL, 2, 0);
-    PMIx_Info_load(&network, PMIX_DEVICE_TYPE, &type, PMIX_DEVTYPE);
-    ok(ask(one, begin(NULL, "0"), &network, &found, &n));
-    ck_assert_uint_eq(n, 2);
-    ck_assert_str_eq(found[0].osname, "eth0");
-    ck_assert_str_eq(found[1].osname, "ib0");
-    ck_assert_uint_lt(found[0].maxdist, found[1].mindist);
-    PMIx_Device_distance_free(found, n);
-    raw_on_loop(set_pids, &unknown);
-    fails(ask(two, begin(NULL, NULL), NULL, &found, &n), NOT_FOUND);
-    raw_on_loop(set_pids, &self);
-    ok(ask(two, begin(NULL, NULL), NULL, &found, &n));
-    ck_assert_uint_eq(n, 5);
-    PMIx_Device_distance_free(found, n);
-    PX_AUTOFREE char *xml = text_of_file(DEVICES_XML); /* a client's own topology */
-    fails(ask(one, begin(xml, "0"), NULL, &found, &n), NOT_SUPPORTED);
-    ck_assert_int_ne(raw_request(one, raw_begin(PX_OP_DEVICE_DISTANCES), NULL), 0);
-    ck_assert_int_ne(raw_request(one, begin(NULL, "0"), NULL), 0); /* without infos */
-    PMIx_Info_load(&nothing, PMIX_DEVICE_ID, "nothing of that name", PMIX_STRING);
-    fails(ask(one, begin(NULL, "0"), &nothing, &found, &n), NOT_FOUND);
-    PMIx_Info_destruct(&nothing);
 }
 
 static void setup(void)
