@@ -23,6 +23,7 @@ printf '\n'
 [ -z "$file" ] || cat "$file"
 [ -z "$A$PMIX_MCA_b" ] || echo "A=$A b=$PMIX_MCA_b"
 [ -z "$SLURM_DISTRIBUTION" ] || echo "distribution=$SLURM_DISTRIBUTION"
+[ -z "$SRUN_PID" ] || { echo $$ >"$SRUN_PID"; exec sleep 20; }
 [ -z "$NOISE" ] || exec yes >"$errors"
 exit 7
 END
@@ -137,6 +138,29 @@ programs() { # a step configuration file
         "$(paste -sd + "$OUT")" programs
     rc_of 2 in_slurm -n 1 a $'x\ny' : b 2>"$ERR"
     lines 1 'of one of several programs cannot be given to srun' "$ERR"
+}
+
+signals() { # a helper of Slurm that cannot start is named, and the job ends as it would
+    local row helper signum rc
+    mkdir "$TMPDIR/bin"
+    ln -s "$TMP/engines/srun" "$(command -v sleep)" "$TMPDIR/bin"
+    for row in 'scontrol USR1 137' 'scancel USR1 137' 'scontrol TERM 143' 'scancel TERM 143'; do
+        read -r helper signum rc <<<"$row"
+        if [ "$helper" = scancel ]; then # scontrol has the step: srun is the process that writes
+            printf '#!/bin/bash\nprintf "StepId=1.0 SrunHost:Pid=n0:%%s\\n" "$(<"%s")"\n' "$TMPDIR/srun" >"$TMPDIR/bin/scontrol"
+            chmod 755 "$TMPDIR/bin/scontrol"
+        fi
+        start env "${SLURM_ENV[@]}" PATH="$TMPDIR/bin" SRUN_PID="$TMPDIR/srun" "$PMIXRUN" -n 1 a
+        until_true 10 [ -s "$TMPDIR/srun" ] || fail "srun has not started"
+        kill -"$signum" "$PID"
+        await_lines 1 "^pmixrun: cannot send a signal to the processes: cannot run $helper: No such file or directory\$" "$ERR"
+        [ "$signum" = TERM ] || kill -KILL "$(<"$TMPDIR/srun")"
+        await "$PID" 8
+        same "$rc" "$RC" "exit status"
+        lines 1 '^pmixrun: ' "$ERR"
+        rm -f "$TMPDIR/srun" "$TMPDIR/bin/scontrol"
+    done
+    rm -r "$TMPDIR/bin"
 }
 
 # ---- flux -----------------------------------------------------------------------------------------
@@ -308,6 +332,7 @@ t srun_gets_the_options arguments
 t srun_gets_the_node_of_each_rank places
 t srun_gets_several_programs programs
 t flux_gets_the_options flux_arguments
+t signal_without_a_helper_is_reported signals
 t job_of_flux_is_as_one_of_a_node flux_processes
 t output_passes_unchanged much_output
 t real_flux_runs_the_job real_flux

@@ -48,6 +48,12 @@ struct run {
 
 /* ---- start ----------------------------------------------------------------------- */
 
+static void close_fd(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
 /* Variables that give other options to srun than pmixrun's. */
 static const char *const unwanted[] = {
     "SLURM_NTASKS_PER_NODE", "SLURM_DISTRIBUTION",      "SLURM_LABELIO",
@@ -152,45 +158,53 @@ static void start(struct run *run)
     if (run->pid < 0)
         fail("cannot start %s: %s", job->engine->program, strerror(errno));
     for (int i = 0; i < 2; i++)
-        if (streams[i] >= 0)
-            close(streams[i]);
+        close_fd(streams[i]);
     run->err_fd = err; /* srun opens it by its name */
     PMIx_Argv_free(env);
 }
 
 /* ---- signals for the processes --------------------------------------------------- */
 
-/* Starts a helper program of Slurm. Returns a descriptor of its output, or -1. */
-static int start_helper(const char *const words[])
+/* Runs a program with this standard output and no other. Returns 0 or an errno. */
+static int spawn_helper(const char *const words[], int out)
 {
-    int fds[2] = {-1, -1};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
     sigset_t none;
     pid_t pid;
-    bool started = false;
 
     sigemptyset(&none);
-    if (pipe2(fds, O_CLOEXEC) || fcntl(fds[0], F_SETFL, O_NONBLOCK))
-        return -1;
-    if (posix_spawn_file_actions_init(&files) == 0 &&
-        posix_spawnattr_init(&attr) == 0) {
-        posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
-        posix_spawnattr_setsigmask(&attr, &none);
-        posix_spawn_file_actions_adddup2(&files, fds[1], STDOUT_FILENO);
-        posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY,
-                                         0);
-        started = posix_spawnp(&pid, words[0], &files, &attr, (char **)words,
-                               environ) == 0;
-        posix_spawn_file_actions_destroy(&files);
-        posix_spawnattr_destroy(&attr);
-    }
-    close(fds[1]);
-    if (!started) {
-        close(fds[0]);
-        fds[0] = -1;
-    }
-    return fds[0];
+    if (posix_spawn_file_actions_init(&files) || posix_spawnattr_init(&attr))
+        return ENOMEM;
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setsigmask(&attr, &none);
+    int error = posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+    if (!error)
+        error = posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null",
+                                                 O_WRONLY, 0);
+    if (!error)
+        error = posix_spawnp(&pid, words[0], &files, &attr, (char **)words, environ);
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attr);
+    return error;
+}
+
+/* Starts a helper program of Slurm. Returns a descriptor of its output, or -1 after a
+ * line about the error. */
+static int start_helper(const char *const words[])
+{
+    int fds[2] = {-1, -1};
+    int error = pipe2(fds, O_CLOEXEC) || fcntl(fds[0], F_SETFL, O_NONBLOCK)
+                    ? errno
+                    : spawn_helper(words, fds[1]);
+
+    close_fd(fds[1]);
+    if (!error)
+        return fds[0];
+    close_fd(fds[0]);
+    complain("cannot send a signal to the processes: cannot run %s: %s", words[0],
+             strerror(error));
+    return -1;
 }
 
 /* Sends the wanted signals to the processes of the step. */
@@ -200,7 +214,8 @@ static void send_wanted(struct run *run)
         char *option = need_text("--signal=%d", signum);
 
         if (run->wanted & (UINT64_C(1) << signum))
-            close(start_helper((const char *[]){"scancel", option, run->step, NULL}));
+            close_fd(
+                start_helper((const char *[]){"scancel", option, run->step, NULL}));
         free(option);
     }
     run->wanted = 0;
@@ -339,8 +354,7 @@ static void on_children(struct run *run)
         run->pid = 0;
         run->engine_status = WIFEXITED(status) ? WEXITSTATUS(status)
                                                : EXIT_SIGNAL + WTERMSIG(status);
-        if (run->err_fd >= 0)
-            close(run->err_fd);
+        close_fd(run->err_fd);
         run->err_fd = -1;
     }
 }
