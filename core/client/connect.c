@@ -146,6 +146,8 @@ static pmix_status_t describe(const struct px_server_addr *c, struct px_hello *h
     hello->gid = getegid();
     rc = px_infos_add(&infos, PMIX_PROC_PID, &pid, PMIX_PID);
     if (!rc)
+        rc = px_infos_add(&infos, PX_HELLO_OURS, NULL, PMIX_BOOL);
+    if (!rc)
         rc = add_command(&infos);
     if (rc)
         return rc;

@@ -9,6 +9,9 @@
 
 #define PX_HELLO_HEADER_B 16
 
+/* Info of a tool's connect message, without a value: the tool is of this library. */
+#define PX_HELLO_OURS "tenon.hello"
+
 struct px_version {
     unsigned major, minor, release;
 };

@@ -59,8 +59,8 @@ jobs() { # output, input, environment, folder, status, and lines about failures
 
 finds() { # each way to name the server
     serve
-    runs 1 . --dvm-uri "file:$TMPDIR/uri" -n 1 echo a
-    runs 1 . --dvm-uri "$(head -1 "$TMPDIR/uri")" -n 1 echo a
+    runs 1 '^\[.*0\].*: *a$' --dvm-uri "file:$TMPDIR/uri" -n 1 --output tag echo a
+    runs 1 '^\[.*0\].*: *a$' --dvm-uri "$(head -1 "$TMPDIR/uri")" -n 1 --output tag echo a
     runs 1 . --pid "$DAEMON" -n 1 echo a
     runs 1 . --namespace "tenon-dvm-$(id -u)" -n 1 echo a
     well "$NAMED/prterun" --dvm-uri "file:$TMPDIR/uri" -n 1 echo a

@@ -31,6 +31,7 @@ struct handshake {
                           * host's answer */
     struct px_server *server;
     bool is_remote; /* of another machine */
+    bool is_ours;   /* a tool of this library */
     int fd;
     struct px_ptl_peer who;
     struct px_remote_check check; /* of a remote tool's credential */
@@ -455,6 +456,7 @@ static void let_in(struct handshake *h, const pmix_proc_t *name)
         return;
     }
     peer->tool = true;
+    peer->is_ours = h->is_ours;
     peer->proc = *name;
     peer->uid = h->who.uid;
     peer->gid = gid_of(h);
@@ -488,11 +490,11 @@ static void on_tool_answer(void *arg, const struct px_upcall *host)
 }
 
 /* Takes the tool's own infos, except those that the server knows itself. */
-static void take_own(const struct handshake *h, px_infos *out)
+static void take_own(struct handshake *h, px_infos *out)
 {
-    static const char *const known[] = {PMIX_NSPACE, PMIX_RANK,  PMIX_VERSION_INFO,
-                                        PMIX_USERID, PMIX_GRPID, PMIX_REALUID,
-                                        PMIX_REALGID};
+    static const char *const known[] = {PMIX_NSPACE,  PMIX_RANK,    PMIX_VERSION_INFO,
+                                        PMIX_USERID,  PMIX_GRPID,   PMIX_REALUID,
+                                        PMIX_REALGID, PX_HELLO_OURS};
     struct px_codec codec = {.dialect = px_dialect_find(h->hello.dialect),
                              .described = h->hello.described};
     px_reader r;
@@ -501,11 +503,12 @@ static void take_own(const struct handshake *h, px_infos *out)
     if (!h->hello.blob || px_unpack_infos(&r, &out->v, &out->n))
         return; /* older tools append other data */
     out->cap = out->n;
+    h->is_ours = px_info_flag(out->v, out->n, PX_HELLO_OURS);
     for (size_t i = 0; i < PX_COUNT(known); i++)
         px_infos_drop(out, known[i]);
 }
 
-static pmix_status_t describe(const struct handshake *h, px_infos *out)
+static pmix_status_t describe(struct handshake *h, px_infos *out)
 {
     const struct px_hello *hello = &h->hello;
     const pmix_proc_t *proc = hello->has_proc ? &hello->proc : NULL;

@@ -6,6 +6,7 @@
 #include "core/server/peer/authority.h"
 #include "core/server/peer/peer.h"
 #include "core/server/peer/req.h"
+#include "core/server/peer/share.h"
 #include "core/server/server.h"
 #include "core/server/upcall/module.h"
 #include "core/server/upcall/upcall.h"
@@ -160,13 +161,11 @@ pmix_status_t px_server_iof_forward(struct px_server *srv, const pmix_proc_t *to
     return PMIX_SUCCESS;
 }
 
-/* True for a tool of another library: only tools of this library read gds/shm. */
 bool px_server_iof_tags(struct px_server *srv, const pmix_proc_t *to)
 {
     const struct px_peer *peer = px_peer_find(srv, to);
 
-    return peer && peer->tool && peer->gds &&
-           strcmp(peer->gds->component->name, "shm") != 0;
+    return peer && peer->tool && !px_peer_is_ours(peer);
 }
 
 void px_pulls_nspace_gone(struct px_server *srv, const char *nspace)

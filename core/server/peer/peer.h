@@ -78,6 +78,7 @@ struct px_peer {
     bool finalized, gone;
     bool commit_failed;              /* since the last collective that replied to it */
     bool tool;                       /* connected by PMIx_tool_init */
+    bool is_ours;                    /* a tool of this library */
     uint64_t refused;                /* bits of commands whose refusal was logged */
     uint64_t inode;                  /* of the peer's socket; 0: not known */
     struct px_cleanup_proc *cleanup; /* the process of the peer */

@@ -74,10 +74,11 @@ bool px_peer_share(struct px_peer *peer, const struct px_nspace *ns)
     return !rc;
 }
 
-/* Only this library has such a component. */
+/* Only this library has such a component. A tool chooses its datastore before it knows
+ * the server. */
 bool px_peer_is_ours(const struct px_peer *peer)
 {
-    return peer->gds && PX_OPS(gds, peer->gds)->describe;
+    return peer->is_ours || (peer->gds && PX_OPS(gds, peer->gds)->describe);
 }
 
 void px_peer_pack_job(struct px_peer *peer, const struct px_nspace *ns, px_writer *w,
