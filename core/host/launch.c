@@ -191,7 +191,7 @@ pmix_status_t px_task_start(struct px_task *task, struct px_err *err)
         .n_limits = job->launcher->n_limits,
         .size = sizeof(spec),
         .flags = px_task_stops(task, PX_STOP_ON_EXEC) ? PX_PFEXEC_STOP_AT_EXEC : 0};
-    pmix_status_t rc = argv ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+    pmix_status_t rc = argv && (env || !app->env) ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
     if (!rc && !app->non_pmi)
         rc = px_server_child_env(job->launcher->server, &proc, &env);
