@@ -105,9 +105,26 @@ pmix_status_t px_api_post(const struct px_api *op, size_t size)
     return rc;
 }
 
-static void on_leave(struct px_call *call, void *copy)
+/* An operation that the caller does not wait for. */
+struct leaving {
+    struct px_api *op;
+    pmix_status_t status; /* of its start */
+};
+
+/* Starts the operation. A failure before the request is sent is the caller's. */
+static void on_leave(struct px_call *call, void *args)
 {
-    start(copy);
+    enum { UNDER_WAY = 1 }; /* other statuses are 0 or negative */
+    struct leaving *l = args;
+    struct px_api *op = l->op;
+
+    op->inside = true;
+    op->status = UNDER_WAY;
+    start(op);
+    op->inside = false;
+    l->status = op->status == UNDER_WAY ? PMIX_SUCCESS : op->status;
+    if (op->status != UNDER_WAY)
+        px_api_free(op);
     px_call_done(call, PMIX_SUCCESS);
 }
 
@@ -120,17 +137,17 @@ static void log_failure(struct px_api *op)
 
 pmix_status_t px_api_leave(struct px_api *op, size_t size, const char *name)
 {
-    struct px_api *copy;
+    struct leaving l = {0};
 
     op->name = name;
     op->finish = log_failure;
-    pmix_status_t rc = copy_op(op, size, &copy);
+    pmix_status_t rc = copy_op(op, size, &l.op);
     if (rc)
         return rc;
-    rc = px_process_call(on_leave, copy);
+    rc = px_process_call(on_leave, &l);
     if (rc)
-        px_api_free(copy); /* the machine stops, and start has not run */
-    return rc;
+        px_api_free(l.op); /* the machine stops, and start has not run */
+    return rc ? rc : l.status;
 }
 
 pmix_status_t px_api_run(struct px_api *op, size_t size, const char *name)

@@ -65,8 +65,9 @@ void px_api_free(void *op);
  * waiting would deadlock, the call is posted instead. The function then returns
  * PMIX_SUCCESS, and a failure is logged with the function's name. */
 pmix_status_t px_api_run(struct px_api *op, size_t size, const char *name);
-/* Starts a copy of op in the caller's thread, and returns after the request is sent.
- * Later failures are logged. Not on the loop. */
+/* Starts a copy of op in the caller's thread, and returns after the request is sent, or
+ * the error if the request cannot be sent. Later failures are logged. Not on the
+ * loop. */
 pmix_status_t px_api_leave(struct px_api *op, size_t size, const char *name);
 /* Run a call whose only result is a status: px_api_call waits, px_api_call_nb posts the
  * call for the user's cb. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Events between a client and its server: requested codes, calls of handlers, sent events. */
-#include "core/client/client.h"
 #include "alloc_fail.h"
+
+#include "core/client/client.h"
 #include "core/wire/frame.h"
 #include "fake_server.h"
 #include "px_test.h"
@@ -279,6 +280,27 @@ PX_TEST(an_own_event_goes_to_own_handlers_and_to_the_server)
           NO_PERMISSIONS);
     ck_assert_int_eq(sem_trywait(&called), -1);
     ck_assert_uint_eq(fake.n_ops[PX_OP_NOTIFY], 66);
+}
+
+/* Each allocation of a call without a callback fails in turn. */
+PX_TEST(an_event_without_memory_is_refused)
+{
+    unsigned n_refused = 0;
+
+    PX_TEST_NEEDS_ALLOC;
+    start(take_codes);
+    reg(NULL, 0, NULL);
+    for (unsigned nth = 0; px_alloc_next(&nth);) {
+        pmix_status_t rc = PMIx_Notify_event(CODE, NULL, PMIX_RANGE_PROC_LOCAL, NULL, 0,
+                                             NULL, NULL);
+        bool failed = px_alloc_fail_end();
+
+        ck_assert(rc == PMIX_SUCCESS || (failed && rc == PMIX_ERR_NOMEM));
+        n_refused += rc != PMIX_SUCCESS;
+        if (!rc)
+            sem_wait(&called);
+    }
+    ck_assert_uint_gt(n_refused, 1);
 }
 
 PX_TEST_MAIN("client/events", NULL, stop)
