@@ -7,7 +7,8 @@ should have removed. After an error with a fallback (an interrupted call, or a c
 succeeds, and leaves nothing at once. meson sets TENON_BUILD.
 Each thread and process has its own count of calls, so "the third openat" fails in each of them. Calls of the
 dynamic linker before main do not count. Runs with each component of pcleanup, with inproc as a plain user, as root
-in namespaces of its own, so that other processes on the machine do not count. The long form fails each allocation.
+in namespaces of its own, so that other processes on the machine do not count. Allocations fail in the server and in a
+client. The long form fails each allocation.
 FAULTS: number of faults, of as many kinds (component, call, error) as possible. FAULT_SEED: selects the faults.
 FAULT_LOG: a file with a line for each fault."""
 import collections
@@ -30,8 +31,10 @@ CLIENT = os.path.join(BUILD, "test/integration/client")
 STOP = os.path.join(BUILD, "test/integration/libstop.so")
 NOMEM = os.path.join(BUILD, "test/integration/libnomem.so")
 FAULTS = times(12, 400, 20)
-ALLOCATIONS = times(8, 1000000, 20)  # at most
-MALLOC = "malloc"
+# Programs of jobs, the process whose allocations fail, and the number of allocations at most.
+ALLOCATIONS = {("litter", "pmixrun"): times(8, 1000000, 20), ("groups", "pmixrun"): times(4, 1000000, 8),
+               ("groups", "client"): times(4, 1000000, 8), ("events", "client"): times(4, 1000000, 8)}
+SLOW_S = 9  # the programs end earlier, unless one waits for what never comes
 SEED = int(os.environ.get("FAULT_SEED", time.time_ns() % 1000000))
 LOG = os.environ.get("FAULT_LOG", "/dev/null")
 SKIP = 77
@@ -122,18 +125,21 @@ class Job(Place):
             tracers[0].wait(timeout=TIMEOUT_S)
             return result
 
-    def job(self, **how):
+    def job(self, program="litter", **how):
         """Runs a job, until all its processes have ended or are killed; returns as run()."""
-        result = self.run(PMIXRUN, "-n", "2", "--timeout", str(TIMEOUT_S), CLIENT, "litter",
-                          PMIX_LAUNCHER_RNDZ_FILE=self.dir + "/pmix.folder/of/file", **how)
+        result = self.run(PMIXRUN, "-n", "2", "--timeout", str(TIMEOUT_S), CLIENT, program,
+                          PMIX_LAUNCHER_RNDZ_FILE=self.dir + "/pmix.folder/of/file", STRICT="1", **how)
         self.left = await_not(self.processes)
         for pid in self.left:
             kill(pid)
         return result
 
-    def starved(self, nth):
-        """Runs a job whose server fails the nth allocation; returns as run(). The trace gets the number of allocations."""
-        return self.job(LD_PRELOAD=NOMEM, NOMEM_AT=str(nth), NOMEM_COUNT=self.trace)
+    def starved(self, scene, nth):
+        """Runs a job with a failing allocation; returns as run(). The trace gets the number of allocations."""
+        begin = time.monotonic()
+        status, err = self.job(scene[0], LD_PRELOAD=NOMEM, NOMEM_PROGRAM=scene[1], NOMEM_AT=str(nth),
+                               NOMEM_COUNT=self.trace)
+        return ("waits" if time.monotonic() > begin + SLOW_S else status), err
 
     def lines(self, pattern):
         """Returns (match, line) of strace's output for a pattern."""
@@ -213,17 +219,17 @@ def all_faults(way):
             for nth in range(1, n + 1) if (call, error, nth) not in never]
 
 
-def all_allocations(way):
-    """Returns the faults of ALLOCATIONS allocations of a job, at equal distances."""
-    place = Job(way)
+def all_allocations(way, scene):
+    """Returns the faults of allocations of a job, at equal distances."""
+    place, most = Job(way), ALLOCATIONS[scene]
     try:
-        status, err = place.starved(0)
+        status, err = place.starved(scene, 0)
         if status or place.left or place.files():
             sys.exit("faults: counted, it ends with %s, leaves %s: %s" % (status, place.left or place.files(), err))
         n = int(place.lines(r"^\d+$")[0][0][0])
     finally:
         place.end()
-    return [(way, MALLOC, "ENOMEM", nth) for nth in range(1 + SEED % max(1, n // ALLOCATIONS), n + 1, max(1, n // ALLOCATIONS))]
+    return [(way, scene, "ENOMEM", nth) for nth in range(1 + SEED % max(1, n // most), n + 1, max(1, n // most))]
 
 
 def choose(faults):
@@ -245,13 +251,14 @@ def choose(faults):
 
 def what_is_wrong(place, call, error, nth):
     """Runs a fault; returns (exit status, text of the error or "")."""
-    status, err = place.starved(nth) if call == MALLOC else place.traced(
+    is_malloc = call in ALLOCATIONS
+    status, err = place.starved(call, nth) if is_malloc else place.traced(
         "-e", "trace=" + call, "-e", "inject=%s:error=%s:when=%d%s" % (
             call, error.rstrip("+"), nth, "+" * error.count("+")))
     err = err[-300:]
     if any(never_happens(call, error, line) for _, line in place.lines("INJECTED")):
         return "%s, what never happens" % status, ""
-    if status == "hangs" or status in (124, -6, -7, -11, 134, 135, 139) or place.crashed():
+    if status in ("hangs", "waits", 124, -6, -7, -11, 134, 135, 139) or place.crashed():
         return status, "%s %s: %s" % (status, place.crashed() or "", err)
     if place.left and (call, error) not in LOOKING:
         return status, "%d processes are left: %s" % (len(place.left), err)
@@ -263,7 +270,7 @@ def what_is_wrong(place, call, error, nth):
     following, err = place.run(PMIXRUN, "-n", "1", "true")
     if following:
         return status, "the next server's status is %s: %s" % (following, err[-300:])
-    left = place.folders if call in REMOVING or call == MALLOC else place.files
+    left = place.folders if call in REMOVING or is_malloc else place.files
     if await_not(place.processes) or await_not(left, 1):
         return status, "after the next start: %s" % (place.processes() or left())
     return status, ""
@@ -298,7 +305,9 @@ def main():
     faults = [fault for way in all_ways() for fault in all_faults(way)]
     chosen = choose(faults)
     kinds = {fault[:-1] for fault in faults}
-    allocations = [fault for way in all_ways() for fault in all_allocations(way)]
+    ways = all_ways()
+    allocations = [fault for scene in ALLOCATIONS for way in (ways if scene[0] == "litter" else ways[:1])
+                   for fault in all_allocations(way, scene)]
     print("seed %d, %s: %d of %d faults, %d of %d kinds, and %d allocations" % (
         SEED, " and ".join(sorted({way for way, _, _ in kinds})), len(chosen), len(faults),
         len({fault[:-1] for fault in chosen}), len(kinds), len(allocations)), flush=True)

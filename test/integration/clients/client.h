@@ -155,11 +155,12 @@ size_t registered(pmix_status_t rc);
                      void *arg)
 #define HANDLED() done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg)
 
+/* Registers a handler. After a refusal the callback does not come. */
 static inline size_t watch(pmix_status_t *codes, size_t n, pmix_info_t *info,
                            size_t n_info, pmix_notification_fn_t handler)
 {
-    PMIx_Register_event_handler(codes, n, info, n_info, handler, on_registered, NULL);
-    return registered(PMIX_SUCCESS);
+    return registered(PMIx_Register_event_handler(codes, n, info, n_info, handler,
+                                                  on_registered, NULL));
 }
 
 /* ---- processes, infos, values ------------------------------------------------------ */

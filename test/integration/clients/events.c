@@ -41,12 +41,16 @@ HANDLER(on_one_or_done)
     HANDLED();
 }
 
-/* Notifies an event that skips default handlers, since the host's may end the job. */
+/* Notifies an event that skips default handlers, since the host's may end the job. With our library, waits for the
+ * server's answer: the other ranks do not wait for an event that is refused. */
 static void notify(pmix_status_t code, pmix_data_range_t range, pmix_info_t extra)
 {
     pmix_info_t info[2] = {info_bool(PMIX_EVENT_NON_DEFAULT), extra};
-    pmix_status_t rc = PMIx_Notify_event(code, &me, range, info, 2, NULL, NULL);
+    pmix_status_t rc = PMIx_Notify_event(code, &me, range, info, 2,
+                                         strict() ? on_done : NULL, NULL);
 
+    if (strict())
+        rc = result(rc);
     CHECK(rc == PMIX_SUCCESS || rc == PMIX_OPERATION_SUCCEEDED);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Preloaded library that makes one allocation of pmixrun fail. NOMEM_AT is its number, from 1; 0: none.
- * NOMEM_COUNT is a file that gets the number of allocations at the end. Other programs are not changed. */
+/* Preloaded library that makes one allocation of a program fail. NOMEM_PROGRAM is the name of the program, of
+ * which ranks other than 0 are not changed. NOMEM_AT is the number of the allocation, from 1; 0: none.
+ * NOMEM_COUNT is a file that gets the number of allocations at the end. */
 #include "alloc_fail.h"
 
 #include <errno.h>
@@ -14,9 +15,11 @@ static pid_t counted; /* the process that counts; 0: none */
 
 __attribute__((constructor)) static void begin(void)
 {
-    const char *at = getenv("NOMEM_AT");
+    const char *at = getenv("NOMEM_AT"), *program = getenv("NOMEM_PROGRAM");
+    const char *rank = getenv("PMIX_RANK");
 
-    if (!at || strcmp(program_invocation_short_name, "pmixrun") != 0)
+    if (!at || !program || strcmp(program_invocation_short_name, program) != 0 ||
+        (rank && strcmp(rank, "0") != 0))
         return;
     counted = getpid();
     px_alloc_fail_at((unsigned)atoi(at));
