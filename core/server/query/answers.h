@@ -78,6 +78,7 @@ struct px_slow_ops {
     unsigned items; /* work for a process, see px_work */
     void (*begin)(struct px_slow *s, px_writer *w);
     void (*row)(struct px_slow *s, const pmix_proc_info_t *proc, px_writer *w);
+    unsigned again; /* work for a process with the same description as the one before */
     void (*end)(struct px_slow *s, px_writer *w);
 };
 

@@ -236,7 +236,7 @@ static void pack_row(struct px_slow *s, const pmix_proc_info_t *row, px_writer *
 }
 
 static const struct px_slow_ops table_ops = {
-    .items = 3, .begin = begin_table, .row = pack_row};
+    .items = 3, .again = 1, .begin = begin_table, .row = pack_row};
 
 /* Lists the present members of a namespace of connected processes. */
 static pmix_status_t list_members(const struct px_nspace *ns, pmix_proc_t **procs,

@@ -38,6 +38,7 @@ struct px_view {
     uint32_t node; /* of the last process; UINT32_MAX: none */
     bool has_host;
     char host[256]; /* name of that node */
+    size_t n_alike; /* ranks from the last process on with the same description */
 };
 /* Finds pids that px_view_process reports. The built-in host knows its own. */
 void px_query_find_pids(const struct px_answers *a, const char *nspace);

@@ -19,7 +19,8 @@
 /* Bytes of a process in a message, beside its namespace. */
 #define ROW_B 128u
 /* Reading a process takes about 15 us. */
-#define ROW_ITEMS 150u
+#define ROW_ITEMS  150u
+#define BARE_ITEMS 4u /* of a process without a pid */
 
 bool px_query_is_here(const struct px_server *srv, const pmix_query_t *q,
                       const struct px_answers *a)
@@ -138,8 +139,11 @@ static void end_usage(struct px_slow *s, px_writer *w)
         pack_range(s, w);
 }
 
-static const struct px_slow_ops usage_ops = {
-    .items = ROW_ITEMS, .begin = begin_usage, .row = add_usage, .end = end_usage};
+static const struct px_slow_ops usage_ops = {.items = ROW_ITEMS,
+                                             .again = BARE_ITEMS,
+                                             .begin = begin_usage,
+                                             .row = add_usage,
+                                             .end = end_usage};
 
 static void end_average(struct px_slow *s, px_writer *w)
 {
@@ -147,7 +151,7 @@ static void end_average(struct px_slow *s, px_writer *w)
 }
 
 static const struct px_slow_ops average_ops = {
-    .items = ROW_ITEMS, .row = add_usage, .end = end_average};
+    .items = ROW_ITEMS, .again = BARE_ITEMS, .row = add_usage, .end = end_average};
 
 /* ---- queries --------------------------------------------------------------------- */
 
