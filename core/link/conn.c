@@ -8,6 +8,7 @@
 #include "core/base/clock.h"
 #include "core/base/err.h"
 #include "core/base/list.h"
+#include "core/base/pages.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -86,23 +87,6 @@ struct px_conn {
     int least;     /* number of bytes that make the socket readable between frames */
     int least_set; /* present number of the socket */
 };
-
-struct px_payload *px_payload_take(px_buf *bytes)
-{
-    struct px_payload *p = malloc(sizeof(*p));
-
-    if (p)
-        *p = (struct px_payload){.refs = 1, .bytes = px_buf_take(bytes)};
-    return p;
-}
-
-void px_payload_unref(struct px_payload *p)
-{
-    if (!p || --p->refs > 0)
-        return;
-    px_buf_cleanup(&p->bytes);
-    free(p);
-}
 
 static void part_free(struct out_part *p)
 {
@@ -432,13 +416,34 @@ static pmix_status_t feed(struct px_conn *c, const uint8_t *p, size_t n)
     return PMIX_SUCCESS;
 }
 
+/* Returns room for the next read: in the payload buffer for a long rest of a frame,
+ * whose bytes then need no copy, else in the scratch buffer. The payload buffer doubles
+ * at most. */
+static uint8_t *room_to_read(struct px_conn *c, size_t *n)
+{
+    const size_t want = c->in_b > 0 ? c->frame.nbytes - c->in.len : 0;
+    const size_t had = c->in.cap - c->in.len;
+    size_t more = c->in.len > PX_SCRATCH_B ? c->in.len : PX_SCRATCH_B;
+
+    *n = PX_SCRATCH_B;
+    more = want < more ? want : more;
+    if (want < PX_SCRATCH_B || px_buf_reserve(&c->in, more))
+        return px_loop_scratch(c->loop);
+    *n = c->in.cap - c->in.len < want ? c->in.cap - c->in.len : want;
+    if (*n > had)
+        px_pages_populate(c->in.data + c->in.len + had, *n - had);
+    return c->in.data + c->in.len;
+}
+
 static void receive(struct px_conn *c)
 {
-    uint8_t *chunk = px_loop_scratch(c->loop);
+    const uint8_t *scratch = px_loop_scratch(c->loop);
 
     for (size_t turn = 0;
          turn < READ_TURN_B && !c->lost && !c->doomed && !px_conn_is_held(c);) {
-        ssize_t n = read_some(c, chunk, PX_SCRATCH_B);
+        size_t room;
+        uint8_t *to = room_to_read(c, &room);
+        ssize_t n = read_some(c, to, room);
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -448,13 +453,15 @@ static void receive(struct px_conn *c)
             conn_lost(c, PMIX_ERR_LOST_CONNECTION);
             return;
         }
-        pmix_status_t rc = feed(c, chunk, (size_t)n);
+        if (to != scratch)
+            c->in.len += (size_t)n;
+        pmix_status_t rc = feed(c, to, to == scratch ? (size_t)n : 0);
         drop_strays(c);
         if (rc) {
             conn_lost(c, rc);
             return;
         }
-        if ((size_t)n < PX_SCRATCH_B)
+        if ((size_t)n < room)
             return; /* drained: the next recv would return EAGAIN */
         turn += (size_t)n;
     }

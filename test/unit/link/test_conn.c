@@ -31,10 +31,23 @@ static atomic_uint n_rooms;
 static struct px_payload *shared;
 static ino_t brought[8]; /* inode of the descriptor of each frame; 0: none */
 
+static uint64_t long_sum; /* of the payload of the last frame with tag 1 */
+
+static uint64_t sum_of(const uint8_t *bytes, size_t n)
+{
+    uint64_t sum = n;
+
+    for (size_t i = 0; i < n; i++)
+        sum = sum * 31 + bytes[i];
+    return sum;
+}
+
 static void on_frame(void *arg PX_UNUSED, const struct px_frame *f,
                      const uint8_t *payload)
 {
     last = *f;
+    if (f->tag == 1)
+        long_sum = sum_of(payload, f->nbytes);
     free(last_payload);
     last_payload = malloc(f->nbytes + 1);
     memcpy(last_payload, payload, f->nbytes);
@@ -89,6 +102,15 @@ PX_EXPORT int epoll_ctl(int ep, int op, int fd, struct epoll_event *event)
         return -1;
     }
     return (int)syscall(SYS_epoll_ctl, ep, op, fd, event);
+}
+
+static atomic_size_t largest_read;
+
+ssize_t recv(int fd, void *bytes, size_t n, int flags)
+{
+    if (fd == watched && n > largest_read)
+        largest_read = n;
+    return syscall(SYS_recvfrom, fd, bytes, n, flags, NULL, NULL);
 }
 
 static struct px_conn_ops ops = {.on_frame = on_frame, .on_lost = on_lost};
@@ -200,6 +222,33 @@ PX_TEST(frames_of_one_pass_go_out_in_one_message)
         ok(px_frame_decode(bytes + at, &f));
         ck_assert_uint_eq(f.tag, tag++);
     }
+}
+
+/* The rest of a long frame is read into its payload. A short frame follows at once. */
+PX_TEST(long_frames_arrive_whole_without_a_copy)
+{
+    static const uint32_t sizes[] = {PX_SCRATCH_B - PX_FRAME_HEADER_B,
+                                     PX_SCRATCH_B,
+                                     2 * PX_SCRATCH_B - 1,
+                                     2 * PX_SCRATCH_B,
+                                     200000,
+                                     1u << 20,
+                                     5000001};
+    PX_AUTOFREE uint8_t *bytes = malloc(PX_FRAME_HEADER_B + 5000001);
+
+    for (uint32_t i = 0; i < 5000001; i++)
+        bytes[i] = (uint8_t)(i * 2654435761u >> 24);
+    for (size_t i = 0; i < PX_COUNT(sizes); i++) {
+        put(1, bytes, sizes[i]);
+        put(2, bytes + i, 3);
+        sem_wait(&event);
+        sem_wait(&event);
+        ck_assert_uint_eq(n_frames, 2 * i + 2);
+        ck_assert_uint_eq(last.tag, 2);
+        ck_assert_mem_eq(last_payload, bytes + i, 3);
+        ck_assert_uint_eq(long_sum, sum_of(bytes, sizes[i]));
+    }
+    ck_assert_uint_gt(largest_read, PX_SCRATCH_B);
 }
 
 PX_TEST(a_request_is_answered_without_a_change_of_what_is_watched)
