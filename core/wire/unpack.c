@@ -187,12 +187,93 @@ static pmix_status_t get_leaf(px_reader *r, void *dst, enum px_store store)
     }
 }
 
+/* ---- rows about processes -------------------------------------------------------- */
+
+/* A row that has been read, and its bytes. The next row of a table mostly differs in
+ * its rank only. */
+struct px_read_row {
+    const pmix_proc_info_t *row; /* NULL: none */
+    const uint8_t *begin, *rank, *rest, *end;
+};
+
+/* Remembers a row whose bytes begin at `begin` and end at the reader's position. */
+static void note_row(struct px_read_row *last, const px_reader *r, const uint8_t *begin,
+                     const pmix_proc_info_t *row)
+{
+    px_reader part = *r;
+    const char *nspace;
+    pmix_rank_t rank;
+    size_t n;
+
+    part.pos = begin;
+    *last = (struct px_read_row){.begin = begin, .end = r->pos};
+    if (px_get_text(&part, &nspace, &n))
+        return;
+    last->rank = part.pos;
+    if (px_get_number(&part, PX_UINT32, &rank))
+        return;
+    last->rest = part.pos;
+    last->row = row;
+}
+
+static pmix_status_t dup_string(px_reader *r, const char *from, char **to)
+{
+    pmix_status_t rc = from ? spend(r, LEAST_B) : PMIX_SUCCESS;
+
+    return rc || !from ? rc : px_dup_bytes((const uint8_t *)from, strlen(from) + 1, to);
+}
+
+/* Reads a row with the bytes of the last one, except for the rank. Returns false if the
+ * bytes differ, and leaves the reader where it was. */
+static bool get_row_again(px_reader *r, const struct px_read_row *last,
+                          pmix_proc_info_t *row, pmix_status_t *rc)
+{
+    const size_t before = (size_t)(last->rank - last->begin),
+                 after = (size_t)(last->end - last->rest);
+    px_reader ahead = *r;
+    pmix_rank_t rank;
+
+    if (!last->row || px_left(r) < before || memcmp(r->pos, last->begin, before) != 0)
+        return false;
+    ahead.pos += before;
+    if (px_get_number(&ahead, PX_UINT32, &rank) || px_left(&ahead) < after ||
+        memcmp(ahead.pos, last->rest, after) != 0)
+        return false;
+    r->pos = ahead.pos + after;
+    *row = *last->row;
+    row->proc.rank = rank;
+    row->hostname = row->executable_name = NULL;
+    *rc = dup_string(r, last->row->hostname, &row->hostname);
+    if (!*rc)
+        *rc = dup_string(r, last->row->executable_name, &row->executable_name);
+    if (*rc)
+        px_type_destruct(PMIX_PROC_INFO, row);
+    return true;
+}
+
 /* ---- arrays ---------------------------------------------------------------------- */
+
+/* Reads an element into memory that is not zeroed. */
+static pmix_status_t get_element(px_reader *r, void *at, const struct px_type *t,
+                                 struct px_read_row *last)
+{
+    const uint8_t *begin = r->pos;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (t->id == PMIX_PROC_INFO && get_row_again(r, last, at, &rc))
+        return rc;
+    memset(at, 0, t->size); /* one by one, to keep the element in the cache */
+    rc = get_object(r, at, t, (enum px_store)t->store);
+    if (!rc && t->id == PMIX_PROC_INFO)
+        note_row(last, r, begin, at);
+    return rc;
+}
 
 pmix_status_t px_get_elements(px_reader *r, void *array, size_t n,
                               const struct px_type *t)
 {
     enum px_store store = (enum px_store)t->store;
+    struct px_read_row last = {0};
     char *at = array;
 
     if (px_is_number(store))
@@ -205,8 +286,7 @@ pmix_status_t px_get_elements(px_reader *r, void *array, size_t n,
         return get_leaf(r, array, store);
     }
     for (size_t i = 0; i < n; i++, at += t->size) {
-        memset(at, 0, t->size); /* one by one, to keep the element in the cache */
-        pmix_status_t rc = get_object(r, at, t, store);
+        pmix_status_t rc = get_element(r, at, t, &last);
 
         if (rc) {
             while (i-- > 0)

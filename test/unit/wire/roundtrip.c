@@ -196,6 +196,66 @@ PX_TEST(objects_are_equal_if_their_messages_are)
     for_every_sample((struct plan){.first = 100, .n = 30}, equals_what_is_packed_alike);
 }
 
+/* ---- tables of processes --------------------------------------------------------------------- */
+
+/* Rows that differ in their ranks, and rows that differ in one more member. */
+static const pmix_proc_info_t table[] = {
+#define ROW(rank_, ...)                                             \
+    {                                                               \
+        .proc = {"ns", rank_}, .hostname = (char *)(uintptr_t) "h", \
+        .state = PMIX_PROC_STATE_RUNNING, __VA_ARGS__               \
+    }
+    ROW(0, .pid = 0),      ROW(127, .pid = 0),
+    ROW(128, .pid = 0),    ROW(PMIX_RANK_WILDCARD, .pid = 0),
+    ROW(129, .pid = 1),    ROW(130, .pid = 2),
+    ROW(131, .pid = 300),  ROW(132, .executable_name = (char *)(uintptr_t) "x"),
+    ROW(133, .pid = 300),  ROW(134, .pid = INT32_MAX),
+#undef ROW
+    {.proc = {"ns", 135}}, {.proc = {"ns", 136}},
+    {.proc = {"n", 137}},  {.proc = {"n", 138}, .hostname = (char *)(uintptr_t) ""},
+};
+
+/* The reader copies a row that differs from the one before in its rank. */
+static pmix_status_t read_table(struct px_codec codec, const uint8_t *bytes, size_t n_b,
+                                size_t n, void **back)
+{
+    px_reader r;
+
+    px_reader_init(&r, codec, bytes, n_b);
+    return px_unpack_array(&r, back, n, PMIX_PROC_INFO);
+}
+
+PX_TEST(a_table_whose_rows_mostly_repeat_comes_back_as_it_was)
+{
+    const size_t n = PX_COUNT(table);
+    const bool can_fail = px_alloc_can_fail();
+
+    for (size_t d = 0; d < 2 * n_dialects; d++) {
+        const struct px_codec codec = codec_of(all_dialects[d / 2], d & 1);
+        PX_AUTO(px_writer) w = writer_in(codec);
+        void *back = NULL;
+
+        px_pack(&w, table, (int32_t)n, PMIX_PROC_INFO);
+        ok(w.status);
+        ok(read_table(codec, w.buf.data, w.buf.len, n, &back));
+        for (size_t i = 0; i < n; i++)
+            ck_assert_msg(px_type_compare(PMIX_PROC_INFO, &table[i],
+                                          (pmix_proc_info_t *)back + i) == 0,
+                          "row %zu of %s", i, all_dialects[d / 2]);
+        px_type_free_array(PMIX_PROC_INFO, back, n);
+        for (size_t cut = 0; cut < w.buf.len; cut++) {
+            PX_AUTOFREE uint8_t *part = malloc(cut + 1);
+
+            memcpy(part, w.buf.data, cut);
+            ck_assert_int_ne(read_table(codec, part, cut, n, &back), PMIX_SUCCESS);
+            ck_assert_ptr_null(back);
+        }
+        for (unsigned nth = 0; can_fail && px_alloc_next(&nth);)
+            if (!px_alloc_check(read_table(codec, w.buf.data, w.buf.len, n, &back)))
+                px_type_free_array(PMIX_PROC_INFO, back, n);
+    }
+}
+
 /* ---- no memory ------------------------------------------------------------------------------ */
 
 /* Fails each allocation in turn. */
