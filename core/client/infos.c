@@ -22,6 +22,9 @@ static void on_rest(void *arg, pmix_status_t status, px_reader *reply)
     known.cap = known.n;
     api->n_results = 0;
     status = px_api_read_infos(api, status, reply);
+    (void)px_query_refresh(api->client->model, &api->client->model->self,
+                           api->args.queries, api->args.n_queries, api->results,
+                           api->n_results);
     px_infos rest = {.v = api->results, .n = api->n_results, .cap = api->n_results};
     if (status && status != PMIX_ERR_PARTIAL_SUCCESS) {
         px_infos_cleanup(&rest);

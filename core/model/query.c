@@ -3,6 +3,7 @@
 #include "core/model/query.h"
 
 #include "core/base/ranges.h"
+#include "core/model/jobinfo.h"
 #include "core/model/lookup.h"
 
 #include <string.h>
@@ -51,6 +52,91 @@ pmix_status_t px_lookup_query(const struct px_model *m, const pmix_proc_t *asker
     l.want_remote = remote;
     l.skip_internal = true;
     return px_lookup_find(m, ns, &l, out);
+}
+
+/* ---- refreshed values ------------------------------------------------------------ */
+
+/* True if a query refreshes values of a job or of a rank. Other qualifiers select
+ * values of nodes, applications and sessions. */
+static bool is_refresh(const pmix_query_t *q)
+{
+    static const char *const others[] = {
+        PMIX_HOSTNAME,  PMIX_NODEID,   PMIX_APPNUM,      PMIX_SESSION_ID,
+        PMIX_NODE_INFO, PMIX_APP_INFO, PMIX_SESSION_INFO};
+    bool refresh = px_info_flag(q->qualifiers, q->nqual, PMIX_QUERY_REFRESH_CACHE);
+
+    for (size_t i = 0; refresh && i < PX_COUNT(others); i++)
+        refresh = !px_info_find(q->qualifiers, q->nqual, others[i]);
+    return refresh;
+}
+
+/* True if a registered value of the target differs from the answer. */
+static bool is_old(const struct px_nspace *ns, pmix_rank_t rank,
+                   const pmix_info_t *answer)
+{
+    pmix_value_t cached, value;
+    bool differs;
+
+    px_job_value_convert(answer->key, &answer->value, &value);
+    if (px_key_is_live(px_job_key_find(answer->key)) ||
+        px_store_fetch(&ns->store, PX_GDS_JOB, rank, answer->key, NULL, 0, &cached))
+        return false;
+    differs = cached.type == value.type &&
+              px_type_compare(PMIX_VALUE, &cached, &value) != 0;
+    px_type_destruct(PMIX_VALUE, &cached);
+    return differs;
+}
+
+/* Registers the answer as the value of the target. */
+static pmix_status_t replace(struct px_model *m, struct px_nspace *ns, pmix_rank_t rank,
+                             const pmix_info_t *answer)
+{
+    PX_AUTO(px_infos) row = {0}, infos = {0};
+    pmix_status_t rc;
+
+    if (rank == PMIX_RANK_WILDCARD)
+        return px_jobinfo_register(m, ns, answer, 1, NULL);
+    rc = px_infos_add(&row, PMIX_RANK, &rank, PMIX_PROC_RANK);
+    if (!rc)
+        rc = px_infos_add_value(&row, answer->key, &answer->value);
+    if (!rc)
+        rc = px_infos_add_array(&infos, PMIX_PROC_DATA, &row);
+    return rc ? rc : px_jobinfo_register(m, ns, infos.v, infos.n, NULL);
+}
+
+size_t px_query_count(const pmix_query_t *queries, size_t n, const char *key)
+{
+    size_t n_keys = 0;
+
+    for (size_t i = 0; i < n; i++)
+        for (char **k = queries[i].keys; k && *k; k++)
+            n_keys += strcmp(*k, key) == 0;
+    return n_keys;
+}
+
+bool px_query_refresh(struct px_model *m, const pmix_proc_t *asker,
+                      const pmix_query_t *queries, size_t n, const pmix_info_t *answers,
+                      size_t n_answers)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < n; i++) {
+        pmix_proc_t target;
+        struct px_nspace *ns = is_refresh(&queries[i]) &&
+                                       !px_query_target(&queries[i], asker, &target)
+                                   ? px_nspace_find(m, target.nspace)
+                                   : NULL;
+
+        for (char **key = ns ? queries[i].keys : NULL; key && *key; key++) {
+            const pmix_info_t *answer = px_query_count(queries, n, *key) == 1
+                                            ? px_info_find(answers, n_answers, *key)
+                                            : NULL;
+
+            if (answer && is_old(ns, target.rank, answer))
+                any |= !replace(m, ns, target.rank, answer);
+        }
+    }
+    return any;
 }
 
 /* ---- peers and nodes ------------------------------------------------------------- */

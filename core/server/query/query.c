@@ -14,6 +14,7 @@
 #include "core/server/peer/authority.h"
 #include "core/server/peer/peer.h"
 #include "core/server/peer/req.h"
+#include "core/server/peer/turn.h"
 #include "core/server/server.h"
 #include "core/server/upcall/server_forward.h"
 #include "core/server/upcall/upcall.h"
@@ -27,6 +28,8 @@
 #define MAX_QUERIES 256u
 #define MAX_KEYS    1024u  /* in all queries */
 #define MAX_WORK    65536u /* items for answers that are made at once */
+/* Work for a registered value that an answer of the host replaces. */
+#define REFRESH_ITEMS 4096u
 
 /* The value of PMIX_QUERY_SUPPORTED_QUALIFIERS in later releases. */
 #define NEWER_QUALIFIERS "pmix.qry.supqual"
@@ -323,6 +326,18 @@ static pmix_status_t name_sources(struct px_answers *a, const px_infos *hosts)
     return rc;
 }
 
+/* Registers newer values among the host's answers. */
+static void keep_refreshed(struct px_req *req, const struct px_upcall *answer)
+{
+    const pmix_status_t rc = answer->status;
+
+    if ((rc == PMIX_SUCCESS || rc == PMIX_ERR_PARTIAL_SUCCESS) &&
+        px_query_refresh(req->peer->server->model, &req->peer->proc,
+                         answer->args.queries, answer->args.n_queries, answer->infos.v,
+                         answer->infos.n))
+        (void)px_work(req->peer, REFRESH_ITEMS);
+}
+
 /* Replies with the answers made here, the answers of the host, and the answers for
  * which the host was asked first. A host that refuses the request ends the query,
  * unless an answer was made here. */
@@ -334,6 +349,7 @@ static void reply_query(void *arg, const struct px_upcall *answer)
     const px_infos *hosts = &answer->infos;
     pmix_status_t status = answer->status;
 
+    keep_refreshed(req, answer);
     switch (pass.a ? status : PMIX_ERR_LOST_CONNECTION) {
     case PMIX_ERR_LOST_CONNECTION: /* the server stops */
         break;

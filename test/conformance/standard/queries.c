@@ -227,6 +227,57 @@ PX_TEST(job_status_and_process_tables_require_a_namespace)
         pmix_info_t quals[] = {of_job()};
 
         fails(ask(keys[i], NULL, NULL, 0), BAD_PARAM);
+/* Registers values of the job and of rank 1. */
+static void register_more(uint32_t slots, pmix_rank_t global)
+{
+    pmix_info_t of_rank[2], infos[2];
+    pmix_rank_t one = 1;
+    pmix_data_array_t array = {.type = PMIX_INFO, .size = 2, .array = of_rank};
+
+    PMIx_Info_load(&of_rank[0], PMIX_RANK, &one, PMIX_PROC_RANK);
+    PMIx_Info_load(&of_rank[1], PMIX_GLOBAL_RANK, &global, PMIX_PROC_RANK);
+    PMIx_Info_load(&infos[0], PMIX_NUM_SLOTS, &slots, PMIX_UINT32);
+    PMIx_Info_load(&infos[1], PMIX_PROC_DATA, &array, PMIX_DATA_ARRAY);
+    ok(standard_wait(
+        PMIx_server_register_nspace(job, 1, infos, 2, standard_on_op, NULL)));
+    PMIX_INFO_DESTRUCT(&infos[1]);
+}
+
+/* The host has newer values than it has registered. */
+PX_TEST(a_refresh_shall_refresh_the_values_in_the_cache_upon_return)
+{
+    static const struct {
+        const char *key;
+        pmix_data_type_t type;
+        pmix_rank_t rank;
+    } rows[] = {{PMIX_NUM_SLOTS, PMIX_UINT32, PMIX_RANK_WILDCARD},
+                {PMIX_GLOBAL_RANK, PMIX_PROC_RANK, 1}};
+
+    start(&module);
+    register_more(4, 4);
+    for (uint32_t i = 0, newer = 8; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        pmix_info_t quals[] = {of_proc(rows[i].rank), of_job()};
+        pmix_proc_t proc = *quals[0].value.data.proc;
+        pmix_value_t *value;
+
+        host.n_calls = 0;
+        PMIx_Info_load(&host.results[0], rows[i].key, &newer, rows[i].type);
+        host.n_results = 1;
+        PMIx_Info_load(&quals[1], PMIX_QUERY_REFRESH_CACHE, NULL, PMIX_BOOL);
+        ok(ask(rows[i].key, NULL, quals, 1));
+        ck_assert_uint_eq(found[0].value.data.uint32, 4);
+        ok(ask(rows[i].key, NULL, quals, 2));
+        ck_assert_uint_eq(found[0].value.data.uint32, 8);
+        ok(ask(rows[i].key, NULL, quals, 1));
+        ck_assert_uint_eq(found[0].value.data.uint32, 8);
+        ok(PMIx_Get(&proc, rows[i].key, NULL, 0, &value));
+        ck_assert_uint_eq(value->data.uint32, 8);
+        PMIX_VALUE_RELEASE(value);
+        ck_assert_uint_eq(host.n_calls, 1); /* by the refresh */
+        drop();
+    }
+}
+
         ok(ask(keys[i], NULL, quals, 1));
     }
     drop();
