@@ -56,7 +56,8 @@ static bool flag_of(const pmix_query_t *q, const char *key)
     return px_info_flag(q->qualifiers, q->nqual, key);
 }
 
-/* Answers a key from the data of this process. A refresh bypasses these data. */
+/* Answers a key from the data of this process. A refresh bypasses these data. The
+ * server answers keys of equal names, in the order of the queries. */
 static pmix_status_t answer_here(void *arg, const pmix_query_t *q, const char *key)
 {
     struct local_answers *a = arg;
@@ -73,7 +74,9 @@ static pmix_status_t answer_here(void *arg, const pmix_query_t *q, const char *k
 
         return text ? px_infos_add(&a->infos, key, text, PMIX_STRING) : PMIX_ERR_NOMEM;
     }
-    if (!client->standalone && flag_of(q, PMIX_QUERY_REFRESH_CACHE))
+    if (!client->standalone &&
+        (flag_of(q, PMIX_QUERY_REFRESH_CACHE) ||
+         px_query_count(a->api->args.queries, a->api->args.n_queries, key) > 1))
         return PMIX_ERR_NOT_FOUND;
     rc = px_lookup_query(client->model, &client->model->self, q, key, true, true, &v);
     if (!rc) {

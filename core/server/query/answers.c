@@ -80,14 +80,11 @@ pmix_status_t px_answer_slowly(struct px_answers *a, const char *key,
         free(procs);
         return rc;
     }
-    *s = (struct px_slow){.next = a->slow,
-                          .key = key,
-                          .ops = ops,
-                          .procs = procs,
-                          .n = n,
-                          .row_b = row_b};
+    *s = (struct px_slow){
+        .key = key, .ops = ops, .procs = procs, .n = n, .row_b = row_b};
     px_proc_set(&s->job, nspace, 0);
-    a->slow = s;
+    *(a->slow ? &a->last_slow->next : &a->slow) = s;
+    a->last_slow = s;
     if (out)
         *out = s;
     return PMIX_SUCCESS;

@@ -14,7 +14,9 @@ struct px_slow;
  * request that repeat a key must not produce gigabytes. */
 struct px_answers {
     px_infos infos;
-    struct px_slow *slow; /* answers that take many turns; packed after the infos */
+    struct px_slow *slow; /* answers that take many turns, in the order of the queries;
+                           * packed after the infos */
+    struct px_slow *last_slow;
     size_t left_b;
     size_t left_items;  /* work, see px_work */
     struct px_req *req; /* charged for the answers */
@@ -76,9 +78,9 @@ struct px_slow {
 
 struct px_slow_ops {
     unsigned items; /* work for a process, see px_work */
+    unsigned again; /* work for a process with the same description as the one before */
     void (*begin)(struct px_slow *s, px_writer *w);
     void (*row)(struct px_slow *s, const pmix_proc_info_t *proc, px_writer *w);
-    unsigned again; /* work for a process with the same description as the one before */
     void (*end)(struct px_slow *s, px_writer *w);
 };
 

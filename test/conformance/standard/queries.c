@@ -156,6 +156,59 @@ PX_TEST(duplicate_keys_shall_result_in_duplicate_responses)
     drop();
 }
 
+/* The Standard also wants PMIX_QUERY_RESULTS around the results of each query, with
+ * PMIX_QUERY_QUALIFIERS first. No release encloses them, and programs read the results
+ * themselves (adr/0038). */
+PX_TEST(results_shall_be_an_element_for_each_key_also_with_qualifiers)
+{
+    pmix_info_t quals[] = {of_job(), of_job()};
+    char *keys[] = {TEXT(PMIX_JOB_SIZE), TEXT(PMIX_NODE_LIST), NULL};
+    pmix_query_t q[] = {{.keys = keys, .qualifiers = quals, .nqual = 2},
+                        {.keys = keys + 1, .qualifiers = quals, .nqual = 2}};
+
+    start(NULL);
+    PMIx_Info_load(&quals[1], PMIX_QUERY_REFRESH_CACHE, NULL, PMIX_BOOL);
+    for (size_t n = 1; n <= 2; n++) {
+        drop();
+        ok(PMIx_Query_info(q, n, &found, &n_found));
+        ck_assert_uint_eq(n_found, n + 1);
+        ck_assert(PMIx_Check_key(found[0].key, PMIX_JOB_SIZE));
+        for (size_t i = 1; i < n_found; i++) {
+            ck_assert(PMIx_Check_key(found[i].key, PMIX_NODE_LIST));
+            ck_assert_str_eq(found[i].value.data.string, "here,other");
+        }
+    }
+}
+
+/* The answers have no other sign of their queries than their order. */
+PX_TEST(duplicate_responses_have_the_order_of_their_queries)
+{
+    static pmix_nspace_t other = "other";
+    const char *const names[] = {other, job, other};
+    char *keys[] = {TEXT(PMIX_JOB_SIZE), TEXT(PMIX_QUERY_PROC_TABLE), NULL};
+    pmix_info_t quals[3], size;
+    pmix_query_t q[3];
+
+    start(NULL);
+    PMIx_Info_load(&size, PMIX_JOB_SIZE, &(uint32_t){5}, PMIX_UINT32);
+    ok(standard_wait(
+        PMIx_server_register_nspace(other, 0, &size, 1, standard_on_op, NULL)));
+    for (size_t i = 0; i < 3; i++) {
+        PMIx_Info_load(&quals[i], PMIX_NSPACE, names[i], PMIX_STRING);
+        q[i] = (pmix_query_t){.keys = keys, .qualifiers = &quals[i], .nqual = 1};
+    }
+    ok(PMIx_Query_info(q, 3, &found, &n_found));
+    ck_assert_uint_eq(n_found, 6);
+    for (size_t i = 0, n_sizes = 0, n_tables = 0; i < 6; i++) {
+        const bool is_table = PMIx_Check_key(found[i].key, PMIX_QUERY_PROC_TABLE);
+        const char *name = names[is_table ? n_tables++ : n_sizes++];
+
+        ck_assert_uint_eq(is_table ? found[i].value.data.darray->size
+                                   : found[i].value.data.uint32,
+                          strcmp(name, job) ? 5 : 2);
+    }
+}
+
 PX_TEST(the_cache_shall_be_checked_before_the_host_and_a_refresh_shall_bypass_it)
 {
     uint32_t size = 9;
@@ -172,6 +225,57 @@ PX_TEST(the_cache_shall_be_checked_before_the_host_and_a_refresh_shall_bypass_it
     ck_assert_uint_eq(host.n_calls, 1);
     ck_assert_uint_eq(found[0].value.data.uint32, 9);
     drop();
+}
+
+/* Registers values of the job and of rank 1. */
+static void register_more(uint32_t slots, pmix_rank_t global)
+{
+    pmix_info_t of_rank[2], infos[2];
+    pmix_rank_t one = 1;
+    pmix_data_array_t array = {.type = PMIX_INFO, .size = 2, .array = of_rank};
+
+    PMIx_Info_load(&of_rank[0], PMIX_RANK, &one, PMIX_PROC_RANK);
+    PMIx_Info_load(&of_rank[1], PMIX_GLOBAL_RANK, &global, PMIX_PROC_RANK);
+    PMIx_Info_load(&infos[0], PMIX_NUM_SLOTS, &slots, PMIX_UINT32);
+    PMIx_Info_load(&infos[1], PMIX_PROC_DATA, &array, PMIX_DATA_ARRAY);
+    ok(standard_wait(
+        PMIx_server_register_nspace(job, 1, infos, 2, standard_on_op, NULL)));
+    PMIX_INFO_DESTRUCT(&infos[1]);
+}
+
+/* The host has newer values than it has registered. */
+PX_TEST(a_refresh_shall_refresh_the_values_in_the_cache_upon_return)
+{
+    static const struct {
+        const char *key;
+        pmix_data_type_t type;
+        pmix_rank_t rank;
+    } rows[] = {{PMIX_NUM_SLOTS, PMIX_UINT32, PMIX_RANK_WILDCARD},
+                {PMIX_GLOBAL_RANK, PMIX_PROC_RANK, 1}};
+
+    start(&module);
+    register_more(4, 4);
+    for (uint32_t i = 0, newer = 8; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        pmix_info_t quals[] = {of_proc(rows[i].rank), of_job()};
+        pmix_proc_t proc = *quals[0].value.data.proc;
+        pmix_value_t *value;
+
+        host.n_calls = 0;
+        PMIx_Info_load(&host.results[0], rows[i].key, &newer, rows[i].type);
+        host.n_results = 1;
+        PMIx_Info_load(&quals[1], PMIX_QUERY_REFRESH_CACHE, NULL, PMIX_BOOL);
+        ok(ask(rows[i].key, NULL, quals, 1));
+        ck_assert_uint_eq(found[0].value.data.uint32, 4);
+        ok(ask(rows[i].key, NULL, quals, 2));
+        ck_assert_uint_eq(found[0].value.data.uint32, 8);
+        ok(ask(rows[i].key, NULL, quals, 1));
+        ck_assert_uint_eq(found[0].value.data.uint32, 8);
+        ok(PMIx_Get(&proc, rows[i].key, NULL, 0, &value));
+        ck_assert_uint_eq(value->data.uint32, 8);
+        PMIX_VALUE_RELEASE(value);
+        ck_assert_uint_eq(host.n_calls, 1); /* by the refresh */
+        drop();
+    }
 }
 
 PX_TEST(required_qualifiers_of_sessions_jobs_applications_and_nodes)
@@ -227,57 +331,6 @@ PX_TEST(job_status_and_process_tables_require_a_namespace)
         pmix_info_t quals[] = {of_job()};
 
         fails(ask(keys[i], NULL, NULL, 0), BAD_PARAM);
-/* Registers values of the job and of rank 1. */
-static void register_more(uint32_t slots, pmix_rank_t global)
-{
-    pmix_info_t of_rank[2], infos[2];
-    pmix_rank_t one = 1;
-    pmix_data_array_t array = {.type = PMIX_INFO, .size = 2, .array = of_rank};
-
-    PMIx_Info_load(&of_rank[0], PMIX_RANK, &one, PMIX_PROC_RANK);
-    PMIx_Info_load(&of_rank[1], PMIX_GLOBAL_RANK, &global, PMIX_PROC_RANK);
-    PMIx_Info_load(&infos[0], PMIX_NUM_SLOTS, &slots, PMIX_UINT32);
-    PMIx_Info_load(&infos[1], PMIX_PROC_DATA, &array, PMIX_DATA_ARRAY);
-    ok(standard_wait(
-        PMIx_server_register_nspace(job, 1, infos, 2, standard_on_op, NULL)));
-    PMIX_INFO_DESTRUCT(&infos[1]);
-}
-
-/* The host has newer values than it has registered. */
-PX_TEST(a_refresh_shall_refresh_the_values_in_the_cache_upon_return)
-{
-    static const struct {
-        const char *key;
-        pmix_data_type_t type;
-        pmix_rank_t rank;
-    } rows[] = {{PMIX_NUM_SLOTS, PMIX_UINT32, PMIX_RANK_WILDCARD},
-                {PMIX_GLOBAL_RANK, PMIX_PROC_RANK, 1}};
-
-    start(&module);
-    register_more(4, 4);
-    for (uint32_t i = 0, newer = 8; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        pmix_info_t quals[] = {of_proc(rows[i].rank), of_job()};
-        pmix_proc_t proc = *quals[0].value.data.proc;
-        pmix_value_t *value;
-
-        host.n_calls = 0;
-        PMIx_Info_load(&host.results[0], rows[i].key, &newer, rows[i].type);
-        host.n_results = 1;
-        PMIx_Info_load(&quals[1], PMIX_QUERY_REFRESH_CACHE, NULL, PMIX_BOOL);
-        ok(ask(rows[i].key, NULL, quals, 1));
-        ck_assert_uint_eq(found[0].value.data.uint32, 4);
-        ok(ask(rows[i].key, NULL, quals, 2));
-        ck_assert_uint_eq(found[0].value.data.uint32, 8);
-        ok(ask(rows[i].key, NULL, quals, 1));
-        ck_assert_uint_eq(found[0].value.data.uint32, 8);
-        ok(PMIx_Get(&proc, rows[i].key, NULL, 0, &value));
-        ck_assert_uint_eq(value->data.uint32, 8);
-        PMIX_VALUE_RELEASE(value);
-        ck_assert_uint_eq(host.n_calls, 1); /* by the refresh */
-        drop();
-    }
-}
-
         ok(ask(keys[i], NULL, quals, 1));
     }
     drop();

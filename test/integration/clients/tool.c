@@ -51,6 +51,7 @@ static size_t way(const char *name, const char *value, pmix_info_t *info)
     return 0;
 }
 
+/* Asks with a qualifier. Each library answers with the result itself. */
 static void ask(void)
 {
     pmix_info_t *results = NULL;
@@ -61,6 +62,8 @@ static void ask(void)
     PMIX_QUERY_CREATE(q, 1);
     PMIX_ARGV_APPEND(rc, q->keys, PMIX_QUERY_NAMESPACES);
     GOOD(rc);
+    PMIX_QUERY_QUALIFIERS_CREATE(q, 1);
+    q->qualifiers[0] = info_bool(PMIX_QUERY_REFRESH_CACHE);
     rc = PMIx_Query_info(q, 1, &results, &n);
     printf("QUERY %s %s\n", PMIx_Error_string(rc),
            n && results[0].value.type == PMIX_STRING ? results[0].value.data.string
