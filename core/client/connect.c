@@ -221,8 +221,10 @@ static const struct px_module *prove(const struct px_server_addr *c,
     return NULL;
 }
 
+/* Makes the connect message. proves: with a credential for another machine, if there is
+ * one; false afterwards if there is none. */
 static pmix_status_t make_hello(const struct px_server_addr *c, uint64_t timeout_ms,
-                                px_buf *out, struct px_err *err)
+                                bool *proves, px_buf *out, struct px_err *err)
 {
     /* PMIX_SECURITY_MODE describes only the environment's server. */
     const char *modes = c->from_environment ? px_env("PMIX_SECURITY_MODE") : NULL;
@@ -242,7 +244,8 @@ static pmix_status_t make_hello(const struct px_server_addr *c, uint64_t timeout
     if (!gds)
         return px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
                           "no selected datastore receives data in messages");
-    proved = prove(c, timeout_ms, &hello);
+    proved = *proves ? prove(c, timeout_ms, &hello) : NULL;
+    *proves = proved != NULL;
     psec = proved ? proved : psec;
     px_str_copy(hello.psec, sizeof(hello.psec), psec->component->name);
     px_str_copy(hello.version_text, sizeof(hello.version_text), TENON_CLAIMED_VERSION);
@@ -313,10 +316,16 @@ static pmix_status_t take_proc(pmix_proc_t *to, const pmix_proc_t *from,
     return PMIX_SUCCESS;
 }
 
+/* True if a read or write failed because the server has ended the connection. */
+static bool is_end(pmix_status_t rc)
+{
+    return rc && rc != PMIX_ERR_TIMEOUT;
+}
+
 /* Reads the rest of the answer to a tool, after the first status. The answer contains a
  * name only if the tool has none. */
 static pmix_status_t tool_answer(struct px_server_addr *c, int fd, uint64_t deadline,
-                                 struct px_err *err)
+                                 bool *closed, struct px_err *err)
 {
     struct {
         pmix_proc_t self, server;
@@ -329,6 +338,7 @@ static pmix_status_t tool_answer(struct px_server_addr *c, int fd, uint64_t dead
     pmix_status_t rc = px_fd_read_all(fd, (char *)&answer + skip, sizeof(answer) - skip,
                                       deadline);
 
+    *closed = is_end(rc);
     if (rc)
         return broken_off(err, rc);
     if (!named)
@@ -345,8 +355,9 @@ static pmix_status_t tool_answer(struct px_server_addr *c, int fd, uint64_t dead
     return PMIX_SUCCESS;
 }
 
+/* *closed: the server has ended the connection before its last status. */
 static pmix_status_t shake(struct px_server_addr *c, int fd, const px_buf *hello,
-                           uint64_t timeout_ms, struct px_err *err)
+                           uint64_t timeout_ms, bool *closed, struct px_err *err)
 {
     uint64_t deadline = px_clock_ms() + timeout_ms;
     uint32_t word;
@@ -354,11 +365,12 @@ static pmix_status_t shake(struct px_server_addr *c, int fd, const px_buf *hello
 
     if (!rc)
         rc = px_fd_read_all(fd, &word, sizeof(word), deadline);
+    *closed = is_end(rc);
     rc = rc ? broken_off(err, rc) : check_status(word, err);
     if (rc)
         return rc;
     if (c->flag != PX_FLAG_CLIENT) {
-        rc = tool_answer(c, fd, deadline, err);
+        rc = tool_answer(c, fd, deadline, closed, err);
     } else {
         if (px_fd_read_all(fd, &word, sizeof(word), deadline))
             rc = px_err_set(err, PMIX_ERR_UNREACH, "the server ended the handshake");
@@ -409,12 +421,13 @@ static pmix_status_t check_owner(const struct px_server_addr *c, const char *add
     return PMIX_SUCCESS;
 }
 
-pmix_status_t px_server_addr_connect(struct px_server_addr *c, uint64_t timeout_ms,
-                                     struct px_err *err)
+/* Connects once. proves: see make_hello; closed: see shake. */
+static pmix_status_t attempt(struct px_server_addr *c, uint64_t timeout_ms,
+                             bool *proves, bool *closed, struct px_err *err)
 {
     PX_AUTOCLOSE int conn = -1;
     PX_AUTO(px_buf) hello = {0};
-    pmix_status_t rc = make_hello(c, timeout_ms, &hello, err);
+    pmix_status_t rc = make_hello(c, timeout_ms, proves, &hello, err);
 
     /* The faster address may be unreachable, for example from a container. */
     if (!rc && c->faster && reach(c->faster, timeout_ms, &conn, err))
@@ -428,8 +441,27 @@ pmix_status_t px_server_addr_connect(struct px_server_addr *c, uint64_t timeout_
     if (!rc && c->has_owner)
         rc = check_owner(c, address, conn, err);
     if (!rc)
-        rc = shake(c, conn, &hello, timeout_ms, err);
+        rc = shake(c, conn, &hello, timeout_ms, closed, err);
     if (!rc)
         c->fd = px_take_fd(&conn);
     return rc;
+}
+
+/* A server of OpenPMIx without the service closes the connection of a tool that names
+ * the service. Then the tool names its user by the module for one machine, which is
+ * not a secret. A status is the server's decision, and ends the connect. */
+pmix_status_t px_server_addr_connect(struct px_server_addr *c, uint64_t timeout_ms,
+                                     struct px_err *err)
+{
+    bool proves = true, closed = false;
+    pmix_status_t rc = attempt(c, timeout_ms, &proves, &closed, err);
+
+    if (!rc || !proves || !closed)
+        return rc;
+    px_log(PX_LOG_INFO, "client",
+           "the server at %s has closed the connection of a tool with a credential; "
+           "connects without one",
+           c->uri.address);
+    proves = closed = false;
+    return attempt(c, timeout_ms, &proves, &closed, err);
 }

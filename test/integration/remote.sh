@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Tools on another machine: server and tools have a network namespace each, and share a daemon of MUNGE. The
-# tools have our library or Debian's.
+# server or the tools may have Debian's library.
 . "$(dirname "$0")/lib.sh"
 suite_begin remote "$@"
 NET=10.211.7
@@ -40,11 +40,13 @@ begin() {
     begin_networks
 }
 
-# serve ATTRIBUTE...: starts a server in the first network; URI is its reported address
+# serve [by LIBRARY] ATTRIBUTE...: starts a server in the first network; URI is its reported address
 serve() {
+    local by=ours
+    [ "$1" != by ] || { by=$2 && shift 2; }
     mkfifo "$TMPDIR/in"
-    (PMIX_MCA_server_report_uri=$TMPDIR/uri LD_LIBRARY_PATH=$LIBDIR \
-        in_case nsenter --target "${NODE[0]}" --net -- "$PROGRAMS/tool_host" serving "$@") \
+    (PMIX_MCA_server_report_uri=$TMPDIR/uri PMIX_MCA_ptl_base_report_uri=$TMPDIR/uri LD_LIBRARY_PATH=$(folder "$by") \
+        in_case nsenter --target "${NODE[0]}" --net -- "$(program "$by" tool_host)" serving "$@") \
         <"$TMPDIR/in" >"$TMPDIR/server" 2>"$TMPDIR/server.err" &
     SERVER=$!
     exec {ORDERS}>"$TMPDIR/in"
@@ -83,6 +85,17 @@ proved() { # proved LIBRARY
     comes "$1" 1
     comes "$1" 0
     lines 3 '^uid of-tool 0$' "$TMPDIR/server"
+    end_server
+}
+# A server of Debian's library admits our tool: by its credential, and in the second try where the server has no MUNGE.
+theirs() { # theirs TRIES [COMPONENTS]
+    use_debian_here
+    begin
+    if [ $# -gt 1 ]; then PMIX_MCA_psec=$2 serve by debian tool remote; else serve by debian tool remote; fi
+    lines 1 "^serving[.][0-9]+;tcp4://$NET\\.1:[0-9]+\$" "$TMPDIR/uri"
+    comes ours 1 env PMIX_MCA_mca_base_verbose=info
+    lines $(($1 - 1)) 'closed the connection of a tool with a credential' "$ERR"
+    lines "$1" '^tool ' "$TMPDIR/server"
     end_server
 }
 # The site chooses the address: by a network, and by a version of IP.
@@ -144,6 +157,8 @@ absent() { # without MUNGE the server listens at the loopback interface only
 
 t a_tool_on_another_machine_is_admitted_by_its_credential proved ours
 t a_tool_of_debian_on_another_machine_is_admitted with_tool debian proved debian
+t a_server_of_debian_on_another_machine_admits_our_tool with_tool debian theirs 1
+t a_server_of_debian_without_munge_admits_our_tool with_tool debian theirs 2 native
 t the_site_chooses_the_address chosen
 t without_a_credential_of_the_servers_user_a_tool_is_refused unproved
 t a_daemon_that_hangs_ends_the_connection hangs
