@@ -28,9 +28,14 @@ struct px_pfexec_failure {
 
 enum { PX_PFEXEC_NOT_IN_TIME = -1 }; /* step: the parent's time limit has passed */
 
+/* Returns a copy of the plan with everything that the plan refers to, except a user;
+ * malloc'd in one piece. NULL: no memory. */
+struct px_pfexec_plan *px_pfexec_plan_copy(const struct px_pfexec_plan *plan);
+
 /* Becomes the program, or reports a failure and exits. Runs in the new process with all
  * signals blocked. Calls only async-signal-safe functions, since other threads of the
- * parent may have held any lock at the fork. */
+ * parent may have held any lock at the fork. Changes no memory but its stack and errno,
+ * since the parent may share its memory. */
 PX_NORETURN void px_pfexec_run_child(const struct px_pfexec_plan *plan);
 
 /* Describes the failure: "cannot enter directory /x: Permission denied". */

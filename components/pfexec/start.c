@@ -30,7 +30,8 @@ enum { CGROUP_NO, CGROUP_TRY, CGROUP_YES };
 struct pfexec {
     const struct px_services *services;
     struct px_pfexec_conf conf;
-    px_pfexec_fork_fn fork;
+    const struct px_pfexec_way *way;
+    struct px_starters *starters;
     uint64_t start_time; /* of this process; 0: not read yet */
     int group;           /* folder of the control group; -1: none yet */
     struct px_list children;
@@ -57,6 +58,8 @@ struct child {
     struct px_timer *timer;
     uint64_t nap_ms; /* pause between attempts to stop the process */
     struct px_pfexec_failure failure;
+    struct px_pfexec_plan
+        *plan;                  /* of a child that shares memory, until exec; or NULL */
     struct px_pfexec_spec spec; /* only functions, flags and arg stay valid */
     char *cwd;                  /* stored behind program; NULL: none */
     char program[];
@@ -107,9 +110,19 @@ static void stop_waiting(struct child *c)
     px_drop_fd(&c->line);
 }
 
+/* Frees the plan of a child that has left our memory. */
+static void drop_plan(struct child *c)
+{
+    if (c->plan && c->owner->starters)
+        c->owner->way->release(c->owner->starters, c->plan);
+    free(px_take(&c->plan));
+}
+
+/* Frees the record of a child that has ended, or has no plan. */
 static void child_free(struct child *c)
 {
     stop_waiting(c);
+    drop_plan(c);
     px_list_remove(&c->link);
     free(c);
 }
@@ -226,6 +239,7 @@ static void on_report(struct child *c)
         try_stop(c);
     if (c->stage == STARTED) {
         stop_waiting(c);
+        drop_plan(c);
         report_start(c, PMIX_SUCCESS, "");
     } else if (c->stage == FAILED) { /* the process exits by itself */
         c->owner->services->watch_set(c->watch, 0);
@@ -289,6 +303,13 @@ static void on_timer(void *arg)
 
 /* ---- starting ------------------------------------------------------------------- */
 
+/* True if the child may share the memory of this process until exec. The thread that
+ * makes a child is its tracer. A child of another user must not reach the memory. */
+static bool may_share(const struct px_pfexec_spec *spec)
+{
+    return !spec->user && !(spec->flags & PX_PFEXEC_STOP_AT_EXEC);
+}
+
 /* Forks with all signals blocked, so that no handler of the parent runs in the
  * child. */
 static pid_t fork_child(struct child *c, const struct px_pfexec_plan *plan)
@@ -298,13 +319,29 @@ static pid_t fork_child(struct child *c, const struct px_pfexec_plan *plan)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &was);
-    pid_t pid = c->owner->fork(&c->pidfd);
+    pid_t pid = c->owner->way->fork(&c->pidfd);
     if (pid == 0)
         px_pfexec_run_child(plan);
     int errnum = errno;
     pthread_sigmask(SIG_SETMASK, &was, NULL);
     errno = errnum;
     return pid;
+}
+
+static pmix_status_t run_plan(struct child *c, const struct px_pfexec_plan *plan,
+                              struct px_err *err)
+{
+    struct pfexec *p = c->owner;
+
+    if (p->way->run && may_share(plan->spec)) {
+        c->plan = px_pfexec_plan_copy(plan);
+        if (!c->plan)
+            return px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
+        c->pid = p->way->run(&p->starters, c->plan, &c->pidfd);
+    }
+    if (c->pid == 0)
+        c->pid = fork_child(c, plan);
+    return c->pid < 0 ? px_err_errno(err, "cannot fork") : PMIX_SUCCESS;
 }
 
 /* Opens the control group; the first child makes the group. *members stays -1 without a
@@ -361,8 +398,7 @@ static pmix_status_t make_child(struct child *c, struct px_err *err)
                                         .members = members,
                                         .may_stay_out = c->owner->conf.cgroup !=
                                                         CGROUP_YES};
-    c->pid = fork_child(c, &plan);
-    return c->pid < 0 ? px_err_errno(err, "cannot fork") : PMIX_SUCCESS;
+    return run_plan(c, &plan, err);
 }
 
 /* Watches the child, which waits for its go-ahead. So the child can only have ended by
@@ -487,7 +523,7 @@ const struct px_pfexec_ops px_pfexec_ops = {
 /* ---- life ----------------------------------------------------------------------- */
 
 pmix_status_t px_pfexec_open(const struct px_services *services, const void *conf,
-                             px_pfexec_fork_fn fork_fn, void **self)
+                             const struct px_pfexec_way *way, void **self)
 {
     struct pfexec *p = malloc(sizeof(*p));
 
@@ -495,7 +531,7 @@ pmix_status_t px_pfexec_open(const struct px_services *services, const void *con
         return PMIX_ERR_NOMEM;
     *p = (struct pfexec){.services = services,
                          .conf = *(const struct px_pfexec_conf *)conf,
-                         .fork = fork_fn,
+                         .way = way,
                          .group = -1};
     px_list_init(&p->children);
     *self = p;
@@ -508,8 +544,12 @@ void px_pfexec_close(void *self)
 
     if (!p)
         return;
-    PX_LIST_EACH (&p->children, struct child, c, link) {
+    PX_LIST_EACH (&p->children, struct child, c, link)
         kill_now(c);
+    const bool ended = !p->way->end || p->way->end(px_take(&p->starters));
+    PX_LIST_EACH (&p->children, struct child, c, link) {
+        if (!ended) /* a child in a dead file system may still use its plan */
+            c->plan = NULL;
         p->services->child_forget(p->services, c->pid); /* the child is reaped all the
                                                          * same */
         child_free(c);

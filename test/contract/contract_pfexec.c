@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 PX_TEST(arguments_arrive_as_they_are)
@@ -237,4 +238,55 @@ PX_TEST(the_program_waits_until_forked_has_returned)
     ck_assert_int_eq(g.pid, g.job.pid);
     ck_assert(!g.ran);
     ok(unlink(file)); /* the program has run now */
+}
+
+/* Returns the page faults of this process. */
+static long faults(void)
+{
+    struct rusage usage;
+
+    ok(getrusage(RUSAGE_SELF, &usage));
+    return usage.ru_minflt;
+}
+
+/* A copy of the page tables makes the first write to each page a fault. */
+PX_TEST(a_start_does_not_copy_the_memory_of_this_process)
+{
+    enum { PAGES = 2000, STARTS = 3 };
+    const size_t size = PAGES * (size_t)sysconf(_SC_PAGESIZE);
+    char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                        -1, 0);
+    long before;
+
+    PX_TEST_NEEDS(strcmp(contract.component->name, "linux") == 0,
+                  "a component whose children share memory");
+    ck_assert_ptr_ne(memory, MAP_FAILED);
+    (void)madvise(memory, size, MADV_NOHUGEPAGE);
+    memset(memory, 1, size);
+    before = faults();
+    for (int i = 0; i < STARTS; i++) {
+        struct job job = job_of("/bin/true");
+
+        job_spawn(&job);
+        memset(memory, i, size);
+        ok(job_wait(&job));
+    }
+    ck_assert_int_lt(faults() - before, PAGES);
+    ok(munmap(memory, size));
+}
+
+static int start_again(void *arg PX_UNUSED)
+{
+    struct job job = job_of_script("exit 6");
+
+    return job_try_spawn(&job) ? 1 : job_wait(&job) != 6 << 8;
+}
+
+PX_TEST(a_forked_copy_of_this_process_can_start_programs)
+{
+    struct job job = job_of("/bin/true");
+
+    job_spawn(&job);
+    ok(job_wait(&job));
+    run_in_process(start_again, NULL);
 }

@@ -2,9 +2,10 @@
 /* pfexec/linux: processes made by clone3 (Linux 5.3). clone3 returns a pidfd, so no
  * signal ever reaches another process with the same pid. Until exec, the end of the
  * process sends no SIGCHLD, and waitpid(-1) does not return the process. exec restores
- * both (execve(2)). */
+ * both (execve(2)). Most children come from starters, which also use a pidfd. */
 #include "components/pfexec/start.h"
 #include "core/base/attr.h"
+#include "starter.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -51,7 +52,12 @@ static pid_t clone_with_pidfd(int *pidfd)
 static pmix_status_t linux_open(const struct px_services *services, const void *conf,
                                 void **self)
 {
-    return px_pfexec_open(services, conf, clone_with_pidfd, self);
+    static const struct px_pfexec_way way = {.fork = clone_with_pidfd,
+                                             .run = px_starters_run,
+                                             .release = px_starters_release,
+                                             .end = px_starters_end};
+
+    return px_pfexec_open(services, conf, &way, self);
 }
 
 /* Passes an impossible size. A kernel that has clone3 answers EINVAL. */

@@ -13,7 +13,9 @@ static pid_t plain_fork(int *pidfd PX_UNUSED)
 static pmix_status_t posix_open(const struct px_services *services, const void *conf,
                                 void **self)
 {
-    return px_pfexec_open(services, conf, plain_fork, self);
+    static const struct px_pfexec_way way = {.fork = plain_fork};
+
+    return px_pfexec_open(services, conf, &way, self);
 }
 
 static pmix_status_t posix_query(void *self PX_UNUSED, struct px_query *answer)
