@@ -41,6 +41,8 @@ static pmix_status_t host_connected(const pmix_proc_t *proc, void *object PX_UNU
     struct px_task *task = px_task_find(launcher(), proc);
 
     if (task) {
+        if (task->job->launcher->queue.n_slots > 0) /* others have their folders */
+            px_task_make_dir(task);
         task->connected = true;
         task->finalized = false;
     }

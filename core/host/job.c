@@ -77,27 +77,48 @@ static void drop_dirs(struct px_launch_job *job)
     free(px_take(&job->dir));
 }
 
-/* Makes the folder of a job. Names are short, as paths of sockets contain them. */
-static bool make_dir(struct px_launch_job *job)
+/* Makes the folder of a job, once. */
+static bool need_dir(struct px_launch_job *job)
+{
+    PX_AUTOFREE char *top = px_job_top_dir(job);
+
+    return job->dir_is.st_ino ||
+           (top && (mkdir(top, 0700) == 0 || errno == EEXIST) &&
+            mkdir(job->dir, 0700) == 0 && lstat(job->dir, &job->dir_is) == 0);
+}
+
+/* True if the folder is made before a process connects. A host with slots has many
+ * short jobs, most of which need none. */
+static bool needs_dir_now(const struct px_launch_job *job)
+{
+    bool needs = !job->launcher->queue.n_slots || job->plan.preload ||
+                 job->n_tasks > PX_FEW_FOLDERS;
+
+    for (size_t i = 0; i < job->plan.n_apps; i++)
+        needs |= job->plan.apps[i].in_job_dir;
+    return needs;
+}
+
+/* Chooses the folder of a job. Names are short, as paths of sockets contain them. */
+static bool choose_dir(struct px_launch_job *job)
 {
     PX_AUTOFREE char *top = px_job_top_dir(job);
 
     if (!top)
         return !px_server_dir(job->launcher->server);
     job->dir = px_strf("%s/%u", top, job->number);
-    if (!job->dir || (mkdir(top, 0700) < 0 && errno != EEXIST) ||
-        mkdir(job->dir, 0700) < 0 || lstat(job->dir, &job->dir_is) < 0)
-        return false;
-    return true;
+    return job->dir && (!needs_dir_now(job) || need_dir(job));
 }
 
 void px_task_make_dir(const struct px_task *task)
 {
-    PX_AUTOFREE char *dir = task->job->dir ? px_task_dir(task) : NULL;
+    struct px_launch_job *job = task->job;
+    PX_AUTOFREE char *dir = job->dir ? px_task_dir(task) : NULL;
 
-    if (task->job->dir && (!dir || (mkdir(dir, 0700) < 0 && errno != EEXIST)))
+    if (job->dir &&
+        (!dir || !need_dir(job) || (mkdir(dir, 0700) < 0 && errno != EEXIST)))
         px_log(PX_LOG_WARN, "spawn", "cannot make the directory of rank %u of %s: %m",
-               task->rank, task->job->proc.nspace);
+               task->rank, job->proc.nspace);
 }
 
 /* ---- making and finding --------------------------------------------------------- */
@@ -217,7 +238,7 @@ pmix_status_t px_job_create(struct px_launcher *l, const pmix_proc_t *parent,
         return PMIX_ERR_NOMEM;
     }
     l->n_ranks += px_plan_counts(&job->plan) ? job->n_tasks : 0;
-    if (!make_dir(job)) {
+    if (!choose_dir(job)) {
         px_log(PX_LOG_WARN, "spawn", "cannot make a directory for job %s: %m",
                job->proc.nspace);
         drop_dirs(job);

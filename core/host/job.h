@@ -166,8 +166,8 @@ struct px_launch_job {
     size_t n_feeds;
     struct px_input *input; /* our stdin for the feeds; NULL: not read here */
     struct px_files files;
-    char *dir; /* for scratch files; NULL: none */
-    struct stat dir_is;
+    char *dir;                     /* for scratch files; NULL: none */
+    struct stat dir_is;            /* st_ino 0: not made yet */
     struct px_timer *timer;        /* of the stage */
     struct px_timer *limit;        /* of the time to run; NULL: no limit */
     uint64_t limit_ms;             /* when that time is over; 0: no limit */
@@ -220,7 +220,9 @@ static inline char *px_task_dir(const struct px_task *task)
 {
     return task->job->dir ? px_strf("%s/%u", task->job->dir, task->rank) : NULL;
 }
-/* Makes the folder of a process before its start. A failure is logged. */
+enum { PX_FEW_FOLDERS = 8 }; /* processes whose folders need no child process */
+/* Makes the folders of a process and of its job that do not exist. A failure is
+ * logged. */
 void px_task_make_dir(const struct px_task *task);
 
 /* Returns the process that asked for the job; NULL for the program of this host. */

@@ -209,7 +209,7 @@ pmix_status_t px_task_start(struct px_task *task, struct px_err *err)
     spec.more = pmi < 0 ? NULL : &pmi;
     if (app->pty)
         spec.flags |= PX_PFEXEC_SESSION | PX_PFEXEC_TERMINAL;
-    if (!rc)
+    if (!rc && job->dir_is.st_ino)
         px_task_make_dir(task);
     if (!rc)
         rc = px_task_open_streams(task, spec.fds, err);

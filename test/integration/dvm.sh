@@ -226,7 +226,25 @@ python() { # jobs by the tool interface of the Python binding
     ends
 }
 
+costs() { # of a short job: no copy of the server's memory, and no file
+    local before n
+    serve
+    n=$(times 20 200)
+    for i in 1 2 3; do well "$PRUN" -n 1 true; done
+    before=$(faults)
+    for i in $(seq "$n"); do well "$PRUN" -n 1 true; done
+    [ -n "$SANITIZE" ] || [ $((($(faults) - before) / n)) -le 100 ] ||
+        fail "$((($(faults) - before) / n)) page faults of the server for each job"
+    runs 1 '^none$' -n 1 sh -c 'find "$PMIX_SERVER_TMPDIR"/pmix-server.* -path "*/jobs" | grep . || echo none'
+    # Folders are there for processes that get the names.
+    runs 2 '^OK dirs [01]$' -n 2 "$CLIENT" dirs make
+    runs 1 "^$TMPDIR/pmix-server\\.[^/]*/jobs/[0-9]+\$" -n 1 --set-cwd-to-session-dir pwd
+    ends
+}
+faults() { cut -d' ' -f10 "/proc/$DAEMON/stat"; }
+
 t jobs_of_a_server_that_stays jobs
+t cost_of_a_job costs
 t each_way_to_name_the_server finds
 t server_in_the_foreground foreground
 t signals_and_lost_submitters signals

@@ -11,8 +11,6 @@
 #include "core/iof/name.h"
 #include "core/model/nspace.h"
 
-enum { FEW = 8 }; /* processes whose folders need no child process */
-
 const char *const px_channel_names[2] = {"stdout", "stderr"};
 
 /* Returns the width of ranks in file names. Leading zeros keep the names in order. */
@@ -115,12 +113,13 @@ static pmix_status_t list_copies(struct px_launch_job *job, struct px_err *err)
 }
 
 /* Lists the folders of processes. The server itself makes those of few processes, and
- * any that is missing, as the processes start. */
+ * any that is missing, as the processes connect. */
 static pmix_status_t list_folders(struct px_launch_job *job, struct px_err *err)
 {
     struct px_files *files = &job->files;
 
-    for (uint32_t r = 0; job->dir && job->n_tasks > FEW && r < job->n_tasks; r++) {
+    for (uint32_t r = 0; job->dir && job->n_tasks > PX_FEW_FOLDERS && r < job->n_tasks;
+         r++) {
         struct px_file *file = &files->v[files->n++];
 
         *file = (struct px_file){
