@@ -156,6 +156,8 @@ void orphans_adopt(void);
 /* Kills and reaps all orphans. The caller has ended all threads that start
  * processes. */
 void orphans_end(void);
+/* True if there may be orphans: a short look for many jobs that have ended. */
+bool orphans_exist(void);
 /* Kills and reaps the orphans of a job that has ended. A process of the job that has
  * changed PMIX_NAMESPACE in its environment is not found. */
 void orphans_end_of(const char *job);

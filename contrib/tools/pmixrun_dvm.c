@@ -18,7 +18,10 @@
 
 #include "pmixrun.h"
 
-enum { NEWS_B = 1 << 20 }; /* of a pipe: ends of some 4000 jobs */
+enum {
+    NEWS_B = 1 << 20, /* of a pipe: ends of some 4000 jobs */
+    GATHER_MS = 20,   /* for the ends of jobs whose orphans are sought at once */
+};
 
 /* ---- options --------------------------------------------------------------------- */
 
@@ -271,16 +274,22 @@ static pmix_status_t subscribe(void)
     return rc < 0 ? rc : PMIX_SUCCESS;
 }
 
-/* Handles ended jobs. True if a command ends this server. */
+/* Handles ended jobs. Looks once for the orphans of many jobs. True if a command ends
+ * this server. */
 static bool read_news(void)
 {
-    struct news n;
+    struct news some[32];
     bool ends = false;
+    ssize_t got;
 
-    while (read(news_fds[0], &n, sizeof(n)) == (ssize_t)sizeof(n)) {
-        ends |= n.ends;
-        if (!n.ends)
-            orphans_end_of(n.job);
+    while ((got = read(news_fds[0], some, sizeof(some))) > 0) {
+        const bool orphans = orphans_exist();
+
+        for (size_t i = 0; i < (size_t)got / sizeof(some[0]); i++) {
+            ends |= some[i].ends;
+            if (orphans && !some[i].ends)
+                orphans_end_of(some[i].job);
+        }
     }
     return ends;
 }
@@ -303,6 +312,8 @@ int dvm_serve(const struct options *o, int signal_fd)
     while (!ends && !status) {
         if (poll(fds, sizeof(fds) / sizeof(fds[0]), -1) < 0 && errno != EINTR)
             break;
+        if (fds[1].revents) /* more ends may follow */
+            (void)poll(fds, 1, GATHER_MS);
         while (read(signal_fd, &s, sizeof(s)) == (ssize_t)sizeof(s))
             if (!guard_is_passed_on(s.ssi_signo))
                 status = EXIT_SIGNAL + (int)s.ssi_signo;

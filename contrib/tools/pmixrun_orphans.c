@@ -77,6 +77,29 @@ static bool is_cleaner(pid_t pid)
     return is_one;
 }
 
+static bool is_old(pid_t pid)
+{
+    int i = 0;
+
+    while (i < n_old && old[i] != pid)
+        i++;
+    return i < n_old;
+}
+
+bool orphans_exist(void)
+{
+    FILE *list = knows_old ? open_children() : NULL;
+    bool any = knows_old && !list && errno != ENOENT;
+    int pid;
+
+    while (list && !any && fscanf(list, "%d", &pid) == 1)
+        any = !is_old(pid) && !is_cleaner(pid);
+    any = any || (list && ferror(list));
+    if (list)
+        fclose(list);
+    return any;
+}
+
 /* True if the environment of a process names the job. */
 static bool is_of(pid_t pid, const char *job)
 {
@@ -113,11 +136,7 @@ static bool kill_all(const char *job)
     int pid;
 
     while (list && fscanf(list, "%d", &pid) == 1) {
-        int i = 0;
-
-        while (i < n_old && old[i] != pid)
-            i++;
-        if (i < n_old || (job && is_cleaner(pid)))
+        if (is_old(pid) || (job && is_cleaner(pid)))
             continue;
         const bool counts = !job || is_of(pid, job);
 
