@@ -33,7 +33,8 @@ enum urge { NOT, ASKED, KILLED, GIVEN_UP };
 
 struct run {
     const struct options *options;
-    int signal_fd; /* of the guard */
+    int signal_fd;       /* of the guard */
+    struct news *answer; /* to the request, while the library has it; or NULL */
     pmix_nspace_t job;
     enum urge urge;
     int64_t deadline_ms; /* time limit, or end of the current step; INT64_MAX: none */
@@ -58,7 +59,7 @@ static struct news *_Atomic spare;
 struct news {
     /* Answer to the request; failure or restart of a process; end of a job. */
     enum { ANSWER, FAILURE, RESTART, END, LOST } kind;
-    pmix_status_t status; /* of an answer */
+    pmix_status_t status; /* of an answer, or of events that do not come */
     pmix_nspace_t job;
     int exit_code;
     pmix_status_t verdict; /* of the end of a job */
@@ -151,7 +152,21 @@ static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source,
         done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
 
-/* submits: the job runs under another server, which may be lost. */
+static void on_subscribed(pmix_status_t status, size_t id, void *cbdata)
+{
+    struct news *n = status < 0 ? make_news() : NULL;
+
+    (void)id;
+    (void)cbdata;
+    if (n) {
+        n->kind = LOST;
+        n->status = status;
+        send_news(n);
+    }
+}
+
+/* submits: the job runs under another server, which may be lost. Such a server handles
+ * the registration before the request for the job, so there is no wait. */
 static pmix_status_t subscribe(bool submits)
 {
     pmix_status_t codes[] = {
@@ -166,7 +181,7 @@ static pmix_status_t subscribe(bool submits)
         return PMIX_ERR_OUT_OF_RESOURCE;
     rc = PMIx_Register_event_handler(codes + !submits,
                                      sizeof(codes) / sizeof(codes[0]) - !submits, NULL,
-                                     0, on_event, NULL, NULL);
+                                     0, on_event, submits ? on_subscribed : NULL, NULL);
     return rc < 0 ? rc : PMIX_SUCCESS;
 }
 
@@ -193,14 +208,15 @@ int catch_signals(void)
 
 /* Starts the job without waiting. The answer comes as news, so signals and the time
  * limit are handled meanwhile. */
-static pmix_status_t spawn(const struct options *o)
+static pmix_status_t spawn(struct run *run)
 {
-    static struct news *answer; /* pmixrun may end before the answer */
-    pmix_app_t *apps = PMIx_App_create(o->n_programs);
-    answer = calloc(1, sizeof(*answer));
-    pmix_status_t rc = apps && answer ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
-
+    const struct options *o = run->options;
     const bool submits = o->dvm.task == DVM_SUBMIT;
+    pmix_app_t *apps = PMIx_App_create(o->n_programs);
+    pmix_status_t rc;
+
+    run->answer = calloc(1, sizeof(*run->answer));
+    rc = apps && run->answer ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
     /* Members are borrowed, so only the arrays are freed. */
     for (size_t i = 0; !rc && i < o->n_programs; i++) {
@@ -214,9 +230,7 @@ static pmix_status_t spawn(const struct options *o)
     }
     if (!rc)
         rc = PMIx_Spawn_nb(o->asked, o->n_asked, apps, o->n_programs, on_spawned,
-                           answer);
-    if (rc)
-        free(answer);
+                           run->answer);
     for (size_t i = 0; submits && apps && i < o->n_programs; i++)
         free(apps[i].env);
     free(apps);
@@ -388,6 +402,7 @@ static int status_of_refusal(pmix_status_t rc)
 
 static void on_answer(struct run *run, const struct news *n)
 {
+    run->answer = NULL; /* freed as any news */
     PMIx_Load_nspace(run->job, n->job);
     if (n->status && run->urge == NOT)
         run->status = status_of_refusal(n->status);
@@ -404,8 +419,10 @@ static void on_answer(struct run *run, const struct news *n)
 /* Ends with the server, which ends the job. */
 static void on_lost(struct run *run, const struct news *n)
 {
-    (void)n;
-    complain("the connection to the server is lost");
+    if (n->status)
+        complain("cannot watch the job: %s", PMIx_Error_string(n->status));
+    else
+        complain("the connection to the server is lost");
     if (run->urge == NOT)
         run->status = EXIT_TROUBLE;
     run->any_ended = run->own_ended = true;
@@ -468,10 +485,10 @@ static void wait_or_kill(struct run *run)
     }
 }
 
-static int run_job(const struct options *o, int signal_fd)
+static int run_job(struct run *run)
 {
-    struct run run = {.options = o, .signal_fd = signal_fd, .deadline_ms = INT64_MAX};
-    pmix_status_t rc = subscribe(is_submitted(&run));
+    const struct options *o = run->options;
+    pmix_status_t rc = subscribe(is_submitted(run));
 
     if (rc) {
         complain("cannot watch the job: %s", PMIx_Error_string(rc));
@@ -480,39 +497,50 @@ static int run_job(const struct options *o, int signal_fd)
     if (o->forwards) /* the library logs bad patterns */
         rc = PMIx_Forward_envars(o->self, o->forwards, NULL, 0);
     if (!rc)
-        rc = spawn(o);
+        rc = spawn(run);
     if (rc)
         return status_of_refusal(rc);
-    wait_or_kill(&run);
-    timeline_take(run.job); /* of a job that does not end */
-    return run.status;
+    wait_or_kill(run);
+    timeline_take(run->job); /* of a job that does not end */
+    return run->status;
+}
+
+/* Frees news that came too late to handle. The library has ended, and calls nothing
+ * back. */
+static void drop_news(struct run *run)
+{
+    struct news *n;
+
+    while (news_fds[0] >= 0 && read(news_fds[0], &n, sizeof(n)) > 0) {
+        run->answer = n == run->answer ? NULL : run->answer;
+        free(n);
+    }
+    free(run->answer);
+    free(atomic_exchange(&spare, NULL));
 }
 
 static int launch(const struct options *o)
 {
     int caught = catch_signals(), status = EXIT_TROUBLE;
     int signal_fd = caught < 0 ? -1 : guard_begin(caught);
+    struct run run = {.options = o, .signal_fd = signal_fd, .deadline_ms = INT64_MAX};
 
     if (signal_fd < 0) {
         complain("cannot catch signals: %s", strerror(errno));
     } else if (o->dvm.task == DVM_SUBMIT) {
         if (submit_begin(o)) {
-            status = run_job(o, signal_fd);
+            status = run_job(&run);
             guard_end();
             PMIx_tool_finalize();
+            drop_news(&run);
         }
     } else if (PMIx_server_init(NULL, o->params, o->n_params) == PMIX_SUCCESS) {
-        struct news *n;
-
         status = o->singleton.nspace[0]     ? singleton_serve(o, signal_fd)
                  : o->dvm.task == DVM_SERVE ? dvm_serve(o, signal_fd)
-                                            : run_job(o, signal_fd);
+                                            : run_job(&run);
         guard_end();
         PMIx_server_finalize();
-        while (news_fds[0] >= 0 &&
-               read(news_fds[0], &n, sizeof(n)) > 0) /* too late to handle */
-            free(n);
-        free(atomic_exchange(&spare, NULL));
+        drop_news(&run);
     } /* else the library has logged the reason */
     return status;
 }
