@@ -165,8 +165,8 @@ static void on_subscribed(pmix_status_t status, size_t id, void *cbdata)
     }
 }
 
-/* submits: the job runs under another server, which may be lost. Such a server handles
- * the registration before the request for the job, so there is no wait. */
+/* submits: the job runs under another server, which may be lost. That server handles
+ * the registration before the request for the job, so pmixrun sends both at once. */
 static pmix_status_t subscribe(bool submits)
 {
     pmix_status_t codes[] = {

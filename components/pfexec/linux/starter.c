@@ -35,7 +35,7 @@ struct starter {
     int pidfd;
     bool is_born; /* the child has set pid */
 
-    /* Of the callers. */
+    /* Members of the callers. */
     bool busy;
     bool released; /* the child has left this memory, so the thread becomes idle */
 };
@@ -46,7 +46,7 @@ struct px_starters {
     struct starter *all[MAX_STARTERS];
 };
 
-/* ---- the thread ------------------------------------------------------------------- */
+/* ---- the thread ------------------------------------------------------------------ */
 
 /* Runs in the child. */
 static int become(void *arg)
@@ -93,7 +93,7 @@ static void *serve(void *arg)
     }
 }
 
-/* ---- the callers' side ------------------------------------------------------------ */
+/* ---- the callers' side ----------------------------------------------------------- */
 
 static void starter_free(struct starter *s)
 {
