@@ -73,13 +73,6 @@ static void make_absolute(struct options *o)
 /* Refuses options whose effect would be the server's. */
 static void check_asked(const struct options *o)
 {
-    for (size_t i = 0; i < o->n_asked; i++)
-        if (PMIx_Check_key(o->asked[i].key, PMIX_DISPLAY_MAP) ||
-            PMIx_Check_key(o->asked[i].key, PMIX_REPORT_BINDINGS))
-            usage("%s is not supported with --submit: the server would print it",
-                  PMIx_Check_key(o->asked[i].key, PMIX_DISPLAY_MAP)
-                      ? "--display-map"
-                      : "--report-bindings");
     if (o->timeline || o->report_uri || o->forwards)
         usage("%s is not supported with --submit", o->timeline ? "--timeline"
                                                    : o->report_uri

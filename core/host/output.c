@@ -197,10 +197,12 @@ void px_task_output_ended(struct px_task_output *o)
 {
     const struct px_output_tap *f = o->forward;
     const struct px_launch_job *job = o->task->job;
+    const bool is_notice = o == &job->notices[0] || o == &job->notices[1];
     const struct iovec none = {0};
 
     o->stream = NULL;
-    if (f && f->n_held == 0 && job->plan.apps[o->task->app].max_restarts == 0)
+    if (f && f->n_held == 0 && !is_notice &&
+        job->plan.apps[o->task->app].max_restarts == 0)
         (void)write_forward(o->forward, &none, 1);
     px_task_output_drop(o);
 }
@@ -295,6 +297,30 @@ pmix_status_t px_task_open_streams(struct px_task *task, int fds[3], struct px_e
     return rc;
 }
 
+/* Writes a text of the server: a tool that asked for the job gets it among the output
+ * of rank 0, others on our own streams. Takes the text. */
+static pmix_status_t show(struct px_launch_job *job, int which, char *text)
+{
+    struct px_launcher *l = job->launcher;
+    struct px_task_output *to = &job->notices[which];
+    const bool is_tool = px_job_parent(job) && !px_task_find(l, &job->parent);
+    pmix_status_t rc = text ? begin(l, NULL) : PMIX_ERR_NOMEM;
+
+    to->task = job->tasks;
+    if (!rc && is_tool)
+        rc = make_forward(to, which);
+    job->n_streams++;
+    if (!rc)
+        rc = px_stream_report(to->forward ? to->forward->sink : l->std->of[which], text,
+                              px_job_stream_ended, to, &to->stream);
+    if (rc) {
+        job->n_streams--;
+        free(text);
+        px_task_output_drop(to);
+    }
+    return rc;
+}
+
 pmix_status_t px_job_show_positions(struct px_launch_job *job, struct px_err *err)
 {
     const px_plan *plan = &job->plan;
@@ -309,23 +335,13 @@ pmix_status_t px_job_show_positions(struct px_launch_job *job, struct px_err *er
         PX_AUTOFREE char *map = px_place_map(
             node.topology, i == 0 || plan->binds ? plan->positions : NULL,
             job->n_tasks);
-        char *text = map ? px_strf("%s of job %s on %s:\n%s", i ? "bindings" : "map",
-                                   job->proc.nspace, job->launcher->model->hostname,
-                                   map)
-                         : NULL;
-        struct px_task_output *to = &job->notices[i];
 
-        to->task = job->tasks;
-        job->n_streams++;
-        rc = text ? begin(job->launcher, NULL) : PMIX_ERR_NOMEM;
-        if (!rc)
-            rc = px_stream_report(job->launcher->std->of[i], text, px_job_stream_ended,
-                                  to, &to->stream);
-        if (rc) {
-            job->n_streams--;
-            free(text);
+        rc = show(job, i,
+                  map ? px_strf("%s of job %s on %s:\n%s", i ? "bindings" : "map",
+                                job->proc.nspace, job->launcher->model->hostname, map)
+                      : NULL);
+        if (rc)
             px_err_nomem(err, "show where processes go");
-        }
     }
     return rc;
 }

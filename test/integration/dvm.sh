@@ -49,6 +49,10 @@ jobs() { # output, input, environment, folder, status, and lines about failures
     runs 0 . -n 1 --output dir=out:nocopy echo a
     [ "$(find "$TMPDIR/out" -name stdout -exec cat {} +)" = a ] || fail "no file of output"
     rm -r "$TMPDIR/out"
+    runs 1 '^map of job tenon-dvm-' -n 2 --map-by core:oversubscribe --display-map echo a
+    lines 2 '^a$' "$OUT"
+    runs 1 '^a$' -n 1 --report-bindings echo a
+    lines 1 '^bindings of job tenon-dvm-' "$ERR"
     refused 3 '^prun: rank 1 .* exited with status 3$' "$PRUN" -n 2 sh -c '[ $PMIX_RANK = 0 ] || exit 3'
     refused 137 '^prun: rank 0 .* killed by signal 9' "$PRUN" -n 1 sh -c 'kill -9 $$'
     refused 127 '^prun: cannot start the job: ' "$PRUN" -n 1 no-such-program
@@ -100,7 +104,7 @@ foreground() { # a server with a line for scripts; ends by a signal, or by pterm
     refused 2 '^pmixrun: a server that stays goes without' "$PMIXRUN" --serve --wdir /
     refused 2 '^pmixrun: --no-wait needs --submit' "$PMIXRUN" --no-wait true
     refused 2 '^pmixrun: --submit contradicts' "$PMIXRUN" --serve --submit true
-    refused 2 '^prun: --display-map is not supported' "$PRUN" --display-map -n 1 true
+    refused 2 '^prun: -x with a pattern is not supported' "$PRUN" -x 'A*' -n 1 true
     refused 2 '^pterm: --terminate runs no program' "$PTERM" true
 }
 
