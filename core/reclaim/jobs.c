@@ -13,6 +13,13 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
+
+#ifdef __GLIBC_PREREQ
+#if __GLIBC_PREREQ(2, 32)
+#define HAS_STRERRORDESC
+#endif
+#endif
 
 enum {
     CHECK_MS = 100, /* between checks of workers without a pidfd watch */
@@ -79,7 +86,7 @@ static const char *reason(enum px_rm_why why, int errnum)
         [PX_RM_FAILED] = "the system refuses",
     };
 
-#if __GLIBC_PREREQ(2, 32)
+#ifdef HAS_STRERRORDESC
     if (why == PX_RM_FAILED && strerrordesc_np(errnum))
         return strerrordesc_np(errnum); /* a constant string, unlike strerror's */
 #else

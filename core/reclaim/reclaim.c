@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 /* Limit of a confined walk. For each removal Landlock climbs to the folder with the
  * rule. In a tree of 10,000 levels this takes ten times as long as the rest. After the

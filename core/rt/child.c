@@ -14,6 +14,10 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#ifndef WCOREFLAG
+#define WCOREFLAG 0x80 /* of the kernel; musl has no name for the flag */
+#endif
+
 enum {
     POLL_MS = 20, /* a delay that people do not notice */
     STATUS_LOST = 255 << 8,

@@ -23,13 +23,16 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
     RETRY_MS = 500,   /* wait for servers that start at the same time */
     PROBE_MS = 200,   /* timeout for a server without a lock */
     OWNER_BYTE = 0,   /* locked by the file's owner */
     STARTER_BYTE = 1, /* locked by a starting server that replaces the file */
+    NO_REPLACE = 1, /* flag of renameat2; musl 1.2 has neither the call nor the flag */
 };
 
 /* A file that is being published. */
@@ -201,11 +204,17 @@ static enum holder probe_name(const struct publication *p, struct probe *l,
 
 /* ---- taking the name ------------------------------------------------------------- */
 
+/* Renames a file of the folder to the published name, unless that name is taken. */
+static bool rename_to_free(const struct publication *p, const char *from)
+{
+    return syscall(SYS_renameat2, p->dir_fd, from, p->dir_fd, p->placement->name,
+                   NO_REPLACE) == 0;
+}
+
 /* Returns 0 or an errno; EEXIST if the name is taken. */
 static int take_free_name(const struct publication *p)
 {
-    if (renameat2(p->dir_fd, p->temporary, p->dir_fd, p->placement->name,
-                  RENAME_NOREPLACE) == 0)
+    if (rename_to_free(p, p->temporary))
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
         return errno;
@@ -225,9 +234,7 @@ static void evict(const struct publication *p, const struct stat *st)
     px_path_random(aside + strlen(aside), 12);
     if (renameat(p->dir_fd, p->placement->name, p->dir_fd, aside) < 0)
         return;
-    if (!name_leads_to(p, aside, st) &&
-        renameat2(p->dir_fd, aside, p->dir_fd, p->placement->name, RENAME_NOREPLACE) ==
-            0)
+    if (!name_leads_to(p, aside, st) && rename_to_free(p, aside))
         return;
     if (unlinkat(p->dir_fd, aside, S_ISDIR(st->st_mode) ? AT_REMOVEDIR : 0) < 0)
         px_log(PX_LOG_WARN, "server",
