@@ -27,9 +27,9 @@ OTHER_HEADER = re.compile(r"(pmix\w*\.h),?\s+whose\s+conventions|(?:conventions|
 
 
 class Function:
-    def __init__(self, name, result, params, doc, shared, where):
+    def __init__(self, name, result, params, doc, shared, where, prototype=""):
         self.name, self.result, self.params = name, result, params
-        self.doc, self.shared, self.where = doc, shared, where
+        self.doc, self.shared, self.where, self.prototype = doc, shared, where, prototype
 
 
 def plain(comment):
@@ -75,9 +75,9 @@ def read_header(root, path):
         if doc is not None and (gap.count("\n") > 1 or gap.strip()):
             doc = None
         params, end = arguments(blanked, what.end())
-        functions.append(Function(what.group(2), what.group(1).strip(), params, doc, shared,
-                                  "%s:%d" % (path, text.count("\n", 0, start) + 1)))
         last_end = blanked.index(";", end - 1) + 1
+        functions.append(Function(what.group(2), what.group(1).strip(), params, doc, shared,
+                                  "%s:%d" % (path, text.count("\n", 0, start) + 1), text[start:last_end]))
     return functions, shared + "\n" + " ".join(plain(c[2]) for c in comments[:3]
                                                if not c[2].startswith("/**"))
 
