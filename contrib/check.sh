@@ -20,6 +20,8 @@ usage: contrib/check.sh [PART | --all] [--long] [--no-install]
                 a table of cases and libraries
   --interop13   the same on Debian 13, in a root that contrib/debian13.sh makes; skipped where this
                 is impossible
+  --packages    builds the Debian packages, installs them in roots of Debian 12 and 13, and runs programs of
+                Debian on them (contrib/packaging/try.sh); some 15 minutes
   --all         gcc with `kernels`, the wide form and 10,000 launches, clang, sanitize, threads, fuzz, and, if the
                 root is there, interop13; one after the other, summed up in one line
   --long        the long form of what has one: with gcc alone that, with other parts also all
@@ -39,6 +41,7 @@ while [ $# -gt 0 ]; do
         --release) PARTS=(release) ;;
         --interop) PARTS=(interop) ;;
         --interop13) PARTS=(interop13) ;;
+        --packages) PARTS=(packages) ;;
         --all) PARTS=(gcc clang sanitize threads fuzz interop13) ;;
         --long) LONG=1 ;;
         --no-install) INSTALL=0 ;;
@@ -54,7 +57,7 @@ cd "$(dirname "$0")/.."
 # shellcheck disable=SC2086
 if [ $INSTALL = 0 ]; then
     :
-elif [ "${PARTS[*]}" = interop13 ]; then
+elif [ "${PARTS[*]}" = interop13 ] || [ "${PARTS[*]}" = packages ]; then
     want_packages $ROOT_PACKAGES
 elif [ "${PARTS[*]}" = interop ]; then
     need_interop
@@ -159,7 +162,7 @@ run_long() { # run_long NAME DIR COMPILER BUILD_OPTIONS...
 # Adds up a part that Debian 13 runs. A machine that cannot run the part skips it. Beside other parts the root must be there,
 # because making one takes ten minutes.
 run_interop13() {
-    local rc=0 log=$TMPDIR.13 p=0 f=0 k=0 existing=
+    local rc=0 log=$TMPDIR.13 existing=
     [ ${#PARTS[@]} = 1 ] || existing=--existing
     echo "== interop13: root of Debian 13"
     # shellcheck disable=SC2086
@@ -170,11 +173,17 @@ run_interop13() {
         return
     fi
     [ -n "$existing" ] || export PX_TEST_BASELINE=1 # --all does without
-    contrib/debian13.sh contrib/check.sh --interop --no-install 2>&1 |
-        tee "$log" || true
-    read -r p f k <<<"$(sed -nE '$s/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p' "$log")" || true
-    [ -n "$p" ] || { p=0 f=1 k=0 && REPORTS+="interop13, failed: it does not run"$'\n'; }
+    add_up interop13 contrib/debian13.sh contrib/check.sh --interop --no-install
     REPORTS+=$(sed -n 's/^interop, /interop13, /p' "$log")
+}
+
+# add_up PART COMMAND...: runs a command whose last line has its counts
+add_up() {
+    local part=$1 p f k
+    shift
+    "$@" 2>&1 | tee "$TMPDIR.13" || true
+    read -r p f k <<<"$(sed -nE '$s/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p' "$TMPDIR.13")" || true
+    [ -n "$p" ] || { p=0 f=1 k=0 && REPORTS+="$part, failed: it does not run"$'\n'; }
     PASSED=$((PASSED + p)) FAILED=$((FAILED + f)) SKIPPED=$((SKIPPED + k))
 }
 
@@ -209,6 +218,10 @@ for part in "${PARTS[@]}"; do
             ;;
         interop13)
             run_interop13 ;;
+        packages)
+            add_up packages contrib/packaging/try.sh
+            REPORTS+=$(sed -n 's/^FAIL /packages, failed: /p' "$TMPDIR.13")
+            ;;
         threads)
             TARGETS=test/unit/components/test_components_shm_protocol \
                 run_part threads build-tsan threads "-t 4" "${CC:-gcc}" \

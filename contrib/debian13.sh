@@ -1,18 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs a command of this project on Debian 13, in a root that debootstrap makes on first use.
+# Runs a command of this project on Debian 13 or 12, in a root that debootstrap makes on first use.
 set -eu
 
 usage() {
     cat <<'TEXT'
-usage: contrib/debian13.sh [--root DIR] [--new | --existing] COMMAND [ARGUMENT]...
+usage: contrib/debian13.sh [--release N] [--root DIR] [--new | --existing] [--discard] COMMAND [ARGUMENT]...
 
   COMMAND     runs in a copy of this source tree inside the root, for example
               contrib/quickstart.sh or contrib/check.sh
-  --root DIR  the folder of the root (default: $TENON_DEBIAN13, else tenon/debian13 below
-              $XDG_CACHE_HOME, else below /var/cache)
+  --release N 12 or 13 (default)
+  --root DIR  the folder of the root (default: $TENON_DEBIAN13 or $TENON_DEBIAN12, else
+              tenon/debianN below $XDG_CACHE_HOME, else below /var/cache)
   --new       makes the root anew
   --existing  makes no root: exit status 77 without one
+  --discard   forgets each change that the command makes in the root
 
 The exit status is the command's; 77 with a line on stderr if no root can be made or entered here.
 TEXT
@@ -23,14 +25,15 @@ skip() {
     exit 77
 }
 
-SUITE=trixie
-ROOT=${TENON_DEBIAN13:-${XDG_CACHE_HOME:-/var/cache}/tenon/debian13}
-FRESH=0 EXISTING=0
+RELEASE=13 ROOT=
+FRESH=0 EXISTING=0 DISCARD=0
 while [ $# -gt 0 ]; do
     case $1 in
+        --release) [ $# -gt 1 ] || { usage >&2; exit 2; }; RELEASE=$2; shift ;;
         --root) [ $# -gt 1 ] || { usage >&2; exit 2; }; ROOT=$2; shift ;;
         --new) FRESH=1 ;;
         --existing) EXISTING=1 ;;
+        --discard) DISCARD=1 ;;
         -h | --help) usage; exit 0 ;;
         --) shift; break ;;
         -*) usage >&2; exit 2 ;;
@@ -39,6 +42,12 @@ while [ $# -gt 0 ]; do
     shift
 done
 [ $# -gt 0 ] || { usage >&2; exit 2; }
+case $RELEASE in
+    12) SUITE=bookworm GIVEN=${TENON_DEBIAN12:-} ;;
+    13) SUITE=trixie GIVEN=${TENON_DEBIAN13:-} ;;
+    *) usage >&2; exit 2 ;;
+esac
+ROOT=${ROOT:-${GIVEN:-${XDG_CACHE_HOME:-/var/cache}/tenon/debian$RELEASE}}
 case $ROOT in /?*) ;; *) ROOT=$PWD/$ROOT ;; esac
 cd "$(dirname "$0")/.."
 
@@ -99,9 +108,15 @@ copy_tree
 if [ -f /etc/resolv.conf ]; then cat /etc/resolv.conf >"$ROOT/etc/resolv.conf"; fi
 
 # Mounts belong to a namespace that ends with the command, so no mount is left.
-export ROOT
+export ROOT DISCARD
 # shellcheck disable=SC2016
 exec unshare --mount --propagation private -- sh -euc '
+    if [ "$DISCARD" = 1 ]; then
+        mount -t tmpfs tmpfs /mnt
+        mkdir /mnt/upper /mnt/work /mnt/root
+        mount -t overlay overlay -o "lowerdir=$ROOT,upperdir=/mnt/upper,workdir=/mnt/work" /mnt/root
+        ROOT=/mnt/root
+    fi
     mount --bind "$ROOT" "$ROOT"
     mkdir -p "$ROOT/proc" "$ROOT/sys" "$ROOT/dev"
     mount -t proc proc "$ROOT/proc"
@@ -115,6 +130,6 @@ exec unshare --mount --propagation private -- sh -euc '
     pivot_root . .old
     umount -l /.old
     rmdir /.old
-    unset ROOT TMPDIR
+    unset ROOT DISCARD TMPDIR
     export HOME=/root LC_ALL=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
     exec /bin/sh -c "cd /src && exec \"\$@\"" sh "$@"' sh "$@"

@@ -17,7 +17,7 @@ TOP = ("README.md", "HACKING.md", "CHANGELOG.md", "SECURITY.md")
 # Chapters of the site, in order. Decisions (adr/) and functions follow; check() of contrib/check/pages.py wants all pages.
 NAVIGATION = (
     ("Tour", "tour.md"),
-    ("Administrators", "admin.md", "params.md", "security.md", "monitoring.md"),
+    ("Administrators", "admin.md", "packaging.md", "params.md", "security.md", "monitoring.md"),
     ("Launcher", "launcher.md", "launch.md", "output.md", "processes.md", "timeline.md"),
     ("Hosts", "integrating-a-host.md", "callbacks.md", "connected.md", "groups.md", "queries.md"),
     ("Vendors", "writing-a-component.md"),
