@@ -13,8 +13,8 @@ struct register_op {
     pmix_hdlr_reg_cbfunc_t cb;
 };
 
-/* Completes the registration. The own thread, which calls the handler, starts after the
- * server's reply, because the server works at the same time. */
+/* Completes the registration. The own thread, which calls the handler, has started
+ * while the server worked, unless the server was not asked. */
 static void registered(struct register_op *op)
 {
     struct px_notify *n = op->api.client->notify;
@@ -71,6 +71,8 @@ static void on_register(struct px_api *api)
     if (n_fresh == 0 || !px_notify_is_client(n) ||
         register_at_server(op, fresh, h->n_codes ? n_fresh : 0))
         registered(op);
+    else
+        px_loop_want_thread(api->loop);
 }
 
 static void finish_register(struct px_api *api)

@@ -33,6 +33,9 @@ static bool drive(struct px_loop *loop, struct px_call *call)
     call->is_guest = true;
     px_lead_run_mail(loop);
     call->is_guest = false;
+    if (loop->wants_thread)
+        (void)px_loop_need_thread(loop);
+    loop->wants_thread = false;
     if (!px_call_is_done(call) && !call->changed) {
         pthread_mutex_lock(&loop->lead_lock);
         px_poll_arm(&loop->poll, PX_ARM_NOT);

@@ -84,9 +84,10 @@ static void wake(struct px_loop *loop)
 
 static void *thread_main(void *arg);
 
-/* Starts the own thread. With lead_lock. The thread blocks signals, which belong to the
- * host. It does not block faults of the thread itself, because crash handlers need
- * these signals. */
+/* Starts the own thread. With lead_lock. If this thread leads, it prepares the first
+ * sleep, and the own thread sleeps at once. The own thread blocks signals, which belong
+ * to the host. It does not block its own faults, because crash handlers need these
+ * signals. */
 static pmix_status_t begin_thread(struct px_loop *loop)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
@@ -94,6 +95,10 @@ static pmix_status_t begin_thread(struct px_loop *loop)
 
     if (px_poll_make_sleep(&loop->poll))
         return PMIX_ERR_OUT_OF_RESOURCE;
+    if (px_loop_is_current(loop)) {
+        px_poll_fill(&loop->poll);
+        loop->own_sleeps = loop->poll.is_mirrored;
+    }
     sigfillset(&all);
     for (size_t i = 0; i < PX_COUNT(faults); i++)
         sigdelset(&all, faults[i]);
@@ -101,6 +106,8 @@ static pmix_status_t begin_thread(struct px_loop *loop)
     int errnum = pthread_create(&loop->thread, NULL, thread_main, loop);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     loop->has_thread = !errnum;
+    if (errnum)
+        loop->own_sleeps = false;
     return errnum ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
 }
 
@@ -115,6 +122,12 @@ pmix_status_t px_loop_need_thread(struct px_loop *loop)
         rc = begin_thread(loop);
     pthread_mutex_unlock(&loop->lead_lock);
     return rc;
+}
+
+void px_loop_want_thread(struct px_loop *loop)
+{
+    px_loop_assert(loop);
+    loop->wants_thread = true;
 }
 
 /* Starts the own thread, because work is left and the next call may be late. With
@@ -250,7 +263,7 @@ void px_lead_release(struct px_loop *loop)
     bool left = has_news(loop) || has_any_mail(loop);
     if (left || loop->poll.n_writers)
         must_run(loop);
-    left |= loop->own_has_run && !loop->poll.is_mirrored;
+    left |= loop->own_sleeps && !loop->poll.is_mirrored;
     leave(loop);
     if (!loop->own_rests)
         px_poll_arm(&loop->poll, PX_ARM_ONCE);
@@ -309,29 +322,36 @@ static uint64_t own_pass(struct px_loop *loop, bool mail_only)
     return due;
 }
 
+/* Makes a turn of the own thread after a sleep. Returns false if the thread must end;
+ * otherwise *due becomes the time of the next wake-up. */
+static bool own_turn(struct px_loop *loop, enum px_woken by, uint64_t *due)
+{
+    pthread_mutex_lock(&loop->lead_lock);
+    loop->own_rests = false;
+    if (by == PX_WOKEN_BY_WATCH && loop->poll.armed == PX_ARM_ONCE)
+        loop->poll.armed = PX_ARM_NOT;
+    *due = own_pass(loop, by == PX_WOKEN_BY_MAIL);
+    const bool goes_on = !loop->stopped;
+
+    if (goes_on) {
+        loop->sleeps_until_ms = *due;
+        loop->own_rests = loop->poll.armed == PX_ARM_ALWAYS;
+        loop->own_sleeps = true;
+    }
+    pthread_mutex_unlock(&loop->lead_lock);
+    return goes_on;
+}
+
 static void *thread_main(void *arg)
 {
     struct px_loop *loop = arg;
-    enum px_woken by = PX_WOKEN_BY_MAIL; /* the first sleep reports ready descriptors */
+    uint64_t due = PX_NEVER;
 
     prctl(PR_SET_NAME, PX_LOOP_THREAD_NAME);
-    pthread_mutex_lock(&loop->lead_lock);
-    for (;;) {
-        const uint64_t due = own_pass(loop, by == PX_WOKEN_BY_MAIL);
-
-        if (loop->stopped)
-            break;
-        loop->sleeps_until_ms = due;
-        loop->own_rests = loop->poll.armed == PX_ARM_ALWAYS;
-        loop->own_has_run = true;
-        pthread_mutex_unlock(&loop->lead_lock);
-        by = px_poll_sleep(&loop->poll, due);
-        pthread_mutex_lock(&loop->lead_lock);
-        loop->own_rests = false;
-        if (by == PX_WOKEN_BY_WATCH && loop->poll.armed == PX_ARM_ONCE)
-            loop->poll.armed = PX_ARM_NOT;
-    }
-    pthread_mutex_unlock(&loop->lead_lock);
+    /* The first sleep reports ready descriptors, so the first turn skips them. */
+    bool goes_on = loop->own_sleeps || own_turn(loop, PX_WOKEN_BY_MAIL, &due);
+    while (goes_on)
+        goes_on = own_turn(loop, px_poll_sleep(&loop->poll, due), &due);
     return NULL;
 }
 

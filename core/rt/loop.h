@@ -29,6 +29,10 @@ pmix_status_t px_loop_create(enum px_progress progress, struct event_base *base,
 /* Starts the loop's own thread unless it runs, for events that must not wait for a
  * call. Returns PMIX_ERR_OUT_OF_RESOURCE. Any thread. */
 pmix_status_t px_loop_need_thread(struct px_loop *loop);
+/* Starts the loop's own thread before the present call waits, while the server works on
+ * what this process has sent. px_loop_need_thread returns the result later. Loop thread
+ * only. */
+void px_loop_want_thread(struct px_loop *loop);
 /* Runs the remaining messages, ends the thread, and frees the loop when it is not held.
  * Not on the loop thread. */
 void px_loop_destroy(struct px_loop *loop);

@@ -76,6 +76,7 @@ struct px_loop {
     _Atomic(uintptr_t) leader;
     uint64_t turn; /* see px_loop_turn */
     bool guest; /* the leader is a caller, and must not run functions of the program */
+    bool wants_thread; /* see px_loop_want_thread */
 
     /* Mailboxes, newest message first. The second one has messages that run functions
      * of the program. */
@@ -88,8 +89,8 @@ struct px_loop {
     pthread_mutex_t lead_lock;
     pthread_cond_t lead_free;
     bool led;
-    bool own_has_run; /* the own thread has made its first pass */
-    bool own_rests;   /* the own thread of a server sleeps, and callers may lead */
+    bool own_sleeps; /* the own thread has begun its first sleep, or will do so first */
+    bool own_rests;  /* the own thread of a server sleeps, and callers may lead */
     uint64_t sleeps_until_ms;
     unsigned n_visits;       /* threads in px_loop_begin_visit */
     void *visited;           /* the watch or timer that the visit is about */

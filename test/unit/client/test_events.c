@@ -6,10 +6,14 @@
 #include "core/wire/frame.h"
 #include "fake_server.h"
 #include "px_test.h"
+#include "seccomp.h"
 
+#include <errno.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -112,6 +116,60 @@ PX_TEST(the_server_learns_of_the_first_and_the_last_handler_of_a_code)
     ck_assert_str_eq(next_update(), "- -702 -701");
     dereg(all);
     ck_assert_str_eq(next_update(), "-default");
+}
+
+/* ---- the first handler ----------------------------------------------------------- */
+
+static atomic_int n_changes, n_wakes; /* of epoll sets; of threads, by an eventfd */
+static size_t n_threads;              /* before the registration, as names in /proc */
+
+PX_EXPORT int epoll_ctl(int ep, int op, int fd, struct epoll_event *event)
+{
+    n_changes++;
+    return (int)syscall(SYS_epoll_ctl, ep, op, fd, event);
+}
+
+ssize_t write(int fd, const void *bytes, size_t n)
+{
+    n_wakes += n == sizeof(uint64_t);
+    return syscall(SYS_write, fd, bytes, n);
+}
+
+static size_t count_threads(void)
+{
+    return px_test_count_names("/proc/self/task");
+}
+
+static bool answer_codes_to_a_thread(int fd, struct fake_req *req)
+{
+    while (req->op == PX_OP_REGEVENTS && count_threads() == n_threads)
+        sched_yield();
+    return take_codes(fd, req);
+}
+
+/* The changes fill both epoll sets, and let the thread sleep on the connection. */
+PX_TEST(the_first_handler_starts_a_thread_while_the_server_works_and_does_not_wake_it)
+{
+    PX_TEST_NEEDS_PROC;
+    start(answer_codes_to_a_thread);
+    n_threads = count_threads();
+    n_changes = n_wakes = 0;
+    reg(&one_code, 1, NULL);
+    ck_assert_uint_eq(count_threads(), n_threads + 1);
+    ck_assert_int_le(n_changes, 4);
+    ck_assert_int_eq(n_wakes, 0);
+}
+
+PX_TEST(without_a_thread_a_registration_fails_and_the_server_forgets_it)
+{
+    PX_TEST_NEEDS_ALLOC; /* the leak checker needs a thread */
+    start(take_codes);
+    PX_TEST_NEEDS(px_test_deny(SYS_clone3, EAGAIN) && px_test_deny(SYS_clone, EAGAIN),
+                  "seccomp");
+    fails(PMIx_Register_event_handler(&one_code, 1, NULL, 0, handler, NULL, NULL),
+          OUT_OF_RESOURCE);
+    (void)next_update();
+    ck_assert_str_eq(next_update(), "- -701");
 }
 
 static bool answer_codes_then_notify(int fd, struct fake_req *req)

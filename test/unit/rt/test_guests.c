@@ -157,6 +157,40 @@ PX_TEST(a_thread_that_waits_runs_the_loop_with_one_wait_and_wakes_no_other)
     leave_wait();
 }
 
+static void on_begin_with_thread(struct px_call *call, void *args)
+{
+    px_loop_want_thread(guest.loop);
+    on_begin_of_wait(call, args);
+}
+
+static void *wait_with_thread(void *arg PX_UNUSED)
+{
+    return (void *)(intptr_t)px_call(guest.loop, on_begin_with_thread, NULL);
+}
+
+/* A call starts the loop's thread, which sleeps until the call ends. */
+PX_TEST(a_thread_that_a_call_wants_sleeps_until_it_has_work)
+{
+    PX_TEST_NEEDS_PROC;
+    guest = (struct guest){.for_user = {.run = on_user, .for_user = true}};
+    ok(px_loop_create(PX_PROGRESS_LAZY, NULL, &guest.loop));
+    ok(pipe(guest.ends));
+    ok(pthread_create(&guest.caller, NULL, wait_with_thread, NULL));
+    rt_await_threads(1);
+    atomic_store(&n_changes, 0);
+    atomic_store(&n_writes, 0);
+    ck_assert_int_eq((int)(intptr_t)end_wait(), 7);
+    ck_assert(pthread_equal(guest.watcher, guest.caller));
+    ck_assert_int_le(atomic_load(&n_changes), 3); /* both sets lose the watch */
+    ck_assert_int_eq(atomic_load(&n_writes), 1);  /* only the test's own write */
+
+    px_post(guest.loop, &guest.for_user);
+    rt_on_loop(guest.loop, rt_do_nothing, NULL);
+    ck_assert_int_eq(guest.n_runs, 1);
+    ck_assert(!pthread_equal(guest.user, pthread_self()));
+    leave_wait();
+}
+
 /* Without guests nothing can be deferred. */
 PX_TEST_LOOP(what_is_for_the_user_runs_on_the_loops_thread_before_the_call_returns, 2)
 {
