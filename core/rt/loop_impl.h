@@ -90,7 +90,7 @@ struct px_loop {
     pthread_cond_t lead_free;
     bool led;
     bool own_sleeps; /* the own thread has begun its first sleep, or will do so first */
-    bool own_rests;  /* the own thread of a server sleeps, and callers may lead */
+    atomic_bool own_rests; /* the own thread of a server sleeps, and callers may lead */
     uint64_t sleeps_until_ms;
     unsigned n_visits;       /* threads in px_loop_begin_visit */
     void *visited;           /* the watch or timer that the visit is about */
