@@ -49,11 +49,22 @@ static pid_t clone_with_pidfd(int *pidfd)
     return pid;
 }
 
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+/* Sanitizers know the stacks of threads, and not that of a child on such a stack. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
+    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define RUN NULL
+#else
+#define RUN px_starters_run
+#endif
+
 static pmix_status_t linux_open(const struct px_services *services, const void *conf,
                                 void **self)
 {
     static const struct px_pfexec_way way = {.fork = clone_with_pidfd,
-                                             .run = px_starters_run,
+                                             .run = RUN,
                                              .release = px_starters_release,
                                              .end = px_starters_end};
 
