@@ -143,24 +143,20 @@ PX_TEST(input_of_a_job_ends_if_its_spawner_leaves_during_the_launch)
     assert_file("in", "");
 }
 
-/* A tool of another library tags its output itself. Such a tool does not read our shared store. */
-PX_TEST(only_tools_without_our_shared_store_tag_their_output_themselves)
+/* A tool of another library tags its output itself. */
+PX_TEST(only_tools_of_other_libraries_tag_their_output_themselves)
 {
     static const struct {
-        const char *store;
-        bool tool, connected, tags;
-    } rows[] = {{"shm", true, true, false},
-                {"hash", true, true, true},
-                {"hash", false, true, false},
-                {NULL, true, true, false},
-                {"hash", true, false, false}};
+        bool is_ours, tool, connected, tags;
+    } rows[] = {{true, true, true, false},
+                {false, true, true, true},
+                {false, false, true, false},
+                {false, true, false, false}};
     struct px_server *srv = px_process.server;
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
-        const struct px_component component = {.name = rows[i].store};
-        const struct px_module store = {.component = &component};
         struct px_peer peer = {
-            .proc = other, .tool = rows[i].tool, .gds = rows[i].store ? &store : NULL};
+            .proc = other, .tool = rows[i].tool, .is_ours = rows[i].is_ours};
 
         if (rows[i].connected)
             px_list_append(&srv->peers, &peer.link);
