@@ -60,7 +60,7 @@ pmix_status_t PMIx_Group_destruct_nb(const char grp[], const pmix_info_t directi
  * Invite processes to a group, and wait until they have answered.
  *
  * @param procs  the invited processes, at least one; they answer with PMIx_Group_join
- * @return as PMIx_Group_construct. No server serves it yet: PMIX_ERR_NOT_SUPPORTED
+ * @return as PMIx_Group_construct; PMIX_ERR_UNREACH without a server
  */
 pmix_status_t PMIx_Group_invite(const char grp[], const pmix_proc_t procs[],
                                 size_t nprocs, const pmix_info_t directives[],
@@ -75,7 +75,7 @@ pmix_status_t PMIx_Group_invite_nb(const char grp[], const pmix_proc_t procs[],
  *
  * @param leader  process that invited the caller; NULL if unknown
  * @param opt     PMIX_GROUP_ACCEPT or PMIX_GROUP_DECLINE
- * @return as PMIx_Group_construct. No server serves it yet: PMIX_ERR_NOT_SUPPORTED
+ * @return as PMIx_Group_construct; PMIX_ERR_UNREACH without a server
  */
 pmix_status_t PMIx_Group_join(const char grp[], const pmix_proc_t *leader,
                               pmix_group_opt_t opt, const pmix_info_t directives[],
@@ -87,7 +87,8 @@ pmix_status_t PMIx_Group_join_nb(const char grp[], const pmix_proc_t *leader,
 /**
  * Leave a group, which goes on without the caller. Does not wait for the others.
  *
- * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED, since no server supports it yet
+ * @return PMIX_SUCCESS; PMIX_ERR_NOT_FOUND if the caller is in no such group;
+ *         PMIX_ERR_NOT_SUPPORTED from a server without groups
  */
 pmix_status_t PMIx_Group_leave(const char grp[], const pmix_info_t directives[],
                                size_t ndirs);

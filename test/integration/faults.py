@@ -33,7 +33,8 @@ NOMEM = os.path.join(BUILD, "test/integration/libnomem.so")
 FAULTS = times(12, 400, 20)
 # Programs of jobs, the process whose allocations fail, and the number of allocations at most.
 ALLOCATIONS = {("litter", "pmixrun"): times(8, 1000000, 20), ("groups", "pmixrun"): times(4, 1000000, 8),
-               ("groups", "client"): times(4, 1000000, 8), ("events", "client"): times(4, 1000000, 8)}
+               ("groups", "client"): times(4, 1000000, 8), ("events", "pmixrun"): times(4, 1000000, 8),
+               ("events", "client"): times(4, 1000000, 8)}
 SLOW_S = 9  # the programs end earlier, unless one waits for what never comes
 SEED = int(os.environ.get("FAULT_SEED", time.time_ns() % 1000000))
 LOG = os.environ.get("FAULT_LOG", "/dev/null")

@@ -97,6 +97,9 @@ void px_news_send(struct px_peer *peer, struct px_news *e)
     e->n_steps += e->message->bytes.len / PX_ITEM_B;
     e->n_steps += px_conn_unsent(peer->conn) > 0 ? JOIN_ITEMS : SEND_ITEMS;
     pmix_status_t rc = px_conn_share(peer->conn, PX_TAG_NOTIFY, NULL, e->message);
+    if (rc == PMIX_ERR_NOMEM)
+        px_log(PX_LOG_ERROR, "server", "cannot send event %s to %s.%u: out of memory",
+               PMIx_Error_string(e->code), peer->proc.nspace, peer->proc.rank);
     e->lost |= rc == PMIX_ERR_NOMEM;
     if (rc == PMIX_ERR_OUT_OF_RESOURCE && e->message->bytes.len <= PX_MAX_FRAME_B)
         px_conn_fail(peer->conn, rc); /* it does not read; events must not be lost */

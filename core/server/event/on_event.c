@@ -550,10 +550,13 @@ static bool stays_here(const struct px_server *srv, pmix_data_range_t range,
 }
 
 /* Passes a delivered event of a request on to the host, with the infos. Events that
- * stay on the node are answered at once, as many come together. */
+ * stay on the node are answered at once, as many come together. The sender of an event
+ * that a peer misses gets PMIX_ERR_NOMEM. */
 static pmix_status_t finish(struct px_server *srv, struct px_req *req,
                             const struct px_news *e, px_infos *infos)
 {
+    if (e->lost)
+        return PMIX_ERR_NOMEM;
     if (stays_here(srv, e->range, infos))
         return PMIX_SUCCESS;
     pmix_status_t rc = pass(srv, e, infos, px_upcall_reply_status, req);
