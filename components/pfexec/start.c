@@ -305,9 +305,10 @@ static void on_timer(void *arg)
 
 /* True if the child may share the memory of this process until exec. The thread that
  * makes a child is its tracer. A child of another user must not reach the memory. */
-static bool may_share(const struct px_pfexec_spec *spec)
+static bool may_share(const struct pfexec *p, const struct px_pfexec_spec *spec)
 {
-    return !spec->user && !(spec->flags & PX_PFEXEC_STOP_AT_EXEC);
+    return p->way->run && p->services->may_start_threads(p->services) && !spec->user &&
+           !(spec->flags & PX_PFEXEC_STOP_AT_EXEC);
 }
 
 /* Forks with all signals blocked, so that no handler of the parent runs in the
@@ -333,7 +334,7 @@ static pmix_status_t run_plan(struct child *c, const struct px_pfexec_plan *plan
 {
     struct pfexec *p = c->owner;
 
-    if (p->way->run && may_share(plan->spec)) {
+    if (may_share(p, plan->spec)) {
         c->plan = px_pfexec_plan_copy(plan);
         if (!c->plan)
             return px_err_set(err, PMIX_ERR_NOMEM, "out of memory");

@@ -62,6 +62,11 @@ static void service_child_forget(const struct px_services *services, pid_t pid)
     px_child_forget(impl_of(services)->loop, pid);
 }
 
+static bool service_may_start_threads(const struct px_services *services)
+{
+    return !px_loop_is_external(impl_of(services)->loop);
+}
+
 void px_services_init(struct px_services_impl *impl, struct px_loop *loop,
                       const char *framework, const char *component)
 {
@@ -81,6 +86,7 @@ void px_services_init(struct px_services_impl *impl, struct px_loop *loop,
                 .child_forget = service_child_forget,
                 .child_pidfd = service_child_pidfd,
                 .child_usage = service_child_usage,
+                .may_start_threads = service_may_start_threads,
             },
         .loop = loop,
     };

@@ -130,6 +130,11 @@ void px_loop_want_thread(struct px_loop *loop)
     loop->wants_thread = true;
 }
 
+bool px_loop_is_external(const struct px_loop *loop)
+{
+    return loop->external;
+}
+
 /* Starts the own thread, because work is left and the next call may be late. With
  * lead_lock. */
 static void must_run(struct px_loop *loop)

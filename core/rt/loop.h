@@ -44,6 +44,8 @@ void px_loop_let_go(struct px_loop *loop);
  * also for waiting threads. Does nothing without a thread. Not on the loop thread; one
  * call at a time. */
 void px_loop_stop_thread(struct px_loop *loop);
+/* True if only the program's threads run the loop. Any thread. */
+bool px_loop_is_external(const struct px_loop *loop);
 #define PX_LOOP_THREAD_NAME "tenon-loop"
 /* True if this thread runs the loop. loop may be NULL: false. */
 bool px_loop_is_current(const struct px_loop *loop);

@@ -5,6 +5,7 @@
 #ifndef TENON_SERVICES_H
 #define TENON_SERVICES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -58,6 +59,10 @@ struct px_services {
     /* Returns the resource usage of the ended child, within fn. NULL: another part of
      * this program has reaped the child. */
     const struct rusage *(*child_usage)(const struct px_services *services);
+
+    /* True if the component may start threads. False if the program runs the loop in
+     * its own threads, and gets no other thread. */
+    bool (*may_start_threads)(const struct px_services *services);
 };
 
 #endif

@@ -164,6 +164,11 @@ static int host_child(const struct px_services *host, pid_t pid, px_child_fn fn,
     return host_child_pidfd(host, pid, -1, fn, arg);
 }
 
+static bool host_may_start_threads(const struct px_services *host PX_UNUSED)
+{
+    return true;
+}
+
 static const struct rusage *host_child_usage(const struct px_services *host)
 {
     notice_thread();
@@ -279,7 +284,8 @@ void fake_host_init(struct fake_host *h)
                  .child = host_child,
                  .child_forget = host_child_forget,
                  .child_pidfd = host_child_pidfd,
-                 .child_usage = host_child_usage},
+                 .child_usage = host_child_usage,
+                 .may_start_threads = host_may_start_threads},
     };
     loop_thread = pthread_self();
     atomic_store(&n_strangers, 0);

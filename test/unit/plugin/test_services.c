@@ -64,6 +64,7 @@ static void stop_all(void *arg PX_UNUSED)
 PX_TEST(the_services_are_those_of_the_loop)
 {
     ck_assert_uint_eq(services->size, sizeof(struct px_services));
+    ck_assert(!services->may_start_threads(services)); /* the test runs the loop */
     rt_on_loop(impl.loop, start_all, NULL);
     ck_assert_int_eq(write(pipe_fds[1], "x", 1), 1);
     rt_pump_until(impl.loop, &n_ready, 1);
