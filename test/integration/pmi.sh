@@ -104,7 +104,7 @@ cost() {
     without=$(($(calls 20 false) - $(calls 4 false)))
     rm "$TMPDIR/calls"
     print_line "# system calls for 16 processes more: $with, without the sockets $without"
-    [ $((with - without)) -le $((16 * 12)) ] || fail "$with system calls for 16 processes, without the sockets $without"
+    [ $((with - without)) -le $((16 * 14)) ] || fail "$with system calls for 16 processes, without the sockets $without"
 }
 
 if has mpicc.mpich; then

@@ -88,6 +88,8 @@ int main(int argc, char **argv)
         PMIx_Register_event_handler(&ended, 1, NULL, 0, on_job_end, NULL, NULL) >= 0);
     spawn(atoi(argv[2]), argv + 3);
     event_base_dispatch(base);
+    while (n_ticks == 0) /* the job was faster than a tick */
+        event_base_loop(base, EVLOOP_ONCE);
     HOST_GOOD(PMIx_server_finalize());
     count_threads();
     event_free(ticker);
