@@ -5,10 +5,9 @@
 #define PX_LINK_CONN_H
 
 #include "core/base/buf.h"
+#include "core/link/payload.h"
 #include "core/rt/loop.h"
 #include "core/wire/frame.h"
-
-#include <stdlib.h>
 
 struct px_conn;
 
@@ -46,32 +45,6 @@ pmix_status_t px_conn_create(struct px_loop *loop, int fd,
  * PX_MAX_QUEUED_B is PMIX_ERR_OUT_OF_RESOURCE, too, and ends the connection. */
 pmix_status_t px_conn_send(struct px_conn *conn, int32_t pindex, uint32_t tag,
                            px_buf *payload);
-/* A payload shared by frames of several connections; freed with the last reference. */
-struct px_payload {
-    unsigned refs;
-    px_buf bytes;
-};
-/* Takes the bytes. Returns NULL without memory; the bytes then stay the caller's. */
-static inline struct px_payload *px_payload_take(px_buf *bytes)
-{
-    struct px_payload *p = malloc(sizeof(*p));
-
-    if (p)
-        *p = (struct px_payload){.refs = 1, .bytes = px_buf_take(bytes)};
-    return p;
-}
-static inline struct px_payload *px_payload_ref(struct px_payload *p)
-{
-    p->refs++;
-    return p;
-}
-static inline void px_payload_unref(struct px_payload *p) /* p may be NULL */
-{
-    if (!p || --p->refs > 0)
-        return;
-    px_buf_cleanup(&p->bytes);
-    free(p);
-}
 /* Works like px_conn_send, but shares the payload and sends it behind a short head (may
  * be NULL). PMIX_ERR_OUT_OF_RESOURCE may also mean a temporary lack of room. */
 pmix_status_t px_conn_share(struct px_conn *conn, uint32_t tag, const px_buf *head,
