@@ -6,6 +6,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/str.h"
+#include "core/base/vec.h"
 #include "core/link/conn.h"
 #include "core/link/required.h"
 #include "core/rt/log.h"
@@ -42,10 +43,11 @@ struct monitor {
     pmix_data_range_t range;
     bool app_control;
     uint32_t period_s; /* 0: reports once */
+    size_t at;         /* place among the dates; NO_DATE */
     uint32_t drops, n_missed;
-    bool alerted; /* since the last sign of life */
-    uint64_t due_ms;
+    bool alerted;     /* since the last sign of life */
     bool has_beats;   /* px_beats_begin was called */
+    bool waits;       /* heartbeats may wait in the peer's socket */
     uint64_t n_beats; /* of the peer, at the last check */
     struct {
         char *path;                    /* as read */
@@ -59,6 +61,15 @@ struct monitor {
         struct px_usage_want want;
         struct px_sample sample;
     } usage;
+};
+
+#define NO_DATE SIZE_MAX
+
+/* When a monitor with a period is due. The dates of all monitors stand in one array,
+ * because each wake-up reads all of them. */
+struct px_date {
+    uint64_t due_ms;
+    struct monitor *m;
 };
 
 struct kind {
@@ -86,11 +97,42 @@ static void arm(struct px_server *srv, uint64_t due_ms)
     px_timer_set(all->timer, all->next_ms > now ? all->next_ms - now : 0);
 }
 
+/* Sets when a monitor is due. False without memory for its first date. */
+static bool set_due(struct monitor *m, uint64_t due_ms)
+{
+    struct px_monitors *all = m->peer->server->part.monitors;
+
+    if (m->at == NO_DATE) {
+        struct px_date *d = px_vec_add(&all->dates, &all->n_dates, &all->cap_dates);
+
+        if (!d)
+            return false;
+        d->m = m;
+        m->at = all->n_dates - 1;
+    }
+    all->dates[m->at].due_ms = due_ms;
+    return true;
+}
+
+/* Removes a date. The last date takes its place. */
+static void remove_date(struct monitor *m)
+{
+    struct px_monitors *all = m->peer->server->part.monitors;
+
+    if (m->at == NO_DATE)
+        return;
+    all->dates[m->at] = all->dates[--all->n_dates];
+    all->dates[m->at].m->at = m->at;
+    m->at = NO_DATE;
+}
+
 /* ---- answers and events ---------------------------------------------------------- */
 
 static void monitor_free(struct monitor *m)
 {
     px_list_remove(&m->link);
+    remove_date(m);
+    m->peer->server->part.monitors->n_waiting -= m->waits;
     m->peer->n_monitors--;
     if (m->has_beats)
         px_beats_end(m->peer);
@@ -226,8 +268,8 @@ static void file_due(struct monitor *m)
 
     if (!px_probe_runs(&m->file.probe)) {
         rc = look(m);
-        if (rc == PMIX_ERR_WOULD_BLOCK)
-            arm(m->peer->server, m->due_ms = px_clock_ms() + AGAIN_MS);
+        if (rc == PMIX_ERR_WOULD_BLOCK && set_due(m, px_clock_ms() + AGAIN_MS))
+            arm(m->peer->server, px_clock_ms() + AGAIN_MS);
     } else if (m->upcall) {
         fail(m, PMIX_ERR_TIMEOUT, "the file system does not answer");
     } else if (m->file.known) {
@@ -426,6 +468,7 @@ static pmix_status_t read_directives(struct monitor *m, const struct px_args *ar
 static pmix_status_t begin(struct px_server *srv, struct px_upcall *u,
                            const struct kind *kind, struct px_err *err)
 {
+    struct px_monitors *all = srv->part.monitors;
     struct px_peer *peer = ((struct px_req *)u->arg)->peer;
     struct monitor *m;
     pmix_status_t rc;
@@ -437,13 +480,17 @@ static pmix_status_t begin(struct px_server *srv, struct px_upcall *u,
     if (!m)
         return PMIX_ERR_NOMEM;
     m->peer = peer;
+    m->at = NO_DATE;
     m->kind = kind;
     m->code = u->args.code ? u->args.code : kind->code;
-    px_list_append(&srv->part.monitors->all, &m->link);
+    px_list_append(&all->all, &m->link);
     peer->n_monitors++;
     rc = px_charge(&m->charge, peer, sizeof(*m) + PATH_MAX);
     if (!rc)
         rc = read_directives(m, &u->args, err);
+    if (!rc && m->period_s > 0 &&
+        !set_due(m, px_clock_ms() + 1000 * (uint64_t)m->period_s))
+        rc = PMIX_ERR_NOMEM;
     if (!rc && kind->begin)
         rc = kind->begin(m, &u->args, err);
     if (rc) {
@@ -451,10 +498,11 @@ static pmix_status_t begin(struct px_server *srv, struct px_upcall *u,
         return rc;
     }
     m->has_beats = kind->due == beats_due && px_beats_begin(peer);
+    m->waits = m->has_beats && px_beats_wait(peer);
+    all->n_waiting += m->waits;
     m->n_beats = px_beats_of(peer);
-    m->due_ms = px_clock_ms() + 1000 * (uint64_t)m->period_s;
     if (m->period_s > 0)
-        arm(srv, px_beats_wait(peer) ? px_clock_ms() + READ_MS : m->due_ms);
+        arm(srv, m->waits ? px_clock_ms() + READ_MS : all->dates[m->at].due_ms);
     if (!kind->begin)
         return PMIX_OPERATION_SUCCEEDED;
     m->upcall = u;
@@ -542,35 +590,42 @@ static void read_beats(struct px_monitors *all, uint64_t now_ms)
 
     if (is_time)
         all->read_ms = now_ms + READ_MS;
-    PX_LIST_EACH (&all->all, const struct monitor, m, link)
-        if (m->has_beats && (is_time || m->due_ms <= now_ms))
-            px_beats_read(m->peer);
+    for (size_t i = 0; all->n_waiting > 0 && i < all->n_dates; i++)
+        if (all->dates[i].m->waits && (is_time || all->dates[i].due_ms <= now_ms))
+            px_beats_read(all->dates[i].m->peer);
+}
+
+/* Ends the period of the monitor that is due. */
+static void end_period(struct px_date *date, uint64_t now_ms)
+{
+    struct monitor *m = date->m;
+    const uint64_t period_ms = 1000 * (uint64_t)m->period_s;
+
+    date->due_ms += period_ms;
+    if (date->due_ms <= now_ms) /* the server was stopped */
+        date->due_ms = now_ms + period_ms;
+    m->kind->due(m); /* may free m, or set an earlier time */
 }
 
 static void check(struct px_server *srv, uint64_t now_ms)
 {
     struct px_monitors *all = srv->part.monitors;
-    uint64_t next_ms = UINT64_MAX;
+    uint64_t next_ms = all->n_waiting > 0 ? all->read_ms : UINT64_MAX;
     unsigned n = 0;
 
     all->next_ms = UINT64_MAX;
-    PX_LIST_EACH (&all->all, struct monitor, m, link) {
-        if (m->period_s == 0)
-            continue;
-        if (px_beats_wait(m->peer) && all->read_ms < next_ms)
-            next_ms = all->read_ms;
-        if (m->due_ms <= now_ms && n < CHECKS_PER_TURN) {
+    for (size_t i = 0; i < all->n_dates;) {
+        const struct monitor *m = all->dates[i].m;
+
+        if (all->dates[i].due_ms <= now_ms && n < CHECKS_PER_TURN) {
             n++;
-            m->due_ms += 1000 * (uint64_t)m->period_s;
-            if (m->due_ms <= now_ms) /* the server was stopped */
-                m->due_ms = now_ms + 1000 * (uint64_t)m->period_s;
-            if (m->due_ms < next_ms)
-                next_ms = m->due_ms;
-            m->kind->due(m); /* may free m, or set an earlier time */
-            continue;
+            end_period(&all->dates[i], now_ms);
+            if (i >= all->n_dates || all->dates[i].m != m) /* the last date is here */
+                continue;
         }
-        if (m->due_ms < next_ms)
-            next_ms = m->due_ms;
+        if (all->dates[i].due_ms < next_ms)
+            next_ms = all->dates[i].due_ms;
+        i++;
     }
     all->n_wakeups += n > 0;
     if (next_ms != UINT64_MAX)
@@ -639,6 +694,7 @@ static void stop(struct px_server *srv)
 static void destroy(struct px_server *srv)
 {
     px_timer_free(srv->part.monitors->timer);
+    free(srv->part.monitors->dates);
 }
 
 const struct px_server_part px_monitor_part = {

@@ -18,6 +18,9 @@ struct px_upcall;
 struct px_monitors {
     struct px_server *server;
     struct px_list all;
+    struct px_date *dates; /* of the monitors with a period, in no order */
+    size_t n_dates, cap_dates;
+    size_t n_waiting; /* monitors whose heartbeats may wait in sockets */
     struct px_timer *timer;
     struct px_msg check; /* checks the monitors that are due at now_ms */
     bool is_posted;
