@@ -19,16 +19,28 @@ bool px_is_privileged(void)
     return geteuid() == 0 || px_is_setuid();
 }
 
+/* Users that can run code in this process anyway. The owner of / can replace each file.
+ * In a user namespace without root's uid, the overflow uid owns the files of root. */
+struct trusted {
+    struct stat library, top;
+};
+
+static bool is_trusted(const struct trusted *t, uid_t uid)
+{
+    return uid == 0 || uid == geteuid() || uid == t->library.st_uid ||
+           uid == t->top.st_uid;
+}
+
 /* Checks one path component. sticky_is_enough: others may add to such a directory, but
  * not replace the component that was checked before. */
-static pmix_status_t check_one(const struct stat *library, const char *path,
+static pmix_status_t check_one(const struct trusted *t, const char *path,
                                bool sticky_is_enough, struct px_err *err)
 {
     struct stat st;
 
     if (lstat(path, &st) < 0)
         return px_err_errno(err, "%s", path);
-    if (st.st_uid != 0 && st.st_uid != geteuid() && st.st_uid != library->st_uid)
+    if (!is_trusted(t, st.st_uid))
         return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s belongs to uid %ld", path,
                           (long)st.st_uid);
     if (sticky_is_enough && (st.st_mode & S_ISVTX))
@@ -36,7 +48,7 @@ static pmix_status_t check_one(const struct stat *library, const char *path,
     if (st.st_mode & S_IWOTH)
         return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s is writable by all users",
                           path);
-    if ((st.st_mode & S_IWGRP) && st.st_gid != 0 && st.st_gid != library->st_gid)
+    if ((st.st_mode & S_IWGRP) && st.st_gid != 0 && st.st_gid != t->library.st_gid)
         return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s is writable by group %ld",
                           path, (long)st.st_gid);
     return PMIX_SUCCESS;
@@ -47,14 +59,15 @@ static pmix_status_t check_one(const struct stat *library, const char *path,
 static pmix_status_t check_way(char *at, size_t n_strict, struct px_err *err)
 {
     PX_AUTOFREE char *file = px_library_file();
-    struct stat library;
+    struct trusted t;
 
-    /* A user who can replace the library can run code here anyway. */
-    if (!file || stat(file, &library) < 0)
-        library = (struct stat){0}; /* as if root owned the library */
+    if (!file || stat(file, &t.library) < 0)
+        t.library = (struct stat){0}; /* as if root owned the library */
+    if (stat("/", &t.top) < 0)
+        t.top = (struct stat){0};
     for (;;) {
         char *slash = strrchr(at, '/');
-        pmix_status_t rc = check_one(&library, at, n_strict == 0, err);
+        pmix_status_t rc = check_one(&t, at, n_strict == 0, err);
 
         if (rc || at[1] == '\0')
             return rc;

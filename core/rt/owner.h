@@ -14,11 +14,11 @@ bool px_is_setuid(void);
  * they are read or loaded. */
 bool px_is_privileged(void);
 
-/* Checks that only root, this process's user and the library's owner can change a file
- * or directory, its directory, and everything above. Returns PMIX_SUCCESS and the real
- * path, malloc'd. Use the real path: symbolic links that led to it are not checked.
- * Returns PMIX_ERR_NO_PERMISSIONS, with the other user in err, or
- * PMIX_ERR_NOT_FOUND. */
+/* Checks that only trusted users can change a file or directory, its directory, and
+ * everything above: root, this process's user, and the owners of the library and of /.
+ * Returns PMIX_SUCCESS and the real path, malloc'd. Use the real path: symbolic links
+ * that led to it are not checked. Returns PMIX_ERR_NO_PERMISSIONS, with the other user
+ * in err, or PMIX_ERR_NOT_FOUND. */
 pmix_status_t px_path_check_owner(const char *path, char **real, struct px_err *err);
 
 /* Checks that only these users can move or replace files that this process makes in the

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "log_sockets.h"
+#include "others.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -15,34 +16,11 @@
 
 enum { WAIT_MS = 10000 };
 
-static bool write_file(const char *path, const char *text)
-{
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    bool done = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-
-    if (fd >= 0)
-        close(fd);
-    return done;
-}
-
 /* Enters a mount namespace; an ordinary user as root of a user namespace. */
 static bool enter(void)
 {
-    const uid_t uid = geteuid();
-    const gid_t gid = getegid();
-    char map[64];
-
-    if (unshare(uid ? CLONE_NEWUSER | CLONE_NEWNS : CLONE_NEWNS))
+    if (geteuid() ? !px_test_become_inner_root(CLONE_NEWNS) : unshare(CLONE_NEWNS))
         return false;
-    if (uid) {
-        (void)write_file("/proc/self/setgroups", "deny");
-        snprintf(map, sizeof(map), "0 %u 1", uid);
-        if (!write_file("/proc/self/uid_map", map))
-            return false;
-        snprintf(map, sizeof(map), "0 %u 1", gid);
-        if (!write_file("/proc/self/gid_map", map))
-            return false;
-    }
     return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
 }
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/rt/owner.h"
+#include "others.h"
 #include "test/unit/rt/rt_test.h"
+
+#include <sys/mount.h>
+#include <sys/prctl.h>
 
 static const char *dir, *sub, *file; /* each in the previous one */
 static struct px_err err;
@@ -56,6 +60,51 @@ PX_TEST_LOOP(what_strangers_can_change_is_not_trusted, 3)
     refuse(file, PMIX_ERR_NO_PERMISSIONS, "writable by group 4711");
     ok(chown(path, 0, 0)); /* root's group is trusted */
     ok(check(file));
+}
+
+enum { NO_NAMESPACE = 77 };
+
+/* Becomes an ordinary user that owns the library's file. */
+static bool leave_root(void)
+{
+    PX_AUTOFREE char *library = px_library_file();
+
+    return chown(file, PX_TEST_OTHER, PX_TEST_OTHER) == 0 &&
+           unshare(CLONE_NEWNS) == 0 &&
+           mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+           mount(file, library, NULL, MS_BIND, NULL) == 0 &&
+           setresgid(PX_TEST_OTHER, PX_TEST_OTHER, PX_TEST_OTHER) == 0 &&
+           setresuid(PX_TEST_OTHER, PX_TEST_OTHER, PX_TEST_OTHER) == 0 &&
+           prctl(PR_SET_DUMPABLE, 1) == 0;
+}
+
+/* Checks files of the system's root as root of a container. Returns an exit status. */
+static int check_in_container(void)
+{
+    PX_AUTOFREE char *real = NULL;
+    struct stat st;
+
+    if (geteuid() == 0 && !leave_root())
+        return EXIT_FAILURE;
+    if (!px_test_become_inner_root(0))
+        return NO_NAMESPACE;
+    if (stat("/usr", &st) || st.st_uid == 0)
+        return EXIT_FAILURE;
+    return px_path_check_owner("/usr/lib", &real, &err) ||
+           px_path_check_holder("/tmp", &err);
+}
+
+/* In a container of an ordinary user, files of the system's root belong to the overflow uid. */
+PX_TEST(an_inner_root_trusts_files_of_the_systems_root)
+{
+    const pid_t pid = fork();
+    int status;
+
+    if (pid == 0)
+        _exit(check_in_container());
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    PX_TEST_NEEDS(WEXITSTATUS(status) != NO_NAMESPACE, "user namespaces");
+    ck_assert_int_eq(status, 0);
 }
 
 PX_TEST(a_sticky_folder_is_fine_above_but_not_as_the_files_own)
