@@ -12,7 +12,7 @@ TEST_PACKAGES="$BASIC_TEST_PACKAGES g++ clang libclang-rt-dev|libclang-rt-14-dev
 # Programs and libraries of other projects that tests run and compare with. Their tests skip themselves without them.
 FOREIGN_PACKAGES="python3-pmix openmpi-bin libopenmpi-dev libpmix-dev libpmix2|libpmix2t64 mpich libmpich-dev
     libpmi2-0-dev munge slurm-wlm-basic-plugins slurmctld slurmd slurm-client strace"
-ORACLE_PACKAGES="abigail-tools $FOREIGN_PACKAGES"
+ORACLE_PACKAGES="abigail-tools musl-tools $FOREIGN_PACKAGES"
 ROOT_PACKAGES="debootstrap" # for contrib/debian13.sh
 # For contrib/packaging/try.sh, in a root of its own.
 PACKAGING_PACKAGES="build-essential debhelper lintian check libmunge-dev libsystemd-dev gcc libmpich-dev libopenmpi-dev

@@ -599,8 +599,10 @@ static bool has_descriptors(const struct options *o)
  * library raises them to the size of the largest block, and keeps twice as much. */
 static void limit_free_memory(void)
 {
+#ifdef M_MMAP_THRESHOLD /* glibc */
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
     mallopt(M_TRIM_THRESHOLD, 2 << 20);
+#endif
 }
 
 int main(int argc, char **argv)

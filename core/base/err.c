@@ -11,6 +11,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#ifdef __GLIBC_PREREQ
+#if __GLIBC_PREREQ(2, 32)
+#define HAS_STRERRORDESC
+#endif
+#endif
+
 /* Table from errno to status. PMIX_ERR_SYS_LIMITS_* are for the launch path only. Here
  * every exhausted resource except memory maps to PMIX_ERR_OUT_OF_RESOURCE. */
 static const struct {
@@ -84,12 +90,21 @@ pmix_status_t px_err_nomem(struct px_err *err, const char *fmt, ...)
     return PMIX_ERR_NOMEM;
 }
 
+/* strerror of glibc is not thread-safe, and %m allocates in glibc 2.41. */
+const char *px_errno_text(int errnum)
+{
+#ifdef HAS_STRERRORDESC
+    return strerrordesc_np(errnum);
+#else
+    return strerror(errnum);
+#endif
+}
+
 pmix_status_t px_err_errno(struct px_err *err, const char *fmt, ...)
 {
     const int errnum = errno;
     const pmix_status_t status = px_status_of_errno(errnum);
-    /* strerror is not thread-safe, and %m allocates in glibc 2.41. */
-    const char *reason = strerrordesc_np(errnum);
+    const char *reason = px_errno_text(errnum);
     char number[24];
     va_list args;
 

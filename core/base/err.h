@@ -30,4 +30,7 @@ pmix_status_t px_err_prefix(struct px_err *err, const char *fmt, ...) PX_PRINTF(
  * including 0, gives PMIX_ERROR. */
 pmix_status_t px_status_of_errno(int errnum);
 
+/* Returns the text of an errno, which stays valid, or NULL for an unknown number. */
+const char *px_errno_text(int errnum);
+
 #endif

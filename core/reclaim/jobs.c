@@ -15,12 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#ifdef __GLIBC_PREREQ
-#if __GLIBC_PREREQ(2, 32)
-#define HAS_STRERRORDESC
-#endif
-#endif
-
 enum {
     CHECK_MS = 100, /* between checks of workers without a pidfd watch */
     AGAIN_MS = 50,  /* before the first retry of a job; doubles with each retry */
@@ -86,13 +80,8 @@ static const char *reason(enum px_rm_why why, int errnum)
         [PX_RM_FAILED] = "the system refuses",
     };
 
-#ifdef HAS_STRERRORDESC
-    if (why == PX_RM_FAILED && strerrordesc_np(errnum))
-        return strerrordesc_np(errnum); /* a constant string, unlike strerror's */
-#else
-    (void)errnum;
-#endif
-    return reasons[why];
+    return why == PX_RM_FAILED && px_errno_text(errnum) ? px_errno_text(errnum)
+                                                        : reasons[why];
 }
 
 /* Appends text to line, replaces control characters by '?', and leaves room bytes
