@@ -3,7 +3,6 @@
  * work; this program asks for it and reports the events to the user. */
 #include <errno.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -11,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <pmix_envars.h>
@@ -203,7 +201,7 @@ int catch_signals(void)
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN); /* pmixrun's own output may be without a reader */
     signal(SIGCHLD, SIG_DFL); /* if ignored, the kernel discards exit statuses */
-    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return os_signals(&set);
 }
 
 /* Starts the job without waiting. The answer comes as news, so signals and the time
@@ -291,20 +289,20 @@ static void urge(struct run *run, const char *directive, int signum)
 
 static void on_signals(struct run *run)
 {
-    struct signalfd_siginfo s;
+    int signum;
 
-    while (read(run->signal_fd, &s, sizeof(s)) == (ssize_t)sizeof(s)) {
+    while ((signum = guard_next_signal(run->signal_fd))) {
         if (run->options->verbose)
-            complain("signal %u (%s)", s.ssi_signo, strsignal((int)s.ssi_signo));
-        if (guard_is_passed_on(s.ssi_signo) && is_submitted(run) && !run->job[0])
+            complain("signal %d (%s)", signum, strsignal(signum));
+        if (guard_is_passed_on(signum) && is_submitted(run) && !run->job[0])
             continue;
-        if (guard_is_passed_on(s.ssi_signo)) {
-            control(run, PMIX_JOB_CTRL_SIGNAL, (int)s.ssi_signo);
+        if (guard_is_passed_on(signum)) {
+            control(run, PMIX_JOB_CTRL_SIGNAL, signum);
             continue;
         }
         if (run->urge == NOT)
-            run->status = EXIT_SIGNAL + (int)s.ssi_signo;
-        urge(run, PMIX_JOB_CTRL_SIGNAL, (int)s.ssi_signo);
+            run->status = EXIT_SIGNAL + signum;
+        urge(run, PMIX_JOB_CTRL_SIGNAL, signum);
     }
 }
 
@@ -595,23 +593,13 @@ static bool has_descriptors(const struct options *o)
     return false;
 }
 
-/* Gives memory back to the system after large requests. Without fixed thresholds the C
- * library raises them to the size of the largest block, and keeps twice as much. */
-static void limit_free_memory(void)
-{
-#ifdef M_MMAP_THRESHOLD /* glibc */
-    mallopt(M_MMAP_THRESHOLD, 1 << 20);
-    mallopt(M_TRIM_THRESHOLD, 2 << 20);
-#endif
-}
-
 int main(int argc, char **argv)
 {
     static struct options options; /* lives until the end */
     int status;
 
     (void)argc;
-    limit_free_memory();
+    os_limit_free_memory();
     open_streams();
     options_parse(&options, argv);
     if (options.dirs)

@@ -3,6 +3,7 @@
 #ifndef PMIXRUN_H
 #define PMIXRUN_H
 
+#include "os.h"
 #include "toolkit.h"
 
 #include <pmix.h>
@@ -126,16 +127,18 @@ enum { GRACE_MS = 2000, LAST_MS = 500 };
 enum { GUARD_MS = GRACE_MS + LAST_MS + 400 };
 
 /* Starts a thread that reads the signals from signal_fd. Returns a non-blocking
- * descriptor, from which the main thread reads struct signalfd_siginfo; or -1 and
+ * descriptor, from which the main thread takes them by guard_next_signal; or -1 and
  * errno. A signal that ends the program limits the time until guard_end to GUARD_MS.
  * Then the program ends with the signal's status. */
 int guard_begin(int signal_fd);
+/* Returns the next signal that the guard has read, or 0. */
+int guard_next_signal(int fd);
 /* Limits the time from now on, as a signal does. */
 void guard_expect_end(int status);
 /* Ends the guard. PMIx_server_finalize has time limits of its own. */
 void guard_end(void);
 /* True for signals that are passed on to the processes and do not end the job. */
-bool guard_is_passed_on(uint32_t signum);
+bool guard_is_passed_on(int signum);
 
 /* ---- a process that was not launched (pmixrun_singleton.c) ---------------------- */
 

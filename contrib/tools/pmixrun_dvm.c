@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -268,7 +267,7 @@ static pmix_status_t subscribe(void)
 
     if (pipe2(news_fds, O_CLOEXEC | O_NONBLOCK) < 0)
         return PMIX_ERR_OUT_OF_RESOURCE;
-    (void)fcntl(news_fds[1], F_SETPIPE_SZ, NEWS_B);
+    os_widen_pipe(news_fds[1], NEWS_B);
     rc = PMIx_Register_event_handler(codes, sizeof(codes) / sizeof(codes[0]), NULL, 0,
                                      on_event, NULL, NULL);
     return rc < 0 ? rc : PMIX_SUCCESS;
@@ -299,8 +298,7 @@ int dvm_serve(const struct options *o, int signal_fd)
     struct pollfd fds[] = {{.fd = signal_fd, .events = POLLIN},
                            {.fd = -1, .events = POLLIN}};
     pmix_status_t rc = subscribe();
-    struct signalfd_siginfo s;
-    int status = 0;
+    int status = 0, signum;
     bool ends = false;
 
     if (rc) {
@@ -314,9 +312,9 @@ int dvm_serve(const struct options *o, int signal_fd)
             break;
         if (fds[1].revents) /* more ends may follow */
             (void)poll(fds, 1, GATHER_MS);
-        while (read(signal_fd, &s, sizeof(s)) == (ssize_t)sizeof(s))
-            if (!guard_is_passed_on(s.ssi_signo))
-                status = EXIT_SIGNAL + (int)s.ssi_signo;
+        while ((signum = guard_next_signal(signal_fd)))
+            if (!guard_is_passed_on(signum))
+                status = EXIT_SIGNAL + signum;
         ends = read_news();
     }
     return status;

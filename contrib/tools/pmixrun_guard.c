@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/eventfd.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "pmixrun.h"
@@ -43,7 +42,7 @@ void guard_end(void)
     wake();
 }
 
-bool guard_is_passed_on(uint32_t signum)
+bool guard_is_passed_on(int signum)
 {
     return signum == SIGUSR1 || signum == SIGUSR2 || signum == SIGCONT ||
            signum == SIGTSTP;
@@ -51,14 +50,21 @@ bool guard_is_passed_on(uint32_t signum)
 
 static void take_signals(void)
 {
-    struct signalfd_siginfo s;
+    int signum;
 
-    while (read(guard.signal_fd, &s, sizeof(s)) == (ssize_t)sizeof(s)) {
-        if (!guard_is_passed_on(s.ssi_signo))
-            guard_expect_end(EXIT_SIGNAL + (int)s.ssi_signo);
-        while (write(guard.news_fds[1], &s, sizeof(s)) < 0 && errno == EINTR)
+    while ((signum = os_next_signal(guard.signal_fd))) {
+        if (!guard_is_passed_on(signum))
+            guard_expect_end(EXIT_SIGNAL + signum);
+        while (write(guard.news_fds[1], &signum, sizeof(signum)) < 0 && errno == EINTR)
             ;
     }
+}
+
+int guard_next_signal(int fd)
+{
+    int signum;
+
+    return read(fd, &signum, sizeof(signum)) == (ssize_t)sizeof(signum) ? signum : 0;
 }
 
 static void *run(void *arg)
@@ -75,9 +81,10 @@ static void *run(void *arg)
             deadline_ms = now_ms() + GUARD_MS;
         const int64_t left_ms = deadline_ms - now_ms();
         if (left_ms <= 0) {
-            complain("cannot end the job: the library, or a component, has not answered "
-                     "for %d ms",
-                     GUARD_MS);
+            complain(
+                "cannot end the job: the library, or a component, has not answered "
+                "for %d ms",
+                GUARD_MS);
             _exit(guard.status);
         }
         (void)poll(fds, 2, counts ? (int)left_ms : -1);

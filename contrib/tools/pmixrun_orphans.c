@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,19 +24,9 @@ static pid_t old[MAX_OLD];
 static int n_old;
 static bool knows_old; /* false: no orphan is killed, because it may be an old child */
 
-/* Opens the list of children. The kernel lists orphans, and children of threads that
- * have ended, with the first thread. */
-static FILE *open_children(void)
-{
-    char path[64];
-
-    snprintf(path, sizeof(path), "/proc/self/task/%ld/children", (long)getpid());
-    return fopen(path, "re");
-}
-
 void orphans_adopt(void)
 {
-    FILE *list = open_children();
+    FILE *list = os_children();
     int pid;
 
     while (list && n_old < MAX_OLD && fscanf(list, "%d", &pid) == 1)
@@ -45,17 +34,7 @@ void orphans_adopt(void)
     knows_old = list && feof(list);
     if (list)
         fclose(list);
-    /* Works since Linux 3.4. If prctl fails, orphans become children of init. */
-    (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
-}
-
-/* Opens a file of a process in /proc. */
-static FILE *open_of(pid_t pid, const char *name)
-{
-    char path[64];
-
-    snprintf(path, sizeof(path), "/proc/%ld/%s", (long)pid, name);
-    return fopen(path, "re");
+    os_adopt_orphans();
 }
 
 /* True for a process that removes a server's files, for our server or for a rank
@@ -66,7 +45,7 @@ static bool is_cleaner(pid_t pid)
                                         "tenon-files\n"};
     char name[32];
     bool is_one = false;
-    FILE *f = open_of(pid, "comm");
+    FILE *f = os_process_file(pid, "comm");
 
     if (!f)
         return errno != ENOENT; /* unknown: not killed before the next round */
@@ -88,7 +67,7 @@ static bool is_old(pid_t pid)
 
 bool orphans_exist(void)
 {
-    FILE *list = knows_old ? open_children() : NULL;
+    FILE *list = knows_old ? os_children() : NULL;
     bool any = knows_old && !list && errno != ENOENT;
     int pid;
 
@@ -104,7 +83,7 @@ bool orphans_exist(void)
 static bool is_of(pid_t pid, const char *job)
 {
     static const char name[] = "PMIX_NAMESPACE=";
-    FILE *f = open_of(pid, "environ");
+    FILE *f = os_process_file(pid, "environ");
     char *line = NULL;
     size_t size = 0;
     bool is_one = false;
@@ -131,7 +110,7 @@ static void await_end_of(pid_t pid)
  * this kernel does not list them. */
 static bool kill_all(const char *job)
 {
-    FILE *list = knows_old ? open_children() : NULL;
+    FILE *list = knows_old ? os_children() : NULL;
     bool any = knows_old && !list && errno != ENOENT; /* ENOENT: not in this kernel */
     int pid;
 

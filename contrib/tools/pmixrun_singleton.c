@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Host of a singleton: a server for one process that was not launched, and for the jobs
  * of that process. Ends with the process. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -9,19 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <pmix_server.h>
 
 #include "pmixrun.h"
-
-/* Newer than the headers of some supported systems. */
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434
-#endif
 
 enum {
     LEAVE_MS = 1000, /* for jobs to end after PMIx_Finalize of the singleton */
@@ -30,29 +21,11 @@ enum {
 
 /* ---- descriptors ----------------------------------------------------------------- */
 
-/* Closes all descriptors but the standard streams and the two of the options. Jobs must
- * not inherit others from the singleton. */
-static void close_others(const struct options *o)
-{
-    DIR *folder = opendir("/proc/self/fd");
-    const struct dirent *entry;
-
-    while (folder && (entry = readdir(folder))) {
-        int fd = atoi(entry->d_name);
-
-        if (fd > STDERR_FILENO && fd != o->keepalive && fd != o->report &&
-            fd != dirfd(folder))
-            close(fd);
-    }
-    if (folder)
-        closedir(folder);
-}
-
 void singleton_begin(const struct options *o)
 {
     if (fcntl(o->report, F_SETFD, FD_CLOEXEC) < 0)
         usage("--report-uri %d: %s", o->report, strerror(errno));
-    close_others(o);
+    os_close_others(o->keepalive, o->report); /* jobs must not inherit others */
 }
 
 /* Returns a descriptor that becomes readable when the singleton ends, or -1. A child
@@ -60,13 +33,9 @@ void singleton_begin(const struct options *o)
  * the socket alone is not enough. */
 static int watch_process(int keepalive)
 {
-    struct ucred peer = {0};
-    socklen_t size = sizeof(peer);
+    const pid_t peer = os_peer(keepalive); /* 0: a pipe */
 
-    if (getsockopt(keepalive, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 ||
-        peer.pid <= 0)
-        return -1; /* a pipe */
-    return (int)syscall(SYS_pidfd_open, peer.pid, 0);
+    return peer ? os_process_fd(peer) : -1;
 }
 
 /* ---- the server's address -------------------------------------------------------- */
@@ -98,12 +67,11 @@ static pmix_status_t report_address(int fd)
 /* Returns the status for a signal that ends the program, or 0. */
 static int read_signals(int signal_fd)
 {
-    struct signalfd_siginfo s;
-    int status = 0;
+    int status = 0, signum;
 
-    while (read(signal_fd, &s, sizeof(s)) == (ssize_t)sizeof(s))
-        if (!guard_is_passed_on(s.ssi_signo))
-            status = EXIT_SIGNAL + (int)s.ssi_signo;
+    while ((signum = guard_next_signal(signal_fd)))
+        if (!guard_is_passed_on(signum))
+            status = EXIT_SIGNAL + signum;
     return status;
 }
 

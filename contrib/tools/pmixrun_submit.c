@@ -7,17 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <pmix_tool.h>
 
 #include "pmixrun.h"
-
-/* Newer than the headers of some supported systems. */
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434
-#endif
 
 enum {
     END_MS = 10000, /* for the end of a server with all its jobs */
@@ -264,7 +258,7 @@ int submit_terminate(const struct options *o)
         fail("cannot wait for the server: %s", strerror(errno));
     const pid_t pid = find_server();
     if (pid)
-        server = (int)syscall(SYS_pidfd_open, pid, 0);
+        server = os_process_fd(pid);
     rc = PMIx_Register_event_handler(&code, 1, NULL, 0, on_lost, NULL, NULL);
     if (rc >= 0)
         rc = PMIx_Info_load(&order, PMIX_JOB_CTRL_TERMINATE, &yes, PMIX_BOOL);

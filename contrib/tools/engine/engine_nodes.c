@@ -196,7 +196,7 @@ long engine_nodes_slots(const struct engine_nodes *nodes)
 char *engine_nodes_file(const struct engine_nodes *nodes, int per_node, int ranks,
                         int *n_used)
 {
-    const int fd = memfd_create("nodes", 0); /* srun reads the file by its number */
+    const int fd = os_memory_file("nodes"); /* srun reads the file by its number */
     FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
     int written = 0;
 
@@ -211,5 +211,5 @@ char *engine_nodes_file(const struct engine_nodes *nodes, int per_node, int rank
         }
     if (!f || fflush(f) || ferror(f))
         fail("cannot write the list of nodes: %s", strerror(errno));
-    return need_text("/proc/%ld/fd/%d", (long)getpid(), fd);
+    return os_path_of_fd(fd);
 }

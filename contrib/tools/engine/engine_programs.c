@@ -85,7 +85,7 @@ static void write_programs(const struct engine_job *job, FILE *f)
 void engine_put_programs(struct engine_job *job)
 {
     const struct options *o = job->options;
-    const int fd = o->n_programs > 1 ? memfd_create("programs", 0) : -1;
+    const int fd = o->n_programs > 1 ? os_memory_file("programs") : -1;
     FILE *f;
 
     if (o->n_programs == 1) {
@@ -103,5 +103,5 @@ void engine_put_programs(struct engine_job *job)
     if (!f || fflush(f) || ferror(f))
         fail("cannot write the list of programs: %s", strerror(errno));
     engine_put(job, need_text("--multi-prog")); /* the file stays open for srun */
-    engine_put(job, need_text("/proc/%ld/fd/%d", (long)getpid(), fd));
+    engine_put(job, os_path_of_fd(fd));
 }

@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -102,7 +100,7 @@ static void become_engine(const struct engine_job *job, char **env, pid_t parent
 
     sigemptyset(&none);
     setsid();
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    os_end_with_parent(SIGTERM);
     if (getppid() != parent)
         _exit(EXIT_TROUBLE);
     for (int i = 0; i < 2; i++)
@@ -147,7 +145,7 @@ static void start(struct run *run)
         streams[0] = make_source(run, ENGINE_STDOUT);
     if (job->engine->is_slurm) {
         err = make_source(run, ENGINE_STDERR); /* apart from srun's own lines */
-        insert(job, 1, need_text("--error=/proc/%ld/fd/%d", (long)parent, err));
+        insert(job, 1, need_text("--error=%s", os_path_of_fd(err)));
         streams[1] = make_source(run, ENGINE_OWN);
     } else if (job->labelled) {
         streams[1] = make_source(run, ENGINE_STDERR);
@@ -314,18 +312,18 @@ static void urge(struct run *run, int signum)
 
 static void on_signals(struct run *run)
 {
-    struct signalfd_siginfo s;
+    int signum;
 
-    while (read(run->signal_fd, &s, sizeof(s)) == (ssize_t)sizeof(s)) {
+    while ((signum = guard_next_signal(run->signal_fd))) {
         if (run->job->options->verbose)
-            complain("signal %u (%s)", s.ssi_signo, strsignal((int)s.ssi_signo));
-        if (guard_is_passed_on(s.ssi_signo)) {
-            signal_processes(run, (int)s.ssi_signo);
+            complain("signal %d (%s)", signum, strsignal(signum));
+        if (guard_is_passed_on(signum)) {
+            signal_processes(run, signum);
             continue;
         }
         if (run->urge == NOT)
-            run->status = EXIT_SIGNAL + (int)s.ssi_signo;
-        urge(run, (int)s.ssi_signo);
+            run->status = EXIT_SIGNAL + signum;
+        urge(run, signum);
     }
 }
 
@@ -342,11 +340,10 @@ static void on_deadline(struct run *run)
 /* Reaps children: the engine, and helpers. */
 static void on_children(struct run *run)
 {
-    struct signalfd_siginfo s;
     int status;
     pid_t pid;
 
-    while (read(run->child_fd, &s, sizeof(s)) > 0)
+    while (os_next_signal(run->child_fd))
         continue;
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
         if (pid != run->pid)
@@ -406,7 +403,7 @@ static int catch_children(void)
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
     sigprocmask(SIG_BLOCK, &set, NULL);
-    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return os_signals(&set);
 }
 
 /* Checks the folder of the processes. Slurm would run them in another. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pevent: sends an event, or shows events as lines of JSON. */
+#include "../os.h"
 #include "tool.h"
 
 #include <errno.h>
@@ -118,7 +119,7 @@ static void subscribe(pmix_status_t *wanted, size_t n)
 
     if (pipe2(news_fds, O_CLOEXEC | O_NONBLOCK) < 0)
         fail("cannot wait for events: %s", strerror(errno));
-    (void)fcntl(news_fds[1], F_SETPIPE_SZ, 1 << 20);
+    os_widen_pipe(news_fds[1], 1 << 20);
     if (n > 0) {
         wanted = grow(wanted, n + 1, sizeof(*wanted));
         wanted[n++] = PMIX_ERR_LOST_CONNECTION;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pmixcc: runs the compiler with the flags that pkg-config has for pmix. */
+#include "../os.h"
 #include "tool.h"
 
 #include <errno.h>
@@ -34,13 +35,11 @@ static const struct {
 static void set_path(void)
 {
     char self[PATH_MAX];
-    const ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
     const char *before = secure_getenv("PKG_CONFIG_PATH");
     char *slash, *path;
 
-    if (n <= 0)
+    if (!os_program(self, sizeof(self)))
         return;
-    self[n] = '\0';
     for (int i = 0; i < 2; i++)
         if ((slash = strrchr(self, '/')))
             *slash = '\0';

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ranks.h"
+#include "../os.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -142,16 +143,11 @@ static void ask_usage(const char *job, struct rank *all, size_t n)
 /* Reads a file of a process, at most size - 1 bytes. Returns their number. */
 static size_t read_file(pid_t pid, const char *name, char *to, size_t size)
 {
-    char path[64];
-    size_t got = 0;
-    ssize_t more = 0;
+    FILE *file = os_process_file(pid, name);
+    size_t got = file ? fread(to, 1, size - 1, file) : 0;
 
-    snprintf(path, sizeof(path), "/proc/%ld/%s", (long)pid, name);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    while (fd >= 0 && got < size - 1 && (more = read(fd, to + got, size - 1 - got)) > 0)
-        got += (size_t)more;
-    if (fd >= 0)
-        close(fd);
+    if (file)
+        fclose(file);
     to[got] = '\0';
     return got;
 }
