@@ -2,6 +2,7 @@
 #include "components/pfexec/child.h"
 
 #include "core/base/fd.h"
+#include "core/os/os.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,11 +10,8 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
-#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 
 enum {
@@ -36,7 +34,7 @@ static bool make_group(struct px_pfexec_plan *plan)
  * before. */
 static bool bind_to_parent(struct px_pfexec_plan *plan)
 {
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+    if (!px_os_end_with_parent(SIGKILL))
         return false;
     if (getppid() != plan->parent)
         _exit(EXIT_NOT_RUN);
@@ -129,26 +127,14 @@ static bool set_umask(struct px_pfexec_plan *plan)
     return true;
 }
 
-/* The C library's functions would wait for the parent's threads, which do not exist
- * here. 32-bit systems also have calls for 16-bit ids. */
-#ifdef SYS_setresuid32
-#define NR_OF(call) SYS_##call##32
-#else
-#define NR_OF(call) SYS_##call
-#endif
-
 /* Changes the user. The change clears the parent-death signal, so the signal is set
  * again. */
 static bool become_user(struct px_pfexec_plan *plan)
 {
     const struct px_pfexec_user *u = plan->spec->user;
 
-    if (!u)
-        return true;
-    return syscall(NR_OF(setgroups), u->n_groups, u->groups) == 0 &&
-           syscall(NR_OF(setresgid), u->gid, u->gid, u->gid) == 0 &&
-           syscall(NR_OF(setresuid), u->uid, u->uid, u->uid) == 0 &&
-           bind_to_parent(plan);
+    return !u || (px_os_set_ids(u->uid, u->gid, u->groups, u->n_groups) &&
+                  bind_to_parent(plan));
 }
 
 static bool enter_directory(struct px_pfexec_plan *plan)
@@ -175,8 +161,7 @@ static bool reset_signals(struct px_pfexec_plan *plan PX_UNUSED)
  * process too. */
 static bool stop_at_exec(struct px_pfexec_plan *plan)
 {
-    return !(plan->spec->flags & PX_PFEXEC_STOP_AT_EXEC) ||
-           ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0;
+    return !(plan->spec->flags & PX_PFEXEC_STOP_AT_EXEC) || px_os_trace_me();
 }
 
 /* Runs the program. A file that was just written may still be open for writing in a

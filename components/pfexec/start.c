@@ -6,23 +6,22 @@
 #include "core/base/err.h"
 #include "core/base/fd.h"
 #include "core/base/list.h"
-#include "core/base/proc.h"
+#include "core/os/os.h"
+#include "core/os/proc.h"
 #include "core/base/str.h"
-#include "core/reclaim/group.h"
+#include "core/os/group.h"
+#include "core/reclaim/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/ptrace.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 enum {
     KILL_MS = 1000, /* time limit for a killed child to end */
     STATUS_LOST = 255 << 8,
-    TO_GROUP = 1 << 2, /* PIDFD_SIGNAL_PROCESS_GROUP, since Linux 6.9 */
 };
 
 enum { CGROUP_NO, CGROUP_TRY, CGROUP_YES };
@@ -136,28 +135,15 @@ static struct child *find(struct pfexec *p, pid_t pid)
     return NULL;
 }
 
-/* Sends a signal by pidfd, which never means another process. Returns 0 or an errno. */
-static int send_by_pidfd(const struct child *c, int signum, unsigned flags)
-{
-#ifdef SYS_pidfd_send_signal
-    if (c->pidfd >= 0)
-        return syscall(SYS_pidfd_send_signal, c->pidfd, signum, NULL, flags) ? errno
-                                                                             : 0;
-#endif
-    (void)c;
-    (void)signum;
-    (void)flags;
-    return ENOSYS;
-}
-
-/* Sends a signal to the group or the process. Without a pidfd the pid stays ours until
- * we reap the child, unless another part of this program reaps it. Returns 0 or an
- * errno. */
+/* Sends a signal to the group or the process, by pidfd, which never means another
+ * process. Without a pidfd the pid stays ours until we reap the child, unless another
+ * part of this program reaps it. Returns 0 or an errno. */
 static int send_to(const struct child *c, int signum, bool group)
 {
-    int errnum = send_by_pidfd(c, signum, group ? TO_GROUP : 0);
+    int errnum = px_os_pidfd_signal(c->pidfd, signum, group);
 
-    if (errnum == 0 || errnum == ESRCH || send_by_pidfd(c, 0, 0) == ESRCH)
+    if (errnum == 0 || errnum == ESRCH ||
+        px_os_pidfd_signal(c->pidfd, 0, false) == ESRCH)
         return errnum; /* otherwise the kernel lacks the call */
     return kill(group ? -c->pid : c->pid, signum) ? errno : 0;
 }
@@ -223,7 +209,7 @@ static void give_up(struct child *c)
 static void try_stop(struct child *c)
 {
     c->owner->services->watch_set(c->watch, 0);
-    if (ptrace(PTRACE_DETACH, c->pid, NULL, SIGSTOP) == 0) {
+    if (px_os_untrace_stopped(c->pid)) {
         c->stage = STARTED;
     } else if (c->nap_ms > c->owner->conf.start_timeout) {
         give_up(c);
@@ -420,8 +406,8 @@ static pmix_status_t watch_child(struct child *c, struct px_err *err)
     }
     if (rc) {
         kill(c->pid, SIGKILL);
-        (void)PX_RETRY(waitpid(c->pid, NULL, __WALL)); /* the child is not in any file
-                                                        * system call yet */
+        /* the child is not in any file system call yet */
+        (void)PX_RETRY(waitpid(c->pid, NULL, PX_OS_WAIT_ALL));
         return px_err_set(err, PMIX_ERR_NOMEM, "cannot watch it: out of memory");
     }
     services->timer_set(c->timer, c->owner->conf.start_timeout);
@@ -557,7 +543,7 @@ void px_pfexec_close(void *self)
     }
     if (p->group >= 0) {
         px_drop_fd(&p->group);
-        px_group_end(getpid(), p->start_time);
+        px_group_end(getpid(), p->start_time, px_reclaim_kill_one);
     }
     free(p);
 }

@@ -12,6 +12,7 @@ SLACK = 130  # percent of the plan
 ROOMS = (
     (6500, "public headers, component interface", "include"),
     (2300, "stateless helpers over libc, maps that move over many puts", "core/base"),
+    (1500, "the system beside POSIX", "core/os"),
     (3500, "removes what dead processes left", "core/reclaim"),
     (7500, "public types by table, bytes to types and back", "core/types", "core/wire"),
     (2000, "loop, calls, children, log", "core/rt"),

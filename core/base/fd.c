@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* File descriptors. Whole transfers wait in poll, not in read or write, so deadlines
- * also hold for blocking descriptors. Closing ranges works without close_range, which
- * kernels before 5.9 lack and some sandboxes refuse. */
+ * also hold for blocking descriptors. */
 #include "core/base/fd.h"
 
 #include "core/base/clock.h"
 #include "core/base/err.h"
+#include "core/os/os.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <time.h>
 
@@ -172,65 +171,6 @@ pmix_status_t px_fd_read_all(int fd, void *bytes, size_t n, uint64_t deadline_ms
     return PMIX_SUCCESS;
 }
 
-/* A record of getdents64. libc's readdir would allocate. */
-struct dirent_head {
-    uint64_t ino;
-    int64_t off;
-    uint16_t reclen;
-    uint8_t type;
-    char name[];
-};
-
-int px_fd_each_name(int folder, bool (*each)(void *arg, const char *name), void *arg)
-{
-    char entries[4096];
-
-    for (;;) {
-        long n = syscall(SYS_getdents64, folder, entries, sizeof(entries));
-        uint16_t reclen;
-
-        if (n <= 0)
-            return n < 0 ? errno : 0;
-        for (const char *at = entries; at < entries + n; at += reclen) {
-            const char *name = at + offsetof(struct dirent_head, name);
-
-            memcpy(&reclen, at + offsetof(struct dirent_head, reclen), sizeof(reclen));
-            if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && !each(arg, name))
-                return 0;
-        }
-    }
-}
-
-struct closing {
-    int from, last, listing;
-};
-
-static bool close_named(void *arg, const char *name)
-{
-    const struct closing *c = arg;
-    int fd = 0;
-
-    for (; *name; name++)
-        fd = fd * 10 + (*name - '0');
-    if (fd >= c->from && fd <= c->last && fd != c->listing)
-        close(fd);
-    return true;
-}
-
-/* Closes the descriptors that /proc lists. Closing during the listing skips no entry,
- * because procfs continues at a descriptor number. */
-static bool close_listed(int from, int last)
-{
-    int dir = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (dir < 0)
-        return false;
-
-    struct closing closing = {.from = from, .last = last, .listing = dir};
-    int errnum = px_fd_each_name(dir, close_named, &closing);
-    close(dir);
-    return errnum == 0;
-}
-
 void px_fd_close_range(int from, int last)
 {
     struct rlimit limit;
@@ -239,11 +179,7 @@ void px_fd_close_range(int from, int last)
         from = 0;
     if (last < from)
         return;
-#ifdef SYS_close_range
-    if (syscall(SYS_close_range, (unsigned)from, (unsigned)last, 0) == 0)
-        return;
-#endif
-    if (close_listed(from, last))
+    if (px_os_close_range(from, last))
         return;
     /* Descriptors opened before the soft limit was lowered may be above the soft
      * limit. */

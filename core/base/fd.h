@@ -34,12 +34,9 @@ pmix_status_t px_fd_await(int fd, short events, uint64_t deadline_ms);
  * this function before threads start. In a multithreaded process each growth of the
  * table blocks a thread for milliseconds. */
 void px_fd_make_room(int n);
-/* Closes every fd >= from, with close_range, /proc or a loop. Async-signal-safe. */
+/* Closes every fd >= from. Async-signal-safe. */
 void px_fd_close_from(int from);
 /* Closes every fd in [from, last]. Async-signal-safe. */
 void px_fd_close_range(int from, int last);
-/* Calls each with every name in folder, an open directory, until each returns false.
- * Skips "." and "..". Returns 0 or an errno. Async-signal-safe. */
-int px_fd_each_name(int folder, bool (*each)(void *arg, const char *name), void *arg);
 
 #endif

@@ -6,6 +6,7 @@
 #include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/client/client.h"
+#include "core/os/proc.h"
 #include "core/plugin/select.h"
 #include "core/role/security.h"
 #include "core/rt/log.h"
@@ -122,15 +123,9 @@ pmix_status_t px_server_addr_from_uri(struct px_server_addr *c, const char *text
 static pmix_status_t add_command(px_infos *infos)
 {
     char text[4096];
-    PX_AUTOCLOSE int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 
-    if (n <= 0)
+    if (!px_osproc_command_line(text, sizeof(text)))
         return PMIX_SUCCESS;
-    text[n] = '\0';
-    for (ssize_t i = 0; i + 1 < n; i++)
-        if (!text[i])
-            text[i] = ' ';
     return px_infos_add(infos, PMIX_CMD_LINE, text, PMIX_STRING);
 }
 

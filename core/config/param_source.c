@@ -8,6 +8,7 @@
 #include "core/base/vec.h"
 #include "core/config/config.h"
 #include "core/config/param_impl.h"
+#include "core/os/os.h"
 #include "core/rt/owner.h"
 #include "pmix_data.h"
 
@@ -425,7 +426,7 @@ pmix_status_t px_params_create(const pmix_info_t *info, size_t n_info,
     struct px_param_origin origin = {
         .sysconfdir = sysconfdir && sysconfdir[0] == '/' ? sysconfdir : PX_SYSCONFDIR,
         .home = home && home[0] == '/' ? home : NULL,
-        .env = px_is_setuid() ? NULL : environ,
+        .env = px_os_is_setuid() ? NULL : environ,
         .info = info,
         .n_info = n_info,
         .where = where,

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/base/clock.h"
-#include "core/base/proc.h"
+#include "core/os/proc.h"
 #include "core/base/strv.h"
 #include "core/config/core_params.h"
 #include "core/config/param.h"
@@ -281,11 +281,11 @@ static pmix_status_t name_cluster(struct px_model *m, const char *name,
  * by the tag, also in other sessions. */
 static void add_rlimit_tag(struct px_launcher *l)
 {
-    struct px_pfexec_limit tag = {.resource = RLIMIT_RTTIME, .optional = true};
+    struct px_pfexec_limit tag = {.resource = PX_OSPROC_TAG_RESOURCE, .optional = true};
     struct px_osproc_stat st = {0};
     struct rlimit now;
 
-    if (getrlimit(RLIMIT_RTTIME, &now) < 0 || !px_osproc_stat(getpid(), &st))
+    if (getrlimit(PX_OSPROC_TAG_RESOURCE, &now) < 0 || !px_osproc_stat(getpid(), &st))
         return;
     tag.limit.rlim_max = px_osproc_rlimit_tag(getpid(), st.start, now.rlim_max);
     tag.limit.rlim_cur = now.rlim_cur < tag.limit.rlim_max ? now.rlim_cur

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/base/fd.h"
+#include "core/os/os.h"
 #include "core/rt/log.h"
 
 enum { BACKGROUND_MS = 250 }; /* interval of checks for the foreground */
@@ -122,8 +123,8 @@ pmix_status_t px_iof_input_open(struct px_loop *loop,
     /* A descriptor without a file type was made by this process itself. */
     bool given = fstat(STDIN_FILENO, &st) == 0 && (st.st_mode & S_IFMT) != 0;
     if (given && !S_ISREG(st.st_mode))
-        in->from = open("/proc/self/fd/0",
-                        O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        in->from = px_os_reopen(STDIN_FILENO,
+                                O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (given && in->from < 0)
         in->from = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
     in->is_terminal = isatty(STDIN_FILENO);

@@ -8,7 +8,7 @@
 #include "core/base/clock.h"
 #include "core/base/err.h"
 #include "core/base/list.h"
-#include "core/base/pages.h"
+#include "core/os/os.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -431,7 +431,7 @@ static uint8_t *room_to_read(struct px_conn *c, size_t *n)
         return px_loop_scratch(c->loop);
     *n = c->in.cap - c->in.len < want ? c->in.cap - c->in.len : want;
     if (*n > had)
-        px_pages_populate(c->in.data + c->in.len + had, *n - had);
+        px_os_populate(c->in.data + c->in.len + had, *n - had);
     return c->in.data + c->in.len;
 }
 

@@ -6,16 +6,14 @@
 #include "core/model/store.h"
 
 #include "core/base/strv.h"
+#include "core/os/os.h"
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
 #include "frameworks/framework.h"
 #include "tenon/gds.h"
 
-#include <limits.h>
-#include <linux/futex.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Creates tables with the best component that does not decline. in_place: only
@@ -200,7 +198,7 @@ struct px_fence_futex *px_store_make_fence_futex(struct px_stores *store)
 void px_fence_futex_wake(struct px_fence_futex *futex)
 {
     atomic_fetch_add_explicit(&futex->turns, 1, memory_order_release);
-    syscall(SYS_futex, &futex->turns, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    px_os_futex_wake(&futex->turns, true);
 }
 
 void px_fence_futex_set(struct px_fence_futex *futex, uint64_t number)

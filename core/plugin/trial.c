@@ -6,6 +6,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/fd.h"
+#include "core/os/os.h"
 #include "core/reclaim/process.h"
 
 #include <errno.h>
@@ -71,7 +72,7 @@ static bool read_steps(struct trial *t)
  * open. */
 static bool follow(struct trial *t, uint64_t deadline_ms)
 {
-    PX_AUTOCLOSE int pidfd = px_reclaim_pidfd_open(t->pid);
+    PX_AUTOCLOSE int pidfd = px_os_pidfd_open(t->pid);
     struct pollfd fds[] = {{.fd = t->fd, .events = POLLIN},
                            {.fd = pidfd, .events = POLLIN}};
 
@@ -94,7 +95,7 @@ static int end(pid_t pid)
     int status = -1;
 
     if (PX_RETRY(waitid(P_PID, (id_t)pid, &info,
-                        WEXITED | WNOHANG | WNOWAIT | __WALL)) == 0) {
+                        WEXITED | WNOHANG | WNOWAIT | PX_OS_WAIT_ALL)) == 0) {
         kill(-pid, SIGKILL); /* an ended child keeps its status */
         kill(pid, SIGKILL);
         (void)px_reclaim_reap_until(pid, px_clock_ms() + REAP_MS, &status);

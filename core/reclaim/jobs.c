@@ -197,7 +197,7 @@ static int start_worker(struct px_reclaim_jobs *p, int i, struct px_reclaim_job 
         return errno;
     p->workers[i].pid = pid;
     p->workers[i].job = job;
-    p->workers[i].pidfd = px_reclaim_pidfd_open(pid);
+    p->workers[i].pidfd = px_os_pidfd_open(pid);
     if (p->workers[i].pidfd >= 0)
         p->workers[i].watch = p->services->watch(p->services, p->workers[i].pidfd,
                                                  PX_READABLE, on_event, p);
@@ -219,7 +219,7 @@ static bool has_ended(pid_t pid, int *status)
 {
     siginfo_t info = {0};
     int r = PX_RETRY(
-        waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL));
+        waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT | PX_OS_WAIT_ALL));
 
     if (r == 0 && info.si_pid != pid)
         return false;

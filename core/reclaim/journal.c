@@ -6,7 +6,7 @@
 #include "core/reclaim/journal.h"
 
 #include "core/base/attr.h"
-#include "core/base/proc.h"
+#include "core/os/proc.h"
 #include "core/base/str.h"
 #include "core/reclaim/rmtree.h"
 
@@ -133,22 +133,10 @@ uint64_t px_journal_start_time(int64_t pid)
 void px_journal_whereabouts(const char *node, char *out)
 {
     enum { SIZE = 320 };
-    char boot[64], space[64];
-    size_t n = 0;
+    char space[128];
+    size_t n = px_osproc_space(space);
 
-    if (px_osproc_read("/proc/sys/kernel/random/boot_id", boot, sizeof(boot))) {
-        n = strcspn(boot, " \n");
-        memcpy(out, boot, n);
-        ssize_t link_n = readlink("/proc/self/ns/pid", space, sizeof(space) - 1);
-        space[link_n > 0 ? link_n : 0] = '\0';
-        const char *digits = space + strcspn(space, "0123456789");
-        size_t digits_n = strspn(digits, "0123456789");
-        if (link_n > 0) {
-            out[n++] = '.';
-            memcpy(out + n, digits, digits_n);
-            n += digits_n;
-        }
-    }
+    memcpy(out, space, n);
     out[n++] = ' ';
     px_str_copy(out + n, SIZE - n, node);
 }

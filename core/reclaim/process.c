@@ -7,30 +7,18 @@
 #include "core/base/attr.h"
 #include "core/base/clock.h"
 #include "core/base/fd.h"
-#include "core/base/proc.h"
+#include "core/os/os.h"
+#include "core/os/proc.h"
 #include "core/base/str.h"
 
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/capability.h>
-#include <linux/landlock.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-
-/* Newer than the headers of some supported systems. */
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_send_signal 424
-#define SYS_pidfd_open        434
-#endif
-#ifndef LANDLOCK_ACCESS_FS_REFER
-#define LANDLOCK_ACCESS_FS_REFER (1ULL << 13)
-#endif
 
 enum {
     N_STREAMS = 3,
@@ -53,8 +41,7 @@ static pid_t fork_blocked(bool bare)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &was);
-    /* The order of clone's arguments depends on the machine, but all are zero. */
-    pid_t pid = bare ? (pid_t)syscall(SYS_clone, 0L, 0L, 0L, 0L, 0L) : fork();
+    pid_t pid = bare ? px_os_fork_unseen() : fork();
     if (pid != 0) {
         int errnum = errno;
 
@@ -108,7 +95,7 @@ void px_reclaim_detach(const char *name, const int *keep, size_t n)
 {
     sigset_t all;
 
-    prctl(PR_SET_NAME, name);
+    px_os_name_thread(name);
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
     leave(keep, n);
@@ -116,8 +103,8 @@ void px_reclaim_detach(const char *name, const int *keep, size_t n)
         /* / is better but not required: the old folder stays in use */
     }
     umask(077);
-    prctl(PR_SET_PDEATHSIG, 0);
-    prctl(PR_SET_DUMPABLE, 0);
+    (void)px_os_end_with_parent(0);
+    (void)px_os_hide_memory();
 }
 
 /* ---- programs beside the host --------------------------------------------------- */
@@ -161,7 +148,7 @@ bool px_reclaim_launch(char *const argv[], const int ends[2], int report)
 
 void px_reclaim_bind(pid_t parent)
 {
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != parent)
+    if (!px_os_end_with_parent(SIGKILL) || getppid() != parent)
         _exit(EXIT_FAILURE);
 }
 
@@ -182,15 +169,6 @@ pid_t px_reclaim_fork_component(const char *name, int keep)
 }
 
 /* ---- becoming a user ------------------------------------------------------------ */
-
-/* Numbers of the system calls that set ids. The C library's functions would wait for
- * threads that exist in the parent only. They would also take locks that no thread
- * releases here. On 32-bit systems the plain calls take 16-bit ids. */
-#ifdef SYS_setresuid32
-#define NR_OF(call) SYS_##call##32
-#else
-#define NR_OF(call) SYS_##call
-#endif
 
 static void must(bool good)
 {
@@ -214,21 +192,6 @@ static bool is_group(gid_t gid)
            effective == gid && saved == gid;
 }
 
-/* Drops all capabilities. The kernel drops them with root's uid unless the host asked
- * for PR_SET_KEEPCAPS. */
-static void drop_capabilities(void)
-{
-    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}},
-                                  left[PX_COUNT(none)];
-
-    memset(left, 0xff, sizeof(left)); /* assume all until capget has answered */
-    must(syscall(SYS_capset, &head, none) == 0);
-    must(syscall(SYS_capget, &head, left) == 0);
-    for (size_t i = 0; i < PX_COUNT(left); i++)
-        must(!left[i].effective && !left[i].permitted && !left[i].inheritable);
-}
-
 void px_drop_privileges(uid_t uid, gid_t gid)
 {
     const uid_t same_uid = (uid_t)-1;
@@ -237,43 +200,23 @@ void px_drop_privileges(uid_t uid, gid_t gid)
 
     must(uid != same_uid && gid != same_gid);
     if (!is_user(uid) || (uid == 0 && !is_group(gid))) {
-        must(syscall(NR_OF(setgroups), 1L, &gid) == 0);
-        must(syscall(NR_OF(setresgid), gid, gid, gid) == 0);
-        must(syscall(NR_OF(setresuid), uid, uid, uid) == 0);
+        must(px_os_set_ids(uid, gid, &gid, 1));
         must(is_user(uid) && is_group(gid));
         must(getgroups(PX_COUNT(groups), groups) == 1 && groups[0] == gid);
     }
     if (uid != 0) {
-        drop_capabilities();
-        must(syscall(NR_OF(setuid), 0L) < 0);
-        must(syscall(NR_OF(setresuid), same_uid, 0L, same_uid) < 0);
+        must(px_os_drop_capabilities());
         must(is_user(uid));
     }
-    must(prctl(PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L) == 0);
+    must(px_os_refuse_new_rights());
     /* memory still holds the server's data: no debugger of this user */
-    must(prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L) == 0);
+    must(px_os_hide_memory());
 }
 
-/* ---- Landlock ------------------------------------------------------------------- */
+/* ---- confinement ---------------------------------------------------------------- */
 
-/* A second line of defence against bugs of ours. With Landlock, a walking process may
- * only remove, and only below the folders of its items. Reading is not restricted. */
-
-/* All rights that change or run something, except removal. Truncation by path and
- * device requests are not restricted, because Landlock would then check every opened
- * folder as well. LANDLOCK_ACCESS_FS_REFER exists from version 2 on. */
-static const uint64_t removal = LANDLOCK_ACCESS_FS_REMOVE_DIR |
-                                LANDLOCK_ACCESS_FS_REMOVE_FILE,
-                      changes = LANDLOCK_ACCESS_FS_EXECUTE |
-                                LANDLOCK_ACCESS_FS_WRITE_FILE |
-                                LANDLOCK_ACCESS_FS_MAKE_CHAR |
-                                LANDLOCK_ACCESS_FS_MAKE_DIR |
-                                LANDLOCK_ACCESS_FS_MAKE_REG |
-                                LANDLOCK_ACCESS_FS_MAKE_SOCK |
-                                LANDLOCK_ACCESS_FS_MAKE_FIFO |
-                                LANDLOCK_ACCESS_FS_MAKE_BLOCK |
-                                LANDLOCK_ACCESS_FS_MAKE_SYM,
-                      moves = LANDLOCK_ACCESS_FS_REFER;
+/* A second line of defence against bugs of ours. A walking process may only remove, and
+ * only below the folders of its items. Reading is not restricted. */
 
 /* Allows removal below the parent folder of path. */
 static void allow_beside(int rules, struct px_rm_sys *sys, const char *path)
@@ -288,52 +231,39 @@ static void allow_beside(int rules, struct px_rm_sys *sys, const char *path)
     PX_AUTOCLOSE int fd = px_rm_open_way(sys, folder, geteuid());
     if (fd < 0) /* the walk cannot open this folder, either */
         return;
-    struct landlock_path_beneath_attr rule = {.allowed_access = removal,
-                                              .parent_fd = fd};
-    if (syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0)
+    if (!px_os_confine_allow(rules, fd))
         _exit(EXIT_NOT_CONFINED);
 }
 
 bool px_reclaim_confine(const struct px_rm_item *items, size_t n)
 {
-    long abi = syscall(SYS_landlock_create_ruleset, NULL, 0,
-                       LANDLOCK_CREATE_RULESET_VERSION);
+    const int rules = px_os_confine_begin(items != NULL);
     struct px_rm_sys sys = {0};
 
-    if (abi < 1) /* unknown, switched off or not permitted */
-        return false;
-    struct landlock_ruleset_attr attr = {
-        .handled_access_fs = changes | (abi >= 2 ? moves : 0) | (items ? removal : 0)};
-    long rules = syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
     if (rules < 0)
         return false;
     for (size_t i = 0; items && i < n; i++) {
         if (items[i].kind != PX_RM_KEEP)
-            allow_beside((int)rules, &sys, items[i].path);
+            allow_beside(rules, &sys, items[i].path);
     }
-    bool confined = syscall(SYS_landlock_restrict_self, rules, 0) == 0;
+    bool confined = px_os_confine(rules);
     if (!confined && errno != E2BIG) /* too many nested rulesets of the host */
         _exit(EXIT_NOT_CONFINED);
-    close((int)rules);
+    close(rules);
     return confined;
 }
 
 /* ---- children ------------------------------------------------------------------- */
 
-int px_reclaim_pidfd_open(int64_t pid)
-{
-    return (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
-}
-
 bool px_reclaim_reap(pid_t pid, int *status)
 {
     *status = -1;
-    return PX_RETRY(waitpid(pid, status, WNOHANG | __WALL)) != 0;
+    return PX_RETRY(waitpid(pid, status, WNOHANG | PX_OS_WAIT_ALL)) != 0;
 }
 
 bool px_reclaim_reap_until(pid_t pid, uint64_t deadline_ms, int *status)
 {
-    PX_AUTOCLOSE int pidfd = px_reclaim_pidfd_open(pid);
+    PX_AUTOCLOSE int pidfd = px_os_pidfd_open(pid);
     struct pollfd ended = {.fd = pidfd, .events = POLLIN};
 
     while (!px_reclaim_reap(pid, status)) {
@@ -363,22 +293,18 @@ struct orphans {
     bool found;
 };
 
-/* Returns false when name is a living process of the leader's group and user. For
- * px_fd_each_name. */
-static bool is_other(void *arg, const char *name)
+/* Returns false for a living process of the leader's group and user. For
+ * px_osproc_each. */
+static bool is_other(void *arg, int64_t pid)
 {
     struct orphans *orphans = arg;
     const struct px_journal_record *leader = orphans->leader;
     struct px_osproc_stat st;
-    struct stat owner;
-    char path[64];
-    int64_t pid;
+    uid_t owner;
 
-    orphans->found = px_str_to_i64(name, 2, INT32_MAX, &pid) &&
-                     px_osproc_stat(pid, &st) && !px_osproc_stat_ended(&st) &&
+    orphans->found = px_osproc_stat(pid, &st) && !px_osproc_stat_ended(&st) &&
                      st.pgrp == (int64_t)leader->x && st.start >= leader->y &&
-                     px_osproc_path(pid, "", path, sizeof(path)) &&
-                     stat(path, &owner) == 0 && owner.st_uid == leader->uid;
+                     px_osproc_owner(pid, &owner) && owner == leader->uid;
     return !orphans->found;
 }
 
@@ -390,19 +316,18 @@ static void kill_orphans(const struct px_journal_record *leader)
 {
     struct orphans orphans = {.leader = leader};
     pid_t group = (pid_t)leader->x;
-    PX_AUTOCLOSE int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-    if (proc >= 0 && group != getpgrp() && kill(-group, 0) == 0 &&
-        !px_fd_each_name(proc, is_other, &orphans) && orphans.found)
+    if (group != getpgrp() && kill(-group, 0) == 0 &&
+        !px_osproc_each(is_other, &orphans) && orphans.found)
         kill(-group, SIGKILL);
 }
 
 /* Kills by the pidfd, or by the pid on systems without pidfds. */
 static bool send_kill(int64_t pid, int pidfd)
 {
-    if (pidfd >= 0 && syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0) == 0)
-        return true;
-    return (pidfd < 0 || errno != ESRCH) && kill((pid_t)pid, SIGKILL) == 0;
+    const int errnum = px_os_pidfd_signal(pidfd, SIGKILL, false);
+
+    return !errnum || (errnum != ESRCH && kill((pid_t)pid, SIGKILL) == 0);
 }
 
 void px_reclaim_kill(const struct px_journal_record *r)
@@ -413,7 +338,7 @@ void px_reclaim_kill(const struct px_journal_record *r)
     if (r->type != PX_JOURNAL_PROC || !(r->flags & PX_JOURNAL_END) || !r->y ||
         pid <= 1 || pid == getpid())
         return;
-    PX_AUTOCLOSE int pidfd = px_reclaim_pidfd_open(pid);
+    PX_AUTOCLOSE int pidfd = px_os_pidfd_open(pid);
     if (!px_osproc_stat(pid, &st)) {
         if (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
             kill_orphans(r);
@@ -436,12 +361,11 @@ struct tagged {
 /* True for janitors and workers, which end by themselves when their work is done. */
 static bool is_cleaner(int64_t pid)
 {
-    char path[64], name[32];
+    char name[32];
 
-    return px_osproc_path(pid, "/comm", path, sizeof(path)) &&
-           px_osproc_read(path, name, sizeof(name)) &&
-           (strcmp(name, PX_RECLAIM_JANITOR "\n") == 0 ||
-            strcmp(name, PX_RECLAIM_WORKER "\n") == 0);
+    return px_osproc_name(pid, name, sizeof(name)) &&
+           (strcmp(name, PX_RECLAIM_JANITOR) == 0 ||
+            strcmp(name, PX_RECLAIM_WORKER) == 0);
 }
 
 bool px_reclaim_kill_one(int64_t pid, int pidfd)
@@ -449,15 +373,14 @@ bool px_reclaim_kill_one(int64_t pid, int pidfd)
     return !is_cleaner(pid) && send_kill(pid, pidfd);
 }
 
-static bool kill_tagged(void *arg, const char *name)
+static bool kill_tagged(void *arg, int64_t pid)
 {
     struct tagged *m = arg;
     struct px_osproc_stat st;
-    int64_t pid;
 
-    if (!px_str_to_i64(name, 2, INT32_MAX, &pid) || pid == getpid())
+    if (pid == getpid())
         return true;
-    PX_AUTOCLOSE int pidfd = px_reclaim_pidfd_open(pid);
+    PX_AUTOCLOSE int pidfd = px_os_pidfd_open(pid);
     if (!px_osproc_stat(pid, &st) || px_osproc_stat_ended(&st) || st.start < m->start ||
         !px_osproc_has_rlimit_tag(pid, m->tag))
         return true;
@@ -475,10 +398,8 @@ void px_reclaim_kill_tagged(int64_t server, uint64_t start, bool wait)
     int clean = 0;
 
     while (m.tag && clean < CLEAN_ROUNDS && px_clock_ms() < deadline_ms) {
-        PX_AUTOCLOSE int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
         m.n = 0;
-        if (proc < 0 || px_fd_each_name(proc, kill_tagged, &m))
+        if (px_osproc_each(kill_tagged, &m))
             break;
         clean = m.n ? 0 : clean + 1;
         if (!wait && clean)

@@ -4,13 +4,14 @@
 #ifndef PX_RECLAIM_PROCESS_H
 #define PX_RECLAIM_PROCESS_H
 
+#include "core/os/os.h"
 #include "core/reclaim/journal.h"
 #include "core/reclaim/rmtree.h"
 
-/* Forks without an exit signal. Only waitpid(pid, ..., __WALL) sees the child, so hosts
- * that reap every child do not notice. In the child all signals are blocked. The child
- * may call async-signal-safe functions only. The child must not set ids through libc,
- * which would look for the parent's threads. Returns -1 with errno on failure. */
+/* Forks by px_os_fork_unseen, so hosts that reap every child do not notice. In the
+ * child all signals are blocked. The child may call async-signal-safe functions only.
+ * The child must not set ids through libc, which would look for the parent's threads.
+ * Returns -1 with errno on failure. */
 pid_t px_reclaim_fork(void);
 
 /* Names of janitor and worker processes, which never kill each other. */
@@ -48,9 +49,6 @@ void px_drop_privileges(uid_t uid, gid_t gid);
  * false if Landlock is not available. Ends the process if the state is uncertain. */
 bool px_reclaim_confine(const struct px_rm_item *items, size_t n);
 
-/* Returns a descriptor that becomes readable when the process ends, or -1. The process
- * need not be a child. */
-int px_reclaim_pidfd_open(int64_t pid);
 /* Reaps the child without waiting. True if the child has ended (*status from waitpid)
  * or is not a child of ours (*status -1). */
 bool px_reclaim_reap(pid_t pid, int *status);

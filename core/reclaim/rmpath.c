@@ -3,22 +3,13 @@
 #include "core/reclaim/rmpath.h"
 
 #include "core/base/attr.h"
-#include "core/base/proc.h"
+#include "core/os/os.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/stat.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/sysmacros.h>
-#include <sys/vfs.h>
-
-/* Newer than the headers of some supported systems. */
-#ifndef STATX_ATTR_MOUNT_ROOT
-#define STATX_ATTR_MOUNT_ROOT 0x2000
-#endif
 
 enum { MAX_NAME = 255, MAX_LINKS = 40, WRITE_OTHERS = S_IWGRP | S_IWOTH };
 
@@ -38,9 +29,7 @@ static const char *check_place(const char *normal)
 {
     if (!*normal)
         return "it is the root folder";
-    if (px_rm_path_is_in(normal, "/proc"))
-        return "it is in /proc";
-    return px_rm_path_is_in(normal, "/sys") ? "it is in /sys" : NULL;
+    return px_os_path_is_pseudo(normal);
 }
 
 /* Appends a name. Returns NULL, or the problem. */
@@ -85,98 +74,30 @@ const char *px_rm_path_check(const char *path, char *out)
 
 /* ---- identity ------------------------------------------------------------------- */
 
-static int probe_extended(struct px_rm_sys *sys, int at, const char *name,
-                          struct px_rm_node *out)
-{
-    const unsigned int mask = STATX_TYPE | STATX_MODE | STATX_UID | STATX_GID |
-                              STATX_INO | STATX_CTIME | STATX_NLINK;
-    int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (*name ? 0 : AT_EMPTY_PATH) |
-                (sys->no_wait ? AT_STATX_DONT_SYNC : 0);
-    struct statx st;
-
-    if (syscall(SYS_statx, at, name, flags, mask, &st) < 0)
-        return errno;
-    if (!(st.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT))
-        sys->no_mount_flag = true;
-    *out = (struct px_rm_node){
-        .dev = makedev(st.stx_dev_major, st.stx_dev_minor),
-        .ino = st.stx_ino,
-        .uid = st.stx_uid,
-        .gid = st.stx_gid,
-        .mode = st.stx_mode,
-        .links = st.stx_nlink,
-        .mount = st.stx_attributes & st.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT,
-        .changed_ns = st.stx_ctime.tv_sec * NS_PER_S + st.stx_ctime.tv_nsec,
-    };
-    return 0;
-}
-
 int px_rm_probe(struct px_rm_sys *sys, int at, const char *name, struct px_rm_node *out)
 {
     struct stat st;
+    int is_mount;
+    int rc = px_os_stat(at, name, sys->no_statx, sys->no_wait, &st, &is_mount);
 
-    if (!sys->no_statx) {
-        int rc = probe_extended(sys, at, name, out);
-
-        if (rc != ENOSYS && rc != EPERM)
-            return rc;
-        sys->no_statx = sys->no_mount_flag = true;
+    if (!sys->no_statx && (rc == ENOSYS || rc == EPERM)) {
+        sys->no_statx = true;
+        rc = px_os_stat(at, name, true, sys->no_wait, &st, &is_mount);
     }
-    if ((*name ? fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)
-               : fstat(at, &st)) < 0)
-        return errno;
+    if (rc)
+        return rc;
+    if (is_mount < 0)
+        sys->no_mount_flag = true;
     *out = (struct px_rm_node){.dev = st.st_dev,
                                .ino = st.st_ino,
                                .uid = st.st_uid,
                                .gid = st.st_gid,
                                .mode = st.st_mode,
                                .links = st.st_nlink,
+                               .mount = is_mount > 0,
                                .changed_ns = st.st_ctim.tv_sec * NS_PER_S +
                                              st.st_ctim.tv_nsec};
     return 0;
-}
-
-/* Returns the kernel's mount id of fd, or minus an errno. */
-static int64_t mount_of(int fd)
-{
-    char path[40] = "/proc/self/fdinfo/", text[256], *digit = path + sizeof(path) - 1;
-    const char *found;
-
-    do
-        *--digit = (char)('0' + fd % 10);
-    while (fd /= 10);
-    memmove(path + strlen(path), digit, strlen(digit) + 1);
-    errno = ENODATA;
-    if (!px_osproc_read(path, text, sizeof(text)) || !(found = strstr(text, "mnt_id:")))
-        return -errno;
-    return strtoll(found + strlen("mnt_id:"), NULL, 10);
-}
-
-/* Lists only pseudo file systems in which a removal could succeed. */
-bool px_rm_is_pseudo(int fd)
-{
-    static const uint32_t magics[] = {
-        0x9fa0,     /* proc */
-        0x62656572, /* sysfs */
-        0x27e0eb,   /* cgroup */
-        0x63677270, /* cgroup2 */
-        0x74726163, /* tracefs */
-        0x73636673, /* securityfs */
-        0x62656570, /* configfs */
-        0xcafe4a11, /* bpf */
-        0xde5e81e4, /* efivarfs */
-        0x6165676c, /* pstore */
-        0x07655821, /* resctrl */
-        0x6c6f6f70, /* binderfs */
-    };
-    struct statfs fs;
-
-    if (fstatfs(fd, &fs) < 0)
-        return true; /* an unknown file system is not for us */
-    for (size_t i = 0; i < PX_COUNT(magics); i++)
-        if ((uint32_t)fs.f_type == magics[i])
-            return true;
-    return false;
 }
 
 /* ---- opening -------------------------------------------------------------------- */
@@ -203,10 +124,10 @@ static int check_mount(struct px_rm_sys *sys, int at, dev_t dev, int64_t *mount,
     if (!sys->no_mount_flag)
         return 0;
     if (*mount < 0)
-        *mount = mount_of(at);
+        *mount = px_os_mount_of(at);
     if (*mount < 0) /* /proc is missing */
         return *mount == -EMFILE || *mount == -ENFILE ? (int)*mount : 0;
-    int64_t here = mount_of(fd);
+    int64_t here = px_os_mount_of(fd);
     return here < 0 ? (int)here : here == *mount ? 0 : -EXDEV;
 }
 
@@ -369,35 +290,6 @@ int px_rm_open_way(struct px_rm_sys *sys, const char *path, uid_t client)
 
 /* ---- resolving a path before the removal ---------------------------------------- */
 
-/* True if the file system of fd may block. Reads the system's mount list, because
- * statfs on fd could block. In a chroot, the root's mount may be missing from the
- * list. */
-static bool may_wait(int fd)
-{
-    static const char *const local[] = {"ext2",  "ext3",  "ext4",     "xfs",
-                                        "btrfs", "tmpfs", "ramfs",    "overlay",
-                                        "f2fs",  "zfs",   "bcachefs", "rootfs"};
-    const int64_t mount = mount_of(fd);
-    PX_AUTOFREE char *line = NULL;
-    size_t size = 0;
-    FILE *f = mount < 0 ? NULL : fopen("/proc/self/mountinfo", "re");
-    bool wait = !f;
-    while (f && getline(&line, &size, f) > 0) {
-        const char *type = strstr(line, " - ");
-
-        if (!type || strtoll(line, NULL, 10) != mount)
-            continue;
-        wait = true;
-        for (size_t i = 0; i < PX_COUNT(local) && wait; i++)
-            wait = strncmp(type + 3, local[i], strlen(local[i])) != 0 ||
-                   type[3 + strlen(local[i])] != ' ';
-        break;
-    }
-    if (f)
-        fclose(f);
-    return mount >= 0 && wait;
-}
-
 /* True if the client may search the current folder and the folder can be read at
  * once. */
 static bool may_look(struct way *w)
@@ -409,7 +301,7 @@ static bool may_look(struct way *w)
 
     if (w->at < 0 || (w->client != 0 && !(node->mode & search)))
         return false;
-    if (node->dev != w->dev && may_wait(w->at))
+    if (node->dev != w->dev && px_os_fs_may_wait(w->at))
         return false;
     w->dev = node->dev;
     return true;

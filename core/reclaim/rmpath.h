@@ -75,7 +75,4 @@ int px_rm_open_in(int at, const char *name);
 int px_rm_open_below(struct px_rm_sys *sys, int at, dev_t dev, int64_t *mount,
                      const char *name, struct px_rm_node *out);
 
-/* True if fd is in a pseudo file system such as /proc or /sys. */
-bool px_rm_is_pseudo(int fd);
-
 #endif

@@ -7,6 +7,7 @@
 
 #include "core/base/attr.h"
 #include "core/base/fd.h"
+#include "core/os/os.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -327,7 +328,7 @@ static void read_folder(struct run *run, struct folder *f)
 
     f->seen = f->more = false;
     f->next = f->last = names;
-    int errnum = px_fd_each_name(f->fd, take_entry, &r);
+    int errnum = px_os_each_name(f->fd, take_entry, &r);
     if (errnum && errnum != ENOENT)
         stays(run, f, NULL, PX_RM_FAILED, errnum);
     if (run->tree.n_new >= r.most_new)
@@ -526,7 +527,7 @@ static void remove_named(struct run *run, const struct px_rm_item *item, int at,
     if (!errnum) {
         if (is_tree && S_ISLNK(node.mode))
             why = PX_RM_LINK;
-        else if (!is_meant(run, item, &node) || px_rm_is_pseudo(fd < 0 ? at : fd))
+        else if (!is_meant(run, item, &node) || px_os_fs_is_pseudo(fd < 0 ? at : fd))
             why = PX_RM_REFUSED;
         else if (!is_tree && node.mount)
             why = PX_RM_MOUNT;
@@ -628,7 +629,7 @@ static void remove_all(struct run *run, const struct px_rm_item *items, size_t n
 void *px_reclaim_map(size_t size_b)
 {
     void *mapped = mmap(NULL, size_b, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+                        MAP_PRIVATE | MAP_ANONYMOUS | PX_OS_MAP_LAZY, -1, 0);
 
     return mapped == MAP_FAILED ? NULL : mapped;
 }

@@ -10,9 +10,10 @@
 #include "core/base/fd.h"
 #include "core/base/map.h"
 #include "core/base/path.h"
-#include "core/base/proc.h"
+#include "core/os/os.h"
+#include "core/os/proc.h"
 #include "core/base/str.h"
-#include "core/reclaim/group.h"
+#include "core/os/group.h"
 #include "core/reclaim/process.h"
 
 #include <fcntl.h>
@@ -21,7 +22,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 
 enum {
     GRACE_MS = 2000,  /* for killed processes to end if wait is false */
@@ -51,21 +51,6 @@ struct remains {
 };
 
 /* ---- the folder: is it a server's, and has the server ended? -------------------- */
-
-/* Other types of file systems may be shared with other nodes. */
-bool px_reclaim_is_local(int fd)
-{
-    /* ext, xfs, btrfs, tmpfs, ramfs, overlayfs, f2fs, zfs, bcachefs */
-    static const uint32_t local[] = {0xEF53,     0x58465342, 0x9123683E,
-                                     0x01021994, 0x858458F6, 0x794C7630,
-                                     0xF2F52010, 0x2FC12FC1, 0xCA451A4E};
-    struct statfs fs;
-    bool found = false;
-
-    for (size_t i = 0; fstatfs(fd, &fs) == 0 && i < PX_COUNT(local) && !found; i++)
-        found = (uint32_t)fs.f_type == local[i];
-    return found;
-}
 
 /* Locks a folder. Returns EBUSY if another process holds the lock, otherwise 0. Sets
  * *has_none if the file system cannot lock folders, like NFS. */
@@ -142,7 +127,7 @@ static int open_folder(struct remains *r, int locked)
         errnum = lock(r->fd, LOCK_EX, &has_none);
     }
     r->unlocked = r->is_found && has_none;
-    r->is_shared = r->is_found && !px_reclaim_is_local(r->fd);
+    r->is_shared = r->is_found && !px_os_fs_is_local(r->fd);
     if (errnum || r->is_found ||
         (way >= 0 && fstat(way, &there) == 0 && px_is_same(&there, &r->st)))
         return errnum;
@@ -192,7 +177,7 @@ static void kill_all(const struct remains *r)
      * process. */
     if (any) {
         px_reclaim_kill_tagged((int64_t)r->view.head.x, r->view.head.y, true);
-        px_group_end((int64_t)r->view.head.x, r->view.head.y);
+        px_group_end((int64_t)r->view.head.x, r->view.head.y, px_reclaim_kill_one);
     }
 }
 
@@ -207,7 +192,7 @@ static void await_one(const struct remains *r, uint64_t deadline_ms)
     for (size_t i = 0; i < r->view.n && ended.fd < 0; i++) {
         if (is_alive(r, &r->view.entries[i], &record) &&
             (!deadline_ms || record.flags & PX_JOURNAL_END))
-            ended.fd = px_reclaim_pidfd_open((int64_t)record.x);
+            ended.fd = px_os_pidfd_open((int64_t)record.x);
     }
     if (deadline_ms && deadline_ms < now + left)
         left = deadline_ms > now ? deadline_ms - now : 0;
@@ -428,7 +413,7 @@ int px_reclaim_tmpdir(const struct px_reclaim *s, const char *tmpdir,
         return ENAMETOOLONG;
     if (r.path[r.n - 1] != '/')
         r.path[r.n++] = '/';
-    int errnum = px_fd_each_name(fd, reclaim_one, &r);
+    int errnum = px_os_each_name(fd, reclaim_one, &r);
     return errnum ? errnum : r.errnum;
 }
 
@@ -489,7 +474,7 @@ int px_reclaim_inspect(int dir, struct px_reclaim_left *out)
     struct remains r = {.fd = dir,
                         .journal = -1,
                         .is_found = true,
-                        .is_shared = !px_reclaim_is_local(dir)};
+                        .is_shared = !px_os_fs_is_local(dir)};
     struct px_reclaim_left left = {0};
     int errnum = 0;
 

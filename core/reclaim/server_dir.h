@@ -27,10 +27,6 @@
 int px_reclaim_server_dir(const struct px_reclaim *s, const char *dir, int locked,
                           bool wait, struct px_pcleanup_totals *totals);
 
-/* True if only this node has mounted the file system. Then its locks show every server,
- * and files removed while open are gone. */
-bool px_reclaim_is_local(int fd);
-
 /* Calls px_reclaim_server_dir without waiting for each unlocked folder PX_JOURNAL_DIR*
  * of this user in tmpdir. s->journal is not used. Returns 0, also if some folders
  * remain for other users or later, or the first errno. */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls: a message and a latch on the caller's stack. The caller leads while it waits,
  * if no other thread leads. */
+#include "core/os/os.h"
 #include "core/rt/loop_impl.h"
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <time.h>
+enum { LOOK_UP_MS = 1000 };
 
 static void on_call(struct px_msg *msg)
 {
@@ -67,10 +66,7 @@ static bool run_here(struct px_loop *loop, struct px_call *call)
 
 static void sleep_on(struct px_call *call)
 {
-    static const struct timespec look_up = {.tv_sec = 1};
-
-    syscall(SYS_futex, &call->state, FUTEX_WAIT_PRIVATE, PX_CALL_SLEEPS, &look_up, NULL,
-            0);
+    px_os_futex_wait(&call->state, PX_CALL_SLEEPS, LOOK_UP_MS);
 }
 
 /* Leads with external progress, or waits while another thread leads, until the call is
@@ -149,7 +145,7 @@ static void end_call(struct px_call *call)
 
     if (atomic_exchange_explicit(state, PX_CALL_DONE, memory_order_acq_rel) ==
         PX_CALL_SLEEPS)
-        syscall(SYS_futex, state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+        px_os_futex_wake(state, false);
 }
 
 static void on_end(struct px_msg *msg)

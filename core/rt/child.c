@@ -6,17 +6,12 @@
  * still reports the end. */
 #include "core/rt/child.h"
 
+#include "core/os/os.h"
 #include "core/rt/log.h"
 #include "core/rt/loop_impl.h"
 
 #include <errno.h>
-#include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-
-#ifndef WCOREFLAG
-#define WCOREFLAG 0x80 /* of the kernel; musl has no name for the flag */
-#endif
 
 enum {
     POLL_MS = 20, /* a delay that people do not notice */
@@ -45,7 +40,7 @@ static void free_child(struct child *c)
 void px_children_free(struct px_loop *loop)
 {
     PX_LIST_EACH (&loop->children.list, struct child, c, link) {
-        waitpid(c->pid, NULL, WNOHANG | __WALL);
+        waitpid(c->pid, NULL, WNOHANG | PX_OS_WAIT_ALL);
         free_child(c);
     }
     px_timer_free(loop->children.poll);
@@ -59,46 +54,6 @@ static struct child *find(struct px_loop *loop, pid_t pid)
     return NULL;
 }
 
-/* Reaps a child if it has ended. Returns 1, 0 while it runs, -1 if another part of this
- * program reaped it. Includes children that send no SIGCHLD (__WALL). Uses the system
- * call, because libc's waitid does not return the usage. */
-static int take_end(const struct child *c, int *status, struct rusage *usage)
-{
-    siginfo_t i = {0};
-    long r = -1;
-
-    errno = EINVAL;
-    if (c->pidfd >= 0)
-        r = PX_RETRY(syscall(SYS_waitid, P_PIDFD, c->pidfd, &i,
-                             WEXITED | WNOHANG | __WALL, usage));
-    if (r < 0 && errno == EINVAL) /* Linux 5.3 has pidfds, but cannot wait for them */
-        r = PX_RETRY(
-            syscall(SYS_waitid, P_PID, c->pid, &i, WEXITED | WNOHANG | __WALL, usage));
-    if (r < 0 || i.si_pid == 0)
-        return (int)r;
-    *status = i.si_code == CLD_EXITED   ? i.si_status << 8
-              : i.si_code == CLD_DUMPED ? i.si_status | WCOREFLAG
-                                        : i.si_status;
-    return 1;
-}
-
-/* Returns the status of a child that was reaped elsewhere. Since Linux 6.15 the kernel
- * keeps the status until the pidfd is closed. */
-static bool recall_status(int pidfd, int *status)
-{
-    struct { /* the first 64 bytes of struct pidfd_info */
-        uint64_t mask, cgroup;
-        uint32_t ids[11];
-        int32_t exit_code;
-    } info = {.mask = 1 << 3}; /* PIDFD_INFO_EXIT */
-
-    if (pidfd < 0 || ioctl(pidfd, _IOWR(0xff, 11, info), &info) < 0 ||
-        !(info.mask & 1 << 3))
-        return false;
-    *status = info.exit_code;
-    return true;
-}
-
 /* Reaps, reports and frees a child that has ended. */
 static PX_LOOP_ONLY void reap(struct child *c)
 {
@@ -106,18 +61,18 @@ static PX_LOOP_ONLY void reap(struct child *c)
     struct child was = *c;
     struct rusage usage;
     int status = STATUS_LOST;
-    int r = take_end(c, &status, &usage);
+    int r = px_os_reap(c->pid, c->pidfd, &status, &usage);
 
     if (r == 0)
         return;
     /* Report the end in any case, and never as success. */
-    if (r < 0 && !recall_status(c->pidfd, &status))
+    if (r < 0)
         px_log(PX_LOG_WARN, "loop",
                "exit status of process %ld is lost: SIGCHLD is ignored, or another "
                "part of this program reaped it",
                (long)c->pid);
     free_child(c);
-    all->usage = r > 0 ? &usage : NULL;
+    all->usage = r == 1 ? &usage : NULL;
     if (was.fn)
         was.fn(was.arg, was.pid, status);
     all->usage = NULL;
@@ -157,11 +112,8 @@ static pmix_status_t observe(struct child *c)
     struct px_loop *loop = c->loop;
     struct px_children *all = &loop->children;
 
-#ifdef SYS_pidfd_open
     if (c->pidfd < 0)
-        c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0); /* pidfds are
-                                                             * close-on-exec */
-#endif
+        c->pidfd = px_os_pidfd_open(c->pid);
     if (c->pidfd >= 0) {
         c->watch = px_watch_create(loop, c->pidfd, PX_READABLE, on_pidfd, c);
         return c->watch ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
@@ -191,7 +143,7 @@ pmix_status_t px_child_watch_pidfd(struct px_loop *loop, pid_t pid, int pidfd,
     }
     /* Any process may have a pidfd, but only children can be reaped. */
     if (pid <= 0 || PX_RETRY(waitid(P_PID, (id_t)pid, &info,
-                                    WEXITED | WNOHANG | WNOWAIT | __WALL)) < 0)
+                                    WEXITED | WNOHANG | WNOWAIT | PX_OS_WAIT_ALL)) < 0)
         return PMIX_ERR_NOT_FOUND;
     c = malloc(sizeof(*c));
     if (!c)

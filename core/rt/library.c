@@ -2,6 +2,7 @@
 /* Path of the library. A program that contains the core itself defines its own
  * px_library_file; so this file holds nothing else. */
 #include "core/rt/process.h"
+#include "core/os/os.h"
 #include "core/rt/owner.h"
 
 #include <link.h>
@@ -26,6 +27,5 @@ char *px_library_file(void)
 
     if (!dl_iterate_phdr(find, &name))
         return NULL;
-    return realpath(*name ? name : "/proc/self/exe", NULL); /* the main program has an
-                                                             * empty name */
+    return *name ? realpath(name, NULL) : px_os_program_file(); /* the program */
 }

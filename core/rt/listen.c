@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls that listen: the caller waits for a word that another process writes, beside
  * the latch of the call. */
+#include "core/os/os.h"
 #include "core/rt/loop_impl.h"
 
-#include <errno.h>
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <time.h>
+enum { LOOK_UP_MS = 1000 };
 
 /* Runs call->changed, unless the call is over. The function may listen again. */
 static void report(struct px_call *call)
@@ -22,7 +20,7 @@ static void on_check(struct px_msg *msg)
 
     report(call);
     atomic_store(&call->checking, 0);
-    syscall(SYS_futex, &call->checking, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    px_os_futex_wake(&call->checking, false);
 }
 
 /* Makes a pass, which may end the call. Returns false if another thread leads. */
@@ -50,47 +48,23 @@ static bool visit(struct px_call *call)
 /* Has the loop check the word: in this thread, or by a message to the leader. */
 static void check(struct px_call *call)
 {
-    static const struct timespec look_up = {.tv_sec = 1};
-
     if (visit(call))
         return;
     call->check.run = on_check;
     atomic_store(&call->checking, 1);
     px_post(call->loop, &call->check);
     while (atomic_load(&call->checking) && !visit(call))
-        syscall(SYS_futex, &call->checking, FUTEX_WAIT_PRIVATE, 1, &look_up, NULL, 0);
+        px_os_futex_wait(&call->checking, 1, LOOK_UP_MS);
 }
 
 /* Waits until the word or the latch changes. The kernel alone reads the word, as its
- * memory may be gone. Returns false if the kernel cannot wait for both. */
-static bool wait_for_both(struct px_call *call, unsigned ms)
-{
-#ifdef SYS_futex_waitv /* Linux 5.16 */
-    struct futex_waitv on[] = {
-        {PX_CALL_SLEEPS, (uintptr_t)&call->state, FUTEX_32 | FUTEX_PRIVATE_FLAG, 0},
-        {call->seen, (uintptr_t)call->word, FUTEX_32, 0}};
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    int64_t ns = now.tv_nsec + (int64_t)ms * 1000000;
-    int64_t until[] = {now.tv_sec + ns / 1000000000, ns % 1000000000};
-    return syscall(SYS_futex_waitv, on, PX_COUNT(on), 0, until, CLOCK_MONOTONIC) >= 0 ||
-           errno == EAGAIN || errno == ETIMEDOUT || errno == EINTR || errno == EFAULT;
-#else
-    (void)call, (void)ms;
-    return false;
-#endif
-}
-
+ * memory may be gone. */
 static void sleep_for(struct px_call *call, unsigned ms)
 {
-    const struct timespec t = {.tv_sec = ms / 1000,
-                               .tv_nsec = (long)(ms % 1000) * 1000000};
-
-    if (call->loop->no_waitv || !wait_for_both(call, ms)) {
+    if (call->loop->no_waitv || !px_os_futex_wait_both(&call->state, PX_CALL_SLEEPS,
+                                                       call->word, call->seen, ms)) {
         call->loop->no_waitv = true;
-        syscall(SYS_futex, &call->state, FUTEX_WAIT_PRIVATE, PX_CALL_SLEEPS, &t, NULL,
-                0);
+        px_os_futex_wait(&call->state, PX_CALL_SLEEPS, ms);
     }
 }
 

@@ -22,12 +22,12 @@
  *
  * A lazy client is external until px_loop_need_thread begins the own thread. */
 #include "core/base/clock.h"
+#include "core/os/os.h"
 #include "core/rt/loop_impl.h"
 
 #include <assert.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/prctl.h>
 
 /* Rounds of messages that messages have posted, before descriptors are checked
  * again. */
@@ -352,7 +352,7 @@ static void *thread_main(void *arg)
     struct px_loop *loop = arg;
     uint64_t due = PX_NEVER;
 
-    prctl(PR_SET_NAME, PX_LOOP_THREAD_NAME);
+    px_os_name_thread(PX_LOOP_THREAD_NAME);
     /* The first sleep reports ready descriptors, so the first turn skips them. */
     bool goes_on = loop->own_sleeps || own_turn(loop, PX_WOKEN_BY_MAIL, &due);
     while (goes_on)

@@ -47,8 +47,8 @@ struct px_poll {
     bool has_wake, wakes_by_edge;
     struct event wake; /* of wake_fd */
     int wake_fd;       /* an eventfd, written when a mailbox was empty; -1 */
-    int sleep_fd;      /* an epoll set of the same descriptors; -1: not made */
-    int outer_fd; /* an epoll set of wake_fd and sleep_fd, for the own thread; -1 */
+    int sleep_fd;      /* a set of the same descriptors; -1: not made */
+    int outer_fd;      /* a set of wake_fd and sleep_fd, for the own thread; -1 */
     enum px_arm armed;
     bool is_mirrored; /* sleep_fd holds all watched descriptors */
     struct px_list watches;

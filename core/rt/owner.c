@@ -4,19 +4,15 @@
  * check and use of the real path does not matter. */
 #include "core/rt/owner.h"
 
+#include "core/os/os.h"
+
 #include <stdio.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
-
-bool px_is_setuid(void)
-{
-    return getauxval(AT_SECURE) != 0;
-}
 
 bool px_is_privileged(void)
 {
-    return geteuid() == 0 || px_is_setuid();
+    return geteuid() == 0 || px_os_is_setuid();
 }
 
 /* Users that can run code in this process anyway. The owner of / can replace each file.

@@ -7,11 +7,8 @@
 
 #include <stdbool.h>
 
-/* True if started setuid, setgid or with file capabilities. The user's environment must
- * be ignored then. */
-bool px_is_setuid(void);
-/* True if px_is_setuid or root. Files must be checked with px_path_check_owner before
- * they are read or loaded. */
+/* True if px_os_is_setuid or root. Files must be checked with px_path_check_owner
+ * before they are read or loaded. */
 bool px_is_privileged(void);
 
 /* Checks that only trusted users can change a file or directory, its directory, and

@@ -3,32 +3,31 @@
  *
  * Only the leader of the loop touches the base, so the base has no locks. This file
  * changes no process-wide state of libevent. libevent has no descriptor on which a
- * thread could sleep. The loop's own thread therefore sleeps on an epoll set of the
- * same descriptors, until the next timer may be due. */
+ * thread could sleep. The loop's own thread therefore sleeps on a set of the same
+ * descriptors, until the next timer may be due. */
 #include "core/base/clock.h"
+#include "core/os/os.h"
 #include "core/rt/loop_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 
 enum {
     N_KINDS = 2,
     MOST_AHEAD_S = 365 * 24 * 3600, /* a later timer is set again at this time */
-    OF_WAKE_FD = 1, /* epoll data of wake_fd in outer_fd; sleep_fd has 0 */
 };
 
-/* Event kinds of enum px_watch_events, and their names in libevent, epoll and poll. */
+/* Event kinds of enum px_watch_events, and their names in libevent, sets and poll. */
 static const struct kind {
     unsigned event;
     short what;
-    uint32_t epoll_bit;
+    unsigned set_bit;
     short poll_bit;
-} kinds[N_KINDS] = {{PX_READABLE, EV_READ, EPOLLIN, POLLIN},
-                    {PX_WRITABLE, EV_WRITE, EPOLLOUT, POLLOUT}};
+} kinds[N_KINDS] = {{PX_READABLE, EV_READ, PX_OS_READ, POLLIN},
+                    {PX_WRITABLE, EV_WRITE, PX_OS_WRITE, POLLOUT}};
 
 struct px_watch {
     struct px_list link;
@@ -49,14 +48,6 @@ struct px_timer {
     px_timer_fn fn;
     void *arg;
 };
-
-/* Changes the epoll set of the sleeping thread. */
-static int mirror(struct px_poll *p, int op, int fd, uint32_t bits, struct px_watch *w)
-{
-    struct epoll_event e = {.events = bits, .data.ptr = w};
-
-    return epoll_ctl(p->sleep_fd, op, fd, &e);
-}
 
 /* ---- the base -------------------------------------------------------------------- */
 
@@ -129,7 +120,7 @@ static pmix_status_t need_base(struct px_poll *p)
 static pmix_status_t make_sleep_fd(struct px_poll *p)
 {
     if (p->sleep_fd < 0)
-        p->sleep_fd = epoll_create1(EPOLL_CLOEXEC);
+        p->sleep_fd = px_os_set_create();
     return p->sleep_fd < 0 ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
 }
 
@@ -147,7 +138,8 @@ pmix_status_t px_poll_init(struct px_poll *p, struct event_base *base)
         return p->wake_fd < 0 ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
     p->is_mirrored = true; /* a caller that waits beside the base sleeps on the set */
     if (need_base(p) || make_sleep_fd(p) ||
-        mirror(p, EPOLL_CTL_ADD, p->wake_fd, EPOLLIN | EPOLLET, NULL))
+        px_os_set_change(p->sleep_fd, PX_OS_ADD, p->wake_fd, PX_OS_READ | PX_OS_EDGE,
+                         NULL))
         return PMIX_ERR_OUT_OF_RESOURCE;
     return PMIX_SUCCESS;
 }
@@ -186,14 +178,14 @@ void px_poll_run(struct px_poll *p, bool wait)
     (void)event_base_loop(p->base, wait ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK);
 }
 
-/* ---- epoll set of the sleeping thread -------------------------------------------- */
+/* ---- set of the sleeping thread -------------------------------------------------- */
 
-static uint32_t bits_of(unsigned events)
+static unsigned bits_of(unsigned events)
 {
-    uint32_t bits = 0;
+    unsigned bits = 0;
 
     for (size_t i = 0; i < N_KINDS; i++)
-        bits |= events & kinds[i].event ? kinds[i].epoll_bit : 0;
+        bits |= events & kinds[i].event ? kinds[i].set_bit : 0;
     return bits;
 }
 
@@ -202,25 +194,26 @@ static uint32_t bits_of(unsigned events)
 static int mirror_watch(struct px_watch *w, unsigned events)
 {
     struct px_poll *p = &w->loop->poll;
-    int op = !w->events ? EPOLL_CTL_ADD : events ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
+    enum px_os_change how = !w->events ? PX_OS_ADD
+                            : events   ? PX_OS_CHANGE
+                                       : PX_OS_REMOVE;
 
     if (!p->is_mirrored || w->events == events)
         return 0;
-    return mirror(p, op, w->fd, bits_of(events), w);
+    return px_os_set_change(p->sleep_fd, how, w->fd, bits_of(events), w);
 }
 
 pmix_status_t px_poll_make_sleep(struct px_poll *p)
 {
-    struct epoll_event off = {0};
-    struct epoll_event by_edge = {.events = EPOLLIN | EPOLLET, .data.u64 = OF_WAKE_FD};
-
     if (p->outer_fd >= 0)
         return PMIX_SUCCESS;
     if (make_sleep_fd(p))
         return PMIX_ERR_OUT_OF_RESOURCE;
-    p->outer_fd = epoll_create1(EPOLL_CLOEXEC);
-    if (p->outer_fd < 0 || epoll_ctl(p->outer_fd, EPOLL_CTL_ADD, p->sleep_fd, &off) ||
-        epoll_ctl(p->outer_fd, EPOLL_CTL_ADD, p->wake_fd, &by_edge)) {
+    p->outer_fd = px_os_set_create();
+    if (p->outer_fd < 0 ||
+        px_os_set_change(p->outer_fd, PX_OS_ADD, p->sleep_fd, 0, NULL) ||
+        px_os_set_change(p->outer_fd, PX_OS_ADD, p->wake_fd, PX_OS_READ | PX_OS_EDGE,
+                         &p->wake_fd)) {
         px_drop_fd(&p->outer_fd);
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
@@ -229,14 +222,13 @@ pmix_status_t px_poll_make_sleep(struct px_poll *p)
 
 void px_poll_arm(struct px_poll *p, enum px_arm how)
 {
-    static const uint32_t bits[] = {[PX_ARM_NOT] = 0,
-                                    [PX_ARM_ONCE] = EPOLLIN | EPOLLONESHOT,
-                                    [PX_ARM_ALWAYS] = EPOLLIN};
-    struct epoll_event e = {.events = bits[how]};
+    static const unsigned bits[] = {[PX_ARM_NOT] = 0,
+                                    [PX_ARM_ONCE] = PX_OS_READ | PX_OS_ONCE,
+                                    [PX_ARM_ALWAYS] = PX_OS_READ};
 
     if (p->armed == how || p->outer_fd < 0)
         return;
-    (void)epoll_ctl(p->outer_fd, EPOLL_CTL_MOD, p->sleep_fd, &e);
+    (void)px_os_set_change(p->outer_fd, PX_OS_CHANGE, p->sleep_fd, bits[how], NULL);
     p->armed = how;
 }
 
@@ -245,7 +237,8 @@ void px_poll_fill(struct px_poll *p)
     if (p->is_mirrored)
         return;
     PX_LIST_EACH (&p->watches, struct px_watch, w, link)
-        if (w->events && mirror(p, EPOLL_CTL_ADD, w->fd, bits_of(w->events), w) &&
+        if (w->events &&
+            px_os_set_change(p->sleep_fd, PX_OS_ADD, w->fd, bits_of(w->events), w) &&
             errno != EEXIST)
             return;
     p->is_mirrored = true;
@@ -258,13 +251,13 @@ static int timeout_of(uint64_t due_ms)
 
 enum px_woken px_poll_sleep(struct px_poll *p, uint64_t due_ms)
 {
-    struct epoll_event ready[2];
-    int n = epoll_wait(p->outer_fd, ready, PX_COUNT(ready), timeout_of(due_ms));
+    void *args[2];
+    unsigned ready;
+    int n = px_os_set_wait(p->outer_fd, args, 2, &ready, timeout_of(due_ms));
 
     if (n <= 0)
         return PX_WOKEN_BY_TIME;
-    return n == 1 && ready[0].data.u64 == OF_WAKE_FD ? PX_WOKEN_BY_MAIL
-                                                     : PX_WOKEN_BY_WATCH;
+    return n == 1 && args[0] == &p->wake_fd ? PX_WOKEN_BY_MAIL : PX_WOKEN_BY_WATCH;
 }
 
 /* ---- watches --------------------------------------------------------------------- */
@@ -536,14 +529,14 @@ static struct px_timer *find_due(struct px_poll *p, uint64_t now)
 void px_poll_run_beside(struct px_poll *p, bool wait)
 {
     const uint64_t due = px_poll_due(p);
-    struct epoll_event e;
+    unsigned ready;
+    void *args[2];
     struct px_timer *t;
 
-    int n = epoll_wait(p->sleep_fd, &e, 1, wait ? timeout_of(due) : 0);
-    struct px_watch *w = n > 0 ? e.data.ptr : NULL;
+    int n = px_os_set_wait(p->sleep_fd, args, 1, &ready, wait ? timeout_of(due) : 0);
+    struct px_watch *w = n > 0 ? args[0] : NULL;
     for (size_t i = 0; w && i < N_KINDS; i++)
-        if (e.events & (kinds[i].epoll_bit | EPOLLERR | EPOLLHUP) &&
-            w->events & kinds[i].event) {
+        if (ready & (kinds[i].set_bit | PX_OS_BROKEN) && w->events & kinds[i].event) {
             w->fn(w->arg, w->fd, kinds[i].event); /* may free w */
             break;
         }

@@ -3,6 +3,8 @@
  * loop. */
 #include "core/rt/process.h"
 
+#include "core/os/os.h"
+
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -22,7 +24,6 @@ struct px_process px_process = {
  * it. */
 static void put_stamp(void)
 {
-#ifdef MADV_WIPEONFORK
     size_t size = (size_t)sysconf(_SC_PAGESIZE);
 
     if (!px_process.stamp) {
@@ -31,14 +32,13 @@ static void put_stamp(void)
 
         if (page == MAP_FAILED)
             return;
-        if (madvise(page, size, MADV_WIPEONFORK)) {
+        if (!px_os_wipe_on_fork(page, size)) {
             munmap(page, size);
             return;
         }
         px_process.stamp = page;
     }
     atomic_store(px_process.stamp, 1);
-#endif
 }
 
 bool px_process_is_mine(void)

@@ -5,6 +5,7 @@
 
 #include "core/base/ranges.h"
 #include "core/base/str.h"
+#include "core/os/proc.h"
 #include "core/types/handle.h"
 #include "core/types/hwloc_api.h"
 
@@ -38,7 +39,7 @@ static bool add_process(struct cpus *c, pid_t pid)
     bool ok = true;
     uint64_t tid;
 
-    snprintf(path, sizeof(path), "/proc/%ld/task", (long)pid);
+    snprintf(path, sizeof(path), PX_OSPROC "/%ld/task", (long)pid);
     DIR *dir = opendir(path);
     if (!dir) /* without /proc: only the thread with the process's id */
         return add_thread(c, pid);

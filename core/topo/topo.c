@@ -4,6 +4,7 @@
  * makes it. */
 #include "core/topo/topo.h"
 
+#include "core/os/os.h"
 #include "core/rt/log.h"
 #include "core/rt/process.h"
 #include "core/types/handle.h"
@@ -195,35 +196,6 @@ pmix_status_t px_topo_load(const struct px_topo_hints *hints, pmix_topology_t *t
 
 /* ---- shared with other processes ------------------------------------------------- */
 
-#define HOLE_ALIGN_B (UINT64_C(2) * 1024 * 1024)
-
-/* Returns an address in the middle of the largest unused range of this process. Other
- * processes keep their mappings at the ends of the same range, so the address is most
- * likely free there, too. 0: not found. */
-static uint64_t find_hole(size_t size_b)
-{
-    FILE *maps = fopen("/proc/self/maps", "re");
-    uint64_t last = 0, begin, end, hole = 0, hole_b = 0;
-    char line[512];
-
-    while (maps && fgets(line, sizeof(line), maps)) {
-        char *at;
-
-        begin = strtoull(line, &at, 16);
-        end = *at == '-' ? strtoull(at + 1, &at, 16) : 0;
-        if (end <= begin || *at != ' ' || begin >> 63)
-            continue; /* the rest of a long line; a page of the kernel */
-        if (last && begin > last && begin - last > hole_b) {
-            hole_b = begin - last;
-            hole = last;
-        }
-        last = end > last ? end : last;
-    }
-    if (maps)
-        fclose(maps);
-    return hole_b / 4 > size_b ? (hole + hole_b / 2) & ~(HOLE_ALIGN_B - 1) : 0;
-}
-
 pmix_status_t px_topo_share(const char *file, struct px_topo_hints *hints)
 {
     struct px_hwloc h;
@@ -235,7 +207,7 @@ pmix_status_t px_topo_share(const char *file, struct px_topo_hints *hints)
         return rc ? rc : PMIX_ERR_NOT_SUPPORTED;
     if (h.shmem_topology_get_length(topo.topology, &size_b, 0))
         return PMIX_ERR_NOT_AVAILABLE;
-    const uint64_t address = find_hole(size_b);
+    const uint64_t address = px_os_find_hole(size_b);
     PX_AUTOCLOSE int fd = address
                               ? open(file,
                                      O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW,

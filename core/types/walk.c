@@ -3,7 +3,7 @@
  * measures. All memory is plain malloc memory; user programs may allocate some. */
 #include "core/types/walk.h"
 
-#include "core/base/pages.h"
+#include "core/os/os.h"
 #include "core/types/number.h"
 
 #define LONG_B (1u << 18) /* copies whose memory is backed at once */
@@ -79,7 +79,7 @@ static pmix_status_t copy_memory(char **dst, size_t *size, const char *src, size
     *dst = n ? malloc(n) : NULL;
     *size = *dst ? n : 0;
     if (*dst && n >= LONG_B)
-        px_pages_populate(*dst, n);
+        px_os_populate(*dst, n);
     if (*dst)
         memcpy(*dst, src, n);
     return *size == n ? PMIX_SUCCESS : PMIX_ERR_NOMEM;

@@ -9,7 +9,7 @@
  *   - Only values and data arrays nest; both count their depth. */
 #include "core/wire/walk.h"
 
-#include "core/base/pages.h"
+#include "core/os/os.h"
 #include "core/base/strv.h"
 #include "core/base/vec.h"
 
@@ -334,7 +334,7 @@ static pmix_status_t get_some(px_reader *r, char *array, size_t *have, size_t ca
 
         step = step < cap - *have ? step : cap - *have;
         if (is_long)
-            px_pages_populate(array + *have * t->size, step * t->size);
+            px_os_populate(array + *have * t->size, step * t->size);
         rc = px_get_elements(r, array + *have * t->size, step, t);
         *have += rc ? 0 : step;
     }

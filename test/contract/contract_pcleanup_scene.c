@@ -3,7 +3,7 @@
 #include "contract_pcleanup.h"
 
 #include "core/base/clock.h"
-#include "core/base/proc.h"
+#include "core/os/proc.h"
 
 #include <dirent.h>
 #include <errno.h>

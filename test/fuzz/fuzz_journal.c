@@ -2,7 +2,7 @@
 /* Any bytes as the journal of a server. Each decoded record is valid, and is encoded as the same bytes
  * again. The plan has each item once, at a path in normal form. The target removes nothing. */
 #include "fuzz.h"
-#include "core/base/proc.h"
+#include "core/os/proc.h"
 #include "core/reclaim/reclaim.h"
 
 #include <string.h>

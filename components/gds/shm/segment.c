@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
-#include "core/base/pages.h"
+#include "core/os/os.h"
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008u
@@ -69,8 +69,7 @@ static bool back(struct px_shm_segment *s, uint64_t from, uint64_t to)
         if (PX_RETRY(fallocate(s->fd, 0, (off_t)from, (off_t)(ahead - from))))
             return false;
     }
-    px_pages_populate(s->base + from,
-                      (size_t)(ahead - from)); /* faults fill the rest */
+    px_os_populate(s->base + from, (size_t)(ahead - from)); /* faults fill the rest */
     s->backed = ahead;
     return true;
 }
@@ -118,13 +117,11 @@ pmix_status_t px_shm_segment_create(struct px_shm_segment *s, uint64_t limit)
  * call that takes memory. */
 int px_shm_segment_show(struct px_shm_segment *s)
 {
-    char path[64];
     struct stat mine, same;
 
     if (s->shown >= 0)
         return s->shown;
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", s->fd);
-    PX_AUTOCLOSE int fd = PX_RETRY(open(path, O_RDONLY | O_CLOEXEC));
+    PX_AUTOCLOSE int fd = px_os_reopen(s->fd, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(s->fd, &mine) || fstat(fd, &same) ||
         mine.st_dev != same.st_dev || mine.st_ino != same.st_ino || fchmod(s->fd, 0))
         return -1;

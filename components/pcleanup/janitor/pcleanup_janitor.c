@@ -92,7 +92,7 @@ static PX_NORETURN void finish(struct heir *h)
         nap();
         rc = px_reclaim_server_dir(&s, h->path, h->dir, true, &totals);
     }
-    if (!rc && h->journal >= 0 && !px_reclaim_is_local(h->dir)) {
+    if (!rc && h->journal >= 0 && !px_os_fs_is_local(h->dir)) {
         /* NFS has kept the journal, which is open here */
         px_drop_fd(&h->journal);
         s.journal = -1;
@@ -165,7 +165,7 @@ static PX_NORETURN void janitor_main(const struct janitor *server, pid_t pid, in
     px_str_copy(h.node, sizeof(h.node), server->jobs.node);
     px_reclaim_detach(PX_RECLAIM_JANITOR, h.reports ? keep : keep + 1,
                       h.reports ? 2 : 1);
-    int pidfd = px_reclaim_pidfd_open(pid);
+    int pidfd = px_os_pidfd_open(pid);
     /* The pid may be reused, but our parent has that pid only while the server
      * lives. */
     for (bool over = false; !over && getppid() == pid;) {
@@ -258,7 +258,7 @@ static pmix_status_t watch_process(struct janitor *j)
 {
     const struct px_services *services = j->jobs.services;
 
-    j->pidfd = px_reclaim_pidfd_open(j->pid);
+    j->pidfd = px_os_pidfd_open(j->pid);
     if (j->pidfd < 0) {
         services->timer_set(j->timer, POLL_MS);
         return PMIX_SUCCESS;

@@ -3,8 +3,8 @@
  *
  * A standard stream is shared with the process that started us, so it must not be made
  * non-blocking. But the loop must not block in a write if the reader sleeps or the
- * terminal is stopped. So a pipe or terminal is reopened through /proc, which gives a
- * non-blocking file description of our own.
+ * terminal is stopped. So a pipe or terminal is reopened, which gives a non-blocking
+ * file description of our own.
  *
  * Reopening may be forbidden (terminal of another user). Then each write is preceded by
  * poll, and is small enough to fit: PIPE_BUF bytes to a pipe, far fewer to a terminal,
@@ -16,12 +16,12 @@
 #include "components/piof/pipes.h"
 #include "core/base/err.h"
 #include "core/base/fd.h"
+#include "core/os/os.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -58,7 +58,6 @@ static pmix_status_t stdio_open_sink(void *self, const struct px_piof_target *ta
     const struct conf *conf = self;
     struct sink *sink;
     struct stat st;
-    char path[32];
     int flags;
 
     if (target->fd < 0)
@@ -75,9 +74,9 @@ static pmix_status_t stdio_open_sink(void *self, const struct px_piof_target *ta
     if (S_ISSOCK(st.st_mode)) {
         sink->how = SOCKET;
     } else if (S_ISFIFO(st.st_mode) || isatty(target->fd)) {
-        snprintf(path, sizeof(path), "/proc/self/fd/%d", target->fd);
         if (conf->own)
-            sink->own = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+            sink->own = px_os_reopen(target->fd,
+                                     O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
         sink->how = sink->own < 0 ? SHARED : OWN;
         sink->sure_b = S_ISFIFO(st.st_mode) ? PIPE_BUF : TERMINAL_B;
         sink->fd = sink->own < 0 ? target->fd : sink->own;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ptl/usock: Unix sockets, "usock://<path>". The socket is a file in the server's
- * private directory, so other users cannot connect. SO_PEERCRED returns user, group and
+ * private directory, so other users cannot connect. The kernel gives user, group and
  * process of the peer. */
 #include "tenon/ptl.h"
 
@@ -9,6 +9,7 @@
 #include "core/base/fd.h"
 #include "core/base/path.h"
 #include "core/base/str.h"
+#include "core/os/os.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -162,11 +163,10 @@ static void usock_unlisten(void *self PX_UNUSED, int fd, const char *address)
  * namespace. */
 static void attest(int fd, struct px_ptl_peer *peer)
 {
-    struct ucred cred;
-    socklen_t len = sizeof(cred);
+    struct px_os_peer cred;
 
     *peer = (struct px_ptl_peer){0};
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0 || len != sizeof(cred))
+    if (!px_os_peer(fd, &cred))
         return;
     *peer = (struct px_ptl_peer){
         .has_uid = cred.uid != (uid_t)-1,

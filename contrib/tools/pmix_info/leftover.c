@@ -6,7 +6,8 @@
 
 #include "core/base/fd.h"
 #include "core/base/path.h"
-#include "core/base/proc.h"
+#include "core/os/os.h"
+#include "core/os/proc.h"
 #include "core/base/str.h"
 #include "core/reclaim/server_dir.h"
 
@@ -95,7 +96,6 @@ static void look_at_file(struct info *info, int parent, const char *name,
 {
     PX_AUTOCLOSE int fd = openat(parent, name,
                                  O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
     struct stat st;
 
     if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
@@ -103,8 +103,7 @@ static void look_at_file(struct info *info, int parent, const char *name,
         return;
     int64_t pid = read_pid(fd, (size_t)st.st_size);
     /* A living server holds a lock on the file. A file without a process is skipped. */
-    bool locked = fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-    if (pid > 0 && !locked && px_osproc_ended(pid, 0))
+    if (pid > 0 && !px_os_is_locked(fd, 0, 0) && px_osproc_ended(pid, 0))
         add(info, "file", path, st.st_uid, st.st_mtime)->pid = pid;
 }
 

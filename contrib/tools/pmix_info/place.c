@@ -5,12 +5,12 @@
 
 #include "contrib/tools/toolkit.h"
 #include "core/base/attr.h"
+#include "core/os/os.h"
 #include "core/rt/owner.h"
 
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/auxv.h>
 
 #define LIBRARY "libpmix.so.2"
 
@@ -41,10 +41,10 @@ static char *folder_of(char *file)
 
 static char *own_folder(void)
 {
-    char *file = realpath("/proc/self/exe", NULL);
+    char *file = px_os_program_file();
 
     if (!file) /* without /proc: the path given to exec */
-        file = realpath((const char *)(uintptr_t)getauxval(AT_EXECFN), NULL);
+        file = realpath(px_os_exec_name(), NULL);
     return folder_of(file);
 }
 

@@ -7,6 +7,7 @@
 #include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "core/client/client.h"
+#include "core/os/os.h"
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
 #include "core/rt/owner.h"
@@ -96,7 +97,7 @@ static pmix_status_t start_thread(struct px_singleton *s, struct px_err *err)
 {
     sigset_t all, was;
 
-    if (px_is_setuid()) /* the user's program must not start one of ours */
+    if (px_os_is_setuid()) /* the user's program must not start one of ours */
         return px_err_set(err, PMIX_ERR_NO_PERMISSIONS,
                           "the program has more rights than its user");
     pmix_status_t rc = px_modules_open_deferred(err); /* not in the thread */

@@ -7,13 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/base/proc.h"
+#include "core/os/proc.h"
 #include "core/notify/notify.h"
 #include "core/rt/loop.h"
 #include "core/server/host.h"
 
-#define IN_INIT  "pmix-init" /* name that client libraries use */
-#define STATUS_B 8192        /* of /proc/<pid>/status */
+#define IN_INIT "pmix-init" /* name that client libraries use */
 
 static const char *const names[] = {[PX_STOP_ON_EXEC] = "exec",
                                     [PX_STOP_IN_INIT] = IN_INIT,
@@ -39,19 +38,6 @@ bool px_plan_stops(const px_plan *plan)
 }
 
 /* ---- the time limit -------------------------------------------------------------- */
-
-/* True if a debugger is attached to the process, or that is unknown. */
-static bool is_traced(const struct px_task *task)
-{
-    static const char label[] = "\nTracerPid:\t";
-    char path[64], text[STATUS_B];
-    const char *at;
-
-    if (!px_osproc_path(task->pid, "/status", path, sizeof(path)) ||
-        !px_osproc_read(path, text, sizeof(text)) || !(at = strstr(text, label)))
-        return true;
-    return at[sizeof(label) - 1] != '0';
-}
 
 /* Returns the breakpoint at which the process waits for a release, or NULL. A process
  * that waits for the event is registered for the event. */
@@ -83,7 +69,7 @@ bool px_job_is_held(struct px_launch_job *job, char *why, size_t size)
     for (uint32_t r = 0; r < job->n_tasks && !job->end; r++) {
         const char *where = held_at(&job->tasks[r]);
 
-        traced |= where && is_traced(&job->tasks[r]);
+        traced |= where && px_osproc_is_traced(job->tasks[r].pid);
         if (where && !held)
             snprintf(why, size,
                      "rank %u has waited at %s for a debugger for %llu.%03u s, the "

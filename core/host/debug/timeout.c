@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "core/base/path.h"
-#include "core/base/proc.h"
+#include "core/os/proc.h"
 #include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/rt/log.h"

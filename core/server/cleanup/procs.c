@@ -5,11 +5,12 @@
 
 #include "core/base/clock.h"
 #include "core/base/fd.h"
-#include "core/base/proc.h"
+#include "core/os/os.h"
+#include "core/os/proc.h"
 #include "core/base/vec.h"
 #include "core/reclaim/process.h"
 #include "core/rt/log.h"
-#include "core/server/cleanup/pidof.h"
+#include "core/os/pidof.h"
 #include "core/server/peer/peer.h"
 #include "core/server/server.h"
 
@@ -136,7 +137,7 @@ static void watch(struct px_cleanup_proc *p)
     if (p->ours || p->watch || p->polled || !p->pid)
         return;
     if (p->place < MAX_PIDFDS)
-        p->pidfd = px_reclaim_pidfd_open(p->pid);
+        p->pidfd = px_os_pidfd_open(p->pid);
     if (!px_cleanup_proc_lives(p)) {
         px_cleanup_proc_free(p);
         return;

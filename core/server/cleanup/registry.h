@@ -87,7 +87,7 @@ struct px_cleanup_proc {
     struct px_cleanup_rank *rank;
     unsigned place; /* in its rank, and in the journal */
     pid_t pid;      /* 0: unknown */
-    uint64_t start; /* core/base/proc.h; 0: no /proc */
+    uint64_t start; /* core/os/proc.h; 0: no /proc */
     uint64_t inode; /* of its socket, to search for it; 0: useless */
     uid_t uid;
     unsigned n_conns;

@@ -10,6 +10,7 @@
 #include "core/base/path.h"
 #include "core/base/str.h"
 #include "core/model/nspace.h"
+#include "core/os/os.h"
 #include "core/rt/owner.h"
 #include "core/link/rendezvous.h"
 #include "core/model/resources.h"
@@ -465,7 +466,7 @@ bool px_session_is_bare(const struct px_session *s)
     PX_AUTOCLOSE int fd = openat(s->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool all = true;
 
-    return fd >= 0 && !px_fd_each_name(fd, is_journal, &all) && all;
+    return fd >= 0 && !px_os_each_name(fd, is_journal, &all) && all;
 }
 
 /* Removes a folder with nothing but the journal, relative to its parent folder, without

@@ -20,13 +20,13 @@
 #include "core/base/map.h"
 #include "core/link/conn.h"
 #include "core/model/nspace.h"
+#include "core/os/os.h"
 #include "core/rt/log.h"
 #include "core/server/door/door.h"
 #include "core/server/peer/peer.h"
 #include "core/server/server.h"
 
 #ifdef __GLIBC__
-#include <malloc.h>
 #endif
 #include <string.h>
 
@@ -163,9 +163,7 @@ static void on_trim(void *arg)
     m->trims = false;
     while ((u = px_map_next(&m->users, &pos, NULL, NULL)))
         u->peak_b = u->kept_b + u->held_b;
-#ifdef __GLIBC__ /* other libraries return memory themselves */
-    malloc_trim(0);
-#endif
+    px_os_trim();
 }
 
 /* Finds or adds the user. NULL if out of memory. */

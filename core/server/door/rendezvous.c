@@ -8,6 +8,7 @@
 #include "core/base/env.h"
 #include "core/base/fd.h"
 #include "core/base/path.h"
+#include "core/os/os.h"
 #include "core/plugin/select.h"
 #include "core/reclaim/rmtree.h"
 #include "core/base/str.h"
@@ -23,7 +24,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,7 +32,6 @@ enum {
     PROBE_MS = 200,   /* timeout for a server without a lock */
     OWNER_BYTE = 0,   /* locked by the file's owner */
     STARTER_BYTE = 1, /* locked by a starting server that replaces the file */
-    NO_REPLACE = 1, /* flag of renameat2; musl 1.2 has neither the call nor the flag */
 };
 
 /* A file that is being published. */
@@ -56,22 +55,11 @@ struct probe {
 
 /* ---- locks ----------------------------------------------------------------------- */
 
-static bool lock_byte(int fd, off_t byte)
-{
-    struct flock l = {
-        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
-
-    return fcntl(fd, F_OFD_SETLK, &l) == 0;
-}
-
 /* True if a writer locks the byte. A reader's lock does not count: any user who may
  * read the file can take one. */
 static bool is_owned(int fd)
 {
-    struct flock l = {
-        .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = OWNER_BYTE, .l_len = 1};
-
-    return fcntl(fd, F_OFD_GETLK, &l) == 0 && l.l_type == F_WRLCK;
+    return px_os_is_locked(fd, OWNER_BYTE, 1);
 }
 
 static bool is_same(const struct stat *a, const struct stat *b)
@@ -207,8 +195,7 @@ static enum holder probe_name(const struct publication *p, struct probe *l,
 /* Renames a file of the folder to the published name, unless that name is taken. */
 static bool rename_to_free(const struct publication *p, const char *from)
 {
-    return syscall(SYS_renameat2, p->dir_fd, from, p->dir_fd, p->placement->name,
-                   NO_REPLACE) == 0;
+    return px_os_rename_to_free(p->dir_fd, from, p->placement->name) == 0;
 }
 
 /* Returns 0 or an errno; EEXIST if the name is taken. */
@@ -264,7 +251,7 @@ static pmix_status_t contend(const struct publication *p, bool may_wait,
         rc = PMIX_ERR_NO_PERMISSIONS;
         break;
     case STALE:
-        if (l.fd >= 0 && lock_byte(l.fd, STARTER_BYTE)) {
+        if (l.fd >= 0 && px_os_lock_byte(l.fd, STARTER_BYTE)) {
             if (replace(p, &l))
                 rc = PMIX_SUCCESS;
         } else if (may_wait) {
@@ -354,7 +341,7 @@ static pmix_status_t write_aside(struct publication *p, struct stat *st,
     if (fchmod(f->fd, p->srv->part.door->tools_foreign ? 0644 : 0600) < 0 ||
         fstat(f->fd, st) < 0)
         return px_err_errno(err, "cannot write %s", path);
-    if (!lock_byte(f->fd, OWNER_BYTE)) /* some file systems have no locks */
+    if (!px_os_lock_byte(f->fd, OWNER_BYTE)) /* some file systems have no locks */
         px_log(PX_LOG_INFO, "server", "cannot lock %s: %m", path);
     f->device = st->st_dev;
     f->inode = st->st_ino;

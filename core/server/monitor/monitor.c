@@ -9,6 +9,7 @@
 #include "core/base/vec.h"
 #include "core/link/conn.h"
 #include "core/link/required.h"
+#include "core/os/proc.h"
 #include "core/rt/log.h"
 #include "core/server/event/event.h"
 #include "core/server/monitor/beats.h"
@@ -290,7 +291,7 @@ static bool wants(const px_infos *directives, const char *key)
 static char *path_of(const struct px_peer *peer, const char *path)
 {
     return path[0] == '/' ? strdup(path)
-                          : px_strf("/proc/%ld/cwd/%s", (long)peer->pid, path);
+                          : px_strf(PX_OSPROC "/%ld/cwd/%s", (long)peer->pid, path);
 }
 
 static pmix_status_t file_begin(struct monitor *m, const struct px_args *args,

@@ -7,7 +7,8 @@
 #include "core/base/clock.h"
 #include "core/base/err.h"
 #include "core/base/fd.h"
-#include "core/base/proc.h"
+#include "core/os/os.h"
+#include "core/os/proc.h"
 #include "core/reclaim/jobs.h"
 #include "core/rt/log.h"
 #include "core/rt/loop.h"
@@ -21,13 +22,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-/* Newer than the headers of some supported systems. */
-#ifndef SYS_pidfd_send_signal
-#define SYS_pidfd_send_signal 424
-#endif
 
 enum {
     MAX_READERS = 64, /* users with a reader at a time */
@@ -112,13 +107,13 @@ static int send_signal(const char *order)
     for (size_t i = 0; i < PX_COUNT(to); i++)
         for (order += *order == ' '; *order >= '0' && *order <= '9'; order++)
             *to[i] = 10 * *to[i] + (*order - '0');
-    pidfd = px_reclaim_pidfd_open(pid);
+    pidfd = px_os_pidfd_open(pid);
     if (!px_osproc_stat(pid, &st) || px_osproc_stat_ended(&st) ||
         (start && st.start != (uint64_t)start))
         errnum = ESRCH;
-    else if (pidfd >= 0
-                 ? syscall(SYS_pidfd_send_signal, pidfd, (int)signum, NULL, 0) < 0
-                 : kill((pid_t)pid, (int)signum) < 0)
+    else if (pidfd >= 0)
+        errnum = px_os_pidfd_signal(pidfd, (int)signum, false);
+    else if (kill((pid_t)pid, (int)signum) < 0)
         errnum = errno;
     px_drop_fd(&pidfd);
     return errnum;

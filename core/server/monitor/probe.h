@@ -16,7 +16,7 @@ struct px_server;
 enum px_probe_op {
     PX_PROBE_STATE,   /* size and times of a file */
     PX_PROBE_CONTENT, /* content of files of /proc */
-    PX_PROBE_SIGNAL,  /* no file: "PID START SIGNUM", see core/base/proc.h */
+    PX_PROBE_SIGNAL,  /* no file: "PID START SIGNUM", see core/os/proc.h */
 };
 
 struct px_probe_state {

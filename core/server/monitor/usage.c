@@ -3,7 +3,7 @@
  * the other, so that many processes take many short turns of the loop. */
 #include "core/server/monitor/usage.h"
 
-#include "core/base/proc.h"
+#include "core/os/proc.h"
 #include "core/base/strv.h"
 #include "core/base/vec.h"
 #include "core/model/lookup.h"
@@ -405,10 +405,10 @@ static pmix_status_t ask(struct px_sample *s)
         if (!(texts >> i & 1))
             continue;
         if (t)
-            snprintf(paths[n], sizeof(paths[n]), "/proc/%ld/%s", (long)t->pid,
+            snprintf(paths[n], sizeof(paths[n]), PX_OSPROC "/%ld/%s", (long)t->pid,
                      px_usage_file(i));
         else
-            snprintf(paths[n], sizeof(paths[n]), "/proc/%s", px_usage_file(i));
+            snprintf(paths[n], sizeof(paths[n]), PX_OSPROC "/%s", px_usage_file(i));
         s->texts[n] = i;
         names[n] = paths[n];
         n++;

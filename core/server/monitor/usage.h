@@ -16,7 +16,7 @@ struct px_server;
 struct px_usage_target {
     pmix_proc_t proc;
     pid_t pid;
-    uint64_t start; /* core/base/proc.h */
+    uint64_t start; /* core/os/proc.h */
 };
 
 /* Figures and targets of a monitor. */

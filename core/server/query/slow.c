@@ -3,7 +3,7 @@
  * 100,000 processes takes about six turns. */
 #include "core/server/query/query.h"
 
-#include "core/base/pages.h"
+#include "core/os/os.h"
 #include "core/base/vec.h"
 #include "core/model/assembly.h"
 #include "core/model/nspace.h"
@@ -179,7 +179,7 @@ static void back_pages(const px_writer *w, size_t *backed)
 
     if (w->buf.len < *backed)
         return;
-    px_pages_populate(w->buf.data + w->buf.len, n);
+    px_os_populate(w->buf.data + w->buf.len, n);
     *backed = w->buf.len + n;
 }
 

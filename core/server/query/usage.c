@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Queries for the memory that this server and its clients use. */
 #include "core/base/fd.h"
-#include "core/base/proc.h"
+#include "core/os/proc.h"
 #include "core/model/lookup.h"
 #include "core/model/query.h"
 #include "core/server/peer/authority.h"

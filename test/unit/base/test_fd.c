@@ -3,6 +3,7 @@
  * and the clock. */
 #include "core/base/clock.h"
 #include "core/base/fd.h"
+#include "core/os/os.h"
 #include "px_test.h"
 #include "seccomp.h"
 
@@ -406,11 +407,11 @@ PX_TEST(each_name_of_a_folder_is_listed_until_the_callback_stops)
         }
         n = 0;
         ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
-        ck_assert_int_eq(px_fd_each_name(fd, count, &n), 0);
+        ck_assert_int_eq(px_os_each_name(fd, count, &n), 0);
         ck_assert_uint_eq(n, pass ? 300 : 200);
     }
     close(fd);
-    ck_assert_int_eq(px_fd_each_name(fd, count, &n), EBADF);
+    ck_assert_int_eq(px_os_each_name(fd, count, &n), EBADF);
 }
 
 PX_TEST(close_from_a_negative_number_closes_all)

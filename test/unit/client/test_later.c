@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A process without a server that connects to a server later. */
-#include "core/base/proc.h"
+#include "core/os/proc.h"
 #include "core/base/str.h"
 #include "fake_server.h"
 #include "pmix_tool.h"

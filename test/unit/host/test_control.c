@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
-#include "core/base/proc.h"
+#include "core/os/proc.h"
 
 /* ---- control --------------------------------------------------------------------- */
 

@@ -11,7 +11,7 @@
 
 #include "alloc_fail.h"
 #include "core/base/clock.h"
-#include "core/base/proc.h"
+#include "core/os/proc.h"
 #include "core/model/nspace.h"
 #include "core/rt/process.h"
 #include "core/server/cleanup/session.h"

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "core/base/clock.h"
-#include "core/base/proc.h"
+#include "core/os/proc.h"
 #include "core/server/host.h"
 
 /* Puts a debugger of the test first in PATH. */

@@ -4,7 +4,7 @@
 #include "core/reclaim/journal.h"
 
 #include "core/base/attr.h"
-#include "core/base/proc.h"
+#include "core/os/proc.h"
 #include "core/reclaim/rmtree.h"
 #include "px_test.h"
 #include "seccomp.h"

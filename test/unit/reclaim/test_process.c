@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Children hidden from the host's waits, and the permanent change of user; also without
  * the newest calls. */
-#include "core/base/proc.h"
+#include "core/os/proc.h"
 #include "reclaim_fixture.h"
 
 #include <grp.h>

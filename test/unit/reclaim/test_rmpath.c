@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Paths from clients, and opening them. */
 #include "core/base/attr.h"
+#include "core/os/os.h"
 #include "core/reclaim/rmtree.h"
 #include "px_test.h"
 #include "seccomp.h"
@@ -325,11 +326,11 @@ PX_TEST(file_systems_of_the_kernel_are_known)
     PX_AUTOCLOSE int tmp = open("/tmp", O_PATH | O_CLOEXEC);
     PX_AUTOCLOSE int shm = open("/dev/shm", O_PATH | O_CLOEXEC);
 
-    ck_assert(px_rm_is_pseudo(proc));
-    ck_assert(px_rm_is_pseudo(sys));
-    ck_assert(!px_rm_is_pseudo(tmp));
-    ck_assert(shm < 0 || !px_rm_is_pseudo(shm));
-    ck_assert(px_rm_is_pseudo(-1));
+    ck_assert(px_os_fs_is_pseudo(proc));
+    ck_assert(px_os_fs_is_pseudo(sys));
+    ck_assert(!px_os_fs_is_pseudo(tmp));
+    ck_assert(shm < 0 || !px_os_fs_is_pseudo(shm));
+    ck_assert(px_os_fs_is_pseudo(-1));
 }
 
 int main(void)

@@ -2,7 +2,7 @@
 /* Leftovers of dead servers: all of them are removed, even if the removing process is
  * killed; only the intended processes end. A folder is found after a move and left
  * alone while its lock is held. Similar folders stay untouched. */
-#include "core/base/proc.h"
+#include "core/os/proc.h"
 #include "reclaim_fixture.h"
 
 #include <sys/file.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/os/os.h"
 #include "core/rt/owner.h"
 #include "others.h"
 #include "test/unit/rt/rt_test.h"
@@ -141,7 +142,7 @@ PX_TEST(the_library_knows_its_own_file)
 
 PX_TEST(root_is_guarded_and_a_plain_user_is_not)
 {
-    ck_assert(!px_is_setuid());
+    ck_assert(!px_os_is_setuid());
     ck_assert_int_eq(px_is_privileged(), geteuid() == 0);
 }
 

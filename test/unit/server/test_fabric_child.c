@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Contributions that components make in a child process of the server: each way in which the child ends. */
-#include "core/base/proc.h"
+#include "core/os/proc.h"
 #include "core/base/str.h"
 #include "fabric_scene.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One walk through /proc, youngest processes first: a client has mostly just
  * started. */
-#include "core/server/cleanup/pidof.h"
+#include "core/os/pidof.h"
 
-#include "core/base/proc.h"
+#include "core/os/proc.h"
 #include "core/base/str.h"
 #include "core/base/vec.h"
 

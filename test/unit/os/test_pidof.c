@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Search for the process that holds a socket. */
-#include "core/server/cleanup/pidof.h"
+#include "core/os/pidof.h"
 
 #include "core/base/fd.h"
-#include "core/base/proc.h"
+#include "core/os/proc.h"
 #include "px_test.h"
 
 #include <linux/capability.h>
@@ -160,4 +160,4 @@ PX_TEST(a_walk_takes_no_longer_than_it_may)
     end_child(child);
 }
 
-PX_TEST_MAIN("server/pidof", setup, teardown)
+PX_TEST_MAIN("os/pidof", setup, teardown)

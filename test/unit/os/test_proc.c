@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Process state from /proc, also of processes with misleading names. */
-#include "core/base/proc.h"
+#include "core/os/proc.h"
 #include "px_test.h"
 #include "seccomp.h"
 
@@ -243,4 +243,4 @@ PX_TEST(tags_are_below_each_limit_and_inherited)
     ck_assert_int_eq(status, 0);
 }
 
-PX_TEST_MAIN("base/proc", NULL, NULL)
+PX_TEST_MAIN("os/proc", NULL, NULL)

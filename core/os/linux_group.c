@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/reclaim/group.h"
+/* Linux: control groups, version 2 if mounted and delegated, otherwise version 1
+ * (freezer, pids). */
+#include "core/os/group.h"
 
 #include "core/base/attr.h"
 #include "core/base/clock.h"
-#include "core/base/fd.h"
-#include "core/base/proc.h"
 #include "core/base/str.h"
-#include "core/reclaim/process.h"
+#include "core/os/os.h"
+#include "core/os/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -119,21 +120,21 @@ static bool is_in(int64_t pid, const char *name)
 
 /* Kills the processes listed in pids, one pid per line. Skips a last line without
  * newline, which may be truncated. */
-static void kill_listed(char *pids, const char *name)
+static void kill_listed(char *pids, const char *name, px_group_kill_fn end)
 {
-    for (char *end; (end = strchr(pids, '\n')); pids = end + 1) {
+    for (char *next; (next = strchr(pids, '\n')); pids = next + 1) {
         int64_t pid;
 
-        *end = '\0';
+        *next = '\0';
         if (!px_str_to_i64(pids, 2, INT32_MAX, &pid))
             continue;
-        PX_AUTOCLOSE int pidfd = px_reclaim_pidfd_open(pid);
+        PX_AUTOCLOSE int pidfd = px_os_pidfd_open(pid);
         if (is_in(pid, name))
-            px_reclaim_kill_one(pid, pidfd);
+            end(pid, pidfd);
     }
 }
 
-static void kill_members(int group, const char *name)
+static void kill_members(int group, const char *name, px_group_kill_fn end)
 {
     char pids[PIDS_B];
     PX_AUTOCLOSE int fd = openat(group, "cgroup.procs", O_RDONLY | O_CLOEXEC);
@@ -142,10 +143,10 @@ static void kill_members(int group, const char *name)
     if (n <= 0)
         return;
     pids[n] = '\0';
-    kill_listed(pids, name);
+    kill_listed(pids, name, end);
 }
 
-void px_group_end(int64_t server, uint64_t start)
+void px_group_end(int64_t server, uint64_t start, px_group_kill_fn end)
 {
     const uint64_t deadline_ms = px_clock_ms() + END_MS;
     char name[NAME_B];
@@ -158,7 +159,7 @@ void px_group_end(int64_t server, uint64_t start)
 
         while (group >= 0 && unlinkat(own, name, AT_REMOVEDIR) < 0 && errno == EBUSY &&
                px_clock_ms() < deadline_ms) {
-            kill_members(group, name);
+            kill_members(group, name, end);
             poll(NULL, 0, NAP_MS);
         }
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Search in /proc for the process that holds a socket. For a TCP connection the kernel
  * gives inode and user of the socket, but not the process. */
-#ifndef PX_SERVER_CLEANUP_PIDOF_H
-#define PX_SERVER_CLEANUP_PIDOF_H
+#ifndef PX_OS_PIDOF_H
+#define PX_OS_PIDOF_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@ struct px_pidof {
     /* The result; 0 if no process of that user has the socket. If several share it, the
      * oldest. */
     pid_t pid;
-    uint64_t start; /* core/base/proc.h */
+    uint64_t start; /* core/os/proc.h */
 };
 
 /* Searches for all in one walk, which uses limit_us of this thread's CPU time at most.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/base/pages.h"
+#include "core/os/os.h"
 
 #include "core/base/attr.h"
 
@@ -68,15 +68,15 @@ PX_TEST_LOOP(pages_of_a_range_are_backed, PX_COUNT(ranges))
     const size_t end = ranges[_i].end_pages * page_b + ranges[_i].end_b;
 
     PX_TEST_NEEDS(populates(), "MADV_POPULATE_WRITE");
-    px_pages_populate(pages + ranges[_i].begin_b, end - ranges[_i].begin_b);
+    px_os_populate(pages + ranges[_i].begin_b, end - ranges[_i].begin_b);
     ck_assert_uint_eq(n_backed(), ranges[_i].n);
 }
 
 PX_TEST(content_remains)
 {
     memset(pages, 7, page_b);
-    px_pages_populate(pages, 2 * page_b);
+    px_os_populate(pages, 2 * page_b);
     ck_assert(pages[0] == 7 && pages[page_b - 1] == 7 && pages[page_b] == 0);
 }
 
-PX_TEST_MAIN("base/pages", setup, teardown)
+PX_TEST_MAIN("os/pages", setup, teardown)

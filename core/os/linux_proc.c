@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads /proc without the C library's buffered functions, which allocate and lock. */
-#include "core/base/proc.h"
+/* Linux: reads /proc without the C library's buffered functions, which allocate and
+ * lock. */
+#include "core/os/proc.h"
 
 #include "core/base/attr.h"
+#include "core/base/str.h"
+#include "core/os/os.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -10,9 +13,11 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 enum {
     STAT_B = 1024,         /* stat has about 330 bytes; the name in it at most 64 */
+    STATUS_B = 8192,       /* of status */
     LIMITS_B = 4096,       /* limits has about 1400 bytes */
     MAX_FIELD = UINT8_MAX, /* of stat; more fields than stat has */
     TAG_BITS = 48,         /* of a tag; the level is above these bits */
@@ -154,6 +159,104 @@ bool px_osproc_ended(int64_t pid, uint64_t start)
     if (!px_osproc_stat(pid, &st)) /* without /proc, ask the kernel */
         return kill((pid_t)pid, 0) < 0 && errno == ESRCH;
     return (start && st.start != start) || px_osproc_stat_ended(&st);
+}
+
+/* ---- one process, all processes ------------------------------------------------- */
+
+struct walk {
+    bool (*each)(void *arg, int64_t pid);
+    void *arg;
+};
+
+static bool visit(void *arg, const char *name)
+{
+    const struct walk *w = arg;
+    int64_t pid;
+
+    return !px_str_to_i64(name, 2, INT32_MAX, &pid) || w->each(w->arg, pid);
+}
+
+int px_osproc_each(bool (*each)(void *arg, int64_t pid), void *arg)
+{
+    PX_AUTOCLOSE int proc = open(PX_OSPROC, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct walk w = {each, arg};
+
+    return proc < 0 ? errno : px_os_each_name(proc, visit, &w);
+}
+
+bool px_osproc_owner(int64_t pid, uid_t *uid)
+{
+    struct stat st;
+    char path[64];
+
+    if (!px_osproc_path(pid, "", path, sizeof(path)) || stat(path, &st) < 0)
+        return false;
+    *uid = st.st_uid;
+    return true;
+}
+
+/* Reads a text of the process. Cuts the newline at the end. */
+static bool read_text(int64_t pid, const char *file, char *out, size_t size)
+{
+    char path[64];
+
+    if (!px_osproc_path(pid, file, path, sizeof(path)) ||
+        !px_osproc_read(path, out, size))
+        return false;
+    out[strlen(out) - (*out && out[strlen(out) - 1] == '\n')] = '\0';
+    return true;
+}
+
+bool px_osproc_name(int64_t pid, char *out, size_t size)
+{
+    return read_text(pid, "/comm", out, size);
+}
+
+bool px_osproc_is_traced(int64_t pid)
+{
+    static const char label[] = "\nTracerPid:\t";
+    char text[STATUS_B];
+    const char *at;
+
+    if (!read_text(pid, "/status", text, sizeof(text)) || !(at = strstr(text, label)))
+        return true;
+    return at[sizeof(label) - 1] != '0';
+}
+
+bool px_osproc_command_line(char *out, size_t size)
+{
+    PX_AUTOCLOSE int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, out, size - 1);
+
+    if (n <= 0)
+        return false;
+    out[n] = '\0';
+    for (ssize_t i = 0; i + 1 < n; i++)
+        if (!out[i])
+            out[i] = ' ';
+    return true;
+}
+
+size_t px_osproc_space(char out[128])
+{
+    char boot[64], space[64];
+    size_t n = 0;
+
+    if (px_osproc_read("/proc/sys/kernel/random/boot_id", boot, sizeof(boot))) {
+        n = strcspn(boot, " \n");
+        memcpy(out, boot, n);
+        ssize_t link_n = readlink("/proc/self/ns/pid", space, sizeof(space) - 1);
+        space[link_n > 0 ? link_n : 0] = '\0';
+        const char *digits = space + strcspn(space, "0123456789");
+        size_t digits_n = strspn(digits, "0123456789");
+        if (link_n > 0) {
+            out[n++] = '.';
+            memcpy(out + n, digits, digits_n);
+            n += digits_n;
+        }
+    }
+    out[n] = '\0';
+    return n;
 }
 
 /* ---- resource limit tags -------------------------------------------------------- */
