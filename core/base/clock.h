@@ -8,12 +8,23 @@
 #include <stdint.h>
 #include <time.h>
 
-static inline uint64_t px_clock_ns(void)
+static inline uint64_t px_clock_ns_of(clockid_t clock)
 {
     struct timespec now = {0};
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static inline uint64_t px_clock_ns(void)
+{
+    return px_clock_ns_of(CLOCK_MONOTONIC);
+}
+
+/* Returns the processor time of this thread. A busy machine does not increase it. */
+static inline uint64_t px_clock_work_ns(void)
+{
+    return px_clock_ns_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static inline uint64_t px_clock_ms(void)

@@ -5,8 +5,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "core/base/clock.h"
 #include "core/base/err.h"
 #include "core/base/fd.h"
 #include "core/base/str.h"
@@ -366,22 +366,13 @@ static bool may_start(struct px_launcher *l)
     return true;
 }
 
-/* Returns the processor time of this thread. A busy machine does not increase it. */
-static uint64_t work_ns(void)
-{
-    struct timespec t = {0};
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 /* Delays the next start while processes of other jobs have requests, so that starts
- * block the loop for a small part of the time. work_ns() was begin_ns before the last
- * start. */
+ * block the loop for a small part of the time. px_clock_work_ns() was begin_ns before
+ * the last start. */
 static void pace(struct px_launch_job *job, uint64_t begin_ns)
 {
     struct px_launcher *l = job->launcher;
-    const uint64_t took_ns = work_ns() - begin_ns;
+    const uint64_t took_ns = px_clock_work_ns() - begin_ns;
 
     if (job->n_begun > 1 && l->starts &&
         px_server_others_work(l->server, &job->parent, job->proc.nspace,
@@ -405,7 +396,7 @@ static void start_more(struct px_launch_job *job)
     while (!rc && job->n_begun < job->n_tasks &&
            job->n_starting < job->launcher->starts_at_once &&
            may_start(job->launcher)) {
-        const uint64_t begin_ns = work_ns();
+        const uint64_t begin_ns = px_clock_work_ns();
 
         rc = px_task_start(&job->tasks[job->n_begun++], &err);
         pace(job, begin_ns);

@@ -37,7 +37,12 @@
 
 /* Freed memory of one user after which the process returns it to the system. */
 #define TRIM_B  (4u * 1024u * 1024u)
-#define TRIM_MS 500 /* delay, in which more may be freed */
+#define TRIM_MS 500 /* delay, in which more may be freed, or used again */
+/* Freed memory that goes back in the next turn, as the return of more takes longer than
+ * a turn should. */
+#define TRIM_PART_B (24u * 1024u * 1024u)
+/* Pause after a return, in times of its processor time. */
+#define TRIM_PAUSE_TIMES 4u
 
 /* Memory of one user, or the sum over all users. */
 struct px_user {
@@ -61,7 +66,8 @@ struct px_memory {
     size_t counted_b;       /* all.kept_b at the last count */
     struct px_timer *timer; /* runs while frames are in transit */
     struct px_timer *trim_timer;
-    bool trims; /* the timer runs */
+    uint64_t trims_from_ms; /* of px_clock_ms: no return of memory is earlier */
+    bool trims, trims_soon; /* the timer runs; without the delay */
     bool runs;
 };
 
@@ -148,22 +154,32 @@ static void grew(struct px_user *u)
  * library, perhaps for ever. */
 static void fell(struct px_memory *m, const struct px_user *u)
 {
-    if (m->trims || u->peak_b <= u->kept_b + u->held_b + TRIM_B)
+    const size_t used_b = u->kept_b + u->held_b;
+    const bool is_part = u->peak_b > used_b + TRIM_PART_B;
+
+    if (u->peak_b <= used_b + TRIM_B || m->trims_soon || (m->trims && !is_part))
         return;
+    const uint64_t now = px_clock_ms(), at = now + (is_part ? 0 : TRIM_MS);
+
     m->trims = true;
-    px_timer_set(m->trim_timer, TRIM_MS);
+    m->trims_soon = is_part;
+    px_timer_set(m->trim_timer,
+                 at > m->trims_from_ms ? at - now : m->trims_from_ms - now);
 }
 
 static void on_trim(void *arg)
 {
     struct px_memory *m = ((struct px_server *)arg)->part.memory;
+    const uint64_t begin_ns = px_clock_work_ns();
     struct px_user *u;
     size_t pos = 0;
 
-    m->trims = false;
+    m->trims = m->trims_soon = false;
     while ((u = px_map_next(&m->users, &pos, NULL, NULL)))
         u->peak_b = u->kept_b + u->held_b;
     px_os_trim();
+    m->trims_from_ms = px_clock_ms() +
+                       TRIM_PAUSE_TIMES * (px_clock_work_ns() - begin_ns) / 1000000;
 }
 
 /* Finds or adds the user. NULL if out of memory. */
