@@ -17,7 +17,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define WALK 1024u /* requests that are checked or ended in one turn, for one reason */
+/* Requests that are checked or ended in one turn, for a commit, for an answer of the
+ * host, and for all ends of processes together. */
+#define WALK 512u
 
 /* Requests that a walk checks or ends. */
 enum which { HERE, ASKED, ALL }; /* they wait for the rank, for the host; both */
@@ -371,30 +373,40 @@ static void walk(struct px_get_target *t, size_t *n)
     release(t);
 }
 
-/* Visits the requests of a process, the first ones at once. A walk through other
- * requests ends before. Returns the number of visits until now. */
-static size_t begin_walk(struct px_get_target *t, enum which which,
-                         pmix_status_t status)
+/* Visits the requests of a process, up to *n of them at once, and subtracts these. A
+ * walk through other requests ends before. */
+static void begin_walk(struct px_get_target *t, enum which which, pmix_status_t status,
+                       size_t *n)
 {
     struct px_gets *all = t->server->part.gets;
-    size_t n = SIZE_MAX;
+    size_t rest = SIZE_MAX;
 
     t->n_uses++;
     if (t->n_left > 0 && which != ALL && which != t->which)
-        walk(t, &n);
+        walk(t, &rest);
     if (which != HERE)
         t->is_asked = false;
     t->which = which;
     t->status = status;
     t->n_left = t->n;
-    n = WALK;
-    walk(t, &n);
+    walk(t, n);
     if (t->n_left > 0 && !px_list_linked(&t->due))
         px_list_append(&all->due, &t->due);
     if (t->n_left > 0)
         px_timer_set(all->timer, 0);
     release(t);
-    return WALK - n;
+}
+
+/* Returns the number of visits that ends of processes may still make in this turn. */
+static size_t *left_for_ends(const struct px_server *srv)
+{
+    struct px_gets *all = srv->part.gets;
+    const uint64_t turn = px_loop_turn(srv->loop);
+
+    if (all->turn != turn)
+        all->n_left = WALK;
+    all->turn = turn;
+    return &all->n_left;
 }
 
 /* Ends up to *n requests of a peer, and subtracts them. Returns true if none is
@@ -420,14 +432,15 @@ static void leaver_free(struct leaver *l)
 
 static void on_timer(void *arg)
 {
-    struct px_gets *all = arg;
-    size_t n = WALK;
+    const struct px_server *srv = arg;
+    struct px_gets *all = srv->part.gets;
+    size_t *n = left_for_ends(srv);
 
     PX_LIST_EACH (&all->left, struct leaver, l, link)
-        if (end_some(l->peer, &n))
+        if (end_some(l->peer, n))
             leaver_free(l);
-    while (n > 0 && !px_list_empty(&all->due))
-        walk(PX_CONTAINER_OF(all->due.next, struct px_get_target, due), &n);
+    while (*n > 0 && !px_list_empty(&all->due))
+        walk(PX_CONTAINER_OF(all->due.next, struct px_get_target, due), n);
     if (!px_list_empty(&all->left) || !px_list_empty(&all->due))
         px_timer_set(all->timer, 0);
 }
@@ -437,17 +450,21 @@ size_t px_get_data_arrived(struct px_server *srv, const pmix_proc_t *proc,
                            pmix_status_t status)
 {
     struct px_get_target *t = find_target(srv, proc);
+    size_t n = WALK;
 
-    return t ? begin_walk(t, HERE, status) : 0;
+    if (t)
+        begin_walk(t, HERE, status, &n);
+    return WALK - n;
 }
 
 void px_gets_answered(struct px_server *srv, const pmix_proc_t *proc,
                       pmix_status_t status)
 {
     struct px_get_target *t = find_target(srv, proc);
+    size_t n = WALK;
 
     if (t)
-        (void)begin_walk(t, ASKED, status);
+        begin_walk(t, ASKED, status, &n);
 }
 
 void px_gets_rank_gone(struct px_server *srv, const pmix_proc_t *proc)
@@ -455,7 +472,7 @@ void px_gets_rank_gone(struct px_server *srv, const pmix_proc_t *proc)
     struct px_get_target *t = find_target(srv, proc);
 
     if (t)
-        (void)begin_walk(t, HERE, PMIX_ERR_NOT_FOUND);
+        begin_walk(t, HERE, PMIX_ERR_NOT_FOUND, left_for_ends(srv));
 }
 
 void px_gets_nspace_gone(struct px_server *srv, const char *nspace,
@@ -466,7 +483,7 @@ void px_gets_nspace_gone(struct px_server *srv, const char *nspace,
 
     while ((t = px_map_next(&srv->part.gets->targets, &pos, NULL, NULL)))
         if (strcmp(t->proc.nspace, nspace) == 0)
-            (void)begin_walk(t, ALL, PMIX_ERR_NOT_FOUND);
+            begin_walk(t, ALL, PMIX_ERR_NOT_FOUND, left_for_ends(srv));
 }
 
 void px_gets_peer_room(struct px_server *srv PX_UNUSED, struct px_peer *peer)
@@ -481,14 +498,13 @@ void px_gets_peer_room(struct px_server *srv PX_UNUSED, struct px_peer *peer)
 void px_gets_peer_gone(struct px_server *srv, struct px_peer *peer)
 {
     struct px_gets *all = srv->part.gets;
-    size_t n = srv->stopping ? SIZE_MAX : WALK;
+    size_t n = SIZE_MAX;
     struct leaver *l;
 
-    if (end_some(peer, &n))
+    if (end_some(peer, srv->stopping ? &n : left_for_ends(srv)))
         return;
     l = malloc(sizeof(*l));
     if (!l) {
-        n = SIZE_MAX;
         (void)end_some(peer, &n);
         return;
     }
@@ -507,7 +523,7 @@ pmix_status_t px_gets_create(struct px_server *srv,
 
     px_list_init(&all->due);
     px_list_init(&all->left);
-    all->timer = px_timer_create(srv->loop, on_timer, all);
+    all->timer = px_timer_create(srv->loop, on_timer, srv);
     return all->timer ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
 

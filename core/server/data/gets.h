@@ -25,6 +25,8 @@ struct px_gets {
     struct px_list due;    /* targets whose requests are checked over several turns */
     struct px_list left;   /* peers that have left, and still have requests */
     struct px_timer *timer;
+    uint64_t turn; /* of the loop, in which n_left counts */
+    size_t n_left; /* visits that ends of processes may still make */
 };
 
 struct px_pending_get {

@@ -8,6 +8,7 @@
 #include "core/server/data/gets.h"
 #include "core/server/event/interests.h"
 #include "core/server/host.h"
+#include "core/server/peer/peer.h"
 #include "core/server/peer/turn.h"
 #include "core/wire/frame.h"
 #include "core/wire/ops.h"
@@ -562,7 +563,7 @@ PX_TEST_LOOP(a_long_commit_ends_with_its_sender, 2)
 
 /* ---- gets --------------------------------------------------------------------------------------- */
 
-enum { N_GETS = 3000 }; /* more than a turn ends */
+enum { N_GETS = 3000, WALK = 512 /* gets that end in a turn */ };
 
 /* Sends gets of two keys of rank 1. The reply of each has its own tag. */
 static void get_many(void)
@@ -594,11 +595,41 @@ PX_TEST(many_gets_end_in_order_over_several_turns)
     for (uint32_t i = 1; i < N_GETS; i += 2)
         ok(raw_status(one, 1000 + i));
     raw_on_loop(note_turn, &after);
-    ck_assert_uint_ge(after - before, 2);
+    ck_assert_uint_ge(after - before, N_GETS / WALK);
     ck_assert(raw_quiet(one));
     ok(raw_finalize(two));
     for (uint32_t i = 0; i < N_GETS; i += 2)
         ck_assert_int_eq(raw_status(one, 1000 + i), PMIX_ERR_NOT_FOUND);
+}
+
+/* Drops a job, and counts the gets that still wait then. */
+static void drop_far(void *n_left)
+{
+    struct px_server *srv = px_process.server;
+    size_t n = 0;
+
+    px_server_drop_nspace(srv, "far");
+    PX_LIST_EACH (&srv->peers, struct px_peer, p, link)
+        if (px_list_linked(&p->gets[0]))
+            n += px_list_length(&p->gets[0]);
+    *(size_t *)n_left = n;
+}
+
+/* However many processes the job has. */
+PX_TEST(many_gets_end_with_a_job_over_several_turns)
+{
+    enum { N_RANKS = 8 };
+    size_t n_left;
+
+    start();
+    raw_add_job("far", N_RANKS, 0, geteuid());
+    for (uint32_t i = 0; i < N_GETS; i++)
+        raw_send(one, 1000 + i, raw_get("far", i % N_RANKS, "key", NULL));
+    ck_assert(raw_quiet(one));
+    raw_on_loop(drop_far, &n_left);
+    ck_assert_uint_eq(n_left, N_GETS - WALK);
+    while (raw_charged_b(0) > 0)
+        ;
 }
 
 PX_TEST(many_gets_of_a_client_that_leaves_are_forgotten)
