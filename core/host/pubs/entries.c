@@ -8,9 +8,6 @@
 #include "core/rt/loop.h"
 #include "core/server/host.h"
 
-/* Entries of one key that count as a further key of a turn. */
-#define STEPS_PER_KEY 16u
-
 /* ---- keys and processes ---------------------------------------------------------- */
 
 struct px_pub_topic *px_pub_topic_find(struct px_pubs *p, const char *key)
@@ -158,6 +155,7 @@ void px_pub_remove(struct px_pubs *p, struct px_pub *pub)
     px_list_remove(&pub->link);
     px_list_remove(&pub->same);
     px_pub_hide(p, pub);
+    p->steps += pub->size_b / PX_PUB_FREE_B;
     p->n_pubs--;
     pub->scope->user->n_pubs--;
     px_publisher_release(pub->scope->user, pub->size_b);
@@ -214,7 +212,7 @@ bool px_pub_take_turns(struct px_pubs *p, struct px_pub_request *r,
 
 size_t px_pub_budget(const struct px_pubs *p, uint64_t begun, size_t most)
 {
-    const uint64_t n = (p->steps - begun) / STEPS_PER_KEY;
+    const uint64_t n = (p->steps - begun) / PX_PUB_STEPS_PER_KEY;
 
     return n < most ? most - (size_t)n : 0;
 }

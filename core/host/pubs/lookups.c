@@ -131,6 +131,7 @@ static pmix_status_t copy(struct px_pub_waiter *w, struct px_pub_wait *wait)
     if (px_type_copy(PMIX_VALUE, &to->value, &pub->value))
         return PMIX_ERR_NOMEM;
     w->size_b += pub->size_b;
+    w->pubs->steps += pub->size_b / PX_PUB_COPY_B;
     w->n++;
     if (pub->persistence == PMIX_PERSIST_FIRST_READ)
         pub->reader = w;
@@ -237,11 +238,21 @@ static bool copy_and_answer(struct px_pub_waiter *w, size_t most)
     return true;
 }
 
+/* Returns the keys of a turn that the copies of the found entries count as. */
+static size_t n_to_copy(const struct px_pub_waiter *w)
+{
+    size_t size_b = 0;
+
+    for (size_t i = 0; i < w->n_keys; i++)
+        size_b += w->waits[i].found ? w->waits[i].found->size_b : 0;
+    return w->n_keys + size_b / PX_PUB_COPY_B / PX_PUB_STEPS_PER_KEY;
+}
+
 /* Answers a lookup that waits for nothing more, at once or in several turns. */
 static void reply(struct px_pub_waiter *w)
 {
     stop_waiting(w);
-    (void)px_pub_take_turns(w->pubs, &w->request, &w->scope->proc, w->n_keys);
+    (void)px_pub_take_turns(w->pubs, &w->request, &w->scope->proc, n_to_copy(w));
     begin_stage(w, COPIES);
     if (w->request.holds)
         return;

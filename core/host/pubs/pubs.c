@@ -153,6 +153,7 @@ static pmix_status_t stage_one(struct publish *w, const pmix_info_t *data)
     pub->party = w->party;
     w->party->refs++;
     pub->size_b = size_of(data);
+    w->pubs->steps += pub->size_b / PX_PUB_COPY_B;
     px_list_append(&w->staged, &pub->link);
     return PMIX_SUCCESS;
 }
@@ -160,9 +161,11 @@ static pmix_status_t stage_one(struct publish *w, const pmix_info_t *data)
 /* Makes entries of up to most further infos. */
 static pmix_status_t stage(struct publish *w, size_t most)
 {
+    const uint64_t begun = w->pubs->steps;
     pmix_status_t rc = PMIX_SUCCESS;
 
-    for (; !rc && w->at < w->n && most > 0; w->at++, most--)
+    for (size_t n = 0; !rc && w->at < w->n && n < px_pub_budget(w->pubs, begun, most);
+         w->at++, n++)
         if (!is_directive(w->info[w->at].key))
             rc = stage_one(w, &w->info[w->at]);
     return rc;
@@ -226,7 +229,7 @@ pmix_status_t px_pubs_publish(struct px_pubs *p, const pmix_proc_t *owner,
     struct publish w = {.pubs = p, .info = info, .n = n};
     pmix_status_t rc = begin(&w, owner);
 
-    return rc ? rc : finish(&w, stage(&w, n));
+    return rc ? rc : finish(&w, stage(&w, SIZE_MAX));
 }
 
 static void end_publish(struct publish *w, pmix_status_t rc)
@@ -269,10 +272,11 @@ pmix_status_t px_pubs_publish_in_turns(struct px_pubs *p, const pmix_proc_t *own
         .cb = cb,
         .cbdata = cbdata};
     pmix_status_t rc = begin(w, owner);
-    if (!rc && px_pub_take_turns(p, &w->request, owner, n))
+    if (!rc && px_pub_take_turns(p, &w->request, owner,
+                                 n + w->new_b / PX_PUB_COPY_B / PX_PUB_STEPS_PER_KEY))
         return PMIX_SUCCESS;
     if (!rc)
-        rc = finish(w, stage(w, n));
+        rc = finish(w, stage(w, SIZE_MAX));
     free(w);
     return rc ? rc : PMIX_OPERATION_SUCCEEDED;
 }
@@ -331,13 +335,14 @@ static bool remove_some(struct removal *w, size_t most)
             unpublish_one(w, *w->keys);
         return !*w->keys;
     }
+    size_t n = 0;
     PX_LIST_EACH (&y->entries, struct px_pub, pub, link) {
-        if (most == 0)
+        if (n >= px_pub_budget(y->pubs, begun, most))
             return false;
         if (!is_in(w, pub, w->range))
             continue;
         px_pub_remove(y->pubs, pub);
-        most--;
+        n++;
     }
     return true;
 }
@@ -432,10 +437,22 @@ static void requests_gone(struct px_pubs *p, const pmix_proc_t *proc)
             r->give_up(r);
 }
 
+/* Returns the keys of a turn that the removal of a party's entries counts as. */
+static size_t n_to_remove(const struct px_pub_party *y)
+{
+    size_t n = 0, size_b = 0;
+
+    PX_LIST_EACH (&y->entries, struct px_pub, pub, link) {
+        n++;
+        size_b += pub->size_b;
+    }
+    return n + size_b / PX_PUB_FREE_B / PX_PUB_STEPS_PER_KEY;
+}
+
 /* Removes the entries of a party that end with it, at once or in turns. */
 static void remove_ended(struct px_pub_party *y, enum reason reason)
 {
-    const size_t n = reason == END_OF_ALL ? 0 : px_list_length(&y->entries);
+    const size_t n = reason == END_OF_ALL ? 0 : n_to_remove(y);
     struct removal now = {
         .request = {.go_on = continue_removal,
                     .give_up = give_up_removal,

@@ -64,6 +64,11 @@ bool px_pub_take_turns(struct px_pubs *p, struct px_pub_request *r,
                        const pmix_proc_t *proc, size_t n);
 /* Returns the keys that a turn of most keys may handle, after the steps since begun. */
 size_t px_pub_budget(const struct px_pubs *p, uint64_t begun, size_t most);
+/* Bytes of a value that count as a step when they are copied, and when freed. */
+#define PX_PUB_COPY_B 256u
+#define PX_PUB_FREE_B 1024u
+/* Steps that count as a further key of a turn. */
+#define PX_PUB_STEPS_PER_KEY 16u
 /* Removes a request from the list; does nothing for one that is not there. */
 void px_pub_end_turns(struct px_pub_request *r);
 

@@ -271,4 +271,48 @@ PX_TEST(a_search_among_many_entries_takes_several_turns)
     end_many();
 }
 
+enum { LARGE_B = PX_PUBS_PER_TURN * 4096 / 2, N_LARGE = 7 }; /* two in a turn */
+
+/* Publishes large values in turns. */
+static void do_publish_large(struct px_call *call, void *infos)
+{
+    const px_infos *l = infos;
+
+    px_pubs_init(&pubs, loop);
+    ok(px_pubs_publish_in_turns(&pubs, &a0, l->v, l->n, on_published, NULL));
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+static void do_lookup_large(struct px_call *call, void *keys)
+{
+    PX_AUTO(px_infos) l = infos_of(&plain);
+
+    ok(px_pubs_lookup(&pubs, &b0, keys, l.v, l.n, on_found, NULL));
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+PX_TEST(large_values_are_copied_over_several_turns)
+{
+    static char bytes[LARGE_B];
+    const pmix_byte_object_t large = {bytes, LARGE_B};
+    PX_AUTO(px_strv) keys = numbered(N_LARGE);
+    PX_AUTO(px_infos) infos = infos_of(&plain);
+
+    n_published = 0;
+    begin_many(&plain);
+    for (size_t i = 0; i < N_LARGE; i++)
+        ok(px_infos_add(&infos, keys[i], &large, PMIX_BYTE_OBJECT));
+    ok(px_call(loop, do_publish_large, &infos));
+    await_turns();
+    ck_assert_int_eq(n_published, 1);
+    ok(published);
+    ck_assert_uint_eq(pubs.n_turns, (N_LARGE + 1) / 2);
+    ok(px_call(loop, do_lookup_large, keys));
+    await_turns();
+    answered(1, PMIX_SUCCESS, N_LARGE);
+    /* One more turn of the lookup leaves the keys, and one answers. */
+    ck_assert_uint_eq(pubs.n_turns, 2 * ((N_LARGE + 1) / 2) + 1);
+    end_many();
+}
+
 PX_TEST_MAIN("host/pubs_turns", setup, teardown)
