@@ -340,7 +340,8 @@ pmix_status_t px_params_check_core(struct px_params *p, struct px_err *err)
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
-    for (const struct px_param_set *s = px_core_params; !rc && s->prefix; s++)
+    for (const struct px_param_set *s = px_core_params; p->first && !rc && s->prefix;
+         s++)
         rc = px_params_parse(p, s->prefix, s->table, NULL, err);
     return rc;
 }

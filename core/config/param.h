@@ -51,7 +51,8 @@ pmix_status_t px_params_parse(struct px_params *p, const char *prefix,
                               const struct px_param *table, void *conf,
                               struct px_err *err);
 /* Declares all tables of px_core_params and checks their values, including those that
- * this process does not use. Returns like px_params_parse. */
+ * this process does not use. Without settings does nothing, as all defaults fit, and
+ * most clients have none. Returns like px_params_parse. */
 pmix_status_t px_params_check_core(struct px_params *p, struct px_err *err);
 /* True if a setting's name begins with prefix. */
 bool px_params_has(const struct px_params *p, const char *prefix);

@@ -316,6 +316,9 @@ void info_gather(struct info *info, bool deep)
     places_find(info->places, info->params->sysconfdir);
     if (!deep)
         return;
+    for (const struct px_param_set *s = px_core_params; s->prefix; s++)
+        need_success(px_params_declare(info->params, "core", s->prefix, s->table),
+                     NULL);
     need_success(px_params_check_core(info->params, &err), &err);
     need_success(px_choice_declare(info->params), &err);
     look_at_components(info);

@@ -141,6 +141,12 @@ PX_TEST(whether_a_text_fits_can_be_asked)
     ck_assert(!px_params_fits(params, &path, "~/x")); /* unknown home */
 }
 
+PX_TEST(tables_of_the_core_take_no_memory_without_settings)
+{
+    ok(px_params_check_core(params, &err));
+    ck_assert_uint_eq(params->declared.n_used, 0);
+}
+
 PX_TEST(every_table_of_the_core_is_checked)
 {
     char *env[] = {(char *)"PMIX_MCA_client_connect_timeout=soon",
