@@ -16,9 +16,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-/* Bytes read from one peer before other descriptors get their turn. */
-#define READ_TURN_B (1024u * 1024u)
-#define MAX_IOV     64
+#define MAX_IOV 64
 /* Bytes collected during one pass of the loop before they are sent. */
 #define GATHER_B (32u * 1024u)
 /* Shorter payloads are copied one behind another. Copying costs less than a separate
@@ -57,6 +55,7 @@ struct px_conn {
     size_t header_len;
     struct px_frame frame;
     px_buf in;
+    px_buf body;                 /* memory of the frame that is being delivered */
     size_t in_b;                 /* charged size of the current frame, which arrives in
                                   * pieces */
     px_buf rest;                 /* bytes of a read that were left when the peer was
@@ -339,6 +338,11 @@ int px_conn_take_fd(struct px_conn *c)
 
 /* ---- incoming frames ------------------------------------------------------------- */
 
+px_buf px_conn_take_payload(struct px_conn *c)
+{
+    return px_buf_take(&c->body);
+}
+
 /* True if the frame's bytes may be taken. A frame in pieces is charged completely at
  * its beginning. So frames that have begun can end one after another, even if the room
  * shrinks. */
@@ -396,8 +400,7 @@ static pmix_status_t feed(struct px_conn *c, const uint8_t *p, size_t n)
             p += want;
             n -= want;
         }
-        px_buf body = px_buf_take(&c->in);
-
+        c->body = px_buf_take(&c->in);
         c->header_len = 0;
         c->in_b = 0;
         charge(c);
@@ -405,9 +408,9 @@ static pmix_status_t feed(struct px_conn *c, const uint8_t *p, size_t n)
             c->brought = c->fds[0];
             memmove(c->fds, c->fds + 1, --c->n_fds * sizeof(c->fds[0]));
         }
-        c->ops->on_frame(c->arg, &c->frame, body.data ? body.data : payload);
+        c->ops->on_frame(c->arg, &c->frame, payload);
         px_drop_fd(&c->brought);
-        px_buf_cleanup(&body);
+        px_buf_cleanup(&c->body);
         if (c->doomed || c->lost)
             return PMIX_SUCCESS;
         if (px_conn_is_held(c))
@@ -440,7 +443,7 @@ static void receive(struct px_conn *c)
     const uint8_t *scratch = px_loop_scratch(c->loop);
 
     for (size_t turn = 0;
-         turn < READ_TURN_B && !c->lost && !c->doomed && !px_conn_is_held(c);) {
+         turn < PX_READ_TURN_B && !c->lost && !c->doomed && !px_conn_is_held(c);) {
         size_t room;
         uint8_t *to = room_to_read(c, &room);
         ssize_t n = read_some(c, to, room);

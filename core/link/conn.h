@@ -59,6 +59,9 @@ pmix_status_t px_conn_enclose(struct px_conn *conn, uint32_t tag, px_buf *payloa
 /* Returns, inside on_frame, the frame's descriptor, which the caller then owns. Returns
  * -1 if there is none, or it did not fit into this process's table. */
 int px_conn_take_fd(struct px_conn *conn);
+/* Returns, inside on_frame, the memory of the payload, which the caller then owns. The
+ * payload stays where it is. Empty if other frames share the memory. */
+px_buf px_conn_take_payload(struct px_conn *conn);
 /* Ends the connection. The queue is lost, and on_lost is called later. */
 void px_conn_fail(struct px_conn *conn, pmix_status_t why);
 /* Returns the number of bytes not yet passed to the kernel. */
@@ -90,6 +93,8 @@ void px_conn_destroy(struct px_conn *conn);
 
 #define PX_MAX_QUEUED_B (256u * 1024u * 1024u)
 #define PX_UNREAD_B     (4u * 1024u * 1024u)
+/* Bytes read from one peer before other descriptors get their turn. */
+#define PX_READ_TURN_B (1024u * 1024u)
 /* Most of the queue has been sent if at most this number of bytes is left. */
 #define PX_DRAINED_B (64u * 1024u)
 

@@ -17,9 +17,9 @@
 enum {
     SMALL_B = 64 * 1024,
     UNSENT_B = 1024,
-    VALUE_ITEMS = 32,                     /* work of a value; see px_work */
-    GET_ITEMS = 2,                        /* work of a waiting get that is checked */
-    VALUES = PX_TURN_ITEMS / VALUE_ITEMS, /* decoded or stored in a turn */
+    READ_ITEMS = 16,  /* work of decoding a value, besides its bytes; see px_work */
+    STORE_ITEMS = 32, /* the same of storing a value */
+    GET_ITEMS = 2,    /* work of a waiting get that is checked */
 };
 
 /* Values of one commit. Text and bytes stay in the message where possible. */
@@ -31,6 +31,7 @@ typedef struct commit {
         pmix_value_t value;
         bool is_view;
         uint8_t scope;
+        size_t size_b; /* in the store */
     } * v;
     size_t n, cap, n_stored;
     size_t size_b; /* total size in the store */
@@ -66,10 +67,10 @@ static pmix_status_t read_kval(commit *c)
     if (!one->key[0])
         return PMIX_ERR_BAD_PARAM;
     one->scope = c->scope;
-    const size_t size_b = px_memory_of(one->key, &one->value);
-    c->size_b += size_b;
+    one->size_b = px_memory_of(one->key, &one->value);
+    c->size_b += one->size_b;
     if (c->scope == PMIX_GLOBAL)
-        c->size_b += size_b < PX_STORE_ONCE_B ? size_b : PX_STORE_ONCE_B;
+        c->size_b += one->size_b < PX_STORE_ONCE_B ? one->size_b : PX_STORE_ONCE_B;
     return PMIX_SUCCESS;
 }
 
@@ -99,26 +100,46 @@ static bool is_read(const commit *c)
     return px_reader_done(&c->values) && px_reader_done(&c->message);
 }
 
-/* Decodes up to most values and heads of sections. */
-static pmix_status_t read_some(commit *c, size_t most)
+/* Returns the work that a peer may have in a turn. */
+static size_t most_items(const struct px_peer *peer)
 {
-    pmix_status_t rc = PMIX_SUCCESS;
+    return peer->conn ? PX_TURN_ITEMS : SIZE_MAX;
+}
 
-    for (; !rc && most > 0 && !is_read(c); most--)
-        rc = px_reader_done(&c->values) ? read_section(c) : read_kval(c);
+/* Decodes values until their work is that of a turn, and counts the work. */
+static pmix_status_t read_some(struct px_peer *peer, commit *c)
+{
+    const size_t most = most_items(peer);
+    pmix_status_t rc = PMIX_SUCCESS;
+    size_t n_items = 0;
+
+    while (!rc && n_items < most && !is_read(c)) {
+        const bool is_head = px_reader_done(&c->values);
+
+        rc = is_head ? read_section(c) : read_kval(c);
+        n_items += READ_ITEMS;
+        if (!rc && !is_head && !c->v[c->n - 1].is_view)
+            n_items += c->v[c->n - 1].size_b / PX_ITEM_B;
+    }
+    (void)px_work(peer, n_items);
     return rc;
 }
 
-/* Stores up to most values. Readers see all these values or none. */
+/* Stores values until their work is that of a turn, and counts the work. Readers see
+ * all these values or none. */
 static pmix_status_t store_some(struct px_server *srv, struct px_nspace *ns,
-                                pmix_rank_t rank, commit *c, size_t most)
+                                struct px_peer *peer, commit *c)
 {
+    const size_t most = most_items(peer);
+    const pmix_rank_t rank = peer->proc.rank;
     pmix_status_t rc = PMIX_SUCCESS;
+    size_t n_items = 0;
 
     px_read_gate_close(srv->gate);
-    for (; !rc && most > 0 && c->n_stored < c->n; most--) {
+    while (!rc && n_items < most && c->n_stored < c->n) {
         struct committed *one = &c->v[c->n_stored++];
 
+        n_items += STORE_ITEMS + one->size_b / PX_ITEM_B;
         rc = one->scope == PMIX_GLOBAL
                  ? px_store_put_global(&ns->store, rank, one->key, &one->value)
              : one->scope == PMIX_LOCAL
@@ -129,6 +150,7 @@ static pmix_status_t store_some(struct px_server *srv, struct px_nspace *ns,
             px_type_destruct(PMIX_VALUE, &one->value);
     }
     px_read_gate_open(srv->gate);
+    (void)px_work(peer, n_items);
     return rc;
 }
 
@@ -215,7 +237,22 @@ static void move_commit(commit *c, const px_reader *message, const px_buf *copy)
     }
 }
 
-/* Continues a commit in later turns, with a copy of the message. Takes the commit. */
+/* Keeps the message of a commit, without a copy if it has memory of its own. */
+static pmix_status_t keep_message(struct long_commit *l, const struct px_req *req,
+                                  commit *c)
+{
+    const size_t n = (size_t)(req->in.end - req->in.pos);
+
+    l->message = px_conn_take_payload(req->peer->conn);
+    if (l->message.data)
+        return PMIX_SUCCESS;
+    pmix_status_t rc = px_buf_add(&l->message, req->in.pos, n);
+    if (!rc)
+        move_commit(c, &req->in, &l->message);
+    return rc;
+}
+
+/* Continues a commit in later turns. Takes the commit. */
 static pmix_status_t begin_long(struct px_server *srv, struct px_req *req, commit *c)
 {
     const size_t n = (size_t)(req->in.end - req->in.pos);
@@ -225,12 +262,11 @@ static pmix_status_t begin_long(struct px_server *srv, struct px_req *req, commi
                          : PMIX_ERR_NOMEM;
 
     if (!rc)
-        rc = px_buf_add(&l->message, req->in.pos, n);
+        rc = keep_message(l, req, c);
     if (rc) {
         free(l);
         return rc;
     }
-    move_commit(c, &req->in, &l->message);
     l->req = req;
     l->commit = *c;
     *c = (commit){0};
@@ -249,12 +285,11 @@ static pmix_status_t continue_long(struct px_server *srv, struct long_commit *l,
     const size_t before = c->n;
     pmix_status_t rc = PMIX_SUCCESS;
 
-    (void)px_work(peer, PX_TURN_ITEMS);
     *is_over = true;
     if (!ns)
         return PMIX_ERR_NOT_FOUND;
     if (!is_read(c)) {
-        rc = read_some(c, VALUES);
+        rc = read_some(peer, c);
         if (!rc)
             rc = px_charge(&l->req->charge, peer, (c->n - before) * sizeof(*c->v));
         if (!rc && is_read(c))
@@ -262,7 +297,7 @@ static pmix_status_t continue_long(struct px_server *srv, struct long_commit *l,
         *is_over = rc;
         return rc;
     }
-    rc = store_some(srv, ns, peer->proc.rank, c, VALUES);
+    rc = store_some(srv, ns, peer, c);
     *is_over = rc || c->n_stored == c->n;
     return rc || !*is_over ? rc : succeed(srv, l->req, ns, c);
 }
@@ -316,7 +351,6 @@ static void stop(struct px_server *srv)
 static pmix_status_t on_commit(struct px_server *srv, struct px_req *req)
 {
     PX_AUTO(commit) c = commit_of(req->in);
-    const size_t most = req->peer->conn ? VALUES : SIZE_MAX;
     struct px_nspace *ns;
     /* The data of a tool without a rank would never be freed. */
     pmix_status_t rc = req->peer->tool && !req->peer->local
@@ -324,14 +358,15 @@ static pmix_status_t on_commit(struct px_server *srv, struct px_req *req)
                            : px_nspace_get(srv->model, req->peer->proc.nspace, &ns);
 
     if (!rc)
-        rc = read_some(&c, most);
-    (void)px_work(req->peer, VALUE_ITEMS * c.n);
+        rc = read_some(req->peer, &c);
     if (!rc && !is_read(&c))
         rc = begin_long(srv, req, &c);
     else if (!rc)
         rc = keep(srv, req, ns, &c);
     if (!rc)
-        rc = store_some(srv, ns, req->peer->proc.rank, &c, most);
+        rc = store_some(srv, ns, req->peer, &c);
+    if (!rc && c.n_stored < c.n)
+        rc = begin_long(srv, req, &c);
     if (rc && rc != PX_DEFERRED)
         on_failed(srv, req->peer, rc);
     return rc ? rc : succeed(srv, req, ns, &c);

@@ -33,6 +33,7 @@ pmix_status_t px_req_unpack(struct px_req *req, struct px_args *args,
                             const struct px_arg *table)
 {
     const struct px_peer *peer = req->peer;
+    const uint8_t *begin = req->in.pos;
     size_t before_b = req->in.budget, decoded_b, most_procs;
     pmix_status_t rc;
 
@@ -42,8 +43,9 @@ pmix_status_t px_req_unpack(struct px_req *req, struct px_args *args,
     most_procs = req->in.procs;
     rc = px_unpack_args(&req->in, args, table);
     decoded_b = before_b - req->in.budget;
-    (void)px_work(req->peer,
-                  decoded_b / PX_ITEM_B + PROC_ITEMS * (most_procs - req->in.procs));
+    req->n_args_b = decoded_b + (size_t)(req->in.pos - begin); /* texts are copied */
+    (void)px_work(req->peer, req->n_args_b / PX_ITEM_B +
+                                 PROC_ITEMS * (most_procs - req->in.procs));
     if (rc == PMIX_ERR_OUT_OF_RESOURCE)
         px_log_limited(
             peer->server->part.door->rate, peer->uid, rc, "server",

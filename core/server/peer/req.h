@@ -22,6 +22,7 @@ struct px_req {
     const struct px_rpc *rpc;
     struct px_charge charge; /* held until the reply */
     px_reader in;            /* valid during the handler only */
+    size_t n_args_b;         /* bytes that px_req_unpack read and allocated */
     struct px_list link;     /* for the handler's queue */
     void *state;             /* for the handler */
     struct px_msg msg;       /* carries the reply to a request of this process */

@@ -81,11 +81,12 @@ static void refuse(struct px_server *srv, struct px_peer *peer, uint32_t tag,
 void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t tag,
                         const uint8_t *payload, size_t n)
 {
+    const size_t read_b = n < PX_READ_TURN_B ? n : PX_READ_TURN_B; /* in this turn */
     struct px_req *req;
 
     if (tag < PX_TAG_DYNAMIC) { /* such messages want no reply */
         peer->n_beats += tag == PX_TAG_HEARTBEAT;
-        (void)px_work(peer, 1 + n / PX_ITEM_B);
+        (void)px_work(peer, 1 + read_b / PX_ITEM_B);
         return;
     }
     req = malloc(sizeof(*req));
@@ -98,7 +99,7 @@ void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t ta
     px_reader_init(&req->in, peer->codec, payload, n);
     if (peer != srv->self)
         px_reader_limit(&req->in);
-    (void)px_work(peer, REQUEST_ITEMS + n / PX_ITEM_B);
+    (void)px_work(peer, REQUEST_ITEMS + read_b / PX_ITEM_B);
     pmix_status_t rc = handle(srv, req);
     if (rc != PX_DEFERRED)
         px_req_done(req, rc);

@@ -14,7 +14,7 @@ struct px_server;
 /* Work for one peer in a turn. An item takes at most about 100 ns, so this work takes
  * about 2 ms. */
 #define PX_TURN_ITEMS 16384u
-#define PX_ITEM_B     512u /* bytes of a message, or decoded, that count as an item */
+#define PX_ITEM_B     256u /* bytes that are read, decoded, copied or sent: an item */
 
 /* State of the part, with the statistics that the server logs at its end. */
 struct px_turns {

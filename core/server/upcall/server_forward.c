@@ -31,7 +31,8 @@ static pmix_status_t charge(struct px_req *req, const struct px_upcall *u)
     const struct px_forward *f = req->rpc->forward;
     const size_t n_keys = px_strv_count(u->args.keys);
 
-    (void)px_work(req->peer, FORWARD_ITEMS + ELEMENT_ITEMS * (n_keys + u->args.info.n));
+    (void)px_work(req->peer, FORWARD_ITEMS + ELEMENT_ITEMS * (n_keys + u->args.info.n) +
+                                 req->n_args_b / PX_ITEM_B); /* the host copies them */
     return px_charge(&req->charge, req->peer,
                      UPCALL_B + f->held_b + n_keys * f->held_key_b);
 }

@@ -378,10 +378,10 @@ ROWS = {
     "events-2048": (large_events, 2048, DONE, False, 20),  # six events, and 50 registrations of another user
     "pushes-200000": (pushes, times(200000, 1200000), REFUSED | {NOT_SUPPORTED}, True, 75),
     "lookups-waiting-200000": (waiting_lookups, times(200000, 1200000), EITHER, True, 80),
-    "commits-100": (commits, 100, DONE, False, 2500),
+    "commits-100": (commits, 100, DONE, False, 8400),
     "commit-100000": (commit_small, 100000, DONE, True, 70),
-    "commits-300": (commits, 300, EITHER, True, 2500),
-    "publish-bytes-100": (publish_bytes, 100, EITHER, True, 2500),
+    "commits-300": (commits, 300, EITHER, True, 8400),
+    "publish-bytes-100": (publish_bytes, 100, EITHER, True, 12600),
     "clean-up-4096": (clean_up, 4096, DONE, True, 1100),
     "clean-up-16384": (clean_up, 16384, REFUSED, True, 1100),
     "groups-3000": (groups, 3000, EITHER, True, 700),
